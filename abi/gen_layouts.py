@@ -1,0 +1,66 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Makes compile-time assertions from a reference dump of struct layouts. Standard library only.
+
+usage: gen_layouts.py REFERENCE.json OUTPUT.h [STRUCT[=NAME]...]
+
+Without STRUCTs all structs of the dump are asserted; NAME is what the struct is called where the assertions are
+compiled. A file made so holds both ABIs of the dump and asserts the one it is compiled for.
+"""
+
+import json
+import sys
+
+LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
+CONDITION = {"x86_64": "defined(__x86_64__) && defined(__LP64__)", "i386": "defined(__i386__)"}
+
+
+def read_reference(path):
+    """{"provenance": text, "abi": {arch: {struct: {"size": n or [n, n], "fields": {name: [offset, size]}}}}}"""
+    with open(path, encoding="utf-8") as dump:
+        return json.load(dump)
+
+
+def sizes(layout):
+    """All sizes that a struct may have: more than one where a later release appended members."""
+    return layout["size"] if isinstance(layout["size"], list) else [layout["size"]]
+
+
+def assertions(name, layout):
+    """C text that compiles if struct @name has exactly this layout."""
+    allowed = " || ".join(f"sizeof(struct {name}) == {size}" for size in sizes(layout))
+    yield f'_Static_assert({allowed}, "struct {name}: {" or ".join(map(str, sizes(layout)))} bytes");'
+    for field, (offset, size) in layout["fields"].items():
+        yield (f"_Static_assert(offsetof(struct {name}, {field}) == {offset} && "
+               f'sizeof(((struct {name} *)0)->{field}) == {size},\n'
+               f'\t       "{name}.{field}: {size} bytes at {offset}");')
+
+
+def header(reference, names):
+    """@names: {struct of the dump: its name in C}"""
+    text = f"/* {LICENCE} */\n/* Made from a reference dump: {reference['provenance']}. */\n#include <stddef.h>\n"
+    for number, (arch, structs) in enumerate(reference["abi"].items()):
+        text += f"\n#{'el' if number else ''}if {CONDITION[arch]}\n"
+        for struct, name in names.items():
+            text += "".join(line + "\n" for line in assertions(name, structs[struct]))
+    return text + "\n#else\n#error no layouts are known for this ABI\n#endif\n"
+
+
+def main(argv):
+    if len(argv) < 3:
+        print(__doc__.split("\n")[2], file=sys.stderr)
+        return 2
+    reference = read_reference(argv[1])
+    known = next(iter(reference["abi"].values()))
+    names = dict((pair.split("=") * 2)[:2] for pair in argv[3:]) or {struct: struct for struct in known}
+    unknown = [struct for struct in names if struct not in known]
+    if unknown:
+        print(f"{argv[1]}: no struct {unknown[0]}", file=sys.stderr)
+        return 1
+    with open(argv[2], "w", encoding="utf-8") as output:
+        output.write(header(reference, names))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,127 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Makes the linker map, the symver header, the list of expected exports or the table of what programs are linked against
+(for gen_stub.py) from symbols.tab. Standard library only.
+
+usage: gen_symbols.py map|symver|exports|link symbols.tab OUTPUT CPU_FAMILY
+"""
+
+import collections
+import re
+import sys
+
+LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
+MARK = {"hidden": "@", "default": "@@"}
+RETURNS = ("errno", "null", "minus1", "void", "loader")
+
+Symbol = collections.namedtuple("Symbol", "name node visibility returns purpose")
+
+
+class TableError(Exception):
+    """A row of the table that means nothing; the text names file, line and what is wrong."""
+
+
+def read_row(line, where):
+    """One row of the table. @where: "file:line" for messages."""
+    columns = line.split(None, 4)
+    if len(columns) != 5:
+        raise TableError(f"{where}: five columns wanted, {len(columns)} found")
+    symbol = Symbol(*columns)
+    if not re.fullmatch(r"[A-Za-z_]\w*", symbol.name):
+        raise TableError(f"{where}: '{symbol.name}' is no C identifier")
+    if symbol.visibility not in MARK:
+        raise TableError(f"{where}: visibility '{symbol.visibility}' is none of {', '.join(MARK)}")
+    if symbol.returns not in RETURNS:
+        raise TableError(f"{where}: return convention '{symbol.returns}' is none of {', '.join(RETURNS)}")
+    return symbol
+
+
+def node_for(symbol, cpu):
+    """The node on this architecture, None if the row is not for it."""
+    if ":" not in symbol.node:
+        return symbol.node
+    return dict(pair.split(":") for pair in symbol.node.split(",")).get(cpu)
+
+
+def read_table(path, cpu):
+    """All rows for this architecture, in order. A symbol may stand in several nodes, but has one default at most."""
+    symbols = []
+    with open(path, encoding="utf-8") as table:
+        for number, line in enumerate(table, 1):
+            if not line.strip() or line.startswith("#"):
+                continue
+            symbol = read_row(line.strip(), f"{path}:{number}")
+            symbol = symbol._replace(node=node_for(symbol, cpu))
+            if not symbol.node:
+                continue
+            for other in symbols:
+                if other.name != symbol.name:
+                    continue
+                if other.node == symbol.node or other.visibility == symbol.visibility == "default":
+                    raise TableError(f"{path}:{number}: {symbol.name} is there already, as {versioned(other)}")
+            symbols.append(symbol)
+    return symbols
+
+
+def versioned(symbol):
+    """As readelf prints it: name@node or name@@node."""
+    return symbol.name + MARK[symbol.visibility] + symbol.node
+
+
+def by(symbols, field):
+    groups = collections.OrderedDict()
+    for symbol in symbols:
+        groups.setdefault(getattr(symbol, field), []).append(symbol)
+    return groups
+
+
+def linker_map(symbols):
+    """Only what is named is exported: the first node makes everything else local."""
+    text = f"# {LICENCE}\n# Made from symbols.tab.\n"
+    for number, (node, members) in enumerate(by(symbols, "node").items()):
+        names = "".join(f"\t\t{member.name};\n" for member in members)
+        text += f"\n{node} {{\n\tglobal:\n{names}" + ("\tlocal: *;\n" if number == 0 else "") + "};\n"
+    return text
+
+
+def symver_header(symbols):
+    """One SHIM_VERSIONS_<symbol> per symbol, expanded by SHIM_EXPORT in export.h."""
+    text = f"/* {LICENCE} */\n/* The versions of every exported symbol, made from symbols.tab; for export.h only. */\n"
+    text += "#ifndef ABI_SHIM_SYMVER_H\n#define ABI_SHIM_SYMVER_H\n\n"
+    for name, members in by(symbols, "name").items():
+        versions = " ".join(f'SHIM_VERSION({name}, "{versioned(member)}")' for member in members)
+        text += f"#define SHIM_VERSIONS_{name} {versions}\n"
+    verbs = [name for name in by(symbols, "name") if name.startswith("ibv_")]
+    text += "\n/* Every exported verb. */\n#define SHIM_VERBS(X)" + "".join(f" \\\n\tX({verb})" for verb in verbs)
+    return text + "\n\n#endif\n"
+
+
+def expected_exports(symbols):
+    return "".join(sorted(versioned(symbol) + "\n" for symbol in symbols))
+
+
+def link_table(symbols):
+    """Verbs and functions of ours as rows of ofed-symbols.tab. The loader's own names are libc's for every linker."""
+    rows = "".join(f"{symbol.name} {symbol.node}\n" for symbol in symbols if symbol.returns != "loader")
+    return f"# {LICENCE}\n# Made from symbols.tab.\n{rows}"
+
+
+PRODUCTS = {"map": linker_map, "symver": symver_header, "exports": expected_exports, "link": link_table}
+
+
+def main(argv):
+    if len(argv) != 5 or argv[1] not in PRODUCTS:
+        print(__doc__.strip().split("\n")[-1], file=sys.stderr)
+        return 2
+    try:
+        text = PRODUCTS[argv[1]](read_table(argv[2], argv[4]))
+    except TableError as error:
+        print(error, file=sys.stderr)
+        return 1
+    with open(argv[3], "w", encoding="utf-8") as output:
+        output.write(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,57 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Counts, with callgrind, the instructions that the hooked slots add to one data-path call, and prints them as a table.
+
+usage: hook_cost.py HOOK_COST_PROGRAM
+Exit status 1 when a limit is exceeded. Instruction counts do not depend on what else the machine is doing.
+"""
+
+import re
+import subprocess
+import sys
+
+FEW, MANY = 10000, 110000
+BATCH = 16
+
+
+def instructions(program, case, count, batch):
+    result = subprocess.run(
+        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, case, str(count), str(batch)],
+        stderr=subprocess.PIPE, text=True, timeout=300, check=True)
+    return int(re.search(r"Collected : (\d+)", result.stderr).group(1))
+
+
+def per_call(program, case, batch=1):
+    return (instructions(program, case, MANY, batch) - instructions(program, case, FEW, batch)) / (MANY - FEW)
+
+
+def per_completion(program, case):
+    """What each further completion of one ibv_poll_cq costs."""
+    return (per_call(program, case, BATCH) - per_call(program, case, 1)) / (BATCH - 1)
+
+
+# what, measure, hooked case, provider's own case, limit on the instructions added (None: only told)
+ROWS = (
+    ("ibv_post_srq_recv on an SRQ image", per_call, "post-image", "post-plain", 10),
+    ("ibv_poll_cq two-way, each completion", per_completion, "poll-two-way", "poll-plain", 15),
+    ("  where numbers are not tagged", per_completion, "poll-two-way-noted", "poll-plain", 15),
+    ("ibv_poll_cq two-way, call with 1 completion", per_call, "poll-two-way", "poll-plain", None),
+)
+
+
+def main(argv):
+    if len(argv) != 2:
+        print(__doc__.split("\n")[2], file=sys.stderr)
+        return 2
+    failed = False
+    print(f"{'data-path call':44}{'provider':>10}{'hooked':>10}{'added':>8}{'limit':>7}")
+    for what, measure, hooked, own, limit in ROWS:
+        before, after = measure(argv[1], own), measure(argv[1], hooked)
+        failed |= limit is not None and after - before > limit
+        print(f"{what:44}{before:10.1f}{after:10.1f}{after - before:8.1f}{limit or '-':>7}")
+    print("one-way ibv_post_send, ibv_post_recv, ibv_poll_cq, ibv_req_notify_cq: the provider's own functions")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What a job of 4,096 nodes with 128 processes each costs one node: QPs, registrations, table memory, calls and the
+ * library's own time at connect. One node's table is really filled, by 128 members, and timed; nothing is extrapolated
+ * but the adapter's own time, which is not counted.
+ */
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <compat/regtab/regtab.h>
+
+#define NODES 4096
+#define PROCESSES 128
+
+/* Legacy calls a process makes per send QP (create, INIT, RTR, RTS), and per receive QP it creates (create, INIT, RTR). */
+#define CALLS_PER_SEND 4
+#define CALLS_PER_RECEIVE 3
+
+struct pattern {
+	const char *name;
+	uint32_t send_qps;		/* of the node: one per process and remote node it talks to */
+	uint32_t receive_qps;		/* of the node: one per remote process that talks to it */
+	unsigned registrants;		/* local processes that each of those talks to */
+	uint64_t rc_qps;		/* what plain RC needs: one per pair of processes */
+};
+
+static const struct pattern patterns[] = {
+	{ "all to all", (NODES - 1) * PROCESSES, (NODES - 1) * PROCESSES, PROCESSES,
+	  (uint64_t)(NODES - 1) * PROCESSES * PROCESSES },
+	/* A 3-D grid, 6 neighbours each; a node is a block of 8 x 4 x 4, so 160 of its links lead to other nodes. */
+	{ "nearest neighbour", 160, 160, 1, 160 },
+};
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void must(int error, const char *what)
+{
+	if (!error)
+		return;
+	fprintf(stderr, "job_cost: %s: %s\n", what, strerror(-error));
+	exit(1);
+}
+
+static int note_bytes(void *bytes, const struct regtab_view *view)
+{
+	*(uint64_t *)bytes += view->bytes;
+	return 0;
+}
+
+/* Each QP is made by the first process it reaches; the others register with it. */
+static void fill(struct regtab_member **members, const struct pattern *pattern)
+{
+	for (uint32_t i = 0; i < pattern->receive_qps; i++) {
+		unsigned first = i % PROCESSES;
+
+		must(regtab_add(members[first], 0x800000 + 64 + i, REGTAB_BY_KERNEL), "add");
+		for (unsigned other = 1; other < pattern->registrants; other++)
+			must(regtab_register(members[(first + other) % PROCESSES], 0x800000 + 64 + i), "register");
+	}
+}
+
+static void measure(const char *dir, const struct pattern *pattern)
+{
+	struct regtab_key key = { .device = "mlx4_0", .st_dev = 1, .st_ino = 1 };
+	uint64_t registrations = (uint64_t)pattern->receive_qps * pattern->registrants, calls, bytes = 0;
+	struct regtab_member *members[PROCESSES];
+	struct regtab_error why;
+	struct regtab *table;
+	double seconds;
+
+	must(regtab_open(&key, dir, &table, &why), "open");
+	for (unsigned i = 0; i < PROCESSES; i++)
+		must(regtab_join(table, NULL, &members[i]), "join");
+	seconds = now();
+	fill(members, pattern);
+	seconds = now() - seconds;
+	must(regtab_list(dir, note_bytes, &bytes), "list");
+	calls = (uint64_t)pattern->send_qps * CALLS_PER_SEND + (uint64_t)pattern->receive_qps * CALLS_PER_RECEIVE +
+		registrations - pattern->receive_qps;
+	printf("%-18s%10" PRIu32 "%10" PRIu32 "%12" PRIu64 "%12" PRIu64 "%11.2f%13" PRIu64 "%14.3f\n", pattern->name,
+	       pattern->send_qps, pattern->receive_qps, registrations, pattern->rc_qps, (double)bytes / (1 << 20),
+	       calls / PROCESSES, seconds / PROCESSES);
+	for (unsigned i = 0; i < PROCESSES; i++)
+		regtab_leave(members[i]);
+	regtab_close(table);
+}
+
+int main(void)
+{
+	char dir[] = "/dev/shm/xrc-compat-bench-XXXXXX";
+
+	if (!mkdtemp(dir)) {
+		fprintf(stderr, "job_cost: no directory in /dev/shm\n");
+		return 77;
+	}
+	printf("%d nodes x %d processes, per node\n", NODES, PROCESSES);
+	printf("%-18s%10s%10s%12s%12s%11s%13s%14s\n", "traffic", "send QPs", "recv QPs", "registr.", "RC QPs", "table MiB",
+	       "calls/proc.", "table s/proc.");
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
+		measure(dir, &patterns[i]);
+	rmdir(dir);
+	return 0;
+}

@@ -1,0 +1,136 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Measures the emulated HCA: latency, bandwidth, and what it costs when nothing happens.
+
+usage: softhca_speed.py SOFTHCA-COMMAND
+Prints a table with the targets; exit status 1 when one is missed, 77 when perftest is not installed. What other programs do
+on the machine meanwhile shows: each figure is the median of several runs, and the load is printed with them.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+RUNS = 5
+IDLE_SECONDS = 5
+
+# Server in the background, then the client until it gets through.
+PAIR = r"""
+port=$1; shift
+"$@" -d mlx4_0 -p $port > "$SOFTHCA_DIR/server.out" 2>&1 & server=$!
+for try in $(seq 200); do
+    grep -q ":$(printf %04X $port) 00000000.*0A" /proc/net/tcp /proc/net/tcp6 && break
+    sleep 0.02
+done
+timeout 50 "$@" -d mlx4_1 -p $port localhost || { kill $server; exit 1; }
+wait $server
+"""
+
+HOLDER = r"""
+import ctypes, time
+v = ctypes.CDLL("libibverbs.so.1")
+v.ibv_get_device_list.restype = v.ibv_open_device.restype = v.ibv_create_cq.restype = ctypes.c_void_p
+v.ibv_open_device.argtypes = [ctypes.c_void_p]
+v.ibv_create_cq.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
+devices = ctypes.cast(v.ibv_get_device_list(None), ctypes.POINTER(ctypes.c_void_p))
+assert v.ibv_create_cq(v.ibv_open_device(devices[0]), 16, None, None, 0)
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+
+def perftest(softhca, run, *words):
+    """Columns of the one line of results."""
+    done = subprocess.run([softhca, "run", "--", "bash", "-c", PAIR, "pair", str(19100 + os.getpid() % 500 + run), *words],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    line = re.search(r"^[ \t]*\d+[ \t]+\d+[ \t]+[\d. \t]+$", done.stdout, re.M)
+    if done.returncode or not line:
+        sys.exit(f"{' '.join(words)} failed:\n{done.stdout}")
+    return line.group().split()
+
+
+def latency(softhca, run):
+    """Typical one-way latency in microseconds of 64 byte messages, with events."""
+    return float(perftest(softhca, run, "ib_send_lat", "-F", "-c", "XRC", "-e", "-s", "64", "-n", "2000")[4])
+
+
+def bandwidth(connection):
+    def measure(softhca, run):
+        """Average bandwidth in GB/s of RDMA writes of 64 KiB."""
+        words = ["-c", connection, "-s", "65536", "-n", "5000", "--report_gbits"]
+        return float(perftest(softhca, run, "ib_write_bw", "-F", *words)[3]) / 8
+
+    return measure
+
+
+def processor_time(pid):
+    """Seconds that the process has had, to the nanosecond."""
+    return int(pathlib.Path(f"/proc/{pid}/schedstat").read_text().split()[0]) / 1e9
+
+
+def idle(contexts):
+    def measure(softhca, run):
+        """Per cent of one processor that the daemon takes while @contexts contexts with a CQ do nothing."""
+        with tempfile.TemporaryDirectory(dir="/tmp") as directory:
+            env = dict(os.environ, SOFTHCA_DIR=f"{directory}/d")
+            subprocess.run([softhca, "start"], env=env, check=True, stdout=subprocess.DEVNULL, timeout=20)
+            env["LD_PRELOAD"] = str(pathlib.Path(softhca).parent / "libsofthca.so")
+            holders = [subprocess.Popen(["/usr/bin/python3", "-c", HOLDER], env=env, stdout=subprocess.PIPE, text=True)
+                       for _ in range(contexts)]
+            try:
+                for holder in holders:
+                    assert holder.stdout.readline() == "ready\n"
+                status = subprocess.run([softhca, "status"], env=env, stdout=subprocess.PIPE, text=True, timeout=20).stdout
+                pid = re.search(r"pid (\d+)", status).group(1)
+                time.sleep(0.5)
+                before, begin = processor_time(pid), time.monotonic()
+                time.sleep(IDLE_SECONDS)
+                return 100 * (processor_time(pid) - before) / (time.monotonic() - begin)
+            finally:
+                for holder in holders:
+                    holder.kill()
+                    holder.wait()
+                subprocess.run([softhca, "stop"], env=env, timeout=20)
+
+    return measure
+
+
+# what, unit, measure, runs, target, whether the target is the most (or the least)
+ROWS = (
+    ("XRC send, events, 64 bytes: typical latency", "us", latency, RUNS, 60, True),
+    ("RC RDMA write, 64 KiB: bandwidth", "GB/s", bandwidth("RC"), RUNS, 1.5, False),
+    ("XRC RDMA write, 64 KiB: bandwidth", "GB/s", bandwidth("XRC"), RUNS, 1.5, False),
+    ("idle, no context: processor", "%", idle(0), 1, 0.01, True),
+    ("idle, 3 contexts: processor", "%", idle(3), 1, 3, True),
+)
+
+
+def main(argv):
+    if len(argv) != 2:
+        print(__doc__.split("\n")[2], file=sys.stderr)
+        return 2
+    if not shutil.which("ib_send_lat"):
+        print("skipped: perftest is not installed")
+        return 77
+    missed = False
+    print(f"{os.cpu_count()} processors, load {os.getloadavg()[0]:.1f} before")
+    print(f"{'measured':46}{'median':>9}{'best':>9}{'target':>10}")
+    for what, unit, measure, runs, target, most in ROWS:
+        values = [measure(argv[1], run) for run in range(runs)]
+        median, best = statistics.median(values), (min if most else max)(values)
+        good = median <= target if most else median >= target
+        missed |= not good
+        print(f"{what:46}{median:9.2f}{best:9.2f}{'<=' if most else '>=':>5}{target:5g} {unit}{'' if good else '  MISSED'}",
+              flush=True)
+    print(f"load {os.getloadavg()[0]:.1f} after")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The end of an opened device. */
+
+#include <errno.h>
+
+#include <modern/modern.h>
+
+#include "device.h"
+#include "domain.h"
+#include "ops.h"
+#include "srq.h"
+#include "state.h"
+#include "xrc_qp.h"
+
+int device_close(struct ibv_context *context)
+{
+	if (!context)
+		return -EINVAL;
+	/* First ours: once the real close is done another thread may get the same address for a new device. */
+	state_lock();
+	srq_forget_context(context);
+	xrc_qp_forget_context(context);
+	ops_forget_context(context);
+	state_unlock();
+	return domain_end_context(context) ? modern_close_device(context) : 0;
+}

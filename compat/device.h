@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The end of an opened device, which was the end of everything registered through it (contract 5.7). */
+#ifndef COMPAT_DEVICE_H
+#define COMPAT_DEVICE_H
+
+#include <infiniband/verbs.h>
+
+/** device_close - free what stands for objects of this device, then close it. -errno of the real close. */
+int device_close(struct ibv_context *context);
+
+#endif

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Async events, translated as they are handed out; the read itself is made safe against cancellation. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include <modern/modern.h>
+
+#include "event.h"
+#include "srq.h"
+#include "xrc_qp.h"
+
+/* Numbers that were handed out in flagged events, so that an ack without the flag is not taken for a QP pointer. */
+static struct handle_map flagged;
+
+/* QP numbers have 24 bits; a heap pointer that small is possible in a non-PIE program, hence the map. */
+#define QP_NUM_MAX 0xffffffu
+
+static bool is_qp_event(uint32_t type)
+{
+	switch (type) {
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_COMM_EST:
+	case IBV_EVENT_SQ_DRAINED:
+	case IBV_EVENT_PATH_MIG:
+	case IBV_EVENT_PATH_MIG_ERR:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_srq_event(uint32_t type)
+{
+	return type == IBV_EVENT_SRQ_ERR || type == IBV_EVENT_SRQ_LIMIT_REACHED;
+}
+
+static void remember_flagged(uint32_t qp_num)
+{
+	state_lock();
+	/* Out of memory only costs a program that takes the flag off; it crashed on the old stack. */
+	handle_add(&flagged, (const void *)(uintptr_t)qp_num, &flagged);
+	state_unlock();
+}
+
+static bool was_flagged(const void *element)
+{
+	bool known;
+
+	if ((uintptr_t)element > QP_NUM_MAX)
+		return false;
+	state_lock();
+	known = handle_find(&flagged, element);
+	state_unlock();
+	return known;
+}
+
+static bool leaves_in_err(uint32_t type)
+{
+	return type == IBV_EVENT_QP_FATAL || type == IBV_EVENT_QP_REQ_ERR || type == IBV_EVENT_QP_ACCESS_ERR;
+}
+
+static void flag(struct legacy_async_event *levent, uint32_t qp_num)
+{
+	remember_flagged(qp_num);
+	memset(&levent->element, 0, sizeof(levent->element));
+	levent->element.xrc_qp_num = qp_num;
+	levent->event_type |= LEGACY_XRC_QP_EVENT_FLAG;
+}
+
+/* False: nobody is to see the event. */
+static bool translate_qp_event(struct ibv_async_event *event, struct legacy_async_event *levent)
+{
+	struct ibv_qp *qp = event->element.qp;
+	enum modern_tgt_use use;
+	uint32_t qp_num;
+
+	state_await_openings();
+	use = modern_tgt_use(qp);
+	qp_num = qp->qp_num;
+	if (use == MODERN_TGT_NONE) {
+		xrc_qp_own_event(qp);
+		return true;
+	}
+	if (use == MODERN_TGT_PAIRED)
+		levent->element.qp = xrc_qp_target_event(qp, leaves_in_err(event->event_type));
+	/* From here on the handle may be destroyed by the thread that waits for this. */
+	modern_ack_async_event(event);
+	if (use == MODERN_TGT_REGISTERED)
+		flag(levent, qp_num);
+	return use != MODERN_TGT_TRANSIENT && (use != MODERN_TGT_PAIRED || levent->element.qp);
+}
+
+static void translate_srq_event(struct ibv_async_event *event, struct legacy_async_event *levent)
+{
+	struct srq_image *image;
+
+	state_lock();
+	image = srq_image_of_real(event->element.srq);
+	state_unlock();
+	if (image)
+		levent->element.srq = (struct ibv_srq *)image;
+}
+
+static bool translate(struct ibv_async_event *event, struct legacy_async_event *levent)
+{
+	levent->event_type = event->event_type;
+	memcpy(&levent->element, &event->element, sizeof(levent->element));
+	if (is_qp_event(event->event_type))
+		return translate_qp_event(event, levent);
+	if (is_srq_event(event->event_type))
+		translate_srq_event(event, levent);
+	return true;
+}
+
+static bool readable(const struct ibv_context *context)
+{
+	struct pollfd pollfd = { .fd = context->async_fd, .events = POLLIN };
+
+	return poll(&pollfd, 1, 0) != 0;
+}
+
+/*
+ * One event, if there is one. -EAGAIN with *again: another thread took it.
+ *
+ * Not cancellable: both MVAPICHes cancel their event thread asynchronously while it sits in ibv_get_async_event. Once
+ * the kernel has counted an event as read, losing it would make the destroy of its object wait for ever.
+ */
+static int read_one(struct ibv_context *context, bool blocking, struct legacy_async_event *levent, bool *again)
+{
+	struct ibv_async_event event;
+	int err = -EAGAIN;
+
+	*again = true;
+	state_event_lock();
+	if (!blocking || readable(context)) {
+		err = modern_get_async_event(context, &event);
+		*again = !err && !translate(&event, levent);
+	}
+	state_event_unlock();
+	return err;
+}
+
+/*
+ * Old programs waited in read(), which goes on after a handler that was installed with SA_RESTART; poll() never does.
+ * Which handler it was nobody knows: the wait ends only if there is one at all that was meant to end it.
+ */
+static bool interrupts(void)
+{
+	struct sigaction action;
+
+	for (int number = 1; number < NSIG; number++) {
+		if (sigaction(number, NULL, &action) || action.sa_flags & SA_RESTART)
+			continue;
+		if (action.sa_flags & SA_SIGINFO || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN))
+			return true;
+	}
+	return false;
+}
+
+static int await_event(const struct ibv_context *context)
+{
+	struct pollfd pollfd = { .fd = context->async_fd, .events = POLLIN };
+
+	while (poll(&pollfd, 1, -1) < 0)
+		if (errno != EINTR || interrupts())
+			return -errno;
+	return 0;
+}
+
+int event_get(struct ibv_context *context, struct legacy_async_event *levent)
+{
+	bool blocking = !(fcntl(context->async_fd, F_GETFL) & O_NONBLOCK), again;
+	int cancel_state, err;
+
+	do {
+		err = blocking ? await_event(context) : 0;
+		if (err)
+			return err;
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+		err = read_one(context, blocking, levent, &again);
+		pthread_setcancelstate(cancel_state, NULL);
+	} while (again);
+	return err;
+}
+
+static void ack_plain(const struct legacy_async_event *levent)
+{
+	struct ibv_async_event event;
+
+	event.event_type = levent->event_type;
+	memcpy(&event.element, &levent->element, sizeof(event.element));
+	if (is_srq_event(event.event_type))
+		event.element.srq = srq_unwrap(event.element.srq);
+	if (is_qp_event(event.event_type) && (was_flagged(event.element.qp) || xrc_qp_ack_owed(event.element.qp)))
+		return;
+	modern_ack_async_event(&event);
+}
+
+void event_ack(const struct legacy_async_event *levent)
+{
+	int cancel_state;
+
+	if (levent->event_type & LEGACY_XRC_QP_EVENT_FLAG)
+		return;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	ack_plain(levent);
+	pthread_setcancelstate(cancel_state, NULL);
+}

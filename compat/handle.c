@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Maps from a pointer an application holds to what stands behind it, as trees of the C library. */
+
+#include <errno.h>
+#include <search.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#include "handle.h"
+
+struct mapping {
+	const void *key;
+	void *object;
+};
+
+static int compare(const void *a, const void *b)
+{
+	uintptr_t x = (uintptr_t)((const struct mapping *)a)->key, y = (uintptr_t)((const struct mapping *)b)->key;
+
+	return (x > y) - (x < y);
+}
+
+static struct mapping *find(struct handle_map *map, const void *key)
+{
+	struct mapping wanted = { .key = key };
+	struct mapping **found = tfind(&wanted, &map->root, compare);
+
+	return found ? *found : NULL;
+}
+
+int handle_add(struct handle_map *map, const void *key, const void *object)
+{
+	struct mapping *entry = malloc(sizeof(*entry));
+	struct mapping **there;
+
+	if (!entry)
+		return -ENOMEM;
+	*entry = (struct mapping){ .key = key, .object = (void *)object };
+	there = tsearch(entry, &map->root, compare);
+	if (there && *there != entry)
+		(*there)->object = (void *)object;
+	if (!there || *there != entry)
+		free(entry);
+	return there ? 0 : -ENOMEM;
+}
+
+void *handle_find(struct handle_map *map, const void *key)
+{
+	struct mapping *entry = find(map, key);
+
+	return entry ? entry->object : NULL;
+}
+
+static void *take(struct handle_map *map, struct mapping *entry)
+{
+	void *object = entry->object;
+
+	tdelete(entry, &map->root, compare);
+	free(entry);
+	return object;
+}
+
+void handle_remove(struct handle_map *map, const void *key, const void *object)
+{
+	struct mapping *entry = find(map, key);
+
+	if (entry && entry->object == object)
+		take(map, entry);
+}
+
+struct tour {
+	void (*visit)(void *object, void *arg);
+	void *arg;
+};
+
+static void tour_node(const void *node, VISIT which, void *closure)
+{
+	const struct tour *tour = closure;
+
+	if (which == postorder || which == leaf)
+		tour->visit((*(struct mapping *const *)node)->object, tour->arg);
+}
+
+void handle_each(struct handle_map *map, void (*visit)(void *object, void *arg), void *arg)
+{
+	struct tour tour = { .visit = visit, .arg = arg };
+
+	twalk_r(map->root, tour_node, &tour);
+}
+
+struct search {
+	bool (*match)(const void *object, const void *arg);
+	const void *arg;
+	struct mapping *found;
+};
+
+static void visit(const void *node, VISIT which, void *closure)
+{
+	struct mapping *entry = *(struct mapping *const *)node;
+	struct search *search = closure;
+
+	if ((which == postorder || which == leaf) && !search->found && search->match(entry->object, search->arg))
+		search->found = entry;
+}
+
+void *handle_take_if(struct handle_map *map, bool (*match)(const void *object, const void *arg), const void *arg)
+{
+	struct search search = { .match = match, .arg = arg };
+
+	twalk_r(map->root, visit, &search);
+	return search.found ? take(map, search.found) : NULL;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The one place that prints. */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "log.h"
+
+/* One write per line, so that the lines of many ranks on one terminal do not mix. */
+#define LINE_MAX_BYTES 1024
+
+static bool verbose(void)
+{
+	/* secure_getenv: a setuid program's environment is its caller's. */
+	const char *value = secure_getenv("XRC_COMPAT_VERBOSE");
+
+	return value && *value && *value != '0';
+}
+
+void log_line(const char *format, ...)
+{
+	char line[LINE_MAX_BYTES];
+	int saved_errno = errno, prefix, length;
+	va_list args;
+
+	if (!verbose())
+		return;
+	prefix = snprintf(line, sizeof(line), "xrc-compat[%d]: ", (int)getpid());
+	va_start(args, format);
+	length = vsnprintf(line + prefix, sizeof(line) - (size_t)prefix - 1, format, args);
+	va_end(args);
+	if (length >= 0) {
+		size_t used = (size_t)prefix + (size_t)length;
+
+		if (used > sizeof(line) - 2)
+			used = sizeof(line) - 2;
+		line[used++] = '\n';
+		if (write(STDERR_FILENO, line, used) < 0)
+			errno = saved_errno;	/* nothing to be done about a closed stderr */
+	}
+	errno = saved_errno;
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Remembers what the provider had in the hooked slots of each device. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "ops.h"
+#include "state.h"
+
+struct ops_device *_Atomic ops_devices;
+
+post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context)
+{
+	const struct ops_device *device = ops_device(context);
+
+	return device ? device->post_srq_recv : context->ops.post_srq_recv;
+}
+
+static struct ops_device *free_entry(void)
+{
+	struct ops_device *device = (struct ops_device *)ops_device(NULL);
+
+	if (device)
+		return device;
+	device = calloc(1, sizeof(*device));
+	if (!device)
+		return NULL;
+	device->next = atomic_load(&ops_devices);
+	atomic_store_explicit(&ops_devices, device, memory_order_release);
+	return device;
+}
+
+/* Both slots are noted before the first is hooked: the entry does not change while the device is open. Lock held. */
+static int note_device(struct ibv_context *context)
+{
+	struct ops_device *device;
+
+	if (ops_device(context))
+		return 0;
+	device = free_entry();
+	if (!device)
+		return -ENOMEM;
+	device->post_srq_recv = context->ops.post_srq_recv;
+	device->poll_cq = context->ops.poll_cq;
+	atomic_store_explicit(&device->context, context, memory_order_release);
+	return 0;
+}
+
+int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook)
+{
+	int err;
+
+	state_lock();
+	err = note_device(context);
+	if (!err)
+		__atomic_store_n(&context->ops.post_srq_recv, hook, __ATOMIC_RELEASE);
+	state_unlock();
+	return err;
+}
+
+int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook)
+{
+	int err;
+
+	state_lock();
+	err = note_device(context);
+	if (!err)
+		__atomic_store_n(&context->ops.poll_cq, hook, __ATOMIC_RELEASE);
+	state_unlock();
+	return err;
+}
+
+/* 24-bit numbers; 2 MiB of zero pages, of which a job touches one or two. */
+#define TARGETS_BYTES (1u << 21)
+
+int ops_note_target(struct ibv_context *context, uint32_t qp_num, bool hidden)
+{
+	unsigned bit = 1u << qp_num % 32;
+	struct ops_device *device;
+	atomic_uint *targets;
+	int err = 0;
+
+	state_lock();
+	device = (struct ops_device *)ops_device(context);
+	targets = device ? atomic_load(&device->targets) : NULL;
+	if (device && !targets && hidden) {
+		targets = calloc(TARGETS_BYTES, 1);
+		atomic_store_explicit(&device->targets, targets, memory_order_release);
+		err = targets ? 0 : -ENOMEM;
+	}
+	if (targets && hidden)
+		atomic_fetch_or(&targets[qp_num / 32], bit);
+	else if (targets)
+		atomic_fetch_and(&targets[qp_num / 32], ~bit);
+	state_unlock();
+	return err;
+}
+
+void ops_forget_context(const struct ibv_context *context)
+{
+	struct ops_device *device = (struct ops_device *)ops_device(context);
+
+	if (!device)
+		return;
+	free(atomic_exchange(&device->targets, NULL));
+	atomic_store_explicit(&device->context, NULL, memory_order_release);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The ops table of an opened device: what the provider had there before a slot was hooked.
+ *
+ * ibv_post_srq_recv and ibv_poll_cq were inline in old headers, so an old program reaches us only through the table in
+ * its context. post_srq_recv is hooked where images exist, poll_cq where two-way QPs do; every other slot, and these
+ * two on any other device, stay the provider's own.
+ */
+#ifndef COMPAT_OPS_H
+#define COMPAT_OPS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <infiniband/verbs.h>
+
+typedef int (*post_srq_recv_fn)(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+typedef int (*poll_cq_fn)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+
+/** struct ops_device - a device with hooked slots, and what they held. Never freed: the data path reads it unlocked. */
+struct ops_device {
+	const struct ibv_context *_Atomic context;	/* NULL: closed since, free for the next one */
+	post_srq_recv_fn post_srq_recv;
+	poll_cq_fn poll_cq;
+	/* A bit per QP number that is the hidden half of a two-way QP, where the number itself does not tell; else NULL. */
+	atomic_uint *_Atomic targets;
+	struct ops_device *next;
+};
+
+extern struct ops_device *_Atomic ops_devices;
+
+/** ops_device - the hooked device, or NULL. Lock-free; inline because it is on the data path. */
+static inline const struct ops_device *ops_device(const struct ibv_context *context)
+{
+	const struct ops_device *device = atomic_load_explicit(&ops_devices, memory_order_acquire);
+
+	while (device && atomic_load_explicit(&device->context, memory_order_acquire) != context)
+		device = device->next;
+	return device;
+}
+
+/** ops_provider_post_srq_recv - the provider's own function, hooked or not. */
+post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context);
+
+/** ops_hook_* - put hook in the slot; again with another hook replaces it. 0 or -ENOMEM. */
+int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook);
+int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook);
+
+/** ops_note_target - a QP number of a hooked device becomes, or is no longer, a hidden half. 0 or -ENOMEM. */
+int ops_note_target(struct ibv_context *context, uint32_t qp_num, bool hidden);
+
+/** ops_is_target - whether a number (24 bits) is a noted one; targets as read from the device, not NULL. Lock-free. */
+static inline bool ops_is_target(const atomic_uint *targets, uint32_t qp_num)
+{
+	return atomic_load_explicit(&targets[qp_num / 32], memory_order_relaxed) >> qp_num % 32 & 1;
+}
+
+/** ops_forget_context - the device is being closed; its memory may become another device's. Lock held. */
+void ops_forget_context(const struct ibv_context *context);
+
+#endif

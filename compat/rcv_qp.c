@@ -1,0 +1,335 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Receive QPs: who is registered, and the kernel handle behind each registration. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "log.h"
+#include "rcv_qp_internal.h"
+
+struct rcv_qp *rcv_qp_find_settled(struct core *core, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp;
+
+	while ((rcv_qp = handle_find(&core->rcv_qps, rcv_qp_key(qp_num))) && rcv_qp->phase != RCV_QP_REGISTERED)
+		state_wait();
+	return rcv_qp;
+}
+
+static struct rcv_qp *insert(struct domain *domain, uint32_t qp_num, enum rcv_qp_phase phase)
+{
+	struct rcv_qp *rcv_qp = calloc(1, sizeof(*rcv_qp));
+
+	if (!rcv_qp)
+		return NULL;
+	rcv_qp->qp_num = qp_num;
+	rcv_qp->phase = phase;
+	rcv_qp->domain = domain;
+	if (handle_add(&domain->core->rcv_qps, rcv_qp_key(qp_num), rcv_qp)) {
+		free(rcv_qp);
+		return NULL;
+	}
+	domain->registrations++;
+	return rcv_qp;
+}
+
+static void drop(struct rcv_qp *rcv_qp)
+{
+	rcv_qp->domain->registrations--;
+	handle_remove(&rcv_qp->domain->core->rcv_qps, rcv_qp_key(rcv_qp->qp_num), rcv_qp);
+	free(rcv_qp);
+	state_changed();
+}
+
+static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
+{
+	state_lock();
+	if (err) {
+		drop(rcv_qp);
+	} else {
+		rcv_qp->qp = qp;
+		rcv_qp->phase = RCV_QP_REGISTERED;
+		state_changed();
+	}
+	state_unlock();
+}
+
+static struct domain *enter(struct legacy_xrc_domain *ldom)
+{
+	struct domain *domain;
+
+	state_lock();
+	domain = domain_enter(ldom, NULL);
+	state_unlock();
+	return domain;
+}
+
+static void leave(struct domain *domain)
+{
+	state_lock();
+	domain_leave(domain);
+	state_unlock();
+}
+
+/* The table entry of a QP the kernel keeps. It only lets people see; without it everything works all the same. */
+static void show(struct core *core, uint32_t qp_num)
+{
+	/* Nearly always it is in the table, and registering makes no system call; entering does. */
+	if (!roster_open(core) && regtab_register(core->roster.member, qp_num) == -EINVAL)
+		regtab_enter(core->roster.member, qp_num);
+}
+
+/* The table entry of a QP that only this process can keep: without it there is no registering with it. */
+static int own(struct core *core, uint32_t qp_num)
+{
+	int err = roster_open(core);
+
+	if (!err)
+		err = regtab_add(core->roster.member, qp_num, REGTAB_BY_OWNER);
+	if (!err && core->shared)
+		err = roster_serve(core);
+	return err;
+}
+
+int rcv_qp_open_handle(const struct domain *domain, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp)
+{
+	int err;
+
+	state_begin_opening();
+	err = modern_open_tgt_qp(domain->legacy.context, domain->xrcd, qp_num, use, qp);
+	state_end_opening();
+	return err;
+}
+
+/* Whether the kernel shares target QPs of this device: asked once, of the first one made. */
+static enum roster_kind find_kind(struct domain *domain, uint32_t qp_num)
+{
+	struct roster *roster = &domain->core->roster;
+	struct ibv_qp *second;
+	int err;
+
+	if (roster->kind == ROSTER_UNKNOWN) {
+		err = rcv_qp_open_handle(domain, qp_num, MODERN_TGT_TRANSIENT, &second);
+		if (!err)
+			modern_destroy_qp(second);
+		roster->kind = err == -EOPNOTSUPP ? ROSTER_OWNER : ROSTER_KERNEL;
+	}
+	return roster->kind;
+}
+
+static int create_in(struct domain *domain, uint32_t *qp_num)
+{
+	struct rcv_qp *rcv_qp;
+	struct ibv_qp *qp;
+	int err = modern_create_tgt_qp(domain->legacy.context, domain->xrcd, MODERN_TGT_REGISTERED, &qp);
+
+	if (err)
+		return err;
+	state_lock();
+	rcv_qp = insert(domain, qp->qp_num, RCV_QP_OPENING);
+	state_unlock();
+	err = rcv_qp ? 0 : -ENOMEM;
+	if (!err && find_kind(domain, qp->qp_num) == ROSTER_OWNER)
+		err = own(domain->core, qp->qp_num);
+	else if (!err)
+		show(domain->core, qp->qp_num);
+	if (!err)
+		*qp_num = qp->qp_num;
+	else
+		modern_destroy_qp(qp);
+	if (rcv_qp)
+		settle(rcv_qp, qp, err);
+	return err;
+}
+
+int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
+{
+	struct domain *domain = enter(ldom);
+	int err;
+
+	if (!domain)
+		return -EINVAL;
+	err = create_in(domain, qp_num);
+	leave(domain);
+	return err;
+}
+
+/* Claim the number for this opened device; NULL with *err 0: it has it already. */
+static struct rcv_qp *claim(struct domain *domain, uint32_t qp_num, int *err)
+{
+	struct rcv_qp *rcv_qp = NULL;
+
+	*err = 0;
+	state_lock();
+	if (!rcv_qp_find_settled(domain->core, qp_num)) {
+		rcv_qp = insert(domain, qp_num, RCV_QP_OPENING);
+		if (!rcv_qp)
+			*err = -ENOMEM;
+	}
+	state_unlock();
+	return rcv_qp;
+}
+
+static int owner_gone(const struct core *core, uint32_t qp_num)
+{
+	static bool warned;
+
+	log_once(warned, "%s: receive QP 0x%x is gone: this device cannot share QPs between processes, and the one that "
+		 "made it has ended", core->context->device->name, qp_num);
+	return -EINVAL;
+}
+
+static int register_by_table(struct core *core, uint32_t qp_num)
+{
+	int err = roster_open(core);
+
+	if (!err)
+		err = regtab_register(core->roster.member, qp_num);
+	return err == -EOWNERDEAD ? owner_gone(core, qp_num) : err;
+}
+
+static int register_in(struct domain *domain, uint32_t qp_num)
+{
+	struct core *core = domain->core;
+	struct ibv_qp *qp = NULL;
+	struct rcv_qp *rcv_qp;
+	int err;
+
+	rcv_qp = claim(domain, qp_num, &err);
+	if (!rcv_qp)
+		return err;
+	err = -EOPNOTSUPP;
+	if (core->roster.kind != ROSTER_OWNER)
+		err = rcv_qp_open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
+	if (!err)
+		show(core, qp_num);
+	else if (err == -EOPNOTSUPP)
+		err = register_by_table(core, qp_num);
+	settle(rcv_qp, qp, err);
+	return err;
+}
+
+int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
+{
+	struct domain *domain = enter(ldom);
+	int err;
+
+	if (!domain)
+		return -EINVAL;
+	err = register_in(domain, qp_num);
+	leave(domain);
+	return err;
+}
+
+/* The old kernel had destroyed the QP when the last unregister returned; a stopped owner must not hold us up for long. */
+#define END_TIMEOUT_MS 1000
+
+/*
+ * Asked whether it was the last, which costs a system call or two where others remain: a registrant that was killed a
+ * moment ago must not keep the QP.
+ */
+static int unregister_by_table(struct core *core, uint32_t qp_num)
+{
+	bool last = false;
+	int err = regtab_unregister(core->roster.member, qp_num, &last);
+
+	if (!err && last)
+		regtab_await_end(core->roster.member, qp_num, END_TIMEOUT_MS);
+	return err;
+}
+
+static struct rcv_qp *begin_unregister(struct core *core, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp;
+
+	state_lock();
+	rcv_qp = rcv_qp_find_settled(core, qp_num);
+	if (rcv_qp) {
+		rcv_qp->phase = RCV_QP_CLOSING;
+		while (rcv_qp->users)
+			state_wait();
+	}
+	state_unlock();
+	return rcv_qp;
+}
+
+/* The kernel keeps the QP for the others. Its events are acknowledged as they are handed out: no waiting for anyone. */
+static int unregister_by_kernel(struct core *core, struct rcv_qp *rcv_qp)
+{
+	if (core->roster.member)
+		regtab_unregister(core->roster.member, rcv_qp->qp_num, NULL);
+	return modern_destroy_qp(rcv_qp->qp);
+}
+
+static int unregister_from(struct core *core, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp = begin_unregister(core, qp_num);
+	int err;
+
+	if (!rcv_qp)
+		return -EINVAL;
+	if (!rcv_qp->qp)
+		err = unregister_by_table(core, qp_num);
+	else if (core->roster.kind == ROSTER_OWNER)
+		err = rcv_qp_unregister_owned(core, rcv_qp);
+	else
+		err = unregister_by_kernel(core, rcv_qp);
+	state_lock();
+	if (err) {
+		rcv_qp->phase = RCV_QP_REGISTERED;
+		state_changed();
+	} else {
+		drop(rcv_qp);
+	}
+	state_unlock();
+	return err;
+}
+
+int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
+{
+	struct domain *domain = enter(ldom);
+	int err;
+
+	if (!domain)
+		return -EINVAL;
+	err = unregister_from(domain->core, qp_num);
+	leave(domain);
+	return err;
+}
+
+struct search {
+	const struct ibv_context *context;
+	struct core *core;
+	uint32_t qp_num;
+};
+
+static void note_registered(void *object, void *arg)
+{
+	struct rcv_qp *rcv_qp = object;
+	struct search *search = arg;
+
+	if (rcv_qp->phase == RCV_QP_REGISTERED)
+		search->qp_num = rcv_qp->qp_num;
+}
+
+static void look_into(struct core *core, void *arg)
+{
+	struct search *search = arg;
+
+	if (search->qp_num || core->context != search->context)
+		return;
+	handle_each(&core->rcv_qps, note_registered, search);
+	search->core = core;
+}
+
+void rcv_qp_end_context(const struct ibv_context *context)
+{
+	struct search search;
+
+	do {
+		search = (struct search){ .context = context };
+		state_lock();
+		core_each(look_into, &search);
+		state_unlock();
+	} while (search.qp_num && !unregister_from(search.core, search.qp_num));
+}

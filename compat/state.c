@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The one lock of the library, and the domains of each opened device. */
+
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "state.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t event_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+static unsigned openings;
+static LIST_HEAD(, core) cores = LIST_HEAD_INITIALIZER(cores);
+
+/* A forked child has only the thread that forked, so whoever held the lock will never release it there. */
+static void reset_in_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	pthread_mutex_init(&event_lock, NULL);
+	pthread_cond_init(&changed, NULL);
+	openings = 0;
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, reset_in_child);
+}
+
+void state_lock(void)
+{
+	pthread_once(&fork_once, watch_forks);
+	pthread_mutex_lock(&lock);
+}
+
+void state_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+void state_wait(void)
+{
+	pthread_cond_wait(&changed, &lock);
+}
+
+void state_changed(void)
+{
+	pthread_cond_broadcast(&changed);
+}
+
+void state_begin_opening(void)
+{
+	state_lock();
+	openings++;
+	state_unlock();
+}
+
+void state_end_opening(void)
+{
+	state_lock();
+	openings--;
+	state_changed();
+	state_unlock();
+}
+
+void state_await_openings(void)
+{
+	state_lock();
+	while (openings)
+		state_wait();
+	state_unlock();
+}
+
+void state_event_lock(void)
+{
+	pthread_once(&fork_once, watch_forks);
+	pthread_mutex_lock(&event_lock);
+}
+
+void state_event_unlock(void)
+{
+	pthread_mutex_unlock(&event_lock);
+}
+
+static struct core *core_find(struct ibv_context *context, dev_t dev, ino_t ino)
+{
+	struct core *core;
+
+	LIST_FOREACH(core, &cores, link)
+		if (core->context == context && core->shared && !core->ending && core->dev == dev && core->ino == ino)
+			return core;
+	return NULL;
+}
+
+struct core *core_get(struct ibv_context *context, bool shared, dev_t dev, ino_t ino)
+{
+	struct core *core = shared ? core_find(context, dev, ino) : NULL;
+
+	if (!core) {
+		core = calloc(1, sizeof(*core));
+		if (!core)
+			return NULL;
+		core->context = context;
+		core->shared = shared;
+		core->dev = dev;
+		core->ino = ino;
+		LIST_INIT(&core->abandoned);
+		roster_init(&core->roster);
+		core_show(core);
+	}
+	core->handles++;
+	return core;
+}
+
+void core_hide(struct core *core)
+{
+	LIST_REMOVE(core, link);
+}
+
+void core_show(struct core *core)
+{
+	LIST_INSERT_HEAD(&cores, core, link);
+}
+
+struct core *core_of_context(const struct ibv_context *context)
+{
+	struct core *core;
+
+	LIST_FOREACH(core, &cores, link)
+		if (core->context == context)
+			return core;
+	return NULL;
+}
+
+void core_each(void (*visit)(struct core *core, void *arg), void *arg)
+{
+	struct core *core;
+
+	LIST_FOREACH(core, &cores, link)
+		visit(core, arg);
+}
+
+void core_free(struct core *core)
+{
+	pthread_mutex_destroy(&core->roster.opening);
+	free(core);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The one lock of the library, and the opened devices that use XRC.
+ *
+ * The lock guards maps and counts only. It is never held across a verb: ibv_destroy_* may wait for another thread to
+ * acknowledge an event. Who needs an object during a verb counts itself in first, and who wants to end the object
+ * waits for that count (state_wait). Old MPIs create on a connection thread, unregister on the main one and cancel
+ * the event thread at any instruction (MVAPICH2), so nothing here relies on one thread.
+ */
+#ifndef COMPAT_STATE_H
+#define COMPAT_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+#include <infiniband/verbs.h>
+
+#include "handle.h"
+#include "roster.h"
+
+struct domain;
+
+/**
+ * struct core - one XRC domain as the kernel sees it, in one opened device.
+ *
+ * The old kernel compared domains by this object, not by handle: an SRQ made through one handle keeps every handle of
+ * the same inode busy (contract 5.2).
+ */
+struct core {
+	struct ibv_context *context;
+	bool shared;		/* has an inode; false: private, fd was -1 */
+	bool ending;		/* its serving thread is closing it: no longer to be joined, but its device is still needed */
+	dev_t dev;
+	ino_t ino;
+	unsigned handles;	/* struct domain that refer to this */
+	unsigned srqs;		/* XRC SRQs of this opened device */
+	unsigned qps;		/* XRC QPs of this opened device */
+	struct handle_map rcv_qps;	/* struct rcv_qp by number: registrations of this opened device */
+	struct handle_map carried;	/* struct rcv_qp by number: ours no more, kept for other processes' registrations */
+	unsigned carried_count;
+	LIST_HEAD(, domain) abandoned;	/* closed by the application, kept open for what is carried */
+	struct roster roster;
+	LIST_ENTRY(core) link;
+};
+
+void state_lock(void);
+void state_unlock(void);
+
+/** state_wait - wait, lock dropped meanwhile, until some object changed; the caller tests its condition again. */
+void state_wait(void);
+
+/** state_changed - wake everyone in state_wait(). */
+void state_changed(void);
+
+/**
+ * state_begin_opening, state_end_opening - around ibv_open_qp; state_await_openings - wait until none is under way.
+ * rdma-core fills a handle in only after the kernel made it, and the kernel may raise an event on it in between: the
+ * peer's first packet comes while the second process of a host registers (MVAPICH2). Whoever has read an event looks at
+ * its handle only after this; an event can be read only once the opening of its handle has begun.
+ */
+void state_begin_opening(void);
+void state_end_opening(void);
+void state_await_openings(void);
+
+/** state_event_lock - serialises "is there an async event" with reading it. Held only while the read cannot block. */
+void state_event_lock(void);
+void state_event_unlock(void);
+
+/**
+ * core_get - the core of an inode, or a new one if it is private or not known yet. Lock held. NULL: no memory.
+ * Each call counts one handle.
+ */
+struct core *core_get(struct ibv_context *context, bool shared, dev_t dev, ino_t ino);
+
+/** core_hide - no core_get() finds it any more: it is about to end. core_show() takes that back. Lock held. */
+void core_hide(struct core *core);
+void core_show(struct core *core);
+
+/** core_of_context - some core of the device, or NULL. Lock held. */
+struct core *core_of_context(const struct ibv_context *context);
+
+/** core_each - visit every core that is not hidden. Lock held. */
+void core_each(void (*visit)(struct core *core, void *arg), void *arg);
+
+/** core_free - a hidden core whose roster is closed. */
+void core_free(struct core *core);
+
+#endif

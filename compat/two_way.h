@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Which of two kinds of program this is.
+ *
+ * One-way programs (Open MPI, MVAPICH2, GASNet) connect an XRC QP to a receive QP and only send on it. Two-way programs
+ * (qperf, MVAPICH 1.x) connect XRC QPs to one another and send both ways. Call order does not tell, for one-way
+ * programs create the sending QP first; what a program refers to does: without ibv_create_xrc_rcv_qp or
+ * ibv_reg_xrc_rcv_qp there is no receive QP it could mean.
+ */
+#ifndef COMPAT_TWO_WAY_H
+#define COMPAT_TWO_WAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/**
+ * two_way_program - whether an XRC QP of this program is to receive as well. XRC_COMPAT_TWO_WAY=on or off decides if set
+ * (not in setuid programs); otherwise no object that is loaded now refers to a receive-QP function, and none was asked
+ * for by dlsym.
+ * @receive_only: the QP in question cannot send (max_send_wr 0, qperf's xrc_bw server), so it can only be for receiving
+ */
+bool two_way_program(bool receive_only);
+
+/** two_way_note_lookup - a name was looked up with dlsym or dlvsym. Lock-free. */
+void two_way_note_lookup(const char *name);
+
+#endif

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What old programs took from OFED's <infiniband/arch.h>: 64-bit byte order, and memory barriers. */
+#ifndef INFINIBAND_ARCH_H
+#define INFINIBAND_ARCH_H
+
+#include <stdint.h>
+
+#ifndef htonll
+static inline uint64_t htonll(uint64_t x)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return __builtin_bswap64(x);
+#else
+	return x;
+#endif
+}
+#endif
+
+#ifndef ntohll
+static inline uint64_t ntohll(uint64_t x)
+{
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return __builtin_bswap64(x);
+#else
+	return x;
+#endif
+}
+#endif
+
+/* Full fences: what orders stores to device memory as well, on every architecture. */
+#define mb() __sync_synchronize()
+#define rmb() mb()
+#define wmb() mb()
+#define wc_wmb() mb()
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The one table of environment variables that this project reads: the library, the tools and the emulated HCA.
+ *
+ * Macros only, so that the library (which must not print) and the tools (which must explain) share one truth: a variable
+ * that is read but missing here, or stands here but is missing in xrc-compat(1), fails a test.
+ *
+ * X(NAME, DEFAULT, READ_WHEN, HELP)
+ *   NAME       identifier; the name of the variable is #NAME
+ *   DEFAULT    what holds when the variable is unset or empty, as text for people
+ *   READ_WHEN  the moment it is looked at; changing it later has no effect on that process
+ *   HELP       one sentence, no full stop
+ */
+#ifndef XRC_COMPAT_ENV_H
+#define XRC_COMPAT_ENV_H
+
+#define XRC_COMPAT_ENV_TABLE(X) \
+	X(XRC_COMPAT_VERBOSE, "0 (silent)", "whenever the library has something to say", \
+	  "1 prints a banner line on stderr, at the first verb that the library steps into, and each warning once") \
+	X(XRC_COMPAT_TWO_WAY, "auto", "at the first ibv_create_qp with IBV_QPT_XRC", \
+	  "whether an old XRC QP also receives: on, off, or auto (decided by what the program imports)") \
+	X(XRC_COMPAT_TABLE_DIR, "/dev/shm", "when a domain is opened", \
+	  "directory of the registration tables that the processes of one user share") \
+	X(XRC_COMPAT_LIBRARY, "found next to the xrc-compat command, then in the installed library directory", \
+	  "by xrc-compat when it starts", \
+	  "path of the libxrc-compat.so.1 that the tools use instead of searching for one") \
+	X(XRC_COMPAT_TRACE, "not traced", "at each legacy call, and by xrc-compat run when it starts a program", \
+	  "socket of xrc-compat trace, which sets it: the tracing library is preloaded and tells of every legacy call") \
+	X(SOFTHCA_DIR, "$XDG_RUNTIME_DIR/softhca, else /tmp/softhca-UID; softhca run makes a private one", \
+	  "at the first call that the emulator looks at", \
+	  "directory in which the emulated HCA has its socket and its device tree")
+
+#endif

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The loaded objects of the process, read from their dynamic sections. */
+
+#include "loaded.h"
+
+enum { PLT, WITH_ADDENDS, WITHOUT_ADDENDS, TABLES };
+
+/* A table that the loader has relocated holds addresses; some objects' (the vDSO's) hold offsets. */
+static const void *address_of(const struct loaded *loaded, ElfW(Addr) value)
+{
+	return (const void *)(value < loaded->base ? loaded->base + value : value);
+}
+
+static void read_relocations(struct loaded *loaded, const ElfW(Dyn) *entry)
+{
+	struct loaded_relocations *tables = loaded->relocations;
+
+	switch (entry->d_tag) {
+	case DT_JMPREL:
+		tables[PLT].start = address_of(loaded, entry->d_un.d_ptr);
+		break;
+	case DT_PLTRELSZ:
+		tables[PLT].size = entry->d_un.d_val;
+		break;
+	case DT_PLTREL:
+		tables[PLT].addends = entry->d_un.d_val == DT_RELA;
+		break;
+	case DT_RELA:
+		tables[WITH_ADDENDS].start = address_of(loaded, entry->d_un.d_ptr);
+		break;
+	case DT_RELASZ:
+		tables[WITH_ADDENDS].size = entry->d_un.d_val;
+		break;
+	case DT_REL:
+		tables[WITHOUT_ADDENDS].start = address_of(loaded, entry->d_un.d_ptr);
+		break;
+	case DT_RELSZ:
+		tables[WITHOUT_ADDENDS].size = entry->d_un.d_val;
+		break;
+	}
+}
+
+static void read_symbols(struct loaded *loaded, const ElfW(Dyn) *entry)
+{
+	switch (entry->d_tag) {
+	case DT_SYMTAB:
+		loaded->symbols = address_of(loaded, entry->d_un.d_ptr);
+		break;
+	case DT_STRTAB:
+		loaded->names = address_of(loaded, entry->d_un.d_ptr);
+		break;
+	case DT_STRSZ:
+		loaded->names_size = entry->d_un.d_val;
+		break;
+	case DT_SONAME:
+		loaded->soname = entry->d_un.d_val;
+		break;
+	case DT_GNU_HASH:
+		loaded->gnu_hash = address_of(loaded, entry->d_un.d_ptr);
+		break;
+	case DT_HASH:
+		loaded->hash = address_of(loaded, entry->d_un.d_ptr);
+		break;
+	}
+}
+
+void loaded_read(ElfW(Addr) base, const ElfW(Dyn) *dynamic, struct loaded *loaded)
+{
+	*loaded = (struct loaded){ .base = base, .relocations[WITH_ADDENDS].addends = true };
+	for (; dynamic->d_tag != DT_NULL; dynamic++) {
+		read_symbols(loaded, dynamic);
+		read_relocations(loaded, dynamic);
+	}
+}
+
+struct tour {
+	int (*visit)(const struct loaded *loaded, void *arg);
+	void *arg;
+};
+
+static int visit_object(struct dl_phdr_info *info, size_t size, void *closure)
+{
+	const struct tour *tour = closure;
+	struct loaded loaded;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
+			continue;
+		loaded_read(info->dlpi_addr, (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr), &loaded);
+		return tour->visit(&loaded, tour->arg);
+	}
+	return 0;
+}
+
+int loaded_each(int (*visit)(const struct loaded *loaded, void *arg), void *arg)
+{
+	struct tour tour = { .visit = visit, .arg = arg };
+
+	return dl_iterate_phdr(visit_object, &tour);
+}
+
+static int read_generation(struct dl_phdr_info *info, size_t size, void *generation)
+{
+	(void)size;
+	*(unsigned long long *)generation = info->dlpi_adds;
+	return 1;
+}
+
+unsigned long long loaded_generation(void)
+{
+	unsigned long long generation = 0;
+
+	dl_iterate_phdr(read_generation, &generation);
+	return generation;
+}
+
+/* Not strcmp: a sanitizer's runtime looks its functions up through us before its own strcmp works. */
+static bool same(const char *a, const char *b)
+{
+	while (*a && *a == *b) {
+		a++;
+		b++;
+	}
+	return *a == *b;
+}
+
+static const char *name_of(const struct loaded *loaded, size_t offset)
+{
+	return offset < loaded->names_size ? loaded->names + offset : "";
+}
+
+static void *definition(const struct loaded *loaded, size_t index, const char *name)
+{
+	const ElfW(Sym) *symbol = &loaded->symbols[index];
+
+	/* The type is in the low four bits in both ELF classes. */
+	if (symbol->st_shndx == SHN_UNDEF || (symbol->st_info & 0xf) != STT_FUNC ||
+	    !same(name_of(loaded, symbol->st_name), name))
+		return NULL;
+	return (void *)(loaded->base + symbol->st_value);
+}
+
+static uint32_t gnu_hash_of(const char *name)
+{
+	uint32_t hash = 5381;
+
+	for (; *name; name++)
+		hash = hash * 33 + (unsigned char)*name;
+	return hash;
+}
+
+/* Layout: buckets, first hashed symbol, bloom words, bloom shift; then bloom (addresses), buckets, chains. */
+static void *find_by_gnu_hash(const struct loaded *loaded, const char *name)
+{
+	const uint32_t *table = loaded->gnu_hash, hash = gnu_hash_of(name);
+	const uint32_t *buckets = (const uint32_t *)((const ElfW(Addr) *)(table + 4) + table[2]);
+	const uint32_t *chains = buckets + table[0];
+	uint32_t index = table[0] ? buckets[hash % table[0]] : 0;
+	void *found;
+
+	for (; index >= table[1] && index; index++) {
+		uint32_t chain = chains[index - table[1]];
+
+		found = (chain ^ hash) < 2 ? definition(loaded, index, name) : NULL;
+		if (found || chain & 1)
+			return found;
+	}
+	return NULL;
+}
+
+/* Layout: buckets, symbols; the second is how many there are, and so few objects have only this that a scan will do. */
+static void *find_by_scan(const struct loaded *loaded, const char *name)
+{
+	for (uint32_t index = 1; index < loaded->hash[1]; index++) {
+		void *found = definition(loaded, index, name);
+
+		if (found)
+			return found;
+	}
+	return NULL;
+}
+
+void *loaded_symbol(const struct loaded *loaded, const char *name)
+{
+	if (!loaded->symbols || !loaded->names)
+		return NULL;
+	if (loaded->gnu_hash)
+		return find_by_gnu_hash(loaded, name);
+	return loaded->hash ? find_by_scan(loaded, name) : NULL;
+}
+
+static size_t symbol_of(uint64_t info)
+{
+	return sizeof(ElfW(Addr)) == 8 ? ELF64_R_SYM(info) : ELF32_R_SYM((uint32_t)info);
+}
+
+bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name))
+{
+	if (!loaded->symbols || !loaded->names)
+		return false;
+	for (const struct loaded_relocations *table = loaded->relocations; table < loaded->relocations + TABLES; table++) {
+		size_t step = table->addends ? sizeof(ElfW(Rela)) : sizeof(ElfW(Rel));
+
+		for (size_t at = 0; table->start && at + step <= table->size; at += step) {
+			/* Both kinds begin alike. */
+			const ElfW(Rel) *relocation = (const ElfW(Rel) *)(table->start + at);
+
+			if (match(name_of(loaded, loaded->symbols[symbol_of(relocation->r_info)].st_name)))
+				return true;
+		}
+	}
+	return false;
+}
+
+const char *loaded_soname(const struct loaded *loaded)
+{
+	return loaded->names && loaded->soname ? name_of(loaded, loaded->soname) : "";
+}

@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Today's rdma-core, as the rest of the library sees it.
+ *
+ * Only modern/ calls a verb. Every function here returns 0 or a negative errno, whatever convention the verb itself
+ * has, and leaves its out-parameters alone on failure. A provider that has no such operation gives -EOPNOTSUPP.
+ */
+#ifndef MODERN_MODERN_H
+#define MODERN_MODERN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+
+/**
+ * modern_load - find the program's own libibverbs.so.1 and every function used of it. Idempotent, thread-safe.
+ * Returns 0, or -ENOSYS when there is no libibverbs.so.1 or it lacks one of the functions (modern_missing() names it).
+ */
+int modern_load(void);
+
+/** modern_library_path - the file modern_load() found, links resolved; "" before that. */
+const char *modern_library_path(void);
+
+/** modern_missing - what modern_load() failed on: a library or function name; "" if it did not fail. */
+const char *modern_missing(void);
+
+/* Domains. oflag: O_CREAT and O_EXCL count; fd -1 opens a private one. Errors: kernel ib_uverbs_open_xrcd. */
+int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_xrcd **xrcd);
+int modern_close_xrcd(struct ibv_xrcd *xrcd);
+
+/* XRC shared receive queues. attr->attr is updated with what was allocated; *srq_num is the 24-bit number for senders. */
+int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_cq *cq, struct ibv_srq_init_attr *attr,
+			  struct ibv_srq **srq, uint32_t *srq_num);
+int modern_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
+int modern_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
+int modern_destroy_srq(struct ibv_srq *srq);
+
+/**
+ * enum modern_tgt_use - what a handle on a target QP is for. The event side tells by it whose an event is, from the
+ * handle alone: no map has to know the handle before the kernel can raise an event on it.
+ */
+enum modern_tgt_use {
+	MODERN_TGT_NONE,	/* not a handle of ours */
+	MODERN_TGT_REGISTERED,	/* a registration: its events are the application's */
+	MODERN_TGT_TRANSIENT,	/* opened for one modify or query: its events are nobody's */
+	MODERN_TGT_PAIRED,	/* the hidden half of a two-way QP: its events are the visible half's */
+};
+
+enum modern_tgt_use modern_tgt_use(const struct ibv_qp *qp);
+
+/* Target QPs (XRC_RECV). open gives another handle on a QP that exists, else -EINVAL. */
+int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enum modern_tgt_use use,
+			 struct ibv_qp **qp);
+int modern_open_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use,
+		       struct ibv_qp **qp);
+
+/* Initiator QPs (XRC_SEND). attr->cap is updated with what was allocated; its qp_type and srq are ignored. */
+int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp);
+
+/* Any QP. modify takes today's masks only; query fills everything whatever the caller once asked for. */
+int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp);
+int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
+int modern_destroy_qp(struct ibv_qp *qp);
+
+/* Async events. get blocks as the context's async_fd does; -EAGAIN when that is non-blocking and there is none. */
+int modern_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
+void modern_ack_async_event(struct ibv_async_event *event);
+
+/* Opened devices. The GUID is in network byte order, 0 if it cannot be read. */
+uint64_t modern_device_guid(const struct ibv_context *context);
+int modern_close_device(struct ibv_context *context);
+
+#endif

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+# Configures and compiles; what run-demo and run-tests do alike. Sourced after deps.sh; POSIX sh.
+
+# build_in DIRECTORY [MESON SETUP ARGUMENT...]: configures when needed, compiles, and shows output only of what fails.
+build_in() {
+	build_dir=$1
+	shift
+	if [ ! -f "$build_dir/build.ninja" ]; then
+		echo "Configuring $build_dir"
+		build_quietly deps_meson setup "$build_dir" "$@" || return 1
+	fi
+	echo "Compiling in $build_dir"
+	build_quietly deps_meson compile -C "$build_dir"
+}
+
+build_quietly() {
+	build_log=$(mktemp) || return 1
+	"$@" >"$build_log" 2>&1 </dev/null
+	build_status=$?
+	[ $build_status -eq 0 ] || cat "$build_log"
+	rm -f "$build_log"
+	return $build_status
+}

@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+# What has to be on a machine to build, demonstrate and test this project: one table, and the code that fulfils it.
+# Sourced by run-demo and run-tests; POSIX sh, because nothing else may be there yet.
+
+# needed for | check | what it is for | apt | dnf | zypper
+#   needed for  all (every build), test (only ./run-tests)
+#   check       cc: a program can be compiled    cmd:NAME: on PATH      pkg:MODULE: pkg-config knows it
+#               file:PATTERN: a file like this exists                   meson: present and new enough
+#               sanitize:LIST: the compiler can link it
+deps_table() {
+	cat <<-'TABLE'
+	all|cc|compiles the C sources|gcc libc6-dev|gcc glibc-devel|gcc glibc-devel
+	all|cmd:pkg-config|finds the libraries below|pkg-config|pkgconf-pkg-config|pkgconf-pkg-config
+	all|meson|configures the build (brings Python 3)|meson|meson|meson
+	all|cmd:ninja|runs the build|ninja-build|ninja-build|ninja
+	all|pkg:libibverbs|headers of today's libibverbs, which the shim calls|libibverbs-dev|rdma-core-devel|rdma-core-devel
+	all|file:/etc/libibverbs.d/mlx4.driver|libmlx4, the driver that the emulated HCA is for|ibverbs-providers|libibverbs|libibverbs libmlx4-1
+	all|pkg:libelf|reads old programs (xrc-compat run, check)|libelf-dev|elfutils-libelf-devel|libelf-devel
+	all|pkg:libunwind|backtraces of legacy calls (xrc-compat trace)|libunwind-dev|libunwind-devel|libunwind-devel
+	all|pkg:cmocka|unit tests in C|libcmocka-dev|libcmocka-devel|libcmocka-devel
+	all|cmd:pytest-3|tests with several processes|python3-pytest|python3-pytest|python3-pytest
+	test|cmd:ibv_rc_pingpong|programs of rdma-core that must run on the emulated HCA|ibverbs-utils|libibverbs-utils|libibverbs-utils
+	test|cmd:g++|the legacy headers must compile as C++ too|g++|gcc-c++|gcc-c++
+	test|cmd:strace|shows that programs without XRC are left alone|strace|strace|strace
+	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc
+	address|sanitize:address|the address sanitizer|libc6-dev|libasan|libasan8
+	undefined|sanitize:undefined|the undefined behaviour sanitizer|libc6-dev|libubsan|libubsan1
+	thread|sanitize:thread|the thread sanitizer|libc6-dev|libtsan|libtsan2
+	TABLE
+}
+
+# A Python that some version manager puts in front has other modules than the distribution's.
+deps_python() {
+	if [ -x /usr/bin/python3 ]; then
+		/usr/bin/python3 "$@"
+	else
+		python3 "$@"
+	fi
+}
+
+deps_meson() {
+	if [ -x /usr/bin/meson ]; then
+		deps_python /usr/bin/meson "$@"
+	else
+		meson "$@"
+	fi
+}
+
+deps_meson_is_new_enough() {
+	deps_version=$(deps_meson --version 2>/dev/null) || return 1
+	case $deps_version in
+	0.* | '') return 1 ;;
+	esac
+}
+
+deps_compiles() {
+	deps_dir=$(mktemp -d) || return 1
+	echo 'int main(void) { return 0; }' >"$deps_dir/probe.c"
+	${CC:-cc} -include stdio.h "$@" -o "$deps_dir/probe" "$deps_dir/probe.c" 2>/dev/null
+	deps_status=$?
+	rm -rf "$deps_dir"
+	return $deps_status
+}
+
+deps_have() {
+	case $1 in
+	cc) deps_compiles ;;
+	meson) deps_meson_is_new_enough ;;
+	cmd:pytest-3) command -v pytest-3 >/dev/null || command -v py.test-3 >/dev/null ||
+		{ command -v pytest >/dev/null && pytest --version >/dev/null 2>&1; } ;;
+	cmd:*) command -v "${1#cmd:}" >/dev/null ;;
+	pkg:*) command -v pkg-config >/dev/null && pkg-config --exists "${1#pkg:}" ;;
+	file:*) [ -e "${1#file:}" ] ;;
+	sanitize:*) deps_compiles "-fsanitize=${1#sanitize:}" ;;
+	*) return 2 ;;
+	esac
+}
+
+# The package manager and the column of the table that belongs to it.
+deps_manager() {
+	if command -v apt-get >/dev/null; then
+		echo "apt-get 4"
+	elif command -v dnf >/dev/null; then
+		echo "dnf 5"
+	elif command -v zypper >/dev/null; then
+		echo "zypper 6"
+	fi
+}
+
+# Runs a command as root. Without a terminal nobody could type a password, so sudo must not ask for one.
+deps_as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif [ -t 0 ]; then
+		sudo "$@"
+	else
+		sudo -n "$@"
+	fi
+}
+
+deps_install_packages() {
+	deps_tool=$1
+	shift
+	case $deps_tool in
+	apt-get)
+		# One broken third-party source must not stop what the other sources can deliver.
+		deps_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 update ||
+			echo "(apt-get update failed; going on with what it knows)"
+		deps_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
+			install --no-install-recommends "$@"
+		;;
+	dnf) deps_as_root dnf -y install --setopt=install_weak_deps=False "$@" ;;
+	zypper) deps_as_root zypper --non-interactive install --no-recommends "$@" ;;
+	esac </dev/null
+}
+
+# deps_missing PURPOSE...: the rows of the table that are needed for one of the purposes and not there.
+deps_missing() {
+	deps_table | while IFS= read -r deps_row; do
+		for deps_purpose in "$@"; do
+			[ "${deps_row%%|*}" = "$deps_purpose" ] || continue
+			deps_check=${deps_row#*|}
+			deps_have "${deps_check%%|*}" </dev/null || printf '%s\n' "$deps_row"
+		done
+	done
+}
+
+# deps_ensure PURPOSE...: installs what is missing, after having said what and why. Says nothing when all is there.
+deps_ensure() {
+	deps_rows=$(deps_missing "$@")
+	[ -n "$deps_rows" ] || return 0
+	# Two words: the tool and its column.
+	# shellcheck disable=SC2046
+	set -- $(deps_manager)
+	if [ $# -ne 2 ]; then
+		echo "Missing, and none of apt-get, dnf, zypper is here to install it:"
+		printf '%s\n' "$deps_rows" | awk -F'|' '{ printf "  %-22s %s\n", $4, $3 }'
+		return 1
+	fi
+	deps_tool=$1 deps_column=$2
+	deps_packages=$(printf '%s\n' "$deps_rows" | cut -d'|' -f"$deps_column" | tr ' ' '\n' | sort -u | tr '\n' ' ')
+	echo "Missing on this machine; about to be installed with $deps_tool:"
+	printf '%s\n' "$deps_rows" | awk -F'|' -v c="$deps_column" '{ printf "  %-22s %s\n", $c, $3 }'
+	if [ "$(id -u)" != 0 ] && ! command -v sudo >/dev/null; then
+		echo "This needs root and there is no sudo here. As root, please run:"
+		echo "  $deps_tool install $deps_packages"
+		return 1
+	fi
+	deps_log=$(mktemp) || return 1
+	# The list is words on purpose.
+	# shellcheck disable=SC2086
+	deps_install_packages "$deps_tool" $deps_packages >"$deps_log" 2>&1
+	deps_status=$?
+	if [ $deps_status -ne 0 ]; then
+		cat "$deps_log"
+		echo "The installation failed; see above."
+	else
+		echo "Installed."
+	fi
+	rm -f "$deps_log"
+	[ $deps_status -eq 0 ]
+}

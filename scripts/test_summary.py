@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Counts single test cases out of meson's testlog.json, so that a skip inside a passing program is seen as a skip.
+
+usage: test_summary.py TESTLOG.JSON
+
+The last line is "N passed, N failed, N skipped". Exit status: 0 when all that ran passed, 1 when any failed or none ran.
+"""
+
+import json
+import re
+import sys
+
+MESON_PASSED = {"OK", "EXPECTEDFAIL"}
+MESON_SKIPPED = {"SKIP"}
+
+
+class Tally:
+    """What one test program, or all of them, came to."""
+
+    def __init__(self, passed=0, failed=0, skips=()):
+        self.passed, self.failed, self.skips = passed, failed, list(skips)
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failed += other.failed
+        self.skips += other.skips
+
+
+def pytest_tally(text):
+    """Reads pytest's last line ("3 passed, 1 skipped in 0.1s") and the reasons that -rs prints; None if it is not pytest."""
+    last = re.findall(r"^(?:=+ )?((?:\d+ \w+(?:, )?)+) in [\d.]+s", text, re.M)
+    if not last:
+        return None
+    count = {word: int(number) for number, word in re.findall(r"(\d+) (\w+)", last[-1])}
+    reasons = []
+    for number, reason in re.findall(r"^SKIPPED \[(\d+)\] (.*)$", text, re.M):
+        reasons += [reason] * int(number)
+    skipped = count.get("skipped", 0)
+    reasons += ["no reason given"] * (skipped - len(reasons))
+    failed = sum(count.get(word, 0) for word in ("failed", "error", "errors"))
+    return Tally(count.get("passed", 0) + count.get("xfailed", 0), failed, reasons[:skipped])
+
+
+def cmocka_tally(text):
+    """Adds up the group results of cmocka's standard output; None if there are none."""
+    def total(word):
+        return sum(int(n) for n in re.findall(rf"^\[  {word}  \] (\d+) test", text, re.M))
+
+    if not re.search(r"^\[==========\] (?:\w+: )?\d+ test\(s\) run", text, re.M):
+        return None
+    # What the test printed between its start and its skip is the reason.
+    skipped = re.findall(r"^\[ RUN      \] (\w+)\n((?:(?!\[).*\n)*)\[  SKIPPED \] \1$", text, re.M)
+    reasons = [f"{name}: {said.strip() or 'no reason given'}" for name, said in skipped]
+    reasons += ["no reason given"] * (total("SKIPPED") - len(reasons))
+    return Tally(total("PASSED"), total("FAILED"), reasons)
+
+
+def skip_reason(text):
+    """The last line a program printed before it exited with 77."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[-1].strip() if lines else "no reason given"
+
+
+def tally(record):
+    """One line of testlog.json -> Tally."""
+    text = (record.get("stdout") or "") + "\n" + (record.get("stderr") or "")
+    if record["result"] in MESON_SKIPPED:
+        return Tally(skips=[skip_reason(text)])
+    cases = pytest_tally(text) or cmocka_tally(text)
+    if record["result"] in MESON_PASSED:
+        if cases is None:
+            return Tally(passed=1)
+        # A program that passes without a single case has tested nothing.
+        return cases if cases.passed or cases.skips else Tally(failed=1)
+    cases = cases or Tally()
+    # It crashed or timed out before it could count its own failure.
+    cases.failed = cases.failed or 1
+    return cases
+
+
+def summarize(lines, out):
+    """Prints the skips and the last line; returns the exit status."""
+    total = Tally()
+    for line in lines:
+        record = json.loads(line)
+        result = tally(record)
+        for reason in result.skips:
+            print(f"skipped: {record['name']}: {reason}", file=out)
+        if result.failed:
+            print(f"failed:  {record['name']}: {result.failed} ({record['result']})", file=out)
+        total.add(result)
+    print(f"{total.passed} passed, {total.failed} failed, {len(total.skips)} skipped", file=out)
+    return 1 if total.failed or not total.passed else 0
+
+
+def main():
+    try:
+        with open(sys.argv[1], encoding="utf-8") as log:
+            return summarize(log, sys.stdout)
+    except FileNotFoundError:
+        return summarize([], sys.stdout)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

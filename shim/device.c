@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Exported: ibv_close_device. */
+
+#include <compat/device.h>
+
+#include "shim.h"
+
+/* Legacy and modern: the same; domains, images and registrations of the device end with it. */
+SHIM_EXPORT(ibv_close_device)
+int shim_ibv_close_device(struct ibv_context *context)
+{
+	int saved_errno = errno, err = shim_ready();
+
+	if (!err)
+		err = device_close(context);
+	return errmap_return(ERRMAP_CLOSE_DEVICE, err, saved_errno);
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Exported: dlsym, dlvsym. For programs that dlopen libibverbs and ask that handle (MVAPICH2 2.3, closed MPIs): such a
+ * look-up never sees a preloaded definition, so it is answered here.
+ *
+ * Everything but our names on a libibverbs handle goes on to the loader's own function by a tail call: it takes its
+ * caller's return address to know whose RTLD_NEXT is meant.
+ */
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include <compat/two_way.h>
+#include <modern/loader.h>
+
+#include "shim.h"
+
+#ifdef __clang__
+#define TAIL_CALL __attribute__((musttail))
+#define TAIL_CALLER
+#else
+#define TAIL_CALL
+#define TAIL_CALLER __attribute__((optimize("O2")))
+#endif
+
+#define NODE "IBVERBS_1.1"
+
+/* Only their addresses are wanted here. */
+#define X(symbol) extern void shim_##symbol(void);
+SHIM_VERBS(X)
+#undef X
+
+static const struct {
+	const char *name;
+	void *function;
+} ours[] = {
+#define X(symbol) { #symbol, (void *)shim_##symbol },
+	SHIM_VERBS(X)
+#undef X
+};
+
+/* Not strncmp: a sanitizer's runtime looks that very function up through here. */
+static bool is_verb(const char *name)
+{
+	return name[0] == 'i' && name[1] == 'b' && name[2] == 'v' && name[3] == '_';
+}
+
+static __attribute__((noinline)) void *find_ours(void *handle, const char *name)
+{
+	if (!is_verb(name) || !loader_is_libibverbs(handle))
+		return NULL;
+	two_way_note_lookup(name);
+	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (!strcmp(name, ours[i].name))
+			return ours[i].function;
+	return NULL;
+}
+
+static __attribute__((noinline)) void *find_ours_versioned(void *handle, const char *name, const char *version)
+{
+	return is_verb(name) && !strcmp(version, NODE) ? find_ours(handle, name) : NULL;
+}
+
+/*
+ * Legacy and modern: the same.
+ * Difference: a handle of libibverbs.so.1 has the legacy functions too.
+ */
+SHIM_EXPORT(dlsym)
+TAIL_CALLER void *shim_dlsym(void *handle, const char *name)
+{
+	void *found = find_ours(handle, name);
+	loader_dlsym_fn real = loader_dlsym();
+
+	if (found || !real)
+		return found;
+	TAIL_CALL return real(handle, name);
+}
+
+/* As dlsym; only node IBVERBS_1.1 is ours. */
+SHIM_EXPORT(dlvsym)
+TAIL_CALLER void *shim_dlvsym(void *handle, const char *name, const char *version)
+{
+	void *found = find_ours_versioned(handle, name, version);
+	loader_dlvsym_fn real = loader_dlvsym();
+
+	if (found || !real)
+		return found;
+	TAIL_CALL return real(handle, name, version);
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Exported: ibv_open_xrc_domain, ibv_close_xrc_domain. */
+
+#include <compat/domain.h>
+
+#include "shim.h"
+
+/*
+ * Legacy: open the domain of fd's inode (-1: a private one); NULL on failure.
+ * Modern: ibv_open_xrcd.
+ * Difference: errno is always set; the old library left it alone when the driver had no XRC (now ENOSYS).
+ */
+SHIM_EXPORT(ibv_open_xrc_domain)
+struct legacy_xrc_domain *shim_ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag)
+{
+	struct legacy_xrc_domain *ldom = NULL;
+	int saved_errno = errno, err = shim_ready();
+
+	if (!err)
+		err = domain_open(context, fd, oflag, &ldom);
+	errmap_return(ERRMAP_OPEN_XRC_DOMAIN, err, saved_errno);
+	return ldom;
+}
+
+/*
+ * Legacy: EBUSY while SRQs, QPs or registrations of this opened device are in the domain.
+ * Modern: ibv_close_xrcd; what an XRC_SEND QP no longer keeps busy today is counted here.
+ * Difference: NULL and stale pointers are EINVAL; the old library crashed.
+ */
+SHIM_EXPORT(ibv_close_xrc_domain)
+int shim_ibv_close_xrc_domain(struct legacy_xrc_domain *ldom)
+{
+	int saved_errno = errno, err = shim_ready();
+
+	if (!err)
+		err = domain_close(ldom);
+	return errmap_return(ERRMAP_CLOSE_XRC_DOMAIN, err, saved_errno);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Exported: ibv_get_async_event, ibv_ack_async_event. */
+
+#include <compat/event.h>
+
+#include "shim.h"
+
+/*
+ * Legacy: a receive QP's event has bit 31 set in its type and the number in the union.
+ * Modern: an ordinary event of the handle that a registration holds.
+ * Difference: the upper half of the union is zero; the old library left it unwritten.
+ */
+SHIM_EXPORT(ibv_get_async_event)
+int shim_ibv_get_async_event(struct ibv_context *context, struct legacy_async_event *event)
+{
+	int saved_errno = errno, err = shim_ready();
+
+	if (!err)
+		err = event_get(context, event);
+	return errmap_return(ERRMAP_GET_ASYNC_EVENT, err, saved_errno);
+}
+
+/*
+ * Legacy: a flagged event needs no ack.
+ * Modern: acknowledged when it was handed out.
+ * Difference: a flagged event acknowledged without its flag is ignored; the old library crashed.
+ */
+SHIM_EXPORT(ibv_ack_async_event)
+void shim_ibv_ack_async_event(struct legacy_async_event *event)
+{
+	if (!shim_ready())
+		event_ack(event);
+}

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Exported: ibv_{create,modify,query,reg,unreg}_xrc_rcv_qp. */
+
+#include <compat/rcv_qp.h>
+#include <compat/rcv_qp_attr.h>
+
+#include "shim.h"
+
+/*
+ * Legacy: a receive QP of the kernel's, known by number; the creator is registered. Only xrc_domain of init_attr is
+ * read: GASNet leaves the rest uninitialised.
+ * Modern: ibv_create_qp_ex(IBV_QPT_XRC_RECV).
+ * Difference: a stale domain is EINVAL; the old library followed it.
+ */
+SHIM_EXPORT(ibv_create_xrc_rcv_qp)
+int shim_ibv_create_xrc_rcv_qp(struct legacy_qp_init_attr *init_attr, uint32_t *qp_num)
+{
+	int saved_errno = errno, err = shim_ready();
+
+	if (!err && (!init_attr || !init_attr->xrc_domain || !qp_num))
+		err = -EINVAL;
+	if (!err)
+		err = rcv_qp_create(init_attr->xrc_domain, qp_num);
+	return errmap_return(ERRMAP_CREATE_XRC_RCV_QP, err, saved_errno);
+}
+
+/*
+ * Legacy: whoever has the domain open may modify, registered or not; full RC masks.
+ * Modern: ibv_modify_qp on the registration's handle, else on one opened for this call.
+ * Difference: none known.
+ */
+SHIM_EXPORT(ibv_modify_xrc_rcv_qp)
+int shim_ibv_modify_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr, int mask)
+{
+	int saved_errno = errno, err = shim_ready();
+
+	if (!err && (!ldom || !attr))
+		err = -EINVAL;
+	if (!err)
+		err = rcv_qp_modify(ldom, qp_num, attr, mask);
+	return errmap_return(ERRMAP_MODIFY_XRC_RCV_QP, err, saved_errno);
+}
+
+/*
+ * Legacy: everything the driver knows, the mask is ignored; init_attr says type 5, capacities 1/1 and 0/0, the domain.
+ * Modern: ibv_query_qp as for modify.
+ * Difference: NULL attr or init_attr is EINVAL; the old library crashed.
+ */
+SHIM_EXPORT(ibv_query_xrc_rcv_qp)
+int shim_ibv_query_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr, int mask,
+			      struct legacy_qp_init_attr *init_attr)
+{
+	int saved_errno = errno, err = shim_ready();
+
+	if (!err && (!ldom || !attr || !init_attr))
+		err = -EINVAL;
+	if (!err)
+		err = rcv_qp_query(ldom, qp_num, attr, mask, init_attr);
+	return errmap_return(ERRMAP_QUERY_XRC_RCV_QP, err, saved_errno);
+}
+
+/*
+ * Legacy: keeps the receive QP alive until unregistered; idempotent per opened device.
+ * Modern: ibv_open_qp.
+ * Difference: NULL and stale domains are EINVAL; the old library crashed.
+ */
+SHIM_EXPORT(ibv_reg_xrc_rcv_qp)
+int shim_ibv_reg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
+{
+	int saved_errno = errno, err = shim_ready();
+
+	if (!err)
+		err = rcv_qp_register(ldom, qp_num);
+	return errmap_return(ERRMAP_REG_XRC_RCV_QP, err, saved_errno);
+}
+
+/*
+ * Legacy: one unreg undoes any number of regs; the last one anywhere ends the QP.
+ * Modern: ibv_destroy_qp of the handle.
+ * Difference: NULL and stale domains are EINVAL; the old library crashed.
+ */
+SHIM_EXPORT(ibv_unreg_xrc_rcv_qp)
+int shim_ibv_unreg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
+{
+	int saved_errno = errno, err = shim_ready();
+
+	if (!err)
+		err = rcv_qp_unregister(ldom, qp_num);
+	return errmap_return(ERRMAP_UNREG_XRC_RCV_QP, err, saved_errno);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What every exported entry point shares: it comes in, calls compat, and goes out with the legacy error.
+ */
+#ifndef SHIM_SHIM_H
+#define SHIM_SHIM_H
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include <abi/export.h>
+#include <abi/legacy.h>
+#include <compat/errmap.h>
+#include <compat/pair.h>
+
+/**
+ * shim_ready - 0 once the program's libibverbs is found, -ENOSYS if there is none. The first call prints the banner.
+ * Every entry point begins with it: nothing is done in a constructor, for the preload is set for every process of a job.
+ */
+int shim_ready(void);
+
+/** What hooked ops slots hold: post_srq_recv where images exist, poll_cq where two-way QPs do. */
+int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+int shim_poll_cq_noted(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+
+/** shim_hook_poll_cq - hook poll_cq of a device with two-way QPs. 0 or -ENOMEM. */
+int shim_hook_poll_cq(struct ibv_context *context, enum pair_rule rule);
+
+#endif

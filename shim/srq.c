@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Exported: ibv_create_xrc_srq, and the SRQ verbs that may be handed an image. */
+
+#include <compat/ops.h>
+#include <compat/srq.h>
+#include <compat/two_way.h>
+#include <modern/table.h>
+
+#include "shim.h"
+
+/*
+ * In a two-way program another process's QP may deliver to this SRQ before this process has a pair of its own; on
+ * devices that tag their targets the visible number can be told already.
+ */
+static int hook_device(struct ibv_context *context)
+{
+	int err = ops_hook_post_srq_recv(context, shim_post_srq_recv);
+
+	if (!err && context->ops.poll_cq != shim_poll_cq_noted && two_way_program(false))
+		err = shim_hook_poll_cq(context, PAIR_TAGGED);
+	return err;
+}
+
+static int create_hooked(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
+			 struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq)
+{
+	int err = shim_ready();
+
+	if (!err)
+		err = srq_create(pd, ldom, cq, attr, lsrq);
+	if (err)
+		return err;
+	err = hook_device(pd->context);
+	if (err) {
+		srq_destroy(image_of(*lsrq));
+		*lsrq = NULL;
+	}
+	return err;
+}
+
+/*
+ * Legacy: an SRQ with its number readable in the struct; attr's max_wr and max_sge are updated, srq_limit is ignored.
+ * Modern: ibv_create_srq_ex(IBV_SRQT_XRC), ibv_get_srq_num; the caller gets an image of it.
+ * Difference: NULL arguments are EINVAL; the old library crashed.
+ */
+SHIM_EXPORT(ibv_create_xrc_srq)
+struct ibv_srq *shim_ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
+					struct ibv_srq_init_attr *attr)
+{
+	struct ibv_srq *lsrq = NULL;
+	int saved_errno = errno;
+	int err = create_hooked(pd, ldom, cq, attr, &lsrq);
+
+	errmap_return(ERRMAP_CREATE_XRC_SRQ, err, saved_errno);
+	return lsrq;
+}
+
+/* Legacy and modern: the same; an image is unwrapped. */
+SHIM_EXPORT(ibv_modify_srq)
+int shim_ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
+{
+	int err = shim_ready();
+
+	if (err)
+		return errmap_return(ERRMAP_MODIFY_SRQ, err, errno);
+	return modern_table.modify_srq(srq_unwrap(srq), attr, mask);
+}
+
+/* Legacy and modern: the same; an image is unwrapped. */
+SHIM_EXPORT(ibv_query_srq)
+int shim_ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
+{
+	int err = shim_ready();
+
+	if (err)
+		return errmap_return(ERRMAP_QUERY_SRQ, err, errno);
+	return modern_table.query_srq(srq_unwrap(srq), attr);
+}
+
+/* Legacy and modern: the same; an image ends with the SRQ behind it. */
+SHIM_EXPORT(ibv_destroy_srq)
+int shim_ibv_destroy_srq(struct ibv_srq *srq)
+{
+	int saved_errno = errno, err = shim_ready();
+
+	if (!err && !image_of(srq))
+		return modern_table.destroy_srq(srq);
+	if (!err)
+		err = srq_destroy(image_of(srq));
+	return errmap_return(ERRMAP_DESTROY_SRQ, err, saved_errno);
+}

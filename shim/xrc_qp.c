@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Exported: the QP verbs that may be handed an old XRC QP, or an image as the SRQ of an ordinary one. */
+
+#include <compat/srq.h>
+#include <compat/xrc_qp.h>
+#include <modern/table.h>
+
+#include "shim.h"
+
+/* An ordinary QP. Its init_attr may be the shorter struct of a program without XRC: only today's fields are copied. */
+static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr unwrapped;
+	struct ibv_qp *qp;
+
+	if (!attr || !image_of(attr->srq))
+		return modern_table.create_qp(pd, attr);
+	unwrapped = *attr;
+	unwrapped.srq = srq_unwrap(attr->srq);
+	qp = modern_table.create_qp(pd, &unwrapped);
+	attr->cap = unwrapped.cap;
+	return qp;
+}
+
+static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp)
+{
+	enum pair_rule rule;
+	int err = xrc_qp_create(pd, attr, qp);
+
+	if (err || !xrc_qp_is_pair(xrc_qp_find(*qp), &rule))
+		return err;
+	err = shim_hook_poll_cq(pd->context, rule);
+	if (!err)
+		err = xrc_qp_note_target(xrc_qp_find(*qp));
+	if (err) {
+		xrc_qp_destroy(xrc_qp_find(*qp));
+		*qp = NULL;
+	}
+	return err;
+}
+
+/*
+ * Legacy: type 5 is an XRC QP in attr's domain, receive capacities taken as 0. Other types: as today.
+ * Modern: IBV_QPT_XRC_SEND; in a two-way program an IBV_QPT_XRC_RECV beside it.
+ * Difference: qp->qp_type reads 9; the provider's post_send needs it.
+ */
+SHIM_EXPORT(ibv_create_qp)
+struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp *qp = NULL;
+	int saved_errno = errno, err = shim_ready();
+
+	if (!err && (!attr || (int)attr->qp_type != LEGACY_QPT_XRC))
+		return create_ordinary(pd, attr);
+	if (!err)
+		err = create_xrc(pd, (struct legacy_qp_init_attr *)attr, &qp);
+	errmap_return(ERRMAP_CREATE_QP, err, saved_errno);
+	return qp;
+}
+
+/*
+ * Legacy: an XRC QP takes, and requires, the masks of RC.
+ * Modern: what XRC_SEND refuses is checked, then left out.
+ * Difference: none known.
+ */
+SHIM_EXPORT(ibv_modify_qp)
+int shim_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	int saved_errno = errno, err = shim_ready();
+	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
+
+	if (!err && !xrc_qp)
+		return modern_table.modify_qp(qp, attr, mask);
+	if (!err)
+		err = attr ? xrc_qp_modify(xrc_qp, (const struct legacy_qp_attr *)attr, mask) : -EINVAL;
+	return errmap_return(ERRMAP_MODIFY_QP, err, saved_errno);
+}
+
+/*
+ * Legacy: everything whatever the mask; init_attr has type 5 and the domain.
+ * Modern: ibv_query_qp.
+ * Difference: none known.
+ */
+SHIM_EXPORT(ibv_query_qp)
+int shim_ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+{
+	int saved_errno = errno, err = shim_ready();
+	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
+
+	if (!err && !xrc_qp)
+		return modern_table.query_qp(qp, attr, mask, init_attr);
+	if (!err && (!attr || !init_attr))
+		err = -EINVAL;
+	if (!err)
+		err = xrc_qp_query(xrc_qp, (struct legacy_qp_attr *)attr, mask,
+				   (struct legacy_qp_init_attr *)init_attr);
+	return errmap_return(ERRMAP_QUERY_QP, err, saved_errno);
+}
+
+/* Legacy and modern: the same. */
+SHIM_EXPORT(ibv_destroy_qp)
+int shim_ibv_destroy_qp(struct ibv_qp *qp)
+{
+	int saved_errno = errno, err = shim_ready();
+	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
+
+	if (!err && !xrc_qp)
+		return modern_table.destroy_qp(qp);
+	if (!err)
+		err = xrc_qp_destroy(xrc_qp);
+	return errmap_return(ERRMAP_DESTROY_QP, err, saved_errno);
+}

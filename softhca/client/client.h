@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What the preload's parts know of each other: hooks above, devices and arena below. */
+#ifndef SOFTHCA_CLIENT_H
+#define SOFTHCA_CLIENT_H
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+/* ---- the next definition of what this library interposes (real.c) ---- */
+
+struct real_calls {
+	int (*open)(const char *path, int flags, ...);
+	int (*close)(int fd);
+	ssize_t (*write)(int fd, const void *data, size_t length);
+	void *(*mmap)(void *address, size_t length, int prot, int flags, int fd, off_t offset);
+	int (*munmap)(void *address, size_t length);
+	int (*socket)(int domain, int type, int protocol);
+	int (*stat)(const char *path, struct stat *st);
+	int (*lstat)(const char *path, struct stat *st);
+	int (*access)(const char *path, int mode);
+	FILE *(*fopen)(const char *path, const char *mode);
+	DIR *(*opendir)(const char *path);
+	struct dirent *(*readdir)(DIR *dir);
+	int (*closedir)(DIR *dir);
+};
+
+/* Looked up at the first use: hooks can run before any constructor of this library. */
+const struct real_calls *real(void);
+
+/* ---- where the emulated machine is (place.c) ---- */
+
+/* The daemon's directory, or NULL when there is none that may be trusted. */
+const char *place_dir(void);
+
+/* @path as it is in the emulated machine: @buffer when it is redirected, else @path itself. */
+const char *place_redirect(const char *path, char *buffer, size_t size);
+
+/* N of /dev/infiniband/uverbsN, or -1. */
+int place_uverbs(const char *path);
+
+/* True for the directory in which libibverbs looks for devices. */
+bool place_is_device_list(const char *path);
+
+/* ---- devices in the order of their numbers (order.c) ---- */
+
+/* @dir is that directory, just opened. */
+void order_opened(DIR *dir);
+/* Its next entry or NULL; *ours = false for any other directory. */
+struct dirent *order_next(DIR *dir, bool *ours);
+void order_closed(DIR *dir);
+
+/* ---- opened device contexts (dev.c) ---- */
+
+struct dev;
+
+/* Opens uverbs@index. File descriptor, or -1 with errno. */
+int dev_open(unsigned int index, int flags);
+
+/* The context behind @fd with a reference, or NULL for every other file. */
+struct dev *dev_get(int fd);
+void dev_put(struct dev *dev);
+
+/* As write(2), mmap(2), close(2) on a uverbs file. */
+ssize_t dev_write(struct dev *dev, const void *data, size_t length);
+void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off_t offset);
+int dev_close(struct dev *dev, int fd);
+
+/* True while this process has a context open. */
+bool dev_any(void);
+
+/* ---- messages on a context's socket (wire.c) ---- */
+
+/* Connected socket, or -errno. */
+int wire_connect(const char *directory);
+int wire_send(int sock, const void *data, size_t length, int fd);
+/* Receives exactly @length bytes and at most one descriptor (*fd, else -1). 0 or -errno. */
+int wire_receive(int sock, void *data, size_t length, int *fd);
+
+/* ---- memory that client and daemon share for rings and doorbell records (arena.c) ---- */
+
+struct arena_info {
+	int fd; /* -1 = none */
+	uint64_t base;
+	uint64_t size;
+};
+
+/* This process' arena, made at the first call. */
+struct arena_info arena_info(void);
+/* @use = false: the daemon does not want it. */
+void arena_enable(bool use);
+/* Zeroed pages, or NULL when full or not in use. */
+void *arena_alloc(size_t length);
+/* False when the range is not (wholly) ours. */
+bool arena_free(void *address, size_t length);
+/* A forked child has none of its own yet. */
+void arena_forked(void);
+
+#endif

@@ -1,0 +1,318 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Opened device contexts: which file descriptors are uverbs files, and the system calls on them. */
+#include "client.h"
+#include "../proto.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <rdma/ib_user_verbs.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define MAX_FDS 65536
+
+struct dev {
+	pid_t pid; /* that opened it; INHERITED in a forked child */
+	int sock;
+	int uar; /* memfd of the doorbell page */
+	unsigned int references;
+	pthread_mutex_t command; /* one command at a time per context */
+};
+
+#define INHERITED ((pid_t)-1)
+
+static _Atomic(struct dev *) table[MAX_FDS];
+static atomic_int highest = -1; /* fd that was ever in the table */
+static atomic_uint opened;
+static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
+
+/* ---- fork: what the child inherits is the parent's and must neither be used nor hurt ---- */
+
+static void child_after_fork(void)
+{
+	pthread_mutex_init(&table_lock, NULL);
+	for (int fd = 0; fd <= atomic_load(&highest); fd++) {
+		struct dev *dev = atomic_load(&table[fd]);
+
+		if (!dev || dev->pid == INHERITED)
+			continue;
+		/* The connection must end with the parent, not with the last of its children. */
+		real()->close(dev->sock);
+		real()->close(dev->uar);
+		dev->pid = INHERITED;
+	}
+	atomic_store(&opened, 0);
+	arena_forked();
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(NULL, NULL, child_after_fork);
+}
+
+/* ---- the table ---- */
+
+struct dev *dev_get(int fd)
+{
+	struct dev *dev;
+
+	if (fd < 0 || fd >= MAX_FDS || !atomic_load_explicit(&table[fd], memory_order_acquire))
+		return NULL;
+	pthread_mutex_lock(&table_lock);
+	dev = atomic_load(&table[fd]);
+	if (dev)
+		dev->references++;
+	pthread_mutex_unlock(&table_lock);
+	return dev;
+}
+
+static void dev_free(struct dev *dev)
+{
+	if (dev->pid != INHERITED) {
+		real()->close(dev->sock);
+		real()->close(dev->uar);
+	}
+	pthread_mutex_destroy(&dev->command);
+	free(dev);
+}
+
+void dev_put(struct dev *dev)
+{
+	int saved = errno;
+	bool last;
+
+	pthread_mutex_lock(&table_lock);
+	last = !--dev->references;
+	pthread_mutex_unlock(&table_lock);
+	if (last)
+		dev_free(dev);
+	errno = saved;
+}
+
+bool dev_any(void)
+{
+	return atomic_load_explicit(&opened, memory_order_relaxed) > 0;
+}
+
+/* ---- open ---- */
+
+/* Yama's ptrace_scope 1 lets only ancestors read this process; the daemon is none. Elsewhere this is a no-op. */
+static void admit_daemon(int sock)
+{
+#ifdef PR_SET_PTRACER
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+
+	if (!getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &length))
+		prctl(PR_SET_PTRACER, (unsigned long)peer.pid, 0, 0, 0);
+#endif
+}
+
+static const uint32_t probe = SOFTHCA_MAGIC;
+
+/* Once: without this line nobody would find out why there is a device and it cannot be opened. */
+static void explain_unreachable(void)
+{
+	static atomic_bool said;
+
+	if (!atomic_exchange(&said, true))
+		fputs("softhca: the daemon may not read this process' memory; see /proc/sys/kernel/yama/ptrace_scope, and "
+		      "whether the process gave up being dumpable\n", stderr);
+}
+
+static int greet(struct dev *dev, unsigned int index)
+{
+	struct arena_info arena = arena_info();
+	struct softhca_hello hello = {
+		.magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = SOFTHCA_CONTEXT, .device = index,
+		.arena_base = arena.base, .arena_size = arena.size, .probe = (uint64_t)(uintptr_t)&probe,
+	};
+	struct softhca_welcome welcome = { 0 };
+	int error = wire_send(dev->sock, &hello, sizeof(hello), arena.fd);
+
+	if (!error)
+		error = wire_receive(dev->sock, &welcome, sizeof(welcome), &dev->uar);
+	if (!error)
+		error = welcome.status;
+	if (error == -EACCES)
+		explain_unreachable();
+	if (!error && dev->uar < 0)
+		error = -EIO;
+	if (!error)
+		arena_enable(welcome.arena);
+	return error;
+}
+
+static int connect_dev(struct dev *dev, unsigned int index)
+{
+	dev->sock = wire_connect(place_dir());
+	if (dev->sock < 0)
+		return dev->sock == -ENOENT || dev->sock == -ECONNREFUSED ? -ENODEV : dev->sock;
+	admit_daemon(dev->sock);
+	return greet(dev, index);
+}
+
+static struct dev *dev_new(void)
+{
+	struct dev *dev = calloc(1, sizeof(*dev));
+
+	if (!dev)
+		return NULL;
+	dev->pid = getpid();
+	dev->sock = dev->uar = -1;
+	dev->references = 1;
+	pthread_mutex_init(&dev->command, NULL);
+	return dev;
+}
+
+/* /dev/null is a character device whose ioctl() says ENOTTY, just like a kernel without the ioctl interface. */
+static int enter_table(struct dev *dev, int flags)
+{
+	int fd = real()->open("/dev/null", O_RDWR | (flags & O_CLOEXEC));
+
+	if (fd < 0)
+		return -errno;
+	if (fd >= MAX_FDS) {
+		real()->close(fd);
+		return -EMFILE;
+	}
+	pthread_mutex_lock(&table_lock);
+	atomic_store(&table[fd], dev);
+	if (fd > atomic_load(&highest))
+		atomic_store(&highest, fd);
+	pthread_mutex_unlock(&table_lock);
+	atomic_fetch_add(&opened, 1);
+	return fd;
+}
+
+int dev_open(unsigned int index, int flags)
+{
+	struct dev *dev = dev_new();
+	int fd;
+
+	if (!dev) {
+		errno = ENOMEM;
+		return -1;
+	}
+	pthread_once(&fork_once, watch_forks);
+	fd = connect_dev(dev, index);
+	if (!fd)
+		fd = enter_table(dev, flags);
+	if (fd >= 0)
+		return fd;
+	dev_free(dev);
+	errno = -fd;
+	return -1;
+}
+
+/* ---- write, mmap, close ---- */
+
+/* The descriptor that a command names by number and the daemon needs itself; -1 if none or not open. */
+static int named_fd(const void *data, size_t length)
+{
+	const struct ib_uverbs_cmd_hdr *hdr = data;
+	size_t offset;
+	int fd;
+
+	if (length < sizeof(*hdr))
+		return -1;
+	switch (hdr->command) {
+	case IB_USER_VERBS_CMD_CREATE_CQ:
+		offset = sizeof(*hdr) + offsetof(struct ib_uverbs_create_cq, comp_channel);
+		break;
+	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_CQ:
+		offset = sizeof(*hdr) + sizeof(struct ib_uverbs_ex_cmd_hdr) +
+			 offsetof(struct ib_uverbs_ex_create_cq, comp_channel);
+		break;
+	case IB_USER_VERBS_CMD_OPEN_XRCD:
+		offset = sizeof(*hdr) + offsetof(struct ib_uverbs_open_xrcd, fd);
+		break;
+	default:
+		return -1;
+	}
+	if (length < offset + sizeof(fd))
+		return -1;
+	memcpy(&fd, (const char *)data + offset, sizeof(fd));
+	return fd >= 0 && fcntl(fd, F_GETFD) >= 0 ? fd : -1;
+}
+
+static int command(struct dev *dev, const void *data, size_t length)
+{
+	struct softhca_reply reply;
+	int fd;
+	int error = wire_send(dev->sock, data, length, named_fd(data, length));
+
+	/* The daemon closed the connection: to the program the device has gone. */
+	if (error == -EPIPE || error == -ECONNRESET)
+		return -EIO;
+	if (!error)
+		error = wire_receive(dev->sock, &reply, sizeof(reply), &fd);
+	if (error)
+		return error == -ECONNRESET ? -EIO : error;
+	if (fd >= 0) {
+		if (!reply.status && reply.fd_address)
+			memcpy((void *)(uintptr_t)reply.fd_address, &fd, sizeof(fd));
+		else
+			real()->close(fd);
+	}
+	return reply.status;
+}
+
+ssize_t dev_write(struct dev *dev, const void *data, size_t length)
+{
+	int saved = errno;
+	int error;
+
+	/* Also asked first because the lock of an inherited context may never be released. */
+	if (dev->pid != getpid()) {
+		errno = EIO;
+		return -1;
+	}
+	if (length < sizeof(struct ib_uverbs_cmd_hdr) || length > SOFTHCA_MAX_COMMAND) {
+		errno = EINVAL;
+		return -1;
+	}
+	pthread_mutex_lock(&dev->command);
+	error = command(dev, data, length);
+	pthread_mutex_unlock(&dev->command);
+	errno = error ? -error : saved;
+	return error ? -1 : (ssize_t)length;
+}
+
+void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off_t offset)
+{
+	/* Page 0 is the doorbell page. BlueFlame and the clock are not offered, so nobody asks for their pages. */
+	if (dev->pid != getpid() || offset || length != SOFTHCA_UAR_LEN) {
+		errno = EINVAL;
+		return MAP_FAILED;
+	}
+	return real()->mmap(NULL, length, prot, flags, dev->uar, 0);
+}
+
+int dev_close(struct dev *dev, int fd)
+{
+	bool forked = dev->pid == INHERITED;
+
+	/* A vfork() child works in its parent's memory: it closes its descriptor, the context stays the parent's. */
+	if (!forked && dev->pid != getpid())
+		return real()->close(fd);
+	pthread_mutex_lock(&table_lock);
+	if (atomic_load(&table[fd]) == dev) {
+		atomic_store(&table[fd], NULL);
+		dev->references--;
+	}
+	pthread_mutex_unlock(&table_lock);
+	if (!forked) {
+		atomic_fetch_sub(&opened, 1);
+		/* Says goodbye even if somebody else still holds a copy of the socket. */
+		shutdown(dev->sock, SHUT_RDWR);
+	}
+	return real()->close(fd);
+}

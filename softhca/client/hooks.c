@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* What the preload interposes. All decisions are made elsewhere; everything that is not ours goes to the next definition. */
+#include "client.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/netlink.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define HOOK __attribute__((visibility("default")))
+
+/* glibc gives these no prototype that a definition of the plain name could match on every feature level. */
+HOOK int __open_2(const char *path, int flags);
+HOOK int __open64_2(const char *path, int flags);
+
+static int hooked_open(const char *path, int flags, mode_t mode)
+{
+	char buffer[PATH_MAX];
+	int index = place_uverbs(path);
+
+	if (index >= 0)
+		return dev_open((unsigned int)index, flags);
+	return real()->open(place_redirect(path, buffer, sizeof(buffer)), flags, mode);
+}
+
+static mode_t mode_argument(int flags, va_list args)
+{
+	return flags & O_CREAT || (flags & O_TMPFILE) == O_TMPFILE ? va_arg(args, mode_t) : 0;
+}
+
+HOOK int open(const char *path, int flags, ...)
+{
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = mode_argument(flags, args);
+	va_end(args);
+	return hooked_open(path, flags, mode);
+}
+
+HOOK int open64(const char *path, int flags, ...)
+{
+	va_list args;
+	mode_t mode;
+
+	va_start(args, flags);
+	mode = mode_argument(flags, args);
+	va_end(args);
+	return hooked_open(path, flags, mode);
+}
+
+/* What open() becomes in a program built with _FORTIFY_SOURCE whose flags are not constant. */
+HOOK int __open_2(const char *path, int flags)
+{
+	return hooked_open(path, flags, 0);
+}
+
+HOOK int __open64_2(const char *path, int flags)
+{
+	return hooked_open(path, flags, 0);
+}
+
+HOOK int close(int fd)
+{
+	struct dev *dev = dev_get(fd);
+	int result;
+
+	if (!dev)
+		return real()->close(fd);
+	result = dev_close(dev, fd);
+	dev_put(dev);
+	return result;
+}
+
+HOOK ssize_t write(int fd, const void *data, size_t length)
+{
+	struct dev *dev = dev_get(fd);
+	ssize_t result;
+
+	if (!dev)
+		return real()->write(fd, data, length);
+	result = dev_write(dev, data, length);
+	dev_put(dev);
+	return result;
+}
+
+/* libmlx4 asks for anonymous memory for exactly two things: rings and doorbell records. */
+static bool is_provider(const void *caller)
+{
+	Dl_info info;
+
+	return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libmlx4");
+}
+
+static void *hooked_mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset, const void *caller)
+{
+	struct dev *dev = dev_get(fd);
+	void *result;
+
+	if (dev) {
+		result = dev_mmap(dev, length, prot, flags, offset);
+		dev_put(dev);
+		return result;
+	}
+	if (!address && flags == (MAP_PRIVATE | MAP_ANONYMOUS) && prot == (PROT_READ | PROT_WRITE) && dev_any() &&
+	    is_provider(caller)) {
+		result = arena_alloc(length);
+		if (result)
+			return result;
+	}
+	return real()->mmap(address, length, prot, flags, fd, offset);
+}
+
+HOOK void *mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset)
+{
+	return hooked_mmap(address, length, prot, flags, fd, offset, __builtin_return_address(0));
+}
+
+HOOK void *mmap64(void *address, size_t length, int prot, int flags, int fd, off64_t offset)
+{
+	return hooked_mmap(address, length, prot, flags, fd, offset, __builtin_return_address(0));
+}
+
+HOOK int munmap(void *address, size_t length)
+{
+	return arena_free(address, length) ? 0 : real()->munmap(address, length);
+}
+
+/*
+ * With RDMA in the kernel this socket would answer with an empty list of devices, and libibverbs would not look into
+ * sysfs any more.
+ */
+HOOK int socket(int domain, int type, int protocol)
+{
+	if (domain == AF_NETLINK && protocol == NETLINK_RDMA && place_dir()) {
+		errno = EPROTONOSUPPORT;
+		return -1;
+	}
+	return real()->socket(domain, type, protocol);
+}
+
+/* A uverbs file looks like /dev/null to stat(), too, so that its device number agrees with sysfs and fstat(). */
+static const char *stat_path(const char *path, char *buffer, size_t size)
+{
+	return place_uverbs(path) >= 0 ? "/dev/null" : place_redirect(path, buffer, size);
+}
+
+HOOK int stat(const char *path, struct stat *st)
+{
+	char buffer[PATH_MAX];
+
+	return real()->stat(stat_path(path, buffer, sizeof(buffer)), st);
+}
+
+HOOK int lstat(const char *path, struct stat *st)
+{
+	char buffer[PATH_MAX];
+
+	return real()->lstat(stat_path(path, buffer, sizeof(buffer)), st);
+}
+
+/* The names in programs built with 64 bit file offsets; the structures are the same on 64 bit machines. */
+HOOK int stat64(const char *path, struct stat64 *st)
+{
+	char buffer[PATH_MAX];
+
+	return real()->stat(stat_path(path, buffer, sizeof(buffer)), (struct stat *)(void *)st);
+}
+
+HOOK int lstat64(const char *path, struct stat64 *st)
+{
+	char buffer[PATH_MAX];
+
+	return real()->lstat(stat_path(path, buffer, sizeof(buffer)), (struct stat *)(void *)st);
+}
+
+_Static_assert(sizeof(struct stat) == sizeof(struct stat64), "the hooks of stat64 take one for the other");
+
+HOOK int access(const char *path, int mode)
+{
+	char buffer[PATH_MAX];
+
+	return real()->access(stat_path(path, buffer, sizeof(buffer)), mode);
+}
+
+HOOK FILE *fopen(const char *path, const char *mode)
+{
+	char buffer[PATH_MAX];
+
+	return real()->fopen(place_redirect(path, buffer, sizeof(buffer)), mode);
+}
+
+HOOK FILE *fopen64(const char *path, const char *mode)
+{
+	char buffer[PATH_MAX];
+
+	return real()->fopen(place_redirect(path, buffer, sizeof(buffer)), mode);
+}
+
+HOOK DIR *opendir(const char *path)
+{
+	char buffer[PATH_MAX];
+	const char *place = place_redirect(path, buffer, sizeof(buffer));
+	DIR *dir = real()->opendir(place);
+
+	if (dir && place_is_device_list(place))
+		order_opened(dir);
+	return dir;
+}
+
+HOOK struct dirent *readdir(DIR *dir)
+{
+	bool ours;
+	struct dirent *entry = order_next(dir, &ours);
+
+	return ours ? entry : real()->readdir(dir);
+}
+
+HOOK struct dirent64 *readdir64(DIR *dir)
+{
+	return (struct dirent64 *)(void *)readdir(dir);
+}
+
+_Static_assert(sizeof(struct dirent) == sizeof(struct dirent64), "the hook of readdir64 takes one for the other");
+
+HOOK int closedir(DIR *dir)
+{
+	order_closed(dir);
+	return real()->closedir(dir);
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/*
+ * The directory of devices in the order of their numbers. libibverbs lists devices as readdir() has them, and the file system
+ * of a temporary directory may have them in any order; programs that take "the first device" need the same one each time.
+ */
+#include "client.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ENTRIES 64
+
+struct ordered {
+	_Atomic(DIR *) dir; /* whose entries these are; NULL = free */
+	int count, at;
+	struct dirent entry[MAX_ENTRIES];
+};
+
+/* As many as threads that list devices at the same moment; one more sees the file system's order. */
+static struct ordered slots[8];
+static atomic_int used;
+
+/* "uverbs10" comes after "uverbs9". */
+static int compare(const void *a, const void *b)
+{
+	return strverscmp(((const struct dirent *)a)->d_name, ((const struct dirent *)b)->d_name);
+}
+
+static void load(struct ordered *slot, DIR *dir)
+{
+	struct dirent *entry;
+
+	slot->count = slot->at = 0;
+	while (slot->count < MAX_ENTRIES && (entry = real()->readdir(dir)))
+		slot->entry[slot->count++] = *entry;
+	qsort(slot->entry, (size_t)slot->count, sizeof(slot->entry[0]), compare);
+}
+
+/* Without a lock, which a fork() in another thread could leave held in the child. */
+void order_opened(DIR *dir)
+{
+	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
+		DIR *nobody = NULL;
+
+		if (!atomic_compare_exchange_strong(&slots[i].dir, &nobody, dir))
+			continue;
+		load(&slots[i], dir);
+		atomic_fetch_add(&used, 1);
+		break;
+	}
+}
+
+/* A directory stream belongs to one thread at a time, so its slot needs no lock. */
+static struct ordered *find(DIR *dir)
+{
+	if (!atomic_load_explicit(&used, memory_order_acquire) || !dir)
+		return NULL;
+	for (size_t i = 0; i < sizeof(slots) / sizeof(slots[0]); i++) {
+		if (atomic_load(&slots[i].dir) == dir)
+			return &slots[i];
+	}
+	return NULL;
+}
+
+struct dirent *order_next(DIR *dir, bool *ours)
+{
+	struct ordered *slot = find(dir);
+
+	*ours = slot != NULL;
+	return slot && slot->at < slot->count ? &slot->entry[slot->at++] : NULL;
+}
+
+void order_closed(DIR *dir)
+{
+	struct ordered *slot = find(dir);
+
+	if (!slot)
+		return;
+	atomic_fetch_sub(&used, 1);
+	atomic_store(&slot->dir, NULL);
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Which paths belong to the emulated machine, and where they really are. */
+#include "client.h"
+#include "../dir.h"
+#include "../proto.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static char directory[DIR_MAX + 1];
+
+static void find(void)
+{
+	int saved = errno;
+
+	if (dir_default(directory) || dir_check(directory))
+		directory[0] = '\0';
+	errno = saved;
+}
+
+const char *place_dir(void)
+{
+	pthread_once(&once, find);
+	return directory[0] ? directory : NULL;
+}
+
+/* libibverbs takes its device tree from here; what programs read below /sys themselves is redirected by the hooks. */
+__attribute__((constructor)) static void point_libibverbs_here(void)
+{
+	char path[DIR_MAX + sizeof("/" SOFTHCA_SYSFS)];
+
+	if (place_dir() && !dir_join(path, sizeof(path), directory, SOFTHCA_SYSFS))
+		setenv("SYSFS_PATH", path, 1);
+}
+
+/* @text if @path is @prefix or lies below it; NULL if it only begins alike. */
+static const char *below(const char *path, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	if (strncmp(path, prefix, length))
+		return NULL;
+	return path[length] == '\0' || path[length] == '/' ? path + length : NULL;
+}
+
+const char *place_redirect(const char *path, char *buffer, size_t size)
+{
+	if (!path || strncmp(path, "/sys/class/infiniband", 21) || !place_dir())
+		return path;
+	if (!below(path, "/sys/class/infiniband") && !below(path, "/sys/class/infiniband_verbs"))
+		return path;
+	return dir_join(buffer, size, directory, path + 1) ? path : buffer;
+}
+
+bool place_is_device_list(const char *path)
+{
+	size_t length = strlen(directory);
+
+	return path && place_dir() && !strncmp(path, directory, length) &&
+	       !strcmp(path + length, "/" SOFTHCA_SYSFS "/class/infiniband_verbs");
+}
+
+int place_uverbs(const char *path)
+{
+	static const char prefix[] = "/dev/infiniband/uverbs";
+	const char *digits;
+	char *end;
+	unsigned long index;
+
+	if (!path || strncmp(path, prefix, sizeof(prefix) - 1))
+		return -1;
+	digits = path + sizeof(prefix) - 1;
+	if (digits[0] < '0' || digits[0] > '9' || !place_dir())
+		return -1;
+	index = strtoul(digits, &end, 10);
+	return *end || index > 255 ? -1 : (int)index;
+}

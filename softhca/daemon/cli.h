@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The softhca command: its subcommands and how it speaks. */
+#ifndef SOFTHCA_CLI_H
+#define SOFTHCA_CLI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum cli_exit {
+	CLI_OK = 0,
+	CLI_FAILED = 1,
+	CLI_USAGE = 2,
+	/* `run` leaves the program its own numbers, as env(1) and nohup(1) do. */
+	CLI_RUN_FAILED = 125,
+	CLI_NOT_EXECUTABLE = 126,
+	CLI_NOT_FOUND = 127,
+};
+
+/* argv[0] is the subcommand's name. Exit status. */
+int cli_run(int argc, char **argv);
+int cli_start(int argc, char **argv);
+int cli_stop(int argc, char **argv);
+int cli_status(int argc, char **argv);
+int cli_ctl(int argc, char **argv);
+
+/* Prints "softhca: MESSAGE" on stderr and returns @status. */
+int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/*
+ * Sends @words to the daemon of this user and prints its answer, on stderr if it is a refusal. 0 or -errno; -ENOENT and
+ * -ECONNREFUSED when there is no daemon.
+ */
+int ask_daemon(int count, char **words);
+
+/* Path of libsofthca.so. 0 or -ENOENT. */
+int cli_find_preload(char *path, size_t size);
+
+#endif

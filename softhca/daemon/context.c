@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The life of a context. */
+#include "context.h"
+#include "event.h"
+#include "object.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define HANDLES		(1u << 18)
+#define MAX_ARENA	((uint64_t)1 << 32)
+
+/* The doorbell page. Sealed: a client that cut it short would kill the daemon with SIGBUS. */
+static int map_uar(struct hca_context *ctx, int *fd)
+{
+	*fd = memfd_create("softhca-uar", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	if (*fd < 0)
+		return -errno;
+	if (ftruncate(*fd, SOFTHCA_UAR_LEN) || fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+		goto out;
+	ctx->uar = mmap(NULL, SOFTHCA_UAR_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+	if (ctx->uar != MAP_FAILED)
+		return 0;
+	ctx->uar = NULL;
+out:
+	close(*fd);
+	return -ENOMEM;
+}
+
+/* An arena that could shrink under our feet, or is not what the client says, is not used; everything works without. */
+static void map_arena(struct hca_context *ctx, const struct softhca_hello *hello, int fd)
+{
+	struct stat st;
+	int seals;
+	void *base;
+
+	if (fd < 0 || !hello->arena_size || hello->arena_size > MAX_ARENA || !ctx->device->machine->settings.arena)
+		return;
+	seals = fcntl(fd, F_GET_SEALS);
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &st) || (uint64_t)st.st_size < hello->arena_size)
+		return;
+	base = mmap(NULL, (size_t)hello->arena_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	if (base == MAP_FAILED)
+		return;
+	ctx->arena = base;
+	ctx->arena_base = hello->arena_base;
+	ctx->arena_size = hello->arena_size;
+}
+
+/* A process that dies takes its contexts with it, even if a child of it still holds the socket. */
+static int watch_process(struct hca_context *ctx)
+{
+	int error;
+
+	ctx->pidfd = (int)syscall(SYS_pidfd_open, ctx->pid, 0);
+	if (ctx->pidfd < 0)
+		return -errno;
+	error = loop_watch(ctx->pidfd, EPOLLIN, &ctx->process);
+	if (error)
+		close(ctx->pidfd);
+	return error;
+}
+
+static void process_gone(struct watch *watch, uint32_t events)
+{
+	struct hca_context *ctx = container_of(watch, struct hca_context, process);
+
+	(void)events;
+	/* Not now: the same turn may have more to say about this context. */
+	ctx->dead = true;
+}
+
+/* Found out before the first command fails with EFAULT, which would tell the user nothing. */
+static bool reachable(pid_t pid, uint64_t probe)
+{
+	uint32_t word = 0;
+	struct iovec local = { &word, sizeof(word) };
+	struct iovec far = { (void *)(uintptr_t)probe, sizeof(word) };
+
+	return process_vm_readv(pid, &local, 1, &far, 1, 0) == sizeof(word) && word == SOFTHCA_MAGIC;
+}
+
+static void init(struct hca_context *ctx, struct hca_device *device, int sock, pid_t pid)
+{
+	ctx->device = device;
+	ctx->sock = sock;
+	ctx->pid = pid;
+	ctx->process.ready = process_gone;
+	list_init(&ctx->channels);
+	list_init(&ctx->qps);
+	for (int type = 0; type < HCA_TYPES; type++)
+		list_init(&ctx->objects[type]);
+}
+
+int context_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock, pid_t pid, int arena_fd,
+		   struct hca_context **result, int *uar_fd)
+{
+	struct hca_context *ctx;
+	int error;
+
+	if (hello->device >= (uint32_t)machine->settings.devices)
+		return -ENODEV;
+	if (!reachable(pid, hello->probe))
+		return -EACCES;
+	ctx = calloc(1, sizeof(*ctx));
+	if (!ctx)
+		return -ENOMEM;
+	init(ctx, &machine->device[hello->device], sock, pid);
+	error = numtab_init(&ctx->handles, 0, HANDLES, 0, HANDLES);
+	if (error)
+		goto out_free;
+	error = watch_process(ctx);
+	if (error)
+		goto out_handles;
+	error = map_uar(ctx, uar_fd);
+	if (error)
+		goto out_process;
+	map_arena(ctx, hello, arena_fd);
+	list_add(&ctx->device->contexts, &ctx->link);
+	*result = ctx;
+	return 0;
+
+out_process:
+	loop_forget(ctx->pidfd);
+	close(ctx->pidfd);
+out_handles:
+	numtab_free(&ctx->handles);
+out_free:
+	free(ctx);
+	return error;
+}
+
+void context_destroy(struct hca_context *ctx)
+{
+	object_destroy_all(ctx);
+	ctx->async = NULL;
+	list_for_each_safe(node, after, &ctx->channels)
+		channel_free(container_of(node, struct hca_channel, link));
+	loop_forget(ctx->sock);
+	close(ctx->sock);
+	loop_forget(ctx->pidfd);
+	close(ctx->pidfd);
+	munmap(ctx->uar, SOFTHCA_UAR_LEN);
+	if (ctx->arena)
+		munmap(ctx->arena, (size_t)ctx->arena_size);
+	numtab_free(&ctx->handles);
+	list_del(&ctx->link);
+	free(ctx);
+}

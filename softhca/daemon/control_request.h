@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* One question of `softhca ctl` on its way through the parts that answer it. */
+#ifndef SOFTHCA_CONTROL_REQUEST_H
+#define SOFTHCA_CONTROL_REQUEST_H
+
+#include "control.h"
+
+#include <stdio.h>
+
+#define MAX_WORDS 8
+
+struct request {
+	struct server *server;
+	struct hca_machine *machine;
+	int count;
+	const char *word[MAX_WORDS];
+	FILE *out; /* what the user reads */
+};
+
+/* The device of this name, or NULL after a message. */
+struct hca_device *control_device(struct request *request, const char *name);
+
+/* -ENOENT after a message. */
+int control_no_target(struct request *request, const char *what, uint32_t number);
+
+/* Commands: 0 or -errno after a message. */
+int control_event(struct request *request);
+int control_fault(struct request *request);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* When a completion queue that was armed raises an event. */
+#ifndef SOFTHCA_CQ_ARM_H
+#define SOFTHCA_CQ_ARM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cq_arm {
+	uint32_t notified;  /* producer index at the last event */
+	uint32_t solicited; /* one past the last solicited or erroneous completion */
+	int fired;	    /* arm sequence number that has had its event; -1 = none yet */
+};
+
+void cq_arm_init(struct cq_arm *arm);
+
+/* A completion that counts for ibv_req_notify_cq(cq, 1) was written at @index. */
+void cq_arm_solicited(struct cq_arm *arm, uint32_t index);
+
+/*
+ * @word is the arm word of the CQ's doorbell record in host order, @producer the number of completions ever written.
+ * True when an event is due; it is then taken as raised.
+ */
+bool cq_arm_fires(struct cq_arm *arm, uint32_t word, uint32_t producer);
+
+#endif

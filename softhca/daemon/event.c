@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Events: pipes, so that read, poll, epoll, O_NONBLOCK and dup on the client's side are the kernel's own. */
+#include "event.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- channels ---- */
+
+static void free_if_useless(struct hca_channel *channel)
+{
+	if (channel->deaf && !channel->cqs && channel != channel->ctx->async)
+		channel_free(channel);
+}
+
+/* The last reader has closed its end: nobody will ever ask for these events again. */
+static void reader_gone(struct watch *watch, uint32_t events)
+{
+	struct hca_channel *channel = container_of(watch, struct hca_channel, watch);
+
+	(void)events;
+	loop_forget(channel->fd);
+	channel->deaf = true;
+	free_if_useless(channel);
+}
+
+static int make_pipe(struct hca_channel *channel, int *reader)
+{
+	struct stat st;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC))
+		return -errno;
+	/* Only our end: the client decides about its own blocking. */
+	if (fstat(ends[1], &st) || fcntl(ends[1], F_SETFL, O_NONBLOCK) || loop_watch(ends[1], 0, &channel->watch)) {
+		int error = -errno;
+
+		close(ends[0]);
+		close(ends[1]);
+		return error;
+	}
+	channel->dev = st.st_dev;
+	channel->ino = st.st_ino;
+	channel->fd = ends[1];
+	*reader = ends[0];
+	return 0;
+}
+
+struct hca_channel *channel_new(struct hca_context *ctx, int *reader, int *error)
+{
+	struct hca_channel *channel = calloc(1, sizeof(*channel));
+
+	*error = -ENOMEM;
+	if (!channel)
+		return NULL;
+	channel->ctx = ctx;
+	channel->watch.ready = reader_gone;
+	*error = make_pipe(channel, reader);
+	if (*error) {
+		free(channel);
+		return NULL;
+	}
+	list_add(&ctx->channels, &channel->link);
+	return channel;
+}
+
+void channel_free(struct hca_channel *channel)
+{
+	if (!channel->deaf)
+		loop_forget(channel->fd);
+	close(channel->fd);
+	list_del(&channel->link);
+	free(channel);
+}
+
+/* By the pipe's inode: the client may have duplicated its descriptor to any number. */
+struct hca_channel *channel_find(struct hca_context *ctx, int fd)
+{
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return NULL;
+	list_for_each(node, &ctx->channels) {
+		struct hca_channel *channel = container_of(node, struct hca_channel, link);
+
+		if (channel->ino == st.st_ino && channel->dev == st.st_dev && channel != ctx->async)
+			return channel;
+	}
+	return NULL;
+}
+
+void channel_hold(struct hca_channel *channel)
+{
+	channel->cqs++;
+}
+
+void channel_release(struct hca_channel *channel)
+{
+	channel->cqs--;
+	free_if_useless(channel);
+}
+
+/* Whole records or nothing: they are far shorter than PIPE_BUF. A full pipe loses events, as a full queue would. */
+static bool channel_write(struct hca_channel *channel, const void *record, size_t length)
+{
+	return channel && !channel->deaf && write(channel->fd, record, length) == (ssize_t)length;
+}
+
+/* ---- raising ---- */
+
+void event_completion(struct hca_cq *cq)
+{
+	struct ib_uverbs_comp_event_desc desc = { .cq_handle = cq->user_handle };
+
+	if (channel_write(cq->channel, &desc, sizeof(desc)))
+		cq->comp_events++;
+}
+
+static uint32_t async(struct hca_context *ctx, uint64_t element, enum ibv_event_type type)
+{
+	struct ib_uverbs_async_event_desc desc = { .element = element, .event_type = (uint32_t)type };
+
+	return channel_write(ctx->async, &desc, sizeof(desc));
+}
+
+void event_qp(struct hca_qp *qp, enum ibv_event_type type)
+{
+	list_for_each(node, &qp->handles) {
+		struct hca_qp_handle *handle = container_of(node, struct hca_qp_handle, peer);
+
+		handle->async_events += async(handle->obj.ctx, handle->user_handle, type);
+	}
+}
+
+void event_cq(struct hca_cq *cq, enum ibv_event_type type)
+{
+	cq->async_events += async(cq->obj.ctx, cq->user_handle, type);
+}
+
+void event_srq(struct hca_srq *srq, enum ibv_event_type type)
+{
+	srq->async_events += async(srq->obj.ctx, srq->user_handle, type);
+}
+
+void event_device(struct hca_device *device, enum ibv_event_type type, uint8_t port)
+{
+	list_for_each(node, &device->contexts)
+		async(container_of(node, struct hca_context, link), port, type);
+}
+
+/* ---- settling ---- */
+
+/* A read end of our own, not to be confused with the client's: its flags are shared with nobody. */
+static int open_reader(const struct hca_channel *channel)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", channel->fd);
+	return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
+/* All records begin with the 8 bytes that name their object. Number of records of @element that were dropped. */
+static uint32_t drop_records(struct hca_channel *channel, uint64_t element, size_t record)
+{
+	static uint8_t unread[65536]; /* the capacity of a pipe */
+	uint32_t dropped = 0;
+	size_t length = 0;
+	ssize_t got;
+	int reader;
+
+	if (channel->deaf)
+		return 0;
+	reader = open_reader(channel);
+	if (reader < 0)
+		return 0;
+	while (length < sizeof(unread) && (got = read(reader, unread + length, sizeof(unread) - length)) > 0)
+		length += (size_t)got;
+	for (size_t at = 0; at + record <= length; at += record) {
+		if (!memcmp(unread + at, &element, sizeof(element)))
+			dropped++;
+		else
+			channel_write(channel, unread + at, record);
+	}
+	close(reader);
+	return dropped;
+}
+
+uint32_t event_settle_async(struct hca_context *ctx, uint64_t element, uint32_t written)
+{
+	if (!written || !ctx->async)
+		return 0;
+	return written - drop_records(ctx->async, element, sizeof(struct ib_uverbs_async_event_desc));
+}
+
+uint32_t event_settle_completions(struct hca_cq *cq)
+{
+	if (!cq->comp_events || !cq->channel)
+		return 0;
+	return cq->comp_events -
+	       drop_records(cq->channel, cq->user_handle, sizeof(struct ib_uverbs_comp_event_desc));
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Faults on purpose. */
+#include "fault.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* splitmix64: every seed is a good one, 0 too. */
+static uint64_t next_random(struct faults *faults)
+{
+	uint64_t value = faults->random += 0x9e3779b97f4a7c15ull;
+
+	value = (value ^ value >> 30) * 0xbf58476d1ce4e5b9ull;
+	value = (value ^ value >> 27) * 0x94d049bb133111ebull;
+	return value ^ value >> 31;
+}
+
+void fault_seed(struct faults *faults, uint64_t seed)
+{
+	faults->random = seed;
+}
+
+void fault_clear(struct faults *faults)
+{
+	memset(faults->rate, 0, sizeof(faults->rate));
+	memset(faults->command, 0, sizeof(faults->command));
+}
+
+bool fault_strikes(struct faults *faults, enum fault_kind kind)
+{
+	/* Without a throw: what is off must not change what the seed makes of the rest. */
+	if (!faults->rate[kind] || next_random(faults) % FAULT_ALWAYS >= faults->rate[kind])
+		return false;
+	faults->hits[kind]++;
+	return true;
+}
+
+bool fault_loses(struct faults *faults)
+{
+	return fault_strikes(faults, FAULT_DROP) || fault_strikes(faults, FAULT_CORRUPT);
+}
+
+int fault_plan_command(struct faults *faults, uint32_t command, int error, uint32_t times)
+{
+	for (int i = 0; i < FAULT_COMMANDS; i++) {
+		if (faults->command[i].times)
+			continue;
+		faults->command[i] = (struct fault_command){ command, error, times };
+		return 0;
+	}
+	return -ENOSPC;
+}
+
+int fault_of_command(struct faults *faults, uint32_t command)
+{
+	for (int i = 0; i < FAULT_COMMANDS; i++) {
+		struct fault_command *planned = &faults->command[i];
+
+		if (!planned->times || (planned->command != command && planned->command != FAULT_ANY))
+			continue;
+		planned->times--;
+		return -planned->error;
+	}
+	return 0;
+}
+
+int fault_parse_rate(const char *text, uint32_t *rate)
+{
+	char *end;
+	double value = strtod(text, &end);
+
+	if (end == text)
+		return -EINVAL;
+	if (!strcmp(end, "%")) {
+		value /= 100;
+	} else if (*end == '/') {
+		const char *denominator = end + 1;
+		double divisor = strtod(denominator, &end);
+
+		if (end == denominator || *end || !(divisor >= 1))
+			return -EINVAL;
+		value /= divisor;
+	} else if (*end || value > 0) {
+		return -EINVAL; /* "5" could mean 5 % as well as always */
+	}
+	if (!(value >= 0 && value <= 1))
+		return -EINVAL;
+	*rate = (uint32_t)(value * FAULT_ALWAYS + 0.5);
+	return 0;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What the daemon waits for. */
+#ifndef SOFTHCA_LOOP_H
+#define SOFTHCA_LOOP_H
+
+#include <stdint.h>
+
+/* Something with a descriptor that is watched; part of what owns it. */
+struct watch {
+	void (*ready)(struct watch *watch, uint32_t events);
+};
+
+int loop_init(void);
+
+/* @events as for epoll; 0 = only errors and hang-ups. 0 or -errno. */
+int loop_watch(int fd, uint32_t events, struct watch *watch);
+void loop_forget(int fd);
+
+/* Waits at most @nanoseconds (UINT64_MAX = without end) and calls what is ready. Number of calls. */
+int loop_wait(uint64_t nanoseconds);
+
+#endif

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Reads and writes the programs' memory. */
+#include "mem.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Small enough to stay in the cache between its two copies. */
+#define BOUNCE ((size_t)128 << 10)
+
+/* The range in the daemon's own mapping of the arena, or NULL when it lies elsewhere. */
+static uint8_t *in_arena(const struct hca_context *ctx, uint64_t address, size_t length)
+{
+	uint64_t offset = address - ctx->arena_base;
+
+	if (!ctx->arena || address < ctx->arena_base || offset >= ctx->arena_size || length > ctx->arena_size - offset)
+		return NULL;
+	return ctx->arena + offset;
+}
+
+static int remote(const struct hca_context *ctx, bool write, void *here, uint64_t there, size_t length)
+{
+	struct iovec local = { here, length };
+	struct iovec far = { (void *)(uintptr_t)there, length };
+	ssize_t done = write ? process_vm_writev(ctx->pid, &local, 1, &far, 1, 0) :
+			       process_vm_readv(ctx->pid, &local, 1, &far, 1, 0);
+
+	return done >= 0 && (size_t)done == length ? 0 : -EFAULT;
+}
+
+int mem_read(const struct hca_context *ctx, void *to, uint64_t from, size_t length)
+{
+	uint8_t *shared = in_arena(ctx, from, length);
+
+	if (!shared)
+		return remote(ctx, false, to, from, length);
+	memcpy(to, shared, length);
+	return 0;
+}
+
+int mem_write(const struct hca_context *ctx, uint64_t to, const void *from, size_t length)
+{
+	uint8_t *shared = in_arena(ctx, to, length);
+
+	/* Nothing may come from nowhere: memcpy() does not allow a null pointer even then. */
+	if (!length)
+		return 0;
+	if (!shared)
+		return remote(ctx, true, (void *)from, to, length);
+	memcpy(shared, from, length);
+	return 0;
+}
+
+int mem_fill(const struct hca_context *ctx, uint64_t to, uint8_t byte, size_t length)
+{
+	uint8_t block[4096];
+
+	memset(block, byte, sizeof(block));
+	while (length) {
+		size_t part = length < sizeof(block) ? length : sizeof(block);
+
+		if (mem_write(ctx, to, block, part))
+			return -EFAULT;
+		to += part;
+		length -= part;
+	}
+	return 0;
+}
+
+int mem_load32(const struct hca_context *ctx, uint64_t from, uint32_t *word)
+{
+	uint8_t *shared = in_arena(ctx, from, sizeof(*word));
+
+	if (!shared || (uintptr_t)shared % sizeof(*word))
+		return remote(ctx, false, word, from, sizeof(*word));
+	*word = __atomic_load_n((uint32_t *)(void *)shared, __ATOMIC_ACQUIRE);
+	return 0;
+}
+
+int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t cqe[MLX4_CQE_SIZE])
+{
+	const size_t body = MLX4_CQE_SIZE - sizeof(uint32_t);
+	uint8_t *shared = in_arena(ctx, to, MLX4_CQE_SIZE);
+	uint32_t last;
+
+	if (!shared || (uintptr_t)shared % sizeof(last)) {
+		/* The kernel copies piece after piece. */
+		struct iovec local = { (void *)cqe, MLX4_CQE_SIZE };
+		struct iovec far[2] = { { (void *)(uintptr_t)to, body }, { (void *)(uintptr_t)(to + body), sizeof(last) } };
+
+		return process_vm_writev(ctx->pid, &local, 1, far, 2, 0) == MLX4_CQE_SIZE ? 0 : -EFAULT;
+	}
+	memcpy(&last, cqe + body, sizeof(last));
+	memcpy(shared, cqe, body);
+	__atomic_store_n((uint32_t *)(void *)(shared + body), last, __ATOMIC_RELEASE);
+	return 0;
+}
+
+/* ---- payload ---- */
+
+void mem_vec_init(struct mem_vec *vec, const struct hca_context *ctx)
+{
+	vec->ctx = ctx;
+	vec->count = vec->at = 0;
+	vec->offset = 0;
+}
+
+void mem_vec_add(struct mem_vec *vec, uint64_t address, size_t length)
+{
+	if (!length || vec->count == MLX4_MAX_SGE)
+		return;
+	vec->piece[vec->count].iov_base = (void *)(uintptr_t)address;
+	vec->piece[vec->count].iov_len = length;
+	vec->count++;
+}
+
+void mem_vec_seek(struct mem_vec *vec, uint64_t offset)
+{
+	vec->at = 0;
+	while (vec->at < vec->count && offset >= vec->piece[vec->at].iov_len)
+		offset -= vec->piece[vec->at++].iov_len;
+	vec->offset = (size_t)offset;
+}
+
+/* The next @length bytes of @vec as pieces of their own; moves its position. Number of pieces. */
+static unsigned int take(struct mem_vec *vec, size_t length, struct iovec out[MLX4_MAX_SGE])
+{
+	unsigned int count = 0;
+
+	while (length && vec->at < vec->count) {
+		struct iovec *piece = &vec->piece[vec->at];
+		size_t part = piece->iov_len - vec->offset;
+
+		if (part > length)
+			part = length;
+		out[count].iov_base = (char *)piece->iov_base + vec->offset;
+		out[count++].iov_len = part;
+		length -= part;
+		vec->offset += part;
+		if (vec->offset == piece->iov_len) {
+			vec->at++;
+			vec->offset = 0;
+		}
+	}
+	return count;
+}
+
+static bool transfer(struct mem_vec *vec, bool write, uint8_t *bounce, size_t length)
+{
+	struct iovec far[MLX4_MAX_SGE];
+	struct iovec local = { bounce, length };
+	unsigned int count = take(vec, length, far);
+	ssize_t done = 0;
+
+	if (vec->ctx) {
+		done = write ? process_vm_writev(vec->ctx->pid, &local, 1, far, count, 0) :
+			       process_vm_readv(vec->ctx->pid, &local, 1, far, count, 0);
+		return done >= 0 && (size_t)done == length;
+	}
+	for (unsigned int i = 0; i < count; i++) {
+		memcpy(write ? far[i].iov_base : bounce + done, write ? bounce + done : far[i].iov_base, far[i].iov_len);
+		done += (ssize_t)far[i].iov_len;
+	}
+	return (size_t)done == length;
+}
+
+enum mem_result mem_copy(struct mem_vec *target, struct mem_vec *source, uint64_t length)
+{
+	static uint8_t bounce[BOUNCE]; /* the daemon has one thread */
+
+	while (length) {
+		size_t part = length < BOUNCE ? (size_t)length : BOUNCE;
+
+		if (!transfer(source, false, bounce, part))
+			return MEM_BAD_SOURCE;
+		if (!transfer(target, true, bounce, part))
+			return MEM_BAD_TARGET;
+		length -= part;
+	}
+	return MEM_OK;
+}

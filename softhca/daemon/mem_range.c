@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* What registering memory finds out in the kernel by pinning it: whether the program has all of it. */
+#include "mem.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+struct area {
+	uint64_t start, end;
+	bool readable, writable;
+};
+
+/* "start-end rwxp ..." */
+static bool parse_area(char *line, struct area *area)
+{
+	char *at;
+
+	area->start = strtoull(line, &at, 16);
+	if (*at++ != '-')
+		return false;
+	area->end = strtoull(at, &at, 16);
+	if (*at++ != ' ')
+		return false;
+	area->readable = at[0] == 'r';
+	area->writable = at[1] == 'w';
+	return true;
+}
+
+/* The areas of a process stand in rising order: the range is walked with them. */
+static int walk(FILE *maps, uint64_t start, uint64_t end, bool writable)
+{
+	char *line = NULL;
+	size_t room = 0;
+	int error = -EFAULT;
+
+	while (getline(&line, &room, maps) > 0) {
+		struct area area;
+
+		if (!parse_area(line, &area) || area.end <= start)
+			continue;
+		if (area.start > start || !area.readable || (writable && !area.writable))
+			break;
+		start = area.end;
+		if (start >= end) {
+			error = 0;
+			break;
+		}
+	}
+	free(line);
+	return error;
+}
+
+int mem_check_range(const struct hca_context *ctx, uint64_t start, uint64_t length, bool writable)
+{
+	char path[32];
+	FILE *maps;
+	int error;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)ctx->pid);
+	maps = fopen(path, "re");
+	if (!maps)
+		return -EFAULT;
+	error = walk(maps, start, start + length, writable);
+	fclose(maps);
+	return error;
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Receive queues: the next WQE, its scatter list, its completion. */
+#include "recv.h"
+#include "cq.h"
+#include "srq.h"
+
+#include <endian.h>
+
+bool recv_queue_of(struct hca_qp *qp, uint32_t srqn, struct recv_queue *queue)
+{
+	struct hca_srq *srq = qp->srq;
+
+	if (qp->type == IBV_QPT_XRC_RECV) {
+		srq = numtab_find(&qp->device->srqs, srqn);
+		if (!srq || !srq->xrc || srq->domain->xrcd != qp->xrcd)
+			return false;
+	}
+	queue->qp = qp;
+	queue->srq = srq;
+	queue->pd = srq && srq->xrc ? srq->pd : qp->pd;
+	queue->cq = srq && srq->xrc ? srq->cq : qp->recv_cq;
+	queue->ctx = srq ? srq->obj.ctx : qp->ctx;
+	return true;
+}
+
+static uint32_t rq_available(const struct hca_qp *qp)
+{
+	uint32_t posted;
+
+	if (!qp->rq.count || mem_load32(qp->ctx, qp->doorbell, &posted))
+		return 0;
+	return (uint16_t)(be32toh(posted) - qp->rq.next);
+}
+
+static bool claimed(const struct recv_queue *queue)
+{
+	return queue->srq && queue->qp->claimed_srqn == queue->srq->srqn;
+}
+
+void recv_claim(const struct recv_queue *queue)
+{
+	if (!queue->srq || claimed(queue))
+		return;
+	queue->qp->claimed_srqn = queue->srq->srqn;
+	queue->qp->claimed_index = queue->srq->head;
+	srq_consume(queue->srq);
+}
+
+bool recv_available(const struct recv_queue *queue)
+{
+	return claimed(queue) || (queue->srq ? srq_available(queue->srq) : rq_available(queue->qp)) > 0;
+}
+
+uint32_t recv_peek(const struct recv_queue *queue, struct mlx4_sge sge[MLX4_MAX_SGE])
+{
+	uint8_t segments[MLX4_MAX_SGE * 16];
+	const struct hca_qp *qp = queue->qp;
+	const struct hca_srq *srq = queue->srq;
+	uint16_t index = srq && claimed(queue) ? qp->claimed_index : srq ? srq->head : 0;
+	uint64_t slot = srq ? srq_slot(srq, index) + MLX4_SRQ_HEADER :
+			      qp->rq.buffer + ((uint64_t)(qp->rq.next & (qp->rq.count - 1)) << qp->rq.shift);
+	size_t bytes = 16 * (size_t)(srq ? srq->max_sge : qp->max_recv_sge);
+
+	if (bytes > sizeof(segments) || mem_read(queue->ctx, segments, slot, bytes))
+		return 0;
+	return mlx4_parse_scatter(segments, bytes, sge);
+}
+
+void recv_complete(const struct recv_queue *queue, struct mlx4_cqe *cqe, bool solicited)
+{
+	struct hca_srq *srq = queue->srq;
+
+	cqe->qpn = queue->qp->qpn;
+	cqe->send = false;
+	if (srq) {
+		recv_claim(queue);
+		cqe->wqe_index = queue->qp->claimed_index;
+		queue->qp->claimed_srqn = 0;
+		/* The provider finds the WQE of an XRC completion through its SRQ, which it finds by this number. */
+		if (srq->xrc)
+			cqe->remote = srq->srqn;
+	} else {
+		cqe->wqe_index = (uint16_t)queue->qp->rq.next++;
+	}
+	cq_post(queue->cq, cqe, solicited);
+}
+
+static void flush_claimed(struct hca_qp *qp)
+{
+	struct mlx4_cqe cqe = { .syndrome = MLX4_FLUSH };
+	struct recv_queue queue;
+
+	if (qp->claimed_srqn && recv_queue_of(qp, qp->claimed_srqn, &queue) && claimed(&queue))
+		recv_complete(&queue, &cqe, false);
+	qp->claimed_srqn = 0;
+}
+
+void recv_flush(struct hca_qp *qp)
+{
+	struct recv_queue queue = { .qp = qp, .cq = qp->recv_cq, .ctx = qp->ctx };
+
+	flush_claimed(qp);
+	/* What lies in an SRQ belongs to nobody yet. */
+	if (qp->srq || !qp->rq.count)
+		return;
+	for (uint32_t posted = rq_available(qp); posted && posted <= qp->rq.count; posted--) {
+		struct mlx4_cqe cqe = { .syndrome = MLX4_FLUSH };
+
+		recv_complete(&queue, &cqe, false);
+	}
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What can be set about the emulated machine, as --NAME=VALUE. */
+#ifndef SOFTHCA_SETTINGS_H
+#define SOFTHCA_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define SETTINGS_MAX_DEVICES 16
+#define SETTINGS_MAX_PORTS   2
+
+struct settings {
+	int devices;
+	int ports;	/* of each device */
+	bool xrc;	/* off: a device without XRC */
+	bool open_qp;	/* off: a device whose driver cannot open an XRC target QP again (qedr) */
+	bool strict;	/* on: without uverbs' kindness about attribute masks */
+	bool arena;	/* off: rings are reached through process_vm_readv() */
+	int nap;	/* microseconds between two looks at the doorbells of busy clients */
+	int max_qp, max_cq, max_srq, max_mr, max_pd; /* of each device */
+	int max_qp_wr, max_sge, max_cqe, max_srq_wr, max_srq_sge; /* of each queue */
+	int max_qp_rd_atom, max_qp_init_rd_atom; /* reads and atomics under way on a QP: as responder, as requester */
+	char trace[256]; /* file, or "" */
+};
+
+extern const struct settings settings_default;
+
+/*
+ * Takes one "name=value" (without the dashes). 0; -ENOENT for an unknown name, -EINVAL for a value that it cannot have;
+ * then @why holds a sentence for the user.
+ */
+int settings_take(struct settings *settings, const char *text, char *why, size_t size);
+
+/* One line per setting with its range, default and meaning. */
+void settings_help(FILE *out);
+
+#endif

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The device tree in which libibverbs finds the emulated devices: what it reads, and little more for people. */
+#include "sysfs.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Where the tree grows, and what went wrong first: what follows a failure does nothing. */
+struct tree {
+	const char *root;
+	int error;
+};
+
+static void make_dirs(struct tree *tree, char *path)
+{
+	for (char *slash = path + strlen(tree->root); !tree->error && (slash = strchr(slash, '/')); slash++) {
+		*slash = '\0';
+		if (mkdir(path, 0700) && errno != EEXIST)
+			tree->error = -errno;
+		*slash = '/';
+	}
+}
+
+/* One file with one line. The line may be NULL for a directory of that name (which ends in a slash). */
+__attribute__((format(printf, 3, 4))) static void plant(struct tree *tree, const char *line, const char *format, ...)
+{
+	char path[PATH_MAX];
+	int length = snprintf(path, sizeof(path), "%s/", tree->root);
+	va_list args;
+	FILE *file;
+
+	va_start(args, format);
+	vsnprintf(path + length, sizeof(path) - (size_t)length, format, args);
+	va_end(args);
+	make_dirs(tree, path);
+	if (tree->error || !line)
+		return;
+	file = fopen(path, "we");
+	if (!file) {
+		tree->error = -errno;
+		return;
+	}
+	if (fprintf(file, "%s\n", line) < 0)
+		tree->error = -EIO;
+	if (fclose(file) && !tree->error)
+		tree->error = -errno;
+}
+
+static const char *format_gid(const uint8_t *gid, int words, char *text)
+{
+	char *at = text;
+
+	for (int i = 0; i < words; i++)
+		at += sprintf(at, "%s%02x%02x", i ? ":" : "", gid[2 * i], gid[2 * i + 1]);
+	return text;
+}
+
+static void plant_port(struct tree *tree, const struct hca_device *device, int port)
+{
+	char text[64];
+	char dir[64];
+	uint8_t gid[16];
+
+	snprintf(dir, sizeof(dir), "class/infiniband/mlx4_%d/ports/%d", device->index, port);
+	device_gid(device, (uint8_t)port, gid);
+	plant(tree, format_gid(gid, 8, text), "%s/gids/0", dir);
+	plant(tree, "0xffff", "%s/pkeys/0", dir);
+	snprintf(text, sizeof(text), "0x%x", device->port[port].lid);
+	plant(tree, text, "%s/lid", dir);
+	plant(tree, "4: ACTIVE", "%s/state", dir);
+	plant(tree, "5: LinkUp", "%s/phys_state", dir);
+	plant(tree, "56 Gb/sec (4X FDR)", "%s/rate", dir);
+	plant(tree, "InfiniBand", "%s/link_layer", dir);
+}
+
+static void plant_device(struct tree *tree, const struct hca_device *device)
+{
+	char name[16];
+	char text[64];
+	uint8_t gid[16];
+	uint8_t guid[8];
+
+	snprintf(name, sizeof(name), "mlx4_%d", device->index);
+	/* The port's GID ends in its GUID; the node's is the one before the first port's. */
+	device_gid(device, 0, gid);
+	memcpy(guid, gid + 8, sizeof(guid));
+	plant(tree, name, "class/infiniband_verbs/uverbs%d/ibdev", device->index);
+	/* /dev/null's number: what stands in for the uverbs file. 0:0 would skip libibverbs' check. */
+	plant(tree, "1:3", "class/infiniband_verbs/uverbs%d/dev", device->index);
+	plant(tree, "4", "class/infiniband_verbs/uverbs%d/abi_version", device->index);
+	plant(tree, "1: CA", "class/infiniband/%s/node_type", name);
+	plant(tree, format_gid(guid, 4, text), "class/infiniband/%s/node_guid", name);
+	plant(tree, "MT_1090120019", "class/infiniband/%s/board_id", name);
+	plant(tree, "2.42.5000", "class/infiniband/%s/fw_ver", name);
+	plant(tree, "MT4099", "class/infiniband/%s/hca_type", name);
+	/* The number of a ConnectX-3: by it libibverbs chooses libmlx4. */
+	plant(tree, "pci:v000015B3d00001003sv000015B3sd00000055bc02sc80i00", "class/infiniband/%s/device/modalias", name);
+	plant(tree, "0x15b3", "class/infiniband/%s/device/vendor", name);
+	plant(tree, "0x1003", "class/infiniband/%s/device/device", name);
+	for (int port = 1; port <= device->machine->settings.ports; port++)
+		plant_port(tree, device, port);
+}
+
+int sysfs_create(const struct hca_machine *machine, const char *root)
+{
+	struct tree tree = { .root = root };
+
+	plant(&tree, "6", "class/infiniband_verbs/abi_version");
+	for (int i = 0; i < machine->settings.devices; i++)
+		plant_device(&tree, &machine->device[i]);
+	return tree.error;
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* XRC domains (contract 5.1): found by inode, gone with the last handle. */
+#include "xrcd.h"
+#include "object.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static struct hca_xrcd *find(struct hca_device *device, const struct stat *st)
+{
+	list_for_each(node, &device->xrcds) {
+		struct hca_xrcd *xrcd = container_of(node, struct hca_xrcd, link);
+
+		if (xrcd->pin >= 0 && xrcd->ino == st->st_ino && xrcd->dev == st->st_dev)
+			return xrcd;
+	}
+	return NULL;
+}
+
+/*
+ * Keeps the inode, so that its number does not come back as another file. A description of our own: the client's would
+ * keep its flock() locks alive after it closed the file.
+ */
+static int pin_inode(int fd)
+{
+	char path[32];
+	int pin;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	pin = open(path, O_PATH | O_CLOEXEC);
+	return pin >= 0 ? pin : fcntl(fd, F_DUPFD_CLOEXEC, 0);
+}
+
+static struct hca_xrcd *create(struct hca_device *device, int fd, const struct stat *st)
+{
+	struct hca_xrcd *xrcd = calloc(1, sizeof(*xrcd));
+
+	if (!xrcd)
+		return NULL;
+	xrcd->pin = -1;
+	if (fd >= 0) {
+		xrcd->pin = pin_inode(fd);
+		if (xrcd->pin < 0) {
+			free(xrcd);
+			return NULL;
+		}
+		xrcd->dev = st->st_dev;
+		xrcd->ino = st->st_ino;
+	}
+	list_add(&device->xrcds, &xrcd->link);
+	return xrcd;
+}
+
+static void release(struct hca_xrcd *xrcd)
+{
+	if (xrcd->handles)
+		return;
+	if (xrcd->pin >= 0)
+		close(xrcd->pin);
+	list_del(&xrcd->link);
+	free(xrcd);
+}
+
+/* The domain to join, or NULL with *error 0 when one is to be made. */
+static struct hca_xrcd *join(struct hca_device *device, int fd, int oflags, struct stat *st, int *error)
+{
+	struct hca_xrcd *xrcd;
+
+	*error = 0;
+	if (fd < 0)
+		return NULL;
+	if (fstat(fd, st)) {
+		*error = -EBADF;
+		return NULL;
+	}
+	xrcd = find(device, st);
+	if (!xrcd && !(oflags & O_CREAT))
+		*error = -EAGAIN;
+	if (xrcd && oflags & O_EXCL)
+		*error = -EINVAL;
+	return xrcd;
+}
+
+int xrcd_open(struct hca_context *ctx, int fd, int oflags, struct hca_xrcd_handle **result)
+{
+	struct hca_xrcd_handle *handle;
+	struct stat st;
+	int error;
+	struct hca_xrcd *xrcd = join(ctx->device, fd, oflags, &st, &error);
+
+	if (error)
+		return error;
+	if (!xrcd)
+		xrcd = create(ctx->device, fd, &st);
+	if (!xrcd)
+		return -ENOMEM;
+	handle = calloc(1, sizeof(*handle));
+	if (!handle || object_add(ctx, &handle->obj, HCA_XRCD)) {
+		free(handle);
+		release(xrcd);
+		return -ENOMEM;
+	}
+	handle->xrcd = xrcd;
+	xrcd->handles++;
+	*result = handle;
+	return 0;
+}
+
+void xrcd_handle_destroy(struct hca_xrcd_handle *handle)
+{
+	handle->xrcd->handles--;
+	release(handle->xrcd);
+	object_remove(&handle->obj);
+	free(handle);
+}

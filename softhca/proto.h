@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The messages between the preload in a program and the daemon that plays kernel and HCA. */
+#ifndef SOFTHCA_PROTO_H
+#define SOFTHCA_PROTO_H
+
+#include <stdint.h>
+
+/*
+ * One SOCK_SEQPACKET connection per opened device context, so that a message is a system call and the connection's end is
+ * the context's end. After the greeting every message of the client is the very bytes of one write() on the uverbs file;
+ * the daemon writes the response into the client's memory itself, as the kernel's copy_to_user() does.
+ */
+#define SOFTHCA_MAGIC	0x53484341u /* "SHCA" */
+#define SOFTHCA_VERSION 1u	     /* preload and daemon of one build; a mismatch is refused with EPROTO */
+
+/* Longest write() that is carried; the longest real command is below 200 bytes. */
+#define SOFTHCA_MAX_COMMAND 4096u
+
+enum softhca_kind {
+	SOFTHCA_CONTEXT = 1, /* an opened device */
+	SOFTHCA_CONTROL = 2, /* one `softhca ctl` command */
+};
+
+/* Client's first message; carries the arena's memfd when arena_size is not 0. */
+struct softhca_hello {
+	uint32_t magic;
+	uint32_t version;
+	uint32_t kind;
+	uint32_t device;     /* index: uverbsN */
+	uint64_t arena_base; /* address of the arena in the client */
+	uint64_t arena_size; /* bytes */
+	uint64_t probe;	     /* address of a word in the client that holds SOFTHCA_MAGIC */
+};
+
+/* The answer; carries the memfd of the context's doorbell page. */
+struct softhca_welcome {
+	int32_t status; /* 0 or -errno; -EACCES: the daemon may not reach the client's memory */
+	uint32_t arena; /* 1 = rings may be placed in the arena */
+};
+
+/* Answer to one command. When it carries a descriptor, its number belongs at fd_address (an int of the client). */
+struct softhca_reply {
+	int32_t status; /* 0 or -errno */
+	uint32_t reserved;
+	uint64_t fd_address;
+};
+
+/* Answer to one control command; carries a memfd with the text to print. */
+struct softhca_control_reply {
+	int32_t status;
+	uint32_t length;
+};
+
+#define SOFTHCA_SOCKET	"socket"
+#define SOFTHCA_SYSFS	"sys"
+#define SOFTHCA_UAR_LEN 4096
+
+#endif

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What readelf says about versioned symbols, as sets of "name@node" and "name@@node"."""
+
+import re
+import subprocess
+
+
+def readelf(*args):
+    return subprocess.run(["readelf", "-W", *map(str, args)], capture_output=True, text=True, check=True).stdout
+
+
+def dynamic_symbols(path):
+    """(defined, undefined). Defined are only what other objects can bind to; version names themselves are left out."""
+    defined, undefined = set(), set()
+    for line in readelf("--dyn-syms", path).splitlines():
+        columns = line.split()
+        if len(columns) < 8 or not columns[0].rstrip(":").isdigit() or columns[4] == "LOCAL":
+            continue
+        symbol = columns[7]
+        if columns[6] == "UND":
+            undefined.add(symbol)
+        elif not (columns[3] == "OBJECT" and columns[6] == "ABS"):
+            defined.add(symbol)
+    return defined, undefined
+
+
+def needed(path):
+    return re.findall(r"\(NEEDED\).*\[(.*)\]", readelf("-d", path))
+
+
+def run_paths(path):
+    return re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", readelf("-d", path))
+
+
+def version_needs(path):
+    """{library: {node, ...}}"""
+    needs, library = {}, None
+    section = readelf("-V", path).partition("Version needs section")[2]
+    for line in section.splitlines():
+        found = re.search(r"File: (\S+)", line)
+        if found:
+            library = needs.setdefault(found[1], set())
+        found = re.search(r"Name: (\S+)", line)
+        if found and library is not None:
+            library.add(found[1])
+    return needs

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The shim called from Python with structures of exactly the old sizes, by the reference data and not by any header."""
+
+import pathlib
+import platform
+import signal
+import sys
+
+import pytest
+
+from ctypes_shim import CHECKS
+from legacy_structs import CLASSES, differences, reference
+
+SCRIPT = pathlib.Path(__file__).parent / "ctypes_shim.py"
+OF_THE_GUARDS = {"overrun_dies", "underrun_is_seen"}
+
+pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the layouts here are those of x86_64")
+
+
+@pytest.fixture
+def call_shim(run, softhca, build_root, source_root):
+    shim = build_root / "shim" / "libxrc-compat.so.1"
+    return lambda check: run([softhca, "run", "--devices=1", "--", sys.executable, SCRIPT, shim, source_root, check])
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_layout(source_root, cls):
+    assert differences(cls, reference(source_root)[cls.__name__]) == []
+
+
+@pytest.mark.parametrize("check", sorted(set(CHECKS) - OF_THE_GUARDS))
+def test_shim(call_shim, check):
+    result = call_shim(check)
+    assert result.returncode == 0, f"status {result.returncode}\n{result.stdout}{result.stderr}"
+
+
+def test_guards_behind(call_shim):
+    result = call_shim("overrun_dies")
+    assert result.returncode == -signal.SIGSEGV
+    assert "in check_overrun_dies" in result.stderr
+
+
+def test_guards_before(call_shim):
+    result = call_shim("underrun_is_seen")
+    assert result.returncode == 1
+    assert result.stderr == ("underrun_is_seen: memset wrote before its ibv_qp_init_attr, "
+                             "at offsets [-4, -3, -2, -1]\n")

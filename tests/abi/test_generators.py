@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What is made from the tables of abi/, and which tables are refused."""
+
+import os
+import sys
+
+import pytest
+
+ABI = os.path.join(os.environ["XRC_COMPAT_SOURCE_ROOT"], "abi")
+sys.path.insert(0, ABI)
+import gen_layouts  # noqa: E402
+import gen_stub  # noqa: E402
+import gen_symbols  # noqa: E402
+
+GOOD = "ibv_a  IBVERBS_1.1  hidden   errno  does a\nibv_b  IBVERBS_1.1  default  null  does b\n"
+
+
+@pytest.fixture
+def table(tmp_path):
+    def _table(text):
+        path = tmp_path / "symbols.tab"
+        path.write_text("# a comment\n\n" + text)
+        return path
+
+    return _table
+
+
+@pytest.fixture
+def make(table, tmp_path):
+    """make(product, table text) -> (exit status, what was made)."""
+
+    def _make(product, text, cpu="x86_64"):
+        output = tmp_path / "output"
+        status = gen_symbols.main(["gen_symbols.py", product, str(table(text)), str(output), cpu])
+        return status, output.read_text() if output.exists() else ""
+
+    return _make
+
+
+def test_exports(make):
+    assert make("exports", GOOD) == (0, "ibv_a@IBVERBS_1.1\nibv_b@@IBVERBS_1.1\n")
+
+
+def test_link_table_gives_linkers_all_but_what_libc_has(make):
+    text = make("link", GOOD + "dlsym  GLIBC_2.34  default  loader  libc's\n")[1]
+    assert text.splitlines()[2:] == ["ibv_a IBVERBS_1.1", "ibv_b IBVERBS_1.1"]
+
+
+def test_map_makes_the_rest_local_once(make):
+    text = make("map", GOOD + "dl  GLIBC_2.34  default  loader  other node\n")[1]
+    assert text.count("local: *;") == 1
+    assert text.index("IBVERBS_1.1 {") < text.index("local: *;") < text.index("GLIBC_2.34 {")
+
+
+def test_symver_of_a_symbol_in_two_nodes(make):
+    text = make("symver", "f  A  hidden  void  old\nf  B  default  void  new\n")[1]
+    assert '#define SHIM_VERSIONS_f SHIM_VERSION(f, "f@A") SHIM_VERSION(f, "f@@B")' in text
+
+
+@pytest.mark.parametrize("cpu, node", [("x86_64", "GLIBC_2.2.5"), ("x86", "GLIBC_2.0"), ("aarch64", None)])
+def test_node_by_architecture(make, cpu, node):
+    text = make("exports", "f  x86_64:GLIBC_2.2.5,x86:GLIBC_2.0  hidden  loader  per cpu\n", cpu)[1]
+    assert text == (f"f@{node}\n" if node else "")
+
+
+@pytest.mark.parametrize("row, complaint", [
+    ("ibv_a IBVERBS_1.1 hidden errno", "five columns wanted, 4 found"),
+    ("ibv-a IBVERBS_1.1 hidden errno why", "'ibv-a' is no C identifier"),
+    ("ibv_c IBVERBS_1.1 secret errno why", "visibility 'secret' is none of hidden, default"),
+    ("ibv_c IBVERBS_1.1 hidden maybe why", "return convention 'maybe' is none of"),
+    ("ibv_a IBVERBS_1.1 default errno twice", "ibv_a is there already, as ibv_a@IBVERBS_1.1"),
+    ("ibv_b IBVERBS_1.2 default errno twice", "ibv_b is there already, as ibv_b@@IBVERBS_1.1"),
+])
+def test_refused_rows(make, capsys, row, complaint):
+    status, made = make("exports", GOOD + row + "\n")
+    assert (status, made) == (1, "")
+    assert f"symbols.tab:5: {complaint}" in capsys.readouterr().err
+
+
+def test_usage(capsys):
+    assert gen_symbols.main(["gen_symbols.py", "nothing"]) == 2
+    assert gen_stub.main(["gen_stub.py"]) == 2
+    assert gen_layouts.main(["gen_layouts.py"]) == 2
+    assert capsys.readouterr().err.count("usage: ") == 3
+
+
+def test_stub_versions():
+    text = gen_stub.source([("f", ["A", "B"]), ("g", ["B"])])
+    assert [line.split('"')[1] for line in text.splitlines() if ".symver" in line] == [
+        ".symver stub0_f, f@A", ".symver stub1_f, f@@B", ".symver stub0_g, g@@B"]
+    assert "B {\n\tglobal:\n\t\tf;\n\t\tg;\n} A;" in gen_stub.linker_map([("f", ["A", "B"]), ("g", ["B"])])
+
+
+def test_layouts_of_unknown_struct(tmp_path, capsys):
+    dump = os.path.join(ABI, "reference", "ofed-1.5.3.json")
+    assert gen_layouts.main(["gen_layouts.py", dump, str(tmp_path / "out.h"), "ibv_nothing"]) == 1
+    assert "no struct ibv_nothing" in capsys.readouterr().err
+    assert not (tmp_path / "out.h").exists()
+
+
+@pytest.mark.parametrize("dump", sorted(os.listdir(os.path.join(ABI, "reference"))))
+def test_dumps_are_sound(dump):
+    """Both ABIs have the same structs and members, and no member reaches beyond its struct."""
+    reference = gen_layouts.read_reference(os.path.join(ABI, "reference", dump))
+    assert reference["provenance"]
+    wide, narrow = reference["abi"]["x86_64"], reference["abi"]["i386"]
+    assert {struct: list(layout["fields"]) for struct, layout in wide.items()} == {
+        struct: list(layout["fields"]) for struct, layout in narrow.items()}
+    for structs in (wide, narrow):
+        for struct, layout in structs.items():
+            for member, (offset, size) in layout["fields"].items():
+                assert offset + size <= min(gen_layouts.sizes(layout)), f"{struct}.{member}"

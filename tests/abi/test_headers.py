@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Header against header: the frozen one and this machine's against what was measured, struct by struct, and the frozen
+one as C and C++ of every age."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+sys.path.insert(0, os.path.join(os.environ["XRC_COMPAT_SOURCE_ROOT"], "abi"))
+import gen_layouts  # noqa: E402
+
+CC = os.environ.get("CC", "cc").split()
+# clang stops after 20 errors, gcc never.
+ALL_ERRORS = ["-ferror-limit=0"] if "clang" in subprocess.check_output([*CC, "--version"], text=True) else []
+HEADERS = ["verbs.h", "driver.h", "arch.h"]
+LANGUAGES = [("c", "gnu89"), ("c", "c99"), ("c", "gnu11"), ("c", "gnu17"), ("c++", "c++98"), ("c++", "c++11"),
+             ("c++", "c++17"), ("c++", "c++20")]
+
+
+def compile_text(text, *options):
+    """The complaints of the compiler about a C text, "" for none."""
+    command = [*CC, *ALL_ERRORS, "-x", "c", "-fsyntax-only", "-D_GNU_SOURCE", *map(str, options), "-"]
+    done = subprocess.run(command, input=text,
+                          capture_output=True, text=True, timeout=60)
+    return done.stderr if done.returncode else ""
+
+
+def moved(complaints):
+    """What the assertions that failed say, and members that are gone; all complaints if it is something else."""
+    found = re.findall(r'static.assert\w* failed[^"]*"([^"]*)"|(no member named \W?\w+)', complaints)
+    return [assertion or member for assertion, member in found] or complaints
+
+
+@pytest.fixture(params=["x86_64", "i386"])
+def abi_option(request):
+    option = {"x86_64": "-m64", "i386": "-m32"}[request.param]
+    complaints = compile_text("#include <pthread.h>\n", option)
+    if complaints:
+        pytest.skip(f"{CC[0]} {option} cannot compile here: {complaints.splitlines()[0]}")
+    return option
+
+
+def disagreements(source_root, dump, header, *options):
+    reference = gen_layouts.read_reference(source_root / "abi" / "reference" / dump)
+    names = {struct: struct for struct in reference["abi"]["x86_64"]}
+    text = f"#include <infiniband/{header}>\n" + gen_layouts.header(reference, names)
+    return moved(compile_text(text, *options))
+
+
+def test_frozen_header_is_as_measured(source_root, abi_option):
+    assert not disagreements(source_root, "ofed-1.5.3.json", "verbs.h", abi_option, "-I", source_root / "include/ofed")
+
+
+def test_header_of_this_machine_is_as_measured(source_root, abi_option):
+    """A release of rdma-core that moves anything an old binary may touch fails here, and says what."""
+    gone = disagreements(source_root, "rdma-core-44.json", "verbs.h", abi_option)
+    assert not gone, ("this machine's <infiniband/verbs.h> is not as measured. If old binaries do not depend on it "
+                      "(abi/assert_modern.c says on what they do), the dump may be extended")
+
+
+def test_a_moved_member_is_noticed(source_root):
+    """Against the frozen header, what the contract says has moved since is found: the comparison is not blind."""
+    gone = disagreements(source_root, "rdma-core-44.json", "verbs.h", "-m64", "-I", source_root / "include/ofed")
+    assert {"ibv_srq.mutex: 40 bytes at 32", "ibv_qp.events_completed: 4 bytes at 152", "struct ibv_qp_attr: 144 bytes",
+            "struct ibv_qp_init_attr: 64 bytes", "struct ibv_port_attr: 52 or 56 bytes"} <= set(gone)
+    assert [text for text in gone if re.match(r"no member named \W?flags", text)]
+
+
+@pytest.mark.parametrize("member, wrong", [("xrc_srq_num", [36, 4]), ("xrc_srq_num", [32, 8]), ("handle", [32, 4])])
+def test_a_wrong_number_is_noticed(source_root, member, wrong):
+    reference = gen_layouts.read_reference(source_root / "abi" / "reference" / "ofed-1.5.3.json")
+    reference["abi"]["x86_64"]["ibv_srq"]["fields"][member] = wrong
+    text = "#include <infiniband/verbs.h>\n" + gen_layouts.header(reference, {"ibv_srq": "ibv_srq"})
+    complaints = moved(compile_text(text, "-m64", "-I", source_root / "include/ofed"))
+    assert complaints == [f"ibv_srq.{member}: {wrong[1]} bytes at {wrong[0]}"]
+
+
+def compilers():
+    found = [shutil.which(name) for name in ("gcc", "clang", "clang-14")]
+    return [path for path in found if path]
+
+
+@pytest.mark.parametrize("language, standard", LANGUAGES)
+@pytest.mark.parametrize("header", HEADERS)
+def test_frozen_header_compiles_alone(source_root, header, language, standard):
+    """Twice, so that the guard is tested; -pedantic is left out, for bit 31 in an enum is part of the frozen API."""
+    text = f"#include <infiniband/{header}>\n" * 2 + "int main(void) { return 0; }\n"
+    for compiler in compilers():
+        done = subprocess.run([compiler, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Werror",
+                               "-fsyntax-only", "-I", source_root / "include/ofed", "-"], input=text,
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, f"{compiler}: {done.stderr}"
+
+
+USE = """
+#include <infiniband/driver.h>
+#include <infiniband/arch.h>
+int use(struct ibv_context *context, struct ibv_cq *cq, struct ibv_srq *srq, struct ibv_qp *qp);
+int use(struct ibv_context *context, struct ibv_cq *cq, struct ibv_srq *srq, struct ibv_qp *qp)
+{
+	/* Written by position: a member more or less would not compile, or mean something else. */
+	struct ibv_qp_init_attr init_attr = { NULL, cq, cq, NULL, { 1, 0, 1, 0, 0 }, IBV_QPT_XRC, 1, qp->xrc_domain };
+	struct ibv_recv_wr recv_wr = { 1, NULL, NULL, 0 }, *bad_recv;
+	struct ibv_send_wr send_wr, *bad_send;
+	struct ibv_async_event event;
+	struct ibv_port_attr port;
+	struct ibv_wc wc;
+	uint32_t *number = &srq->xrc_srq_num, qp_num = 0;
+
+	send_wr.xrc_remote_srq_num = *number;
+	wmb();
+	if (ibv_get_async_event(context, &event) || (event.event_type & IBV_XRC_QP_EVENT_FLAG))
+		qp_num = event.element.xrc_qp_num;
+	return ibv_query_port(context, 1, &port) + ibv_poll_cq(cq, 1, &wc) + ibv_req_notify_cq(cq, 0) +
+	       ibv_post_srq_recv(srq, &recv_wr, &bad_recv) + ibv_post_send(qp, &send_wr, &bad_send) +
+	       ibv_post_recv(qp, &recv_wr, &bad_recv) + ibv_create_xrc_rcv_qp(&init_attr, &qp_num) +
+	       (int)htonll(ntohll(qp_num));
+}
+"""
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_members_and_inlines_of_old_programs(source_root, language):
+    for compiler in compilers():
+        done = subprocess.run([compiler, "-x", language, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I",
+                               source_root / "include/ofed", "-"], input=USE,
+                              capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, f"{compiler}: {done.stderr}"

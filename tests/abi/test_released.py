@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The library's ABI is the one that was released, functions and types: abidiff of libabigail says what changed.
+
+Whoever changes it on purpose, and has thought of the programs that are linked with what is out there, records it anew:
+tests/abi/released.py build/shim/libxrc-compat.so.1
+"""
+
+import platform
+import shutil
+
+import pytest
+
+import elf
+import released
+
+
+@pytest.fixture(scope="module")
+def library(build_root):
+    """What is compared. All of this file or nothing: status 77 is a skip."""
+    library = build_root / "shim" / "libxrc-compat.so.1"
+    if not shutil.which("abidiff"):
+        pytest.exit("SKIP: no abidiff (abigail-tools, libabigail)", returncode=77)
+    if platform.machine() != "x86_64":
+        pytest.exit("SKIP: what was released is recorded for x86_64 only", returncode=77)
+    if ".debug_info" not in elf.readelf("-S", library):
+        pytest.exit("SKIP: this build has no debug information, which names the types", returncode=77)
+    return library
+
+
+def compare(folder, text, library):
+    record = folder / "released.abi"
+    record.write_text(text)
+    return released.compare(record, library)
+
+
+def test_as_released(tmp_path, library):
+    status, report = compare(tmp_path, released.load(), library)
+    assert status == 0, report + __doc__
+
+
+# What the record says, what might have been released instead, and the words by which abidiff tells.
+CHANGES = [
+    ("name='ibv_reg_xrc_rcv_qp' version='IBVERBS_1.1'", "name='ibv_reg_xrc_rcv_qp' version='IBVERBS_1.2'", "Removed"),
+    ("elf-symbol name='xrc_compat_srq'", "elf-symbol name='xrc_compat_old_srq'", "Removed"),
+    ("type-id='8f92235e' name='qp_num'", "type-id='95e97e5e' name='qp_num'", "parameter"),
+    ("class-decl name='legacy_qp_attr' size-in-bits='1088'", "class-decl name='legacy_qp_attr' size-in-bits='1152'", "size"),
+]
+
+
+@pytest.mark.parametrize("was, other, told", CHANGES)
+def test_a_change_is_noticed(tmp_path, library, was, other, told):
+    text = released.load()
+    assert was in text, "the record is written otherwise than this test supposes"
+    status, report = compare(tmp_path, text.replace(was, other), library)
+    assert status & 4 and told in report, report

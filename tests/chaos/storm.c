@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * One process of the storm: an old-style program that opens, creates, registers, unregisters, modifies, queries and
+ * closes at random on domains it shares with others, until it is told otherwise or killed.
+ *
+ * usage: storm DIRECTORY SEED
+ * On standard input: r = report what is registered and wait, g = go on, q = undo everything and exit.
+ * On standard output, to r: a line of "DOMAIN:NUMBER" words; to anything unexpected: a line that begins with "unexpected".
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+
+#define DOMAINS 2
+#define NUMBERS 24	/* of each domain on the board that all processes share */
+
+struct board {
+	uint32_t numbers[DOMAINS][NUMBERS];
+};
+
+static struct ibv_context *context;
+static struct ibv_xrc_domain *domains[DOMAINS];
+static uint32_t held[DOMAINS][NUMBERS];
+static struct board *board;
+static const char *directory;
+static unsigned seed;
+
+static void unexpected(const char *what, int error)
+{
+	printf("unexpected: %s: %s\n", what, strerror(error));
+	fflush(stdout);
+	_exit(3);
+}
+
+static void expect(const char *what, int error, int allowed, int also_allowed)
+{
+	if (error && error != allowed && error != also_allowed)
+		unexpected(what, error);
+}
+
+static int open_file(const char *name)
+{
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", directory, name);
+	fd = open(path, O_RDWR | O_CREAT, 0600);
+	if (fd < 0)
+		unexpected(path, errno);
+	return fd;
+}
+
+static void open_board(void)
+{
+	int fd = open_file("board");
+
+	if (ftruncate(fd, sizeof(*board)))
+		unexpected("ftruncate", errno);
+	board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (board == MAP_FAILED)
+		unexpected("mmap", errno);
+	close(fd);
+}
+
+static void open_context(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+
+	context = list && list[0] ? ibv_open_device(list[0]) : NULL;
+	if (!context)
+		unexpected("ibv_open_device", errno);
+}
+
+static void open_domain(int d)
+{
+	char name[16];
+	int fd;
+
+	if (domains[d])
+		return;
+	snprintf(name, sizeof(name), "domain%d", d);
+	fd = open_file(name);
+	domains[d] = ibv_open_xrc_domain(context, fd, O_CREAT);
+	if (!domains[d])
+		unexpected("ibv_open_xrc_domain", errno);
+	close(fd);
+}
+
+static int holds_any(int d)
+{
+	for (int i = 0; i < NUMBERS; i++)
+		if (held[d][i])
+			return 1;
+	return 0;
+}
+
+static void close_domain(int d)
+{
+	int error = ibv_close_xrc_domain(domains[d]);
+
+	if (holds_any(d) ? error != EBUSY : error)
+		unexpected("ibv_close_xrc_domain", error);
+	if (!error)
+		domains[d] = NULL;
+}
+
+static void create(int d, int i)
+{
+	struct ibv_qp_init_attr attr;
+	uint32_t number;
+	int error;
+
+	if (held[d][i])
+		return;
+	attr.xrc_domain = domains[d];
+	error = ibv_create_xrc_rcv_qp(&attr, &number);
+	if (error)
+		unexpected("ibv_create_xrc_rcv_qp", error);
+	held[d][i] = number;
+	board->numbers[d][i] = number;
+}
+
+/* The number on the board may be of a QP that went with its last process: EINVAL. */
+static void reg(int d, int i)
+{
+	uint32_t number = board->numbers[d][i];
+	int error = number ? ibv_reg_xrc_rcv_qp(domains[d], number) : EINVAL;
+
+	for (int j = 0; j < NUMBERS; j++)
+		if (number && held[d][j] == number && error)
+			unexpected("reg again", error);
+	expect("ibv_reg_xrc_rcv_qp", error, EINVAL, EINVAL);
+	if (!error && !held[d][i])
+		held[d][i] = number;
+	else if (!error && held[d][i] != number && ibv_unreg_xrc_rcv_qp(domains[d], number))
+		unexpected("unreg of what was just registered", errno);
+}
+
+static void unreg(int d, int i)
+{
+	int error;
+
+	if (!held[d][i])
+		return;
+	error = ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]);
+	if (error)
+		unexpected("ibv_unreg_xrc_rcv_qp", error);
+	error = ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]);
+	if (error != EINVAL)
+		unexpected("second ibv_unreg_xrc_rcv_qp", error);
+	held[d][i] = 0;
+}
+
+static void modify(int d, int i)
+{
+	struct ibv_qp_attr attr;
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	uint32_t number = board->numbers[d][i];
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_state = IBV_QPS_INIT;
+	attr.port_num = 1;
+	if (number)
+		expect("ibv_modify_xrc_rcv_qp", ibv_modify_xrc_rcv_qp(domains[d], number, &attr, mask), EINVAL, ETIMEDOUT);
+}
+
+static void query(int d, int i)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+	uint32_t number = board->numbers[d][i];
+	int error = number ? ibv_query_xrc_rcv_qp(domains[d], number, &attr, 0, &init_attr) : EINVAL;
+
+	expect("ibv_query_xrc_rcv_qp", error, EINVAL, ETIMEDOUT);
+	if (!error && attr.qp_state != IBV_QPS_RESET && attr.qp_state != IBV_QPS_INIT)
+		unexpected("state", attr.qp_state);
+}
+
+static void step(void)
+{
+	int d = rand_r(&seed) % DOMAINS, i = rand_r(&seed) % NUMBERS;
+
+	open_domain(d);
+	switch (rand_r(&seed) % 8) {
+	case 0:
+		close_domain(d);
+		break;
+	case 1:
+		create(d, i);
+		break;
+	case 2:
+	case 3:
+		reg(d, i);
+		break;
+	case 4:
+	case 5:
+		unreg(d, i);
+		break;
+	case 6:
+		modify(d, i);
+		break;
+	default:
+		query(d, i);
+		break;
+	}
+}
+
+static void report(void)
+{
+	for (int d = 0; d < DOMAINS; d++)
+		for (int i = 0; i < NUMBERS; i++)
+			if (held[d][i])
+				printf("%d:%u ", d, held[d][i]);
+	printf("\n");
+	fflush(stdout);
+}
+
+static void undo_all(void)
+{
+	for (int d = 0; d < DOMAINS; d++) {
+		for (int i = 0; i < NUMBERS; i++)
+			unreg(d, i);
+		if (domains[d])
+			close_domain(d);
+	}
+	if (ibv_close_device(context))
+		unexpected("ibv_close_device", errno);
+	exit(0);
+}
+
+/* What the driver wants, 0 for nothing; with wait until it wants something. The driver gone is a reason to end too. */
+static char wanted(int wait)
+{
+	struct pollfd pollfd = { .fd = STDIN_FILENO, .events = POLLIN };
+	char command = 'q';
+
+	if (!poll(&pollfd, 1, wait ? -1 : 0))
+		return 0;
+	if (read(STDIN_FILENO, &command, 1) != 1)
+		_exit(4);
+	return command;
+}
+
+int main(int argc, char **argv)
+{
+	char command;
+
+	if (argc != 3) {
+		fprintf(stderr, "usage: storm DIRECTORY SEED\n");
+		return 2;
+	}
+	directory = argv[1];
+	seed = (unsigned)atoi(argv[2]);
+	open_board();
+	open_context();
+	for (;;) {
+		command = wanted(0);
+		if (command == 'r') {
+			report();
+			command = wanted(1);
+		}
+		if (command == 'q')
+			undo_all();
+		step();
+	}
+}

@@ -1,0 +1,176 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Drives the storm: processes of storm.c, killed at random; now and then everybody stands still and is counted.
+
+usage: storm.py STORM_PROGRAM SOFTHCA XRC_COMPAT DIRECTORY PROCESSES KILLS SEED [--without-open-qp]
+Runs under softhca with the shim preloaded. Three witnesses must agree: what each process says it is registered with,
+what the emulated kernel's object list says of it, and what the registration table says (xrc-compat ps).
+Exit status 0 and "KILLS kills, COUNTS counts, all agreed" at the end.
+"""
+
+import json
+import os
+import random
+import select
+import signal
+import subprocess
+import sys
+import time
+
+TIMEOUT = 30
+
+
+class Disagreement(Exception):
+    pass
+
+
+class Process:
+    """One storm.c."""
+
+    def __init__(self, argv):
+        self.popen = subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    @property
+    def pid(self):
+        return self.popen.pid
+
+    def tell(self, command):
+        try:
+            self.popen.stdin.write(command)
+            self.popen.stdin.flush()
+        except BrokenPipeError:
+            raise Disagreement(f"process {self.pid} ended by itself: {self.popen.stdout.read().decode()}") from None
+
+    def line(self):
+        ready, _, _ = select.select([self.popen.stdout], [], [], TIMEOUT)
+        if not ready:
+            raise Disagreement(f"process {self.pid} hangs")
+        return self.popen.stdout.readline().decode().strip()
+
+    def kill(self):
+        self.popen.kill()
+        self.popen.wait()
+        self.popen.stdin.close()
+        self.popen.stdout.close()
+
+    def finish(self):
+        self.tell(b"q")
+        try:
+            status = self.popen.wait(TIMEOUT)
+        except subprocess.TimeoutExpired:
+            raise Disagreement(f"process {self.pid} hangs at its end") from None
+        if status:
+            raise Disagreement(f"process {self.pid} ended with {status}: {self.popen.stdout.read().decode()}")
+
+
+class Storm:
+    def __init__(self, argv):
+        self.program, self.softhca, self.xrc_compat, self.directory = argv[1:5]
+        self.shared = "--without-open-qp" not in argv
+        self.random = random.Random(int(argv[7]))
+        self.processes = [self.start() for _ in range(int(argv[5]))]
+        self.counts = 0
+
+    def start(self):
+        return Process([self.program, self.directory, str(self.random.randrange(1 << 30))])
+
+    def kill_one(self):
+        index = self.random.randrange(len(self.processes))
+        self.processes[index].kill()
+        self.processes[index] = self.start()
+
+    def said(self):
+        """{pid: {number, ...}} of processes that stand still."""
+        for process in self.processes:
+            process.tell(b"r")
+        result = {}
+        for process in self.processes:
+            line = process.line()
+            if line.startswith("unexpected") or process.popen.poll() is not None:
+                raise Disagreement(f"process {process.pid}: {line}")
+            result[process.pid] = {int(word.split(":")[1]) for word in line.split()}
+        return result
+
+    def kernel(self):
+        """{pid: {number, ...}}: target QP handles in the emulated kernel."""
+        out = subprocess.run([self.softhca, "ctl", "objects", "--json"], stdout=subprocess.PIPE, check=True,
+                             timeout=TIMEOUT).stdout
+        result = {}
+        for context in json.loads(out)["contexts"]:
+            numbers = result.setdefault(context["pid"], set())
+            numbers.update(o["number"] for o in context["objects"] if o.get("qp_type") == "XRC_RECV")
+        return result
+
+    def table(self):
+        """{pid: {number, ...}}: live registrations in the table."""
+        out = subprocess.run([self.xrc_compat, "ps", "--json"], stdout=subprocess.PIPE, check=True,
+                             timeout=TIMEOUT).stdout
+        result = {}
+        for row in registrations(json.loads(out)):
+            result.setdefault(row[0], set()).add(row[1])
+        return result
+
+    def count(self):
+        """Stand still, compare the three witnesses, go on."""
+        said = self.said()
+        witnesses = [("table", self.table)] + ([("kernel", self.kernel)] if self.shared else [])
+        for name, witness in witnesses:
+            self.compare(name, witness, said)
+        for process in self.processes:
+            process.tell(b"g")
+        self.counts += 1
+
+    def compare(self, name, witness, said):
+        """The emulator notices a death a moment later than the test, hence the patience."""
+        deadline = time.monotonic() + 10
+        while True:
+            seen = {pid: numbers for pid, numbers in witness().items() if numbers}
+            expected = {pid: numbers for pid, numbers in said.items() if numbers}
+            if seen == expected:
+                return
+            if time.monotonic() > deadline:
+                break
+            time.sleep(0.1)
+        for pid in sorted(set(seen) | set(expected)):
+            if seen.get(pid) != expected.get(pid):
+                raise Disagreement(f"process {pid} says {sorted(expected.get(pid, ()))}, the {name} "
+                                   f"{sorted(seen.get(pid, ()))}")
+
+    def run(self, kills):
+        for number in range(1, kills + 1):
+            self.kill_one()
+            if self.random.random() < 0.2:
+                time.sleep(self.random.random() * 0.02)
+            if number % 50 == 0 or number == kills:
+                self.count()
+        for process in self.processes:
+            process.finish()
+        left = {pid: numbers for pid, numbers in self.kernel().items() if numbers}
+        if left:
+            raise Disagreement(f"QPs left at the end: {left}")
+
+
+def registrations(document):
+    """(pid, number) of every live registration in what "xrc-compat ps --json" prints."""
+    return [(row["pid"], row["qp"]) for row in document["registrations"] if row["qp"] and row["state"] == "live"]
+
+
+def main(argv):
+    signal.alarm(3600)
+    os.environ["XRC_COMPAT_TABLE_DIR"] = argv[4]
+    storm = Storm(argv)
+    try:
+        storm.run(int(argv[6]))
+    except Disagreement as what:
+        print(f"storm: {what}", file=sys.stderr)
+        return 1
+    finally:
+        for process in storm.processes:
+            if process.popen.poll() is None:
+                process.popen.kill()
+    print(f"{argv[6]} kills, {storm.counts} counts, all agreed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Old programs killed at random while they open, create, register, unregister, modify, query and close.
+
+STORM_KILLS (default 200; 10000 for the long one) kills among STORM_PROCESSES (default 32).
+"""
+
+import os
+
+import pytest
+
+KILLS = int(os.environ.get("STORM_KILLS", "200"))
+PROCESSES = os.environ.get("STORM_PROCESSES", "32")
+
+
+@pytest.mark.parametrize("open_qp", ["on", "off"])
+def test_storm(build_root, source_root, softhca, xrc_compat, run, tmp_path, open_qp):
+    if open_qp == "off":
+        kills, options = KILLS // 4, ["--without-open-qp"]
+    else:
+        kills, options = KILLS, []
+    result = run([softhca, "run", "--devices=1", f"--open_qp={open_qp}", "--", xrc_compat, "run", "--",
+                  source_root / "tests" / "chaos" / "storm.py", build_root / "tests" / "chaos" / "storm", softhca,
+                  xrc_compat, tmp_path, PROCESSES, kills, os.getpid(), *options], timeout=60 + kills)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "all agreed" in result.stdout

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What every pytest of this project needs: where the build is, and how to run a program that must not hang."""
+
+import os
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+
+# (sanitizer, part of the test's name): why it is not run there.
+NOT_UNDER_SANITIZERS = {
+    ("thread", "test_selftest.py"): "the helper's threads start without the sanitizer's runtime",
+    ("thread", "test_trace.py"): "the traced program's threads start without the sanitizer's runtime",
+    ("", "test_killed_programs_leave_nothing"): "start-up is longer than the time over which the kills are spread",
+}
+
+
+def pytest_collection_modifyitems(items):
+    sanitizer = os.environ.get("XRC_COMPAT_TEST_SANITIZE")
+    for item in items:
+        for (which, name), reason in NOT_UNDER_SANITIZERS.items():
+            if sanitizer and which in sanitizer and name in item.nodeid:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture(scope="session")
+def build_root():
+    """The meson build directory under test."""
+    return pathlib.Path(os.environ["XRC_COMPAT_BUILD_ROOT"])
+
+
+@pytest.fixture(scope="session")
+def source_root():
+    return pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
+
+
+@pytest.fixture(scope="session")
+def softhca(build_root):
+    return build_root / "softhca" / "softhca"
+
+
+@pytest.fixture(scope="session")
+def xrc_compat(build_root):
+    return build_root / "tools" / "xrc-compat"
+
+
+@pytest.fixture(scope="session")
+def sanitizer_runtime():
+    """The library that a program with threads needs in LD_PRELOAD when the shim is built with a sanitizer and it is not."""
+    return os.environ.get("XRC_COMPAT_TEST_PRELOAD", "")
+
+
+@pytest.fixture(scope="session")
+def run():
+    """run(argv, timeout=30, **kw) -> CompletedProcess with text output; the whole process group dies at the timeout."""
+
+    def _run(argv, timeout=30, env=None, **kw):
+        full = dict(os.environ, **(env or {}))
+        proc = subprocess.Popen(
+            [str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, env=full, start_new_session=True, **kw)
+        try:
+            out, err = proc.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(proc.pid, signal.SIGKILL)
+            out, err = proc.communicate()
+            raise AssertionError(f"{argv} hung for {timeout} s\nstdout: {out}\nstderr: {err}") from None
+        return subprocess.CompletedProcess(argv, proc.returncode, out, err)
+
+    return _run

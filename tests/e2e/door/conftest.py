@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Where the programs of this folder are, and the libibverbs.so.1 of the distribution."""
+
+import subprocess
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def door(build_root):
+    return build_root / "tests" / "e2e" / "door"
+
+
+@pytest.fixture(scope="session")
+def shim(build_root):
+    return build_root / "shim" / "libxrc-compat.so.1"
+
+
+@pytest.fixture(scope="session")
+def real_library():
+    listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True, timeout=30).stdout
+    for line in listing.splitlines():
+        if line.split()[:1] == ["libibverbs.so.1"] and "x86-64" in line:
+            return line.split()[-1]
+    raise AssertionError("the loader knows no libibverbs.so.1")

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* To be preloaded: asks dlsym and dlvsym in its constructor, or while the loader still relocates it (EARLY_IRELATIVE). */
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+static void *found, *found_versioned;
+
+static void look(void)
+{
+	found = dlsym(RTLD_NEXT, "getppid");
+	found_versioned = dlvsym(RTLD_NEXT, "getppid", "GLIBC_2.2.5");
+}
+
+#ifdef EARLY_IRELATIVE
+static int nothing(void)
+{
+	return 0;
+}
+
+static int (*resolve(void))(void)
+{
+	look();
+	return nothing;
+}
+
+static int early(void) __attribute__((ifunc("resolve")));
+
+/* Its address is what the loader has to resolve at start. */
+__attribute__((visibility("default"))) int (*early_pointer)(void) = early;
+#else
+static __attribute__((constructor)) void start(void)
+{
+	look();
+}
+#endif
+
+static __attribute__((destructor)) void tell(void)
+{
+	fprintf(stderr, "early %s\n", found && found == found_versioned ? "found" : "found nothing");
+}

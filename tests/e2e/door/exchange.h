@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The whole legacy exchange, through whichever addresses of the verbs a program came by. C and C++. */
+#ifndef DOOR_EXCHANGE_H
+#define DOOR_EXCHANGE_H
+
+#include <stddef.h>
+#include <infiniband/verbs.h>
+
+#define DOOR_VISIBLE __attribute__((visibility("default")))
+
+/* All that the exchange calls and that is not an inline function of the old header; what a closed MPI looks up. */
+#define EXCHANGE_VERBS(X) \
+	X(get_device_list) X(free_device_list) X(open_device) X(close_device) X(query_port) \
+	X(alloc_pd) X(dealloc_pd) X(reg_mr) X(dereg_mr) X(create_cq) X(destroy_cq) \
+	X(open_xrc_domain) X(close_xrc_domain) X(create_xrc_srq) X(destroy_srq) \
+	X(create_xrc_rcv_qp) X(modify_xrc_rcv_qp) X(query_xrc_rcv_qp) \
+	X(reg_xrc_rcv_qp) X(unreg_xrc_rcv_qp) \
+	X(create_qp) X(modify_qp) X(query_qp) X(destroy_qp)
+
+struct verbs {
+#define X(name) __typeof__(ibv_##name) *name;
+	EXCHANGE_VERBS(X)
+#undef X
+};
+
+/** exchange - play it on the first device. Prints "exchange: done", or what went wrong. 0 or 1. */
+int exchange(const struct verbs *verbs);
+
+/** exchange_print_libraries - print each file called libibverbs.so... that this process has mapped. */
+void exchange_print_libraries(void);
+
+/** table_linked - the verbs as the linker and the loader bind them. */
+DOOR_VISIBLE void table_linked(struct verbs *verbs);
+
+/** table_lookup - the verbs by dlopen and one of the ways in. Prints why not and returns 1 if it cannot. */
+DOOR_VISIBLE int table_lookup(struct verbs *verbs, const char *way);
+
+#endif

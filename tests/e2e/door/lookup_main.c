@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* An old program that looks libibverbs up by itself: lookup [WAY]. */
+
+#include "exchange.h"
+
+int main(int argc, char **argv)
+{
+	struct verbs verbs;
+
+	return table_lookup(&verbs, argc > 1 ? argv[1] : "dlsym") || exchange(&verbs);
+}

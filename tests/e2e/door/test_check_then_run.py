@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Tried as a new user would: `xrc-compat check PROGRAM`, then the command that it printed, word for word."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from played import done
+
+HERE = pathlib.Path(__file__).parent
+CXX = os.environ.get("CXX", "c++").split()
+PROGRAMS = {"lookup": "lookup", "lazy": "linked-lazy", "now": "linked-now", "rpath": "linked-rpath", "c++": "linked-c++"}
+
+
+def compile_as_cxx(folder, build_root, source_root):
+    """As somebody recompiles an old C++ program: the old header, and the stub to link with."""
+    if not shutil.which(CXX[0]):
+        pytest.skip("no C++ compiler")
+    output = folder / "linked-c++"
+    sources = [HERE / name for name in ("linked_main.c", "table_linked.c", "exchange.c")]
+    result = subprocess.run(
+        [*CXX, "-Wall", "-Wextra", "-Werror", "-I", source_root / "include" / "ofed", "-o", output, "-x", "c++", *sources,
+         "-x", "none", build_root / "tests" / "legacy" / "stub" / "libibverbs.so.1"],
+        capture_output=True, text=True, timeout=100)
+    assert result.returncode == 0, result.stderr
+    return output
+
+
+@pytest.fixture(params=PROGRAMS)
+def program(request, tmp_path, build_root, source_root, door, real_library):
+    """The program in a folder of the user's, for he types ./NAME."""
+    if request.param == "c++":
+        compile_as_cxx(tmp_path, build_root, source_root)
+    else:
+        shutil.copy(door / PROGRAMS[request.param], tmp_path)
+    if request.param == "rpath":
+        (tmp_path / "private").mkdir()
+        shutil.copyfile(real_library, tmp_path / "private" / "libibverbs.so.1")
+    return "./" + PROGRAMS[request.param]
+
+
+@pytest.fixture
+def type_in(run, softhca, build_root, tmp_path):
+    """type_in(line): in a shell that has xrc-compat in its PATH, on a machine with two devices."""
+    env = {"PATH": f"{build_root / 'tools'}:{os.environ['PATH']}"}
+    return lambda line: run([softhca, "run", "--devices=2", "--", "sh", "-c", line], env=env, cwd=tmp_path)
+
+
+def test_next_command_runs_the_program(type_in, program):
+    result = type_in(f"xrc-compat check --json {program}")
+    report = json.loads(result.stdout)
+    assert (result.returncode, result.stderr) == (report["exit_status"], ""), result.stderr
+    assert [device["name"] for device in report["devices"] if device["xrc"]] == ["mlx4_0", "mlx4_1"]
+    assert report["next"], report
+    done(type_in(report["next"]))
+
+
+def test_text_prints_the_same_command(type_in, program):
+    report = json.loads(type_in(f"xrc-compat check --json {program}").stdout)
+    lines = type_in(f"xrc-compat check {program}").stdout.splitlines()
+    assert [line.split(None, 1)[1] for line in lines if line.startswith("Next")] == [report["next"]]
+
+
+def test_program_fails_without(type_in, program):
+    result = type_in(program)
+    assert result.returncode != 0
+    assert "exchange: done" not in result.stdout
+    assert "undefined symbol: ibv_" in result.stdout + result.stderr

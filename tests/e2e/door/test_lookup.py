@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What dlsym and dlvsym answer with the shim in front of them: ours for our names, as ever for all others."""
+
+import os
+
+import pytest
+
+from played import done
+
+OURS, REAL, LIBC = "libxrc-compat.so.1", "libibverbs.so.1", "libc.so.6"
+LIBRARY = "libibverbs.so.1"
+XRC = ["open_xrc_domain", "close_xrc_domain", "create_xrc_srq", "create_xrc_rcv_qp", "modify_xrc_rcv_qp",
+       "query_xrc_rcv_qp", "reg_xrc_rcv_qp", "unreg_xrc_rcv_qp"]
+CHANGED = ["create_qp", "modify_qp", "query_qp", "destroy_qp", "modify_srq", "query_srq", "destroy_srq",
+           "get_async_event", "ack_async_event", "close_device"]
+OTHERS = ["get_device_list", "open_device", "alloc_pd", "reg_mr", "create_cq", "create_srq", "fork_init", "wc_status_str"]
+
+
+@pytest.fixture
+def ask(run, door):
+    """ask(preload, question..., linked=False) -> one answer per question."""
+
+    def _ask(preload, *questions, linked=False):
+        paths = ":".join(map(str, preload))
+        result = run([door / ("ask-linked" if linked else "ask"), *questions], env={"LD_PRELOAD": paths})
+        assert result.returncode == 0, result.stderr
+        answers = result.stdout.splitlines()
+        assert len(answers) == len(questions), result.stdout
+        return answers
+
+    return _ask
+
+
+@pytest.fixture
+def play(run, softhca, door):
+    """play(preload): the program `lookup` on a device, with what is preloaded in this order."""
+
+    def _play(preload, program="lookup"):
+        keep = ":".join(map(str, preload)) + ":$LD_PRELOAD"
+        return run([softhca, "run", "--devices=1", "--", "sh", "-c", f'LD_PRELOAD="{keep}" exec "$0"', door / program])
+
+    return _play
+
+
+@pytest.mark.parametrize("version", ["", ":IBVERBS_1.1"])
+def test_our_names_on_the_handle(ask, shim, real_library, version):
+    for library in (LIBRARY, real_library):
+        names = XRC + CHANGED
+        answers = ask([shim], *(f"{library}:ibv_{name}{version}" for name in names))
+        assert dict(zip(names, answers)) == dict.fromkeys(names, OURS)
+
+
+def test_other_names_on_the_handle(ask, shim, real_library):
+    answers = ask([shim], *(f"{LIBRARY}:ibv_{name}" for name in OTHERS))
+    real = os.path.basename(os.path.realpath(real_library))
+    assert dict(zip(OTHERS, answers)) in (dict.fromkeys(OTHERS, REAL), dict.fromkeys(OTHERS, real))
+
+
+def test_older_node_is_the_real_one(ask, shim):
+    """Callers of IBVERBS_1.0 have other structures; XRC was never there."""
+    questions = [f"{LIBRARY}:ibv_{name}:IBVERBS_1.0" for name in CHANGED + XRC]
+    answers = ask([shim], *questions)
+    assert answers == ask([], *questions)
+    assert answers[:len(CHANGED)] == [REAL] * len(CHANGED)
+    assert all(answer.startswith("NULL ") for answer in answers[len(CHANGED):])
+
+
+def test_probing_programs_are_not_misled(ask, shim):
+    """RTLD_DEFAULT: the XRC names stay hidden, the others are ours as for a linked program."""
+    answers = ask([shim], *(f"default:ibv_{name}" for name in XRC + CHANGED), linked=True)
+    assert [answer.split()[0] for answer in answers] == ["NULL"] * len(XRC) + [OURS] * len(CHANGED)
+    assert ask([shim], "default:ibv_open_xrc_domain:IBVERBS_1.1", linked=True) == [OURS]
+
+
+def test_everything_else_as_without_the_shim(ask, shim):
+    """Texts of dlerror and deadly null names too."""
+    questions = [
+        "libm.so.6:cos", "libm.so.6:ibv_open_xrc_domain", "libm.so.6:ibv_create_qp", "libm.so.6:NULL",
+        "libm.so.6:cos:GLIBC_2.2.5", "libm.so.6:cos:GLIBC_9", "libm.so.6:ibv_create_qp:IBVERBS_1.1",
+        "libc.so.6:getpid", "libc.so.6:no_such_name", "libc.so.6:ibv_create_xrc_srq",
+        "default:getpid", "default:no_such_name", "default:NULL", "default:getpid:NO_SUCH_NODE",
+        "next:getpid", "next:no_such_name", "next:ibv_open_xrc_domain", "next:getpid:GLIBC_2.2.5",
+        "self:getpid", "self:no_such_name", "self:NULL",
+        f"{LIBRARY}:ibv_no_such_verb", f"{LIBRARY}:ibv_no_such_verb:IBVERBS_1.1", f"{LIBRARY}:NULL",
+        f"{LIBRARY}:ibv_create_qp:NO_SUCH_NODE", f"{LIBRARY}:ibv_open_xrc_domain:IBVERBS_1.2", f"{LIBRARY}:getpid",
+    ]
+    with_shim, without = ask([shim], *questions), ask([], *questions)
+    assert dict(zip(questions, with_shim)) == dict(zip(questions, without))
+    assert "signal 11" in without and any("undefined symbol: no_such_name" in answer for answer in without)
+
+
+@pytest.mark.parametrize("order", ["front", "behind"])
+def test_next_is_next_of_the_caller(ask, shim, door, real_library, order):
+    preload = [door / "libinterposer.so", shim]
+    questions = ["interposer:ibv_create_qp", "interposer:ibv_create_qp:IBVERBS_1.1", "interposer:dlsym",
+                 "interposer:ibv_fork_init", "interposer:interposer_next", "interposer:ibv_open_xrc_domain"]
+    answers = ask(preload if order == "front" else preload[::-1], *questions, linked=True)
+    next_verb, next_dlsym = (OURS, OURS) if order == "front" else (REAL, LIBC)
+    assert answers[:4] == [next_verb, next_verb, next_dlsym, REAL]
+    assert [answer.split()[0] for answer in answers[4:]] == ["NULL", "NULL"]
+
+
+def test_interposer_in_front_hands_on_to_the_shim(play, shim, door):
+    done(play([door / "libinterposer.so", shim], "linked-lazy"))
+
+
+# Which of the spies are asked: b looks for a version, and so passes over a where a comes next after it.
+ORDERS = {"a shim": "a", "shim a": "a", "b shim": "b", "shim b": "b", "a b shim": "ab", "b a shim": "b", "a shim b": "ab",
+          "b shim a": "ab", "shim a b": "ab", "shim b a": "b"}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_others_in_front_of_dlsym(play, shim, door, order):
+    """Profilers stand there too; whoever comes first, the others are asked and the exchange works."""
+    paths = {"a": door / "libspy-a.so", "b": door / "libspy-b.so", "shim": shim}
+    result = play([paths[word] for word in order.split()])
+    done(result)
+    told = dict(line.split(" asked ") for line in result.stderr.splitlines() if " asked " in line)
+    assert sorted(told) == [f"spy-{word}" for word in "ab" if word in order.split()]
+    assert {spy[-1] for spy, count in told.items() if int(count)} == set(ORDERS[order]), told
+
+
+# Behind the shim and IRELATIVE: the loader runs the resolver before it has relocated the shim, whose dlsym it calls.
+UNRELOCATED = pytest.param("early-irelative", "behind", marks=pytest.mark.xfail(
+    strict=True, reason="an IFUNC resolver of a preload behind the shim calls dlsym before the shim is relocated"))
+
+
+@pytest.mark.parametrize("moment, order", [
+    ("early", "front"), ("early", "behind"), ("early-irelative", "front"), UNRELOCATED])
+def test_asked_before_any_constructor(play, shim, door, moment, order):
+    library = door / f"lib{moment}.so"
+    if not library.exists():
+        pytest.skip("the compiler makes no IRELATIVE relocations")
+    result = play([library, shim] if order == "front" else [shim, library])
+    done(result)
+    assert "early found\n" in result.stderr

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Actors: a function call, or a question over a socket with a time limit. */
+
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "row.h"
+
+/* Longer than any verb takes on a machine that is busy with something else, and than any wait asked for. */
+#define ANSWER_MS 8000
+
+struct actor {
+	struct actor_state *state;	/* CONTEXTS */
+	pid_t pid;			/* PROCESSES */
+	int socket;
+	uint16_t lid;
+};
+
+enum mode actor_mode;
+
+static void serve(int socket) __attribute__((noreturn));
+
+static void serve(int socket)
+{
+	struct actor_state *state = actor_state_new();
+	struct request request;
+	struct result result;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	while (state && recv(socket, &request, sizeof(request), 0) == (ssize_t)sizeof(request)) {
+		result = perform(state, &request);
+		if (send(socket, &result, sizeof(result), MSG_NOSIGNAL) != (ssize_t)sizeof(result))
+			break;
+	}
+	_exit(0);
+}
+
+static void start_process(struct actor *actor)
+{
+	int sockets[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets))
+		row_fail(__FILE__, __LINE__, "socketpair: %s", error_name(errno));
+	actor->pid = fork();
+	if (actor->pid < 0)
+		row_fail(__FILE__, __LINE__, "fork: %s", error_name(errno));
+	if (!actor->pid) {
+		close(sockets[0]);
+		serve(sockets[1]);
+	}
+	close(sockets[1]);
+	actor->socket = sockets[0];
+}
+
+struct actor *actor_new(void)
+{
+	struct actor *actor = calloc(1, sizeof(*actor));
+
+	if (!actor)
+		row_fail(__FILE__, __LINE__, "no memory");
+	if (actor_mode == PROCESSES) {
+		start_process(actor);
+	} else {
+		actor->state = actor_state_new();
+		if (!actor->state)
+			row_fail(__FILE__, __LINE__, "no memory");
+	}
+	return actor;
+}
+
+struct actor *actor_open(int device)
+{
+	struct request request = { .op = OP_OPEN_DEVICE, .device = device };
+	struct actor *actor = actor_new();
+	struct result result = actor_ask(actor, &request);
+
+	if (result.ret)
+		row_fail(__FILE__, __LINE__, "device %d cannot be opened: %s", device, error_name(result.ret));
+	actor->lid = (uint16_t)result.number;
+	return actor;
+}
+
+static struct result answer(struct actor *actor, const struct request *request)
+{
+	struct pollfd pollfd = { .fd = actor->socket, .events = POLLIN };
+	struct result result;
+
+	if (send(actor->socket, request, sizeof(*request), MSG_NOSIGNAL) != (ssize_t)sizeof(*request))
+		row_fail(__FILE__, __LINE__, "an actor is gone: operation %d could not be asked", request->op);
+	if (poll(&pollfd, 1, ANSWER_MS) != 1)
+		row_fail(__FILE__, __LINE__, "an actor hangs in operation %d", request->op);
+	if (recv(actor->socket, &result, sizeof(result), 0) != (ssize_t)sizeof(result))
+		row_fail(__FILE__, __LINE__, "an actor died in operation %d", request->op);
+	return result;
+}
+
+struct result actor_ask(struct actor *actor, const struct request *request)
+{
+	return actor_mode == PROCESSES ? answer(actor, request) : perform(actor->state, request);
+}
+
+static void end_process(struct actor *actor, enum end how)
+{
+	struct request request = { .op = OP_EXIT };
+
+	if (how == BY_KILL)
+		kill(actor->pid, SIGKILL);
+	else
+		send(actor->socket, &request, sizeof(request), MSG_NOSIGNAL);
+	waitpid(actor->pid, NULL, 0);
+	close(actor->socket);
+}
+
+void actor_end(struct actor *actor, enum end how)
+{
+	struct request request = { .op = OP_CLOSE_DEVICE };
+
+	if (actor_mode == PROCESSES && how != BY_CLOSE_DEVICE)
+		end_process(actor, how);
+	else
+		expect_ok(actor_ask(actor, &request));
+}
+
+uint16_t actor_lid(const struct actor *actor)
+{
+	return actor->lid;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Actors: each is one opened device. In mode CONTEXTS all of them live in this process; in mode PROCESSES each is a
+ * forked child that opened the device after the fork. A row is written once and runs in both.
+ */
+#ifndef TESTS_E2E_SHIM_ACTOR_H
+#define TESTS_E2E_SHIM_ACTOR_H
+
+#include "request.h"
+
+enum mode { CONTEXTS, PROCESSES, MODES };
+
+/* How an actor comes to its end without tidying up; a context of this process can only be closed. */
+enum end { BY_CLOSE_DEVICE, BY_EXIT, BY_KILL };
+
+struct actor;
+
+extern enum mode actor_mode;
+
+/** actor_new - an actor without a device. Ends the row when that cannot be. */
+struct actor *actor_new(void);
+
+/** actor_open - an actor with this device opened. Ends the row when that fails. */
+struct actor *actor_open(int device);
+
+/** actor_ask - what the actor answered. Ends the row when it died or did not answer within the time for one verb. */
+struct result actor_ask(struct actor *actor, const struct request *request);
+
+/** actor_end - the actor is gone, with everything it had left as it was; waits for a process to be reaped. */
+void actor_end(struct actor *actor, enum end how);
+
+/** actor_lid - of port 1 of its device. */
+uint16_t actor_lid(const struct actor *actor);
+
+#endif

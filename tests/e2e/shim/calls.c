@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Requests for the verbs that rows write. */
+
+#include <string.h>
+
+#include "row.h"
+
+#define WAIT_MS 5000
+
+/* The least that is worth waiting for when the row expects nothing to come. */
+#define NOTHING_MS 200
+
+static struct result ask(struct actor *actor, struct request request)
+{
+	return actor_ask(actor, &request);
+}
+
+static struct request open_request(int dom, const char *path, int oflag)
+{
+	struct request request = { .op = OP_OPEN_DOMAIN, .dom = dom, .oflag = oflag };
+
+	if (path)
+		strncpy(request.path, path, sizeof(request.path) - 1);
+	return request;
+}
+
+struct result open_domain_as(struct actor *actor, int dom, const char *path, int oflag, unsigned flags)
+{
+	struct request request = open_request(dom, path, oflag);
+
+	request.flags = flags;
+	return ask(actor, request);
+}
+
+struct result open_domain(struct actor *actor, int dom, const char *path, int oflag)
+{
+	return open_domain_as(actor, dom, path, oflag, 0);
+}
+
+struct result open_private(struct actor *actor, int dom, int oflag)
+{
+	return open_domain_as(actor, dom, NULL, oflag, FD_PRIVATE);
+}
+
+struct result open_elsewhere(struct actor *actor, int dom, const char *path, enum place where)
+{
+	struct request request = open_request(dom, path, O_CREAT);
+
+	request.where = where;
+	return ask(actor, request);
+}
+
+struct result close_domain(struct actor *actor, int dom)
+{
+	return ask(actor, (struct request){ .op = OP_CLOSE_DOMAIN, .dom = dom });
+}
+
+struct request srq_request(int slot, int dom)
+{
+	return (struct request){
+		.op = OP_CREATE_SRQ, .slot = slot, .dom = dom, .srq_attr = { .max_wr = 16, .max_sge = 1 },
+	};
+}
+
+struct result create_srq(struct actor *actor, int slot, int dom)
+{
+	return ask(actor, srq_request(slot, dom));
+}
+
+struct result create_plain_srq(struct actor *actor, int slot)
+{
+	return ask(actor, (struct request){
+		.op = OP_CREATE_PLAIN_SRQ, .slot = slot, .srq_attr = { .max_wr = 15, .max_sge = 1 },
+	});
+}
+
+struct result modify_srq(struct actor *actor, int slot, uint32_t limit)
+{
+	return ask(actor, (struct request){ .op = OP_MODIFY_SRQ, .slot = slot, .srq_attr = { .srq_limit = limit } });
+}
+
+struct result query_srq(struct actor *actor, int slot)
+{
+	return ask(actor, (struct request){ .op = OP_QUERY_SRQ, .slot = slot });
+}
+
+struct result destroy_srq(struct actor *actor, int slot)
+{
+	return ask(actor, (struct request){ .op = OP_DESTROY_SRQ, .slot = slot });
+}
+
+struct request qp_request(int slot, int dom)
+{
+	return (struct request){
+		.op = OP_CREATE_QP, .slot = slot, .dom = dom, .srq = NIL, .qp_type = IBV_QPT_XRC,
+		/* Not 0: MVAPICH leaves receive capacities there, and libmlx4 took them as 0. */
+		.cap = { .max_send_wr = 16, .max_recv_wr = 7, .max_send_sge = 1, .max_recv_sge = 1,
+			 .max_inline_data = 64 },
+	};
+}
+
+struct result create_qp(struct actor *actor, int slot, int dom)
+{
+	return ask(actor, qp_request(slot, dom));
+}
+
+struct result create_plain_qp(struct actor *actor, int slot, enum ibv_qp_type type)
+{
+	struct request request = qp_request(slot, NIL);
+
+	request.qp_type = type;
+	request.flags = GARBAGE;
+	return ask(actor, request);
+}
+
+struct result modify_qp(struct actor *actor, int slot, const struct ibv_qp_attr *attr, int mask)
+{
+	return ask(actor, (struct request){ .op = OP_MODIFY_QP, .slot = slot, .attr = *attr, .mask = mask });
+}
+
+struct result query_qp(struct actor *actor, int slot, int mask)
+{
+	return ask(actor, (struct request){ .op = OP_QUERY_QP, .slot = slot, .mask = mask, .dom = D });
+}
+
+struct result destroy_qp(struct actor *actor, int slot)
+{
+	return ask(actor, (struct request){ .op = OP_DESTROY_QP, .slot = slot });
+}
+
+struct result create_rcv_qp_as(struct actor *actor, int dom, unsigned flags)
+{
+	return ask(actor, (struct request){ .op = OP_CREATE_RCV_QP, .dom = dom, .flags = flags });
+}
+
+struct result create_rcv_qp(struct actor *actor, int dom)
+{
+	return create_rcv_qp_as(actor, dom, GARBAGE);
+}
+
+struct result modify_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, const struct ibv_qp_attr *attr, int mask)
+{
+	return ask(actor, (struct request){
+		.op = OP_MODIFY_RCV_QP, .dom = dom, .number = qp_num, .attr = *attr, .mask = mask,
+	});
+}
+
+struct result query_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, int mask)
+{
+	return ask(actor, (struct request){ .op = OP_QUERY_RCV_QP, .dom = dom, .number = qp_num, .mask = mask });
+}
+
+struct result query_rcv_qp_as(struct actor *actor, int dom, uint32_t qp_num, unsigned flags)
+{
+	return ask(actor, (struct request){
+		.op = OP_QUERY_RCV_QP, .dom = dom, .number = qp_num, .mask = IBV_QP_STATE, .flags = flags,
+	});
+}
+
+struct result reg(struct actor *actor, int dom, uint32_t qp_num)
+{
+	return ask(actor, (struct request){ .op = OP_REG, .dom = dom, .number = qp_num });
+}
+
+struct result unreg(struct actor *actor, int dom, uint32_t qp_num)
+{
+	return ask(actor, (struct request){ .op = OP_UNREG, .dom = dom, .number = qp_num });
+}
+
+struct ibv_qp_attr attr_to(enum ibv_qp_state state, const struct actor *peer, uint32_t dest_qp_num)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = state,
+		.port_num = 1,
+		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
+		.path_mtu = IBV_MTU_1024,
+		.dest_qp_num = dest_qp_num,
+		.rq_psn = 0x123456,
+		.sq_psn = 0x123456,
+		.max_dest_rd_atomic = 2,
+		.max_rd_atomic = 2,
+		.min_rnr_timer = 12,
+		.timeout = 14,
+		.retry_cnt = 5,
+		.rnr_retry = 5,
+	};
+
+	attr.ah_attr.dlid = actor_lid(peer);
+	attr.ah_attr.sl = 0;
+	attr.ah_attr.port_num = 1;
+	return attr;
+}
+
+int mask_to(enum ibv_qp_state state)
+{
+	switch (state) {
+	case IBV_QPS_INIT:
+		return MASK_INIT;
+	case IBV_QPS_RTR:
+		return MASK_RTR;
+	case IBV_QPS_RTS:
+		return MASK_RTS;
+	default:
+		return IBV_QP_STATE;
+	}
+}
+
+void bring_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, enum ibv_qp_state state, const struct actor *peer,
+		  uint32_t dest_qp_num)
+{
+	for (enum ibv_qp_state step = IBV_QPS_INIT; step <= state; step++) {
+		struct ibv_qp_attr attr = attr_to(step, peer, dest_qp_num);
+
+		expect_ok(modify_rcv_qp(actor, dom, qp_num, &attr, mask_to(step)));
+	}
+}
+
+void bring_qp(struct actor *actor, int slot, enum ibv_qp_state state, const struct actor *peer, uint32_t dest_qp_num)
+{
+	for (enum ibv_qp_state step = IBV_QPS_INIT; step <= state; step++) {
+		struct ibv_qp_attr attr = attr_to(step, peer, dest_qp_num);
+
+		expect_ret(modify_qp(actor, slot, &attr, mask_to(step)), 0);
+	}
+}
+
+struct result post_recv(struct actor *actor, int srq)
+{
+	return ask(actor, (struct request){ .op = OP_POST_RECV, .srq = srq });
+}
+
+struct result post_recv_qp(struct actor *actor, int qp)
+{
+	return ask(actor, (struct request){ .op = OP_POST_RECV, .srq = NIL, .slot = qp });
+}
+
+struct result post_send(struct actor *actor, int qp, uint32_t srq_num, uint32_t bytes, uint32_t imm)
+{
+	return ask(actor, (struct request){
+		.op = OP_POST_SEND, .slot = qp, .number = srq_num, .bytes = bytes, .imm = imm,
+	});
+}
+
+static struct result completion(struct actor *actor, int srq, unsigned flags)
+{
+	return ask(actor, (struct request){
+		.op = OP_COMPLETION, .srq = srq, .flags = flags, .timeout_ms = flags & DRAIN ? NOTHING_MS : WAIT_MS,
+	});
+}
+
+struct result send_completion(struct actor *actor, unsigned flags)
+{
+	return completion(actor, NIL, flags);
+}
+
+struct result recv_completion(struct actor *actor, int srq, unsigned flags)
+{
+	return completion(actor, srq, flags);
+}
+
+struct result get_event(struct actor *actor, int slot, unsigned flags)
+{
+	return ask(actor, (struct request){
+		.op = OP_GET_EVENT, .slot = slot, .flags = flags, .timeout_ms = flags & DRAIN ? NOTHING_MS : WAIT_MS,
+	});
+}
+
+struct result ack_event(struct actor *actor, unsigned flags)
+{
+	return ask(actor, (struct request){ .op = OP_ACK_EVENT, .flags = flags });
+}

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""How the rows of the contract are run."""
+
+import pytest
+
+
+@pytest.fixture(scope="session")
+def contract(build_root):
+    return build_root / "tests" / "e2e" / "shim" / "contract"
+
+
+@pytest.fixture
+def on_device(run, softhca, xrc_compat, contract, sanitizer_runtime):
+    """on_device(mode, group, settings..., options=[]): the rows of a group on two such devices."""
+
+    def _on_device(mode, group, *settings, options=()):
+        command = [softhca, "run", "--devices=2", *settings, "--", xrc_compat, "run", "--", contract]
+        env = {"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else None
+        return run([*command, f"--mode={mode}", *options, group], timeout=120, env=env)
+
+    return _on_device

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The legacy contract, row by row: an old binary that calls the old verbs and looks at what they do.
+ *
+ *	contract [--mode=contexts|processes] [--only=TEXT] [--without-open-qp] GROUP...
+ *
+ * Prints "rows N", then one line per row that starts with "ok" or "FAIL". Exits 1 when a row failed.
+ */
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/pidfd.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "row.h"
+
+/* Several verbs that each take their time: more than actor.c's limit for one, so that a row can say which one hangs. */
+#define ROW_MS 30000
+
+extern const struct group open_group, close_group, srq_group, xrc_qp_group, rcv_qp_group, query_group, reg_group,
+	end_group, event_group, data_group, ordinary_group, bad_input_group, owner_group, no_xrc_group, no_device_group;
+
+static const struct group *const groups[] = {
+	&open_group, &close_group, &srq_group, &xrc_qp_group, &rcv_qp_group, &query_group, &reg_group, &end_group,
+	&event_group, &data_group, &ordinary_group, &bad_input_group, &owner_group, &no_xrc_group,
+	&no_device_group,
+};
+
+#define GROUPS (sizeof(groups) / sizeof(groups[0]))
+
+static const char *const mode_names[MODES] = { "contexts", "processes" };
+
+static char directory[64];
+static int failure_fd;
+
+const char *row_file(int n)
+{
+	static char paths[4][128];
+
+	snprintf(paths[n & 3], sizeof(paths[0]), "%s/domain%d", directory, n);
+	return paths[n & 3];
+}
+
+const char *error_name(int error)
+{
+	static char names[4][32];
+	static unsigned next;
+	const char *known = error == ERRNO_MARK ? "untouched" : strerrorname_np(error);
+	char *name = names[next++ & 3];
+
+	if (known)
+		snprintf(name, sizeof(names[0]), "%s", error ? known : "0");
+	else
+		snprintf(name, sizeof(names[0]), "%d", error);
+	return name;
+}
+
+void row_fail(const char *file, int line, const char *format, ...)
+{
+	const char *slash = strrchr(file, '/');
+	va_list args;
+
+	dprintf(failure_fd, "%s:%d: ", slash ? slash + 1 : file, line);
+	va_start(args, format);
+	vdprintf(failure_fd, format, args);
+	va_end(args);
+	_exit(1);
+}
+
+void row_expect(const char *file, int line, const char *call, struct result result, int want, bool errno_too)
+{
+	int want_errno = want ? want : ERRNO_MARK;
+
+	if (result.ret != want)
+		row_fail(file, line, "%s: got %s, want %s", call, error_name(result.ret), error_name(want));
+	if (errno_too && result.err != want_errno)
+		row_fail(file, line, "%s: errno is %s, want %s", call, error_name(result.err), error_name(want_errno));
+	if (!(result.facts & REST_INTACT))
+		row_fail(file, line, "%s: wrote where it must not", call);
+}
+
+static void run_here(const struct row *row, enum mode mode) __attribute__((noreturn));
+
+static void run_here(const struct row *row, enum mode mode)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	setpgid(0, 0);
+	actor_mode = mode;
+	row->run();
+	_exit(0);
+}
+
+/* What is wrong with the row's process, in text, unless it ended well. */
+static void judge(pid_t pid, int pipe_end, char *text, size_t size)
+{
+	int pidfd = pidfd_open(pid, 0), status = 0;
+	struct pollfd pollfd = { .fd = pidfd, .events = POLLIN };
+	bool ended = poll(&pollfd, 1, ROW_MS) == 1;
+	ssize_t got;
+
+	kill(-pid, SIGKILL);	/* the row's group: its actors too */
+	waitpid(pid, &status, 0);
+	close(pidfd);
+	got = read(pipe_end, text, size - 1);
+	text[got > 0 ? got : 0] = '\0';
+	if (!ended)
+		snprintf(text, size, "hung for %d s", ROW_MS / 1000);
+	else if (WIFSIGNALED(status))
+		snprintf(text, size, "died of signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+	else if (WEXITSTATUS(status) && !*text)
+		snprintf(text, size, "exited with %d", WEXITSTATUS(status));
+}
+
+static void run_apart(const struct row *row, enum mode mode, char *text, size_t size)
+{
+	int pipe_ends[2];
+	pid_t pid;
+
+	if (pipe2(pipe_ends, O_CLOEXEC | O_NONBLOCK)) {
+		snprintf(text, size, "pipe: %s", strerror(errno));
+		return;
+	}
+	failure_fd = pipe_ends[1];
+	pid = fork();
+	if (!pid)
+		run_here(row, mode);
+	if (pid > 0) {
+		setpgid(pid, pid);
+		judge(pid, pipe_ends[0], text, size);
+	} else {
+		snprintf(text, size, "fork: %s", strerror(errno));
+	}
+	close(pipe_ends[0]);
+	close(pipe_ends[1]);
+}
+
+static bool run_row(const struct row *row, enum mode mode)
+{
+	char text[512];
+
+	snprintf(directory, sizeof(directory), "/tmp/contract.XXXXXX");
+	if (!mkdtemp(directory)) {
+		printf("FAIL %s %s [%s]: no directory in /tmp\n", row->section, row->says, mode_names[mode]);
+		return false;
+	}
+	run_apart(row, mode, text, sizeof(text));
+	for (int n = 0; n < 4; n++)
+		unlink(row_file(n));
+	rmdir(directory);
+	if (*text)
+		printf("FAIL %s %s [%s]: %s\n", row->section, row->says, mode_names[mode], text);
+	else
+		printf("ok %s %s [%s]\n", row->section, row->says, mode_names[mode]);
+	return !*text;
+}
+
+struct selection {
+	bool modes[MODES];
+	const char *only;
+	bool without_open_qp;
+	bool counting;
+};
+
+static bool wanted(const struct selection *selection, const struct row *row, enum mode mode)
+{
+	if (!selection->modes[mode])
+		return false;
+	if (selection->without_open_qp &&
+	    (row->needs == NEEDS_OPEN_QP || (row->needs == NEEDS_OPEN_QP_APART && mode == PROCESSES)))
+		return false;
+	return !selection->only || strstr(row->says, selection->only) || !strcmp(row->section, selection->only);
+}
+
+/* The number of rows, all or those that failed. */
+static unsigned for_group(const struct group *group, const struct selection *selection)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < group->count; i++)
+		for (enum mode mode = 0; mode < MODES; mode++)
+			if (wanted(selection, &group->rows[i], mode))
+				count += selection->counting || !run_row(&group->rows[i], mode);
+	return count;
+}
+
+static unsigned for_groups(char **names, const struct selection *selection)
+{
+	unsigned count = 0, g;
+
+	for (; *names; names++) {
+		for (g = 0; g < GROUPS && strcmp(groups[g]->name, *names); g++)
+			;
+		if (g == GROUPS) {
+			fprintf(stderr, "contract: no group %s\n", *names);
+			exit(2);
+		}
+		count += for_group(groups[g], selection);
+	}
+	return count;
+}
+
+static void parse(const char *argument, struct selection *selection)
+{
+	if (!strncmp(argument, "--only=", 7)) {
+		selection->only = argument + 7;
+		return;
+	}
+	if (!strcmp(argument, "--without-open-qp")) {
+		selection->without_open_qp = true;
+		return;
+	}
+	for (enum mode mode = 0; mode < MODES; mode++)
+		if (!strncmp(argument, "--mode=", 7) && !strcmp(argument + 7, mode_names[mode])) {
+			selection->modes[!mode] = false;
+			return;
+		}
+	fprintf(stderr, "contract: %s is no option\n", argument);
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	struct selection selection = { .modes = { true, true }, .counting = true };
+
+	(void)argc;
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (argv++; *argv && !strncmp(*argv, "--", 2); argv++)
+		parse(*argv, &selection);
+	printf("rows %u\n", for_groups(argv, &selection));
+	selection.counting = false;
+	return for_groups(argv, &selection) ? 1 : 0;
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Attribute masks, tried bit by bit. */
+
+#include <stdio.h>
+
+#include "masks.h"
+#include "row.h"
+
+#define PEER_QPN 0x800001
+
+static const char *mask_text(int mask)
+{
+	static char texts[4][16];
+	static unsigned next;
+	char *text = texts[next++ & 3];
+
+	snprintf(text, sizeof(texts[0]), "0x%x", (unsigned)mask);
+	return text;
+}
+
+static void try(modify_fn *modify, const struct ibv_qp_attr *attr, int mask, int want)
+{
+	row_expect(__FILE__, __LINE__, mask_text(mask), modify(attr, mask), want, true);
+}
+
+static void step(modify_fn *modify, enum ibv_qp_state state, const struct actor *peer, int extra)
+{
+	struct ibv_qp_attr attr = attr_to(state, peer, PEER_QPN);
+
+	try(modify, &attr, mask_to(state) | extra, 0);
+}
+
+void masks_required(modify_fn *modify, struct ibv_qp_attr attr, int mask)
+{
+	for (int bit = IBV_QP_STATE << 1; bit <= mask; bit <<= 1)
+		if (mask & bit)
+			try(modify, &attr, mask & ~bit, EINVAL);
+	try(modify, &attr, mask, 0);
+}
+
+void masks_optional(modify_fn *modify, const struct actor *peer)
+{
+	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTS, peer, PEER_QPN);
+
+	step(modify, IBV_QPS_INIT, peer, 0);
+	step(modify, IBV_QPS_INIT, peer, 0);	/* INIT to INIT */
+	step(modify, IBV_QPS_RTR, peer, IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX);
+	step(modify, IBV_QPS_RTS, peer, IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS);
+	try(modify, &attr, IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS, 0);	/* RTS to RTS */
+	try(modify, &attr, IBV_QP_MIN_RNR_TIMER, 0);	/* no state: the one it is in */
+}
+
+void masks_foreign(modify_fn *modify, const struct actor *peer)
+{
+	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, peer, PEER_QPN);
+
+	try(modify, &attr, MASK_INIT | IBV_QP_AV, EINVAL);
+	try(modify, &attr, MASK_INIT | IBV_QP_QKEY, EINVAL);
+	try(modify, &attr, MASK_INIT | IBV_QP_MIN_RNR_TIMER, EINVAL);
+	step(modify, IBV_QPS_INIT, peer, 0);
+	attr.qp_state = IBV_QPS_RTR;
+	try(modify, &attr, MASK_RTR | IBV_QP_TIMEOUT, EINVAL);
+	try(modify, &attr, MASK_RTR | IBV_QP_PORT, EINVAL);
+	step(modify, IBV_QPS_RTR, peer, 0);
+	attr.qp_state = IBV_QPS_RTS;
+	try(modify, &attr, MASK_RTS | IBV_QP_MAX_DEST_RD_ATOMIC, EINVAL);
+	try(modify, &attr, MASK_RTS | IBV_QP_DEST_QPN, EINVAL);
+	try(modify, &attr, MASK_RTS, 0);
+	try(modify, &attr, MASK_RTS, EINVAL);	/* RTS to RTS has other bits */
+}
+
+void masks_skipped_states(modify_fn *modify, const struct actor *peer)
+{
+	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, peer, PEER_QPN);
+
+	try(modify, &attr, MASK_RTR, EINVAL);
+	try(modify, &attr, MASK_RTR | MASK_INIT, EINVAL);
+	attr.qp_state = IBV_QPS_RTS;
+	try(modify, &attr, MASK_RTS, EINVAL);
+	step(modify, IBV_QPS_INIT, peer, 0);
+	try(modify, &attr, MASK_RTS, EINVAL);
+	step(modify, IBV_QPS_RTR, peer, 0);
+	attr.qp_state = IBV_QPS_INIT;
+	try(modify, &attr, MASK_INIT, EINVAL);
+	attr.qp_state = (enum ibv_qp_state)7;
+	try(modify, &attr, IBV_QP_STATE, EINVAL);
+	attr.qp_state = (enum ibv_qp_state)-1;
+	try(modify, &attr, IBV_QP_STATE, EINVAL);
+}
+
+void masks_error_and_back(modify_fn *modify, const struct actor *peer)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	step(modify, IBV_QPS_INIT, peer, 0);
+	try(modify, &attr, IBV_QP_STATE | IBV_QP_PORT, EINVAL);
+	try(modify, &attr, IBV_QP_STATE, 0);
+	attr.qp_state = IBV_QPS_RESET;
+	try(modify, &attr, IBV_QP_STATE, 0);
+	step(modify, IBV_QPS_INIT, peer, 0);
+	step(modify, IBV_QPS_RTR, peer, 0);
+	try(modify, &attr, IBV_QP_STATE, 0);
+	step(modify, IBV_QPS_INIT, peer, 0);
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A program that knows nothing of libibverbs and loads a plugin that does, out of everybody else's sight, as Open MPI
+ * loads its components: plugin-host lazy|now PLUGIN.
+ */
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(int argc, char **argv)
+{
+	int (*live)(void);
+	void *plugin;
+
+	if (argc != 3)
+		return 2;
+	plugin = dlopen(argv[2], RTLD_LOCAL | (strcmp(argv[1], "now") ? RTLD_LAZY : RTLD_NOW));
+	if (!plugin) {
+		printf("plugin: %s\n", dlerror());
+		return 1;
+	}
+	*(void **)&live = dlsym(plugin, "live");
+	return live ? live() : 1;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What an actor can be asked to do, and what it answers. Fixed-size structs: the same ones are handed to a function
+ * when the actor is a device context of this process, and sent over a socket when it is a process of its own.
+ */
+#ifndef TESTS_E2E_SHIM_REQUEST_H
+#define TESTS_E2E_SHIM_REQUEST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+
+/* errno as every verb finds it: no verb fails with it, so it tells whether errno was left alone. */
+#define ERRNO_MARK ENOMEDIUM
+
+/* Every actor has this many domains, SRQs and QPs, named by their slot. */
+#define SLOTS 8
+
+/* Arguments that are no object. A closed object stays in its slot, so a stale pointer is just that slot used again. */
+enum { NIL = -1, WILD = -2 };	/* a NULL pointer; one that was never handed out */
+
+/* Where a PD, a CQ or a new domain is. */
+enum place {
+	NOWHERE = -1,	/* NULL */
+	OWN,		/* the actor's opened device */
+	SAME_DEVICE,	/* another context of that device */
+	OTHER_DEVICE,	/* a context of the other device */
+	PLACES
+};
+
+enum op {
+	OP_OPEN_DEVICE,
+	OP_CLOSE_DEVICE,
+	OP_TIDY,	/* MR, CQs, channel, PD, device: the first error */
+	OP_EXIT,
+	OP_FORK_CHILD,	/* one that exits at once */
+	OP_OPEN_DOMAIN,
+	OP_CLOSE_DOMAIN,
+	OP_CREATE_SRQ,
+	OP_CREATE_PLAIN_SRQ,
+	OP_MODIFY_SRQ,
+	OP_QUERY_SRQ,
+	OP_DESTROY_SRQ,
+	OP_CREATE_QP,
+	OP_MODIFY_QP,
+	OP_QUERY_QP,
+	OP_DESTROY_QP,
+	OP_CREATE_RCV_QP,
+	OP_MODIFY_RCV_QP,
+	OP_QUERY_RCV_QP,
+	OP_REG,
+	OP_UNREG,
+	OP_POST_RECV,
+	OP_POST_SEND,
+	OP_COMPLETION,
+	OP_GET_EVENT,
+	OP_ACK_EVENT,
+	OP_REMEMBER_OPS,
+	OP_COMPARE_OPS,
+	OPS
+};
+
+enum request_flags {
+	FD_PRIVATE = 1 << 0,		/* fd -1 */
+	FD_CLOSED = 1 << 1,		/* the number of a closed fd */
+	FD_WRITE_ONLY = 1 << 2,		/* otherwise read-only, as Open MPI and GASNet open it */
+	FD_CLOSE_AFTER = 1 << 3,	/* close the file right after the call, as GASNet does */
+	NULL_CONTEXT = 1 << 4,
+	NULL_ATTR = 1 << 5,
+	NULL_INIT_ATTR = 1 << 6,
+	NULL_QP_NUM = 1 << 7,
+	GARBAGE = 1 << 8,		/* what the contract says is not read holds rubbish */
+	SHORT_INIT_ATTR = 1 << 9,	/* the 64 bytes of a program without XRC, an unmapped page behind them */
+	SLEEP = 1 << 10,		/* wait on the completion channel instead of polling */
+	DRAIN = 1 << 11,		/* nothing is expected to come: wait for a moment only */
+	ACK_WITHOUT_FLAG = 1 << 12,	/* MVAPICH2 takes the flag off, some programs never put it back */
+};
+
+struct request {
+	enum op op;
+	unsigned flags;		/* enum request_flags */
+	int device;
+	int slot;		/* of the object that the verb makes or takes */
+	int dom;		/* a slot, NIL or WILD */
+	int srq;		/* a slot or NIL */
+	enum place pd, send_cq, recv_cq, where;
+	int oflag;
+	int mask;
+	int timeout_ms;
+	uint32_t number;	/* QP number; SRQ number of a send */
+	uint32_t bytes, imm;
+	enum ibv_qp_type qp_type;
+	struct ibv_qp_attr attr;
+	struct ibv_qp_cap cap;
+	struct ibv_srq_attr srq_attr;
+	char path[128];
+};
+
+/* Facts about pointers and memory are established by the actor: they mean nothing in another process. */
+enum result_facts {
+	CONTEXT_MATCHES = 1 << 0,	/* the object's context is the actor's */
+	PD_MATCHES = 1 << 1,
+	DOMAIN_MATCHES = 1 << 2,	/* xrc_domain is the one given */
+	CQ_MATCHES = 1 << 3,
+	USER_CONTEXT_MATCHES = 1 << 4,	/* srq_context, qp_context */
+	MLNX_LAYOUT_MATCHES = 1 << 5,	/* number, domain and CQ stand at 152, 160 and 168 as well */
+	REST_INTACT = 1 << 6,		/* nothing was written outside what the contract says is written */
+	POINTERS_NULL = 1 << 7,		/* qp_context, both CQs and srq of a queried init_attr */
+	SRQ_MATCHES = 1 << 8,		/* the event's SRQ is the pointer in the request's slot */
+	QP_MATCHES = 1 << 9,
+	UPPER_HALF_ZERO = 1 << 10,	/* of the event's union */
+	DATA_MATCHES = 1 << 11,		/* the bytes that arrived are those that were sent */
+};
+
+struct result {
+	int ret;		/* 0, else the error: returned, or in errno behind a NULL or -1 */
+	int err;		/* errno afterwards */
+	unsigned facts;		/* enum result_facts */
+	uint32_t number;	/* QP number, SRQ number or LID; event: element.xrc_qp_num */
+	uint32_t raw_number;	/* the bytes at offset 32 of an SRQ */
+	uint32_t event_type;
+	enum ibv_qp_type qp_type;
+	struct ibv_qp_attr attr;
+	struct ibv_qp_cap cap;	/* of init_attr */
+	struct ibv_srq_attr srq_attr;
+	struct ibv_wc wc;
+	char text[256];
+};
+
+struct actor_state;
+
+/** actor_state_new - an actor without a device yet; NULL when there is no memory. */
+struct actor_state *actor_state_new(void);
+
+/** perform - do it, here and now. */
+struct result perform(struct actor_state *state, const struct request *request);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Rows: each is one line of the contract, as a small function. It runs in a process of its own, so a crash or a hang
+ * is one failed row. The first thing that is not as expected ends it.
+ */
+#ifndef TESTS_E2E_SHIM_ROW_H
+#define TESTS_E2E_SHIM_ROW_H
+
+#include <errno.h>
+#include <fcntl.h>
+
+#include "actor.h"
+#include "calls.h"
+
+/* What a device without ibv_open_qp cannot give (qedr): the QP lives and dies with the process that made it. */
+enum needs {
+	NEEDS_NOTHING,
+	NEEDS_OPEN_QP,
+	NEEDS_OPEN_QP_APART,	/* only when the actors are processes */
+};
+
+struct row {
+	const char *section;	/* of the contract */
+	const char *says;
+	void (*run)(void);
+	enum needs needs;
+};
+
+struct group {
+	const char *name;
+	const struct row *rows;
+	unsigned count;
+};
+
+#define GROUP(name) const struct group name##_group = { #name, rows, sizeof(rows) / sizeof(rows[0]) }
+
+/** row_file - path of a file of this row, not made yet; n from 0. Removed with the row. */
+const char *row_file(int n);
+
+/** row_fail - end the row: the text says what was not as expected. */
+void row_fail(const char *file, int line, const char *format, ...)
+	__attribute__((noreturn, format(printf, 3, 4)));
+
+void row_expect(const char *file, int line, const char *call, struct result result, int want, bool errno_too);
+
+/** error_name - EINVAL for 22; valid until the next call but three. */
+const char *error_name(int error);
+
+/* An XRC verb: 0 and errno left alone, or the error both returned and in errno. */
+#define expect(call, want) row_expect(__FILE__, __LINE__, #call, call, want, true)
+#define expect_ok(call) expect(call, 0)
+
+/* A verb that libibverbs itself carries out may leave anything in errno when it succeeds. */
+#define expect_ret(call, want) row_expect(__FILE__, __LINE__, #call, call, want, false)
+
+#define expect_eq(got, want)                                                                                           \
+	do {                                                                                                           \
+		long long got_ = (long long)(got), want_ = (long long)(want);                                          \
+		if (got_ != want_)                                                                                     \
+			row_fail(__FILE__, __LINE__, #got ": got %lld, want %lld", got_, want_);                       \
+	} while (0)
+
+#define expect_that(condition)                                                                                         \
+	do {                                                                                                           \
+		if (!(condition))                                                                                      \
+			row_fail(__FILE__, __LINE__, "not so: " #condition);                                           \
+	} while (0)
+
+#define expect_facts(result, want) expect_eq((result).facts & (unsigned)(want), want)
+
+/* For what happens after another process is gone: the kernel cleans up behind it in its own time. */
+#define expect_soon(call, want)                                                                                        \
+	do {                                                                                                           \
+		int tries_ = 200;                                                                                      \
+		struct result soon_ = call;                                                                            \
+		while (soon_.ret != (want) && tries_--) {                                                              \
+			usleep(10000);                                                                                 \
+			soon_ = call;                                                                                  \
+		}                                                                                                      \
+		row_expect(__FILE__, __LINE__, #call, soon_, want, true);                                              \
+	} while (0)
+
+#endif

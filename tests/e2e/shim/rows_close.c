@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Contract 5.2: what keeps a domain from being closed, and what does not. */
+
+#include "row.h"
+
+static void closed_twice(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_ok(close_domain(a, D));
+	expect(close_domain(a, D), EINVAL);
+}
+
+static void null_domain(void)
+{
+	expect(close_domain(actor_open(0), NIL), EINVAL);
+}
+
+static void unknown_domain(void)
+{
+	expect(close_domain(actor_open(0), WILD), EINVAL);
+}
+
+static void busy_by_srq(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_ok(create_srq(a, 0, D));
+	expect(close_domain(a, D), EBUSY);
+	expect_ok(destroy_srq(a, 0));
+	expect_ok(close_domain(a, D));
+}
+
+static void busy_by_xrc_qp(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_ok(create_qp(a, 0, D));
+	expect(close_domain(a, D), EBUSY);
+	expect_ok(destroy_qp(a, 0));
+	expect_ok(close_domain(a, D));
+}
+
+static void busy_by_two_until_both_are_gone(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_ok(create_qp(a, 0, D));
+	expect_ok(create_qp(a, 1, D));
+	expect_ok(create_srq(a, 0, D));
+	expect_ok(destroy_qp(a, 0));
+	expect(close_domain(a, D), EBUSY);
+	expect_ok(destroy_srq(a, 0));
+	expect(close_domain(a, D), EBUSY);
+	expect_ok(destroy_qp(a, 1));
+	expect_ok(close_domain(a, D));
+}
+
+static void srq_keeps_both_handles(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_domain(a, 0, row_file(0), O_CREAT));
+	expect_ok(open_domain(a, 1, row_file(0), O_CREAT));
+	expect_ok(create_srq(a, 0, 0));
+	expect(close_domain(a, 1), EBUSY);
+	expect(close_domain(a, 0), EBUSY);
+	expect_ok(destroy_srq(a, 0));
+	expect_ok(close_domain(a, 1));
+	expect_ok(close_domain(a, 0));
+}
+
+static void xrc_qp_keeps_both_handles(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_domain(a, 0, row_file(0), O_CREAT));
+	expect_ok(open_domain(a, 1, row_file(0), O_CREAT));
+	expect_ok(create_qp(a, 0, 1));
+	expect(close_domain(a, 0), EBUSY);
+	expect(close_domain(a, 1), EBUSY);
+	expect_ok(destroy_qp(a, 0));
+	expect_ok(close_domain(a, 0));
+	expect_ok(close_domain(a, 1));
+}
+
+static void busy_by_creation(void)
+{
+	struct actor *a = actor_open(0);
+	struct result created;
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	created = create_rcv_qp(a, D);
+	expect_ok(created);
+	expect(close_domain(a, D), EBUSY);
+	expect_ok(unreg(a, D, created.number));
+	expect_ok(close_domain(a, D));
+}
+
+static void busy_by_registration(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(0);
+	struct result created;
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_ok(open_domain(b, D, row_file(0), O_CREAT));
+	created = create_rcv_qp(a, D);
+	expect_ok(created);
+	expect_ok(reg(b, D, created.number));
+	expect(close_domain(b, D), EBUSY);
+	expect_ok(unreg(b, D, created.number));
+	expect_ok(close_domain(b, D));
+}
+
+/* A registration belongs to the handle it was made through; the kernel's own count of the domain is another matter. */
+static void handle_without_registrations_closes(void)
+{
+	struct actor *a = actor_open(0);
+	struct result created;
+
+	expect_ok(open_domain(a, 0, row_file(0), O_CREAT));
+	expect_ok(open_domain(a, 1, row_file(0), O_CREAT));
+	created = create_rcv_qp(a, 0);
+	expect_ok(created);
+	expect_ok(close_domain(a, 1));
+	expect(close_domain(a, 0), EBUSY);
+	expect_ok(unreg(a, 0, created.number));
+	expect_ok(close_domain(a, 0));
+}
+
+static void private_busy_by_srq(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_private(a, D, O_CREAT));
+	expect_ok(create_srq(a, 0, D));
+	expect(close_domain(a, D), EBUSY);
+	expect_ok(destroy_srq(a, 0));
+	expect_ok(close_domain(a, D));
+}
+
+static void private_busy_by_xrc_qp(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_private(a, D, O_CREAT));
+	expect_ok(create_qp(a, 0, D));
+	expect(close_domain(a, D), EBUSY);
+	expect_ok(destroy_qp(a, 0));
+	expect_ok(close_domain(a, D));
+}
+
+static void private_busy_by_creation(void)
+{
+	struct actor *a = actor_open(0);
+	struct result created;
+
+	expect_ok(open_private(a, D, O_CREAT));
+	created = create_rcv_qp(a, D);
+	expect_ok(created);
+	expect(close_domain(a, D), EBUSY);
+	expect_ok(unreg(a, D, created.number));
+	expect_ok(close_domain(a, D));
+}
+
+static void one_private_does_not_keep_another(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_private(a, 0, O_CREAT));
+	expect_ok(open_private(a, 1, O_CREAT));
+	expect_ok(create_srq(a, 0, 0));
+	expect_ok(close_domain(a, 1));
+	expect(close_domain(a, 0), EBUSY);
+}
+
+static void others_still_use_it(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(0), *c = actor_open(0);
+	struct result created;
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_ok(open_domain(b, D, row_file(0), O_CREAT));
+	created = create_rcv_qp(b, D);
+	expect_ok(created);
+	expect_ok(create_srq(b, 0, D));
+	expect_ok(create_qp(b, 0, D));
+	expect_ok(close_domain(a, D));
+	expect_ok(query_rcv_qp(b, D, created.number, IBV_QP_STATE));
+	expect_ok(open_domain(c, D, row_file(0), 0));
+	expect_ok(reg(c, D, created.number));
+}
+
+static void busy_leaves_it_usable(void)
+{
+	struct actor *a = actor_open(0);
+	struct result created;
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_ok(create_srq(a, 0, D));
+	expect(close_domain(a, D), EBUSY);
+	expect(close_domain(a, D), EBUSY);
+	expect_ok(create_srq(a, 1, D));
+	expect_ok(create_qp(a, 0, D));
+	created = create_rcv_qp(a, D);
+	expect_ok(created);
+	expect_ok(unreg(a, D, created.number));
+}
+
+static const struct row rows[] = {
+	{ "5.2", "a domain closed already is EINVAL", closed_twice },
+	{ "5.2", "a NULL domain is EINVAL", null_domain },
+	{ "5.2", "an unknown domain is EINVAL", unknown_domain },
+	{ "5.2", "an SRQ is EBUSY", busy_by_srq },
+	{ "5.2", "an XRC QP is EBUSY", busy_by_xrc_qp },
+	{ "5.2", "EBUSY as long as there is one of them", busy_by_two_until_both_are_gone },
+	{ "5.2", "an SRQ keeps every handle of its inode", srq_keeps_both_handles },
+	{ "5.2", "an XRC QP keeps every handle of its inode", xrc_qp_keeps_both_handles },
+	{ "5.2", "a receive QP created through the handle is EBUSY", busy_by_creation },
+	{ "5.2", "a receive QP registered through the handle is EBUSY", busy_by_registration },
+	{ "5.2", "a second handle without registrations closes", handle_without_registrations_closes },
+	{ "5.2", "a private domain with an SRQ is EBUSY", private_busy_by_srq },
+	{ "5.2", "a private domain with an XRC QP is EBUSY", private_busy_by_xrc_qp },
+	{ "5.2", "a private domain with a receive QP is EBUSY", private_busy_by_creation },
+	{ "5.2", "one private domain does not keep another", one_private_does_not_keep_another },
+	{ "5.2", "what others use does not keep it", others_still_use_it },
+	{ "5.2", "after EBUSY the domain is as good as before", busy_leaves_it_usable },
+};
+
+GROUP(close);

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Contract 5.7: what happens to the rest when somebody ends without tidying up, and the order in which to tidy up. */
+
+#include "row.h"
+
+static struct actor *with_domain(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	return a;
+}
+
+static uint32_t made_by(struct actor *a)
+{
+	struct result created = create_rcv_qp(a, D);
+
+	expect_ok(created);
+	bring_rcv_qp(a, D, created.number, IBV_QPS_RTR, a, 0x4321);
+	return created.number;
+}
+
+static void still_there(struct actor *a, uint32_t qpn)
+{
+	struct result r = query_rcv_qp(a, D, qpn, 0);
+
+	expect_ok(r);
+	expect_eq(r.attr.qp_state, IBV_QPS_RTR);
+}
+
+static void creator_ends(enum end how)
+{
+	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	actor_end(a, how);
+	still_there(b, qpn);
+	expect_ok(reg(c, D, qpn));
+	expect_ok(unreg(b, D, qpn));
+	still_there(c, qpn);
+	expect_ok(unreg(c, D, qpn));
+	expect_soon(query_rcv_qp(c, D, qpn, 0), EINVAL);
+}
+
+static void creator_closes_device(void)
+{
+	creator_ends(BY_CLOSE_DEVICE);
+}
+
+static void creator_exits(void)
+{
+	creator_ends(BY_EXIT);
+}
+
+static void creator_is_killed(void)
+{
+	creator_ends(BY_KILL);
+}
+
+static void registrant_ends(enum end how)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	actor_end(b, how);
+	still_there(a, qpn);
+	expect_ok(unreg(a, D, qpn));
+	expect_soon(query_rcv_qp(a, D, qpn, 0), EINVAL);
+	expect_ok(close_domain(a, D));
+}
+
+static void registrant_closes_device(void)
+{
+	registrant_ends(BY_CLOSE_DEVICE);
+}
+
+static void registrant_exits(void)
+{
+	registrant_ends(BY_EXIT);
+}
+
+static void registrant_is_killed(void)
+{
+	registrant_ends(BY_KILL);
+}
+
+static void last_one_ends(enum end how)
+{
+	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	expect_ok(unreg(a, D, qpn));
+	still_there(c, qpn);
+	actor_end(b, how);
+	expect_soon(query_rcv_qp(c, D, qpn, 0), EINVAL);
+	expect(reg(c, D, qpn), EINVAL);
+	expect(reg(a, D, qpn), EINVAL);
+}
+
+static void last_one_closes_device(void)
+{
+	last_one_ends(BY_CLOSE_DEVICE);
+}
+
+static void last_one_exits(void)
+{
+	last_one_ends(BY_EXIT);
+}
+
+static void last_one_is_killed(void)
+{
+	last_one_ends(BY_KILL);
+}
+
+/* Looks without opening: existing is EINVAL, missing is EAGAIN. */
+static void domain_ends(enum end how)
+{
+	struct actor *a = with_domain(), *b = actor_open(0);
+
+	expect_ok(create_srq(a, 0, D));
+	expect_ok(create_qp(a, 0, D));
+	made_by(a);
+	expect(open_domain(b, D, row_file(0), O_EXCL), EINVAL);
+	actor_end(a, how);
+	expect_soon(open_domain(b, D, row_file(0), O_EXCL), EAGAIN);
+}
+
+static void domain_ends_with_device(void)
+{
+	domain_ends(BY_CLOSE_DEVICE);
+}
+
+static void domain_ends_with_exit(void)
+{
+	domain_ends(BY_EXIT);
+}
+
+static void domain_ends_with_kill(void)
+{
+	domain_ends(BY_KILL);
+}
+
+static void others_close_as_if_nothing(enum end how)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(create_srq(a, 0, D));
+	expect_ok(create_qp(a, 0, D));
+	expect_ok(reg(b, D, qpn));
+	actor_end(a, how);
+	expect(close_domain(b, D), EBUSY);
+	expect_ok(unreg(b, D, qpn));
+	expect_ok(close_domain(b, D));
+}
+
+static void others_close_after_device(void)
+{
+	others_close_as_if_nothing(BY_CLOSE_DEVICE);
+}
+
+static void others_close_after_kill(void)
+{
+	others_close_as_if_nothing(BY_KILL);
+}
+
+static void domains_end_with_their_device(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	actor_end(a, BY_CLOSE_DEVICE);
+	expect(close_domain(a, D), EINVAL);
+	expect(reg(a, D, qpn), EINVAL);
+	expect(unreg(a, D, qpn), EINVAL);
+	expect(query_rcv_qp(a, D, qpn, 0), EINVAL);
+	expect(create_rcv_qp(a, D), EINVAL);
+	still_there(b, qpn);
+}
+
+static void device_opened_again(void)
+{
+	struct request again = { .op = OP_OPEN_DEVICE, .device = 0 };
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(create_srq(a, 0, D));
+	expect_ok(reg(b, D, qpn));
+	actor_end(a, BY_CLOSE_DEVICE);
+	expect_ret(actor_ask(a, &again), 0);
+	expect_ok(open_domain(a, D, row_file(0), 0));
+	expect(unreg(a, D, qpn), EINVAL);
+	expect_ok(reg(a, D, qpn));
+	expect_ok(create_srq(a, 0, D));
+	expect_ret(post_recv(a, 0), 0);
+	expect_ok(unreg(b, D, qpn));
+	still_there(a, qpn);
+}
+
+static void child_of_a_fork(void)
+{
+	struct request fork_child = { .op = OP_FORK_CHILD };
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	expect_ret(actor_ask(a, &fork_child), 0);
+	expect_ret(actor_ask(b, &fork_child), 0);
+	still_there(a, qpn);
+	expect_ok(unreg(a, D, qpn));
+	still_there(b, qpn);
+	expect_ok(unreg(b, D, qpn));
+	expect(query_rcv_qp(b, D, qpn, 0), EINVAL);
+}
+
+static void tidy_order(void)
+{
+	struct request tidy = { .op = OP_TIDY };
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(create_srq(a, 0, D));
+	expect_ok(create_qp(a, 0, D));
+	expect_ok(destroy_qp(a, 0));
+	expect_ok(destroy_srq(a, 0));
+	expect_ok(unreg(a, D, qpn));
+	expect_ok(close_domain(a, D));
+	expect_ret(actor_ask(a, &tidy), 0);
+}
+
+/* Whatever was refused must not hold the PD or a CQ: the kernel would say EBUSY here. */
+static void nothing_left_of_refusals(void)
+{
+	struct request srq = srq_request(0, D), qp = qp_request(0, D), tidy = { .op = OP_TIDY };
+	struct actor *a = with_domain();
+
+	srq.srq_attr.max_sge = 65;
+	expect(actor_ask(a, &srq), EINVAL);
+	expect(create_srq(a, 0, WILD), EINVAL);
+	qp.cap.max_inline_data = 0xffffffff;
+	expect(actor_ask(a, &qp), EINVAL);
+	expect(create_qp(a, 0, NIL), EINVAL);
+	expect(reg(a, D, 0x800001), EINVAL);
+	expect_ok(close_domain(a, D));
+	expect_ret(actor_ask(a, &tidy), 0);
+}
+
+static const struct row rows[] = {
+	{ "5.7", "a creator that closes its device leaves the QP to others", creator_closes_device },
+	{ "5.7", "a creator that exits leaves the QP to others", creator_exits, NEEDS_OPEN_QP_APART },
+	{ "5.7", "a creator that is killed leaves the QP to others", creator_is_killed, NEEDS_OPEN_QP_APART },
+	{ "5.7", "a registrant that closes its device leaves the QP", registrant_closes_device },
+	{ "5.7", "a registrant that exits leaves the QP", registrant_exits },
+	{ "5.7", "a registrant that is killed leaves the QP", registrant_is_killed },
+	{ "5.7", "the last one that closes its device ends the QP", last_one_closes_device },
+	{ "5.7", "the last one that exits ends the QP", last_one_exits },
+	{ "5.7", "the last one that is killed ends the QP", last_one_is_killed },
+	{ "5.7", "a closed device ends its domain, with all in it", domain_ends_with_device },
+	{ "5.7", "an exit ends the domain, with all in it", domain_ends_with_exit },
+	{ "5.7", "a kill ends the domain, with all in it", domain_ends_with_kill },
+	{ "5.7", "others close the domain after a device was closed", others_close_after_device },
+	{ "5.7", "others close the domain after a kill", others_close_after_kill },
+	{ "5.7", "domain handles end with their device", domains_end_with_their_device },
+	{ "5.7", "a device opened again starts without registrations", device_opened_again },
+	{ "5.7", "a forked child that exits takes nothing along", child_of_a_fork },
+	{ "5.7", "tidied up in order, nothing is left", tidy_order },
+	{ "5.7", "what was refused holds no PD and no CQ", nothing_left_of_refusals },
+};
+
+GROUP(end);

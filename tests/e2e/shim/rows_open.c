@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Contract 5.1: what ibv_open_xrc_domain opens, joins and refuses. */
+
+#include "row.h"
+
+static void private_ignores_oflag(void)
+{
+	static const int oflags[] = { 0, O_CREAT, O_EXCL, O_CREAT | O_EXCL, O_RDWR | O_CREAT | O_TRUNC, -1 };
+	struct actor *a = actor_open(0);
+
+	for (unsigned i = 0; i < sizeof(oflags) / sizeof(oflags[0]); i++)
+		expect_ok(open_private(a, (int)i, oflags[i]));
+}
+
+static void private_is_its_own_each_time(void)
+{
+	struct actor *a = actor_open(0);
+	uint32_t qpn;
+
+	expect_ok(open_private(a, 0, O_CREAT));
+	expect_ok(open_private(a, 1, O_CREAT));
+	qpn = create_rcv_qp(a, 0).number;
+	expect_ok(query_rcv_qp(a, 0, qpn, IBV_QP_STATE));
+	expect(query_rcv_qp(a, 1, qpn, IBV_QP_STATE), EINVAL);
+}
+
+static void private_of_another_is_never_joined(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(0);
+	struct result created;
+
+	expect_ok(open_private(a, D, O_CREAT));
+	expect_ok(open_private(b, D, O_CREAT));
+	created = create_rcv_qp(a, D);
+	expect_ok(created);
+	expect(reg(b, D, created.number), EINVAL);
+}
+
+static void closed_fd(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect(open_domain_as(a, D, NULL, O_CREAT, FD_CLOSED), EBADF);
+	expect(open_domain_as(a, D, NULL, 0, FD_CLOSED), EBADF);
+}
+
+static void missing_without_creat(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect(open_domain(a, D, row_file(0), 0), EAGAIN);
+	expect(open_domain(a, D, row_file(0), O_RDWR), EAGAIN);
+}
+
+static void missing_with_excl_only(void)
+{
+	expect(open_domain(actor_open(0), D, row_file(0), O_EXCL), EAGAIN);
+}
+
+static void creat_makes_it(void)
+{
+	struct result r = open_domain(actor_open(0), D, row_file(0), O_CREAT);
+
+	expect_ok(r);
+	expect_facts(r, CONTEXT_MATCHES);
+}
+
+static void creat_excl_makes_it(void)
+{
+	expect_ok(open_domain(actor_open(0), D, row_file(0), O_CREAT | O_EXCL));
+}
+
+static void excl_on_existing(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect(open_domain(b, D, row_file(0), O_EXCL), EINVAL);
+	expect(open_domain(a, 1, row_file(0), O_EXCL), EINVAL);
+}
+
+static void creat_excl_on_existing(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT | O_EXCL));
+	expect(open_domain(b, D, row_file(0), O_CREAT | O_EXCL), EINVAL);
+	expect(open_domain(a, 1, row_file(0), O_CREAT | O_EXCL), EINVAL);
+}
+
+/* One domain for both: what one makes the other can see. */
+static void same_domain(struct actor *a, int a_dom, struct actor *b, int b_dom)
+{
+	struct result created = create_rcv_qp(a, a_dom);
+
+	expect_ok(created);
+	expect_ok(query_rcv_qp(b, b_dom, created.number, IBV_QP_STATE));
+}
+
+static void join_with_creat(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(0);
+	struct result r;
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	r = open_domain(b, D, row_file(0), O_CREAT);
+	expect_ok(r);
+	expect_facts(r, CONTEXT_MATCHES);
+	same_domain(a, D, b, D);
+}
+
+static void join_without_creat(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_ok(open_domain(b, D, row_file(0), 0));
+	same_domain(b, D, a, D);
+}
+
+static void second_handle_of_one_inode(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_domain(a, 0, row_file(0), O_CREAT));
+	expect_ok(open_domain(a, 1, row_file(0), 0));
+	same_domain(a, 0, a, 1);
+	expect_ok(close_domain(a, 1));
+	expect(close_domain(a, 0), EBUSY);
+}
+
+static void two_files_are_two_domains(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(0);
+	struct result created;
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect(open_domain(b, D, row_file(1), 0), EAGAIN);
+	expect_ok(open_domain(b, D, row_file(1), O_CREAT));
+	created = create_rcv_qp(a, D);
+	expect_ok(created);
+	expect(query_rcv_qp(b, D, created.number, IBV_QP_STATE), EINVAL);
+}
+
+static void two_names_of_one_inode(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_that(!link(row_file(0), row_file(1)));
+	expect_ok(open_domain(b, D, row_file(1), 0));
+	same_domain(a, D, b, D);
+}
+
+static void file_closed_after_open(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(0);
+
+	expect_ok(open_domain_as(a, D, row_file(0), O_CREAT, FD_CLOSE_AFTER));
+	expect_ok(open_domain_as(b, D, row_file(0), 0, FD_CLOSE_AFTER));
+	same_domain(a, D, b, D);
+}
+
+/* GASNet unlinks its file at once: the domain holds the inode, a new file of that name is a new domain. */
+static void file_unlinked_after_open(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(0), *c = actor_open(0);
+
+	expect_ok(open_domain_as(a, D, row_file(0), O_CREAT, FD_CLOSE_AFTER));
+	expect_ok(open_domain_as(b, D, row_file(0), O_CREAT, FD_CLOSE_AFTER));
+	expect_that(!unlink(row_file(0)));
+	same_domain(a, D, b, D);
+	expect(open_domain(c, D, row_file(0), 0), EAGAIN);
+}
+
+static void read_only_and_write_only_fd(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(0);
+
+	expect_ok(open_domain_as(a, D, row_file(0), O_CREAT, 0));
+	expect_ok(open_domain_as(b, D, row_file(0), O_CREAT, FD_WRITE_ONLY));
+	same_domain(a, D, b, D);
+}
+
+static void same_inode_on_another_device(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(1);
+	struct result created;
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect(open_domain(b, D, row_file(0), 0), EAGAIN);
+	expect_ok(open_domain(b, D, row_file(0), O_CREAT | O_EXCL));
+	created = create_rcv_qp(a, D);
+	expect_ok(created);
+	expect(query_rcv_qp(b, D, created.number, IBV_QP_STATE), EINVAL);
+}
+
+static void gone_with_its_last_handle(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_ok(open_domain(b, D, row_file(0), 0));
+	expect_ok(close_domain(a, D));
+	expect_ok(open_domain(a, D, row_file(0), 0));
+	expect_ok(close_domain(a, D));
+	expect_ok(close_domain(b, D));
+	expect(open_domain(b, D, row_file(0), 0), EAGAIN);
+	expect_ok(open_domain(b, D, row_file(0), O_CREAT | O_EXCL));
+}
+
+static const struct row rows[] = {
+	{ "5.1", "fd -1 is a private domain, whatever oflag says", private_ignores_oflag },
+	{ "5.1", "fd -1 is a new domain each time", private_is_its_own_each_time },
+	{ "5.1", "a private domain is nobody else's", private_of_another_is_never_joined },
+	{ "5.1", "a closed fd is EBADF", closed_fd },
+	{ "5.1", "a missing domain without O_CREAT is EAGAIN", missing_without_creat },
+	{ "5.1", "a missing domain with O_EXCL only is EAGAIN", missing_with_excl_only },
+	{ "5.1", "O_CREAT makes a missing domain", creat_makes_it },
+	{ "5.1", "O_CREAT and O_EXCL make a missing domain", creat_excl_makes_it },
+	{ "5.1", "O_EXCL on an existing domain is EINVAL", excl_on_existing },
+	{ "5.1", "O_CREAT and O_EXCL on an existing domain are EINVAL", creat_excl_on_existing },
+	{ "5.1", "O_CREAT joins an existing domain", join_with_creat },
+	{ "5.1", "no flags join an existing domain", join_without_creat },
+	{ "5.1", "a second handle of one inode is the same domain", second_handle_of_one_inode },
+	{ "5.1", "two files are two domains", two_files_are_two_domains },
+	{ "5.1", "two names of one file are one domain", two_names_of_one_inode },
+	{ "5.1", "the file may be closed at once", file_closed_after_open },
+	{ "5.1", "the file may be unlinked at once", file_unlinked_after_open },
+	{ "5.1", "how the fd was opened does not matter", read_only_and_write_only_fd },
+	{ "5.1", "the same inode on another device is another domain", same_inode_on_another_device },
+	{ "5.1", "a domain ends with its last handle", gone_with_its_last_handle },
+};
+
+GROUP(open);

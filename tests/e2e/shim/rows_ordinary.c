@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Contract 1.3, 2.1 and 3: what is not XRC keeps working, and the ops table stays the provider's. */
+
+#include <stdio.h>
+#include <string.h>
+
+#include "row.h"
+#include "wire.h"
+
+static struct actor *with_xrc_at_work(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_ok(create_srq(a, 0, D));
+	expect_ok(create_qp(a, 0, D));
+	expect_ok(create_rcv_qp(a, D));
+	return a;
+}
+
+/* MVAPICH2 reads xrc_srq_num of ordinary SRQs too. */
+static void plain_srq_fields(void)
+{
+	struct result r = create_plain_srq(with_xrc_at_work(), 1);
+
+	expect_ret(r, 0);
+	expect_eq(r.number, 0);
+	expect_facts(r, CONTEXT_MATCHES | PD_MATCHES | USER_CONTEXT_MATCHES | DOMAIN_MATCHES | CQ_MATCHES);
+}
+
+static void fill(struct actor *a, int srq)
+{
+	struct result r = query_srq(a, srq);
+
+	expect_ret(r, 0);
+	for (uint32_t i = 0; i < r.srq_attr.max_wr; i++)
+		expect_ret(post_recv(a, srq), 0);
+	expect_that(post_recv(a, srq).ret != 0);
+}
+
+static void plain_srq_before_the_hook(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ret(create_plain_srq(a, 1), 0);
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_ok(create_srq(a, 0, D));
+	fill(a, 1);
+	expect_ret(destroy_srq(a, 1), 0);
+}
+
+static void plain_srq_after_the_hook(void)
+{
+	struct actor *a = with_xrc_at_work();
+
+	expect_ret(create_plain_srq(a, 1), 0);
+	fill(a, 1);
+	fill(a, 0);
+	expect_ret(destroy_srq(a, 1), 0);
+}
+
+static void plain_srq_when_images_are_gone(void)
+{
+	struct actor *a = with_xrc_at_work();
+
+	expect_ok(destroy_srq(a, 0));
+	expect_ret(create_plain_srq(a, 1), 0);
+	fill(a, 1);
+	expect_ret(modify_srq(a, 1, 1), 0);
+	expect_ret(destroy_srq(a, 1), 0);
+}
+
+static void qp_of_type(enum ibv_qp_type type, unsigned flags)
+{
+	struct request request = qp_request(1, NIL);
+	struct actor *a = with_xrc_at_work();
+	struct result r;
+
+	request.qp_type = type;
+	request.flags = flags;
+	r = actor_ask(a, &request);
+	expect_ret(r, 0);
+	expect_eq(r.qp_type, type);
+	expect_that(r.cap.max_recv_wr >= 7);
+	expect_facts(r, CONTEXT_MATCHES | PD_MATCHES | USER_CONTEXT_MATCHES | CQ_MATCHES | SRQ_MATCHES);
+	expect_ret(destroy_qp(a, 1), 0);
+}
+
+static void rubbish_in_xrc_domain(void)
+{
+	qp_of_type(IBV_QPT_RC, GARBAGE);
+	qp_of_type(IBV_QPT_UC, GARBAGE);
+	qp_of_type(IBV_QPT_UD, GARBAGE);
+}
+
+static void short_init_attr(void)
+{
+	qp_of_type(IBV_QPT_RC, SHORT_INIT_ATTR);
+	qp_of_type(IBV_QPT_UD, SHORT_INIT_ATTR);
+}
+
+static void short_init_attr_with_srq(void)
+{
+	struct request request = qp_request(1, NIL);
+	struct actor *a = with_xrc_at_work();
+
+	expect_ret(create_plain_srq(a, 1), 0);
+	request.qp_type = IBV_QPT_RC;
+	request.srq = 1;
+	request.flags = SHORT_INIT_ATTR;
+	expect_ret(actor_ask(a, &request), 0);
+	expect_ret(destroy_qp(a, 1), 0);
+	expect_ret(destroy_srq(a, 1), 0);
+}
+
+static void rc_masks_are_rcs(void)
+{
+	struct actor *a = with_xrc_at_work();
+	struct result made = create_plain_qp(a, 1, IBV_QPT_RC), r;
+	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, a, made.number);
+
+	expect_ret(made, 0);
+	bring_qp(a, 1, IBV_QPS_INIT, a, made.number);
+	expect_that(modify_qp(a, 1, &attr, MASK_RTR & ~IBV_QP_MIN_RNR_TIMER).ret != 0);
+	bring_qp(a, 1, IBV_QPS_INIT, a, made.number);	/* INIT to INIT */
+	expect_ret(modify_qp(a, 1, &attr, MASK_RTR), 0);
+	r = query_qp(a, 1, IBV_QP_STATE);
+	expect_ret(r, 0);
+	expect_eq(r.qp_type, IBV_QPT_RC);
+	expect_eq(r.attr.qp_state, IBV_QPS_RTR);
+	expect_eq(r.attr.min_rnr_timer, 12);
+}
+
+static void rc_qp_keeps_no_domain(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_ret(create_plain_qp(a, 1, IBV_QPT_RC), 0);
+	expect_ret(create_plain_srq(a, 1), 0);
+	expect_ok(close_domain(a, D));
+}
+
+/* Two RC QPs, the receiver's with an ordinary SRQ whose receives go through the hooked slot. */
+static void rc_through_a_plain_srq(void)
+{
+	struct actor *a = actor_open(0), *b = actor_open(1);
+	struct request request = qp_request(1, NIL);
+	struct result a_qp = create_plain_qp(a, 1, IBV_QPT_RC), b_qp, r;
+
+	expect_ret(a_qp, 0);
+	expect_ok(open_domain(b, D, row_file(0), O_CREAT));
+	expect_ok(create_srq(b, 0, D));
+	expect_ret(create_plain_srq(b, 1), 0);
+	request.qp_type = IBV_QPT_RC;
+	request.srq = 1;
+	b_qp = actor_ask(b, &request);
+	expect_ret(b_qp, 0);
+	bring_qp(b, 1, IBV_QPS_RTR, a, a_qp.number);
+	bring_qp(a, 1, IBV_QPS_RTS, b, b_qp.number);
+	expect_ret(post_recv(b, 1), 0);
+	expect_ret(post_send(a, 1, 0, 500, 5), 0);
+	r = send_completion(a, 0);
+	expect_ret(r, 0);
+	expect_eq(r.wc.status, IBV_WC_SUCCESS);
+	r = send_completion(b, 0);	/* an RC QP's receives complete on its own CQ */
+	expect_ret(r, 0);
+	expect_eq(r.wc.status, IBV_WC_SUCCESS);
+	expect_eq(r.wc.byte_len, 500);
+	expect_eq(r.wc.qp_num, b_qp.number);
+}
+
+static bool slot_is(const char *text, const char *slot, const char *library)
+{
+	char word[64];
+
+	snprintf(word, sizeof(word), "%s=%s", slot, library);
+	return strstr(text, word);
+}
+
+static void provider_slots(const char *text)
+{
+	static const char *const slots[] = { "post_send", "post_recv", "poll_cq", "req_notify_cq" };
+
+	for (unsigned i = 0; i < sizeof(slots) / sizeof(slots[0]); i++)
+		if (!slot_is(text, slots[i], "libmlx4"))
+			row_fail(__FILE__, __LINE__, "%s is not libmlx4's: %s", slots[i], text);
+}
+
+static struct result compare_ops(struct actor *a, enum place where)
+{
+	struct request request = { .op = OP_COMPARE_OPS, .where = where };
+
+	return actor_ask(a, &request);
+}
+
+static struct actor *remembering(void)
+{
+	struct request request = { .op = OP_REMEMBER_OPS };
+	struct actor *a = actor_open(1);
+
+	expect_ret(actor_ask(a, &request), 0);
+	return a;
+}
+
+static void use_everything(struct actor *a)
+{
+	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, a, 0);
+	struct result created;
+
+	expect_ok(open_domain(a, D, row_file(1), O_CREAT));
+	expect_ok(create_srq(a, 0, D));
+	expect_ret(create_plain_srq(a, 1), 0);
+	expect_ok(create_qp(a, 0, D));
+	expect_ret(create_plain_qp(a, 1, IBV_QPT_RC), 0);
+	expect_ret(post_recv(a, 0), 0);
+	expect_ret(post_recv(a, 1), 0);
+	created = create_rcv_qp(a, D);
+	expect_ok(created);
+	expect_ok(reg(a, D, created.number));
+	expect_ok(modify_rcv_qp(a, D, created.number, &attr, MASK_INIT));
+	expect_ok(query_rcv_qp(a, D, created.number, 0));
+	expect_ok(modify_qp(a, 0, &attr, MASK_INIT));
+	expect_ret(get_event(a, 0, DRAIN), EAGAIN);
+	expect_ok(unreg(a, D, created.number));
+}
+
+static void ops_are_the_providers(void)
+{
+	struct actor *a = remembering();
+	struct result r;
+
+	use_everything(a);
+	r = compare_ops(a, OWN);
+	provider_slots(r.text);
+	expect_that(slot_is(r.text, "post_srq_recv", "libxrc-compat"));
+	expect_that(strstr(r.text, "hooked"));
+	if (strstr(r.text, "changed"))
+		row_fail(__FILE__, __LINE__, "another slot is not as it was: %s", r.text);
+}
+
+static void ops_of_another_context(void)
+{
+	struct actor *a = remembering();
+	struct result r;
+
+	use_everything(a);
+	r = compare_ops(a, SAME_DEVICE);
+	provider_slots(r.text);
+	expect_that(slot_is(r.text, "post_srq_recv", "libmlx4"));
+	if (strstr(r.text, "hooked") || strstr(r.text, "changed"))
+		row_fail(__FILE__, __LINE__, "a context without XRC SRQs is touched: %s", r.text);
+}
+
+static void ops_without_an_srq(void)
+{
+	struct actor *a = remembering();
+	struct result r;
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	expect_ok(create_qp(a, 0, D));
+	expect_ok(create_rcv_qp(a, D));
+	expect(create_srq(a, 0, WILD), EINVAL);
+	r = compare_ops(a, OWN);
+	provider_slots(r.text);
+	expect_that(slot_is(r.text, "post_srq_recv", "libmlx4"));
+}
+
+static const struct row rows[] = {
+	{ "1.3", "an ordinary SRQ reads number 0, no domain, no CQ", plain_srq_fields },
+	{ "3", "an ordinary SRQ made before the hook takes its receives", plain_srq_before_the_hook },
+	{ "3", "an ordinary SRQ made after the hook takes its receives", plain_srq_after_the_hook },
+	{ "3", "an ordinary SRQ works when the XRC SRQs are gone", plain_srq_when_images_are_gone },
+	{ "1.3", "RC, UC and UD QPs with rubbish in xrc_domain", rubbish_in_xrc_domain },
+	{ "2.1", "RC and UD QPs with the 64-byte init_attr", short_init_attr },
+	{ "2.1", "an RC QP with an SRQ and the 64-byte init_attr", short_init_attr_with_srq },
+	{ "5.9", "an RC QP's masks are still RC's", rc_masks_are_rcs },
+	{ "5.2", "ordinary objects keep no domain", rc_qp_keeps_no_domain },
+	{ "3", "an RC QP receives through an ordinary SRQ", rc_through_a_plain_srq },
+	{ "3", "after everything, the ops are the provider's but for one", ops_are_the_providers },
+	{ "3", "another context's ops are all the provider's", ops_of_another_context },
+	{ "3", "without an XRC SRQ all ops are the provider's", ops_without_an_srq },
+};
+
+GROUP(ordinary);

@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Contract 5.5: querying receive QPs, and what libmlx4 wrote over the kernel's answer. */
+
+#include "row.h"
+
+static struct actor *with_domain(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	return a;
+}
+
+static uint32_t made_by(struct actor *a)
+{
+	struct result created = create_rcv_qp(a, D);
+
+	expect_ok(created);
+	return created.number;
+}
+
+static void in_reset(void)
+{
+	struct actor *a = with_domain();
+	struct result r = query_rcv_qp(a, D, made_by(a), IBV_QP_STATE);
+
+	expect_ok(r);
+	expect_eq(r.attr.qp_state, IBV_QPS_RESET);
+	expect_eq(r.attr.cur_qp_state, IBV_QPS_RESET);
+}
+
+static void overridden(struct result r)
+{
+	expect_ok(r);
+	expect_eq(r.qp_type, IBV_QPT_XRC);
+	expect_facts(r, DOMAIN_MATCHES | POINTERS_NULL);
+	expect_eq(r.cap.max_send_wr, 1);
+	expect_eq(r.cap.max_send_sge, 1);
+	expect_eq(r.cap.max_recv_wr, 0);
+	expect_eq(r.cap.max_recv_sge, 0);
+	expect_eq(r.cap.max_inline_data, 0);
+	expect_eq(r.attr.cap.max_send_wr, 1);
+	expect_eq(r.attr.cap.max_send_sge, 1);
+	expect_eq(r.attr.cap.max_recv_wr, 0);
+	expect_eq(r.attr.cap.max_recv_sge, 0);
+	expect_eq(r.attr.cap.max_inline_data, 0);
+}
+
+static void init_attr_in_reset(void)
+{
+	struct actor *a = with_domain();
+
+	overridden(query_rcv_qp(a, D, made_by(a), 0));
+}
+
+static void init_attr_in_rtr(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	bring_rcv_qp(a, D, qpn, IBV_QPS_RTR, a, 0x4321);
+	overridden(query_rcv_qp(a, D, qpn, IBV_QP_STATE));
+}
+
+static void init_attr_names_the_handle_given(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(open_domain(a, 1, row_file(0), 0));
+	overridden(query_rcv_qp(a, 1, qpn, IBV_QP_STATE));
+}
+
+static void everything(struct actor *who, struct actor *a, uint32_t qpn, int mask)
+{
+	struct result r = query_rcv_qp(who, D, qpn, mask);
+
+	expect_ok(r);
+	expect_eq(r.attr.qp_state, IBV_QPS_RTR);
+	expect_eq(r.attr.cur_qp_state, IBV_QPS_RTR);
+	expect_eq(r.attr.path_mtu, IBV_MTU_1024);
+	expect_eq(r.attr.rq_psn, 0x123456);
+	expect_eq(r.attr.dest_qp_num, 0x4321);
+	expect_eq(r.attr.ah_attr.dlid, actor_lid(a));
+	expect_eq(r.attr.port_num, 1);
+	expect_eq(r.attr.pkey_index, 0);
+	expect_eq(r.attr.min_rnr_timer, 12);
+	expect_eq(r.attr.max_dest_rd_atomic, 2);
+	expect_eq(r.attr.qp_access_flags & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
+		  IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+}
+
+static void mask_ignored(int mask)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	bring_rcv_qp(a, D, qpn, IBV_QPS_RTR, a, 0x4321);
+	everything(a, a, qpn, mask);
+}
+
+/* Open MPI asks with mask 0 and reads the address, port, pkey and timeout. */
+static void mask_0(void)
+{
+	mask_ignored(0);
+}
+
+static void mask_every_bit(void)
+{
+	mask_ignored(-1);
+}
+
+static void mask_one_bit(void)
+{
+	mask_ignored(IBV_QP_QKEY);
+}
+
+static void in_rts(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+	struct result r;
+
+	bring_rcv_qp(a, D, qpn, IBV_QPS_RTS, a, 0x4321);
+	r = query_rcv_qp(a, D, qpn, 0);
+	expect_ok(r);
+	expect_eq(r.attr.qp_state, IBV_QPS_RTS);
+	expect_eq(r.attr.timeout, 14);
+	expect_eq(r.attr.sq_psn, 0x123456);
+}
+
+static void by_the_unregistered(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	bring_rcv_qp(a, D, qpn, IBV_QPS_RTR, a, 0x4321);
+	everything(b, a, qpn, 0);
+	overridden(query_rcv_qp(b, D, qpn, 0));
+}
+
+static void by_the_registered(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	bring_rcv_qp(a, D, qpn, IBV_QPS_RTR, a, 0x4321);
+	everything(b, a, qpn, 0);
+}
+
+static void sees_what_others_change(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	uint32_t qpn = made_by(a);
+	struct result r;
+
+	expect_ok(reg(b, D, qpn));
+	bring_rcv_qp(a, D, qpn, IBV_QPS_INIT, a, 0x4321);
+	r = query_rcv_qp(b, D, qpn, IBV_QP_STATE);
+	expect_ok(r);
+	expect_eq(r.attr.qp_state, IBV_QPS_INIT);
+	expect_ok(modify_rcv_qp(b, D, qpn, &attr, IBV_QP_STATE));
+	r = query_rcv_qp(a, D, qpn, IBV_QP_STATE);
+	expect_ok(r);
+	expect_eq(r.attr.qp_state, IBV_QPS_ERR);
+}
+
+static void does_not_register(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(query_rcv_qp(b, D, qpn, 0));
+	expect(unreg(b, D, qpn), EINVAL);
+	expect_ok(close_domain(b, D));
+	expect_ok(query_rcv_qp(a, D, qpn, 0));
+}
+
+static void does_not_keep_alive(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(query_rcv_qp(b, D, qpn, 0));
+	expect_ok(unreg(a, D, qpn));
+	expect(query_rcv_qp(b, D, qpn, 0), EINVAL);
+}
+
+static void unknown_number(void)
+{
+	static const uint32_t numbers[] = { 0, 1, 0x7fffff, 0xffffff, 0x1000000, 0xffffffff };
+	struct actor *a = with_domain();
+
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		expect(query_rcv_qp(a, D, numbers[i], 0), EINVAL);
+}
+
+static void other_domain(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(open_domain(a, 1, row_file(1), O_CREAT));
+	expect_ok(open_private(a, 2, O_CREAT));
+	expect_ok(open_elsewhere(a, 3, row_file(0), OTHER_DEVICE));
+	for (int dom = 1; dom <= 3; dom++)
+		expect(query_rcv_qp(a, dom, qpn, 0), EINVAL);
+}
+
+static void not_a_receive_qp(void)
+{
+	struct actor *a = with_domain();
+	struct result rc = create_plain_qp(a, 0, IBV_QPT_RC), xrc = create_qp(a, 1, D);
+
+	expect_ret(rc, 0);
+	expect_ok(xrc);
+	expect(query_rcv_qp(a, D, rc.number, 0), EINVAL);
+	expect(query_rcv_qp(a, D, xrc.number, 0), EINVAL);
+}
+
+static const struct row rows[] = {
+	{ "5.5", "a query in RESET tells the state", in_reset },
+	{ "5.5", "init_attr is libmlx4's in RESET", init_attr_in_reset },
+	{ "5.5", "init_attr is libmlx4's in RTR", init_attr_in_rtr },
+	{ "5.5", "init_attr names the handle that was given", init_attr_names_the_handle_given },
+	{ "5.5", "a query with mask 0 tells everything", mask_0 },
+	{ "5.5", "a query with every mask bit tells everything", mask_every_bit },
+	{ "5.5", "a query with a bit of no use tells everything", mask_one_bit },
+	{ "5.5", "a query in RTS tells what RTS added", in_rts },
+	{ "5.5", "who is not registered may query", by_the_unregistered },
+	{ "5.5", "who is registered may query", by_the_registered },
+	{ "5.5", "a query sees what others change", sees_what_others_change },
+	{ "5.5", "querying does not register", does_not_register },
+	{ "5.5", "querying does not keep the QP", does_not_keep_alive },
+	{ "5.5", "querying an unknown number is EINVAL", unknown_number },
+	{ "5.5", "querying through another domain is EINVAL", other_domain },
+	{ "5.5", "querying what is no receive QP is EINVAL", not_a_receive_qp },
+};
+
+GROUP(query);

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Contract 5.4: receive QPs, made by one and modified by anyone who has the domain. */
+
+#include "masks.h"
+#include "row.h"
+
+static struct actor *with_domain(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	return a;
+}
+
+static uint32_t made_by(struct actor *a)
+{
+	struct result created = create_rcv_qp(a, D);
+
+	expect_ok(created);
+	return created.number;
+}
+
+static struct result modify_init(struct actor *a, int dom, uint32_t qpn)
+{
+	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, a, 0);
+
+	return modify_rcv_qp(a, dom, qpn, &attr, MASK_INIT);
+}
+
+static void rest_of_init_attr_ignored(void)
+{
+	expect_ok(create_rcv_qp_as(with_domain(), D, GARBAGE));
+	expect_ok(create_rcv_qp_as(with_domain(), D, 0));
+}
+
+static void number_fits(void)
+{
+	uint32_t qpn = made_by(with_domain());
+
+	expect_that(qpn > 1 && qpn <= 0xffffff);
+}
+
+static void numbers_differ(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t first = made_by(a), second = made_by(a), third = made_by(b);
+
+	expect_that(first != second && first != third && second != third);
+}
+
+static void starts_in_reset(void)
+{
+	struct actor *a = with_domain();
+	struct result r = query_rcv_qp(a, D, made_by(a), IBV_QP_STATE);
+
+	expect_ok(r);
+	expect_eq(r.attr.qp_state, IBV_QPS_RESET);
+}
+
+static void creator_is_registered(void)
+{
+	struct actor *a = with_domain();
+
+	expect_ok(unreg(a, D, made_by(a)));
+}
+
+static void full_masks_to_rts(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	for (enum ibv_qp_state step = IBV_QPS_INIT; step <= IBV_QPS_RTS; step++) {
+		struct ibv_qp_attr attr = attr_to(step, a, 0x4321);
+		struct result r;
+
+		expect_ok(modify_rcv_qp(a, D, qpn, &attr, mask_to(step)));
+		r = query_rcv_qp(a, D, qpn, IBV_QP_STATE);
+		expect_ok(r);
+		expect_eq(r.attr.qp_state, step);
+	}
+}
+
+static void unregistered_may_modify(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+	struct result r;
+
+	bring_rcv_qp(b, D, qpn, IBV_QPS_RTR, a, 0x4321);
+	r = query_rcv_qp(a, D, qpn, IBV_QP_STATE);
+	expect_ok(r);
+	expect_eq(r.attr.qp_state, IBV_QPS_RTR);
+}
+
+static void modify_does_not_register(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(modify_init(b, D, qpn));
+	expect(unreg(b, D, qpn), EINVAL);
+	expect_ok(close_domain(b, D));
+}
+
+static void each_step_by_another(void)
+{
+	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
+	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, a, 0x4321);
+	uint32_t qpn = made_by(a);
+
+	expect_ok(modify_init(b, D, qpn));
+	expect_ok(reg(c, D, qpn));
+	expect_ok(modify_rcv_qp(c, D, qpn, &attr, MASK_RTR));
+	attr.qp_state = IBV_QPS_RTS;
+	expect_ok(modify_rcv_qp(a, D, qpn, &attr, MASK_RTS));
+}
+
+/* Every process of a GASNet job takes the QP to RTR; who comes late reads EINVAL and looks how far it is. */
+static void gasnet_race(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, a, 0x4321);
+	uint32_t qpn = made_by(a);
+	struct result r;
+
+	expect_ok(reg(b, D, qpn));
+	expect_ok(modify_init(a, D, qpn));
+	expect_ok(modify_rcv_qp(a, D, qpn, &attr, MASK_RTR));
+	expect(modify_init(b, D, qpn), EINVAL);
+	r = query_rcv_qp(b, D, qpn, IBV_QP_STATE);
+	expect_ok(r);
+	expect_that(r.attr.qp_state >= IBV_QPS_INIT);
+	expect(modify_rcv_qp(b, D, qpn, &attr, MASK_RTR), EINVAL);
+	r = query_rcv_qp(b, D, qpn, IBV_QP_STATE);
+	expect_ok(r);
+	expect_that(r.attr.qp_state >= IBV_QPS_RTR);
+}
+
+static void unknown_number(void)
+{
+	static const uint32_t numbers[] = { 0, 1, 0x7fffff, 0xfffffe, 0xffffff, 0x1000000, 0xffffffff };
+	struct actor *a = with_domain();
+
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
+		expect(modify_init(a, D, numbers[i]), EINVAL);
+}
+
+static void number_of_an_rc_qp(void)
+{
+	struct actor *a = with_domain();
+	struct result rc = create_plain_qp(a, 0, IBV_QPT_RC);
+
+	expect_ret(rc, 0);
+	expect(modify_init(a, D, rc.number), EINVAL);
+}
+
+static void number_of_an_xrc_qp(void)
+{
+	struct actor *a = with_domain();
+	struct result xrc = create_qp(a, 0, D);
+
+	expect_ok(xrc);
+	expect(modify_init(a, D, xrc.number), EINVAL);
+}
+
+static void other_domain(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(open_domain(a, 1, row_file(1), O_CREAT));
+	expect_ok(open_private(a, 2, O_CREAT));
+	expect(modify_init(a, 1, qpn), EINVAL);
+	expect(modify_init(a, 2, qpn), EINVAL);
+	expect_ok(modify_init(a, D, qpn));
+}
+
+static void domain_of_another_device(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(open_elsewhere(a, 1, row_file(0), OTHER_DEVICE));
+	expect(modify_init(a, 1, qpn), EINVAL);
+}
+
+static void through_a_second_handle(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(open_domain(a, 1, row_file(0), 0));
+	expect_ok(modify_init(a, 1, qpn));
+}
+
+static void ended_qp(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(unreg(a, D, qpn));
+	expect(modify_init(a, D, qpn), EINVAL);
+}
+
+static struct actor *target, *modifier;
+static uint32_t target_qpn;
+
+static struct result try_modify(const struct ibv_qp_attr *attr, int mask)
+{
+	return modify_rcv_qp(modifier, D, target_qpn, attr, mask);
+}
+
+static void make_target(void)
+{
+	target = modifier = with_domain();
+	target_qpn = made_by(target);
+}
+
+static void required_bits(enum ibv_qp_state state)
+{
+	make_target();
+	bring_rcv_qp(target, D, target_qpn, state - 1, target, 0x800001);
+	masks_required(try_modify, attr_to(state, target, 0x800001), mask_to(state));
+}
+
+static void required_to_init(void)
+{
+	required_bits(IBV_QPS_INIT);
+}
+
+static void required_to_rtr(void)
+{
+	required_bits(IBV_QPS_RTR);
+}
+
+static void required_to_rts(void)
+{
+	required_bits(IBV_QPS_RTS);
+}
+
+static void required_of_the_unregistered(void)
+{
+	make_target();
+	modifier = with_domain();
+	bring_rcv_qp(modifier, D, target_qpn, IBV_QPS_INIT, target, 0x800001);
+	masks_required(try_modify, attr_to(IBV_QPS_RTR, target, 0x800001), MASK_RTR);
+}
+
+static void optional_bits(void)
+{
+	make_target();
+	masks_optional(try_modify, target);
+}
+
+static void foreign_bits(void)
+{
+	make_target();
+	masks_foreign(try_modify, target);
+}
+
+static void skipped_states(void)
+{
+	make_target();
+	masks_skipped_states(try_modify, target);
+}
+
+static void error_and_back(void)
+{
+	make_target();
+	masks_error_and_back(try_modify, target);
+}
+
+static const struct row rows[] = {
+	{ "5.4", "only xrc_domain of init_attr is read", rest_of_init_attr_ignored },
+	{ "5.4", "a receive QP's number has 24 bits and is not 0 or 1", number_fits },
+	{ "5.4", "every receive QP has a number of its own", numbers_differ },
+	{ "5.4", "a receive QP starts in RESET", starts_in_reset },
+	{ "5.4", "who creates a receive QP is registered with it", creator_is_registered },
+	{ "5.9", "a receive QP takes RC's full masks to INIT, RTR and RTS", full_masks_to_rts },
+	{ "5.4", "who is not registered may modify", unregistered_may_modify },
+	{ "5.4", "modifying does not register", modify_does_not_register },
+	{ "5.4", "each step may be somebody else's", each_step_by_another },
+	{ "5.5", "who comes late reads EINVAL and sees the state reached", gasnet_race },
+	{ "5.4", "modifying an unknown number is EINVAL", unknown_number },
+	{ "5.4", "modifying an RC QP by its number is EINVAL", number_of_an_rc_qp },
+	{ "5.4", "modifying an XRC QP by its number is EINVAL", number_of_an_xrc_qp },
+	{ "5.4", "modifying through another domain is EINVAL", other_domain },
+	{ "5.4", "modifying through another device's domain is EINVAL", domain_of_another_device },
+	{ "5.4", "modifying through a second handle of the inode", through_a_second_handle },
+	{ "5.4", "modifying a receive QP that has ended is EINVAL", ended_qp },
+	{ "5.9", "every bit to INIT is required of a receive QP", required_to_init },
+	{ "5.9", "every bit to RTR is required of a receive QP", required_to_rtr },
+	{ "5.9", "every bit to RTS is required of a receive QP", required_to_rts },
+	{ "5.9", "every bit is required of who is not registered too", required_of_the_unregistered },
+	{ "5.9", "a receive QP takes the optional bits of its states", optional_bits },
+	{ "5.9", "a receive QP refuses bits that are not of the transition", foreign_bits },
+	{ "5.9", "a receive QP refuses to skip a state", skipped_states },
+	{ "5.9", "a receive QP goes to ERR and back to RESET", error_and_back },
+};
+
+GROUP(rcv_qp);

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Contract 5.6: who is registered with a receive QP, and what keeps it alive. */
+
+#include "row.h"
+
+static struct actor *with_domain(void)
+{
+	struct actor *a = actor_open(0);
+
+	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+	return a;
+}
+
+static uint32_t made_by(struct actor *a)
+{
+	struct result created = create_rcv_qp(a, D);
+
+	expect_ok(created);
+	return created.number;
+}
+
+static void first_time(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+
+	expect_ok(reg(b, D, made_by(a)));
+}
+
+static void idempotent(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	expect_ok(reg(b, D, qpn));
+	expect_ok(reg(b, D, qpn));
+}
+
+static void creator_again(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(a, D, qpn));
+	expect_ok(reg(a, D, qpn));
+}
+
+static void one_unreg_for_any_number(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	expect_ok(reg(b, D, qpn));
+	expect_ok(unreg(b, D, qpn));
+	expect(unreg(b, D, qpn), EINVAL);
+	expect_ok(close_domain(b, D));
+}
+
+static void one_unreg_for_the_creator(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	expect_ok(reg(a, D, qpn));
+	expect_ok(unreg(a, D, qpn));
+	expect(unreg(a, D, qpn), EINVAL);
+	expect_ok(query_rcv_qp(b, D, qpn, 0));
+}
+
+static void creator_leaves_first(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+	struct result r;
+
+	bring_rcv_qp(a, D, qpn, IBV_QPS_RTR, a, 0x4321);
+	expect_ok(reg(b, D, qpn));
+	expect_ok(unreg(a, D, qpn));
+	r = query_rcv_qp(b, D, qpn, 0);
+	expect_ok(r);
+	expect_eq(r.attr.qp_state, IBV_QPS_RTR);
+	expect_ok(unreg(b, D, qpn));
+	expect(query_rcv_qp(b, D, qpn, 0), EINVAL);
+}
+
+static void creator_closes_its_domain(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	expect_ok(unreg(a, D, qpn));
+	expect_ok(close_domain(a, D));
+	expect_ok(query_rcv_qp(b, D, qpn, 0));
+	expect_ok(unreg(b, D, qpn));
+	expect_ok(close_domain(b, D));
+}
+
+static void creator_comes_back(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	expect_ok(unreg(a, D, qpn));
+	expect_ok(reg(a, D, qpn));
+	expect_ok(unreg(b, D, qpn));
+	expect_ok(query_rcv_qp(a, D, qpn, 0));
+	expect_ok(unreg(a, D, qpn));
+	expect(reg(b, D, qpn), EINVAL);
+}
+
+static void last_one_ends_it(void)
+{
+	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
+	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, a, 0);
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	expect_ok(unreg(b, D, qpn));
+	expect_ok(unreg(a, D, qpn));
+	expect(reg(a, D, qpn), EINVAL);
+	expect(reg(b, D, qpn), EINVAL);
+	expect(reg(c, D, qpn), EINVAL);
+	expect(query_rcv_qp(c, D, qpn, 0), EINVAL);
+	expect(modify_rcv_qp(c, D, qpn, &attr, MASK_INIT), EINVAL);
+	expect(unreg(a, D, qpn), EINVAL);
+}
+
+static void last_of_three(void)
+{
+	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	expect_ok(reg(c, D, qpn));
+	expect_ok(unreg(b, D, qpn));
+	expect_ok(query_rcv_qp(b, D, qpn, 0));
+	expect_ok(unreg(a, D, qpn));
+	expect_ok(query_rcv_qp(b, D, qpn, 0));
+	expect_ok(unreg(c, D, qpn));
+	expect(query_rcv_qp(b, D, qpn, 0), EINVAL);
+}
+
+static void unregistered_unreg(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect(unreg(b, D, qpn), EINVAL);
+	expect_ok(query_rcv_qp(b, D, qpn, 0));
+	expect_ok(unreg(a, D, qpn));
+}
+
+static void unknown_number(void)
+{
+	static const uint32_t numbers[] = { 0, 1, 0x7fffff, 0xfffffe, 0xffffff, 0x1000000, 0xffffffff };
+	struct actor *a = with_domain();
+
+	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		expect(reg(a, D, numbers[i]), EINVAL);
+		expect(unreg(a, D, numbers[i]), EINVAL);
+	}
+	expect_ok(close_domain(a, D));
+}
+
+/* Numbers have 24 bits; one with more is another number, not the same one. */
+static void number_with_upper_bits(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect(reg(b, D, qpn | 0x1000000), EINVAL);
+	expect(unreg(a, D, qpn | 0x1000000), EINVAL);
+}
+
+static void not_a_receive_qp(void)
+{
+	struct actor *a = with_domain();
+	struct result rc = create_plain_qp(a, 0, IBV_QPT_RC), xrc = create_qp(a, 1, D);
+
+	expect_ret(rc, 0);
+	expect_ok(xrc);
+	expect(reg(a, D, rc.number), EINVAL);
+	expect(unreg(a, D, rc.number), EINVAL);
+	expect(reg(a, D, xrc.number), EINVAL);
+	expect(unreg(a, D, xrc.number), EINVAL);
+}
+
+static void reg_in_another_domain(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(open_domain(b, 1, row_file(1), O_CREAT));
+	expect_ok(open_private(b, 2, O_CREAT));
+	expect(reg(b, 1, qpn), EINVAL);
+	expect(reg(b, 2, qpn), EINVAL);
+	expect_ok(close_domain(b, 1));
+	expect_ok(close_domain(b, 2));
+	expect_ok(reg(b, D, qpn));
+}
+
+static void reg_in_another_devices_domain(void)
+{
+	struct actor *a = with_domain(), *b = actor_open(1);
+	uint32_t qpn = made_by(a);
+
+	expect_ok(open_domain(b, D, row_file(0), O_CREAT));
+	expect(reg(b, D, qpn), EINVAL);
+	expect_ok(close_domain(b, D));
+}
+
+static void unreg_in_another_domain(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(open_domain(a, 1, row_file(1), O_CREAT));
+	expect_ok(open_private(a, 2, O_CREAT));
+	expect(unreg(a, 1, qpn), EINVAL);
+	expect(unreg(a, 2, qpn), EINVAL);
+	expect_ok(query_rcv_qp(a, D, qpn, 0));
+	expect_ok(unreg(a, D, qpn));
+}
+
+static void many_qps(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpns[20];
+
+	for (int i = 0; i < 20; i++) {
+		qpns[i] = made_by(i % 2 ? a : b);
+		expect_ok(reg(i % 2 ? b : a, D, qpns[i]));
+	}
+	for (int i = 0; i < 20; i++)
+		expect_ok(unreg(a, D, qpns[i]));
+	expect_ok(close_domain(a, D));
+	for (int i = 0; i < 20; i++) {
+		expect_ok(query_rcv_qp(b, D, qpns[i], 0));
+		expect_ok(unreg(b, D, qpns[i]));
+		expect(query_rcv_qp(b, D, qpns[i], 0), EINVAL);
+	}
+	expect_ok(close_domain(b, D));
+}
+
+static void in_a_private_domain(void)
+{
+	struct actor *a = actor_open(0);
+	struct result created;
+
+	expect_ok(open_private(a, D, O_CREAT));
+	created = create_rcv_qp(a, D);
+	expect_ok(created);
+	expect_ok(reg(a, D, created.number));
+	expect_ok(unreg(a, D, created.number));
+	expect(reg(a, D, created.number), EINVAL);
+	expect_ok(close_domain(a, D));
+}
+
+static void handles_of_one_inode_know_it(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(open_domain(b, 1, row_file(0), 0));
+	expect_ok(reg(b, 1, qpn));
+	expect_ok(close_domain(b, D));
+	expect(close_domain(b, 1), EBUSY);
+	expect_ok(unreg(b, 1, qpn));
+	expect_ok(close_domain(b, 1));
+}
+
+static const struct row rows[] = {
+	{ "5.6", "reg the first time", first_time },
+	{ "5.6", "reg again is 0", idempotent },
+	{ "5.6", "reg by the creator is 0", creator_again },
+	{ "5.6", "one unreg undoes any number of regs", one_unreg_for_any_number },
+	{ "5.6", "one unreg undoes creation and regs", one_unreg_for_the_creator },
+	{ "5.6", "the creator may leave first", creator_leaves_first },
+	{ "5.6", "the creator may close its domain", creator_closes_its_domain },
+	{ "5.6", "the creator may come back", creator_comes_back },
+	{ "5.6", "the last unreg ends the QP for everyone", last_one_ends_it },
+	{ "5.6", "the last of three ends the QP", last_of_three },
+	{ "5.6", "unreg without registration is EINVAL", unregistered_unreg },
+	{ "5.6", "reg and unreg of an unknown number are EINVAL", unknown_number },
+	{ "5.6", "a number with more than 24 bits is unknown", number_with_upper_bits },
+	{ "5.6", "reg and unreg of what is no receive QP are EINVAL", not_a_receive_qp },
+	{ "5.6", "reg in another domain is EINVAL", reg_in_another_domain },
+	{ "5.6", "reg in another device's domain is EINVAL", reg_in_another_devices_domain },
+	{ "5.6", "unreg in another domain is EINVAL", unreg_in_another_domain },
+	{ "5.6", "twenty QPs, each with its own registrants", many_qps },
+	{ "5.6", "a private domain has registrations too", in_a_private_domain },
+	{ "5.6", "a registration belongs to the handle it came through", handles_of_one_inode_know_it },
+};
+
+GROUP(reg);

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What an actor has: contexts, and slots with the objects it made.
+ */
+#ifndef TESTS_E2E_SHIM_STATE_H
+#define TESTS_E2E_SHIM_STATE_H
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "request.h"
+
+#define RECV_SLOTS 16
+#define MESSAGE_MAX 16384u
+
+struct opened {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *qp_cq;		/* of QPs, both ways */
+	struct ibv_cq *srq_cq;		/* of XRC SRQs, with the channel */
+	struct ibv_comp_channel *channel;
+};
+
+struct actor_state {
+	int device;
+	struct opened places[PLACES];
+	struct ibv_xrc_domain *doms[SLOTS];
+	struct ibv_srq *srqs[SLOTS];
+	struct ibv_qp *qps[SLOTS];
+	char *buffer;			/* MESSAGE_MAX to send from, then RECV_SLOTS of that size */
+	struct ibv_mr *mr;
+	unsigned posted;
+	struct ibv_async_event event;	/* the last one */
+	struct ibv_context_ops ops;	/* as remembered */
+};
+
+/** place_get - the context there, opened when first asked for; NULL for NOWHERE or when that fails. */
+struct opened *place_get(struct actor_state *state, enum place place);
+
+/** wild_pointer - one that nobody was ever given; following it is a crash. */
+void *wild_pointer(void);
+
+struct ibv_xrc_domain *dom_argument(const struct actor_state *state, int dom);
+
+/**
+ * guarded_new - memory of exactly this size: behind it an unmapped page, in front of it bytes that guarded_free()
+ * looks at. Old structs are shorter than today's.
+ */
+void *guarded_new(size_t size, int fill);
+
+/** guarded_free - false when something was written in front of it. */
+bool guarded_free(void *memory, size_t size);
+
+/* What a verb returned and what it left in errno. Nothing may come between the verb and these. */
+static inline void returned(struct result *result, int ret)
+{
+	result->err = errno;
+	result->ret = ret;
+}
+
+static inline void returned_pointer(struct result *result, const void *pointer)
+{
+	result->err = errno;
+	result->ret = pointer ? 0 : result->err;
+}
+
+static inline void returned_minus_one(struct result *result, int ret)
+{
+	result->err = errno;
+	result->ret = ret == -1 ? result->err : ret;
+}
+
+static inline void fact(struct result *result, unsigned which, bool holds)
+{
+	if (holds)
+		result->facts |= which;
+	else
+		result->facts &= ~which;
+}
+
+/** intact - unless it holds, something was written that must not be: such a result is never as expected. */
+static inline void intact(struct result *result, bool holds)
+{
+	if (!holds)
+		result->facts &= ~(unsigned)REST_INTACT;
+}
+
+typedef void perform_fn(struct actor_state *state, const struct request *request, struct result *result);
+
+perform_fn do_open_domain, do_close_domain;
+perform_fn do_create_srq, do_create_plain_srq, do_modify_srq, do_query_srq, do_destroy_srq;
+perform_fn do_create_qp, do_modify_qp, do_query_qp, do_destroy_qp;
+perform_fn do_create_rcv_qp, do_modify_rcv_qp, do_query_rcv_qp, do_reg, do_unreg;
+perform_fn do_post_recv, do_post_send, do_completion;
+perform_fn do_get_event, do_ack_event;
+perform_fn do_remember_ops, do_compare_ops;
+
+#endif

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Every way in which an old program comes to the old symbols: bound lazily, bound at once, and in a plugin."""
+
+import os
+import subprocess
+
+import pytest
+
+LIVED = ["life: device open", "life: SRQ number read", "life: lived"]
+MISSING = "undefined symbol: ibv_{}, version IBVERBS_1.1"
+
+PROGRAMS = {
+    "lazy": ["life-lazy"],
+    "now": ["life-now"],
+    "plugin-lazy": ["plugin-host", "lazy", "liblife-plugin.so"],
+    "plugin-now": ["plugin-host", "now", "liblife-plugin.so"],
+}
+
+
+@pytest.fixture(params=PROGRAMS)
+def program(request, build_root):
+    """The command, with its words that are files in the build tree made into paths."""
+    folder = build_root / "tests" / "e2e" / "shim"
+    return [folder / word if (folder / word).exists() else word for word in PROGRAMS[request.param]]
+
+
+def test_lives_with_the_shim(run, xrc_compat, program):
+    result = run([xrc_compat, "run", "--softhca=1", "--", *program])
+    assert (result.returncode, result.stdout.splitlines()) == (0, LIVED), result.stderr
+
+
+def test_lives_when_everything_binds_at_once(run, xrc_compat, program):
+    result = run([xrc_compat, "run", "--softhca=1", "--", *program], env={"LD_BIND_NOW": "1"})
+    assert (result.returncode, result.stdout.splitlines()) == (0, LIVED), result.stderr
+
+
+def test_dies_without_the_shim(run, softhca, program):
+    result = run([softhca, "run", "--devices=1", "--", *program])
+    assert result.returncode != 0
+    assert "life: lived" not in result.stdout
+    output = result.stdout + result.stderr
+    # Which of the symbols comes first is the linker's choice when all are bound at once.
+    assert any(MISSING.format(name) in output for name in ("open_xrc_domain", "close_xrc_domain", "create_xrc_srq"))
+
+
+def test_lazy_program_gets_as_far_as_the_first_xrc_verb(run, softhca, build_root):
+    result = run([softhca, "run", "--devices=1", "--", build_root / "tests" / "e2e" / "shim" / "life-lazy"])
+    assert result.stdout.splitlines() == LIVED[:1]
+    assert MISSING.format("open_xrc_domain") in result.stderr
+
+
+@pytest.mark.parametrize("binary", ["life-lazy", "life-now", "liblife-plugin.so", "contract"])
+def test_is_a_real_old_binary(build_root, binary):
+    """It needs the old symbols from libibverbs.so.1, and nothing of ours; no run path leads to the stub."""
+    path = build_root / "tests" / "e2e" / "shim" / binary
+    env = dict(os.environ, LC_ALL="C")
+    dynamic = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True, env=env).stdout
+    symbols = subprocess.run(["readelf", "--dyn-syms", "-W", path], capture_output=True, text=True, check=True,
+                             env=env).stdout
+    assert "[libibverbs.so.1]" in dynamic
+    assert "xrc-compat" not in dynamic and "stub" not in dynamic
+    assert "ibv_open_xrc_domain@IBVERBS_1.1" in symbols
+    assert ("BIND_NOW" in dynamic) == (binary == "life-now")

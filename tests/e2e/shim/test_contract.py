@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The legacy contract, row by row, between device contexts of one process and between processes."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from contract_rows import MODES, check
+
+# How many rows each group has, so that none is lost without anyone noticing.
+ROWS = {
+    "open": 20, "close": 17, "srq": 24, "xrc_qp": 27, "rcv_qp": 25, "query": 16, "reg": 20, "end": 19,
+    "event": 12, "data": 12, "ordinary": 13, "bad_input": 28,
+}
+ABSENT_ROWS = {"no_xrc": 3, "no_device": 2}
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("group", ROWS)
+def test_rows(on_device, group, mode):
+    check(on_device(mode, group), group, mode, ROWS[group])
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("group", ["xrc_qp", "rcv_qp", "query", "data", "ordinary"])
+def test_kernel_that_removes_no_bits(on_device, group, mode):
+    """The shim strips masks by itself: it needs none of the kindness of mainline uverbs (contract 5.9)."""
+    check(on_device(mode, group, "--strict=on"), group, mode, ROWS[group])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_device_without_xrc(on_device, mode):
+    check(on_device(mode, "no_xrc", "--xrc=off"), "no_xrc", mode, ABSENT_ROWS["no_xrc"])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_device(run, xrc_compat, contract, mode):
+    if any(pathlib.Path("/sys/class").glob("infiniband/*")):
+        pytest.skip("this machine has an RDMA device of its own")
+    command = [xrc_compat, "run", "--", contract, f"--mode={mode}", "no_device"]
+    check(run(command, env={"SYSFS_PATH": "/nonexistent"}), "no_device", mode, ABSENT_ROWS["no_device"])
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_no_daemon(run, xrc_compat, build_root, contract, mode, tmp_path):
+    """The emulated HCA is preloaded, and nobody answers."""
+    preload = ":".join(filter(None, (str(build_root / "softhca" / "libsofthca.so"), os.environ.get("LD_PRELOAD"))))
+    command = [xrc_compat, "run", "--", contract, f"--mode={mode}", "no_device"]
+    env = {"LD_PRELOAD": preload, "SOFTHCA_DIR": str(tmp_path)}
+    check(run(command, env=env), "no_device", mode, ABSENT_ROWS["no_device"])
+
+
+def test_without_the_shim_no_row_passes(run, softhca, contract):
+    """What these rows are worth: the same binary without xrc-compat."""
+    result = run([softhca, "run", "--devices=2", "--", contract, "--mode=contexts", "open"], timeout=120)
+    assert result.returncode == 1
+    assert not [line for line in result.stdout.splitlines() if line.startswith("ok")]
+    assert "undefined symbol: ibv_open_xrc_domain, version IBVERBS_1.1" in result.stderr
+
+
+NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("group", ["reg", "end"])
+@pytest.mark.parametrize("kernel", ["inside", "outside"])
+def test_in_a_second_pid_namespace(run, softhca, xrc_compat, contract, group, mode, kernel):
+    """Process numbers mean nothing across namespaces; registrations do not go by them."""
+    if not shutil.which("unshare") or subprocess.run([*NAMESPACE, "true"], stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("this user may not make a pid namespace")
+    hca, program = [softhca, "run", "--devices=2", "--"], [xrc_compat, "run", "--", contract, f"--mode={mode}", group]
+    result = run(NAMESPACE + hca + program if kernel == "inside" else hca + NAMESPACE + program, timeout=120)
+    check(result, group, mode, ROWS[group])

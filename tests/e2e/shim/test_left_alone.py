@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""A program that never uses XRC runs under the shim as it runs without: no file more is opened, no table is made."""
+
+import os
+import re
+import shutil
+
+import pytest
+
+RUN = ("ibv_rc_pingpong -d mlx4_0 -n 20 >/dev/null & sleep 0.5; ibv_rc_pingpong -d mlx4_0 -n 20 localhost >/dev/null; "
+       "wait; ibv_devinfo -v >/dev/null; ls / >/dev/null")
+
+
+def opened(run, softhca, tmp_path, preload):
+    """Paths that the programs opened."""
+    logs = tmp_path / ("with" if preload else "without")
+    logs.mkdir()
+    # A log for each process, so that no call is cut in two.
+    strace = ["strace", "-ff", "-qq", "-o", logs / "log", "-e", "trace=open,openat,creat,memfd_create"]
+    # The shim in front of what the emulator preloads, for the programs and for strace alike.
+    preload_first = f'LD_PRELOAD="{preload}:$LD_PRELOAD" exec "$@"' if preload else 'exec "$@"'
+    result = run([softhca, "run", "--devices=1", "--", "sh", "-c", preload_first, "sh", *strace, "sh", "-c", RUN],
+                 timeout=60)
+    assert result.returncode == 0, result.stderr
+    found = set()
+    for line in "".join(log.read_text() for log in logs.iterdir()).splitlines():
+        path = re.search(r'"([^"]*)"', line)
+        if path and " = -1 " not in line:
+            # A run of the emulator has a directory of its own, a process its own numbers.
+            found.add(re.sub(r"softhca-run-\w+|/proc/\d+", "*", path.group(1)))
+    return found
+
+
+@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ, reason="a sanitizer's runtime opens files of its own")
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+def test_nothing_more_is_opened(run, softhca, build_root, tmp_path):
+    shim = build_root / "shim" / "libxrc-compat.so.1"
+    without = opened(run, softhca, tmp_path, None)
+    more = opened(run, softhca, tmp_path, shim) - without
+    assert any("libibverbs" in path for path in without)
+    assert more == {str(shim)}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Connects a sender to receivers, and sends. */
+
+#include "row.h"
+#include "wire.h"
+
+static uint32_t number_of(struct result result)
+{
+	expect_ok(result);
+	return result.number;
+}
+
+struct wire wire_new(void)
+{
+	struct wire wire = { .sender = actor_open(0), .receiver = actor_open(1) };
+
+	expect_ok(open_private(wire.sender, D, O_CREAT));
+	expect_ok(open_domain(wire.receiver, D, row_file(0), O_CREAT));
+	wire.send_qpn = number_of(create_qp(wire.sender, 0, D));
+	wire.srq_num = number_of(create_srq(wire.receiver, 0, D));
+	wire.rcv_qpn = number_of(create_rcv_qp(wire.receiver, D));
+	bring_rcv_qp(wire.receiver, D, wire.rcv_qpn, IBV_QPS_RTR, wire.sender, wire.send_qpn);
+	bring_qp(wire.sender, 0, IBV_QPS_RTS, wire.receiver, wire.rcv_qpn);
+	return wire;
+}
+
+struct actor *wire_join(uint32_t *srq_num)
+{
+	struct actor *actor = actor_open(1);
+
+	expect_ok(open_domain(actor, D, row_file(0), 0));
+	*srq_num = number_of(create_srq(actor, 0, D));
+	return actor;
+}
+
+void wire_send(const struct wire *wire, uint32_t srq_num, uint32_t bytes, uint32_t imm)
+{
+	struct result r;
+
+	expect_ret(post_send(wire->sender, 0, srq_num, bytes, imm), 0);
+	r = send_completion(wire->sender, 0);
+	expect_ret(r, 0);
+	expect_eq(r.wc.status, IBV_WC_SUCCESS);
+	expect_eq(r.wc.opcode, IBV_WC_SEND);
+	expect_eq(r.wc.qp_num, wire->send_qpn);
+}
+
+void wire_arrives(const struct wire *wire, struct actor *who, uint32_t srq_num, uint32_t bytes, uint32_t imm,
+		  unsigned flags)
+{
+	struct result r = recv_completion(who, 0, flags);
+
+	expect_ret(r, 0);
+	expect_eq(r.wc.status, IBV_WC_SUCCESS);
+	expect_eq(r.wc.opcode, IBV_WC_RECV);
+	expect_eq(r.wc.byte_len, bytes);
+	expect_eq(r.wc.imm_data, imm);
+	expect_that(r.wc.wc_flags & IBV_WC_WITH_IMM);
+	expect_eq(r.wc.qp_num, wire->rcv_qpn);
+	expect_eq(r.wc.src_qp, srq_num);
+	expect_facts(r, DATA_MATCHES);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A sender on one device and receivers on the other, as one-way programs connect them (Open MPI 1.6 xoob, MVAPICH2).
+ */
+#ifndef TESTS_E2E_SHIM_WIRE_H
+#define TESTS_E2E_SHIM_WIRE_H
+
+#include "calls.h"
+
+struct wire {
+	struct actor *sender;	/* XRC QP in slot 0, in a domain of its own */
+	struct actor *receiver;	/* created the receive QP in domain D of row_file(0); XRC SRQ in slot 0 */
+	uint32_t send_qpn, rcv_qpn, srq_num;
+};
+
+/** wire_new - connected: the XRC QP in RTS, the receive QP in RTR. */
+struct wire wire_new(void);
+
+/** wire_join - another process of the receiving host: the same domain, an SRQ of its own in slot 0, not registered. */
+struct actor *wire_join(uint32_t *srq_num);
+
+/** wire_send - one message, its completion waited for and found good. */
+void wire_send(const struct wire *wire, uint32_t srq_num, uint32_t bytes, uint32_t imm);
+
+/** wire_arrives - at the SRQ in slot 0 of `who`, with the bytes that were sent. flags: SLEEP. */
+void wire_arrives(const struct wire *wire, struct actor *who, uint32_t srq_num, uint32_t bytes, uint32_t imm,
+		  unsigned flags);
+
+#endif

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* What must hold on a wire that fails: whoever starts this has set the faults. */
+#include "rig.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define MESSAGES 200
+
+/* Host 0 sends, host 1 receives: over RC, or over XRC into an SRQ. */
+struct pair {
+	struct host *a, *b;
+	struct ibv_qp *qa, *qb;
+	struct ibv_srq *srq; /* NULL = RC */
+};
+
+static struct rig_link patient(void)
+{
+	struct rig_link link = rig_link_to(0, 0);
+
+	/* A millisecond: with seven repetitions one in ten million messages would fail at 10 %. */
+	link.timeout = 8;
+	link.retry_cnt = 7;
+	return link;
+}
+
+static struct pair make_pair(enum ibv_qp_type type)
+{
+	struct pair pair = { .a = rig_host(0), .b = rig_host(1) };
+	struct ibv_xrcd *xrcd;
+
+	pair.qa = rig_qp(pair.a, type, NULL);
+	if (type == IBV_QPT_XRC_SEND) {
+		xrcd = rig_domain(pair.b, -1, O_CREAT);
+		pair.srq = rig_xrc_srq(pair.b, xrcd);
+		pair.qb = rig_target(pair.b, xrcd);
+	} else {
+		pair.qb = rig_qp(pair.b, type, NULL);
+	}
+	rig_connect(pair.a, pair.qa, pair.b, pair.qb, patient());
+	return pair;
+}
+
+static int post_buffer(struct pair *pair, uint32_t length, uint64_t id)
+{
+	return pair->srq ? rig_post_srq(pair->b, pair->srq, 0, length, id) :
+			   rig_post_recv(pair->b, pair->qb, 0, length, id);
+}
+
+static struct ibv_send_wr message(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint32_t length)
+{
+	struct ibv_send_wr wr = rig_wr(pair->a, sge, opcode, 0, length);
+
+	if (pair->srq)
+		wr.qp_type.xrc.remote_srqn = rig_srq_number(pair->srq);
+	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)pair->b->buffer;
+	wr.wr.rdma.rkey = pair->b->mr->rkey;
+	return wr;
+}
+
+/* Every message once, in order, with its own contents, although two buffers more than needed always wait. */
+static bool all_arrive_once(enum ibv_qp_type type)
+{
+	struct pair pair = make_pair(type);
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	CHECK(!post_buffer(&pair, 4096, 0) && !post_buffer(&pair, 4096, 1));
+	for (uint32_t i = 0; i < MESSAGES; i++) {
+		struct ibv_send_wr wr = message(&pair, &sge, IBV_WR_SEND_WITH_IMM, 1 + i * 20);
+
+		CHECK(!post_buffer(&pair, 4096, i + 2));
+		memset(pair.a->buffer, (int)i + 1, 4096);
+		wr.imm_data = htobe32(i);
+		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+		CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.imm_data == htobe32(i));
+		CHECK(wc.wr_id == i && wc.byte_len == 1 + i * 20);
+		CHECK(!memcmp(pair.b->buffer, pair.a->buffer, wc.byte_len));
+	}
+	return rig_quiet(pair.b->cq, 20);
+}
+
+static bool sends_once(void)
+{
+	return all_arrive_once(IBV_QPT_RC);
+}
+
+static bool xrc_sends_once(void)
+{
+	return all_arrive_once(IBV_QPT_XRC_SEND);
+}
+
+/* An addition that was executed and whose answer was lost must not be made again; its answer must be the first one. */
+static bool additions_once(void)
+{
+	struct pair pair = make_pair(IBV_QPT_RC);
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+	uint64_t value;
+
+	for (uint64_t i = 0; i < MESSAGES; i++) {
+		struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8);
+
+		wr.wr.atomic.remote_addr = (uint64_t)(uintptr_t)pair.b->buffer;
+		wr.wr.atomic.rkey = pair.b->mr->rkey;
+		wr.wr.atomic.compare_add = 3;
+		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+		memcpy(&value, pair.a->buffer, sizeof(value));
+		CHECK(value == 3 * i);
+	}
+	memcpy(&value, pair.b->buffer, sizeof(value));
+	CHECK(value == 3 * MESSAGES);
+	return true;
+}
+
+static bool reads_and_writes(void)
+{
+	struct pair pair = make_pair(IBV_QPT_RC);
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	for (int i = 0; i < MESSAGES; i++) {
+		struct ibv_send_wr wr = message(&pair, &sge, i & 1 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, 8192);
+
+		memset(i & 1 ? pair.b->buffer : pair.a->buffer, i, 8192);
+		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+		CHECK(!memcmp(pair.a->buffer, pair.b->buffer, 8192) && pair.a->buffer[8191] == (uint8_t)i);
+	}
+	return true;
+}
+
+/* Everything is lost: that is what the sender hears, and the receiver nothing. */
+static bool nothing_arrives(void)
+{
+	struct pair pair = make_pair(IBV_QPT_RC);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = message(&pair, &sge, IBV_WR_SEND, 100);
+	struct ibv_wc wc;
+
+	CHECK(!post_buffer(&pair, 4096, 0) && !rig_post(pair.qa, &wr));
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR && rig_quiet(pair.b->cq, 5));
+	return true;
+}
+
+/* Datagrams have no sequence: what comes twice is there twice. */
+static bool datagram_comes_twice(void)
+{
+	struct pair pair = make_pair(IBV_QPT_UD);
+	struct ibv_ah_attr attr = { .dlid = pair.b->lid, .port_num = 1 };
+	struct ibv_ah *ah = ibv_create_ah(pair.a->pd, &attr);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = message(&pair, &sge, IBV_WR_SEND, 100);
+	struct ibv_wc wc;
+
+	CHECK(ah && !post_buffer(&pair, 4096, 0) && !post_buffer(&pair, 4096, 1));
+	wr.wr.ud.ah = ah;
+	wr.wr.ud.remote_qpn = pair.qb->qp_num;
+	wr.wr.ud.remote_qkey = 0x11111111;
+	CHECK(!rig_post(pair.qa, &wr));
+	for (uint64_t i = 0; i < 2; i++)
+		CHECK(rig_poll(pair.b->cq, &wc) && wc.wr_id == i && wc.byte_len == 140);
+	return true;
+}
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* Every message is 20 ms late. */
+static bool comes_late(void)
+{
+	struct pair pair = make_pair(IBV_QPT_RC);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = message(&pair, &sge, IBV_WR_SEND, 100);
+	double start = now();
+	struct ibv_wc wc;
+
+	CHECK(!post_buffer(&pair, 4096, 0) && !rig_post(pair.qa, &wr));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(now() - start >= 0.02);
+	return true;
+}
+
+/* The next CREATE_QP fails with ENOMEM, the one after it does not. */
+static bool one_create_fails(void)
+{
+	struct host *host = rig_host(0);
+	struct ibv_qp_init_attr attr = {
+		.send_cq = host->cq, .recv_cq = host->cq, .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1, .max_recv_wr = 1, .max_recv_sge = 1 },
+	};
+
+	CHECK(!ibv_create_qp(host->pd, &attr) && errno == ENOMEM);
+	CHECK(ibv_create_qp(host->pd, &attr));
+	return true;
+}
+
+static const struct rig_case cases[] = {
+	{ "sends_once", sends_once },
+	{ "xrc_sends_once", xrc_sends_once },
+	{ "additions_once", additions_once },
+	{ "reads_and_writes", reads_and_writes },
+	{ "nothing_arrives", nothing_arrives },
+	{ "datagram_comes_twice", datagram_comes_twice },
+	{ "comes_late", comes_late },
+	{ "one_create_fails", one_create_fails },
+};
+
+int main(int argc, char **argv)
+{
+	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

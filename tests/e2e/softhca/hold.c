@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Holds objects of every kind, keeps data moving, and does not end by itself: somebody to be killed. */
+#include "rig.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct ibv_xrcd *open_domain(struct host *host, const char *path)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .oflags = O_CREAT
+	};
+	struct ibv_xrcd *xrcd;
+
+	attr.fd = open(path, O_RDONLY | O_CREAT, 0600);
+	NEED(attr.fd >= 0);
+	xrcd = ibv_open_xrcd(host->ctx, &attr);
+	NEED(xrcd);
+	close(attr.fd);
+	return xrcd;
+}
+
+static void hold_xrc(struct host *host, const char *path)
+{
+	struct ibv_xrcd *xrcd = open_domain(host, path);
+	struct ibv_srq_init_attr_ex srq = {
+		.attr = { .max_wr = 4, .max_sge = 1 }, .srq_type = IBV_SRQT_XRC, .xrcd = xrcd, .cq = host->cq,
+		.pd = host->pd,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
+	};
+	struct ibv_qp_init_attr_ex qp = {
+		.qp_type = IBV_QPT_XRC_RECV, .xrcd = xrcd, .comp_mask = IBV_QP_INIT_ATTR_XRCD
+	};
+
+	NEED(ibv_create_srq_ex(host->ctx, &srq) && ibv_create_qp_ex(host->ctx, &qp));
+}
+
+static void hold_qps(struct host *host, int count)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = host->cq, .recv_cq = host->cq, .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 4, .max_recv_wr = 4, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+
+	while (count--)
+		NEED(ibv_create_qp(host->pd, &attr));
+}
+
+/* usage: hold DOMAIN-FILE [idle [QPS]]; prints "ready" when everything is there. */
+int main(int argc, char **argv)
+{
+	struct host *a = rig_host(0), *b = rig_host(1);
+	struct ibv_qp *qa = rig_qp(a, IBV_QPT_RC, NULL), *qb = rig_qp(b, IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	NEED(argc > 1);
+	hold_xrc(a, argv[1]);
+	rig_connect(a, qa, b, qb, rig_link_to(0, 0));
+	if (argc > 3)
+		hold_qps(a, atoi(argv[3]));
+	puts("ready");
+	fflush(stdout);
+	while (argc > 2)
+		pause();
+	for (;;) {
+		struct ibv_send_wr wr = rig_wr(a, &sge, IBV_WR_SEND, 0, 16384);
+
+		if (rig_post_recv(b, qb, 0, 16384, 1) || rig_post(qa, &wr) || !rig_poll(a->cq, &wc) || wc.status ||
+		    !rig_poll(b->cq, &wc) || wc.status)
+			return EXIT_FAILURE;
+	}
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Small limits are set: what the device says of itself, and that the first thing beyond it is refused. */
+#include "rig.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* As test_softhca_limits.py sets them; the objects of the host count, too. */
+enum { QPS = 3, CQS = 3, SRQS = 2, MRS = 3, PDS = 2, QP_WR = 20, SGE = 4, CQE = 127, SRQ_WR = 30, SRQ_SGE = 3, READS = 4,
+       INIT_READS = 8 };
+
+static struct host *host;
+
+static bool said(void)
+{
+	struct ibv_device_attr attr;
+
+	CHECK(!ibv_query_device(host->ctx, &attr));
+	CHECK(attr.max_qp == QPS && attr.max_cq == CQS && attr.max_srq == SRQS && attr.max_mr == MRS && attr.max_pd == PDS);
+	CHECK(attr.max_qp_wr == QP_WR && attr.max_sge == SGE && attr.max_cqe == CQE && attr.max_srq_wr == SRQ_WR);
+	CHECK(attr.max_srq_sge == SRQ_SGE && attr.max_qp_rd_atom == READS && attr.max_qp_init_rd_atom == INIT_READS);
+	return true;
+}
+
+static struct ibv_qp *make_qp(uint32_t send_wr, uint32_t recv_wr, uint32_t send_sge, uint32_t recv_sge)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = host->cq, .recv_cq = host->cq, .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = send_wr, .max_recv_wr = recv_wr, .max_send_sge = send_sge, .max_recv_sge = recv_sge },
+	};
+
+	return ibv_create_qp(host->pd, &attr);
+}
+
+static bool queues(void)
+{
+	struct ibv_qp *qp = make_qp(QP_WR, QP_WR, SGE, SGE);
+
+	CHECK(qp && !ibv_destroy_qp(qp));
+	CHECK(!make_qp(QP_WR + 1, 1, 1, 1) && !make_qp(1, QP_WR + 1, 1, 1));
+	CHECK(!make_qp(1, 1, SGE + 1, 1) && !make_qp(1, 1, 1, SGE + 1));
+	return true;
+}
+
+static bool qps(void)
+{
+	struct ibv_qp *qp[QPS];
+
+	for (int i = 0; i < QPS; i++)
+		CHECK((qp[i] = make_qp(1, 1, 1, 1)));
+	CHECK(!make_qp(1, 1, 1, 1) && errno == ENOMEM);
+	for (int i = 0; i < QPS; i++)
+		CHECK(!ibv_destroy_qp(qp[i]));
+	return true;
+}
+
+static bool cqs(void)
+{
+	struct ibv_cq *cq[CQS - 1];
+
+	for (int i = 0; i < CQS - 1; i++)
+		CHECK((cq[i] = ibv_create_cq(host->ctx, CQE, NULL, NULL, 0)));
+	CHECK(!ibv_create_cq(host->ctx, 1, NULL, NULL, 0) && errno == ENOMEM);
+	CHECK(!ibv_destroy_cq(cq[0]));
+	CHECK(!ibv_create_cq(host->ctx, CQE + 1, NULL, NULL, 0) && errno == EINVAL);
+	CHECK(ibv_resize_cq(cq[1], CQE + 1));
+	return !ibv_destroy_cq(cq[1]);
+}
+
+static struct ibv_srq *make_srq(uint32_t wr, uint32_t sge)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = wr, .max_sge = sge } };
+
+	return ibv_create_srq(host->pd, &attr);
+}
+
+static bool srqs(void)
+{
+	struct ibv_srq *one = make_srq(SRQ_WR, SRQ_SGE), *two = make_srq(1, 1);
+
+	CHECK(one && two && !make_srq(1, 1) && errno == ENOMEM);
+	CHECK(!ibv_destroy_srq(one));
+	CHECK(!make_srq(SRQ_WR + 1, 1) && errno == EINVAL && !make_srq(1, SRQ_SGE + 1) && errno == EINVAL);
+	return !ibv_destroy_srq(two);
+}
+
+static bool memory(void)
+{
+	struct ibv_mr *one = ibv_reg_mr(host->pd, host->buffer, 10, 0), *two = ibv_reg_mr(host->pd, host->buffer, 10, 0);
+	struct ibv_pd *pd = ibv_alloc_pd(host->ctx);
+
+	CHECK(one && two && !ibv_reg_mr(host->pd, host->buffer, 10, 0) && errno == ENOMEM);
+	CHECK(pd && !ibv_alloc_pd(host->ctx) && errno == ENOMEM);
+	return !ibv_dereg_mr(one) && !ibv_dereg_mr(two) && !ibv_dealloc_pd(pd);
+}
+
+static bool reads(void)
+{
+	struct ibv_qp *qp = make_qp(1, 1, 1, 1);
+	struct rig_link link = rig_link_to(1, host->lid);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .max_rd_atomic = INIT_READS + 1 };
+	const int mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			 IBV_QP_MAX_QP_RD_ATOMIC;
+
+	link.max_dest_rd_atomic = READS + 1;
+	CHECK(qp && !rig_init(qp, &link) && rig_rtr(qp, &link) == EINVAL);
+	link.max_dest_rd_atomic = READS;
+	CHECK(!rig_rtr(qp, &link) && ibv_modify_qp(qp, &attr, mask) == EINVAL);
+	attr.max_rd_atomic = INIT_READS;
+	return !ibv_modify_qp(qp, &attr, mask) && !ibv_destroy_qp(qp);
+}
+
+static const struct rig_case cases[] = {
+	{ "said", said }, { "queues", queues }, { "qps", qps }, { "cqs", cqs }, { "srqs", srqs }, { "memory", memory },
+	{ "reads", reads },
+};
+
+int main(int argc, char **argv)
+{
+	host = rig_host(0);
+	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

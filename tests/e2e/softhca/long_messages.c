@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Messages so long that they travel in pieces: right to the byte, in nobody's way, and at the end of their strength. */
+#include "rig.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define LONG  ((size_t)3 << 20)
+#define CHUNK ((size_t)16 << 20)
+#define HUGE  ((size_t)1 << 30)
+
+struct region {
+	uint8_t *at;
+	struct ibv_mr *mr;
+};
+
+static struct region registered(struct host *host, uint8_t *at, size_t length)
+{
+	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	struct region region = { at, ibv_reg_mr(host->pd, at, length, access) };
+
+	NEED(region.mr);
+	return region;
+}
+
+static struct region region(struct host *host)
+{
+	uint8_t *at = mmap(NULL, LONG, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	NEED(at != MAP_FAILED);
+	return registered(host, at, LONG);
+}
+
+/* A gigabyte of addresses over and over the same few megabytes of memory. */
+static struct region huge_region(struct host *host)
+{
+	int fd = memfd_create("huge", MFD_CLOEXEC);
+	uint8_t *at = mmap(NULL, HUGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	NEED(fd >= 0 && !ftruncate(fd, (off_t)CHUNK) && at != MAP_FAILED);
+	for (size_t offset = 0; offset < HUGE; offset += CHUNK)
+		NEED(mmap(at + offset, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED);
+	close(fd);
+	return registered(host, at, HUGE);
+}
+
+static void fill(uint8_t *at, size_t length, uint32_t seed)
+{
+	for (size_t i = 0; i < length; i++) {
+		seed = seed * 1664525u + 1013904223u;
+		at[i] = (uint8_t)(seed >> 24);
+	}
+}
+
+struct pair {
+	struct host *a, *b;
+	struct ibv_qp *qa, *qb;
+};
+
+static struct pair connect_pair(struct host *a, struct host *b, enum ibv_qp_type type, struct ibv_srq *srq)
+{
+	struct pair pair = { a, b, rig_qp(a, type, NULL), rig_qp(b, type, srq) };
+
+	rig_connect(a, pair.qa, b, pair.qb, rig_link_to(0, 0));
+	return pair;
+}
+
+static struct ibv_send_wr request(const struct region *from, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+				  const struct region *to, size_t length)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = 1000, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED, .sg_list = sge, .num_sge = 1,
+		.wr.rdma = { .remote_addr = (uint64_t)(uintptr_t)to->at, .rkey = to->mr->rkey },
+	};
+
+	*sge = (struct ibv_sge){ (uint64_t)(uintptr_t)from->at, (uint32_t)length, from->mr->lkey };
+	return wr;
+}
+
+static int post_recv(struct ibv_qp *qp, struct ibv_srq *srq, const struct region *to, size_t length, uint64_t id)
+{
+	struct ibv_sge sge = { (uint64_t)(uintptr_t)to->at, (uint32_t)length, to->mr->lkey };
+	struct ibv_recv_wr wr = { .wr_id = id, .sg_list = &sge, .num_sge = 1 };
+	struct ibv_recv_wr *bad;
+
+	return srq ? ibv_post_srq_recv(srq, &wr, &bad) : ibv_post_recv(qp, &wr, &bad);
+}
+
+static bool each_operation(enum ibv_qp_type type)
+{
+	static const enum ibv_wr_opcode opcodes[] = {
+		IBV_WR_SEND, IBV_WR_RDMA_WRITE_WITH_IMM, IBV_WR_RDMA_READ
+	};
+	struct pair pair = connect_pair(rig_host(0), rig_host(1), type, NULL);
+	struct region from = region(pair.a), to = region(pair.b);
+	const size_t length = LONG - 4097;
+
+	for (int i = 0; i < (type == IBV_QPT_RC ? 3 : 2); i++) {
+		struct ibv_sge sge;
+		struct ibv_send_wr wr = request(&from, &sge, opcodes[i], &to, length);
+		struct ibv_wc wc;
+
+		fill(from.at, LONG, (uint32_t)i);
+		fill(to.at, LONG, 77);
+		CHECK(!post_recv(pair.qb, NULL, &to, LONG, 5) && !rig_post(pair.qa, &wr));
+		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+		CHECK(!memcmp(from.at, to.at, length) && memcmp(from.at + length, to.at + length, LONG - length));
+		if (opcodes[i] != IBV_WR_RDMA_READ)
+			CHECK(rig_poll(pair.b->cq, &wc) && !wc.status && wc.byte_len == length && wc.wr_id == 5);
+		CHECK(rig_quiet(pair.b->cq, 1));
+	}
+	return true;
+}
+
+static bool reliable(void)
+{
+	return each_operation(IBV_QPT_RC);
+}
+
+static bool unreliable(void)
+{
+	return each_operation(IBV_QPT_UC);
+}
+
+/* The long message has its buffer from its first byte on; what overtakes it on another QP gets the next. */
+static bool two_senders_one_srq(void)
+{
+	struct host *a = rig_host(0), *b = rig_host(1);
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 1 } };
+	struct ibv_srq *srq = ibv_create_srq(b->pd, &init);
+	struct pair big = connect_pair(a, b, IBV_QPT_RC, srq), small = connect_pair(a, b, IBV_QPT_RC, srq);
+	struct region from = huge_region(a), to = huge_region(b);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = request(&from, &sge, IBV_WR_SEND, &to, HUGE);
+	struct ibv_wc wc;
+
+	fill(from.at, CHUNK, 5);
+	CHECK(srq && !post_recv(NULL, srq, &to, HUGE, 1) && !rig_post_srq(b, srq, 0, 100, 2) && !rig_post(big.qa, &wr));
+	usleep(20000);
+	wr = rig_wr(a, &sge, IBV_WR_SEND, 0, 100);
+	CHECK(!rig_post(small.qa, &wr));
+	CHECK(rig_poll(b->cq, &wc) && !wc.status && wc.wr_id == 2 && wc.qp_num == small.qb->qp_num);
+	CHECK(rig_poll_within(b->cq, &wc, 30000) && !wc.status && wc.wr_id == 1 && wc.qp_num == big.qb->qp_num);
+	CHECK(wc.byte_len == HUGE && !memcmp(from.at, to.at, CHUNK));
+	return true;
+}
+
+static bool does_not_hold_up_others(void)
+{
+	struct pair big = connect_pair(rig_host(0), rig_host(1), IBV_QPT_RC, NULL);
+	struct pair small = connect_pair(rig_host(0), rig_host(1), IBV_QPT_RC, NULL);
+	struct region from = huge_region(big.a), to = huge_region(big.b);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = request(&from, &sge, IBV_WR_RDMA_WRITE, &to, HUGE);
+	struct ibv_wc wc;
+
+	CHECK(!rig_post(big.qa, &wr));
+	for (uint64_t i = 0; i < 10; i++) {
+		wr = rig_wr(small.a, &sge, IBV_WR_SEND, 0, 100);
+		CHECK(!rig_post_recv(small.b, small.qb, 0, 100, i) && !rig_post(small.qa, &wr));
+		CHECK(rig_poll(small.b->cq, &wc) && !wc.status && wc.wr_id == i);
+	}
+	CHECK(!ibv_poll_cq(big.a->cq, 1, &wc)); /* and the gigabyte is still on its way */
+	CHECK(rig_poll_within(big.a->cq, &wc, 30000) && !wc.status);
+	return true;
+}
+
+/* The receiver fails in the midst of a message: its buffer comes back, the sender hears that nobody answers. */
+static bool receiver_fails_midway(void)
+{
+	struct host *a = rig_host(0), *b = rig_host(1);
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 1 } };
+	struct ibv_srq *srq = ibv_create_srq(b->pd, &init);
+	struct pair pair = connect_pair(a, b, IBV_QPT_RC, srq);
+	struct region from = huge_region(a), to = huge_region(b);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = request(&from, &sge, IBV_WR_SEND, &to, HUGE);
+	struct ibv_wc wc;
+
+	CHECK(srq && !post_recv(NULL, srq, &to, HUGE, 1) && !post_recv(NULL, srq, &to, HUGE, 2));
+	CHECK(!rig_post(pair.qa, &wr));
+	usleep(20000);
+	CHECK(!ibv_modify_qp(pair.qb, &attr, IBV_QP_STATE));
+	CHECK(rig_poll(b->cq, &wc) && wc.wr_id == 1 && wc.status == IBV_WC_WR_FLUSH_ERR);
+	CHECK(rig_poll(a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
+	CHECK(rig_quiet(b->cq, 5)); /* the second buffer is still the SRQ's */
+	return true;
+}
+
+static bool longer_than_a_message(void)
+{
+	struct pair pair = connect_pair(rig_host(0), rig_host(1), IBV_QPT_RC, NULL);
+	struct region from = huge_region(pair.a), to = huge_region(pair.b);
+	struct ibv_sge sge[2];
+	struct ibv_send_wr wr = request(&from, sge, IBV_WR_RDMA_WRITE, &to, HUGE);
+	struct ibv_wc wc;
+
+	sge[1] = sge[0];
+	sge[1].length = 1;
+	wr.num_sge = 2;
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR);
+	return true;
+}
+
+static const struct rig_case cases[] = {
+	{ "reliable", reliable },
+	{ "unreliable", unreliable },
+	{ "two_senders_one_srq", two_senders_one_srq },
+	{ "does_not_hold_up_others", does_not_hold_up_others },
+	{ "receiver_fails_midway", receiver_fails_midway },
+	{ "longer_than_a_message", longer_than_a_message },
+};
+
+int main(int argc, char **argv)
+{
+	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* A small machine of verbs objects over the modern API. */
+#include "rig.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 5000
+#define PSN	    0x1234u
+#define QKEY	    0x11111111u
+
+void rig_need(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "cannot set up the test: %s failed\n", what);
+	exit(EXIT_FAILURE);
+}
+
+struct host *rig_host(int device)
+{
+	struct host *host = calloc(1, sizeof(*host));
+	struct ibv_port_attr port;
+	int count;
+	struct ibv_device **list = ibv_get_device_list(&count);
+
+	NEED(host && list && device < count);
+	host->ctx = ibv_open_device(list[device]);
+	NEED(host->ctx);
+	ibv_free_device_list(list);
+	host->buffer = aligned_alloc(4096, RIG_BUFFER);
+	host->pd = ibv_alloc_pd(host->ctx);
+	host->channel = ibv_create_comp_channel(host->ctx);
+	NEED(host->buffer && host->pd && host->channel);
+	host->cq = ibv_create_cq(host->ctx, 64, NULL, host->channel, 0);
+	host->mr = ibv_reg_mr(host->pd, host->buffer, RIG_BUFFER,
+			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+				      IBV_ACCESS_REMOTE_ATOMIC);
+	NEED(host->cq && host->mr && !ibv_query_port(host->ctx, 1, &port));
+	host->lid = port.lid;
+	memset(host->buffer, 0, RIG_BUFFER);
+	return host;
+}
+
+void rig_free_host(struct host *host)
+{
+	NEED(!ibv_dereg_mr(host->mr));
+	NEED(!ibv_destroy_cq(host->cq));
+	NEED(!ibv_destroy_comp_channel(host->channel));
+	NEED(!ibv_dealloc_pd(host->pd));
+	NEED(!ibv_close_device(host->ctx));
+	free(host->buffer);
+	free(host);
+}
+
+struct ibv_qp *rig_qp(struct host *host, enum ibv_qp_type type, struct ibv_srq *srq)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = host->cq, .recv_cq = host->cq, .srq = srq, .qp_type = type, .pd = host->pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD,
+		.cap = { .max_send_wr = RIG_DEPTH, .max_recv_wr = RIG_DEPTH, .max_send_sge = 4, .max_recv_sge = 4,
+			 .max_inline_data = 128 },
+	};
+	struct ibv_qp *qp;
+
+	if (type == IBV_QPT_XRC_SEND) {
+		attr.recv_cq = NULL;
+		attr.cap.max_recv_wr = attr.cap.max_recv_sge = 0;
+	}
+	qp = ibv_create_qp_ex(host->ctx, &attr);
+	NEED(qp);
+	return qp;
+}
+
+struct rig_link rig_link_to(uint32_t qpn, uint16_t lid)
+{
+	const struct rig_link link = {
+		.dest_qpn = qpn, .psn = PSN, .dlid = lid, .timeout = 10, .retry_cnt = 3, .rnr_retry = 7, .min_rnr_timer = 1,
+		.max_dest_rd_atomic = 4, .mtu = IBV_MTU_1024,
+		.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
+	};
+
+	return link;
+}
+
+int rig_init(struct ibv_qp *qp, const struct rig_link *link)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = (unsigned int)link->access, .qkey = QKEY
+	};
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+
+	return ibv_modify_qp(qp, &attr, mask | (qp->qp_type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS));
+}
+
+int rig_rtr(struct ibv_qp *qp, const struct rig_link *link)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR, .path_mtu = link->mtu, .dest_qp_num = link->dest_qpn, .rq_psn = link->psn,
+		.max_dest_rd_atomic = link->max_dest_rd_atomic, .min_rnr_timer = link->min_rnr_timer,
+		.ah_attr = { .dlid = link->dlid, .port_num = 1 },
+	};
+	int mask = IBV_QP_STATE;
+
+	if (qp->qp_type != IBV_QPT_UD)
+		mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_RECV)
+		mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	return ibv_modify_qp(qp, &attr, mask);
+}
+
+int rig_rts(struct ibv_qp *qp, const struct rig_link *link)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTS, .timeout = link->timeout, .retry_cnt = link->retry_cnt,
+		.rnr_retry = link->rnr_retry, .sq_psn = link->psn, .max_rd_atomic = 4,
+	};
+	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+
+	if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_SEND)
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+	return ibv_modify_qp(qp, &attr, mask);
+}
+
+void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv_qp *qp_b, struct rig_link link)
+{
+	struct ibv_qp *const qps[] = { qp_a, qp_b };
+
+	for (int i = 0; i < 2; i++) {
+		link.dest_qpn = qps[1 - i]->qp_num;
+		link.dlid = i ? a->lid : b->lid;
+		NEED(!rig_init(qps[i], &link));
+		NEED(!rig_rtr(qps[i], &link));
+		if (qps[i]->qp_type != IBV_QPT_XRC_RECV)
+			NEED(!rig_rts(qps[i], &link));
+	}
+}
+
+struct ibv_xrcd *rig_domain(struct host *host, int fd, int oflags)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = fd, .oflags = oflags
+	};
+	struct ibv_xrcd *xrcd = ibv_open_xrcd(host->ctx, &attr);
+
+	NEED(xrcd);
+	return xrcd;
+}
+
+struct ibv_srq *rig_xrc_srq(struct host *host, struct ibv_xrcd *xrcd)
+{
+	struct ibv_srq_init_attr_ex attr = {
+		.attr = { .max_wr = RIG_DEPTH, .max_sge = 1 }, .srq_type = IBV_SRQT_XRC, .xrcd = xrcd, .cq = host->cq,
+		.pd = host->pd,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
+	};
+	struct ibv_srq *srq = ibv_create_srq_ex(host->ctx, &attr);
+
+	NEED(srq);
+	return srq;
+}
+
+struct ibv_qp *rig_target(struct host *host, struct ibv_xrcd *xrcd)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.qp_type = IBV_QPT_XRC_RECV, .xrcd = xrcd, .comp_mask = IBV_QP_INIT_ATTR_XRCD
+	};
+	struct ibv_qp *qp = ibv_create_qp_ex(host->ctx, &attr);
+
+	NEED(qp);
+	return qp;
+}
+
+uint32_t rig_srq_number(struct ibv_srq *srq)
+{
+	uint32_t number = 0;
+
+	NEED(!ibv_get_srq_num(srq, &number));
+	return number;
+}
+
+int rig_post_recv(struct host *host, struct ibv_qp *qp, size_t offset, uint32_t length, uint64_t wr_id)
+{
+	struct ibv_sge sge = { (uint64_t)(uintptr_t)host->buffer + offset, length, host->mr->lkey };
+	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 };
+	struct ibv_recv_wr *bad;
+
+	return ibv_post_recv(qp, &wr, &bad);
+}
+
+int rig_post_srq(struct host *host, struct ibv_srq *srq, size_t offset, uint32_t length, uint64_t wr_id)
+{
+	struct ibv_sge sge = { (uint64_t)(uintptr_t)host->buffer + offset, length, host->mr->lkey };
+	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 };
+	struct ibv_recv_wr *bad;
+
+	return ibv_post_srq_recv(srq, &wr, &bad);
+}
+
+struct ibv_send_wr rig_wr(struct host *host, struct ibv_sge *sge, enum ibv_wr_opcode opcode, size_t offset,
+			  uint32_t length)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = 77, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED, .sg_list = sge, .num_sge = 1
+	};
+
+	sge->addr = (uint64_t)(uintptr_t)host->buffer + offset;
+	sge->length = length;
+	sge->lkey = host->mr->lkey;
+	return wr;
+}
+
+int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+
+	return ibv_post_send(qp, wr, &bad);
+}
+
+static double seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds)
+{
+	double end = seconds() + milliseconds / 1e3;
+
+	do {
+		int got = ibv_poll_cq(cq, 1, wc);
+
+		if (got)
+			return got == 1;
+		usleep(50);
+	} while (seconds() < end);
+	return false;
+}
+
+bool rig_poll(struct ibv_cq *cq, struct ibv_wc *wc)
+{
+	return rig_poll_within(cq, wc, PATIENCE_MS);
+}
+
+bool rig_quiet(struct ibv_cq *cq, int milliseconds)
+{
+	struct ibv_wc wc;
+
+	return !rig_poll_within(cq, &wc, milliseconds);
+}
+
+bool rig_readable(int fd, int milliseconds)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+
+	return poll(&pfd, 1, milliseconds) == 1;
+}
+
+bool rig_async(struct ibv_context *ctx, struct ibv_async_event *event)
+{
+	return rig_readable(ctx->async_fd, PATIENCE_MS) && !ibv_get_async_event(ctx, event);
+}
+
+static bool wanted(int argc, char **argv, const char *name)
+{
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], name))
+			return true;
+	}
+	return argc < 2;
+}
+
+int rig_run(int argc, char **argv, const struct rig_case *cases, size_t count)
+{
+	int failures = 0;
+	int ran = 0;
+
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	for (size_t i = 0; i < count; i++) {
+		bool good;
+
+		if (!wanted(argc, argv, cases[i].name))
+			continue;
+		good = cases[i].run();
+		printf("%s %s\n", good ? "ok  " : "FAIL", cases[i].name);
+		failures += !good;
+		ran++;
+	}
+	printf("%d cases, %d failures\n", ran, failures);
+	return failures || !ran ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+void rig_complain(const char *condition, int line)
+{
+	printf("line %d: not so: %s\n", line, condition);
+}

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The command and the daemon's manners: where it lives, whom it serves, when it ends, what it leaves behind."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
+
+
+def wait_until(condition, seconds=30):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return condition()
+
+
+@pytest.fixture
+def place(tmp_path_factory, monkeypatch):
+    """A short directory of its own for everything that softhca makes."""
+    path = pathlib.Path(subprocess.check_output(["mktemp", "-d", "/tmp/softhca-test-XXXXXX"], text=True).strip())
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(path))
+    monkeypatch.delenv("SOFTHCA_DIR", raising=False)
+    yield path
+    subprocess.run(["rm", "-rf", path], check=True)
+
+
+def test_help_names_everything(run, softhca):
+    done = run([softhca, "--help"])
+    assert done.returncode == 0
+    for word in ("run", "start", "stop", "status", "ctl", "--devices", "--xrc", "--open_qp", "--strict", "SOFTHCA_DIR"):
+        assert word in done.stdout
+
+
+@pytest.mark.parametrize("argv, status, words", [
+    ([], 2, "no command"),
+    (["frobnicate"], 2, "unknown command frobnicate"),
+    (["run"], 125, "no program given"),
+    (["run", "--devices=0", "true"], 125, "a number from 1 to 16"),
+    (["run", "--devices=2x", "true"], 125, "a number from 1 to 16"),
+    (["run", "--xrc=maybe", "true"], 125, "on or off"),
+    (["run", "--nonsense=1", "true"], 125, "unknown setting 'nonsense'; there are: devices"),
+    (["run", "--devices", "true"], 125, "needs a value"),
+    (["run", "--", "/nonexistent/program"], 127, "No such file"),
+    (["run", "--", "/dev/null"], 126, "Permission denied"),
+    (["run", "--trace=/nonexistent/file", "true"], 125, "/nonexistent/file"),
+    (["start", "word"], 2, "only settings"),
+    (["ctl"], 2, "needs a command"),
+    (["status"], 1, "no daemon in"),
+    (["stop"], 1, "no daemon in"),
+])
+def test_refuses_with_a_sentence(run, softhca, place, argv, status, words):
+    done = run([softhca, *argv])
+    assert (done.returncode, done.stdout) == (status, "")
+    assert words in done.stderr
+    assert wait_until(lambda: not list(place.iterdir()))
+
+
+def test_run_is_the_program(run, softhca, place):
+    """Same process, its own exit status, its output untouched, nothing left behind."""
+    proc = subprocess.Popen([softhca, "run", "--", "sh", "-c", "echo $$ $SOFTHCA_DIR; exit 7"], stdout=subprocess.PIPE,
+                            text=True)
+    pid, directory = proc.communicate(timeout=20)[0].split()
+    assert (proc.returncode, int(pid)) == (7, proc.pid)
+    assert directory.startswith(str(place))
+    assert wait_until(lambda: not os.path.exists(directory))
+
+
+def test_run_keeps_other_preloads(run, softhca, place):
+    done = run([softhca, "run", "--", "sh", "-c", "echo $LD_PRELOAD"], env={"LD_PRELOAD": "libm.so.6"})
+    assert done.stdout.strip() == f"{softhca.parent}/libsofthca.so:libm.so.6"
+
+
+def test_program_finds_no_child_it_never_had(run, softhca, place):
+    script = "import os\ntry:\n os.wait()\nexcept ChildProcessError:\n print('none')"
+    assert run([softhca, "run", "--", "/usr/bin/python3", "-c", script]).stdout == "none\n"
+
+
+def test_killed_launcher_leaves_nothing(softhca, place):
+    proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
+    assert wait_until(lambda: list(place.glob("*/socket")))
+    time.sleep(0.1)
+    proc.kill()
+    proc.wait()
+    assert wait_until(lambda: not list(place.iterdir()))
+
+
+def daemon_pid(run, softhca):
+    return int(run([softhca, "status"]).stdout.split("pid ")[1].split(",")[0])
+
+
+def test_leftovers_of_a_killed_daemon_go_with_the_next_run(run, softhca, place):
+    proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
+    assert wait_until(lambda: list(place.glob("*/socket")))
+    (left,) = place.iterdir()
+    status = run([softhca, "status"], env={"SOFTHCA_DIR": str(left)}).stdout
+    os.kill(int(status.split("pid ")[1].split(",")[0]), signal.SIGKILL)
+    proc.kill()
+    proc.wait()
+    # A process that was killed may take a moment to let go of its lock.
+    assert wait_until(lambda: run([softhca, "run", "--", "true"]) and not left.exists())
+    assert wait_until(lambda: not list(place.iterdir()))
+
+
+def test_start_and_stop(run, softhca, place):
+    assert run([softhca, "start", "--devices=3"]).returncode == 0
+    again = run([softhca, "start"])
+    assert again.returncode == 1 and "already running" in again.stderr
+    env = {"LD_PRELOAD": str(softhca.parent / "libsofthca.so")}
+    assert "mlx4_2" in run(["ibv_devices"], env=env).stdout
+    assert "3 devices" in run([softhca, "status"]).stdout
+    assert run([softhca, "stop"]).returncode == 0
+    assert run(["ibv_devices"], env=env).stdout.count("mlx4") == 0
+    assert not list(place.iterdir())
+
+
+def test_start_replaces_a_killed_daemon(run, softhca, place):
+    assert run([softhca, "start"]).returncode == 0
+    os.kill(daemon_pid(run, softhca), signal.SIGKILL)
+    assert wait_until(lambda: run([softhca, "status"]).returncode == 1)
+    assert run([softhca, "start"]).returncode == 0
+    assert run([softhca, "stop"]).returncode == 0
+
+
+def test_foreign_files_in_the_directory_stay(run, softhca, place):
+    (place / "softhca").mkdir(mode=0o700)
+    (place / "softhca" / "letter").write_text("mine")
+    assert run([softhca, "start"]).returncode == 0
+    assert run([softhca, "stop"]).returncode == 0
+    assert [p.name for p in (place / "softhca").iterdir()] == ["letter"]
+
+
+def test_open_directory_is_refused(run, softhca, place):
+    (place / "softhca").mkdir(mode=0o700)
+    (place / "softhca").chmod(0o755)
+    done = run([softhca, "start"])
+    assert done.returncode == 1 and "must belong to you and to nobody else" in done.stderr
+
+
+def test_too_long_a_directory_is_refused(run, softhca, place):
+    done = run([softhca, "start"], env={"SOFTHCA_DIR": "/tmp/" + "x" * 100})
+    assert done.returncode == 1 and "at most 100 bytes" in done.stderr
+
+
+def test_relative_directory_is_refused(run, softhca, place):
+    done = run([softhca, "start"], env={"SOFTHCA_DIR": "here"})
+    assert done.returncode == 1 and "an absolute path" in done.stderr
+
+
+def test_run_with_closed_descriptors(run, softhca, place):
+    done = run(["sh", "-c", f'exec "{softhca}" run -- ls -1 /proc/self/fd <&- 2>&-'])
+    assert done.returncode == 0
+    assert "2" not in done.stdout.split()
+
+
+def test_unreachable_client_is_told_why(run, softhca, place):
+    """A process that is not dumpable is closed to an unprivileged daemon."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to become a user without privileges")
+    if subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", "test", "-x", softhca]).returncode:
+        pytest.skip("the build is out of another user's reach")
+    place.chmod(0o777)
+    script = r"""
+import ctypes
+v = ctypes.CDLL("libibverbs.so.1", use_errno=True)
+v.ibv_get_device_list.restype = v.ibv_open_device.restype = ctypes.c_void_p
+v.ibv_open_device.argtypes = [ctypes.c_void_p]
+devices = ctypes.cast(v.ibv_get_device_list(None), ctypes.POINTER(ctypes.c_void_p))
+assert v.ibv_open_device(devices[0])
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+assert not v.ibv_open_device(devices[0])
+"""
+    done = run(["setpriv", "--reuid=65534", "--clear-groups", softhca, "run", "--", "/usr/bin/python3", "-c", script])
+    assert done.returncode == 0, done.stderr
+    assert "may not read this process' memory" in done.stderr
+
+
+def test_no_place_for_a_run(run, softhca):
+    """Where nothing can be written, that is what is said."""
+    if not run(["unshare", "-rm", "true"]).returncode == 0:
+        pytest.skip("no user namespaces here")
+    script = f'mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /dev/shm && exec "{softhca}" run -- true'
+    if str(softhca).startswith("/tmp/"):
+        script = script.replace("mount -t tmpfs -o ro none /tmp", "mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp")
+    done = run(["unshare", "-rm", "sh", "-c", script], env={"XDG_RUNTIME_DIR": "/nonexistent", "TMPDIR": "/nonexistent"})
+    assert done.returncode == 125 and "no place for a private directory" in done.stderr, done.stderr
+
+
+def test_another_user_is_not_served(run, softhca, place):
+    if os.geteuid() != 0:
+        pytest.skip("only root can become somebody else")
+    if subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", "test", "-x", softhca]).returncode:
+        pytest.skip("the build is out of another user's reach")
+    assert run([softhca, "start"]).returncode == 0
+    place.chmod(0o755)
+    (place / "softhca").chmod(0o755)
+    (place / "softhca" / "socket").chmod(0o666)
+    client = ("import socket\ns = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+              f"s.connect('{place}/softhca/socket')\n"
+              "print(int.from_bytes(s.recv(64)[:4], 'little', signed=True))")
+    done = run(["setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", client])
+    (place / "softhca").chmod(0o700)
+    assert run([softhca, "stop"]).returncode == 0
+    assert done.stdout == "-1\n", done.stderr
+
+
+def test_idle_daemon_sleeps(run, softhca, place):
+    """Without a context the daemon is not scheduled at all."""
+    assert run([softhca, "start"]).returncode == 0
+    stat = pathlib.Path(f"/proc/{daemon_pid(run, softhca)}/status")
+
+    def switches():
+        return [line for line in stat.read_text().splitlines() if "ctxt_switches" in line]
+
+    time.sleep(0.1)
+    before = switches()
+    time.sleep(1)
+    after = switches()
+    assert run([softhca, "stop"]).returncode == 0
+    assert before == after
+
+
+def test_settings_can_be_changed_later(run, softhca, place):
+    assert run([softhca, "start"]).returncode == 0
+    assert run([softhca, "ctl", "set", "open_qp=off"]).returncode == 0
+    assert "open_qp=off" in run([softhca, "status"]).stdout
+    refused = run([softhca, "ctl", "set", "devices=5"])
+    assert refused.returncode == 1 and "only when softhca starts" in refused.stderr
+    assert json.loads(run([softhca, "ctl", "objects", "--json"]).stdout)["contexts"] == []
+    assert run([softhca, "stop"]).returncode == 0
+
+
+def test_trace_names_commands(run, softhca, place):
+    trace = place / "trace"
+    done = run([softhca, "run", f"--trace={trace}", "--", PROGRAMS / "softhca-refusals", "usual"])
+    assert done.returncode == 0
+    text = trace.read_text()
+    assert "GET_CONTEXT: ok" in text and "OPEN_XRCD: EAGAIN" in text and "unknown" not in text

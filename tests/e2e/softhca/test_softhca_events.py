@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Every asynchronous event of a ConnectX, on demand, in the programs that it concerns."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from test_softhca_programs import REPEAT
+
+PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
+
+# name of `ctl event` -> number in enum ibv_event_type, whose event it is
+EVENTS = {
+    "cq_err": (0, "cq"), "qp_fatal": (1, "qp"), "qp_req_err": (2, "qp"), "qp_access_err": (3, "qp"), "comm_est": (4, "qp"),
+    "sq_drained": (5, "qp"), "path_mig": (6, "qp"), "path_mig_err": (7, "qp"), "device_fatal": (8, "device"),
+    "port_active": (9, "port"), "port_err": (10, "port"), "lid_change": (11, "port"), "pkey_change": (12, "port"),
+    "sm_change": (13, "port"), "srq_err": (14, "srq"), "srq_limit_reached": (15, "srq"), "last_wqe_reached": (16, "qp"),
+    "client_reregister": (17, "port"), "gid_change": (18, "port"),
+}
+OBJECT_EVENTS = [name for name in EVENTS if EVENTS[name][1] in ("cq", "qp", "srq")]
+PORT_EVENTS = [name for name in EVENTS if name not in OBJECT_EVENTS]
+
+
+@pytest.fixture
+def daemon(run, softhca, monkeypatch):
+    path = pathlib.Path(subprocess.check_output(["mktemp", "-d", "/tmp/softhca-test-XXXXXX"], text=True).strip())
+    monkeypatch.setenv("SOFTHCA_DIR", str(path / "d"))
+    done = run([softhca, "start"])
+    assert done.returncode == 0, done.stderr
+    yield path
+    run([softhca, "stop"])
+    subprocess.run(["rm", "-rf", path], check=True)
+
+
+def start(softhca, argv):
+    env = dict(os.environ, LD_PRELOAD=str(softhca.parent / "libsofthca.so"))
+    return subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, text=True, env=env)
+
+
+def raise_event(run, softhca, *words):
+    done = run([softhca, "ctl", "event", "mlx4_0", *words])
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_list_is_complete(run, softhca, daemon):
+    done = run([softhca, "ctl", "event", "mlx4_0", "nonsense"])
+    assert done.returncode == 1
+    assert sorted(done.stderr.split("there are:")[1].split()) == sorted(EVENTS)
+
+
+def test_every_holder_of_a_target_hears(run, softhca, daemon):
+    """Two processes share a target QP: each gets each of its events, with its own handle. SRQ and CQ are one's own."""
+    count = len(OBJECT_EVENTS)
+    of_qp = [name for name in OBJECT_EVENTS if EVENTS[name][1] == "qp"]
+    first = start(softhca, [PROGRAMS / "softhca-watcher", daemon / "domain", count])
+    qp, srq = first.stdout.readline().split()
+    second = start(softhca, [PROGRAMS / "softhca-watcher", daemon / "domain", len(of_qp), qp])
+    assert second.stdout.readline().split()[0] == qp
+    contexts = json.loads(run([softhca, "ctl", "objects", "--json"]).stdout)["contexts"]
+    cq = next(o["number"] for c in contexts if c["pid"] == first.pid for o in c["objects"] if o["type"] == "cq")
+    numbers = {"qp": qp, "srq": srq, "cq": str(cq)}
+    for name in OBJECT_EVENTS:
+        raise_event(run, softhca, name, numbers[EVENTS[name][1]])
+    out, _ = first.communicate(timeout=20)
+    assert out.splitlines() == [f"{EVENTS[name][0]} {EVENTS[name][1]}" for name in OBJECT_EVENTS]
+    out, _ = second.communicate(timeout=20)
+    assert out.splitlines() == [f"{EVENTS[name][0]} qp" for name in of_qp]
+    # Both ended after they had destroyed everything: no event was counted wrongly.
+    assert (first.returncode, second.returncode) == (0, 0)
+
+
+def test_asyncwatch_sees_each_event(run, softhca, daemon):
+    """The distribution's own program, for what concerns every program that has the device open."""
+    if not shutil.which("ibv_asyncwatch"):
+        pytest.skip("ibv_asyncwatch is not installed")
+    for _ in range(REPEAT):
+        watch_each_event(run, softhca)
+
+
+def watch_each_event(run, softhca):
+    watch = start(softhca, ["stdbuf", "-oL", "ibv_asyncwatch", "-d", "mlx4_0"])
+    try:
+        heading = watch.stdout.readline()
+        assert "async event FD" in heading, heading
+        for name in PORT_EVENTS:
+            raise_event(run, softhca, name)
+            line = watch.stdout.readline()
+            assert f"IBV_EVENT_{name.upper()}" in line, (name, line)
+        run([softhca, "ctl", "port", "mlx4_0", "1", "down"])
+        assert "IBV_EVENT_PORT_ERR" in watch.stdout.readline()
+        run([softhca, "ctl", "port", "mlx4_0", "1", "up"])
+        assert "IBV_EVENT_PORT_ACTIVE" in watch.stdout.readline()
+    finally:
+        watch.kill()
+        watch.wait()
+
+
+def test_other_devices_hear_nothing(run, softhca, daemon):
+    if not shutil.which("ibv_asyncwatch"):
+        pytest.skip("ibv_asyncwatch is not installed")
+    watch = start(softhca, ["stdbuf", "-oL", "ibv_asyncwatch", "-d", "mlx4_1"])
+    try:
+        watch.stdout.readline()
+        raise_event(run, softhca, "lid_change")
+        run([softhca, "ctl", "event", "mlx4_1", "sm_change"])
+        assert "SM_CHANGE" in watch.stdout.readline()
+    finally:
+        watch.kill()
+        watch.wait()
+
+
+@pytest.mark.parametrize("words, complaint", [
+    (["mlx4_0", "qp_fatal"], "needs the number"), (["mlx4_0", "qp_fatal", "99"], "no QP 99"),
+    (["mlx4_0", "cq_err", "99"], "no CQ 99"), (["mlx4_0", "srq_err", "99"], "no SRQ 99"),
+    (["mlx4_0", "port_err", "3"], "no port 3"), (["mlx4_7", "port_err"], "no device mlx4_7"), (["mlx4_0"], "event takes"),
+])
+def test_refuses(run, softhca, daemon, words, complaint):
+    done = run([softhca, "ctl", "event", *words])
+    assert done.returncode == 1 and re.search(complaint, done.stderr)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""A wire that fails on purpose, and commands that do: what the transport makes good, and what programs get to hear."""
+
+import os
+import pathlib
+import re
+import shutil
+
+import pytest
+
+from test_softhca_programs import pair
+
+PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
+EVERYTHING = ["sends_once", "xrc_sends_once", "additions_once", "reads_and_writes"]
+
+
+def under(run, softhca, faults, argv):
+    """Runs @argv after `softhca ctl fault` with each of @faults; then what hit how often, by kind, of all devices."""
+    script = r"""
+    softhca=$1; shift
+    for fault; do shift; [ "$fault" = -- ] && break; "$softhca" ctl fault $fault || exit 99; done
+    "$@" || exit 98
+    echo ==; "$softhca" ctl fault
+    """
+    command = [softhca, "run", "--", "bash", "-c", script, "faults", softhca, "all seed 7", *faults, "--", *argv]
+    done = run(command, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    hits = {}
+    for kind, count in re.findall(r"(\w+)=\S+ hits=(\d+)", done.stdout.split("==\n")[1]):
+        hits[kind] = hits.get(kind, 0) + int(count)
+    return hits
+
+
+def faulty(*cases):
+    return [PROGRAMS / "softhca-faulty", *cases]
+
+
+@pytest.mark.parametrize("faults, kinds", [
+    (["all drop 5%", "all duplicate 5%"], ["drop", "duplicate"]),
+    (["all corrupt 1/10"], ["corrupt"]),
+    (["mlx4_1 drop 10%"], ["drop"]),  # only answers are lost: everything lost was executed
+    (["all duplicate 100%"], ["duplicate"]),
+    (["all delay 10% 300", "all drop 2%"], ["delay", "drop"]),
+], ids=["drop-and-duplicate", "corrupt", "answers", "all-twice", "delay"])
+def test_reliable_transports_make_it_good(run, softhca, faults, kinds):
+    hits = under(run, softhca, faults, faulty(*EVERYTHING))
+    assert {kind for kind in hits if hits[kind]} == set(kinds), hits
+
+
+def test_everything_lost(run, softhca):
+    assert under(run, softhca, ["mlx4_0 drop 100%"], faulty("nothing_arrives"))["drop"] == 8  # retry_cnt 7
+    assert under(run, softhca, ["mlx4_0 corrupt 100%"], faulty("nothing_arrives"))["corrupt"] == 8
+
+
+def test_datagrams_are_not_protected(run, softhca):
+    assert under(run, softhca, ["all duplicate 100%"], faulty("datagram_comes_twice"))["duplicate"] == 1
+
+
+def test_delay(run, softhca):
+    assert under(run, softhca, ["mlx4_0 delay 100% 20000"], faulty("comes_late"))["delay"] == 1
+
+
+def test_off_is_off(run, softhca):
+    hits = under(run, softhca, ["all drop 50%", "all command any EIO", "all off"], faulty("sends_once"))
+    assert not any(hits.values())
+
+
+def test_same_seed_same_faults(run, softhca):
+    one, two = (under(run, softhca, ["all drop 5%"], faulty("reads_and_writes")) for _ in range(2))
+    assert one == two
+    assert one != under(run, softhca, ["all drop 5%", "all seed 8"], faulty("reads_and_writes"))
+
+
+@pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_xsrq_pingpong"])
+def test_pingpong(run, softhca, program):
+    """The distribution's programs on a bad wire; their timeout is 67 ms, hence few rounds."""
+    if not shutil.which(program):
+        pytest.skip(f"{program} is not installed")
+    script = f'"{softhca}" ctl fault all seed 3 && "{softhca}" ctl fault all drop 5% && "{softhca}" ctl fault all duplicate 5%'
+    words = ["-n", "60"] + (["-c"] if program == "ibv_rc_pingpong" else [])
+    pair(run, softhca, [program, *words], before=script, after=f'"{softhca}" ctl fault | grep -q "drop=5% hits=[1-9]"')
+
+
+def test_next_command_fails(run, softhca):
+    for command in ("CREATE_QP", "24", "0x18"):
+        under(run, softhca, [f"mlx4_0 command {command} ENOMEM"], faulty("one_create_fails"))
+
+
+@pytest.mark.parametrize("words", [
+    "all", "all drop", "all drop 5", "all drop 101%", "all drop -1%", "all drop 1/0", "all drop 5% 5", "all delay 5%",
+    "all delay 5% 99999999999", "all seed", "all seed x", "all command CREATE_QP", "all command NOTHING ENOMEM",
+    "all command CREATE_QP EWHAT", "all command CREATE_QP ENOMEM 0", "all explode 5%",
+])
+def test_refuses(run, softhca, words):
+    done = run([softhca, "run", "--", softhca, "ctl", "fault", *words.split()])
+    assert done.returncode == 1 and "fault takes" in done.stderr, done.stderr
+
+
+def test_refuses_an_unknown_device(run, softhca):
+    done = run([softhca, "run", "--", softhca, "ctl", "fault", "mlx4_9", "drop", "5%"])
+    assert done.returncode == 1 and "no device mlx4_9" in done.stderr
+
+
+def test_trace_without_a_file(run, softhca):
+    script = f'"{PROGRAMS}/softhca-refusals" usual >/dev/null && "{softhca}" ctl trace 4'
+    lines = run([softhca, "run", "--", "sh", "-c", script]).stdout.splitlines()
+    assert len(lines) == 4 and re.fullmatch(r"mlx4_0 pid \d+ [A-Z_]+: \w+", lines[-1])

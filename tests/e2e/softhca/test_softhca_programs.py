@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The distribution's own programs, unmodified. SOFTHCA_TEST_REPEAT (default 3) says how often each must pass in a row."""
+
+import itertools
+import os
+import re
+import shutil
+
+import pytest
+
+REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "3"))
+ports = itertools.count(21000 + os.getpid() % 230 * 50)  # below the ports that the system hands out
+
+# Server in the background, then the client, until the server listens; both must succeed.
+PAIR = r"""
+port=$1 sdev=$2 cdev=$3 before=$4 after=$5; shift 5
+eval "$before" || exit 1
+"$@" -d $sdev -p $port & server=$!
+for try in $(seq 200); do
+    kill -0 $server 2>/dev/null || break
+    grep -q ":$(printf %04X $port) 00000000.*0A" /proc/net/tcp /proc/net/tcp6 && break
+    sleep 0.02
+done
+"$@" -d $cdev -p $port localhost; client=$?
+wait $server; server=$?
+echo "server $server, client $client"
+[ $server = 0 ] && [ $client = 0 ] && eval "$after"
+"""
+
+
+def need(program):
+    if not shutil.which(program):
+        pytest.skip(f"{program} is not installed")
+
+
+def pair(run, softhca, argv, settings=(), devices=("mlx4_0", "mlx4_1"), before="", after=""):
+    """@before and @after are shell commands around both programs."""
+    need(argv[0])
+    command = [softhca, "run", *settings, "--", "bash", "-c", PAIR, "pair", next(ports), *devices, before, after, *argv]
+    done = run(command, timeout=30)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+PINGPONGS = ["ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong", "ibv_xsrq_pingpong"]
+
+
+@pytest.mark.parametrize("mode", [[], ["-e"]], ids=["poll", "event"])
+@pytest.mark.parametrize("program", PINGPONGS)
+def test_pingpong(run, softhca, program, mode):
+    for _ in range(REPEAT):
+        pair(run, softhca, [program, *mode])
+
+
+@pytest.mark.parametrize("program", PINGPONGS)
+def test_pingpong_within_a_device(run, softhca, program):
+    pair(run, softhca, [program], devices=("mlx4_0", "mlx4_0"))
+
+
+@pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong"])
+def test_pingpong_checks_contents(run, softhca, program):
+    for _ in range(REPEAT):
+        pair(run, softhca, [program, "-c"])
+
+
+@pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_xsrq_pingpong"])
+def test_pingpong_without_arena(run, softhca, program):
+    pair(run, softhca, [program, "-e"], settings=["--arena=off"])
+
+
+def test_several_clients_share_a_domain(run, softhca):
+    """Three clients, one server: each has its own XRC connection to one SRQ."""
+    need("ibv_xsrq_pingpong")
+    script = r"""
+    port=$1
+    ibv_xsrq_pingpong -d mlx4_0 -p $port -c 3 & server=$!
+    sleep 0.5
+    for i in 1 2 3; do ibv_xsrq_pingpong -d mlx4_1 -p $port -c 3 localhost & clients="$clients $!"; done
+    for pid in $clients $server; do wait $pid || exit 1; done
+    """
+    done = run([softhca, "run", "--", "bash", "-c", script, "several", next(ports)], timeout=40)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("argv", [
+    ["ib_send_lat", "-F", "-c", "XRC", "-n", "200"],
+    ["ib_send_lat", "-F", "-c", "XRC", "-n", "200", "-e"],
+    ["ib_write_bw", "-F", "-c", "XRC", "-n", "500"],
+    ["ib_read_lat", "-F", "-n", "100"],
+    ["ib_atomic_lat", "-F", "-n", "100"],
+], ids=lambda argv: "-".join(argv))
+def test_perftest(run, softhca, argv):
+    pair(run, softhca, argv)
+
+
+@pytest.mark.parametrize("device", ["mlx4_0", "mlx4_2"])
+def test_devinfo(run, softhca, device):
+    need("ibv_devinfo")
+    for _ in range(REPEAT):
+        done = run([softhca, "run", "--devices=3", "--", "ibv_devinfo", "-v", "-d", device])
+        assert done.returncode == 0, done.stderr
+        assert f"hca_id:\t{device}" in done.stdout
+        assert re.search(r"state:\s+PORT_ACTIVE", done.stdout)
+        assert re.search(r"GID\[\s*0\]:\s+fe80:", done.stdout)
+        assert "\tXRC\n" in done.stdout
+
+
+def test_devices(run, softhca):
+    need("ibv_devices")
+    done = run([softhca, "run", "--devices=12", "--", "ibv_devices"])
+    assert [line.split()[0] for line in done.stdout.splitlines()[2:]] == [f"mlx4_{i}" for i in range(12)]
+
+
+def test_two_ports(run, softhca):
+    done = run([softhca, "run", "--ports=2", "--devices=1", "--", "ibv_devinfo", "-v"])
+    assert len(re.findall(r"PORT_ACTIVE \(4\)", done.stdout)) == 2, done.stdout

@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Operations, failures, events and refusals, over the modern API; with rings in shared memory and without."""
+
+import os
+import pathlib
+
+import pytest
+
+PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
+
+
+@pytest.mark.parametrize("arena", ["on", "off"])
+@pytest.mark.parametrize("program", ["data-path", "xrc-events", "long-messages"])
+def test_program(run, softhca, program, arena):
+    done = run([softhca, "run", f"--arena={arena}", "--", PROGRAMS / f"softhca-{program}"], timeout=50)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("mode, setting", [("usual", "strict=off"), ("strict", "strict=on"), ("no-open-qp", "open_qp=off"),
+                                           ("no-xrc", "xrc=off")])
+def test_refusals(run, softhca, mode, setting):
+    done = run([softhca, "run", f"--{setting}", "--", PROGRAMS / "softhca-refusals", mode])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_refusals_notice_a_wrong_setting(run, softhca):
+    """The table can fail: a lenient HCA is not a strict one."""
+    done = run([softhca, "run", "--strict=off", "--", PROGRAMS / "softhca-refusals", "strict"])
+    assert done.returncode == 1
+    assert "strictly: got 0, the kernel has EINVAL" in done.stdout
+
+
+LIMITS = ["max_qp=3", "max_cq=3", "max_srq=2", "max_mr=3", "max_pd=2", "max_qp_wr=20", "max_sge=4", "max_cqe=127", "max_srq_wr=30",
+          "max_srq_sge=3", "max_qp_rd_atom=4", "max_qp_init_rd_atom=8"]
+
+
+def test_limits(run, softhca):
+    done = run([softhca, "run", *(f"--{limit}" for limit in LIMITS), "--", PROGRAMS / "softhca-limits"])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_limit_is_tried(run, softhca):
+    """A limit that is added to the settings has to be added here."""
+    settings = {word for word in run([softhca, "--help"]).stdout.replace("=", " ").split() if word.startswith("--max_")}
+    assert settings == {"--" + limit.split("=")[0] for limit in LIMITS}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Holds an XRC target QP, an SRQ and a CQ on the first device and says which asynchronous events come for them. */
+#include "rig.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static struct ibv_qp *open_qp(struct host *host, struct ibv_xrcd *xrcd, uint32_t number)
+{
+	struct ibv_qp_open_attr attr = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE,
+		.qp_num = number, .xrcd = xrcd, .qp_type = IBV_QPT_XRC_RECV,
+	};
+	struct ibv_qp *qp = ibv_open_qp(host->ctx, &attr);
+
+	NEED(qp);
+	return qp;
+}
+
+/* Whose event it is; "stale" for a pointer that the program never had. */
+static const char *element(const struct ibv_async_event *event, const struct ibv_qp *qp, const struct ibv_srq *srq,
+			   const struct ibv_cq *cq)
+{
+	switch (event->event_type) {
+	case IBV_EVENT_CQ_ERR:
+		return event->element.cq == cq ? "cq" : "stale";
+	case IBV_EVENT_SRQ_ERR:
+	case IBV_EVENT_SRQ_LIMIT_REACHED:
+		return event->element.srq == srq ? "srq" : "stale";
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_COMM_EST:
+	case IBV_EVENT_SQ_DRAINED:
+	case IBV_EVENT_PATH_MIG:
+	case IBV_EVENT_PATH_MIG_ERR:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		return event->element.qp == qp ? "qp" : "stale";
+	default:
+		return "port or device";
+	}
+}
+
+/* usage: watcher DOMAIN-FILE COUNT [QP-NUMBER]; ends after COUNT events, when everything could be destroyed. */
+int main(int argc, char **argv)
+{
+	struct host *host = rig_host(0);
+	int count = argc > 2 ? atoi(argv[2]) : 0;
+	int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CREAT, 0600) : -1;
+	struct ibv_xrcd *xrcd;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+
+	NEED(count > 0 && fd >= 0);
+	xrcd = rig_domain(host, fd, O_CREAT);
+	srq = rig_xrc_srq(host, xrcd);
+	qp = argc > 3 ? open_qp(host, xrcd, (uint32_t)strtoul(argv[3], NULL, 0)) : rig_target(host, xrcd);
+	printf("%u %u\n", qp->qp_num, rig_srq_number(srq));
+	fflush(stdout);
+	for (int i = 0; i < count; i++) {
+		struct ibv_async_event event;
+
+		NEED(!ibv_get_async_event(host->ctx, &event));
+		printf("%d %s\n", (int)event.event_type, element(&event, qp, srq, host->cq));
+		ibv_ack_async_event(&event);
+	}
+	NEED(!ibv_destroy_qp(qp) && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
+	rig_free_host(host);
+	return EXIT_SUCCESS;
+}

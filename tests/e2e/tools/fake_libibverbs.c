@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/*
+ * A libibverbs with devices that no machine has all at once, for the tests of `xrc-compat check`: one with XRC and
+ * open_qp, one with XRC only, one without XRC, one that cannot be opened. $FAKE_DEVICES chooses: "xrc", "rxe", "none"...
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct fake {
+	struct ibv_device device; /* first: it is handed out */
+	const char *name;
+	bool openable;
+	bool xrc;
+	bool open_qp;
+};
+
+static struct fake fakes[] = {
+	{ .name = "mlx4_0", .openable = true, .xrc = true, .open_qp = true },
+	{ .name = "qedr0", .openable = true, .xrc = true },
+	{ .name = "rxe0", .openable = true },
+	{ .name = "mlx5_9" },
+};
+
+static struct ibv_device *list[5];
+
+#define EXPORT __attribute__((visibility("default")))
+
+EXPORT struct ibv_device **fake_get_device_list(int *count) __asm__("ibv_get_device_list");
+EXPORT const char *fake_get_device_name(struct ibv_device *device) __asm__("ibv_get_device_name");
+EXPORT struct ibv_context *fake_open_device(struct ibv_device *device) __asm__("ibv_open_device");
+EXPORT int fake_query_device(struct ibv_context *context, struct ibv_device_attr *attr) __asm__("ibv_query_device");
+EXPORT int fake_close_device(struct ibv_context *context) __asm__("ibv_close_device");
+
+struct ibv_device **fake_get_device_list(int *count)
+{
+	const char *chosen = getenv("FAKE_DEVICES");
+
+	*count = 0;
+	if (chosen && !strcmp(chosen, "crash"))
+		abort();
+	for (size_t i = 0; i < sizeof(fakes) / sizeof(fakes[0]); i++) {
+		if (!chosen || strstr(chosen, fakes[i].name))
+			list[(*count)++] = &fakes[i].device;
+	}
+	return list;
+}
+
+const char *fake_get_device_name(struct ibv_device *device)
+{
+	return ((struct fake *)device)->name;
+}
+
+static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
+{
+	(void)cq;
+	(void)count;
+	(void)wc;
+	return 0;
+}
+
+static struct ibv_qp *open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr)
+{
+	struct fake *fake = (struct fake *)context->device;
+
+	(void)attr;
+	errno = fake->open_qp ? EINVAL : EOPNOTSUPP;
+	return NULL;
+}
+
+struct ibv_context *fake_open_device(struct ibv_device *device)
+{
+	struct verbs_context *verbs = calloc(1, sizeof(*verbs));
+
+	if (!((struct fake *)device)->openable || !verbs) {
+		free(verbs);
+		errno = EACCES;
+		return NULL;
+	}
+	verbs->sz = sizeof(*verbs);
+	verbs->open_qp = open_qp;
+	verbs->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+	verbs->context.device = device;
+	verbs->context.ops.poll_cq = poll_cq;
+	return &verbs->context;
+}
+
+int fake_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
+{
+	strcpy(attr->fw_ver, "2.42.5000");
+	attr->device_cap_flags = ((struct fake *)context->device)->xrc ? IBV_DEVICE_XRC : 0;
+	return 0;
+}
+
+int fake_close_device(struct ibv_context *context)
+{
+	free(verbs_get_ctx(context));
+	return 0;
+}

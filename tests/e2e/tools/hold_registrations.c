@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * An old program that holds registrations until it is told to end: a creator of receive QPs, and a registrant with the
+ * first of them. Prints a line for each process: its role, its pid, and the numbers that it is registered with.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+
+#define MAX_QPS 64
+#define LIFETIME 60	/* seconds, whatever happens to who started it */
+
+static void die(const char *what, int error)
+{
+	fprintf(stderr, "hold-registrations: %s: %s\n", what, strerror(error));
+	exit(1);
+}
+
+static struct ibv_xrc_domain *open_domain(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT, 0600);
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context;
+	struct ibv_xrc_domain *domain;
+
+	if (fd < 0)
+		die(path, errno);
+	if (!list || !list[0])
+		die("no device", ENODEV);
+	context = ibv_open_device(list[0]);
+	if (!context)
+		die("ibv_open_device", errno);
+	domain = ibv_open_xrc_domain(context, fd, O_CREAT);
+	if (!domain)
+		die("ibv_open_xrc_domain", errno);
+	return domain;
+}
+
+static void say(const char *role, const uint32_t *numbers, int count)
+{
+	printf("%s %d", role, (int)getpid());
+	for (int i = 0; i < count; i++)
+		printf(" %u", numbers[i]);
+	putchar('\n');
+	fflush(stdout);
+}
+
+static void registrant(const char *path, int from_creator)
+{
+	struct ibv_xrc_domain *domain;
+	uint32_t number;
+	int error;
+
+	if (read(from_creator, &number, sizeof(number)) != sizeof(number))
+		exit(1);
+	domain = open_domain(path);
+	error = ibv_reg_xrc_rcv_qp(domain, number);
+	if (error)
+		die("ibv_reg_xrc_rcv_qp", error);
+	say("registrant", &number, 1);
+	pause();
+}
+
+static void creator(const char *path, int count, int to_registrant)
+{
+	struct ibv_qp_init_attr attr = { .xrc_domain = open_domain(path) };
+	uint32_t numbers[MAX_QPS];
+
+	for (int i = 0; i < count; i++) {
+		int error = ibv_create_xrc_rcv_qp(&attr, &numbers[i]);
+
+		if (error)
+			die("ibv_create_xrc_rcv_qp", error);
+	}
+	say("creator", numbers, count);
+	if (write(to_registrant, numbers, sizeof(numbers[0])) != sizeof(numbers[0]))
+		die("write", errno);
+	pause();
+}
+
+int main(int argc, char **argv)
+{
+	int count = argc == 3 ? atoi(argv[2]) : 0;
+	int ends[2];
+
+	if (count < 1 || count > MAX_QPS || pipe(ends))
+		return 2;
+	/* Each process uses the device on its own, as the processes of an MPI job do. */
+	if (!fork()) {
+		alarm(LIFETIME);
+		close(ends[1]);
+		registrant(argv[1], ends[0]);
+		return 0;
+	}
+	alarm(LIFETIME);
+	creator(argv[1], count, ends[1]);
+	return 0;
+}

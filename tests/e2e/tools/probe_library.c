@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Stands in for the shim where only the preloading is tested: says that it was loaded. */
+#include <stdio.h>
+
+__attribute__((constructor)) static void loaded(void)
+{
+	fputs("probe library loaded\n", stderr);
+}

@@ -1,0 +1,311 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`xrc-compat check`: one sample program per case, compiled here, against the report kept in golden/.
+
+XRC_COMPAT_UPDATE_GOLDEN=1 in the environment writes the files anew; read what changed before keeping it.
+"""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+GOLDEN = pathlib.Path(__file__).parent / "golden"
+
+OLD_LIBIBVERBS = """
+#define F(x) int x(void); int x(void) { return 0; }
+F(ibv_open_xrc_domain) F(ibv_close_xrc_domain) F(ibv_create_xrc_srq) F(ibv_create_qp)
+F(ibv_create_xrc_rcv_qp) F(ibv_reg_xrc_rcv_qp) F(ibv_exp_query_device) F(ibv_create_xsrq) F(ibv_get_device_list)
+"""
+NODE = "IBVERBS_1.1 { global: ibv_*; };\n"
+
+
+def calls(*names, more=""):
+    body = "".join(f"int {name}(void); " for name in names)
+    return f"{body}{more} int main(void) {{ return {' + '.join(f'{name}()' for name in names) or '0'}; }}"
+
+
+ONE_WAY = calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp")
+RUN_TIME = """
+#include <dlfcn.h>
+int main(void) { void *h = dlopen("libibverbs.so", RTLD_NOW); return !(h && dlsym(h, "ibv_open_xrc_domain") &&
+dlsym(h, "ibv_create_xrc_rcv_qp")); }
+"""
+STATIC_VERBS = 'int main(int c, char **v) { (void)c; const char *d = "/dev/infiniband/uverbs0"; return d[(long)v[0] & 7]; }'
+
+
+class Workshop:
+    """Compiles samples into one folder. stub/ has an old libibverbs to link with, which the loader does not look at."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        (folder / "stub").mkdir()
+        (folder / "node.map").write_text(NODE)
+        self.library("stub/libibverbs.so.1", OLD_LIBIBVERBS, "-Wl,-soname,libibverbs.so.1",
+                     f"-Wl,--version-script={folder}/node.map")
+        self.stub = str(folder / "stub" / "libibverbs.so.1")
+
+    def program(self, name, source, *flags):
+        return self._compile(name, source, *flags)
+
+    def library(self, name, source, *flags):
+        return self._compile(name, source, "-shared", "-fPIC", *flags)
+
+    def _compile(self, name, source, *flags):
+        path = self.folder / name
+        result = subprocess.run(["cc", "-x", "c", "-", "-x", "none", "-Wl,--no-as-needed", "-o", path, *flags], input=source,
+                                text=True, capture_output=True, timeout=60)
+        if result.returncode and any(flag in flags for flag in ("-static", "-m32")):
+            pytest.skip(f"the compiler cannot do {' '.join(flags)} here")
+        assert result.returncode == 0, result.stderr
+        return path
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory):
+    return Workshop(tmp_path_factory.mktemp("check"))
+
+
+@pytest.fixture
+def check(run, xrc_compat, build_root, workshop):
+    """check(program, *options, **environment) -> (exit status, report) with the devices of fake_libibverbs.c."""
+
+    def _check(program, *options, devices="mlx4_0", **environment):
+        helpers = build_root / "tests" / "e2e" / "tools"
+        env = {"LD_PRELOAD": str(helpers / "libfake-ibverbs.so"), "XRC_COMPAT_LIBRARY": str(helpers / "libprobe.so"),
+               "FAKE_DEVICES": devices, "LD_LIBRARY_PATH": ""}
+        env.update(environment)
+        result = run([xrc_compat, "check", program, "--json", *options], env=env, cwd=workshop.folder)
+        assert result.stderr == "", result.stderr
+        report = json.loads(result.stdout)
+        assert result.returncode in (report["exit_status"], 126, 127)
+        return result.returncode, report
+
+    return _check
+
+
+def normal(report, folder):
+    """The report without what differs from machine to machine."""
+    report["libraries"] = [lib for lib in report["libraries"] if lib["path"].startswith(str(folder))]
+    own = report["libibverbs"]["path"]
+    if own and not own.startswith(str(folder)):
+        report["libibverbs"].update(path="SYSTEM", by="SYSTEM")
+    system = report["libibverbs"]["system"]
+    text = json.dumps(report, indent=2)
+    if system:
+        text = text.replace(system, "SYSTEM").replace(f'"{report["libibverbs"]["system_version"]}"', '"VERSION"')
+    return text.replace(str(folder), "@") + "\n"
+
+
+def same_as_golden(name, report, folder):
+    path = GOLDEN / f"{name}.json"
+    text = normal(report, folder)
+    if os.environ.get("XRC_COMPAT_UPDATE_GOLDEN"):
+        GOLDEN.mkdir(exist_ok=True)
+        path.write_text(text)
+    assert text == path.read_text()
+
+
+def case_linked(w):
+    return w.program("linked", ONE_WAY, w.stub), {}
+
+
+def case_two_way(w):
+    return w.program("two-way", calls("ibv_open_xrc_domain", "ibv_create_qp"), w.stub), {}
+
+
+def case_bind_now(w):
+    return w.program("bind-now", ONE_WAY, w.stub, "-Wl,-z,now"), {}
+
+
+def case_bundled_rpath(w):
+    (w.folder / "bundle").mkdir(exist_ok=True)
+    shutil.copy(w.stub, w.folder / "bundle")
+    return w.program("bundled-rpath", ONE_WAY, w.stub, "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/bundle"), {}
+
+
+def case_bundled_runpath(w):
+    (w.folder / "bundle").mkdir(exist_ok=True)
+    shutil.copy(w.stub, w.folder / "bundle")
+    return w.program("bundled-runpath", ONE_WAY, w.stub, "-Wl,--enable-new-dtags", "-Wl,-rpath,${ORIGIN}/bundle"), {}
+
+
+def case_ld_library_path(w):
+    (w.folder / "bundle").mkdir(exist_ok=True)
+    shutil.copy(w.stub, w.folder / "bundle")
+    return w.program("by-environment", ONE_WAY, w.stub), {"LD_LIBRARY_PATH": f"/nonexistent:{w.folder}/bundle"}
+
+
+def case_through_a_library(w):
+    source = ONE_WAY.replace("main", "transport")
+    library = w.library("libtransport.so", source, w.stub, "-Wl,-soname,libtransport.so")
+    return w.program("through-library", calls("transport"), str(library), "-Wl,-rpath,$ORIGIN",
+                     "-Wl,--allow-shlib-undefined"), {}
+
+
+def case_plugin(w):
+    plugin = w.library("mca_btl_openib.so", ONE_WAY.replace("main", "component"), w.stub)
+    return w.program("with-plugin", calls()), {"options": ["--plugin", plugin]}
+
+
+def case_mpi_plugins(w):
+    (w.folder / "mpi" / "openmpi").mkdir(parents=True, exist_ok=True)
+    library = w.library("mpi/libmpi.so.0", "int MPI_Init(void) { return 0; }", "-Wl,-soname,libmpi.so.0")
+    w.library("mpi/openmpi/mca_btl_openib.so", ONE_WAY.replace("main", "component"), w.stub)
+    return w.program("mpi-program", calls("MPI_Init"), str(library), "-Wl,-rpath,$ORIGIN/mpi"), {}
+
+
+def case_run_time(w):
+    return w.program("run-time", RUN_TIME), {}
+
+
+def case_run_time_with_the_real_library(w):
+    library = pathlib.Path(os.environ["XRC_COMPAT_BUILD_ROOT"]) / "shim" / "libxrc-compat.so.1"
+    return w.program("run-time", RUN_TIME), {"XRC_COMPAT_LIBRARY": str(library)}
+
+
+def case_mlnx(w):
+    return w.program("mlnx", calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_exp_query_device"), w.stub), {}
+
+
+def case_transitional(w):
+    return w.program("transitional", calls("ibv_create_xsrq"), w.stub), {}
+
+
+def case_not_needed(w):
+    return w.program("not-needed", calls("ibv_get_device_list"), w.stub), {}
+
+
+def case_missing_library(w):
+    library = w.library("libgone.so", "int gone(void) { return 0; }", "-Wl,-soname,libgone.so")
+    program = w.program("missing-library", calls("ibv_open_xrc_domain", "gone"), w.stub, str(library))
+    library.unlink()
+    return program, {}
+
+
+def case_static_with_verbs(w):
+    return w.program("static-verbs", STATIC_VERBS, "-static"), {}
+
+
+def case_static_without_verbs(w):
+    return w.program("static", calls(), "-static"), {}
+
+
+def case_setuid(w):
+    program = w.program("setuid", ONE_WAY, w.stub)
+    program.chmod(0o4755)
+    return program, {}
+
+
+def case_class_32(w):
+    (w.folder / "stub32").mkdir(exist_ok=True)
+    library = w.library("stub32/libibverbs.so.1", OLD_LIBIBVERBS, "-m32", "-Wl,-soname,libibverbs.so.1",
+                        f"-Wl,--version-script={w.folder}/node.map")
+    return w.program("class-32", ONE_WAY, str(library), "-m32", "-Wl,-rpath,$ORIGIN/stub32"), {}
+
+
+def case_script(w):
+    program = w.program("behind-script", ONE_WAY, w.stub)
+    script = w.folder / "a script"
+    script.write_text(f"#!{program}\n")
+    script.chmod(0o755)
+    return script, {}
+
+
+def case_no_device(w):
+    return w.program("linked", ONE_WAY, w.stub), {"devices": ""}
+
+
+def case_only_devices_without_xrc(w):
+    return w.program("linked", ONE_WAY, w.stub), {"devices": "rxe0 mlx5_9"}
+
+
+def case_all_devices(w):
+    return w.program("linked", ONE_WAY, w.stub), {"devices": "mlx4_0 qedr0 rxe0 mlx5_9"}
+
+
+def case_wanted_device(w):
+    return w.program("linked", ONE_WAY, w.stub), {"devices": "mlx4_0 qedr0", "options": ["--device", "qedr0"]}
+
+
+def case_wanted_device_without_xrc(w):
+    return w.program("linked", ONE_WAY, w.stub), {"devices": "mlx4_0 rxe0", "options": ["--device=rxe0"]}
+
+
+def case_crashing_driver(w):
+    return w.program("linked", ONE_WAY, w.stub), {"devices": "crash"}
+
+
+def case_without_our_library(w):
+    return w.program("linked", ONE_WAY, w.stub), {"XRC_COMPAT_LIBRARY": "/nonexistent/libxrc-compat.so.1"}
+
+
+def case_not_found(w):
+    return "./no-such-program", {}
+
+
+def case_no_program(w):
+    text = w.folder / "text"
+    text.write_text("words\n")
+    text.chmod(0o755)
+    return text, {}
+
+
+CASES = [value for name, value in sorted(globals().items()) if name.startswith("case_")]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.__name__[5:])
+def test_golden(check, workshop, case):
+    program, settings = case(workshop)
+    options = settings.pop("options", [])
+    _, report = check(program, *options, **settings)
+    same_as_golden(case.__name__[5:], report, workshop.folder)
+
+
+def test_every_golden_file_belongs_to_a_case():
+    assert {path.stem for path in GOLDEN.glob("*")} == {case.__name__[5:] for case in CASES}
+
+
+def test_every_verdict_has_a_case(source_root):
+    header = (source_root / "tools" / "check.h").read_text()
+    verdicts = set(range(header.count("\tVERDICT_")))
+    assert {json.loads(path.read_text())["exit_status"] for path in GOLDEN.glob("*.json")} == verdicts
+
+
+@pytest.mark.parametrize("program, status", [("./no-such-program", 127), ("/etc/passwd", 126)])
+def test_what_is_no_program(check, program, status):
+    assert check(program)[0] == status
+
+
+def test_text_says_the_same(run, xrc_compat, build_root, workshop):
+    program, _ = case_linked(workshop)
+    helpers = build_root / "tests" / "e2e" / "tools"
+    result = run([xrc_compat, "check", program], env={"LD_PRELOAD": str(helpers / "libfake-ibverbs.so"),
+                                                     "XRC_COMPAT_LIBRARY": str(helpers / "libprobe.so")})
+    assert result.returncode == 0
+    for words in (f"Needs       ibv_create_xrc_rcv_qp@IBVERBS_1.1, by {program}\n",
+                  f"            ibv_open_xrc_domain@IBVERBS_1.1, by {program}\n", "Dialect     ofed, one-way\n",
+                  "Verdict     ready\n", f"Next        xrc-compat run -- {program}\n", "qedr0: ", "without open_qp"):
+        assert words in result.stdout
+
+
+SYSTEM_PROGRAMS = ["/bin/ls", "/usr/bin/python3", "/usr/bin/perl", "/usr/bin/as", "/usr/bin/ibv_devinfo", "/bin/tar"]
+
+
+@pytest.mark.parametrize("program", SYSTEM_PROGRAMS)
+def test_libraries_are_those_that_the_loader_takes(run, check, program):
+    if not os.path.exists(program):
+        pytest.skip(f"{program} is not installed")
+    listed = run(["ldd", program]).stdout
+    wanted = {os.path.realpath(word) for word in listed.split() if word.startswith("/")}
+    _, report = check(program)
+    assert {os.path.realpath(lib["path"]) for lib in report["libraries"]} == wanted
+
+
+@pytest.mark.parametrize("arguments", [[], ["--device"], ["--nonsense", "ls"], ["ls", "cat"]])
+def test_wrong_usage(run, xrc_compat, arguments):
+    result = run([xrc_compat, "check", *arguments])
+    assert (result.returncode, result.stdout) == (125, "")
+    assert "usage: xrc-compat check" in result.stderr

@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The command itself: help, version, unknown commands, and the environment table it prints."""
+
+import re
+
+import pytest
+
+
+def table_of(source_root):
+    header = (source_root / "include" / "xrc_compat_env.h").read_text()
+    return re.findall(r"^\tX\((\w+),", header, re.M)
+
+
+def test_version(run, xrc_compat):
+    result = run([xrc_compat, "--version"])
+    assert result.returncode == 0
+    assert re.fullmatch(r"xrc-compat \d+\.\d+\.\d+\n", result.stdout)
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["env-vars"]])
+def test_every_environment_variable_is_printed(run, xrc_compat, source_root, arguments):
+    result = run([xrc_compat, *arguments])
+    assert (result.returncode, result.stderr) == (0, "")
+    names = table_of(source_root)
+    assert len(names) >= 5
+    assert re.findall(r"^  ([A-Z_]+)$", result.stdout, re.M) == names
+
+
+def test_help_names_every_command(run, xrc_compat):
+    text = run([xrc_compat, "--help"]).stdout
+    assert "run [--softhca[=DEVICES]]" in text and "env-vars" in text
+
+
+def test_help_of_run(run, xrc_compat):
+    result = run([xrc_compat, "run", "--help"])
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("usage: xrc-compat run")
+
+
+@pytest.mark.parametrize("arguments", [[], ["nonsense"], ["--nonsense"]])
+def test_wrong_usage(run, xrc_compat, arguments):
+    result = run([xrc_compat, *arguments])
+    assert (result.returncode, result.stdout) == (125, "")
+    assert "xrc-compat --help" in result.stderr

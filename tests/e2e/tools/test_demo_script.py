@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""run-demo succeeds only if the program fails without xrc-compat for the right reason, and runs with it."""
+
+import shutil
+
+import pytest
+
+LOADER_SAYS = "prog: symbol lookup error: prog: undefined symbol: ibv_open_xrc_domain, version IBVERBS_1.1"
+
+
+@pytest.fixture
+def demo(tmp_path, run, source_root):
+    """demo(bare, compat): the script in a folder where building does nothing and both runs are made up."""
+
+    def _demo(bare, compat):
+        shutil.copy(source_root / "run-demo", tmp_path)
+        for name, body in {
+            "scripts/deps.sh": "deps_ensure() { :; }\n",
+            "scripts/build.sh": "build_in() { :; }\n",
+            "build/softhca/softhca": f"#!/bin/sh\n{bare}\n",
+            "build/tools/xrc-compat": f"#!/bin/sh\n{compat}\n",
+        }.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(body)
+            path.chmod(0o755)
+        return run(["./run-demo"], cwd=tmp_path)
+
+    return _demo
+
+
+BARE = f'echo "{LOADER_SAYS}" >&2; exit 127'
+COMPAT = 'echo "receiver 1 ..."'
+
+
+def test_both_as_they_must_be(demo):
+    result = demo(BARE, COMPAT)
+    assert result.returncode == 0, result
+    assert LOADER_SAYS in result.stdout and "receiver 1" in result.stdout
+    assert "softhca run --devices=2 -- build/tests/legacy/xrc-cluster" in result.stdout
+    assert "xrc-compat run --softhca=2 -- build/tests/legacy/xrc-cluster" in result.stdout
+
+
+@pytest.mark.parametrize("bare, compat, why", [
+    (f'echo "{LOADER_SAYS}"', COMPAT, "ran without xrc-compat"),
+    ('echo "Segmentation fault"; exit 139', COMPAT, "expected the loader to say"),
+    ("exit 127", COMPAT, "expected the loader to say"),
+    (BARE, 'echo "half a table"; exit 1', "failed with xrc-compat"),
+    (BARE, ":", "printed nothing"),
+])
+def test_anything_else_is_a_failure(demo, bare, compat, why):
+    result = demo(bare, compat)
+    assert result.returncode == 1
+    assert why in result.stderr

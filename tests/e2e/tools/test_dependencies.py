@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""scripts/deps.sh: installs what is missing and nothing else, says why, and asks for root only when it must."""
+
+import shutil
+
+import pytest
+
+TOOLS = ("awk", "cat", "cut", "env", "mktemp", "rm", "sort", "tr")
+
+
+@pytest.fixture
+def machine(tmp_path, run, source_root):
+    """machine(purposes, missing, manager, uid, sudo, status) -> (result, calls): deps_ensure on a machine that is made up."""
+
+    def _machine(purposes="all", missing=(), manager="apt-get", uid=0, sudo=True, status=0):
+        path = tmp_path / "bin"
+        path.mkdir()
+        calls = tmp_path / "calls"
+        calls.touch()
+        for tool in TOOLS:
+            (path / tool).symlink_to(shutil.which(tool))
+        fakes = {"id": f"echo {uid}", "sudo": f'echo "sudo $*" >>{calls}; [ "$1" != -n ] || shift; exec "$@"'}
+        if not sudo:
+            del fakes["sudo"]
+        if manager:
+            fakes[manager] = f'echo "{manager} $*" >>{calls}; echo "the output of {manager}"; exit {status}'
+        for name, body in fakes.items():
+            (path / name).write_text(f"#!/bin/sh\n{body}\n")
+            (path / name).chmod(0o755)
+        cases = "".join(f"{check}) return 1 ;; " for check in missing)
+        script = f". scripts/deps.sh; deps_have() {{ case $1 in {cases} *) return 0 ;; esac; }}; deps_ensure {purposes}"
+        result = run(["/bin/sh", "-uc", script], env={"PATH": str(path)}, cwd=source_root)
+        return result, calls.read_text().splitlines()
+
+    return _machine
+
+
+def test_touches_nothing_when_all_is_there(machine):
+    result, calls = machine("all test")
+    assert (result.returncode, result.stdout, result.stderr, calls) == (0, "", "", [])
+
+
+def test_says_what_and_why_and_installs_only_that(machine):
+    result, calls = machine(missing=["pkg:libelf", "cmd:ninja"])
+    assert result.returncode == 0
+    assert "libelf-dev" in result.stdout and "reads old programs" in result.stdout
+    assert calls[0].endswith(" update")
+    assert calls[1].endswith(" install --no-install-recommends libelf-dev ninja-build")
+    assert len(calls) == 2
+
+
+@pytest.mark.parametrize("manager, package", [("apt-get", "libibverbs-dev"), ("dnf", "rdma-core-devel"),
+                                              ("zypper", "rdma-core-devel")])
+def test_each_distribution_has_its_own_names(machine, manager, package):
+    result, calls = machine(missing=["pkg:libibverbs"], manager=manager)
+    assert result.returncode == 0
+    assert calls[-1].startswith(manager) and calls[-1].endswith(f" {package}")
+
+
+def test_one_row_may_be_several_packages(machine):
+    _, calls = machine(missing=["cc"])
+    assert calls[-1].endswith(" gcc libc6-dev")
+
+
+def test_what_only_the_tests_need_is_not_installed_for_the_demo(machine):
+    assert machine("all", missing=["cmd:mandoc"])[1] == []
+
+
+def test_tests_need_more(machine):
+    assert machine("all test", missing=["cmd:mandoc"])[1][-1].endswith(" mandoc")
+
+
+def test_without_root_sudo_is_used_and_never_asks_where_nobody_can_answer(machine):
+    result, calls = machine(missing=["pkg:libelf"], uid=1000)
+    assert result.returncode == 0
+    assert calls[0].startswith("sudo -n ") and sum(call.startswith("sudo -n ") for call in calls) == 2
+
+
+def test_without_root_and_sudo_it_says_what_to_type(machine):
+    result, calls = machine(missing=["pkg:libelf"], uid=1000, sudo=False)
+    assert (result.returncode, calls) == (1, [])
+    assert "apt-get install libelf-dev" in result.stdout
+
+
+def test_without_a_package_manager_it_says_what_is_missing(machine):
+    result, calls = machine(missing=["pkg:libelf"], manager=None)
+    assert (result.returncode, calls) == (1, [])
+    assert "libelf-dev" in result.stdout
+
+
+def test_a_failed_installation_is_a_failure_and_shows_why(machine):
+    result, _ = machine(missing=["pkg:libelf"], status=100)
+    assert result.returncode == 1
+    assert "the output of apt-get" in result.stdout and "installation failed" in result.stdout
+
+
+def test_every_row_of_the_table_is_complete(run, source_root):
+    rows = run(["/bin/sh", "-c", ". scripts/deps.sh; deps_table"], cwd=source_root).stdout.splitlines()
+    assert len(rows) > 10
+    for row in rows:
+        assert len([column for column in row.split("|") if column.strip()]) == 6, row

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`xrc-compat env` and `xrc-compat doctor`: lines that work as typed, and each trouble found with the way out of it."""
+
+import os
+
+import pytest
+
+
+@pytest.fixture
+def tool(build_root, xrc_compat, tmp_path):
+    """tool(*arguments, **environment): the command in a clean environment on a machine with one good device."""
+    helpers = build_root / "tests" / "e2e" / "tools"
+
+    def _tool(run, *arguments, **environment):
+        sanitizers = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
+        values = {**sanitizers, "PATH": os.environ["PATH"], "LD_PRELOAD": str(helpers / "libfake-ibverbs.so"), "FAKE_DEVICES": "mlx4_0",
+                  "XRC_COMPAT_LIBRARY": str(helpers / "libprobe.so"), "XRC_COMPAT_TABLE_DIR": str(tmp_path)}
+        values.update(environment)
+        words = [f"{name}={value}" for name, value in values.items()]
+        return run(["env", "-i", *words, xrc_compat, *arguments])
+
+    return _tool
+
+
+@pytest.fixture
+def probe(build_root):
+    return build_root / "tests" / "e2e" / "tools" / "libprobe.so"
+
+
+def test_env_names_the_library_in_a_line_for_each_launcher(tool, run, probe):
+    lines = tool(run, "env").stdout.splitlines()
+    commands = [line for line in lines if not line.startswith("#")]
+    assert len(commands) == len(lines) / 2 >= 5
+    assert all(str(probe) in line for line in commands)
+    for word in ("Open MPI", "Intel MPI", "Platform MPI", "Slurm"):
+        assert any(word in line for line in lines if line.startswith("#"))
+
+
+def test_the_line_for_the_shell_works_as_typed(tool, run, probe, build_root):
+    line = tool(run, "env").stdout.splitlines()[1]
+    program = build_root / "tests" / "e2e" / "tools" / "show-start"
+    alone = run(["sh", "-c", f"unset LD_PRELOAD; {line}; {program}"])
+    assert f"preload={probe}\n" in alone.stdout
+    after_another = run(["sh", "-c", f"LD_PRELOAD=libc.so.6; {line}; {program}"])
+    assert f"preload={probe}:libc.so.6\n" in after_another.stdout
+
+
+LAUNCHERS = {
+    # Each takes the variable the way the real one documents it, and starts the program.
+    "mpirun -x": 'shift; export "$1"; shift; exec "$@"',
+    "mpirun -e": 'shift; export "$1"; shift; exec "$@"',
+    "mpiexec -genv": 'shift; export "$1=$2"; shift 2; exec "$@"',
+    "mpirun_rsh": 'shift 3; exec env "$@"',
+    "srun": 'v=${1#--export=ALL,}; export "$v"; shift; exec "$@"',
+}
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_the_line_for_each_launcher_hands_the_variable_on(tool, run, probe, build_root, tmp_path, launcher):
+    [line] = [line for line in tool(run, "env").stdout.splitlines() if line.startswith(launcher + " ")]
+    script = tmp_path / launcher.split()[0]
+    script.write_text(f"#!/bin/sh\n{LAUNCHERS[launcher]}\n")
+    script.chmod(0o755)
+    command = line.replace("PROGRAM", str(build_root / "tests" / "e2e" / "tools" / "show-start"))
+    result = run(["sh", "-c", command], env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "LD_PRELOAD": ""})
+    assert f"preload={probe}\n" in result.stdout, result
+
+
+def test_env_without_the_library(tool, run):
+    result = tool(run, "env", XRC_COMPAT_LIBRARY="/nonexistent/lib.so")
+    assert (result.returncode, result.stdout) == (125, "")
+    assert "xrc-compat doctor" in result.stderr
+
+
+def problems(result):
+    return [line.split(None, 1)[1] for line in result.stdout.splitlines() if line.startswith("PROBLEM")]
+
+
+def test_healthy_machine(tool, run):
+    result = tool(run, "doctor")
+    assert (problems(result), result.returncode) == ([], 0)
+    assert result.stdout.endswith("Nothing is wrong.\n")
+
+
+@pytest.mark.parametrize("environment, where, what, advice", [
+    ({"XRC_COMPAT_LIBRARY": "/nonexistent/lib.so"}, "library", "is not there", "XRC_COMPAT_LIBRARY"),
+    ({"XRC_COMPAT_LIBRARY": "/etc/passwd"}, "library", "is not a shared library", "install xrc-compat again"),
+    ({"FAKE_DEVICES": ""}, "devices", "there is no RDMA device", "load the kernel's driver"),
+    ({"FAKE_DEVICES": "rxe0"}, "devices", "none of 1 has XRC", "--softhca"),
+    ({"FAKE_DEVICES": "mlx5_9"}, "devices", "mlx5_9 cannot be opened", "permissions"),
+    ({"FAKE_DEVICES": "crash"}, "devices", "cannot be listed", "ibv_devinfo"),
+    ({"XRC_COMPAT_TABLE_DIR": "/nonexistent"}, "table directory", "/nonexistent", "XRC_COMPAT_TABLE_DIR"),
+    ({"XRC_COMPAT_VERBSE": "1"}, "variables", "XRC_COMPAT_VERBSE is set, but nothing reads it", "env-vars"),
+    ({"SOFTHCA_DIRECTORY": "x"}, "variables", "SOFTHCA_DIRECTORY", "env-vars"),
+])
+def test_each_trouble_is_found_alone_and_with_advice(tool, run, environment, where, what, advice):
+    result = tool(run, "doctor", **environment)
+    [problem] = problems(result)
+    assert problem.startswith(where) and what in problem
+    assert advice in result.stdout
+    assert result.returncode == 1
+
+
+def test_a_table_directory_that_others_may_write(tool, run, tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o777)
+    [problem] = problems(tool(run, "doctor", XRC_COMPAT_TABLE_DIR=str(shared)))
+    assert "has no sticky bit" in problem
+    shared.chmod(0o1777)
+    assert problems(tool(run, "doctor", XRC_COMPAT_TABLE_DIR=str(shared))) == []
+
+
+def test_a_preload_that_is_not_there(tool, run, build_root):
+    fake = build_root / "tests" / "e2e" / "tools" / "libfake-ibverbs.so"
+    result = tool(run, "doctor", LD_PRELOAD=f"{fake}:/nonexistent/libold.so")
+    [problem] = problems(result)
+    assert problem.startswith("LD_PRELOAD") and "/nonexistent/libold.so" in problem
+
+
+@pytest.mark.parametrize("command", ["env", "doctor"])
+def test_wrong_usage(tool, run, command):
+    assert tool(run, command, "nonsense").returncode == 125
+    assert tool(run, command, "--help").returncode == 0

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`xrc-compat check` finds the very files that the loader would take: both are asked about the same made-up programs."""
+
+import itertools
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+OLD, NEW = "-Wl,--disable-new-dtags", "-Wl,--enable-new-dtags"
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """Folders a, b, c and d with a libdeep.so each; a and b also have a libouter.so that needs libdeep.so."""
+    folder = tmp_path_factory.mktemp("search")
+    for name in "abcd":
+        (folder / name).mkdir()
+        compile_one(folder / name / "libdeep.so", f"int deep(void) {{ return {ord(name)}; }}", "-shared", "-fPIC",
+                    "-Wl,-soname,libdeep.so")
+    return folder
+
+
+def compile_one(path, source, *flags):
+    subprocess.run(["cc", "-x", "c", "-", "-x", "none", "-Wl,--no-as-needed", "-o", path, *flags], input=source, text=True,
+                   check=True, capture_output=True, timeout=60)
+    return path
+
+
+def outer(place, folder, *flags):
+    """libouter.so in @folder, which needs libdeep.so."""
+    return compile_one(place / folder / "libouter.so", "int deep(void); int outer(void) { return deep(); }", "-shared", "-fPIC",
+                       "-Wl,-soname,libouter.so", place / "d" / "libdeep.so", *flags)
+
+
+def program(place, library, *flags):
+    return compile_one(place / "program", "int outer(void); int main(void) { return !outer(); }", library,
+                       "-Wl,--allow-shlib-undefined", *flags)
+
+
+def paths(flags):
+    return ["-Wl,-rpath," + flags] if flags else []
+
+
+def by_loader(run, program, env):
+    """{name: file} as ldd says; None for what is not found."""
+    found = {}
+    for name, path in re.findall(r"^\s*(lib(?:outer|deep)\.so) => (\S+|not found)", run(["ldd", program], env=env).stdout, re.M):
+        found[name] = None if path.startswith("not") else os.path.realpath(path)
+    return found
+
+
+def by_check(run, xrc_compat, program, env):
+    report = json.loads(run([xrc_compat, "check", program, "--json"], env=env).stdout)
+    found = {name: None for name in report["missing"]}
+    found.update({lib["name"]: os.path.realpath(lib["path"]) for lib in report["libraries"]
+                  if lib["name"] in ("libouter.so", "libdeep.so")})
+    return found
+
+
+def same(run, xrc_compat, program, **env):
+    expected = by_loader(run, program, env)
+    assert expected, "the loader said nothing"
+    assert by_check(run, xrc_compat, program, env) == expected
+    return expected
+
+
+@pytest.mark.parametrize("tags, outer_tags, environment",
+                         itertools.product([(OLD, "a"), (NEW, "a")], [None, (OLD, "b"), (NEW, "b")], ["", "c"]))
+def test_order(run, xrc_compat, place, tags, outer_tags, environment):
+    library = outer(place, "a", *([outer_tags[0], *paths(f"{place}/{outer_tags[1]}")] if outer_tags else []))
+    binary = program(place, library, tags[0], *paths(f"{place}/{tags[1]}"))
+    same(run, xrc_compat, binary, LD_LIBRARY_PATH=f"{place}/{environment}" if environment else "")
+
+
+@pytest.mark.parametrize("separator", [":", ";"])
+def test_separators_of_the_environment(run, xrc_compat, place, separator):
+    binary = program(place, outer(place, "a"))
+    found = same(run, xrc_compat, binary, LD_LIBRARY_PATH=separator.join(["/nonexistent", f"{place}/a", f"{place}/b"]))
+    assert found["libdeep.so"] == str(place / "a" / "libdeep.so")
+
+
+@pytest.mark.parametrize("rpath", ["$ORIGIN/a", "${ORIGIN}/a", "/nonexistent:$ORIGIN/../" + "%s/a", "$ORIGIN/$LIB:$ORIGIN/a"])
+def test_tokens(run, xrc_compat, place, rpath):
+    rpath = rpath.replace("%s", place.name)
+    binary = program(place, outer(place, "a"), OLD, f"-Wl,-rpath,{rpath}")
+    assert same(run, xrc_compat, binary)["libouter.so"] == str(place / "a" / "libouter.so")
+
+
+def test_lib_token_is_this_systems(run, xrc_compat, place):
+    binary = program(place, outer(place, "a"), OLD, f"-Wl,-rpath,$ORIGIN/$LIB:{place}/b")
+    for name in ("lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"):
+        (place / name).mkdir(parents=True, exist_ok=True)
+        (place / name / "libouter.so").write_bytes((place / "a" / "libouter.so").read_bytes())
+    same(run, xrc_compat, binary, LD_LIBRARY_PATH=f"{place}/c")
+
+
+def test_files_of_another_machine_are_passed_over(run, xrc_compat, place):
+    (place / "other").mkdir(exist_ok=True)
+    image = bytearray((place / "d" / "libdeep.so").read_bytes())
+    image[4] = 3 - image[4]  # the other ELF class
+    (place / "other" / "libdeep.so").write_bytes(image)
+    binary = program(place, outer(place, "a"), OLD, *paths(f"{place}/a"))
+    found = same(run, xrc_compat, binary, LD_LIBRARY_PATH=f"{place}/other:{place}/c")
+    assert found["libdeep.so"] == str(place / "a" / "libdeep.so")
+    binary = program(place, outer(place, "b"), NEW, *paths(f"{place}/b"))
+    found = same(run, xrc_compat, binary, LD_LIBRARY_PATH=f"{place}/other:{place}/c")
+    assert found["libdeep.so"] == str(place / "c" / "libdeep.so")
+
+
+def test_what_is_nowhere(run, xrc_compat, place):
+    binary = program(place, outer(place, "a"))
+    assert same(run, xrc_compat, binary, LD_LIBRARY_PATH="")["libouter.so"] is None

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`xrc-compat ps` and `gc` beside an old program that holds registrations: what they say is what it did."""
+
+import json
+import os
+import pathlib
+import re
+import select
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+
+import pytest
+
+QPS = 3
+
+
+class Holder:
+    """hold-registrations on the emulated HCA, in a process group of its own."""
+
+    def __init__(self, argv, env, domain):
+        self.domain = domain
+        self.process = subprocess.Popen([str(a) for a in argv], env=env, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.pids = {}
+        self.numbers = {}
+        text = b""
+        deadline = time.monotonic() + 20
+        while text.count(b"\n") < 2:
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
+            chunk = os.read(self.process.stdout.fileno(), 4096) if ready else b""
+            if not chunk:
+                self.end()
+                pytest.fail(f"the holder said only {text}: {self.process.stderr.read()}")
+            text += chunk
+        for line in text.decode().splitlines():
+            role, pid, *numbers = line.split()
+            self.pids[role] = int(pid)
+            self.numbers[role] = [int(n) for n in numbers]
+
+    def kill(self, role):
+        """Returns when the kernel has really released what the process held."""
+        os.kill(self.pids[role], signal.SIGKILL)
+        if self.pids[role] == self.process.pid:
+            self.process.wait(10)
+        else:
+            deadline = time.monotonic() + 10
+            while alive(self.pids[role]) and time.monotonic() < deadline:
+                time.sleep(0.01)
+
+    def end(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait(10)
+
+
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def tables():
+    """A directory for registration tables, on a file system that can have them."""
+    path = pathlib.Path(tempfile.mkdtemp(prefix="ps-test-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def holder(tables, softhca, xrc_compat, build_root, tmp_path):
+    domain = tmp_path / "domain"
+    program = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
+    held = Holder([softhca, "run", "--devices=1", "--", xrc_compat, "run", "--", program, domain, QPS],
+                  dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables)), domain)
+    yield held
+    held.end()
+
+
+@pytest.fixture
+def tool(run, xrc_compat, tables):
+    def _tool(*arguments, status=0, **environment):
+        result = run([xrc_compat, *arguments], env={"XRC_COMPAT_TABLE_DIR": str(tables), **environment})
+        assert result.returncode == status, result
+        return result
+
+    return _tool
+
+
+def registrations(tool):
+    return json.loads(tool("ps", "--json").stdout)["registrations"]
+
+
+def pairs(rows):
+    return sorted((row["qp"], row["pid"]) for row in rows)
+
+
+def expected(holder, *roles):
+    return sorted((number, holder.pids[role]) for role in roles for number in holder.numbers[role])
+
+
+def test_one_line_per_registration_as_the_program_made_them(holder, tool):
+    rows = registrations(tool)
+    assert len(rows) == QPS + 1
+    assert pairs(rows) == expected(holder, "creator", "registrant")
+    for row in rows:
+        shared = row["qp"] == holder.numbers["registrant"][0]
+        assert (row["device"], row["kept"], row["state"], row["used"]) == ("mlx4_0", "kernel", "live", "yes")
+        assert row["regs"] == (2 if shared else 1)
+        assert row["creator"] == holder.pids["creator"]
+        assert row["command"] == "hold-registrati"
+        assert row["uid"] == os.getuid()
+        assert 0 <= row["age"] < 30 and abs(row["since"] - time.time()) < 30
+
+
+def test_the_domain_is_named_by_its_file(holder, tool):
+    st = holder.domain.stat()
+    for row in registrations(tool):
+        assert row["domain"] == f"{os.major(st.st_dev)}:{os.minor(st.st_dev)}:{st.st_ino}"
+        assert row["path"] == str(holder.domain)
+
+
+def test_a_file_that_was_removed_is_still_found_and_said_to_be_deleted(holder, tool):
+    holder.domain.unlink()
+    assert {row["path"] for row in registrations(tool)} == {f"{holder.domain} (deleted)"}
+
+
+def test_a_killed_process_is_stale_and_the_rest_lives(holder, tool):
+    holder.kill("creator")
+    states = {(row["qp"], row["pid"]): row["state"] for row in registrations(tool)}
+    assert states.pop((holder.numbers["registrant"][0], holder.pids["registrant"])) == "live"
+    assert set(states.values()) == {"stale"} and len(states) == QPS
+
+
+def test_the_table_of_a_crashed_run_is_shown_and_only_then_collected(holder, tool, tables):
+    [file] = tables.iterdir()
+    kept = tool("gc")
+    assert kept.stdout == f"kept {file}: a process is using it\n" and file.exists()
+    holder.kill("creator")
+    holder.kill("registrant")
+    rows = registrations(tool)
+    assert pairs(rows) == expected(holder, "creator", "registrant")
+    assert {(row["state"], row["used"], row["path"]) for row in rows} == {("stale", "dead", None)}
+    assert tool("gc", "--dry-run").stdout == f"would remove {file}: no process is using it\n" and file.exists()
+    assert tool("gc").stdout == f"removed {file}: no process is using it\n" and not file.exists()
+    assert registrations(tool) == []
+    assert tool("gc").stdout == ""
+
+
+def test_the_table_for_people(holder, tool):
+    heading, *lines = tool("ps").stdout.splitlines()
+    assert heading.split() == ["DEVICE", "DOMAIN", "QP", "KEPT", "PID", "COMMAND", "AGE", "STATE", "PATH"]
+    assert len(lines) == QPS + 1
+    assert sorted((int(line.split()[2], 16), int(line.split()[4])) for line in lines) == expected(
+        holder, "creator", "registrant")
+    assert tool("ps", "--noheadings").stdout.count("\n") == QPS + 1
+
+
+def test_chosen_columns(holder, tool):
+    assert tool("ps", "-o", "pid,QP,regs").stdout.splitlines()[0].split() == ["PID", "QP", "REGS"]
+    row = json.loads(tool("ps", "-o", "PID,STATE", "--json").stdout)["registrations"][0]
+    assert sorted(row) == ["pid", "state"]
+
+
+def test_watch_goes_on(holder, tool, tables, xrc_compat):
+    with subprocess.Popen([xrc_compat, "ps", "--watch=1", "-o", "PID,STATE"], stdout=subprocess.PIPE, text=True,
+                          env=dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as watch:
+        try:
+            time.sleep(0.5)
+            holder.kill("creator")
+            time.sleep(1.3)
+        finally:
+            watch.kill()
+        text = watch.communicate(timeout=10)[0]
+    first, second = re.split(r"\n\n", text)[:2]
+    assert "stale" not in first and first.count("live") == QPS + 1
+    assert second.count("stale") == QPS and second.count("live") == 1
+
+
+def test_a_hostile_command_name_reaches_neither_terminal_nor_json(holder, tool, tables):
+    [file] = tables.iterdir()
+    data = bytearray(file.read_bytes())
+    holder.end()
+    for path in tables.iterdir():
+        path.unlink()
+    assert data.count(b"hold-registrati") == 2
+    file.write_bytes(data.replace(b"hold-registrati", b"\x1b[2J\xff\xc2\x9b\"\\\xc3\xbc\x7fxxx"))
+    file.chmod(0o600)
+    text = tool("ps").stdout
+    assert "\x1b" not in text and "\x9b" not in text
+    assert {row["command"] for row in registrations(tool)} == {'?[2J???"\\\u00fc?xxx'}
+
+
+UNSHARE = ["unshare", *(["--user", "--map-root-user"] if os.geteuid() else []), "--pid", "--fork", "--kill-child"]
+
+
+@pytest.mark.skipif(subprocess.run([*UNSHARE, "true"], capture_output=True).returncode != 0, reason="no pid namespaces here")
+def test_a_process_of_another_pid_namespace_is_said_to_be_foreign(tables, softhca, xrc_compat, build_root, tmp_path, tool):
+    program = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
+    held = Holder([*UNSHARE, softhca, "run", "--devices=1", "--", xrc_compat, "run", "--", program, tmp_path / "domain", QPS],
+                  dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables)), tmp_path / "domain")
+    try:
+        rows = registrations(tool)
+        own = os.stat("/proc/self/ns/pid").st_ino
+        assert {row["state"] for row in rows} == {"foreign"} and len(rows) == QPS + 1
+        assert own not in {row["pidns"] for row in rows}
+        assert {row["path"] for row in rows} == {None}
+        assert "a process is using it" in tool("gc").stdout
+    finally:
+        held.end()
+
+
+# ---- hostile files ----
+
+def truncated(file, data):
+    file.write_bytes(data[: len(data) // 2 & ~4095 | 100])
+
+
+def nearly_empty(file, data):
+    file.write_bytes(data[:10])
+
+
+def other_bytes(file, data):
+    file.write_bytes(bytes((i * 197 + 11) % 256 for i in range(len(data))))
+
+
+def other_header(file, data):
+    file.write_bytes(data[:8] + bytes(b ^ 0x5A for b in data[8:64]) + data[64:])
+
+
+def readable_by_all(file, data):
+    file.write_bytes(data)
+    file.chmod(0o644)
+
+
+def symbolic_link(file, data):
+    target = file.parent / "elsewhere"
+    target.write_bytes(data)
+    target.chmod(0o600)
+    file.symlink_to(target)
+
+
+def second_name(file, data):
+    file.write_bytes(data)
+    os.link(file, file.parent / "second")
+
+
+def pipe(file, data):
+    os.mkfifo(file, 0o600)
+
+
+def directory(file, data):
+    file.mkdir()
+
+
+HOSTILE = [truncated, nearly_empty, other_bytes, other_header, readable_by_all, symbolic_link, second_name, pipe,
+           directory]
+
+
+@pytest.mark.parametrize("spoil", HOSTILE, ids=lambda spoil: spoil.__name__)
+def test_a_hostile_file_is_refused_with_a_reason(holder, tool, tables, spoil):
+    [file] = tables.iterdir()
+    data = file.read_bytes()
+    holder.end()
+    file.unlink(missing_ok=True)
+    old = os.umask(0o077)
+    try:
+        spoil(file, data)
+    finally:
+        os.umask(old)
+    result = tool("ps", status=1)
+    assert result.stdout.count("\n") == 1
+    assert str(file) in result.stderr and re.search(r": \w[^:]*\n$", result.stderr)
+    report = json.loads(tool("ps", "--json", status=1).stdout)
+    assert report["registrations"] == [] and [row["table"] for row in report["refused"]] == [str(file)]
+    assert report["refused"][0]["reason"]
+
+
+@pytest.mark.parametrize("spoil", [nearly_empty, other_bytes, readable_by_all, symbolic_link, second_name, pipe, directory],
+                         ids=lambda spoil: spoil.__name__)
+def test_gc_leaves_what_is_no_table_of_ours(holder, tool, tables, spoil):
+    [file] = tables.iterdir()
+    data = file.read_bytes()
+    holder.end()
+    file.unlink(missing_ok=True)
+    old = os.umask(0o077)
+    try:
+        spoil(file, data)
+    finally:
+        os.umask(old)
+    result = tool("gc", status=1)
+    assert result.stdout == "" and f"left alone {file}: " in result.stderr
+    assert os.path.lexists(file)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_a_table_of_another_user_is_refused_to_a_user_and_shown_to_root(holder, tool, tables, run, xrc_compat):
+    [file] = tables.iterdir()
+    data = file.read_bytes()
+    holder.end()
+    file.write_bytes(data)
+    file.chmod(0o600)
+    os.chown(file, 12345, 12345)
+    assert {row["uid"] for row in registrations(tool)} == {12345}
+    tables.chmod(0o755)
+    argv = ["setpriv", "--reuid=23456", "--regid=23456", "--clear-groups", xrc_compat, "ps"]
+    result = run(argv, env={"XRC_COMPAT_TABLE_DIR": str(tables)})
+    assert result.returncode == 1 and "it belongs to another user" in result.stderr
+
+
+# ---- the command line ----
+
+def test_no_table_at_all(tool):
+    assert tool("ps").stdout.count("\n") == 1
+    assert registrations(tool) == []
+    assert tool("gc").stdout == ""
+
+
+def test_a_directory_that_is_not_there(tool):
+    for command in ("ps", "gc"):
+        result = tool(command, status=125, XRC_COMPAT_TABLE_DIR="/nonexistent")
+        assert result.stdout == "" and "/nonexistent" in result.stderr
+
+
+@pytest.mark.parametrize("arguments, says", [
+    (["ps", "-o", "PID,NONSENSE"], "there is no column 'NONSENSE'"),
+    (["ps", "-o", ""], "there is no column ''"),
+    (["ps", "--watch=0"], "--watch takes"),
+    (["ps", "--watch=x"], "--watch takes"),
+    (["ps", "nonsense"], "unexpected argument nonsense"),
+    (["ps", "--nonsense"], "unknown option"),
+    (["gc", "nonsense"], "unexpected argument nonsense"),
+])
+def test_wrong_usage(tool, arguments, says):
+    result = tool(*arguments, status=125)
+    assert result.stdout == "" and says in result.stderr
+
+
+def test_help_lists_every_column_and_so_does_the_manual(tool, source_root):
+    shown = re.findall(r"^  ([A-Z]+) ", tool("ps", "--help").stdout, re.M)
+    assert len(shown) > 15
+    manual = re.findall(r"^\.It Li ([A-Z]+)$", (source_root / "man" / "xrc-compat.1").read_text(), re.M)
+    assert manual == shown

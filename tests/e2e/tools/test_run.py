@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`xrc-compat run`: what the program is started with, and every case that is refused before it starts."""
+
+import os
+import shutil
+import signal
+import stat
+import subprocess
+
+import pytest
+
+REFUSED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
+
+
+@pytest.fixture(scope="module")
+def helpers(build_root):
+    return build_root / "tests" / "e2e" / "tools"
+
+
+@pytest.fixture
+def probe(helpers):
+    return helpers / "libprobe.so"
+
+
+@pytest.fixture
+def launch(run, xrc_compat, probe):
+    """launch(*arguments, **environment): `xrc-compat run ARGUMENTS` with the probe library as the shim."""
+
+    def _launch(*arguments, cwd=None, **environment):
+        env = {"XRC_COMPAT_LIBRARY": str(probe), "LD_PRELOAD": ""}
+        env.update(environment)
+        return run([xrc_compat, "run", *arguments], env=env, cwd=cwd)
+
+    return _launch
+
+
+def preload_of(result):
+    [line] = [line for line in result.stdout.splitlines() if line.startswith("preload=")]
+    return line.split("=", 1)[1]
+
+
+def argv_of(result):
+    return [line.split("=", 1)[1] for line in result.stdout.splitlines() if line.startswith("argv=")]
+
+
+def test_preloads_the_library(launch, helpers, probe):
+    result = launch(helpers / "show-start")
+    assert (result.returncode, preload_of(result)) == (0, str(probe))
+    assert result.stderr == "probe library loaded\n"
+
+
+def test_keeps_what_is_preloaded_already_and_comes_first(launch, helpers, probe, tmp_path):
+    other = shutil.copy(probe, tmp_path / "libother.so")
+    result = launch(helpers / "show-start", LD_PRELOAD=str(other))
+    assert preload_of(result) == f"{probe}:{other}"
+
+
+def test_twice_is_once(launch, helpers, probe, xrc_compat):
+    result = launch("--", xrc_compat, "run", "--", helpers / "show-start")
+    assert preload_of(result) == str(probe)
+
+
+def test_longer_name_with_the_same_beginning_is_another_library(launch, helpers, probe, tmp_path):
+    longer = shutil.copy(probe, tmp_path / "libprobe.so.old")
+    short = shutil.copy(probe, tmp_path / "libprobe.so")
+    result = launch(helpers / "show-start", LD_PRELOAD=str(longer), XRC_COMPAT_LIBRARY=str(short))
+    assert preload_of(result) == f"{short}:{longer}"
+
+
+def test_relative_library_becomes_absolute(launch, helpers, probe):
+    result = launch(helpers / "show-start", XRC_COMPAT_LIBRARY="libprobe.so", cwd=helpers)
+    assert preload_of(result) == str(probe)
+
+
+def test_arguments_arrive_as_they_are(launch, helpers):
+    words = ["", "a b", "--softhca", "--", "-x", "ä*"]
+    result = launch("--", helpers / "show-start", *words)
+    assert argv_of(result) == [str(helpers / "show-start"), *words]
+
+
+def test_options_after_the_program_are_its_own(launch, helpers):
+    assert argv_of(launch(helpers / "show-start", "--help"))[1:] == ["--help"]
+
+
+def test_program_is_looked_up_on_path(launch, helpers):
+    result = launch("show-start", PATH=f"/nonexistent:{helpers}")
+    assert (result.returncode, argv_of(result)) == (0, ["show-start"])
+
+
+def test_same_process_is_kept(xrc_compat, helpers, probe):
+    env = dict(os.environ, XRC_COMPAT_LIBRARY=str(probe))
+    with subprocess.Popen([xrc_compat, "run", helpers / "show-start"], env=env, stdout=subprocess.PIPE,
+                          stderr=subprocess.DEVNULL, text=True) as process:
+        out, _ = process.communicate(timeout=30)
+    assert f"pid={process.pid}\n" in out
+
+
+@pytest.mark.parametrize("status", [0, 1, 7, 125, 255])
+def test_exit_status_passes_through(launch, helpers, status):
+    assert launch(helpers / "show-start", SHOW_START_EXIT=str(status)).returncode == status
+
+
+def test_death_by_signal_passes_through(launch, helpers):
+    assert launch(helpers / "show-start", SHOW_START_SIGNAL="9").returncode == -signal.SIGKILL
+
+
+def write_script(path, first_line, mode=0o755):
+    path.write_text(f"{first_line}\nexec \"$@\"\n")
+    path.chmod(mode)
+    return path
+
+
+def test_scripts_run_and_their_programs_are_preloaded(launch, helpers, probe, tmp_path):
+    script = write_script(tmp_path / "start.sh", "#! /bin/sh")
+    result = launch(script, helpers / "show-start")
+    assert (result.returncode, preload_of(result)) == (0, str(probe))
+
+
+def test_script_of_a_script(launch, helpers, tmp_path):
+    inner = write_script(tmp_path / "inner", "#!/bin/sh")
+    outer = write_script(tmp_path / "outer", f"#!{inner} -x")
+    assert launch(outer, helpers / "show-start").returncode != REFUSED
+
+
+def refused(result, status, *words):
+    assert result.returncode == status, result
+    assert result.stderr.startswith("xrc-compat: ")
+    for word in words:
+        assert word in result.stderr
+    assert result.stdout == ""
+
+
+def test_missing_library(launch, helpers):
+    refused(launch(helpers / "show-start", XRC_COMPAT_LIBRARY="/nonexistent/lib.so"), REFUSED,
+            "libxrc-compat.so.1 is not there", "/nonexistent/lib.so")
+
+
+def test_library_that_is_none(launch, helpers, tmp_path):
+    text = tmp_path / "lib.so"
+    text.write_text("no library")
+    refused(launch(helpers / "show-start", XRC_COMPAT_LIBRARY=str(text)), REFUSED, "is not a shared library")
+
+
+@pytest.mark.parametrize("name", ["with blank", "with:colon", "with$dollar"])
+def test_library_path_that_ld_preload_cannot_carry(launch, helpers, probe, tmp_path, name):
+    (tmp_path / name).mkdir()
+    library = shutil.copy(probe, tmp_path / name / "lib.so")
+    refused(launch(helpers / "show-start", XRC_COMPAT_LIBRARY=str(library)), REFUSED, "cannot stand in LD_PRELOAD")
+
+
+def test_static_program(launch, helpers):
+    program = helpers / "show-start-static"
+    if not program.exists():
+        pytest.skip("the compiler cannot link statically here")
+    refused(launch(program), REFUSED, "statically linked", "relink it dynamically")
+
+
+def test_static_interpreter_of_a_script(launch, helpers, tmp_path):
+    program = helpers / "show-start-static"
+    if not program.exists():
+        pytest.skip("the compiler cannot link statically here")
+    refused(launch(write_script(tmp_path / "script", f"#!{program}")), REFUSED, "statically linked")
+
+
+@pytest.mark.parametrize("bit", [stat.S_ISUID, stat.S_ISGID])
+def test_setuid_and_setgid_program(launch, helpers, tmp_path, bit):
+    program = shutil.copy(helpers / "show-start", tmp_path / "privileged")
+    os.chmod(program, 0o755 | bit)
+    refused(launch(program), REFUSED, "setuid or setgid", "chmod ug-s")
+
+
+def test_program_of_another_class(launch, helpers):
+    program = helpers / "show-start-32"
+    if not program.exists():
+        pytest.skip("the compiler has no -m32 here")
+    refused(launch(program), REFUSED, "32-bit i386", "64-bit x86-64")
+
+
+def test_program_not_found(launch):
+    refused(launch("no-such-program"), NOT_FOUND, "no such program on PATH")
+    refused(launch("./no-such-program"), NOT_FOUND, "no such program")
+
+
+def test_interpreter_not_found(launch, tmp_path):
+    refused(launch(write_script(tmp_path / "script", "#!/nonexistent/sh")), NOT_FOUND, "interpreter /nonexistent/sh")
+
+
+def test_program_not_executable(launch, tmp_path):
+    refused(launch(write_script(tmp_path / "script", "#!/bin/sh", 0o644)), NOT_EXECUTABLE, "may not be executed")
+    refused(launch(tmp_path), NOT_EXECUTABLE, "may not be executed")
+
+
+def test_file_that_is_no_program(launch, tmp_path):
+    text = tmp_path / "text"
+    text.write_text("words\n")
+    text.chmod(0o755)
+    refused(launch(text), NOT_EXECUTABLE, "neither an ELF program nor a script")
+
+
+def test_cut_off_program(launch, helpers, tmp_path):
+    half = tmp_path / "half"
+    half.write_bytes((helpers / "show-start").read_bytes()[:100])
+    half.chmod(0o755)
+    assert launch(half).returncode in (REFUSED, NOT_EXECUTABLE)
+
+
+def test_a_later_directory_of_path_wins_over_one_that_may_not_be_executed(launch, helpers, tmp_path):
+    shutil.copy(helpers / "show-start", tmp_path / "show-start")
+    (tmp_path / "show-start").chmod(0o644)
+    assert launch("show-start", PATH=f"{tmp_path}:{helpers}").returncode == 0
+    assert launch("show-start", PATH=f"{tmp_path}:/nonexistent").returncode == NOT_EXECUTABLE
+
+
+@pytest.mark.parametrize("arguments", [[], ["--"], ["--unknown", "true"], ["--softhca=", "true"],
+                                       ["--softhca=0", "true"], ["--softhca=17", "true"], ["--softhca=2x", "true"],
+                                       ["--softhca=-1", "true"]])
+def test_wrong_usage(launch, arguments):
+    refused(launch(*arguments), REFUSED, "usage: xrc-compat run")
+
+
+@pytest.fixture
+def tree(tmp_path, xrc_compat, probe):
+    """A prefix laid out like the build tree, with a softhca that only shows its command line and starts the program."""
+    for folder in ("tools", "shim", "softhca"):
+        (tmp_path / folder).mkdir()
+    shutil.copy(xrc_compat, tmp_path / "tools")
+    shutil.copy(probe, tmp_path / "shim" / "libxrc-compat.so.1")
+    softhca = tmp_path / "softhca" / "softhca"
+    softhca.write_text('#!/bin/sh\necho "softhca $1 $2 $3, preload ${LD_PRELOAD:-none}" >&2\nshift 3\nexec "$@"\n')
+    softhca.chmod(0o755)
+    return tmp_path
+
+
+def run_in(tree, run, *arguments, **environment):
+    env = {"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": ""}
+    env.update(environment)
+    return run([tree / "tools" / "xrc-compat", "run", *arguments], env=env)
+
+
+def test_libraries_are_found_relative_to_the_command(run, tree, helpers):
+    result = run_in(tree, run, helpers / "show-start")
+    assert preload_of(result) == str(tree / "shim" / "libxrc-compat.so.1")
+
+
+def test_command_reached_through_a_symlink(run, tree, helpers, tmp_path_factory):
+    link = tmp_path_factory.mktemp("bin") / "xrc-compat"
+    link.symlink_to(tree / "tools" / "xrc-compat")
+    result = run([link, "run", helpers / "show-start"], env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": ""})
+    assert preload_of(result) == str(tree / "shim" / "libxrc-compat.so.1")
+
+
+def test_softhca_starts_the_program_with_the_library(run, tree, helpers):
+    result = run_in(tree, run, "--softhca=3", "--", helpers / "show-start", "--", "x")
+    assert result.returncode == 0, result
+    assert "softhca run --devices=3 --, preload none" in result.stderr
+    assert preload_of(result) == str(tree / "shim" / "libxrc-compat.so.1")
+    assert argv_of(result) == [str(helpers / "show-start"), "--", "x"]
+
+
+def test_softhca_has_two_devices_unless_told(run, tree, helpers):
+    assert "--devices=2 --" in run_in(tree, run, "--softhca", helpers / "show-start").stderr
+
+
+def test_the_program_is_checked_before_softhca_is_started(run, tree):
+    result = run_in(tree, run, "--softhca", "no-such-program")
+    assert result.returncode == NOT_FOUND
+    assert "softhca run" not in result.stderr
+
+
+def test_missing_softhca(run, tree, helpers):
+    (tree / "softhca" / "softhca").unlink()
+    refused(run_in(tree, run, "--softhca", helpers / "show-start"), REFUSED, "softhca, the emulated HCA, is not there",
+            str(tree / "softhca" / "softhca"))
+
+
+def test_missing_library_names_every_place(run, tree, helpers):
+    (tree / "shim" / "libxrc-compat.so.1").unlink()
+    refused(run_in(tree, run, helpers / "show-start"), REFUSED, str(tree / "shim" / "libxrc-compat.so.1"))
+
+
+@pytest.mark.parametrize("given, seen", [({}, "libibverbs.so.1"), ({"MV2_LIBIBVERBS_PATH": "/my/own.so"}, "/my/own.so")])
+def test_says_to_mvapich2_where_libibverbs_is(launch, given, seen):
+    """A default of the quirks' table: whoever set the variable keeps what he set."""
+    result = launch("printenv", "MV2_LIBIBVERBS_PATH", **given)
+    assert result.stdout.strip() == seen

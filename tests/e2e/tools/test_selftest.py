@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`xrc-compat selftest`: passes where the contract holds, and is seen to fail where it does not."""
+
+import re
+import socket
+
+import pytest
+
+SECTIONS = ["1.1", "-", "5.1", "5.3", "5.4", "5.5", "5.6", "5.3", "5.8", "5.2", "5.6", "5.7", "5.6", "5.7", "5.3", "5.2"]
+
+
+def rows(result):
+    return re.findall(r"^(ok|FAILED|not tried) +([\d.-]+) +(.*)$", result.stdout, re.M)
+
+
+def outcome(result, section):
+    return [row[0] for row in rows(result) if row[1] == section]
+
+
+@pytest.fixture
+def program(build_root):
+    return build_root / "tools" / "selftest" / "xrc-compat-selftest"
+
+
+def test_everything_holds_on_the_emulated_device(run, xrc_compat):
+    result = run([xrc_compat, "selftest", "--softhca=1"], timeout=60)
+    assert (result.returncode, result.stderr) == (0, ""), result
+    assert [(row[0], row[1]) for row in rows(result)] == [("ok", section) for section in SECTIONS]
+    assert result.stdout.endswith("\nmlx4_0: 16 passed, 0 failed, 0 not tried\n")
+
+
+def test_the_device_is_chosen(run, xrc_compat):
+    result = run([xrc_compat, "selftest", "--device", "mlx4_1", "--softhca=2"], timeout=60)
+    assert result.returncode == 0 and "\nmlx4_1: 16 passed" in result.stdout
+    result = run([xrc_compat, "selftest", "--device", "mlx4_7", "--softhca=2"], timeout=60)
+    assert result.returncode == 1 and "No such device" in result.stdout
+
+
+def test_between_two_hosts(run, softhca, xrc_compat):
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        port = probe.getsockname()[1]
+    script = (f'"$0" selftest --listen --device mlx4_1 --port {port} & '
+              f'for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.2; '
+              f'"$0" selftest --device mlx4_0 --connect localhost --port {port}; status=$?; '
+              f'[ $status = 125 ] || break; done; wait; exit $status')
+    result = run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat], timeout=60)
+    assert result.returncode == 0, result
+    assert [row[0] for row in rows(result)] == ["ok"] * len(SECTIONS)
+
+
+def test_nobody_listens(run, xrc_compat):
+    result = run([xrc_compat, "selftest", "--softhca", "--connect", "localhost", "--port", "1"])
+    assert (result.returncode, result.stdout) == (125, "")
+    assert "sender on the other host" in result.stderr
+
+
+def test_without_the_library_it_fails(run, softhca, program):
+    result = run([softhca, "run", "--", program])
+    assert result.returncode == 1 and outcome(result, "1.1") == ["FAILED"]
+    assert "is libxrc-compat preloaded?" in result.stdout
+    assert [row[0] for row in rows(result)[1:]] == ["not tried"] * (len(SECTIONS) - 1)
+
+
+def test_a_device_without_xrc(run, softhca, xrc_compat):
+    result = run([softhca, "run", "--xrc=off", "--", xrc_compat, "selftest"])
+    assert result.returncode == 1 and outcome(result, "-") == ["FAILED"]
+    assert result.stdout.endswith("\n1 passed, 1 failed, 14 not tried\n")
+
+
+def test_a_device_without_open_qp_loses_only_the_events_of_others(run, softhca, xrc_compat):
+    result = run([softhca, "run", "--open_qp=off", "--", xrc_compat, "selftest"], timeout=60)
+    assert result.returncode == 1 and outcome(result, "5.8") == ["FAILED"]
+    assert [row[0] for row in rows(result)].count("ok") == len(SECTIONS) - 1
+
+
+def test_an_emulator_as_strict_as_possible(run, softhca, xrc_compat):
+    assert run([softhca, "run", "--strict=on", "--", xrc_compat, "selftest"], timeout=60).returncode == 0
+
+
+@pytest.mark.parametrize("arguments", [["nonsense"], ["--device"], ["--nonsense"], ["--listen", "--connect", "x"]])
+def test_wrong_usage(run, xrc_compat, arguments):
+    result = run([xrc_compat, "selftest", "--softhca", *arguments])
+    assert (result.returncode, result.stdout) == (125, "")
+    assert "usage: " in result.stderr
+
+
+def test_help(run, xrc_compat):
+    assert run([xrc_compat, "selftest", "--help"]).stdout.startswith("usage: xrc-compat selftest")

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`xrc-compat trace`: sees every legacy call of every process, changes none, and knows what was left."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+FUNCTIONS = ["ibv_open_xrc_domain", "ibv_close_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp",
+             "ibv_modify_xrc_rcv_qp", "ibv_query_xrc_rcv_qp", "ibv_reg_xrc_rcv_qp", "ibv_unreg_xrc_rcv_qp",
+             "ibv_create_qp"]
+
+
+@pytest.fixture
+def programs(build_root):
+    return {"cluster": build_root / "tests" / "legacy" / "xrc-cluster",
+            "selftest": build_root / "tools" / "selftest" / "xrc-compat-selftest",
+            "hold": build_root / "tests" / "e2e" / "tools" / "hold-registrations",
+            "dlopen": build_root / "tests" / "legacy" / "clients" / "mvapich2-dlopen",
+            "show": build_root / "tests" / "e2e" / "tools" / "show-start"}
+
+
+@pytest.fixture
+def trace(run, xrc_compat, tmp_path):
+    """trace(program...) -> (result, the JSON document)."""
+
+    def _trace(*program, options=("--softhca=2",)):
+        output = tmp_path / "trace.json"
+        result = run([xrc_compat, "trace", *options, "--json", "--output", output, "--", *program], timeout=60)
+        return result, json.loads(output.read_text())
+
+    return _trace
+
+
+def calls_of(document, function):
+    return [call for call in document["calls"] if call["function"] == function]
+
+
+def test_the_program_does_what_it_does_without(trace, programs):
+    result, document = trace(programs["selftest"])
+    assert (result.returncode, result.stderr) == (0, ""), result
+    assert "16 passed, 0 failed" in result.stdout
+    assert document["exit_status"] == 0
+
+
+def test_every_legacy_function_is_seen_in_every_process(trace, programs):
+    _, document = trace(programs["selftest"])
+    assert {call["function"] for call in document["calls"]} == set(FUNCTIONS)
+    assert len({call["pid"] for call in calls_of(document, "ibv_open_xrc_domain")}) >= 6
+
+
+def test_the_calls_of_the_cluster_add_up(trace, programs):
+    result, document = trace(programs["cluster"], "-n", 3)
+    assert result.returncode == 0, result
+    counts = {name: len(calls_of(document, name)) for name in FUNCTIONS}
+    assert counts["ibv_create_xrc_srq"] == 3 and counts["ibv_create_xrc_rcv_qp"] == 1
+    assert counts["ibv_reg_xrc_rcv_qp"] == 2 and counts["ibv_unreg_xrc_rcv_qp"] == 3
+    assert counts["ibv_open_xrc_domain"] == counts["ibv_close_xrc_domain"] >= 4
+    assert document["left"] == []
+    assert sum(site["calls"] for site in document["sites"]) == len(document["calls"])
+    assert sum(site["failures"] for site in document["sites"]) == sum(call["failed"] for call in document["calls"])
+
+
+def test_arguments_and_results_are_decoded(trace, programs):
+    _, document = trace(programs["selftest"])
+    opened = calls_of(document, "ibv_open_xrc_domain")
+    assert {(call["arguments"]["oflag"], call["result"].split()[-1]) for call in opened if call["failed"]} == {
+        ("0", "EAGAIN"), ("O_CREAT", "EBADF"), ("O_CREAT|O_EXCL", "EINVAL")}
+    assert {call["result"] for call in calls_of(document, "ibv_close_xrc_domain")} == {"0", "EBUSY"}
+    [init, rtr] = [call for call in calls_of(document, "ibv_modify_xrc_rcv_qp") if not call["failed"]]
+    assert init["arguments"]["attr"].startswith("{qp_state=INIT, ")
+    assert init["arguments"]["attr_mask"] == "IBV_QP_STATE|IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX|IBV_QP_PORT"
+    assert "path_mtu=" in rtr["arguments"]["attr"] and "min_rnr_timer=12" in rtr["arguments"]["attr"]
+    [created] = calls_of(document, "ibv_create_xrc_rcv_qp")
+    number = created["result"].split()[-1]
+    assert {call["arguments"]["xrc_qp_num"] for call in calls_of(document, "ibv_reg_xrc_rcv_qp")} == {number, "0xfffffe"}
+    assert "qp_state RTR" in [call for call in calls_of(document, "ibv_query_xrc_rcv_qp") if not call["failed"]][0]["result"]
+    qp = calls_of(document, "ibv_create_qp")[0]["arguments"]["qp_init_attr"]
+    assert qp.startswith("{qp_type=IBV_QPT_XRC, ") and "max_send_wr=4, max_send_sge=1" in qp
+
+
+def test_the_backtrace_goes_through_the_program(trace, programs):
+    _, document = trace(programs["cluster"])
+    for call in document["calls"]:
+        symbols = [frame["symbol"] for frame in call["backtrace"]]
+        assert "main" in symbols and call["duration_ns"] > 0
+        assert not any("trace" in frame["module"] for frame in call["backtrace"])
+        assert call["backtrace"][0]["module"] == str(programs["cluster"])
+    lines = {call["backtrace"][0]["line"] for call in calls_of(document, "ibv_create_xrc_rcv_qp")}
+    source = "receiver.c"
+    assert all(line and line.startswith(source + ":") for line in lines) or lines == {None}
+
+
+@pytest.mark.skipif(subprocess.run(["sh", "-c", "command -v addr2line"], capture_output=True).returncode != 0,
+                    reason="addr2line is not installed")
+def test_the_line_is_that_of_the_call(trace, programs, source_root):
+    _, document = trace(programs["hold"], "/nonexistent/file", 1)
+    assert document["calls"] == [] and document["exit_status"] == 1
+    _, document = trace(programs["cluster"])
+    for call in document["calls"]:
+        file, number = call["backtrace"][0]["line"].split(":")
+        text = (source_root / "tests" / "legacy" / "cluster" / file).read_text().split("\n")
+        # The address of a call may be given the line of any of its arguments.
+        near = "\n".join(text[int(number) - 2: int(number) + 1])
+        assert call["function"] in near, (call, near)
+
+
+def test_functions_that_were_looked_up_are_seen(trace, programs):
+    result, document = trace(programs["dlopen"])
+    assert result.returncode == 0, result
+    called = {call["function"] for call in document["calls"]}
+    assert {"ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp", "ibv_reg_xrc_rcv_qp", "ibv_create_qp"} <= called
+    assert all(call["backtrace"][0]["module"] == str(programs["dlopen"]) for call in document["calls"])
+
+
+def test_what_a_killed_program_leaves(xrc_compat, programs, tmp_path):
+    output = tmp_path / "trace.json"
+    argv = [xrc_compat, "trace", "--softhca", "--json", "--output", output, "--", programs["hold"], tmp_path / "domain", 2]
+    process = subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    try:
+        said = dict(process.stdout.readline().split()[:2] for _ in range(2))
+        for role in ("registrant", "creator"):
+            os.kill(int(said[role]), signal.SIGKILL)
+        assert process.wait(20) == 128 + signal.SIGKILL
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate(timeout=10)
+    left = json.loads(output.read_text())["left"]
+    found = sorted((row["what"], row["pid"], row["backtrace"][0]["symbol"]) for row in left)
+    creator, registrant = int(said["creator"]), int(said["registrant"])
+    assert [row[:2] for row in found if row[0] == "domain"] == sorted([("domain", creator), ("domain", registrant)])
+    assert [row[1] for row in found if row[0] == "registration"] == sorted([creator, creator, registrant])
+    # Inlining may hide the innermost function, never all of them.
+    assert all(any(frame["symbol"] == "main" for frame in row["backtrace"]) for row in left)
+
+
+def test_the_trace_for_people(run, xrc_compat, programs):
+    result = run([xrc_compat, "trace", "--softhca=2", "--", programs["cluster"]], timeout=60)
+    assert result.returncode == 0 and "ibv_" not in result.stdout
+    text = result.stderr
+    assert re.search(r"^\d+ ibv_open_xrc_domain\(context=0x\w+, fd=\d+, oflag=O_CREAT\) = 0x\w+ <[\d.]+ [um]s> \[site \d+\]$",
+                     text, re.M)
+    assert text.count("ibv_open_qp(context, attr)") == 1 and "legacy calls, by the place" in text
+    assert text.endswith("Nothing was left registered.\n")
+    stacks = re.findall(r"^        #0 ", text, re.M)
+    assert len(stacks) == len(re.findall(r"^ +\d+ +\d+ +\d+ +[\d.]+  ibv_", text, re.M))
+
+
+def test_the_porting_report(run, xrc_compat, programs, tmp_path):
+    report = tmp_path / "port.md"
+    result = run([xrc_compat, "trace", "--softhca=2", "--output", tmp_path / "trace", "--porting-report", report, "--",
+                  programs["cluster"]], timeout=60)
+    assert (result.returncode, result.stderr) == (0, "")
+    text = report.read_text()
+    called = set(FUNCTIONS) - {"ibv_query_xrc_rcv_qp"}
+    assert {name for name in FUNCTIONS if f"\n## `{name}`\n" in text} == called
+    assert "Port to: ibv_open_qp(context, attr)" in text and "Nothing was left registered." in text
+    assert all(line.count("|") == 6 for line in text.splitlines() if line.startswith("|"))
+
+
+def test_a_program_without_legacy_calls_keeps_its_status(run, xrc_compat, programs):
+    result = run([xrc_compat, "trace", "--", "sh", "-c", "echo out; echo err >&2; exit 7"])
+    assert (result.returncode, result.stdout) == (7, "out\n")
+    assert result.stderr == "err\n\nThe program made no legacy call.\n"
+
+
+def test_without_the_command_nothing_is_loaded(run, xrc_compat, programs):
+    traced = run([xrc_compat, "trace", "--", programs["show"]]).stdout
+    assert re.search(r"^preload=\S*/libxrc-trace\.so:\S*/libxrc-compat\.so\.1", traced, re.M)
+    assert "libxrc-trace" not in run([xrc_compat, "run", "--", programs["show"]]).stdout
+
+
+def test_a_signal_reaches_the_program(xrc_compat, tmp_path):
+    ready = tmp_path / "ready"
+    script = f"trap 'exit 9' TERM; touch {ready}; i=0; while [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done"
+    process = subprocess.Popen([str(xrc_compat), "trace", "--", "sh", "-c", script], stderr=subprocess.PIPE)
+    deadline = time.monotonic() + 10
+    while not ready.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    process.terminate()
+    process.communicate(timeout=10)
+    assert process.returncode == 9
+
+
+def test_a_tracer_that_is_killed_does_not_take_the_program_along(run, xrc_compat, programs, softhca, tmp_path):
+    marker = tmp_path / "end"
+    script = (f'"$0" trace --output {tmp_path}/trace -- sh -c \'touch {tmp_path}/ready; sleep 0.5; "$0" >{tmp_path}/said 2>&1; '
+              f'echo $? >{marker}\' "$1" & tracer=$!; i=0; '
+              f'while [ ! -e {tmp_path}/ready ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i+1)); done; kill -9 $tracer; i=0; '
+              f'while [ ! -s {marker} ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i+1)); done')
+    run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat, programs["cluster"]], timeout=30,
+        env={"TMPDIR": str(tmp_path)})
+    assert marker.read_text() == "0\n", (tmp_path / "said").read_text()
+    assert "ibv_" not in (tmp_path / "trace").read_text()
+
+
+@pytest.mark.parametrize("parent", ["/tmp", "/nonexistent" * 20, "relative"])
+def test_no_temporary_file_is_left(run, xrc_compat, parent):
+    socket = run([xrc_compat, "trace", "--", "sh", "-c", "echo $XRC_COMPAT_TRACE"], env={"TMPDIR": parent}).stdout.strip()
+    assert socket.startswith("/tmp/xrc-trace-") and not os.path.exists(os.path.dirname(socket))
+
+
+def test_a_program_that_is_not_there(run, xrc_compat):
+    result = run([xrc_compat, "trace", "--", "/nonexistent/program"])
+    assert result.returncode == 127 and "/nonexistent/program" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["--nonsense", "true"], ["--output"], ["--json"]])
+def test_wrong_usage(run, xrc_compat, arguments):
+    result = run([xrc_compat, "trace", *arguments])
+    assert (result.returncode, result.stdout) == (125, "") and "usage: xrc-compat trace" in result.stderr
+
+
+def test_a_file_that_cannot_be_written(run, xrc_compat):
+    result = run([xrc_compat, "trace", "--output", "/nonexistent/x", "--", "true"])
+    assert result.returncode == 125 and "/nonexistent/x" in result.stderr

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Runs the programs of this folder on two emulated devices, and reads their rows."""
+
+import os
+import pathlib
+
+import pytest
+
+FOLDER = pathlib.Path("tests") / "e2e" / "twoway"
+
+# Freed memory is overwritten at once, so that whoever looks at a QP after its end finds no QP.
+STRICT_HEAP = {"MALLOC_PERTURB_": "165", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+
+
+@pytest.fixture(scope="session")
+def program(build_root):
+    return lambda name: build_root / FOLDER / name
+
+
+@pytest.fixture
+def on_wire(run, softhca, xrc_compat, program, sanitizer_runtime):
+    """on_wire(program, words..., settings=[], env={}): the program under xrc-compat on a wire of its own."""
+
+    def _on_wire(name, *words, settings=(), env=None, timeout=100):
+        command = [softhca, "run", "--devices=2", *settings, "--", xrc_compat, "run", "--", program(name), *words]
+        runtime = {"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else {}
+        own = {"SOFTHCA_TEST_COMMAND": str(softhca), **STRICT_HEAP, **runtime, **(env or {})}
+        return run(command, timeout=timeout, env=own)
+
+    return _on_wire
+
+
+@pytest.fixture
+def rows(on_wire):
+    """rows(count, program, words...): all rows are ok, that many, and nothing else is printed."""
+
+    def _rows(count, name, *words, **options):
+        done = on_wire(name, *words, **options)
+        lines = done.stdout.splitlines()
+        bad = [line for line in lines if not line.startswith("ok ")]
+        assert not bad and not done.stderr, "\n" + "\n".join(bad) + "\n" + done.stderr
+        assert len(set(lines)) == len(lines) == count
+        assert done.returncode == 0
+        return [line[3:] for line in lines]
+
+    return _rows
+
+
+@pytest.fixture
+def trace(tmp_path):
+    """A file for the device's commands, and what was ordered of it: {command: how often it succeeded}."""
+
+    class Trace:
+        path = tmp_path / "trace"
+        setting = f"--trace={path}"
+
+        def commands(self):
+            counts = {}
+            for line in self.path.read_text().splitlines():
+                command, result = line.split(" pid ")[1].split(" ", 1)[1].split(": ", 1)
+                if result.startswith("ok"):
+                    counts[command] = counts.get(command, 0) + 1
+            return counts
+
+    return Trace()

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Makes, connects, uses and ends one end of a two-way connection. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "end.h"
+#include "row.h"
+
+#define PATIENCE_MS 5000
+
+static struct ibv_context *open_device(int device)
+{
+	struct ibv_context *context;
+	struct ibv_device **list;
+	int count = 0;
+
+	list = ibv_get_device_list(&count);
+	must(list && device < count);
+	context = ibv_open_device(list[device]);
+	must(context);
+	ibv_free_device_list(list);
+	return context;
+}
+
+static void create_srq(struct end *end)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = END_DEPTH, .max_sge = 1 } };
+
+	end->srq = ibv_create_xrc_srq(end->pd, end->domain, end->cq, &attr);
+	must(end->srq);
+	end->own.srq_num = end->srq->xrc_srq_num;
+	must(end->own.srq_num);
+}
+
+static void register_memory(struct end *end)
+{
+	end->memory = aligned_alloc(4096, END_MEMORY);
+	must(end->memory);
+	memset(end->memory, 0, END_MEMORY);
+	end->mr = ibv_reg_mr(end->pd, end->memory, END_MEMORY, END_ACCESS);
+	must(end->mr);
+	end->own.rkey = end->mr->rkey;
+	end->own.memory = (uintptr_t)end->memory;
+}
+
+void end_open(struct end *end, int device, int fd, bool event_mode)
+{
+	struct ibv_port_attr port;
+
+	*end = (struct end){ .device = device, .event_mode = event_mode, .own.psn = END_PSN + (uint32_t)device };
+	end->context = open_device(device);
+	must_eq(ibv_query_port(end->context, 1, &port), 0);
+	end->own.lid = port.lid;
+	end->pd = ibv_alloc_pd(end->context);
+	must(end->pd);
+	end->domain = ibv_open_xrc_domain(end->context, fd, O_CREAT);
+	must(end->domain);
+	must(end->domain->context == end->context);
+	if (event_mode) {
+		end->channel = ibv_create_comp_channel(end->context);
+		must(end->channel);
+	}
+	end->cq = ibv_create_cq(end->context, 4 * END_DEPTH, NULL, end->channel, 0);
+	must(end->cq);
+	if (event_mode)
+		must_eq(ibv_req_notify_cq(end->cq, 0), 0);
+	create_srq(end);
+	register_memory(end);
+}
+
+void end_create_qp(struct end *end, uint32_t max_send_wr)
+{
+	struct ibv_qp_init_attr attr = {
+		.qp_context = end,
+		.send_cq = end->cq,
+		.recv_cq = end->cq,
+		.cap = { .max_send_wr = max_send_wr, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 64 },
+		.qp_type = IBV_QPT_XRC,
+		.xrc_domain = end->domain,
+	};
+
+	end->qp = ibv_create_qp(end->pd, &attr);
+	must(end->qp);
+	end->own.qp_num = end->qp->qp_num;
+}
+
+static void attr_to_rtr(const struct end *end, struct ibv_qp_attr *attr)
+{
+	attr->path_mtu = IBV_MTU_1024;
+	attr->dest_qp_num = end->peer.qp_num;
+	attr->rq_psn = end->peer.psn;
+	attr->max_dest_rd_atomic = 5;
+	attr->min_rnr_timer = 12;
+	attr->ah_attr.dlid = (uint16_t)end->peer.lid;
+	attr->ah_attr.port_num = 1;
+}
+
+static void attr_to_rts(const struct end *end, struct ibv_qp_attr *attr)
+{
+	attr->timeout = 10;	/* 4 ms */
+	attr->retry_cnt = 3;
+	attr->rnr_retry = 6;
+	attr->sq_psn = end->own.psn;
+	attr->max_rd_atomic = 3;
+}
+
+struct ibv_qp_attr end_attr(const struct end *end, enum ibv_qp_state state, int *mask)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+
+	*mask = IBV_QP_STATE;
+	if (state == IBV_QPS_INIT) {
+		attr.port_num = 1;
+		attr.qp_access_flags = END_ACCESS & ~IBV_ACCESS_LOCAL_WRITE;
+		*mask = MASK_INIT;
+	} else if (state == IBV_QPS_RTR) {
+		attr_to_rtr(end, &attr);
+		*mask = MASK_RTR;
+	} else if (state == IBV_QPS_RTS) {
+		attr_to_rts(end, &attr);
+		*mask = MASK_RTS;
+	}
+	return attr;
+}
+
+int end_modify(struct end *end, enum ibv_qp_state state)
+{
+	int mask;
+	struct ibv_qp_attr attr = end_attr(end, state, &mask);
+
+	return ibv_modify_qp(end->qp, &attr, mask);
+}
+
+void end_bring(struct end *end, enum ibv_qp_state state)
+{
+	for (enum ibv_qp_state step = IBV_QPS_INIT; step <= state; step++)
+		must_eq(end_modify(end, step), 0);
+}
+
+enum ibv_qp_state end_state(struct end *end)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+
+	must_eq(ibv_query_qp(end->qp, &attr, IBV_QP_STATE, &init_attr), 0);
+	must_eq(attr.cur_qp_state, attr.qp_state);
+	return attr.qp_state;
+}
+
+void ends_open(struct end *a, struct end *b)
+{
+	end_open(a, 0, -1, false);
+	end_open(b, 1, -1, false);
+	end_create_qp(a, END_DEPTH);
+	end_create_qp(b, END_DEPTH);
+	a->peer = b->own;
+	b->peer = a->own;
+}
+
+void ends_connect(struct end *a, struct end *b)
+{
+	end_bring(a, IBV_QPS_RTS);
+	end_bring(b, IBV_QPS_RTS);
+}
+
+void end_post_recv(struct end *end, uint64_t wr_id, uint32_t offset, uint32_t length)
+{
+	struct ibv_sge sge = { (uintptr_t)end->memory + offset, length, end->mr->lkey };
+	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 };
+	struct ibv_recv_wr *bad;
+
+	must_eq(ibv_post_srq_recv(end->srq, &wr, &bad), 0);
+}
+
+struct ibv_send_wr end_wr(const struct end *end, struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint32_t offset,
+			  uint32_t length)
+{
+	struct ibv_send_wr wr = {
+		.wr_id = opcode,
+		.sg_list = sge,
+		.num_sge = 1,
+		.opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+		.xrc_remote_srq_num = end->peer.srq_num,
+	};
+
+	*sge = (struct ibv_sge){ (uintptr_t)end->memory + offset, length, end->mr->lkey };
+	if (opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+		wr.wr.atomic.remote_addr = end->peer.memory + offset;
+		wr.wr.atomic.rkey = end->peer.rkey;
+	} else {
+		wr.wr.rdma.remote_addr = end->peer.memory + offset;
+		wr.wr.rdma.rkey = end->peer.rkey;
+	}
+	return wr;
+}
+
+void end_post(struct end *end, struct ibv_send_wr *wr)
+{
+	struct ibv_send_wr *bad;
+
+	must_eq(ibv_post_send(end->qp, wr, &bad), 0);
+}
+
+void end_send(struct end *end, enum ibv_wr_opcode opcode, uint32_t offset, uint32_t length)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = end_wr(end, &sge, opcode, offset, length);
+
+	end_post(end, &wr);
+}
+
+static long long now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
+}
+
+static void wait_for_completion_event(struct end *end)
+{
+	struct pollfd pollfd = { .fd = end->channel->fd, .events = POLLIN };
+	struct ibv_cq *cq;
+	void *cq_context;
+
+	must_eq(poll(&pollfd, 1, PATIENCE_MS), 1);
+	must_eq(ibv_get_cq_event(end->channel, &cq, &cq_context), 0);
+	must(cq == end->cq);
+	ibv_ack_cq_events(cq, 1);
+	must_eq(ibv_req_notify_cq(cq, 0), 0);
+}
+
+struct ibv_wc end_poll(struct end *end)
+{
+	long long deadline = now_ms() + PATIENCE_MS;
+	struct ibv_wc wc;
+	int polled;
+
+	while (!(polled = ibv_poll_cq(end->cq, 1, &wc))) {
+		must(now_ms() < deadline);
+		if (end->event_mode)
+			wait_for_completion_event(end);
+		else
+			usleep(100);
+	}
+	must_eq(polled, 1);
+	return wc;
+}
+
+void end_quiet(struct end *end)
+{
+	struct ibv_wc wc;
+
+	usleep(20000);
+	must_eq(ibv_poll_cq(end->cq, 1, &wc), 0);
+}
+
+static bool event_there(const struct end *end, int milliseconds)
+{
+	struct pollfd pollfd = { .fd = end->context->async_fd, .events = POLLIN };
+
+	return poll(&pollfd, 1, milliseconds) == 1;
+}
+
+struct ibv_async_event end_event(struct end *end)
+{
+	struct ibv_async_event event;
+
+	must(event_there(end, PATIENCE_MS));
+	must_eq(ibv_get_async_event(end->context, &event), 0);
+	return event;
+}
+
+void end_no_event(struct end *end, int milliseconds)
+{
+	struct ibv_async_event event;
+	int flags = fcntl(end->context->async_fd, F_GETFL);
+
+	/* The descriptor may be readable for what is not the application's: then the library has nothing either. */
+	if (!event_there(end, milliseconds))
+		return;
+	fcntl(end->context->async_fd, F_SETFL, flags | O_NONBLOCK);
+	must_eq(ibv_get_async_event(end->context, &event), -1);
+	must_eq(errno, EWOULDBLOCK);
+	fcntl(end->context->async_fd, F_SETFL, flags);
+}
+
+void end_close(struct end *end)
+{
+	if (end->qp)
+		must_eq(ibv_destroy_qp(end->qp), 0);
+	must_eq(ibv_destroy_srq(end->srq), 0);
+	must_eq(ibv_close_xrc_domain(end->domain), 0);
+	must_eq(ibv_destroy_cq(end->cq), 0);
+	if (end->channel)
+		must_eq(ibv_destroy_comp_channel(end->channel), 0);
+	must_eq(ibv_dereg_mr(end->mr), 0);
+	must_eq(ibv_dealloc_pd(end->pd), 0);
+	must_eq(ibv_close_device(end->context), 0);
+	free(end->memory);
+}
+
+static void ask_softhca(const char *const words[])
+{
+	const char *softhca = getenv("SOFTHCA_TEST_COMMAND");
+	char home[256];
+	/* Without the preloads of this program, which are of no use to that one. */
+	char *const environment[] = { home, NULL };
+	int status;
+	pid_t pid;
+
+	must(softhca);
+	snprintf(home, sizeof(home), "SOFTHCA_DIR=%s", getenv("SOFTHCA_DIR"));
+	fflush(stdout);
+	pid = vfork();
+	if (!pid) {
+		execve(softhca, (char *const *)words, environment);
+		_exit(127);
+	}
+	must(waitpid(pid, &status, 0) == pid);
+	must_eq(status, 0);
+}
+
+void inject(int device, const char *event, uint32_t number)
+{
+	char name[16], digits[16];
+	const char *const words[] = { "softhca", "ctl", "event", name, event, digits, NULL };
+
+	snprintf(name, sizeof(name), "mlx4_%d", device);
+	snprintf(digits, sizeof(digits), "%u", number);
+	ask_softhca(words);
+}
+
+void show_objects(void)
+{
+	const char *const words[] = { "softhca", "ctl", "objects", "--json", NULL };
+
+	ask_softhca(words);
+}
+
+uint32_t hidden_half(uint32_t qp_num)
+{
+	return (qp_num + 1) | 0x800000;
+}

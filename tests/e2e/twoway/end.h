@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * One end of a two-way connection, as qperf and MVAPICH 1.x made it: an XRC domain, an XRC SRQ and one XRC QP.
+ * Whatever should work and does not ends the row.
+ */
+#ifndef TESTS_E2E_TWOWAY_END_H
+#define TESTS_E2E_TWOWAY_END_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+
+#define END_MEMORY (1u << 20)
+#define END_DEPTH 128
+#define END_PSN 0xfffff0u	/* soon wraps round */
+#define END_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+
+#define MASK_INIT (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
+#define MASK_RTR \
+	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | \
+	 IBV_QP_MIN_RNR_TIMER)
+#define MASK_RTS \
+	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC)
+
+/* All that the two ends tell each other; the last two only for RDMA and atomics. */
+struct address {
+	uint32_t lid, qp_num, psn, srq_num;
+	uint32_t rkey;
+	uint64_t memory;
+};
+
+struct end {
+	int device;
+	bool event_mode;
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_xrc_domain *domain;
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	uint8_t *memory;
+	struct address own;
+	struct address peer;
+};
+
+/** end_open - all but the QP, on the device of that number; @fd -1: a private domain. */
+void end_open(struct end *end, int device, int fd, bool event_mode);
+
+/** end_create_qp - @max_send_wr 0: receive-only. */
+void end_create_qp(struct end *end, uint32_t max_send_wr);
+
+/** end_attr - what an old program passed for that transition, with RC's full mask. */
+struct ibv_qp_attr end_attr(const struct end *end, enum ibv_qp_state state, int *mask);
+
+/** end_modify - one transition: what ibv_modify_qp returned. */
+int end_modify(struct end *end, enum ibv_qp_state state);
+
+/** end_bring - from RESET, through all states up to @state. */
+void end_bring(struct end *end, enum ibv_qp_state state);
+
+/** end_state - what ibv_query_qp says. */
+enum ibv_qp_state end_state(struct end *end);
+
+/** ends_open - two ends on devices 0 and 1, in RESET, told about each other; ends_connect - brought to RTS. */
+void ends_open(struct end *a, struct end *b);
+void ends_connect(struct end *a, struct end *b);
+
+void end_post_recv(struct end *end, uint64_t wr_id, uint32_t offset, uint32_t length);
+
+/** end_wr - a signalled work request from that part of our memory to the same part of theirs; @sge is to outlive it. */
+struct ibv_send_wr end_wr(const struct end *end, struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint32_t offset,
+			  uint32_t length);
+void end_post(struct end *end, struct ibv_send_wr *wr);
+void end_send(struct end *end, enum ibv_wr_opcode opcode, uint32_t offset, uint32_t length);
+
+/** end_poll - the next completion, within 5 s, in the end's mode. */
+struct ibv_wc end_poll(struct end *end);
+
+/** end_quiet - no completion for 20 ms. */
+void end_quiet(struct end *end);
+
+/** end_event - the next async event within 5 s; end_no_event - none for @milliseconds. */
+struct ibv_async_event end_event(struct end *end);
+void end_no_event(struct end *end, int milliseconds);
+
+/** end_close - everything that is left, each result 0. */
+void end_close(struct end *end);
+
+/** inject - an async event on an object of a device, by its name in `softhca ctl event`. */
+void inject(int device, const char *event, uint32_t number);
+
+/** show_objects - a line of JSON on stdout: what there is on the devices now. */
+void show_objects(void);
+
+/** hidden_half - the number of the receiving half of an emulated mlx4's two-way QP. */
+uint32_t hidden_half(uint32_t qp_num);
+
+#endif

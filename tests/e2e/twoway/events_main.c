@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Async events as programs with receive QPs get, acknowledge and ignore them. */
+
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "events.h"
+
+uint32_t receive_qp(struct end *end)
+{
+	struct ibv_qp_init_attr init_attr = { .xrc_domain = end->domain };
+	uint32_t qp_num;
+
+	must_eq(ibv_create_xrc_rcv_qp(&init_attr, &qp_num), 0);
+	return qp_num;
+}
+
+uint64_t event_number(const struct ibv_async_event *event)
+{
+	uint64_t number;
+
+	memcpy(&number, &event->element, sizeof(number));
+	return number;
+}
+
+double seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+int main(int argc, char **argv)
+{
+	const char *only = argc > 2 ? argv[2] : NULL;
+
+	if (argc > 1 && !strcmp(argv[1], "flagged"))
+		return rows_run(flagged_rows, flagged_rows_count, only);
+	if (argc > 1 && !strcmp(argv[1], "thread"))
+		return rows_run(thread_rows, thread_rows_count, only);
+	fprintf(stderr, "usage: %s flagged|thread [PART_OF_NAME]\n", argv[0]);
+	return 2;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Creates one XRC QP, after whatever its words say: plugin=FILE loads a plugin, dlsym=NAME and dlvsym=NAME look a
+ * function up in libibverbs. Compiled with REFERS_TO it refers to that function itself, without calling it.
+ */
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "end.h"
+#include "row.h"
+
+#ifdef REFERS_TO
+/* Seen from outside, so that the compiler cannot leave it out. */
+__attribute__((visibility("default"))) void never_called(void);
+
+void never_called(void)
+{
+	REFERS_TO(NULL, 0);
+}
+#endif
+
+static void *libibverbs(void)
+{
+	void *library = dlopen("libibverbs.so.1", RTLD_NOW);
+
+	must(library);
+	return library;
+}
+
+static void obey(const char *word)
+{
+	if (!strncmp(word, "plugin=", 7))
+		must(dlopen(word + 7, RTLD_LAZY));
+	else if (!strncmp(word, "dlsym=", 6))
+		must(dlsym(libibverbs(), word + 6));
+	else if (!strncmp(word, "dlvsym=", 7))
+		must(dlvsym(libibverbs(), word + 7, "IBVERBS_1.1"));
+	else
+		row_fail(__FILE__, __LINE__, "no such word: %s", word);
+}
+
+int main(int argc, char **argv)
+{
+	struct end end;
+
+	row_begin("creates an XRC QP");
+	row_inherit("");
+	for (int i = 1; i < argc; i++)
+		obey(argv[i]);
+	end_open(&end, 0, -1, false);
+	end_create_qp(&end, 16);
+	end_close(&end);
+	row_ok();
+	return 0;
+}

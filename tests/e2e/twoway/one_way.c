@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A one-way program that says what it asks the device for: nothing else may be created there, and the inline verbs of
+ * its data path are the provider's own.
+ */
+
+#include <fcntl.h>
+#include <stdio.h>
+
+#include "end.h"
+#include "row.h"
+
+#define SENDERS 3
+
+static void connect_receiver(struct end *end, uint32_t qp_num)
+{
+	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTR; state++) {
+		int mask;
+		struct ibv_qp_attr attr = end_attr(end, state, &mask);
+
+		must_eq(ibv_modify_xrc_rcv_qp(end->domain, qp_num, &attr, mask), 0);
+	}
+}
+
+/* Sends to itself, and registers with what it is registered with. Returns the receive QP's number. */
+static uint32_t use(struct end *end)
+{
+	struct ibv_qp_init_attr init_attr = { .xrc_domain = end->domain };
+	struct ibv_wc wc;
+	uint32_t qp_num;
+
+	must_eq(ibv_create_xrc_rcv_qp(&init_attr, &qp_num), 0);
+	end->peer = end->own;
+	connect_receiver(end, qp_num);
+	end->peer.qp_num = qp_num;
+	end_bring(end, IBV_QPS_RTS);
+	end_post_recv(end, 1, 4096, 4096);
+	end_send(end, IBV_WR_SEND, 0, 100);
+	for (int i = 0; i < 2; i++) {
+		wc = end_poll(end);
+		must_eq(wc.status, IBV_WC_SUCCESS);
+		must_eq(wc.qp_num, wc.opcode & IBV_WC_RECV ? qp_num : end->qp->qp_num);
+	}
+	must_eq(ibv_reg_xrc_rcv_qp(end->domain, qp_num), 0);
+	return qp_num;
+}
+
+static void check_slots(const struct ibv_context_ops *before, const struct ibv_context_ops *after)
+{
+	row_begin("the provider's own functions");
+	must(after->poll_cq == before->poll_cq);
+	must(after->req_notify_cq == before->req_notify_cq);
+	must(after->post_send == before->post_send);
+	must(after->post_recv == before->post_recv);
+	must(after->post_srq_recv != before->post_srq_recv);
+	row_ok();
+}
+
+/* As the device has it before the library can have touched anything. */
+static struct ibv_context_ops untouched_ops(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = ibv_open_device(list[0]);
+	struct ibv_context_ops ops;
+
+	must(context);
+	ops = context->ops;
+	ibv_free_device_list(list);
+	must_eq(ibv_close_device(context), 0);
+	return ops;
+}
+
+int main(void)
+{
+	struct ibv_context_ops before;
+	struct ibv_qp *others[SENDERS - 1];
+	uint32_t qp_num;
+	struct end end;
+
+	row_begin("uses XRC one way");
+	row_inherit("");
+	before = untouched_ops();
+	end_open(&end, 0, -1, false);
+	for (int i = 0; i < SENDERS - 1; i++) {
+		end_create_qp(&end, 16);
+		others[i] = end.qp;
+	}
+	end_create_qp(&end, 16);
+	qp_num = use(&end);
+	row_ok();
+	check_slots(&before, &end.context->ops);
+	printf("asked pd 1\nasked cq 1\nasked mr 1\nasked xrcd 1\nasked srq 1\nasked qp %d\n", SENDERS + 1);
+	show_objects();
+	for (int i = 0; i < SENDERS - 1; i++)
+		must_eq(ibv_destroy_qp(others[i]), 0);
+	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
+	end_close(&end);
+	return 0;
+}

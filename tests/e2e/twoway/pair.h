@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The groups of rows about a two-way QP as one object. */
+#ifndef TESTS_E2E_TWOWAY_PAIR_H
+#define TESTS_E2E_TWOWAY_PAIR_H
+
+#include "end.h"
+#include "row.h"
+
+extern const struct row state_rows[], error_rows[], event_rows[];
+extern const size_t state_rows_count, error_rows_count, event_rows_count;
+
+#define GROUP(name) \
+	const size_t name##_rows_count = sizeof(name##_rows) / sizeof(name##_rows[0])
+
+/** one_message - a message arrives and is whole, and both completions carry the visible number. */
+void one_message(struct end *from, struct end *to);
+
+/** refused - a message gets no answer: the sender's retries are used up. */
+void refused(struct end *from);
+
+/** must_flush - what is posted on a QP in ERR comes back as flushed. */
+void must_flush(struct end *end);
+
+#endif

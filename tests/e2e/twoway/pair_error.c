@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* One half fails: the QP has failed as a whole. */
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+/* A peer that nobody hears of: the QP behind that number is gone. */
+static void lose_peer(struct end *a, struct end *b)
+{
+	ends_open(a, b);
+	ends_connect(a, b);
+	one_message(a, b);
+	must_eq(ibv_destroy_qp(b->qp), 0);
+	b->qp = NULL;
+}
+
+/* A second sender that our receiving half would take for its peer: as it has the same number, only a new one can tell. */
+static void retries_exceeded(void)
+{
+	struct end a, b;
+
+	lose_peer(&a, &b);
+	refused(&a);
+	must_eq(end_state(&a), IBV_QPS_ERR);
+	must_flush(&a);
+	end_close(&a);
+	end_close(&b);
+}
+
+/* The peer has not connected back yet, so that what we send gets no answer; what it sends would arrive. */
+static void fail_by_retries(struct end *a, struct end *b)
+{
+	ends_open(a, b);
+	b->peer.qp_num += 1000;
+	end_bring(a, IBV_QPS_RTS);
+	end_bring(b, IBV_QPS_INIT);
+	end_post_recv(a, 1, 0, 4096);
+	end_send(a, IBV_WR_SEND, 0, 8);
+}
+
+static void peer_comes_late(struct end *a, struct end *b)
+{
+	b->peer.qp_num = a->own.qp_num;
+	must_eq(end_modify(b, IBV_QPS_RTR), 0);
+	must_eq(end_modify(b, IBV_QPS_RTS), 0);
+}
+
+static void refuses_what_comes_in(void)
+{
+	struct end a, b;
+
+	fail_by_retries(&a, &b);
+	must_eq(end_poll(&a).status, IBV_WC_RETRY_EXC_ERR);
+	peer_comes_late(&a, &b);
+	refused(&b);
+	end_quiet(&a);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void query_alone_finds_out(void)
+{
+	struct end a, b;
+
+	fail_by_retries(&a, &b);
+	for (int i = 0; i < 500 && end_state(&a) != IBV_QPS_ERR; i++)
+		usleep(2000);
+	must_eq(end_state(&a), IBV_QPS_ERR);
+	peer_comes_late(&a, &b);
+	refused(&b);
+	must_eq(end_poll(&a).status, IBV_WC_RETRY_EXC_ERR);
+	end_quiet(&a);
+	end_close(&a);
+	end_close(&b);
+}
+
+/* Contract 5.9: no transition but to ERR or RESET leads out of ERR. */
+static void nothing_leads_on(void)
+{
+	struct end a, b;
+
+	lose_peer(&a, &b);
+	refused(&a);
+	must(end_modify(&a, IBV_QPS_RTS));
+	must(end_modify(&a, IBV_QPS_INIT));
+	must_eq(end_state(&a), IBV_QPS_ERR);
+}
+
+static void too_long(void)
+{
+	struct ibv_wc wc;
+	struct end a, b;
+
+	ends_open(&a, &b);
+	ends_connect(&a, &b);
+	one_message(&b, &a);
+	end_post_recv(&b, 12, 0, 100);
+	end_send(&a, IBV_WR_SEND, 0, 101);
+	wc = end_poll(&b);
+	must_eq(wc.status, IBV_WC_LOC_LEN_ERR);
+	must_eq(wc.wr_id, 12);
+	must_eq(wc.qp_num, b.qp->qp_num);
+	must_eq(end_poll(&a).status, IBV_WC_REM_INV_REQ_ERR);
+	must_flush(&b);
+	must_flush(&a);
+	must_eq(end_state(&a), IBV_QPS_ERR);
+	must_eq(end_state(&b), IBV_QPS_ERR);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void remote_access(enum ibv_wr_opcode opcode)
+{
+	struct ibv_async_event event;
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct end a, b;
+
+	ends_open(&a, &b);
+	ends_connect(&a, &b);
+	one_message(&a, &b);
+	one_message(&b, &a);
+	wr = end_wr(&a, &sge, opcode, 0, 64);
+	wr.wr.rdma.rkey ^= 0x5500;
+	end_post(&a, &wr);
+	must_eq(end_poll(&a).status, IBV_WC_REM_ACCESS_ERR);
+	event = end_event(&b);
+	must_eq(event.event_type, IBV_EVENT_QP_ACCESS_ERR);
+	must(event.element.qp == b.qp);
+	must_flush(&b);
+	must_eq(end_state(&b), IBV_QPS_ERR);
+	must_eq(end_state(&a), IBV_QPS_ERR);
+	ibv_ack_async_event(&event);
+	end_no_event(&b, 20);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void bad_write(void)
+{
+	remote_access(IBV_WR_RDMA_WRITE);
+}
+
+static void bad_read(void)
+{
+	remote_access(IBV_WR_RDMA_READ);
+}
+
+/* Both ends are connected to a QP that destroys itself while the other thread polls the failures. */
+struct poller {
+	struct end *end;
+	volatile bool stop;
+};
+
+static void *poll_on(void *arg)
+{
+	struct poller *poller = arg;
+	struct ibv_wc wc[16];
+
+	while (!poller->stop) {
+		must(ibv_poll_cq(poller->end->cq, 16, wc) >= 0);
+		usleep(50);
+	}
+	return NULL;
+}
+
+static void destroyed_while_failing(void)
+{
+	struct poller poller = { 0 };
+	struct end a, b;
+	pthread_t thread;
+
+	ends_open(&a, &b);
+	poller.end = &a;
+	must(!pthread_create(&thread, NULL, poll_on, &poller));
+	for (int round = 0; round < 40; round++) {
+		struct ibv_send_wr wr;
+		struct ibv_sge sge;
+
+		ends_connect(&a, &b);
+		wr = end_wr(&a, &sge, IBV_WR_RDMA_WRITE, 0, 64);
+		wr.wr.rdma.rkey ^= 0x5500;
+		end_post(&a, &wr);
+		usleep((unsigned)round * 10);
+		must_eq(ibv_destroy_qp(a.qp), 0);
+		must_eq(ibv_destroy_qp(b.qp), 0);
+		end_create_qp(&a, END_DEPTH);
+		end_create_qp(&b, END_DEPTH);
+		a.peer = b.own;
+		b.peer = a.own;
+	}
+	poller.stop = true;
+	must(!pthread_join(thread, NULL));
+	end_close(&a);
+	end_close(&b);
+}
+
+const struct row error_rows[] = {
+	{ "retries exceeded: it is in ERR, what is posted is flushed", retries_exceeded },
+	{ "retries exceeded: what comes in is refused", refuses_what_comes_in },
+	{ "retries exceeded: a query alone finds out", query_alone_finds_out },
+	{ "ERR is left through RESET only", nothing_leads_on },
+	{ "a message longer than its buffer fails both halves", too_long },
+	{ "a write with a wrong key: event, and ERR as a whole", bad_write },
+	{ "a read with a wrong key: event, and ERR as a whole", bad_read },
+	{ "destroyed by one thread while another polls its failure", destroyed_while_failing },
+};
+
+GROUP(error);

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Modify, query, destroy, and whose a two-way QP is. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+static struct ibv_qp_attr query(struct end *end, int mask, struct ibv_qp_init_attr *init_attr)
+{
+	struct ibv_qp_attr attr = { 0 };
+
+	must_eq(ibv_query_qp(end->qp, &attr, mask, init_attr), 0);
+	return attr;
+}
+
+static void each_state(void)
+{
+	struct end a, b;
+
+	ends_open(&a, &b);
+	must_eq(end_state(&a), IBV_QPS_RESET);
+	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTS; state++) {
+		must_eq(end_modify(&a, state), 0);
+		must_eq(end_state(&a), state);
+	}
+	end_bring(&b, IBV_QPS_RTS);
+	one_message(&a, &b);
+	one_message(&b, &a);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void query_everything(int mask)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+	struct end a, b;
+
+	ends_open(&a, &b);
+	ends_connect(&a, &b);
+	attr = query(&a, mask, &init_attr);
+	must_eq(attr.qp_state, IBV_QPS_RTS);
+	must_eq(attr.cur_qp_state, IBV_QPS_RTS);
+	must_eq(attr.dest_qp_num, b.qp->qp_num);
+	must_eq(attr.path_mtu, IBV_MTU_1024);
+	must_eq(attr.ah_attr.dlid, b.own.lid);
+	must_eq(attr.port_num, 1);
+	must_eq(attr.qp_access_flags, END_ACCESS & ~IBV_ACCESS_LOCAL_WRITE);
+	/* Of the half that receives. */
+	must_eq(attr.rq_psn, b.own.psn);
+	must_eq(attr.max_dest_rd_atomic, 5);
+	must_eq(attr.min_rnr_timer, 12);
+	/* Of the half that sends. */
+	must_eq(attr.sq_psn, a.own.psn);
+	must_eq(attr.max_rd_atomic, 3);
+	must_eq(attr.timeout, 10);
+	must_eq(attr.retry_cnt, 3);
+	must_eq(attr.rnr_retry, 6);
+	must(attr.cap.max_send_wr >= END_DEPTH && attr.cap.max_inline_data >= 64);
+	must_eq(attr.cap.max_recv_wr, 0);
+	must_eq(init_attr.qp_type, IBV_QPT_XRC);
+	must(init_attr.xrc_domain == a.domain && !init_attr.srq && init_attr.qp_context == &a);
+	must(init_attr.send_cq == a.cq && init_attr.recv_cq == a.cq);
+}
+
+static void query_with_mask_0(void)
+{
+	query_everything(0);
+}
+
+static void query_with_every_bit(void)
+{
+	query_everything(-1);
+}
+
+static void half_a_mask(void)
+{
+	struct end a, b;
+	struct ibv_qp_attr attr;
+	int mask;
+
+	ends_open(&a, &b);
+	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTS; state++) {
+		attr = end_attr(&a, state, &mask);
+		for (int bit = 2; bit && bit <= mask; bit <<= 1) {
+			if (!(mask & bit))
+				continue;
+			must_eq(ibv_modify_qp(a.qp, &attr, mask & ~bit), EINVAL);
+			must_eq(errno, EINVAL);
+			must_eq(end_state(&a), state - 1);
+		}
+		must_eq(ibv_modify_qp(a.qp, &attr, mask), 0);
+	}
+	end_bring(&b, IBV_QPS_RTS);
+	one_message(&b, &a);
+	one_message(&a, &b);
+}
+
+/* What only the sending half checks fails after the receiving half has moved: the transition can be repeated. */
+static void refused_by_one_half(void)
+{
+	struct end a, b;
+	struct ibv_qp_attr attr;
+	int mask;
+
+	ends_open(&a, &b);
+	end_bring(&a, IBV_QPS_RTR);
+	attr = end_attr(&a, IBV_QPS_RTS, &mask);
+	attr.max_rd_atomic = 255;
+	must_eq(ibv_modify_qp(a.qp, &attr, mask), EINVAL);
+	must_eq(end_state(&a), IBV_QPS_RTR);
+	must_eq(end_modify(&a, IBV_QPS_RTS), 0);
+	end_bring(&b, IBV_QPS_RTS);
+	one_message(&a, &b);
+	one_message(&b, &a);
+}
+
+static void access_taken_away(void)
+{
+	struct end a, b;
+	struct ibv_qp_attr attr = { .qp_access_flags = IBV_ACCESS_REMOTE_READ, .min_rnr_timer = 7 };
+	struct ibv_qp_init_attr init_attr;
+
+	ends_open(&a, &b);
+	ends_connect(&a, &b);
+	must_eq(ibv_modify_qp(b.qp, &attr, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER), 0);
+	attr = query(&b, 0, &init_attr);
+	must_eq(attr.qp_access_flags, IBV_ACCESS_REMOTE_READ);
+	must_eq(attr.min_rnr_timer, 7);
+	end_send(&a, IBV_WR_RDMA_READ, 0, 100);
+	must_eq(end_poll(&a).status, IBV_WC_SUCCESS);
+	end_send(&a, IBV_WR_RDMA_WRITE, 0, 100);
+	must_eq(end_poll(&a).status, IBV_WC_REM_INV_REQ_ERR);
+}
+
+static void drained_and_back(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
+	struct ibv_async_event event;
+	struct end a, b;
+
+	ends_open(&a, &b);
+	ends_connect(&a, &b);
+	one_message(&a, &b);
+	must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+	must_eq(end_state(&a), IBV_QPS_SQD);
+	event = end_event(&a);
+	must_eq(event.event_type, IBV_EVENT_SQ_DRAINED);
+	must(event.element.qp == a.qp);
+	ibv_ack_async_event(&event);
+	end_no_event(&a, 20);
+	one_message(&b, &a);	/* it still receives */
+	attr.qp_state = IBV_QPS_RTS;
+	must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+	one_message(&a, &b);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void through_reset(struct end *end)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+
+	must_eq(ibv_modify_qp(end->qp, &attr, IBV_QP_STATE), 0);
+	must_eq(end_state(end), IBV_QPS_RESET);
+	end->own.psn ^= 0x123456;
+}
+
+static void connected_again(bool after_error)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct end a, b;
+
+	ends_open(&a, &b);
+	ends_connect(&a, &b);
+	one_message(&a, &b);
+	if (after_error) {
+		must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+		must_eq(end_state(&a), IBV_QPS_ERR);
+		refused(&b);
+	}
+	through_reset(&a);
+	through_reset(&b);
+	a.peer = b.own;
+	b.peer = a.own;
+	ends_connect(&a, &b);
+	one_message(&b, &a);
+	one_message(&a, &b);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void after_reset(void)
+{
+	connected_again(false);
+}
+
+static void after_error(void)
+{
+	connected_again(true);
+}
+
+static void new_qp_in_its_place(void)
+{
+	struct end a, b;
+
+	ends_open(&a, &b);
+	for (int round = 0; round < 5; round++) {
+		ends_connect(&a, &b);
+		one_message(&a, &b);
+		one_message(&b, &a);
+		must_eq(ibv_destroy_qp(a.qp), 0);
+		refused(&b);
+		must_eq(ibv_destroy_qp(b.qp), 0);
+		end_create_qp(&a, END_DEPTH);
+		end_create_qp(&b, END_DEPTH);
+		a.peer = b.own;
+		b.peer = a.own;
+	}
+	end_close(&a);
+	end_close(&b);
+}
+
+static void receive_only(void)
+{
+	struct end a, b;
+
+	end_open(&a, 0, -1, false);
+	end_open(&b, 1, -1, false);
+	end_create_qp(&a, 0);
+	end_create_qp(&b, 16);
+	a.peer = b.own;
+	b.peer = a.own;
+	ends_connect(&a, &b);
+	one_message(&b, &a);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void domain_is_busy(void)
+{
+	struct end a, b;
+
+	ends_open(&a, &b);
+	must_eq(ibv_destroy_srq(a.srq), 0);
+	must_eq(ibv_close_xrc_domain(a.domain), EBUSY);
+	must_eq(errno, EBUSY);
+	end_bring(&a, IBV_QPS_RTS);
+	must_eq(ibv_close_xrc_domain(a.domain), EBUSY);
+	must_eq(ibv_destroy_qp(a.qp), 0);
+	must_eq(ibv_close_xrc_domain(a.domain), 0);
+}
+
+/* ---- MVAPICH 1.x: one QP per peer host, its target delivers to the SRQs of all processes that share the file ---- */
+
+static void neighbour(int wire, int fd)
+{
+	uint32_t visible;
+	struct ibv_wc wc;
+	struct end c;
+
+	row_inherit("neighbour: ");
+	end_open(&c, 1, fd, false);
+	end_post_recv(&c, 815, 0, 4096);
+	must(write(wire, &c.own.srq_num, sizeof(uint32_t)) == sizeof(uint32_t));
+	must(read(wire, &visible, sizeof(visible)) == sizeof(visible));
+	wc = end_poll(&c);
+	must_eq(wc.status, IBV_WC_SUCCESS);
+	must_eq(wc.wr_id, 815);
+	must_eq(wc.qp_num, visible);
+	must_eq(wc.src_qp, c.own.srq_num);
+	must_eq(wc.byte_len, 300);
+	for (int i = 0; i < 300; i++)
+		must_eq(c.memory[i], (uint8_t)(i * 3));
+	end_close(&c);
+	_exit(0);
+}
+
+static int domain_file(void)
+{
+	FILE *file = tmpfile();
+
+	must(file);
+	return fileno(file);
+}
+
+static void to_the_neighbour(void)
+{
+	int ends[2], fd = domain_file(), status;
+	struct end a, b;
+	pid_t pid;
+
+	must(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends));
+	pid = fork();
+	if (!pid)
+		neighbour(ends[1], fd);
+	end_open(&a, 0, -1, false);
+	end_open(&b, 1, fd, false);
+	end_create_qp(&a, END_DEPTH);
+	end_create_qp(&b, END_DEPTH);
+	a.peer = b.own;
+	b.peer = a.own;
+	ends_connect(&a, &b);
+	must(read(ends[0], &a.peer.srq_num, sizeof(uint32_t)) == sizeof(uint32_t));
+	for (int i = 0; i < 300; i++)
+		a.memory[i] = (uint8_t)(i * 3);
+	end_send(&a, IBV_WR_SEND, 0, 300);
+	must_eq(end_poll(&a).status, IBV_WC_SUCCESS);
+	must(write(ends[0], &b.own.qp_num, sizeof(uint32_t)) == sizeof(uint32_t));
+	must(waitpid(pid, &status, 0) == pid);
+	if (status)
+		_exit(1);	/* the neighbour has said why */
+	end_quiet(&b);
+	a.peer.srq_num = b.own.srq_num;
+	one_message(&a, &b);
+	end_close(&a);
+	end_close(&b);
+}
+
+const struct row state_rows[] = {
+	{ "it goes through the states with RC's full masks", each_state },
+	{ "a query with mask 0 tells both halves' attributes", query_with_mask_0 },
+	{ "a query with every bit tells both halves' attributes", query_with_every_bit },
+	{ "a missing bit is EINVAL and moves neither half", half_a_mask },
+	{ "a value that one half refuses can be put right", refused_by_one_half },
+	{ "access flags hold for what comes in", access_taken_away },
+	{ "SQD and back, with one event", drained_and_back },
+	{ "it connects again after RESET", after_reset },
+	{ "it connects again after ERR and RESET", after_error },
+	{ "destroyed, created and connected over and over", new_qp_in_its_place },
+	{ "with max_send_wr 0 it receives", receive_only },
+	{ "it keeps its domain busy", domain_is_busy },
+	{ "it delivers to another process's SRQ, under its visible number", to_the_neighbour },
+};
+
+GROUP(state);

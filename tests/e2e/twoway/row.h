@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Rows of a table, each run in a process of its own, so that one that crashes or hangs is one line of the result.
+ */
+#ifndef TESTS_E2E_TWOWAY_ROW_H
+#define TESTS_E2E_TWOWAY_ROW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct row {
+	const char *name;
+	void (*run)(void);
+};
+
+/** rows_run - those whose name contains @only (NULL: all), one line each. Returns the program's exit status. */
+int rows_run(const struct row *rows, size_t count, const char *only);
+
+/** row_begin, row_ok - for a program that does its rows in one process: the name, and its line when it is fulfilled. */
+void row_begin(const char *name);
+void row_ok(void);
+
+/** row_fail - the row's line, and the end of the process. */
+void row_fail(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));
+
+/** row_inherit - called in a forked child of a row: its failures are the row's. */
+void row_inherit(const char *who);
+
+#define ROWS(table) (table), sizeof(table) / sizeof((table)[0])
+
+#define must(condition) \
+	do { \
+		if (!(condition)) \
+			row_fail(__FILE__, __LINE__, "not so: %s", #condition); \
+	} while (0)
+
+#define must_eq(found, wanted) \
+	do { \
+		long long found_ = (long long)(found), wanted_ = (long long)(wanted); \
+		if (found_ != wanted_) \
+			row_fail(__FILE__, __LINE__, "%s is %lld (0x%llx), not %lld (0x%llx)", #found, found_, \
+				 (unsigned long long)found_, wanted_, (unsigned long long)wanted_); \
+	} while (0)
+
+#endif

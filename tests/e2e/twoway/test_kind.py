@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Which programs get two-way QPs, decided by what they refer to, and that the others get not one object more."""
+
+import collections
+import json
+import re
+
+import pytest
+
+ONE_WAY, TWO_WAY = 1, 2	# QPs that the device makes for one XRC QP
+
+
+@pytest.fixture
+def qps_made(on_wire, program, trace):
+    """qps_made(program, words..., TWO_WAY setting): (QPs created, stderr)."""
+
+    def _qps_made(name, *words, setting=None, verbose=False):
+        env = {"XRC_COMPAT_VERBOSE": "1"} if verbose else {}
+        if setting is not None:
+            env["XRC_COMPAT_TWO_WAY"] = setting
+        words = [word.replace("PLUGIN", str(program("libtwoway-plugin.so"))) for word in words]
+        done = on_wire(name, *words, settings=[trace.setting], env=env)
+        assert (done.returncode, done.stdout) == (0, "ok creates an XRC QP\n"), done.stderr
+        return trace.commands()["CREATE_QP"], done.stderr
+
+    return _qps_made
+
+
+@pytest.mark.parametrize("name, words, want", [
+    ("twoway-kind-none", [], TWO_WAY),
+    ("twoway-kind-create", [], ONE_WAY),
+    ("twoway-kind-reg", [], ONE_WAY),
+    ("twoway-kind-none", ["plugin=PLUGIN"], ONE_WAY),
+    ("twoway-kind-none", ["dlsym=ibv_create_xrc_rcv_qp"], ONE_WAY),
+    ("twoway-kind-none", ["dlsym=ibv_reg_xrc_rcv_qp"], ONE_WAY),
+    ("twoway-kind-none", ["dlvsym=ibv_create_xrc_rcv_qp"], ONE_WAY),
+    ("twoway-kind-none", ["dlsym=ibv_open_xrc_domain", "dlsym=ibv_create_xrc_srq", "dlsym=ibv_create_qp"], TWO_WAY),
+])
+def test_auto(qps_made, name, words, want):
+    assert qps_made(name, *words) == (want, "")
+    assert qps_made(name, *words, setting="auto")[0] == 2 * want, "the trace goes on where it was"
+
+
+@pytest.mark.parametrize("name, setting, want", [
+    ("twoway-kind-none", "off", ONE_WAY),
+    ("twoway-kind-none", "on", TWO_WAY),
+    ("twoway-kind-create", "on", TWO_WAY),
+    ("twoway-kind-create", "off", ONE_WAY),
+    ("twoway-kind-create", "", ONE_WAY),
+    ("twoway-kind-none", "", TWO_WAY),
+])
+def test_setting(qps_made, name, setting, want):
+    made, complaint = qps_made(name, setting=setting, verbose=True)
+    assert made == want
+    assert "XRC_COMPAT_TWO_WAY" not in complaint
+
+
+@pytest.mark.parametrize("name, want", [("twoway-kind-none", TWO_WAY), ("twoway-kind-create", ONE_WAY)])
+def test_nonsense_is_said_once_and_taken_as_auto(qps_made, name, want):
+    made, complaint = qps_made(name, setting="nonsense", verbose=True)
+    assert made == want
+    said = [line for line in complaint.splitlines() if "XRC_COMPAT_TWO_WAY" in line]
+    assert len(said) == 1, complaint
+    assert re.fullmatch(r"xrc-compat\[\d+\]: XRC_COMPAT_TWO_WAY=nonsense is none of auto, on, off: taken as auto",
+                        said[0])
+
+
+def test_nonsense_is_not_said_to_the_silent(qps_made):
+    assert qps_made("twoway-kind-none", setting="nonsense") == (TWO_WAY, "")
+
+
+def test_no_room_for_the_second_half(on_wire):
+    """The device has one QP left: nothing is created, and the program learns why."""
+    done = on_wire("twoway-kind-none", settings=["--max_qp=1"])
+    assert "FAIL creates an XRC QP" in done.stdout and done.returncode == 1
+    done = on_wire("twoway-kind-none", settings=["--max_qp=2"])
+    assert (done.returncode, done.stdout) == (0, "ok creates an XRC QP\n")
+
+
+def asked_and_there(output):
+    """Numbers of objects by type: (what the program says it asked for, what the devices had then)."""
+    asked = {word: int(count) for word, count in re.findall(r"^asked (\w+) (\d+)$", output, re.M)}
+    objects = json.loads(re.search(r"^{.*}$", output, re.M)[0])
+    there = collections.Counter(thing["type"] for context in objects["contexts"] for thing in context["objects"])
+    return asked, dict(there)
+
+
+def test_one_way_program_costs_not_one_object_more(on_wire, trace):
+    done = on_wire("twoway-one-way", settings=[trace.setting])
+    assert done.stdout.startswith("ok uses XRC one way\nok the provider's own functions\n"), done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
+    asked, there = asked_and_there(done.stdout)
+    assert there == asked
+    # A handle is opened and given back once per domain, to learn whether the kernel shares receive QPs.
+    made = trace.commands()
+    assert made["CREATE_QP"] == asked["qp"] and made["OPEN_QP"] == 1
+    assert made["DESTROY_QP"] == asked["qp"] + 1
+
+
+def test_two_way_would_be_seen(on_wire, trace):
+    """That an object more is seen above; and that such a program needs one-way QPs to reach its receive QP."""
+    done = on_wire("twoway-one-way", settings=[trace.setting], env={"XRC_COMPAT_TWO_WAY": "on"})
+    assert done.stdout.startswith("FAIL uses XRC one way")
+    assert trace.commands()["CREATE_QP"] == 3 * 2 + 1

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Two-way QPs: what two hosts do with them at once, in both dialects, and that each is one object to its program."""
+
+import pytest
+
+ROWS = {"state": 13, "error": 8, "event": 10}
+
+
+@pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
+@pytest.mark.parametrize("dialect", ["ofed", "mlnx"])
+def test_exchange_between_hosts(rows, dialect, options):
+    """Send, write, read and atomics from both ends at the same moment; what they tell each other is one QP number."""
+    rows(28, f"exchange-{dialect}", *options)
+
+
+@pytest.mark.parametrize("setting", ["--open_qp=off", "--strict=on", "--arena=off"])
+def test_exchange_on_other_devices(rows, setting):
+    rows(28, "exchange-ofed", settings=[setting])
+
+
+@pytest.mark.parametrize("group", ROWS)
+def test_rows(rows, group):
+    rows(ROWS[group], "twoway-pair", group)
+
+
+def test_rows_on_a_kernel_that_removes_no_bits(rows):
+    rows(ROWS["state"], "twoway-pair", "state", settings=["--strict=on"])

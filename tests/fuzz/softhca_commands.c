@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/*
+ * Hostile write()s on the uverbs file: any sequence of them, right, wrong or mad, while the HCA goes on working. Afterwards
+ * the context ends, and nothing may be left of it.
+ *
+ * The input: commands of a number, flags, a count of words and room for the response, and then the words. What is right in
+ * most commands is put right here: the header's own length, and a response that can be written.
+ */
+#include "softhca_stage.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <softhca/daemon/cmd.h>
+
+#define COMMANDS  42
+#define MAX_WORDS 40u
+#define FD_SLOTS  4
+
+enum flags {
+	RAW_COMMAND = 1,  /* the number is 4 bytes of the input */
+	RAW_LENGTH = 2,	  /* in_words is a byte of the input, whatever the real length is */
+	RAW_RESPONSE = 4, /* the response is wherever the input says */
+	EXTENDED = 8,
+	WITH_FILE = 16,	  /* attaches a file, for domains */
+	WITH_CHANNEL = 32, /* attaches the last completion channel */
+	CUT = 64,	  /* the last bytes are missing */
+};
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static int file = -1;
+
+/* An address cannot well be guessed: 0xa5 in its highest byte stands for the arena, 0x5a for memory of the client. */
+static void put_addresses(const struct stage *stage, uint32_t *words, uint32_t count)
+{
+	for (uint32_t i = 0; i + 1 < count; i++) {
+		bool arena = words[i + 1] >> 24 == 0xa5;
+		uint64_t address = arena ? ARENA_BASE + (words[i] & (ARENA_SIZE - 1) & ~63u) :
+					   stage->scratch + words[i] % SCRATCH_SIZE;
+
+		if (!arena && words[i + 1] >> 24 != 0x5a)
+			continue;
+		memcpy(words + i, &address, sizeof(address));
+		i++;
+	}
+}
+
+/* Words of the message after the legacy header. */
+static uint32_t compose(struct stage *stage, struct input *input, uint8_t flags, uint32_t *body, uint16_t *in_words)
+{
+	uint32_t count = take8(input) % MAX_WORDS;
+	uint32_t head = flags & EXTENDED ? 4 : 0;
+
+	memset(body, 0, head * 4);
+	take_bytes(input, body + head, 4 * count);
+	put_addresses(stage, body + head, count);
+	if (!(flags & RAW_RESPONSE) && (head || count >= 2))
+		memcpy(body, &stage->scratch, sizeof(stage->scratch));
+	*in_words = (uint16_t)(head ? count / 2 : count + 2);
+	if (head && count > 4) {
+		/* The driver's part at the end, as libmlx4 sends it. */
+		uint16_t provider = take8(input) % 4;
+
+		*in_words = (uint16_t)(*in_words > provider ? *in_words - provider : 0);
+		memcpy((uint8_t *)body + 8, &provider, sizeof(provider));
+		memcpy((uint8_t *)body + 10, &provider, sizeof(provider));
+	}
+	return head + count;
+}
+
+static void one_command(struct stage *stage, struct input *input, int *channel)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		uint32_t body[MAX_WORDS + 8];
+	} message = { 0 };
+	uint8_t number = take8(input), flags = take8(input), room = take8(input);
+	uint32_t words = compose(stage, input, flags, message.body, &message.hdr.in_words);
+	size_t length = sizeof(message.hdr) + 4 * words;
+	uint64_t give_at;
+	int give;
+	int fd = flags & WITH_FILE ? file : flags & WITH_CHANNEL ? *channel : -1;
+
+	message.hdr.command = flags & RAW_COMMAND ? take32(input) : number % COMMANDS;
+	if (flags & EXTENDED)
+		message.hdr.command |= IB_USER_VERBS_CMD_FLAG_EXTENDED;
+	message.hdr.out_words = room;
+	if (flags & RAW_LENGTH)
+		message.hdr.in_words = take8(input);
+	if (flags & CUT)
+		length -= take8(input) % length;
+	cmd_execute(stage->ctx, &message, length, fd, &give, &give_at);
+	if (give < 0)
+		return;
+	if (*channel >= 0)
+		close(*channel);
+	*channel = give;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct ib_uverbs_get_context body = { 0 };
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_get_context body;
+	} get = { { IB_USER_VERBS_CMD_GET_CONTEXT, sizeof(get) / 4, 6 }, body };
+	struct stage *stage = stage_begin();
+	struct input input = { data, size };
+	int channel = -1;
+	uint64_t give_at;
+	int give = -1;
+
+	if (file < 0)
+		file = memfd_create("domain", MFD_CLOEXEC);
+	get.body.response = stage->scratch;
+	/* Few inputs would begin with it, and nothing else works without. */
+	if (!(take8(&input) & 1))
+		cmd_execute(stage->ctx, &get, sizeof(get), -1, &give, &give_at);
+	if (give >= 0)
+		close(give);
+	for (int i = 0; input.left && i < 200; i++) {
+		one_command(stage, &input, &channel);
+		if (i % 4 == 3)
+			stage_turn(stage);
+	}
+	stage_turn(stage);
+	stage_end(stage);
+	if (channel >= 0)
+		close(channel);
+	return 0;
+}

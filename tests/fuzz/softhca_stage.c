@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* An emulated HCA in the fuzzer's own process. */
+#include "softhca_stage.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <softhca/daemon/context.h>
+#include <softhca/daemon/engine.h>
+#include <softhca/daemon/mlx4_fmt.h>
+
+static const uint32_t probe = SOFTHCA_MAGIC;
+static struct stage stage;
+static pid_t client;
+static int arena_fd;
+
+static void need(int good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "softhca fuzz: %s\n", what);
+	abort();
+}
+
+/*
+ * The HCA writes wherever the client tells it: into a process that sleeps and never looks at its memory again. It does so
+ * by the same addresses as the fuzzer, which must not be the one that is hit.
+ */
+static void start_client(void)
+{
+	client = fork();
+	need(client >= 0, "no client");
+	if (client)
+		return;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		pause();
+}
+
+static void begin_once(void)
+{
+	struct settings settings = settings_default;
+	void *scratch = mmap(NULL, SCRATCH_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	settings.devices = 1;
+	settings.ports = 2;
+	need(scratch != MAP_FAILED, "no memory");
+	stage.scratch = (uint64_t)(uintptr_t)scratch;
+	arena_fd = memfd_create("arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+	need(arena_fd >= 0 && !ftruncate(arena_fd, ARENA_SIZE) && !fcntl(arena_fd, F_ADD_SEALS, F_SEAL_SHRINK), "no arena");
+	stage.arena = mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, arena_fd, 0);
+	need(stage.arena != MAP_FAILED, "no arena");
+	start_client();
+	need(!machine_init(&stage.machine, &settings), "no machine");
+}
+
+struct stage *stage_begin(void)
+{
+	const struct softhca_hello hello = {
+		.probe = (uint64_t)(uintptr_t)&probe, .arena_base = ARENA_BASE, .arena_size = ARENA_SIZE,
+	};
+	struct hca_device *device = &stage.machine.device[0];
+	int uar;
+
+	if (!client)
+		begin_once();
+	/* The same numbers every time, so that an input means the same every time. */
+	device->pds.next = device->mrs.next = device->cqs.next = device->srqs.next = device->qps.next = 0x40;
+	device->key_variant = 0;
+	fault_clear(&device->faults);
+	memset(stage.arena, 0, ARENA_SIZE);
+	need(!context_create(&stage.machine, &hello, dup(2), client, arena_fd, &stage.ctx, &uar), "no context");
+	close(uar);
+	return &stage;
+}
+
+void stage_turn(struct stage *s)
+{
+	/* Both doorbells, every time: what is not new is looked at in vain. */
+	memset(s->ctx->uar + MLX4_UAR_SEND, 0xff, 4);
+	memset(s->ctx->uar + MLX4_UAR_ARM, 0xff, 8);
+	engine_turn(&s->machine);
+}
+
+void stage_end(struct stage *s)
+{
+	struct hca_device *device = &s->machine.device[0];
+
+	context_destroy(s->ctx);
+	need(!device->pds.used && !device->mrs.used && !device->cqs.used && !device->srqs.used && !device->qps.used,
+	     "objects are left over");
+	need(list_empty(&device->xrcds) && list_empty(&device->contexts), "domains or contexts are left over");
+	need(list_empty(&s->machine.ready) && list_empty(&s->machine.failed) && list_empty(&s->machine.unanswered),
+	     "work is left over");
+	need(timer_next(&s->machine.timers) == UINT64_MAX, "timers are left over");
+}
+
+/* ---- the input ---- */
+
+void take_bytes(struct input *input, void *to, size_t length)
+{
+	size_t part = length < input->left ? length : input->left;
+
+	memset(to, 0, length);
+	memcpy(to, input->at, part);
+	input->at += part;
+	input->left -= part;
+}
+
+uint8_t take8(struct input *input)
+{
+	uint8_t value;
+
+	take_bytes(input, &value, sizeof(value));
+	return value;
+}
+
+uint16_t take16(struct input *input)
+{
+	uint16_t value;
+
+	take_bytes(input, &value, sizeof(value));
+	return value;
+}
+
+uint32_t take32(struct input *input)
+{
+	uint32_t value;
+
+	take_bytes(input, &value, sizeof(value));
+	return value;
+}

@@ -1,0 +1,367 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What GASNet's vapi-conduit does with XRC: garbage in every init_attr, a domain whose file is closed and unlinked at
+ * once, receive QPs that all processes of a supernode race to move, and no end but exit().
+ *
+ * Built twice: as by default, where unreg is not even referenced, and with GASNETC_IBV_SHUTDOWN.
+ */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "gasnet.h"
+
+#define PROCESSES 3		/* of a supernode, so that more than two race */
+#define BUFFERS 96		/* enough for all: there are no credits here */
+#define BUFFER_SIZE 1024
+#define REQUESTS 30		/* active messages to each process of the other supernode; each is replied to */
+#define PART 4096		/* of the segment, for each process */
+
+struct supernode *supernode;
+struct bootstrap boot[JOB_RANKS_MAX];
+struct ibv_pd *pd;
+struct ibv_cq *snd_cq, *rcv_cq;
+struct ibv_xrc_domain *xrc_domain;
+struct ibv_qp *snd_qp;
+
+static struct {
+	char receive[SRQS][BUFFERS][BUFFER_SIZE];
+	char send[SENDS][BUFFER_SIZE];
+	char put_from[JOB_RANKS_MAX][PART], get_to[JOB_RANKS_MAX][PART];
+} memory;
+
+static struct segment {
+	char put_to[JOB_RANKS_MAX][PART], get_from[JOB_RANKS_MAX][PART];
+} segment;
+
+static struct ibv_context *hca;
+static struct ibv_comp_channel *channel;
+static struct ibv_srq *srqs[SRQS];
+static struct ibv_mr *mr, *segment_mr;
+static int receive_thread;	/* GASNET_RCV_THREAD: it learns of receptions by events */
+static char busy[SENDS];
+static unsigned in_flight, sent[SRQS][JOB_RANKS_MAX], received[SRQS][JOB_RANKS_MAX];
+
+int first_peer(void)
+{
+	return (1 - job.host) * job.local_size;
+}
+
+/* ---- Start ---- */
+
+static void open_hca(void)
+{
+	struct ibv_port_attr port;
+	struct ibv_device_attr attr;
+	struct ibv_device **list;
+	int count = 0;
+
+	list = must(ibv_get_device_list(&count), "ibv_get_device_list");
+	if (count <= job.host)
+		job_die("%d devices, but one is needed for each host", count);
+	hca = must(ibv_open_device(list[job.host]), "ibv_open_device");
+	must_be_0(ibv_query_device(hca, &attr), "ibv_query_device");
+	if (!(attr.device_cap_flags & IBV_DEVICE_XRC))
+		job_die("the device has no XRC");
+	must_be_0(ibv_query_port(hca, 1, &port), "ibv_query_port");
+	boot[job.rank].lid = port.lid;
+	pd = must(ibv_alloc_pd(hca), "ibv_alloc_pd");
+	mr = must(ibv_reg_mr(pd, &memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr");
+	segment_mr = must(ibv_reg_mr(pd, &segment, sizeof(segment),
+				     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
+			  "ibv_reg_mr");
+	snd_cq = must(ibv_create_cq(hca, 2 * SENDS, NULL, NULL, 0), "ibv_create_cq");
+	if (receive_thread)
+		channel = must(ibv_create_comp_channel(hca), "ibv_create_comp_channel");
+	rcv_cq = must(ibv_create_cq(hca, SRQS * BUFFERS, NULL, channel, 0), "ibv_create_cq");
+}
+
+/* Nobody has the file for long: closed right after the open, unlinked when all of the supernode have been through. */
+static void xrc_init(void)
+{
+	char file[128];
+	int fd;
+
+	if (!job.local_rank)
+		supernode->leader = getpid();
+	job_barrier(JOB_HOST);
+	snprintf(file, sizeof(file), "%s/GASNETxrc-%x0-%d", job.dir, boot[job.rank].lid, (int)supernode->leader);
+	fd = open(file, O_CREAT, 0600);
+	if (fd < 0)
+		job_die("%s: %s", file, strerror(errno));
+	xrc_domain = ibv_open_xrc_domain(hca, fd, O_CREAT);
+	if (!xrc_domain)
+		job_die("%s: %s", errno == ENOSYS ? "lack of XRC" : "ibv_open_xrc_domain", strerror(errno));
+	close(fd);
+	job_barrier(JOB_HOST);
+	unlink(file);
+}
+
+static void post_receive(unsigned queue, unsigned slot)
+{
+	struct ibv_sge sge = { (uintptr_t)memory.receive[queue][slot], BUFFER_SIZE, mr->lkey };
+	struct ibv_recv_wr wr, *bad;
+
+	garbage(&wr, sizeof(wr));
+	wr.wr_id = queue << 16 | slot;
+	wr.next = NULL;
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	must_be_0(ibv_post_srq_recv(srqs[queue], &wr, &bad), "ibv_post_srq_recv");
+}
+
+static void srq_init(enum queue queue)
+{
+	struct ibv_srq_init_attr attr;
+	unsigned slot;
+
+	garbage(&attr, sizeof(attr));
+	attr.srq_context = NULL;
+	attr.attr.max_wr = BUFFERS;
+	attr.attr.max_sge = 1;
+	attr.attr.srq_limit = 0;
+	srqs[queue] = must(ibv_create_xrc_srq(pd, xrc_domain, rcv_cq, &attr), "ibv_create_xrc_srq");
+	boot[job.rank].srqn[queue] = srqs[queue]->xrc_srq_num;
+	for (slot = 0; slot < BUFFERS; slot++)
+		post_receive(queue, slot);
+}
+
+static void start(void)
+{
+	struct ibv_qp *rc;
+	int i;
+
+	supernode = job.host_memory;
+	for (i = 0; i < job.size; i++)
+		job_fill(segment.get_from[i], PART, i, 0);
+	open_hca();
+	xrc_init();
+	srq_init(SRQ_REQUEST);
+	srq_init(SRQ_REPLY);
+	probe_inline_limit();
+	/* The same code serves RC, where nothing is written to xrc_domain. */
+	rc = must(create_qp(IBV_QPT_RC, 0), "ibv_create_qp of type RC");
+	must_be_0(ibv_destroy_qp(rc), "ibv_destroy_qp of type RC");
+	if (channel)
+		must_be_0(ibv_req_notify_cq(rcv_cq, 0), "ibv_req_notify_cq");
+	connect_all(segment_mr->rkey, &segment);
+}
+
+/* ---- Data ---- */
+
+static void take_completions(void);
+
+static unsigned free_slot(void)
+{
+	unsigned slot;
+
+	for (; in_flight == SENDS; job_idle())
+		take_completions();
+	for (slot = 0; busy[slot]; slot++)
+		;
+	return slot;
+}
+
+/* The number of the SRQ is set on every request, used or not. */
+static void post_send(int peer, unsigned slot, struct ibv_send_wr *wr, struct ibv_sge *sge, enum queue queue)
+{
+	struct ibv_send_wr *bad;
+
+	wr->wr_id = slot;
+	wr->next = NULL;
+	wr->sg_list = sge;
+	wr->num_sge = 1;
+	wr->xrc_remote_srq_num = boot[peer].srqn[queue];
+	must_be_0(ibv_post_send(snd_qp, wr, &bad), "ibv_post_send");
+	busy[slot] = 1;
+	in_flight++;
+}
+
+static void send_am(int peer, enum queue queue)
+{
+	unsigned slot = free_slot();
+	struct ibv_send_wr wr;
+	uint32_t length = sent[queue][peer] % 3 ? BUFFER_SIZE : 48;
+	struct ibv_sge sge = { (uintptr_t)memory.send[slot], length, mr->lkey };
+
+	garbage(&wr, sizeof(wr));
+	job_fill(memory.send[slot], length, peer, sent[queue][peer]++);
+	wr.opcode = IBV_WR_SEND_WITH_IMM;
+	wr.imm_data = htonl((uint32_t)queue << 8 | (uint32_t)job.rank);
+	wr.send_flags = length <= 48 ? IBV_SEND_INLINE : 0;
+	post_send(peer, slot, &wr, &sge, queue);
+}
+
+static void rdma(int peer, enum ibv_wr_opcode opcode, char *local, size_t remote_offset)
+{
+	unsigned slot = free_slot();
+	struct ibv_sge sge = { (uintptr_t)local, PART, mr->lkey };
+	struct ibv_send_wr wr;
+
+	garbage(&wr, sizeof(wr));
+	wr.opcode = opcode;
+	wr.send_flags = 0;
+	wr.wr.rdma.remote_addr = boot[peer].segment + remote_offset + (size_t)job.rank * PART;
+	wr.wr.rdma.rkey = boot[peer].rkey;
+	post_send(peer, slot, &wr, &sge, SRQ_REQUEST);
+}
+
+static void put_and_get(int peer)
+{
+	job_fill(memory.put_from[peer], PART, peer, REQUESTS);
+	rdma(peer, IBV_WR_RDMA_WRITE, memory.put_from[peer], offsetof(struct segment, put_to));
+	rdma(peer, IBV_WR_RDMA_READ, memory.get_to[peer], offsetof(struct segment, get_from));
+}
+
+static void take_completions(void)
+{
+	struct ibv_wc wc;
+	int count;
+
+	while ((count = ibv_poll_cq(snd_cq, 1, &wc)) == 1) {
+		if (wc.status != IBV_WC_SUCCESS)
+			job_die("send %u: %s", (unsigned)wc.wr_id, ibv_wc_status_str(wc.status));
+		busy[wc.wr_id] = 0;
+		in_flight--;
+	}
+	if (count < 0)
+		job_die("ibv_poll_cq returned %d", count);
+}
+
+/* Whom a message is from, GASNet knows by the number of the QP alone. */
+static int sender_of(const struct ibv_wc *wc)
+{
+	int i;
+
+	for (i = 0; i < job.local_size; i++)
+		if (wc->qp_num == supernode->rcv_qpn[first_peer() + i])
+			return first_peer() + i;
+	job_die("received on QP 0x%x, which is none of ours", wc->qp_num);
+}
+
+static void take_received(const struct ibv_wc *wc)
+{
+	unsigned queue = (unsigned)(wc->wr_id >> 16), slot = (unsigned)(wc->wr_id & 0xffff);
+	uint32_t sequence;
+	int from = sender_of(wc);
+
+	if (wc->status != IBV_WC_SUCCESS)
+		job_die("receive %u: %s", slot, ibv_wc_status_str(wc->status));
+	if (job_verify(memory.receive[queue][slot], wc->byte_len, &sequence) != from)
+		job_die("received on the QP of rank %d what another one sent", from);
+	if (!(wc->wc_flags & IBV_WC_WITH_IMM) || ntohl(wc->imm_data) != (queue << 8 | (uint32_t)from))
+		job_die("immediate data 0x%x from rank %d", ntohl(wc->imm_data), from);
+	if (sequence != received[queue][from]++)
+		job_die("message %u from rank %d, but %u was expected", sequence, from, received[queue][from] - 1);
+	if (queue == SRQ_REQUEST && sequence == REQUESTS - 1 &&
+	    job_verify(segment.put_to[from], PART, &sequence) != from)
+		job_die("the put of rank %d is not there", from);
+	post_receive(queue, slot);
+	if (queue == SRQ_REQUEST)
+		send_am(from, SRQ_REPLY);
+}
+
+static void take_receptions(void)
+{
+	struct ibv_wc wc;
+	int count;
+
+	while ((count = ibv_poll_cq(rcv_cq, 1, &wc)) == 1)
+		take_received(&wc);
+	if (count < 0)
+		job_die("ibv_poll_cq returned %d", count);
+}
+
+static void wait_for_event(void)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	job_wait_readable(channel->fd);
+	must_be_0(ibv_get_cq_event(channel, &cq, &context), "ibv_get_cq_event");
+	ibv_ack_cq_events(cq, 1);
+	must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
+}
+
+static int all_received(void)
+{
+	int i;
+
+	for (i = 0; i < job.local_size; i++)
+		if (received[SRQ_REQUEST][first_peer() + i] < REQUESTS ||
+		    received[SRQ_REPLY][first_peer() + i] < REQUESTS)
+			return 0;
+	return 1;
+}
+
+static void exchange(void)
+{
+	uint32_t sequence;
+	int i, peer, request;
+
+	for (request = 0; request < REQUESTS; request++)
+		for (i = 0; i < job.local_size; i++) {
+			peer = first_peer() + (job.local_rank + i) % job.local_size;
+			if (request == REQUESTS - 1)
+				put_and_get(peer);
+			send_am(peer, SRQ_REQUEST);
+			take_receptions();
+		}
+	for (take_receptions(); !all_received(); take_receptions()) {
+		if (channel)
+			wait_for_event();
+		else
+			job_idle();
+	}
+	for (; in_flight; job_idle())
+		take_completions();
+	for (i = 0; i < job.local_size; i++)
+		if (job_verify(memory.get_to[first_peer() + i], PART, &sequence) != first_peer() + i)
+			job_die("what was got is not from rank %d", first_peer() + i);
+}
+
+/* ---- End: with the library's own build there is none ---- */
+
+#ifdef GASNETC_IBV_SHUTDOWN
+static void shut_down(void)
+{
+	destroy_qps();
+	must_be_0(ibv_destroy_srq(srqs[SRQ_REQUEST]), "ibv_destroy_srq");
+	must_be_0(ibv_destroy_srq(srqs[SRQ_REPLY]), "ibv_destroy_srq");
+	must_be_0(ibv_destroy_cq(snd_cq), "ibv_destroy_cq");
+	must_be_0(ibv_destroy_cq(rcv_cq), "ibv_destroy_cq");
+	must_be_0(ibv_dereg_mr(mr), "ibv_dereg_mr");
+	must_be_0(ibv_dereg_mr(segment_mr), "ibv_dereg_mr");
+	must_be_0(ibv_dealloc_pd(pd), "ibv_dealloc_pd");
+	must_be_0(ibv_close_device(hca), "ibv_close_device");
+}
+#endif
+
+static int rank_main(void)
+{
+	start();
+	exchange();
+	job_barrier(JOB_WORLD);
+#ifdef GASNETC_IBV_SHUTDOWN
+	shut_down();
+#endif
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const flags[] = { "--poll", "--event", NULL };
+
+	job_options(argc, argv, flags);
+	receive_thread = job_option(argc, argv, "--event");
+#ifdef GASNETC_IBV_SHUTDOWN
+	return job_run("gasnet-shutdown", PROCESSES, rank_main);
+#else
+	return job_run("gasnet", PROCESSES, rank_main);
+#endif
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* GASNet: what its two halves, QPs and everything else, know of each other. */
+#ifndef TESTS_LEGACY_CLIENTS_GASNET_H
+#define TESTS_LEGACY_CLIENTS_GASNET_H
+
+#include <sys/types.h>
+#include <infiniband/verbs.h>
+
+#include "job.h"
+
+#define SENDS 16
+
+enum queue {
+	SRQ_REQUEST,
+	SRQ_REPLY,
+	SRQS
+};
+
+/* Shared by the processes of the supernode. */
+struct supernode {
+	uint32_t rcv_qpn[JOB_RANKS_MAX];	/* by the process that sends on it */
+	pid_t leader;
+};
+
+/* What every process tells every other one at start. */
+struct bootstrap {
+	uint32_t lid, snd_qpn, srqn[SRQS], rkey;
+	uint32_t rcv_qpn[JOB_RANKS_MAX];
+	uint64_t segment;
+};
+
+extern struct supernode *supernode;
+extern struct bootstrap boot[JOB_RANKS_MAX];
+extern struct ibv_pd *pd;
+extern struct ibv_cq *snd_cq, *rcv_cq;
+extern struct ibv_xrc_domain *xrc_domain;
+extern struct ibv_qp *snd_qp;
+
+/* The lowest rank of the other supernode. */
+int first_peer(void);
+
+/* What an uninitialised variable may hold: GASNet clears none. */
+void *garbage(void *variable, size_t size);
+struct ibv_qp *create_qp(enum ibv_qp_type type, uint32_t inline_data);
+void probe_inline_limit(void);
+void connect_all(uint32_t rkey, const void *segment);
+void destroy_qps(void);
+
+#endif

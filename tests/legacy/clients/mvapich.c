@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What MVAPICH 1.x does with VIADEV_USE_XRC (ch_gen2): no receive QPs, but one XRC QP for each peer *host*, created on
+ * both sides, on which both sides send to the SRQs of all processes of the other host.
+ *
+ * --hybrid takes the habits of ch_hybrid instead: several SRQs, a query with mask 0, SRQs destroyed before QPs.
+ * --private is its !xrcshared: a domain with fd -1, so one QP for each peer *process*.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mvapich.h"
+
+#define BUFFERS 48		/* receive buffers of an SRQ */
+#define BUFFER_SIZE 2048
+#define LIMIT 12
+#define MESSAGES 60		/* to each rank of the other host */
+#define PUT_SIZE 8192
+#define SRQS_MAX 2
+
+struct address {
+	uint32_t srqn, put_rkey;
+	uint64_t put_addr;
+};
+
+/* One SRQ and what is known of its buffers. */
+struct pool {
+	struct ibv_srq *srq_hndl;
+	unsigned free[BUFFERS], free_count;	/* received and read: to be posted again */
+	unsigned limit_events;
+	int closing;
+	pthread_mutex_t lock;
+};
+
+struct viadev viadev;
+
+static struct {
+	char receive[SRQS_MAX][BUFFERS][BUFFER_SIZE];
+	char send[SENDS][BUFFER_SIZE];
+	char put_from[JOB_RANKS_MAX][PUT_SIZE];
+	char put_to[JOB_RANKS_MAX][PUT_SIZE];
+} memory;
+
+static struct pool pools[SRQS_MAX];
+static struct address addresses[JOB_RANKS_MAX];
+static struct ibv_comp_channel *channel;
+static struct ibv_mr *mr;
+static pthread_t async_thread;
+static int blocking, srqs, domain_fd = -1;
+static char domain_file[128];
+static char busy[SENDS];
+static unsigned in_flight, sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX], puts_seen;
+
+/* ---- Start ---- */
+
+static void open_hca(void)
+{
+	struct ibv_port_attr port_attr;
+	struct ibv_device_attr attr;
+	struct ibv_device **list;
+	int count = 0;
+
+	list = must(ibv_get_device_list(&count), "ibv_get_device_list");
+	if (count <= job.host)
+		job_die("%d devices, but one is needed for each host", count);
+	viadev.context = must(ibv_open_device(list[job.host]), "ibv_open_device");
+	ibv_free_device_list(list);
+	must_be_0(ibv_query_device(viadev.context, &attr), "ibv_query_device");
+	if (!(attr.device_cap_flags & IBV_DEVICE_XRC))
+		job_die("the device has no XRC");
+	must_be_0(ibv_query_port(viadev.context, 1, &port_attr), "ibv_query_port");
+	viadev.lid = port_attr.lid;
+	viadev.pd = must(ibv_alloc_pd(viadev.context), "ibv_alloc_pd");
+	if (blocking)
+		channel = must(ibv_create_comp_channel(viadev.context), "ibv_create_comp_channel");
+	viadev.cq_hndl = must(ibv_create_cq(viadev.context, 1024, NULL, channel, 0), "ibv_create_cq");
+}
+
+static void open_domain(void)
+{
+	if (!viadev.private_domain) {
+		snprintf(domain_file, sizeof(domain_file), "%s/mvapich-xrc-4711-%c-%u-0.tmp", job.dir, 'A' + job.host,
+			 (unsigned)getuid());
+		domain_fd = open(domain_file, O_RDWR | O_CREAT, 0600);
+		if (domain_fd < 0)
+			job_die("%s: %s", domain_file, strerror(errno));
+	}
+	viadev.xrc_domain = must(ibv_open_xrc_domain(viadev.context, domain_fd, O_CREAT), "ibv_open_xrc_domain");
+}
+
+static void create_srq(struct pool *pool)
+{
+	struct ibv_srq_init_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.srq_context = viadev.context;
+	attr.attr.max_wr = BUFFERS;
+	attr.attr.max_sge = 1;
+	attr.attr.srq_limit = viadev.hybrid ? 20 : 30;	/* without meaning at creation */
+	pool->srq_hndl = must(ibv_create_xrc_srq(viadev.pd, viadev.xrc_domain, viadev.cq_hndl, &attr),
+			      "ibv_create_xrc_srq");
+	if (!pool->srq_hndl->xrc_srq_num)
+		job_die("xrc_srq_num is 0");
+}
+
+/* With the lock held. */
+static void post_free(struct pool *pool)
+{
+	unsigned i = (unsigned)(pool - pools);
+
+	while (pool->free_count) {
+		unsigned slot = pool->free[--pool->free_count];
+		struct ibv_sge sge = { (uintptr_t)memory.receive[i][slot], BUFFER_SIZE, mr->lkey };
+		struct ibv_recv_wr wr = { .wr_id = (uint64_t)i << 16 | slot, .sg_list = &sge, .num_sge = 1 };
+		struct ibv_recv_wr *bad;
+
+		must_be_0(ibv_post_srq_recv(pool->srq_hndl, &wr, &bad), "ibv_post_srq_recv");
+	}
+}
+
+static void arm_limit(struct pool *pool)
+{
+	struct ibv_srq_attr attr = { .max_wr = BUFFERS, .max_sge = 1, .srq_limit = LIMIT };
+
+	must_be_0(ibv_modify_srq(pool->srq_hndl, &attr, IBV_SRQ_LIMIT), "ibv_modify_srq");
+}
+
+/* Found by the pointer that ibv_create_xrc_srq gave. */
+static void limit_reached(const struct ibv_srq *srq)
+{
+	int i;
+
+	for (i = 0; i < srqs && pools[i].srq_hndl != srq; i++)
+		;
+	if (i == srqs)
+		job_die("limit of an unknown SRQ");
+	__atomic_fetch_add(&pools[i].limit_events, 1, __ATOMIC_RELEASE);
+	/* ch_hybrid destroys SRQs while this thread still runs. */
+	pthread_mutex_lock(&pools[i].lock);
+	if (!pools[i].closing) {
+		post_free(&pools[i]);
+		arm_limit(&pools[i]);
+	}
+	pthread_mutex_unlock(&pools[i].lock);
+}
+
+/* Nothing about the XRC flag in here: every QP event has a QP of our own. */
+static void take_event(const struct ibv_async_event *event)
+{
+	switch (event->event_type) {
+	case IBV_EVENT_COMM_EST:
+		if (!cm_has_qp(event->element.qp))
+			job_die("COMM_EST of an unknown QP");
+		break;
+	case IBV_EVENT_SRQ_LIMIT_REACHED:
+		limit_reached(event->element.srq);
+		break;
+	case IBV_EVENT_PORT_ACTIVE:
+	case IBV_EVENT_SM_CHANGE:
+	case IBV_EVENT_CLIENT_REREGISTER:
+		break;
+	default:
+		job_die("got event 0x%x (%s)", event->event_type, ibv_event_type_str(event->event_type));
+	}
+}
+
+/*
+ * Cancelled asynchronously while it sits in ibv_get_async_event. The real one could be hit anywhere else too, holding
+ * any lock; that chance is left out.
+ */
+static void *async_main(void *context)
+{
+	struct ibv_async_event event;
+	int state;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	while (!ibv_get_async_event(context, &event)) {
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+		take_event(&event);
+		ibv_ack_async_event(&event);
+		pthread_setcancelstate(state, NULL);
+	}
+	job_die("ibv_get_async_event: %s", strerror(errno));
+}
+
+static void start_pool(struct pool *pool)
+{
+	pthread_mutex_init(&pool->lock, NULL);
+	create_srq(pool);
+	while (pool->free_count < BUFFERS) {
+		pool->free[pool->free_count] = pool->free_count;
+		pool->free_count++;
+	}
+	post_free(pool);
+	arm_limit(pool);
+}
+
+static void start(void)
+{
+	uint32_t srqn[JOB_RANKS_MAX];
+	struct pool *last;
+	int i;
+
+	open_hca();
+	open_domain();
+	mr = must(ibv_reg_mr(viadev.pd, &memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+		  "ibv_reg_mr");
+	for (i = 0; i < srqs; i++)
+		start_pool(&pools[i]);
+	/* The number is sent from where it lies in the SRQ. */
+	last = &pools[srqs - 1];
+	job_gather(JOB_WORLD, &last->srq_hndl->xrc_srq_num, sizeof(last->srq_hndl->xrc_srq_num), srqn);
+	addresses[job.rank] = (struct address){ 0, mr->rkey, (uintptr_t)memory.put_to };
+	job_gather(JOB_WORLD, &addresses[job.rank], sizeof(addresses[0]), addresses);
+	for (i = 0; i < job.size; i++)
+		addresses[i].srqn = srqn[i];
+	must_be_0(pthread_create(&async_thread, NULL, async_main, viadev.context), "pthread_create");
+	if (channel)
+		must_be_0(ibv_req_notify_cq(viadev.cq_hndl, 0), "ibv_req_notify_cq");
+}
+
+/* ---- Data ---- */
+
+static void post_send(uint32_t rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_opcode opcode)
+{
+	struct ibv_send_wr wr, *bad;
+
+	memset(&wr, 0, sizeof(wr));
+	wr.wr_id = slot;
+	wr.sg_list = sge;
+	wr.num_sge = 1;
+	wr.opcode = opcode;
+	wr.send_flags = IBV_SEND_SIGNALED | (sge->length <= 128 ? IBV_SEND_INLINE : 0);
+	if (opcode == IBV_WR_RDMA_WRITE) {
+		wr.wr.rdma.remote_addr = addresses[rank].put_addr + (uint64_t)job.rank * PUT_SIZE;
+		wr.wr.rdma.rkey = addresses[rank].put_rkey;
+	}
+	wr.xrc_remote_srq_num = addresses[rank].srqn;
+	must_be_0(ibv_post_send(cm_path(rank)->qp_hndl, &wr, &bad), "ibv_post_send");
+	busy[slot] = 1;
+	in_flight++;
+}
+
+static void eager_send(uint32_t rank, unsigned slot)
+{
+	uint32_t length = sent_to[rank] % 3 ? BUFFER_SIZE : 64;
+	struct ibv_sge sge = { (uintptr_t)memory.send[slot], length, mr->lkey };
+
+	job_fill(memory.send[slot], length, (int)rank, sent_to[rank]++);
+	post_send(rank, slot, &sge, IBV_WR_SEND);
+}
+
+/* Rendezvous: RDMA on the same QP, whose target finds the memory by the SRQ's number; the last message follows it. */
+static void put(uint32_t rank, unsigned slot)
+{
+	struct ibv_sge sge = { (uintptr_t)memory.put_from[rank], PUT_SIZE, mr->lkey };
+
+	job_fill(memory.put_from[rank], PUT_SIZE, (int)rank, MESSAGES);
+	post_send(rank, slot, &sge, IBV_WR_RDMA_WRITE);
+}
+
+static void take_received(const struct ibv_wc *wc)
+{
+	struct pool *pool = &pools[wc->wr_id >> 16];
+	unsigned slot = (unsigned)(wc->wr_id & 0xffff);
+	uint32_t sequence;
+	int from = job_verify(memory.receive[pool - pools][slot], wc->byte_len, &sequence);
+	if (sequence != received_from[from]++)
+		job_die("message %u from rank %d, but %u was expected", sequence, from, received_from[from] - 1);
+	if (sequence == MESSAGES - 1) {
+		if (job_verify(memory.put_to[from], PUT_SIZE, &sequence) != from)
+			job_die("the put of rank %d is not there", from);
+		puts_seen++;
+	}
+	pthread_mutex_lock(&pool->lock);
+	pool->free[pool->free_count++] = slot;
+	/* The event thread posts; but it may have armed the limit when less than that was left. */
+	if (pool->free_count > BUFFERS - LIMIT / 2)
+		post_free(pool);
+	pthread_mutex_unlock(&pool->lock);
+}
+
+static void take(const struct ibv_wc *wc)
+{
+	if (wc->status != IBV_WC_SUCCESS)
+		job_die("wr_id %llx: %s", (unsigned long long)wc->wr_id, ibv_wc_status_str(wc->status));
+	if (wc->opcode & IBV_WC_RECV) {
+		take_received(wc);
+	} else {
+		busy[wc->wr_id] = 0;
+		in_flight--;
+	}
+}
+
+static void wait_for_event(void)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	job_wait_readable(channel->fd);
+	must_be_0(ibv_get_cq_event(channel, &cq, &context), "ibv_get_cq_event");
+	ibv_ack_cq_events(cq, 1);
+	must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
+}
+
+/* @connecting: a connection message may come as well, so the CQ alone must not be waited for. */
+static void progress(int connecting)
+{
+	struct ibv_wc wc;
+	int count = ibv_poll_cq(viadev.cq_hndl, 1, &wc);
+
+	if (count < 0)
+		job_die("ibv_poll_cq returned %d", count);
+	if (connecting)
+		cm_poll();
+	if (count)
+		take(&wc);
+	else if (channel && !connecting)
+		wait_for_event();
+	else
+		job_idle();
+}
+
+/* Ranks start with different peers, so that a QP meets the SRQ of a process that did not make its other end. */
+static uint32_t peer(int turn)
+{
+	return (uint32_t)((1 - job.host) * job.local_size + (job.local_rank + turn) % job.local_size);
+}
+
+static void connect_all(void)
+{
+	int turn, waiting;
+	char done[JOB_RANKS_MAX] = { 0 };
+
+	done[job.rank] = 1;
+	for (turn = 0; turn < (viadev.private_domain ? job.local_size : 1); turn++)
+		cm_request(peer(turn));
+	while (!cm_all_ready())
+		progress(1);
+	/* A barrier that goes on with connection messages: others may still need an answer. */
+	for (turn = 0; turn < job.size; turn++)
+		if (turn != job.rank)
+			job_send(JOB_PMI, turn, &done[job.rank], 1);
+	for (waiting = job.size - 1; waiting; progress(1))
+		for (turn = 0; turn < job.size; turn++)
+			if (!done[turn] && job_receive(JOB_PMI, turn, &done[turn], 1, 0) == turn) {
+				done[turn] = 1;
+				waiting--;
+			}
+}
+
+static unsigned free_slot(void)
+{
+	unsigned slot;
+
+	while (in_flight == SENDS)
+		progress(0);
+	for (slot = 0; busy[slot]; slot++)
+		;
+	return slot;
+}
+
+static int all_done(void)
+{
+	int turn;
+
+	for (turn = 0; turn < job.local_size; turn++)
+		if (received_from[peer(turn)] < MESSAGES)
+			return 0;
+	return !in_flight && puts_seen == (unsigned)job.local_size;
+}
+
+static void exchange(void)
+{
+	unsigned i;
+	int turn;
+
+	for (i = 0; i < MESSAGES; i++)
+		for (turn = 0; turn < job.local_size; turn++) {
+			if (i == MESSAGES - 1)
+				put(peer(turn), free_slot());
+			eager_send(peer(turn), free_slot());
+		}
+	while (!all_done())
+		progress(0);
+	while (!__atomic_load_n(&pools[srqs - 1].limit_events, __ATOMIC_ACQUIRE))
+		job_idle();
+}
+
+/* ---- End: whatever is not 0 aborts the job, although others still have the domain ---- */
+
+static void destroy_srqs(void)
+{
+	int i;
+
+	for (i = 0; i < srqs; i++) {
+		pthread_mutex_lock(&pools[i].lock);
+		pools[i].closing = 1;
+		pthread_mutex_unlock(&pools[i].lock);
+		must_be_0(ibv_destroy_srq(pools[i].srq_hndl), "ibv_destroy_srq");
+	}
+}
+
+static void stop_async_thread(void)
+{
+	must_be_0(pthread_cancel(async_thread), "pthread_cancel");
+	must_be_0(pthread_join(async_thread, NULL), "pthread_join");
+}
+
+static void close_domain(void)
+{
+	must_be_0(ibv_close_xrc_domain(viadev.xrc_domain), "ibv_close_xrc_domain");
+	if (domain_fd >= 0)
+		must_be_0(close(domain_fd), "close");
+}
+
+static void finish_gen2(void)
+{
+	cm_destroy_qps();
+	stop_async_thread();
+	destroy_srqs();
+	must_be_0(ibv_destroy_cq(viadev.cq_hndl), "ibv_destroy_cq");
+	close_domain();
+	if (unlink(domain_file) && errno != ENOENT)
+		job_die("unlink: %s", strerror(errno));
+}
+
+static void finish_hybrid(void)
+{
+	destroy_srqs();
+	cm_destroy_qps();
+	close_domain();
+	stop_async_thread();
+	must_be_0(ibv_destroy_cq(viadev.cq_hndl), "ibv_destroy_cq");
+}
+
+static int finish(void)
+{
+	job_barrier(JOB_WORLD);
+	must_be_0(ibv_dereg_mr(mr), "ibv_dereg_mr");
+	if (viadev.hybrid)
+		finish_hybrid();
+	else
+		finish_gen2();
+	must_be_0(ibv_dealloc_pd(viadev.pd), "ibv_dealloc_pd");
+	if (channel)
+		must_be_0(ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
+	must_be_0(ibv_close_device(viadev.context), "ibv_close_device");
+	return 0;
+}
+
+static int rank_main(void)
+{
+	srqs = viadev.hybrid ? SRQS_MAX : 1;
+	start();
+	connect_all();
+	exchange();
+	return finish();
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const flags[] = { "--poll", "--event", "--hybrid", "--private", NULL };
+
+	job_options(argc, argv, flags);
+	blocking = job_option(argc, argv, "--event");
+	viadev.private_domain = job_option(argc, argv, "--private");
+	viadev.hybrid = viadev.private_domain || job_option(argc, argv, "--hybrid");
+	return job_run(viadev.private_domain ? "mvapich --private" : viadev.hybrid ? "mvapich --hybrid" : "mvapich", 2,
+		       rank_main);
+}

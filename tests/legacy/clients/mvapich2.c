@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What MVAPICH2 does with MV2_USE_XRC: a domain in a file that every rank unlinks while it is in use, one SRQ, sending
+ * QPs shared for each remote host, and a shutdown that destroys the CQ before the SRQ. Built twice: linked, and finding
+ * libibverbs by dlopen as 2.3.5 and later do.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "mvapich2.h"
+
+#define BUFFERS 128
+#define BUFFER_SIZE 2048
+#define MESSAGES 60		/* to each rank of the other host */
+#define RDMA_SIZE 8192
+
+struct address {
+	uint32_t rkey, lid;
+	uint64_t put_to, get_from;
+};
+
+struct hca hca;
+
+static struct {
+	char receive[BUFFERS][BUFFER_SIZE];
+	char send[SENDS][BUFFER_SIZE];
+	char put_from[JOB_RANKS_MAX][RDMA_SIZE], put_to[JOB_RANKS_MAX][RDMA_SIZE];
+	char get_from[JOB_RANKS_MAX][RDMA_SIZE], get_to[JOB_RANKS_MAX][RDMA_SIZE];
+} memory;
+
+static struct ibv_srq *srq_hndl;
+static struct ibv_comp_channel *channel;
+static struct ibv_mr *mr;
+static struct address addresses[JOB_RANKS_MAX];
+static pthread_t async_thread;
+static int blocking, xrc_fd;
+static char busy[SENDS];
+static unsigned in_flight, sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX], puts_seen;
+
+/* ---- Start ---- */
+
+static void open_hca(void)
+{
+	struct ibv_port_attr port_attr;
+	struct ibv_device_attr attr;
+	struct ibv_device **list;
+	int count = 0;
+
+	list = must(VERB(get_device_list)(&count), "ibv_get_device_list");
+	if (count <= job.host)
+		job_die("%d devices, but one is needed for each host", count);
+	hca.context = must(VERB(open_device)(list[job.host]), "ibv_open_device");
+	VERB(free_device_list)(list);
+	must_be_0(VERB(query_device)(hca.context, &attr), "ibv_query_device");
+	if (!(attr.device_cap_flags & IBV_DEVICE_XRC))
+		job_die("the device has no XRC");
+	must_be_0(VERB(query_port)(hca.context, 1, &port_attr), "ibv_query_port");
+	hca.lid = port_attr.lid;
+	hca.pd = must(VERB(alloc_pd)(hca.context), "ibv_alloc_pd");
+	if (blocking)
+		channel = must(VERB(create_comp_channel)(hca.context), "ibv_create_comp_channel");
+	hca.cq_hndl = must(VERB(create_cq)(hca.context, 1024, NULL, channel, 0), "ibv_create_cq");
+}
+
+static void open_domain(char *file, size_t size)
+{
+	snprintf(file, size, "%s/mv2_xrc_kvs_%c_%u-0", job.dir, 'A' + job.host, (unsigned)getuid());
+	xrc_fd = open(file, O_RDWR | O_CREAT, 0600);
+	if (xrc_fd < 0)
+		job_die("%s: %s", file, strerror(errno));
+	hca.xrc_domain = must(VERB(open_xrc_domain)(hca.context, xrc_fd, O_CREAT), "xrc_domain");
+}
+
+/* Compiled with XRC, it reads the number of a plain SRQ too. What that says does not matter. */
+static void read_plain_srq(void)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 16, .max_sge = 1 } };
+	struct ibv_srq *plain = must(VERB(create_srq)(hca.pd, &attr), "ibv_create_srq");
+
+	hca.srqn = *(volatile uint32_t *)&plain->xrc_srq_num;
+	must_be_0(VERB(destroy_srq)(plain), "ibv_destroy_srq");
+}
+
+static void create_srq(void)
+{
+	struct ibv_srq_init_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.srq_context = hca.context;
+	attr.attr.max_wr = BUFFERS;
+	attr.attr.max_sge = 1;
+	attr.attr.srq_limit = 30;	/* "should be ignored" */
+	srq_hndl = must(VERB(create_xrc_srq)(hca.pd, hca.xrc_domain, hca.cq_hndl, &attr), "ibv_create_xrc_srq");
+	hca.srqn = srq_hndl->xrc_srq_num;
+	if (!hca.srqn)
+		job_die("xrc_srq_num is 0");
+}
+
+static void post_recv(unsigned slot)
+{
+	struct ibv_sge sge = { (uintptr_t)memory.receive[slot], BUFFER_SIZE, mr->lkey };
+	struct ibv_recv_wr wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	must_be_0(ibv_post_srq_recv(srq_hndl, &wr, &bad), "ibv_post_srq_recv");
+}
+
+/* The flag is taken off, and put back for the ack. */
+static void take_event(struct ibv_async_event *event)
+{
+	int xrc_event = 0;
+
+	if (event->event_type & IBV_XRC_QP_EVENT_FLAG) {
+		event->event_type ^= IBV_XRC_QP_EVENT_FLAG;
+		xrc_event = 1;
+	}
+	switch (event->event_type) {
+	case IBV_EVENT_CQ_ERR:
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_DEVICE_FATAL:
+	case IBV_EVENT_SRQ_ERR:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		job_die("got %sevent %d (%s)", xrc_event ? "XRC " : "", event->event_type,
+			VERB(event_type_str)(event->event_type));
+	case IBV_EVENT_SRQ_LIMIT_REACHED:
+		if (event->element.srq != srq_hndl)
+			job_die("limit of an unknown SRQ");
+		break;
+	default:
+		break;
+	}
+	if (xrc_event)
+		event->event_type |= IBV_XRC_QP_EVENT_FLAG;
+}
+
+/*
+ * Cancelled asynchronously while it sits in ibv_get_async_event. The real one could be hit anywhere else too, holding
+ * any lock; that chance is left out.
+ */
+static void *async_main(void *context)
+{
+	struct ibv_async_event event;
+	int state;
+
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	while (!VERB(get_async_event)(context, &event)) {
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+		take_event(&event);
+		VERB(ack_async_event)(&event);
+		pthread_setcancelstate(state, NULL);
+	}
+	job_die("ibv_get_async_event: %s", strerror(errno));
+}
+
+static void start_data(void)
+{
+	struct address mine;
+	unsigned slot;
+	int i;
+
+	mr = must(VERB(reg_mr)(hca.pd, &memory, sizeof(memory),
+			       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
+		  "ibv_reg_mr");
+	for (slot = 0; slot < BUFFERS; slot++)
+		post_recv(slot);
+	for (i = 0; i < job.size; i++)
+		job_fill(memory.get_from[i], RDMA_SIZE, i, 0);
+	mine = (struct address){ mr->rkey, hca.lid, (uintptr_t)memory.put_to, (uintptr_t)memory.get_from };
+	job_gather(JOB_WORLD, &mine, sizeof(mine), addresses);
+	if (channel)
+		must_be_0(ibv_req_notify_cq(hca.cq_hndl, 0), "ibv_req_notify_cq");
+}
+
+static void start(void)
+{
+	struct ibv_srq_attr limit = { .max_wr = BUFFERS, .max_sge = 1, .srq_limit = 30 };
+	char file[128];
+
+	verbs_open();
+	open_hca();
+	open_domain(file, sizeof(file));
+	read_plain_srq();
+	create_srq();
+	must_be_0(pthread_create(&async_thread, NULL, async_main, hca.context), "pthread_create");
+	start_data();
+	must_be_0(VERB(modify_srq)(srq_hndl, &limit, IBV_SRQ_LIMIT), "ibv_modify_srq");
+	cm_start();
+	/* After the exchange nobody needs the name any more: all unlink it, one of them really. */
+	job_barrier(JOB_WORLD);
+	if (unlink(file) && errno != ENOENT)
+		job_die("unlink: %s", strerror(errno));
+}
+
+/* ---- Data ---- */
+
+static void post_send(int rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint64_t remote_addr)
+{
+	struct ibv_send_wr wr, *bad;
+
+	memset(&wr, 0, sizeof(wr));
+	wr.wr_id = slot;
+	wr.sg_list = sge;
+	wr.num_sge = 1;
+	wr.opcode = opcode;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	if (opcode == IBV_WR_SEND && sge->length <= 128)
+		wr.send_flags |= IBV_SEND_INLINE;
+	wr.wr.rdma.remote_addr = remote_addr;
+	wr.wr.rdma.rkey = addresses[rank].rkey;
+	wr.xrc_remote_srq_num = cm_vc(rank)->remote_srqn;
+	must_be_0(ibv_post_send(cm_qp(rank), &wr, &bad), "ibv_post_send");
+	busy[slot] = 1;
+	in_flight++;
+}
+
+static void take_received(const struct ibv_wc *wc)
+{
+	uint32_t sequence;
+	int from = job_verify(memory.receive[wc->wr_id], wc->byte_len, &sequence);
+
+	if (sequence != received_from[from]++)
+		job_die("message %u from rank %d, but %u was expected", sequence, from, received_from[from] - 1);
+	if (sequence == MESSAGES - 1) {
+		if (job_verify(memory.put_to[from], RDMA_SIZE, &sequence) != from)
+			job_die("the put of rank %d is not there", from);
+		puts_seen++;
+	}
+	post_recv((unsigned)wc->wr_id);
+}
+
+static void wait_for_event(void)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	job_wait_readable(channel->fd);
+	must_be_0(VERB(get_cq_event)(channel, &cq, &context), "ibv_get_cq_event");
+	VERB(ack_cq_events)(cq, 1);
+	must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
+}
+
+static void progress(void)
+{
+	struct ibv_wc wc;
+	int count = ibv_poll_cq(hca.cq_hndl, 1, &wc);
+
+	if (count < 0)
+		job_die("ibv_poll_cq returned %d", count);
+	if (!count && channel)
+		wait_for_event();
+	else if (!count)
+		job_idle();
+	if (count <= 0)
+		return;
+	if (wc.status != IBV_WC_SUCCESS)
+		job_die("wr_id %llx: %s", (unsigned long long)wc.wr_id, VERB(wc_status_str)(wc.status));
+	if (wc.opcode & IBV_WC_RECV) {
+		take_received(&wc);
+	} else {
+		busy[wc.wr_id] = 0;
+		in_flight--;
+	}
+}
+
+static unsigned free_slot(void)
+{
+	unsigned slot;
+
+	while (in_flight == SENDS)
+		progress();
+	for (slot = 0; busy[slot]; slot++)
+		;
+	return slot;
+}
+
+static void eager_send(int rank)
+{
+	unsigned slot = free_slot();
+	uint32_t length = sent_to[rank] % 3 ? BUFFER_SIZE : 64;
+	struct ibv_sge sge = { (uintptr_t)memory.send[slot], length, mr->lkey };
+
+	job_fill(memory.send[slot], length, rank, sent_to[rank]++);
+	post_send(rank, slot, &sge, IBV_WR_SEND, 0);
+}
+
+static void put(int rank)
+{
+	struct ibv_sge sge = { (uintptr_t)memory.put_from[rank], RDMA_SIZE, mr->lkey };
+
+	job_fill(memory.put_from[rank], RDMA_SIZE, rank, MESSAGES);
+	post_send(rank, free_slot(), &sge, IBV_WR_RDMA_WRITE,
+		  addresses[rank].put_to + (uint64_t)job.rank * RDMA_SIZE);
+}
+
+static void get(int rank)
+{
+	struct ibv_sge sge = { (uintptr_t)memory.get_to[rank], RDMA_SIZE, mr->lkey };
+
+	post_send(rank, free_slot(), &sge, IBV_WR_RDMA_READ,
+		  addresses[rank].get_from + (uint64_t)job.rank * RDMA_SIZE);
+}
+
+/* Ranks start with different peers: every receive QP is made by one rank and registered by the others. */
+static int peer(int turn)
+{
+	return (1 - job.host) * job.local_size + (job.local_rank + turn) % job.local_size;
+}
+
+static int all_done(void)
+{
+	int turn;
+
+	for (turn = 0; turn < job.local_size; turn++)
+		if (received_from[peer(turn)] < MESSAGES)
+			return 0;
+	return !in_flight && puts_seen == (unsigned)job.local_size;
+}
+
+static void exchange(void)
+{
+	uint32_t sequence;
+	int i, turn;
+
+	for (i = 0; i < MESSAGES; i++)
+		for (turn = 0; turn < job.local_size; turn++) {
+			cm_connect(peer(turn));
+			if (i == MESSAGES - 1) {
+				get(peer(turn));
+				put(peer(turn));
+			}
+			eager_send(peer(turn));
+		}
+	while (!all_done())
+		progress();
+	for (turn = 0; turn < job.local_size; turn++)
+		if (job_verify(memory.get_to[peer(turn)], RDMA_SIZE, &sequence) != peer(turn))
+			job_die("what was got is not from rank %d", peer(turn));
+}
+
+/* ---- End ---- */
+
+static void stop_async_thread(void)
+{
+	must_be_0(pthread_cancel(async_thread), "pthread_cancel");
+	must_be_0(pthread_join(async_thread, NULL), "pthread_join");
+}
+
+static int finish(void)
+{
+	int err;
+
+	job_barrier(JOB_WORLD);
+	cm_stop();
+	cm_finalize();
+	err = VERB(destroy_cq)(hca.cq_hndl);
+	if (err != EBUSY)
+		job_die("ibv_destroy_cq with the SRQ still on it returned %d", err);
+	stop_async_thread();
+	must_be_0(VERB(destroy_srq)(srq_hndl), "ibv_destroy_srq");
+	must_be_0(VERB(close_xrc_domain)(hca.xrc_domain), "ibv_close_xrc_domain");
+	must_be_0(close(xrc_fd), "close");
+	must_be_0(VERB(dereg_mr)(mr), "ibv_dereg_mr");
+	must_be_0(VERB(dealloc_pd)(hca.pd), "ibv_dealloc_pd");
+	must_be_0(VERB(close_device)(hca.context), "ibv_close_device");
+	return 0;
+}
+
+static int rank_main(void)
+{
+	start();
+	exchange();
+	return finish();
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const flags[] = { "--poll", "--event", NULL };
+
+	job_options(argc, argv, flags);
+	blocking = job_option(argc, argv, "--event");
+#ifdef IBV_DLOPEN
+	return job_run("mvapich2-dlopen", 2, rank_main);
+#else
+	return job_run("mvapich2", 2, rank_main);
+#endif
+}

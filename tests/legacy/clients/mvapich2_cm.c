@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * MVAPICH2: connections. One sending QP for each remote host; the first rank contacted there makes the receive QP, the
+ * others register with it. Whatever a message asks for is done by the connection thread.
+ */
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "mvapich2.h"
+
+enum cm_type {
+	CM_MSG_TYPE_REQ = 1,
+	CM_MSG_TYPE_REP,
+	CM_MSG_TYPE_XRC_REQ,
+	CM_MSG_TYPE_XRC_REP
+};
+
+struct cm_msg {
+	uint32_t type, lid, qpn, srqn;
+};
+
+/* A remote host, as one of its ranks was asked for it. */
+struct xrc_host {
+	struct ibv_qp *sqp;
+	uint32_t rqpn;		/* its receive QP for us */
+};
+
+static struct vc vcs[JOB_RANKS_MAX];
+static struct xrc_host hosts[JOB_HOSTS];
+static pthread_t cm_thread;
+
+struct vc *cm_vc(int rank)
+{
+	return &vcs[rank];
+}
+
+static struct xrc_host *host_of(int rank)
+{
+	return &hosts[rank / job.local_size];
+}
+
+struct ibv_qp *cm_qp(int rank)
+{
+	return host_of(rank)->sqp;
+}
+
+static int state_of(const struct vc *vc)
+{
+	return (int)__atomic_load_n(&vc->state, __ATOMIC_ACQUIRE);
+}
+
+static void cm_send(int to, enum cm_type type, uint32_t qpn)
+{
+	struct cm_msg msg = { type, hca.lid, qpn, hca.srqn };
+
+	job_send(JOB_CM, to, &msg, sizeof(msg));
+}
+
+/* ---- States; receive QPs go the same way as far as RTR, and never to RTS ---- */
+
+static void modify(struct ibv_qp *qp, uint32_t rqpn, struct ibv_qp_attr *attr, int mask, const char *what)
+{
+	int result = qp ? VERB(modify_qp)(qp, attr, mask) :
+			  VERB(modify_xrc_rcv_qp)(hca.xrc_domain, rqpn, attr, mask);
+
+	if (result)
+		job_die("%s to %s: %d, errno %d (%s)", qp ? "ibv_modify_qp" : "ibv_modify_xrc_rcv_qp", what, result,
+			errno, strerror(errno));
+}
+
+static void to_init(struct ibv_qp *qp, uint32_t rqpn)
+{
+	struct ibv_qp_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_state = IBV_QPS_INIT;
+	attr.pkey_index = 0;
+	attr.port_num = 1;
+	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
+	modify(qp, rqpn, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
+}
+
+static void to_rtr(struct ibv_qp *qp, uint32_t rqpn, const struct cm_msg *peer)
+{
+	struct ibv_qp_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_state = IBV_QPS_RTR;
+	attr.path_mtu = IBV_MTU_1024;
+	attr.dest_qp_num = peer->qpn;
+	attr.rq_psn = 0;
+	attr.max_dest_rd_atomic = 4;
+	attr.min_rnr_timer = 12;
+	attr.ah_attr.dlid = (uint16_t)peer->lid;
+	attr.ah_attr.port_num = 1;
+	modify(qp, rqpn, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, "RTR");
+}
+
+static void to_rts(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_state = IBV_QPS_RTS;
+	attr.timeout = 20;
+	attr.retry_cnt = 7;
+	attr.rnr_retry = 7;
+	attr.sq_psn = 0;
+	attr.max_rd_atomic = 4;
+	modify(qp, 0, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+	       IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
+}
+
+/* ---- The sender's side ---- */
+
+static struct ibv_qp *create_sqp(void)
+{
+	struct ibv_qp_init_attr attr;
+	struct ibv_qp *qp;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.cap.max_send_wr = SENDS;
+	attr.cap.max_send_sge = 1;
+	attr.cap.max_recv_wr = 0;
+	attr.cap.max_recv_sge = 1;
+	attr.cap.max_inline_data = 128;
+	attr.send_cq = hca.cq_hndl;
+	attr.recv_cq = hca.cq_hndl;
+	attr.srq = NULL;
+	attr.xrc_domain = hca.xrc_domain;
+	attr.qp_type = IBV_QPT_XRC;
+	qp = must(VERB(create_qp)(hca.pd, &attr), "ibv_create_qp");
+	if (attr.cap.max_inline_data < 128)
+		job_die("max_inline_data came back as %u", attr.cap.max_inline_data);
+	return qp;
+}
+
+/* By the main thread, as the answer's part is the connection thread's. */
+static void request(int rank)
+{
+	struct xrc_host *host = host_of(rank);
+
+	__atomic_store_n(&vcs[rank].state, VC_REQUESTED, __ATOMIC_RELEASE);
+	if (host->sqp) {
+		cm_send(rank, CM_MSG_TYPE_XRC_REQ, host->rqpn);
+		return;
+	}
+	host->sqp = create_sqp();
+	to_init(host->sqp, 0);
+	cm_send(rank, CM_MSG_TYPE_REQ, host->sqp->qp_num);
+}
+
+void cm_connect(int rank)
+{
+	if (state_of(&vcs[rank]) == VC_NEW)
+		request(rank);
+	while (state_of(&vcs[rank]) != VC_CONNECTED)
+		job_idle();
+}
+
+static void accepted(int from, const struct cm_msg *msg)
+{
+	struct xrc_host *host = host_of(from);
+
+	if (msg->type == CM_MSG_TYPE_REP) {
+		host->rqpn = msg->qpn;
+		to_rtr(host->sqp, 0, msg);
+		to_rts(host->sqp);
+	}
+	vcs[from].remote_srqn = msg->srqn;
+	__atomic_store_n(&vcs[from].state, VC_CONNECTED, __ATOMIC_RELEASE);
+}
+
+/* ---- The receiver's side ---- */
+
+static void cm_rcv_qp_create(int from, const struct cm_msg *msg)
+{
+	struct ibv_qp_init_attr attr;
+	uint32_t rqpn;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.xrc_domain = hca.xrc_domain;
+	if (VERB(create_xrc_rcv_qp)(&attr, &rqpn))
+		job_die("Failed to create XRC rcv QP. Error: %d (%s)", errno, strerror(errno));
+	to_init(NULL, rqpn);
+	to_rtr(NULL, rqpn, msg);
+	vcs[from].xrc_my_rqpn = rqpn;
+	cm_send(from, CM_MSG_TYPE_REP, rqpn);
+}
+
+static void cm_rcv_qp_register(int from, const struct cm_msg *msg)
+{
+	if (!vcs[from].xrc_my_rqpn && VERB(reg_xrc_rcv_qp)(hca.xrc_domain, msg->qpn))
+		job_die("ibv_reg_xrc_rcv_qp: %s", strerror(errno));
+	vcs[from].xrc_my_rqpn = msg->qpn;
+	cm_send(from, CM_MSG_TYPE_XRC_REP, msg->qpn);
+}
+
+static void *cm_main(void *arg)
+{
+	struct cm_msg msg;
+	int from;
+
+	for (;;) {
+		from = job_receive(JOB_CM, -1, &msg, sizeof(msg), -1);
+		if (from < 0)
+			continue;
+		if (msg.type == CM_MSG_TYPE_REQ)
+			cm_rcv_qp_create(from, &msg);
+		else if (msg.type == CM_MSG_TYPE_XRC_REQ)
+			cm_rcv_qp_register(from, &msg);
+		else
+			accepted(from, &msg);
+	}
+	return arg;
+}
+
+void cm_start(void)
+{
+	must_be_0(pthread_create(&cm_thread, NULL, cm_main, NULL), "pthread_create");
+}
+
+void cm_stop(void)
+{
+	must_be_0(pthread_cancel(cm_thread), "pthread_cancel");
+	must_be_0(pthread_join(cm_thread, NULL), "pthread_join");
+}
+
+/* Created or registered makes no difference here, and anything but 0 is fatal. */
+void cm_finalize(void)
+{
+	int i;
+
+	for (i = 0; i < job.size; i++)
+		if (vcs[i].xrc_my_rqpn)
+			must_be_0(VERB(unreg_xrc_rcv_qp)(hca.xrc_domain, vcs[i].xrc_my_rqpn), "ibv_unreg_xrc_rcv_qp");
+	for (i = 0; i < JOB_HOSTS; i++)
+		if (hosts[i].sqp)
+			must_be_0(VERB(destroy_qp)(hosts[i].sqp), "ibv_destroy_qp");
+}

@@ -1,0 +1,405 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What Portals4 did with XRC through its librdmacm patch: one rank of a node makes the domain, the others ask for it
+ * until it is there; that rank's receive QPs receive for all, and nobody else is registered with them.
+ *
+ * --daemon: as the trees of 2011, the domain belongs to a file of mkstemp and is opened with O_CREAT|O_EXCL.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "portals4.h"
+
+#define RANKS 3			/* of a node */
+#define BUFFERS 64
+#define BUFFER_SIZE 1024
+#define SENDS 16
+#define MESSAGES 40		/* to each rank of the other node */
+#define RDMA_SIZE 6000
+
+struct rank_entry {
+	uint32_t lid, srqn, rkey;
+	uint64_t put_to, get_from;
+};
+
+static struct {
+	char receive[BUFFERS][BUFFER_SIZE];
+	char send[SENDS][BUFFER_SIZE];
+	char put_from[JOB_RANKS_MAX][RDMA_SIZE], put_to[JOB_RANKS_MAX][RDMA_SIZE];
+	char get_from[JOB_RANKS_MAX][RDMA_SIZE], get_to[JOB_RANKS_MAX][RDMA_SIZE];
+} memory;
+
+static struct ibv_context *context;
+static struct ibv_comp_channel *channel;
+static struct ibv_pd *pd;
+static struct ibv_cq *cq;
+static struct ibv_srq *srq;
+static struct ibv_mr *mr;
+static struct ibv_xrc_domain *xrc_domain;
+static int domain_fd;
+static struct rank_entry ranks[JOB_RANKS_MAX];
+static struct rdma_cm_id sending, accepted[JOB_RANKS_MAX];
+static int by_events, daemon_tree, max_inline;
+static char busy[SENDS];
+static unsigned in_flight, sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX];
+
+static int is_main(void)
+{
+	return !job.local_rank;
+}
+
+static int other_main(void)
+{
+	return (1 - job.host) * job.local_size;
+}
+
+/* ---- The domain ---- */
+
+static void open_hca(void)
+{
+	struct ibv_port_attr port_attr;
+	struct ibv_device **list;
+	int count = 0;
+
+	list = must(ibv_get_device_list(&count), "ibv_get_device_list");
+	if (count <= job.host)
+		job_die("%d devices, but one is needed for each host", count);
+	context = must(ibv_open_device(list[job.host]), "ibv_open_device");
+	ibv_free_device_list(list);
+	must_be_0(ibv_query_port(context, 1, &port_attr), "ibv_query_port");
+	ranks[job.rank].lid = port_attr.lid;
+	sending.lid = port_attr.lid;
+	pd = must(ibv_alloc_pd(context), "ibv_alloc_pd");
+	if (by_events)
+		channel = must(ibv_create_comp_channel(context), "ibv_create_comp_channel");
+	cq = must(ibv_create_cq(context, 512, NULL, channel, 0), "ibv_create_cq");
+}
+
+/* The others wait for the name; only when they have met the file without a domain does the main rank go on. */
+static void make_domain(char *file)
+{
+	char word;
+	int i;
+
+	domain_fd = daemon_tree ? mkstemp(file) : open(file, O_RDWR | O_CREAT, 0600);
+	if (domain_fd < 0)
+		job_die("%s: %s", file, strerror(errno));
+	for (i = 1; i < job.local_size; i++)
+		job_send(JOB_CM, job.rank + i, file, 128);
+	for (i = 1; i < job.local_size; i++)
+		while (job_receive(JOB_CM, job.rank + i, &word, sizeof(word), -1) < 0)
+			;
+	xrc_domain = must(ibv_open_xrc_domain(context, domain_fd, daemon_tree ? O_CREAT | O_EXCL : O_CREAT),
+			  "ibv_open_xrc_domain");
+}
+
+/* No O_CREAT, and again until it works: it must not work before the main rank has made the domain. */
+static void join_domain(char *file)
+{
+	int main_rank = job.host * job.local_size;
+	char word = 0;
+
+	while (job_receive(JOB_CM, main_rank, file, 128, -1) < 0)
+		;
+	domain_fd = open(file, O_RDWR);
+	if (domain_fd < 0)
+		job_die("%s: %s", file, strerror(errno));
+	if (ibv_open_xrc_domain(context, domain_fd, 0))
+		job_die("a domain was opened that nobody has made");
+	if (errno != EAGAIN)
+		job_die("ibv_open_xrc_domain of what is not there: %s", strerror(errno));
+	job_send(JOB_CM, main_rank, &word, sizeof(word));
+	while (!(xrc_domain = ibv_open_xrc_domain(context, domain_fd, 0)))
+		job_idle();
+}
+
+static void open_domain(void)
+{
+	char file[128];
+
+	snprintf(file, sizeof(file), "%s/p4-xrc-1-%d-%s", job.dir, job.host, daemon_tree ? "XXXXXX" : "0");
+	if (is_main())
+		make_domain(file);
+	else
+		join_domain(file);
+}
+
+/* ---- Queues ---- */
+
+static void post_recv(unsigned slot)
+{
+	struct ibv_sge sge = { (uintptr_t)memory.receive[slot], BUFFER_SIZE, mr->lkey };
+	struct ibv_recv_wr wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 }, *bad;
+
+	must_be_0(ibv_post_srq_recv(srq, &wr, &bad), "ibv_post_srq_recv");
+}
+
+static void create_srq(void)
+{
+	struct ibv_srq_init_attr attr;
+	unsigned slot;
+
+	attr.srq_context = &ranks;
+	attr.attr.max_wr = BUFFERS;
+	attr.attr.max_sge = 1;
+	attr.attr.srq_limit = 0;
+	srq = must(ibv_create_xrc_srq(pd, xrc_domain, cq, &attr), "ibv_create_xrc_srq");
+	ranks[job.rank].srqn = srq->xrc_srq_num;
+	mr = must(ibv_reg_mr(pd, &memory, sizeof(memory),
+			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ), "ibv_reg_mr");
+	for (slot = 0; slot < BUFFERS; slot++)
+		post_recv(slot);
+}
+
+static void qp_attr(struct ibv_qp_init_attr *attr, uint32_t max_send_wr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->qp_type = IBV_QPT_XRC;
+	attr->send_cq = cq;
+	attr->recv_cq = cq;
+	attr->srq = max_send_wr ? NULL : srq;
+	attr->xrc_domain = xrc_domain;
+	attr->cap.max_send_wr = max_send_wr;
+	attr->cap.max_send_sge = max_send_wr ? 1 : 0;
+	attr->cap.max_inline_data = max_send_wr ? 200 : 0;
+}
+
+static void request(void)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	qp_attr(&init, SENDS);
+	rdma_create_qp(&sending, pd, &init);
+	must_be_0(ibv_query_qp(sending.qp, &attr, IBV_QP_CAP, &init), "ibv_query_qp");
+	if (init.cap.max_inline_data < 200 || init.cap.max_inline_data > 1 << 16 || init.cap.max_send_wr < SENDS)
+		job_die("ibv_query_qp gives max_inline_data %u, max_send_wr %u", init.cap.max_inline_data,
+			init.cap.max_send_wr);
+	max_inline = (int)init.cap.max_inline_data;
+	rdma_connect(&sending, other_main());
+}
+
+static void accept_from(int rank, const struct cm_msg *msg)
+{
+	struct ibv_qp_init_attr init;
+
+	accepted[rank].lid = ranks[job.rank].lid;
+	qp_attr(&init, 0);
+	rdma_create_qp(&accepted[rank], pd, &init);
+	rdma_accept(&accepted[rank], rank, msg);
+}
+
+/* All ranks of a node connect to the main rank of the other one; it accepts as many as there are. */
+static void connect_all(void)
+{
+	int left = 1 + (is_main() ? job.local_size : 0), from;
+	struct cm_msg msg;
+
+	job_gather(JOB_WORLD, &ranks[job.rank], sizeof(ranks[0]), ranks);
+	request();
+	while (left) {
+		from = job_receive(JOB_CM, -1, &msg, sizeof(msg), -1);
+		if (from < 0)
+			continue;
+		if (msg.type == CM_CONNECT_REQUEST)
+			accept_from(from, &msg);
+		else
+			rdma_establish(&sending, &msg);
+		left--;
+	}
+	job_barrier(JOB_WORLD);
+}
+
+static void start(void)
+{
+	struct rank_entry *mine = &ranks[job.rank];
+	int i;
+
+	for (i = 0; i < job.size; i++)
+		job_fill(memory.get_from[i], RDMA_SIZE, i, 0);
+	open_hca();
+	open_domain();
+	create_srq();
+	mine->rkey = mr->rkey;
+	mine->put_to = (uintptr_t)memory.put_to;
+	mine->get_from = (uintptr_t)memory.get_from;
+	if (channel)
+		must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
+	connect_all();
+}
+
+/* ---- Data ---- */
+
+static void take_received(const struct ibv_wc *wc)
+{
+	uint32_t sequence;
+	int from = job_verify(memory.receive[wc->wr_id], wc->byte_len, &sequence);
+
+	if (sequence != received_from[from]++)
+		job_die("message %u from rank %d, but %u was expected", sequence, from, received_from[from] - 1);
+	if (sequence == MESSAGES - 1 && job_verify(memory.put_to[from], RDMA_SIZE, &sequence) != from)
+		job_die("the put of rank %d is not there", from);
+	post_recv((unsigned)wc->wr_id);
+}
+
+static void wait_for_event(void)
+{
+	struct ibv_cq *event_cq;
+	void *event_context;
+
+	job_wait_readable(channel->fd);
+	must_be_0(ibv_get_cq_event(channel, &event_cq, &event_context), "ibv_get_cq_event");
+	ibv_ack_cq_events(event_cq, 1);
+	must_be_0(ibv_req_notify_cq(event_cq, 0), "ibv_req_notify_cq");
+}
+
+static void progress(void)
+{
+	struct ibv_wc wc;
+	int count = ibv_poll_cq(cq, 1, &wc);
+
+	if (count < 0)
+		job_die("ibv_poll_cq returned %d", count);
+	if (!count) {
+		if (channel)
+			wait_for_event();
+		else
+			job_idle();
+		return;
+	}
+	if (wc.status != IBV_WC_SUCCESS)
+		job_die("wr_id %u: %s", (unsigned)wc.wr_id, ibv_wc_status_str(wc.status));
+	if (wc.opcode & IBV_WC_RECV) {
+		take_received(&wc);
+	} else {
+		busy[wc.wr_id] = 0;
+		in_flight--;
+	}
+}
+
+static unsigned free_slot(void)
+{
+	unsigned slot;
+
+	while (in_flight == SENDS)
+		progress();
+	for (slot = 0; busy[slot]; slot++)
+		;
+	return slot;
+}
+
+static void post_send(int rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint64_t remote_addr)
+{
+	struct ibv_send_wr wr, *bad;
+
+	wr.wr_id = slot;
+	wr.next = NULL;
+	wr.sg_list = sge;
+	wr.num_sge = 1;
+	wr.opcode = opcode;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	if (opcode == IBV_WR_SEND && (int)sge->length <= max_inline)
+		wr.send_flags |= IBV_SEND_INLINE;
+	wr.wr.rdma.remote_addr = remote_addr;
+	wr.wr.rdma.rkey = ranks[rank].rkey;
+	wr.xrc_remote_srq_num = ranks[rank].srqn;
+	must_be_0(ibv_post_send(sending.qp, &wr, &bad), "ibv_post_send");
+	busy[slot] = 1;
+	in_flight++;
+}
+
+static void send_message(int rank)
+{
+	unsigned slot = free_slot();
+	uint32_t length = sent_to[rank] % 3 ? BUFFER_SIZE : 120;
+	struct ibv_sge sge = { (uintptr_t)memory.send[slot], length, mr->lkey };
+
+	job_fill(memory.send[slot], length, rank, sent_to[rank]++);
+	post_send(rank, slot, &sge, IBV_WR_SEND, 0);
+}
+
+static void put_and_get(int rank)
+{
+	struct ibv_sge put = { (uintptr_t)memory.put_from[rank], RDMA_SIZE, mr->lkey };
+	struct ibv_sge get = { (uintptr_t)memory.get_to[rank], RDMA_SIZE, mr->lkey };
+
+	job_fill(memory.put_from[rank], RDMA_SIZE, rank, MESSAGES);
+	post_send(rank, free_slot(), &put, IBV_WR_RDMA_WRITE, ranks[rank].put_to + (uint64_t)job.rank * RDMA_SIZE);
+	post_send(rank, free_slot(), &get, IBV_WR_RDMA_READ, ranks[rank].get_from + (uint64_t)job.rank * RDMA_SIZE);
+}
+
+static int all_done(void)
+{
+	int i;
+
+	for (i = 0; i < job.local_size; i++)
+		if (received_from[other_main() + i] < MESSAGES)
+			return 0;
+	return !in_flight;
+}
+
+static void exchange(void)
+{
+	uint32_t sequence;
+	int i, message, rank;
+
+	for (message = 0; message < MESSAGES; message++)
+		for (i = 0; i < job.local_size; i++) {
+			rank = other_main() + (job.local_rank + i) % job.local_size;
+			if (message == MESSAGES - 1)
+				put_and_get(rank);
+			send_message(rank);
+		}
+	while (!all_done())
+		progress();
+	for (rank = other_main(); rank < other_main() + job.local_size; rank++)
+		if (job_verify(memory.get_to[rank], RDMA_SIZE, &sequence) != rank)
+			job_die("what was got is not from rank %d", rank);
+}
+
+/* ---- End: the descriptor goes before the domain ---- */
+
+static void end_connection(struct rdma_cm_id *id)
+{
+	if (!id->connected)
+		return;
+	rdma_disconnect(id);
+	rdma_destroy_qp(id);
+}
+
+static int rank_main(void)
+{
+	int i;
+
+	start();
+	exchange();
+	job_barrier(JOB_WORLD);
+	end_connection(&sending);
+	for (i = 0; i < job.size; i++)
+		end_connection(&accepted[i]);
+	must_be_0(ibv_destroy_srq(srq), "ibv_destroy_srq");
+	close(domain_fd);
+	must_be_0(ibv_close_xrc_domain(xrc_domain), "ibv_close_xrc_domain");
+	must_be_0(ibv_destroy_cq(cq), "ibv_destroy_cq");
+	if (channel)
+		must_be_0(ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
+	must_be_0(ibv_dereg_mr(mr), "ibv_dereg_mr");
+	must_be_0(ibv_dealloc_pd(pd), "ibv_dealloc_pd");
+	must_be_0(ibv_close_device(context), "ibv_close_device");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const flags[] = { "--poll", "--event", "--daemon", NULL };
+
+	job_options(argc, argv, flags);
+	by_events = job_option(argc, argv, "--event");
+	daemon_tree = job_option(argc, argv, "--daemon");
+	return job_run(daemon_tree ? "portals4 --daemon" : "portals4", RANKS, rank_main);
+}

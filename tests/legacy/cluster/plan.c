@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What is sent to each receiver in a round, and what every byte of it must be. */
+#include <string.h>
+
+#include "cluster.h"
+
+#define REGION_OFFSET_1 0u
+#define REGION_OFFSET_2 64u
+#define REGION_OFFSET_3 (REGION_OFFSET_2 + 4096u)
+#define REGION_OFFSET_4 (REGION_OFFSET_3 + 65536u)
+#define REGION_SIZE (REGION_OFFSET_4 + MAX_MESSAGE)
+
+/* From one byte to the largest, on both sides of each MTU. The writes of a round land beside one another. */
+static const struct planned plan[] = {
+	{ .kind = MESSAGE_SEND, .size = 1 },
+	{ .kind = MESSAGE_SEND_IMM, .size = 1 },
+	{ .kind = MESSAGE_WRITE, .size = 1, .offset = REGION_OFFSET_1 },
+	{ .kind = MESSAGE_SEND, .size = 255 },
+	{ .kind = MESSAGE_SEND_IMM, .size = 2048 },
+	{ .kind = MESSAGE_WRITE, .size = 4096, .offset = REGION_OFFSET_2 },
+	{ .kind = MESSAGE_SEND, .size = 4097 },
+	{ .kind = MESSAGE_SEND_IMM, .size = 65536 },
+	{ .kind = MESSAGE_WRITE, .size = 65536, .offset = REGION_OFFSET_3 },
+	{ .kind = MESSAGE_SEND, .size = 300001 },
+	{ .kind = MESSAGE_SEND_IMM, .size = MAX_MESSAGE },
+	{ .kind = MESSAGE_WRITE, .size = MAX_MESSAGE, .offset = REGION_OFFSET_4 },
+};
+
+unsigned int plan_length(void)
+{
+	return sizeof(plan) / sizeof(plan[0]);
+}
+
+uint32_t plan_region_size(void)
+{
+	return REGION_SIZE;
+}
+
+const struct planned *plan_message(unsigned int number)
+{
+	return &plan[number];
+}
+
+uint64_t plan_key(uint32_t receiver, uint32_t round, uint32_t number, bool note)
+{
+	return (uint64_t)receiver << 48 | (uint64_t)round << 16 | (uint64_t)number << 1 | note;
+}
+
+uint32_t plan_imm(uint32_t receiver, uint32_t round, uint32_t number)
+{
+	return receiver << 24 | (round & 0xffff) << 8 | number;
+}
+
+/* splitmix64: neighbours in key and position have nothing in common, so a byte out of place shows. */
+static uint64_t word_at(uint64_t key, uint64_t position)
+{
+	uint64_t x = key * 0x9e3779b97f4a7c15u + position * 0xd1342543de82ef95u;
+
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+void pattern_fill(void *buffer, uint32_t size, uint64_t key)
+{
+	for (uint32_t at = 0; at < size; at += 8) {
+		uint64_t word = word_at(key, at);
+
+		memcpy((char *)buffer + at, &word, size - at < 8 ? size - at : 8);
+	}
+}
+
+uint32_t pattern_check(const void *buffer, uint32_t size, uint64_t key)
+{
+	for (uint32_t at = 0; at < size; at += 8) {
+		const unsigned char *found = (const unsigned char *)buffer + at;
+		unsigned char wanted[8];
+		uint64_t word = word_at(key, at);
+
+		memcpy(wanted, &word, 8);
+		for (uint32_t i = 0; i < 8 && at + i < size; i++)
+			if (found[i] != wanted[i])
+				return at + i;
+	}
+	return size;
+}

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The demo cluster on emulated HCAs: what it does with xrc-compat, and what it says when it cannot."""
+
+import os
+import re
+import time
+
+import pytest
+
+MISSING = "undefined symbol: ibv_open_xrc_domain, version IBVERBS_1.1"
+RETRY = "the sender's next message ended with: transport retry counter exceeded, as it should"
+
+
+@pytest.fixture
+def cluster(build_root, softhca, run, tmp_path):
+    """cluster([argument...], settings=[...], shim=True, program=...): one run with files of its own, which must go."""
+
+    def _cluster(*arguments, settings=("--devices=2",), shim=True, program="xrc-cluster"):
+        folders = {"TMPDIR": tmp_path / "tmp", "XRC_COMPAT_TABLE_DIR": tmp_path / "table"}
+        for folder in folders.values():
+            folder.mkdir(mode=0o700, exist_ok=True)
+        env = {name: str(folder) for name, folder in folders.items()}
+        env["XDG_RUNTIME_DIR"] = ""
+        if shim:
+            env["LD_PRELOAD"] = str(build_root / "shim" / "libxrc-compat.so.1")
+        done = run([softhca, "run", *settings, "--", build_root / "tests" / "legacy" / program, *arguments],
+                   timeout=60, env=env)
+        assert_gone_soon(*folders.values())
+        return done
+
+    return _cluster
+
+
+def assert_gone_soon(*folders):
+    """The emulator's daemon ends a moment after the program."""
+    deadline = time.monotonic() + 10
+    while any(os.listdir(folder) for folder in folders):
+        assert time.monotonic() < deadline, f"left behind: {[os.listdir(folder) for folder in folders]}"
+        time.sleep(0.02)
+
+
+def rows(output):
+    """{who: (QP, SRQ, messages, bytes, verified)} of the table."""
+    found = re.findall(r"^(sender|receiver \d+)\s+\d+\s+0x(\w+)\s+(?:0x(\w+)|-)\s+(\d+)\s+(\d+)\s+(\d+|-)", output, re.M)
+    return {row[0]: row[1:] for row in found}
+
+
+@pytest.mark.parametrize("receivers, options", [(4, []), (4, ["-e"]), (1, ["-n", "1"]), (2, ["-n", "2", "-e"]),
+                                                (9, ["-n", "9", "-i", "1"])])
+def test_every_receiver_through_one_qp(cluster, receivers, options):
+    done = cluster(*options)
+    assert (done.returncode, done.stderr) == (0, "")
+    table = rows(done.stdout)
+    sender = table.pop("sender")
+    assert len(table) == receivers
+    assert len({row[0] for row in table.values()}) == 1, "there is one receive QP"
+    assert len({row[1] for row in table.values()}) == receivers, "each has an SRQ of its own"
+    assert all(row[2] == row[4] for row in table.values()), "every message was verified"
+    for column in (2, 3):
+        assert sum(int(row[column]) for row in table.values()) == int(sender[column])
+    assert RETRY in done.stdout
+    assert f"Plain RC would have needed {2 * receivers}," in done.stdout
+
+
+def test_rounds_go_on_after_each_departure(cluster):
+    """Who leaves later has received more: 4 receivers, 1 + 3 rounds."""
+    table = rows(cluster("-i", "1").stdout)
+    messages = [int(table[f"receiver {i}"][2]) for i in range(4)]
+    assert messages[0] * 2 == messages[1] and messages[0] * 3 == messages[2] and messages[2] < messages[3]
+
+
+def test_bound_at_start(cluster):
+    done = cluster(program="xrc-cluster-now")
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_kernel_that_forgives_no_mask(cluster):
+    done = cluster(settings=["--devices=2", "--strict=on"])
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("program", ["xrc-cluster", "xrc-cluster-now"])
+def test_without_xrc_compat(cluster, program):
+    done = cluster(shim=False, program=program)
+    assert done.returncode != 0
+    assert done.stdout == ""
+    assert len(re.findall(r"undefined symbol: ibv_\w+, version IBVERBS_1\.1", done.stderr)) == 1
+    if program == "xrc-cluster":
+        assert MISSING in done.stderr
+
+
+@pytest.mark.parametrize("settings, complaint", [
+    (["--devices=1"], "there is one RDMA device, mlx4_0; the sender and the receivers need one each"),
+    (["--devices=2", "--xrc=off"], "mlx4_0 cannot do XRC"),
+])
+def test_machine_that_cannot(cluster, settings, complaint):
+    done = cluster(settings=settings)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert complaint in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_no_device_at_all(build_root, run):
+    if os.path.isdir("/sys/class/infiniband") and os.listdir("/sys/class/infiniband"):
+        pytest.skip("this machine has RDMA devices")
+    done = run([build_root / "tests" / "legacy" / "xrc-cluster"],
+               env={"LD_PRELOAD": str(build_root / "shim" / "libxrc-compat.so.1")})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "there is no RDMA device here" in done.stderr
+
+
+def test_no_place_for_the_domain(build_root, run):
+    done = run([build_root / "tests" / "legacy" / "xrc-cluster"], env={"TMPDIR": "/nonexistent"})
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "cannot make a file for the XRC domain in /nonexistent: No such file or directory" in done.stderr

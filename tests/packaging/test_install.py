@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""meson install into a folder of one's own: what comes, that it works from there and from elsewhere, and that it goes."""
+
+import fnmatch
+import os
+import re
+import subprocess
+
+import pytest
+
+import tree
+
+os.environ.pop("LD_LIBRARY_PATH", None)
+
+
+@pytest.fixture
+def installed(build_root, tmp_path):
+    return tree.Tree(build_root, tmp_path).install()
+
+
+@pytest.fixture
+def demo(run, build_root):
+    """Runs the demo by the command of a prefix, and makes sure that nothing is the build tree's."""
+
+    def _demo(prefix):
+        command = [prefix / "bin" / "xrc-compat", "run", "--softhca=2", "--"]
+        preloaded = run([*command, "printenv", "LD_PRELOAD"]).stdout.strip().split(":")
+        assert len(preloaded) == 2 and all(path.startswith(f"{prefix}/") for path in preloaded), preloaded
+        return run([*command, build_root / "tests" / "legacy" / "xrc-cluster", "-n", "2"], timeout=60)
+
+    return _demo
+
+
+def test_demo_runs_from_there(installed, demo):
+    done = demo(installed.prefix)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_demo_runs_after_the_prefix_has_moved(installed, demo, tmp_path):
+    moved = tmp_path / "elsewhere"
+    installed.prefix.rename(moved)
+    done = demo(moved)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_everything_is_there(installed):
+    files = set(map(plain, installed.files()))
+    wanted = {
+        "bin/softhca", "bin/xrc-compat",
+        "include/xrc-compat/ofed/infiniband/arch.h", "include/xrc-compat/ofed/infiniband/driver.h",
+        "include/xrc-compat/ofed/infiniband/verbs.h", "include/xrc_compat.h",
+        "lib/pkgconfig/xrc-compat-alone.pc", "lib/pkgconfig/xrc-compat-port.pc", "lib/pkgconfig/xrc-compat.pc",
+        "lib/xrc-compat/libsofthca.so", "lib/xrc-compat/libxrc-compat.so.1",
+        "lib/xrc-compat/link/libibverbs.so", "lib/xrc-compat/link/libxrc-compat.so",
+        "lib/xrc-compat/ofed/include", "lib/xrc-compat/ofed/lib", "lib/xrc-compat/ofed/lib64",
+        "share/bash-completion/completions/xrc-compat",
+        "share/man/man1/xrc-compat.1", "share/man/man3/ibv_open_xrc_domain.3", "share/man/man7/xrc-compat.7",
+    }
+    assert wanted - files == set()
+    assert len([name for name in files if name.startswith("share/man/man3/ibv_")]) == 8
+
+
+def test_nothing_is_where_a_loader_or_a_compiler_looks_by_itself(installed):
+    """Beside folders of its own only commands, pages and xrc_compat.h: in /usr no file of libibverbs would be replaced."""
+    public = [name for name in installed.files() if "/xrc-compat/" not in name]
+    allowed = re.compile(r"bin/(softhca|xrc-compat)|include/xrc_compat\.h|.*/pkgconfig/xrc-compat[\w-]*\.pc"
+                         r"|share/(man/man[137]|bash-completion/completions)/(ibv_\w+xrc\w+|xrc[-_]compat\w*|softhca)[.\d]*")
+    assert [name for name in public if not allowed.fullmatch(name)] == []
+
+
+def plain(name):
+    """Without what differs between machines: where the libraries are."""
+    return re.sub(r"^lib/[^/]*-linux-gnu\w*/|^lib64/|^lib/\*/", "lib/", name)
+
+
+def listed(name, pattern):
+    return fnmatch.fnmatchcase(name, pattern) or name.startswith(pattern + "/")
+
+
+def debian_lists(packaging):
+    for path in sorted(packaging.glob("debian/*.install")):
+        for line in path.read_text().splitlines():
+            if line and not line.startswith("#"):
+                yield path.name, plain(line.removeprefix("usr/"))
+
+
+def rpm_lists(packaging):
+    folders = {"bindir": "bin", "libdir": "lib", "libexecdir": "libexec", "includedir": "include", "mandir": "share/man",
+               "datadir": "share"}
+    section = ""
+    for line in (packaging / "xrc-compat.spec").read_text().splitlines():
+        section = line if line.startswith("%files") else section
+        if section and line.startswith("%{_"):
+            yield section, re.sub(r"%{_(\w+)}", lambda macro: folders[macro[1]], line).rstrip("/")
+
+
+@pytest.mark.parametrize("lists", [debian_lists, rpm_lists])
+def test_every_file_is_in_one_package(installed, source_root, lists):
+    """What somebody adds to the installation has to be put into a package too, and is none of two packages' business."""
+    rows = list(lists(source_root / "packaging"))
+    assert rows
+    for name in map(plain, installed.files()):
+        owners = {package for package, pattern in rows if listed(name, pattern)}
+        assert len(owners) == 1, f"{name} is in {sorted(owners) or 'no package'}"
+    for package, pattern in rows:
+        assert any(listed(name, pattern) for name in map(plain, installed.files())), f"{package}: {pattern} is not installed"
+
+
+def test_links_stay_within(installed):
+    for name in installed.files():
+        path = installed.prefix / name
+        if path.is_symlink():
+            assert not os.path.isabs(os.readlink(path)), f"{name} would point at the prefix it was made for"
+            assert path.resolve(strict=True).is_relative_to(installed.prefix)
+
+
+def test_nothing_leads_back_to_the_build(installed, build_root):
+    for name in installed.files():
+        path = installed.prefix / name
+        if path.is_symlink() or path.read_bytes()[:4] != b"\x7fELF":
+            continue
+        dynamic = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, timeout=30, check=True).stdout
+        assert "RUNPATH" not in dynamic and "RPATH" not in dynamic, name
+
+
+def test_uninstall_leaves_nothing(installed):
+    assert installed.files()
+    installed.uninstall()
+    assert not installed.root.exists(), installed.files()
+
+
+def test_uninstall_leaves_what_is_not_ours(installed):
+    foreign = installed.includedir / "foreign.h"
+    foreign.write_text("")
+    installed.uninstall()
+    assert installed.files() == ["include/foreign.h"]
+
+
+def test_install_record_of_the_build_is_not_touched(build_root, installed):
+    """Its owner may have installed it, and `ninja uninstall` must go on knowing what."""
+    log = build_root / "meson-logs" / "install-log.txt"
+    assert not log.exists() or str(installed.root) not in log.read_text()

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The half that is ported already, with this machine's own header; C and C++. */
+
+#include <stdio.h>
+
+#include <infiniband/verbs.h>
+
+#include "porting.h"
+
+static int differ(const char *what)
+{
+	printf("porting: %s\n", what);
+	return 1;
+}
+
+/* ibv_reg_mr of today's header needs a function that no libibverbs of OFED had: both must be linked. */
+static int register_memory(struct ibv_pd *pd)
+{
+	static char memory[64];
+	unsigned int access = IBV_ACCESS_LOCAL_WRITE;
+	struct ibv_mr *mr = ibv_reg_mr(pd, memory, sizeof(memory), access);
+
+	return !mr || ibv_dereg_mr(mr) ? differ("ibv_reg_mr failed") : 0;
+}
+
+int ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_srq *srq, uint32_t srq_num)
+{
+	struct ibv_xrcd *xrcd = xrc_compat_xrcd(domain);
+	struct ibv_srq *real = xrc_compat_srq(srq);
+	uint32_t real_num = 0;
+
+	if (!xrcd || xrcd->context != pd->context)
+		return differ("no XRCD behind the domain");
+	if (!real || real == srq || ibv_get_srq_num(real, &real_num) || real_num != srq_num)
+		return differ("the SRQ behind has another number");
+	if (xrc_compat_domain(xrcd) != domain || xrc_compat_legacy_srq(real) != srq)
+		return differ("the way back leads elsewhere");
+	if (register_memory(pd))
+		return 1;
+	printf("porting: both halves agree\n");
+	return 0;
+}

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The half that is still compiled with the header of OFED 1.5; C and C++. */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <infiniband/verbs.h>
+
+#include "porting.h"
+
+static int say(const char *what)
+{
+	printf("porting: %s failed\n", what);
+	return 1;
+}
+
+static int with_srq(struct ibv_context *context, struct ibv_xrc_domain *domain)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_cq *cq = ibv_create_cq(context, 4, NULL, NULL, 0);
+	struct ibv_srq_init_attr attr;
+	struct ibv_srq *srq;
+	int failed;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.attr.max_wr = 4;
+	attr.attr.max_sge = 1;
+	srq = pd && cq ? ibv_create_xrc_srq(pd, domain, cq, &attr) : NULL;
+	if (!srq)
+		return say("ibv_create_xrc_srq");
+	failed = ported_half(pd, domain, srq, srq->xrc_srq_num);
+	if (ibv_destroy_srq(srq) || ibv_destroy_cq(cq) || ibv_dealloc_pd(pd))
+		return say("taking down");
+	return failed;
+}
+
+int main(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = list && list[0] ? ibv_open_device(list[0]) : NULL;
+	struct ibv_xrc_domain *domain = context ? ibv_open_xrc_domain(context, -1, O_CREAT) : NULL;
+	int failed;
+
+	if (!domain)
+		return say("ibv_open_xrc_domain");
+	failed = with_srq(context, domain);
+	if (ibv_close_xrc_domain(domain) || ibv_close_device(context))
+		return say("closing");
+	ibv_free_device_list(list);
+	return failed;
+}

@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The configure tests by which the old clients decided whether there is XRC: with the installed headers and nothing but
+-libverbs they find the API of OFED 1.5, and no trace of today's.
+
+Each test is what autoconf made of the client's macro, and is tried against the system's libibverbs as well, where it
+must come out as that client's users saw it.
+"""
+
+import os
+import subprocess
+
+import pytest
+
+from toolchain import compiler
+
+VERBS = "#include <infiniband/verbs.h>\n"
+DRIVER = "#include <infiniband/driver.h>\n"
+
+# AC_CHECK_FUNCS and AC_CHECK_LIB: no header, a prototype that fits nothing, linked.
+FUNCTION = "char {0}();\nint main(void)\n{{\n\treturn {0}();\n}}\n"
+# AC_CHECK_DECLS: a macro of the name counts, anything else must be an expression; compiled only.
+DECLARED = "int main(void)\n{{\n#ifndef {0}\n\t(void) {0};\n#endif\n\treturn 0;\n}}\n"
+MEMBER = "int main(void)\n{{\n\tstatic struct {0} probe;\n\tif (probe.{1})\n\t\treturn 1;\n\treturn 0;\n}}\n"
+
+
+class Configure:
+    """The flags that somebody passes to a configure script, and the tests that it runs with them."""
+
+    def __init__(self, folder, cppflags=(), ldflags=()):
+        self.folder, self.cppflags, self.ldflags = folder, cppflags, ldflags
+
+    def _try(self, text, *options):
+        source = self.folder / "conftest.c"
+        source.write_text(text)
+        # autoconf's order: what comes in LDFLAGS stands before the source that needs it.
+        return compiler("c", "-w", "-Wno-error", "-std=gnu89", "-o", self.folder / "conftest", *self.cppflags, *self.ldflags,
+                        source, *options)[0]
+
+    def function(self, name):
+        return self._try(FUNCTION.format(name), "-libverbs")
+
+    def declared(self, name, headers=VERBS):
+        return self._try(headers + DECLARED.format(name), "-c")
+
+    def member(self, struct, name):
+        return self._try(VERBS + MEMBER.format(struct, name), "-c")
+
+    def links(self, text):
+        return self._try(text, "-libverbs")
+
+
+def open_mpi_13(configure):
+    """1.3 to 1.8.4: AC_CHECK_FUNCS only, so the headers had better fit."""
+    return configure.function("ibv_create_xrc_rcv_qp")
+
+
+def open_mpi_187(configure):
+    """1.8.7, 1.10, 2.x: the old API if it is declared through driver.h and linkable, unless today's is there too."""
+    legacy = (configure.declared("IBV_DEVICE_XRC") and configure.declared("ibv_create_xrc_rcv_qp", DRIVER)
+              and configure.function("ibv_create_xrc_rcv_qp"))
+    modern = (configure.declared("ibv_cmd_open_xrcd", DRIVER) and configure.declared("IBV_SRQT_XRC")
+              and configure.function("ibv_cmd_open_xrcd"))
+    return legacy and not modern
+
+
+def mvapich2_18(configure):
+    """1.8 to 2.3.4."""
+    return configure.function("ibv_open_xrc_domain")
+
+
+def mvapich2_235(configure):
+    """2.3.5 on: opens the library itself, and asks the header only."""
+    return configure.declared("IBV_QPT_XRC")
+
+
+def gasnet(configure):
+    """Takes today's API wherever it links, without looking at the header."""
+    return configure.function("ibv_open_xrc_domain") and not configure.function("ibv_cmd_open_xrcd")
+
+
+def qperf(configure):
+    """AC_CHECK_LIB(ibverbs, ibv_open_xrc_domain)."""
+    return configure.function("ibv_open_xrc_domain")
+
+
+CLIENTS = [open_mpi_13, open_mpi_187, mvapich2_18, mvapich2_235, gasnet, qperf]
+
+
+def from_pkg_config(tree, package):
+    """Paths only: -libverbs is the script's own word."""
+    return tree.pkg_config("--cflags", package), tree.pkg_config("--libs-only-L", package)
+
+
+def from_alone(tree, package):
+    return tree.pkg_config("--cflags", package), tree.pkg_config("--libs", package + "-alone")
+
+
+def from_ofed_home(tree, package):
+    """As --with-openib=DIR, VAPI_HOME and IBHOME make of one directory."""
+    home = tree.pkg_config("--variable=ofedhome", package)[0]
+    return [f"-I{home}/include"], [f"-L{home}/lib64"]
+
+
+@pytest.fixture(params=[from_pkg_config, from_alone, from_ofed_home], ids=lambda how: how.__name__)
+def configure(request, installed, tmp_path):
+    return Configure(tmp_path, *request.param(installed, "xrc-compat"))
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.__name__)
+def test_client_finds_the_old_api(client, configure):
+    assert client(configure)
+
+
+@pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.__name__)
+def test_client_does_not_find_it_on_the_system(client, tmp_path):
+    assert not client(Configure(tmp_path))
+
+
+def test_system_offers_todays_api(tmp_path):
+    """So that the refusals above are no matter of a broken compiler."""
+    system = Configure(tmp_path)
+    assert system.function("ibv_open_device") and system.declared("IBV_SRQT_XRC")
+
+
+def test_members_that_the_clients_compile_against(configure):
+    """Open MPI of RHEL 6.5 broke where the library had the function and the header not the members."""
+    for struct, member in [("ibv_srq", "xrc_srq_num"), ("ibv_qp_init_attr", "xrc_domain"),
+                           ("ibv_send_wr", "xrc_remote_srq_num"), ("ibv_async_event", "element.xrc_qp_num"),
+                           ("ibv_xrc_domain", "context")]:
+        assert configure.member(struct, member), f"struct {struct} has no {member}"
+
+
+def test_nothing_of_drivers_or_of_today_links(configure):
+    for name in ("ibv_cmd_open_xrcd", "ibv_cmd_create_qp", "ibv_register_driver", "ibv_reg_mr_iova2"):
+        assert not configure.function(name), f"{name} was not in an application's libibverbs of OFED 1.5"
+
+
+# AC_TRY_RUN: the result of a program that is bound at start, as hardened distributions bind.
+TRY_RUN = VERBS + """
+struct ibv_xrc_domain *(*volatile wanted)(struct ibv_context *, int, int) = ibv_open_xrc_domain;
+
+int main(void)
+{
+	return wanted ? 0 : 1;
+}
+"""
+
+
+def test_try_run_needs_the_command(configure, tmp_path, installed, run, request):
+    """A whole configure script under `xrc-compat run` has it in every program that it tries."""
+    assert configure.links(TRY_RUN)
+    script = tmp_path / "configure"
+    script.write_text("#!/bin/sh\ncd \"$(dirname \"$0\")\" && ./conftest && echo 'checking XRC... yes'\n")
+    script.chmod(0o755)
+    alone = "from_alone" in request.node.name
+    assert (run([script]).returncode == 0) == alone
+    done = run([installed.bin / "xrc-compat", "run", "--", script])
+    assert (done.returncode, done.stdout) == (0, "checking XRC... yes\n"), done.stderr
+
+
+def test_link_folder_cannot_be_loaded_from(installed, tmp_path, run):
+    """CMake, LD_RUN_PATH and people make run paths of link paths: the program must get the real library even so."""
+    linkdir = installed.pkg_config("--variable=linkdir", "xrc-compat")[0]
+    assert sorted(os.listdir(linkdir)) == ["libibverbs.so", "libxrc-compat.so"]
+    configure = Configure(tmp_path, installed.pkg_config("--cflags", "xrc-compat"), [f"-L{linkdir}", f"-Wl,-rpath,{linkdir}"])
+    assert configure.links(VERBS + "int main(void)\n{\n\treturn ibv_get_device_list(0) ? 0 : 0;\n}\n")
+    done = run([tmp_path / "conftest"], env={"LD_LIBRARY_PATH": linkdir})
+    assert done.returncode == 0, done.stderr
+
+
+def test_link_folder_is_on_no_default_path(installed):
+    """It is below a private folder; neither compilers nor the loader look there by themselves."""
+    loader = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=30, check=True).stdout
+    assert "xrc-compat/" not in loader
+    ok, search = compiler("c", "-print-search-dirs")
+    assert ok and "xrc-compat" not in search

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Programs that are recompiled with the installed headers and libraries: old binaries in every respect, unless they were
+asked to run by themselves; and programs that are half ported."""
+
+import pathlib
+
+import pytest
+
+import elf
+from toolchain import compiler
+
+HERE = pathlib.Path(__file__).parent
+CLUSTER = sorted((HERE.parent / "legacy" / "cluster").glob("*.c"))
+STRICT = ["-Wall", "-Wextra", "-Werror"]
+
+
+def build(output, language, sources, *options):
+    ok, complaints = compiler(language, *STRICT, *sources, "-o", output, *options)
+    assert ok, complaints
+    return output
+
+
+def flags(installed, package):
+    return installed.pkg_config("--cflags", "--libs", package)
+
+
+@pytest.fixture(scope="module")
+def recompiled(installed, tmp_path_factory):
+    """The demo, as somebody compiles it who has installed xrc-compat."""
+    output = tmp_path_factory.mktemp("recompiled") / "xrc-cluster"
+    return build(output, "c", CLUSTER, "-D_GNU_SOURCE", "-pthread", *flags(installed, "xrc-compat"))
+
+
+@pytest.fixture(scope="module")
+def alone(installed, tmp_path_factory):
+    output = tmp_path_factory.mktemp("alone") / "xrc-cluster"
+    return build(output, "c", CLUSTER, "-D_GNU_SOURCE", "-pthread", *flags(installed, "xrc-compat-alone"))
+
+
+def wanted_of_libibverbs(path):
+    return {symbol for symbol in elf.dynamic_symbols(path)[1] if "@IBVERBS" in symbol}
+
+
+def test_recompiled_is_an_old_binary(recompiled, build_root):
+    old = build_root / "tests" / "legacy" / "xrc-cluster"
+    assert wanted_of_libibverbs(recompiled) == wanted_of_libibverbs(old)
+    assert "ibv_open_xrc_domain@IBVERBS_1.1" in wanted_of_libibverbs(recompiled)
+    assert elf.version_needs(recompiled)["libibverbs.so.1"] == {"IBVERBS_1.0", "IBVERBS_1.1"}
+    assert {name for name in elf.needed(recompiled) if "ibverbs" in name or "xrc" in name} == {"libibverbs.so.1"}
+    assert elf.run_paths(recompiled) == []
+
+
+def test_recompiled_runs_by_the_command(recompiled, installed, run):
+    done = run([installed.bin / "xrc-compat", "run", "--softhca=2", "--", recompiled, "-n", "2"])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_recompiled_dies_without(recompiled, installed, run):
+    done = run([installed.bin / "softhca", "run", "--devices=2", "--", recompiled, "-n", "2"])
+    assert done.returncode != 0 and "undefined symbol: ibv_" in done.stdout + done.stderr
+
+
+def test_alone_runs_by_itself(alone, installed, run):
+    done = run([installed.bin / "softhca", "run", "--devices=2", "--", alone, "-n", "2"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert elf.needed(alone).index("libxrc-compat.so.1") < elf.needed(alone).index("libibverbs.so.1")
+
+
+def test_alone_and_preloaded_is_one_library(alone, installed, run):
+    """The loader knows it by its inode, so that there is one state, and the demo's one banner."""
+    done = run([installed.bin / "xrc-compat", "run", "--softhca=2", "--", "sh", "-c", f"{alone} -n 2; echo status $?"])
+    assert done.stdout.endswith("status 0\n"), done.stdout + done.stderr
+
+
+def test_alone_of_a_linker_that_drops_what_seems_unused(installed, tmp_path, run):
+    """Some distributions link --as-needed."""
+    source = tmp_path / "probe.c"
+    source.write_text("#include <infiniband/verbs.h>\n#include <stddef.h>\n"
+                      "int main(void)\n{\n\treturn ibv_close_xrc_domain(NULL) == 22 ? 0 : 1;\n}\n")
+    probe = build(tmp_path / "probe", "c", [source], "-Wl,--as-needed", *flags(installed, "xrc-compat-alone"))
+    assert run([probe]).returncode == 0
+    ordinary = build(tmp_path / "ordinary", "c", [source], *flags(installed, "xrc-compat"))
+    assert run([ordinary]).returncode == 127
+    assert run([installed.bin / "xrc-compat", "run", ordinary]).returncode == 0
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_half_ported(language, installed, tmp_path, run):
+    """Old half, ported half, xrc_compat.h between them; linked with today's libibverbs, which has not all of it."""
+    std = {"c": "gnu11", "c++": "gnu++11"}[language]
+    options = [f"-std={std}", "-pedantic", "-Wshadow", "-c", "-x", language]
+    old, new = tmp_path / "old.o", tmp_path / "new.o"
+    build(old, language, [], *options, HERE / "porting_old.c", *installed.pkg_config("--cflags", "xrc-compat"))
+    build(new, language, [], *options, HERE / "porting_new.c", *installed.pkg_config("--cflags", "xrc-compat-port"))
+    program = build(tmp_path / "porting", language, [old, new], *installed.pkg_config("--libs", "xrc-compat-port"))
+    assert "ibv_reg_mr_iova2@IBVERBS_1.8" in wanted_of_libibverbs(program), "shows nothing without one of today's"
+    done = run([installed.bin / "softhca", "run", "--devices=1", "--", program])
+    assert (done.returncode, done.stdout) == (0, "porting: both halves agree\n"), done.stderr
+
+
+# Today's <infiniband/verbs.h> itself is no C++98.
+HEADERS = [("ofed", "c", "c99"), ("ofed", "c", "c17"), ("ofed", "c++", "c++98"), ("ofed", "c++", "c++17"),
+           ("system", "c", "c99"), ("system", "c", "c17"), ("system", "c++", "c++11"), ("system", "c++", "c++17")]
+
+
+@pytest.mark.parametrize("before", ["", "#include <infiniband/verbs.h>\n"], ids=["first", "after-verbs"])
+@pytest.mark.parametrize("header, language, std", HEADERS)
+def test_xrc_compat_h_with_either_header(header, language, std, before, installed, tmp_path):
+    source = tmp_path / "source"
+    source.write_text(before + "#include <xrc_compat.h>\nint main(void) { return xrc_compat_xrcd(0) ? 1 : 0; }\n")
+    include = installed.pkg_config("--cflags", {"ofed": "xrc-compat", "system": "xrc-compat-port"}[header])
+    ok, complaints = compiler(language, *STRICT, "-pedantic", f"-std={std}", "-fsyntax-only", "-x", language, *include, source)
+    assert ok, complaints
+
+
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_old_header_beside_todays_librdmacm(language, installed, tmp_path):
+    """Clients that also use librdmacm get its header from the system, and with it the old <infiniband/verbs.h>."""
+    source = tmp_path / "source"
+    source.write_text("#include <rdma/rdma_cma.h>\n#include <infiniband/verbs.h>\n"
+                      "int main(void) { struct ibv_srq s; return (int)sizeof(s.xrc_srq_num) - 4; }\n")
+    if not compiler("c", "-fsyntax-only", "-x", "c", source.with_name("source"))[1].count("xrc_srq_num"):
+        pytest.skip("no <rdma/rdma_cma.h> here")
+    ok, complaints = compiler(language, "-fsyntax-only", "-x", language, *installed.pkg_config("--cflags", "xrc-compat"), source)
+    assert ok, complaints

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The mistake that the test of the shim's dependencies must notice: a library linked against libibverbs. */
+#include <infiniband/verbs.h>
+
+int brings_libibverbs(void);
+
+int brings_libibverbs(void)
+{
+	int count = 0;
+
+	ibv_free_device_list(ibv_get_device_list(&count));
+	return count;
+}

@@ -1,0 +1,236 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The rules of the house that a compiler does not know: one function per rule, root folder in, list of complaints out.
+
+A complaint is "file:line: what is wrong". An empty list means that the rule holds. Standard library only.
+"""
+
+import os
+import pathlib
+import re
+
+LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
+
+# Written by others (the licence texts), read by people as they are, or a format that has no comments.
+NO_LICENCE_LINE = re.compile(r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/changelog)$")
+
+SOURCE_FOLDERS = ("abi", "shim", "compat", "modern", "tools", "softhca")
+
+# Includes run downwards only. The key may include itself and what stands here, nothing else of this project.
+MAY_INCLUDE = {
+    "abi": {"abi"},
+    "modern": {"modern"},
+    "compat": {"compat", "modern", "abi", "include"},
+    "shim": {"shim", "compat", "modern", "abi", "include"},
+    "tools": {"tools", "include"},
+    "softhca": {"softhca", "include"},
+}
+
+LOG_FILE = "compat/log.c"
+
+
+def files(root, pattern="*", folders=None):
+    """All files of the project under @root as (relative path, path), without what git would ignore."""
+    root = pathlib.Path(root)
+    for directory, names, entries in os.walk(root):
+        names[:] = sorted(n for n in names if not re.match(r"(\.(?!ci$)|build$|build-|__pycache__$)", n))
+        for entry in sorted(entries):
+            path = pathlib.Path(directory) / entry
+            relative = path.relative_to(root).as_posix()
+            if folders and relative.split("/")[0] not in folders:
+                continue
+            if path.match(pattern) and not entry.endswith(".pyc") and path.is_file():
+                yield relative, path
+
+
+def read(path):
+    """The text of a file, or "" for one that is not text."""
+    data = path.read_bytes()
+    return "" if b"\0" in data else data.decode("utf-8", "replace")
+
+
+def c_files(root, folders=None):
+    for pattern in ("*.[ch]", "*.[ch].in"):
+        yield from files(root, pattern, folders)
+
+
+def blank(match):
+    """What is cut out leaves its line breaks, so that line numbers stay right."""
+    return re.sub(r"[^\n]", " ", match.group(0))
+
+
+def without_comments(text):
+    return re.sub(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\\n])*")', lambda m: m.group(1) or blank(m), text, flags=re.S)
+
+
+def without_strings(text):
+    return re.sub(r'"(?:\\.|[^"\\\n])*"', lambda m: '"' + " " * (len(m.group(0)) - 2) + '"', text)
+
+
+def code_lines(path):
+    """(number, line) of a C file without comments and string contents."""
+    return enumerate(without_strings(without_comments(read(path))).split("\n"), 1)
+
+
+def spdx(root):
+    """The licence is in the first line, or in the second where the first must be '#!'."""
+    bad = []
+    for relative, path in files(root):
+        if NO_LICENCE_LINE.match(relative):
+            continue
+        lines = read(path).split("\n")
+        first = lines[1] if lines[0].startswith("#!") and len(lines) > 1 else lines[0]
+        if LICENCE not in first:
+            bad.append(f"{relative}:1: the first line does not carry '{LICENCE}'")
+    return bad
+
+
+def includes(root):
+    """shim -> compat -> modern -> <infiniband/verbs.h>; the emulator and the tools know nothing of either."""
+    bad = []
+    for relative, path in c_files(root, MAY_INCLUDE):
+        room = relative.split("/")[0]
+        for number, line in enumerate(without_comments(read(path)).split("\n"), 1):
+            found = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
+            if found and (fault := include_fault(room, found.group(1))):
+                bad.append(f"{relative}:{number}: {room}/ includes {found.group(1)}: {fault}")
+    return bad
+
+
+def include_fault(room, name):
+    """Why @room may not include @name; None if it may."""
+    parts = [part for part in name.split("/") if part not in (".", "..")]
+    if parts[0] == "infiniband" and parts[1:] != ["verbs.h"] and room in ("shim", "compat", "modern", "tools"):
+        return "of rdma-core only the public verbs.h"
+    target = parts[0] if len(parts) > 1 else room
+    if target in set(MAY_INCLUDE) | {"include"} and target not in MAY_INCLUDE[room] | {room}:
+        return f"only {', '.join(sorted(MAY_INCLUDE[room]))}"
+    return None
+
+
+def modern_verbs(root):
+    """Only modern/ calls a verb or reaches into rdma-core's extended context."""
+    bad = []
+    for relative, path in c_files(root, ("shim", "compat")):
+        for number, line in code_lines(path):
+            # A definition starts in column 0; a call is indented. SHIM_EXPORT(ibv_x) names a verb without calling it.
+            for name in re.findall(r"(?<=[\s(!=,*&|?:-])(ibv_\w+)\s*\(", line if line[:1].isspace() else ""):
+                bad.append(f"{relative}:{number}: calls {name}; only modern/ does that")
+            for name in re.findall(r"\b(verbs_context|verbs_get_ctx\w*|struct ibv_\w+_ex)\b", line):
+                bad.append(f"{relative}:{number}: names {name}; only modern/ does that")
+    return bad
+
+
+PRINTS = re.compile(r"(?<![\w.>])(printf|fprintf|vprintf|vfprintf|dprintf|vdprintf|puts|fputs|putchar|fputc|fwrite|perror|"
+                    r"psignal|syslog|vsyslog|warnx?|errx?|error|abort|exit|_exit|assert|__assert_fail|write)\s*\(")
+
+
+def printing(root):
+    """Inside the library only the log file prints, and nothing ends the process."""
+    bad = []
+    for relative, path in c_files(root, ("shim", "compat", "modern")):
+        for number, line in code_lines(path):
+            for name in PRINTS.findall(line):
+                if relative == LOG_FILE and name == "write":
+                    continue
+                bad.append(f"{relative}:{number}: {name}(): the library neither prints nor ends the process")
+    return bad
+
+
+def exports(root):
+    """Only shim/ gives symbols away (and the emulator's preload, which is no part of the product)."""
+    bad = []
+    # abi/ states symbols as data, from which the shim's directives are generated, so it is not asked.
+    for relative, path in c_files(root, ("compat", "modern", "tools")):
+        for number, line in enumerate(without_comments(read(path)).split("\n"), 1):
+            if re.search(r"visibility\s*\(\s*\"(default|protected)\"|\.symver|__symver__", line):
+                bad.append(f"{relative}:{number}: exports a symbol; only shim/ does that")
+    return bad
+
+
+def machine_paths(root):
+    """Nothing names a folder of the machine it was written on."""
+    words = ("work", "root", "farm", "home", "tmp/farm", "tmp/build")
+    pattern = re.compile(r"(?<![\w.$})-])/(" + "|".join(words) + r")/")
+    return [f"{relative}:{number}: names {found.group(0)}"
+            for relative, path in files(root)
+            for number, line in enumerate(read(path).split("\n"), 1)
+            for found in pattern.finditer(line)]
+
+
+def open_ends(root):
+    """No note to self stays in the tree."""
+    pattern = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3, "HA" + "CK")) + r")\b")
+    return [f"{relative}:{number}: {found.group(1)}"
+            for relative, path in files(root)
+            if not relative.startswith("LICENSES/")
+            for number, line in enumerate(read(path).split("\n"), 1)
+            for found in pattern.finditer(line)]
+
+
+def function_length(root, limit=80):
+    """A function, from its brace to its brace in column 0, has at most @limit lines."""
+    bad = []
+    for relative, path in c_files(root):
+        start = None
+        for number, line in enumerate(read(path).split("\n"), 1):
+            if line.startswith("{"):
+                start = number
+            elif line.startswith("}") and start:
+                if number - start + 1 > limit:
+                    bad.append(f"{relative}:{start}: a function of {number - start + 1} lines; the limit is {limit}")
+                start = None
+    return bad
+
+
+def env_table(root):
+    """The names in include/xrc_compat_env.h, in order."""
+    table = pathlib.Path(root) / "include" / "xrc_compat_env.h"
+    return re.findall(r"^\tX\((\w+),", read(table), re.M) if table.exists() else []
+
+
+def env_variables(root):
+    """Every variable that is read stands in the table, and every row of the table is read somewhere."""
+    known = set(env_table(root))
+    seen = set()
+    bad = []
+    for relative, path in c_files(root, SOURCE_FOLDERS):
+        for number, line in enumerate(without_comments(read(path)).split("\n"), 1):
+            for name in re.findall(r'"((?:XRC_COMPAT|SOFTHCA)_[A-Z0-9_]+)=?"', line):
+                seen.add(name)
+                if name not in known:
+                    bad.append(f"{relative}:{number}: {name} is missing in include/xrc_compat_env.h")
+    bad += [f"include/xrc_compat_env.h:1: {name} is read nowhere" for name in sorted(known - seen)]
+    return bad
+
+
+def documented(names, text):
+    """Those of @names that @text does not mention as a whole word."""
+    return [name for name in names if not re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
+
+
+def env_manual(root):
+    """Every variable of the table has an entry in a manual page."""
+    pages = {path.name: read(path) for _, path in files(root, "man/*.[0-9]")}
+    text = "\n".join(pages.values())
+    return [f"man/xrc-compat.1:1: {name} is not documented" for name in documented(env_table(root), text)]
+
+
+def needed_libraries(readelf_output):
+    return re.findall(r"\(NEEDED\)\s+.*\[(.*)\]", readelf_output)
+
+
+# The C library in its parts (older and newer glibc), and the runtimes of the sanitizers where they are asked for.
+ALLOWED_NEEDED = re.compile(r"^(libc|libdl|libpthread|librt|ld-linux[\w-]*|libgcc_s|libasan|libubsan|libtsan|libm|libunwind)"
+                            r"\.so(\.\d+)*$")
+
+
+def needed(readelf_output):
+    """What the shared library brings along: never a libibverbs, or a bundled one would meet the program's own."""
+    found = needed_libraries(readelf_output)
+    if not found:
+        return ["no NEEDED entry at all: is this a shared library?"]
+    return [f"needs {name}" for name in found if not ALLOWED_NEEDED.match(name)]
+
+
+TREE_RULES = (spdx, includes, modern_verbs, printing, exports, machine_paths, open_ends, function_length, env_variables,
+              env_manual)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The manual pages: correct markup, and nothing that a user can call, type or set is left out."""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import rules
+
+MAN = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "man"
+PAGES = sorted(MAN.glob("*.[0-9]"))
+
+
+def text_of(name):
+    return (MAN / name).read_text()
+
+
+def lint(path):
+    """mandoc's complaints, without those about pages that this machine's index does not list."""
+    result = subprocess.run(["mandoc", "-Tlint", "-W", "style", path], capture_output=True, text=True, timeout=30)
+    return [line for line in (result.stdout + result.stderr).splitlines()
+            if not re.search(r"referenced manual not found|mandoc\.db|operating system explicitly", line)]
+
+
+needs_mandoc = pytest.mark.skipif(not shutil.which("mandoc"), reason="mandoc is not installed")
+
+
+@needs_mandoc
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_markup(page):
+    assert lint(page) == []
+
+
+@needs_mandoc
+def test_wrong_markup_is_noticed(tmp_path):
+    page = tmp_path / "a.1"
+    page.write_text(".Dd November 21, 2026\n.Dt A 1\n.Os\n.Sh NAME\n.Nm a\n.Nd b\n.Sh DESCRIPTION\n.Op Fl x Ns\n.Nonsense\n")
+    assert lint(page) != []
+
+
+def exported(build_root):
+    output = subprocess.run(["readelf", "-W", "--dyn-syms", build_root / "shim" / "libxrc-compat.so.1"],
+                            capture_output=True, text=True, check=True, timeout=30).stdout
+    # "ibv_x@IBVERBS_1.1" without "UND" in front: defined here.
+    return sorted(set(re.findall(r"(?:FUNC|IFUNC)\s+(?:GLOBAL|WEAK)\s+DEFAULT\s+\d+ (\w+)@", output)))
+
+
+def test_every_legacy_function_has_its_page(build_root):
+    functions = [name for name in exported(build_root) if "xrc" in name and name.startswith("ibv_")]
+    assert len(functions) == 8
+    for name in functions:
+        page = text_of(f"{name}.3")
+        assert f".Fo {name}\n" in page
+        for section in ("RETURN VALUES", "ERRORS", "TODAY'S VERBS", "DIFFERENCES"):
+            assert f".Sh {section}\n" in page, f"{name}.3 has no section {section}"
+
+
+def test_every_other_exported_function_is_mentioned(build_root):
+    others = [name for name in exported(build_root) if not (name.startswith("ibv_") and "xrc" in name)]
+    assert "ibv_create_qp" in others
+    assert rules.documented(others, text_of("xrc-compat.7") + text_of("xrc_compat_xrcd.3")) == []
+
+
+def test_no_other_function_is_said_to_be_stepped_into(build_root):
+    """The list in xrc-compat.7 is exact: a verb that was dropped from the library must go there too."""
+    listed = re.findall(r"^\.Fn (ibv_\w+)", text_of("xrc-compat.7"), re.M)
+    assert sorted(listed) == [name for name in exported(build_root) if name.startswith("ibv_") and "xrc" not in name]
+
+
+def test_every_command_and_option_is_documented(run, xrc_compat):
+    shown = run([xrc_compat, "--help"]).stdout.split("Environment:")[0]
+    commands = re.findall(r"^  ([a-z][a-z-]*)", shown, re.M)
+    options = sorted(set(re.findall(r"--([a-z][a-z-]*)", shown)))
+    assert "run" in commands and "softhca" in options
+    page = text_of("xrc-compat.1")
+    assert [c for c in commands if f".Nm\n.Cm {c}\n" not in page or f".It Cm {c}\n" not in page] == []
+    assert [o for o in options if not re.search(rf"^\.It Fl -{o}\b", page, re.M)] == []
+
+
+def test_every_exit_status_is_documented(source_root):
+    headers = (source_root / "tools" / "command.h").read_text() + (source_root / "tools" / "check.h").read_text()
+    statuses = re.findall(r"(?:TOOL_EXIT|VERDICT)_\w+ = (\d+)", headers)
+    assert "125" in statuses and "6" in statuses
+    page = text_of("xrc-compat.1")
+    assert [s for s in statuses if f".It {s}\n" not in page] == []
+
+
+def test_what_is_not_documented_is_noticed():
+    assert rules.documented(["ibv_open", "XRC_X"], "see ibv_open_device and XRC_X here") == ["ibv_open"]

@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Each rule of the house holds on this tree, and is seen to fail on a sample that breaks it."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+import rules
+
+SPDX_C = f"/* {rules.LICENCE} */\n"
+
+# rule, file, contents, what the complaint must say. Each breaks exactly its own rule.
+BROKEN = [
+    (rules.spdx, "shim/a.c", "int x;\n", "first line"),
+    (rules.spdx, "run", f"#!/bin/sh\necho\n# {rules.LICENCE}\n", "first line"),
+    (rules.spdx, ".ci/run", "#!/bin/sh\n", "first line"),
+    (rules.includes, "compat/a.c", SPDX_C + "#include <shim/shim.h>\n", "compat/ includes shim/shim.h"),
+    (rules.includes, "compat/a.c", SPDX_C + '#include "../shim/shim.h"\n', "compat/ includes ../shim/shim.h"),
+    (rules.includes, "modern/a.c", SPDX_C + "# include <compat/srq.h>\n", "modern/ includes compat/srq.h"),
+    (rules.includes, "modern/a.h", SPDX_C + "#include <abi/legacy.h>\n", "modern/ includes abi/legacy.h"),
+    (rules.includes, "modern/a.h", SPDX_C + "#include <infiniband/driver.h>\n", "only the public verbs.h"),
+    (rules.includes, "tools/a.c", SPDX_C + "#include <compat/state.h>\n", "tools/ includes compat/state.h"),
+    (rules.includes, "softhca/client/a.c", SPDX_C + "#include <modern/modern.h>\n", "softhca/ includes"),
+    (rules.includes, "abi/a.h", SPDX_C + "#include <shim/shim.h>\n", "abi/ includes"),
+    (rules.modern_verbs, "compat/a.c", SPDX_C + "{\n\treturn ibv_open_xrcd(context, attr);\n}\n", "calls ibv_open_xrcd"),
+    (rules.modern_verbs, "shim/a.c", SPDX_C + "{\n\tif (!ibv_destroy_qp (qp))\n}\n", "calls ibv_destroy_qp"),
+    (rules.modern_verbs, "shim/a.c", SPDX_C + "\tstruct verbs_context *v;\n", "names verbs_context"),
+    (rules.modern_verbs, "compat/a.h", SPDX_C + "\tstruct ibv_srq_init_attr_ex *x;\n", "names struct ibv_srq_init_attr_ex"),
+    (rules.printing, "compat/a.c", SPDX_C + '\tfprintf(stderr, "x");\n', "fprintf()"),
+    (rules.printing, "shim/a.c", SPDX_C + "\tabort();\n", "abort()"),
+    (rules.printing, "modern/a.c", SPDX_C + "\tassert(x);\n", "assert()"),
+    (rules.printing, "compat/log.c", SPDX_C + '\tprintf("x");\n', "printf()"),
+    (rules.exports, "compat/a.c", SPDX_C + '__attribute__((visibility("default"))) int x;\n', "exports a symbol"),
+    (rules.exports, "modern/a.c", SPDX_C + '__asm__(".symver a,b@C");\n', "exports a symbol"),
+    (rules.machine_paths, "docs/a.md", "see /wo" + "rk/main\n", "names /wo" + "rk/"),
+    (rules.machine_paths, "run", "cd /ro" + "ot/x\n", "names /ro" + "ot/"),
+    (rules.open_ends, "shim/a.c", SPDX_C + "/* TO" + "DO: later */\n", "TO" + "DO"),
+    (rules.open_ends, "scripts/a.sh", "# FIX" + "ME\n", "FIX" + "ME"),
+    (rules.function_length, "softhca/daemon/a.c", SPDX_C + "void f(void)\n{\n" + "\tx();\n" * 79 + "}\n", "81 lines"),
+    (rules.env_variables, "compat/a.c", SPDX_C + '\tgetenv("XRC_COMPAT_SECRET");\n', "XRC_COMPAT_SECRET is missing"),
+    (rules.env_variables, "include/xrc_compat_env.h", "\tX(XRC_COMPAT_UNUSED, \"\")\n", "XRC_COMPAT_UNUSED is read nowhere"),
+    (rules.env_manual, "include/xrc_compat_env.h", "\tX(XRC_COMPAT_UNTOLD, \"\")\n", "XRC_COMPAT_UNTOLD is not documented"),
+]
+
+# The same kinds of line where they are allowed, or are no such thing: a rule that cries wolf gets switched off.
+FINE = {
+    "shim/a.c": SPDX_C + '#include <compat/srq.h>\n#include <stdio.h>\n#include "shim.h"\n'
+                "int shim_ibv_create_qp(struct ibv_pd *pd)\n{\n\tmodern_table.create_qp(pd);\n\tuse(\"ibv_x(\");\n}\n"
+                "/* ibv_open_xrcd(x) and printf(x) in a comment */\nSHIM_EXPORT(ibv_create_qp)\n",
+    "compat/a.c": SPDX_C + "#include <modern/modern.h>\n\tlog_line(\"printf(x)\");\n\tevent.error(x);\n\tsnprintf(a, b, c);\n",
+    "compat/log.c": SPDX_C + "\twrite(STDERR_FILENO, line, used);\n\tvsnprintf(a);\n",
+    "modern/a.c": SPDX_C + "#include <infiniband/verbs.h>\n\tibv_open_xrcd(a, b);\n\tstruct verbs_context *v;\n",
+    "tools/a.c": SPDX_C + '\tprintf("x");\n\tgetenv("XRC_COMPAT_LIBRARY");\n\texit(1);\n\tmkstemp("/tmp/x.XXXXXX");\n',
+    "include/xrc_compat_env.h": SPDX_C + '\tX(XRC_COMPAT_LIBRARY, "")\n',
+    "man/xrc-compat.1": f'.\\" {rules.LICENCE}\n.It Ev XRC_COMPAT_LIBRARY\n',
+    "softhca/daemon/a.c": SPDX_C + "void f(void)\n{\n" + "\tx();\n" * 78 + "}\n",
+    "run": f"#!/bin/sh\n# {rules.LICENCE}\n",
+    "COPYING": "text of others\n",
+    "build/generated.c": "int x; /* not ours to judge */\n",
+}
+
+
+def write(root, name, contents):
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(contents)
+
+
+@pytest.mark.parametrize("rule", rules.TREE_RULES, ids=lambda rule: rule.__name__)
+def test_holds_on_this_tree(rule):
+    complaints = rule(os.environ["XRC_COMPAT_SOURCE_ROOT"])
+    assert not complaints, "\n" + "\n".join(complaints)
+
+
+@pytest.mark.parametrize("rule, name, contents, said", BROKEN, ids=lambda value: getattr(value, "__name__", None))
+def test_fails_on_a_broken_sample(tmp_path, rule, name, contents, said):
+    write(tmp_path, name, contents)
+    complaints = rule(tmp_path)
+    assert len(complaints) == 1, complaints
+    assert complaints[0].startswith(name + ":") or rule is rules.env_manual
+    assert said in complaints[0]
+
+
+@pytest.mark.parametrize("rule", rules.TREE_RULES, ids=lambda rule: rule.__name__)
+def test_is_silent_on_a_good_sample(tmp_path, rule):
+    for name, contents in FINE.items():
+        write(tmp_path, name, contents)
+    assert rule(tmp_path) == []
+
+
+def test_every_rule_has_a_broken_sample():
+    assert {row[0] for row in BROKEN} == set(rules.TREE_RULES)
+
+
+def test_the_tree_is_really_looked_at():
+    names = {name for name, _ in rules.files(os.environ["XRC_COMPAT_SOURCE_ROOT"])}
+    assert {".ci/run", "meson.build", "tools/run.c", "include/xrc_compat_env.h"} <= names
+
+
+def readelf(path):
+    return subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True, timeout=30).stdout
+
+
+def test_the_shim_brings_no_libibverbs_along(build_root):
+    library = build_root / "shim" / "libxrc-compat.so.1"
+    assert rules.needed(readelf(library)) == []
+
+
+def test_a_library_that_brings_libibverbs_is_noticed(build_root):
+    library = build_root / "tests" / "static" / "libbrings-libibverbs.so"
+    assert rules.needed(readelf(library)) == ["needs libibverbs.so.1"]
+
+
+def test_a_file_without_needed_entries_is_noticed():
+    assert rules.needed("There is no dynamic section in this file.") != []

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The summary of ./run-tests: what it counts, what it shows, and when it fails. A skip must never look like a pass."""
+
+import io
+import json
+import os
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "scripts"))
+import test_summary  # noqa: E402
+
+PYTEST_SKIPS = "ss. [100%]\nSKIPPED [2] test_x.py:10: no -m32 here\n1 passed, 2 skipped in 0.10s\n"
+CMOCKA_SKIP = ("[ RUN      ] x\n[       OK ] x\n[ RUN      ] a\nno tmpfs here\n[  SKIPPED ] a\n[==========] 3 test(s) run.\n[  PASSED  ] 2 test(s).\n"
+               "[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] a\n\n 1 SKIPPED TEST(S)\n")
+
+
+def record(result="OK", stdout="", stderr="", name="t"):
+    return json.dumps({"name": name, "result": result, "stdout": stdout, "stderr": stderr})
+
+
+def summary(*records):
+    out = io.StringIO()
+    status = test_summary.summarize(records, out)
+    return status, out.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("line, status, last", [
+    (record(stdout="fine"), 0, "1 passed, 0 failed, 0 skipped"),
+    (record(stdout="5 passed in 0.20s\n"), 0, "5 passed, 0 failed, 0 skipped"),
+    (record(stdout=PYTEST_SKIPS), 0, "1 passed, 0 failed, 2 skipped"),
+    (record(stdout="2 skipped in 0.01s\n"), 1, "0 passed, 0 failed, 2 skipped"),
+    (record(stderr="[==========] 7 test(s) run.\n[  PASSED  ] 7 test(s).\n"), 0, "7 passed, 0 failed, 0 skipped"),
+    (record(stderr=CMOCKA_SKIP), 0, "2 passed, 0 failed, 1 skipped"),
+    (record("SKIP", stdout="no xz\n"), 1, "0 passed, 0 failed, 1 skipped"),
+    (record("FAIL", stdout="2 failed, 1 error, 3 passed in 1.00s\n"), 1, "3 passed, 3 failed, 0 skipped"),
+    (record("FAIL", stderr="[==========] 2 test(s) run.\n[  PASSED  ] 1 test(s).\n[  FAILED  ] 1 test(s), listed below:\n"),
+     1, "1 passed, 1 failed, 0 skipped"),
+    (record("FAIL"), 1, "0 passed, 1 failed, 0 skipped"),
+    (record("TIMEOUT", stdout="3 passed in 0.1s\n"), 1, "3 passed, 1 failed, 0 skipped"),
+    (record("ERROR"), 1, "0 passed, 1 failed, 0 skipped"),
+    (record("INTERRUPT"), 1, "0 passed, 1 failed, 0 skipped"),
+    (record("UNEXPECTEDPASS"), 1, "0 passed, 1 failed, 0 skipped"),
+    (record(stderr="[==========] 0 test(s) run.\n[  PASSED  ] 0 test(s).\n"), 1, "0 passed, 1 failed, 0 skipped"),
+])
+def test_counts_cases(line, status, last):
+    assert summary(line)[0] == status
+    assert summary(line)[1][-1] == last
+
+
+def test_nothing_ran_is_a_failure():
+    assert summary() == (1, ["0 passed, 0 failed, 0 skipped"])
+
+
+def test_one_failure_among_many_fails():
+    status, lines = summary(record(), record("FAIL", name="bad"), record())
+    assert status == 1
+    assert any("bad" in line for line in lines[:-1])
+    assert lines[-1] == "2 passed, 1 failed, 0 skipped"
+
+
+@pytest.mark.parametrize("line, reason", [
+    (record("SKIP", stdout="looking\nno kernel headers here\n"), "no kernel headers here"),
+    (record(stdout=PYTEST_SKIPS), "no -m32 here"),
+    (record(stderr=CMOCKA_SKIP), "a: no tmpfs here"),
+    (record(stderr=CMOCKA_SKIP.replace("no tmpfs here\n", "")), "a: no reason given"),
+])
+def test_every_skip_is_shown_with_its_reason(line, reason):
+    _, lines = summary(line)
+    assert sum(reason in text for text in lines if text.startswith("skipped: t: ")) >= 1

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* One piece of memory seen by an old program and by today's library: what one writes is what the other reads. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <abi/legacy.h>
+
+static uint32_t word_at(const void *object, size_t offset)
+{
+	uint32_t word;
+
+	memcpy(&word, (const char *)object + offset, sizeof(word));
+	return word;
+}
+
+/* Posted unchanged: the provider must find the number of the SRQ where the old program put it. */
+static void old_send_wr_read_by_provider(void **state)
+{
+	union {
+		struct legacy_send_wr old;
+		struct ibv_send_wr now;
+	} wr = { 0 };
+
+	(void)state;
+	wr.old.wr_id = 0x1122334455667788;
+	wr.old.num_sge = 3;
+	wr.old.opcode = IBV_WR_RDMA_WRITE;
+	wr.old.imm_data = 0xabcdef01;
+	wr.old.wr.rdma.remote_addr = 0x1000;
+	wr.old.wr.rdma.rkey = 77;
+	wr.old.xrc_remote_srq_num = 0x123456;
+	assert_int_equal(wr.now.wr_id, 0x1122334455667788);
+	assert_int_equal(wr.now.num_sge, 3);
+	assert_int_equal(wr.now.opcode, IBV_WR_RDMA_WRITE);
+	assert_int_equal(wr.now.imm_data, 0xabcdef01);
+	assert_int_equal(wr.now.wr.rdma.remote_addr, 0x1000);
+	assert_int_equal(wr.now.wr.rdma.rkey, 77);
+	assert_int_equal(wr.now.qp_type.xrc.remote_srqn, 0x123456);
+}
+
+/* An array of old work requests: nothing that today's struct has in common may lie behind the old one's end. */
+static void old_send_wr_ends_before_its_neighbour(void **state)
+{
+	(void)state;
+	assert_true(offsetof(struct ibv_send_wr, qp_type) + sizeof(((struct ibv_send_wr *)0)->qp_type) <=
+		    sizeof(struct legacy_send_wr));
+	assert_true(offsetof(struct ibv_send_wr, bind_mw) >= sizeof(struct legacy_send_wr));
+}
+
+/* Binaries of both dialects read the number from the same image. */
+static void srq_number_for_both_dialects(void **state)
+{
+	union {
+		struct legacy_srq ofed;
+		struct legacy_mlnx_srq mlnx;
+	} image = { 0 };
+
+	(void)state;
+	image.ofed.handle = 5;
+	image.ofed.xrc_srq_num = 0x42;
+	image.mlnx.xrc_srq_num = 0x42;
+	assert_int_equal(word_at(&image, sizeof(void *) == 8 ? 32 : 20), 0x42);
+	assert_int_equal(word_at(&image, sizeof(void *) == 8 ? 152 : 108), 0x42);
+	assert_int_equal(image.mlnx.handle, 5);
+}
+
+/* Today's library sees xrc_domain neither when it reads nor when it writes init_attr. */
+static void domain_lies_behind_todays_init_attr(void **state)
+{
+	struct legacy_qp_init_attr attr = { .qp_type = LEGACY_QPT_XRC, .xrc_domain = (void *)0x1234 };
+	struct ibv_qp_init_attr now;
+
+	(void)state;
+	memcpy(&now, &attr, sizeof(now));
+	assert_int_equal(now.qp_type, 5);
+	memset(&attr, 0xff, sizeof(now));
+	assert_ptr_equal(attr.xrc_domain, (void *)0x1234);
+}
+
+/* Filling a caller's old struct must not write behind its end. */
+static void old_qp_attr_is_shorter(void **state)
+{
+	struct {
+		struct legacy_qp_attr attr;
+		uint32_t guard;
+	} owned = { .guard = 0xdeadbeef };
+	struct ibv_qp_attr now = { .qp_state = IBV_QPS_RTS, .alt_timeout = 9, .rate_limit = 1 };
+
+	(void)state;
+	memcpy(&owned.attr, &now, sizeof(owned.attr));
+	assert_int_equal(owned.attr.qp_state, IBV_QPS_RTS);
+	assert_int_equal(owned.attr.alt_timeout, 9);
+	assert_int_equal(owned.guard, 0xdeadbeef);
+}
+
+/* Old programs test the flag, and find the number where objects are pointed to otherwise. */
+static void flagged_event(void **state)
+{
+	union {
+		struct legacy_async_event old;
+		struct ibv_async_event now;
+	} event = { .now = { .event_type = IBV_EVENT_COMM_EST } };
+
+	(void)state;
+	event.old.event_type |= LEGACY_XRC_QP_EVENT_FLAG;
+	event.old.element.xrc_qp_num = 0x800440;
+	assert_int_equal(event.old.event_type, 0x80000004);
+	assert_int_equal(word_at(&event, 0), 0x800440);
+	assert_int_equal(word_at(&event, sizeof(void *)), 0x80000004);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(old_send_wr_read_by_provider),
+		cmocka_unit_test(old_send_wr_ends_before_its_neighbour),
+		cmocka_unit_test(srq_number_for_both_dialects),
+		cmocka_unit_test(domain_lies_behind_todays_init_attr),
+		cmocka_unit_test(old_qp_attr_is_shorter),
+		cmocka_unit_test(flagged_event),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* How modern/ reads the answers of today's verbs, and that it finds the real library. */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <modern/modern.h>
+#include <modern/table.h>
+
+static void both_conventions_become_negative_errno(void **state)
+{
+	(void)state;
+	errno = EBADF;
+	assert_int_equal(modern_status(0), 0);
+	assert_int_equal(modern_status(EINVAL), -EINVAL);
+	assert_int_equal(modern_status(-1), -EBADF);
+	assert_int_equal(modern_null_status(), -EBADF);
+}
+
+static void a_provider_that_leaves_errno_alone_is_still_a_failure(void **state)
+{
+	(void)state;
+	errno = 0;
+	assert_int_equal(modern_status(-1), -EIO);
+	assert_int_equal(modern_null_status(), -EINVAL);
+}
+
+static void finds_every_function_in_the_distributions_library(void **state)
+{
+	(void)state;
+	assert_int_equal(modern_load(), 0);
+	assert_string_equal(modern_missing(), "");
+	assert_non_null(strstr(modern_library_path(), "/libibverbs.so.1"));
+	for (size_t i = 0; i < sizeof(modern_table) / sizeof(void *); i++)
+		assert_non_null(((void **)&modern_table)[i]);
+}
+
+static void marks_are_told_apart_by_the_handle_alone(void **state)
+{
+	struct ibv_qp foreign = { .qp_context = &foreign };
+
+	(void)state;
+	assert_int_equal(modern_tgt_use(&foreign), MODERN_TGT_NONE);
+	foreign.qp_context = NULL;
+	assert_int_equal(modern_tgt_use(&foreign), MODERN_TGT_NONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_conventions_become_negative_errno),
+		cmocka_unit_test(a_provider_that_leaves_errno_alone_is_still_a_failure),
+		cmocka_unit_test(finds_every_function_in_the_distributions_library),
+		cmocka_unit_test(marks_are_told_apart_by_the_handle_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

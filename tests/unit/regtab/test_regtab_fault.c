@@ -1,0 +1,474 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A process dies, or stops, after its n-th store to the table, for every n: the survivor has a consistent table.
+ *
+ * Built with the library's fault points: after each store, each lock, each change of the file.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "actor.h"
+#include "invariants.h"
+
+enum {
+	SHARED = 1,	/* made by the survivor */
+	SERVED = 2,	/* the survivor owns it */
+	LEFT = 3,	/* made by the corpse; the survivor is registered */
+	FORGOTTEN = 4,	/* made by the corpse alone */
+	REPLACED = 5,	/* made by the survivor; the victim enters it anew */
+	OWN = 6,	/* the victim's */
+	OWNED = 7,
+	CROWD = 100,	/* first of the QPs that fall into one bucket */
+	CROWD_SIZE = 20,
+};
+
+/* ---- the fault ---- */
+
+static unsigned long fault_at, fault_count;
+static int fault_signal;
+
+void regtab_fault_point(void)
+{
+	if (fault_at && __atomic_add_fetch(&fault_count, 1, __ATOMIC_RELAXED) == fault_at)
+		raise(fault_signal);
+}
+
+/* ---- what the victim does ---- */
+
+/* Numbers of one bucket, so that the table must grow at the 17th. */
+static uint32_t crowded(unsigned n)
+{
+	uint32_t number = CROWD;
+
+	for (unsigned found = 0; ; number++)
+		if (number * 2654435769u >> 27 == 9 && found++ == n)
+			return number;
+}
+
+static int ask_served(struct regtab_member *member)
+{
+	char answer[8];
+	size_t len = sizeof(answer);
+	int error = regtab_ask(member, SERVED, "ping", 4, answer, &len, 1000);
+
+	return error ? error : len != 4 || memcmp(answer, "pong", 4);
+}
+
+#define MUST(call) do { int r_ = (call); if (r_) { fprintf(stderr, "%s: %d\n", #call, r_); return 1; } } while (0)
+
+static int suffer_members(struct regtab *tab, struct regtab_member *member, struct regtab_member *second)
+{
+	bool last = false;
+
+	MUST(regtab_add(member, OWN, REGTAB_BY_KERNEL));
+	MUST(regtab_add(member, OWNED, REGTAB_BY_OWNER));
+	MUST(regtab_register(member, SHARED));
+	MUST(regtab_register(second, SHARED));
+	MUST(regtab_register(second, OWN));
+	MUST(regtab_register(second, OWNED));
+	MUST(regtab_register(second, SERVED));
+	MUST(regtab_unregister(member, SHARED, &last));
+	MUST(regtab_unregister(member, OWN, &last));
+	MUST(regtab_unregister(second, OWN, &last));
+	MUST(!last && fault_signal != SIGSTOP);	/* who is stopped here may find that a sweep ended the entry */
+	MUST(regtab_unregister(member, OWNED, &last));
+	MUST(regtab_unregister(second, OWNED, NULL));	/* retires it */
+	MUST(regtab_add(member, REPLACED, REGTAB_BY_KERNEL));
+	MUST(ask_served(second));
+	MUST(regtab_reap(tab) < 0);
+	for (unsigned i = 0; i < CROWD_SIZE; i++)
+		MUST(regtab_add(member, crowded(i), REGTAB_BY_KERNEL));
+	return 0;
+}
+
+static int suffer(void)
+{
+	struct regtab_key key = actor_key(1);
+	struct regtab_member *member, *second;
+	struct regtab *tab;
+
+	MUST(regtab_open(&key, actor_dir(), &tab, NULL));
+	MUST(regtab_join(tab, "victim", &member));
+	MUST(regtab_join(tab, "victim's second", &second));
+	MUST(suffer_members(tab, member, second));
+	regtab_leave(second);
+	regtab_leave(member);
+	regtab_close(tab);
+	return 0;
+}
+
+/* Alone: it makes the table, and removes it. */
+static int suffer_alone(void)
+{
+	struct regtab_key key = actor_key(1);
+	struct regtab_member *member;
+	struct regtab *tab;
+
+	MUST(regtab_open(&key, actor_dir(), &tab, NULL));
+	MUST(regtab_join(tab, "victim", &member));
+	MUST(regtab_add(member, OWN, REGTAB_BY_KERNEL));
+	regtab_leave(member);
+	regtab_close(tab);
+	return 0;
+}
+
+struct served {
+	int questions;
+	int retired;
+};
+
+static int answer_pong(void *context, uint32_t qp_num, const void *request, size_t len, void *answer, size_t *answer_len)
+{
+	struct served *served = context;
+
+	(void)qp_num;
+	served->questions++;
+	memcpy(answer, request, len);
+	*answer_len = len;
+	return 0;
+}
+
+static void count_retired(void *context, uint32_t qp_num)
+{
+	struct served *served = context;
+
+	(void)qp_num;
+	served->retired++;
+}
+
+/* As an owner: answers one question, and destroys the QP that its last registrant left. */
+static int suffer_serving(void)
+{
+	static const struct regtab_service service = { answer_pong, count_retired };
+	struct regtab_key key = actor_key(1);
+	struct regtab_member *member;
+	struct served served = { 0, 0 };
+	struct regtab *tab;
+	bool last;
+
+	MUST(regtab_open(&key, actor_dir(), &tab, NULL));
+	MUST(regtab_join(tab, "victim", &member));
+	MUST(regtab_add(member, OWNED, REGTAB_BY_OWNER));
+	for (int i = 0; i < 20 && !served.retired; i++) {
+		MUST(regtab_serve(member, &service, &served, 500) < 0);
+		/* Now only the other keeps it, or it is ours to destroy. */
+		if (served.questions && !regtab_unregister(member, OWNED, &last))
+			served.retired += last;
+	}
+	MUST(served.questions != 1 || served.retired != 1);
+	regtab_leave(member);
+	regtab_close(tab);
+	return 0;
+}
+
+static pid_t victim_start(int (*what)(void), unsigned long at, int with_signal)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	fault_at = at;
+	fault_signal = with_signal;
+	_exit(what());
+}
+
+/* ---- the survivor ---- */
+
+struct survivor {
+	struct regtab *tab;
+	struct regtab_member *member;
+	struct regtab_member *second;
+	pthread_t server;
+	bool serving;
+};
+
+static int answer_ping(void *context, uint32_t qp_num, const void *request, size_t len, void *answer, size_t *answer_len)
+{
+	(void)context;
+	if (qp_num != SERVED || len != 4 || memcmp(request, "ping", 4))
+		return -EBADMSG;
+	memcpy(answer, "pong", 4);
+	*answer_len = 4;
+	return 0;
+}
+
+static void ignore_retired(void *context, uint32_t qp_num)
+{
+	(void)context;
+	(void)qp_num;
+}
+
+static void *serve(void *arg)
+{
+	static const struct regtab_service service = { answer_ping, ignore_retired };
+	struct survivor *survivor = arg;
+
+	while (__atomic_load_n(&survivor->serving, __ATOMIC_ACQUIRE))
+		regtab_serve(survivor->member, &service, NULL, 100);
+	return NULL;
+}
+
+/* A process that was registered and died without a word. */
+static int die_registered(void)
+{
+	struct regtab_key key = actor_key(1);
+	struct regtab_member *member;
+	struct regtab *tab;
+
+	MUST(regtab_open(&key, actor_dir(), &tab, NULL));
+	MUST(regtab_join(tab, "corpse", &member));
+	MUST(regtab_add(member, LEFT, REGTAB_BY_KERNEL));
+	MUST(regtab_add(member, FORGOTTEN, REGTAB_BY_OWNER));
+	MUST(regtab_register(member, SHARED));
+	return 0;
+}
+
+static void survivor_start(struct survivor *survivor)
+{
+	struct regtab_key key = actor_key(1);
+	int status;
+
+	assert_int_equal(regtab_open(&key, actor_dir(), &survivor->tab, NULL), 0);
+	assert_int_equal(regtab_join(survivor->tab, "survivor", &survivor->member), 0);
+	assert_int_equal(regtab_join(survivor->tab, "its second", &survivor->second), 0);
+	assert_int_equal(regtab_add(survivor->member, SHARED, REGTAB_BY_KERNEL), 0);
+	assert_int_equal(regtab_add(survivor->member, SERVED, REGTAB_BY_OWNER), 0);
+	assert_int_equal(regtab_add(survivor->member, REPLACED, REGTAB_BY_KERNEL), 0);
+	waitpid(victim_start(die_registered, 0, 0), &status, 0);
+	assert_int_equal(status, 0);
+	assert_int_equal(regtab_register(survivor->member, LEFT), 0);
+	survivor->serving = true;
+	assert_int_equal(pthread_create(&survivor->server, NULL, serve, survivor), 0);
+}
+
+static void survivor_end(struct survivor *survivor)
+{
+	__atomic_store_n(&survivor->serving, false, __ATOMIC_RELEASE);
+	regtab_wake(survivor->member);
+	pthread_join(survivor->server, NULL);
+	regtab_leave(survivor->second);
+	regtab_leave(survivor->member);
+	regtab_close(survivor->tab);
+	assert_int_equal(actor_files(actor_dir()), 0);
+}
+
+static void use(struct survivor *survivor, uint32_t number)
+{
+	bool last;
+
+	assert_int_equal(regtab_add(survivor->second, number, REGTAB_BY_KERNEL), 0);
+	assert_int_equal(regtab_register(survivor->member, number), 0);
+	assert_int_equal(regtab_count(survivor->tab, number), 2);
+	assert_int_equal(regtab_unregister(survivor->second, number, &last), 0);
+	assert_false(last);
+	assert_int_equal(regtab_unregister(survivor->member, number, &last), 0);
+	assert_true(last);
+}
+
+/* Nothing is lost, nothing is left, everything works. */
+static void check_survivor(struct survivor *survivor, unsigned long n)
+{
+	const char *broken;
+
+	regtab_reap(survivor->tab);
+	broken = invariants_broken(survivor->tab);
+	if (broken)
+		fail_msg("fault point %lu: %s", n, broken);
+	assert_int_equal(regtab_count(survivor->tab, SHARED), 1);
+	assert_int_equal(regtab_count(survivor->tab, SERVED), 1);
+	assert_int_equal(regtab_count(survivor->tab, LEFT), 1);
+	assert_int_equal(regtab_count(survivor->tab, FORGOTTEN), -EINVAL);
+	assert_int_equal(regtab_count(survivor->tab, OWN), -EINVAL);
+	assert_int_equal(regtab_count(survivor->tab, OWNED), -EINVAL);
+	assert_int_equal(ask_served(survivor->second), 0);
+	use(survivor, OWN);
+	use(survivor, REPLACED);
+	use(survivor, crowded(3));
+}
+
+/* Somebody is stopped in the middle: what the others do does not wait for it. */
+static void check_while_stopped(struct survivor *survivor)
+{
+	struct regtab_member *joiner;
+
+	assert_in_range(regtab_count(survivor->tab, SHARED), 1, 3);
+	assert_int_equal(regtab_register(survivor->second, SHARED), 0);
+	assert_int_equal(regtab_unregister(survivor->second, SHARED, NULL), 0);
+	use(survivor, 50);
+	/* From every start in the bucket: one of them meets the slot that the victim is about to enter. */
+	for (unsigned i = 0; i < 16; i++)
+		use(survivor, crowded(40 + i));
+	assert_int_equal(regtab_join(survivor->tab, "joiner", &joiner), 0);
+	assert_int_equal(regtab_register(joiner, LEFT), 0);
+	regtab_leave(joiner);
+}
+
+static unsigned long run_all(int with_signal)
+{
+	for (unsigned long n = 1; ; n++) {
+		struct survivor survivor;
+		bool hit;
+		int status;
+		pid_t pid;
+
+		alarm(20);
+		survivor_start(&survivor);
+		pid = victim_start(suffer, n, with_signal);
+		assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+		hit = WIFSTOPPED(status) || WIFSIGNALED(status);
+		if (WIFSTOPPED(status)) {
+			check_while_stopped(&survivor);
+			kill(pid, SIGCONT);
+			assert_int_equal(waitpid(pid, &status, 0), pid);
+		}
+		if (WIFEXITED(status))
+			assert_int_equal(WEXITSTATUS(status), 0);
+		check_survivor(&survivor, n);
+		survivor_end(&survivor);
+		alarm(0);
+		if (!hit)
+			return n - 1;
+	}
+}
+
+static void dies_at_every_store(void **state)
+{
+	unsigned long points = run_all(SIGKILL);
+
+	(void)state;
+	print_message("%lu fault points\n", points);
+	assert_true(points > 200);
+}
+
+static void stops_at_every_store(void **state)
+{
+	unsigned long points = run_all(SIGSTOP);
+
+	(void)state;
+	print_message("%lu fault points\n", points);
+	assert_true(points > 200);
+}
+
+/* Ask the victim, and then let its QP go. Every result is right, so long as there is one in time. */
+static void question(struct survivor *survivor, pid_t victim)
+{
+	char answer[8];
+	size_t len = sizeof(answer);
+	siginfo_t info = { .si_pid = 0 };
+	int error = -EINVAL;
+
+	for (int i = 0; i < 5000 && error == -EINVAL && !info.si_pid; i++) {
+		error = regtab_register(survivor->second, OWNED);
+		usleep(200);
+		waitid(P_PID, (id_t)victim, &info, WEXITED | WNOHANG | WNOWAIT);
+	}
+	if (error)
+		return;
+	error = regtab_ask(survivor->second, OWNED, "ping", 4, answer, &len, 5000);
+	assert_true(!error || error == -EOWNERDEAD || error == -EINVAL);
+	if (!error)
+		assert_memory_equal(answer, "ping", 4);
+	assert_int_equal(regtab_unregister(survivor->second, OWNED, NULL), 0);
+}
+
+static void owner_dies_at_every_store(void **state)
+{
+	unsigned long n = 0;
+	int status;
+
+	(void)state;
+	do {
+		struct survivor survivor;
+		pid_t pid;
+
+		alarm(20);
+		survivor_start(&survivor);
+		pid = victim_start(suffer_serving, ++n, SIGKILL);
+		question(&survivor, pid);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		check_survivor(&survivor, n);
+		survivor_end(&survivor);
+		alarm(0);
+	} while (WIFSIGNALED(status));
+	assert_int_equal(status, 0);
+	print_message("%lu fault points\n", n - 1);
+	assert_true(n > 20);
+}
+
+static void dies_at_every_step_of_opening_and_closing(void **state)
+{
+	unsigned long n = 0;
+	int status;
+
+	(void)state;
+	do {
+		waitpid(victim_start(suffer_alone, ++n, SIGKILL), &status, 0);
+		assert_int_equal(suffer_alone(), 0);
+		assert_int_equal(actor_files(actor_dir()), 0);
+	} while (WIFSIGNALED(status));
+	assert_int_equal(status, 0);
+	print_message("%lu fault points\n", n - 1);
+	assert_true(n > 15);
+}
+
+/* One stops on the way in or out, another leaves meanwhile: whoever is the last removes the file, and both work. */
+static void the_last_of_two_removes_the_file(void **state)
+{
+	struct regtab_key key = actor_key(1);
+	unsigned long n = 0;
+	bool hit;
+
+	(void)state;
+	do {
+		struct regtab *tab;
+		int status;
+		pid_t pid;
+
+		alarm(20);
+		assert_int_equal(regtab_open(&key, actor_dir(), &tab, NULL), 0);
+		pid = victim_start(suffer_alone, ++n, SIGSTOP);
+		assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+		regtab_close(tab);
+		hit = WIFSTOPPED(status);
+		if (hit) {
+			kill(pid, SIGCONT);
+			assert_int_equal(waitpid(pid, &status, 0), pid);
+		}
+		assert_int_equal(status, 0);
+		assert_int_equal(actor_files(actor_dir()), 0);
+		alarm(0);
+	} while (hit);
+	print_message("%lu fault points\n", n - 1);
+	assert_true(n > 15);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(dies_at_every_store),
+		cmocka_unit_test(stops_at_every_store),
+		cmocka_unit_test(owner_dies_at_every_store),
+		cmocka_unit_test(dies_at_every_step_of_opening_and_closing),
+		cmocka_unit_test(the_last_of_two_removes_the_file),
+	};
+
+	actor_dir();
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

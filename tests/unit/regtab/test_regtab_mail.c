@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Messages to owners of QPs, and how owners hear that nobody is registered any more. */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "actor.h"
+
+#define QP 0x4au
+#define NUMBER(n) (QP | (uint32_t)(n) << 16)
+#define REFUSED 666	/* numbers with a meaning to the actor's service */
+#define SLOW 777
+#define HURRIED 888
+#define SLOW_AND_HURRIED 999
+
+static struct actor owner, asker, other;
+
+static int setup(void **state)
+{
+	(void)state;
+	owner = actor_start(actor_dir(), 1);
+	asker = actor_start(actor_dir(), 1);
+	other = actor_start(actor_dir(), 1);
+	if (actor_do(&owner, ACT_ADD_OWNED, QP) || actor_do(&owner, ACT_SERVE, 0))
+		return -1;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	actor_end(&asker);
+	actor_end(&other);
+	return actor_files(actor_dir()) ? -1 : 0;
+}
+
+static void wait_retired(int count)
+{
+	for (int i = 0; i < 500 && actor_do(&owner, ACT_RETIRED, QP) < count; i++)
+		usleep(10000);
+	assert_int_equal(actor_do(&owner, ACT_RETIRED, QP), count);
+}
+
+static void an_owner_answers(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 200; i++) {
+		assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(i)), i + 1);
+		assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(i + 7)), i + 8);
+	}
+	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(REFUSED)), -EACCES);
+	assert_int_equal(actor_do(&owner, ACT_ASK, NUMBER(4)), 5);	/* asking oneself is allowed */
+	actor_end(&owner);
+}
+
+static void questions_do_not_mix(void **state)
+{
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		actor_post(&asker, ACT_ASK, NUMBER(i));
+		actor_post(&other, ACT_ASK, NUMBER(1000 + i));
+		assert_int_equal(actor_reply(&asker, 5000), i + 1);
+		assert_int_equal(actor_reply(&other, 5000), 1001 + i);
+	}
+	actor_end(&owner);
+}
+
+static void only_owners_are_asked(void **state)
+{
+	(void)state;
+	assert_int_equal(actor_do(&owner, ACT_ADD, QP + 1), 0);
+	assert_int_equal(actor_do(&asker, ACT_ASK, QP + 1), -EINVAL);
+	assert_int_equal(actor_do(&asker, ACT_ASK, QP + 2), -EINVAL);
+	actor_end(&owner);
+}
+
+static void a_stopped_owner_costs_the_timeout(void **state)
+{
+	(void)state;
+	actor_stop(&owner);
+	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(HURRIED)), -ETIMEDOUT);
+	assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(HURRIED)), -ETIMEDOUT);
+	actor_continue(&owner);
+	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(1)), 2);
+	actor_end(&owner);
+}
+
+static void an_abandoned_question_frees_the_box(void **state)
+{
+	(void)state;
+	actor_post(&asker, ACT_ASK, NUMBER(SLOW));		/* the owner is at it for 300 ms */
+	usleep(50000);
+	assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(1)), 2);
+	assert_int_equal(actor_reply(&asker, 5000), SLOW + 1);
+	actor_post(&asker, ACT_ASK, NUMBER(SLOW));
+	usleep(50000);
+	actor_kill(&asker);
+	assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(1)), 2);
+	asker = actor_start(actor_dir(), 1);
+	actor_end(&owner);
+}
+
+static void an_answer_too_late_is_dropped(void **state)
+{
+	(void)state;
+	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(SLOW_AND_HURRIED)), -ETIMEDOUT);
+	assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(1)), 2);
+	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(2)), 3);
+	actor_end(&owner);
+}
+
+static void an_answer_must_fit(void **state)
+{
+	struct regtab_key key = actor_key(1);
+	struct regtab_member *member;
+	uint32_t number = 4;
+	struct regtab *tab;
+	char answer[4] = "abc";
+	size_t len = 2;
+
+	(void)state;
+	assert_int_equal(regtab_open(&key, actor_dir(), &tab, NULL), 0);
+	assert_int_equal(regtab_join(tab, "test", &member), 0);
+	assert_int_equal(regtab_ask(member, QP, &number, sizeof(number), answer, &len, 3000), -EMSGSIZE);
+	assert_string_equal(answer, "abc");
+	assert_int_equal(len, 2);
+	len = sizeof(answer);
+	assert_int_equal(regtab_ask(member, QP, &number, REGTAB_MESSAGE_MAX + 1, answer, &len, 3000), -EMSGSIZE);
+	assert_int_equal(regtab_ask(member, QP, &number, sizeof(number), answer, &len, 3000), 0);
+	assert_int_equal(len, 4);
+	regtab_leave(member);
+	regtab_close(tab);
+	actor_end(&owner);
+}
+
+static void a_killed_owner_is_noticed_at_once(void **state)
+{
+	(void)state;
+	actor_post(&asker, ACT_ASK, NUMBER(SLOW));
+	usleep(50000);
+	actor_kill(&owner);
+	assert_int_equal(actor_reply(&asker, 1000), -EOWNERDEAD);
+	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(1)), -EINVAL);	/* nobody was registered but the owner */
+}
+
+static void a_new_owner_in_the_place_of_the_dead(void **state)
+{
+	(void)state;
+	actor_post(&asker, ACT_ASK, NUMBER(SLOW));
+	usleep(50000);
+	actor_kill(&owner);
+	owner = actor_start(actor_dir(), 1);
+	assert_int_equal(actor_do(&owner, ACT_ADD_OWNED, QP), 0);
+	assert_int_equal(actor_do(&owner, ACT_SERVE, 0), 0);
+	assert_int_equal(actor_reply(&asker, 1000), -EOWNERDEAD);
+	assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(1)), 2);
+	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(1)), 2);
+	actor_end(&owner);
+}
+
+/* ---- the end of a QP ---- */
+
+static void the_owner_hears_of_the_last(void **state)
+{
+	(void)state;
+	assert_int_equal(actor_do(&asker, ACT_REGISTER, QP), 0);
+	assert_int_equal(actor_do(&other, ACT_REGISTER, QP), 0);
+	assert_int_equal(actor_do(&owner, ACT_UNREGISTER, QP), 0);
+	assert_int_equal(actor_do(&asker, ACT_UNREGISTER_BLIND, QP), 0);
+	assert_int_equal(actor_do(&owner, ACT_RETIRED, QP), 0);
+	assert_int_equal(actor_do(&other, ACT_UNREGISTER, QP), 1);
+	wait_retired(1);
+	assert_int_equal(actor_do(&other, ACT_KNOWS, QP), -EINVAL);
+	actor_end(&owner);
+}
+
+static void the_owner_hears_of_a_killed_last(void **state)
+{
+	(void)state;
+	assert_int_equal(actor_do(&asker, ACT_REGISTER, QP), 0);
+	assert_int_equal(actor_do(&owner, ACT_UNREGISTER, QP), 0);
+	actor_kill(&asker);
+	wait_retired(1);	/* nobody says so: the owner's own look finds it */
+	asker = actor_start(actor_dir(), 1);
+	actor_end(&owner);
+}
+
+static void the_owner_hears_when_a_reaper_ends_it(void **state)
+{
+	(void)state;
+	assert_int_equal(actor_do(&asker, ACT_REGISTER, QP), 0);
+	assert_int_equal(actor_do(&owner, ACT_UNREGISTER, QP), 0);
+	actor_kill(&asker);
+	actor_do(&other, ACT_REAP, 0);	/* it or the owner finds it first */
+	wait_retired(1);
+	asker = actor_start(actor_dir(), 1);
+	actor_end(&owner);
+}
+
+static void the_owner_may_come_back(void **state)
+{
+	(void)state;
+	assert_int_equal(actor_do(&asker, ACT_REGISTER, QP), 0);
+	assert_int_equal(actor_do(&owner, ACT_UNREGISTER, QP), 0);
+	assert_int_equal(actor_do(&owner, ACT_REGISTER, QP), 0);
+	assert_int_equal(actor_do(&asker, ACT_UNREGISTER, QP), 0);
+	assert_int_equal(actor_do(&owner, ACT_UNREGISTER, QP), 1);
+	usleep(300000);
+	assert_int_equal(actor_do(&owner, ACT_RETIRED, QP), 0);	/* it was told directly, not twice */
+	actor_end(&owner);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(an_owner_answers),
+		CASE(questions_do_not_mix),
+		CASE(only_owners_are_asked),
+		CASE(a_stopped_owner_costs_the_timeout),
+		CASE(an_abandoned_question_frees_the_box),
+		CASE(an_answer_too_late_is_dropped),
+		CASE(an_answer_must_fit),
+		CASE(a_killed_owner_is_noticed_at_once),
+		CASE(a_new_owner_in_the_place_of_the_dead),
+		CASE(the_owner_hears_of_the_last),
+		CASE(the_owner_hears_of_a_killed_last),
+		CASE(the_owner_hears_when_a_reaper_ends_it),
+		CASE(the_owner_may_come_back),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

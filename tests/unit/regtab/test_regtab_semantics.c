@@ -1,0 +1,370 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Registration as the contract has it (5.4 to 5.7), within a process and between processes. */
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <setjmp.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "actor.h"
+
+#define QP 0x80004au
+
+struct pair {
+	struct regtab *tab;
+	struct regtab_member *creator;
+	struct regtab_member *other;
+};
+
+static const char *shared_dir(void **state)
+{
+	return *state ? actor_dir() : NULL;
+}
+
+static struct pair setup(void **state)
+{
+	struct regtab_key key = actor_key(0);
+	struct regtab_error why = { "" };
+	struct pair pair;
+
+	if (regtab_open(&key, shared_dir(state), &pair.tab, &why))
+		fail_msg("%s", why.text);
+	assert_int_equal(regtab_join(pair.tab, "creator", &pair.creator), 0);
+	assert_int_equal(regtab_join(pair.tab, "other", &pair.other), 0);
+	return pair;
+}
+
+static void teardown(struct pair *pair)
+{
+	regtab_leave(pair->creator);
+	regtab_leave(pair->other);
+	regtab_close(pair->tab);
+	assert_int_equal(actor_files(actor_dir()), 0);
+}
+
+static int unregister(struct regtab_member *member, uint32_t qp_num)
+{
+	bool last;
+	int error = regtab_unregister(member, qp_num, &last);
+
+	return error ? error : last;
+}
+
+static void creator_is_registered(void **state)
+{
+	struct pair pair = setup(state);
+
+	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_KERNEL), 0);
+	assert_true(regtab_is_registered(pair.creator, QP));
+	assert_false(regtab_is_registered(pair.other, QP));
+	assert_int_equal(regtab_count(pair.tab, QP), 1);
+	assert_int_equal(unregister(pair.creator, QP), 1);
+	assert_int_equal(regtab_count(pair.tab, QP), -EINVAL);
+	teardown(&pair);
+}
+
+static void registering_is_idempotent(void **state)
+{
+	struct pair pair = setup(state);
+
+	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_KERNEL), 0);
+	for (int i = 0; i < 3; i++) {
+		assert_int_equal(regtab_register(pair.creator, QP), 0);
+		assert_int_equal(regtab_register(pair.other, QP), 0);
+		assert_int_equal(regtab_count(pair.tab, QP), 2);
+	}
+	assert_int_equal(unregister(pair.other, QP), 0);
+	assert_int_equal(unregister(pair.other, QP), -EINVAL);
+	assert_int_equal(regtab_count(pair.tab, QP), 1);
+	teardown(&pair);
+}
+
+static void creator_may_leave_first(void **state)
+{
+	struct pair pair = setup(state);
+
+	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_KERNEL), 0);
+	assert_int_equal(regtab_register(pair.other, QP), 0);
+	assert_int_equal(unregister(pair.creator, QP), 0);
+	assert_int_equal(regtab_count(pair.tab, QP), 1);
+	assert_int_equal(regtab_register(pair.creator, QP), 0);
+	assert_int_equal(unregister(pair.creator, QP), 0);
+	assert_int_equal(unregister(pair.other, QP), 1);
+	assert_int_equal(regtab_register(pair.other, QP), -EINVAL);
+	teardown(&pair);
+}
+
+static void unknown_numbers_are_refused(void **state)
+{
+	static const uint32_t bad[] = { 0, 1, QP + 1, 0xffffff, 0x1000000, 0xffffffff };
+	struct pair pair = setup(state);
+
+	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_KERNEL), 0);
+	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		assert_int_equal(regtab_register(pair.other, bad[i]), -EINVAL);
+		assert_int_equal(unregister(pair.creator, bad[i]), -EINVAL);
+		assert_int_equal(regtab_count(pair.tab, bad[i]), -EINVAL);
+		assert_int_equal(regtab_knows(pair.other, bad[i], NULL, NULL), -EINVAL);
+		assert_false(regtab_is_registered(pair.creator, bad[i]));
+	}
+	assert_int_equal(regtab_add(pair.creator, 0, REGTAB_BY_KERNEL), -EINVAL);
+	assert_int_equal(regtab_add(pair.creator, 0x1000000, REGTAB_BY_KERNEL), -EINVAL);
+	teardown(&pair);
+}
+
+static void failed_unregister_leaves_last_alone(void **state)
+{
+	struct pair pair = setup(state);
+	bool last = true;
+
+	assert_int_equal(regtab_unregister(pair.other, QP, &last), -EINVAL);
+	assert_true(last);
+	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_KERNEL), 0);
+	assert_int_equal(regtab_unregister(pair.creator, QP, NULL), 0);
+	assert_int_equal(regtab_count(pair.tab, QP), -EINVAL);
+	teardown(&pair);
+}
+
+static void leaving_ends_registrations(void **state)
+{
+	struct pair pair = setup(state);
+
+	for (uint32_t i = 1; i <= 100; i++) {
+		assert_int_equal(regtab_add(pair.creator, i, REGTAB_BY_KERNEL), 0);
+		if (i % 2)
+			assert_int_equal(regtab_register(pair.other, i), 0);
+	}
+	assert_int_equal(regtab_member_count(pair.creator), 100);
+	assert_int_equal(regtab_member_count(pair.other), 50);
+	regtab_leave(pair.creator);
+	assert_int_equal(regtab_member_count(pair.other), 50);
+	for (uint32_t i = 1; i <= 100; i++)
+		assert_int_equal(regtab_count(pair.tab, i), i % 2 ? 1 : -EINVAL);
+	assert_int_equal(regtab_join(pair.tab, NULL, &pair.creator), 0);
+	assert_int_equal(regtab_member_count(pair.creator), 0);
+	teardown(&pair);
+}
+
+static void a_number_used_again_begins_anew(void **state)
+{
+	struct pair pair = setup(state);
+
+	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_KERNEL), 0);
+	assert_int_equal(regtab_register(pair.other, QP), 0);
+	/* The kernel gives out a number again only after the QP went: what is entered under it is void. */
+	assert_int_equal(regtab_add(pair.other, QP, REGTAB_BY_KERNEL), 0);
+	assert_int_equal(regtab_count(pair.tab, QP), 1);
+	assert_int_equal(unregister(pair.creator, QP), -EINVAL);
+	assert_int_equal(unregister(pair.other, QP), 1);
+	teardown(&pair);
+}
+
+static void entering_registers_or_adds(void **state)
+{
+	struct pair pair = setup(state);
+
+	assert_int_equal(regtab_enter(pair.creator, 0), -EINVAL);
+	assert_int_equal(regtab_enter(pair.creator, QP), 0);
+	assert_int_equal(regtab_enter(pair.creator, QP), 0);
+	assert_int_equal(regtab_enter(pair.other, QP), 0);
+	assert_int_equal(regtab_count(pair.tab, QP), 2);
+	assert_int_equal(unregister(pair.creator, QP), 0);
+	assert_int_equal(unregister(pair.other, QP), 1);
+	/* What the kernel keeps now is not what somebody carried under that number. */
+	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_OWNER), 0);
+	assert_int_equal(regtab_enter(pair.other, QP), 0);
+	assert_int_equal(regtab_count(pair.tab, QP), 1);
+	assert_int_equal(unregister(pair.creator, QP), -EINVAL);
+	teardown(&pair);
+}
+
+static void the_table_grows(void **state)
+{
+	const uint32_t count = 20000;
+	struct pair pair = setup(state);
+
+	for (uint32_t i = 1; i <= count; i++)
+		assert_int_equal(regtab_add(pair.creator, i * 3 % 0xffffff, REGTAB_BY_KERNEL), 0);
+	for (uint32_t i = 1; i <= count; i++)
+		assert_int_equal(regtab_register(pair.other, i * 3 % 0xffffff), 0);
+	assert_int_equal(regtab_member_count(pair.other), count);
+	for (uint32_t i = 1; i <= count; i++) {
+		assert_int_equal(unregister(pair.creator, i * 3 % 0xffffff), 0);
+		assert_int_equal(unregister(pair.other, i * 3 % 0xffffff), 1);
+	}
+	assert_int_equal(regtab_member_count(pair.other), 0);
+	teardown(&pair);
+}
+
+static void random_numbers_find_room(void **state)
+{
+	struct pair pair = setup(state);
+	uint32_t number = 1;
+
+	for (int i = 0; i < 16384; i++) {
+		number = (number * 1103515245u + 12345u) & 0xffffff;
+		assert_int_equal(regtab_add(pair.creator, number | 1, REGTAB_BY_KERNEL), 0);
+	}
+	teardown(&pair);
+}
+
+static void many_members(void **state)
+{
+	struct pair pair = setup(state);
+	static struct regtab_member *members[REGTAB_MEMBERS_MAX];
+	struct regtab_member *extra = NULL;
+	unsigned count = REGTAB_MEMBERS_MAX - 2;
+
+	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_KERNEL), 0);
+	for (unsigned i = 0; i < count; i++) {
+		assert_int_equal(regtab_join(pair.tab, "one of many", &members[i]), 0);
+		assert_int_equal(regtab_register(members[i], QP), 0);
+	}
+	assert_int_equal(regtab_count(pair.tab, QP), count + 1);
+	assert_int_equal(regtab_join(pair.tab, "too many", &extra), -ENOMEM);
+	assert_null(extra);
+	assert_int_equal(unregister(pair.creator, QP), 0);
+	for (unsigned i = 0; i < count; i++) {
+		assert_int_equal(unregister(members[i], QP), i == count - 1);
+		regtab_leave(members[i]);
+	}
+	teardown(&pair);
+}
+
+static void owner_hears_of_the_end(void **state)
+{
+	struct pair pair = setup(state);
+	enum regtab_carrier carrier;
+	bool mine;
+
+	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_OWNER), 0);
+	assert_int_equal(regtab_knows(pair.other, QP, &carrier, &mine), 0);
+	assert_int_equal(carrier, REGTAB_BY_OWNER);
+	assert_false(mine);
+	assert_int_equal(regtab_register(pair.other, QP), 0);
+	assert_int_equal(unregister(pair.other, QP), 0);
+	assert_int_equal(unregister(pair.creator, QP), 1);	/* its own to destroy */
+	assert_int_equal(regtab_knows(pair.other, QP, NULL, NULL), -EINVAL);
+	teardown(&pair);
+}
+
+static void owner_takes_its_qps_along(void **state)
+{
+	struct pair pair = setup(state);
+
+	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_OWNER), 0);
+	assert_int_equal(regtab_register(pair.other, QP), 0);
+	regtab_leave(pair.creator);
+	assert_int_equal(regtab_register(pair.other, QP), -EOWNERDEAD);
+	assert_int_equal(regtab_knows(pair.other, QP, NULL, NULL), -EOWNERDEAD);
+	assert_true(regtab_is_registered(pair.other, QP));
+	assert_int_equal(unregister(pair.other, QP), 1);	/* a clean end for the program all the same */
+	assert_int_equal(regtab_register(pair.other, QP), -EINVAL);
+	assert_int_equal(regtab_join(pair.tab, NULL, &pair.creator), 0);
+	teardown(&pair);
+}
+
+/* ---- between processes ---- */
+
+static void processes_see_each_other(void **state)
+{
+	struct actor a = actor_start(actor_dir(), 1), b = actor_start(actor_dir(), 1), c = actor_start(actor_dir(), 2);
+
+	(void)state;
+	assert_int_equal(actor_do(&a, ACT_ADD, QP), 0);
+	assert_int_equal(actor_do(&b, ACT_REGISTER, QP), 0);
+	assert_int_equal(actor_do(&b, ACT_REGISTER, QP), 0);
+	assert_int_equal(actor_do(&a, ACT_COUNT, QP), 2);
+	assert_int_equal(actor_do(&c, ACT_REGISTER, QP), -EINVAL);	/* another domain */
+	assert_int_equal(actor_do(&a, ACT_UNREGISTER, QP), 0);
+	assert_int_equal(actor_do(&b, ACT_COUNT, QP), 1);
+	assert_int_equal(actor_do(&b, ACT_UNREGISTER, QP), 1);
+	actor_end(&a);
+	actor_end(&b);
+	actor_end(&c);
+	assert_int_equal(actor_files(actor_dir()), 0);
+}
+
+static void two_contexts_are_two_registrants(void **state)
+{
+	struct actor a = actor_start(actor_dir(), 1), b = actor_start(actor_dir(), 1);
+
+	(void)state;
+	assert_int_equal(actor_do(&a, ACT_ADD, QP), 0);
+	assert_int_equal(actor_do(&b, ACT_REGISTER, QP), 0);
+	assert_int_equal(actor_do(&b, ACT_JOIN, 0), 0);
+	assert_int_equal(actor_do(&b, ACT_IS_REGISTERED, QP), 0);
+	assert_int_equal(actor_do(&b, ACT_REGISTER, QP), 0);
+	assert_int_equal(actor_do(&a, ACT_COUNT, QP), 3);
+	actor_kill(&b);
+	assert_int_equal(actor_do(&a, ACT_COUNT, QP), 1);
+	actor_end(&a);
+	assert_int_equal(actor_files(actor_dir()), 0);
+}
+
+static void growth_is_followed(void **state)
+{
+	struct actor a = actor_start(actor_dir(), 1), b = actor_start(actor_dir(), 1);
+
+	(void)state;
+	for (uint32_t i = 1; i <= 3000; i++)
+		assert_int_equal(actor_do(i % 2 ? &a : &b, ACT_ADD, i), 0);
+	for (uint32_t i = 1; i <= 3000; i += 7) {
+		assert_int_equal(actor_do(i % 2 ? &b : &a, ACT_REGISTER, i), 0);
+		assert_int_equal(actor_do(&a, ACT_COUNT, i), 2);
+	}
+	actor_end(&a);
+	actor_end(&b);
+}
+
+static void an_inode_of_two_devices_is_two_domains(void **state)
+{
+	struct regtab_key one = actor_key(1), two = actor_key(1);
+	struct regtab *a, *b, *again;
+
+	(void)state;
+	two.device[5] = '1';
+	assert_int_equal(regtab_open(&one, actor_dir(), &a, NULL), 0);
+	assert_int_equal(regtab_open(&two, actor_dir(), &b, NULL), 0);
+	assert_int_equal(regtab_open(&one, actor_dir(), &again, NULL), 0);
+	assert_ptr_not_equal(a, b);
+	assert_ptr_equal(a, again);
+	regtab_close(a);
+	regtab_close(b);
+	assert_int_equal(actor_files(actor_dir()), 1);
+	regtab_close(again);
+	assert_int_equal(actor_files(actor_dir()), 0);
+}
+
+static int stub;
+
+#define BOTH(f) { #f " (shared)", f, NULL, NULL, &stub }, { #f " (private)", f, NULL, NULL, NULL }
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		BOTH(creator_is_registered),
+		BOTH(registering_is_idempotent),
+		BOTH(creator_may_leave_first),
+		BOTH(unknown_numbers_are_refused),
+		BOTH(failed_unregister_leaves_last_alone),
+		BOTH(leaving_ends_registrations),
+		BOTH(a_number_used_again_begins_anew),
+		BOTH(entering_registers_or_adds),
+		BOTH(the_table_grows),
+		BOTH(random_numbers_find_room),
+		BOTH(many_members),
+		BOTH(owner_hears_of_the_end),
+		BOTH(owner_takes_its_qps_along),
+		cmocka_unit_test(processes_see_each_other),
+		cmocka_unit_test(two_contexts_are_two_registrants),
+		cmocka_unit_test(growth_is_followed),
+		cmocka_unit_test(an_inode_of_two_devices_is_two_domains),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

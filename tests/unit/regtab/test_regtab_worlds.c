@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Processes of other kinds on one table: of 32 bits, and in another pid namespace. */
+
+#include <errno.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "actor.h"
+
+#define QP 0x4au
+
+static const char *program32;
+
+/* ---- 32 and 64 bits ---- */
+
+static void both_sizes_share_a_table(void **state)
+{
+	struct actor wide, narrow;
+
+	(void)state;
+	if (!program32) {
+		print_message("no 32-bit compiler\n");
+		skip();
+	}
+	wide = actor_start(actor_dir(), 1);
+	narrow = actor_start_program(program32, actor_dir(), 1);
+	assert_int_equal(actor_files(actor_dir()), 1);
+	for (uint32_t i = 1; i <= 1500; i++) {
+		assert_int_equal(actor_do(i % 2 ? &wide : &narrow, ACT_ADD, i), 0);
+		assert_int_equal(actor_do(i % 2 ? &narrow : &wide, ACT_REGISTER, i), 0);
+		assert_int_equal(actor_do(&wide, ACT_COUNT, i), 2);
+	}
+	assert_int_equal(actor_do(&narrow, ACT_MEMBER_COUNT, 0), 1500);
+	assert_int_equal(actor_do(&narrow, ACT_ADD_OWNED, 2000), 0);
+	assert_int_equal(actor_do(&narrow, ACT_SERVE, 0), 0);
+	assert_int_equal(actor_do(&wide, ACT_ASK, 2000 | 41 << 16), 42);
+	assert_int_equal(actor_do(&wide, ACT_ADD_OWNED, 2001), 0);
+	assert_int_equal(actor_do(&wide, ACT_SERVE, 0), 0);
+	assert_int_equal(actor_do(&narrow, ACT_ASK, 2001 | 41 << 16), 42);
+	actor_kill(&narrow);
+	assert_int_equal(actor_do(&wide, ACT_COUNT, 7), 1);
+	actor_end(&wide);
+	assert_int_equal(actor_files(actor_dir()), 0);
+}
+
+/* ---- pid namespaces ---- */
+
+static int see_foreign(void *context, const struct regtab_view *view)
+{
+	int *counts = context;
+
+	for (unsigned i = 0; i < view->member_count; i++) {
+		counts[0] += view->members[i].live && view->members[i].foreign;
+		counts[1] += view->members[i].live && !view->members[i].foreign;
+	}
+	return 0;
+}
+
+/* In a process of its own, because only its later children get into the new namespace. 77: not permitted. */
+static int across_namespaces(void)
+{
+	struct actor here, there;
+	int counts[2] = { 0, 0 };
+
+	here = actor_start(actor_dir(), 1);
+	if (unshare(CLONE_NEWPID) && unshare(CLONE_NEWUSER | CLONE_NEWPID)) {
+		actor_kill(&here);
+		return 77;
+	}
+	there = actor_start(actor_dir(), 1);
+	if (actor_do(&here, ACT_ADD, QP) || actor_do(&there, ACT_REGISTER, QP) || actor_do(&here, ACT_COUNT, QP) != 2 ||
+	    actor_do(&there, ACT_COUNT, QP) != 2 || actor_do(&there, ACT_REAP, 0))
+		return 1;
+	if (regtab_list(actor_dir(), see_foreign, counts) || counts[0] != 1 || counts[1] != 1)
+		return 2;
+	actor_kill(&there);
+	if (actor_do(&here, ACT_COUNT, QP) != 1 || actor_do(&here, ACT_UNREGISTER, QP) != 1)
+		return 3;
+	actor_end(&here);
+	return actor_files(actor_dir()) ? 4 : 0;
+}
+
+static void pid_namespaces_do_not_matter(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(30);
+		_exit(across_namespaces());
+	}
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77) {
+		print_message("no permission for another pid namespace\n");
+		skip();
+	}
+	assert_int_equal(status, 0);
+}
+
+/* ---- users ---- */
+
+static int as_another_user(const char *dir)
+{
+	struct regtab_key key = actor_key(1);
+	struct regtab_error why;
+	struct regtab *tab = NULL;
+
+	if (setgid(65534) || setuid(65534))
+		return 77;
+	if (regtab_open(&key, dir, &tab, &why))		/* a table of its own: tables are per user */
+		return 1;
+	regtab_close(tab);
+	return 0;
+}
+
+static void users_have_tables_of_their_own(void **state)
+{
+	char dir[100];
+	struct actor a;
+	int status;
+	pid_t pid;
+
+	(void)state;
+	snprintf(dir, sizeof(dir), "%s-users", actor_dir());
+	if (mkdtemp(strcat(dir, "XXXXXX")) == NULL || chmod(dir, 01777))
+		fail();
+	a = actor_start(dir, 1);
+	pid = fork();
+	if (!pid)
+		_exit(as_another_user(dir));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	actor_end(&a);
+	assert_int_equal(rmdir(dir), 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(status, 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(both_sizes_share_a_table),
+		cmocka_unit_test(pid_namespaces_do_not_matter),
+		cmocka_unit_test(users_have_tables_of_their_own),
+	};
+
+	program32 = argc > 1 ? argv[1] : NULL;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

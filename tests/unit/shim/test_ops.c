@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The hooked slots: an image is unwrapped, everything else reaches the provider as it came. */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <compat/ops.h>
+#include <compat/srq.h>
+#include <compat/state.h>
+#include <shim/shim.h>
+
+static struct ibv_srq *posted_to;
+static struct ibv_wc polled[3];
+
+static int provider_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	*bad_wr = wr;
+	posted_to = srq;
+	return ENOMEM;
+}
+
+static int other_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+{
+	(void)bad_wr;
+	(void)wr;
+	posted_to = srq;
+	return 0;
+}
+
+static int provider_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+{
+	(void)cq;
+	assert_int_equal(num_entries, 3);
+	memcpy(wc, polled, sizeof(polled));
+	return 3;
+}
+
+static struct ibv_context new_device(void)
+{
+	return (struct ibv_context){
+		.ops = { .post_srq_recv = provider_post_srq_recv, .poll_cq = provider_poll_cq },
+	};
+}
+
+static void forget(struct ibv_context *context)
+{
+	state_lock();
+	ops_forget_context(context);
+	state_unlock();
+}
+
+static void an_image_is_unwrapped_and_a_plain_srq_is_not(void **state)
+{
+	struct ibv_context context = new_device();
+	struct ibv_srq real = { .context = &context, .handle = 7 };
+	struct srq_image image = { .srq = &real };
+	struct ibv_recv_wr wr, *bad_wr = NULL;
+
+	(void)state;
+	image.ofed.context = &context;
+	image.ofed.handle = IMAGE_HANDLE;
+	image.post_recv = ops_provider_post_srq_recv(&context);
+	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
+
+	assert_int_equal(ibv_post_srq_recv((struct ibv_srq *)&image, &wr, &bad_wr), ENOMEM);
+	assert_ptr_equal(posted_to, &real);
+	assert_ptr_equal(bad_wr, &wr);
+	posted_to = NULL;
+	assert_int_equal(ibv_post_srq_recv(&real, &wr, &bad_wr), ENOMEM);
+	assert_ptr_equal(posted_to, &real);
+	forget(&context);
+}
+
+/* A program's first device may be hooked, closed, and its memory be another provider's device the next moment. */
+static void a_closed_device_leaves_nothing_behind(void **state)
+{
+	struct ibv_context context = new_device();
+	struct ibv_srq plain = { .context = &context };
+	struct ibv_recv_wr wr, *bad_wr;
+
+	(void)state;
+	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
+	forget(&context);
+	context = new_device();
+	context.ops.post_srq_recv = other_post_srq_recv;
+	assert_ptr_equal(ops_provider_post_srq_recv(&context), other_post_srq_recv);
+	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
+	assert_int_equal(ibv_post_srq_recv(&plain, &wr, &bad_wr), 0);
+	forget(&context);
+}
+
+static void every_other_slot_stays_the_providers(void **state)
+{
+	struct ibv_context context = new_device(), before = context;
+
+	(void)state;
+	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
+	context.ops.post_srq_recv = before.ops.post_srq_recv;
+	assert_memory_equal(&context.ops, &before.ops, sizeof(before.ops));
+	forget(&context);
+}
+
+static void completions_of_a_tagged_target_carry_the_visible_number(void **state)
+{
+	struct ibv_context context = new_device();
+	struct ibv_cq cq = { .context = &context };
+	struct ibv_wc wc[3];
+
+	(void)state;
+	memset(polled, 0, sizeof(polled));
+	polled[0].qp_num = 0x800049;
+	polled[0].opcode = IBV_WC_RECV;
+	polled[1].qp_num = 0x48;
+	polled[2].qp_num = 0x50;
+	polled[2].opcode = IBV_WC_RECV;
+	assert_int_equal(ops_hook_poll_cq(&context, shim_poll_cq_tagged), 0);
+	assert_int_equal(ibv_poll_cq(&cq, 3, wc), 3);
+	assert_int_equal(wc[0].qp_num, 0x48);
+	assert_int_equal(wc[1].qp_num, 0x48);
+	assert_int_equal(wc[2].qp_num, 0x50);
+	forget(&context);
+}
+
+static void completions_of_a_noted_target_carry_the_visible_number(void **state)
+{
+	struct ibv_context context = new_device();
+	struct ibv_cq cq = { .context = &context };
+	struct ibv_wc wc[3];
+
+	(void)state;
+	memset(polled, 0, sizeof(polled));
+	polled[0].qp_num = 0x1a3;
+	polled[1].qp_num = 0x1a2;
+	polled[2].qp_num = 0xffffff;
+	assert_int_equal(ops_hook_poll_cq(&context, shim_poll_cq_noted), 0);
+	assert_int_equal(ops_note_target(&context, 0x1a3, true), 0);
+	assert_int_equal(ops_note_target(&context, 0xffffff, true), 0);
+	assert_int_equal(ibv_poll_cq(&cq, 3, wc), 3);
+	assert_int_equal(wc[0].qp_num, 0x1a2);
+	assert_int_equal(wc[1].qp_num, 0x1a2);
+	assert_int_equal(wc[2].qp_num, 0xfffffe);
+	assert_int_equal(ops_note_target(&context, 0x1a3, false), 0);
+	assert_int_equal(ibv_poll_cq(&cq, 3, wc), 3);
+	assert_int_equal(wc[0].qp_num, 0x1a3);
+	forget(&context);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(an_image_is_unwrapped_and_a_plain_srq_is_not),
+		cmocka_unit_test(a_closed_device_leaves_nothing_behind),
+		cmocka_unit_test(every_other_slot_stays_the_providers),
+		cmocka_unit_test(completions_of_a_tagged_target_carry_the_visible_number),
+		cmocka_unit_test(completions_of_a_noted_target_carry_the_visible_number),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* When an armed CQ raises its event: never twice for the same news, never too late. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <softhca/daemon/cq_arm.h>
+
+#define ARM(sequence, consumer) ((uint32_t)(sequence) << 28 | 2u << 24 | (consumer))
+#define ARM_SOLICITED(sequence, consumer) ((uint32_t)(sequence) << 28 | 1u << 24 | (consumer))
+
+static int setup(void **state)
+{
+	static struct cq_arm arm;
+
+	cq_arm_init(&arm);
+	*state = &arm;
+	return 0;
+}
+
+static void not_armed(void **state)
+{
+	assert_false(cq_arm_fires(*state, 0, 10));
+}
+
+static void next_completion(void **state)
+{
+	assert_false(cq_arm_fires(*state, ARM(1, 0), 0));
+	assert_true(cq_arm_fires(*state, ARM(1, 0), 1));
+}
+
+static void once_per_sequence_number(void **state)
+{
+	assert_true(cq_arm_fires(*state, ARM(1, 0), 1));
+	assert_false(cq_arm_fires(*state, ARM(1, 1), 2));
+	assert_true(cq_arm_fires(*state, ARM(2, 1), 2));
+}
+
+static void armed_after_the_completion(void **state)
+{
+	assert_true(cq_arm_fires(*state, ARM(1, 4), 5));
+}
+
+static void armed_after_polling_all(void **state)
+{
+	assert_false(cq_arm_fires(*state, ARM(1, 5), 5));
+	assert_true(cq_arm_fires(*state, ARM(1, 5), 6));
+}
+
+/* perftest -e arms again before it polls: the completion it was woken for is no news. */
+static void armed_again_before_polling(void **state)
+{
+	assert_true(cq_arm_fires(*state, ARM(1, 0), 1));
+	assert_false(cq_arm_fires(*state, ARM(2, 0), 1));
+	assert_true(cq_arm_fires(*state, ARM(2, 0), 2));
+}
+
+static void solicited_waits_for_its_kind(void **state)
+{
+	assert_false(cq_arm_fires(*state, ARM_SOLICITED(1, 0), 3));
+	cq_arm_solicited(*state, 3);
+	assert_true(cq_arm_fires(*state, ARM_SOLICITED(1, 0), 4));
+}
+
+static void solicited_before_arming_and_polled(void **state)
+{
+	cq_arm_solicited(*state, 0);
+	assert_false(cq_arm_fires(*state, ARM_SOLICITED(1, 1), 3));
+}
+
+static void consumer_index_wraps(void **state)
+{
+	struct cq_arm *arm = *state;
+
+	arm->notified = 0xfffffe;
+	assert_false(cq_arm_fires(arm, ARM(1, 0xffffff), 0xffffff));
+	assert_true(cq_arm_fires(arm, ARM(1, 0xffffff), 0x1000000));
+	assert_true(cq_arm_fires(arm, ARM(2, 0), 0x1000001));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup(not_armed, setup),
+		cmocka_unit_test_setup(next_completion, setup),
+		cmocka_unit_test_setup(once_per_sequence_number, setup),
+		cmocka_unit_test_setup(armed_after_the_completion, setup),
+		cmocka_unit_test_setup(armed_after_polling_all, setup),
+		cmocka_unit_test_setup(armed_again_before_polling, setup),
+		cmocka_unit_test_setup(solicited_waits_for_its_kind, setup),
+		cmocka_unit_test_setup(solicited_before_arming_and_polled, setup),
+		cmocka_unit_test_setup(consumer_index_wraps, setup),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

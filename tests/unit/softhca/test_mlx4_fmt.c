@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Work requests and completions byte by byte, as libmlx4 writes and reads them. */
+
+#include <endian.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <softhca/daemon/mlx4_fmt.h>
+
+static uint8_t slot[256];
+static struct mlx4_wqe wqe;
+
+static void put32(size_t at, uint32_t value)
+{
+	value = htobe32(value);
+	memcpy(slot + at, &value, sizeof(value));
+}
+
+static void put64(size_t at, uint64_t value)
+{
+	value = htobe64(value);
+	memcpy(slot + at, &value, sizeof(value));
+}
+
+/* Control segment: opcode, size in 16 byte units, flags. */
+static void control(uint32_t opcode, uint8_t units, uint32_t flags)
+{
+	memset(slot, 0, sizeof(slot));
+	put32(0, opcode);
+	slot[7] = units;
+	put32(8, flags);
+}
+
+static void sge(size_t at, uint32_t length, uint32_t key, uint64_t address)
+{
+	put32(at, length);
+	put32(at + 4, key);
+	put64(at + 8, address);
+}
+
+static void owner_bit_turns(void **state)
+{
+	(void)state;
+	assert_true(mlx4_wqe_valid(htobe32(0x0000000a), 3, 4));
+	assert_false(mlx4_wqe_valid(htobe32(0x8000000a), 3, 4));
+	assert_true(mlx4_wqe_valid(htobe32(0x8000000a), 4, 4));
+	assert_false(mlx4_wqe_valid(htobe32(0x0000000a), 7, 4));
+	assert_true(mlx4_wqe_valid(htobe32(0x0000000a), 8, 4));
+}
+
+static void send_of_two_pieces(void **state)
+{
+	(void)state;
+	control(MLX4_SEND_IMM, 3, 3u << 2 | 1u << 1 | 0x123456u << 8);
+	put32(12, 0xaabbccdd);
+	sge(16, 100, 0x4200, 0x1000);
+	sge(32, 28, 0x4300, 0x2000);
+	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), 0);
+	assert_int_equal(wqe.opcode, MLX4_SEND_IMM);
+	assert_true(wqe.signalled && wqe.solicited);
+	assert_int_equal(wqe.srqn, 0x123456);
+	assert_int_equal(wqe.imm, htobe32(0xaabbccdd));
+	assert_int_equal(wqe.sges, 2);
+	assert_int_equal(wqe.length, 128);
+	assert_int_equal(wqe.sge[1].key, 0x4300);
+	assert_int_equal(wqe.sge[1].address, 0x2000);
+}
+
+static void unsignalled(void **state)
+{
+	(void)state;
+	control(MLX4_SEND, 1, 0);
+	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), 0);
+	assert_false(wqe.signalled || wqe.solicited);
+	assert_int_equal(wqe.length, 0);
+}
+
+static void atomic(void **state)
+{
+	(void)state;
+	control(MLX4_ATOMIC_CS, 4, 0);
+	put64(16, 0x7000);
+	put32(24, 0x99);
+	put64(32, 5);
+	put64(40, 6);
+	sge(48, 8, 1, 2);
+	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), 0);
+	assert_int_equal(wqe.remote_address, 0x7000);
+	assert_int_equal(wqe.rkey, 0x99);
+	assert_int_equal(wqe.swap_add, 5);
+	assert_int_equal(wqe.compare, 6);
+	assert_int_equal(wqe.length, 8);
+}
+
+/* 44 bytes fit before the line ends, the rest follows in a piece of its own. */
+static void inline_across_a_line(void **state)
+{
+	(void)state;
+	control(MLX4_SEND, 5, 0);
+	for (int i = 16; i < 128; i++)
+		slot[i] = (uint8_t)i;
+	put32(16, 0x80000000u | 44);
+	put32(64, 0x80000000u | 10);
+	assert_int_equal(mlx4_parse_wqe(slot, 128, false, &wqe), 0);
+	assert_int_equal(wqe.inline_length, 54);
+	assert_int_equal(wqe.length, 54);
+	assert_memory_equal(wqe.inline_data, slot + 20, 44);
+	assert_memory_equal(wqe.inline_data + 44, slot + 68, 10);
+}
+
+static void zero_length_entry(void **state)
+{
+	(void)state;
+	control(MLX4_SEND, 3, 0);
+	sge(16, 0x80000000u, 7, 8);
+	sge(32, 5, 7, 8);
+	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), 0);
+	assert_int_equal(wqe.length, 5);
+	assert_int_equal(wqe.sges, 1);
+}
+
+static void datagram(void **state)
+{
+	(void)state;
+	control(MLX4_SEND, 5, 0);
+	slot[16] = 1;
+	slot[21] = 0x80;
+	slot[23] = 9;
+	put32(28, 3u << 28 | 0x12u << 20 | 0x34567);
+	put32(48, 0x777);
+	put32(52, 0x11111111);
+	sge(64, 5, 7, 8);
+	assert_int_equal(mlx4_parse_wqe(slot, 128, true, &wqe), 0);
+	assert_int_equal(wqe.av.dlid, 9);
+	assert_true(wqe.av.global);
+	assert_int_equal(wqe.av.sl, 3);
+	assert_int_equal(wqe.av.traffic_class, 0x12);
+	assert_int_equal(wqe.av.flow_label, 0x34567);
+	assert_int_equal(wqe.av.qpn, 0x777);
+	assert_int_equal(wqe.av.qkey, 0x11111111);
+	assert_int_equal(wqe.length, 5);
+}
+
+static void impossible(void **state)
+{
+	(void)state;
+	control(MLX4_SEND, 0, 0); /* not even a control segment */
+	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
+	control(MLX4_SEND, 5, 0); /* longer than its slot */
+	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
+	control(0x1f, 1, 0); /* no such operation */
+	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
+	control(MLX4_WRITE, 1, 0); /* without an address */
+	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
+	control(MLX4_WRITE, 3, 0); /* on a datagram queue */
+	assert_int_equal(mlx4_parse_wqe(slot, 64, true, &wqe), -EINVAL);
+	control(MLX4_SEND, 2, 0); /* inline data beyond the end */
+	put32(16, 0x80000000u | 13);
+	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
+	control(MLX4_SEND, 3, 0); /* both kinds of data */
+	put32(16, 0x80000000u | 12);
+	sge(32, 5, 7, 8);
+	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
+}
+
+/* Whatever stands in a ring: no access outside of it (run under a sanitizer), and limits that hold. */
+static void noise(void **state)
+{
+	(void)state;
+	srandom(7);
+	for (int round = 0; round < 100000; round++) {
+		size_t size = (size_t)64 << random() % 3;
+		uint8_t *copy = malloc(size);
+
+		for (size_t i = 0; i < size; i++)
+			copy[i] = (uint8_t)random();
+		copy[3] = (uint8_t)(random() % 2 ? MLX4_SEND : random());
+		if (!mlx4_parse_wqe(copy, size, random() & 1, &wqe)) {
+			assert_true(wqe.sges <= MLX4_MAX_SGE);
+			assert_true(wqe.inline_length <= size);
+		}
+		free(copy);
+	}
+}
+
+static void scatter_list_ends(void **state)
+{
+	struct mlx4_sge list[MLX4_MAX_SGE];
+
+	(void)state;
+	memset(slot, 0, sizeof(slot));
+	sge(0, 10, 0x2200, 1);
+	sge(16, 20, 0x2300, 2);
+	sge(32, 0, MLX4_RESERVED_KEY, 0);
+	sge(48, 30, 0x2400, 3);
+	assert_int_equal(mlx4_parse_scatter(slot, 64, list), 2);
+	assert_int_equal(mlx4_parse_scatter(slot, 16, list), 1);
+	assert_int_equal(list[0].length, 10);
+}
+
+static void completions(void **state)
+{
+	struct mlx4_cqe cqe = {
+		.qpn = 0x812345, .imm = htobe32(7), .remote = 0x55, .slid = 3, .sl = 2, .global = true, .byte_count = 99,
+		.wqe_index = 0x1234, .send = false, .opcode = MLX4_RECV_SEND_IMM,
+	};
+	uint8_t out[MLX4_CQE_SIZE];
+	static const uint8_t good[MLX4_CQE_SIZE] = {
+		0, 0x81, 0x23, 0x45, 0, 0, 0, 7, 0x80, 0, 0, 0x55, 0x20, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 99, 0x12, 0x34,
+		0, 0, 0, 0, 0, 0x82,
+	};
+	static const uint8_t bad[MLX4_CQE_SIZE] = {
+		0, 0x81, 0x23, 0x45, 0, 0, 0, 0, 0, 0, 0, 0x55, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x12, 0x34, 0, 5, 0,
+		0, 0, 0x5e,
+	};
+
+	(void)state;
+	mlx4_build_cqe(&cqe, true, out);
+	assert_memory_equal(out, good, sizeof(out));
+	cqe.send = true;
+	cqe.syndrome = MLX4_FLUSH;
+	mlx4_build_cqe(&cqe, false, out);
+	assert_memory_equal(out, bad, sizeof(out));
+}
+
+static void geometry(void **state)
+{
+	(void)state;
+	assert_int_equal(mlx4_pow2(0), 1);
+	assert_int_equal(mlx4_pow2(16), 16);
+	assert_int_equal(mlx4_pow2(17), 32);
+	assert_int_equal(mlx4_rq_stride(1), 16);
+	assert_int_equal(mlx4_rq_stride(3), 64);
+	assert_int_equal(mlx4_srq_stride(0), 32);
+	assert_int_equal(mlx4_srq_stride(1), 32);
+	assert_int_equal(mlx4_srq_stride(2), 64);
+	assert_int_equal(mlx4_srq_stride(31), 512);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(owner_bit_turns), cmocka_unit_test(send_of_two_pieces), cmocka_unit_test(unsignalled),
+		cmocka_unit_test(atomic),	   cmocka_unit_test(inline_across_a_line),
+		cmocka_unit_test(zero_length_entry), cmocka_unit_test(datagram), cmocka_unit_test(impossible),
+		cmocka_unit_test(noise),	   cmocka_unit_test(scatter_list_ends), cmocka_unit_test(completions),
+		cmocka_unit_test(geometry),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

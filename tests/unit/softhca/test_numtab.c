@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Tables of numbers: neighbours, no early reuse, limits. */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <softhca/daemon/numtab.h>
+
+static int things[16];
+
+static uint32_t add(struct numtab *tab, int thing)
+{
+	uint32_t number = 0;
+
+	assert_int_equal(numtab_add(tab, &things[thing], &number), 0);
+	return number;
+}
+
+static void neighbours_and_no_early_reuse(void **state)
+{
+	struct numtab tab;
+
+	(void)state;
+	assert_int_equal(numtab_init(&tab, 10, 14, 12, 4), 0);
+	assert_int_equal(add(&tab, 0), 12);
+	assert_int_equal(add(&tab, 1), 13);
+	numtab_remove(&tab, 12);
+	assert_int_equal(add(&tab, 2), 10);
+	assert_int_equal(add(&tab, 3), 11);
+	assert_int_equal(add(&tab, 4), 12);
+	assert_ptr_equal(numtab_find(&tab, 12), &things[4]);
+	assert_null(numtab_find(&tab, 9));
+	assert_null(numtab_find(&tab, 14));
+	numtab_free(&tab);
+}
+
+static void full_and_quota(void **state)
+{
+	struct numtab tab;
+	uint32_t number;
+
+	(void)state;
+	assert_int_equal(numtab_init(&tab, 0, 8, 0, 2), 0);
+	add(&tab, 0);
+	add(&tab, 1);
+	assert_int_equal(numtab_add(&tab, &things[2], &number), -ENOMEM);
+	numtab_remove(&tab, 1);
+	numtab_remove(&tab, 1); /* a free number stays free */
+	add(&tab, 2);
+	assert_int_equal(tab.used, 2);
+	numtab_free(&tab);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(neighbours_and_no_early_reuse),
+		cmocka_unit_test(full_and_quota),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Settings: what is taken, what is refused, and that a refusal changes nothing. */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include <softhca/daemon/settings.h>
+
+static int take(struct settings *settings, const char *text)
+{
+	char why[512] = "";
+	int error = settings_take(settings, text, why, sizeof(why));
+
+	assert_int_equal(!error, !why[0]);
+	return error;
+}
+
+static void takes(void **state)
+{
+	struct settings settings = settings_default;
+
+	(void)state;
+	assert_int_equal(take(&settings, "devices=16"), 0);
+	assert_int_equal(take(&settings, "xrc=off"), 0);
+	assert_int_equal(take(&settings, "trace=/tmp/t"), 0);
+	assert_int_equal(settings.devices, 16);
+	assert_false(settings.xrc);
+	assert_true(settings.open_qp);
+	assert_string_equal(settings.trace, "/tmp/t");
+}
+
+static void refuses(void **state)
+{
+	static const struct {
+		const char *text;
+		int error;
+	} rows[] = {
+		{ "devices=17", -EINVAL }, { "devices=", -EINVAL },	 { "devices=1 ", -EINVAL }, { "devices", -EINVAL },
+		{ "xrc=yes", -EINVAL },	   { "xrc", -EINVAL },		 { "", -ENOENT },	    { "device=1", -ENOENT },
+		{ "xrcd=on", -ENOENT },	   { "devices=99999999999999999999", -EINVAL }, { "trace=", -EINVAL },
+	};
+	struct settings settings = settings_default;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		assert_int_equal(take(&settings, rows[i].text), rows[i].error);
+	assert_memory_equal(&settings, &settings_default, sizeof(settings));
+}
+
+static void too_long_a_text(void **state)
+{
+	struct settings settings = settings_default;
+	char text[400] = "trace=";
+
+	(void)state;
+	memset(text + 6, 'x', 300);
+	assert_int_equal(take(&settings, text), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(takes),
+		cmocka_unit_test(refuses),
+		cmocka_unit_test(too_long_a_text),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The ELF reader on real files (this very program, its loader) and on damaged ones, which must never crash it. */
+#include "elf_info.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct elf_info read_self(void)
+{
+	struct elf_info info;
+
+	assert_int_equal(elf_info_read("/proc/self/exe", &info), 0);
+	return info;
+}
+
+static void reads_this_program(void **state)
+{
+	struct elf_info info = read_self();
+
+	(void)state;
+	assert_int_equal(info.bits, 8 * sizeof(void *));
+	assert_true(info.has_interpreter);
+	assert_true(info.is_dynamic);
+	assert_non_null(info.interpreter);
+	assert_int_equal(access(info.interpreter, X_OK), 0);
+	assert_null(info.soname);
+	assert_false(elf_info_is_static(&info));
+	assert_true(string_list_has(&info.needed, "libelf.so.1"));
+	assert_false(string_list_has(&info.needed, "libibverbs.so.1"));
+	elf_info_free(&info);
+}
+
+static void reads_imports_with_their_versions(void **state)
+{
+	struct elf_info info = read_self();
+	const struct elf_import *import = elf_info_find_import(&info, "elf_begin");
+
+	(void)state;
+	assert_non_null(import);
+	assert_string_equal(import->version, "ELFUTILS_1.0");
+	assert_string_equal(import->library, "libelf.so.1");
+	assert_false(import->weak);
+	assert_null(elf_info_find_import(&info, "main"));
+	elf_info_free(&info);
+}
+
+static void a_loader_is_not_a_static_program(void **state)
+{
+	struct elf_info self = read_self();
+	struct elf_info loader;
+
+	(void)state;
+	assert_int_equal(elf_info_read(self.interpreter, &loader), 0);
+	assert_false(loader.has_interpreter);
+	assert_false(elf_info_is_static(&loader));
+	elf_info_free(&loader);
+	elf_info_free(&self);
+}
+
+static void says_what_open_said(void **state)
+{
+	struct elf_info info;
+
+	(void)state;
+	assert_int_equal(elf_info_read("/nonexistent", &info), -ENOENT);
+	assert_int_equal(elf_info_read("/proc/self/maps", &info), -ENOEXEC);
+	assert_int_equal(elf_info_read("/dev/null", &info), -ENOEXEC);
+	assert_int_equal(elf_info_read("/", &info), -ENOEXEC);
+}
+
+/* This program as bytes; the caller frees. */
+static unsigned char *load_self(size_t *size)
+{
+	int fd = open("/proc/self/exe", O_RDONLY);
+	unsigned char *bytes;
+	struct stat st;
+
+	assert_true(fd >= 0);
+	assert_int_equal(fstat(fd, &st), 0);
+	*size = (size_t)st.st_size;
+	bytes = malloc(*size);
+	assert_non_null(bytes);
+	assert_int_equal(read(fd, bytes, *size), st.st_size);
+	close(fd);
+	return bytes;
+}
+
+static void write_file(const char *path, const unsigned char *bytes, size_t size)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, bytes, size), (ssize_t)size);
+	close(fd);
+}
+
+/* Anything may come out, but the reader must come back and free what it took. */
+static void read_damaged(const unsigned char *bytes, size_t size)
+{
+	char path[] = "/tmp/test_elf_info.XXXXXX";
+	int fd = mkstemp(path);
+	struct elf_info info;
+
+	assert_true(fd >= 0);
+	close(fd);
+	write_file(path, bytes, size);
+	if (!elf_info_read(path, &info))
+		elf_info_free(&info);
+	unlink(path);
+}
+
+static void survives_files_that_are_cut_off(void **state)
+{
+	size_t size;
+	unsigned char *bytes = load_self(&size);
+
+	(void)state;
+	for (size_t i = 0; i < 64; i++)
+		read_damaged(bytes, size * i / 64);
+	free(bytes);
+}
+
+static void survives_damaged_bytes(void **state)
+{
+	size_t size;
+	unsigned char *bytes = load_self(&size);
+
+	(void)state;
+	srand(1);
+	for (int round = 0; round < 300; round++) {
+		unsigned char *damaged = malloc(size);
+
+		assert_non_null(damaged);
+		memcpy(damaged, bytes, size);
+		/* The headers and the dynamic tables stand in the first pages, the section headers at the end. */
+		for (int i = 0; i < 20; i++) {
+			size_t at = (size_t)rand() % (size < 8192 ? size : 8192);
+
+			damaged[round % 2 ? at : size - 1 - at] = (unsigned char)rand();
+		}
+		read_damaged(damaged, size);
+		free(damaged);
+	}
+	free(bytes);
+}
+
+static void names_machines(void **state)
+{
+	struct elf_info info = { .bits = 64, .machine = EM_X86_64 };
+
+	(void)state;
+	assert_string_equal(elf_info_machine_name(&info), "x86-64");
+	info.bits = 32;
+	assert_string_equal(elf_info_machine_name(&info), "x32");
+	info.machine = EM_386;
+	assert_string_equal(elf_info_machine_name(&info), "i386");
+	info.machine = 4711;
+	assert_string_equal(elf_info_machine_name(&info), "machine 4711");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(reads_this_program),
+		cmocka_unit_test(reads_imports_with_their_versions),
+		cmocka_unit_test(a_loader_is_not_a_static_program),
+		cmocka_unit_test(says_what_open_said),
+		cmocka_unit_test(survives_files_that_are_cut_off),
+		cmocka_unit_test(survives_damaged_bytes),
+		cmocka_unit_test(names_machines),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* text_clean(): what may reach a terminal and JSON, and what becomes '?'. */
+#include <tools/text.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void check(const char *text, const char *wanted)
+{
+	char buffer[64];
+
+	snprintf(buffer, sizeof(buffer), "%s", text);
+	text_clean(buffer);
+	assert_string_equal(buffer, wanted);
+}
+
+static void test_plain_text_stays(void **state)
+{
+	(void)state;
+	check("", "");
+	check("xrc_bench -n 4 \"a\\b\"", "xrc_bench -n 4 \"a\\b\"");
+}
+
+static void test_utf8_stays(void **state)
+{
+	(void)state;
+	check("gr\xc3\xbc\xc3\x9f" "e", "gr\xc3\xbc\xc3\x9f" "e");
+	check("\xc2\xa0", "\xc2\xa0");
+	check("\xe0\xa0\x80\xe2\x82\xac\xed\x9f\xbf\xee\x80\x80", "\xe0\xa0\x80\xe2\x82\xac\xed\x9f\xbf\xee\x80\x80");
+	check("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf");
+}
+
+static void test_controls_go(void **state)
+{
+	(void)state;
+	check("\x1b[2J\a\n\x7f", "?[2J???");
+	check("\xc2\x9b", "??");	/* U+009b begins an escape sequence as ESC [ does */
+}
+
+static void test_what_is_no_utf8_goes(void **state)
+{
+	(void)state;
+	check("\x80\xbf\xff\xfe", "????");
+	check("\xc0\xaf\xc1\xbf", "????");	/* overlong */
+	check("\xe0\x9f\xbf", "???");
+	check("\xf0\x8f\xbf\xbf", "????");
+	check("\xed\xa0\x80", "???");		/* surrogate */
+	check("\xf4\x90\x80\x80\xf5\x80\x80\x80", "????????");
+	check("a\xe2\x82", "a??");		/* cut off */
+	check("\xc3", "?");
+	check("\xc3z", "?z");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_plain_text_stays),
+		cmocka_unit_test(test_utf8_stays),
+		cmocka_unit_test(test_controls_go),
+		cmocka_unit_test(test_what_is_no_utf8_goes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The census of traced calls: what counts as one place, and what is left in the end. */
+#include <tools/trace_census.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct trace_census census;
+
+static int set_up(void **state)
+{
+	(void)state;
+	census = (struct trace_census){ 0 };
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	trace_census_free(&census);
+	return 0;
+}
+
+static const struct trace_site *call_at(enum trace_call call, int pid, uint64_t domain, uint32_t qp_num, int64_t result,
+					uint64_t offset)
+{
+	struct trace_record record = { .call = call, .pid = pid, .domain = domain, .qp_num = qp_num, .result = result,
+		.frame_count = 1, .duration = 10, .frames = { { .offset = offset, .module = "program" } } };
+	bool new;
+
+	return trace_count(&census, &record, &new);
+}
+
+static const struct trace_site *call(enum trace_call which, int pid, uint64_t domain, uint32_t qp_num, int64_t result)
+{
+	return call_at(which, pid, domain, qp_num, result, 1 + (uint64_t)which);
+}
+
+static unsigned left(void)
+{
+	unsigned count = 0;
+
+	for (const struct trace_left *row = census.left; row; row = row->next)
+		count++;
+	return count;
+}
+
+static void test_places(void **state)
+{
+	const struct trace_site *site = call_at(TRACE_REG, 1, 5, 7, 0, 100);
+
+	(void)state;
+	assert_ptr_equal(call_at(TRACE_REG, 2, 6, 8, 22, 100), site);
+	assert_ptr_not_equal(call_at(TRACE_REG, 1, 5, 7, 0, 101), site);
+	assert_ptr_not_equal(call_at(TRACE_UNREG, 1, 5, 7, 0, 100), site);
+	assert_int_equal(site->calls, 2);
+	assert_int_equal(site->failures, 1);
+	assert_int_equal(site->duration, 20);
+	assert_int_equal(census.calls, 4);
+	assert_int_equal(census.sites->next->next->number, 3);
+}
+
+static void test_what_is_undone_is_not_left(void **state)
+{
+	(void)state;
+	call(TRACE_OPEN_DOMAIN, 1, 5, 0, 5);
+	call(TRACE_CREATE_RCV_QP, 1, 5, 7, 0);
+	call(TRACE_REG, 1, 5, 8, 0);
+	assert_int_equal(left(), 3);
+	call(TRACE_UNREG, 1, 5, 8, 0);
+	call(TRACE_UNREG, 1, 5, 7, 0);
+	assert_int_equal(left(), 1);
+	call(TRACE_CLOSE_DOMAIN, 1, 5, 0, 0);
+	assert_int_equal(left(), 0);
+}
+
+static void test_failures_change_nothing(void **state)
+{
+	(void)state;
+	call(TRACE_OPEN_DOMAIN, 1, 0, 0, 0);
+	call(TRACE_REG, 1, 5, 7, 22);
+	assert_int_equal(left(), 0);
+	call(TRACE_REG, 1, 5, 7, 0);
+	call(TRACE_UNREG, 1, 5, 7, 22);
+	call(TRACE_CLOSE_DOMAIN, 1, 5, 0, 16);
+	assert_int_equal(left(), 1);
+}
+
+static void test_registering_again_is_one_registration(void **state)
+{
+	(void)state;
+	call(TRACE_CREATE_RCV_QP, 1, 5, 7, 0);
+	call(TRACE_REG, 1, 5, 7, 0);
+	call(TRACE_REG, 1, 5, 7, 0);
+	assert_int_equal(left(), 1);
+	assert_int_equal(census.left->record.call, TRACE_CREATE_RCV_QP);
+	call(TRACE_UNREG, 1, 5, 7, 0);
+	assert_int_equal(left(), 0);
+}
+
+static void test_processes_and_domains_are_apart(void **state)
+{
+	(void)state;
+	call(TRACE_REG, 1, 5, 7, 0);
+	call(TRACE_REG, 2, 5, 7, 0);
+	call(TRACE_REG, 1, 6, 7, 0);
+	assert_int_equal(left(), 3);
+	call(TRACE_UNREG, 2, 5, 7, 0);
+	call(TRACE_CLOSE_DOMAIN, 1, 6, 0, 0);
+	assert_int_equal(left(), 1);
+	assert_int_equal(census.left->record.pid, 1);
+	assert_int_equal(census.left->record.domain, 5);
+}
+
+/* ibv_close_device ends a domain without a call that is seen; the next one may get its address. */
+static void test_an_address_that_comes_again(void **state)
+{
+	(void)state;
+	call(TRACE_OPEN_DOMAIN, 1, 5, 0, 5);
+	call(TRACE_CREATE_RCV_QP, 1, 5, 7, 0);
+	call(TRACE_OPEN_DOMAIN, 1, 5, 0, 5);
+	assert_int_equal(left(), 1);
+	assert_int_equal(census.left->record.call, TRACE_OPEN_DOMAIN);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(test_places, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_is_undone_is_not_left, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_failures_change_nothing, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_registering_again_is_one_registration, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_processes_and_domains_are_apart, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_an_address_that_comes_again, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

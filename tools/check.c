@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* `xrc-compat check`: will this program run, what would it take, and which command does it. Nothing of the program is executed. */
+#include "check.h"
+#include "command.h"
+#include "message.h"
+#include "paths.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char usage_line[] = "usage: xrc-compat check PROGRAM [--device NAME] [--plugin FILE...] [--json]";
+
+struct check_options {
+	const char *program;
+	const char *device;
+	struct string_list plugins;
+	bool json;
+};
+
+static int usage(void)
+{
+	advise("%s", usage_line);
+	return TOOL_EXIT_REFUSED;
+}
+
+/* The value of option @name, "NAME VALUE" or "NAME=VALUE", with @i moved on; NULL if argv[*i] is another argument. */
+static const char *option_value(const char *name, int argc, char **argv, int *i)
+{
+	size_t length = strlen(name);
+
+	if (!strncmp(argv[*i], name, length) && argv[*i][length] == '=')
+		return argv[*i] + length + 1;
+	if (!strcmp(argv[*i], name) && *i + 1 < argc)
+		return argv[++*i];
+	return NULL;
+}
+
+static int parse(int argc, char **argv, struct check_options *options)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *value;
+
+		if ((value = option_value("--device", argc, argv, &i))) {
+			options->device = value;
+		} else if ((value = option_value("--plugin", argc, argv, &i))) {
+			string_list_add(&options->plugins, value);
+		} else if (!strcmp(argv[i], "--json")) {
+			options->json = true;
+		} else if (argv[i][0] == '-' && strcmp(argv[i], "--")) {
+			refuse(0, "check: unknown option %s, or its value is missing", argv[i]);
+			return usage();
+		} else if (strcmp(argv[i], "--") && options->program) {
+			refuse(0, "check: one program at a time");
+			return usage();
+		} else if (strcmp(argv[i], "--")) {
+			options->program = argv[i];
+		}
+	}
+	if (options->program)
+		return 0;
+	refuse(0, "check: no program given");
+	return usage();
+}
+
+/* Reads our own library: whether programs of this kind can have it, and which doors it opens. */
+static void read_library(struct check *check, struct path_candidates *candidates)
+{
+	paths_library(candidates);
+	check->library_path = paths_first(candidates);
+	if (check->library_path && elf_info_read(check->library_path, &check->library))
+		check->library_path = NULL;
+	if (check->library_path)
+		check->library_has_dlsym = string_list_has(&check->library.export, "dlsym");
+}
+
+/* What else is wanted of libibverbs and not in the system's, for instance the experimental verbs of MLNX_OFED. */
+static void read_unresolved(struct check *check)
+{
+	struct elf_info system;
+
+	if (!check->system_libibverbs[0] || elf_info_read(check->system_libibverbs, &system))
+		return;
+	for (size_t i = 0; i < check->closure.count; i++) {
+		const struct elf_info *elf = &check->closure.object[i]->elf;
+
+		for (size_t j = 0; j < elf->import_count; j++) {
+			const struct elf_import *import = &elf->import[j];
+
+			if (import->weak || !import->library || strcmp(import->library, "libibverbs.so.1"))
+				continue;
+			if (!legacy_name(import->name) && !string_list_has(&system.export, import->name))
+				string_list_add(&check->unresolved, import->name);
+		}
+	}
+	elf_info_free(&system);
+}
+
+static void read_libraries(struct check *check, const struct check_options *options)
+{
+	if (closure_read(check->program.binary, &check->closure))
+		return;
+	for (size_t i = 0; i < options->plugins.count; i++) {
+		if (closure_add_plugin(&check->closure, options->plugins.item[i]))
+			refuse(0, "%s: is not a plugin that can be read", options->plugins.item[i]);
+	}
+	closure_add_known_plugins(&check->closure);
+	legacy_use_read(&check->closure, &check->use);
+	check->libibverbs = closure_find(&check->closure, "libibverbs.so.1");
+	check->libibverbs_is_old = check->libibverbs && legacy_offered_by(check->libibverbs->path);
+	if (!library_find_system("libibverbs.so.1", &check->program.elf, check->system_libibverbs))
+		check->system_libibverbs[0] = '\0';
+	read_unresolved(check);
+}
+
+static void read_all(struct check *check, const struct check_options *options, struct path_candidates *candidates)
+{
+	read_library(check, candidates);
+	check->fault = program_open(options->program, &check->program);
+	if (check->fault)
+		return;
+	/* Without a library of ours there is no class to compare, but the rest can still be told. */
+	check->fault = program_preload_fault(&check->program, check->library_path ? &check->library : &check->program.elf);
+	check->static_verbs = check->fault == PROGRAM_STATIC && legacy_is_in_file(check->program.binary);
+	read_libraries(check, options);
+	check->devices_error = devices_read("libibverbs.so.1", &check->devices);
+}
+
+/* The launchers' status for what is no program at all; 0 when it is one. */
+static int program_unreadable(enum program_fault fault)
+{
+	switch (fault) {
+	case PROGRAM_NOT_FOUND:
+		return TOOL_EXIT_NOT_FOUND;
+	case PROGRAM_NOT_EXECUTABLE:
+	case PROGRAM_BAD_FORMAT:
+		return TOOL_EXIT_NOT_EXECUTABLE;
+	default:
+		return 0;
+	}
+}
+
+int command_check(int argc, char **argv)
+{
+	static struct check check; /* large, and zeroed */
+	struct check_options options = { 0 };
+	struct path_candidates candidates;
+	int status;
+
+	if (argc > 1 && !strcmp(argv[1], "--help")) {
+		puts(usage_line);
+		return TOOL_EXIT_OK;
+	}
+	status = parse(argc, argv, &options);
+	if (status)
+		return status;
+	check.name = options.program;
+	check.wanted_device = options.device;
+	read_all(&check, &options, &candidates);
+	check_decide(&check);
+	if (options.json)
+		check_print_json(&check);
+	else
+		check_print_text(&check);
+	status = program_unreadable(check.fault) ? program_unreadable(check.fault) : (int)check.verdict;
+	legacy_use_free(&check.use);
+	closure_free(&check.closure);
+	program_close(&check.program);
+	elf_info_free(&check.library);
+	string_list_free(&check.unresolved);
+	string_list_free(&options.plugins);
+	return status;
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What `xrc-compat check` finds out about a program, and the verdict that follows from it. */
+#ifndef XRC_COMPAT_TOOLS_CHECK_H
+#define XRC_COMPAT_TOOLS_CHECK_H
+
+#include "devices.h"
+#include "legacy_use.h"
+#include "program.h"
+
+/* The value is the exit status of `xrc-compat check`. */
+enum check_verdict {
+	VERDICT_READY = 0,
+	VERDICT_NOT_NEEDED = 1,
+	VERDICT_RUN_TIME = 2,	     /* binds with dlsym(), and this library has no answer to that */
+	VERDICT_NOT_PRELOADABLE = 3, /* static, setuid, another machine */
+	VERDICT_NO_DEVICE = 4,
+	VERDICT_UNSUPPORTED = 5, /* a dialect that nobody can serve */
+	VERDICT_BROKEN = 6,	 /* libraries are missing, the program's or ours */
+};
+
+struct check {
+	const char *name; /* as the user typed it */
+	const char *wanted_device;
+	struct program program;
+	enum program_fault fault;
+	struct elf_info library; /* ours; bits 0 when it is not there */
+	const char *library_path;
+	bool library_has_dlsym; /* it answers programs that bind at run time */
+	bool static_verbs; /* a static program that contains a libibverbs */
+	struct closure closure;
+	struct legacy_use use;
+	const struct loaded_object *libibverbs; /* the one that the program would get, or NULL */
+	bool libibverbs_is_old;			/* it has the legacy functions itself */
+	char system_libibverbs[PATH_MAX];	/* "" if there is none */
+	struct string_list unresolved;		/* other functions that no libibverbs of today has */
+	struct device_list devices;
+	int devices_error;
+	enum check_verdict verdict;
+	char reason[3 * PATH_MAX];
+	char next[3 * PATH_MAX]; /* the command to type now; "" if there is none */
+};
+
+void check_decide(struct check *check);
+
+const char *check_verdict_name(enum check_verdict verdict);
+
+void check_print_text(const struct check *check);
+void check_print_json(const struct check *check);
+
+#endif

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* From the facts to the verdict, the reason and the next command. The first rule that applies decides. */
+#include "check.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static void verdict(struct check *check, enum check_verdict value, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+static void verdict(struct check *check, enum check_verdict value, const char *format, ...)
+{
+	va_list args;
+
+	check->verdict = value;
+	va_start(args, format);
+	vsnprintf(check->reason, sizeof(check->reason), format, args);
+	va_end(args);
+}
+
+/* The name as a shell word. */
+static const char *word(const char *name, char *buffer, size_t size)
+{
+	size_t used = 0;
+
+	if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%")] == '\0')
+		return name;
+	buffer[used++] = '\'';
+	for (; *name && used + 6 < size; name++) {
+		if (*name == '\'') {
+			memcpy(buffer + used, "'\\''", 4);
+			used += 4;
+		} else {
+			buffer[used++] = *name;
+		}
+	}
+	buffer[used++] = '\'';
+	buffer[used] = '\0';
+	return buffer;
+}
+
+static void next_run(struct check *check, const char *prefix, const char *options)
+{
+	char buffer[2 * PATH_MAX];
+
+	snprintf(check->next, sizeof(check->next), "%sxrc-compat run %s-- %s", prefix, options,
+		 word(check->name, buffer, sizeof(buffer)));
+}
+
+static const struct device *usable_device(const struct check *check)
+{
+	for (size_t i = 0; i < check->devices.count; i++) {
+		const struct device *device = &check->devices.device[i];
+
+		if (device_usable(device) && (!check->wanted_device || !strcmp(check->wanted_device, device->name)))
+			return device;
+	}
+	return NULL;
+}
+
+static void not_preloadable(struct check *check)
+{
+	char text[2 * PATH_MAX];
+
+	program_fault_text(check->fault, check->name, &check->program, &check->library, text, sizeof(text));
+	verdict(check, VERDICT_NOT_PRELOADABLE, "%s", text);
+}
+
+/* What stops the program whatever it uses. */
+static bool decide_start(struct check *check)
+{
+	if (check->fault && !check->program.elf.bits) {
+		not_preloadable(check);
+		return true;
+	}
+	if (check->closure.missing.count) {
+		verdict(check, VERDICT_BROKEN, "the program cannot start: %s is nowhere to be found",
+			check->closure.missing.item[0]);
+		return true;
+	}
+	return false;
+}
+
+static bool decide_need(struct check *check)
+{
+	if (check->use.dialect == DIALECT_TRANSITIONAL) {
+		verdict(check, VERDICT_UNSUPPORTED, "it uses the interface of 2011 to 2014 that was never released (IBV_XRC_OPS); "
+						    "it must be ported to today's");
+		return true;
+	}
+	/* Of a static program only this is known: whether it contains a libibverbs at all. */
+	if (check->fault == PROGRAM_STATIC && check->static_verbs)
+		return false;
+	if (!check->use.count && !check->use.run_time) {
+		verdict(check, VERDICT_NOT_NEEDED, "neither it nor its libraries use the XRC functions of OFED 1.3 to 1.5");
+		return true;
+	}
+	return false;
+}
+
+/* What stops a preload. */
+static bool decide_preload(struct check *check)
+{
+	if (check->fault) {
+		not_preloadable(check);
+		return true;
+	}
+	if (!check->library_path) {
+		verdict(check, VERDICT_BROKEN, "libxrc-compat.so.1 is not there; is xrc-compat installed completely?");
+		return true;
+	}
+	return false;
+}
+
+/* A program that binds at run time asks a handle of libibverbs, and only a library that steps into dlsym() hears of it. */
+static bool decide_run_time(struct check *check)
+{
+	if (check->use.count || check->library_has_dlsym)
+		return false;
+	verdict(check, VERDICT_RUN_TIME, "%s finds the functions with dlsym(), which a preloaded library does not see",
+		check->use.run_time->path);
+	return true;
+}
+
+static bool decide_device(struct check *check)
+{
+	if (usable_device(check))
+		return false;
+	if (check->wanted_device)
+		verdict(check, VERDICT_NO_DEVICE, "device %s is not there or has no XRC", check->wanted_device);
+	else if (check->devices_error)
+		verdict(check, VERDICT_NO_DEVICE, "the devices could not be listed: %s", strerror(-check->devices_error));
+	else if (check->devices.count)
+		verdict(check, VERDICT_NO_DEVICE, "no device on this machine has XRC");
+	else
+		verdict(check, VERDICT_NO_DEVICE, "there is no RDMA device on this machine");
+	next_run(check, "", "--softhca ");
+	return true;
+}
+
+/* Served by nobody, whatever we preload. */
+static bool decide_unresolved(struct check *check)
+{
+	if (!check->unresolved.count)
+		return false;
+	verdict(check, VERDICT_UNSUPPORTED, "it also needs %s, which is no function of OFED and not in today's libibverbs",
+		check->unresolved.item[0]);
+	return true;
+}
+
+static void decide_ready(struct check *check)
+{
+	char prefix[PATH_MAX + 16] = "";
+
+	if (!check->libibverbs_is_old) {
+		verdict(check, VERDICT_READY, "it needs the old functions, and libxrc-compat gives them to it");
+	} else {
+		/* Its SONAME satisfies the program's need, so that the old one is never loaded. */
+		snprintf(prefix, sizeof(prefix), "LD_PRELOAD=%s ", check->system_libibverbs);
+		verdict(check, VERDICT_READY, "it brings an old libibverbs along (%s), which cannot work with today's kernel; "
+					      "the system's must take its place", check->libibverbs->path);
+	}
+	next_run(check, prefix, "");
+}
+
+void check_decide(struct check *check)
+{
+	bool decided = decide_start(check) || decide_need(check) || decide_preload(check) || decide_unresolved(check) ||
+		       decide_run_time(check) || decide_device(check);
+
+	if (!decided)
+		decide_ready(check);
+}
+
+const char *check_verdict_name(enum check_verdict value)
+{
+	static const char *const names[] = {
+		[VERDICT_READY] = "ready",
+		[VERDICT_NOT_NEEDED] = "not needed",
+		[VERDICT_RUN_TIME] = "binds at run time",
+		[VERDICT_NOT_PRELOADABLE] = "cannot be preloaded",
+		[VERDICT_NO_DEVICE] = "no device",
+		[VERDICT_UNSUPPORTED] = "unsupported",
+		[VERDICT_BROKEN] = "broken",
+	};
+
+	return names[value];
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The report of `xrc-compat check`, for people and as JSON. Both say the same. */
+#include "check.h"
+#include "json.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* "1.14.44.0" out of the file behind ".../libibverbs.so.1"; "" if the name does not tell. */
+static const char *library_version(const char *path, char *buffer)
+{
+	const char *version;
+
+	if (!path || !path[0] || !realpath(path, buffer))
+		return "";
+	version = strstr(buffer, ".so.");
+	return version ? version + 4 : "";
+}
+
+static void print_program(const struct check *check)
+{
+	const struct elf_info *elf = &check->program.elf;
+
+	printf("Program     %s", check->program.path[0] ? check->program.path : check->name);
+	if (strcmp(check->program.path, check->program.binary))
+		printf(" (a script for %s)", check->program.binary);
+	if (elf->bits)
+		printf(", %d-bit %s%s%s", elf->bits, elf_info_machine_name(elf), elf_info_is_static(elf) ? ", static" : "",
+		       elf->bind_now ? ", binds at start" : "");
+	putchar('\n');
+}
+
+static void print_use(const struct check *check)
+{
+	for (size_t i = 0; i < check->use.count; i++) {
+		const struct legacy_symbol *symbol = &check->use.symbol[i];
+
+		printf("%s%s@%s, by %s\n", i ? "            " : "Needs       ", symbol->import->name,
+		       symbol->import->version ? symbol->import->version : "(no version)", symbol->object->path);
+	}
+	if (check->use.run_time)
+		printf("Looks up    the XRC functions with dlsym(), in %s\n", check->use.run_time->path);
+	if (check->use.dialect)
+		printf("Dialect     %s%s%s\n", legacy_dialect_name(check->use.dialect), check->use.direction ? ", " : "",
+		       check->use.direction ? legacy_direction_name(check->use.direction) : "");
+}
+
+static void print_libibverbs(const struct check *check)
+{
+	char buffer[PATH_MAX];
+
+	if (check->libibverbs)
+		printf("libibverbs  %s (by %s)%s%s%s\n", check->libibverbs->path,
+		       library_origin_name(check->libibverbs->origin),
+		       check->libibverbs_is_old ? ", with XRC functions of its own" : "",
+		       library_version(check->libibverbs->path, buffer)[0] ? ", version " : "",
+		       library_version(check->libibverbs->path, buffer));
+	else if (check->system_libibverbs[0])
+		printf("libibverbs  not linked; the system's is %s\n", check->system_libibverbs);
+	else
+		printf("libibverbs  none\n");
+}
+
+static void print_devices(const struct check *check)
+{
+	for (size_t i = 0; i < check->devices.count; i++) {
+		const struct device *device = &check->devices.device[i];
+
+		printf("%s%s: ", i ? "            " : "Devices     ", device->name);
+		if (!device->opened)
+			printf("cannot be opened (%s)\n", strerror(device->error));
+		else
+			printf("%s, firmware %s, %s%s\n", device->driver, device->firmware[0] ? device->firmware : "unknown",
+			       device->xrc ? "XRC" : "no XRC", device->xrc && !device->open_qp ? ", without open_qp" : "");
+	}
+	if (!check->devices.count)
+		printf("Devices     none%s%s\n", check->devices_error ? ": " : "",
+		       check->devices_error ? strerror(-check->devices_error) : "");
+}
+
+void check_print_text(const struct check *check)
+{
+	print_program(check);
+	if (check->program.elf.bits) {
+		print_use(check);
+		print_libibverbs(check);
+		print_devices(check);
+	}
+	for (size_t i = 0; i < check->closure.missing.count; i++)
+		printf("Missing     %s\n", check->closure.missing.item[i]);
+	for (size_t i = 0; i < check->unresolved.count; i++)
+		printf("Unresolved  %s\n", check->unresolved.item[i]);
+	printf("\nVerdict     %s\n            %s\n", check_verdict_name(check->verdict), check->reason);
+	if (check->fault && program_fault_advice(check->fault))
+		printf("            %s\n", program_fault_advice(check->fault));
+	if (check->next[0])
+		printf("Next        %s\n", check->next);
+}
+
+static void json_use(struct json *json, const struct check *check)
+{
+	json_open(json, "needs", '[');
+	for (size_t i = 0; i < check->use.count; i++) {
+		const struct legacy_symbol *symbol = &check->use.symbol[i];
+
+		json_open(json, NULL, '{');
+		json_string(json, "symbol", symbol->import->name);
+		json_string(json, "version", symbol->import->version);
+		json_string(json, "library", symbol->import->library);
+		json_string(json, "by", symbol->object->path);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+	json_string(json, "looks_up", check->use.run_time ? check->use.run_time->path : NULL);
+	json_open(json, "unresolved", '[');
+	for (size_t i = 0; i < check->unresolved.count; i++)
+		json_string(json, NULL, check->unresolved.item[i]);
+	json_close(json, ']');
+	json_string(json, "dialect", legacy_dialect_name(check->use.dialect));
+	json_string(json, "direction", legacy_direction_name(check->use.direction));
+}
+
+static void json_libraries(struct json *json, const struct check *check)
+{
+	char buffer[PATH_MAX];
+
+	json_open(json, "libibverbs", '{');
+	json_string(json, "path", check->libibverbs ? check->libibverbs->path : NULL);
+	json_string(json, "by", check->libibverbs ? library_origin_name(check->libibverbs->origin) : NULL);
+	json_bool(json, "is_old", check->libibverbs_is_old);
+	json_string(json, "system", check->system_libibverbs[0] ? check->system_libibverbs : NULL);
+	json_string(json, "system_version", library_version(check->system_libibverbs, buffer));
+	json_close(json, '}');
+	json_open(json, "libraries", '[');
+	for (size_t i = 1; i < check->closure.count; i++) {
+		json_open(json, NULL, '{');
+		json_string(json, "name", check->closure.object[i]->wanted);
+		json_string(json, "path", check->closure.object[i]->path);
+		json_string(json, "by", library_origin_name(check->closure.object[i]->origin));
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+	json_open(json, "missing", '[');
+	for (size_t i = 0; i < check->closure.missing.count; i++)
+		json_string(json, NULL, check->closure.missing.item[i]);
+	json_close(json, ']');
+}
+
+static void json_devices(struct json *json, const struct check *check)
+{
+	json_open(json, "devices", '[');
+	for (size_t i = 0; i < check->devices.count; i++) {
+		const struct device *device = &check->devices.device[i];
+
+		json_open(json, NULL, '{');
+		json_string(json, "name", device->name);
+		json_string(json, "driver", device->driver);
+		json_string(json, "firmware", device->firmware);
+		json_bool(json, "opened", device->opened);
+		json_bool(json, "xrc", device->xrc);
+		json_bool(json, "open_qp", device->open_qp);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+void check_print_json(const struct check *check)
+{
+	struct json json = { .out = stdout };
+	const struct elf_info *elf = &check->program.elf;
+
+	json_open(&json, NULL, '{');
+	json_string(&json, "program", check->program.path[0] ? check->program.path : check->name);
+	json_string(&json, "binary", check->program.binary);
+	json_number(&json, "bits", elf->bits);
+	json_string(&json, "machine", elf->bits ? elf_info_machine_name(elf) : NULL);
+	json_bool(&json, "can_be_preloaded", !check->fault);
+	json_bool(&json, "static", elf->bits && elf_info_is_static(elf));
+	json_bool(&json, "binds_at_start", elf->bind_now);
+	json_use(&json, check);
+	json_libraries(&json, check);
+	json_devices(&json, check);
+	json_string(&json, "verdict", check_verdict_name(check->verdict));
+	json_string(&json, "reason", check->reason);
+	json_string(&json, "next", check->next[0] ? check->next : NULL);
+	json_number(&json, "exit_status", check->verdict);
+	json_close(&json, '}');
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Which RDMA devices there are and whether they can carry old XRC programs. */
+#ifndef XRC_COMPAT_TOOLS_DEVICES_H
+#define XRC_COMPAT_TOOLS_DEVICES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct device {
+	char name[64];
+	char driver[64];   /* "mlx4"; "" when unknown */
+	char firmware[64];
+	bool opened;	   /* ibv_open_device() worked; what follows is known only then */
+	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags */
+	bool open_qp;	   /* the driver can open a receive QP of another process */
+	int error;	   /* errno of the opening that failed */
+};
+
+#define DEVICES_MAX 64
+
+struct device_list {
+	size_t count;
+	struct device device[DEVICES_MAX];
+};
+
+/*
+ * Asks the libibverbs at @library (a path, or a name for dlopen()) for its devices, in a process of its own: a driver that
+ * crashes or hangs must not take the tool with it. 0, -ETIMEDOUT, -ENOENT when the library cannot be loaded, or -EIO when
+ * the process ended early.
+ */
+int devices_read(const char *library, struct device_list *list);
+
+/* True if legacy XRC programs can run on it. */
+bool device_usable(const struct device *device);
+
+#endif

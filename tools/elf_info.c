@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Reads the ELF header, the program headers and the dynamic section; the symbols are read in elf_imports.c. */
+#include "elf_info.h"
+#include "elf_imports.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Reads PT_INTERP, and notes whether there is a dynamic section at all. */
+static void read_segments(Elf *elf, struct elf_info *info)
+{
+	size_t count = 0;
+	size_t size = 0;
+	const char *image = elf_rawfile(elf, &size);
+
+	elf_getphdrnum(elf, &count);
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr segment;
+
+		if (!gelf_getphdr(elf, (int)i, &segment))
+			continue;
+		if (segment.p_type == PT_DYNAMIC)
+			info->is_dynamic = true;
+		if (segment.p_type != PT_INTERP)
+			continue;
+		info->has_interpreter = true;
+		/* The string must end inside the file: these files come from anywhere. */
+		if (image && segment.p_offset < size && memchr(image + segment.p_offset, '\0', size - segment.p_offset))
+			info->interpreter = copy_string(image + segment.p_offset);
+	}
+}
+
+static void read_dynamic_entry(const GElf_Dyn *entry, const char *text, struct elf_info *info)
+{
+	switch (entry->d_tag) {
+	case DT_NEEDED:
+		if (text)
+			string_list_add(&info->needed, text);
+		break;
+	case DT_SONAME:
+		info->soname = info->soname ? info->soname : copy_string(text);
+		break;
+	case DT_RPATH:
+		info->rpath = info->rpath ? info->rpath : copy_string(text);
+		break;
+	case DT_RUNPATH:
+		info->runpath = info->runpath ? info->runpath : copy_string(text);
+		break;
+	case DT_BIND_NOW:
+		info->bind_now = true;
+		break;
+	case DT_FLAGS:
+		info->bind_now |= (entry->d_un.d_val & DF_BIND_NOW) != 0;
+		break;
+	case DT_FLAGS_1:
+		info->bind_now |= (entry->d_un.d_val & DF_1_NOW) != 0;
+		break;
+	default:
+		break;
+	}
+}
+
+static bool names_a_string(const GElf_Dyn *entry)
+{
+	return entry->d_tag == DT_NEEDED || entry->d_tag == DT_SONAME || entry->d_tag == DT_RPATH ||
+	       entry->d_tag == DT_RUNPATH;
+}
+
+static void read_dynamic(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct elf_info *info)
+{
+	Elf_Data *data = elf_getdata(section, NULL);
+	GElf_Dyn entry;
+
+	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+		const char *text = NULL;
+
+		if (names_a_string(&entry))
+			text = elf_strptr(elf, header->sh_link, (size_t)entry.d_un.d_val);
+		read_dynamic_entry(&entry, text, info);
+	}
+}
+
+static void read_sections(Elf *elf, struct elf_info *info)
+{
+	Elf_Scn *section = NULL;
+
+	while ((section = elf_nextscn(elf, section))) {
+		GElf_Shdr header;
+
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNAMIC)
+			read_dynamic(elf, section, &header, info);
+	}
+	elf_imports_read(elf, info);
+}
+
+static int read_elf(Elf *elf, struct elf_info *info)
+{
+	GElf_Ehdr header;
+
+	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header))
+		return -ENOEXEC;
+	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
+		return -ENOEXEC; /* an object file or a core dump cannot be run */
+	info->bits = gelf_getclass(elf) == ELFCLASS32 ? 32 : 64;
+	info->machine = header.e_machine;
+	read_segments(elf, info);
+	read_sections(elf, info);
+	return 0;
+}
+
+int elf_info_read(const char *path, struct elf_info *info)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int result;
+	Elf *elf;
+
+	memset(info, 0, sizeof(*info));
+	if (fd < 0)
+		return -errno;
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	result = elf ? read_elf(elf, info) : -ENOEXEC;
+	if (result)
+		elf_info_free(info);
+	elf_end(elf);
+	close(fd);
+	return result;
+}
+
+void elf_info_free(struct elf_info *info)
+{
+	free(info->interpreter);
+	free(info->soname);
+	free(info->rpath);
+	free(info->runpath);
+	string_list_free(&info->needed);
+	elf_imports_free(info);
+	memset(info, 0, sizeof(*info));
+}
+
+bool elf_info_is_static(const struct elf_info *info)
+{
+	/* ld.so has no interpreter either, but honours LD_PRELOAD for the program it is given; it has a SONAME. */
+	return !info->has_interpreter && !info->soname;
+}
+
+const char *elf_info_machine_name(const struct elf_info *info)
+{
+	static char unknown[32];
+
+	switch (info->machine) {
+	case EM_X86_64:
+		return info->bits == 32 ? "x32" : "x86-64";
+	case EM_386:
+		return "i386";
+	case EM_AARCH64:
+		return "aarch64";
+	case EM_ARM:
+		return "arm";
+	case EM_PPC64:
+		return "ppc64";
+	case EM_PPC:
+		return "ppc";
+	case EM_IA_64:
+		return "ia64";
+	case EM_S390:
+		return "s390";
+	case EM_RISCV:
+		return "riscv";
+	default:
+		snprintf(unknown, sizeof(unknown), "machine %u", info->machine);
+		return unknown;
+	}
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What the tools want to know of an ELF file: for whom it was built, how it is started, what it needs. */
+#ifndef XRC_COMPAT_TOOLS_ELF_INFO_H
+#define XRC_COMPAT_TOOLS_ELF_INFO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A growing list of strings that it owns. */
+struct string_list {
+	char **item;
+	size_t count;
+};
+
+/* A symbol that the file wants from elsewhere. */
+struct elf_import {
+	char *name;
+	char *version; /* version node, or NULL */
+	char *library; /* the SONAME the version is wanted from, or NULL */
+	bool weak;
+};
+
+struct elf_info {
+	int bits;	  /* 32 or 64 */
+	unsigned int machine; /* EM_* */
+	bool has_interpreter;
+	bool is_dynamic;  /* has a dynamic section */
+	bool bind_now;	  /* all functions are resolved at the start */
+	char *interpreter; /* the dynamic loader, or NULL */
+	char *soname;
+	char *rpath;
+	char *runpath;
+	struct string_list needed;
+	struct elf_import *import;
+	size_t import_count;
+	struct string_list export; /* names of the functions and objects it defines for others */
+};
+
+/*
+ * Reads @path. 0, or -errno: -ENOEXEC when it is not a (whole) ELF file, otherwise what open() said.
+ * On failure @info is left empty and needs no elf_info_free().
+ */
+int elf_info_read(const char *path, struct elf_info *info);
+void elf_info_free(struct elf_info *info);
+
+/* True for a program that no loader starts, so that nothing can be preloaded into it. A loader itself is not one. */
+bool elf_info_is_static(const struct elf_info *info);
+
+/* "x86-64", "i386", ..., or "machine N"; for people. The result may be a static buffer. */
+const char *elf_info_machine_name(const struct elf_info *info);
+
+/* The import of that name, or NULL. */
+const struct elf_import *elf_info_find_import(const struct elf_info *info, const char *name);
+
+/* Appends a copy; ends the tool when there is no memory. */
+void string_list_add(struct string_list *list, const char *text);
+bool string_list_has(const struct string_list *list, const char *text);
+void string_list_free(struct string_list *list);
+
+/* strdup() that ends the tool when there is no memory; NULL stays NULL. */
+char *copy_string(const char *text);
+
+#endif

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* `xrc-compat env-vars`: the table of include/xrc_compat_env.h for people and for the test of the man page. */
+#include "command.h"
+#include "include/xrc_compat_env.h"
+
+#include <stdio.h>
+
+struct env_var {
+	const char *name;
+	const char *value_if_unset;
+	const char *read_when;
+	const char *help;
+};
+
+#define ROW(NAME, DEFAULT, READ_WHEN, HELP) { #NAME, DEFAULT, READ_WHEN, HELP },
+static const struct env_var table[] = { XRC_COMPAT_ENV_TABLE(ROW) };
+#undef ROW
+
+void env_vars_print(void)
+{
+	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		const struct env_var *var = &table[i];
+
+		printf("  %s\n        %s\n        default: %s; read %s\n", var->name, var->help, var->value_if_unset,
+		       var->read_when);
+	}
+}
+
+int command_env_vars(int argc, char **argv)
+{
+	(void)argc;
+	(void)argv;
+	env_vars_print();
+	return TOOL_EXIT_OK;
+}

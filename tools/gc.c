@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* `xrc-compat gc`: removes the registration tables that no process has open any more. */
+#include "command.h"
+#include "message.h"
+#include "paths.h"
+
+#include <regtab.h>
+
+#include <stdio.h>
+#include <string.h>
+
+static const char usage_line[] = "usage: xrc-compat gc [--dry-run]";
+
+struct tally {
+	bool dry_run;
+	int left_alone;
+};
+
+static void report(void *context, const char *path, enum regtab_verdict verdict, const char *reason)
+{
+	struct tally *tally = context;
+
+	switch (verdict) {
+	case REGTAB_REMOVED:
+		printf("%s %s: %s\n", tally->dry_run ? "would remove" : "removed", path, reason);
+		break;
+	case REGTAB_KEPT:
+		printf("kept %s: %s\n", path, reason);
+		break;
+	case REGTAB_LEFT_ALONE:
+		fflush(stdout);
+		refuse(0, "left alone %s: %s", path, reason);
+		tally->left_alone++;
+		break;
+	}
+}
+
+int command_gc(int argc, char **argv)
+{
+	struct tally tally = { false, 0 };
+	int removed;
+
+	for (int i = 1; i < argc; i++) {
+		if (!strcmp(argv[i], "--help")) {
+			puts(usage_line);
+			return TOOL_EXIT_OK;
+		}
+		if (strcmp(argv[i], "--dry-run")) {
+			refuse(0, "gc: unexpected argument %s", argv[i]);
+			advise("%s", usage_line);
+			return TOOL_EXIT_REFUSED;
+		}
+		tally.dry_run = true;
+	}
+	removed = regtab_gc(paths_table_directory(), tally.dry_run, report, &tally);
+	if (removed < 0)
+		return refuse(TOOL_EXIT_REFUSED, "%s: %s", paths_table_directory(), strerror(-removed));
+	return tally.left_alone ? 1 : TOOL_EXIT_OK;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* JSON for scripts: one member a line, so that a person can read it and diff(1) can compare it. */
+#include "json.h"
+
+static void quote(FILE *out, const char *text)
+{
+	fputc('"', out);
+	for (; *text; text++) {
+		unsigned char byte = (unsigned char)*text;
+
+		if (byte == '"' || byte == '\\')
+			fprintf(out, "\\%c", byte);
+		else if (byte < 0x20)
+			fprintf(out, "\\u%04x", byte);
+		else
+			fputc(byte, out);
+	}
+	fputc('"', out);
+}
+
+/* What stands between the last value and the next one. */
+static void separate(struct json *json, const char *key)
+{
+	if (json->depth)
+		fputs(json->first ? "\n" : ",\n", json->out);
+	for (int i = 0; i < json->depth; i++)
+		fputs("  ", json->out);
+	json->first = false;
+	if (key) {
+		quote(json->out, key);
+		fputs(": ", json->out);
+	}
+}
+
+void json_open(struct json *json, const char *key, char bracket)
+{
+	separate(json, key);
+	fputc(bracket, json->out);
+	json->depth++;
+	json->first = true;
+}
+
+void json_close(struct json *json, char bracket)
+{
+	json->depth--;
+	if (!json->first) {
+		fputc('\n', json->out);
+		for (int i = 0; i < json->depth; i++)
+			fputs("  ", json->out);
+	}
+	fputc(bracket, json->out);
+	json->first = false;
+	if (!json->depth)
+		fputc('\n', json->out);
+}
+
+void json_string(struct json *json, const char *key, const char *value)
+{
+	separate(json, key);
+	if (value)
+		quote(json->out, value);
+	else
+		fputs("null", json->out);
+}
+
+void json_bool(struct json *json, const char *key, bool value)
+{
+	separate(json, key);
+	fputs(value ? "true" : "false", json->out);
+}
+
+void json_number(struct json *json, const char *key, long value)
+{
+	separate(json, key);
+	fprintf(json->out, "%ld", value);
+}

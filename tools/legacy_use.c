@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Finds the legacy XRC functions among imports, and their names among the strings of programs that use dlsym(). */
+#include "legacy_use.h"
+#include "command.h"
+#include "message.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The function without which nothing legacy works; its name as it stands among the strings of a file. */
+static const char first_function[] = "ibv_open_xrc_domain";
+
+bool legacy_name(const char *name)
+{
+	/* All eight, and no other verb of any time, have this in their names; ibv_cmd_* were for drivers only. */
+	return !strncmp(name, "ibv_", 4) && strstr(name, "_xrc_") && strncmp(name, "ibv_cmd_", 8);
+}
+
+/* What only the interface between the old and today's had as a symbol; today these are inline or gone. */
+static bool is_transitional(const char *name)
+{
+	return !strcmp(name, "ibv_create_xsrq") || !strcmp(name, "ibv_open_xrcd");
+}
+
+static bool is_libibverbs(const struct loaded_object *object)
+{
+	return object->elf.soname && !strncmp(object->elf.soname, "libibverbs.so", 13);
+}
+
+/* Whether the file @path contains these bytes. */
+static bool file_has_bytes(const char *path, const char *bytes, size_t size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	bool found = false;
+	struct stat st;
+	void *map;
+
+	if (fd < 0)
+		return false;
+	if (!fstat(fd, &st) && st.st_size > 0) {
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (map != MAP_FAILED) {
+			found = memmem(map, (size_t)st.st_size, bytes, size) != NULL;
+			munmap(map, (size_t)st.st_size);
+		}
+	}
+	close(fd);
+	return found;
+}
+
+/* Whether @text stands in the file as the end of a C string. */
+static bool file_has_string(const char *path, const char *text)
+{
+	return file_has_bytes(path, text, strlen(text) + 1);
+}
+
+static void add_symbol(struct legacy_use *use, const struct elf_import *import, const struct loaded_object *object)
+{
+	struct legacy_symbol *grown = realloc(use->symbol, (use->count + 1) * sizeof(*grown));
+
+	if (!grown)
+		exit(refuse(TOOL_EXIT_REFUSED, "out of memory"));
+	use->symbol = grown;
+	use->symbol[use->count++] = (struct legacy_symbol){ import, object };
+	if (use->dialect == DIALECT_NONE)
+		use->dialect = DIALECT_OFED;
+	if (strstr(import->name, "_xrc_rcv_qp"))
+		use->direction = DIRECTION_ONE_WAY;
+	else if (use->direction == DIRECTION_NONE)
+		use->direction = DIRECTION_TWO_WAY;
+}
+
+static void read_imports(const struct loaded_object *object, struct legacy_use *use, bool *mlnx, bool *transitional)
+{
+	for (size_t i = 0; i < object->elf.import_count; i++) {
+		const struct elf_import *import = &object->elf.import[i];
+
+		if (legacy_name(import->name))
+			add_symbol(use, import, object);
+		if (!strncmp(import->name, "ibv_exp_", 8))
+			*mlnx = true;
+		if (is_transitional(import->name))
+			*transitional = true;
+	}
+}
+
+static bool looks_up_at_run_time(const struct loaded_object *object)
+{
+	return (elf_info_find_import(&object->elf, "dlsym") || elf_info_find_import(&object->elf, "dlvsym")) &&
+	       !elf_info_find_import(&object->elf, first_function) && file_has_string(object->path, first_function);
+}
+
+/* By name, then in the order of loading: the order in the file is the linker's whim. */
+static int compare(const void *a, const void *b)
+{
+	const struct legacy_symbol *left = a;
+	const struct legacy_symbol *right = b;
+	int order = strcmp(left->import->name, right->import->name);
+
+	return order ? order : strcmp(left->object->path, right->object->path);
+}
+
+void legacy_use_read(const struct closure *closure, struct legacy_use *use)
+{
+	bool transitional = false;
+	bool mlnx = false;
+
+	memset(use, 0, sizeof(*use));
+	for (size_t i = 0; i < closure->count; i++) {
+		const struct loaded_object *object = closure->object[i];
+
+		/* An old libibverbs names its own functions. */
+		if (is_libibverbs(object))
+			continue;
+		read_imports(object, use, &mlnx, &transitional);
+		if (!use->run_time && looks_up_at_run_time(object))
+			use->run_time = object;
+	}
+	if (use->count)
+		qsort(use->symbol, use->count, sizeof(*use->symbol), compare);
+	if (use->run_time && !use->count) {
+		use->dialect = DIALECT_OFED;
+		/* By the string alone it cannot be told which of the functions is ever called; all clients of that kind use these. */
+		use->direction = file_has_string(use->run_time->path, "ibv_create_xrc_rcv_qp") ? DIRECTION_ONE_WAY :
+											      DIRECTION_TWO_WAY;
+	}
+	if (mlnx && use->dialect != DIALECT_NONE)
+		use->dialect = DIALECT_MLNX;
+	if (transitional && use->dialect == DIALECT_NONE)
+		use->dialect = DIALECT_TRANSITIONAL;
+}
+
+void legacy_use_free(struct legacy_use *use)
+{
+	free(use->symbol);
+	memset(use, 0, sizeof(*use));
+}
+
+bool legacy_offered_by(const char *path)
+{
+	return file_has_string(path, first_function);
+}
+
+bool legacy_is_in_file(const char *path)
+{
+	/* libibverbs of every age looks there for devices. */
+	static const char directory[] = "/dev/infiniband";
+
+	return file_has_bytes(path, directory, sizeof(directory) - 1);
+}
+
+const char *legacy_dialect_name(enum legacy_dialect dialect)
+{
+	static const char *const names[] = {
+		[DIALECT_NONE] = NULL,
+		[DIALECT_OFED] = "ofed",
+		[DIALECT_MLNX] = "mlnx-ofed",
+		[DIALECT_TRANSITIONAL] = "transitional",
+	};
+
+	return names[dialect];
+}
+
+const char *legacy_direction_name(enum legacy_direction direction)
+{
+	static const char *const names[] = {
+		[DIRECTION_NONE] = NULL,
+		[DIRECTION_ONE_WAY] = "one-way",
+		[DIRECTION_TWO_WAY] = "two-way",
+	};
+
+	return names[direction];
+}

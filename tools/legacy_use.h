@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What a program and its libraries use of the legacy XRC interface, and how they get hold of it. */
+#ifndef XRC_COMPAT_TOOLS_LEGACY_USE_H
+#define XRC_COMPAT_TOOLS_LEGACY_USE_H
+
+#include "closure.h"
+
+enum legacy_dialect {
+	DIALECT_NONE,
+	DIALECT_OFED,	      /* OFED 1.3 to 1.5; MLNX_OFED 2 to 4 looks the same unless its extensions are used */
+	DIALECT_MLNX,	      /* with the experimental verbs of MLNX_OFED */
+	DIALECT_TRANSITIONAL, /* the interface between the two, which was never released (IBV_XRC_OPS) */
+};
+
+enum legacy_direction {
+	DIRECTION_NONE,
+	DIRECTION_ONE_WAY, /* receives through receive QPs */
+	DIRECTION_TWO_WAY, /* XRC QPs that both send and receive */
+};
+
+struct legacy_symbol {
+	const struct elf_import *import;
+	const struct loaded_object *object; /* who wants it */
+};
+
+struct legacy_use {
+	struct legacy_symbol *symbol;
+	size_t count;
+	const struct loaded_object *run_time; /* looks the functions up with dlsym(), or NULL */
+	enum legacy_dialect dialect;
+	enum legacy_direction direction;
+};
+
+/* True for the names of the eight functions. */
+bool legacy_name(const char *name);
+
+void legacy_use_read(const struct closure *closure, struct legacy_use *use);
+void legacy_use_free(struct legacy_use *use);
+
+/* True if the file @path itself offers the legacy functions: an old libibverbs, or one of MLNX_OFED. */
+bool legacy_offered_by(const char *path);
+
+/* True if the file @path has verbs code in it, which is all that can be seen of a static program. */
+bool legacy_is_in_file(const char *path);
+
+/* "ofed", "mlnx-ofed", "transitional" or NULL; "one-way", "two-way" or NULL. */
+const char *legacy_dialect_name(enum legacy_dialect dialect);
+const char *legacy_direction_name(enum legacy_direction direction);
+
+#endif

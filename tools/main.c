@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The xrc-compat command: finds the subcommand in one table and hands over. */
+#include "command.h"
+#include "message.h"
+#include "tools_config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct command commands[] = {
+	{ "run", "[--softhca[=DEVICES]] [--] PROGRAM [ARGUMENT...]", "run an old program with the legacy XRC verbs",
+	  command_run },
+	{ "check", "PROGRAM [--device NAME] [--plugin FILE] [--json]",
+	  "will this program run here, and which command does it", command_check },
+	{ "trace", "[--softhca[=DEVICES]] [--json] [--output FILE] [--porting-report FILE] [--] PROGRAM [ARGUMENT...]",
+	  "run it, show every legacy call and what to port it to", command_trace },
+	{ "ps", "[-o COLUMN[,COLUMN...]] [--json] [--noheadings] [--watch[=SECONDS]]",
+	  "who is registered with which receive QP", command_ps },
+	{ "gc", "[--dry-run]", "remove the registration tables that only dead processes used", command_gc },
+	{ "selftest", "[--device NAME] [--softhca[=DEVICES]] [--listen | --connect HOST] [--port PORT]",
+	  "play the whole legacy exchange on a device, and say what holds", command_selftest },
+	{ "doctor", "", "what is wrong on this machine, in the order to mend it", command_doctor },
+	{ "env", "", "the lines to type for MPI launchers", command_env },
+	{ "env-vars", "", "list the environment variables", command_env_vars },
+};
+
+#define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
+
+static void print_help(void)
+{
+	puts("usage: xrc-compat COMMAND [ARGUMENT...]\n"
+	     "\n"
+	     "Runs programs of the OFED 1.3-1.5 era, which use InfiniBand XRC, on today's rdma-core.\n"
+	     "\n"
+	     "Commands:");
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		printf("  %s%s%s\n", commands[i].name, commands[i].synopsis[0] ? " " : "", commands[i].synopsis);
+		printf("        %s\n", commands[i].summary);
+	}
+	puts("  --help, --version\n"
+	     "\n"
+	     "Environment:");
+	env_vars_print();
+	puts("\nSee also: man xrc-compat, man 7 xrc-compat");
+}
+
+static const struct command *find_command(const char *name)
+{
+	for (size_t i = 0; i < COMMAND_COUNT; i++) {
+		if (!strcmp(commands[i].name, name))
+			return &commands[i];
+	}
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+
+	if (argc < 2) {
+		refuse(0, "no command given");
+		advise("try: xrc-compat --help");
+		return TOOL_EXIT_REFUSED;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
+		print_help();
+		return TOOL_EXIT_OK;
+	}
+	if (!strcmp(argv[1], "--version")) {
+		puts("xrc-compat " TOOLS_VERSION);
+		return TOOL_EXIT_OK;
+	}
+	command = find_command(argv[1]);
+	if (!command) {
+		refuse(0, "there is no command '%s'", argv[1]);
+		advise("try: xrc-compat --help");
+		return TOOL_EXIT_REFUSED;
+	}
+	return command->run(argc - 1, argv + 1);
+}

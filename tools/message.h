@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* How the tools speak to people: one prefix, stderr for what went wrong. */
+#ifndef XRC_COMPAT_TOOLS_MESSAGE_H
+#define XRC_COMPAT_TOOLS_MESSAGE_H
+
+/* Prints "xrc-compat: MESSAGE" and returns @status, so that a refusal is one statement. */
+int refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* A second line under a refusal: what to do about it. */
+void advise(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Where this installation's own files are: relative to the running command first, then where they were installed. */
+#ifndef XRC_COMPAT_TOOLS_PATHS_H
+#define XRC_COMPAT_TOOLS_PATHS_H
+
+#include <limits.h>
+#include <stddef.h>
+
+#define PATHS_MAX_CANDIDATES 4
+
+/* Every place that was or will be looked at, in order, so that a message can name them all. */
+struct path_candidates {
+	size_t count;
+	char path[PATHS_MAX_CANDIDATES][PATH_MAX];
+};
+
+/* The places of libxrc-compat.so.1; only $XRC_COMPAT_LIBRARY, made absolute, when that is set. */
+void paths_library(struct path_candidates *candidates);
+
+/* The places of the softhca command. */
+void paths_softhca(struct path_candidates *candidates);
+
+/* The places of a program or library of ours that no user starts by name. @in_build: "folder/file" in the build tree. */
+void paths_helper(const char *in_build, struct path_candidates *candidates);
+
+/* The places of libxrc-trace.so. */
+void paths_tracer(struct path_candidates *candidates);
+
+/* Where the registration tables are. */
+const char *paths_table_directory(void);
+
+/* The first candidate that is a readable file, or NULL. */
+const char *paths_first(const struct path_candidates *candidates);
+
+/* Absolute path of the running command. 0 or -errno. */
+int paths_self(char *path, size_t size);
+
+#endif

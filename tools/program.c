@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Finds a program as execvp() would and tells beforehand what the dynamic loader would only say in a warning, or not at all. */
+#include "program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+/* The kernel follows this many '#!' lines, one more is ELOOP (BINPRM_MAX_RECURSION). */
+#define MAX_INTERPRETERS 5
+
+/* 0 when the kernel may execute @path, else -errno. */
+static int executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EACCES;
+	return access(path, X_OK) ? -errno : 0;
+}
+
+static enum program_fault fault_of(int error)
+{
+	return error == -ENOENT || error == -ENOTDIR ? PROGRAM_NOT_FOUND : PROGRAM_NOT_EXECUTABLE;
+}
+
+/* One element of $PATH; an empty one means the current directory. */
+static int try_directory(const char *directory, size_t length, const char *name, char *path)
+{
+	int size;
+
+	if (!length)
+		size = snprintf(path, PATH_MAX, "./%s", name);
+	else
+		size = snprintf(path, PATH_MAX, "%.*s/%s", (int)length, directory, name);
+	return size >= PATH_MAX ? -ENAMETOOLONG : executable(path);
+}
+
+static enum program_fault search_path(const char *name, char *path)
+{
+	const char *directory = getenv("PATH");
+	enum program_fault fault = PROGRAM_NOT_FOUND;
+
+	if (!directory)
+		directory = "/bin:/usr/bin"; /* what execvp() assumes */
+	for (;;) {
+		size_t length = strcspn(directory, ":");
+		int error = try_directory(directory, length, name, path);
+
+		if (!error)
+			return PROGRAM_FINE;
+		/* Like execvp(): something that may not be executed is remembered, but a later directory may be better. */
+		if (fault_of(error) == PROGRAM_NOT_EXECUTABLE)
+			fault = PROGRAM_NOT_EXECUTABLE;
+		if (!directory[length])
+			return fault;
+		directory += length + 1;
+	}
+}
+
+static enum program_fault find(const char *name, char *path)
+{
+	int error;
+
+	if (!strchr(name, '/'))
+		return name[0] ? search_path(name, path) : PROGRAM_NOT_FOUND;
+	if (snprintf(path, PATH_MAX, "%s", name) >= PATH_MAX)
+		return PROGRAM_NOT_FOUND;
+	error = executable(path);
+	return error ? fault_of(error) : PROGRAM_FINE;
+}
+
+/* Replaces @path by the interpreter in its '#!' line. False when it has none. */
+static bool follow_script(char *path)
+{
+	char line[PATH_MAX + 2] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t size;
+	char *start;
+
+	if (fd < 0)
+		return false;
+	size = read(fd, line, sizeof(line) - 1);
+	close(fd);
+	if (size < 3 || line[0] != '#' || line[1] != '!')
+		return false;
+	line[strcspn(line, "\n")] = '\0';
+	start = line + 2 + strspn(line + 2, " \t");
+	start[strcspn(start, " \t\r")] = '\0';
+	snprintf(path, PATH_MAX, "%s", start);
+	return true;
+}
+
+enum program_fault program_open(const char *name, struct program *program)
+{
+	enum program_fault fault;
+	int depth = 0;
+	int error;
+
+	memset(program, 0, sizeof(*program));
+	fault = find(name, program->path);
+	if (fault)
+		return fault;
+	memcpy(program->binary, program->path, PATH_MAX);
+	while (depth < MAX_INTERPRETERS && follow_script(program->binary))
+		depth++;
+	error = elf_info_read(program->binary, &program->elf);
+	if (!error)
+		return PROGRAM_FINE;
+	return error == -ENOEXEC ? PROGRAM_BAD_FORMAT : fault_of(error);
+}
+
+void program_close(struct program *program)
+{
+	elf_info_free(&program->elf);
+}
+
+/*
+ * Any of these bits makes the loader ignore LD_PRELOAD, silently, for everybody but the owner. That it would work for
+ * the owner alone is a difference nobody would understand, so the bit alone decides.
+ */
+static enum program_fault privileged(const char *path)
+{
+	char capability[64];
+	struct stat st;
+
+	if (!stat(path, &st) && (st.st_mode & (S_ISUID | S_ISGID)))
+		return PROGRAM_SETUID;
+	if (getxattr(path, "security.capability", capability, sizeof(capability)) > 0)
+		return PROGRAM_CAPABILITIES;
+	return PROGRAM_FINE;
+}
+
+enum program_fault program_preload_fault(const struct program *program, const struct elf_info *library)
+{
+	if (program->elf.bits != library->bits || program->elf.machine != library->machine)
+		return PROGRAM_OTHER_MACHINE;
+	if (elf_info_is_static(&program->elf))
+		return PROGRAM_STATIC;
+	return privileged(program->binary);
+}
+
+void program_fault_text(enum program_fault fault, const char *name, const struct program *program,
+			const struct elf_info *library, char *text, size_t size)
+{
+	const char *binary = program->binary[0] ? program->binary : name;
+	/* elf_info_machine_name() may use one buffer for both. */
+	char machine[32] = "";
+
+	switch (fault) {
+	case PROGRAM_FINE:
+		snprintf(text, size, "%s: can be preloaded", binary);
+		break;
+	case PROGRAM_NOT_FOUND:
+		if (program->binary[0] && strcmp(program->binary, program->path))
+			snprintf(text, size, "%s: its interpreter %s is not there", program->path, binary);
+		else
+			snprintf(text, size, "%s: no such program%s", name, strchr(name, '/') ? "" : " on PATH");
+		break;
+	case PROGRAM_NOT_EXECUTABLE:
+		snprintf(text, size, "%s: is there, but may not be executed", binary);
+		break;
+	case PROGRAM_BAD_FORMAT:
+		snprintf(text, size, "%s: is neither an ELF program nor a script with a '#!' line", binary);
+		break;
+	case PROGRAM_STATIC:
+		snprintf(text, size, "%s: is statically linked; no library can be preloaded into it", binary);
+		break;
+	case PROGRAM_SETUID:
+		snprintf(text, size, "%s: is setuid or setgid; the dynamic loader ignores LD_PRELOAD for it", binary);
+		break;
+	case PROGRAM_CAPABILITIES:
+		snprintf(text, size, "%s: has file capabilities; the dynamic loader ignores LD_PRELOAD for it", binary);
+		break;
+	case PROGRAM_OTHER_MACHINE:
+		snprintf(machine, sizeof(machine), "%s", elf_info_machine_name(&program->elf));
+		snprintf(text, size, "%s: is a %d-bit %s program, but this libxrc-compat is %d-bit %s", binary,
+			 program->elf.bits, machine, library->bits, elf_info_machine_name(library));
+		break;
+	}
+}
+
+const char *program_fault_advice(enum program_fault fault)
+{
+	switch (fault) {
+	case PROGRAM_STATIC:
+		return "a statically linked libibverbs of that age cannot work with today's kernels either: relink it dynamically";
+	case PROGRAM_SETUID:
+		return "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy";
+	case PROGRAM_CAPABILITIES:
+		return "run a copy: cp does not keep file capabilities";
+	case PROGRAM_OTHER_MACHINE:
+		return "build libxrc-compat for that machine too and name it in XRC_COMPAT_LIBRARY";
+	case PROGRAM_BAD_FORMAT:
+		return "is it a shell script without a '#!' line? then: xrc-compat run sh PROGRAM";
+	default:
+		return NULL;
+	}
+}

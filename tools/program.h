@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The program a user names: where it is, which ELF file the kernel loads for it, and whether a preload can reach it. */
+#ifndef XRC_COMPAT_TOOLS_PROGRAM_H
+#define XRC_COMPAT_TOOLS_PROGRAM_H
+
+#include "elf_info.h"
+
+#include <limits.h>
+
+/* Why a preloaded library would not get into a program. */
+enum program_fault {
+	PROGRAM_FINE,
+	PROGRAM_NOT_FOUND,
+	PROGRAM_NOT_EXECUTABLE,
+	PROGRAM_BAD_FORMAT,
+	PROGRAM_STATIC,
+	PROGRAM_SETUID,
+	PROGRAM_CAPABILITIES,
+	PROGRAM_OTHER_MACHINE,
+};
+
+struct program {
+	char path[PATH_MAX];   /* what is executed */
+	char binary[PATH_MAX]; /* the ELF file behind it: the same file, or the interpreter of a script */
+	struct elf_info elf;   /* of @binary; empty when it could not be read */
+};
+
+/*
+ * Looks @name up as the shell would ($PATH, unless it contains a slash), follows '#!' lines and reads the ELF file.
+ * PROGRAM_FINE means only that it could be read; the other properties are program_preload_fault()'s.
+ * Call program_close() in any case.
+ */
+enum program_fault program_open(const char *name, struct program *program);
+void program_close(struct program *program);
+
+/* Whether @library (its ELF header) can be preloaded into @program, and if not, why. */
+enum program_fault program_preload_fault(const struct program *program, const struct elf_info *library);
+
+/* Writes the sentence that tells a user about @fault. @library may be NULL unless the fault is PROGRAM_OTHER_MACHINE. */
+void program_fault_text(enum program_fault fault, const char *name, const struct program *program,
+			const struct elf_info *library, char *text, size_t size);
+
+/* What the user can do about it; NULL when there is nothing to say. */
+const char *program_fault_advice(enum program_fault fault);
+
+#endif

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* `xrc-compat ps`: who is registered with which receive QP, from the tables in shared memory. */
+#include "command.h"
+#include "domain_path.h"
+#include "json.h"
+#include "message.h"
+#include "paths.h"
+#include "ps_columns.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_COLUMNS 32
+#define MAX_SECONDS 86400
+
+struct ps {
+	const struct ps_column *columns[MAX_COLUMNS];
+	size_t column_count;
+	bool json, headings, watch;
+	unsigned int seconds;
+	/* While printing: */
+	struct json out;
+	bool refused;
+	time_t now;
+};
+
+static const char usage_line[] =
+	"usage: xrc-compat ps [-o COLUMN[,COLUMN...]] [--json] [--noheadings] [--watch[=SECONDS]]";
+
+/* ---- printing ---- */
+
+static void cell_text(const struct ps_column *column, const struct ps_row *row, char *text)
+{
+	long number;
+
+	text[0] = '\0';
+	if (column->text)
+		column->text(row, text);
+	else if (column->number(row, &number))
+		snprintf(text, PS_TEXT_SIZE, "%ld", number);
+}
+
+static void print_cell(const struct ps *ps, size_t i, const char *text)
+{
+	bool last = i + 1 == ps->column_count;
+
+	printf("%-*s%s", last ? 0 : ps->columns[i]->width, text[0] ? text : "-", last ? "\n" : " ");
+}
+
+static void print_row(struct ps *ps, const struct ps_row *row)
+{
+	char text[PS_TEXT_SIZE];
+
+	for (size_t i = 0; i < ps->column_count; i++) {
+		cell_text(ps->columns[i], row, text);
+		print_cell(ps, i, text);
+	}
+}
+
+/* Keys are the names of the columns in lower case, as lsipc(1) has them. */
+static void json_key(const struct ps_column *column, char *key)
+{
+	size_t i;
+
+	for (i = 0; column->name[i]; i++)
+		key[i] = (char)(column->name[i] | 0x20);
+	key[i] = '\0';
+}
+
+static void print_json_row(struct ps *ps, const struct ps_row *row)
+{
+	char text[PS_TEXT_SIZE];
+	char key[32];
+	long number;
+
+	json_open(&ps->out, NULL, '{');
+	for (size_t i = 0; i < ps->column_count; i++) {
+		const struct ps_column *column = ps->columns[i];
+
+		json_key(column, key);
+		if (column->number && column->number(row, &number)) {
+			json_number(&ps->out, key, number);
+			continue;
+		}
+		cell_text(column, row, text);
+		json_string(&ps->out, key, text[0] ? text : NULL);
+	}
+	json_close(&ps->out, '}');
+}
+
+static void show(struct ps *ps, struct ps_row *row, const struct regtab_view_qp *qp,
+		 const struct regtab_view_member *member)
+{
+	row->qp = qp;
+	row->member = member;
+	if (ps->json)
+		print_json_row(ps, row);
+	else
+		print_row(ps, row);
+}
+
+/* ---- walking ---- */
+
+static void show_qp(struct ps *ps, struct ps_row *row, unsigned qp, bool *registered)
+{
+	const struct regtab_view *view = row->view;
+	bool nobody = true;
+
+	for (unsigned i = 0; i < view->member_count; i++) {
+		if (!regtab_view_registered(view, qp, i))
+			continue;
+		show(ps, row, &view->qps[qp], &view->members[i]);
+		registered[i] = true;
+		nobody = false;
+	}
+	if (nobody)
+		show(ps, row, &view->qps[qp], NULL);
+}
+
+static int show_table(struct ps *ps, const struct regtab_view *view)
+{
+	bool *registered = calloc(view->member_count + 1, sizeof(*registered));
+	char path[PATH_MAX];
+	struct ps_row row = { .view = view, .now = ps->now };
+
+	if (!registered)
+		return -ENOMEM;
+	if (domain_path_find(view, path))
+		row.domain_path = path;
+	for (unsigned i = 0; i < view->qp_count; i++)
+		show_qp(ps, &row, i, registered);
+	for (unsigned i = 0; i < view->member_count; i++) {
+		if (!registered[i])
+			show(ps, &row, NULL, &view->members[i]);
+	}
+	if (!view->qp_count && !view->member_count)
+		show(ps, &row, NULL, NULL);
+	free(registered);
+	return 0;
+}
+
+static int visit_table(void *context, const struct regtab_view *view)
+{
+	return view->condition == REGTAB_REFUSED ? 0 : show_table(context, view);
+}
+
+/* Refused ones come apart, in JSON in an array of their own: a script must not take one for a registration. */
+static int visit_refused(void *context, const struct regtab_view *view)
+{
+	struct ps *ps = context;
+
+	if (view->condition != REGTAB_REFUSED)
+		return 0;
+	ps->refused = true;
+	if (!ps->json) {
+		refuse(0, "%s", view->reason.text);
+		return 0;
+	}
+	json_open(&ps->out, NULL, '{');
+	json_string(&ps->out, "table", view->path);
+	json_string(&ps->out, "reason", view->reason.text);
+	json_close(&ps->out, '}');
+	return 0;
+}
+
+static int print_json(struct ps *ps, const char *directory)
+{
+	int error;
+
+	ps->out = (struct json){ .out = stdout };
+	json_open(&ps->out, NULL, '{');
+	json_string(&ps->out, "directory", directory);
+	json_open(&ps->out, "registrations", '[');
+	error = regtab_list(directory, visit_table, ps);
+	json_close(&ps->out, ']');
+	json_open(&ps->out, "refused", '[');
+	if (!error)
+		error = regtab_list(directory, visit_refused, ps);
+	json_close(&ps->out, ']');
+	json_close(&ps->out, '}');
+	return error;
+}
+
+static int print_table(struct ps *ps, const char *directory)
+{
+	int error;
+
+	for (size_t i = 0; i < ps->column_count && ps->headings; i++)
+		print_cell(ps, i, ps->columns[i]->name);
+	error = regtab_list(directory, visit_table, ps);
+	fflush(stdout);
+	return error ? error : regtab_list(directory, visit_refused, ps);
+}
+
+static int print_once(struct ps *ps)
+{
+	const char *directory = paths_table_directory();
+	int error = 0;
+
+	ps->refused = false;
+	ps->now = time(NULL);
+	/* Before anything is printed, so that a failure leaves no half of a document. */
+	if (access(directory, R_OK | X_OK))
+		error = -errno;
+	if (!error)
+		error = ps->json ? print_json(ps, directory) : print_table(ps, directory);
+	if (error)
+		return refuse(TOOL_EXIT_REFUSED, "%s: %s", directory, strerror(-error));
+	return ps->refused ? 1 : TOOL_EXIT_OK;
+}
+
+static int watch(struct ps *ps)
+{
+	bool terminal = isatty(STDOUT_FILENO);
+	int status;
+
+	for (;;) {
+		if (terminal && !ps->json)
+			fputs("\033[H\033[2J", stdout);
+		status = print_once(ps);
+		if (status == TOOL_EXIT_REFUSED || fflush(stdout))
+			return status;
+		sleep(ps->seconds);
+		if (!terminal && !ps->json)
+			putchar('\n');
+	}
+}
+
+/* ---- the command line ---- */
+
+static int usage(void)
+{
+	advise("%s", usage_line);
+	return TOOL_EXIT_REFUSED;
+}
+
+static int print_usage(void)
+{
+	printf("%s\n\nColumns:\n", usage_line);
+	for (size_t i = 0; i < ps_column_count; i++)
+		printf("  %-8s %s\n", ps_columns[i].name, ps_columns[i].help);
+	return TOOL_EXIT_OK;
+}
+
+static int choose_columns(struct ps *ps, const char *list)
+{
+	ps->column_count = 0;
+	for (;;) {
+		size_t length = strcspn(list, ",");
+		const struct ps_column *column = ps_column_find(list, length);
+
+		if (!column || ps->column_count == MAX_COLUMNS) {
+			refuse(0, column ? "ps: too many columns" : "ps: there is no column '%.*s'", (int)length, list);
+			advise("xrc-compat ps --help lists them");
+			return TOOL_EXIT_REFUSED;
+		}
+		ps->columns[ps->column_count++] = column;
+		if (!list[length])
+			return 0;
+		list += length + 1;
+	}
+}
+
+/* People get what fits on a line, scripts get everything. */
+static void default_columns(struct ps *ps)
+{
+	for (size_t i = 0; i < ps_column_count; i++) {
+		if (ps->json || ps_columns[i].by_default)
+			ps->columns[ps->column_count++] = &ps_columns[i];
+	}
+}
+
+static int choose_seconds(struct ps *ps, const char *text)
+{
+	char *end;
+	long value;
+
+	ps->watch = true;
+	ps->seconds = 2;
+	if (!text)
+		return 0;
+	value = strtol(text, &end, 10);
+	if (end == text || *end || value < 1 || value > MAX_SECONDS)
+		return refuse(TOOL_EXIT_REFUSED, "ps: --watch takes 1 to %d seconds", MAX_SECONDS);
+	ps->seconds = (unsigned int)value;
+	return 0;
+}
+
+enum { OPTION_HELP = 'h', OPTION_COLUMNS = 'o', OPTION_JSON = 'j', OPTION_NO_HEADINGS = 'n', OPTION_WATCH = 'w' };
+
+static int set_option(struct ps *ps, int option)
+{
+	switch (option) {
+	case OPTION_COLUMNS:
+		return choose_columns(ps, optarg);
+	case OPTION_WATCH:
+		return choose_seconds(ps, optarg);
+	case OPTION_JSON:
+		ps->json = true;
+		return 0;
+	case OPTION_NO_HEADINGS:
+		ps->headings = false;
+		return 0;
+	default:
+		refuse(0, "ps: unknown option, or one without its value");
+		return usage();
+	}
+}
+
+int command_ps(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, OPTION_JSON },
+		{ "noheadings", no_argument, NULL, OPTION_NO_HEADINGS },
+		{ "watch", optional_argument, NULL, OPTION_WATCH },
+		{ "help", no_argument, NULL, OPTION_HELP },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct ps ps = { .headings = true };
+	int option, status;
+
+	opterr = 0;
+	while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
+		if (option == OPTION_HELP)
+			return print_usage();
+		status = set_option(&ps, option);
+		if (status)
+			return status;
+	}
+	if (optind < argc) {
+		refuse(0, "ps: unexpected argument %s", argv[optind]);
+		return usage();
+	}
+	if (!ps.column_count)
+		default_columns(&ps);
+	return ps.watch ? watch(&ps) : print_once(&ps);
+}

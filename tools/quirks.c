@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* What single old programs need besides the library: environment defaults, one row each, with the reason. */
+#include "quirks.h"
+
+#include <stdlib.h>
+
+static const struct {
+	const char *name;
+	const char *value;
+} quirks[] = {
+	/* MVAPICH2 2.3 opens libibverbs.so, which only a development package installs, and else what this names. */
+	{ "MV2_LIBIBVERBS_PATH", "libibverbs.so.1" },
+};
+
+int quirks_apply(void)
+{
+	for (size_t i = 0; i < sizeof(quirks) / sizeof(quirks[0]); i++)
+		if (setenv(quirks[i].name, quirks[i].value, 0))
+			return -1;
+	return 0;
+}

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* `xrc-compat run`: sets LD_PRELOAD and execs, after having made sure that the preload will take effect. */
+#include "command.h"
+#include "elf_info.h"
+#include "message.h"
+#include "paths.h"
+#include "program.h"
+#include "quirks.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAX_DEVICES 16
+
+struct run_options {
+	unsigned int devices; /* of the emulated HCA; 0 = use the machine's own devices */
+	char **program;	      /* argv of the program, NULL-terminated */
+};
+
+static const char usage_line[] = "usage: xrc-compat run [--softhca[=DEVICES]] [--] PROGRAM [ARGUMENT...]";
+
+static int usage(void)
+{
+	advise("%s", usage_line);
+	return TOOL_EXIT_REFUSED;
+}
+
+/* "--softhca=DEVICES": a number from 1 to MAX_DEVICES. */
+static bool parse_devices(const char *text, unsigned int *devices)
+{
+	char *end;
+	long value;
+
+	if (text[0] < '0' || text[0] > '9')
+		return false;
+	errno = 0;
+	value = strtol(text, &end, 10);
+	if (errno || *end || value < 1 || value > MAX_DEVICES)
+		return false;
+	*devices = (unsigned int)value;
+	return true;
+}
+
+/* 0, or the exit status after a message. @help is set when only the help was asked for. */
+static int parse(int argc, char **argv, struct run_options *options, bool *help)
+{
+	int i = 1;
+
+	for (; i < argc && argv[i][0] == '-'; i++) {
+		if (!strcmp(argv[i], "--")) {
+			i++;
+			break;
+		}
+		if (!strcmp(argv[i], "--help")) {
+			*help = true;
+			return 0;
+		}
+		if (!strcmp(argv[i], "--softhca")) {
+			options->devices = 2;
+		} else if (!strncmp(argv[i], "--softhca=", 10)) {
+			if (!parse_devices(argv[i] + 10, &options->devices)) {
+				refuse(0, "%s: the number of devices is 1 to %d", argv[i], MAX_DEVICES);
+				return usage();
+			}
+		} else {
+			refuse(0, "run: unknown option %s", argv[i]);
+			return usage();
+		}
+	}
+	options->program = argv + i;
+	if (i < argc)
+		return 0;
+	refuse(0, "run: no program given");
+	return usage();
+}
+
+static int refuse_missing(const char *what, const struct path_candidates *candidates)
+{
+	refuse(0, "%s is not there; looked at:", what);
+	for (size_t i = 0; i < candidates->count; i++)
+		advise("%s", candidates->path[i]);
+	return TOOL_EXIT_REFUSED;
+}
+
+/*
+ * The loader only warns about a library that it cannot preload, and the program then dies much later of a missing
+ * symbol; so everything is known for certain before the exec.
+ */
+static int find_library(struct path_candidates *candidates, const char **library, struct elf_info *elf)
+{
+	int error;
+
+	paths_library(candidates);
+	*library = paths_first(candidates);
+	if (!*library)
+		return refuse_missing("libxrc-compat.so.1", candidates);
+	if (strpbrk(*library, ": \t\n$"))
+		return refuse(TOOL_EXIT_REFUSED, "%s: a path with a colon, a blank or a '$' cannot stand in LD_PRELOAD", *library);
+	error = elf_info_read(*library, elf);
+	if (error)
+		return refuse(TOOL_EXIT_REFUSED, "%s: is not a shared library (%s)", *library, strerror(-error));
+	return 0;
+}
+
+static int exit_status(enum program_fault fault)
+{
+	switch (fault) {
+	case PROGRAM_NOT_FOUND:
+		return TOOL_EXIT_NOT_FOUND;
+	case PROGRAM_NOT_EXECUTABLE:
+	case PROGRAM_BAD_FORMAT:
+		return TOOL_EXIT_NOT_EXECUTABLE;
+	default:
+		return TOOL_EXIT_REFUSED;
+	}
+}
+
+static int check_program(const char *name, struct program *program, const struct elf_info *library)
+{
+	enum program_fault fault = program_open(name, program);
+	char text[2 * PATH_MAX];
+
+	if (!fault)
+		fault = program_preload_fault(program, library);
+	if (!fault)
+		return 0;
+	program_fault_text(fault, name, program, library, text, sizeof(text));
+	refuse(0, "%s", text);
+	if (program_fault_advice(fault))
+		advise("%s", program_fault_advice(fault));
+	return exit_status(fault);
+}
+
+/* Puts @library first in LD_PRELOAD and keeps what is there, in its order. */
+static int preload(const char *library)
+{
+	const char *others = getenv("LD_PRELOAD");
+	size_t length = strlen(library);
+	int result;
+	char *value;
+
+	if (!others || !others[0])
+		return setenv("LD_PRELOAD", library, 1);
+	if (!strncmp(others, library, length) && (others[length] == '\0' || strchr(": ", others[length])))
+		return 0; /* already first: xrc-compat run within xrc-compat run */
+	if (asprintf(&value, "%s:%s", library, others) < 0)
+		return -1;
+	result = setenv("LD_PRELOAD", value, 1);
+	free(value);
+	return result;
+}
+
+/* argv of "softhca run --devices=N -- xrc-compat run -- PROGRAM...". */
+static char **softhca_argv(char *softhca, char *self, const struct run_options *options)
+{
+	static char devices[32];
+	char *head[] = { softhca, "run", devices, "--", self, "run", "--" };
+	const size_t head_count = sizeof(head) / sizeof(head[0]);
+	size_t count = 0;
+	char **argv;
+
+	snprintf(devices, sizeof(devices), "--devices=%u", options->devices);
+	while (options->program[count])
+		count++;
+	argv = calloc(head_count + count + 1, sizeof(*argv));
+	if (!argv)
+		return NULL;
+	memcpy(argv, head, sizeof(head));
+	memcpy(argv + head_count, options->program, count * sizeof(*argv));
+	return argv;
+}
+
+/*
+ * The emulator's launcher starts this command again, inside its environment, instead of inheriting our LD_PRELOAD:
+ * so neither it nor its daemon ever has the shim in its own process.
+ */
+static int exec_under_softhca(const struct run_options *options)
+{
+	struct path_candidates candidates;
+	const char *found;
+	char self[PATH_MAX];
+	char softhca[PATH_MAX];
+	char **argv;
+
+	paths_softhca(&candidates);
+	found = paths_first(&candidates);
+	if (!found)
+		return refuse_missing("softhca, the emulated HCA,", &candidates);
+	if (paths_self(self, sizeof(self)))
+		return refuse(TOOL_EXIT_REFUSED, "/proc is not mounted");
+	snprintf(softhca, sizeof(softhca), "%s", found);
+	argv = softhca_argv(softhca, self, options);
+	if (!argv)
+		return refuse(TOOL_EXIT_REFUSED, "out of memory");
+	execv(softhca, argv);
+	refuse(0, "%s: %s", softhca, strerror(errno));
+	free(argv);
+	return TOOL_EXIT_REFUSED;
+}
+
+/* In front of the shim, whose functions it calls; `xrc-compat trace` asks for it by the variable. */
+static int preload_tracer(void)
+{
+	const char *socket = getenv("XRC_COMPAT_TRACE");
+	struct path_candidates candidates;
+	const char *tracer;
+
+	if (!socket || !socket[0])
+		return 0;
+	paths_tracer(&candidates);
+	tracer = paths_first(&candidates);
+	if (!tracer)
+		return refuse_missing("libxrc-trace.so", &candidates);
+	return preload(tracer) ? refuse(TOOL_EXIT_REFUSED, "out of memory") : 0;
+}
+
+static int exec_program(const char *library, const struct program *program, char **argv)
+{
+	int status;
+
+	if (preload(library) || quirks_apply())
+		return refuse(TOOL_EXIT_REFUSED, "out of memory");
+	status = preload_tracer();
+	if (status)
+		return status;
+	execv(program->path, argv);
+	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s", program->path,
+		      strerror(errno));
+}
+
+static int run(const struct run_options *options)
+{
+	struct path_candidates candidates;
+	struct elf_info library_elf;
+	struct program program;
+	const char *library;
+	int status = find_library(&candidates, &library, &library_elf);
+
+	if (status)
+		return status;
+	status = check_program(options->program[0], &program, &library_elf);
+	if (!status)
+		status = options->devices ? exec_under_softhca(options) : exec_program(library, &program, options->program);
+	program_close(&program);
+	elf_info_free(&library_elf);
+	return status;
+}
+
+int command_run(int argc, char **argv)
+{
+	struct run_options options = { 0 };
+	bool help = false;
+	int status = parse(argc, argv, &options, &help);
+
+	if (status)
+		return status;
+	if (help) {
+		puts(usage_line);
+		return TOOL_EXIT_OK;
+	}
+	return run(&options);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The self-test: an old program that plays the whole legacy exchange, and says what of the contract holds. */
+#include "checks.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define EXIT_FAILED 1
+#define EXIT_IMPOSSIBLE 125	/* nothing could be tested */
+#define DEFAULT_PORT "18515"
+#define LISTEN_SECONDS 600
+
+struct options {
+	const char *device;
+	const char *connect, *port;
+	bool listen;
+};
+
+struct result {
+	int passed, failed, untried;
+};
+
+static const char *const actor_names[ACTORS] = {
+	"creator", "survivor", "victim", "sender", "visitor", "two-way", "two-way peer",
+};
+
+static bool may_be_remote(enum who who)
+{
+	return who == SENDER || who == TWO_WAY_PEER;
+}
+
+static int start_actors(struct job *job)
+{
+	for (enum who who = 0; who < ACTORS; who++) {
+		struct actor *actor = &job->actors[who];
+		bool remote = job->remote_host && may_be_remote(who);
+		int error = remote ? actor_connect(actor, actor_names[who], job->remote_host, job->remote_port) :
+				     actor_start(actor, actor_names[who]);
+
+		if (error) {
+			fprintf(stderr, "xrc-compat-selftest: %s%s: %s\n", actor_names[who], remote ? " on the other host" : "",
+				strerror(error));
+			return EXIT_IMPOSSIBLE;
+		}
+	}
+	return 0;
+}
+
+static int make_domain_file(struct job *job)
+{
+	const char *directory = getenv("TMPDIR");
+	int fd;
+
+	snprintf(job->domain_path, sizeof(job->domain_path), "%s/xrc-selftest-XXXXXX",
+		 directory && directory[0] == '/' ? directory : "/tmp");
+	fd = mkstemp(job->domain_path);
+	if (fd < 0) {
+		fprintf(stderr, "xrc-compat-selftest: %s: %s\n", job->domain_path, strerror(errno));
+		return EXIT_IMPOSSIBLE;
+	}
+	close(fd);
+	return 0;
+}
+
+/* Returns whether the following checks can be tried. */
+static bool run_check(struct job *job, const struct check *check, struct result *result)
+{
+	bool passed;
+
+	job->detail[0] = '\0';
+	passed = check->run(job);
+	printf("%-9s %-4s %s\n", passed ? "ok" : "FAILED", check->section, check->what);
+	if (!passed)
+		printf("%14s %s\n", "", job->detail);
+	fflush(stdout);
+	if (passed)
+		result->passed++;
+	else
+		result->failed++;
+	return passed || !check->essential;
+}
+
+static int run_checks(struct job *job)
+{
+	struct result result = { 0 };
+	bool going = true;
+
+	for (size_t i = 0; i < check_count; i++) {
+		if (going) {
+			going = run_check(job, &checks[i], &result);
+			continue;
+		}
+		printf("%-9s %-4s %s\n", "not tried", checks[i].section, checks[i].what);
+		result.untried++;
+	}
+	printf("\n%s%s%d passed, %d failed, %d not tried\n", job->found_device, job->found_device[0] ? ": " : "",
+	       result.passed, result.failed, result.untried);
+	return result.failed ? EXIT_FAILED : EXIT_SUCCESS;
+}
+
+static int test(const struct options *options)
+{
+	struct job job = { .device = options->device, .remote_host = options->connect, .remote_port = options->port };
+	int status = make_domain_file(&job);
+
+	if (status)
+		return status;
+	status = start_actors(&job);
+	if (!status)
+		status = run_checks(&job);
+	for (enum who who = 0; who < ACTORS; who++)
+		actor_kill(&job.actors[who]);
+	unlink(job.domain_path);
+	return status;
+}
+
+static int usage(void)
+{
+	fputs("usage: xrc-compat-selftest [--device NAME] [--listen | --connect HOST] [--port PORT]\n", stderr);
+	return EXIT_IMPOSSIBLE;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct option long_options[] = {
+		{ "device", required_argument, NULL, 'd' },
+		{ "listen", no_argument, NULL, 'l' },
+		{ "connect", required_argument, NULL, 'c' },
+		{ "port", required_argument, NULL, 'p' },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct options options = { .device = "", .port = DEFAULT_PORT };
+	int option;
+
+	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
+		if (option == 'd')
+			options.device = optarg;
+		else if (option == 'l')
+			options.listen = true;
+		else if (option == 'c')
+			options.connect = optarg;
+		else if (option == 'p')
+			options.port = optarg;
+		else
+			return usage();
+	}
+	if (optind < argc || (options.listen && options.connect) || strlen(options.device) >= DEVICE_SIZE)
+		return usage();
+	return options.listen ? actor_serve(options.port, options.device, LISTEN_SECONDS) : test(&options);
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Text of other processes, made fit for a terminal and for JSON. */
+#include "text.h"
+
+#include <stddef.h>
+
+/* Length of the UTF-8 character that begins here; 0 if none does. C1 controls and surrogates count as none. */
+static size_t character(const unsigned char *text)
+{
+	static const struct {
+		unsigned char mask, value, least_second, most_second;
+		size_t length;
+	} shapes[] = {
+		{ 0xff, 0xc2, 0xa0, 0xbf, 2 },	/* U+0080 to U+009f are controls */
+		{ 0xe0, 0xc0, 0x80, 0xbf, 2 },
+		{ 0xff, 0xe0, 0xa0, 0xbf, 3 },
+		{ 0xff, 0xed, 0x80, 0x9f, 3 },
+		{ 0xf0, 0xe0, 0x80, 0xbf, 3 },
+		{ 0xff, 0xf0, 0x90, 0xbf, 4 },
+		{ 0xff, 0xf4, 0x80, 0x8f, 4 },
+		{ 0xfc, 0xf0, 0x80, 0xbf, 4 },
+	};
+
+	if (text[0] < 0x80)
+		return text[0] >= 0x20 && text[0] != 0x7f;
+	if (text[0] == 0xc0 || text[0] == 0xc1)
+		return 0;
+	for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
+		if ((text[0] & shapes[i].mask) != shapes[i].value)
+			continue;
+		if (text[1] < shapes[i].least_second || text[1] > shapes[i].most_second)
+			return 0;
+		for (size_t k = 2; k < shapes[i].length; k++) {
+			if ((text[k] & 0xc0) != 0x80)
+				return 0;
+		}
+		return shapes[i].length;
+	}
+	return 0;
+}
+
+void text_clean(char *text)
+{
+	while (*text) {
+		size_t length = character((const unsigned char *)text);
+
+		if (!length)
+			*text = '?';
+		text += length ? length : 1;
+	}
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* `xrc-compat trace`: runs a program as `run` does, with a library in front of the shim that tells of every legacy call. */
+#include "command.h"
+#include "message.h"
+#include "trace_decode.h"
+#include "trace_print.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <poll.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+struct trace {
+	const char *output, *report;
+	bool as_json;
+	char *softhca;		/* "--softhca=N", or NULL */
+	char **program;
+	/* While it runs: */
+	char directory[96];
+	struct sockaddr_un address;
+	int socket;
+	pid_t child;
+	FILE *out;
+	struct json json;
+	char *text;		/* of the JSON document, until the program has ended */
+	size_t text_size;
+	struct trace_census census;
+};
+
+static const char usage_line[] = "usage: xrc-compat trace [--softhca[=DEVICES]] [--json] [--output FILE] "
+				 "[--porting-report FILE] [--] PROGRAM [ARGUMENT...]";
+
+/* ---- what comes in ---- */
+
+/* Anybody who can write to the socket is this user; but a program that is out of its mind must not take us along. */
+static bool is_sound(struct trace_record *record, ssize_t size)
+{
+	if (size < (ssize_t)offsetof(struct trace_record, frames) || record->magic != TRACE_MAGIC ||
+	    record->call >= TRACE_CALLS || record->frame_count > TRACE_FRAMES)
+		return false;
+	for (uint32_t i = 0; i < record->frame_count; i++) {
+		record->frames[i].symbol[sizeof(record->frames[i].symbol) - 1] = '\0';
+		record->frames[i].module[sizeof(record->frames[i].module) - 1] = '\0';
+	}
+	return true;
+}
+
+/* Returns whether there was anything. */
+static bool take_one(struct trace *trace)
+{
+	static struct trace_record record;
+	const struct trace_site *site;
+	ssize_t size;
+	bool new;
+
+	memset(&record, 0, sizeof(record));
+	size = recv(trace->socket, &record, sizeof(record), MSG_DONTWAIT);
+	if (size < 0)
+		return false;
+	if (!is_sound(&record, size))
+		return true;
+	site = trace_count(&trace->census, &record, &new);
+	if (!site)
+		return true;
+	if (trace->as_json)
+		trace_json_call(&trace->json, &record, site);
+	else
+		trace_print_call(trace->out, &record, site, new);
+	return true;
+}
+
+static int exit_status(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Until the program has ended and everything that it said has been read. */
+static int follow(struct trace *trace)
+{
+	struct pollfd pollfd = { .fd = trace->socket, .events = POLLIN };
+	int status = 0;
+	pid_t ended;
+
+	do {
+		poll(&pollfd, 1, 20);
+		/* In this order: what it said before it ended is there when its end is. */
+		ended = waitpid(trace->child, &status, WNOHANG);
+		while (take_one(trace))
+			;
+	} while (!ended || (ended < 0 && errno == EINTR));
+	return ended < 0 ? TOOL_EXIT_REFUSED : exit_status(status);
+}
+
+/* ---- starting ---- */
+
+static int open_socket(struct trace *trace)
+{
+	const char *parent = getenv("TMPDIR");
+
+	/* The address of a socket is short; a directory that leaves no room for it is not taken. */
+	if (!parent || parent[0] != '/' || strlen(parent) > sizeof(trace->directory) - sizeof("/xrc-trace-XXXXXX"))
+		parent = "/tmp";
+	snprintf(trace->directory, sizeof(trace->directory), "%s/xrc-trace-XXXXXX", parent);
+	if (!mkdtemp(trace->directory))
+		return refuse(TOOL_EXIT_REFUSED, "%s: %s", trace->directory, strerror(errno));
+	trace->address.sun_family = AF_UNIX;
+	snprintf(trace->address.sun_path, sizeof(trace->address.sun_path), "%s/socket", trace->directory);
+	trace->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (trace->socket < 0 || bind(trace->socket, (struct sockaddr *)&trace->address, sizeof(trace->address)))
+		return refuse(TOOL_EXIT_REFUSED, "%s: %s", trace->address.sun_path, strerror(errno));
+	return 0;
+}
+
+static void close_socket(struct trace *trace)
+{
+	if (trace->socket >= 0)
+		close(trace->socket);
+	unlink(trace->address.sun_path);
+	rmdir(trace->directory);
+}
+
+/* run does the rest, and puts the tracing library in because of the variable. */
+static int run_program(struct trace *trace)
+{
+	static char run[] = "run", end[] = "--";
+	char **argv;
+	int count = 0, head = 0;
+
+	while (trace->program[count])
+		count++;
+	argv = calloc((size_t)count + 4, sizeof(*argv));
+	if (!argv || setenv("XRC_COMPAT_TRACE", trace->address.sun_path, 1))
+		return refuse(TOOL_EXIT_REFUSED, "out of memory");
+	argv[head++] = run;
+	if (trace->softhca)
+		argv[head++] = trace->softhca;
+	argv[head++] = end;
+	memcpy(argv + head, trace->program, (size_t)count * sizeof(*argv));
+	return command_run(head + count, argv);
+}
+
+static pid_t child_to_forward_to;
+
+static void forward(int number)
+{
+	kill(child_to_forward_to, number);
+}
+
+static int start_program(struct trace *trace)
+{
+	struct sigaction action = { .sa_handler = forward };
+
+	fflush(NULL);
+	trace->child = fork();
+	if (trace->child < 0)
+		return refuse(TOOL_EXIT_REFUSED, "fork: %s", strerror(errno));
+	if (!trace->child)
+		_exit(run_program(trace));
+	child_to_forward_to = trace->child;
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	/* The terminal sends these to the program as well; what it makes of them is told afterwards. */
+	signal(SIGINT, SIG_IGN);
+	signal(SIGQUIT, SIG_IGN);
+	return 0;
+}
+
+/* ---- output ---- */
+
+static int open_output(struct trace *trace)
+{
+	trace->out = trace->output ? fopen(trace->output, "we") : trace->as_json ? stdout : stderr;
+	if (!trace->out)
+		return refuse(TOOL_EXIT_REFUSED, "%s: %s", trace->output, strerror(errno));
+	if (!trace->as_json)
+		return 0;
+	trace->json.out = open_memstream(&trace->text, &trace->text_size);
+	if (!trace->json.out)
+		return refuse(TOOL_EXIT_REFUSED, "out of memory");
+	json_open(&trace->json, NULL, '{');
+	json_string(&trace->json, "program", trace->program[0]);
+	json_open(&trace->json, "calls", '[');
+	return 0;
+}
+
+static void finish_output(struct trace *trace, int status)
+{
+	if (!trace->as_json) {
+		trace_print_end(trace->out, &trace->census);
+		return;
+	}
+	json_close(&trace->json, ']');
+	trace_json_end(&trace->json, &trace->census);
+	json_number(&trace->json, "exit_status", status);
+	json_close(&trace->json, '}');
+	fclose(trace->json.out);
+	/* Behind all that the program itself has written. */
+	fwrite(trace->text, 1, trace->text_size, trace->out);
+	free(trace->text);
+}
+
+static int write_report(struct trace *trace, int status)
+{
+	FILE *out = fopen(trace->report, "we");
+
+	if (!out)
+		return refuse(TOOL_EXIT_REFUSED, "%s: %s", trace->report, strerror(errno));
+	trace_porting_report(out, &trace->census, trace->program[0]);
+	return fclose(out) ? refuse(TOOL_EXIT_REFUSED, "%s: %s", trace->report, strerror(errno)) : status;
+}
+
+static int trace_program(struct trace *trace)
+{
+	int status = open_output(trace);
+
+	if (status)
+		return status;
+	status = open_socket(trace);
+	if (!status)
+		status = start_program(trace);
+	if (!status) {
+		status = follow(trace);
+		finish_output(trace, status);
+		if (trace->report)
+			status = write_report(trace, status);
+	}
+	close_socket(trace);
+	trace_census_free(&trace->census);
+	if (trace->output && fclose(trace->out))
+		return refuse(TOOL_EXIT_REFUSED, "%s: %s", trace->output, strerror(errno));
+	return status;
+}
+
+/* ---- the command line ---- */
+
+static int usage(void)
+{
+	refuse(0, "trace: unknown option, one without its value, or no program");
+	advise("%s", usage_line);
+	return TOOL_EXIT_REFUSED;
+}
+
+enum { OPTION_HELP = 'h', OPTION_JSON = 'j', OPTION_OUTPUT = 'o', OPTION_REPORT = 'p', OPTION_SOFTHCA = 's' };
+
+static bool set_option(struct trace *trace, int option)
+{
+	switch (option) {
+	case OPTION_JSON:
+		trace->as_json = true;
+		return true;
+	case OPTION_OUTPUT:
+		trace->output = optarg;
+		return true;
+	case OPTION_REPORT:
+		trace->report = optarg;
+		return true;
+	case OPTION_SOFTHCA:
+		free(trace->softhca);
+		return asprintf(&trace->softhca, "--softhca%s%s", optarg ? "=" : "", optarg ? optarg : "") >= 0;
+	default:
+		return false;
+	}
+}
+
+int command_trace(int argc, char **argv)
+{
+	static const struct option options[] = {
+		{ "json", no_argument, NULL, OPTION_JSON },
+		{ "output", required_argument, NULL, OPTION_OUTPUT },
+		{ "porting-report", required_argument, NULL, OPTION_REPORT },
+		{ "softhca", optional_argument, NULL, OPTION_SOFTHCA },
+		{ "help", no_argument, NULL, OPTION_HELP },
+		{ NULL, 0, NULL, 0 },
+	};
+	struct trace trace = { .socket = -1 };
+	int option, status;
+
+	opterr = 0;
+	/* "+": the options behind the program are its own. */
+	while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
+		if (option == OPTION_HELP) {
+			puts(usage_line);
+			return TOOL_EXIT_OK;
+		}
+		if (!set_option(&trace, option))
+			return usage();
+	}
+	if (optind == argc)
+		return usage();
+	trace.program = argv + optind;
+	status = trace_program(&trace);
+	free(trace.softhca);
+	return status;
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Counts traced calls by the place that makes them, and keeps account of what they leave. */
+#include "trace_census.h"
+#include "trace_decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static bool same_place(const struct trace_record *a, const struct trace_record *b)
+{
+	if (a->call != b->call || !a->frame_count != !b->frame_count)
+		return false;
+	return !a->frame_count || (a->frames[0].offset == b->frames[0].offset &&
+				   !strcmp(a->frames[0].module, b->frames[0].module));
+}
+
+static struct trace_site *find_site(struct trace_census *census, const struct trace_record *record, bool *new)
+{
+	struct trace_site **link;
+	unsigned int number = 1;
+
+	*new = false;
+	for (link = &census->sites; *link; link = &(*link)->next, number++) {
+		if (same_place(&(*link)->first, record))
+			return *link;
+	}
+	*link = calloc(1, sizeof(**link));
+	if (*link) {
+		(*link)->number = number;
+		(*link)->first = *record;
+		*new = true;
+	}
+	return *link;
+}
+
+static bool is_domain(const struct trace_left *left)
+{
+	return left->record.call == TRACE_OPEN_DOMAIN;
+}
+
+/* Ends what the process has of this domain: all, or the registration with one QP. */
+static void remove_left(struct trace_census *census, const struct trace_record *record, bool all)
+{
+	struct trace_left **link = &census->left;
+
+	while (*link) {
+		struct trace_left *left = *link;
+
+		if (left->record.pid == record->pid && left->record.domain == record->domain &&
+		    (all || (!is_domain(left) && left->record.qp_num == record->qp_num))) {
+			*link = left->next;
+			free(left);
+		} else {
+			link = &left->next;
+		}
+	}
+}
+
+static void add_left(struct trace_census *census, const struct trace_record *record, const struct trace_site *site)
+{
+	struct trace_left **link;
+
+	for (link = &census->left; *link; link = &(*link)->next)
+		;
+	*link = calloc(1, sizeof(**link));
+	if (*link) {
+		(*link)->record = *record;
+		(*link)->site = site;
+	}
+}
+
+static bool is_registered(const struct trace_census *census, const struct trace_record *record)
+{
+	for (const struct trace_left *left = census->left; left; left = left->next) {
+		if (!is_domain(left) && left->record.pid == record->pid && left->record.domain == record->domain &&
+		    left->record.qp_num == record->qp_num)
+			return true;
+	}
+	return false;
+}
+
+static void account(struct trace_census *census, const struct trace_record *record, const struct trace_site *site)
+{
+	switch (record->call) {
+	case TRACE_OPEN_DOMAIN:
+		/* The same address again: the device was closed in between, and took the old domain along. */
+		remove_left(census, record, true);
+		add_left(census, record, site);
+		break;
+	case TRACE_CLOSE_DOMAIN:
+		remove_left(census, record, true);
+		break;
+	case TRACE_CREATE_RCV_QP:
+	case TRACE_REG:
+		/* Registering again changes nothing (contract 5.6), so the first stays the one to name. */
+		if (!is_registered(census, record))
+			add_left(census, record, site);
+		break;
+	case TRACE_UNREG:
+		remove_left(census, record, false);
+		break;
+	default:
+		break;
+	}
+}
+
+const struct trace_site *trace_count(struct trace_census *census, const struct trace_record *record, bool *new)
+{
+	struct trace_site *site = find_site(census, record, new);
+
+	census->calls++;
+	if (!site)
+		return NULL;
+	site->calls++;
+	site->duration += record->duration;
+	if (trace_failed(record))
+		site->failures++;
+	else
+		account(census, record, site);
+	return site;
+}
+
+void trace_census_free(struct trace_census *census)
+{
+	while (census->left) {
+		struct trace_left *left = census->left;
+
+		census->left = left->next;
+		free(left);
+	}
+	while (census->sites) {
+		struct trace_site *site = census->sites;
+
+		census->sites = site->next;
+		free(site);
+	}
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What the traced calls come to: where they are made, and what is left in the end. */
+#ifndef XRC_COMPAT_TOOLS_TRACE_CENSUS_H
+#define XRC_COMPAT_TOOLS_TRACE_CENSUS_H
+
+#include "trace/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A place in the program that makes legacy calls. */
+struct trace_site {
+	struct trace_site *next;
+	unsigned int number;		/* from 1, in the order of their first calls */
+	unsigned long calls, failures;
+	uint64_t duration;		/* ns, all calls */
+	struct trace_record first;
+};
+
+/* A domain that was opened and not closed, or a registration that was not cancelled. */
+struct trace_left {
+	struct trace_left *next;
+	const struct trace_site *site;
+	struct trace_record record;	/* of the call that made it */
+};
+
+struct trace_census {
+	struct trace_site *sites;
+	struct trace_left *left;
+	unsigned long calls;
+};
+
+/** trace_count - enter one call. Returns its site, NULL when out of memory; *new is set if it was not known. */
+const struct trace_site *trace_count(struct trace_census *census, const struct trace_record *record, bool *new);
+
+void trace_census_free(struct trace_census *census);
+
+#endif

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The arguments and results of traced calls, by name. */
+#ifndef XRC_COMPAT_TOOLS_TRACE_DECODE_H
+#define XRC_COMPAT_TOOLS_TRACE_DECODE_H
+
+#include "trace/record.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define TRACE_ARGUMENTS 6
+#define TRACE_VALUE_SIZE 640
+
+struct trace_argument {
+	const char *name;
+	char value[TRACE_VALUE_SIZE];
+};
+
+/** trace_function - the name of the legacy function. */
+const char *trace_function(enum trace_call call);
+
+/** trace_modern - what to port a call of it to. */
+const char *trace_modern(enum trace_call call);
+
+/** trace_arguments - returns how many. */
+size_t trace_arguments(const struct trace_record *record, struct trace_argument arguments[TRACE_ARGUMENTS]);
+
+bool trace_failed(const struct trace_record *record);
+
+/** trace_result - what came back, with the errno by name, and the number that was made. */
+void trace_result(const struct trace_record *record, char *text, size_t size);
+
+#endif

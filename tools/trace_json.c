@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* A trace for scripts. */
+#include "source_line.h"
+#include "text.h"
+#include "trace_decode.h"
+#include "trace_print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void json_text(struct json *json, const char *key, const char *text)
+{
+	char clean[512] = "";
+
+	strncat(clean, text, sizeof(clean) - 1);
+	text_clean(clean);
+	json_string(json, key, clean[0] ? clean : NULL);
+}
+
+static void json_stack(struct json *json, const struct trace_record *record)
+{
+	json_open(json, "backtrace", '[');
+	for (uint32_t i = 0; i < record->frame_count; i++) {
+		const struct trace_frame *frame = &record->frames[i];
+
+		json_open(json, NULL, '{');
+		json_text(json, "module", frame->module);
+		json_number(json, "offset", (long)frame->offset);
+		json_text(json, "symbol", frame->symbol);
+		json_number(json, "symbol_offset", (long)frame->symbol_offset);
+		json_text(json, "line", source_line(frame->module, frame->offset));
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
+void trace_json_call(struct json *json, const struct trace_record *record, const struct trace_site *site)
+{
+	struct trace_argument arguments[TRACE_ARGUMENTS];
+	size_t count = trace_arguments(record, arguments);
+	char result[128];
+
+	json_open(json, NULL, '{');
+	json_number(json, "pid", record->pid);
+	json_number(json, "tid", record->tid);
+	json_string(json, "function", trace_function(record->call));
+	json_open(json, "arguments", '{');
+	for (size_t i = 0; i < count; i++)
+		json_string(json, arguments[i].name, arguments[i].value);
+	json_close(json, '}');
+	trace_result(record, result, sizeof(result));
+	json_string(json, "result", result);
+	json_bool(json, "failed", trace_failed(record));
+	json_number(json, "start_ns", (long)record->start);
+	json_number(json, "duration_ns", (long)record->duration);
+	json_number(json, "site", site->number);
+	json_stack(json, record);
+	json_close(json, '}');
+}
+
+static void json_site(struct json *json, const struct trace_site *site)
+{
+	json_open(json, NULL, '{');
+	json_number(json, "site", site->number);
+	json_string(json, "function", trace_function(site->first.call));
+	json_string(json, "modern", trace_modern(site->first.call));
+	json_number(json, "calls", (long)site->calls);
+	json_number(json, "failures", (long)site->failures);
+	json_number(json, "duration_ns", (long)site->duration);
+	json_stack(json, &site->first);
+	json_close(json, '}');
+}
+
+static void json_left(struct json *json, const struct trace_left *left)
+{
+	bool domain = left->record.call == TRACE_OPEN_DOMAIN;
+
+	json_open(json, NULL, '{');
+	json_string(json, "what", domain ? "domain" : "registration");
+	json_number(json, "pid", left->record.pid);
+	if (!domain)
+		json_number(json, "qp", left->record.qp_num);
+	json_number(json, "site", left->site->number);
+	json_stack(json, &left->record);
+	json_close(json, '}');
+}
+
+void trace_json_end(struct json *json, const struct trace_census *census)
+{
+	json_open(json, "sites", '[');
+	for (const struct trace_site *site = census->sites; site; site = site->next)
+		json_site(json, site);
+	json_close(json, ']');
+	json_open(json, "left", '[');
+	for (const struct trace_left *left = census->left; left; left = left->next)
+		json_left(json, left);
+	json_close(json, ']');
+}

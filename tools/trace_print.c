@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* A trace for people and as a document. */
+#include "source_line.h"
+#include "text.h"
+#include "trace_decode.h"
+#include "trace_print.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void trace_place(const struct trace_frame *frame, char *text, size_t size)
+{
+	const char *line = source_line(frame->module, frame->offset);
+	int used;
+
+	if (frame->symbol[0])
+		used = snprintf(text, size, "%s+0x%llx", frame->symbol, (unsigned long long)frame->symbol_offset);
+	else
+		used = snprintf(text, size, "0x%llx", (unsigned long long)frame->offset);
+	if (used > 0 && (size_t)used < size)
+		snprintf(text + used, size - (size_t)used, " (%s%s%s)", line, line[0] ? ", " : "", base_name(frame->module));
+	text_clean(text);
+}
+
+/* 999 us at most, then ms. */
+static void print_duration(FILE *out, uint64_t nanoseconds)
+{
+	if (nanoseconds < 1000000)
+		fprintf(out, "%.1f us", (double)nanoseconds / 1e3);
+	else
+		fprintf(out, "%.1f ms", (double)nanoseconds / 1e6);
+}
+
+static void print_stack(FILE *out, const struct trace_record *record, const char *indent)
+{
+	char place[512];
+
+	for (uint32_t i = 0; i < record->frame_count; i++) {
+		trace_place(&record->frames[i], place, sizeof(place));
+		fprintf(out, "%s#%u %s\n", indent, i, place);
+	}
+}
+
+void trace_print_call(FILE *out, const struct trace_record *record, const struct trace_site *site, bool with_stack)
+{
+	struct trace_argument arguments[TRACE_ARGUMENTS];
+	size_t count = trace_arguments(record, arguments);
+	char result[128];
+
+	trace_result(record, result, sizeof(result));
+	fprintf(out, "%d %s(", record->pid, trace_function(record->call));
+	for (size_t i = 0; i < count; i++)
+		fprintf(out, "%s%s=%s", i ? ", " : "", arguments[i].name, arguments[i].value);
+	fprintf(out, ") = %s <", result);
+	print_duration(out, record->duration);
+	fprintf(out, "> [site %u]\n", site->number);
+	if (with_stack)
+		print_stack(out, record, "        ");
+	fflush(out);
+}
+
+static void first_place(const struct trace_record *record, char *place, size_t size)
+{
+	snprintf(place, size, "?");
+	if (record->frame_count)
+		trace_place(&record->frames[0], place, size);
+}
+
+static void describe_left(const struct trace_record *record, char *text, size_t size)
+{
+	if (record->call == TRACE_OPEN_DOMAIN)
+		snprintf(text, size, "process %d did not close a domain", record->pid);
+	else
+		snprintf(text, size, "process %d stayed registered with QP 0x%06x, which it %s", record->pid, record->qp_num,
+			 record->call == TRACE_REG ? "registered with" : "created");
+}
+
+static void print_sites(FILE *out, const struct trace_census *census)
+{
+	fprintf(out, "\n%lu legacy calls, by the place that makes them:\n%5s %7s %7s %11s  %-22s %s\n", census->calls, "site",
+		"calls", "failed", "us in all", "function", "called from");
+	for (const struct trace_site *site = census->sites; site; site = site->next) {
+		char place[512];
+
+		first_place(&site->first, place, sizeof(place));
+		fprintf(out, "%5u %7lu %7lu %11.1f  %-22s %s\n", site->number, site->calls, site->failures,
+			(double)site->duration / 1e3, trace_function(site->first.call), place);
+	}
+}
+
+static bool is_called(const struct trace_census *census, enum trace_call call)
+{
+	for (const struct trace_site *site = census->sites; site; site = site->next) {
+		if (site->first.call == call)
+			return true;
+	}
+	return false;
+}
+
+void trace_print_end(FILE *out, const struct trace_census *census)
+{
+	if (!census->calls) {
+		fputs("\nThe program made no legacy call.\n", out);
+		return;
+	}
+	print_sites(out, census);
+	fputs("\nToday's verbs for them:\n", out);
+	for (enum trace_call call = 0; call < TRACE_CALLS; call++) {
+		if (is_called(census, call))
+			fprintf(out, "  %s\n      %s\n", trace_function(call), trace_modern(call));
+	}
+	fputs(census->left ? "\nLeft behind:\n" : "\nNothing was left registered.\n", out);
+	for (const struct trace_left *left = census->left; left; left = left->next) {
+		char text[128];
+
+		describe_left(&left->record, text, sizeof(text));
+		fprintf(out, "  %s [site %u]:\n", text, left->site->number);
+		print_stack(out, &left->record, "        ");
+	}
+	fflush(out);
+}
+
+static void report_sites(FILE *out, const struct trace_census *census, enum trace_call call)
+{
+	fprintf(out, "\n## `%s`\n\nPort to: %s.\n\n| site | calls | failed | called from | reached through |\n|---|---|---|---|---|\n",
+		trace_function(call), trace_modern(call));
+	for (const struct trace_site *site = census->sites; site; site = site->next) {
+		char place[512];
+
+		if (site->first.call != call)
+			continue;
+		first_place(&site->first, place, sizeof(place));
+		fprintf(out, "| %u | %lu | %lu | `%s` |", site->number, site->calls, site->failures, place);
+		for (uint32_t i = 1; i < site->first.frame_count && i < 4; i++) {
+			trace_place(&site->first.frames[i], place, sizeof(place));
+			fprintf(out, "%s `%s`", i > 1 ? "," : "", place);
+		}
+		fputs(" |\n", out);
+	}
+}
+
+void trace_porting_report(FILE *out, const struct trace_census *census, const char *program)
+{
+	fprintf(out, "# Legacy XRC verbs in `%s`\n\nOne run made %lu legacy calls. Only places that this run came by are listed.\n",
+		program, census->calls);
+	for (enum trace_call call = 0; call < TRACE_CALLS; call++) {
+		if (is_called(census, call))
+			report_sites(out, census, call);
+	}
+	fputs("\n## Left behind\n\n", out);
+	if (!census->left)
+		fputs("Nothing was left registered.\n", out);
+	for (const struct trace_left *left = census->left; left; left = left->next) {
+		char text[128], place[512];
+
+		describe_left(&left->record, text, sizeof(text));
+		first_place(&left->record, place, sizeof(place));
+		fprintf(out, "- %s: site %u, `%s`\n", text, left->site->number, place);
+	}
+}
