@@ -1,20 +1,15 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-/* Lists RDMA devices through libibverbs, which is loaded in a child only. */
+/* Lists RDMA devices through libibverbs, which is loaded in a process of its own only. */
+#include "aside.h"
 #include "devices.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
-#include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#define TIMEOUT_SECONDS 15
+#define TIMEOUT_MILLISECONDS 15000
 
 /* The functions of libibverbs that are used here; looked up, so that the tool starts where there is none. */
 struct verbs {
@@ -88,92 +83,48 @@ static void describe(const struct verbs *verbs, struct ibv_device *ibv_device, s
 	verbs->close_device(context);
 }
 
-/* The child: writes one struct for each device, and says with its status whether that was all. */
-static int child(const char *library, int out)
+struct reading {
+	const char *library;
+	struct device_list *list;
+};
+
+static int read_devices(void *context, int out)
 {
+	const struct reading *reading = context;
 	struct ibv_device **list;
 	struct verbs verbs;
 	int count = 0;
 
-	/* A driver that crashes here is reported; its core in the user's directory would help nobody. */
-	setrlimit(RLIMIT_CORE, &(struct rlimit){ 0 });
-	if (!load(library, &verbs))
+	if (!load(reading->library, &verbs))
 		return ENOENT;
 	list = verbs.get_device_list(&count);
 	for (int i = 0; list && i < count && i < DEVICES_MAX; i++) {
 		struct device device;
 
 		describe(&verbs, list[i], &device);
-		if (write(out, &device, sizeof(device)) != sizeof(device))
+		if (!aside_give(out, &device, sizeof(device)))
 			return EIO;
 	}
 	return 0;
 }
 
-static long milliseconds_until(const struct timespec *end)
+static bool take_device(void *context, const void *record)
 {
-	struct timespec now;
+	struct device_list *list = ((const struct reading *)context)->list;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (end->tv_sec - now.tv_sec) * 1000 + (end->tv_nsec - now.tv_nsec) / 1000000;
-}
-
-/* 0 at the end of the stream. A struct is smaller than PIPE_BUF, so it arrives whole. */
-static int receive(int in, struct device_list *list)
-{
-	struct timespec end;
-
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	end.tv_sec += TIMEOUT_SECONDS;
-	for (;;) {
-		struct pollfd pollfd = { .fd = in, .events = POLLIN };
-		long left = milliseconds_until(&end);
-		struct device device;
-		ssize_t size;
-
-		if (left <= 0 || poll(&pollfd, 1, (int)left) == 0)
-			return -ETIMEDOUT;
-		size = read(in, &device, sizeof(device));
-		if (size == 0)
-			return 0;
-		if (size == sizeof(device) && list->count < DEVICES_MAX)
-			list->device[list->count++] = device;
-		else if (size >= 0 || errno != EINTR)
-			return -EIO;
-	}
+	if (list->count == DEVICES_MAX)
+		return false;
+	memcpy(&list->device[list->count++], record, sizeof(list->device[0]));
+	return true;
 }
 
 int devices_read(const char *library, struct device_list *list)
 {
-	int status = 0;
-	int result;
-	int fd[2];
-	pid_t pid;
+	struct reading reading = { library, list };
+	const struct aside aside = { read_devices, take_device, &reading, sizeof(struct device) };
 
 	list->count = 0;
-	fflush(NULL); /* or the child would print what is still buffered once more */
-	if (pipe(fd))
-		return -errno;
-	pid = fork();
-	if (pid < 0) {
-		result = -errno;
-		close(fd[0]);
-		close(fd[1]);
-		return result;
-	}
-	if (!pid) {
-		close(fd[0]);
-		_exit(child(library, fd[1]));
-	}
-	close(fd[1]);
-	result = receive(fd[0], list);
-	close(fd[0]);
-	if (result)
-		kill(pid, SIGKILL);
-	waitpid(pid, &status, 0);
-	if (!result && (!WIFEXITED(status) || WEXITSTATUS(status)))
-		result = WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
-	return result;
+	return aside_do(&aside, TIMEOUT_MILLISECONDS);
 }
 
 bool device_usable(const struct device *device)
