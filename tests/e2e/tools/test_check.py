@@ -92,6 +92,9 @@ def normal(report, folder):
     own = report["libibverbs"]["path"]
     if own and not own.startswith(str(folder)):
         report["libibverbs"].update(path="SYSTEM", by="SYSTEM")
+    # Many a 64-bit machine has no 32-bit libibverbs.
+    if report["bits"] == 32:
+        report["libibverbs"].update(system=None, system_version="")
     system = report["libibverbs"]["system"]
     text = json.dumps(report, indent=2)
     if system:
