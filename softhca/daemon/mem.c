@@ -3,6 +3,7 @@
 #include "mem.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 
 /* Small enough to stay in the cache between its two copies. */
@@ -94,6 +95,19 @@ int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t cqe[
 	memcpy(shared, cqe, body);
 	__atomic_store_n((uint32_t *)(void *)(shared + body), last, __ATOMIC_RELEASE);
 	return 0;
+}
+
+bool mem_gone(const struct hca_context *ctx)
+{
+	struct pollfd end = { .fd = ctx->pidfd, .events = POLLIN };
+	uint8_t byte;
+	struct iovec local = { &byte, sizeof(byte) };
+	struct iovec far = { NULL, sizeof(byte) };
+
+	if (ctx->dead || poll(&end, 1, 0) > 0)
+		return true;
+	/* A process loses its memory before its end can be seen from outside: ESRCH, where a living one has EFAULT. */
+	return process_vm_readv(ctx->pid, &local, 1, &far, 1, 0) < 0 && errno == ESRCH;
 }
 
 /* ---- payload ---- */

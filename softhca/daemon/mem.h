@@ -22,6 +22,12 @@ int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t cqe[
 /* -EFAULT unless the whole range is mapped in the client, readable and, if asked, writable. */
 int mem_check_range(const struct hca_context *ctx, uint64_t start, uint64_t length, bool writable);
 
+/*
+ * The process has ended, or is about to: who would have answered is not there any more. Asked when its memory could not
+ * be reached; the daemon itself hears of the end a little later.
+ */
+bool mem_gone(const struct hca_context *ctx);
+
 /* ---- payload ---- */
 
 /* Where the bytes of one message lie; ctx NULL = in the daemon (inline data). */

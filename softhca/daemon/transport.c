@@ -70,6 +70,17 @@ static bool arrived(enum outcome outcome)
 }
 
 /*
+ * The process that the request is for is gone. Its memory is in the way already, while its QPs stay until the daemon hears
+ * of it: what cannot be done there is not refused, it has no answer. An XRC target outlives processes, its SRQs do not.
+ */
+static bool nobody_there(const struct attempt *attempt)
+{
+	struct recv_queue queue;
+
+	return recv_queue_of(attempt->peer, attempt->wqe->srqn, &queue) && queue.ctx && mem_gone(queue.ctx);
+}
+
+/*
  * A packet reaches its receiver. One out of sequence is dropped, and so are its repetitions: to the sender, no answer. Only
  * what was really received can come again: an answer to anything else would hide a wrong sequence number in a program.
  */
@@ -80,11 +91,17 @@ static enum outcome receive(struct attempt *attempt)
 	enum outcome outcome;
 
 	mem_vec_seek(&attempt->local, attempt->offset);
-	if (behind)
-		return behind <= theirs->received ? operation_repeat(attempt) : LOST;
-	established(attempt->peer);
-	outcome = operation_execute(attempt);
-	if (arrived(outcome)) {
+	if (behind > theirs->received)
+		return LOST;
+	/* Without a byte to move nobody would notice. */
+	if (!attempt->part && nobody_there(attempt))
+		return LOST;
+	if (!behind)
+		established(attempt->peer);
+	outcome = behind ? operation_repeat(attempt) : operation_execute(attempt);
+	if (!arrived(outcome) && nobody_there(attempt))
+		return LOST;
+	if (!behind && arrived(outcome)) {
 		theirs->rq_psn = (theirs->rq_psn + packets(attempt)) & PSN_MASK;
 		theirs->received += packets(attempt);
 		if (theirs->received >= PSN_HALF)
