@@ -14,37 +14,79 @@ static bool is_domain(int dir_fd, const char *name, const struct regtab_key *key
 {
 	struct statx st;
 
-	return !statx(dir_fd, name, AT_STATX_DONT_SYNC, STATX_INO, &st) && st.stx_ino == key->st_ino &&
+	return !statx(dir_fd, name, AT_STATX_DONT_SYNC | AT_EMPTY_PATH, STATX_INO, &st) && st.stx_ino == key->st_ino &&
 	       makedev(st.stx_dev_major, st.stx_dev_minor) == key->st_dev;
 }
 
-static bool find_in_process(uint32_t pid, const struct regtab_key *key, char *path)
+/* What the search does with the entry of /proc/PID/fd that it has found; negative: nothing, go on. */
+typedef int (*use_fn)(int dir_fd, const char *name, void *context);
+
+static int use_in_process(uint32_t pid, const struct regtab_key *key, use_fn use, void *context)
 {
 	struct dirent *entry;
-	ssize_t length = -1;
 	char name[64];
+	int result = -1;
 	DIR *stream;
 
 	snprintf(name, sizeof(name), "/proc/%u/fd", pid);
 	stream = opendir(name);
-	while (stream && length < 0 && (entry = readdir(stream))) {
+	while (stream && result < 0 && (entry = readdir(stream))) {
 		if (entry->d_name[0] != '.' && is_domain(dirfd(stream), entry->d_name, key))
-			length = readlinkat(dirfd(stream), entry->d_name, path, PATH_MAX - 1);
+			result = use(dirfd(stream), entry->d_name, context);
 	}
 	if (stream)
 		closedir(stream);
+	return result;
+}
+
+static int use_first(const struct regtab_view *view, use_fn use, void *context)
+{
+	int result = -1;
+
+	for (unsigned i = 0; i < view->member_count && result < 0; i++) {
+		const struct regtab_view_member *member = &view->members[i];
+
+		if (member->live && !member->foreign)
+			result = use_in_process(member->pid, &view->key, use, context);
+	}
+	return result;
+}
+
+static int read_path(int dir_fd, const char *name, void *context)
+{
+	char *path = context;
+	ssize_t length = readlinkat(dir_fd, name, path, PATH_MAX - 1);
+
 	if (length >= 0)
 		path[length] = '\0';
-	return length >= 0;
+	return length >= 0 ? 0 : -1;
 }
 
 bool domain_path_find(const struct regtab_view *view, char *path)
 {
-	for (unsigned i = 0; i < view->member_count; i++) {
-		const struct regtab_view_member *member = &view->members[i];
+	return !use_first(view, read_path, path);
+}
 
-		if (member->live && !member->foreign && find_in_process(member->pid, &view->key, path))
-			return true;
-	}
-	return false;
+/* Through /proc, which leads to the inode whatever its name is now. Opening a device or a pipe might do something. */
+static int open_again(int dir_fd, const char *name, void *key)
+{
+	struct stat st;
+	int fd;
+
+	if (fstatat(dir_fd, name, &st, 0) || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+		return -1;
+	fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0)
+		fd = openat(dir_fd, name, O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	if (fd < 0 || is_domain(fd, "", key))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+int domain_open(const struct regtab_view *view)
+{
+	struct regtab_key key = view->key;
+
+	return use_first(view, open_again, &key);
 }

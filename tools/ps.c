@@ -6,6 +6,7 @@
 #include "message.h"
 #include "paths.h"
 #include "ps_columns.h"
+#include "qp_state.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -16,6 +17,8 @@
 
 #define MAX_COLUMNS 32
 #define MAX_SECONDS 86400
+/* For asking devices about the states of QPs, in all: one that does not answer must not hold up the rest. */
+#define ASKING_MILLISECONDS 3000
 
 struct ps {
 	const struct ps_column *columns[MAX_COLUMNS];
@@ -26,6 +29,7 @@ struct ps {
 	struct json out;
 	bool refused;
 	time_t now;
+	int left;		/* of ASKING_MILLISECONDS */
 };
 
 static const char usage_line[] =
@@ -105,42 +109,81 @@ static void show(struct ps *ps, struct ps_row *row, const struct regtab_view_qp 
 
 /* ---- walking ---- */
 
-static void show_qp(struct ps *ps, struct ps_row *row, unsigned qp, bool *registered)
+/* What was found out about one table beside its view. */
+struct findings {
+	bool *registered;	/* for each member: with any QP */
+	int *states;		/* of each QP */
+};
+
+static void show_qp(struct ps *ps, struct ps_row *row, unsigned qp, const struct findings *findings)
 {
 	const struct regtab_view *view = row->view;
 	bool nobody = true;
 
+	row->qp_state = findings->states[qp];
 	for (unsigned i = 0; i < view->member_count; i++) {
 		if (!regtab_view_registered(view, qp, i))
 			continue;
 		show(ps, row, &view->qps[qp], &view->members[i]);
-		registered[i] = true;
+		findings->registered[i] = true;
 		nobody = false;
 	}
 	if (nobody)
 		show(ps, row, &view->qps[qp], NULL);
 }
 
-static int show_table(struct ps *ps, const struct regtab_view *view)
+static void show_rows(struct ps *ps, const struct regtab_view *view, const struct findings *findings)
 {
-	bool *registered = calloc(view->member_count + 1, sizeof(*registered));
-	char path[PATH_MAX];
 	struct ps_row row = { .view = view, .now = ps->now };
+	char path[PATH_MAX];
 
-	if (!registered)
-		return -ENOMEM;
 	if (domain_path_find(view, path))
 		row.domain_path = path;
 	for (unsigned i = 0; i < view->qp_count; i++)
-		show_qp(ps, &row, i, registered);
+		show_qp(ps, &row, i, findings);
 	for (unsigned i = 0; i < view->member_count; i++) {
-		if (!registered[i])
+		if (!findings->registered[i])
 			show(ps, &row, NULL, &view->members[i]);
 	}
 	if (!view->qp_count && !view->member_count)
 		show(ps, &row, NULL, NULL);
-	free(registered);
-	return 0;
+}
+
+static long milliseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void ask_states(struct ps *ps, const struct regtab_view *view, int *states)
+{
+	const struct ps_column *column = ps_column_find("QPSTATE", strlen("QPSTATE"));
+	long start = milliseconds();
+	bool wanted = false;
+
+	for (size_t i = 0; i < ps->column_count; i++)
+		wanted |= ps->columns[i] == column;
+	qp_states_read(view, states, wanted ? ps->left : 0);
+	ps->left -= (int)(milliseconds() - start);
+}
+
+static int show_table(struct ps *ps, const struct regtab_view *view)
+{
+	struct findings findings = {
+		.registered = calloc(view->member_count + 1, sizeof(*findings.registered)),
+		.states = calloc(view->qp_count + 1, sizeof(*findings.states)),
+	};
+	int error = findings.registered && findings.states ? 0 : -ENOMEM;
+
+	if (!error) {
+		ask_states(ps, view, findings.states);
+		show_rows(ps, view, &findings);
+	}
+	free(findings.states);
+	free(findings.registered);
+	return error;
 }
 
 static int visit_table(void *context, const struct regtab_view *view)
@@ -203,6 +246,7 @@ static int print_once(struct ps *ps)
 
 	ps->refused = false;
 	ps->now = time(NULL);
+	ps->left = ASKING_MILLISECONDS;
 	/* Before anything is printed, so that a failure leaves no half of a document. */
 	if (access(directory, R_OK | X_OK))
 		error = -errno;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The one table of the columns of `xrc-compat ps`. */
 #include "ps_columns.h"
+#include "qp_state.h"
 #include "text.h"
 
 #include <stdarg.h>
@@ -64,6 +65,12 @@ static void kept(const struct ps_row *row, char *text)
 
 	if (row->qp)
 		put(text, "%s", names[row->qp->state]);
+}
+
+static void qp_state(const struct ps_row *row, char *text)
+{
+	if (row->qp)
+		put(text, "%s", qp_state_name(row->qp_state));
 }
 
 static bool registered_number(const struct ps_row *row, long *number)
@@ -168,6 +175,7 @@ const struct ps_column ps_columns[] = {
 	{ "DEVICE", "device", 8, true, device, NULL },
 	{ "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14, true, domain, NULL },
 	{ "QP", "number of the receive QP", 8, true, qp, qp_number },
+	{ "QPSTATE", "state of the QP, as the kernel has it: RESET, INIT, RTR, RTS, SQD, SQE, ERR", 7, true, qp_state, NULL },
 	{ "KEPT", "what keeps the QP: kernel, owner, retired (about to end), lost (its owner died)", 7, true, kept, NULL },
 	{ "PID", "process that is registered", 7, true, NULL, pid_number },
 	{ "COMMAND", "its command", 15, true, command, NULL },

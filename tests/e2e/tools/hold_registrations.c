@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An old program that holds registrations until it is told to end: a creator of receive QPs, and a registrant with the
- * first of them. Prints a line for each process: its role, its pid, and the numbers that it is registered with.
+ * An old program that holds registrations until it is told to end: a creator of receive QPs, which takes them to RESET,
+ * INIT and RTR by turns, and a registrant with the first of them. Prints a line for each process: its role, its pid, and
+ * the numbers that it is registered with; then one for each asynchronous event: role, "heard", type, number.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +54,44 @@ static void say(const char *role, const uint32_t *numbers, int count)
 	fflush(stdout);
 }
 
+static void hear(const char *role, struct ibv_context *context)
+{
+	struct ibv_async_event event;
+
+	while (!ibv_get_async_event(context, &event)) {
+		printf("%s heard %d %u\n", role, event.event_type & ~IBV_XRC_QP_EVENT_FLAG, event.element.xrc_qp_num);
+		fflush(stdout);
+		ibv_ack_async_event(&event);
+	}
+	die("ibv_get_async_event", errno);
+}
+
+static void modify(struct ibv_xrc_domain *domain, uint32_t number, struct ibv_qp_attr attr, int mask)
+{
+	int error = ibv_modify_xrc_rcv_qp(domain, number, &attr, mask);
+
+	if (error)
+		die("ibv_modify_xrc_rcv_qp", error);
+}
+
+static void to_init(struct ibv_xrc_domain *domain, uint32_t number)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+
+	modify(domain, number, attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+}
+
+static void to_rtr(struct ibv_xrc_domain *domain, uint32_t number)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = number, .max_dest_rd_atomic = 1,
+		.min_rnr_timer = 12, .ah_attr = { .dlid = 1, .port_num = 1 },
+	};
+
+	modify(domain, number, attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+				     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+}
+
 static void registrant(const char *path, int from_creator)
 {
 	struct ibv_xrc_domain *domain;
@@ -66,7 +105,7 @@ static void registrant(const char *path, int from_creator)
 	if (error)
 		die("ibv_reg_xrc_rcv_qp", error);
 	say("registrant", &number, 1);
-	pause();
+	hear("registrant", domain->context);
 }
 
 static void creator(const char *path, int count, int to_registrant)
@@ -79,11 +118,15 @@ static void creator(const char *path, int count, int to_registrant)
 
 		if (error)
 			die("ibv_create_xrc_rcv_qp", error);
+		if (i % 3 > 0)
+			to_init(attr.xrc_domain, numbers[i]);
+		if (i % 3 > 1)
+			to_rtr(attr.xrc_domain, numbers[i]);
 	}
 	say("creator", numbers, count);
 	if (write(to_registrant, numbers, sizeof(numbers[0])) != sizeof(numbers[0]))
 		die("write", errno);
-	pause();
+	hear("creator", attr.xrc_domain->context);
 }
 
 int main(int argc, char **argv)

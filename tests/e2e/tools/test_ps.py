@@ -40,6 +40,25 @@ class Holder:
             self.pids[role] = int(pid)
             self.numbers[role] = [int(n) for n in numbers]
 
+    def environment(self):
+        """Of the emulated HCA that it runs on, for programs beside it: without the shim, which ps does not need."""
+        text = pathlib.Path(f"/proc/{self.pids['creator']}/environ").read_text()
+        values = dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
+        preload = [part for part in values["LD_PRELOAD"].split(":") if "softhca" in part]
+        return {"LD_PRELOAD": ":".join(preload), "SOFTHCA_DIR": values["SOFTHCA_DIR"]}
+
+    def heard(self, end):
+        """The events, each as (role, type, number), until each process has told of one of type @end."""
+        events = []
+        deadline = time.monotonic() + 20
+        while sum(kind == end for _, kind, _ in events) < len(self.pids):
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
+            assert ready, f"heard only {events}"
+            for line in os.read(self.process.stdout.fileno(), 65536).decode().splitlines():
+                role, _, kind, number = line.split()
+                events.append((role, int(kind), int(number)))
+        return events
+
     def kill(self, role):
         """Returns when the kernel has really released what the process held."""
         os.kill(self.pids[role], signal.SIGKILL)
@@ -119,6 +138,78 @@ def test_one_line_per_registration_as_the_program_made_them(holder, tool):
         assert 0 <= row["age"] < 30 and abs(row["since"] - time.time()) < 30
 
 
+def test_the_state_of_each_qp_is_the_kernels(holder, tool):
+    states = {row["qp"]: row["qpstate"] for row in json.loads(
+        tool("ps", "--json", **holder.environment()).stdout)["registrations"]}
+    assert states == dict(zip(holder.numbers["creator"], ["RESET", "INIT", "RTR"]))
+    lines = tool("ps", "--noheadings", "-o", "QP,QPSTATE", **holder.environment()).stdout.splitlines()
+    assert sorted(line.split()[1] for line in lines) == ["INIT", "RESET", "RESET", "RTR"]
+
+
+def test_a_removed_file_and_a_dead_creator_do_not_hide_the_state(holder, tool):
+    environment = holder.environment()
+    holder.domain.unlink()
+    holder.kill("creator")
+    states = {row["qp"]: row["qpstate"] for row in json.loads(tool("ps", "--json", **environment).stdout)["registrations"]}
+    shared = holder.numbers["registrant"][0]
+    # The others went with their only registrant, whom nobody has cleaned up after yet.
+    assert states == {number: "RESET" if number == shared else None for number in holder.numbers["creator"]}
+
+
+def test_no_state_without_the_device(holder, tool):
+    assert {row["qpstate"] for row in registrations(tool)} == {None}
+
+
+def daemon_of(environment):
+    """The process that emulates the HCA: it listens at the socket in its directory."""
+    [pid] = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_daemon(pid, environment["SOFTHCA_DIR"])]
+    return int(pid)
+
+
+def is_daemon(pid, directory):
+    try:
+        names = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
+        return os.readlink(f"/proc/{pid}/exe").endswith("/softhca") and any(name.startswith(directory) for name in names)
+    except OSError:
+        return False
+
+
+def test_a_device_that_does_not_answer_holds_nothing_up(holder, tool):
+    environment = holder.environment()
+    daemon = daemon_of(environment)
+    os.kill(daemon, signal.SIGSTOP)
+    try:
+        rows = json.loads(tool("ps", "--json", **environment).stdout)["registrations"]
+    finally:
+        os.kill(daemon, signal.SIGCONT)
+    assert pairs(rows) == expected(holder, "creator", "registrant")
+    assert {row["qpstate"] for row in rows} == {None}
+
+
+def test_looking_disturbs_neither_registrations_nor_events(holder, tool, softhca, run, xrc_compat, tables):
+    path_mig, path_mig_err, times = 6, 7, 40
+    environment = {"XRC_COMPAT_TABLE_DIR": str(tables), **holder.environment()}
+    number = str(holder.numbers["registrant"][0])
+    before = registrations(tool)
+    (tables / "go").touch()
+    looking = subprocess.Popen(["sh", "-c", 'while [ -e "$0" ]; do "$1" ps || exit; done', tables / "go", xrc_compat],
+                               env=dict(os.environ, **environment), stdout=subprocess.PIPE, text=True)
+    try:
+        for name in ["path_mig"] * times + ["path_mig_err"]:
+            result = run([softhca, "ctl", "event", "mlx4_0", name, number], env=environment)
+            assert result.returncode == 0, result
+        events = holder.heard(path_mig_err)
+    finally:
+        (tables / "go").unlink()
+        seen = looking.communicate(timeout=20)[0]
+    assert looking.returncode == 0 and seen.count(" RESET ") >= 2 and seen.count(" RTR ") >= 1
+    each = [(path_mig, int(number))] * times + [(path_mig_err, int(number))]
+    for role in holder.pids:
+        assert [event[1:] for event in events if event[0] == role] == each
+    still = registrations(tool)
+    assert pairs(still) == pairs(before) and {row["state"] for row in still} == {"live"}
+
+
 def test_the_domain_is_named_by_its_file(holder, tool):
     st = holder.domain.stat()
     for row in registrations(tool):
@@ -155,9 +246,9 @@ def test_the_table_of_a_crashed_run_is_shown_and_only_then_collected(holder, too
 
 def test_the_table_for_people(holder, tool):
     heading, *lines = tool("ps").stdout.splitlines()
-    assert heading.split() == ["DEVICE", "DOMAIN", "QP", "KEPT", "PID", "COMMAND", "AGE", "STATE", "PATH"]
+    assert heading.split() == ["DEVICE", "DOMAIN", "QP", "QPSTATE", "KEPT", "PID", "COMMAND", "AGE", "STATE", "PATH"]
     assert len(lines) == QPS + 1
-    assert sorted((int(line.split()[2], 16), int(line.split()[4])) for line in lines) == expected(
+    assert sorted((int(line.split()[2], 16), int(line.split()[5])) for line in lines) == expected(
         holder, "creator", "registrant")
     assert tool("ps", "--noheadings").stdout.count("\n") == QPS + 1
 

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Asks the kernel for the states of receive QPs, through libibverbs in a process of its own. */
+#include "aside.h"
+#include "domain_path.h"
+#include "qp_state.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The functions of libibverbs that are not inline; looked up, so that the tool starts where there is none. */
+struct verbs {
+	struct ibv_device **(*get_device_list)(int *);
+	__be64 (*get_device_guid)(struct ibv_device *);
+	struct ibv_context *(*open_device)(struct ibv_device *);
+	int (*query_qp)(struct ibv_qp *, struct ibv_qp_attr *, int, struct ibv_qp_init_attr *);
+	int (*destroy_qp)(struct ibv_qp *);
+	int (*close_device)(struct ibv_context *);
+};
+
+struct answer {
+	unsigned int qp;
+	int state;
+};
+
+struct asking {
+	const struct regtab_view *view;
+	int *states;
+};
+
+static bool load(struct verbs *verbs)
+{
+	void *handle = dlopen("libibverbs.so.1", RTLD_NOW);
+
+	if (!handle)
+		return false;
+	verbs->get_device_list = (struct ibv_device **(*)(int *))dlsym(handle, "ibv_get_device_list");
+	verbs->get_device_guid = (__be64 (*)(struct ibv_device *))dlsym(handle, "ibv_get_device_guid");
+	verbs->open_device = (struct ibv_context *(*)(struct ibv_device *))dlsym(handle, "ibv_open_device");
+	verbs->query_qp = (int (*)(struct ibv_qp *, struct ibv_qp_attr *, int, struct ibv_qp_init_attr *))
+		dlsym(handle, "ibv_query_qp");
+	verbs->destroy_qp = (int (*)(struct ibv_qp *))dlsym(handle, "ibv_destroy_qp");
+	verbs->close_device = (int (*)(struct ibv_context *))dlsym(handle, "ibv_close_device");
+	return verbs->get_device_list && verbs->get_device_guid && verbs->open_device && verbs->query_qp &&
+	       verbs->destroy_qp && verbs->close_device;
+}
+
+/* All that the key says: the device of this name may be another one today, or an emulated one of another run. */
+static bool is_device(const struct verbs *verbs, struct ibv_device *device, const struct regtab_key *key)
+{
+	struct stat st;
+
+	return !strcmp(device->name, key->device) && verbs->get_device_guid(device) == key->guid &&
+	       !stat(device->ibdev_path, &st) && st.st_ino == key->instance;
+}
+
+static struct ibv_context *open_device(const struct verbs *verbs, const struct regtab_key *key)
+{
+	struct ibv_device **list = verbs->get_device_list(NULL);
+
+	for (; list && *list; list++) {
+		if (is_device(verbs, *list, key))
+			return verbs->open_device(*list);
+	}
+	return NULL;
+}
+
+static int ask_one(const struct verbs *verbs, struct ibv_xrcd *xrcd, uint32_t qp_num)
+{
+	struct ibv_qp_open_attr open_attr = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE,
+		.qp_num = qp_num,
+		.xrcd = xrcd,
+		.qp_type = IBV_QPT_XRC_RECV,
+	};
+	struct ibv_qp *qp = ibv_open_qp(xrcd->context, &open_attr);
+	struct ibv_qp_init_attr init_attr = { 0 };
+	struct ibv_qp_attr attr = { 0 };
+	int error;
+
+	if (!qp)
+		return QP_STATE_UNKNOWN;
+	error = verbs->query_qp(qp, &attr, IBV_QP_STATE, &init_attr);
+	verbs->destroy_qp(qp);
+	return error ? QP_STATE_UNKNOWN : (int)attr.qp_state;
+}
+
+/* Those that only their owner has a handle of cannot be opened by anybody else. */
+static int ask_all(const struct verbs *verbs, struct ibv_xrcd *xrcd, const struct regtab_view *view, int out)
+{
+	for (unsigned int i = 0; i < view->qp_count; i++) {
+		struct answer answer = { .qp = i };
+
+		if (view->qps[i].state != REGTAB_QP_KERNEL)
+			continue;
+		answer.state = ask_one(verbs, xrcd, view->qps[i].qp_num);
+		if (!aside_give(out, &answer, sizeof(answer)))
+			return EIO;
+	}
+	return 0;
+}
+
+/* Without O_CREAT: a domain that nobody has open any more is not made anew. */
+static int ask_in_domain(const struct verbs *verbs, struct ibv_context *context, const struct regtab_view *view, int fd,
+			 int out)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = fd,
+	};
+	struct ibv_xrcd *xrcd = ibv_open_xrcd(context, &attr);
+	int error;
+
+	if (!xrcd)
+		return errno;
+	error = ask_all(verbs, xrcd, view, out);
+	ibv_close_xrcd(xrcd);
+	return error;
+}
+
+static int ask(void *context, int out)
+{
+	const struct regtab_view *view = ((const struct asking *)context)->view;
+	struct ibv_context *device;
+	struct verbs verbs;
+	int fd = domain_open(view);
+	int error;
+
+	if (fd < 0)
+		return ENOENT;
+	device = load(&verbs) ? open_device(&verbs, &view->key) : NULL;
+	if (!device)
+		return ENODEV;
+	error = ask_in_domain(&verbs, device, view, fd, out);
+	verbs.close_device(device);
+	return error;
+}
+
+static bool take(void *context, const void *record)
+{
+	const struct asking *asking = context;
+	struct answer answer;
+
+	memcpy(&answer, record, sizeof(answer));
+	if (answer.qp >= asking->view->qp_count)
+		return false;
+	asking->states[answer.qp] = answer.state;
+	return true;
+}
+
+void qp_states_read(const struct regtab_view *view, int *states, int milliseconds)
+{
+	struct asking asking = { view, states };
+	const struct aside aside = { ask, take, &asking, sizeof(struct answer) };
+	bool any = false;
+
+	for (unsigned int i = 0; i < view->qp_count; i++) {
+		states[i] = QP_STATE_UNKNOWN;
+		any |= view->qps[i].state == REGTAB_QP_KERNEL;
+	}
+	if (any && view->condition == REGTAB_IN_USE && milliseconds > 0)
+		aside_do(&aside, milliseconds);
+}
+
+const char *qp_state_name(int state)
+{
+	static const char *const names[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
+
+	return state >= 0 && state < (int)(sizeof(names) / sizeof(names[0])) ? names[state] : "";
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The states of the receive QPs of a table, as the kernel has them. */
+#ifndef XRC_COMPAT_TOOLS_QP_STATE_H
+#define XRC_COMPAT_TOOLS_QP_STATE_H
+
+#include <regtab.h>
+
+#define QP_STATE_UNKNOWN (-1)
+
+/**
+ * qp_states_read - ask the kernel, for that long at most. states: one for each of view->qps, an enum ibv_qp_state or
+ * QP_STATE_UNKNOWN: the device is not there or cannot share QPs, no process has the domain's file open, or only one that
+ * we may not look into.
+ *
+ * Each QP is opened for a moment, as the library itself does for the query of a process that is not registered. Nobody
+ * is registered by that, in the table or elsewhere, and events stay with those who wait for them.
+ */
+void qp_states_read(const struct regtab_view *view, int *states, int milliseconds);
+
+/** qp_state_name - "RESET", "INIT", "RTR", ...; "" for QP_STATE_UNKNOWN. */
+const char *qp_state_name(int state);
+
+#endif
