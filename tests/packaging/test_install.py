@@ -49,6 +49,8 @@ def test_everything_is_there(installed):
         "bin/softhca", "bin/xrc-compat",
         "include/xrc-compat/ofed/infiniband/arch.h", "include/xrc-compat/ofed/infiniband/driver.h",
         "include/xrc-compat/ofed/infiniband/verbs.h", "include/xrc_compat.h",
+        "include/xrc-compat/xsrq/infiniband/verbs.h", "include/xrc-compat/xsrq/rdma/rdma_cma.h",
+        "include/xrc-compat/xsrq/rdma/rdma_verbs.h", "lib/pkgconfig/xrc-compat-xsrq.pc",
         "lib/pkgconfig/xrc-compat-alone.pc", "lib/pkgconfig/xrc-compat-port.pc", "lib/pkgconfig/xrc-compat.pc",
         "lib/xrc-compat/libsofthca.so", "lib/xrc-compat/libxrc-compat.so.1",
         "lib/xrc-compat/link/libibverbs.so", "lib/xrc-compat/link/libxrc-compat.so",

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Sources in the XRC API of 2011, compiled with the installed headers: programs of today, which need nothing of ours."""
+
+import pathlib
+
+import pytest
+
+import elf
+from toolchain import compiler
+
+HERE = pathlib.Path(__file__).parent
+STRICT = ["-Wall", "-Wextra", "-Wshadow", "-Werror"]
+STANDARDS = [("c", "gnu99"), ("c", "gnu17"), ("c++", "gnu++11"), ("c++", "gnu++17")]
+
+
+def build(output, language, source, *options):
+    ok, complaints = compiler(language, *STRICT, "-o", output, "-x", language, source, *options)
+    assert ok, complaints
+    return output
+
+
+@pytest.fixture(params=STANDARDS, ids=lambda of: of[1])
+def program(request, installed, tmp_path):
+    language, std = request.param
+    return build(tmp_path / "xsrq", language, HERE / "xsrq_program.c", f"-std={std}",
+                 *installed.pkg_config("--cflags", "--libs", "xrc-compat-xsrq"))
+
+
+def test_runs_by_itself(program, installed, run):
+    done = run([installed.bin / "softhca", "run", "--devices=2", "--", program])
+    assert (done.returncode, done.stdout) == (0, "xsrq: all right\n"), done.stderr
+    assert not [name for name in elf.needed(program) if "xrc" in name]
+    assert not [name for name in elf.dynamic_symbols(program)[1] if "xrc_domain" in name or "xsrq" in name]
+
+
+def test_runs_beside_the_library(program, installed, run):
+    """In a job that has the preload set for everything."""
+    done = run([installed.bin / "xrc-compat", "run", "--softhca=2", "--", program])
+    assert (done.returncode, done.stdout) == (0, "xsrq: all right\n"), done.stderr
+
+
+def test_the_api_is_nowhere_else(installed, tmp_path):
+    """Neither today's headers nor those of OFED 1.5 have it: what is compiled above is compiled with ours."""
+    for package in ("xrc-compat", "libibverbs"):
+        ok, complaints = compiler("c", "-fsyntax-only", *installed.pkg_config("--cflags", package), HERE / "xsrq_program.c")
+        assert not ok and "would not have found the API" in complaints
+
+
+UNITS = {
+    "one.c": """#include <infiniband/verbs.h>
+struct ibv_srq *make(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
+struct ibv_srq *make(struct ibv_pd *pd, struct ibv_srq_init_attr *attr) { return ibv_create_xsrq(pd, attr); }
+""",
+    "two.c": """#include <infiniband/verbs.h>
+#include <infiniband/verbs.h>
+struct ibv_srq *make(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
+static struct ibv_srq *(*const maker)(struct ibv_pd *, struct ibv_srq_init_attr *) = ibv_create_srq;
+int main(void) { struct ibv_srq_init_attr attr = { .srq_type = IBV_SRQT_XRC };
+	return !(maker && !make(0, &attr)); }
+"""}
+
+
+def test_several_units(installed, tmp_path):
+    """Each has the inline functions of its own, and their addresses can be taken."""
+    for name, text in UNITS.items():
+        (tmp_path / name).write_text(text)
+    output = tmp_path / "units"
+    ok, complaints = compiler("c", *STRICT, "-Wno-missing-field-initializers", tmp_path / "one.c", tmp_path / "two.c", "-o", output,
+                              *installed.pkg_config("--cflags", "--libs", "xrc-compat-xsrq"))
+    assert ok, complaints

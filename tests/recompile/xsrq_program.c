@@ -1,0 +1,365 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A program in the XRC API of 2011, as its manual pages had it: a domain of a file, an XRC SRQ, an XRC_RECV QP on one
+ * device, an XRC_SEND QP on another; then what is refused. C and C++.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+
+#ifndef IBV_XRC_OPS
+#error "configure scripts of the time would not have found the API"
+#endif
+
+#define LENGTH 32
+#define LIMIT 1
+
+struct end {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	struct ibv_mr *mr;
+	uint16_t lid;
+	char buffer[LENGTH];
+};
+
+static struct end receiver, sender;
+static struct ibv_xrcd *xrcd;
+static struct ibv_srq *srq;
+
+static void fail_unless(int right, const char *what)
+{
+	if (right)
+		return;
+	printf("xsrq: %s: %s\n", what, strerror(errno));
+	exit(1);
+}
+
+#define HOLDS(what) fail_unless((what) ? 1 : 0, #what)
+
+static void open_end(struct end *end, struct ibv_device *device)
+{
+	struct ibv_port_attr port;
+
+	end->context = ibv_open_device(device);
+	HOLDS(end->context);
+	HOLDS(!ibv_query_port(end->context, 1, &port));
+	end->lid = port.lid;
+	HOLDS(end->pd = ibv_alloc_pd(end->context));
+	HOLDS(end->cq = ibv_create_cq(end->context, 8, NULL, NULL, 0));
+	HOLDS(end->mr = ibv_reg_mr(end->pd, end->buffer, LENGTH, IBV_ACCESS_LOCAL_WRITE));
+}
+
+static void open_both(void)
+{
+	int count;
+	struct ibv_device **list = ibv_get_device_list(&count);
+
+	HOLDS(list && count >= 2);
+	open_end(&receiver, list[0]);
+	open_end(&sender, list[1]);
+	ibv_free_device_list(list);
+}
+
+/* The second one joins by the inode. */
+static void open_domain(void)
+{
+	FILE *file = tmpfile();
+	struct ibv_xrcd *joined;
+
+	HOLDS(file);
+	HOLDS(!ibv_open_xrcd(receiver.context, fileno(file), 0) && errno == EAGAIN);
+	HOLDS(xrcd = ibv_open_xrcd(receiver.context, fileno(file), O_CREAT));
+	HOLDS(!ibv_open_xrcd(receiver.context, fileno(file), O_CREAT | O_EXCL) && errno == EINVAL);
+	HOLDS(joined = ibv_open_xrcd(receiver.context, fileno(file), 0));
+	HOLDS(!ibv_close_xrcd(joined));
+	fclose(file);
+}
+
+static void create_xsrq(void)
+{
+	struct ibv_srq_init_attr attr;
+	struct ibv_srq_attr actual;
+	uint32_t number = 0;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.srq_context = &receiver;
+	attr.attr.max_wr = 5;
+	attr.attr.max_sge = 1;
+	attr.srq_type = IBV_SRQT_XRC;
+	attr.ext.xrc.xrcd = xrcd;
+	attr.ext.xrc.cq = receiver.cq;
+	HOLDS(srq = ibv_create_xsrq(receiver.pd, &attr));
+	HOLDS(!ibv_query_srq(srq, &actual) && actual.max_wr > 5 && attr.attr.max_wr == actual.max_wr);
+	HOLDS(srq->context == receiver.context && srq->pd == receiver.pd && srq->srq_context == &receiver);
+	HOLDS(srq->ext.xrc.xrcd == xrcd && srq->ext.xrc.cq == receiver.cq);
+	HOLDS(!ibv_get_srq_num(srq, &number) && number == srq->ext.xrc.srq_num);
+}
+
+static void create_recv_qp(void)
+{
+	struct ibv_qp_init_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_type = IBV_QPT_XRC_RECV;
+	attr.ext.xrc_recv.xrcd = xrcd;
+	HOLDS(receiver.qp = ibv_create_qp(NULL, &attr));
+	HOLDS(receiver.qp->qp_type == IBV_QPT_XRC_RECV);
+}
+
+static void create_send_qp(void)
+{
+	struct ibv_qp_init_attr attr, queried;
+	struct ibv_qp_attr state;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_context = &sender;
+	attr.send_cq = sender.cq;
+	attr.cap.max_send_wr = 4;
+	attr.cap.max_send_sge = 1;
+	attr.qp_type = IBV_QPT_XRC_SEND;
+	attr.sq_sig_all = 1;
+	HOLDS(sender.qp = ibv_create_qp(sender.pd, &attr));
+	HOLDS(attr.cap.max_send_wr >= 4);
+	HOLDS(!ibv_query_qp(sender.qp, &state, IBV_QP_STATE, &queried));
+	HOLDS(queried.qp_type == IBV_QPT_XRC_SEND && queried.cap.max_send_wr == attr.cap.max_send_wr);
+}
+
+static void to_init_and_rtr(struct end *end, const struct end *peer)
+{
+	struct ibv_qp_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_state = IBV_QPS_INIT;
+	attr.port_num = 1;
+	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+	HOLDS(!ibv_modify_qp(end->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+	attr.qp_state = IBV_QPS_RTR;
+	attr.path_mtu = IBV_MTU_1024;
+	attr.dest_qp_num = peer->qp->qp_num;
+	attr.ah_attr.dlid = peer->lid;
+	attr.ah_attr.port_num = 1;
+	attr.min_rnr_timer = 12;
+	HOLDS(!ibv_modify_qp(end->qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			     (end == &receiver ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0)));
+}
+
+static void sender_to_rts(void)
+{
+	struct ibv_qp_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_state = IBV_QPS_RTS;
+	attr.timeout = 14;
+	attr.retry_cnt = 7;
+	attr.rnr_retry = 7;
+	HOLDS(!ibv_modify_qp(sender.qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
+}
+
+static struct ibv_sge element(struct end *end)
+{
+	struct ibv_sge sge;
+
+	sge.addr = (uintptr_t)end->buffer;
+	sge.length = LENGTH;
+	sge.lkey = end->mr->lkey;
+	return sge;
+}
+
+/* The wait has an end: something is wrong after half a minute. */
+static void complete(struct end *end, struct ibv_wc *wc)
+{
+	int polled = 0, tries;
+
+	for (tries = 0; !polled && tries < 30000; tries++) {
+		polled = ibv_poll_cq(end->cq, 1, wc);
+		if (!polled)
+			usleep(1000);
+	}
+	HOLDS(polled == 1);
+	HOLDS(wc->status == IBV_WC_SUCCESS);
+}
+
+static void post_receive(void)
+{
+	struct ibv_sge sge = element(&receiver);
+	struct ibv_recv_wr wr, *bad;
+
+	memset(&wr, 0, sizeof(wr));
+	wr.wr_id = 7;
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	HOLDS(!ibv_post_srq_recv(srq, &wr, &bad));
+}
+
+/* As rdma_xclient did: nothing but what the operation needs is set. */
+static void send_one(void)
+{
+	struct ibv_sge sge = element(&sender);
+	struct ibv_send_wr wr, *bad;
+	struct ibv_wc wc;
+
+	strcpy(sender.buffer, "by the SRQ's number");
+	wr.wr_id = 9;
+	wr.next = NULL;
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	wr.opcode = IBV_WR_SEND;
+	wr.send_flags = 0;
+	wr.wr.xrc.remote_srqn = srq->ext.xrc.srq_num;
+	HOLDS(!ibv_post_send(sender.qp, &wr, &bad));
+	complete(&sender, &wc);
+	HOLDS(wc.wr_id == 9);
+	complete(&receiver, &wc);
+	HOLDS(wc.wr_id == 7 && wc.byte_len == LENGTH && wc.qp_num == receiver.qp->qp_num);
+	HOLDS(!strcmp(receiver.buffer, sender.buffer));
+}
+
+/* The first message made one of IBV_EVENT_COMM_EST. */
+static void next_srq_event(struct ibv_async_event *event)
+{
+	HOLDS(!ibv_get_async_event(receiver.context, event));
+	if (event->event_type == IBV_EVENT_COMM_EST && event->element.qp == receiver.qp) {
+		ibv_ack_async_event(event);
+		HOLDS(!ibv_get_async_event(receiver.context, event));
+	}
+}
+
+/* The event names the program's SRQ, and destroying it later waits for none. */
+static void limit_event(void)
+{
+	struct ibv_srq_attr attr, queried;
+	struct ibv_async_event event;
+
+	post_receive();
+	memset(&attr, 0, sizeof(attr));
+	attr.srq_limit = LIMIT;
+	HOLDS(!ibv_modify_srq(srq, &attr, IBV_SRQ_LIMIT));
+	HOLDS(!ibv_query_srq(srq, &queried) && queried.srq_limit == LIMIT);
+	send_one();
+	next_srq_event(&event);
+	HOLDS(event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED && event.element.srq == srq);
+	HOLDS(event.element.srq->srq_context == &receiver);
+	ibv_ack_async_event(&event);
+}
+
+/* An SRQ without a domain, made by either function, and an RC QP on it. */
+static void ordinary_srq(int by_xsrq)
+{
+	struct ibv_srq_init_attr attr;
+	struct ibv_qp_init_attr qp_attr;
+	struct ibv_srq *basic;
+	struct ibv_qp *qp;
+
+	memset(&attr, by_xsrq ? 0 : 0xa5, sizeof(attr));
+	attr.attr.max_wr = 2;
+	attr.attr.max_sge = 1;
+	if (by_xsrq)
+		attr.srq_type = IBV_SRQT_BASIC;
+	basic = by_xsrq ? ibv_create_xsrq(receiver.pd, &attr) : ibv_create_srq(receiver.pd, &attr);
+	HOLDS(basic && basic->srq_type == IBV_SRQT_BASIC);
+	memset(&qp_attr, 0, sizeof(qp_attr));
+	qp_attr.send_cq = qp_attr.recv_cq = receiver.cq;
+	qp_attr.srq = basic;
+	qp_attr.qp_type = IBV_QPT_RC;
+	HOLDS(qp = ibv_create_qp(receiver.pd, &qp_attr));
+	HOLDS(qp_attr.srq == basic && qp->srq);
+	HOLDS(ibv_destroy_srq(basic) == EBUSY);
+	HOLDS(!ibv_destroy_qp(qp) && !ibv_destroy_srq(basic));
+}
+
+/* ---- Refusals ---- */
+
+static int no_domain(struct ibv_srq_init_attr *attr)
+{
+	attr->ext.xrc.xrcd = NULL;
+	return EINVAL;
+}
+
+static int no_cq(struct ibv_srq_init_attr *attr)
+{
+	attr->ext.xrc.cq = NULL;
+	return EINVAL;
+}
+
+static int too_many(struct ibv_srq_init_attr *attr)
+{
+	attr->attr.max_wr = 1u << 30;
+	return EINVAL;
+}
+
+static void refused_srqs(void)
+{
+	static int (*const spoil[])(struct ibv_srq_init_attr *) = { no_domain, no_cq, too_many };
+	struct ibv_srq_init_attr attr;
+	size_t i;
+
+	for (i = 0; i < sizeof(spoil) / sizeof(spoil[0]); i++) {
+		memset(&attr, 0, sizeof(attr));
+		attr.attr.max_wr = attr.attr.max_sge = 1;
+		attr.srq_type = IBV_SRQT_XRC;
+		attr.ext.xrc.xrcd = xrcd;
+		attr.ext.xrc.cq = receiver.cq;
+		errno = 0;
+		int wanted = spoil[i](&attr);
+		HOLDS(!ibv_create_xsrq(receiver.pd, &attr) && errno == wanted);
+	}
+}
+
+static void refused_qp(void)
+{
+	struct ibv_qp_init_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_type = IBV_QPT_XRC_RECV;
+	HOLDS(!ibv_create_qp(receiver.pd, &attr) && errno == EINVAL);
+}
+
+/* ---- */
+
+static void close_end(struct end *end)
+{
+	HOLDS(!ibv_dereg_mr(end->mr) && !ibv_destroy_cq(end->cq) && !ibv_dealloc_pd(end->pd));
+	HOLDS(!ibv_close_device(end->context));
+}
+
+static void take_down(void)
+{
+	HOLDS(!ibv_destroy_qp(sender.qp));
+	HOLDS(ibv_close_xrcd(xrcd) == EBUSY);
+	HOLDS(!ibv_destroy_qp(receiver.qp));
+	HOLDS(ibv_close_xrcd(xrcd) == EBUSY);
+	HOLDS(!ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
+	close_end(&sender);
+	close_end(&receiver);
+}
+
+int main(void)
+{
+	open_both();
+	open_domain();
+	create_xsrq();
+	create_recv_qp();
+	create_send_qp();
+	to_init_and_rtr(&receiver, &sender);
+	to_init_and_rtr(&sender, &receiver);
+	sender_to_rts();
+	post_receive();
+	send_one();
+	limit_event();
+	ordinary_srq(0);
+	ordinary_srq(1);
+	refused_srqs();
+	refused_qp();
+	take_down();
+	printf("xsrq: all right\n");
+	return 0;
+}
