@@ -5,23 +5,26 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "early.h"
 #include "loaded.h"
 #include "loader.h"
 
-/* Ours is the object whose dynamic section this code's _DYNAMIC names. */
+/* _DYNAMIC as this library has it; <link.h> declares it so that its address would come from a relocation. */
+extern const ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
+
 static bool is_ours(const struct link_map *map)
 {
-	return map->l_ld == _DYNAMIC;
+	return map->l_ld == own_dynamic;
 }
 
 /*
  * By the loader's list as debuggers read it, not by dl_iterate_phdr: a sanitizer's runtime stands in front of that, and
- * looks its own functions up through us before it works. Done once per name, in practice by the first library that
+ * looks its own functions up through us before it works. Nothing here needs a relocation (early.h). Done once per name, in practice by the first library that
  * starts up, so that nothing is being unloaded meanwhile.
  */
 static void *find_behind_us(const char *name)
 {
-	const struct link_map *map = _r_debug.r_map;
+	const struct link_map *map = early_objects();
 	void *found = NULL;
 
 	while (map && !is_ours(map))

@@ -12,7 +12,7 @@
 typedef void *(*loader_dlsym_fn)(void *handle, const char *name);
 typedef void *(*loader_dlvsym_fn)(void *handle, const char *name, const char *version);
 
-/** The functions, NULL if there are none behind us. No lock and no memory of ours; callable before constructors ran. */
+/** The functions, NULL if there are none behind us. No lock and no memory of ours; callable at any moment (early.h). */
 loader_dlsym_fn loader_dlsym(void);
 loader_dlvsym_fn loader_dlvsym(void);
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include <compat/two_way.h>
+#include <modern/early.h>
 #include <modern/loader.h>
 
 #include "shim.h"
@@ -47,7 +48,8 @@ static bool is_verb(const char *name)
 
 static __attribute__((noinline)) void *find_ours(void *handle, const char *name)
 {
-	if (!is_verb(name) || !loader_is_libibverbs(handle))
+	/* Before we are relocated nobody can have opened libibverbs. */
+	if (!is_verb(name) || early() || !loader_is_libibverbs(handle))
 		return NULL;
 	two_way_note_lookup(name);
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)

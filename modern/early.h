@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * For code of this library that runs before the loader has relocated it.
+ *
+ * The loader relocates what comes last first. When a library behind ours has a resolver (IFUNC) that calls dlsym, that is
+ * our dlsym, at a moment when nothing of ours may be used that has a relocation: no function or variable of another
+ * library, no table with addresses in it.
+ */
+#ifndef MODERN_EARLY_H
+#define MODERN_EARLY_H
+
+#include <link.h>
+#include <stdbool.h>
+
+/** early - whether that is so. */
+bool early(void);
+
+/** early_objects - the loader's list of objects, at any moment. NULL if there is no way to it. */
+const struct link_map *early_objects(void);
+
+#endif
