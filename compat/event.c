@@ -149,6 +149,20 @@ static int read_one(struct ibv_context *context, bool blocking, struct legacy_as
 }
 
 /*
+ * What a thread does to itself, and not while it waits. Open MPI prints a backtrace on some of these, debugging aids on all,
+ * with handlers that nobody means to come back from.
+ */
+static bool is_fault(int number)
+{
+	static const int faults[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT };
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++)
+		if (number == faults[i])
+			return true;
+	return false;
+}
+
+/*
  * Old programs waited in read(), which goes on after a handler that was installed with SA_RESTART; poll() never does.
  * Which handler it was nobody knows: the wait ends only if there is one at all that was meant to end it.
  */
@@ -157,7 +171,7 @@ static bool interrupts(void)
 	struct sigaction action;
 
 	for (int number = 1; number < NSIG; number++) {
-		if (sigaction(number, NULL, &action) || action.sa_flags & SA_RESTART)
+		if (is_fault(number) || sigaction(number, NULL, &action) || action.sa_flags & SA_RESTART)
 			continue;
 		if (action.sa_flags & SA_SIGINFO || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN))
 			return true;

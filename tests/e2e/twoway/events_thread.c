@@ -239,6 +239,7 @@ static void *get_once(void *arg)
 /* read(2), in which old programs waited, goes on after such a handler; profilers and launchers rely on it. */
 static void restarted(void)
 {
+	const struct sigaction backtrace = { .sa_handler = count_signal, .sa_flags = (int)SA_RESETHAND };
 	struct waiter waiter = { 0 };
 	struct end end;
 	pthread_t thread;
@@ -248,6 +249,8 @@ static void restarted(void)
 	qp_num = receive_qp(&end);
 	waiter.end = &end;
 	handle_signal(SA_RESTART);
+	/* As MPI libraries do, for a backtrace: not a handler that is meant to end anything but the process. */
+	must(!sigaction(SIGSEGV, &backtrace, NULL));
 	thread = start(get_once, &waiter);
 	for (int i = 1; i <= 3; i++) {
 		usleep(20000);
