@@ -117,6 +117,15 @@ static enum roster_kind find_kind(struct domain *domain, uint32_t qp_num)
 	return roster->kind;
 }
 
+/* A registration under the number of a QP just made is with one that went with its owner. Lock held. */
+static void supersede(struct core *core, uint32_t qp_num)
+{
+	struct rcv_qp *old = rcv_qp_find_settled(core, qp_num);
+
+	if (old && !old->qp)
+		drop(old);
+}
+
 static int create_in(struct domain *domain, uint32_t *qp_num)
 {
 	struct rcv_qp *rcv_qp;
@@ -126,6 +135,7 @@ static int create_in(struct domain *domain, uint32_t *qp_num)
 	if (err)
 		return err;
 	state_lock();
+	supersede(domain->core, qp->qp_num);
 	rcv_qp = insert(domain, qp->qp_num, RCV_QP_OPENING);
 	state_unlock();
 	err = rcv_qp ? 0 : -ENOMEM;
@@ -188,6 +198,26 @@ static int register_by_table(struct core *core, uint32_t qp_num)
 	return err == -EOWNERDEAD ? owner_gone(core, qp_num) : err;
 }
 
+static bool registered_by_table(struct core *core, uint32_t qp_num)
+{
+	const struct rcv_qp *rcv_qp;
+	bool by_table;
+
+	state_lock();
+	rcv_qp = rcv_qp_find_settled(core, qp_num);
+	by_table = rcv_qp && !rcv_qp->qp;
+	state_unlock();
+	return by_table;
+}
+
+/* The QP that this process is registered with may have gone with its owner, and its number be another one's by now. */
+static int register_again(struct core *core, uint32_t qp_num)
+{
+	if (!registered_by_table(core, qp_num) || regtab_is_registered(core->roster.member, qp_num))
+		return 0;
+	return register_by_table(core, qp_num);
+}
+
 static int register_in(struct domain *domain, uint32_t qp_num)
 {
 	struct core *core = domain->core;
@@ -197,7 +227,7 @@ static int register_in(struct domain *domain, uint32_t qp_num)
 
 	rcv_qp = claim(domain, qp_num, &err);
 	if (!rcv_qp)
-		return err;
+		return err ? err : register_again(core, qp_num);
 	err = -EOPNOTSUPP;
 	if (core->roster.kind != ROSTER_OWNER)
 		err = rcv_qp_open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
@@ -226,16 +256,20 @@ int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 
 /*
  * Asked whether it was the last, which costs a system call or two where others remain: a registrant that was killed a
- * moment ago must not keep the QP.
+ * moment ago must not keep the QP. The last may be the owner itself, who unregistered, carried the QP for others and
+ * registered again. Unknown to the table is what went with its owner and whose number was given out anew: that
+ * registration ends here all the same, or the domain could never be closed.
  */
 static int unregister_by_table(struct core *core, uint32_t qp_num)
 {
 	bool last = false;
 	int err = regtab_unregister(core->roster.member, qp_num, &last);
 
-	if (!err && last)
+	if (!err && last) {
+		rcv_qp_retired(core, qp_num);
 		regtab_await_end(core->roster.member, qp_num, END_TIMEOUT_MS);
-	return err;
+	}
+	return err == -EINVAL ? 0 : err;
 }
 
 static struct rcv_qp *begin_unregister(struct core *core, uint32_t qp_num)

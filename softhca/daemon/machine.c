@@ -9,7 +9,8 @@
 #include <time.h>
 
 #define FIRST_GUID 0x0002c90300112200ull
-#define QP_NUMBERS (1u << 18)
+#define QP_NUMBERS_MIN (1u << 11)
+#define QP_NUMBERS_MAX (1u << 18)
 
 uint64_t hca_now(void)
 {
@@ -19,16 +20,28 @@ uint64_t hca_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* A power of two, as in the device; a number is given out again only when all others have been. */
+static uint32_t qp_numbers(const struct settings *settings)
+{
+	uint32_t numbers = QP_NUMBERS_MIN;
+
+	while (numbers < QP_NUMBERS_MAX && numbers < 4 * (uint32_t)settings->max_qp)
+		numbers *= 2;
+	return numbers;
+}
+
 /* Every device starts elsewhere, so that a number of one is not by chance valid on another. */
 static int init_numbers(struct hca_device *device, const struct settings *settings)
 {
+	uint32_t numbers = qp_numbers(settings), apart = numbers < 1u << 14 ? numbers / 32 : 0x200;
 	uint32_t start = 0x40 + (uint32_t)device->index * 0x200;
 
 	if (numtab_init(&device->pds, 1, 1u << 16, start, (uint32_t)settings->max_pd) ||
 	    numtab_init(&device->mrs, 2, 1u << 20, start, (uint32_t)settings->max_mr) ||
 	    numtab_init(&device->cqs, 0x40, 1u << 17, 0x80 + start, (uint32_t)settings->max_cq) ||
 	    numtab_init(&device->srqs, 0x40, 1u << 17, start, (uint32_t)settings->max_srq) ||
-	    numtab_init(&device->qps, 0x40, QP_NUMBERS, 0x200 + start, (uint32_t)settings->max_qp))
+	    numtab_init(&device->qps, 0x40, numbers, 0x40 + ((uint32_t)device->index + 1) * apart,
+			(uint32_t)settings->max_qp))
 		return -ENOMEM;
 	return 0;
 }
@@ -93,7 +106,7 @@ struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint
 
 struct hca_qp *device_qp(const struct hca_device *device, uint32_t qpn)
 {
-	struct hca_qp *qp = numtab_find(&device->qps, qpn & (QP_NUMBERS - 1));
+	struct hca_qp *qp = numtab_find(&device->qps, qpn & (device->qps.limit - 1));
 
 	/* The whole number counts: a target's has a bit more than its place in the table. */
 	return qp && qp->qpn == qpn ? qp : NULL;

@@ -124,6 +124,10 @@ static void create(int d, int i)
 	error = ibv_create_xrc_rcv_qp(&attr, &number);
 	if (error)
 		unexpected("ibv_create_xrc_rcv_qp", error);
+	/* Without ibv_open_qp a QP goes with the process that made it, whoever is registered; then its number is free. */
+	for (int j = 0; j < NUMBERS; j++)
+		if (held[d][j] == number)
+			held[d][j] = 0;
 	held[d][i] = number;
 	board->numbers[d][i] = number;
 }
