@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The daemon's side of `softhca status`, `stop` and `ctl`. */
 #include "control_request.h"
-#include "event.h"
 #include "listing.h"
 #include "trace.h"
 
@@ -95,31 +94,6 @@ static int do_set(struct request *request)
 	return -EINVAL;
 }
 
-/* port DEVICE PORT up|down */
-static int do_port(struct request *request)
-{
-	struct hca_device *device;
-	long port;
-	bool up;
-
-	if (request->count != 4 || (strcmp(request->word[3], "up") && strcmp(request->word[3], "down"))) {
-		fprintf(request->out, "port takes DEVICE PORT up|down\n");
-		return -EINVAL;
-	}
-	device = control_device(request, request->word[1]);
-	port = strtol(request->word[2], NULL, 10);
-	if (!device)
-		return -ENOENT;
-	if (port < 1 || port > device->machine->settings.ports)
-		return control_no_target(request, "port", (uint32_t)port);
-	up = !strcmp(request->word[3], "up");
-	if (device->port[port].active != up) {
-		device->port[port].active = up;
-		event_device(device, up ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR, (uint8_t)port);
-	}
-	return 0;
-}
-
 /* trace [COUNT] */
 static int do_trace(struct request *request)
 {
@@ -141,8 +115,8 @@ static const struct {
 	int (*execute)(struct request *request);
 } commands[] = {
 	{ "status", do_status }, { "stop", do_stop },	{ "objects", do_objects },
-	{ "set", do_set },	 { "event", control_event }, { "port", do_port },
-	{ "fault", control_fault }, { "trace", do_trace },
+	{ "set", do_set },	 { "event", control_event }, { "port", control_port },
+	{ "migrate", control_migrate }, { "fault", control_fault }, { "trace", do_trace },
 };
 
 static int dispatch(struct request *request)

@@ -26,5 +26,7 @@ int control_no_target(struct request *request, const char *what, uint32_t number
 /* Commands: 0 or -errno after a message. */
 int control_event(struct request *request);
 int control_fault(struct request *request);
+int control_port(struct request *request);
+int control_migrate(struct request *request);
 
 #endif

@@ -38,6 +38,7 @@ static const struct {
 	  "          trace [COUNT]                the last commands and their results\n"
 	  "          set NAME=VALUE               changes xrc, open_qp, strict or nap\n"
 	  "          port DEVICE PORT up|down     takes a port down, or up again\n"
+	  "          migrate DEVICE NUMBER        has a QP go over to its alternate path, if it is armed\n"
 	  "          event DEVICE NAME [NUMBER]   raises an asynchronous event\n"
 	  "          fault                        which faults are set, and how often they struck\n"
 	  "          fault DEVICE|all drop RATE | corrupt RATE | duplicate RATE | delay RATE MICROSECONDS |\n"

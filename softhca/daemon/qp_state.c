@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Queue pairs change: attributes, states and what follows from them. */
 #include "event.h"
+#include "path.h"
 #include "qp.h"
 #include "qp_mask.h"
 #include "recv.h"
@@ -40,7 +41,8 @@ static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_q
 	    !valid_path(qp, &request->dest, mask & IBV_QP_PORT ? request->port_num : qp->attr.port))
 		return -EINVAL;
 	if (mask & IBV_QP_ALT_PATH &&
-	    (!valid_path(qp, &request->alt_dest, request->alt_port_num) || request->alt_pkey_index))
+	    (!valid_path(qp, &request->alt_dest, request->alt_port_num) || request->alt_pkey_index ||
+	     request->alt_dest.port_num != request->alt_port_num))
 		return -EINVAL;
 	if (mask & IBV_QP_PATH_MTU && !valid_mtu(request->path_mtu))
 		return -EINVAL;
@@ -69,9 +71,14 @@ static void take_path(struct hca_qp_attr *attr, const struct ib_uverbs_modify_qp
 		attr->alt_port = request->alt_port_num;
 		attr->alt_timeout = request->alt_timeout;
 	}
-	if (mask & IBV_QP_PATH_MIG_STATE)
-		attr->path_mig_state = request->path_mig_state;
 	attr->dest.port_num = attr->port;
+}
+
+/* An armed QP that is told that it has migrated does so. */
+static void take_migration(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
+{
+	if (request->path_mig_state != IBV_MIG_MIGRATED || qp->attr.path_mig_state != IBV_MIG_ARMED || !path_migrate(qp))
+		qp->attr.path_mig_state = request->path_mig_state;
 }
 
 static void take_transport(struct hca_qp_attr *attr, const struct ib_uverbs_modify_qp *request, uint32_t mask)
@@ -172,6 +179,8 @@ int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 		return -EINVAL;
 	take_path(&qp->attr, request, mask);
 	take_transport(&qp->attr, request, mask);
+	if (mask & IBV_QP_PATH_MIG_STATE)
+		take_migration(qp, request);
 	if (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY)
 		qp->notify_drained = request->en_sqd_async_notify;
 	if (mask & IBV_QP_STATE)

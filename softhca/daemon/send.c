@@ -5,6 +5,7 @@
 #include "event.h"
 #include "mem.h"
 #include "mlx4_fmt.h"
+#include "path.h"
 #include "qp.h"
 #include "transport.h"
 
@@ -135,8 +136,8 @@ static void retry_expired(struct timer *timer)
 	list_del(&qp->unanswered);
 	qp->waiting = false;
 	qp->device->machine->active = true;
-	/* One transmission and retry_cnt repetitions, each with its own timeout; a timeout of 0 never expires. */
-	if (unanswered && qp->attr.timeout && ++qp->lost > qp->attr.retry_cnt)
+	/* One transmission and retry_cnt repetitions, each with its own timeout; a timeout of 0 never expires. Then another path. */
+	if (unanswered && qp->attr.timeout && ++qp->lost > qp->attr.retry_cnt && !path_migrate(qp))
 		give_up(qp, NULL, MLX4_RETRY_EXCEEDED);
 	else
 		send_kick(qp);

@@ -3,6 +3,7 @@
 #include "transport.h"
 #include "event.h"
 #include "operation.h"
+#include "path.h"
 #include "qp.h"
 
 #include <string.h>
@@ -34,7 +35,9 @@ static struct hca_qp *reach(const struct hca_qp *qp, uint16_t lid, uint32_t qpn)
 	struct hca_device *device = machine_route(qp->device->machine, lid, &port);
 	struct hca_qp *peer = device ? device_qp(device, qpn) : NULL;
 
-	if (!peer || peer->type != type || !receives(peer) || peer->attr.port != port)
+	if (!peer || peer->type != type || !receives(peer))
+		return NULL;
+	if (peer->attr.port != port && !path_offered(peer, qp))
 		return NULL;
 	return port_up(qp, qp->attr.port) && port_up(peer, port) ? peer : NULL;
 }
@@ -42,7 +45,7 @@ static struct hca_qp *reach(const struct hca_qp *qp, uint16_t lid, uint32_t qpn)
 /* An acknowledgement goes to whom the peer is connected to, not to whoever asked. */
 static bool answers_to(const struct hca_qp *peer, const struct hca_qp *qp)
 {
-	return peer->attr.dest_qpn == qp->qpn && peer->attr.dest.dlid == qp->device->port[qp->attr.port].lid;
+	return peer->attr.dest_qpn == qp->qpn && (path_used(peer, qp) || path_offered(peer, qp));
 }
 
 /* Packets that this piece of the request, or its answer, takes. */
@@ -119,6 +122,7 @@ static enum outcome execute_reliable(struct attempt *attempt)
 	if (!peer || !answers_to(peer, qp) || fault_loses(&qp->device->faults))
 		return LOST;
 	attempt->peer = peer;
+	path_met(peer, qp);
 	outcome = receive(attempt);
 	if (arrived(outcome) && fault_strikes(&qp->device->faults, FAULT_DUPLICATE))
 		receive(attempt);
@@ -147,6 +151,7 @@ static enum outcome execute_unreliable(struct attempt *attempt)
 		return operation_fail(attempt, MLX4_LOCAL_QP_OP);
 	attempt->peer = reach(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	if (attempt->peer && answers_to(attempt->peer, qp) && continues(attempt) && !fault_loses(&qp->device->faults)) {
+		path_met(attempt->peer, qp);
 		established(attempt->peer);
 		twice = attempt->last && !attempt->offset && fault_strikes(&qp->device->faults, FAULT_DUPLICATE);
 		theirs = operation_execute(attempt);

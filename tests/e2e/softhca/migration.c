@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Alternate paths on devices with two ports: loaded, armed, taken, and told of. */
+#include "rig.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LENGTH 5000u
+
+/* Two hosts that are connected by their first ports; the second ports are the alternate path. */
+struct pair {
+	struct host *host[2];
+	struct ibv_qp *qp[2];
+	uint16_t second[2]; /* LIDs of the second ports */
+};
+
+static void control(const char *words)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "LD_PRELOAD= %s ctl %s", getenv("SOFTHCA_TEST_COMMAND"), words);
+	rig_need(!system(command), command);
+}
+
+static struct pair connect_pair(enum ibv_qp_type type)
+{
+	struct rig_link link = rig_link_to(0, 0);
+	struct pair pair;
+
+	link.timeout = 8;
+	for (int i = 0; i < 2; i++) {
+		struct ibv_port_attr port;
+
+		pair.host[i] = rig_host(i);
+		pair.qp[i] = rig_qp(pair.host[i], type, NULL);
+		NEED(!ibv_query_port(pair.host[i]->ctx, 2, &port));
+		pair.second[i] = port.lid;
+	}
+	rig_connect(pair.host[0], pair.qp[0], pair.host[1], pair.qp[1], link);
+	return pair;
+}
+
+static void disconnect(struct pair *pair)
+{
+	for (int i = 0; i < 2; i++) {
+		NEED(!ibv_destroy_qp(pair->qp[i]));
+		rig_free_host(pair->host[i]);
+	}
+	for (int port = 1; port <= 2; port++) {
+		char words[32];
+
+		snprintf(words, sizeof(words), "port mlx4_0 %d up", port);
+		control(words);
+	}
+}
+
+static int set_state(struct ibv_qp *qp, enum ibv_mig_state state)
+{
+	struct ibv_qp_attr attr = { .path_mig_state = state };
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_PATH_MIG_STATE);
+}
+
+static int load(struct ibv_qp *qp, uint16_t dlid, uint8_t port)
+{
+	struct ibv_qp_attr attr = {
+		.alt_ah_attr = { .dlid = dlid, .port_num = port }, .alt_port_num = port, .alt_timeout = 9,
+		.path_mig_state = IBV_MIG_REARM,
+	};
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE);
+}
+
+static bool is(struct ibv_qp *qp, enum ibv_mig_state state, uint8_t port)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	NEED(!ibv_query_qp(qp, &attr, IBV_QP_PATH_MIG_STATE | IBV_QP_PORT, &init));
+	return attr.path_mig_state == state && attr.port_num == port && attr.ah_attr.port_num == port &&
+	       attr.timeout == (port == 1 ? 8 : 9);
+}
+
+/* One message in each direction. */
+static bool talk(struct pair *pair)
+{
+	for (int i = 0; i < 2; i++) {
+		struct host *from = pair->host[i], *to = pair->host[1 - i];
+		struct ibv_send_wr wr;
+		struct ibv_sge sge;
+		struct ibv_wc wc;
+
+		memset(from->buffer, 0x30 + i, LENGTH);
+		memset(to->buffer + LENGTH, 0, LENGTH);
+		CHECK(!rig_post_recv(to, pair->qp[1 - i], LENGTH, LENGTH, 1));
+		wr = rig_wr(from, &sge, IBV_WR_SEND, 0, LENGTH);
+		CHECK(!rig_post(pair->qp[i], &wr) && rig_poll(from->cq, &wc) && !wc.status);
+		CHECK(rig_poll(to->cq, &wc) && !wc.status && wc.byte_len == LENGTH);
+		CHECK(!memcmp(from->buffer, to->buffer + LENGTH, LENGTH));
+	}
+	return true;
+}
+
+/* The next event of a QP, past those of ports and of communication that begins. */
+static bool hears(struct host *host, enum ibv_event_type type)
+{
+	struct ibv_async_event event;
+	bool skip;
+
+	do {
+		if (!rig_async(host->ctx, &event))
+			return false;
+		skip = event.event_type == IBV_EVENT_COMM_EST || event.event_type == IBV_EVENT_PORT_ERR ||
+		       event.event_type == IBV_EVENT_PORT_ACTIVE;
+		ibv_ack_async_event(&event);
+	} while (skip);
+	return event.event_type == type;
+}
+
+static bool arm(struct pair *pair)
+{
+	for (int i = 0; i < 2; i++)
+		CHECK(!load(pair->qp[i], pair->second[1 - i], 2) && is(pair->qp[i], IBV_MIG_REARM, 1));
+	/* Both have to know that the other is ready. */
+	CHECK(talk(pair));
+	CHECK(is(pair->qp[0], IBV_MIG_ARMED, 1) && is(pair->qp[1], IBV_MIG_ARMED, 1));
+	return true;
+}
+
+/* The one end has migrated; the other follows with the first packet. */
+static bool goes_over(struct pair *pair, int first)
+{
+	CHECK(hears(pair->host[first], IBV_EVENT_PATH_MIG));
+	CHECK(is(pair->qp[first], IBV_MIG_MIGRATED, 2));
+	CHECK(talk(pair));
+	CHECK(hears(pair->host[1 - first], IBV_EVENT_PATH_MIG));
+	CHECK(is(pair->qp[1 - first], IBV_MIG_MIGRATED, 2));
+	return talk(pair);
+}
+
+static bool port_down(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+
+	CHECK(arm(&pair));
+	control("port mlx4_0 1 down");
+	CHECK(goes_over(&pair, 0));
+	disconnect(&pair);
+	return true;
+}
+
+static bool on_request(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+	char words[64];
+
+	CHECK(arm(&pair));
+	snprintf(words, sizeof(words), "migrate mlx4_1 %u", pair.qp[1]->qp_num);
+	control(words);
+	CHECK(hears(pair.host[1], IBV_EVENT_PATH_MIG) && is(pair.qp[1], IBV_MIG_MIGRATED, 2));
+	/* It is the other that speaks first, on the path that nobody listens on any more: it gives that up. */
+	CHECK(talk(&pair));
+	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && is(pair.qp[0], IBV_MIG_MIGRATED, 2));
+	disconnect(&pair);
+	return true;
+}
+
+static bool by_the_program(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+
+	CHECK(arm(&pair));
+	CHECK(!set_state(pair.qp[0], IBV_MIG_MIGRATED));
+	CHECK(goes_over(&pair, 0));
+	/* And back again, with the first ports as the alternate path. */
+	CHECK(!load(pair.qp[0], pair.host[1]->lid, 1) && !load(pair.qp[1], pair.host[0]->lid, 1));
+	CHECK(talk(&pair) && is(pair.qp[0], IBV_MIG_ARMED, 2));
+	CHECK(!set_state(pair.qp[1], IBV_MIG_MIGRATED));
+	CHECK(hears(pair.host[1], IBV_EVENT_PATH_MIG) && talk(&pair) && hears(pair.host[0], IBV_EVENT_PATH_MIG));
+	disconnect(&pair);
+	return true;
+}
+
+/* A request that is under way when its path goes arrives by the other. */
+static bool under_way(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	CHECK(arm(&pair));
+	wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
+	CHECK(!rig_post(pair.qp[0], &wr));
+	CHECK(rig_quiet(pair.host[0]->cq, 20)); /* no buffer yet */
+	control("port mlx4_0 1 down");
+	CHECK(!rig_post_recv(pair.host[1], pair.qp[1], LENGTH, LENGTH, 1));
+	CHECK(rig_poll(pair.host[0]->cq, &wc) && !wc.status);
+	CHECK(rig_poll(pair.host[1]->cq, &wc) && !wc.status);
+	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && hears(pair.host[1], IBV_EVENT_PATH_MIG));
+	disconnect(&pair);
+	return true;
+}
+
+static bool unreliable(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_UC);
+
+	for (int i = 0; i < 2; i++)
+		CHECK(!load(pair.qp[i], pair.second[1 - i], 2));
+	CHECK(talk(&pair));
+	control("port mlx4_0 1 down");
+	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && talk(&pair) && hears(pair.host[1], IBV_EVENT_PATH_MIG));
+	disconnect(&pair);
+	return true;
+}
+
+/* Not armed, or nowhere to go: the retries run out, as ever. */
+static bool stays(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	CHECK(arm(&pair));
+	control("port mlx4_0 2 down");
+	control("port mlx4_0 1 down");
+	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG_ERR) && is(pair.qp[0], IBV_MIG_ARMED, 1));
+	wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
+	CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
+	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG_ERR));
+	disconnect(&pair);
+	pair = connect_pair(IBV_QPT_RC);
+	CHECK(!load(pair.qp[0], pair.second[1], 2) && talk(&pair) && is(pair.qp[0], IBV_MIG_REARM, 1));
+	control("port mlx4_0 1 down");
+	CHECK(is(pair.qp[0], IBV_MIG_REARM, 1));
+	disconnect(&pair);
+	return true;
+}
+
+static bool refusals(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+	struct ibv_qp_attr attr = { .alt_ah_attr = { .dlid = 1, .port_num = 1 }, .alt_port_num = 2 };
+
+	CHECK(load(pair.qp[0], pair.second[1], 3) == EINVAL && load(pair.qp[0], pair.second[1], 0) == EINVAL);
+	CHECK(ibv_modify_qp(pair.qp[0], &attr, IBV_QP_ALT_PATH) == EINVAL);
+	attr.alt_ah_attr.port_num = 2;
+	CHECK(!ibv_modify_qp(pair.qp[0], &attr, IBV_QP_ALT_PATH));
+	disconnect(&pair);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct rig_case cases[] = {
+		{ "a port goes down", port_down },	{ "on request", on_request },
+		{ "by the program, and back", by_the_program }, { "a request under way", under_way },
+		{ "an unreliable connection", unreliable }, { "who is not armed stays", stays },
+		{ "refusals", refusals },
+	};
+
+	NEED(getenv("SOFTHCA_TEST_COMMAND"));
+	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Connections that go over to their alternate path."""
+
+import os
+import pathlib
+
+PROGRAM = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"]) / "softhca-migration"
+
+
+def test_migration(run, softhca):
+    done = run([softhca, "run", "--ports=2", "--", PROGRAM], timeout=60, env={"SOFTHCA_TEST_COMMAND": str(softhca)})
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_who_cannot_migrate(run, softhca):
+    for words, complaint in [(["mlx4_0"], "takes DEVICE NUMBER"), (["mlx4_9", "1"], "no device mlx4_9"), (["mlx4_0", "99"], "no QP 99"),
+                             (["mlx4_0", "mine"], "no QP")]:
+        done = run([softhca, "run", "--", softhca, "ctl", "migrate", *words])
+        assert done.returncode == 1 and complaint in done.stderr
