@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* ibv_destroy_cq waits until every event that was read is acknowledged. */
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <unistd.h>
+
+#include "rig.h"
+
+#define EVENTS 3
+
+static struct ibv_comp_channel *channel;
+static struct ibv_cq *cq;
+static struct ibv_srq *srq;
+
+static void set_up(enum owner owner)
+{
+	rig_open(owner);
+	channel = rig_channel();
+	cq = rig_cq(channel, &cq);
+	srq = rig_srq(cq);
+}
+
+static void read_events(int count)
+{
+	for (int i = 0; i < count; i++) {
+		rig_arm(cq, 0);
+		rig_send(srq, 0);
+		rig_event(channel, cq);
+		rig_arrived(cq);
+	}
+}
+
+static void take_down(void)
+{
+	IS(ibv_destroy_srq(srq), 0);
+	IS(ibv_destroy_cq(cq), 0);
+	IS(ibv_destroy_comp_channel(channel), 0);
+}
+
+static void one_by_one(enum owner owner)
+{
+	set_up(owner);
+	read_events(EVENTS);
+	for (int i = 0; i < EVENTS; i++)
+		ibv_ack_cq_events(cq, 1);
+	take_down();
+}
+
+static void all_at_once(enum owner owner)
+{
+	set_up(owner);
+	read_events(EVENTS);
+	ibv_ack_cq_events(cq, EVENTS);
+	take_down();
+}
+
+/* Programs that have no other pointer at hand. */
+static void through_the_image(enum owner owner)
+{
+	set_up(owner);
+	read_events(EVENTS);
+	ibv_ack_cq_events(srq->xrc_cq, EVENTS);
+	take_down();
+}
+
+/* The SRQ's end does not wait for the CQ's events. */
+static void after_the_srq_has_gone(enum owner owner)
+{
+	set_up(owner);
+	read_events(1);
+	IS(ibv_destroy_srq(srq), 0);
+	ibv_ack_cq_events(cq, 1);
+	IS(ibv_destroy_cq(cq), 0);
+	IS(ibv_destroy_comp_channel(channel), 0);
+}
+
+static atomic_int acked;
+
+static void *destroy(void *unused)
+{
+	int ret = ibv_destroy_cq(cq);
+
+	(void)unused;
+	if (ret)
+		rig_fail(__FILE__, __LINE__, "ibv_destroy_cq: %d", ret);
+	return atomic_load(&acked) ? &acked : NULL;	/* was it there before we were let go? */
+}
+
+static void destroy_waits(enum owner owner)
+{
+	void *in_order = NULL;
+	pthread_t thread;
+
+	set_up(owner);
+	read_events(2);
+	IS(ibv_destroy_srq(srq), 0);
+	ibv_ack_cq_events(cq, 1);
+	IS(pthread_create(&thread, NULL, destroy, NULL), 0);
+	usleep(50000);			/* time to come back too early */
+	atomic_store(&acked, 1);
+	ibv_ack_cq_events(cq, 1);
+	IS(pthread_join(thread, &in_order), 0);
+	HOLDS(in_order);
+	IS(ibv_destroy_comp_channel(channel), 0);
+}
+
+static const struct row rows[] = {
+	{ "one by one", one_by_one },
+	{ "all at once", all_at_once },
+	{ "by the SRQ's xrc_cq", through_the_image },
+	{ "after the SRQ has gone", after_the_srq_has_gone },
+	{ "the end of the CQ waits for the last one", destroy_waits },
+};
+
+GROUP(ack);

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* ibv_destroy_comp_channel: EBUSY as long as a CQ is on it, and then the channel goes on. */
+
+#include "rig.h"
+
+#define CQS 3
+
+/* How many CQs are on the channel, and how many of them are the XRC CQ of an SRQ, from the first on. */
+struct attached {
+	int cqs, srqs;
+};
+
+static void busy_until_the_last_cq_is_gone(const struct attached *attached)
+{
+	struct ibv_comp_channel *channel = rig_channel();
+	struct ibv_srq *srqs[CQS];
+	struct ibv_cq *cqs[CQS];
+
+	for (int i = 0; i < attached->cqs; i++)
+		cqs[i] = rig_cq(channel, &cqs[i]);
+	for (int i = 0; i < attached->srqs; i++)
+		srqs[i] = rig_srq(cqs[i]);
+	for (int i = 0; i < attached->cqs; i++) {
+		IS(ibv_destroy_comp_channel(channel), EBUSY);
+		if (i < attached->srqs) {
+			IS(ibv_destroy_cq(cqs[i]), EBUSY);
+			IS(ibv_destroy_srq(srqs[i]), 0);
+		}
+		IS(ibv_destroy_comp_channel(channel), EBUSY);
+		IS(ibv_destroy_cq(cqs[i]), 0);
+	}
+	IS(ibv_destroy_comp_channel(channel), 0);
+}
+
+static void every_number(enum owner owner)
+{
+	static const struct attached table[] = {
+		{ 0, 0 }, { 1, 0 }, { 1, 1 }, { 2, 0 }, { 2, 1 }, { 2, 2 }, { CQS, 0 }, { CQS, 2 }, { CQS, CQS },
+	};
+
+	rig_open(owner);
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++)
+		busy_until_the_last_cq_is_gone(&table[i]);
+}
+
+static void two_srqs_of_one_cq(enum owner owner)
+{
+	struct ibv_comp_channel *channel;
+	struct ibv_srq *first, *second;
+	struct ibv_cq *cq;
+
+	rig_open(owner);
+	channel = rig_channel();
+	cq = rig_cq(channel, NULL);
+	first = rig_srq(cq);
+	second = rig_srq(cq);
+	IS(ibv_destroy_srq(first), 0);
+	IS(ibv_destroy_cq(cq), EBUSY);
+	IS(ibv_destroy_srq(second), 0);
+	IS(ibv_destroy_cq(cq), 0);
+	IS(ibv_destroy_comp_channel(channel), 0);
+}
+
+static void refused_cq_is_not_on_it(enum owner owner)
+{
+	struct ibv_comp_channel *channel;
+
+	rig_open(owner);
+	channel = rig_channel();
+	HOLDS(!ibv_create_cq(rig.receiver, 1 << 30, NULL, channel, 0));
+	HOLDS(!ibv_create_cq(rig.receiver, 0, NULL, channel, 0));
+	IS(ibv_destroy_comp_channel(channel), 0);
+}
+
+static void other_cqs_do_not_count(enum owner owner)
+{
+	struct ibv_comp_channel *channel, *other;
+	struct ibv_cq *without, *with_other;
+
+	rig_open(owner);
+	channel = rig_channel();
+	other = rig_channel();
+	without = rig_cq(NULL, NULL);
+	with_other = rig_cq(other, NULL);
+	HOLDS(rig_srq(without) && rig_srq(with_other));
+	IS(ibv_destroy_comp_channel(channel), 0);
+	IS(ibv_destroy_comp_channel(other), EBUSY);
+}
+
+static void refused_end_changes_nothing(enum owner owner)
+{
+	struct ibv_comp_channel *channel;
+	struct ibv_srq *srq;
+	struct ibv_cq *cq;
+
+	rig_open(owner);
+	channel = rig_channel();
+	cq = rig_cq(channel, &cq);
+	srq = rig_srq(cq);
+	rig_arm(cq, 0);
+	IS(ibv_destroy_comp_channel(channel), EBUSY);
+	IS(ibv_destroy_cq(cq), EBUSY);
+	rig_send(srq, 0);
+	rig_event(channel, cq);
+	ibv_ack_cq_events(cq, 1);
+	IS(ibv_destroy_srq(srq), 0);
+	IS(ibv_destroy_cq(cq), 0);
+	IS(ibv_destroy_comp_channel(channel), 0);
+}
+
+/* Only what was read has to be acknowledged. */
+static void unread_event_holds_nothing_up(enum owner owner)
+{
+	struct ibv_comp_channel *channel;
+	struct ibv_srq *srq;
+	struct ibv_cq *cq, *stays;
+
+	rig_open(owner);
+	channel = rig_channel();
+	cq = rig_cq(channel, &cq);
+	stays = rig_cq(channel, &stays);
+	srq = rig_srq(cq);
+	rig_arm(cq, 0);
+	rig_send(srq, 0);
+	HOLDS(rig_readable(channel, PATIENCE_MS));
+	IS(ibv_destroy_srq(srq), 0);
+	IS(ibv_destroy_cq(cq), 0);
+	rig_no_event(channel);	/* it went with its CQ: no program gets a pointer to what is freed */
+	IS(ibv_destroy_cq(stays), 0);
+	IS(ibv_destroy_comp_channel(channel), 0);
+}
+
+static const struct row rows[] = {
+	{ "busy until the last CQ is gone, the CQ until its SRQ is", every_number },
+	{ "two SRQs may have one CQ, which stays until both are gone", two_srqs_of_one_cq },
+	{ "a CQ that could not be made is not on the channel", refused_cq_is_not_on_it },
+	{ "CQs without a channel or on another do not count", other_cqs_do_not_count },
+	{ "after EBUSY everything works on", refused_end_changes_nothing },
+	{ "an event that nobody read goes with its CQ", unread_event_holds_nothing_up },
+};
+
+GROUP(destroy);
