@@ -31,7 +31,7 @@ static void read_segments(Elf *elf, struct elf_info *info)
 			continue;
 		info->has_interpreter = true;
 		/* The string must end inside the file: these files come from anywhere. */
-		if (image && segment.p_offset < size && memchr(image + segment.p_offset, '\0', size - segment.p_offset))
+		if (image && segment.p_offset < size && memchr(image + segment.p_offset, '\0', size - (size_t)segment.p_offset))
 			info->interpreter = copy_string(image + segment.p_offset);
 	}
 }

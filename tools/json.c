@@ -69,8 +69,8 @@ void json_bool(struct json *json, const char *key, bool value)
 	fputs(value ? "true" : "false", json->out);
 }
 
-void json_number(struct json *json, const char *key, long value)
+void json_number(struct json *json, const char *key, long long value)
 {
 	separate(json, key);
-	fprintf(json->out, "%ld", value);
+	fprintf(json->out, "%lld", value);
 }

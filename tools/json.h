@@ -17,6 +17,6 @@ void json_open(struct json *json, const char *key, char bracket);
 void json_close(struct json *json, char bracket);
 void json_string(struct json *json, const char *key, const char *value); /* NULL becomes null */
 void json_bool(struct json *json, const char *key, bool value);
-void json_number(struct json *json, const char *key, long value);
+void json_number(struct json *json, const char *key, long long value);
 
 #endif

@@ -10,7 +10,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#define ARENA_SIZE ((size_t)256 << 20) /* sparse: only what is used costs memory */
+/* Sparse: only what is used costs memory. In a 32-bit process addresses are what is scarce. */
+#define ARENA_SIZE ((size_t)(sizeof(void *) > 4 ? 256 : 64) << 20)
 #define PAGE	   ((size_t)4096)
 #define PAGES	   (ARENA_SIZE / PAGE)
 
@@ -54,7 +55,7 @@ static void create(void)
 	arena.fd = create_file();
 	if (arena.fd < 0)
 		return;
-	base = real()->mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, arena.fd, 0);
+	base = real()->mmap64(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, arena.fd, 0);
 	if (base == MAP_FAILED) {
 		real()->close(arena.fd);
 		arena.fd = -1;

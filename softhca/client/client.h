@@ -11,21 +11,29 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-/* ---- the next definition of what this library interposes (real.c) ---- */
+/*
+ * ---- the next definition of what this library interposes (real.c) ----
+ * Both names of each: on a 64-bit machine they are one function, on a 32-bit one they have other structures and limits.
+ */
 
 struct real_calls {
 	int (*open)(const char *path, int flags, ...);
+	int (*open64)(const char *path, int flags, ...);
 	int (*close)(int fd);
 	ssize_t (*write)(int fd, const void *data, size_t length);
-	void *(*mmap)(void *address, size_t length, int prot, int flags, int fd, off_t offset);
+	void *(*mmap64)(void *address, size_t length, int prot, int flags, int fd, off64_t offset);
 	int (*munmap)(void *address, size_t length);
 	int (*socket)(int domain, int type, int protocol);
 	int (*stat)(const char *path, struct stat *st);
 	int (*lstat)(const char *path, struct stat *st);
+	int (*stat64)(const char *path, struct stat64 *st);
+	int (*lstat64)(const char *path, struct stat64 *st);
 	int (*access)(const char *path, int mode);
 	FILE *(*fopen)(const char *path, const char *mode);
+	FILE *(*fopen64)(const char *path, const char *mode);
 	DIR *(*opendir)(const char *path);
 	struct dirent *(*readdir)(DIR *dir);
+	struct dirent64 *(*readdir64)(DIR *dir);
 	int (*closedir)(DIR *dir);
 };
 
@@ -50,8 +58,9 @@ bool place_is_device_list(const char *path);
 
 /* @dir is that directory, just opened. */
 void order_opened(DIR *dir);
-/* Its next entry or NULL; *ours = false for any other directory. */
+/* Its next entry or NULL, as either function has it; *ours = false for any other directory. */
 struct dirent *order_next(DIR *dir, bool *ours);
+struct dirent64 *order_next64(DIR *dir, bool *ours);
 void order_closed(DIR *dir);
 
 /* ---- opened device contexts (dev.c) ---- */
@@ -67,7 +76,7 @@ void dev_put(struct dev *dev);
 
 /* As write(2), mmap(2), close(2) on a uverbs file. */
 ssize_t dev_write(struct dev *dev, const void *data, size_t length);
-void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off_t offset);
+void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offset);
 int dev_close(struct dev *dev, int fd);
 
 /* True while this process has a context open. */

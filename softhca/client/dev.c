@@ -286,14 +286,14 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 	return error ? -1 : (ssize_t)length;
 }
 
-void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off_t offset)
+void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offset)
 {
 	/* Page 0 is the doorbell page. BlueFlame and the clock are not offered, so nobody asks for their pages. */
 	if (dev->pid != getpid() || offset || length != SOFTHCA_UAR_LEN) {
 		errno = EINVAL;
 		return MAP_FAILED;
 	}
-	return real()->mmap(NULL, length, prot, flags, dev->uar, 0);
+	return real()->mmap64(NULL, length, prot, flags, dev->uar, 0);
 }
 
 int dev_close(struct dev *dev, int fd)

@@ -19,14 +19,14 @@
 HOOK int __open_2(const char *path, int flags);
 HOOK int __open64_2(const char *path, int flags);
 
-static int hooked_open(const char *path, int flags, mode_t mode)
+static int hooked_open(int (*next)(const char *, int, ...), const char *path, int flags, mode_t mode)
 {
 	char buffer[PATH_MAX];
 	int index = place_uverbs(path);
 
 	if (index >= 0)
 		return dev_open((unsigned int)index, flags);
-	return real()->open(place_redirect(path, buffer, sizeof(buffer)), flags, mode);
+	return next(place_redirect(path, buffer, sizeof(buffer)), flags, mode);
 }
 
 static mode_t mode_argument(int flags, va_list args)
@@ -42,7 +42,7 @@ HOOK int open(const char *path, int flags, ...)
 	va_start(args, flags);
 	mode = mode_argument(flags, args);
 	va_end(args);
-	return hooked_open(path, flags, mode);
+	return hooked_open(real()->open, path, flags, mode);
 }
 
 HOOK int open64(const char *path, int flags, ...)
@@ -53,18 +53,18 @@ HOOK int open64(const char *path, int flags, ...)
 	va_start(args, flags);
 	mode = mode_argument(flags, args);
 	va_end(args);
-	return hooked_open(path, flags, mode);
+	return hooked_open(real()->open64, path, flags, mode);
 }
 
 /* What open() becomes in a program built with _FORTIFY_SOURCE whose flags are not constant. */
 HOOK int __open_2(const char *path, int flags)
 {
-	return hooked_open(path, flags, 0);
+	return hooked_open(real()->open, path, flags, 0);
 }
 
 HOOK int __open64_2(const char *path, int flags)
 {
-	return hooked_open(path, flags, 0);
+	return hooked_open(real()->open64, path, flags, 0);
 }
 
 HOOK int close(int fd)
@@ -99,7 +99,7 @@ static bool is_provider(const void *caller)
 	return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libmlx4");
 }
 
-static void *hooked_mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset, const void *caller)
+static void *hooked_mmap(void *address, size_t length, int prot, int flags, int fd, off64_t offset, const void *caller)
 {
 	struct dev *dev = dev_get(fd);
 	void *result;
@@ -115,7 +115,7 @@ static void *hooked_mmap(void *address, size_t length, int prot, int flags, int 
 		if (result)
 			return result;
 	}
-	return real()->mmap(address, length, prot, flags, fd, offset);
+	return real()->mmap64(address, length, prot, flags, fd, offset);
 }
 
 HOOK void *mmap(void *address, size_t length, int prot, int flags, int fd, off_t offset)
@@ -166,22 +166,20 @@ HOOK int lstat(const char *path, struct stat *st)
 	return real()->lstat(stat_path(path, buffer, sizeof(buffer)), st);
 }
 
-/* The names in programs built with 64 bit file offsets; the structures are the same on 64 bit machines. */
+/* The names in programs built with 64 bit file offsets. */
 HOOK int stat64(const char *path, struct stat64 *st)
 {
 	char buffer[PATH_MAX];
 
-	return real()->stat(stat_path(path, buffer, sizeof(buffer)), (struct stat *)(void *)st);
+	return real()->stat64(stat_path(path, buffer, sizeof(buffer)), st);
 }
 
 HOOK int lstat64(const char *path, struct stat64 *st)
 {
 	char buffer[PATH_MAX];
 
-	return real()->lstat(stat_path(path, buffer, sizeof(buffer)), (struct stat *)(void *)st);
+	return real()->lstat64(stat_path(path, buffer, sizeof(buffer)), st);
 }
-
-_Static_assert(sizeof(struct stat) == sizeof(struct stat64), "the hooks of stat64 take one for the other");
 
 HOOK int access(const char *path, int mode)
 {
@@ -201,7 +199,7 @@ HOOK FILE *fopen64(const char *path, const char *mode)
 {
 	char buffer[PATH_MAX];
 
-	return real()->fopen(place_redirect(path, buffer, sizeof(buffer)), mode);
+	return real()->fopen64(place_redirect(path, buffer, sizeof(buffer)), mode);
 }
 
 HOOK DIR *opendir(const char *path)
@@ -225,10 +223,11 @@ HOOK struct dirent *readdir(DIR *dir)
 
 HOOK struct dirent64 *readdir64(DIR *dir)
 {
-	return (struct dirent64 *)(void *)readdir(dir);
-}
+	bool ours;
+	struct dirent64 *entry = order_next64(dir, &ours);
 
-_Static_assert(sizeof(struct dirent) == sizeof(struct dirent64), "the hook of readdir64 takes one for the other");
+	return ours ? entry : real()->readdir64(dir);
+}
 
 HOOK int closedir(DIR *dir)
 {

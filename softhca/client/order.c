@@ -14,7 +14,8 @@
 struct ordered {
 	_Atomic(DIR *) dir; /* whose entries these are; NULL = free */
 	int count, at;
-	struct dirent entry[MAX_ENTRIES];
+	struct dirent64 entry[MAX_ENTRIES];
+	struct dirent last; /* as readdir() has it */
 };
 
 /* As many as threads that list devices at the same moment; one more sees the file system's order. */
@@ -24,15 +25,15 @@ static atomic_int used;
 /* "uverbs10" comes after "uverbs9". */
 static int compare(const void *a, const void *b)
 {
-	return strverscmp(((const struct dirent *)a)->d_name, ((const struct dirent *)b)->d_name);
+	return strverscmp(((const struct dirent64 *)a)->d_name, ((const struct dirent64 *)b)->d_name);
 }
 
 static void load(struct ordered *slot, DIR *dir)
 {
-	struct dirent *entry;
+	struct dirent64 *entry;
 
 	slot->count = slot->at = 0;
-	while (slot->count < MAX_ENTRIES && (entry = real()->readdir(dir)))
+	while (slot->count < MAX_ENTRIES && (entry = real()->readdir64(dir)))
 		slot->entry[slot->count++] = *entry;
 	qsort(slot->entry, (size_t)slot->count, sizeof(slot->entry[0]), compare);
 }
@@ -63,12 +64,33 @@ static struct ordered *find(DIR *dir)
 	return NULL;
 }
 
-struct dirent *order_next(DIR *dir, bool *ours)
+static struct dirent64 *next(struct ordered *slot)
+{
+	return slot && slot->at < slot->count ? &slot->entry[slot->at++] : NULL;
+}
+
+struct dirent64 *order_next64(DIR *dir, bool *ours)
 {
 	struct ordered *slot = find(dir);
 
 	*ours = slot != NULL;
-	return slot && slot->at < slot->count ? &slot->entry[slot->at++] : NULL;
+	return next(slot);
+}
+
+struct dirent *order_next(DIR *dir, bool *ours)
+{
+	struct ordered *slot = find(dir);
+	const struct dirent64 *entry = next(slot);
+
+	*ours = slot != NULL;
+	if (!entry)
+		return NULL;
+	slot->last.d_ino = (ino_t)entry->d_ino;
+	slot->last.d_off = (off_t)entry->d_off;
+	slot->last.d_reclen = sizeof(slot->last);
+	slot->last.d_type = entry->d_type;
+	memcpy(slot->last.d_name, entry->d_name, sizeof(slot->last.d_name));
+	return &slot->last;
 }
 
 void order_closed(DIR *dir)

@@ -13,17 +13,22 @@ static atomic_bool found;
 static void find_all(void)
 {
 	*(void **)&calls.open = dlsym(RTLD_NEXT, "open");
+	*(void **)&calls.open64 = dlsym(RTLD_NEXT, "open64");
 	*(void **)&calls.close = dlsym(RTLD_NEXT, "close");
 	*(void **)&calls.write = dlsym(RTLD_NEXT, "write");
-	*(void **)&calls.mmap = dlsym(RTLD_NEXT, "mmap");
+	*(void **)&calls.mmap64 = dlsym(RTLD_NEXT, "mmap64");
 	*(void **)&calls.munmap = dlsym(RTLD_NEXT, "munmap");
 	*(void **)&calls.socket = dlsym(RTLD_NEXT, "socket");
 	*(void **)&calls.stat = dlsym(RTLD_NEXT, "stat");
+	*(void **)&calls.stat64 = dlsym(RTLD_NEXT, "stat64");
 	*(void **)&calls.lstat = dlsym(RTLD_NEXT, "lstat");
+	*(void **)&calls.lstat64 = dlsym(RTLD_NEXT, "lstat64");
 	*(void **)&calls.access = dlsym(RTLD_NEXT, "access");
 	*(void **)&calls.fopen = dlsym(RTLD_NEXT, "fopen");
+	*(void **)&calls.fopen64 = dlsym(RTLD_NEXT, "fopen64");
 	*(void **)&calls.opendir = dlsym(RTLD_NEXT, "opendir");
 	*(void **)&calls.readdir = dlsym(RTLD_NEXT, "readdir");
+	*(void **)&calls.readdir64 = dlsym(RTLD_NEXT, "readdir64");
 	*(void **)&calls.closedir = dlsym(RTLD_NEXT, "closedir");
 }
 

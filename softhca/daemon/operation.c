@@ -67,7 +67,7 @@ static struct hca_mr *remote_side(const struct attempt *attempt, const struct hc
 
 	if (mr) {
 		mem_vec_init(vec, mr->obj.ctx);
-		mem_vec_add(vec, mr_address(mr, wqe->remote_address), length);
+		mem_vec_add(vec, mr_address(mr, wqe->remote_address), (size_t)length);
 		mem_vec_seek(vec, attempt->offset);
 	}
 	return mr;
@@ -94,7 +94,7 @@ enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip
 			skip -= part;
 			continue;
 		}
-		mem_vec_add(vec, mr_address(mr, sge[i].address + skip), part - skip);
+		mem_vec_add(vec, mr_address(mr, sge[i].address + skip), (size_t)(part - skip));
 		skip = 0;
 	}
 	return length ? BUFFER_SHORT : BUFFER_OK;

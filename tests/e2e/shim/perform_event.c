@@ -31,14 +31,14 @@ void do_get_event(struct actor_state *state, const struct request *request, stru
 	struct ibv_context *context = state->places[OWN].context;
 	struct ibv_async_event *event = guarded_new(sizeof(*event), 0xff);
 	bool blocking = !(request->flags & DRAIN);
-	uint64_t element;
+	uint64_t element = 0; /* of a 32-bit program's union there is no more */
 
 	if (!wait_for_event(context, request->timeout_ms) && blocking) {
 		result->ret = result->err = ETIMEDOUT;
 		return;
 	}
 	get(context, event, blocking, result);
-	memcpy(&element, &event->element, sizeof(element));
+	memcpy(&element, &event->element, sizeof(event->element));
 	result->event_type = (uint32_t)event->event_type;
 	result->number = event->element.xrc_qp_num;
 	fact(result, UPPER_HALF_ZERO, !(element >> 32));

@@ -5,10 +5,18 @@
 
 #include "state.h"
 
-/* Where the headers of MLNX_OFED 2 to 4 have what OFED 1.x has at 32, 40 and 48 (contract 2.6). */
+/* Where OFED 1.x has the number, and where the headers of MLNX_OFED 2 to 4 have all three (contract 2.1 and 2.6). */
+#ifdef __x86_64__
+#define OFED_NUMBER 32
 #define MLNX_NUMBER 152
 #define MLNX_DOMAIN 160
 #define MLNX_CQ 168
+#else
+#define OFED_NUMBER 20
+#define MLNX_NUMBER 108
+#define MLNX_DOMAIN 112
+#define MLNX_CQ 116
+#endif
 
 static char srq_context;
 
@@ -28,7 +36,7 @@ static bool pointer_at(const struct ibv_srq *srq, size_t offset, const void *wan
 static void look_at(const struct ibv_srq *srq, const struct opened *opened, struct result *result)
 {
 	result->number = srq->xrc_srq_num;
-	result->raw_number = number_at(srq, 32);
+	result->raw_number = number_at(srq, OFED_NUMBER);
 	fact(result, CONTEXT_MATCHES, srq->context == opened->context);
 	fact(result, PD_MATCHES, srq->pd == opened->pd);
 	fact(result, USER_CONTEXT_MATCHES, srq->srq_context == &srq_context);

@@ -18,9 +18,9 @@ uint32_t receive_qp(struct end *end)
 
 uint64_t event_number(const struct ibv_async_event *event)
 {
-	uint64_t number;
+	uint64_t number = 0; /* of a 32-bit program's union there is no more */
 
-	memcpy(&number, &event->element, sizeof(number));
+	memcpy(&number, &event->element, sizeof(event->element));
 	return number;
 }
 

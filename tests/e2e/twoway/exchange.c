@@ -193,7 +193,7 @@ static void poll_all(unsigned sends, unsigned recvs)
 {
 	while (sends || recvs) {
 		struct ibv_wc wc = end_poll(&end);
-		size_t op = wc.wr_id >> 8;
+		size_t op = (size_t)(wc.wr_id >> 8);
 
 		must(op < OPS);
 		if (wc.opcode & IBV_WC_RECV) {
