@@ -214,18 +214,11 @@ static struct regtab *registry_find(struct registry *registry, dev_t dev, ino_t 
 	return NULL;
 }
 
-int regtab_file_of_process(dev_t dev, ino_t ino)
+int regtab_file_of_process(struct registry *registry, dev_t dev, ino_t ino)
 {
-	struct registry *registry = regtab_registry_lock();
-	struct regtab *tab;
-	int fd;
+	struct regtab *tab = registry_find(registry, dev, ino);
 
-	if (!registry)
-		return -1;
-	tab = registry_find(registry, dev, ino);
-	fd = tab ? tab->file.fd : -1;
-	regtab_registry_unlock(registry);
-	return fd;
+	return tab ? tab->file.fd : -1;
 }
 
 static int open_new(struct registry *registry, int dir_fd, const char *name, const char *dir,

@@ -65,8 +65,13 @@ int regtab_grow(struct regtab *tab, struct shape wanted);
 void regtab_unref(struct regtab *tab);
 void regtab_ref(struct regtab *tab);
 
-/** regtab_file_of_process - descriptor with which this process has a file open as a table, or -1; never close it. */
-int regtab_file_of_process(dev_t dev, ino_t ino);
+/**
+ * regtab_file_of_process - descriptor with which this process has a file open as a table, or -1; never close it.
+ * While the answer counts the registry stays locked: an other descriptor of the file, once it is open, must be closed
+ * before this process locks the file as a table.
+ */
+struct registry;
+int regtab_file_of_process(struct registry *registry, dev_t dev, ino_t ino);
 
 static inline struct shape regtab_shape(struct regtab *tab)
 {

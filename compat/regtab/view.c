@@ -13,6 +13,7 @@
 
 #include "file.h"
 #include "lock.h"
+#include "registry.h"
 #include "tab.h"
 
 struct snapshot {
@@ -21,8 +22,12 @@ struct snapshot {
 	word64 *segments[SEGMENTS_MAX];
 };
 
-/* A file of the directory, open for looking. */
+/*
+ * A file of the directory, open for looking. No other thread opens a table meanwhile: of one file, closing this descriptor
+ * would release the locks that it had just got, and a lock that we take would not keep it out.
+ */
 struct found {
+	struct registry *registry;	/* locked while the file is open */
 	int fd;
 	bool own;		/* this very process has it open as a table: do not close it, that would release its locks */
 	struct stat st;
@@ -35,8 +40,8 @@ static int is_table_name(const struct dirent *entry)
 	return !strncmp(entry->d_name, REGTAB_NAME_PREFIX, strlen(REGTAB_NAME_PREFIX));
 }
 
-/* Looked at by name first, so that no device or pipe is opened. 0 or -errno and a phrase. */
-static int open_found(int dir_fd, const char *name, int flags, struct found *found, const char **reason)
+/* Looked at by name first, so that no device or pipe is opened. 0 or -errno and a phrase. Registry locked. */
+static int open_named(int dir_fd, const char *name, int flags, struct found *found, const char **reason)
 {
 	struct stat st;
 	int error;
@@ -50,7 +55,7 @@ static int open_found(int dir_fd, const char *name, int flags, struct found *fou
 	error = regtab_file_checks(&st, reason);
 	if (error)
 		return error;
-	found->fd = regtab_file_of_process(st.st_dev, st.st_ino);
+	found->fd = regtab_file_of_process(found->registry, st.st_dev, st.st_ino);
 	found->own = found->fd >= 0;
 	if (found->own)
 		return 0;
@@ -65,10 +70,25 @@ static int open_found(int dir_fd, const char *name, int flags, struct found *fou
 	return -EAGAIN;
 }
 
+static int open_found(int dir_fd, const char *name, int flags, struct found *found, const char **reason)
+{
+	int error;
+
+	*reason = "out of memory";
+	found->registry = regtab_registry_lock();
+	if (!found->registry)
+		return -ENOMEM;
+	error = open_named(dir_fd, name, flags, found, reason);
+	if (error)
+		regtab_registry_unlock(found->registry);
+	return error;
+}
+
 static void close_found(const struct found *found)
 {
 	if (!found->own)
 		close(found->fd);
+	regtab_registry_unlock(found->registry);
 }
 
 static bool in_use(const struct found *found)
