@@ -1,26 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* XRC shared receive queues of today: ibv_create_srq_ex with IBV_SRQT_XRC, ibv_get_srq_num. */
 
-#include <errno.h>
-
 #include "modern.h"
 #include "table.h"
-
-/*
- * Not the inline ibv_create_srq_ex: that one also refers to the symbol ibv_create_srq for ordinary SRQs, and the
- * library must not have undefined symbols of libibverbs.
- */
-static struct ibv_srq *create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
-{
-	struct verbs_context *vctx = verbs_get_ctx_op(context, create_srq_ex);
-
-	errno = 0;
-	if (!vctx) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
-	return vctx->create_srq_ex(context, attr);
-}
 
 int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_cq *cq, struct ibv_srq_init_attr *attr,
 			  struct ibv_srq **srq, uint32_t *srq_num)
@@ -35,13 +17,13 @@ int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_c
 		.xrcd = xrcd,
 		.cq = cq,
 	};
-	struct ibv_srq *created = create_srq_ex(pd->context, &ex);
+	struct ibv_srq *created = modern_table.create_srq_ex(pd->context, &ex);
 	uint32_t number;
 	int err;
 
 	if (!created)
 		return modern_null_status();
-	err = modern_status(ibv_get_srq_num(created, &number));
+	err = modern_status(modern_table.get_srq_num(created, &number));
 	if (err) {
 		modern_table.destroy_srq(created);
 		return err;

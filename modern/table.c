@@ -16,7 +16,11 @@
 /* Each of the functions has had this node since libibverbs 1.1; IBVERBS_1.0 has other layouts. */
 #define NODE "IBVERBS_1.1"
 
-struct modern_table modern_table;
+struct modern_table modern_table = {
+#define X(name, ret, params, args) .name = modern_inline_##name,
+	MODERN_INLINES(X)
+#undef X
+};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static int load_status;
@@ -27,8 +31,9 @@ static const struct {
 	const char *name;
 	size_t offset;
 } functions[] = {
-#define X(name, ret, args) { "ibv_" #name, offsetof(struct modern_table, name) },
+#define X(name, ret, params, args) { "ibv_" #name, offsetof(struct modern_table, name) },
 	MODERN_FUNCTIONS(X)
+	MODERN_PROCEDURES(X)
 #undef X
 };
 
@@ -40,6 +45,17 @@ static void note_path(void)
 		return;
 	if (!realpath(info.dli_fname, library_path))
 		strncpy(library_path, info.dli_fname, sizeof(library_path) - 1);
+}
+
+static void let_trace_wrap(loader_dlvsym_fn dlvsym_real)
+{
+	const char *traced = secure_getenv("XRC_COMPAT_TRACE");
+	modern_wrapper_fn wrap = NULL;
+
+	if (traced && *traced)
+		wrap = (modern_wrapper_fn)dlvsym_real(RTLD_DEFAULT, MODERN_WRAPPER, MODERN_WRAPPER_NODE);
+	if (wrap)
+		wrap(&modern_table, sizeof(modern_table));
 }
 
 static void load(void)
@@ -66,6 +82,7 @@ static void load(void)
 		memcpy((char *)&modern_table + functions[i].offset, &function, sizeof(function));
 	}
 	note_path();
+	let_trace_wrap(dlvsym_real);
 	load_status = 0;
 }
 

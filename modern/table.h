@@ -1,32 +1,50 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The functions of libibverbs.so.1 that modern/ calls, found at run time.
+ * The functions of today's verbs that modern/ calls: all in one table.
  *
- * They are looked up in the library the program itself uses, by node: a link-time reference would bind to our own
- * definitions of the same names, and would drag libibverbs into every process the preload is set for.
+ * Those of libibverbs.so.1 are looked up in the library the program itself uses, by node: a link-time reference would
+ * bind to our own definitions of the same names, and would drag libibverbs into every process the preload is set for.
  */
 #ifndef MODERN_TABLE_H
 #define MODERN_TABLE_H
 
 #include <infiniband/verbs.h>
 
-/* name without its ibv_, return type, arguments */
+/* In libibverbs.so.1. Name without its ibv_, return type, parameters, arguments. */
 #define MODERN_FUNCTIONS(X)											\
-	X(create_qp, struct ibv_qp *, (struct ibv_pd *, struct ibv_qp_init_attr *))				\
-	X(modify_qp, int, (struct ibv_qp *, struct ibv_qp_attr *, int))						\
-	X(query_qp, int, (struct ibv_qp *, struct ibv_qp_attr *, int, struct ibv_qp_init_attr *))		\
-	X(destroy_qp, int, (struct ibv_qp *))									\
-	X(modify_srq, int, (struct ibv_srq *, struct ibv_srq_attr *, int))					\
-	X(query_srq, int, (struct ibv_srq *, struct ibv_srq_attr *))						\
-	X(destroy_srq, int, (struct ibv_srq *))									\
-	X(get_async_event, int, (struct ibv_context *, struct ibv_async_event *))				\
-	X(ack_async_event, void, (struct ibv_async_event *))							\
-	X(get_device_guid, __be64, (struct ibv_device *))							\
-	X(close_device, int, (struct ibv_context *))
+	X(create_qp, struct ibv_qp *, (struct ibv_pd *pd, struct ibv_qp_init_attr *attr), (pd, attr))		\
+	X(modify_qp, int, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask), (qp, attr, mask))		\
+	X(query_qp, int, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,				\
+			  struct ibv_qp_init_attr *init_attr), (qp, attr, mask, init_attr))			\
+	X(destroy_qp, int, (struct ibv_qp *qp), (qp))								\
+	X(modify_srq, int, (struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask), (srq, attr, mask))	\
+	X(query_srq, int, (struct ibv_srq *srq, struct ibv_srq_attr *attr), (srq, attr))			\
+	X(destroy_srq, int, (struct ibv_srq *srq), (srq))							\
+	X(get_async_event, int, (struct ibv_context *context, struct ibv_async_event *event), (context, event))	\
+	X(get_device_guid, __be64, (struct ibv_device *device), (device))					\
+	X(close_device, int, (struct ibv_context *context), (context))
+
+/* The same, without a result. */
+#define MODERN_PROCEDURES(X)											\
+	X(ack_async_event, void, (struct ibv_async_event *event), (event))
+
+/* Inline in <infiniband/verbs.h>: calls of the provider through the context. Defined in inline.c. */
+#define MODERN_INLINES(X)											\
+	X(open_xrcd, struct ibv_xrcd *, (struct ibv_context *context, struct ibv_xrcd_init_attr *attr),		\
+	  (context, attr))											\
+	X(close_xrcd, int, (struct ibv_xrcd *xrcd), (xrcd))							\
+	X(create_srq_ex, struct ibv_srq *, (struct ibv_context *context, struct ibv_srq_init_attr_ex *attr),	\
+	  (context, attr))											\
+	X(get_srq_num, int, (struct ibv_srq *srq, uint32_t *number), (srq, number))				\
+	X(create_qp_ex, struct ibv_qp *, (struct ibv_context *context, struct ibv_qp_init_attr_ex *attr),	\
+	  (context, attr))											\
+	X(open_qp, struct ibv_qp *, (struct ibv_context *context, struct ibv_qp_open_attr *attr), (context, attr))
 
 struct modern_table {
-#define X(name, ret, args) ret(*name) args;
+#define X(name, ret, params, args) ret(*name) params;
 	MODERN_FUNCTIONS(X)
+	MODERN_PROCEDURES(X)
+	MODERN_INLINES(X)
 #undef X
 };
 
@@ -35,6 +53,18 @@ struct modern_table {
  * return value and errno are then the real library's own.
  */
 extern struct modern_table modern_table;
+
+#define X(name, ret, params, args) ret modern_inline_##name params;
+MODERN_INLINES(X)
+#undef X
+
+/*
+ * What modern_load() looks for when XRC_COMPAT_TRACE is set, and calls with the full table: `xrc-compat trace` preloads a
+ * library that puts functions of its own in front of those. Both come from one build; size is that of the table.
+ */
+#define MODERN_WRAPPER "xrc_trace_wrap"
+#define MODERN_WRAPPER_NODE "XRC_TRACE"
+typedef void (*modern_wrapper_fn)(struct modern_table *table, size_t size);
 
 /* A verb that returns a positive errno, or -1 with errno set, as 0 or a negative errno. */
 int modern_status(int ret);

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Target QPs of today: XRC_RECV QPs created with ibv_create_qp_ex and shared with ibv_open_qp. */
 
-#include <errno.h>
-
 #include "modern.h"
 #include "table.h"
 
@@ -17,19 +15,6 @@ enum modern_tgt_use modern_tgt_use(const struct ibv_qp *qp)
 	return MODERN_TGT_NONE;
 }
 
-/* Not the inline ibv_create_qp_ex, for the reason given in srq.c. */
-static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
-{
-	struct verbs_context *vctx = verbs_get_ctx_op(context, create_qp_ex);
-
-	errno = 0;
-	if (!vctx) {
-		errno = EOPNOTSUPP;
-		return NULL;
-	}
-	return vctx->create_qp_ex(context, attr);
-}
-
 int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enum modern_tgt_use use,
 			 struct ibv_qp **qp)
 {
@@ -39,7 +24,7 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enu
 		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
 		.xrcd = xrcd,
 	};
-	struct ibv_qp *created = create_qp_ex(context, &attr);
+	struct ibv_qp *created = modern_table.create_qp_ex(context, &attr);
 
 	if (!created)
 		return modern_null_status();
@@ -58,10 +43,8 @@ int modern_open_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, uint3
 		.qp_context = &marks[use],
 		.qp_type = IBV_QPT_XRC_RECV,
 	};
-	struct ibv_qp *opened;
+	struct ibv_qp *opened = modern_table.open_qp(context, &attr);
 
-	errno = 0;
-	opened = ibv_open_qp(context, &attr);
 	if (!opened)
 		return modern_null_status();
 	*qp = opened;

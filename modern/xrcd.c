@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* XRC domains of today: ibv_open_xrcd, ibv_close_xrcd. */
 
-#include <errno.h>
 #include <fcntl.h>
 
 #include "modern.h"
@@ -15,10 +14,8 @@ int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_
 		/* The only two the kernel has ever looked at (contract 5.1). */
 		.oflags = oflag & (O_CREAT | O_EXCL),
 	};
-	struct ibv_xrcd *opened;
+	struct ibv_xrcd *opened = modern_table.open_xrcd(context, &attr);
 
-	errno = 0;
-	opened = ibv_open_xrcd(context, &attr);
 	if (!opened)
 		return modern_null_status();
 	*xrcd = opened;
@@ -27,5 +24,5 @@ int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_
 
 int modern_close_xrcd(struct ibv_xrcd *xrcd)
 {
-	return modern_status(ibv_close_xrcd(xrcd));
+	return modern_status(modern_table.close_xrcd(xrcd));
 }

@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_DOMAIN_PATH_H
 #define XRC_COMPAT_TOOLS_DOMAIN_PATH_H
 
-#include <regtab.h>
+#include <compat/regtab/regtab.h>
 
 #include <limits.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
 #include "message.h"
 #include "paths.h"
 
-#include <regtab.h>
+#include <compat/regtab/regtab.h>
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_QP_STATE_H
 #define XRC_COMPAT_TOOLS_QP_STATE_H
 
-#include <regtab.h>
+#include <compat/regtab/regtab.h>
 
 #define QP_STATE_UNKNOWN (-1)
 

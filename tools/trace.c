@@ -2,6 +2,7 @@
 /* `xrc-compat trace`: runs a program as `run` does, with a library in front of the shim that tells of every legacy call. */
 #include "command.h"
 #include "message.h"
+#include "text.h"
 #include "trace_decode.h"
 #include "trace_print.h"
 
@@ -45,6 +46,10 @@ static bool is_sound(struct trace_record *record, ssize_t size)
 	if (size < (ssize_t)offsetof(struct trace_record, frames) || record->magic != TRACE_MAGIC ||
 	    record->call >= TRACE_CALLS || record->frame_count > TRACE_FRAMES)
 		return false;
+	for (uint32_t i = 0; i < trace_became_kept(record); i++) {
+		record->became[i].function[sizeof(record->became[i].function) - 1] = '\0';
+		text_clean(record->became[i].function);
+	}
 	for (uint32_t i = 0; i < record->frame_count; i++) {
 		record->frames[i].symbol[sizeof(record->frames[i].symbol) - 1] = '\0';
 		record->frames[i].module[sizeof(record->frames[i].module) - 1] = '\0';

@@ -104,11 +104,27 @@ static void account(struct trace_census *census, const struct trace_record *reco
 	}
 }
 
+static void count_verb(struct trace_verb *verbs, const struct trace_became *became)
+{
+	for (struct trace_verb *verb = verbs; verb < verbs + TRACE_VERBS; verb++) {
+		if (!verb->calls)
+			memcpy(verb->function, became->function, sizeof(verb->function));
+		if (strcmp(verb->function, became->function))
+			continue;
+		verb->calls++;
+		verb->failures += became->error != 0;
+		verb->duration += became->duration;
+		return;
+	}
+}
+
 const struct trace_site *trace_count(struct trace_census *census, const struct trace_record *record, bool *new)
 {
 	struct trace_site *site = find_site(census, record, new);
 
 	census->calls++;
+	for (uint32_t i = 0; i < trace_became_kept(record); i++)
+		count_verb(census->became[record->call], &record->became[i]);
 	if (!site)
 		return NULL;
 	site->calls++;

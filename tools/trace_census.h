@@ -24,10 +24,20 @@ struct trace_left {
 	struct trace_record record;	/* of the call that made it */
 };
 
+#define TRACE_VERBS 24
+
+/* One of today's verbs that calls of a legacy function became. */
+struct trace_verb {
+	char function[24];
+	unsigned long calls, failures;
+	uint64_t duration;		/* ns, all calls */
+};
+
 struct trace_census {
 	struct trace_site *sites;
 	struct trace_left *left;
 	unsigned long calls;
+	struct trace_verb became[TRACE_CALLS][TRACE_VERBS];	/* by legacy function; those with a name */
 };
 
 /** trace_count - enter one call. Returns its site, NULL when out of memory; *new is set if it was not known. */

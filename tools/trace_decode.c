@@ -239,12 +239,17 @@ size_t trace_arguments(const struct trace_record *record, struct trace_argument 
 	return list.count;
 }
 
+uint32_t trace_became_kept(const struct trace_record *record)
+{
+	return record->became_count < TRACE_BECAME ? record->became_count : TRACE_BECAME;
+}
+
 bool trace_failed(const struct trace_record *record)
 {
 	return functions[record->call].pointer ? !record->result : record->result != 0;
 }
 
-static const char *error_name(int error)
+const char *trace_error_name(int error)
 {
 	static const struct {
 		int error;
@@ -271,7 +276,7 @@ void trace_result(const struct trace_record *record, char *text, size_t size)
 	if (trace_failed(record)) {
 		int error = pointer ? record->error : (int)record->result;
 
-		append(text, size, pointer ? "NULL, errno %s" : "%s", error_name(error));
+		append(text, size, pointer ? "NULL, errno %s" : "%s", trace_error_name(error));
 		return;
 	}
 	append(text, size, pointer ? "%#llx" : "%lld", (unsigned long long)record->result);

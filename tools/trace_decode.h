@@ -30,4 +30,10 @@ bool trace_failed(const struct trace_record *record);
 /** trace_result - what came back, with the errno by name, and the number that was made. */
 void trace_result(const struct trace_record *record, char *text, size_t size);
 
+/** trace_became_kept - how many of became[] are filled in. */
+uint32_t trace_became_kept(const struct trace_record *record);
+
+/** trace_error_name - "EINVAL", or what strerror(3) says of a rare one. */
+const char *trace_error_name(int error);
+
 #endif

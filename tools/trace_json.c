@@ -34,6 +34,21 @@ static void json_stack(struct json *json, const struct trace_record *record)
 	json_close(json, ']');
 }
 
+static void json_became(struct json *json, const struct trace_record *record)
+{
+	json_open(json, "became", '[');
+	for (uint32_t i = 0; i < trace_became_kept(record); i++) {
+		const struct trace_became *became = &record->became[i];
+
+		json_open(json, NULL, '{');
+		json_string(json, "function", became->function);
+		json_string(json, "error", became->error ? trace_error_name(became->error) : NULL);
+		json_number(json, "duration_ns", (long long)became->duration);
+		json_close(json, '}');
+	}
+	json_close(json, ']');
+}
+
 void trace_json_call(struct json *json, const struct trace_record *record, const struct trace_site *site)
 {
 	struct trace_argument arguments[TRACE_ARGUMENTS];
@@ -53,6 +68,7 @@ void trace_json_call(struct json *json, const struct trace_record *record, const
 	json_bool(json, "failed", trace_failed(record));
 	json_number(json, "start_ns", (long)record->start);
 	json_number(json, "duration_ns", (long)record->duration);
+	json_became(json, record);
 	json_number(json, "site", site->number);
 	json_stack(json, record);
 	json_close(json, '}');
@@ -69,6 +85,27 @@ static void json_site(struct json *json, const struct trace_site *site)
 	json_number(json, "duration_ns", (long)site->duration);
 	json_stack(json, &site->first);
 	json_close(json, '}');
+}
+
+static void json_verb(struct json *json, enum trace_call call, const struct trace_verb *verb)
+{
+	json_open(json, NULL, '{');
+	json_string(json, "legacy", trace_function(call));
+	json_string(json, "function", verb->function);
+	json_number(json, "calls", (long long)verb->calls);
+	json_number(json, "failures", (long long)verb->failures);
+	json_number(json, "duration_ns", (long long)verb->duration);
+	json_close(json, '}');
+}
+
+static void json_verbs(struct json *json, const struct trace_census *census)
+{
+	json_open(json, "became", '[');
+	for (enum trace_call call = 0; call < TRACE_CALLS; call++) {
+		for (size_t i = 0; i < TRACE_VERBS && census->became[call][i].calls; i++)
+			json_verb(json, call, &census->became[call][i]);
+	}
+	json_close(json, ']');
 }
 
 static void json_left(struct json *json, const struct trace_left *left)
@@ -91,6 +128,7 @@ void trace_json_end(struct json *json, const struct trace_census *census)
 	for (const struct trace_site *site = census->sites; site; site = site->next)
 		json_site(json, site);
 	json_close(json, ']');
+	json_verbs(json, census);
 	json_open(json, "left", '[');
 	for (const struct trace_left *left = census->left; left; left = left->next)
 		json_left(json, left);

@@ -48,6 +48,27 @@ static void print_stack(FILE *out, const struct trace_record *record, const char
 	}
 }
 
+/* What the call became: "[ibv_open_qp = EINVAL <3.1 us>, ibv_create_qp_ex <20.0 us>]". */
+static void print_became(FILE *out, const struct trace_record *record)
+{
+	uint32_t kept = trace_became_kept(record);
+
+	fputs(" [", out);
+	for (uint32_t i = 0; i < kept; i++) {
+		const struct trace_became *became = &record->became[i];
+
+		fprintf(out, "%s%s%s%s <", i ? ", " : "", became->function, became->error ? " = " : "",
+			became->error ? trace_error_name(became->error) : "");
+		print_duration(out, became->duration);
+		fputc('>', out);
+	}
+	if (!kept)
+		fputs("nothing", out);
+	if (record->became_count > kept)
+		fprintf(out, ", %u more", record->became_count - kept);
+	fputc(']', out);
+}
+
 void trace_print_call(FILE *out, const struct trace_record *record, const struct trace_site *site, bool with_stack)
 {
 	struct trace_argument arguments[TRACE_ARGUMENTS];
@@ -60,7 +81,9 @@ void trace_print_call(FILE *out, const struct trace_record *record, const struct
 		fprintf(out, "%s%s=%s", i ? ", " : "", arguments[i].name, arguments[i].value);
 	fprintf(out, ") = %s <", result);
 	print_duration(out, record->duration);
-	fprintf(out, "> [site %u]\n", site->number);
+	fputc('>', out);
+	print_became(out, record);
+	fprintf(out, " [site %u]\n", site->number);
 	if (with_stack)
 		print_stack(out, record, "        ");
 	fflush(out);
@@ -104,6 +127,31 @@ static bool is_called(const struct trace_census *census, enum trace_call call)
 	return false;
 }
 
+/* "ibv_open_qp 3 times (1 failed), ..." */
+static void print_verbs(FILE *out, const struct trace_verb *verbs)
+{
+	for (const struct trace_verb *verb = verbs; verb < verbs + TRACE_VERBS && verb->calls; verb++) {
+		fprintf(out, "%s%s %lu time%s", verb == verbs ? "" : ", ", verb->function, verb->calls,
+			verb->calls == 1 ? "" : "s");
+		if (verb->failures)
+			fprintf(out, " (%lu failed)", verb->failures);
+	}
+	if (!verbs->calls)
+		fputs("nothing", out);
+}
+
+static void print_functions(FILE *out, const struct trace_census *census)
+{
+	fputs("\nWhat they became here, and what to port them to:\n", out);
+	for (enum trace_call call = 0; call < TRACE_CALLS; call++) {
+		if (!is_called(census, call))
+			continue;
+		fprintf(out, "  %s\n      here: ", trace_function(call));
+		print_verbs(out, census->became[call]);
+		fprintf(out, "\n      port to: %s\n", trace_modern(call));
+	}
+}
+
 void trace_print_end(FILE *out, const struct trace_census *census)
 {
 	if (!census->calls) {
@@ -111,11 +159,7 @@ void trace_print_end(FILE *out, const struct trace_census *census)
 		return;
 	}
 	print_sites(out, census);
-	fputs("\nToday's verbs for them:\n", out);
-	for (enum trace_call call = 0; call < TRACE_CALLS; call++) {
-		if (is_called(census, call))
-			fprintf(out, "  %s\n      %s\n", trace_function(call), trace_modern(call));
-	}
+	print_functions(out, census);
 	fputs(census->left ? "\nLeft behind:\n" : "\nNothing was left registered.\n", out);
 	for (const struct trace_left *left = census->left; left; left = left->next) {
 		char text[128];
@@ -129,8 +173,9 @@ void trace_print_end(FILE *out, const struct trace_census *census)
 
 static void report_sites(FILE *out, const struct trace_census *census, enum trace_call call)
 {
-	fprintf(out, "\n## `%s`\n\nPort to: %s.\n\n| site | calls | failed | called from | reached through |\n|---|---|---|---|---|\n",
-		trace_function(call), trace_modern(call));
+	fprintf(out, "\n## `%s`\n\nPort to: %s.\n\nIt became, in this run: ", trace_function(call), trace_modern(call));
+	print_verbs(out, census->became[call]);
+	fputs(".\n\n| site | calls | failed | called from | reached through |\n|---|---|---|---|---|\n", out);
 	for (const struct trace_site *site = census->sites; site; site = site->next) {
 		char place[512];
 

@@ -22,6 +22,8 @@ BROKEN = [
     (rules.includes, "modern/a.h", SPDX_C + "#include <abi/legacy.h>\n", "modern/ includes abi/legacy.h"),
     (rules.includes, "modern/a.h", SPDX_C + "#include <infiniband/driver.h>\n", "only the public verbs.h"),
     (rules.includes, "tools/a.c", SPDX_C + "#include <compat/state.h>\n", "tools/ includes compat/state.h"),
+    (rules.includes, "tools/a.c", SPDX_C + "#include <modern/modern.h>\n", "tools/ includes modern/modern.h"),
+    (rules.includes, "compat/a.c", SPDX_C + "#include <tools/tools.h>\n", "compat/ includes tools/tools.h"),
     (rules.includes, "softhca/client/a.c", SPDX_C + "#include <modern/modern.h>\n", "softhca/ includes"),
     (rules.includes, "abi/a.h", SPDX_C + "#include <shim/shim.h>\n", "abi/ includes"),
     (rules.modern_verbs, "compat/a.c", SPDX_C + "{\n\treturn ibv_open_xrcd(context, attr);\n}\n", "calls ibv_open_xrcd"),
@@ -52,7 +54,7 @@ FINE = {
     "compat/a.c": SPDX_C + "#include <modern/modern.h>\n\tlog_line(\"printf(x)\");\n\tevent.error(x);\n\tsnprintf(a, b, c);\n",
     "compat/log.c": SPDX_C + "\twrite(STDERR_FILENO, line, used);\n\tvsnprintf(a);\n",
     "modern/a.c": SPDX_C + "#include <infiniband/verbs.h>\n\tibv_open_xrcd(a, b);\n\tstruct verbs_context *v;\n",
-    "tools/a.c": SPDX_C + '\tprintf("x");\n\tgetenv("XRC_COMPAT_LIBRARY");\n\texit(1);\n\tmkstemp("/tmp/x.XXXXXX");\n',
+    "tools/a.c": SPDX_C + '#include <modern/table.h>\n\tprintf("x");\n\tgetenv("XRC_COMPAT_LIBRARY");\n\texit(1);\n\tmkstemp("/tmp/x.XXXXXX");\n',
     "include/xrc_compat_env.h": SPDX_C + '\tX(XRC_COMPAT_LIBRARY, "")\n',
     "man/xrc-compat.1": f'.\\" {rules.LICENCE}\n.It Ev XRC_COMPAT_LIBRARY\n',
     "softhca/daemon/a.c": SPDX_C + "void f(void)\n{\n" + "\tx();\n" * 78 + "}\n",
@@ -81,6 +83,14 @@ def test_fails_on_a_broken_sample(tmp_path, rule, name, contents, said):
     assert len(complaints) == 1, complaints
     assert complaints[0].startswith(name + ":") or rule is rules.env_manual
     assert said in complaints[0]
+
+
+def test_a_detour_by_the_search_path_is_noticed(tmp_path):
+    write(tmp_path, "compat/regtab/state.h", SPDX_C)
+    write(tmp_path, "tools/own/here.h", SPDX_C)
+    write(tmp_path, "tools/a.c", SPDX_C + "#include <state.h>\n#include <here.h>\n#include <stdio.h>\n")
+    [complaint] = rules.includes(tmp_path)
+    assert complaint.startswith("tools/a.c:2: ") and "a header of compat/" in complaint
 
 
 @pytest.mark.parametrize("rule", rules.TREE_RULES, ids=lambda rule: rule.__name__)

@@ -7,24 +7,12 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <time.h>
-#include <unistd.h>
 
-#include <export.h>
+#include <abi/export.h>
 #include <infiniband/verbs.h>
 
 #define NODE "IBVERBS_1.1"
-
-static uint64_t now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 /* Found anew each time: a legacy call takes microseconds, and nothing has to be locked or kept. */
 static void *next(const char *name)
@@ -35,28 +23,6 @@ static void *next(const char *name)
 static uint64_t number_of(const void *pointer)
 {
 	return (uint64_t)(uintptr_t)pointer;
-}
-
-static void begin(struct trace_record *record, enum trace_call call)
-{
-	int saved_errno = errno;
-
-	*record = (struct trace_record){ .magic = TRACE_MAGIC, .call = call, .fd = -1, .pid = (int32_t)getpid(),
-		.tid = (int32_t)syscall(SYS_gettid) };
-	errno = saved_errno;
-	record->start = now();
-}
-
-static void end(struct trace_record *record, int64_t result, bool failed)
-{
-	int saved_errno = errno;
-
-	record->duration = now() - record->start;
-	record->result = result;
-	record->error = failed ? saved_errno : 0;
-	trace_stack(record);
-	trace_send(record);
-	errno = saved_errno;
 }
 
 /* Without a shim behind us the program would have ended here; it may as well learn it as an error. */
@@ -73,7 +39,7 @@ struct ibv_xrc_domain *shim_ibv_open_xrc_domain(struct ibv_context *context, int
 	struct ibv_xrc_domain *domain = NULL;
 	struct trace_record record;
 
-	begin(&record, TRACE_OPEN_DOMAIN);
+	trace_begin(&record, TRACE_OPEN_DOMAIN);
 	if (call)
 		domain = call(context, fd, oflag);
 	else
@@ -82,7 +48,7 @@ struct ibv_xrc_domain *shim_ibv_open_xrc_domain(struct ibv_context *context, int
 	record.fd = fd;
 	record.flags = oflag;
 	record.domain = number_of(domain);
-	end(&record, (int64_t)number_of(domain), !domain);
+	trace_end(&record, (int64_t)number_of(domain), !domain);
 	return domain;
 }
 
@@ -93,10 +59,10 @@ int shim_ibv_close_xrc_domain(struct ibv_xrc_domain *domain)
 	struct trace_record record;
 	int result;
 
-	begin(&record, TRACE_CLOSE_DOMAIN);
+	trace_begin(&record, TRACE_CLOSE_DOMAIN);
 	result = call ? call(domain) : absent();
 	record.domain = number_of(domain);
-	end(&record, result, result);
+	trace_end(&record, result, result);
 	return result;
 }
 
@@ -109,7 +75,7 @@ struct ibv_srq *shim_ibv_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrc_domain
 	struct trace_record record;
 	struct ibv_srq *srq = NULL;
 
-	begin(&record, TRACE_CREATE_SRQ);
+	trace_begin(&record, TRACE_CREATE_SRQ);
 	record.max_wr = attr ? attr->attr.max_wr : 0;
 	record.max_sge = attr ? attr->attr.max_sge : 0;
 	if (call)
@@ -120,7 +86,7 @@ struct ibv_srq *shim_ibv_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrc_domain
 	record.domain = number_of(domain);
 	record.cq = number_of(cq);
 	record.srq_num = srq ? srq->xrc_srq_num : 0;
-	end(&record, (int64_t)number_of(srq), !srq);
+	trace_end(&record, (int64_t)number_of(srq), !srq);
 	return srq;
 }
 
@@ -131,11 +97,11 @@ int shim_ibv_create_xrc_rcv_qp(struct ibv_qp_init_attr *attr, uint32_t *qp_num)
 	struct trace_record record;
 	int result;
 
-	begin(&record, TRACE_CREATE_RCV_QP);
+	trace_begin(&record, TRACE_CREATE_RCV_QP);
 	record.domain = attr ? number_of(attr->xrc_domain) : 0;
 	result = call ? call(attr, qp_num) : absent();
 	record.qp_num = result ? 0 : *qp_num;
-	end(&record, result, result);
+	trace_end(&record, result, result);
 	return result;
 }
 
@@ -147,14 +113,14 @@ int shim_ibv_modify_xrc_rcv_qp(struct ibv_xrc_domain *domain, uint32_t qp_num, s
 	int result;
 
 	_Static_assert(sizeof(*attr) == sizeof(record.attr), "the record holds the legacy struct");
-	begin(&record, TRACE_MODIFY_RCV_QP);
+	trace_begin(&record, TRACE_MODIFY_RCV_QP);
 	if (attr)
 		memcpy(record.attr, attr, sizeof(record.attr));
 	result = call ? call(domain, qp_num, attr, mask) : absent();
 	record.domain = number_of(domain);
 	record.qp_num = qp_num;
 	record.flags = mask;
-	end(&record, result, result);
+	trace_end(&record, result, result);
 	return result;
 }
 
@@ -167,14 +133,14 @@ int shim_ibv_query_xrc_rcv_qp(struct ibv_xrc_domain *domain, uint32_t qp_num, st
 	struct trace_record record;
 	int result;
 
-	begin(&record, TRACE_QUERY_RCV_QP);
+	trace_begin(&record, TRACE_QUERY_RCV_QP);
 	result = call ? call(domain, qp_num, attr, mask, init_attr) : absent();
 	if (!result)
 		memcpy(record.attr, attr, sizeof(record.attr));
 	record.domain = number_of(domain);
 	record.qp_num = qp_num;
 	record.flags = mask;
-	end(&record, result, result);
+	trace_end(&record, result, result);
 	return result;
 }
 
@@ -184,11 +150,11 @@ static int registration(enum trace_call which, const char *name, struct ibv_xrc_
 	struct trace_record record;
 	int result;
 
-	begin(&record, which);
+	trace_begin(&record, which);
 	result = call ? call(domain, qp_num) : absent();
 	record.domain = number_of(domain);
 	record.qp_num = qp_num;
-	end(&record, result, result);
+	trace_end(&record, result, result);
 	return result;
 }
 
@@ -224,7 +190,7 @@ struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *at
 
 	if (call && !(attr && attr->qp_type == IBV_QPT_XRC))
 		return call(pd, attr);
-	begin(&record, TRACE_CREATE_QP);
+	trace_begin(&record, TRACE_CREATE_QP);
 	if (attr)
 		note_attr(&record, attr);
 	if (call)
@@ -233,6 +199,6 @@ struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *at
 		absent();
 	record.context = number_of(pd);
 	record.qp_num = qp ? qp->qp_num : 0;
-	end(&record, (int64_t)number_of(qp), !qp);
+	trace_end(&record, (int64_t)number_of(qp), !qp);
 	return qp;
 }

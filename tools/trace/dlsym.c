@@ -4,14 +4,13 @@
  * a function of its own, they get the one in front of it. Everything else goes on by a tail call, because dlsym takes
  * its caller's return address to know whose RTLD_NEXT is meant.
  */
-#include "internal.h"
-
 #include <dlfcn.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
-#include <export.h>
+#include <abi/export.h>
+#include <modern/early.h>
+#include <modern/loader.h>
 
 #ifdef __clang__
 #define TAIL_CALL __attribute__((musttail))
@@ -22,8 +21,6 @@
 #endif
 
 #define NODE "IBVERBS_1.1"
-
-typedef void *(*dlsym_fn)(void *handle, const char *name);
 
 /* Only their addresses are wanted here. */
 #define TRACED(X) X(ibv_open_xrc_domain) X(ibv_close_xrc_domain) X(ibv_create_xrc_srq) X(ibv_create_xrc_rcv_qp) \
@@ -41,41 +38,52 @@ static const struct {
 #undef X
 };
 
-/* The shim's, which knows what to answer for libibverbs. Versions: today's, then that of libc before 2.34. */
-static __attribute__((noinline)) dlsym_fn next_dlsym(void)
+/* What the shim has under this name, and the traced function in front of it; NULL where none is. */
+static __attribute__((noinline)) void *in_front_of(const void *found, const char *name)
 {
-	static void *_Atomic cache;
-	static const char *const versions[] = { "GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.0" };
-	void *found = atomic_load_explicit(&cache, memory_order_relaxed);
-
-	for (size_t i = 0; !found && i < sizeof(versions) / sizeof(versions[0]); i++)
-		found = dlvsym(RTLD_NEXT, "dlsym", versions[i]);
-	atomic_store_explicit(&cache, found, memory_order_relaxed);
-	return (dlsym_fn)found;
+	for (size_t i = 0; i < sizeof(traced) / sizeof(traced[0]); i++)
+		if (!strcmp(name, traced[i].name))
+			return found == loader_dlvsym()(RTLD_NEXT, name, NODE) ? traced[i].function : NULL;
+	return NULL;
 }
 
-static __attribute__((noinline)) void *find_traced(void *handle, const char *name, dlsym_fn next)
+/* As in the shim: what is asked before this library is relocated, or by a sanitizer's runtime, is none of these names. */
+static bool may_be_traced(const void *handle, const char *name)
 {
-	void *found;
+	return handle != RTLD_NEXT && handle != RTLD_DEFAULT && name[0] == 'i' && name[1] == 'b' && name[2] == 'v' &&
+	       name[3] == '_' && !early();
+}
 
-	if (!next || handle == RTLD_NEXT || handle == RTLD_DEFAULT || strncmp(name, "ibv_", 4))
-		return NULL;
-	for (size_t i = 0; i < sizeof(traced) / sizeof(traced[0]); i++) {
-		if (strcmp(name, traced[i].name))
-			continue;
-		found = next(handle, name);
-		return found && found == dlvsym(RTLD_NEXT, name, NODE) ? traced[i].function : NULL;
-	}
-	return NULL;
+static __attribute__((noinline)) void *find_traced(void *handle, const char *name)
+{
+	void *found = may_be_traced(handle, name) ? loader_dlsym()(handle, name) : NULL;
+
+	return found ? in_front_of(found, name) : NULL;
+}
+
+static __attribute__((noinline)) void *find_traced_versioned(void *handle, const char *name, const char *version)
+{
+	void *found = may_be_traced(handle, name) ? loader_dlvsym()(handle, name, version) : NULL;
+
+	return found ? in_front_of(found, name) : NULL;
 }
 
 SHIM_EXPORT(dlsym)
 TAIL_CALLER void *shim_dlsym(void *handle, const char *name)
 {
-	dlsym_fn next = next_dlsym();
-	void *found = find_traced(handle, name, next);
+	void *found = find_traced(handle, name);
 
-	if (found || !next)
+	if (found)
 		return found;
-	TAIL_CALL return next(handle, name);
+	TAIL_CALL return loader_dlsym()(handle, name);
+}
+
+SHIM_EXPORT(dlvsym)
+TAIL_CALLER void *shim_dlvsym(void *handle, const char *name, const char *version)
+{
+	void *found = find_traced_versioned(handle, name, version);
+
+	if (found)
+		return found;
+	TAIL_CALL return loader_dlvsym()(handle, name, version);
 }

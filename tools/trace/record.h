@@ -8,8 +8,9 @@
 
 #include <stdint.h>
 
-#define TRACE_MAGIC 0x78726331u
+#define TRACE_MAGIC 0x78726332u
 #define TRACE_FRAMES 16
+#define TRACE_BECAME 12
 #define TRACE_ATTR_BYTES 136	/* struct ibv_qp_attr of OFED 1.5.3 */
 
 enum trace_call {
@@ -33,6 +34,13 @@ struct trace_frame {
 	char module[256];	/* path */
 };
 
+/* One of today's verbs that the shim called for it. */
+struct trace_became {
+	char function[24];
+	uint64_t duration;	/* ns */
+	int32_t error;		/* errno, 0 where it succeeded */
+};
+
 struct trace_record {
 	uint32_t magic;
 	uint32_t call;		/* enum trace_call */
@@ -48,7 +56,9 @@ struct trace_record {
 	uint32_t srq_num;
 	uint32_t max_wr, max_sge;
 	uint32_t frame_count;
+	uint32_t became_count;	/* all; only TRACE_BECAME are kept */
 	uint8_t attr[TRACE_ATTR_BYTES];
+	struct trace_became became[TRACE_BECAME];
 	struct trace_frame frames[TRACE_FRAMES];
 };
 

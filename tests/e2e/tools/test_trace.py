@@ -20,6 +20,7 @@ def programs(build_root):
     return {"cluster": build_root / "tests" / "legacy" / "xrc-cluster",
             "selftest": build_root / "tools" / "selftest" / "xrc-compat-selftest",
             "hold": build_root / "tests" / "e2e" / "tools" / "hold-registrations",
+            "lookup": build_root / "tests" / "e2e" / "door" / "lookup",
             "dlopen": build_root / "tests" / "legacy" / "clients" / "mvapich2-dlopen",
             "show": build_root / "tests" / "e2e" / "tools" / "show-start"}
 
@@ -109,6 +110,74 @@ def test_the_line_is_that_of_the_call(trace, programs, source_root):
         assert call["function"] in near, (call, near)
 
 
+# What is called for these functions only, and the command that the kernel gets by it.
+COMMANDS = {"ibv_open_xrcd": "OPEN_XRCD", "ibv_close_xrcd": "CLOSE_XRCD", "ibv_create_srq_ex": "CREATE_XSRQ",
+            "ibv_open_qp": "OPEN_QP"}
+
+
+def became(document, function):
+    """What each call of a legacy function became, less what is asked of the device on the way."""
+    return [[(verb["function"], verb["error"]) for verb in call["became"] if verb["function"] != "ibv_get_device_guid"]
+            for call in calls_of(document, function)]
+
+
+@pytest.fixture
+def trace_on(softhca, xrc_compat, tmp_path):
+    """
+    trace_on(settings, program..., kill=False) -> (the JSON document, [the commands that succeeded in the kernel]).
+    With kill, when the program has told its two roles and pids.
+    """
+
+    def _trace_on(settings, *program, kill=False):
+        output, kernel = tmp_path / "trace.json", tmp_path / "kernel"
+        argv = [softhca, "run", "--devices=2", f"--trace={kernel}", *settings, "--", xrc_compat, "trace", "--json",
+                "--output", output, "--", *program]
+        process = subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, text=True, start_new_session=True)
+        try:
+            pids = [int(process.stdout.readline().split()[1]) for _ in range(2 if kill else 0)]
+            for pid in pids:
+                os.kill(pid, signal.SIGKILL)
+            process.communicate(timeout=60)
+        finally:
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.communicate(timeout=10)
+        return json.loads(output.read_text()), re.findall(r" (\w+): ok$", kernel.read_text(), re.M)
+
+    return _trace_on
+
+
+def test_what_each_call_became_is_what_the_kernel_saw(trace_on, programs):
+    document, kernel = trace_on([], programs["cluster"])
+    verbs = [verb["function"] for call in document["calls"] for verb in call["became"] if not verb["error"]]
+    assert {verb: verbs.count(verb) for verb in COMMANDS} == {verb: kernel.count(COMMANDS[verb]) for verb in COMMANDS}
+    assert verbs.count("ibv_create_qp_ex") + verbs.count("ibv_create_qp") == kernel.count("CREATE_QP")
+    assert became(document, "ibv_unreg_xrc_rcv_qp") == [[("ibv_destroy_qp", None)]] * 4
+    assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ibv_open_qp", None)]] * 3
+    assert sum(row["calls"] for row in document["became"]) == sum(len(call["became"]) for call in document["calls"])
+    for call in document["calls"]:
+        assert 0 < sum(verb["duration_ns"] for verb in call["became"]) <= call["duration_ns"]
+
+
+def test_a_device_of_another_kind_is_asked_other_things(trace_on, programs, tmp_path):
+    """Without ibv_open_qp nobody but the creator has a handle, and who registers asks the kernel in vain, once."""
+    document, kernel = trace_on(["--open_qp=off"], programs["hold"], tmp_path / "domain", 3, kill=True)
+    first, *others = became(document, "ibv_create_xrc_rcv_qp")
+    assert first == [("ibv_create_qp_ex", None), ("ibv_open_qp", "EOPNOTSUPP")]
+    assert others == [[("ibv_create_qp_ex", None)]] * 2
+    assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ibv_open_qp", "EOPNOTSUPP")]]
+    assert all(not call["failed"] for call in document["calls"]) and "OPEN_QP" not in kernel
+
+
+def test_functions_that_were_looked_up_with_a_version_are_seen(trace, programs):
+    for way in ("dlvsym", "dlsym"):
+        result, document = trace(programs["lookup"], way, options=["--softhca=1"])
+        assert result.returncode == 0, result
+        called = {call["function"] for call in document["calls"]}
+        assert called >= {"ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp", "ibv_create_qp"}, way
+        assert all(call["backtrace"][0]["module"] == str(programs["lookup"]) for call in document["calls"])
+
+
 def test_functions_that_were_looked_up_are_seen(trace, programs):
     result, document = trace(programs["dlopen"])
     assert result.returncode == 0, result
@@ -143,8 +212,9 @@ def test_the_trace_for_people(run, xrc_compat, programs):
     result = run([xrc_compat, "trace", "--softhca=2", "--", programs["cluster"]], timeout=60)
     assert result.returncode == 0 and "ibv_" not in result.stdout
     text = result.stderr
-    assert re.search(r"^\d+ ibv_open_xrc_domain\(context=0x\w+, fd=\d+, oflag=O_CREAT\) = 0x\w+ <[\d.]+ [um]s> \[site \d+\]$",
-                     text, re.M)
+    assert re.search(r"^\d+ ibv_open_xrc_domain\(context=0x\w+, fd=\d+, oflag=O_CREAT\) = 0x\w+ <[\d.]+ [um]s> "
+                     r"\[ibv_open_xrcd <[\d.]+ [um]s>\] \[site \d+\]$", text, re.M)
+    assert "      here: ibv_create_srq_ex 4 times, ibv_get_srq_num 4 times\n" in text
     assert text.count("ibv_open_qp(context, attr)") == 1 and "legacy calls, by the place" in text
     assert text.endswith("Nothing was left registered.\n")
     stacks = re.findall(r"^        #0 ", text, re.M)
@@ -159,6 +229,7 @@ def test_the_porting_report(run, xrc_compat, programs, tmp_path):
     text = report.read_text()
     called = set(FUNCTIONS) - {"ibv_query_xrc_rcv_qp"}
     assert {name for name in FUNCTIONS if f"\n## `{name}`\n" in text} == called
+    assert "It became, in this run: ibv_open_qp 3 times" in text
     assert "Port to: ibv_open_qp(context, attr)" in text and "Nothing was left registered." in text
     assert all(line.count("|") == 6 for line in text.splitlines() if line.startswith("|"))
 

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* How modern/ reads the answers of today's verbs, and that it finds the real library. */
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -40,6 +42,25 @@ static void finds_every_function_in_the_distributions_library(void **state)
 		assert_non_null(((void **)&modern_table)[i]);
 }
 
+/* Who does not trace calls the library itself: the table holds its functions and nothing else. */
+static void nothing_stands_in_front_when_nobody_traces(void **state)
+{
+	void *library = dlopen("libibverbs.so.1", RTLD_LAZY);
+
+	(void)state;
+	unsetenv("XRC_COMPAT_TRACE");
+	assert_int_equal(modern_load(), 0);
+#define X(name, ret, params, args) \
+	assert_ptr_equal(modern_table.name, dlvsym(library, "ibv_" #name, "IBVERBS_1.1"));
+	MODERN_FUNCTIONS(X)
+	MODERN_PROCEDURES(X)
+#undef X
+#define X(name, ret, params, args) assert_ptr_equal(modern_table.name, modern_inline_##name);
+	MODERN_INLINES(X)
+#undef X
+	dlclose(library);
+}
+
 static void marks_are_told_apart_by_the_handle_alone(void **state)
 {
 	struct ibv_qp foreign = { .qp_context = &foreign };
@@ -56,6 +77,7 @@ int main(void)
 		cmocka_unit_test(both_conventions_become_negative_errno),
 		cmocka_unit_test(a_provider_that_leaves_errno_alone_is_still_a_failure),
 		cmocka_unit_test(finds_every_function_in_the_distributions_library),
+		cmocka_unit_test(nothing_stands_in_front_when_nobody_traces),
 		cmocka_unit_test(marks_are_told_apart_by_the_handle_alone),
 	};
 

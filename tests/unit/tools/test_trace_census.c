@@ -128,6 +128,28 @@ static void test_an_address_that_comes_again(void **state)
 	assert_int_equal(census.left->record.call, TRACE_OPEN_DOMAIN);
 }
 
+static void test_what_calls_became(void **state)
+{
+	struct trace_record record = { .call = TRACE_REG, .became_count = TRACE_BECAME + 5 };
+	const struct trace_verb *verbs = census.became[TRACE_REG];
+	bool new;
+
+	(void)state;
+	for (int i = 0; i < TRACE_BECAME; i++)
+		record.became[i] = (struct trace_became){ .function = "ibv_open_qp", .duration = 3, .error = i ? 0 : 95 };
+	strcpy(record.became[1].function, "ibv_query_qp");
+	trace_count(&census, &record, &new);
+	trace_count(&census, &record, &new);
+	assert_string_equal(verbs[0].function, "ibv_open_qp");
+	assert_int_equal(verbs[0].calls, 2 * (TRACE_BECAME - 1));
+	assert_int_equal(verbs[0].failures, 2);
+	assert_int_equal(verbs[0].duration, 2 * 3 * (TRACE_BECAME - 1));
+	assert_string_equal(verbs[1].function, "ibv_query_qp");
+	assert_int_equal(verbs[1].calls, 2);
+	assert_int_equal(verbs[2].calls, 0);
+	assert_int_equal(census.became[TRACE_UNREG][0].calls, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -136,6 +158,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_failures_change_nothing, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_registering_again_is_one_registration, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_processes_and_domains_are_apart, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(test_what_calls_became, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(test_an_address_that_comes_again, set_up, tear_down),
 	};
 

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Functions in front of today's verbs, put into the shim's table of them: each tells what a legacy call became. Calls
+ * outside of a traced legacy call are passed on and not told of; nothing of the data path is in that table.
+ */
+#include "internal.h"
+
+#include <errno.h>
+
+#include <abi/export.h>
+#include <modern/table.h>
+
+static struct modern_table real;
+
+static void status(const char *name, uint64_t start, int result)
+{
+	trace_became(name, start, result < 0 ? errno : result);
+}
+
+static void pointer(const char *name, uint64_t start, const void *result)
+{
+	trace_became(name, start, result ? 0 : errno);
+}
+
+static void number(const char *name, uint64_t start, uint64_t result)
+{
+	(void)result;
+	trace_became(name, start, 0);
+}
+
+#define TELL(result) _Generic((result), int: status, __be64: number, default: pointer)
+
+#define X(name, ret, params, args) \
+	static ret wrapped_##name params \
+	{ \
+		uint64_t start = trace_now(); \
+		ret result = real.name args; \
+\
+		TELL(result)("ibv_" #name, start, result); \
+		return result; \
+	}
+MODERN_FUNCTIONS(X)
+MODERN_INLINES(X)
+#undef X
+
+#define SHIM_VERSIONS_xrc_trace_wrap SHIM_VERSION(xrc_trace_wrap, MODERN_WRAPPER "@" MODERN_WRAPPER_NODE)
+
+/* The shim and this library come from one build, or the table is left alone. */
+SHIM_EXPORT(xrc_trace_wrap)
+void shim_xrc_trace_wrap(struct modern_table *table, size_t size)
+{
+	if (size != sizeof(real))
+		return;
+	real = *table;
+#define X(name, ret, params, args) table->name = wrapped_##name;
+	MODERN_FUNCTIONS(X)
+	MODERN_INLINES(X)
+#undef X
+}
