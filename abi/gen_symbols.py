@@ -101,8 +101,9 @@ def expected_exports(symbols):
 
 
 def link_table(symbols):
-    """Verbs and functions of ours as rows of ofed-symbols.tab. The loader's own names are libc's for every linker."""
-    rows = "".join(f"{symbol.name} {symbol.node}\n" for symbol in symbols if symbol.returns != "loader")
+    """Verbs and functions of ours as rows of ofed-symbols.tab. Names of libc and librdmacm are theirs for every linker."""
+    rows = "".join(f"{symbol.name} {symbol.node}\n" for symbol in symbols
+                   if symbol.returns != "loader" and not symbol.name.startswith("rdma_"))
     return f"# {LICENCE}\n# Made from symbols.tab.\n{rows}"
 
 

@@ -27,4 +27,10 @@ int shim_poll_cq_noted(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 /** shim_hook_poll_cq - hook poll_cq of a device with two-way QPs. 0 or -ENOMEM. */
 int shim_hook_poll_cq(struct ibv_context *context, enum pair_rule rule);
 
+/**
+ * shim_rdmacm_attr - within rdma_create_qp with an old XRC QP: the program's own attributes, else NULL. What then reaches
+ * ibv_create_qp is a copy that librdmacm made, and ends before the domain.
+ */
+const struct legacy_qp_init_attr *shim_rdmacm_attr(void);
+
 #endif

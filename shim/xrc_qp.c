@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: the QP verbs that may be handed an old XRC QP, or an image as the SRQ of an ordinary one. */
 
+#include <stddef.h>
+#include <string.h>
+
 #include <compat/srq.h>
 #include <compat/xrc_qp.h>
 #include <modern/table.h>
@@ -39,6 +42,21 @@ static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struc
 	return err;
 }
 
+/* attr is librdmacm's copy: the domain is in the original. */
+static int create_xrc_by_rdmacm(struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
+				const struct legacy_qp_init_attr *original, struct ibv_qp **qp)
+{
+	struct legacy_qp_init_attr lattr = { .xrc_domain = original->xrc_domain };
+	int err;
+
+	memcpy(&lattr, attr, offsetof(struct legacy_qp_init_attr, xrc_domain));
+	if (!lattr.recv_cq)
+		lattr.recv_cq = lattr.send_cq;
+	err = create_xrc(pd, &lattr, qp);
+	attr->cap = lattr.cap;
+	return err;
+}
+
 /*
  * Legacy: type 5 is an XRC QP in attr's domain, receive capacities taken as 0. Other types: as today.
  * Modern: IBV_QPT_XRC_SEND; in a two-way program an IBV_QPT_XRC_RECV beside it.
@@ -47,13 +65,15 @@ static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struc
 SHIM_EXPORT(ibv_create_qp)
 struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
+	const struct legacy_qp_init_attr *original = shim_rdmacm_attr();
 	struct ibv_qp *qp = NULL;
 	int saved_errno = errno, err = shim_ready();
 
 	if (!err && (!attr || (int)attr->qp_type != LEGACY_QPT_XRC))
 		return create_ordinary(pd, attr);
 	if (!err)
-		err = create_xrc(pd, (struct legacy_qp_init_attr *)attr, &qp);
+		err = original ? create_xrc_by_rdmacm(pd, attr, original, &qp) :
+				 create_xrc(pd, (struct legacy_qp_init_attr *)attr, &qp);
 	errmap_return(ERRMAP_CREATE_QP, err, saved_errno);
 	return qp;
 }

@@ -41,8 +41,9 @@ def test_exports(make):
     assert make("exports", GOOD) == (0, "ibv_a@IBVERBS_1.1\nibv_b@@IBVERBS_1.1\n")
 
 
-def test_link_table_gives_linkers_all_but_what_libc_has(make):
-    text = make("link", GOOD + "dlsym  GLIBC_2.34  default  loader  libc's\n")[1]
+def test_link_table_gives_linkers_all_but_what_others_have(make):
+    text = make("link", GOOD + "dlsym  GLIBC_2.34  default  loader  libc's\n"
+                "rdma_create_qp  RDMACM_1.0  hidden  minus1  librdmacm's\n")[1]
     assert text.splitlines()[2:] == ["ibv_a IBVERBS_1.1", "ibv_b IBVERBS_1.1"]
 
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Finds librdmacm.so.1 among what is loaded. */
+
+#include <dlfcn.h>
+#include <string.h>
+
+#include "loaded.h"
+#include "rdmacm.h"
+
+static int find(const struct loaded *loaded, void *found)
+{
+	if (strcmp(loaded_soname(loaded), "librdmacm.so.1"))
+		return 0;
+	*(struct loaded *)found = *loaded;
+	return 1;
+}
+
+static void *function(const char *name)
+{
+	struct loaded librdmacm;
+
+	return loaded_each(find, &librdmacm) ? loaded_symbol(&librdmacm, name) : NULL;
+}
+
+rdmacm_create_qp_fn modern_rdmacm_create_qp(void)
+{
+	return (rdmacm_create_qp_fn)function("rdma_create_qp");
+}
+
+rdmacm_create_qp_ex_fn modern_rdmacm_create_qp_ex(void)
+{
+	return (rdmacm_create_qp_ex_fn)function("rdma_create_qp_ex");
+}
+
+bool modern_is_rdmacm(const void *address)
+{
+	struct loaded librdmacm;
+	Dl_info info;
+
+	return loaded_each(find, &librdmacm) && dladdr(address, &info) && (ElfW(Addr))info.dli_fbase == librdmacm.base;
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The functions of librdmacm.so.1 that the shim stands in front of. It is no dependency of ours: it is there if the
+ * program brought it, also where only a plugin did.
+ */
+#ifndef MODERN_RDMACM_H
+#define MODERN_RDMACM_H
+
+#include <stdbool.h>
+#include <infiniband/verbs.h>
+
+struct rdma_cm_id;
+
+typedef int (*rdmacm_create_qp_fn)(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+typedef int (*rdmacm_create_qp_ex_fn)(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr);
+
+/** The functions, NULL if no librdmacm.so.1 is loaded. Asked for anew each time: a plugin may go and come. */
+rdmacm_create_qp_fn modern_rdmacm_create_qp(void);
+rdmacm_create_qp_ex_fn modern_rdmacm_create_qp_ex(void);
+
+/** modern_is_rdmacm - whether code at that address is librdmacm's own. */
+bool modern_is_rdmacm(const void *address);
+
+#endif

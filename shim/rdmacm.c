@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Exported: the functions of librdmacm through which an old XRC QP or an SRQ image reaches it.
+ *
+ * librdmacm makes its QPs by ibv_create_qp, where the shim is met, except when it needs more attributes than that takes;
+ * and before that it copies them as long as they are today, which loses the domain.
+ */
+
+#include <compat/log.h>
+#include <compat/srq.h>
+#include <compat/two_way.h>
+#include <modern/rdmacm.h>
+
+#include "shim.h"
+
+static __thread const struct legacy_qp_init_attr *original;
+
+const struct legacy_qp_init_attr *shim_rdmacm_attr(void)
+{
+	return original;
+}
+
+/*
+ * The librdmacm that was patched for Portals4 made a receive QP of this, and kept its number in a member that today's
+ * rdma_cm_id has not. A QP that only sends instead would connect, and nothing arrive.
+ */
+static bool means_receive_qp(const struct legacy_qp_init_attr *attr)
+{
+	static bool warned;
+
+	if (attr->cap.max_send_wr || two_way_program(false))
+		return false;
+	log_once(warned, "rdma_create_qp makes no receive QP (max_send_wr 0): call ibv_create_xrc_rcv_qp, and give its "
+		 "number to rdma_accept in conn_param.qp_num");
+	return true;
+}
+
+static int create_xrc(rdmacm_create_qp_fn real, struct rdma_cm_id *id, struct ibv_pd *pd,
+		      struct legacy_qp_init_attr *attr)
+{
+	int ret;
+
+	original = attr;
+	ret = real(id, pd, (struct ibv_qp_init_attr *)attr);
+	original = NULL;
+	return ret;
+}
+
+/*
+ * Legacy: type 5 is an XRC QP, in attr's domain if the patched librdmacm was there.
+ * Modern: the same, the QP made as ibv_create_qp makes it; without a receive CQ the send CQ is that too.
+ * Difference: max_send_wr 0 is EINVAL. What librdmacm keeps for connections to come (rdma_create_ep) has no domain, and
+ * type 5 is EINVAL there.
+ */
+SHIM_EXPORT(rdma_create_qp)
+int shim_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	rdmacm_create_qp_fn real = modern_rdmacm_create_qp();
+	struct legacy_qp_init_attr *lattr = (struct legacy_qp_init_attr *)attr;
+
+	if (!real)
+		return errmap_return(ERRMAP_RDMA_CREATE_QP, -ENOSYS, errno);
+	if (!attr || lattr->qp_type != LEGACY_QPT_XRC || modern_is_rdmacm(__builtin_return_address(0)))
+		return real(id, pd, attr);
+	if (means_receive_qp(lattr))
+		return errmap_return(ERRMAP_RDMA_CREATE_QP, -EINVAL, errno);
+	return create_xrc(real, id, pd, lattr);
+}
+
+/* Legacy: there was none. Modern: the same; an image is unwrapped. */
+SHIM_EXPORT(rdma_create_qp_ex)
+int shim_rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
+{
+	rdmacm_create_qp_ex_fn real = modern_rdmacm_create_qp_ex();
+	struct ibv_srq *srq = attr ? attr->srq : NULL;
+	int ret;
+
+	if (!real)
+		return errmap_return(ERRMAP_RDMA_CREATE_QP, -ENOSYS, errno);
+	if (!image_of(srq))
+		return real(id, attr);
+	attr->srq = srq_unwrap(srq);
+	ret = real(id, attr);
+	attr->srq = srq;
+	return ret;
+}
