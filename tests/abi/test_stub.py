@@ -30,7 +30,7 @@ def versions(table):
 
 
 def test_stub_has_the_old_table(table, build_root):
-    exported, _ = elf.dynamic_symbols(build_root / "tests" / "legacy" / "stub" / "libibverbs.so.1")
+    exported, _ = elf.dynamic_symbols(build_root / "abi" / "link" / "libibverbs.so")
     assert exported == set(versions(table))
 
 

@@ -24,7 +24,7 @@ def compile_as_cxx(folder, build_root, source_root):
     sources = [HERE / name for name in ("linked_main.c", "table_linked.c", "exchange.c")]
     result = subprocess.run(
         [*CXX, "-Wall", "-Wextra", "-Werror", "-I", source_root / "include" / "ofed", "-o", output, "-x", "c++", *sources,
-         "-x", "none", build_root / "tests" / "legacy" / "stub" / "libibverbs.so.1"],
+         "-x", "none", build_root / "abi" / "link" / "libibverbs.so"],
         capture_output=True, text=True, timeout=100)
     assert result.returncode == 0, result.stderr
     return output

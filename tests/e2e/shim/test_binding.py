@@ -58,6 +58,6 @@ def test_is_a_real_old_binary(build_root, binary):
     symbols = subprocess.run(["readelf", "--dyn-syms", "-W", path], capture_output=True, text=True, check=True,
                              env=env).stdout
     assert "[libibverbs.so.1]" in dynamic
-    assert "xrc-compat" not in dynamic and "stub" not in dynamic
+    assert "xrc-compat" not in dynamic and "abi/link" not in dynamic
     assert "ibv_open_xrc_domain@IBVERBS_1.1" in symbols
     assert ("BIND_NOW" in dynamic) == (binary == "life-now")
