@@ -347,7 +347,7 @@ int main(void)
 	bench_remote(add_by_kernel, "reg+unreg, kernel carries, creator elsewhere", false, 500);
 	bench_remote(add_by_kernel, "the same, asking whether it was the last", true, 1000);
 	bench_remote(add_by_owner, "reg+unreg, owner elsewhere carries", false, 500);
-	bench_remote(add_by_owner, "the same, asking whether it was the last", true, 0);
+	bench_remote(add_by_owner, "the same, asking whether it was the last", true, 500);
 	bench_many();
 	bench_lookups();
 	bench_memory();

@@ -2,6 +2,7 @@
 /* Adding QPs, registering and unregistering, counting. The argument why no lock is needed stands in slot.c. */
 
 #include <fcntl.h>
+#include <time.h>
 
 #include "lock.h"
 #include "mail.h"
@@ -136,11 +137,48 @@ int regtab_add(struct regtab_member *member, uint32_t qp_num, enum regtab_carrie
 	return error;
 }
 
+/* ---- who is alive ---- */
+
+/*
+ * For so long one that was found alive is taken for it: a program that unregisters all it has asks once, not each time,
+ * and a registrant's end, of which others learn by many times this, is not missed.
+ */
+#define PROOF_NS 20000
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* Somebody else than this process's own members. Member's mutex held. */
+static bool is_proven(const struct regtab_member *member, unsigned other)
+{
+	const struct proof *proof = &member->proof;
+
+	return proof->ns && proof->member == other && member_is_alive(member->tab, other) &&
+	       mem_load32(&member->tab->records[other].epoch) == proof->epoch && now_ns() - proof->ns < PROOF_NS;
+}
+
+/* Member's mutex held. */
+static bool prove(struct regtab_member *member, unsigned other)
+{
+	struct proof proof = { other, mem_load32(&member->tab->records[other].epoch), now_ns() };
+
+	if (!regtab_member_lives(member->tab, other))
+		return false;
+	member->proof = proof;
+	return true;
+}
+
 /* ---- registering ---- */
 
 /* 0 if the entry's QP lives, as far as the table and the kernel know. Reaps an owner that is found dead. */
-static int entry_usable(struct regtab *tab, uint64_t key)
+static int entry_usable(struct regtab_member *member, uint64_t key)
 {
+	struct regtab *tab = member->tab;
 	int owner = key_owner(key);
 
 	switch (key_state(key)) {
@@ -148,7 +186,7 @@ static int entry_usable(struct regtab *tab, uint64_t key)
 		return 0;
 	case SLOT_OWNED:
 		if (owner >= 0 && member_is_alive(tab, (unsigned)owner)) {
-			if (regtab_member_lives(tab, (unsigned)owner))
+			if (is_proven(member, (unsigned)owner) || prove(member, (unsigned)owner))
 				return 0;
 			regtab_member_reap(tab, (unsigned)owner);
 		}
@@ -165,7 +203,7 @@ static int register_entry(struct regtab_member *member, const struct slot *slot,
 {
 	word64 *word = slot_word(slot, member->index);
 	uint64_t bit = member_bit(member->index);
-	int error = entry_usable(member->tab, key);
+	int error = entry_usable(member, key);
 
 	if (error)
 		return error;
@@ -231,8 +269,9 @@ int regtab_register(struct regtab_member *member, uint32_t qp_num)
 /* ---- unregistering ---- */
 
 /* Bury the dead among those who seem registered, until one is found alive. Table's mutex held. */
-static void bury_registrants(struct regtab *tab, const struct slot *slot, uint64_t buried[PLANES_MAX])
+static void bury_registrants(struct regtab_member *member, const struct slot *slot, uint64_t buried[PLANES_MAX])
 {
+	struct regtab *tab = member->tab;
 	uint64_t words[PLANES_MAX];
 
 	regtab_slot_registrants(tab, slot, words);
@@ -240,7 +279,7 @@ static void bury_registrants(struct regtab *tab, const struct slot *slot, uint64
 		for (uint64_t bits = words[p]; bits; bits &= bits - 1) {
 			unsigned i = p * PLANE_MEMBERS + (unsigned)__builtin_ctzll(bits);
 
-			if (regtab_member_lives(tab, i) || !regtab_member_bury(tab, i))
+			if (prove(member, i) || !regtab_member_bury(tab, i))
 				return;
 			buried[p] |= member_bit(i);
 		}
@@ -254,19 +293,32 @@ static void clean_buried(struct regtab *tab, const uint64_t buried[PLANES_MAX])
 			regtab_member_clean(tab, p * PLANE_MEMBERS + (unsigned)__builtin_ctzll(bits));
 }
 
+/* Whether somebody registered is of this process, or was found alive just now. */
+static bool somebody_lives(struct regtab_member *member, const struct slot *slot)
+{
+	struct regtab *tab = member->tab;
+	unsigned other = member->proof.member;
+	uint64_t words[PLANES_MAX];
+
+	if (!regtab_slot_registrants(tab, slot, words))
+		return false;
+	for (unsigned p = 0; p < PLANES_MAX; p++)
+		if (words[p] & __atomic_load_n(&tab->local[p], __ATOMIC_ACQUIRE))
+			return true;
+	return words[other / PLANE_MEMBERS] & member_bit(other) && is_proven(member, other);
+}
+
 /* The entry is settled before the dead are cleaned away, so that the caller, not the sweep, sees it end. */
 static bool settle_without_dead(struct regtab_member *member, const struct slot *slot)
 {
 	struct regtab *tab = member->tab;
-	uint64_t words[PLANES_MAX], buried[PLANES_MAX] = { 0 };
+	uint64_t buried[PLANES_MAX] = { 0 };
 	enum settled settled;
 
-	if (regtab_slot_registrants(tab, slot, words))
-		for (unsigned p = 0; p < PLANES_MAX; p++)
-			if (words[p] & __atomic_load_n(&tab->local[p], __ATOMIC_ACQUIRE))
-				return false;
+	if (somebody_lives(member, slot))
+		return false;
 	pthread_mutex_lock(&tab->mutex);
-	bury_registrants(tab, slot, buried);
+	bury_registrants(member, slot, buried);
 	settled = regtab_slot_settle(tab, slot, (int)member->index);
 	clean_buried(tab, buried);
 	pthread_mutex_unlock(&tab->mutex);
@@ -320,7 +372,9 @@ int regtab_knows(struct regtab_member *member, uint32_t qp_num, enum regtab_carr
 		return error;
 	if (!regtab_slot_find(member->tab, qp_num, &slot, &key))
 		return -EINVAL;
-	error = entry_usable(member->tab, key);
+	pthread_mutex_lock(&member->mutex);
+	error = entry_usable(member, key);
+	pthread_mutex_unlock(&member->mutex);
 	if (error)
 		return error;
 	if (carrier)

@@ -103,9 +103,9 @@ int regtab_register(struct regtab_member *member, uint32_t qp_num);
  * regtab_unregister - one cancels any number of registrations (contract 5.6).
  * @last: may be NULL. Set to whether this was the last registration anywhere, dead processes not counted; the entry is
  * gone then. True at most once per QP; to nobody when the entry was ended in the same moment by one who cleaned up after
- * a crash (an owner is told by retired() then). Where others seem to remain, asking costs a system call. For a QP by owner: the owner itself, told "last",
- * destroys the QP; when it is not the last, the service's retired() comes later. Last by another member: the owner gets
- * retired().
+ * a crash (an owner is told by retired() then). Where others seem to remain, asking costs a system call, unless one of
+ * them was found alive within the last 20 microseconds. For a QP by owner: the owner itself, told "last", destroys the
+ * QP; when it is not the last, the service's retired() comes later. Last by another member: the owner gets retired().
  * -EINVAL: not registered, or no such QP.
  */
 int regtab_unregister(struct regtab_member *member, uint32_t qp_num, bool *last);

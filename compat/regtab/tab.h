@@ -34,9 +34,17 @@ struct regtab {
 	pthread_mutex_t mutex;
 };
 
+/* Who was found alive last, and when: asking costs a system call. */
+struct proof {
+	unsigned member;
+	uint32_t epoch;
+	int64_t ns;			/* of CLOCK_MONOTONIC; 0: nobody was */
+};
+
 struct regtab_member {
 	struct regtab *tab;
 	unsigned index;
+	struct proof proof;
 	uint32_t epoch;
 	bool serving;			/* its mailbox is prepared */
 	uint32_t woken;			/* regtab_wake() */
