@@ -52,6 +52,14 @@ def sanitizer_runtime():
     return os.environ.get("XRC_COMPAT_TEST_PRELOAD", "")
 
 
+@pytest.fixture
+def own_crashes(monkeypatch):
+    """What crashes on purpose ends by the signal also where a sanitizer's runtime would end it with a report."""
+    for variable in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
+        options = [os.environ.get(variable, ""), "handle_segv=0", "allow_user_segv_handler=1"]
+        monkeypatch.setenv(variable, ":".join(filter(None, options)))
+
+
 @pytest.fixture(scope="session")
 def run():
     """run(argv, timeout=30, **kw) -> CompletedProcess with text output; the whole process group dies at the timeout."""

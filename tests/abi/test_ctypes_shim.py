@@ -34,6 +34,7 @@ def test_shim(call_shim, check):
     assert result.returncode == 0, f"status {result.returncode}\n{result.stdout}{result.stderr}"
 
 
+@pytest.mark.usefixtures("own_crashes")
 def test_guards_behind(call_shim):
     result = call_shim("overrun_dies")
     assert result.returncode == -signal.SIGSEGV

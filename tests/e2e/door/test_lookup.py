@@ -72,6 +72,7 @@ def test_probing_programs_are_not_misled(ask, shim):
     assert ask([shim], "default:ibv_open_xrc_domain:IBVERBS_1.1", linked=True) == [OURS]
 
 
+@pytest.mark.usefixtures("own_crashes")
 def test_everything_else_as_without_the_shim(ask, shim):
     """Texts of dlerror and deadly null names too."""
     questions = [
