@@ -11,6 +11,7 @@ import concurrent.futures
 import fcntl
 import os
 import pathlib
+import signal
 import struct
 import subprocess
 import sys
@@ -123,6 +124,8 @@ def run(work, target):
     done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env,
                           stdin=subprocess.DEVNULL, timeout=SECONDS + 120, errors="replace")
     lines = done.stdout.splitlines()
+    if done.returncode < 0:
+        lines.append(f"{target}: ended by {signal.Signals(-done.returncode).name}")
     print("\n".join(lines[-60:] if done.returncode else [line for line in lines if line.startswith(("stat::", "Done"))]))
     return 1 if done.returncode else 0
 
