@@ -28,6 +28,8 @@
 	  "socket of xrc-compat trace, which sets it: the tracing library is preloaded and tells of every legacy call") \
 	X(SOFTHCA_DIR, "$XDG_RUNTIME_DIR/softhca, else /tmp/softhca-UID; softhca run makes a private one", \
 	  "at the first call that the emulator looks at", \
-	  "directory in which the emulated HCA has its socket and its device tree")
+	  "directory in which the emulated HCA has its socket and its device tree") \
+	X(SOFTHCA_HOST, "all of them", "when the program opens /dev/infiniband/rdma_cm", \
+	  "adapter on whose host a program over librdmacm is, as mlx4_1")
 
 #endif

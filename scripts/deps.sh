@@ -20,6 +20,8 @@ deps_table() {
 	all|pkg:cmocka|unit tests in C|libcmocka-dev|libcmocka-devel|libcmocka-devel
 	all|cmd:pytest-3|tests with several processes|python3-pytest|python3-pytest|python3-pytest
 	test|cmd:ibv_rc_pingpong|programs of rdma-core that must run on the emulated HCA|ibverbs-utils|libibverbs-utils|libibverbs-utils
+	test|cmd:rping|programs over librdmacm that must run on the emulated HCA|rdmacm-utils|librdmacm-utils|librdmacm-utils
+	test|pkg:librdmacm|tests of the emulated connection manager|librdmacm-dev|rdma-core-devel|rdma-core-devel
 	test|cmd:g++|the legacy headers must compile as C++ too|g++|gcc-c++|gcc-c++
 	test|cmd:strace|shows that programs without XRC are left alone|strace|strace|strace
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc

@@ -15,10 +15,12 @@
 
 /* Longest write() that is carried; the longest real command is below 200 bytes. */
 #define SOFTHCA_MAX_COMMAND 4096u
+#define SOFTHCA_MIN_COMMAND 8u /* the headers of both interfaces */
 
 enum softhca_kind {
 	SOFTHCA_CONTEXT = 1, /* an opened device */
 	SOFTHCA_CONTROL = 2, /* one `softhca ctl` command */
+	SOFTHCA_CM = 3,	     /* an opened /dev/infiniband/rdma_cm */
 };
 
 /* Client's first message; carries the arena's memfd when arena_size is not 0. */
@@ -26,13 +28,15 @@ struct softhca_hello {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t kind;
-	uint32_t device;     /* index: uverbsN */
+	uint32_t device;     /* index: uverbsN; for SOFTHCA_CM the program's host, or SOFTHCA_EVERY_HOST */
 	uint64_t arena_base; /* address of the arena in the client */
 	uint64_t arena_size; /* bytes */
 	uint64_t probe;	     /* address of a word in the client that holds SOFTHCA_MAGIC */
 };
 
-/* The answer; carries the memfd of the context's doorbell page. */
+#define SOFTHCA_EVERY_HOST UINT32_MAX
+
+/* The answer; carries the memfd of the context's doorbell page, or for SOFTHCA_CM what is readable while events wait. */
 struct softhca_welcome {
 	int32_t status; /* 0 or -errno; -EACCES: the daemon may not reach the client's memory */
 	uint32_t arena; /* 1 = rings may be placed in the arena */

@@ -28,6 +28,8 @@ struct real_calls {
 	int (*lstat)(const char *path, struct stat *st);
 	int (*stat64)(const char *path, struct stat64 *st);
 	int (*lstat64)(const char *path, struct stat64 *st);
+	int (*fstat)(int fd, struct stat *st);
+	int (*fstat64)(int fd, struct stat64 *st);
 	int (*access)(const char *path, int mode);
 	FILE *(*fopen)(const char *path, const char *mode);
 	FILE *(*fopen64)(const char *path, const char *mode);
@@ -51,6 +53,9 @@ const char *place_redirect(const char *path, char *buffer, size_t size);
 /* N of /dev/infiniband/uverbsN, or -1. */
 int place_uverbs(const char *path);
 
+/* True for the connection manager's device. */
+bool place_is_cm(const char *path);
+
 /* True for the directory in which libibverbs looks for devices. */
 bool place_is_device_list(const char *path);
 
@@ -70,6 +75,12 @@ struct dev;
 /* Opens uverbs@index. File descriptor, or -1 with errno. */
 int dev_open(unsigned int index, int flags);
 
+/* The same of the connection manager. */
+int dev_open_cm(int flags);
+
+/* Whether @fd is one of the connection manager: a socket, to be taken for a character device. */
+bool dev_is_cm(int fd);
+
 /* The context behind @fd with a reference, or NULL for every other file. */
 struct dev *dev_get(int fd);
 void dev_put(struct dev *dev);
@@ -81,6 +92,20 @@ int dev_close(struct dev *dev, int fd);
 
 /* True while this process has a context open. */
 bool dev_any(void);
+
+/* ---- what is special about the connection manager (cm.c) ---- */
+
+/* The adapter on whose host SOFTHCA_HOST puts this program; SOFTHCA_EVERY_HOST without it. 0 or -EINVAL, explained. */
+int cm_host(uint32_t *host);
+
+/* Waits for an event, as the program's descriptor would: that one's flags are also @fd's. 0 or -errno. */
+int cm_wait(int fd);
+
+/* ---- descriptors in commands (named.c) ---- */
+
+/* The descriptor that a command of uverbs, or of the connection manager, names by number; -1 if none or not open. */
+int named_fd(const void *data, size_t length);
+int named_fd_cm(const void *data, size_t length);
 
 /* ---- messages on a context's socket (wire.c) ---- */
 

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <rdma/ib_user_verbs.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,8 @@
 struct dev {
 	pid_t pid; /* that opened it; INHERITED in a forked child */
 	int sock;
-	int uar; /* memfd of the doorbell page */
+	bool cm;
+	int uar; /* memfd of the doorbell page; of the connection manager what is readable while events wait */
 	unsigned int references;
 	pthread_mutex_t command; /* one command at a time per context */
 };
@@ -129,9 +129,10 @@ static void explain_unreachable(void)
 
 static int greet(struct dev *dev, unsigned int index)
 {
-	struct arena_info arena = arena_info();
+	struct arena_info arena = dev->cm ? (struct arena_info){ .fd = -1 } : arena_info();
 	struct softhca_hello hello = {
-		.magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = SOFTHCA_CONTEXT, .device = index,
+		.magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = dev->cm ? SOFTHCA_CM : SOFTHCA_CONTEXT,
+		.device = index,
 		.arena_base = arena.base, .arena_size = arena.size, .probe = (uint64_t)(uintptr_t)&probe,
 	};
 	struct softhca_welcome welcome = { 0 };
@@ -145,7 +146,7 @@ static int greet(struct dev *dev, unsigned int index)
 		explain_unreachable();
 	if (!error && dev->uar < 0)
 		error = -EIO;
-	if (!error)
+	if (!error && !dev->cm)
 		arena_enable(welcome.arena);
 	return error;
 }
@@ -173,9 +174,21 @@ static struct dev *dev_new(void)
 }
 
 /* /dev/null is a character device whose ioctl() says ENOTTY, just like a kernel without the ioctl interface. */
+static int stand_in(const struct dev *dev, int flags)
+{
+	int fd;
+
+	if (!dev->cm)
+		return real()->open("/dev/null", O_RDWR | (flags & O_CLOEXEC));
+	fd = fcntl(dev->uar, flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
+	if (fd >= 0 && flags & O_NONBLOCK)
+		fcntl(fd, F_SETFL, O_NONBLOCK);
+	return fd;
+}
+
 static int enter_table(struct dev *dev, int flags)
 {
-	int fd = real()->open("/dev/null", O_RDWR | (flags & O_CLOEXEC));
+	int fd = stand_in(dev, flags);
 
 	if (fd < 0)
 		return -errno;
@@ -192,7 +205,7 @@ static int enter_table(struct dev *dev, int flags)
 	return fd;
 }
 
-int dev_open(unsigned int index, int flags)
+static int open_kind(bool cm, unsigned int index, int flags)
 {
 	struct dev *dev = dev_new();
 	int fd;
@@ -201,6 +214,7 @@ int dev_open(unsigned int index, int flags)
 		errno = ENOMEM;
 		return -1;
 	}
+	dev->cm = cm;
 	pthread_once(&fork_once, watch_forks);
 	fd = connect_dev(dev, index);
 	if (!fd)
@@ -212,42 +226,41 @@ int dev_open(unsigned int index, int flags)
 	return -1;
 }
 
-/* ---- write, mmap, close ---- */
-
-/* The descriptor that a command names by number and the daemon needs itself; -1 if none or not open. */
-static int named_fd(const void *data, size_t length)
+int dev_open(unsigned int index, int flags)
 {
-	const struct ib_uverbs_cmd_hdr *hdr = data;
-	size_t offset;
-	int fd;
-
-	if (length < sizeof(*hdr))
-		return -1;
-	switch (hdr->command) {
-	case IB_USER_VERBS_CMD_CREATE_CQ:
-		offset = sizeof(*hdr) + offsetof(struct ib_uverbs_create_cq, comp_channel);
-		break;
-	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_CQ:
-		offset = sizeof(*hdr) + sizeof(struct ib_uverbs_ex_cmd_hdr) +
-			 offsetof(struct ib_uverbs_ex_create_cq, comp_channel);
-		break;
-	case IB_USER_VERBS_CMD_OPEN_XRCD:
-		offset = sizeof(*hdr) + offsetof(struct ib_uverbs_open_xrcd, fd);
-		break;
-	default:
-		return -1;
-	}
-	if (length < offset + sizeof(fd))
-		return -1;
-	memcpy(&fd, (const char *)data + offset, sizeof(fd));
-	return fd >= 0 && fcntl(fd, F_GETFD) >= 0 ? fd : -1;
+	return open_kind(false, index, flags);
 }
+
+int dev_open_cm(int flags)
+{
+	uint32_t host;
+	int error = cm_host(&host);
+
+	if (!error)
+		return open_kind(true, host, flags);
+	errno = -error;
+	return -1;
+}
+
+bool dev_is_cm(int fd)
+{
+	struct dev *dev = dev_get(fd);
+	bool cm;
+
+	if (!dev)
+		return false;
+	cm = dev->cm;
+	dev_put(dev);
+	return cm;
+}
+
+/* ---- write, mmap, close ---- */
 
 static int command(struct dev *dev, const void *data, size_t length)
 {
 	struct softhca_reply reply;
 	int fd;
-	int error = wire_send(dev->sock, data, length, named_fd(data, length));
+	int error = wire_send(dev->sock, data, length, dev->cm ? named_fd_cm(data, length) : named_fd(data, length));
 
 	/* The daemon closed the connection: to the program the device has gone. */
 	if (error == -EPIPE || error == -ECONNRESET)
@@ -265,6 +278,35 @@ static int command(struct dev *dev, const void *data, size_t length)
 	return reply.status;
 }
 
+/* A thread that ended between a command and its answer would leave the next one with the wrong answer. */
+static int one_command(struct dev *dev, const void *data, size_t length)
+{
+	int error, cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pthread_mutex_lock(&dev->command);
+	error = command(dev, data, length);
+	pthread_mutex_unlock(&dev->command);
+	pthread_setcancelstate(cancel, NULL);
+	return error;
+}
+
+static void put_cancelled(void *dev)
+{
+	dev_put(dev);
+}
+
+/* Without the lock, so that other threads can do what the event is waited for. Here a thread may be cancelled. */
+static int wait_for_event(struct dev *dev)
+{
+	int error;
+
+	pthread_cleanup_push(put_cancelled, dev);
+	error = cm_wait(dev->uar);
+	pthread_cleanup_pop(0);
+	return error;
+}
+
 ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 {
 	int saved = errno;
@@ -275,13 +317,16 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 		errno = EIO;
 		return -1;
 	}
-	if (length < sizeof(struct ib_uverbs_cmd_hdr) || length > SOFTHCA_MAX_COMMAND) {
+	if (length < SOFTHCA_MIN_COMMAND || length > SOFTHCA_MAX_COMMAND) {
 		errno = EINVAL;
 		return -1;
 	}
-	pthread_mutex_lock(&dev->command);
-	error = command(dev, data, length);
-	pthread_mutex_unlock(&dev->command);
+	do {
+		error = one_command(dev, data, length);
+		if (error != -EAGAIN || !dev->cm)
+			break;
+		error = wait_for_event(dev);
+	} while (!error);
 	errno = error ? -error : saved;
 	return error ? -1 : (ssize_t)length;
 }
@@ -289,11 +334,22 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offset)
 {
 	/* Page 0 is the doorbell page. BlueFlame and the clock are not offered, so nobody asks for their pages. */
-	if (dev->pid != getpid() || offset || length != SOFTHCA_UAR_LEN) {
+	if (dev->cm || dev->pid != getpid() || offset || length != SOFTHCA_UAR_LEN) {
 		errno = EINVAL;
 		return MAP_FAILED;
 	}
 	return real()->mmap64(NULL, length, prot, flags, dev->uar, 0);
+}
+
+/* True when another thread is in a system call on a file of the connection manager that is out of the table. */
+static bool waited_for(const struct dev *dev)
+{
+	bool others;
+
+	pthread_mutex_lock(&table_lock);
+	others = dev->cm && dev->references > 1;
+	pthread_mutex_unlock(&table_lock);
+	return others;
 }
 
 int dev_close(struct dev *dev, int fd)
@@ -311,8 +367,12 @@ int dev_close(struct dev *dev, int fd)
 	pthread_mutex_unlock(&table_lock);
 	if (!forked) {
 		atomic_fetch_sub(&opened, 1);
-		/* Says goodbye even if somebody else still holds a copy of the socket. */
-		shutdown(dev->sock, SHUT_RDWR);
+		/*
+		 * Says goodbye even if somebody else still holds a copy of the socket. But a thread that waits for an
+		 * event goes on waiting, as in the kernel: programs end in the meantime, and do not expect it to return.
+		 */
+		if (!waited_for(dev))
+			shutdown(dev->sock, SHUT_RDWR);
 	}
 	return real()->close(fd);
 }

@@ -26,6 +26,8 @@ static int hooked_open(int (*next)(const char *, int, ...), const char *path, in
 
 	if (index >= 0)
 		return dev_open((unsigned int)index, flags);
+	if (place_is_cm(path))
+		return dev_open_cm(flags);
 	return next(place_redirect(path, buffer, sizeof(buffer)), flags, mode);
 }
 
@@ -149,7 +151,7 @@ HOOK int socket(int domain, int type, int protocol)
 /* A uverbs file looks like /dev/null to stat(), too, so that its device number agrees with sysfs and fstat(). */
 static const char *stat_path(const char *path, char *buffer, size_t size)
 {
-	return place_uverbs(path) >= 0 ? "/dev/null" : place_redirect(path, buffer, size);
+	return place_uverbs(path) >= 0 || place_is_cm(path) ? "/dev/null" : place_redirect(path, buffer, size);
 }
 
 HOOK int stat(const char *path, struct stat *st)
@@ -179,6 +181,17 @@ HOOK int lstat64(const char *path, struct stat64 *st)
 	char buffer[PATH_MAX];
 
 	return real()->lstat64(stat_path(path, buffer, sizeof(buffer)), st);
+}
+
+/* What stands for the connection manager's file must wake up who waits for it; no character device can be had for that. */
+HOOK int fstat(int fd, struct stat *st)
+{
+	return dev_is_cm(fd) ? real()->stat("/dev/null", st) : real()->fstat(fd, st);
+}
+
+HOOK int fstat64(int fd, struct stat64 *st)
+{
+	return dev_is_cm(fd) ? real()->stat64("/dev/null", st) : real()->fstat64(fd, st);
 }
 
 HOOK int access(const char *path, int mode)

@@ -49,11 +49,17 @@ static const char *below(const char *path, const char *prefix)
 
 const char *place_redirect(const char *path, char *buffer, size_t size)
 {
-	if (!path || strncmp(path, "/sys/class/infiniband", 21) || !place_dir())
+	if (!path || strncmp(path, "/sys/class/", 11) || !place_dir())
 		return path;
-	if (!below(path, "/sys/class/infiniband") && !below(path, "/sys/class/infiniband_verbs"))
+	if (!below(path, "/sys/class/infiniband") && !below(path, "/sys/class/infiniband_verbs") &&
+	    !below(path, "/sys/class/misc/rdma_cm"))
 		return path;
 	return dir_join(buffer, size, directory, path + 1) ? path : buffer;
+}
+
+bool place_is_cm(const char *path)
+{
+	return path && !strcmp(path, "/dev/infiniband/rdma_cm") && place_dir();
 }
 
 bool place_is_device_list(const char *path)

@@ -23,6 +23,8 @@ static void find_all(void)
 	*(void **)&calls.stat64 = dlsym(RTLD_NEXT, "stat64");
 	*(void **)&calls.lstat = dlsym(RTLD_NEXT, "lstat");
 	*(void **)&calls.lstat64 = dlsym(RTLD_NEXT, "lstat64");
+	*(void **)&calls.fstat = dlsym(RTLD_NEXT, "fstat");
+	*(void **)&calls.fstat64 = dlsym(RTLD_NEXT, "fstat64");
 	*(void **)&calls.access = dlsym(RTLD_NEXT, "access");
 	*(void **)&calls.fopen = dlsym(RTLD_NEXT, "fopen");
 	*(void **)&calls.fopen64 = dlsym(RTLD_NEXT, "fopen64");

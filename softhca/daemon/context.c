@@ -79,7 +79,7 @@ static void process_gone(struct watch *watch, uint32_t events)
 }
 
 /* Found out before the first command fails with EFAULT, which would tell the user nothing. */
-static bool reachable(pid_t pid, uint64_t probe)
+bool context_reachable(pid_t pid, uint64_t probe)
 {
 	uint32_t word = 0;
 	struct iovec local = { &word, sizeof(word) };
@@ -108,7 +108,7 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 
 	if (hello->device >= (uint32_t)machine->settings.devices)
 		return -ENODEV;
-	if (!reachable(pid, hello->probe))
+	if (!context_reachable(pid, hello->probe))
 		return -EACCES;
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)

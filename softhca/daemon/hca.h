@@ -210,8 +210,18 @@ struct hca_device {
 	uint8_t key_variant; /* low byte of the next key: a stale key does not fit its index any more */
 };
 
+/* The connection manager's part (cm.h). */
+struct hca_cm {
+	struct list files;
+	struct list ids; /* of all files */
+	struct numtab numbers;
+	uint32_t psn;	/* the last that was given out */
+	uint16_t port;	/* the last that nobody had asked for */
+};
+
 struct hca_machine {
 	struct settings settings;
+	struct hca_cm cm;
 	struct hca_device device[SETTINGS_MAX_DEVICES];
 	struct timer_heap timers;
 	struct list ready;	/* QPs with work to do now */

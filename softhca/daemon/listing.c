@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The objects of the emulated machine: the truth that tests compare with, and the answer to "who holds this QP?". */
 #include "listing.h"
+#include "cm_listing.h"
 #include "srq.h"
 
 #include <string.h>
@@ -196,6 +197,8 @@ void listing_objects(const struct hca_machine *machine, FILE *out, bool json)
 		devices_json(machine, out);
 		fputs("],\"contexts\":[", out);
 		contexts_json(machine, &writer);
+		fputs("],\"cm_ids\":[", out);
+		cm_listing_json(machine, out);
 		fputs("]}\n", out);
 		return;
 	}
@@ -204,4 +207,5 @@ void listing_objects(const struct hca_machine *machine, FILE *out, bool json)
 		list_for_each(node, &machine->device[i].contexts)
 			objects_text(&writer, container_of(node, struct hca_context, link));
 	}
+	cm_listing_text(machine, out);
 }

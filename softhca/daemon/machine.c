@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The HCAs and the wire between them. */
-#include "hca.h"
+#include "cm.h"
 #include "mlx4_fmt.h"
 
 #include <endian.h>
@@ -68,6 +68,8 @@ int machine_init(struct hca_machine *machine, const struct settings *settings)
 	list_init(&machine->ready);
 	list_init(&machine->failed);
 	list_init(&machine->unanswered);
+	if (cm_init(&machine->cm))
+		return -ENOMEM;
 	for (int i = 0; i < settings->devices; i++) {
 		int error = init_device(&machine->device[i], machine, i);
 
@@ -86,6 +88,7 @@ void machine_free(struct hca_machine *machine)
 		numtab_free(&machine->device[i].srqs);
 		numtab_free(&machine->device[i].qps);
 	}
+	cm_free(&machine->cm);
 	timer_heap_free(&machine->timers);
 	if (machine->trace)
 		fclose(machine->trace);

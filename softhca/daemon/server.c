@@ -2,6 +2,8 @@
 /* The daemon's socket: greetings, commands, farewells. */
 #include "server.h"
 #include "../proto.h"
+#include "cm_cmd.h"
+#include "cm_file.h"
 #include "cmd.h"
 #include "context.h"
 #include "control.h"
@@ -126,6 +128,47 @@ static int greet_context(struct guest *guest, const struct softhca_hello *hello,
 	return 0;
 }
 
+/* ---- files of the connection manager ---- */
+
+static void cm_command_ready(struct watch *watch, uint32_t events)
+{
+	struct cm_file *file = container_of(watch, struct cm_file, commands);
+	static uint64_t buffer[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
+	struct softhca_reply reply = { 0 };
+	ssize_t got;
+	int fd;
+
+	(void)events;
+	if (file->dead)
+		return;
+	got = receive_message(file->sock, buffer, sizeof(buffer), &fd);
+	if (got == -EAGAIN)
+		return;
+	if (got > 0)
+		reply.status = cm_execute(file, buffer, (size_t)got, fd);
+	if (got <= 0 || send_message(file->sock, &reply, sizeof(reply), -1))
+		file->dead = true;
+	close_fd(fd);
+}
+
+static int greet_cm(struct guest *guest, const struct softhca_hello *hello)
+{
+	struct softhca_welcome welcome = { 0 };
+	struct cm_file *file = NULL;
+
+	welcome.status = cm_file_create(guest->server->machine, hello, guest->sock, guest->pid, &file);
+	if (welcome.status) {
+		send_message(guest->sock, &welcome, sizeof(welcome), -1);
+		return welcome.status;
+	}
+	file->commands.ready = cm_command_ready;
+	loop_forget(file->sock);
+	if (loop_watch(file->sock, EPOLLIN, &file->commands) ||
+	    send_message(file->sock, &welcome, sizeof(welcome), file->ear))
+		file->dead = true;
+	return 0;
+}
+
 /* ---- guests ---- */
 
 static void guest_free(struct guest *guest, bool close_socket)
@@ -165,6 +208,8 @@ static bool handle_greeting(struct guest *guest, const uint8_t *bytes, size_t si
 	}
 	if (hello->kind == SOFTHCA_CONTEXT)
 		return !greet_context(guest, hello, fd);
+	if (hello->kind == SOFTHCA_CM)
+		return !greet_cm(guest, hello);
 	if (hello->kind == SOFTHCA_CONTROL)
 		run_control(guest, (const char *)(hello + 1), size - sizeof(*hello));
 	else
@@ -255,6 +300,8 @@ int server_open(struct server *server, struct hca_machine *machine, const char *
 
 void server_close(struct server *server)
 {
+	while (!list_empty(&server->machine->cm.files))
+		cm_file_destroy(container_of(server->machine->cm.files.next, struct cm_file, link));
 	for (int i = 0; i < server->machine->settings.devices; i++) {
 		list_for_each_safe(node, after, &server->machine->device[i].contexts)
 			context_destroy(container_of(node, struct hca_context, link));
@@ -264,6 +311,12 @@ void server_close(struct server *server)
 
 void server_reap(struct server *server)
 {
+	list_for_each_safe(file_node, next, &server->machine->cm.files) {
+		struct cm_file *file = container_of(file_node, struct cm_file, link);
+
+		if (file->dead)
+			cm_file_destroy(file);
+	}
 	for (int i = 0; i < server->machine->settings.devices; i++) {
 		list_for_each_safe(node, after, &server->machine->device[i].contexts) {
 			struct hca_context *ctx = container_of(node, struct hca_context, link);
@@ -278,6 +331,8 @@ unsigned int server_contexts(const struct server *server)
 {
 	unsigned int count = 0;
 
+	list_for_each(node, &server->machine->cm.files)
+		count++;
 	for (int i = 0; i < server->machine->settings.devices; i++) {
 		list_for_each(node, &server->machine->device[i].contexts)
 			count++;

@@ -17,10 +17,10 @@ struct server {
 int server_open(struct server *server, struct hca_machine *machine, const char *path);
 void server_close(struct server *server);
 
-/* Ends the contexts that died during this turn. */
+/* Ends the contexts, and the files of the connection manager, that died during this turn. */
 void server_reap(struct server *server);
 
-/* Contexts that are open. */
+/* Contexts and files that are open. */
 unsigned int server_contexts(const struct server *server);
 
 #endif

@@ -2,11 +2,12 @@
 /* What can be set about the emulated machine: one table for parsing and help. */
 #include "settings.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { SWITCH, NUMBER, TEXT };
+enum kind { SWITCH, NUMBER, ADDRESS, TEXT };
 
 struct row {
 	const char *name;
@@ -38,14 +39,18 @@ static const struct row rows[] = {
 	{ "max_srq_sge", NUMBER, AT(max_srq_sge), 1, 31, "pieces of memory per work request of an SRQ" },
 	{ "max_qp_rd_atom", NUMBER, AT(max_qp_rd_atom), 1, 16, "reads and atomics that a QP answers at a time" },
 	{ "max_qp_init_rd_atom", NUMBER, AT(max_qp_init_rd_atom), 1, 128, "reads and atomics that a QP asks for at a time" },
+	{ "address", ADDRESS, AT(address), 0, 0, "of mlx4_0 for the connection manager; mlx4_N adds N to the third number" },
+	{ "cm_timeout", NUMBER, AT(cm_timeout), 10, 600000, "milliseconds that a connection waits for an answer" },
 	{ "trace", TEXT, AT(trace), 0, 0, "file to which every command is written, with its result" },
 };
+
+#define DEFAULT_ADDRESS (10u << 24 | 200u << 16 | 0u << 8 | 1u)
 
 const struct settings settings_default = {
 	.devices = 2, .ports = 1, .xrc = true, .open_qp = true, .strict = false, .arena = true, .nap = 20,
 	.max_qp = 65472, .max_cq = 65408, .max_srq = 65472, .max_mr = 524032, .max_pd = 32764,
 	.max_qp_wr = 16351, .max_sge = 32, .max_cqe = 4194303, .max_srq_wr = 16383, .max_srq_sge = 31,
-	.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 128,
+	.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 128, .address = DEFAULT_ADDRESS, .cm_timeout = 60000,
 };
 
 static const struct row *find(const char *text, size_t length)
@@ -91,6 +96,25 @@ static int take_number(int *target, const struct row *row, const char *value, ch
 	return 0;
 }
 
+/* One that a host could have, and so that those of all other devices follow it. */
+static int take_address(uint32_t *target, const struct row *row, const char *value, char *why, size_t size)
+{
+	const uint32_t span = SETTINGS_MAX_DEVICES * 256 + SETTINGS_MAX_PORTS;
+	struct in_addr address;
+	uint32_t first, last;
+
+	if (inet_pton(AF_INET, value, &address) == 1) {
+		first = ntohl(address.s_addr);
+		last = first + span;
+		if (first >> 24 >= 1 && last >> 24 < 224 && first >> 24 != 127 && last >> 24 != 127) {
+			*target = first;
+			return 0;
+		}
+	}
+	snprintf(why, size, "%s is the IPv4 address of a host, as 10.200.0.1, not '%s'", row->name, value);
+	return -EINVAL;
+}
+
 static int take_text(char *target, size_t room, const struct row *row, const char *value, char *why, size_t size)
 {
 	if (!value[0] || strlen(value) >= room) {
@@ -120,6 +144,8 @@ int settings_take(struct settings *settings, const char *text, char *why, size_t
 		return take_switch(target, row, equals + 1, why, size);
 	case NUMBER:
 		return take_number(target, row, equals + 1, why, size);
+	case ADDRESS:
+		return take_address(target, row, equals + 1, why, size);
 	default:
 		return take_text(target, sizeof(settings->trace), row, equals + 1, why, size);
 	}
@@ -133,13 +159,15 @@ static void print_default(FILE *out, const struct row *row)
 		fprintf(out, "default %s", *(const bool *)value ? "on" : "off");
 	else if (row->kind == NUMBER)
 		fprintf(out, "%d to %d, default %d", row->least, row->most, *(const int *)value);
+	else if (row->kind == ADDRESS)
+		fprintf(out, "default %s", inet_ntoa((struct in_addr){ htonl(*(const uint32_t *)value) }));
 	else
 		fprintf(out, "default none");
 }
 
 void settings_help(FILE *out)
 {
-	static const char *const shape[] = { [SWITCH] = "on|off", [NUMBER] = "N", [TEXT] = "FILE" };
+	static const char *const shape[] = { [SWITCH] = "on|off", [NUMBER] = "N", [ADDRESS] = "A.B.C.D", [TEXT] = "FILE" };
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		fprintf(out, "  --%s=%s\n        %s (", rows[i].name, shape[rows[i].kind], rows[i].help);

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define SETTINGS_MAX_DEVICES 16
@@ -21,7 +22,9 @@ struct settings {
 	int max_qp, max_cq, max_srq, max_mr, max_pd; /* of each device */
 	int max_qp_wr, max_sge, max_cqe, max_srq_wr, max_srq_sge; /* of each queue */
 	int max_qp_rd_atom, max_qp_init_rd_atom; /* reads and atomics under way on a QP: as responder, as requester */
-	char trace[256]; /* file, or "" */
+	uint32_t address; /* of the first port of the first device, IPv4, host byte order */
+	int cm_timeout;	  /* milliseconds that a connection waits for an answer */
+	char trace[256];  /* file, or "" */
 };
 
 extern const struct settings settings_default;

@@ -112,6 +112,7 @@ int sysfs_create(const struct hca_machine *machine, const char *root)
 	struct tree tree = { .root = root };
 
 	plant(&tree, "6", "class/infiniband_verbs/abi_version");
+	plant(&tree, "4", "class/misc/rdma_cm/abi_version");
 	for (int i = 0; i < machine->settings.devices; i++)
 		plant_device(&tree, &machine->device[i]);
 	return tree.error;

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The commands that programs gave: the last ones are always known, all of them are in a file if one was asked for. */
 #include "trace.h"
+#include "cm_cmd.h"
 #include "cmd.h"
 
 #include <string.h>
 
+#define CM (-1)
+
 struct entry {
 	pid_t pid;
-	int device;
+	int device; /* CM = the connection manager */
 	uint32_t command;
 	int result;
 };
@@ -17,20 +20,31 @@ static uint64_t noted;
 
 static void print(FILE *out, const struct entry *entry)
 {
-	fprintf(out, "mlx4_%d pid %d %s: %s\n", entry->device, (int)entry->pid, cmd_name(entry->command),
-		entry->result ? strerrorname_np(-entry->result) : "ok");
+	const char *result = entry->result ? strerrorname_np(-entry->result) : "ok";
+
+	if (entry->device == CM)
+		fprintf(out, "rdma_cm pid %d %s: %s\n", (int)entry->pid, cm_cmd_name(entry->command), result);
+	else
+		fprintf(out, "mlx4_%d pid %d %s: %s\n", entry->device, (int)entry->pid, cmd_name(entry->command), result);
 }
 
-void trace_note(const struct hca_context *ctx, uint32_t command, int result)
+static void note(FILE *file, const struct entry *entry)
 {
-	struct entry *entry = &ring[noted++ % TRACE_LENGTH];
-	FILE *file = ctx->device->machine->trace;
-
-	*entry = (struct entry){ ctx->pid, ctx->device->index, command, result };
+	ring[noted++ % TRACE_LENGTH] = *entry;
 	if (!file)
 		return;
 	print(file, entry);
 	fflush(file);
+}
+
+void trace_note(const struct hca_context *ctx, uint32_t command, int result)
+{
+	note(ctx->device->machine->trace, &(struct entry){ ctx->pid, ctx->device->index, command, result });
+}
+
+void trace_note_cm(const struct cm_file *file, uint32_t command, int result)
+{
+	note(file->machine->trace, &(struct entry){ file->pid, CM, command, result });
 }
 
 void trace_print(FILE *out, unsigned int count)

@@ -3,12 +3,15 @@
 #ifndef SOFTHCA_TRACE_H
 #define SOFTHCA_TRACE_H
 
-#include "hca.h"
+#include "cm.h"
 
 #include <stdio.h>
 
 /* Remembers a command, and writes it to the trace file if there is one. @result is 0 or -errno. */
 void trace_note(const struct hca_context *ctx, uint32_t command, int result);
+
+/* The same of a command to the connection manager. */
+void trace_note_cm(const struct cm_file *file, uint32_t command, int result);
 
 /* The last @count commands that are remembered, the oldest first. */
 void trace_print(FILE *out, unsigned int count);

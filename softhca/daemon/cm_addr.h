@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Addresses of the emulated ports, as the connection manager names them. */
+#ifndef SOFTHCA_CM_ADDR_H
+#define SOFTHCA_CM_ADDR_H
+
+#include "cm.h"
+
+/* Size of an address of this family, 0 when the family is unknown. */
+size_t cm_addr_size(const union cm_address *address);
+
+/* The address that means "all of mine". */
+bool cm_addr_any(const union cm_address *address);
+
+/* This host; only IP has one. */
+bool cm_addr_loopback(const union cm_address *address);
+
+/* Whose address it is. False when no port has it. */
+bool cm_addr_find(const struct cm_file *file, const union cm_address *address, struct hca_device **device, uint8_t *port);
+
+/* True when programs of this file are on the host of @device. */
+bool cm_addr_local(const struct cm_file *file, const struct hca_device *device);
+
+/* The address of a port, of the family of @address, into it; what else it holds stays. */
+void cm_addr_set(union cm_address *address, const struct hca_device *device, uint8_t port);
+
+/* The number after the address, as programs give it; of AF_IB the lower bits of the service id. */
+uint16_t cm_addr_port(const union cm_address *address);
+void cm_addr_set_port(union cm_address *address, uint16_t port);
+
+/*
+ * The service id that an address of @id means: port space, then port. 0 when the id's port space does not go with the
+ * address.
+ */
+uint64_t cm_addr_service(const struct cm_id *id, const union cm_address *address);
+
+#endif

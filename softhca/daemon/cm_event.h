@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Events of the connection manager. */
+#ifndef SOFTHCA_CM_EVENT_H
+#define SOFTHCA_CM_EVENT_H
+
+#include "cm.h"
+
+#include <rdma/rdma_user_cm.h>
+
+/* What happened, as <rdma/rdma_cma.h> counts it; that belongs to librdmacm. */
+enum cm_event_kind {
+	CM_EVENT_ADDR_RESOLVED,
+	CM_EVENT_ADDR_ERROR,
+	CM_EVENT_ROUTE_RESOLVED,
+	CM_EVENT_ROUTE_ERROR,
+	CM_EVENT_CONNECT_REQUEST,
+	CM_EVENT_CONNECT_RESPONSE,
+	CM_EVENT_CONNECT_ERROR,
+	CM_EVENT_UNREACHABLE,
+	CM_EVENT_REJECTED,
+	CM_EVENT_ESTABLISHED,
+	CM_EVENT_DISCONNECTED,
+	CM_EVENT_DEVICE_REMOVAL,
+	CM_EVENT_MULTICAST_JOIN,
+	CM_EVENT_MULTICAST_ERROR,
+	CM_EVENT_ADDR_CHANGE,
+	CM_EVENT_TIMEWAIT_EXIT,
+};
+
+/* One that waits to be fetched. */
+struct cm_event {
+	struct list link; /* file->events */
+	struct cm_id *id;    /* whose it is */
+	struct cm_id *child; /* that a connection request made */
+	struct rdma_ucm_event_resp resp;
+};
+
+/* An event to be filled in and raised. NULL when memory is short, or the program would not know whose it is. */
+struct cm_event *cm_event_new(struct cm_id *id, enum cm_event_kind kind, int status);
+void cm_event_raise(struct cm_event *event);
+
+/* One with nothing to fill in. */
+void cm_event_plain(struct cm_id *id, enum cm_event_kind kind, int status);
+
+/* Writes the oldest event to @response. -EAGAIN when there is none. */
+int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room);
+
+/* The id goes, or goes to another file. */
+void cm_event_drop(const struct cm_id *id);
+void cm_event_migrate(const struct cm_id *id, struct cm_file *file);
+
+#endif

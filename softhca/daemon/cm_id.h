@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Ids of the connection manager. */
+#ifndef SOFTHCA_CM_ID_H
+#define SOFTHCA_CM_ID_H
+
+#include "cm.h"
+
+/* NULL with *error = -ENOMEM when there are too many. */
+struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *error);
+
+/* Tells the peer, and ends everything that belongs to the id: connection requests that nobody has fetched, too. */
+void cm_id_destroy(struct cm_id *id);
+
+/* -ENOENT when there is none of this number, -EINVAL when it is another file's. */
+int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id);
+
+/* The same, and -EINVAL when it has no device yet. */
+int cm_id_find_bound(const struct cm_file *file, uint32_t number, struct cm_id **id);
+
+/* The file becomes another one; its events come along. */
+void cm_id_migrate(struct cm_id *id, struct cm_file *file);
+
+#endif

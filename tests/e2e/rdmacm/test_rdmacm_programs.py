@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The distribution's own programs over librdmacm, unmodified, between two adapters. SOFTHCA_TEST_REPEAT (default 3) says how
+often each must pass in a row."""
+
+import os
+
+import pytest
+
+REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "3"))
+HERE, THERE = "10.200.0.1", "10.200.1.1"
+
+# server, client; {there} is the server's address, {here} the client's own.
+PROGRAMS = {
+    "rping": ("rping -s -a {there} -C 10 -V", "rping -c -a {there} -I {here} -C 10 -V"),
+    "ucmatose": ("ucmatose -b {there} -c 4 -C 10", "ucmatose -s {there} -b {here} -c 4 -C 10"),
+    "udaddy": ("udaddy -b {there} -c 4 -C 10", "udaddy -s {there} -b {here} -c 4 -C 10"),
+    "rdma_server": ("rdma_server -s {there}", "rdma_client -s {there}"),
+    "rdma_xserver-rc": ("rdma_xserver -c r", "rdma_xclient -s {there} -c r"),
+    "rdma_xserver-xrc": ("rdma_xserver -c x", "rdma_xclient -s {there} -c x"),
+}
+
+
+def words(line, here=HERE, there=THERE):
+    return line.format(here=here, there=there).split()
+
+
+def pair(daemon, finish, lines, hosts=("mlx4_1", "mlx4_0"), **addresses):
+    """One server and one client; both must succeed. @hosts are the server's and the client's."""
+    server = daemon.start(words(lines[0], **addresses), host=hosts[0])
+    daemon.until_listening()
+    client = daemon.start(words(lines[1], **addresses), host=hosts[1])
+    results = finish(client), finish(server)
+    assert [status for status, _ in results] == [0, 0], results
+    return results
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program(daemon, finish, need, name):
+    for line in PROGRAMS[name]:
+        need(line.split()[0])
+    for _ in range(REPEAT):
+        pair(daemon, finish, PROGRAMS[name])
+        daemon.until_empty()
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_program_within_a_host(daemon, finish, need, name):
+    """By the loopback address, without any word about hosts."""
+    need(PROGRAMS[name][0].split()[0])
+    pair(daemon, finish, PROGRAMS[name], hosts=(None, None), here="127.0.0.1", there="127.0.0.1")
+
+
+@pytest.mark.parametrize("name", ["rping", "rdma_server"])
+def test_program_over_ipv6(daemon, finish, need, name):
+    need(PROGRAMS[name][0].split()[0])
+    pair(daemon, finish, PROGRAMS[name], here="fd00::10.200.0.1", there="fd00::10.200.1.1")
+
+
+def test_the_traffic_goes_over_the_named_adapters(daemon, finish, need, run, softhca):
+    """Each program's queue pairs are on its own host's adapter."""
+    need("rping")
+    server = daemon.start(words(PROGRAMS["rping"][0]))
+    daemon.until_listening()
+    client = daemon.start(words("rping -c -a {there} -I {here} -C 100000"))
+    now = daemon.until(lambda now: sum(i["connection"] == "ESTABLISHED" for i in now["cm_ids"]) == 2, "connection")
+    where = {c["device"]: c["pid"] for c in now["contexts"] if any(o["type"] == "qp" for o in c["objects"])}
+    assert where == {"mlx4_0": client.pid, "mlx4_1": server.pid}
+    for process in (client, server):
+        process.kill()
+        finish(process)
