@@ -1,0 +1,364 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Every way in which an operation fails: the sender's status, the receiver's, and that both QPs are in ERR. */
+#include "pair.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+static enum ibv_qp_state state_of(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	return ibv_query_qp(qp, &attr, 0, &init) ? IBV_QPS_UNKNOWN : attr.qp_state;
+}
+
+static bool fails(struct pair *pair, struct ibv_send_wr *wr, enum ibv_wc_status status)
+{
+	struct ibv_wc wc;
+
+	CHECK(!rig_post(pair->qa, wr));
+	CHECK(rig_poll(pair->a->cq, &wc));
+	CHECK(wc.status == status);
+	CHECK(wc.wr_id == wr->wr_id && state_of(pair->qa) == IBV_QPS_ERR);
+	return true;
+}
+
+static bool no_answer(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+
+	CHECK(!ibv_modify_qp(pair.qb, &attr, IBV_QP_STATE));
+	CHECK(fails(&pair, &wr, IBV_WC_RETRY_EXC_ERR));
+	return pair_tear_down(&pair);
+}
+
+static bool late_peer_is_waited_for(void)
+{
+	struct host *a = rig_host(0), *b = rig_host(1);
+	struct ibv_qp *qa = rig_qp(a, IBV_QPT_RC, NULL), *qb = rig_qp(b, IBV_QPT_RC, NULL);
+	struct rig_link to_b = rig_link_to(qb->qp_num, b->lid), to_a = rig_link_to(qa->qp_num, a->lid);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	to_b.timeout = 18; /* one second */
+	CHECK(!rig_init(qa, &to_b) && !rig_rtr(qa, &to_b) && !rig_rts(qa, &to_b));
+	CHECK(!rig_post(qa, &wr));
+	CHECK(!rig_init(qb, &to_a) && !rig_post_recv(b, qb, 0, 10, 1));
+	CHECK(rig_quiet(a->cq, 20));
+	CHECK(!rig_rtr(qb, &to_a));
+	/* At once, not when the timeout is over. */
+	CHECK(rig_poll_within(a->cq, &wc, 500) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_poll(b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(!ibv_destroy_qp(qa) && !ibv_destroy_qp(qb));
+	rig_free_host(a);
+	rig_free_host(b);
+	return true;
+}
+
+static bool stranger_is_not_answered(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_qp *stranger = rig_qp(pair.a, IBV_QPT_RC, NULL);
+	struct rig_link link = rig_link_to(pair.qb->qp_num, pair.b->lid);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	/* qb is connected to qa: an answer to somebody else never arrives. */
+	CHECK(!rig_init(stranger, &link) && !rig_rtr(stranger, &link) && !rig_rts(stranger, &link));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
+	CHECK(!rig_post(stranger, &wr));
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR && wc.qp_num == stranger->qp_num);
+	CHECK(!ibv_destroy_qp(stranger));
+	return pair_tear_down(&pair);
+}
+
+static bool wrong_sequence_is_not_answered(void)
+{
+	struct host *a = rig_host(0), *b = rig_host(1);
+	struct ibv_qp *qa = rig_qp(a, IBV_QPT_RC, NULL), *qb = rig_qp(b, IBV_QPT_RC, NULL);
+	struct rig_link to_b = rig_link_to(qb->qp_num, b->lid), to_a = rig_link_to(qa->qp_num, a->lid);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	to_a.psn++;
+	CHECK(!rig_init(qa, &to_b) && !rig_rtr(qa, &to_b) && !rig_rts(qa, &to_b));
+	CHECK(!rig_init(qb, &to_a) && !rig_rtr(qb, &to_a) && !rig_post_recv(b, qb, 0, 10, 1));
+	CHECK(!rig_post(qa, &wr) && rig_poll(a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
+	CHECK(rig_quiet(b->cq, 5));
+	CHECK(!ibv_destroy_qp(qa) && !ibv_destroy_qp(qb));
+	rig_free_host(a);
+	rig_free_host(b);
+	return true;
+}
+
+static bool receiver_not_ready(void)
+{
+	struct rig_link link = rig_link_to(0, 0);
+	struct pair pair;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr;
+
+	link.rnr_retry = 2;
+	pair = pair_up(IBV_QPT_RC, &link);
+	wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	CHECK(fails(&pair, &wr, IBV_WC_RNR_RETRY_EXC_ERR));
+	return pair_tear_down(&pair);
+}
+
+static bool receiver_ready_later(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	CHECK(!rig_post(pair.qa, &wr));
+	CHECK(rig_quiet(pair.a->cq, 20));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 10, 1));
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	return pair_tear_down(&pair);
+}
+
+static bool message_too_long(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 101);
+	struct ibv_wc wc;
+
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 4));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 5));
+	CHECK(fails(&pair, &wr, IBV_WC_REM_INV_REQ_ERR));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR && wc.wr_id == 4);
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR && wc.wr_id == 5);
+	CHECK(state_of(pair.qb) == IBV_QPS_ERR);
+	return pair_tear_down(&pair);
+}
+
+static bool posted_in_error_is_flushed(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	CHECK(!ibv_modify_qp(pair.qa, &attr, IBV_QP_STATE));
+	wr.send_flags = 0; /* a flush is reported to those who asked for no report, too */
+	CHECK(!rig_post(pair.qa, &wr));
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR && wc.wr_id == 77);
+	CHECK(!rig_post_recv(pair.a, pair.qa, 0, 10, 3));
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR && wc.wr_id == 3);
+	return pair_tear_down(&pair);
+}
+
+static bool bad_local_key(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
+	sge.lkey = pair.a->mr->lkey + 1;
+	CHECK(fails(&pair, &wr, IBV_WC_LOC_PROT_ERR));
+	CHECK(rig_quiet(pair.b->cq, 5) && state_of(pair.qb) == IBV_QPS_RTS);
+	return pair_tear_down(&pair);
+}
+
+static bool local_range(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, RIG_BUFFER - 10, 11);
+
+	CHECK(fails(&pair, &wr, IBV_WC_LOC_PROT_ERR));
+	return pair_tear_down(&pair);
+}
+
+static bool other_pd_key(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_pd *pd = ibv_alloc_pd(pair.a->ctx);
+	struct ibv_mr *mr = ibv_reg_mr(pd, pair.a->buffer, 4096, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+
+	CHECK(mr);
+	sge.lkey = mr->lkey;
+	CHECK(fails(&pair, &wr, IBV_WC_LOC_PROT_ERR));
+	CHECK(!ibv_dereg_mr(mr) && !ibv_dealloc_pd(pd));
+	return pair_tear_down(&pair);
+}
+
+static bool receive_key(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge, to = { (uint64_t)(uintptr_t)pair.b->buffer, 100, pair.b->mr->lkey ^ 0x80 };
+	struct ibv_recv_wr recv = { .wr_id = 6, .sg_list = &to, .num_sge = 1 };
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_recv_wr *bad;
+	struct ibv_wc wc;
+
+	CHECK(!ibv_post_recv(pair.qb, &recv, &bad));
+	CHECK(fails(&pair, &wr, IBV_WC_REM_OP_ERR));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_LOC_PROT_ERR && wc.wr_id == 6);
+	return pair_tear_down(&pair);
+}
+
+static bool refused_remotely(struct pair *pair, struct ibv_send_wr *wr, enum ibv_wc_status status,
+			     enum ibv_event_type type)
+{
+	struct ibv_async_event event;
+
+	CHECK(fails(pair, wr, status));
+	CHECK(state_of(pair->qb) == IBV_QPS_ERR);
+	CHECK(rig_async(pair->b->ctx, &event) && event.event_type == type && event.element.qp == pair->qb);
+	ibv_ack_async_event(&event);
+	return pair_tear_down(pair);
+}
+
+static bool bad_remote_key(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 10);
+
+	wr.wr.rdma.rkey++;
+	return refused_remotely(&pair, &wr, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+}
+
+static bool remote_range(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_READ, 0, RIG_BUFFER - 9, 10);
+
+	return refused_remotely(&pair, &wr, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+}
+
+static bool remote_access_of_region(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_mr *mr = ibv_reg_mr(pair.b->pd, pair.b->buffer, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 10);
+	struct ibv_async_event event;
+
+	CHECK(mr);
+	wr.wr.rdma.rkey = mr->rkey;
+	CHECK(fails(&pair, &wr, IBV_WC_REM_ACCESS_ERR));
+	CHECK(rig_async(pair.b->ctx, &event));
+	ibv_ack_async_event(&event);
+	CHECK(!ibv_dereg_mr(mr));
+	return pair_tear_down(&pair);
+}
+
+static bool remote_access_of_qp(void)
+{
+	struct rig_link link = rig_link_to(0, 0);
+	struct pair pair;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr;
+
+	link.access = IBV_ACCESS_REMOTE_READ;
+	pair = pair_up(IBV_QPT_RC, &link);
+	wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 10);
+	return refused_remotely(&pair, &wr, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+}
+
+static bool no_read_resources(void)
+{
+	struct rig_link link = rig_link_to(0, 0);
+	struct pair pair;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr;
+
+	link.max_dest_rd_atomic = 0;
+	pair = pair_up(IBV_QPT_RC, &link);
+	wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_READ, 0, 0, 10);
+	return refused_remotely(&pair, &wr, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+}
+
+static bool misaligned_atomic(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8);
+
+	wr.wr.atomic.remote_addr = (uint64_t)(uintptr_t)pair.b->buffer + 4;
+	wr.wr.atomic.rkey = pair.b->mr->rkey;
+	return refused_remotely(&pair, &wr, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+}
+
+static bool unmapped_memory(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	uint8_t *gone = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ibv_mr *mr = ibv_reg_mr(pair.a->pd, gone, 1 << 20, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+
+	CHECK(gone != MAP_FAILED && mr);
+	sge.addr = (uint64_t)(uintptr_t)gone;
+	sge.lkey = mr->lkey;
+	CHECK(!munmap(gone, 1 << 20));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
+	CHECK(fails(&pair, &wr, IBV_WC_LOC_PROT_ERR));
+	CHECK(!ibv_dereg_mr(mr));
+	return pair_tear_down(&pair);
+}
+
+static bool qp_to_itself(void)
+{
+	struct host *host = rig_host(0);
+	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
+	struct rig_link link = rig_link_to(qp->qp_num, host->lid);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(host, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	CHECK(!rig_init(qp, &link) && !rig_rtr(qp, &link) && !rig_rts(qp, &link));
+	CHECK(!rig_post_recv(host, qp, 1000, 5, 1));
+	CHECK(!rig_post(qp, &wr));
+	/* The real reason comes first, whatever is flushed after it. */
+	CHECK(rig_poll(host->cq, &wc) && wc.wr_id == 1 && wc.status == IBV_WC_LOC_LEN_ERR);
+	CHECK(rig_poll(host->cq, &wc) && wc.wr_id == 77 && wc.status == IBV_WC_REM_INV_REQ_ERR);
+	CHECK(!ibv_destroy_qp(qp));
+	rig_free_host(host);
+	return true;
+}
+
+static const struct rig_case cases[] = {
+	{ "no_answer", no_answer },
+	{ "late_peer_is_waited_for", late_peer_is_waited_for },
+	{ "stranger_is_not_answered", stranger_is_not_answered },
+	{ "wrong_sequence_is_not_answered", wrong_sequence_is_not_answered },
+	{ "receiver_not_ready", receiver_not_ready },
+	{ "receiver_ready_later", receiver_ready_later },
+	{ "message_too_long", message_too_long },
+	{ "posted_in_error_is_flushed", posted_in_error_is_flushed },
+	{ "bad_local_key", bad_local_key },
+	{ "local_range", local_range },
+	{ "other_pd_key", other_pd_key },
+	{ "receive_key", receive_key },
+	{ "bad_remote_key", bad_remote_key },
+	{ "remote_range", remote_range },
+	{ "remote_access_of_region", remote_access_of_region },
+	{ "remote_access_of_qp", remote_access_of_qp },
+	{ "no_read_resources", no_read_resources },
+	{ "misaligned_atomic", misaligned_atomic },
+	{ "unmapped_memory", unmapped_memory },
+	{ "qp_to_itself", qp_to_itself },
+};
+
+int main(int argc, char **argv)
+{
+	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What refusals are tried on, and the rows that say what is refused. */
+#ifndef TEST_SOFTHCA_GROUND_H
+#define TEST_SOFTHCA_GROUND_H
+
+#include "rig.h"
+
+/* What the rows work on; made anew for each row. */
+struct ground {
+	struct host *host;
+	int fd;
+	struct ibv_xrcd *xrcd;	/* on fd; NULL without XRC */
+	struct ibv_xrcd *private;
+	struct ibv_srq *xsrq;
+	struct ibv_srq *srq;
+	struct ibv_qp *rc, *send, *recv;
+};
+
+/* In modes without XRC the members for it are NULL. */
+struct ground ground_lay(bool xrc);
+/* A row must leave what it found; that this all goes away again is part of the test. */
+void ground_clear(struct ground *g);
+
+/* Errno of a call that returns a pointer, or 0. */
+int ground_made(const void *object);
+/* Errno of a call that returns 0, an errno, or -1 with errno. */
+int ground_done(int result);
+
+/* A descriptor of a file that nobody else has. */
+int ground_file(void);
+
+/* These return NULL with errno, as the verbs behind them. */
+struct ibv_xrcd *ground_domain(struct ground *g, int fd, int oflags);
+struct ibv_srq *ground_xrc_srq(struct ground *g, struct ibv_xrcd *xrcd, uint32_t max_wr, uint32_t max_sge);
+struct ibv_qp *ground_target(struct ground *g, struct ibv_xrcd *xrcd);
+struct ibv_qp *ground_open_target(struct ground *g, struct ibv_xrcd *xrcd, uint32_t qpn);
+
+/* The settings that the HCA runs with. */
+enum mode { USUAL = 1, STRICT = 2, NO_OPEN_QP = 4, NO_XRC = 8 };
+#define WITH_XRC  (USUAL | STRICT | NO_OPEN_QP)
+#define WITH_OPEN (USUAL | STRICT)
+#define ALWAYS	  (WITH_XRC | NO_XRC)
+
+struct refusal {
+	const char *name;
+	int (*attempt)(struct ground *g);
+	int modes; /* in which this row holds */
+	int error;
+};
+
+/* Each ends with a row without a name. */
+extern const struct refusal refusals_of_objects[];
+extern const struct refusal refusals_of_modify[];
+
+#endif

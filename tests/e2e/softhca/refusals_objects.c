@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* What is refused when objects are made, opened and destroyed. */
+#include "ground.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* ---- domains ---- */
+
+static int no_domain_no_creat(struct ground *g)
+{
+	int fd = ground_file();
+	int error = ground_made(ground_domain(g, fd, 0));
+
+	close(fd);
+	return error;
+}
+
+static int domain_exists_excl(struct ground *g)
+{
+	return ground_made(ground_domain(g, g->fd, O_CREAT | O_EXCL));
+}
+
+static int domain_bad_fd(struct ground *g)
+{
+	return ground_made(ground_domain(g, 9999, O_CREAT));
+}
+
+static int domain_joined_again(struct ground *g)
+{
+	struct ibv_xrcd *again = ground_domain(g, g->fd, 0);
+
+	return again ? ground_done(ibv_close_xrcd(again)) : errno;
+}
+
+static int close_used_domain(struct ground *g)
+{
+	return ground_done(ibv_close_xrcd(g->xrcd));
+}
+
+/* ---- in use ---- */
+
+static int pd_in_use(struct ground *g)
+{
+	return ground_done(ibv_dealloc_pd(g->host->pd));
+}
+
+static int cq_in_use(struct ground *g)
+{
+	return ground_done(ibv_destroy_cq(g->host->cq));
+}
+
+static int srq_in_use(struct ground *g)
+{
+	struct ibv_qp *qp = rig_qp(g->host, IBV_QPT_RC, g->srq);
+	int error = ground_done(ibv_destroy_srq(g->srq));
+
+	NEED(!ibv_destroy_qp(qp));
+	return error;
+}
+
+static int cq_of_xrc_srq(struct ground *g)
+{
+	struct ibv_cq *cq = g->host->cq, *own = ibv_create_cq(g->host->ctx, 4, NULL, NULL, 0);
+	struct ibv_srq *srq;
+	int error;
+
+	g->host->cq = own;
+	srq = ground_xrc_srq(g, g->xrcd, 8, 1);
+	g->host->cq = cq;
+	NEED(srq);
+	error = ground_done(ibv_destroy_cq(own));
+	NEED(!ibv_destroy_srq(srq) && !ibv_destroy_cq(own));
+	return error;
+}
+
+/* ---- memory ---- */
+
+static int region(struct ground *g, void *at, size_t length, unsigned int access)
+{
+	struct ibv_mr *mr = ibv_reg_mr(g->host->pd, at, length, access);
+
+	return mr ? ground_done(ibv_dereg_mr(mr)) : errno;
+}
+
+static int remote_write_alone(struct ground *g)
+{
+	return region(g, g->host->buffer, 4096, IBV_ACCESS_REMOTE_WRITE);
+}
+
+static int remote_atomic_alone(struct ground *g)
+{
+	return region(g, g->host->buffer, 4096, IBV_ACCESS_REMOTE_ATOMIC);
+}
+
+static int on_demand(struct ground *g)
+{
+	return region(g, g->host->buffer, 4096, IBV_ACCESS_ON_DEMAND);
+}
+
+static int not_mapped(struct ground *g)
+{
+	uint8_t *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(at + 4096, 4096);
+	return region(g, at, 8192, IBV_ACCESS_LOCAL_WRITE);
+}
+
+static int read_only_memory(struct ground *g)
+{
+	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return region(g, at, 4096, IBV_ACCESS_LOCAL_WRITE);
+}
+
+static int read_only_memory_for_reading(struct ground *g)
+{
+	void *at = mmap(NULL, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return region(g, at, 4096, IBV_ACCESS_REMOTE_READ);
+}
+
+static int no_bytes(struct ground *g)
+{
+	return region(g, g->host->buffer, 0, 0);
+}
+
+/* ---- creation ---- */
+
+static int cq_bad_vector(struct ground *g)
+{
+	return ground_made(ibv_create_cq(g->host->ctx, 4, NULL, NULL, g->host->ctx->num_comp_vectors));
+}
+
+static int srq_too_deep(struct ground *g)
+{
+	return ground_made(ground_xrc_srq(g, g->xrcd, 20000, 1));
+}
+
+static int srq_too_many_sge(struct ground *g)
+{
+	return ground_made(ground_xrc_srq(g, g->xrcd, 8, 32));
+}
+
+static int rc_on_xrc_srq(struct ground *g)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = g->host->cq, .recv_cq = g->host->cq, .srq = g->xsrq, .qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+	};
+
+	return ground_made(ibv_create_qp(g->host->pd, &attr));
+}
+
+static int raw_packet(struct ground *g)
+{
+	struct ibv_qp_init_attr attr = {
+		.send_cq = g->host->cq, .recv_cq = g->host->cq, .qp_type = IBV_QPT_RAW_PACKET,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1, .max_recv_wr = 1, .max_recv_sge = 1 },
+	};
+
+	return ground_made(ibv_create_qp(g->host->pd, &attr)) ? EOPNOTSUPP : 0;
+}
+
+/* ---- opening targets ---- */
+
+static int open_unknown(struct ground *g)
+{
+	return ground_made(ground_open_target(g, g->xrcd, 0x800000 | 12345));
+}
+
+static int open_other_domain(struct ground *g)
+{
+	return ground_made(ground_open_target(g, g->private, g->recv->qp_num));
+}
+
+static int open_no_target(struct ground *g)
+{
+	return ground_made(ground_open_target(g, g->xrcd, g->rc->qp_num));
+}
+
+static int open_without_the_bit(struct ground *g)
+{
+	return ground_made(ground_open_target(g, g->xrcd, g->recv->qp_num & ~0x800000u));
+}
+
+static int open_good(struct ground *g)
+{
+	struct ibv_qp *qp = ground_open_target(g, g->xrcd, g->recv->qp_num);
+
+	return qp ? ground_done(ibv_destroy_qp(qp)) : errno;
+}
+
+/* ---- SRQ attributes ---- */
+
+static int srq_limit_too_high(struct ground *g)
+{
+	struct ibv_srq_attr attr = { .srq_limit = 16 };
+
+	return ground_done(ibv_modify_srq(g->srq, &attr, IBV_SRQ_LIMIT));
+}
+
+static int srq_resize(struct ground *g)
+{
+	struct ibv_srq_attr attr = { .max_wr = 4 };
+
+	return ground_done(ibv_modify_srq(g->srq, &attr, IBV_SRQ_MAX_WR));
+}
+
+/* ---- devices that lack something ---- */
+
+static int xrc_capability(struct ground *g)
+{
+	struct ibv_device_attr attr;
+
+	NEED(!ibv_query_device(g->host->ctx, &attr));
+	return attr.device_cap_flags & IBV_DEVICE_XRC ? 0 : ENOSYS;
+}
+
+static int private_domain(struct ground *g)
+{
+	struct ibv_xrcd *xrcd = ground_domain(g, -1, O_CREAT);
+
+	return xrcd ? ground_done(ibv_close_xrcd(xrcd)) : errno;
+}
+
+static int xrc_sender(struct ground *g)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = g->host->cq, .qp_type = IBV_QPT_XRC_SEND, .pd = g->host->pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD, .cap = { .max_send_wr = 1, .max_send_sge = 1 },
+	};
+	struct ibv_qp *qp = ibv_create_qp_ex(g->host->ctx, &attr);
+
+	return qp ? ground_done(ibv_destroy_qp(qp)) : errno;
+}
+
+const struct refusal refusals_of_objects[] = {
+	{ "domain: unknown file without O_CREAT", no_domain_no_creat, WITH_XRC, EAGAIN },
+	{ "domain: known file with O_EXCL", domain_exists_excl, WITH_XRC, EINVAL },
+	{ "domain: closed descriptor", domain_bad_fd, WITH_XRC, EBADF },
+	{ "domain: joined again and left", domain_joined_again, WITH_XRC, 0 },
+	{ "domain: closed while in use", close_used_domain, WITH_XRC, EBUSY },
+	{ "domain: on a device without XRC", private_domain, NO_XRC, EOPNOTSUPP },
+	{ "capability: XRC", xrc_capability, WITH_XRC, 0 },
+	{ "capability: no XRC", xrc_capability, NO_XRC, ENOSYS },
+	{ "sender: on a device without XRC", xrc_sender, NO_XRC, ENOSYS },
+	{ "sender", xrc_sender, WITH_XRC, 0 },
+	{ "pd: in use", pd_in_use, ALWAYS, EBUSY },
+	{ "cq: in use", cq_in_use, ALWAYS, EBUSY },
+	{ "cq: in use by an XRC SRQ", cq_of_xrc_srq, WITH_XRC, EBUSY },
+	{ "cq: no such vector", cq_bad_vector, ALWAYS, EINVAL },
+	{ "srq: in use", srq_in_use, ALWAYS, EBUSY },
+	{ "srq: too deep", srq_too_deep, WITH_XRC, EINVAL },
+	{ "srq: too many entries", srq_too_many_sge, WITH_XRC, EINVAL },
+	{ "srq: limit too high", srq_limit_too_high, ALWAYS, EINVAL },
+	{ "srq: cannot be resized", srq_resize, ALWAYS, EINVAL },
+	{ "mr: remote write without local write", remote_write_alone, ALWAYS, EINVAL },
+	{ "mr: remote atomic without local write", remote_atomic_alone, ALWAYS, EINVAL },
+	{ "mr: on-demand paging", on_demand, ALWAYS, EINVAL },
+	{ "mr: not mapped", not_mapped, ALWAYS, EFAULT },
+	{ "mr: read-only memory", read_only_memory, ALWAYS, EFAULT },
+	{ "mr: read-only memory, for reading", read_only_memory_for_reading, ALWAYS, 0 },
+	{ "mr: no bytes", no_bytes, ALWAYS, EINVAL },
+	{ "qp: RC on an XRC SRQ", rc_on_xrc_srq, WITH_XRC, EINVAL },
+	{ "qp: raw packets", raw_packet, ALWAYS, EOPNOTSUPP },
+	{ "open_qp: unknown number", open_unknown, WITH_OPEN, EINVAL },
+	{ "open_qp: other domain", open_other_domain, WITH_OPEN, EINVAL },
+	{ "open_qp: not a target", open_no_target, WITH_OPEN, EINVAL },
+	{ "open_qp: number without bit 23", open_without_the_bit, WITH_OPEN, EINVAL },
+	{ "open_qp: opened and closed", open_good, WITH_OPEN, 0 },
+	{ "open_qp: on a device without it", open_good, NO_OPEN_QP, EOPNOTSUPP },
+	{ NULL, NULL, 0, 0 },
+};
