@@ -15,6 +15,10 @@
 
 #include "portals4.h"
 
+#ifndef PORTALS4_NAME
+#define PORTALS4_NAME "portals4"
+#endif
+
 #define RANKS 3			/* of a node */
 #define BUFFERS 64
 #define BUFFER_SIZE 1024
@@ -23,7 +27,7 @@
 #define RDMA_SIZE 6000
 
 struct rank_entry {
-	uint32_t lid, srqn, rkey;
+	uint32_t srqn, rkey;
 	uint64_t put_to, get_from;
 };
 
@@ -43,7 +47,7 @@ static struct ibv_mr *mr;
 static struct ibv_xrc_domain *xrc_domain;
 static int domain_fd;
 static struct rank_entry ranks[JOB_RANKS_MAX];
-static struct rdma_cm_id sending, accepted[JOB_RANKS_MAX];
+static struct connection sending, accepted[JOB_RANKS_MAX];
 static int by_events, daemon_tree, max_inline;
 static char busy[SENDS];
 static unsigned in_flight, sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX];
@@ -62,18 +66,7 @@ static int other_main(void)
 
 static void open_hca(void)
 {
-	struct ibv_port_attr port_attr;
-	struct ibv_device **list;
-	int count = 0;
-
-	list = must(ibv_get_device_list(&count), "ibv_get_device_list");
-	if (count <= job.host)
-		job_die("%d devices, but one is needed for each host", count);
-	context = must(ibv_open_device(list[job.host]), "ibv_open_device");
-	ibv_free_device_list(list);
-	must_be_0(ibv_query_port(context, 1, &port_attr), "ibv_query_port");
-	ranks[job.rank].lid = port_attr.lid;
-	sending.lid = port_attr.lid;
+	context = conn_open_hca();
 	pd = must(ibv_alloc_pd(context), "ibv_alloc_pd");
 	if (by_events)
 		channel = must(ibv_create_comp_channel(context), "ibv_create_comp_channel");
@@ -174,43 +167,37 @@ static void request(void)
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
+	conn_resolve(&sending, other_main());
 	qp_attr(&init, SENDS);
-	rdma_create_qp(&sending, pd, &init);
+	conn_create_qp(&sending, pd, &init);
 	must_be_0(ibv_query_qp(sending.qp, &attr, IBV_QP_CAP, &init), "ibv_query_qp");
 	if (init.cap.max_inline_data < 200 || init.cap.max_inline_data > 1 << 16 || init.cap.max_send_wr < SENDS)
 		job_die("ibv_query_qp gives max_inline_data %u, max_send_wr %u", init.cap.max_inline_data,
 			init.cap.max_send_wr);
 	max_inline = (int)init.cap.max_inline_data;
-	rdma_connect(&sending, other_main());
+	conn_request(&sending);
 }
 
-static void accept_from(int rank, const struct cm_msg *msg)
+static void accept_from(int rank)
 {
 	struct ibv_qp_init_attr init;
 
-	accepted[rank].lid = ranks[job.rank].lid;
 	qp_attr(&init, 0);
-	rdma_create_qp(&accepted[rank], pd, &init);
-	rdma_accept(&accepted[rank], rank, msg);
+	conn_create_qp(&accepted[rank], pd, &init);
+	conn_accept(&accepted[rank]);
 }
 
 /* All ranks of a node connect to the main rank of the other one; it accepts as many as there are. */
 static void connect_all(void)
 {
 	int left = 1 + (is_main() ? job.local_size : 0), from;
-	struct cm_msg msg;
 
 	job_gather(JOB_WORLD, &ranks[job.rank], sizeof(ranks[0]), ranks);
 	request();
-	while (left) {
-		from = job_receive(JOB_CM, -1, &msg, sizeof(msg), -1);
-		if (from < 0)
-			continue;
-		if (msg.type == CM_CONNECT_REQUEST)
-			accept_from(from, &msg);
-		else
-			rdma_establish(&sending, &msg);
-		left--;
+	for (; left; left--) {
+		from = conn_next(&sending, accepted);
+		if (from >= 0)
+			accept_from(from);
 	}
 	job_barrier(JOB_WORLD);
 }
@@ -364,12 +351,12 @@ static void exchange(void)
 
 /* ---- End: the descriptor goes before the domain ---- */
 
-static void end_connection(struct rdma_cm_id *id)
+static void end_connection(struct connection *conn)
 {
-	if (!id->connected)
+	if (!conn->connected)
 		return;
-	rdma_disconnect(id);
-	rdma_destroy_qp(id);
+	conn_disconnect(conn);
+	conn_destroy_qp(conn);
 }
 
 static int rank_main(void)
@@ -390,7 +377,7 @@ static int rank_main(void)
 		must_be_0(ibv_destroy_comp_channel(channel), "ibv_destroy_comp_channel");
 	must_be_0(ibv_dereg_mr(mr), "ibv_dereg_mr");
 	must_be_0(ibv_dealloc_pd(pd), "ibv_dealloc_pd");
-	must_be_0(ibv_close_device(context), "ibv_close_device");
+	conn_close_hca(context);
 	return 0;
 }
 
@@ -401,5 +388,5 @@ int main(int argc, char **argv)
 	job_options(argc, argv, flags);
 	by_events = job_option(argc, argv, "--event");
 	daemon_tree = job_option(argc, argv, "--daemon");
-	return job_run(daemon_tree ? "portals4 --daemon" : "portals4", RANKS, rank_main);
+	return job_run(daemon_tree ? PORTALS4_NAME " --daemon" : PORTALS4_NAME, RANKS, rank_main);
 }

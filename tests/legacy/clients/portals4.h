@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Portals4: its own part, and what it had of the patched librdmacm. */
+/* Portals4: its own part, and what it had of librdmacm and its patch. */
 #ifndef TESTS_LEGACY_CLIENTS_PORTALS4_H
 #define TESTS_LEGACY_CLIENTS_PORTALS4_H
 
@@ -7,30 +7,30 @@
 
 #include "job.h"
 
-/* What the patch keeps of a connection: a QP, or, if max_send_wr was 0, the number of a receive QP and no qp at all. */
-struct rdma_cm_id {
+/* A connection: a QP, or, if max_send_wr was 0, the number of a receive QP and no qp at all. */
+struct connection {
 	struct ibv_qp *qp;
 	struct ibv_xrc_domain *xrc_domain;
 	uint32_t xrc_rcv_qpn;
-	uint32_t lid, remote_lid, remote_qpn;
-	int connected;
+	int rank, connected;
+	uint32_t lid, remote_lid, remote_qpn;	/* by messages of the job */
+	struct rdma_cm_id *id;			/* by librdmacm */
 };
 
-enum cm_type {
-	CM_CONNECT_REQUEST = 1,
-	CM_CONNECT_RESPONSE
-};
+/* The host's device, opened by whoever makes the connections. */
+struct ibv_context *conn_open_hca(void);
+void conn_close_hca(struct ibv_context *context);
 
-struct cm_msg {
-	uint32_t type, lid, qpn;
-};
+/* sending: to the main rank of the other host. Its QP first, then the request. */
+void conn_resolve(struct connection *sending, int rank);
+void conn_create_qp(struct connection *conn, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+void conn_request(struct connection *sending);
 
-void rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
-void rdma_connect(struct rdma_cm_id *id, int rank);
-/* The rest of rdma_connect, once the response is there. */
-void rdma_establish(struct rdma_cm_id *id, const struct cm_msg *response);
-void rdma_accept(struct rdma_cm_id *id, int rank, const struct cm_msg *request);
-void rdma_disconnect(struct rdma_cm_id *id);
-void rdma_destroy_qp(struct rdma_cm_id *id);
+/* Waits: the rank whose request has come and waits in accepted[], or -1 when sending is established. */
+int conn_next(struct connection *sending, struct connection *accepted);
+void conn_accept(struct connection *conn);
+
+void conn_disconnect(struct connection *conn);
+void conn_destroy_qp(struct connection *conn);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Portals4: the XRC patch of librdmacm. It took a QP without send queue for a receive QP, and drove that one through
- * all states of a connection, RTS too.
+ * Portals4: the XRC patch of librdmacm, with messages of the job in place of rdma_cm's. It took a QP without send queue for
+ * a receive QP, and drove that one through all states of a connection, RTS too.
  */
 
 #include <errno.h>
@@ -11,17 +11,17 @@
 
 #define PSN 0x1234
 
-static void modify(struct rdma_cm_id *id, struct ibv_qp_attr *attr, int mask, const char *what)
+static void modify(struct connection *conn, struct ibv_qp_attr *attr, int mask, const char *what)
 {
-	int result = id->qp ? ibv_modify_qp(id->qp, attr, mask) :
-			      ibv_modify_xrc_rcv_qp(id->xrc_domain, id->xrc_rcv_qpn, attr, mask);
+	int result = conn->qp ? ibv_modify_qp(conn->qp, attr, mask) :
+			      ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, attr, mask);
 
 	if (result)
-		job_die("%s to %s: %d (%s)", id->qp ? "ibv_modify_qp" : "ibv_modify_xrc_rcv_qp", what, result,
+		job_die("%s to %s: %d (%s)", conn->qp ? "ibv_modify_qp" : "ibv_modify_xrc_rcv_qp", what, result,
 			strerror(result < 0 ? errno : result));
 }
 
-static void to_init(struct rdma_cm_id *id, int access)
+static void to_init(struct connection *conn, int access)
 {
 	struct ibv_qp_attr attr;
 
@@ -29,29 +29,29 @@ static void to_init(struct rdma_cm_id *id, int access)
 	attr.pkey_index = 0;
 	attr.port_num = 1;
 	attr.qp_access_flags = access;
-	modify(id, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
+	modify(conn, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
 }
 
 /* Through INIT again first, as what was set when the QP was made were only defaults. */
-static void to_rtr(struct rdma_cm_id *id)
+static void to_rtr(struct connection *conn)
 {
 	struct ibv_qp_attr attr;
 
-	to_init(id, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+	to_init(conn, IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_state = IBV_QPS_RTR;
 	attr.path_mtu = IBV_MTU_1024;
-	attr.dest_qp_num = id->remote_qpn;
+	attr.dest_qp_num = conn->remote_qpn;
 	attr.rq_psn = PSN;
 	attr.max_dest_rd_atomic = 4;
 	attr.min_rnr_timer = 12;
-	attr.ah_attr.dlid = (uint16_t)id->remote_lid;
+	attr.ah_attr.dlid = (uint16_t)conn->remote_lid;
 	attr.ah_attr.port_num = 1;
-	modify(id, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+	modify(conn, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, "RTR");
 }
 
-static void to_rts(struct rdma_cm_id *id)
+static void to_rts(struct connection *conn)
 {
 	struct ibv_qp_attr attr;
 
@@ -62,71 +62,128 @@ static void to_rts(struct rdma_cm_id *id)
 	attr.rnr_retry = 7;
 	attr.sq_psn = PSN;
 	attr.max_rd_atomic = 4;
-	modify(id, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+	modify(conn, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
 	       IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
 }
 
-static void to_state(struct rdma_cm_id *id, enum ibv_qp_state state, const char *what)
+static void to_state(struct connection *conn, enum ibv_qp_state state, const char *what)
 {
 	struct ibv_qp_attr attr;
 
 	attr.qp_state = state;
-	modify(id, &attr, IBV_QP_STATE, what);
+	modify(conn, &attr, IBV_QP_STATE, what);
+}
+
+static uint32_t lid;
+
+struct ibv_context *conn_open_hca(void)
+{
+	struct ibv_port_attr port_attr;
+	struct ibv_device **list;
+	struct ibv_context *context;
+	int count = 0;
+
+	list = must(ibv_get_device_list(&count), "ibv_get_device_list");
+	if (count <= job.host)
+		job_die("%d devices, but one is needed for each host", count);
+	context = must(ibv_open_device(list[job.host]), "ibv_open_device");
+	ibv_free_device_list(list);
+	must_be_0(ibv_query_port(context, 1, &port_attr), "ibv_query_port");
+	lid = port_attr.lid;
+	return context;
+}
+
+void conn_close_hca(struct ibv_context *context)
+{
+	must_be_0(ibv_close_device(context), "ibv_close_device");
+}
+
+void conn_resolve(struct connection *sending, int rank)
+{
+	sending->rank = rank;
 }
 
 /* attr goes to ibv_create_xrc_rcv_qp as it is: with CQs, SRQ and capacities, which mean nothing there. */
-void rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+void conn_create_qp(struct connection *conn, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	id->xrc_domain = attr->xrc_domain;
+	conn->lid = lid;
+	conn->xrc_domain = attr->xrc_domain;
 	if (attr->qp_type == IBV_QPT_XRC && !attr->cap.max_send_wr)
-		must_be_0(ibv_create_xrc_rcv_qp(attr, &id->xrc_rcv_qpn), "ibv_create_xrc_rcv_qp");
+		must_be_0(ibv_create_xrc_rcv_qp(attr, &conn->xrc_rcv_qpn), "ibv_create_xrc_rcv_qp");
 	else
-		id->qp = must(ibv_create_qp(pd, attr), "ibv_create_qp");
-	to_init(id, 0);
+		conn->qp = must(ibv_create_qp(pd, attr), "ibv_create_qp");
+	to_init(conn, 0);
 }
 
-static void cm_send(const struct rdma_cm_id *id, int rank, enum cm_type type)
-{
-	struct cm_msg msg = { type, id->lid, id->qp ? id->qp->qp_num : id->xrc_rcv_qpn };
+enum cm_type {
+	CM_CONNECT_REQUEST = 1,
+	CM_CONNECT_RESPONSE
+};
 
-	job_send(JOB_CM, rank, &msg, sizeof(msg));
+struct cm_msg {
+	uint32_t type, lid, qpn;
+};
+
+static void cm_send(const struct connection *conn, enum cm_type type)
+{
+	struct cm_msg msg = { type, conn->lid, conn->qp ? conn->qp->qp_num : conn->xrc_rcv_qpn };
+
+	job_send(JOB_CM, conn->rank, &msg, sizeof(msg));
 }
 
-void rdma_connect(struct rdma_cm_id *id, int rank)
+void conn_request(struct connection *sending)
 {
-	cm_send(id, rank, CM_CONNECT_REQUEST);
+	cm_send(sending, CM_CONNECT_REQUEST);
 }
 
-void rdma_establish(struct rdma_cm_id *id, const struct cm_msg *response)
+static void establish(struct connection *conn)
 {
-	id->remote_lid = response->lid;
-	id->remote_qpn = response->qpn;
-	to_rtr(id);
-	to_rts(id);
-	id->connected = 1;
+	to_rtr(conn);
+	to_rts(conn);
+	conn->connected = 1;
 }
 
-void rdma_accept(struct rdma_cm_id *id, int rank, const struct cm_msg *request)
+static void note_remote(struct connection *conn, int rank, const struct cm_msg *msg)
 {
-	id->remote_lid = request->lid;
-	id->remote_qpn = request->qpn;
-	to_rtr(id);
-	to_rts(id);
-	id->connected = 1;
-	cm_send(id, rank, CM_CONNECT_RESPONSE);
+	conn->rank = rank;
+	conn->remote_lid = msg->lid;
+	conn->remote_qpn = msg->qpn;
 }
 
-void rdma_disconnect(struct rdma_cm_id *id)
+int conn_next(struct connection *sending, struct connection *accepted)
 {
-	if (!id->qp)
-		to_state(id, IBV_QPS_SQD, "SQD");
-	to_state(id, IBV_QPS_ERR, "ERR");
+	struct cm_msg msg;
+	int from;
+
+	do {
+		from = job_receive(JOB_CM, -1, &msg, sizeof(msg), -1);
+	} while (from < 0);
+	if (msg.type == CM_CONNECT_REQUEST) {
+		note_remote(&accepted[from], from, &msg);
+		return from;
+	}
+	note_remote(sending, from, &msg);
+	establish(sending);
+	return -1;
 }
 
-void rdma_destroy_qp(struct rdma_cm_id *id)
+void conn_accept(struct connection *conn)
 {
-	if (id->qp)
-		must_be_0(ibv_destroy_qp(id->qp), "ibv_destroy_qp");
+	establish(conn);
+	cm_send(conn, CM_CONNECT_RESPONSE);
+}
+
+void conn_disconnect(struct connection *conn)
+{
+	if (!conn->qp)
+		to_state(conn, IBV_QPS_SQD, "SQD");
+	to_state(conn, IBV_QPS_ERR, "ERR");
+}
+
+void conn_destroy_qp(struct connection *conn)
+{
+	if (conn->qp)
+		must_be_0(ibv_destroy_qp(conn->qp), "ibv_destroy_qp");
 	else
-		must_be_0(ibv_unreg_xrc_rcv_qp(id->xrc_domain, id->xrc_rcv_qpn), "ibv_unreg_xrc_rcv_qp");
+		must_be_0(ibv_unreg_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn), "ibv_unreg_xrc_rcv_qp");
 }

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Portals4 over librdmacm itself: its sending QP is made and connected by it. What only the patch of the time did, a
+ * receive QP for each request, is done here with the legacy functions and rdma_init_qp_attr.
+ */
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <rdma/rdma_cma.h>
+
+#include "portals4.h"
+
+#define PORT 7471
+#define RESOLVE_MS 10000
+
+/* Requests come to the one, what concerns the own connection to the other. */
+static struct rdma_event_channel *listening, *connecting;
+static struct rdma_cm_id *listen_id;
+
+/* The address of the device that is the host's, as softhca gives them. */
+static struct sockaddr_in address(int host, int port)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+	char text[32];
+
+	snprintf(text, sizeof(text), "10.200.%d.1", host);
+	inet_pton(AF_INET, text, &in.sin_addr);
+	return in;
+}
+
+static void wait_readable(struct rdma_event_channel *channel)
+{
+	job_wait_readable(channel->fd);
+}
+
+/* Acknowledged by the caller. */
+static struct rdma_cm_event *next_event(struct rdma_event_channel *channel)
+{
+	struct rdma_cm_event *event;
+
+	wait_readable(channel);
+	must_be_0(rdma_get_cm_event(channel, &event), "rdma_get_cm_event");
+	return event;
+}
+
+static void expect(struct rdma_event_channel *channel, enum rdma_cm_event_type want)
+{
+	struct rdma_cm_event *event = next_event(channel);
+
+	if (event->event != want)
+		job_die("%s (%d) where %s was expected", rdma_event_str(event->event), event->status,
+			rdma_event_str(want));
+	must_be_0(rdma_ack_cm_event(event), "rdma_ack_cm_event");
+}
+
+/* Whoever uses librdmacm has its opened device: the one that an id is bound to. */
+struct ibv_context *conn_open_hca(void)
+{
+	struct sockaddr_in own = address(job.host, job.local_rank ? 0 : PORT);
+
+	listening = must(rdma_create_event_channel(), "rdma_create_event_channel");
+	connecting = must(rdma_create_event_channel(), "rdma_create_event_channel");
+	must_be_0(rdma_create_id(listening, &listen_id, NULL, RDMA_PS_TCP), "rdma_create_id");
+	must_be_0(rdma_bind_addr(listen_id, (struct sockaddr *)&own), "rdma_bind_addr");
+	if (!job.local_rank)
+		must_be_0(rdma_listen(listen_id, JOB_RANKS_MAX), "rdma_listen");
+	return must(listen_id->verbs, "the device of the address");
+}
+
+void conn_close_hca(struct ibv_context *context)
+{
+	(void)context;	/* librdmacm's */
+	must_be_0(rdma_destroy_id(listen_id), "rdma_destroy_id");
+	rdma_destroy_event_channel(listening);
+	rdma_destroy_event_channel(connecting);
+}
+
+void conn_resolve(struct connection *sending, int rank)
+{
+	struct sockaddr_in own = address(job.host, 0), other = address(1 - job.host, PORT);
+
+	sending->rank = rank;
+	must_be_0(rdma_create_id(connecting, &sending->id, sending, RDMA_PS_TCP), "rdma_create_id");
+	must_be_0(rdma_resolve_addr(sending->id, (struct sockaddr *)&own, (struct sockaddr *)&other, RESOLVE_MS),
+		  "rdma_resolve_addr");
+	expect(connecting, RDMA_CM_EVENT_ADDR_RESOLVED);
+	must_be_0(rdma_resolve_route(sending->id, RESOLVE_MS), "rdma_resolve_route");
+	expect(connecting, RDMA_CM_EVENT_ROUTE_RESOLVED);
+}
+
+/* What librdmacm does with a QP of its own. */
+static void modify_rcv_qp(struct connection *conn, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr;
+	int mask, result;
+
+	attr.qp_state = state;
+	must_be_0(rdma_init_qp_attr(conn->id, &attr, &mask), "rdma_init_qp_attr");
+	result = ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, &attr, mask);
+	if (result)
+		job_die("ibv_modify_xrc_rcv_qp to state %d: %s", state, strerror(result));
+}
+
+void conn_create_qp(struct connection *conn, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	conn->xrc_domain = attr->xrc_domain;
+	if (attr->cap.max_send_wr) {
+		must_be_0(rdma_create_qp(conn->id, pd, attr), "rdma_create_qp");
+		conn->qp = must(conn->id->qp, "the QP of the id");
+		return;
+	}
+	must_be_0(ibv_create_xrc_rcv_qp(attr, &conn->xrc_rcv_qpn), "ibv_create_xrc_rcv_qp");
+	modify_rcv_qp(conn, IBV_QPS_INIT);
+}
+
+static struct rdma_conn_param parameters(const int *rank)
+{
+	return (struct rdma_conn_param){
+		.private_data = rank, .private_data_len = sizeof(*rank),
+		.responder_resources = 4, .initiator_depth = 4, .retry_count = 7, .rnr_retry_count = 7,
+	};
+}
+
+void conn_request(struct connection *sending)
+{
+	struct rdma_conn_param param = parameters(&job.rank);
+
+	must_be_0(rdma_connect(sending->id, &param), "rdma_connect");
+}
+
+/* The rank that asks, or -1: the end of an earlier request. */
+static int take_request(struct connection *accepted)
+{
+	struct rdma_cm_event *event = next_event(listening);
+	int rank = -1;
+
+	if (event->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
+		if (event->param.conn.private_data_len < sizeof(rank))
+			job_die("a request of %d bytes", event->param.conn.private_data_len);
+		memcpy(&rank, event->param.conn.private_data, sizeof(rank));
+		accepted[rank].rank = rank;
+		accepted[rank].id = event->id;
+	} else if (event->event != RDMA_CM_EVENT_ESTABLISHED) {
+		job_die("%s (%d) where requests come", rdma_event_str(event->event), event->status);
+	}
+	must_be_0(rdma_ack_cm_event(event), "rdma_ack_cm_event");
+	return rank;
+}
+
+int conn_next(struct connection *sending, struct connection *accepted)
+{
+	struct pollfd fds[] = { { listening->fd, POLLIN, 0 }, { connecting->fd, POLLIN, 0 } };
+	int rank;
+
+	for (;;) {
+		if (poll(fds, 2, 10) > 0 && fds[1].revents) {
+			expect(connecting, RDMA_CM_EVENT_ESTABLISHED);
+			sending->connected = 1;
+			return -1;
+		}
+		rank = fds[0].revents ? take_request(accepted) : -1;
+		if (rank >= 0)
+			return rank;
+		job_idle();
+	}
+}
+
+void conn_accept(struct connection *conn)
+{
+	struct rdma_conn_param param = parameters(&job.rank);
+
+	modify_rcv_qp(conn, IBV_QPS_INIT);
+	modify_rcv_qp(conn, IBV_QPS_RTR);
+	modify_rcv_qp(conn, IBV_QPS_RTS);
+	param.srq = 1;
+	param.qp_num = conn->xrc_rcv_qpn;
+	must_be_0(rdma_accept(conn->id, &param), "rdma_accept");
+	conn->connected = 1;
+}
+
+/* The other side may have been first. */
+void conn_disconnect(struct connection *conn)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	int result = 0;
+
+	if (!conn->qp)
+		result = ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, &attr, IBV_QP_STATE);
+	if (result)
+		job_die("ibv_modify_xrc_rcv_qp to ERR: %s", strerror(result));
+	must_be_0(rdma_disconnect(conn->id), "rdma_disconnect");
+}
+
+void conn_destroy_qp(struct connection *conn)
+{
+	if (conn->qp)
+		rdma_destroy_qp(conn->id);
+	else
+		must_be_0(ibv_unreg_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn), "ibv_unreg_xrc_rcv_qp");
+	must_be_0(rdma_destroy_id(conn->id), "rdma_destroy_id");
+}
