@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #define MAX_FDS 65536
@@ -307,8 +308,18 @@ static int wait_for_event(struct dev *dev)
 	return error;
 }
 
+/* A command that lies where the program has no memory is an error, as in the kernel, and not the program's end. */
+static int copy_command(void *to, const void *from, size_t length)
+{
+	struct iovec here = { to, length };
+	struct iovec there = { (void *)from, length };
+
+	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)length ? 0 : -EFAULT;
+}
+
 ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 {
+	uint64_t copy[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
 	int saved = errno;
 	int error;
 
@@ -321,12 +332,13 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 		errno = EINVAL;
 		return -1;
 	}
-	do {
-		error = one_command(dev, data, length);
+	error = copy_command(copy, data, length);
+	while (!error) {
+		error = one_command(dev, copy, length);
 		if (error != -EAGAIN || !dev->cm)
 			break;
 		error = wait_for_event(dev);
-	} while (!error);
+	}
 	errno = error ? -error : saved;
 	return error ? -1 : (ssize_t)length;
 }

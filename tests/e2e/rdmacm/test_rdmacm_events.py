@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What each side of a connection is told: refused, rejected, unreachable, disconnected; and that killed peers are as good as
+any."""
+
+import errno
+import os
+import pathlib
+import random
+import subprocess
+import threading
+
+import pytest
+
+TALK = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"]) / "rdmacm-talk"
+KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "60"))
+THERE, PORT = "10.200.1.1", 7000
+RESOLVED = ["ADDR_RESOLVED 0", "ROUTE_RESOLVED 0"]
+
+
+@pytest.fixture
+def talk(daemon):
+    """talk(words, host) -> a program whose output ends after a minute at the latest, so that nothing waits for it for ever."""
+    started = []
+
+    def _talk(words, host):
+        process = subprocess.Popen([str(word) for word in (TALK, *words)], env=dict(os.environ, SOFTHCA_HOST=host), text=True,
+                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        watchdog = threading.Timer(60, process.kill)
+        watchdog.start()
+        started.append((process, watchdog))
+        return process
+
+    yield _talk
+    for process, watchdog in started:
+        watchdog.cancel()
+        process.kill()
+        process.wait()
+        process.stdin.close()
+        process.stdout.close()
+
+
+@pytest.fixture
+def listen(talk):
+    """listen(how, ...) -> a program that listens on mlx4_1."""
+
+    def _listen(*how):
+        process = talk(["listen", THERE, PORT, *how], "mlx4_1")
+        assert process.stdout.readline() == "listening\n"
+        return process
+
+    return _listen
+
+
+@pytest.fixture
+def connector(talk):
+    """connector() -> a program that connects from mlx4_0, and disconnects when its standard input is closed."""
+
+    def _connect(*text, address=THERE):
+        return talk(["connect", address, PORT, *text], "mlx4_0")
+
+    return _connect
+
+
+def lines(process):
+    return process.stdout.read().splitlines()
+
+
+def read_until(process, line):
+    while (got := process.stdout.readline().rstrip("\n")) != line:
+        assert got, f"ended before {line}"
+
+
+def test_connect_and_disconnect(daemon, listen, connector):
+    server, client = listen("accept"), connector("good day")
+    read_until(client, "ESTABLISHED 0 welcome")
+    read_until(server, "CONNECT_REQUEST 0 good day")
+    read_until(server, "ESTABLISHED 0")
+    client.stdin.close()
+    read_until(server, "DISCONNECTED 0")
+    read_until(client, "DISCONNECTED 0")
+    assert client.wait(30) == 0
+
+
+def test_timewait_ends(listen, connector):
+    server, client = listen("accept"), connector()
+    read_until(client, "ESTABLISHED 0 welcome")
+    client.stdin.close()
+    read_until(server, "DISCONNECTED 0")
+    read_until(server, "TIMEWAIT_EXIT 0")
+
+
+def test_reject_with_words(listen, connector):
+    listen("reject")
+    assert lines(connector()) == [*RESOLVED, "REJECTED 28 go away"]
+
+
+def test_nobody_listens(daemon, connector):
+    assert lines(connector()) == [*RESOLVED, "REJECTED 8"]
+
+
+def test_address_of_nobody(daemon, connector):
+    assert lines(connector(address="10.200.77.1")) == [f"ADDR_ERROR {-errno.ETIMEDOUT}"]
+
+
+def test_full_backlog(daemon, listen, connector):
+    listen("deaf", "2")
+    waiting = [connector(), connector()]
+    daemon.until(lambda now: sum(i["connection"] == "REQ_RCVD" for i in now["cm_ids"]) == 2, "two requests")
+    assert lines(connector()) == [*RESOLVED, "REJECTED 28"]
+    assert all(process.poll() is None for process in waiting)
+
+
+class TestTimeouts:
+    @pytest.fixture
+    def settings(self):
+        return ["--cm_timeout=300"]
+
+    def test_no_answer(self, listen, connector):
+        listen("hold")
+        assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
+
+    @pytest.mark.parametrize("device", ["mlx4_0", "mlx4_1"])
+    def test_port_down(self, run, softhca, listen, connector, device):
+        listen("accept")
+        assert run([softhca, "ctl", "port", device, 1, "down"]).returncode == 0
+        assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
+
+
+# ---- killed peers ----
+
+def test_killed_client(daemon, listen, connector):
+    server, client = listen("accept"), connector()
+    read_until(client, "ESTABLISHED 0 welcome")
+    client.kill()
+    read_until(server, "DISCONNECTED 0")
+
+
+def test_killed_server(daemon, listen, connector):
+    server, client = listen("accept"), connector()
+    read_until(client, "ESTABLISHED 0 welcome")
+    server.kill()
+    assert lines(client) == ["DISCONNECTED 0"]
+
+
+@pytest.mark.parametrize("how", ["hold", "deaf"])
+def test_killed_server_before_it_answered(daemon, listen, connector, how):
+    server, client = listen(how), connector()
+    daemon.until(lambda now: any(i["connection"] == "REQ_RCVD" for i in now["cm_ids"]), "request")
+    server.kill()
+    assert lines(client) == [*RESOLVED, "REJECTED 28"]
+
+
+def test_killed_client_before_it_was_answered(daemon, listen, connector):
+    """What it asked for is no more, and the next one is served."""
+    server, client = listen("hold"), connector()
+    read_until(server, "CONNECT_REQUEST 0 hello")
+    client.kill()
+    daemon.until(lambda now: not any(i["connection"] == "REQ_SENT" for i in now["cm_ids"]), "end of the request")
+    assert connector().stdout.readline() == "ADDR_RESOLVED 0\n"
+    read_until(server, "CONNECT_REQUEST 0 hello")
+
+
+CONNECTED = ("REP_SENT", "REP_RCVD", "ESTABLISHED")
+
+
+def kill_one_of_two(daemon, finish, dice):
+    """Whoever is left hears of it and ends. Only a server that nobody has asked yet waits on, and rightly."""
+    server = daemon.start(["rping", "-s", "-a", THERE, "-C", "1000000"], host="mlx4_1")
+    daemon.until_listening()
+    client = daemon.start(["rping", "-c", "-a", THERE, "-C", "1000000"], host="mlx4_0")
+    victim, other = dice.sample((server, client), 2)
+    try:
+        victim.wait(dice.uniform(0, 0.1))
+    except subprocess.TimeoutExpired:
+        pass
+    asked = any(i["pid"] == server.pid and i["connection"] in CONNECTED for i in daemon.ids())
+    victim.kill()
+    if other is server and not asked:
+        other.kill()
+    finish(victim)
+    finish(other)
+    daemon.until_empty()
+
+
+def test_killed_at_any_moment(daemon, finish, need):
+    """The daemon keeps nothing, and does not grow."""
+    need("rping")
+    dice = random.Random(7)
+    for _ in range(max(KILLS // 6, 3)):
+        kill_one_of_two(daemon, finish, dice)
+    fds, memory = daemon.costs()
+    for _ in range(KILLS // 2):
+        kill_one_of_two(daemon, finish, dice)
+    assert daemon.costs()[0] == fds
+    assert daemon.costs()[1] <= memory + 2048
