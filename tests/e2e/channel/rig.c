@@ -98,9 +98,9 @@ static void *pages(void)
 	return found;
 }
 
-void rig_open(enum owner owner)
+void rig_open(int owner)
 {
-	rig.owner = owner;
+	rig.owner = (enum owner)owner;
 	rig.sender = open_device(0);
 	rig.maker = open_device(1);
 	rig.receiver = owner == OWN ? rig.maker : open_device(1);

@@ -1,16 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What a row about completion channels stands on: a sender on one device; on another a receive QP, and SRQs whose XRC
- * CQs a row puts on channels of its own. And how a row says what it expects: the first thing that is not so ends it.
+ * CQs a row puts on channels of its own.
  */
 #ifndef TESTS_E2E_CHANNEL_RIG_H
 #define TESTS_E2E_CHANNEL_RIG_H
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-
 #include <infiniband/verbs.h>
+
+#include "rows.h"
 
 #define RECEIVES 8		/* posted to each SRQ */
 #define PATIENCE_MS 20000	/* for what must come */
@@ -35,7 +33,8 @@ struct rig {
 
 extern struct rig rig;
 
-void rig_open(enum owner owner);
+/** rig_open - owner as enum owner. */
+void rig_open(int owner);
 
 /** rig_cq - a CQ of the receiver on that channel, NULL for none. cq_context is where it is kept by the caller. */
 struct ibv_cq *rig_cq(struct ibv_comp_channel *channel, void *cq_context);
@@ -62,35 +61,5 @@ void rig_no_event(struct ibv_comp_channel *channel);
 bool rig_readable(const struct ibv_comp_channel *channel, int milliseconds);
 
 void rig_non_blocking(const struct ibv_comp_channel *channel);
-
-void rig_fail(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));
-
-#define HOLDS(condition)                                                                                               \
-	do {                                                                                                           \
-		if (!(condition))                                                                                      \
-			rig_fail(__FILE__, __LINE__, "not so: " #condition);                                           \
-	} while (0)
-
-#define IS(got, want)                                                                                                  \
-	do {                                                                                                           \
-		long long got_ = (long long)(got), want_ = (long long)(want);                                          \
-		if (got_ != want_)                                                                                     \
-			rig_fail(__FILE__, __LINE__, #got ": got %lld, want %lld", got_, want_);                       \
-	} while (0)
-
-/* ---- Rows ---- */
-
-struct row {
-	const char *says;
-	void (*run)(enum owner owner);
-};
-
-struct group {
-	const char *name;
-	const struct row *rows;
-	unsigned count;
-};
-
-#define GROUP(name) const struct group name##_group = { #name, rows, sizeof(rows) / sizeof(rows[0]) }
 
 #endif

@@ -13,7 +13,7 @@ static struct ibv_comp_channel *channel;
 static struct ibv_cq *cq;
 static struct ibv_srq *srq;
 
-static void set_up(enum owner owner)
+static void set_up(int owner)
 {
 	rig_open(owner);
 	channel = rig_channel();
@@ -38,7 +38,7 @@ static void take_down(void)
 	IS(ibv_destroy_comp_channel(channel), 0);
 }
 
-static void one_by_one(enum owner owner)
+static void one_by_one(int owner)
 {
 	set_up(owner);
 	read_events(EVENTS);
@@ -47,7 +47,7 @@ static void one_by_one(enum owner owner)
 	take_down();
 }
 
-static void all_at_once(enum owner owner)
+static void all_at_once(int owner)
 {
 	set_up(owner);
 	read_events(EVENTS);
@@ -56,7 +56,7 @@ static void all_at_once(enum owner owner)
 }
 
 /* Programs that have no other pointer at hand. */
-static void through_the_image(enum owner owner)
+static void through_the_image(int owner)
 {
 	set_up(owner);
 	read_events(EVENTS);
@@ -65,7 +65,7 @@ static void through_the_image(enum owner owner)
 }
 
 /* The SRQ's end does not wait for the CQ's events. */
-static void after_the_srq_has_gone(enum owner owner)
+static void after_the_srq_has_gone(int owner)
 {
 	set_up(owner);
 	read_events(1);
@@ -83,11 +83,11 @@ static void *destroy(void *unused)
 
 	(void)unused;
 	if (ret)
-		rig_fail(__FILE__, __LINE__, "ibv_destroy_cq: %d", ret);
+		row_fail(__FILE__, __LINE__, "ibv_destroy_cq: %d", ret);
 	return atomic_load(&acked) ? &acked : NULL;	/* was it there before we were let go? */
 }
 
-static void destroy_waits(enum owner owner)
+static void destroy_waits(int owner)
 {
 	void *in_order = NULL;
 	pthread_t thread;

@@ -32,7 +32,7 @@ static void busy_until_the_last_cq_is_gone(const struct attached *attached)
 	IS(ibv_destroy_comp_channel(channel), 0);
 }
 
-static void every_number(enum owner owner)
+static void every_number(int owner)
 {
 	static const struct attached table[] = {
 		{ 0, 0 }, { 1, 0 }, { 1, 1 }, { 2, 0 }, { 2, 1 }, { 2, 2 }, { CQS, 0 }, { CQS, 2 }, { CQS, CQS },
@@ -43,7 +43,7 @@ static void every_number(enum owner owner)
 		busy_until_the_last_cq_is_gone(&table[i]);
 }
 
-static void two_srqs_of_one_cq(enum owner owner)
+static void two_srqs_of_one_cq(int owner)
 {
 	struct ibv_comp_channel *channel;
 	struct ibv_srq *first, *second;
@@ -61,7 +61,7 @@ static void two_srqs_of_one_cq(enum owner owner)
 	IS(ibv_destroy_comp_channel(channel), 0);
 }
 
-static void refused_cq_is_not_on_it(enum owner owner)
+static void refused_cq_is_not_on_it(int owner)
 {
 	struct ibv_comp_channel *channel;
 
@@ -72,7 +72,7 @@ static void refused_cq_is_not_on_it(enum owner owner)
 	IS(ibv_destroy_comp_channel(channel), 0);
 }
 
-static void other_cqs_do_not_count(enum owner owner)
+static void other_cqs_do_not_count(int owner)
 {
 	struct ibv_comp_channel *channel, *other;
 	struct ibv_cq *without, *with_other;
@@ -87,7 +87,7 @@ static void other_cqs_do_not_count(enum owner owner)
 	IS(ibv_destroy_comp_channel(other), EBUSY);
 }
 
-static void refused_end_changes_nothing(enum owner owner)
+static void refused_end_changes_nothing(int owner)
 {
 	struct ibv_comp_channel *channel;
 	struct ibv_srq *srq;
@@ -109,7 +109,7 @@ static void refused_end_changes_nothing(enum owner owner)
 }
 
 /* Only what was read has to be acknowledged. */
-static void unread_event_holds_nothing_up(enum owner owner)
+static void unread_event_holds_nothing_up(int owner)
 {
 	struct ibv_comp_channel *channel;
 	struct ibv_srq *srq;

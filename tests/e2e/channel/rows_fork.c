@@ -11,7 +11,7 @@ static struct ibv_comp_channel *channel;
 static struct ibv_cq *cq;
 static struct ibv_srq *srq;
 
-static void set_up(enum owner owner)
+static void set_up(int owner)
 {
 	IS(ibv_fork_init(), 0);
 	rig_open(owner);
@@ -45,7 +45,7 @@ static void message(void)
 }
 
 /* As system() and popen() do it. */
-static void child_that_goes(enum owner owner)
+static void child_that_goes(int owner)
 {
 	set_up(owner);
 	message();
@@ -63,7 +63,7 @@ static void child_that_goes(enum owner owner)
 }
 
 /* An event that comes while a child has the descriptor too. */
-static void child_that_stays(enum owner owner)
+static void child_that_stays(int owner)
 {
 	int ends[2];
 	pid_t child;
@@ -85,7 +85,7 @@ static void child_that_stays(enum owner owner)
 }
 
 /* A watcher process: it sees that there is something, the parent reads it. */
-static void child_that_watches(enum owner owner)
+static void child_that_watches(int owner)
 {
 	pid_t child;
 
@@ -103,7 +103,7 @@ static void child_that_watches(enum owner owner)
 }
 
 /* The descriptor is one: what the child reads the parent does not get, but must acknowledge, for its own CQ counts. */
-static void child_that_reads(enum owner owner)
+static void child_that_reads(int owner)
 {
 	pid_t child;
 
@@ -121,7 +121,7 @@ static void child_that_reads(enum owner owner)
 	take_down();
 }
 
-static void opened_in_the_child(enum owner owner)
+static void opened_in_the_child(int owner)
 {
 	pid_t child;
 

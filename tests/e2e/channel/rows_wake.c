@@ -14,7 +14,7 @@ static struct ibv_cq *cq, *other_cq;
 static struct ibv_srq *srq, *other_srq;
 
 /* A second CQ with an SRQ of its own, on the same channel or on another. */
-static void set_up(enum owner owner, bool one_channel)
+static void set_up(int owner, bool one_channel)
 {
 	rig_open(owner);
 	channel = rig_channel();
@@ -42,7 +42,7 @@ static void take_down(void)
 		IS(ibv_destroy_comp_channel(other_channel), 0);
 }
 
-static void the_srqs_own_channel(enum owner owner)
+static void the_srqs_own_channel(int owner)
 {
 	set_up(owner, false);
 	rig_arm(cq, 0);
@@ -58,7 +58,7 @@ static void the_srqs_own_channel(enum owner owner)
 	take_down();
 }
 
-static void one_channel_for_several(enum owner owner)
+static void one_channel_for_several(int owner)
 {
 	set_up(owner, true);
 	rig_arm(cq, 0);
@@ -72,7 +72,7 @@ static void one_channel_for_several(enum owner owner)
 }
 
 /* The receive QP belongs to another opened device, and so may the SRQ of a neighbour; only who has the SRQ is woken. */
-static void only_who_has_the_srq(enum owner owner)
+static void only_who_has_the_srq(int owner)
 {
 	struct ibv_comp_channel *makers;
 	struct ibv_cq *makers_cq;
@@ -91,7 +91,7 @@ static void only_who_has_the_srq(enum owner owner)
 	take_down();
 }
 
-static void once_per_request(enum owner owner)
+static void once_per_request(int owner)
 {
 	set_up(owner, true);
 	rig_send(srq, 0);
@@ -110,7 +110,7 @@ static void once_per_request(enum owner owner)
 	take_down();
 }
 
-static void solicited_only(enum owner owner)
+static void solicited_only(int owner)
 {
 	set_up(owner, true);
 	rig_arm(cq, 1);
@@ -173,19 +173,19 @@ static void waits(bool (*readable)(int milliseconds))
 	take_down();
 }
 
-static void with_poll(enum owner owner)
+static void with_poll(int owner)
 {
 	set_up(owner, true);
 	waits(by_poll);
 }
 
-static void with_select(enum owner owner)
+static void with_select(int owner)
 {
 	set_up(owner, true);
 	waits(by_select);
 }
 
-static void with_epoll(enum owner owner)
+static void with_epoll(int owner)
 {
 	set_up(owner, true);
 	add_to_epoll(EPOLLIN);
@@ -193,7 +193,7 @@ static void with_epoll(enum owner owner)
 }
 
 /* The readers of two events see two edges, whether or not the first was read before the second. */
-static void with_epoll_edges(enum owner owner)
+static void with_epoll_edges(int owner)
 {
 	set_up(owner, true);
 	add_to_epoll(EPOLLIN | EPOLLET);
@@ -201,7 +201,7 @@ static void with_epoll_edges(enum owner owner)
 	waits(by_epoll);
 }
 
-static void level_stays_until_all_is_read(enum owner owner)
+static void level_stays_until_all_is_read(int owner)
 {
 	set_up(owner, true);
 	rig_arm(cq, 0);
@@ -215,7 +215,7 @@ static void level_stays_until_all_is_read(enum owner owner)
 	take_down();
 }
 
-static void non_blocking(enum owner owner)
+static void non_blocking(int owner)
 {
 	set_up(owner, true);
 	rig_no_event(channel);
@@ -239,7 +239,7 @@ static void *wait_blocked(void *got_at)
 	return ibv_get_cq_event(channel, got, &context) ? NULL : context;
 }
 
-static void blocked_in_another_thread(enum owner owner)
+static void blocked_in_another_thread(int owner)
 {
 	struct ibv_cq *got = NULL;
 	void *context = NULL;

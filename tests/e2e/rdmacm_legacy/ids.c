@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Ids of librdmacm between the two emulated devices. */
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+
+#include "ids.h"
+
+#define PATIENCE_MS 20000
+
+static struct sockaddr_in address(int device, int port)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
+
+	in.sin_addr.s_addr = htonl(10u << 24 | 200u << 16 | (uint32_t)device << 8 | 1);
+	return in;
+}
+
+static struct rdma_cm_id *create(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+
+	HOLDS(channel);
+	IS(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+	return id;
+}
+
+struct rdma_cm_id *ids_bound(int device, int port)
+{
+	struct sockaddr_in own = address(device, port);
+	struct rdma_cm_id *id = create();
+
+	IS(rdma_bind_addr(id, (struct sockaddr *)&own), 0);
+	HOLDS(id->verbs);
+	return id;
+}
+
+struct rdma_cm_id *ids_event(struct rdma_cm_id *id, enum rdma_cm_event_type want)
+{
+	struct pollfd pollfd = { .fd = id->channel->fd, .events = POLLIN };
+	struct rdma_cm_event *event;
+
+	IS(poll(&pollfd, 1, PATIENCE_MS), 1);
+	IS(rdma_get_cm_event(id->channel, &event), 0);
+	IS(event->event, want);
+	id = event->id;
+	IS(rdma_ack_cm_event(event), 0);
+	return id;
+}
+
+struct rdma_cm_id *ids_resolved(void)
+{
+	struct sockaddr_in own = address(0, 0), other = address(1, PORT);
+	struct rdma_cm_id *id = create();
+
+	IS(rdma_resolve_addr(id, (struct sockaddr *)&own, (struct sockaddr *)&other, PATIENCE_MS), 0);
+	ids_event(id, RDMA_CM_EVENT_ADDR_RESOLVED);
+	IS(rdma_resolve_route(id, PATIENCE_MS), 0);
+	ids_event(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
+	return id;
+}
+
+struct ibv_xrc_domain *ids_domain(struct rdma_cm_id *id)
+{
+	struct ibv_xrc_domain *domain = ibv_open_xrc_domain(id->verbs, -1, O_CREAT);
+
+	HOLDS(domain);
+	return domain;
+}
+
+struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domain *domain)
+{
+	struct ibv_cq *cq = ibv_create_cq(id->verbs, 8, NULL, NULL, 0);
+
+	HOLDS(cq);
+	return (struct ibv_qp_init_attr){
+		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_XRC, .sq_sig_all = 1, .xrc_domain = domain,
+		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
+	};
+}
+
+static void modify_rcv_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, uint32_t qpn, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+	int mask;
+
+	IS(rdma_init_qp_attr(id, &attr, &mask), 0);
+	IS(ibv_modify_xrc_rcv_qp(domain, qpn, &attr, mask), 0);
+}
+
+uint32_t ids_connect(struct rdma_cm_id *id, struct rdma_cm_id *listener, struct ibv_xrc_domain *domain)
+{
+	struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1, .retry_count = 7,
+					 .rnr_retry_count = 7 };
+	struct ibv_qp_init_attr attr = { .xrc_domain = domain };
+	struct rdma_cm_id *accepted;
+
+	IS(rdma_connect(id, &param), 0);
+	accepted = ids_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST);
+	IS(ibv_create_xrc_rcv_qp(&attr, &param.qp_num), 0);
+	modify_rcv_qp(accepted, domain, param.qp_num, IBV_QPS_INIT);
+	modify_rcv_qp(accepted, domain, param.qp_num, IBV_QPS_RTR);
+	param.srq = 1;
+	IS(rdma_accept(accepted, &param), 0);
+	ids_event(id, RDMA_CM_EVENT_ESTABLISHED);
+	return param.qp_num;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Ids of librdmacm between the two emulated devices, for old programs: one asks, the other listens. */
+#ifndef TESTS_E2E_RDMACM_LEGACY_IDS_H
+#define TESTS_E2E_RDMACM_LEGACY_IDS_H
+
+#include <rdma/rdma_cma.h>
+
+#include "../channel/rows.h"
+
+#define PORT 7471
+
+/** ids_bound - an id bound to the device of that number (0, 1), so that id->verbs is that opened device. */
+struct rdma_cm_id *ids_bound(int device, int port);
+
+/** ids_resolved - an id of device 0 that knows the way to device 1. */
+struct rdma_cm_id *ids_resolved(void);
+
+/** ids_event - waits for that event of the id's channel; it is acknowledged. Its id: for a request, the new one. */
+struct rdma_cm_id *ids_event(struct rdma_cm_id *id, enum rdma_cm_event_type want);
+
+/** ids_domain - the private domain of an id's device. */
+struct ibv_xrc_domain *ids_domain(struct rdma_cm_id *id);
+
+/** ids_xrc_attr - attributes for an old XRC QP of a domain, with a CQ of the id's device. */
+struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domain *domain);
+
+/** ids_connect - connects id, which has an old XRC QP, to a new receive QP of the domain on device 1: its number. */
+uint32_t ids_connect(struct rdma_cm_id *id, struct rdma_cm_id *listener, struct ibv_xrc_domain *domain);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Old XRC QPs by rdma_create_qp: what they are, and what is refused. */
+
+#include <string.h>
+
+#include "ids.h"
+
+static struct rdma_cm_id *id, *other;
+static struct ibv_pd *pd, *other_pd;
+static struct ibv_xrc_domain *domain, *other_domain;
+
+static void set_up(void)
+{
+	id = ids_resolved();
+	other = ids_bound(1, 0);
+	pd = ibv_alloc_pd(id->verbs);
+	other_pd = ibv_alloc_pd(other->verbs);
+	HOLDS(pd && other_pd);
+	domain = ids_domain(id);
+	other_domain = ids_domain(other);
+}
+
+/* As ibv_create_qp would have made it, in INIT already, and librdmacm's to connect. */
+static void is_an_old_one(int variant)
+{
+	struct ibv_qp_init_attr attr, init;
+	struct ibv_qp_attr state;
+
+	(void)variant;
+	set_up();
+	attr = ids_xrc_attr(id, domain);
+	attr.cap.max_recv_wr = 3;	/* taken as 0, as by ibv_create_qp */
+	IS(rdma_create_qp(id, pd, &attr), 0);
+	HOLDS(id->qp && id->qp->context == id->verbs && id->qp->pd == pd);
+	HOLDS(attr.cap.max_send_wr >= 4 && !attr.cap.max_recv_wr);
+	HOLDS(attr.qp_type == IBV_QPT_XRC && attr.xrc_domain == domain);
+	IS(ibv_query_qp(id->qp, &state, IBV_QP_STATE, &init), 0);
+	IS(state.qp_state, IBV_QPS_INIT);
+	IS(init.qp_type, IBV_QPT_XRC);
+	HOLDS(init.xrc_domain == domain);
+	IS(ibv_close_xrc_domain(domain), EBUSY);
+	rdma_destroy_qp(id);
+	HOLDS(!id->qp);
+	IS(ibv_close_xrc_domain(domain), 0);
+}
+
+/* Not every program of rdma_cm gave CQs, and none has use for a receive CQ here. */
+static void without_cqs(int variant)
+{
+	struct ibv_qp_init_attr attr;
+
+	(void)variant;
+	set_up();
+	attr = ids_xrc_attr(id, domain);
+	attr.send_cq = attr.recv_cq = NULL;
+	IS(rdma_create_qp(id, pd, &attr), 0);
+	HOLDS(id->send_cq && id->qp->send_cq == id->send_cq);
+	rdma_destroy_qp(id);
+	HOLDS(!id->send_cq || ibv_destroy_cq(id->send_cq) == 0);
+	IS(ibv_close_xrc_domain(domain), 0);
+}
+
+/* Without pd librdmacm takes its own of the device. */
+static void without_pd(int variant)
+{
+	struct ibv_qp_init_attr attr;
+
+	(void)variant;
+	set_up();
+	attr = ids_xrc_attr(id, domain);
+	IS(rdma_create_qp(id, NULL, &attr), 0);
+	HOLDS(id->qp->pd == id->pd && id->pd->context == id->verbs);
+	rdma_destroy_qp(id);
+}
+
+/* ---- Refusals: each spoils one thing of what works ---- */
+
+static void no_domain(struct ibv_qp_init_attr *attr)
+{
+	attr->xrc_domain = NULL;
+}
+
+static void others_domain(struct ibv_qp_init_attr *attr)
+{
+	attr->xrc_domain = other_domain;
+}
+
+static void closed_domain(struct ibv_qp_init_attr *attr)
+{
+	attr->xrc_domain = ids_domain(id);
+	IS(ibv_close_xrc_domain(attr->xrc_domain), 0);
+}
+
+static void srq_of_the_domain(struct ibv_qp_init_attr *attr)
+{
+	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 1, .max_sge = 1 } };
+
+	attr->srq = ibv_create_xrc_srq(pd, domain, attr->send_cq, &srq_attr);
+	HOLDS(attr->srq);
+}
+
+static void cq_of_the_other(struct ibv_qp_init_attr *attr)
+{
+	attr->send_cq = attr->recv_cq = ibv_create_cq(other->verbs, 4, NULL, NULL, 0);
+	HOLDS(attr->send_cq);
+}
+
+static void receive_only(struct ibv_qp_init_attr *attr)
+{
+	attr->cap.max_send_wr = 0;
+}
+
+static void pd_of_the_other(struct ibv_qp_init_attr *attr)
+{
+	(void)attr;
+	pd = other_pd;
+}
+
+static void unbound_id(struct ibv_qp_init_attr *attr)
+{
+	(void)attr;
+	IS(rdma_create_id(id->channel, &id, NULL, RDMA_PS_TCP), 0);
+}
+
+static void second_qp(struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp_init_attr first = *attr;
+
+	IS(rdma_create_qp(id, pd, &first), 0);
+}
+
+static void refusals(int variant)
+{
+	static void (*const spoils[])(struct ibv_qp_init_attr *) = {
+		no_domain, others_domain, closed_domain, srq_of_the_domain, cq_of_the_other, receive_only,
+		pd_of_the_other, unbound_id, second_qp,
+	};
+	struct ibv_qp_init_attr attr;
+
+	(void)variant;
+	for (unsigned i = 0; i < sizeof(spoils) / sizeof(spoils[0]); i++) {
+		struct ibv_qp *before;
+
+		set_up();
+		attr = ids_xrc_attr(id, domain);
+		spoils[i](&attr);
+		before = id->qp;
+		errno = 0;
+		if (rdma_create_qp(id, pd, &attr) != -1 || errno != EINVAL)
+			row_fail(__FILE__, __LINE__, "refusal %u of the table", i);
+		HOLDS(id->qp == before);
+	}
+}
+
+static void nothing_is_left(int variant)
+{
+	struct ibv_qp_init_attr attr, without;
+
+	(void)variant;
+	set_up();
+	attr = ids_xrc_attr(id, other_domain);
+	IS(rdma_create_qp(id, pd, &attr), -1);
+	attr = ids_xrc_attr(id, domain);
+	attr.qp_type = IBV_QPT_RC;
+	IS(rdma_create_qp(id, pd, &attr), 0);
+	IS(id->qp->qp_type, IBV_QPT_RC);
+	rdma_destroy_qp(id);
+	attr.qp_type = IBV_QPT_XRC;
+	attr.xrc_domain = domain;
+	IS(rdma_create_qp(id, pd, &attr), 0);
+	without = attr;			/* nor does ibv_create_qp take what rdma_create_qp was given */
+	without.xrc_domain = NULL;
+	HOLDS(!ibv_create_qp(pd, &without) && errno == EINVAL);
+}
+
+static const struct row rows[] = {
+	{ "type 5 is an XRC QP of its domain", is_an_old_one },
+	{ "without CQs it gets librdmacm's", without_cqs },
+	{ "without a PD it gets librdmacm's", without_pd },
+	{ "EINVAL", refusals },
+	{ "neither a refusal nor a success leaves anything behind", nothing_is_left },
+};
+
+GROUP(qp);

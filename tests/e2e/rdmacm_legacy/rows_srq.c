@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* SRQs on both sides: old ones handed to librdmacm, and librdmacm's in an old domain. */
+
+#include <poll.h>
+#include <string.h>
+
+#include "ids.h"
+#include "today.h"
+
+static struct rdma_cm_id *id, *listener, *srq_id;
+static struct ibv_xrc_domain *send_domain, *domain;
+static struct ibv_pd *pd;
+static struct ibv_mr *mr;
+static char sent[TODAY_LENGTH], received[TODAY_LENGTH];
+static uint32_t rcv_qpn;
+
+/* A sender on device 0, a receive QP of a domain of device 1, connected by rdma_cm. */
+static void set_up(void)
+{
+	struct ibv_qp_init_attr attr;
+
+	id = ids_resolved();
+	listener = ids_bound(1, PORT);
+	IS(rdma_listen(listener, 1), 0);
+	pd = ibv_alloc_pd(id->verbs);
+	HOLDS(pd);
+	mr = ibv_reg_mr(pd, sent, TODAY_LENGTH, 0);
+	HOLDS(mr);
+	send_domain = ids_domain(id);
+	domain = ids_domain(listener);
+	attr = ids_xrc_attr(id, send_domain);
+	IS(rdma_create_qp(id, pd, &attr), 0);
+	rcv_qpn = ids_connect(id, listener, domain);
+	srq_id = ids_bound(1, 0);
+	HOLDS(srq_id->verbs == listener->verbs);
+}
+
+static void send_to(uint32_t srq_num)
+{
+	struct ibv_sge sge = { (uintptr_t)sent, TODAY_LENGTH, mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND }, *bad;
+
+	strcpy(sent, "to the SRQ of an id");
+	memset(received, 0, sizeof(received));
+	wr.xrc_remote_srq_num = srq_num;
+	IS(ibv_post_send(id->qp, &wr, &bad), 0);
+}
+
+/* rdma_create_srq_ex with the domain behind an old one; its CQ and channel are librdmacm's. */
+static void of_librdmacm_in_an_old_domain(int variant)
+{
+	uint32_t srq_num = 0, from = 0;
+
+	(void)variant;
+	set_up();
+	IS(today_create_srq(srq_id, domain, &srq_num), 0);
+	for (int i = 0; i < 3; i++) {
+		IS(today_post_recv(srq_id, received), 0);
+		send_to(srq_num);
+		IS(today_get_recv(srq_id, &from), 0);
+		IS(from, rcv_qpn);
+		HOLDS(!strcmp(sent, received));
+	}
+	HOLDS(srq_id->recv_cq_channel && srq_id->recv_cq);
+	IS(ibv_unreg_xrc_rcv_qp(domain, rcv_qpn), 0);
+	IS(ibv_close_xrc_domain(domain), EBUSY);
+	today_destroy_srq(srq_id);
+	IS(ibv_close_xrc_domain(domain), 0);
+}
+
+static struct ibv_srq *old_srq(struct ibv_cq **cq)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_srq *srq;
+
+	srq_id->pd = ibv_alloc_pd(srq_id->verbs);
+	*cq = ibv_create_cq(srq_id->verbs, 4, NULL, NULL, 0);
+	HOLDS(srq_id->pd && *cq);
+	srq = ibv_create_xrc_srq(srq_id->pd, domain, *cq, &attr);
+	HOLDS(srq);
+	return srq;
+}
+
+static void await(struct ibv_cq *cq)
+{
+	struct ibv_wc wc;
+	int polled = 0;
+
+	for (int tries = 0; !polled && tries < 20000; tries++) {
+		polled = ibv_poll_cq(cq, 1, &wc);
+		if (!polled)
+			poll(NULL, 0, 1);
+	}
+	IS(polled, 1);
+	IS(wc.status, IBV_WC_SUCCESS);
+	IS(wc.qp_num, rcv_qpn);
+}
+
+/* rdma_post_recv and rdma_destroy_srq work on what stands in id->srq. */
+static void old_one_as_the_ids(int variant)
+{
+	struct ibv_cq *cq;
+
+	(void)variant;
+	set_up();
+	srq_id->srq = old_srq(&cq);
+	IS(today_post_recv(srq_id, received), 0);
+	send_to(srq_id->srq->xrc_srq_num);
+	await(cq);
+	HOLDS(!strcmp(sent, received));
+	IS(ibv_destroy_cq(cq), EBUSY);
+	today_destroy_srq(srq_id);
+	HOLDS(!srq_id->srq);
+	IS(ibv_destroy_cq(cq), 0);
+}
+
+/* The kernel gives no RC QP an XRC SRQ. */
+static void old_one_for_an_ordinary_qp(int variant)
+{
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC, .cap = { .max_send_wr = 1, .max_send_sge = 1 } };
+	struct ibv_srq *srq;
+	struct ibv_cq *cq;
+
+	(void)variant;
+	set_up();
+	srq = old_srq(&cq);
+	attr.srq = srq;
+	attr.send_cq = attr.recv_cq = cq;
+	errno = 0;
+	IS(rdma_create_qp(srq_id, srq_id->pd, &attr), -1);
+	IS(errno, EINVAL);
+	HOLDS(attr.srq == srq);
+	srq_id->srq = srq;	/* librdmacm takes that where the attributes have none */
+	attr.srq = NULL;
+	IS(rdma_create_qp(srq_id, srq_id->pd, &attr), -1);
+	IS(errno, EINVAL);
+	IS(ibv_destroy_srq(srq), 0);
+}
+
+/* That one is made past the symbols of libibverbs. */
+static void old_one_for_a_target_qp(int variant)
+{
+	struct ibv_srq *srq;
+	struct ibv_cq *cq;
+
+	(void)variant;
+	set_up();
+	srq = old_srq(&cq);
+	IS(today_create_target_qp(srq_id, domain, srq), 0);
+	IS(ibv_destroy_srq(srq), 0);
+}
+
+static const struct row rows[] = {
+	{ "librdmacm's SRQ in an old domain receives from an old QP", of_librdmacm_in_an_old_domain },
+	{ "an old SRQ as the id's: receives, and ends with it", old_one_as_the_ids },
+	{ "an old SRQ for an RC QP: EINVAL", old_one_for_an_ordinary_qp },
+	{ "an old SRQ for an XRC_RECV QP: the driver gets its own", old_one_for_a_target_qp },
+};
+
+GROUP(srq);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The half of the program that is ported already; the other half's header is not today's. 0, or errno. */
+#ifndef TESTS_E2E_RDMACM_LEGACY_TODAY_H
+#define TESTS_E2E_RDMACM_LEGACY_TODAY_H
+
+#include <stdint.h>
+
+struct ibv_srq;
+struct ibv_xrc_domain;
+struct rdma_cm_id;
+
+#define TODAY_LENGTH 32
+
+/** today_create_srq - an XRC SRQ of the id, in the domain, completions where librdmacm puts them: its number. */
+int today_create_srq(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, uint32_t *srq_num);
+
+/** today_post_recv, today_get_recv - as programs of librdmacm receive: wakes by the channel that it made. */
+int today_post_recv(struct rdma_cm_id *id, char *buffer);
+int today_get_recv(struct rdma_cm_id *id, uint32_t *from_qpn);
+
+void today_destroy_srq(struct rdma_cm_id *id);
+
+/** today_create_target_qp - an XRC_RECV QP of the domain with that SRQ, by rdma_create_qp_ex, and gone again. */
+int today_create_target_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, struct ibv_srq *srq);
+
+#endif
