@@ -6,6 +6,7 @@ import errno
 import os
 import pathlib
 import random
+import re
 import subprocess
 import threading
 
@@ -182,7 +183,7 @@ def kill_one_of_two(daemon, finish, dice):
     daemon.until_empty()
 
 
-def test_killed_at_any_moment(daemon, finish, need):
+def test_killed_at_any_moment(daemon, finish, need, softhca):
     """The daemon keeps nothing, and does not grow."""
     need("rping")
     dice = random.Random(7)
@@ -192,4 +193,6 @@ def test_killed_at_any_moment(daemon, finish, need):
     for _ in range(KILLS // 2):
         kill_one_of_two(daemon, finish, dice)
     assert daemon.costs()[0] == fds
-    assert daemon.costs()[1] <= memory + 2048
+    # Sanitizers keep up to 256 MiB of what was freed.
+    slack = 300 << 10 if re.search(rb"__[at]san_init", softhca.read_bytes()) else 2048
+    assert daemon.costs()[1] <= memory + slack

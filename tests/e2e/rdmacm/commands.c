@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Commands that no library would write: too short, unknown, with wild pointers, about ids that are not there. */
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <rdma/rdma_user_cm.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define NO_SUCH_ID  0x0badf00d
+#define WILD	    0xdead0000dead0000ull
+#define NOWHERE	    0xff /* offset of what a command has not */
+
+static int ours, others; /* two files */
+static uint64_t response[128];
+static int failures, ran;
+
+static void check(const char *what, const char *command, int got, int wanted)
+{
+	ran++;
+	if (got == wanted)
+		return;
+	printf("FAIL %s, %s: got %s, expected %s\n", command, what, got ? strerrorname_np(got) : "success",
+	       wanted ? strerrorname_np(wanted) : "success");
+	failures++;
+}
+
+/* One write() of @length bytes: a header that says @in and @out, then @body. 0 or errno; a short write is EIO. */
+static int send_raw(int fd, uint32_t cmd, const void *body, size_t length, size_t in, size_t out)
+{
+	struct {
+		struct rdma_ucm_cmd_hdr hdr;
+		uint8_t body[1024];
+	} message = { { cmd, (uint16_t)in, (uint16_t)out }, { 0 } };
+	ssize_t done;
+
+	memcpy(message.body, body, length);
+	done = write(fd, &message, sizeof(message.hdr) + length);
+	if (done < 0)
+		return errno;
+	return (size_t)done == sizeof(message.hdr) + length ? 0 : EIO;
+}
+
+static int send_command(int fd, uint32_t cmd, const void *body, size_t length, size_t out)
+{
+	return send_raw(fd, cmd, body, length, length, out);
+}
+
+/* What is where in each command: room of its response, place of the id, place of the response's address. */
+struct shape {
+	const char *name;
+	uint32_t cmd;
+	size_t size, least, out, id, address;
+};
+
+#define ID(type)  offsetof(struct rdma_ucm_##type, id)
+#define IN(type)  sizeof(struct rdma_ucm_##type)
+
+static const struct shape shapes[] = {
+	{ "CREATE_ID", RDMA_USER_CM_CMD_CREATE_ID, IN(create_id), IN(create_id), 4, NOWHERE, 8 },
+	{ "DESTROY_ID", RDMA_USER_CM_CMD_DESTROY_ID, IN(destroy_id), 12, 4, ID(destroy_id), 0 },
+	{ "BIND_IP", RDMA_USER_CM_CMD_BIND_IP, IN(bind_ip), IN(bind_ip), 0, ID(bind_ip), NOWHERE },
+	{ "RESOLVE_IP", RDMA_USER_CM_CMD_RESOLVE_IP, IN(resolve_ip), IN(resolve_ip), 0, ID(resolve_ip), NOWHERE },
+	{ "RESOLVE_ROUTE", RDMA_USER_CM_CMD_RESOLVE_ROUTE, 8, 8, 0, 0, NOWHERE },
+	{ "QUERY_ROUTE", RDMA_USER_CM_CMD_QUERY_ROUTE, IN(query), 12,
+	  offsetof(struct rdma_ucm_query_route_resp, ibdev_index), ID(query), 0 },
+	{ "CONNECT", RDMA_USER_CM_CMD_CONNECT, IN(connect), IN(connect) - 8, 0, ID(connect), NOWHERE },
+	{ "LISTEN", RDMA_USER_CM_CMD_LISTEN, 8, 8, 0, 0, NOWHERE },
+	{ "ACCEPT", RDMA_USER_CM_CMD_ACCEPT, IN(accept), IN(accept) - 8, 0, ID(accept), NOWHERE },
+	{ "REJECT", RDMA_USER_CM_CMD_REJECT, IN(reject), IN(reject), 0, 0, NOWHERE },
+	{ "DISCONNECT", RDMA_USER_CM_CMD_DISCONNECT, 4, 4, 0, 0, NOWHERE },
+	{ "INIT_QP_ATTR", RDMA_USER_CM_CMD_INIT_QP_ATTR, IN(init_qp_attr), IN(init_qp_attr), 144, ID(init_qp_attr), 0 },
+	{ "GET_EVENT", RDMA_USER_CM_CMD_GET_EVENT, 8, 8, 304, NOWHERE, NOWHERE },
+	{ "SET_OPTION", RDMA_USER_CM_CMD_SET_OPTION, IN(set_option), IN(set_option), 0, ID(set_option), NOWHERE },
+	{ "NOTIFY", RDMA_USER_CM_CMD_NOTIFY, 8, 8, 0, 0, NOWHERE },
+	{ "QUERY", RDMA_USER_CM_CMD_QUERY, IN(query), IN(query),
+	  offsetof(struct rdma_ucm_query_addr_resp, ibdev_index), ID(query), 0 },
+	{ "BIND", RDMA_USER_CM_CMD_BIND, IN(bind), IN(bind), 0, 0, NOWHERE },
+	{ "RESOLVE_ADDR", RDMA_USER_CM_CMD_RESOLVE_ADDR, IN(resolve_addr), IN(resolve_addr), 0, 0, NOWHERE },
+};
+
+#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+
+static const struct sockaddr_in somewhere = { .sin_family = AF_INET };
+
+/* What each command needs to get past the checks of its own fields. */
+static void fill(const struct shape *shape, uint8_t *body, uint32_t id)
+{
+	struct rdma_ucm_connect *connect = (void *)body;
+	struct rdma_ucm_create_id *create = (void *)body;
+	struct rdma_ucm_bind_ip *bind_ip = (void *)body;
+	struct rdma_ucm_bind *bind = (void *)body;
+	struct rdma_ucm_resolve_ip *resolve_ip = (void *)body;
+	struct rdma_ucm_resolve_addr *resolve_addr = (void *)body;
+	uint64_t address = (uint64_t)(uintptr_t)response;
+
+	memset(body, 0, shape->size);
+	if (shape->cmd == RDMA_USER_CM_CMD_CREATE_ID)
+		create->ps = RDMA_PS_TCP;
+	else if (shape->cmd == RDMA_USER_CM_CMD_CONNECT)
+		connect->conn_param.valid = 1;
+	else if (shape->cmd == RDMA_USER_CM_CMD_BIND_IP)
+		memcpy(&bind_ip->addr, &somewhere, sizeof(somewhere));
+	else if (shape->cmd == RDMA_USER_CM_CMD_RESOLVE_IP)
+		memcpy(&resolve_ip->dst_addr, &somewhere, sizeof(somewhere));
+	if (shape->cmd == RDMA_USER_CM_CMD_BIND) {
+		memcpy(&bind->addr, &somewhere, sizeof(somewhere));
+		bind->addr_size = sizeof(somewhere);
+	} else if (shape->cmd == RDMA_USER_CM_CMD_RESOLVE_ADDR) {
+		memcpy(&resolve_addr->dst_addr, &somewhere, sizeof(somewhere));
+		resolve_addr->dst_size = sizeof(somewhere);
+	}
+	if (shape->id != NOWHERE)
+		memcpy(body + shape->id, &id, sizeof(id));
+	if (shape->address != NOWHERE)
+		memcpy(body + shape->address, &address, sizeof(address));
+}
+
+static uint32_t create_id(int fd)
+{
+	struct rdma_ucm_create_id in = { .uid = 1, .response = (uint64_t)(uintptr_t)response, .ps = RDMA_PS_TCP };
+	int error = send_command(fd, RDMA_USER_CM_CMD_CREATE_ID, &in, sizeof(in), 4);
+
+	if (error) {
+		fprintf(stderr, "commands: CREATE_ID: %s\n", strerror(error));
+		exit(EXIT_FAILURE);
+	}
+	return (uint32_t)response[0];
+}
+
+/* On our id, which is bound to a device so that every command comes as far as its response. */
+static uint32_t bound_id(void)
+{
+	struct rdma_ucm_bind_ip in = { .id = create_id(ours) };
+	struct sockaddr_in loopback = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	memcpy(&in.addr, &loopback, sizeof(loopback));
+	check("to begin with", "BIND_IP", send_command(ours, RDMA_USER_CM_CMD_BIND_IP, &in, sizeof(in), 0), 0);
+	return in.id;
+}
+
+static void try_shape(const struct shape *shape)
+{
+	uint32_t foreign = create_id(others), id = bound_id();
+	uint64_t wild = WILD;
+	uint8_t body[1024];
+
+	fill(shape, body, NO_SUCH_ID);
+	check("too short", shape->name, send_command(ours, shape->cmd, body, shape->least - 1, 512), EINVAL);
+	check("longer than it is", shape->name, send_raw(ours, shape->cmd, body, shape->size, shape->size + 1, 512), EINVAL);
+	if (shape->id != NOWHERE) {
+		check("unknown id", shape->name, send_command(ours, shape->cmd, body, shape->size, 512), ENOENT);
+		check("unknown id in a longer command", shape->name, send_command(ours, shape->cmd, body, shape->size + 100, 512),
+		      ENOENT);
+		fill(shape, body, foreign);
+		check("id of another file", shape->name, send_command(ours, shape->cmd, body, shape->size, 512), EINVAL);
+	}
+	fill(shape, body, id);
+	if (shape->out)
+		check("response too long", shape->name, send_command(ours, shape->cmd, body, shape->size, shape->out - 1), ENOSPC);
+	if (shape->address == NOWHERE)
+		return;
+	memcpy(body + shape->address, &wild, sizeof(wild));
+	check("wild response", shape->name, send_command(ours, shape->cmd, body, shape->size, 512), EFAULT);
+}
+
+/* ---- what is special ---- */
+
+static void try_numbers(void)
+{
+	uint8_t body[8] = { 0 };
+
+	check("there is none", "GET_OPTION", send_command(ours, RDMA_USER_CM_CMD_GET_OPTION, body, 8, 0), ENOSYS);
+	check("beyond the last", "23", send_command(ours, 23, body, 8, 0), EINVAL);
+	check("far beyond", "0xffffffff", send_command(ours, UINT32_MAX, body, 8, 0), EINVAL);
+}
+
+static void try_writes(void)
+{
+	static const uint8_t zeroes[8192];
+	const void *volatile wild = (const void *)16;
+
+	check("7 bytes", "write", write(ours, zeroes, 7) < 0 ? errno : 0, EINVAL);
+	check("more than there are commands", "write", write(ours, zeroes, sizeof(zeroes)) < 0 ? errno : 0, EINVAL);
+	check("nothing", "write", write(ours, zeroes, 0) < 0 ? errno : 0, EINVAL);
+	check("from nowhere", "write", write(ours, wild, 32) < 0 ? errno : 0, EFAULT);
+}
+
+static void try_event(void)
+{
+	struct rdma_ucm_resolve_ip resolve = { .id = create_id(ours) };
+	struct sockaddr_in loopback = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct rdma_ucm_get_event get = { WILD };
+
+	check("nothing there", "GET_EVENT", send_command(ours, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get), 512), EAGAIN);
+	memcpy(&resolve.dst_addr, &loopback, sizeof(loopback));
+	check("to begin with", "RESOLVE_IP",
+	      send_command(ours, RDMA_USER_CM_CMD_RESOLVE_IP, &resolve, sizeof(resolve), 0), 0);
+	check("wild response", "GET_EVENT", send_command(ours, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get), 512), EFAULT);
+	get.response = (uint64_t)(uintptr_t)response;
+	check("that nobody got", "GET_EVENT", send_command(ours, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get), 512), 0);
+}
+
+static void try_option(void)
+{
+	struct rdma_ucm_set_option option = { .optval = WILD, .id = create_id(ours), .optlen = 1 };
+	struct rdma_ucm_set_option path = { .optval = WILD, .id = option.id, .level = RDMA_OPTION_IB,
+					    .optname = RDMA_OPTION_IB_PATH, .optlen = sizeof(struct ib_path_rec_data) };
+
+	check("wild value", "SET_OPTION", send_command(ours, RDMA_USER_CM_CMD_SET_OPTION, &option, sizeof(option), 0), EFAULT);
+	check("wild path", "SET_OPTION", send_command(ours, RDMA_USER_CM_CMD_SET_OPTION, &path, sizeof(path), 0), EFAULT);
+	path.optlen = 0x7fffffff;
+	check("endless path", "SET_OPTION", send_command(ours, RDMA_USER_CM_CMD_SET_OPTION, &path, sizeof(path), 0), EINVAL);
+}
+
+static int migrate(uint32_t id, int from)
+{
+	struct rdma_ucm_migrate_id in = { (uint64_t)(uintptr_t)response, id, (uint32_t)from };
+
+	return send_command(ours, RDMA_USER_CM_CMD_MIGRATE_ID, &in, sizeof(in), 4);
+}
+
+static void try_migration(void)
+{
+	uint32_t foreign = create_id(others);
+
+	check("from no file", "MIGRATE_ID", migrate(foreign, -1), ENOENT);
+	check("from a closed file", "MIGRATE_ID", migrate(foreign, 999), ENOENT);
+	check("from something else", "MIGRATE_ID", migrate(foreign, 0), EINVAL);
+	check("of an unknown id", "MIGRATE_ID", migrate(NO_SUCH_ID, others), ENOENT);
+	check("of an id that is here already", "MIGRATE_ID", migrate(foreign, ours), EINVAL);
+	check("as it should be", "MIGRATE_ID", migrate(foreign, others), 0);
+	check("of an id that is no more there", "MIGRATE_ID", migrate(foreign, others), EINVAL);
+}
+
+/* Addresses and reasons that there are not. */
+static void try_fields(void)
+{
+	struct rdma_ucm_bind bind = { .id = create_id(ours), .addr_size = sizeof(somewhere) };
+	struct rdma_ucm_query query = { (uint64_t)(uintptr_t)response, bind.id, 3 };
+	struct rdma_ucm_reject reject = { .id = bound_id(), .reason = 1 };
+	struct rdma_ucm_init_qp_attr attr = { (uint64_t)(uintptr_t)response, reject.id, 7 };
+	struct rdma_ucm_connect connect = { .id = reject.id };
+
+	check("unknown family", "BIND", send_command(ours, RDMA_USER_CM_CMD_BIND, &bind, sizeof(bind), 0), EINVAL);
+	memcpy(&bind.addr, &somewhere, sizeof(somewhere));
+	bind.addr_size++;
+	check("wrong size", "BIND", send_command(ours, RDMA_USER_CM_CMD_BIND, &bind, sizeof(bind), 0), EINVAL);
+	check("unknown question", "QUERY", send_command(ours, RDMA_USER_CM_CMD_QUERY, &query, sizeof(query), 512), ENOSYS);
+	check("unknown reason", "REJECT", send_command(ours, RDMA_USER_CM_CMD_REJECT, &reject, sizeof(reject), 0), EINVAL);
+	check("unknown state", "INIT_QP_ATTR", send_command(ours, RDMA_USER_CM_CMD_INIT_QP_ATTR, &attr, sizeof(attr), 512), EINVAL);
+	check("no parameters", "CONNECT", send_command(ours, RDMA_USER_CM_CMD_CONNECT, &connect, sizeof(connect), 0), EINVAL);
+}
+
+/* It is a character device to who looks, and nobody can read it. */
+static void try_stat(void)
+{
+	struct stat by_path, by_fd;
+
+	check("stat", "file", stat("/dev/infiniband/rdma_cm", &by_path) ? errno : 0, 0);
+	check("fstat", "file", fstat(ours, &by_fd) ? errno : 0, 0);
+	check("a character device", "file", S_ISCHR(by_path.st_mode) && S_ISCHR(by_fd.st_mode) ? 0 : EINVAL, 0);
+}
+
+int main(void)
+{
+	ours = open("/dev/infiniband/rdma_cm", O_RDWR | O_NONBLOCK | O_CLOEXEC);
+	others = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
+	if (ours < 0 || others < 0) {
+		perror("commands: /dev/infiniband/rdma_cm");
+		return EXIT_FAILURE;
+	}
+	for (size_t i = 0; i < SHAPES; i++)
+		try_shape(&shapes[i]);
+	try_numbers();
+	try_writes();
+	try_event();
+	try_option();
+	try_migration();
+	try_fields();
+	try_stat();
+	printf("%d checks, %d failures\n", ran, failures);
+	return failures || !ran ? EXIT_FAILURE : EXIT_SUCCESS;
+}

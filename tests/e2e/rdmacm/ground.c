@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Ids that each refusal starts from. */
+#include "ground.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+void ground_need(bool good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "refusals: %s: %s\n", what, strerror(errno));
+	exit(EXIT_FAILURE);
+}
+
+struct sockaddr *address(const char *text, uint16_t port)
+{
+	static struct sockaddr_in in[4];
+	static unsigned int next;
+	struct sockaddr_in *one = &in[next++ % 4];
+
+	memset(one, 0, sizeof(*one));
+	one->sin_family = AF_INET;
+	one->sin_port = htons(port);
+	NEED(inet_pton(AF_INET, text, &one->sin_addr) == 1);
+	return (struct sockaddr *)one;
+}
+
+struct sockaddr *address6(const char *text, uint16_t port)
+{
+	static struct sockaddr_in6 in6;
+
+	in6 = (struct sockaddr_in6){ .sin6_family = AF_INET6, .sin6_port = htons(port) };
+	NEED(inet_pton(AF_INET6, text, &in6.sin6_addr) == 1);
+	return (struct sockaddr *)&in6;
+}
+
+struct rdma_cm_id *new_id(struct ground *ground, enum rdma_port_space ps)
+{
+	struct rdma_cm_id *id;
+
+	NEED(!rdma_create_id(ground->channel, &id, NULL, ps));
+	return id;
+}
+
+int take_event(struct ground *ground, enum rdma_cm_event_type type, struct rdma_cm_id **child)
+{
+	struct rdma_cm_event *event;
+	int status;
+
+	NEED(!rdma_get_cm_event(ground->channel, &event));
+	if (event->event != type) {
+		fprintf(stderr, "refusals: %s instead of %s\n", rdma_event_str(event->event), rdma_event_str(type));
+		exit(EXIT_FAILURE);
+	}
+	status = event->status;
+	if (child)
+		*child = event->id;
+	rdma_ack_cm_event(event);
+	return status;
+}
+
+void resolve(struct ground *ground, struct rdma_cm_id *id, const char *to, uint16_t port)
+{
+	NEED(!rdma_resolve_addr(id, address(HERE, 0), address(to, port), 1000));
+	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	NEED(!rdma_resolve_route(id, 1000));
+	take_event(ground, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
+}
+
+void ground_lay(struct ground *ground)
+{
+	NEED((ground->channel = rdma_create_event_channel()));
+	ground->idle = new_id(ground, RDMA_PS_TCP);
+	ground->bound = new_id(ground, RDMA_PS_TCP);
+	ground->listener = new_id(ground, RDMA_PS_TCP);
+	ground->routed = new_id(ground, RDMA_PS_TCP);
+	NEED(!rdma_bind_addr(ground->bound, address(HERE, PORT)));
+	NEED(!rdma_bind_addr(ground->listener, address(THERE, PORT)));
+	NEED(!rdma_listen(ground->listener, 4));
+	resolve(ground, ground->routed, THERE, PORT);
+}
+
+void ground_clear(struct ground *ground)
+{
+	rdma_destroy_id(ground->routed);
+	rdma_destroy_id(ground->listener);
+	rdma_destroy_id(ground->bound);
+	rdma_destroy_id(ground->idle);
+	rdma_destroy_event_channel(ground->channel);
+}

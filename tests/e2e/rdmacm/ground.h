@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Ids of librdmacm that each refusal starts from, and what a refusal is. */
+#ifndef TEST_RDMACM_GROUND_H
+#define TEST_RDMACM_GROUND_H
+
+#include <errno.h>
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define HERE  "10.200.0.1"
+#define THERE "10.200.1.1"
+#define PORT  7100
+
+struct ground {
+	struct rdma_event_channel *channel;
+	struct rdma_cm_id *idle;     /* nothing was done with it */
+	struct rdma_cm_id *bound;    /* to HERE, PORT */
+	struct rdma_cm_id *listener; /* on THERE, PORT */
+	struct rdma_cm_id *routed;   /* from HERE to the listener */
+};
+
+/* Ends the process with a message when the ground itself cannot be laid: a test that cannot run has not passed. */
+void ground_need(bool good, const char *what);
+#define NEED(expression) ground_need(expression, #expression)
+
+void ground_lay(struct ground *ground);
+void ground_clear(struct ground *ground);
+
+/* Good until some other ones have been asked for. */
+struct sockaddr *address(const char *text, uint16_t port);
+struct sockaddr *address6(const char *text, uint16_t port);
+
+struct rdma_cm_id *new_id(struct ground *ground, enum rdma_port_space ps);
+
+/* Status of the next event, which must be a @type; with the id that it is about if @id is not NULL. */
+int take_event(struct ground *ground, enum rdma_cm_event_type type, struct rdma_cm_id **id);
+
+/* Address and route, from HERE. */
+void resolve(struct ground *ground, struct rdma_cm_id *id, const char *to, uint16_t port);
+
+/* The errno of what returned @result. */
+static inline int error_of(int result)
+{
+	return result ? errno : 0;
+}
+
+struct refusal {
+	const char *name;
+	int (*attempt)(struct ground *ground);
+	int error;
+};
+
+/* Each ends with a row without name. */
+extern const struct refusal refusals_of_ids[], refusals_of_connections[];
+
+#endif

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* What is refused about queue pairs and connections. */
+#include "ground.h"
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_verbs.h>
+
+static struct ibv_qp_init_attr qp_attr(void)
+{
+	return (struct ibv_qp_init_attr){
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+}
+
+static void give_qp(struct rdma_cm_id *id)
+{
+	struct ibv_qp_init_attr attr = qp_attr();
+
+	NEED(!rdma_create_qp(id, NULL, &attr));
+}
+
+/* ---- queue pairs and shared receive queues ---- */
+
+static int second_qp(struct ground *ground)
+{
+	struct ibv_qp_init_attr attr = qp_attr();
+	int error;
+
+	give_qp(ground->routed);
+	error = error_of(rdma_create_qp(ground->routed, NULL, &attr));
+	rdma_destroy_qp(ground->routed);
+	return error;
+}
+
+static int qp_with_foreign_pd(struct ground *ground)
+{
+	struct ibv_qp_init_attr attr = qp_attr();
+
+	return error_of(rdma_create_qp(ground->routed, ground->listener->pd, &attr));
+}
+
+static int qp_of_unbound(struct ground *ground)
+{
+	struct ibv_qp_init_attr attr = qp_attr();
+
+	return error_of(rdma_create_qp(ground->idle, ground->routed->pd, &attr));
+}
+
+static int qp_too_large(struct ground *ground)
+{
+	struct ibv_qp_init_attr attr = qp_attr();
+
+	attr.cap.max_send_wr = 1 << 20;
+	return error_of(rdma_create_qp(ground->routed, NULL, &attr));
+}
+
+/* librdmacm keeps only the last one, so this row destroys the first by itself. */
+static int second_srq(struct ground *ground)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_srq *first;
+	int error;
+
+	NEED(!rdma_create_srq(ground->routed, NULL, &attr));
+	first = ground->routed->srq;
+	error = error_of(rdma_create_srq(ground->routed, NULL, &attr));
+	if (!error)
+		NEED(!ibv_destroy_srq(first));
+	rdma_destroy_srq(ground->routed);
+	return error;
+}
+
+/* ---- connections ---- */
+
+static struct rdma_conn_param *param(uint8_t data_length)
+{
+	static const char data[256];
+	static struct rdma_conn_param one;
+
+	one = (struct rdma_conn_param){ .private_data = data, .private_data_len = data_length };
+	return &one;
+}
+
+static int connect_without_qp(struct ground *ground)
+{
+	return error_of(rdma_connect(ground->routed, NULL));
+}
+
+static int connect_unrouted(struct ground *ground)
+{
+	return error_of(rdma_connect(ground->bound, param(0)));
+}
+
+static int connect_with_much_to_say(struct ground *ground)
+{
+	return error_of(rdma_connect(ground->routed, param(57)));
+}
+
+static int connect_with_many_reads(struct ground *ground)
+{
+	struct rdma_conn_param *many = param(0);
+
+	many->responder_resources = 17;
+	return error_of(rdma_connect(ground->routed, many));
+}
+
+static int connect_twice(struct ground *ground)
+{
+	struct rdma_cm_id *child;
+	int error;
+
+	give_qp(ground->routed);
+	NEED(!rdma_connect(ground->routed, param(56)));
+	error = error_of(rdma_connect(ground->routed, param(56)));
+	take_event(ground, RDMA_CM_EVENT_CONNECT_REQUEST, &child);
+	rdma_destroy_id(child);
+	take_event(ground, RDMA_CM_EVENT_REJECTED, NULL);
+	rdma_destroy_qp(ground->routed);
+	return error;
+}
+
+static int listen_twice(struct ground *ground)
+{
+	return error_of(rdma_listen(ground->listener, 4));
+}
+
+static int listen_resolved(struct ground *ground)
+{
+	return error_of(rdma_listen(ground->routed, 4));
+}
+
+static int listen_unbound(struct ground *ground)
+{
+	return error_of(rdma_listen(ground->idle, 4));
+}
+
+static int accept_unasked(struct ground *ground)
+{
+	return error_of(rdma_accept(ground->routed, param(0)));
+}
+
+static int reject_unasked(struct ground *ground)
+{
+	return error_of(rdma_reject(ground->routed, NULL, 0));
+}
+
+static int disconnect_unconnected(struct ground *ground)
+{
+	return error_of(rdma_disconnect(ground->routed));
+}
+
+static int notify_unconnected(struct ground *ground)
+{
+	return error_of(rdma_notify(ground->routed, IBV_EVENT_COMM_EST));
+}
+
+/* One request at the listener; what is done with it is the attempt. */
+static int with_request(struct ground *ground, int (*attempt)(struct rdma_cm_id *child))
+{
+	struct rdma_cm_id *child;
+	int error;
+
+	give_qp(ground->routed);
+	NEED(!rdma_connect(ground->routed, param(0)));
+	take_event(ground, RDMA_CM_EVENT_CONNECT_REQUEST, &child);
+	error = attempt(child);
+	rdma_destroy_id(child);
+	rdma_destroy_qp(ground->routed);
+	return error;
+}
+
+static int reject_at_length(struct rdma_cm_id *child)
+{
+	return error_of(rdma_reject(child, param(149)->private_data, 149));
+}
+
+static int accept_at_length(struct rdma_cm_id *child)
+{
+	return error_of(rdma_accept(child, param(197)));
+}
+
+static int accept_rejected(struct rdma_cm_id *child)
+{
+	NEED(!rdma_reject(child, NULL, 0));
+	return error_of(rdma_accept(child, param(0)));
+}
+
+static int reject_twice(struct rdma_cm_id *child)
+{
+	NEED(!rdma_reject(child, NULL, 0));
+	return error_of(rdma_reject(child, NULL, 0));
+}
+
+static int long_reject(struct ground *ground)
+{
+	return with_request(ground, reject_at_length);
+}
+
+static int long_accept(struct ground *ground)
+{
+	return with_request(ground, accept_at_length);
+}
+
+static int accept_after_reject(struct ground *ground)
+{
+	return with_request(ground, accept_rejected);
+}
+
+static int reject_after_reject(struct ground *ground)
+{
+	return with_request(ground, reject_twice);
+}
+
+static int accept_of_a_peer_that_left(struct ground *ground)
+{
+	struct rdma_cm_id *child, *id = new_id(ground, RDMA_PS_TCP);
+	int error;
+
+	resolve(ground, id, THERE, PORT);
+	NEED(!rdma_connect(id, param(0)));
+	take_event(ground, RDMA_CM_EVENT_CONNECT_REQUEST, &child);
+	rdma_destroy_id(id);
+	error = error_of(rdma_accept(child, param(0)));
+	rdma_destroy_id(child);
+	return error;
+}
+
+/* As librdmacm's own calls that wait have it. */
+static int connect_to_nobody(struct ground *ground)
+{
+	struct rdma_cm_id *id;
+	int error;
+
+	(void)ground;
+	NEED(!rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
+	NEED(!rdma_resolve_addr(id, address(HERE, 0), address(THERE, PORT + 4), 1000));
+	NEED(!rdma_resolve_route(id, 1000));
+	error = error_of(rdma_connect(id, param(0)));
+	rdma_destroy_id(id);
+	return error;
+}
+
+const struct refusal refusals_of_connections[] = {
+	{ "second QP", second_qp, EINVAL },
+	{ "QP with another device's PD", qp_with_foreign_pd, EINVAL },
+	{ "QP of an unbound id", qp_of_unbound, EINVAL },
+	{ "QP with too many work requests", qp_too_large, EINVAL },
+	{ "connect without QP", connect_without_qp, EINVAL },
+	{ "connect before the route is resolved", connect_unrouted, EINVAL },
+	{ "connect with 57 bytes to say", connect_with_much_to_say, EINVAL },
+	{ "connect with more reads than the device has", connect_with_many_reads, EINVAL },
+	{ "connect twice", connect_twice, EINVAL },
+	{ "connect to nobody", connect_to_nobody, ECONNREFUSED },
+	{ "listen twice", listen_twice, EINVAL },
+	{ "listen on a resolved id", listen_resolved, EINVAL },
+	{ "listen on an unbound id", listen_unbound, 0 },
+	{ "accept what nobody asked", accept_unasked, EINVAL },
+	{ "accept with 197 bytes to say", long_accept, EINVAL },
+	{ "accept what was rejected", accept_after_reject, EINVAL },
+	{ "accept of a peer that left", accept_of_a_peer_that_left, EINVAL },
+	{ "reject what nobody asked", reject_unasked, EINVAL },
+	{ "reject with 149 bytes to say", long_reject, EINVAL },
+	{ "reject twice", reject_after_reject, EINVAL },
+	{ "disconnect what was never connected", disconnect_unconnected, EINVAL },
+	{ "notify of what was never connected", notify_unconnected, EINVAL },
+	{ "second SRQ", second_srq, 0 },
+	{ 0 },
+};

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What librdmacm and the connection manager refuse, with which errno; and hosts, which restrict what a program may have."""
+
+import os
+import pathlib
+
+PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
+
+
+def test_refusals(run, softhca):
+    done = run([softhca, "run", "--", PROGRAMS / "rdmacm-refusals"], timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+FIRST_LINE = r"""
+exec 3< <("$@" 2>&1); program=$!
+head -n 1 <&3
+kill $program 2>/dev/null
+exit 0
+"""
+
+
+def test_malformed_commands(run, softhca):
+    done = run([softhca, "run", "--", PROGRAMS / "rdmacm-commands"], timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def listen(run, softhca, address, host, *settings):
+    """The first thing that a program says that listens on @address."""
+    words = ["bash", "-c", FIRST_LINE, "first", PROGRAMS / "rdmacm-talk", "listen", address, 7000]
+    return run([softhca, "run", *settings, "--", *words], env={"SOFTHCA_HOST": host} if host else None).stdout
+
+
+def test_addresses_belong_to_hosts(run, softhca):
+    assert listen(run, softhca, "10.200.1.1", "mlx4_1") == "listening\n"
+    assert listen(run, softhca, "10.200.1.1", None) == "listening\n"
+    assert listen(run, softhca, "10.200.1.1", "mlx4_0") == "rdma_bind_addr: Cannot assign requested address\n"
+
+
+def test_address_setting(run, softhca):
+    assert listen(run, softhca, "192.0.3.9", "mlx4_1", "--address=192.0.2.9") == "listening\n"
+    assert listen(run, softhca, "10.200.1.1", "mlx4_1", "--address=192.0.2.9").startswith("rdma_bind_addr: ")
+    for bad in ("192.0.2", "127.0.0.1", "0.0.0.0", "239.0.0.1", "223.255.250.1", "fd00::1"):
+        done = run([softhca, "run", f"--address={bad}", "--", "true"])
+        assert done.returncode == 125 and "address" in done.stderr, bad
+
+
+def test_unknown_host(run, softhca):
+    assert listen(run, softhca, "10.200.1.1", "mlx4_9") == "rdma_create_event_channel: No such device\n"
+    assert listen(run, softhca, "10.200.1.1", "rxe0") == (
+        "softhca: SOFTHCA_HOST is the name of an adapter, as mlx4_0, not 'rxe0'\n")
