@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * librdmacm in the XRC API of 2011, as its examples rdma_xserver and rdma_xclient had it: a QP that receives for a domain,
+ * an SRQ of the domain on an id of its own, whose number is looked up by a connection request. C and C++.
+ */
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <rdma/rdma_cma.h>
+#include <rdma/rdma_verbs.h>
+
+#define LENGTH 16
+
+static struct rdma_cm_id *listen_id, *conn_id, *srq_id;
+static struct ibv_xrcd *xrcd;
+static char message[LENGTH];
+
+static void fail_unless(int right, const char *what)
+{
+	if (right)
+		return;
+	printf("xsrq rdma_cm: %s: %s\n", what, strerror(errno));
+	fflush(stdout);
+	_exit(1);
+}
+
+#define HOLDS(what) fail_unless((what) ? 1 : 0, #what)
+
+static struct rdma_addrinfo *resolve(const char *port, int flags, enum ibv_qp_type type)
+{
+	struct rdma_addrinfo hints, *res;
+
+	memset(&hints, 0, sizeof(hints));
+	hints.ai_flags = flags;
+	hints.ai_port_space = RDMA_PS_IB;
+	hints.ai_qp_type = type;
+	HOLDS(!rdma_getaddrinfo("10.200.0.1", port, &hints, &res));
+	return res;
+}
+
+/* ---- Server ---- */
+
+static void listen_for_senders(void)
+{
+	struct rdma_addrinfo *res = resolve("7471", RAI_PASSIVE, IBV_QPT_XRC_RECV);
+	struct ibv_qp_init_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	HOLDS(rdma_create_ep(&listen_id, res, NULL, &attr) == -1 && errno == EINVAL);
+	HOLDS(!rdma_create_ep(&listen_id, res, NULL, NULL));
+	rdma_freeaddrinfo(res);
+	HOLDS(!rdma_listen(listen_id, 0));
+}
+
+/* No CQ is given: librdmacm makes it, and a channel. */
+static void create_srq(void)
+{
+	struct rdma_addrinfo *res = resolve("7472", RAI_PASSIVE, IBV_QPT_UD);
+	struct ibv_srq_init_attr attr;
+
+	HOLDS(!rdma_create_ep(&srq_id, res, NULL, NULL));
+	rdma_freeaddrinfo(res);
+	HOLDS(xrcd = ibv_open_xrcd(srq_id->verbs, -1, 0));
+	memset(&attr, 0, sizeof(attr));
+	attr.srq_context = &srq_id;
+	attr.attr.max_wr = attr.attr.max_sge = 1;
+	attr.srq_type = IBV_SRQT_XRC;
+	attr.ext.xrc.xrcd = xrcd;
+	HOLDS(!rdma_create_srq(srq_id, NULL, &attr));
+	HOLDS(srq_id->srq->ext.xrc.xrcd == xrcd && srq_id->srq->srq_context == &srq_id);
+	HOLDS(srq_id->srq->ext.xrc.cq == srq_id->recv_cq && srq_id->recv_cq_channel);
+	HOLDS(!rdma_listen(srq_id, 0));
+}
+
+static void create_recv_qp(void)
+{
+	struct ibv_qp_init_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_type = IBV_QPT_XRC_RECV;
+	attr.ext.xrc_recv.xrcd = srq_id->srq->ext.xrc.xrcd;
+	HOLDS(!rdma_create_qp(conn_id, NULL, &attr));
+	HOLDS(conn_id->qp->qp_type == IBV_QPT_XRC_RECV);
+}
+
+static void answer_look_up(void)
+{
+	struct rdma_conn_param param;
+	struct rdma_cm_id *lookup_id;
+
+	HOLDS(!rdma_get_request(srq_id, &lookup_id));
+	memset(&param, 0, sizeof(param));
+	param.qp_num = srq_id->srq->ext.xrc.srq_num;
+	HOLDS(!rdma_accept(lookup_id, &param));
+	HOLDS(!rdma_destroy_id(lookup_id));
+}
+
+/* What is refused leaves the id with the SRQ that it has. */
+static void refusals(void)
+{
+	struct ibv_context **list = rdma_get_devices(NULL);
+	struct ibv_srq *before = srq_id->srq;
+	struct ibv_srq_init_attr attr;
+	struct rdma_cm_id *unbound;
+	struct ibv_pd *pd;
+
+	HOLDS(list && list[0] && list[1]);
+	HOLDS(pd = ibv_alloc_pd(list[0] == srq_id->verbs ? list[1] : list[0]));
+	memset(&attr, 0, sizeof(attr));
+	attr.attr.max_wr = attr.attr.max_sge = 1;
+	HOLDS(rdma_create_srq(srq_id, NULL, &attr) == -1 && errno == EINVAL);	/* a second one */
+	HOLDS(srq_id->srq == before);
+	HOLDS(rdma_create_srq(conn_id, pd, &attr) == -1 && errno == EINVAL);	/* of another device */
+	HOLDS(!rdma_create_id(NULL, &unbound, NULL, RDMA_PS_TCP));
+	errno = 0;
+	HOLDS(rdma_create_srq(unbound, NULL, &attr) == -1 && errno == EINVAL);
+	HOLDS(!rdma_destroy_id(unbound) && !ibv_dealloc_pd(pd));
+	rdma_free_devices(list);
+}
+
+/* An ordinary SRQ on an id is for the QP of that id. */
+static void ordinary_srq(void)
+{
+	struct rdma_addrinfo *res = resolve("7473", RAI_PASSIVE, IBV_QPT_RC);
+	struct ibv_srq_init_attr attr;
+	struct ibv_qp_init_attr qp_attr;
+	struct rdma_cm_id *id;
+
+	HOLDS(!rdma_create_ep(&id, res, NULL, NULL));
+	rdma_freeaddrinfo(res);
+	memset(&attr, 0, sizeof(attr));
+	attr.attr.max_wr = attr.attr.max_sge = 1;
+	HOLDS(!rdma_create_srq(id, NULL, &attr) && id->srq->srq_type == IBV_SRQT_BASIC);
+	memset(&qp_attr, 0, sizeof(qp_attr));
+	qp_attr.cap.max_send_wr = qp_attr.cap.max_recv_wr = qp_attr.cap.max_send_sge = 1;
+	qp_attr.qp_type = IBV_QPT_RC;
+	HOLDS(!rdma_create_qp(id, NULL, &qp_attr) && id->qp->srq);
+	HOLDS(ibv_destroy_srq(id->srq) == EBUSY);
+	rdma_destroy_qp(id);
+	rdma_destroy_srq(id);
+	HOLDS(!id->srq && !rdma_destroy_id(id));
+}
+
+static void receive(void)
+{
+	struct ibv_mr *mr = rdma_reg_msgs(srq_id, message, LENGTH);
+	struct ibv_wc wc;
+
+	HOLDS(mr && !rdma_post_recv(srq_id, NULL, message, LENGTH, mr));
+	HOLDS(!rdma_accept(conn_id, NULL));
+	answer_look_up();
+	HOLDS(rdma_get_recv_comp(srq_id, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
+	HOLDS(!strcmp(message, "by rdma_cm"));
+	HOLDS(!rdma_dereg_mr(mr));
+}
+
+static void serve(int ready)
+{
+	listen_for_senders();
+	HOLDS(write(ready, "", 1) == 1);
+	HOLDS(!rdma_get_request(listen_id, &conn_id));
+	create_srq();
+	create_recv_qp();
+	receive();
+	refusals();
+	ordinary_srq();
+	rdma_disconnect(conn_id);
+	HOLDS(ibv_close_xrcd(xrcd) == EBUSY);
+	rdma_destroy_ep(conn_id);
+	HOLDS(ibv_close_xrcd(xrcd) == EBUSY);
+	rdma_destroy_ep(srq_id);	/* its SRQ too */
+	HOLDS(!ibv_close_xrcd(xrcd));
+	rdma_destroy_ep(listen_id);
+}
+
+/* ---- Client ---- */
+
+static void connect_send_qp(void)
+{
+	struct rdma_addrinfo *res = resolve("7471", 0, IBV_QPT_XRC_SEND);
+	struct ibv_qp_init_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.cap.max_send_wr = attr.cap.max_send_sge = 1;
+	attr.cap.max_inline_data = LENGTH;
+	attr.sq_sig_all = 1;
+	HOLDS(!rdma_create_ep(&conn_id, res, NULL, &attr));
+	rdma_freeaddrinfo(res);
+	HOLDS(!rdma_connect(conn_id, NULL));
+}
+
+static uint32_t look_up(void)
+{
+	struct rdma_addrinfo *res = resolve("7472", 0, IBV_QPT_UD);
+	struct rdma_cm_id *id;
+	uint32_t srq_num;
+
+	HOLDS(!rdma_create_ep(&id, res, NULL, NULL));
+	rdma_freeaddrinfo(res);
+	HOLDS(!rdma_connect(id, NULL));
+	srq_num = id->event->param.ud.qp_num;
+	rdma_destroy_ep(id);
+	return srq_num;
+}
+
+static void send_to(uint32_t srq_num)
+{
+	struct ibv_send_wr wr, *bad;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	strcpy(message, "by rdma_cm");
+	memset(&sge, 0, sizeof(sge));
+	sge.addr = (uintptr_t)message;
+	sge.length = LENGTH;
+	wr.wr_id = 0;
+	wr.next = NULL;
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	wr.opcode = IBV_WR_SEND;
+	wr.send_flags = IBV_SEND_INLINE;
+	wr.wr.xrc.remote_srqn = srq_num;
+	HOLDS(!ibv_post_send(conn_id->qp, &wr, &bad));
+	HOLDS(rdma_get_send_comp(conn_id, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
+}
+
+static void ask(int ready)
+{
+	char word;
+
+	if (read(ready, &word, 1) != 1)
+		_exit(1);		/* the server has said why */
+	connect_send_qp();
+	send_to(look_up());
+	rdma_disconnect(conn_id);
+	rdma_destroy_ep(conn_id);
+}
+
+int main(void)
+{
+	int status = 1, ends[2];
+	pid_t client;
+
+	alarm(60);		/* one of the two may wait for the other in vain */
+	HOLDS(!pipe(ends));
+	client = fork();
+	if (!client) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		close(ends[1]);
+		ask(ends[0]);
+		_exit(0);
+	}
+	serve(ends[1]);
+	HOLDS(waitpid(client, &status, 0) == client && !status);
+	printf("xsrq rdma_cm: all right\n");
+	return 0;
+}
