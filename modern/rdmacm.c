@@ -32,6 +32,11 @@ rdmacm_create_qp_ex_fn modern_rdmacm_create_qp_ex(void)
 	return (rdmacm_create_qp_ex_fn)function("rdma_create_qp_ex");
 }
 
+struct ibv_srq **modern_rdmacm_srq(void *attr)
+{
+	return &((struct ibv_qp_init_attr_ex *)attr)->srq;
+}
+
 bool modern_is_rdmacm(const void *address)
 {
 	struct loaded librdmacm;

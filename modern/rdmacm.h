@@ -12,11 +12,14 @@
 struct rdma_cm_id;
 
 typedef int (*rdmacm_create_qp_fn)(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
-typedef int (*rdmacm_create_qp_ex_fn)(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr);
+typedef int (*rdmacm_create_qp_ex_fn)(struct rdma_cm_id *id, void *attr);
 
 /** The functions, NULL if no librdmacm.so.1 is loaded. Asked for anew each time: a plugin may go and come. */
 rdmacm_create_qp_fn modern_rdmacm_create_qp(void);
 rdmacm_create_qp_ex_fn modern_rdmacm_create_qp_ex(void);
+
+/** modern_rdmacm_srq - where the SRQ is in the attributes of rdma_create_qp_ex. */
+struct ibv_srq **modern_rdmacm_srq(void *attr);
 
 /** modern_is_rdmacm - whether code at that address is librdmacm's own. */
 bool modern_is_rdmacm(const void *address);

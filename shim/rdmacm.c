@@ -69,18 +69,19 @@ int shim_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_
 
 /* Legacy: there was none. Modern: the same; an image is unwrapped. */
 SHIM_EXPORT(rdma_create_qp_ex)
-int shim_rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
+int shim_rdma_create_qp_ex(struct rdma_cm_id *id, void *attr)
 {
 	rdmacm_create_qp_ex_fn real = modern_rdmacm_create_qp_ex();
-	struct ibv_srq *srq = attr ? attr->srq : NULL;
+	struct ibv_srq **srq = attr ? modern_rdmacm_srq(attr) : NULL, *of_program;
 	int ret;
 
 	if (!real)
 		return errmap_return(ERRMAP_RDMA_CREATE_QP, -ENOSYS, errno);
-	if (!image_of(srq))
+	if (!srq || !image_of(*srq))
 		return real(id, attr);
-	attr->srq = srq_unwrap(srq);
+	of_program = *srq;
+	*srq = srq_unwrap(of_program);
 	ret = real(id, attr);
-	attr->srq = srq;
+	*srq = of_program;
 	return ret;
 }
