@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 
 #include <modern/modern.h>
 
+#include "cancel.h"
 #include "event.h"
 #include "srq.h"
 #include "xrc_qp.h"
@@ -192,15 +192,16 @@ static int await_event(const struct ibv_context *context)
 int event_get(struct ibv_context *context, struct legacy_async_event *levent)
 {
 	bool blocking = !(fcntl(context->async_fd, F_GETFL) & O_NONBLOCK), again;
-	int cancel_state, err;
+	struct cancel_hold hold;
+	int err;
 
 	do {
 		err = blocking ? await_event(context) : 0;
 		if (err)
 			return err;
-		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+		cancel_hold(&hold);
 		err = read_one(context, blocking, levent, &again);
-		pthread_setcancelstate(cancel_state, NULL);
+		cancel_release(&hold);
 	} while (again);
 	return err;
 }
@@ -220,11 +221,11 @@ static void ack_plain(const struct legacy_async_event *levent)
 
 void event_ack(const struct legacy_async_event *levent)
 {
-	int cancel_state;
+	struct cancel_hold hold;
 
 	if (levent->event_type & LEGACY_XRC_QP_EVENT_FLAG)
 		return;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
+	cancel_hold(&hold);
 	ack_plain(levent);
-	pthread_setcancelstate(cancel_state, NULL);
+	cancel_release(&hold);
 }

@@ -19,10 +19,10 @@ def program(build_root):
 
 @pytest.fixture
 def on_wire(run, softhca, xrc_compat, program, sanitizer_runtime):
-    """on_wire(program, words..., settings=[], env={}): the program under xrc-compat on a wire of its own."""
+    """on_wire(program, words..., settings=[], env={}, through=[a command in front]): the program under xrc-compat on a wire of its own."""
 
-    def _on_wire(name, *words, settings=(), env=None, timeout=100):
-        command = [softhca, "run", "--devices=2", *settings, "--", xrc_compat, "run", "--", program(name), *words]
+    def _on_wire(name, *words, settings=(), env=None, timeout=100, through=()):
+        command = [softhca, "run", "--devices=2", *settings, "--", *through, xrc_compat, "run", "--", program(name), *words]
         runtime = {"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else {}
         own = {"SOFTHCA_TEST_COMMAND": str(softhca), **STRICT_HEAP, **runtime, **(env or {})}
         return run(command, timeout=timeout, env=own)

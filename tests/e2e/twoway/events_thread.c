@@ -95,6 +95,23 @@ static void nobody_waits_for_the_waiting(void)
 	end_close(&end);
 }
 
+struct waiter {
+	struct end *end;
+	volatile int done;
+	int result, error;
+	struct ibv_async_event event;
+};
+
+static void *get_once(void *arg)
+{
+	struct waiter *waiter = arg;
+
+	waiter->result = ibv_get_async_event(waiter->end->context, &waiter->event);
+	waiter->error = errno;
+	waiter->done = 1;
+	return NULL;
+}
+
 /* ---- cancelled ---- */
 
 /* Events come all the time, from a process of its own, until it is killed. */
@@ -141,18 +158,37 @@ static void *get_for_ever(void *arg)
 	return NULL;
 }
 
+struct creating {
+	struct end *end;
+	volatile int stop;
+};
+
+/* While a handle is opened events have to wait: who is being handed one is then for long inside. */
+static void *create_again_and_again(void *arg)
+{
+	struct creating *creating = arg;
+
+	while (!creating->stop)
+		must_eq(ibv_unreg_xrc_rcv_qp(creating->end->domain, receive_qp(creating->end)), 0);
+	return NULL;
+}
+
 static void cancel_many(int type, int times)
 {
 	struct victim victim = { .type = type };
+	pid_t injectors[3];
 	struct end end;
+	struct creating creating = { .end = &end };
+	pthread_t creator;
 	uint32_t qp_num;
-	pid_t injector;
 	void *result;
 
 	end_open(&end, 0, -1, false);
 	qp_num = receive_qp(&end);
 	victim.end = &end;
-	injector = keep_injecting(qp_num);
+	for (int i = 0; i < 3; i++)
+		injectors[i] = keep_injecting(qp_num);
+	creator = start(create_again_and_again, &creating);
 	srandom(20080204);
 	for (int i = 0; i < times; i++) {
 		pthread_t thread = start(get_for_ever, &victim);
@@ -162,7 +198,10 @@ static void cancel_many(int type, int times)
 		must(!pthread_join(thread, &result));
 		must(result == PTHREAD_CANCELED);
 	}
-	end_injector(injector);
+	for (int i = 0; i < 3; i++)
+		end_injector(injectors[i]);
+	creating.stop = 1;
+	must(!pthread_join(creator, NULL));
 	must(victim.got > 0);
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
 	end_close(&end);
@@ -202,6 +241,37 @@ static void next_one_gets_the_next(void)
 	must_eq(victim.got, 0);
 }
 
+/* Two that wait are cancelled, and a third that waits with them still gets what is its own (contract 1.4 and 5.8). */
+static void third_one_gets_its_event(void)
+{
+	struct end end;
+	struct waiter third = { .end = &end };
+	struct victim victim = { .end = &end, .type = PTHREAD_CANCEL_ASYNCHRONOUS };
+	pthread_t threads[3];
+	uint32_t qp_num;
+
+	end_open(&end, 0, -1, false);
+	qp_num = receive_qp(&end);
+	threads[0] = start(get_for_ever, &victim);
+	threads[1] = start(get_once, &third);
+	threads[2] = start(get_for_ever, &victim);
+	usleep(20000);
+	for (int i = 0; i < 3; i += 2) {
+		must(!pthread_cancel(threads[i]));
+		must(!pthread_join(threads[i], NULL));
+	}
+	must(!third.done);
+	inject(0, "path_mig", qp_num);
+	must(!pthread_join(threads[1], NULL));
+	must_eq(third.result, 0);
+	must_eq((uint32_t)third.event.event_type, flagged(IBV_EVENT_PATH_MIG));
+	must_eq(event_number(&third.event), qp_num);
+	must_eq(victim.got, 0);
+	ibv_ack_async_event(&third.event);
+	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
+	end_close(&end);
+}
+
 /* ---- signals ---- */
 
 static volatile sig_atomic_t signals;
@@ -217,23 +287,6 @@ static void handle_signal(int flags)
 	struct sigaction action = { .sa_handler = count_signal, .sa_flags = flags };
 
 	must(!sigaction(SIGUSR1, &action, NULL));
-}
-
-struct waiter {
-	struct end *end;
-	volatile int done;
-	int result, error;
-	struct ibv_async_event event;
-};
-
-static void *get_once(void *arg)
-{
-	struct waiter *waiter = arg;
-
-	waiter->result = ibv_get_async_event(waiter->end->context, &waiter->event);
-	waiter->error = errno;
-	waiter->done = 1;
-	return NULL;
 }
 
 /* read(2), in which old programs waited, goes on after such a handler; profilers and launchers rely on it. */
@@ -352,6 +405,7 @@ const struct row thread_rows[] = {
 	{ "nobody waits for a thread that waits for events", nobody_waits_for_the_waiting },
 	{ "cancelled asynchronously 200 times while events arrive", cancelled_asynchronously },
 	{ "cancelled at its cancellation points while events arrive", cancelled_at_its_points },
+	{ "two are cancelled asynchronously, a third still gets its event", third_one_gets_its_event },
 	{ "after one that was cancelled the next gets the next event", next_one_gets_the_next },
 	{ "a signal handler with SA_RESTART does not end the wait", restarted },
 	{ "a signal handler without it ends the wait with EINTR", interrupted },

@@ -2,10 +2,11 @@
 """Async events of a one-way program: what is in them, who gets them, and every way old programs treat them."""
 
 import re
+import shutil
 
 import pytest
 
-ROWS = {"flagged": 15, "thread": 8}
+ROWS = {"flagged": 15, "thread": 9}
 
 
 @pytest.mark.parametrize("group", ROWS)
@@ -20,3 +21,12 @@ def test_nothing_is_warned_of_either(on_wire):
     assert done.returncode == 0
     lines = done.stderr.splitlines()
     assert lines and all(re.match(r"xrc-compat\[\d+\]: version ", line) for line in lines), done.stderr
+
+
+@pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
+def test_cancellation_that_comes_late(on_wire):
+    """The signal of pthread_cancel() is sent a little after it has looked at the thread, as when it loses its processor."""
+    late = ["strace", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=tgkill", "-e", "inject=tgkill:delay_enter=1ms"]
+    done = on_wire("twoway-events", "thread", "cancelled asynchronously", settings=["--devices=1"], through=late)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    assert done.stdout.startswith("ok cancelled asynchronously")

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Sections in which the calling thread cannot be cancelled, however it has set itself up. */
+#ifndef XRC_COMPAT_CANCEL_H
+#define XRC_COMPAT_CANCEL_H
+
+struct cancel_hold {
+	int state, type;
+};
+
+/* May not return, when a cancellation is under way. */
+void cancel_hold(struct cancel_hold *hold);
+/* May not return: what came meanwhile takes effect here. */
+void cancel_release(const struct cancel_hold *hold);
+
+#endif
