@@ -2,6 +2,7 @@
 """The shim beside librdmacm in one process: old XRC QPs that it makes and connects, SRQs of either on the other's side."""
 
 import re
+import shutil
 
 import pytest
 
@@ -26,3 +27,25 @@ def test_rows(program, group, settings):
     rows = done.stdout.splitlines()
     assert [row for row in rows if not re.match(r"ok .* \[" + group + r"\]$", row)] == [], done.stderr
     assert (done.returncode, len(rows)) == (0, ROWS[group]), done.stderr
+
+
+# Server and client. They make their QPs by rdma_create_qp and rdma_create_ep, where the shim stands.
+TODAYS = [("rping -s -a 10.200.1.1 -C 3 -V", "rping -c -a 10.200.1.1 -C 3 -V"),
+          ("rdma_server -s 10.200.1.1", "rdma_client -s 10.200.1.1"),
+          ("rdma_xserver -c x", "rdma_xclient -s 10.200.1.1 -c x")]
+
+# Nobody says when the server listens.
+BOTH = """SOFTHCA_HOST=mlx4_1 {server} & server=$!
+tries=0
+until SOFTHCA_HOST=mlx4_0 {client}; do tries=$((tries + 1)); [ $tries -lt 100 ] || exit 1; sleep 0.1; done
+wait $server"""
+
+
+@pytest.mark.parametrize("server, client", TODAYS, ids=[server.split()[0] for server, _ in TODAYS])
+def test_programs_of_today_are_left_alone(run, softhca, xrc_compat, server, client, sanitizer_runtime):
+    if not shutil.which(server.split()[0]):
+        pytest.skip("rdmacm-utils is not installed")
+    done = run([softhca, "run", "--devices=2", "--", xrc_compat, "run", "--", "sh", "-c",
+                BOTH.format(server=server, client=client)], timeout=90,
+               env={"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else None)
+    assert done.returncode == 0, done.stdout + done.stderr
