@@ -6,6 +6,12 @@
 
 #include "early.h"
 
+/*
+ * Weak, so that no library of ours needs the loader by name: that would put it in front of a sanitizer's runtime, which
+ * looks for functions of the loader behind itself.
+ */
+#pragma weak _r_debug
+
 static const char anchor = 0;
 /* Has a relocation. Before it is done this is 0, or, where the addend stands in place (i386), an offset. */
 static const char *const volatile relocated = &anchor;
