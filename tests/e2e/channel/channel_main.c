@@ -17,7 +17,7 @@ static const char *const owners[OWNERS] = { "own", "joined" };
 
 int main(int argc, char **argv)
 {
-	enum owner owner = argc == 3 && !strcmp(argv[2], owners[JOINED]) ? JOINED : OWN;
+	int owner = argc == 3 && !strcmp(argv[2], owners[JOINED]) ? JOINED : OWN;
 
 	for (unsigned i = 0; argc == 3 && i < sizeof(groups) / sizeof(groups[0]); i++)
 		if (!strcmp(groups[i]->name, argv[1]))
