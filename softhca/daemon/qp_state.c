@@ -18,9 +18,17 @@ static bool valid_port(const struct hca_qp *qp, uint8_t port)
 }
 
 /* Only the first entry of the GID table exists. */
-static bool valid_path(const struct hca_qp *qp, const struct ib_uverbs_qp_dest *dest, uint8_t port)
+static bool valid_path(const struct hca_qp *qp, const struct ib_uverbs_qp_dest *dest)
 {
-	return valid_port(qp, port) && !(dest->is_global && dest->sgid_index);
+	return valid_port(qp, dest->port_num) && !(dest->is_global && dest->sgid_index);
+}
+
+/* The port is named twice. On the way to RTR it has been said before; in SQD the path may go to another one. */
+static bool ports_agree(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request, uint32_t mask)
+{
+	if (mask & IBV_QP_STATE && request->qp_state == IBV_QPS_RTR)
+		return request->dest.port_num == qp->attr.port;
+	return !(mask & IBV_QP_PORT) || request->dest.port_num == request->port_num;
 }
 
 static bool valid_mtu(uint8_t mtu)
@@ -37,11 +45,10 @@ static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_q
 		return -EINVAL;
 	if (mask & IBV_QP_PKEY_INDEX && request->pkey_index)
 		return -EINVAL;
-	if (mask & IBV_QP_AV &&
-	    !valid_path(qp, &request->dest, mask & IBV_QP_PORT ? request->port_num : qp->attr.port))
+	if (mask & IBV_QP_AV && (!valid_path(qp, &request->dest) || !ports_agree(qp, request, mask)))
 		return -EINVAL;
 	if (mask & IBV_QP_ALT_PATH &&
-	    (!valid_path(qp, &request->alt_dest, request->alt_port_num) || request->alt_pkey_index ||
+	    (!valid_path(qp, &request->alt_dest) || request->alt_pkey_index ||
 	     request->alt_dest.port_num != request->alt_port_num))
 		return -EINVAL;
 	if (mask & IBV_QP_PATH_MTU && !valid_mtu(request->path_mtu))
@@ -55,8 +62,10 @@ static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_q
 
 static void take_path(struct hca_qp_attr *attr, const struct ib_uverbs_modify_qp *request, uint32_t mask)
 {
-	if (mask & IBV_QP_AV)
+	if (mask & IBV_QP_AV) {
 		attr->dest = request->dest;
+		attr->port = request->dest.port_num;
+	}
 	if (mask & IBV_QP_PATH_MTU)
 		attr->path_mtu = request->path_mtu;
 	if (mask & IBV_QP_DEST_QPN)

@@ -84,6 +84,15 @@ static bool is(struct ibv_qp *qp, enum ibv_mig_state state, uint8_t port)
 	       attr.timeout == (port == 1 ? 8 : 9);
 }
 
+static uint8_t port_of(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	NEED(!ibv_query_qp(qp, &attr, IBV_QP_PORT, &init));
+	return attr.port_num;
+}
+
 /* One message in each direction. */
 static bool talk(struct pair *pair)
 {
@@ -255,13 +264,44 @@ static bool refusals(void)
 	return true;
 }
 
+/* The program names the port of its primary path twice, and uverbs looks whether it agrees with itself. */
+static bool ports_disagree(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+	struct rig_link link = rig_link_to(pair.qp[1]->qp_num, pair.host[1]->lid);
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = 1, .ah_attr = { .dlid = 1 },
+	};
+	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+		   IBV_QP_MIN_RNR_TIMER;
+	struct ibv_qp *qp = rig_qp(pair.host[0], IBV_QPT_RC, NULL);
+
+	NEED(!rig_init(qp, &link));
+	CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL);
+	attr.ah_attr.port_num = 2;
+	CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL);
+	attr.ah_attr.port_num = 1;
+	CHECK(!ibv_modify_qp(qp, &attr, mask));
+	NEED(!ibv_destroy_qp(qp));
+	attr.qp_state = IBV_QPS_SQD;
+	CHECK(!ibv_modify_qp(pair.qp[0], &attr, IBV_QP_STATE));
+	attr.port_num = 2;
+	CHECK(ibv_modify_qp(pair.qp[0], &attr, IBV_QP_PORT | IBV_QP_AV) == EINVAL);
+	attr.ah_attr.port_num = 2;
+	CHECK(!ibv_modify_qp(pair.qp[0], &attr, IBV_QP_AV) && port_of(pair.qp[0]) == 2);
+	attr.ah_attr.port_num = attr.port_num = 1;
+	CHECK(!ibv_modify_qp(pair.qp[0], &attr, IBV_QP_PORT | IBV_QP_AV) && port_of(pair.qp[0]) == 1);
+	disconnect(&pair);
+	return true;
+}
+
 int main(int argc, char **argv)
 {
 	static const struct rig_case cases[] = {
 		{ "a port goes down", port_down },	{ "on request", on_request },
 		{ "by the program, and back", by_the_program }, { "a request under way", under_way },
 		{ "an unreliable connection", unreliable }, { "who is not armed stays", stays },
-		{ "refusals", refusals },
+		{ "refusals", refusals },		{ "ports that disagree", ports_disagree },
 	};
 
 	NEED(getenv("SOFTHCA_TEST_COMMAND"));
