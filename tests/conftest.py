@@ -14,6 +14,11 @@ NOT_UNDER_SANITIZERS = {
     ("thread", "test_selftest.py"): "the helper's threads start without the sanitizer's runtime",
     ("thread", "test_trace.py"): "the traced program's threads start without the sanitizer's runtime",
     ("", "test_killed_programs_leave_nothing"): "start-up is longer than the time over which the kills are spread",
+    ("", "test_install.py"): "installs and looks at the result",
+    ("", "test_i386.py"): "makes a build of its own",
+    ("", "test_configure.py"): "compiles programs that are not instrumented",
+    ("", "test_programs.py"): "compiles programs that are not instrumented",
+    ("", "test_xsrq.py"): "compiles programs that are not instrumented",
 }
 
 
