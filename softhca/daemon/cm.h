@@ -69,6 +69,7 @@ struct cm_id {
 	enum cm_state state;
 	enum cm_link link;
 	struct cm_id *peer;
+	struct cm_event *request; /* that tells of this id; NULL = the program has fetched it, or made the id itself */
 	struct timer timer;
 	union cm_address src, dst;
 	uint64_t service; /* port space and port that it is bound to; 0 = not bound */

@@ -29,6 +29,8 @@ void cm_event_raise(struct cm_event *event)
 
 	event->resp.uid = event->id->uid;
 	event->resp.id = event->child ? event->child->number : event->id->number;
+	if (event->child)
+		event->child->request = event;
 	list_add(&file->events, &event->link);
 	file->waiting++;
 	cm_file_ring(file);
@@ -48,6 +50,15 @@ static void take_off(struct cm_file *file, struct cm_event *event)
 	file->waiting--;
 }
 
+/* There is room for another request. */
+static void request_done(struct cm_event *event)
+{
+	if (!event->child)
+		return;
+	event->child->request = NULL;
+	event->id->backlog++;
+}
+
 int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room)
 {
 	struct cm_event *event;
@@ -61,8 +72,7 @@ int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room)
 	if (cm_file_write(file, response, &event->resp, room < sizeof(event->resp) ? room : sizeof(event->resp)))
 		return -EFAULT;
 	event->id->reported++;
-	if (event->child)
-		event->id->backlog++;
+	request_done(event);
 	take_off(file, event);
 	cm_file_ring(file);
 	free(event);
@@ -79,12 +89,23 @@ void cm_event_drop(const struct cm_id *id)
 		if (event->id != id)
 			continue;
 		take_off(file, event);
+		request_done(event);
 		/* Nobody knows of this id. It has no events, so that @after stays where it is. */
 		if (event->child)
 			cm_id_destroy(event->child);
 		free(event);
 	}
 	cm_file_ring(file);
+}
+
+void cm_event_withdraw(struct cm_event *event)
+{
+	struct cm_file *file = event->id->file;
+
+	take_off(file, event);
+	request_done(event);
+	cm_file_ring(file);
+	free(event);
 }
 
 void cm_event_migrate(const struct cm_id *id, struct cm_file *file)

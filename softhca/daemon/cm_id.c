@@ -52,6 +52,8 @@ void cm_id_destroy(struct cm_id *id)
 {
 	struct hca_machine *machine = id->file->machine;
 
+	if (id->request)
+		cm_event_withdraw(id->request);
 	cm_abandon(id);
 	timer_stop(&machine->timers, &id->timer);
 	numtab_remove(&machine->cm.numbers, id->number);
@@ -64,7 +66,8 @@ void cm_id_destroy(struct cm_id *id)
 int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id)
 {
 	*id = numtab_find(&file->machine->cm.numbers, number);
-	if (!*id)
+	/* An id that the program has not been told of is not its to use. */
+	if (!*id || (*id)->request)
 		return -ENOENT;
 	return (*id)->file == file ? 0 : -EINVAL;
 }
