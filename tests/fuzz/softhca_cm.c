@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/*
+ * Hostile write()s on two files of the connection manager: any sequence of them, right, wrong or mad, and time that flies.
+ * Afterwards the files are closed, and nothing may be left of them.
+ *
+ * The input: commands of a number and flags, then the bytes of the request. What is right in most commands is put right
+ * here: lengths, small ids, addresses that there are, a response that can be written.
+ */
+#include "softhca_stage.h"
+
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <softhca/daemon/cm_cmd.h>
+#include <softhca/daemon/cm_file.h>
+#include <softhca/proto.h>
+
+#define MAX_BODY 400u
+#define IDS	 8
+#define ROOM	 4096
+#define NONE	 0xffff
+
+enum flags {
+	OTHER_FILE = 1,
+	RAW_BODY = 2,	  /* nothing in it is put right */
+	RAW_COMMAND = 4,  /* the number is 4 bytes of the input */
+	RAW_LENGTH = 8,	  /* both lengths are of the input */
+	RAW_RESPONSE = 16, /* the response is wherever the input says */
+	ATTACHED = 32,	  /* the other file is attached, as for migration */
+	CUT = 64,	  /* the last bytes are missing */
+	LATER = 128,	  /* before it, everything that waits has waited too long */
+};
+
+/* Where a command has what is put right. */
+struct shape {
+	uint16_t size, id, response, address[2], uid, valid;
+};
+
+#define SIZE(type)	 sizeof(struct rdma_ucm_##type)
+#define AT(type, member) offsetof(struct rdma_ucm_##type, member)
+
+static const struct shape shapes[] = {
+	[RDMA_USER_CM_CMD_CREATE_ID] = { SIZE(create_id), NONE, 8, { NONE, NONE }, 0, NONE },
+	[RDMA_USER_CM_CMD_DESTROY_ID] = { SIZE(destroy_id), AT(destroy_id, id), 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_BIND_IP] = { SIZE(bind_ip), AT(bind_ip, id), NONE, { AT(bind_ip, addr), NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_RESOLVE_IP] = { SIZE(resolve_ip), AT(resolve_ip, id), NONE,
+					  { AT(resolve_ip, src_addr), AT(resolve_ip, dst_addr) }, NONE, NONE },
+	[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = { SIZE(resolve_route), 0, NONE, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_QUERY_ROUTE] = { SIZE(query), AT(query, id), 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_CONNECT] = { SIZE(connect), AT(connect, id), NONE, { NONE, NONE }, NONE,
+				       AT(connect, conn_param.valid) },
+	[RDMA_USER_CM_CMD_LISTEN] = { SIZE(listen), 0, NONE, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_ACCEPT] = { SIZE(accept), AT(accept, id), NONE, { NONE, NONE }, 0, NONE },
+	[RDMA_USER_CM_CMD_REJECT] = { SIZE(reject), 0, NONE, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_DISCONNECT] = { SIZE(disconnect), 0, NONE, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_INIT_QP_ATTR] = { SIZE(init_qp_attr), AT(init_qp_attr, id), 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_GET_EVENT] = { SIZE(get_event), NONE, 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_GET_OPTION] = { 8, NONE, NONE, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_SET_OPTION] = { SIZE(set_option), AT(set_option, id), 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_NOTIFY] = { SIZE(notify), 0, NONE, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { SIZE(join_ip_mcast), AT(join_ip_mcast, id), 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_LEAVE_MCAST] = { SIZE(destroy_id), AT(destroy_id, id), 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_MIGRATE_ID] = { SIZE(migrate_id), AT(migrate_id, id), 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_QUERY] = { SIZE(query), AT(query, id), 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_BIND] = { SIZE(bind), 0, NONE, { AT(bind, addr), NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = { SIZE(resolve_addr), 0, NONE,
+					    { AT(resolve_addr, src_addr), AT(resolve_addr, dst_addr) }, NONE, NONE },
+	[RDMA_USER_CM_CMD_JOIN_MCAST] = { SIZE(join_mcast), AT(join_mcast, id), 0, { NONE, NONE }, NONE, NONE },
+};
+
+#define COMMANDS (sizeof(shapes) / sizeof(shapes[0]))
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static const uint32_t probe = SOFTHCA_MAGIC;
+
+static void need(int good, const char *what)
+{
+	if (good)
+		return;
+	fprintf(stderr, "softhca fuzz: %s\n", what);
+	abort();
+}
+
+static struct cm_file *open_file(struct stage *stage, uint32_t host)
+{
+	const struct softhca_hello hello = { .device = host, .probe = (uint64_t)(uintptr_t)&probe };
+	struct cm_file *file;
+
+	need(!cm_file_create(&stage->machine, &hello, dup(2), stage->ctx->pid, &file), "no file");
+	return file;
+}
+
+/* One of few: so that two meet, also in what family they have. The first bytes of the input say which. */
+static uint16_t put_address(uint8_t *at)
+{
+	uint8_t which = at[0], port = at[1] & 3;
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(port ? 7000 + port : 0) };
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = in.sin_port };
+
+	if (which & 0x80)
+		return 0; /* the input's own */
+	if (which & 1)
+		in.sin_addr.s_addr = htonl(which & 2 ? INADDR_LOOPBACK : 0x0ac80001);
+	if (which & 4)
+		in6.sin6_addr = in6addr_loopback;
+	if (which & 8) {
+		memcpy(at, &in6, sizeof(in6));
+		return sizeof(in6);
+	}
+	memcpy(at, &in, sizeof(in));
+	return sizeof(in);
+}
+
+static void put_right(const struct stage *stage, uint8_t *body, uint32_t command, uint8_t flags)
+{
+	const struct shape *shape = &shapes[command];
+	uint16_t sizes[2] = { 0 };
+	struct rdma_ucm_bind *bind = (void *)body;
+	struct rdma_ucm_resolve_addr *resolve = (void *)body;
+	struct rdma_ucm_create_id *create = (void *)body;
+	static const uint16_t spaces[] = { RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IPOIB, RDMA_PS_IB };
+
+	for (int i = 0; i < 2; i++)
+		sizes[i] = shape->address[i] == NONE ? 0 : put_address(body + shape->address[i]);
+	if (shape->id != NONE) {
+		uint32_t id = body[shape->id] % IDS;
+
+		memcpy(body + shape->id, &id, sizeof(id));
+	}
+	if (shape->response != NONE && !(flags & RAW_RESPONSE))
+		memcpy(body + shape->response, &stage->scratch, sizeof(stage->scratch));
+	if (shape->uid != NONE)
+		body[shape->uid] = 1;
+	if (shape->valid != NONE)
+		body[shape->valid] = 1;
+	if (command == RDMA_USER_CM_CMD_CREATE_ID) {
+		create->ps = spaces[create->ps % 4];
+		create->qp_type = create->qp_type & 1 ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV;
+	} else if (command == RDMA_USER_CM_CMD_BIND) {
+		bind->addr_size = sizes[0];
+		bind->reserved = 0;
+	} else if (command == RDMA_USER_CM_CMD_RESOLVE_ADDR) {
+		resolve->src_size = body[4] & 1 ? sizes[0] : 0;
+		resolve->dst_size = sizes[1];
+		resolve->reserved = 0;
+	}
+}
+
+static void one_command(struct stage *stage, struct input *input, struct cm_file *const *files)
+{
+	struct {
+		struct rdma_ucm_cmd_hdr hdr;
+		uint8_t body[MAX_BODY];
+	} message = { 0 };
+	uint32_t command = take8(input) % COMMANDS;
+	uint8_t flags = take8(input);
+	size_t body = shapes[command].size, length;
+
+	take_bytes(input, message.body, flags & RAW_BODY ? body : body < 24 ? body : 24);
+	if (!(flags & RAW_BODY))
+		put_right(stage, message.body, command, flags);
+	message.hdr.cmd = flags & RAW_COMMAND ? take32(input) : command;
+	message.hdr.in = flags & RAW_LENGTH ? take16(input) : (uint16_t)body;
+	message.hdr.out = flags & RAW_LENGTH ? take16(input) : ROOM;
+	length = sizeof(message.hdr) + body;
+	if (flags & CUT)
+		length -= take8(input) % length;
+	if (flags & LATER)
+		timer_run(&stage->machine.timers, UINT64_MAX - 1);
+	cm_execute(files[flags & OTHER_FILE], &message, length, flags & ATTACHED ? files[!(flags & OTHER_FILE)]->ear : -1);
+}
+
+/* ---- a connection, as far as the input wants one to begin with: it would hardly find the way to the end by itself ---- */
+
+struct step {
+	uint8_t file, command, id;
+	bool address, valid;
+};
+
+static const struct step steps[] = {
+	{ 0, RDMA_USER_CM_CMD_CREATE_ID, 0, false, false },    { 0, RDMA_USER_CM_CMD_BIND_IP, 0, true, false },
+	{ 0, RDMA_USER_CM_CMD_LISTEN, 0, false, false },       { 1, RDMA_USER_CM_CMD_CREATE_ID, 0, false, false },
+	{ 1, RDMA_USER_CM_CMD_RESOLVE_IP, 1, true, false },    { 1, RDMA_USER_CM_CMD_RESOLVE_ROUTE, 1, false, false },
+	{ 1, RDMA_USER_CM_CMD_CONNECT, 1, false, true },       { 0, RDMA_USER_CM_CMD_GET_EVENT, 0, false, false },
+	{ 0, RDMA_USER_CM_CMD_ACCEPT, 2, false, true },	       { 1, RDMA_USER_CM_CMD_ACCEPT, 1, false, false },
+	{ 1, RDMA_USER_CM_CMD_DISCONNECT, 1, false, false },
+};
+
+#define STEPS (sizeof(steps) / sizeof(steps[0]))
+
+static void take_step(const struct stage *stage, const struct step *step, struct cm_file *const *files, uint16_t ps)
+{
+	const struct shape *shape = &shapes[step->command];
+	struct {
+		struct rdma_ucm_cmd_hdr hdr;
+		uint8_t body[MAX_BODY];
+	} message = { { step->command, shape->size, ROOM }, { 0 } };
+	struct rdma_ucm_create_id *create = (void *)message.body;
+	struct rdma_ucm_accept *accept = (void *)message.body;
+	const struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(7001), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+
+	if (shape->id != NONE)
+		message.body[shape->id] = step->id;
+	if (shape->response != NONE)
+		memcpy(message.body + shape->response, &stage->scratch, sizeof(stage->scratch));
+	if (step->address)
+		memcpy(message.body + shape->address[shape->address[1] != NONE], &in, sizeof(in));
+	if (shape->uid != NONE)
+		create->uid = 1;
+	if (step->command == RDMA_USER_CM_CMD_CREATE_ID)
+		create->ps = ps;
+	if (step->command == RDMA_USER_CM_CMD_CONNECT)
+		message.body[shape->valid] = 1;
+	if (step->command == RDMA_USER_CM_CMD_ACCEPT)
+		accept->conn_param.valid = step->valid;
+	need(!cm_execute(files[step->file], &message, sizeof(message.hdr) + shape->size, -1), "the way is blocked");
+}
+
+/* Datagrams need no last word of the active side, and nothing of theirs can be ended. */
+static void begin(const struct stage *stage, struct cm_file *const *files, uint8_t wish)
+{
+	uint16_t ps = wish & 0x80 ? RDMA_PS_UDP : RDMA_PS_TCP;
+	size_t count = wish % (ps == RDMA_PS_UDP ? STEPS - 1 : STEPS + 1);
+
+	for (size_t i = 0; i < count; i++)
+		take_step(stage, &steps[i], files, ps);
+}
+
+/* One byte makes the descriptor readable for each event, and none when there are none. */
+static void check_bell(const struct cm_file *file)
+{
+	unsigned int events = 0;
+
+	list_for_each(node, &file->events)
+		events++;
+	need(events == file->waiting && file->rung <= events && !events == !file->rung, "the bell is wrong");
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct stage *stage = stage_begin();
+	struct hca_cm *cm = &stage->machine.cm;
+	struct input input = { data, size };
+	struct cm_file *files[2];
+
+	cm->numbers.next = 0;
+	cm->port = 0;
+	files[0] = open_file(stage, SOFTHCA_EVERY_HOST);
+	files[1] = open_file(stage, 0);
+	begin(stage, files, take8(&input));
+	for (int i = 0; input.left && i < 200; i++) {
+		one_command(stage, &input, files);
+		check_bell(files[0]);
+		check_bell(files[1]);
+	}
+	cm_file_destroy(files[0]);
+	cm_file_destroy(files[1]);
+	need(list_empty(&cm->files) && list_empty(&cm->ids) && !cm->numbers.used, "ids are left over");
+	stage_end(stage);
+	return 0;
+}
