@@ -10,20 +10,9 @@
 #include "mask.h"
 #include "rcv_qp.h"
 #include "rcv_qp_attr.h"
+#include "rcv_qp_request.h"
 
-/* For a device that cannot share QPs. The old struct has one layout on every architecture, so it goes as it is. */
-struct request {
-	uint32_t verb;
-	int32_t mask;
-	struct legacy_qp_attr attr;
-};
-
-enum request_verb {
-	REQUEST_MODIFY,
-	REQUEST_QUERY,
-};
-
-_Static_assert(sizeof(struct request) <= REGTAB_MESSAGE_MAX, "fits the table's mailbox");
+_Static_assert(sizeof(struct rcv_qp_request) <= REGTAB_MESSAGE_MAX, "fits the table's mailbox");
 
 /* A stopped owner must not hold the others up for ever. */
 #define ANSWER_TIMEOUT_MS 2000
@@ -72,9 +61,9 @@ static int asked_in_vain(const struct core *core, uint32_t qp_num, int err)
 	return err == -EOWNERDEAD ? -EINVAL : err;
 }
 
-static int ask(struct core *core, uint32_t qp_num, enum request_verb verb, struct legacy_qp_attr *lattr, int mask)
+static int ask(struct core *core, uint32_t qp_num, enum rcv_qp_verb verb, struct legacy_qp_attr *lattr, int mask)
 {
-	struct request request = { .verb = verb, .mask = mask, .attr = *lattr };
+	struct rcv_qp_request request = { .verb = verb, .mask = mask, .attr = *lattr };
 	struct legacy_qp_attr answer;
 	size_t length = sizeof(answer);
 	int err = roster_open(core);
@@ -84,9 +73,9 @@ static int ask(struct core *core, uint32_t qp_num, enum request_verb verb, struc
 				 ANSWER_TIMEOUT_MS);
 	if (err)
 		return asked_in_vain(core, qp_num, err);
-	if (verb == REQUEST_QUERY && length != sizeof(answer))
+	if (verb == RCV_QP_QUERY && length != sizeof(answer))
 		return -EINVAL;
-	if (verb == REQUEST_QUERY)
+	if (verb == RCV_QP_QUERY)
 		*lattr = answer;
 	return 0;
 }
@@ -94,7 +83,7 @@ static int ask(struct core *core, uint32_t qp_num, enum request_verb verb, struc
 int rcv_qp_answer(void *core, uint32_t qp_num, const void *message, size_t length, void *answer, size_t *answer_len)
 {
 	struct rcv_qp_use use;
-	struct request request;
+	struct rcv_qp_request request;
 	int err;
 
 	if (length != sizeof(request))
@@ -104,7 +93,7 @@ int rcv_qp_answer(void *core, uint32_t qp_num, const void *message, size_t lengt
 	if (err)
 		return err;
 	*answer_len = 0;
-	if (request.verb == REQUEST_MODIFY) {
+	if (request.verb == RCV_QP_MODIFY) {
 		err = modify_handle(use.qp, &request.attr, request.mask);
 	} else {
 		err = query_handle(use.qp, &request.attr, request.mask);
@@ -123,7 +112,7 @@ int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct 
 
 	if (err)
 		return err;
-	err = use.qp ? modify_handle(use.qp, lattr, mask) : ask(use.core, qp_num, REQUEST_MODIFY, &attr, mask);
+	err = use.qp ? modify_handle(use.qp, lattr, mask) : ask(use.core, qp_num, RCV_QP_MODIFY, &attr, mask);
 	rcv_qp_end(&use);
 	return err;
 }
@@ -149,7 +138,7 @@ int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_
 
 	if (err)
 		return err;
-	err = use.qp ? query_handle(use.qp, &attr, mask) : ask(use.core, qp_num, REQUEST_QUERY, &attr, mask);
+	err = use.qp ? query_handle(use.qp, &attr, mask) : ask(use.core, qp_num, RCV_QP_QUERY, &attr, mask);
 	rcv_qp_end(&use);
 	if (err)
 		return err;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-/* Asks the kernel for the states of receive QPs, through libibverbs in a process of its own. */
+/* Asks for the states of receive QPs in a process of its own: the kernel, through libibverbs, or their owners. */
 #include "aside.h"
 #include "domain_path.h"
+#include "qp_owner.h"
 #include "qp_state.h"
 
 #include <dlfcn.h>
@@ -87,16 +88,17 @@ static int ask_one(const struct verbs *verbs, struct ibv_xrcd *xrcd, uint32_t qp
 	return error ? QP_STATE_UNKNOWN : (int)attr.qp_state;
 }
 
-/* Those that only their owner has a handle of cannot be opened by anybody else. */
+static bool give(void *out, unsigned int qp, int state)
+{
+	struct answer answer = { .qp = qp, .state = state };
+
+	return aside_give(*(int *)out, &answer, sizeof(answer));
+}
+
 static int ask_all(const struct verbs *verbs, struct ibv_xrcd *xrcd, const struct regtab_view *view, int out)
 {
 	for (unsigned int i = 0; i < view->qp_count; i++) {
-		struct answer answer = { .qp = i };
-
-		if (view->qps[i].state != REGTAB_QP_KERNEL)
-			continue;
-		answer.state = ask_one(verbs, xrcd, view->qps[i].qp_num);
-		if (!aside_give(out, &answer, sizeof(answer)))
+		if (view->qps[i].state == REGTAB_QP_KERNEL && !give(&out, i, ask_one(verbs, xrcd, view->qps[i].qp_num)))
 			return EIO;
 	}
 	return 0;
@@ -130,6 +132,7 @@ static int ask(void *context, int out)
 
 	if (fd < 0)
 		return ENOENT;
+	qp_owner_states(view, give, &out);
 	device = load(&verbs) ? open_device(&verbs, &view->key) : NULL;
 	if (!device)
 		return ENODEV;
@@ -158,7 +161,7 @@ void qp_states_read(const struct regtab_view *view, int *states, int millisecond
 
 	for (unsigned int i = 0; i < view->qp_count; i++) {
 		states[i] = QP_STATE_UNKNOWN;
-		any |= view->qps[i].state == REGTAB_QP_KERNEL;
+		any |= view->qps[i].state == REGTAB_QP_KERNEL || view->qps[i].state == REGTAB_QP_OWNER;
 	}
 	if (any && view->condition == REGTAB_IN_USE && milliseconds > 0)
 		aside_do(&aside, milliseconds);

@@ -8,12 +8,12 @@
 #define QP_STATE_UNKNOWN (-1)
 
 /**
- * qp_states_read - ask the kernel, for that long at most. states: one for each of view->qps, an enum ibv_qp_state or
- * QP_STATE_UNKNOWN: the device is not there or cannot share QPs, no process has the domain's file open, or only one that
- * we may not look into.
+ * qp_states_read - ask, for that long at most. states: one for each of view->qps, an enum ibv_qp_state or
+ * QP_STATE_UNKNOWN: the device is not there, no process has the domain's file open, or only one that we may not look
+ * into, or the owner does not answer.
  *
- * Each QP is opened for a moment, as the library itself does for the query of a process that is not registered. Nobody
- * is registered by that, in the table or elsewhere, and events stay with those who wait for them.
+ * A QP that the kernel keeps is opened for a moment, as the library itself does for the query of a process that is not
+ * registered; for others see qp_owner.h. Nobody is registered by that, and events stay with those who wait for them.
  */
 void qp_states_read(const struct regtab_view *view, int *states, int milliseconds);
 

@@ -93,10 +93,16 @@ def tables():
 
 
 @pytest.fixture
-def holder(tables, softhca, xrc_compat, build_root, tmp_path):
+def settings():
+    """Of the emulated HCA, beside the number of devices."""
+    return []
+
+
+@pytest.fixture
+def holder(tables, softhca, xrc_compat, build_root, tmp_path, settings):
     domain = tmp_path / "domain"
     program = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
-    held = Holder([softhca, "run", "--devices=1", "--", xrc_compat, "run", "--", program, domain, QPS],
+    held = Holder([softhca, "run", "--devices=1", *settings, "--", xrc_compat, "run", "--", program, domain, QPS],
                   dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables)), domain)
     yield held
     held.end()
@@ -154,6 +160,25 @@ def test_a_removed_file_and_a_dead_creator_do_not_hide_the_state(holder, tool):
     shared = holder.numbers["registrant"][0]
     # The others went with their only registrant, whom nobody has cleaned up after yet.
     assert states == {number: "RESET" if number == shared else None for number in holder.numbers["creator"]}
+
+
+@pytest.mark.parametrize("settings", [["--open_qp=off"]])
+def test_where_qps_cannot_be_shared_the_owner_is_asked(holder, tool):
+    rows = registrations(tool)
+    assert {row["kept"] for row in rows} == {"owner"}
+    assert {row["qp"]: row["qpstate"] for row in rows} == dict(zip(holder.numbers["creator"], ["RESET", "INIT", "RTR"]))
+    assert pairs(rows) == expected(holder, "creator", "registrant") == pairs(registrations(tool))
+
+
+@pytest.mark.parametrize("settings", [["--open_qp=off"]])
+def test_an_owner_that_does_not_answer_holds_nothing_up(holder, tool):
+    os.kill(holder.pids["creator"], signal.SIGSTOP)
+    try:
+        rows = registrations(tool)
+    finally:
+        os.kill(holder.pids["creator"], signal.SIGCONT)
+    assert pairs(rows) == expected(holder, "creator", "registrant")
+    assert {row["qpstate"] for row in rows} == {None}
 
 
 def test_no_state_without_the_device(holder, tool):
