@@ -192,14 +192,15 @@ int cm_cmd_query_route(struct cm_cmd *cmd)
 
 static int query_path(struct cm_cmd *cmd, const struct cm_id *id, uint64_t response)
 {
+	/* struct rdma_ucm_query_path_resp, with the one path that there can be. */
 	struct {
-		struct rdma_ucm_query_path_resp head;
+		uint32_t num_paths, reserved;
 		struct ib_path_rec_data path;
 	} resp = { 0 };
+	const size_t head = sizeof(struct rdma_ucm_query_path_resp);
 
-	resp.head.num_paths = cm_query_path(id, &resp.path);
-	return respond(cmd, response, &resp, sizeof(resp.head),
-		       sizeof(resp.head) + resp.head.num_paths * sizeof(resp.path));
+	resp.num_paths = cm_query_path(id, &resp.path);
+	return respond(cmd, response, &resp, head, head + resp.num_paths * sizeof(resp.path));
 }
 
 int cm_cmd_query(struct cm_cmd *cmd)

@@ -11,7 +11,7 @@ void ground_need(bool good, const char *what)
 {
 	if (good)
 		return;
-	fprintf(stderr, "refusals: %s: %s\n", what, strerror(errno));
+	fprintf(stderr, "%s: %s\n", what, strerror(errno));
 	exit(EXIT_FAILURE);
 }
 
@@ -52,7 +52,7 @@ int take_event(struct ground *ground, enum rdma_cm_event_type type, struct rdma_
 
 	NEED(!rdma_get_cm_event(ground->channel, &event));
 	if (event->event != type) {
-		fprintf(stderr, "refusals: %s instead of %s\n", rdma_event_str(event->event), rdma_event_str(type));
+		fprintf(stderr, "%s instead of %s\n", rdma_event_str(event->event), rdma_event_str(type));
 		exit(EXIT_FAILURE);
 	}
 	status = event->status;

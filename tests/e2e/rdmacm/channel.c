@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The event channel as a file: poll, epoll, blocking, signals, cancelled threads, forks, and ids that move to another one. */
+#include "ground.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static bool readable(const struct rdma_event_channel *channel)
+{
+	struct pollfd fd = { .fd = channel->fd, .events = POLLIN };
+
+	NEED(poll(&fd, 1, 0) >= 0);
+	return fd.revents & POLLIN;
+}
+
+/* An event for @id at once. */
+static void raise_event(struct rdma_cm_id *id)
+{
+	NEED(!rdma_resolve_addr(id, NULL, address(THERE, PORT), 1000));
+}
+
+static void readable_while_events_wait(struct ground *ground)
+{
+	struct rdma_cm_id *other = new_id(ground, RDMA_PS_TCP);
+
+	NEED(!readable(ground->channel));
+	raise_event(ground->idle);
+	raise_event(other);
+	NEED(readable(ground->channel));
+	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	NEED(readable(ground->channel));
+	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	NEED(!readable(ground->channel));
+	/* An id takes its events with it. */
+	NEED(!rdma_resolve_route(other, 1000));
+	NEED(readable(ground->channel));
+	rdma_destroy_id(other);
+	NEED(!readable(ground->channel));
+}
+
+/* Far more events than a socket has room for bytes. */
+static void many_events_wait(struct ground *ground)
+{
+	enum { MANY = 3000 };
+	static struct rdma_cm_id *ids[MANY];
+
+	for (int i = 0; i < MANY; i++) {
+		ids[i] = new_id(ground, RDMA_PS_TCP);
+		raise_event(ids[i]);
+	}
+	for (int i = 0; i < MANY; i++) {
+		NEED(readable(ground->channel));
+		take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	}
+	NEED(!readable(ground->channel));
+	for (int i = 0; i < MANY; i++)
+		NEED(!rdma_destroy_id(ids[i]));
+}
+
+static void each_event_is_an_edge(struct ground *ground)
+{
+	struct epoll_event wanted = { .events = EPOLLIN | EPOLLET }, got;
+	struct rdma_cm_id *other = new_id(ground, RDMA_PS_TCP);
+	int epoll = epoll_create1(EPOLL_CLOEXEC);
+
+	NEED(epoll >= 0 && !epoll_ctl(epoll, EPOLL_CTL_ADD, ground->channel->fd, &wanted));
+	NEED(!epoll_wait(epoll, &got, 1, 0));
+	raise_event(ground->idle);
+	NEED(epoll_wait(epoll, &got, 1, 0) == 1 && !epoll_wait(epoll, &got, 1, 0));
+	raise_event(other);
+	NEED(epoll_wait(epoll, &got, 1, 0) == 1 && !epoll_wait(epoll, &got, 1, 0));
+	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	rdma_destroy_id(other);
+	close(epoll);
+}
+
+static void non_blocking_and_back(struct ground *ground)
+{
+	struct rdma_cm_event *event;
+
+	NEED(!fcntl(ground->channel->fd, F_SETFL, O_NONBLOCK));
+	NEED(rdma_get_cm_event(ground->channel, &event) && errno == EAGAIN);
+	NEED(!fcntl(ground->channel->fd, F_SETFL, 0));
+	raise_event(ground->idle);
+	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+}
+
+/* ---- waiting ---- */
+
+static volatile sig_atomic_t signals;
+static struct rdma_cm_id *to_resolve;
+
+static void count_signal(int number)
+{
+	(void)number;
+	signals++;
+}
+
+/* Some signals come while the other thread waits, then an event. */
+static void *interrupt_and_raise(void *thread)
+{
+	for (int i = 0; i < 5; i++) {
+		usleep(20000);
+		NEED(!pthread_kill(*(pthread_t *)thread, SIGUSR1));
+	}
+	usleep(20000);
+	raise_event(to_resolve);
+	return NULL;
+}
+
+static void catch_signals(int flags)
+{
+	struct sigaction action = { .sa_handler = count_signal, .sa_flags = flags };
+
+	NEED(!sigaction(SIGUSR1, &action, NULL));
+	signals = 0;
+}
+
+static void signals_do_not_end_the_wait(struct ground *ground)
+{
+	pthread_t self = pthread_self(), other;
+
+	catch_signals(SA_RESTART);
+	to_resolve = ground->idle;
+	NEED(!pthread_create(&other, NULL, interrupt_and_raise, &self));
+	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	pthread_join(other, NULL);
+	NEED(signals > 0);
+}
+
+static void *interrupt_until_told(void *thread)
+{
+	while (to_resolve) {
+		usleep(5000);
+		NEED(!pthread_kill(*(pthread_t *)thread, SIGUSR1));
+	}
+	return NULL;
+}
+
+static void signals_end_the_wait(struct ground *ground)
+{
+	pthread_t self = pthread_self(), other;
+	struct rdma_cm_event *event;
+
+	catch_signals(0);
+	to_resolve = ground->idle;
+	NEED(!pthread_create(&other, NULL, interrupt_until_told, &self));
+	NEED(rdma_get_cm_event(ground->channel, &event) && errno == EINTR);
+	to_resolve = NULL;
+	pthread_join(other, NULL);
+}
+
+static _Atomic pid_t waiting; /* the thread that waits, or is just about to */
+
+static void *wait_for_ever(void *channel)
+{
+	struct rdma_cm_event *event;
+
+	waiting = gettid();
+	rdma_get_cm_event(channel, &event);
+	return NULL;
+}
+
+static char state_of(pid_t thread)
+{
+	char path[64], state = '?';
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
+	file = fopen(path, "re");
+	NEED(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+	fclose(file);
+	return state;
+}
+
+/* A thread that waits on @channel, once it does. */
+static pthread_t start_waiting(struct rdma_event_channel *channel)
+{
+	pthread_t thread;
+
+	waiting = 0;
+	NEED(!pthread_create(&thread, NULL, wait_for_ever, channel));
+	while (!waiting || state_of(waiting) != 'S')
+		usleep(1000);
+	return thread;
+}
+
+static void a_waiting_thread_can_be_cancelled(struct ground *ground)
+{
+	void *result;
+	pthread_t thread;
+
+	for (int i = 0; i < 50; i++) {
+		NEED(!pthread_create(&thread, NULL, wait_for_ever, ground->channel));
+		usleep((useconds_t)i * 100);
+		NEED(!pthread_cancel(thread) && !pthread_join(thread, &result) && result == PTHREAD_CANCELED);
+	}
+	raise_event(ground->idle);
+	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+}
+
+/* The commands of other threads are not held up by one that waits. */
+static void others_go_on_while_one_waits(struct ground *ground)
+{
+	struct rdma_event_channel *own = rdma_create_event_channel();
+	struct rdma_cm_id *id;
+	pthread_t thread;
+
+	NEED(own && !rdma_create_id(own, &id, NULL, RDMA_PS_TCP));
+	thread = start_waiting(own);
+	NEED(!rdma_bind_addr(id, address(HERE, PORT + 9)));
+	NEED(!rdma_listen(id, 1));
+	raise_event(ground->idle);
+	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	NEED(!pthread_cancel(thread) && !pthread_join(thread, NULL));
+	rdma_destroy_id(id);
+	rdma_destroy_event_channel(own);
+}
+
+/* As rping does when it ends: the thread waits on, and does not come back with an error that nobody expects. */
+static void a_closed_channel_is_waited_for_on(struct ground *ground)
+{
+	struct rdma_event_channel *own = rdma_create_event_channel();
+	struct timespec end;
+	pthread_t thread;
+
+	(void)ground;
+	NEED(own != NULL);
+	thread = start_waiting(own);
+	close(own->fd);
+	NEED(!clock_gettime(CLOCK_REALTIME, &end));
+	end.tv_nsec += 100000000;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	NEED(pthread_timedjoin_np(thread, NULL, &end) == ETIMEDOUT);
+	NEED(!pthread_cancel(thread) && !pthread_join(thread, NULL));
+	free(own);
+}
+
+static void a_child_does_no_harm(struct ground *ground)
+{
+	int status;
+	pid_t child = fork();
+
+	if (!child) {
+		struct rdma_cm_event *event;
+
+		if (rdma_listen(ground->bound, 1) != -1 || errno != EIO)
+			_exit(1);
+		if (rdma_get_cm_event(ground->channel, &event) != -1 || errno != EIO)
+			_exit(2);
+		rdma_destroy_event_channel(ground->channel);
+		_exit(0);
+	}
+	NEED(child > 0 && waitpid(child, &status, 0) == child);
+	NEED(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+	raise_event(ground->idle);
+	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+}
+
+/* ---- migration ---- */
+
+static void events_come_along(struct ground *ground)
+{
+	struct rdma_event_channel *old = ground->channel, *other = rdma_create_event_channel();
+	struct rdma_cm_id *id = new_id(ground, RDMA_PS_TCP);
+
+	NEED(other != NULL);
+	raise_event(id);
+	NEED(!rdma_migrate_id(id, other));
+	NEED(!readable(old) && readable(other));
+	ground->channel = other;
+	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
+	NEED(!rdma_resolve_route(id, 1000));
+	take_event(ground, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
+	NEED(!rdma_destroy_id(id));
+	rdma_destroy_event_channel(other);
+	ground->channel = old;
+}
+
+/* A listener with a request that nobody has fetched: what it is for comes along, too. */
+static void requests_come_along(struct ground *ground)
+{
+	struct rdma_event_channel *old = ground->channel, *other = rdma_create_event_channel();
+	struct rdma_conn_param param = { 0 };
+	struct rdma_cm_id *child;
+
+	NEED(other != NULL);
+	NEED(!rdma_connect(ground->routed, &param));
+	NEED(!rdma_migrate_id(ground->listener, other));
+	ground->channel = other;
+	take_event(ground, RDMA_CM_EVENT_CONNECT_REQUEST, &child);
+	NEED(!rdma_reject(child, NULL, 0));
+	NEED(!rdma_destroy_id(child));
+	ground->channel = old;
+	take_event(ground, RDMA_CM_EVENT_REJECTED, NULL);
+	NEED(!rdma_migrate_id(ground->listener, old));
+	rdma_destroy_event_channel(other);
+}
+
+/* ---- all of them ---- */
+
+static const struct {
+	const char *name;
+	void (*test)(struct ground *ground);
+} tests[] = {
+	{ "readable while events wait", readable_while_events_wait },
+	{ "many events wait", many_events_wait },
+	{ "each event is an edge", each_event_is_an_edge },
+	{ "non-blocking and back", non_blocking_and_back },
+	{ "signals do not end the wait", signals_do_not_end_the_wait },
+	{ "signals end the wait", signals_end_the_wait },
+	{ "a waiting thread can be cancelled", a_waiting_thread_can_be_cancelled },
+	{ "others go on while one waits", others_go_on_while_one_waits },
+	{ "a closed channel is waited for on", a_closed_channel_is_waited_for_on },
+	{ "a child does no harm", a_child_does_no_harm },
+	{ "events come along", events_come_along },
+	{ "requests come along", requests_come_along },
+};
+
+int main(void)
+{
+	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
+		struct ground ground;
+
+		printf("%s\n", tests[i].name);
+		fflush(stdout);
+		ground_lay(&ground);
+		tests[i].test(&ground);
+		ground_clear(&ground);
+	}
+	return EXIT_SUCCESS;
+}
