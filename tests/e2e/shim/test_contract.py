@@ -25,7 +25,7 @@ def test_rows(on_device, group, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("group", ["xrc_qp", "rcv_qp", "query", "data", "ordinary"])
+@pytest.mark.parametrize("group", ROWS)
 def test_kernel_that_removes_no_bits(on_device, group, mode):
     """The shim strips masks by itself: it needs none of the kindness of mainline uverbs (contract 5.9)."""
     check(on_device(mode, group, "--strict=on"), group, mode, ROWS[group])
