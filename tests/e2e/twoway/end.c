@@ -312,14 +312,16 @@ void end_close(struct end *end)
 static void ask_softhca(const char *const words[])
 {
 	const char *softhca = getenv("SOFTHCA_TEST_COMMAND");
-	char home[256];
-	/* Without the preloads of this program, which are of no use to that one. */
-	char *const environment[] = { home, NULL };
+	const char *options = getenv("ASAN_OPTIONS");
+	char home[256], sanitizer[256];
+	/* Without the preloads of this program, which are of no use to that one; it may be instrumented, though. */
+	char *const environment[] = { home, sanitizer, NULL };
 	int status;
 	pid_t pid;
 
 	must(softhca);
 	snprintf(home, sizeof(home), "SOFTHCA_DIR=%s", getenv("SOFTHCA_DIR"));
+	snprintf(sanitizer, sizeof(sanitizer), "ASAN_OPTIONS=%s", options ? options : "");
 	fflush(stdout);
 	pid = vfork();
 	if (!pid) {
