@@ -216,7 +216,8 @@ static void others_go_on_while_one_waits(struct ground *ground)
 	struct rdma_cm_id *id;
 	pthread_t thread;
 
-	NEED(own && !rdma_create_id(own, &id, NULL, RDMA_PS_TCP));
+	NEED(own != NULL);
+	NEED(!rdma_create_id(own, &id, NULL, RDMA_PS_TCP));
 	thread = start_waiting(own);
 	NEED(!rdma_bind_addr(id, address(HERE, PORT + 9)));
 	NEED(!rdma_listen(id, 1));
@@ -262,7 +263,8 @@ static void a_child_does_no_harm(struct ground *ground)
 		rdma_destroy_event_channel(ground->channel);
 		_exit(0);
 	}
-	NEED(child > 0 && waitpid(child, &status, 0) == child);
+	NEED(child > 0);
+	NEED(waitpid(child, &status, 0) == child);
 	NEED(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	raise_event(ground->idle);
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);

@@ -45,17 +45,22 @@ struct rdma_cm_id *new_id(struct ground *ground, enum rdma_port_space ps)
 	return id;
 }
 
-int take_event(struct ground *ground, enum rdma_cm_event_type type, struct rdma_cm_id **child)
+struct rdma_cm_event *next_event(struct rdma_event_channel *channel, enum rdma_cm_event_type type)
 {
 	struct rdma_cm_event *event;
-	int status;
 
-	NEED(!rdma_get_cm_event(ground->channel, &event));
-	if (event->event != type) {
-		fprintf(stderr, "%s instead of %s\n", rdma_event_str(event->event), rdma_event_str(type));
-		exit(EXIT_FAILURE);
-	}
-	status = event->status;
+	NEED(!rdma_get_cm_event(channel, &event));
+	if (event->event == type)
+		return event;
+	fprintf(stderr, "%s (%d) instead of %s\n", rdma_event_str(event->event), event->status, rdma_event_str(type));
+	exit(EXIT_FAILURE);
+}
+
+int take_event(struct ground *ground, enum rdma_cm_event_type type, struct rdma_cm_id **child)
+{
+	struct rdma_cm_event *event = next_event(ground->channel, type);
+	int status = event->status;
+
 	if (child)
 		*child = event->id;
 	rdma_ack_cm_event(event);

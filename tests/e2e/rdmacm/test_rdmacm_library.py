@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Event channels as files, and the end of the daemon, for which nobody may wait in vain."""
+"""What librdmacm tells of connections, event channels as files, and the end of the daemon."""
 
 import os
 import pathlib
 
+import pytest
+
 PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 
 
-def test_channel(run, softhca):
-    done = run([softhca, "run", "--", PROGRAMS / "rdmacm-channel"], timeout=60)
+@pytest.mark.parametrize("name", ["attributes", "channel", "datagrams"])
+def test_program(run, softhca, name):
+    done = run([softhca, "run", "--", PROGRAMS / f"rdmacm-{name}"], timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
