@@ -228,24 +228,52 @@ static void others_go_on_while_one_waits(struct ground *ground)
 	rdma_destroy_event_channel(own);
 }
 
+/* True when @thread goes on for a while. */
+static bool goes_on(pthread_t thread)
+{
+	struct timespec end;
+
+	NEED(!clock_gettime(CLOCK_REALTIME, &end));
+	end.tv_nsec += 100000000;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	return pthread_timedjoin_np(thread, NULL, &end) == ETIMEDOUT;
+}
+
 /* As rping does when it ends: the thread waits on, and does not come back with an error that nobody expects. */
 static void a_closed_channel_is_waited_for_on(struct ground *ground)
 {
 	struct rdma_event_channel *own = rdma_create_event_channel();
-	struct timespec end;
 	pthread_t thread;
 
 	(void)ground;
 	NEED(own != NULL);
 	thread = start_waiting(own);
 	close(own->fd);
-	NEED(!clock_gettime(CLOCK_REALTIME, &end));
-	end.tv_nsec += 100000000;
-	end.tv_sec += end.tv_nsec / 1000000000;
-	end.tv_nsec %= 1000000000;
-	NEED(pthread_timedjoin_np(thread, NULL, &end) == ETIMEDOUT);
+	NEED(goes_on(thread));
 	NEED(!pthread_cancel(thread) && !pthread_join(thread, NULL));
 	free(own);
+}
+
+static void *destroy(void *id)
+{
+	NEED(!rdma_destroy_id(id));
+	return NULL;
+}
+
+/* librdmacm waits for as many acknowledgements as the connection manager says that there were events. */
+static void destroying_waits_for_acknowledgements(struct ground *ground)
+{
+	struct rdma_cm_id *id = new_id(ground, RDMA_PS_TCP);
+	struct rdma_cm_event *event;
+	pthread_t thread;
+
+	raise_event(id);
+	event = next_event(ground->channel, RDMA_CM_EVENT_ADDR_RESOLVED);
+	NEED(!pthread_create(&thread, NULL, destroy, id));
+	NEED(goes_on(thread));
+	rdma_ack_cm_event(event);
+	NEED(!pthread_join(thread, NULL));
 }
 
 static void a_child_does_no_harm(struct ground *ground)
@@ -325,6 +353,7 @@ static const struct {
 	{ "a waiting thread can be cancelled", a_waiting_thread_can_be_cancelled },
 	{ "others go on while one waits", others_go_on_while_one_waits },
 	{ "a closed channel is waited for on", a_closed_channel_is_waited_for_on },
+	{ "destroying waits for acknowledgements", destroying_waits_for_acknowledgements },
 	{ "a child does no harm", a_child_does_no_harm },
 	{ "events come along", events_come_along },
 	{ "requests come along", requests_come_along },

@@ -95,6 +95,13 @@ def test_reject_with_words(listen, connector):
     assert lines(connector()) == [*RESOLVED, "REJECTED 28 go away"]
 
 
+def test_backlog_is_of_unread_requests_only(listen, connector):
+    """One at a time, again and again."""
+    listen("reject", "1")
+    for _ in range(3):
+        assert lines(connector()) == [*RESOLVED, "REJECTED 28 go away"]
+
+
 def test_nobody_listens(daemon, connector):
     assert lines(connector()) == [*RESOLVED, "REJECTED 8"]
 
