@@ -3,10 +3,10 @@
 # Sourced by run-demo and run-tests; POSIX sh, because nothing else may be there yet.
 
 # needed for | check | what it is for | apt | dnf | zypper
-#   needed for  all (every build), test (only ./run-tests)
+#   needed for  all (every build), test (only ./run-tests), i386 (./run-tests --i386), a sanitizer's name
 #   check       cc: a program can be compiled    cmd:NAME: on PATH      pkg:MODULE: pkg-config knows it
 #               file:PATTERN: a file like this exists                   meson: present and new enough
-#               sanitize:LIST: the compiler can link it
+#               sanitize:LIST: the compiler can link it    link32:LIBRARY: the compiler can link 32-bit programs with it
 deps_table() {
 	cat <<-'TABLE'
 	all|cc|compiles the C sources|gcc libc6-dev|gcc glibc-devel|gcc glibc-devel
@@ -28,6 +28,11 @@ deps_table() {
 	address|sanitize:address|the address sanitizer|libc6-dev|libasan|libasan8
 	undefined|sanitize:undefined|the undefined behaviour sanitizer|libc6-dev|libubsan|libubsan1
 	thread|sanitize:thread|the thread sanitizer|libc6-dev|libtsan|libtsan2
+	i386|link32:libc.so.6|compiles 32-bit programs|gcc-multilib libc6-dev-i386|glibc-devel.i686 libgcc.i686|gcc-32bit glibc-devel-32bit
+	i386|link32:libibverbs.so.1|libibverbs for 32-bit programs|libibverbs1:i386|libibverbs.i686|libibverbs1-32bit
+	i386|link32:libmlx4.so.1|libmlx4 for 32-bit programs|ibverbs-providers:i386|libibverbs.i686|libmlx4-1-32bit
+	i386|link32:libelf.so.1|reads old programs (xrc-compat of 32 bits)|libelf1:i386|elfutils-libelf.i686|libelf1-32bit
+	i386|link32:libcmocka.so.0|unit tests in C of 32 bits|libcmocka0:i386|libcmocka.i686|libcmocka0-32bit
 	TABLE
 }
 
@@ -74,6 +79,7 @@ deps_have() {
 	pkg:*) command -v pkg-config >/dev/null && pkg-config --exists "${1#pkg:}" ;;
 	file:*) [ -e "${1#file:}" ] ;;
 	sanitize:*) deps_compiles "-fsanitize=${1#sanitize:}" ;;
+	link32:*) deps_compiles -m32 "-l:${1#link32:}" ;;
 	*) return 2 ;;
 	esac
 }
@@ -114,6 +120,14 @@ deps_install_packages() {
 	dnf) deps_as_root dnf -y install --setopt=install_weak_deps=False "$@" ;;
 	zypper) deps_as_root zypper --non-interactive install --no-recommends "$@" ;;
 	esac </dev/null
+}
+
+# Debian installs libraries of another architecture only when told that it may. Does nothing where all are there, or elsewhere.
+deps_foreign_i386() {
+	[ -n "$(deps_missing i386)" ] || return 0
+	command -v dpkg >/dev/null && ! dpkg --print-foreign-architectures | grep -qx i386 || return 0
+	echo "Adding the architecture i386 to this machine's (to undo: dpkg --remove-architecture i386)"
+	deps_as_root dpkg --add-architecture i386
 }
 
 # deps_missing PURPOSE...: the rows of the table that are needed for one of the purposes and not there.

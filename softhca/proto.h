@@ -38,7 +38,7 @@ struct softhca_hello {
 
 /* The answer; carries the memfd of the context's doorbell page, or for SOFTHCA_CM what is readable while events wait. */
 struct softhca_welcome {
-	int32_t status; /* 0 or -errno; -EACCES: the daemon may not reach the client's memory */
+	int32_t status; /* 0 or -errno; -EACCES: the daemon may not reach the client's memory, -EOVERFLOW: not address it */
 	uint32_t arena; /* 1 = rings may be placed in the arena */
 };
 
@@ -57,6 +57,7 @@ struct softhca_control_reply {
 
 #define SOFTHCA_SOCKET	"socket"
 #define SOFTHCA_SYSFS	"sys"
+#define SOFTHCA_PRELOAD "preload" /* libraries of both classes, where they are not beside each other */
 #define SOFTHCA_UAR_LEN 4096
 
 #endif

@@ -66,8 +66,7 @@ static int parse(int argc, char **argv, struct check_options *options)
 /* Reads our own library: whether programs of this kind can have it, and which doors it opens. */
 static void read_library(struct check *check, struct path_candidates *candidates)
 {
-	paths_library(candidates);
-	check->library_path = paths_first(candidates);
+	check->library_path = paths_library_of(check->program.elf.bits, candidates);
 	if (check->library_path && elf_info_read(check->library_path, &check->library))
 		check->library_path = NULL;
 	if (check->library_path)
@@ -115,8 +114,8 @@ static void read_libraries(struct check *check, const struct check_options *opti
 
 static void read_all(struct check *check, const struct check_options *options, struct path_candidates *candidates)
 {
-	read_library(check, candidates);
 	check->fault = program_open(options->program, &check->program);
+	read_library(check, candidates);
 	if (check->fault)
 		return;
 	/* Without a library of ours there is no class to compare, but the rest can still be told. */

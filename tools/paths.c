@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Finds this installation's own files, so that a build tree, a moved prefix and a package all work without settings. */
 #include "paths.h"
+#include "elf_info.h"
+#include "include/loader_lib.h"
 #include "tools_config.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -52,6 +55,15 @@ static void add(struct path_candidates *candidates, const char *directory, const
 	candidates->count++;
 }
 
+/* @libdir below @prefix. */
+static void add_in(struct path_candidates *candidates, const char *prefix, const char *libdir)
+{
+	char name[PATH_MAX];
+
+	if ((size_t)snprintf(name, sizeof(name), "%s/xrc-compat/" TOOLS_LIBRARY, libdir) < sizeof(name))
+		add(candidates, prefix, name);
+}
+
 void paths_library(struct path_candidates *candidates)
 {
 	const char *chosen = getenv("XRC_COMPAT_LIBRARY");
@@ -70,6 +82,18 @@ void paths_library(struct path_candidates *candidates)
 	add(candidates, prefix, "shim/" TOOLS_LIBRARY);
 	add(candidates, prefix, TOOLS_LIBDIR_FROM_PREFIX "/" TOOLS_LIBRARY);
 	add(candidates, TOOLS_LIBDIR, TOOLS_LIBRARY);
+}
+
+/* Of a build directory "build" the other is "build-i386", and the other way round. */
+static void other_build(const char *build, char *other, size_t size)
+{
+	static const char mark[] = "-i386";
+	size_t length = strlen(build), tail = sizeof(mark) - 1;
+
+	if (length > tail && !strcmp(build + length - tail, mark))
+		snprintf(other, size, "%.*s", (int)(length - tail), build);
+	else
+		snprintf(other, size, "%s%s", build, mark);
 }
 
 void paths_softhca(struct path_candidates *candidates)
@@ -119,13 +143,68 @@ const char *paths_table_directory(void)
 	return chosen && chosen[0] ? chosen : "/dev/shm";
 }
 
+static bool readable_file(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
+}
+
 const char *paths_first(const struct path_candidates *candidates)
 {
 	for (size_t i = 0; i < candidates->count; i++) {
-		struct stat st;
-
-		if (!stat(candidates->path[i], &st) && S_ISREG(st.st_mode) && !access(candidates->path[i], R_OK))
+		if (readable_file(candidates->path[i]))
 			return candidates->path[i];
 	}
 	return NULL;
+}
+
+/* The first that is a readable file, and an ELF file of @bits. */
+static const char *first_of(int bits, const struct path_candidates *candidates)
+{
+	for (size_t i = 0; i < candidates->count; i++) {
+		struct elf_info elf;
+		bool fits;
+
+		if (!readable_file(candidates->path[i]) || elf_info_read(candidates->path[i], &elf))
+			continue;
+		fits = elf.bits == bits;
+		elf_info_free(&elf);
+		if (fits)
+			return candidates->path[i];
+	}
+	return NULL;
+}
+
+/* Where the library for programs of another class than this command's may be. */
+static void other_library(int bits, struct path_candidates *candidates)
+{
+	static const char *const folders32[] = { "lib/i386-linux-gnu", "lib32", "lib" };
+	static const char *const folders64[] = { "lib/x86_64-linux-gnu", "lib64", "lib" };
+	const char *const *folders = bits == 64 ? folders64 : folders32;
+	char prefix[PATH_MAX - 64], folder[PATH_MAX];
+
+	candidates->count = 0;
+	own_prefix(prefix, sizeof(prefix), 1);
+	other_build(prefix, folder, sizeof(folder));
+	add(candidates, folder, "shim/" TOOLS_LIBRARY);
+	if (!loader_lib(bits, folder, sizeof(folder)))
+		add_in(candidates, prefix, folder);
+	for (int i = 0; i < 3; i++)
+		add_in(candidates, prefix, folders[i]);
+}
+
+const char *paths_library_of(int bits, struct path_candidates *candidates)
+{
+	const char *chosen = getenv("XRC_COMPAT_LIBRARY");
+	const char *library = NULL;
+
+	if (bits == LOADER_LIB_OTHER_BITS && !(chosen && chosen[0])) {
+		other_library(bits, candidates);
+		library = first_of(bits, candidates);
+	}
+	if (library)
+		return library;
+	paths_library(candidates);
+	return paths_first(candidates);
 }

@@ -6,7 +6,7 @@
 #include <limits.h>
 #include <stddef.h>
 
-#define PATHS_MAX_CANDIDATES 4
+#define PATHS_MAX_CANDIDATES 8
 
 /* Every place that was or will be looked at, in order, so that a message can name them all. */
 struct path_candidates {
@@ -16,6 +16,13 @@ struct path_candidates {
 
 /* The places of libxrc-compat.so.1; only $XRC_COMPAT_LIBRARY, made absolute, when that is set. */
 void paths_library(struct path_candidates *candidates);
+
+/*
+ * The libxrc-compat.so.1 for programs of @bits, or NULL. That of another class than this command's is looked for where it is
+ * installed beside this one's, and in a build directory called as this one with "-i386" behind it (or without, if this one has
+ * it). Where there is none it is this command's own, which then does not fit.
+ */
+const char *paths_library_of(int bits, struct path_candidates *candidates);
 
 /* The places of the softhca command. */
 void paths_softhca(struct path_candidates *candidates);

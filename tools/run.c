@@ -2,6 +2,7 @@
 /* `xrc-compat run`: sets LD_PRELOAD and execs, after having made sure that the preload will take effect. */
 #include "command.h"
 #include "elf_info.h"
+#include "include/loader_lib.h"
 #include "message.h"
 #include "paths.h"
 #include "program.h"
@@ -90,12 +91,11 @@ static int refuse_missing(const char *what, const struct path_candidates *candid
  * The loader only warns about a library that it cannot preload, and the program then dies much later of a missing
  * symbol; so everything is known for certain before the exec.
  */
-static int find_library(struct path_candidates *candidates, const char **library, struct elf_info *elf)
+static int find_library(int bits, struct path_candidates *candidates, const char **library, struct elf_info *elf)
 {
 	int error;
 
-	paths_library(candidates);
-	*library = paths_first(candidates);
+	*library = paths_library_of(bits, candidates);
 	if (!*library)
 		return refuse_missing("libxrc-compat.so.1", candidates);
 	if (strpbrk(*library, ": \t\n$"))
@@ -119,9 +119,9 @@ static int exit_status(enum program_fault fault)
 	}
 }
 
-static int check_program(const char *name, struct program *program, const struct elf_info *library)
+static int check_program(const char *name, enum program_fault fault, const struct program *program,
+			 const struct elf_info *library)
 {
-	enum program_fault fault = program_open(name, program);
 	char text[2 * PATH_MAX];
 
 	if (!fault)
@@ -135,14 +135,19 @@ static int check_program(const char *name, struct program *program, const struct
 	return exit_status(fault);
 }
 
-/* Puts @library first in LD_PRELOAD and keeps what is there, in its order. */
-static int preload(const char *library)
+/* Puts @library first in LD_PRELOAD and keeps what is there, in its order. For children of the other class too, if it can. */
+static int preload(const char *library, int bits)
 {
+	char setting[PATH_MAX];
+
 	const char *others = getenv("LD_PRELOAD");
-	size_t length = strlen(library);
+	size_t length;
 	int result;
 	char *value;
 
+	if (!loader_lib_setting(library, bits, setting, sizeof(setting)))
+		library = setting;
+	length = strlen(library);
 	if (!others || !others[0])
 		return setenv("LD_PRELOAD", library, 1);
 	if (!strncmp(others, library, length) && (others[length] == '\0' || strchr(": ", others[length])))
@@ -203,7 +208,7 @@ static int exec_under_softhca(const struct run_options *options)
 }
 
 /* In front of the shim, whose functions it calls; `xrc-compat trace` asks for it by the variable. */
-static int preload_tracer(void)
+static int preload_tracer(int bits)
 {
 	const char *socket = getenv("XRC_COMPAT_TRACE");
 	struct path_candidates candidates;
@@ -215,16 +220,18 @@ static int preload_tracer(void)
 	tracer = paths_first(&candidates);
 	if (!tracer)
 		return refuse_missing("libxrc-trace.so", &candidates);
-	return preload(tracer) ? refuse(TOOL_EXIT_REFUSED, "out of memory") : 0;
+	if (bits != LOADER_LIB_OWN_BITS)
+		return refuse(TOOL_EXIT_REFUSED, "trace: this command traces %d-bit programs only", LOADER_LIB_OWN_BITS);
+	return preload(tracer, bits) ? refuse(TOOL_EXIT_REFUSED, "out of memory") : 0;
 }
 
 static int exec_program(const char *library, const struct program *program, char **argv)
 {
 	int status;
 
-	if (preload(library) || quirks_apply())
+	if (preload(library, program->elf.bits) || quirks_apply())
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
-	status = preload_tracer();
+	status = preload_tracer(program->elf.bits);
 	if (status)
 		return status;
 	execv(program->path, argv);
@@ -237,16 +244,17 @@ static int run(const struct run_options *options)
 	struct path_candidates candidates;
 	struct elf_info library_elf;
 	struct program program;
+	enum program_fault fault = program_open(options->program[0], &program);
 	const char *library;
-	int status = find_library(&candidates, &library, &library_elf);
+	int status = find_library(program.elf.bits, &candidates, &library, &library_elf);
 
-	if (status)
-		return status;
-	status = check_program(options->program[0], &program, &library_elf);
+	if (!status) {
+		status = check_program(options->program[0], fault, &program, &library_elf);
+		elf_info_free(&library_elf);
+	}
 	if (!status)
 		status = options->devices ? exec_under_softhca(options) : exec_program(library, &program, options->program);
 	program_close(&program);
-	elf_info_free(&library_elf);
 	return status;
 }
 

@@ -119,13 +119,18 @@ static void admit_daemon(int sock)
 static const uint32_t probe = SOFTHCA_MAGIC;
 
 /* Once: without this line nobody would find out why there is a device and it cannot be opened. */
-static void explain_unreachable(void)
+static void explain(int error)
 {
 	static atomic_bool said;
 
-	if (!atomic_exchange(&said, true))
+	if ((error != -EACCES && error != -EOVERFLOW) || atomic_exchange(&said, true))
+		return;
+	if (error == -EACCES)
 		fputs("softhca: the daemon may not read this process' memory; see /proc/sys/kernel/yama/ptrace_scope, and "
 		      "whether the process gave up being dumpable\n", stderr);
+	else
+		fputs("softhca: a daemon of 32 bits cannot serve a 64-bit program; start the softhca command of 64 bits, which "
+		      "serves both\n", stderr);
 }
 
 static int greet(struct dev *dev, unsigned int index)
@@ -143,8 +148,7 @@ static int greet(struct dev *dev, unsigned int index)
 		error = wire_receive(dev->sock, &welcome, sizeof(welcome), &dev->uar);
 	if (!error)
 		error = welcome.status;
-	if (error == -EACCES)
-		explain_unreachable();
+	explain(error);
 	if (!error && dev->uar < 0)
 		error = -EIO;
 	if (!error && !dev->cm)

@@ -35,4 +35,10 @@ int ask_daemon(int count, char **words);
 /* Path of libsofthca.so. 0 or -ENOENT. */
 int cli_find_preload(char *path, size_t size);
 
+/*
+ * What LD_PRELOAD is to say: @preload, or where a library of the other class is installed (or built) beside it, something with
+ * $LIB in it. @home: the daemon's directory when it lives as long as the setting, else NULL. 0 or -errno.
+ */
+int cli_preload_setting(const char *home, const char *preload, char *setting, size_t size);
+
 #endif

@@ -49,26 +49,6 @@ static int anchor_trace(struct settings *settings)
 	return 0;
 }
 
-int cli_find_preload(char *path, size_t size)
-{
-	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	const char *const below[] = { "libsofthca.so", "../" SOFTHCA_LIBDIR_FROM_BINDIR "/libsofthca.so" };
-	char *slash;
-
-	if (length < 0)
-		return -ENOENT;
-	self[length] = '\0';
-	slash = strrchr(self, '/');
-	*slash = '\0';
-	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
-		if ((size_t)snprintf(path, size, "%s/%s", self, below[i]) < size && !access(path, R_OK))
-			return 0;
-	}
-	snprintf(path, size, "%s/libsofthca.so", SOFTHCA_LIBDIR);
-	return access(path, R_OK) ? -ENOENT : 0;
-}
-
 /* ---- run ---- */
 
 static bool listed(const char *list, const char *path)
@@ -125,7 +105,7 @@ static int start_for_run(struct settings *settings, char *directory)
 
 int cli_run(int argc, char **argv)
 {
-	char preload[PATH_MAX];
+	char preload[PATH_MAX], setting[PATH_MAX];
 	char directory[DIR_MAX + 1];
 	struct settings settings;
 	int status;
@@ -145,7 +125,10 @@ int cli_run(int argc, char **argv)
 	status = start_for_run(&settings, directory);
 	if (status)
 		return status;
-	if (set_environment(directory, preload))
+	status = cli_preload_setting(directory, preload, setting, sizeof(setting));
+	if (status)
+		return cli_refuse(CLI_RUN_FAILED, "%s: %s", directory, strerror(-status));
+	if (set_environment(directory, setting))
 		return cli_refuse(CLI_RUN_FAILED, "out of memory");
 	return execute(argv + i);
 }
@@ -156,7 +139,7 @@ int cli_start(int argc, char **argv)
 {
 	char directory[DIR_MAX + 1];
 	struct daemon_plan plan = { .directory = directory };
-	char preload[PATH_MAX] = "libsofthca.so";
+	char preload[PATH_MAX] = "libsofthca.so", setting[PATH_MAX];
 	char why[512];
 	int error;
 	int i;
@@ -177,6 +160,9 @@ int cli_start(int argc, char **argv)
 	if (error)
 		return cli_refuse(CLI_FAILED, "%s", why);
 	cli_find_preload(preload, sizeof(preload));
-	printf("softhca: started in %s; programs use it with LD_PRELOAD=%s\n", directory, preload);
+	cli_preload_setting(NULL, preload, setting, sizeof(setting));
+	/* Where the loader is to replace $LIB the shell may not. */
+	printf("softhca: started in %s; programs use it with LD_PRELOAD=%s%s%s\n", directory, strchr(setting, '$') ? "'" : "",
+	       setting, strchr(setting, '$') ? "'" : "");
 	return CLI_OK;
 }

@@ -108,6 +108,9 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 
 	if (hello->device >= (uint32_t)machine->settings.devices)
 		return -ENODEV;
+	/* A 32-bit daemon could not even name the places in such a program. */
+	if ((uintptr_t)hello->probe != hello->probe)
+		return -EOVERFLOW;
 	if (!context_reachable(pid, hello->probe))
 		return -EACCES;
 	ctx = calloc(1, sizeof(*ctx));

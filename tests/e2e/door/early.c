@@ -4,12 +4,19 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+/* The first version of libc's ABI on this machine. */
+#ifdef __i386__
+#define FIRST "GLIBC_2.0"
+#else
+#define FIRST "GLIBC_2.2.5"
+#endif
+
 static void *found, *found_versioned;
 
 static void look(void)
 {
 	found = dlsym(RTLD_NEXT, "getppid");
-	found_versioned = dlvsym(RTLD_NEXT, "getppid", "GLIBC_2.2.5");
+	found_versioned = dlvsym(RTLD_NEXT, "getppid", FIRST);
 }
 
 #ifdef EARLY_IRELATIVE

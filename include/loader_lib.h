@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What the dynamic loader of either class puts for $LIB in LD_PRELOAD. With a library of each class where only that differs,
+ * one setting serves programs of both.
+ */
+#ifndef XRC_COMPAT_LOADER_LIB_H
+#define XRC_COMPAT_LOADER_LIB_H
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LOADER_LIB_OWN_BITS ((int)sizeof(void *) * 8)
+#define LOADER_LIB_OTHER_BITS (96 - LOADER_LIB_OWN_BITS)
+
+/* "lib/i386-linux-gnu", "lib64" and the like: the folder of the loader itself. 0, or -ENOENT without a loader for @bits. */
+static inline int loader_lib(int bits, char *lib, size_t size)
+{
+#if defined(__x86_64__) || defined(__i386__)
+	char real[PATH_MAX];
+	char *start = real + 1;
+
+	if (!realpath(bits == 64 ? "/lib64/ld-linux-x86-64.so.2" : "/lib/ld-linux.so.2", real))
+		return -ENOENT;
+	*strrchr(real, '/') = '\0';
+	if (!strncmp(start, "usr/", 4))
+		start += 4;
+	return (size_t)snprintf(lib, size, "%s", start) < size ? 0 : -ENOENT;
+#else
+	(void)bits;
+	(void)lib;
+	(void)size;
+	return -ENOENT;
+#endif
+}
+
+/* @path with "/@from/xrc-compat/" in it changed to "/@to/xrc-compat/". 0, or -ENOENT when it has no such part. */
+static inline int loader_lib_replace(const char *path, const char *from, const char *to, char *result, size_t size)
+{
+	char part[PATH_MAX];
+	const char *at;
+
+	if ((size_t)snprintf(part, sizeof(part), "/%s/xrc-compat/", from) >= sizeof(part))
+		return -ENOENT;
+	at = strstr(path, part);
+	if (!at)
+		return -ENOENT;
+	return (size_t)snprintf(result, size, "%.*s/%s/xrc-compat/%s", (int)(at - path), path, to, at + strlen(part)) < size ?
+		       0 : -ENOENT;
+}
+
+/*
+ * The library @path of class @bits as a setting for both classes, with $LIB in it. -ENOENT when that of the other class is
+ * not at the place that belongs to it.
+ */
+static inline int loader_lib_setting(const char *path, int bits, char *setting, size_t size)
+{
+	char own[NAME_MAX], other[NAME_MAX], there[PATH_MAX];
+
+	if (loader_lib(bits, own, sizeof(own)) || loader_lib(96 - bits, other, sizeof(other)) ||
+	    loader_lib_replace(path, own, other, there, sizeof(there)) || access(there, R_OK))
+		return -ENOENT;
+	return loader_lib_replace(path, own, "$LIB", setting, size);
+}
+
+#endif

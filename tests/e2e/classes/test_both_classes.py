@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""32- and 64-bit programs of one user: installed below one prefix, on one emulated HCA, with one receive QP."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).parent
+sys.path.insert(0, str(HERE.parents[1] / "packaging"))
+import tree  # noqa: E402
+
+WORKER = pathlib.Path("tests") / "e2e" / "classes" / "worker"
+CLIENTS = pathlib.Path("tests") / "legacy" / "clients"
+
+
+@pytest.fixture(scope="session")
+def builds(build_root):
+    """{bits: build directory}"""
+    native = build_root.with_name(build_root.name.removesuffix("-i386"))
+    if native == build_root or not (native / WORKER).exists():
+        pytest.exit(f"SKIP: {native} is not the 64-bit build that belongs to this one", returncode=77)
+    return {32: build_root, 64: native}
+
+
+@pytest.fixture(scope="session")
+def prefix(builds, tmp_path_factory):
+    """Both installed, one after the other in either order would do."""
+    trees = {bits: tree.Tree(build, tmp_path_factory.mktemp(f"tree{bits}")) for bits, build in builds.items()}
+    trees[32].root = trees[64].root
+    for each in trees.values():
+        each.install()
+    return trees[64].prefix
+
+
+@pytest.fixture
+def launch(run, prefix):
+    return lambda *words, **env: run([prefix / "bin" / "xrc-compat", "run", "--softhca=2", "--", *words], timeout=60,
+                                     env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": "", **env})
+
+
+def test_commands_are_of_64_bits(prefix):
+    """Those serve both; the other build's would have taken their names."""
+    for name in ("softhca", "xrc-compat"):
+        assert (prefix / "bin" / name).read_bytes()[4] == 2
+
+
+def test_one_setting_for_both(launch, builds):
+    done = launch("sh", "-c", 'printenv LD_PRELOAD; shift; for i; do $i --poll; done', "sh", "-",
+                  *(builds[bits] / CLIENTS / "openmpi" for bits in (64, 32)), LEGACY_SECONDS="30")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+    preloads, *lines = done.stdout.splitlines()
+    assert preloads.count("$LIB") == 2
+    assert len([line for line in lines if line.endswith("all right")]) == 2, done.stdout
+
+
+@pytest.mark.parametrize("client", ["gasnet", "mvapich", "mvapich2", "mvapich2-dlopen", "portals4", "qperf"])
+def test_clients_of_32_bits_on_a_daemon_of_64(launch, builds, client, tmp_path):
+    done = launch(builds[32] / CLIENTS / client, "--poll", TMPDIR=str(tmp_path), LEGACY_SECONDS="30")
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+@pytest.mark.parametrize("group", ["rcv_qp", "reg", "end", "event", "data"])
+def test_contract_of_32_bits_on_a_daemon_of_64(launch, builds, group):
+    done = launch(builds[32] / "tests" / "e2e" / "shim" / "contract", "--mode=processes", group)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+def test_build_directories_serve_both_too(run, builds):
+    """No prefix there: the launcher finds the other class in the other build directory."""
+    for bits in builds:
+        done = run([builds[64] / "tools" / "xrc-compat", "run", "--softhca=2", "--", builds[bits] / CLIENTS / "openmpi", "--poll"],
+                   timeout=60, env={"LD_PRELOAD": "", "LEGACY_SECONDS": "30"})
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+def test_missing_library_is_named(run, builds, tmp_path):
+    """Alone below its prefix, the 64-bit command says what a 32-bit program needs."""
+    alone = tree.Tree(builds[64], tmp_path).install()
+    for command in ("run", "check"):
+        done = run([alone.bin / "xrc-compat", command, builds[32] / WORKER], env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": ""})
+        assert done.returncode == (125 if command == "run" else 3), done
+        assert "is a 32-bit i386 program, but this libxrc-compat is 64-bit x86-64" in done.stdout + done.stderr
+
+
+def test_a_daemon_of_32_bits_says_that_it_serves_only_its_own(run, builds):
+    done = run([builds[32] / "softhca" / "softhca", "run", "--", builds[64] / WORKER, "0", "/dev/null"])
+    assert done.returncode != 0
+    assert "64-bit program" in done.stderr
+
+
+class Worker:
+    def __init__(self, job, bits, device):
+        self.process = subprocess.Popen(
+            [str(job.prefix / "bin" / "xrc-compat"), "run", str(job.builds[bits] / WORKER), str(device), str(job.domain)],
+            env=job.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.bits, self.pid, self.lid, self.srq = self.answer()
+        assert self.bits == bits and self.pid == self.process.pid
+
+    def answer(self):
+        """The worker ends after a minute at the latest, and with it its output."""
+        return [int(word) for word in self.process.stdout.readline().split()]
+
+    def ask(self, *words):
+        self.process.stdin.write(" ".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        found = self.answer()
+        return found[0] if len(found) == 1 else found
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait(20)
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def job(builds, prefix, run, tmp_path, request):
+    """A daemon of the user's, and what its programs need."""
+
+    class Job:
+        domain = tmp_path / "domain"
+
+        def __init__(self):
+            self.workers = []
+
+        def worker(self, bits, device=0):
+            self.workers.append(Worker(self, bits, device))
+            return self.workers[-1]
+
+        def registrants(self):
+            """{number: pids} of the tables; the dead and those with none have rows too."""
+            shown = run([prefix / "bin" / "xrc-compat", "ps", "--json"], env=self.env)
+            assert shown.returncode == 0, shown
+            found = {}
+            for row in json.loads(shown.stdout)["registrations"]:
+                if row["qp"] is not None and row["state"] == "live":
+                    found.setdefault(row["qp"], set()).add(row["pid"])
+            return found
+
+    job = Job()
+    job.builds, job.prefix = builds, prefix
+    job.env = dict(os.environ, LD_PRELOAD="", SOFTHCA_DIR=str(tmp_path / "softhca"), XRC_COMPAT_TABLE_DIR=str(tmp_path / "tables"))
+    (tmp_path / "tables").mkdir()
+    started = run([prefix / "bin" / "softhca", "start", "--devices=2", *getattr(request, "param", [])], env=job.env)
+    assert started.returncode == 0, started
+    # As a shell takes it: what stands in single quotes stays as it is.
+    job.env["LD_PRELOAD"] = started.stdout.split("LD_PRELOAD=")[1].strip().strip("'")
+    yield job
+    for worker in job.workers:
+        worker.kill()
+    run([prefix / "bin" / "softhca", "stop"], env=dict(job.env, LD_PRELOAD=""))
+
+
+def deliver(sender, receiver, number, byte):
+    assert receiver.ask("post") == 0
+    assert sender.ask("send", receiver.srq, byte) == 0
+    assert receiver.ask("receive") == [0, byte, number]
+
+
+@pytest.mark.parametrize("first, second", [(64, 32), (32, 64)])
+def test_one_receive_qp_of_both(job, first, second):
+    """Contract 5.6: whoever is registered keeps it alive, of whatever class, and whoever is killed is registered no more."""
+    creator, other = job.worker(first), job.worker(second)
+    sender = job.worker(second, device=1)
+    number = creator.ask("create")
+    assert other.ask("reg", number) == 0
+    assert job.registrants() == {number: {creator.pid, other.pid}}
+    assert creator.ask("connect", number, sender.lid, sender.ask("sender", creator.lid, number)) == 0
+    deliver(sender, creator, number, 65)
+    deliver(sender, other, number, 66)
+    creator.kill()
+    assert job.registrants() == {number: {other.pid}}
+    deliver(sender, other, number, 67)
+    assert other.ask("unreg", number) == 0
+    assert job.registrants() == {}
+
+
+@pytest.mark.parametrize("job", [["--open_qp=off"]], indirect=True)
+@pytest.mark.parametrize("first, second", [(64, 32), (32, 64)])
+def test_one_receive_qp_of_both_where_the_kernel_shares_none(job, first, second):
+    """The table alone carries the registrations, and requests from one class to the other."""
+    creator, other = job.worker(first), job.worker(second)
+    sender = job.worker(first, device=1)
+    number = creator.ask("create")
+    assert other.ask("reg", number) == 0
+    assert other.ask("connect", number, sender.lid, sender.ask("sender", creator.lid, number)) == 0
+    assert creator.ask("unreg", number) == 0
+    assert job.registrants() == {number: {other.pid}}
+    deliver(sender, other, number, 65)
+    other.kill()
+    assert job.registrants() == {}

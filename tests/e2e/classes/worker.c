@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * One process of a job, which does what lines on its standard input say and answers each with a line of numbers:
+ *
+ *	create				number of a new receive QP of the domain
+ *	reg N, unreg N			result
+ *	connect N LID QP		receive QP N to RTR, with that sender: 0
+ *	sender LID N			our XRC QP to RTS, with that receive QP: our QP's number
+ *	post				a receive on our SRQ: 0
+ *	send SRQ BYTE			its completion's status
+ *	receive				status, byte and receive QP's number
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../twoway/end.h"
+#include "../twoway/row.h"
+
+#define LIFETIME 60	/* seconds, whatever happens to who started it */
+#define THEIRS 4096	/* where received bytes go in our memory */
+
+static struct end end;
+
+static int connect_receiver(uint32_t qp_num)
+{
+	int error = 0;
+
+	for (enum ibv_qp_state state = IBV_QPS_INIT; !error && state <= IBV_QPS_RTR; state++) {
+		int mask;
+		struct ibv_qp_attr attr = end_attr(&end, state, &mask);
+
+		error = ibv_modify_xrc_rcv_qp(end.domain, qp_num, &attr, mask);
+	}
+	return error;
+}
+
+static int create(uint32_t *qp_num)
+{
+	struct ibv_qp_init_attr init_attr = { .xrc_domain = end.domain };
+
+	return ibv_create_xrc_rcv_qp(&init_attr, qp_num);
+}
+
+static int send_byte(uint32_t srq_num, uint32_t byte)
+{
+	end.memory[0] = (uint8_t)byte;
+	end.peer.srq_num = srq_num;
+	end_send(&end, IBV_WR_SEND, 0, 1);
+	return (int)end_poll(&end).status;
+}
+
+static void receive(void)
+{
+	struct ibv_wc wc = end_poll(&end);
+
+	printf("%d %u %u\n", (int)wc.status, end.memory[THEIRS], wc.qp_num);
+}
+
+static void obey(const char *line)
+{
+	uint32_t n = 0, lid = 0, qp_num = 0;
+
+	if (!strncmp(line, "create", 6)) {
+		must_eq(create(&qp_num), 0);
+		printf("%u\n", qp_num);
+	} else if (sscanf(line, "reg %u", &n) == 1) {
+		printf("%d\n", ibv_reg_xrc_rcv_qp(end.domain, n));
+	} else if (sscanf(line, "unreg %u", &n) == 1) {
+		printf("%d\n", ibv_unreg_xrc_rcv_qp(end.domain, n));
+	} else if (sscanf(line, "connect %u %u %u", &n, &lid, &qp_num) == 3) {
+		end.peer = (struct address){ .lid = lid, .qp_num = qp_num, .psn = END_PSN };
+		printf("%d\n", connect_receiver(n));
+	} else if (sscanf(line, "sender %u %u", &lid, &n) == 2) {
+		end_create_qp(&end, 4);
+		end.own.psn = END_PSN;
+		end.peer = (struct address){ .lid = lid, .qp_num = n, .psn = END_PSN };
+		end_bring(&end, IBV_QPS_RTS);
+		printf("%u\n", end.own.qp_num);
+	} else if (!strncmp(line, "post", 4)) {
+		end_post_recv(&end, 0, THEIRS, 1);
+		printf("0\n");
+	} else if (sscanf(line, "send %u %u", &n, &lid) == 2) {
+		printf("%d\n", send_byte(n, lid));
+	} else if (!strncmp(line, "receive", 7)) {
+		receive();
+	}
+}
+
+int main(int argc, char **argv)
+{
+	char line[128];
+	int fd;
+
+	if (argc != 3)
+		return 2;
+	alarm(LIFETIME);
+	row_begin("worker");
+	fd = open(argv[2], O_RDWR | O_CREAT, 0600);
+	must(fd >= 0);
+	end_open(&end, atoi(argv[1]), fd, false);
+	setvbuf(stdout, NULL, _IOLBF, 0);
+	printf("%d %d %u %u\n", (int)sizeof(void *) * 8, (int)getpid(), end.own.lid, end.own.srq_num);
+	while (fgets(line, sizeof(line), stdin))
+		obey(line);
+	return 0;
+}
