@@ -3,9 +3,10 @@
  * One process of the storm: an old-style program that opens, creates, registers, unregisters, modifies, queries and
  * closes at random on domains it shares with others, until it is told otherwise or killed.
  *
- * usage: storm DIRECTORY SEED
- * On standard input: r = report what is registered and wait, g = go on, q = undo everything and exit.
- * On standard output, to r: a line of "DOMAIN:NUMBER" words; to anything unexpected: a line that begins with "unexpected".
+ * usage: storm DIRECTORY SEED [--without-open-qp]
+ * On standard input: s = stand still, r = report what is registered, g = go on, q = undo everything and exit.
+ * On standard output, to s: "still"; to r: a line of "DOMAIN:NUMBER" words; to anything unexpected: a line that begins
+ * with "unexpected".
  */
 
 #include <errno.h>
@@ -32,6 +33,7 @@ static uint32_t held[DOMAINS][NUMBERS];
 static struct board *board;
 static const char *directory;
 static unsigned seed;
+static int without_open_qp;	/* a QP goes with the process that made it, whoever is registered; then its number is free */
 
 static void unexpected(const char *what, int error)
 {
@@ -124,28 +126,11 @@ static void create(int d, int i)
 	error = ibv_create_xrc_rcv_qp(&attr, &number);
 	if (error)
 		unexpected("ibv_create_xrc_rcv_qp", error);
-	/* Without ibv_open_qp a QP goes with the process that made it, whoever is registered; then its number is free. */
 	for (int j = 0; j < NUMBERS; j++)
-		if (held[d][j] == number)
+		if (without_open_qp && held[d][j] == number)
 			held[d][j] = 0;
 	held[d][i] = number;
 	board->numbers[d][i] = number;
-}
-
-/* The number on the board may be of a QP that went with its last process: EINVAL. */
-static void reg(int d, int i)
-{
-	uint32_t number = board->numbers[d][i];
-	int error = number ? ibv_reg_xrc_rcv_qp(domains[d], number) : EINVAL;
-
-	for (int j = 0; j < NUMBERS; j++)
-		if (number && held[d][j] == number && error)
-			unexpected("reg again", error);
-	expect("ibv_reg_xrc_rcv_qp", error, EINVAL, EINVAL);
-	if (!error && !held[d][i])
-		held[d][i] = number;
-	else if (!error && held[d][i] != number && ibv_unreg_xrc_rcv_qp(domains[d], number))
-		unexpected("unreg of what was just registered", errno);
 }
 
 static void unreg(int d, int i)
@@ -161,6 +146,45 @@ static void unreg(int d, int i)
 	if (error != EINVAL)
 		unexpected("second ibv_unreg_xrc_rcv_qp", error);
 	held[d][i] = 0;
+}
+
+/* Registering again changes nothing, except where the QP went: then the registration is still there to be ended. */
+static void reg_again(int d, int i)
+{
+	int error = ibv_reg_xrc_rcv_qp(domains[d], held[d][i]);
+
+	if (error && !(without_open_qp && error == EINVAL))
+		unexpected("reg again", error);
+	if (error)
+		unreg(d, i);
+}
+
+static int place_of(int d, uint32_t number)
+{
+	for (int i = 0; i < NUMBERS; i++)
+		if (held[d][i] == number)
+			return i;
+	return -1;
+}
+
+/* The number on the board may be of a QP that went with its last process: EINVAL. */
+static void reg(int d, int i)
+{
+	uint32_t number = board->numbers[d][i];
+	int place = place_of(d, number), error;
+
+	if (!number)
+		return;
+	if (place >= 0) {
+		reg_again(d, place);
+		return;
+	}
+	error = ibv_reg_xrc_rcv_qp(domains[d], number);
+	expect("ibv_reg_xrc_rcv_qp", error, EINVAL, EINVAL);
+	if (!error && !held[d][i])
+		held[d][i] = number;
+	else if (!error && ibv_unreg_xrc_rcv_qp(domains[d], number))
+		unexpected("unreg of what was just registered", errno);
 }
 
 static void modify(int d, int i)
@@ -219,10 +243,14 @@ static void step(void)
 
 static void report(void)
 {
-	for (int d = 0; d < DOMAINS; d++)
-		for (int i = 0; i < NUMBERS; i++)
+	for (int d = 0; d < DOMAINS; d++) {
+		for (int i = 0; i < NUMBERS; i++) {
+			if (held[d][i])
+				reg_again(d, i);
 			if (held[d][i])
 				printf("%d:%u ", d, held[d][i]);
+		}
+	}
 	printf("\n");
 	fflush(stdout);
 }
@@ -253,12 +281,25 @@ static char wanted(int wait)
 	return command;
 }
 
+/* Until it is told to go on, or to end. */
+static char stand_still(void)
+{
+	char command;
+
+	printf("still\n");
+	fflush(stdout);
+	while ((command = wanted(1)) == 'r')
+		report();
+	return command;
+}
+
 int main(int argc, char **argv)
 {
 	char command;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: storm DIRECTORY SEED\n");
+	without_open_qp = argc == 4 && !strcmp(argv[3], "--without-open-qp");
+	if (argc != 3 + without_open_qp) {
+		fprintf(stderr, "usage: storm DIRECTORY SEED [--without-open-qp]\n");
 		return 2;
 	}
 	directory = argv[1];
@@ -267,10 +308,8 @@ int main(int argc, char **argv)
 	open_context();
 	for (;;) {
 		command = wanted(0);
-		if (command == 'r') {
-			report();
-			command = wanted(1);
-		}
+		if (command == 's')
+			command = stand_still();
 		if (command == 'q')
 			undo_all();
 		step();

@@ -72,24 +72,28 @@ class Storm:
         self.counts = 0
 
     def start(self):
-        return Process([self.program, self.directory, str(self.random.randrange(1 << 30))])
+        options = [] if self.shared else ["--without-open-qp"]
+        return Process([self.program, self.directory, str(self.random.randrange(1 << 30)), *options])
 
     def kill_one(self):
         index = self.random.randrange(len(self.processes))
         self.processes[index].kill()
         self.processes[index] = self.start()
 
-    def said(self):
-        """{pid: {number, ...}} of processes that stand still."""
+    def told(self, command):
+        """{pid: line}: what everybody answers."""
         for process in self.processes:
-            process.tell(b"r")
-        result = {}
-        for process in self.processes:
-            line = process.line()
-            if line.startswith("unexpected") or process.popen.poll() is not None:
-                raise Disagreement(f"process {process.pid}: {line}")
-            result[process.pid] = {int(word.split(":")[1]) for word in line.split()}
+            process.tell(command)
+        result = {process.pid: process.line() for process in self.processes}
+        for pid, line in result.items():
+            if line.startswith("unexpected"):
+                raise Disagreement(f"process {pid}: {line}")
         return result
+
+    def said(self):
+        """{pid: {number, ...}}. All stand still before any reports, so nothing changes what one has said already."""
+        self.told(b"s")
+        return {pid: {int(word.split(":")[1]) for word in line.split()} for pid, line in self.told(b"r").items()}
 
     def kernel(self):
         """{pid: {number, ...}}: target QP handles in the emulated kernel."""
