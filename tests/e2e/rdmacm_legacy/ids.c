@@ -63,6 +63,18 @@ struct rdma_cm_id *ids_resolved(void)
 	return id;
 }
 
+struct rdma_addrinfo *ids_way(int qp_type)
+{
+	struct sockaddr_in own = address(1, 0);
+	struct rdma_addrinfo hints = { .ai_port_space = RDMA_PS_TCP, .ai_qp_type = qp_type }, *res;
+
+	hints.ai_src_addr = (struct sockaddr *)&own;
+	hints.ai_src_len = sizeof(own);
+	IS(rdma_getaddrinfo("10.200.0.1", "7471", &hints, &res), 0);
+	IS(res->ai_qp_type, qp_type);
+	return res;
+}
+
 struct ibv_xrc_domain *ids_domain(struct rdma_cm_id *id)
 {
 	struct ibv_xrc_domain *domain = ibv_open_xrc_domain(id->verbs, -1, O_CREAT);

@@ -15,6 +15,9 @@ struct rdma_cm_id *ids_bound(int device, int port);
 /** ids_resolved - an id of device 0 that knows the way to device 1. */
 struct rdma_cm_id *ids_resolved(void);
 
+/** ids_way - from device 1 to device 0, as rdma_create_ep wants it, with that type of QP. */
+struct rdma_addrinfo *ids_way(int qp_type);
+
 /** ids_event - waits for that event of the id's channel; it is acknowledged. Its id: for a request, the new one. */
 struct rdma_cm_id *ids_event(struct rdma_cm_id *id, enum rdma_cm_event_type want);
 

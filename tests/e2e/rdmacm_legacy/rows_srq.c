@@ -137,6 +137,32 @@ static void old_one_for_an_ordinary_qp(int variant)
 	IS(ibv_destroy_srq(srq), 0);
 }
 
+/* The type is the way's; librdmacm makes what it was told to make before there is a connection. */
+static void old_ones_in_create_ep(int variant)
+{
+	static const struct {
+		int type;
+		bool srq;
+	} table[] = { { IBV_QPT_RC, true }, { IBV_QPT_XRC, false }, { IBV_QPT_XRC, true } };
+	struct rdma_cm_id *made;
+	struct ibv_srq *srq;
+	struct ibv_cq *cq;
+
+	(void)variant;
+	set_up();
+	srq = old_srq(&cq);
+	for (unsigned i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct ibv_qp_init_attr attr = ids_xrc_attr(srq_id, domain);
+
+		attr.srq = table[i].srq ? srq : NULL;
+		errno = 0;
+		IS(rdma_create_ep(&made, ids_way(table[i].type), srq_id->pd, &attr), -1);
+		IS(errno, EINVAL);
+		HOLDS(attr.srq == (table[i].srq ? srq : NULL) && attr.xrc_domain == domain);
+	}
+	IS(ibv_destroy_srq(srq), 0);
+}
+
 /* That one is made past the symbols of libibverbs. */
 static void old_one_for_a_target_qp(int variant)
 {
@@ -154,6 +180,7 @@ static const struct row rows[] = {
 	{ "librdmacm's SRQ in an old domain receives from an old QP", of_librdmacm_in_an_old_domain },
 	{ "an old SRQ as the id's: receives, and ends with it", old_one_as_the_ids },
 	{ "an old SRQ for an RC QP: EINVAL", old_one_for_an_ordinary_qp },
+	{ "an old SRQ or an old XRC QP in rdma_create_ep: EINVAL", old_ones_in_create_ep },
 	{ "an old SRQ for an XRC_RECV QP: the driver gets its own", old_one_for_a_target_qp },
 };
 
