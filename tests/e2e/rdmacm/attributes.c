@@ -203,6 +203,23 @@ static void attributes_of_xrc(void)
 	attributes(IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, RTR_MASK, RTS_MASK | REQUESTER, RTR_MASK | RESPONDER, RTS_MASK);
 }
 
+/* Who answers no reads needs no right to them. */
+static void rights_without_reads(void)
+{
+	struct rdma_conn_param param = { .qp_num = ACTIVE_QP };
+	struct rdma_cm_event *event;
+	struct line line;
+
+	begin(&line, IBV_QPT_RC, IBV_QPT_RC);
+	NEED(!rdma_connect(line.active, &param));
+	check_init(line.active, IBV_ACCESS_REMOTE_WRITE);
+	event = next_event(line.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
+	line.passive = event->id;
+	rdma_ack_cm_event(event);
+	check_init(line.passive, IBV_ACCESS_REMOTE_WRITE);
+	end(&line);
+}
+
 static void types_must_fit(void)
 {
 	struct rdma_conn_param param = { 0 };
@@ -335,6 +352,7 @@ int main(void)
 {
 	attributes_of_rc();
 	attributes_of_xrc();
+	rights_without_reads();
 	types_must_fit();
 	established_by_a_message();
 	routes();

@@ -57,8 +57,6 @@ static void datagrams(void)
 	int mask;
 
 	begin(&line, true);
-	NEED(!rdma_init_qp_attr(line.active, &attr, &mask));
-	NEED(mask == (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) && attr.qkey == RDMA_UDP_QKEY);
 	ask_for_qp(&line);
 	NEED(!rdma_accept(line.passive, &param));
 	event = next_event(line.ground.channel, RDMA_CM_EVENT_ESTABLISHED);
@@ -67,6 +65,8 @@ static void datagrams(void)
 	NEED(event->param.ud.ah_attr.dlid == port.lid && event->param.ud.ah_attr.port_num == 1);
 	NEED(event->param.ud.private_data_len == 136 && !strcmp(event->param.ud.private_data, "here"));
 	rdma_ack_cm_event(event);
+	NEED(!rdma_init_qp_attr(line.active, &attr, &mask));
+	NEED(mask == (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) && attr.qkey == RDMA_UDP_QKEY);
 	end(&line);
 }
 

@@ -63,6 +63,22 @@ static int bind_shared(struct ground *ground)
 	return error;
 }
 
+/* Who listens shares no more, whatever it said before. */
+static int bind_beside_listener(struct ground *ground)
+{
+	struct rdma_cm_id *other = new_id(ground, RDMA_PS_TCP);
+	int yes = 1;
+	int error;
+
+	NEED(!rdma_set_option(ground->idle, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &yes, sizeof(yes)));
+	NEED(!rdma_set_option(other, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &yes, sizeof(yes)));
+	NEED(!rdma_bind_addr(ground->idle, address(HERE, PORT + 2)));
+	NEED(!rdma_listen(ground->idle, 1));
+	error = error_of(rdma_bind_addr(other, address(HERE, PORT + 2)));
+	rdma_destroy_id(other);
+	return error;
+}
+
 static int two_families(struct ground *ground)
 {
 	struct rdma_cm_id *other = new_id(ground, RDMA_PS_TCP);
@@ -184,6 +200,7 @@ const struct refusal refusals_of_ids[] = {
 	{ "bind to the same port of another port space", bind_other_port_space, 0 },
 	{ "bind to nobody's address", bind_nobodys, EADDRNOTAVAIL },
 	{ "listen on a port that is shared", bind_shared, EADDRINUSE },
+	{ "share the port of a listener", bind_beside_listener, EADDRINUSE },
 	{ "one port, two families", two_families, 0 },
 	{ "resolve an address of another family", resolve_other_family, EINVAL },
 	{ "resolve from nobody's address", resolve_from_nobodys, EADDRNOTAVAIL },

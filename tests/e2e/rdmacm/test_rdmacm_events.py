@@ -106,6 +106,16 @@ def test_nobody_listens(daemon, connector):
     assert lines(connector()) == [*RESOLVED, "REJECTED 8"]
 
 
+def test_wildcards_are_of_one_host(talk, connector):
+    """Two hosts may listen on the same port, and each is found by its own addresses."""
+    server = talk(["listen", "0.0.0.0", PORT], "mlx4_0")
+    assert server.stdout.readline() == "listening\n"
+    assert lines(connector()) == [*RESOLVED, "REJECTED 8"]
+    server = talk(["listen", "0.0.0.0", PORT, "reject"], "mlx4_1")
+    assert server.stdout.readline() == "listening\n"
+    assert lines(connector()) == [*RESOLVED, "REJECTED 28 go away"]
+
+
 def test_address_of_nobody(daemon, connector):
     assert lines(connector(address="10.200.77.1")) == [f"ADDR_ERROR {-errno.ETIMEDOUT}"]
 
@@ -199,7 +209,8 @@ def test_killed_at_any_moment(daemon, finish, need, softhca):
     fds, memory = daemon.costs()
     for _ in range(KILLS // 2):
         kill_one_of_two(daemon, finish, dice)
-    assert daemon.costs()[0] == fds
+    # Who has asked last may not be gone yet.
+    daemon.until(lambda now: now[0] <= fds, "descriptors given back", daemon.costs)
     # Sanitizers keep up to 256 MiB of what was freed.
     slack = 300 << 10 if re.search(rb"__[at]san_init", softhca.read_bytes()) else 2048
     assert daemon.costs()[1] <= memory + slack
