@@ -86,7 +86,8 @@ static bool decide_need(struct check *check)
 {
 	if (check->use.dialect == DIALECT_TRANSITIONAL) {
 		verdict(check, VERDICT_UNSUPPORTED, "it uses the interface of 2011 to 2014 that was never released (IBV_XRC_OPS); "
-						    "it must be ported to today's");
+						    "its sources compile for today's libibverbs with the pkg-config package "
+						    "xrc-compat-xsrq");
 		return true;
 	}
 	/* Of a static program only this is known: whether it contains a libibverbs at all. */
