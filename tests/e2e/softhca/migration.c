@@ -3,6 +3,7 @@
 #include "rig.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +26,14 @@ static void control(const char *words)
 	rig_need(!system(command), command);
 }
 
+static uint16_t second_lid(const struct host *host)
+{
+	struct ibv_port_attr port;
+
+	NEED(!ibv_query_port(host->ctx, 2, &port));
+	return port.lid;
+}
+
 static struct pair connect_pair(enum ibv_qp_type type)
 {
 	struct rig_link link = rig_link_to(0, 0);
@@ -32,29 +41,32 @@ static struct pair connect_pair(enum ibv_qp_type type)
 
 	link.timeout = 8;
 	for (int i = 0; i < 2; i++) {
-		struct ibv_port_attr port;
-
 		pair.host[i] = rig_host(i);
 		pair.qp[i] = rig_qp(pair.host[i], type, NULL);
-		NEED(!ibv_query_port(pair.host[i]->ctx, 2, &port));
-		pair.second[i] = port.lid;
+		pair.second[i] = second_lid(pair.host[i]);
 	}
 	rig_connect(pair.host[0], pair.qp[0], pair.host[1], pair.qp[1], link);
 	return pair;
 }
 
-static void disconnect(struct pair *pair)
+/* And all ports are up again. */
+static void free_hosts(struct pair *pair)
 {
-	for (int i = 0; i < 2; i++) {
-		NEED(!ibv_destroy_qp(pair->qp[i]));
+	for (int i = 0; i < 2; i++)
 		rig_free_host(pair->host[i]);
-	}
 	for (int port = 1; port <= 2; port++) {
 		char words[32];
 
 		snprintf(words, sizeof(words), "port mlx4_0 %d up", port);
 		control(words);
 	}
+}
+
+static void disconnect(struct pair *pair)
+{
+	for (int i = 0; i < 2; i++)
+		NEED(!ibv_destroy_qp(pair->qp[i]));
+	free_hosts(pair);
 }
 
 static int set_state(struct ibv_qp *qp, enum ibv_mig_state state)
@@ -227,6 +239,41 @@ static bool unreliable(void)
 	return true;
 }
 
+/* To an XRC target only ever something comes: it follows its sender. */
+static bool xrc(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 8 };
+	struct pair pair = { .host = { rig_host(0), rig_host(1) } };
+	struct ibv_xrcd *xrcd = rig_domain(pair.host[1], -1, O_CREAT);
+	struct ibv_srq *srq = rig_xrc_srq(pair.host[1], xrcd);
+
+	pair.qp[0] = rig_qp(pair.host[0], IBV_QPT_XRC_SEND, NULL);
+	pair.qp[1] = rig_target(pair.host[1], xrcd);
+	rig_connect(pair.host[0], pair.qp[0], pair.host[1], pair.qp[1], rig_link_to(0, 0));
+	NEED(!ibv_modify_qp(pair.qp[1], &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN));
+	for (int i = 0; i < 2; i++)
+		CHECK(!load(pair.qp[i], second_lid(pair.host[1 - i]), 2));
+	for (int sent = 0; sent < 2; sent++) {
+		struct ibv_send_wr wr;
+		struct ibv_sge sge;
+		struct ibv_wc wc;
+
+		CHECK(!rig_post_srq(pair.host[1], srq, 0, LENGTH, 1));
+		wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
+		wr.qp_type.xrc.remote_srqn = rig_srq_number(srq);
+		CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) && !wc.status);
+		CHECK(rig_poll(pair.host[1]->cq, &wc) && !wc.status);
+		CHECK(port_of(pair.qp[1]) == 1 + sent);
+		if (!sent)
+			control("port mlx4_0 1 down");
+	}
+	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && hears(pair.host[1], IBV_EVENT_PATH_MIG));
+	NEED(!ibv_destroy_qp(pair.qp[1]) && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
+	NEED(!ibv_destroy_qp(pair.qp[0]));
+	free_hosts(&pair);
+	return true;
+}
+
 /* Not armed, or nowhere to go: the retries run out, as ever. */
 static bool stays(void)
 {
@@ -301,7 +348,8 @@ int main(int argc, char **argv)
 		{ "a port goes down", port_down },	{ "on request", on_request },
 		{ "by the program, and back", by_the_program }, { "a request under way", under_way },
 		{ "an unreliable connection", unreliable }, { "who is not armed stays", stays },
-		{ "refusals", refusals },		{ "ports that disagree", ports_disagree },
+		{ "an XRC target", xrc },		{ "refusals", refusals },
+		{ "ports that disagree", ports_disagree },
 	};
 
 	NEED(getenv("SOFTHCA_TEST_COMMAND"));
