@@ -179,12 +179,13 @@ static struct dev *dev_new(void)
 }
 
 /* /dev/null is a character device whose ioctl() says ENOTTY, just like a kernel without the ioctl interface. */
-static int stand_in(const struct dev *dev, int flags)
+static int stand_in(struct dev *dev, int flags)
 {
 	int fd;
 
 	if (!dev->cm)
 		return real()->open("/dev/null", O_RDWR | (flags & O_CLOEXEC));
+	dev->uar = wire_move_high(dev->uar);
 	fd = fcntl(dev->uar, flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
 	if (fd >= 0 && flags & O_NONBLOCK)
 		fcntl(fd, F_SETFL, O_NONBLOCK);

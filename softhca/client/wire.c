@@ -14,7 +14,7 @@
 /* Out of the way of programs that count on low numbers, or close everything up to some small one. */
 #define HIGH_FD 700
 
-static int move_high(int fd)
+int wire_move_high(int fd)
 {
 	int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
 
@@ -42,7 +42,7 @@ int wire_connect(const char *directory)
 		real()->close(sock);
 		return -error;
 	}
-	return move_high(sock);
+	return wire_move_high(sock);
 }
 
 int wire_send(int sock, const void *data, size_t length, int fd)

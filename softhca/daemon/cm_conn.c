@@ -222,6 +222,9 @@ int cm_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 		return -EINVAL;
 	take_param(id, param);
 	enter(id, CM_REP_SENT);
+	/* Who has waited too long hears no answer any more. */
+	if (!peer)
+		return 0;
 	peer->remote_qpn = id->qpn;
 	peer->remote_psn = id->psn;
 	peer->responder_resources = id->initiator_depth;
@@ -291,6 +294,8 @@ static void tell_disconnected(struct cm_id *id, int status)
 static void ask_to_disconnect(struct cm_id *id)
 {
 	enter(id, CM_DREQ_SENT);
+	if (!id->peer)
+		return;
 	/* The peer may believe in the connection a little later than this side, and hears of its end all the same. */
 	enter(id->peer, CM_DREQ_RCVD);
 	tell_disconnected(id->peer, 0);
@@ -371,7 +376,8 @@ void cm_expired(struct timer *timer)
 		tell_disconnected(id, -ETIMEDOUT);
 		return;
 	}
-	if (id->peer)
+	/* Who has answered waits for nothing; who has not may still do so, in vain. */
+	if (id->peer && id->link == CM_REP_SENT)
 		id->peer->link = CM_OVER;
 	part(id);
 	id->link = CM_OVER;

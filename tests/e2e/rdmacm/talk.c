@@ -3,10 +3,10 @@
  * One side of connections over librdmacm that says everything it is told: a line for each event, with its status and what
  * the peer said with it.
  *
- * usage: talk listen ADDRESS PORT accept|reject|hold|deaf [BACKLOG]
+ * usage: talk listen ADDRESS PORT accept|late|reject|hold|deaf [BACKLOG]
  *        talk connect ADDRESS PORT [TEXT]
- * hold never answers, deaf does not even read. connect goes on until the connection has ended; the end of standard input
- * makes it disconnect.
+ * late accepts after 600 ms, hold never answers, deaf does not even read. connect goes on until the connection has
+ * ended; the end of standard input makes it disconnect.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -83,7 +83,9 @@ static void answer(struct rdma_cm_id *id, const char *how)
 {
 	struct rdma_conn_param param = { .private_data = "welcome", .private_data_len = sizeof("welcome") };
 
-	if (!strcmp(how, "accept")) {
+	if (!strcmp(how, "late"))
+		usleep(600000);
+	if (!strcmp(how, "accept") || !strcmp(how, "late")) {
 		make_qp(id);
 		if (rdma_accept(id, &param))
 			printf("rdma_accept: %s\n", strerror(errno));

@@ -137,6 +137,12 @@ class TestTimeouts:
         listen("hold")
         assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
 
+    def test_late_answer(self, listen, connector):
+        """Whom the answer was for has given up, so nothing comes back."""
+        server = listen("late")
+        assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
+        read_until(server, f"UNREACHABLE {-errno.ETIMEDOUT}")
+
     @pytest.mark.parametrize("device", ["mlx4_0", "mlx4_1"])
     def test_port_down(self, run, softhca, listen, connector, device):
         listen("accept")
