@@ -93,30 +93,3 @@ struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domai
 		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
 	};
 }
-
-static void modify_rcv_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, uint32_t qpn, enum ibv_qp_state state)
-{
-	struct ibv_qp_attr attr = { .qp_state = state };
-	int mask;
-
-	IS(rdma_init_qp_attr(id, &attr, &mask), 0);
-	IS(ibv_modify_xrc_rcv_qp(domain, qpn, &attr, mask), 0);
-}
-
-uint32_t ids_connect(struct rdma_cm_id *id, struct rdma_cm_id *listener, struct ibv_xrc_domain *domain)
-{
-	struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1, .retry_count = 7,
-					 .rnr_retry_count = 7 };
-	struct ibv_qp_init_attr attr = { .xrc_domain = domain };
-	struct rdma_cm_id *accepted;
-
-	IS(rdma_connect(id, &param), 0);
-	accepted = ids_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST);
-	IS(ibv_create_xrc_rcv_qp(&attr, &param.qp_num), 0);
-	modify_rcv_qp(accepted, domain, param.qp_num, IBV_QPS_INIT);
-	modify_rcv_qp(accepted, domain, param.qp_num, IBV_QPS_RTR);
-	param.srq = 1;
-	IS(rdma_accept(accepted, &param), 0);
-	ids_event(id, RDMA_CM_EVENT_ESTABLISHED);
-	return param.qp_num;
-}

@@ -7,15 +7,16 @@ import shutil
 
 import pytest
 
-# How many rows each group has, so that none is lost without anyone noticing.
-ROWS = {"qp": 5, "srq": 5}
+# How many rows each group has, so that none is lost without anyone noticing. The last has a program of its own.
+ROWS = {"qp": 5, "srq": 5, "twoway": 2}
 
 
 @pytest.fixture
 def program(run, softhca, xrc_compat, build_root, sanitizer_runtime):
     def _program(group, *settings):
-        path = build_root / "tests" / "e2e" / "rdmacm_legacy" / "rdmacm-legacy"
-        return run([softhca, "run", "--devices=2", *settings, "--", xrc_compat, "run", "--", path, group], timeout=150,
+        folder = build_root / "tests" / "e2e" / "rdmacm_legacy"
+        command = [folder / "rdmacm-two-way"] if group == "twoway" else [folder / "rdmacm-legacy", group]
+        return run([softhca, "run", "--devices=2", *settings, "--", xrc_compat, "run", "--", *command], timeout=150,
                    env={"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else None)
 
     return _program

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * An old program without receive QPs, as qperf and MVAPICH 1.x were, but connected by rdma_cm: both ends make an old XRC QP,
+ * the connection manager tells each the other's number, and both send.
+ */
+
+#include <poll.h>
+#include <string.h>
+
+#include "ids.h"
+
+#define LENGTH 24
+#define ROUNDS 3
+
+struct end {
+	struct rdma_cm_id *id;
+	struct ibv_xrc_domain *domain;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_srq *srq;
+	struct ibv_mr *mr;
+	char sent[LENGTH], received[LENGTH];
+};
+
+static struct end ends[2];
+
+static void make_end(struct end *end, struct rdma_cm_id *id)
+{
+	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_qp_init_attr attr;
+
+	end->id = id;
+	end->domain = ids_domain(id);
+	end->pd = ibv_alloc_pd(id->verbs);
+	HOLDS(end->pd);
+	attr = ids_xrc_attr(id, end->domain);
+	end->cq = attr.recv_cq;
+	IS(rdma_create_qp(id, end->pd, &attr), 0);
+	end->srq = ibv_create_xrc_srq(end->pd, end->domain, end->cq, &srq_attr);
+	HOLDS(end->srq);
+	end->mr = ibv_reg_mr(end->pd, end, sizeof(*end), IBV_ACCESS_LOCAL_WRITE);
+	HOLDS(end->mr);
+}
+
+static void connect_both(void)
+{
+	struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1, .retry_count = 7,
+					 .rnr_retry_count = 7 };
+	struct rdma_cm_id *listener = ids_bound(1, PORT);
+
+	IS(rdma_listen(listener, 1), 0);
+	make_end(&ends[0], ids_resolved());
+	IS(rdma_connect(ends[0].id, &param), 0);
+	make_end(&ends[1], ids_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST));
+	IS(rdma_accept(ends[1].id, &param), 0);
+	ids_event(ends[0].id, RDMA_CM_EVENT_ESTABLISHED);
+	ids_event(listener, RDMA_CM_EVENT_ESTABLISHED);
+}
+
+static void take(struct end *end, enum ibv_wc_opcode want)
+{
+	struct ibv_wc wc;
+	int polled = 0;
+
+	for (int tries = 0; !polled && tries < 20000; tries++) {
+		polled = ibv_poll_cq(end->cq, 1, &wc);
+		if (!polled)
+			poll(NULL, 0, 1);
+	}
+	IS(polled, 1);
+	IS(wc.status, IBV_WC_SUCCESS);
+	IS(wc.opcode, want);
+	IS(wc.qp_num, end->id->qp->qp_num);
+}
+
+static void send_from(struct end *from, struct end *to, int round)
+{
+	struct ibv_sge sent = { (uintptr_t)from->sent, LENGTH, from->mr->lkey };
+	struct ibv_sge received = { (uintptr_t)to->received, LENGTH, to->mr->lkey };
+	struct ibv_send_wr wr = { .sg_list = &sent, .num_sge = 1, .opcode = IBV_WR_SEND }, *bad;
+	struct ibv_recv_wr recv_wr = { .sg_list = &received, .num_sge = 1 }, *bad_recv;
+
+	memset(from->sent, 'a' + round, LENGTH);
+	IS(ibv_post_srq_recv(to->srq, &recv_wr, &bad_recv), 0);
+	wr.xrc_remote_srq_num = to->srq->xrc_srq_num;
+	IS(ibv_post_send(from->id->qp, &wr, &bad), 0);
+	take(from, IBV_WC_SEND);
+	take(to, IBV_WC_RECV);
+	HOLDS(!memcmp(from->sent, to->received, LENGTH));
+}
+
+static void take_down(struct end *end)
+{
+	rdma_destroy_qp(end->id);
+	IS(ibv_destroy_srq(end->srq), 0);
+	IS(ibv_destroy_cq(end->cq), 0);
+	IS(ibv_close_xrc_domain(end->domain), 0);
+}
+
+static void both_send(int variant)
+{
+	(void)variant;
+	connect_both();
+	for (int round = 0; round < ROUNDS; round++) {
+		send_from(&ends[0], &ends[1], round);
+		send_from(&ends[1], &ends[0], round);
+	}
+	IS(rdma_disconnect(ends[0].id), 0);
+	take_down(&ends[0]);
+	take_down(&ends[1]);
+}
+
+/* There it can be meant: such a QP receives. */
+static void receive_only(int variant)
+{
+	struct rdma_cm_id *id = ids_bound(1, 0);
+	struct ibv_qp_init_attr attr = ids_xrc_attr(id, ids_domain(id));
+
+	(void)variant;
+	attr.cap.max_send_wr = attr.cap.max_send_sge = 0;
+	IS(rdma_create_qp(id, ibv_alloc_pd(id->verbs), &attr), 0);
+	rdma_destroy_qp(id);
+}
+
+static const struct row rows[] = {
+	{ "both ends send on the QP that rdma_cm connected", both_send },
+	{ "a QP that only receives", receive_only },
+};
+
+GROUP(twoway);
+
+int main(void)
+{
+	return rows_run(&twoway_group, 0, "twoway");
+}
