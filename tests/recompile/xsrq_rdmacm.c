@@ -102,27 +102,56 @@ static void answer_look_up(void)
 	HOLDS(!rdma_destroy_id(lookup_id));
 }
 
-/* What is refused leaves the id with the SRQ that it has. */
-static void refusals(void)
+/* A device that is not the id's. */
+static struct ibv_pd *pd_elsewhere(void)
 {
 	struct ibv_context **list = rdma_get_devices(NULL);
-	struct ibv_srq *before = srq_id->srq;
-	struct ibv_srq_init_attr attr;
-	struct rdma_cm_id *unbound;
 	struct ibv_pd *pd;
 
 	HOLDS(list && list[0] && list[1]);
 	HOLDS(pd = ibv_alloc_pd(list[0] == srq_id->verbs ? list[1] : list[0]));
-	memset(&attr, 0, sizeof(attr));
-	attr.attr.max_wr = attr.attr.max_sge = 1;
-	HOLDS(rdma_create_srq(srq_id, NULL, &attr) == -1 && errno == EINVAL);	/* a second one */
-	HOLDS(srq_id->srq == before);
-	HOLDS(rdma_create_srq(conn_id, pd, &attr) == -1 && errno == EINVAL);	/* of another device */
-	HOLDS(!rdma_create_id(NULL, &unbound, NULL, RDMA_PS_TCP));
-	errno = 0;
-	HOLDS(rdma_create_srq(unbound, NULL, &attr) == -1 && errno == EINVAL);
-	HOLDS(!rdma_destroy_id(unbound) && !ibv_dealloc_pd(pd));
 	rdma_free_devices(list);
+	return pd;
+}
+
+static struct rdma_cm_id *unbound_id(void)
+{
+	struct rdma_cm_id *id;
+
+	HOLDS(!rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
+	return id;
+}
+
+/* What is refused leaves the id with the SRQ that it has. */
+static void refusals(void)
+{
+	struct ibv_pd *elsewhere = pd_elsewhere();
+	struct rdma_cm_id *unbound = unbound_id();
+	const struct {
+		const char *what;
+		struct rdma_cm_id *id;
+		struct ibv_pd *pd;
+		int error;
+	} table[] = {
+		{ "a second SRQ", srq_id, NULL, EINVAL },
+		{ "a second SRQ, with a PD", srq_id, srq_id->pd, EINVAL },
+		{ "a PD of another device", conn_id, elsewhere, EINVAL },
+		{ "an id without device", unbound, NULL, EINVAL },
+		{ "an id without device, with a PD", unbound, elsewhere, EINVAL },
+	};
+	struct ibv_srq_init_attr attr;
+	size_t i;
+
+	for (i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
+		struct ibv_srq *before = table[i].id->srq;
+
+		memset(&attr, 0, sizeof(attr));
+		attr.attr.max_wr = attr.attr.max_sge = 1;
+		errno = 0;
+		fail_unless(rdma_create_srq(table[i].id, table[i].pd, &attr) == -1 && errno == table[i].error, table[i].what);
+		fail_unless(table[i].id->srq == before, table[i].what);
+	}
+	HOLDS(!rdma_destroy_id(unbound) && !ibv_dealloc_pd(elsewhere));
 }
 
 /* An ordinary SRQ on an id is for the QP of that id. */
