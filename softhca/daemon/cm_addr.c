@@ -48,7 +48,8 @@ bool cm_addr_any(const union cm_address *address)
 	}
 }
 
-bool cm_addr_loopback(const union cm_address *address)
+/* This host; only IP has an address for that. */
+static bool loopback(const union cm_address *address)
 {
 	if (address->family == AF_INET)
 		return ntohl(address->in.sin_addr.s_addr) >> 24 == 127;
@@ -80,7 +81,7 @@ bool cm_addr_find(const struct cm_file *file, const union cm_address *address, s
 {
 	struct hca_machine *machine = file->machine;
 
-	if (cm_addr_loopback(address)) {
+	if (loopback(address)) {
 		*device = &machine->device[file->host < 0 ? 0 : file->host];
 		*port = 1;
 		return true;

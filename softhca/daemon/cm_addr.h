@@ -11,9 +11,6 @@ size_t cm_addr_size(const union cm_address *address);
 /* The address that means "all of mine". */
 bool cm_addr_any(const union cm_address *address);
 
-/* This host; only IP has one. */
-bool cm_addr_loopback(const union cm_address *address);
-
 /* Whose address it is. False when no port has it. */
 bool cm_addr_find(const struct cm_file *file, const union cm_address *address, struct hca_device **device, uint8_t *port);
 

@@ -5,7 +5,7 @@
 
 #include "cm.h"
 
-/* The reason of a reject that programs may give (and one that says nothing). */
+/* The usual reason of a reject: the program says so. */
 #define CM_REJ_CONSUMER 28
 
 /* All of them: -EINVAL when the id is in no state for that, or says more than the message has room for. */

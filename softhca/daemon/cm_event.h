@@ -5,8 +5,6 @@
 
 #include "cm.h"
 
-#include <rdma/rdma_user_cm.h>
-
 /* What happened, as <rdma/rdma_cma.h> counts it; that belongs to librdmacm. */
 enum cm_event_kind {
 	CM_EVENT_ADDR_RESOLVED,
