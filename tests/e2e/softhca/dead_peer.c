@@ -14,7 +14,7 @@
 
 #define LENGTH	 16384u
 #define DEPTH	 8
-#define BALLAST	 ((size_t)96 << 20) /* bytes that the kernel has to take back: the end of the process is not short */
+#define BALLAST	 ((size_t)64 << 20) /* bytes that the kernel has to take back: the end of the process is not short */
 #define PEER_FD	 3
 
 struct request {

@@ -7,7 +7,7 @@ import pathlib
 import pytest
 
 PROGRAM = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"]) / "softhca-dead-peer"
-ROUNDS = 6
+ROUNDS = 4
 
 REQUESTS = ["send", "send-without-a-byte", "send-to-no-buffer", "write", "write-with-immediate", "read", "compare-and-swap",
             "fetch-and-add", "xrc-send", "xrc-write"]
