@@ -24,10 +24,22 @@ void two_way_note_lookup(const char *name)
 		atomic_store_explicit(&looked_up, true, memory_order_relaxed);
 }
 
-static int inspect(const struct loaded *loaded, void *arg)
+static bool names_lookup(const char *name)
+{
+	return !strcmp(name, "dlsym") || !strcmp(name, "dlvsym");
+}
+
+static int inspect_references(const struct loaded *loaded, void *arg)
 {
 	(void)arg;
 	return loaded_refers(loaded, names_rcv_qp);
+}
+
+/* Who is going to look one up has its name. One that defines dlsym, as we do, hands the look-ups of others on. */
+static int inspect_literals(const struct loaded *loaded, void *arg)
+{
+	(void)arg;
+	return loaded_refers(loaded, names_lookup) && !loaded_symbol(loaded, "dlsym") && loaded_mentions(loaded, names_rcv_qp);
 }
 
 static bool refers_to_none(void)
@@ -38,7 +50,7 @@ static bool refers_to_none(void)
 	unsigned long long known = atomic_load_explicit(&cache, memory_order_relaxed);
 
 	if ((known & ~1ull) != generation) {
-		known = generation | !loaded_each(inspect, NULL);
+		known = generation | !(loaded_each(inspect_references, NULL) || loaded_each(inspect_literals, NULL));
 		atomic_store_explicit(&cache, known, memory_order_relaxed);
 	}
 	return known & 1;

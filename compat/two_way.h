@@ -15,8 +15,8 @@
 
 /**
  * two_way_program - whether an XRC QP of this program is to receive as well. XRC_COMPAT_TWO_WAY=on or off decides if set
- * (not in setuid programs); otherwise no object that is loaded now refers to a receive-QP function, and none was asked
- * for by dlsym.
+ * (not in setuid programs); otherwise no object that is loaded now refers to a receive-QP function, none was asked for by
+ * dlsym, and nobody who uses dlsym has the name of one, to ask for it later.
  * @receive_only: the QP in question cannot send (max_send_wr 0, qperf's xrc_bw server), so it can only be for receiving
  */
 bool two_way_program(bool receive_only);

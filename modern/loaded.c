@@ -88,6 +88,8 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *closure)
 		if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
 			continue;
 		loaded_read(info->dlpi_addr, (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr), &loaded);
+		loaded.segments = info->dlpi_phdr;
+		loaded.segment_count = info->dlpi_phnum;
 		return tour->visit(&loaded, tour->arg);
 	}
 	return 0;
@@ -209,6 +211,58 @@ bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name))
 			if (match(name_of(loaded, loaded->symbols[symbol_of(relocation->r_info)].st_name)))
 				return true;
 		}
+	}
+	return false;
+}
+
+/* Of a longer string nobody could be a verb's name. */
+#define VERB_SIZE_MAX 64
+
+/*
+ * The next string in [at, end) that begins with "ibv_", or the end of one. NULL: there is none. In plain C, for a sanitizer that the
+ * program has would not let memmem() read what is between the program's variables.
+ */
+__attribute__((no_sanitize("address", "thread", "undefined")))
+static const char *find_verb(const char *at, const char *end)
+{
+	static const char prefix[4] = "ibv_";
+	uint32_t wanted, found;
+
+	__builtin_memcpy(&wanted, prefix, sizeof(wanted));
+	for (; (size_t)(end - at) > sizeof(found); at++) {
+		__builtin_memcpy(&found, at, sizeof(found));
+		if (found != wanted)
+			continue;
+		for (size_t length = 0; length < VERB_SIZE_MAX && at + length < end; length++)
+			if (!at[length])
+				return at;
+	}
+	return NULL;
+}
+
+static bool segment_mentions(const struct loaded *loaded, const char *at, const char *end, bool (*match)(const char *name))
+{
+	const char *names_end = loaded->names + loaded->names_size;
+
+	while ((at = find_verb(at, end))) {
+		bool symbol = at >= loaded->names && at < names_end;
+
+		if (!symbol && match(at))
+			return true;
+		at = symbol ? names_end : at + 1;
+	}
+	return false;
+}
+
+bool loaded_mentions(const struct loaded *loaded, bool (*match)(const char *name))
+{
+	for (unsigned i = 0; i < loaded->segment_count; i++) {
+		const ElfW(Phdr) *segment = &loaded->segments[i];
+		const char *at = (const char *)(loaded->base + segment->p_vaddr);
+
+		if (segment->p_type == PT_LOAD && (segment->p_flags & (PF_R | PF_W)) == PF_R &&
+		    segment_mentions(loaded, at, at + segment->p_filesz, match))
+			return true;
 	}
 	return false;
 }

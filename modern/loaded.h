@@ -29,6 +29,8 @@ struct loaded {
 	const uint32_t *gnu_hash;
 	const uint32_t *hash;
 	struct loaded_relocations relocations[3];
+	const ElfW(Phdr) *segments;	/* NULL after loaded_read */
+	unsigned segment_count;
 };
 
 /** loaded_read - read the dynamic section of an object with this load address. */
@@ -45,6 +47,12 @@ void *loaded_symbol(const struct loaded *loaded, const char *name);
 
 /** loaded_refers - whether a relocation of the object asks for a name that match accepts. */
 bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name));
+
+/**
+ * loaded_mentions - whether a string in what the object cannot write is, or ends with, a verb's name that match accepts. The names of
+ * its symbols do not count.
+ */
+bool loaded_mentions(const struct loaded *loaded, bool (*match)(const char *name));
 
 /** loaded_soname - the object's SONAME, "" if it has none. */
 const char *loaded_soname(const struct loaded *loaded);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Creates one XRC QP, after whatever its words say: plugin=FILE loads a plugin, dlsym=NAME and dlvsym=NAME look a
- * function up in libibverbs. Compiled with REFERS_TO it refers to that function itself, without calling it.
+ * function up in libibverbs. Compiled with REFERS_TO it refers to that function itself, without calling it; with LATE it
+ * looks that one up when it has its QP; with SAYS it has that text in it.
  */
 
 #include <dlfcn.h>
@@ -51,6 +52,13 @@ int main(int argc, char **argv)
 		obey(argv[i]);
 	end_open(&end, 0, -1, false);
 	end_create_qp(&end, 16);
+#ifdef LATE
+	must(dlsym(libibverbs(), LATE));
+#endif
+#ifdef SAYS
+	if (argc > 100)
+		puts(SAYS);
+#endif
 	end_close(&end);
 	row_ok();
 	return 0;

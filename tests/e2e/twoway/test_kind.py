@@ -18,7 +18,9 @@ def qps_made(on_wire, program, trace):
         env = {"XRC_COMPAT_VERBOSE": "1"} if verbose else {}
         if setting is not None:
             env["XRC_COMPAT_TWO_WAY"] = setting
-        words = [word.replace("PLUGIN", str(program("libtwoway-plugin.so"))) for word in words]
+        plugins = {f"plugin={kind.upper()}": f"plugin={program(library)}"
+                   for kind, library in (("plugin", "libtwoway-plugin.so"), ("late", "libtwoway-late-plugin.so"))}
+        words = [plugins.get(word, word) for word in words]
         done = on_wire(name, *words, settings=[trace.setting], env=env)
         assert (done.returncode, done.stdout) == (0, "ok creates an XRC QP\n"), done.stderr
         return trace.commands()["CREATE_QP"], done.stderr
@@ -31,6 +33,10 @@ def qps_made(on_wire, program, trace):
     ("twoway-kind-create", [], ONE_WAY),
     ("twoway-kind-reg", [], ONE_WAY),
     ("twoway-kind-none", ["plugin=PLUGIN"], ONE_WAY),
+    ("twoway-kind-late-create", [], ONE_WAY),
+    ("twoway-kind-late-reg", [], ONE_WAY),
+    ("twoway-kind-none", ["plugin=LATE"], ONE_WAY),
+    ("twoway-kind-says", [], TWO_WAY),
     ("twoway-kind-none", ["dlsym=ibv_create_xrc_rcv_qp"], ONE_WAY),
     ("twoway-kind-none", ["dlsym=ibv_reg_xrc_rcv_qp"], ONE_WAY),
     ("twoway-kind-none", ["dlvsym=ibv_create_xrc_rcv_qp"], ONE_WAY),

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A plugin that will look a function of receive QPs up, when it is used. */
+
+#include <dlfcn.h>
+
+void *plugin_look(void *library);
+
+__attribute__((visibility("default"))) void *plugin_look(void *library)
+{
+	return dlsym(library, "ibv_reg_xrc_rcv_qp");
+}
