@@ -17,6 +17,7 @@ PROGRAMS = {
     "rdma_server": ("rdma_server -s {there}", "rdma_client -s {there}"),
     "rdma_xserver-rc": ("rdma_xserver -c r", "rdma_xclient -s {there} -c r"),
     "rdma_xserver-xrc": ("rdma_xserver -c x", "rdma_xclient -s {there} -c x"),
+    "rstream": ("rstream -b {there} -S 64 -C 100", "rstream -s {there} -S 64 -C 100"),
 }
 
 
