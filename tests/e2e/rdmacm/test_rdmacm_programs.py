@@ -57,6 +57,18 @@ def test_program_over_ipv6(daemon, finish, need, name):
     pair(daemon, finish, PROGRAMS[name], here="fd00::10.200.0.1", there="fd00::10.200.1.1")
 
 
+class TestTwoPorts:
+    @pytest.fixture
+    def settings(self):
+        return ["--ports=2", "--address=192.0.2.1"]
+
+    @pytest.mark.parametrize("name", ["rping", "udaddy"])
+    def test_program(self, daemon, finish, need, name):
+        """From the second port of one adapter to the second one of the other."""
+        need(name)
+        pair(daemon, finish, PROGRAMS[name], here="192.0.2.2", there="192.0.3.2")
+
+
 def test_the_traffic_goes_over_the_named_adapters(daemon, finish, need, run, softhca):
     """Each program's queue pairs are on its own host's adapter."""
     need("rping")
