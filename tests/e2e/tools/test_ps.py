@@ -99,11 +99,11 @@ def settings():
 
 
 @pytest.fixture
-def holder(tables, softhca, xrc_compat, build_root, tmp_path, settings):
+def holder(tables, softhca, xrc_compat, build_root, tmp_path, settings, sanitizer_runtime):
     domain = tmp_path / "domain"
     program = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
     held = Holder([softhca, "run", "--devices=1", *settings, "--", xrc_compat, "run", "--", program, domain, QPS],
-                  dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables)), domain)
+                  dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables), LD_PRELOAD=sanitizer_runtime), domain)
     yield held
     held.end()
 
