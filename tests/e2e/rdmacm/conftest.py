@@ -66,6 +66,8 @@ def daemon(run, softhca, settings, monkeypatch):
     assert done.returncode == 0, done.stderr
     monkeypatch.setenv("LD_PRELOAD", str(softhca.parent / "libsofthca.so"))
     yield Daemon(run, softhca)
+    # Nothing that is wrong with the preload may keep the daemon from its end.
+    monkeypatch.delenv("LD_PRELOAD")
     run([softhca, "stop"])
     subprocess.run(["rm", "-rf", path], check=True)
 
