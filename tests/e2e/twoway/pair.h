@@ -6,8 +6,8 @@
 #include "end.h"
 #include "row.h"
 
-extern const struct row state_rows[], error_rows[], event_rows[];
-extern const size_t state_rows_count, error_rows_count, event_rows_count;
+extern const struct row state_rows[], order_rows[], error_rows[], event_rows[];
+extern const size_t state_rows_count, order_rows_count, error_rows_count, event_rows_count;
 
 #define GROUP(name) \
 	const size_t name##_rows_count = sizeof(name##_rows) / sizeof(name##_rows[0])

@@ -55,6 +55,7 @@ static const struct {
 	const size_t *count;
 } groups[] = {
 	{ "state", state_rows, &state_rows_count },
+	{ "order", order_rows, &order_rows_count },
 	{ "error", error_rows, &error_rows_count },
 	{ "event", event_rows, &event_rows_count },
 };
@@ -64,6 +65,6 @@ int main(int argc, char **argv)
 	for (size_t i = 0; argc > 1 && i < sizeof(groups) / sizeof(groups[0]); i++)
 		if (!strcmp(groups[i].name, argv[1]))
 			return rows_run(groups[i].rows, *groups[i].count, argc > 2 ? argv[2] : NULL);
-	fprintf(stderr, "usage: %s state|error|event [PART_OF_NAME]\n", argv[0]);
+	fprintf(stderr, "usage: %s state|order|error|event [PART_OF_NAME]\n", argv[0]);
 	return 2;
 }

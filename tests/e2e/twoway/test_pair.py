@@ -3,7 +3,7 @@
 
 import pytest
 
-ROWS = {"state": 13, "error": 8, "event": 10}
+ROWS = {"state": 13, "order": 11, "error": 8, "event": 10}
 
 
 @pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
@@ -23,5 +23,6 @@ def test_rows(rows, group):
     rows(ROWS[group], "twoway-pair", group)
 
 
-def test_rows_on_a_kernel_that_removes_no_bits(rows):
-    rows(ROWS["state"], "twoway-pair", "state", settings=["--strict=on"])
+@pytest.mark.parametrize("group", ["state", "order"])
+def test_rows_on_a_kernel_that_removes_no_bits(rows, group):
+    rows(ROWS[group], "twoway-pair", group, settings=["--strict=on"])

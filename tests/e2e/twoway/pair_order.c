@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Every transition that there is, and those that there are not; what either half's error does to the whole (contract 5.3, 5.5, 5.9). */
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+/* From RESET by the way that leads there. */
+static void bring_to(struct end *end, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+
+	if (state == IBV_QPS_RESET)
+		return;
+	end_bring(end, state == IBV_QPS_SQD || state == IBV_QPS_ERR ? IBV_QPS_RTS : state);
+	if (state == IBV_QPS_SQD || state == IBV_QPS_ERR)
+		must_eq(ibv_modify_qp(end->qp, &attr, IBV_QP_STATE), 0);
+	must_eq(end_state(end), state);
+}
+
+static int to(struct end *end, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+
+	return ibv_modify_qp(end->qp, &attr, IBV_QP_STATE);
+}
+
+static void still_connects(struct end *a, struct end *b)
+{
+	must_eq(to(a, IBV_QPS_RESET), 0);
+	must_eq(to(b, IBV_QPS_RESET), 0);
+	ends_connect(a, b);
+	one_message(a, b);
+	one_message(b, a);
+	must_eq(to(a, IBV_QPS_RESET), 0);
+	must_eq(to(b, IBV_QPS_RESET), 0);
+}
+
+static const enum ibv_qp_state after_reset[] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_SQD, IBV_QPS_ERR };
+
+#define AFTER_RESET (sizeof(after_reset) / sizeof(after_reset[0]))
+
+static void each_to(enum ibv_qp_state state)
+{
+	struct end a, b;
+
+	ends_open(&a, &b);
+	for (size_t i = 0; i < AFTER_RESET; i++) {
+		bring_to(&a, after_reset[i]);
+		must_eq(to(&a, state), 0);
+		must_eq(end_state(&a), state);
+		still_connects(&a, &b);
+	}
+	end_close(&a);
+	end_close(&b);
+}
+
+static void each_to_reset(void)
+{
+	each_to(IBV_QPS_RESET);
+}
+
+static void each_to_err(void)
+{
+	each_to(IBV_QPS_ERR);
+}
+
+static const struct {
+	enum ibv_qp_state from, to;
+} forbidden[] = {
+	{ IBV_QPS_RESET, IBV_QPS_RTR }, { IBV_QPS_RESET, IBV_QPS_RTS }, { IBV_QPS_RESET, IBV_QPS_SQD },
+	{ IBV_QPS_RESET, IBV_QPS_ERR }, { IBV_QPS_INIT, IBV_QPS_RTS }, { IBV_QPS_INIT, IBV_QPS_SQD },
+	{ IBV_QPS_RTR, IBV_QPS_INIT }, { IBV_QPS_RTR, IBV_QPS_RTR }, { IBV_QPS_RTR, IBV_QPS_SQD },
+	{ IBV_QPS_RTS, IBV_QPS_INIT }, { IBV_QPS_RTS, IBV_QPS_RTR }, { IBV_QPS_SQD, IBV_QPS_INIT },
+	{ IBV_QPS_SQD, IBV_QPS_RTR }, { IBV_QPS_ERR, IBV_QPS_INIT }, { IBV_QPS_ERR, IBV_QPS_RTR },
+	{ IBV_QPS_ERR, IBV_QPS_RTS }, { IBV_QPS_ERR, IBV_QPS_SQD },
+};
+
+static void none_other(void)
+{
+	struct end a, b;
+
+	ends_open(&a, &b);
+	for (size_t i = 0; i < sizeof(forbidden) / sizeof(forbidden[0]); i++) {
+		bring_to(&a, forbidden[i].from);
+		errno = 0;
+		must_eq(end_modify(&a, forbidden[i].to), EINVAL);
+		must_eq(errno, EINVAL);
+		must_eq(end_state(&a), forbidden[i].from);
+		still_connects(&a, &b);
+	}
+	end_close(&a);
+	end_close(&b);
+}
+
+static void init_to_init(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .qp_access_flags = IBV_ACCESS_REMOTE_READ };
+	struct ibv_qp_init_attr init_attr;
+	struct end a, b;
+
+	ends_open(&a, &b);
+	bring_to(&a, IBV_QPS_INIT);
+	must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_ACCESS_FLAGS), 0);
+	must_eq(ibv_query_qp(a.qp, &attr, 0, &init_attr), 0);
+	must_eq(attr.qp_state, IBV_QPS_INIT);
+	must_eq(attr.qp_access_flags, IBV_ACCESS_REMOTE_READ);
+	must_eq(end_modify(&a, IBV_QPS_RTR), 0);
+	must_eq(end_modify(&a, IBV_QPS_RTS), 0);
+	end_bring(&b, IBV_QPS_RTS);
+	one_message(&a, &b);
+	one_message(&b, &a);
+}
+
+/* What is posted meanwhile waits; what comes in does not. */
+static void drained(void)
+{
+	struct end a, b;
+
+	ends_open(&a, &b);
+	ends_connect(&a, &b);
+	must_eq(to(&a, IBV_QPS_SQD), 0);
+	end_post_recv(&b, 1, 4096, 4096);
+	end_send(&a, IBV_WR_SEND, 0, 100);
+	end_quiet(&a);
+	end_quiet(&b);
+	end_post_recv(&a, 2, 4096, 4096);
+	end_send(&b, IBV_WR_SEND, 0, 100);
+	must_eq(end_poll(&b).status, IBV_WC_SUCCESS);
+	must_eq(end_poll(&a).wr_id, 2);
+	must_eq(to(&a, IBV_QPS_RTS), 0);
+	must_eq(end_poll(&a).status, IBV_WC_SUCCESS);
+	must_eq(end_poll(&b).wr_id, 1);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void changed_while_drained(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .timeout = 12, .retry_cnt = 5, .rnr_retry = 2, .min_rnr_timer = 9,
+				    .max_dest_rd_atomic = 2, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE };
+	struct ibv_qp_init_attr init_attr;
+	struct end a, b;
+
+	ends_open(&a, &b);
+	ends_connect(&a, &b);
+	must_eq(to(&a, IBV_QPS_SQD), 0);
+	must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+					   IBV_QP_MIN_RNR_TIMER | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS), 0);
+	must_eq(to(&a, IBV_QPS_RTS), 0);
+	memset(&attr, 0, sizeof(attr));
+	must_eq(ibv_query_qp(a.qp, &attr, 0, &init_attr), 0);
+	must_eq(attr.timeout, 12);
+	must_eq(attr.retry_cnt, 5);
+	must_eq(attr.rnr_retry, 2);
+	must_eq(attr.min_rnr_timer, 9);
+	must_eq(attr.max_dest_rd_atomic, 2);
+	must_eq(attr.qp_access_flags, IBV_ACCESS_REMOTE_WRITE);
+	one_message(&a, &b);
+	one_message(&b, &a);
+}
+
+/* ---- a half in ERR ---- */
+
+/* The half of @b that receives has failed, and @b knows nothing of it. */
+static void fail_receiving_half(struct end *a, struct end *b)
+{
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+
+	ends_open(a, b);
+	ends_connect(a, b);
+	wr = end_wr(a, &sge, IBV_WR_RDMA_WRITE, 0, 64);
+	wr.wr.rdma.rkey ^= 0x5500;
+	end_post(a, &wr);
+	must_eq(end_poll(a).status, IBV_WC_REM_ACCESS_ERR);
+}
+
+/* Nobody answers the half of @b that sends, and @b has not polled. */
+static void fail_sending_half(struct end *a, struct end *b)
+{
+	ends_open(a, b);
+	end_bring(a, IBV_QPS_INIT);
+	end_bring(b, IBV_QPS_RTS);
+	end_send(b, IBV_WR_SEND, 0, 8);
+	usleep(200000);
+}
+
+static void query_finds_out(void)
+{
+	struct end a, b;
+
+	fail_receiving_half(&a, &b);
+	must_eq(end_state(&b), IBV_QPS_ERR);
+	must_flush(&b);
+	still_connects(&a, &b);
+}
+
+static void modify_finds_out(void)
+{
+	struct end a, b;
+
+	fail_receiving_half(&a, &b);
+	must_eq(to(&b, IBV_QPS_SQD), EINVAL);
+	must_flush(&b);
+	must_eq(end_state(&b), IBV_QPS_ERR);
+}
+
+static void destroyed_in_error(void (*fail)(struct end *a, struct end *b))
+{
+	struct end a, b;
+
+	fail(&a, &b);
+	must_eq(ibv_destroy_qp(b.qp), 0);
+	end_no_event(&b, 20);
+	end_create_qp(&b, END_DEPTH);
+	a.peer = b.own;
+	b.peer = a.own;
+	must_eq(to(&a, IBV_QPS_RESET), 0);
+	/* What the old one had posted comes no more. */
+	end_quiet(&b);
+	ends_connect(&a, &b);
+	one_message(&a, &b);
+	one_message(&b, &a);
+	end_close(&a);
+	end_close(&b);
+}
+
+static void destroyed_with_receiving_half_in_error(void)
+{
+	destroyed_in_error(fail_receiving_half);
+}
+
+static void destroyed_with_sending_half_in_error(void)
+{
+	destroyed_in_error(fail_sending_half);
+}
+
+/* ---- queries ---- */
+
+static void every_field_in(struct end *end, enum ibv_qp_state state)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+	int routed = state >= IBV_QPS_RTR, sends = state >= IBV_QPS_RTS;
+
+	memset(&attr, 0x5a, sizeof(attr));
+	memset(&init_attr, 0x5a, sizeof(init_attr));
+	must_eq(ibv_query_qp(end->qp, &attr, IBV_QP_STATE, &init_attr), 0);
+	must_eq(attr.qp_state, state);
+	must_eq(attr.cur_qp_state, state);
+	must_eq(attr.qkey, 0);
+	must_eq(attr.port_num, 1);
+	must_eq(attr.pkey_index, 0);
+	must_eq(attr.qp_access_flags, END_ACCESS & ~IBV_ACCESS_LOCAL_WRITE);
+	must_eq(attr.dest_qp_num, routed ? end->peer.qp_num : 0);
+	must_eq(attr.rq_psn, routed ? end->peer.psn : 0);
+	must_eq(attr.path_mtu, routed ? IBV_MTU_1024 : 0);
+	must_eq(attr.ah_attr.dlid, routed ? end->peer.lid : 0);
+	must_eq(attr.max_dest_rd_atomic, routed ? 5 : 0);
+	must_eq(attr.min_rnr_timer, routed ? 12 : 0);
+	must_eq(attr.sq_psn, sends ? end->own.psn : 0);
+	must_eq(attr.timeout, sends ? 10 : 0);
+	must_eq(attr.retry_cnt, sends ? 3 : 0);
+	must_eq(attr.rnr_retry, sends ? 6 : 0);
+	must_eq(attr.max_rd_atomic, sends ? 3 : 0);
+	must_eq(attr.sq_draining, 0);
+	must_eq(attr.en_sqd_async_notify, 0);
+	must_eq(attr.alt_ah_attr.dlid, 0);
+	must_eq(attr.alt_timeout, 0);
+	must(attr.cap.max_send_wr >= END_DEPTH && attr.cap.max_send_sge >= 1 && !attr.cap.max_recv_wr && !attr.cap.max_recv_sge);
+	must(init_attr.qp_context == end && init_attr.send_cq == end->cq && init_attr.recv_cq == end->cq && !init_attr.srq);
+	must(init_attr.xrc_domain == end->domain && init_attr.qp_type == IBV_QPT_XRC && !init_attr.sq_sig_all);
+	must(!memcmp(&init_attr.cap, &attr.cap, sizeof(attr.cap)));
+}
+
+static void every_field(void)
+{
+	struct end a, b;
+
+	ends_open(&a, &b);
+	must_eq(end_state(&a), IBV_QPS_RESET);
+	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTS; state++) {
+		must_eq(end_modify(&a, state), 0);
+		every_field_in(&a, state);
+	}
+	must_eq(to(&a, IBV_QPS_SQD), 0);
+	every_field_in(&a, IBV_QPS_SQD);
+	end_close(&a);
+	end_close(&b);
+}
+
+const struct row order_rows[] = {
+	{ "5.9 from every state to RESET, and on from there", each_to_reset },
+	{ "5.9 from every state to ERR, and on by RESET", each_to_err },
+	{ "5.9 no other transition: EINVAL, and neither half has moved", none_other },
+	{ "5.9 INIT to INIT changes what it says, for both halves", init_to_init },
+	{ "5.9 SQD: what is posted waits, what comes in does not", drained },
+	{ "5.9 SQD to SQD changes attributes of either half", changed_while_drained },
+	{ "5.3 the receiving half in ERR: a query alone finds out", query_finds_out },
+	{ "5.3 the receiving half in ERR: modify finds out", modify_finds_out },
+	{ "5.3 destroyed with the receiving half in ERR and the event unread", destroyed_with_receiving_half_in_error },
+	{ "5.3 destroyed with the sending half in ERR and the completion unread", destroyed_with_sending_half_in_error },
+	{ "5.5 every field of a query, in each state", every_field },
+};
+
+GROUP(order);
