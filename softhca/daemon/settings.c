@@ -44,7 +44,7 @@ static const struct row rows[] = {
 	{ "trace", TEXT, AT(trace), 0, 0, "file to which every command is written, with its result" },
 };
 
-#define DEFAULT_ADDRESS (10u << 24 | 200u << 16 | 0u << 8 | 1u)
+#define DEFAULT_ADDRESS (198u << 24 | 18u << 16 | 0u << 8 | 1u)
 
 const struct settings settings_default = {
 	.devices = 2, .ports = 1, .xrc = true, .open_qp = true, .strict = false, .arena = true, .nap = 20,
@@ -111,7 +111,7 @@ static int take_address(uint32_t *target, const struct row *row, const char *val
 			return 0;
 		}
 	}
-	snprintf(why, size, "%s is the IPv4 address of a host, as 10.200.0.1, not '%s'", row->name, value);
+	snprintf(why, size, "%s is the IPv4 address of a host, as 198.18.0.1, not '%s'", row->name, value);
 	return -EINVAL;
 }
 

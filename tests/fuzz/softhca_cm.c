@@ -105,7 +105,7 @@ static uint16_t put_address(uint8_t *at)
 	if (which & 0x80)
 		return 0; /* the input's own */
 	if (which & 1)
-		in.sin_addr.s_addr = htonl(which & 2 ? INADDR_LOOPBACK : 0x0ac80001);
+		in.sin_addr.s_addr = htonl(which & 2 ? INADDR_LOOPBACK : 0xc6120001);
 	if (which & 4)
 		in6.sin6_addr = in6addr_loopback;
 	if (which & 8) {

@@ -41,7 +41,7 @@ static struct rdma_addrinfo *resolve(const char *port, int flags, enum ibv_qp_ty
 	hints.ai_flags = flags;
 	hints.ai_port_space = RDMA_PS_IB;
 	hints.ai_qp_type = (int)type;
-	HOLDS(!rdma_getaddrinfo("10.200.0.1", port, &hints, &res));
+	HOLDS(!rdma_getaddrinfo("198.18.0.1", port, &hints, &res));
 	return res;
 }
 

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define HERE  "10.200.0.1"
-#define THERE "10.200.1.1"
+#define HERE  "198.18.0.1"
+#define THERE "198.18.1.1"
 #define PORT  7100
 
 struct ground {

@@ -95,7 +95,7 @@ static int two_families(struct ground *ground)
 
 static int resolve_other_family(struct ground *ground)
 {
-	return error_of(rdma_resolve_addr(ground->bound, NULL, address6("fd00::10.200.1.1", PORT), 1000));
+	return error_of(rdma_resolve_addr(ground->bound, NULL, address6("fd00::198.18.1.1", PORT), 1000));
 }
 
 static int resolve_from_nobodys(struct ground *ground)
@@ -105,7 +105,7 @@ static int resolve_from_nobodys(struct ground *ground)
 
 static int resolve_nobody(struct ground *ground)
 {
-	NEED(!rdma_resolve_addr(ground->idle, NULL, address("10.200.99.1", PORT), 50));
+	NEED(!rdma_resolve_addr(ground->idle, NULL, address("198.18.99.1", PORT), 50));
 	return -take_event(ground, RDMA_CM_EVENT_ADDR_ERROR, NULL);
 }
 

@@ -14,7 +14,7 @@ import pytest
 
 TALK = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"]) / "rdmacm-talk"
 KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "60"))
-THERE, PORT = "10.200.1.1", 7000
+THERE, PORT = "198.18.1.1", 7000
 RESOLVED = ["ADDR_RESOLVED 0", "ROUTE_RESOLVED 0"]
 
 
@@ -117,7 +117,7 @@ def test_wildcards_are_of_one_host(talk, connector):
 
 
 def test_address_of_nobody(daemon, connector):
-    assert lines(connector(address="10.200.77.1")) == [f"ADDR_ERROR {-errno.ETIMEDOUT}"]
+    assert lines(connector(address="198.18.77.1")) == [f"ADDR_ERROR {-errno.ETIMEDOUT}"]
 
 
 def test_full_backlog(daemon, listen, connector):

@@ -16,14 +16,14 @@ def test_program(run, softhca, name):
 
 
 def test_the_daemons_end_wakes_up_who_waits(run, softhca, daemon, finish):
-    program = daemon.start([PROGRAMS / "rdmacm-talk", "listen", "10.200.1.1", 7000])
+    program = daemon.start([PROGRAMS / "rdmacm-talk", "listen", "198.18.1.1", 7000])
     assert program.stdout.readline() == "listening\n"
     assert run([softhca, "stop"]).returncode == 0
     assert finish(program) == (1, "rdma_get_cm_event: Input/output error\n")
 
 
 def test_commands_are_traced(run, softhca, daemon):
-    run([PROGRAMS / "rdmacm-talk", "connect", "10.200.1.1", 7000])
+    run([PROGRAMS / "rdmacm-talk", "connect", "198.18.1.1", 7000])
     lines = run([softhca, "ctl", "trace"]).stdout.splitlines()
     commands = [line.split(" ", 3)[3] for line in lines if line.startswith("rdma_cm pid ")]
     assert "RESOLVE_ADDR: ok" in commands and "CONNECT: ok" in commands

@@ -7,7 +7,7 @@ import os
 import pytest
 
 REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "3"))
-HERE, THERE = "10.200.0.1", "10.200.1.1"
+HERE, THERE = "198.18.0.1", "198.18.1.1"
 
 # server, client; {there} is the server's address, {here} the client's own.
 PROGRAMS = {
@@ -54,7 +54,7 @@ def test_program_within_a_host(daemon, finish, need, name):
 @pytest.mark.parametrize("name", ["rping", "rdma_server"])
 def test_program_over_ipv6(daemon, finish, need, name):
     need(PROGRAMS[name][0].split()[0])
-    pair(daemon, finish, PROGRAMS[name], here="fd00::10.200.0.1", there="fd00::10.200.1.1")
+    pair(daemon, finish, PROGRAMS[name], here="fd00::198.18.0.1", there="fd00::198.18.1.1")
 
 
 class TestTwoPorts:

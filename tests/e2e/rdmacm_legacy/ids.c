@@ -14,7 +14,7 @@ static struct sockaddr_in address(int device, int port)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
 
-	in.sin_addr.s_addr = htonl(10u << 24 | 200u << 16 | (uint32_t)device << 8 | 1);
+	in.sin_addr.s_addr = htonl(198u << 24 | 18u << 16 | (uint32_t)device << 8 | 1);
 	return in;
 }
 
@@ -70,7 +70,7 @@ struct rdma_addrinfo *ids_way(int qp_type)
 
 	hints.ai_src_addr = (struct sockaddr *)&own;
 	hints.ai_src_len = sizeof(own);
-	IS(rdma_getaddrinfo("10.200.0.1", "7471", &hints, &res), 0);
+	IS(rdma_getaddrinfo("198.18.0.1", "7471", &hints, &res), 0);
 	IS(res->ai_qp_type, qp_type);
 	return res;
 }

@@ -32,9 +32,9 @@ def test_rows(program, group, settings):
 
 
 # Server and client. They make their QPs by rdma_create_qp and rdma_create_ep, where the shim stands.
-TODAYS = [("rping -s -a 10.200.1.1 -C 3 -V", "rping -c -a 10.200.1.1 -C 3 -V"),
-          ("rdma_server -s 10.200.1.1", "rdma_client -s 10.200.1.1"),
-          ("rdma_xserver -c x", "rdma_xclient -s 10.200.1.1 -c x")]
+TODAYS = [("rping -s -a 198.18.1.1 -C 3 -V", "rping -c -a 198.18.1.1 -C 3 -V"),
+          ("rdma_server -s 198.18.1.1", "rdma_client -s 198.18.1.1"),
+          ("rdma_xserver -c x", "rdma_xclient -s 198.18.1.1 -c x")]
 
 # Nobody says when the server listens.
 BOTH = """SOFTHCA_HOST=mlx4_1 {server} & server=$!

@@ -27,7 +27,7 @@ static struct sockaddr_in address(int host, int port)
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
 	char text[32];
 
-	snprintf(text, sizeof(text), "10.200.%d.1", host);
+	snprintf(text, sizeof(text), "198.18.%d.1", host);
 	inet_pton(AF_INET, text, &in.sin_addr);
 	return in;
 }
