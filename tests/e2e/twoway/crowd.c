@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* All processes of a host create their two-way QPs at the same moment: each has to find neighbouring numbers. */
+/*
+ * All processes of a host create their two-way QPs at the same moment: each has to find neighbouring numbers. With arguments,
+ * while those programs run, which take numbers in between.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -72,36 +76,73 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A visible number and the next one are a pair's own, so the numbers are two apart at least. */
-static void check_numbers(void)
+/* A visible number and the next one are a pair's own, so the numbers are two apart at least; more if others met some in between. */
+static void check_numbers(bool disturbed)
 {
 	uint32_t *numbers = &shared->number[0][0];
+	uint32_t span;
 
 	row_begin("no number is anybody else's");
 	qsort(numbers, PROCESSES * PAIRS, sizeof(*numbers), ascending);
 	for (int i = 1; i < PROCESSES * PAIRS; i++)
 		must(numbers[i] - numbers[i - 1] >= 2);
 	must(numbers[0]);
+	span = numbers[PROCESSES * PAIRS - 1] - numbers[0];
+	must(!disturbed || span > 2 * PROCESSES * PAIRS);
 	row_ok();
 }
 
-int main(void)
+static pid_t start(char *program)
+{
+	char *const words[] = { program, NULL };
+	pid_t pid = fork();
+	int status;
+
+	if (!pid) {
+		execv(program, words);
+		_exit(127);
+	}
+	must(waitpid(pid, &status, WUNTRACED) == pid && WIFSTOPPED(status));
+	must(!kill(pid, SIGCONT));
+	return pid;
+}
+
+/* They are to be there still: one that has ended has disturbed nobody. */
+static void stop(pid_t pid)
+{
+	int status;
+
+	must(!kill(pid, SIGKILL));
+	must(waitpid(pid, &status, 0) == pid);
+	must(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+
+int main(int argc, char **argv)
 {
 	static char names[PROCESSES][32];
+	pid_t others[8], crowd[PROCESSES];
 	bool good = true;
 	int status;
+
+	row_begin("others");
+	must(argc - 1 <= 8);
+	for (int i = 1; i < argc; i++)
+		others[i - 1] = start(argv[i]);
 
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	must(shared != MAP_FAILED);
 	for (int i = 0; i < PROCESSES; i++) {
 		snprintf(names[i], sizeof(names[i]), "process %d", i);
 		row_begin(names[i]);
-		if (!fork())
+		crowd[i] = fork();
+		if (!crowd[i])
 			process(i);
 	}
-	while (wait(&status) > 0)
-		good &= !status;
+	for (int i = 0; i < PROCESSES; i++)
+		good &= waitpid(crowd[i], &status, 0) == crowd[i] && !status;
+	for (int i = 1; i < argc; i++)
+		stop(others[i - 1]);
 	if (good)
-		check_numbers();
+		check_numbers(argc > 1);
 	return good ? 0 : 1;
 }

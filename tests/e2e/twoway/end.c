@@ -88,7 +88,8 @@ void end_create_qp(struct end *end, uint32_t max_send_wr)
 	};
 
 	end->qp = ibv_create_qp(end->pd, &attr);
-	must(end->qp);
+	if (!end->qp)
+		row_fail(__FILE__, __LINE__, "ibv_create_qp: %s", strerrorname_np(errno));
 	end->own.qp_num = end->qp->qp_num;
 }
 

@@ -18,6 +18,23 @@ def test_eight_processes_create_fifty_each_at_once(rows):
     rows(9, "twoway-crowd")
 
 
+def test_others_take_numbers_in_between(rows, program):
+    """Pairs are found all the same, by trying again."""
+    rows(9, "twoway-crowd", *[program("twoway-disturber")] * 2)
+
+
+def test_no_neighbours_at_all(on_wire, program, trace):
+    """The device gives every other number to somebody else: after 64 attempts that is said, and nothing is left."""
+    through = ["sh", "-c", 'LD_PRELOAD="$0:$LD_PRELOAD" exec "$@"', program("libtwoway-gaps.so")]
+    done = on_wire("twoway-kind-none", settings=[trace.setting], env={"XRC_COMPAT_VERBOSE": "1"}, through=through)
+    assert done.returncode == 1
+    assert done.stdout.endswith(": ibv_create_qp: EAGAIN\n"), done.stdout
+    said = [line for line in done.stderr.splitlines() if "neighbouring" in line]
+    assert len(said) == 1 and "mlx4_0" in said[0], done.stderr
+    made = trace.commands()
+    assert made["CREATE_QP"] == 64 * 4 and made["DESTROY_QP"] == 64 * 2
+
+
 @pytest.fixture
 def wire(run, softhca, monkeypatch):
     """Emulated HCAs that outlive their programs: (what lives on them, as a function)."""
