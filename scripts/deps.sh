@@ -14,6 +14,7 @@ deps_table() {
 	all|meson|configures the build (brings Python 3)|meson|meson|meson
 	all|cmd:ninja|runs the build|ninja-build|ninja-build|ninja
 	all|pkg:libibverbs|headers of today's libibverbs, which the shim calls|libibverbs-dev|rdma-core-devel|rdma-core-devel
+	all|pkg:librdmacm|headers of today's librdmacm, beside which the shim works|librdmacm-dev|rdma-core-devel|rdma-core-devel
 	all|file:/etc/libibverbs.d/mlx4.driver|libmlx4, the driver that the emulated HCA is for|ibverbs-providers|libibverbs|libibverbs libmlx4-1
 	all|pkg:libelf|reads old programs (xrc-compat run, check)|libelf-dev|elfutils-libelf-devel|libelf-devel
 	all|pkg:libunwind|backtraces of legacy calls (xrc-compat trace)|libunwind-dev|libunwind-devel|libunwind-devel
@@ -21,7 +22,6 @@ deps_table() {
 	all|cmd:pytest-3|tests with several processes|python3-pytest|python3-pytest|python3-pytest
 	test|cmd:ibv_rc_pingpong|programs of rdma-core that must run on the emulated HCA|ibverbs-utils|libibverbs-utils|libibverbs-utils
 	test|cmd:rping|programs over librdmacm that must run on the emulated HCA|rdmacm-utils|librdmacm-utils|librdmacm-utils
-	test|pkg:librdmacm|tests of the emulated connection manager|librdmacm-dev|rdma-core-devel|rdma-core-devel
 	test|cmd:g++|the legacy headers must compile as C++ too|g++|gcc-c++|gcc-c++
 	test|cmd:strace|shows that programs without XRC are left alone|strace|strace|strace
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc
