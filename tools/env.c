@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* `xrc-compat env`: the lines to type so that the setting reaches every process of a parallel program, launcher by launcher. */
 #include "command.h"
+#include "include/loader_lib.h"
 #include "message.h"
 #include "paths.h"
 
@@ -9,7 +10,7 @@
 
 struct launcher {
 	const char *name;
-	const char *before; /* the line is before, path of the library, after */
+	const char *before; /* the line is before, setting, after */
 	const char *after;
 };
 
@@ -31,7 +32,9 @@ static int usage(int status)
 int command_env(int argc, char **argv)
 {
 	struct path_candidates candidates;
+	char setting[PATH_MAX];
 	const char *library;
+	const char *quote = "";
 
 	if (argc > 1)
 		return usage(!strcmp(argv[1], "--help") ? TOOL_EXIT_OK : TOOL_EXIT_REFUSED);
@@ -39,7 +42,12 @@ int command_env(int argc, char **argv)
 	library = paths_first(&candidates);
 	if (!library)
 		return refuse(TOOL_EXIT_REFUSED, "libxrc-compat.so.1 is not there; try: xrc-compat doctor");
+	/* Serves both word sizes; the shell has to leave $LIB to the loader. */
+	if (!loader_lib_setting(library, LOADER_LIB_OWN_BITS, setting, sizeof(setting))) {
+		library = setting;
+		quote = "'";
+	}
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
-		printf("# %s\n%s%s%s\n", launchers[i].name, launchers[i].before, library, launchers[i].after);
+		printf("# %s\n%s%s%s%s%s\n", launchers[i].name, launchers[i].before, quote, library, quote, launchers[i].after);
 	return TOOL_EXIT_OK;
 }

@@ -25,9 +25,9 @@ static void json_stack(struct json *json, const struct trace_record *record)
 
 		json_open(json, NULL, '{');
 		json_text(json, "module", frame->module);
-		json_number(json, "offset", (long)frame->offset);
+		json_number(json, "offset", (long long)frame->offset);
 		json_text(json, "symbol", frame->symbol);
-		json_number(json, "symbol_offset", (long)frame->symbol_offset);
+		json_number(json, "symbol_offset", (long long)frame->symbol_offset);
 		json_text(json, "line", source_line(frame->module, frame->offset));
 		json_close(json, '}');
 	}
@@ -66,8 +66,8 @@ void trace_json_call(struct json *json, const struct trace_record *record, const
 	trace_result(record, result, sizeof(result));
 	json_string(json, "result", result);
 	json_bool(json, "failed", trace_failed(record));
-	json_number(json, "start_ns", (long)record->start);
-	json_number(json, "duration_ns", (long)record->duration);
+	json_number(json, "start_ns", (long long)record->start);
+	json_number(json, "duration_ns", (long long)record->duration);
 	json_became(json, record);
 	json_number(json, "site", site->number);
 	json_stack(json, record);
@@ -80,9 +80,9 @@ static void json_site(struct json *json, const struct trace_site *site)
 	json_number(json, "site", site->number);
 	json_string(json, "function", trace_function(site->first.call));
 	json_string(json, "modern", trace_modern(site->first.call));
-	json_number(json, "calls", (long)site->calls);
-	json_number(json, "failures", (long)site->failures);
-	json_number(json, "duration_ns", (long)site->duration);
+	json_number(json, "calls", (long long)site->calls);
+	json_number(json, "failures", (long long)site->failures);
+	json_number(json, "duration_ns", (long long)site->duration);
 	json_stack(json, &site->first);
 	json_close(json, '}');
 }

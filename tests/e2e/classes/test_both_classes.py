@@ -57,6 +57,13 @@ def test_one_setting_for_both(launch, builds):
     assert len([line for line in lines if line.endswith("all right")]) == 2, done.stdout
 
 
+def test_lines_for_launchers_serve_both(run, prefix, builds):
+    lines = run([prefix / "bin" / "xrc-compat", "env"], env={"XRC_COMPAT_LIBRARY": ""}).stdout.splitlines()
+    shell = f"unset LD_PRELOAD; {lines[1]}; exec {prefix}/bin/softhca run -- sh -c '$0 --poll && $1 --poll' "
+    done = run(["sh", "-c", shell + " ".join(str(builds[bits] / CLIENTS / "openmpi") for bits in builds)], timeout=60)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
 @pytest.mark.parametrize("client", ["gasnet", "mvapich", "mvapich2", "mvapich2-dlopen", "portals4", "qperf"])
 def test_clients_of_32_bits_on_a_daemon_of_64(launch, builds, client, tmp_path):
     done = launch(builds[32] / CLIENTS / client, "--poll", TMPDIR=str(tmp_path), LEGACY_SECONDS="30")
