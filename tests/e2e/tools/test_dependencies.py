@@ -5,14 +5,15 @@ import shutil
 
 import pytest
 
-TOOLS = ("awk", "cat", "cut", "env", "mktemp", "rm", "sort", "tr")
+TOOLS = ("awk", "cat", "cut", "env", "grep", "mktemp", "rm", "sort", "tr")
 
 
 @pytest.fixture
 def machine(tmp_path, run, source_root):
-    """machine(purposes, missing, manager, uid, sudo, status) -> (result, calls): deps_ensure on a machine that is made up."""
+    """machine(purposes, missing, manager, uid, sudo, status, before, dpkg) -> (result, calls): deps_ensure on a machine that is made
+    up. before: what is called first; dpkg: what it prints, None where there is none."""
 
-    def _machine(purposes="all", missing=(), manager="apt-get", uid=0, sudo=True, status=0):
+    def _machine(purposes="all", missing=(), manager="apt-get", uid=0, sudo=True, status=0, before="true", dpkg=None):
         path = tmp_path / "bin"
         path.mkdir()
         calls = tmp_path / "calls"
@@ -22,13 +23,15 @@ def machine(tmp_path, run, source_root):
         fakes = {"id": f"echo {uid}", "sudo": f'echo "sudo $*" >>{calls}; [ "$1" != -n ] || shift; exec "$@"'}
         if not sudo:
             del fakes["sudo"]
+        if dpkg is not None:
+            fakes["dpkg"] = f'case $1 in --print*) echo "{dpkg}" ;; *) echo "dpkg $*" >>{calls} ;; esac'
         if manager:
             fakes[manager] = f'echo "{manager} $*" >>{calls}; echo "the output of {manager}"; exit {status}'
         for name, body in fakes.items():
             (path / name).write_text(f"#!/bin/sh\n{body}\n")
             (path / name).chmod(0o755)
         cases = "".join(f"{check}) return 1 ;; " for check in missing)
-        script = f". scripts/deps.sh; deps_have() {{ case $1 in {cases} *) return 0 ;; esac; }}; deps_ensure {purposes}"
+        script = f". scripts/deps.sh; deps_have() {{ case $1 in {cases} *) return 0 ;; esac; }}; {before} && deps_ensure {purposes}"
         result = run(["/bin/sh", "-uc", script], env={"PATH": str(path)}, cwd=source_root)
         return result, calls.read_text().splitlines()
 
@@ -68,6 +71,22 @@ def test_what_only_the_tests_need_is_not_installed_for_the_demo(machine):
 
 def test_tests_need_more(machine):
     assert machine("all test", missing=["cmd:mandoc"])[1][-1].endswith(" mandoc")
+
+
+MISSING_32 = "link32:libibverbs.so.1"
+
+
+def test_debian_is_told_of_i386_before_its_libraries_are_installed(machine):
+    result, calls = machine("i386", missing=[MISSING_32], before="deps_foreign_i386", dpkg="arm64")
+    assert result.returncode == 0 and "dpkg --remove-architecture i386" in result.stdout
+    assert calls[0] == "dpkg --add-architecture i386"
+    assert calls[1].endswith(" update") and calls[2].endswith(" install --no-install-recommends libibverbs1:i386")
+
+
+@pytest.mark.parametrize("missing, dpkg", [([], "arm64"), ([MISSING_32], "i386"), ([MISSING_32], None)])
+def test_no_architecture_is_added_where_there_is_no_need(machine, missing, dpkg):
+    _, calls = machine("i386", missing=missing, before="deps_foreign_i386", dpkg=dpkg)
+    assert not [call for call in calls if call.startswith("dpkg")]
 
 
 def test_without_root_sudo_is_used_and_never_asks_where_nobody_can_answer(machine):
