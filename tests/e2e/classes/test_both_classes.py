@@ -93,6 +93,12 @@ def test_missing_library_is_named(run, builds, tmp_path):
         assert "is a 32-bit i386 program, but this libxrc-compat is 64-bit x86-64" in done.stdout + done.stderr
 
 
+def test_trace_says_that_it_is_for_its_own(run, prefix, builds):
+    done = run([prefix / "bin" / "xrc-compat", "trace", "--", builds[32] / WORKER, "0", "/dev/null"],
+               env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": ""})
+    assert done.returncode == 125 and "traces 64-bit programs only" in done.stderr, done
+
+
 def test_a_daemon_of_32_bits_says_that_it_serves_only_its_own(run, builds):
     done = run([builds[32] / "softhca" / "softhca", "run", "--", builds[64] / WORKER, "0", "/dev/null"])
     assert done.returncode != 0
