@@ -3,11 +3,13 @@
 #ifndef TESTS_E2E_TWOWAY_EVENTS_H
 #define TESTS_E2E_TWOWAY_EVENTS_H
 
+#include <pthread.h>
+
 #include "end.h"
 #include "row.h"
 
-extern const struct row flagged_rows[], thread_rows[];
-extern const size_t flagged_rows_count, thread_rows_count;
+extern const struct row flagged_rows[], thread_rows[], cancel_rows[];
+extern const size_t flagged_rows_count, thread_rows_count, cancel_rows_count;
 
 #define GROUP(name) \
 	const size_t name##_rows_count = sizeof(name##_rows) / sizeof(name##_rows[0])
@@ -23,6 +25,20 @@ static inline uint32_t flagged(enum ibv_event_type type)
 {
 	return (uint32_t)type | 0x80000000u;
 }
+
+/* A thread that waits for one event; end is set by who starts it. */
+struct waiter {
+	struct end *end;
+	volatile int done;
+	int result, error;
+	struct ibv_async_event event;
+};
+
+/** events_get_once - the body of such a thread; its argument is the waiter. */
+void *events_get_once(void *arg);
+
+/** events_start - a thread. */
+pthread_t events_start(void *(*run)(void *), void *arg);
 
 /** seconds - on a clock that does not jump. */
 double seconds(void);

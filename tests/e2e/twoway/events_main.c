@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Async events as programs with receive QPs get, acknowledge and ignore them. */
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -24,6 +25,24 @@ uint64_t event_number(const struct ibv_async_event *event)
 	return number;
 }
 
+pthread_t events_start(void *(*run)(void *), void *arg)
+{
+	pthread_t thread;
+
+	must(!pthread_create(&thread, NULL, run, arg));
+	return thread;
+}
+
+void *events_get_once(void *arg)
+{
+	struct waiter *waiter = arg;
+
+	waiter->result = ibv_get_async_event(waiter->end->context, &waiter->event);
+	waiter->error = errno;
+	waiter->done = 1;
+	return NULL;
+}
+
 double seconds(void)
 {
 	struct timespec time;
@@ -40,6 +59,8 @@ int main(int argc, char **argv)
 		return rows_run(flagged_rows, flagged_rows_count, only);
 	if (argc > 1 && !strcmp(argv[1], "thread"))
 		return rows_run(thread_rows, thread_rows_count, only);
-	fprintf(stderr, "usage: %s flagged|thread [PART_OF_NAME]\n", argv[0]);
+	if (argc > 1 && !strcmp(argv[1], "cancel"))
+		return rows_run(cancel_rows, cancel_rows_count, only);
+	fprintf(stderr, "usage: %s flagged|thread|cancel [PART_OF_NAME]\n", argv[0]);
 	return 2;
 }

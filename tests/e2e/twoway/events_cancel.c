@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Threads that are cancelled in ibv_get_async_event, at any instruction, as those of both MVAPICHes. */
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "events.h"
+
+/* Events come all the time, from a process of its own, until it is killed. */
+static pid_t keep_injecting(uint32_t qp_num)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	row_inherit("");
+	/* Its last command may outlive it, and the QP. */
+	must(freopen("/dev/null", "w", stderr));
+	for (;;) {
+		inject(0, "path_mig", qp_num);
+		usleep(500);
+	}
+}
+
+static void end_injector(pid_t pid)
+{
+	must(!kill(pid, SIGKILL));
+	must(waitpid(pid, NULL, 0) == pid);
+}
+
+struct victim {
+	struct end *end;
+	int type;
+	int got;
+};
+
+static void *get_for_ever(void *arg)
+{
+	struct victim *victim = arg;
+
+	pthread_setcanceltype(victim->type, NULL);
+	for (;;) {
+		struct ibv_async_event event;
+
+		if (ibv_get_async_event(victim->end->context, &event))
+			continue;
+		__atomic_add_fetch(&victim->got, 1, __ATOMIC_RELAXED);
+		ibv_ack_async_event(&event);
+	}
+	return NULL;
+}
+
+struct creating {
+	struct end *end;
+	volatile int stop;
+};
+
+/* While a handle is opened events have to wait: who is being handed one is then for long inside. */
+static void *create_again_and_again(void *arg)
+{
+	struct creating *creating = arg;
+
+	while (!creating->stop)
+		must_eq(ibv_unreg_xrc_rcv_qp(creating->end->domain, receive_qp(creating->end)), 0);
+	return NULL;
+}
+
+static void cancel_many(int type, int times)
+{
+	struct victim victim = { .type = type };
+	pid_t injectors[3];
+	struct end end;
+	struct creating creating = { .end = &end };
+	pthread_t creator;
+	uint32_t qp_num;
+	void *result;
+
+	end_open(&end, 0, -1, false);
+	qp_num = receive_qp(&end);
+	victim.end = &end;
+	for (int i = 0; i < 3; i++)
+		injectors[i] = keep_injecting(qp_num);
+	creator = events_start(create_again_and_again, &creating);
+	srandom(20080204);
+	for (int i = 0; i < times; i++) {
+		pthread_t thread = events_start(get_for_ever, &victim);
+
+		usleep((unsigned)(random() % 5000));
+		must(!pthread_cancel(thread));
+		must(!pthread_join(thread, &result));
+		must(result == PTHREAD_CANCELED);
+	}
+	for (int i = 0; i < 3; i++)
+		end_injector(injectors[i]);
+	creating.stop = 1;
+	must(!pthread_join(creator, NULL));
+	must(victim.got > 0);
+	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
+	end_close(&end);
+}
+
+static void cancelled_asynchronously(void)
+{
+	cancel_many(PTHREAD_CANCEL_ASYNCHRONOUS, 200);
+}
+
+static void cancelled_at_its_points(void)
+{
+	cancel_many(PTHREAD_CANCEL_DEFERRED, 50);
+}
+
+/* Whoever comes after one that was cancelled gets what comes then. */
+static void next_one_gets_the_next(void)
+{
+	struct victim victim = { .type = PTHREAD_CANCEL_ASYNCHRONOUS };
+	struct ibv_async_event event;
+	struct end end;
+	uint32_t qp_num;
+
+	end_open(&end, 0, -1, false);
+	qp_num = receive_qp(&end);
+	victim.end = &end;
+	for (int i = 0; i < 10; i++) {
+		pthread_t thread = events_start(get_for_ever, &victim);
+
+		usleep(3000);
+		must(!pthread_cancel(thread));
+		must(!pthread_join(thread, NULL));
+		inject(0, "path_mig", qp_num);
+		event = end_event(&end);
+		must_eq(event_number(&event), qp_num);
+	}
+	must_eq(victim.got, 0);
+}
+
+/* Two that wait are cancelled, and a third that waits with them still gets what is its own (contract 1.4 and 5.8). */
+static void third_one_gets_its_event(void)
+{
+	struct end end;
+	struct waiter third = { .end = &end };
+	struct victim victim = { .end = &end, .type = PTHREAD_CANCEL_ASYNCHRONOUS };
+	pthread_t threads[3];
+	uint32_t qp_num;
+
+	end_open(&end, 0, -1, false);
+	qp_num = receive_qp(&end);
+	threads[0] = events_start(get_for_ever, &victim);
+	threads[1] = events_start(events_get_once, &third);
+	threads[2] = events_start(get_for_ever, &victim);
+	usleep(20000);
+	for (int i = 0; i < 3; i += 2) {
+		must(!pthread_cancel(threads[i]));
+		must(!pthread_join(threads[i], NULL));
+	}
+	must(!third.done);
+	inject(0, "path_mig", qp_num);
+	must(!pthread_join(threads[1], NULL));
+	must_eq(third.result, 0);
+	must_eq((uint32_t)third.event.event_type, flagged(IBV_EVENT_PATH_MIG));
+	must_eq(event_number(&third.event), qp_num);
+	must_eq(victim.got, 0);
+	ibv_ack_async_event(&third.event);
+	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
+	end_close(&end);
+}
+
+const struct row cancel_rows[] = {
+	{ "cancelled asynchronously 200 times while events arrive", cancelled_asynchronously },
+	{ "cancelled at its cancellation points while events arrive", cancelled_at_its_points },
+	{ "two are cancelled asynchronously, a third still gets its event", third_one_gets_its_event },
+	{ "after one that was cancelled the next gets the next event", next_one_gets_the_next },
+};
+
+GROUP(cancel);
