@@ -21,7 +21,7 @@ for try in $(seq 200); do
     grep -q ":$(printf %04X $port) 00000000.*0A" /proc/net/tcp /proc/net/tcp6 && break
     sleep 0.02
 done
-"$@" -d $cdev -p $port localhost; client=$?
+"$@" -d $cdev -p $port 127.0.0.1; client=$?
 wait $server; server=$?
 echo "server $server, client $client"
 [ $server = 0 ] && [ $client = 0 ] && eval "$after"
@@ -75,7 +75,7 @@ def test_several_clients_share_a_domain(run, softhca):
     port=$1
     ibv_xsrq_pingpong -d mlx4_0 -p $port -c 3 & server=$!
     sleep 0.5
-    for i in 1 2 3; do ibv_xsrq_pingpong -d mlx4_1 -p $port -c 3 localhost & clients="$clients $!"; done
+    for i in 1 2 3; do ibv_xsrq_pingpong -d mlx4_1 -p $port -c 3 127.0.0.1 & clients="$clients $!"; done
     for pid in $clients $server; do wait $pid || exit 1; done
     """
     done = run([softhca, "run", "--", "bash", "-c", script, "several", next(ports)], timeout=40)

@@ -42,7 +42,7 @@ def test_between_two_hosts(run, softhca, xrc_compat):
         port = probe.getsockname()[1]
     script = (f'"$0" selftest --listen --device mlx4_1 --port {port} & '
               f'for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.2; '
-              f'"$0" selftest --device mlx4_0 --connect localhost --port {port}; status=$?; '
+              f'"$0" selftest --device mlx4_0 --connect 127.0.0.1 --port {port}; status=$?; '
               f'[ $status = 125 ] || break; done; wait; exit $status')
     result = run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat], timeout=60)
     assert result.returncode == 0, result
@@ -50,7 +50,7 @@ def test_between_two_hosts(run, softhca, xrc_compat):
 
 
 def test_nobody_listens(run, xrc_compat):
-    result = run([xrc_compat, "selftest", "--softhca", "--connect", "localhost", "--port", "1"])
+    result = run([xrc_compat, "selftest", "--softhca", "--connect", "127.0.0.1", "--port", "1"])
     assert (result.returncode, result.stdout) == (125, "")
     assert "sender on the other host" in result.stderr
 
