@@ -25,6 +25,10 @@ deps_table() {
 	test|cmd:g++|the legacy headers must compile as C++ too|g++|gcc-c++|gcc-c++
 	test|cmd:strace|shows that programs without XRC are left alone|strace|strace|strace
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc
+	more|cmd:clang|builds and fuzzes with another compiler|clang libclang-rt-dev|clang compiler-rt|clang
+	more|cmd:ld.lld|links with another linker|lld|lld|lld
+	more|cmd:abidiff|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
+	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
 	address|sanitize:address|the address sanitizer|libc6-dev|libasan|libasan8
 	undefined|sanitize:undefined|the undefined behaviour sanitizer|libc6-dev|libubsan|libubsan1
 	thread|sanitize:thread|the thread sanitizer|libc6-dev|libtsan|libtsan2
