@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Completion events, CQs that are too small, CQs and memory that change. */
+#include "xrc_stage.h"
+
+#include <unistd.h>
+
+static bool one_event_per_arming(void)
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_cq *cq;
+	void *cq_context;
+
+	CHECK(!ibv_req_notify_cq(s.one->cq, 0));
+	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	CHECK(rig_readable(s.one->channel->fd, 1000) && !ibv_get_cq_event(s.one->channel, &cq, &cq_context));
+	CHECK(cq == s.one->cq && !rig_readable(s.one->channel->fd, 10));
+	CHECK(!ibv_req_notify_cq(cq, 0) && !rig_readable(s.one->channel->fd, 10));
+	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && rig_readable(s.one->channel->fd, 1000));
+	CHECK(!ibv_get_cq_event(s.one->channel, &cq, &cq_context));
+	ibv_ack_cq_events(cq, 2);
+	return true;
+}
+
+static bool solicited_only(void)
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(s.sender, &sge, IBV_WR_SEND, 0, 64);
+	struct ibv_wc wc;
+
+	CHECK(!ibv_req_notify_cq(s.one->cq, 1));
+	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && !rig_readable(s.one->channel->fd, 10));
+	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
+	wr.send_flags |= IBV_SEND_SOLICITED;
+	CHECK(!rig_post_srq(s.one, s.srq1, 0, 64, 1) && !rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc));
+	CHECK(rig_readable(s.one->channel->fd, 1000));
+	return true;
+}
+
+static bool armed_too_late_still_fires(void)
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(s.sender, &sge, IBV_WR_SEND, 0, 64);
+	struct ibv_wc wc;
+
+	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
+	CHECK(!rig_post_srq(s.one, s.srq1, 0, 64, 1) && !rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc));
+	/* The completion is there, the program has not polled it: arming now must not sleep for ever. */
+	CHECK(!ibv_req_notify_cq(s.one->cq, 0) && rig_readable(s.one->channel->fd, 1000));
+	return true;
+}
+
+static bool state_soon(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	for (int i = 0; i < 1000; i++) {
+		if (!ibv_query_qp(qp, &attr, IBV_QP_STATE, &init) && attr.qp_state == state)
+			return true;
+		usleep(1000);
+	}
+	return false;
+}
+
+static bool cq_overrun(void)
+{
+	struct host *a = rig_host(0);
+	struct ibv_cq *small = ibv_create_cq(a->ctx, 1, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = {
+		.send_cq = small, .recv_cq = a->cq, .qp_type = IBV_QPT_UC,
+		.cap = { .max_send_wr = 16, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+	struct ibv_qp *qp = ibv_create_qp(a->pd, &init);
+	struct rig_link link = rig_link_to(1, a->lid);
+	struct ibv_async_event event;
+	struct ibv_sge sge;
+
+	CHECK(small && qp && !rig_init(qp, &link) && !rig_rtr(qp, &link) && !rig_rts(qp, &link));
+	for (int i = 0; i < small->cqe + 2; i++) {
+		struct ibv_send_wr wr = rig_wr(a, &sge, IBV_WR_SEND, 0, 1);
+
+		CHECK(!rig_post(qp, &wr));
+	}
+	CHECK(rig_async(a->ctx, &event) && event.event_type == IBV_EVENT_CQ_ERR && event.element.cq == small);
+	ibv_ack_async_event(&event);
+	/* A QP that cannot report any more has failed. */
+	CHECK(state_soon(qp, IBV_QPS_ERR));
+	CHECK(!ibv_destroy_qp(qp) && !ibv_destroy_cq(small));
+	rig_free_host(a);
+	return true;
+}
+
+/* The CQ of an XRC SRQ: the target lives on for the other SRQs until somebody sends to this one. */
+static bool cq_overrun_of_an_srq(void)
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_cq *cq = s.one->cq, *small = ibv_create_cq(s.one->ctx, 1, NULL, NULL, 0);
+	struct ibv_async_event event;
+	struct ibv_srq *srq;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	s.one->cq = small;
+	srq = xrc_srq(s.one, s.xrcd1);
+	s.one->cq = cq;
+	CHECK(srq && xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && xrc_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
+	for (int i = 0; i < small->cqe + 3; i++) {
+		struct ibv_send_wr wr = rig_wr(s.sender, &sge, IBV_WR_SEND, 0, 8);
+
+		wr.qp_type.xrc.remote_srqn = xrc_srq_number(srq);
+		CHECK(!rig_post_srq(s.one, srq, 0, 8, 1) && !rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc));
+		CHECK(wc.status == (i < small->cqe + 2 ? IBV_WC_SUCCESS : IBV_WC_REM_OP_ERR));
+		if (i == small->cqe + 1) {
+			CHECK(rig_async(s.one->ctx, &event) && event.event_type == IBV_EVENT_CQ_ERR);
+			CHECK(event.element.cq == small);
+			ibv_ack_async_event(&event);
+			CHECK(state_soon(s.target, IBV_QPS_RTR));
+		}
+	}
+	return state_soon(s.target, IBV_QPS_ERR);
+}
+
+static bool cq_resize_keeps_completions(void)
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	for (uint64_t round = 0; round < 40; round++) {
+		for (uint64_t i = 0; i < 3; i++) {
+			struct ibv_send_wr wr = rig_wr(s.sender, &sge, IBV_WR_SEND, 0, 8);
+
+			wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
+			CHECK(!rig_post_srq(s.one, s.srq1, 0, 8, 10 * round + i) && !rig_post(s.send, &wr));
+			CHECK(rig_poll(s.sender->cq, &wc) && !wc.status);
+		}
+		CHECK(!ibv_resize_cq(s.one->cq, round & 1 ? 60 : 6));
+		for (uint64_t i = 0; i < 3; i++)
+			CHECK(rig_poll(s.one->cq, &wc) && !wc.status && wc.wr_id == 10 * round + i);
+	}
+	return true;
+}
+
+static bool reregistered_memory(void)
+{
+	struct host *a = rig_host(0);
+	uint32_t old = a->mr->lkey;
+
+	CHECK(!ibv_rereg_mr(a->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE));
+	CHECK(a->mr->lkey != old && a->mr->lkey == a->mr->rkey);
+	rig_free_host(a);
+	return true;
+}
+
+static const struct rig_case cases[] = {
+	{ "one_event_per_arming", one_event_per_arming },
+	{ "solicited_only", solicited_only },
+	{ "armed_too_late_still_fires", armed_too_late_still_fires },
+	{ "cq_overrun", cq_overrun },
+	{ "cq_overrun_of_an_srq", cq_overrun_of_an_srq },
+	{ "cq_resize_keeps_completions", cq_resize_keeps_completions },
+	{ "reregistered_memory", reregistered_memory },
+};
+
+int main(int argc, char **argv)
+{
+	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
