@@ -83,19 +83,10 @@ static uint8_t opposite(uint8_t qp_type)
 /* The passive side's id of the connection. */
 static struct cm_id *make_child(struct cm_id *id, struct cm_id *listener)
 {
-	int error;
-	struct cm_id *child = cm_id_new(listener->file, listener->ps, opposite(id->qp_type), &error);
+	struct cm_id *child = cm_id_new_child(id, listener, opposite(id->qp_type));
 
 	if (!child)
 		return NULL;
-	child->state = CM_CONNECT;
-	child->device = id->dst_device;
-	child->port = id->dst_port;
-	child->dst_device = id->device;
-	child->dst_port = id->port;
-	child->src = id->dst;
-	child->dst = id->src;
-	child->peer = id;
 	child->remote_qpn = id->qpn;
 	child->remote_psn = id->psn;
 	/* What one side initiates the other one answers. */

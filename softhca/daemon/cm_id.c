@@ -48,6 +48,24 @@ struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int 
 	return id;
 }
 
+struct cm_id *cm_id_new_child(struct cm_id *id, const struct cm_id *listener, uint8_t qp_type)
+{
+	int error;
+	struct cm_id *child = cm_id_new(listener->file, listener->ps, qp_type, &error);
+
+	if (!child)
+		return NULL;
+	child->state = CM_CONNECT;
+	child->device = id->dst_device;
+	child->port = id->dst_port;
+	child->dst_device = id->device;
+	child->dst_port = id->port;
+	child->src = id->dst;
+	child->dst = id->src;
+	child->peer = id;
+	return child;
+}
+
 void cm_id_destroy(struct cm_id *id)
 {
 	struct hca_machine *machine = id->file->machine;

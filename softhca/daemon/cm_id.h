@@ -8,6 +8,9 @@
 /* NULL with *error = -ENOMEM when there are too many. */
 struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *error);
 
+/* The listener's id for a request that comes from id: the same connection as seen from there. NULL: too many. */
+struct cm_id *cm_id_new_child(struct cm_id *id, const struct cm_id *listener, uint8_t qp_type);
+
 /* Tells the peer, and ends everything that belongs to the id: connection requests that nobody has fetched, too. */
 void cm_id_destroy(struct cm_id *id);
 

@@ -58,20 +58,11 @@ static void answer(struct cm_id *id, enum cm_event_kind kind, int status, const 
 
 static struct cm_id *make_child(struct cm_id *id, struct cm_id *listener)
 {
-	int error;
-	struct cm_id *child = cm_id_new(listener->file, listener->ps, IBV_QPT_UD, &error);
+	struct cm_id *child = cm_id_new_child(id, listener, IBV_QPT_UD);
 
 	if (!child)
 		return NULL;
-	child->state = CM_CONNECT;
 	child->link = CM_SIDR_RCVD;
-	child->device = id->dst_device;
-	child->port = id->dst_port;
-	child->dst_device = id->device;
-	child->dst_port = id->port;
-	child->src = id->dst;
-	child->dst = id->src;
-	child->peer = id;
 	id->peer = child;
 	return child;
 }
