@@ -256,9 +256,9 @@ int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 
 /*
  * Asked whether it was the last, at the price of some system calls: a registrant that was killed a moment ago must not
- * keep the QP. The last may be the owner itself, who unregistered, carried the QP for others and
- * registered again. Unknown to the table is what went with its owner and whose number was given out anew: that
- * registration ends here all the same, or the domain could never be closed.
+ * keep the QP. The last may be the owner itself, who unregistered, carried the QP for others and registered again.
+ * Unknown to the table is what went with its owner and whose number was given out anew: that registration ends here all
+ * the same, or the domain could never be closed.
  */
 static int unregister_by_table(struct core *core, uint32_t qp_num)
 {
