@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* One table and its file. */
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include <compat/regtab/file.h>
+
+#include "actor.h"
+#include "table.h"
+
+struct regtab_key table_key;
+char table_path[256];
+
+int table_setup(void **state)
+{
+	char name[REGTAB_NAME_SIZE];
+
+	(void)state;
+	table_key = actor_key(1);
+	regtab_file_name(&table_key, name);
+	snprintf(table_path, sizeof(table_path), "%s/%s", actor_dir(), name);
+	return actor_files(actor_dir()) ? -1 : 0;
+}
+
+int table_teardown(void **state)
+{
+	(void)state;
+	unlink(table_path);
+	rmdir(table_path);
+	return actor_files(actor_dir()) ? -1 : 0;
+}
+
+int table_open(struct regtab **tab, struct regtab_error *why)
+{
+	return regtab_open(&table_key, actor_dir(), tab, why);
+}
