@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The xrc-compat command: finds the subcommand in one table and hands over. */
-#include "command.h"
-#include "message.h"
+#include "tools/common/command.h"
+#include "tools/common/message.h"
 #include "tools_config.h"
 
 #include <stdio.h>

@@ -82,7 +82,7 @@ def test_every_command_and_option_is_documented(run, xrc_compat):
 
 
 def test_every_exit_status_is_documented(source_root):
-    headers = (source_root / "tools" / "command.h").read_text() + (source_root / "tools" / "check.h").read_text()
+    headers = (source_root / "tools" / "common" / "command.h").read_text() + (source_root / "tools" / "check" / "check.h").read_text()
     statuses = re.findall(r"(?:TOOL_EXIT|VERDICT)_\w+ = (\d+)", headers)
     assert "125" in statuses and "6" in statuses
     page = text_of("xrc-compat.1")

@@ -272,7 +272,7 @@ def test_every_golden_file_belongs_to_a_case():
 
 
 def test_every_verdict_has_a_case(source_root):
-    header = (source_root / "tools" / "check.h").read_text()
+    header = (source_root / "tools" / "check" / "check.h").read_text()
     verdicts = set(range(header.count("\tVERDICT_")))
     assert {json.loads(path.read_text())["exit_status"] for path in GOLDEN.glob("*.json")} == verdicts
 

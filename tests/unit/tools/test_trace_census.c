@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The census of traced calls: what counts as one place, and what is left in the end. */
-#include <tools/trace_census.h>
+#include <tools/trace/trace_census.h>
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* A trace for people and as a document. */
-#include "source_line.h"
-#include "text.h"
-#include "trace_decode.h"
 #include "trace_print.h"
+#include "source_line.h"
+#include "tools/common/text.h"
+#include "trace_decode.h"
 
 #include <stdio.h>
 #include <string.h>

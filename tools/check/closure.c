@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Walks DT_NEEDED breadth first, as the loader does, without loading anything. */
 #include "closure.h"
-#include "command.h"
-#include "message.h"
+#include "tools/common/command.h"
+#include "tools/common/message.h"
 
 #include <dirent.h>
 #include <errno.h>

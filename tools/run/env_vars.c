@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* `xrc-compat env-vars`: the table of include/xrc_compat_env.h for people and for the test of the man page. */
-#include "command.h"
 #include "include/xrc_compat_env.h"
+#include "tools/common/command.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 /* The one table of the columns of `xrc-compat ps`. */
 #include "ps_columns.h"
 #include "qp_state.h"
-#include "text.h"
+#include "tools/common/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Asks for the states of receive QPs in a process of its own: the kernel, through libibverbs, or their owners. */
-#include "aside.h"
+#include "qp_state.h"
 #include "domain_path.h"
 #include "qp_owner.h"
-#include "qp_state.h"
+#include "tools/common/aside.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Lists RDMA devices through libibverbs, which is loaded in a process of its own only. */
-#include "aside.h"
 #include "devices.h"
+#include "aside.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* `xrc-compat run`: sets LD_PRELOAD and execs, after having made sure that the preload will take effect. */
-#include "command.h"
-#include "elf_info.h"
 #include "include/loader_lib.h"
-#include "message.h"
-#include "paths.h"
-#include "program.h"
 #include "quirks.h"
+#include "tools/common/command.h"
+#include "tools/common/elf_info.h"
+#include "tools/common/message.h"
+#include "tools/common/paths.h"
+#include "tools/common/program.h"
 
 #include <errno.h>
 #include <stdbool.h>

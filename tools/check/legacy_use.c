@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Finds the legacy XRC functions among imports, and their names among the strings of programs that use dlsym(). */
 #include "legacy_use.h"
-#include "command.h"
-#include "message.h"
+#include "tools/common/command.h"
+#include "tools/common/message.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* `xrc-compat doctor`: looks at this machine in the order in which things are needed and says what is wrong with each. */
-#include "command.h"
-#include "devices.h"
-#include "elf_info.h"
-#include "library_search.h"
-#include "message.h"
-#include "paths.h"
+#include "tools/common/command.h"
+#include "tools/common/devices.h"
+#include "tools/common/elf_info.h"
+#include "tools/common/library_search.h"
+#include "tools/common/message.h"
+#include "tools/common/paths.h"
 
 #include "include/xrc_compat_env.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The report of `xrc-compat check`, for people and as JSON. Both say the same. */
 #include "check.h"
-#include "json.h"
+#include "tools/common/json.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,9 +3,9 @@
  * `xrc-compat selftest`: the whole legacy exchange on a device of this machine. What plays it is a program of its own,
  * an old one like those that this is all for; here it is only started, as `xrc-compat run` starts any other.
  */
-#include "command.h"
-#include "message.h"
-#include "paths.h"
+#include "tools/common/command.h"
+#include "tools/common/message.h"
+#include "tools/common/paths.h"
 
 #include <stdbool.h>
 #include <stdio.h>

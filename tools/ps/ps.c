@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* `xrc-compat ps`: who is registered with which receive QP, from the tables in shared memory. */
-#include "command.h"
 #include "domain_path.h"
-#include "json.h"
-#include "message.h"
-#include "paths.h"
 #include "ps_columns.h"
 #include "qp_state.h"
+#include "tools/common/command.h"
+#include "tools/common/json.h"
+#include "tools/common/message.h"
+#include "tools/common/paths.h"
 
 #include <errno.h>
 #include <getopt.h>

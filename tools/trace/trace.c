@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* `xrc-compat trace`: runs a program as `run` does, with a library in front of the shim that tells of every legacy call. */
-#include "command.h"
-#include "message.h"
-#include "text.h"
+#include "tools/common/command.h"
+#include "tools/common/message.h"
+#include "tools/common/text.h"
 #include "trace_decode.h"
 #include "trace_print.h"
 

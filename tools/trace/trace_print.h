@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_TRACE_PRINT_H
 #define XRC_COMPAT_TOOLS_TRACE_PRINT_H
 
-#include "json.h"
+#include "tools/common/json.h"
 #include "trace_census.h"
 
 #include <stdio.h>

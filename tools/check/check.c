@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* `xrc-compat check`: will this program run, what would it take, and which command does it. Nothing of the program is executed. */
 #include "check.h"
-#include "command.h"
-#include "message.h"
-#include "paths.h"
+#include "tools/common/command.h"
+#include "tools/common/message.h"
+#include "tools/common/paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>

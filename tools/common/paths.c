@@ -3,7 +3,7 @@
 #include "paths.h"
 #include "elf_info.h"
 #include "include/loader_lib.h"
-#include "tools_config.h"
+#include "tools/tools_config.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -130,7 +130,7 @@ void paths_tracer(struct path_candidates *candidates)
 
 	candidates->count = 0;
 	own_prefix(prefix, sizeof(prefix), 0);
-	add(candidates, prefix, "trace/libxrc-trace.so");
+	add(candidates, prefix, "trace/library/libxrc-trace.so");
 	own_prefix(prefix, sizeof(prefix), 1);
 	add(candidates, prefix, TOOLS_LIBDIR_FROM_PREFIX "/libxrc-trace.so");
 	add(candidates, TOOLS_LIBDIR, "libxrc-trace.so");

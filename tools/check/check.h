@@ -3,9 +3,9 @@
 #ifndef XRC_COMPAT_TOOLS_CHECK_H
 #define XRC_COMPAT_TOOLS_CHECK_H
 
-#include "devices.h"
 #include "legacy_use.h"
-#include "program.h"
+#include "tools/common/devices.h"
+#include "tools/common/program.h"
 
 /* The value is the exit status of `xrc-compat check`. */
 enum check_verdict {

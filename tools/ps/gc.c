@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* `xrc-compat gc`: removes the registration tables that no process has open any more. */
-#include "command.h"
-#include "message.h"
-#include "paths.h"
+#include "tools/common/command.h"
+#include "tools/common/message.h"
+#include "tools/common/paths.h"
 
 #include <compat/regtab/regtab.h>
 

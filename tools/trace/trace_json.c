@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* A trace for scripts. */
 #include "source_line.h"
-#include "text.h"
+#include "tools/common/text.h"
 #include "trace_decode.h"
 #include "trace_print.h"
 

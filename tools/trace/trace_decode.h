@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_TRACE_DECODE_H
 #define XRC_COMPAT_TOOLS_TRACE_DECODE_H
 
-#include "trace/record.h"
+#include "library/record.h"
 
 #include <stdbool.h>
 #include <stddef.h>
