@@ -60,6 +60,7 @@ FINE = {
     "softhca/daemon/a.c": SPDX_C + "void f(void)\n{\n" + "\tx();\n" * 78 + "}\n",
     "run": f"#!/bin/sh\n# {rules.LICENCE}\n",
     "COPYING": "text of others\n",
+    ".git": "gitdir: of a second worktree\n",
     "build/generated.c": "int x; /* not ours to judge */\n",
 }
 
