@@ -4,7 +4,9 @@
 #include <errno.h>
 
 #include "modern.h"
+#include "opened.h"
 #include "table.h"
+#include "tgt_qp.h"
 
 /* ibv_query_qp refuses mask bits from here on; the kernel has never looked at the mask at all (contract 2.3). */
 #define QUERY_MASK_KNOWN (IBV_QP_RATE_LIMIT - 1)
@@ -23,6 +25,10 @@ int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ib
 
 int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
+	unsigned detours;
+
+	if (tgt_qp_opened(qp, &detours))
+		return modern_status(opened_modify(qp, detours, attr, mask));
 	return modern_status(modern_table.modify_qp(qp, attr, mask));
 }
 
@@ -33,5 +39,9 @@ int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struc
 
 int modern_destroy_qp(struct ibv_qp *qp)
 {
+	unsigned detours;
+
+	if (tgt_qp_opened(qp, &detours))
+		return modern_status(opened_destroy(qp, detours));
 	return modern_status(modern_table.destroy_qp(qp));
 }

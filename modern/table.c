@@ -37,6 +37,29 @@ static const struct {
 #undef X
 };
 
+static const struct {
+	const char *name;
+	size_t offset;
+} commands[] = {
+#define X(name, ret, params, args) { "ibv_" #name, offsetof(struct modern_table, name) },
+	MODERN_COMMANDS(X)
+#undef X
+};
+
+static void put(size_t offset, void *function)
+{
+	memcpy((char *)&modern_table + offset, &function, sizeof(function));
+}
+
+/* By their plain names: the node is that of libibverbs' release. */
+static void look_up_commands(void *library)
+{
+	loader_dlsym_fn dlsym_real = loader_dlsym();
+
+	for (size_t i = 0; dlsym_real && i < sizeof(commands) / sizeof(commands[0]); i++)
+		put(commands[i].offset, dlsym_real(library, commands[i].name));
+}
+
 static void note_path(void)
 {
 	Dl_info info;
@@ -79,8 +102,9 @@ static void load(void)
 			missing = functions[i].name;
 			return;
 		}
-		memcpy((char *)&modern_table + functions[i].offset, &function, sizeof(function));
+		put(functions[i].offset, function);
 	}
+	look_up_commands(library);
 	note_path();
 	let_trace_wrap(dlvsym_real);
 	load_status = 0;

@@ -28,6 +28,15 @@
 #define MODERN_PROCEDURES(X)											\
 	X(ack_async_event, void, (struct ibv_async_event *event), (event))
 
+/*
+ * For providers, in a node that changes with each release, with a signature that has not changed since 2005. NULL where
+ * libibverbs has none. Only opened.c calls them.
+ */
+#define MODERN_COMMANDS(X)											\
+	X(cmd_destroy_qp, int, (struct ibv_qp *qp), (qp))							\
+	X(cmd_modify_qp, int, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, void *command,		\
+			      size_t size), (qp, attr, mask, command, size))
+
 /* Inline in <infiniband/verbs.h>: calls of the provider through the context. Defined in inline.c. */
 #define MODERN_INLINES(X)											\
 	X(open_xrcd, struct ibv_xrcd *, (struct ibv_context *context, struct ibv_xrcd_init_attr *attr),		\
@@ -44,6 +53,7 @@ struct modern_table {
 #define X(name, ret, params, args) ret(*name) params;
 	MODERN_FUNCTIONS(X)
 	MODERN_PROCEDURES(X)
+	MODERN_COMMANDS(X)
 	MODERN_INLINES(X)
 #undef X
 };

@@ -1,25 +1,48 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Target QPs of today: XRC_RECV QPs created with ibv_create_qp_ex and shared with ibv_open_qp. */
 
-#include "modern.h"
-#include "table.h"
+#include <errno.h>
 
-/* Their addresses are the qp_context of our handles; no application can have them by accident. */
-static char marks[MODERN_TGT_PAIRED + 1];
+#include "modern.h"
+#include "opened.h"
+#include "table.h"
+#include "tgt_qp.h"
+
+/*
+ * Their addresses are the qp_context of our handles; no application can have them by accident. Row 0 is for handles that
+ * were created, the others for opened ones: by the detours that these need.
+ */
+static char marks[1 + OPENED_DETOURS][MODERN_TGT_PAIRED + 1];
+
+static const char *mark_of(const struct ibv_qp *qp)
+{
+	const char *mark = qp->qp_context;
+
+	return mark >= marks[0] && mark < marks[1 + OPENED_DETOURS] ? mark : NULL;
+}
 
 enum modern_tgt_use modern_tgt_use(const struct ibv_qp *qp)
 {
-	for (int use = MODERN_TGT_REGISTERED; use <= MODERN_TGT_PAIRED; use++)
-		if (qp->qp_context == &marks[use])
-			return (enum modern_tgt_use)use;
-	return MODERN_TGT_NONE;
+	const char *mark = mark_of(qp);
+
+	return mark ? (enum modern_tgt_use)((mark - marks[0]) % (MODERN_TGT_PAIRED + 1)) : MODERN_TGT_NONE;
+}
+
+bool tgt_qp_opened(const struct ibv_qp *qp, unsigned *detours)
+{
+	const char *mark = mark_of(qp);
+
+	if (!mark || mark < marks[1])
+		return false;
+	*detours = (unsigned)((mark - marks[1]) / (MODERN_TGT_PAIRED + 1));
+	return true;
 }
 
 int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enum modern_tgt_use use,
 			 struct ibv_qp **qp)
 {
 	struct ibv_qp_init_attr_ex attr = {
-		.qp_context = &marks[use],
+		.qp_context = &marks[0][use],
 		.qp_type = IBV_QPT_XRC_RECV,
 		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
 		.xrcd = xrcd,
@@ -32,21 +55,50 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enu
 	return 0;
 }
 
+/* Kernels before 5.0 say ENOSYS for a command that the device does not have. */
+static int open_status(void)
+{
+	int err = modern_null_status();
+
+	return err == -ENOSYS ? -EOPNOTSUPP : err;
+}
+
 int modern_open_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use,
 		       struct ibv_qp **qp)
 {
+	unsigned detours = opened_detours(context);
 	struct ibv_qp_open_attr attr = {
 		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_CONTEXT |
 			     IBV_QP_OPEN_ATTR_TYPE,
 		.qp_num = qp_num,
 		.xrcd = xrcd,
-		.qp_context = &marks[use],
+		.qp_context = &marks[1 + detours][use],
 		.qp_type = IBV_QPT_XRC_RECV,
 	};
-	struct ibv_qp *opened = modern_table.open_qp(context, &attr);
+	struct ibv_qp *opened;
 
+	if (!opened_endable(detours))
+		return -EOPNOTSUPP;
+	errno = 0;
+	opened = modern_table.open_qp(context, &attr);
 	if (!opened)
-		return modern_null_status();
+		return open_status();
 	*qp = opened;
+	return 0;
+}
+
+/* Numbers have 24 bits (InfiniBand Architecture Specification 9.2.5). */
+#define NO_QP_NUM 0xffffffffu
+
+int modern_shares_tgt_qps(struct ibv_context *context, struct ibv_xrcd *xrcd, bool *shares)
+{
+	struct ibv_qp *qp;
+	int err = modern_open_tgt_qp(context, xrcd, NO_QP_NUM, MODERN_TGT_TRANSIENT, &qp);
+
+	if (!err)
+		return modern_destroy_qp(qp), -EIO;
+	if (err != -EINVAL && err != -EOPNOTSUPP)
+		return err;
+	*shares = err == -EINVAL;
 	return 0;
 }

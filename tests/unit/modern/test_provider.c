@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What a provider's file name tells, and which releases have which fault. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include <modern/provider.h>
+
+static void a_file_name_tells_driver_and_release(void **state)
+{
+	static const struct {
+		const char *path, *driver;
+		unsigned release;
+	} rows[] = {
+		{ "/usr/lib/x86_64-linux-gnu/libmlx5.so.1.24.44.0", "mlx5", 44 },
+		{ "/usr/lib64/libmlx4.so.1.0.28.0", "mlx4", 28 },
+		{ "libmlx5.so.1.25.58.0", "mlx5", 58 },
+		{ "/lib/libibverbs/libmlx5-rdmav34.so", "mlx5", 0 },
+		{ "/lib/libibverbs/libhns-rdmav34.so", "hns", 0 },
+		{ "libmlx5.so.1", "mlx5", 0 },
+		{ "/opt/mlx5", "", 0 },
+		{ "", "", 0 },
+		{ "libwith-a-name-that-is-long.so.1.2.3.4", "with", 0 },
+		{ "libnamethatismuchtoolong.so.1.2.3.4", "", 0 },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct provider provider = provider_of_file(rows[i].path);
+
+		assert_string_equal(provider.driver, rows[i].driver);
+		assert_int_equal(provider.release, rows[i].release);
+	}
+}
+
+static bool has(const char *driver, unsigned release, enum provider_fault_id id)
+{
+	struct provider provider = { .release = release };
+
+	strcpy(provider.driver, driver);
+	return provider_has(&provider, id);
+}
+
+static void a_detour_is_taken_exactly_where_it_is_needed(void **state)
+{
+	(void)state;
+	assert_false(has("mlx5", 28, PROVIDER_MLX5_DESTROY_OPENED));
+	assert_false(has("mlx5", 39, PROVIDER_MLX5_DESTROY_OPENED));
+	assert_true(has("mlx5", 40, PROVIDER_MLX5_DESTROY_OPENED));
+	assert_true(has("mlx5", 64, PROVIDER_MLX5_DESTROY_OPENED));
+	assert_true(has("mlx5", 28, PROVIDER_MLX5_RESET_OPENED));
+	assert_true(has("mlx5", 64, PROVIDER_MLX5_RESET_OPENED));
+	assert_true(has("mlx5", 0, PROVIDER_MLX5_DESTROY_OPENED));
+	for (int id = 0; id < PROVIDER_FAULTS; id++) {
+		assert_false(has("mlx4", 44, (enum provider_fault_id)id));
+		assert_false(has("hns", 0, (enum provider_fault_id)id));
+		assert_false(has("", 0, (enum provider_fault_id)id));
+	}
+}
+
+static void every_fault_says_what_it_is(void **state)
+{
+	(void)state;
+	for (int id = 0; id < PROVIDER_FAULTS; id++) {
+		assert_non_null(provider_faults[id].name);
+		assert_non_null(provider_faults[id].what);
+		assert_non_null(provider_faults[id].detour);
+		assert_true(provider_faults[id].since > 0);
+	}
+}
+
+static void a_function_leads_to_the_file_it_is_in(void **state)
+{
+	struct provider provider;
+
+	(void)state;
+	provider = provider_of_function((const void *)malloc);
+	assert_string_equal(provider.driver, "c");
+	provider = provider_of_function(NULL);
+	assert_string_equal(provider.driver, "");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_file_name_tells_driver_and_release),
+		cmocka_unit_test(a_detour_is_taken_exactly_where_it_is_needed),
+		cmocka_unit_test(every_fault_says_what_it_is),
+		cmocka_unit_test(a_function_leads_to_the_file_it_is_in),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
