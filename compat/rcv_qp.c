@@ -101,20 +101,19 @@ int rcv_qp_open_handle(const struct domain *domain, uint32_t qp_num, enum modern
 	return err;
 }
 
-/* Whether the kernel shares target QPs of this device: asked once, of the first one made. */
-static enum roster_kind find_kind(struct domain *domain, uint32_t qp_num)
+/* Whether the kernel shares target QPs of this device: asked before the first is made. Two threads get one answer. */
+static int find_kind(struct domain *domain)
 {
 	struct roster *roster = &domain->core->roster;
-	struct ibv_qp *second;
+	bool shares;
 	int err;
 
-	if (roster->kind == ROSTER_UNKNOWN) {
-		err = rcv_qp_open_handle(domain, qp_num, MODERN_TGT_TRANSIENT, &second);
-		if (!err)
-			modern_destroy_qp(second);
-		roster->kind = err == -EOPNOTSUPP ? ROSTER_OWNER : ROSTER_KERNEL;
-	}
-	return roster->kind;
+	if (__atomic_load_n(&roster->kind, __ATOMIC_RELAXED) != ROSTER_UNKNOWN)
+		return 0;
+	err = modern_shares_tgt_qps(domain->legacy.context, domain->xrcd, &shares);
+	if (!err)
+		__atomic_store_n(&roster->kind, shares ? ROSTER_KERNEL : ROSTER_OWNER, __ATOMIC_RELAXED);
+	return err;
 }
 
 /* A registration under the number of a QP just made is with one that went with its owner. Lock held. */
@@ -130,8 +129,10 @@ static int create_in(struct domain *domain, uint32_t *qp_num)
 {
 	struct rcv_qp *rcv_qp;
 	struct ibv_qp *qp;
-	int err = modern_create_tgt_qp(domain->legacy.context, domain->xrcd, MODERN_TGT_REGISTERED, &qp);
+	int err = find_kind(domain);
 
+	if (!err)
+		err = modern_create_tgt_qp(domain->legacy.context, domain->xrcd, MODERN_TGT_REGISTERED, &qp);
 	if (err)
 		return err;
 	state_lock();
@@ -139,7 +140,7 @@ static int create_in(struct domain *domain, uint32_t *qp_num)
 	rcv_qp = insert(domain, qp->qp_num, RCV_QP_OPENING);
 	state_unlock();
 	err = rcv_qp ? 0 : -ENOMEM;
-	if (!err && find_kind(domain, qp->qp_num) == ROSTER_OWNER)
+	if (!err && domain->core->roster.kind == ROSTER_OWNER)
 		err = own(domain->core, qp->qp_num);
 	else if (!err)
 		show(domain->core, qp->qp_num);
