@@ -66,8 +66,8 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq
 		modern_destroy_srq(image->srq);
 		return err;
 	}
-	attr->attr.max_wr = wanted.attr.max_wr;
-	attr->attr.max_sge = wanted.attr.max_sge;
+	image->max_wr = attr->attr.max_wr = wanted.attr.max_wr;
+	image->max_sge = attr->attr.max_sge = wanted.attr.max_sge;
 	return 0;
 }
 
@@ -101,6 +101,22 @@ int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq 
 	else
 		*lsrq = (struct ibv_srq *)image;
 	return err;
+}
+
+int srq_modify(const struct srq_image *image, struct ibv_srq_attr *attr, int mask)
+{
+	return modern_modify_srq(image->srq, attr, mask);
+}
+
+int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr)
+{
+	int err = modern_query_srq(image->srq, attr);
+
+	if (err)
+		return err;
+	attr->max_wr = image->max_wr;
+	attr->max_sge = image->max_sge;
+	return 0;
 }
 
 int srq_destroy(struct srq_image *image)

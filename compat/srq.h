@@ -27,6 +27,7 @@ struct srq_image {
 	struct ibv_srq *srq;
 	int (*post_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 	struct core *core;
+	uint32_t max_wr, max_sge;	/* as create answered */
 };
 
 /** image_of - the image if srq is one, else NULL. srq may be any SRQ of old or new kind, not a wild pointer. */
@@ -50,6 +51,13 @@ static inline struct ibv_srq *srq_unwrap(struct ibv_srq *srq)
  */
 int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq, struct ibv_srq_init_attr *attr,
 	       struct ibv_srq **lsrq);
+
+/**
+ * srq_modify, srq_query - as the verbs. max_wr and max_sge are what create answered, also where the provider asked the kernel
+ * for more (libmlx5: twice as many and one): who posts as many receives as a query says must be able to.
+ */
+int srq_modify(const struct srq_image *image, struct ibv_srq_attr *attr, int mask);
+int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr);
 
 /** srq_destroy - end an image and the SRQ behind it. On failure both stay. */
 int srq_destroy(struct srq_image *image);

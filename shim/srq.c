@@ -59,22 +59,26 @@ struct ibv_srq *shim_ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_dom
 SHIM_EXPORT(ibv_modify_srq)
 int shim_ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
-	int err = shim_ready();
+	int saved_errno = errno, err = shim_ready();
 
-	if (err)
-		return errmap_return(ERRMAP_MODIFY_SRQ, err, errno);
-	return modern_table.modify_srq(srq_unwrap(srq), attr, mask);
+	if (!err && !image_of(srq))
+		return modern_table.modify_srq(srq, attr, mask);
+	if (!err)
+		err = srq_modify(image_of(srq), attr, mask);
+	return errmap_return(ERRMAP_MODIFY_SRQ, err, saved_errno);
 }
 
-/* Legacy and modern: the same; an image is unwrapped. */
+/* Legacy and modern: the same; of an image, max_wr and max_sge are what create answered. */
 SHIM_EXPORT(ibv_query_srq)
 int shim_ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
-	int err = shim_ready();
+	int saved_errno = errno, err = shim_ready();
 
-	if (err)
-		return errmap_return(ERRMAP_QUERY_SRQ, err, errno);
-	return modern_table.query_srq(srq_unwrap(srq), attr);
+	if (!err && !image_of(srq))
+		return modern_table.query_srq(srq, attr);
+	if (!err)
+		err = srq_query(image_of(srq), attr);
+	return errmap_return(ERRMAP_QUERY_SRQ, err, saved_errno);
 }
 
 /* Legacy and modern: the same; an image ends with the SRQ behind it. */
