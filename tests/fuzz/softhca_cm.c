@@ -15,8 +15,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <softhca/daemon/cm_cmd.h>
-#include <softhca/daemon/cm_file.h>
+#include <softhca/cm/cmd.h>
+#include <softhca/cm/file.h>
 #include <softhca/proto.h>
 
 #define MAX_BODY 400u

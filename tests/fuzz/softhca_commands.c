@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <softhca/daemon/cmd.h>
+#include <softhca/uverbs/cmd.h>
 
 #define COMMANDS  42
 #define MAX_WORDS 40u

@@ -11,9 +11,9 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include <softhca/daemon/context.h>
-#include <softhca/daemon/engine.h>
-#include <softhca/daemon/mlx4_fmt.h>
+#include <softhca/objects/context.h>
+#include <softhca/wire/engine.h>
+#include <softhca/model/mlx4_fmt.h>
 
 static const uint32_t probe = SOFTHCA_MAGIC;
 static struct stage stage;

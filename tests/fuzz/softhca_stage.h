@@ -3,7 +3,7 @@
 #ifndef TEST_FUZZ_SOFTHCA_STAGE_H
 #define TEST_FUZZ_SOFTHCA_STAGE_H
 
-#include <softhca/daemon/hca.h>
+#include <softhca/machine/hca.h>
 
 #include <stddef.h>
 #include <stdint.h>

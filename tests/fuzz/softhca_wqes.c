@@ -10,12 +10,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <softhca/daemon/cq.h>
-#include <softhca/daemon/mr.h>
-#include <softhca/daemon/object.h>
-#include <softhca/daemon/qp.h>
-#include <softhca/daemon/srq.h>
-#include <softhca/daemon/xrcd.h>
+#include <softhca/objects/cq.h>
+#include <softhca/objects/mr.h>
+#include <softhca/objects/object.h>
+#include <softhca/objects/qp.h>
+#include <softhca/objects/srq.h>
+#include <softhca/objects/xrcd.h>
 
 #define SLOT_SHIFT 8u
 #define SLOTS_LOG  4u

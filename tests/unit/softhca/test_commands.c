@@ -12,8 +12,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <softhca/daemon/cmd.h>
-#include <softhca/daemon/context.h>
+#include <softhca/uverbs/cmd.h>
+#include <softhca/objects/context.h>
 
 static struct hca_machine machine;
 static struct hca_context *ctx;

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <softhca/daemon/cq_arm.h>
+#include <softhca/objects/cq_arm.h>
 
 #define ARM(sequence, consumer) ((uint32_t)(sequence) << 28 | 2u << 24 | (consumer))
 #define ARM_SOLICITED(sequence, consumer) ((uint32_t)(sequence) << 28 | 1u << 24 | (consumer))

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <softhca/daemon/mlx4_fmt.h>
+#include <softhca/model/mlx4_fmt.h>
 
 static uint8_t slot[256];
 static struct mlx4_wqe wqe;

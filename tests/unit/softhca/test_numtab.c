@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <softhca/daemon/numtab.h>
+#include <softhca/base/numtab.h>
 
 static int things[16];
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include <softhca/daemon/settings.h>
+#include <softhca/machine/settings.h>
 
 static int take(struct settings *settings, const char *text)
 {

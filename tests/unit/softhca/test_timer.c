@@ -8,7 +8,7 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include <softhca/daemon/timer.h>
+#include <softhca/base/timer.h>
 
 static uint64_t last;
 static int calls;

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* `softhca stop`, `status` and `ctl`: questions to the running daemon. */
+#include "cli.h"
+
+#include <softhca/dir.h>
+#include <softhca/proto.h>
+#include <softhca/server/home.h>
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Seconds until a daemon that does not answer is called stuck. */
+#define PATIENCE 10
+
+static int connect_daemon(char *directory)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	struct timeval patience = { .tv_sec = PATIENCE };
+	int error = dir_default(directory);
+	int sock;
+
+	if (!error)
+		error = dir_check(directory);
+	if (!error)
+		error = dir_join(address.sun_path, sizeof(address.sun_path), directory, SOFTHCA_SOCKET);
+	if (error)
+		return error;
+	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (sock < 0)
+		return -errno;
+	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	if (!connect(sock, (struct sockaddr *)&address, sizeof(address)))
+		return sock;
+	error = -errno;
+	close(sock);
+	return error;
+}
+
+static int send_words(int sock, int count, char **words)
+{
+	struct {
+		struct softhca_hello hello;
+		char words[SOFTHCA_MAX_COMMAND - sizeof(struct softhca_hello)];
+	} message = { .hello = { .magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = SOFTHCA_CONTROL } };
+	size_t at = 0;
+
+	for (int i = 0; i < count; i++) {
+		size_t length = strlen(words[i]) + 1;
+
+		if (length > sizeof(message.words) - at)
+			return -E2BIG;
+		memcpy(message.words + at, words[i], length);
+		at += length;
+	}
+	return send(sock, &message, sizeof(message.hello) + at, MSG_NOSIGNAL) < 0 ? -errno : 0;
+}
+
+static int receive_reply(int sock, struct softhca_control_reply *reply, int *text)
+{
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	struct iovec iov = { reply, sizeof(*reply) };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+	};
+	struct cmsghdr *cmsg;
+	ssize_t got = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
+
+	if (got < 0)
+		return errno == EAGAIN ? -ETIMEDOUT : -errno;
+	if ((size_t)got < sizeof(*reply))
+		return -EPROTO;
+	cmsg = CMSG_FIRSTHDR(&msg);
+	if (cmsg && cmsg->cmsg_type == SCM_RIGHTS)
+		memcpy(text, CMSG_DATA(cmsg), sizeof(*text));
+	return 0;
+}
+
+static void print_text(int fd, FILE *out)
+{
+	char block[4096];
+	ssize_t got;
+
+	lseek(fd, 0, SEEK_SET);
+	while ((got = read(fd, block, sizeof(block))) > 0)
+		fwrite(block, 1, (size_t)got, out);
+	close(fd);
+}
+
+int ask_daemon(int count, char **words)
+{
+	struct softhca_control_reply reply = { 0 };
+	char directory[DIR_MAX + 1];
+	int text = -1;
+	int sock = connect_daemon(directory);
+	int error;
+
+	if (sock < 0)
+		return sock;
+	error = send_words(sock, count, words);
+	if (!error)
+		error = receive_reply(sock, &reply, &text);
+	close(sock);
+	if (error)
+		return error;
+	if (text >= 0)
+		print_text(text, reply.status ? stderr : stdout);
+	return reply.status;
+}
+
+static int report(int error)
+{
+	char directory[DIR_MAX + 1];
+
+	if (!error)
+		return CLI_OK;
+	if (dir_default(directory))
+		return cli_refuse(CLI_FAILED, "SOFTHCA_DIR: an absolute path of at most %d bytes, for the sake of the socket's name", DIR_MAX);
+	if (error == -ENOENT || error == -ECONNREFUSED)
+		return cli_refuse(CLI_FAILED, "no daemon in %s", directory);
+	return cli_refuse(CLI_FAILED, "%s: %s", directory, strerror(-error));
+}
+
+int cli_status(int argc, char **argv)
+{
+	if (argc > 1)
+		return cli_refuse(CLI_USAGE, "status takes no words");
+	return report(ask_daemon(argc, argv));
+}
+
+int cli_stop(int argc, char **argv)
+{
+	char directory[DIR_MAX + 1];
+	int error;
+
+	if (argc > 1)
+		return cli_refuse(CLI_USAGE, "stop takes no words");
+	error = ask_daemon(argc, argv);
+	if (error)
+		return report(error);
+	/* Back only when a new start would find the place free. */
+	if (dir_default(directory))
+		return CLI_OK;
+	for (int i = 0; i < PATIENCE * 100 && !home_is_free(directory); i++)
+		usleep(10000);
+	return home_is_free(directory) ? CLI_OK : cli_refuse(CLI_FAILED, "%s: the daemon does not end", directory);
+}
+
+int cli_ctl(int argc, char **argv)
+{
+	int error;
+
+	if (argc < 2)
+		return cli_refuse(CLI_USAGE, "ctl needs a command: objects, set, event, port, fault, trace, status or stop");
+	error = ask_daemon(argc - 1, argv + 1);
+	/* The daemon's own refusals have been printed. */
+	return error == -EINVAL || error == -ENOENT ? CLI_FAILED : report(error);
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The softhca command. */
+#include "cli.h"
+
+#include <softhca/machine/settings.h>
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+int cli_refuse(int status, const char *format, ...)
+{
+	va_list args;
+
+	fputs("softhca: ", stderr);
+	va_start(args, format);
+	vfprintf(stderr, format, args);
+	va_end(args);
+	fputc('\n', stderr);
+	return status;
+}
+
+static const struct {
+	const char *name;
+	int (*execute)(int argc, char **argv);
+	const char *usage;
+	const char *help;
+} commands[] = {
+	{ "run", cli_run, "run [--SETTING=VALUE...] [--] PROGRAM [ARGUMENT...]",
+	  "runs a program on emulated HCAs of its own, which end with it" },
+	{ "start", cli_start, "start [--SETTING=VALUE...]", "starts the emulated HCAs of this user" },
+	{ "stop", cli_stop, "stop", "stops them; programs that use them see a dead device" },
+	{ "status", cli_status, "status", "says whether they run, and with which settings" },
+	{ "ctl", cli_ctl, "ctl COMMAND [WORD...]",
+	  "asks or tells the running daemon:\n"
+	  "          objects [--json]             what every process holds\n"
+	  "          trace [COUNT]                the last commands and their results\n"
+	  "          set NAME=VALUE               changes xrc, open_qp, strict or nap\n"
+	  "          port DEVICE PORT up|down     takes a port down, or up again\n"
+	  "          migrate DEVICE NUMBER        has a QP go over to its alternate path, if it is armed\n"
+	  "          event DEVICE NAME [NUMBER]   raises an asynchronous event\n"
+	  "          fault                        which faults are set, and how often they struck\n"
+	  "          fault DEVICE|all drop RATE | corrupt RATE | duplicate RATE | delay RATE MICROSECONDS |\n"
+	  "                           seed NUMBER | command NAME|NUMBER|any ERRNO [TIMES] | off\n"
+	  "          status, stop                 as without ctl, of the daemon of a run, too" },
+};
+
+#define COMMANDS (sizeof(commands) / sizeof(commands[0]))
+
+static void help(FILE *out)
+{
+	fputs("softhca emulates ConnectX-3 HCAs under the machine's own libibverbs and libmlx4.\n\n", out);
+	for (size_t i = 0; i < COMMANDS; i++)
+		fprintf(out, "  softhca %s\n        %s\n", commands[i].usage, commands[i].help);
+	fputs("\nSettings of run and start:\n", out);
+	settings_help(out);
+	fputs("\nEnvironment: SOFTHCA_DIR is the daemon's directory; run sets it for its program.\n"
+	      "Without it: softhca in XDG_RUNTIME_DIR, or /tmp/softhca-UID. See softhca(1).\n"
+	      "A program uses the HCAs of start when libsofthca.so is in its LD_PRELOAD.\n",
+	      out);
+}
+
+/*
+ * A caller may have closed the standard descriptors: pipes and locks must not take their numbers. Gone again in the program
+ * that `run` executes.
+ */
+static void fill_standard_fds(void)
+{
+	int fd;
+
+	do {
+		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	} while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd > STDERR_FILENO)
+		close(fd);
+}
+
+int main(int argc, char **argv)
+{
+	fill_standard_fds();
+	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))) {
+		help(stdout);
+		return CLI_OK;
+	}
+	for (size_t i = 0; argc > 1 && i < COMMANDS; i++) {
+		if (!strcmp(commands[i].name, argv[1]))
+			return commands[i].execute(argc - 1, argv + 1);
+	}
+	if (argc > 1)
+		cli_refuse(0, "unknown command %s", argv[1]);
+	else
+		cli_refuse(0, "no command");
+	fputs("Try 'softhca --help'.\n", stderr);
+	return CLI_USAGE;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Where libsofthca.so is, and the setting that serves programs of both classes where there is one for each. */
+#include "cli.h"
+#include "include/loader_lib.h"
+
+#include <softhca/proto.h>
+#include <softhca/server/home.h>
+
+#include <errno.h>
+#include <sys/stat.h>
+
+#define LIBRARY "libsofthca.so"
+
+int cli_find_preload(char *path, size_t size)
+{
+	char self[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	const char *const below[] = { LIBRARY, "../" SOFTHCA_LIBDIR_FROM_BINDIR "/" LIBRARY };
+	char *slash;
+
+	if (length < 0)
+		return -ENOENT;
+	self[length] = '\0';
+	slash = strrchr(self, '/');
+	*slash = '\0';
+	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
+		if ((size_t)snprintf(path, size, "%s/%s", self, below[i]) < size && !access(path, R_OK))
+			return 0;
+	}
+	snprintf(path, size, "%s/" LIBRARY, SOFTHCA_LIBDIR);
+	return access(path, R_OK) ? -ENOENT : 0;
+}
+
+/* Of a build directory "build" the other class has "build-i386", and the other way round. */
+static int other_build(const char *preload, char *path, size_t size)
+{
+	static const char mark[] = "-i386", below[] = "/softhca/" LIBRARY;
+	size_t length = strlen(preload), tail = sizeof(below) - 1;
+
+	if (length < tail || strcmp(preload + length - tail, below))
+		return -ENOENT;
+	length -= tail;
+	tail = sizeof(mark) - 1;
+	if (length > tail && !strncmp(preload + length - tail, mark, tail))
+		snprintf(path, size, "%.*s%s", (int)(length - tail), preload, below);
+	else
+		snprintf(path, size, "%.*s%s%s", (int)length, preload, mark, below);
+	return access(path, R_OK) ? -ENOENT : 0;
+}
+
+/* @home/preload/@lib/libsofthca.so -> @target, with every folder on the way. */
+static int link_below(const char *home, const char *lib, const char *target)
+{
+	char path[PATH_MAX];
+
+	if ((size_t)snprintf(path, sizeof(path), "%s/" SOFTHCA_PRELOAD "/%s/" LIBRARY, home, lib) >= sizeof(path))
+		return -ENAMETOOLONG;
+	for (char *slash = strchr(path + strlen(home) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+		*slash = '\0';
+		if (mkdir(path, 0700) && errno != EEXIST)
+			return -errno;
+		*slash = '/';
+	}
+	return symlink(target, path) ? -errno : 0;
+}
+
+/* Both in the daemon's directory, so that only $LIB differs; build directories have no such order. */
+static int gather(const char *home, const char *preload, char *setting, size_t size)
+{
+	char own[NAME_MAX], other[NAME_MAX], there[PATH_MAX];
+	int error;
+
+	if (other_build(preload, there, sizeof(there)) || loader_lib(LOADER_LIB_OWN_BITS, own, sizeof(own)) ||
+	    loader_lib(LOADER_LIB_OTHER_BITS, other, sizeof(other)))
+		return -ENOENT;
+	error = link_below(home, own, preload);
+	if (!error)
+		error = link_below(home, other, there);
+	if (!error && (size_t)snprintf(setting, size, "%s/" SOFTHCA_PRELOAD "/$LIB/" LIBRARY, home) >= size)
+		error = -ENAMETOOLONG;
+	return error;
+}
+
+int cli_preload_setting(const char *home, const char *preload, char *setting, size_t size)
+{
+	int error;
+
+	if (!loader_lib_setting(preload, LOADER_LIB_OWN_BITS, setting, size))
+		return 0;
+	error = home ? gather(home, preload, setting, size) : -ENOENT;
+	if (error == -ENOENT)
+		return (size_t)snprintf(setting, size, "%s", preload) < size ? 0 : -ENAMETOOLONG;
+	return error;
+}

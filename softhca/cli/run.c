@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* `softhca run` and `softhca start`: a daemon for one program, or for all programs of the user. */
+#include "cli.h"
+
+#include <softhca/server/daemon.h>
+#include <softhca/server/home.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Leading --NAME=VALUE words; @i is then the first other word. 0 or -EINVAL after a message. */
+static int take_settings(int argc, char **argv, struct settings *settings, int *i)
+{
+	char why[512];
+
+	*settings = settings_default;
+	for (*i = 1; *i < argc && !strncmp(argv[*i], "--", 2); ++*i) {
+		if (!strcmp(argv[*i], "--")) {
+			++*i;
+			break;
+		}
+		if (settings_take(settings, argv[*i] + 2, why, sizeof(why))) {
+			cli_refuse(0, "%s: %s", argv[*i], why);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* The daemon works in the root directory, the user's words are meant from here. */
+static int anchor_trace(struct settings *settings)
+{
+	char path[sizeof(settings->trace)];
+	char cwd[PATH_MAX];
+	int length;
+
+	if (!settings->trace[0] || settings->trace[0] == '/')
+		return 0;
+	if (!getcwd(cwd, sizeof(cwd)))
+		return -errno;
+	length = snprintf(path, sizeof(path), "%s/%s", cwd, settings->trace);
+	if (length < 0 || (size_t)length >= sizeof(path))
+		return -ENAMETOOLONG;
+	strcpy(settings->trace, path);
+	return 0;
+}
+
+/* ---- run ---- */
+
+static bool listed(const char *list, const char *path)
+{
+	size_t length = strlen(path);
+
+	for (const char *at = list; (at = strstr(at, path)); at += length) {
+		if ((at == list || at[-1] == ':' || at[-1] == ' ') && strchr(": ", at[length]))
+			return true;
+	}
+	return false;
+}
+
+static int set_environment(const char *directory, const char *preload)
+{
+	const char *others = getenv("LD_PRELOAD");
+	char *value;
+	int result;
+
+	if (setenv("SOFTHCA_DIR", directory, 1))
+		return -1;
+	if (!others || !others[0])
+		return setenv("LD_PRELOAD", preload, 1);
+	if (listed(others, preload))
+		return 0; /* softhca run within softhca run */
+	if (asprintf(&value, "%s:%s", preload, others) < 0)
+		return -1;
+	result = setenv("LD_PRELOAD", value, 1);
+	free(value);
+	return result;
+}
+
+static int execute(char **program)
+{
+	int error;
+
+	execvp(program[0], program);
+	error = errno;
+	return cli_refuse(error == ENOENT ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE, "%s: %s", program[0], strerror(error));
+}
+
+static int start_for_run(struct settings *settings, char *directory)
+{
+	struct daemon_plan plan = { .settings = *settings, .directory = directory, .until = getpid() };
+	char why[512];
+	int error = home_create(directory, &plan.lock, why, sizeof(why));
+
+	if (!error) {
+		error = daemon_spawn(&plan, why, sizeof(why));
+		close(plan.lock);
+	}
+	return error ? cli_refuse(CLI_RUN_FAILED, "%s", why) : CLI_OK;
+}
+
+int cli_run(int argc, char **argv)
+{
+	char preload[PATH_MAX], setting[PATH_MAX];
+	char directory[DIR_MAX + 1];
+	struct settings settings;
+	int status;
+	int i;
+
+	if (take_settings(argc, argv, &settings, &i))
+		return CLI_RUN_FAILED;
+	if (i == argc)
+		return cli_refuse(CLI_RUN_FAILED, "run: no program given");
+	if (cli_find_preload(preload, sizeof(preload)))
+		return cli_refuse(CLI_RUN_FAILED, "libsofthca.so is missing: neither next to this command nor in %s",
+				  SOFTHCA_LIBDIR);
+	if (strpbrk(preload, ": \t\n"))
+		return cli_refuse(CLI_RUN_FAILED, "%s: a path with a colon or a blank cannot stand in LD_PRELOAD", preload);
+	if (anchor_trace(&settings))
+		return cli_refuse(CLI_RUN_FAILED, "%s: the path is too long", settings.trace);
+	status = start_for_run(&settings, directory);
+	if (status)
+		return status;
+	status = cli_preload_setting(directory, preload, setting, sizeof(setting));
+	if (status)
+		return cli_refuse(CLI_RUN_FAILED, "%s: %s", directory, strerror(-status));
+	if (set_environment(directory, setting))
+		return cli_refuse(CLI_RUN_FAILED, "out of memory");
+	return execute(argv + i);
+}
+
+/* ---- start ---- */
+
+int cli_start(int argc, char **argv)
+{
+	char directory[DIR_MAX + 1];
+	struct daemon_plan plan = { .directory = directory };
+	char preload[PATH_MAX] = "libsofthca.so", setting[PATH_MAX];
+	char why[512];
+	int error;
+	int i;
+
+	if (take_settings(argc, argv, &plan.settings, &i))
+		return CLI_USAGE;
+	if (i < argc)
+		return cli_refuse(CLI_USAGE, "start takes only settings, not '%s'", argv[i]);
+	if (dir_default(directory))
+		return cli_refuse(CLI_FAILED, "SOFTHCA_DIR: an absolute path of at most %d bytes, for the sake of the socket's name", DIR_MAX);
+	if (anchor_trace(&plan.settings))
+		return cli_refuse(CLI_FAILED, "%s: the path is too long", plan.settings.trace);
+	error = home_claim(directory, &plan.lock, why, sizeof(why));
+	if (!error) {
+		error = daemon_spawn(&plan, why, sizeof(why));
+		close(plan.lock);
+	}
+	if (error)
+		return cli_refuse(CLI_FAILED, "%s", why);
+	cli_find_preload(preload, sizeof(preload));
+	cli_preload_setting(NULL, preload, setting, sizeof(setting));
+	/* Where the loader is to replace $LIB the shell may not. */
+	printf("softhca: started in %s; programs use it with LD_PRELOAD=%s%s%s\n", directory, strchr(setting, '$') ? "'" : "",
+	       setting, strchr(setting, '$') ? "'" : "");
+	return CLI_OK;
+}

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/*
+ * Addresses of the emulated ports. Device N's port P has the IPv4 address BASE + N * 256 + P - 1, the IPv6 address fd00::
+ * followed by that one, and its GID.
+ */
+#include "addr.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <string.h>
+
+#define SPACE(service) ((service) & ~0xffffull)
+
+static const uint8_t v6_prefix[12] = { 0xfd };
+
+size_t cm_addr_size(const union cm_address *address)
+{
+	switch (address->family) {
+	case AF_INET:
+		return sizeof(address->in);
+	case AF_INET6:
+		return sizeof(address->in6);
+	case CM_AF_IB:
+		return sizeof(address->ib);
+	default:
+		return 0;
+	}
+}
+
+static bool all_zero(const uint8_t *bytes, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (bytes[i])
+			return false;
+	}
+	return true;
+}
+
+bool cm_addr_any(const union cm_address *address)
+{
+	switch (address->family) {
+	case AF_INET:
+		return !address->in.sin_addr.s_addr;
+	case AF_INET6:
+		return all_zero(address->in6.sin6_addr.s6_addr, 16);
+	default:
+		return all_zero(address->ib.gid, 16);
+	}
+}
+
+/* This host; only IP has an address for that. */
+static bool loopback(const union cm_address *address)
+{
+	if (address->family == AF_INET)
+		return ntohl(address->in.sin_addr.s_addr) >> 24 == 127;
+	return address->family == AF_INET6 && all_zero(address->in6.sin6_addr.s6_addr, 15) &&
+	       address->in6.sin6_addr.s6_addr[15] == 1;
+}
+
+static uint32_t ipv4_of(const struct hca_device *device, uint8_t port)
+{
+	return device->machine->settings.address + (uint32_t)device->index * 256 + port - 1;
+}
+
+static bool has(const struct hca_device *device, uint8_t port, const union cm_address *address)
+{
+	union cm_address own = { .family = address->family };
+
+	cm_addr_set(&own, device, port);
+	switch (address->family) {
+	case AF_INET:
+		return own.in.sin_addr.s_addr == address->in.sin_addr.s_addr;
+	case AF_INET6:
+		return !memcmp(&own.in6.sin6_addr, &address->in6.sin6_addr, 16);
+	default:
+		return !memcmp(own.ib.gid, address->ib.gid, 16);
+	}
+}
+
+bool cm_addr_find(const struct cm_file *file, const union cm_address *address, struct hca_device **device, uint8_t *port)
+{
+	struct hca_machine *machine = file->machine;
+
+	if (loopback(address)) {
+		*device = &machine->device[file->host < 0 ? 0 : file->host];
+		*port = 1;
+		return true;
+	}
+	for (int i = 0; i < machine->settings.devices; i++) {
+		for (*port = 1; *port <= machine->settings.ports; ++*port) {
+			*device = &machine->device[i];
+			if (has(*device, *port, address))
+				return true;
+		}
+	}
+	return false;
+}
+
+bool cm_addr_local(const struct cm_file *file, const struct hca_device *device)
+{
+	return file->host < 0 || file->host == device->index;
+}
+
+void cm_addr_set(union cm_address *address, const struct hca_device *device, uint8_t port)
+{
+	uint32_t ipv4 = htonl(ipv4_of(device, port));
+
+	switch (address->family) {
+	case AF_INET:
+		address->in.sin_addr.s_addr = ipv4;
+		break;
+	case AF_INET6:
+		memcpy(address->in6.sin6_addr.s6_addr, v6_prefix, sizeof(v6_prefix));
+		memcpy(address->in6.sin6_addr.s6_addr + sizeof(v6_prefix), &ipv4, sizeof(ipv4));
+		break;
+	default:
+		device_gid(device, port, address->ib.gid);
+		address->ib.pkey = 0xffff;
+		break;
+	}
+}
+
+uint16_t cm_addr_port(const union cm_address *address)
+{
+	switch (address->family) {
+	case AF_INET:
+		return ntohs(address->in.sin_port);
+	case AF_INET6:
+		return ntohs(address->in6.sin6_port);
+	default:
+		return (uint16_t)(be64toh(address->ib.sid) & be64toh(address->ib.sid_mask));
+	}
+}
+
+void cm_addr_set_port(union cm_address *address, uint16_t port)
+{
+	switch (address->family) {
+	case AF_INET:
+		address->in.sin_port = htons(port);
+		break;
+	case AF_INET6:
+		address->in6.sin6_port = htons(port);
+		break;
+	default:
+		address->ib.sid = htobe64(SPACE(be64toh(address->ib.sid)) | port);
+		break;
+	}
+}
+
+/* An id of the port space IB may use all of them by AF_IB; every other one its own. */
+uint64_t cm_addr_service(const struct cm_id *id, const union cm_address *address)
+{
+	uint64_t space;
+
+	if (address->family != CM_AF_IB)
+		return (uint64_t)id->ps << 16 | cm_addr_port(address);
+	space = be64toh(address->ib.sid) >> 16;
+	if (space != id->ps && (id->ps != RDMA_PS_IB || (space != RDMA_PS_TCP && space != RDMA_PS_UDP)))
+		return 0;
+	return be64toh(address->ib.sid);
+}

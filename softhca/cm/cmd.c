@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The table of the connection manager's commands, and what is checked about each before it is looked into. */
+#include "cmd.h"
+
+#include <softhca/uverbs/trace.h>
+
+#include <errno.h>
+#include <string.h>
+
+struct row {
+	const char *name;
+	int (*execute)(struct cm_cmd *cmd);
+	size_t least, size; /* of the request; those between are of older programs */
+};
+
+#define WHOLE(type)	 sizeof(struct rdma_ucm_##type), sizeof(struct rdma_ucm_##type)
+#define SINCE(type, end) offsetof(struct rdma_ucm_##type, end), sizeof(struct rdma_ucm_##type)
+
+static const struct row rows[] = {
+	[RDMA_USER_CM_CMD_CREATE_ID] = { "CREATE_ID", cm_cmd_create_id, WHOLE(create_id) },
+	[RDMA_USER_CM_CMD_DESTROY_ID] = { "DESTROY_ID", cm_cmd_destroy_id, SINCE(destroy_id, reserved) },
+	[RDMA_USER_CM_CMD_BIND_IP] = { "BIND_IP", cm_cmd_bind_ip, WHOLE(bind_ip) },
+	[RDMA_USER_CM_CMD_RESOLVE_IP] = { "RESOLVE_IP", cm_cmd_resolve_ip, WHOLE(resolve_ip) },
+	[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = { "RESOLVE_ROUTE", cm_cmd_resolve_route, WHOLE(resolve_route) },
+	[RDMA_USER_CM_CMD_QUERY_ROUTE] = { "QUERY_ROUTE", cm_cmd_query_route, SINCE(query, option) },
+	[RDMA_USER_CM_CMD_CONNECT] = { "CONNECT", cm_cmd_connect, SINCE(connect, ece) },
+	[RDMA_USER_CM_CMD_LISTEN] = { "LISTEN", cm_cmd_listen, WHOLE(listen) },
+	[RDMA_USER_CM_CMD_ACCEPT] = { "ACCEPT", cm_cmd_accept, SINCE(accept, ece) },
+	[RDMA_USER_CM_CMD_REJECT] = { "REJECT", cm_cmd_reject, WHOLE(reject) },
+	[RDMA_USER_CM_CMD_DISCONNECT] = { "DISCONNECT", cm_cmd_disconnect, WHOLE(disconnect) },
+	[RDMA_USER_CM_CMD_INIT_QP_ATTR] = { "INIT_QP_ATTR", cm_cmd_init_qp_attr, WHOLE(init_qp_attr) },
+	[RDMA_USER_CM_CMD_GET_EVENT] = { "GET_EVENT", cm_cmd_get_event, WHOLE(get_event) },
+	[RDMA_USER_CM_CMD_SET_OPTION] = { "SET_OPTION", cm_cmd_set_option, WHOLE(set_option) },
+	[RDMA_USER_CM_CMD_NOTIFY] = { "NOTIFY", cm_cmd_notify, WHOLE(notify) },
+	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { "JOIN_IP_MCAST", cm_cmd_refuse_multicast, SINCE(join_ip_mcast, id) },
+	[RDMA_USER_CM_CMD_LEAVE_MCAST] = { "LEAVE_MCAST", cm_cmd_leave_multicast, SINCE(destroy_id, reserved) },
+	[RDMA_USER_CM_CMD_MIGRATE_ID] = { "MIGRATE_ID", cm_cmd_migrate_id, WHOLE(migrate_id) },
+	[RDMA_USER_CM_CMD_QUERY] = { "QUERY", cm_cmd_query, WHOLE(query) },
+	[RDMA_USER_CM_CMD_BIND] = { "BIND", cm_cmd_bind, WHOLE(bind) },
+	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = { "RESOLVE_ADDR", cm_cmd_resolve_addr, WHOLE(resolve_addr) },
+	[RDMA_USER_CM_CMD_JOIN_MCAST] = { "JOIN_MCAST", cm_cmd_refuse_multicast, WHOLE(join_mcast) },
+};
+
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
+
+const char *cm_cmd_name(uint32_t command)
+{
+	return command < ROWS && rows[command].name ? rows[command].name : "unknown";
+}
+
+/*
+ * The kernel reads a request that is too short on beyond what was written, into whatever lies behind it; here it is
+ * refused. Too long a one is fine.
+ */
+static int execute(struct cm_file *file, const uint8_t *bytes, size_t size, int fd)
+{
+	const struct rdma_ucm_cmd_hdr *hdr = (const void *)bytes;
+	/* Aligned, and nothing undefined where an older program's request ends. */
+	uint64_t in[64] = { 0 };
+	struct cm_cmd cmd = { .file = file, .in = in, .fd = fd };
+	const struct row *row;
+
+	if (size < sizeof(*hdr) || hdr->in > size - sizeof(*hdr) || hdr->cmd >= ROWS)
+		return -EINVAL;
+	row = &rows[hdr->cmd];
+	if (!row->execute)
+		return -ENOSYS;
+	if (hdr->in < row->least)
+		return -EINVAL;
+	memcpy(in, bytes + sizeof(*hdr), hdr->in < row->size ? hdr->in : row->size);
+	cmd.out_size = hdr->out;
+	return row->execute(&cmd);
+}
+
+_Static_assert(sizeof(struct rdma_ucm_connect) <= 512 && sizeof(struct rdma_ucm_accept) <= 512 &&
+	       sizeof(struct rdma_ucm_resolve_addr) <= 512, "execute() has room for every request");
+
+int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd)
+{
+	int result = execute(file, bytes, size, fd);
+	uint32_t command = UINT32_MAX;
+
+	if (size >= sizeof(command))
+		memcpy(&command, bytes, sizeof(command));
+	/* Whoever waits asks again and again. */
+	if (command != RDMA_USER_CM_CMD_GET_EVENT || result != -EAGAIN)
+		trace_note_cm(file, command, result);
+	return result;
+}

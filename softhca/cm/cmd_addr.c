@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Commands about addresses: bind, resolve, query. */
+#include "addr.h"
+#include "cmd.h"
+#include "conn.h"
+#include "event.h"
+#include "file.h"
+#include "id.h"
+#include "port.h"
+#include "query.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+
+/* ---- addresses in requests ---- */
+
+/* The older commands have room for IP only. False when it is of no known family. */
+static bool take_ip(union cm_address *address, const struct sockaddr_in6 *in)
+{
+	memset(address, 0, sizeof(*address));
+	memcpy(address, in, sizeof(*in));
+	return cm_addr_size(address) && cm_addr_size(address) <= sizeof(*in);
+}
+
+/* The newer ones say the size. */
+static bool take_storage(union cm_address *address, const struct __kernel_sockaddr_storage *in, size_t size)
+{
+	memset(address, 0, sizeof(*address));
+	memcpy(address, in, sizeof(*in));
+	return size && size == cm_addr_size(address);
+}
+
+/* ---- bind ---- */
+
+static int bind_id(struct cm_cmd *cmd, uint32_t number, const union cm_address *address)
+{
+	struct cm_id *id;
+	int error = cm_id_find(cmd->file, number, &id);
+
+	return error ? error : cm_bind(id, address);
+}
+
+int cm_cmd_bind_ip(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_bind_ip *in = cmd->in;
+	union cm_address address;
+
+	return take_ip(&address, &in->addr) ? bind_id(cmd, in->id, &address) : -EINVAL;
+}
+
+int cm_cmd_bind(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_bind *in = cmd->in;
+	union cm_address address;
+
+	if (in->reserved || !take_storage(&address, &in->addr, in->addr_size))
+		return -EINVAL;
+	return bind_id(cmd, in->id, &address);
+}
+
+/* ---- resolve ---- */
+
+static int bind_source(struct cm_id *id, const union cm_address *src, const union cm_address *dst)
+{
+	union cm_address any = { .family = dst->family };
+
+	if (id->state == CM_BOUND)
+		return 0;
+	/* A service id says at least which port space it is of. */
+	if (dst->family == CM_AF_IB) {
+		any.ib.sid = dst->ib.sid;
+		any.ib.sid_mask = htobe64(~0xffffull);
+	}
+	return cm_bind(id, src ? src : &any);
+}
+
+/* Without a source it is the host's own device; a program on all hosts talks to the destination from there. */
+static void choose_source(struct cm_id *id)
+{
+	int host = id->file->host;
+
+	if (id->device)
+		return;
+	id->device = host < 0 ? id->dst_device : &id->file->machine->device[host];
+	id->port = id->dst_port;
+	cm_addr_set(&id->src, id->device, id->port);
+}
+
+static bool find_destination(struct cm_id *id)
+{
+	union cm_address loopback = { .family = AF_INET };
+
+	if (!cm_addr_any(&id->dst))
+		return cm_addr_find(id->file, &id->dst, &id->dst_device, &id->dst_port);
+	/* All of one's own addresses: oneself. */
+	loopback.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	cm_addr_find(id->file, &loopback, &id->dst_device, &id->dst_port);
+	if (id->device) {
+		id->dst_device = id->device;
+		id->dst_port = id->port;
+	}
+	cm_addr_set(&id->dst, id->dst_device, id->dst_port);
+	return true;
+}
+
+static int resolve(struct cm_cmd *cmd, uint32_t number, const union cm_address *src, const union cm_address *dst,
+		   uint32_t timeout)
+{
+	struct cm_id *id;
+	int error = cm_id_find(cmd->file, number, &id);
+
+	if (!error)
+		error = bind_source(id, src, dst);
+	if (error)
+		return error;
+	if (id->src.family != dst->family)
+		return -EINVAL;
+	id->dst = *dst;
+	if (!find_destination(id)) {
+		id->dst_device = NULL;
+		id->state = CM_ADDR_QUERY;
+		cm_wait(id, timeout);
+		return 0;
+	}
+	choose_source(id);
+	id->state = CM_ADDR_RESOLVED;
+	cm_event_plain(id, CM_EVENT_ADDR_RESOLVED, 0);
+	return 0;
+}
+
+int cm_cmd_resolve_ip(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_resolve_ip *in = cmd->in;
+	union cm_address src, dst;
+	bool has_src = in->src_addr.sin6_family;
+
+	if ((has_src && !take_ip(&src, &in->src_addr)) || !take_ip(&dst, &in->dst_addr))
+		return -EINVAL;
+	return resolve(cmd, in->id, has_src ? &src : NULL, &dst, in->timeout_ms);
+}
+
+int cm_cmd_resolve_addr(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_resolve_addr *in = cmd->in;
+	union cm_address src, dst;
+
+	if (in->reserved || (in->src_size && !take_storage(&src, &in->src_addr, in->src_size)) ||
+	    !take_storage(&dst, &in->dst_addr, in->dst_size))
+		return -EINVAL;
+	return resolve(cmd, in->id, in->src_size ? &src : NULL, &dst, in->timeout_ms);
+}
+
+int cm_cmd_resolve_route(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_resolve_route *in = cmd->in;
+	struct cm_id *id;
+	int error = cm_id_find_bound(cmd->file, in->id, &id);
+
+	if (error)
+		return error;
+	if (id->state != CM_ADDR_RESOLVED)
+		return -EINVAL;
+	id->state = CM_ROUTE_RESOLVED;
+	cm_event_plain(id, CM_EVENT_ROUTE_RESOLVED, 0);
+	return 0;
+}
+
+/* ---- query ---- */
+
+/* As much as the program has room for; the number of the device came later than the rest. */
+static int respond(struct cm_cmd *cmd, uint64_t response, const void *resp, size_t least, size_t size)
+{
+	if (cmd->out_size < least)
+		return -ENOSPC;
+	return cm_file_write(cmd->file, response, resp, cmd->out_size < size ? cmd->out_size : size);
+}
+
+int cm_cmd_query_route(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_query *in = cmd->in;
+	struct rdma_ucm_query_route_resp resp;
+	struct cm_id *id;
+	int error = cm_id_find(cmd->file, in->id, &id);
+
+	if (error)
+		return error;
+	cm_query_route(id, &resp);
+	return respond(cmd, in->response, &resp, offsetof(struct rdma_ucm_query_route_resp, ibdev_index), sizeof(resp));
+}
+
+static int query_path(struct cm_cmd *cmd, const struct cm_id *id, uint64_t response)
+{
+	/* struct rdma_ucm_query_path_resp, with the one path that there can be. */
+	struct {
+		uint32_t num_paths, reserved;
+		struct ib_path_rec_data path;
+	} resp = { 0 };
+	const size_t head = sizeof(struct rdma_ucm_query_path_resp);
+
+	resp.num_paths = cm_query_path(id, &resp.path);
+	return respond(cmd, response, &resp, head, head + resp.num_paths * sizeof(resp.path));
+}
+
+int cm_cmd_query(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_query *in = cmd->in;
+	struct rdma_ucm_query_addr_resp resp;
+	struct cm_id *id;
+	int error = cm_id_find(cmd->file, in->id, &id);
+
+	if (error)
+		return error;
+	switch (in->option) {
+	case RDMA_USER_CM_QUERY_ADDR:
+		cm_query_addr(id, &resp);
+		break;
+	case RDMA_USER_CM_QUERY_GID:
+		cm_query_gid(id, &resp);
+		break;
+	case RDMA_USER_CM_QUERY_PATH:
+		return query_path(cmd, id, in->response);
+	default:
+		return -ENOSYS;
+	}
+	return respond(cmd, in->response, &resp, offsetof(struct rdma_ucm_query_addr_resp, ibdev_index), sizeof(resp));
+}

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Commands about connections. */
+#include "cmd.h"
+#include "conn.h"
+#include "file.h"
+#include "id.h"
+#include "port.h"
+#include "query.h"
+
+#include <errno.h>
+
+/* Of the reasons only these two may come from programs. */
+#define REJ_VENDOR_OPTION 35
+
+int cm_cmd_listen(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_listen *in = cmd->in;
+	struct cm_id *id;
+	int error = cm_id_find(cmd->file, in->id, &id);
+
+	return error ? error : cm_listen(id, in->backlog);
+}
+
+int cm_cmd_connect(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_connect *in = cmd->in;
+	struct cm_id *id;
+	int error;
+
+	if (!in->conn_param.valid)
+		return -EINVAL;
+	error = cm_id_find_bound(cmd->file, in->id, &id);
+	return error ? error : cm_connect(id, &in->conn_param);
+}
+
+/* With parameters it is the passive side that accepts a request, without the active side that accepts the answer. */
+int cm_cmd_accept(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_accept *in = cmd->in;
+	struct cm_id *id;
+	int error = cm_id_find_bound(cmd->file, in->id, &id);
+
+	if (error)
+		return error;
+	if (!in->conn_param.valid)
+		return cm_establish(id);
+	error = cm_accept(id, &in->conn_param);
+	/* Nobody can have raised an event for it before. */
+	if (!error)
+		id->uid = in->uid;
+	return error;
+}
+
+int cm_cmd_reject(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_reject *in = cmd->in;
+	uint8_t reason = in->reason ? in->reason : CM_REJ_CONSUMER;
+	struct cm_id *id;
+	int error;
+
+	if (reason != CM_REJ_CONSUMER && reason != REJ_VENDOR_OPTION)
+		return -EINVAL;
+	error = cm_id_find_bound(cmd->file, in->id, &id);
+	return error ? error : cm_reject(id, reason, in->private_data, in->private_data_len);
+}
+
+int cm_cmd_disconnect(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_disconnect *in = cmd->in;
+	struct cm_id *id;
+	int error = cm_id_find_bound(cmd->file, in->id, &id);
+
+	return error ? error : cm_disconnect(id);
+}
+
+int cm_cmd_notify(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_notify *in = cmd->in;
+	struct cm_id *id;
+	int error = cm_id_find_bound(cmd->file, in->id, &id);
+
+	return error ? error : cm_notify(id, in->event);
+}
+
+int cm_cmd_init_qp_attr(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_init_qp_attr *in = cmd->in;
+	struct ib_uverbs_qp_attr resp;
+	struct cm_id *id;
+	int error;
+
+	if (cmd->out_size < sizeof(resp))
+		return -ENOSPC;
+	if (in->qp_state > IBV_QPS_ERR)
+		return -EINVAL;
+	error = cm_id_find_bound(cmd->file, in->id, &id);
+	if (!error)
+		error = cm_query_qp_attr(id, (enum ibv_qp_state)in->qp_state, &resp);
+	return error ? error : cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
+}

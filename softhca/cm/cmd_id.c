@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Commands about ids as such: create, destroy, options, events, migration. */
+#include "cmd.h"
+#include "event.h"
+#include "file.h"
+#include "id.h"
+
+#include <errno.h>
+
+#define MAX_PATHS 64 /* that a program may offer */
+
+static int qp_type_of(const struct rdma_ucm_create_id *in, uint8_t *qp_type)
+{
+	switch (in->ps) {
+	case RDMA_PS_TCP:
+		*qp_type = IBV_QPT_RC;
+		return 0;
+	case RDMA_PS_UDP:
+	case RDMA_PS_IPOIB:
+		*qp_type = IBV_QPT_UD;
+		return 0;
+	case RDMA_PS_IB:
+		*qp_type = in->qp_type;
+		return 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+int cm_cmd_create_id(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_create_id *in = cmd->in;
+	struct rdma_ucm_create_id_resp resp;
+	struct cm_id *id;
+	uint8_t qp_type;
+	int error;
+
+	if (cmd->out_size < sizeof(resp))
+		return -ENOSPC;
+	error = qp_type_of(in, &qp_type);
+	if (error)
+		return error;
+	id = cm_id_new(cmd->file, in->ps, qp_type, &error);
+	if (!id)
+		return error;
+	id->uid = in->uid;
+	resp.id = id->number;
+	error = cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
+	if (error)
+		cm_id_destroy(id);
+	return error;
+}
+
+int cm_cmd_destroy_id(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_destroy_id *in = cmd->in;
+	struct rdma_ucm_destroy_id_resp resp;
+	struct cm_id *id;
+	int error;
+
+	if (cmd->out_size < sizeof(resp))
+		return -ENOSPC;
+	error = cm_id_find(cmd->file, in->id, &id);
+	if (error)
+		return error;
+	resp.events_reported = id->reported;
+	cm_id_destroy(id);
+	return cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
+}
+
+int cm_cmd_get_event(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_get_event *in = cmd->in;
+
+	return cm_event_fetch(cmd->file, in->response, cmd->out_size);
+}
+
+/* ---- options ---- */
+
+static int set_reuse(struct cm_id *id, bool reuse)
+{
+	if (id->state != CM_IDLE && (!reuse || id->state == CM_LISTEN))
+		return -EINVAL;
+	id->reuse = reuse;
+	return 0;
+}
+
+static int set_family_only(struct cm_id *id, bool only)
+{
+	if (id->state != CM_IDLE && id->state != CM_BOUND)
+		return -EINVAL;
+	id->family_only = only;
+	return 0;
+}
+
+static int set_ack_timeout(struct cm_id *id, uint8_t timeout)
+{
+	if (id->qp_type != IBV_QPT_RC && id->qp_type != IBV_QPT_XRC_SEND)
+		return -EINVAL;
+	id->ack_timeout = timeout & 31;
+	return 0;
+}
+
+static int set_id_option(struct cm_cmd *cmd, struct cm_id *id, const struct rdma_ucm_set_option *in)
+{
+	bool byte = in->optname == RDMA_OPTION_ID_TOS || in->optname == RDMA_OPTION_ID_ACK_TIMEOUT;
+	size_t size = byte ? 1 : sizeof(int);
+	int value = 0;
+
+	if (in->optname > RDMA_OPTION_ID_ACK_TIMEOUT)
+		return -ENOSYS;
+	if (in->optlen != size)
+		return -EINVAL;
+	if (cm_file_read(cmd->file, &value, in->optval, size))
+		return -EFAULT;
+	switch (in->optname) {
+	case RDMA_OPTION_ID_REUSEADDR:
+		return set_reuse(id, value);
+	case RDMA_OPTION_ID_AFONLY:
+		return set_family_only(id, value);
+	case RDMA_OPTION_ID_ACK_TIMEOUT:
+		return set_ack_timeout(id, (uint8_t)value);
+	default:
+		return 0; /* there is no traffic class on this wire */
+	}
+}
+
+/* A path that somebody else has found. There is only one on this wire, so it is not looked at further. */
+static int set_path(struct cm_cmd *cmd, struct cm_id *id, const struct rdma_ucm_set_option *in)
+{
+	const uint32_t wanted = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;
+	struct ib_path_rec_data path;
+
+	if (in->optname != RDMA_OPTION_IB_PATH)
+		return -ENOSYS;
+	if (!in->optlen || in->optlen % sizeof(path) || in->optlen > MAX_PATHS * sizeof(path))
+		return -EINVAL;
+	for (uint32_t at = 0; at < in->optlen; at += (uint32_t)sizeof(path)) {
+		if (cm_file_read(cmd->file, &path, in->optval + at, sizeof(path)))
+			return -EFAULT;
+		if (path.flags != wanted)
+			continue;
+		if (id->state != CM_ADDR_RESOLVED)
+			return -EINVAL;
+		id->state = CM_ROUTE_RESOLVED;
+		cm_event_plain(id, CM_EVENT_ROUTE_RESOLVED, 0);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+int cm_cmd_set_option(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_set_option *in = cmd->in;
+	struct cm_id *id;
+	int error = cm_id_find(cmd->file, in->id, &id);
+
+	if (error)
+		return error;
+	switch (in->level) {
+	case RDMA_OPTION_ID:
+		return set_id_option(cmd, id, in);
+	case RDMA_OPTION_IB:
+		return set_path(cmd, id, in);
+	default:
+		return -ENOSYS;
+	}
+}
+
+/* ---- migration: written to the new file, naming the old one ---- */
+
+int cm_cmd_migrate_id(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_migrate_id *in = cmd->in;
+	struct rdma_ucm_migrate_resp resp;
+	struct cm_file *old;
+	struct cm_id *id;
+	int error;
+
+	if (cmd->out_size < sizeof(resp))
+		return -ENOSPC;
+	if (cmd->fd < 0)
+		return -ENOENT;
+	old = cm_file_find(cmd->file->machine, cmd->fd);
+	if (!old)
+		return -EINVAL;
+	error = cm_id_find(old, in->id, &id);
+	if (error)
+		return error;
+	if (old != cmd->file)
+		cm_id_migrate(id, cmd->file);
+	resp.events_reported = id->reported;
+	return cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
+}
+
+/* ---- multicast, which this wire has not ---- */
+
+int cm_cmd_refuse_multicast(struct cm_cmd *cmd)
+{
+	(void)cmd;
+	return -EOPNOTSUPP;
+}
+
+int cm_cmd_leave_multicast(struct cm_cmd *cmd)
+{
+	(void)cmd;
+	return -ENOENT;
+}

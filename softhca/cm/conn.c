@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Connections of reliable ids: request, reply, ready to use; and their end. */
+#include "conn.h"
+#include "addr.h"
+#include "event.h"
+#include "id.h"
+#include "port.h"
+#include "sidr.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Bytes that a program may say in each message, and its peer sees: always all of them, as ib_cm has no length field. */
+#define REQ_DATA 92
+#define REP_DATA 196
+#define REJ_DATA 148
+#define CMA_HEADER 36 /* of a request, when addresses are IP: they are in there */
+
+#define REJ_NO_SERVICE	8
+#define REJ_TIMEOUT	4
+#define MAX_RETRIES	7
+#define TIMEWAIT	200 /* milliseconds; as long as packets of the connection could still be under way */
+
+static size_t request_room(const struct cm_id *id)
+{
+	return id->src.family == CM_AF_IB ? REQ_DATA : REQ_DATA - CMA_HEADER;
+}
+
+void cm_wait(struct cm_id *id, unsigned int milliseconds)
+{
+	timer_start(&id->file->machine->timers, &id->timer, hca_now() + milliseconds * (uint64_t)1000000);
+}
+
+static void enter(struct cm_id *id, enum cm_link link)
+{
+	struct hca_machine *machine = id->file->machine;
+
+	id->link = link;
+	if (link == CM_REQ_SENT || link == CM_REP_SENT || link == CM_DREQ_SENT)
+		cm_wait(id, (unsigned int)machine->settings.cm_timeout);
+	else if (link == CM_TIMEWAIT)
+		cm_wait(id, TIMEWAIT);
+	else
+		timer_stop(&machine->timers, &id->timer);
+}
+
+static void part(struct cm_id *id)
+{
+	if (!id->peer)
+		return;
+	id->peer->peer = NULL;
+	id->peer = NULL;
+}
+
+/* What a program says with a message, in the room that the message has. */
+static void take_data(struct rdma_ucm_conn_param *conn, const void *data, size_t length, size_t room)
+{
+	if (length)
+		memcpy(conn->private_data, data, length);
+	conn->private_data_len = (uint8_t)room;
+}
+
+/* ---- request ---- */
+
+static uint8_t at_most(uint8_t value, uint8_t most)
+{
+	return value < most ? value : most;
+}
+
+static void take_param(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+{
+	id->qpn = param->qp_num & 0xffffff;
+	id->responder_resources = param->responder_resources;
+	id->initiator_depth = param->initiator_depth;
+}
+
+/* An XRC sender asks for an XRC receiver; all other types for their own. */
+static uint8_t opposite(uint8_t qp_type)
+{
+	return qp_type == IBV_QPT_XRC_SEND ? IBV_QPT_XRC_RECV : qp_type;
+}
+
+/* The passive side's id of the connection. */
+static struct cm_id *make_child(struct cm_id *id, struct cm_id *listener)
+{
+	struct cm_id *child = cm_id_new_child(id, listener, opposite(id->qp_type));
+
+	if (!child)
+		return NULL;
+	child->remote_qpn = id->qpn;
+	child->remote_psn = id->psn;
+	/* What one side initiates the other one answers. */
+	child->responder_resources = id->initiator_depth;
+	child->initiator_depth = id->responder_resources;
+	child->retry_count = id->retry_count;
+	child->rnr_retry = id->rnr_retry;
+	child->link = CM_REQ_RCVD;
+	return child;
+}
+
+static void tell_request(struct cm_id *listener, struct cm_id *child, const struct rdma_ucm_conn_param *param)
+{
+	struct cm_event *event = cm_event_new(listener, CM_EVENT_CONNECT_REQUEST, 0);
+	struct rdma_ucm_conn_param *conn;
+
+	if (!event) {
+		cm_id_destroy(child);
+		return;
+	}
+	conn = &event->resp.param.conn;
+	take_data(conn, param->private_data, param->private_data_len, request_room(child->peer));
+	conn->qp_num = child->remote_qpn;
+	conn->srq = param->srq;
+	conn->responder_resources = child->responder_resources;
+	conn->initiator_depth = child->initiator_depth;
+	conn->flow_control = param->flow_control;
+	conn->retry_count = child->retry_count;
+	conn->rnr_retry_count = child->rnr_retry;
+	event->child = child;
+	listener->backlog--;
+	cm_event_raise(event);
+}
+
+static void raise_reject(struct cm_id *id, uint8_t reason, const void *data, size_t length)
+{
+	struct cm_event *event = cm_event_new(id, CM_EVENT_REJECTED, reason);
+
+	if (!event)
+		return;
+	take_data(&event->resp.param.conn, data, length, REJ_DATA);
+	cm_event_raise(event);
+}
+
+static void refused(struct cm_id *id, uint8_t reason, const void *data, size_t length)
+{
+	part(id);
+	enter(id, CM_OVER);
+	raise_reject(id, reason, data, length);
+}
+
+static bool wire_is_up(const struct cm_id *id)
+{
+	return id->device->port[id->port].active && id->dst_device->port[id->dst_port].active;
+}
+
+static void send_request(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+{
+	struct hca_machine *machine = id->file->machine;
+	struct cm_id *listener, *child;
+
+	enter(id, CM_REQ_SENT);
+	if (!wire_is_up(id))
+		return;
+	listener = cm_listener(machine, cm_addr_service(id, &id->dst), id->dst_device, id->dst_port);
+	if (!listener) {
+		refused(id, REJ_NO_SERVICE, NULL, 0);
+		return;
+	}
+	child = listener->backlog && listener->qp_type == opposite(id->qp_type) ? make_child(id, listener) : NULL;
+	if (!child) {
+		refused(id, CM_REJ_CONSUMER, NULL, 0);
+		return;
+	}
+	id->peer = child;
+	tell_request(listener, child, param);
+}
+
+int cm_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+{
+	if (id->state != CM_ROUTE_RESOLVED)
+		return -EINVAL;
+	if (id->qp_type == IBV_QPT_UD)
+		return cm_sidr_connect(id, param);
+	if (param->private_data_len > request_room(id) || id->qp_type == IBV_QPT_XRC_RECV)
+		return -EINVAL;
+	take_param(id, param);
+	id->retry_count = at_most(param->retry_count, MAX_RETRIES);
+	id->rnr_retry = at_most(param->rnr_retry_count, MAX_RETRIES);
+	id->state = CM_CONNECT;
+	send_request(id, param);
+	return 0;
+}
+
+/* ---- reply ---- */
+
+static void tell_reply(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+{
+	struct cm_event *event = cm_event_new(id, CM_EVENT_CONNECT_RESPONSE, 0);
+	struct rdma_ucm_conn_param *conn;
+
+	if (!event)
+		return;
+	conn = &event->resp.param.conn;
+	take_data(conn, param->private_data, param->private_data_len, REP_DATA);
+	conn->qp_num = id->remote_qpn;
+	conn->srq = param->srq;
+	conn->responder_resources = id->responder_resources;
+	conn->initiator_depth = id->initiator_depth;
+	conn->flow_control = param->flow_control;
+	conn->rnr_retry_count = id->rnr_retry;
+	cm_event_raise(event);
+}
+
+int cm_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+{
+	struct cm_id *peer = id->peer;
+
+	if (id->state != CM_CONNECT)
+		return -EINVAL;
+	if (id->link == CM_SIDR_RCVD)
+		return cm_sidr_accept(id, param);
+	if (id->link != CM_REQ_RCVD || param->private_data_len > REP_DATA)
+		return -EINVAL;
+	take_param(id, param);
+	enter(id, CM_REP_SENT);
+	/* Who has waited too long hears no answer any more. */
+	if (!peer)
+		return 0;
+	peer->remote_qpn = id->qpn;
+	peer->remote_psn = id->psn;
+	peer->responder_resources = id->initiator_depth;
+	peer->initiator_depth = id->responder_resources;
+	peer->rnr_retry = at_most(param->rnr_retry_count, MAX_RETRIES);
+	enter(peer, CM_REP_RCVD);
+	tell_reply(peer, param);
+	return 0;
+}
+
+int cm_establish(struct cm_id *id)
+{
+	if (id->state != CM_CONNECT || id->link != CM_REP_RCVD)
+		return -EINVAL;
+	enter(id, CM_ESTABLISHED);
+	if (id->peer->link == CM_ESTABLISHED)
+		return 0; /* it found out by itself */
+	enter(id->peer, CM_ESTABLISHED);
+	cm_event_plain(id->peer, CM_EVENT_ESTABLISHED, 0);
+	return 0;
+}
+
+int cm_notify(struct cm_id *id, uint32_t event)
+{
+	if (event == IBV_EVENT_PATH_MIG)
+		return id->link == CM_ESTABLISHED ? 0 : -EINVAL;
+	if (event != IBV_EVENT_COMM_EST)
+		return -EINVAL;
+	if (id->link == CM_ESTABLISHED)
+		return -EISCONN;
+	if (id->link != CM_REP_SENT)
+		return -EINVAL;
+	enter(id, CM_ESTABLISHED);
+	cm_event_plain(id, CM_EVENT_ESTABLISHED, 0);
+	return 0;
+}
+
+/* ---- reject ---- */
+
+int cm_reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t length)
+{
+	struct cm_id *peer = id->peer;
+
+	if (id->link == CM_SIDR_RCVD)
+		return cm_sidr_reject(id, data, length);
+	if (length > REJ_DATA)
+		return -EINVAL;
+	if (id->link != CM_REQ_RCVD && id->link != CM_REQ_SENT && id->link != CM_REP_SENT && id->link != CM_REP_RCVD)
+		return -EINVAL;
+	part(id);
+	enter(id, CM_OVER);
+	if (peer)
+		refused(peer, reason, data, length);
+	return 0;
+}
+
+/* ---- end ---- */
+
+static void tell_disconnected(struct cm_id *id, int status)
+{
+	if (id->state != CM_CONNECT)
+		return;
+	id->state = CM_DISCONNECT;
+	cm_event_plain(id, CM_EVENT_DISCONNECTED, status);
+}
+
+static void ask_to_disconnect(struct cm_id *id)
+{
+	enter(id, CM_DREQ_SENT);
+	if (!id->peer)
+		return;
+	/* The peer may believe in the connection a little later than this side, and hears of its end all the same. */
+	enter(id->peer, CM_DREQ_RCVD);
+	tell_disconnected(id->peer, 0);
+}
+
+static void answer_disconnect(struct cm_id *id)
+{
+	struct cm_id *peer = id->peer;
+
+	part(id);
+	enter(id, CM_TIMEWAIT);
+	if (!peer)
+		return;
+	enter(peer, CM_TIMEWAIT);
+	tell_disconnected(peer, 0);
+}
+
+/* What cannot be ended because it never began, or has ended, is no mistake. */
+int cm_disconnect(struct cm_id *id)
+{
+	if (id->link == CM_NO_LINK)
+		return -EINVAL;
+	if (id->link == CM_ESTABLISHED)
+		ask_to_disconnect(id);
+	else if (id->link == CM_DREQ_RCVD)
+		answer_disconnect(id);
+	return 0;
+}
+
+void cm_abandon(struct cm_id *id)
+{
+	struct cm_id *peer = id->peer;
+
+	switch (id->link) {
+	case CM_REQ_SENT:
+		part(id);
+		if (peer)
+			refused(peer, REJ_TIMEOUT, NULL, 0);
+		break;
+	case CM_REQ_RCVD:
+	case CM_REP_SENT:
+	case CM_REP_RCVD:
+		cm_reject(id, CM_REJ_CONSUMER, NULL, 0);
+		break;
+	case CM_ESTABLISHED:
+		ask_to_disconnect(id);
+		break;
+	case CM_DREQ_RCVD:
+		answer_disconnect(id);
+		break;
+	case CM_SIDR_RCVD:
+		cm_sidr_reject(id, NULL, 0);
+		break;
+	default:
+		break;
+	}
+	part(id);
+}
+
+void cm_expired(struct timer *timer)
+{
+	struct cm_id *id = container_of(timer, struct cm_id, timer);
+
+	if (id->state == CM_ADDR_QUERY) {
+		id->state = CM_BOUND;
+		cm_event_plain(id, CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
+		return;
+	}
+	if (id->link == CM_TIMEWAIT) {
+		id->link = CM_OVER;
+		if (id->state == CM_DISCONNECT)
+			cm_event_plain(id, CM_EVENT_TIMEWAIT_EXIT, 0);
+		return;
+	}
+	if (id->link == CM_DREQ_SENT) {
+		part(id);
+		enter(id, CM_TIMEWAIT);
+		tell_disconnected(id, -ETIMEDOUT);
+		return;
+	}
+	/* Who has answered waits for nothing; who has not may still do so, in vain. */
+	if (id->peer && id->link == CM_REP_SENT)
+		id->peer->link = CM_OVER;
+	part(id);
+	id->link = CM_OVER;
+	cm_event_plain(id, CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+}

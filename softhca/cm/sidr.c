@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Unreliable ids: service id resolution. */
+#include "sidr.h"
+#include "addr.h"
+#include "conn.h"
+#include "event.h"
+#include "id.h"
+#include "port.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define REQUEST_DATA 216
+#define REPLY_DATA   136
+#define CMA_HEADER   36
+
+#define SIDR_UNSUPPORTED 1
+#define SIDR_REJECT	 2
+
+static size_t request_room(const struct cm_id *id)
+{
+	return id->src.family == CM_AF_IB ? REQUEST_DATA : REQUEST_DATA - CMA_HEADER;
+}
+
+uint32_t cm_sidr_qkey(struct cm_id *id)
+{
+	if (!id->qkey)
+		id->qkey = CM_UDP_QKEY;
+	return id->qkey;
+}
+
+static void take_data(struct rdma_ucm_ud_param *ud, const void *data, size_t length, size_t room)
+{
+	if (length)
+		memcpy(ud->private_data, data, length);
+	ud->private_data_len = (uint8_t)room;
+}
+
+static void answer(struct cm_id *id, enum cm_event_kind kind, int status, const void *data, size_t length)
+{
+	struct cm_event *event = cm_event_new(id, kind, status);
+	struct rdma_ucm_ud_param *ud;
+
+	timer_stop(&id->file->machine->timers, &id->timer);
+	id->link = CM_OVER;
+	if (!event)
+		return;
+	ud = &event->resp.param.ud;
+	take_data(ud, data, length, REPLY_DATA);
+	if (!status) {
+		ud->qp_num = id->remote_qpn;
+		ud->qkey = id->qkey;
+		ud->ah_attr.dlid = id->dst_device->port[id->dst_port].lid;
+		ud->ah_attr.port_num = id->port;
+	}
+	cm_event_raise(event);
+}
+
+static struct cm_id *make_child(struct cm_id *id, struct cm_id *listener)
+{
+	struct cm_id *child = cm_id_new_child(id, listener, IBV_QPT_UD);
+
+	if (!child)
+		return NULL;
+	child->link = CM_SIDR_RCVD;
+	id->peer = child;
+	return child;
+}
+
+static void tell_request(struct cm_id *listener, struct cm_id *child, const struct rdma_ucm_conn_param *param)
+{
+	struct cm_event *event = cm_event_new(listener, CM_EVENT_CONNECT_REQUEST, 0);
+
+	if (!event) {
+		cm_id_destroy(child);
+		return;
+	}
+	take_data(&event->resp.param.ud, param->private_data, param->private_data_len, request_room(child->peer));
+	event->child = child;
+	listener->backlog--;
+	cm_event_raise(event);
+}
+
+int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+{
+	struct hca_machine *machine = id->file->machine;
+	struct cm_id *listener, *child;
+
+	if (param->private_data_len > request_room(id))
+		return -EINVAL;
+	id->state = CM_CONNECT;
+	id->link = CM_SIDR_SENT;
+	cm_wait(id, (unsigned int)machine->settings.cm_timeout);
+	if (!id->device->port[id->port].active || !id->dst_device->port[id->dst_port].active)
+		return 0;
+	listener = cm_listener(machine, cm_addr_service(id, &id->dst), id->dst_device, id->dst_port);
+	if (!listener) {
+		answer(id, CM_EVENT_UNREACHABLE, SIDR_UNSUPPORTED, NULL, 0);
+		return 0;
+	}
+	child = listener->backlog && listener->qp_type == IBV_QPT_UD ? make_child(id, listener) : NULL;
+	if (child)
+		tell_request(listener, child, param);
+	else
+		answer(id, CM_EVENT_UNREACHABLE, SIDR_REJECT, NULL, 0);
+	return 0;
+}
+
+int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+{
+	struct cm_id *peer = id->peer;
+
+	if (param->private_data_len > REPLY_DATA)
+		return -EINVAL;
+	if (param->qkey && id->qkey && param->qkey != id->qkey)
+		return -EINVAL;
+	if (param->qkey)
+		id->qkey = param->qkey;
+	id->link = CM_OVER;
+	id->peer = NULL;
+	if (!peer)
+		return 0; /* a datagram to somebody who has gone */
+	peer->peer = NULL;
+	peer->remote_qpn = param->qp_num & 0xffffff;
+	peer->qkey = cm_sidr_qkey(id);
+	answer(peer, CM_EVENT_ESTABLISHED, 0, param->private_data, param->private_data_len);
+	return 0;
+}
+
+int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length)
+{
+	struct cm_id *peer = id->peer;
+
+	if (length > REPLY_DATA)
+		return -EINVAL;
+	id->link = CM_OVER;
+	id->peer = NULL;
+	if (!peer)
+		return 0;
+	peer->peer = NULL;
+	answer(peer, CM_EVENT_UNREACHABLE, SIDR_REJECT, data, length);
+	return 0;
+}

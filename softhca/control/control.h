@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What `softhca status`, `stop` and `ctl` ask of the daemon. */
+#ifndef SOFTHCA_CONTROL_H
+#define SOFTHCA_CONTROL_H
+
+#include <softhca/server/server.h>
+
+#include <stddef.h>
+
+/*
+ * Executes the words of one command, each ended by a null byte. *status is 0 or -errno; the text to print (or the reason
+ * of the failure) is in the memfd that is returned (-1 = none), @length bytes long.
+ */
+int control_execute(struct server *server, const char *words, size_t size, int32_t *status, uint32_t *length);
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* `softhca ctl event`: every asynchronous event that a ConnectX raises, on demand. */
+#include "request.h"
+
+#include <softhca/objects/event.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum target { ON_CQ, ON_QP, ON_SRQ, ON_PORT, ON_DEVICE };
+
+static const struct {
+	const char *name;
+	enum ibv_event_type type;
+	enum target target;
+} event_names[] = {
+	{ "cq_err", IBV_EVENT_CQ_ERR, ON_CQ },
+	{ "qp_fatal", IBV_EVENT_QP_FATAL, ON_QP },
+	{ "qp_req_err", IBV_EVENT_QP_REQ_ERR, ON_QP },
+	{ "qp_access_err", IBV_EVENT_QP_ACCESS_ERR, ON_QP },
+	{ "comm_est", IBV_EVENT_COMM_EST, ON_QP },
+	{ "sq_drained", IBV_EVENT_SQ_DRAINED, ON_QP },
+	{ "path_mig", IBV_EVENT_PATH_MIG, ON_QP },
+	{ "path_mig_err", IBV_EVENT_PATH_MIG_ERR, ON_QP },
+	{ "last_wqe_reached", IBV_EVENT_QP_LAST_WQE_REACHED, ON_QP },
+	{ "srq_err", IBV_EVENT_SRQ_ERR, ON_SRQ },
+	{ "srq_limit_reached", IBV_EVENT_SRQ_LIMIT_REACHED, ON_SRQ },
+	{ "port_active", IBV_EVENT_PORT_ACTIVE, ON_PORT },
+	{ "port_err", IBV_EVENT_PORT_ERR, ON_PORT },
+	{ "lid_change", IBV_EVENT_LID_CHANGE, ON_PORT },
+	{ "pkey_change", IBV_EVENT_PKEY_CHANGE, ON_PORT },
+	{ "sm_change", IBV_EVENT_SM_CHANGE, ON_PORT },
+	{ "client_reregister", IBV_EVENT_CLIENT_REREGISTER, ON_PORT },
+	{ "gid_change", IBV_EVENT_GID_CHANGE, ON_PORT },
+	{ "device_fatal", IBV_EVENT_DEVICE_FATAL, ON_DEVICE },
+};
+
+static int find_event(struct request *request, const char *name)
+{
+	const int count = sizeof(event_names) / sizeof(event_names[0]);
+
+	for (int i = 0; i < count; i++) {
+		if (!strcmp(event_names[i].name, name))
+			return i;
+	}
+	fprintf(request->out, "no event %s; there are:", name);
+	for (int i = 0; i < count; i++)
+		fprintf(request->out, " %s", event_names[i].name);
+	fputc('\n', request->out);
+	return -1;
+}
+
+static int raise_on(struct request *request, struct hca_device *device, int event, uint32_t number)
+{
+	enum ibv_event_type type = event_names[event].type;
+	struct hca_srq *srq;
+	struct hca_qp *qp;
+	struct hca_cq *cq;
+
+	switch (event_names[event].target) {
+	case ON_QP:
+		qp = device_qp(device, number);
+		if (!qp)
+			return control_no_target(request, "QP", number);
+		event_qp(qp, type);
+		return 0;
+	case ON_CQ:
+		cq = numtab_find(&device->cqs, number);
+		if (!cq)
+			return control_no_target(request, "CQ", number);
+		event_cq(cq, type);
+		return 0;
+	case ON_SRQ:
+		srq = numtab_find(&device->srqs, number);
+		if (!srq)
+			return control_no_target(request, "SRQ", number);
+		event_srq(srq, type);
+		return 0;
+	case ON_PORT:
+		if (number < 1 || number > (uint32_t)device->machine->settings.ports)
+			return control_no_target(request, "port", number);
+		event_device(device, type, (uint8_t)number);
+		return 0;
+	default:
+		event_device(device, type, 0);
+		return 0;
+	}
+}
+
+/* event DEVICE NAME [NUMBER]: of the QP, CQ or SRQ as the programs see it, or of the port (default 1). */
+int control_event(struct request *request)
+{
+	struct hca_device *device;
+	uint32_t number = 1;
+	char *end = "";
+	int event;
+
+	if (request->count < 3 || request->count > 4) {
+		fprintf(request->out, "event takes DEVICE NAME [NUMBER]\n");
+		return -EINVAL;
+	}
+	device = control_device(request, request->word[1]);
+	event = find_event(request, request->word[2]);
+	if (!device || event < 0)
+		return -ENOENT;
+	if (request->count == 4)
+		number = (uint32_t)strtoul(request->word[3], &end, 0);
+	if (*end || (request->count == 3 && event_names[event].target < ON_PORT)) {
+		fprintf(request->out, "%s needs the number of its object\n", request->word[2]);
+		return -EINVAL;
+	}
+	return raise_on(request, device, event, number);
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* `softhca ctl fault`: how often the wire fails, and which command does. */
+#include "request.h"
+
+#include <softhca/uverbs/cmd.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ERRNO 133
+
+static const char *const kind_names[FAULT_KINDS] = {
+	[FAULT_DROP] = "drop", [FAULT_CORRUPT] = "corrupt", [FAULT_DUPLICATE] = "duplicate", [FAULT_DELAY] = "delay",
+};
+
+static int usage(struct request *request)
+{
+	fputs("fault takes nothing, or DEVICE|all and one of: drop RATE, corrupt RATE, duplicate RATE, delay RATE MICROSECONDS,\n"
+	      "seed NUMBER, command NAME|NUMBER|any ERRNO [TIMES], off; a RATE is like 5%, 0.1%, 1/20 or 0\n",
+	      request->out);
+	return -EINVAL;
+}
+
+/* ---- what is set ---- */
+
+static void list_device(const struct hca_device *device, FILE *out)
+{
+	const struct faults *faults = &device->faults;
+
+	fprintf(out, "mlx4_%d", device->index);
+	for (int kind = 0; kind < FAULT_KINDS; kind++)
+		fprintf(out, " %s=%g%% hits=%llu", kind_names[kind], faults->rate[kind] * 100.0 / FAULT_ALWAYS,
+			(unsigned long long)faults->hits[kind]);
+	for (int i = 0; i < FAULT_COMMANDS; i++) {
+		const struct fault_command *planned = &faults->command[i];
+
+		if (planned->times)
+			fprintf(out, " %s=%s*%u", planned->command == FAULT_ANY ? "any" : cmd_name(planned->command),
+				strerrorname_np(planned->error), planned->times);
+	}
+	fputc('\n', out);
+}
+
+static int list(struct request *request)
+{
+	for (int i = 0; i < request->machine->settings.devices; i++)
+		list_device(&request->machine->device[i], request->out);
+	return 0;
+}
+
+/* ---- one change, to be made on one device or on all ---- */
+
+struct change {
+	enum { CLEAR, SEED, RATE, COMMAND } what;
+	enum fault_kind kind;
+	uint32_t rate, delay;
+	uint64_t seed;
+	struct fault_command planned;
+};
+
+static int parse_number(const char *text, uint64_t most, uint64_t *number)
+{
+	char *end;
+
+	errno = 0;
+	*number = strtoull(text, &end, 0);
+	return errno || end == text || *end || *number > most || text[0] == '-' ? -EINVAL : 0;
+}
+
+static int find_errno(const char *text)
+{
+	uint64_t number;
+
+	for (int i = 1; i <= MAX_ERRNO; i++) {
+		const char *name = strerrorname_np(i);
+
+		if (name && !strcmp(name, text))
+			return i;
+	}
+	return !parse_number(text, MAX_ERRNO, &number) && number ? (int)number : -EINVAL;
+}
+
+static int parse_command(int count, const char *const *word, struct change *change)
+{
+	uint64_t number = 1;
+
+	if (count < 2 || count > 3)
+		return -EINVAL;
+	change->what = COMMAND;
+	if (!strcmp(word[0], "any"))
+		change->planned.command = FAULT_ANY;
+	else if (cmd_number(word[0], &change->planned.command)) {
+		if (parse_number(word[0], UINT32_MAX, &number))
+			return -EINVAL;
+		change->planned.command = (uint32_t)number;
+		number = 1;
+	}
+	change->planned.error = find_errno(word[1]);
+	if (change->planned.error < 0 || (count == 3 && parse_number(word[2], UINT32_MAX, &number)) || !number)
+		return -EINVAL;
+	change->planned.times = (uint32_t)number;
+	return 0;
+}
+
+static int parse_rate(int count, const char *const *word, struct change *change)
+{
+	uint64_t delay = 0;
+
+	change->what = RATE;
+	if (count < 1 || fault_parse_rate(word[0], &change->rate))
+		return -EINVAL;
+	if (change->kind != FAULT_DELAY)
+		return count == 1 ? 0 : -EINVAL;
+	if (count == 1)
+		return change->rate ? -EINVAL : 0;
+	if (count != 2 || parse_number(word[1], FAULT_MAX_DELAY, &delay))
+		return -EINVAL;
+	change->delay = (uint32_t)delay;
+	return 0;
+}
+
+static int parse(int count, const char *const *word, struct change *change)
+{
+	if (count == 1 && !strcmp(word[0], "off"))
+		return 0; /* CLEAR */
+	if (count == 2 && !strcmp(word[0], "seed")) {
+		change->what = SEED;
+		return parse_number(word[1], UINT64_MAX, &change->seed);
+	}
+	if (count && !strcmp(word[0], "command"))
+		return parse_command(count - 1, word + 1, change);
+	for (int kind = 0; count && kind < FAULT_KINDS; kind++) {
+		change->kind = (enum fault_kind)kind;
+		if (!strcmp(word[0], kind_names[kind]))
+			return parse_rate(count - 1, word + 1, change);
+	}
+	return -EINVAL;
+}
+
+static int apply(const struct change *change, struct hca_device *device)
+{
+	struct faults *faults = &device->faults;
+
+	switch (change->what) {
+	case CLEAR:
+		fault_clear(faults);
+		return 0;
+	case SEED:
+		fault_seed(faults, change->seed + (uint64_t)device->index);
+		return 0;
+	case RATE:
+		faults->rate[change->kind] = change->rate;
+		if (change->kind == FAULT_DELAY)
+			faults->delay = change->delay;
+		return 0;
+	default:
+		return fault_plan_command(faults, change->planned.command, change->planned.error,
+					  change->planned.times);
+	}
+}
+
+int control_fault(struct request *request)
+{
+	struct change change = { 0 };
+	struct hca_device *only;
+	int error = 0;
+
+	if (request->count == 1)
+		return list(request);
+	if (request->count < 3 || parse(request->count - 2, request->word + 2, &change))
+		return usage(request);
+	if (strcmp(request->word[1], "all")) {
+		only = control_device(request, request->word[1]);
+		return only ? apply(&change, only) : -ENOENT;
+	}
+	for (int i = 0; i < request->machine->settings.devices && !error; i++)
+		error = apply(&change, &request->machine->device[i]);
+	return error;
+}

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The objects of the emulated machine, for people and for programs. */
+#ifndef SOFTHCA_LISTING_H
+#define SOFTHCA_LISTING_H
+
+#include <softhca/machine/hca.h>
+
+#include <stdio.h>
+
+/* One line per object with a heading, or one JSON document. */
+void listing_objects(const struct hca_machine *machine, FILE *out, bool json);
+
+#endif

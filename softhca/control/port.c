@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* `softhca ctl port` and `migrate`: the ways between the devices. */
+#include "request.h"
+
+#include <softhca/objects/event.h>
+#include <softhca/objects/path.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void set_port(struct hca_device *device, uint8_t port, bool up)
+{
+	if (device->port[port].active == up)
+		return;
+	device->port[port].active = up;
+	event_device(device, up ? IBV_EVENT_PORT_ACTIVE : IBV_EVENT_PORT_ERR, port);
+	if (!up)
+		path_leave(device, port);
+}
+
+int control_port(struct request *request)
+{
+	struct hca_device *device;
+	long port;
+
+	if (request->count != 4 || (strcmp(request->word[3], "up") && strcmp(request->word[3], "down"))) {
+		fprintf(request->out, "port takes DEVICE PORT up|down\n");
+		return -EINVAL;
+	}
+	device = control_device(request, request->word[1]);
+	port = strtol(request->word[2], NULL, 10);
+	if (!device)
+		return -ENOENT;
+	if (port < 1 || port > device->machine->settings.ports)
+		return control_no_target(request, "port", (uint32_t)port);
+	set_port(device, (uint8_t)port, !strcmp(request->word[3], "up"));
+	return 0;
+}
+
+int control_migrate(struct request *request)
+{
+	struct hca_device *device;
+	struct hca_qp *qp;
+	uint32_t number;
+	char *end;
+
+	if (request->count != 3) {
+		fprintf(request->out, "migrate takes DEVICE NUMBER\n");
+		return -EINVAL;
+	}
+	device = control_device(request, request->word[1]);
+	if (!device)
+		return -ENOENT;
+	number = (uint32_t)strtoul(request->word[2], &end, 0);
+	qp = *end ? NULL : device_qp(device, number);
+	if (!qp)
+		return control_no_target(request, "QP", number);
+	if (path_migrate(qp))
+		return 0;
+	fprintf(request->out, "QP %u has no armed alternate path with a port that is up\n", number);
+	return -EINVAL;
+}

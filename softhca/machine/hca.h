@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The emulated machine: HCAs on one wire, the contexts that programs have open on them, and the objects in these. */
+#ifndef SOFTHCA_HCA_H
+#define SOFTHCA_HCA_H
+
+#include "fault.h"
+#include "settings.h"
+
+#include <softhca/base/list.h>
+#include <softhca/base/loop.h>
+#include <softhca/base/numtab.h>
+#include <softhca/base/timer.h>
+#include <softhca/objects/cq_arm.h>
+
+#include <infiniband/verbs.h>
+#include <rdma/ib_user_verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct hca_context;
+struct hca_device;
+
+/* ---- objects: what a handle of uverbs names ---- */
+
+/* In the order in which a context's death destroys them (ib_core's cleanup order). */
+enum hca_type { HCA_QP, HCA_SRQ, HCA_CQ, HCA_MR, HCA_XRCD, HCA_PD, HCA_TYPES };
+
+struct hca_object {
+	enum hca_type type;
+	uint32_t handle;
+	unsigned int uses; /* objects that stand on this one: destroying it is refused with EBUSY */
+	struct hca_context *ctx;
+	struct list link; /* ctx->objects[type] */
+};
+
+struct hca_pd {
+	struct hca_object obj;
+	uint32_t pdn;
+};
+
+struct hca_mr {
+	struct hca_object obj;
+	struct hca_pd *pd;
+	uint32_t index, key;
+	uint32_t access;
+	uint64_t start;	/* in the client */
+	uint64_t iova;	/* as work requests name it */
+	uint64_t length;
+};
+
+/* A completion channel or the asynchronous events of a context: a pipe whose other end the client reads. */
+struct hca_channel {
+	struct hca_context *ctx;
+	struct watch watch;
+	struct list link;
+	int fd;		   /* write end */
+	dev_t dev;
+	ino_t ino;
+	unsigned int cqs;
+	bool deaf;	   /* nobody can read any more */
+};
+
+struct hca_cq {
+	struct hca_object obj;
+	uint32_t cqn;
+	uint64_t user_handle;
+	struct hca_channel *channel; /* or NULL */
+	uint64_t buffer, doorbell;   /* in the client */
+	uint32_t size;		     /* power of two */
+	uint32_t producer;
+	bool overrun;
+	struct cq_arm arm;
+	uint32_t comp_events, async_events; /* written to the pipes so far */
+};
+
+/* The domain itself, shared by every context of a device that names the same file. */
+struct hca_xrcd {
+	struct list link; /* device->xrcds */
+	int pin;	  /* keeps the inode; -1 = private domain */
+	dev_t dev;
+	ino_t ino;
+	unsigned int handles;
+};
+
+struct hca_xrcd_handle {
+	struct hca_object obj;
+	struct hca_xrcd *xrcd;
+};
+
+struct hca_srq {
+	struct hca_object obj;
+	uint32_t srqn;
+	uint64_t user_handle;
+	struct hca_pd *pd;
+	bool xrc;
+	struct hca_xrcd_handle *domain; /* XRC only */
+	struct hca_cq *cq;		/* XRC only */
+	uint64_t buffer, doorbell;
+	uint32_t size, stride, max_sge;
+	uint16_t head;	   /* index of the next WQE */
+	uint16_t consumed;
+	uint32_t limit;
+	bool failed;
+	uint32_t async_events;
+};
+
+struct hca_qp_attr {
+	struct ib_uverbs_qp_dest dest, alt_dest;
+	uint32_t qkey, rq_psn, sq_psn, dest_qpn, access;
+	uint32_t received; /* packets before rq_psn that were received, as far as they may come again */
+	uint16_t pkey_index, alt_pkey_index;
+	uint8_t path_mtu, path_mig_state, max_rd_atomic, max_dest_rd_atomic, min_rnr_timer;
+	uint8_t port, timeout, retry_cnt, rnr_retry, alt_port, alt_timeout;
+};
+
+struct hca_ring {
+	uint64_t buffer; /* in the client */
+	uint32_t count;	 /* power of two; 0 = none */
+	uint32_t shift;	 /* log2 of a slot */
+	uint32_t next;	 /* index of the next WQE, counted without end */
+};
+
+/* A queue pair. Its handles are objects of their own: an XRC target QP can have many, in many processes. */
+struct hca_qp {
+	struct hca_device *device;
+	struct hca_context *ctx; /* owner of the rings; NULL for an XRC target QP */
+	struct list link;	 /* ctx->qps */
+	struct list handles;
+	enum ibv_qp_type type;
+	uint32_t qpn;
+	enum ibv_qp_state state;
+	struct hca_qp_attr attr;
+	struct hca_pd *pd;
+	struct hca_cq *send_cq, *recv_cq;
+	struct hca_srq *srq;
+	struct hca_xrcd *xrcd; /* XRC target only */
+	bool sq_sig_all;
+	uint32_t max_send_wr, max_send_sge, max_recv_sge, max_inline;
+	struct hca_ring sq, rq;
+	uint64_t doorbell; /* record of the receive queue */
+
+	/* sender */
+	struct list ready;  /* machine->ready */
+	struct list failed; /* machine->failed */
+	struct list unanswered; /* machine->unanswered */
+	struct timer retry;
+	unsigned int lost, not_ready; /* attempts of the WQE at hand that failed for want of an answer, of a buffer */
+	uint64_t sent;		      /* bytes of the WQE at hand that have arrived */
+	bool started;		      /* the WQE at hand was tried at least once */
+	bool delayed;		      /* what is sent next has been late enough */
+	bool waiting;		      /* for the retry timer, or until something else comes up */
+	bool notify_drained;
+
+	/* receiver */
+	bool communicating; /* COMM_EST has been raised */
+	bool atomic_known;  /* the last request was an atomic one, at atomic_psn, and was answered with atomic_old */
+	uint32_t atomic_psn;
+	uint64_t atomic_old;
+	uint32_t claimed_srqn; /* SRQ whose WQE claimed_index a message has begun to fill; 0 = none */
+	uint16_t claimed_index;
+};
+
+struct hca_qp_handle {
+	struct hca_object obj;
+	struct hca_qp *qp;
+	struct list peer;		/* qp->handles */
+	struct hca_xrcd_handle *domain; /* XRC target only */
+	uint64_t user_handle;
+	uint32_t async_events;
+};
+
+/* ---- a context: one open() of a uverbs file ---- */
+
+struct hca_context {
+	struct hca_device *device;
+	struct list link; /* device->contexts */
+	struct watch commands; /* sock */
+	struct watch process;  /* pidfd */
+	int sock;
+	pid_t pid;
+	int pidfd;
+	bool ready; /* GET_CONTEXT was done */
+	bool dead;  /* to be reaped at the end of this turn */
+	uint8_t *uar;
+	uint8_t *arena; /* NULL = not shared */
+	uint64_t arena_base, arena_size;
+	struct hca_channel *async;
+	struct list channels;
+	struct numtab handles;
+	struct list objects[HCA_TYPES];
+	struct list qps; /* with rings in this context */
+};
+
+/* ---- devices and the machine ---- */
+
+struct hca_port {
+	uint16_t lid;
+	bool active;
+};
+
+struct hca_device {
+	struct hca_machine *machine;
+	int index;
+	uint64_t guid;
+	struct hca_port port[SETTINGS_MAX_PORTS + 1]; /* from 1 */
+	struct numtab pds, mrs, cqs, srqs, qps;
+	struct list contexts;
+	struct list xrcds;
+	struct faults faults;
+	uint8_t key_variant; /* low byte of the next key: a stale key does not fit its index any more */
+};
+
+/* The connection manager's part (cm.h). */
+struct hca_cm {
+	struct list files;
+	struct list ids; /* of all files */
+	struct numtab numbers;
+	uint32_t psn;	/* the last that was given out */
+	uint16_t port;	/* the last that nobody had asked for */
+};
+
+struct hca_machine {
+	struct settings settings;
+	struct hca_cm cm;
+	struct hca_device device[SETTINGS_MAX_DEVICES];
+	struct timer_heap timers;
+	struct list ready;	/* QPs with work to do now */
+	struct list failed;	/* QPs in ERR: what is posted to them is flushed */
+	struct list unanswered; /* QPs whose last packet had no answer yet */
+	bool overrun;		/* a CQ was, and its QPs have not failed yet */
+	bool active;		/* something happened in this turn */
+	FILE *trace;
+};
+
+int machine_init(struct hca_machine *machine, const struct settings *settings);
+void machine_free(struct hca_machine *machine);
+
+uint64_t hca_now(void); /* nanoseconds, CLOCK_MONOTONIC */
+
+/* The port that @lid names, or NULL. */
+struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint8_t *port);
+
+struct hca_qp *device_qp(const struct hca_device *device, uint32_t qpn);
+void device_gid(const struct hca_device *device, uint8_t port, uint8_t gid[16]);
+
+#endif

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The HCAs and the wire between them. */
+#include <softhca/cm/cm.h>
+#include <softhca/model/mlx4_fmt.h>
+
+#include <endian.h>
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define FIRST_GUID 0x0002c90300112200ull
+#define QP_NUMBERS_MIN (1u << 11)
+#define QP_NUMBERS_MAX (1u << 18)
+
+uint64_t hca_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* A power of two, as in the device; a number is given out again only when all others have been. */
+static uint32_t qp_numbers(const struct settings *settings)
+{
+	uint32_t numbers = QP_NUMBERS_MIN;
+
+	while (numbers < QP_NUMBERS_MAX && numbers < 4 * (uint32_t)settings->max_qp)
+		numbers *= 2;
+	return numbers;
+}
+
+/* Every device starts elsewhere, so that a number of one is not by chance valid on another. */
+static int init_numbers(struct hca_device *device, const struct settings *settings)
+{
+	uint32_t numbers = qp_numbers(settings), apart = numbers < 1u << 14 ? numbers / 32 : 0x200;
+	uint32_t start = 0x40 + (uint32_t)device->index * 0x200;
+
+	if (numtab_init(&device->pds, 1, 1u << 16, start, (uint32_t)settings->max_pd) ||
+	    numtab_init(&device->mrs, 2, 1u << 20, start, (uint32_t)settings->max_mr) ||
+	    numtab_init(&device->cqs, 0x40, 1u << 17, 0x80 + start, (uint32_t)settings->max_cq) ||
+	    numtab_init(&device->srqs, 0x40, 1u << 17, start, (uint32_t)settings->max_srq) ||
+	    numtab_init(&device->qps, 0x40, numbers, 0x40 + ((uint32_t)device->index + 1) * apart,
+			(uint32_t)settings->max_qp))
+		return -ENOMEM;
+	return 0;
+}
+
+static int init_device(struct hca_device *device, struct hca_machine *machine, int index)
+{
+	device->machine = machine;
+	device->index = index;
+	device->guid = FIRST_GUID + (uint64_t)index * 0x10;
+	list_init(&device->contexts);
+	list_init(&device->xrcds);
+	fault_seed(&device->faults, (uint64_t)index);
+	for (int port = 1; port <= SETTINGS_MAX_PORTS; port++) {
+		device->port[port].lid = (uint16_t)(1 + index * SETTINGS_MAX_PORTS + port - 1);
+		device->port[port].active = port <= machine->settings.ports;
+	}
+	return init_numbers(device, &machine->settings);
+}
+
+int machine_init(struct hca_machine *machine, const struct settings *settings)
+{
+	memset(machine, 0, sizeof(*machine));
+	machine->settings = *settings;
+	list_init(&machine->ready);
+	list_init(&machine->failed);
+	list_init(&machine->unanswered);
+	if (cm_init(&machine->cm))
+		return -ENOMEM;
+	for (int i = 0; i < settings->devices; i++) {
+		int error = init_device(&machine->device[i], machine, i);
+
+		if (error)
+			return error;
+	}
+	return 0;
+}
+
+void machine_free(struct hca_machine *machine)
+{
+	for (int i = 0; i < machine->settings.devices; i++) {
+		numtab_free(&machine->device[i].pds);
+		numtab_free(&machine->device[i].mrs);
+		numtab_free(&machine->device[i].cqs);
+		numtab_free(&machine->device[i].srqs);
+		numtab_free(&machine->device[i].qps);
+	}
+	cm_free(&machine->cm);
+	timer_heap_free(&machine->timers);
+	if (machine->trace)
+		fclose(machine->trace);
+	machine->trace = NULL;
+}
+
+struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint8_t *port)
+{
+	unsigned int index = lid ? (lid - 1u) / SETTINGS_MAX_PORTS : UINT32_MAX;
+	struct hca_device *device;
+
+	if (index >= (unsigned int)machine->settings.devices)
+		return NULL;
+	device = &machine->device[index];
+	*port = (uint8_t)(1 + (lid - 1u) % SETTINGS_MAX_PORTS);
+	return *port <= machine->settings.ports ? device : NULL;
+}
+
+struct hca_qp *device_qp(const struct hca_device *device, uint32_t qpn)
+{
+	struct hca_qp *qp = numtab_find(&device->qps, qpn & (device->qps.limit - 1));
+
+	/* The whole number counts: a target's has a bit more than its place in the table. */
+	return qp && qp->qpn == qpn ? qp : NULL;
+}
+
+void device_gid(const struct hca_device *device, uint8_t port, uint8_t gid[16])
+{
+	uint64_t prefix = htobe64(0xfe80000000000000ull);
+	uint64_t id = htobe64(device->guid + port);
+
+	memcpy(gid, &prefix, 8);
+	memcpy(gid + 8, &id, 8);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The memory of the programs: rings and doorbell records (in the arena, if they share one) and payload. */
+#ifndef SOFTHCA_MEM_H
+#define SOFTHCA_MEM_H
+
+#include "hca.h"
+
+#include <softhca/model/mlx4_fmt.h>
+
+#include <sys/uio.h>
+
+/* 0 or -EFAULT. */
+int mem_read(const struct hca_context *ctx, void *to, uint64_t from, size_t length);
+int mem_write(const struct hca_context *ctx, uint64_t to, const void *from, size_t length);
+int mem_fill(const struct hca_context *ctx, uint64_t to, uint8_t byte, size_t length);
+
+/* One word of a ring or doorbell record as it lies there (big endian); what the client wrote before it is then visible. */
+int mem_load32(const struct hca_context *ctx, uint64_t from, uint32_t *word);
+
+/* A completion: its last word, which makes it valid, appears after all others. */
+int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t cqe[MLX4_CQE_SIZE]);
+
+/* -EFAULT unless the whole range is mapped in the client, readable and, if asked, writable. */
+int mem_check_range(const struct hca_context *ctx, uint64_t start, uint64_t length, bool writable);
+
+/*
+ * The process has ended, or is about to: who would have answered is not there any more. Asked when its memory could not
+ * be reached; the daemon itself hears of the end a little later.
+ */
+bool mem_gone(const struct hca_context *ctx);
+
+/* ---- payload ---- */
+
+/* Where the bytes of one message lie; ctx NULL = in the daemon (inline data). */
+struct mem_vec {
+	const struct hca_context *ctx;
+	unsigned int count, at; /* pieces; the current one */
+	size_t offset;		/* in the current one */
+	struct iovec piece[MLX4_MAX_SGE];
+};
+
+void mem_vec_init(struct mem_vec *vec, const struct hca_context *ctx);
+void mem_vec_add(struct mem_vec *vec, uint64_t address, size_t length);
+
+/* The position becomes @offset. */
+void mem_vec_seek(struct mem_vec *vec, uint64_t offset);
+
+enum mem_result { MEM_OK, MEM_BAD_SOURCE, MEM_BAD_TARGET };
+
+/* Moves @length bytes and both positions with them. */
+enum mem_result mem_copy(struct mem_vec *target, struct mem_vec *source, uint64_t length);
+
+#endif

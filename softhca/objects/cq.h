@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Completion queues. */
+#ifndef SOFTHCA_CQ_H
+#define SOFTHCA_CQ_H
+
+#include <softhca/machine/hca.h>
+#include <softhca/model/mlx4_fmt.h>
+
+struct cq_request {
+	uint64_t user_handle;
+	uint32_t cqe; /* entries wanted */
+	struct hca_channel *channel;
+	uint64_t buffer, doorbell;
+};
+
+/* 0, -EINVAL, -ENOMEM or -EFAULT. */
+int cq_create(struct hca_context *ctx, const struct cq_request *request, struct hca_cq **cq);
+
+/* Goes on in a new ring. 0, -EINVAL (too small, too large) or -EFAULT. */
+int cq_resize(struct hca_cq *cq, uint32_t cqe, uint64_t buffer);
+
+/* Writes a completion and raises the event if one is due. @solicited: counts for a CQ armed for solicited ones only. */
+void cq_post(struct hca_cq *cq, const struct mlx4_cqe *cqe, bool solicited);
+
+/*
+ * What cannot report its completions any more fails: the QPs of the CQs that were overrun since the last call. Not in
+ * cq_post() itself, whose callers are in the midst of a QP's work.
+ */
+void cq_fail_users(struct hca_machine *machine);
+
+/* The program may have armed the CQ since the last completion. */
+void cq_check_armed(struct hca_cq *cq);
+
+#endif

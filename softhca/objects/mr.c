@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Protection domains, memory regions and keys. */
+#include "mr.h"
+#include "object.h"
+
+#include <softhca/machine/mem.h>
+
+#include <errno.h>
+#include <stdlib.h>
+
+#define PAGE		 4096ull
+#define REMOTE_CHANGES	 (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
+#define NEEDS_WRITABLE	 (IBV_ACCESS_LOCAL_WRITE | REMOTE_CHANGES | IBV_ACCESS_MW_BIND)
+#define SUPPORTED_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |                  \
+			  IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED)
+
+void pd_destroy(struct hca_pd *pd)
+{
+	numtab_remove(&pd->obj.ctx->device->pds, pd->pdn);
+	object_remove(&pd->obj);
+	free(pd);
+}
+
+int mr_check(const struct hca_context *ctx, const struct mr_range *range)
+{
+	uint64_t end = range->start + range->length;
+
+	if ((range->start & (PAGE - 1)) != (range->iova & (PAGE - 1)))
+		return -EINVAL;
+	if (range->access & REMOTE_CHANGES && !(range->access & IBV_ACCESS_LOCAL_WRITE))
+		return -EINVAL;
+	/* Bits of the optional range are hints; any other that this device has not (on-demand paging) is an error. */
+	if (range->access & ~(uint32_t)(SUPPORTED_ACCESS | IB_UVERBS_ACCESS_OPTIONAL_RANGE))
+		return -EINVAL;
+	if (end < range->start || end + PAGE - 1 < end)
+		return -EINVAL;
+	/* No page at all: the kernel refuses to pin nothing. */
+	if (!range->length && !(range->start & (PAGE - 1)))
+		return -EINVAL;
+	return mem_check_range(ctx, range->start, range->length, range->access & NEEDS_WRITABLE);
+}
+
+static void fill(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *range)
+{
+	mr->pd = pd;
+	mr->access = range->access;
+	mr->start = range->start;
+	mr->length = range->length;
+	mr->iova = range->iova;
+	/* Index above, a changing byte below; 0x100 would end a scatter list, so the first index is 2. */
+	mr->key = mr->index << 8 | mr->obj.ctx->device->key_variant++;
+	pd->obj.uses++;
+}
+
+int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range *range, struct hca_mr **result)
+{
+	struct hca_mr *mr = calloc(1, sizeof(*mr));
+
+	if (!mr)
+		return -ENOMEM;
+	if (numtab_add(&ctx->device->mrs, mr, &mr->index))
+		goto out_free;
+	if (object_add(ctx, &mr->obj, HCA_MR))
+		goto out_number;
+	fill(mr, pd, range);
+	*result = mr;
+	return 0;
+
+out_number:
+	numtab_remove(&ctx->device->mrs, mr->index);
+out_free:
+	free(mr);
+	return -ENOMEM;
+}
+
+void mr_change(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *range)
+{
+	mr->pd->obj.uses--;
+	fill(mr, pd, range);
+}
+
+void mr_destroy(struct hca_mr *mr)
+{
+	mr->pd->obj.uses--;
+	numtab_remove(&mr->obj.ctx->device->mrs, mr->index);
+	object_remove(&mr->obj);
+	free(mr);
+}
+
+struct hca_mr *mr_find(const struct hca_device *device, uint32_t key, const struct hca_pd *pd, uint64_t address,
+		       uint64_t length, uint32_t access)
+{
+	struct hca_mr *mr = numtab_find(&device->mrs, key >> 8);
+	uint64_t base;
+
+	if (!mr || mr->key != key || mr->pd != pd || (mr->access & access) != access)
+		return NULL;
+	base = mr->access & IBV_ACCESS_ZERO_BASED ? 0 : mr->iova;
+	if (address < base || length > mr->length || address - base > mr->length - length)
+		return NULL;
+	return mr;
+}
+
+uint64_t mr_address(const struct hca_mr *mr, uint64_t address)
+{
+	return mr->start + (address - (mr->access & IBV_ACCESS_ZERO_BASED ? 0 : mr->iova));
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Automatic path migration. */
+#include "path.h"
+#include "event.h"
+
+#include <softhca/wire/send.h>
+
+static bool connected(const struct hca_qp *qp)
+{
+	return qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD;
+}
+
+bool path_migrate(struct hca_qp *qp)
+{
+	struct hca_qp_attr *attr = &qp->attr;
+
+	if (attr->path_mig_state != IBV_MIG_ARMED || !connected(qp))
+		return false;
+	if (!attr->alt_port || !qp->device->port[attr->alt_port].active) {
+		event_qp(qp, IBV_EVENT_PATH_MIG_ERR);
+		return false;
+	}
+	attr->dest = attr->alt_dest;
+	attr->port = attr->dest.port_num = attr->alt_port;
+	attr->pkey_index = attr->alt_pkey_index;
+	attr->timeout = attr->alt_timeout;
+	attr->path_mig_state = IBV_MIG_MIGRATED;
+	qp->lost = 0;
+	event_qp(qp, IBV_EVENT_PATH_MIG);
+	/* What had no answer on the old path may have one here. */
+	send_hurry(qp->device->machine);
+	return true;
+}
+
+void path_leave(struct hca_device *device, uint8_t port)
+{
+	list_for_each(node, &device->contexts) {
+		struct hca_context *ctx = container_of(node, struct hca_context, link);
+
+		list_for_each(object, &ctx->objects[HCA_QP]) {
+			struct hca_qp *qp = container_of(object, struct hca_qp_handle, obj.link)->qp;
+
+			if (qp->attr.port == port)
+				path_migrate(qp);
+		}
+	}
+}
+
+/* Between @qp and this end of @peer, both ways. */
+static bool joins(const struct hca_qp *qp, const struct hca_qp *peer, uint8_t port, const struct ib_uverbs_qp_dest *dest)
+{
+	return qp->attr.dest.dlid == peer->device->port[port].lid && dest->dlid == qp->device->port[qp->attr.port].lid;
+}
+
+bool path_used(const struct hca_qp *peer, const struct hca_qp *qp)
+{
+	return joins(qp, peer, peer->attr.port, &peer->attr.dest);
+}
+
+bool path_offered(const struct hca_qp *peer, const struct hca_qp *qp)
+{
+	const struct hca_qp_attr *attr = &peer->attr;
+
+	return attr->path_mig_state == IBV_MIG_ARMED && qp->attr.path_mig_state == IBV_MIG_MIGRATED &&
+	       joins(qp, peer, attr->alt_port, &attr->alt_dest);
+}
+
+void path_met(struct hca_qp *peer, struct hca_qp *qp)
+{
+	if (!path_used(peer, qp)) {
+		path_migrate(peer);
+		return;
+	}
+	if (peer->attr.path_mig_state == IBV_MIG_MIGRATED || qp->attr.path_mig_state == IBV_MIG_MIGRATED)
+		return;
+	peer->attr.path_mig_state = qp->attr.path_mig_state = IBV_MIG_ARMED;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Queue pairs: their life and their state machine. */
+#ifndef SOFTHCA_QP_H
+#define SOFTHCA_QP_H
+
+#include <softhca/machine/hca.h>
+
+struct qp_request {
+	uint64_t user_handle;
+	enum ibv_qp_type type;
+	struct hca_pd *pd;
+	struct hca_cq *send_cq, *recv_cq;
+	struct hca_srq *srq;
+	struct hca_xrcd_handle *domain; /* XRC target */
+	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline; /* in: asked for, out: given */
+	bool sq_sig_all;
+	uint64_t buffer, doorbell;
+	uint32_t log_sq_count, log_sq_stride;
+};
+
+/* 0, -EINVAL or -ENOMEM; the receive limits in @request become those of the ring. */
+int qp_create(struct hca_context *ctx, struct qp_request *request, struct hca_qp_handle **handle);
+
+/* A further handle of an XRC target QP of the domain. 0, -EINVAL or -ENOMEM. */
+int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qpn, uint64_t user_handle,
+	    struct hca_qp_handle **handle);
+
+/* 0 or -EINVAL. */
+int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request);
+
+/* Everything that is known, whatever was asked for. */
+void qp_query(const struct hca_qp *qp, struct ib_uverbs_query_qp_resp *resp);
+
+/* To ERR: flushes what is posted. The caller raises the event, if there is one to raise. */
+void qp_fail(struct hca_qp *qp);
+
+/* Bytes of a packet's payload. */
+uint32_t qp_mtu(const struct hca_qp *qp);
+
+#endif

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Queue pairs change: attributes, states and what follows from them. */
+#include "event.h"
+#include "path.h"
+#include "qp.h"
+#include "qp_mask.h"
+#include "recv.h"
+
+#include <softhca/wire/send.h>
+
+#include <errno.h>
+#include <string.h>
+
+#define PSN_MASK 0xffffffu
+
+static bool valid_port(const struct hca_qp *qp, uint8_t port)
+{
+	return port >= 1 && port <= qp->device->machine->settings.ports;
+}
+
+/* Only the first entry of the GID table exists. */
+static bool valid_path(const struct hca_qp *qp, const struct ib_uverbs_qp_dest *dest)
+{
+	return valid_port(qp, dest->port_num) && !(dest->is_global && dest->sgid_index);
+}
+
+/* The port is named twice. On the way to RTR it has been said before; in SQD the path may go to another one. */
+static bool ports_agree(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request, uint32_t mask)
+{
+	if (mask & IBV_QP_STATE && request->qp_state == IBV_QPS_RTR)
+		return request->dest.port_num == qp->attr.port;
+	return !(mask & IBV_QP_PORT) || request->dest.port_num == request->port_num;
+}
+
+static bool valid_mtu(uint8_t mtu)
+{
+	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096;
+}
+
+/* What uverbs and the mlx4 driver check beside the masks. */
+static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request, uint32_t mask)
+{
+	const struct settings *settings = &qp->device->machine->settings;
+
+	if (mask & IBV_QP_PORT && !valid_port(qp, request->port_num))
+		return -EINVAL;
+	if (mask & IBV_QP_PKEY_INDEX && request->pkey_index)
+		return -EINVAL;
+	if (mask & IBV_QP_AV && (!valid_path(qp, &request->dest) || !ports_agree(qp, request, mask)))
+		return -EINVAL;
+	if (mask & IBV_QP_ALT_PATH &&
+	    (!valid_path(qp, &request->alt_dest) || request->alt_pkey_index ||
+	     request->alt_dest.port_num != request->alt_port_num))
+		return -EINVAL;
+	if (mask & IBV_QP_PATH_MTU && !valid_mtu(request->path_mtu))
+		return -EINVAL;
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC && request->max_rd_atomic > settings->max_qp_init_rd_atom)
+		return -EINVAL;
+	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC && request->max_dest_rd_atomic > settings->max_qp_rd_atom)
+		return -EINVAL;
+	return 0;
+}
+
+static void take_path(struct hca_qp_attr *attr, const struct ib_uverbs_modify_qp *request, uint32_t mask)
+{
+	if (mask & IBV_QP_AV) {
+		attr->dest = request->dest;
+		attr->port = request->dest.port_num;
+	}
+	if (mask & IBV_QP_PATH_MTU)
+		attr->path_mtu = request->path_mtu;
+	if (mask & IBV_QP_DEST_QPN)
+		attr->dest_qpn = request->dest_qp_num & PSN_MASK;
+	if (mask & IBV_QP_PKEY_INDEX)
+		attr->pkey_index = request->pkey_index;
+	if (mask & IBV_QP_PORT)
+		attr->port = request->port_num;
+	if (mask & IBV_QP_ALT_PATH) {
+		attr->alt_dest = request->alt_dest;
+		attr->alt_pkey_index = request->alt_pkey_index;
+		attr->alt_port = request->alt_port_num;
+		attr->alt_timeout = request->alt_timeout;
+	}
+	attr->dest.port_num = attr->port;
+}
+
+/* An armed QP that is told that it has migrated does so. */
+static void take_migration(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
+{
+	if (request->path_mig_state != IBV_MIG_MIGRATED || qp->attr.path_mig_state != IBV_MIG_ARMED || !path_migrate(qp))
+		qp->attr.path_mig_state = request->path_mig_state;
+}
+
+static void take_transport(struct hca_qp_attr *attr, const struct ib_uverbs_modify_qp *request, uint32_t mask)
+{
+	if (mask & IBV_QP_ACCESS_FLAGS)
+		attr->access = request->qp_access_flags;
+	if (mask & IBV_QP_QKEY)
+		attr->qkey = request->qkey;
+	if (mask & IBV_QP_RQ_PSN)
+		attr->rq_psn = request->rq_psn & PSN_MASK;
+	if (mask & IBV_QP_SQ_PSN)
+		attr->sq_psn = request->sq_psn & PSN_MASK;
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
+		attr->max_rd_atomic = request->max_rd_atomic;
+	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
+		attr->max_dest_rd_atomic = request->max_dest_rd_atomic;
+	if (mask & IBV_QP_MIN_RNR_TIMER)
+		attr->min_rnr_timer = request->min_rnr_timer & 31;
+	if (mask & IBV_QP_TIMEOUT)
+		attr->timeout = request->timeout & 31;
+	if (mask & IBV_QP_RETRY_CNT)
+		attr->retry_cnt = request->retry_cnt & 7;
+	if (mask & IBV_QP_RNR_RETRY)
+		attr->rnr_retry = request->rnr_retry & 7;
+}
+
+/* The program restarts its rings at RESET, so the HCA does, too. */
+static void reset(struct hca_qp *qp)
+{
+	send_stop(qp);
+	memset(&qp->attr, 0, sizeof(qp->attr));
+	qp->sq.next = qp->rq.next = 0;
+	qp->communicating = qp->atomic_known = false;
+	qp->claimed_srqn = 0;
+}
+
+void qp_fail(struct hca_qp *qp)
+{
+	bool last_wqe = qp->srq && (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD);
+
+	if (qp->state == IBV_QPS_ERR)
+		return;
+	send_stop(qp);
+	qp->state = IBV_QPS_ERR;
+	list_add(&qp->device->machine->failed, &qp->failed);
+	send_flush(qp);
+	recv_flush(qp);
+	if (last_wqe)
+		event_qp(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
+}
+
+static void enter(struct hca_qp *qp, enum ibv_qp_state state)
+{
+	switch (state) {
+	case IBV_QPS_RESET:
+		reset(qp);
+		qp->state = state;
+		break;
+	case IBV_QPS_ERR:
+		qp_fail(qp);
+		break;
+	case IBV_QPS_RTR:
+		qp->state = state;
+		/* Somebody may have been sending here before this end was up. */
+		send_hurry(qp->device->machine);
+		break;
+	case IBV_QPS_SQD:
+		qp->state = state;
+		send_drain(qp);
+		break;
+	default:
+		qp->state = state;
+		send_kick(qp);
+		break;
+	}
+}
+
+/* Which state the QP is in and which it is to be; false when the caller is wrong about the first. */
+static bool find_transition(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request, uint32_t mask,
+			    enum ibv_qp_state *next)
+{
+	if (mask & IBV_QP_CUR_STATE && request->cur_qp_state != qp->state)
+		return false;
+	*next = mask & IBV_QP_STATE ? (enum ibv_qp_state)request->qp_state : qp->state;
+	return *next <= IBV_QPS_ERR;
+}
+
+int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
+{
+	uint32_t mask = request->attr_mask;
+	enum ibv_qp_state next;
+
+	if (!qp->device->machine->settings.strict)
+		mask = qp_mask_kindness(qp->type, mask);
+	if (!find_transition(qp, request, mask, &next) || !qp_mask_ok(qp->state, next, qp->type, mask))
+		return -EINVAL;
+	if (check_values(qp, request, mask))
+		return -EINVAL;
+	take_path(&qp->attr, request, mask);
+	take_transport(&qp->attr, request, mask);
+	if (mask & IBV_QP_PATH_MIG_STATE)
+		take_migration(qp, request);
+	if (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY)
+		qp->notify_drained = request->en_sqd_async_notify;
+	if (mask & IBV_QP_STATE)
+		enter(qp, next);
+	return 0;
+}
+
+uint32_t qp_mtu(const struct hca_qp *qp)
+{
+	return valid_mtu(qp->attr.path_mtu) ? 128u << qp->attr.path_mtu : 4096u;
+}
+
+static void query_attr(const struct hca_qp_attr *attr, struct ib_uverbs_query_qp_resp *resp)
+{
+	resp->dest = attr->dest;
+	resp->alt_dest = attr->alt_dest;
+	resp->qkey = attr->qkey;
+	resp->rq_psn = attr->rq_psn;
+	resp->sq_psn = attr->sq_psn;
+	resp->dest_qp_num = attr->dest_qpn;
+	resp->qp_access_flags = attr->access;
+	resp->pkey_index = attr->pkey_index;
+	resp->alt_pkey_index = attr->alt_pkey_index;
+	resp->path_mtu = attr->path_mtu;
+	resp->path_mig_state = attr->path_mig_state;
+	resp->max_rd_atomic = attr->max_rd_atomic;
+	resp->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	resp->min_rnr_timer = attr->min_rnr_timer;
+	resp->port_num = attr->port;
+	resp->timeout = attr->timeout;
+	resp->retry_cnt = attr->retry_cnt;
+	resp->rnr_retry = attr->rnr_retry;
+	resp->alt_port_num = attr->alt_port;
+	resp->alt_timeout = attr->alt_timeout;
+}
+
+void qp_query(const struct hca_qp *qp, struct ib_uverbs_query_qp_resp *resp)
+{
+	memset(resp, 0, sizeof(*resp));
+	query_attr(&qp->attr, resp);
+	resp->qp_state = resp->cur_qp_state = (uint8_t)qp->state;
+	resp->sq_draining = qp->state == IBV_QPS_SQD && qp->waiting;
+	resp->max_send_wr = qp->max_send_wr;
+	resp->max_send_sge = qp->max_send_sge;
+	resp->max_recv_wr = qp->rq.count;
+	resp->max_recv_sge = qp->max_recv_sge;
+	resp->max_inline_data = qp->max_inline;
+	resp->sq_sig_all = qp->sq_sig_all;
+}

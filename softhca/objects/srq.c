@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Shared receive queues, basic and XRC. */
+#include "srq.h"
+#include "event.h"
+#include "object.h"
+
+#include <softhca/machine/mem.h>
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+
+static int register_srq(struct hca_context *ctx, struct hca_srq *srq)
+{
+	if (numtab_add(&ctx->device->srqs, srq, &srq->srqn))
+		return -ENOMEM;
+	if (!object_add(ctx, &srq->obj, HCA_SRQ))
+		return 0;
+	numtab_remove(&ctx->device->srqs, srq->srqn);
+	return -ENOMEM;
+}
+
+/* The ring's size and stride are not told: both sides work them out of what was asked for. */
+static void fill(struct hca_srq *srq, const struct srq_request *request)
+{
+	srq->user_handle = request->user_handle;
+	srq->pd = request->pd;
+	srq->xrc = request->xrc;
+	srq->domain = request->domain;
+	srq->cq = request->cq;
+	srq->buffer = request->buffer;
+	srq->doorbell = request->doorbell;
+	srq->size = mlx4_pow2(request->max_wr + 1);
+	srq->max_sge = request->max_sge;
+	srq->stride = mlx4_srq_stride(request->max_sge);
+}
+
+static void hold(struct hca_srq *srq, int by)
+{
+	srq->pd->obj.uses += (unsigned int)by;
+	if (srq->domain)
+		srq->domain->obj.uses += (unsigned int)by;
+	if (srq->cq)
+		srq->cq->obj.uses += (unsigned int)by;
+}
+
+int srq_create(struct hca_context *ctx, const struct srq_request *request, struct hca_srq **result)
+{
+	const struct settings *settings = &ctx->device->machine->settings;
+	struct hca_srq *srq;
+	int error;
+
+	if (request->max_wr > (uint32_t)settings->max_srq_wr || request->max_sge > (uint32_t)settings->max_srq_sge)
+		return -EINVAL;
+	srq = calloc(1, sizeof(*srq));
+	if (!srq)
+		return -ENOMEM;
+	fill(srq, request);
+	error = register_srq(ctx, srq);
+	if (error) {
+		free(srq);
+		return error;
+	}
+	hold(srq, 1);
+	*result = srq;
+	return 0;
+}
+
+void srq_destroy(struct hca_srq *srq)
+{
+	hold(srq, -1);
+	numtab_remove(&srq->obj.ctx->device->srqs, srq->srqn);
+	object_remove(&srq->obj);
+	free(srq);
+}
+
+uint64_t srq_slot(const struct hca_srq *srq, uint16_t index)
+{
+	return srq->buffer + (uint64_t)(index & (srq->size - 1)) * srq->stride;
+}
+
+uint32_t srq_available(const struct hca_srq *srq)
+{
+	uint32_t posted;
+
+	if (mem_load32(srq->obj.ctx, srq->doorbell, &posted))
+		return 0;
+	return (uint16_t)(be32toh(posted) - srq->consumed);
+}
+
+void srq_consume(struct hca_srq *srq)
+{
+	uint16_t next;
+
+	/* The free list is the program's: only now is the link sure to be the one it was posted with. */
+	if (!mem_read(srq->obj.ctx, &next, srq_slot(srq, srq->head) + 2, sizeof(next)))
+		srq->head = be16toh(next);
+	srq->consumed++;
+	if (srq->limit && srq_available(srq) < srq->limit) {
+		srq->limit = 0;
+		event_srq(srq, IBV_EVENT_SRQ_LIMIT_REACHED);
+	}
+}
+
+int srq_set_limit(struct hca_srq *srq, uint32_t limit)
+{
+	if (limit >= srq->size)
+		return -EINVAL;
+	srq->limit = limit;
+	return 0;
+}

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The daemon process: from its birth out of the command to its traceless end. */
+#include "daemon.h"
+#include "home.h"
+#include "server.h"
+#include "sysfs.h"
+
+#include <softhca/dir.h>
+#include <softhca/proto.h>
+#include <softhca/wire/engine.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <malloc.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* ---- what ends the daemon ---- */
+
+struct end {
+	struct watch process, signals;
+	int pidfd, signalfd;
+	bool launcher_gone;
+	bool asked;
+};
+
+static void launcher_gone(struct watch *watch, uint32_t events)
+{
+	struct end *end = container_of(watch, struct end, process);
+
+	(void)events;
+	end->launcher_gone = true;
+	loop_forget(end->pidfd);
+}
+
+static void signal_came(struct watch *watch, uint32_t events)
+{
+	container_of(watch, struct end, signals)->asked = true;
+	(void)events;
+}
+
+static int watch_signals(struct end *end)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGHUP);
+	sigprocmask(SIG_SETMASK, &set, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	end->signals.ready = signal_came;
+	end->signalfd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return end->signalfd < 0 ? -errno : loop_watch(end->signalfd, EPOLLIN, &end->signals);
+}
+
+static int watch_launcher(struct end *end, pid_t pid)
+{
+	if (!pid)
+		return 0;
+	end->process.ready = launcher_gone;
+	end->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (end->pidfd < 0)
+		return -errno;
+	return loop_watch(end->pidfd, EPOLLIN, &end->process);
+}
+
+/* ---- service ---- */
+
+/* Every client costs a handful of descriptors here. */
+static void raise_limits(void)
+{
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit)) {
+		limit.rlim_cur = limit.rlim_max;
+		setrlimit(RLIMIT_NOFILE, &limit);
+	}
+	/* Large tables stay fresh mappings, of which only the touched pages cost anything. */
+	mallopt(M_MMAP_THRESHOLD, 1 << 17);
+}
+
+static void serve(struct server *server, struct end *end)
+{
+	for (;;) {
+		uint64_t nap = engine_turn(server->machine);
+
+		server_reap(server);
+		if (server->stop || end->asked)
+			return;
+		/* A run's daemon stays for children of the run that still use it. */
+		if (end->launcher_gone && !server->guests && !server_contexts(server))
+			return;
+		loop_wait(nap);
+	}
+}
+
+static int fail(char *why, size_t size, const char *what, int error)
+{
+	snprintf(why, size, "%s: %s", what, strerror(-error));
+	return error;
+}
+
+static int open_trace(struct hca_machine *machine, char *why, size_t size)
+{
+	if (!machine->settings.trace[0])
+		return 0;
+	machine->trace = fopen(machine->settings.trace, "ae");
+	return machine->trace ? 0 : fail(why, size, machine->settings.trace, -errno);
+}
+
+static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, struct server *server, struct end *end,
+		   char *why, size_t size)
+{
+	char path[PATH_MAX];
+	int error;
+
+	raise_limits();
+	error = loop_init();
+	if (!error)
+		error = machine_init(machine, &plan->settings);
+	if (!error)
+		error = watch_signals(end);
+	if (!error)
+		error = watch_launcher(end, plan->until);
+	if (error)
+		return fail(why, size, "cannot start", error);
+	error = open_trace(machine, why, size);
+	if (error)
+		return error;
+	error = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SYSFS);
+	if (!error)
+		error = sysfs_create(machine, path);
+	if (error)
+		return fail(why, size, "the device tree cannot be written", error);
+	error = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SOCKET);
+	if (!error)
+		error = server_open(server, machine, path);
+	return error ? fail(why, size, path, error) : 0;
+}
+
+/* ---- birth ---- */
+
+/* Whoever started us must not wait for us through an inherited pipe, lock or terminal. */
+static void detach(const struct daemon_plan *plan, int keep)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	int low = plan->lock < keep ? plan->lock : keep;
+	int high = plan->lock < keep ? keep : plan->lock;
+
+	setsid();
+	umask(077);
+	dup2(null, 0);
+	dup2(null, 1);
+	dup2(null, 2);
+	if (low > 3)
+		close_range(3, (unsigned int)low - 1, 0);
+	if (high > low + 1)
+		close_range((unsigned int)low + 1, (unsigned int)high - 1, 0);
+	close_range((unsigned int)high + 1, ~0u, 0);
+	if (chdir("/"))
+		return; /* then it stays where it was: that directory can only not be unmounted */
+	prctl(PR_SET_NAME, "softhca-daemon");
+}
+
+/* The launcher reads one sentence until the end of the pipe: an empty one means that all is well. */
+static void tell(int pipe_end, const char *why)
+{
+	if (write(pipe_end, why, strlen(why)) < 0)
+		_exit(EXIT_FAILURE);
+	close(pipe_end);
+}
+
+static void __attribute__((noreturn)) live(const struct daemon_plan *plan, int ready)
+{
+	static struct hca_machine machine;
+	static struct server server;
+	static struct end end;
+	char why[512] = "";
+	int error;
+
+	detach(plan, ready);
+	error = prepare(plan, &machine, &server, &end, why, sizeof(why));
+	tell(ready, why);
+	if (!error) {
+		serve(&server, &end);
+		server_close(&server);
+	}
+	machine_free(&machine);
+	home_remove(plan->directory);
+	_exit(error ? EXIT_FAILURE : EXIT_SUCCESS);
+}
+
+static int read_all(int fd, char *text, size_t size)
+{
+	size_t length = 0;
+	ssize_t got;
+
+	while (length + 1 < size) {
+		got = read(fd, text + length, size - 1 - length);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			break;
+		length += (size_t)got;
+	}
+	text[length] = '\0';
+	return length ? -EIO : 0;
+}
+
+/* Twice forked: the program must not find a child that it never started. */
+int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size)
+{
+	int ready[2];
+	int status;
+	pid_t child;
+
+	if (pipe2(ready, O_CLOEXEC))
+		return fail(why, size, "pipe", -errno);
+	child = fork();
+	if (child < 0) {
+		close(ready[0]);
+		close(ready[1]);
+		return fail(why, size, "fork", -errno);
+	}
+	if (!child) {
+		pid_t grandchild = fork();
+
+		if (!grandchild)
+			live(plan, ready[1]);
+		_exit(grandchild < 0 ? EXIT_FAILURE : EXIT_SUCCESS);
+	}
+	close(ready[1]);
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		continue;
+	status = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS ? read_all(ready[0], why, size) : -EAGAIN;
+	if (status == -EAGAIN)
+		snprintf(why, size, "the daemon could not be started");
+	close(ready[0]);
+	return status;
+}

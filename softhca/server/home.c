@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The daemon's directory. Whether its owner lives is known by a lock that the kernel releases, however the owner died. */
+#include "home.h"
+
+#include <softhca/proto.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOCK	   "lock"
+#define RUN_PREFIX "softhca-run-"
+
+static int fail(char *why, size_t size, const char *what, int error)
+{
+	snprintf(why, size, "%s: %s", what, strerror(-error));
+	return error;
+}
+
+/* ---- removal ---- */
+
+static int remove_entry(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	remove(path);
+	return 0; /* the rest goes all the same */
+}
+
+/* Only what a daemon makes: the user may have named a directory that holds other things, too. */
+static void clear(const char *path, bool lock_too)
+{
+	static const char *const made[] = { SOFTHCA_SYSFS, SOFTHCA_SOCKET, SOFTHCA_PRELOAD, LOCK ".new", LOCK };
+	size_t count = sizeof(made) / sizeof(made[0]) - (lock_too ? 0 : 1);
+	char victim[PATH_MAX];
+
+	for (size_t i = 0; i < count; i++) {
+		if (!dir_join(victim, sizeof(victim), path, made[i]))
+			nftw(victim, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+	}
+}
+
+void home_remove(const char *path)
+{
+	clear(path, true);
+	rmdir(path);
+}
+
+/* ---- the lock ---- */
+
+bool home_is_free(const char *path)
+{
+	char file[PATH_MAX];
+	int fd;
+
+	if (dir_join(file, sizeof(file), path, LOCK))
+		return true;
+	fd = open(file, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+	if (fd < 0)
+		return true;
+	if (flock(fd, LOCK_EX | LOCK_NB)) {
+		close(fd);
+		return false;
+	}
+	close(fd);
+	return true;
+}
+
+static int lock_file(const char *path, int flags)
+{
+	int fd = open(path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+	int error;
+
+	if (fd < 0)
+		return -errno;
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return fd;
+	error = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	close(fd);
+	return error;
+}
+
+/* Locked under another name first: a lock file that can be seen and is not locked belongs to somebody dead. */
+static int lock_new(const char *directory)
+{
+	char early[PATH_MAX], path[PATH_MAX];
+	int fd;
+
+	if (dir_join(early, sizeof(early), directory, LOCK ".new") || dir_join(path, sizeof(path), directory, LOCK))
+		return -ENAMETOOLONG;
+	fd = lock_file(early, O_CREAT);
+	if (fd >= 0 && rename(early, path)) {
+		int error = -errno;
+
+		close(fd);
+		return error;
+	}
+	return fd;
+}
+
+/* ---- runs ---- */
+
+static void sweep_one(const char *base, const char *name)
+{
+	char path[PATH_MAX], lock[PATH_MAX];
+	int fd;
+
+	if (dir_join(path, sizeof(path), base, name) || dir_check(path) ||
+	    dir_join(lock, sizeof(lock), path, LOCK))
+		return;
+	fd = lock_file(lock, 0);
+	if (fd < 0)
+		return; /* alive, or just being made */
+	home_remove(path);
+	close(fd);
+}
+
+static void sweep(const char *base)
+{
+	DIR *dir = opendir(base);
+	struct dirent *entry;
+
+	if (!dir)
+		return;
+	while ((entry = readdir(dir))) {
+		if (!strncmp(entry->d_name, RUN_PREFIX, sizeof(RUN_PREFIX) - 1))
+			sweep_one(base, entry->d_name);
+	}
+	closedir(dir);
+}
+
+static int create_in(const char *base, char path[DIR_MAX + 1])
+{
+	if (!base || base[0] != '/' || dir_join(path, DIR_MAX + 1, base, RUN_PREFIX "XXXXXX"))
+		return -ENAMETOOLONG;
+	return mkdtemp(path) ? 0 : -errno;
+}
+
+int home_create(char path[DIR_MAX + 1], int *lock, char *why, size_t size)
+{
+	const char *const bases[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/dev/shm" };
+	const size_t count = sizeof(bases) / sizeof(bases[0]);
+	size_t i;
+
+	for (i = 0; i < count && create_in(bases[i], path); i++)
+		continue;
+	if (i == count) {
+		snprintf(why, size, "no place for a private directory: neither XDG_RUNTIME_DIR nor TMPDIR (%d bytes at "
+			 "most, for the sake of the socket's name), /tmp or /dev/shm can take one", DIR_MAX - 19);
+		return -ENOENT;
+	}
+	*lock = lock_new(path);
+	if (*lock < 0) {
+		int error = fail(why, size, path, *lock);
+
+		home_remove(path);
+		return error;
+	}
+	sweep(bases[i]);
+	return 0;
+}
+
+/* ---- the long-lived daemon ---- */
+
+/* A daemon that was just ending may have removed the file between our open() and our lock: then the lock is nobody's. */
+static bool still_there(const char *path, int fd)
+{
+	struct stat named, open_file;
+
+	return !stat(path, &named) && !fstat(fd, &open_file) && named.st_ino == open_file.st_ino;
+}
+
+/* Directory and lock, or -errno; -EAGAIN when a daemon that was ending took them away. */
+static int claim(const char *path, const char *file)
+{
+	int error;
+	int fd;
+
+	if (mkdir(path, 0700) && errno != EEXIST)
+		return -errno;
+	error = dir_check(path);
+	if (error)
+		return error == -ENOENT ? -EAGAIN : error;
+	fd = lock_file(file, O_CREAT);
+	if (fd < 0)
+		return fd == -ENOENT ? -EAGAIN : fd;
+	if (still_there(file, fd))
+		return fd;
+	close(fd);
+	return -EAGAIN;
+}
+
+int home_claim(const char *path, int *lock, char *why, size_t size)
+{
+	char file[PATH_MAX];
+
+	if (dir_join(file, sizeof(file), path, LOCK))
+		return fail(why, size, path, -ENAMETOOLONG);
+	for (int attempt = 0; attempt < 100; attempt++) {
+		*lock = claim(path, file);
+		if (*lock != -EAGAIN)
+			break;
+		usleep(10000);
+	}
+	if (*lock == -EPERM)
+		snprintf(why, size, "%s: must belong to you and to nobody else (mode 0700)", path);
+	else if (*lock == -EBUSY)
+		snprintf(why, size, "a daemon is already running in %s", path);
+	else if (*lock < 0)
+		fail(why, size, path, *lock);
+	if (*lock < 0)
+		return *lock;
+	/* What a killed daemon left; the lock file stays, as it is ours now. */
+	clear(path, false);
+	return 0;
+}

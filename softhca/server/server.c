@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The daemon's socket: greetings, commands, farewells. */
+#include "server.h"
+
+#include <softhca/cm/cmd.h>
+#include <softhca/cm/file.h>
+#include <softhca/control/control.h>
+#include <softhca/objects/context.h>
+#include <softhca/proto.h>
+#include <softhca/uverbs/cmd.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Somebody who has connected and not greeted yet. */
+struct guest {
+	struct watch watch;
+	struct server *server;
+	int sock;
+	pid_t pid;
+};
+
+/* ---- messages ---- */
+
+static int send_message(int sock, const void *data, size_t length, int fd)
+{
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
+	struct iovec iov = { (void *)data, length };
+	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
+	struct cmsghdr *cmsg = (void *)control;
+
+	if (fd >= 0) {
+		msg.msg_control = control;
+		msg.msg_controllen = sizeof(control);
+		cmsg->cmsg_level = SOL_SOCKET;
+		cmsg->cmsg_type = SCM_RIGHTS;
+		cmsg->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
+	}
+	/* A client that does not fetch its answers must not hold up the others. */
+	return sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+/* Bytes received (0 = the other side has gone), or -errno; at most one descriptor is kept, in *fd. */
+static ssize_t receive_message(int sock, void *data, size_t room, int *fd)
+{
+	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
+	struct iovec iov = { data, room };
+	struct msghdr msg = {
+		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
+	};
+	ssize_t got = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+	struct cmsghdr *cmsg;
+
+	*fd = -1;
+	if (got < 0)
+		return -errno;
+	cmsg = CMSG_FIRSTHDR(&msg);
+	if (cmsg && cmsg->cmsg_level == SOL_SOCKET && cmsg->cmsg_type == SCM_RIGHTS)
+		memcpy(fd, CMSG_DATA(cmsg), sizeof(*fd));
+	return msg.msg_flags & MSG_TRUNC ? -EMSGSIZE : got;
+}
+
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* ---- contexts ---- */
+
+static void answer(struct hca_context *ctx, const void *bytes, size_t size, int fd)
+{
+	struct softhca_reply reply = { 0 };
+	int give;
+
+	reply.status = cmd_execute(ctx, bytes, size, fd, &give, &reply.fd_address);
+	if (send_message(ctx->sock, &reply, sizeof(reply), give))
+		ctx->dead = true;
+	close_fd(give);
+	ctx->device->machine->active = true;
+}
+
+static void command_ready(struct watch *watch, uint32_t events)
+{
+	struct hca_context *ctx = container_of(watch, struct hca_context, commands);
+	static uint64_t buffer[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
+	ssize_t got;
+	int fd;
+
+	(void)events;
+	if (ctx->dead)
+		return;
+	got = receive_message(ctx->sock, buffer, sizeof(buffer), &fd);
+	if (got == -EAGAIN)
+		return;
+	if (got > 0)
+		answer(ctx, buffer, (size_t)got, fd);
+	else
+		ctx->dead = true;
+	close_fd(fd);
+}
+
+static int greet_context(struct guest *guest, const struct softhca_hello *hello, int arena_fd)
+{
+	struct softhca_welcome welcome = { 0 };
+	struct hca_context *ctx;
+	int uar = -1;
+
+	welcome.status = context_create(guest->server->machine, hello, guest->sock, guest->pid, arena_fd, &ctx, &uar);
+	if (welcome.status) {
+		send_message(guest->sock, &welcome, sizeof(welcome), -1);
+		return welcome.status;
+	}
+	welcome.arena = ctx->arena != NULL;
+	ctx->commands.ready = command_ready;
+	loop_forget(ctx->sock);
+	if (loop_watch(ctx->sock, EPOLLIN, &ctx->commands) ||
+	    send_message(ctx->sock, &welcome, sizeof(welcome), uar))
+		ctx->dead = true;
+	close(uar);
+	return 0;
+}
+
+/* ---- files of the connection manager ---- */
+
+static void cm_command_ready(struct watch *watch, uint32_t events)
+{
+	struct cm_file *file = container_of(watch, struct cm_file, commands);
+	static uint64_t buffer[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
+	struct softhca_reply reply = { 0 };
+	ssize_t got;
+	int fd;
+
+	(void)events;
+	if (file->dead)
+		return;
+	got = receive_message(file->sock, buffer, sizeof(buffer), &fd);
+	if (got == -EAGAIN)
+		return;
+	if (got > 0)
+		reply.status = cm_execute(file, buffer, (size_t)got, fd);
+	if (got <= 0 || send_message(file->sock, &reply, sizeof(reply), -1))
+		file->dead = true;
+	close_fd(fd);
+}
+
+static int greet_cm(struct guest *guest, const struct softhca_hello *hello)
+{
+	struct softhca_welcome welcome = { 0 };
+	struct cm_file *file = NULL;
+
+	welcome.status = cm_file_create(guest->server->machine, hello, guest->sock, guest->pid, &file);
+	if (welcome.status) {
+		send_message(guest->sock, &welcome, sizeof(welcome), -1);
+		return welcome.status;
+	}
+	file->commands.ready = cm_command_ready;
+	loop_forget(file->sock);
+	if (loop_watch(file->sock, EPOLLIN, &file->commands) ||
+	    send_message(file->sock, &welcome, sizeof(welcome), file->ear))
+		file->dead = true;
+	return 0;
+}
+
+/* ---- guests ---- */
+
+static void guest_free(struct guest *guest, bool close_socket)
+{
+	guest->server->guests--;
+	if (close_socket) {
+		loop_forget(guest->sock);
+		close(guest->sock);
+	}
+	free(guest);
+}
+
+static void refuse(const struct guest *guest, int error)
+{
+	struct softhca_welcome welcome = { .status = error };
+
+	send_message(guest->sock, &welcome, sizeof(welcome), -1);
+}
+
+static void run_control(struct guest *guest, const char *words, size_t length)
+{
+	struct softhca_control_reply reply = { 0 };
+	int text = control_execute(guest->server, words, length, &reply.status, &reply.length);
+
+	send_message(guest->sock, &reply, sizeof(reply), text);
+	close_fd(text);
+}
+
+/* True when the socket has become a context's. */
+static bool handle_greeting(struct guest *guest, const uint8_t *bytes, size_t size, int fd)
+{
+	const struct softhca_hello *hello = (const void *)bytes;
+
+	if (size < sizeof(*hello) || hello->magic != SOFTHCA_MAGIC || hello->version != SOFTHCA_VERSION) {
+		refuse(guest, -EPROTO);
+		return false;
+	}
+	if (hello->kind == SOFTHCA_CONTEXT)
+		return !greet_context(guest, hello, fd);
+	if (hello->kind == SOFTHCA_CM)
+		return !greet_cm(guest, hello);
+	if (hello->kind == SOFTHCA_CONTROL)
+		run_control(guest, (const char *)(hello + 1), size - sizeof(*hello));
+	else
+		refuse(guest, -EPROTO);
+	return false;
+}
+
+static void guest_ready(struct watch *watch, uint32_t events)
+{
+	struct guest *guest = container_of(watch, struct guest, watch);
+	uint64_t buffer[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
+	bool kept = false;
+	ssize_t got;
+	int fd;
+
+	(void)events;
+	got = receive_message(guest->sock, buffer, sizeof(buffer), &fd);
+	if (got == -EAGAIN)
+		return;
+	if (got > 0)
+		kept = handle_greeting(guest, (const uint8_t *)buffer, (size_t)got, fd);
+	close_fd(fd);
+	guest_free(guest, !kept);
+}
+
+/* Only the user whose daemon this is: its HCA writes into the memory of its clients. */
+static int check_peer(int sock, pid_t *pid)
+{
+	struct ucred peer;
+	socklen_t length = sizeof(peer);
+
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &length))
+		return -errno;
+	*pid = peer.pid;
+	return peer.uid == geteuid() ? 0 : -EPERM;
+}
+
+static void connection_ready(struct watch *watch, uint32_t events)
+{
+	struct server *server = container_of(watch, struct server, watch);
+	struct guest *guest;
+	int sock = accept4(server->sock, NULL, NULL, SOCK_CLOEXEC);
+
+	(void)events;
+	if (sock < 0)
+		return;
+	guest = calloc(1, sizeof(*guest));
+	if (!guest) {
+		close(sock);
+		return;
+	}
+	guest->server = server;
+	guest->watch.ready = guest_ready;
+	guest->sock = sock;
+	server->guests++;
+	if (check_peer(sock, &guest->pid)) {
+		refuse(guest, -EPERM);
+		guest_free(guest, true);
+	} else if (loop_watch(sock, EPOLLIN, &guest->watch)) {
+		guest_free(guest, true);
+	}
+}
+
+/* ---- the server ---- */
+
+int server_open(struct server *server, struct hca_machine *machine, const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+
+	memset(server, 0, sizeof(*server));
+	server->machine = machine;
+	server->watch.ready = connection_ready;
+	if (strlen(path) >= sizeof(address.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(address.sun_path, path);
+	server->sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (server->sock < 0)
+		return -errno;
+	if (bind(server->sock, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0600) ||
+	    listen(server->sock, 128)) {
+		int error = -errno;
+
+		close(server->sock);
+		return error;
+	}
+	return loop_watch(server->sock, EPOLLIN, &server->watch);
+}
+
+void server_close(struct server *server)
+{
+	while (!list_empty(&server->machine->cm.files))
+		cm_file_destroy(container_of(server->machine->cm.files.next, struct cm_file, link));
+	for (int i = 0; i < server->machine->settings.devices; i++) {
+		list_for_each_safe(node, after, &server->machine->device[i].contexts)
+			context_destroy(container_of(node, struct hca_context, link));
+	}
+	close(server->sock);
+}
+
+void server_reap(struct server *server)
+{
+	list_for_each_safe(file_node, next, &server->machine->cm.files) {
+		struct cm_file *file = container_of(file_node, struct cm_file, link);
+
+		if (file->dead)
+			cm_file_destroy(file);
+	}
+	for (int i = 0; i < server->machine->settings.devices; i++) {
+		list_for_each_safe(node, after, &server->machine->device[i].contexts) {
+			struct hca_context *ctx = container_of(node, struct hca_context, link);
+
+			if (ctx->dead)
+				context_destroy(ctx);
+		}
+	}
+}
+
+unsigned int server_contexts(const struct server *server)
+{
+	unsigned int count = 0;
+
+	list_for_each(node, &server->machine->cm.files)
+		count++;
+	for (int i = 0; i < server->machine->settings.devices; i++) {
+		list_for_each(node, &server->machine->device[i].contexts)
+			count++;
+	}
+	return count;
+}

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The table of uverbs commands, and what the kernel checks about each before it looks inside. */
+#include "cmd.h"
+#include "trace.h"
+
+#include <softhca/machine/mem.h>
+
+#include <errno.h>
+#include <string.h>
+
+struct row {
+	const char *name;
+	int (*execute)(struct cmd *cmd);
+	size_t in_size, out_size; /* least sizes, without headers and driver parts */
+	bool needs_xrc, needs_open_qp;
+};
+
+#define IN(type)  sizeof(struct ib_uverbs_##type)
+#define OUT(type) sizeof(struct ib_uverbs_##type##_resp)
+#define IO(type)  IN(type), OUT(type)
+
+static const struct row legacy[] = {
+	[IB_USER_VERBS_CMD_GET_CONTEXT] = { "GET_CONTEXT", cmd_get_context, IO(get_context) },
+	[IB_USER_VERBS_CMD_QUERY_DEVICE] = { "QUERY_DEVICE", cmd_query_device, IO(query_device) },
+	[IB_USER_VERBS_CMD_QUERY_PORT] = { "QUERY_PORT", cmd_query_port, IO(query_port) },
+	[IB_USER_VERBS_CMD_ALLOC_PD] = { "ALLOC_PD", cmd_alloc_pd, IO(alloc_pd) },
+	[IB_USER_VERBS_CMD_DEALLOC_PD] = { "DEALLOC_PD", cmd_dealloc_pd, IN(dealloc_pd), 0 },
+	[IB_USER_VERBS_CMD_REG_MR] = { "REG_MR", cmd_reg_mr, IO(reg_mr) },
+	[IB_USER_VERBS_CMD_REREG_MR] = { "REREG_MR", cmd_rereg_mr, IO(rereg_mr) },
+	[IB_USER_VERBS_CMD_DEREG_MR] = { "DEREG_MR", cmd_dereg_mr, IN(dereg_mr), 0 },
+	[IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL] = { "CREATE_COMP_CHANNEL", cmd_create_comp_channel,
+						    IO(create_comp_channel) },
+	[IB_USER_VERBS_CMD_CREATE_CQ] = { "CREATE_CQ", cmd_create_cq, IO(create_cq) },
+	[IB_USER_VERBS_CMD_RESIZE_CQ] = { "RESIZE_CQ", cmd_resize_cq, IN(resize_cq),
+					  offsetof(struct ib_uverbs_resize_cq_resp, reserved) },
+	[IB_USER_VERBS_CMD_DESTROY_CQ] = { "DESTROY_CQ", cmd_destroy_cq, IO(destroy_cq) },
+	[IB_USER_VERBS_CMD_CREATE_QP] = { "CREATE_QP", cmd_create_qp, IO(create_qp) },
+	[IB_USER_VERBS_CMD_QUERY_QP] = { "QUERY_QP", cmd_query_qp, IO(query_qp) },
+	[IB_USER_VERBS_CMD_MODIFY_QP] = { "MODIFY_QP", cmd_modify_qp, IN(modify_qp), 0 },
+	[IB_USER_VERBS_CMD_DESTROY_QP] = { "DESTROY_QP", cmd_destroy_qp, IO(destroy_qp) },
+	[IB_USER_VERBS_CMD_CREATE_SRQ] = { "CREATE_SRQ", cmd_create_srq, IO(create_srq) },
+	[IB_USER_VERBS_CMD_MODIFY_SRQ] = { "MODIFY_SRQ", cmd_modify_srq, IN(modify_srq), 0 },
+	[IB_USER_VERBS_CMD_QUERY_SRQ] = { "QUERY_SRQ", cmd_query_srq, IO(query_srq) },
+	[IB_USER_VERBS_CMD_DESTROY_SRQ] = { "DESTROY_SRQ", cmd_destroy_srq, IO(destroy_srq) },
+	[IB_USER_VERBS_CMD_OPEN_XRCD] = { "OPEN_XRCD", cmd_open_xrcd, IO(open_xrcd), .needs_xrc = true },
+	[IB_USER_VERBS_CMD_CLOSE_XRCD] = { "CLOSE_XRCD", cmd_close_xrcd, IN(close_xrcd), 0, .needs_xrc = true },
+	[IB_USER_VERBS_CMD_CREATE_XSRQ] = { "CREATE_XSRQ", cmd_create_xsrq, IN(create_xsrq), OUT(create_srq) },
+	[IB_USER_VERBS_CMD_OPEN_QP] = { "OPEN_QP", cmd_open_qp, IN(open_qp), OUT(create_qp), .needs_open_qp = true },
+};
+
+static const struct row extended[] = {
+	[IB_USER_VERBS_EX_CMD_QUERY_DEVICE] = { "EX_QUERY_DEVICE", cmd_ex_query_device, IN(ex_query_device),
+						offsetof(struct ib_uverbs_ex_query_device_resp, odp_caps) },
+	[IB_USER_VERBS_EX_CMD_CREATE_CQ] = { "EX_CREATE_CQ", cmd_ex_create_cq, IN(ex_create_cq),
+					     OUT(ex_create_cq) },
+};
+
+static const struct row *find(uint32_t command, int *error)
+{
+	bool ex = command & IB_USER_VERBS_CMD_FLAG_EXTENDED;
+	uint32_t number = command & IB_USER_VERBS_CMD_COMMAND_MASK;
+	size_t count = ex ? sizeof(extended) / sizeof(extended[0]) : sizeof(legacy) / sizeof(legacy[0]);
+	const struct row *row = (ex ? extended : legacy) + number;
+
+	*error = -EINVAL;
+	if (command & ~(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_CMD_COMMAND_MASK))
+		return NULL;
+	/* The kernel knows more commands than mlx4 has; those it has not are "not supported" rather than invalid. */
+	*error = ex || number <= IB_USER_VERBS_CMD_OPEN_QP ? -EOPNOTSUPP : -EINVAL;
+	return number < count && row->execute ? row : NULL;
+}
+
+const char *cmd_name(uint32_t command)
+{
+	int error;
+	const struct row *row = find(command, &error);
+
+	return row ? row->name : "unknown";
+}
+
+static bool find_name(const struct row *rows, size_t count, const char *name, uint32_t *number)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!rows[i].name || strcmp(rows[i].name, name))
+			continue;
+		*number = (uint32_t)i;
+		return true;
+	}
+	return false;
+}
+
+int cmd_number(const char *name, uint32_t *command)
+{
+	if (find_name(legacy, sizeof(legacy) / sizeof(legacy[0]), name, command))
+		return 0;
+	if (!find_name(extended, sizeof(extended) / sizeof(extended[0]), name, command))
+		return -ENOENT;
+	*command |= IB_USER_VERBS_CMD_FLAG_EXTENDED;
+	return 0;
+}
+
+/* in_words and out_words count 4 bytes, all headers included; the response's address comes first in the request. */
+static int split_legacy(struct cmd *cmd, const struct row *row, const uint8_t *bytes, size_t size)
+{
+	const struct ib_uverbs_cmd_hdr *hdr = (const void *)bytes;
+	size_t out = hdr->out_words * 4u;
+
+	if (hdr->in_words * 4u != size)
+		return -EINVAL;
+	/* Too short a request is as malformed as one with wrong counts (newer kernels tell the two apart: ENOSPC). */
+	if (size < row->in_size + sizeof(*hdr))
+		return -EINVAL;
+	/* This one is no mistake of form: the response would not fit. */
+	if (out < row->out_size)
+		return -ENOSPC;
+	cmd->in = bytes + sizeof(*hdr);
+	cmd->in_size = row->in_size;
+	cmd->driver_in = bytes + sizeof(*hdr) + row->in_size;
+	cmd->driver_in_size = size - sizeof(*hdr) - row->in_size;
+	if (row->out_size)
+		memcpy(&cmd->response, cmd->in, sizeof(cmd->response));
+	cmd->out_size = row->out_size;
+	cmd->driver_out_size = out - row->out_size;
+	return 0;
+}
+
+static int split_extended(struct cmd *cmd, const struct row *row, const uint8_t *bytes, size_t size)
+{
+	const struct ib_uverbs_cmd_hdr *hdr = (const void *)bytes;
+	const struct ib_uverbs_ex_cmd_hdr *ex = (const void *)(hdr + 1);
+	const size_t headers = sizeof(*hdr) + sizeof(*ex);
+
+	if (size < headers || (size_t)(hdr->in_words + ex->provider_in_words) * 8 != size - headers ||
+	    ex->cmd_hdr_reserved)
+		return -EINVAL;
+	if (hdr->in_words * 8u < row->in_size)
+		return -EINVAL;
+	if (!ex->response != !(hdr->out_words || ex->provider_out_words))
+		return -EINVAL;
+	if (hdr->out_words * 8u < row->out_size)
+		return -ENOSPC;
+	cmd->in = bytes + headers;
+	cmd->in_size = hdr->in_words * 8u;
+	cmd->driver_in = bytes + headers + cmd->in_size;
+	cmd->driver_in_size = ex->provider_in_words * 8u;
+	cmd->response = ex->response;
+	cmd->out_size = hdr->out_words * 8u;
+	cmd->driver_out_size = ex->provider_out_words * 8u;
+	return 0;
+}
+
+static int supported(const struct hca_context *ctx, const struct row *row)
+{
+	const struct settings *settings = &ctx->device->machine->settings;
+
+	if ((row->needs_xrc || row->needs_open_qp) && !settings->xrc)
+		return -EOPNOTSUPP;
+	return row->needs_open_qp && !settings->open_qp ? -EOPNOTSUPP : 0;
+}
+
+static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
+{
+	const struct ib_uverbs_cmd_hdr *hdr = (const void *)bytes;
+	const struct row *row;
+	int error;
+
+	if (size < sizeof(*hdr))
+		return -EINVAL;
+	row = find(hdr->command, &error);
+	if (!row)
+		return error;
+	error = hdr->command & IB_USER_VERBS_CMD_FLAG_EXTENDED ? split_extended(cmd, row, bytes, size) :
+								   split_legacy(cmd, row, bytes, size);
+	if (error)
+		return error;
+	/* Nothing works before GET_CONTEXT, and that works once. */
+	if (cmd->ctx->ready == (row->execute == cmd_get_context))
+		return -EINVAL;
+	error = supported(cmd->ctx, row);
+	if (!error)
+		error = fault_of_command(&cmd->ctx->device->faults, hdr->command);
+	return error ? error : row->execute(cmd);
+}
+
+int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd, int *give, uint64_t *give_at)
+{
+	struct cmd cmd = { .ctx = ctx, .fd = fd, .give = -1 };
+	int result = execute(&cmd, bytes, size);
+	uint32_t command = 0;
+
+	memcpy(&command, bytes, size < sizeof(command) ? size : sizeof(command));
+	trace_note(ctx, command, result);
+	*give = cmd.give;
+	*give_at = cmd.response;
+	return result;
+}
+
+static int put(const struct cmd *cmd, uint64_t to, const void *from, size_t length, size_t room)
+{
+	static const uint8_t zeroes[512];
+	size_t part = length < room ? length : room;
+
+	if (mem_write(cmd->ctx, to, from, part))
+		return -EFAULT;
+	for (size_t at = part; at < room; at += sizeof(zeroes)) {
+		if (mem_write(cmd->ctx, to + at, zeroes, room - at < sizeof(zeroes) ? room - at : sizeof(zeroes)))
+			return -EFAULT;
+	}
+	return 0;
+}
+
+int cmd_respond(const struct cmd *cmd, const void *out, size_t size, const void *driver, size_t driver_size)
+{
+	int error = put(cmd, cmd->response, out, size, cmd->out_size);
+
+	return error ? error : put(cmd, cmd->response + cmd->out_size, driver, driver_size, cmd->driver_out_size);
+}

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Commands about protection domains and memory regions. */
+#include "cmd.h"
+
+#include <softhca/objects/mr.h>
+#include <softhca/objects/object.h>
+
+#include <errno.h>
+#include <rdma/mlx4-abi.h>
+#include <stdlib.h>
+
+static int pd_create(struct hca_context *ctx, struct hca_pd **result)
+{
+	struct hca_pd *pd = calloc(1, sizeof(*pd));
+
+	if (!pd)
+		return -ENOMEM;
+	if (numtab_add(&ctx->device->pds, pd, &pd->pdn))
+		goto out_free;
+	if (object_add(ctx, &pd->obj, HCA_PD))
+		goto out_number;
+	*result = pd;
+	return 0;
+
+out_number:
+	numtab_remove(&ctx->device->pds, pd->pdn);
+out_free:
+	free(pd);
+	return -ENOMEM;
+}
+
+int cmd_alloc_pd(struct cmd *cmd)
+{
+	struct ib_uverbs_alloc_pd_resp resp;
+	/* libmlx4's response has the number and no more: 12 bytes in all. */
+	uint32_t driver[2] = { 0 };
+	struct hca_pd *pd;
+	int error = pd_create(cmd->ctx, &pd);
+
+	if (error)
+		return error;
+	resp.pd_handle = pd->obj.handle;
+	driver[0] = pd->pdn;
+	error = cmd_respond(cmd, &resp, sizeof(resp), driver, sizeof(driver));
+	if (error)
+		pd_destroy(pd);
+	return error;
+}
+
+int cmd_dealloc_pd(struct cmd *cmd)
+{
+	const struct ib_uverbs_dealloc_pd *request = cmd->in;
+	struct hca_pd *pd = object_pd(cmd->ctx, request->pd_handle);
+
+	if (!pd)
+		return -ENOENT;
+	if (pd->obj.uses)
+		return -EBUSY;
+	pd_destroy(pd);
+	return 0;
+}
+
+int cmd_reg_mr(struct cmd *cmd)
+{
+	const struct ib_uverbs_reg_mr *request = cmd->in;
+	const struct mr_range range = { request->start, request->length, request->hca_va, request->access_flags };
+	struct hca_pd *pd = object_pd(cmd->ctx, request->pd_handle);
+	struct ib_uverbs_reg_mr_resp resp;
+	struct hca_mr *mr;
+	int error = mr_check(cmd->ctx, &range);
+
+	if (!pd)
+		return -EINVAL;
+	if (!error)
+		error = mr_create(cmd->ctx, pd, &range, &mr);
+	if (error)
+		return error;
+	resp.mr_handle = mr->obj.handle;
+	resp.lkey = resp.rkey = mr->key;
+	error = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+	if (error)
+		mr_destroy(mr);
+	return error;
+}
+
+/* What the flags do not name stays as it is. */
+static void merge(const struct hca_mr *mr, const struct ib_uverbs_rereg_mr *request, struct mr_range *range)
+{
+	bool moved = request->flags & IBV_REREG_MR_CHANGE_TRANSLATION;
+
+	range->start = moved ? request->start : mr->start;
+	range->length = moved ? request->length : mr->length;
+	range->iova = moved ? request->hca_va : mr->iova;
+	range->access = request->flags & IBV_REREG_MR_CHANGE_ACCESS ? request->access_flags : mr->access;
+}
+
+int cmd_rereg_mr(struct cmd *cmd)
+{
+	const struct ib_uverbs_rereg_mr *request = cmd->in;
+	const uint32_t known = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS;
+	struct hca_mr *mr = object_mr(cmd->ctx, request->mr_handle);
+	struct ib_uverbs_rereg_mr_resp resp;
+	struct mr_range range;
+	struct hca_pd *pd;
+	int error;
+
+	if (!request->flags || request->flags & ~known || !mr)
+		return -EINVAL;
+	pd = request->flags & IBV_REREG_MR_CHANGE_PD ? object_pd(cmd->ctx, request->pd_handle) : mr->pd;
+	if (!pd)
+		return -EINVAL;
+	merge(mr, request, &range);
+	error = mr_check(cmd->ctx, &range);
+	if (error)
+		return error;
+	mr_change(mr, pd, &range);
+	resp.lkey = resp.rkey = mr->key;
+	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+}
+
+int cmd_dereg_mr(struct cmd *cmd)
+{
+	const struct ib_uverbs_dereg_mr *request = cmd->in;
+	struct hca_mr *mr = object_mr(cmd->ctx, request->mr_handle);
+
+	if (!mr)
+		return -ENOENT;
+	if (mr->obj.uses)
+		return -EBUSY;
+	mr_destroy(mr);
+	return 0;
+}

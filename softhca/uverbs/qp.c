@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Commands about queue pairs. */
+#include "cmd.h"
+
+#include <softhca/objects/event.h>
+#include <softhca/objects/object.h>
+#include <softhca/objects/qp.h>
+
+#include <errno.h>
+#include <rdma/mlx4-abi.h>
+
+/* The handles of a QP that sends. */
+static int find_sender(struct cmd *cmd, const struct ib_uverbs_create_qp *in, struct qp_request *request)
+{
+	request->pd = object_pd(cmd->ctx, in->pd_handle);
+	request->send_cq = object_cq(cmd->ctx, in->send_cq_handle);
+	if (!request->pd || !request->send_cq)
+		return -EINVAL;
+	if (request->type == IBV_QPT_XRC_SEND) {
+		request->max_recv_wr = request->max_recv_sge = 0;
+		return 0;
+	}
+	request->recv_cq = object_cq(cmd->ctx, in->recv_cq_handle);
+	if (!request->recv_cq)
+		return -EINVAL;
+	if (!in->is_srq)
+		return 0;
+	/* An XRC SRQ takes messages of XRC targets only. */
+	request->srq = object_srq(cmd->ctx, in->srq_handle);
+	return request->srq && !request->srq->xrc ? 0 : -EINVAL;
+}
+
+static int find_objects(struct cmd *cmd, const struct ib_uverbs_create_qp *in, struct qp_request *request)
+{
+	bool xrc = cmd->ctx->device->machine->settings.xrc;
+
+	switch (request->type) {
+	case IBV_QPT_XRC_RECV:
+		/* The field of the protection domain carries the XRC domain. */
+		request->domain = object_xrcd(cmd->ctx, in->pd_handle);
+		request->max_recv_wr = request->max_recv_sge = 0;
+		return request->domain ? 0 : -EINVAL;
+	case IBV_QPT_XRC_SEND:
+		if (!xrc)
+			return -ENOSYS; /* as the mlx4 driver on an HCA without XRC */
+		return find_sender(cmd, in, request);
+	case IBV_QPT_RC:
+	case IBV_QPT_UC:
+	case IBV_QPT_UD:
+		return find_sender(cmd, in, request);
+	case IBV_QPT_RAW_PACKET:
+		return -EOPNOTSUPP;
+	default:
+		return -EINVAL;
+	}
+}
+
+static int respond(struct cmd *cmd, const struct hca_qp_handle *handle, const struct qp_request *request)
+{
+	struct ib_uverbs_create_qp_resp resp = { 0 };
+
+	resp.qp_handle = handle->obj.handle;
+	resp.qpn = handle->qp->qpn;
+	resp.max_send_wr = request->max_send_wr;
+	resp.max_recv_wr = request->max_recv_wr;
+	resp.max_send_sge = request->max_send_sge;
+	resp.max_recv_sge = request->max_recv_sge;
+	resp.max_inline_data = request->max_inline;
+	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+}
+
+int cmd_create_qp(struct cmd *cmd)
+{
+	const struct ib_uverbs_create_qp *in = cmd->in;
+	const struct mlx4_ib_create_qp *driver = cmd->driver_in;
+	struct qp_request request = {
+		.user_handle = in->user_handle, .type = in->qp_type, .sq_sig_all = in->sq_sig_all,
+		.max_send_wr = in->max_send_wr, .max_recv_wr = in->max_recv_wr, .max_send_sge = in->max_send_sge,
+		.max_recv_sge = in->max_recv_sge, .max_inline = in->max_inline_data,
+	};
+	struct hca_qp_handle *handle;
+	int error = find_objects(cmd, in, &request);
+
+	if (error)
+		return error;
+	if (request.type != IBV_QPT_XRC_RECV) {
+		/* inl_recv_sz came later than the rest: older providers end before it. */
+		if (cmd->driver_in_size < offsetof(struct mlx4_ib_create_qp, inl_recv_sz))
+			return -EINVAL;
+		request.buffer = driver->buf_addr;
+		request.doorbell = driver->db_addr;
+		request.log_sq_count = driver->log_sq_bb_count;
+		request.log_sq_stride = driver->log_sq_stride;
+	}
+	error = qp_create(cmd->ctx, &request, &handle);
+	if (error)
+		return error;
+	error = respond(cmd, handle, &request);
+	if (error)
+		qp_handle_destroy(handle);
+	return error;
+}
+
+int cmd_open_qp(struct cmd *cmd)
+{
+	const struct ib_uverbs_open_qp *in = cmd->in;
+	struct hca_xrcd_handle *domain = object_xrcd(cmd->ctx, in->pd_handle);
+	const struct qp_request nothing = { 0 };
+	struct hca_qp_handle *handle;
+	int error;
+
+	if (!domain || in->qp_type != IBV_QPT_XRC_RECV)
+		return -EINVAL;
+	error = qp_open(cmd->ctx, domain, in->qpn, in->user_handle, &handle);
+	if (error)
+		return error;
+	error = respond(cmd, handle, &nothing);
+	if (error)
+		qp_handle_destroy(handle);
+	return error;
+}
+
+int cmd_modify_qp(struct cmd *cmd)
+{
+	const struct ib_uverbs_modify_qp *in = cmd->in;
+	struct hca_qp_handle *handle = object_qp(cmd->ctx, in->qp_handle);
+
+	/* Bits beyond the oldest set need the extended command. */
+	if (in->attr_mask & ~(((uint32_t)IBV_QP_DEST_QPN << 1) - 1))
+		return -EOPNOTSUPP;
+	return handle ? qp_modify(handle->qp, in) : -EINVAL;
+}
+
+int cmd_query_qp(struct cmd *cmd)
+{
+	const struct ib_uverbs_query_qp *in = cmd->in;
+	struct hca_qp_handle *handle = object_qp(cmd->ctx, in->qp_handle);
+	struct ib_uverbs_query_qp_resp resp;
+
+	if (!handle)
+		return -EINVAL;
+	qp_query(handle->qp, &resp);
+	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+}
+
+int cmd_destroy_qp(struct cmd *cmd)
+{
+	const struct ib_uverbs_destroy_qp *in = cmd->in;
+	struct hca_qp_handle *handle = object_qp(cmd->ctx, in->qp_handle);
+	struct ib_uverbs_destroy_qp_resp resp;
+
+	if (!handle)
+		return -ENOENT;
+	resp.events_reported = event_settle_async(cmd->ctx, handle->user_handle, handle->async_events);
+	qp_handle_destroy(handle);
+	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Commands about shared receive queues. */
+#include "cmd.h"
+
+#include <softhca/objects/event.h>
+#include <softhca/objects/object.h>
+#include <softhca/objects/srq.h>
+
+#include <errno.h>
+#include <rdma/mlx4-abi.h>
+
+static int create(struct cmd *cmd, struct srq_request *request)
+{
+	const struct mlx4_ib_create_srq *driver = cmd->driver_in;
+	struct ib_uverbs_create_srq_resp resp = { 0 };
+	struct mlx4_ib_create_srq_resp driver_resp = { 0 };
+	struct hca_srq *srq;
+	int error;
+
+	if (!request->pd || cmd->driver_in_size < sizeof(*driver))
+		return -EINVAL;
+	request->buffer = driver->buf_addr;
+	request->doorbell = driver->db_addr;
+	error = srq_create(cmd->ctx, request, &srq);
+	if (error)
+		return error;
+	resp.srq_handle = srq->obj.handle;
+	resp.max_wr = srq->size - 1;
+	resp.max_sge = srq->max_sge;
+	resp.srqn = srq->xrc ? srq->srqn : 0;
+	driver_resp.srqn = srq->srqn;
+	error = cmd_respond(cmd, &resp, sizeof(resp), &driver_resp, sizeof(driver_resp));
+	if (error)
+		srq_destroy(srq);
+	return error;
+}
+
+int cmd_create_srq(struct cmd *cmd)
+{
+	const struct ib_uverbs_create_srq *in = cmd->in;
+	struct srq_request request = {
+		.user_handle = in->user_handle, .max_wr = in->max_wr, .max_sge = in->max_sge,
+		.pd = object_pd(cmd->ctx, in->pd_handle),
+	};
+
+	return create(cmd, &request);
+}
+
+int cmd_create_xsrq(struct cmd *cmd)
+{
+	const struct ib_uverbs_create_xsrq *in = cmd->in;
+	struct srq_request request = {
+		.user_handle = in->user_handle, .max_wr = in->max_wr, .max_sge = in->max_sge,
+		.pd = object_pd(cmd->ctx, in->pd_handle), .xrc = in->srq_type == IBV_SRQT_XRC,
+	};
+
+	if (in->srq_type == IBV_SRQT_TM)
+		return -EOPNOTSUPP;
+	if (in->srq_type != IBV_SRQT_XRC && in->srq_type != IBV_SRQT_BASIC)
+		return -EINVAL;
+	if (request.xrc) {
+		request.domain = object_xrcd(cmd->ctx, in->xrcd_handle);
+		request.cq = object_cq(cmd->ctx, in->cq_handle);
+		if (!request.domain || !request.cq)
+			return -EINVAL;
+	}
+	return create(cmd, &request);
+}
+
+int cmd_modify_srq(struct cmd *cmd)
+{
+	const struct ib_uverbs_modify_srq *in = cmd->in;
+	struct hca_srq *srq = object_srq(cmd->ctx, in->srq_handle);
+
+	/* mlx4 cannot change the size of an SRQ. */
+	if (!srq || in->attr_mask & ~(uint32_t)IBV_SRQ_LIMIT)
+		return -EINVAL;
+	return in->attr_mask & IBV_SRQ_LIMIT ? srq_set_limit(srq, in->srq_limit) : 0;
+}
+
+int cmd_query_srq(struct cmd *cmd)
+{
+	const struct ib_uverbs_query_srq *in = cmd->in;
+	struct hca_srq *srq = object_srq(cmd->ctx, in->srq_handle);
+	struct ib_uverbs_query_srq_resp resp = { 0 };
+
+	if (!srq)
+		return -EINVAL;
+	resp.max_wr = srq->size - 1;
+	resp.max_sge = srq->max_sge;
+	resp.srq_limit = srq->limit;
+	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+}
+
+int cmd_destroy_srq(struct cmd *cmd)
+{
+	const struct ib_uverbs_destroy_srq *in = cmd->in;
+	struct hca_srq *srq = object_srq(cmd->ctx, in->srq_handle);
+	struct ib_uverbs_destroy_srq_resp resp;
+
+	if (!srq)
+		return -ENOENT;
+	if (srq->obj.uses)
+		return -EBUSY;
+	resp.events_reported = event_settle_async(cmd->ctx, srq->user_handle, srq->async_events);
+	srq_destroy(srq);
+	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Commands about XRC domains. */
+#include "cmd.h"
+
+#include <softhca/objects/object.h>
+#include <softhca/objects/xrcd.h>
+
+#include <errno.h>
+
+int cmd_open_xrcd(struct cmd *cmd)
+{
+	const struct ib_uverbs_open_xrcd *in = cmd->in;
+	struct ib_uverbs_open_xrcd_resp resp;
+	struct hca_xrcd_handle *handle;
+	int error;
+
+	/* Named, but the preload had nothing to attach: no such descriptor is open. */
+	if (in->fd != UINT32_MAX && cmd->fd < 0)
+		return -EBADF;
+	error = xrcd_open(cmd->ctx, in->fd == UINT32_MAX ? -1 : cmd->fd, (int)in->oflags, &handle);
+	if (error)
+		return error;
+	resp.xrcd_handle = handle->obj.handle;
+	error = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+	if (error)
+		xrcd_handle_destroy(handle);
+	return error;
+}
+
+int cmd_close_xrcd(struct cmd *cmd)
+{
+	const struct ib_uverbs_close_xrcd *in = cmd->in;
+	struct hca_xrcd_handle *handle = object_xrcd(cmd->ctx, in->xrcd_handle);
+
+	if (!handle)
+		return -ENOENT;
+	/* Counted per handle: another handle of the same domain does not keep this one (contract 5.2). */
+	if (handle->obj.uses)
+		return -EBUSY;
+	xrcd_handle_destroy(handle);
+	return 0;
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The HCAs' own activity. Doorbells are stores into shared memory, so they are looked for; the art is in how often. */
+#include "engine.h"
+#include "send.h"
+
+#include <softhca/model/mlx4_fmt.h>
+#include <softhca/objects/cq.h>
+#include <softhca/objects/recv.h>
+
+#define MILLISECOND 1000000u
+#define LONGEST_NAP MILLISECOND
+#define BUSY_FOR    (2u * MILLISECOND) /* after the last activity the short nap stays for so long */
+#define FLUSH_EVERY MILLISECOND
+
+struct pace {
+	uint64_t last_active, last_flush, nap;
+};
+
+static struct pace pace;
+
+/*
+ * A page for all QPs of a context: they overwrite one another's numbers, so a doorbell only says that there is something
+ * new. Nothing is lost: the request is in its ring before the doorbell rings.
+ */
+static bool take_send_doorbell(struct hca_context *ctx)
+{
+	uint32_t *bell = (void *)(ctx->uar + MLX4_UAR_SEND);
+
+	return __atomic_load_n(bell, __ATOMIC_RELAXED) && __atomic_exchange_n(bell, 0, __ATOMIC_ACQ_REL);
+}
+
+static bool take_arm_doorbell(struct hca_context *ctx)
+{
+	uint64_t *bell = (void *)(ctx->uar + MLX4_UAR_ARM);
+
+	return __atomic_load_n(bell, __ATOMIC_RELAXED) && __atomic_exchange_n(bell, 0, __ATOMIC_ACQ_REL);
+}
+
+static void look_at(struct hca_context *ctx)
+{
+	if (take_send_doorbell(ctx)) {
+		list_for_each(node, &ctx->qps)
+			send_kick(container_of(node, struct hca_qp, link));
+		ctx->device->machine->active = true;
+	}
+	if (take_arm_doorbell(ctx)) {
+		list_for_each(node, &ctx->objects[HCA_CQ])
+			cq_check_armed(container_of(node, struct hca_cq, obj.link));
+		ctx->device->machine->active = true;
+	}
+}
+
+/* Only QPs and CQs have doorbells: a context without either is not worth waking up for. */
+static bool has_doorbells(const struct hca_context *ctx)
+{
+	return !list_empty(&ctx->qps) || !list_empty(&ctx->objects[HCA_CQ]);
+}
+
+static bool look_everywhere(struct hca_machine *machine)
+{
+	bool any = false;
+
+	for (int i = 0; i < machine->settings.devices; i++) {
+		list_for_each(node, &machine->device[i].contexts) {
+			struct hca_context *ctx = container_of(node, struct hca_context, link);
+
+			if (!has_doorbells(ctx))
+				continue;
+			look_at(ctx);
+			any = true;
+		}
+	}
+	return any;
+}
+
+/* Posting a receive rings no doorbell: what is posted to a QP in ERR is found by looking. */
+static void flush_failed(struct hca_machine *machine, uint64_t now)
+{
+	if (now - pace.last_flush < FLUSH_EVERY)
+		return;
+	pace.last_flush = now;
+	list_for_each(node, &machine->failed)
+		recv_flush(container_of(node, struct hca_qp, failed));
+}
+
+/* Short naps while something goes on, longer and longer ones when nothing does. */
+static uint64_t next_nap(struct hca_machine *machine, uint64_t now)
+{
+	uint64_t shortest = (uint64_t)machine->settings.nap * 1000;
+
+	if (machine->active)
+		pace.last_active = now;
+	machine->active = false;
+	if (now - pace.last_active < BUSY_FOR || !pace.nap)
+		pace.nap = shortest;
+	else if (pace.nap < LONGEST_NAP)
+		pace.nap *= 2;
+	return pace.nap < LONGEST_NAP ? pace.nap : LONGEST_NAP;
+}
+
+static uint64_t until(uint64_t deadline, uint64_t now)
+{
+	return deadline > now ? deadline - now : 0;
+}
+
+uint64_t engine_turn(struct hca_machine *machine)
+{
+	uint64_t now = hca_now();
+	uint64_t nap, timer;
+	bool doorbells, again;
+
+	timer_run(&machine->timers, now);
+	doorbells = look_everywhere(machine);
+	flush_failed(machine, now);
+	again = send_run(machine);
+	cq_fail_users(machine);
+	if (again)
+		return 0;
+	nap = next_nap(machine, now);
+	timer = timer_next(&machine->timers);
+	if (timer != UINT64_MAX)
+		timer = until(timer, now);
+	if (!doorbells)
+		return timer;
+	return timer < nap ? timer : nap;
+}

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* What a request does where it arrives: keys, buffers, and the six operations. */
+#include "operation.h"
+
+#include <softhca/objects/mr.h>
+#include <softhca/objects/qp.h>
+
+#define NO_EVENT (-1) /* the peer's receive completion tells of the error */
+
+enum outcome operation_fail(struct attempt *attempt, enum mlx4_syndrome syndrome)
+{
+	attempt->syndrome = (uint8_t)syndrome;
+	return FAILED;
+}
+
+/* The peer answered with a NAK. An unreliable connection has no NAKs: the message is gone and nobody knows. */
+static enum outcome refuse(struct attempt *attempt, enum mlx4_syndrome syndrome, int event)
+{
+	if (attempt->qp->type == IBV_QPT_UC)
+		return NOT_READY;
+	attempt->peer_fails = true;
+	attempt->event = event;
+	return operation_fail(attempt, syndrome);
+}
+
+/* ---- keys ---- */
+
+bool operation_changes_sender(const struct mlx4_wqe *wqe)
+{
+	return wqe->opcode == MLX4_READ || wqe->opcode == MLX4_ATOMIC_CS || wqe->opcode == MLX4_ATOMIC_FA;
+}
+
+bool operation_local_side(struct attempt *attempt)
+{
+	const struct hca_qp *qp = attempt->qp;
+	const struct mlx4_wqe *wqe = attempt->wqe;
+	struct mem_vec *vec = &attempt->local;
+	uint32_t access = operation_changes_sender(wqe) ? IBV_ACCESS_LOCAL_WRITE : 0;
+
+	if (wqe->inline_length) {
+		if (access)
+			return false;
+		mem_vec_init(vec, NULL);
+		mem_vec_add(vec, (uint64_t)(uintptr_t)wqe->inline_data, wqe->inline_length);
+		return true;
+	}
+	mem_vec_init(vec, qp->ctx);
+	for (uint32_t i = 0; i < wqe->sges; i++) {
+		const struct mlx4_sge *sge = &wqe->sge[i];
+		struct hca_mr *mr;
+
+		if (!sge->length)
+			continue;
+		mr = mr_find(qp->device, sge->key, qp->pd, sge->address, sge->length, access);
+		if (!mr)
+			return false;
+		mem_vec_add(vec, mr_address(mr, sge->address), sge->length);
+	}
+	return true;
+}
+
+/* What the rkey opens, for the protection domain that answers. NULL if it does not. */
+static struct hca_mr *remote_side(const struct attempt *attempt, const struct hca_pd *pd, uint64_t length,
+				  uint32_t access, struct mem_vec *vec)
+{
+	const struct mlx4_wqe *wqe = attempt->wqe;
+	struct hca_mr *mr = mr_find(attempt->peer->device, wqe->rkey, pd, wqe->remote_address, length, access);
+
+	if (mr) {
+		mem_vec_init(vec, mr->obj.ctx);
+		mem_vec_add(vec, mr_address(mr, wqe->remote_address), (size_t)length);
+		mem_vec_seek(vec, attempt->offset);
+	}
+	return mr;
+}
+
+enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip, uint64_t length, struct mem_vec *vec)
+{
+	struct mlx4_sge sge[MLX4_MAX_SGE];
+	uint32_t count = recv_peek(queue, sge);
+
+	mem_vec_init(vec, queue->ctx);
+	length += skip;
+	for (uint32_t i = 0; i < count && length; i++) {
+		uint64_t part = sge[i].length < length ? sge[i].length : length;
+		struct hca_mr *mr;
+
+		if (!part)
+			continue;
+		mr = mr_find(queue->qp->device, sge[i].key, queue->pd, sge[i].address, part, IBV_ACCESS_LOCAL_WRITE);
+		if (!mr)
+			return BUFFER_FORBIDDEN;
+		length -= part;
+		if (skip >= part) {
+			skip -= part;
+			continue;
+		}
+		mem_vec_add(vec, mr_address(mr, sge[i].address + skip), (size_t)(part - skip));
+		skip = 0;
+	}
+	return length ? BUFFER_SHORT : BUFFER_OK;
+}
+
+/* A receiver takes no packet longer than its own MTU, and of a message in several parts only full ones. */
+static bool mtu_fits(const struct attempt *attempt)
+{
+	uint32_t mine = qp_mtu(attempt->qp);
+	uint32_t theirs = qp_mtu(attempt->peer);
+
+	return mine == theirs || (attempt->wqe->length <= mine && attempt->wqe->length <= theirs);
+}
+
+/* ---- operations, each at the peer ---- */
+
+void operation_describe(const struct attempt *attempt, struct mlx4_cqe *cqe)
+{
+	const struct hca_qp *qp = attempt->qp;
+
+	cqe->imm = attempt->wqe->imm;
+	cqe->remote = qp->qpn;
+	cqe->slid = qp->device->port[qp->attr.port].lid;
+	cqe->sl = qp->attr.dest.sl;
+	cqe->byte_count = (uint32_t)attempt->wqe->length;
+}
+
+/* The message found a buffer that it cannot have. */
+static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queue, enum mlx4_syndrome theirs,
+			  enum mlx4_syndrome ours)
+{
+	struct mlx4_cqe cqe = { .syndrome = (uint8_t)theirs };
+
+	recv_complete(queue, &cqe, true);
+	return refuse(attempt, ours, NO_EVENT);
+}
+
+static enum outcome send_message(struct attempt *attempt, const struct recv_queue *queue)
+{
+	const struct mlx4_wqe *wqe = attempt->wqe;
+	struct mlx4_cqe cqe = { .opcode = wqe->opcode == MLX4_SEND_IMM ? MLX4_RECV_SEND_IMM : MLX4_RECV_SEND };
+	struct mem_vec to;
+
+	/* Where no completion can be reported any more, nothing may arrive. */
+	if (queue->cq->overrun)
+		return refuse(attempt, MLX4_REMOTE_OP, NO_EVENT);
+	if (!recv_available(queue))
+		return NOT_READY;
+	switch (operation_receive_side(queue, 0, wqe->length, &to)) {
+	case BUFFER_SHORT:
+		return spoil(attempt, queue, MLX4_LOCAL_LENGTH, MLX4_REMOTE_INVALID);
+	case BUFFER_FORBIDDEN:
+		return spoil(attempt, queue, MLX4_LOCAL_PROT, MLX4_REMOTE_OP);
+	default:
+		break;
+	}
+	if (!attempt->last)
+		recv_claim(queue);
+	mem_vec_seek(&to, attempt->offset);
+	switch (mem_copy(&to, &attempt->local, attempt->part)) {
+	case MEM_BAD_SOURCE:
+		return operation_fail(attempt, MLX4_LOCAL_PROT);
+	case MEM_BAD_TARGET:
+		return spoil(attempt, queue, MLX4_LOCAL_PROT, MLX4_REMOTE_OP);
+	default:
+		break;
+	}
+	if (!attempt->last)
+		return PART;
+	operation_describe(attempt, &cqe);
+	recv_complete(queue, &cqe, wqe->solicited);
+	return SENT;
+}
+
+static enum outcome write_memory(struct attempt *attempt, const struct recv_queue *queue)
+{
+	const struct mlx4_wqe *wqe = attempt->wqe;
+	struct mlx4_cqe cqe = { .opcode = MLX4_RECV_WRITE_IMM };
+	bool immediate = wqe->opcode == MLX4_WRITE_IMM && attempt->last;
+	struct mem_vec to;
+
+	if (!(attempt->peer->attr.access & IBV_ACCESS_REMOTE_WRITE))
+		return refuse(attempt, MLX4_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
+	if (immediate && queue->cq->overrun)
+		return refuse(attempt, MLX4_REMOTE_OP, NO_EVENT);
+	if (immediate && !recv_available(queue))
+		return NOT_READY;
+	/* Without a byte to write the key is not looked at. */
+	if (wqe->length && !remote_side(attempt, queue->pd, wqe->length, IBV_ACCESS_REMOTE_WRITE, &to))
+		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+	switch (mem_copy(&to, &attempt->local, attempt->part)) {
+	case MEM_BAD_SOURCE:
+		return operation_fail(attempt, MLX4_LOCAL_PROT);
+	case MEM_BAD_TARGET:
+		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+	default:
+		break;
+	}
+	if (immediate) {
+		operation_describe(attempt, &cqe);
+		recv_complete(queue, &cqe, wqe->solicited);
+	}
+	return attempt->last ? SENT : PART;
+}
+
+/* mlx4 switches reads and atomics off on a QP that offers no resources for them. */
+static bool may_read(const struct hca_qp *peer, uint32_t access)
+{
+	return peer->attr.access & access && peer->attr.max_dest_rd_atomic;
+}
+
+static enum outcome read_memory(struct attempt *attempt, const struct recv_queue *queue)
+{
+	const struct mlx4_wqe *wqe = attempt->wqe;
+	struct mem_vec from;
+
+	if (!may_read(attempt->peer, IBV_ACCESS_REMOTE_READ))
+		return refuse(attempt, MLX4_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
+	if (wqe->length && !remote_side(attempt, queue->pd, wqe->length, IBV_ACCESS_REMOTE_READ, &from))
+		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+	switch (mem_copy(&attempt->local, &from, attempt->part)) {
+	case MEM_BAD_SOURCE:
+		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+	case MEM_BAD_TARGET:
+		return operation_fail(attempt, MLX4_LOCAL_PROT);
+	default:
+		return attempt->last ? SENT : PART;
+	}
+}
+
+static uint64_t atomic_result(const struct mlx4_wqe *wqe, uint64_t old)
+{
+	if (wqe->opcode == MLX4_ATOMIC_FA)
+		return old + wqe->swap_add;
+	return old == wqe->compare ? wqe->swap_add : old;
+}
+
+static enum outcome answer_atomic(struct attempt *attempt, uint64_t old)
+{
+	struct mem_vec answer;
+
+	mem_vec_init(&answer, NULL);
+	mem_vec_add(&answer, (uint64_t)(uintptr_t)&old, sizeof(old));
+	return mem_copy(&attempt->local, &answer, sizeof(old)) == MEM_OK ? SENT : operation_fail(attempt, MLX4_LOCAL_PROT);
+}
+
+/* Atomic among HCAs (IBV_ATOMIC_HCA): the daemon does one thing at a time; the program itself is not held up. */
+static enum outcome change_memory(struct attempt *attempt, const struct recv_queue *queue)
+{
+	const struct mlx4_wqe *wqe = attempt->wqe;
+	struct hca_qp *peer = attempt->peer;
+	uint64_t old, changed;
+	struct mem_vec at;
+	struct hca_mr *mr;
+	uint64_t address;
+
+	if (wqe->length != sizeof(old))
+		return operation_fail(attempt, MLX4_LOCAL_LENGTH);
+	if (!may_read(peer, IBV_ACCESS_REMOTE_ATOMIC) || wqe->remote_address % sizeof(old))
+		return refuse(attempt, MLX4_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
+	mr = remote_side(attempt, queue->pd, sizeof(old), IBV_ACCESS_REMOTE_ATOMIC, &at);
+	if (!mr)
+		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+	address = mr_address(mr, wqe->remote_address);
+	if (mem_read(mr->obj.ctx, &old, address, sizeof(old)))
+		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+	changed = atomic_result(wqe, old);
+	if (mem_write(mr->obj.ctx, address, &changed, sizeof(changed)))
+		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+	peer->atomic_known = true;
+	peer->atomic_psn = peer->attr.rq_psn;
+	peer->atomic_old = old;
+	return answer_atomic(attempt, old);
+}
+
+enum outcome operation_execute(struct attempt *attempt)
+{
+	struct recv_queue queue;
+
+	/* Every request of an XRC sender names an SRQ; its protection domain answers for the keys, too. */
+	if (!recv_queue_of(attempt->peer, attempt->wqe->srqn, &queue) || !mtu_fits(attempt))
+		return refuse(attempt, MLX4_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
+	switch (attempt->wqe->opcode) {
+	case MLX4_SEND:
+	case MLX4_SEND_IMM:
+		return send_message(attempt, &queue);
+	case MLX4_WRITE:
+	case MLX4_WRITE_IMM:
+		return write_memory(attempt, &queue);
+	case MLX4_READ:
+		return read_memory(attempt, &queue);
+	default:
+		return change_memory(attempt, &queue);
+	}
+}
+
+enum outcome operation_repeat(struct attempt *attempt)
+{
+	const struct hca_qp *peer = attempt->peer;
+	struct recv_queue queue;
+
+	switch (attempt->wqe->opcode) {
+	case MLX4_READ:
+		if (!recv_queue_of(attempt->peer, attempt->wqe->srqn, &queue))
+			return LOST;
+		return read_memory(attempt, &queue);
+	case MLX4_ATOMIC_CS:
+	case MLX4_ATOMIC_FA:
+		if (!peer->atomic_known || peer->atomic_psn != attempt->qp->attr.sq_psn)
+			return LOST;
+		return answer_atomic(attempt, peer->atomic_old);
+	default:
+		return attempt->last ? SENT : PART;
+	}
+}

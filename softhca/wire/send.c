@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Send queues: executing work requests in order, retrying, completing and flushing them. */
+#include "send.h"
+#include "transport.h"
+
+#include <softhca/machine/mem.h>
+#include <softhca/model/mlx4_fmt.h>
+#include <softhca/objects/cq.h>
+#include <softhca/objects/event.h>
+#include <softhca/objects/path.h>
+#include <softhca/objects/qp.h>
+
+#include <errno.h>
+
+#define BURST	     64 /* requests of one QP in one turn */
+#define BURST_BYTES  ((uint64_t)1 << 20)
+#define RNR_FOREVER  7
+#define PATIENCE     (67u * 1000 * 1000) /* ns between two attempts of a QP whose timeout is 0 = infinite */
+
+static void retry_expired(struct timer *timer);
+
+void send_init(struct hca_qp *qp)
+{
+	list_init(&qp->ready);
+	list_init(&qp->failed);
+	list_init(&qp->unanswered);
+	qp->retry.expired = retry_expired;
+}
+
+static void settle(struct hca_qp *qp)
+{
+	timer_stop(&qp->device->machine->timers, &qp->retry);
+	list_del(&qp->unanswered);
+	qp->lost = qp->not_ready = 0;
+	qp->sent = 0;
+	qp->started = qp->waiting = qp->delayed = false;
+}
+
+void send_stop(struct hca_qp *qp)
+{
+	settle(qp);
+	list_del(&qp->ready);
+	list_del(&qp->failed);
+}
+
+/* ---- the ring ---- */
+
+static uint64_t slot_of(const struct hca_qp *qp)
+{
+	return qp->sq.buffer + ((uint64_t)(qp->sq.next & (qp->sq.count - 1)) << qp->sq.shift);
+}
+
+static bool posted(const struct hca_qp *qp)
+{
+	uint32_t word;
+
+	return qp->sq.count && !mem_load32(qp->ctx, slot_of(qp), &word) &&
+	       mlx4_wqe_valid(word, qp->sq.next, qp->sq.count);
+}
+
+/* The request at hand. MLX4_OK, or the syndrome of one that cannot be executed. */
+static enum mlx4_syndrome fetch(const struct hca_qp *qp, struct mlx4_wqe *wqe)
+{
+	uint8_t slot[MLX4_MAX_WQE];
+	size_t size = (size_t)1 << qp->sq.shift;
+
+	if (mem_read(qp->ctx, slot, slot_of(qp), size))
+		return MLX4_LOCAL_QP_OP;
+	return mlx4_parse_wqe(slot, size, qp->type == IBV_QPT_UD, wqe) ? MLX4_LOCAL_QP_OP : MLX4_OK;
+}
+
+/* The request at hand is over: one completion if it asked for one, or if it failed. */
+static void complete(struct hca_qp *qp, const struct mlx4_wqe *wqe, uint8_t syndrome)
+{
+	struct mlx4_cqe cqe = {
+		.qpn = qp->qpn, .send = true, .wqe_index = (uint16_t)qp->sq.next, .syndrome = syndrome,
+	};
+
+	qp->sq.next++;
+	if (!syndrome && !wqe->signalled)
+		return;
+	if (wqe) {
+		cqe.opcode = wqe->opcode;
+		cqe.byte_count = (uint32_t)wqe->length;
+	}
+	cq_post(qp->send_cq, &cqe, false);
+}
+
+void send_flush(struct hca_qp *qp)
+{
+	/* The ring ends: a program that writes into it all the time must not keep us here. */
+	for (uint32_t left = qp->sq.count; left && posted(qp); left--)
+		complete(qp, NULL, MLX4_FLUSH);
+}
+
+/* ---- retries ---- */
+
+/* InfiniBand Architecture Specification, table of RNR NAK timer values; microseconds. */
+static const uint32_t rnr_delay[32] = {
+	655360, 10,    20,    30,    40,    60,    80,	  120,	  160,	  240,	 320,
+	480,	640,   960,   1280,  1920,  2560,  3840,  5120,	  7680,	  10240, 15360,
+	20480,	30720, 40960, 61440, 81920, 122880, 163840, 245760, 327680, 491520,
+};
+
+static uint64_t answer_timeout(const struct hca_qp *qp)
+{
+	return qp->attr.timeout ? 4096ull << qp->attr.timeout : PATIENCE;
+}
+
+static void wait_for(struct hca_qp *qp, uint64_t nanoseconds)
+{
+	qp->waiting = true;
+	if (timer_running(&qp->retry))
+		return; /* hurried, in vain: the old deadline stands */
+	if (timer_start(&qp->device->machine->timers, &qp->retry, hca_now() + nanoseconds))
+		qp_fail(qp);
+}
+
+/* All attempts were used up; the sender's QP fails, its peer never hears of it. */
+static void give_up(struct hca_qp *qp, const struct mlx4_wqe *wqe, enum mlx4_syndrome syndrome)
+{
+	settle(qp);
+	complete(qp, wqe, (uint8_t)syndrome);
+	if (qp->type == IBV_QPT_UC || qp->type == IBV_QPT_UD) {
+		qp->state = IBV_QPS_SQE;
+		send_flush(qp);
+	} else {
+		qp_fail(qp);
+	}
+}
+
+static void retry_expired(struct timer *timer)
+{
+	struct hca_qp *qp = container_of(timer, struct hca_qp, retry);
+	bool unanswered = !list_empty(&qp->unanswered);
+
+	list_del(&qp->unanswered);
+	qp->waiting = false;
+	qp->device->machine->active = true;
+	/* One transmission and retry_cnt repetitions, each with its own timeout; a timeout of 0 never expires. Then another path. */
+	if (unanswered && qp->attr.timeout && ++qp->lost > qp->attr.retry_cnt && !path_migrate(qp))
+		give_up(qp, NULL, MLX4_RETRY_EXCEEDED);
+	else
+		send_kick(qp);
+}
+
+static void not_ready(struct hca_qp *qp, const struct attempt *attempt)
+{
+	timer_stop(&qp->device->machine->timers, &qp->retry);
+	if (qp->attr.rnr_retry != RNR_FOREVER && ++qp->not_ready > qp->attr.rnr_retry)
+		give_up(qp, attempt->wqe, MLX4_RNR_EXCEEDED);
+	else
+		wait_for(qp, 1000ull * rnr_delay[attempt->peer->attr.min_rnr_timer]);
+}
+
+void send_hurry(struct hca_machine *machine)
+{
+	list_for_each_safe(node, after, &machine->unanswered) {
+		struct hca_qp *qp = container_of(node, struct hca_qp, unanswered);
+
+		qp->waiting = false;
+		send_kick(qp);
+	}
+}
+
+/* ---- execution ---- */
+
+/* The sender's completion comes first: on a QP that is connected to itself the peer's failure would flush it. */
+static void failed(struct hca_qp *qp, const struct attempt *attempt)
+{
+	struct hca_qp *peer = attempt->peer;
+
+	give_up(qp, attempt->wqe, attempt->syndrome);
+	if (!attempt->peer_fails)
+		return;
+	qp_fail(peer);
+	if (attempt->event >= 0)
+		event_qp(peer, (enum ibv_event_type)attempt->event);
+}
+
+/* A piece has arrived: patience begins anew. */
+static void advance(struct hca_qp *qp, uint64_t bytes)
+{
+	uint64_t sent = qp->sent + bytes;
+
+	settle(qp);
+	qp->sent = sent;
+	qp->started = true;
+}
+
+static bool delayed(struct hca_qp *qp)
+{
+	struct faults *faults = &qp->device->faults;
+
+	if (qp->delayed || !fault_strikes(faults, FAULT_DELAY))
+		return false;
+	qp->delayed = true;
+	wait_for(qp, 1000ull * faults->delay);
+	return true;
+}
+
+/* One request, or the next piece of one. True if more may follow at once; *bytes is then what was moved. */
+static bool execute(struct hca_qp *qp, uint64_t *bytes)
+{
+	static struct mlx4_wqe wqe; /* the daemon has one thread, and this is too large for the stack of a loop */
+	struct attempt attempt = { .qp = qp, .wqe = &wqe, .event = -1 };
+	enum mlx4_syndrome syndrome = fetch(qp, &wqe);
+
+	qp->started = true;
+	if (syndrome) {
+		give_up(qp, &wqe, syndrome);
+		return false;
+	}
+	if (delayed(qp))
+		return false;
+	qp->delayed = false;
+	*bytes = 0;
+	switch (transport_execute(&attempt)) {
+	case PART:
+		*bytes = attempt.part;
+		advance(qp, attempt.part);
+		return true;
+	case SENT:
+		*bytes = attempt.part;
+		settle(qp);
+		complete(qp, &wqe, MLX4_OK);
+		return true;
+	case LOST:
+		list_del(&qp->unanswered);
+		list_add(&qp->device->machine->unanswered, &qp->unanswered);
+		wait_for(qp, answer_timeout(qp));
+		return false;
+	case NOT_READY:
+		list_del(&qp->unanswered);
+		not_ready(qp, &attempt);
+		return false;
+	default:
+		failed(qp, &attempt);
+		return false;
+	}
+}
+
+/* In SQD only what was begun is finished. */
+static bool may_execute(const struct hca_qp *qp)
+{
+	return !qp->waiting && (qp->state == IBV_QPS_RTS || (qp->state == IBV_QPS_SQD && qp->started));
+}
+
+void send_kick(struct hca_qp *qp)
+{
+	if (!posted(qp))
+		return;
+	if (qp->state == IBV_QPS_ERR || qp->state == IBV_QPS_SQE)
+		send_flush(qp);
+	else if (may_execute(qp) && list_empty(&qp->ready))
+		list_add(&qp->device->machine->ready, &qp->ready);
+}
+
+void send_drain(struct hca_qp *qp)
+{
+	if (qp->started || !qp->notify_drained)
+		return;
+	qp->notify_drained = false;
+	event_qp(qp, IBV_EVENT_SQ_DRAINED);
+}
+
+static void run(struct hca_qp *qp)
+{
+	uint64_t moved = 0;
+	uint64_t bytes;
+
+	list_del(&qp->ready);
+	for (int left = BURST; left && moved < BURST_BYTES && may_execute(qp) && posted(qp); left--) {
+		if (!execute(qp, &bytes))
+			break;
+		moved += bytes;
+	}
+	if (qp->state == IBV_QPS_SQD)
+		send_drain(qp);
+	/* The others first; what is left has its next turn. */
+	send_kick(qp);
+}
+
+bool send_run(struct hca_machine *machine)
+{
+	struct list turn;
+
+	if (list_empty(&machine->ready))
+		return false;
+	/* A turn is what was ready when it began; who is ready again waits for the next. */
+	list_init(&turn);
+	while (!list_empty(&machine->ready)) {
+		struct list *node = machine->ready.next;
+
+		list_del(node);
+		list_add(&turn, node);
+	}
+	while (!list_empty(&turn))
+		run(container_of(turn.next, struct hca_qp, ready));
+	machine->active = true;
+	return !list_empty(&machine->ready);
+}

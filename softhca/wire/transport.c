@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* One work request on the wire. The wire is the daemon itself: the answer is known when the request has been delivered. */
+#include "transport.h"
+#include "operation.h"
+
+#include <softhca/objects/event.h>
+#include <softhca/objects/path.h>
+#include <softhca/objects/qp.h>
+
+#include <string.h>
+
+#define PSN_MASK  0xffffffu
+#define PSN_HALF  0x800000u /* what is further behind lies ahead */
+#define GRH_BYTES 40u
+
+#define MAX_DATAGRAM 4096u
+
+/* ---- the way to the peer ---- */
+
+static bool port_up(const struct hca_qp *qp, uint8_t port)
+{
+	return port >= 1 && port <= SETTINGS_MAX_PORTS && qp->device->port[port].active;
+}
+
+static bool receives(const struct hca_qp *qp)
+{
+	return qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD ||
+	       qp->state == IBV_QPS_SQE;
+}
+
+/* The QP @qpn behind port @lid, if it is there, up and of the type that @qp talks to; NULL = no answer ever comes. */
+static struct hca_qp *reach(const struct hca_qp *qp, uint16_t lid, uint32_t qpn)
+{
+	enum ibv_qp_type type = qp->type == IBV_QPT_XRC_SEND ? IBV_QPT_XRC_RECV : qp->type;
+	uint8_t port;
+	struct hca_device *device = machine_route(qp->device->machine, lid, &port);
+	struct hca_qp *peer = device ? device_qp(device, qpn) : NULL;
+
+	if (!peer || peer->type != type || !receives(peer))
+		return NULL;
+	if (peer->attr.port != port && !path_offered(peer, qp))
+		return NULL;
+	return port_up(qp, qp->attr.port) && port_up(peer, port) ? peer : NULL;
+}
+
+/* An acknowledgement goes to whom the peer is connected to, not to whoever asked. */
+static bool answers_to(const struct hca_qp *peer, const struct hca_qp *qp)
+{
+	return peer->attr.dest_qpn == qp->qpn && (path_used(peer, qp) || path_offered(peer, qp));
+}
+
+/* Packets that this piece of the request, or its answer, takes. */
+static uint32_t packets(const struct attempt *attempt)
+{
+	uint64_t mtu = qp_mtu(attempt->qp);
+	uint64_t count = (attempt->part + mtu - 1) / mtu;
+
+	return count ? (uint32_t)count : 1;
+}
+
+static void established(struct hca_qp *peer)
+{
+	if (peer->state != IBV_QPS_RTR || peer->communicating)
+		return;
+	peer->communicating = true;
+	event_qp(peer, IBV_EVENT_COMM_EST);
+}
+
+/* ---- the three kinds of transport ---- */
+
+static bool arrived(enum outcome outcome)
+{
+	return outcome == SENT || outcome == PART;
+}
+
+/*
+ * The process that the request is for is gone. Its memory is in the way already, while its QPs stay until the daemon hears
+ * of it: what cannot be done there is not refused, it has no answer. An XRC target outlives processes, its SRQs do not.
+ */
+static bool nobody_there(const struct attempt *attempt)
+{
+	struct recv_queue queue;
+
+	return recv_queue_of(attempt->peer, attempt->wqe->srqn, &queue) && queue.ctx && mem_gone(queue.ctx);
+}
+
+/*
+ * A packet reaches its receiver. One out of sequence is dropped, and so are its repetitions: to the sender, no answer. Only
+ * what was really received can come again: an answer to anything else would hide a wrong sequence number in a program.
+ */
+static enum outcome receive(struct attempt *attempt)
+{
+	struct hca_qp_attr *theirs = &attempt->peer->attr;
+	uint32_t behind = (theirs->rq_psn - attempt->qp->attr.sq_psn) & PSN_MASK;
+	enum outcome outcome;
+
+	mem_vec_seek(&attempt->local, attempt->offset);
+	if (behind > theirs->received)
+		return LOST;
+	/* Without a byte to move nobody would notice. */
+	if (!attempt->part && nobody_there(attempt))
+		return LOST;
+	if (!behind)
+		established(attempt->peer);
+	outcome = behind ? operation_repeat(attempt) : operation_execute(attempt);
+	if (!arrived(outcome) && nobody_there(attempt))
+		return LOST;
+	if (!behind && arrived(outcome)) {
+		theirs->rq_psn = (theirs->rq_psn + packets(attempt)) & PSN_MASK;
+		theirs->received += packets(attempt);
+		if (theirs->received >= PSN_HALF)
+			theirs->received = PSN_HALF - 1;
+	}
+	return outcome;
+}
+
+static enum outcome execute_reliable(struct attempt *attempt)
+{
+	struct hca_qp *qp = attempt->qp;
+	struct hca_qp *peer = reach(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
+	enum outcome outcome;
+
+	if (!peer || !answers_to(peer, qp) || fault_loses(&qp->device->faults))
+		return LOST;
+	attempt->peer = peer;
+	path_met(peer, qp);
+	outcome = receive(attempt);
+	if (arrived(outcome) && fault_strikes(&qp->device->faults, FAULT_DUPLICATE))
+		receive(attempt);
+	/* A refusal always arrives, as the peer's failure goes with it. */
+	if ((arrived(outcome) || outcome == NOT_READY) && fault_loses(&peer->device->faults))
+		return LOST;
+	if (arrived(outcome))
+		qp->attr.sq_psn = (qp->attr.sq_psn + packets(attempt)) & PSN_MASK;
+	return outcome;
+}
+
+/* A message begins with any sequence number: what was lost before is lost. Its further packets must follow it. */
+static bool continues(const struct attempt *attempt)
+{
+	return !attempt->offset || attempt->peer->attr.rq_psn == attempt->qp->attr.sq_psn;
+}
+
+static enum outcome execute_unreliable(struct attempt *attempt)
+{
+	struct hca_qp *qp = attempt->qp;
+	enum outcome outcome = attempt->last ? SENT : PART;
+	enum outcome theirs = outcome;
+	bool twice;
+
+	if (operation_changes_sender(attempt->wqe))
+		return operation_fail(attempt, MLX4_LOCAL_QP_OP);
+	attempt->peer = reach(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
+	if (attempt->peer && answers_to(attempt->peer, qp) && continues(attempt) && !fault_loses(&qp->device->faults)) {
+		path_met(attempt->peer, qp);
+		established(attempt->peer);
+		twice = attempt->last && !attempt->offset && fault_strikes(&qp->device->faults, FAULT_DUPLICATE);
+		theirs = operation_execute(attempt);
+		/* A message of one packet that comes again is a new one here. */
+		if (twice && theirs == SENT) {
+			mem_vec_seek(&attempt->local, 0);
+			operation_execute(attempt);
+		}
+		if (arrived(theirs))
+			attempt->peer->attr.rq_psn = (qp->attr.sq_psn + packets(attempt)) & PSN_MASK;
+	}
+	qp->attr.sq_psn = (qp->attr.sq_psn + packets(attempt)) & PSN_MASK;
+	return theirs == FAILED ? FAILED : outcome;
+}
+
+static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
+{
+	const struct mlx4_av *av = &attempt->wqe->av;
+	uint8_t grh[GRH_BYTES] = { 0x60 };
+	struct mem_vec from;
+	uint32_t payload = (uint32_t)attempt->wqe->length + 8 + 12 + 4; /* DETH, BTH and ICRC count, too */
+
+	grh[0] = (uint8_t)(0x60 | av->traffic_class >> 4);
+	grh[1] = (uint8_t)((uint32_t)av->traffic_class << 4 | av->flow_label >> 16);
+	grh[2] = (uint8_t)(av->flow_label >> 8);
+	grh[3] = (uint8_t)av->flow_label;
+	grh[4] = (uint8_t)(payload >> 8);
+	grh[5] = (uint8_t)payload;
+	grh[6] = 0x1b; /* next header: IBA transport */
+	grh[7] = av->hop_limit;
+	device_gid(attempt->qp->device, attempt->qp->attr.port, grh + 8);
+	memcpy(grh + 24, av->dgid, sizeof(av->dgid));
+	mem_vec_init(&from, NULL);
+	mem_vec_add(&from, (uint64_t)(uintptr_t)grh, sizeof(grh));
+	return mem_copy(to, &from, sizeof(grh)) == MEM_OK;
+}
+
+/* A datagram for which there is no buffer, or no right to it, is dropped without a word; too long a one is an error. */
+static enum outcome deliver_datagram(struct attempt *attempt, const struct recv_queue *queue)
+{
+	const struct mlx4_wqe *wqe = attempt->wqe;
+	struct mlx4_cqe cqe = { .opcode = wqe->opcode == MLX4_SEND_IMM ? MLX4_RECV_SEND_IMM : MLX4_RECV_SEND };
+	struct mem_vec to;
+
+	if (!recv_available(queue))
+		return SENT;
+	if (operation_receive_side(queue, wqe->av.global ? 0 : GRH_BYTES, wqe->length + (wqe->av.global ? GRH_BYTES : 0), &to)) {
+		cqe.syndrome = MLX4_LOCAL_LENGTH;
+		recv_complete(queue, &cqe, true);
+		qp_fail(attempt->peer);
+		return SENT;
+	}
+	if (wqe->av.global && !put_grh(attempt, &to))
+		return SENT;
+	if (mem_copy(&to, &attempt->local, wqe->length) == MEM_BAD_SOURCE)
+		return operation_fail(attempt, MLX4_LOCAL_PROT);
+	operation_describe(attempt, &cqe);
+	cqe.global = wqe->av.global;
+	cqe.sl = wqe->av.sl;
+	cqe.byte_count = (uint32_t)wqe->length + GRH_BYTES;
+	recv_complete(queue, &cqe, wqe->solicited);
+	return SENT;
+}
+
+static enum outcome execute_datagram(struct attempt *attempt)
+{
+	const struct hca_qp *qp = attempt->qp;
+	const struct mlx4_av *av = &attempt->wqe->av;
+	enum outcome outcome;
+	struct recv_queue queue;
+	/* A Q_Key with the highest bit set stands for the sender's own. */
+	uint32_t qkey = av->qkey & 0x80000000u ? qp->attr.qkey : av->qkey;
+
+	if (attempt->wqe->length > MAX_DATAGRAM)
+		return operation_fail(attempt, MLX4_LOCAL_LENGTH);
+	attempt->peer = reach(qp, av->dlid, av->qpn);
+	if (!attempt->peer || attempt->peer->attr.qkey != qkey || !recv_queue_of(attempt->peer, 0, &queue) ||
+	    fault_loses(&qp->device->faults))
+		return SENT;
+	outcome = deliver_datagram(attempt, &queue);
+	if (outcome == SENT && fault_strikes(&qp->device->faults, FAULT_DUPLICATE)) {
+		mem_vec_seek(&attempt->local, 0);
+		deliver_datagram(attempt, &queue);
+	}
+	return outcome;
+}
+
+enum outcome transport_execute(struct attempt *attempt)
+{
+	if (attempt->wqe->opcode == MLX4_NOP)
+		return SENT;
+	/* What is wrong at home is found before anything is sent, whoever is at the other end. */
+	if (attempt->wqe->length > TRANSPORT_MAX_MESSAGE)
+		return operation_fail(attempt, MLX4_LOCAL_LENGTH);
+	/* A program that shortens its request while it is under way. */
+	if (attempt->qp->sent > attempt->wqe->length)
+		return operation_fail(attempt, MLX4_LOCAL_QP_OP);
+	if (!operation_local_side(attempt))
+		return operation_fail(attempt, MLX4_LOCAL_PROT);
+	attempt->offset = attempt->qp->sent;
+	attempt->part = attempt->wqe->length - attempt->offset;
+	attempt->last = attempt->part <= TRANSPORT_PIECE;
+	if (!attempt->last)
+		attempt->part = TRANSPORT_PIECE;
+	mem_vec_seek(&attempt->local, attempt->offset);
+	switch (attempt->qp->type) {
+	case IBV_QPT_UD:
+		return execute_datagram(attempt);
+	case IBV_QPT_UC:
+		return execute_unreliable(attempt);
+	default:
+		return execute_reliable(attempt);
+	}
+}
