@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The connection manager's file: on which host its program is, and how it waits for events. */
-#include "client.h"
 #include "../proto.h"
+#include "client.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Opened device contexts: which file descriptors are uverbs files, and the system calls on them. */
-#include "client.h"
 #include "../proto.h"
+#include "client.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Which paths belong to the emulated machine, and where they really are. */
-#include "client.h"
 #include "../dir.h"
 #include "../proto.h"
+#include "client.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Messages and descriptors over a context's socket. */
-#include "client.h"
 #include "../dir.h"
 #include "../proto.h"
+#include "client.h"
 
 #include <errno.h>
 #include <fcntl.h>

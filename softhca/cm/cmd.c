@@ -2,7 +2,7 @@
 /* The table of the connection manager's commands, and what is checked about each before it is looked into. */
 #include "cmd.h"
 
-#include <softhca/uverbs/trace.h>
+#include <softhca/machine/trace.h>
 
 #include <errno.h>
 #include <string.h>
@@ -43,7 +43,7 @@ static const struct row rows[] = {
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-const char *cm_cmd_name(uint32_t command)
+static const char *command_name(uint32_t command)
 {
 	return command < ROWS && rows[command].name ? rows[command].name : "unknown";
 }
@@ -84,6 +84,6 @@ int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd)
 		memcpy(&command, bytes, sizeof(command));
 	/* Whoever waits asks again and again. */
 	if (command != RDMA_USER_CM_CMD_GET_EVENT || result != -EAGAIN)
-		trace_note_cm(file, command, result);
+		trace_note_cm(file->machine, file->pid, command_name(command), result);
 	return result;
 }

@@ -21,10 +21,7 @@ struct cm_cmd {
  */
 int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd);
 
-/* Name of a command, for people. */
-const char *cm_cmd_name(uint32_t command);
-
-/* cm_cmd_id.c */
+/* cmd_id.c */
 int cm_cmd_create_id(struct cm_cmd *cmd);
 int cm_cmd_destroy_id(struct cm_cmd *cmd);
 int cm_cmd_get_event(struct cm_cmd *cmd);
@@ -33,7 +30,7 @@ int cm_cmd_migrate_id(struct cm_cmd *cmd);
 int cm_cmd_refuse_multicast(struct cm_cmd *cmd);
 int cm_cmd_leave_multicast(struct cm_cmd *cmd);
 
-/* cm_cmd_addr.c */
+/* cmd_addr.c */
 int cm_cmd_bind_ip(struct cm_cmd *cmd);
 int cm_cmd_bind(struct cm_cmd *cmd);
 int cm_cmd_resolve_ip(struct cm_cmd *cmd);
@@ -42,7 +39,7 @@ int cm_cmd_resolve_route(struct cm_cmd *cmd);
 int cm_cmd_query_route(struct cm_cmd *cmd);
 int cm_cmd_query(struct cm_cmd *cmd);
 
-/* cm_cmd_conn.c */
+/* cmd_conn.c */
 int cm_cmd_listen(struct cm_cmd *cmd);
 int cm_cmd_connect(struct cm_cmd *cmd);
 int cm_cmd_accept(struct cm_cmd *cmd);

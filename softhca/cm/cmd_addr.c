@@ -2,7 +2,6 @@
 /* Commands about addresses: bind, resolve, query. */
 #include "addr.h"
 #include "cmd.h"
-#include "conn.h"
 #include "event.h"
 #include "file.h"
 #include "id.h"
@@ -105,6 +104,14 @@ static bool find_destination(struct cm_id *id)
 	return true;
 }
 
+static void nobody_answered(struct timer *timer)
+{
+	struct cm_id *id = container_of(timer, struct cm_id, timer);
+
+	id->state = CM_BOUND;
+	cm_event_plain(id, CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
+}
+
 static int resolve(struct cm_cmd *cmd, uint32_t number, const union cm_address *src, const union cm_address *dst,
 		   uint32_t timeout)
 {
@@ -121,7 +128,7 @@ static int resolve(struct cm_cmd *cmd, uint32_t number, const union cm_address *
 	if (!find_destination(id)) {
 		id->dst_device = NULL;
 		id->state = CM_ADDR_QUERY;
-		cm_wait(id, timeout);
+		cm_wait(id, timeout, nobody_answered);
 		return 0;
 	}
 	choose_source(id);

@@ -8,6 +8,7 @@
 #include "sidr.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Bytes that a program may say in each message, and its peer sees: always all of them, as ib_cm has no length field. */
@@ -26,10 +27,7 @@ static size_t request_room(const struct cm_id *id)
 	return id->src.family == CM_AF_IB ? REQ_DATA : REQ_DATA - CMA_HEADER;
 }
 
-void cm_wait(struct cm_id *id, unsigned int milliseconds)
-{
-	timer_start(&id->file->machine->timers, &id->timer, hca_now() + milliseconds * (uint64_t)1000000);
-}
+static void expired(struct timer *timer);
 
 static void enter(struct cm_id *id, enum cm_link link)
 {
@@ -37,9 +35,9 @@ static void enter(struct cm_id *id, enum cm_link link)
 
 	id->link = link;
 	if (link == CM_REQ_SENT || link == CM_REP_SENT || link == CM_DREQ_SENT)
-		cm_wait(id, (unsigned int)machine->settings.cm_timeout);
+		cm_wait(id, (unsigned int)machine->settings.cm_timeout, expired);
 	else if (link == CM_TIMEWAIT)
-		cm_wait(id, TIMEWAIT);
+		cm_wait(id, TIMEWAIT, expired);
 	else
 		timer_stop(&machine->timers, &id->timer);
 }
@@ -98,16 +96,10 @@ static struct cm_id *make_child(struct cm_id *id, struct cm_id *listener)
 	return child;
 }
 
-static void tell_request(struct cm_id *listener, struct cm_id *child, const struct rdma_ucm_conn_param *param)
+static void tell_request(struct cm_event *event, struct cm_id *child, const struct rdma_ucm_conn_param *param)
 {
-	struct cm_event *event = cm_event_new(listener, CM_EVENT_CONNECT_REQUEST, 0);
-	struct rdma_ucm_conn_param *conn;
+	struct rdma_ucm_conn_param *conn = &event->resp.param.conn;
 
-	if (!event) {
-		cm_id_destroy(child);
-		return;
-	}
-	conn = &event->resp.param.conn;
 	take_data(conn, param->private_data, param->private_data_len, request_room(child->peer));
 	conn->qp_num = child->remote_qpn;
 	conn->srq = param->srq;
@@ -117,7 +109,7 @@ static void tell_request(struct cm_id *listener, struct cm_id *child, const stru
 	conn->retry_count = child->retry_count;
 	conn->rnr_retry_count = child->rnr_retry;
 	event->child = child;
-	listener->backlog--;
+	event->id->backlog--;
 	cm_event_raise(event);
 }
 
@@ -146,6 +138,7 @@ static bool wire_is_up(const struct cm_id *id)
 static void send_request(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	struct hca_machine *machine = id->file->machine;
+	struct cm_event *event = NULL;
 	struct cm_id *listener, *child;
 
 	enter(id, CM_REQ_SENT);
@@ -156,13 +149,16 @@ static void send_request(struct cm_id *id, const struct rdma_ucm_conn_param *par
 		refused(id, REJ_NO_SERVICE, NULL, 0);
 		return;
 	}
-	child = listener->backlog && listener->qp_type == opposite(id->qp_type) ? make_child(id, listener) : NULL;
+	if (listener->backlog && listener->qp_type == opposite(id->qp_type))
+		event = cm_event_new(listener, CM_EVENT_CONNECT_REQUEST, 0);
+	child = event ? make_child(id, listener) : NULL;
 	if (!child) {
+		free(event);
 		refused(id, CM_REJ_CONSUMER, NULL, 0);
 		return;
 	}
 	id->peer = child;
-	tell_request(listener, child, param);
+	tell_request(event, child, param);
 }
 
 int cm_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
@@ -346,15 +342,10 @@ void cm_abandon(struct cm_id *id)
 	part(id);
 }
 
-void cm_expired(struct timer *timer)
+static void expired(struct timer *timer)
 {
 	struct cm_id *id = container_of(timer, struct cm_id, timer);
 
-	if (id->state == CM_ADDR_QUERY) {
-		id->state = CM_BOUND;
-		cm_event_plain(id, CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
-		return;
-	}
 	if (id->link == CM_TIMEWAIT) {
 		id->link = CM_OVER;
 		if (id->state == CM_DISCONNECT)

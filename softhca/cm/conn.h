@@ -23,10 +23,4 @@ int cm_notify(struct cm_id *id, uint32_t event);
 /* The id goes: whoever it is connected with is told. */
 void cm_abandon(struct cm_id *id);
 
-/* Its time is up. */
-void cm_expired(struct timer *timer);
-
-/* Waits at most so long for what is to come next. */
-void cm_wait(struct cm_id *id, unsigned int milliseconds);
-
 #endif

@@ -2,7 +2,6 @@
 /* Events of the connection manager: raised for an id, fetched through its file. */
 #include "event.h"
 #include "file.h"
-#include "id.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -44,12 +43,6 @@ void cm_event_plain(struct cm_id *id, enum cm_event_kind kind, int status)
 		cm_event_raise(event);
 }
 
-static void take_off(struct cm_file *file, struct cm_event *event)
-{
-	list_del(&event->link);
-	file->waiting--;
-}
-
 /* There is room for another request. */
 static void request_done(struct cm_event *event)
 {
@@ -57,6 +50,14 @@ static void request_done(struct cm_event *event)
 		return;
 	event->child->request = NULL;
 	event->id->backlog++;
+}
+
+/* Takes the event off its file. */
+static void take_off(struct cm_file *file, struct cm_event *event)
+{
+	list_del(&event->link);
+	file->waiting--;
+	request_done(event);
 }
 
 int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room)
@@ -72,30 +73,10 @@ int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room)
 	if (cm_file_write(file, response, &event->resp, room < sizeof(event->resp) ? room : sizeof(event->resp)))
 		return -EFAULT;
 	event->id->reported++;
-	request_done(event);
 	take_off(file, event);
 	cm_file_ring(file);
 	free(event);
 	return 0;
-}
-
-void cm_event_drop(const struct cm_id *id)
-{
-	struct cm_file *file = id->file;
-
-	list_for_each_safe(node, after, &file->events) {
-		struct cm_event *event = container_of(node, struct cm_event, link);
-
-		if (event->id != id)
-			continue;
-		take_off(file, event);
-		request_done(event);
-		/* Nobody knows of this id. It has no events, so that @after stays where it is. */
-		if (event->child)
-			cm_id_destroy(event->child);
-		free(event);
-	}
-	cm_file_ring(file);
 }
 
 void cm_event_withdraw(struct cm_event *event)
@@ -103,26 +84,25 @@ void cm_event_withdraw(struct cm_event *event)
 	struct cm_file *file = event->id->file;
 
 	take_off(file, event);
-	request_done(event);
 	cm_file_ring(file);
 	free(event);
 }
 
-void cm_event_migrate(const struct cm_id *id, struct cm_file *file)
+struct cm_event *cm_event_of(const struct cm_id *id)
 {
-	struct cm_file *old = id->file;
-
-	list_for_each_safe(node, after, &old->events) {
+	list_for_each(node, &id->file->events) {
 		struct cm_event *event = container_of(node, struct cm_event, link);
 
-		if (event->id != id)
-			continue;
-		take_off(old, event);
-		list_add(&file->events, &event->link);
-		file->waiting++;
-		if (event->child)
-			cm_id_migrate(event->child, file);
+		if (event->id == id)
+			return event;
 	}
-	cm_file_ring(old);
-	cm_file_ring(file);
+	return NULL;
+}
+
+void cm_event_move(struct cm_event *event, struct cm_file *file)
+{
+	list_del(&event->link);
+	event->id->file->waiting--;
+	list_add(&file->events, &event->link);
+	file->waiting++;
 }

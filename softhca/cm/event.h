@@ -43,11 +43,13 @@ void cm_event_plain(struct cm_id *id, enum cm_event_kind kind, int status);
 /* Writes the oldest event to @response. -EAGAIN when there is none. */
 int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room);
 
-/* A connection request whose id goes. */
+/* Nobody will fetch it. */
 void cm_event_withdraw(struct cm_event *event);
 
-/* The id goes, or goes to another file. */
-void cm_event_drop(const struct cm_id *id);
-void cm_event_migrate(const struct cm_id *id, struct cm_file *file);
+/* The oldest event of the id that waits, or NULL. */
+struct cm_event *cm_event_of(const struct cm_id *id);
+
+/* The event waits in another file; who calls rings both. */
+void cm_event_move(struct cm_event *event, struct cm_file *file);
 
 #endif

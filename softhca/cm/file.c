@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Files of the connection manager. */
 #include "file.h"
-#include "event.h"
-#include "id.h"
 
 #include <softhca/objects/context.h>
 
@@ -86,21 +84,6 @@ out_bell:
 out_free:
 	free(file);
 	return error;
-}
-
-void cm_file_destroy(struct cm_file *file)
-{
-	/* One takes others along: connection requests that nobody has fetched. */
-	while (!list_empty(&file->ids))
-		cm_id_destroy(container_of(file->ids.next, struct cm_id, member));
-	loop_forget(file->sock);
-	close(file->sock);
-	loop_forget(file->pidfd);
-	close(file->pidfd);
-	close(file->bell);
-	close(file->ear);
-	list_del(&file->link);
-	free(file);
 }
 
 int cm_file_read(const struct cm_file *file, void *to, uint64_t from, size_t length)

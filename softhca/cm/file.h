@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Files of the connection manager: from the client's greeting to its death, however it dies. */
+/* Files of the connection manager: the client's greeting, its memory, and what wakes it up. */
 #ifndef SOFTHCA_CM_FILE_H
 #define SOFTHCA_CM_FILE_H
 
@@ -13,9 +13,6 @@
  */
 int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock, pid_t pid,
 		   struct cm_file **file);
-
-/* Ends everything that belongs to the file. */
-void cm_file_destroy(struct cm_file *file);
 
 /* The client's memory. 0 or -EFAULT. */
 int cm_file_read(const struct cm_file *file, void *to, uint64_t from, size_t length);

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-/* Ids of the connection manager: their birth, their numbers and their end. */
+/* Ids of the connection manager: their birth, their numbers and their patience. */
 #include "id.h"
-#include "conn.h"
-#include "event.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,8 +12,6 @@
 
 int cm_init(struct hca_cm *cm)
 {
-	list_init(&cm->files);
-	list_init(&cm->ids);
 	return numtab_init(&cm->numbers, 0, NUMBERS, 0, NUMBERS);
 }
 
@@ -41,7 +37,6 @@ struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int 
 	id->ps = ps;
 	id->qp_type = qp_type;
 	id->ack_timeout = -1;
-	id->timer.expired = cm_expired;
 	id->psn = cm->psn = (cm->psn + PSN_STEP) & 0xffffff;
 	list_add(&file->ids, &id->member);
 	list_add(&cm->ids, &id->known);
@@ -66,21 +61,6 @@ struct cm_id *cm_id_new_child(struct cm_id *id, const struct cm_id *listener, ui
 	return child;
 }
 
-void cm_id_destroy(struct cm_id *id)
-{
-	struct hca_machine *machine = id->file->machine;
-
-	if (id->request)
-		cm_event_withdraw(id->request);
-	cm_abandon(id);
-	timer_stop(&machine->timers, &id->timer);
-	numtab_remove(&machine->cm.numbers, id->number);
-	list_del(&id->member);
-	list_del(&id->known);
-	cm_event_drop(id);
-	free(id);
-}
-
 int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id)
 {
 	*id = numtab_find(&file->machine->cm.numbers, number);
@@ -99,10 +79,8 @@ int cm_id_find_bound(const struct cm_file *file, uint32_t number, struct cm_id *
 	return (*id)->device ? 0 : -EINVAL;
 }
 
-void cm_id_migrate(struct cm_id *id, struct cm_file *file)
+void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct timer *timer))
 {
-	cm_event_migrate(id, file);
-	list_del(&id->member);
-	list_add(&file->ids, &id->member);
-	id->file = file;
+	id->timer.expired = expired;
+	timer_start(&id->file->machine->timers, &id->timer, hca_now() + milliseconds * (uint64_t)1000000);
 }

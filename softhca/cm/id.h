@@ -11,16 +11,13 @@ struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int 
 /* The listener's id for a request that comes from id: the same connection as seen from there. NULL: too many. */
 struct cm_id *cm_id_new_child(struct cm_id *id, const struct cm_id *listener, uint8_t qp_type);
 
-/* Tells the peer, and ends everything that belongs to the id: connection requests that nobody has fetched, too. */
-void cm_id_destroy(struct cm_id *id);
-
 /* -ENOENT when there is none of this number, -EINVAL when it is another file's. */
 int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id);
 
 /* The same, and -EINVAL when it has no device yet. */
 int cm_id_find_bound(const struct cm_file *file, uint32_t number, struct cm_id **id);
 
-/* The file becomes another one; its events come along. */
-void cm_id_migrate(struct cm_id *id, struct cm_file *file);
+/* Waits at most so long for what is to come next; @expired is called with id->timer when it has not come. */
+void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct timer *timer));
 
 #endif

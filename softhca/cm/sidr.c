@@ -2,12 +2,12 @@
 /* Unreliable ids: service id resolution. */
 #include "sidr.h"
 #include "addr.h"
-#include "conn.h"
 #include "event.h"
 #include "id.h"
 #include "port.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define REQUEST_DATA 216
@@ -67,30 +67,37 @@ static struct cm_id *make_child(struct cm_id *id, struct cm_id *listener)
 	return child;
 }
 
-static void tell_request(struct cm_id *listener, struct cm_id *child, const struct rdma_ucm_conn_param *param)
+static void tell_request(struct cm_event *event, struct cm_id *child, const struct rdma_ucm_conn_param *param)
 {
-	struct cm_event *event = cm_event_new(listener, CM_EVENT_CONNECT_REQUEST, 0);
-
-	if (!event) {
-		cm_id_destroy(child);
-		return;
-	}
 	take_data(&event->resp.param.ud, param->private_data, param->private_data_len, request_room(child->peer));
 	event->child = child;
-	listener->backlog--;
+	event->id->backlog--;
 	cm_event_raise(event);
+}
+
+/* Whoever was asked has not answered, and may still do so, in vain. */
+static void expired(struct timer *timer)
+{
+	struct cm_id *id = container_of(timer, struct cm_id, timer);
+
+	if (id->peer)
+		id->peer->peer = NULL;
+	id->peer = NULL;
+	id->link = CM_OVER;
+	cm_event_plain(id, CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 }
 
 int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	struct hca_machine *machine = id->file->machine;
+	struct cm_event *event = NULL;
 	struct cm_id *listener, *child;
 
 	if (param->private_data_len > request_room(id))
 		return -EINVAL;
 	id->state = CM_CONNECT;
 	id->link = CM_SIDR_SENT;
-	cm_wait(id, (unsigned int)machine->settings.cm_timeout);
+	cm_wait(id, (unsigned int)machine->settings.cm_timeout, expired);
 	if (!id->device->port[id->port].active || !id->dst_device->port[id->dst_port].active)
 		return 0;
 	listener = cm_listener(machine, cm_addr_service(id, &id->dst), id->dst_device, id->dst_port);
@@ -98,11 +105,15 @@ int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 		answer(id, CM_EVENT_UNREACHABLE, SIDR_UNSUPPORTED, NULL, 0);
 		return 0;
 	}
-	child = listener->backlog && listener->qp_type == IBV_QPT_UD ? make_child(id, listener) : NULL;
-	if (child)
-		tell_request(listener, child, param);
-	else
+	if (listener->backlog && listener->qp_type == IBV_QPT_UD)
+		event = cm_event_new(listener, CM_EVENT_CONNECT_REQUEST, 0);
+	child = event ? make_child(id, listener) : NULL;
+	if (child) {
+		tell_request(event, child, param);
+	} else {
+		free(event);
 		answer(id, CM_EVENT_UNREACHABLE, SIDR_REJECT, NULL, 0);
+	}
 	return 0;
 }
 

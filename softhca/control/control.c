@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The daemon's side of `softhca status`, `stop` and `ctl`. */
+#include "control.h"
 #include "listing.h"
 #include "request.h"
 
-#include <softhca/uverbs/trace.h>
+#include <softhca/machine/trace.h>
 
 #include <errno.h>
 #include <stdio.h>
@@ -41,7 +42,7 @@ static int do_status(struct request *request)
 	const struct settings *settings = &request->machine->settings;
 
 	fprintf(request->out, "softhca: pid %d, %d devices of %d ports, %u contexts\n", (int)getpid(), settings->devices,
-		settings->ports, server_contexts(request->server));
+		settings->ports, machine_clients(request->machine));
 	fprintf(request->out, "xrc=%s open_qp=%s strict=%s arena=%s nap=%d\n", settings->xrc ? "on" : "off",
 		settings->open_qp ? "on" : "off", settings->strict ? "on" : "off", settings->arena ? "on" : "off",
 		settings->nap);
@@ -50,7 +51,7 @@ static int do_status(struct request *request)
 
 static int do_stop(struct request *request)
 {
-	request->server->stop = true;
+	request->machine->stop = true;
 	return 0;
 }
 
@@ -164,9 +165,9 @@ static int publish(char *text, size_t length)
 	return fd;
 }
 
-int control_execute(struct server *server, const char *words, size_t size, int32_t *status, uint32_t *length)
+int control_execute(struct hca_machine *machine, const char *words, size_t size, int32_t *status, uint32_t *length)
 {
-	struct request request = { .server = server, .machine = server->machine };
+	struct request request = { .machine = machine };
 	char *text = NULL;
 	size_t text_length = 0;
 	int fd;

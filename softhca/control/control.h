@@ -3,7 +3,7 @@
 #ifndef SOFTHCA_CONTROL_H
 #define SOFTHCA_CONTROL_H
 
-#include <softhca/server/server.h>
+#include <softhca/machine/hca.h>
 
 #include <stddef.h>
 
@@ -11,6 +11,6 @@
  * Executes the words of one command, each ended by a null byte. *status is 0 or -errno; the text to print (or the reason
  * of the failure) is in the memfd that is returned (-1 = none), @length bytes long.
  */
-int control_execute(struct server *server, const char *words, size_t size, int32_t *status, uint32_t *length);
+int control_execute(struct hca_machine *machine, const char *words, size_t size, int32_t *status, uint32_t *length);
 
 #endif

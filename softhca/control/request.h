@@ -3,14 +3,13 @@
 #ifndef SOFTHCA_CONTROL_REQUEST_H
 #define SOFTHCA_CONTROL_REQUEST_H
 
-#include "control.h"
+#include <softhca/machine/hca.h>
 
 #include <stdio.h>
 
 #define MAX_WORDS 8
 
 struct request {
-	struct server *server;
 	struct hca_machine *machine;
 	int count;
 	const char *word[MAX_WORDS];

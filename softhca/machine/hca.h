@@ -10,7 +10,6 @@
 #include <softhca/base/loop.h>
 #include <softhca/base/numtab.h>
 #include <softhca/base/timer.h>
-#include <softhca/objects/cq_arm.h>
 
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
@@ -59,6 +58,13 @@ struct hca_channel {
 	ino_t ino;
 	unsigned int cqs;
 	bool deaf;	   /* nobody can read any more */
+};
+
+/* When a completion queue that was armed raises an event (cq_arm.h). */
+struct cq_arm {
+	uint32_t notified;  /* producer index at the last event */
+	uint32_t solicited; /* one past the last solicited or erroneous completion */
+	int fired;	    /* arm sequence number that has had its event; -1 = none yet */
 };
 
 struct hca_cq {
@@ -230,6 +236,7 @@ struct hca_machine {
 	struct list unanswered; /* QPs whose last packet had no answer yet */
 	bool overrun;		/* a CQ was, and its QPs have not failed yet */
 	bool active;		/* something happened in this turn */
+	bool stop;		/* asked to end */
 	FILE *trace;
 };
 
@@ -237,6 +244,9 @@ int machine_init(struct hca_machine *machine, const struct settings *settings);
 void machine_free(struct hca_machine *machine);
 
 uint64_t hca_now(void); /* nanoseconds, CLOCK_MONOTONIC */
+
+/* Contexts, and files of the connection manager, that are open. */
+unsigned int machine_clients(const struct hca_machine *machine);
 
 /* The port that @lid names, or NULL. */
 struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint8_t *port);

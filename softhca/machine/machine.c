@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The HCAs and the wire between them. */
-#include <softhca/cm/cm.h>
-#include <softhca/model/mlx4_fmt.h>
+#include "hca.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -68,8 +67,8 @@ int machine_init(struct hca_machine *machine, const struct settings *settings)
 	list_init(&machine->ready);
 	list_init(&machine->failed);
 	list_init(&machine->unanswered);
-	if (cm_init(&machine->cm))
-		return -ENOMEM;
+	list_init(&machine->cm.files);
+	list_init(&machine->cm.ids);
 	for (int i = 0; i < settings->devices; i++) {
 		int error = init_device(&machine->device[i], machine, i);
 
@@ -88,11 +87,23 @@ void machine_free(struct hca_machine *machine)
 		numtab_free(&machine->device[i].srqs);
 		numtab_free(&machine->device[i].qps);
 	}
-	cm_free(&machine->cm);
 	timer_heap_free(&machine->timers);
 	if (machine->trace)
 		fclose(machine->trace);
 	machine->trace = NULL;
+}
+
+unsigned int machine_clients(const struct hca_machine *machine)
+{
+	unsigned int count = 0;
+
+	list_for_each(node, &machine->cm.files)
+		count++;
+	for (int i = 0; i < machine->settings.devices; i++) {
+		list_for_each(node, &machine->device[i].contexts)
+			count++;
+	}
+	return count;
 }
 
 struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint8_t *port)

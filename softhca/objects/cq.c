@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Completion queues: writing completions, noticing overruns, raising events. */
 #include "cq.h"
+#include "cq_arm.h"
 #include "event.h"
 #include "object.h"
-#include "qp.h"
 
 #include <softhca/machine/mem.h>
 
@@ -107,31 +107,6 @@ static void overrun(struct hca_cq *cq)
 	cq->overrun = true;
 	cq->obj.ctx->device->machine->overrun = true;
 	event_cq(cq, IBV_EVENT_CQ_ERR);
-}
-
-static bool reports_nowhere(const struct hca_qp *qp)
-{
-	bool works = qp->state != IBV_QPS_RESET && qp->state != IBV_QPS_INIT && qp->state != IBV_QPS_ERR;
-
-	return works && ((qp->send_cq && qp->send_cq->overrun) || (qp->recv_cq && qp->recv_cq->overrun));
-}
-
-void cq_fail_users(struct hca_machine *machine)
-{
-	if (!machine->overrun)
-		return;
-	machine->overrun = false;
-	machine->active = true;
-	for (int i = 0; i < machine->settings.devices; i++) {
-		list_for_each(node, &machine->device[i].contexts) {
-			list_for_each(link, &container_of(node, struct hca_context, link)->qps) {
-				struct hca_qp *qp = container_of(link, struct hca_qp, link);
-
-				if (reports_nowhere(qp))
-					qp_fail(qp);
-			}
-		}
-	}
 }
 
 void cq_post(struct hca_cq *cq, const struct mlx4_cqe *cqe, bool solicited)

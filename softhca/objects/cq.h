@@ -22,12 +22,6 @@ int cq_resize(struct hca_cq *cq, uint32_t cqe, uint64_t buffer);
 /* Writes a completion and raises the event if one is due. @solicited: counts for a CQ armed for solicited ones only. */
 void cq_post(struct hca_cq *cq, const struct mlx4_cqe *cqe, bool solicited);
 
-/*
- * What cannot report its completions any more fails: the QPs of the CQs that were overrun since the last call. Not in
- * cq_post() itself, whose callers are in the midst of a QP's work.
- */
-void cq_fail_users(struct hca_machine *machine);
-
 /* The program may have armed the CQ since the last completion. */
 void cq_check_armed(struct hca_cq *cq);
 

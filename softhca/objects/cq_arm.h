@@ -3,14 +3,7 @@
 #ifndef SOFTHCA_CQ_ARM_H
 #define SOFTHCA_CQ_ARM_H
 
-#include <stdbool.h>
-#include <stdint.h>
-
-struct cq_arm {
-	uint32_t notified;  /* producer index at the last event */
-	uint32_t solicited; /* one past the last solicited or erroneous completion */
-	int fired;	    /* arm sequence number that has had its event; -1 = none yet */
-};
+#include <softhca/machine/hca.h>
 
 void cq_arm_init(struct cq_arm *arm);
 

@@ -2,8 +2,7 @@
 /* Automatic path migration. */
 #include "path.h"
 #include "event.h"
-
-#include <softhca/wire/send.h>
+#include "sq.h"
 
 static bool connected(const struct hca_qp *qp)
 {
@@ -28,7 +27,7 @@ bool path_migrate(struct hca_qp *qp)
 	qp->lost = 0;
 	event_qp(qp, IBV_EVENT_PATH_MIG);
 	/* What had no answer on the old path may have one here. */
-	send_hurry(qp->device->machine);
+	sq_hurry(qp->device->machine);
 	return true;
 }
 

@@ -3,9 +3,9 @@
 #include "qp.h"
 #include "object.h"
 #include "recv.h"
+#include "sq.h"
 
 #include <softhca/model/mlx4_fmt.h>
-#include <softhca/wire/send.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -106,7 +106,7 @@ static int init(struct hca_qp *qp, struct hca_context *ctx, struct qp_request *r
 	qp->max_inline = request->max_inline;
 	list_init(&qp->handles);
 	list_init(&qp->link);
-	send_init(qp);
+	sq_init(qp);
 	error = size_rq(qp, request);
 	if (!error)
 		error = size_sq(qp, request);
@@ -178,7 +178,7 @@ int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qp
 
 static void destroy(struct hca_qp *qp)
 {
-	send_stop(qp);
+	sq_stop(qp);
 	list_del(&qp->link);
 	numtab_remove(&qp->device->qps, qp->qpn & ~MLX4_XRC_TARGET);
 	hold(qp, -1);

@@ -5,8 +5,7 @@
 #include "qp.h"
 #include "qp_mask.h"
 #include "recv.h"
-
-#include <softhca/wire/send.h>
+#include "sq.h"
 
 #include <errno.h>
 #include <string.h>
@@ -118,7 +117,7 @@ static void take_transport(struct hca_qp_attr *attr, const struct ib_uverbs_modi
 /* The program restarts its rings at RESET, so the HCA does, too. */
 static void reset(struct hca_qp *qp)
 {
-	send_stop(qp);
+	sq_stop(qp);
 	memset(&qp->attr, 0, sizeof(qp->attr));
 	qp->sq.next = qp->rq.next = 0;
 	qp->communicating = qp->atomic_known = false;
@@ -131,10 +130,10 @@ void qp_fail(struct hca_qp *qp)
 
 	if (qp->state == IBV_QPS_ERR)
 		return;
-	send_stop(qp);
+	sq_stop(qp);
 	qp->state = IBV_QPS_ERR;
 	list_add(&qp->device->machine->failed, &qp->failed);
-	send_flush(qp);
+	sq_flush(qp);
 	recv_flush(qp);
 	if (last_wqe)
 		event_qp(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
@@ -153,15 +152,15 @@ static void enter(struct hca_qp *qp, enum ibv_qp_state state)
 	case IBV_QPS_RTR:
 		qp->state = state;
 		/* Somebody may have been sending here before this end was up. */
-		send_hurry(qp->device->machine);
+		sq_hurry(qp->device->machine);
 		break;
 	case IBV_QPS_SQD:
 		qp->state = state;
-		send_drain(qp);
+		sq_drain(qp);
 		break;
 	default:
 		qp->state = state;
-		send_kick(qp);
+		sq_kick(qp);
 		break;
 	}
 }

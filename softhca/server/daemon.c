@@ -5,6 +5,7 @@
 #include "server.h"
 #include "sysfs.h"
 
+#include <softhca/cm/cm.h>
 #include <softhca/dir.h>
 #include <softhca/proto.h>
 #include <softhca/wire/engine.h>
@@ -97,10 +98,10 @@ static void serve(struct server *server, struct end *end)
 		uint64_t nap = engine_turn(server->machine);
 
 		server_reap(server);
-		if (server->stop || end->asked)
+		if (server->machine->stop || end->asked)
 			return;
 		/* A run's daemon stays for children of the run that still use it. */
-		if (end->launcher_gone && !server->guests && !server_contexts(server))
+		if (end->launcher_gone && !server->guests && !machine_clients(server->machine))
 			return;
 		loop_wait(nap);
 	}
@@ -130,6 +131,8 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 	error = loop_init();
 	if (!error)
 		error = machine_init(machine, &plan->settings);
+	if (!error)
+		error = cm_init(&machine->cm);
 	if (!error)
 		error = watch_signals(end);
 	if (!error)
@@ -197,6 +200,7 @@ static void __attribute__((noreturn)) live(const struct daemon_plan *plan, int r
 		serve(&server, &end);
 		server_close(&server);
 	}
+	cm_free(&machine.cm);
 	machine_free(&machine);
 	home_remove(plan->directory);
 	_exit(error ? EXIT_FAILURE : EXIT_SUCCESS);

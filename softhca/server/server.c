@@ -3,6 +3,7 @@
 #include "server.h"
 
 #include <softhca/cm/cmd.h>
+#include <softhca/cm/end.h>
 #include <softhca/cm/file.h>
 #include <softhca/control/control.h>
 #include <softhca/objects/context.h>
@@ -192,7 +193,7 @@ static void refuse(const struct guest *guest, int error)
 static void run_control(struct guest *guest, const char *words, size_t length)
 {
 	struct softhca_control_reply reply = { 0 };
-	int text = control_execute(guest->server, words, length, &reply.status, &reply.length);
+	int text = control_execute(guest->server->machine, words, length, &reply.status, &reply.length);
 
 	send_message(guest->sock, &reply, sizeof(reply), text);
 	close_fd(text);
@@ -326,17 +327,4 @@ void server_reap(struct server *server)
 				context_destroy(ctx);
 		}
 	}
-}
-
-unsigned int server_contexts(const struct server *server)
-{
-	unsigned int count = 0;
-
-	list_for_each(node, &server->machine->cm.files)
-		count++;
-	for (int i = 0; i < server->machine->settings.devices; i++) {
-		list_for_each(node, &server->machine->device[i].contexts)
-			count++;
-	}
-	return count;
 }

@@ -10,7 +10,6 @@ struct server {
 	struct watch watch;
 	int sock;
 	unsigned int guests; /* connections that have not said yet what they are */
-	bool stop;	     /* asked to end */
 };
 
 /* Listens on @path. 0 or -errno. */
@@ -19,8 +18,5 @@ void server_close(struct server *server);
 
 /* Ends the contexts, and the files of the connection manager, that died during this turn. */
 void server_reap(struct server *server);
-
-/* Contexts and files that are open. */
-unsigned int server_contexts(const struct server *server);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The table of uverbs commands, and what the kernel checks about each before it looks inside. */
 #include "cmd.h"
-#include "trace.h"
 
 #include <softhca/machine/mem.h>
+#include <softhca/machine/trace.h>
 
 #include <errno.h>
 #include <string.h>
@@ -189,7 +189,7 @@ int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd,
 	uint32_t command = 0;
 
 	memcpy(&command, bytes, size < sizeof(command) ? size : sizeof(command));
-	trace_note(ctx, command, result);
+	trace_note(ctx->device, ctx->pid, cmd_name(command), result);
 	*give = cmd.give;
 	*give_at = cmd.response;
 	return result;

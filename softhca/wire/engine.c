@@ -5,7 +5,9 @@
 
 #include <softhca/model/mlx4_fmt.h>
 #include <softhca/objects/cq.h>
+#include <softhca/objects/qp.h>
 #include <softhca/objects/recv.h>
+#include <softhca/objects/sq.h>
 
 #define MILLISECOND 1000000u
 #define LONGEST_NAP MILLISECOND
@@ -40,7 +42,7 @@ static void look_at(struct hca_context *ctx)
 {
 	if (take_send_doorbell(ctx)) {
 		list_for_each(node, &ctx->qps)
-			send_kick(container_of(node, struct hca_qp, link));
+			sq_kick(container_of(node, struct hca_qp, link));
 		ctx->device->machine->active = true;
 	}
 	if (take_arm_doorbell(ctx)) {
@@ -83,6 +85,35 @@ static void flush_failed(struct hca_machine *machine, uint64_t now)
 		recv_flush(container_of(node, struct hca_qp, failed));
 }
 
+static bool reports_nowhere(const struct hca_qp *qp)
+{
+	bool works = qp->state != IBV_QPS_RESET && qp->state != IBV_QPS_INIT && qp->state != IBV_QPS_ERR;
+
+	return works && ((qp->send_cq && qp->send_cq->overrun) || (qp->recv_cq && qp->recv_cq->overrun));
+}
+
+/*
+ * What cannot report its completions any more fails: the QPs of the CQs that were overrun in this turn. Not in cq_post(),
+ * whose callers are in the midst of a QP's work.
+ */
+static void fail_unheard(struct hca_machine *machine)
+{
+	if (!machine->overrun)
+		return;
+	machine->overrun = false;
+	machine->active = true;
+	for (int i = 0; i < machine->settings.devices; i++) {
+		list_for_each(node, &machine->device[i].contexts) {
+			list_for_each(link, &container_of(node, struct hca_context, link)->qps) {
+				struct hca_qp *qp = container_of(link, struct hca_qp, link);
+
+				if (reports_nowhere(qp))
+					qp_fail(qp);
+			}
+		}
+	}
+}
+
 /* Short naps while something goes on, longer and longer ones when nothing does. */
 static uint64_t next_nap(struct hca_machine *machine, uint64_t now)
 {
@@ -113,7 +144,7 @@ uint64_t engine_turn(struct hca_machine *machine)
 	doorbells = look_everywhere(machine);
 	flush_failed(machine, now);
 	again = send_run(machine);
-	cq_fail_users(machine);
+	fail_unheard(machine);
 	if (again)
 		return 0;
 	nap = next_nap(machine, now);

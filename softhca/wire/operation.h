@@ -3,7 +3,7 @@
 #ifndef SOFTHCA_OPERATION_H
 #define SOFTHCA_OPERATION_H
 
-#include "transport.h"
+#include "attempt.h"
 
 #include <softhca/objects/recv.h>
 

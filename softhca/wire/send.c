@@ -1,97 +1,17 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-/* Send queues: executing work requests in order, retrying, completing and flushing them. */
+/* Work requests: executed in order, retried, given up. */
 #include "send.h"
 #include "transport.h"
 
-#include <softhca/machine/mem.h>
-#include <softhca/model/mlx4_fmt.h>
-#include <softhca/objects/cq.h>
 #include <softhca/objects/event.h>
 #include <softhca/objects/path.h>
 #include <softhca/objects/qp.h>
-
-#include <errno.h>
+#include <softhca/objects/sq.h>
 
 #define BURST	     64 /* requests of one QP in one turn */
 #define BURST_BYTES  ((uint64_t)1 << 20)
 #define RNR_FOREVER  7
 #define PATIENCE     (67u * 1000 * 1000) /* ns between two attempts of a QP whose timeout is 0 = infinite */
-
-static void retry_expired(struct timer *timer);
-
-void send_init(struct hca_qp *qp)
-{
-	list_init(&qp->ready);
-	list_init(&qp->failed);
-	list_init(&qp->unanswered);
-	qp->retry.expired = retry_expired;
-}
-
-static void settle(struct hca_qp *qp)
-{
-	timer_stop(&qp->device->machine->timers, &qp->retry);
-	list_del(&qp->unanswered);
-	qp->lost = qp->not_ready = 0;
-	qp->sent = 0;
-	qp->started = qp->waiting = qp->delayed = false;
-}
-
-void send_stop(struct hca_qp *qp)
-{
-	settle(qp);
-	list_del(&qp->ready);
-	list_del(&qp->failed);
-}
-
-/* ---- the ring ---- */
-
-static uint64_t slot_of(const struct hca_qp *qp)
-{
-	return qp->sq.buffer + ((uint64_t)(qp->sq.next & (qp->sq.count - 1)) << qp->sq.shift);
-}
-
-static bool posted(const struct hca_qp *qp)
-{
-	uint32_t word;
-
-	return qp->sq.count && !mem_load32(qp->ctx, slot_of(qp), &word) &&
-	       mlx4_wqe_valid(word, qp->sq.next, qp->sq.count);
-}
-
-/* The request at hand. MLX4_OK, or the syndrome of one that cannot be executed. */
-static enum mlx4_syndrome fetch(const struct hca_qp *qp, struct mlx4_wqe *wqe)
-{
-	uint8_t slot[MLX4_MAX_WQE];
-	size_t size = (size_t)1 << qp->sq.shift;
-
-	if (mem_read(qp->ctx, slot, slot_of(qp), size))
-		return MLX4_LOCAL_QP_OP;
-	return mlx4_parse_wqe(slot, size, qp->type == IBV_QPT_UD, wqe) ? MLX4_LOCAL_QP_OP : MLX4_OK;
-}
-
-/* The request at hand is over: one completion if it asked for one, or if it failed. */
-static void complete(struct hca_qp *qp, const struct mlx4_wqe *wqe, uint8_t syndrome)
-{
-	struct mlx4_cqe cqe = {
-		.qpn = qp->qpn, .send = true, .wqe_index = (uint16_t)qp->sq.next, .syndrome = syndrome,
-	};
-
-	qp->sq.next++;
-	if (!syndrome && !wqe->signalled)
-		return;
-	if (wqe) {
-		cqe.opcode = wqe->opcode;
-		cqe.byte_count = (uint32_t)wqe->length;
-	}
-	cq_post(qp->send_cq, &cqe, false);
-}
-
-void send_flush(struct hca_qp *qp)
-{
-	/* The ring ends: a program that writes into it all the time must not keep us here. */
-	for (uint32_t left = qp->sq.count; left && posted(qp); left--)
-		complete(qp, NULL, MLX4_FLUSH);
-}
 
 /* ---- retries ---- */
 
@@ -107,11 +27,14 @@ static uint64_t answer_timeout(const struct hca_qp *qp)
 	return qp->attr.timeout ? 4096ull << qp->attr.timeout : PATIENCE;
 }
 
+static void retry_expired(struct timer *timer);
+
 static void wait_for(struct hca_qp *qp, uint64_t nanoseconds)
 {
 	qp->waiting = true;
 	if (timer_running(&qp->retry))
 		return; /* hurried, in vain: the old deadline stands */
+	qp->retry.expired = retry_expired;
 	if (timer_start(&qp->device->machine->timers, &qp->retry, hca_now() + nanoseconds))
 		qp_fail(qp);
 }
@@ -119,11 +42,11 @@ static void wait_for(struct hca_qp *qp, uint64_t nanoseconds)
 /* All attempts were used up; the sender's QP fails, its peer never hears of it. */
 static void give_up(struct hca_qp *qp, const struct mlx4_wqe *wqe, enum mlx4_syndrome syndrome)
 {
-	settle(qp);
-	complete(qp, wqe, (uint8_t)syndrome);
+	sq_settle(qp);
+	sq_complete(qp, wqe, (uint8_t)syndrome);
 	if (qp->type == IBV_QPT_UC || qp->type == IBV_QPT_UD) {
 		qp->state = IBV_QPS_SQE;
-		send_flush(qp);
+		sq_flush(qp);
 	} else {
 		qp_fail(qp);
 	}
@@ -141,7 +64,7 @@ static void retry_expired(struct timer *timer)
 	if (unanswered && qp->attr.timeout && ++qp->lost > qp->attr.retry_cnt && !path_migrate(qp))
 		give_up(qp, NULL, MLX4_RETRY_EXCEEDED);
 	else
-		send_kick(qp);
+		sq_kick(qp);
 }
 
 static void not_ready(struct hca_qp *qp, const struct attempt *attempt)
@@ -151,16 +74,6 @@ static void not_ready(struct hca_qp *qp, const struct attempt *attempt)
 		give_up(qp, attempt->wqe, MLX4_RNR_EXCEEDED);
 	else
 		wait_for(qp, 1000ull * rnr_delay[attempt->peer->attr.min_rnr_timer]);
-}
-
-void send_hurry(struct hca_machine *machine)
-{
-	list_for_each_safe(node, after, &machine->unanswered) {
-		struct hca_qp *qp = container_of(node, struct hca_qp, unanswered);
-
-		qp->waiting = false;
-		send_kick(qp);
-	}
 }
 
 /* ---- execution ---- */
@@ -183,7 +96,7 @@ static void advance(struct hca_qp *qp, uint64_t bytes)
 {
 	uint64_t sent = qp->sent + bytes;
 
-	settle(qp);
+	sq_settle(qp);
 	qp->sent = sent;
 	qp->started = true;
 }
@@ -204,7 +117,7 @@ static bool execute(struct hca_qp *qp, uint64_t *bytes)
 {
 	static struct mlx4_wqe wqe; /* the daemon has one thread, and this is too large for the stack of a loop */
 	struct attempt attempt = { .qp = qp, .wqe = &wqe, .event = -1 };
-	enum mlx4_syndrome syndrome = fetch(qp, &wqe);
+	enum mlx4_syndrome syndrome = sq_fetch(qp, &wqe);
 
 	qp->started = true;
 	if (syndrome) {
@@ -222,8 +135,8 @@ static bool execute(struct hca_qp *qp, uint64_t *bytes)
 		return true;
 	case SENT:
 		*bytes = attempt.part;
-		settle(qp);
-		complete(qp, &wqe, MLX4_OK);
+		sq_settle(qp);
+		sq_complete(qp, &wqe, MLX4_OK);
 		return true;
 	case LOST:
 		list_del(&qp->unanswered);
@@ -240,45 +153,21 @@ static bool execute(struct hca_qp *qp, uint64_t *bytes)
 	}
 }
 
-/* In SQD only what was begun is finished. */
-static bool may_execute(const struct hca_qp *qp)
-{
-	return !qp->waiting && (qp->state == IBV_QPS_RTS || (qp->state == IBV_QPS_SQD && qp->started));
-}
-
-void send_kick(struct hca_qp *qp)
-{
-	if (!posted(qp))
-		return;
-	if (qp->state == IBV_QPS_ERR || qp->state == IBV_QPS_SQE)
-		send_flush(qp);
-	else if (may_execute(qp) && list_empty(&qp->ready))
-		list_add(&qp->device->machine->ready, &qp->ready);
-}
-
-void send_drain(struct hca_qp *qp)
-{
-	if (qp->started || !qp->notify_drained)
-		return;
-	qp->notify_drained = false;
-	event_qp(qp, IBV_EVENT_SQ_DRAINED);
-}
-
 static void run(struct hca_qp *qp)
 {
 	uint64_t moved = 0;
 	uint64_t bytes;
 
 	list_del(&qp->ready);
-	for (int left = BURST; left && moved < BURST_BYTES && may_execute(qp) && posted(qp); left--) {
+	for (int left = BURST; left && moved < BURST_BYTES && sq_may_execute(qp) && sq_posted(qp); left--) {
 		if (!execute(qp, &bytes))
 			break;
 		moved += bytes;
 	}
 	if (qp->state == IBV_QPS_SQD)
-		send_drain(qp);
+		sq_drain(qp);
 	/* The others first; what is left has its next turn. */
-	send_kick(qp);
+	sq_kick(qp);
 }
 
 bool send_run(struct hca_machine *machine)

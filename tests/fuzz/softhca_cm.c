@@ -15,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <softhca/cm/end.h>
 #include <softhca/cm/cmd.h>
 #include <softhca/cm/file.h>
 #include <softhca/proto.h>

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <softhca/cm/cm.h>
 #include <softhca/objects/context.h>
 #include <softhca/wire/engine.h>
 #include <softhca/model/mlx4_fmt.h>
@@ -59,7 +60,7 @@ static void begin_once(void)
 	stage.arena = mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, arena_fd, 0);
 	need(stage.arena != MAP_FAILED, "no arena");
 	start_client();
-	need(!machine_init(&stage.machine, &settings), "no machine");
+	need(!machine_init(&stage.machine, &settings) && !cm_init(&stage.machine.cm), "no machine");
 }
 
 struct stage *stage_begin(void)

@@ -123,6 +123,50 @@ def include_detour(room, name, ours):
     return f"a header of {', '.join(sorted(homes))}/: name it by its folder" if homes and room not in homes else None
 
 
+# The emulator's rooms in the order of their includes: each knows those before it, none of those behind it.
+EMULATOR_ROOMS = ("base", "model", "machine", "objects", "wire", "uverbs", "cm", "control", "server", "cli")
+
+
+def emulator_graph(root):
+    """Module -> {module: "file:line"} of what the emulator's files include; a module is a .c and its .h."""
+    graph = {}
+    known = {relative for relative, _ in c_files(root, ("softhca",))}
+    for relative, path in c_files(root, ("softhca",)):
+        for number, line in enumerate(without_comments(read(path)).split("\n"), 1):
+            found = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
+            name = found.group(1) if found else ""
+            beside = os.path.normpath(f"{os.path.dirname(relative)}/{name}")
+            target = beside if beside in known else name
+            if target.startswith("softhca/") and target[:-2] != relative[:-2]:
+                graph.setdefault(relative[:-2], {})[target[:-2]] = f"{relative}:{number}"
+    return graph
+
+
+def emulator_includes(root):
+    """Includes of the emulator run one way: from room to room, and no file includes itself by way of others."""
+    bad = []
+    graph = emulator_graph(root)
+    for module, targets in sorted(graph.items()):
+        for target, place in sorted(targets.items()):
+            rooms = [name.split("/")[1] for name in (module, target)]
+            if set(rooms) <= set(EMULATOR_ROOMS) and EMULATOR_ROOMS.index(rooms[0]) < EMULATOR_ROOMS.index(rooms[1]):
+                bad.append(f"{place}: {rooms[0]}/ includes {target}.h: only {', '.join(EMULATOR_ROOMS[:EMULATOR_ROOMS.index(rooms[0])])}")
+            elif module in reached(graph, target):
+                bad.append(f"{place}: {module} includes {target}.h, which includes it in turn")
+    return bad
+
+
+def reached(graph, start):
+    """All modules that @start includes, by whatever way."""
+    seen, todo = set(), [start]
+    while todo:
+        for target in graph.get(todo.pop(), ()):
+            if target not in seen:
+                seen.add(target)
+                todo.append(target)
+    return seen
+
+
 def modern_verbs(root):
     """Only modern/ calls a verb or reaches into rdma-core's extended context."""
     bad = []
@@ -248,5 +292,5 @@ def needed(readelf_output):
     return [f"needs {name}" for name in found if not ALLOWED_NEEDED.match(name)]
 
 
-TREE_RULES = (spdx, includes, modern_verbs, printing, exports, machine_paths, open_ends, function_length, env_variables,
+TREE_RULES = (spdx, includes, emulator_includes, modern_verbs, printing, exports, machine_paths, open_ends, function_length, env_variables,
               env_manual)

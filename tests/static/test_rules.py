@@ -26,6 +26,7 @@ BROKEN = [
     (rules.includes, "compat/a.c", SPDX_C + "#include <tools/tools.h>\n", "compat/ includes tools/tools.h"),
     (rules.includes, "softhca/client/a.c", SPDX_C + "#include <modern/modern.h>\n", "softhca/ includes"),
     (rules.includes, "abi/a.h", SPDX_C + "#include <shim/shim.h>\n", "abi/ includes"),
+    (rules.emulator_includes, "softhca/wire/a.c", SPDX_C + "#include <softhca/uverbs/b.h>\n", "wire/ includes softhca/uverbs/b.h"),
     (rules.modern_verbs, "compat/a.c", SPDX_C + "{\n\treturn ibv_open_xrcd(context, attr);\n}\n", "calls ibv_open_xrcd"),
     (rules.modern_verbs, "shim/a.c", SPDX_C + "{\n\tif (!ibv_destroy_qp (qp))\n}\n", "calls ibv_destroy_qp"),
     (rules.modern_verbs, "shim/a.c", SPDX_C + "\tstruct verbs_context *v;\n", "names verbs_context"),
@@ -57,7 +58,7 @@ FINE = {
     "tools/a.c": SPDX_C + '#include <modern/table.h>\n\tprintf("x");\n\tgetenv("XRC_COMPAT_LIBRARY");\n\texit(1);\n\tmkstemp("/tmp/x.XXXXXX");\n',
     "include/xrc_compat_env.h": SPDX_C + '\tX(XRC_COMPAT_LIBRARY, "")\n',
     "man/xrc-compat.1": f'.\\" {rules.LICENCE}\n.It Ev XRC_COMPAT_LIBRARY\n',
-    "softhca/wire/a.c": SPDX_C + "void f(void)\n{\n" + "\tx();\n" * 78 + "}\n",
+    "softhca/wire/a.c": SPDX_C + "#include <softhca/machine/hca.h>\nvoid f(void)\n{\n" + "\tx();\n" * 78 + "}\n",
     "run": f"#!/bin/sh\n# {rules.LICENCE}\n",
     "COPYING": "text of others\n",
     ".git": "gitdir: of a second worktree\n",
@@ -92,6 +93,18 @@ def test_a_detour_by_the_search_path_is_noticed(tmp_path):
     write(tmp_path, "tools/a.c", SPDX_C + "#include <state.h>\n#include <here.h>\n#include <stdio.h>\n")
     [complaint] = rules.includes(tmp_path)
     assert complaint.startswith("tools/a.c:2: ") and "a header of compat/" in complaint
+
+
+def test_files_that_include_one_another_in_a_circle_are_noticed(tmp_path):
+    write(tmp_path, "softhca/wire/a.c", SPDX_C + '#include "b.h"\n')
+    write(tmp_path, "softhca/wire/b.h", SPDX_C)
+    write(tmp_path, "softhca/wire/b.c", SPDX_C + "#include <softhca/wire/c.h>\n")
+    write(tmp_path, "softhca/wire/c.h", SPDX_C)
+    assert rules.emulator_includes(tmp_path) == []
+    write(tmp_path, "softhca/wire/c.c", SPDX_C + '#include "a.h"\n')
+    write(tmp_path, "softhca/wire/a.h", SPDX_C)
+    assert [complaint.split(": ")[0] for complaint in rules.emulator_includes(tmp_path)] == [
+        "softhca/wire/a.c:2", "softhca/wire/b.c:2", "softhca/wire/c.c:2"]
 
 
 @pytest.mark.parametrize("rule", rules.TREE_RULES, ids=lambda rule: rule.__name__)

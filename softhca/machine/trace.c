@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The commands that programs gave: the last ones are always known, all of them are in a file if one was asked for. */
 #include "trace.h"
-#include "cmd.h"
-
-#include <softhca/cm/cmd.h>
 
 #include <string.h>
 
@@ -12,7 +9,7 @@
 struct entry {
 	pid_t pid;
 	int device; /* CM = the connection manager */
-	uint32_t command;
+	const char *name;
 	int result;
 };
 
@@ -24,9 +21,9 @@ static void print(FILE *out, const struct entry *entry)
 	const char *result = entry->result ? strerrorname_np(-entry->result) : "ok";
 
 	if (entry->device == CM)
-		fprintf(out, "rdma_cm pid %d %s: %s\n", (int)entry->pid, cm_cmd_name(entry->command), result);
+		fprintf(out, "rdma_cm pid %d %s: %s\n", (int)entry->pid, entry->name, result);
 	else
-		fprintf(out, "mlx4_%d pid %d %s: %s\n", entry->device, (int)entry->pid, cmd_name(entry->command), result);
+		fprintf(out, "mlx4_%d pid %d %s: %s\n", entry->device, (int)entry->pid, entry->name, result);
 }
 
 static void note(FILE *file, const struct entry *entry)
@@ -38,14 +35,14 @@ static void note(FILE *file, const struct entry *entry)
 	fflush(file);
 }
 
-void trace_note(const struct hca_context *ctx, uint32_t command, int result)
+void trace_note(const struct hca_device *device, pid_t pid, const char *name, int result)
 {
-	note(ctx->device->machine->trace, &(struct entry){ ctx->pid, ctx->device->index, command, result });
+	note(device->machine->trace, &(struct entry){ pid, device->index, name, result });
 }
 
-void trace_note_cm(const struct cm_file *file, uint32_t command, int result)
+void trace_note_cm(const struct hca_machine *machine, pid_t pid, const char *name, int result)
 {
-	note(file->machine->trace, &(struct entry){ file->pid, CM, command, result });
+	note(machine->trace, &(struct entry){ pid, CM, name, result });
 }
 
 void trace_print(FILE *out, unsigned int count)

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* How ids and files of the connection manager end, or part: each takes along what only it knew of. */
+#include "end.h"
+#include "conn.h"
+#include "event.h"
+#include "file.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Events that nobody will fetch; with a connection request goes the id that it made, of which nobody knows. */
+static void drop_events(const struct cm_id *id)
+{
+	struct cm_event *event;
+
+	while ((event = cm_event_of(id))) {
+		struct cm_id *child = event->child;
+
+		cm_event_withdraw(event);
+		if (child)
+			cm_id_destroy(child);
+	}
+}
+
+void cm_id_destroy(struct cm_id *id)
+{
+	struct hca_machine *machine = id->file->machine;
+
+	if (id->request)
+		cm_event_withdraw(id->request);
+	cm_abandon(id);
+	timer_stop(&machine->timers, &id->timer);
+	numtab_remove(&machine->cm.numbers, id->number);
+	list_del(&id->member);
+	list_del(&id->known);
+	drop_events(id);
+	free(id);
+}
+
+static void migrate_events(const struct cm_id *id, struct cm_file *file)
+{
+	list_for_each_safe(node, after, &id->file->events) {
+		struct cm_event *event = container_of(node, struct cm_event, link);
+
+		if (event->id != id)
+			continue;
+		cm_event_move(event, file);
+		if (event->child)
+			cm_id_migrate(event->child, file);
+	}
+}
+
+void cm_id_migrate(struct cm_id *id, struct cm_file *file)
+{
+	struct cm_file *old = id->file;
+
+	if (old == file)
+		return;
+	migrate_events(id, file);
+	list_del(&id->member);
+	list_add(&file->ids, &id->member);
+	id->file = file;
+	cm_file_ring(old);
+	cm_file_ring(file);
+}
+
+void cm_file_destroy(struct cm_file *file)
+{
+	/* One takes others along: connection requests that nobody has fetched. */
+	while (!list_empty(&file->ids))
+		cm_id_destroy(container_of(file->ids.next, struct cm_id, member));
+	loop_forget(file->sock);
+	close(file->sock);
+	loop_forget(file->pidfd);
+	close(file->pidfd);
+	close(file->bell);
+	close(file->ear);
+	list_del(&file->link);
+	free(file);
+}

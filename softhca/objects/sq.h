@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Send queues: what is posted, which of them have work, and what happens to the requests that are over. */
+#ifndef SOFTHCA_SQ_H
+#define SOFTHCA_SQ_H
+
+#include <softhca/machine/hca.h>
+#include <softhca/model/mlx4_fmt.h>
+
+void sq_init(struct hca_qp *qp);
+
+/* The request at hand has made progress, or is over: patience begins anew. */
+void sq_settle(struct hca_qp *qp);
+
+/* No timer, no place in any list of work; for a QP that goes, resets or fails. */
+void sq_stop(struct hca_qp *qp);
+
+/* There is a request at hand. */
+bool sq_posted(const struct hca_qp *qp);
+
+/* Reads it. MLX4_OK, or the syndrome of one that cannot be executed. */
+enum mlx4_syndrome sq_fetch(const struct hca_qp *qp, struct mlx4_wqe *wqe);
+
+/* It is over: one completion if it asked for one, or if it failed. @wqe NULL = it was never read. */
+void sq_complete(struct hca_qp *qp, const struct mlx4_wqe *wqe, uint8_t syndrome);
+
+/* Completes everything posted with a flush error. */
+void sq_flush(struct hca_qp *qp);
+
+/* True if the QP's state lets it execute. */
+bool sq_may_execute(const struct hca_qp *qp);
+
+/* Puts the QP into the list of work if there is any. */
+void sq_kick(struct hca_qp *qp);
+
+/* Everybody who waits for an answer tries again at once. */
+void sq_hurry(struct hca_machine *machine);
+
+/* The QP is in SQD: says when the send queue has come to rest. */
+void sq_drain(struct hca_qp *qp);
+
+#endif

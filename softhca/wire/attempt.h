@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* An attempt to execute a work request: what is known about it between its sender and its receiver. */
+#ifndef SOFTHCA_ATTEMPT_H
+#define SOFTHCA_ATTEMPT_H
+
+#include <softhca/machine/hca.h>
+#include <softhca/machine/mem.h>
+#include <softhca/model/mlx4_fmt.h>
+
+enum outcome {
+	PART,	   /* a piece has arrived, the next may follow */
+	SENT,	   /* done, or nobody will ever know better (UC, UD) */
+	LOST,	   /* no answer: retry after the transport timeout */
+	NOT_READY, /* no receive buffer: retry after the peer's RNR timer */
+	FAILED,	   /* with a syndrome */
+};
+
+/* An attempt to execute a request. What happens to the peer happens after the sender's completion. */
+struct attempt {
+	struct hca_qp *qp;
+	const struct mlx4_wqe *wqe;
+	struct hca_qp *peer;
+	uint8_t syndrome;	  /* of FAILED */
+	bool peer_fails;	  /* goes to ERR */
+	int event;		  /* enum ibv_event_type, raised on the peer if it fails; -1 = none */
+	struct mem_vec local;	  /* the sender's data */
+	uint64_t offset, part;	  /* bytes of the message that were sent before, that are sent now */
+	bool last;		  /* with them the message is complete */
+};
+
+#endif
