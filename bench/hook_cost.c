@@ -7,6 +7,7 @@
 
 #include <compat/ops.h>
 #include <compat/srq.h>
+#include <compat/state.h>
 #include <shim/shim.h>
 
 static int provider_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
@@ -23,6 +24,7 @@ static int provider_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *w
 	(void)cq;
 	for (int i = 0; i < num_entries; i++) {
 		wc[i].status = IBV_WC_SUCCESS;
+		wc[i].opcode = IBV_WC_RECV;
 		wc[i].qp_num = 0x800049;
 	}
 	return num_entries;
@@ -69,12 +71,14 @@ int main(int argc, char **argv)
 	} else if (!strcmp(name, "poll-two-way")) {
 		ops_hook_poll_cq(&context, shim_poll_cq_tagged);
 		poll(count, batch);
-	} else if (!strcmp(name, "poll-two-way-noted")) {
-		ops_hook_poll_cq(&context, shim_poll_cq_noted);
-		ops_note_target(&context, 0x800049, true);
+	} else if (!strcmp(name, "poll-two-way-untagged")) {
+		state_lock();
+		ops_track_own(&context);
+		state_unlock();
+		ops_hook_poll_cq(&context, shim_poll_cq_untagged);
 		poll(count, batch);
 	} else {
-		fprintf(stderr, "usage: hook_cost post-plain|post-image|poll-plain|poll-two-way|poll-two-way-noted COUNT "
+		fprintf(stderr, "usage: hook_cost post-plain|post-image|poll-plain|poll-two-way|poll-two-way-untagged COUNT "
 			"[BATCH 1..16]\n");
 		return 2;
 	}

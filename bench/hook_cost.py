@@ -34,7 +34,7 @@ def per_completion(program, case):
 ROWS = (
     ("ibv_post_srq_recv on an SRQ image", per_call, "post-image", "post-plain", 10),
     ("ibv_poll_cq two-way, each completion", per_completion, "poll-two-way", "poll-plain", 15),
-    ("  where numbers are not tagged", per_completion, "poll-two-way-noted", "poll-plain", 15),
+    ("  where numbers are not tagged", per_completion, "poll-two-way-untagged", "poll-plain", 15),
     ("ibv_poll_cq two-way, call with 1 completion", per_call, "poll-two-way", "poll-plain", None),
 )
 

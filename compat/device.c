@@ -8,6 +8,7 @@
 #include "device.h"
 #include "domain.h"
 #include "ops.h"
+#include "own_qp.h"
 #include "srq.h"
 #include "state.h"
 #include "xrc_qp.h"
@@ -20,6 +21,7 @@ int device_close(struct ibv_context *context)
 	state_lock();
 	srq_forget_context(context);
 	xrc_qp_forget_context(context);
+	own_qp_forget_context(context);
 	ops_forget_context(context);
 	state_unlock();
 	return domain_end_context(context) ? modern_close_device(context) : 0;

@@ -71,29 +71,33 @@ int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook)
 }
 
 /* 24-bit numbers; 2 MiB of zero pages, of which a job touches one or two. */
-#define TARGETS_BYTES (1u << 21)
+#define NUMBERS_BYTES (1u << 21)
 
-int ops_note_target(struct ibv_context *context, uint32_t qp_num, bool hidden)
+int ops_track_own(struct ibv_context *context)
 {
-	unsigned bit = 1u << qp_num % 32;
 	struct ops_device *device;
-	atomic_uint *targets;
-	int err = 0;
+	atomic_uint *own;
 
-	state_lock();
+	if (note_device(context))
+		return -ENOMEM;
 	device = (struct ops_device *)ops_device(context);
-	targets = device ? atomic_load(&device->targets) : NULL;
-	if (device && !targets && hidden) {
-		targets = calloc(TARGETS_BYTES, 1);
-		atomic_store_explicit(&device->targets, targets, memory_order_release);
-		err = targets ? 0 : -ENOMEM;
-	}
-	if (targets && hidden)
-		atomic_fetch_or(&targets[qp_num / 32], bit);
-	else if (targets)
-		atomic_fetch_and(&targets[qp_num / 32], ~bit);
-	state_unlock();
-	return err;
+	if (atomic_load(&device->own))
+		return 0;
+	own = calloc(NUMBERS_BYTES, 1);
+	atomic_store_explicit(&device->own, own, memory_order_release);
+	return own ? 0 : -ENOMEM;
+}
+
+void ops_note_own(const struct ibv_context *context, uint32_t qp_num, bool own)
+{
+	const struct ops_device *device = ops_device(context);
+	atomic_uint *numbers = device ? atomic_load(&device->own) : NULL;
+	unsigned bit = 1u << qp_num % 32;
+
+	if (numbers && own)
+		atomic_fetch_or(&numbers[qp_num / 32], bit);
+	else if (numbers)
+		atomic_fetch_and(&numbers[qp_num / 32], ~bit);
 }
 
 void ops_forget_context(const struct ibv_context *context)
@@ -102,6 +106,6 @@ void ops_forget_context(const struct ibv_context *context)
 
 	if (!device)
 		return;
-	free(atomic_exchange(&device->targets, NULL));
+	free(atomic_exchange(&device->own, NULL));
 	atomic_store_explicit(&device->context, NULL, memory_order_release);
 }

@@ -21,8 +21,8 @@ struct ops_device {
 	const struct ibv_context *_Atomic context;	/* NULL: closed since, free for the next one */
 	post_srq_recv_fn post_srq_recv;
 	poll_cq_fn poll_cq;
-	/* A bit per QP number that is the hidden half of a two-way QP, where the number itself does not tell; else NULL. */
-	atomic_uint *_Atomic targets;
+	/* A bit per QP number that is a QP of this process and no hidden half, where the number does not tell; else NULL. */
+	atomic_uint *_Atomic own;
 	struct ops_device *next;
 };
 
@@ -45,13 +45,16 @@ post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context);
 int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook);
 int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook);
 
-/** ops_note_target - a QP number of a hooked device becomes, or is no longer, a hidden half. 0 or -ENOMEM. */
-int ops_note_target(struct ibv_context *context, uint32_t qp_num, bool hidden);
+/** ops_track_own - from now on ops_note_own() counts on this device. 0 or -ENOMEM. Lock held. */
+int ops_track_own(struct ibv_context *context);
 
-/** ops_is_target - whether a number (24 bits) is a noted one; targets as read from the device, not NULL. Lock-free. */
-static inline bool ops_is_target(const atomic_uint *targets, uint32_t qp_num)
+/** ops_note_own - a number (24 bits) is, or is no longer, an own QP's; nothing happens where none are tracked. Lock held. */
+void ops_note_own(const struct ibv_context *context, uint32_t qp_num, bool own);
+
+/** ops_is_own - whether a number is a noted one; own as read from the device, not NULL. Lock-free. */
+static inline bool ops_is_own(const atomic_uint *own, uint32_t qp_num)
 {
-	return atomic_load_explicit(&targets[qp_num / 32], memory_order_relaxed) >> qp_num % 32 & 1;
+	return atomic_load_explicit(&own[qp_num / 32], memory_order_relaxed) >> qp_num % 32 & 1;
 }
 
 /** ops_forget_context - the device is being closed; its memory may become another device's. Lock held. */

@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <infiniband/verbs.h>
 
 /* mlx4 sets it on the number of every target QP, and on no other (kernel mlx4_qp_alloc users). */
 #define PAIR_TARGET_TAG 0x800000u
@@ -21,8 +22,8 @@ enum pair_rule {
 	PAIR_TAGGED,	/* mlx4: target = (visible + 1) | PAIR_TARGET_TAG */
 };
 
-/** pair_rule_of - the rule of the device that gave a target QP this number. */
-enum pair_rule pair_rule_of(uint32_t target);
+/** pair_rule_of - the rule of a device. */
+enum pair_rule pair_rule_of(struct ibv_context *context);
 
 /** pair_target - the target's number behind a visible one. */
 uint32_t pair_target(enum pair_rule rule, uint32_t visible);
@@ -35,6 +36,6 @@ static inline uint32_t pair_visible(enum pair_rule rule, uint32_t target)
 }
 
 /** pair_fits - whether two numbers, freshly given out, make a pair. */
-bool pair_fits(uint32_t initiator, uint32_t target);
+bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "log.h"
+#include "ops.h"
 #include "rcv_qp_internal.h"
 
 struct rcv_qp *rcv_qp_find_settled(struct core *core, uint32_t qp_num)
@@ -49,6 +50,7 @@ static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
 	} else {
 		rcv_qp->qp = qp;
 		rcv_qp->phase = RCV_QP_REGISTERED;
+		ops_note_own(rcv_qp->domain->legacy.context, rcv_qp->qp_num, true);
 		state_changed();
 	}
 	state_unlock();
@@ -283,6 +285,7 @@ static struct rcv_qp *begin_unregister(struct core *core, uint32_t qp_num)
 		rcv_qp->phase = RCV_QP_CLOSING;
 		while (rcv_qp->users)
 			state_wait();
+		ops_note_own(core->context, qp_num, false);
 	}
 	state_unlock();
 	return rcv_qp;
@@ -312,6 +315,7 @@ static int unregister_from(struct core *core, uint32_t qp_num)
 	state_lock();
 	if (err) {
 		rcv_qp->phase = RCV_QP_REGISTERED;
+		ops_note_own(core->context, qp_num, true);
 		state_changed();
 	} else {
 		drop(rcv_qp);
@@ -330,6 +334,25 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	err = unregister_from(domain->core, qp_num);
 	leave(domain);
 	return err;
+}
+
+static void note_own(void *object, void *context)
+{
+	const struct rcv_qp *rcv_qp = object;
+
+	if (rcv_qp->phase == RCV_QP_REGISTERED)
+		ops_note_own(context, rcv_qp->qp_num, true);
+}
+
+static void note_own_of(struct core *core, void *context)
+{
+	if (core->context == context)
+		handle_each(&core->rcv_qps, note_own, context);
+}
+
+void rcv_qp_note_own(struct ibv_context *context)
+{
+	core_each(note_own_of, context);
 }
 
 struct search {

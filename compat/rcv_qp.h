@@ -29,6 +29,9 @@ struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_n
 /** rcv_qp_end_context - unregister all that the device is still registered with, as closing it did. No lock held. */
 void rcv_qp_end_context(const struct ibv_context *context);
 
+/** rcv_qp_note_own - tell ops_note_own() of all that the device is registered with. Lock held. */
+void rcv_qp_note_own(struct ibv_context *context);
+
 /**
  * struct rcv_qp_use - a kernel handle for one modify or query: the registration's own, or one opened for the occasion.
  * On devices that do not share QPs, and in a process that has not made this one, there is none: qp is NULL, and the

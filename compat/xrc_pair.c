@@ -78,6 +78,7 @@ static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_q
 			  struct xrc_pair *pair)
 {
 	struct xrc_pair tried[PAIR_ATTEMPTS];
+	enum pair_rule rule = pair_rule_of(pd->context);
 	unsigned attempt;
 	int err = -EAGAIN;
 
@@ -88,9 +89,9 @@ static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_q
 		err = create_both(pd, xrcd, &wanted, &tried[attempt]);
 		if (err)
 			break;
-		if (pair_fits(tried[attempt].ini->qp_num, tried[attempt].tgt->qp_num)) {
+		if (pair_fits(rule, tried[attempt].ini->qp_num, tried[attempt].tgt->qp_num)) {
 			*pair = tried[attempt];
-			pair->rule = pair_rule_of(pair->tgt->qp_num);
+			pair->rule = rule;
 			attr->cap = wanted.cap;
 			break;
 		}

@@ -12,7 +12,6 @@
 #include "handle.h"
 #include "log.h"
 #include "mask.h"
-#include "ops.h"
 #include "two_way.h"
 #include "xrc_pair.h"
 #include "xrc_qp.h"
@@ -166,13 +165,6 @@ struct ibv_qp *xrc_qp_target(const struct xrc_qp *xrc_qp)
 	return xrc_qp->pair.tgt;
 }
 
-int xrc_qp_note_target(const struct xrc_qp *xrc_qp)
-{
-	if (xrc_qp->pair.rule == PAIR_TAGGED)
-		return 0;
-	return ops_note_target(xrc_qp->context, xrc_qp->pair.tgt->qp_num, true);
-}
-
 static int modify_one_way(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct ibv_qp_init_attr init_attr = { 0 };
@@ -236,12 +228,10 @@ static void await_handlers(const struct xrc_qp *xrc_qp)
 static int destroy_target(struct xrc_qp *xrc_qp)
 {
 	struct ibv_qp *tgt = xrc_qp->pair.tgt;
-	uint32_t qp_num = tgt->qp_num;
 	int err = modern_destroy_qp(tgt);
 
 	if (err)
 		return err;
-	ops_note_target(xrc_qp->context, qp_num, false);
 	state_lock();
 	handle_remove(&targets, tgt, xrc_qp);
 	xrc_qp->pair.tgt = NULL;

@@ -32,9 +32,6 @@ bool xrc_qp_is_pair(const struct xrc_qp *xrc_qp, enum pair_rule *rule);
 /** xrc_qp_target - the hidden half of a two-way QP, NULL for a one-way one. */
 struct ibv_qp *xrc_qp_target(const struct xrc_qp *xrc_qp);
 
-/** xrc_qp_note_target - have completions of a pair's hidden half told by number, where its tag does not. 0 or -ENOMEM. */
-int xrc_qp_note_target(const struct xrc_qp *xrc_qp);
-
 /** xrc_qp_modify - with the old masks. -EINVAL as mask_translate(). */
 int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *attr, int mask);
 

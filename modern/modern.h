@@ -63,6 +63,9 @@ int modern_open_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, uint3
  */
 int modern_shares_tgt_qps(struct ibv_context *context, struct ibv_xrcd *xrcd, bool *shares);
 
+/** modern_tags_tgt_qps - whether the device sets bit 23 of the number of every target QP, and of no other: mlx4. */
+bool modern_tags_tgt_qps(struct ibv_context *context);
+
 /* Initiator QPs (XRC_SEND). attr->cap is updated with what was allocated; its qp_type and srq are ignored. */
 int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp);
 

@@ -6,16 +6,10 @@
 #include <stdbool.h>
 #include <infiniband/verbs.h>
 
-/** enum opened_detour - what the provider cannot be asked for; flags. */
-enum opened_detour {
-	OPENED_NO_DESTROY = 1,
-	OPENED_NO_RESET = 2,
-};
-
-#define OPENED_DETOURS 4	/* combinations of the flags */
-
-/** opened_detours - of the device. Cheap from the second time on. */
+/** opened_detours - what the provider cannot be asked for: PROVIDER_NO_DESTROY_OPENED, PROVIDER_NO_RESET_OPENED. */
 unsigned opened_detours(struct ibv_context *context);
+
+#define OPENED_DETOURS 4	/* combinations of the two */
 
 /** opened_endable - whether a handle with these detours can be ended at all: libibverbs must have what they need. */
 bool opened_endable(unsigned detours);

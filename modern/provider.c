@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -78,4 +79,40 @@ bool provider_has(const struct provider *provider, enum provider_fault_id id)
 	if (!provider->release)
 		return true;
 	return provider->release >= fault->since && (!fault->fixed || provider->release < fault->fixed);
+}
+
+static const void *open_function(struct ibv_context *context)
+{
+	struct verbs_context *verbs = verbs_get_ctx_op(context, open_qp);
+
+	return verbs ? (const void *)verbs->open_qp : NULL;
+}
+
+static unsigned find_traits(const void *function)
+{
+	struct provider provider = provider_of_function(function);
+	unsigned traits = 0;
+
+	if (provider_has(&provider, PROVIDER_MLX5_DESTROY_OPENED))
+		traits |= PROVIDER_NO_DESTROY_OPENED;
+	if (provider_has(&provider, PROVIDER_MLX5_RESET_OPENED))
+		traits |= PROVIDER_NO_RESET_OPENED;
+	if (!strcmp(provider.driver, "mlx4"))
+		traits |= PROVIDER_TAGS_TARGETS;
+	return traits;
+}
+
+unsigned provider_traits(struct ibv_context *context)
+{
+	/* For each combination the function of a provider that was found to have it. A process has one or two providers. */
+	static const void *_Atomic seen[PROVIDER_TRAITS];
+	const void *function = open_function(context);
+	unsigned traits;
+
+	for (traits = 0; traits < PROVIDER_TRAITS; traits++)
+		if (atomic_load_explicit(&seen[traits], memory_order_relaxed) == function)
+			return traits;
+	traits = find_traits(function);
+	atomic_store_explicit(&seen[traits], function, memory_order_relaxed);
+	return traits;
 }

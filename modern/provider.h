@@ -8,6 +8,7 @@
 #define MODERN_PROVIDER_H
 
 #include <stdbool.h>
+#include <infiniband/verbs.h>
 
 enum provider_fault_id {
 	PROVIDER_MLX5_DESTROY_OPENED,
@@ -37,6 +38,18 @@ struct provider provider_of_file(const char *path);
 
 /** provider_of_function - of the library that a function of the provider is in. Reads links of the file system. */
 struct provider provider_of_function(const void *function);
+
+/** enum provider_trait - what of a provider other files of modern/ act on; flags. */
+enum provider_trait {
+	PROVIDER_NO_DESTROY_OPENED = 1,	/* PROVIDER_MLX5_DESTROY_OPENED */
+	PROVIDER_NO_RESET_OPENED = 2,	/* PROVIDER_MLX5_RESET_OPENED */
+	PROVIDER_TAGS_TARGETS = 4,	/* bit 23 of a QP number says: a target */
+};
+
+#define PROVIDER_TRAITS 8	/* combinations of the flags */
+
+/** provider_traits - of a device. Cheap from the second time on. Knows only providers that have ibv_open_qp. */
+unsigned provider_traits(struct ibv_context *context);
 
 /** provider_has - whether it has the fault. One whose release is not known is taken to have it. */
 bool provider_has(const struct provider *provider, enum provider_fault_id id);

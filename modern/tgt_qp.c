@@ -5,6 +5,7 @@
 
 #include "modern.h"
 #include "opened.h"
+#include "provider.h"
 #include "table.h"
 #include "tgt_qp.h"
 
@@ -101,4 +102,9 @@ int modern_shares_tgt_qps(struct ibv_context *context, struct ibv_xrcd *xrcd, bo
 		return err;
 	*shares = err == -EINVAL;
 	return 0;
+}
+
+bool modern_tags_tgt_qps(struct ibv_context *context)
+{
+	return provider_traits(context) & PROVIDER_TAGS_TARGETS;
 }

@@ -5,6 +5,7 @@
  */
 
 #include <compat/ops.h>
+#include <compat/own_qp.h>
 #include <compat/pair.h>
 #include <compat/srq.h>
 #include <compat/xrc_qp.h>
@@ -55,25 +56,44 @@ int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 	return polled;
 }
 
-/* Where nothing in a number tells, only targets of this process are known; another one's keep their own number. */
-int shim_poll_cq_noted(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
+static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq *cq, const atomic_uint *own,
+							      struct ibv_wc *wc)
+{
+	note_failure(cq, wc);
+	if (!ops_is_own(own, wc->qp_num))
+		wc->qp_num = pair_visible(PAIR_NEXT, wc->qp_num);
+}
+
+/*
+ * Where nothing in a number tells, a receive that is not of a QP that this program knows by its own number is of a hidden target,
+ * be it of this process or another one. The opcode of a failed request is undefined.
+ */
+int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	const struct ops_device *device = ops_device(cq->context);
-	const atomic_uint *targets = atomic_load_explicit(&device->targets, memory_order_acquire);
+	const atomic_uint *own = atomic_load_explicit(&device->own, memory_order_acquire);
 	int polled = device->poll_cq(cq, num_entries, wc);
 
-	for (const struct ibv_wc *end = wc + polled; targets && wc < end; wc++) {
-		uint32_t qp_num = wc->qp_num;
-
+	for (const struct ibv_wc *end = wc + polled; wc < end; wc++) {
 		if (unlikely(wc->status != IBV_WC_SUCCESS))
-			note_failure(cq, wc);
-		if (ops_is_target(targets, qp_num))
-			wc->qp_num = pair_visible(PAIR_NEXT, qp_num);
+			failed_untagged(cq, own, wc);
+		else if (wc->opcode & IBV_WC_RECV && !ops_is_own(own, wc->qp_num))
+			wc->qp_num = pair_visible(PAIR_NEXT, wc->qp_num);
 	}
 	return polled;
 }
 
+static int hook_untagged(struct ibv_context *context)
+{
+	int err;
+
+	if (context->ops.poll_cq == shim_poll_cq_untagged)
+		return 0;
+	err = own_qp_track(context);
+	return err ? err : ops_hook_poll_cq(context, shim_poll_cq_untagged);
+}
+
 int shim_hook_poll_cq(struct ibv_context *context, enum pair_rule rule)
 {
-	return ops_hook_poll_cq(context, rule == PAIR_TAGGED ? shim_poll_cq_tagged : shim_poll_cq_noted);
+	return rule == PAIR_TAGGED ? ops_hook_poll_cq(context, shim_poll_cq_tagged) : hook_untagged(context);
 }

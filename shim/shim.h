@@ -22,7 +22,7 @@ int shim_ready(void);
 /** What hooked ops slots hold: post_srq_recv where images exist, poll_cq where two-way QPs do. */
 int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
-int shim_poll_cq_noted(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
+int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 
 /** shim_hook_poll_cq - hook poll_cq of a device with two-way QPs. 0 or -ENOMEM. */
 int shim_hook_poll_cq(struct ibv_context *context, enum pair_rule rule);

@@ -8,16 +8,13 @@
 
 #include "shim.h"
 
-/*
- * In a two-way program another process's QP may deliver to this SRQ before this process has a pair of its own; on
- * devices that tag their targets the visible number can be told already.
- */
+/* In a two-way program another process's QP may deliver to this SRQ before this process has a pair of its own. */
 static int hook_device(struct ibv_context *context)
 {
 	int err = ops_hook_post_srq_recv(context, shim_post_srq_recv);
 
-	if (!err && context->ops.poll_cq != shim_poll_cq_noted && two_way_program(false))
-		err = shim_hook_poll_cq(context, PAIR_TAGGED);
+	if (!err && two_way_program(false))
+		err = shim_hook_poll_cq(context, pair_rule_of(context));
 	return err;
 }
 

@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include <compat/own_qp.h>
 #include <compat/srq.h>
 #include <compat/xrc_qp.h>
 #include <modern/table.h>
@@ -16,12 +17,16 @@ static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr
 	struct ibv_qp_init_attr unwrapped;
 	struct ibv_qp *qp;
 
-	if (!attr || !image_of(attr->srq))
-		return modern_table.create_qp(pd, attr);
-	unwrapped = *attr;
-	unwrapped.srq = srq_unwrap(attr->srq);
-	qp = modern_table.create_qp(pd, &unwrapped);
-	attr->cap = unwrapped.cap;
+	if (!attr || !image_of(attr->srq)) {
+		qp = modern_table.create_qp(pd, attr);
+	} else {
+		unwrapped = *attr;
+		unwrapped.srq = srq_unwrap(attr->srq);
+		qp = modern_table.create_qp(pd, &unwrapped);
+		attr->cap = unwrapped.cap;
+	}
+	if (qp)
+		own_qp_created(qp);
 	return qp;
 }
 
@@ -30,12 +35,14 @@ static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struc
 	enum pair_rule rule;
 	int err = xrc_qp_create(pd, attr, qp);
 
-	if (err || !xrc_qp_is_pair(xrc_qp_find(*qp), &rule))
+	if (err)
 		return err;
+	own_qp_created(*qp);
+	if (!xrc_qp_is_pair(xrc_qp_find(*qp), &rule))
+		return 0;
 	err = shim_hook_poll_cq(pd->context, rule);
-	if (!err)
-		err = xrc_qp_note_target(xrc_qp_find(*qp));
 	if (err) {
+		own_qp_ending(*qp);
 		xrc_qp_destroy(xrc_qp_find(*qp));
 		*qp = NULL;
 	}
@@ -117,6 +124,28 @@ int shim_ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, str
 	return errmap_return(ERRMAP_QUERY_QP, err, saved_errno);
 }
 
+static int destroy_ordinary(struct ibv_qp *qp)
+{
+	int ret;
+
+	own_qp_ending(qp);
+	ret = modern_table.destroy_qp(qp);
+	if (ret)
+		own_qp_created(qp);
+	return ret;
+}
+
+static int destroy_xrc(struct xrc_qp *xrc_qp, struct ibv_qp *qp)
+{
+	int err;
+
+	own_qp_ending(qp);
+	err = xrc_qp_destroy(xrc_qp);
+	if (err)
+		own_qp_created(qp);
+	return err;
+}
+
 /* Legacy and modern: the same. */
 SHIM_EXPORT(ibv_destroy_qp)
 int shim_ibv_destroy_qp(struct ibv_qp *qp)
@@ -125,8 +154,8 @@ int shim_ibv_destroy_qp(struct ibv_qp *qp)
 	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
 
 	if (!err && !xrc_qp)
-		return modern_table.destroy_qp(qp);
+		return destroy_ordinary(qp);
 	if (!err)
-		err = xrc_qp_destroy(xrc_qp);
+		err = destroy_xrc(xrc_qp, qp);
 	return errmap_return(ERRMAP_DESTROY_QP, err, saved_errno);
 }

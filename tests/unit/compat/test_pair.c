@@ -11,18 +11,21 @@
 
 static const struct {
 	const char *provider;
+	enum pair_rule rule;
 	uint32_t initiator, target;
 	bool fits;
 } rows[] = {
-	{ "mlx4, neighbours", 0x48, 0x800049, true },
-	{ "mlx4, high", 0x7ffffe, 0xffffff, true },
-	{ "mlx4, one in between", 0x48, 0x80004a, false },
-	{ "mlx4, the other way round", 0x49, 0x800048, false },
-	{ "mlx4, the neighbour wraps into the tag", 0x7fffff, 0x800000, false },
-	{ "mlx5, neighbours", 0x1a2, 0x1a3, true },
-	{ "mlx5, one in between", 0x1a2, 0x1a4, false },
-	{ "hns, neighbours", 0x9, 0xa, true },
-	{ "the same number twice", 0x9, 0x9, false },
+	{ "mlx4, neighbours", PAIR_TAGGED, 0x48, 0x800049, true },
+	{ "mlx4, high", PAIR_TAGGED, 0x7ffffe, 0xffffff, true },
+	{ "mlx4, one in between", PAIR_TAGGED, 0x48, 0x80004a, false },
+	{ "mlx4, the other way round", PAIR_TAGGED, 0x49, 0x800048, false },
+	{ "mlx4, the neighbour wraps into the tag", PAIR_TAGGED, 0x7fffff, 0x800000, false },
+	{ "mlx5, neighbours", PAIR_NEXT, 0x1a2, 0x1a3, true },
+	{ "mlx5, one in between", PAIR_NEXT, 0x1a2, 0x1a4, false },
+	{ "mlx5, high: no tag there", PAIR_NEXT, 0x8000ff, 0x800100, true },
+	{ "mlx5, the last number", PAIR_NEXT, 0xffffff, 0x0, false },
+	{ "hns, neighbours", PAIR_NEXT, 0x9, 0xa, true },
+	{ "the same number twice", PAIR_NEXT, 0x9, 0x9, false },
 };
 
 static void every_row(void **state)
@@ -30,7 +33,7 @@ static void every_row(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		print_message("  %s\n", rows[i].provider);
-		assert_int_equal(pair_fits(rows[i].initiator, rows[i].target), rows[i].fits);
+		assert_int_equal(pair_fits(rows[i].rule, rows[i].initiator, rows[i].target), rows[i].fits);
 	}
 }
 
@@ -39,7 +42,7 @@ static void both_ways_agree(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		enum pair_rule rule = pair_rule_of(rows[i].target);
+		enum pair_rule rule = rows[i].rule;
 
 		if (!rows[i].fits)
 			continue;

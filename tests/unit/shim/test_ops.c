@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include <compat/ops.h>
+#include <compat/own_qp.h>
 #include <compat/srq.h>
 #include <compat/state.h>
 #include <shim/shim.h>
@@ -126,7 +127,41 @@ static void completions_of_a_tagged_target_carry_the_visible_number(void **state
 	forget(&context);
 }
 
-static void completions_of_a_noted_target_carry_the_visible_number(void **state)
+static void note_own(struct ibv_context *context, uint32_t qp_num, bool own)
+{
+	state_lock();
+	ops_note_own(context, qp_num, own);
+	state_unlock();
+}
+
+/* Own: a QP of this process that is no hidden target. A target may be another process's: nothing here knows its number. */
+static void untagged_receives_that_are_no_own_qps_carry_the_visible_number(void **state)
+{
+	static const struct ibv_wc came[3] = {
+		{ .qp_num = 0x1a3, .opcode = IBV_WC_RECV },
+		{ .qp_num = 0x1a5, .opcode = IBV_WC_RECV_RDMA_WITH_IMM },
+		{ .qp_num = 0x1b0, .opcode = IBV_WC_SEND },
+	};
+	struct ibv_context context = new_device();
+	struct ibv_cq cq = { .context = &context };
+	struct ibv_wc wc[3];
+
+	(void)state;
+	memcpy(polled, came, sizeof(polled));
+	assert_int_equal(shim_hook_poll_cq(&context, PAIR_NEXT), 0);
+	note_own(&context, 0x1a5, true);
+	assert_int_equal(ibv_poll_cq(&cq, 3, wc), 3);
+	assert_int_equal(wc[0].qp_num, 0x1a2);
+	assert_int_equal(wc[1].qp_num, 0x1a5);
+	assert_int_equal(wc[2].qp_num, 0x1b0);
+	note_own(&context, 0x1a5, false);
+	assert_int_equal(ibv_poll_cq(&cq, 3, wc), 3);
+	assert_int_equal(wc[1].qp_num, 0x1a4);
+	forget(&context);
+}
+
+/* The opcode of what failed is undefined: the number alone decides. */
+static void untagged_failures_are_told_by_number(void **state)
 {
 	struct ibv_context context = new_device();
 	struct ibv_cq cq = { .context = &context };
@@ -134,19 +169,34 @@ static void completions_of_a_noted_target_carry_the_visible_number(void **state)
 
 	(void)state;
 	memset(polled, 0, sizeof(polled));
+	for (int i = 0; i < 3; i++)
+		polled[i].status = IBV_WC_WR_FLUSH_ERR;
 	polled[0].qp_num = 0x1a3;
 	polled[1].qp_num = 0x1a2;
 	polled[2].qp_num = 0xffffff;
-	assert_int_equal(ops_hook_poll_cq(&context, shim_poll_cq_noted), 0);
-	assert_int_equal(ops_note_target(&context, 0x1a3, true), 0);
-	assert_int_equal(ops_note_target(&context, 0xffffff, true), 0);
+	assert_int_equal(shim_hook_poll_cq(&context, PAIR_NEXT), 0);
+	note_own(&context, 0x1a2, true);
 	assert_int_equal(ibv_poll_cq(&cq, 3, wc), 3);
 	assert_int_equal(wc[0].qp_num, 0x1a2);
 	assert_int_equal(wc[1].qp_num, 0x1a2);
 	assert_int_equal(wc[2].qp_num, 0xfffffe);
-	assert_int_equal(ops_note_target(&context, 0x1a3, false), 0);
-	assert_int_equal(ibv_poll_cq(&cq, 3, wc), 3);
-	assert_int_equal(wc[0].qp_num, 0x1a3);
+	forget(&context);
+}
+
+/* A QP that was made before the device had any use for it is known all the same, and forgotten when it ends. */
+static void own_qps_are_known_from_the_beginning(void **state)
+{
+	struct ibv_context context = new_device();
+	struct ibv_qp qp = { .context = &context, .qp_num = 0x77 };
+	const atomic_uint *own;
+
+	(void)state;
+	own_qp_created(&qp);
+	assert_int_equal(own_qp_track(&context), 0);
+	own = atomic_load(&ops_device(&context)->own);
+	assert_true(ops_is_own(own, 0x77));
+	own_qp_ending(&qp);
+	assert_false(ops_is_own(own, 0x77));
 	forget(&context);
 }
 
@@ -157,7 +207,9 @@ int main(void)
 		cmocka_unit_test(a_closed_device_leaves_nothing_behind),
 		cmocka_unit_test(every_other_slot_stays_the_providers),
 		cmocka_unit_test(completions_of_a_tagged_target_carry_the_visible_number),
-		cmocka_unit_test(completions_of_a_noted_target_carry_the_visible_number),
+		cmocka_unit_test(untagged_receives_that_are_no_own_qps_carry_the_visible_number),
+		cmocka_unit_test(untagged_failures_are_told_by_number),
+		cmocka_unit_test(own_qps_are_known_from_the_beginning),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The QPs of this process that a program knows by their own numbers: ordinary ones, initiators, receive QPs.
+ *
+ * In a two-way program every other receive completion is of a hidden target, be it this process's or another one's that
+ * delivers to an SRQ of ours (MVAPICH 1.x). Where numbers are not tagged, this is how they are told apart.
+ */
+#ifndef COMPAT_OWN_QP_H
+#define COMPAT_OWN_QP_H
+
+#include <infiniband/verbs.h>
+
+/** own_qp_created, own_qp_ending - call after a QP was made, and before it ends; again created if it could not be ended. */
+void own_qp_created(const struct ibv_qp *qp);
+void own_qp_ending(const struct ibv_qp *qp);
+
+/** own_qp_track - poll_cq of this device is about to ask ops_is_own(). 0 or -ENOMEM. */
+int own_qp_track(struct ibv_context *context);
+
+/** own_qp_forget_context - the device is being closed. Lock held. */
+void own_qp_forget_context(const struct ibv_context *context);
+
+#endif
