@@ -62,17 +62,26 @@ static void print_libibverbs(const struct check *check)
 		printf("libibverbs  none\n");
 }
 
+static void print_device(const struct device *device)
+{
+	char detours[256];
+
+	if (!device->opened) {
+		printf("cannot be opened (%s)\n", strerror(device->error));
+		return;
+	}
+	printf("%s, firmware %s, %s%s", device->provider.driver, device->firmware[0] ? device->firmware : "unknown",
+	       device->xrc ? "XRC" : "no XRC", device->xrc && !device->open_qp ? ", without open_qp" : "");
+	if (device_detours(device, detours, sizeof(detours)))
+		printf(", goes round %s", detours);
+	putchar('\n');
+}
+
 static void print_devices(const struct check *check)
 {
 	for (size_t i = 0; i < check->devices.count; i++) {
-		const struct device *device = &check->devices.device[i];
-
-		printf("%s%s: ", i ? "            " : "Devices     ", device->name);
-		if (!device->opened)
-			printf("cannot be opened (%s)\n", strerror(device->error));
-		else
-			printf("%s, firmware %s, %s%s\n", device->driver, device->firmware[0] ? device->firmware : "unknown",
-			       device->xrc ? "XRC" : "no XRC", device->xrc && !device->open_qp ? ", without open_qp" : "");
+		printf("%s%s: ", i ? "            " : "Devices     ", check->devices.device[i].name);
+		print_device(&check->devices.device[i]);
 	}
 	if (!check->devices.count)
 		printf("Devices     none%s%s\n", check->devices_error ? ": " : "",
@@ -147,6 +156,16 @@ static void json_libraries(struct json *json, const struct check *check)
 	json_close(json, ']');
 }
 
+static void json_detours(struct json *json, const struct device *device)
+{
+	json_open(json, "detours", '[');
+	for (enum provider_fault_id id = 0; id < PROVIDER_FAULTS; id++) {
+		if (device->opened && provider_has(&device->provider, id))
+			json_string(json, NULL, provider_faults[id].name);
+	}
+	json_close(json, ']');
+}
+
 static void json_devices(struct json *json, const struct check *check)
 {
 	json_open(json, "devices", '[');
@@ -155,11 +174,12 @@ static void json_devices(struct json *json, const struct check *check)
 
 		json_open(json, NULL, '{');
 		json_string(json, "name", device->name);
-		json_string(json, "driver", device->driver);
+		json_string(json, "driver", device->provider.driver);
 		json_string(json, "firmware", device->firmware);
 		json_bool(json, "opened", device->opened);
 		json_bool(json, "xrc", device->xrc);
 		json_bool(json, "open_qp", device->open_qp);
+		json_detours(json, device);
 		json_close(json, '}');
 	}
 	json_close(json, ']');

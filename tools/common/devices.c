@@ -35,22 +35,6 @@ static bool load(const char *library, struct verbs *verbs)
 	       verbs->close_device;
 }
 
-/* "mlx4" out of ".../libmlx4-rdmav34.so": the library that the data path functions of @context are in. */
-static void driver_name(const struct ibv_context *context, char *name, size_t size)
-{
-	const char *file;
-	Dl_info info;
-
-	name[0] = '\0';
-	if (!dladdr((const void *)context->ops.poll_cq, &info) || !info.dli_fname)
-		return;
-	file = strrchr(info.dli_fname, '/');
-	file = file ? file + 1 : info.dli_fname;
-	if (!strncmp(file, "lib", 3))
-		file += 3;
-	snprintf(name, size, "%.*s", (int)strcspn(file, "-."), file);
-}
-
 /* Asked for nothing, a driver that has the operation says EINVAL; the stand-in for a missing one says EOPNOTSUPP. */
 static bool has_open_qp(struct ibv_context *context)
 {
@@ -74,7 +58,7 @@ static void describe(const struct verbs *verbs, struct ibv_device *ibv_device, s
 		return;
 	}
 	device->opened = true;
-	driver_name(context, device->driver, sizeof(device->driver));
+	device->provider = provider_of_function((const void *)context->ops.poll_cq);
 	if (!verbs->query_device(context, &attr)) {
 		snprintf(device->firmware, sizeof(device->firmware), "%.63s", attr.fw_ver);
 		device->xrc = (attr.device_cap_flags & IBV_DEVICE_XRC) != 0;
@@ -130,4 +114,18 @@ int devices_read(const char *library, struct device_list *list)
 bool device_usable(const struct device *device)
 {
 	return device->opened && device->xrc;
+}
+
+unsigned int device_detours(const struct device *device, char *text, size_t size)
+{
+	unsigned int count = 0;
+	size_t used = 0;
+
+	text[0] = '\0';
+	for (enum provider_fault_id id = 0; id < PROVIDER_FAULTS && used < size; id++) {
+		if (!device->opened || !provider_has(&device->provider, id))
+			continue;
+		used += (size_t)snprintf(text + used, size - used, "%s%s", count++ ? ", " : "", provider_faults[id].name);
+	}
+	return count;
 }

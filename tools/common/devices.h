@@ -3,12 +3,13 @@
 #ifndef XRC_COMPAT_TOOLS_DEVICES_H
 #define XRC_COMPAT_TOOLS_DEVICES_H
 
+#include <modern/provider.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 struct device {
 	char name[64];
-	char driver[64];   /* "mlx4"; "" when unknown */
+	struct provider provider;
 	char firmware[64];
 	bool opened;	   /* ibv_open_device() worked; what follows is known only then */
 	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags */
@@ -29,6 +30,12 @@ struct device_list {
  * the process ended early.
  */
 int devices_read(const char *library, struct device_list *list);
+
+/*
+ * The faults of its provider that the library goes round, by name: "mlx5-destroy-opened, mlx5-reset-opened". Returns how many;
+ * @text is "" without any.
+ */
+unsigned int device_detours(const struct device *device, char *text, size_t size);
 
 /* True if legacy XRC programs can run on it. */
 bool device_usable(const struct device *device);

@@ -160,10 +160,10 @@ def test_what_each_call_became_is_what_the_kernel_saw(trace_on, programs):
 
 
 def test_a_device_of_another_kind_is_asked_other_things(trace_on, programs, tmp_path):
-    """Without ibv_open_qp nobody but the creator has a handle, and who registers asks the kernel in vain, once."""
+    """Without ibv_open_qp nobody but the creator has a handle; it asks the kernel first, and who registers does too, in vain."""
     document, kernel = trace_on(["--open_qp=off"], programs["hold"], tmp_path / "domain", 3, kill=True)
     first, *others = became(document, "ibv_create_xrc_rcv_qp")
-    assert first == [("ibv_create_qp_ex", None), ("ibv_open_qp", "EOPNOTSUPP")]
+    assert first == [("ibv_open_qp", "EOPNOTSUPP"), ("ibv_create_qp_ex", None)]
     assert others == [[("ibv_create_qp_ex", None)]] * 2
     assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ibv_open_qp", "EOPNOTSUPP")]]
     assert all(not call["failed"] for call in document["calls"]) and "OPEN_QP" not in kernel

@@ -40,6 +40,7 @@ static void number(const char *name, uint64_t start, uint64_t result)
 		return result; \
 	}
 MODERN_FUNCTIONS(X)
+MODERN_COMMANDS(X)
 MODERN_INLINES(X)
 #undef X
 
@@ -52,8 +53,10 @@ void shim_xrc_trace_wrap(struct modern_table *table, size_t size)
 	if (size != sizeof(real))
 		return;
 	real = *table;
-#define X(name, ret, params, args) table->name = wrapped_##name;
+	/* What libibverbs does not have stays away. */
+#define X(name, ret, params, args) table->name = real.name ? wrapped_##name : NULL;
 	MODERN_FUNCTIONS(X)
+	MODERN_COMMANDS(X)
 	MODERN_INLINES(X)
 #undef X
 }
