@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/netlink.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -81,15 +82,22 @@ HOOK int close(int fd)
 	return result;
 }
 
+/*
+ * A cancellation point, as write(2) is one: before the command, and also after it, because the signal may come when the kernel has
+ * done its work and the thread is not back yet.
+ */
 HOOK ssize_t write(int fd, const void *data, size_t length)
 {
-	struct dev *dev = dev_get(fd);
+	struct dev *dev;
 	ssize_t result;
 
+	pthread_testcancel();
+	dev = dev_get(fd);
 	if (!dev)
 		return real()->write(fd, data, length);
 	result = dev_write(dev, data, length);
 	dev_put(dev);
+	pthread_testcancel();
 	return result;
 }
 
