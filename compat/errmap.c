@@ -10,6 +10,7 @@ enum convention {
 	POSITIVE_ERRNO,
 	NULL_WITH_ERRNO,
 	MINUS_ONE,
+	NOTHING,	/* cannot fail */
 };
 
 struct row {
@@ -39,7 +40,9 @@ static const struct row rows[ERRMAP_VERBS] = {
 	[ERRMAP_QUERY_SRQ] = { "ibv_query_srq", POSITIVE_ERRNO, false },
 	[ERRMAP_DESTROY_SRQ] = { "ibv_destroy_srq", POSITIVE_ERRNO, false },
 	[ERRMAP_GET_ASYNC_EVENT] = { "ibv_get_async_event", MINUS_ONE, false },
+	[ERRMAP_ACK_ASYNC_EVENT] = { "ibv_ack_async_event", NOTHING, false },
 	[ERRMAP_CLOSE_DEVICE] = { "ibv_close_device", MINUS_ONE, false },
+	[ERRMAP_XRC_COMPAT] = { "xrc_compat_*", NULL_WITH_ERRNO, false },
 	[ERRMAP_RDMA_CREATE_QP] = { "rdma_create_qp", MINUS_ONE, false },
 	[ERRMAP_RDMA_CREATE_SRQ] = { "rdma_create_srq", MINUS_ONE, false },
 };

@@ -179,37 +179,40 @@ static bool interrupts(void)
 	return false;
 }
 
-static int await_event(const struct ibv_context *context)
+/* Nothing of ours is held here: this is where event threads are cancelled. */
+static int await_event(const struct ibv_context *context, struct cancel_hold *hold)
 {
 	struct pollfd pollfd = { .fd = context->async_fd, .events = POLLIN };
-
-	while (poll(&pollfd, 1, -1) < 0)
-		if (errno != EINTR || interrupts())
-			return -errno;
-	return 0;
-}
-
-int event_get(struct ibv_context *context, struct legacy_async_event *levent)
-{
-	bool blocking = !(fcntl(context->async_fd, F_GETFL) & O_NONBLOCK), again;
-	struct cancel_hold hold;
 	int err;
 
 	do {
-		err = blocking ? await_event(context) : 0;
+		cancel_release(hold);
+		err = poll(&pollfd, 1, -1) < 0 ? -errno : 0;
+		cancel_hold(hold);
+	} while (err == -EINTR && !interrupts());
+	return err;
+}
+
+int event_get(struct ibv_context *context, struct legacy_async_event *levent, struct cancel_hold *hold)
+{
+	bool blocking = !(fcntl(context->async_fd, F_GETFL) & O_NONBLOCK), again;
+	int err;
+
+	do {
+		err = blocking ? await_event(context, hold) : 0;
 		if (err)
 			return err;
-		cancel_hold(&hold);
 		err = read_one(context, blocking, levent, &again);
-		cancel_release(&hold);
 	} while (again);
 	return err;
 }
 
-static void ack_plain(const struct legacy_async_event *levent)
+void event_ack(const struct legacy_async_event *levent)
 {
 	struct ibv_async_event event;
 
+	if (levent->event_type & LEGACY_XRC_QP_EVENT_FLAG)
+		return;
 	event.event_type = levent->event_type;
 	memcpy(&event.element, &levent->element, sizeof(event.element));
 	if (is_srq_event(event.event_type))
@@ -217,15 +220,4 @@ static void ack_plain(const struct legacy_async_event *levent)
 	if (is_qp_event(event.event_type) && (was_flagged(event.element.qp) || xrc_qp_ack_owed(event.element.qp)))
 		return;
 	modern_ack_async_event(&event);
-}
-
-void event_ack(const struct legacy_async_event *levent)
-{
-	struct cancel_hold hold;
-
-	if (levent->event_type & LEGACY_XRC_QP_EVENT_FLAG)
-		return;
-	cancel_hold(&hold);
-	ack_plain(levent);
-	cancel_release(&hold);
 }

@@ -7,14 +7,17 @@
 
 #include <abi/legacy.h>
 
+#include "cancel.h"
+
 /**
- * event_get - the next event of the device, as old programs know it. Blocks, and may be cancelled, as the real one.
+ * event_get - the next event of the device, as old programs know it. Blocks as the real one, and while it waits the thread
+ * may be cancelled as before hold.
  * -EAGAIN: none, on a non-blocking async_fd. Other errors as the read's.
  *
  * The event of a receive QP counts as acknowledged when it is handed out: the old kernel did no accounting for it, so
  * programs need not acknowledge it, and unregister must never wait for that.
  */
-int event_get(struct ibv_context *context, struct legacy_async_event *event);
+int event_get(struct ibv_context *context, struct legacy_async_event *event, struct cancel_hold *hold);
 
 /** event_ack - in every form old programs use: flag left as it was, taken off, or put back. The struct is not changed. */
 void event_ack(const struct legacy_async_event *event);

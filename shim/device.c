@@ -9,9 +9,10 @@
 SHIM_EXPORT(ibv_close_device)
 int shim_ibv_close_device(struct ibv_context *context)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_CLOSE_DEVICE);
 
 	if (!err)
 		err = device_close(context);
-	return errmap_return(ERRMAP_CLOSE_DEVICE, err, saved_errno);
+	return shim_leave(&entry, err);
 }

@@ -14,11 +14,12 @@ SHIM_EXPORT(ibv_open_xrc_domain)
 struct legacy_xrc_domain *shim_ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag)
 {
 	struct legacy_xrc_domain *ldom = NULL;
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_OPEN_XRC_DOMAIN);
 
 	if (!err)
 		err = domain_open(context, fd, oflag, &ldom);
-	errmap_return(ERRMAP_OPEN_XRC_DOMAIN, err, saved_errno);
+	shim_leave(&entry, err);
 	return ldom;
 }
 
@@ -30,9 +31,10 @@ struct legacy_xrc_domain *shim_ibv_open_xrc_domain(struct ibv_context *context, 
 SHIM_EXPORT(ibv_close_xrc_domain)
 int shim_ibv_close_xrc_domain(struct legacy_xrc_domain *ldom)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_CLOSE_XRC_DOMAIN);
 
 	if (!err)
 		err = domain_close(ldom);
-	return errmap_return(ERRMAP_CLOSE_XRC_DOMAIN, err, saved_errno);
+	return shim_leave(&entry, err);
 }

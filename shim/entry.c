@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The first call: finds libibverbs, prints the banner. */
+/* The way into every exported function and out of it. */
 
 #include <pthread.h>
 #include <stdio.h>
@@ -29,11 +29,36 @@ static void first_call(void)
 		banner();
 }
 
-int shim_ready(void)
+int shim_enter(struct entry *entry, enum errmap_verb verb)
 {
-	int saved_errno = errno;
+	int err;
 
+	entry->verb = verb;
+	entry->saved_errno = errno;
+	cancel_hold(&entry->hold);
 	pthread_once(&once, first_call);
-	errno = saved_errno;
-	return modern_load();
+	err = modern_load();
+	errno = entry->saved_errno;
+	return err;
+}
+
+int shim_leave(const struct entry *entry, int err)
+{
+	cancel_release(&entry->hold);
+	return errmap_return(entry->verb, err, entry->saved_errno);
+}
+
+int shim_leave_with(const struct entry *entry, int result)
+{
+	int error = errno;
+
+	cancel_release(&entry->hold);
+	errno = error;
+	return result;
+}
+
+void shim_pass(const struct entry *entry)
+{
+	cancel_release(&entry->hold);
+	errno = entry->saved_errno;
 }

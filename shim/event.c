@@ -13,11 +13,12 @@
 SHIM_EXPORT(ibv_get_async_event)
 int shim_ibv_get_async_event(struct ibv_context *context, struct legacy_async_event *event)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_GET_ASYNC_EVENT);
 
 	if (!err)
-		err = event_get(context, event);
-	return errmap_return(ERRMAP_GET_ASYNC_EVENT, err, saved_errno);
+		err = event_get(context, event, &entry.hold);
+	return shim_leave(&entry, err);
 }
 
 /*
@@ -28,6 +29,9 @@ int shim_ibv_get_async_event(struct ibv_context *context, struct legacy_async_ev
 SHIM_EXPORT(ibv_ack_async_event)
 void shim_ibv_ack_async_event(struct legacy_async_event *event)
 {
-	if (!shim_ready())
+	struct entry entry;
+
+	if (!shim_enter(&entry, ERRMAP_ACK_ASYNC_EVENT))
 		event_ack(event);
+	shim_leave(&entry, 0);
 }

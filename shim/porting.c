@@ -8,52 +8,63 @@
 
 #include "shim.h"
 
-static void *found_or_einval(void *object)
+static void *leave(const struct entry *entry, void *found)
 {
-	if (!object)
-		errno = EINVAL;
-	return object;
+	shim_leave(entry, found ? 0 : -EINVAL);
+	return found;
 }
 
 SHIM_EXPORT(xrc_compat_xrcd)
 struct ibv_xrcd *shim_xrc_compat_xrcd(struct legacy_xrc_domain *ldom)
 {
-	return found_or_einval(domain_xrcd(ldom));
+	struct entry entry;
+
+	return leave(&entry, shim_enter(&entry, ERRMAP_XRC_COMPAT) ? NULL : domain_xrcd(ldom));
 }
 
 SHIM_EXPORT(xrc_compat_domain)
 struct legacy_xrc_domain *shim_xrc_compat_domain(struct ibv_xrcd *xrcd)
 {
-	return found_or_einval(domain_of_xrcd(xrcd));
+	struct entry entry;
+
+	return leave(&entry, shim_enter(&entry, ERRMAP_XRC_COMPAT) ? NULL : domain_of_xrcd(xrcd));
 }
 
 SHIM_EXPORT(xrc_compat_srq)
 struct ibv_srq *shim_xrc_compat_srq(struct ibv_srq *legacy)
 {
-	return found_or_einval(srq_unwrap(legacy));
+	struct entry entry;
+
+	return leave(&entry, shim_enter(&entry, ERRMAP_XRC_COMPAT) ? NULL : srq_unwrap(legacy));
 }
 
 SHIM_EXPORT(xrc_compat_legacy_srq)
 struct ibv_srq *shim_xrc_compat_legacy_srq(struct ibv_srq *srq)
 {
-	struct srq_image *image;
+	struct srq_image *image = NULL;
+	struct entry entry;
 
-	state_lock();
-	image = srq_image_of_real(srq);
-	state_unlock();
-	return found_or_einval(image);
+	if (!shim_enter(&entry, ERRMAP_XRC_COMPAT)) {
+		state_lock();
+		image = srq_image_of_real(srq);
+		state_unlock();
+	}
+	return leave(&entry, image);
 }
 
 SHIM_EXPORT(xrc_compat_rcv_qp)
 struct ibv_qp *shim_xrc_compat_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
-	return found_or_einval(rcv_qp_handle(ldom, qp_num));
+	struct entry entry;
+
+	return leave(&entry, shim_enter(&entry, ERRMAP_XRC_COMPAT) ? NULL : rcv_qp_handle(ldom, qp_num));
 }
 
 SHIM_EXPORT(xrc_compat_target_qp)
 struct ibv_qp *shim_xrc_compat_target_qp(struct ibv_qp *legacy)
 {
-	struct xrc_qp *xrc_qp = xrc_qp_find(legacy);
+	struct entry entry;
+	struct xrc_qp *xrc_qp = shim_enter(&entry, ERRMAP_XRC_COMPAT) ? NULL : xrc_qp_find(legacy);
 
-	return found_or_einval(xrc_qp ? xrc_qp_target(xrc_qp) : NULL);
+	return leave(&entry, xrc_qp ? xrc_qp_target(xrc_qp) : NULL);
 }

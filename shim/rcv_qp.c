@@ -15,13 +15,14 @@
 SHIM_EXPORT(ibv_create_xrc_rcv_qp)
 int shim_ibv_create_xrc_rcv_qp(struct legacy_qp_init_attr *init_attr, uint32_t *qp_num)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_CREATE_XRC_RCV_QP);
 
 	if (!err && (!init_attr || !init_attr->xrc_domain || !qp_num))
 		err = -EINVAL;
 	if (!err)
 		err = rcv_qp_create(init_attr->xrc_domain, qp_num);
-	return errmap_return(ERRMAP_CREATE_XRC_RCV_QP, err, saved_errno);
+	return shim_leave(&entry, err);
 }
 
 /*
@@ -32,13 +33,14 @@ int shim_ibv_create_xrc_rcv_qp(struct legacy_qp_init_attr *init_attr, uint32_t *
 SHIM_EXPORT(ibv_modify_xrc_rcv_qp)
 int shim_ibv_modify_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr, int mask)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_MODIFY_XRC_RCV_QP);
 
 	if (!err && (!ldom || !attr))
 		err = -EINVAL;
 	if (!err)
 		err = rcv_qp_modify(ldom, qp_num, attr, mask);
-	return errmap_return(ERRMAP_MODIFY_XRC_RCV_QP, err, saved_errno);
+	return shim_leave(&entry, err);
 }
 
 /*
@@ -50,13 +52,14 @@ SHIM_EXPORT(ibv_query_xrc_rcv_qp)
 int shim_ibv_query_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr, int mask,
 			      struct legacy_qp_init_attr *init_attr)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_QUERY_XRC_RCV_QP);
 
 	if (!err && (!ldom || !attr || !init_attr))
 		err = -EINVAL;
 	if (!err)
 		err = rcv_qp_query(ldom, qp_num, attr, mask, init_attr);
-	return errmap_return(ERRMAP_QUERY_XRC_RCV_QP, err, saved_errno);
+	return shim_leave(&entry, err);
 }
 
 /*
@@ -67,11 +70,12 @@ int shim_ibv_query_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, s
 SHIM_EXPORT(ibv_reg_xrc_rcv_qp)
 int shim_ibv_reg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_REG_XRC_RCV_QP);
 
 	if (!err)
 		err = rcv_qp_register(ldom, qp_num);
-	return errmap_return(ERRMAP_REG_XRC_RCV_QP, err, saved_errno);
+	return shim_leave(&entry, err);
 }
 
 /*
@@ -82,9 +86,10 @@ int shim_ibv_reg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 SHIM_EXPORT(ibv_unreg_xrc_rcv_qp)
 int shim_ibv_unreg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_UNREG_XRC_RCV_QP);
 
 	if (!err)
 		err = rcv_qp_unregister(ldom, qp_num);
-	return errmap_return(ERRMAP_UNREG_XRC_RCV_QP, err, saved_errno);
+	return shim_leave(&entry, err);
 }

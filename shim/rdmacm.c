@@ -55,28 +55,36 @@ static int create_xrc(rdmacm_create_qp_fn real, struct rdma_cm_id *id, struct ib
 SHIM_EXPORT(rdma_create_qp)
 int shim_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	rdmacm_create_qp_fn real = modern_rdmacm_create_qp();
 	struct legacy_qp_init_attr *lattr = (struct legacy_qp_init_attr *)attr;
+	rdmacm_create_qp_fn real = NULL;
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_RDMA_CREATE_QP);
+	bool ours = attr && lattr->qp_type == LEGACY_QPT_XRC && !modern_is_rdmacm(__builtin_return_address(0));
 
+	if (!err)
+		real = modern_rdmacm_create_qp();
 	if (!real)
-		return errmap_return(ERRMAP_RDMA_CREATE_QP, -ENOSYS, errno);
-	if (!attr || lattr->qp_type != LEGACY_QPT_XRC || modern_is_rdmacm(__builtin_return_address(0)))
-		return real(id, pd, attr);
-	if (means_receive_qp(lattr))
-		return errmap_return(ERRMAP_RDMA_CREATE_QP, -EINVAL, errno);
-	return create_xrc(real, id, pd, lattr);
+		return shim_leave(&entry, -ENOSYS);
+	if (ours && means_receive_qp(lattr))
+		return shim_leave(&entry, -EINVAL);
+	shim_pass(&entry);
+	return ours ? create_xrc(real, id, pd, lattr) : real(id, pd, attr);
 }
 
 /* Legacy: there was none. Modern: the same; an image is unwrapped. */
 SHIM_EXPORT(rdma_create_qp_ex)
 int shim_rdma_create_qp_ex(struct rdma_cm_id *id, void *attr)
 {
-	rdmacm_create_qp_ex_fn real = modern_rdmacm_create_qp_ex();
 	struct ibv_srq **srq = attr ? modern_rdmacm_srq(attr) : NULL, *of_program;
+	rdmacm_create_qp_ex_fn real = NULL;
+	struct entry entry;
 	int ret;
 
+	if (!shim_enter(&entry, ERRMAP_RDMA_CREATE_QP))
+		real = modern_rdmacm_create_qp_ex();
 	if (!real)
-		return errmap_return(ERRMAP_RDMA_CREATE_QP, -ENOSYS, errno);
+		return shim_leave(&entry, -ENOSYS);
+	shim_pass(&entry);
 	if (!srq || !image_of(*srq))
 		return real(id, attr);
 	of_program = *srq;
@@ -93,18 +101,32 @@ int shim_rdma_create_qp_ex(struct rdma_cm_id *id, void *attr)
 SHIM_EXPORT(rdma_create_srq)
 int shim_rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
 {
-	rdmacm_create_srq_fn real = modern_rdmacm_create_srq();
-	int err = real ? modern_rdmacm_check_srq(id, pd, NULL) : -ENOSYS;
+	rdmacm_create_srq_fn real = NULL;
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_RDMA_CREATE_SRQ);
 
-	return err ? errmap_return(ERRMAP_RDMA_CREATE_SRQ, err, errno) : real(id, pd, attr);
+	if (!err)
+		real = modern_rdmacm_create_srq();
+	err = real ? modern_rdmacm_check_srq(id, pd, NULL) : -ENOSYS;
+	if (err)
+		return shim_leave(&entry, err);
+	shim_pass(&entry);
+	return real(id, pd, attr);
 }
 
 /* As rdma_create_srq. */
 SHIM_EXPORT(rdma_create_srq_ex)
 int shim_rdma_create_srq_ex(struct rdma_cm_id *id, void *attr)
 {
-	rdmacm_create_srq_ex_fn real = modern_rdmacm_create_srq_ex();
-	int err = real ? modern_rdmacm_check_srq(id, NULL, attr) : -ENOSYS;
+	rdmacm_create_srq_ex_fn real = NULL;
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_RDMA_CREATE_SRQ);
 
-	return err ? errmap_return(ERRMAP_RDMA_CREATE_SRQ, err, errno) : real(id, attr);
+	if (!err)
+		real = modern_rdmacm_create_srq_ex();
+	err = real ? modern_rdmacm_check_srq(id, NULL, attr) : -ENOSYS;
+	if (err)
+		return shim_leave(&entry, err);
+	shim_pass(&entry);
+	return real(id, attr);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What every exported entry point shares: it comes in, calls compat, and goes out with the legacy error.
+ * What every exported function shares: it comes in, calls compat, and goes out with the legacy error.
  */
 #ifndef SHIM_SHIM_H
 #define SHIM_SHIM_H
@@ -10,14 +10,34 @@
 
 #include <abi/export.h>
 #include <abi/legacy.h>
+#include <compat/cancel.h>
 #include <compat/errmap.h>
 #include <compat/pair.h>
 
+/** struct entry - one call of an exported function, from shim_enter() to one of those that leave. */
+struct entry {
+	enum errmap_verb verb;
+	int saved_errno;
+	struct cancel_hold hold;
+};
+
 /**
- * shim_ready - 0 once the program's libibverbs is found, -ENOSYS if there is none. The first call prints the banner.
- * Every entry point begins with it: nothing is done in a constructor, for the preload is set for every process of a job.
+ * shim_enter - every exported function begins with it: nothing is done in a constructor, for the preload is set for every
+ * process of a job. 0 once the program's libibverbs is found, -ENOSYS if there is none; the first call prints the banner.
+ *
+ * From here on the thread cannot be cancelled: libibverbs' write(2) is a cancellation point, and a thread that ended
+ * there would take our locks and counts with it.
  */
-int shim_ready(void);
+int shim_enter(struct entry *entry, enum errmap_verb verb);
+
+/** shim_leave - what the verb returns for err (0 or -errno), errno set to match. Cancellation is as it was again. */
+int shim_leave(const struct entry *entry, int err);
+
+/** shim_leave_with - the real function was called on the way: its result, and its errno. */
+int shim_leave_with(const struct entry *entry, int result);
+
+/** shim_pass - the call is none of ours: the real function goes on as if we had not been there. */
+void shim_pass(const struct entry *entry);
 
 /** What hooked ops slots hold: post_srq_recv where images exist, poll_cq where two-way QPs do. */
 int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);

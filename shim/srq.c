@@ -21,10 +21,8 @@ static int hook_device(struct ibv_context *context)
 static int create_hooked(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
 			 struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq)
 {
-	int err = shim_ready();
+	int err = srq_create(pd, ldom, cq, attr, lsrq);
 
-	if (!err)
-		err = srq_create(pd, ldom, cq, attr, lsrq);
 	if (err)
 		return err;
 	err = hook_device(pd->context);
@@ -45,10 +43,12 @@ struct ibv_srq *shim_ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_dom
 					struct ibv_srq_init_attr *attr)
 {
 	struct ibv_srq *lsrq = NULL;
-	int saved_errno = errno;
-	int err = create_hooked(pd, ldom, cq, attr, &lsrq);
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_CREATE_XRC_SRQ);
 
-	errmap_return(ERRMAP_CREATE_XRC_SRQ, err, saved_errno);
+	if (!err)
+		err = create_hooked(pd, ldom, cq, attr, &lsrq);
+	shim_leave(&entry, err);
 	return lsrq;
 }
 
@@ -56,37 +56,46 @@ struct ibv_srq *shim_ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_dom
 SHIM_EXPORT(ibv_modify_srq)
 int shim_ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_MODIFY_SRQ);
 
-	if (!err && !image_of(srq))
+	if (!err && !image_of(srq)) {
+		shim_pass(&entry);
 		return modern_table.modify_srq(srq, attr, mask);
+	}
 	if (!err)
 		err = srq_modify(image_of(srq), attr, mask);
-	return errmap_return(ERRMAP_MODIFY_SRQ, err, saved_errno);
+	return shim_leave(&entry, err);
 }
 
 /* Legacy and modern: the same; of an image, max_wr and max_sge are what create answered. */
 SHIM_EXPORT(ibv_query_srq)
 int shim_ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_QUERY_SRQ);
 
-	if (!err && !image_of(srq))
+	if (!err && !image_of(srq)) {
+		shim_pass(&entry);
 		return modern_table.query_srq(srq, attr);
+	}
 	if (!err)
 		err = srq_query(image_of(srq), attr);
-	return errmap_return(ERRMAP_QUERY_SRQ, err, saved_errno);
+	return shim_leave(&entry, err);
 }
 
 /* Legacy and modern: the same; an image ends with the SRQ behind it. */
 SHIM_EXPORT(ibv_destroy_srq)
 int shim_ibv_destroy_srq(struct ibv_srq *srq)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_DESTROY_SRQ);
 
-	if (!err && !image_of(srq))
+	if (!err && !image_of(srq)) {
+		shim_pass(&entry);
 		return modern_table.destroy_srq(srq);
+	}
 	if (!err)
 		err = srq_destroy(image_of(srq));
-	return errmap_return(ERRMAP_DESTROY_SRQ, err, saved_errno);
+	return shim_leave(&entry, err);
 }

@@ -74,14 +74,18 @@ struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *at
 {
 	const struct legacy_qp_init_attr *original = shim_rdmacm_attr();
 	struct ibv_qp *qp = NULL;
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_CREATE_QP);
 
-	if (!err && (!attr || (int)attr->qp_type != LEGACY_QPT_XRC))
-		return create_ordinary(pd, attr);
+	if (!err && (!attr || (int)attr->qp_type != LEGACY_QPT_XRC)) {
+		qp = create_ordinary(pd, attr);
+		shim_leave_with(&entry, 0);
+		return qp;
+	}
 	if (!err)
 		err = original ? create_xrc_by_rdmacm(pd, attr, original, &qp) :
 				 create_xrc(pd, (struct legacy_qp_init_attr *)attr, &qp);
-	errmap_return(ERRMAP_CREATE_QP, err, saved_errno);
+	shim_leave(&entry, err);
 	return qp;
 }
 
@@ -93,14 +97,17 @@ struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *at
 SHIM_EXPORT(ibv_modify_qp)
 int shim_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_MODIFY_QP);
 	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
 
-	if (!err && !xrc_qp)
+	if (!err && !xrc_qp) {
+		shim_pass(&entry);
 		return modern_table.modify_qp(qp, attr, mask);
+	}
 	if (!err)
 		err = attr ? xrc_qp_modify(xrc_qp, (const struct legacy_qp_attr *)attr, mask) : -EINVAL;
-	return errmap_return(ERRMAP_MODIFY_QP, err, saved_errno);
+	return shim_leave(&entry, err);
 }
 
 /*
@@ -111,17 +118,20 @@ int shim_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 SHIM_EXPORT(ibv_query_qp)
 int shim_ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_QUERY_QP);
 	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
 
-	if (!err && !xrc_qp)
+	if (!err && !xrc_qp) {
+		shim_pass(&entry);
 		return modern_table.query_qp(qp, attr, mask, init_attr);
+	}
 	if (!err && (!attr || !init_attr))
 		err = -EINVAL;
 	if (!err)
 		err = xrc_qp_query(xrc_qp, (struct legacy_qp_attr *)attr, mask,
 				   (struct legacy_qp_init_attr *)init_attr);
-	return errmap_return(ERRMAP_QUERY_QP, err, saved_errno);
+	return shim_leave(&entry, err);
 }
 
 static int destroy_ordinary(struct ibv_qp *qp)
@@ -150,12 +160,13 @@ static int destroy_xrc(struct xrc_qp *xrc_qp, struct ibv_qp *qp)
 SHIM_EXPORT(ibv_destroy_qp)
 int shim_ibv_destroy_qp(struct ibv_qp *qp)
 {
-	int saved_errno = errno, err = shim_ready();
+	struct entry entry;
+	int err = shim_enter(&entry, ERRMAP_DESTROY_QP);
 	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
 
 	if (!err && !xrc_qp)
-		return destroy_ordinary(qp);
+		return shim_leave_with(&entry, destroy_ordinary(qp));
 	if (!err)
 		err = destroy_xrc(xrc_qp, qp);
-	return errmap_return(ERRMAP_DESTROY_QP, err, saved_errno);
+	return shim_leave(&entry, err);
 }

@@ -48,7 +48,7 @@ static void every_verb_has_its_row(void **state)
 {
 	(void)state;
 	for (int verb = 0; verb < ERRMAP_VERBS; verb++) {
-		const char *wanted = verb >= ERRMAP_RDMA_CREATE_QP ? "rdma" : "ibv_";
+		const char *wanted = verb >= ERRMAP_RDMA_CREATE_QP ? "rdma" : verb == ERRMAP_XRC_COMPAT ? "xrc_" : "ibv_";
 
 		assert_non_null(errmap_verb_name((enum errmap_verb)verb));
 		assert_memory_equal(errmap_verb_name((enum errmap_verb)verb), wanted, 4);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Threads that are cancelled in each of the eight functions, at any instant. Afterwards every function still answers, and
+ * a registration is there or not, as the functions said.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "end.h"
+#include "row.h"
+
+#define ROUNDS 60
+#define LONGEST_US 3000
+
+/* What the threads work on, and what they got so far. */
+static struct stage {
+	struct end end;
+	int fd, own_fd, type;		/* the file that all share, and the thread's */
+	uint32_t qp_num;		/* of the main thread; the creator is registered */
+	uint32_t others;		/* that another opened device has made */
+	volatile uint32_t created;
+	struct ibv_xrc_domain *volatile opened;
+	struct ibv_srq *volatile srq;
+} stage;
+
+static uint32_t receive_qp(struct ibv_xrc_domain *domain)
+{
+	struct ibv_qp_init_attr init_attr = { .xrc_domain = domain };
+	uint32_t qp_num;
+
+	must_eq(ibv_create_xrc_rcv_qp(&init_attr, &qp_num), 0);
+	return qp_num;
+}
+
+static void open_one(void)
+{
+	stage.opened = ibv_open_xrc_domain(stage.end.context, stage.own_fd, O_CREAT);
+	must(stage.opened);
+	must_eq(ibv_unreg_xrc_rcv_qp(stage.opened, receive_qp(stage.opened)), 0);
+	must_eq(ibv_close_xrc_domain(stage.opened), 0);
+	stage.opened = NULL;
+}
+
+static void create_srq(void)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 1, .max_sge = 1 } };
+
+	stage.srq = ibv_create_xrc_srq(stage.end.pd, stage.end.domain, stage.end.cq, &attr);
+	must(stage.srq);
+	must_eq(ibv_destroy_srq(stage.srq), 0);
+	stage.srq = NULL;
+}
+
+static void create_one(void)
+{
+	struct ibv_qp_init_attr init_attr = { .xrc_domain = stage.end.domain };
+
+	must_eq(ibv_create_xrc_rcv_qp(&init_attr, (uint32_t *)&stage.created), 0);
+	must_eq(ibv_unreg_xrc_rcv_qp(stage.end.domain, stage.created), 0);
+}
+
+static void modify_one(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+
+	must_eq(ibv_modify_xrc_rcv_qp(stage.end.domain, stage.qp_num, &attr, MASK_INIT), 0);
+	must_eq(ibv_modify_xrc_rcv_qp(stage.end.domain, stage.others, &attr, MASK_INIT), 0);
+	attr.qp_state = IBV_QPS_RESET;
+	must_eq(ibv_modify_xrc_rcv_qp(stage.end.domain, stage.qp_num, &attr, IBV_QP_STATE), 0);
+	must_eq(ibv_modify_xrc_rcv_qp(stage.end.domain, stage.others, &attr, IBV_QP_STATE), 0);
+}
+
+static void query_one(void)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+
+	must_eq(ibv_query_xrc_rcv_qp(stage.end.domain, stage.qp_num, &attr, IBV_QP_STATE, &init_attr), 0);
+	must_eq(ibv_query_xrc_rcv_qp(stage.end.domain, stage.others, &attr, IBV_QP_STATE, &init_attr), 0);
+}
+
+static void register_one(void)
+{
+	must_eq(ibv_reg_xrc_rcv_qp(stage.end.domain, stage.others), 0);
+	must_eq(ibv_unreg_xrc_rcv_qp(stage.end.domain, stage.others), 0);
+}
+
+static void *work(void *arg)
+{
+	void (*once)(void) = *(void (**)(void))arg;
+
+	pthread_setcanceltype(stage.type, NULL);
+	for (;;) {
+		once();
+		pthread_testcancel();
+	}
+	return NULL;
+}
+
+static void cancel_at_random(void (*once)(void))
+{
+	pthread_t thread;
+	void *result;
+
+	must(!pthread_create(&thread, NULL, work, &once));
+	usleep((unsigned)(random() % LONGEST_US));
+	must(!pthread_cancel(thread));
+	must(!pthread_join(thread, &result));
+	must(result == PTHREAD_CANCELED);
+	if (stage.created)
+		ibv_unreg_xrc_rcv_qp(stage.end.domain, stage.created);	/* EINVAL if the thread got so far */
+	stage.created = 0;
+}
+
+/* Nobody is in the way: each function gives the answer that it has, and the domain can be closed. */
+static void all_answer(void)
+{
+	query_one();
+	modify_one();
+	register_one();
+	must_eq(ibv_unreg_xrc_rcv_qp(stage.end.domain, stage.qp_num), 0);
+	must_eq(ibv_unreg_xrc_rcv_qp(stage.end.domain, stage.qp_num), EINVAL);
+}
+
+/*
+ * A thread that may be cancelled anywhere is also cancelled between a function's return and the store of its result; nobody can end
+ * what it had then.
+ */
+static void close_all(bool all_is_known)
+{
+	int err;
+
+	if (stage.srq && all_is_known)
+		must_eq(ibv_destroy_srq(stage.srq), 0);
+	must_eq(ibv_destroy_srq(stage.end.srq), 0);
+	err = ibv_close_xrc_domain(stage.end.domain);
+	must(!err || (err == EBUSY && !all_is_known));
+	must_eq(ibv_dereg_mr(stage.end.mr), 0);
+	ibv_destroy_cq(stage.end.cq);
+	ibv_dealloc_pd(stage.end.pd);
+	must_eq(ibv_close_device(stage.end.context), 0);
+	free(stage.end.memory);
+}
+
+static void one_round(const struct end *other, void (*once)(void))
+{
+	stage.srq = NULL;
+	stage.others = receive_qp(other->domain);
+	end_open(&stage.end, 0, stage.fd, false);
+	/* The first of this opened device, so that the table is opened in it. */
+	cancel_at_random(once == modify_one || once == query_one ? register_one : once);
+	stage.qp_num = receive_qp(stage.end.domain);
+	for (int i = 0; i < 3; i++)
+		cancel_at_random(once);
+	all_answer();
+	close_all(stage.type == PTHREAD_CANCEL_DEFERRED || once != create_srq);
+	must_eq(ibv_unreg_xrc_rcv_qp(other->domain, stage.others), 0);
+}
+
+static int new_file(void)
+{
+	char path[] = "/tmp/cancel-XXXXXX";
+	int fd = mkstemp(path);
+
+	must(fd >= 0 && !unlink(path));
+	return fd;
+}
+
+static void cancel_in(void (*once)(void), int type)
+{
+	struct end other;
+
+	stage.fd = new_file();
+	stage.own_fd = new_file();
+	stage.type = type;
+	end_open(&other, 0, stage.fd, false);
+	srandom(20080204);
+	for (int i = 0; i < ROUNDS; i++)
+		one_round(&other, once);
+	end_close(&other);
+}
+
+#define BOTH(function) \
+	static void function##_deferred(void) { cancel_in(function, PTHREAD_CANCEL_DEFERRED); } \
+	static void function##_asynchronous(void) { cancel_in(function, PTHREAD_CANCEL_ASYNCHRONOUS); }
+
+BOTH(open_one)
+BOTH(create_srq)
+BOTH(create_one)
+BOTH(modify_one)
+BOTH(query_one)
+BOTH(register_one)
+
+#define ROWS_OF(what, function) \
+	{ what ": cancelled at cancellation points", function##_deferred }, \
+	{ what ": cancelled anywhere", function##_asynchronous }
+
+static const struct row rows[] = {
+	ROWS_OF("open and close domain", open_one),
+	ROWS_OF("create SRQ", create_srq),
+	ROWS_OF("create receive QP", create_one),
+	ROWS_OF("modify receive QP", modify_one),
+	ROWS_OF("query receive QP", query_one),
+	ROWS_OF("reg and unreg", register_one),
+};
+
+int main(int argc, char **argv)
+{
+	return rows_run(ROWS(rows), argc > 1 ? argv[1] : NULL);
+}
