@@ -3,7 +3,8 @@
 # Sourced by run-demo and run-tests; POSIX sh, because nothing else may be there yet.
 
 # needed for | check | what it is for | apt | dnf | zypper
-#   needed for  all (every build), test (only ./run-tests), i386 (./run-tests --i386), a sanitizer's name
+#   needed for  all (every build), test (only ./run-tests), i386 (./run-tests --i386), kernel (./run-tests --kernel),
+#               a sanitizer's name
 #   check       cc: a program can be compiled    cmd:NAME: on PATH      pkg:MODULE: pkg-config knows it
 #               file:PATTERN: a file like this exists                   meson: present and new enough
 #               sanitize:LIST: the compiler can link it    link32:LIBRARY: the compiler can link 32-bit programs with it
@@ -29,6 +30,10 @@ deps_table() {
 	more|cmd:ld.lld|links with another linker|lld|lld|lld
 	more|cmd:abidiff|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
 	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
+	kernel|cmd:qemu-system-x86_64|boots a kernel under the tests|qemu-system-x86|qemu-system-x86-core|qemu-x86
+	kernel|cmd:busybox|the first programs of that machine|busybox-static|busybox|busybox-static
+	kernel|cmd:depmod|finds the modules that a kernel needs|kmod|kmod|kmod
+	kernel|cmd:cpio|packs the first programs|cpio|cpio|cpio
 	address|sanitize:address|the address sanitizer|libc6-dev|libasan|libasan8
 	undefined|sanitize:undefined|the undefined behaviour sanitizer|libc6-dev|libubsan|libubsan1
 	thread|sanitize:thread|the thread sanitizer|libc6-dev|libtsan|libtsan2

@@ -16,6 +16,7 @@ BROKEN = [
     (rules.spdx, "shim/a.c", "int x;\n", "first line"),
     (rules.spdx, "run", f"#!/bin/sh\necho\n# {rules.LICENCE}\n", "first line"),
     (rules.spdx, ".ci/run", "#!/bin/sh\n", "first line"),
+    (rules.spdx, "tests/kernel/module/a.c", f"// {rules.LICENCE}\n", "'SPDX-License-Identifier: GPL-2.0-only'"),
     (rules.includes, "compat/a.c", SPDX_C + "#include <shim/shim.h>\n", "compat/ includes shim/shim.h"),
     (rules.includes, "compat/a.c", SPDX_C + '#include "../shim/shim.h"\n', "compat/ includes ../shim/shim.h"),
     (rules.includes, "modern/a.c", SPDX_C + "# include <compat/srq.h>\n", "modern/ includes compat/srq.h"),

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Kernels of the distribution: downloaded and unpacked with what compiles modules for them, nothing of it installed.
+
+A folder per suite. apt works there with a status of its own in which no package is installed, so that it delivers the whole
+compiler of that suite: a module has to be compiled by the one that the kernel was compiled with.
+"""
+
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+
+KEYRING = pathlib.Path("/usr/share/keyrings/debian-archive-keyring.gpg")
+
+# A version may be asked for in place of the suite that has it.
+SUITE_OF = {"5.10": "bullseye", "6.1": "bookworm", "6.12": "trixie", "newest": "sid"}
+
+# What make and the scripts of kbuild are run by.
+BUILD_TOOLS = ["make", "dash", "coreutils", "sed", "grep", "mawk", "findutils"]
+
+
+class Unavailable(Exception):
+    """Why it cannot be done here."""
+
+
+def command(*argv, **kw):
+    """Its output; what it said is in the error."""
+    done = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, check=False, **kw)
+    if done.returncode:
+        said = (done.stdout + done.stderr)[-3000:]
+        raise Unavailable(f"{' '.join(str(a) for a in argv[:6])} ...: exit status {done.returncode}\n{said}")
+    return done.stdout
+
+
+def sources():
+    """(label, suite, address) of the archives that this machine's apt knows."""
+    if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
+        raise Unavailable("kernels are taken from Debian's archive by apt, and there is no apt here")
+    fields = "$(ORIGIN)|$(LABEL)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)"
+    rows = [row.split("|") for row in command("apt-get", "indextargets", "--format", fields, "Created-By: Packages").split("\n")]
+    found = sorted({(row[1], row[2], row[4]) for row in rows if len(row) == 5 and row[0] == "Debian" and row[3] == "main"})
+    if not found:
+        raise Unavailable("this machine's apt knows no archive of Debian (or has not been updated: apt-get update)")
+    return found
+
+
+def own_suite():
+    text = pathlib.Path("/etc/os-release").read_text(encoding="utf-8")
+    name = re.search(r"^VERSION_CODENAME=\"?(\w+)", text, re.M)
+    return name[1] if name else "sid"
+
+
+def source_lines(suite):
+    """Of the machine's own suite also the security updates; of others what is in the main archive."""
+    known = sources()
+    lines = [(address, name) for label, name, address in known if name == suite or name == f"{suite}-security"]
+    if suite not in [name for _, name in lines]:
+        main = [address for label, _, address in known if label == "Debian"]
+        if not main:
+            raise Unavailable("this machine's apt has no main archive of Debian")
+        lines = [(main[0], suite)]
+    signed = f"[signed-by={KEYRING}] " if KEYRING.exists() else ""
+    return [f"deb {signed}{address} {name} main\n" for address, name in lines]
+
+
+class Apt:
+    """The ordinary apt, with everything that it knows in one folder."""
+
+    def __init__(self, folder, suite):
+        self.folder = folder
+        self.archives = folder / "cache" / "archives"
+        for part in ("lists/partial", "cache/archives/partial"):
+            (folder / part).mkdir(parents=True, exist_ok=True)
+        (folder / "status").touch()
+        (folder / "sources.list").write_text("".join(source_lines(suite)), encoding="utf-8")
+        settings = {
+            "Dir::State": folder, "Dir::State::lists": folder / "lists", "Dir::State::status": folder / "status",
+            "Dir::Cache": folder / "cache", "Dir::Etc::sourcelist": folder / "sources.list", "Dir::Etc::sourceparts": "/dev/null",
+            "Acquire::Languages": "none", "APT::Install-Recommends": "false", "APT::Architectures": "amd64",
+            "APT::Sandbox::User": "root", "Debug::NoLocking": "1",
+        }
+        self.options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+
+    def get(self, *argv):
+        return command("apt-get", "-q", "-y", *self.options, *argv, cwd=self.archives)
+
+    def depends(self, package):
+        said = command("apt-cache", *self.options, "depends", "--important", package)
+        return re.findall(r"Depends: ([\w.+-]+)$", said, re.M)
+
+
+def unpack(package, root):
+    """As dpkg would, where /lib and the like are links."""
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as tar:
+        subprocess.run(["tar", "-x", "-k", "--keep-directory-symlink", "--no-same-owner", "-C", root], stdin=tar.stdout, check=True)
+
+
+def make_root(root):
+    for name in ("bin", "sbin", "lib", "lib64"):
+        (root / "usr" / name).mkdir(parents=True, exist_ok=True)
+        (root / name).symlink_to(f"usr/{name}")
+    for name in ("dev", "proc", "tmp"):
+        (root / name).mkdir()
+
+
+def finish_root(root):
+    """The links that packages make when they are installed."""
+    for link, target in (("sh", "dash"), ("awk", "mawk")):
+        if not (root / "usr/bin" / link).exists():
+            (root / "usr/bin" / link).symlink_to(target)
+
+
+class Kernel:
+    """The kernel of a suite, unpacked."""
+
+    def __init__(self, folder, suite):
+        self.root = folder / "root"
+        self.version_file = folder / "version"
+        if not self.version_file.exists():
+            self._fetch(folder, suite)
+        self.version = self.version_file.read_text(encoding="utf-8").strip()
+        self.modules = self.root / "lib" / "modules" / self.version
+
+    def _fetch(self, folder, suite):
+        shutil.rmtree(folder, ignore_errors=True)
+        apt = Apt(folder / "apt", suite)
+        apt.get("update")
+        image = [name for name in apt.depends("linux-image-amd64") if name.startswith("linux-image-")]
+        if not image:
+            raise Unavailable(f"suite {suite} has no linux-image-amd64")
+        version = image[0].removeprefix("linux-image-")
+        apt.get("--download-only", "install", f"linux-headers-{version}", *BUILD_TOOLS)
+        # Its own dependencies are about booting; but newer suites have the kernel in several packages.
+        parts = [name for name in apt.depends(image[0]) if name.startswith("linux-") and name.endswith(version)]
+        apt.get("download", image[0], *parts)
+        make_root(self.root)
+        for package in sorted(apt.archives.glob("*.deb")):
+            unpack(package, self.root)
+        finish_root(self.root)
+        shutil.rmtree(apt.folder)
+        command("depmod", "-b", self.root, version)
+        self.version_file.write_text(version, encoding="utf-8")
+
+    @property
+    def image(self):
+        for path in (self.root / "boot" / f"vmlinuz-{self.version}", self.modules / "vmlinuz"):
+            if path.exists():
+                return path
+        raise Unavailable(f"no kernel image of {self.version} was found")
+
+    def compiler(self):
+        names = [p.name for p in (self.root / "usr/bin").iterdir() if re.fullmatch(r"(x86_64-linux-gnu-)?gcc-\d+", p.name)]
+        if not names:
+            raise Unavailable("the headers of the kernel brought no compiler")
+        return sorted(names)[0]
+
+    def build(self, source, name):
+        """Compiles a module in the kernel's own root; returns its path."""
+        target = self.root / "module"
+        shutil.rmtree(target, ignore_errors=True)
+        shutil.copytree(source, target)
+        gcc = self.compiler()
+        make = (f"make -j{os.cpu_count()} -C /usr/src/linux-headers-{self.version} M=/module "
+                f"CC='{gcc} -Werror' HOSTCC={gcc} modules")
+        script = f"mount --rbind /dev {self.root}/dev; mount --rbind /proc {self.root}/proc; exec chroot {self.root} {make}"
+        namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
+        command(*namespace, "sh", "-c", script)
+        return target / name
+
+    def needed(self, *names):
+        """Paths of modules with all that they need, in the order of loading."""
+        paths = []
+        for name in names:
+            for line in command("modprobe", "-d", self.root, "-S", self.version, "--show-depends", name).splitlines():
+                word = line.split()
+                if word[0] == "insmod" and word[1] not in paths:
+                    paths.append(word[1])
+        return [pathlib.Path(path) for path in paths]

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""A virtual machine that has the root of this machine, read-only, under a kernel of its own."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import time
+
+from distribution import Unavailable
+
+HERE = pathlib.Path(__file__).resolve().parent
+UNPACK = {".xz": ["xz", "-dc"], ".zst": ["zstd", "-dcq"], ".gz": ["gzip", "-dc"]}
+
+# Where a machine is itself virtual, /dev/kvm may be there and a guest hang in early boot.
+KVM_SECONDS = 10
+UP = "lab: up"
+
+
+def copy_module(path, folder):
+    """Modules may be compressed; returns the plain file's name."""
+    if path.suffix not in UNPACK:
+        shutil.copy(path, folder / path.name)
+        return path.name
+    with open(folder / path.stem, "wb") as plain:
+        subprocess.run([*UNPACK[path.suffix], path], stdout=plain, check=True)
+    return path.stem
+
+
+def make_initramfs(folder, modules):
+    """busybox, an init, and the modules that reach the root; returns the archive."""
+    tree = folder / "initramfs"
+    shutil.rmtree(tree, ignore_errors=True)
+    for name in ("bin", "modules", "proc", "sys", "dev", "lower", "upper", "newroot"):
+        (tree / name).mkdir(parents=True)
+    busybox = shutil.which("busybox")
+    shutil.copy(busybox, tree / "bin" / "busybox")
+    (tree / "bin" / "sh").symlink_to("busybox")
+    shutil.copy(HERE / "init", tree / "init")
+    (tree / "init").chmod(0o755)
+    names = [copy_module(path, tree / "modules") for path in modules]
+    (tree / "modules" / "order").write_text("\n".join(names) + "\n", encoding="utf-8")
+    archive = folder / "initramfs.cpio"
+    with open(archive, "wb") as out:
+        files = subprocess.run(["find", ".", "-print0"], cwd=tree, stdout=subprocess.PIPE, check=True).stdout
+        subprocess.run(["cpio", "--null", "-o", "-H", "newc", "--quiet"], cwd=tree, input=files, stdout=out, check=True)
+    return archive
+
+
+class Guest:
+    """One boot. What it leaves in its folder `out` is the result, with the console's text in `console`."""
+
+    def __init__(self, folder, kernel, modules, source):
+        self.folder, self.kernel, self.source = folder, kernel, source
+        self.out = folder / "out"
+        self.console = folder / "console"
+        self.initramfs = make_initramfs(folder, modules)
+
+    def _qemu(self, accelerator):
+        cpu = "host" if accelerator == "kvm" else "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt"
+        shared = "security_model=none,multidevs=remap"
+        return ["nice", "-n", "5", "qemu-system-x86_64", "-accel", accelerator, "-cpu", cpu, "-smp", "2", "-m", "1024",
+                "-nodefaults", "-no-reboot", "-display", "none", "-serial", f"file:{self.console}",
+                "-kernel", self.kernel.image, "-initrd", self.initramfs,
+                "-append", f"console=ttyS0 panic=-1 loglevel=5 lab.source={self.source}",
+                "-fsdev", f"local,id=root,path=/,readonly=on,{shared}", "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
+                "-fsdev", f"local,id=out,path={self.out},{shared}", "-device", "virtio-9p-pci,fsdev=out,mount_tag=out"]
+
+    def _text(self):
+        return self.console.read_text(encoding="utf-8", errors="replace") if self.console.exists() else ""
+
+    def _start(self, accelerator):
+        """The machine, once it is known to run; None if it does not come up."""
+        self.console.unlink(missing_ok=True)
+        # Left running only within boot() below.
+        machine = subprocess.Popen([str(a) for a in self._qemu(accelerator)], stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        limit = time.monotonic() + KVM_SECONDS
+        while accelerator == "kvm" and machine.poll() is None and UP not in self._text():
+            if time.monotonic() > limit:
+                machine.kill()
+            time.sleep(0.1)
+        if machine.poll() is not None and UP not in self._text():
+            return None
+        return machine
+
+    def boot(self, script, seconds):
+        """Runs the script (sh) as root inside and returns how long it took; its exit status is in out/status."""
+        shutil.rmtree(self.out, ignore_errors=True)
+        self.out.mkdir()
+        (self.out / "script").write_text(script, encoding="utf-8")
+        began = time.monotonic()
+        usable = os.access("/dev/kvm", os.R_OK | os.W_OK)
+        machine = (self._start("kvm") if usable else None) or self._start("tcg,thread=multi")
+        if not machine:
+            raise Unavailable("QEMU does not start")
+        try:
+            machine.wait(seconds)
+        except subprocess.TimeoutExpired:
+            machine.kill()
+            machine.wait()
+        return time.monotonic() - began
+
+    def status(self):
+        """The script's exit status; None if it never came to its end."""
+        path = self.out / "status"
+        return int(path.read_text(encoding="utf-8")) if path.exists() else None
+
+
+def tools_missing():
+    return [tool for tool in ("qemu-system-x86_64", "busybox", "cpio", "depmod", "modprobe", "unshare") if not shutil.which(tool)]
+
+
+def busybox_is_static():
+    """Inside, there is no loader yet. A program that wants one names it near its start."""
+    return b"/ld-linux" not in pathlib.Path(shutil.which("busybox")).read_bytes()[:4096]

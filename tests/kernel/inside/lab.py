@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The lab's module, loaded and unloaded; and programs run on its devices."""
+
+import contextlib
+import os
+import pathlib
+import signal
+import subprocess
+
+import pytest
+
+DEBUG = pathlib.Path("/sys/kernel/debug/xrc_lab")
+MODELS = ("mlx4", "mlx5")
+
+
+def objects():
+    """One line per object that the devices have now: "mlx4_0 qp 0x800041 123"."""
+    return (DEBUG / "objects").read_text(encoding="utf-8").splitlines()
+
+
+@contextlib.contextmanager
+def devices(model, **settings):
+    """Two devices. When they go, no object may be left, and the module must be free to go."""
+    words = [f"{name}={value}" for name, value in dict(settings, model=model).items()]
+    subprocess.run(["insmod", os.environ["XRC_LAB_MODULE"], *words], check=True)
+    try:
+        yield
+        assert objects() == [], "left when no program is there any more"
+    finally:
+        subprocess.run(["rmmod", "xrc_lab"], check=True)
+
+
+@pytest.fixture(scope="session")
+def build_root():
+    return pathlib.Path(os.environ["XRC_COMPAT_BUILD_ROOT"])
+
+
+@pytest.fixture(scope="session")
+def xrc_compat(build_root):
+    return build_root / "tools" / "xrc-compat"
+
+
+@pytest.fixture(params=MODELS)
+def model(request):
+    return request.param
+
+
+@pytest.fixture
+def hca(model):
+    with devices(model):
+        yield model
+
+
+@pytest.fixture
+def hca_without_open_qp(model):
+    with devices(model, open_qp=0):
+        yield model
+
+
+def run(argv, timeout=300, env=None, **kw):
+    """A program with text output; its process group dies at the timeout. The guest may be many times slower than the machine."""
+    with subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, env=dict(os.environ, **(env or {})), start_new_session=True, **kw) as program:
+        try:
+            out, err = program.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(program.pid, signal.SIGKILL)
+            out, err = program.communicate()
+            raise AssertionError(f"{argv} hung for {timeout} s\nstdout: {out}\nstderr: {err}") from None
+        return subprocess.CompletedProcess(argv, program.returncode, out, err)

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The user ABI of mlx4: ConnectX-3. */
+
+#include <linux/log2.h>
+#include <rdma/mlx4-abi.h>
+
+#include "lab.h"
+
+#define CQE_SIZE 64
+
+static int context_response(struct lab_device *device, struct ib_udata *udata)
+{
+	struct mlx4_ib_alloc_ucontext_resp resp = {
+		.dev_caps = 1, .qp_tab_size = 1 << 18, .bf_reg_size = 512, .bf_regs_per_page = 8, .cqe_size = CQE_SIZE,
+	};
+
+	return ib_copy_to_udata(udata, &resp, min(udata->outlen, sizeof(resp)));
+}
+
+static int pd_response(u32 pdn, struct ib_udata *udata)
+{
+	return ib_copy_to_udata(udata, &pdn, sizeof(pdn));
+}
+
+static int cq(struct lab_cq *cq, u32 entries, struct ib_udata *udata)
+{
+	struct mlx4_ib_create_cq in;
+	int error;
+
+	if (ib_copy_from_udata(&in, udata, sizeof(in)))
+		return -EFAULT;
+	error = lab_memory_pin(&cq->memory, cq->ib.device, in.buf_addr, (u64)entries * CQE_SIZE, in.db_addr);
+	if (!error && ib_copy_to_udata(udata, &cq->object.number, sizeof(u32)))
+		error = -EFAULT;
+	return error;
+}
+
+static int srq(struct lab_srq *srq, struct ib_udata *udata)
+{
+	u64 stride = max_t(u64, 32, roundup_pow_of_two(16 + 16 * (u64)srq->max_sge));
+	struct mlx4_ib_create_srq in;
+	int error;
+
+	if (ib_copy_from_udata(&in, udata, sizeof(in)))
+		return -EFAULT;
+	error = lab_memory_pin(&srq->memory, srq->ib.device, in.buf_addr, srq->size * stride, in.db_addr);
+	if (!error && ib_copy_to_udata(udata, &srq->object.number, sizeof(u32)))
+		error = -EFAULT;
+	return error;
+}
+
+static u64 rq_bytes(const struct ib_qp_cap *cap)
+{
+	u64 count = roundup_pow_of_two(max_t(u32, 1, cap->max_recv_wr));
+
+	return count * roundup_pow_of_two(16 * (u64)max_t(u32, 1, cap->max_recv_sge));
+}
+
+static int qp(struct lab_qp *qp, const struct ib_qp_init_attr *attr, struct ib_udata *udata)
+{
+	bool has_rq = attr->qp_type != IB_QPT_XRC_INI && !attr->srq;
+	struct mlx4_ib_create_qp in = { 0 };
+	u64 bytes;
+
+	if (ib_copy_from_udata(&in, udata, min(sizeof(in), udata->inlen)))
+		return -EFAULT;
+	if (has_rq && (!attr->cap.max_recv_wr || !attr->cap.max_recv_sge))
+		return -EINVAL;
+	if (in.log_sq_bb_count > 15 || in.log_sq_stride > 10 || in.log_sq_stride < 6)
+		return -EINVAL;
+	bytes = (1ull << in.log_sq_bb_count << in.log_sq_stride) + (has_rq ? rq_bytes(&attr->cap) : 0);
+	return lab_memory_pin(&qp->memory, qp->ib.device, in.buf_addr, bytes, has_rq ? in.db_addr : 0);
+}
+
+/* Kept as a power of two, rounded up. */
+static u32 rd_atomic(u32 asked)
+{
+	return asked ? roundup_pow_of_two(asked) : 0;
+}
+
+const struct lab_model lab_mlx4 = {
+	.name = "mlx4", .device_names = "mlx4_%d", .driver_id = RDMA_DRIVER_MLX4, .abi_version = 4, .part_id = 0x1003,
+	.target_tag = 1 << 23, .sqd_from_rts = true, .mmap_offsets = 3,
+	.context_response = context_response, .pd_response = pd_response, .cq = cq, .srq = srq, .qp = qp,
+	.rd_atomic = rd_atomic,
+};

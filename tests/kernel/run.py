@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Asks a real kernel: boots one of the distribution's in QEMU with the module of this folder, and runs the tests in inside/ there.
+
+usage: run.py BUILD_FOLDER [SUITE|VERSION|newest] [PYTEST ARGUMENT...]
+
+The last line is "N passed, N failed, N skipped". Exit status 77: it cannot be done here, the line before says why.
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parents[1]
+sys.path.insert(0, str(SOURCE / "scripts"))
+
+from distribution import SUITE_OF, Kernel, Unavailable, own_suite  # noqa: E402
+from guest import Guest, busybox_is_static, tools_missing  # noqa: E402
+from test_summary import pytest_tally  # noqa: E402
+
+# To reach the root, and what is asked.
+MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "ib_uverbs"]
+SECONDS = int(os.environ.get("XRC_LAB_SECONDS", "1800"))
+
+# What a kernel says that has been hurt. A program that crashes on purpose is not meant ("traps: ...", "segfault at ...").
+HURT = re.compile(r"^(?:<\d+>)?\[[^]]*\] (?:.*(?:WARNING:|BUG:|Oops|possible (?:circular|recursive)|detected leak|refcount_t|"
+                  r"list_(?:add|del) corruption|INFO: (?:task|rcu|suspicious)|use-after-free)|general protection|Kernel panic)")
+
+
+def guest_script(module, arguments):
+    """What runs inside. The log of the kernel is kept whole; the module is loaded by the tests."""
+    env = {
+        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "PYTHONDONTWRITEBYTECODE": "1",
+        "XRC_COMPAT_BUILD_ROOT": str(SOURCE / "build"), "XRC_COMPAT_SOURCE_ROOT": str(SOURCE), "XRC_LAB_MODULE": str(module),
+    }
+    words = ["/usr/bin/python3", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(HERE / "inside"), *arguments]
+    exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in env.items())
+    return (f"{exports}cd {shlex.quote(str(SOURCE))}\n{shlex.join(words)} >/lab/tests 2>&1\nstatus=$?\n"
+            "dmesg >/lab/dmesg\necho $status >/lab/status\nsync\necho o >/proc/sysrq-trigger\nsleep 60\n")
+
+
+def read(path):
+    return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
+
+
+def judge(guest):
+    """Prints what ran; the exit status."""
+    text = read(guest.out / "tests")
+    hurt = [line for line in (read(guest.out / "dmesg") or read(guest.console)).splitlines() if HURT.search(line)]
+    tally = pytest_tally(text)
+    print(text.rstrip())
+    for line in hurt:
+        print(f"failed: the kernel's log: {line}")
+    if tally is None:
+        print(f"failed: the guest did not come to its end; its console is {guest.console}\n" + read(guest.console)[-3000:])
+        print("0 passed, 1 failed, 0 skipped")
+        return 1
+    failed = tally.failed + bool(hurt) + (guest.status() != 0 and not tally.failed)
+    print(f"{tally.passed} passed, {failed} failed, {len(tally.skips)} skipped")
+    return 1 if failed or not tally.passed else 0
+
+
+def run(folder, suite, arguments):
+    missing = tools_missing()
+    if missing:
+        raise Unavailable(f"not on this machine: {', '.join(missing)}")
+    if os.uname().machine != "x86_64" or not busybox_is_static():
+        raise Unavailable("x86_64 and a busybox that is linked statically are needed")
+    kernel = Kernel(folder / suite, suite)
+    print(f"Linux {kernel.version} ({suite})", flush=True)
+    module = kernel.build(HERE / "module", "xrc_lab.ko")
+    guest = Guest(folder / suite, kernel, kernel.needed(*MODULES), SOURCE)
+    seconds = guest.boot(guest_script(module, arguments), SECONDS)
+    print(f"{seconds:.0f} s in the guest")
+    return judge(guest)
+
+
+def main():
+    folder, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else ""
+    try:
+        return run(folder, SUITE_OF.get(wanted, wanted) or own_suite(), sys.argv[3:])
+    except Unavailable as reason:
+        print(f"skipped: a real kernel: {reason}\n0 passed, 0 failed, 1 skipped")
+        return 77
+
+
+if __name__ == "__main__":
+    sys.exit(main())
