@@ -8,6 +8,8 @@ import subprocess
 
 import pytest
 
+import models
+
 
 # (sanitizer, part of the test's name): why it is not run there.
 NOT_UNDER_SANITIZERS = {
@@ -31,6 +33,24 @@ def pytest_collection_modifyitems(items):
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "on_model(name): holds on this model of adapter only; the test says why")
+
+
+def pytest_generate_tests(metafunc):
+    """Whatever starts softhca does so once for each model."""
+    if "model" in metafunc.fixturenames:
+        only = metafunc.definition.get_closest_marker("on_model")
+        metafunc.parametrize("model", [name for name in models.chosen() if not only or name in only.args], indirect=True)
+
+
+@pytest.fixture
+def model(request, monkeypatch):
+    """The model of the emulated adapters; softhca and the helpers in models.py take it from the environment."""
+    monkeypatch.setenv("SOFTHCA_MODEL", request.param)
+    return request.param
+
+
 @pytest.fixture(scope="session")
 def build_root():
     """The meson build directory under test."""
@@ -42,8 +62,9 @@ def source_root():
     return pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
 
 
-@pytest.fixture(scope="session")
-def softhca(build_root):
+@pytest.fixture
+def softhca(model, build_root):
+    """The command, and with it the model of its adapters."""
     return build_root / "softhca" / "softhca"
 
 

@@ -3,6 +3,7 @@
  * What a connection tells both sides: attributes for each step of each type of queue pair, paths, addresses. The queue
  * pairs are numbers only, so that librdmacm leaves every step to this program.
  */
+#include "../emulated.h"
 #include "ground.h"
 
 #include <arpa/inet.h>
@@ -289,8 +290,8 @@ static void routes(void)
 
 	begin(&line, IBV_QPT_RC, IBV_QPT_RC);
 	request(&line);
-	NEED(!strcmp(ibv_get_device_name(line.active->verbs->device), "mlx4_0"));
-	NEED(!strcmp(ibv_get_device_name(line.passive->verbs->device), "mlx4_1"));
+	NEED(!strcmp(ibv_get_device_name(line.active->verbs->device), emulated_name(0).text));
+	NEED(!strcmp(ibv_get_device_name(line.passive->verbs->device), emulated_name(1).text));
 	check_route(line.active, line.passive, HERE, THERE);
 	check_route(line.passive, line.active, THERE, HERE);
 	NEED(rdma_get_dst_port(line.active) == rdma_get_src_port(line.passive) && be16toh(rdma_get_dst_port(line.active)) == 7200);

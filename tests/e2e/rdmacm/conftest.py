@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+import models
+
 
 class Daemon:
     def __init__(self, run, softhca):
@@ -47,7 +49,7 @@ class Daemon:
         return len(os.listdir(f"/proc/{pid}/fd")), int(status.split("VmRSS:")[1].split()[0])
 
     def start(self, argv, host=None, **kw):
-        env = dict(os.environ, **({"SOFTHCA_HOST": host} if host else {}))
+        env = dict(os.environ, **({} if host is None else {"SOFTHCA_HOST": models.device(host)}))
         return subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True, env=env, **kw)
 

@@ -12,6 +12,8 @@ import threading
 
 import pytest
 
+import models
+
 TALK = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"]) / "rdmacm-talk"
 KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "60"))
 THERE, PORT = "198.18.1.1", 7000
@@ -24,7 +26,7 @@ def talk(daemon):
     started = []
 
     def _talk(words, host):
-        process = subprocess.Popen([str(word) for word in (TALK, *words)], env=dict(os.environ, SOFTHCA_HOST=host), text=True,
+        process = subprocess.Popen([str(word) for word in (TALK, *words)], env=dict(os.environ, SOFTHCA_HOST=models.device(host)), text=True,
                                    stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         watchdog = threading.Timer(60, process.kill)
         watchdog.start()
@@ -42,10 +44,10 @@ def talk(daemon):
 
 @pytest.fixture
 def listen(talk):
-    """listen(how, ...) -> a program that listens on mlx4_1."""
+    """listen(how, ...) -> a program that listens on the second adapter."""
 
     def _listen(*how):
-        process = talk(["listen", THERE, PORT, *how], "mlx4_1")
+        process = talk(["listen", THERE, PORT, *how], 1)
         assert process.stdout.readline() == "listening\n"
         return process
 
@@ -54,10 +56,10 @@ def listen(talk):
 
 @pytest.fixture
 def connector(talk):
-    """connector() -> a program that connects from mlx4_0, and disconnects when its standard input is closed."""
+    """connector() -> a program that connects from the first adapter, and disconnects when its standard input is closed."""
 
     def _connect(*text, address=THERE):
-        return talk(["connect", address, PORT, *text], "mlx4_0")
+        return talk(["connect", address, PORT, *text], 0)
 
     return _connect
 
@@ -108,10 +110,10 @@ def test_nobody_listens(daemon, connector):
 
 def test_wildcards_are_of_one_host(talk, connector):
     """Two hosts may listen on the same port, and each is found by its own addresses."""
-    server = talk(["listen", "0.0.0.0", PORT], "mlx4_0")
+    server = talk(["listen", "0.0.0.0", PORT], 0)
     assert server.stdout.readline() == "listening\n"
     assert lines(connector()) == [*RESOLVED, "REJECTED 8"]
-    server = talk(["listen", "0.0.0.0", PORT, "reject"], "mlx4_1")
+    server = talk(["listen", "0.0.0.0", PORT, "reject"], 1)
     assert server.stdout.readline() == "listening\n"
     assert lines(connector()) == [*RESOLVED, "REJECTED 28 go away"]
 
@@ -143,10 +145,10 @@ class TestTimeouts:
         assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
         read_until(server, f"UNREACHABLE {-errno.ETIMEDOUT}")
 
-    @pytest.mark.parametrize("device", ["mlx4_0", "mlx4_1"])
+    @pytest.mark.parametrize("device", [0, 1])
     def test_port_down(self, run, softhca, listen, connector, device):
         listen("accept")
-        assert run([softhca, "ctl", "port", device, 1, "down"]).returncode == 0
+        assert run([softhca, "ctl", "port", models.device(device), 1, "down"]).returncode == 0
         assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
 
 
@@ -189,9 +191,9 @@ CONNECTED = ("REP_SENT", "REP_RCVD", "ESTABLISHED")
 
 def kill_one_of_two(daemon, finish, dice):
     """Whoever is left hears of it and ends. Only a server that nobody has asked yet waits on, and rightly."""
-    server = daemon.start(["rping", "-s", "-a", THERE, "-C", "1000000"], host="mlx4_1")
+    server = daemon.start(["rping", "-s", "-a", THERE, "-C", "1000000"], host=1)
     daemon.until_listening()
-    client = daemon.start(["rping", "-c", "-a", THERE, "-C", "1000000"], host="mlx4_0")
+    client = daemon.start(["rping", "-c", "-a", THERE, "-C", "1000000"], host=0)
     victim, other = dice.sample((server, client), 2)
     try:
         victim.wait(dice.uniform(0, 0.1))

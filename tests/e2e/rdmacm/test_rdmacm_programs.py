@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+import models
+
 REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "3"))
 HERE, THERE = "198.18.0.1", "198.18.1.1"
 
@@ -25,7 +27,7 @@ def words(line, here=HERE, there=THERE):
     return line.format(here=here, there=there).split()
 
 
-def pair(daemon, finish, lines, hosts=("mlx4_1", "mlx4_0"), **addresses):
+def pair(daemon, finish, lines, hosts=(1, 0), **addresses):
     """One server and one client; both must succeed. @hosts are the server's and the client's."""
     server = daemon.start(words(lines[0], **addresses), host=hosts[0])
     daemon.until_listening()
@@ -77,7 +79,7 @@ def test_the_traffic_goes_over_the_named_adapters(daemon, finish, need, run, sof
     client = daemon.start(words("rping -c -a {there} -I {here} -C 100000"))
     now = daemon.until(lambda now: sum(i["connection"] == "ESTABLISHED" for i in now["cm_ids"]) == 2, "connection")
     where = {c["device"]: c["pid"] for c in now["contexts"] if any(o["type"] == "qp" for o in c["objects"])}
-    assert where == {"mlx4_0": client.pid, "mlx4_1": server.pid}
+    assert where == {models.device(0): client.pid, models.device(1): server.pid}
     for process in (client, server):
         process.kill()
         finish(process)

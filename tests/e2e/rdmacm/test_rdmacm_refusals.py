@@ -4,6 +4,8 @@
 import os
 import pathlib
 
+import models
+
 PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 
 
@@ -32,20 +34,20 @@ def listen(run, softhca, address, host, *settings):
 
 
 def test_addresses_belong_to_hosts(run, softhca):
-    assert listen(run, softhca, "198.18.1.1", "mlx4_1") == "listening\n"
+    assert listen(run, softhca, "198.18.1.1", models.device(1)) == "listening\n"
     assert listen(run, softhca, "198.18.1.1", None) == "listening\n"
-    assert listen(run, softhca, "198.18.1.1", "mlx4_0") == "rdma_bind_addr: Cannot assign requested address\n"
+    assert listen(run, softhca, "198.18.1.1", models.device(0)) == "rdma_bind_addr: Cannot assign requested address\n"
 
 
 def test_address_setting(run, softhca):
-    assert listen(run, softhca, "192.0.3.9", "mlx4_1", "--address=192.0.2.9") == "listening\n"
-    assert listen(run, softhca, "198.18.1.1", "mlx4_1", "--address=192.0.2.9").startswith("rdma_bind_addr: ")
+    assert listen(run, softhca, "192.0.3.9", models.device(1), "--address=192.0.2.9") == "listening\n"
+    assert listen(run, softhca, "198.18.1.1", models.device(1), "--address=192.0.2.9").startswith("rdma_bind_addr: ")
     for bad in ("192.0.2", "127.0.0.1", "0.0.0.0", "239.0.0.1", "223.255.250.1", "fd00::1"):
         done = run([softhca, "run", f"--address={bad}", "--", "true"])
         assert done.returncode == 125 and "address" in done.stderr, bad
 
 
 def test_unknown_host(run, softhca):
-    assert listen(run, softhca, "198.18.1.1", "mlx4_9") == "rdma_create_event_channel: No such device\n"
+    assert listen(run, softhca, "198.18.1.1", models.device(9)) == "rdma_create_event_channel: No such device\n"
     assert listen(run, softhca, "198.18.1.1", "rxe0") == (
-        "softhca: SOFTHCA_HOST is the name of an adapter, as mlx4_0, not 'rxe0'\n")
+        f"softhca: SOFTHCA_HOST is the name of an adapter, as {models.device(0)}, not 'rxe0'\n")

@@ -7,6 +7,8 @@ import shutil
 
 import pytest
 
+import models
+
 # How many rows each group has, so that none is lost without anyone noticing. The last has a program of its own.
 ROWS = {"qp": 5, "srq": 6, "twoway": 2}
 
@@ -50,6 +52,6 @@ def test_programs_of_today_are_left_alone(run, softhca, xrc_compat, server, clie
     if not shutil.which(server.split()[0]):
         pytest.skip("rdmacm-utils is not installed")
     done = run([softhca, "run", "--devices=2", "--", xrc_compat, "run", "--", "sh", "-c",
-                BOTH.format(server=server, client=client)], timeout=90,
+                models.named(BOTH.format(server=server, client=client))], timeout=90,
                env={"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else None)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -7,6 +7,8 @@ import shutil
 
 import pytest
 
+import models
+
 RUN = ("ibv_rc_pingpong -d mlx4_0 -n 20 >/dev/null & sleep 0.5; ibv_rc_pingpong -d mlx4_0 -n 20 127.0.0.1 >/dev/null; "
        "wait; ibv_devinfo -v >/dev/null; ls / >/dev/null")
 
@@ -19,7 +21,7 @@ def opened(run, softhca, tmp_path, preload):
     strace = ["strace", "-ff", "-qq", "-o", logs / "log", "-e", "trace=open,openat,creat,memfd_create"]
     # The shim in front of what the emulator preloads, for the programs and for strace alike.
     preload_first = f'LD_PRELOAD="{preload}:$LD_PRELOAD" exec "$@"' if preload else 'exec "$@"'
-    result = run([softhca, "run", "--devices=1", "--", "sh", "-c", preload_first, "sh", *strace, "sh", "-c", RUN],
+    result = run([softhca, "run", "--devices=1", "--", "sh", "-c", preload_first, "sh", *strace, "sh", "-c", models.named(RUN)],
                  timeout=60)
     assert result.returncode == 0, result.stderr
     found = set()

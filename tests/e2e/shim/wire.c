@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Connects a sender to receivers, and sends. */
 
+#include "../emulated.h"
 #include "row.h"
 #include "wire.h"
 
@@ -57,6 +58,6 @@ void wire_arrives(const struct wire *wire, struct actor *who, uint32_t srq_num, 
 	expect_eq(r.wc.imm_data, imm);
 	expect_that(r.wc.wc_flags & IBV_WC_WITH_IMM);
 	expect_eq(r.wc.qp_num, wire->rcv_qpn);
-	expect_eq(r.wc.src_qp, srq_num);
+	expect_eq(r.wc.src_qp, emulated_src_qp(srq_num, wire->send_qpn));
 	expect_facts(r, DATA_MATCHES);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Alternate paths on devices with two ports: loaded, armed, taken, and told of. */
+#include "../emulated.h"
 #include "rig.h"
 
 #include <errno.h>
@@ -18,11 +19,13 @@ struct pair {
 	uint16_t second[2]; /* LIDs of the second ports */
 };
 
-static void control(const char *words)
+/* softhca ctl VERB DEVICE WORDS */
+static void control(const char *verb, int device, const char *words)
 {
 	char command[512];
 
-	snprintf(command, sizeof(command), "LD_PRELOAD= %s ctl %s", getenv("SOFTHCA_TEST_COMMAND"), words);
+	snprintf(command, sizeof(command), "LD_PRELOAD= %s ctl %s %s %s", getenv("SOFTHCA_TEST_COMMAND"), verb,
+		 emulated_name(device).text, words);
 	rig_need(!system(command), command);
 }
 
@@ -57,8 +60,8 @@ static void free_hosts(struct pair *pair)
 	for (int port = 1; port <= 2; port++) {
 		char words[32];
 
-		snprintf(words, sizeof(words), "port mlx4_0 %d up", port);
-		control(words);
+		snprintf(words, sizeof(words), "%d up", port);
+		control("port", 0, words);
 	}
 }
 
@@ -167,7 +170,7 @@ static bool port_down(void)
 	struct pair pair = connect_pair(IBV_QPT_RC);
 
 	CHECK(arm(&pair));
-	control("port mlx4_0 1 down");
+	control("port", 0, "1 down");
 	CHECK(goes_over(&pair, 0));
 	disconnect(&pair);
 	return true;
@@ -179,8 +182,8 @@ static bool on_request(void)
 	char words[64];
 
 	CHECK(arm(&pair));
-	snprintf(words, sizeof(words), "migrate mlx4_1 %u", pair.qp[1]->qp_num);
-	control(words);
+	snprintf(words, sizeof(words), "%u", pair.qp[1]->qp_num);
+	control("migrate", 1, words);
 	CHECK(hears(pair.host[1], IBV_EVENT_PATH_MIG) && is(pair.qp[1], IBV_MIG_MIGRATED, 2));
 	/* It is the other that speaks first, on the path that nobody listens on any more: it gives that up. */
 	CHECK(talk(&pair));
@@ -217,7 +220,7 @@ static bool under_way(void)
 	wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
 	CHECK(!rig_post(pair.qp[0], &wr));
 	CHECK(rig_quiet(pair.host[0]->cq, 20)); /* no buffer yet */
-	control("port mlx4_0 1 down");
+	control("port", 0, "1 down");
 	CHECK(!rig_post_recv(pair.host[1], pair.qp[1], LENGTH, LENGTH, 1));
 	CHECK(rig_poll(pair.host[0]->cq, &wc) && !wc.status);
 	CHECK(rig_poll(pair.host[1]->cq, &wc) && !wc.status);
@@ -233,7 +236,7 @@ static bool unreliable(void)
 	for (int i = 0; i < 2; i++)
 		CHECK(!load(pair.qp[i], pair.second[1 - i], 2));
 	CHECK(talk(&pair));
-	control("port mlx4_0 1 down");
+	control("port", 0, "1 down");
 	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && talk(&pair) && hears(pair.host[1], IBV_EVENT_PATH_MIG));
 	disconnect(&pair);
 	return true;
@@ -265,7 +268,7 @@ static bool xrc(void)
 		CHECK(rig_poll(pair.host[1]->cq, &wc) && !wc.status);
 		CHECK(port_of(pair.qp[1]) == 1 + sent);
 		if (!sent)
-			control("port mlx4_0 1 down");
+			control("port", 0, "1 down");
 	}
 	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && hears(pair.host[1], IBV_EVENT_PATH_MIG));
 	NEED(!ibv_destroy_qp(pair.qp[1]) && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
@@ -283,8 +286,8 @@ static bool stays(void)
 	struct ibv_wc wc;
 
 	CHECK(arm(&pair));
-	control("port mlx4_0 2 down");
-	control("port mlx4_0 1 down");
+	control("port", 0, "2 down");
+	control("port", 0, "1 down");
 	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG_ERR) && is(pair.qp[0], IBV_MIG_ARMED, 1));
 	wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
 	CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
@@ -292,7 +295,7 @@ static bool stays(void)
 	disconnect(&pair);
 	pair = connect_pair(IBV_QPT_RC);
 	CHECK(!load(pair.qp[0], pair.second[1], 2) && talk(&pair) && is(pair.qp[0], IBV_MIG_REARM, 1));
-	control("port mlx4_0 1 down");
+	control("port", 0, "1 down");
 	CHECK(is(pair.qp[0], IBV_MIG_REARM, 1));
 	disconnect(&pair);
 	return true;

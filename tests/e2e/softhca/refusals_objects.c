@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* What is refused when objects are made, opened and destroyed. */
+#include "../emulated.h"
 #include "ground.h"
 
 #include <errno.h>
@@ -168,7 +169,7 @@ static int raw_packet(struct ground *g)
 
 static int open_unknown(struct ground *g)
 {
-	return ground_made(ground_open_target(g, g->xrcd, 0x800000 | 12345));
+	return ground_made(ground_open_target(g, g->xrcd, emulated_target_tag() | 12345));
 }
 
 static int open_other_domain(struct ground *g)

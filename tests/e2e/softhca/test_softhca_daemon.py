@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+import models
+
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 
@@ -116,10 +118,10 @@ def test_start_and_stop(run, softhca, place):
     again = run([softhca, "start"])
     assert again.returncode == 1 and "already running" in again.stderr
     env = {"LD_PRELOAD": str(softhca.parent / "libsofthca.so")}
-    assert "mlx4_2" in run(["ibv_devices"], env=env).stdout
+    assert models.device(2) in run(["ibv_devices"], env=env).stdout
     assert "3 devices" in run([softhca, "status"]).stdout
     assert run([softhca, "stop"]).returncode == 0
-    assert run(["ibv_devices"], env=env).stdout.count("mlx4") == 0
+    assert run(["ibv_devices"], env=env).stdout.count(models.driver()) == 0
     assert not list(place.iterdir())
 
 

@@ -10,6 +10,7 @@ import subprocess
 
 import pytest
 
+import models
 from test_softhca_programs import REPEAT
 
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
@@ -43,12 +44,12 @@ def start(softhca, argv):
 
 
 def raise_event(run, softhca, *words):
-    done = run([softhca, "ctl", "event", "mlx4_0", *words])
+    done = run([softhca, "ctl", "event", models.device(0), *words])
     assert done.returncode == 0, done.stderr
 
 
 def test_the_list_is_complete(run, softhca, daemon):
-    done = run([softhca, "ctl", "event", "mlx4_0", "nonsense"])
+    done = run([softhca, "ctl", "event", models.device(0), "nonsense"])
     assert done.returncode == 1
     assert sorted(done.stderr.split("there are:")[1].split()) == sorted(EVENTS)
 
@@ -83,7 +84,7 @@ def test_asyncwatch_sees_each_event(run, softhca, daemon):
 
 
 def watch_each_event(run, softhca):
-    watch = start(softhca, ["stdbuf", "-oL", "ibv_asyncwatch", "-d", "mlx4_0"])
+    watch = start(softhca, ["stdbuf", "-oL", "ibv_asyncwatch", "-d", models.device(0)])
     try:
         heading = watch.stdout.readline()
         assert "async event FD" in heading, heading
@@ -91,9 +92,9 @@ def watch_each_event(run, softhca):
             raise_event(run, softhca, name)
             line = watch.stdout.readline()
             assert f"IBV_EVENT_{name.upper()}" in line, (name, line)
-        run([softhca, "ctl", "port", "mlx4_0", "1", "down"])
+        run([softhca, "ctl", "port", models.device(0), "1", "down"])
         assert "IBV_EVENT_PORT_ERR" in watch.stdout.readline()
-        run([softhca, "ctl", "port", "mlx4_0", "1", "up"])
+        run([softhca, "ctl", "port", models.device(0), "1", "up"])
         assert "IBV_EVENT_PORT_ACTIVE" in watch.stdout.readline()
     finally:
         watch.kill()
@@ -103,11 +104,11 @@ def watch_each_event(run, softhca):
 def test_other_devices_hear_nothing(run, softhca, daemon):
     if not shutil.which("ibv_asyncwatch"):
         pytest.skip("ibv_asyncwatch is not installed")
-    watch = start(softhca, ["stdbuf", "-oL", "ibv_asyncwatch", "-d", "mlx4_1"])
+    watch = start(softhca, ["stdbuf", "-oL", "ibv_asyncwatch", "-d", models.device(1)])
     try:
         watch.stdout.readline()
         raise_event(run, softhca, "lid_change")
-        run([softhca, "ctl", "event", "mlx4_1", "sm_change"])
+        run([softhca, "ctl", "event", models.device(1), "sm_change"])
         assert "SM_CHANGE" in watch.stdout.readline()
     finally:
         watch.kill()
@@ -120,5 +121,5 @@ def test_other_devices_hear_nothing(run, softhca, daemon):
     (["mlx4_0", "port_err", "3"], "no port 3"), (["mlx4_7", "port_err"], "no device mlx4_7"), (["mlx4_0"], "event takes"),
 ])
 def test_refuses(run, softhca, daemon, words, complaint):
-    done = run([softhca, "ctl", "event", *words])
-    assert done.returncode == 1 and re.search(complaint, done.stderr)
+    done = run([softhca, "ctl", "event", *map(models.named, words)])
+    assert done.returncode == 1 and re.search(models.named(complaint), done.stderr)

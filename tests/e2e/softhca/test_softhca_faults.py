@@ -8,6 +8,7 @@ import shutil
 
 import pytest
 
+import models
 from test_softhca_programs import pair
 
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
@@ -22,7 +23,7 @@ def under(run, softhca, faults, argv):
     "$@" || exit 98
     echo ==; "$softhca" ctl fault
     """
-    command = [softhca, "run", "--", "bash", "-c", script, "faults", softhca, "all seed 7", *faults, "--", *argv]
+    command = [softhca, "run", "--", "bash", "-c", script, "faults", softhca, "all seed 7", *map(models.named, faults), "--", *argv]
     done = run(command, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     hits = {}
@@ -97,11 +98,11 @@ def test_refuses(run, softhca, words):
 
 
 def test_refuses_an_unknown_device(run, softhca):
-    done = run([softhca, "run", "--", softhca, "ctl", "fault", "mlx4_9", "drop", "5%"])
-    assert done.returncode == 1 and "no device mlx4_9" in done.stderr
+    done = run([softhca, "run", "--", softhca, "ctl", "fault", models.device(9), "drop", "5%"])
+    assert done.returncode == 1 and f"no device {models.device(9)}" in done.stderr
 
 
 def test_trace_without_a_file(run, softhca):
     script = f'"{PROGRAMS}/softhca-refusals" usual >/dev/null && "{softhca}" ctl trace 4'
     lines = run([softhca, "run", "--", "sh", "-c", script]).stdout.splitlines()
-    assert len(lines) == 4 and re.fullmatch(r"mlx4_0 pid \d+ [A-Z_]+: \w+", lines[-1])
+    assert len(lines) == 4 and re.fullmatch(models.device(0) + r" pid \d+ [A-Z_]+: \w+", lines[-1])

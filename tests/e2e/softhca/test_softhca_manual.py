@@ -5,13 +5,15 @@ import re
 
 import pytest
 
+import models
+
 
 @pytest.fixture(scope="session")
 def page(source_root):
     return (source_root / "man" / "softhca.1").read_text()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture
 def shown(run, softhca):
     return run([softhca, "--help"]).stdout
 
@@ -52,7 +54,7 @@ def test_commands(page, shown, run, softhca):
 
 
 def test_events(page, run, softhca):
-    for name in ask(run, softhca, "event", "mlx4_0", "nonsense").split("there are:")[1].split():
+    for name in ask(run, softhca, "event", models.device(0), "nonsense").split("there are:")[1].split():
         assert re.search(rf"\b{name}\b", page), name
 
 
@@ -75,6 +77,6 @@ def test_environment(page, source_root):
 
 
 def test_exit_statuses(page, source_root):
-    statuses = set(re.findall(r"CLI_\w+ = (\d+)", (source_root / "softhca" / "daemon" / "cli.h").read_text()))
+    statuses = set(re.findall(r"CLI_\w+ = (\d+)", (source_root / "softhca" / "cli" / "cli.h").read_text()))
     told = page.split(".Sh EXIT STATUS")[1].split(".Sh ")[0]
     assert len(statuses) == 6 and [s for s in statuses if not re.search(rf"\b{s}\b", told)] == []

@@ -4,6 +4,8 @@
 import os
 import pathlib
 
+import models
+
 PROGRAM = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"]) / "softhca-migration"
 
 
@@ -15,5 +17,5 @@ def test_migration(run, softhca):
 def test_who_cannot_migrate(run, softhca):
     for words, complaint in [(["mlx4_0"], "takes DEVICE NUMBER"), (["mlx4_9", "1"], "no device mlx4_9"), (["mlx4_0", "99"], "no QP 99"),
                              (["mlx4_0", "mine"], "no QP")]:
-        done = run([softhca, "run", "--", softhca, "ctl", "migrate", *words])
-        assert done.returncode == 1 and complaint in done.stderr
+        done = run([softhca, "run", "--", softhca, "ctl", "migrate", *map(models.named, words)])
+        assert done.returncode == 1 and models.named(complaint) in done.stderr

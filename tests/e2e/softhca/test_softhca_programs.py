@@ -8,6 +8,8 @@ import shutil
 
 import pytest
 
+import models
+
 REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "3"))
 ports = itertools.count(21000 + os.getpid() % 230 * 50)  # below the ports that the system hands out
 
@@ -33,10 +35,10 @@ def need(program):
         pytest.skip(f"{program} is not installed")
 
 
-def pair(run, softhca, argv, settings=(), devices=("mlx4_0", "mlx4_1"), before="", after=""):
+def pair(run, softhca, argv, settings=(), devices=(0, 1), before="", after=""):
     """@before and @after are shell commands around both programs."""
     need(argv[0])
-    command = [softhca, "run", *settings, "--", "bash", "-c", PAIR, "pair", next(ports), *devices, before, after, *argv]
+    command = [softhca, "run", *settings, "--", "bash", "-c", PAIR, "pair", next(ports), *map(models.device, devices), before, after, *argv]
     done = run(command, timeout=30)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -54,7 +56,7 @@ def test_pingpong(run, softhca, program, mode):
 
 @pytest.mark.parametrize("program", PINGPONGS)
 def test_pingpong_within_a_device(run, softhca, program):
-    pair(run, softhca, [program], devices=("mlx4_0", "mlx4_0"))
+    pair(run, softhca, [program], devices=(0, 0))
 
 
 @pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong"])
@@ -78,7 +80,7 @@ def test_several_clients_share_a_domain(run, softhca):
     for i in 1 2 3; do ibv_xsrq_pingpong -d mlx4_1 -p $port -c 3 127.0.0.1 & clients="$clients $!"; done
     for pid in $clients $server; do wait $pid || exit 1; done
     """
-    done = run([softhca, "run", "--", "bash", "-c", script, "several", next(ports)], timeout=40)
+    done = run([softhca, "run", "--", "bash", "-c", models.named(script), "several", next(ports)], timeout=40)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -93,9 +95,10 @@ def test_perftest(run, softhca, argv):
     pair(run, softhca, argv)
 
 
-@pytest.mark.parametrize("device", ["mlx4_0", "mlx4_2"])
+@pytest.mark.parametrize("device", [0, 2])
 def test_devinfo(run, softhca, device):
     need("ibv_devinfo")
+    device = models.device(device)
     for _ in range(REPEAT):
         done = run([softhca, "run", "--devices=3", "--", "ibv_devinfo", "-v", "-d", device])
         assert done.returncode == 0, done.stderr
@@ -108,7 +111,7 @@ def test_devinfo(run, softhca, device):
 def test_devices(run, softhca):
     need("ibv_devices")
     done = run([softhca, "run", "--devices=12", "--", "ibv_devices"])
-    assert [line.split()[0] for line in done.stdout.splitlines()[2:]] == [f"mlx4_{i}" for i in range(12)]
+    assert [line.split()[0] for line in done.stdout.splitlines()[2:]] == [models.device(i) for i in range(12)]
 
 
 def test_two_ports(run, softhca):

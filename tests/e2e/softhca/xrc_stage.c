@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* A domain that two contexts share, and a sender that reaches both. */
+#include "../emulated.h"
 #include "xrc_stage.h"
 
 #include <fcntl.h>
@@ -101,7 +102,7 @@ bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host, enum 
 	if (status)
 		return true;
 	CHECK(rig_poll(host->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == number);
-	CHECK(wc.qp_num == s->target->qp_num && wc.src_qp == number && host->buffer[4096] == (uint8_t)number);
+	CHECK(wc.qp_num == s->target->qp_num && wc.src_qp == emulated_src_qp(number, s->send->qp_num) && host->buffer[4096] == (uint8_t)number);
 	return true;
 }
 

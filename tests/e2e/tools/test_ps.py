@@ -14,6 +14,8 @@ import time
 
 import pytest
 
+import models
+
 QPS = 3
 
 
@@ -136,7 +138,7 @@ def test_one_line_per_registration_as_the_program_made_them(holder, tool):
     assert pairs(rows) == expected(holder, "creator", "registrant")
     for row in rows:
         shared = row["qp"] == holder.numbers["registrant"][0]
-        assert (row["device"], row["kept"], row["state"], row["used"]) == ("mlx4_0", "kernel", "live", "yes")
+        assert (row["device"], row["kept"], row["state"], row["used"]) == (models.device(0), "kernel", "live", "yes")
         assert row["regs"] == (2 if shared else 1)
         assert row["creator"] == holder.pids["creator"]
         assert row["command"] == "hold-registrati"
@@ -221,7 +223,7 @@ def test_looking_disturbs_neither_registrations_nor_events(holder, tool, softhca
                                env=dict(os.environ, **environment), stdout=subprocess.PIPE, text=True)
     try:
         for name in ["path_mig"] * times + ["path_mig_err"]:
-            result = run([softhca, "ctl", "event", "mlx4_0", name, number], env=environment)
+            result = run([softhca, "ctl", "event", models.device(0), name, number], env=environment)
             assert result.returncode == 0, result
         events = holder.heard(path_mig_err)
     finally:

@@ -6,6 +6,8 @@ import socket
 
 import pytest
 
+import models
+
 SECTIONS = ["1.1", "-", "5.1", "5.3", "5.4", "5.5", "5.6", "5.3", "5.8", "5.2", "5.6", "5.7", "5.6", "5.7", "5.3", "5.2"]
 
 
@@ -22,17 +24,17 @@ def program(build_root):
     return build_root / "tools" / "selftest" / "xrc-compat-selftest"
 
 
-def test_everything_holds_on_the_emulated_device(run, xrc_compat):
+def test_everything_holds_on_the_emulated_device(model, run, xrc_compat):
     result = run([xrc_compat, "selftest", "--softhca=1"], timeout=60)
     assert (result.returncode, result.stderr) == (0, ""), result
     assert [(row[0], row[1]) for row in rows(result)] == [("ok", section) for section in SECTIONS]
-    assert result.stdout.endswith("\nmlx4_0: 16 passed, 0 failed, 0 not tried\n")
+    assert result.stdout.endswith(f"\n{models.device(0)}: 16 passed, 0 failed, 0 not tried\n")
 
 
-def test_the_device_is_chosen(run, xrc_compat):
-    result = run([xrc_compat, "selftest", "--device", "mlx4_1", "--softhca=2"], timeout=60)
-    assert result.returncode == 0 and "\nmlx4_1: 16 passed" in result.stdout
-    result = run([xrc_compat, "selftest", "--device", "mlx4_7", "--softhca=2"], timeout=60)
+def test_the_device_is_chosen(model, run, xrc_compat):
+    result = run([xrc_compat, "selftest", "--device", models.device(1), "--softhca=2"], timeout=60)
+    assert result.returncode == 0 and f"\n{models.device(1)}: 16 passed" in result.stdout
+    result = run([xrc_compat, "selftest", "--device", models.device(7), "--softhca=2"], timeout=60)
     assert result.returncode == 1 and "No such device" in result.stdout
 
 
@@ -40,16 +42,16 @@ def test_between_two_hosts(run, softhca, xrc_compat):
     with socket.socket() as probe:
         probe.bind(("", 0))
         port = probe.getsockname()[1]
-    script = (f'"$0" selftest --listen --device mlx4_1 --port {port} & '
+    script = (f'"$0" selftest --listen --device {models.device(1)} --port {port} & '
               f'for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.2; '
-              f'"$0" selftest --device mlx4_0 --connect 127.0.0.1 --port {port}; status=$?; '
+              f'"$0" selftest --device {models.device(0)} --connect 127.0.0.1 --port {port}; status=$?; '
               f'[ $status = 125 ] || break; done; wait; exit $status')
     result = run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat], timeout=60)
     assert result.returncode == 0, result
     assert [row[0] for row in rows(result)] == ["ok"] * len(SECTIONS)
 
 
-def test_nobody_listens(run, xrc_compat):
+def test_nobody_listens(model, run, xrc_compat):
     result = run([xrc_compat, "selftest", "--softhca", "--connect", "127.0.0.1", "--port", "1"])
     assert (result.returncode, result.stdout) == (125, "")
     assert "sender on the other host" in result.stderr

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "../emulated.h"
 #include "end.h"
 #include "row.h"
 
@@ -335,10 +336,10 @@ static void ask_softhca(const char *const words[])
 
 void inject(int device, const char *event, uint32_t number)
 {
-	char name[16], digits[16];
-	const char *const words[] = { "softhca", "ctl", "event", name, event, digits, NULL };
+	struct emulated_name name = emulated_name(device);
+	char digits[16];
+	const char *const words[] = { "softhca", "ctl", "event", name.text, event, digits, NULL };
 
-	snprintf(name, sizeof(name), "mlx4_%d", device);
 	snprintf(digits, sizeof(digits), "%u", number);
 	ask_softhca(words);
 }
@@ -352,5 +353,5 @@ void show_objects(void)
 
 uint32_t hidden_half(uint32_t qp_num)
 {
-	return (qp_num + 1) | 0x800000;
+	return (qp_num + 1) | emulated_target_tag();
 }

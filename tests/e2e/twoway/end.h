@@ -94,7 +94,7 @@ void inject(int device, const char *event, uint32_t number);
 /** show_objects - a line of JSON on stdout: what there is on the devices now. */
 void show_objects(void);
 
-/** hidden_half - the number of the receiving half of an emulated mlx4's two-way QP. */
+/** hidden_half - the number of the receiving half of an emulated adapter's two-way QP. */
 uint32_t hidden_half(uint32_t qp_num);
 
 #endif

@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "../emulated.h"
 #include "end.h"
 #include "row.h"
 
@@ -154,7 +155,7 @@ static void check_received(const struct ibv_wc *wc, size_t index)
 	must_eq(wc->status, IBV_WC_SUCCESS);
 	must_eq(wc->opcode, write ? IBV_WC_RECV_RDMA_WITH_IMM : IBV_WC_RECV);
 	must_eq(wc->qp_num, end.qp->qp_num);
-	must_eq(wc->src_qp, end.srq->xrc_srq_num);
+	must_eq(wc->src_qp, emulated_src_qp(end.srq->xrc_srq_num, end.peer.qp_num));
 	must_eq(wc->byte_len, op->length);
 	must_eq(wc->wc_flags & IBV_WC_WITH_IMM, immediate ? IBV_WC_WITH_IMM : 0);
 	if (immediate)

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../emulated.h"
 #include "pair.h"
 
 void one_message(struct end *from, struct end *to)
@@ -25,7 +26,7 @@ void one_message(struct end *from, struct end *to)
 	must_eq(wc.wr_id, 4711);
 	must_eq(wc.byte_len, 2000);
 	must_eq(wc.qp_num, to->qp->qp_num);
-	must_eq(wc.src_qp, to->own.srq_num);
+	must_eq(wc.src_qp, emulated_src_qp(to->own.srq_num, from->qp->qp_num));
 	must(!memcmp(from->memory, to->memory + 4096, 2000) && !to->memory[4096 + 2000]);
 }
 
