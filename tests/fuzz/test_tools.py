@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`xrc-compat check`, `ps` and `gc` as commands on damaged files: they end by themselves, with a status that is documented,
+and what they print is text and JSON, whatever stands in the file.
+
+XRC_COMPAT_FUZZ_RUNS: how many files for each (default 150). XRC_COMPAT_FUZZ_SEED: to repeat a failure.
+"""
+
+import json
+import os
+import pathlib
+import random
+import shutil
+import subprocess
+import tempfile
+import time
+
+import pytest
+
+RUNS = int(os.environ.get("XRC_COMPAT_FUZZ_RUNS", "150"))
+SEED = int(os.environ.get("XRC_COMPAT_FUZZ_SEED", str(int(time.time()))))
+WORDS = [b"\0\0\0\0", b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\1\0\0\0", b"\x1b[2J"]
+
+
+def damaged(data, meaningful, dice):
+    """Some bytes changed, mostly such as mean something. Now and then cut short."""
+    data = bytearray(data)
+    for _ in range(dice.choice((1, 2, 4, 16, 64))):
+        at = dice.choice(meaningful) if dice.random() < 0.8 else dice.randrange(len(data))
+        word = dice.choice(WORDS) if dice.random() < 0.5 else dice.randbytes(dice.choice((1, 1, 4)))
+        data[at:at + len(word)] = word[:len(data) - at]
+    return bytes(data[:dice.randrange(len(data))] if dice.random() < 0.1 else data)
+
+
+def outcome(argv, env):
+    """(status, stdout); fails for one that hangs, crashes, prints control characters or what is no text."""
+    try:
+        done = subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
+                              env=dict(os.environ, **env))
+    except subprocess.TimeoutExpired:
+        pytest.fail("hung")
+    for text in (done.stdout.decode("utf-8"), done.stderr.decode("utf-8")):
+        wrong = {c for c in text if (ord(c) < 32 and c != "\n") or 0x7f <= ord(c) < 0xa0}
+        assert not wrong, (wrong, text)
+        assert len(text) < 16 << 20, "floods the terminal"
+    assert done.returncode >= 0, done
+    return done.returncode, done.stdout.decode()
+
+
+def each_damaged(originals):
+    """The numbered files, each with its name and contents. The number is the seed with which to repeat one."""
+    # What is zero is rarely looked at.
+    meaningful = {name: [i for i, byte in enumerate(data) if byte] for name, data in originals}
+    for seed in range(SEED, SEED + RUNS):
+        dice = random.Random(seed)
+        name, data = dice.choice(originals)
+        yield seed, name, damaged(data, meaningful[name], dice)
+
+
+CHECK_STATUSES = {0, 1, 2, 4, 5, 125, 126, 127}
+
+
+def test_check(xrc_compat, build_root, tmp_path):
+    helpers = build_root / "tests" / "e2e" / "tools"
+    env = {"LD_PRELOAD": str(helpers / "libfake-ibverbs.so"), "XRC_COMPAT_LIBRARY": str(helpers / "libprobe.so"),
+           "FAKE_DEVICES": "mlx4_0", "LD_LIBRARY_PATH": ""}
+    originals = [(path.name, path.read_bytes()) for path in (helpers / "hold-registrations", helpers / "libprobe.so")]
+    program = tmp_path / "program"
+    for seed, name, data in each_damaged(originals):
+        program.write_bytes(data)
+        program.chmod(0o755)
+        with_plugin = [helpers / "hold-registrations", "--plugin", program]
+        words = [program] if name == "hold-registrations" else with_plugin
+        try:
+            status, text = outcome([xrc_compat, "check", "--json", *words], env)
+            assert status in CHECK_STATUSES and json.loads(text)["exit_status"] == status
+            assert outcome([xrc_compat, "check", *words], env)[0] == status
+        except (AssertionError, ValueError, pytest.fail.Exception) as error:
+            raise AssertionError(f"XRC_COMPAT_FUZZ_SEED={seed} XRC_COMPAT_FUZZ_RUNS=1: {error}") from error
+
+
+@pytest.fixture
+def tables():
+    path = pathlib.Path(tempfile.mkdtemp(prefix="fuzz-tools-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
+    yield path
+    shutil.rmtree(path)
+
+
+@pytest.fixture
+def real_tables(xrc_compat, build_root, tables):
+    """Tables as an old program leaves them that is killed."""
+    holder = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
+    env = dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))
+    domain = tables.parent / (tables.name + ".domain")
+    process = subprocess.Popen([str(word) for word in (xrc_compat, "run", "--softhca=1", "--", holder, domain, "3")],
+                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=env, start_new_session=True)
+    lines = [process.stdout.readline() for _ in range(2)]
+    found = [(path.name, path.read_bytes()) for path in tables.iterdir()]
+    os.killpg(process.pid, 9)
+    process.wait(10)
+    domain.unlink(missing_ok=True)
+    for path in tables.iterdir():
+        path.unlink()
+    assert all(lines) and found
+    return found
+
+
+def test_ps_and_gc(xrc_compat, tables, real_tables):
+    env = {"XRC_COMPAT_TABLE_DIR": str(tables)}
+    refused = 0
+    for seed, name, data in each_damaged(real_tables):
+        path = tables / name
+        path.write_bytes(data)
+        path.chmod(0o600)
+        try:
+            status, text = outcome([xrc_compat, "ps", "--json", "-o", "DEVICE,DOMAIN,QP,PID,COMMAND,STATE,KEPT,BYTES,TABLE"], env)
+            report = json.loads(text)
+            assert status == (1 if report["refused"] else 0)
+            refused += status
+            assert outcome([xrc_compat, "ps"], env)[0] in (0, 1)
+            assert outcome([xrc_compat, "gc", "--dry-run"], env)[0] in (0, 1) and path.exists()
+            assert outcome([xrc_compat, "gc"], env)[0] in (0, 1)
+        except (AssertionError, ValueError, pytest.fail.Exception) as error:
+            raise AssertionError(f"XRC_COMPAT_FUZZ_SEED={seed} XRC_COMPAT_FUZZ_RUNS=1: {error}") from error
+    assert RUNS < 100 or refused, "no table was ever refused: nothing was damaged"
