@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Makes the stub of an old libibverbs.so.1 from ofed-symbols.tab: a C file and its linker map. Standard library only.
+"""Makes the stub of an old libibverbs.so.1 from ofed-symbols.tab: a C file and its linker map. Or only a header with the
+names, each as OFED_SYMBOL(name). Standard library only.
 
 usage: gen_stub.py ofed-symbols.tab OUTPUT.c OUTPUT.map
+       gen_stub.py ofed-symbols.tab OUTPUT.h
 """
 
 import sys
@@ -44,12 +46,17 @@ def linker_map(rows):
     return text
 
 
+def names(rows):
+    return f"/* {LICENCE} */\n" + "".join(f"OFED_SYMBOL({symbol})\n" for symbol, _ in rows)
+
+
 def main(argv):
-    if len(argv) != 4:
-        print(__doc__.strip().split("\n")[-1], file=sys.stderr)
+    if len(argv) not in (3, 4):
+        print(__doc__[__doc__.index("usage"):].strip(), file=sys.stderr)
         return 2
     rows = read_table(argv[1])
-    for path, text in ((argv[2], source(rows)), (argv[3], linker_map(rows))):
+    outputs = [(argv[2], names(rows))] if len(argv) == 3 else [(argv[2], source(rows)), (argv[3], linker_map(rows))]
+    for path, text in outputs:
         with open(path, "w", encoding="utf-8") as output:
             output.write(text)
     return 0

@@ -125,20 +125,6 @@ static void read_all(struct check *check, const struct check_options *options, s
 	check->devices_error = devices_read("libibverbs.so.1", &check->devices);
 }
 
-/* The launchers' status for what is no program at all; 0 when it is one. */
-static int program_unreadable(enum program_fault fault)
-{
-	switch (fault) {
-	case PROGRAM_NOT_FOUND:
-		return TOOL_EXIT_NOT_FOUND;
-	case PROGRAM_NOT_EXECUTABLE:
-	case PROGRAM_BAD_FORMAT:
-		return TOOL_EXIT_NOT_EXECUTABLE;
-	default:
-		return 0;
-	}
-}
-
 int command_check(int argc, char **argv)
 {
 	static struct check check; /* large, and zeroed */
@@ -161,7 +147,7 @@ int command_check(int argc, char **argv)
 		check_print_json(&check);
 	else
 		check_print_text(&check);
-	status = program_unreadable(check.fault) ? program_unreadable(check.fault) : (int)check.verdict;
+	status = check.exit_status;
 	legacy_use_free(&check.use);
 	closure_free(&check.closure);
 	program_close(&check.program);

@@ -7,15 +7,18 @@
 #include "tools/common/devices.h"
 #include "tools/common/program.h"
 
-/* The value is the exit status of `xrc-compat check`. */
+/*
+ * The value is the exit status of `xrc-compat check`, unless the program would not start: that `run` refuses it, or the
+ * loader. Then it is the status with which `run` would end.
+ */
 enum check_verdict {
 	VERDICT_READY = 0,
 	VERDICT_NOT_NEEDED = 1,
-	VERDICT_RUN_TIME = 2,	     /* binds with dlsym(), and this library has no answer to that */
-	VERDICT_NOT_PRELOADABLE = 3, /* static, setuid, another machine */
+	VERDICT_RUN_TIME = 2, /* binds with dlsym(), and this library has no answer to that */
 	VERDICT_NO_DEVICE = 4,
 	VERDICT_UNSUPPORTED = 5, /* a dialect that nobody can serve */
-	VERDICT_BROKEN = 6,	 /* libraries are missing, the program's or ours */
+	VERDICT_NOT_PRELOADABLE, /* no program, static, setuid, another machine */
+	VERDICT_BROKEN,		 /* libraries are missing, the program's or ours */
 };
 
 struct check {
@@ -36,6 +39,7 @@ struct check {
 	struct device_list devices;
 	int devices_error;
 	enum check_verdict verdict;
+	int exit_status;
 	char reason[3 * PATH_MAX];
 	char next[3 * PATH_MAX]; /* the command to type now; "" if there is none */
 };

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* From the facts to the verdict, the reason and the next command. The first rule that applies decides. */
 #include "check.h"
+#include "tools/common/command.h"
+#include "tools/common/text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -14,9 +16,36 @@ static void verdict(struct check *check, enum check_verdict value, const char *f
 	va_list args;
 
 	check->verdict = value;
+	check->exit_status = (int)value;
 	va_start(args, format);
 	vsnprintf(check->reason, sizeof(check->reason), format, args);
 	va_end(args);
+}
+
+/* As $'...', which bash, ksh and zsh take back to the bytes it was made of. */
+static const char *escaped_word(const char *name, char *buffer, size_t size)
+{
+	size_t used = (size_t)snprintf(buffer, size, "$'");
+
+	while (*name && used + 8 < size) {
+		size_t length = text_character(name);
+
+		if (!length)
+			used += (size_t)snprintf(buffer + used, size - used, "\\%03o", (unsigned char)*name);
+		else
+			used += (size_t)snprintf(buffer + used, size - used, "%s%.*s", strchr("'\\", *name) ? "\\" : "",
+						 (int)length, name);
+		name += length ? length : 1;
+	}
+	snprintf(buffer + used, size - used, "'");
+	return buffer;
+}
+
+static bool is_printable(const char *text)
+{
+	while (*text && text_character(text))
+		text += text_character(text);
+	return !*text;
 }
 
 /* The name as a shell word. */
@@ -26,6 +55,8 @@ static const char *word(const char *name, char *buffer, size_t size)
 
 	if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%")] == '\0')
 		return name;
+	if (!is_printable(name))
+		return escaped_word(name, buffer, size);
 	buffer[used++] = '\'';
 	for (; *name && used + 6 < size; name++) {
 		if (*name == '\'') {
@@ -65,21 +96,43 @@ static void not_preloadable(struct check *check)
 
 	program_fault_text(check->fault, check->name, &check->program, &check->library, text, sizeof(text));
 	verdict(check, VERDICT_NOT_PRELOADABLE, "%s", text);
+	check->exit_status = program_fault_exit(check->fault);
+}
+
+/* What `run` cannot even start, or what is meant to be asked about otherwise. */
+static bool is_no_program(enum program_fault fault)
+{
+	return fault == PROGRAM_NOT_FOUND || fault == PROGRAM_NOT_EXECUTABLE || fault == PROGRAM_BAD_FORMAT ||
+	       fault == PROGRAM_NO_LOADER || fault == PROGRAM_LIBRARY;
+}
+
+static void next_plugin(struct check *check)
+{
+	char buffer[2 * PATH_MAX];
+
+	snprintf(check->next, sizeof(check->next), "xrc-compat check --plugin %s PROGRAM",
+		 word(check->name, buffer, sizeof(buffer)));
 }
 
 /* What stops the program whatever it uses. */
 static bool decide_start(struct check *check)
 {
-	if (check->fault && !check->program.elf.bits) {
+	if (is_no_program(check->fault)) {
 		not_preloadable(check);
+		if (check->fault == PROGRAM_LIBRARY)
+			next_plugin(check);
 		return true;
 	}
-	if (check->closure.missing.count) {
+	if (check->closure.missing.count)
 		verdict(check, VERDICT_BROKEN, "the program cannot start: %s is nowhere to be found",
 			check->closure.missing.item[0]);
-		return true;
-	}
-	return false;
+	else if (check->closure.damaged.count)
+		verdict(check, VERDICT_BROKEN, "the program cannot start: %s is what the loader would take, but no library",
+			check->closure.damaged.item[0]);
+	else
+		return false;
+	check->exit_status = TOOL_EXIT_NOT_FOUND; /* the loader's */
+	return true;
 }
 
 static bool decide_need(struct check *check)
@@ -109,6 +162,7 @@ static bool decide_preload(struct check *check)
 	}
 	if (!check->library_path) {
 		verdict(check, VERDICT_BROKEN, "libxrc-compat.so.1 is not there; is xrc-compat installed completely?");
+		check->exit_status = TOOL_EXIT_REFUSED;
 		return true;
 	}
 	return false;

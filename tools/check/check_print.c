@@ -2,6 +2,7 @@
 /* The report of `xrc-compat check`, for people and as JSON. Both say the same. */
 #include "check.h"
 #include "tools/common/json.h"
+#include "tools/common/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,15 +21,29 @@ static const char *library_version(const char *path, char *buffer)
 
 static void print_program(const struct check *check)
 {
-	const struct elf_info *elf = &check->program.elf;
+	const struct program *program = &check->program;
+	const struct elf_info *elf = &program->elf;
+	const char *name = program->path[0] ? program->path : check->name;
+	char script[PATH_MAX + 32] = "";
+	char kind[128] = "";
 
-	printf("Program     %s", check->program.path[0] ? check->program.path : check->name);
-	if (strcmp(check->program.path, check->program.binary))
-		printf(" (a script for %s)", check->program.binary);
+	if (program->binary[0] && strcmp(program->path, program->binary))
+		snprintf(script, sizeof(script), " (a script for %s)", program->binary);
 	if (elf->bits)
-		printf(", %d-bit %s%s%s", elf->bits, elf_info_machine_name(elf), elf_info_is_static(elf) ? ", static" : "",
-		       elf->bind_now ? ", binds at start" : "");
-	putchar('\n');
+		snprintf(kind, sizeof(kind), ", %d-bit %s%s%s", elf->bits, elf_info_machine_name(elf),
+			 elf_info_is_static(elf) ? ", static" : "", elf->bind_now ? ", binds at start" : "");
+	print_line("Program     %s%s%s", name, script, kind);
+}
+
+static void print_dialect(const struct legacy_use *use)
+{
+	const char *direction = legacy_direction_name(use->direction);
+
+	if (!use->dialect)
+		return;
+	print_line("Dialect     %s%s%s%s%s%s", legacy_dialect_name(use->dialect), direction ? ", " : "",
+		   direction ? direction : "", use->later ? " (OFED 1.5 had no " : "", use->later ? use->later : "",
+		   use->later ? ")" : "");
 }
 
 static void print_use(const struct check *check)
@@ -36,75 +51,86 @@ static void print_use(const struct check *check)
 	for (size_t i = 0; i < check->use.count; i++) {
 		const struct legacy_symbol *symbol = &check->use.symbol[i];
 
-		printf("%s%s@%s, by %s\n", i ? "            " : "Needs       ", symbol->import->name,
-		       symbol->import->version ? symbol->import->version : "(no version)", symbol->object->path);
+		print_line("%s%s@%s, by %s", i ? "            " : "Needs       ", symbol->import->name,
+			   symbol->import->version ? symbol->import->version : "(no version)", symbol->object->path);
 	}
 	if (check->use.run_time)
-		printf("Looks up    the XRC functions with dlsym(), in %s\n", check->use.run_time->path);
-	if (check->use.dialect)
-		printf("Dialect     %s%s%s\n", legacy_dialect_name(check->use.dialect), check->use.direction ? ", " : "",
-		       check->use.direction ? legacy_direction_name(check->use.direction) : "");
+		print_line("Looks up    the XRC functions with dlsym(), in %s", check->use.run_time->path);
+	print_dialect(&check->use);
 }
 
 static void print_libibverbs(const struct check *check)
 {
+	const struct loaded_object *library = check->libibverbs;
 	char buffer[PATH_MAX];
 
-	if (check->libibverbs)
-		printf("libibverbs  %s (by %s)%s%s%s\n", check->libibverbs->path,
-		       library_origin_name(check->libibverbs->origin),
-		       check->libibverbs_is_old ? ", with XRC functions of its own" : "",
-		       library_version(check->libibverbs->path, buffer)[0] ? ", version " : "",
-		       library_version(check->libibverbs->path, buffer));
+	if (library)
+		print_line("libibverbs  %s (by %s)%s%s%s", library->path, library_origin_name(library->origin),
+			   check->libibverbs_is_old ? ", with XRC functions of its own" : "",
+			   library_version(library->path, buffer)[0] ? ", version " : "", library_version(library->path, buffer));
 	else if (check->system_libibverbs[0])
-		printf("libibverbs  not linked; the system's is %s\n", check->system_libibverbs);
+		print_line("libibverbs  not linked; the system's is %s", check->system_libibverbs);
 	else
-		printf("libibverbs  none\n");
+		print_line("libibverbs  none");
 }
 
-static void print_device(const struct device *device)
+static void print_device(const char *label, const struct device *device)
 {
 	char detours[256];
 
 	if (!device->opened) {
-		printf("cannot be opened (%s)\n", strerror(device->error));
+		print_line("%s%s: cannot be opened (%s)", label, device->name, strerror(device->error));
 		return;
 	}
-	printf("%s, firmware %s, %s%s", device->provider.driver, device->firmware[0] ? device->firmware : "unknown",
-	       device->xrc ? "XRC" : "no XRC", device->xrc && !device->open_qp ? ", without open_qp" : "");
-	if (device_detours(device, detours, sizeof(detours)))
-		printf(", goes round %s", detours);
-	putchar('\n');
+	device_detours(device, detours, sizeof(detours));
+	print_line("%s%s: %s, firmware %s, %s%s%s%s", label, device->name, device->provider.driver,
+		   device->firmware[0] ? device->firmware : "unknown", device->xrc ? "XRC" : "no XRC",
+		   device->xrc && !device->open_qp ? ", without open_qp" : "", detours[0] ? ", goes round " : "", detours);
 }
 
 static void print_devices(const struct check *check)
 {
-	for (size_t i = 0; i < check->devices.count; i++) {
-		printf("%s%s: ", i ? "            " : "Devices     ", check->devices.device[i].name);
-		print_device(&check->devices.device[i]);
-	}
+	for (size_t i = 0; i < check->devices.count; i++)
+		print_device(i ? "            " : "Devices     ", &check->devices.device[i]);
 	if (!check->devices.count)
-		printf("Devices     none%s%s\n", check->devices_error ? ": " : "",
-		       check->devices_error ? strerror(-check->devices_error) : "");
+		print_line("Devices     none%s%s", check->devices_error ? ": " : "",
+			   check->devices_error ? strerror(-check->devices_error) : "");
+}
+
+static void print_list(const char *label, const struct string_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		print_line("%s%s", label, list->item[i]);
 }
 
 void check_print_text(const struct check *check)
 {
+	const char *advice = check->fault ? program_fault_advice(check->fault) : NULL;
+
 	print_program(check);
 	if (check->program.elf.bits) {
 		print_use(check);
 		print_libibverbs(check);
 		print_devices(check);
 	}
-	for (size_t i = 0; i < check->closure.missing.count; i++)
-		printf("Missing     %s\n", check->closure.missing.item[i]);
-	for (size_t i = 0; i < check->unresolved.count; i++)
-		printf("Unresolved  %s\n", check->unresolved.item[i]);
-	printf("\nVerdict     %s\n            %s\n", check_verdict_name(check->verdict), check->reason);
-	if (check->fault && program_fault_advice(check->fault))
-		printf("            %s\n", program_fault_advice(check->fault));
+	print_list("Missing     ", &check->closure.missing);
+	print_list("Damaged     ", &check->closure.damaged);
+	print_list("Unresolved  ", &check->unresolved);
+	print_line("%s", "");
+	print_line("Verdict     %s", check_verdict_name(check->verdict));
+	print_line("            %s", check->reason);
+	if (advice)
+		print_line("            %s", advice);
 	if (check->next[0])
-		printf("Next        %s\n", check->next);
+		print_line("Next        %s", check->next);
+}
+
+static void json_list(struct json *json, const char *key, const struct string_list *list)
+{
+	json_open(json, key, '[');
+	for (size_t i = 0; i < list->count; i++)
+		json_string(json, NULL, list->item[i]);
+	json_close(json, ']');
 }
 
 static void json_use(struct json *json, const struct check *check)
@@ -122,11 +148,9 @@ static void json_use(struct json *json, const struct check *check)
 	}
 	json_close(json, ']');
 	json_string(json, "looks_up", check->use.run_time ? check->use.run_time->path : NULL);
-	json_open(json, "unresolved", '[');
-	for (size_t i = 0; i < check->unresolved.count; i++)
-		json_string(json, NULL, check->unresolved.item[i]);
-	json_close(json, ']');
+	json_list(json, "unresolved", &check->unresolved);
 	json_string(json, "dialect", legacy_dialect_name(check->use.dialect));
+	json_string(json, "dialect_shown_by", check->use.later);
 	json_string(json, "direction", legacy_direction_name(check->use.direction));
 }
 
@@ -150,10 +174,8 @@ static void json_libraries(struct json *json, const struct check *check)
 		json_close(json, '}');
 	}
 	json_close(json, ']');
-	json_open(json, "missing", '[');
-	for (size_t i = 0; i < check->closure.missing.count; i++)
-		json_string(json, NULL, check->closure.missing.item[i]);
-	json_close(json, ']');
+	json_list(json, "missing", &check->closure.missing);
+	json_list(json, "damaged", &check->closure.damaged);
 }
 
 static void json_detours(struct json *json, const struct device *device)
@@ -192,7 +214,7 @@ void check_print_json(const struct check *check)
 
 	json_open(&json, NULL, '{');
 	json_string(&json, "program", check->program.path[0] ? check->program.path : check->name);
-	json_string(&json, "binary", check->program.binary);
+	json_string(&json, "binary", check->program.binary[0] ? check->program.binary : NULL);
 	json_number(&json, "bits", elf->bits);
 	json_string(&json, "machine", elf->bits ? elf_info_machine_name(elf) : NULL);
 	json_bool(&json, "can_be_preloaded", !check->fault);
@@ -204,6 +226,6 @@ void check_print_json(const struct check *check)
 	json_string(&json, "verdict", check_verdict_name(check->verdict));
 	json_string(&json, "reason", check->reason);
 	json_string(&json, "next", check->next[0] ? check->next : NULL);
-	json_number(&json, "exit_status", check->verdict);
+	json_number(&json, "exit_status", check->exit_status);
 	json_close(&json, '}');
 }

@@ -59,7 +59,8 @@ static void add_needed(struct closure *closure, const char *name, const struct l
 	}
 	object = append(closure, path, name, origin, requester);
 	/* Found by its header; should the rest be damaged, it stays in the list as a library without contents. */
-	elf_info_read(path, &object->elf);
+	if (elf_info_read(path, &object->elf))
+		string_list_add(&closure->damaged, path);
 }
 
 /* Follows the needs of object @first and of everything that comes in meanwhile. */
@@ -124,12 +125,25 @@ static void add_plugins_beside(struct closure *closure, const char *library)
 		closedir(stream);
 }
 
+/* Programs link libmpi; mpirun and orted only libopen-rte (1.3 to 4.x), or libopen-pal beside it. */
+static bool is_of_open_mpi(const struct loaded_object *object)
+{
+	static const char *const names[] = { "libmpi", "libopen-rte", "libopen-pal" };
+	const char *file = strrchr(object->path, '/');
+
+	for (size_t i = 0; file && i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strncmp(file + 1, names[i], strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
 void closure_add_known_plugins(struct closure *closure)
 {
 	size_t count = closure->count; /* plugins have no plugins */
 
 	for (size_t i = 1; i < count; i++) {
-		if (strstr(closure->object[i]->path, "/libmpi") || strstr(closure->object[i]->path, "/libopen-pal"))
+		if (is_of_open_mpi(closure->object[i]))
 			add_plugins_beside(closure, closure->object[i]->path);
 	}
 }
@@ -144,5 +158,6 @@ void closure_free(struct closure *closure)
 	}
 	free(closure->object);
 	string_list_free(&closure->missing);
+	string_list_free(&closure->damaged);
 	memset(closure, 0, sizeof(*closure));
 }

@@ -9,6 +9,7 @@ struct closure {
 	struct loaded_object **object; /* [0] is the program; requesters come before what they request */
 	size_t count;
 	struct string_list missing; /* libraries that are nowhere */
+	struct string_list damaged; /* paths of those that are there, but that the loader could not read */
 };
 
 /* Collects the libraries of the ELF file @path, as loaded by the loader of this machine. 0 or -errno. */

@@ -4,7 +4,6 @@
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,6 +25,31 @@ static bool is_transitional(const char *name)
 	return !strcmp(name, "ibv_create_xsrq") || !strcmp(name, "ibv_open_xrcd");
 }
 
+static bool was_in_ofed(const char *name)
+{
+	static const char *const names[] = {
+#define OFED_SYMBOL(name) #name,
+#include "ofed_symbols.h"
+#undef OFED_SYMBOL
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(name, names[i]))
+			return true;
+	}
+	return false;
+}
+
+/* What a program that also has the legacy functions can only have got from MLNX_OFED: its libibverbs alone had both. */
+static bool is_later(const struct elf_import *import)
+{
+	if (!strncmp(import->name, "ibv_exp_", 8))
+		return true;
+	/* Nodes above 1.1 are rdma-core's, in a program that is half ported. What drivers call is in no table of ours. */
+	return import->library && !strcmp(import->library, "libibverbs.so.1") && import->version && !strcmp(import->version, "IBVERBS_1.1") &&
+	       !was_in_ofed(import->name) && strncmp(import->name, "ibv_cmd_", 8) && strcmp(import->name, "ibv_register_driver");
+}
+
 static bool is_libibverbs(const struct loaded_object *object)
 {
 	return object->elf.soname && !strncmp(object->elf.soname, "libibverbs.so", 13);
@@ -34,7 +58,7 @@ static bool is_libibverbs(const struct loaded_object *object)
 /* Whether the file @path contains these bytes. */
 static bool file_has_bytes(const char *path, const char *bytes, size_t size)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_regular(path);
 	bool found = false;
 	struct stat st;
 	void *map;
@@ -74,15 +98,44 @@ static void add_symbol(struct legacy_use *use, const struct elf_import *import, 
 		use->direction = DIRECTION_TWO_WAY;
 }
 
-static void read_imports(const struct loaded_object *object, struct legacy_use *use, bool *mlnx, bool *transitional)
+/* Headers that verbs.h of MLNX_OFED includes and OFED had not; debugging information names them. */
+static const char *later_header(const struct loaded_object *object)
+{
+	static const char *const headers[] = { "verbs_exp.h", "ofa_verbs.h" };
+
+	for (size_t i = 0; i < sizeof(headers) / sizeof(headers[0]); i++) {
+		if (file_has_string(object->path, headers[i]))
+			return headers[i];
+	}
+	return NULL;
+}
+
+/* The dialect of those who use the legacy functions; the other libraries of the process were built by whoever. */
+static const char *find_later(const struct loaded_object *object)
+{
+	for (size_t i = 0; i < object->elf.import_count; i++) {
+		if (is_later(&object->elf.import[i]))
+			return object->elf.import[i].name;
+	}
+	return later_header(object);
+}
+
+static bool has_legacy_import(const struct elf_info *elf)
+{
+	for (size_t i = 0; i < elf->import_count; i++) {
+		if (legacy_name(elf->import[i].name))
+			return true;
+	}
+	return false;
+}
+
+static void read_imports(const struct loaded_object *object, struct legacy_use *use, bool *transitional)
 {
 	for (size_t i = 0; i < object->elf.import_count; i++) {
 		const struct elf_import *import = &object->elf.import[i];
 
 		if (legacy_name(import->name))
 			add_symbol(use, import, object);
-		if (!strncmp(import->name, "ibv_exp_", 8))
-			*mlnx = true;
 		if (is_transitional(import->name))
 			*transitional = true;
 	}
@@ -107,7 +160,6 @@ static int compare(const void *a, const void *b)
 void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 {
 	bool transitional = false;
-	bool mlnx = false;
 
 	memset(use, 0, sizeof(*use));
 	for (size_t i = 0; i < closure->count; i++) {
@@ -116,7 +168,9 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 		/* An old libibverbs names its own functions. */
 		if (is_libibverbs(object))
 			continue;
-		read_imports(object, use, &mlnx, &transitional);
+		read_imports(object, use, &transitional);
+		if (!use->later && (has_legacy_import(&object->elf) || looks_up_at_run_time(object)))
+			use->later = find_later(object);
 		if (!use->run_time && looks_up_at_run_time(object))
 			use->run_time = object;
 	}
@@ -128,7 +182,7 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 		use->direction = file_has_string(use->run_time->path, "ibv_create_xrc_rcv_qp") ? DIRECTION_ONE_WAY :
 											      DIRECTION_TWO_WAY;
 	}
-	if (mlnx && use->dialect != DIALECT_NONE)
+	if (use->later)
 		use->dialect = DIALECT_MLNX;
 	if (transitional && use->dialect == DIALECT_NONE)
 		use->dialect = DIALECT_TRANSITIONAL;

@@ -7,8 +7,8 @@
 
 enum legacy_dialect {
 	DIALECT_NONE,
-	DIALECT_OFED,	      /* OFED 1.3 to 1.5; MLNX_OFED 2 to 4 looks the same unless its extensions are used */
-	DIALECT_MLNX,	      /* with the experimental verbs of MLNX_OFED */
+	DIALECT_OFED,	      /* OFED 1.3 to 1.5, or nothing that tells it from MLNX_OFED */
+	DIALECT_MLNX,	      /* MLNX_OFED 2 to 4: uses or was compiled with what OFED 1.5 did not have */
 	DIALECT_TRANSITIONAL, /* the interface between the two, which was never released (IBV_XRC_OPS) */
 };
 
@@ -28,6 +28,7 @@ struct legacy_use {
 	size_t count;
 	const struct loaded_object *run_time; /* looks the functions up with dlsym(), or NULL */
 	enum legacy_dialect dialect;
+	const char *later; /* what shows DIALECT_MLNX: a function or header that OFED 1.5 did not have; of the closure */
 	enum legacy_direction direction;
 };
 

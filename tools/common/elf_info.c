@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Reads PT_INTERP, and notes whether there is a dynamic section at all. */
@@ -60,6 +61,10 @@ static void read_dynamic_entry(const GElf_Dyn *entry, const char *text, struct e
 		break;
 	case DT_FLAGS_1:
 		info->bind_now |= (entry->d_un.d_val & DF_1_NOW) != 0;
+		info->is_program |= (entry->d_un.d_val & DF_1_PIE) != 0;
+		break;
+	case DT_DEBUG:
+		info->is_program = true;
 		break;
 	default:
 		break;
@@ -114,15 +119,28 @@ static int read_elf(Elf *elf, struct elf_info *info)
 	return 0;
 }
 
+int open_regular(const char *path)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		return fd;
+	close(fd);
+	return -EACCES;
+}
+
 int elf_info_read(const char *path, struct elf_info *info)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_regular(path);
 	int result;
 	Elf *elf;
 
 	memset(info, 0, sizeof(*info));
 	if (fd < 0)
-		return -errno;
+		return fd;
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	result = elf ? read_elf(elf, info) : -ENOEXEC;
@@ -144,10 +162,26 @@ void elf_info_free(struct elf_info *info)
 	memset(info, 0, sizeof(*info));
 }
 
+/* ld.so has no interpreter either, but honours LD_PRELOAD for the program it is given. */
+static bool is_loader(const struct elf_info *info)
+{
+	static const char *const names[] = { "ld-", "ld.so", "ld64.so" };
+
+	for (size_t i = 0; info->soname && i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strncmp(info->soname, names[i], strlen(names[i])))
+			return true;
+	}
+	return false;
+}
+
+bool elf_info_is_library(const struct elf_info *info)
+{
+	return info->is_dynamic && !info->has_interpreter && !info->is_program && !is_loader(info);
+}
+
 bool elf_info_is_static(const struct elf_info *info)
 {
-	/* ld.so has no interpreter either, but honours LD_PRELOAD for the program it is given; it has a SONAME. */
-	return !info->has_interpreter && !info->soname;
+	return !info->has_interpreter && !elf_info_is_library(info) && !is_loader(info);
 }
 
 const char *elf_info_machine_name(const struct elf_info *info)

@@ -25,6 +25,7 @@ struct elf_info {
 	unsigned int machine; /* EM_* */
 	bool has_interpreter;
 	bool is_dynamic;  /* has a dynamic section */
+	bool is_program;  /* marked as one: DT_DEBUG or DF_1_PIE, which no shared library has */
 	bool bind_now;	  /* all functions are resolved at the start */
 	char *interpreter; /* the dynamic loader, or NULL */
 	char *soname;
@@ -37,7 +38,8 @@ struct elf_info {
 };
 
 /*
- * Reads @path. 0, or -errno: -ENOEXEC when it is not a (whole) ELF file, otherwise what open() said.
+ * Reads @path. 0, or -errno: -ENOEXEC when it is not a (whole) ELF file, -EACCES when it is no regular file, otherwise what
+ * open() said.
  * On failure @info is left empty and needs no elf_info_free().
  */
 int elf_info_read(const char *path, struct elf_info *info);
@@ -46,11 +48,17 @@ void elf_info_free(struct elf_info *info);
 /* True for a program that no loader starts, so that nothing can be preloaded into it. A loader itself is not one. */
 bool elf_info_is_static(const struct elf_info *info);
 
+/* True for a library or plugin: a process can load it, but not be started from it. */
+bool elf_info_is_library(const struct elf_info *info);
+
 /* "x86-64", "i386", ..., or "machine N"; for people. The result may be a static buffer. */
 const char *elf_info_machine_name(const struct elf_info *info);
 
 /* The import of that name, or NULL. */
 const struct elf_import *elf_info_find_import(const struct elf_info *info, const char *name);
+
+/* open() for reading of what must be a regular file; never waits, as on a FIFO. The descriptor, or -errno. */
+int open_regular(const char *path);
 
 /* Appends a copy; ends the tool when there is no memory. */
 void string_list_add(struct string_list *list, const char *text);

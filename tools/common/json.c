@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* JSON for scripts: one member a line, so that a person can read it and diff(1) can compare it. */
 #include "json.h"
+#include "text.h"
 
 static void quote(FILE *out, const char *text)
 {
 	fputc('"', out);
-	for (; *text; text++) {
+	while (*text) {
 		unsigned char byte = (unsigned char)*text;
+		size_t length = text_character(text);
 
 		if (byte == '"' || byte == '\\')
 			fprintf(out, "\\%c", byte);
-		else if (byte < 0x20)
-			fprintf(out, "\\u%04x", byte);
-		else
-			fputc(byte, out);
+		else if (length)
+			fwrite(text, 1, length, out);
+		else /* what is no character becomes U+FFFD: any reader must be able to read the rest */
+			fprintf(out, "\\u%04x", byte < 0x80 ? byte : 0xfffdU);
+		text += length ? length : 1;
 	}
 	fputc('"', out);
 }

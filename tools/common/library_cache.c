@@ -38,7 +38,7 @@ struct cache {
 bool library_is_of_kind(const char *path, const struct elf_info *kind)
 {
 	unsigned char header[EI_NIDENT + 4];
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_regular(path);
 	ssize_t size;
 
 	if (fd < 0)

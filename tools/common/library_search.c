@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define CACHE_FILE "/etc/ld.so.cache"
@@ -90,11 +91,19 @@ static bool expand(const char *source, size_t length, const struct loaded_object
 	return true;
 }
 
+/* Whether the loader stops at @path. It opens what is there: at a FIFO it waits, for ever. */
+static bool is_taken(const char *path, const struct elf_info *kind)
+{
+	struct stat st;
+
+	return library_is_of_kind(path, kind) || (!stat(path, &st) && S_ISFIFO(st.st_mode));
+}
+
 static bool in_directory(const char *directory, const char *name, const struct elf_info *kind, char *path)
 {
 	if (snprintf(path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX)
 		return false;
-	return library_is_of_kind(path, kind);
+	return is_taken(path, kind);
 }
 
 /* Walks a list of directories as they stand in RPATH or LD_LIBRARY_PATH, for the object that the list belongs to. */
@@ -155,7 +164,7 @@ enum library_origin library_find(const char *name, const struct loaded_object *r
 
 	if (strchr(name, '/')) {
 		snprintf(path, PATH_MAX, "%s", name);
-		return library_is_of_kind(path, kind) ? ORIGIN_PATH : ORIGIN_NOT_FOUND;
+		return is_taken(path, kind) ? ORIGIN_PATH : ORIGIN_NOT_FOUND;
 	}
 	if (in_rpaths(requester, name, kind, path))
 		return ORIGIN_RPATH;

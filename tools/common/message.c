@@ -1,19 +1,30 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-/* The tools' messages on stderr. */
+/* The tools' messages, line by line. */
 #include "message.h"
+#include "text.h"
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+
+static void print(FILE *out, const char *before, const char *format, va_list args)
+{
+	char *line;
+
+	if (vasprintf(&line, format, args) < 0)
+		return;
+	text_clean(line);
+	fprintf(out, "%s%s\n", before, line);
+	free(line);
+}
 
 int refuse(int status, const char *format, ...)
 {
 	va_list args;
 
-	fputs("xrc-compat: ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	print(stderr, "xrc-compat: ", format, args);
 	va_end(args);
-	fputc('\n', stderr);
 	return status;
 }
 
@@ -21,9 +32,16 @@ void advise(const char *format, ...)
 {
 	va_list args;
 
-	fputs("            ", stderr);
 	va_start(args, format);
-	vfprintf(stderr, format, args);
+	print(stderr, "            ", format, args);
 	va_end(args);
-	fputc('\n', stderr);
+}
+
+void print_line(const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	print(stdout, "", format, args);
+	va_end(args);
 }

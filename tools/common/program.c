@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Finds a program as execvp() would and tells beforehand what the dynamic loader would only say in a warning, or not at all. */
 #include "program.h"
+#include "command.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -47,19 +49,21 @@ static enum program_fault search_path(const char *name, char *path)
 {
 	const char *directory = getenv("PATH");
 	enum program_fault fault = PROGRAM_NOT_FOUND;
+	char candidate[PATH_MAX];
 
+	path[0] = '\0';
 	if (!directory)
 		directory = "/bin:/usr/bin"; /* what execvp() assumes */
 	for (;;) {
 		size_t length = strcspn(directory, ":");
-		int error = try_directory(directory, length, name, path);
+		int error = try_directory(directory, length, name, candidate);
 
-		if (!error)
-			return PROGRAM_FINE;
 		/* Like execvp(): something that may not be executed is remembered, but a later directory may be better. */
-		if (fault_of(error) == PROGRAM_NOT_EXECUTABLE)
-			fault = PROGRAM_NOT_EXECUTABLE;
-		if (!directory[length])
+		if (!error || (fault_of(error) == PROGRAM_NOT_EXECUTABLE && fault == PROGRAM_NOT_FOUND)) {
+			memcpy(path, candidate, sizeof(candidate));
+			fault = error ? PROGRAM_NOT_EXECUTABLE : PROGRAM_FINE;
+		}
+		if (!error || !directory[length])
 			return fault;
 		directory += length + 1;
 	}
@@ -81,7 +85,7 @@ static enum program_fault find(const char *name, char *path)
 static bool follow_script(char *path)
 {
 	char line[PATH_MAX + 2] = "";
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_regular(path);
 	ssize_t size;
 	char *start;
 
@@ -113,7 +117,7 @@ enum program_fault program_open(const char *name, struct program *program)
 		depth++;
 	error = elf_info_read(program->binary, &program->elf);
 	if (!error)
-		return PROGRAM_FINE;
+		return program->elf.has_interpreter && !program->elf.interpreter ? PROGRAM_BAD_FORMAT : PROGRAM_FINE;
 	return error == -ENOEXEC ? PROGRAM_BAD_FORMAT : fault_of(error);
 }
 
@@ -138,10 +142,22 @@ static enum program_fault privileged(const char *path)
 	return PROGRAM_FINE;
 }
 
+/* Of another machine's program, what is told is that: its loader is missing as well. */
+static bool loader_is_missing(const struct elf_info *elf, const struct elf_info *library)
+{
+	bool runs_here = elf->machine == library->machine || (elf->machine == EM_386 && library->machine == EM_X86_64);
+
+	return runs_here && elf->interpreter && access(elf->interpreter, F_OK);
+}
+
 enum program_fault program_preload_fault(const struct program *program, const struct elf_info *library)
 {
+	if (loader_is_missing(&program->elf, library))
+		return PROGRAM_NO_LOADER;
 	if (program->elf.bits != library->bits || program->elf.machine != library->machine)
 		return PROGRAM_OTHER_MACHINE;
+	if (elf_info_is_library(&program->elf))
+		return PROGRAM_LIBRARY;
 	if (elf_info_is_static(&program->elf))
 		return PROGRAM_STATIC;
 	return privileged(program->binary);
@@ -170,6 +186,12 @@ void program_fault_text(enum program_fault fault, const char *name, const struct
 	case PROGRAM_BAD_FORMAT:
 		snprintf(text, size, "%s: is neither an ELF program nor a script with a '#!' line", binary);
 		break;
+	case PROGRAM_NO_LOADER:
+		snprintf(text, size, "%s: its dynamic loader %s is not there", binary, program->elf.interpreter);
+		break;
+	case PROGRAM_LIBRARY:
+		snprintf(text, size, "%s: is a shared library or plugin, not a program", binary);
+		break;
 	case PROGRAM_STATIC:
 		snprintf(text, size, "%s: is statically linked; no library can be preloaded into it", binary);
 		break;
@@ -190,6 +212,10 @@ void program_fault_text(enum program_fault fault, const char *name, const struct
 const char *program_fault_advice(enum program_fault fault)
 {
 	switch (fault) {
+	case PROGRAM_NO_LOADER:
+		return "install the C library of that class (on Debian libc6:i386 for 32-bit programs)";
+	case PROGRAM_LIBRARY:
+		return "ask about the program that loads it: xrc-compat check --plugin FILE PROGRAM";
 	case PROGRAM_STATIC:
 		return "a statically linked libibverbs of that age cannot work with today's kernels either: relink it dynamically";
 	case PROGRAM_SETUID:
@@ -203,5 +229,20 @@ const char *program_fault_advice(enum program_fault fault)
 		return "is it a shell script without a '#!' line? then: xrc-compat run sh PROGRAM";
 	default:
 		return NULL;
+	}
+}
+
+int program_fault_exit(enum program_fault fault)
+{
+	switch (fault) {
+	case PROGRAM_NOT_FOUND:
+	case PROGRAM_NO_LOADER: /* ENOENT is what the kernel says to that, too */
+		return TOOL_EXIT_NOT_FOUND;
+	case PROGRAM_NOT_EXECUTABLE:
+	case PROGRAM_BAD_FORMAT:
+	case PROGRAM_LIBRARY:
+		return TOOL_EXIT_NOT_EXECUTABLE;
+	default:
+		return TOOL_EXIT_REFUSED;
 	}
 }

@@ -13,6 +13,8 @@ enum program_fault {
 	PROGRAM_NOT_FOUND,
 	PROGRAM_NOT_EXECUTABLE,
 	PROGRAM_BAD_FORMAT,
+	PROGRAM_NO_LOADER,
+	PROGRAM_LIBRARY,
 	PROGRAM_STATIC,
 	PROGRAM_SETUID,
 	PROGRAM_CAPABILITIES,
@@ -33,7 +35,7 @@ struct program {
 enum program_fault program_open(const char *name, struct program *program);
 void program_close(struct program *program);
 
-/* Whether @library (its ELF header) can be preloaded into @program, and if not, why. */
+/* Whether the kernel can start @program and @library (its ELF header) be preloaded into it, and if not, why. */
 enum program_fault program_preload_fault(const struct program *program, const struct elf_info *library);
 
 /* Writes the sentence that tells a user about @fault. @library may be NULL unless the fault is PROGRAM_OTHER_MACHINE. */
@@ -42,5 +44,8 @@ void program_fault_text(enum program_fault fault, const char *name, const struct
 
 /* What the user can do about it; NULL when there is nothing to say. */
 const char *program_fault_advice(enum program_fault fault);
+
+/* The status with which `xrc-compat run` refuses: 127 when the program cannot be found, 126 when not executed, else 125. */
+int program_fault_exit(enum program_fault fault);
 
 #endif

@@ -2,11 +2,9 @@
 /* Text of other processes, made fit for a terminal and for JSON. */
 #include "text.h"
 
-#include <stddef.h>
-
-/* Length of the UTF-8 character that begins here; 0 if none does. C1 controls and surrogates count as none. */
-static size_t character(const unsigned char *text)
+size_t text_character(const char *start)
 {
+	const unsigned char *text = (const unsigned char *)start;
 	static const struct {
 		unsigned char mask, value, least_second, most_second;
 		size_t length;
@@ -42,7 +40,7 @@ static size_t character(const unsigned char *text)
 void text_clean(char *text)
 {
 	while (*text) {
-		size_t length = character((const unsigned char *)text);
+		size_t length = text_character(text);
 
 		if (!length)
 			*text = '?';

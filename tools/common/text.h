@@ -3,6 +3,11 @@
 #ifndef XRC_COMPAT_TOOLS_TEXT_H
 #define XRC_COMPAT_TOOLS_TEXT_H
 
+#include <stddef.h>
+
+/* Length of the printable UTF-8 character that begins here; 0 if none does. C1 controls and surrogates count as none. */
+size_t text_character(const char *text);
+
 /*
  * Puts '?' in the place of control characters and of bytes that are no UTF-8. A process may call itself what it likes:
  * an escape sequence must not reach a terminal, and JSON with other bytes cannot be read.

@@ -106,19 +106,6 @@ static int find_library(int bits, struct path_candidates *candidates, const char
 	return 0;
 }
 
-static int exit_status(enum program_fault fault)
-{
-	switch (fault) {
-	case PROGRAM_NOT_FOUND:
-		return TOOL_EXIT_NOT_FOUND;
-	case PROGRAM_NOT_EXECUTABLE:
-	case PROGRAM_BAD_FORMAT:
-		return TOOL_EXIT_NOT_EXECUTABLE;
-	default:
-		return TOOL_EXIT_REFUSED;
-	}
-}
-
 static int check_program(const char *name, enum program_fault fault, const struct program *program,
 			 const struct elf_info *library)
 {
@@ -132,7 +119,7 @@ static int check_program(const char *name, enum program_fault fault, const struc
 	refuse(0, "%s", text);
 	if (program_fault_advice(fault))
 		advise("%s", program_fault_advice(fault));
-	return exit_status(fault);
+	return program_fault_exit(fault);
 }
 
 /* Puts @library first in LD_PRELOAD and keeps what is there, in its order. For children of the other class too, if it can. */
