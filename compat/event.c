@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Async events, translated as they are handed out; the read itself is made safe against cancellation. */
+/* Async events, translated as they are handed out; the thread can be cancelled only while there is none. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,28 +19,6 @@ static struct handle_map flagged;
 
 /* QP numbers have 24 bits; a heap pointer that small is possible in a non-PIE program, hence the map. */
 #define QP_NUM_MAX 0xffffffu
-
-static bool is_qp_event(uint32_t type)
-{
-	switch (type) {
-	case IBV_EVENT_QP_FATAL:
-	case IBV_EVENT_QP_REQ_ERR:
-	case IBV_EVENT_QP_ACCESS_ERR:
-	case IBV_EVENT_COMM_EST:
-	case IBV_EVENT_SQ_DRAINED:
-	case IBV_EVENT_PATH_MIG:
-	case IBV_EVENT_PATH_MIG_ERR:
-	case IBV_EVENT_QP_LAST_WQE_REACHED:
-		return true;
-	default:
-		return false;
-	}
-}
-
-static bool is_srq_event(uint32_t type)
-{
-	return type == IBV_EVENT_SRQ_ERR || type == IBV_EVENT_SRQ_LIMIT_REACHED;
-}
 
 static void remember_flagged(uint32_t qp_num)
 {
@@ -82,7 +60,6 @@ static bool translate_qp_event(struct ibv_async_event *event, struct legacy_asyn
 	enum modern_tgt_use use;
 	uint32_t qp_num;
 
-	state_await_openings();
 	use = modern_tgt_use(qp);
 	qp_num = qp->qp_num;
 	if (use == MODERN_TGT_NONE) {
@@ -113,38 +90,31 @@ static bool translate(struct ibv_async_event *event, struct legacy_async_event *
 {
 	levent->event_type = event->event_type;
 	memcpy(&levent->element, &event->element, sizeof(levent->element));
-	if (is_qp_event(event->event_type))
+	switch (modern_event_of(event->event_type)) {
+	case MODERN_EVENT_OF_QP:
 		return translate_qp_event(event, levent);
-	if (is_srq_event(event->event_type))
+	case MODERN_EVENT_OF_SRQ:
 		translate_srq_event(event, levent);
-	return true;
-}
-
-static bool readable(const struct ibv_context *context)
-{
-	struct pollfd pollfd = { .fd = context->async_fd, .events = POLLIN };
-
-	return poll(&pollfd, 1, 0) != 0;
+		return true;
+	default:
+		return true;
+	}
 }
 
 /*
- * One event, if there is one. -EAGAIN with *again: another thread took it.
+ * The next one that is the application's, if there is one; else -EAGAIN.
  *
  * Not cancellable: both MVAPICHes cancel their event thread asynchronously while it sits in ibv_get_async_event. Once
  * the kernel has counted an event as read, losing it would make the destroy of its object wait for ever.
  */
-static int read_one(struct ibv_context *context, bool blocking, struct legacy_async_event *levent, bool *again)
+static int next_event(struct ibv_context *context, struct legacy_async_event *levent)
 {
 	struct ibv_async_event event;
-	int err = -EAGAIN;
+	int err;
 
-	*again = true;
-	state_event_lock();
-	if (!blocking || readable(context)) {
+	do {
 		err = modern_get_async_event(context, &event);
-		*again = !err && !translate(&event, levent);
-	}
-	state_event_unlock();
+	} while (!err && !translate(&event, levent));
 	return err;
 }
 
@@ -193,17 +163,20 @@ static int await_event(const struct ibv_context *context, struct cancel_hold *ho
 	return err;
 }
 
+static bool blocking(const struct ibv_context *context)
+{
+	return !(fcntl(context->async_fd, F_GETFL) & O_NONBLOCK);
+}
+
 int event_get(struct ibv_context *context, struct legacy_async_event *levent, struct cancel_hold *hold)
 {
-	bool blocking = !(fcntl(context->async_fd, F_GETFL) & O_NONBLOCK), again;
 	int err;
 
 	do {
-		err = blocking ? await_event(context, hold) : 0;
-		if (err)
-			return err;
-		err = read_one(context, blocking, levent, &again);
-	} while (again);
+		err = blocking(context) ? await_event(context, hold) : 0;
+		if (!err)
+			err = next_event(context, levent);
+	} while (err == -EAGAIN && blocking(context));
 	return err;
 }
 
@@ -215,9 +188,10 @@ void event_ack(const struct legacy_async_event *levent)
 		return;
 	event.event_type = levent->event_type;
 	memcpy(&event.element, &levent->element, sizeof(event.element));
-	if (is_srq_event(event.event_type))
+	if (modern_event_of(event.event_type) == MODERN_EVENT_OF_SRQ)
 		event.element.srq = srq_unwrap(event.element.srq);
-	if (is_qp_event(event.event_type) && (was_flagged(event.element.qp) || xrc_qp_ack_owed(event.element.qp)))
+	if (modern_event_of(event.event_type) == MODERN_EVENT_OF_QP &&
+	    (was_flagged(event.element.qp) || xrc_qp_ack_owed(event.element.qp)))
 		return;
 	modern_ack_async_event(&event);
 }

@@ -93,16 +93,6 @@ static int own(struct core *core, uint32_t qp_num)
 	return err;
 }
 
-int rcv_qp_open_handle(const struct domain *domain, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp)
-{
-	int err;
-
-	state_begin_opening();
-	err = modern_open_tgt_qp(domain->legacy.context, domain->xrcd, qp_num, use, qp);
-	state_end_opening();
-	return err;
-}
-
 /* Whether the kernel shares target QPs of this device: asked before the first is made. Two threads get one answer. */
 static int find_kind(struct domain *domain)
 {
@@ -233,7 +223,8 @@ static int register_in(struct domain *domain, uint32_t qp_num)
 		return err ? err : register_again(core, qp_num);
 	err = -EOPNOTSUPP;
 	if (core->roster.kind != ROSTER_OWNER)
-		err = rcv_qp_open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
+		err = modern_open_tgt_qp(domain->legacy.context, domain->xrcd, qp_num, MODERN_TGT_REGISTERED,
+					 &qp);
 	if (!err)
 		show(core, qp_num);
 	else if (err == -EOPNOTSUPP)

@@ -32,9 +32,6 @@ static inline const void *rcv_qp_key(uint32_t qp_num)
 /** rcv_qp_find_settled - the registration once no other thread is about to open or close it; NULL: none. Lock held. */
 struct rcv_qp *rcv_qp_find_settled(struct core *core, uint32_t qp_num);
 
-/** rcv_qp_open_handle - ibv_open_qp on a receive QP; events wait until the handle is filled in. */
-int rcv_qp_open_handle(const struct domain *domain, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp);
-
 /**
  * rcv_qp_unregister_owned - of a QP that only this process can keep: told "not the last" by the table, it is carried for
  * the others until rcv_qp_retired(). A -errno leaves it registered.

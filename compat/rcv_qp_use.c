@@ -40,7 +40,8 @@ int rcv_qp_begin(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct rcv_qp_
 	if (use->held)
 		return 0;
 	if (use->core->roster.kind != ROSTER_OWNER)
-		err = rcv_qp_open_handle(use->domain, qp_num, MODERN_TGT_TRANSIENT, &use->qp);
+		err = modern_open_tgt_qp(use->domain->legacy.context, use->domain->xrcd, qp_num, MODERN_TGT_TRANSIENT,
+					 &use->qp);
 	if (err && err != -EOPNOTSUPP) {
 		rcv_qp_end(use);
 		return err;

@@ -4,22 +4,21 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include <modern/modern.h>
+
 #include "state.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t event_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
-static unsigned openings;
 static LIST_HEAD(, core) cores = LIST_HEAD_INITIALIZER(cores);
 
 /* A forked child has only the thread that forked, so whoever held the lock will never release it there. */
 static void reset_in_child(void)
 {
 	pthread_mutex_init(&lock, NULL);
-	pthread_mutex_init(&event_lock, NULL);
 	pthread_cond_init(&changed, NULL);
-	openings = 0;
+	modern_events_forked();
 }
 
 static void watch_forks(void)
@@ -46,40 +45,6 @@ void state_wait(void)
 void state_changed(void)
 {
 	pthread_cond_broadcast(&changed);
-}
-
-void state_begin_opening(void)
-{
-	state_lock();
-	openings++;
-	state_unlock();
-}
-
-void state_end_opening(void)
-{
-	state_lock();
-	openings--;
-	state_changed();
-	state_unlock();
-}
-
-void state_await_openings(void)
-{
-	state_lock();
-	while (openings)
-		state_wait();
-	state_unlock();
-}
-
-void state_event_lock(void)
-{
-	pthread_once(&fork_once, watch_forks);
-	pthread_mutex_lock(&event_lock);
-}
-
-void state_event_unlock(void)
-{
-	pthread_mutex_unlock(&event_lock);
 }
 
 static struct core *core_find(struct ibv_context *context, dev_t dev, ino_t ino)

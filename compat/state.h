@@ -54,20 +54,6 @@ void state_wait(void);
 void state_changed(void);
 
 /**
- * state_begin_opening, state_end_opening - around ibv_open_qp; state_await_openings - wait until none is under way.
- * rdma-core fills a handle in only after the kernel made it, and the kernel may raise an event on it in between: the
- * peer's first packet comes while the second process of a host registers (MVAPICH2). Whoever has read an event looks at
- * its handle only after this; an event can be read only once the opening of its handle has begun.
- */
-void state_begin_opening(void);
-void state_end_opening(void);
-void state_await_openings(void);
-
-/** state_event_lock - serialises "is there an async event" with reading it. Held only while the read cannot block. */
-void state_event_lock(void);
-void state_event_unlock(void);
-
-/**
  * core_get - the core of an inode, or a new one if it is private or not known yet. Lock held. NULL: no memory.
  * Each call counts one handle.
  */

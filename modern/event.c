@@ -1,15 +1,284 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Async events of today. */
+/* Async events of today, read so that the read cannot block. */
 
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/queue.h>
+
+#include "event.h"
 #include "modern.h"
 #include "table.h"
 
+/* An opened device. Never freed, but given to another device after its own was closed. */
+struct event_source {
+	const struct ibv_context *context;
+	pthread_rwlock_t reading;	/* written: an event is read; read: objects come or go */
+	SLIST_ENTRY(event_source) link;
+};
+
+/* An object with events that were read and are not acknowledged yet. */
+struct unacked {
+	const void *object;
+	const struct ibv_context *context;
+	unsigned count;
+	SLIST_ENTRY(unacked) link;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of both lists */
+static pthread_cond_t acked = PTHREAD_COND_INITIALIZER;
+static SLIST_HEAD(, event_source) sources = SLIST_HEAD_INITIALIZER(sources);
+static SLIST_HEAD(, unacked) unacked = SLIST_HEAD_INITIALIZER(unacked);
+
+/* For want of memory devices may have to share one: then readers wait for each other, never for an event. */
+static struct event_source shared_source = { .reading = PTHREAD_RWLOCK_INITIALIZER };
+
+enum modern_event_of modern_event_of(uint32_t type)
+{
+	switch (type) {
+	case IBV_EVENT_QP_FATAL:
+	case IBV_EVENT_QP_REQ_ERR:
+	case IBV_EVENT_QP_ACCESS_ERR:
+	case IBV_EVENT_COMM_EST:
+	case IBV_EVENT_SQ_DRAINED:
+	case IBV_EVENT_PATH_MIG:
+	case IBV_EVENT_PATH_MIG_ERR:
+	case IBV_EVENT_QP_LAST_WQE_REACHED:
+		return MODERN_EVENT_OF_QP;
+	case IBV_EVENT_SRQ_ERR:
+	case IBV_EVENT_SRQ_LIMIT_REACHED:
+		return MODERN_EVENT_OF_SRQ;
+	default:
+		return MODERN_EVENT_OF_OTHER;
+	}
+}
+
+/* ---- opened devices ---- */
+
+static struct event_source *find_source(const struct ibv_context *context)
+{
+	struct event_source *source;
+
+	SLIST_FOREACH(source, &sources, link)
+		if (source->context == context)
+			return source;
+	return NULL;
+}
+
+static struct event_source *add_source(void)
+{
+	struct event_source *source = calloc(1, sizeof(*source));
+
+	if (!source)
+		return NULL;
+	pthread_rwlock_init(&source->reading, NULL);
+	SLIST_INSERT_HEAD(&sources, source, link);
+	return source;
+}
+
+static struct event_source *source_of(const struct ibv_context *context)
+{
+	struct event_source *source;
+
+	pthread_mutex_lock(&lock);
+	source = find_source(context);
+	if (!source) {
+		source = find_source(NULL);
+		if (!source)
+			source = add_source();
+		if (source)
+			source->context = context;
+	}
+	pthread_mutex_unlock(&lock);
+	return source ? source : &shared_source;
+}
+
+/* ---- acknowledgements ---- */
+
+static struct unacked *find_unacked(const void *object)
+{
+	struct unacked *entry;
+
+	SLIST_FOREACH(entry, &unacked, link)
+		if (entry->object == object)
+			return entry;
+	return NULL;
+}
+
+/* All objects lie in one place of the union. */
+static const void *object_of(const struct ibv_async_event *event)
+{
+	return modern_event_of(event->event_type) == MODERN_EVENT_OF_OTHER ? NULL : event->element.qp;
+}
+
+static struct unacked *add_unacked(const void *object, const struct ibv_context *context)
+{
+	struct unacked *entry = calloc(1, sizeof(*entry));
+
+	if (!entry)
+		return NULL;
+	entry->object = object;
+	entry->context = context;
+	SLIST_INSERT_HEAD(&unacked, entry, link);
+	return entry;
+}
+
+/* Without memory it is the provider that waits for this acknowledgement, and readers of the device with it. */
+static void note_read(const struct ibv_context *context, const struct ibv_async_event *event)
+{
+	const void *object = object_of(event);
+	struct unacked *entry;
+
+	if (!object)
+		return;
+	pthread_mutex_lock(&lock);
+	entry = find_unacked(object);
+	if (!entry)
+		entry = add_unacked(object, context);
+	if (entry)
+		entry->count++;
+	pthread_mutex_unlock(&lock);
+}
+
+static void note_acked(const void *object)
+{
+	struct unacked *entry;
+
+	pthread_mutex_lock(&lock);
+	entry = object ? find_unacked(object) : NULL;
+	if (entry && !--entry->count) {
+		SLIST_REMOVE(&unacked, entry, unacked, link);
+		free(entry);
+		pthread_cond_broadcast(&acked);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+static void unlock(void *arg)
+{
+	(void)arg;
+	pthread_mutex_unlock(&lock);
+}
+
+/* Cancellation is off, and of the deferred type: in between only the wait itself can end the thread. */
+void modern_await_acks(const void *object, int cancel_state)
+{
+	int off;
+
+	pthread_mutex_lock(&lock);
+	pthread_cleanup_push(unlock, NULL);
+	while (find_unacked(object)) {
+		pthread_setcancelstate(cancel_state, &off);
+		pthread_cond_wait(&acked, &lock);
+		pthread_setcancelstate(off, NULL);
+	}
+	pthread_cleanup_pop(1);
+}
+
+static bool is_acked(const void *object)
+{
+	bool yes;
+
+	pthread_mutex_lock(&lock);
+	yes = !find_unacked(object);
+	pthread_mutex_unlock(&lock);
+	return yes;
+}
+
+/* With the device go its objects: one of another device may get the address of one that was never acknowledged. */
+static void forget_unacked(const struct ibv_context *context)
+{
+	struct unacked *entry = SLIST_FIRST(&unacked);
+
+	while (entry) {
+		struct unacked *next = SLIST_NEXT(entry, link);
+
+		if (entry->context == context) {
+			SLIST_REMOVE(&unacked, entry, unacked, link);
+			free(entry);
+		}
+		entry = next;
+	}
+}
+
+void event_forget(const struct ibv_context *context)
+{
+	struct event_source *source;
+
+	pthread_mutex_lock(&lock);
+	source = find_source(context);
+	if (source)
+		source->context = NULL;
+	forget_unacked(context);
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- reading, and what must not come between "there is one" and "read it" ---- */
+
+struct event_source *event_hold_reading(const struct ibv_context *context)
+{
+	struct event_source *source = source_of(context);
+
+	pthread_rwlock_rdlock(&source->reading);
+	return source;
+}
+
+struct event_source *event_hold_reading_of(const struct ibv_context *context, const void *object)
+{
+	struct event_source *source;
+
+	for (;;) {
+		modern_await_acks(object, PTHREAD_CANCEL_DISABLE);
+		source = event_hold_reading(context);
+		if (is_acked(object))
+			return source;
+		event_let_read(source);
+	}
+}
+
+void event_let_read(struct event_source *source)
+{
+	pthread_rwlock_unlock(&source->reading);
+}
+
+static bool readable(const struct ibv_context *context)
+{
+	struct pollfd pollfd = { .fd = context->async_fd, .events = POLLIN };
+
+	return poll(&pollfd, 1, 0) != 0;
+}
+
 int modern_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
-	return modern_status(modern_table.get_async_event(context, event));
+	struct event_source *source = source_of(context);
+	int err = -EAGAIN;
+
+	pthread_rwlock_wrlock(&source->reading);
+	if (readable(context))
+		err = modern_status(modern_table.get_async_event(context, event));
+	if (!err)
+		note_read(context, event);
+	pthread_rwlock_unlock(&source->reading);
+	return err;
 }
 
 void modern_ack_async_event(struct ibv_async_event *event)
 {
+	const void *object = object_of(event);
+
+	/* First the provider: as soon as it is noted here, the object may be destroyed. */
 	modern_table.ack_async_event(event);
+	note_acked(object);
+}
+
+void modern_events_forked(void)
+{
+	struct event_source *source;
+
+	pthread_mutex_init(&lock, NULL);
+	pthread_cond_init(&acked, NULL);
+	pthread_rwlock_init(&shared_source.reading, NULL);
+	SLIST_FOREACH(source, &sources, link)
+		pthread_rwlock_init(&source->reading, NULL);
 }

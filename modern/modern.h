@@ -34,6 +34,8 @@ int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_c
 int modern_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
 int modern_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 int modern_destroy_srq(struct ibv_srq *srq);
+/** modern_pass_destroy_srq - the same with result and errno as the verb has them. */
+int modern_pass_destroy_srq(struct ibv_srq *srq);
 
 /**
  * enum modern_tgt_use - what a handle on a target QP is for. The event side tells by it whose an event is, from the
@@ -74,10 +76,33 @@ int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ib
 int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
 int modern_destroy_qp(struct ibv_qp *qp);
+/** modern_pass_destroy_qp - the same with result and errno as the verb has them. */
+int modern_pass_destroy_qp(struct ibv_qp *qp);
 
-/* Async events. get blocks as the context's async_fd does; -EAGAIN when that is non-blocking and there is none. */
+/** modern_event_of - what kind of object has events of that type. */
+enum modern_event_of {
+	MODERN_EVENT_OF_OTHER,
+	MODERN_EVENT_OF_QP,
+	MODERN_EVENT_OF_SRQ,
+};
+
+enum modern_event_of modern_event_of(uint32_t type);
+
+/*
+ * Async events. get never blocks, however async_fd is set up: -EAGAIN when there is none. A handle from
+ * modern_open_tgt_qp() is filled in when an event of it is read.
+ */
 int modern_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
 void modern_ack_async_event(struct ibv_async_event *event);
+
+/**
+ * modern_await_acks - until all events of a QP or SRQ that were read are acknowledged. Cancellation is off and deferred; during the wait
+ * it is in cancel_state. Every destroy waits for them: this is for those in which a program could always be cancelled.
+ */
+void modern_await_acks(const void *object, int cancel_state);
+
+/** modern_events_forked - in the child of a fork: no other thread reads or destroys anything. */
+void modern_events_forked(void);
 
 /* Opened devices. The GUID is in network byte order, 0 if it cannot be read. */
 uint64_t modern_device_guid(const struct ibv_context *context);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "event.h"
 #include "modern.h"
 #include "opened.h"
 #include "table.h"
@@ -37,11 +38,23 @@ int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struc
 	return modern_status(modern_table.query_qp(qp, attr, mask & QUERY_MASK_KNOWN, init_attr));
 }
 
-int modern_destroy_qp(struct ibv_qp *qp)
+static int destroy(struct ibv_qp *qp)
 {
 	unsigned detours;
 
-	if (tgt_qp_opened(qp, &detours))
-		return modern_status(opened_destroy(qp, detours));
-	return modern_status(modern_table.destroy_qp(qp));
+	return tgt_qp_opened(qp, &detours) ? opened_destroy(qp, detours) : modern_table.destroy_qp(qp);
+}
+
+int modern_pass_destroy_qp(struct ibv_qp *qp)
+{
+	struct event_source *source = event_hold_reading_of(qp->context, qp);
+	int ret = destroy(qp);
+
+	event_let_read(source);
+	return ret;
+}
+
+int modern_destroy_qp(struct ibv_qp *qp)
+{
+	return modern_status(modern_pass_destroy_qp(qp));
 }

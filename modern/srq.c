@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* XRC shared receive queues of today: ibv_create_srq_ex with IBV_SRQT_XRC, ibv_get_srq_num. */
 
+#include "event.h"
 #include "modern.h"
 #include "table.h"
 
@@ -44,7 +45,16 @@ int modern_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 	return modern_status(modern_table.query_srq(srq, attr));
 }
 
+int modern_pass_destroy_srq(struct ibv_srq *srq)
+{
+	struct event_source *source = event_hold_reading_of(srq->context, srq);
+	int ret = modern_table.destroy_srq(srq);
+
+	event_let_read(source);
+	return ret;
+}
+
 int modern_destroy_srq(struct ibv_srq *srq)
 {
-	return modern_status(modern_table.destroy_srq(srq));
+	return modern_status(modern_pass_destroy_srq(srq));
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "event.h"
 #include "modern.h"
 #include "opened.h"
 #include "provider.h"
@@ -76,12 +77,15 @@ int modern_open_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, uint3
 		.qp_context = &marks[1 + detours][use],
 		.qp_type = IBV_QPT_XRC_RECV,
 	};
+	struct event_source *source;
 	struct ibv_qp *opened;
 
 	if (!opened_endable(detours))
 		return -EOPNOTSUPP;
+	source = event_hold_reading(context);
 	errno = 0;
 	opened = modern_table.open_qp(context, &attr);
+	event_let_read(source);
 	if (!opened)
 		return open_status();
 	*qp = opened;

@@ -4,6 +4,7 @@
 #include <compat/ops.h>
 #include <compat/srq.h>
 #include <compat/two_way.h>
+#include <modern/modern.h>
 #include <modern/table.h>
 
 #include "shim.h"
@@ -91,10 +92,10 @@ int shim_ibv_destroy_srq(struct ibv_srq *srq)
 	struct entry entry;
 	int err = shim_enter(&entry, ERRMAP_DESTROY_SRQ);
 
-	if (!err && !image_of(srq)) {
-		shim_pass(&entry);
-		return modern_table.destroy_srq(srq);
-	}
+	if (!err)
+		modern_await_acks(srq_unwrap(srq), entry.hold.state);
+	if (!err && !image_of(srq))
+		return shim_leave_with(&entry, modern_pass_destroy_srq(srq));
 	if (!err)
 		err = srq_destroy(image_of(srq));
 	return shim_leave(&entry, err);

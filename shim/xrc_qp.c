@@ -7,6 +7,7 @@
 #include <compat/own_qp.h>
 #include <compat/srq.h>
 #include <compat/xrc_qp.h>
+#include <modern/modern.h>
 #include <modern/table.h>
 
 #include "shim.h"
@@ -139,7 +140,7 @@ static int destroy_ordinary(struct ibv_qp *qp)
 	int ret;
 
 	own_qp_ending(qp);
-	ret = modern_table.destroy_qp(qp);
+	ret = modern_pass_destroy_qp(qp);
 	if (ret)
 		own_qp_created(qp);
 	return ret;
@@ -164,6 +165,8 @@ int shim_ibv_destroy_qp(struct ibv_qp *qp)
 	int err = shim_enter(&entry, ERRMAP_DESTROY_QP);
 	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
 
+	if (!err)
+		modern_await_acks(qp, entry.hold.state);
 	if (!err && !xrc_qp)
 		return shim_leave_with(&entry, destroy_ordinary(qp));
 	if (!err)

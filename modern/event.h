@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Objects that come and go while async events are read.
+ *
+ * ibv_get_async_event blocks in read(2) if there is no event, and whether there is one can be asked beforehand only; in between a
+ * destroy may take it. So no event of a device is read while an object of it is destroyed: a reader that finds the
+ * device's file readable reads at once. And rdma-core fills a handle of ibv_open_qp in only after the kernel made it, when
+ * it may raise events on it already: none is read meanwhile.
+ */
+#ifndef MODERN_EVENT_H
+#define MODERN_EVENT_H
+
+#include <infiniband/verbs.h>
+
+struct event_source;
+
+/**
+ * event_hold_reading - no event of the device is read until event_let_read(). Many threads may hold it.
+ * event_hold_reading_of - the same, for object's end: all its events that were read are acknowledged, so that the provider
+ * has nothing to wait for. Waits for the acknowledgements before.
+ */
+struct event_source *event_hold_reading(const struct ibv_context *context);
+struct event_source *event_hold_reading_of(const struct ibv_context *context, const void *object);
+void event_let_read(struct event_source *source);
+
+/** event_forget - the device is being closed. */
+void event_forget(const struct ibv_context *context);
+
+#endif

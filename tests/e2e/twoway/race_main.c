@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * An event is raised, its object destroyed while another thread is about to read the event, and that thread is cancelled:
+ * one round. A thread that sits in a read for an event that is gone can never be joined.
+ *
+ * EVENT_RACE_ROUNDS: rounds of each row, in all its contexts together; without it, a second of them.
+ */
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "end.h"
+#include "row.h"
+
+#define CONTEXTS_MAX 4
+#define PATIENCE_S 20
+
+struct party {
+	struct end end;
+	struct ibv_srq *plain_srq;
+	void (*round)(struct party *party);
+	bool poll_first;
+	unsigned seed;
+};
+
+static struct {
+	long long rounds, limit;	/* 0: no limit but the deadline */
+	double deadline;
+	int got;
+} race;
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static void *read_events(void *arg)
+{
+	struct party *party = arg;
+	struct pollfd pollfd = { .fd = party->end.context->async_fd, .events = POLLIN };
+
+	for (;;) {
+		struct ibv_async_event event;
+
+		if (party->poll_first)
+			must_eq(poll(&pollfd, 1, -1), 1);
+		must_eq(ibv_get_async_event(party->end.context, &event), 0);
+		__atomic_add_fetch(&race.got, 1, __ATOMIC_RELAXED);
+		ibv_ack_async_event(&event);
+	}
+	return NULL;
+}
+
+static void linger(struct party *party)
+{
+	for (volatile int i = rand_r(&party->seed) % 20000; i > 0; i--)
+		;
+}
+
+/* ---- an RC QP with an SRQ: LAST_WQE_REACHED ---- */
+
+static struct ibv_qp *plain_qp(struct party *party)
+{
+	struct ibv_qp_init_attr init_attr = {
+		.send_cq = party->end.cq,
+		.recv_cq = party->end.cq,
+		.srq = party->plain_srq,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_qp *qp = ibv_create_qp(party->end.pd, &init_attr);
+
+	must(qp);
+	party->end.peer = party->end.own;
+	party->end.peer.qp_num = qp->qp_num;
+	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTR; state++) {
+		int mask;
+		struct ibv_qp_attr attr = end_attr(&party->end, state, &mask);
+
+		must_eq(ibv_modify_qp(qp, &attr, mask), 0);
+	}
+	return qp;
+}
+
+static void rc_round(struct party *party)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+	struct ibv_qp *qp = plain_qp(party);
+
+	must_eq(ibv_modify_qp(qp, &attr, IBV_QP_STATE), 0);
+	linger(party);
+	must_eq(ibv_destroy_qp(qp), 0);
+}
+
+/* ---- a receive QP: COMM_EST; and an XRC SRQ: SRQ_LIMIT_REACHED ---- */
+
+static uint32_t connected_rcv_qp(struct party *party)
+{
+	struct ibv_qp_init_attr init_attr = { .xrc_domain = party->end.domain };
+	uint32_t qp_num;
+
+	must_eq(ibv_create_xrc_rcv_qp(&init_attr, &qp_num), 0);
+	end_create_qp(&party->end, 4);
+	party->end.peer = party->end.own;
+	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTR; state++) {
+		int mask;
+		struct ibv_qp_attr attr = end_attr(&party->end, state, &mask);
+
+		must_eq(ibv_modify_xrc_rcv_qp(party->end.domain, qp_num, &attr, mask), 0);
+	}
+	party->end.peer.qp_num = qp_num;
+	end_bring(&party->end, IBV_QPS_RTS);
+	return qp_num;
+}
+
+static void message(struct party *party)
+{
+	end_post_recv(&party->end, 1, 4096, 64);
+	end_send(&party->end, IBV_WR_SEND, 0, 8);
+	end_poll(&party->end);
+	end_poll(&party->end);
+}
+
+static void rcv_qp_round(struct party *party)
+{
+	uint32_t qp_num = connected_rcv_qp(party);
+
+	message(party);
+	linger(party);
+	must_eq(ibv_unreg_xrc_rcv_qp(party->end.domain, qp_num), 0);
+	must_eq(ibv_destroy_qp(party->end.qp), 0);
+}
+
+static void srq_round(struct party *party)
+{
+	struct ibv_srq_init_attr init_attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_srq_attr attr = { .srq_limit = 1 };
+	uint32_t qp_num = connected_rcv_qp(party);
+	struct ibv_srq *first = party->end.srq;
+
+	party->end.srq = ibv_create_xrc_srq(party->end.pd, party->end.domain, party->end.cq, &init_attr);
+	must(party->end.srq);
+	party->end.peer.srq_num = party->end.srq->xrc_srq_num;
+	must_eq(ibv_modify_srq(party->end.srq, &attr, IBV_SRQ_LIMIT), 0);
+	message(party);
+	linger(party);
+	must_eq(ibv_destroy_srq(party->end.srq), 0);
+	party->end.srq = first;
+	must_eq(ibv_unreg_xrc_rcv_qp(party->end.domain, qp_num), 0);
+	must_eq(ibv_destroy_qp(party->end.qp), 0);
+}
+
+/* ---- rounds ---- */
+
+static bool another_round(void)
+{
+	long long done = __atomic_fetch_add(&race.rounds, 1, __ATOMIC_RELAXED);
+
+	return race.limit ? done < race.limit : now() < race.deadline;
+}
+
+static void *compete(void *arg)
+{
+	struct party *party = arg;
+	pthread_t reader;
+
+	while (another_round()) {
+		alarm(PATIENCE_S);
+		must(!pthread_create(&reader, NULL, read_events, party));
+		party->round(party);
+		must(!pthread_cancel(reader));
+		must(!pthread_join(reader, NULL));
+	}
+	return NULL;
+}
+
+static void open_party(struct party *party)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
+
+	end_open(&party->end, 0, -1, false);
+	party->plain_srq = ibv_create_srq(party->end.pd, &attr);
+	must(party->plain_srq);
+}
+
+static void run_race(void (*round)(struct party *party), int contexts, bool poll_first)
+{
+	const char *limit = getenv("EVENT_RACE_ROUNDS");
+	struct party parties[CONTEXTS_MAX];
+	pthread_t threads[CONTEXTS_MAX];
+
+	race.limit = limit ? atoll(limit) : 0;
+	race.deadline = now() + 1;
+	for (int i = 0; i < contexts; i++) {
+		parties[i] = (struct party){ .round = round, .poll_first = poll_first, .seed = (unsigned)i };
+		open_party(&parties[i]);
+		must(!pthread_create(&threads[i], NULL, compete, &parties[i]));
+	}
+	for (int i = 0; i < contexts; i++) {
+		must(!pthread_join(threads[i], NULL));
+		must_eq(ibv_destroy_srq(parties[i].plain_srq), 0);
+		parties[i].end.qp = NULL;
+		end_close(&parties[i].end);
+	}
+	must(race.got > 0);
+}
+
+#define FOUR(name) \
+	static void name##_1_poll(void) { run_race(name##_round, 1, true); } \
+	static void name##_1_block(void) { run_race(name##_round, 1, false); } \
+	static void name##_4_poll(void) { run_race(name##_round, 4, true); } \
+	static void name##_4_block(void) { run_race(name##_round, 4, false); }
+
+FOUR(rc)
+FOUR(rcv_qp)
+FOUR(srq)
+
+#define ROWS_OF(what, name) \
+	{ what ", 1 context, the reader polls first", name##_1_poll }, \
+	{ what ", 1 context, the reader blocks", name##_1_block }, \
+	{ what ", 4 contexts, the readers poll first", name##_4_poll }, \
+	{ what ", 4 contexts, the readers block", name##_4_block }
+
+static const struct row rows[] = {
+	ROWS_OF("RC QP", rc),
+	ROWS_OF("receive QP", rcv_qp),
+	ROWS_OF("XRC SRQ", srq),
+};
+
+int main(int argc, char **argv)
+{
+	return rows_run(ROWS(rows), argc > 1 ? argv[1] : NULL);
+}
