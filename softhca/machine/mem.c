@@ -121,7 +121,7 @@ void mem_vec_init(struct mem_vec *vec, const struct hca_context *ctx)
 
 void mem_vec_add(struct mem_vec *vec, uint64_t address, size_t length)
 {
-	if (!length || vec->count == MLX4_MAX_SGE)
+	if (!length || vec->count == WQE_MAX_SGE)
 		return;
 	vec->piece[vec->count].iov_base = (void *)(uintptr_t)address;
 	vec->piece[vec->count].iov_len = length;
@@ -137,7 +137,7 @@ void mem_vec_seek(struct mem_vec *vec, uint64_t offset)
 }
 
 /* The next @length bytes of @vec as pieces of their own; moves its position. Number of pieces. */
-static unsigned int take(struct mem_vec *vec, size_t length, struct iovec out[MLX4_MAX_SGE])
+static unsigned int take(struct mem_vec *vec, size_t length, struct iovec out[WQE_MAX_SGE])
 {
 	unsigned int count = 0;
 
@@ -161,7 +161,7 @@ static unsigned int take(struct mem_vec *vec, size_t length, struct iovec out[ML
 
 static bool transfer(struct mem_vec *vec, bool write, uint8_t *bounce, size_t length)
 {
-	struct iovec far[MLX4_MAX_SGE];
+	struct iovec far[WQE_MAX_SGE];
 	struct iovec local = { bounce, length };
 	unsigned int count = take(vec, length, far);
 	ssize_t done = 0;

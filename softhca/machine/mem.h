@@ -36,7 +36,7 @@ struct mem_vec {
 	const struct hca_context *ctx;
 	unsigned int count, at; /* pieces; the current one */
 	size_t offset;		/* in the current one */
-	struct iovec piece[MLX4_MAX_SGE];
+	struct iovec piece[WQE_MAX_SGE];
 };
 
 void mem_vec_init(struct mem_vec *vec, const struct hca_context *ctx);

@@ -55,7 +55,7 @@ bool mlx4_wqe_valid(uint32_t first_word_be, uint32_t index, uint32_t count)
 
 /* ---- send WQEs ---- */
 
-static void parse_control(const uint8_t *slot, struct mlx4_wqe *wqe)
+static void parse_control(const uint8_t *slot, struct wqe *wqe)
 {
 	uint32_t flags = get32(slot + 8);
 
@@ -66,7 +66,7 @@ static void parse_control(const uint8_t *slot, struct mlx4_wqe *wqe)
 	memcpy(&wqe->imm, slot + 12, sizeof(wqe->imm));
 }
 
-static void parse_datagram(const uint8_t *segment, struct mlx4_av *av)
+static void parse_datagram(const uint8_t *segment, struct av *av)
 {
 	uint32_t sl_class_flow = get32(segment + 12);
 
@@ -84,26 +84,26 @@ static void parse_datagram(const uint8_t *segment, struct mlx4_av *av)
 }
 
 /* The segments before the data; bytes taken, or -EINVAL. */
-static int parse_head(const uint8_t *at, size_t left, bool datagram, struct mlx4_wqe *wqe)
+static int parse_head(const uint8_t *at, size_t left, bool datagram, struct wqe *wqe)
 {
-	size_t atomic = wqe->opcode == MLX4_ATOMIC_CS || wqe->opcode == MLX4_ATOMIC_FA ? SEGMENT_BYTES : 0;
+	size_t atomic = wqe->opcode == OP_ATOMIC_CS || wqe->opcode == OP_ATOMIC_FA ? SEGMENT_BYTES : 0;
 
 	switch (wqe->opcode) {
-	case MLX4_NOP:
+	case OP_NOP:
 		return 0;
-	case MLX4_SEND:
-	case MLX4_SEND_IMM:
+	case OP_SEND:
+	case OP_SEND_IMM:
 		if (!datagram)
 			return 0;
 		if (left < DATAGRAM_BYTES)
 			return -EINVAL;
 		parse_datagram(at, &wqe->av);
 		return DATAGRAM_BYTES;
-	case MLX4_WRITE:
-	case MLX4_WRITE_IMM:
-	case MLX4_READ:
-	case MLX4_ATOMIC_CS:
-	case MLX4_ATOMIC_FA:
+	case OP_WRITE:
+	case OP_WRITE_IMM:
+	case OP_READ:
+	case OP_ATOMIC_CS:
+	case OP_ATOMIC_FA:
 		if (datagram || left < SEGMENT_BYTES + atomic)
 			return -EINVAL;
 		wqe->remote_address = get64(at);
@@ -119,7 +119,7 @@ static int parse_head(const uint8_t *at, size_t left, bool datagram, struct mlx4
 }
 
 /* An inline piece never crosses a 64 byte line; the next header stands at the next multiple of 16. */
-static int parse_inline(const uint8_t *at, size_t left, struct mlx4_wqe *wqe)
+static int parse_inline(const uint8_t *at, size_t left, struct wqe *wqe)
 {
 	uint32_t length = get32(at) & ~INLINE_FLAG;
 
@@ -130,11 +130,11 @@ static int parse_inline(const uint8_t *at, size_t left, struct mlx4_wqe *wqe)
 	return (int)((4 + length + SEGMENT_BYTES - 1) & ~(SEGMENT_BYTES - 1));
 }
 
-static int parse_sge(const uint8_t *at, struct mlx4_wqe *wqe)
+static int parse_sge(const uint8_t *at, struct wqe *wqe)
 {
-	struct mlx4_sge *sge = &wqe->sge[wqe->sges];
+	struct sge *sge = &wqe->sge[wqe->sges];
 
-	if (wqe->sges == MLX4_MAX_SGE)
+	if (wqe->sges == WQE_MAX_SGE)
 		return -EINVAL;
 	sge->length = get32(at);
 	sge->key = get32(at + 4);
@@ -143,7 +143,7 @@ static int parse_sge(const uint8_t *at, struct mlx4_wqe *wqe)
 	return SEGMENT_BYTES;
 }
 
-static int parse_data(const uint8_t *at, size_t left, struct mlx4_wqe *wqe)
+static int parse_data(const uint8_t *at, size_t left, struct wqe *wqe)
 {
 	while (left >= SEGMENT_BYTES) {
 		int taken = get32(at) & INLINE_FLAG ? parse_inline(at, left, wqe) : parse_sge(at, wqe);
@@ -159,7 +159,7 @@ static int parse_data(const uint8_t *at, size_t left, struct mlx4_wqe *wqe)
 	return wqe->inline_length && wqe->sges ? -EINVAL : 0;
 }
 
-int mlx4_parse_wqe(const uint8_t *slot, size_t size, bool datagram, struct mlx4_wqe *wqe)
+int mlx4_parse_wqe(const uint8_t *slot, size_t size, bool datagram, struct wqe *wqe)
 {
 	size_t bytes = (slot[7] & 0x3fu) * SEGMENT_BYTES;
 	int head;
@@ -173,7 +173,7 @@ int mlx4_parse_wqe(const uint8_t *slot, size_t size, bool datagram, struct mlx4_
 	head = parse_head(slot + CONTROL_BYTES, bytes - CONTROL_BYTES, datagram, wqe);
 	if (head < 0)
 		return head;
-	if (wqe->opcode == MLX4_NOP)
+	if (wqe->opcode == OP_NOP)
 		return 0;
 	error = parse_data(slot + CONTROL_BYTES + head, bytes - CONTROL_BYTES - (size_t)head, wqe);
 	if (error)
@@ -186,11 +186,11 @@ int mlx4_parse_wqe(const uint8_t *slot, size_t size, bool datagram, struct mlx4_
 
 /* ---- receive WQEs ---- */
 
-uint32_t mlx4_parse_scatter(const uint8_t *segments, size_t bytes, struct mlx4_sge sge[MLX4_MAX_SGE])
+uint32_t mlx4_parse_scatter(const uint8_t *segments, size_t bytes, struct sge sge[WQE_MAX_SGE])
 {
 	uint32_t count = 0;
 
-	for (; bytes >= SEGMENT_BYTES && count < MLX4_MAX_SGE; bytes -= SEGMENT_BYTES, segments += SEGMENT_BYTES) {
+	for (; bytes >= SEGMENT_BYTES && count < WQE_MAX_SGE; bytes -= SEGMENT_BYTES, segments += SEGMENT_BYTES) {
 		sge[count].length = get32(segments);
 		sge[count].key = get32(segments + 4);
 		sge[count].address = get64(segments + 8);
@@ -205,7 +205,7 @@ uint32_t mlx4_parse_scatter(const uint8_t *segments, size_t bytes, struct mlx4_s
 
 /* ---- completions ---- */
 
-void mlx4_build_cqe(const struct mlx4_cqe *cqe, bool turn, uint8_t out[MLX4_CQE_SIZE])
+void mlx4_build_cqe(const struct cqe *cqe, bool turn, uint8_t out[MLX4_CQE_SIZE])
 {
 	uint8_t opcode = cqe->syndrome ? ERROR_OPCODE : cqe->opcode;
 

@@ -92,7 +92,7 @@ static int outstanding(const struct hca_cq *cq, uint32_t *count)
 	return 0;
 }
 
-static int write_entry(struct hca_cq *cq, const struct mlx4_cqe *cqe)
+static int write_entry(struct hca_cq *cq, const struct cqe *cqe)
 {
 	uint8_t bytes[MLX4_CQE_SIZE];
 	uint64_t slot = cq->buffer + (uint64_t)(cq->producer & (cq->size - 1)) * MLX4_CQE_SIZE;
@@ -109,7 +109,7 @@ static void overrun(struct hca_cq *cq)
 	event_cq(cq, IBV_EVENT_CQ_ERR);
 }
 
-void cq_post(struct hca_cq *cq, const struct mlx4_cqe *cqe, bool solicited)
+void cq_post(struct hca_cq *cq, const struct cqe *cqe, bool solicited)
 {
 	uint32_t count;
 
@@ -147,7 +147,7 @@ void cq_check_armed(struct hca_cq *cq)
  */
 int cq_resize(struct hca_cq *cq, uint32_t cqe, uint64_t buffer)
 {
-	struct mlx4_cqe last = { .opcode = MLX4_CQE_RESIZE };
+	struct cqe last = { .opcode = MLX4_CQE_RESIZE };
 	uint32_t size;
 	uint32_t count;
 	int error = check_size(cq->obj.ctx, cqe);

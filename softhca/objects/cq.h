@@ -20,7 +20,7 @@ int cq_create(struct hca_context *ctx, const struct cq_request *request, struct 
 int cq_resize(struct hca_cq *cq, uint32_t cqe, uint64_t buffer);
 
 /* Writes a completion and raises the event if one is due. @solicited: counts for a CQ armed for solicited ones only. */
-void cq_post(struct hca_cq *cq, const struct mlx4_cqe *cqe, bool solicited);
+void cq_post(struct hca_cq *cq, const struct cqe *cqe, bool solicited);
 
 /* The program may have armed the CQ since the last completion. */
 void cq_check_armed(struct hca_cq *cq);

@@ -51,9 +51,9 @@ bool recv_available(const struct recv_queue *queue)
 	return claimed(queue) || (queue->srq ? srq_available(queue->srq) : rq_available(queue->qp)) > 0;
 }
 
-uint32_t recv_peek(const struct recv_queue *queue, struct mlx4_sge sge[MLX4_MAX_SGE])
+uint32_t recv_peek(const struct recv_queue *queue, struct sge sge[WQE_MAX_SGE])
 {
-	uint8_t segments[MLX4_MAX_SGE * 16];
+	uint8_t segments[WQE_MAX_SGE * 16];
 	const struct hca_qp *qp = queue->qp;
 	const struct hca_srq *srq = queue->srq;
 	uint16_t index = srq && claimed(queue) ? qp->claimed_index : srq ? srq->head : 0;
@@ -66,7 +66,7 @@ uint32_t recv_peek(const struct recv_queue *queue, struct mlx4_sge sge[MLX4_MAX_
 	return mlx4_parse_scatter(segments, bytes, sge);
 }
 
-void recv_complete(const struct recv_queue *queue, struct mlx4_cqe *cqe, bool solicited)
+void recv_complete(const struct recv_queue *queue, struct cqe *cqe, bool solicited)
 {
 	struct hca_srq *srq = queue->srq;
 
@@ -87,7 +87,7 @@ void recv_complete(const struct recv_queue *queue, struct mlx4_cqe *cqe, bool so
 
 static void flush_claimed(struct hca_qp *qp)
 {
-	struct mlx4_cqe cqe = { .syndrome = MLX4_FLUSH };
+	struct cqe cqe = { .syndrome = SYNDROME_FLUSH };
 	struct recv_queue queue;
 
 	if (qp->claimed_srqn && recv_queue_of(qp, qp->claimed_srqn, &queue) && claimed(&queue))
@@ -104,7 +104,7 @@ void recv_flush(struct hca_qp *qp)
 	if (qp->srq || !qp->rq.count)
 		return;
 	for (uint32_t posted = rq_available(qp); posted && posted <= qp->rq.count; posted--) {
-		struct mlx4_cqe cqe = { .syndrome = MLX4_FLUSH };
+		struct cqe cqe = { .syndrome = SYNDROME_FLUSH };
 
 		recv_complete(&queue, &cqe, false);
 	}

@@ -22,7 +22,7 @@ bool recv_queue_of(struct hca_qp *qp, uint32_t srqn, struct recv_queue *queue);
 bool recv_available(const struct recv_queue *queue);
 
 /* The scatter list of the next WQE, which stays where it is. Number of entries. */
-uint32_t recv_peek(const struct recv_queue *queue, struct mlx4_sge sge[MLX4_MAX_SGE]);
+uint32_t recv_peek(const struct recv_queue *queue, struct sge sge[WQE_MAX_SGE]);
 
 /*
  * A message in several pieces begins: the next WQE of an SRQ is taken for it, before a message to another QP takes it.
@@ -31,7 +31,7 @@ uint32_t recv_peek(const struct recv_queue *queue, struct mlx4_sge sge[MLX4_MAX_
 void recv_claim(const struct recv_queue *queue);
 
 /* Takes the next WQE and writes its completion; fills in what the queue knows about it. */
-void recv_complete(const struct recv_queue *queue, struct mlx4_cqe *cqe, bool solicited);
+void recv_complete(const struct recv_queue *queue, struct cqe *cqe, bool solicited);
 
 /* A QP in ERR: completes what is posted to its own ring. */
 void recv_flush(struct hca_qp *qp);

@@ -44,19 +44,19 @@ bool sq_posted(const struct hca_qp *qp)
 	       mlx4_wqe_valid(word, qp->sq.next, qp->sq.count);
 }
 
-enum mlx4_syndrome sq_fetch(const struct hca_qp *qp, struct mlx4_wqe *wqe)
+enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe)
 {
-	uint8_t slot[MLX4_MAX_WQE];
+	uint8_t slot[WQE_MAX_BYTES];
 	size_t size = (size_t)1 << qp->sq.shift;
 
 	if (mem_read(qp->ctx, slot, slot_of(qp), size))
-		return MLX4_LOCAL_QP_OP;
-	return mlx4_parse_wqe(slot, size, qp->type == IBV_QPT_UD, wqe) ? MLX4_LOCAL_QP_OP : MLX4_OK;
+		return SYNDROME_LOCAL_QP_OP;
+	return mlx4_parse_wqe(slot, size, qp->type == IBV_QPT_UD, wqe) ? SYNDROME_LOCAL_QP_OP : SYNDROME_OK;
 }
 
-void sq_complete(struct hca_qp *qp, const struct mlx4_wqe *wqe, uint8_t syndrome)
+void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome)
 {
-	struct mlx4_cqe cqe = {
+	struct cqe cqe = {
 		.qpn = qp->qpn, .send = true, .wqe_index = (uint16_t)qp->sq.next, .syndrome = syndrome,
 	};
 
@@ -74,7 +74,7 @@ void sq_flush(struct hca_qp *qp)
 {
 	/* The ring ends: a program that writes into it all the time must not keep us here. */
 	for (uint32_t left = qp->sq.count; left && sq_posted(qp); left--)
-		sq_complete(qp, NULL, MLX4_FLUSH);
+		sq_complete(qp, NULL, SYNDROME_FLUSH);
 }
 
 /* ---- lists of work ---- */

@@ -17,11 +17,11 @@ void sq_stop(struct hca_qp *qp);
 /* There is a request at hand. */
 bool sq_posted(const struct hca_qp *qp);
 
-/* Reads it. MLX4_OK, or the syndrome of one that cannot be executed. */
-enum mlx4_syndrome sq_fetch(const struct hca_qp *qp, struct mlx4_wqe *wqe);
+/* Reads it. SYNDROME_OK, or the syndrome of one that cannot be executed. */
+enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe);
 
 /* It is over: one completion if it asked for one, or if it failed. @wqe NULL = it was never read. */
-void sq_complete(struct hca_qp *qp, const struct mlx4_wqe *wqe, uint8_t syndrome);
+void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome);
 
 /* Completes everything posted with a flush error. */
 void sq_flush(struct hca_qp *qp);

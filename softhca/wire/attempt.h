@@ -18,7 +18,7 @@ enum outcome {
 /* An attempt to execute a request. What happens to the peer happens after the sender's completion. */
 struct attempt {
 	struct hca_qp *qp;
-	const struct mlx4_wqe *wqe;
+	const struct wqe *wqe;
 	struct hca_qp *peer;
 	uint8_t syndrome;	  /* of FAILED */
 	bool peer_fails;	  /* goes to ERR */

@@ -7,14 +7,14 @@
 
 #define NO_EVENT (-1) /* the peer's receive completion tells of the error */
 
-enum outcome operation_fail(struct attempt *attempt, enum mlx4_syndrome syndrome)
+enum outcome operation_fail(struct attempt *attempt, enum syndrome syndrome)
 {
 	attempt->syndrome = (uint8_t)syndrome;
 	return FAILED;
 }
 
 /* The peer answered with a NAK. An unreliable connection has no NAKs: the message is gone and nobody knows. */
-static enum outcome refuse(struct attempt *attempt, enum mlx4_syndrome syndrome, int event)
+static enum outcome refuse(struct attempt *attempt, enum syndrome syndrome, int event)
 {
 	if (attempt->qp->type == IBV_QPT_UC)
 		return NOT_READY;
@@ -25,15 +25,15 @@ static enum outcome refuse(struct attempt *attempt, enum mlx4_syndrome syndrome,
 
 /* ---- keys ---- */
 
-bool operation_changes_sender(const struct mlx4_wqe *wqe)
+bool operation_changes_sender(const struct wqe *wqe)
 {
-	return wqe->opcode == MLX4_READ || wqe->opcode == MLX4_ATOMIC_CS || wqe->opcode == MLX4_ATOMIC_FA;
+	return wqe->opcode == OP_READ || wqe->opcode == OP_ATOMIC_CS || wqe->opcode == OP_ATOMIC_FA;
 }
 
 bool operation_local_side(struct attempt *attempt)
 {
 	const struct hca_qp *qp = attempt->qp;
-	const struct mlx4_wqe *wqe = attempt->wqe;
+	const struct wqe *wqe = attempt->wqe;
 	struct mem_vec *vec = &attempt->local;
 	uint32_t access = operation_changes_sender(wqe) ? IBV_ACCESS_LOCAL_WRITE : 0;
 
@@ -46,7 +46,7 @@ bool operation_local_side(struct attempt *attempt)
 	}
 	mem_vec_init(vec, qp->ctx);
 	for (uint32_t i = 0; i < wqe->sges; i++) {
-		const struct mlx4_sge *sge = &wqe->sge[i];
+		const struct sge *sge = &wqe->sge[i];
 		struct hca_mr *mr;
 
 		if (!sge->length)
@@ -63,7 +63,7 @@ bool operation_local_side(struct attempt *attempt)
 static struct hca_mr *remote_side(const struct attempt *attempt, const struct hca_pd *pd, uint64_t length,
 				  uint32_t access, struct mem_vec *vec)
 {
-	const struct mlx4_wqe *wqe = attempt->wqe;
+	const struct wqe *wqe = attempt->wqe;
 	struct hca_mr *mr = mr_find(attempt->peer->device, wqe->rkey, pd, wqe->remote_address, length, access);
 
 	if (mr) {
@@ -76,7 +76,7 @@ static struct hca_mr *remote_side(const struct attempt *attempt, const struct hc
 
 enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip, uint64_t length, struct mem_vec *vec)
 {
-	struct mlx4_sge sge[MLX4_MAX_SGE];
+	struct sge sge[WQE_MAX_SGE];
 	uint32_t count = recv_peek(queue, sge);
 
 	mem_vec_init(vec, queue->ctx);
@@ -112,7 +112,7 @@ static bool mtu_fits(const struct attempt *attempt)
 
 /* ---- operations, each at the peer ---- */
 
-void operation_describe(const struct attempt *attempt, struct mlx4_cqe *cqe)
+void operation_describe(const struct attempt *attempt, struct cqe *cqe)
 {
 	const struct hca_qp *qp = attempt->qp;
 
@@ -124,10 +124,10 @@ void operation_describe(const struct attempt *attempt, struct mlx4_cqe *cqe)
 }
 
 /* The message found a buffer that it cannot have. */
-static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queue, enum mlx4_syndrome theirs,
-			  enum mlx4_syndrome ours)
+static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queue, enum syndrome theirs,
+			  enum syndrome ours)
 {
-	struct mlx4_cqe cqe = { .syndrome = (uint8_t)theirs };
+	struct cqe cqe = { .syndrome = (uint8_t)theirs };
 
 	recv_complete(queue, &cqe, true);
 	return refuse(attempt, ours, NO_EVENT);
@@ -135,20 +135,20 @@ static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queu
 
 static enum outcome send_message(struct attempt *attempt, const struct recv_queue *queue)
 {
-	const struct mlx4_wqe *wqe = attempt->wqe;
-	struct mlx4_cqe cqe = { .opcode = wqe->opcode == MLX4_SEND_IMM ? MLX4_RECV_SEND_IMM : MLX4_RECV_SEND };
+	const struct wqe *wqe = attempt->wqe;
+	struct cqe cqe = { .opcode = wqe->opcode == OP_SEND_IMM ? RECV_SEND_IMM : RECV_SEND };
 	struct mem_vec to;
 
 	/* Where no completion can be reported any more, nothing may arrive. */
 	if (queue->cq->overrun)
-		return refuse(attempt, MLX4_REMOTE_OP, NO_EVENT);
+		return refuse(attempt, SYNDROME_REMOTE_OP, NO_EVENT);
 	if (!recv_available(queue))
 		return NOT_READY;
 	switch (operation_receive_side(queue, 0, wqe->length, &to)) {
 	case BUFFER_SHORT:
-		return spoil(attempt, queue, MLX4_LOCAL_LENGTH, MLX4_REMOTE_INVALID);
+		return spoil(attempt, queue, SYNDROME_LOCAL_LENGTH, SYNDROME_REMOTE_INVALID);
 	case BUFFER_FORBIDDEN:
-		return spoil(attempt, queue, MLX4_LOCAL_PROT, MLX4_REMOTE_OP);
+		return spoil(attempt, queue, SYNDROME_LOCAL_PROT, SYNDROME_REMOTE_OP);
 	default:
 		break;
 	}
@@ -157,9 +157,9 @@ static enum outcome send_message(struct attempt *attempt, const struct recv_queu
 	mem_vec_seek(&to, attempt->offset);
 	switch (mem_copy(&to, &attempt->local, attempt->part)) {
 	case MEM_BAD_SOURCE:
-		return operation_fail(attempt, MLX4_LOCAL_PROT);
+		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	case MEM_BAD_TARGET:
-		return spoil(attempt, queue, MLX4_LOCAL_PROT, MLX4_REMOTE_OP);
+		return spoil(attempt, queue, SYNDROME_LOCAL_PROT, SYNDROME_REMOTE_OP);
 	default:
 		break;
 	}
@@ -172,25 +172,25 @@ static enum outcome send_message(struct attempt *attempt, const struct recv_queu
 
 static enum outcome write_memory(struct attempt *attempt, const struct recv_queue *queue)
 {
-	const struct mlx4_wqe *wqe = attempt->wqe;
-	struct mlx4_cqe cqe = { .opcode = MLX4_RECV_WRITE_IMM };
-	bool immediate = wqe->opcode == MLX4_WRITE_IMM && attempt->last;
+	const struct wqe *wqe = attempt->wqe;
+	struct cqe cqe = { .opcode = RECV_WRITE_IMM };
+	bool immediate = wqe->opcode == OP_WRITE_IMM && attempt->last;
 	struct mem_vec to;
 
 	if (!(attempt->peer->attr.access & IBV_ACCESS_REMOTE_WRITE))
-		return refuse(attempt, MLX4_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
+		return refuse(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	if (immediate && queue->cq->overrun)
-		return refuse(attempt, MLX4_REMOTE_OP, NO_EVENT);
+		return refuse(attempt, SYNDROME_REMOTE_OP, NO_EVENT);
 	if (immediate && !recv_available(queue))
 		return NOT_READY;
 	/* Without a byte to write the key is not looked at. */
 	if (wqe->length && !remote_side(attempt, queue->pd, wqe->length, IBV_ACCESS_REMOTE_WRITE, &to))
-		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	switch (mem_copy(&to, &attempt->local, attempt->part)) {
 	case MEM_BAD_SOURCE:
-		return operation_fail(attempt, MLX4_LOCAL_PROT);
+		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	case MEM_BAD_TARGET:
-		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	default:
 		break;
 	}
@@ -209,26 +209,26 @@ static bool may_read(const struct hca_qp *peer, uint32_t access)
 
 static enum outcome read_memory(struct attempt *attempt, const struct recv_queue *queue)
 {
-	const struct mlx4_wqe *wqe = attempt->wqe;
+	const struct wqe *wqe = attempt->wqe;
 	struct mem_vec from;
 
 	if (!may_read(attempt->peer, IBV_ACCESS_REMOTE_READ))
-		return refuse(attempt, MLX4_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
+		return refuse(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	if (wqe->length && !remote_side(attempt, queue->pd, wqe->length, IBV_ACCESS_REMOTE_READ, &from))
-		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	switch (mem_copy(&attempt->local, &from, attempt->part)) {
 	case MEM_BAD_SOURCE:
-		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	case MEM_BAD_TARGET:
-		return operation_fail(attempt, MLX4_LOCAL_PROT);
+		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	default:
 		return attempt->last ? SENT : PART;
 	}
 }
 
-static uint64_t atomic_result(const struct mlx4_wqe *wqe, uint64_t old)
+static uint64_t atomic_result(const struct wqe *wqe, uint64_t old)
 {
-	if (wqe->opcode == MLX4_ATOMIC_FA)
+	if (wqe->opcode == OP_ATOMIC_FA)
 		return old + wqe->swap_add;
 	return old == wqe->compare ? wqe->swap_add : old;
 }
@@ -239,13 +239,13 @@ static enum outcome answer_atomic(struct attempt *attempt, uint64_t old)
 
 	mem_vec_init(&answer, NULL);
 	mem_vec_add(&answer, (uint64_t)(uintptr_t)&old, sizeof(old));
-	return mem_copy(&attempt->local, &answer, sizeof(old)) == MEM_OK ? SENT : operation_fail(attempt, MLX4_LOCAL_PROT);
+	return mem_copy(&attempt->local, &answer, sizeof(old)) == MEM_OK ? SENT : operation_fail(attempt, SYNDROME_LOCAL_PROT);
 }
 
 /* Atomic among HCAs (IBV_ATOMIC_HCA): the daemon does one thing at a time; the program itself is not held up. */
 static enum outcome change_memory(struct attempt *attempt, const struct recv_queue *queue)
 {
-	const struct mlx4_wqe *wqe = attempt->wqe;
+	const struct wqe *wqe = attempt->wqe;
 	struct hca_qp *peer = attempt->peer;
 	uint64_t old, changed;
 	struct mem_vec at;
@@ -253,18 +253,18 @@ static enum outcome change_memory(struct attempt *attempt, const struct recv_que
 	uint64_t address;
 
 	if (wqe->length != sizeof(old))
-		return operation_fail(attempt, MLX4_LOCAL_LENGTH);
+		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
 	if (!may_read(peer, IBV_ACCESS_REMOTE_ATOMIC) || wqe->remote_address % sizeof(old))
-		return refuse(attempt, MLX4_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
+		return refuse(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	mr = remote_side(attempt, queue->pd, sizeof(old), IBV_ACCESS_REMOTE_ATOMIC, &at);
 	if (!mr)
-		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	address = mr_address(mr, wqe->remote_address);
 	if (mem_read(mr->obj.ctx, &old, address, sizeof(old)))
-		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	changed = atomic_result(wqe, old);
 	if (mem_write(mr->obj.ctx, address, &changed, sizeof(changed)))
-		return refuse(attempt, MLX4_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	peer->atomic_known = true;
 	peer->atomic_psn = peer->attr.rq_psn;
 	peer->atomic_old = old;
@@ -277,15 +277,15 @@ enum outcome operation_execute(struct attempt *attempt)
 
 	/* Every request of an XRC sender names an SRQ; its protection domain answers for the keys, too. */
 	if (!recv_queue_of(attempt->peer, attempt->wqe->srqn, &queue) || !mtu_fits(attempt))
-		return refuse(attempt, MLX4_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
+		return refuse(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	switch (attempt->wqe->opcode) {
-	case MLX4_SEND:
-	case MLX4_SEND_IMM:
+	case OP_SEND:
+	case OP_SEND_IMM:
 		return send_message(attempt, &queue);
-	case MLX4_WRITE:
-	case MLX4_WRITE_IMM:
+	case OP_WRITE:
+	case OP_WRITE_IMM:
 		return write_memory(attempt, &queue);
-	case MLX4_READ:
+	case OP_READ:
 		return read_memory(attempt, &queue);
 	default:
 		return change_memory(attempt, &queue);
@@ -298,12 +298,12 @@ enum outcome operation_repeat(struct attempt *attempt)
 	struct recv_queue queue;
 
 	switch (attempt->wqe->opcode) {
-	case MLX4_READ:
+	case OP_READ:
 		if (!recv_queue_of(attempt->peer, attempt->wqe->srqn, &queue))
 			return LOST;
 		return read_memory(attempt, &queue);
-	case MLX4_ATOMIC_CS:
-	case MLX4_ATOMIC_FA:
+	case OP_ATOMIC_CS:
+	case OP_ATOMIC_FA:
 		if (!peer->atomic_known || peer->atomic_psn != attempt->qp->attr.sq_psn)
 			return LOST;
 		return answer_atomic(attempt, peer->atomic_old);

@@ -8,10 +8,10 @@
 #include <softhca/objects/recv.h>
 
 /* FAILED with this syndrome at the sender. */
-enum outcome operation_fail(struct attempt *attempt, enum mlx4_syndrome syndrome);
+enum outcome operation_fail(struct attempt *attempt, enum syndrome syndrome);
 
 /* Reads and atomics: what comes back is written at the sender. */
-bool operation_changes_sender(const struct mlx4_wqe *wqe);
+bool operation_changes_sender(const struct wqe *wqe);
 
 /* The sender's side of the request, as pieces of memory in attempt->local. False: a key does not open it. */
 bool operation_local_side(struct attempt *attempt);
@@ -21,7 +21,7 @@ enum buffer { BUFFER_OK, BUFFER_SHORT, BUFFER_FORBIDDEN };
 enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip, uint64_t length, struct mem_vec *vec);
 
 /* What the completion of the receiver says about the message. */
-void operation_describe(const struct attempt *attempt, struct mlx4_cqe *cqe);
+void operation_describe(const struct attempt *attempt, struct cqe *cqe);
 
 /* Executes the piece at hand at attempt->peer. */
 enum outcome operation_execute(struct attempt *attempt);

@@ -40,7 +40,7 @@ static void wait_for(struct hca_qp *qp, uint64_t nanoseconds)
 }
 
 /* All attempts were used up; the sender's QP fails, its peer never hears of it. */
-static void give_up(struct hca_qp *qp, const struct mlx4_wqe *wqe, enum mlx4_syndrome syndrome)
+static void give_up(struct hca_qp *qp, const struct wqe *wqe, enum syndrome syndrome)
 {
 	sq_settle(qp);
 	sq_complete(qp, wqe, (uint8_t)syndrome);
@@ -62,7 +62,7 @@ static void retry_expired(struct timer *timer)
 	qp->device->machine->active = true;
 	/* One transmission and retry_cnt repetitions, each with its own timeout; a timeout of 0 never expires. Then another path. */
 	if (unanswered && qp->attr.timeout && ++qp->lost > qp->attr.retry_cnt && !path_migrate(qp))
-		give_up(qp, NULL, MLX4_RETRY_EXCEEDED);
+		give_up(qp, NULL, SYNDROME_RETRY_EXCEEDED);
 	else
 		sq_kick(qp);
 }
@@ -71,7 +71,7 @@ static void not_ready(struct hca_qp *qp, const struct attempt *attempt)
 {
 	timer_stop(&qp->device->machine->timers, &qp->retry);
 	if (qp->attr.rnr_retry != RNR_FOREVER && ++qp->not_ready > qp->attr.rnr_retry)
-		give_up(qp, attempt->wqe, MLX4_RNR_EXCEEDED);
+		give_up(qp, attempt->wqe, SYNDROME_RNR_EXCEEDED);
 	else
 		wait_for(qp, 1000ull * rnr_delay[attempt->peer->attr.min_rnr_timer]);
 }
@@ -115,9 +115,9 @@ static bool delayed(struct hca_qp *qp)
 /* One request, or the next piece of one. True if more may follow at once; *bytes is then what was moved. */
 static bool execute(struct hca_qp *qp, uint64_t *bytes)
 {
-	static struct mlx4_wqe wqe; /* the daemon has one thread, and this is too large for the stack of a loop */
+	static struct wqe wqe; /* the daemon has one thread, and this is too large for the stack of a loop */
 	struct attempt attempt = { .qp = qp, .wqe = &wqe, .event = -1 };
-	enum mlx4_syndrome syndrome = sq_fetch(qp, &wqe);
+	enum syndrome syndrome = sq_fetch(qp, &wqe);
 
 	qp->started = true;
 	if (syndrome) {
@@ -136,7 +136,7 @@ static bool execute(struct hca_qp *qp, uint64_t *bytes)
 	case SENT:
 		*bytes = attempt.part;
 		sq_settle(qp);
-		sq_complete(qp, &wqe, MLX4_OK);
+		sq_complete(qp, &wqe, SYNDROME_OK);
 		return true;
 	case LOST:
 		list_del(&qp->unanswered);

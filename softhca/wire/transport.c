@@ -149,7 +149,7 @@ static enum outcome execute_unreliable(struct attempt *attempt)
 	bool twice;
 
 	if (operation_changes_sender(attempt->wqe))
-		return operation_fail(attempt, MLX4_LOCAL_QP_OP);
+		return operation_fail(attempt, SYNDROME_LOCAL_QP_OP);
 	attempt->peer = reach(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
 	if (attempt->peer && answers_to(attempt->peer, qp) && continues(attempt) && !fault_loses(&qp->device->faults)) {
 		path_met(attempt->peer, qp);
@@ -170,7 +170,7 @@ static enum outcome execute_unreliable(struct attempt *attempt)
 
 static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 {
-	const struct mlx4_av *av = &attempt->wqe->av;
+	const struct av *av = &attempt->wqe->av;
 	uint8_t grh[GRH_BYTES] = { 0x60 };
 	struct mem_vec from;
 	uint32_t payload = (uint32_t)attempt->wqe->length + 8 + 12 + 4; /* DETH, BTH and ICRC count, too */
@@ -193,14 +193,14 @@ static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 /* A datagram for which there is no buffer, or no right to it, is dropped without a word; too long a one is an error. */
 static enum outcome deliver_datagram(struct attempt *attempt, const struct recv_queue *queue)
 {
-	const struct mlx4_wqe *wqe = attempt->wqe;
-	struct mlx4_cqe cqe = { .opcode = wqe->opcode == MLX4_SEND_IMM ? MLX4_RECV_SEND_IMM : MLX4_RECV_SEND };
+	const struct wqe *wqe = attempt->wqe;
+	struct cqe cqe = { .opcode = wqe->opcode == OP_SEND_IMM ? RECV_SEND_IMM : RECV_SEND };
 	struct mem_vec to;
 
 	if (!recv_available(queue))
 		return SENT;
 	if (operation_receive_side(queue, wqe->av.global ? 0 : GRH_BYTES, wqe->length + (wqe->av.global ? GRH_BYTES : 0), &to)) {
-		cqe.syndrome = MLX4_LOCAL_LENGTH;
+		cqe.syndrome = SYNDROME_LOCAL_LENGTH;
 		recv_complete(queue, &cqe, true);
 		qp_fail(attempt->peer);
 		return SENT;
@@ -208,7 +208,7 @@ static enum outcome deliver_datagram(struct attempt *attempt, const struct recv_
 	if (wqe->av.global && !put_grh(attempt, &to))
 		return SENT;
 	if (mem_copy(&to, &attempt->local, wqe->length) == MEM_BAD_SOURCE)
-		return operation_fail(attempt, MLX4_LOCAL_PROT);
+		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	operation_describe(attempt, &cqe);
 	cqe.global = wqe->av.global;
 	cqe.sl = wqe->av.sl;
@@ -220,14 +220,14 @@ static enum outcome deliver_datagram(struct attempt *attempt, const struct recv_
 static enum outcome execute_datagram(struct attempt *attempt)
 {
 	const struct hca_qp *qp = attempt->qp;
-	const struct mlx4_av *av = &attempt->wqe->av;
+	const struct av *av = &attempt->wqe->av;
 	enum outcome outcome;
 	struct recv_queue queue;
 	/* A Q_Key with the highest bit set stands for the sender's own. */
 	uint32_t qkey = av->qkey & 0x80000000u ? qp->attr.qkey : av->qkey;
 
 	if (attempt->wqe->length > MAX_DATAGRAM)
-		return operation_fail(attempt, MLX4_LOCAL_LENGTH);
+		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
 	attempt->peer = reach(qp, av->dlid, av->qpn);
 	if (!attempt->peer || attempt->peer->attr.qkey != qkey || !recv_queue_of(attempt->peer, 0, &queue) ||
 	    fault_loses(&qp->device->faults))
@@ -242,16 +242,16 @@ static enum outcome execute_datagram(struct attempt *attempt)
 
 enum outcome transport_execute(struct attempt *attempt)
 {
-	if (attempt->wqe->opcode == MLX4_NOP)
+	if (attempt->wqe->opcode == OP_NOP)
 		return SENT;
 	/* What is wrong at home is found before anything is sent, whoever is at the other end. */
 	if (attempt->wqe->length > TRANSPORT_MAX_MESSAGE)
-		return operation_fail(attempt, MLX4_LOCAL_LENGTH);
+		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
 	/* A program that shortens its request while it is under way. */
 	if (attempt->qp->sent > attempt->wqe->length)
-		return operation_fail(attempt, MLX4_LOCAL_QP_OP);
+		return operation_fail(attempt, SYNDROME_LOCAL_QP_OP);
 	if (!operation_local_side(attempt))
-		return operation_fail(attempt, MLX4_LOCAL_PROT);
+		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	attempt->offset = attempt->qp->sent;
 	attempt->part = attempt->wqe->length - attempt->offset;
 	attempt->last = attempt->part <= TRANSPORT_PIECE;

@@ -15,7 +15,7 @@
 #include <softhca/model/mlx4_fmt.h>
 
 static uint8_t slot[256];
-static struct mlx4_wqe wqe;
+static struct wqe wqe;
 
 static void put32(size_t at, uint32_t value)
 {
@@ -58,12 +58,12 @@ static void owner_bit_turns(void **state)
 static void send_of_two_pieces(void **state)
 {
 	(void)state;
-	control(MLX4_SEND_IMM, 3, 3u << 2 | 1u << 1 | 0x123456u << 8);
+	control(OP_SEND_IMM, 3, 3u << 2 | 1u << 1 | 0x123456u << 8);
 	put32(12, 0xaabbccdd);
 	sge(16, 100, 0x4200, 0x1000);
 	sge(32, 28, 0x4300, 0x2000);
 	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), 0);
-	assert_int_equal(wqe.opcode, MLX4_SEND_IMM);
+	assert_int_equal(wqe.opcode, OP_SEND_IMM);
 	assert_true(wqe.signalled && wqe.solicited);
 	assert_int_equal(wqe.srqn, 0x123456);
 	assert_int_equal(wqe.imm, htobe32(0xaabbccdd));
@@ -76,7 +76,7 @@ static void send_of_two_pieces(void **state)
 static void unsignalled(void **state)
 {
 	(void)state;
-	control(MLX4_SEND, 1, 0);
+	control(OP_SEND, 1, 0);
 	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), 0);
 	assert_false(wqe.signalled || wqe.solicited);
 	assert_int_equal(wqe.length, 0);
@@ -85,7 +85,7 @@ static void unsignalled(void **state)
 static void atomic(void **state)
 {
 	(void)state;
-	control(MLX4_ATOMIC_CS, 4, 0);
+	control(OP_ATOMIC_CS, 4, 0);
 	put64(16, 0x7000);
 	put32(24, 0x99);
 	put64(32, 5);
@@ -103,7 +103,7 @@ static void atomic(void **state)
 static void inline_across_a_line(void **state)
 {
 	(void)state;
-	control(MLX4_SEND, 5, 0);
+	control(OP_SEND, 5, 0);
 	for (int i = 16; i < 128; i++)
 		slot[i] = (uint8_t)i;
 	put32(16, 0x80000000u | 44);
@@ -118,7 +118,7 @@ static void inline_across_a_line(void **state)
 static void zero_length_entry(void **state)
 {
 	(void)state;
-	control(MLX4_SEND, 3, 0);
+	control(OP_SEND, 3, 0);
 	sge(16, 0x80000000u, 7, 8);
 	sge(32, 5, 7, 8);
 	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), 0);
@@ -129,7 +129,7 @@ static void zero_length_entry(void **state)
 static void datagram(void **state)
 {
 	(void)state;
-	control(MLX4_SEND, 5, 0);
+	control(OP_SEND, 5, 0);
 	slot[16] = 1;
 	slot[21] = 0x80;
 	slot[23] = 9;
@@ -151,20 +151,20 @@ static void datagram(void **state)
 static void impossible(void **state)
 {
 	(void)state;
-	control(MLX4_SEND, 0, 0); /* not even a control segment */
+	control(OP_SEND, 0, 0); /* not even a control segment */
 	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
-	control(MLX4_SEND, 5, 0); /* longer than its slot */
+	control(OP_SEND, 5, 0); /* longer than its slot */
 	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
 	control(0x1f, 1, 0); /* no such operation */
 	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
-	control(MLX4_WRITE, 1, 0); /* without an address */
+	control(OP_WRITE, 1, 0); /* without an address */
 	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
-	control(MLX4_WRITE, 3, 0); /* on a datagram queue */
+	control(OP_WRITE, 3, 0); /* on a datagram queue */
 	assert_int_equal(mlx4_parse_wqe(slot, 64, true, &wqe), -EINVAL);
-	control(MLX4_SEND, 2, 0); /* inline data beyond the end */
+	control(OP_SEND, 2, 0); /* inline data beyond the end */
 	put32(16, 0x80000000u | 13);
 	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
-	control(MLX4_SEND, 3, 0); /* both kinds of data */
+	control(OP_SEND, 3, 0); /* both kinds of data */
 	put32(16, 0x80000000u | 12);
 	sge(32, 5, 7, 8);
 	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
@@ -181,9 +181,9 @@ static void noise(void **state)
 
 		for (size_t i = 0; i < size; i++)
 			copy[i] = (uint8_t)random();
-		copy[3] = (uint8_t)(random() % 2 ? MLX4_SEND : random());
+		copy[3] = (uint8_t)(random() % 2 ? OP_SEND : random());
 		if (!mlx4_parse_wqe(copy, size, random() & 1, &wqe)) {
-			assert_true(wqe.sges <= MLX4_MAX_SGE);
+			assert_true(wqe.sges <= WQE_MAX_SGE);
 			assert_true(wqe.inline_length <= size);
 		}
 		free(copy);
@@ -192,7 +192,7 @@ static void noise(void **state)
 
 static void scatter_list_ends(void **state)
 {
-	struct mlx4_sge list[MLX4_MAX_SGE];
+	struct sge list[WQE_MAX_SGE];
 
 	(void)state;
 	memset(slot, 0, sizeof(slot));
@@ -207,9 +207,9 @@ static void scatter_list_ends(void **state)
 
 static void completions(void **state)
 {
-	struct mlx4_cqe cqe = {
+	struct cqe cqe = {
 		.qpn = 0x812345, .imm = htobe32(7), .remote = 0x55, .slid = 3, .sl = 2, .global = true, .byte_count = 99,
-		.wqe_index = 0x1234, .send = false, .opcode = MLX4_RECV_SEND_IMM,
+		.wqe_index = 0x1234, .send = false, .opcode = RECV_SEND_IMM,
 	};
 	uint8_t out[MLX4_CQE_SIZE];
 	static const uint8_t good[MLX4_CQE_SIZE] = {
@@ -225,7 +225,7 @@ static void completions(void **state)
 	mlx4_build_cqe(&cqe, true, out);
 	assert_memory_equal(out, good, sizeof(out));
 	cqe.send = true;
-	cqe.syndrome = MLX4_FLUSH;
+	cqe.syndrome = SYNDROME_FLUSH;
 	mlx4_build_cqe(&cqe, false, out);
 	assert_memory_equal(out, bad, sizeof(out));
 }
