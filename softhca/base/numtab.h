@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * Numbers are given out in rising order and used again only after a whole turn, as the mlx4 driver's bitmaps do: two
+ * Numbers are given out in rising order and used again only after a whole turn, as the drivers' bitmaps do: two
  * objects made one after the other have neighbouring numbers, and a stale number does not soon mean something else.
  */
 struct numtab {

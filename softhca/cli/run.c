@@ -29,7 +29,10 @@ static int take_settings(int argc, char **argv, struct settings *settings, int *
 			return -EINVAL;
 		}
 	}
-	return 0;
+	if (!settings_complete(settings, why, sizeof(why)))
+		return 0;
+	cli_refuse(0, "%s", why);
+	return -EINVAL;
 }
 
 /* The daemon works in the root directory, the user's words are meant from here. */

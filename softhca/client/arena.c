@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-/* The memory in which libmlx4 keeps its rings and doorbell records, shared with the daemon. */
+/* The memory in which the provider keeps its rings and doorbell records, shared with the daemon. */
 #include "client.h"
 
 #include <errno.h>

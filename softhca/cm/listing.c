@@ -42,37 +42,34 @@ static const char *space(const struct cm_id *id)
 	}
 }
 
-static const char *device(const struct cm_id *id, char *text, size_t size)
+static const char *device(const struct cm_id *id, char name[DEVICE_NAME_MAX])
 {
-	if (!id->device)
-		return "-";
-	snprintf(text, size, "mlx4_%d", id->device->index);
-	return text;
+	return id->device ? device_name(id->device, name) : "-";
 }
 
 void cm_listing_text(const struct hca_machine *machine, FILE *out)
 {
-	char name[16];
+	char name[DEVICE_NAME_MAX];
 
 	list_for_each(node, &machine->cm.ids) {
 		const struct cm_id *id = container_of(node, struct cm_id, known);
 
 		fprintf(out, "%7d %-7s %-5s %6u ps=%s state=%s connection=%s port=%u\n", (int)id->file->pid,
-			device(id, name, sizeof(name)), "cm_id", id->number, space(id), state(id), connection(id),
+			device(id, name), "cm_id", id->number, space(id), state(id), connection(id),
 			cm_addr_port(&id->src));
 	}
 }
 
 void cm_listing_json(const struct hca_machine *machine, FILE *out)
 {
-	char name[16];
+	char name[DEVICE_NAME_MAX];
 
 	list_for_each(node, &machine->cm.ids) {
 		const struct cm_id *id = container_of(node, struct cm_id, known);
 
 		fprintf(out, "%s{\"pid\":%d,\"device\":\"%s\",\"number\":%u,\"ps\":\"%s\",\"state\":\"%s\",\"connection\":\"%s\","
 			"\"port\":%u}", node == machine->cm.ids.next ? "" : ",", (int)id->file->pid,
-			device(id, name, sizeof(name)), id->number, space(id), state(id), connection(id),
+			device(id, name), id->number, space(id), state(id), connection(id),
 			cm_addr_port(&id->src));
 	}
 }

@@ -17,14 +17,10 @@
 
 struct hca_device *control_device(struct request *request, const char *name)
 {
-	char *end;
-	long index;
+	struct hca_device *device = machine_device(request->machine, name);
 
-	if (!strncmp(name, "mlx4_", 5) && name[5]) {
-		index = strtol(name + 5, &end, 10);
-		if (!*end && index >= 0 && index < request->machine->settings.devices)
-			return &request->machine->device[index];
-	}
+	if (device)
+		return device;
 	fprintf(request->out, "no device %s\n", name);
 	return NULL;
 }

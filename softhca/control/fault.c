@@ -27,8 +27,9 @@ static int usage(struct request *request)
 static void list_device(const struct hca_device *device, FILE *out)
 {
 	const struct faults *faults = &device->faults;
+	char name[DEVICE_NAME_MAX];
 
-	fprintf(out, "mlx4_%d", device->index);
+	fputs(device_name(device, name), out);
 	for (int kind = 0; kind < FAULT_KINDS; kind++)
 		fprintf(out, " %s=%g%% hits=%llu", kind_names[kind], faults->rate[kind] * 100.0 / FAULT_ALWAYS,
 			(unsigned long long)faults->hits[kind]);

@@ -149,11 +149,13 @@ static void objects_json(const struct writer *writer, const struct hca_context *
 
 static void objects_text(const struct writer *writer, const struct hca_context *ctx)
 {
+	char name[DEVICE_NAME_MAX];
+
 	for (int type = HCA_TYPES - 1; type >= 0; type--) {
 		list_for_each(node, &ctx->objects[type]) {
 			const struct hca_object *object = container_of(node, struct hca_object, link);
 
-			fprintf(writer->out, "%7d mlx4_%-2d %-5s %6u", (int)ctx->pid, ctx->device->index,
+			fprintf(writer->out, "%7d %-7s %-5s %6u", (int)ctx->pid, device_name(ctx->device, name),
 				type_names[type], object->handle);
 			list_object(writer, object);
 			fputc('\n', writer->out);
@@ -163,25 +165,28 @@ static void objects_text(const struct writer *writer, const struct hca_context *
 
 static void devices_json(const struct hca_machine *machine, FILE *out)
 {
+	char name[DEVICE_NAME_MAX];
+
 	for (int i = 0; i < machine->settings.devices; i++) {
 		const struct hca_device *device = &machine->device[i];
 
-		fprintf(out, "%s{\"name\":\"mlx4_%d\",\"lid\":%u,\"qps\":%u,\"cqs\":%u,\"srqs\":%u,\"mrs\":%u,\"pds\":%u}",
-			i ? "," : "", i, device->port[1].lid, device->qps.used, device->cqs.used, device->srqs.used,
+		fprintf(out, "%s{\"name\":\"%s\",\"lid\":%u,\"qps\":%u,\"cqs\":%u,\"srqs\":%u,\"mrs\":%u,\"pds\":%u}",
+			i ? "," : "", device_name(device, name), device->port[1].lid, device->qps.used, device->cqs.used, device->srqs.used,
 			device->mrs.used, device->pds.used);
 	}
 }
 
 static void contexts_json(const struct hca_machine *machine, const struct writer *writer)
 {
+	char name[DEVICE_NAME_MAX];
 	bool first = true;
 
 	for (int i = 0; i < machine->settings.devices; i++) {
 		list_for_each(node, &machine->device[i].contexts) {
 			const struct hca_context *ctx = container_of(node, struct hca_context, link);
 
-			fprintf(writer->out, "%s{\"pid\":%d,\"device\":\"mlx4_%d\",\"objects\":[", first ? "" : ",",
-				(int)ctx->pid, i);
+			fprintf(writer->out, "%s{\"pid\":%d,\"device\":\"%s\",\"objects\":[", first ? "" : ",",
+				(int)ctx->pid, device_name(ctx->device, name));
 			objects_json(writer, ctx);
 			fputs("]}", writer->out);
 			first = false;

@@ -10,6 +10,7 @@
 #include <softhca/base/loop.h>
 #include <softhca/base/numtab.h>
 #include <softhca/base/timer.h>
+#include <softhca/model/model.h>
 
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
@@ -72,7 +73,7 @@ struct hca_cq {
 	uint32_t cqn;
 	uint64_t user_handle;
 	struct hca_channel *channel; /* or NULL */
-	uint64_t buffer, doorbell;   /* in the client */
+	struct cq_place place;	     /* in the client */
 	uint32_t size;		     /* power of two */
 	uint32_t producer;
 	bool overrun;
@@ -102,7 +103,7 @@ struct hca_srq {
 	bool xrc;
 	struct hca_xrcd_handle *domain; /* XRC only */
 	struct hca_cq *cq;		/* XRC only */
-	uint64_t buffer, doorbell;
+	struct srq_place place; /* in the client */
 	uint32_t size, stride, max_sge;
 	uint16_t head;	   /* index of the next WQE */
 	uint16_t consumed;
@@ -118,13 +119,6 @@ struct hca_qp_attr {
 	uint16_t pkey_index, alt_pkey_index;
 	uint8_t path_mtu, path_mig_state, max_rd_atomic, max_dest_rd_atomic, min_rnr_timer;
 	uint8_t port, timeout, retry_cnt, rnr_retry, alt_port, alt_timeout;
-};
-
-struct hca_ring {
-	uint64_t buffer; /* in the client */
-	uint32_t count;	 /* power of two; 0 = none */
-	uint32_t shift;	 /* log2 of a slot */
-	uint32_t next;	 /* index of the next WQE, counted without end */
 };
 
 /* A queue pair. Its handles are objects of their own: an XRC target QP can have many, in many processes. */
@@ -143,8 +137,8 @@ struct hca_qp {
 	struct hca_xrcd *xrcd; /* XRC target only */
 	bool sq_sig_all;
 	uint32_t max_send_wr, max_send_sge, max_recv_sge, max_inline;
-	struct hca_ring sq, rq;
-	uint64_t doorbell; /* record of the receive queue */
+	struct ring sq, rq;
+	uint32_t user_index;
 
 	/* sender */
 	struct list ready;  /* machine->ready */
@@ -187,6 +181,7 @@ struct hca_context {
 	pid_t pid;
 	int pidfd;
 	bool ready; /* GET_CONTEXT was done */
+	uint8_t cqe_version; /* agreed on then */
 	bool dead;  /* to be reaped at the end of this turn */
 	uint8_t *uar;
 	uint8_t *arena; /* NULL = not shared */
@@ -207,6 +202,7 @@ struct hca_port {
 
 struct hca_device {
 	struct hca_machine *machine;
+	const struct model *model;
 	int index;
 	uint64_t guid;
 	struct hca_port port[SETTINGS_MAX_PORTS + 1]; /* from 1 */
@@ -252,6 +248,13 @@ unsigned int machine_clients(const struct hca_machine *machine);
 struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint8_t *port);
 
 struct hca_qp *device_qp(const struct hca_device *device, uint32_t qpn);
+/* As libibverbs lists it. */
+#define DEVICE_NAME_MAX 16
+const char *device_name(const struct hca_device *device, char name[DEVICE_NAME_MAX]);
+
+/* The device of that name, or NULL. */
+struct hca_device *machine_device(struct hca_machine *machine, const char *name);
+
 void device_gid(const struct hca_device *device, uint8_t port, uint8_t gid[16]);
 
 #endif

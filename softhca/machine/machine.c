@@ -4,6 +4,7 @@
 
 #include <endian.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -24,7 +25,7 @@ static uint32_t qp_numbers(const struct settings *settings)
 {
 	uint32_t numbers = QP_NUMBERS_MIN;
 
-	while (numbers < QP_NUMBERS_MAX && numbers < 4 * (uint32_t)settings->max_qp)
+	while (numbers < QP_NUMBERS_MAX && numbers < 4 * (uint32_t)settings->limits.max_qp)
 		numbers *= 2;
 	return numbers;
 }
@@ -35,12 +36,12 @@ static int init_numbers(struct hca_device *device, const struct settings *settin
 	uint32_t numbers = qp_numbers(settings), apart = numbers < 1u << 14 ? numbers / 32 : 0x200;
 	uint32_t start = 0x40 + (uint32_t)device->index * 0x200;
 
-	if (numtab_init(&device->pds, 1, 1u << 16, start, (uint32_t)settings->max_pd) ||
-	    numtab_init(&device->mrs, 2, 1u << 20, start, (uint32_t)settings->max_mr) ||
-	    numtab_init(&device->cqs, 0x40, 1u << 17, 0x80 + start, (uint32_t)settings->max_cq) ||
-	    numtab_init(&device->srqs, 0x40, 1u << 17, start, (uint32_t)settings->max_srq) ||
+	if (numtab_init(&device->pds, 1, 1u << 16, start, (uint32_t)settings->limits.max_pd) ||
+	    numtab_init(&device->mrs, 2, 1u << 20, start, (uint32_t)settings->limits.max_mr) ||
+	    numtab_init(&device->cqs, 0x40, 1u << 17, 0x80 + start, (uint32_t)settings->limits.max_cq) ||
+	    numtab_init(&device->srqs, 0x40, 1u << 17, start, (uint32_t)settings->limits.max_srq) ||
 	    numtab_init(&device->qps, 0x40, numbers, 0x40 + ((uint32_t)device->index + 1) * apart,
-			(uint32_t)settings->max_qp))
+			(uint32_t)settings->limits.max_qp))
 		return -ENOMEM;
 	return 0;
 }
@@ -48,6 +49,7 @@ static int init_numbers(struct hca_device *device, const struct settings *settin
 static int init_device(struct hca_device *device, struct hca_machine *machine, int index)
 {
 	device->machine = machine;
+	device->model = machine->settings.model;
 	device->index = index;
 	device->guid = FIRST_GUID + (uint64_t)index * 0x10;
 	list_init(&device->contexts);
@@ -62,8 +64,12 @@ static int init_device(struct hca_device *device, struct hca_machine *machine, i
 
 int machine_init(struct hca_machine *machine, const struct settings *settings)
 {
+	char why[256];
+
 	memset(machine, 0, sizeof(*machine));
 	machine->settings = *settings;
+	if (settings_complete(&machine->settings, why, sizeof(why)))
+		return -EINVAL;
 	list_init(&machine->ready);
 	list_init(&machine->failed);
 	list_init(&machine->unanswered);
@@ -124,6 +130,23 @@ struct hca_qp *device_qp(const struct hca_device *device, uint32_t qpn)
 
 	/* The whole number counts: a target's has a bit more than its place in the table. */
 	return qp && qp->qpn == qpn ? qp : NULL;
+}
+
+const char *device_name(const struct hca_device *device, char name[DEVICE_NAME_MAX])
+{
+	snprintf(name, DEVICE_NAME_MAX, "%s%d", device->model->device, device->index);
+	return name;
+}
+
+struct hca_device *machine_device(struct hca_machine *machine, const char *name)
+{
+	char own[DEVICE_NAME_MAX];
+
+	for (int i = 0; i < machine->settings.devices; i++) {
+		if (!strcmp(device_name(&machine->device[i], own), name))
+			return &machine->device[i];
+	}
+	return NULL;
 }
 
 void device_gid(const struct hca_device *device, uint8_t port, uint8_t gid[16])

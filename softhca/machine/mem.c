@@ -78,18 +78,18 @@ int mem_load32(const struct hca_context *ctx, uint64_t from, uint32_t *word)
 	return 0;
 }
 
-int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t cqe[MLX4_CQE_SIZE])
+int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe, size_t size)
 {
-	const size_t body = MLX4_CQE_SIZE - sizeof(uint32_t);
-	uint8_t *shared = in_arena(ctx, to, MLX4_CQE_SIZE);
+	const size_t body = size - sizeof(uint32_t);
+	uint8_t *shared = in_arena(ctx, to, size);
 	uint32_t last;
 
 	if (!shared || (uintptr_t)shared % sizeof(last)) {
 		/* The kernel copies piece after piece. */
-		struct iovec local = { (void *)cqe, MLX4_CQE_SIZE };
+		struct iovec local = { (void *)cqe, size };
 		struct iovec far[2] = { { (void *)(uintptr_t)to, body }, { (void *)(uintptr_t)(to + body), sizeof(last) } };
 
-		return process_vm_writev(ctx->pid, &local, 1, far, 2, 0) == MLX4_CQE_SIZE ? 0 : -EFAULT;
+		return process_vm_writev(ctx->pid, &local, 1, far, 2, 0) == (ssize_t)size ? 0 : -EFAULT;
 	}
 	memcpy(&last, cqe + body, sizeof(last));
 	memcpy(shared, cqe, body);

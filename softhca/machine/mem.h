@@ -5,8 +5,6 @@
 
 #include "hca.h"
 
-#include <softhca/model/mlx4_fmt.h>
-
 #include <sys/uio.h>
 
 /* 0 or -EFAULT. */
@@ -18,7 +16,7 @@ int mem_fill(const struct hca_context *ctx, uint64_t to, uint8_t byte, size_t le
 int mem_load32(const struct hca_context *ctx, uint64_t from, uint32_t *word);
 
 /* A completion: its last word, which makes it valid, appears after all others. */
-int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t cqe[MLX4_CQE_SIZE]);
+int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe, size_t size);
 
 /* -EFAULT unless the whole range is mapped in the client, readable and, if asked, writable. */
 int mem_check_range(const struct hca_context *ctx, uint64_t start, uint64_t length, bool writable);

@@ -7,19 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { SWITCH, NUMBER, ADDRESS, TEXT };
+enum kind { MODEL, SWITCH, NUMBER, LIMIT, ADDRESS, TEXT };
 
 struct row {
 	const char *name;
 	enum kind kind;
 	size_t offset;
-	int least, most;
+	int least, most; /* of a LIMIT 0: what the model can */
 	const char *help;
 };
 
 #define AT(member) offsetof(struct settings, member)
+#define LIMIT_OF(member, most, help) { #member, LIMIT, AT(limits.member), 1, most, help }
 
 static const struct row rows[] = {
+	{ "model", MODEL, AT(model), 0, 0, "which adapter is emulated" },
 	{ "devices", NUMBER, AT(devices), 1, SETTINGS_MAX_DEVICES, "number of HCAs on the wire, each a host of its own" },
 	{ "ports", NUMBER, AT(ports), 1, SETTINGS_MAX_PORTS, "ports of each HCA" },
 	{ "xrc", SWITCH, AT(xrc), 0, 0, "off: devices without XRC, as rxe" },
@@ -27,19 +29,19 @@ static const struct row rows[] = {
 	{ "strict", SWITCH, AT(strict), 0, 0, "on: attribute masks are judged without the removal of bits by uverbs" },
 	{ "arena", SWITCH, AT(arena), 0, 0, "off: no memory is shared with the programs" },
 	{ "nap", NUMBER, AT(nap), 1, 1000, "microseconds between two looks at the doorbells of busy programs" },
-	{ "max_qp", NUMBER, AT(max_qp), 1, 1 << 17, "QPs per device" },
-	{ "max_cq", NUMBER, AT(max_cq), 1, 1 << 16, "CQs per device" },
-	{ "max_srq", NUMBER, AT(max_srq), 1, 1 << 16, "SRQs per device" },
-	{ "max_mr", NUMBER, AT(max_mr), 1, 1 << 19, "memory regions per device" },
-	{ "max_pd", NUMBER, AT(max_pd), 1, 1 << 15, "protection domains per device" },
-	{ "max_qp_wr", NUMBER, AT(max_qp_wr), 1, 16351, "work requests per queue of a QP" },
-	{ "max_sge", NUMBER, AT(max_sge), 1, 32, "pieces of memory per work request" },
-	{ "max_cqe", NUMBER, AT(max_cqe), 1, 4194303, "completions per CQ" },
-	{ "max_srq_wr", NUMBER, AT(max_srq_wr), 1, 16383, "work requests per SRQ" },
-	{ "max_srq_sge", NUMBER, AT(max_srq_sge), 1, 31, "pieces of memory per work request of an SRQ" },
-	{ "max_qp_rd_atom", NUMBER, AT(max_qp_rd_atom), 1, 16, "reads and atomics that a QP answers at a time" },
-	{ "max_qp_init_rd_atom", NUMBER, AT(max_qp_init_rd_atom), 1, 128, "reads and atomics that a QP asks for at a time" },
-	{ "address", ADDRESS, AT(address), 0, 0, "of mlx4_0 for the connection manager; mlx4_N adds N to the third number" },
+	LIMIT_OF(max_qp, 1 << 17, "QPs per device"),
+	LIMIT_OF(max_cq, 1 << 16, "CQs per device"),
+	LIMIT_OF(max_srq, 1 << 16, "SRQs per device"),
+	LIMIT_OF(max_mr, 1 << 19, "memory regions per device"),
+	LIMIT_OF(max_pd, 1 << 15, "protection domains per device"),
+	LIMIT_OF(max_qp_wr, 0, "work requests per queue of a QP"),
+	LIMIT_OF(max_sge, 0, "pieces of memory per work request"),
+	LIMIT_OF(max_cqe, 0, "completions per CQ"),
+	LIMIT_OF(max_srq_wr, 0, "work requests per SRQ"),
+	LIMIT_OF(max_srq_sge, 0, "pieces of memory per work request of an SRQ"),
+	LIMIT_OF(max_qp_rd_atom, 0, "reads and atomics that a QP answers at a time"),
+	LIMIT_OF(max_qp_init_rd_atom, 0, "reads and atomics that a QP asks for at a time"),
+	{ "address", ADDRESS, AT(address), 0, 0, "of the first HCA for the connection manager; the Nth after it adds N to the third number" },
 	{ "cm_timeout", NUMBER, AT(cm_timeout), 10, 600000, "milliseconds that a connection waits for an answer" },
 	{ "trace", TEXT, AT(trace), 0, 0, "file to which every command is written, with its result" },
 };
@@ -47,10 +49,8 @@ static const struct row rows[] = {
 #define DEFAULT_ADDRESS (198u << 24 | 18u << 16 | 0u << 8 | 1u)
 
 const struct settings settings_default = {
-	.devices = 2, .ports = 1, .xrc = true, .open_qp = true, .strict = false, .arena = true, .nap = 20,
-	.max_qp = 65472, .max_cq = 65408, .max_srq = 65472, .max_mr = 524032, .max_pd = 32764,
-	.max_qp_wr = 16351, .max_sge = 32, .max_cqe = 4194303, .max_srq_wr = 16383, .max_srq_sge = 31,
-	.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 128, .address = DEFAULT_ADDRESS, .cm_timeout = 60000,
+	.model = &connectx3, .devices = 2, .ports = 1, .xrc = true, .open_qp = true, .strict = false, .arena = true, .nap = 20,
+	.address = DEFAULT_ADDRESS, .cm_timeout = 60000,
 };
 
 static const struct row *find(const char *text, size_t length)
@@ -71,6 +71,21 @@ static int refuse_unknown(const char *text, int length, char *why, size_t size)
 	return -ENOENT;
 }
 
+static int take_model(const struct model **target, const char *value, char *why, size_t size)
+{
+	const struct model *model = model_find(value);
+	int at;
+
+	if (model) {
+		*target = model;
+		return 0;
+	}
+	at = snprintf(why, size, "model is not '%s'; there are:", value);
+	for (size_t i = 0; models[i] && at > 0 && (size_t)at < size; i++)
+		at += snprintf(why + at, size - (size_t)at, " %s", models[i]->name);
+	return -EINVAL;
+}
+
 static int take_switch(bool *target, const struct row *row, const char *value, char *why, size_t size)
 {
 	if (strcmp(value, "on") && strcmp(value, "off")) {
@@ -81,15 +96,34 @@ static int take_switch(bool *target, const struct row *row, const char *value, c
 	return 0;
 }
 
+/* What @model has where @row is; the row is of a limit. */
+static int of_model(const struct model *model, const struct row *row)
+{
+	return *(const int *)((const char *)&model->limits + (row->offset - AT(limits)));
+}
+
+/* The most that a setting can be, whatever the model is. */
+static int most_of(const struct row *row)
+{
+	int most = row->most;
+
+	for (size_t i = 0; !row->most && models[i]; i++) {
+		if (of_model(models[i], row) > most)
+			most = of_model(models[i], row);
+	}
+	return most;
+}
+
 static int take_number(int *target, const struct row *row, const char *value, char *why, size_t size)
 {
+	const int most = most_of(row);
 	char *end;
 	long number;
 
 	errno = 0;
 	number = strtol(value, &end, 10);
-	if (errno || end == value || *end || number < row->least || number > row->most) {
-		snprintf(why, size, "%s is a number from %d to %d, not '%s'", row->name, row->least, row->most, value);
+	if (errno || end == value || *end || number < row->least || number > most) {
+		snprintf(why, size, "%s is a number from %d to %d, not '%s'", row->name, row->least, most, value);
 		return -EINVAL;
 	}
 	*target = (int)number;
@@ -140,9 +174,12 @@ int settings_take(struct settings *settings, const char *text, char *why, size_t
 	}
 	target = (char *)settings + row->offset;
 	switch (row->kind) {
+	case MODEL:
+		return take_model(target, equals + 1, why, size);
 	case SWITCH:
 		return take_switch(target, row, equals + 1, why, size);
 	case NUMBER:
+	case LIMIT:
 		return take_number(target, row, equals + 1, why, size);
 	case ADDRESS:
 		return take_address(target, row, equals + 1, why, size);
@@ -151,26 +188,78 @@ int settings_take(struct settings *settings, const char *text, char *why, size_t
 	}
 }
 
+int settings_complete(struct settings *settings, char *why, size_t size)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		int *value = (void *)((char *)settings + rows[i].offset);
+		int own;
+
+		if (rows[i].kind != LIMIT)
+			continue;
+		own = of_model(settings->model, &rows[i]);
+		if (!*value)
+			*value = own;
+		if (!rows[i].most && *value > own) {
+			snprintf(why, size, "%s is at most %d on a %s, not %d", rows[i].name, own, settings->model->title, *value);
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static void print_limit(FILE *out, const struct row *row)
+{
+	fprintf(out, "1 to %d, default", most_of(row));
+	for (size_t i = 0; models[i]; i++)
+		fprintf(out, "%s %d on a %s", i ? "," : "", of_model(models[i], row), models[i]->title);
+}
+
 static void print_default(FILE *out, const struct row *row)
 {
 	const void *value = (const char *)&settings_default + row->offset;
 
-	if (row->kind == SWITCH)
+	switch (row->kind) {
+	case MODEL:
+		fprintf(out, "default %s", settings_default.model->name);
+		break;
+	case SWITCH:
 		fprintf(out, "default %s", *(const bool *)value ? "on" : "off");
-	else if (row->kind == NUMBER)
+		break;
+	case NUMBER:
 		fprintf(out, "%d to %d, default %d", row->least, row->most, *(const int *)value);
-	else if (row->kind == ADDRESS)
+		break;
+	case LIMIT:
+		print_limit(out, row);
+		break;
+	case ADDRESS:
 		fprintf(out, "default %s", inet_ntoa((struct in_addr){ htonl(*(const uint32_t *)value) }));
-	else
+		break;
+	default:
 		fprintf(out, "default none");
+		break;
+	}
+}
+
+static void print_shape(FILE *out, const struct row *row)
+{
+	static const char *const shape[] = {
+		[SWITCH] = "on|off", [NUMBER] = "N", [LIMIT] = "N", [ADDRESS] = "A.B.C.D", [TEXT] = "FILE",
+	};
+
+	if (row->kind != MODEL) {
+		fputs(shape[row->kind], out);
+		return;
+	}
+	for (size_t i = 0; models[i]; i++)
+		fprintf(out, "%s%s", i ? "|" : "", models[i]->name);
 }
 
 void settings_help(FILE *out)
 {
-	static const char *const shape[] = { [SWITCH] = "on|off", [NUMBER] = "N", [ADDRESS] = "A.B.C.D", [TEXT] = "FILE" };
-
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		fprintf(out, "  --%s=%s\n        %s (", rows[i].name, shape[rows[i].kind], rows[i].help);
+		fprintf(out, "  --%s=", rows[i].name);
+		print_shape(out, &rows[i]);
+		fprintf(out, "\n        %s (", rows[i].help);
 		print_default(out, &rows[i]);
 		fprintf(out, ")\n");
 	}

@@ -3,6 +3,8 @@
 #ifndef SOFTHCA_SETTINGS_H
 #define SOFTHCA_SETTINGS_H
 
+#include <softhca/model/model.h>
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -12,6 +14,7 @@
 #define SETTINGS_MAX_PORTS   2
 
 struct settings {
+	const struct model *model;
 	int devices;
 	int ports;	/* of each device */
 	bool xrc;	/* off: a device without XRC */
@@ -19,9 +22,7 @@ struct settings {
 	bool strict;	/* on: without uverbs' kindness about attribute masks */
 	bool arena;	/* off: rings are reached through process_vm_readv() */
 	int nap;	/* microseconds between two looks at the doorbells of busy clients */
-	int max_qp, max_cq, max_srq, max_mr, max_pd; /* of each device */
-	int max_qp_wr, max_sge, max_cqe, max_srq_wr, max_srq_sge; /* of each queue */
-	int max_qp_rd_atom, max_qp_init_rd_atom; /* reads and atomics under way on a QP: as responder, as requester */
+	struct limits limits;
 	uint32_t address; /* of the first port of the first device, IPv4, host byte order */
 	int cm_timeout;	  /* milliseconds that a connection waits for an answer */
 	char trace[256];  /* file, or "" */
@@ -34,6 +35,12 @@ extern const struct settings settings_default;
  * then @why holds a sentence for the user.
  */
 int settings_take(struct settings *settings, const char *text, char *why, size_t size);
+
+/*
+ * Before use: what was not set becomes the model's own, and what was set must not be more than the model can. 0, or -EINVAL
+ * with a sentence in @why.
+ */
+int settings_complete(struct settings *settings, char *why, size_t size);
 
 /* One line per setting with its range, default and meaning. */
 void settings_help(FILE *out);

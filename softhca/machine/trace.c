@@ -4,11 +4,9 @@
 
 #include <string.h>
 
-#define CM (-1)
-
 struct entry {
 	pid_t pid;
-	int device; /* CM = the connection manager */
+	char device[DEVICE_NAME_MAX];
 	const char *name;
 	int result;
 };
@@ -20,10 +18,7 @@ static void print(FILE *out, const struct entry *entry)
 {
 	const char *result = entry->result ? strerrorname_np(-entry->result) : "ok";
 
-	if (entry->device == CM)
-		fprintf(out, "rdma_cm pid %d %s: %s\n", (int)entry->pid, entry->name, result);
-	else
-		fprintf(out, "mlx4_%d pid %d %s: %s\n", entry->device, (int)entry->pid, entry->name, result);
+	fprintf(out, "%s pid %d %s: %s\n", entry->device, (int)entry->pid, entry->name, result);
 }
 
 static void note(FILE *file, const struct entry *entry)
@@ -37,12 +32,15 @@ static void note(FILE *file, const struct entry *entry)
 
 void trace_note(const struct hca_device *device, pid_t pid, const char *name, int result)
 {
-	note(device->machine->trace, &(struct entry){ pid, device->index, name, result });
+	struct entry entry = { .pid = pid, .name = name, .result = result };
+
+	device_name(device, entry.device);
+	note(device->machine->trace, &entry);
 }
 
 void trace_note_cm(const struct hca_machine *machine, pid_t pid, const char *name, int result)
 {
-	note(machine->trace, &(struct entry){ pid, CM, name, result });
+	note(machine->trace, &(struct entry){ pid, "rdma_cm", name, result });
 }
 
 void trace_print(FILE *out, unsigned int count)

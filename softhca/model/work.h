@@ -56,6 +56,7 @@ struct av {
 
 /* A send request. */
 struct wqe {
+	uint32_t slots; /* of the ring that it takes */
 	uint8_t opcode;
 	bool signalled, solicited;
 	uint32_t imm; /* as in memory, never swapped */
@@ -74,8 +75,11 @@ struct wqe {
 /* A completion before it is laid out. */
 struct cqe {
 	uint32_t qpn;
-	uint32_t imm; /* as in memory */
-	uint32_t remote; /* source QP, or for XRC the SRQ number */
+	uint32_t imm;	 /* as in memory */
+	uint32_t remote; /* source QP */
+	bool xrc;	 /* out of an XRC SRQ */
+	uint32_t srqn;	 /* out of any SRQ; 0 = none */
+	uint32_t user_index; /* what the provider called the QP, or for XRC the SRQ */
 	uint16_t slid;
 	uint8_t sl;
 	bool global;

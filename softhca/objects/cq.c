@@ -16,22 +16,34 @@
 
 static int check_size(const struct hca_context *ctx, uint32_t cqe)
 {
-	return cqe < 1 || cqe > (uint32_t)ctx->device->machine->settings.max_cqe ? -EINVAL : 0;
+	return cqe < 1 || cqe > (uint32_t)ctx->device->machine->settings.limits.max_cqe ? -EINVAL : 0;
 }
 
 /*
  * Makes all entries of a ring invalid whose first completion will have index @next: the owner bit of each is the opposite
- * of what its next index makes valid. The provider leaves zeroes, which would look like completions.
+ * of what its next index makes valid.
  */
-static int preset(const struct hca_context *ctx, uint64_t buffer, uint32_t size, uint32_t next)
+static int preset(const struct hca_context *ctx, const struct cq_place *place, uint32_t size, uint32_t next)
 {
-	size_t before = (size_t)(next & (size - 1)) * MLX4_CQE_SIZE;
-	size_t bytes = (size_t)size * MLX4_CQE_SIZE;
-	uint8_t this_turn = next & size ? MLX4_CQE_PRESET_ODD : MLX4_CQE_PRESET;
-	uint8_t next_turn = next & size ? MLX4_CQE_PRESET : MLX4_CQE_PRESET_ODD;
-	int error = mem_fill(ctx, buffer, next_turn, before);
+	const struct model *model = ctx->device->model;
+	size_t before = (size_t)(next & (size - 1)) * place->entry;
+	size_t bytes = (size_t)size * place->entry;
+	uint8_t this_turn = next & size ? model->preset_odd : model->preset_even;
+	uint8_t next_turn = next & size ? model->preset_even : model->preset_odd;
+	int error;
 
-	return error ? error : mem_fill(ctx, buffer + before, this_turn, bytes - before);
+	if (!model->preset)
+		return 0;
+	error = mem_fill(ctx, place->buffer, next_turn, before);
+	return error ? error : mem_fill(ctx, place->buffer + before, this_turn, bytes - before);
+}
+
+/* Registers of several CQs overwrite one another: nobody could tell that this one was never armed. */
+static int disarm(const struct hca_context *ctx, const struct cq_place *place)
+{
+	uint32_t word = ctx->device->model->arm_never;
+
+	return word ? mem_write(ctx, place->record + ARM_WORD, &word, sizeof(word)) : 0;
 }
 
 static int register_cq(struct hca_context *ctx, struct hca_cq *cq)
@@ -55,11 +67,12 @@ int cq_create(struct hca_context *ctx, const struct cq_request *request, struct 
 	if (!cq)
 		return -ENOMEM;
 	cq->user_handle = request->user_handle;
-	cq->buffer = request->buffer;
-	cq->doorbell = request->doorbell;
-	cq->size = mlx4_pow2(request->cqe + 1);
+	cq->place = request->place;
+	cq->size = model_pow2(request->cqe + 1);
 	cq_arm_init(&cq->arm);
-	error = preset(ctx, cq->buffer, cq->size, 0);
+	error = preset(ctx, &cq->place, cq->size, 0);
+	if (!error)
+		error = disarm(ctx, &cq->place);
 	if (!error)
 		error = register_cq(ctx, cq);
 	if (error) {
@@ -86,7 +99,7 @@ static int outstanding(const struct hca_cq *cq, uint32_t *count)
 {
 	uint32_t consumer;
 
-	if (mem_load32(cq->obj.ctx, cq->doorbell, &consumer))
+	if (mem_load32(cq->obj.ctx, cq->place.record, &consumer))
 		return -EFAULT;
 	*count = (cq->producer - be32toh(consumer)) & 0xffffff;
 	return 0;
@@ -94,11 +107,13 @@ static int outstanding(const struct hca_cq *cq, uint32_t *count)
 
 static int write_entry(struct hca_cq *cq, const struct cqe *cqe)
 {
-	uint8_t bytes[MLX4_CQE_SIZE];
-	uint64_t slot = cq->buffer + (uint64_t)(cq->producer & (cq->size - 1)) * MLX4_CQE_SIZE;
+	const struct hca_context *ctx = cq->obj.ctx;
+	const struct cqe_format format = { cq->place.entry, cq->producer & cq->size, ctx->cqe_version };
+	uint8_t bytes[CQE_MAX_BYTES];
+	uint64_t slot = cq->place.buffer + (uint64_t)(cq->producer & (cq->size - 1)) * format.bytes;
 
-	mlx4_build_cqe(cqe, cq->producer & cq->size, bytes);
-	return mem_write_cqe(cq->obj.ctx, slot, bytes);
+	ctx->device->model->build_cqe(cqe, &format, bytes);
+	return mem_write_cqe(ctx, slot, bytes, format.bytes);
 }
 
 /* What follows would overwrite completions that the program has not seen: the CQ is dead, and says so once. */
@@ -135,9 +150,9 @@ void cq_check_armed(struct hca_cq *cq)
 		return;
 	/* The entry first, then the question whether it is waited for: the program arms first and polls then. */
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (mem_load32(cq->obj.ctx, cq->doorbell + ARM_WORD, &word))
+	if (mem_load32(cq->obj.ctx, cq->place.record + ARM_WORD, &word))
 		return;
-	if (cq_arm_fires(&cq->arm, be32toh(word), cq->producer))
+	if (cq_arm_fires(&cq->arm, cq->obj.ctx->device->model->arm(word), cq->producer))
 		event_completion(cq);
 }
 
@@ -145,28 +160,29 @@ void cq_check_armed(struct hca_cq *cq)
  * The provider moves what it has not polled from the old ring to the new one, up to a special entry, which takes an index
  * of its own.
  */
-int cq_resize(struct hca_cq *cq, uint32_t cqe, uint64_t buffer)
+int cq_resize(struct hca_cq *cq, uint32_t cqe, const struct cq_place *place)
 {
-	struct cqe last = { .opcode = MLX4_CQE_RESIZE };
+	struct cqe last = { .opcode = cq->obj.ctx->device->model->resize_opcode };
 	uint32_t size;
 	uint32_t count;
 	int error = check_size(cq->obj.ctx, cqe);
 
 	if (error)
 		return error;
-	size = mlx4_pow2(cqe + 1);
+	size = model_pow2(cqe + 1);
 	if (outstanding(cq, &count))
 		return -EFAULT;
 	if (cq->overrun || count >= cq->size || count + 1 >= size)
 		return -EINVAL;
-	error = preset(cq->obj.ctx, buffer, size, cq->producer + 1);
+	error = preset(cq->obj.ctx, place, size, cq->producer + 1);
 	if (!error)
 		error = write_entry(cq, &last);
 	if (error)
 		return error;
 	cq->producer++;
 	cq->arm.notified++;
-	cq->buffer = buffer;
+	cq->place.buffer = place->buffer;
+	cq->place.entry = place->entry;
 	cq->size = size;
 	return 0;
 }

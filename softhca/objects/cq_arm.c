@@ -2,12 +2,6 @@
 /* When a completion queue that was armed raises an event. */
 #include "cq_arm.h"
 
-/* The arm word is sequence << 28 | command << 24 | consumer index. */
-#define ARM_SEQUENCE(word) ((int)((word) >> 28 & 3))
-#define ARM_COMMAND(word)  ((word) >> 24 & 7)
-#define ARM_SOLICITED	   1
-#define ARM_NEXT	   2
-
 void cq_arm_init(struct cq_arm *arm)
 {
 	arm->notified = 0;
@@ -26,19 +20,19 @@ static int32_t ahead24(uint32_t a, uint32_t b)
 	return (int32_t)((a - b) << 8) >> 8;
 }
 
-bool cq_arm_fires(struct cq_arm *arm, uint32_t word, uint32_t producer)
+bool cq_arm_fires(struct cq_arm *arm, struct arm_request request, uint32_t producer)
 {
-	uint32_t last = ARM_COMMAND(word) == ARM_SOLICITED ? arm->solicited : producer;
+	uint32_t last = request.kind == ARM_SOLICITED ? arm->solicited : producer;
 
-	if (ARM_COMMAND(word) != ARM_SOLICITED && ARM_COMMAND(word) != ARM_NEXT)
+	if (request.kind == ARM_NONE)
 		return false;
 	/* One event per sequence number: the provider counts it on when the program has fetched the event. */
-	if (arm->fired == ARM_SEQUENCE(word))
+	if (arm->fired == request.sequence)
 		return false;
 	/* What the program had polled when it armed, and what an event has told already, is no news. */
-	if (ahead24(last, word) <= 0 || (int32_t)(last - arm->notified) <= 0)
+	if (ahead24(last, request.consumer) <= 0 || (int32_t)(last - arm->notified) <= 0)
 		return false;
 	arm->notified = producer;
-	arm->fired = ARM_SEQUENCE(word);
+	arm->fired = request.sequence;
 	return true;
 }

@@ -11,9 +11,9 @@ void cq_arm_init(struct cq_arm *arm);
 void cq_arm_solicited(struct cq_arm *arm, uint32_t index);
 
 /*
- * @word is the arm word of the CQ's doorbell record in host order, @producer the number of completions ever written.
+ * @request is what the CQ's doorbell record asks for, @producer the number of completions ever written.
  * True when an event is due; it is then taken as raised.
  */
-bool cq_arm_fires(struct cq_arm *arm, uint32_t word, uint32_t producer);
+bool cq_arm_fires(struct cq_arm *arm, struct arm_request request, uint32_t producer);
 
 #endif

@@ -12,14 +12,13 @@ struct qp_request {
 	struct hca_cq *send_cq, *recv_cq;
 	struct hca_srq *srq;
 	struct hca_xrcd_handle *domain; /* XRC target */
-	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline; /* in: asked for, out: given */
 	bool sq_sig_all;
-	uint64_t buffer, doorbell;
-	uint32_t log_sq_count, log_sq_stride;
+	struct qp_caps caps; /* as they are given */
+	struct qp_rings rings;
 };
 
-/* 0, -EINVAL or -ENOMEM; the receive limits in @request become those of the ring. */
-int qp_create(struct hca_context *ctx, struct qp_request *request, struct hca_qp_handle **handle);
+/* 0 or -ENOMEM. */
+int qp_create(struct hca_context *ctx, const struct qp_request *request, struct hca_qp_handle **handle);
 
 /* A further handle of an XRC target QP of the domain. 0, -EINVAL or -ENOMEM. */
 int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qpn, uint64_t user_handle,

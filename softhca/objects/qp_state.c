@@ -36,10 +36,10 @@ static bool valid_mtu(uint8_t mtu)
 	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096;
 }
 
-/* What uverbs and the mlx4 driver check beside the masks. */
+/* What uverbs and the driver check beside the masks. */
 static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request, uint32_t mask)
 {
-	const struct settings *settings = &qp->device->machine->settings;
+	const struct limits *limits = &qp->device->machine->settings.limits;
 
 	if (mask & IBV_QP_PORT && !valid_port(qp, request->port_num))
 		return -EINVAL;
@@ -53,9 +53,9 @@ static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_q
 		return -EINVAL;
 	if (mask & IBV_QP_PATH_MTU && !valid_mtu(request->path_mtu))
 		return -EINVAL;
-	if (mask & IBV_QP_MAX_QP_RD_ATOMIC && request->max_rd_atomic > settings->max_qp_init_rd_atom)
+	if (mask & IBV_QP_MAX_QP_RD_ATOMIC && request->max_rd_atomic > limits->max_qp_init_rd_atom)
 		return -EINVAL;
-	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC && request->max_dest_rd_atomic > settings->max_qp_rd_atom)
+	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC && request->max_dest_rd_atomic > limits->max_qp_rd_atom)
 		return -EINVAL;
 	return 0;
 }
@@ -90,7 +90,8 @@ static void take_migration(struct hca_qp *qp, const struct ib_uverbs_modify_qp *
 		qp->attr.path_mig_state = request->path_mig_state;
 }
 
-static void take_transport(struct hca_qp_attr *attr, const struct ib_uverbs_modify_qp *request, uint32_t mask)
+static void take_transport(struct hca_qp_attr *attr, const struct model *model, const struct ib_uverbs_modify_qp *request,
+			   uint32_t mask)
 {
 	if (mask & IBV_QP_ACCESS_FLAGS)
 		attr->access = request->qp_access_flags;
@@ -101,9 +102,9 @@ static void take_transport(struct hca_qp_attr *attr, const struct ib_uverbs_modi
 	if (mask & IBV_QP_SQ_PSN)
 		attr->sq_psn = request->sq_psn & PSN_MASK;
 	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
-		attr->max_rd_atomic = request->max_rd_atomic;
+		attr->max_rd_atomic = model->rd_atomic(request->max_rd_atomic);
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
-		attr->max_dest_rd_atomic = request->max_dest_rd_atomic;
+		attr->max_dest_rd_atomic = model->rd_atomic(request->max_dest_rd_atomic);
 	if (mask & IBV_QP_MIN_RNR_TIMER)
 		attr->min_rnr_timer = request->min_rnr_timer & 31;
 	if (mask & IBV_QP_TIMEOUT)
@@ -119,7 +120,7 @@ static void reset(struct hca_qp *qp)
 {
 	sq_stop(qp);
 	memset(&qp->attr, 0, sizeof(qp->attr));
-	qp->sq.next = qp->rq.next = 0;
+	qp->sq.next = qp->sq.known = qp->rq.next = qp->rq.known = 0;
 	qp->communicating = qp->atomic_known = false;
 	qp->claimed_srqn = 0;
 }
@@ -182,12 +183,13 @@ int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 
 	if (!qp->device->machine->settings.strict)
 		mask = qp_mask_kindness(qp->type, mask);
-	if (!find_transition(qp, request, mask, &next) || !qp_mask_ok(qp->state, next, qp->type, mask))
+	if (!find_transition(qp, request, mask, &next) || !qp_mask_ok(qp->state, next, qp->type, mask) ||
+	    !qp->device->model->transition(qp->state, next))
 		return -EINVAL;
 	if (check_values(qp, request, mask))
 		return -EINVAL;
 	take_path(&qp->attr, request, mask);
-	take_transport(&qp->attr, request, mask);
+	take_transport(&qp->attr, qp->device->model, request, mask);
 	if (mask & IBV_QP_PATH_MIG_STATE)
 		take_migration(qp, request);
 	if (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY)

@@ -27,7 +27,7 @@ static uint32_t rq_available(const struct hca_qp *qp)
 {
 	uint32_t posted;
 
-	if (!qp->rq.count || mem_load32(qp->ctx, qp->doorbell, &posted))
+	if (!qp->rq.count || mem_load32(qp->ctx, qp->rq.record, &posted))
 		return 0;
 	return (uint16_t)(be32toh(posted) - qp->rq.next);
 }
@@ -53,17 +53,18 @@ bool recv_available(const struct recv_queue *queue)
 
 uint32_t recv_peek(const struct recv_queue *queue, struct sge sge[WQE_MAX_SGE])
 {
-	uint8_t segments[WQE_MAX_SGE * 16];
+	const struct model *model = queue->qp->device->model;
+	uint8_t list[WQE_MAX_BYTES];
 	const struct hca_qp *qp = queue->qp;
 	const struct hca_srq *srq = queue->srq;
 	uint16_t index = srq && claimed(queue) ? qp->claimed_index : srq ? srq->head : 0;
-	uint64_t slot = srq ? srq_slot(srq, index) + MLX4_SRQ_HEADER :
+	uint64_t slot = srq ? srq_slot(srq, index) + model->srq_header :
 			      qp->rq.buffer + ((uint64_t)(qp->rq.next & (qp->rq.count - 1)) << qp->rq.shift);
-	size_t bytes = 16 * (size_t)(srq ? srq->max_sge : qp->max_recv_sge);
+	size_t bytes = model->scatter_bytes * (size_t)(srq ? srq->max_sge : qp->max_recv_sge);
 
-	if (bytes > sizeof(segments) || mem_read(queue->ctx, segments, slot, bytes))
+	if (bytes > sizeof(list) || mem_read(queue->ctx, list, slot, bytes))
 		return 0;
-	return mlx4_parse_scatter(segments, bytes, sge);
+	return model->parse_scatter(list, bytes, sge);
 }
 
 void recv_complete(const struct recv_queue *queue, struct cqe *cqe, bool solicited)
@@ -72,13 +73,15 @@ void recv_complete(const struct recv_queue *queue, struct cqe *cqe, bool solicit
 
 	cqe->qpn = queue->qp->qpn;
 	cqe->send = false;
+	cqe->user_index = queue->qp->user_index;
 	if (srq) {
 		recv_claim(queue);
 		cqe->wqe_index = queue->qp->claimed_index;
 		queue->qp->claimed_srqn = 0;
-		/* The provider finds the WQE of an XRC completion through its SRQ, which it finds by this number. */
+		cqe->srqn = srq->srqn;
+		cqe->xrc = srq->xrc;
 		if (srq->xrc)
-			cqe->remote = srq->srqn;
+			cqe->user_index = srq->place.user_index;
 	} else {
 		cqe->wqe_index = (uint16_t)queue->qp->rq.next++;
 	}

@@ -5,7 +5,6 @@
 
 #include <softhca/machine/hca.h>
 #include <softhca/machine/mem.h>
-#include <softhca/model/mlx4_fmt.h>
 
 /* Where the messages for @qp go. */
 struct recv_queue {

@@ -31,36 +31,73 @@ void sq_stop(struct hca_qp *qp)
 
 /* ---- the ring ---- */
 
-static uint64_t slot_of(const struct hca_qp *qp)
+bool sq_posted(struct hca_qp *qp)
 {
-	return qp->sq.buffer + ((uint64_t)(qp->sq.next & (qp->sq.count - 1)) << qp->sq.shift);
-}
-
-bool sq_posted(const struct hca_qp *qp)
-{
+	const struct model *model = qp->device->model;
 	uint32_t word;
 
-	return qp->sq.count && !mem_load32(qp->ctx, slot_of(qp), &word) &&
-	       mlx4_wqe_valid(word, qp->sq.next, qp->sq.count);
+	if (!qp->sq.count)
+		return false;
+	if (qp->sq.known == qp->sq.next && !mem_load32(qp->ctx, model->sq_word(&qp->sq), &word))
+		qp->sq.known = model->sq_known(&qp->sq, word);
+	return qp->sq.known != qp->sq.next;
+}
+
+/* A WQE may go on at the ring's begin. */
+static int read_slots(const struct hca_qp *qp, uint32_t first, uint32_t count, uint8_t *to)
+{
+	const struct ring *sq = &qp->sq;
+	uint32_t at = first & (sq->count - 1);
+	uint32_t before = sq->count - at < count ? sq->count - at : count;
+	int error = mem_read(qp->ctx, to, sq->buffer + ((uint64_t)at << sq->shift), (size_t)before << sq->shift);
+
+	if (error || before == count)
+		return error;
+	return mem_read(qp->ctx, to + ((size_t)before << sq->shift), sq->buffer, (size_t)(count - before) << sq->shift);
+}
+
+/* Its slots in @bytes, which has room for the largest. Their number; 0 = not readable, or more than was posted. */
+static uint32_t read_wqe(const struct hca_qp *qp, uint8_t bytes[WQE_MAX_BYTES])
+{
+	uint32_t slots;
+
+	if (read_slots(qp, qp->sq.next, 1, bytes))
+		return 0;
+	slots = qp->device->model->wqe_slots(bytes);
+	if (slots > qp->sq.known - qp->sq.next || slots << qp->sq.shift > WQE_MAX_BYTES)
+		return 0;
+	return slots == 1 || !read_slots(qp, qp->sq.next + 1, slots - 1, bytes + ((size_t)1 << qp->sq.shift)) ? slots : 0;
 }
 
 enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe)
 {
-	uint8_t slot[WQE_MAX_BYTES];
-	size_t size = (size_t)1 << qp->sq.shift;
+	uint8_t bytes[WQE_MAX_BYTES];
 
-	if (mem_read(qp->ctx, slot, slot_of(qp), size))
+	wqe->slots = read_wqe(qp, bytes);
+	if (!wqe->slots)
 		return SYNDROME_LOCAL_QP_OP;
-	return mlx4_parse_wqe(slot, size, qp->type == IBV_QPT_UD, wqe) ? SYNDROME_LOCAL_QP_OP : SYNDROME_OK;
+	if (qp->device->model->parse_wqe(bytes, (size_t)wqe->slots << qp->sq.shift, qp->type, wqe))
+		return SYNDROME_LOCAL_QP_OP;
+	return SYNDROME_OK;
+}
+
+/* How far the queue goes on after the request at hand: past all that is posted if nobody can tell where it ends. */
+static uint32_t slots_at_hand(const struct hca_qp *qp, const struct wqe *wqe)
+{
+	uint8_t bytes[WQE_MAX_BYTES];
+	uint32_t slots = wqe ? wqe->slots : read_wqe(qp, bytes);
+
+	return slots ? slots : qp->sq.known - qp->sq.next;
 }
 
 void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome)
 {
 	struct cqe cqe = {
 		.qpn = qp->qpn, .send = true, .wqe_index = (uint16_t)qp->sq.next, .syndrome = syndrome,
+		.user_index = qp->user_index,
 	};
 
-	qp->sq.next++;
+	qp->sq.next += slots_at_hand(qp, wqe);
 	if (!syndrome && !wqe->signalled)
 		return;
 	if (wqe) {

@@ -4,7 +4,6 @@
 #define SOFTHCA_SQ_H
 
 #include <softhca/machine/hca.h>
-#include <softhca/model/mlx4_fmt.h>
 
 void sq_init(struct hca_qp *qp);
 
@@ -15,7 +14,7 @@ void sq_settle(struct hca_qp *qp);
 void sq_stop(struct hca_qp *qp);
 
 /* There is a request at hand. */
-bool sq_posted(const struct hca_qp *qp);
+bool sq_posted(struct hca_qp *qp);
 
 /* Reads it. SYNDROME_OK, or the syndrome of one that cannot be executed. */
 enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe);

@@ -21,18 +21,17 @@ static int register_srq(struct hca_context *ctx, struct hca_srq *srq)
 }
 
 /* The ring's size and stride are not told: both sides work them out of what was asked for. */
-static void fill(struct hca_srq *srq, const struct srq_request *request)
+static void fill(struct hca_srq *srq, const struct model *model, const struct srq_request *request)
 {
 	srq->user_handle = request->user_handle;
 	srq->pd = request->pd;
 	srq->xrc = request->xrc;
 	srq->domain = request->domain;
 	srq->cq = request->cq;
-	srq->buffer = request->buffer;
-	srq->doorbell = request->doorbell;
-	srq->size = mlx4_pow2(request->max_wr + 1);
+	srq->place = request->place;
+	srq->size = model_pow2(request->max_wr + 1);
 	srq->max_sge = request->max_sge;
-	srq->stride = mlx4_srq_stride(request->max_sge);
+	srq->stride = model->srq_stride(request->max_sge);
 }
 
 static void hold(struct hca_srq *srq, int by)
@@ -46,16 +45,16 @@ static void hold(struct hca_srq *srq, int by)
 
 int srq_create(struct hca_context *ctx, const struct srq_request *request, struct hca_srq **result)
 {
-	const struct settings *settings = &ctx->device->machine->settings;
+	const struct limits *limits = &ctx->device->machine->settings.limits;
 	struct hca_srq *srq;
 	int error;
 
-	if (request->max_wr > (uint32_t)settings->max_srq_wr || request->max_sge > (uint32_t)settings->max_srq_sge)
+	if (request->max_wr > (uint32_t)limits->max_srq_wr || request->max_sge > (uint32_t)limits->max_srq_sge)
 		return -EINVAL;
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)
 		return -ENOMEM;
-	fill(srq, request);
+	fill(srq, ctx->device->model, request);
 	error = register_srq(ctx, srq);
 	if (error) {
 		free(srq);
@@ -76,14 +75,14 @@ void srq_destroy(struct hca_srq *srq)
 
 uint64_t srq_slot(const struct hca_srq *srq, uint16_t index)
 {
-	return srq->buffer + (uint64_t)(index & (srq->size - 1)) * srq->stride;
+	return srq->place.buffer + (uint64_t)(index & (srq->size - 1)) * srq->stride;
 }
 
 uint32_t srq_available(const struct hca_srq *srq)
 {
 	uint32_t posted;
 
-	if (mem_load32(srq->obj.ctx, srq->doorbell, &posted))
+	if (mem_load32(srq->obj.ctx, srq->place.record, &posted))
 		return 0;
 	return (uint16_t)(be32toh(posted) - srq->consumed);
 }

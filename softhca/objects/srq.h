@@ -12,7 +12,7 @@ struct srq_request {
 	struct hca_xrcd_handle *domain; /* XRC */
 	struct hca_cq *cq;		/* XRC */
 	uint32_t max_wr, max_sge;
-	uint64_t buffer, doorbell;
+	struct srq_place place;
 };
 
 /* 0, -EINVAL or -ENOMEM. */

@@ -63,11 +63,12 @@ static const char *format_gid(const uint8_t *gid, int words, char *text)
 
 static void plant_port(struct tree *tree, const struct hca_device *device, int port)
 {
+	char name[DEVICE_NAME_MAX];
 	char text[64];
 	char dir[64];
 	uint8_t gid[16];
 
-	snprintf(dir, sizeof(dir), "class/infiniband/mlx4_%d/ports/%d", device->index, port);
+	snprintf(dir, sizeof(dir), "class/infiniband/%s/ports/%d", device_name(device, name), port);
 	device_gid(device, (uint8_t)port, gid);
 	plant(tree, format_gid(gid, 8, text), "%s/gids/0", dir);
 	plant(tree, "0xffff", "%s/pkeys/0", dir);
@@ -75,34 +76,37 @@ static void plant_port(struct tree *tree, const struct hca_device *device, int p
 	plant(tree, text, "%s/lid", dir);
 	plant(tree, "4: ACTIVE", "%s/state", dir);
 	plant(tree, "5: LinkUp", "%s/phys_state", dir);
-	plant(tree, "56 Gb/sec (4X FDR)", "%s/rate", dir);
+	plant(tree, device->model->rate, "%s/rate", dir);
 	plant(tree, "InfiniBand", "%s/link_layer", dir);
 }
 
 static void plant_device(struct tree *tree, const struct hca_device *device)
 {
-	char name[16];
+	const struct model *model = device->model;
+	char name[DEVICE_NAME_MAX];
 	char text[64];
 	uint8_t gid[16];
 	uint8_t guid[8];
 
-	snprintf(name, sizeof(name), "mlx4_%d", device->index);
+	device_name(device, name);
 	/* The port's GID ends in its GUID; the node's is the one before the first port's. */
 	device_gid(device, 0, gid);
 	memcpy(guid, gid + 8, sizeof(guid));
 	plant(tree, name, "class/infiniband_verbs/uverbs%d/ibdev", device->index);
 	/* /dev/null's number: what stands in for the uverbs file. 0:0 would skip libibverbs' check. */
 	plant(tree, "1:3", "class/infiniband_verbs/uverbs%d/dev", device->index);
-	plant(tree, "4", "class/infiniband_verbs/uverbs%d/abi_version", device->index);
+	snprintf(text, sizeof(text), "%u", model->driver_abi);
+	plant(tree, text, "class/infiniband_verbs/uverbs%d/abi_version", device->index);
 	plant(tree, "1: CA", "class/infiniband/%s/node_type", name);
 	plant(tree, format_gid(guid, 4, text), "class/infiniband/%s/node_guid", name);
-	plant(tree, "MT_1090120019", "class/infiniband/%s/board_id", name);
-	plant(tree, "2.42.5000", "class/infiniband/%s/fw_ver", name);
-	plant(tree, "MT4099", "class/infiniband/%s/hca_type", name);
-	/* The number of a ConnectX-3: by it libibverbs chooses libmlx4. */
-	plant(tree, "pci:v000015B3d00001003sv000015B3sd00000055bc02sc80i00", "class/infiniband/%s/device/modalias", name);
+	plant(tree, model->board_id, "class/infiniband/%s/board_id", name);
+	plant(tree, model->firmware, "class/infiniband/%s/fw_ver", name);
+	plant(tree, model->hca_type, "class/infiniband/%s/hca_type", name);
+	/* By the number in it libibverbs chooses the provider. */
+	plant(tree, model->modalias, "class/infiniband/%s/device/modalias", name);
 	plant(tree, "0x15b3", "class/infiniband/%s/device/vendor", name);
-	plant(tree, "0x1003", "class/infiniband/%s/device/device", name);
+	snprintf(text, sizeof(text), "0x%04x", model->part_id);
+	plant(tree, text, "class/infiniband/%s/device/device", name);
 	for (int port = 1; port <= device->machine->settings.ports; port++)
 		plant_port(tree, device, port);
 }

@@ -65,7 +65,7 @@ static const struct row *find(uint32_t command, int *error)
 	*error = -EINVAL;
 	if (command & ~(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_CMD_COMMAND_MASK))
 		return NULL;
-	/* The kernel knows more commands than mlx4 has; those it has not are "not supported" rather than invalid. */
+	/* The kernel knows more commands than the driver has; those it has not are "not supported" rather than invalid. */
 	*error = ex || number <= IB_USER_VERBS_CMD_OPEN_QP ? -EOPNOTSUPP : -EINVAL;
 	return number < count && row->execute ? row : NULL;
 }

@@ -12,7 +12,7 @@ struct cmd {
 	struct hca_context *ctx;
 	const void *in;	     /* request; at least the size in the table */
 	size_t in_size;
-	const void *driver_in; /* what libmlx4 appended to it */
+	const void *driver_in; /* what the provider appended to it */
 	size_t driver_in_size;
 	uint64_t response; /* in the client; 0 = none */
 	size_t out_size, driver_out_size;

@@ -7,7 +7,6 @@
 #include <softhca/objects/object.h>
 
 #include <errno.h>
-#include <rdma/mlx4-abi.h>
 #include <unistd.h>
 
 #define COMP_VECTORS 4
@@ -35,17 +34,18 @@ int cmd_create_comp_channel(struct cmd *cmd)
 static int create(struct cmd *cmd, uint32_t vector, int32_t channel_fd, struct cq_request *request,
 		  struct hca_cq **cq)
 {
-	const struct mlx4_ib_create_cq *driver = cmd->driver_in;
+	int error;
 
-	if (vector >= COMP_VECTORS || cmd->driver_in_size < sizeof(*driver))
+	if (vector >= COMP_VECTORS)
 		return -EINVAL;
+	error = cmd->ctx->device->model->take_cq(cmd->driver_in, cmd->driver_in_size, &request->place);
+	if (error)
+		return error;
 	if (channel_fd >= 0) {
 		request->channel = channel_find(cmd->ctx, cmd->fd);
 		if (!request->channel)
 			return -EBADF;
 	}
-	request->buffer = driver->buf_addr;
-	request->doorbell = driver->db_addr;
 	return cq_create(cmd->ctx, request, cq);
 }
 
@@ -54,7 +54,7 @@ int cmd_create_cq(struct cmd *cmd)
 	const struct ib_uverbs_create_cq *in = cmd->in;
 	struct cq_request request = { .user_handle = in->user_handle, .cqe = in->cqe };
 	struct ib_uverbs_create_cq_resp resp = { 0 };
-	struct mlx4_ib_create_cq_resp driver = { 0 };
+	struct driver_part driver;
 	struct hca_cq *cq;
 	int error = create(cmd, in->comp_vector, in->comp_channel, &request, &cq);
 
@@ -62,8 +62,8 @@ int cmd_create_cq(struct cmd *cmd)
 		return error;
 	resp.cq_handle = cq->obj.handle;
 	resp.cqe = cq->size - 1;
-	driver.cqn = cq->cqn;
-	error = cmd_respond(cmd, &resp, sizeof(resp), &driver, sizeof(driver));
+	cmd->ctx->device->model->answer(NUMBERED_CQ, cq->cqn, &driver);
+	error = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
 	if (error)
 		cq_destroy(cq);
 	return error;
@@ -74,7 +74,7 @@ int cmd_ex_create_cq(struct cmd *cmd)
 	const struct ib_uverbs_ex_create_cq *in = cmd->in;
 	struct cq_request request = { .user_handle = in->user_handle, .cqe = in->cqe };
 	struct ib_uverbs_ex_create_cq_resp resp = { 0 };
-	struct mlx4_ib_create_cq_resp driver = { 0 };
+	struct driver_part driver;
 	struct hca_cq *cq;
 	int error;
 
@@ -89,8 +89,8 @@ int cmd_ex_create_cq(struct cmd *cmd)
 	resp.base.cq_handle = cq->obj.handle;
 	resp.base.cqe = cq->size - 1;
 	resp.response_length = sizeof(resp);
-	driver.cqn = cq->cqn;
-	error = cmd_respond(cmd, &resp, sizeof(resp), &driver, sizeof(driver));
+	cmd->ctx->device->model->answer(NUMBERED_CQ, cq->cqn, &driver);
+	error = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
 	if (error)
 		cq_destroy(cq);
 	return error;
@@ -99,14 +99,16 @@ int cmd_ex_create_cq(struct cmd *cmd)
 int cmd_resize_cq(struct cmd *cmd)
 {
 	const struct ib_uverbs_resize_cq *request = cmd->in;
-	const struct mlx4_ib_resize_cq *driver = cmd->driver_in;
 	struct hca_cq *cq = object_cq(cmd->ctx, request->cq_handle);
 	struct ib_uverbs_resize_cq_resp resp = { 0 };
+	struct cq_place place;
 	int error;
 
-	if (!cq || cmd->driver_in_size < sizeof(*driver))
+	if (!cq)
 		return -EINVAL;
-	error = cq_resize(cq, request->cqe, driver->buf_addr);
+	error = cmd->ctx->device->model->take_resize(cmd->driver_in, cmd->driver_in_size, &place);
+	if (!error)
+		error = cq_resize(cq, request->cqe, &place);
 	if (error)
 		return error;
 	resp.cqe = cq->size - 1;

@@ -1,48 +1,46 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-/* Commands about the device: what a ConnectX-3 says of itself. */
+/* Commands about the device: what the adapter says of itself. */
 #include "cmd.h"
 
-#include <softhca/model/mlx4_fmt.h>
 #include <softhca/objects/event.h>
 #include <softhca/wire/transport.h>
 
 #include <endian.h>
 #include <errno.h>
-#include <rdma/mlx4-abi.h>
 #include <string.h>
 #include <unistd.h>
 
-#define FIRMWARE     (2ull << 32 | 42ull << 16 | 5000)
 #define VENDOR	     0x02c9
-#define CONNECTX_3   0x1003
-#define QP_TABLE     (1u << 18)
 #define COMP_VECTORS 4
 #define MTU	     IBV_MTU_4096
-#define FDR_4X_WIDTH 2
-#define FDR_SPEED    16
+#define WIDTH_4X     2
 #define LINK_UP	     5
 #define POLLING	     2
 
 int cmd_get_context(struct cmd *cmd)
 {
+	const struct settings *settings = &cmd->ctx->device->machine->settings;
 	struct ib_uverbs_get_context_resp resp = { .num_comp_vectors = COMP_VECTORS };
-	/* The ring entries are 32 bytes; without BlueFlame every doorbell goes through the page that is polled. */
-	struct mlx4_ib_alloc_ucontext_resp driver = {
-		.dev_caps = MLX4_USER_DEV_CAP_LARGE_CQE, .qp_tab_size = QP_TABLE, .cqe_size = MLX4_CQE_SIZE,
-	};
+	struct driver_part driver;
+	uint8_t cqe_version;
 	int error;
 	int reader;
-	struct hca_channel *channel = channel_new(cmd->ctx, &reader, &error);
+	struct hca_channel *channel;
 
+	error = cmd->ctx->device->model->context(cmd->driver_in, cmd->driver_in_size, settings->ports, &driver, &cqe_version);
+	if (error)
+		return error;
+	channel = channel_new(cmd->ctx, &reader, &error);
 	if (!channel)
 		return error;
-	error = cmd_respond(cmd, &resp, sizeof(resp), &driver, sizeof(driver));
+	error = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
 	if (error) {
 		close(reader);
 		channel_free(channel);
 		return error;
 	}
 	cmd->ctx->async = channel;
+	cmd->ctx->cqe_version = cqe_version;
 	cmd->ctx->ready = true;
 	cmd->give = reader;
 	return 0;
@@ -59,33 +57,34 @@ static uint32_t capabilities(const struct settings *settings)
 static void describe(const struct hca_device *device, struct ib_uverbs_query_device_resp *resp)
 {
 	const struct settings *settings = &device->machine->settings;
+	const struct limits *limits = &settings->limits;
 
 	memset(resp, 0, sizeof(*resp));
-	resp->fw_ver = FIRMWARE;
+	resp->fw_ver = device->model->fw_ver;
 	resp->node_guid = htobe64(device->guid);
 	resp->sys_image_guid = htobe64(device->guid + 3);
 	resp->max_mr_size = UINT64_MAX;
 	resp->page_size_cap = 0xfffffe00;
 	resp->vendor_id = VENDOR;
-	resp->vendor_part_id = CONNECTX_3;
-	resp->max_qp = (uint32_t)settings->max_qp;
-	resp->max_qp_wr = (uint32_t)settings->max_qp_wr;
+	resp->vendor_part_id = device->model->part_id;
+	resp->max_qp = (uint32_t)limits->max_qp;
+	resp->max_qp_wr = (uint32_t)limits->max_qp_wr;
 	resp->device_cap_flags = capabilities(settings);
-	resp->max_sge = resp->max_sge_rd = (uint32_t)settings->max_sge;
-	resp->max_cq = (uint32_t)settings->max_cq;
-	resp->max_cqe = (uint32_t)settings->max_cqe;
-	resp->max_mr = (uint32_t)settings->max_mr;
-	resp->max_pd = (uint32_t)settings->max_pd;
-	resp->max_qp_rd_atom = (uint32_t)settings->max_qp_rd_atom;
+	resp->max_sge = resp->max_sge_rd = (uint32_t)limits->max_sge;
+	resp->max_cq = (uint32_t)limits->max_cq;
+	resp->max_cqe = (uint32_t)limits->max_cqe;
+	resp->max_mr = (uint32_t)limits->max_mr;
+	resp->max_pd = (uint32_t)limits->max_pd;
+	resp->max_qp_rd_atom = (uint32_t)limits->max_qp_rd_atom;
 	resp->max_res_rd_atom = resp->max_qp_rd_atom * resp->max_qp;
-	resp->max_qp_init_rd_atom = (uint32_t)settings->max_qp_init_rd_atom;
+	resp->max_qp_init_rd_atom = (uint32_t)limits->max_qp_init_rd_atom;
 	resp->atomic_cap = IBV_ATOMIC_HCA;
 	resp->max_ah = INT32_MAX;
-	resp->max_srq = (uint32_t)settings->max_srq;
-	resp->max_srq_wr = (uint32_t)settings->max_srq_wr;
-	resp->max_srq_sge = (uint32_t)settings->max_srq_sge;
+	resp->max_srq = (uint32_t)limits->max_srq;
+	resp->max_srq_wr = (uint32_t)limits->max_srq_wr;
+	resp->max_srq_sge = (uint32_t)limits->max_srq_sge;
 	resp->max_pkeys = 1;
-	resp->local_ca_ack_delay = 15;
+	resp->local_ca_ack_delay = device->model->ack_delay;
 	resp->phys_port_cnt = (uint8_t)settings->ports;
 }
 
@@ -101,16 +100,15 @@ int cmd_ex_query_device(struct cmd *cmd)
 {
 	const struct ib_uverbs_ex_query_device *request = cmd->in;
 	struct ib_uverbs_ex_query_device_resp resp = { 0 };
-	struct mlx4_uverbs_ex_query_device_resp driver = { 0 };
+	struct driver_part driver;
 
 	if (request->comp_mask || request->reserved)
 		return -EINVAL;
 	describe(cmd->ctx->device, &resp.base);
 	resp.response_length = (uint32_t)(cmd->out_size < sizeof(resp) ? cmd->out_size : sizeof(resp));
 	resp.device_cap_flags_ex = resp.base.device_cap_flags;
-	/* comp_mask 0: there is no clock page, so nobody maps it. */
-	driver.response_length = sizeof(driver);
-	return cmd_respond(cmd, &resp, sizeof(resp), &driver, sizeof(driver));
+	cmd->ctx->device->model->device_caps(&driver);
+	return cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
 }
 
 int cmd_query_port(struct cmd *cmd)
@@ -132,8 +130,8 @@ int cmd_query_port(struct cmd *cmd)
 	resp.max_mtu = resp.active_mtu = MTU;
 	resp.max_vl_num = 4;
 	resp.subnet_timeout = 18;
-	resp.active_width = FDR_4X_WIDTH;
-	resp.active_speed = FDR_SPEED;
+	resp.active_width = WIDTH_4X;
+	resp.active_speed = device->model->link_speed;
 	resp.phys_state = port->active ? LINK_UP : POLLING;
 	resp.link_layer = IBV_LINK_LAYER_INFINIBAND;
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);

@@ -6,7 +6,6 @@
 #include <softhca/objects/object.h>
 
 #include <errno.h>
-#include <rdma/mlx4-abi.h>
 #include <stdlib.h>
 
 static int pd_create(struct hca_context *ctx, struct hca_pd **result)
@@ -32,16 +31,15 @@ out_free:
 int cmd_alloc_pd(struct cmd *cmd)
 {
 	struct ib_uverbs_alloc_pd_resp resp;
-	/* libmlx4's response has the number and no more: 12 bytes in all. */
-	uint32_t driver[2] = { 0 };
+	struct driver_part driver;
 	struct hca_pd *pd;
 	int error = pd_create(cmd->ctx, &pd);
 
 	if (error)
 		return error;
 	resp.pd_handle = pd->obj.handle;
-	driver[0] = pd->pdn;
-	error = cmd_respond(cmd, &resp, sizeof(resp), driver, sizeof(driver));
+	cmd->ctx->device->model->answer(NUMBERED_PD, pd->pdn, &driver);
+	error = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
 	if (error)
 		pd_destroy(pd);
 	return error;

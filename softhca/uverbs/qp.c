@@ -7,7 +7,6 @@
 #include <softhca/objects/qp.h>
 
 #include <errno.h>
-#include <rdma/mlx4-abi.h>
 
 /* The handles of a QP that sends. */
 static int find_sender(struct cmd *cmd, const struct ib_uverbs_create_qp *in, struct qp_request *request)
@@ -17,7 +16,7 @@ static int find_sender(struct cmd *cmd, const struct ib_uverbs_create_qp *in, st
 	if (!request->pd || !request->send_cq)
 		return -EINVAL;
 	if (request->type == IBV_QPT_XRC_SEND) {
-		request->max_recv_wr = request->max_recv_sge = 0;
+		request->caps.max_recv_wr = request->caps.max_recv_sge = 0;
 		return 0;
 	}
 	request->recv_cq = object_cq(cmd->ctx, in->recv_cq_handle);
@@ -38,7 +37,7 @@ static int find_objects(struct cmd *cmd, const struct ib_uverbs_create_qp *in, s
 	case IBV_QPT_XRC_RECV:
 		/* The field of the protection domain carries the XRC domain. */
 		request->domain = object_xrcd(cmd->ctx, in->pd_handle);
-		request->max_recv_wr = request->max_recv_sge = 0;
+		request->caps.max_recv_wr = request->caps.max_recv_sge = 0;
 		return request->domain ? 0 : -EINVAL;
 	case IBV_QPT_XRC_SEND:
 		if (!xrc)
@@ -61,37 +60,31 @@ static int respond(struct cmd *cmd, const struct hca_qp_handle *handle, const st
 
 	resp.qp_handle = handle->obj.handle;
 	resp.qpn = handle->qp->qpn;
-	resp.max_send_wr = request->max_send_wr;
-	resp.max_recv_wr = request->max_recv_wr;
-	resp.max_send_sge = request->max_send_sge;
-	resp.max_recv_sge = request->max_recv_sge;
-	resp.max_inline_data = request->max_inline;
+	resp.max_send_wr = request->caps.max_send_wr;
+	resp.max_recv_wr = request->caps.max_recv_wr;
+	resp.max_send_sge = request->caps.max_send_sge;
+	resp.max_recv_sge = request->caps.max_recv_sge;
+	resp.max_inline_data = request->caps.max_inline;
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 }
 
 int cmd_create_qp(struct cmd *cmd)
 {
 	const struct ib_uverbs_create_qp *in = cmd->in;
-	const struct mlx4_ib_create_qp *driver = cmd->driver_in;
+	const struct hca_device *device = cmd->ctx->device;
 	struct qp_request request = {
 		.user_handle = in->user_handle, .type = in->qp_type, .sq_sig_all = in->sq_sig_all,
-		.max_send_wr = in->max_send_wr, .max_recv_wr = in->max_recv_wr, .max_send_sge = in->max_send_sge,
-		.max_recv_sge = in->max_recv_sge, .max_inline = in->max_inline_data,
+		.caps = { in->max_send_wr, in->max_recv_wr, in->max_send_sge, in->max_recv_sge, in->max_inline_data },
 	};
 	struct hca_qp_handle *handle;
 	int error = find_objects(cmd, in, &request);
 
+	if (!error)
+		error = device->model->take_qp(cmd->driver_in, cmd->driver_in_size, request.type, request.srq,
+					       cmd->ctx->cqe_version, &device->machine->settings.limits, &request.caps,
+					       &request.rings);
 	if (error)
 		return error;
-	if (request.type != IBV_QPT_XRC_RECV) {
-		/* inl_recv_sz came later than the rest: older providers end before it. */
-		if (cmd->driver_in_size < offsetof(struct mlx4_ib_create_qp, inl_recv_sz))
-			return -EINVAL;
-		request.buffer = driver->buf_addr;
-		request.doorbell = driver->db_addr;
-		request.log_sq_count = driver->log_sq_bb_count;
-		request.log_sq_stride = driver->log_sq_stride;
-	}
 	error = qp_create(cmd->ctx, &request, &handle);
 	if (error)
 		return error;

@@ -7,29 +7,28 @@
 #include <softhca/objects/srq.h>
 
 #include <errno.h>
-#include <rdma/mlx4-abi.h>
 
 static int create(struct cmd *cmd, struct srq_request *request)
 {
-	const struct mlx4_ib_create_srq *driver = cmd->driver_in;
+	const struct model *model = cmd->ctx->device->model;
 	struct ib_uverbs_create_srq_resp resp = { 0 };
-	struct mlx4_ib_create_srq_resp driver_resp = { 0 };
+	struct driver_part driver;
 	struct hca_srq *srq;
 	int error;
 
-	if (!request->pd || cmd->driver_in_size < sizeof(*driver))
+	if (!request->pd)
 		return -EINVAL;
-	request->buffer = driver->buf_addr;
-	request->doorbell = driver->db_addr;
-	error = srq_create(cmd->ctx, request, &srq);
+	error = model->take_srq(cmd->driver_in, cmd->driver_in_size, request->xrc, cmd->ctx->cqe_version, &request->place);
+	if (!error)
+		error = srq_create(cmd->ctx, request, &srq);
 	if (error)
 		return error;
 	resp.srq_handle = srq->obj.handle;
 	resp.max_wr = srq->size - 1;
 	resp.max_sge = srq->max_sge;
 	resp.srqn = srq->xrc ? srq->srqn : 0;
-	driver_resp.srqn = srq->srqn;
-	error = cmd_respond(cmd, &resp, sizeof(resp), &driver_resp, sizeof(driver_resp));
+	model->answer(NUMBERED_SRQ, srq->srqn, &driver);
+	error = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
 	if (error)
 		srq_destroy(srq);
 	return error;
@@ -72,7 +71,7 @@ int cmd_modify_srq(struct cmd *cmd)
 	const struct ib_uverbs_modify_srq *in = cmd->in;
 	struct hca_srq *srq = object_srq(cmd->ctx, in->srq_handle);
 
-	/* mlx4 cannot change the size of an SRQ. */
+	/* The driver cannot change the size of an SRQ. */
 	if (!srq || in->attr_mask & ~(uint32_t)IBV_SRQ_LIMIT)
 		return -EINVAL;
 	return in->attr_mask & IBV_SRQ_LIMIT ? srq_set_limit(srq, in->srq_limit) : 0;

@@ -5,7 +5,6 @@
 
 #include <softhca/machine/hca.h>
 #include <softhca/machine/mem.h>
-#include <softhca/model/mlx4_fmt.h>
 
 enum outcome {
 	PART,	   /* a piece has arrived, the next may follow */

@@ -201,7 +201,7 @@ static enum outcome write_memory(struct attempt *attempt, const struct recv_queu
 	return attempt->last ? SENT : PART;
 }
 
-/* mlx4 switches reads and atomics off on a QP that offers no resources for them. */
+/* The driver switches reads and atomics off on a QP that offers no resources for them. */
 static bool may_read(const struct hca_qp *peer, uint32_t access)
 {
 	return peer->attr.access & access && peer->attr.max_dest_rd_atomic;

@@ -14,7 +14,6 @@
 #include <softhca/cm/cm.h>
 #include <softhca/objects/context.h>
 #include <softhca/wire/engine.h>
-#include <softhca/model/mlx4_fmt.h>
 
 static const uint32_t probe = SOFTHCA_MAGIC;
 static struct stage stage;
@@ -85,9 +84,11 @@ struct stage *stage_begin(void)
 
 void stage_turn(struct stage *s)
 {
+	const struct model *model = s->ctx->device->model;
+
 	/* Both doorbells, every time: what is not new is looked at in vain. */
-	memset(s->ctx->uar + MLX4_UAR_SEND, 0xff, 4);
-	memset(s->ctx->uar + MLX4_UAR_ARM, 0xff, 8);
+	memset(s->ctx->uar + model->send_bell.at, 0xff, model->send_bell.bytes);
+	memset(s->ctx->uar + model->arm_bell.at, 0xff, model->arm_bell.bytes);
 	engine_turn(&s->machine);
 }
 

@@ -7,6 +7,7 @@
 
 #include <endian.h>
 #include <fcntl.h>
+#include <rdma/mlx4-abi.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -66,8 +67,8 @@ static void make_shared(struct play *play)
 {
 	struct hca_context *ctx = play->stage->ctx;
 	const struct mr_range range = { play->stage->scratch, SCRATCH_SIZE, play->stage->scratch, 0xf };
-	struct cq_request cq = { .cqe = 63, .buffer = ARENA_BASE + CQ_AT, .doorbell = record(QPS) };
-	struct srq_request srq = { .max_wr = 15, .max_sge = 3, .buffer = ARENA_BASE + SRQ_AT, .doorbell = record(QPS + 1) };
+	struct cq_request cq = { .cqe = 63, .place = { ARENA_BASE + CQ_AT, record(QPS), 32 } };
+	struct srq_request srq = { .max_wr = 15, .max_sge = 3, .place = { ARENA_BASE + SRQ_AT, record(QPS + 1), 0 } };
 
 	play->pd = calloc(1, sizeof(*play->pd));
 	need(!play->pd || numtab_add(&ctx->device->pds, play->pd, &play->pd->pdn) ||
@@ -80,16 +81,27 @@ static void make_shared(struct play *play)
 	srq.xrc = true;
 	srq.domain = play->domain;
 	srq.cq = play->cq;
-	srq.buffer += 0x2000;
-	srq.doorbell = record(QPS + 2);
+	srq.place.buffer += 0x2000;
+	srq.place.record = record(QPS + 2);
 	need(srq_create(ctx, &srq, &play->xrc_srq));
+}
+
+/* The rings as the provider would place them. */
+static int take_qp(struct hca_context *ctx, int index, struct qp_request *request)
+{
+	const struct mlx4_ib_create_qp driver = {
+		.buf_addr = ARENA_BASE + (uint64_t)index * QP_BYTES, .db_addr = record(index), .log_sq_bb_count = SLOTS_LOG,
+		.log_sq_stride = SLOT_SHIFT,
+	};
+
+	return ctx->device->model->take_qp(&driver, sizeof(driver), request->type, request->srq, ctx->cqe_version,
+					   &ctx->device->machine->settings.limits, &request->caps, &request->rings);
 }
 
 static void make_qp(struct play *play, int index, bool shared_receive)
 {
 	struct qp_request request = {
-		.type = types[index], .max_send_wr = SLOTS, .max_send_sge = 2, .log_sq_count = SLOTS_LOG,
-		.log_sq_stride = SLOT_SHIFT, .buffer = ARENA_BASE + (uint64_t)index * QP_BYTES, .doorbell = record(index),
+		.type = types[index], .caps = { .max_send_wr = SLOTS, .max_send_sge = 2 },
 	};
 
 	if (request.type == IBV_QPT_XRC_RECV) {
@@ -101,9 +113,10 @@ static void make_qp(struct play *play, int index, bool shared_receive)
 	if (request.pd && request.type != IBV_QPT_XRC_SEND) {
 		request.recv_cq = play->cq;
 		request.srq = shared_receive ? play->srq : NULL;
-		request.max_recv_wr = shared_receive ? 0 : SLOTS;
-		request.max_recv_sge = shared_receive ? 0 : 4;
+		request.caps.max_recv_wr = shared_receive ? 0 : SLOTS;
+		request.caps.max_recv_sge = shared_receive ? 0 : 4;
 	}
+	need(take_qp(play->stage->ctx, index, &request));
 	need(qp_create(play->stage->ctx, &request, &play->qp[index]));
 }
 

@@ -48,7 +48,7 @@ def test_help_names_everything(run, softhca):
     (["run", "--devices=0", "true"], 125, "a number from 1 to 16"),
     (["run", "--devices=2x", "true"], 125, "a number from 1 to 16"),
     (["run", "--xrc=maybe", "true"], 125, "on or off"),
-    (["run", "--nonsense=1", "true"], 125, "unknown setting 'nonsense'; there are: devices"),
+    (["run", "--nonsense=1", "true"], 125, "unknown setting 'nonsense'; there are: model devices"),
     (["run", "--devices", "true"], 125, "needs a value"),
     (["run", "--", "/nonexistent/program"], 127, "No such file"),
     (["run", "--", "/dev/null"], 126, "Permission denied"),

@@ -9,8 +9,8 @@
 
 #include <softhca/objects/cq_arm.h>
 
-#define ARM(sequence, consumer) ((uint32_t)(sequence) << 28 | 2u << 24 | (consumer))
-#define ARM_SOLICITED(sequence, consumer) ((uint32_t)(sequence) << 28 | 1u << 24 | (consumer))
+#define ARM(sequence, consumer) ((struct arm_request){ ARM_NEXT, sequence, consumer })
+#define FOR_SOLICITED(sequence, consumer) ((struct arm_request){ ARM_SOLICITED, sequence, consumer })
 
 static int setup(void **state)
 {
@@ -23,7 +23,7 @@ static int setup(void **state)
 
 static void not_armed(void **state)
 {
-	assert_false(cq_arm_fires(*state, 0, 10));
+	assert_false(cq_arm_fires(*state, (struct arm_request){ ARM_NONE, 0, 0 }, 10));
 }
 
 static void next_completion(void **state)
@@ -60,15 +60,15 @@ static void armed_again_before_polling(void **state)
 
 static void solicited_waits_for_its_kind(void **state)
 {
-	assert_false(cq_arm_fires(*state, ARM_SOLICITED(1, 0), 3));
+	assert_false(cq_arm_fires(*state, FOR_SOLICITED(1, 0), 3));
 	cq_arm_solicited(*state, 3);
-	assert_true(cq_arm_fires(*state, ARM_SOLICITED(1, 0), 4));
+	assert_true(cq_arm_fires(*state, FOR_SOLICITED(1, 0), 4));
 }
 
 static void solicited_before_arming_and_polled(void **state)
 {
 	cq_arm_solicited(*state, 0);
-	assert_false(cq_arm_fires(*state, ARM_SOLICITED(1, 1), 3));
+	assert_false(cq_arm_fires(*state, FOR_SOLICITED(1, 1), 3));
 }
 
 static void consumer_index_wraps(void **state)

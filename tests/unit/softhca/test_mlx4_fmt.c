@@ -13,6 +13,8 @@
 #include <string.h>
 
 #include <softhca/model/mlx4_fmt.h>
+#include <softhca/model/model.h>
+#include <softhca/model/segment.h>
 
 static uint8_t slot[256];
 static struct wqe wqe;
@@ -198,10 +200,10 @@ static void scatter_list_ends(void **state)
 	memset(slot, 0, sizeof(slot));
 	sge(0, 10, 0x2200, 1);
 	sge(16, 20, 0x2300, 2);
-	sge(32, 0, MLX4_RESERVED_KEY, 0);
+	sge(32, 0, SEGMENT_RESERVED_KEY, 0);
 	sge(48, 30, 0x2400, 3);
-	assert_int_equal(mlx4_parse_scatter(slot, 64, list), 2);
-	assert_int_equal(mlx4_parse_scatter(slot, 16, list), 1);
+	assert_int_equal(segment_parse_scatter(slot, 64, list), 2);
+	assert_int_equal(segment_parse_scatter(slot, 16, list), 1);
 	assert_int_equal(list[0].length, 10);
 }
 
@@ -224,6 +226,11 @@ static void completions(void **state)
 	(void)state;
 	mlx4_build_cqe(&cqe, true, out);
 	assert_memory_equal(out, good, sizeof(out));
+	cqe.remote = 0x77;
+	cqe.xrc = true;
+	cqe.srqn = 0x55; /* libmlx4 looks for it where the source's number would be */
+	mlx4_build_cqe(&cqe, true, out);
+	assert_memory_equal(out, good, sizeof(out));
 	cqe.send = true;
 	cqe.syndrome = SYNDROME_FLUSH;
 	mlx4_build_cqe(&cqe, false, out);
@@ -233,9 +240,9 @@ static void completions(void **state)
 static void geometry(void **state)
 {
 	(void)state;
-	assert_int_equal(mlx4_pow2(0), 1);
-	assert_int_equal(mlx4_pow2(16), 16);
-	assert_int_equal(mlx4_pow2(17), 32);
+	assert_int_equal(model_pow2(0), 1);
+	assert_int_equal(model_pow2(16), 16);
+	assert_int_equal(model_pow2(17), 32);
 	assert_int_equal(mlx4_rq_stride(1), 16);
 	assert_int_equal(mlx4_rq_stride(3), 64);
 	assert_int_equal(mlx4_srq_stride(0), 32);

@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What differs between the HCAs that are emulated: one table for each. Nothing outside this room knows a provider's layouts,
+ * and none of these functions reaches into a program's memory.
+ */
+#ifndef SOFTHCA_MODEL_H
+#define SOFTHCA_MODEL_H
+
+#include "ring.h"
+#include "work.h"
+
+/* Of each device, and of each queue. In settings 0 stands for the model's own. */
+struct limits {
+	int max_qp, max_cq, max_srq, max_mr, max_pd;
+	int max_qp_wr, max_sge, max_cqe, max_srq_wr, max_srq_sge;
+	int max_qp_rd_atom, max_qp_init_rd_atom; /* reads and atomics under way on a QP: as responder, as requester */
+};
+
+/* The part of a response that is the provider's. */
+struct driver_part {
+	size_t size;
+	union {
+		uint8_t bytes[128];
+		uint64_t align;
+	};
+};
+
+/* A word that stands for "look at your rings". */
+struct bell {
+	uint32_t at;	/* in the doorbell page */
+	uint32_t bytes; /* 4 or 8 */
+};
+
+/* Types whose numbers the provider learns from the driver's part of the response. */
+enum numbered { NUMBERED_PD, NUMBERED_CQ, NUMBERED_SRQ };
+
+/* How one CQ wants its completions. */
+struct cqe_format {
+	uint32_t bytes;
+	bool turn;	    /* producer index & ring size */
+	uint8_t version;    /* what the context agreed on */
+};
+
+#define CQE_MAX_BYTES 128u
+
+/* What an arm word asks for. */
+enum arm_kind { ARM_NONE, ARM_SOLICITED, ARM_NEXT };
+
+struct arm_request {
+	enum arm_kind kind;
+	int sequence;
+	uint32_t consumer; /* 24 bits */
+};
+
+struct model {
+	/* for people, and for the choice of a provider */
+	const char *name;     /* --model=NAME */
+	const char *title;    /* of the adapter */
+	const char *device;   /* device names begin with it */
+	const char *provider; /* library that drives it */
+	const char *modalias, *hca_type, *firmware, *board_id, *rate;
+	uint64_t fw_ver;
+	uint16_t part_id;
+	uint8_t link_speed;
+	uint8_t ack_delay; /* local_ca_ack_delay */
+	uint32_t driver_abi;
+	struct limits limits;
+
+	/* numbers */
+	uint32_t target_tag; /* bits that the number of every XRC target QP has */
+	bool one_sequence;   /* QPs and SRQs are numbered from one sequence */
+
+	/* the doorbell page, and what else is mapped */
+	struct bell send_bell, arm_bell;
+	bool mmap_commands; /* an mmap offset is a page index with a command above it */
+
+	/* driver's parts of commands: 0 or the kernel driver's -errno */
+	int (*context)(const void *in, size_t size, int ports, struct driver_part *out, uint8_t *cqe_version);
+	void (*device_caps)(struct driver_part *out);
+	void (*answer)(enum numbered what, uint32_t number, struct driver_part *out);
+	int (*take_cq)(const void *in, size_t size, struct cq_place *place);
+	int (*take_resize)(const void *in, size_t size, struct cq_place *place);
+	int (*take_srq)(const void *in, size_t size, bool xrc, uint8_t cqe_version, struct srq_place *place);
+	/* Sizes and places both rings; @caps as it goes back. @shared: receives come from an SRQ. */
+	int (*take_qp)(const void *in, size_t size, enum ibv_qp_type type, bool shared, uint8_t cqe_version,
+		       const struct limits *limits, struct qp_caps *caps, struct qp_rings *rings);
+	uint32_t (*srq_stride)(uint32_t max_sge);
+	uint32_t srq_header; /* bytes before the scatter list of an SRQ's WQE; the next index is 2 bytes into it */
+
+	/* receive WQEs */
+	uint32_t scatter_bytes; /* of one entry of a scatter list */
+	uint32_t (*parse_scatter)(const uint8_t *list, size_t bytes, struct sge sge[WQE_MAX_SGE]);
+
+	/* send queues */
+	uint64_t (*sq_word)(const struct ring *sq); /* address of the word that tells whether there is more */
+	uint32_t (*sq_known)(const struct ring *sq, uint32_t word); /* ring->known with that word, as it lies there */
+	uint32_t (*wqe_slots)(const uint8_t *slot); /* that the WQE takes whose first slot this is; at least 1 */
+	/*
+	 * Reads a send WQE out of a private copy. 0; -EINVAL for one that no hardware could execute (its completion is a
+	 * local QP operation error). opcode, signalled and imm are set in either case.
+	 */
+	int (*parse_wqe)(const uint8_t *bytes, size_t size, enum ibv_qp_type type, struct wqe *wqe);
+
+	/* completions */
+	void (*build_cqe)(const struct cqe *cqe, const struct cqe_format *format, uint8_t out[CQE_MAX_BYTES]);
+	uint8_t resize_opcode; /* of the entry that ends a ring which was resized */
+	bool preset;	       /* the HCA makes entries of a new ring invalid */
+	uint8_t preset_even, preset_odd; /* bytes that fill an entry not valid in an even, an odd turn of the ring */
+	struct arm_request (*arm)(uint32_t word);
+	uint32_t arm_never; /* arm word of a CQ that was never armed; 0 = as the provider leaves it */
+
+	/* QPs */
+	bool (*transition)(enum ibv_qp_state from, enum ibv_qp_state to); /* the driver has it, too */
+	uint8_t (*rd_atomic)(uint8_t value); /* as it is kept */
+};
+
+extern const struct model connectx3;
+
+/* All models, NULL after the last. The first is the default. */
+extern const struct model *const models[];
+
+/* NULL when there is none of that name. */
+const struct model *model_find(const char *name);
+
+/* The least power of two that is not below @value. */
+uint32_t model_pow2(uint32_t value);
+
+#endif

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Data segments of work requests: the same in all ConnectX rings. */
+#ifndef SOFTHCA_SEGMENT_H
+#define SOFTHCA_SEGMENT_H
+
+#include "work.h"
+
+#define SEGMENT_BYTES	     16u
+#define SEGMENT_INLINE	     0x80000000u /* in the first word: bytes follow, not an address */
+#define SEGMENT_RESERVED_KEY 0x100u	 /* ends the scatter list of a receive WQE */
+
+/*
+ * The data of a send request: entries and inline bytes, from @at to the end. A message is inline as a whole or not at all.
+ * Sets sges, inline_length and length. 0 or -EINVAL.
+ */
+int segment_parse_data(const uint8_t *at, size_t left, struct wqe *wqe);
+
+/* Scatter list of a receive WQE: @bytes of data segments. Number of entries. */
+uint32_t segment_parse_scatter(const uint8_t *segments, size_t bytes, struct sge sge[WQE_MAX_SGE]);
+
+#endif
