@@ -29,13 +29,14 @@ static int modify_handle(struct ibv_qp *qp, const struct legacy_qp_attr *lattr, 
 {
 	struct ibv_qp_attr attr = attr_from_legacy(lattr), now;
 	int modern_mask;
-	int err = query(qp, &now, IBV_QP_STATE);
+	int err = query(qp, &now, IBV_QP_STATE | IBV_QP_PORT);
 
 	if (!err)
 		err = mask_translate(MASK_TARGET, now.qp_state, &attr, mask, &modern_mask);
-	if (!err)
-		err = modern_modify_qp(qp, &attr, modern_mask);
-	return err;
+	if (err)
+		return err;
+	attr_fill_ports(&attr, mask, now.port_num);
+	return modern_modify_qp(qp, &attr, modern_mask);
 }
 
 static int query_handle(struct ibv_qp *qp, struct legacy_qp_attr *lattr, int mask)

@@ -9,6 +9,7 @@
 
 #include <modern/modern.h>
 
+#include "attr.h"
 #include "mask.h"
 #include "xrc_pair.h"
 
@@ -114,64 +115,72 @@ int xrc_pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init
 	return err;
 }
 
-static int state_of(struct ibv_qp *qp, enum ibv_qp_state *state)
+/* What a half is in now. */
+struct half {
+	enum ibv_qp_state state;
+	uint8_t port;
+};
+
+static int query_half(struct ibv_qp *qp, struct half *half)
 {
 	struct ibv_qp_init_attr init_attr = { 0 };
 	struct ibv_qp_attr attr = { 0 };
-	int err = modern_query_qp(qp, &attr, IBV_QP_STATE, &init_attr);
+	int err = modern_query_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT, &init_attr);
 
 	if (!err)
-		*state = attr.qp_state;
+		*half = (struct half){ attr.qp_state, attr.port_num };
 	return err;
 }
 
 /* Where both are, one half that fell into ERR taking the other along. */
-static int pair_state(const struct xrc_pair *pair, enum ibv_qp_state *ini, enum ibv_qp_state *tgt)
+static int query_halves(const struct xrc_pair *pair, struct half *ini, struct half *tgt)
 {
-	int err = state_of(pair->ini, ini);
+	int err = query_half(pair->ini, ini);
 
 	if (!err)
-		err = state_of(pair->tgt, tgt);
-	if (!err && (*ini == IBV_QPS_ERR) != (*tgt == IBV_QPS_ERR)) {
+		err = query_half(pair->tgt, tgt);
+	if (!err && (ini->state == IBV_QPS_ERR) != (tgt->state == IBV_QPS_ERR)) {
 		xrc_pair_fail(pair);
-		*ini = *tgt = IBV_QPS_ERR;
+		ini->state = tgt->state = IBV_QPS_ERR;
 	}
 	return err;
 }
 
 /* Each half connects to the other one's peer: our initiator to their target, our target to their initiator. */
-static int modify_ini(const struct xrc_pair *pair, const struct ibv_qp_attr *attr, int mask)
+static int modify_ini(const struct xrc_pair *pair, const struct ibv_qp_attr *attr, int mask, uint8_t port)
 {
 	struct ibv_qp_attr ini_attr = *attr;
 
 	ini_attr.dest_qp_num = pair_target(pair->rule, attr->dest_qp_num);
+	attr_fill_ports(&ini_attr, mask, port);
 	return modern_modify_qp(pair->ini, &ini_attr, mask);
 }
 
 /* The send queue is the initiator's, and so is the one event that tells that it is drained. */
-static int modify_tgt(const struct xrc_pair *pair, const struct ibv_qp_attr *attr, int mask)
+static int modify_tgt(const struct xrc_pair *pair, const struct ibv_qp_attr *attr, int mask, uint8_t port)
 {
 	struct ibv_qp_attr tgt_attr = *attr;
 
+	attr_fill_ports(&tgt_attr, mask, port);
 	return modern_modify_qp(pair->tgt, &tgt_attr, mask & ~IBV_QP_EN_SQD_ASYNC_NOTIFY);
 }
 
 int xrc_pair_modify(const struct xrc_pair *pair, const struct ibv_qp_attr *attr, int mask)
 {
-	enum ibv_qp_state ini, tgt;
 	int ini_mask, tgt_mask;
-	int err = pair_state(pair, &ini, &tgt);
-	bool tgt_there = !err && ini != tgt && mask & IBV_QP_STATE && tgt == attr->qp_state;
+	struct half ini, tgt;
+	int err = query_halves(pair, &ini, &tgt);
+	bool tgt_there = !err && ini.state != tgt.state && mask & IBV_QP_STATE && tgt.state == attr->qp_state;
 
 	/* Nothing is moved unless both may move; a target that got there in an earlier, half-failed call stays. */
 	if (!err)
-		err = mask_translate(MASK_INITIATOR, ini, attr, mask, &ini_mask);
+		err = mask_translate(MASK_INITIATOR, ini.state, attr, mask, &ini_mask);
 	if (!err && !tgt_there)
-		err = mask_translate(MASK_TARGET, tgt, attr, mask, &tgt_mask);
+		err = mask_translate(MASK_TARGET, tgt.state, attr, mask, &tgt_mask);
 	if (!err && !tgt_there)
-		err = modify_tgt(pair, attr, tgt_mask);
+		err = modify_tgt(pair, attr, tgt_mask, tgt.port);
 	if (!err)
-		err = modify_ini(pair, attr, ini_mask);
+		err = modify_ini(pair, attr, ini_mask, ini.port);
 	return err;
 }
 

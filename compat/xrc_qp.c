@@ -171,12 +171,13 @@ static int modify_one_way(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	struct ibv_qp_attr now = { 0 };
 	int err, modern_mask;
 
-	err = modern_query_qp(qp, &now, IBV_QP_STATE, &init_attr);
+	err = modern_query_qp(qp, &now, IBV_QP_STATE | IBV_QP_PORT, &init_attr);
 	if (!err)
 		err = mask_translate(MASK_INITIATOR, now.qp_state, attr, mask, &modern_mask);
-	if (!err)
-		err = modern_modify_qp(qp, attr, modern_mask);
-	return err;
+	if (err)
+		return err;
+	attr_fill_ports(attr, mask, now.port_num);
+	return modern_modify_qp(qp, attr, modern_mask);
 }
 
 int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *lattr, int mask)

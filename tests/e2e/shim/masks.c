@@ -102,3 +102,32 @@ void masks_error_and_back(modify_fn *modify, const struct actor *peer)
 	try(modify, &attr, IBV_QP_STATE, 0);
 	step(modify, IBV_QPS_INIT, peer, 0);
 }
+
+/* MVAPICH2 1.7 leaves them 0; what is in them was never looked at. */
+static void wrong_ports(struct ibv_qp_attr *attr, uint8_t wrong)
+{
+	attr->ah_attr.port_num = wrong;
+	attr->alt_ah_attr = attr->ah_attr;
+	attr->alt_port_num = 1;
+	attr->alt_timeout = 10;
+}
+
+void masks_ports_of_vectors(modify_fn *modify, const struct actor *peer, uint8_t wrong)
+{
+	struct ibv_qp_attr attr = attr_to(IBV_QPS_RTR, peer, PEER_QPN);
+
+	step(modify, IBV_QPS_INIT, peer, 0);
+	wrong_ports(&attr, wrong);
+	try(modify, &attr, MASK_RTR | IBV_QP_ALT_PATH, 0);
+	step(modify, IBV_QPS_RTS, peer, 0);
+	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_SQD };
+	try(modify, &attr, IBV_QP_STATE, 0);
+	attr = attr_to(IBV_QPS_RTR, peer, PEER_QPN);
+	wrong_ports(&attr, wrong);
+	attr.port_num = 1;
+	try(modify, &attr, IBV_QP_AV, 0);
+	try(modify, &attr, IBV_QP_AV | IBV_QP_PORT, 0);
+	try(modify, &attr, IBV_QP_ALT_PATH, 0);
+	attr.alt_port_num = 0;
+	try(modify, &attr, IBV_QP_ALT_PATH, EINVAL);
+}

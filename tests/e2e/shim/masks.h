@@ -18,4 +18,7 @@ void masks_foreign(modify_fn *modify, const struct actor *peer);
 void masks_skipped_states(modify_fn *modify, const struct actor *peer);
 void masks_error_and_back(modify_fn *modify, const struct actor *peer);
 
+/** masks_ports_of_vectors - address vectors whose ports are wrong: the QP's own and the alternate path's count. */
+void masks_ports_of_vectors(modify_fn *modify, const struct actor *peer, uint8_t wrong);
+
 #endif

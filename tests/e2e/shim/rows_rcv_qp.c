@@ -270,6 +270,18 @@ static void error_and_back(void)
 	masks_error_and_back(try_modify, target);
 }
 
+static void ports_left_0(void)
+{
+	make_target();
+	masks_ports_of_vectors(try_modify, target, 0);
+}
+
+static void ports_of_nowhere(void)
+{
+	make_target();
+	masks_ports_of_vectors(try_modify, target, 77);
+}
+
 static const struct row rows[] = {
 	{ "5.4", "only xrc_domain of init_attr is read", rest_of_init_attr_ignored },
 	{ "5.4", "a receive QP's number has 24 bits and is not 0 or 1", number_fits },
@@ -296,6 +308,8 @@ static const struct row rows[] = {
 	{ "5.9", "a receive QP refuses bits that are not of the transition", foreign_bits },
 	{ "5.9", "a receive QP refuses to skip a state", skipped_states },
 	{ "5.9", "a receive QP goes to ERR and back to RESET", error_and_back },
+	{ "5.9", "a receive QP takes address vectors with port 0", ports_left_0 },
+	{ "5.9", "a receive QP takes address vectors with any port", ports_of_nowhere },
 };
 
 GROUP(rcv_qp);

@@ -219,6 +219,18 @@ static void error_and_back(void)
 	masks_error_and_back(try_modify, target);
 }
 
+static void ports_left_0(void)
+{
+	target = with_qp();
+	masks_ports_of_vectors(try_modify, target, 0);
+}
+
+static void ports_of_nowhere(void)
+{
+	target = with_qp();
+	masks_ports_of_vectors(try_modify, target, 77);
+}
+
 static void queried(int mask)
 {
 	struct actor *a = with_qp();
@@ -293,6 +305,8 @@ static const struct row rows[] = {
 	{ "5.9", "an XRC QP refuses bits that are not of the transition", foreign_bits },
 	{ "5.9", "an XRC QP refuses to skip a state", skipped_states },
 	{ "5.9", "an XRC QP goes to ERR and back to RESET", error_and_back },
+	{ "5.9", "an XRC QP takes address vectors with port 0", ports_left_0 },
+	{ "5.9", "an XRC QP takes address vectors with any port", ports_of_nowhere },
 	{ "2.3", "a query with mask 0 tells everything of an XRC QP", query_with_mask_0 },
 	{ "2.3", "a query with every mask bit tells everything of it", query_with_every_bit },
 	{ "1.3", "an XRC QP's capacities can be queried", query_caps },

@@ -7,7 +7,7 @@ from contract_rows import MODES, check
 from lab import run
 
 ROWS = {
-    "open": 20, "close": 17, "srq": 24, "xrc_qp": 27, "rcv_qp": 25, "query": 16, "reg": 20, "end": 19, "bad_input": 28,
+    "open": 20, "close": 17, "srq": 24, "xrc_qp": 29, "rcv_qp": 27, "query": 16, "reg": 20, "end": 19, "bad_input": 28,
 }
 
 
