@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* `xrc-compat env`: the lines to type so that the setting reaches every process of a parallel program, launcher by launcher. */
+#include "quirks.h"
 #include "include/loader_lib.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
@@ -8,25 +9,38 @@
 #include <stdio.h>
 #include <string.h>
 
+/* How a launcher is told of a variable that its processes shall have: "before" NAME "between" VALUE, for each. */
 struct launcher {
 	const char *name;
-	const char *before; /* the line is before, setting, after */
+	const char *command;
+	const char *before;
+	const char *between;
 	const char *after;
 };
 
 static const struct launcher launchers[] = {
-	{ "shell, ssh, batch script", "export LD_PRELOAD=", "${LD_PRELOAD:+:$LD_PRELOAD}" },
-	{ "Open MPI", "mpirun -x LD_PRELOAD=", " PROGRAM" },
-	{ "MPICH, Intel MPI, MVAPICH2 (Hydra)", "mpiexec -genv LD_PRELOAD ", " PROGRAM" },
-	{ "MVAPICH, MVAPICH2 (mpirun_rsh)", "mpirun_rsh -np N HOST... LD_PRELOAD=", " PROGRAM" },
-	{ "Platform MPI, HP-MPI", "mpirun -e LD_PRELOAD=", " PROGRAM" },
-	{ "Slurm", "srun --export=ALL,LD_PRELOAD=", " PROGRAM" },
+	{ "shell, ssh, batch script", "export", " ", "=", "" },
+	{ "Open MPI", "mpirun", " -x ", "=", " PROGRAM" },
+	{ "MPICH, Intel MPI, MVAPICH2 (Hydra)", "mpiexec", " -genv ", " ", " PROGRAM" },
+	{ "MVAPICH, MVAPICH2 (mpirun_rsh)", "mpirun_rsh -np N HOST...", " ", "=", " PROGRAM" },
+	{ "Platform MPI, HP-MPI", "mpirun", " -e ", "=", " PROGRAM" },
+	{ "Slurm", "srun --export=ALL", ",", "=", " PROGRAM" },
 };
 
 static int usage(int status)
 {
 	advise("usage: xrc-compat env");
 	return status;
+}
+
+/* As `run` sets it: the library first, then what is preloaded already where the line is typed, softhca for instance. */
+static void print_launcher(const struct launcher *launcher, const char *library, const char *quote)
+{
+	printf("# %s\n%s", launcher->name, launcher->command);
+	printf("%sLD_PRELOAD%s%s%s%s\"${LD_PRELOAD:+:$LD_PRELOAD}\"", launcher->before, launcher->between, quote, library, quote);
+	for (size_t i = 0; i < quirks_count; i++)
+		printf("%s%s%s\"${%s:-%s}\"", launcher->before, quirks[i].name, launcher->between, quirks[i].name, quirks[i].value);
+	puts(launcher->after);
 }
 
 int command_env(int argc, char **argv)
@@ -48,6 +62,6 @@ int command_env(int argc, char **argv)
 		quote = "'";
 	}
 	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
-		printf("# %s\n%s%s%s%s%s\n", launchers[i].name, launchers[i].before, quote, library, quote, launchers[i].after);
+		print_launcher(&launchers[i], library, quote);
 	return TOOL_EXIT_OK;
 }

@@ -4,17 +4,16 @@
 
 #include <stdlib.h>
 
-static const struct {
-	const char *name;
-	const char *value;
-} quirks[] = {
+const struct quirk quirks[] = {
 	/* MVAPICH2 2.3 opens libibverbs.so, which only a development package installs, and else what this names. */
 	{ "MV2_LIBIBVERBS_PATH", "libibverbs.so.1" },
 };
 
+const size_t quirks_count = sizeof(quirks) / sizeof(quirks[0]);
+
 int quirks_apply(void)
 {
-	for (size_t i = 0; i < sizeof(quirks) / sizeof(quirks[0]); i++)
+	for (size_t i = 0; i < quirks_count; i++)
 		if (setenv(quirks[i].name, quirks[i].value, 0))
 			return -1;
 	return 0;

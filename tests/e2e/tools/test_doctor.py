@@ -36,34 +36,37 @@ def test_env_names_the_library_in_a_line_for_each_launcher(tool, run, probe):
         assert any(word in line for line in lines if line.startswith("#"))
 
 
-def test_the_line_for_the_shell_works_as_typed(tool, run, probe, build_root):
-    line = tool(run, "env").stdout.splitlines()[1]
-    program = build_root / "tests" / "e2e" / "tools" / "show-start"
-    alone = run(["sh", "-c", f"unset LD_PRELOAD; {line}; {program}"])
-    assert f"preload={probe}\n" in alone.stdout
-    after_another = run(["sh", "-c", f"LD_PRELOAD=libc.so.6; {line}; {program}"])
-    assert f"preload={probe}:libc.so.6\n" in after_another.stdout
-
-
+# Each takes variables the way the real one documents it, and starts the program.
+NAME_VALUE = 'while [ "$1" = %s ]; do export "$2"; shift 2; done; exec "$@"'
 LAUNCHERS = {
-    # Each takes the variable the way the real one documents it, and starts the program.
-    "mpirun -x": 'shift; export "$1"; shift; exec "$@"',
-    "mpirun -e": 'shift; export "$1"; shift; exec "$@"',
-    "mpiexec -genv": 'shift; export "$1=$2"; shift 2; exec "$@"',
+    "mpirun -x": NAME_VALUE % "-x",
+    "mpirun -e": NAME_VALUE % "-e",
+    "mpiexec -genv": 'while [ "$1" = -genv ]; do export "$2=$3"; shift 3; done; exec "$@"',
     "mpirun_rsh": 'shift 3; exec env "$@"',
-    "srun": 'v=${1#--export=ALL,}; export "$v"; shift; exec "$@"',
+    "srun": 'IFS=,; set -f; for v in ${1#--export=ALL,}; do export "$v"; done; shift; exec "$@"',
 }
 
 
-@pytest.mark.parametrize("launcher", LAUNCHERS)
-def test_the_line_for_each_launcher_hands_the_variable_on(tool, run, probe, build_root, tmp_path, launcher):
+@pytest.mark.parametrize("given, seen", [
+    ({"LD_PRELOAD": ""}, ("{probe}", "libibverbs.so.1")),
+    ({"LD_PRELOAD": "libm.so.6 libdl.so.2"}, ("{probe}:libm.so.6 libdl.so.2", "libibverbs.so.1")),
+    ({"LD_PRELOAD": "", "MV2_LIBIBVERBS_PATH": "/my/own.so"}, ("{probe}", "/my/own.so")),
+], ids=["alone", "beside-another", "own-setting"])
+@pytest.mark.parametrize("launcher", ["export", *LAUNCHERS])
+def test_the_line_for_each_launcher_gives_what_run_would(tool, run, probe, build_root, tmp_path, launcher, given, seen):
+    """The library in front of what is preloaded already, as below `softhca run`, and the quirks' defaults."""
     [line] = [line for line in tool(run, "env").stdout.splitlines() if line.startswith(launcher + " ")]
+    show = f"{build_root}/tests/e2e/tools/show-start quirk=$MV2_LIBIBVERBS_PATH"
+    shown = tmp_path / "show"
+    shown.write_text(f"#!/bin/sh\nexec {show}\n")
+    shown.chmod(0o755)
     script = tmp_path / launcher.split()[0]
-    script.write_text(f"#!/bin/sh\n{LAUNCHERS[launcher]}\n")
+    script.write_text(f"#!/bin/sh\n{LAUNCHERS.get(launcher)}\n")
     script.chmod(0o755)
-    command = line.replace("PROGRAM", str(build_root / "tests" / "e2e" / "tools" / "show-start"))
-    result = run(["sh", "-c", command], env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "LD_PRELOAD": ""})
-    assert f"preload={probe}\n" in result.stdout, result
+    command = f"{line}; {shown}" if launcher == "export" else line.replace("PROGRAM", str(shown))
+    result = run(["sh", "-c", command], env={"PATH": f"{tmp_path}:{os.environ['PATH']}", **given})
+    assert f"preload={seen[0].format(probe=probe)}\n" in result.stdout, result
+    assert f"argv=quirk={seen[1]}\n" in result.stdout, result
 
 
 def test_env_without_the_library(tool, run):
