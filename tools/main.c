@@ -20,6 +20,8 @@ static const struct command commands[] = {
 	{ "selftest", "[--device NAME] [--softhca[=DEVICES]] [--listen | --connect HOST] [--port PORT]",
 	  "play the whole legacy exchange on a device, and say what holds", command_selftest },
 	{ "doctor", "", "what is wrong on this machine, in the order to mend it", command_doctor },
+	{ "report", "[--output FILE] [--softhca[=DEVICES]] [PROGRAM]",
+	  "one file to attach to a question: versions, doctor, check, self-test", command_report },
 	{ "env", "", "the lines to type for MPI launchers", command_env },
 	{ "env-vars", "", "list the environment variables", command_env_vars },
 };

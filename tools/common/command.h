@@ -27,6 +27,7 @@ int command_doctor(int argc, char **argv);
 int command_env(int argc, char **argv);
 int command_gc(int argc, char **argv);
 int command_ps(int argc, char **argv);
+int command_report(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_selftest(int argc, char **argv);
 int command_trace(int argc, char **argv);

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`xrc-compat report`: one file with what the other commands say, and nothing of who or where."""
+
+import os
+import platform
+import re
+
+import pytest
+
+SECRETS = {"HOME": "/srv/people/alice-the-owner", "USER": "alicetheowner", "API_TOKEN": "hunter2-token", "SSH_AUTH_SOCK": "/tmp/ssh-agent.77",
+           "XRC_COMPAT_TABLE_DIR": "/dev/shm", "LD_LIBRARY_PATH": "/srv/people/alice-the-owner/lib:/opt/alicetheowner/lib"}
+
+
+@pytest.fixture
+def report(run, xrc_compat, tmp_path, sanitizer_runtime):
+    """report(*arguments, **environment) -> (the command's result, the file's text)."""
+
+    def _report(*arguments, **environment):
+        path = tmp_path / "report.md"
+        env = {**SECRETS, "LD_PRELOAD": sanitizer_runtime, **environment}
+        result = run([xrc_compat, "report", "--output", path, *arguments], env=env, timeout=150, cwd=tmp_path)
+        return result, path.read_text() if path.exists() else None
+
+    return _report
+
+
+def section(text, title):
+    return re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.M | re.S).group(1)
+
+
+def test_everything_is_in_it(report, build_root, run, xrc_compat):
+    program = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
+    result, text = report("--softhca=2", program)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "Read it before you give it away" in result.stdout
+    version = run([xrc_compat, "--version"]).stdout.split()[1]
+    versions = section(text, "Versions")
+    assert f"xrc-compat   {version}\n" in versions and platform.release() in versions and "glibc 2." in versions
+    for word in ("libibverbs", "drivers", "devices", "detours"):
+        assert re.search(rf"^    \S+ +{word} ", section(text, "xrc-compat doctor"), re.M)
+    assert section(text, "xrc-compat check").startswith(f"\n    {program}\n\n")
+    assert "ibv_create_xrc_rcv_qp@IBVERBS_1.1" in section(text, "xrc-compat check")
+    selftest = section(text, "xrc-compat selftest")
+    assert selftest.endswith("\nExit status 0.\n\n"), selftest
+    environment = section(text, "Environment")
+    assert "    XRC_COMPAT_TABLE_DIR=/dev/shm\n" in environment
+    assert "    LD_LIBRARY_PATH=~/lib:/opt/USER/lib\n" in environment
+    assert int(re.search(r"and (\d+) others", environment).group(1)) > 2
+
+
+def test_nothing_secret_is_in_it(report, tmp_path):
+    home = tmp_path / "home-of-bob"
+    home.mkdir()
+    program = home / "bob's program"
+    program.write_text("#!/bin/sh\n# 0002:c903:00a1:b2c3\n")
+    program.chmod(0o755)
+    result, text = report("--softhca=1", program, HOME=str(home), XRC_COMPAT_VERBSE="0002:c903:00a1:b2c3")
+    assert result.returncode == 0
+    assert "~/bob's program" in text and "XRC_COMPAT_VERBSE=GUID\n" in text
+    for secret in (str(home), "alicetheowner", "hunter2", "API_TOKEN", "ssh-agent", "0002:c903"):
+        assert secret not in text
+    host = platform.node().split(".")[0]
+    assert host in ("", "localhost", "root") or not re.search(rf"\b{re.escape(host)}\b", text)
+
+
+def test_what_a_program_is_called_does_not_reach_the_file_raw(report, tmp_path):
+    _, text = report("--softhca=1", os.fsdecode(b"./a\x1b[2J\n## forged\n\xff"))
+    assert "./a?[2J" in text
+    assert not re.search(r"^## forged", text, re.M) and "\x1b" not in text
+
+
+@pytest.mark.parametrize("arguments", [["--output"], ["--nonsense"], ["one", "two"], ["--output", "/nonexistent/file"]])
+def test_wrong_usage(run, xrc_compat, arguments):
+    result = run([xrc_compat, "report", *arguments])
+    assert (result.returncode, result.stdout) == (125, "")
