@@ -30,6 +30,8 @@
 	  "at the first call that the emulator looks at", \
 	  "directory in which the emulated HCA has its socket and its device tree") \
 	X(SOFTHCA_HOST, "all of them", "when the program opens /dev/infiniband/rdma_cm", \
-	  "adapter on whose host a program over librdmacm is, as mlx4_1")
+	  "adapter on whose host a program over librdmacm is, as mlx4_1") \
+	X(SOFTHCA_MODEL, "connectx3", "when softhca run or start begins", \
+	  "which adapter is emulated if no --model says so: connectx3 (mlx4) or connectx5 (mlx5)")
 
 #endif

@@ -11,7 +11,7 @@
  * the daemon writes the response into the client's memory itself, as the kernel's copy_to_user() does.
  */
 #define SOFTHCA_MAGIC	0x53484341u /* "SHCA" */
-#define SOFTHCA_VERSION 1u	     /* preload and daemon of one build; a mismatch is refused with EPROTO */
+#define SOFTHCA_VERSION 2u	     /* preload and daemon of one build; a mismatch is refused with EPROTO */
 
 /* Longest write() that is carried; the longest real command is below 200 bytes. */
 #define SOFTHCA_MAX_COMMAND 4096u
@@ -40,6 +40,7 @@ struct softhca_hello {
 struct softhca_welcome {
 	int32_t status; /* 0 or -errno; -EACCES: the daemon may not reach the client's memory, -EOVERFLOW: not address it */
 	uint32_t arena; /* 1 = rings may be placed in the arena */
+	uint32_t mmap_commands; /* 1 = an mmap offset is a page index, 8 bits, with a command above it */
 };
 
 /* Answer to one command. When it carries a descriptor, its number belongs at fd_address (an int of the client). */

@@ -3,6 +3,7 @@
 #include "numtab.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 int numtab_init(struct numtab *tab, uint32_t first, uint32_t limit, uint32_t start, uint32_t quota)
@@ -15,6 +16,7 @@ int numtab_init(struct numtab *tab, uint32_t first, uint32_t limit, uint32_t sta
 	tab->next = start;
 	tab->used = 0;
 	tab->quota = quota;
+	tab->twin = NULL;
 	return 0;
 }
 
@@ -29,16 +31,34 @@ static uint32_t after(const struct numtab *tab, uint32_t number)
 	return number + 1 < tab->limit ? number + 1 : tab->first;
 }
 
+void numtab_pair(struct numtab *tab, struct numtab *twin)
+{
+	tab->twin = twin;
+	twin->twin = tab;
+}
+
+static bool taken(const struct numtab *tab, uint32_t number)
+{
+	return numtab_find(tab, number) || (tab->twin && numtab_find(tab->twin, number));
+}
+
+static bool full(const struct numtab *tab)
+{
+	return tab->used >= tab->quota || tab->used + (tab->twin ? tab->twin->used : 0) >= tab->limit - tab->first;
+}
+
 int numtab_add(struct numtab *tab, void *what, uint32_t *number)
 {
-	if (tab->used >= tab->quota || tab->used >= tab->limit - tab->first)
+	if (full(tab))
 		return -ENOMEM;
-	while (tab->slot[tab->next - tab->first])
+	while (taken(tab, tab->next))
 		tab->next = after(tab, tab->next);
 	*number = tab->next;
 	tab->slot[*number - tab->first] = what;
 	tab->next = after(tab, *number);
 	tab->used++;
+	if (tab->twin)
+		tab->twin->next = tab->next;
 	return 0;
 }
 

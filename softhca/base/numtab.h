@@ -15,11 +15,15 @@ struct numtab {
 	uint32_t next;
 	uint32_t used;
 	uint32_t quota; /* how many may be in use at once */
+	struct numtab *twin; /* shares the sequence: no number is in both; NULL = none */
 };
 
 /* 0 or -ENOMEM. @start = the first number that is tried. */
 int numtab_init(struct numtab *tab, uint32_t first, uint32_t limit, uint32_t start, uint32_t quota);
 void numtab_free(struct numtab *tab);
+
+/* Two fresh tables of the same range give out their numbers in one sequence from now on. */
+void numtab_pair(struct numtab *tab, struct numtab *twin);
 
 /* Gives @what the next free number. 0, or -ENOMEM when all are taken: the kernel's errno for that. */
 int numtab_add(struct numtab *tab, void *what, uint32_t *number);

@@ -51,7 +51,7 @@ static const struct {
 
 static void help(FILE *out)
 {
-	fputs("softhca emulates ConnectX-3 HCAs under the machine's own libibverbs and libmlx4.\n\n", out);
+	fputs("softhca emulates ConnectX-3 or ConnectX-5 HCAs under the machine's own libibverbs and libmlx4 or libmlx5.\n\n", out);
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  softhca %s\n        %s\n", commands[i].usage, commands[i].help);
 	fputs("\nSettings of run and start:\n", out);

@@ -13,12 +13,29 @@
 #include <string.h>
 #include <unistd.h>
 
+/* The model that the environment names, if it does. */
+static int take_environment(struct settings *settings)
+{
+	const char *name = getenv("SOFTHCA_MODEL");
+	char setting[64], why[512];
+
+	if (!name || !name[0])
+		return 0;
+	snprintf(setting, sizeof(setting), "model=%s", name);
+	if (!settings_take(settings, setting, why, sizeof(why)))
+		return 0;
+	cli_refuse(0, "SOFTHCA_MODEL=%s: %s", name, why);
+	return -EINVAL;
+}
+
 /* Leading --NAME=VALUE words; @i is then the first other word. 0 or -EINVAL after a message. */
 static int take_settings(int argc, char **argv, struct settings *settings, int *i)
 {
 	char why[512];
 
 	*settings = settings_default;
+	if (take_environment(settings))
+		return -EINVAL;
 	for (*i = 1; *i < argc && !strncmp(argv[*i], "--", 2); ++*i) {
 		if (!strcmp(argv[*i], "--")) {
 			++*i;

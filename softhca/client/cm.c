@@ -4,27 +4,58 @@
 #include "client.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+/* The name of the first adapter, or "" when there is none. */
+static void first_adapter(char *name, size_t size)
+{
+	char path[PATH_MAX];
+	FILE *file = NULL;
+
+	name[0] = '\0';
+	if (place_dir() && (size_t)snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs0/ibdev",
+					    place_dir()) < sizeof(path))
+		file = real()->fopen(path, "re");
+	if (!file)
+		return;
+	if (fgets(name, (int)size, file))
+		name[strcspn(name, "\n")] = '\0';
+	fclose(file);
+}
+
+/* The number in @name, if it is one that follows what @first has before its own; else -1. */
+static long number_of(const char *name, const char *first)
+{
+	const char *line = strrchr(first, '_');
+	size_t before = line ? (size_t)(line + 1 - first) : 0;
+	char *end;
+	long index;
+
+	if (!before || strncmp(name, first, before) || name[before] < '0' || name[before] > '9')
+		return -1;
+	index = strtol(name + before, &end, 10);
+	return *end || index > 255 ? -1 : index;
+}
+
 int cm_host(uint32_t *host)
 {
 	const char *name = getenv("SOFTHCA_HOST");
-	unsigned long index;
-	char *end;
+	char first[64];
+	long index;
 
 	*host = SOFTHCA_EVERY_HOST;
 	if (!name || !name[0])
 		return 0;
-	if (!strncmp(name, "mlx4_", 5) && name[5] >= '0' && name[5] <= '9') {
-		index = strtoul(name + 5, &end, 10);
-		if (!*end && index < 256) {
-			*host = (uint32_t)index;
-			return 0;
-		}
+	first_adapter(first, sizeof(first));
+	index = number_of(name, first);
+	if (index >= 0) {
+		*host = (uint32_t)index;
+		return 0;
 	}
-	fprintf(stderr, "softhca: SOFTHCA_HOST is the name of an adapter, as mlx4_0, not '%s'\n", name);
+	fprintf(stderr, "softhca: SOFTHCA_HOST is the name of an adapter, as %s, not '%s'\n", first, name);
 	return -EINVAL;
 }
 

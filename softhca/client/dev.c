@@ -21,6 +21,7 @@ struct dev {
 	pid_t pid; /* that opened it; INHERITED in a forked child */
 	int sock;
 	bool cm;
+	bool mmap_commands;
 	int uar; /* memfd of the doorbell page; of the connection manager what is readable while events wait */
 	unsigned int references;
 	pthread_mutex_t command; /* one command at a time per context */
@@ -153,6 +154,7 @@ static int greet(struct dev *dev, unsigned int index)
 		error = -EIO;
 	if (!error && !dev->cm)
 		arena_enable(welcome.arena);
+	dev->mmap_commands = welcome.mmap_commands;
 	return error;
 }
 
@@ -348,14 +350,32 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 	return error ? -1 : (ssize_t)length;
 }
 
+/* libmlx5 keeps a page index in the lowest 8 bits of the page number, and above it what it wants. */
+enum { MMAP_DOORBELLS = 0, MMAP_CONTIGUOUS = 1 };
+
+/* What the offset asks for, or -1. */
+static int mmap_command(const struct dev *dev, off64_t offset)
+{
+	uint64_t page = (uint64_t)offset / SOFTHCA_UAR_LEN;
+
+	if ((uint64_t)offset % SOFTHCA_UAR_LEN || (!dev->mmap_commands && page))
+		return -1;
+	return page >> 8 > INT8_MAX ? -1 : (int)(page >> 8);
+}
+
 void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offset)
 {
-	/* Page 0 is the doorbell page. BlueFlame and the clock are not offered, so nobody asks for their pages. */
-	if (dev->cm || dev->pid != getpid() || offset || length != SOFTHCA_UAR_LEN) {
-		errno = EINVAL;
-		return MAP_FAILED;
-	}
-	return real()->mmap64(NULL, length, prot, flags, dev->uar, 0);
+	int command = dev->cm || dev->pid != getpid() ? -1 : mmap_command(dev, offset);
+	void *memory;
+
+	/* A page for all: BlueFlame and the clock are not offered, so nobody asks for their pages. */
+	if (command == MMAP_DOORBELLS && length == SOFTHCA_UAR_LEN)
+		return real()->mmap64(NULL, length, prot, flags, dev->uar, 0);
+	memory = command == MMAP_CONTIGUOUS ? arena_alloc(length) : NULL;
+	if (memory)
+		return memory;
+	errno = EINVAL;
+	return MAP_FAILED;
 }
 
 /* True when another thread is in a system call on a file of the connection manager that is out of the table. */

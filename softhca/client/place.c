@@ -28,13 +28,26 @@ const char *place_dir(void)
 	return directory[0] ? directory : NULL;
 }
 
+/*
+ * libmlx5 takes memory for its rings from the heap, where the daemon could reach it only by system calls; so told it maps it
+ * from the device first, which means from the arena. Who has set something else is left alone.
+ */
+static void ask_for_mapped_rings(void)
+{
+	setenv("MLX_QP_ALLOC_TYPE", "PREFER_CONTIG", 0);
+	setenv("MLX_CQ_ALLOC_TYPE", "PREFER_CONTIG", 0);
+	setenv("MLX_SRQ_ALLOC_TYPE", "PREFER_CONTIG", 0);
+}
+
 /* libibverbs takes its device tree from here; what programs read below /sys themselves is redirected by the hooks. */
-__attribute__((constructor)) static void point_libibverbs_here(void)
+__attribute__((constructor)) static void point_providers_here(void)
 {
 	char path[DIR_MAX + sizeof("/" SOFTHCA_SYSFS)];
 
-	if (place_dir() && !dir_join(path, sizeof(path), directory, SOFTHCA_SYSFS))
-		setenv("SYSFS_PATH", path, 1);
+	if (!place_dir() || dir_join(path, sizeof(path), directory, SOFTHCA_SYSFS))
+		return;
+	setenv("SYSFS_PATH", path, 1);
+	ask_for_mapped_rings();
 }
 
 /* @text if @path is @prefix or lies below it; NULL if it only begins alike. */

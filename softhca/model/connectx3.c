@@ -5,6 +5,7 @@
 #include "segment.h"
 
 #include <endian.h>
+#include <errno.h>
 
 #define FDR_SPEED   16
 
@@ -102,6 +103,8 @@ const struct model connectx3 = {
 	.preset_even = 0xcc,
 	.preset_odd = 0x4c,
 	.arm = arm,
+	.tells_send_caps = true,
+	.no_xrc = -ENOSYS,
 	.transition = any_transition,
 	.rd_atomic = rd_atomic,
 };

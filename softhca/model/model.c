@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-const struct model *const models[] = { &connectx3, NULL };
+const struct model *const models[] = { &connectx3, &connectx5, NULL };
 
 const struct model *model_find(const char *name)
 {

@@ -107,14 +107,16 @@ struct model {
 	bool preset;	       /* the HCA makes entries of a new ring invalid */
 	uint8_t preset_even, preset_odd; /* bytes that fill an entry not valid in an even, an odd turn of the ring */
 	struct arm_request (*arm)(uint32_t word);
-	uint32_t arm_never; /* arm word of a CQ that was never armed; 0 = as the provider leaves it */
+	uint32_t arm_never; /* arm word of a CQ that was never armed, host order; 0 = as the provider leaves it */
 
 	/* QPs */
+	int no_xrc; /* -errno for an XRC QP on an adapter without XRC */
+	bool tells_send_caps; /* in a query; otherwise the provider knows them */
 	bool (*transition)(enum ibv_qp_state from, enum ibv_qp_state to); /* the driver has it, too */
 	uint8_t (*rd_atomic)(uint8_t value); /* as it is kept */
 };
 
-extern const struct model connectx3;
+extern const struct model connectx3, connectx5;
 
 /* All models, NULL after the last. The first is the default. */
 extern const struct model *const models[];

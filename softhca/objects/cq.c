@@ -41,7 +41,7 @@ static int preset(const struct hca_context *ctx, const struct cq_place *place, u
 /* Registers of several CQs overwrite one another: nobody could tell that this one was never armed. */
 static int disarm(const struct hca_context *ctx, const struct cq_place *place)
 {
-	uint32_t word = ctx->device->model->arm_never;
+	uint32_t word = htobe32(ctx->device->model->arm_never);
 
 	return word ? mem_write(ctx, place->record + ARM_WORD, &word, sizeof(word)) : 0;
 }

@@ -234,10 +234,12 @@ void qp_query(const struct hca_qp *qp, struct ib_uverbs_query_qp_resp *resp)
 	query_attr(&qp->attr, resp);
 	resp->qp_state = resp->cur_qp_state = (uint8_t)qp->state;
 	resp->sq_draining = qp->state == IBV_QPS_SQD && qp->waiting;
-	resp->max_send_wr = qp->max_send_wr;
-	resp->max_send_sge = qp->max_send_sge;
+	if (qp->device->model->tells_send_caps) {
+		resp->max_send_wr = qp->max_send_wr;
+		resp->max_send_sge = qp->max_send_sge;
+		resp->max_inline_data = qp->max_inline;
+	}
 	resp->max_recv_wr = qp->rq.count;
 	resp->max_recv_sge = qp->max_recv_sge;
-	resp->max_inline_data = qp->max_inline;
 	resp->sq_sig_all = qp->sq_sig_all;
 }

@@ -121,6 +121,7 @@ static int greet_context(struct guest *guest, const struct softhca_hello *hello,
 		return welcome.status;
 	}
 	welcome.arena = ctx->arena != NULL;
+	welcome.mmap_commands = ctx->device->model->mmap_commands;
 	ctx->commands.ready = command_ready;
 	loop_forget(ctx->sock);
 	if (loop_watch(ctx->sock, EPOLLIN, &ctx->commands) ||

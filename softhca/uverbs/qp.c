@@ -41,7 +41,7 @@ static int find_objects(struct cmd *cmd, const struct ib_uverbs_create_qp *in, s
 		return request->domain ? 0 : -EINVAL;
 	case IBV_QPT_XRC_SEND:
 		if (!xrc)
-			return -ENOSYS; /* as the mlx4 driver on an HCA without XRC */
+			return cmd->ctx->device->model->no_xrc;
 		return find_sender(cmd, in, request);
 	case IBV_QPT_RC:
 	case IBV_QPT_UC:
