@@ -88,7 +88,6 @@ static void domain_abandon(struct domain *domain)
 {
 	handle_remove(&domains, domain, domain);
 	LIST_INSERT_HEAD(&domain->core->abandoned, domain, abandoned);
-	roster_wake(&domain->core->roster);
 }
 
 /* Whoever is in the table pins the inode, so the table is left before the kernel's domain is closed. */
@@ -249,7 +248,6 @@ static void drop_handles(const struct ibv_context *context)
 	while ((domain = handle_take_if(&domains, of_context, context))) {
 		if (domain->carried) {
 			LIST_INSERT_HEAD(&domain->core->abandoned, domain, abandoned);
-			roster_wake(&domain->core->roster);
 		} else {
 			domain->core->handles--;
 			free(domain);

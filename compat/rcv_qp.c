@@ -6,6 +6,7 @@
 
 #include "log.h"
 #include "ops.h"
+#include "owner/owner.h"
 #include "rcv_qp_internal.h"
 
 struct rcv_qp *rcv_qp_find_settled(struct core *core, uint32_t qp_num)
@@ -81,15 +82,21 @@ static void show(struct core *core, uint32_t qp_num)
 		regtab_enter(core->roster.member, qp_num);
 }
 
+static void show_created(struct core *core, uint32_t qp_num)
+{
+	if (!roster_open(core))
+		regtab_add(core->roster.member, qp_num, REGTAB_BY_KERNEL);
+}
+
 /* The table entry of a QP that only this process can keep: without it there is no registering with it. */
 static int own(struct core *core, uint32_t qp_num)
 {
 	int err = roster_open(core);
 
-	if (!err)
-		err = regtab_add(core->roster.member, qp_num, REGTAB_BY_OWNER);
 	if (!err && core->shared)
 		err = roster_serve(core);
+	if (!err)
+		err = regtab_add(core->roster.member, qp_num, REGTAB_BY_OWNER);
 	return err;
 }
 
@@ -135,7 +142,7 @@ static int create_in(struct domain *domain, uint32_t *qp_num)
 	if (!err && domain->core->roster.kind == ROSTER_OWNER)
 		err = own(domain->core, qp->qp_num);
 	else if (!err)
-		show(domain->core, qp->qp_num);
+		show_created(domain->core, qp->qp_num);
 	if (!err)
 		*qp_num = qp->qp_num;
 	else
@@ -261,7 +268,7 @@ static int unregister_by_table(struct core *core, uint32_t qp_num)
 
 	if (!err && last) {
 		rcv_qp_retired(core, qp_num);
-		regtab_await_end(core->roster.member, qp_num, END_TIMEOUT_MS);
+		owner_tell_unused(core->roster.member, qp_num, END_TIMEOUT_MS);
 	}
 	return err == -EINVAL ? 0 : err;
 }

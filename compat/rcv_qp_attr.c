@@ -5,6 +5,8 @@
 
 #include <modern/modern.h>
 
+#include "owner/owner.h"
+
 #include "attr.h"
 #include "log.h"
 #include "mask.h"
@@ -12,7 +14,7 @@
 #include "rcv_qp_attr.h"
 #include "rcv_qp_request.h"
 
-_Static_assert(sizeof(struct rcv_qp_request) <= REGTAB_MESSAGE_MAX, "fits the table's mailbox");
+_Static_assert(sizeof(struct rcv_qp_request) <= OWNER_MESSAGE_MAX, "fits a question");
 
 /* A stopped owner must not hold the others up for ever. */
 #define ANSWER_TIMEOUT_MS 2000
@@ -70,8 +72,8 @@ static int ask(struct core *core, uint32_t qp_num, enum rcv_qp_verb verb, struct
 	int err = roster_open(core);
 
 	if (!err)
-		err = regtab_ask(core->roster.member, qp_num, &request, sizeof(request), &answer, &length,
-				 ANSWER_TIMEOUT_MS);
+		err = owner_ask(core->roster.member, qp_num, &request, sizeof(request), &answer, &length,
+				ANSWER_TIMEOUT_MS);
 	if (err)
 		return asked_in_vain(core, qp_num, err);
 	if (verb == RCV_QP_QUERY && length != sizeof(answer))

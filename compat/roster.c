@@ -13,6 +13,7 @@
 
 #include "domain.h"
 #include "log.h"
+#include "owner/owner.h"
 #include "rcv_qp.h"
 #include "rcv_qp_attr.h"
 #include "roster.h"
@@ -100,9 +101,9 @@ int roster_open(struct core *core)
 	return status;
 }
 
-static const struct regtab_service service = {
+static const struct owner_service service = {
 	.answer = rcv_qp_answer,
-	.retired = rcv_qp_retired,
+	.unused = rcv_qp_retired,
 };
 
 static void *serve(void *argument)
@@ -110,7 +111,7 @@ static void *serve(void *argument)
 	struct core *core = argument;
 
 	while (!__atomic_load_n(&core->roster.stop, __ATOMIC_ACQUIRE)) {
-		regtab_serve(core->roster.member, &service, core, SERVE_TIMEOUT_MS);
+		owner_serve(core->roster.owner, &service, core, SERVE_TIMEOUT_MS);
 		if (domain_end_orphan(core))	/* core is gone */
 			break;
 	}
@@ -121,12 +122,16 @@ static void *serve(void *argument)
 static int start_server(struct core *core)
 {
 	sigset_t all, before;
-	int err;
+	int err = owner_open(core->roster.member, &core->roster.owner);
 
+	if (err)
+		return err;
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	err = -pthread_create(&core->roster.server, NULL, serve, core);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (err)
+		owner_close(core->roster.owner);
 	return err;
 }
 
@@ -144,21 +149,16 @@ int roster_serve(struct core *core)
 	return err;
 }
 
-void roster_wake(struct roster *roster)
-{
-	if (roster->serving)
-		regtab_wake(roster->member);
-}
-
 static void end_server(struct roster *roster)
 {
 	if (pthread_equal(roster->server, pthread_self())) {
 		pthread_detach(roster->server);
-		return;
+	} else {
+		__atomic_store_n(&roster->stop, true, __ATOMIC_RELEASE);
+		owner_stop(roster->owner);
+		pthread_join(roster->server, NULL);
 	}
-	__atomic_store_n(&roster->stop, true, __ATOMIC_RELEASE);
-	regtab_wake(roster->member);
-	pthread_join(roster->server, NULL);
+	owner_close(roster->owner);
 }
 
 void roster_close(struct roster *roster)

@@ -19,6 +19,7 @@
 #include "regtab/regtab.h"
 
 struct core;
+struct owner;
 
 /** enum roster_kind - what keeps a receive QP alive on this device; found out with the first one. */
 enum roster_kind {
@@ -33,6 +34,7 @@ struct roster {
 	struct regtab *table;
 	struct regtab_member *member;	/* NULL: not opened yet, or not to be had */
 	int status;			/* of opening; 1 before the first try */
+	struct owner *owner;
 	bool serving, stop;
 	pthread_t server;
 	pid_t pid;			/* of the process that opened it: a forked child has none of this */
@@ -48,9 +50,6 @@ int roster_open(struct core *core);
 
 /** roster_serve - be there for other processes (ROSTER_OWNER), once. 0 or -errno. */
 int roster_serve(struct core *core);
-
-/** roster_wake - have the serving thread, if there is one, look at its core again. */
-void roster_wake(struct roster *roster);
 
 /** roster_close - stop serving, leave and close the table. From the serving thread, it must end right after. No lock held. */
 void roster_close(struct roster *roster);

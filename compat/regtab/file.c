@@ -19,54 +19,53 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "file.h"
 #include "lock.h"
 
-#define OPEN_WAIT_MS	2000
+#define OPEN_WAIT_NS	2000000000L
 
-int regtab_why(struct regtab_error *why, int error, const char *dir, const char *name, const char *format, ...)
+int regtab_why(struct regtab_error *why, int err, const char *path, const char *format, ...)
 {
 	va_list args;
 	int used;
 
 	if (!why)
-		return error;
-	used = snprintf(why->text, sizeof(why->text), "registration table %.200s%s%s: ", dir, name ? "/" : "",
-			name ? name : "");
-	if (used < 0 || (size_t)used >= sizeof(why->text))
-		return error;
+		return err;
+	used = snprintf(why->text, sizeof(why->text), "registration table %.250s: ", path);
 	va_start(args, format);
 	vsnprintf(why->text + used, sizeof(why->text) - (size_t)used, format, args);
 	va_end(args);
-	return error;
+	return err;
 }
 
 /* Who may write a directory without the sticky bit may put his own file in the place of ours. */
-int regtab_dir_open(const char *dir, struct regtab_error *why)
+int regtab_dir_check(const char *dir, struct regtab_error *why)
 {
 	const char *bad = NULL;
 	struct stat st;
-	int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (fd < 0)
-		return regtab_why(why, -errno, dir, NULL,
+	if (dir[0] != '/')
+		return regtab_why(why, -EPERM, dir, "the directory must be an absolute path, for processes differ in where "
+				  "they are; set XRC_COMPAT_TABLE_DIR to one");
+	if (stat(dir, &st) || access(dir, R_OK | X_OK))
+		return regtab_why(why, -errno, dir,
 				  "cannot open the directory: %m; set XRC_COMPAT_TABLE_DIR to a directory of your own");
-	if (fstat(fd, &st))
-		bad = "cannot be examined";
+	if (!S_ISDIR(st.st_mode))
+		bad = "is not one";
 	else if (st.st_uid && st.st_uid != geteuid())
 		bad = "belongs to another user";
 	else if (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX))
 		bad = "may be written by others and has no sticky bit";
 	if (!bad)
-		return fd;
-	close(fd);
-	return regtab_why(why, -EPERM, dir, NULL,
+		return 0;
+	return regtab_why(why, S_ISDIR(st.st_mode) ? -EPERM : -ENOTDIR, dir,
 			  "the directory %s; set XRC_COMPAT_TABLE_DIR to a directory of your own", bad);
 }
 
@@ -77,16 +76,27 @@ static char name_char(char c)
 	return plain ? c : '_';
 }
 
-void regtab_file_name(const struct regtab_key *key, char name[REGTAB_NAME_SIZE])
+int regtab_file_path(struct table_file *file, const char *dir, const struct regtab_key *key, unsigned n)
 {
-	char device[17];
+	char device[17], another[16] = "";
 	unsigned i;
+	int used;
 
 	for (i = 0; i < sizeof(device) - 1 && key->device[i]; i++)
 		device[i] = name_char(key->device[i]);
 	device[i] = 0;
-	snprintf(name, REGTAB_NAME_SIZE, REGTAB_NAME_PREFIX "%u-%s-%016llx", (unsigned)geteuid(), device,
-		 (unsigned long long)regtab_key_hash(key));
+	if (n)
+		snprintf(another, sizeof(another), "-%u", n);
+	used = snprintf(file->path, sizeof(file->path), "%s/" REGTAB_NAME_PREFIX "%u-%s-%016llx%s", dir, (unsigned)geteuid(),
+			device, (unsigned long long)regtab_key_hash(key), another);
+	return used < (int)sizeof(file->path) ? 0 : -ENAMETOOLONG;
+}
+
+bool regtab_file_is_foreign(const struct table_file *file)
+{
+	struct stat st;
+
+	return !lstat(file->path, &st) && st.st_uid != geteuid();
 }
 
 int regtab_file_checks(const struct stat *st, const char **reason)
@@ -102,62 +112,107 @@ int regtab_file_checks(const struct stat *st, const char **reason)
 		*reason = "others may read or write it";
 	else if (st->st_nlink != 1)
 		*reason = "it has several names";
-	else if (st->st_size < SEGMENTS_OFFSET)
+	else if (st->st_size < (off_t)REGTAB_PAGE)
 		*reason = "it is not a registration table: too short";
 	return *reason ? -EPERM : 0;
 }
 
-int regtab_file_reserve(int fd, uint32_t offset, uint32_t size)
+/* -EFBIG: RLIMIT_FSIZE, which also sends SIGXFSZ to the thread, to kill the program; so that is taken away. */
+static int reserve(int fd, off_t offset)
 {
-	/* Reserving is undone and reported when a signal comes in; a program with a fast timer must get ahead some time. */
-	for (int i = 0; i < 1000; i++) {
-		if (!fallocate(fd, 0, (off_t)offset, (off_t)size)) {
-			regtab_fault_point();
-			return 0;
-		}
-		if (errno != EINTR)
-			break;
-	}
-	return -errno;
+	static const struct timespec at_once = { 0, 0 };
+	sigset_t too_large, before, pending;
+	int err = -EINTR;
+
+	sigemptyset(&too_large);
+	sigaddset(&too_large, SIGXFSZ);
+	pthread_sigmask(SIG_BLOCK, &too_large, &before);
+	sigpending(&pending);
+	/* Undone and reported when a signal comes in; a program with a fast timer must get ahead some time. */
+	for (int i = 0; i < 1000 && err == -EINTR; i++)
+		err = fallocate(fd, 0, offset, REGTAB_PAGE) ? -errno : 0;
+	if (err == -EFBIG && !sigismember(&pending, SIGXFSZ))
+		sigtimedwait(&too_large, NULL, &at_once);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return err;
 }
 
-static bool name_is_file(int dir_fd, const char *name, int fd)
+bool regtab_file_is_ours(const struct table_file *file, struct stat *st)
 {
-	struct stat named, opened;
-
-	return !fstat(fd, &opened) && !fstatat(dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) &&
-	       named.st_dev == opened.st_dev && named.st_ino == opened.st_ino;
+	return !fstat(file->fd, st) && st->st_dev == file->dev && st->st_ino == file->ino;
 }
 
-int regtab_file_unlink(int dir_fd, const char *name, int fd)
+int regtab_file_reserve(const struct table_file *file, uint32_t page)
 {
-	if (!name_is_file(dir_fd, name, fd))
+	struct stat st;
+	int err;
+
+	if (!regtab_file_is_ours(file, &st))
+		return -ESTALE;
+	err = reserve(file->fd, (off_t)page * REGTAB_PAGE);
+	regtab_fault_point();
+	return err;
+}
+
+bool regtab_file_has_name(const struct table_file *file)
+{
+	struct stat st;
+
+	return !lstat(file->path, &st) && st.st_dev == file->dev && st.st_ino == file->ino;
+}
+
+int regtab_file_unlink(const struct table_file *file)
+{
+	if (!regtab_file_has_name(file))
 		return -ENOENT;
-	if (unlinkat(dir_fd, name, 0))
+	if (unlink(file->path))
 		return -errno;
 	regtab_fault_point();	/* crash: removed, the lock goes with the process, waiting openers begin again */
+	return 0;
+}
+
+/* Standard input and output are not ours to be, even if the program has closed them. */
+static int above_standard(int fd)
+{
+	int above = fd;
+
+	if (fd >= 0 && fd <= STDERR_FILENO) {
+		above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		close(fd);
+	}
+	return above;
+}
+
+static int open_file(struct table_file *file, const char *path, int flags)
+{
+	struct stat st;
+
+	file->fd = above_standard(open(path, O_RDWR | O_CLOEXEC | flags, 0600));
+	if (file->fd < 0)
+		return -errno;
+	if (fstat(file->fd, &st)) {
+		close(file->fd);
+		return -EIO;
+	}
+	file->dev = st.st_dev;
+	file->ino = st.st_ino;
 	return 0;
 }
 
 /* Everything of a new table but its name. */
 static int fill_new(int fd, const struct regtab_key *key)
 {
-	struct shape shape = { 1, 1 };
 	struct table_header header = { 0 };
 	uint64_t magic = REGTAB_MAGIC;
-	int error;
+	int err;
 
 	if (fchmod(fd, 0600))		/* the umask may have taken our own rights */
 		return -errno;
-	error = regtab_file_reserve(fd, HEADER_OFFSET, MEMBERS_OFFSET);
-	if (!error)
-		error = regtab_file_reserve(fd, MEMBERS_OFFSET, PLANE_MEMBERS * (uint32_t)sizeof(struct member_record));
-	if (!error)
-		error = regtab_file_reserve(fd, SEGMENTS_OFFSET, shape_bytes(shape) - SEGMENTS_OFFSET);
-	if (error)
-		return error;
+	err = reserve(fd, 0);
+	if (err)
+		return err;
 	regtab_header_fill(&header, key);
-	if (pwrite(fd, &header, sizeof(header), HEADER_OFFSET) != sizeof(header))
+	if (pwrite(fd, &header, sizeof(header), 0) != sizeof(header))
 		return -EIO;
 	regtab_fault_point();		/* crash: a file without a name, which the kernel frees */
 	if (pwrite(fd, &magic, sizeof(magic), offsetof(struct table_header, magic)) != sizeof(magic))
@@ -166,12 +221,12 @@ static int fill_new(int fd, const struct regtab_key *key)
 	return regtab_lock(fd, F_RDLCK, LOCK_PRESENCE);
 }
 
-static int link_new(struct table_file *file)
+static int link_new(const struct table_file *file)
 {
 	char path[40];
 
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
-	if (linkat(AT_FDCWD, path, file->dir_fd, file->name, AT_SYMLINK_FOLLOW))
+	if (linkat(AT_FDCWD, path, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW))
 		return errno == EEXIST ? -EAGAIN : -errno;
 	regtab_fault_point();		/* crash: a complete table that no process has; the next opener replaces it */
 	return 0;
@@ -181,144 +236,122 @@ static int link_new(struct table_file *file)
 static int create(struct table_file *file, const char *dir, const struct regtab_key *key, struct regtab_error *why)
 {
 	const char *step = "cannot make a file in the directory";
-	int error = 0;
+	int err = open_file(file, dir, O_TMPFILE);
 
-	file->fd = openat(file->dir_fd, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (file->fd < 0)
-		error = -errno;
-	if (!error) {
-		step = "cannot fill the file (is the file system full?)";
-		error = fill_new(file->fd, key);
-	}
-	if (!error) {
-		step = "cannot name the file (needs /proc)";
-		error = link_new(file);
-	}
-	if (!error)
-		return 0;
-	if (file->fd >= 0)
+	if (!err) {
+		step = "cannot fill the file (is the file system full, or ulimit -f low?)";
+		err = fill_new(file->fd, key);
+		if (!err) {
+			step = "cannot name the file (needs /proc)";
+			err = link_new(file);
+		}
+		if (!err)
+			return 0;
 		close(file->fd);
-	if (error == -EAGAIN)
-		return error;
-	errno = -error;
-	return regtab_why(why, error, dir, file->name, "%s: %m; set XRC_COMPAT_TABLE_DIR to a local directory of your own",
-			  step);
+	}
+	if (err == -EAGAIN)
+		return err;
+	errno = -err;
+	return regtab_why(why, err, file->path, "%s: %m; set XRC_COMPAT_TABLE_DIR to a local directory of your own", step);
 }
 
 /* Nobody has the table and we hold the write lock: a crash left it, of whatever version or boot. */
-static int remove_dead(struct table_file *file, const struct table_header *header, const char **reason)
+static int remove_dead(const struct table_file *file, const struct table_header *header, const char **reason)
 {
-	int error;
+	int err;
 
-	if (!regtab_header_is_table(header)) {
-		*reason = "it is not a registration table";
+	*reason = "it is not a registration table";
+	if (header->magic != REGTAB_MAGIC)
 		return -EPERM;
-	}
-	error = regtab_file_unlink(file->dir_fd, file->name, file->fd);
 	*reason = "it cannot be removed";
-	return error && error != -ENOENT ? error : -EAGAIN;
+	err = regtab_file_unlink(file);
+	return err && err != -ENOENT ? err : -EAGAIN;
 }
 
 static int read_header(int fd, struct table_header *header)
 {
-	return pread(fd, header, sizeof(*header), HEADER_OFFSET) == sizeof(*header) ? 0 : -EPERM;
+	return pread(fd, header, sizeof(*header), 0) == sizeof(*header) ? 0 : -EPERM;
 }
 
 /* The file is open. 0: joined its users. -EAGAIN: begin again, at once or after a nap: it is about to be removed. */
-static int enter(struct table_file *file, const struct regtab_key *key, const char **reason)
+static int enter(const struct table_file *file, const struct regtab_key *key, const char **reason)
 {
 	struct table_header header;
 	struct stat st;
-	int error;
+	int err;
 
 	*reason = "cannot be examined";
 	if (fstat(file->fd, &st))
 		return -errno;
-	error = regtab_file_checks(&st, reason);
-	if (error)
-		return error == -ESTALE ? -EAGAIN : error;
+	err = regtab_file_checks(&st, reason);
+	if (err)
+		return err == -ESTALE ? -EAGAIN : err;
 	*reason = "the file system has no record locks";
-	error = regtab_lock(file->fd, F_WRLCK, LOCK_PRESENCE);
-	if (!error) {
-		error = read_header(file->fd, &header);
+	err = regtab_lock(file->fd, F_WRLCK, LOCK_PRESENCE);
+	if (!err) {
 		*reason = "it cannot be read";
-		return error ? error : remove_dead(file, &header, reason);
+		err = read_header(file->fd, &header);
+		return err ? err : remove_dead(file, &header, reason);
 	}
-	if (error == -EAGAIN)
-		error = regtab_lock(file->fd, F_RDLCK, LOCK_PRESENCE);
-	if (error)
-		return error;
+	if (err == -EAGAIN)
+		err = regtab_lock(file->fd, F_RDLCK, LOCK_PRESENCE);
+	if (err)
+		return err;
 	/* Now nobody removes it; but somebody may have, before we got the lock. */
-	if (!name_is_file(file->dir_fd, file->name, file->fd))
+	if (!regtab_file_has_name(file))
 		return -EAGAIN;
 	*reason = "it cannot be read";
-	error = read_header(file->fd, &header);
-	return error ? error : regtab_header_check(&header, key, reason);
+	err = read_header(file->fd, &header);
+	return err ? err : regtab_header_check(&header, key, reason);
 }
 
 static int try_open(struct table_file *file, const char *dir, const struct regtab_key *key, struct regtab_error *why)
 {
-	const char *reason;
-	struct stat st;
-	int error;
+	const char *reason = "cannot open it";
+	int err = open_file(file, file->path, O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
 
-	file->fd = openat(file->dir_fd, file->name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (file->fd < 0 && errno == ENOENT)
+	if (err == -ENOENT)
 		return create(file, dir, key, why);
-	if (file->fd < 0) {
-		error = errno == ELOOP || errno == EISDIR || errno == ENXIO ? -EPERM : -errno;
-		reason = error == -EPERM ? "it is not a regular file" : "cannot open it (does it belong to another user?)";
-		if (!fstatat(file->dir_fd, file->name, &st, AT_SYMLINK_NOFOLLOW) && st.st_uid != geteuid())
-			reason = "it belongs to another user";
-		return regtab_why(why, error, dir, file->name, "%s" REGTAB_NEXT_STEP, reason);
+	if (err == -ELOOP || err == -EISDIR || err == -ENXIO) {
+		reason = "it is not a regular file";
+		err = -EPERM;
 	}
-	error = enter(file, key, &reason);
-	if (!error)
-		return 0;
-	close(file->fd);	/* and with it the lock */
-	return error == -EAGAIN ? error : regtab_why(why, error, dir, file->name, "%s" REGTAB_NEXT_STEP, reason);
-}
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+	if (err && regtab_file_is_foreign(file))
+		reason = "it belongs to another user";
+	if (!err) {
+		err = enter(file, key, &reason);
+		if (!err)
+			return 0;
+		close(file->fd);	/* and with it the lock */
+	}
+	return err == -EAGAIN ? err : regtab_why(why, err, file->path, "%s" REGTAB_NEXT_STEP, reason);
 }
 
 int regtab_file_open(struct table_file *file, const char *dir, const struct regtab_key *key, struct regtab_error *why)
 {
-	int64_t deadline = now_ms() + OPEN_WAIT_MS;
 	struct timespec nap = { 0, 20000 };
-	struct stat st;
-	int error;
+	int err;
 
-	while ((error = try_open(file, dir, key, why)) == -EAGAIN && now_ms() < deadline) {
+	for (long waited = 0; waited < OPEN_WAIT_NS; waited += nap.tv_nsec) {
+		err = try_open(file, dir, key, why);
+		if (err != -EAGAIN)
+			return err;
 		nanosleep(&nap, NULL);
 		if (nap.tv_nsec < 5000000)
 			nap.tv_nsec *= 2;
 	}
-	if (error == -EAGAIN)
-		return regtab_why(why, error, dir, file->name,
-				  "a process that opens or closes it has stopped half-way" REGTAB_NEXT_STEP);
-	if (error)
-		return error;
-	if (fstat(file->fd, &st)) {
-		error = -errno;
-		close(file->fd);
-		return error;
-	}
-	file->dev = st.st_dev;
-	file->ino = st.st_ino;
-	return 0;
+	return regtab_why(why, -EAGAIN, file->path,
+			  "a process that opens or closes it has stopped half-way" REGTAB_NEXT_STEP);
 }
 
-void regtab_file_close(struct table_file *file)
+void regtab_file_close(const struct table_file *file)
 {
+	struct stat st;
+
+	if (!regtab_file_is_ours(file, &st))
+		return;
 	regtab_lock(file->fd, F_UNLCK, LOCK_PRESENCE);
 	if (!regtab_lock(file->fd, F_WRLCK, LOCK_PRESENCE))
-		regtab_file_unlink(file->dir_fd, file->name, file->fd);
+		regtab_file_unlink(file);
 	close(file->fd);
-	close(file->dir_fd);
 }

@@ -1,108 +1,111 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Members: joining, leaving, and reaping the dead.
+ * Members: joining, leaving, and telling the dead.
  *
- * The life of a member number: record state 0, lock free
- *   -> a joiner takes the write lock, sets the state, fills the record, sets the alive bit.   It lives.
- *   -> it leaves, or dies and a reaper takes the read lock: alive bit cleared (now nothing of it counts), entries swept,
- *      state 0, lock released.
- * Who dies on the way leaves state != 0 without a lock: the next joiner that comes by, or reaper, sweeps (again).
- * Sweeping is idempotent and several may do it, but nobody can take the number meanwhile: a joiner needs the write lock,
- * which excludes every reaper's read lock.
+ * A member number is taken with the write lock of its byte, which goes with the process. Then its row is emptied, then
+ * its alive bit set: it lives. It leaves by clearing that bit. Of one that died somebody clears it, under the read lock
+ * of the byte, so that several may and none who is stopped at it keeps the others from it; it keeps the number from
+ * being taken meanwhile. Who dies on the way leaves a number without a lock, for the next who joins.
  */
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "lock.h"
 #include "member.h"
-#include "slot.h"
 
-#define PROBES_PER_JOIN	16	/* dead members looked for on each join: bounds what crashes can pile up */
+/* One that was found alive is taken for it so long: a program that unregisters all it has asks once, not each time. */
+#define SEEN_ALIVE_NS	20000
 
 int regtab_member_check(const struct regtab_member *member)
 {
+	const struct member_row *row;
+
 	if (!regtab_is_mine(member->tab))
 		return -ECHILD;
-	if (mem_load32(&member->tab->records[member->index].epoch) != member->epoch ||
-	    !member_is_alive(member->tab, member->index))
-		return -ESTALE;
-	return 0;
+	row = regtab_row(member->tab, member->index);
+	return row && mem_load(&row->epoch) == member->epoch && member_is_alive(member->tab, member->index) ? 0 : -ESTALE;
 }
 
 /* ---- the dead ---- */
 
-bool regtab_member_lives(struct regtab *tab, unsigned member)
+bool regtab_member_is_dead(struct regtab *tab, unsigned member)
 {
+	struct stat st;
 	int holder;
 
 	if (member_is_local(tab, member))
-		return true;
-	if (tab->private)
 		return false;
+	if (tab->private)
+		return true;
 	holder = regtab_lock_holder(tab->file.fd, LOCK_MEMBER(member));
-	/* A read lock is a reaper's. An error proves nothing, and who is not proven dead keeps what he has. */
-	return holder == F_WRLCK || holder < 0;
+	/*
+	 * A read lock is of one who tells the dead. An error proves nothing, and who is not proven dead keeps what he has;
+	 * nor does the answer of another file, which the program may have opened in the place of ours.
+	 */
+	return (holder == F_UNLCK || holder == F_RDLCK) && regtab_file_is_ours(&tab->file, &st);
 }
 
-bool regtab_member_bury(struct regtab *tab, unsigned member)
+void regtab_member_tell_dead(struct regtab *tab, unsigned member)
 {
+	pthread_mutex_lock(&tab->mutex);
+	if (!member_is_local(tab, member) && !regtab_lock(tab->file.fd, F_RDLCK, LOCK_MEMBER(member))) {
+		mem_clear(&tab->header->alive[member / 64], member_bit(member));	/* crash: told already */
+		regtab_lock(tab->file.fd, F_UNLCK, LOCK_MEMBER(member));
+	}
+	pthread_mutex_unlock(&tab->mutex);
+}
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+bool regtab_member_lives(struct regtab_member *asker, unsigned member)
+{
+	struct regtab *tab = asker->tab;
+	const struct member_row *row = regtab_row(tab, member);
+	uint32_t epoch = row ? mem_load(&row->epoch) : 0;
+	int64_t now;
+
 	if (member_is_local(tab, member))
+		return true;
+	now = now_ns();
+	if (asker->seen_ns && asker->seen_alive == member && asker->seen_epoch == epoch && now - asker->seen_ns < SEEN_ALIVE_NS)
+		return true;
+	if (regtab_member_is_dead(tab, member)) {
+		regtab_member_tell_dead(tab, member);
 		return false;
-	if (!tab->private && regtab_lock(tab->file.fd, F_RDLCK, LOCK_MEMBER(member)))
-		return false;
-	/* Crash before: still dead, still to be found. After: nothing of it counts; state != 0 has it swept later. */
-	mem_and64(&tab->header->alive[member / PLANE_MEMBERS], ~member_bit(member));
+	}
+	asker->seen_alive = member;
+	asker->seen_epoch = epoch;
+	asker->seen_ns = now;
 	return true;
 }
 
-static void clean(struct regtab *tab, unsigned member, bool died)
+int regtab_member_hold(struct regtab_member *member)
 {
-	regtab_slot_sweep(tab, member, died);
-	mem_store32(&tab->records[member].state, 0);	/* crash before: swept again. After: the number is free */
-	if (!tab->private)
-		regtab_lock(tab->file.fd, F_UNLCK, LOCK_MEMBER(member));
-}
+	struct regtab *tab = member->tab;
+	struct stat st;
+	int err = 0;
 
-void regtab_member_clean(struct regtab *tab, unsigned member)
-{
-	clean(tab, member, true);
-}
-
-/* Alive, or half-way between alive and free. */
-static bool number_is_used(struct regtab *tab, unsigned member)
-{
-	return member_is_alive(tab, member) || mem_load32(&tab->records[member].state);
-}
-
-bool regtab_member_reap(struct regtab *tab, unsigned member)
-{
-	bool dead = false;
-
+	if (tab->private)
+		return 0;
 	pthread_mutex_lock(&tab->mutex);
-	if (number_is_used(tab, member) && regtab_member_bury(tab, member)) {
-		regtab_member_clean(tab, member);
-		dead = true;
-	}
+	/* Taking a lock that one has does nothing, and fails if others already told that we are dead. */
+	if (!regtab_file_is_ours(&tab->file, &st) || regtab_lock(tab->file.fd, F_WRLCK, LOCK_MEMBER(member->index)) ||
+	    regtab_lock(tab->file.fd, F_RDLCK, LOCK_PRESENCE))
+		err = -ESTALE;
 	pthread_mutex_unlock(&tab->mutex);
-	return dead;
-}
-
-int regtab_reap(struct regtab *tab)
-{
-	unsigned members = regtab_shape(tab).planes * PLANE_MEMBERS;
-	int dead = 0;
-
-	if (!regtab_is_mine(tab))
-		return -ECHILD;
-	for (unsigned i = 0; i < members; i++)
-		if (number_is_used(tab, i) && !regtab_member_lives(tab, i))
-			dead += regtab_member_reap(tab, i);
-	return dead;
+	return err ? err : regtab_member_check(member);
 }
 
 /* ---- joining ---- */
@@ -139,106 +142,67 @@ static void own_command(char command[16])
 		command[size - 1] = 0;
 }
 
-static void fill_record(struct member_record *record, const char *label)
+static void fill_row(struct member_row *row, const char *label)
 {
-	const size_t plain = offsetof(struct member_record, pid);
-	struct member_record mine = { 0 };
 	struct timespec now;
 	struct stat st;
 
 	clock_gettime(CLOCK_REALTIME, &now);
-	mine.pid = (uint32_t)getpid();
-	mine.start_time = own_start_time();
-	mine.pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
-	mine.since = (uint64_t)now.tv_sec;
-	own_command(mine.command);
-	if (label)
-		snprintf(mine.label, sizeof(mine.label), "%s", label);
-	/* A mailbox is left as it is: those who use it settle it among themselves (mail.c). Crash here: not alive yet. */
-	mem_copy((char *)record + plain, (char *)&mine + plain, sizeof(mine) - plain);
-	mem_add32(&record->epoch, 1);
+	row->pid = (uint32_t)getpid();
+	row->start_time = own_start_time();
+	row->pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+	row->since = (uint64_t)now.tv_sec;
+	memset(row->command, 0, sizeof(row->command));
+	own_command(row->command);
+	snprintf(row->label, sizeof(row->label), "%s", label ? label : "");
+	mem_store(&row->epoch, row->epoch + 1);		/* crash: not alive yet */
 }
 
-/* Try to get a member number. Table's mutex held: record locks of one process do not exclude its own threads. */
-static bool claim(struct regtab *tab, unsigned i, const char *label)
+/* 0, -EBUSY: somebody else has the number, or an error. Table's mutex held. */
+static int take(struct regtab_member *made, unsigned i, const char *label)
 {
-	struct member_record *record = &tab->records[i];
+	struct regtab *tab = made->tab;
+	struct member_row *row;
+	int err;
 
-	if (member_is_alive(tab, i) || member_is_local(tab, i))
-		return false;
-	if (mem_load32(&record->state)) {	/* its joiner or its reaper died, or is at it */
-		if (!regtab_member_bury(tab, i))
-			return false;
-		regtab_member_clean(tab, i);
+	if (member_is_local(tab, i) || (!tab->private && regtab_lock(tab->file.fd, F_WRLCK, LOCK_MEMBER(i))))
+		return -EBUSY;
+	mem_clear(&tab->header->alive[i / 64], member_bit(i));
+	err = regtab_row_prepare(tab, i, &row);
+	if (err) {
+		regtab_lock(tab->file.fd, F_UNLCK, LOCK_MEMBER(i));
+		return err;
 	}
-	if (!tab->private && regtab_lock(tab->file.fd, F_WRLCK, LOCK_MEMBER(i)))
-		return false;
-	if (mem_load32(&record->state) || member_is_alive(tab, i)) {
-		if (!tab->private)
-			regtab_lock(tab->file.fd, F_UNLCK, LOCK_MEMBER(i));
-		return false;
-	}
-	mem_store32(&record->state, 1);		/* crash: swept by the next who wants the number */
-	fill_record(record, label);
-	__atomic_fetch_or(&tab->local[i / PLANE_MEMBERS], member_bit(i), __ATOMIC_ACQ_REL);
-	mem_or64(&tab->header->alive[i / PLANE_MEMBERS], member_bit(i));	/* crash: a dead member without entries */
-	return true;
-}
-
-static int claim_any(struct regtab *tab, const char *label)
-{
-	for (unsigned i = 0; i < REGTAB_MEMBERS_MAX; i++) {
-		unsigned planes = regtab_shape(tab).planes;
-		int error = 0;
-
-		if (i >= planes * PLANE_MEMBERS)
-			error = regtab_grow(tab, (struct shape){ 1, planes + 1 });
-		if (error)
-			return error;
-		if (claim(tab, i, label))
-			return (int)i;
-	}
-	return -ENOMEM;
-}
-
-static void probe_some(struct regtab *tab)
-{
-	unsigned members = regtab_shape(tab).planes * PLANE_MEMBERS;
-	unsigned from = mem_add32(&tab->header->cursor, PROBES_PER_JOIN);
-
-	for (unsigned n = 0; n < PROBES_PER_JOIN; n++) {
-		unsigned i = (from + n) % members;
-
-		if (number_is_used(tab, i) && !regtab_member_lives(tab, i))
-			regtab_member_reap(tab, i);
-	}
+	fill_row(row, label);
+	made->index = i;
+	made->epoch = mem_load(&row->epoch);
+	__atomic_fetch_or(&tab->local[i / 64], member_bit(i), __ATOMIC_ACQ_REL);
+	mem_or(&tab->header->alive[i / 64], member_bit(i));
+	return 0;
 }
 
 int regtab_join(struct regtab *tab, const char *label, struct regtab_member **member)
 {
 	struct regtab_member *made;
-	int index;
+	struct stat st;
+	int err = -EBUSY;
 
 	if (!regtab_is_mine(tab))
 		return -ECHILD;
+	if (!tab->private && !regtab_file_is_ours(&tab->file, &st))
+		return -ESTALE;
 	made = calloc(1, sizeof(*made));
 	if (!made)
 		return -ENOMEM;
-	probe_some(tab);
-	for (int attempt = 0; ; attempt++) {
-		pthread_mutex_lock(&tab->mutex);
-		index = claim_any(tab, label);
-		pthread_mutex_unlock(&tab->mutex);
-		if (index >= 0 || attempt || !regtab_reap(tab))
-			break;
-	}
-	if (index < 0) {
-		free(made);
-		return index;
-	}
 	made->tab = tab;
-	made->index = (unsigned)index;
-	made->epoch = mem_load32(&tab->records[index].epoch);
+	pthread_mutex_lock(&tab->mutex);
+	for (unsigned i = 0; i < REGTAB_MEMBERS_MAX && err == -EBUSY; i++)
+		err = take(made, i, label);
+	pthread_mutex_unlock(&tab->mutex);
+	if (err) {
+		free(made);
+		return err == -EBUSY ? -ENOMEM : err;
+	}
 	pthread_mutex_init(&made->mutex, NULL);
 	regtab_ref(tab);
 	*member = made;
@@ -249,19 +213,29 @@ void regtab_leave(struct regtab_member *member)
 {
 	struct regtab *tab = member->tab;
 	unsigned i = member->index;
-	bool current = !regtab_member_check(member);
+	int err = regtab_member_check(member);
+	struct stat st;
 
-	if (!regtab_is_mine(tab))
+	if (err == -ECHILD)
 		return;
 	pthread_mutex_lock(&tab->mutex);
-	if (current) {
-		/* Crash: nothing of it counts any more, and its number is swept as a dead one's. */
-		mem_and64(&tab->header->alive[i / PLANE_MEMBERS], ~member_bit(i));
-		clean(tab, i, false);
-	}
-	__atomic_fetch_and(&tab->local[i / PLANE_MEMBERS], ~member_bit(i), __ATOMIC_ACQ_REL);
+	if (!err)
+		mem_clear(&tab->header->alive[i / 64], member_bit(i));	/* crash: nothing of it counts any more */
+	__atomic_fetch_and(&tab->local[i / 64], ~member_bit(i), __ATOMIC_ACQ_REL);
+	if (!err && !tab->private && regtab_file_is_ours(&tab->file, &st))
+		regtab_lock(tab->file.fd, F_UNLCK, LOCK_MEMBER(i));
 	pthread_mutex_unlock(&tab->mutex);
 	pthread_mutex_destroy(&member->mutex);
 	free(member);
 	regtab_unref(tab);
+}
+
+unsigned regtab_member_number(const struct regtab_member *member)
+{
+	return member->index;
+}
+
+const char *regtab_path(const struct regtab_member *member)
+{
+	return member->tab->private ? NULL : member->tab->file.path;
 }

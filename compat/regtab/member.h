@@ -1,24 +1,26 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Who is a member, who is dead, and the end of a member. */
+/* Members: who is alive, and taking the place of the dead. */
 #ifndef COMPAT_REGTAB_MEMBER_H
 #define COMPAT_REGTAB_MEMBER_H
 
-#include "tab.h"
+#include "row.h"
 
-/** regtab_member_check - 0, -ECHILD after fork, -ESTALE when the others took it for dead. */
+/** regtab_member_check - -ECHILD: of a parent process; -ESTALE: others took it for dead, its locks were lost. */
 int regtab_member_check(const struct regtab_member *member);
 
-/** regtab_member_lives - asks the kernel, unless the member is of this process. In doubt: true. */
-bool regtab_member_lives(struct regtab *tab, unsigned member);
-
 /**
- * regtab_member_bury - if the member is dead, end all its registrations by one store. Table's mutex held.
- * True: dead, and its number is kept from joiners until regtab_member_clean(), to be called before releasing the mutex.
+ * regtab_member_lives - whether a member's process does. One system call, unless it is this one, or was found alive by
+ * asker within the last 20 microseconds. The row of one that is found dead does not count from then on.
  */
-bool regtab_member_bury(struct regtab *tab, unsigned member);
-void regtab_member_clean(struct regtab *tab, unsigned member);
+bool regtab_member_lives(struct regtab_member *asker, unsigned member);
 
-/** regtab_member_reap - bury and clean if dead. Takes the table's mutex. Returns whether it was dead. */
-bool regtab_member_reap(struct regtab *tab, unsigned member);
+/** regtab_member_is_dead - by its lock alone; changes nothing. One system call. */
+bool regtab_member_is_dead(struct regtab *tab, unsigned member);
+
+/** regtab_member_tell_dead - the row of a member found dead does not count from now on. */
+void regtab_member_tell_dead(struct regtab *tab, unsigned member);
+
+/** regtab_member_hold - make sure that the member still has its locks. -ESTALE. */
+int regtab_member_hold(struct regtab_member *member);
 
 #endif

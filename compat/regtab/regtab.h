@@ -3,10 +3,11 @@
  * The registration table: which opened devices ("members") are registered with which receive-QP numbers of one domain,
  * seen by every process of the user, exact across crashes (contract 5.4 to 5.7).
  *
- * One file per user, device and domain inode, or private memory for a domain of fd -1. Every operation on a QP is
- * lock-free in the shared memory, so a process that is killed or stopped at any instruction holds nobody up; who is
- * alive is told by a record lock that the kernel releases. All calls may be made from several threads.
- * All functions return 0 or -errno, except where said; out-parameters are untouched on failure. Nothing prints.
+ * One file per user, device and domain inode, or private memory for a domain of fd -1. Each member has a row that it
+ * alone writes, without a lock, so a process that is killed or stopped at any instruction holds nobody up; and a byte of
+ * the file that its process has locked, which is how others know that it is alive: the kernel releases it. All calls may
+ * be made from several threads. They return 0 or -errno, except where said; out-parameters are untouched on failure.
+ * Nothing prints.
  *
  * Order the callers keep, so that the table never says more than the kernel:
  *   open the kernel's domain, then the table;           leave and close the table, then close the kernel's domain
@@ -16,6 +17,9 @@
  * After fork the child owns none of this: calls with the parent's objects return -ECHILD and change nothing shared,
  * regtab_leave() and regtab_close() do nothing. The child may open the same table anew and then is a stranger like any
  * other process. The parent's registrations end with the parent even while the child lives.
+ *
+ * -ESTALE from any call: the others took this member for dead, because the program closed the table's file descriptor.
+ * Leave it, and open and join anew.
  */
 #ifndef COMPAT_REGTAB_REGTAB_H
 #define COMPAT_REGTAB_REGTAB_H
@@ -26,7 +30,6 @@
 
 #define REGTAB_MEMBERS_MAX	1024	/* opened devices on one table */
 #define REGTAB_LABEL_SIZE	32
-#define REGTAB_MESSAGE_MAX	512	/* bytes of a request or an answer */
 
 /** struct regtab_key - what makes two domains the same one. Unused bytes must be 0. */
 struct regtab_key {
@@ -45,7 +48,7 @@ struct regtab_error {
 /** enum regtab_carrier - what keeps a QP alive while anyone is registered. */
 enum regtab_carrier {
 	REGTAB_BY_KERNEL,	/* every registrant holds a handle from ibv_open_qp */
-	REGTAB_BY_OWNER,	/* only the creator has a handle; it must serve (regtab_serve()) */
+	REGTAB_BY_OWNER,	/* only the creator has a handle, and keeps it until nobody is registered */
 };
 
 struct regtab;
@@ -57,55 +60,51 @@ struct regtab_member;
  * @why: may be NULL. Filled on failure only.
  *
  * Two opens of one key in one process give the same object, counted.
- * -ENOENT, -EACCES, -ENOTDIR: the directory; -EPERM: the file there is not one we may trust (owner, type, links, mode,
- * content); -EPROTO: in use by processes with another version of this library, or on another machine; -ENOSPC, -ENOMEM;
- * -EAGAIN: another process is stopped in the middle of opening or closing it (waited for 2 s); -EOPNOTSUPP, -ENOLCK: the
- * file system cannot do it.
+ * -ENOENT, -EACCES, -ENOTDIR: the directory; -EPERM: it, or the file there, is not one we may trust (owner, type, links,
+ * mode, content); -EPROTO: in use by processes with another version of this library, or on another machine; -ENOSPC,
+ * -EFBIG, -ENOMEM; -EAGAIN: another process is stopped in the middle of opening or closing it (waited for 2 s);
+ * -EOPNOTSUPP, -ENOLCK: the file system cannot do it.
  */
 int regtab_open(const struct regtab_key *key, const char *dir, struct regtab **tab, struct regtab_error *why);
 
 /** regtab_close - drop the reference. Members keep their table open: the last to go removes the file if nobody is left. */
 void regtab_close(struct regtab *tab);
 
+/** regtab_removed - whether somebody removed the file: who opens the table now gets another one. */
+bool regtab_removed(struct regtab *tab);
+
 /**
- * regtab_join - become a member: one opened device. Reaps some dead members on the way.
+ * regtab_join - become a member: one opened device.
  * @label: shown to people (device context); cut at REGTAB_LABEL_SIZE - 1. May be NULL.
- * -ENOMEM: REGTAB_MEMBERS_MAX live members; -ENOSPC: the file system is full.
+ * -ENOMEM: REGTAB_MEMBERS_MAX live members, or the table is full; -ENOSPC, -EFBIG: the file system is, or ulimit -f low.
  */
 int regtab_join(struct regtab *tab, const char *label, struct regtab_member **member);
 
-/** regtab_leave - end all registrations of the member, and the QPs that it carried (REGTAB_BY_OWNER), and the member. */
+/** regtab_leave - end all registrations of the member, and the QPs that it kept (REGTAB_BY_OWNER), and the member. */
 void regtab_leave(struct regtab_member *member);
 
 /**
  * regtab_add - enter a QP that the member has just created; the member is registered with it (contract 5.4).
- * The kernel gives no number out twice: an entry that is still there under this number is a left-over and is replaced.
- * -EINVAL: not a QP number (24 bits, not 0); -ENOMEM: the table is full; -ENOSPC: the file system is;
- * -ESTALE: see regtab_register().
+ * The kernel gives no number out twice: registrations with an earlier QP of this number are void, and end here.
+ * -EINVAL: not a QP number (24 bits, not 0); -ENOMEM, -ENOSPC, -EFBIG as regtab_join().
  */
 int regtab_add(struct regtab_member *member, uint32_t qp_num, enum regtab_carrier carrier);
 
-/**
- * regtab_enter - register with a QP that the kernel keeps and the member has a handle of, whether it is in the table
- * already or not: several may do so at once, and end up in one entry. Errors as regtab_add().
- */
+/** regtab_enter - register with a QP of which the member has a handle, whether others have entered it or not. As above. */
 int regtab_enter(struct regtab_member *member, uint32_t qp_num);
 
 /**
- * regtab_register - idempotent per member.
- * -EINVAL: no such QP in this table; -EOWNERDEAD: its owner died and took the QP along (report it like -EINVAL, warn);
- * -ESTALE: the others took this member for dead, because something closed the table's file descriptor or released its
- * locks in this process: leave.
+ * regtab_register - with a QP that is in the table; idempotent per member.
+ * -EINVAL: no such QP; -EOWNERDEAD: its owner died and took it along (report it like -EINVAL, warn).
  */
 int regtab_register(struct regtab_member *member, uint32_t qp_num);
 
 /**
  * regtab_unregister - one cancels any number of registrations (contract 5.6).
- * @last: may be NULL. Set to whether this was the last registration anywhere, dead processes not counted; the entry is
- * gone then. True at most once per QP; to nobody when the entry was ended in the same moment by one who cleaned up after
- * a crash (an owner is told by retired() then). Where others seem to remain, asking costs a system call, unless one of
- * them was found alive within the last 20 microseconds. For a QP by owner: the owner itself, told "last", destroys the
- * QP; when it is not the last, the service's retired() comes later. Last by another member: the owner gets retired().
+ * @last: may be NULL. Set to whether nobody is registered any more, dead processes not counted: an owner shall destroy
+ * the QP, which is out of the table then; any other member shall tell the owner (regtab_owner()), who finds it with
+ * regtab_unused(). Of several who unregister at once, at least one is told. Where others seem to remain, asking costs
+ * a system call, unless one of them was found alive within the last 20 microseconds.
  * -EINVAL: not registered, or no such QP.
  */
 int regtab_unregister(struct regtab_member *member, uint32_t qp_num, bool *last);
@@ -113,55 +112,18 @@ int regtab_unregister(struct regtab_member *member, uint32_t qp_num, bool *last)
 /** regtab_is_registered - whether this member is registered with the QP. */
 bool regtab_is_registered(struct regtab_member *member, uint32_t qp_num);
 
-/** regtab_knows - 0: the QP is in the table, *carrier and *mine (may be NULL) set. -EINVAL, -EOWNERDEAD as register. */
-int regtab_knows(struct regtab_member *member, uint32_t qp_num, enum regtab_carrier *carrier, bool *mine);
-
-/** regtab_count - live registrations of the QP; reaps dead ones. -EINVAL: no such QP. */
-int regtab_count(struct regtab *tab, uint32_t qp_num);
-
-/** regtab_member_count - registrations of the member. Walks the table. */
-int regtab_member_count(struct regtab_member *member);
-
-/** regtab_reap - find and remove all dead members. Returns how many were. One system call per foreign member. */
-int regtab_reap(struct regtab *tab);
+/** regtab_owner - *owner: number of the live member that keeps the QP. -EINVAL: nobody does but the kernel; -EOWNERDEAD. */
+int regtab_owner(struct regtab_member *member, uint32_t qp_num, unsigned *owner);
 
 /**
- * regtab_ask - have the owner of a QP (REGTAB_BY_OWNER) do something with it.
- * @answer_len: in: size of answer; out: bytes used. Sizes up to REGTAB_MESSAGE_MAX.
- * Returns what the owner's service returned (0 or -errno), or: -EINVAL no such QP, or nobody carries it but the kernel;
- * -EOWNERDEAD the owner died, or the QP went; -ETIMEDOUT the owner did not answer in time (stopped, or not serving; if it
- * had begun, it will finish unheard); -EMSGSIZE.
+ * regtab_unused - for an owner: take a QP out of the table that it keeps and no live process is registered with.
+ * Returns its number, at least from, for the owner to destroy it; 0: there is none.
  */
-int regtab_ask(struct regtab_member *member, uint32_t qp_num, const void *request, size_t request_len, void *answer,
-	       size_t *answer_len, unsigned timeout_ms);
+uint32_t regtab_unused(struct regtab_member *member, uint32_t from);
 
-/** struct regtab_service - what an owner does for others. Called from regtab_serve() in its caller's thread. */
-struct regtab_service {
-	/* Returns 0 or -errno for the asker. *answer_len: in: REGTAB_MESSAGE_MAX, out: bytes used. */
-	int (*answer)(void *context, uint32_t qp_num, const void *request, size_t request_len, void *answer,
-		      size_t *answer_len);
-	/* The last registration is gone and so is the entry: destroy the QP. Exactly once per QP. */
-	void (*retired)(void *context, uint32_t qp_num);
-};
-
-/**
- * regtab_serve - wait for requests to the owner and for QPs that nobody is registered with any more; handle them.
- * Run it in a loop, with a timeout of about a second, in one thread per member that has added QPs REGTAB_BY_OWNER: what
- * a killed process left is noticed when the timeout expires. Returns the number of things done, 0 at the timeout or
- * after regtab_wake(). -EINVAL: the member never added a QP REGTAB_BY_OWNER. Must have returned before regtab_leave().
- */
-int regtab_serve(struct regtab_member *member, const struct regtab_service *service, void *context,
-		 unsigned timeout_ms);
-
-/**
- * regtab_await_end - after being told "last" for a QP that another member carries: wait until that has destroyed it, so
- * that no message is taken any more once unregistering has returned, as it was with the old kernel.
- * 0: ended, or its owner did; -ETIMEDOUT: the owner is stopped or busy, and will do it later.
- */
-int regtab_await_end(struct regtab_member *member, uint32_t qp_num, unsigned timeout_ms);
-
-/** regtab_wake - make a running or the next regtab_serve() of this member return. */
-void regtab_wake(struct regtab_member *member);
+/** regtab_path - of the table's file; NULL: private. regtab_member_number - as others know the member. */
+const char *regtab_path(const struct regtab_member *member);
+unsigned regtab_member_number(const struct regtab_member *member);
 
 /* ---- For people: xrc-compat ps and gc ---- */
 
@@ -172,10 +134,10 @@ enum regtab_condition {
 };
 
 enum regtab_qp_state {
-	REGTAB_QP_KERNEL,	/* kept by the kernel */
-	REGTAB_QP_OWNER,	/* kept by its owner */
-	REGTAB_QP_RETIRED,	/* nobody is registered; the owner is about to destroy it */
-	REGTAB_QP_LOST,		/* went with its owner; registrations remain */
+	REGTAB_QP_KERNEL,	/* kept by the kernel, for a live process that is registered */
+	REGTAB_QP_OWNER,	/* kept by its owner, which lives */
+	REGTAB_QP_RETIRED,	/* kept by its owner, but no live process is registered: about to be destroyed */
+	REGTAB_QP_LOST,		/* gone with its owner, or with the last process; registrations remain */
 };
 
 struct regtab_view_member {
@@ -195,7 +157,6 @@ struct regtab_view_qp {
 	enum regtab_qp_state state;
 	int creator;		/* index in regtab_view.members, -1 when gone */
 	unsigned registrants;	/* members registered, live or stale */
-	size_t slot;		/* for regtab_view_registered() */
 };
 
 /** struct regtab_view - a snapshot of one file of a directory. Members and QPs only when not refused. */

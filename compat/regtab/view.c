@@ -9,117 +9,136 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
-#include "file.h"
 #include "lock.h"
 #include "registry.h"
-#include "tab.h"
-
-struct snapshot {
-	struct table_header header;
-	struct shape shape;
-	word64 *segments[SEGMENTS_MAX];
-};
+#include "row.h"
 
 /*
  * A file of the directory, open for looking. No other thread opens a table meanwhile: of one file, closing this descriptor
  * would release the locks that it had just got, and a lock that we take would not keep it out.
  */
 struct found {
-	struct registry *registry;	/* locked while the file is open */
-	int fd;
-	bool own;		/* this very process has it open as a table: do not close it, that would release its locks */
+	struct table_file file;
 	struct stat st;
+	bool own;		/* this very process has it open as a table: do not close it, that would release its locks */
+	const char *reason;	/* why it is refused, or what is done with it */
 };
 
-/* ---- finding files ---- */
-
-static int is_table_name(const struct dirent *entry)
-{
-	return !strncmp(entry->d_name, REGTAB_NAME_PREFIX, strlen(REGTAB_NAME_PREFIX));
-}
-
-/* Looked at by name first, so that no device or pipe is opened. 0 or -errno and a phrase. Registry locked. */
-static int open_named(int dir_fd, const char *name, int flags, struct found *found, const char **reason)
+/* Looked at by name first, so that no device or pipe is opened. Registry locked. */
+static int open_found(struct registry *registry, int flags, struct found *found)
 {
 	struct stat st;
-	int error;
+	int err;
 
-	*reason = "it is gone";
-	if (fstatat(dir_fd, name, &found->st, AT_SYMLINK_NOFOLLOW))
+	found->reason = "it is gone";
+	if (lstat(found->file.path, &found->st))
 		return -errno;
 	st = found->st;
 	if (!geteuid())
 		st.st_uid = 0;		/* root may look at, and clean up, everybody's */
-	error = regtab_file_checks(&st, reason);
-	if (error)
-		return error;
-	found->fd = regtab_file_of_process(found->registry, st.st_dev, st.st_ino);
-	found->own = found->fd >= 0;
+	err = regtab_file_checks(&st, &found->reason);
+	if (err)
+		return err;
+	found->file.dev = st.st_dev;
+	found->file.ino = st.st_ino;
+	found->file.fd = regtab_file_of_process(registry, st.st_dev, st.st_ino);
+	found->own = found->file.fd >= 0;
 	if (found->own)
 		return 0;
-	*reason = "it cannot be opened";
-	found->fd = openat(dir_fd, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (found->fd < 0)
+	found->reason = "it cannot be opened";
+	found->file.fd = open(found->file.path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (found->file.fd < 0)
 		return -errno;
-	if (!fstat(found->fd, &st) && st.st_dev == found->st.st_dev && st.st_ino == found->st.st_ino)
+	if (regtab_file_is_ours(&found->file, &st))
 		return 0;
-	close(found->fd);
-	*reason = "it was replaced meanwhile";
+	close(found->file.fd);
+	found->reason = "it was replaced meanwhile";
 	return -EAGAIN;
 }
 
-static int open_found(int dir_fd, const char *name, int flags, struct found *found, const char **reason)
+/* Call back for every table of the directory, with the file open, or err and the reason. Not 0 ends it. */
+static int each_file(const char *dir, int flags, int (*visit)(void *context, struct found *found, int err), void *context)
 {
-	int error;
+	struct dirent **names;
+	int result = 0, count = scandir(dir, &names, NULL, alphasort);
 
-	*reason = "out of memory";
-	found->registry = regtab_registry_lock();
-	if (!found->registry)
-		return -ENOMEM;
-	error = open_named(dir_fd, name, flags, found, reason);
-	if (error)
-		regtab_registry_unlock(found->registry);
-	return error;
-}
+	if (count < 0)
+		return -errno;
+	for (int i = 0; i < count; i++) {
+		struct registry *registry = regtab_registry_lock();
+		struct found found = { .file = { .fd = -1 } };
+		int err;
 
-static void close_found(const struct found *found)
-{
-	if (!found->own)
-		close(found->fd);
-	regtab_registry_unlock(found->registry);
-}
-
-static bool in_use(const struct found *found)
-{
-	return found->own || regtab_lock_holder(found->fd, LOCK_PRESENCE) != F_UNLCK;
+		snprintf(found.file.path, sizeof(found.file.path), "%s/%s", dir, names[i]->d_name);
+		if (registry && !result && !strncmp(names[i]->d_name, REGTAB_NAME_PREFIX, strlen(REGTAB_NAME_PREFIX))) {
+			err = open_found(registry, flags, &found);
+			result = visit(context, &found, err);
+			if (!err && !found.own)
+				close(found.file.fd);
+		}
+		if (registry)
+			regtab_registry_unlock(registry);
+		free(names[i]);
+	}
+	free(names);
+	return result;
 }
 
 /* ---- reading ---- */
 
-static int read_range(int fd, void *to, size_t size, uint32_t offset)
+/* What the view is made of: a table whose pages are a copy, so that the code for the real one does for it. */
+static int read_table(struct found *found, struct regtab *copy)
 {
-	return pread(fd, to, size, (off_t)offset) == (ssize_t)size ? 0 : -EPERM;
-}
+	struct table_header header;
+	size_t size;
+	int err = pread(found->file.fd, &header, sizeof(header), 0) == sizeof(header) ? 0 : -EPERM;
 
-static int read_segments(int fd, struct snapshot *snapshot)
-{
-	for (unsigned s = 0; s < snapshot->shape.segments; s++) {
-		size_t size = (size_t)segment_slots(s) * 8 * (1 + snapshot->shape.planes);
-
-		snapshot->segments[s] = malloc(size);
-		if (!snapshot->segments[s])
-			return -ENOMEM;
-		if (read_range(fd, snapshot->segments[s], size, segment_offset(s)))
-			return -EPERM;
-	}
+	found->reason = "it cannot be read";
+	if (!err)
+		err = regtab_header_check(&header, NULL, &found->reason);
+	if (err)
+		return err;
+	found->reason = "it is damaged";
+	size = (size_t)header.pages * REGTAB_PAGE;
+	if (!header.pages || header.pages > PAGES_MAX || found->st.st_size < (off_t)size)
+		return -EPERM;
+	copy->header = malloc(size);
+	if (!copy->header)
+		return -ENOMEM;
+	if (pread(found->file.fd, copy->header, size, 0) != (ssize_t)size)
+		return -EPERM;
+	copy->private = true;
+	copy->seen = header.pages;
 	return 0;
 }
 
-static word64 snapshot_word(const struct snapshot *snapshot, unsigned segment, uint32_t index, int plane)
+/* An honest table has each page in one place only; a forged one could claim millions of QPs with a few. */
+static bool claim_page(uint8_t *claimed, unsigned page)
 {
-	return snapshot->segments[segment][(size_t)(plane + 1) * segment_slots(segment) + index];
+	bool first = !page || (page < PAGES_MAX && !claimed[page]);
+
+	if (first && page)
+		claimed[page] = 1;
+	return first;
+}
+
+static int check_pages(struct regtab *copy)
+{
+	uint8_t *claimed = calloc(PAGES_MAX, 1);
+	bool honest = claimed;
+
+	for (unsigned i = 0; i < REGTAB_MEMBERS_MAX && honest; i++) {
+		const struct member_row *row = regtab_row(copy, i);
+
+		honest = claim_page(claimed, copy->header->rows[i]);
+		for (unsigned n = 0; row && n < ROW_MAPS * RANGES && honest; n++)
+			honest = claim_page(claimed, row->maps[n / RANGES][n % RANGES]);
+	}
+	free(claimed);
+	return honest ? 0 : -EPERM;
 }
 
 static bool is_self(const struct regtab_view_member *member)
@@ -127,280 +146,197 @@ static bool is_self(const struct regtab_view_member *member)
 	return !member->foreign && member->pid == (uint32_t)getpid();
 }
 
-static int read_members(const struct found *found, struct regtab_view *view, const struct snapshot *snapshot)
+static int view_members(const struct found *found, struct regtab *copy, struct regtab_view *view)
 {
-	unsigned count = snapshot->shape.planes * PLANE_MEMBERS;
-	struct member_record *records = calloc(count, sizeof(*records));
 	struct stat st;
 	uint64_t own_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
-	int error = records ? read_range(found->fd, records, count * sizeof(*records), MEMBERS_OFFSET) : -ENOMEM;
 
-	view->members = error ? NULL : calloc(count, sizeof(*view->members));
-	if (!error && !view->members)
-		error = -ENOMEM;
-	for (unsigned i = 0; i < count && !error; i++) {
-		const struct member_record *record = &records[i];
+	view->members = calloc(REGTAB_MEMBERS_MAX, sizeof(*view->members));
+	if (!view->members)
+		return -ENOMEM;
+	for (int i = 0; (i = regtab_next_alive(copy, (unsigned)i)) >= 0; i++) {
+		const struct member_row *row = regtab_row(copy, (unsigned)i);
 		struct regtab_view_member *member = &view->members[view->member_count];
 
-		if (!(snapshot->header.alive[i / PLANE_MEMBERS] & member_bit(i)))
+		if (!row)
 			continue;
-		*member = (struct regtab_view_member){ .index = i, .pid = record->pid, .start_time = record->start_time,
-			.pid_namespace = record->pid_namespace, .since = record->since };
-		memcpy(member->command, record->command, sizeof(record->command));
-		memcpy(member->label, record->label, sizeof(record->label));
-		member->foreign = own_namespace && record->pid_namespace && record->pid_namespace != own_namespace;
-		member->live = regtab_lock_holder(found->fd, LOCK_MEMBER(i)) == F_WRLCK ||
+		*member = (struct regtab_view_member){ .index = (unsigned)i, .pid = row->pid, .since = row->since,
+			.start_time = row->start_time, .pid_namespace = row->pid_namespace };
+		memcpy(member->command, row->command, sizeof(row->command));
+		memcpy(member->label, row->label, sizeof(row->label));
+		member->foreign = own_namespace && row->pid_namespace && row->pid_namespace != own_namespace;
+		member->live = regtab_lock_holder(found->file.fd, LOCK_MEMBER(i)) == F_WRLCK ||
 			       (found->own && is_self(member));
 		view->member_count++;
 	}
-	free(records);
-	return error;
+	return 0;
 }
 
 /* ---- QPs ---- */
 
-static enum regtab_qp_state state_of(uint64_t key)
+static struct regtab_view_qp view_qp(struct regtab *copy, const struct regtab_view *view, uint32_t qp_num)
 {
-	switch (key_state(key)) {
-	case SLOT_KERNEL:
-		return REGTAB_QP_KERNEL;
-	case SLOT_OWNED:
-		return REGTAB_QP_OWNER;
-	case SLOT_RETIRED:
-		return REGTAB_QP_RETIRED;
-	default:
-		return REGTAB_QP_LOST;
+	struct regtab_view_qp qp = { .qp_num = qp_num, .creator = -1 };
+	bool owned = false, owner_lives = false, anybody_lives = false;
+
+	for (unsigned i = 0; i < view->member_count; i++) {
+		unsigned member = view->members[i].index;
+		bool registered = regtab_row_has(copy, member, ROW_REGISTERED, qp_num);
+
+		qp.registrants += registered;
+		anybody_lives |= registered && view->members[i].live;
+		owned |= regtab_row_has(copy, member, ROW_OWNED, qp_num);
+		if (!regtab_row_has(copy, member, ROW_CREATED, qp_num))
+			continue;
+		qp.creator = (int)i;
+		owner_lives = view->members[i].live;
 	}
+	if (owned)
+		qp.state = !owner_lives ? REGTAB_QP_LOST : anybody_lives ? REGTAB_QP_OWNER : REGTAB_QP_RETIRED;
+	else
+		qp.state = anybody_lives ? REGTAB_QP_KERNEL : REGTAB_QP_LOST;
+	return qp;
 }
 
-static int member_position(const struct regtab_view *view, int index)
+/* The next number that is registered with, or kept by an owner; 0: none. */
+static uint32_t next_qp(struct regtab *copy, const struct regtab_view *view, uint32_t from)
 {
-	for (unsigned i = 0; i < view->member_count; i++)
-		if ((int)view->members[i].index == index)
-			return (int)i;
-	return -1;
-}
+	uint32_t next = 0;
 
-static void view_qp(struct regtab_view *view, const struct snapshot *snapshot, unsigned segment, uint32_t index)
-{
-	uint64_t key = snapshot_word(snapshot, segment, index, -1);
-	struct regtab_view_qp *qp = &view->qps[view->qp_count++];
+	for (unsigned i = 0; i < view->member_count; i++) {
+		for (int map = 0; map < ROW_MAPS - 1; map++) {
+			uint32_t qp_num = regtab_row_next(copy, view->members[i].index, (enum row_map)map, from);
 
-	*qp = (struct regtab_view_qp){ .qp_num = key_qp_num(key), .state = state_of(key),
-		.creator = member_position(view, key_owner(key)), .slot = (size_t)segment << 24 | index };
-	for (unsigned p = 0; p < snapshot->shape.planes; p++)
-		qp->registrants += (unsigned)__builtin_popcountll(snapshot_word(snapshot, segment, index, (int)p) &
-								  snapshot->header.alive[p]);
-}
-
-static int compare_qps(const void *a, const void *b)
-{
-	const struct regtab_view_qp *x = a, *y = b;
-
-	return x->qp_num < y->qp_num ? -1 : x->qp_num > y->qp_num;
-}
-
-/* view->qps NULL: only count. */
-static unsigned walk_qps(struct regtab_view *view, const struct snapshot *snapshot)
-{
-	unsigned count = 0;
-
-	for (unsigned s = 0; s < snapshot->shape.segments; s++) {
-		for (uint32_t i = 0; i < segment_slots(s); i++) {
-			if (!key_is_entry(snapshot_word(snapshot, s, i, -1)))
-				continue;
-			if (view->qps)
-				view_qp(view, snapshot, s, i);
-			count++;
+			if (qp_num && (!next || qp_num < next))
+				next = qp_num;
 		}
 	}
-	return count;
+	return next;
 }
 
-static int read_qps(struct regtab_view *view, const struct snapshot *snapshot)
+static int view_qps(struct regtab *copy, struct regtab_view *view)
 {
-	unsigned count = walk_qps(view, snapshot);
+	unsigned room = 0;
 
-	view->qps = calloc(count ? count : 1, sizeof(*view->qps));
-	if (!view->qps)
-		return -ENOMEM;
-	walk_qps(view, snapshot);
-	qsort(view->qps, view->qp_count, sizeof(*view->qps), compare_qps);
+	for (uint32_t qp_num = 0; (qp_num = next_qp(copy, view, qp_num)); qp_num++) {
+		if (view->qp_count == room) {
+			struct regtab_view_qp *more = realloc(view->qps, (room = 2 * room + 64) * sizeof(*more));
+
+			if (!more)
+				return -ENOMEM;
+			view->qps = more;
+		}
+		view->qps[view->qp_count++] = view_qp(copy, view, qp_num);
+	}
 	return 0;
 }
 
 bool regtab_view_registered(const struct regtab_view *view, unsigned qp, unsigned member)
 {
-	const struct snapshot *snapshot = view->snapshot;
-	size_t slot = view->qps[qp].slot;
-	unsigned index = view->members[member].index;
-
-	return snapshot_word(snapshot, (unsigned)(slot >> 24), (uint32_t)(slot & 0xffffff),
-			     (int)(index / PLANE_MEMBERS)) & member_bit(index);
+	return regtab_row_has(view->snapshot, view->members[member].index, ROW_REGISTERED, view->qps[qp].qp_num);
 }
 
 /* ---- a view ---- */
 
-static int read_table(const struct found *found, struct regtab_view *view, struct snapshot *snapshot,
-		      const char **reason)
+struct listing {
+	int (*visit)(void *context, const struct regtab_view *view);
+	void *context;
+};
+
+static void fill_view(struct found *found, int err, struct regtab *copy, struct regtab_view *view)
 {
-	int error;
+	if (!err) {
+		bool used = found->own || regtab_lock_holder(found->file.fd, LOCK_PRESENCE) != F_UNLCK;
 
-	*reason = "it cannot be read";
-	error = read_range(found->fd, &snapshot->header, sizeof(snapshot->header), HEADER_OFFSET);
-	if (!error)
-		error = regtab_header_check(&snapshot->header, NULL, reason);
-	if (error)
-		return error;
-	*reason = "it is damaged";
-	snapshot->shape = shape_of(snapshot->header.shape);
-	if (!snapshot->shape.segments || !snapshot->shape.planes ||
-	    found->st.st_size < (off_t)shape_bytes(snapshot->shape))
-		return -EPERM;
-	error = read_segments(found->fd, snapshot);
-	if (!error)
-		error = read_members(found, view, snapshot);
-	if (!error)
-		error = read_qps(view, snapshot);
-	view->key = snapshot->header.key;
-	view->key.device[sizeof(view->key.device) - 1] = 0;
-	view->created = snapshot->header.created;
-	return error;
-}
-
-static int make_view(const char *dir, int dir_fd, const char *name, struct regtab_view *view,
-		     struct snapshot *snapshot)
-{
-	struct found found = { .fd = -1 };
-	const char *reason;
-	int error = open_found(dir_fd, name, O_RDONLY, &found, &reason);
-
-	view->uid = (uint32_t)found.st.st_uid;
-	view->bytes = (uint64_t)found.st.st_blocks * 512;
-	view->snapshot = snapshot;
-	if (!error) {
-		view->condition = in_use(&found) ? REGTAB_IN_USE : REGTAB_DEAD;
-		error = read_table(&found, view, snapshot, &reason);
-		close_found(&found);
+		view->condition = used ? REGTAB_IN_USE : REGTAB_DEAD;
+		err = read_table(found, copy);
 	}
-	if (error == -EPROTO && view->condition == REGTAB_DEAD)
-		reason = "it was left by another version of this library, or before the last boot";
-	if (error) {
+	if (!err)
+		err = check_pages(copy);
+	if (!err)
+		err = view_members(found, copy, view);
+	if (!err)
+		err = view_qps(copy, view);
+	if (err == -EPROTO && view->condition == REGTAB_DEAD)
+		found->reason = "it was left by another version of this library, or before the last boot";
+	if (err) {
 		view->condition = REGTAB_REFUSED;
 		view->member_count = view->qp_count = 0;
-		regtab_why(&view->reason, error, dir, name, "%s", reason);
+		regtab_why(&view->reason, err, found->file.path, "%s", found->reason);
+		return;
 	}
-	return error == -ENOENT || error == -ESTALE ? error : 0;
+	view->key = copy->header->key;
+	view->key.device[sizeof(view->key.device) - 1] = 0;
+	view->created = copy->header->created;
 }
 
-static void free_view(struct regtab_view *view, struct snapshot *snapshot)
+static int list_file(void *context, struct found *found, int err)
 {
-	for (unsigned s = 0; s < SEGMENTS_MAX; s++)
-		free(snapshot->segments[s]);
-	free(view->members);
-	free(view->qps);
-}
-
-static int visit_file(const char *dir, int dir_fd, const char *name,
-		      int (*visit)(void *context, const struct regtab_view *view), void *context)
-{
-	struct snapshot snapshot = { .shape = { 0, 0 } };
-	struct regtab_view view = { .path = NULL };
-	char *path;
+	const struct listing *listing = context;
+	struct regtab copy = { .private = true };
+	struct regtab_view view = { .path = found->file.path, .snapshot = &copy, .uid = (uint32_t)found->st.st_uid,
+		.bytes = (uint64_t)found->st.st_blocks * 512 };
 	int result = 0;
 
-	if (asprintf(&path, "%s/%s", dir, name) < 0)
-		return -ENOMEM;
-	view.path = path;
-	if (!make_view(dir, dir_fd, name, &view, &snapshot))	/* a file that went meanwhile is not there */
-		result = visit(context, &view);
-	free_view(&view, &snapshot);
-	free(path);
+	if (err == -ENOENT || err == -ESTALE)
+		return 0;	/* a file that went meanwhile is not there */
+	fill_view(found, err, &copy, &view);
+	result = listing->visit(listing->context, &view);
+	free(copy.header);
+	free(view.members);
+	free(view.qps);
 	return result;
-}
-
-static int scan(const char *dir, struct dirent ***names, int *dir_fd)
-{
-	int count;
-
-	*dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (*dir_fd < 0)
-		return -errno;
-	count = scandirat(*dir_fd, ".", names, is_table_name, alphasort);
-	if (count < 0) {
-		count = -errno;
-		close(*dir_fd);
-	}
-	return count;
 }
 
 int regtab_list(const char *dir, int (*visit)(void *context, const struct regtab_view *view), void *context)
 {
-	struct dirent **names;
-	int dir_fd, result = 0, count = scan(dir, &names, &dir_fd);
-
-	if (count < 0)
-		return count;
-	for (int i = 0; i < count; i++) {
-		if (!result)
-			result = visit_file(dir, dir_fd, names[i]->d_name, visit, context);
-		free(names[i]);
-	}
-	free(names);
-	close(dir_fd);
-	return result;
+	return each_file(dir, O_RDONLY, list_file, &(struct listing){ visit, context });
 }
 
 /* ---- removing the dead ---- */
 
-static enum regtab_verdict collect(int dir_fd, const char *name, bool dry_run, const char **reason)
-{
-	struct found found = { .fd = -1 };
-	struct table_header header;
-	enum regtab_verdict verdict = REGTAB_LEFT_ALONE;
+struct collection {
+	bool dry_run;
+	void (*visit)(void *context, const char *path, enum regtab_verdict verdict, const char *reason);
+	void *context;
+	int removed;
+};
 
-	if (open_found(dir_fd, name, O_RDWR, &found, reason))
+static enum regtab_verdict collect(const struct collection *collection, struct found *found)
+{
+	uint64_t magic;
+
+	found->reason = "it is not a registration table";
+	if (pread(found->file.fd, &magic, sizeof(magic), 0) != sizeof(magic) || magic != REGTAB_MAGIC)
 		return REGTAB_LEFT_ALONE;
-	*reason = "it is not a registration table";
-	if (read_range(found.fd, &header, sizeof(header), HEADER_OFFSET) || !regtab_header_is_table(&header))
-		goto out;
-	*reason = "a process is using it";
-	verdict = REGTAB_KEPT;
-	if (found.own || regtab_lock(found.fd, F_WRLCK, LOCK_PRESENCE))
-		goto out;
+	found->reason = "a process is using it";
+	if (found->own || regtab_lock(found->file.fd, F_WRLCK, LOCK_PRESENCE))
+		return REGTAB_KEPT;
 	/* The write lock proves that no process has it, and none gets it before we close it. */
-	*reason = "no process is using it";
-	verdict = REGTAB_REMOVED;
-	if (!dry_run && regtab_file_unlink(dir_fd, name, found.fd)) {
-		*reason = "it cannot be removed";
-		verdict = REGTAB_LEFT_ALONE;
-	}
-out:
-	close_found(&found);
-	return verdict;
+	found->reason = "it cannot be removed";
+	if (!collection->dry_run && regtab_file_unlink(&found->file))
+		return REGTAB_LEFT_ALONE;
+	found->reason = "no process is using it";
+	return REGTAB_REMOVED;
+}
+
+static int collect_file(void *context, struct found *found, int err)
+{
+	struct collection *collection = context;
+	enum regtab_verdict verdict = err ? REGTAB_LEFT_ALONE : collect(collection, found);
+
+	collection->removed += verdict == REGTAB_REMOVED;
+	if (collection->visit)
+		collection->visit(collection->context, found->file.path, verdict, found->reason);
+	return 0;
 }
 
 int regtab_gc(const char *dir, bool dry_run,
 	      void (*visit)(void *context, const char *path, enum regtab_verdict verdict, const char *reason),
 	      void *context)
 {
-	struct dirent **names;
-	int dir_fd, removed = 0, count = scan(dir, &names, &dir_fd);
+	struct collection collection = { dry_run, visit, context, 0 };
+	int err = each_file(dir, O_RDWR, collect_file, &collection);
 
-	if (count < 0)
-		return count;
-	for (int i = 0; i < count; i++) {
-		const char *reason;
-		enum regtab_verdict verdict = collect(dir_fd, names[i]->d_name, dry_run, &reason);
-		char *path = NULL;
-
-		removed += verdict == REGTAB_REMOVED;
-		if (visit && asprintf(&path, "%s/%s", dir, names[i]->d_name) >= 0)
-			visit(context, path, verdict, reason);
-		free(path);
-		free(names[i]);
-	}
-	free(names);
-	close(dir_fd);
-	return removed;
+	return err ? err : collection.removed;
 }

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <compat/regtab/slot.h>
+#include <compat/regtab/row.h>
 
 #include "actor.h"
 #include "invariants.h"
@@ -41,16 +41,10 @@ struct oracle {
 
 static struct oracle *oracle;
 
-/* Numbers that crowd in one bucket, so that the table grows in the storm, too. */
+/* Numbers of several pages, so that the table grows in the storm, too. */
 static uint32_t qp_number(unsigned n)
 {
-	static uint32_t numbers[QPS];
-	uint32_t number = 0x800000;
-
-	for (unsigned i = 0; !numbers[QPS - 1] && i < QPS; number++)
-		if (number * 2654435769u >> 27 == 5)
-			numbers[i++] = number;
-	return numbers[n];
+	return 0x800000 + n * 1021;
 }
 
 static void fail(const char *what, unsigned n, int value)
@@ -220,22 +214,17 @@ static unsigned process_of(uint32_t pid)
 /* Who is registered with a QP, as a word like the oracle's. */
 static uint32_t registrants_of(struct regtab *tab, unsigned n)
 {
-	uint64_t words[PLANES_MAX];
-	struct slot slot;
-	uint64_t key;
 	uint32_t who = 0;
 
-	if (!regtab_slot_find(tab, qp_number(n), &slot, &key))
-		return 0;
-	regtab_slot_registrants(tab, &slot, words);
-	for (unsigned i = 0; i < REGTAB_MEMBERS_MAX; i++) {
+	for (int i = 0; (i = regtab_next_alive(tab, (unsigned)i)) >= 0; i++) {
+		const struct member_row *row = regtab_row(tab, (unsigned)i);
 		unsigned process;
 
-		if (!(words[i / PLANE_MEMBERS] & member_bit(i)))
+		if (!regtab_row_has(tab, (unsigned)i, ROW_REGISTERED, qp_number(n)))
 			continue;
-		process = process_of(tab->records[i].pid);
+		process = process_of(row->pid);
 		if (process == PROCESSES)
-			fail("a registrant that nobody knows", n, (int)tab->records[i].pid);
+			fail("a registrant that nobody knows", n, (int)row->pid);
 		else
 			who |= 1u << process;
 	}
@@ -322,8 +311,8 @@ int main(void)
 	for (unsigned n = 0; n < QPS; n++)
 		if (regtab_count(tab, qp_number(n)) != -EINVAL)
 			fail("left at the end", n, 0);
-	printf("seed %u: %lu killed, %llu operations, table of %u segments, %u failures\n", seed, kills,
-	       (unsigned long long)operations(), regtab_shape(tab).segments, oracle->failures);
+	printf("seed %u: %lu killed, %llu operations, table of %u pages, %u failures\n", seed, kills,
+	       (unsigned long long)operations(), tab->header->pages, oracle->failures);
 	regtab_close(tab);
 	if (actor_files(actor_dir()))
 		fail("a file is left", 0, 0);

@@ -21,6 +21,7 @@
 #include <compat/regtab/file.h>
 #include <compat/regtab/lock.h>
 #include <compat/regtab/tab.h>
+#include <compat/owner/owner.h>
 
 #include "actor.h"
 
@@ -32,7 +33,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char path[256], image_path[256];
+static char path[512], image_path[300];
 static struct regtab_key the_key;
 static int to_holder, from_holder;
 static unsigned long opened, runs;
@@ -53,7 +54,7 @@ static void hold(int requests, int replies)
 
 		if (fd < 0 || fstat(fd, &st) || regtab_lock(fd, F_RDLCK, LOCK_PRESENCE))
 			_exit(1);
-		if (flags & FLAG_CHANGE_WHILE_MAPPED && st.st_size >= SEGMENTS_OFFSET + 8192)
+		if (flags & FLAG_CHANGE_WHILE_MAPPED && st.st_size >= 2 * REGTAB_PAGE)
 			map = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 		if (write(replies, &flags, 1) != 1)
 			_exit(1);
@@ -62,7 +63,7 @@ static void hold(int requests, int replies)
 				random = random * 1664525u + 1013904223u;
 				map[(random >> 3) % (size_t)st.st_size & ~7u] = (uint8_t)(random >> 24);
 				map[(random >> 3) % 4096] ^= (uint8_t)(1u << random % 8);
-				map[SEGMENTS_OFFSET + (random >> 5) % 4096] ^= (uint8_t)(1u << random % 8);
+				map[REGTAB_PAGE + (random >> 5) % 4096] ^= (uint8_t)(1u << random % 8);
 			}
 		}
 		if (read(requests, &flags, 1) != 1)
@@ -109,11 +110,10 @@ static void start_holder(void)
 static void copy_file(const char *from, const char *to)
 {
 	int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-	static uint8_t buffer[SEGMENTS_OFFSET + (1 << 20)];
+	static uint8_t buffer[1 << 20];
 	ssize_t size = pread(in, buffer, sizeof(buffer), 0);
 
-	if (size <= 0 || pwrite(out, buffer, MAILBOXES_OFFSET + 8192, 0) < 0 || ftruncate(out, size) ||
-	    pwrite(out, buffer + SEGMENTS_OFFSET, (size_t)size - SEGMENTS_OFFSET, SEGMENTS_OFFSET) < 0)
+	if (size <= 0 || pwrite(out, buffer, (size_t)size, 0) != size)
 		abort();
 	close(in);
 	close(out);
@@ -147,11 +147,11 @@ static void summary(void)
 
 static void prepare(void)
 {
-	char name[REGTAB_NAME_SIZE];
+	struct table_file file;
 
 	the_key = actor_key(1);
-	regtab_file_name(&the_key, name);
-	snprintf(path, sizeof(path), "%s/%s", actor_dir(), name);
+	regtab_file_path(&file, actor_dir(), &the_key, 0);
+	memcpy(path, file.path, sizeof(path));
 	snprintf(image_path, sizeof(image_path), "%s/image", actor_dir());
 	make_image();
 	start_holder();
@@ -160,19 +160,20 @@ static void prepare(void)
 
 /* ---- spoiling it ---- */
 
+/* The header, one of the rows of the two members, or one of their maps of pages, or bits. */
 static uint32_t offset_of(uint8_t area, uint32_t offset)
 {
 	switch (area % 5) {
 	case 0:
-		return offset % (uint32_t)sizeof(struct table_header);
+		return offset % 192;
 	case 1:
-		return MEMBERS_OFFSET + offset % (4 * (uint32_t)sizeof(struct member_record));
+		return 192 + offset % ((uint32_t)sizeof(struct table_header) - 192);
 	case 2:
-		return MAILBOXES_OFFSET + offset % (2 * (uint32_t)sizeof(struct mailbox));
+		return REGTAB_PAGE + offset % (uint32_t)offsetof(struct member_row, maps);
 	case 3:
-		return SEGMENTS_OFFSET + offset % 4096;
+		return REGTAB_PAGE + (uint32_t)offsetof(struct member_row, maps) + offset % (ROW_MAPS * RANGES * 2);
 	default:
-		return plane_offset(0, 0) + offset % 4096;
+		return 2 * REGTAB_PAGE + offset % (6 * REGTAB_PAGE);
 	}
 }
 
@@ -187,7 +188,7 @@ static void spoil(const uint8_t *data, size_t size)
 			abort();
 	if (flags & FLAG_NOISE)
 		for (uint32_t i = 0; i < 4096; i += 4)
-			if (pwrite(fd, &(uint32_t){ i * 2654435769u + flags }, 4, SEGMENTS_OFFSET + i) != 4)
+			if (pwrite(fd, &(uint32_t){ i * 2654435769u + flags }, 4, REGTAB_PAGE + i) != 4)
 				abort();
 	if ((flags & FLAGS_TRUNCATE) == FLAGS_TRUNCATE && ftruncate(fd, length))
 		abort();
@@ -220,7 +221,7 @@ static void use_qp(struct regtab_member *member, struct regtab *tab, uint32_t qp
 	regtab_register(member, qp_num);
 	regtab_count(tab, qp_num);
 	if (qp_num % 8 == 0)
-		regtab_ask(member, qp_num, "what", 4, reply, &len, 1);
+		owner_ask(member, qp_num, "what", 4, reply, &len, 1);
 	if (len > sizeof(reply))
 		abort();
 	regtab_unregister(member, qp_num, &last);
@@ -228,16 +229,21 @@ static void use_qp(struct regtab_member *member, struct regtab *tab, uint32_t qp
 
 static void use(struct regtab *tab)
 {
-	static const struct regtab_service service = { answer, retired };
+	static const struct owner_service service = { answer, retired };
 	struct regtab_member *member, *second;
+	struct owner *owner;
 
 	if (regtab_join(tab, "fuzz", &member))
 		return;
 	if (!regtab_join(tab, "fuzz", &second)) {
-		regtab_add(second, 1000, REGTAB_BY_OWNER);
-		regtab_register(member, 1000);
-		regtab_serve(second, &service, NULL, 0);
-		regtab_unregister(second, 1000, NULL);
+		if (!owner_open(second, &owner)) {
+			regtab_add(second, 1000, REGTAB_BY_OWNER);
+			regtab_register(member, 1000);
+			owner_serve(owner, &service, NULL, 0);
+			regtab_unregister(second, 1000, NULL);
+			owner_serve(owner, &service, NULL, 0);
+			owner_close(owner);
+		}
 		regtab_leave(second);
 	}
 	for (uint32_t i = 1; i <= QPS; i++)

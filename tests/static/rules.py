@@ -31,7 +31,7 @@ MAY_INCLUDE = {
 
 # Single files beside those: what the tools share with the library, complete in itself.
 SHARED_FILES = {
-    "tools": {"abi/export.h", "compat/rcv_qp_request.h", "compat/regtab/regtab.h", "modern/early.h", "modern/loader.h", "modern/provider.h", "modern/table.h"},
+    "tools": {"abi/export.h", "compat/rcv_qp_request.h", "compat/owner/owner.h", "compat/regtab/regtab.h", "modern/early.h", "modern/loader.h", "modern/provider.h", "modern/table.h"},
 }
 
 LOG_FILE = "compat/log.c"

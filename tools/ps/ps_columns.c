@@ -176,7 +176,7 @@ const struct ps_column ps_columns[] = {
 	{ "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14, true, domain, NULL },
 	{ "QP", "number of the receive QP", 8, true, qp, qp_number },
 	{ "QPSTATE", "state of the QP, as the kernel has it: RESET, INIT, RTR, RTS, SQD, SQE, ERR", 7, true, qp_state, NULL },
-	{ "KEPT", "what keeps the QP: kernel, owner, retired (about to end), lost (its owner died)", 7, true, kept, NULL },
+	{ "KEPT", "what keeps the QP: kernel, owner, retired (about to end), lost (gone with its owner, or with all who kept it)", 7, true, kept, NULL },
 	{ "PID", "process that is registered", 7, true, NULL, pid_number },
 	{ "COMMAND", "its command", 15, true, command, NULL },
 	{ "AGE", "time since it opened the domain", 7, true, age, age_number },

@@ -2,6 +2,7 @@
 /* Asks the owners of receive QPs through the registration table. */
 #include "qp_owner.h"
 
+#include <compat/owner/owner.h>
 #include <compat/rcv_qp_request.h>
 
 #include <errno.h>
@@ -17,7 +18,7 @@ static int ask(struct regtab_member *member, uint32_t qp_num, int *state)
 	const struct rcv_qp_request request = { .verb = RCV_QP_QUERY, .mask = IBV_QP_STATE };
 	struct legacy_qp_attr answer;
 	size_t length = sizeof(answer);
-	int error = regtab_ask(member, qp_num, &request, sizeof(request), &answer, &length, ANSWER_MILLISECONDS);
+	int error = owner_ask(member, qp_num, &request, sizeof(request), &answer, &length, ANSWER_MILLISECONDS);
 
 	if (!error && length != sizeof(answer))
 		error = -EPROTO;

@@ -16,6 +16,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <compat/owner/owner.h>
+
 #include "actor.h"
 
 static char the_dir[64];
@@ -81,6 +83,7 @@ static struct {
 	struct regtab_key key;
 	struct regtab *tab;
 	struct regtab_member *member;
+	struct owner *owner;
 	pthread_t server;
 	bool serving;
 	uint32_t retired[64];
@@ -131,16 +134,20 @@ static void note_retired(void *context, uint32_t qp_num)
 
 static void *serve(void *arg)
 {
-	static const struct regtab_service service = { add_one, note_retired };
+	static const struct owner_service service = { add_one, note_retired };
 
 	(void)arg;
 	while (__atomic_load_n(&me.serving, __ATOMIC_ACQUIRE))
-		regtab_serve(me.member, &service, NULL, 200);
+		owner_serve(me.owner, &service, NULL, 200);
 	return NULL;
 }
 
 static int start_serving(void)
 {
+	int error = owner_open(me.member, &me.owner);
+
+	if (error)
+		return error;
 	__atomic_store_n(&me.serving, true, __ATOMIC_RELEASE);
 	return -pthread_create(&me.server, NULL, serve, NULL);
 }
@@ -150,8 +157,10 @@ static int stop_serving(void)
 	if (!me.serving)
 		return 0;
 	__atomic_store_n(&me.serving, false, __ATOMIC_RELEASE);
-	regtab_wake(me.member);
-	return -pthread_join(me.server, NULL);
+	owner_stop(me.owner);
+	pthread_join(me.server, NULL);
+	owner_close(me.owner);
+	return 0;
 }
 
 static int count_retired(uint32_t qp_num)
@@ -169,7 +178,7 @@ static int ask(uint32_t qp_num, uint32_t number)
 {
 	uint32_t answer = 0;
 	size_t len = sizeof(answer);
-	int error = regtab_ask(me.member, qp_num, &number, sizeof(number), &answer, &len, number == 888 || number == 999 ? 150 : 3000);
+	int error = owner_ask(me.member, qp_num, &number, sizeof(number), &answer, &len, number == 888 || number == 999 ? 150 : 3000);
 
 	return error ? error : (int)answer;
 }
@@ -179,6 +188,8 @@ static int unregister(uint32_t qp_num)
 	bool last;
 	int error = regtab_unregister(me.member, qp_num, &last);
 
+	if (!error && last)
+		owner_tell_unused(me.member, qp_num, 1000);
 	return error ? error : last;
 }
 

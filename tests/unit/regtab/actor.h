@@ -11,6 +11,8 @@
 
 #include <compat/regtab/regtab.h>
 
+#include "inside.h"
+
 enum act {
 	ACT_OPEN,		/* open the table and join it */
 	ACT_JOIN,		/* join once more; the newest member acts from then on */

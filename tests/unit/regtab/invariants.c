@@ -1,63 +1,76 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What must hold of a table when nobody is in the middle of anything and the dead are reaped. */
+/* What must hold of a table when nobody is in the middle of anything and the dead are told. */
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <compat/regtab/slot.h>
+#include <compat/regtab/row.h>
 
 #include "invariants.h"
 
 struct walk {
 	struct regtab *tab;
-	uint8_t *known;		/* QP numbers met */
+	uint8_t *pages;		/* met */
+	uint16_t *owners;	/* of each QP, + 1 */
 	char text[160];
 };
 
-static int broken(struct walk *walk, uint64_t key, const char *what)
+static bool broken(struct walk *walk, unsigned member, uint32_t qp_num, const char *what)
 {
-	snprintf(walk->text, sizeof(walk->text), "QP 0x%x (state %d, owner %d): %s", key_qp_num(key), key_state(key),
-		 key_owner(key), what);
-	return 1;
+	snprintf(walk->text, sizeof(walk->text), "member %u, QP 0x%x: %s", member, qp_num, what);
+	return true;
 }
 
-static int check_slot(void *context, struct slot *slot, uint64_t key)
+static bool bad_page(struct walk *walk, unsigned member, unsigned page)
 {
-	struct walk *walk = context;
-	uint64_t words[PLANES_MAX];
-	uint32_t qp_num = key_qp_num(key);
-	int owner = key_owner(key);
-	bool anybody = regtab_slot_registrants(walk->tab, slot, words);
-	struct slot found;
-	uint64_t again;
+	if (!page)
+		return false;
+	if (page >= walk->tab->header->pages)
+		return broken(walk, member, 0, "a page that was not handed out");
+	return walk->pages[page]++ ? broken(walk, member, 0, "a page in two places") : false;
+}
 
-	for (unsigned p = 0; p < regtab_shape(walk->tab).planes; p++)
-		if (slot->planes[p * slot->stride] & ~walk->tab->header->alive[p])
-			return broken(walk, key, "a bit of nobody");
-	if (key_state(key) == SLOT_RESERVED)
-		return broken(walk, key, "reserved");
-	if (key_state(key) == SLOT_FREE)
-		return anybody ? broken(walk, key, "a bit in a free slot") : 0;
-	if (walk->known[qp_num]++)
-		return broken(walk, key, "entered twice");
-	if (!regtab_slot_find(walk->tab, qp_num, &found, &again) || found.key != slot->key)
-		return broken(walk, key, "not found");
-	if (key_state(key) != SLOT_RETIRED && !anybody)
-		return broken(walk, key, "nobody is registered");
-	if (owner >= 0 && !member_is_alive(walk->tab, (unsigned)owner))
-		return broken(walk, key, "the owner is dead");
-	if (owner < 0 && (key_state(key) == SLOT_OWNED || key_state(key) == SLOT_RETIRED))
-		return broken(walk, key, "no owner");
-	return 0;
+/* Of every row, dead ones too: their pages go to whoever has the number next. */
+static bool bad_pages(struct walk *walk, unsigned member)
+{
+	const struct member_row *row = regtab_row(walk->tab, member);
+
+	if (bad_page(walk, member, walk->tab->header->rows[member]))
+		return true;
+	for (unsigned n = 0; row && n < ROW_MAPS * RANGES; n++)
+		if (bad_page(walk, member, row->maps[n / RANGES][n % RANGES]))
+			return true;
+	return false;
+}
+
+static bool bad_owned(struct walk *walk, unsigned member)
+{
+	struct regtab *tab = walk->tab;
+
+	for (uint32_t qp_num = 0; (qp_num = regtab_row_next(tab, member, ROW_OWNED, qp_num)); qp_num++) {
+		bool owner = regtab_row_has(tab, member, ROW_CREATED, qp_num);
+
+		if (!owner && !regtab_row_has(tab, member, ROW_REGISTERED, qp_num))
+			return broken(walk, member, qp_num, "of an owner, but neither owner nor registered");
+		if (owner && walk->owners[qp_num])
+			return broken(walk, member, qp_num, "two owners");
+		if (owner)
+			walk->owners[qp_num] = (uint16_t)(member + 1);
+	}
+	return false;
 }
 
 const char *invariants_broken(struct regtab *tab)
 {
 	static struct walk walk;
-	int bad;
+	bool bad = false;
 
-	walk = (struct walk){ .tab = tab, .known = calloc(1 << 24, 1) };
-	bad = regtab_slot_each(tab, check_slot, &walk);
-	free(walk.known);
+	walk = (struct walk){ .tab = tab, .pages = calloc(PAGES_MAX, 1), .owners = calloc(1 << 24, sizeof(uint16_t)) };
+	for (unsigned i = 0; i < REGTAB_MEMBERS_MAX && !bad; i++)
+		bad = bad_pages(&walk, i);
+	for (int i = 0; !bad && (i = regtab_next_alive(tab, (unsigned)i)) >= 0; i++)
+		bad = bad_owned(&walk, (unsigned)i);
+	free(walk.pages);
+	free(walk.owners);
 	return bad ? walk.text : NULL;
 }

@@ -10,16 +10,16 @@
 #include "table.h"
 
 struct regtab_key table_key;
-char table_path[256];
+char table_path[512];
 
 int table_setup(void **state)
 {
-	char name[REGTAB_NAME_SIZE];
+	struct table_file file;
 
 	(void)state;
 	table_key = actor_key(1);
-	regtab_file_name(&table_key, name);
-	snprintf(table_path, sizeof(table_path), "%s/%s", actor_dir(), name);
+	regtab_file_path(&file, actor_dir(), &table_key, 0);
+	snprintf(table_path, sizeof(table_path), "%s", file.path);
 	return actor_files(actor_dir()) ? -1 : 0;
 }
 

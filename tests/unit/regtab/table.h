@@ -6,7 +6,7 @@
 #include <compat/regtab/regtab.h>
 
 extern struct regtab_key table_key;
-extern char table_path[256];
+extern char table_path[512];
 
 /** For cmocka. The first fails if the directory is not empty, the second if a test left something there. */
 int table_setup(void **state);

@@ -23,6 +23,8 @@
 
 #include <cmocka.h>
 
+#include <compat/owner/owner.h>
+
 #include "actor.h"
 #include "invariants.h"
 
@@ -65,7 +67,7 @@ static int ask_served(struct regtab_member *member)
 {
 	char answer[8];
 	size_t len = sizeof(answer);
-	int error = regtab_ask(member, SERVED, "ping", 4, answer, &len, 1000);
+	int error = owner_ask(member, SERVED, "ping", 4, answer, &len, 1000);
 
 	return error ? error : len != 4 || memcmp(answer, "pong", 4);
 }
@@ -155,23 +157,26 @@ static void count_retired(void *context, uint32_t qp_num)
 /* As an owner: answers one question, and destroys the QP that its last registrant left. */
 static int suffer_serving(void)
 {
-	static const struct regtab_service service = { answer_pong, count_retired };
+	static const struct owner_service service = { answer_pong, count_retired };
 	struct regtab_key key = actor_key(1);
 	struct regtab_member *member;
 	struct served served = { 0, 0 };
+	struct owner *owner;
 	struct regtab *tab;
 	bool last;
 
 	MUST(regtab_open(&key, actor_dir(), &tab, NULL));
 	MUST(regtab_join(tab, "victim", &member));
+	MUST(owner_open(member, &owner));
 	MUST(regtab_add(member, OWNED, REGTAB_BY_OWNER));
 	for (int i = 0; i < 20 && !served.retired; i++) {
-		MUST(regtab_serve(member, &service, &served, 500) < 0);
+		MUST(owner_serve(owner, &service, &served, 500) < 0);
 		/* Now only the other keeps it, or it is ours to destroy. */
 		if (served.questions && !regtab_unregister(member, OWNED, &last))
 			served.retired += last;
 	}
 	MUST(served.questions != 1 || served.retired != 1);
+	owner_close(owner);
 	regtab_leave(member);
 	regtab_close(tab);
 	return 0;
@@ -195,6 +200,7 @@ struct survivor {
 	struct regtab *tab;
 	struct regtab_member *member;
 	struct regtab_member *second;
+	struct owner *owner;
 	pthread_t server;
 	bool serving;
 };
@@ -217,11 +223,11 @@ static void ignore_retired(void *context, uint32_t qp_num)
 
 static void *serve(void *arg)
 {
-	static const struct regtab_service service = { answer_ping, ignore_retired };
+	static const struct owner_service service = { answer_ping, ignore_retired };
 	struct survivor *survivor = arg;
 
 	while (__atomic_load_n(&survivor->serving, __ATOMIC_ACQUIRE))
-		regtab_serve(survivor->member, &service, NULL, 100);
+		owner_serve(survivor->owner, &service, NULL, 100);
 	return NULL;
 }
 
@@ -248,6 +254,7 @@ static void survivor_start(struct survivor *survivor)
 	assert_int_equal(regtab_open(&key, actor_dir(), &survivor->tab, NULL), 0);
 	assert_int_equal(regtab_join(survivor->tab, "survivor", &survivor->member), 0);
 	assert_int_equal(regtab_join(survivor->tab, "its second", &survivor->second), 0);
+	assert_int_equal(owner_open(survivor->member, &survivor->owner), 0);
 	assert_int_equal(regtab_add(survivor->member, SHARED, REGTAB_BY_KERNEL), 0);
 	assert_int_equal(regtab_add(survivor->member, SERVED, REGTAB_BY_OWNER), 0);
 	assert_int_equal(regtab_add(survivor->member, REPLACED, REGTAB_BY_KERNEL), 0);
@@ -261,8 +268,9 @@ static void survivor_start(struct survivor *survivor)
 static void survivor_end(struct survivor *survivor)
 {
 	__atomic_store_n(&survivor->serving, false, __ATOMIC_RELEASE);
-	regtab_wake(survivor->member);
+	owner_stop(survivor->owner);
 	pthread_join(survivor->server, NULL);
+	owner_close(survivor->owner);
 	regtab_leave(survivor->second);
 	regtab_leave(survivor->member);
 	regtab_close(survivor->tab);
@@ -354,7 +362,7 @@ static void dies_at_every_store(void **state)
 
 	(void)state;
 	print_message("%lu fault points\n", points);
-	assert_true(points > 200);
+	assert_true(points > 100);
 }
 
 static void stops_at_every_store(void **state)
@@ -363,7 +371,7 @@ static void stops_at_every_store(void **state)
 
 	(void)state;
 	print_message("%lu fault points\n", points);
-	assert_true(points > 200);
+	assert_true(points > 100);
 }
 
 /* Ask the victim, and then let its QP go. Every result is right, so long as there is one in time. */
@@ -381,7 +389,7 @@ static void question(struct survivor *survivor, pid_t victim)
 	}
 	if (error)
 		return;
-	error = regtab_ask(survivor->second, OWNED, "ping", 4, answer, &len, 5000);
+	error = owner_ask(survivor->second, OWNED, "ping", 4, answer, &len, 5000);
 	assert_true(!error || error == -EOWNERDEAD || error == -EINVAL);
 	if (!error)
 		assert_memory_equal(answer, "ping", 4);

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -113,20 +114,169 @@ static void other_kinds_of_files_are_refused(void **state)
 static void what_others_may_use_is_refused(void **state)
 {
 	(void)state;
-	make_file("", 0, SEGMENTS_OFFSET, 0620);
+	make_file("", 0, REGTAB_PAGE, 0620);
 	refused(-EPERM, "others may");
 	assert_int_equal(chmod(table_path, 0602), 0);
 	refused(-EPERM, "others may");
 }
 
-static void a_foreign_owner_is_refused(void **state)
+/* Anybody can plant files in a directory of everybody; the processes of a user meet in another of their names then. */
+static void a_file_of_another_user_stops_nobody(void **state)
 {
+	struct actor a, b;
+
 	(void)state;
 	if (geteuid())
 		skip();
-	make_file("", 0, SEGMENTS_OFFSET, 0600);
+	make_file("", 0, REGTAB_PAGE, 0600);
 	assert_int_equal(chown(table_path, 12345, 12345), 0);
+	a = actor_start(actor_dir(), 1);
+	b = actor_start(actor_dir(), 1);
+	assert_int_equal(actor_do(&a, ACT_ADD, QP), 0);
+	assert_int_equal(actor_do(&b, ACT_REGISTER, QP), 0);
+	assert_int_equal(actor_do(&b, ACT_COUNT, QP), 2);
+	actor_end(&a);
+	actor_end(&b);
+	assert_int_equal(actor_files(actor_dir()), 1);
+}
+
+/* All the names that he may have. */
+static void one_who_plants_them_all_is_named(void **state)
+{
+	struct table_file file;
+
+	(void)state;
+	if (geteuid())
+		skip();
+	for (unsigned n = 0; n < REGTAB_NAMES; n++) {
+		assert_int_equal(regtab_file_path(&file, actor_dir(), &table_key, n), 0);
+		snprintf(table_path, sizeof(table_path), "%s", file.path);
+		make_file("", 0, REGTAB_PAGE, 0600);
+		assert_int_equal(chown(table_path, 12345, 12345), 0);
+	}
 	refused(-EPERM, "another user");
+	for (unsigned n = 0; n < REGTAB_NAMES; n++) {
+		regtab_file_path(&file, actor_dir(), &table_key, n);
+		unlink(file.path);
+	}
+}
+
+static void relative_directories_are_refused(void **state)
+{
+	struct regtab_error why = { "" };
+	struct regtab *tab = NULL;
+
+	(void)state;
+	assert_int_equal(regtab_open(&table_key, "tables", &tab, &why), -EPERM);
+	assert_non_null(strstr(why.text, "absolute"));
+	assert_non_null(strstr(why.text, "XRC_COMPAT_TABLE_DIR"));
+}
+
+/* ---- descriptors ---- */
+
+/* A program may have closed standard input; what it opens next must be that, not our table. */
+static void its_descriptor_is_no_standard_one(void **state)
+{
+	int spare = dup(0), fd;
+	struct regtab *tab;
+
+	(void)state;
+	close(0);
+	assert_int_equal(table_open(&tab, NULL), 0);
+	fd = open("/dev/null", O_RDONLY);
+	assert_int_equal(fd, 0);
+	assert_true(tab->file.fd > 2);
+	regtab_close(tab);
+	assert_int_equal(dup2(spare, 0), 0);
+	close(spare);
+	assert_int_equal(access(table_path, F_OK), -1);
+}
+
+/* What the program opened in the place of a descriptor of ours is not grown, locked away, or closed. */
+static void a_descriptor_taken_by_the_program_is_left_alone(void **state)
+{
+	char name[] = "/tmp/regtab-program-XXXXXX";
+	struct regtab_member *member;
+	struct actor a = actor_start(actor_dir(), 1);
+	struct regtab *tab;
+	struct stat st;
+	int fd;
+
+	(void)state;
+	assert_int_equal(actor_do(&a, ACT_ADD, QP + 1), 0);
+	assert_int_equal(table_open(&tab, NULL), 0);
+	assert_int_equal(regtab_join(tab, "test", &member), 0);
+	assert_int_equal(regtab_add(member, QP, REGTAB_BY_KERNEL), 0);
+	fd = mkstemp(name);
+	assert_int_equal(dup2(fd, tab->file.fd), tab->file.fd);
+	for (uint32_t i = 1; i < 64; i++)
+		assert_int_equal(regtab_add(member, i << 16, REGTAB_BY_KERNEL), -ESTALE);
+	assert_int_equal(regtab_register(member, QP + 1), 0);
+	assert_int_equal(regtab_unregister(member, QP + 1, &(bool){ false }), 0);	/* nor are all the others dead now */
+	assert_int_equal(actor_do(&a, ACT_IS_REGISTERED, QP + 1), 1);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	fd = tab->file.fd;
+	regtab_leave(member);
+	regtab_close(tab);
+	assert_int_equal(fstat(fd, &st), 0);
+	close(fd);
+	unlink(name);
+	actor_end(&a);
+}
+
+/* ---- limits ---- */
+
+/* No setting of ulimit -f may kill: SIGXFSZ is what growing a file beyond it sends. */
+static int under_a_file_size_limit(rlim_t limit)
+{
+	struct rlimit limits = { limit, limit };
+	struct regtab_error why = { "" };
+	struct regtab_member *member;
+	struct regtab *tab;
+	int err;
+
+	if (setrlimit(RLIMIT_FSIZE, &limits))
+		return 2;
+	err = table_open(&tab, &why);
+	if (err)
+		return err != -EFBIG || !strstr(why.text, "ulimit -f");
+	err = regtab_join(tab, "test", &member);
+	for (uint32_t i = 1; !err && i <= QP_NUM_MAX; i += RANGE_QPS)
+		err = regtab_add(member, i, REGTAB_BY_KERNEL);
+	return err != -EFBIG;
+}
+
+static void a_file_size_limit_is_an_error(void **state)
+{
+	(void)state;
+	for (rlim_t limit = 0; limit <= 20000; limit += 2000) {
+		int status;
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(under_a_file_size_limit(limit));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		unlink(table_path);
+	}
+}
+
+static void a_removed_table_is_noticed(void **state)
+{
+	struct regtab *tab, *another;
+
+	(void)state;
+	assert_int_equal(table_open(&tab, NULL), 0);
+	assert_false(regtab_removed(tab));
+	assert_int_equal(unlink(table_path), 0);
+	assert_true(regtab_removed(tab));
+	assert_int_equal(table_open(&another, NULL), 0);
+	assert_ptr_not_equal(tab, another);
+	assert_true(regtab_removed(tab));
+	regtab_close(tab);
+	assert_false(regtab_removed(another));
+	regtab_close(another);
 }
 
 static void a_second_name_is_refused(void **state)
@@ -135,7 +285,7 @@ static void a_second_name_is_refused(void **state)
 
 	(void)state;
 	snprintf(second, sizeof(second), "%s/second", actor_dir());
-	make_file("", 0, SEGMENTS_OFFSET, 0600);
+	make_file("", 0, REGTAB_PAGE, 0600);
 	assert_int_equal(link(table_path, second), 0);
 	refused(-EPERM, "several names");
 	unlink(second);
@@ -194,7 +344,7 @@ static void what_is_no_table_is_refused_and_kept(void **state)
 	make_file("", 0, 0, 0600);
 	refused(-EPERM, "too short");
 	unlink(table_path);
-	make_file(noise, sizeof(noise), SEGMENTS_OFFSET + 8192, 0600);
+	make_file(noise, sizeof(noise), 2 * REGTAB_PAGE, 0600);
 	refused(-EPERM, "not a registration table");
 	assert_int_equal(access(table_path, F_OK), 0);
 }
@@ -215,7 +365,7 @@ static void dead_tables_are_replaced(void **state)
 			changed.boot_id[7] ^= 1;
 		if (i == 4)
 			changed.key.st_ino++;
-		make_file(&changed, sizeof(changed), SEGMENTS_OFFSET + 8192, 0600);
+		make_file(&changed, sizeof(changed), 2 * REGTAB_PAGE, 0600);
 		works();
 	}
 }
@@ -286,10 +436,10 @@ static void strange_tables_in_use_are_refused(void **state)
 		if (i == 3)
 			changed.key.st_ino++;
 		if (i == 4)
-			changed.shape = 0;
+			changed.pages = 0;
 		if (i == 5)
-			changed.shape = 0xffffffff;
-		make_file(&changed, sizeof(changed), SEGMENTS_OFFSET + 8192, 0600);
+			changed.pages = 0xffffffff;
+		make_file(&changed, sizeof(changed), 2 * REGTAB_PAGE, 0600);
 		holder = hold();
 		refused(expected[i].error, expected[i].phrase);
 		release(holder);
@@ -307,7 +457,7 @@ static void one_who_stops_half_way_is_waited_for_and_named(void **state)
 	pid_t pid;
 
 	(void)state;
-	make_file(&header, sizeof(header), SEGMENTS_OFFSET + 8192, 0600);
+	make_file(&header, sizeof(header), 2 * REGTAB_PAGE, 0600);
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (!pid) {
@@ -334,6 +484,18 @@ static void limit(const char *dir, const char *size)
 	assert_int_equal(mount("none", dir, "tmpfs", 0, size), 0);
 }
 
+static void fill(const char *dir)
+{
+	char name[220], page[REGTAB_PAGE] = "";
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/filler", dir);
+	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	while (write(fd, page, sizeof(page)) > 0)
+		;
+	close(fd);
+}
+
 /* Exit status of the child: 0 passed, 77 not permitted. */
 static int on_a_full_file_system(const char *dir)
 {
@@ -346,6 +508,7 @@ static int on_a_full_file_system(const char *dir)
 	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
 		return 77;
 	limit(dir, "size=8k,mode=700");
+	fill(dir);
 	if (regtab_open(&table_key, dir, &tab, &why) != -ENOSPC || !strstr(why.text, "full") || tab)
 		return 1;
 	if (umount(dir))
@@ -394,7 +557,13 @@ int main(void)
 		CASE(links_are_not_followed),
 		CASE(other_kinds_of_files_are_refused),
 		CASE(what_others_may_use_is_refused),
-		CASE(a_foreign_owner_is_refused),
+		CASE(a_file_of_another_user_stops_nobody),
+		CASE(one_who_plants_them_all_is_named),
+		CASE(relative_directories_are_refused),
+		CASE(its_descriptor_is_no_standard_one),
+		CASE(a_descriptor_taken_by_the_program_is_left_alone),
+		CASE(a_file_size_limit_is_an_error),
+		CASE(a_removed_table_is_noticed),
 		CASE(a_second_name_is_refused),
 		CASE(directories_of_everybody_are_refused),
 		CASE(what_is_no_table_is_refused_and_kept),

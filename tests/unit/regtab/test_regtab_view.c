@@ -16,6 +16,8 @@
 
 #include <cmocka.h>
 
+#include <compat/regtab/file.h>
+
 #include "actor.h"
 
 #define QP 0x4au
@@ -140,6 +142,62 @@ static void looking_does_not_release_own_locks(void **state)
 	actor_end(&a);
 }
 
+static int count_lost(void *context, const struct regtab_view *view)
+{
+	for (unsigned q = 0; q < view->qp_count; q++)
+		*(unsigned *)context += view->qps[q].state == REGTAB_QP_LOST;
+	return 0;
+}
+
+/* What kept it is gone: no owner, no kernel keeps it any more, though nobody has cleaned up yet. */
+static void the_dead_keep_nothing(void **state)
+{
+	struct actor a = actor_start(actor_dir(), 1), b = actor_start(actor_dir(), 1);
+	unsigned lost = 0;
+
+	(void)state;
+	assert_int_equal(actor_do(&a, ACT_ADD, QP), 0);
+	assert_int_equal(actor_do(&a, ACT_ADD_OWNED, QP + 1), 0);
+	assert_int_equal(actor_do(&b, ACT_REGISTER, QP), 0);
+	assert_int_equal(actor_do(&b, ACT_REGISTER, QP + 1), 0);
+	regtab_list(actor_dir(), count_lost, &lost);
+	assert_int_equal(lost, 0);
+	actor_kill(&a);
+	regtab_list(actor_dir(), count_lost, &lost);
+	assert_int_equal(lost, 1);	/* the owner's; the kernel keeps the other for b */
+	actor_kill(&b);
+	lost = 0;
+	regtab_list(actor_dir(), count_lost, &lost);
+	assert_int_equal(lost, 2);
+	assert_int_equal(regtab_gc(actor_dir(), false, NULL, NULL), 1);
+}
+
+/* A table that has one page of bits for all of its members and ranges claims millions of registrations with a few KiB. */
+static void a_forged_table_is_refused(void **state)
+{
+	struct actor a = actor_start(actor_dir(), 1);
+	struct table_file file;
+	struct regtab_key key = actor_key(1);
+	struct member_row row;
+	struct seen seen;
+	int fd;
+
+	(void)state;
+	assert_int_equal(actor_do(&a, ACT_ADD, QP), 0);
+	assert_int_equal(regtab_file_path(&file, actor_dir(), &key, 0), 0);
+	fd = open(file.path, O_RDWR);
+	assert_int_equal(pread(fd, &row, sizeof(row), REGTAB_PAGE), sizeof(row));
+	for (unsigned range = 0; range < RANGES; range++)
+		row.maps[ROW_REGISTERED][range] = row.maps[ROW_REGISTERED][0];
+	assert_int_equal(pwrite(fd, &row, sizeof(row), REGTAB_PAGE), sizeof(row));
+	close(fd);
+	seen = look();
+	assert_int_equal(seen.refused, 1);
+	assert_non_null(strstr(seen.reason, "damaged"));
+	actor_end(&a);
+	assert_int_equal(actor_files(actor_dir()), 0);
+}
+
 struct verdicts {
 	unsigned of[3];
 };
@@ -189,6 +247,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(tables_are_listed),
 		cmocka_unit_test(looking_does_not_release_own_locks),
+		cmocka_unit_test(the_dead_keep_nothing),
+		cmocka_unit_test(a_forged_table_is_refused),
 		cmocka_unit_test(only_the_dead_are_removed),
 	};
 

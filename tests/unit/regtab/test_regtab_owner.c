@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Messages to owners of QPs, and how owners hear that nobody is registered any more. */
+/* Questions to owners of QPs, and how owners hear that nobody is registered any more. */
 
 #include <errno.h>
 #include <setjmp.h>
@@ -10,6 +10,8 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+
+#include <compat/owner/owner.h>
 
 #include "actor.h"
 
@@ -128,12 +130,12 @@ static void an_answer_must_fit(void **state)
 	(void)state;
 	assert_int_equal(regtab_open(&key, actor_dir(), &tab, NULL), 0);
 	assert_int_equal(regtab_join(tab, "test", &member), 0);
-	assert_int_equal(regtab_ask(member, QP, &number, sizeof(number), answer, &len, 3000), -EMSGSIZE);
+	assert_int_equal(owner_ask(member, QP, &number, sizeof(number), answer, &len, 3000), -EMSGSIZE);
 	assert_string_equal(answer, "abc");
 	assert_int_equal(len, 2);
 	len = sizeof(answer);
-	assert_int_equal(regtab_ask(member, QP, &number, REGTAB_MESSAGE_MAX + 1, answer, &len, 3000), -EMSGSIZE);
-	assert_int_equal(regtab_ask(member, QP, &number, sizeof(number), answer, &len, 3000), 0);
+	assert_int_equal(owner_ask(member, QP, &number, OWNER_MESSAGE_MAX + 1, answer, &len, 3000), -EMSGSIZE);
+	assert_int_equal(owner_ask(member, QP, &number, sizeof(number), answer, &len, 3000), 0);
 	assert_int_equal(len, 4);
 	regtab_leave(member);
 	regtab_close(tab);

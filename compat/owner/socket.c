@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The sockets of owners: where they are, and whose is at the other end. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "socket.h"
+
+int socket_note(struct own_socket *own, int fd)
+{
+	struct stat st;
+
+	own->fd = fd;
+	if (fd >= 0 && fd <= STDERR_FILENO) {
+		own->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		close(fd);
+	}
+	if (own->fd < 0 || fstat(own->fd, &st))
+		return -errno;
+	own->dev = st.st_dev;
+	own->ino = st.st_ino;
+	return 0;
+}
+
+bool socket_is_ours(const struct own_socket *own)
+{
+	struct stat st;
+
+	return own->fd >= 0 && !fstat(own->fd, &st) && st.st_dev == own->dev && st.st_ino == own->ino;
+}
+
+void socket_close(struct own_socket *own)
+{
+	if (socket_is_ours(own))
+		close(own->fd);
+	own->fd = -1;
+}
+
+/* Through the directory's descriptor, for an address is short and a directory need not be. Returns it, or -errno. */
+static int address_of(const struct regtab_member *member, unsigned owner, struct sockaddr_un *address)
+{
+	const char *path = regtab_path(member), *name = path ? strrchr(path, '/') : NULL;
+	struct own_socket dir;
+	char folder[PATH_MAX];
+	int err;
+
+	if (!name)
+		return -EINVAL;
+	snprintf(folder, sizeof(folder), "%.*s/", (int)(name - path), path);
+	err = socket_note(&dir, open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
+	if (err)
+		return err;
+	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
+	snprintf(address->sun_path, sizeof(address->sun_path), "/proc/self/fd/%d/.%s.%u", dir.fd, name + 1, owner);
+	return dir.fd;
+}
+
+static int use_name(int (*use)(int fd, const struct sockaddr *address, socklen_t size), int fd,
+		    const struct regtab_member *member, unsigned owner)
+{
+	struct sockaddr_un address;
+	int dir = address_of(member, owner, &address), err;
+
+	if (dir < 0)
+		return dir;
+	err = use(fd, (const struct sockaddr *)&address, sizeof(address)) ? -errno : 0;
+	close(dir);
+	return err;
+}
+
+int socket_connect(const struct own_socket *own, const struct regtab_member *member, unsigned owner)
+{
+	return use_name(connect, own->fd, member, owner);
+}
+
+int socket_bind(const struct own_socket *own, const struct regtab_member *member)
+{
+	return use_name(bind, own->fd, member, regtab_member_number(member));
+}
+
+static int remove_name(int fd, const struct sockaddr *address, socklen_t size)
+{
+	(void)fd;
+	(void)size;
+	return unlink(((const struct sockaddr_un *)(const void *)address)->sun_path);
+}
+
+void socket_unlink(const struct regtab_member *member)
+{
+	use_name(remove_name, -1, member, regtab_member_number(member));
+}
+
+bool socket_peer_is_user(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.uid == geteuid();
+}
