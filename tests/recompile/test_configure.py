@@ -83,7 +83,12 @@ def qperf(configure):
     return configure.function("ibv_open_xrc_domain")
 
 
-CLIENTS = [open_mpi_13, open_mpi_187, mvapich2_18, mvapich2_235, gasnet, qperf]
+def mvapich_1(configure):
+    """No test at all: its script takes two folders, and the compiler has to find there what the sources use."""
+    return configure.declared("IBV_QPT_XRC") and configure.links(VERBS + "int main(void)\n{\n\treturn !ibv_open_xrc_domain;\n}\n")
+
+
+CLIENTS = [open_mpi_13, open_mpi_187, mvapich_1, mvapich2_18, mvapich2_235, gasnet, qperf]
 
 
 def from_pkg_config(tree, package):
@@ -101,7 +106,13 @@ def from_ofed_home(tree, package):
     return [f"-I{home}/include"], [f"-L{home}/lib64"]
 
 
-@pytest.fixture(params=[from_pkg_config, from_alone, from_ofed_home], ids=lambda how: how.__name__)
+def from_two_folders(tree, package):
+    """As --with-ib-include and --with-ib-libpath, or IBHOME_LIB."""
+    include, lib = (tree.pkg_config(f"--variable={name}", package)[0] for name in ("ofedincludedir", "linkdir"))
+    return [f"-I{include}"], [f"-L{lib}"]
+
+
+@pytest.fixture(params=[from_pkg_config, from_alone, from_ofed_home, from_two_folders], ids=lambda how: how.__name__)
 def configure(request, installed, tmp_path):
     return Configure(tmp_path, *request.param(installed, "xrc-compat"))
 

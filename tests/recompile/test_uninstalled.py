@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""pkg-config inside `meson devenv`, before anything is installed: the same packages, out of the build tree."""
+
+import pathlib
+import subprocess
+
+import pytest
+
+import elf
+import tree
+from test_programs import CLUSTER, build
+
+HERE = pathlib.Path(__file__).parent
+
+
+@pytest.fixture(scope="session")
+def devenv(build_root):
+    """devenv(*arguments) -> the words that pkg-config prints in there."""
+    meson = tree.meson_command(build_root)
+    if subprocess.run([*meson, "devenv", "--help"], capture_output=True, timeout=60).returncode:
+        pytest.skip("this meson has no devenv")
+
+    def _devenv(*arguments):
+        done = subprocess.run([*meson, "devenv", "-C", build_root, "pkg-config", *arguments], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.split()
+
+    return _devenv
+
+
+def test_recompiled_out_of_the_build_tree(devenv, tmp_path, xrc_compat, build_root, run):
+    program = build(tmp_path / "xrc-cluster", "c", CLUSTER, "-D_GNU_SOURCE", "-pthread",
+                    *devenv("--cflags", "--libs", "xrc-compat"))
+    assert "ibv_open_xrc_domain@IBVERBS_1.1" in elf.dynamic_symbols(program)[1]
+    assert "libxrc-compat.so.1" not in elf.needed(program)
+    done = run([xrc_compat, "run", "--softhca=2", "--", program, "-n", "2"])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_alone_out_of_the_build_tree(devenv, tmp_path, softhca, run):
+    program = build(tmp_path / "xrc-cluster", "c", CLUSTER, "-D_GNU_SOURCE", "-pthread",
+                    *devenv("--cflags", "--libs", "xrc-compat-alone"))
+    done = run([softhca, "run", "--devices=2", "--", program, "-n", "2"])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_one_folder_of_ofed(devenv):
+    home = pathlib.Path(*devenv("--variable=ofedhome", "xrc-compat"))
+    assert (home / "include" / "infiniband" / "verbs.h").exists()
+    for lib in ("lib", "lib64"):
+        assert (home / lib / "libibverbs.so").exists() and not (home / lib / "libibverbs.so.1").exists()
+
+
+def test_half_ported_out_of_the_build_tree(devenv, tmp_path, softhca, run):
+    objects = [build(tmp_path / f"{half}.o", "c", [], "-c", HERE / f"porting_{half}.c", *devenv("--cflags", package))
+               for half, package in (("old", "xrc-compat"), ("new", "xrc-compat-port"))]
+    program = build(tmp_path / "porting", "c", objects, *devenv("--libs", "xrc-compat-port"))
+    done = run([softhca, "run", "--devices=1", "--", program])
+    assert (done.returncode, done.stdout) == (0, "porting: both halves agree\n"), done.stderr
+
+
+def test_the_api_of_2011_out_of_the_build_tree(devenv, tmp_path, softhca, run):
+    program = build(tmp_path / "xsrq", "c", [HERE / "xsrq_program.c"], *devenv("--cflags", "--libs", "xrc-compat-xsrq"))
+    done = run([softhca, "run", "--devices=2", "--", program], timeout=90)
+    assert (done.returncode, done.stdout) == (0, "xsrq: all right\n"), done.stderr
