@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,15 +18,25 @@
 /* Each of the functions has had this node since libibverbs 1.1; IBVERBS_1.0 has other layouts. */
 #define NODE "IBVERBS_1.1"
 
-struct modern_table modern_table = {
+struct modern_table modern_table;
+
+static const struct modern_table inlines = {
 #define X(name, ret, params, args) .name = modern_inline_##name,
 	MODERN_INLINES(X)
 #undef X
 };
 
+/* What one thread found. Several may search at once, and find the same: see modern_load(). */
+struct found {
+	struct modern_table table;
+	char path[PATH_MAX];
+	modern_wrapper_fn wrap;
+};
+
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static int load_status;
-static const char *missing = "";
+static __thread const struct found *to_publish;
+static atomic_bool loaded;
+static const char *_Atomic missing = "";
 static char library_path[PATH_MAX];
 
 static const struct {
@@ -46,74 +58,102 @@ static const struct {
 #undef X
 };
 
-static void put(size_t offset, void *function)
+static void put(struct modern_table *table, size_t offset, void *function)
 {
-	memcpy((char *)&modern_table + offset, &function, sizeof(function));
+	memcpy((char *)table + offset, &function, sizeof(function));
 }
 
 /* By their plain names: the node is that of libibverbs' release. */
-static void look_up_commands(void *library)
+static void look_up_commands(void *library, struct modern_table *table)
 {
 	loader_dlsym_fn dlsym_real = loader_dlsym();
 
 	for (size_t i = 0; dlsym_real && i < sizeof(commands) / sizeof(commands[0]); i++)
-		put(commands[i].offset, dlsym_real(library, commands[i].name));
+		put(table, commands[i].offset, dlsym_real(library, commands[i].name));
 }
 
-static void note_path(void)
+/* What is not there, or NULL. The plain names would find ours, and those the functions of the shim. */
+static const char *look_up_functions(void *library, struct modern_table *table)
 {
-	Dl_info info;
-
-	if (!dladdr((void *)modern_table.create_qp, &info) || !info.dli_fname)
-		return;
-	if (!realpath(info.dli_fname, library_path))
-		strncpy(library_path, info.dli_fname, sizeof(library_path) - 1);
-}
-
-static void let_trace_wrap(loader_dlvsym_fn dlvsym_real)
-{
-	const char *traced = secure_getenv("XRC_COMPAT_TRACE");
-	modern_wrapper_fn wrap = NULL;
-
-	if (traced && *traced)
-		wrap = (modern_wrapper_fn)dlvsym_real(RTLD_DEFAULT, MODERN_WRAPPER, MODERN_WRAPPER_NODE);
-	if (wrap)
-		wrap(&modern_table, sizeof(modern_table));
-}
-
-static void load(void)
-{
-	/* The caller nearly always has it; only a program that got our name by other ways makes us load it. */
-	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
-	/* The plain name would find ours, and that the functions of the shim. */
 	loader_dlvsym_fn dlvsym_real = loader_dlvsym();
 
-	load_status = -ENOSYS;
-	if (!library)
-		library = dlopen(LIBRARY, RTLD_LAZY);
-	if (!library) {
-		missing = LIBRARY;
-		return;
-	}
 	for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++) {
 		void *function = dlvsym_real ? dlvsym_real(library, functions[i].name, NODE) : NULL;
 
-		if (!function) {
-			missing = functions[i].name;
-			return;
-		}
-		put(functions[i].offset, function);
+		if (!function)
+			return functions[i].name;
+		put(table, functions[i].offset, function);
 	}
-	look_up_commands(library);
-	note_path();
-	let_trace_wrap(dlvsym_real);
-	load_status = 0;
+	return NULL;
 }
 
+static void find_path(struct found *found)
+{
+	Dl_info info;
+
+	if (!dladdr((void *)found->table.create_qp, &info) || !info.dli_fname)
+		return;
+	if (!realpath(info.dli_fname, found->path))
+		strncpy(found->path, info.dli_fname, sizeof(found->path) - 1);
+}
+
+static modern_wrapper_fn find_wrapper(void)
+{
+	const char *traced = secure_getenv("XRC_COMPAT_TRACE");
+
+	return traced && *traced ? (modern_wrapper_fn)loader_dlvsym()(RTLD_DEFAULT, MODERN_WRAPPER, MODERN_WRAPPER_NODE) :
+				   NULL;
+}
+
+/* What is missing, or NULL. */
+static const char *find(struct found *found)
+{
+	/* The caller nearly always has it; only a program that got our name by other ways makes us load it. */
+	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
+	const char *name;
+
+	if (!library)
+		library = dlopen(LIBRARY, RTLD_LAZY);
+	if (!library)
+		return LIBRARY;
+	*found = (struct found){ .table = inlines };
+	name = look_up_functions(library, &found->table);
+	if (name)
+		return name;
+	look_up_commands(library, &found->table);
+	find_path(found);
+	found->wrap = find_wrapper();
+	return NULL;
+}
+
+static void publish(void)
+{
+	modern_table = to_publish->table;
+	memcpy(library_path, to_publish->path, sizeof(library_path));
+	if (to_publish->wrap)
+		to_publish->wrap(&modern_table, sizeof(modern_table));
+	atomic_store_explicit(&loaded, true, memory_order_release);
+}
+
+/*
+ * Nobody waits for a thread that is in the loader: that one may be waiting for the loader's lock, and who has that may be the
+ * constructor of a plugin that calls a verb. So every thread that comes before the first is done searches by itself.
+ */
 int modern_load(void)
 {
-	pthread_once(&once, load);
-	return load_status;
+	struct found found;
+	const char *name;
+
+	if (atomic_load_explicit(&loaded, memory_order_acquire))
+		return 0;
+	name = find(&found);
+	if (name) {
+		atomic_store(&missing, name);
+		return -ENOSYS;
+	}
+	to_publish = &found;
+	pthread_once(&once, publish);
+	return 0;
 }
 
 const char *modern_library_path(void)
@@ -123,7 +163,7 @@ const char *modern_library_path(void)
 
 const char *modern_missing(void)
 {
-	return missing;
+	return atomic_load(&missing);
 }
 
 int modern_status(int ret)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The way into every exported function and out of it. */
 
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -9,8 +8,6 @@
 #include <modern/modern.h>
 
 #include "shim.h"
-
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void banner(void)
 {
@@ -20,12 +17,14 @@ static void banner(void)
 	log_line("version %s, libibverbs %s (%s), doors: preload", XRC_COMPAT_VERSION, version ? version + 4 : "?", path);
 }
 
-static void first_call(void)
+static void tell(int err)
 {
-	if (modern_load())
-		log_line("no usable libibverbs.so.1: %s not found; install the distribution's libibverbs",
+	static bool told, told_of_failure;
+
+	if (err)
+		log_once(told_of_failure, "no usable libibverbs.so.1: %s not found; install the distribution's libibverbs",
 			 modern_missing());
-	else
+	else if (!__atomic_load_n(&told, __ATOMIC_RELAXED) && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
 		banner();
 }
 
@@ -36,8 +35,8 @@ int shim_enter(struct entry *entry, enum errmap_verb verb)
 	entry->verb = verb;
 	entry->saved_errno = errno;
 	cancel_hold(&entry->hold);
-	pthread_once(&once, first_call);
 	err = modern_load();
+	tell(err);
 	errno = entry->saved_errno;
 	return err;
 }

@@ -49,6 +49,14 @@ def test_lazy_program_gets_as_far_as_the_first_xrc_verb(run, softhca, build_root
     assert MISSING.format("open_xrc_domain") in result.stderr
 
 
+def test_first_verb_while_a_plugin_is_constructed(run, xrc_compat, build_root):
+    """The one thread has the loader's lock and calls a verb, the other is in the first call of all and wants that lock."""
+    folder = build_root / "tests" / "e2e" / "shim"
+    command = [folder / "plugin-host", "now", folder / "libconstructor-plugin.so"]
+    result = run([xrc_compat, "run", "--softhca=1", "--", *command])
+    assert (result.returncode, result.stdout) == (0, "constructed\n"), result.stderr
+
+
 @pytest.mark.parametrize("binary", ["life-lazy", "life-now", "liblife-plugin.so", "contract"])
 def test_is_a_real_old_binary(build_root, binary):
     """It needs the old symbols from libibverbs.so.1, and nothing of ours; no run path leads to the stub."""

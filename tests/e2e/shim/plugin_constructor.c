@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A plugin whose constructor calls a verb, while another thread is in the first verb of the process. The constructor runs with the
+ * loader's lock taken, which the first call needs to find libibverbs.
+ */
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <infiniband/verbs.h>
+
+__attribute__((visibility("default"))) int live(void);
+
+static pthread_t first;
+
+static void *call(void *arg)
+{
+	return ibv_close_xrc_domain(NULL) == EINVAL ? arg : NULL;
+}
+
+__attribute__((constructor)) static void begin(void)
+{
+	alarm(20);
+	pthread_create(&first, NULL, call, "");
+	usleep(200000);
+	call(NULL);
+}
+
+int live(void)
+{
+	void *result;
+
+	if (pthread_join(first, &result) || !result)
+		return 1;
+	puts("constructed");
+	return 0;
+}
