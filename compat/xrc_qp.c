@@ -18,6 +18,7 @@
 
 struct xrc_qp {
 	struct xrc_pair pair;		/* ini is the QP the application has; tgt is NULL if one-way */
+	uint32_t ini_num, tgt_num;	/* of the pair; in the QPs they may be read no longer when one is being destroyed */
 	struct ibv_context *context;
 	struct legacy_xrc_domain *ldom;
 	struct core *core;
@@ -102,6 +103,8 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_
 
 	if (err)
 		return err;
+	xrc_qp->ini_num = xrc_qp->pair.ini->qp_num;
+	xrc_qp->tgt_num = xrc_qp->pair.tgt ? xrc_qp->pair.tgt->qp_num : 0;
 	xrc_qp->context = pd->context;
 	xrc_qp->ldom = &domain->legacy;
 	err = xrc_qp_publish(xrc_qp, domain);
@@ -368,8 +371,9 @@ static void note_failed(void *object, void *arg)
 	struct xrc_qp *xrc_qp = object;
 	struct failure *failure = arg;
 
-	if (xrc_qp->context == failure->context &&
-	    (xrc_qp->pair.ini->qp_num == failure->qp_num || xrc_qp->pair.tgt->qp_num == failure->qp_num))
+	/* One that is being destroyed may have given its numbers to the next one already. */
+	if (!xrc_qp->ending && xrc_qp->context == failure->context &&
+	    (xrc_qp->ini_num == failure->qp_num || xrc_qp->tgt_num == failure->qp_num))
 		failure->xrc_qp = xrc_qp;
 }
 
