@@ -7,6 +7,7 @@
 
 #include "device.h"
 #include "domain.h"
+#include "leftover.h"
 #include "ops.h"
 #include "own_qp.h"
 #include "srq.h"
@@ -23,6 +24,7 @@ int device_close(struct ibv_context *context)
 	xrc_qp_forget_context(context);
 	own_qp_forget_context(context);
 	ops_forget_context(context);
+	leftover_forget_context(context);
 	state_unlock();
 	return domain_end_context(context) ? modern_close_device(context) : 0;
 }

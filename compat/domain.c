@@ -9,6 +9,7 @@
 
 #include "domain.h"
 #include "handle.h"
+#include "leftover.h"
 #include "rcv_qp.h"
 
 static struct handle_map domains;
@@ -98,6 +99,7 @@ static int domain_end(struct domain *domain, bool last)
 
 	if (last)
 		roster_close(&core->roster);
+	leftover_retry(core->context);
 	err = modern_close_xrcd(domain->xrcd);
 	state_lock();
 	domain->closing = false;
@@ -157,6 +159,19 @@ struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom)
 	domain = handle_find(&domains, ldom);
 	state_unlock();
 	return domain ? domain->xrcd : NULL;
+}
+
+static void forget_users(void *object, void *arg)
+{
+	struct domain *domain = object;
+
+	(void)arg;
+	domain->users = 0;
+}
+
+void domain_forked(void)
+{
+	handle_each(&domains, forget_users, NULL);
 }
 
 struct by_xrcd {

@@ -44,6 +44,9 @@ void domain_leave(struct domain *domain);
 struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom);
 struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
 
+/** domain_forked - in a forked child: no other thread uses a domain. Lock held. */
+void domain_forked(void);
+
 /**
  * domain_end_orphan - from the serving thread: if the application is done with every handle of the core and nothing is
  * carried any more, end it, and close its device if that only waited for this. True: core is gone.

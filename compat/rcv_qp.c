@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "leftover.h"
 #include "log.h"
 #include "ops.h"
 #include "owner/owner.h"
@@ -146,7 +147,7 @@ static int create_in(struct domain *domain, uint32_t *qp_num)
 	if (!err)
 		*qp_num = qp->qp_num;
 	else
-		modern_destroy_qp(qp);
+		leftover_destroy_qp(qp);
 	if (rcv_qp)
 		settle(rcv_qp, qp, err);
 	return err;
@@ -292,9 +293,14 @@ static struct rcv_qp *begin_unregister(struct core *core, uint32_t qp_num)
 /* The kernel keeps the QP for the others. Its events are acknowledged as they are handed out: no waiting for anyone. */
 static int unregister_by_kernel(struct core *core, struct rcv_qp *rcv_qp)
 {
+	int err;
+
 	if (core->roster.member)
 		regtab_unregister(core->roster.member, rcv_qp->qp_num, NULL);
-	return modern_destroy_qp(rcv_qp->qp);
+	err = modern_destroy_qp(rcv_qp->qp);
+	if (err)
+		show(core, rcv_qp->qp_num);
+	return err;
 }
 
 static int unregister_from(struct core *core, uint32_t qp_num)
@@ -378,6 +384,17 @@ static void look_into(struct core *core, void *arg)
 	search->core = core;
 }
 
+static void forget_registration(struct core *core, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp;
+
+	state_lock();
+	rcv_qp = rcv_qp_find_settled(core, qp_num);
+	if (rcv_qp)
+		drop(rcv_qp);
+	state_unlock();
+}
+
 void rcv_qp_end_context(const struct ibv_context *context)
 {
 	struct search search;
@@ -387,5 +404,37 @@ void rcv_qp_end_context(const struct ibv_context *context)
 		state_lock();
 		core_each(look_into, &search);
 		state_unlock();
-	} while (search.qp_num && !unregister_from(search.core, search.qp_num));
+		if (search.qp_num && unregister_from(search.core, search.qp_num))
+			forget_registration(search.core, search.qp_num);
+	} while (search.qp_num);
+}
+
+static bool is_unsettled(const void *object, const void *arg)
+{
+	(void)arg;
+	return ((const struct rcv_qp *)object)->phase != RCV_QP_REGISTERED;
+}
+
+static void forget_users(void *object, void *arg)
+{
+	(void)arg;
+	((struct rcv_qp *)object)->users = 0;
+}
+
+static void core_forked(struct core *core, void *arg)
+{
+	struct rcv_qp *rcv_qp;
+
+	(void)arg;
+	while ((rcv_qp = handle_take_if(&core->rcv_qps, is_unsettled, NULL))) {
+		rcv_qp->domain->registrations--;
+		free(rcv_qp);
+	}
+	handle_each(&core->rcv_qps, forget_users, NULL);
+	handle_each(&core->carried, forget_users, NULL);
+}
+
+void rcv_qp_forked(void)
+{
+	core_each(core_forked, NULL);
 }

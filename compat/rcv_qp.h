@@ -26,11 +26,20 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num);
 /** rcv_qp_handle - this device's own handle on a receive QP it is registered with; NULL: none. */
 struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
-/** rcv_qp_end_context - unregister all that the device is still registered with, as closing it did. No lock held. */
+/**
+ * rcv_qp_end_context - unregister all that the device is still registered with, as closing it did. What the kernel does not end
+ * now (the device may be gone) it ends with the device. No lock held.
+ */
 void rcv_qp_end_context(const struct ibv_context *context);
 
 /** rcv_qp_note_own - tell ops_note_own() of all that the device is registered with. Lock held. */
 void rcv_qp_note_own(struct ibv_context *context);
+
+/**
+ * rcv_qp_forked - in a forked child: what other threads were opening or closing is not there, and nobody uses the rest.
+ * Lock held.
+ */
+void rcv_qp_forked(void);
 
 /**
  * struct rcv_qp_use - a kernel handle for one modify or query: the registration's own, or one opened for the occasion.

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 
+#include "leftover.h"
 #include "rcv_qp_internal.h"
 
 static void hold(struct rcv_qp_use *use, struct rcv_qp *rcv_qp)
@@ -61,7 +62,7 @@ int rcv_qp_begin_owned(struct core *core, uint32_t qp_num, struct rcv_qp_use *us
 void rcv_qp_end(struct rcv_qp_use *use)
 {
 	if (!use->held && use->qp)
-		modern_destroy_qp(use->qp);
+		leftover_destroy_qp(use->qp);
 	state_lock();
 	if (use->held) {
 		use->held->users--;

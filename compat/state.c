@@ -4,31 +4,36 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include <modern/modern.h>
-
 #include "state.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 static LIST_HEAD(, core) cores = LIST_HEAD_INITIALIZER(cores);
 
-/* A forked child has only the thread that forked, so whoever held the lock will never release it there. */
-static void reset_in_child(void)
+void state_forking(void)
 {
-	pthread_mutex_init(&lock, NULL);
-	pthread_cond_init(&changed, NULL);
-	modern_events_forked();
+	pthread_mutex_lock(&lock);
 }
 
-static void watch_forks(void)
+static void core_forked(struct core *core, void *arg)
 {
-	pthread_atfork(NULL, NULL, reset_in_child);
+	(void)arg;
+	pthread_mutex_init(&core->roster.opening, NULL);
+}
+
+void state_forked(bool child)
+{
+	if (child) {
+		pthread_mutex_init(&lock, NULL);
+		pthread_cond_init(&changed, NULL);
+		core_each(core_forked, NULL);
+	} else {
+		pthread_mutex_unlock(&lock);
+	}
 }
 
 void state_lock(void)
 {
-	pthread_once(&fork_once, watch_forks);
 	pthread_mutex_lock(&lock);
 }
 

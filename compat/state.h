@@ -47,6 +47,10 @@ struct core {
 void state_lock(void);
 void state_unlock(void);
 
+/** state_forking, state_forked - before and after a fork (fork.h). */
+void state_forking(void);
+void state_forked(bool child);
+
 /** state_wait - wait, lock dropped meanwhile, until some object changed; the caller tests its condition again. */
 void state_wait(void);
 

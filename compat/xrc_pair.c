@@ -10,6 +10,7 @@
 #include <modern/modern.h>
 
 #include "attr.h"
+#include "leftover.h"
 #include "mask.h"
 #include "xrc_pair.h"
 
@@ -64,7 +65,7 @@ static int create_both(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_i
 		return err;
 	err = modern_create_tgt_qp(pd->context, xrcd, MODERN_TGT_PAIRED, &pair->tgt);
 	if (err)
-		modern_destroy_qp(pair->ini);
+		leftover_destroy_qp(pair->ini);
 	return err;
 }
 
@@ -207,13 +208,10 @@ int xrc_pair_query(const struct xrc_pair *pair, struct ibv_qp_attr *attr, int ma
 	return 0;
 }
 
-int xrc_pair_destroy(const struct xrc_pair *pair)
+void xrc_pair_destroy(const struct xrc_pair *pair)
 {
-	int err = modern_destroy_qp(pair->ini);
-
-	if (!err)
-		modern_destroy_qp(pair->tgt);
-	return err;
+	leftover_destroy_qp(pair->ini);
+	leftover_destroy_qp(pair->tgt);
 }
 
 void xrc_pair_fail(const struct xrc_pair *pair)

@@ -27,8 +27,8 @@ int xrc_pair_modify(const struct xrc_pair *pair, const struct ibv_qp_attr *attr,
 /** xrc_pair_query - what one old QP would say: each attribute from the half that has it, ERR if either is. */
 int xrc_pair_query(const struct xrc_pair *pair, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
 
-/** xrc_pair_destroy - both; when the first refuses, both stay. */
-int xrc_pair_destroy(const struct xrc_pair *pair);
+/** xrc_pair_destroy - both halves of a pair that no program has. */
+void xrc_pair_destroy(const struct xrc_pair *pair);
 
 /** xrc_pair_fail - one half is in ERR: take the other there too. */
 void xrc_pair_fail(const struct xrc_pair *pair);

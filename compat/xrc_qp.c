@@ -10,6 +10,7 @@
 #include "attr.h"
 #include "domain.h"
 #include "handle.h"
+#include "leftover.h"
 #include "log.h"
 #include "mask.h"
 #include "two_way.h"
@@ -91,9 +92,12 @@ static int create_qps(struct domain *domain, struct ibv_pd *pd, struct ibv_qp_in
 	return err;
 }
 
-static int destroy_qps(const struct xrc_pair *pair)
+static void destroy_qps(const struct xrc_pair *pair)
 {
-	return pair->tgt ? xrc_pair_destroy(pair) : modern_destroy_qp(pair->ini);
+	if (pair->tgt)
+		xrc_pair_destroy(pair);
+	else
+		leftover_destroy_qp(pair->ini);
 }
 
 static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct xrc_qp *xrc_qp)
@@ -388,6 +392,19 @@ void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num)
 	state_unlock();
 	if (failing)
 		fail_pair(failure.xrc_qp);
+}
+
+static void forget_users(void *object, void *arg)
+{
+	struct xrc_qp *xrc_qp = object;
+
+	(void)arg;
+	xrc_qp->users = 0;
+}
+
+void xrc_qp_forked(void)
+{
+	handle_each(&xrc_qps, forget_users, NULL);
 }
 
 static bool of_context(const void *object, const void *context)

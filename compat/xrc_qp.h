@@ -67,6 +67,9 @@ void xrc_qp_own_event(const struct ibv_qp *qp);
  */
 void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num);
 
+/** xrc_qp_forked - in a forked child: no other thread is failing a pair. Lock held. */
+void xrc_qp_forked(void);
+
 /** xrc_qp_forget_context - the device is being closed. Lock held. */
 void xrc_qp_forget_context(const struct ibv_context *context);
 

@@ -272,13 +272,52 @@ void modern_ack_async_event(struct ibv_async_event *event)
 	note_acked(object);
 }
 
-void modern_events_forked(void)
+/* ---- fork ---- */
+
+static struct event_source *stopped;	/* and all behind it: those that there were before the fork */
+
+/* Without the lock of the lists, which whoever has a device may be waiting for. Devices are only ever added, in front. */
+static void stop_all(void)
+{
+	pthread_mutex_lock(&lock);
+	stopped = SLIST_FIRST(&sources);
+	pthread_mutex_unlock(&lock);
+	pthread_rwlock_wrlock(&shared_source.reading);
+	for (struct event_source *source = stopped; source; source = SLIST_NEXT(source, link))
+		pthread_rwlock_wrlock(&source->reading);
+}
+
+static void go_on(void)
+{
+	for (struct event_source *source = stopped; source; source = SLIST_NEXT(source, link))
+		pthread_rwlock_unlock(&source->reading);
+	pthread_rwlock_unlock(&shared_source.reading);
+}
+
+void modern_events_forking(void)
+{
+	stop_all();
+	pthread_mutex_lock(&lock);
+}
+
+void modern_events_forked(bool child)
 {
 	struct event_source *source;
+	struct unacked *entry;
 
+	if (!child) {
+		pthread_mutex_unlock(&lock);
+		go_on();
+		return;
+	}
 	pthread_mutex_init(&lock, NULL);
 	pthread_cond_init(&acked, NULL);
 	pthread_rwlock_init(&shared_source.reading, NULL);
 	SLIST_FOREACH(source, &sources, link)
 		pthread_rwlock_init(&source->reading, NULL);
+	/* Whoever was to acknowledge these is in the parent. */
+	while ((entry = SLIST_FIRST(&unacked))) {
+		SLIST_REMOVE_HEAD(&unacked, link);
+		free(entry);
+	}
 }

@@ -5,7 +5,8 @@
  * ibv_get_async_event blocks in read(2) if there is no event, and whether there is one can be asked beforehand only; in between a
  * destroy may take it. So no event of a device is read while an object of it is destroyed: a reader that finds the
  * device's file readable reads at once. And rdma-core fills a handle of ibv_open_qp in only after the kernel made it, when
- * it may raise events on it already: none is read meanwhile.
+ * it may raise events on it already: none is read meanwhile. Whatever else makes an object holds reading up as well, for
+ * the sake of forks (modern_events_forking).
  */
 #ifndef MODERN_EVENT_H
 #define MODERN_EVENT_H

@@ -101,8 +101,12 @@ void modern_ack_async_event(struct ibv_async_event *event);
  */
 void modern_await_acks(const void *object, int cancel_state);
 
-/** modern_events_forked - in the child of a fork: no other thread reads or destroys anything. */
-void modern_events_forked(void);
+/**
+ * modern_events_forking, modern_events_forked - round a fork. It waits until no thread is making or ending an object through here: the
+ * provider has locks of its own then, which nobody would release in the child.
+ */
+void modern_events_forking(void);
+void modern_events_forked(bool child);
 
 /* Opened devices. The GUID is in network byte order, 0 if it cannot be read. */
 uint64_t modern_device_guid(const struct ibv_context *context);

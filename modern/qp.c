@@ -14,10 +14,12 @@
 
 int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp)
 {
+	struct event_source *source = event_hold_reading(pd->context);
 	struct ibv_qp *created;
 
 	errno = 0;
 	created = modern_table.create_qp(pd, attr);
+	event_let_read(source);
 	if (!created)
 		return modern_null_status();
 	*qp = created;

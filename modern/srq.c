@@ -18,10 +18,12 @@ int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_c
 		.xrcd = xrcd,
 		.cq = cq,
 	};
+	struct event_source *source = event_hold_reading(pd->context);
 	struct ibv_srq *created = modern_table.create_srq_ex(pd->context, &ex);
 	uint32_t number;
 	int err;
 
+	event_let_read(source);
 	if (!created)
 		return modern_null_status();
 	err = modern_status(modern_table.get_srq_num(created, &number));

@@ -49,8 +49,10 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enu
 		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
 		.xrcd = xrcd,
 	};
+	struct event_source *source = event_hold_reading(context);
 	struct ibv_qp *created = modern_table.create_qp_ex(context, &attr);
 
+	event_let_read(source);
 	if (!created)
 		return modern_null_status();
 	*qp = created;

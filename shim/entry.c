@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <compat/fork.h>
 #include <compat/log.h>
 #include <modern/modern.h>
 
@@ -35,6 +36,7 @@ int shim_enter(struct entry *entry, enum errmap_verb verb)
 	entry->verb = verb;
 	entry->saved_errno = errno;
 	cancel_hold(&entry->hold);
+	fork_watch();
 	err = modern_load();
 	tell(err);
 	errno = entry->saved_errno;

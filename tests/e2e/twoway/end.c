@@ -344,6 +344,24 @@ void inject(int device, const char *event, uint32_t number)
 	ask_softhca(words);
 }
 
+void command_fails(int device, const char *command, const char *error, unsigned times)
+{
+	struct emulated_name name = emulated_name(device);
+	char digits[16];
+	const char *const words[] = { "softhca", "ctl", "fault", name.text, "command", command, error, digits, NULL };
+
+	snprintf(digits, sizeof(digits), "%u", times);
+	ask_softhca(words);
+}
+
+void commands_work(int device)
+{
+	struct emulated_name name = emulated_name(device);
+	const char *const words[] = { "softhca", "ctl", "fault", name.text, "off", NULL };
+
+	ask_softhca(words);
+}
+
 void show_objects(void)
 {
 	const char *const words[] = { "softhca", "ctl", "objects", "--json", NULL };

@@ -91,6 +91,10 @@ void end_close(struct end *end);
 /** inject - an async event on an object of a device, by its name in `softhca ctl event`. */
 void inject(int device, const char *event, uint32_t number);
 
+/** command_fails - the next @times commands of that name on a device fail with that errno, by its name; "any" is every command. */
+void command_fails(int device, const char *command, const char *error, unsigned times);
+void commands_work(int device);
+
 /** show_objects - a line of JSON on stdout: what there is on the devices now. */
 void show_objects(void);
 

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What the kernel refuses once, a device that is gone, and children of programs that are busy. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "end.h"
+#include "row.h"
+
+static int shared_file(void)
+{
+	char path[] = "/tmp/trouble-XXXXXX";
+	int fd = mkstemp(path);
+
+	must(fd >= 0 && !unlink(path));
+	return fd;
+}
+
+static uint32_t receive_qp(struct end *end)
+{
+	struct ibv_qp_init_attr init_attr = { .xrc_domain = end->domain };
+	uint32_t qp_num;
+
+	must_eq(ibv_create_xrc_rcv_qp(&init_attr, &qp_num), 0);
+	return qp_num;
+}
+
+static int query(struct end *end, uint32_t qp_num)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+
+	return ibv_query_xrc_rcv_qp(end->domain, qp_num, &attr, IBV_QP_STATE, &init_attr);
+}
+
+/* ---- refused ---- */
+
+static void refused_unreg(void)
+{
+	struct end end;
+	uint32_t qp_num;
+
+	end_open(&end, 0, -1, false);
+	qp_num = receive_qp(&end);
+	command_fails(0, "DESTROY_QP", "EBUSY", 1);
+	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), EBUSY);
+	must_eq(query(&end, qp_num), 0);
+	must_eq(ibv_reg_xrc_rcv_qp(end.domain, qp_num), 0);
+	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
+	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), EINVAL);
+	end_close(&end);
+}
+
+/* A query by who is not registered takes a handle for a moment. */
+static void refused_handle(void)
+{
+	int fd = shared_file();
+	struct end maker, end;
+	uint32_t qp_num;
+
+	end_open(&maker, 0, fd, false);
+	end_open(&end, 0, fd, false);
+	qp_num = receive_qp(&maker);
+	command_fails(0, "DESTROY_QP", "EBUSY", 1);
+	must_eq(query(&end, qp_num), 0);
+	must_eq(ibv_unreg_xrc_rcv_qp(maker.domain, qp_num), 0);
+	end_close(&end);
+	end_close(&maker);
+}
+
+/* Nothing is left of its registrations; that their memory is free again only a sanitizer sees. */
+static void gone(void)
+{
+	int fd = shared_file();
+	uint32_t qp_num[3];
+	struct end end;
+
+	end_open(&end, 0, fd, false);
+	for (int i = 0; i < 3; i++)
+		qp_num[i] = receive_qp(&end);
+	command_fails(0, "any", "EIO", 1000);
+	ibv_close_device(end.context);
+	commands_work(0);
+	free(end.memory);
+	end_open(&end, 0, fd, false);
+	for (int i = 0; i < 3; i++) {
+		must_eq(ibv_reg_xrc_rcv_qp(end.domain, qp_num[i]), EINVAL);
+		must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num[i]), EINVAL);
+	}
+	end_close(&end);
+}
+
+/* ---- forked while others are busy ---- */
+
+struct busy {
+	struct end *end;
+	uint32_t others;
+	volatile int stop;
+};
+
+static void *query_for_ever(void *arg)
+{
+	struct busy *busy = arg;
+
+	while (!busy->stop)
+		must_eq(query(busy->end, busy->others), 0);
+	return NULL;
+}
+
+static void *register_for_ever(void *arg)
+{
+	struct busy *busy = arg;
+
+	while (!busy->stop) {
+		must_eq(ibv_reg_xrc_rcv_qp(busy->end->domain, busy->others), 0);
+		must_eq(ibv_unreg_xrc_rcv_qp(busy->end->domain, busy->others), 0);
+	}
+	return NULL;
+}
+
+static void *create_for_ever(void *arg)
+{
+	struct busy *busy = arg;
+
+	while (!busy->stop)
+		must_eq(ibv_unreg_xrc_rcv_qp(busy->end->domain, receive_qp(busy->end)), 0);
+	return NULL;
+}
+
+/* Whatever the answers are: they come. */
+static void child(struct busy *busy, uint32_t own)
+{
+	alarm(10);
+	ibv_reg_xrc_rcv_qp(busy->end->domain, busy->others);
+	ibv_unreg_xrc_rcv_qp(busy->end->domain, busy->others);
+	ibv_unreg_xrc_rcv_qp(busy->end->domain, own);
+	ibv_destroy_srq(busy->end->srq);
+	ibv_close_xrc_domain(busy->end->domain);
+	ibv_close_device(busy->end->context);
+	_exit(0);
+}
+
+static void forked(void)
+{
+	void *(*const work[])(void *) = { query_for_ever, register_for_ever, create_for_ever };
+	int fd = shared_file(), status;
+	struct busy busy = { 0 };
+	struct end maker, end;
+	pthread_t threads[3];
+	uint32_t own;
+
+	end_open(&maker, 0, fd, false);
+	end_open(&end, 0, fd, false);
+	busy = (struct busy){ .end = &end, .others = receive_qp(&maker) };
+	own = receive_qp(&end);
+	for (int i = 0; i < 3; i++)
+		must(!pthread_create(&threads[i], NULL, work[i], &busy));
+	for (int i = 0; i < 100; i++) {
+		pid_t pid = fork();
+
+		must(pid >= 0);
+		if (!pid)
+			child(&busy, own);
+		must(waitpid(pid, &status, 0) == pid);
+		must_eq(status, 0);
+	}
+	busy.stop = 1;
+	for (int i = 0; i < 3; i++)
+		must(!pthread_join(threads[i], NULL));
+	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, own), 0);
+	end_close(&end);
+	must_eq(ibv_unreg_xrc_rcv_qp(maker.domain, busy.others), 0);
+	end_close(&maker);
+}
+
+static const struct row rows[] = {
+	{ "an unreg that is refused is told, and the next one succeeds", refused_unreg },
+	{ "a query whose handle cannot be ended keeps no domain busy", refused_handle },
+	{ "nothing is left of a device that was gone when it was closed", gone },
+	{ "a child of a busy program gets its answers", forked },
+};
+
+int main(int argc, char **argv)
+{
+	return rows_run(ROWS(rows), argc > 1 ? argv[1] : NULL);
+}
