@@ -44,4 +44,20 @@ static inline uint32_t emulated_src_qp(uint32_t srq_num, uint32_t sender)
 	return emulated_is_mlx5() ? sender : srq_num;
 }
 
+/* mlx5 has no transition from RTS to SQD. */
+static inline bool emulated_drains(void)
+{
+	return !emulated_is_mlx5();
+}
+
+/* What a query tells of max_rd_atomic or max_dest_rd_atomic: mlx5 keeps its logarithm. */
+static inline uint8_t emulated_rd_atomic(uint8_t asked)
+{
+	uint8_t kept = 1;
+
+	while (kept <= asked / 2)
+		kept = (uint8_t)(kept * 2);
+	return emulated_is_mlx5() ? kept : asked;
+}
+
 #endif

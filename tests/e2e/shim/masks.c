@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "../emulated.h"
 #include "masks.h"
 #include "row.h"
 
@@ -121,7 +122,9 @@ void masks_ports_of_vectors(modify_fn *modify, const struct actor *peer, uint8_t
 	try(modify, &attr, MASK_RTR | IBV_QP_ALT_PATH, 0);
 	step(modify, IBV_QPS_RTS, peer, 0);
 	attr = (struct ibv_qp_attr){ .qp_state = IBV_QPS_SQD };
-	try(modify, &attr, IBV_QP_STATE, 0);
+	try(modify, &attr, IBV_QP_STATE, emulated_drains() ? 0 : EINVAL);
+	if (!emulated_drains())
+		return;
 	attr = attr_to(IBV_QPS_RTR, peer, PEER_QPN);
 	wrong_ports(&attr, wrong);
 	attr.port_num = 1;

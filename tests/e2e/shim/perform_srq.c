@@ -85,6 +85,7 @@ void do_create_plain_srq(struct actor_state *state, const struct request *reques
 	if (!srq)
 		return;
 	state->srqs[request->slot] = srq;
+	result->srq_attr = attr.attr;
 	look_at(srq, opened, result);
 	fact(result, DOMAIN_MATCHES, !srq->xrc_domain);
 	fact(result, CQ_MATCHES, !srq->xrc_cq);

