@@ -90,8 +90,7 @@ static void take_migration(struct hca_qp *qp, const struct ib_uverbs_modify_qp *
 		qp->attr.path_mig_state = request->path_mig_state;
 }
 
-static void take_transport(struct hca_qp_attr *attr, const struct model *model, const struct ib_uverbs_modify_qp *request,
-			   uint32_t mask)
+static void take_transport(struct hca_qp_attr *attr, const struct ib_uverbs_modify_qp *request, uint32_t mask)
 {
 	if (mask & IBV_QP_ACCESS_FLAGS)
 		attr->access = request->qp_access_flags;
@@ -102,9 +101,9 @@ static void take_transport(struct hca_qp_attr *attr, const struct model *model, 
 	if (mask & IBV_QP_SQ_PSN)
 		attr->sq_psn = request->sq_psn & PSN_MASK;
 	if (mask & IBV_QP_MAX_QP_RD_ATOMIC)
-		attr->max_rd_atomic = model->rd_atomic(request->max_rd_atomic);
+		attr->max_rd_atomic = request->max_rd_atomic;
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC)
-		attr->max_dest_rd_atomic = model->rd_atomic(request->max_dest_rd_atomic);
+		attr->max_dest_rd_atomic = request->max_dest_rd_atomic;
 	if (mask & IBV_QP_MIN_RNR_TIMER)
 		attr->min_rnr_timer = request->min_rnr_timer & 31;
 	if (mask & IBV_QP_TIMEOUT)
@@ -189,7 +188,7 @@ int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 	if (check_values(qp, request, mask))
 		return -EINVAL;
 	take_path(&qp->attr, request, mask);
-	take_transport(&qp->attr, qp->device->model, request, mask);
+	take_transport(&qp->attr, request, mask);
 	if (mask & IBV_QP_PATH_MIG_STATE)
 		take_migration(qp, request);
 	if (mask & IBV_QP_EN_SQD_ASYNC_NOTIFY)
@@ -204,7 +203,7 @@ uint32_t qp_mtu(const struct hca_qp *qp)
 	return valid_mtu(qp->attr.path_mtu) ? 128u << qp->attr.path_mtu : 4096u;
 }
 
-static void query_attr(const struct hca_qp_attr *attr, struct ib_uverbs_query_qp_resp *resp)
+static void query_attr(const struct hca_qp_attr *attr, const struct model *model, struct ib_uverbs_query_qp_resp *resp)
 {
 	resp->dest = attr->dest;
 	resp->alt_dest = attr->alt_dest;
@@ -217,8 +216,8 @@ static void query_attr(const struct hca_qp_attr *attr, struct ib_uverbs_query_qp
 	resp->alt_pkey_index = attr->alt_pkey_index;
 	resp->path_mtu = attr->path_mtu;
 	resp->path_mig_state = attr->path_mig_state;
-	resp->max_rd_atomic = attr->max_rd_atomic;
-	resp->max_dest_rd_atomic = attr->max_dest_rd_atomic;
+	resp->max_rd_atomic = model->rd_atomic(attr->max_rd_atomic);
+	resp->max_dest_rd_atomic = model->rd_atomic(attr->max_dest_rd_atomic);
 	resp->min_rnr_timer = attr->min_rnr_timer;
 	resp->port_num = attr->port;
 	resp->timeout = attr->timeout;
@@ -231,7 +230,7 @@ static void query_attr(const struct hca_qp_attr *attr, struct ib_uverbs_query_qp
 void qp_query(const struct hca_qp *qp, struct ib_uverbs_query_qp_resp *resp)
 {
 	memset(resp, 0, sizeof(*resp));
-	query_attr(&qp->attr, resp);
+	query_attr(&qp->attr, qp->device->model, resp);
 	resp->qp_state = resp->cur_qp_state = (uint8_t)qp->state;
 	resp->sq_draining = qp->state == IBV_QPS_SQD && qp->waiting;
 	if (qp->device->model->tells_send_caps) {
