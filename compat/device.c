@@ -10,6 +10,7 @@
 #include "leftover.h"
 #include "ops.h"
 #include "own_qp.h"
+#include "rcv_qp.h"
 #include "srq.h"
 #include "state.h"
 #include "xrc_qp.h"
@@ -26,5 +27,6 @@ int device_close(struct ibv_context *context)
 	ops_forget_context(context);
 	leftover_forget_context(context);
 	state_unlock();
+	rcv_qp_end_context(context);
 	return domain_end_context(context) ? modern_close_device(context) : 0;
 }

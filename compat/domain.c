@@ -9,11 +9,10 @@
 
 #include "domain.h"
 #include "handle.h"
+#include "keeper.h"
 #include "leftover.h"
-#include "rcv_qp.h"
 
 static struct handle_map domains;
-static struct handle_map closing_devices;	/* closed by the application, kept for what is carried */
 
 static int domain_publish(struct domain *domain, struct ibv_context *context, int fd)
 {
@@ -88,7 +87,7 @@ static int domain_begin_close(struct domain *domain)
 static void domain_abandon(struct domain *domain)
 {
 	handle_remove(&domains, domain, domain);
-	LIST_INSERT_HEAD(&domain->core->abandoned, domain, abandoned);
+	keeper_abandon(domain);
 }
 
 /* Whoever is in the table pins the inode, so the table is left before the kernel's domain is closed. */
@@ -97,8 +96,10 @@ static int domain_end(struct domain *domain, bool last)
 	struct core *core = domain->core;
 	int err;
 
-	if (last)
-		roster_close(&core->roster);
+	if (last) {
+		keeper_close(core);
+		table_close(&core->table);
+	}
 	leftover_retry(core->context);
 	err = modern_close_xrcd(domain->xrcd);
 	state_lock();
@@ -125,7 +126,7 @@ int domain_close(struct legacy_xrc_domain *ldom)
 	state_lock();
 	domain = handle_find(&domains, ldom);
 	err = domain_begin_close(domain);
-	abandon = !err && domain->carried;
+	abandon = !err && domain->kept;
 	last = !err && !abandon && domain->core->handles == 1;
 	if (abandon)
 		domain_abandon(domain);
@@ -198,56 +199,10 @@ struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd)
 	return search.found ? &search.found->legacy : NULL;
 }
 
-static unsigned abandoned_count(const struct core *core)
+void domain_discard(struct domain *domain)
 {
-	const struct domain *domain;
-	unsigned count = 0;
-
-	LIST_FOREACH(domain, &core->abandoned, abandoned)
-		count++;
-	return count;
-}
-
-static void end_abandoned(struct core *core)
-{
-	struct domain *domain;
-
-	while ((domain = LIST_FIRST(&core->abandoned))) {
-		LIST_REMOVE(domain, abandoned);
-		modern_close_xrcd(domain->xrcd);
-		free(domain);
-	}
-}
-
-/* The last thing an opened device was kept for may have been this core. Lock held. */
-static bool device_is_done(const struct ibv_context *context)
-{
-	if (core_of_context(context) || !handle_find(&closing_devices, context))
-		return false;
-	handle_remove(&closing_devices, context, context);
-	return true;
-}
-
-bool domain_end_orphan(struct core *core)
-{
-	struct ibv_context *context = core->context;
-	bool close;
-
-	state_lock();
-	core->ending = !core->carried_count && core->handles && abandoned_count(core) == core->handles;
-	state_unlock();
-	if (!core->ending)
-		return false;
-	roster_close(&core->roster);
-	end_abandoned(core);
-	state_lock();
-	core_hide(core);
-	close = device_is_done(context);
-	state_unlock();
-	core_free(core);
-	if (close)
-		modern_close_device(context);
-	return true;
+	modern_close_xrcd(domain->xrcd);
+	free(domain);
 }
 
 static bool of_context(const void *object, const void *context)
@@ -261,8 +216,8 @@ static void drop_handles(const struct ibv_context *context)
 	struct domain *domain;
 
 	while ((domain = handle_take_if(&domains, of_context, context))) {
-		if (domain->carried) {
-			LIST_INSERT_HEAD(&domain->core->abandoned, domain, abandoned);
+		if (domain->kept) {
+			keeper_abandon(domain);
 		} else {
 			domain->core->handles--;
 			free(domain);
@@ -295,16 +250,16 @@ bool domain_end_context(struct ibv_context *context)
 	struct core *core;
 	bool done;
 
-	rcv_qp_end_context(context);
 	state_lock();
 	drop_handles(context);
 	while ((core = hide_idle(context))) {
 		state_unlock();
-		roster_close(&core->roster);
+		keeper_close(core);
+		table_close(&core->table);
 		core_free(core);
 		state_lock();
 	}
-	done = !core_of_context(context) || handle_add(&closing_devices, context, context);
+	done = !core_of_context(context) || !keeper_keep_device(context);
 	state_unlock();
 	return done;
 }

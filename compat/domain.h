@@ -15,7 +15,7 @@ struct domain {
 	struct core *core;
 	struct ibv_xrcd *xrcd;
 	unsigned registrations;			/* receive QPs registered through this handle */
-	unsigned carried;			/* receive QPs kept for other processes, made with this xrcd */
+	unsigned kept;				/* receive QPs kept for other processes, made with this xrcd */
 	unsigned users;				/* verbs that use xrcd right now */
 	bool closing;
 	LIST_ENTRY(domain) abandoned;
@@ -47,15 +47,12 @@ struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
 /** domain_forked - in a forked child: no other thread uses a domain. Lock held. */
 void domain_forked(void);
 
-/**
- * domain_end_orphan - from the serving thread: if the application is done with every handle of the core and nothing is
- * carried any more, end it, and close its device if that only waited for this. True: core is gone.
- */
-bool domain_end_orphan(struct core *core);
+/** domain_discard - close the kernel's domain and free one that is out of use. No lock held. */
+void domain_discard(struct domain *domain);
 
 /**
- * domain_end_context - the application closes the device: free its domains. False: something is carried for other
- * processes, and the device is closed when that has ended.
+ * domain_end_context - the application closes the device, and is registered with nothing: free its domains. False: something
+ * is kept for other processes, and the device is closed when that has ended.
  */
 bool domain_end_context(struct ibv_context *context);
 

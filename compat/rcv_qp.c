@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "keeper.h"
 #include "leftover.h"
-#include "log.h"
 #include "ops.h"
-#include "owner/owner.h"
+#include "rcv_qp.h"
 #include "rcv_qp_internal.h"
 
 struct rcv_qp *rcv_qp_find_settled(struct core *core, uint32_t qp_num)
@@ -75,44 +75,78 @@ static void leave(struct domain *domain)
 	state_unlock();
 }
 
-/* The table entry of a QP the kernel keeps. It only lets people see; without it everything works all the same. */
-static void show(struct core *core, uint32_t qp_num)
+/* ---- the table, where the kernel keeps the QP: it only lets people see; without it everything works all the same ---- */
+
+struct entering {
+	struct regtab_member *member;
+};
+
+static void enter_registered(void *object, void *arg)
 {
-	/* Nearly always it is in the table, and registering makes no system call; entering does. */
-	if (!roster_open(core) && regtab_register(core->roster.member, qp_num) == -EINVAL)
-		regtab_enter(core->roster.member, qp_num);
+	const struct rcv_qp *rcv_qp = object;
+
+	if (rcv_qp->phase == RCV_QP_REGISTERED)
+		regtab_enter(((struct entering *)arg)->member, rcv_qp->qp_num);
+}
+
+/* The member of a table that can be seen. Of one that was removed, everything goes into a new one. NULL: there is none. */
+static struct regtab_member *visible_member(struct core *core)
+{
+	struct entering entering;
+
+	if (table_join(&core->table, &entering.member))
+		return NULL;
+	if (!table_is_gone(&core->table))
+		return entering.member;
+	if (table_join_again(&core->table, &entering.member))
+		return NULL;
+	state_lock();
+	handle_each(&core->rcv_qps, enter_registered, &entering);
+	state_unlock();
+	return entering.member;
 }
 
 static void show_created(struct core *core, uint32_t qp_num)
 {
-	if (!roster_open(core))
-		regtab_add(core->roster.member, qp_num, REGTAB_BY_KERNEL);
+	struct regtab_member *member = visible_member(core);
+
+	if (member)
+		regtab_add(member, qp_num, REGTAB_BY_KERNEL);
 }
 
-/* The table entry of a QP that only this process can keep: without it there is no registering with it. */
-static int own(struct core *core, uint32_t qp_num)
+static void show(struct core *core, uint32_t qp_num)
 {
-	int err = roster_open(core);
+	struct regtab_member *member;
 
-	if (!err && core->shared)
-		err = roster_serve(core);
-	if (!err)
-		err = regtab_add(core->roster.member, qp_num, REGTAB_BY_OWNER);
-	return err;
+	/* Nearly always it is in the table, and registering makes no system call; entering does. */
+	if (table_join(&core->table, &member) || !regtab_register(member, qp_num))
+		return;
+	member = visible_member(core);
+	if (member)
+		regtab_enter(member, qp_num);
 }
+
+static void show_gone(struct core *core, uint32_t qp_num)
+{
+	struct regtab_member *member = table_member(&core->table);
+
+	if (member)
+		regtab_unregister(member, qp_num, NULL);
+}
+
+/* ---- creating ---- */
 
 /* Whether the kernel shares target QPs of this device: asked before the first is made. Two threads get one answer. */
 static int find_kind(struct domain *domain)
 {
-	struct roster *roster = &domain->core->roster;
 	bool shares;
 	int err;
 
-	if (__atomic_load_n(&roster->kind, __ATOMIC_RELAXED) != ROSTER_UNKNOWN)
+	if (core_sharing(domain->core) != SHARING_UNKNOWN)
 		return 0;
 	err = modern_shares_tgt_qps(domain->legacy.context, domain->xrcd, &shares);
 	if (!err)
-		__atomic_store_n(&roster->kind, shares ? ROSTER_KERNEL : ROSTER_OWNER, __ATOMIC_RELAXED);
+		core_set_sharing(domain->core, shares ? SHARED_BY_KERNEL : SHARED_BY_OWNER);
 	return err;
 }
 
@@ -140,8 +174,8 @@ static int create_in(struct domain *domain, uint32_t *qp_num)
 	rcv_qp = insert(domain, qp->qp_num, RCV_QP_OPENING);
 	state_unlock();
 	err = rcv_qp ? 0 : -ENOMEM;
-	if (!err && domain->core->roster.kind == ROSTER_OWNER)
-		err = own(domain->core, qp->qp_num);
+	if (!err && core_sharing(domain->core) == SHARED_BY_OWNER)
+		err = keeper_add(domain->core, qp->qp_num);
 	else if (!err)
 		show_created(domain->core, qp->qp_num);
 	if (!err)
@@ -181,44 +215,6 @@ static struct rcv_qp *claim(struct domain *domain, uint32_t qp_num, int *err)
 	return rcv_qp;
 }
 
-static int owner_gone(const struct core *core, uint32_t qp_num)
-{
-	static bool warned;
-
-	log_once(warned, "%s: receive QP 0x%x is gone: this device cannot share QPs between processes, and the one that "
-		 "made it has ended", core->context->device->name, qp_num);
-	return -EINVAL;
-}
-
-static int register_by_table(struct core *core, uint32_t qp_num)
-{
-	int err = roster_open(core);
-
-	if (!err)
-		err = regtab_register(core->roster.member, qp_num);
-	return err == -EOWNERDEAD ? owner_gone(core, qp_num) : err;
-}
-
-static bool registered_by_table(struct core *core, uint32_t qp_num)
-{
-	const struct rcv_qp *rcv_qp;
-	bool by_table;
-
-	state_lock();
-	rcv_qp = rcv_qp_find_settled(core, qp_num);
-	by_table = rcv_qp && !rcv_qp->qp;
-	state_unlock();
-	return by_table;
-}
-
-/* The QP that this process is registered with may have gone with its owner, and its number be another one's by now. */
-static int register_again(struct core *core, uint32_t qp_num)
-{
-	if (!registered_by_table(core, qp_num) || regtab_is_registered(core->roster.member, qp_num))
-		return 0;
-	return register_by_table(core, qp_num);
-}
-
 static int register_in(struct domain *domain, uint32_t qp_num)
 {
 	struct core *core = domain->core;
@@ -228,15 +224,17 @@ static int register_in(struct domain *domain, uint32_t qp_num)
 
 	rcv_qp = claim(domain, qp_num, &err);
 	if (!rcv_qp)
-		return err ? err : register_again(core, qp_num);
+		return err ? err : keeper_register_again(core, qp_num);
 	err = -EOPNOTSUPP;
-	if (core->roster.kind != ROSTER_OWNER)
+	if (core_sharing(core) != SHARED_BY_OWNER)
 		err = modern_open_tgt_qp(domain->legacy.context, domain->xrcd, qp_num, MODERN_TGT_REGISTERED,
 					 &qp);
 	if (!err)
 		show(core, qp_num);
-	else if (err == -EOPNOTSUPP)
-		err = register_by_table(core, qp_num);
+	if (err == -EOPNOTSUPP) {
+		core_set_sharing(core, SHARED_BY_OWNER);
+		err = keeper_register(core, qp_num);
+	}
 	settle(rcv_qp, qp, err);
 	return err;
 }
@@ -251,27 +249,6 @@ int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	err = register_in(domain, qp_num);
 	leave(domain);
 	return err;
-}
-
-/* The old kernel had destroyed the QP when the last unregister returned; a stopped owner must not hold us up for long. */
-#define END_TIMEOUT_MS 1000
-
-/*
- * Asked whether it was the last, at the price of some system calls: a registrant that was killed a moment ago must not
- * keep the QP. The last may be the owner itself, who unregistered, carried the QP for others and registered again.
- * Unknown to the table is what went with its owner and whose number was given out anew: that registration ends here all
- * the same, or the domain could never be closed.
- */
-static int unregister_by_table(struct core *core, uint32_t qp_num)
-{
-	bool last = false;
-	int err = regtab_unregister(core->roster.member, qp_num, &last);
-
-	if (!err && last) {
-		rcv_qp_retired(core, qp_num);
-		owner_tell_unused(core->roster.member, qp_num, END_TIMEOUT_MS);
-	}
-	return err == -EINVAL ? 0 : err;
 }
 
 static struct rcv_qp *begin_unregister(struct core *core, uint32_t qp_num)
@@ -295,8 +272,7 @@ static int unregister_by_kernel(struct core *core, struct rcv_qp *rcv_qp)
 {
 	int err;
 
-	if (core->roster.member)
-		regtab_unregister(core->roster.member, rcv_qp->qp_num, NULL);
+	show_gone(core, rcv_qp->qp_num);
 	err = modern_destroy_qp(rcv_qp->qp);
 	if (err)
 		show(core, rcv_qp->qp_num);
@@ -310,10 +286,8 @@ static int unregister_from(struct core *core, uint32_t qp_num)
 
 	if (!rcv_qp)
 		return -EINVAL;
-	if (!rcv_qp->qp)
-		err = unregister_by_table(core, qp_num);
-	else if (core->roster.kind == ROSTER_OWNER)
-		err = rcv_qp_unregister_owned(core, rcv_qp);
+	if (core_sharing(core) == SHARED_BY_OWNER)
+		err = keeper_unregister(core, rcv_qp);
 	else
 		err = unregister_by_kernel(core, rcv_qp);
 	state_lock();
@@ -431,7 +405,7 @@ static void core_forked(struct core *core, void *arg)
 		free(rcv_qp);
 	}
 	handle_each(&core->rcv_qps, forget_users, NULL);
-	handle_each(&core->carried, forget_users, NULL);
+	keeper_forked(core);
 }
 
 void rcv_qp_forked(void)

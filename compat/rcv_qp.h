@@ -57,10 +57,7 @@ struct rcv_qp_use {
 int rcv_qp_begin(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct rcv_qp_use *use);
 void rcv_qp_end(struct rcv_qp_use *use);
 
-/** rcv_qp_begin_owned - for the serving thread: a QP this process made, registered or carried. */
+/** rcv_qp_begin_owned - for the serving thread: a QP this process made, registered or kept. */
 int rcv_qp_begin_owned(struct core *core, uint32_t qp_num, struct rcv_qp_use *use);
-
-/** rcv_qp_retired - nobody is registered with a carried QP any more (the table says so once): destroy it. */
-void rcv_qp_retired(void *core, uint32_t qp_num);
 
 #endif

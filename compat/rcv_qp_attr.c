@@ -5,19 +5,11 @@
 
 #include <modern/modern.h>
 
-#include "owner/owner.h"
-
 #include "attr.h"
-#include "log.h"
+#include "keeper.h"
 #include "mask.h"
 #include "rcv_qp.h"
 #include "rcv_qp_attr.h"
-#include "rcv_qp_request.h"
-
-_Static_assert(sizeof(struct rcv_qp_request) <= OWNER_MESSAGE_MAX, "fits a question");
-
-/* A stopped owner must not hold the others up for ever. */
-#define ANSWER_TIMEOUT_MS 2000
 
 static int query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
@@ -51,73 +43,31 @@ static int query_handle(struct ibv_qp *qp, struct legacy_qp_attr *lattr, int mas
 	return err;
 }
 
-/* "Never a lie": a QP that went with its owner is one that is not there; a silent owner is an error of its own. */
-static int asked_in_vain(const struct core *core, uint32_t qp_num, int err)
+int rcv_qp_perform(struct ibv_qp *qp, struct rcv_qp_request *request)
 {
-	static bool warned;
-
-	if (err != -EOWNERDEAD && err != -ETIMEDOUT)
-		return err;
-	log_once(warned, "%s: the process that made receive QP 0x%x %s; this device cannot share QPs between processes",
-		 core->context->device->name, qp_num,
-		 err == -ETIMEDOUT ? "does not answer (is it stopped?)" : "has ended");
-	return err == -EOWNERDEAD ? -EINVAL : err;
+	if (request->verb == RCV_QP_MODIFY)
+		return modify_handle(qp, &request->attr, request->mask);
+	return query_handle(qp, &request->attr, request->mask);
 }
 
-static int ask(struct core *core, uint32_t qp_num, enum rcv_qp_verb verb, struct legacy_qp_attr *lattr, int mask)
-{
-	struct rcv_qp_request request = { .verb = verb, .mask = mask, .attr = *lattr };
-	struct legacy_qp_attr answer;
-	size_t length = sizeof(answer);
-	int err = roster_open(core);
-
-	if (!err)
-		err = owner_ask(core->roster.member, qp_num, &request, sizeof(request), &answer, &length,
-				ANSWER_TIMEOUT_MS);
-	if (err)
-		return asked_in_vain(core, qp_num, err);
-	if (verb == RCV_QP_QUERY && length != sizeof(answer))
-		return -EINVAL;
-	if (verb == RCV_QP_QUERY)
-		*lattr = answer;
-	return 0;
-}
-
-int rcv_qp_answer(void *core, uint32_t qp_num, const void *message, size_t length, void *answer, size_t *answer_len)
+/* On the handle, where there is one; else by the owner of the QP. */
+static int perform(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct rcv_qp_request *request)
 {
 	struct rcv_qp_use use;
-	struct rcv_qp_request request;
-	int err;
+	int err = rcv_qp_begin(ldom, qp_num, &use);
 
-	if (length != sizeof(request))
-		return -EINVAL;
-	memcpy(&request, message, sizeof(request));
-	err = rcv_qp_begin_owned(core, qp_num, &use);
 	if (err)
 		return err;
-	*answer_len = 0;
-	if (request.verb == RCV_QP_MODIFY) {
-		err = modify_handle(use.qp, &request.attr, request.mask);
-	} else {
-		err = query_handle(use.qp, &request.attr, request.mask);
-		memcpy(answer, &request.attr, sizeof(request.attr));
-		*answer_len = sizeof(request.attr);
-	}
+	err = use.qp ? rcv_qp_perform(use.qp, request) : keeper_ask(use.core, qp_num, request);
 	rcv_qp_end(&use);
 	return err;
 }
 
 int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct legacy_qp_attr *lattr, int mask)
 {
-	struct legacy_qp_attr attr = *lattr;
-	struct rcv_qp_use use;
-	int err = rcv_qp_begin(ldom, qp_num, &use);
+	struct rcv_qp_request request = { .verb = RCV_QP_MODIFY, .mask = mask, .attr = *lattr };
 
-	if (err)
-		return err;
-	err = use.qp ? modify_handle(use.qp, lattr, mask) : ask(use.core, qp_num, RCV_QP_MODIFY, &attr, mask);
-	rcv_qp_end(&use);
-	return err;
+	return perform(ldom, qp_num, &request);
 }
 
 /* What the old libmlx4 wrote over the kernel's answer (contract 5.5). */
@@ -135,17 +85,12 @@ static void override_query(struct legacy_xrc_domain *ldom, struct legacy_qp_attr
 int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *lattr, int mask,
 		 struct legacy_qp_init_attr *linit_attr)
 {
-	struct legacy_qp_attr attr = { 0 };
-	struct rcv_qp_use use;
-	int err = rcv_qp_begin(ldom, qp_num, &use);
+	struct rcv_qp_request request = { .verb = RCV_QP_QUERY, .mask = mask };
+	int err = perform(ldom, qp_num, &request);
 
 	if (err)
 		return err;
-	err = use.qp ? query_handle(use.qp, &attr, mask) : ask(use.core, qp_num, RCV_QP_QUERY, &attr, mask);
-	rcv_qp_end(&use);
-	if (err)
-		return err;
-	override_query(ldom, &attr, linit_attr);
-	*lattr = attr;
+	override_query(ldom, &request.attr, linit_attr);
+	*lattr = request.attr;
 	return 0;
 }

@@ -6,6 +6,9 @@
 #define COMPAT_RCV_QP_ATTR_H
 
 #include <abi/legacy.h>
+#include <infiniband/verbs.h>
+
+#include "rcv_qp_request.h"
 
 /** rcv_qp_modify - -EINVAL: no such receive QP in this domain, or mask or transition not allowed. */
 int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct legacy_qp_attr *attr, int mask);
@@ -16,8 +19,7 @@ int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct 
 int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr, int mask,
 		 struct legacy_qp_init_attr *init_attr);
 
-/** rcv_qp_answer - a modify or query asked for by another process; runs in the serving thread. */
-int rcv_qp_answer(void *core, uint32_t qp_num, const void *request, size_t request_len, void *answer,
-		  size_t *answer_len);
+/** rcv_qp_perform - modify or query on a handle; the answer to a query is in request->attr. */
+int rcv_qp_perform(struct ibv_qp *qp, struct rcv_qp_request *request);
 
 #endif

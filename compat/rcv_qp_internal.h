@@ -8,7 +8,6 @@
 #include <modern/modern.h>
 
 #include "domain.h"
-#include "rcv_qp.h"
 
 enum rcv_qp_phase {
 	RCV_QP_OPENING,		/* the kernel is being asked */
@@ -31,11 +30,5 @@ static inline const void *rcv_qp_key(uint32_t qp_num)
 
 /** rcv_qp_find_settled - the registration once no other thread is about to open or close it; NULL: none. Lock held. */
 struct rcv_qp *rcv_qp_find_settled(struct core *core, uint32_t qp_num);
-
-/**
- * rcv_qp_unregister_owned - of a QP that only this process can keep: told "not the last" by the table, it is carried for
- * the others until rcv_qp_retired(). A -errno leaves it registered.
- */
-int rcv_qp_unregister_owned(struct core *core, struct rcv_qp *rcv_qp);
 
 #endif

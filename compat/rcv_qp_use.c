@@ -3,7 +3,9 @@
 
 #include <errno.h>
 
+#include "keeper.h"
 #include "leftover.h"
+#include "rcv_qp.h"
 #include "rcv_qp_internal.h"
 
 static void hold(struct rcv_qp_use *use, struct rcv_qp *rcv_qp)
@@ -13,13 +15,13 @@ static void hold(struct rcv_qp_use *use, struct rcv_qp *rcv_qp)
 	rcv_qp->users++;
 }
 
-/* Registered here, or carried here for others. Lock held. */
+/* Registered here, or kept here for others. Lock held. */
 static void hold_own(struct core *core, uint32_t qp_num, struct rcv_qp_use *use)
 {
 	struct rcv_qp *rcv_qp = rcv_qp_find_settled(core, qp_num);
 
 	if (!rcv_qp || !rcv_qp->qp)
-		rcv_qp = handle_find(&core->carried, rcv_qp_key(qp_num));
+		rcv_qp = keeper_find(core, qp_num);
 	if (rcv_qp)
 		hold(use, rcv_qp);
 }
@@ -40,7 +42,7 @@ int rcv_qp_begin(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct rcv_qp_
 		return -EINVAL;
 	if (use->held)
 		return 0;
-	if (use->core->roster.kind != ROSTER_OWNER)
+	if (core_sharing(use->core) != SHARED_BY_OWNER)
 		err = modern_open_tgt_qp(use->domain->legacy.context, use->domain->xrcd, qp_num, MODERN_TGT_TRANSIENT,
 					 &use->qp);
 	if (err && err != -EOPNOTSUPP) {

@@ -18,7 +18,7 @@ void state_forking(void)
 static void core_forked(struct core *core, void *arg)
 {
 	(void)arg;
-	pthread_mutex_init(&core->roster.opening, NULL);
+	pthread_mutex_init(&core->table.opening, NULL);
 }
 
 void state_forked(bool child)
@@ -74,8 +74,7 @@ struct core *core_get(struct ibv_context *context, bool shared, dev_t dev, ino_t
 		core->shared = shared;
 		core->dev = dev;
 		core->ino = ino;
-		LIST_INIT(&core->abandoned);
-		roster_init(&core->roster);
+		table_init(&core->table, context, shared, dev, ino);
 		core_show(core);
 	}
 	core->handles++;
@@ -112,6 +111,7 @@ void core_each(void (*visit)(struct core *core, void *arg), void *arg)
 
 void core_free(struct core *core)
 {
-	pthread_mutex_destroy(&core->roster.opening);
+	pthread_mutex_destroy(&core->table.opening);
+	free(core->kept);
 	free(core);
 }

@@ -17,9 +17,17 @@
 #include <infiniband/verbs.h>
 
 #include "handle.h"
-#include "roster.h"
+#include "table.h"
 
 struct domain;
+struct kept;
+
+/** enum sharing - what keeps a receive QP alive on this device; found out with the first one. */
+enum sharing {
+	SHARING_UNKNOWN,
+	SHARED_BY_KERNEL,
+	SHARED_BY_OWNER,	/* see keeper.h */
+};
 
 /**
  * struct core - one XRC domain as the kernel sees it, in one opened device.
@@ -37,10 +45,9 @@ struct core {
 	unsigned srqs;		/* XRC SRQs of this opened device */
 	unsigned qps;		/* XRC QPs of this opened device */
 	struct handle_map rcv_qps;	/* struct rcv_qp by number: registrations of this opened device */
-	struct handle_map carried;	/* struct rcv_qp by number: ours no more, kept for other processes' registrations */
-	unsigned carried_count;
-	LIST_HEAD(, domain) abandoned;	/* closed by the application, kept open for what is carried */
-	struct roster roster;
+	enum sharing sharing;	/* core_sharing() */
+	struct table table;
+	struct kept *kept;	/* for other processes, where the kernel does not share QPs; NULL: nothing yet */
 	LIST_ENTRY(core) link;
 };
 
@@ -73,7 +80,18 @@ struct core *core_of_context(const struct ibv_context *context);
 /** core_each - visit every core that is not hidden. Lock held. */
 void core_each(void (*visit)(struct core *core, void *arg), void *arg);
 
-/** core_free - a hidden core whose roster is closed. */
+/** core_free - a hidden core whose table is closed. */
 void core_free(struct core *core);
+
+/* Several threads may find it out at once; they find the same. */
+static inline enum sharing core_sharing(const struct core *core)
+{
+	return __atomic_load_n(&core->sharing, __ATOMIC_RELAXED);
+}
+
+static inline void core_set_sharing(struct core *core, enum sharing sharing)
+{
+	__atomic_store_n(&core->sharing, sharing, __ATOMIC_RELAXED);
+}
 
 #endif

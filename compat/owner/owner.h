@@ -47,12 +47,15 @@ int owner_open(struct regtab_member *member, struct owner **owner);
 /**
  * owner_serve - wait for questions, and for QPs that nobody is registered with any more; handle them. Run it in a loop,
  * with a timeout of about a second, in one thread: what a killed process left is looked for once a second.
- * Returns the number of things done, 0 at the timeout or after owner_stop().
+ * Returns the number of things done, 0 at the timeout, -ECANCELED after owner_stop().
  */
 int owner_serve(struct owner *owner, const struct owner_service *service, void *context, unsigned timeout_ms);
 
 /** owner_stop - from any thread: owner_serve() returns, now and from now on. */
 void owner_stop(struct owner *owner);
+
+/** owner_is_ours - false in a forked child, which has no serving thread. */
+bool owner_is_ours(const struct owner *owner);
 
 /** owner_close - before regtab_leave(); owner_serve() has returned. */
 void owner_close(struct owner *owner);

@@ -62,6 +62,11 @@ void owner_stop(struct owner *owner)
 		shutdown(owner->listener.fd, SHUT_RDWR);
 }
 
+bool owner_is_ours(const struct owner *owner)
+{
+	return regtab_member_check(owner->member) != -ECHILD;
+}
+
 void owner_close(struct owner *owner)
 {
 	for (unsigned i = 0; i < owner->client_count; i++)
@@ -193,5 +198,5 @@ int owner_serve(struct owner *owner, const struct owner_service *service, void *
 			break;
 		done = serve_all(owner, service, context, until - now);
 	}
-	return done;
+	return !done && __atomic_load_n(&owner->stopped, __ATOMIC_ACQUIRE) ? -ECANCELED : done;
 }

@@ -5,9 +5,6 @@
 
 #include "row.h"
 
-/** regtab_member_check - -ECHILD: of a parent process; -ESTALE: others took it for dead, its locks were lost. */
-int regtab_member_check(const struct regtab_member *member);
-
 /**
  * regtab_member_lives - whether a member's process does. One system call, unless it is this one, or was found alive by
  * asker within the last 20 microseconds. The row of one that is found dead does not count from then on.

@@ -121,6 +121,9 @@ int regtab_owner(struct regtab_member *member, uint32_t qp_num, unsigned *owner)
  */
 uint32_t regtab_unused(struct regtab_member *member, uint32_t from);
 
+/** regtab_member_check - -ECHILD: of a parent process; -ESTALE: others took it for dead, its locks were lost. */
+int regtab_member_check(const struct regtab_member *member);
+
 /** regtab_path - of the table's file; NULL: private. regtab_member_number - as others know the member. */
 const char *regtab_path(const struct regtab_member *member);
 unsigned regtab_member_number(const struct regtab_member *member);

@@ -246,5 +246,5 @@ void regtab_close(struct regtab *tab)
 
 bool regtab_removed(struct regtab *tab)
 {
-	return !tab->private && !regtab_file_has_name(&tab->file);
+	return !tab->private && regtab_is_mine(tab) && !regtab_file_has_name(&tab->file);
 }

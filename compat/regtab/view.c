@@ -331,6 +331,29 @@ static int collect_file(void *context, struct found *found, int err)
 	return 0;
 }
 
+/* An owner that was killed leaves the name of its socket, which is the table's with a dot before and a number behind. */
+static void collect_sockets(const char *dir)
+{
+	struct dirent **names;
+	int count = scandir(dir, &names, NULL, NULL);
+	char table[512], path[512];
+	struct stat st;
+
+	for (int i = 0; i < count; i++) {
+		const char *name = names[i]->d_name, *number = strrchr(name + 1, '.');
+
+		snprintf(path, sizeof(path), "%s/%s", dir, name);
+		if (!strncmp(name, "." REGTAB_NAME_PREFIX, strlen("." REGTAB_NAME_PREFIX)) && number) {
+			snprintf(table, sizeof(table), "%s/%.*s", dir, (int)(number - name - 1), name + 1);
+			if (lstat(table, &st) && !lstat(path, &st) && S_ISSOCK(st.st_mode) && st.st_uid == geteuid())
+				unlink(path);
+		}
+		free(names[i]);
+	}
+	if (count >= 0)
+		free(names);
+}
+
 int regtab_gc(const char *dir, bool dry_run,
 	      void (*visit)(void *context, const char *path, enum regtab_verdict verdict, const char *reason),
 	      void *context)
@@ -338,5 +361,7 @@ int regtab_gc(const char *dir, bool dry_run,
 	struct collection collection = { dry_run, visit, context, 0 };
 	int err = each_file(dir, O_RDWR, collect_file, &collection);
 
+	if (!err && !dry_run)
+		collect_sockets(dir);
 	return err ? err : collection.removed;
 }

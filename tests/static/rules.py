@@ -132,17 +132,17 @@ def include_detour(room, name, ours):
 EMULATOR_ROOMS = ("base", "model", "machine", "objects", "wire", "uverbs", "cm", "control", "server", "cli")
 
 
-def emulator_graph(root):
-    """Module -> {module: "file:line"} of what the emulator's files include; a module is a .c and its .h."""
+def include_graph(root, folders):
+    """Module -> {module: "file:line"} of what files of these folders include of them; a module is a .c and its .h."""
     graph = {}
-    known = {relative for relative, _ in c_files(root, ("softhca",))}
-    for relative, path in c_files(root, ("softhca",)):
+    known = {relative for relative, _ in c_files(root, folders)}
+    for relative, path in c_files(root, folders):
         for number, line in enumerate(without_comments(read(path)).split("\n"), 1):
             found = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
             name = found.group(1) if found else ""
             beside = os.path.normpath(f"{os.path.dirname(relative)}/{name}")
             target = beside if beside in known else name
-            if target.startswith("softhca/") and target[:-2] != relative[:-2]:
+            if target.split("/")[0] in folders and target[:-2] != relative[:-2]:
                 graph.setdefault(relative[:-2], {})[target[:-2]] = f"{relative}:{number}"
     return graph
 
@@ -150,7 +150,7 @@ def emulator_graph(root):
 def emulator_includes(root):
     """Includes of the emulator run one way: from room to room, and no file includes itself by way of others."""
     bad = []
-    graph = emulator_graph(root)
+    graph = include_graph(root, ("softhca",))
     for module, targets in sorted(graph.items()):
         for target, place in sorted(targets.items()):
             rooms = [name.split("/")[1] for name in (module, target)]
@@ -158,6 +158,19 @@ def emulator_includes(root):
                 bad.append(f"{place}: {rooms[0]}/ includes {target}.h: only {', '.join(EMULATOR_ROOMS[:EMULATOR_ROOMS.index(rooms[0])])}")
             elif module in reached(graph, target):
                 bad.append(f"{place}: {module} includes {target}.h, which includes it in turn")
+    return bad
+
+
+def core_includes(root):
+    """No file of the library includes itself by way of others; what is for devices without ibv_open_qp has one door."""
+    bad = []
+    graph = include_graph(root, ("shim", "compat", "modern"))
+    for module, targets in sorted(graph.items()):
+        for target, place in sorted(targets.items()):
+            if module in reached(graph, target):
+                bad.append(f"{place}: {module} includes {target}.h, which includes it in turn")
+            if target.startswith("compat/owner/") and not module.startswith("compat/owner/"):
+                bad.append(f"{place}: {module} includes {target}.h: only compat/keeper.h is the door of owner/")
     return bad
 
 
@@ -297,5 +310,5 @@ def needed(readelf_output):
     return [f"needs {name}" for name in found if not ALLOWED_NEEDED.match(name)]
 
 
-TREE_RULES = (spdx, includes, emulator_includes, modern_verbs, printing, exports, machine_paths, open_ends, function_length, env_variables,
+TREE_RULES = (spdx, includes, core_includes, emulator_includes, modern_verbs, printing, exports, machine_paths, open_ends, function_length, env_variables,
               env_manual)

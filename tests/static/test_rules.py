@@ -27,6 +27,7 @@ BROKEN = [
     (rules.includes, "compat/a.c", SPDX_C + "#include <tools/tools.h>\n", "compat/ includes tools/tools.h"),
     (rules.includes, "softhca/client/a.c", SPDX_C + "#include <modern/modern.h>\n", "softhca/ includes"),
     (rules.includes, "abi/a.h", SPDX_C + "#include <shim/shim.h>\n", "abi/ includes"),
+    (rules.core_includes, "compat/a.c", SPDX_C + "#include <compat/owner/keep.h>\n", "the door of owner/"),
     (rules.emulator_includes, "softhca/wire/a.c", SPDX_C + "#include <softhca/uverbs/b.h>\n", "wire/ includes softhca/uverbs/b.h"),
     (rules.modern_verbs, "compat/a.c", SPDX_C + "{\n\treturn ibv_open_xrcd(context, attr);\n}\n", "calls ibv_open_xrcd"),
     (rules.modern_verbs, "shim/a.c", SPDX_C + "{\n\tif (!ibv_destroy_qp (qp))\n}\n", "calls ibv_destroy_qp"),
@@ -106,6 +107,15 @@ def test_files_that_include_one_another_in_a_circle_are_noticed(tmp_path):
     write(tmp_path, "softhca/wire/a.h", SPDX_C)
     assert [complaint.split(": ")[0] for complaint in rules.emulator_includes(tmp_path)] == [
         "softhca/wire/a.c:2", "softhca/wire/b.c:2", "softhca/wire/c.c:2"]
+
+
+def test_a_circle_in_the_library_is_noticed(tmp_path):
+    write(tmp_path, "compat/a.c", SPDX_C + '#include "b.h"\n')
+    write(tmp_path, "compat/b.h", SPDX_C)
+    assert rules.core_includes(tmp_path) == []
+    write(tmp_path, "compat/b.c", SPDX_C + "#include <compat/a.h>\n")
+    write(tmp_path, "compat/a.h", SPDX_C)
+    assert [complaint.split(": ")[0] for complaint in rules.core_includes(tmp_path)] == ["compat/a.c:2", "compat/b.c:2"]
 
 
 @pytest.mark.parametrize("rule", rules.TREE_RULES, ids=lambda rule: rule.__name__)

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -186,6 +187,30 @@ static void examine_locked_memory(struct finding *finding)
 		      "%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
 }
 
+/* The last word of the configuration about RemoveIPC; absent where the file says nothing. */
+static bool removal_said(const char *path, bool otherwise)
+{
+	FILE *file = fopen(path, "re");
+	char line[256], value[16];
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, " RemoveIPC = %15s", value) == 1)
+			otherwise = strcasecmp(value, "no") && strcasecmp(value, "false") && strcasecmp(value, "off") &&
+				    strcmp(value, "0");
+	}
+	if (file)
+		fclose(file);
+	return otherwise;
+}
+
+/* When a user has logged out everywhere, systemd-logind removes what he has in /dev/shm, from under a batch job too. */
+static bool logind_removes(const char *directory)
+{
+	bool removes = !strcmp(directory, "/dev/shm") && geteuid() >= 1000 && !access("/run/systemd/system", F_OK);
+
+	return removal_said("/etc/systemd/logind.conf", removal_said("/usr/lib/systemd/logind.conf", true)) && removes;
+}
+
 static void examine_table_directory(struct finding *finding)
 {
 	const char *directory = paths_table_directory();
@@ -200,7 +225,9 @@ static void examine_table_directory(struct finding *finding)
 	else if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
 		found(finding, true, advice, "%s may be written by others and has no sticky bit", directory);
 	else
-		found(finding, false, NULL, "%s", directory);
+		found(finding, logind_removes(directory), "set RemoveIPC=no in /etc/systemd/logind.conf, or name a directory of "
+		      "your own in XRC_COMPAT_TABLE_DIR, for jobs that outlive your last login", "%s%s", directory,
+		      logind_removes(directory) ? ": systemd-logind empties it for you when you log out (RemoveIPC)" : "");
 }
 
 static void examine_preload(struct finding *finding)

@@ -7,11 +7,18 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
 #include <compat/owner/owner.h>
+#include <compat/regtab/file.h>
 
 #include "actor.h"
 
@@ -167,6 +174,102 @@ static void a_new_owner_in_the_place_of_the_dead(void **state)
 	actor_end(&owner);
 }
 
+/* ---- who connects and says nothing ---- */
+
+/* Of the first that joined. */
+static const char *socket_of_owner(void)
+{
+	struct regtab_key key = actor_key(1);
+	static char path[600];
+	struct table_file file;
+
+	regtab_file_path(&file, actor_dir(), &key, 0);
+	snprintf(path, sizeof(path), "%s/.%s.0", actor_dir(), strrchr(file.path, '/') + 1);
+	return path;
+}
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	if (fd >= 0 && !connect(fd, (const struct sockaddr *)&address, sizeof(address)))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* As one that was stopped between connecting and asking would. */
+static void silent_askers_hold_nobody_up(void **state)
+{
+	int fds[300];
+
+	(void)state;
+	for (unsigned i = 0; i < 300; i++) {
+		fds[i] = connect_to(socket_of_owner());
+		assert_true(fds[i] >= 0);
+	}
+	actor_post(&asker, ACT_ASK, NUMBER(1));
+	assert_int_equal(actor_reply(&asker, 1000), 2);
+	for (unsigned i = 0; i < 300; i++)
+		close(fds[i]);
+	actor_end(&owner);
+}
+
+/* A question of another user is not answered, whatever the mode of the socket's file. 77: not permitted. */
+static int ask_as_another_user(const char *path)
+{
+	char question[12] = "", reply[8];
+	int fd;
+
+	if (setgid(65534) || setuid(65534))
+		return 77;
+	fd = connect_to(path);
+	if (fd < 0)
+		return 2;
+	send(fd, question, sizeof(question), MSG_NOSIGNAL);
+	return recv(fd, reply, sizeof(reply), 0) > 0;
+}
+
+static void other_users_are_not_answered(void **state)
+{
+	const char *path = socket_of_owner();
+	int status;
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(chmod(actor_dir(), 0755), 0);
+	assert_int_equal(chmod(path, 0777), 0);
+	pid = fork();
+	if (!pid)
+		_exit(ask_as_another_user(path));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(chmod(actor_dir(), 0700), 0);
+	actor_end(&owner);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(status, 0);
+}
+
+/* A killed owner cannot remove its socket; whoever cleans up does. */
+static void sockets_of_the_dead_are_removed(void **state)
+{
+	const char *path = socket_of_owner();
+
+	(void)state;
+	assert_int_equal(access(path, F_OK), 0);
+	actor_kill(&owner);
+	regtab_gc(actor_dir(), false, NULL, NULL);
+	assert_int_equal(access(path, F_OK), 0);		/* the table is in use, the number may be too */
+	actor_end(&asker);
+	actor_end(&other);
+	regtab_gc(actor_dir(), false, NULL, NULL);
+	assert_int_equal(access(path, F_OK), -1);
+	asker = actor_start(actor_dir(), 1);
+	other = actor_start(actor_dir(), 1);
+}
+
 /* ---- the end of a QP ---- */
 
 static void the_owner_hears_of_the_last(void **state)
@@ -233,6 +336,9 @@ int main(void)
 		CASE(an_answer_must_fit),
 		CASE(a_killed_owner_is_noticed_at_once),
 		CASE(a_new_owner_in_the_place_of_the_dead),
+		CASE(silent_askers_hold_nobody_up),
+		CASE(other_users_are_not_answered),
+		CASE(sockets_of_the_dead_are_removed),
 		CASE(the_owner_hears_of_the_last),
 		CASE(the_owner_hears_of_a_killed_last),
 		CASE(the_owner_hears_when_a_reaper_ends_it),
