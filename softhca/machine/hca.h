@@ -76,8 +76,10 @@ struct hca_cq {
 	struct cq_place place;	     /* in the client */
 	uint32_t size;		     /* power of two */
 	uint32_t producer;
+	uint32_t consumer; /* as last read from the record */
 	bool overrun;
 	struct cq_arm arm;
+	struct arm_request armed; /* as last read */
 	uint32_t comp_events, async_events; /* written to the pipes so far */
 };
 
@@ -107,6 +109,7 @@ struct hca_srq {
 	uint32_t size, stride, max_sge;
 	uint16_t head;	   /* index of the next WQE */
 	uint16_t consumed;
+	uint16_t known; /* posted, as last read from the record */
 	uint32_t limit;
 	bool failed;
 	uint32_t async_events;

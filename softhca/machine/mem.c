@@ -78,6 +78,23 @@ int mem_load32(const struct hca_context *ctx, uint64_t from, uint32_t *word)
 	return 0;
 }
 
+int mem_load32_many(const struct hca_context *ctx, const uint64_t *from, uint32_t *words, size_t count)
+{
+	struct iovec local = { words, count * sizeof(words[0]) };
+	struct iovec far[MEM_WORDS];
+
+	if (count == 1 || in_arena(ctx, from[0], sizeof(words[0]))) {
+		for (size_t i = 0; i < count; i++) {
+			if (mem_load32(ctx, from[i], &words[i]))
+				return -EFAULT;
+		}
+		return 0;
+	}
+	for (size_t i = 0; i < count; i++)
+		far[i] = (struct iovec){ (void *)(uintptr_t)from[i], sizeof(words[0]) };
+	return process_vm_readv(ctx->pid, &local, 1, far, count, 0) == (ssize_t)local.iov_len ? 0 : -EFAULT;
+}
+
 int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe, size_t size)
 {
 	const size_t body = size - sizeof(uint32_t);

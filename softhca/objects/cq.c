@@ -5,6 +5,7 @@
 #include "event.h"
 #include "object.h"
 
+#include <softhca/machine/bell.h>
 #include <softhca/machine/mem.h>
 
 #include <endian.h>
@@ -95,14 +96,26 @@ void cq_destroy(struct hca_cq *cq)
 	free(cq);
 }
 
-static int outstanding(const struct hca_cq *cq, uint32_t *count)
+/* Completions that the program has not polled, or had not when the record was last read. */
+static uint32_t outstanding(const struct hca_cq *cq)
 {
-	uint32_t consumer;
+	return (cq->producer - cq->consumer) & 0xffffff;
+}
 
-	if (mem_load32(cq->obj.ctx, cq->place.record, &consumer))
+static int read_consumer(struct hca_cq *cq)
+{
+	uint32_t word;
+
+	if (mem_load32(cq->obj.ctx, cq->place.record, &word))
 		return -EFAULT;
-	*count = (cq->producer - be32toh(consumer)) & 0xffffff;
+	cq->consumer = be32toh(word);
 	return 0;
+}
+
+/* The record is read only when the ring looks full: it may lie where that takes a system call. */
+static bool has_room(struct hca_cq *cq)
+{
+	return outstanding(cq) < cq->size || (!read_consumer(cq) && outstanding(cq) < cq->size);
 }
 
 static int write_entry(struct hca_cq *cq, const struct cqe *cqe)
@@ -124,13 +137,40 @@ static void overrun(struct hca_cq *cq)
 	event_cq(cq, IBV_EVENT_CQ_ERR);
 }
 
+static void read_arm(struct hca_cq *cq)
+{
+	const struct hca_context *ctx = cq->obj.ctx;
+	uint32_t word;
+
+	if (!mem_load32(ctx, cq->place.record + ARM_WORD, &word))
+		cq->armed = ctx->device->model->arm(word);
+}
+
+static void raise_if_due(struct hca_cq *cq)
+{
+	if (cq_arm_fires(&cq->arm, cq->armed, cq->producer))
+		event_completion(cq);
+}
+
+/*
+ * The entry first, then the question whether it is waited for: the program arms and rings first and polls then. As long as
+ * it has not rung, what it armed is what was read last.
+ */
+static void notify(struct hca_cq *cq)
+{
+	const struct hca_context *ctx = cq->obj.ctx;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	if (bell_rings(ctx, &ctx->device->model->arm_bell))
+		read_arm(cq);
+	raise_if_due(cq);
+}
+
 void cq_post(struct hca_cq *cq, const struct cqe *cqe, bool solicited)
 {
-	uint32_t count;
-
 	if (cq->overrun)
 		return;
-	if (outstanding(cq, &count) || count >= cq->size) {
+	if (!has_room(cq)) {
 		overrun(cq);
 		return;
 	}
@@ -139,21 +179,16 @@ void cq_post(struct hca_cq *cq, const struct cqe *cqe, bool solicited)
 	if (solicited || cqe->syndrome)
 		cq_arm_solicited(&cq->arm, cq->producer);
 	cq->producer++;
-	cq_check_armed(cq);
+	if (cq->channel)
+		notify(cq);
 }
 
 void cq_check_armed(struct hca_cq *cq)
 {
-	uint32_t word;
-
 	if (!cq->channel)
 		return;
-	/* The entry first, then the question whether it is waited for: the program arms first and polls then. */
-	__atomic_thread_fence(__ATOMIC_SEQ_CST);
-	if (mem_load32(cq->obj.ctx, cq->place.record + ARM_WORD, &word))
-		return;
-	if (cq_arm_fires(&cq->arm, cq->obj.ctx->device->model->arm(word), cq->producer))
-		event_completion(cq);
+	read_arm(cq);
+	raise_if_due(cq);
 }
 
 /*
@@ -164,15 +199,14 @@ int cq_resize(struct hca_cq *cq, uint32_t cqe, const struct cq_place *place)
 {
 	struct cqe last = { .opcode = cq->obj.ctx->device->model->resize_opcode };
 	uint32_t size;
-	uint32_t count;
 	int error = check_size(cq->obj.ctx, cqe);
 
 	if (error)
 		return error;
 	size = model_pow2(cqe + 1);
-	if (outstanding(cq, &count))
+	if (read_consumer(cq))
 		return -EFAULT;
-	if (cq->overrun || count >= cq->size || count + 1 >= size)
+	if (cq->overrun || outstanding(cq) >= cq->size || outstanding(cq) + 1 >= size)
 		return -EINVAL;
 	error = preset(cq->obj.ctx, place, size, cq->producer + 1);
 	if (!error)

@@ -23,13 +23,20 @@ bool recv_queue_of(struct hca_qp *qp, uint32_t srqn, struct recv_queue *queue)
 	return true;
 }
 
-static uint32_t rq_available(const struct hca_qp *qp)
+/*
+ * There is a WQE in the QP's own ring. Reads the record only when all that were known are consumed; one that tells of more
+ * than the ring can hold tells nothing.
+ */
+static bool rq_ready(struct hca_qp *qp)
 {
-	uint32_t posted;
+	uint32_t word;
+	uint16_t more;
 
-	if (!qp->rq.count || mem_load32(qp->ctx, qp->rq.record, &posted))
-		return 0;
-	return (uint16_t)(be32toh(posted) - qp->rq.next);
+	if (qp->rq.count && qp->rq.known == qp->rq.next && !mem_load32(qp->ctx, qp->rq.record, &word)) {
+		more = (uint16_t)(be32toh(word) - qp->rq.next);
+		qp->rq.known += more <= qp->rq.count ? more : 0;
+	}
+	return qp->rq.known != qp->rq.next;
 }
 
 static bool claimed(const struct recv_queue *queue)
@@ -48,7 +55,7 @@ void recv_claim(const struct recv_queue *queue)
 
 bool recv_available(const struct recv_queue *queue)
 {
-	return claimed(queue) || (queue->srq ? srq_available(queue->srq) : rq_available(queue->qp)) > 0;
+	return claimed(queue) || (queue->srq ? srq_ready(queue->srq) : rq_ready(queue->qp));
 }
 
 uint32_t recv_peek(const struct recv_queue *queue, struct sge sge[WQE_MAX_SGE])
@@ -106,7 +113,7 @@ void recv_flush(struct hca_qp *qp)
 	/* What lies in an SRQ belongs to nobody yet. */
 	if (qp->srq || !qp->rq.count)
 		return;
-	for (uint32_t posted = rq_available(qp); posted && posted <= qp->rq.count; posted--) {
+	for (uint32_t left = qp->rq.count; left && rq_ready(qp); left--) {
 		struct cqe cqe = { .syndrome = SYNDROME_FLUSH };
 
 		recv_complete(&queue, &cqe, false);

@@ -122,14 +122,57 @@ bool sq_may_execute(const struct hca_qp *qp)
 	return !qp->waiting && (qp->state == IBV_QPS_RTS || (qp->state == IBV_QPS_SQD && qp->started));
 }
 
-void sq_kick(struct hca_qp *qp)
+static void kick_if_known(struct hca_qp *qp)
 {
-	if (!sq_posted(qp))
+	if (qp->sq.known == qp->sq.next)
 		return;
 	if (qp->state == IBV_QPS_ERR || qp->state == IBV_QPS_SQE)
 		sq_flush(qp);
 	else if (sq_may_execute(qp) && list_empty(&qp->ready))
 		list_add(&qp->device->machine->ready, &qp->ready);
+}
+
+void sq_kick(struct hca_qp *qp)
+{
+	if (sq_posted(qp))
+		kick_if_known(qp);
+}
+
+/* What their words say, read for all of them together; a QP whose word is out of reach has nothing. */
+static void look(struct hca_context *ctx, struct hca_qp *const *qps, const uint64_t *at, size_t count)
+{
+	const struct model *model = ctx->device->model;
+	uint32_t words[MEM_WORDS];
+	bool together = !mem_load32_many(ctx, at, words, count);
+
+	for (size_t i = 0; i < count; i++) {
+		if (together || !mem_load32(ctx, at[i], &words[i]))
+			qps[i]->sq.known = model->sq_known(&qps[i]->sq, words[i]);
+	}
+}
+
+void sq_kick_all(struct hca_context *ctx)
+{
+	struct hca_qp *qps[MEM_WORDS];
+	uint64_t at[MEM_WORDS];
+	size_t count = 0;
+
+	list_for_each(node, &ctx->qps) {
+		struct hca_qp *qp = container_of(node, struct hca_qp, link);
+
+		if (!qp->sq.count || qp->sq.known != qp->sq.next)
+			continue;
+		qps[count] = qp;
+		at[count++] = ctx->device->model->sq_word(&qp->sq);
+		if (count < MEM_WORDS)
+			continue;
+		look(ctx, qps, at, count);
+		count = 0;
+	}
+	if (count)
+		look(ctx, qps, at, count);
+	list_for_each(node, &ctx->qps)
+		kick_if_known(container_of(node, struct hca_qp, link));
 }
 
 void sq_hurry(struct hca_machine *machine)

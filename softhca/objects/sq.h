@@ -31,6 +31,9 @@ bool sq_may_execute(const struct hca_qp *qp);
 /* Puts the QP into the list of work if there is any. */
 void sq_kick(struct hca_qp *qp);
 
+/* The same for all QPs with rings in a context, whose doorbell has rung for one of them. */
+void sq_kick_all(struct hca_context *ctx);
+
 /* Everybody who waits for an answer tries again at once. */
 void sq_hurry(struct hca_machine *machine);
 

@@ -87,6 +87,15 @@ uint32_t srq_available(const struct hca_srq *srq)
 	return (uint16_t)(be32toh(posted) - srq->consumed);
 }
 
+bool srq_ready(struct hca_srq *srq)
+{
+	uint32_t posted;
+
+	if (srq->known == srq->consumed && !mem_load32(srq->obj.ctx, srq->place.record, &posted))
+		srq->known = (uint16_t)be32toh(posted);
+	return srq->known != srq->consumed;
+}
+
 void srq_consume(struct hca_srq *srq)
 {
 	uint16_t next;

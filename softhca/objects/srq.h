@@ -21,6 +21,9 @@ int srq_create(struct hca_context *ctx, const struct srq_request *request, struc
 /* Receive WQEs that are posted and not consumed; 0 also when the record cannot be read. */
 uint32_t srq_available(const struct hca_srq *srq);
 
+/* There is one. Reads the record only when all that were known are consumed. */
+bool srq_ready(struct hca_srq *srq);
+
 /* The WQE at srq->head was used: goes on to the next, and raises the limit event. */
 void srq_consume(struct hca_srq *srq);
 

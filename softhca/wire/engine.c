@@ -3,6 +3,7 @@
 #include "engine.h"
 #include "send.h"
 
+#include <softhca/machine/bell.h>
 #include <softhca/objects/cq.h>
 #include <softhca/objects/qp.h>
 #include <softhca/objects/recv.h>
@@ -23,26 +24,15 @@ static struct pace pace;
  * A page for all QPs of a context: they overwrite one another's numbers, so a doorbell only says that there is something
  * new. Nothing is lost: the request is in its ring before the doorbell rings.
  */
-static bool take_bell(struct hca_context *ctx, const struct bell *bell)
-{
-	uint32_t *word = (void *)(ctx->uar + bell->at);
-	uint64_t *words = (void *)(ctx->uar + bell->at);
-
-	if (bell->bytes == sizeof(*word))
-		return __atomic_load_n(word, __ATOMIC_RELAXED) && __atomic_exchange_n(word, 0, __ATOMIC_ACQ_REL);
-	return __atomic_load_n(words, __ATOMIC_RELAXED) && __atomic_exchange_n(words, 0, __ATOMIC_ACQ_REL);
-}
-
 static void look_at(struct hca_context *ctx)
 {
 	const struct model *model = ctx->device->model;
 
-	if (take_bell(ctx, &model->send_bell)) {
-		list_for_each(node, &ctx->qps)
-			sq_kick(container_of(node, struct hca_qp, link));
+	if (bell_take(ctx, &model->send_bell)) {
+		sq_kick_all(ctx);
 		ctx->device->machine->active = true;
 	}
-	if (take_bell(ctx, &model->arm_bell)) {
+	if (bell_take(ctx, &model->arm_bell)) {
 		list_for_each(node, &ctx->objects[HCA_CQ])
 			cq_check_armed(container_of(node, struct hca_cq, obj.link));
 		ctx->device->machine->active = true;
