@@ -78,6 +78,7 @@ const struct model connectx5 = {
 	.take_qp = mlx5_take_qp,
 	/* SRQs are those of a ConnectX-3. */
 	.srq_stride = mlx4_srq_stride,
+	.whole_srqs = true,
 	.srq_header = MLX4_SRQ_HEADER,
 	.scatter_bytes = SEGMENT_BYTES,
 	.parse_scatter = segment_parse_scatter,

@@ -18,7 +18,8 @@ static void put_part(struct driver_part *out, const void *part, size_t size)
 	out->size = size;
 }
 
-int mlx4_context(const void *in, size_t size, int ports, struct driver_part *out, uint8_t *cqe_version)
+int mlx4_context(const void *in, size_t size, int ports, const struct limits *limits,
+		 struct driver_part *out, uint8_t *cqe_version)
 {
 	/* The ring entries are 32 bytes; without BlueFlame every doorbell goes through the page that is polled. */
 	const struct mlx4_ib_alloc_ucontext_resp resp = {
@@ -28,6 +29,7 @@ int mlx4_context(const void *in, size_t size, int ports, struct driver_part *out
 	(void)in;
 	(void)size;
 	(void)ports;
+	(void)limits;
 	*cqe_version = 0;
 	put_part(out, &resp, sizeof(resp));
 	return 0;

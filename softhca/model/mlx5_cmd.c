@@ -44,13 +44,14 @@ static int check_context(const struct mlx5_ib_alloc_ucontext_req_v2 *req, uint32
 	return bfregs > MAX_BFREGS ? -ENOMEM : 0;
 }
 
-int mlx5_context(const void *in, size_t size, int ports, struct driver_part *out, uint8_t *cqe_version)
+int mlx5_context(const void *in, size_t size, int ports, const struct limits *limits,
+		 struct driver_part *out, uint8_t *cqe_version)
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 req;
 	struct mlx5_ib_alloc_ucontext_resp resp = {
 		.qp_tab_size = QP_TABLE, .bf_reg_size = BF_REG_SIZE, .cache_line_size = CACHE_LINE,
 		.max_sq_desc_sz = MLX5_MAX_SQ_BYTES, .max_rq_desc_sz = MLX5_MAX_RQ_BYTES, .max_send_wqebb = MLX5_MAX_QUEUE,
-		.max_recv_wr = MLX5_MAX_QUEUE, .max_srq_recv_wr = MLX5_MAX_QUEUE, .num_ports = (uint16_t)ports,
+		.max_recv_wr = MLX5_MAX_QUEUE, .max_srq_recv_wr = (uint32_t)limits->max_srq_wr + 1, .num_ports = (uint16_t)ports,
 		.response_length = sizeof(resp), .log_uar_size = 12, .num_uars_per_page = 1,
 	};
 	uint32_t bfregs;
@@ -152,7 +153,7 @@ int mlx5_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version, st
 static int size_rq(const struct mlx5_ib_create_qp *req, bool has_rq, const struct limits *limits, struct qp_caps *caps,
 		   struct qp_rings *rings)
 {
-	if (caps->max_recv_wr > (uint32_t)limits->max_qp_wr)
+	if (caps->max_recv_wr > (uint32_t)limits->max_qp_wr || caps->max_recv_sge > (uint32_t)limits->max_sge)
 		return -EINVAL;
 	if (!has_rq) {
 		caps->max_recv_wr = caps->max_recv_sge = 0;
@@ -171,8 +172,8 @@ static int size_rq(const struct mlx5_ib_create_qp *req, bool has_rq, const struc
 static int size_sq(const struct mlx5_ib_create_qp *req, const struct limits *limits, const struct qp_caps *caps,
 		   struct qp_rings *rings)
 {
-	if (caps->max_send_wr > (uint32_t)limits->max_qp_wr || req->sq_wqe_count > MLX5_MAX_QUEUE ||
-	    req->sq_wqe_count & (req->sq_wqe_count - 1))
+	if (caps->max_send_wr > (uint32_t)limits->max_qp_wr || caps->max_send_sge > (uint32_t)limits->max_sge ||
+	    req->sq_wqe_count > MLX5_MAX_QUEUE || req->sq_wqe_count & (req->sq_wqe_count - 1))
 		return -EINVAL;
 	rings->sq.count = req->sq_wqe_count;
 	rings->sq.shift = MLX5_WQE_SHIFT;

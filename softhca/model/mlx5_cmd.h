@@ -9,7 +9,8 @@
 #define MLX5_MAX_RQ_BYTES 512u	 /* of a receive WQE */
 #define MLX5_MAX_QUEUE	  32768u /* units of a send queue, WQEs of a receive queue or an SRQ */
 
-int mlx5_context(const void *in, size_t size, int ports, struct driver_part *out, uint8_t *cqe_version);
+int mlx5_context(const void *in, size_t size, int ports, const struct limits *limits,
+		 struct driver_part *out, uint8_t *cqe_version);
 void mlx5_device_caps(struct driver_part *out);
 void mlx5_answer(enum numbered what, uint32_t number, struct driver_part *out);
 int mlx5_take_cq(const void *in, size_t size, struct cq_place *place);

@@ -75,7 +75,8 @@ struct model {
 	bool mmap_commands; /* an mmap offset is a page index with a command above it */
 
 	/* driver's parts of commands: 0 or the kernel driver's -errno */
-	int (*context)(const void *in, size_t size, int ports, struct driver_part *out, uint8_t *cqe_version);
+	int (*context)(const void *in, size_t size, int ports, const struct limits *limits,
+		       struct driver_part *out, uint8_t *cqe_version);
 	void (*device_caps)(struct driver_part *out);
 	void (*answer)(enum numbered what, uint32_t number, struct driver_part *out);
 	int (*take_cq)(const void *in, size_t size, struct cq_place *place);
@@ -85,6 +86,7 @@ struct model {
 	int (*take_qp)(const void *in, size_t size, enum ibv_qp_type type, bool shared, uint8_t cqe_version,
 		       const struct limits *limits, struct qp_caps *caps, struct qp_rings *rings);
 	uint32_t (*srq_stride)(uint32_t max_sge);
+	bool whole_srqs;     /* what fills a ring, and a WQE, is not too much: the provider asks for as much */
 	uint32_t srq_header; /* bytes before the scatter list of an SRQ's WQE; the next index is 2 bytes into it */
 
 	/* receive WQEs */

@@ -43,13 +43,23 @@ static void hold(struct hca_srq *srq, int by)
 		srq->cq->obj.uses += (unsigned int)by;
 }
 
+static bool allowed(const struct model *model, const struct limits *limits, const struct srq_request *request)
+{
+	uint32_t max_wr = (uint32_t)limits->max_srq_wr, max_sge = (uint32_t)limits->max_srq_sge;
+
+	if (model->whole_srqs) {
+		max_wr = model_pow2(max_wr + 1) - 1;
+		max_sge = (model->srq_stride(max_sge) - model->srq_header) / model->scatter_bytes;
+	}
+	return request->max_wr <= max_wr && request->max_sge <= max_sge;
+}
+
 int srq_create(struct hca_context *ctx, const struct srq_request *request, struct hca_srq **result)
 {
-	const struct limits *limits = &ctx->device->machine->settings.limits;
 	struct hca_srq *srq;
 	int error;
 
-	if (request->max_wr > (uint32_t)limits->max_srq_wr || request->max_sge > (uint32_t)limits->max_srq_sge)
+	if (!allowed(ctx->device->model, &ctx->device->machine->settings.limits, request))
 		return -EINVAL;
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)

@@ -27,7 +27,8 @@ int cmd_get_context(struct cmd *cmd)
 	int reader;
 	struct hca_channel *channel;
 
-	error = cmd->ctx->device->model->context(cmd->driver_in, cmd->driver_in_size, settings->ports, &driver, &cqe_version);
+	error = cmd->ctx->device->model->context(cmd->driver_in, cmd->driver_in_size, settings->ports, &settings->limits, &driver,
+						    &cqe_version);
 	if (error)
 		return error;
 	channel = channel_new(cmd->ctx, &reader, &error);

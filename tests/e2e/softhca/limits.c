@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 /* As test_softhca_limits.py sets them; the objects of the host count, too. */
-enum { QPS = 3, CQS = 3, SRQS = 2, MRS = 3, PDS = 2, QP_WR = 20, SGE = 4, CQE = 127, SRQ_WR = 30, SRQ_SGE = 3, READS = 4,
+enum { QPS = 3, CQS = 3, SRQS = 2, MRS = 3, PDS = 2, QP_WR = 20, SGE = 4, CQE = 127, SRQ_WR = 31, SRQ_SGE = 3, READS = 4,
        INIT_READS = 8 };
 
 static struct host *host;

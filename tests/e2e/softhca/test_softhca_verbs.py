@@ -30,7 +30,7 @@ def test_refusals_notice_a_wrong_setting(run, softhca):
     assert "strictly: got 0, the kernel has EINVAL" in done.stdout
 
 
-LIMITS = ["max_qp=3", "max_cq=3", "max_srq=2", "max_mr=3", "max_pd=2", "max_qp_wr=20", "max_sge=4", "max_cqe=127", "max_srq_wr=30",
+LIMITS = ["max_qp=3", "max_cq=3", "max_srq=2", "max_mr=3", "max_pd=2", "max_qp_wr=20", "max_sge=4", "max_cqe=127", "max_srq_wr=31",
           "max_srq_sge=3", "max_qp_rd_atom=4", "max_qp_init_rd_atom=8"]
 
 
