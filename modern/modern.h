@@ -76,7 +76,8 @@ int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ib
 int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
 int modern_destroy_qp(struct ibv_qp *qp);
-/** modern_pass_destroy_qp - the same with result and errno as the verb has them. */
+/** modern_pass_create_qp, modern_pass_destroy_qp - the same with result and errno as the verbs have them. */
+struct ibv_qp *modern_pass_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 int modern_pass_destroy_qp(struct ibv_qp *qp);
 
 /** modern_event_of - what kind of object has events of that type. */

@@ -12,14 +12,21 @@
 /* ibv_query_qp refuses mask bits from here on; the kernel has never looked at the mask at all (contract 2.3). */
 #define QUERY_MASK_KNOWN (IBV_QP_RATE_LIMIT - 1)
 
-int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp)
+struct ibv_qp *modern_pass_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct event_source *source = event_hold_reading(pd->context);
+	struct ibv_qp *created = modern_table.create_qp(pd, attr);
+
+	event_let_read(source);
+	return created;
+}
+
+int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp)
+{
 	struct ibv_qp *created;
 
 	errno = 0;
-	created = modern_table.create_qp(pd, attr);
-	event_let_read(source);
+	created = modern_pass_create_qp(pd, attr);
 	if (!created)
 		return modern_null_status();
 	*qp = created;

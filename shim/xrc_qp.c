@@ -19,11 +19,11 @@ static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr
 	struct ibv_qp *qp;
 
 	if (!attr || !image_of(attr->srq)) {
-		qp = modern_table.create_qp(pd, attr);
+		qp = modern_pass_create_qp(pd, attr);
 	} else {
 		unwrapped = *attr;
 		unwrapped.srq = srq_unwrap(attr->srq);
-		qp = modern_table.create_qp(pd, &unwrapped);
+		qp = modern_pass_create_qp(pd, &unwrapped);
 		attr->cap = unwrapped.cap;
 	}
 	if (qp)
