@@ -4,6 +4,7 @@
  * here: the provider is a fake, everything above it is real. Exit status 1 when a limit is exceeded.
  */
 
+#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -60,6 +61,10 @@ static struct ibv_qp *fake_create_qp_ex(struct ibv_context *context, struct ibv_
 static struct ibv_qp *fake_open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr)
 {
 	(void)context;
+	if (attr->qp_num > 0xffffff) {	/* the library asks so whether the kernel shares QPs */
+		errno = EINVAL;
+		return NULL;
+	}
 	return new_qp(attr->qp_num, attr->qp_context);
 }
 

@@ -50,11 +50,11 @@ def until(condition, seconds):
 def users(folder):
     """Processes that have a file of the folder open."""
     found = set()
-    for link in pathlib.Path("/proc").glob("[0-9]*/fd/*"):
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
         try:
-            if os.readlink(link).startswith(f"{folder}/"):
-                found.add(link.parts[2])
-        except OSError:
+            if any(os.readlink(f"{process}/fd/{fd}").startswith(f"{folder}/") for fd in os.listdir(process / "fd")):
+                found.add(process.name)
+        except OSError:  # it, or what it had open, has gone meanwhile
             continue
     return found
 
