@@ -16,6 +16,8 @@
 #include "registry.h"
 #include "row.h"
 
+#define QPS_MAX	(1u << 20)	/* more than any adapter has: who claims that is forged */
+
 /*
  * A file of the directory, open for looking. No other thread opens a table meanwhile: of one file, closing this descriptor
  * would release the locks that it had just got, and a lock that we take would not keep it out.
@@ -226,6 +228,8 @@ static int view_qps(struct regtab *copy, struct regtab_view *view)
 				return -ENOMEM;
 			view->qps = more;
 		}
+		if (view->qp_count == QPS_MAX)
+			return -EPERM;
 		view->qps[view->qp_count++] = view_qp(copy, view, qp_num);
 	}
 	return 0;

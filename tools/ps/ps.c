@@ -19,6 +19,8 @@
 #define MAX_SECONDS 86400
 /* For asking devices about the states of QPs, in all: one that does not answer must not hold up the rest. */
 #define ASKING_MILLISECONDS 3000
+/* Registrations of the dead that are listed of a table: a damaged one may claim millions. */
+#define STALE_MAX 10000
 
 struct ps {
 	const struct ps_column *columns[MAX_COLUMNS];
@@ -112,10 +114,11 @@ static void show(struct ps *ps, struct ps_row *row, const struct regtab_view_qp 
 /* What was found out about one table beside its view. */
 struct findings {
 	bool *registered;	/* for each member: with any QP */
+	unsigned long stale;	/* registrations of dead members met */
 	int *states;		/* of each QP */
 };
 
-static void show_qp(struct ps *ps, struct ps_row *row, unsigned qp, const struct findings *findings)
+static void show_qp(struct ps *ps, struct ps_row *row, unsigned qp, struct findings *findings)
 {
 	const struct regtab_view *view = row->view;
 	bool nobody = true;
@@ -124,7 +127,8 @@ static void show_qp(struct ps *ps, struct ps_row *row, unsigned qp, const struct
 	for (unsigned i = 0; i < view->member_count; i++) {
 		if (!regtab_view_registered(view, qp, i))
 			continue;
-		show(ps, row, &view->qps[qp], &view->members[i]);
+		if (view->members[i].live || findings->stale++ < STALE_MAX)
+			show(ps, row, &view->qps[qp], &view->members[i]);
 		findings->registered[i] = true;
 		nobody = false;
 	}
@@ -132,7 +136,7 @@ static void show_qp(struct ps *ps, struct ps_row *row, unsigned qp, const struct
 		show(ps, row, &view->qps[qp], NULL);
 }
 
-static void show_rows(struct ps *ps, const struct regtab_view *view, const struct findings *findings)
+static void show_rows(struct ps *ps, const struct regtab_view *view, struct findings *findings)
 {
 	struct ps_row row = { .view = view, .now = ps->now };
 	char path[PATH_MAX];
@@ -147,6 +151,9 @@ static void show_rows(struct ps *ps, const struct regtab_view *view, const struc
 	}
 	if (!view->qp_count && !view->member_count)
 		show(ps, &row, NULL, NULL);
+	if (findings->stale > STALE_MAX)
+		refuse(0, "%s: %lu more registrations of dead processes are not listed", view->path,
+		       findings->stale - STALE_MAX);
 }
 
 static long milliseconds(void)

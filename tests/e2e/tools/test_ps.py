@@ -465,3 +465,17 @@ def test_help_lists_every_column_and_so_does_the_manual(tool, source_root):
     assert len(shown) > 15
     manual = re.findall(r"^\.It Li ([A-Z]+)$", (source_root / "man" / "xrc-compat.1").read_text(), re.M)
     assert manual == shown
+
+
+def test_a_table_that_claims_much_of_the_dead_does_not_flood_the_screen(holder, tool, tables):
+    [file] = tables.glob("xrc-compat-*")
+    holder.end()
+    table = bytearray(file.read_bytes())
+    pages = [int.from_bytes(table[320 + 2 * member:][:2], "little") for member in range(1024)]
+    for row in filter(None, pages):
+        for page in {int.from_bytes(table[row * 4096 + 1024 + 2 * n:][:2], "little") for n in range(512)} - {0}:
+            table[page * 4096:page * 4096 + 4096] = b"\xff" * 4096
+    file.write_bytes(table)
+    result = tool("ps", "--noheadings")
+    assert len(result.stdout.splitlines()) <= 10000
+    assert re.search(r"\d{5} more registrations of dead processes are not listed", result.stderr)
