@@ -17,14 +17,14 @@
 #define XRC_COMPAT_ENV_TABLE(X) \
 	X(XRC_COMPAT_VERBOSE, "0 (silent)", "whenever the library has something to say", \
 	  "1 prints a banner line on stderr, at the first verb that the library steps into, and each warning once") \
-	X(XRC_COMPAT_TWO_WAY, "auto", "at the first ibv_create_qp with IBV_QPT_XRC", \
+	X(XRC_COMPAT_TWO_WAY, "auto", "at each ibv_create_qp with IBV_QPT_XRC, and at each ibv_create_xrc_srq", \
 	  "whether an old XRC QP also receives: on, off, or auto (decided by what the program imports)") \
-	X(XRC_COMPAT_TABLE_DIR, "/dev/shm", "when a domain is opened", \
+	X(XRC_COMPAT_TABLE_DIR, "/dev/shm", "when a domain's first receive QP is created or registered", \
 	  "directory of the registration tables that the processes of one user share") \
 	X(XRC_COMPAT_LIBRARY, "found next to the xrc-compat command, then in the installed library directory", \
 	  "by xrc-compat when it starts", \
 	  "path of the libxrc-compat.so.1 that the tools use instead of searching for one") \
-	X(XRC_COMPAT_TRACE, "not traced", "at each legacy call, and by xrc-compat run when it starts a program", \
+	X(XRC_COMPAT_TRACE, "not traced", "at the first verb that the library steps into, at the first traced call, and by xrc-compat run", \
 	  "socket of xrc-compat trace, which sets it: the tracing library is preloaded and tells of every legacy call") \
 	X(SOFTHCA_DIR, "$XDG_RUNTIME_DIR/softhca, else /tmp/softhca-UID; softhca run makes a private one", \
 	  "at the first call that the emulator looks at", \

@@ -34,7 +34,7 @@ struct found {
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static __thread const struct found *to_publish;
+static __thread const struct found *to_publish __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
 static atomic_bool loaded;
 static const char *_Atomic missing = "";
 static char library_path[PATH_MAX];

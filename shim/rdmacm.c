@@ -13,7 +13,8 @@
 
 #include "shim.h"
 
-static __thread const struct legacy_qp_init_attr *original;
+/* In the room that the loader sets aside at start: __tls_get_addr would make us need it by name (modern/early.c). */
+static __thread const struct legacy_qp_init_attr *original __attribute__((tls_model("initial-exec")));
 
 const struct legacy_qp_init_attr *shim_rdmacm_attr(void)
 {

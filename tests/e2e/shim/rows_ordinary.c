@@ -26,7 +26,8 @@ static void plain_srq_fields(void)
 
 	expect_ret(r, 0);
 	expect_eq(r.number, 0);
-	expect_facts(r, CONTEXT_MATCHES | PD_MATCHES | USER_CONTEXT_MATCHES | DOMAIN_MATCHES | CQ_MATCHES);
+	expect_facts(r, CONTEXT_MATCHES | PD_MATCHES | USER_CONTEXT_MATCHES | DOMAIN_MATCHES | CQ_MATCHES |
+			MLNX_LAYOUT_MATCHES);
 }
 
 static void fill(struct actor *a, int srq, uint32_t max_wr)
