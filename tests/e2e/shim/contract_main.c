@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -100,7 +100,7 @@ static void run_here(const struct row *row, enum mode mode)
 /* What is wrong with the row's process, in text, unless it ended well. */
 static void judge(pid_t pid, int pipe_end, char *text, size_t size)
 {
-	int pidfd = pidfd_open(pid, 0), status = 0;
+	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
 	struct pollfd pollfd = { .fd = pidfd, .events = POLLIN };
 	bool ended = poll(&pollfd, 1, ROW_MS) == 1;
 	ssize_t got;

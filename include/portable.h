@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What is younger than the oldest that we build with: functions of the C library (glibc 2.28), constants of the kernel's headers
+ * (Linux 4.18). meson.build includes this in front of every source where one is missing, and says by HAVE_* which are not.
+ */
+#ifndef XRC_COMPAT_PORTABLE_H
+#define XRC_COMPAT_PORTABLE_H
+
+#include <dirent.h>
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+
+/* The bits of ibv_device_attr.device_cap_flags, as the kernel's headers name them since 6.0. */
+#define PORTABLE_DEVICE_BITS(X) \
+	X(BAD_PKEY_CNTR, 1) X(BAD_QKEY_CNTR, 2) X(AUTO_PATH_MIG, 4) X(CURR_QP_STATE_MOD, 7) X(SHUTDOWN_PORT, 8) \
+	X(PORT_ACTIVE_EVENT, 10) X(SYS_IMAGE_GUID, 11) X(RC_RNR_NAK_GEN, 12) X(XRC, 20)
+#ifndef HAVE_IB_UVERBS_DEVICE_XRC
+#define PORTABLE_ROW(NAME, BIT) IB_UVERBS_DEVICE_##NAME = 1 << BIT,
+enum portable_device_bits { PORTABLE_DEVICE_BITS(PORTABLE_ROW) };
+#undef PORTABLE_ROW
+#endif
+
+#ifndef HAVE_GETTID /* glibc 2.30 */
+static inline pid_t gettid(void)
+{
+	return (pid_t)syscall(SYS_gettid);
+}
+#endif
+
+#ifndef HAVE_TWALK_R /* glibc 2.30 */
+/* It names a struct as rooms of ours name theirs, which never look at it. */
+#define entry portable_search_entry
+#include <search.h>
+#undef entry
+
+struct portable_walk {
+	void (*action)(const void *node, VISIT which, void *closure);
+	void *closure;
+};
+
+/* twalk() hands nothing on to its action. */
+static inline struct portable_walk *portable_walk(void)
+{
+	static __thread struct portable_walk walk;
+
+	return &walk;
+}
+
+static inline void portable_walk_node(const void *node, VISIT which, int depth)
+{
+	(void)depth;
+	portable_walk()->action(node, which, portable_walk()->closure);
+}
+
+static inline void twalk_r(const void *root, void (*action)(const void *node, VISIT which, void *closure), void *closure)
+{
+	const struct portable_walk outer = *portable_walk();
+
+	*portable_walk() = (struct portable_walk){ action, closure };
+	twalk(root, portable_walk_node);
+	*portable_walk() = outer;
+}
+#endif
+
+#ifndef HAVE_CLOSE_RANGE /* glibc 2.34 */
+/* By the list of those that are open: the range may end at the greatest number there is. */
+static inline int close_range(unsigned int first, unsigned int last, int flags)
+{
+	DIR *list = flags ? NULL : opendir("/proc/self/fd");
+	struct dirent *entry;
+
+	if (!list) {
+		errno = flags ? EINVAL : errno;
+		return -1;
+	}
+	while ((entry = readdir(list))) {
+		int fd = atoi(entry->d_name);
+
+		if (entry->d_name[0] != '.' && fd != dirfd(list) && (unsigned int)fd >= first && (unsigned int)fd <= last)
+			close(fd);
+	}
+	closedir(list);
+	return 0;
+}
+#endif
+
+#ifndef HAVE_EPOLL_PWAIT2 /* glibc 2.35 */
+/* An epoll descriptor can be polled itself, and ppoll() counts in nanoseconds. */
+static inline int epoll_pwait2(int epoll_fd, struct epoll_event *events, int count, const struct timespec *timeout,
+			       const sigset_t *mask)
+{
+	struct pollfd pollfd = { .fd = epoll_fd, .events = POLLIN };
+	int ready = ppoll(&pollfd, 1, timeout, mask);
+
+	return ready > 0 ? epoll_wait(epoll_fd, events, count, 0) : ready;
+}
+#endif
+
+#ifndef HAVE_STRERRORNAME_NP /* glibc 2.32 */
+#define PORTABLE_ERRORS(X) \
+	X(EPERM) X(ENOENT) X(ESRCH) X(EINTR) X(EIO) X(ENXIO) X(E2BIG) X(ENOEXEC) X(EBADF) X(ECHILD) \
+	X(EAGAIN) X(ENOMEM) X(EACCES) X(EFAULT) X(ENOTBLK) X(EBUSY) X(EEXIST) X(EXDEV) X(ENODEV) \
+	X(ENOTDIR) X(EISDIR) X(EINVAL) X(ENFILE) X(EMFILE) X(ENOTTY) X(ETXTBSY) X(EFBIG) X(ENOSPC) \
+	X(ESPIPE) X(EROFS) X(EMLINK) X(EPIPE) X(EDOM) X(ERANGE) X(EDEADLK) X(ENAMETOOLONG) X(ENOLCK) \
+	X(ENOSYS) X(ENOTEMPTY) X(ELOOP) X(ENOMSG) X(EIDRM) X(ECHRNG) X(EL2NSYNC) X(EL3HLT) X(EL3RST) \
+	X(ELNRNG) X(EUNATCH) X(ENOCSI) X(EL2HLT) X(EBADE) X(EBADR) X(EXFULL) X(ENOANO) X(EBADRQC) \
+	X(EBADSLT) X(EBFONT) X(ENOSTR) X(ENODATA) X(ETIME) X(ENOSR) X(ENONET) X(ENOPKG) X(EREMOTE) \
+	X(ENOLINK) X(EADV) X(ESRMNT) X(ECOMM) X(EPROTO) X(EMULTIHOP) X(EDOTDOT) X(EBADMSG) X(EOVERFLOW) \
+	X(ENOTUNIQ) X(EBADFD) X(EREMCHG) X(ELIBACC) X(ELIBBAD) X(ELIBSCN) X(ELIBMAX) X(ELIBEXEC) X(EILSEQ) \
+	X(ERESTART) X(ESTRPIPE) X(EUSERS) X(ENOTSOCK) X(EDESTADDRREQ) X(EMSGSIZE) X(EPROTOTYPE) \
+	X(ENOPROTOOPT) X(EPROTONOSUPPORT) X(ESOCKTNOSUPPORT) X(EOPNOTSUPP) X(EPFNOSUPPORT) X(EAFNOSUPPORT) \
+	X(EADDRINUSE) X(EADDRNOTAVAIL) X(ENETDOWN) X(ENETUNREACH) X(ENETRESET) X(ECONNABORTED) \
+	X(ECONNRESET) X(ENOBUFS) X(EISCONN) X(ENOTCONN) X(ESHUTDOWN) X(ETOOMANYREFS) X(ETIMEDOUT) \
+	X(ECONNREFUSED) X(EHOSTDOWN) X(EHOSTUNREACH) X(EALREADY) X(EINPROGRESS) X(ESTALE) X(EUCLEAN) \
+	X(ENOTNAM) X(ENAVAIL) X(EISNAM) X(EREMOTEIO) X(EDQUOT) X(ENOMEDIUM) X(EMEDIUMTYPE) X(ECANCELED) \
+	X(ENOKEY) X(EKEYEXPIRED) X(EKEYREVOKED) X(EKEYREJECTED) X(EOWNERDEAD) X(ENOTRECOVERABLE) \
+	X(ERFKILL) X(EHWPOISON)
+
+static inline const char *strerrorname_np(int error)
+{
+	static const struct {
+		int error;
+		const char *name;
+	} names[] = {
+		{ 0, "0" },
+#define PORTABLE_ROW(NAME) { NAME, #NAME },
+		PORTABLE_ERRORS(PORTABLE_ROW)
+#undef PORTABLE_ROW
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i].error == error)
+			return names[i].name;
+	}
+	return NULL;
+}
+#endif
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The stand-ins of include/portable.h, under other names, do what the functions of this machine's C library do. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <search.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <rdma/ib_user_verbs.h>
+
+#include <cmocka.h>
+
+/* Where the C library has none, the stand-in is compared with itself. */
+static const char *name_here(int error)
+{
+	return strerrorname_np(error);
+}
+
+#undef XRC_COMPAT_PORTABLE_H
+#undef HAVE_CLOSE_RANGE
+#undef HAVE_IB_UVERBS_DEVICE_XRC
+#undef HAVE_EPOLL_PWAIT2
+#undef HAVE_GETTID
+#undef HAVE_STRERRORNAME_NP
+#undef HAVE_TWALK_R
+#define close_range other_close_range
+#define epoll_pwait2 other_epoll_pwait2
+#define gettid other_gettid
+#define strerrorname_np other_strerrorname_np
+#define twalk_r other_twalk_r
+#define portable_walk other_walk
+#define portable_walk_node other_walk_node
+#define HAVE_IB_UVERBS_DEVICE_XRC 1
+#include <include/portable.h>
+
+static void test_names_of_errors(void **state)
+{
+	(void)state;
+	for (int error = 0; error < 200; error++) {
+		const char *here = name_here(error), *other = other_strerrorname_np(error);
+
+		if (here)
+			assert_string_equal(other ? other : "(none)", here);
+		else
+			assert_null(other);
+	}
+	assert_null(other_strerrorname_np(-1));
+}
+
+/* Where the kernel's headers name them, they are these. */
+static void test_bits_of_devices(void **state)
+{
+	(void)state;
+#define ROW(NAME, BIT) assert_int_equal(IB_UVERBS_DEVICE_##NAME, 1 << BIT);
+	PORTABLE_DEVICE_BITS(ROW)
+#undef ROW
+}
+
+static bool is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+static void test_closing_a_range(void **state)
+{
+	(void)state;
+	for (int fd = 100; fd < 106; fd++)
+		assert_int_equal(dup2(0, fd), fd);
+	assert_int_equal(other_close_range(101, 103, 0), 0);
+	for (int fd = 100; fd < 106; fd++)
+		assert_int_equal(is_open(fd), fd < 101 || fd > 103);
+	assert_int_equal(other_close_range(104, ~0u, 0), 0);
+	assert_true(is_open(100) && !is_open(104) && !is_open(105) && is_open(0));
+	close(100);
+	assert_int_equal(other_close_range(104, ~0u, 4), -1);
+	assert_int_equal(errno, EINVAL);
+}
+
+static int64_t microseconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+static void test_waiting_for_less_than_a_millisecond(void **state)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = 7 }, got;
+	const struct timespec timeout = { .tv_nsec = 300000 };
+	int poll_fd = epoll_create1(0), fd = eventfd(0, 0);
+	int64_t before;
+
+	(void)state;
+	assert_int_equal(epoll_ctl(poll_fd, EPOLL_CTL_ADD, fd, &event), 0);
+	before = microseconds();
+	assert_int_equal(other_epoll_pwait2(poll_fd, &got, 1, &timeout, NULL), 0);
+	assert_true(microseconds() - before >= 300);
+	assert_int_equal(eventfd_write(fd, 1), 0);
+	assert_int_equal(other_epoll_pwait2(poll_fd, &got, 1, NULL, NULL), 1);
+	assert_int_equal(got.data.u32, 7);
+	close(fd);
+	close(poll_fd);
+}
+
+static int compare(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+struct sum {
+	const void *root; /* walked once more for each node, unless NULL */
+	int total;
+};
+
+static void add(const void *node, VISIT which, void *closure)
+{
+	struct sum *sum = closure;
+	struct sum inner = { NULL, 0 };
+
+	if (which != postorder && which != leaf)
+		return;
+	if (sum->root)
+		other_twalk_r(sum->root, add, &inner);
+	sum->total += sum->root ? inner.total : **(const int *const *)node;
+}
+
+static void test_a_walk_within_a_walk(void **state)
+{
+	static int numbers[] = { 5, 1, 9, 3 };
+	struct sum sum = { NULL, 0 };
+	void *root = NULL;
+
+	(void)state;
+	for (size_t i = 0; i < 4; i++)
+		assert_non_null(tsearch(&numbers[i], &root, compare));
+	sum.root = root;
+	other_twalk_r(root, add, &sum);
+	assert_int_equal(sum.total, 4 * 18);
+	for (size_t i = 0; i < 4; i++)
+		tdelete(&numbers[i], &root, compare);
+}
+
+static void test_the_thread(void **state)
+{
+	(void)state;
+	assert_int_equal(other_gettid(), getpid());
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_names_of_errors),
+		cmocka_unit_test(test_bits_of_devices),
+		cmocka_unit_test(test_closing_a_range),
+		cmocka_unit_test(test_waiting_for_less_than_a_millisecond),
+		cmocka_unit_test(test_a_walk_within_a_walk),
+		cmocka_unit_test(test_the_thread),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
