@@ -66,7 +66,7 @@ deps_meson() {
 deps_meson_is_new_enough() {
 	deps_version=$(deps_meson --version 2>/dev/null) || return 1
 	case $deps_version in
-	0.* | '') return 1 ;;
+	'' | 0.? | 0.?.* | 0.[1-4]? | 0.[1-4]?.* | 0.5[0-5] | 0.5[0-5].*) return 1 ;;
 	esac
 }
 
