@@ -6,6 +6,7 @@
 #include "fault.h"
 #include "settings.h"
 
+#include <softhca/base/backlog.h>
 #include <softhca/base/list.h>
 #include <softhca/base/loop.h>
 #include <softhca/base/numtab.h>
@@ -59,6 +60,8 @@ struct hca_channel {
 	ino_t ino;
 	unsigned int cqs;
 	bool deaf;	   /* nobody can read any more */
+	struct backlog backlog;
+	size_t record;	   /* bytes of one event */
 };
 
 /* When a completion queue that was armed raises an event (cq_arm.h). */

@@ -19,12 +19,31 @@ static void free_if_useless(struct hca_channel *channel)
 		channel_free(channel);
 }
 
-/* The last reader has closed its end: nobody will ever ask for these events again. */
-static void reader_gone(struct watch *watch, uint32_t events)
+/* Whether to be called as soon as there is room in the pipe. An end without readers is told of in any case. */
+static void await_room(struct hca_channel *channel, bool wanted)
+{
+	loop_forget(channel->fd);
+	loop_watch(channel->fd, wanted ? EPOLLOUT : 0, &channel->watch);
+}
+
+static void flush(struct hca_channel *channel)
+{
+	if (!channel->backlog.length)
+		return;
+	backlog_flush(&channel->backlog, channel->fd, channel->record);
+	if (!channel->backlog.length)
+		await_room(channel, false);
+}
+
+/* There is room, or the last reader has closed its end: then nobody will ever ask for these events again. */
+static void pipe_changed(struct watch *watch, uint32_t events)
 {
 	struct hca_channel *channel = container_of(watch, struct hca_channel, watch);
 
-	(void)events;
+	if (!(events & (uint32_t)~EPOLLOUT)) {
+		flush(channel);
+		return;
+	}
 	loop_forget(channel->fd);
 	channel->deaf = true;
 	free_if_useless(channel);
@@ -60,7 +79,7 @@ struct hca_channel *channel_new(struct hca_context *ctx, int *reader, int *error
 	if (!channel)
 		return NULL;
 	channel->ctx = ctx;
-	channel->watch.ready = reader_gone;
+	channel->watch.ready = pipe_changed;
 	*error = make_pipe(channel, reader);
 	if (*error) {
 		free(channel);
@@ -76,6 +95,7 @@ void channel_free(struct hca_channel *channel)
 		loop_forget(channel->fd);
 	close(channel->fd);
 	list_del(&channel->link);
+	backlog_free(&channel->backlog);
 	free(channel);
 }
 
@@ -106,10 +126,22 @@ void channel_release(struct hca_channel *channel)
 	free_if_useless(channel);
 }
 
-/* Whole records or nothing: they are far shorter than PIPE_BUF. A full pipe loses events, as a full queue would. */
+/* Whole records or nothing: they are far shorter than PIPE_BUF. What finds no room waits, and what comes later behind it. */
 static bool channel_write(struct hca_channel *channel, const void *record, size_t length)
 {
-	return channel && !channel->deaf && write(channel->fd, record, length) == (ssize_t)length;
+	bool first;
+
+	if (!channel || channel->deaf)
+		return false;
+	channel->record = length;
+	first = !channel->backlog.length;
+	if (first && write(channel->fd, record, length) == (ssize_t)length)
+		return true;
+	if (!backlog_add(&channel->backlog, record, length))
+		return false;
+	if (first)
+		await_room(channel, true);
+	return true;
 }
 
 /* ---- raising ---- */
@@ -184,10 +216,12 @@ static uint32_t drop_records(struct hca_channel *channel, uint64_t element, size
 	for (size_t at = 0; at + record <= length; at += record) {
 		if (!memcmp(unread + at, &element, sizeof(element)))
 			dropped++;
-		else
-			channel_write(channel, unread + at, record);
+		else if (write(channel->fd, unread + at, record) != (ssize_t)record)
+			break;	/* cannot be: the pipe has just been emptied */
 	}
 	close(reader);
+	dropped += backlog_drop(&channel->backlog, element, record);
+	flush(channel);
 	return dropped;
 }
 

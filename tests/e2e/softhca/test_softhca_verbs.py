@@ -6,6 +6,8 @@ import pathlib
 
 import pytest
 
+import models
+
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 
@@ -28,6 +30,13 @@ def test_refusals_notice_a_wrong_setting(run, softhca):
     done = run([softhca, "run", "--strict=off", "--", PROGRAMS / "softhca-refusals", "strict"])
     assert done.returncode == 1
     assert "strictly: got 0, the kernel has EINVAL" in done.stdout
+
+
+def test_agreement(run, softhca):
+    """Not refusals, but order, number and moment; tests/kernel asks a real kernel the same."""
+    raise_event = f"""sh -c 'for i in $(seq $1); do "{softhca}" ctl event {models.device(0)} comm_est $0 || exit; done'"""
+    done = run([softhca, "run", "--", PROGRAMS / "softhca-agreement"], timeout=60, env={"AGREEMENT_RAISE": raise_event})
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 LIMITS = ["max_qp=3", "max_cq=3", "max_srq=2", "max_mr=3", "max_pd=2", "max_qp_wr=20", "max_sge=4", "max_cqe=127", "max_srq_wr=31",
