@@ -174,6 +174,7 @@ struct hca_qp_handle {
 	struct hca_xrcd_handle *domain; /* XRC target only */
 	uint64_t user_handle;
 	uint32_t async_events;
+	bool opened; /* by ibv_open_qp */
 };
 
 /* ---- a context: one open() of a uverbs file ---- */

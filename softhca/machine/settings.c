@@ -26,6 +26,7 @@ static const struct row rows[] = {
 	{ "ports", NUMBER, AT(ports), 1, SETTINGS_MAX_PORTS, "ports of each HCA" },
 	{ "xrc", SWITCH, AT(xrc), 0, 0, "off: devices without XRC, as rxe" },
 	{ "open_qp", SWITCH, AT(open_qp), 0, 0, "off: devices without ibv_open_qp, as qedr" },
+	{ "open_events", SWITCH, AT(open_events), 0, 0, "off: handles from ibv_open_qp hear no events, as with Linux 5.10 and later" },
 	{ "strict", SWITCH, AT(strict), 0, 0, "on: attribute masks are judged without the removal of bits by uverbs" },
 	{ "arena", SWITCH, AT(arena), 0, 0, "off: no memory is shared with the programs" },
 	{ "nap", NUMBER, AT(nap), 1, 1000, "microseconds between two looks at the doorbells of busy programs" },
@@ -49,7 +50,7 @@ static const struct row rows[] = {
 #define DEFAULT_ADDRESS (198u << 24 | 18u << 16 | 0u << 8 | 1u)
 
 const struct settings settings_default = {
-	.model = &connectx3, .devices = 2, .ports = 1, .xrc = true, .open_qp = true, .strict = false, .arena = true, .nap = 20,
+	.model = &connectx3, .devices = 2, .ports = 1, .xrc = true, .open_qp = true, .open_events = true, .strict = false, .arena = true, .nap = 20,
 	.address = DEFAULT_ADDRESS, .cm_timeout = 60000,
 };
 

@@ -163,10 +163,13 @@ static uint32_t async(struct hca_context *ctx, uint64_t element, enum ibv_event_
 
 void event_qp(struct hca_qp *qp, enum ibv_event_type type)
 {
+	bool all = qp->device->machine->settings.open_events;
+
 	list_for_each(node, &qp->handles) {
 		struct hca_qp_handle *handle = container_of(node, struct hca_qp_handle, peer);
 
-		handle->async_events += async(handle->obj.ctx, handle->user_handle, type);
+		if (all || !handle->opened)
+			handle->async_events += async(handle->obj.ctx, handle->user_handle, type);
 	}
 }
 

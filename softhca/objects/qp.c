@@ -100,10 +100,14 @@ int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qp
 	    struct hca_qp_handle **handle)
 {
 	struct hca_qp *qp = device_qp(ctx->device, qpn);
+	int error;
 
 	if (!qp || qp->type != IBV_QPT_XRC_RECV || qp->xrcd != domain->xrcd)
 		return -EINVAL;
-	return add_handle(ctx, qp, domain, user_handle, handle);
+	error = add_handle(ctx, qp, domain, user_handle, handle);
+	if (!error)
+		(*handle)->opened = true;
+	return error;
 }
 
 static void destroy(struct hca_qp *qp)
