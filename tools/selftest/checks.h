@@ -28,6 +28,8 @@ struct job {
 	uint32_t srq_num[ACTORS];
 	uint32_t rcv_qp_num;
 	uint32_t seed;
+	bool no_data_path;			/* a message has never ended: no more are sent */
+	bool without_data;			/* this check could be done only as far as it needs no messages */
 	char detail[512];			/* of the first thing that went wrong in this check */
 };
 
