@@ -2,7 +2,7 @@
 /*
  * The legacy contract, row by row: an old binary that calls the old verbs and looks at what they do.
  *
- *	contract [--mode=contexts|processes] [--only=TEXT] [--without-open-qp] GROUP...
+ *	contract [--mode=contexts|processes] [--only=TEXT] [--without-open-qp] [--without-data] GROUP...
  *
  * Prints "rows N", then one line per row that starts with "ok" or "FAIL". Exits 1 when a row failed.
  */
@@ -164,7 +164,7 @@ static bool run_row(const struct row *row, enum mode mode)
 struct selection {
 	bool modes[MODES];
 	const char *only;
-	bool without_open_qp;
+	bool without_open_qp, without_data;
 	bool counting;
 };
 
@@ -174,6 +174,8 @@ static bool wanted(const struct selection *selection, const struct row *row, enu
 		return false;
 	if (selection->without_open_qp &&
 	    (row->needs == NEEDS_OPEN_QP || (row->needs == NEEDS_OPEN_QP_APART && mode == PROCESSES)))
+		return false;
+	if (selection->without_data && row->needs == NEEDS_DATA)
 		return false;
 	return !selection->only || strstr(row->says, selection->only) || !strcmp(row->section, selection->only);
 }
@@ -214,6 +216,10 @@ static void parse(const char *argument, struct selection *selection)
 	}
 	if (!strcmp(argument, "--without-open-qp")) {
 		selection->without_open_qp = true;
+		return;
+	}
+	if (!strcmp(argument, "--without-data")) {
+		selection->without_data = true;
 		return;
 	}
 	for (enum mode mode = 0; mode < MODES; mode++)

@@ -12,11 +12,15 @@
 #include "actor.h"
 #include "calls.h"
 
-/* What a device without ibv_open_qp cannot give (qedr): the QP lives and dies with the process that made it. */
+/*
+ * What a device without ibv_open_qp cannot give (qedr): the QP lives and dies with the process that made it. And what one
+ * without a data path cannot (tests/kernel): messages.
+ */
 enum needs {
 	NEEDS_NOTHING,
 	NEEDS_OPEN_QP,
 	NEEDS_OPEN_QP_APART,	/* only when the actors are processes */
+	NEEDS_DATA,
 };
 
 struct row {
