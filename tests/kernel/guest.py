@@ -47,6 +47,12 @@ def make_initramfs(folder, modules):
     return archive
 
 
+def kvm_is_here():
+    """A virtual machine may have the device and a processor that cannot do it."""
+    flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
+    return os.access("/dev/kvm", os.R_OK | os.W_OK) and ("vmx" in flags or "svm" in flags)
+
+
 class Guest:
     """One boot. What it leaves in its folder `out` is the result, with the console's text in `console`."""
 
@@ -90,8 +96,7 @@ class Guest:
         self.out.mkdir()
         (self.out / "script").write_text(script, encoding="utf-8")
         began = time.monotonic()
-        usable = os.access("/dev/kvm", os.R_OK | os.W_OK)
-        machine = (self._start("kvm") if usable else None) or self._start("tcg,thread=multi")
+        machine = (self._start("kvm") if kvm_is_here() else None) or self._start("tcg,thread=multi")
         if not machine:
             raise Unavailable("QEMU does not start")
         try:

@@ -35,7 +35,7 @@ def guest_script(module, arguments):
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "PYTHONDONTWRITEBYTECODE": "1",
         "XRC_COMPAT_BUILD_ROOT": str(SOURCE / "build"), "XRC_COMPAT_SOURCE_ROOT": str(SOURCE), "XRC_LAB_MODULE": str(module),
     }
-    words = ["/usr/bin/python3", "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", str(HERE / "inside"), *arguments]
+    words = ["/usr/bin/python3", "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider", str(HERE / "inside"), *arguments]
     exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in env.items())
     return (f"{exports}cd {shlex.quote(str(SOURCE))}\n{shlex.join(words)} >/lab/tests 2>&1\nstatus=$?\n"
             "dmesg >/lab/dmesg\necho $status >/lab/status\nsync\necho o >/proc/sysrq-trigger\nsleep 60\n")

@@ -10,7 +10,8 @@ import subprocess
 import pytest
 
 DEBUG = pathlib.Path("/sys/kernel/debug/xrc_lab")
-MODELS = ("mlx4", "mlx5")
+# And what programs that also run on the emulated HCA call it (tests/models.py).
+PROVIDERS = {"mlx4": "connectx3", "mlx5": "connectx5"}
 
 
 def objects():
@@ -22,6 +23,7 @@ def objects():
 def devices(model, **settings):
     """Two devices. When they go, no object may be left, and the module must be free to go."""
     words = [f"{name}={value}" for name, value in dict(settings, model=model).items()]
+    os.environ["SOFTHCA_MODEL"] = PROVIDERS[model]
     subprocess.run(["insmod", os.environ["XRC_LAB_MODULE"], *words], check=True)
     try:
         yield
@@ -40,21 +42,21 @@ def xrc_compat(build_root):
     return build_root / "tools" / "xrc-compat"
 
 
-@pytest.fixture(params=MODELS)
-def model(request):
+@pytest.fixture(params=PROVIDERS)
+def provider(request):
     return request.param
 
 
 @pytest.fixture
-def hca(model):
-    with devices(model):
-        yield model
+def hca(provider):
+    with devices(provider):
+        yield provider
 
 
 @pytest.fixture
-def hca_without_open_qp(model):
-    with devices(model, open_qp=0):
-        yield model
+def hca_without_open_qp(provider):
+    with devices(provider, open_qp=0):
+        yield provider
 
 
 def run(argv, timeout=300, env=None, **kw):

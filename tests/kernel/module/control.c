@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Files in debugfs, folder xrc_lab:
- *	objects	one line per object: device, kind, number, process that made it
- *	event	takes "DEVICE qp|srq NUMBER EVENT" and raises the event (its number in enum ibv_event_type) on that object
+ *	objects		one line per object: device, kind, number, process that made it
+ *	DEVICE/event	takes "qp|srq|cq NUMBER EVENT" and raises the event (its number in enum ibv_event_type) on that object
  */
 
 #include <linux/debugfs.h>
@@ -16,8 +16,11 @@ static struct dentry *folder;
 
 static bool show_object(struct lab_object *object, void *argument)
 {
-	seq_printf(argument, "%s %s 0x%06x %d\n", dev_name(&object->device->ib.dev), lab_kind_names[object->kind],
-		   object->number, object->pid);
+	const char *kind = lab_kind_names[object->kind];
+
+	if (object->kind == LAB_QP && container_of(object, struct lab_qp, object)->ib.qp_type == IB_QPT_XRC_TGT)
+		kind = "target";
+	seq_printf(argument, "%s %s 0x%06x %d\n", dev_name(&object->device->ib.dev), kind, object->number, object->pid);
 	return false;
 }
 
@@ -51,6 +54,13 @@ static void raise_on_srq(struct lab_srq *srq, struct ib_event *event)
 		srq->ib.event_handler(event, srq->ib.srq_context);
 }
 
+static void raise_on_cq(struct lab_cq *cq, struct ib_event *event)
+{
+	event->element.cq = &cq->ib;
+	if (cq->ib.event_handler)
+		cq->ib.event_handler(event, cq->ib.cq_context);
+}
+
 static bool raise_here(struct lab_object *object, void *argument)
 {
 	const struct raise *raise = argument;
@@ -60,27 +70,34 @@ static bool raise_here(struct lab_object *object, void *argument)
 		return false;
 	if (object->kind == LAB_QP)
 		raise_on_qp(container_of(object, struct lab_qp, object), &event);
-	else
+	else if (object->kind == LAB_SRQ)
 		raise_on_srq(container_of(object, struct lab_srq, object), &event);
+	else
+		raise_on_cq(container_of(object, struct lab_cq, object), &event);
 	return true;
 }
 
-static int parse(char *text, struct raise *raise)
+static int parse(const char *text, struct raise *raise)
 {
-	char device[32], kind[8];
-	unsigned int event;
+	static const enum lab_kind kinds[] = { LAB_QP, LAB_SRQ, LAB_CQ };
+	char kind[8];
+	unsigned int event, i;
 
-	if (sscanf(text, "%31s %7s %i %u", device, kind, &raise->number, &event) != 4)
+	if (sscanf(text, "%7s %i %u", kind, &raise->number, &event) != 3)
 		return -EINVAL;
-	raise->device = lab_device_named(device);
-	raise->kind = strcmp(kind, "srq") ? LAB_QP : LAB_SRQ;
 	raise->event = event;
-	return raise->device ? 0 : -ENODEV;
+	for (i = 0; i < ARRAY_SIZE(kinds); i++) {
+		if (!strcmp(kind, lab_kind_names[kinds[i]])) {
+			raise->kind = kinds[i];
+			return 0;
+		}
+	}
+	return -EINVAL;
 }
 
 static ssize_t event_write(struct file *file, const char __user *from, size_t size, loff_t *at)
 {
-	struct raise raise;
+	struct raise raise = { .device = file->private_data };
 	char text[80];
 	int error;
 
@@ -105,8 +122,13 @@ int lab_control_start(void)
 {
 	folder = debugfs_create_dir("xrc_lab", NULL);
 	debugfs_create_file("objects", 0444, folder, NULL, &objects_fops);
-	debugfs_create_file("event", 0222, folder, NULL, &event_fops);
 	return 0;
+}
+
+void lab_control_add(struct lab_device *device)
+{
+	device->control = debugfs_create_dir(dev_name(&device->ib.dev), folder);
+	debugfs_create_file("event", 0222, device->control, device, &event_fops);
 }
 
 void lab_control_stop(void)

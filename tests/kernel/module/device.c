@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* A device: made, registered with ib_core, and taken away again. */
 
+#include <linux/debugfs.h>
 #include <linux/dma-mapping.h>
 
 #include "lab.h"
@@ -151,11 +152,13 @@ struct lab_device *lab_device_new(const struct lab_model *model, int index)
 		free_parts(device);
 		return ERR_PTR(error);
 	}
+	lab_control_add(device);
 	return device;
 }
 
 void lab_device_free(struct lab_device *device)
 {
+	debugfs_remove_recursive(device->control);
 	ib_unregister_device(&device->ib);
 	free_parts(device);
 }

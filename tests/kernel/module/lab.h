@@ -105,6 +105,7 @@ struct lab_device {
 	struct xarray qps;
 	u32 next_qp, next_srq;
 	struct page *uar;
+	struct dentry *control;
 };
 
 static inline struct lab_device *to_lab(struct ib_device *device)
@@ -187,7 +188,7 @@ int lab_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
 
 /* ---- control.c ---- */
 int lab_control_start(void);
+void lab_control_add(struct lab_device *device);
 void lab_control_stop(void);
-struct lab_device *lab_device_named(const char *name);
 
 #endif

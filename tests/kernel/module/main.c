@@ -48,16 +48,6 @@ LIMIT(ports);
 
 static struct lab_device *lab[LAB_DEVICES_MAX];
 
-struct lab_device *lab_device_named(const char *name)
-{
-	int i;
-
-	for (i = 0; i < LAB_DEVICES_MAX; i++)
-		if (lab[i] && !strcmp(dev_name(&lab[i]->ib.dev), name))
-			return lab[i];
-	return NULL;
-}
-
 static void free_all(void)
 {
 	int i;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The user ABI of mlx4: ConnectX-3. */
 
+#include <linux/gfp.h>
 #include <linux/log2.h>
+#include <linux/uaccess.h>
 #include <rdma/mlx4-abi.h>
 
 #include "lab.h"
@@ -22,6 +24,23 @@ static int pd_response(u32 pdn, struct ib_udata *udata)
 	return ib_copy_to_udata(udata, &pdn, sizeof(pdn));
 }
 
+/* A ring of zeros would look full of completions to the provider: mlx4_core fills it with this before the first use. */
+static int mark_unused(u64 at, u64 size)
+{
+	void *page = (void *)__get_free_page(GFP_KERNEL);
+	u64 done;
+	int error = 0;
+
+	if (!page)
+		return -ENOMEM;
+	memset(page, 0xcc, PAGE_SIZE);
+	for (done = 0; done < size && !error; done += PAGE_SIZE)
+		if (copy_to_user(u64_to_user_ptr(at + done), page, min_t(u64, PAGE_SIZE, size - done)))
+			error = -EFAULT;
+	free_page((unsigned long)page);
+	return error;
+}
+
 static int cq(struct lab_cq *cq, u32 entries, struct ib_udata *udata)
 {
 	struct mlx4_ib_create_cq in;
@@ -30,6 +49,8 @@ static int cq(struct lab_cq *cq, u32 entries, struct ib_udata *udata)
 	if (ib_copy_from_udata(&in, udata, sizeof(in)))
 		return -EFAULT;
 	error = lab_memory_pin(&cq->memory, cq->ib.device, in.buf_addr, (u64)entries * CQE_SIZE, in.db_addr);
+	if (!error)
+		error = mark_unused(in.buf_addr, (u64)entries * CQE_SIZE);
 	if (!error && ib_copy_to_udata(udata, &cq->object.number, sizeof(u32)))
 		error = -EFAULT;
 	return error;

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Processes that share a receive QP in every way a host offers: what keeps it, and what ends it."""
+
+import os
+import select
+import signal
+import subprocess
+import tempfile
+
+import pytest
+
+from lab import objects, run
+
+NEW_PIDS = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
+# As a container has it: what one process puts there the others do not see.
+OWN_SHM = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs own /dev/shm && exec "$@"', "sh"]
+WAYS = {"side by side": [], "own pid namespace": NEW_PIDS, "own /dev/shm": OWN_SHM}
+
+
+class Member:
+    """One programs/member.c."""
+
+    def __init__(self, argv):
+        self.process = subprocess.Popen([str(a) for a in argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        start_new_session=True)
+        self.number = self.answer()
+
+    def answer(self):
+        ready, _, _ = select.select([self.process.stdout], [], [], 60)
+        assert ready, "a member hangs"
+        line = self.process.stdout.readline()
+        assert line, f"a member ended with {self.process.wait()}"
+        return int(line)
+
+    def ask(self, letter):
+        self.process.stdin.write(letter + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def kill(self):
+        """All of it, with what it is run by."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+def targets():
+    return {int(line.split()[2], 0) for line in objects() if line.split()[1] == "target"}
+
+
+@pytest.fixture
+def member(hca, build_root, xrc_compat):
+    """member(way, number): who creates a receive QP in a domain that all share, or registers with it."""
+    members = []
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        def _member(way=(), number=None):
+            words = [*way, xrc_compat, "run", "--", build_root / "tests" / "kernel" / "member", f"{folder}/domain"]
+            members.append(Member(words + ([number] if number is not None else [])))
+            return members[-1]
+
+        yield _member
+        for one in members:
+            one.kill()
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_the_qp_outlives_its_creator(member, way):
+    creator = member(WAYS[way])
+    other = member(WAYS[way], creator.number)
+    creator.kill()
+    assert targets() == {creator.number} and other.ask("q") == 0
+    late = member([], creator.number)
+    assert other.ask("u") == 0 and targets() == {creator.number}
+    assert late.ask("u") == 0 and targets() == set()
+    assert (late.ask("c"), other.ask("c")) == (0, 0)
+
+
+def test_what_a_killed_process_had_is_gone_when_it_has_been_waited_for(member):
+    member().kill()
+    assert objects() == []
+
+
+def test_a_forked_child_keeps_what_its_parent_had(member):
+    """The kernel counts open files, and the child has them too."""
+    creator = member()
+    child = creator.ask("f")
+    creator.process.kill()
+    creator.process.wait()
+    assert targets() == {creator.number}
+    os.kill(child, signal.SIGKILL)
+    for _ in range(200):
+        if not objects():
+            break
+        run(["sleep", "0.05"])
+    assert objects() == []
+
+
+def test_a_child_that_executes_another_program_keeps_nothing(member):
+    creator = member()
+    child = creator.ask("x")
+    for _ in range(200):
+        if os.readlink(f"/proc/{child}/exe").endswith("sleep"):
+            break
+        run(["sleep", "0.05"])
+    creator.process.kill()
+    creator.process.wait()
+    assert objects() == []
+
+
+def test_many_create_two_way_qps_at_once(hca, build_root, xrc_compat):
+    crowd = build_root / "tests" / "e2e" / "twoway" / "twoway-crowd"
+    done = run([xrc_compat, "run", "--", crowd], timeout=600)
+    assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr
