@@ -44,7 +44,6 @@ static const struct row rows[ERRMAP_VERBS] = {
 	[ERRMAP_CLOSE_DEVICE] = { "ibv_close_device", MINUS_ONE, false },
 	[ERRMAP_XRC_COMPAT] = { "xrc_compat_*", NULL_WITH_ERRNO, false },
 	[ERRMAP_RDMA_CREATE_QP] = { "rdma_create_qp", MINUS_ONE, false },
-	[ERRMAP_RDMA_CREATE_SRQ] = { "rdma_create_srq", MINUS_ONE, false },
 };
 
 int errmap_return(enum errmap_verb verb, int status, int saved_errno)

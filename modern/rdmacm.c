@@ -35,32 +35,9 @@ rdmacm_create_qp_ex_fn modern_rdmacm_create_qp_ex(void)
 	return (rdmacm_create_qp_ex_fn)function("rdma_create_qp_ex");
 }
 
-rdmacm_create_srq_fn modern_rdmacm_create_srq(void)
-{
-	return (rdmacm_create_srq_fn)function("rdma_create_srq");
-}
-
-rdmacm_create_srq_ex_fn modern_rdmacm_create_srq_ex(void)
-{
-	return (rdmacm_create_srq_ex_fn)function("rdma_create_srq_ex");
-}
-
 struct ibv_srq **modern_rdmacm_srq(void *attr)
 {
 	return &((struct ibv_qp_init_attr_ex *)attr)->srq;
-}
-
-int modern_rdmacm_check_srq(const struct rdma_cm_id *id, const struct ibv_pd *pd, const void *attr)
-{
-	const struct ibv_srq_init_attr_ex *ex = attr;
-	bool xrc = ex ? ex->comp_mask & IBV_SRQ_INIT_ATTR_TYPE && ex->srq_type == IBV_SRQT_XRC :
-			id && id->qp_type == IBV_QPT_XRC_RECV;
-
-	if (ex && ex->comp_mask & IBV_SRQ_INIT_ATTR_PD)
-		pd = ex->pd;
-	if (!id || !id->verbs)
-		return -EINVAL;
-	return xrc && (id->srq || (pd && pd->context != id->verbs)) ? -EINVAL : 0;
 }
 
 bool modern_is_rdmacm(const void *address)

@@ -71,9 +71,13 @@ static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq 
 int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	const struct ops_device *device = ops_device(cq->context);
-	const atomic_uint *own = atomic_load_explicit(&device->own, memory_order_acquire);
-	int polled = device->poll_cq(cq, num_entries, wc);
+	const atomic_uint *own;
+	int polled;
 
+	if (!device)
+		__builtin_unreachable();	/* it is hooked */
+	own = atomic_load_explicit(&device->own, memory_order_acquire);
+	polled = device->poll_cq(cq, num_entries, wc);
 	for (const struct ibv_wc *end = wc + polled; wc < end; wc++) {
 		if (unlikely(wc->status != IBV_WC_SUCCESS))
 			failed_untagged(cq, own, wc);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Exported: the functions of librdmacm through which an old XRC QP or an SRQ image reaches it, and those that make XRC SRQs.
+ * Exported: the functions of librdmacm through which an old XRC QP or an SRQ image reaches it.
  *
  * librdmacm makes its QPs by ibv_create_qp, where the shim is met, except when it needs more attributes than that takes;
  * and before that it copies them as long as they are today, which loses the domain.
@@ -93,41 +93,4 @@ int shim_rdma_create_qp_ex(struct rdma_cm_id *id, void *attr)
 	ret = real(id, attr);
 	*srq = of_program;
 	return ret;
-}
-
-/*
- * Legacy: an id has one SRQ, of its device. Modern: the same for its XRC SRQ, but librdmacm does not look: it loses the
- * first, makes one with the PD that has the same handle on this device, and crashes if there is no device.
- */
-SHIM_EXPORT(rdma_create_srq)
-int shim_rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
-{
-	rdmacm_create_srq_fn real = NULL;
-	struct entry entry;
-	int err = shim_enter(&entry, ERRMAP_RDMA_CREATE_SRQ);
-
-	if (!err)
-		real = modern_rdmacm_create_srq();
-	err = real ? modern_rdmacm_check_srq(id, pd, NULL) : -ENOSYS;
-	if (err)
-		return shim_leave(&entry, err);
-	shim_pass(&entry);
-	return real(id, pd, attr);
-}
-
-/* As rdma_create_srq. */
-SHIM_EXPORT(rdma_create_srq_ex)
-int shim_rdma_create_srq_ex(struct rdma_cm_id *id, void *attr)
-{
-	rdmacm_create_srq_ex_fn real = NULL;
-	struct entry entry;
-	int err = shim_enter(&entry, ERRMAP_RDMA_CREATE_SRQ);
-
-	if (!err)
-		real = modern_rdmacm_create_srq_ex();
-	err = real ? modern_rdmacm_check_srq(id, NULL, attr) : -ENOSYS;
-	if (err)
-		return shim_leave(&entry, err);
-	shim_pass(&entry);
-	return real(id, attr);
 }

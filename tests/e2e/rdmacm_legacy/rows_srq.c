@@ -176,37 +176,12 @@ static void old_one_for_a_target_qp(int variant)
 	IS(ibv_destroy_srq(srq), 0);
 }
 
-/* An id has one SRQ, of its device: librdmacm's manual page. */
-static void refused_by_manual(int variant)
-{
-	(void)variant;
-	set_up();
-	for (int by_ex = 0; by_ex < 2; by_ex++) {
-		struct rdma_cm_id *made = today_xrc_id(ids_way), *unbound;
-		struct ibv_srq *first;
-
-		HOLDS(made && made->verbs != id->verbs);
-		IS(today_make_srq(made, pd, by_ex), EINVAL);
-		HOLDS(!made->srq);
-		IS(today_make_srq(made, NULL, by_ex), 0);
-		first = made->srq;
-		HOLDS(first);
-		IS(today_make_srq(made, NULL, by_ex), EINVAL);
-		HOLDS(made->srq == first);
-		today_destroy_srq(made);
-		IS(today_make_srq(made, NULL, by_ex), 0);
-		IS(rdma_create_id(id->channel, &unbound, NULL, RDMA_PS_TCP), 0);
-		IS(today_make_srq(unbound, NULL, by_ex), EINVAL);
-	}
-}
-
 static const struct row rows[] = {
 	{ "librdmacm's SRQ in an old domain receives from an old QP", of_librdmacm_in_an_old_domain },
 	{ "an old SRQ as the id's: receives, and ends with it", old_one_as_the_ids },
 	{ "an old SRQ for an RC QP: EINVAL", old_one_for_an_ordinary_qp },
 	{ "an old SRQ or an old XRC QP in rdma_create_ep: EINVAL", old_ones_in_create_ep },
 	{ "an old SRQ for an XRC_RECV QP: the driver gets its own", old_one_for_a_target_qp },
-	{ "a second SRQ, a PD of another device, an id without one: EINVAL", refused_by_manual },
 };
 
 GROUP(srq);

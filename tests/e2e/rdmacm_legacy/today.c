@@ -21,23 +21,6 @@ int today_create_srq(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, uint3
 	return ibv_get_srq_num(id->srq, srq_num);
 }
 
-struct rdma_cm_id *today_xrc_id(struct rdma_addrinfo *(*way)(int qp_type))
-{
-	struct rdma_cm_id *id;
-
-	return rdma_create_ep(&id, way(IBV_QPT_XRC_RECV), NULL, NULL) ? NULL : id;
-}
-
-int today_make_srq(struct rdma_cm_id *id, struct ibv_pd *pd, int by_ex)
-{
-	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
-	struct ibv_srq_init_attr_ex ex = { .attr = attr.attr, .srq_type = IBV_SRQT_XRC, .pd = pd };
-
-	ex.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD;
-	errno = 0;
-	return (by_ex ? rdma_create_srq_ex(id, &ex) : rdma_create_srq(id, pd, &attr)) ? errno : 0;
-}
-
 static struct ibv_mr *mr;
 
 int today_post_recv(struct rdma_cm_id *id, char *buffer)

@@ -15,12 +15,6 @@ struct rdma_cm_id;
 /** today_create_srq - an XRC SRQ of the id, in the domain, completions where librdmacm puts them: its number. */
 int today_create_srq(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, uint32_t *srq_num);
 
-/** today_xrc_id - an id for that way whose QP would be a target (IBV_QPT_XRC_RECV); it has neither that nor an SRQ. */
-struct rdma_cm_id *today_xrc_id(struct rdma_addrinfo *(*way)(int qp_type));
-
-/** today_make_srq - an XRC SRQ on such an id, by rdma_create_srq_ex or rdma_create_srq. pd may be NULL. */
-int today_make_srq(struct rdma_cm_id *id, struct ibv_pd *pd, int by_ex);
-
 /** today_post_recv, today_get_recv - as programs of librdmacm receive: wakes by the channel that it made. */
 int today_post_recv(struct rdma_cm_id *id, char *buffer);
 int today_get_recv(struct rdma_cm_id *id, uint32_t *from_qpn);
