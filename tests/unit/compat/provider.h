@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A provider that makes receive QPs of nothing, for tests of what stands above it. */
+#ifndef TESTS_COMPAT_PROVIDER_H
+#define TESTS_COMPAT_PROVIDER_H
+
+#include <stdbool.h>
+#include <infiniband/verbs.h>
+
+/** provider_open - an opened device, static; two at most. shares: whether its kernel shares QPs. NULL: no libibverbs. */
+struct ibv_context *provider_open(unsigned n, bool shares);
+
+#endif
