@@ -9,6 +9,7 @@
 #include "softhca_stage.h"
 
 #include <fcntl.h>
+#include <rdma/mlx5-abi.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -61,7 +62,7 @@ static uint32_t compose(struct stage *stage, struct input *input, uint8_t flags,
 		memcpy(body, &stage->scratch, sizeof(stage->scratch));
 	*in_words = (uint16_t)(head ? count / 2 : count + 2);
 	if (head && count > 4) {
-		/* The driver's part at the end, as libmlx4 sends it. */
+		/* The driver's part at the end, as the provider sends it. */
 		uint16_t provider = take8(input) % 4;
 
 		*in_words = (uint16_t)(*in_words > provider ? *in_words - provider : 0);
@@ -103,10 +104,15 @@ static void one_command(struct stage *stage, struct input *input, int *channel)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ib_uverbs_get_context body = { 0 };
+	/* With libmlx5's part, which other drivers do not look at. */
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_get_context body;
-	} get = { { IB_USER_VERBS_CMD_GET_CONTEXT, sizeof(get) / 4, 6 }, body };
+		struct mlx5_ib_alloc_ucontext_req_v2 driver;
+	} get = {
+		{ IB_USER_VERBS_CMD_GET_CONTEXT, sizeof(get) / 4, 6 }, body,
+		{ .total_num_bfregs = 16, .num_low_latency_bfregs = 4, .max_cqe_version = 1 },
+	};
 	struct stage *stage = stage_begin();
 	struct input input = { data, size };
 	int channel = -1;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Builds a fuzz target of the emulated HCA with clang's libFuzzer and sanitizers, and runs it for a while.
 
-usage: softhca_fuzz.py SOURCE-ROOT WORK-DIRECTORY TARGET SOURCE...
+usage: softhca_fuzz.py SOURCE-ROOT WORK-DIRECTORY TARGET MODEL SOURCE...
 SOFTHCA_FUZZ_SECONDS (default 5) is how long it runs; the corpus stays in the work directory, so later runs go on from it.
 Exit status 77 when clang has no libFuzzer here.
 """
@@ -69,10 +69,49 @@ def command(number, room, layout, *values, flags=0):
     return bytes([number, flags, room, len(body) // 4]) + body
 
 
-def create_qp(kind, pd, cq, buffer, recv=4, srq=None):
+class Mlx4:
+    """The parts of commands that libmlx4 appends."""
+
+    first_qp, target_tag = 0x40, 0x800000
+
+    def cq(self, at):
+        return "QQ", (ARENA | at, ARENA | at + 0x1000)
+
+    srq = cq
+
+    def resize(self, at):
+        return "Q", (ARENA | at,)
+
+    def qp(self, at, sends, receives, index):
+        return "QQ4BI", (ARENA | at, ARENA | at + 0x3000, 3, 6, 0, 0, 0)
+
+
+class Mlx5:
+    """Those of libmlx5, whose QPs are numbered after the two SRQs."""
+
+    first_qp, target_tag = 0x42, 0
+
+    def cq(self, at):
+        return "QQIBBHHHI", (ARENA | at, ARENA | at + 0x1000, 64, 0, 0, 0, 0, 0, 0)
+
+    def srq(self, at):
+        return "QQIIII", (ARENA | at, ARENA | at + 0x1000, 0, 0, 5, 0)
+
+    def resize(self, at):
+        return "QHHI", (ARENA | at, 64, 0, 0)
+
+    def qp(self, at, sends, receives, index):
+        return "QQIIIIIIQ", (ARENA | at, ARENA | at + 0x3000, 16 if sends else 0, receives, 4 if receives else 0, 2, index, 0, 0)
+
+
+def with_part(number, room, layout, values, part, flags=0):
+    return command(number, room, layout + part[0], *values, *part[1], flags=flags)
+
+
+def create_qp(driver, kind, pd, cq, buffer, recv=4, srq=None):
     sends, recvs = (0 if kind == 10 else 4), (0 if kind in (9, 10) or srq is not None else recv)
-    return command(24, 8, "Q9I4BQQ4BI", 0, pd, cq, cq, srq or 0, sends, recvs, 1, bool(recvs), 0, 1, kind, srq is not None, 0,
-                   ARENA | buffer, ARENA | buffer + 0x3000, 3, 6, 0, 0, 0)
+    return with_part(24, 8, "Q9I4B", (0, pd, cq, cq, srq or 0, sends, recvs, 1, bool(recvs), 0, 1, kind, srq is not None, 0),
+                     driver.qp(buffer, sends, recvs, 0 if kind == 10 else buffer >> 14))
 
 
 def modify_qp(handle, state, mask, peer):
@@ -81,24 +120,26 @@ def modify_qp(handle, state, mask, peer):
                    0, 0, 0, 0, flags=RAW_RESPONSE)
 
 
-def usual_commands():
-    """What libmlx4 writes in a program that uses everything: to begin with, the fuzzer would hardly find it by itself."""
+def usual_commands(driver):
+    """What the provider writes in a program that uses everything: to begin with, the fuzzer would hardly find it by itself."""
     begin = [
         command(3, 3, ""), command(9, 3, "QQQII", CLIENT, 65536, CLIENT, 0, 0xf), command(17, 1, ""),
-        command(18, 4, "QIIiIQQ", 0, 15, 0, -1, 0, ARENA | 0x1000, ARENA | 0x2000),
-        command(18, 4, "QIIiIQQ", 0, 15, 0, 7, 0, ARENA | 0x3000, ARENA | 0x4000, flags=WITH_CHANNEL),
-        command(32, 6, "QIIIIQQ", 0, 0, 7, 1, 0, ARENA | 0x5000, ARENA | 0x6000),
+        with_part(18, 4, "QIIiI", (0, 15, 0, -1, 0), driver.cq(0x1000)),
+        with_part(18, 4, "QIIiI", (0, 15, 0, 7, 0), driver.cq(0x3000), flags=WITH_CHANNEL),
+        with_part(32, 6, "QIIII", (0, 0, 7, 1, 0), driver.srq(0x5000)),
         command(37, 1, "II", 9, 0o100, flags=WITH_FILE), command(37, 1, "II", 0xffffffff, 0o100),
-        command(39, 6, "QIIIIIIIIQQ", 0, 1, 0, 7, 1, 0, 0, 5, 2, ARENA | 0x7000, ARENA | 0x8000),
+        with_part(39, 6, "QIIIIIIII", (0, 1, 0, 7, 1, 0, 0, 5, 2), driver.srq(0x7000)),
     ]  # handles: PD 0, MR 1, CQs 2 3, SRQ 4, domains 5 6, XRC SRQ 7
-    qps = [create_qp(2, 0, 2, 0x10000), create_qp(3, 0, 2, 0x14000), create_qp(4, 0, 2, 0x18000), create_qp(2, 0, 3, 0x1c000, srq=4),
-           create_qp(9, 0, 2, 0x20000), create_qp(10, 5, 0, 0), command(40, 8, "QIIB7x", 0, 5, 0x800045, 10)]  # handles 8 to 14
+    first = driver.first_qp
+    qps = [create_qp(driver, 2, 0, 2, 0x10000), create_qp(driver, 3, 0, 2, 0x14000), create_qp(driver, 4, 0, 2, 0x18000),
+           create_qp(driver, 2, 0, 3, 0x1c000, srq=4), create_qp(driver, 9, 0, 2, 0x20000), create_qp(driver, 10, 5, 0, 0),
+           command(40, 8, "QIIB7x", 0, 5, (first + 5) | driver.target_tag, 10)]  # handles 8 to 14
     masks = {8: (0x39, 0x121181, 0x12e01), 12: (0x39, 0x121181, 0x12e01), 13: (0x39, 0x121181, 0x10201)}
     work = []
-    for handle, peer in ((8, 0x40), (12, 0x45), (13, 0x44)):
+    for handle, peer in ((8, first), (12, first + 5), (13, first + 4)):
         work += [modify_qp(handle, state, mask, peer) for state, mask in enumerate(masks[handle], 1)]
         work += [command(25, 32, "II", handle, 0)]
-    more = [command(19, 2, "IIQ", 2, 31, ARENA | 0x30000), command(34, 4, "II", 4, 0),
+    more = [with_part(19, 2, "II", (2, 31), driver.resize(0x30000)), command(34, 4, "II", 4, 0),
             command(33, 0, "IIII", 4, 2, 0, 3, flags=RAW_RESPONSE),
             command(11, 2, "IIQQQII", 1, 7, CLIENT, 4096, CLIENT, 0, 1), command(1, 44, ""), command(2, 10, "B7x", 1)]
     end = [command(27, 1, "II", handle, 0) for handle in range(14, 7, -1)]
@@ -108,17 +149,20 @@ def usual_commands():
     return [b"\0" + b"".join(sum(parts[:count], [])) for count in range(1, 6)]
 
 
-def sow(corpus, target):
-    for number, seed in enumerate(usual_commands() if target == "commands" else []):
+DRIVERS = {"connectx3": Mlx4(), "connectx5": Mlx5()}
+
+
+def sow(corpus, target, model):
+    for number, seed in enumerate(usual_commands(DRIVERS[model]) if target == "commands" else []):
         (corpus / f"seed-{number}").write_bytes(seed)
 
 
-def run(work, target):
-    corpus, findings = work / f"corpus-{target}", work / f"findings-{target}"
+def run(work, target, model):
+    corpus, findings = work / f"corpus-{target}-{model}", work / f"findings-{target}-{model}"
     corpus.mkdir(exist_ok=True)
     findings.mkdir(exist_ok=True)
-    sow(corpus, target)
-    env = dict(os.environ, ASAN_OPTIONS="detect_leaks=1:handle_abort=1", UBSAN_OPTIONS="print_stacktrace=1")
+    sow(corpus, target, model)
+    env = dict(os.environ, SOFTHCA_MODEL=model, ASAN_OPTIONS="detect_leaks=1:handle_abort=1", UBSAN_OPTIONS="print_stacktrace=1")
     argv = [work / target, f"-max_total_time={SECONDS}", "-max_len=2048", "-timeout=20", "-rss_limit_mb=2048",
             "-print_final_stats=1", f"-artifact_prefix={findings}/", corpus]
     done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env,
@@ -131,13 +175,13 @@ def run(work, target):
 
 
 def main(argv):
-    root, work, target = pathlib.Path(argv[1]).resolve(), pathlib.Path(argv[2]), argv[3]
+    root, work, target, model = pathlib.Path(argv[1]).resolve(), pathlib.Path(argv[2]), argv[3], argv[4]
     work.mkdir(parents=True, exist_ok=True)
     with open(work / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two targets share their objects
         skip_unless_possible(work)
-        build(root, work, target, [pathlib.Path(source).resolve() for source in argv[4:]])
-    return run(work, target)
+        build(root, work, target, [pathlib.Path(source).resolve() for source in argv[5:]])
+    return run(work, target, model)
 
 
 if __name__ == "__main__":

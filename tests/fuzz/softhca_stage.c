@@ -43,6 +43,16 @@ static void start_client(void)
 		pause();
 }
 
+/* One of them in each run of the fuzzer. */
+static const struct model *chosen_model(void)
+{
+	const char *name = getenv("SOFTHCA_MODEL");
+	const struct model *model = model_find(name ? name : models[0]->name);
+
+	need(model != NULL, "SOFTHCA_MODEL names no model");
+	return model;
+}
+
 static void begin_once(void)
 {
 	struct settings settings = settings_default;
@@ -51,6 +61,7 @@ static void begin_once(void)
 	/* As in the daemon: who closes its end of a pipe kills nobody. */
 	signal(SIGPIPE, SIG_IGN);
 	settings.devices = 1;
+	settings.model = chosen_model();
 	settings.ports = 2;
 	need(scratch != MAP_FAILED, "no memory");
 	stage.scratch = (uint64_t)(uintptr_t)scratch;

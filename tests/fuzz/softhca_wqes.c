@@ -8,6 +8,7 @@
 #include <endian.h>
 #include <fcntl.h>
 #include <rdma/mlx4-abi.h>
+#include <rdma/mlx5-abi.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +19,8 @@
 #include <softhca/objects/srq.h>
 #include <softhca/objects/xrcd.h>
 
-#define SLOT_SHIFT 8u
+#define SLOT_SHIFT 8u /* of libmlx4 */
+#define UNITS	   64u /* of libmlx5, in as much memory */
 #define SLOTS_LOG  4u
 #define SLOTS	   (1u << SLOTS_LOG)
 #define QP_BYTES   0x4000u
@@ -40,7 +42,8 @@ struct play {
 	struct hca_xrcd_handle *domain;
 	struct hca_srq *srq, *xrc_srq;
 	struct hca_qp_handle *qp[QPS];
-	uint32_t posted[QPS];
+	uint32_t posted[QPS]; /* slots or units */
+	bool five;	      /* the rings are libmlx5's */
 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -63,11 +66,11 @@ static uint32_t *record_here(struct play *play, int index)
 
 /* ---- the objects ---- */
 
-static void make_shared(struct play *play)
+static void make_shared(struct play *play, uint32_t entry)
 {
 	struct hca_context *ctx = play->stage->ctx;
 	const struct mr_range range = { play->stage->scratch, SCRATCH_SIZE, play->stage->scratch, 0xf };
-	struct cq_request cq = { .cqe = 63, .place = { ARENA_BASE + CQ_AT, record(QPS), 32 } };
+	struct cq_request cq = { .cqe = 63, .place = { ARENA_BASE + CQ_AT, record(QPS), entry } };
 	struct srq_request srq = { .max_wr = 15, .max_sge = 3, .place = { ARENA_BASE + SRQ_AT, record(QPS + 1), 0 } };
 
 	play->pd = calloc(1, sizeof(*play->pd));
@@ -87,14 +90,19 @@ static void make_shared(struct play *play)
 }
 
 /* The rings as the provider would place them. */
-static int take_qp(struct hca_context *ctx, int index, struct qp_request *request)
+static int take_qp(struct hca_context *ctx, int index, bool five, struct qp_request *request)
 {
-	const struct mlx4_ib_create_qp driver = {
+	const struct mlx4_ib_create_qp of_mlx4 = {
 		.buf_addr = ARENA_BASE + (uint64_t)index * QP_BYTES, .db_addr = record(index), .log_sq_bb_count = SLOTS_LOG,
 		.log_sq_stride = SLOT_SHIFT,
 	};
+	const struct mlx5_ib_create_qp of_mlx5 = {
+		.buf_addr = of_mlx4.buf_addr, .db_addr = of_mlx4.db_addr, .sq_wqe_count = UNITS,
+		.rq_wqe_count = request->caps.max_recv_wr, .rq_wqe_shift = request->caps.max_recv_wr ? 6 : 0,
+	};
 
-	return ctx->device->model->take_qp(&driver, sizeof(driver), request->type, request->srq, ctx->cqe_version,
+	return ctx->device->model->take_qp(five ? (const void *)&of_mlx5 : &of_mlx4, five ? sizeof(of_mlx5) : sizeof(of_mlx4),
+					   request->type, request->srq, ctx->cqe_version,
 					   &ctx->device->machine->settings.limits, &request->caps, &request->rings);
 }
 
@@ -116,7 +124,7 @@ static void make_qp(struct play *play, int index, bool shared_receive)
 		request.caps.max_recv_wr = shared_receive ? 0 : SLOTS;
 		request.caps.max_recv_sge = shared_receive ? 0 : 4;
 	}
-	need(take_qp(play->stage->ctx, index, &request));
+	need(take_qp(play->stage->ctx, index, play->five, &request));
 	need(qp_create(play->stage->ctx, &request, &play->qp[index]));
 }
 
@@ -132,30 +140,36 @@ static void connect_qp(struct hca_qp *qp, const struct hca_qp *peer)
 
 static void set_up(struct play *play, uint8_t flags)
 {
-	make_shared(play);
+	play->five = play->stage->ctx->device->model == &connectx5;
+	play->stage->ctx->cqe_version = play->five && flags & 2;
+	make_shared(play, !play->five ? 32 : flags & 4 ? 128 : 64);
 	for (int i = 0; i < QPS; i++)
 		make_qp(play, i, flags & 1);
 	for (int i = 0; i < QPS; i++) {
 		connect_qp(play->qp[i]->qp, play->qp[i ^ 1]->qp);
 		/* All slots belong to the program, as libmlx4 leaves them. */
-		for (uint32_t slot = 0; slot < SLOTS && play->qp[i]->qp->sq.count; slot++)
+		for (uint32_t slot = 0; slot < SLOTS && play->qp[i]->qp->sq.count && !play->five; slot++)
 			play->stage->arena[play->qp[i]->qp->sq.buffer - ARENA_BASE + (slot << SLOT_SHIFT)] = 0x80;
 	}
 }
 
 /* ---- what the program does ---- */
 
-static uint8_t *next_slot(struct play *play, int index)
+/* Writes a request into the ring, whose end it may reach past, and rings. */
+static void post(struct play *play, int index, uint8_t *bytes, size_t length)
 {
 	const struct hca_qp *qp = play->qp[index]->qp;
+	const size_t ring_bytes = (size_t)qp->sq.count << qp->sq.shift;
+	const size_t start = (size_t)(play->posted[index] & (qp->sq.count - 1)) << qp->sq.shift;
+	uint8_t *ring = play->stage->arena + (qp->sq.buffer - ARENA_BASE);
 
-	return play->stage->arena + (qp->sq.buffer - ARENA_BASE) + ((play->posted[index] & (SLOTS - 1)) << SLOT_SHIFT);
-}
-
-static void ring(struct play *play, int index, uint8_t *slot)
-{
-	slot[0] = (uint8_t)((slot[0] & 0x7f) | (play->posted[index] & SLOTS ? 0x80 : 0));
-	play->posted[index]++;
+	if (!play->five)
+		bytes[0] = (uint8_t)((bytes[0] & 0x7f) | (play->posted[index] & SLOTS ? 0x80 : 0));
+	for (size_t i = 0; i < length; i++)
+		ring[(start + i) % ring_bytes] = bytes[i];
+	play->posted[index] += play->five ? ((bytes[7] & 0x3fu) + 3) / 4 : 1;
+	if (play->five)
+		record_here(play, index)[1] = htobe32(play->posted[index] & 0xffff);
 }
 
 static bool can_send(struct play *play, int index)
@@ -165,10 +179,10 @@ static bool can_send(struct play *play, int index)
 
 static void post_raw(struct play *play, struct input *input, int index)
 {
-	uint8_t *slot = next_slot(play, index);
+	uint8_t bytes[256] = { 0 };
 
-	take_bytes(input, slot, 1 + take8(input));
-	ring(play, index, slot);
+	take_bytes(input, bytes, 1 + take8(input));
+	post(play, index, bytes, sizeof(bytes));
 }
 
 static void put32(uint8_t *at, uint32_t value)
@@ -193,23 +207,44 @@ static void put_sge(struct play *play, struct input *input, uint8_t *at)
 	put64(at + 8, play->stage->scratch + take16(input));
 }
 
-/* A request as libmlx4 would write it, and then some bytes of it changed. */
+/* What stands before the remote address, as libmlx4 has it; bytes. */
+static size_t put_head4(struct play *play, int index, uint8_t shape, uint8_t *wqe)
+{
+	put32(wqe + 8, play->xrc_srq->srqn << 8 | (shape & 0xe));
+	if (types[index] != IBV_QPT_UD)
+		return 16;
+	wqe[16] = 1;
+	wqe[16 + 7] = (uint8_t)play->stage->machine.device[0].port[1].lid;
+	put32(wqe + 16 + 32, play->qp[index ^ 1] ? play->qp[index ^ 1]->qp->qpn : 0);
+	return 64;
+}
+
+/* The same of libmlx5. */
+static size_t put_head5(struct play *play, int index, uint8_t shape, uint8_t *wqe)
+{
+	wqe[11] = shape & 0xa;
+	if (types[index] == IBV_QPT_XRC_SEND) {
+		put32(wqe + 16, play->xrc_srq->srqn);
+		return 32;
+	}
+	if (types[index] != IBV_QPT_UD)
+		return 16;
+	put32(wqe + 16 + 8, play->qp[index ^ 1] ? play->qp[index ^ 1]->qp->qpn : 0);
+	wqe[16 + 15] = (uint8_t)play->stage->machine.device[0].port[1].lid;
+	return 64;
+}
+
+/* A request as the provider would write it, and then some bytes of it changed. */
 static void post_good(struct play *play, struct input *input, int index)
 {
 	static const uint8_t opcodes[] = { 0x08, 0x09, 0x0a, 0x0b, 0x10, 0x11, 0x12, 0x00 };
 	uint8_t wqe[256] = { 0 };
 	uint8_t opcode = opcodes[take8(input) % sizeof(opcodes)];
 	uint8_t shape = take8(input);
-	size_t at = 16;
+	size_t at = (play->five ? put_head5 : put_head4)(play, index, shape, wqe);
 
 	wqe[3] = opcode;
-	put32(wqe + 8, play->xrc_srq->srqn << 8 | (shape & 0xe));
-	if (types[index] == IBV_QPT_UD) {
-		wqe[at] = 1;
-		wqe[at + 7] = (uint8_t)play->stage->machine.device[0].port[1].lid;
-		put32(wqe + at + 32, play->qp[index ^ 1] ? play->qp[index ^ 1]->qp->qpn : 0);
-		at += 48;
-	} else if (opcode != 0x0a && opcode != 0x0b && opcode) {
+	if (types[index] != IBV_QPT_UD && opcode != 0x0a && opcode != 0x0b && opcode) {
 		put64(wqe + at, play->stage->scratch + (take16(input) & ~7u));
 		put32(wqe + at + 8, play->mr->key);
 		at += opcode == 0x11 || opcode == 0x12 ? 32 : 16;
@@ -219,8 +254,7 @@ static void post_good(struct play *play, struct input *input, int index)
 	wqe[7] = (uint8_t)(at / 16);
 	for (int changes = shape >> 6; changes; changes--)
 		wqe[take8(input)] ^= take8(input);
-	memcpy(next_slot(play, index), wqe, sizeof(wqe));
-	ring(play, index, next_slot(play, index));
+	post(play, index, wqe, sizeof(wqe));
 }
 
 /* Buffers in all receive queues, and doorbell records that say so, more or less. */

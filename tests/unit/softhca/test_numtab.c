@@ -55,9 +55,33 @@ static void full_and_quota(void **state)
 	numtab_free(&tab);
 }
 
+/* As the QPs and SRQs of a ConnectX-5: no number twice, and each table knows only its own. */
+static void two_tables_in_one_sequence(void **state)
+{
+	struct numtab qps, srqs;
+	uint32_t number;
+
+	(void)state;
+	assert_int_equal(numtab_init(&qps, 10, 14, 12, 4), 0);
+	assert_int_equal(numtab_init(&srqs, 10, 14, 12, 4), 0);
+	numtab_pair(&qps, &srqs);
+	assert_int_equal(add(&qps, 0), 12);
+	assert_int_equal(add(&srqs, 1), 13);
+	assert_int_equal(add(&qps, 2), 10);
+	assert_null(numtab_find(&qps, 13));
+	assert_null(numtab_find(&srqs, 12));
+	assert_int_equal(add(&srqs, 3), 11);
+	assert_int_equal(numtab_add(&qps, &things[4], &number), -ENOMEM);
+	numtab_remove(&srqs, 13);
+	assert_int_equal(add(&qps, 4), 13);
+	numtab_free(&qps);
+	numtab_free(&srqs);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(two_tables_in_one_sequence),
 		cmocka_unit_test(neighbours_and_no_early_reuse),
 		cmocka_unit_test(full_and_quota),
 	};
