@@ -8,7 +8,7 @@
 #include <string.h>
 
 static const struct command commands[] = {
-	{ "run", "[--softhca[=DEVICES]] [--] PROGRAM [ARGUMENT...]", "run an old program with the legacy XRC verbs",
+	{ "run", "[--softhca[=DEVICES] [--model=NAME]] [--] PROGRAM [ARGUMENT...]", "run an old program with the legacy XRC verbs",
 	  command_run },
 	{ "check", "PROGRAM [--device NAME] [--plugin FILE] [--json]",
 	  "will this program run here, and which command does it", command_check },

@@ -19,10 +19,11 @@
 
 struct run_options {
 	unsigned int devices; /* of the emulated HCA; 0 = use the machine's own devices */
+	char *model;	      /* "--model=NAME" for it; NULL = its default */
 	char **program;	      /* argv of the program, NULL-terminated */
 };
 
-static const char usage_line[] = "usage: xrc-compat run [--softhca[=DEVICES]] [--] PROGRAM [ARGUMENT...]";
+static const char usage_line[] = "usage: xrc-compat run [--softhca[=DEVICES] [--model=NAME]] [--] PROGRAM [ARGUMENT...]";
 
 static int usage(void)
 {
@@ -67,12 +68,18 @@ static int parse(int argc, char **argv, struct run_options *options, bool *help)
 				refuse(0, "%s: the number of devices is 1 to %d", argv[i], MAX_DEVICES);
 				return usage();
 			}
+		} else if (!strncmp(argv[i], "--model=", 8)) {
+			options->model = argv[i];
 		} else {
 			refuse(0, "run: unknown option %s", argv[i]);
 			return usage();
 		}
 	}
 	options->program = argv + i;
+	if (options->model && !options->devices) {
+		refuse(0, "%s: a model of emulated adapters; add --softhca", options->model);
+		return usage();
+	}
 	if (i < argc)
 		return 0;
 	refuse(0, "run: no program given");
@@ -146,22 +153,25 @@ static int preload(const char *library, int bits)
 	return result;
 }
 
-/* argv of "softhca run --devices=N -- xrc-compat run -- PROGRAM...". */
+/* argv of "softhca run --devices=N [--model=NAME] -- xrc-compat run -- PROGRAM...". */
 static char **softhca_argv(char *softhca, char *self, const struct run_options *options)
 {
 	static char devices[32];
-	char *head[] = { softhca, "run", devices, "--", self, "run", "--" };
-	const size_t head_count = sizeof(head) / sizeof(head[0]);
+	char *const head[] = { softhca, "run", devices, options->model, "--", self, "run", "--" };
+	size_t head_count = 0;
 	size_t count = 0;
 	char **argv;
 
 	snprintf(devices, sizeof(devices), "--devices=%u", options->devices);
 	while (options->program[count])
 		count++;
-	argv = calloc(head_count + count + 1, sizeof(*argv));
+	argv = calloc(sizeof(head) / sizeof(head[0]) + count + 1, sizeof(*argv));
 	if (!argv)
 		return NULL;
-	memcpy(argv, head, sizeof(head));
+	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++) {
+		if (head[i])
+			argv[head_count++] = head[i];
+	}
 	memcpy(argv + head_count, options->program, count * sizeof(*argv));
 	return argv;
 }

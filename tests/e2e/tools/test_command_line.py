@@ -28,7 +28,7 @@ def test_every_environment_variable_is_printed(run, xrc_compat, source_root, arg
 
 def test_help_names_every_command(run, xrc_compat):
     text = run([xrc_compat, "--help"]).stdout
-    assert "run [--softhca[=DEVICES]]" in text and "env-vars" in text
+    assert "run [--softhca[=DEVICES] [--model=NAME]]" in text and "env-vars" in text
 
 
 def test_help_of_run(run, xrc_compat):

@@ -261,6 +261,12 @@ def test_softhca_has_two_devices_unless_told(run, tree, helpers):
     assert "--devices=2 --" in run_in(tree, run, "--softhca", helpers / "show-start").stderr
 
 
+def test_softhca_is_told_the_model(run, tree, helpers):
+    result = run_in(tree, run, "--softhca=2", "--model=connectx5", helpers / "show-start")
+    assert "softhca run --devices=2 --model=connectx5," in result.stderr
+    refused(run_in(tree, run, "--model=connectx5", helpers / "show-start"), REFUSED, "add --softhca")
+
+
 def test_the_program_is_checked_before_softhca_is_started(run, tree):
     result = run_in(tree, run, "--softhca", "no-such-program")
     assert result.returncode == NOT_FOUND
