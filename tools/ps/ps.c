@@ -3,6 +3,7 @@
 #include "domain_path.h"
 #include "ps_columns.h"
 #include "qp_state.h"
+#include "screen.h"
 #include "tools/common/command.h"
 #include "tools/common/json.h"
 #include "tools/common/message.h"
@@ -25,6 +26,7 @@
 struct ps {
 	const struct ps_column *columns[MAX_COLUMNS];
 	size_t column_count;
+	FILE *lines; /* where rows go that are no JSON */
 	bool json, headings, watch;
 	unsigned int seconds;
 	/* While printing: */
@@ -54,7 +56,7 @@ static void print_cell(const struct ps *ps, size_t i, const char *text)
 {
 	bool last = i + 1 == ps->column_count;
 
-	printf("%-*s%s", last ? 0 : ps->columns[i]->width, text[0] ? text : "-", last ? "\n" : " ");
+	fprintf(ps->lines, "%-*s%s", last ? 0 : ps->columns[i]->width, text[0] ? text : "-", last ? "\n" : " ");
 }
 
 static void print_row(struct ps *ps, const struct ps_row *row)
@@ -242,7 +244,7 @@ static int print_table(struct ps *ps, const char *directory)
 	for (size_t i = 0; i < ps->column_count && ps->headings; i++)
 		print_cell(ps, i, ps->columns[i]->name);
 	error = regtab_list(directory, visit_table, ps);
-	fflush(stdout);
+	fflush(ps->lines);
 	return error ? error : regtab_list(directory, visit_refused, ps);
 }
 
@@ -264,15 +266,31 @@ static int print_once(struct ps *ps)
 	return ps->refused ? 1 : TOOL_EXIT_OK;
 }
 
+static int print_screen(struct ps *ps)
+{
+	size_t size;
+	char *text = NULL;
+	int status;
+
+	ps->lines = open_memstream(&text, &size);
+	if (!ps->lines)
+		return refuse(TOOL_EXIT_REFUSED, "out of memory");
+	status = print_once(ps);
+	fclose(ps->lines);
+	if (status != TOOL_EXIT_REFUSED)
+		screen_show(text);
+	free(text);
+	return status;
+}
+
 static int watch(struct ps *ps)
 {
 	bool terminal = isatty(STDOUT_FILENO);
 	int status;
 
+	screen_begin();
 	for (;;) {
-		if (terminal && !ps->json)
-			fputs("\033[H\033[2J", stdout);
-		status = print_once(ps);
+		status = terminal && !ps->json ? print_screen(ps) : print_once(ps);
 		if (status == TOOL_EXIT_REFUSED || fflush(stdout))
 			return status;
 		sleep(ps->seconds);
@@ -371,7 +389,7 @@ int command_ps(int argc, char **argv)
 		{ "help", no_argument, NULL, OPTION_HELP },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct ps ps = { .headings = true };
+	struct ps ps = { .lines = stdout, .headings = true };
 	int option, status;
 
 	opterr = 0;

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`xrc-compat ps` and `gc` beside an old program that holds registrations: what they say is what it did."""
 
+import fcntl
 import json
 import os
 import pathlib
+import pty
 import re
 import select
 import shutil
 import signal
+import struct
 import subprocess
 import tempfile
+import termios
 import time
 
 import pytest
@@ -299,6 +303,40 @@ def test_watch_goes_on(holder, tool, tables, xrc_compat):
     first, second = re.split(r"\n\n", text)[:2]
     assert "stale" not in first and first.count("live") == QPS + 1
     assert second.count("stale") == QPS and second.count("live") == 1
+
+
+def painted(terminal, until):
+    """What a terminal of the test's own was sent, until @until is found in it."""
+    text, deadline = b"", time.monotonic() + 20
+    while not re.search(until, text):
+        ready, _, _ = select.select([terminal], [], [], max(0, deadline - time.monotonic()))
+        assert ready, text
+        text += os.read(terminal, 65536)
+    return text.decode()
+
+
+def lines_of(screen):
+    return [re.sub(r"\x1b\[[HJK]", "", line).rstrip() for line in screen.split("\x1b[H")[-1].split("\r\n")]
+
+
+def test_watch_fits_the_terminal_also_when_it_is_resized(holder, tables, xrc_compat):
+    """80 columns, then 30 by 3: no line is longer, none is behind the last row, and the new size counts at once."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    with subprocess.Popen([xrc_compat, "ps", "--watch=600"], stdin=subprocess.DEVNULL, stdout=theirs,
+                          env=dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as watch:
+        try:
+            wide = lines_of(painted(ours, rb"\x1b\[J.*hold-registrati *\d+s"))
+            fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("4H", 3, 30, 0, 0))
+            watch.send_signal(signal.SIGWINCH)
+            narrow = lines_of(painted(ours, rb"\x1b\[J.* more"))
+        finally:
+            watch.kill()
+    os.close(ours)
+    os.close(theirs)
+    assert len(wide) == QPS + 2 and max(map(len, wide)) <= 80
+    assert [line[:30].rstrip() for line in wide[:2]] == narrow[:2]
+    assert narrow[2:] == [f"... and {QPS} more"]
 
 
 def test_a_hostile_command_name_reaches_neither_terminal_nor_json(holder, tool, tables):

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Paints over what is there instead of clearing first, which would flicker. */
+#include "screen.h"
+#include "tools/common/text.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+static void resized(int signal_number)
+{
+	(void)signal_number;
+}
+
+void screen_begin(void)
+{
+	struct sigaction action = { .sa_handler = resized };
+
+	sigaction(SIGWINCH, &action, NULL); /* without SA_RESTART: sleep() returns */
+}
+
+static struct winsize size_now(void)
+{
+	struct winsize size = { 0 };
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col || !size.ws_row)
+		size = (struct winsize){ .ws_row = 24, .ws_col = 80 };
+	return size;
+}
+
+/* The first @columns characters of a line. */
+static void show_line(const char *line, size_t length, unsigned int columns)
+{
+	size_t used = 0;
+
+	while (used < length && columns--) {
+		size_t character = text_character(line + used);
+
+		used += character ? character : 1;
+	}
+	fwrite(line, 1, used, stdout);
+}
+
+static unsigned int count_lines(const char *text)
+{
+	unsigned int lines = 0;
+
+	for (; *text; text += strcspn(text, "\n") + 1)
+		lines++;
+	return lines;
+}
+
+void screen_show(const char *text)
+{
+	struct winsize size = size_now();
+	unsigned int lines = count_lines(text);
+	unsigned int shown = lines <= size.ws_row ? lines : size.ws_row - 1u;
+
+	/* Each line is erased before it is written: after the last column an erasure would take the last character. */
+	fputs("\033[H", stdout);
+	for (unsigned int i = 0; i < shown; i++) {
+		size_t length = strcspn(text, "\n");
+
+		fputs(i ? "\n" : "", stdout);
+		fputs(i + 1 == lines ? "\033[J" : "\033[K", stdout);
+		show_line(text, length, size.ws_col);
+		text += length + 1;
+	}
+	if (shown < lines)
+		printf("%s\033[J... and %u more", shown ? "\n" : "", lines - shown);
+	fputs(lines ? "" : "\033[J", stdout);
+	fflush(stdout);
+}

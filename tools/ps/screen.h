@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A terminal on which the same text is shown again and again. */
+#ifndef XRC_COMPAT_TOOLS_SCREEN_H
+#define XRC_COMPAT_TOOLS_SCREEN_H
+
+/* From now on a wait ends when the terminal is resized. */
+void screen_begin(void);
+
+/* Shows @text from the upper left, cut to the terminal's size as it is now; what does not fit is counted in the last line. */
+void screen_show(const char *text);
+
+#endif
