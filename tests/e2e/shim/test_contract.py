@@ -32,6 +32,13 @@ def test_kernel_that_removes_no_bits(on_device, group, mode):
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_kernel_whose_opened_handles_hear_nothing(on_device, mode):
+    """As today's (contract 5.10): two rows are about what others than the creator hear, the rest holds."""
+    result = on_device(mode, "event", "--open_events=off", options=["--without-open-qp"])
+    check(result, "event", mode, ROWS["event"] - 2)
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_device_without_xrc(on_device, mode):
     check(on_device(mode, "no_xrc", "--xrc=off"), "no_xrc", mode, ABSENT_ROWS["no_xrc"])
 

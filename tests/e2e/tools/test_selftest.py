@@ -70,8 +70,10 @@ def test_a_device_without_xrc(run, softhca, xrc_compat):
     assert result.stdout.endswith("\n1 passed, 1 failed, 14 not tried\n")
 
 
-def test_a_device_without_open_qp_loses_only_the_events_of_others(run, softhca, xrc_compat):
-    result = run([softhca, "run", "--open_qp=off", "--", xrc_compat, "selftest"], timeout=60)
+@pytest.mark.parametrize("setting", ["open_qp=off", "open_events=off"])
+def test_a_device_without_open_qp_loses_only_the_events_of_others(run, softhca, xrc_compat, setting):
+    """And so does a kernel that gives handles from ibv_open_qp no events."""
+    result = run([softhca, "run", f"--{setting}", "--", xrc_compat, "selftest"], timeout=60)
     assert result.returncode == 1 and outcome(result, "5.8") == ["FAILED"]
     assert [row[0] for row in rows(result)].count("ok") == len(SECTIONS) - 1
 
