@@ -293,7 +293,7 @@ static int watch(struct ps *ps)
 		status = terminal && !ps->json ? print_screen(ps) : print_once(ps);
 		if (status == TOOL_EXIT_REFUSED || fflush(stdout))
 			return status;
-		sleep(ps->seconds);
+		screen_wait(ps->seconds);
 		if (!terminal && !ps->json)
 			putchar('\n');
 	}

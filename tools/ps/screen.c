@@ -7,18 +7,32 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <time.h>
 #include <unistd.h>
 
-static void resized(int signal_number)
+static sigset_t resizing(void)
 {
-	(void)signal_number;
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGWINCH);
+	return set;
 }
 
 void screen_begin(void)
 {
-	struct sigaction action = { .sa_handler = resized };
+	const sigset_t set = resizing();
 
-	sigaction(SIGWINCH, &action, NULL); /* without SA_RESTART: sleep() returns */
+	/* Held back, it waits for us if it comes before we wait for it. */
+	sigprocmask(SIG_BLOCK, &set, NULL);
+}
+
+void screen_wait(unsigned int seconds)
+{
+	const struct timespec time = { .tv_sec = (time_t)seconds };
+	const sigset_t set = resizing();
+
+	sigtimedwait(&set, NULL, &time);
 }
 
 static struct winsize size_now(void)

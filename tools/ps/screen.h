@@ -3,8 +3,11 @@
 #ifndef XRC_COMPAT_TOOLS_SCREEN_H
 #define XRC_COMPAT_TOOLS_SCREEN_H
 
-/* From now on a wait ends when the terminal is resized. */
+/* From now on a new size of the terminal is noted, for screen_wait(). */
 void screen_begin(void);
+
+/* Waits so long, or until the terminal has another size, also one that it got meanwhile. */
+void screen_wait(unsigned int seconds);
 
 /* Shows @text from the upper left, cut to the terminal's size as it is now; what does not fit is counted in the last line. */
 void screen_show(const char *text);
