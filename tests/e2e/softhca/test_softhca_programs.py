@@ -117,3 +117,19 @@ def test_devices(run, softhca):
 def test_two_ports(run, softhca):
     done = run([softhca, "run", "--ports=2", "--devices=1", "--", "ibv_devinfo", "-v"])
     assert len(re.findall(r"PORT_ACTIVE \(4\)", done.stdout)) == 2, done.stdout
+
+
+# What libmlx5 can be told about its rings and doorbells, and libmlx4 knows nothing of.
+OF_LIBMLX5 = ["MLX5_CQE_SIZE=128", "MLX5_SHUT_UP_BF=1", "MLX5_SINGLE_THREADED=1", "MLX5_SCATTER_TO_CQE=0", "MLX5_SCATTER_TO_CQE=1",
+              "MLX5_POST_SEND_PREFER_BF=0", "MLX5_STALL_CQ_POLL=1", "MLX5_TOTAL_UUARS=64", "MLX_QP_ALLOC_TYPE=ANON", "MLX_CQ_ALLOC_TYPE=ANON",
+              "MLX_SRQ_ALLOC_TYPE=ANON", "MLX_QP_ALLOC_TYPE=PREFER_HUGE"]
+
+
+@pytest.mark.on_model("connectx5")
+@pytest.mark.parametrize("setting", OF_LIBMLX5)
+def test_settings_of_libmlx5(run, softhca, monkeypatch, setting):
+    monkeypatch.setenv(*setting.split("="))
+    pair(run, softhca, ["ibv_xsrq_pingpong", "-e"])
+    pair(run, softhca, ["ibv_rc_pingpong", "-c"])
+    pair(run, softhca, ["ib_send_bw", "-F", "-c", "XRC", "-q", "4", "-n", "300"])
+    pair(run, softhca, ["ib_write_lat", "-F", "-I", "100", "-s", "90", "-n", "100"])
