@@ -77,6 +77,14 @@ static void forget(struct core *core, struct rcv_qp *kept)
 	free(kept);
 }
 
+static void keep_no_more(struct core *core, uint32_t qp_num)
+{
+	struct rcv_qp *kept = take(core, qp_num);
+
+	if (kept)
+		forget(core, kept);
+}
+
 static void unused(void *argument, uint32_t qp_num)
 {
 	struct core *core = argument;
@@ -275,12 +283,14 @@ int keeper_unregister(struct core *core, const struct rcv_qp *rcv_qp)
 	if (err)
 		return err;
 	err = regtab_unregister(table_member(&core->table), qp_num, &last);
-	/* With its locks lost it is in nobody's table any more: the others have been told that it is gone. */
-	if (last || err == -ESTALE)
+	/* With its locks lost, or its number given anew, it is in nobody's table: the others know that it is gone. */
+	if (last || err == -ESTALE || err == -EINVAL) {
 		unused(core, qp_num);
-	else if (err)
-		forget(core, take(core, qp_num));
-	return err == -ESTALE ? 0 : table_error(&core->table, err);
+		return 0;
+	}
+	if (err)
+		keep_no_more(core, qp_num);
+	return table_error(&core->table, err);
 }
 
 /* ---- asking ---- */

@@ -23,7 +23,7 @@ bool regtab_is_mine(const struct regtab *tab)
 /* ---- pages ---- */
 
 /* Touching a mapping behind the end of its file kills the process, so the file is asked, not the table. */
-static bool see(struct regtab *tab, unsigned page)
+bool regtab_page_is_there(struct regtab *tab, unsigned page)
 {
 	struct stat st;
 
@@ -33,13 +33,6 @@ static bool see(struct regtab *tab, unsigned page)
 		st.st_size = (off_t)MAP_SIZE;
 	__atomic_store_n(&tab->seen, (uint32_t)(st.st_size / REGTAB_PAGE), __ATOMIC_RELEASE);
 	return page < st.st_size / REGTAB_PAGE;
-}
-
-void *regtab_page(struct regtab *tab, unsigned page)
-{
-	if (!page || (page >= __atomic_load_n(&tab->seen, __ATOMIC_ACQUIRE) && !see(tab, page)))
-		return NULL;
-	return (char *)tab->header + (size_t)page * REGTAB_PAGE;
 }
 
 int regtab_page_new(struct regtab *tab)
@@ -64,17 +57,22 @@ int regtab_page_new(struct regtab *tab)
 static int map_table(struct regtab *tab)
 {
 	int flags = tab->private ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
-	void *map = mmap(NULL, MAP_SIZE, PROT_READ | PROT_WRITE, flags, tab->file.fd, 0);
+	int protection = tab->private ? PROT_NONE : PROT_READ | PROT_WRITE;
+	void *map = mmap(NULL, MAP_SIZE, protection, flags, tab->file.fd, 0);
 
 	if (map == MAP_FAILED)
 		return -ENOMEM;
 	tab->header = map;
 	if (tab->private) {
+		/* A program that has locked all its memory, also what is to come, shall not get all of this. */
+		munlock(map, MAP_SIZE);
+		if (mprotect(map, MAP_SIZE, PROT_READ | PROT_WRITE))
+			return -ENOMEM;
 		regtab_header_fill(tab->header, &(struct regtab_key){ .device = "" });
 		tab->seen = PAGES_MAX;
 		return 0;
 	}
-	return mem_load(&tab->header->pages) && see(tab, mem_load(&tab->header->pages) - 1) ? 0 : -EPERM;
+	return mem_load(&tab->header->pages) && regtab_page_is_there(tab, mem_load(&tab->header->pages) - 1) ? 0 : -EPERM;
 }
 
 /* ---- opening and closing ---- */
@@ -188,7 +186,9 @@ static int open_shared(struct registry *registry, const struct regtab_key *key, 
 		struct table_file file = { .fd = -1 };
 
 		err = regtab_file_path(&file, dir, key, n);
-		if (!err && (n == REGTAB_NAMES - 1 || !regtab_file_is_foreign(&file)))
+		if (err)
+			regtab_why(why, err, dir, "the path is too long; set XRC_COMPAT_TABLE_DIR to a shorter one");
+		else if (n == REGTAB_NAMES - 1 || !regtab_file_is_foreign(&file))
 			return open_named(registry, &file, dir, key, tab, why);
 	}
 	return err;

@@ -42,8 +42,8 @@ struct regtab_member {
 /** regtab_is_mine - false in a child forked after the table was opened: it must not touch anything shared. */
 bool regtab_is_mine(const struct regtab *tab);
 
-/** regtab_page - a page of the table, or NULL: none, or not in the file, whatever the table says. */
-void *regtab_page(struct regtab *tab, unsigned page);
+/** regtab_page_is_there - whether the file has a page that was not seen yet. */
+bool regtab_page_is_there(struct regtab *tab, unsigned page);
 
 /** regtab_page_new - hand out one more page, zeroed and reserved: its number, -ENOMEM at the maximum, or -ENOSPC. */
 int regtab_page_new(struct regtab *tab);
@@ -59,6 +59,14 @@ void regtab_ref(struct regtab *tab);
  */
 struct registry;
 int regtab_file_of_process(struct registry *registry, dev_t dev, ino_t ino);
+
+/** regtab_page - a page of the table, or NULL: none, or not in the file, whatever the table says. */
+static inline void *regtab_page(struct regtab *tab, unsigned page)
+{
+	if (!page || (page >= __atomic_load_n(&tab->seen, __ATOMIC_ACQUIRE) && !regtab_page_is_there(tab, page)))
+		return NULL;
+	return (char *)tab->header + (size_t)page * REGTAB_PAGE;
+}
 
 static inline uint64_t member_bit(unsigned member)
 {

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -260,6 +261,47 @@ static void a_file_size_limit_is_an_error(void **state)
 		assert_int_equal(status, 0);
 		unlink(table_path);
 	}
+}
+
+/* Resident pages of this process. */
+static long resident(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	long total, pages = 0;
+
+	if (!file || fscanf(file, "%ld %ld", &total, &pages) != 2)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages;
+}
+
+/* In a program that has all its memory locked, a table costs what is used of it. 77: not permitted. */
+static int with_locked_memory(void)
+{
+	struct regtab *tab;
+	long before;
+
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		return 77;
+	before = resident();
+	if (regtab_open(&table_key, NULL, &tab, NULL))
+		return 1;
+	return resident() - before > 256;
+}
+
+static void locked_memory_is_not_filled(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid)
+		_exit(with_locked_memory());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(status, 0);
 }
 
 static void a_removed_table_is_noticed(void **state)
@@ -563,6 +605,7 @@ int main(void)
 		CASE(its_descriptor_is_no_standard_one),
 		CASE(a_descriptor_taken_by_the_program_is_left_alone),
 		CASE(a_file_size_limit_is_an_error),
+		CASE(locked_memory_is_not_filled),
 		CASE(a_removed_table_is_noticed),
 		CASE(a_second_name_is_refused),
 		CASE(directories_of_everybody_are_refused),
