@@ -30,11 +30,21 @@ int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_r
 	return image->post_recv(image->srq, wr, bad_wr);
 }
 
-/* Both halves of a two-way QP fail as one: see xrc_pair_fail(). Flushed ones follow the first that failed. */
+/*
+ * Both halves of a two-way QP fail as one: see xrc_pair_fail(). Flushed ones follow the first that failed. In there are verbs, in
+ * which a thread could be cancelled; ibv_poll_cq never was such a place.
+ */
 static __attribute__((noinline, cold)) void note_failure(const struct ibv_cq *cq, const struct ibv_wc *wc)
 {
-	if (wc->status != IBV_WC_WR_FLUSH_ERR)
-		xrc_qp_failed(cq->context, wc->qp_num);
+	int saved_errno = errno;
+	struct cancel_hold hold;
+
+	if (wc->status == IBV_WC_WR_FLUSH_ERR)
+		return;
+	cancel_hold(&hold);
+	xrc_qp_failed(cq->context, wc->qp_num);
+	cancel_release(&hold);
+	errno = saved_errno;
 }
 
 /*

@@ -2,6 +2,7 @@
 /* One half fails: the QP has failed as a whole. */
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "pair.h"
@@ -197,6 +198,51 @@ static void destroyed_while_failing(void)
 	end_close(&b);
 }
 
+static void *poll_until_cancelled(void *arg)
+{
+	struct poller *poller = arg;
+
+	for (;;) {
+		struct ibv_wc wc;
+
+		ibv_poll_cq(poller->end->cq, 1, &wc);
+		pthread_testcancel();
+	}
+	return NULL;
+}
+
+/* Whoever polls a failure takes the other half along, by a verb that has cancellation points. */
+static void cancelled_while_failing(void)
+{
+	struct poller poller = { 0 };
+	struct end a, b;
+	pthread_t thread;
+
+	ends_open(&a, &b);
+	poller.end = &a;
+	for (int round = 0; round < 100; round++) {
+		struct ibv_send_wr wr;
+		struct ibv_sge sge;
+
+		ends_connect(&a, &b);
+		must(!pthread_create(&thread, NULL, poll_until_cancelled, &poller));
+		wr = end_wr(&a, &sge, IBV_WR_RDMA_WRITE, 0, 64);
+		wr.wr.rdma.rkey ^= 0x5500;
+		end_post(&a, &wr);
+		usleep((unsigned)(random() % 1000));
+		must(!pthread_cancel(thread));
+		must(!pthread_join(thread, NULL));
+		must_eq(ibv_destroy_qp(a.qp), 0);
+		must_eq(ibv_destroy_qp(b.qp), 0);
+		end_create_qp(&a, END_DEPTH);
+		end_create_qp(&b, END_DEPTH);
+		a.peer = b.own;
+		b.peer = a.own;
+	}
+	end_close(&a);
+	end_close(&b);
+}
+
 const struct row error_rows[] = {
 	{ "retries exceeded: it is in ERR, what is posted is flushed", retries_exceeded },
 	{ "retries exceeded: what comes in is refused", refuses_what_comes_in },
@@ -206,6 +252,7 @@ const struct row error_rows[] = {
 	{ "a write with a wrong key: event, and ERR as a whole", bad_write },
 	{ "a read with a wrong key: event, and ERR as a whole", bad_read },
 	{ "destroyed by one thread while another polls its failure", destroyed_while_failing },
+	{ "destroyed after a thread that polled its failure was cancelled", cancelled_while_failing },
 };
 
 GROUP(error);
