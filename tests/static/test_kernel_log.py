@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""./run-tests --kernel: what counts as hurt in a kernel's log, and how the guest's results are counted."""
+
+import importlib.util
+import sys
+import types
+
+import pytest
+
+HURT = [
+    "[   12.301122] WARNING: CPU: 1 PID: 77 at drivers/infiniband/core/verbs.c:340 ib_dealloc_pd_user+0x9/0x80 [ib_core]",
+    "[    1.000001] BUG: kernel NULL pointer dereference, address: 0000000000000008",
+    "[    5.123456] general protection fault, probably for non-canonical address 0xdead: 0000 [#1] PREEMPT SMP",
+    "[    4.222222] refcount_t: underflow; use-after-free.",
+    "[  242.000000] INFO: task member:311 blocked for more than 120 seconds.",
+    "[   99.000000] restrack: ------------[ detected leak of resources on mlx4_0 ]------------",
+    "[    9.100000] WARNING: possible circular locking dependency detected",
+    "[    8.000000] Kernel panic - not syncing: Attempted to kill init!",
+]
+FINE = [
+    "[   33.690981] xrc_lab: loading out-of-tree module taints kernel.",
+    "[    3.000000] traps: hold[12] general protection fault ip:7f00 sp:7ffc error:0 in libmlx5.so[7f00+1000]",
+    "[    3.000000] hold[12]: segfault at 0 ip 0000 sp 0000 error 4",
+    "[    0.108000] mtrr: your CPUs had inconsistent fixed MTRR settings",
+]
+
+
+@pytest.fixture
+def runner(source_root, monkeypatch):
+    monkeypatch.syspath_prepend(str(source_root / "tests" / "kernel"))
+    spec = importlib.util.spec_from_file_location("kernel_run", source_root / "tests" / "kernel" / "run.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    for name in ("distribution", "guest"):
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def ended(tmp_path):
+    """ended(tests, log, status): a guest that has come to its end with these."""
+    def _ended(tests, log="", status=0):
+        for name, text in (("tests", tests), ("dmesg", log)):
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        return types.SimpleNamespace(out=tmp_path, console=tmp_path / "console", status=lambda: status)
+
+    return _ended
+
+
+@pytest.mark.parametrize("line", HURT)
+def test_hurt(runner, ended, capsys, line):
+    assert runner.judge(ended("5 passed in 1.0s\n", line)) == 1
+    assert capsys.readouterr().out.endswith("5 passed, 1 failed, 0 skipped\n")
+
+
+def test_fine(runner, ended, capsys):
+    assert runner.judge(ended("5 passed, 1 skipped in 1.0s\n", "\n".join(FINE))) == 0
+    assert capsys.readouterr().out.endswith("5 passed, 0 failed, 1 skipped\n")
+
+
+def test_never_ended(runner, ended, capsys):
+    assert runner.judge(ended("....", status=None)) == 1
+    assert capsys.readouterr().out.endswith("0 passed, 1 failed, 0 skipped\n")
+
+
+def test_crashed_after_the_count(runner, ended, capsys):
+    assert runner.judge(ended("5 passed in 1.0s\n", status=None)) == 1
+    assert capsys.readouterr().out.endswith("5 passed, 1 failed, 0 skipped\n")
+
+
+def test_where_it_cannot_be_done_it_is_skipped(run, source_root, tmp_path):
+    result = run([sys.executable, source_root / "tests" / "kernel" / "run.py", tmp_path / "build"], env={"PATH": str(tmp_path)})
+    assert result.returncode == 77
+    reason, count = result.stdout.splitlines()
+    assert "qemu-system-x86_64" in reason and count == "0 passed, 0 failed, 1 skipped"
