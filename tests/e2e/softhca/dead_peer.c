@@ -100,9 +100,10 @@ static void __attribute__((noreturn)) serve(const struct request *request)
 		mine.srqn = rig_srq_number(srq);
 	say(PEER_FD, &mine);
 	hear(PEER_FD, &theirs);
+	/* libmlx5 takes no receives in RESET; whoever sends meanwhile has patience. */
+	connect_to(qp, &theirs, 7);
 	for (int i = 0; i < DEPTH; i++)
 		post(request, host, qp, srq);
-	connect_to(qp, &theirs, 7);
 	say(PEER_FD, &mine);
 	for (;;) {
 		if (ibv_poll_cq(host->cq, 1, &wc) == 1)

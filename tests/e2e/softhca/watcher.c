@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Holds an XRC target QP, an SRQ and a CQ on the first device and says which asynchronous events come for them. */
+#include "../opened.h"
 #include "rig.h"
 
 #include <fcntl.h>
@@ -66,7 +67,7 @@ int main(int argc, char **argv)
 		printf("%d %s\n", (int)event.event_type, element(&event, qp, srq, host->cq));
 		ibv_ack_async_event(&event);
 	}
-	NEED(!ibv_destroy_qp(qp) && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
+	NEED(!(argc > 3 ? opened_destroy(qp) : ibv_destroy_qp(qp)) && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
 	rig_free_host(host);
 	return EXIT_SUCCESS;
 }

@@ -10,6 +10,8 @@ import time
 
 import pytest
 
+import models
+
 FUNCTIONS = ["ibv_open_xrc_domain", "ibv_close_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp",
              "ibv_modify_xrc_rcv_qp", "ibv_query_xrc_rcv_qp", "ibv_reg_xrc_rcv_qp", "ibv_unreg_xrc_rcv_qp",
              "ibv_create_qp"]
@@ -152,7 +154,9 @@ def test_what_each_call_became_is_what_the_kernel_saw(trace_on, programs):
     verbs = [verb["function"] for call in document["calls"] for verb in call["became"] if not verb["error"]]
     assert {verb: verbs.count(verb) for verb in COMMANDS} == {verb: kernel.count(COMMANDS[verb]) for verb in COMMANDS}
     assert verbs.count("ibv_create_qp_ex") + verbs.count("ibv_create_qp") == kernel.count("CREATE_QP")
-    assert became(document, "ibv_unreg_xrc_rcv_qp") == [[("ibv_destroy_qp", None)]] * 4
+    # The creator's handle, and three opened ones, with which libmlx5 is not to be trusted.
+    ends = {"mlx4": "ibv_destroy_qp", "mlx5": "ibv_cmd_destroy_qp"}[models.driver()]
+    assert sorted(became(document, "ibv_unreg_xrc_rcv_qp")) == sorted([[("ibv_destroy_qp", None)], *[[(ends, None)]] * 3])
     assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ibv_open_qp", None)]] * 3
     assert sum(row["calls"] for row in document["became"]) == sum(len(call["became"]) for call in document["calls"])
     for call in document["calls"]:
