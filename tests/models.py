@@ -8,8 +8,8 @@ DRIVERS = {"connectx3": "mlx4", "connectx5": "mlx5"}
 
 
 def chosen():
-    """The models to test on: those named in SOFTHCA_TEST_MODELS."""
-    return os.environ.get("SOFTHCA_TEST_MODELS", "connectx3").split()
+    """The models to test on: all, or those named in SOFTHCA_TEST_MODELS."""
+    return os.environ.get("SOFTHCA_TEST_MODELS", " ".join(DRIVERS)).split()
 
 
 def model():

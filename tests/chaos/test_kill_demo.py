@@ -136,7 +136,7 @@ def duration(build_root, tmp_path_factory):
 
 
 @pytest.mark.parametrize("number", range(KILLS))
-def test_killed_at_a_random_moment(build_root, tmp_path, duration, number):
+def test_killed_at_a_random_moment(model, build_root, tmp_path, duration, number):
     rng = random.Random(f"{SEED}/{number}")
     moment, mode = rng.uniform(0, duration), rng.choice([[], ["-e"]])
     print(f"CHAOS_SEED={SEED}: kill {number} after {moment:.3f} s {mode}")

@@ -37,7 +37,7 @@ def prefix(builds, tmp_path_factory):
 
 
 @pytest.fixture
-def launch(run, prefix):
+def launch(model, run, prefix):
     return lambda *words, **env: run([prefix / "bin" / "xrc-compat", "run", "--softhca=2", "--", *words], timeout=60,
                                      env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": "", **env})
 
@@ -131,7 +131,7 @@ class Worker:
 
 
 @pytest.fixture
-def job(builds, prefix, run, tmp_path, request):
+def job(model, builds, prefix, run, tmp_path, request):
     """A daemon of the user's, and what its programs need."""
 
     class Job:

@@ -12,7 +12,7 @@ WAYS = ["dlsym", "dlvsym", "lazy", "local", "global", "noload", "path", "path-dl
 
 
 @pytest.fixture
-def play(run, xrc_compat):
+def play(model, run, xrc_compat):
     return lambda *program, **env: run([xrc_compat, "run", "--softhca=1", "--", *program], env=env)
 
 
