@@ -39,9 +39,9 @@ static int do_status(struct request *request)
 
 	fprintf(request->out, "softhca: pid %d, %d devices of %d ports, %u contexts\n", (int)getpid(), settings->devices,
 		settings->ports, machine_clients(request->machine));
-	fprintf(request->out, "xrc=%s open_qp=%s strict=%s arena=%s nap=%d\n", settings->xrc ? "on" : "off",
-		settings->open_qp ? "on" : "off", settings->strict ? "on" : "off", settings->arena ? "on" : "off",
-		settings->nap);
+	fprintf(request->out, "model=%s xrc=%s open_qp=%s strict=%s arena=%s nap=%d\n", settings->model->name,
+		settings->xrc ? "on" : "off", settings->open_qp ? "on" : "off", settings->strict ? "on" : "off",
+		settings->arena ? "on" : "off", settings->nap);
 	return 0;
 }
 

@@ -65,6 +65,13 @@ def test_refuses_with_a_sentence(run, softhca, place, argv, status, words):
     assert wait_until(lambda: not list(place.iterdir()))
 
 
+def test_an_option_outdoes_the_model_of_the_environment(run, softhca, place):
+    listed = run([softhca, "run", "--model=connectx5", "--", "ibv_devices"], env={"SOFTHCA_MODEL": "connectx3"}).stdout
+    assert "mlx5_0" in listed and "mlx4_0" not in listed
+    done = run([softhca, "run", "--", "true"], env={"SOFTHCA_MODEL": "connectx9"})
+    assert done.returncode == 125 and "connectx3 connectx5" in done.stderr
+
+
 def test_run_is_the_program(run, softhca, place):
     """Same process, its own exit status, its output untouched, nothing left behind."""
     proc = subprocess.Popen([softhca, "run", "--", "sh", "-c", "echo $$ $SOFTHCA_DIR; exit 7"], stdout=subprocess.PIPE,
@@ -119,7 +126,8 @@ def test_start_and_stop(run, softhca, place):
     assert again.returncode == 1 and "already running" in again.stderr
     env = {"LD_PRELOAD": str(softhca.parent / "libsofthca.so")}
     assert models.device(2) in run(["ibv_devices"], env=env).stdout
-    assert "3 devices" in run([softhca, "status"]).stdout
+    status = run([softhca, "status"]).stdout
+    assert "3 devices" in status and f"model={models.model()} " in status
     assert run([softhca, "stop"]).returncode == 0
     assert run(["ibv_devices"], env=env).stdout.count(models.driver()) == 0
     assert not list(place.iterdir())
