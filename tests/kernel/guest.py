@@ -102,6 +102,8 @@ class Guest:
         try:
             machine.wait(seconds)
         except subprocess.TimeoutExpired:
+            pass  # there is no status then
+        finally:
             machine.kill()
             machine.wait()
         return time.monotonic() - began
