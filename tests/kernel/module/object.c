@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The list of all objects, their numbers, and the memory that programs lend them. */
 
+#include <linux/log2.h>
 #include <linux/sched.h>
 
 #include "lab.h"
@@ -53,7 +54,8 @@ bool lab_objects(lab_visit visit, void *argument)
 /* One counter gives the numbers of QPs in order, as the adapters do; a number comes again only when all others have. */
 int lab_number(struct lab_device *device, enum lab_kind kind, u32 tag, u32 *number)
 {
-	struct xa_limit range = XA_LIMIT(0x40, 0x3ffff);
+	u32 numbers = clamp_t(u32, roundup_pow_of_two(4 * (u32)lab_limits.qp), 1 << 11, 1 << 18);
+	struct xa_limit range = XA_LIMIT(0x40, numbers - 1);
 	int error;
 
 	if (kind == LAB_SRQ && !device->model->srqs_share_numbers) {
