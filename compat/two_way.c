@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <modern/loaded.h>
+#include <elf/loaded.h>
 
 #include "log.h"
 #include "two_way.h"

@@ -7,7 +7,8 @@
 
 #include <rdma/rdma_cma.h>
 
-#include "loaded.h"
+#include <elf/loaded.h>
+
 #include "rdmacm.h"
 
 static int find(const struct loaded *loaded, void *found)

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader.h"
+#include <elf/loader.h>
+
 #include "modern.h"
 #include "table.h"
 

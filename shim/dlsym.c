@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include <compat/two_way.h>
-#include <modern/early.h>
-#include <modern/loader.h>
+#include <elf/early.h>
+#include <elf/loader.h>
 
 #include "shim.h"
 

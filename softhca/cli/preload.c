@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Where libsofthca.so is, and the setting that serves programs of both classes where there is one for each. */
 #include "cli.h"
-#include "include/loader_lib.h"
+#include "elf/lib_folder.h"
 
 #include <softhca/proto.h>
 #include <softhca/server/home.h>

@@ -17,21 +17,22 @@ KERNEL_FOLDER = "tests/kernel/module/"
 # Written by others (the licence texts), read by people as they are, or a format that has no comments.
 NO_LICENCE_LINE = re.compile(r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/changelog)$")
 
-SOURCE_FOLDERS = ("abi", "shim", "compat", "modern", "tools", "softhca")
+SOURCE_FOLDERS = ("abi", "elf", "shim", "compat", "modern", "tools", "softhca")
 
 # Includes run downwards only. The key may include itself and what stands here, nothing else of this project.
 MAY_INCLUDE = {
     "abi": {"abi"},
-    "modern": {"modern"},
-    "compat": {"compat", "modern", "abi", "include"},
-    "shim": {"shim", "compat", "modern", "abi", "include"},
-    "tools": {"tools", "include"},
-    "softhca": {"softhca", "include"},
+    "elf": {"elf"},
+    "modern": {"modern", "elf"},
+    "compat": {"compat", "modern", "elf", "abi"},
+    "shim": {"shim", "compat", "modern", "elf", "abi"},
+    "tools": {"tools", "elf"},
+    "softhca": {"softhca", "elf"},
 }
 
 # Single files beside those: what the tools share with the library, complete in itself.
 SHARED_FILES = {
-    "tools": {"abi/export.h", "compat/rcv_qp_request.h", "compat/owner/owner.h", "compat/regtab/regtab.h", "modern/early.h", "modern/loader.h", "modern/provider.h", "modern/table.h"},
+    "tools": {"abi/export.h", "compat/rcv_qp_request.h", "compat/owner/owner.h", "compat/regtab/regtab.h", "modern/provider.h", "modern/table.h"},
 }
 
 LOG_FILE = "compat/log.c"
@@ -261,8 +262,8 @@ def function_length(root, limit=80):
 
 
 def env_table(root):
-    """The names in include/xrc_compat_env.h, in order."""
-    table = pathlib.Path(root) / "include" / "xrc_compat_env.h"
+    """The names in tools/common/variables.h, in order."""
+    table = pathlib.Path(root) / "tools" / "common" / "variables.h"
     return re.findall(r"^\tX\((\w+),", read(table), re.M) if table.exists() else []
 
 
@@ -276,8 +277,8 @@ def env_variables(root):
             for name in re.findall(r'"((?:XRC_COMPAT|SOFTHCA)_[A-Z0-9_]+)=?"', line):
                 seen.add(name)
                 if name not in known:
-                    bad.append(f"{relative}:{number}: {name} is missing in include/xrc_compat_env.h")
-    bad += [f"include/xrc_compat_env.h:1: {name} is read nowhere" for name in sorted(known - seen)]
+                    bad.append(f"{relative}:{number}: {name} is missing in tools/common/variables.h")
+    bad += [f"tools/common/variables.h:1: {name} is read nowhere" for name in sorted(known - seen)]
     return bad
 
 

@@ -46,8 +46,8 @@ BROKEN = [
     (rules.open_ends, "scripts/a.sh", "# FIX" + "ME\n", "FIX" + "ME"),
     (rules.function_length, "softhca/wire/a.c", SPDX_C + "void f(void)\n{\n" + "\tx();\n" * 79 + "}\n", "81 lines"),
     (rules.env_variables, "compat/a.c", SPDX_C + '\tgetenv("XRC_COMPAT_SECRET");\n', "XRC_COMPAT_SECRET is missing"),
-    (rules.env_variables, "include/xrc_compat_env.h", "\tX(XRC_COMPAT_UNUSED, \"\")\n", "XRC_COMPAT_UNUSED is read nowhere"),
-    (rules.env_manual, "include/xrc_compat_env.h", "\tX(XRC_COMPAT_UNTOLD, \"\")\n", "XRC_COMPAT_UNTOLD is not documented"),
+    (rules.env_variables, "tools/common/variables.h", "\tX(XRC_COMPAT_UNUSED, \"\")\n", "XRC_COMPAT_UNUSED is read nowhere"),
+    (rules.env_manual, "tools/common/variables.h", "\tX(XRC_COMPAT_UNTOLD, \"\")\n", "XRC_COMPAT_UNTOLD is not documented"),
 ]
 
 # The same kinds of line where they are allowed, or are no such thing: a rule that cries wolf gets switched off.
@@ -59,7 +59,7 @@ FINE = {
     "compat/log.c": SPDX_C + "\twrite(STDERR_FILENO, line, used);\n\tvsnprintf(a);\n",
     "modern/a.c": SPDX_C + "#include <infiniband/verbs.h>\n\tibv_open_xrcd(a, b);\n\tstruct verbs_context *v;\n",
     "tools/a.c": SPDX_C + '#include <modern/table.h>\n\tprintf("x");\n\tgetenv("XRC_COMPAT_LIBRARY");\n\texit(1);\n\tmkstemp("/tmp/x.XXXXXX");\n',
-    "include/xrc_compat_env.h": SPDX_C + '\tX(XRC_COMPAT_LIBRARY, "")\n',
+    "tools/common/variables.h": SPDX_C + '\tX(XRC_COMPAT_LIBRARY, "")\n',
     "man/xrc-compat.1": f'.\\" {rules.LICENCE}\n.It Ev XRC_COMPAT_LIBRARY\n',
     "softhca/wire/a.c": SPDX_C + "#include <softhca/machine/hca.h>\nvoid f(void)\n{\n" + "\tx();\n" * 78 + "}\n",
     "run": f"#!/bin/sh\n# {rules.LICENCE}\n",
@@ -132,7 +132,7 @@ def test_every_rule_has_a_broken_sample():
 
 def test_the_tree_is_really_looked_at():
     names = {name for name, _ in rules.files(os.environ["XRC_COMPAT_SOURCE_ROOT"])}
-    assert {".ci/run", "meson.build", "tools/run/run.c", "include/xrc_compat_env.h"} <= names
+    assert {".ci/run", "meson.build", "tools/run/run.c", "tools/common/variables.h"} <= names
 
 
 def readelf(path):

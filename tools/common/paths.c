@@ -2,7 +2,7 @@
 /* Finds this installation's own files, so that a build tree, a moved prefix and a package all work without settings. */
 #include "paths.h"
 #include "elf_info.h"
-#include "include/loader_lib.h"
+#include "elf/lib_folder.h"
 #include "tools/tools_config.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "tools/common/message.h"
 #include "tools/common/paths.h"
 
-#include "include/xrc_compat_env.h"
+#include "tools/common/variables.h"
 
 #include <dirent.h>
 #include <errno.h>

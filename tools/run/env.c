@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* `xrc-compat env`: the lines to type so that the setting reaches every process of a parallel program, launcher by launcher. */
 #include "quirks.h"
-#include "include/loader_lib.h"
+#include "elf/lib_folder.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools/common/paths.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-/* `xrc-compat env-vars`: the table of include/xrc_compat_env.h for people and for the test of the man page. */
-#include "include/xrc_compat_env.h"
+/* `xrc-compat env-vars`: the table of tools/common/variables.h for people and for the test of the man page. */
+#include "tools/common/variables.h"
 #include "tools/common/command.h"
 
 #include <stdio.h>

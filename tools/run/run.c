@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* `xrc-compat run`: sets LD_PRELOAD and execs, after having made sure that the preload will take effect. */
-#include "include/loader_lib.h"
+#include "elf/lib_folder.h"
 #include "quirks.h"
 #include "tools/common/command.h"
 #include "tools/common/elf_info.h"

@@ -7,7 +7,7 @@ import pytest
 
 
 def table_of(source_root):
-    header = (source_root / "include" / "xrc_compat_env.h").read_text()
+    header = (source_root / "tools" / "common" / "variables.h").read_text()
     return re.findall(r"^\tX\((\w+),", header, re.M)
 
 

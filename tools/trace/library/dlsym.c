@@ -9,8 +9,8 @@
 #include <string.h>
 
 #include <abi/export.h>
-#include <modern/early.h>
-#include <modern/loader.h>
+#include <elf/early.h>
+#include <elf/loader.h>
 
 #ifdef __clang__
 #define TAIL_CALL __attribute__((musttail))

@@ -5,8 +5,8 @@
  * For questions that dlsym cannot answer: what an object refers to, and where the loader's own functions are when the
  * names dlsym and dlvsym are ours. Nothing here allocates.
  */
-#ifndef MODERN_LOADED_H
-#define MODERN_LOADED_H
+#ifndef ELF_LOADED_H
+#define ELF_LOADED_H
 
 #include <link.h>
 #include <stdbool.h>

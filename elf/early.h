@@ -6,8 +6,8 @@
  * our dlsym, at a moment when nothing of ours may be used that has a relocation: no function or variable of another
  * library, no table with addresses in it.
  */
-#ifndef MODERN_EARLY_H
-#define MODERN_EARLY_H
+#ifndef ELF_EARLY_H
+#define ELF_EARLY_H
 
 #include <link.h>
 #include <stdbool.h>

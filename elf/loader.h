@@ -4,8 +4,8 @@
  *
  * Found without them: in the first object behind ours that defines the name, be it libc, libdl or another interposer.
  */
-#ifndef MODERN_LOADER_H
-#define MODERN_LOADER_H
+#ifndef ELF_LOADER_H
+#define ELF_LOADER_H
 
 #include <stdbool.h>
 

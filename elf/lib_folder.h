@@ -3,8 +3,8 @@
  * What the dynamic loader of either class puts for $LIB in LD_PRELOAD. With a library of each class where only that differs,
  * one setting serves programs of both.
  */
-#ifndef XRC_COMPAT_LOADER_LIB_H
-#define XRC_COMPAT_LOADER_LIB_H
+#ifndef ELF_LIB_FOLDER_H
+#define ELF_LIB_FOLDER_H
 
 #include <errno.h>
 #include <limits.h>

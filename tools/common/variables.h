@@ -11,8 +11,8 @@
  *   READ_WHEN  the moment it is looked at; changing it later has no effect on that process
  *   HELP       one sentence, no full stop
  */
-#ifndef XRC_COMPAT_ENV_H
-#define XRC_COMPAT_ENV_H
+#ifndef XRC_COMPAT_TOOLS_VARIABLES_H
+#define XRC_COMPAT_TOOLS_VARIABLES_H
 
 #define XRC_COMPAT_ENV_TABLE(X) \
 	X(XRC_COMPAT_VERBOSE, "0 (silent)", "whenever the library has something to say", \
