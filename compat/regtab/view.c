@@ -220,7 +220,7 @@ static int view_qps(struct regtab *copy, struct regtab_view *view)
 {
 	unsigned room = 0;
 
-	for (uint32_t qp_num = 0; (qp_num = next_qp(copy, view, qp_num)); qp_num++) {
+	for (uint32_t qp_num = 1; (qp_num = next_qp(copy, view, qp_num)); qp_num++) {
 		if (view->qp_count == room) {
 			struct regtab_view_qp *more = realloc(view->qps, (room = 2 * room + 64) * sizeof(*more));
 
