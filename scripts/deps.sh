@@ -29,6 +29,7 @@ deps_table() {
 	more|cmd:clang|builds and fuzzes with another compiler|clang libclang-rt-dev|clang compiler-rt|clang
 	more|cmd:ld.lld|links with another linker|lld|lld|lld
 	more|cmd:abidiff|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
+	more|cmd:ibstat|reads the emulated ports by way of libibumad|infiniband-diags|infiniband-diags|infiniband-diags
 	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
 	kernel|cmd:qemu-system-x86_64|boots a kernel under the tests|qemu-system-x86|qemu-system-x86-core|qemu-x86
 	kernel|cmd:busybox|the first programs of that machine|busybox-static|busybox|busybox-static

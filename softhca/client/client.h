@@ -33,6 +33,12 @@ struct real_calls {
 	int (*access)(const char *path, int mode);
 	FILE *(*fopen)(const char *path, const char *mode);
 	FILE *(*fopen64)(const char *path, const char *mode);
+	int (*faccessat)(int fd, const char *path, int mode, int flags);
+	int (*chdir)(const char *path);
+	int (*scandir)(const char *path, struct dirent ***names, int (*filter)(const struct dirent *),
+		       int (*compare)(const struct dirent **, const struct dirent **));
+	int (*scandir64)(const char *path, struct dirent64 ***names, int (*filter)(const struct dirent64 *),
+			 int (*compare)(const struct dirent64 **, const struct dirent64 **));
 	DIR *(*opendir)(const char *path);
 	struct dirent *(*readdir)(DIR *dir);
 	struct dirent64 *(*readdir64)(DIR *dir);

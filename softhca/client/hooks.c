@@ -209,6 +209,14 @@ HOOK int access(const char *path, int mode)
 	return real()->access(stat_path(path, buffer, sizeof(buffer)), mode);
 }
 
+/* What `test -r` of the shell is. Paths that belong to us are absolute, so that @fd does not matter. */
+HOOK int faccessat(int fd, const char *path, int mode, int flags)
+{
+	char buffer[PATH_MAX];
+
+	return real()->faccessat(fd, stat_path(path, buffer, sizeof(buffer)), mode, flags);
+}
+
 HOOK FILE *fopen(const char *path, const char *mode)
 {
 	char buffer[PATH_MAX];
@@ -221,6 +229,31 @@ HOOK FILE *fopen64(const char *path, const char *mode)
 	char buffer[PATH_MAX];
 
 	return real()->fopen64(place_redirect(path, buffer, sizeof(buffer)), mode);
+}
+
+/* ibstatus, a shell script, goes there and looks round. */
+HOOK int chdir(const char *path)
+{
+	char buffer[PATH_MAX];
+
+	return real()->chdir(place_redirect(path, buffer, sizeof(buffer)));
+}
+
+/* libibumad: the C library's own opendir() is called within, where no hook is. */
+HOOK int scandir(const char *path, struct dirent ***names, int (*filter)(const struct dirent *),
+		 int (*compare)(const struct dirent **, const struct dirent **))
+{
+	char buffer[PATH_MAX];
+
+	return real()->scandir(place_redirect(path, buffer, sizeof(buffer)), names, filter, compare);
+}
+
+HOOK int scandir64(const char *path, struct dirent64 ***names, int (*filter)(const struct dirent64 *),
+		   int (*compare)(const struct dirent64 **, const struct dirent64 **))
+{
+	char buffer[PATH_MAX];
+
+	return real()->scandir64(place_redirect(path, buffer, sizeof(buffer)), names, filter, compare);
 }
 
 HOOK DIR *opendir(const char *path)

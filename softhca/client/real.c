@@ -28,6 +28,10 @@ static void find_all(void)
 	*(void **)&calls.access = dlsym(RTLD_NEXT, "access");
 	*(void **)&calls.fopen = dlsym(RTLD_NEXT, "fopen");
 	*(void **)&calls.fopen64 = dlsym(RTLD_NEXT, "fopen64");
+	*(void **)&calls.faccessat = dlsym(RTLD_NEXT, "faccessat");
+	*(void **)&calls.scandir = dlsym(RTLD_NEXT, "scandir");
+	*(void **)&calls.scandir64 = dlsym(RTLD_NEXT, "scandir64");
+	*(void **)&calls.chdir = dlsym(RTLD_NEXT, "chdir");
 	*(void **)&calls.opendir = dlsym(RTLD_NEXT, "opendir");
 	*(void **)&calls.readdir = dlsym(RTLD_NEXT, "readdir");
 	*(void **)&calls.readdir64 = dlsym(RTLD_NEXT, "readdir64");

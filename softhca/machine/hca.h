@@ -202,6 +202,9 @@ struct hca_context {
 
 /* ---- devices and the machine ---- */
 
+/* What every port says of itself: alternate paths, a GUID for the whole system, a subnet manager that may ask for all again. */
+#define HCA_PORT_CAPS (IBV_PORT_AUTO_MIGR_SUP | IBV_PORT_SYS_IMAGE_GUID_SUP | IBV_PORT_CLIENT_REG_SUP)
+
 struct hca_port {
 	uint16_t lid;
 	bool active;
@@ -261,6 +264,13 @@ const char *device_name(const struct hca_device *device, char name[DEVICE_NAME_M
 
 /* The device of that name, or NULL. */
 struct hca_device *machine_device(struct hca_machine *machine, const char *name);
+
+
+/* The LID of the subnet manager: the first port of all. */
+uint16_t machine_sm_lid(const struct hca_machine *machine);
+
+/* The GUID of the system that the device is in, host order. */
+uint64_t device_system_guid(const struct hca_device *device);
 
 void device_gid(const struct hca_device *device, uint8_t port, uint8_t gid[16]);
 

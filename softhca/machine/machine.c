@@ -152,6 +152,16 @@ struct hca_device *machine_device(struct hca_machine *machine, const char *name)
 	return NULL;
 }
 
+uint16_t machine_sm_lid(const struct hca_machine *machine)
+{
+	return machine->device[0].port[1].lid;
+}
+
+uint64_t device_system_guid(const struct hca_device *device)
+{
+	return device->guid + 3;
+}
+
 void device_gid(const struct hca_device *device, uint8_t port, uint8_t gid[16])
 {
 	uint64_t prefix = htobe64(0xfe80000000000000ull);

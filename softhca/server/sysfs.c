@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-/* The device tree in which libibverbs finds the emulated devices: what it reads, and little more for people. */
+/* The device tree in which libibverbs finds the emulated devices: what it and the tools of InfiniBand read. */
 #include "sysfs.h"
 
+#include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -61,6 +62,12 @@ static const char *format_gid(const uint8_t *gid, int words, char *text)
 	return text;
 }
 
+static void guid_bytes(uint64_t guid, uint8_t bytes[8])
+{
+	guid = htobe64(guid);
+	memcpy(bytes, &guid, sizeof(guid));
+}
+
 static void plant_port(struct tree *tree, const struct hca_device *device, int port)
 {
 	char name[DEVICE_NAME_MAX];
@@ -74,6 +81,12 @@ static void plant_port(struct tree *tree, const struct hca_device *device, int p
 	plant(tree, "0xffff", "%s/pkeys/0", dir);
 	snprintf(text, sizeof(text), "0x%x", device->port[port].lid);
 	plant(tree, text, "%s/lid", dir);
+	plant(tree, "0", "%s/lid_mask_count", dir);
+	snprintf(text, sizeof(text), "0x%x", machine_sm_lid(device->machine));
+	plant(tree, text, "%s/sm_lid", dir);
+	plant(tree, "0", "%s/sm_sl", dir);
+	snprintf(text, sizeof(text), "0x%08x", (unsigned int)HCA_PORT_CAPS);
+	plant(tree, text, "%s/cap_mask", dir);
 	plant(tree, "4: ACTIVE", "%s/state", dir);
 	plant(tree, "5: LinkUp", "%s/phys_state", dir);
 	plant(tree, device->model->rate, "%s/rate", dir);
@@ -85,13 +98,10 @@ static void plant_device(struct tree *tree, const struct hca_device *device)
 	const struct model *model = device->model;
 	char name[DEVICE_NAME_MAX];
 	char text[64];
-	uint8_t gid[16];
 	uint8_t guid[8];
 
 	device_name(device, name);
-	/* The port's GID ends in its GUID; the node's is the one before the first port's. */
-	device_gid(device, 0, gid);
-	memcpy(guid, gid + 8, sizeof(guid));
+	guid_bytes(device->guid, guid);
 	plant(tree, name, "class/infiniband_verbs/uverbs%d/ibdev", device->index);
 	/* /dev/null's number: what stands in for the uverbs file. 0:0 would skip libibverbs' check. */
 	plant(tree, "1:3", "class/infiniband_verbs/uverbs%d/dev", device->index);
@@ -99,6 +109,9 @@ static void plant_device(struct tree *tree, const struct hca_device *device)
 	plant(tree, text, "class/infiniband_verbs/uverbs%d/abi_version", device->index);
 	plant(tree, "1: CA", "class/infiniband/%s/node_type", name);
 	plant(tree, format_gid(guid, 4, text), "class/infiniband/%s/node_guid", name);
+	guid_bytes(device_system_guid(device), guid);
+	plant(tree, format_gid(guid, 4, text), "class/infiniband/%s/sys_image_guid", name);
+	plant(tree, "0", "class/infiniband/%s/hw_rev", name);
 	plant(tree, model->board_id, "class/infiniband/%s/board_id", name);
 	plant(tree, model->firmware, "class/infiniband/%s/fw_ver", name);
 	plant(tree, model->hca_type, "class/infiniband/%s/hca_type", name);

@@ -63,7 +63,7 @@ static void describe(const struct hca_device *device, struct ib_uverbs_query_dev
 	memset(resp, 0, sizeof(*resp));
 	resp->fw_ver = device->model->fw_ver;
 	resp->node_guid = htobe64(device->guid);
-	resp->sys_image_guid = htobe64(device->guid + 3);
+	resp->sys_image_guid = htobe64(device_system_guid(device));
 	resp->max_mr_size = UINT64_MAX;
 	resp->page_size_cap = 0xfffffe00;
 	resp->vendor_id = VENDOR;
@@ -122,11 +122,11 @@ int cmd_query_port(struct cmd *cmd)
 	if (request->port_num < 1 || request->port_num > device->machine->settings.ports)
 		return -EINVAL;
 	port = &device->port[request->port_num];
-	resp.port_cap_flags = IBV_PORT_AUTO_MIGR_SUP | IBV_PORT_SYS_IMAGE_GUID_SUP | IBV_PORT_CLIENT_REG_SUP;
+	resp.port_cap_flags = HCA_PORT_CAPS;
 	resp.max_msg_sz = TRANSPORT_MAX_MESSAGE;
 	resp.gid_tbl_len = resp.pkey_tbl_len = 1;
 	resp.lid = port->lid;
-	resp.sm_lid = device->machine->device[0].port[1].lid;
+	resp.sm_lid = machine_sm_lid(device->machine);
 	resp.state = port->active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
 	resp.max_mtu = resp.active_mtu = MTU;
 	resp.max_vl_num = 4;

@@ -114,6 +114,36 @@ def test_devices(run, softhca):
     assert [line.split()[0] for line in done.stdout.splitlines()[2:]] == [models.device(i) for i in range(12)]
 
 
+def field(text, name):
+    return re.findall(rf"^\s*{name}:\s+(.*)$", text, re.M)
+
+
+def test_ibstat(run, softhca):
+    """libibumad reads /sys/class/infiniband itself, and says what libibverbs says."""
+    need("ibstat")
+    done = run([softhca, "run", "--devices=2", "--", "sh", "-c", "ibstat && echo == && ibv_devinfo -v"])
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    umad, verbs = done.stdout.split("==\n")
+    assert re.findall(r"^CA '(\w+)'$", umad, re.M) == [models.device(0), models.device(1)]
+    assert field(umad, "State") == ["Active"] * 2 and field(umad, "Physical state") == ["LinkUp"] * 2
+    assert field(umad, "Firmware version") == field(verbs, "fw_ver")
+    assert field(umad, "Base lid") == field(verbs, "port_lid") and field(umad, "SM lid") == field(verbs, "sm_lid")
+    assert field(umad, "CA type") == [{"mlx4": "MT4099", "mlx5": "MT4119"}[models.driver()]] * 2
+    assert [int(mask, 16) for mask in field(umad, "Capability mask")] == [int(mask, 16) for mask in field(verbs, "port_cap_flags")]
+    for guid in ("Node GUID", "System image GUID"):
+        there = [text.replace(":", "") for text in field(verbs, {"Node GUID": "node_guid"}.get(guid, "sys_image_guid"))]
+        assert [text.removeprefix("0x") for text in field(umad, guid)] == there
+
+
+def test_ibstatus(run, softhca):
+    """A shell script: it goes into the folder and looks round."""
+    need("ibstatus")
+    done = run([softhca, "run", "--devices=2", "--", "ibstatus"])
+    assert (done.returncode, done.stderr) == (0, ""), done.stderr
+    assert re.findall(r"device '(\w+)' port (\d)", done.stdout) == [(models.device(0), "1"), (models.device(1), "1")]
+    assert field(done.stdout, "state") == ["4: ACTIVE"] * 2 and "unknown" not in done.stdout
+
+
 def test_two_ports(run, softhca):
     done = run([softhca, "run", "--ports=2", "--devices=1", "--", "ibv_devinfo", "-v"])
     assert len(re.findall(r"PORT_ACTIVE \(4\)", done.stdout)) == 2, done.stdout

@@ -31,6 +31,16 @@ def test_everything_holds_on_the_emulated_device(model, run, xrc_compat):
     assert result.stdout.endswith(f"\n{models.device(0)}: 16 passed, 0 failed, 0 not tried\n")
 
 
+def test_doctor_names_the_detours(run, softhca, xrc_compat):
+    """On mlx5, with the releases that need them; on mlx4 there are none."""
+    lines = run([softhca, "run", "--", xrc_compat, "doctor"]).stdout.splitlines()
+    [line] = [line for line in lines if line.split()[1:2] == ["detours"]]
+    if models.driver() == "mlx4":
+        assert line.split()[2:] == ["none", "is", "needed"]
+    else:
+        assert line.split()[2:5] == [models.device(0), "has", "libmlx5"] and "mlx5-reset-opened (needed for mlx5 from rdma-core 26 on" in line
+
+
 def test_the_device_is_chosen(model, run, xrc_compat):
     result = run([xrc_compat, "selftest", "--device", models.device(1), "--softhca=2"], timeout=60)
     assert result.returncode == 0 and f"\n{models.device(1)}: 16 passed" in result.stdout
