@@ -115,6 +115,30 @@ static void each_step_by_another(void)
 	expect_ok(modify_rcv_qp(a, D, qpn, &attr, MASK_RTS));
 }
 
+static void reset_by(struct actor *who, struct actor *creator, uint32_t qpn)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	struct result r;
+
+	bring_rcv_qp(creator, D, qpn, IBV_QPS_RTR, creator, 0x4321);
+	expect_ok(modify_rcv_qp(who, D, qpn, &attr, IBV_QP_STATE));
+	r = query_rcv_qp(creator, D, qpn, IBV_QP_STATE);
+	expect_ok(r);
+	expect_eq(r.attr.qp_state, IBV_QPS_RESET);
+}
+
+/* Each by a handle of another kind: the creator's, a registration's, and one that is opened for the call. */
+static void reset_by_anybody(void)
+{
+	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	reset_by(a, a, qpn);
+	reset_by(b, a, qpn);
+	reset_by(c, a, qpn);
+}
+
 /* Every process of a GASNet job takes the QP to RTR; who comes late reads EINVAL and looks how far it is. */
 static void gasnet_race(void)
 {
@@ -292,6 +316,7 @@ static const struct row rows[] = {
 	{ "5.4", "who is not registered may modify", unregistered_may_modify },
 	{ "5.4", "modifying does not register", modify_does_not_register },
 	{ "5.4", "each step may be somebody else's", each_step_by_another },
+	{ "5.4", "creator, registrant and anybody else may RESET it", reset_by_anybody },
 	{ "5.5", "who comes late reads EINVAL and sees the state reached", gasnet_race },
 	{ "5.4", "modifying an unknown number is EINVAL", unknown_number },
 	{ "5.4", "modifying an RC QP by its number is EINVAL", number_of_an_rc_qp },

@@ -9,7 +9,7 @@ from contract_rows import check
 # an event would have to reach a process that has no handle.
 ROWS = {
     ("close", "contexts"): 17, ("close", "processes"): 17,
-    ("rcv_qp", "contexts"): 27, ("rcv_qp", "processes"): 27,
+    ("rcv_qp", "contexts"): 28, ("rcv_qp", "processes"): 28,
     ("query", "contexts"): 16, ("query", "processes"): 16,
     ("reg", "contexts"): 20, ("reg", "processes"): 20,
     ("end", "contexts"): 19, ("end", "processes"): 17,
