@@ -87,7 +87,15 @@ def test_several_clients_share_a_domain(run, softhca):
 @pytest.mark.parametrize("argv", [
     ["ib_send_lat", "-F", "-c", "XRC", "-n", "200"],
     ["ib_send_lat", "-F", "-c", "XRC", "-n", "200", "-e"],
+    ["ib_send_lat", "-F", "-c", "XRC", "-n", "200", "-I", "200", "-s", "128"],
+    ["ib_send_lat", "-F", "-c", "UD", "-n", "200"],
+    ["ib_send_bw", "-F", "-c", "UD", "-n", "500"],
+    ["ib_send_bw", "-F", "-n", "500", "--use-srq", "-q", "4"],
     ["ib_write_bw", "-F", "-c", "XRC", "-n", "500"],
+    ["ib_write_bw", "-F", "-c", "XRC", "-n", "500", "-q", "4"],
+    ["ib_write_lat", "-F", "-n", "200", "-I", "64", "-s", "64"],
+    ["ib_read_bw", "-F", "-c", "XRC", "-n", "200"],
+    ["ib_atomic_bw", "-F", "-c", "XRC", "-n", "200"],
     ["ib_read_lat", "-F", "-n", "100"],
     ["ib_atomic_lat", "-F", "-n", "100"],
 ], ids=lambda argv: "-".join(argv))
