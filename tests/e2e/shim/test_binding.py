@@ -49,11 +49,12 @@ def test_lazy_program_gets_as_far_as_the_first_xrc_verb(run, softhca, build_root
     assert MISSING.format("open_xrc_domain") in result.stderr
 
 
-def test_first_verb_while_a_plugin_is_constructed(run, xrc_compat, build_root):
+def test_first_verb_while_a_plugin_is_constructed(run, xrc_compat, build_root, sanitizer_runtime):
     """The one thread has the loader's lock and calls a verb, the other is in the first call of all and wants that lock."""
     folder = build_root / "tests" / "e2e" / "shim"
     command = [folder / "plugin-host", "now", folder / "libconstructor-plugin.so"]
-    result = run([xrc_compat, "run", "--softhca=1", "--", *command])
+    env = {"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else None
+    result = run([xrc_compat, "run", "--softhca=1", "--", *command], env=env)
     assert (result.returncode, result.stdout) == (0, "constructed\n"), result.stderr
 
 
