@@ -18,12 +18,13 @@
 #define PAIR_ATTEMPTS 64
 
 /* The ranks of a host all connect at the same moment, and in lockstep none would ever get neighbours. */
-#define LOCK_TRIES 500
+#define LOCK_TRIES 5000
 #define LOCK_PAUSE_NS 200000
 
 /*
  * One at a time on a device: by the device file that each of them has open anyway. The kernel releases the lock of a
- * killed process. If somebody else holds it for 100 ms, we go on without: it only makes pairs likelier.
+ * killed process. If somebody else holds it for a second, as a stopped process does, we go on without: it only makes pairs
+ * likelier. Not sooner, for whoever has it may need all its attempts, and each of eight waits for seven.
  */
 static bool lock_device(const struct ibv_context *context)
 {

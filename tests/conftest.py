@@ -28,6 +28,8 @@ NOT_UNDER_SANITIZERS = {
 NOT_ON_ANOTHER_RDMA_CORE = {
     "test_without_a_private_copy": "is about the libibverbs that the loader takes by itself",
     "test_libraries_are_those_that_the_loader_takes": "ldd follows the environment, which check does not",
+    "test_perftest": "perftest asks for the private symbols of the release that it was built with",
+    "test_settings_of_libmlx5": "perftest asks for the private symbols of the release that it was built with",
 }
 
 
