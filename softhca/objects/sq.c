@@ -31,12 +31,18 @@ void sq_stop(struct hca_qp *qp)
 
 /* ---- the ring ---- */
 
+/* In RESET it still holds what was posted before: the provider clears it until INIT. */
+static bool has_ring(const struct hca_qp *qp)
+{
+	return qp->sq.count && qp->state != IBV_QPS_RESET;
+}
+
 bool sq_posted(struct hca_qp *qp)
 {
 	const struct model *model = qp->device->model;
 	uint32_t word;
 
-	if (!qp->sq.count)
+	if (!has_ring(qp))
 		return false;
 	if (qp->sq.known == qp->sq.next && !mem_load32(qp->ctx, model->sq_word(&qp->sq), &word))
 		qp->sq.known = model->sq_known(&qp->sq, word);
@@ -160,7 +166,7 @@ void sq_kick_all(struct hca_context *ctx)
 	list_for_each(node, &ctx->qps) {
 		struct hca_qp *qp = container_of(node, struct hca_qp, link);
 
-		if (!qp->sq.count || qp->sq.known != qp->sq.next)
+		if (!has_ring(qp) || qp->sq.known != qp->sq.next)
 			continue;
 		qps[count] = qp;
 		at[count++] = ctx->device->model->sq_word(&qp->sq);

@@ -146,6 +146,24 @@ static bool nothing_arrives(void)
 	return true;
 }
 
+/* One attempt and as many repetitions as rnr_retry allows: whoever starts this counts them. */
+static bool receiver_never_ready(void)
+{
+	struct pair pair = { .a = rig_host(0), .b = rig_host(1) };
+	struct rig_link link = patient();
+	struct ibv_sge sge;
+	struct ibv_send_wr wr;
+	struct ibv_wc wc;
+
+	link.rnr_retry = 4;
+	pair.qa = rig_qp(pair.a, IBV_QPT_RC, NULL);
+	pair.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
+	rig_connect(pair.a, pair.qa, pair.b, pair.qb, link);
+	wr = message(&pair, &sge, IBV_WR_SEND, 100);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RNR_RETRY_EXC_ERR);
+	return true;
+}
+
 /* Datagrams have no sequence: what comes twice is there twice. */
 static bool datagram_comes_twice(void)
 {
@@ -209,6 +227,7 @@ static const struct rig_case cases[] = {
 	{ "additions_once", additions_once },
 	{ "reads_and_writes", reads_and_writes },
 	{ "nothing_arrives", nothing_arrives },
+	{ "receiver_never_ready", receiver_never_ready },
 	{ "datagram_comes_twice", datagram_comes_twice },
 	{ "comes_late", comes_late },
 	{ "one_create_fails", one_create_fails },

@@ -53,6 +53,11 @@ def test_everything_lost(run, softhca):
     assert under(run, softhca, ["mlx4_0 corrupt 100%"], faulty("nothing_arrives"))["corrupt"] == 8
 
 
+def test_every_attempt_counts(run, softhca):
+    """Each attempt is late, and so can be counted: the first one and rnr_retry = 4 repetitions."""
+    assert under(run, softhca, ["mlx4_0 delay 100% 1"], faulty("receiver_never_ready"))["delay"] == 5
+
+
 def test_datagrams_are_not_protected(run, softhca):
     assert under(run, softhca, ["all duplicate 100%"], faulty("datagram_comes_twice"))["duplicate"] == 1
 

@@ -163,7 +163,8 @@ static bool srq_limit(void)
 	struct ibv_srq_attr attr = { .srq_limit = 2 };
 	struct ibv_async_event event;
 
-	CHECK(!rig_post_srq(s.one, s.srq1, 0, 64, 1) && !rig_post_srq(s.one, s.srq1, 0, 64, 2));
+	for (uint64_t id = 1; id <= 3; id++)
+		CHECK(!rig_post_srq(s.one, s.srq1, 0, 64, id));
 	CHECK(!ibv_modify_srq(s.srq1, &attr, IBV_SRQ_LIMIT));
 	CHECK(!ibv_query_srq(s.srq1, &attr) && attr.srq_limit == 2);
 	CHECK(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS)); /* somebody else's */
@@ -177,6 +178,8 @@ static bool srq_limit(void)
 		wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
 		CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) && !wc.status);
 		CHECK(rig_poll(s.one->cq, &wc) && wc.wr_id == id);
+		/* As many as the limit are enough. */
+		CHECK(rig_readable(s.one->ctx->async_fd, 10) == (id == 2));
 	}
 	CHECK(rig_async(s.one->ctx, &event) && event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED);
 	CHECK(event.element.srq == s.srq1);

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* What must hold exactly: the first WQE after RESET, the state after an error, whose timer counts, which number comes next. */
+#include "pair.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+static enum ibv_qp_state state_of(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	return ibv_query_qp(qp, &attr, IBV_QP_STATE, &init) ? IBV_QPS_UNKNOWN : attr.qp_state;
+}
+
+static int to_state(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+}
+
+/* A connection whose two ends have attributes of their own. */
+static struct pair unlike_pair(struct rig_link link_a, struct rig_link link_b)
+{
+	struct pair pair = { .a = rig_host(0), .b = rig_host(1) };
+
+	pair.qa = rig_qp(pair.a, IBV_QPT_RC, NULL);
+	pair.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
+	link_a.dest_qpn = pair.qb->qp_num;
+	link_a.dlid = pair.b->lid;
+	link_b.dest_qpn = pair.qa->qp_num;
+	link_b.dlid = pair.a->lid;
+	NEED(!rig_init(pair.qa, &link_a) && !rig_rtr(pair.qa, &link_a) && !rig_rts(pair.qa, &link_a));
+	NEED(!rig_init(pair.qb, &link_b) && !rig_rtr(pair.qb, &link_b) && !rig_rts(pair.qb, &link_b));
+	return pair;
+}
+
+static bool one_send(struct pair *pair, uint32_t length, enum ibv_wc_status status)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair->a, &sge, IBV_WR_SEND, 0, length);
+	struct ibv_wc wc;
+
+	CHECK(!rig_post(pair->qa, &wr) && rig_poll(pair->a->cq, &wc) && wc.status == status);
+	return true;
+}
+
+/* ---- RESET ---- */
+
+/* The provider begins at the first WQE again: so does the HCA, whatever was received before, and whatever is still there. */
+static bool reset_begins_at_the_first_receive(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_wc wc;
+
+	for (uint64_t i = 1; i <= 3; i++)
+		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, i));
+	CHECK(one_send(&pair, 10, IBV_WC_SUCCESS) && rig_poll(pair.b->cq, &wc) && wc.wr_id == 1);
+	CHECK(!to_state(pair.qa, IBV_QPS_RESET) && !to_state(pair.qb, IBV_QPS_RESET));
+	rig_connect(pair.a, pair.qa, pair.b, pair.qb, rig_link_to(0, 0));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 500, 100, 9));
+	memset(pair.a->buffer, 0x77, 10);
+	CHECK(one_send(&pair, 10, IBV_WC_SUCCESS));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == 9);
+	CHECK(pair.b->buffer[500] == 0x77 && pair.b->buffer[0] != 0x77);
+	return pair_tear_down(&pair);
+}
+
+/* What was not sent before is not sent after. */
+static bool reset_begins_at_the_first_send(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	for (int i = 0; i < 3; i++)
+		CHECK(!rig_post(pair.qa, &wr)); /* there is no buffer */
+	CHECK(!to_state(pair.qa, IBV_QPS_RESET) && !to_state(pair.qb, IBV_QPS_RESET));
+	rig_connect(pair.a, pair.qa, pair.b, pair.qb, rig_link_to(0, 0));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) && !rig_post_recv(pair.b, pair.qb, 0, 100, 2));
+	CHECK(rig_quiet(pair.b->cq, 5) && one_send(&pair, 20, IBV_WC_SUCCESS));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.wr_id == 1 && wc.byte_len == 20);
+	CHECK(rig_quiet(pair.a->cq, 5) && rig_quiet(pair.b->cq, 5));
+	return pair_tear_down(&pair);
+}
+
+/* ---- errors of the send queue ---- */
+
+/* An unreliable QP goes to SQE, not to ERR: it still receives, what follows is flushed, and RTS is one step away. */
+static bool send_queue_error(enum ibv_qp_type type)
+{
+	struct pair pair = pair_up(type, NULL);
+	struct ibv_ah_attr to_b = { .dlid = pair.b->lid, .port_num = 1 };
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	if (type == IBV_QPT_UD) {
+		wr.wr.ud.ah = ibv_create_ah(pair.a->pd, &to_b);
+		wr.wr.ud.remote_qpn = pair.qb->qp_num;
+		wr.wr.ud.remote_qkey = 0x11111111;
+		CHECK(wr.wr.ud.ah);
+	}
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
+	sge.lkey = pair.a->mr->lkey + 1;
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_LOC_PROT_ERR);
+	CHECK(state_of(pair.qa) == IBV_QPS_SQE && state_of(pair.qb) == IBV_QPS_RTS);
+	sge.lkey = pair.a->mr->lkey;
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR);
+	CHECK(!to_state(pair.qa, IBV_QPS_RTS) && state_of(pair.qa) == IBV_QPS_RTS);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == 1);
+	CHECK(type != IBV_QPT_UD || !ibv_destroy_ah(wr.wr.ud.ah));
+	return pair_tear_down(&pair);
+}
+
+static bool unreliable_connection_goes_to_sqe(void)
+{
+	return send_queue_error(IBV_QPT_UC);
+}
+
+static bool datagram_goes_to_sqe(void)
+{
+	return send_queue_error(IBV_QPT_UD);
+}
+
+static bool in_sqe_it_still_receives(void)
+{
+	struct pair pair = pair_up(IBV_QPT_UC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.b, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	sge.lkey++;
+	CHECK(!rig_post(pair.qb, &wr) && rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_LOC_PROT_ERR);
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) && one_send(&pair, 10, IBV_WC_SUCCESS));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == 1);
+	return pair_tear_down(&pair);
+}
+
+/* ---- a receiver that is not ready ---- */
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+}
+
+/* The receiver says how long to wait: 20.48 ms, twice. What the sender has for those who send to it does not count. */
+static bool receivers_timer_counts(void)
+{
+	struct rig_link link_a = rig_link_to(0, 0), link_b = link_a;
+	struct pair pair;
+	double start;
+
+	link_a.rnr_retry = 2;
+	link_b.min_rnr_timer = 22;
+	pair = unlike_pair(link_a, link_b);
+	start = now();
+	CHECK(one_send(&pair, 10, IBV_WC_RNR_RETRY_EXC_ERR));
+	CHECK(now() - start >= 2 * 0.02048);
+	return pair_tear_down(&pair);
+}
+
+/* The other way round: 655 ms at the sender, ten times 10 us at the receiver. */
+static bool senders_timer_does_not_count(void)
+{
+	struct rig_link link_a = rig_link_to(0, 0), link_b = link_a;
+	struct pair pair;
+	double start;
+
+	link_a.rnr_retry = 6;
+	link_a.min_rnr_timer = 0;
+	pair = unlike_pair(link_a, link_b);
+	start = now();
+	CHECK(one_send(&pair, 10, IBV_WC_RNR_RETRY_EXC_ERR));
+	CHECK(now() - start < 6 * 0.65536);
+	return pair_tear_down(&pair);
+}
+
+/* The data of a write with immediate needs no buffer, the immediate does. */
+static bool write_with_immediate_needs_a_receive(void)
+{
+	struct rig_link link = rig_link_to(0, 0);
+	struct pair pair;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr;
+	struct ibv_wc wc;
+
+	link.rnr_retry = 1;
+	pair = pair_up(IBV_QPT_RC, &link);
+	wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE_WITH_IMM, 0, 0, 10);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RNR_RETRY_EXC_ERR);
+	return pair_tear_down(&pair);
+}
+
+static bool write_with_immediate_waits_for_a_receive(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE_WITH_IMM, 0, 300, 10);
+	struct ibv_wc wc;
+
+	wr.imm_data = htobe32(5);
+	CHECK(!rig_post(pair.qa, &wr) && rig_quiet(pair.a->cq, 20));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 0, 4));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == 4 && wc.imm_data == htobe32(5));
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	return pair_tear_down(&pair);
+}
+
+/* ---- MTU ---- */
+
+static struct pair unlike_mtus(enum ibv_mtu mtu_a, enum ibv_mtu mtu_b)
+{
+	struct rig_link link_a = rig_link_to(0, 0), link_b = link_a;
+
+	link_a.mtu = mtu_a;
+	link_b.mtu = mtu_b;
+	return unlike_pair(link_a, link_b);
+}
+
+/* A packet longer than the receiver's MTU, or a packet in the middle that does not fill it, is an invalid request. */
+static bool unlike_mtus_do_not_go_together(void)
+{
+	static const enum ibv_mtu ends[][2] = { { IBV_MTU_2048, IBV_MTU_1024 }, { IBV_MTU_1024, IBV_MTU_2048 } };
+
+	for (int i = 0; i < 2; i++) {
+		struct pair pair = unlike_mtus(ends[i][0], ends[i][1]);
+
+		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 4096, 1));
+		CHECK(one_send(&pair, 1025, IBV_WC_REM_INV_REQ_ERR) && state_of(pair.qb) == IBV_QPS_ERR);
+		CHECK(pair_tear_down(&pair));
+	}
+	return true;
+}
+
+static bool what_fits_both_mtus_arrives(void)
+{
+	struct pair pair = unlike_mtus(IBV_MTU_2048, IBV_MTU_1024);
+	struct ibv_wc wc;
+
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 4096, 1) && one_send(&pair, 1024, IBV_WC_SUCCESS));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.byte_len == 1024);
+	return pair_tear_down(&pair);
+}
+
+/* A message counts as many packets as the MTU makes of it; the sequence of both ends agrees for ever. */
+static bool sequence_numbers_count_packets(void)
+{
+	static const uint32_t lengths[] = { 0, 1, 1024, 1025, 4096, 5000 };
+	static const uint32_t packets[] = { 1, 1, 1, 2, 4, 5 };
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr_a, attr_b;
+	uint32_t psn = 0x1234;
+	struct ibv_wc wc;
+
+	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
+		psn += packets[i];
+		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 8192, 1) && one_send(&pair, lengths[i], IBV_WC_SUCCESS));
+		CHECK(rig_poll(pair.b->cq, &wc) && wc.byte_len == lengths[i]);
+		CHECK(!ibv_query_qp(pair.qa, &attr_a, IBV_QP_SQ_PSN, &init) && attr_a.sq_psn == psn);
+		CHECK(!ibv_query_qp(pair.qb, &attr_b, IBV_QP_RQ_PSN, &init) && attr_b.rq_psn == psn);
+	}
+	CHECK(attr_a.rq_psn == 0x1234 && attr_b.sq_psn == 0x1234);
+	return pair_tear_down(&pair);
+}
+
+/* ---- numbers and keys ---- */
+
+/* What still names the old object must not reach the new one. */
+static bool numbers_are_not_reused_at_once(void)
+{
+	struct host *host = rig_host(0);
+	struct ibv_xrcd *xrcd = rig_domain(host, -1, O_CREAT);
+	uint32_t qpn = 0, target = 0, srqn = 0, key = 0;
+
+	for (int i = 0; i < 3; i++) {
+		struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL), *tgt = rig_target(host, xrcd);
+		struct ibv_srq *srq = rig_xrc_srq(host, xrcd);
+		struct ibv_mr *mr = ibv_reg_mr(host->pd, host->buffer, 100, 0);
+
+		CHECK(mr && qp->qp_num != qpn && tgt->qp_num != target && rig_srq_number(srq) != srqn && mr->lkey != key);
+		qpn = qp->qp_num;
+		target = tgt->qp_num;
+		srqn = rig_srq_number(srq);
+		key = mr->lkey;
+		CHECK(!ibv_destroy_qp(qp) && !ibv_destroy_qp(tgt) && !ibv_destroy_srq(srq) && !ibv_dereg_mr(mr));
+	}
+	CHECK(!ibv_close_xrcd(xrcd));
+	rig_free_host(host);
+	return true;
+}
+
+/* The first byte of a zero-based region has address 0, for its owner and for whoever has its rkey. */
+static bool zero_based_region(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_mr *from = ibv_reg_mr(pair.a->pd, pair.a->buffer + 4096, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED);
+	struct ibv_mr *to = ibv_reg_mr(pair.b->pd, pair.b->buffer + 8192, 4096,
+				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ZERO_BASED);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 64);
+	struct ibv_wc wc;
+
+	CHECK(from && to);
+	memset(pair.a->buffer + 4096 + 128, 0x42, 64);
+	sge.addr = 128;
+	sge.lkey = from->lkey;
+	wr.wr.rdma.remote_addr = 4096 - 64;
+	wr.wr.rdma.rkey = to->rkey;
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(pair.b->buffer[8192 + 4095] == 0x42 && pair.b->buffer[8192 + 4096 - 65] == 0 && pair.b->buffer[8192 + 4096] == 0);
+	wr.wr.rdma.remote_addr++;
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_REM_ACCESS_ERR);
+	CHECK(!ibv_dereg_mr(from) && !ibv_dereg_mr(to));
+	return pair_tear_down(&pair);
+}
+
+static const struct rig_case cases[] = {
+	{ "reset_begins_at_the_first_receive", reset_begins_at_the_first_receive },
+	{ "reset_begins_at_the_first_send", reset_begins_at_the_first_send },
+	{ "unreliable_connection_goes_to_sqe", unreliable_connection_goes_to_sqe },
+	{ "datagram_goes_to_sqe", datagram_goes_to_sqe },
+	{ "in_sqe_it_still_receives", in_sqe_it_still_receives },
+	{ "receivers_timer_counts", receivers_timer_counts },
+	{ "senders_timer_does_not_count", senders_timer_does_not_count },
+	{ "write_with_immediate_needs_a_receive", write_with_immediate_needs_a_receive },
+	{ "write_with_immediate_waits_for_a_receive", write_with_immediate_waits_for_a_receive },
+	{ "unlike_mtus_do_not_go_together", unlike_mtus_do_not_go_together },
+	{ "what_fits_both_mtus_arrives", what_fits_both_mtus_arrives },
+	{ "sequence_numbers_count_packets", sequence_numbers_count_packets },
+	{ "numbers_are_not_reused_at_once", numbers_are_not_reused_at_once },
+	{ "zero_based_region", zero_based_region },
+};
+
+int main(int argc, char **argv)
+{
+	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
