@@ -185,9 +185,62 @@ static void cancel_in(void (*once)(void), int type)
 	end_close(&other);
 }
 
+static void life_of_an_xrc_qp(void)
+{
+	struct ibv_qp_init_attr init_attr = {
+		.send_cq = stage.end.cq, .recv_cq = stage.end.cq, .qp_type = IBV_QPT_XRC, .xrc_domain = stage.end.domain,
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+	};
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	struct ibv_qp *qp = ibv_create_qp(stage.end.pd, &init_attr);
+
+	must(qp);
+	must_eq(ibv_modify_qp(qp, &attr, MASK_INIT), 0);
+	must_eq(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init_attr), 0);
+	must_eq(attr.qp_state, IBV_QPS_INIT);
+	must_eq(ibv_destroy_qp(qp), 0);
+}
+
+static bool done;
+
+static void *cancelled_before(void *arg)
+{
+	void (*once)(void) = *(void (**)(void))arg;
+
+	/* From here on the first cancellation point ends this thread: none may lie in what follows. */
+	pthread_cancel(pthread_self());
+	once();
+	done = true;
+	pthread_testcancel();
+	return NULL;
+}
+
+static void finish_though_cancelled(void (*once)(void))
+{
+	struct end other;
+	pthread_t thread;
+	void *result;
+
+	stage.own_fd = new_file();
+	stage.fd = new_file();
+	end_open(&other, 0, stage.fd, false);
+	end_open(&stage.end, 0, stage.fd, false);
+	stage.others = receive_qp(other.domain);
+	stage.qp_num = receive_qp(stage.end.domain);
+	done = false;
+	must(!pthread_create(&thread, NULL, cancelled_before, &once));
+	must(!pthread_join(thread, &result));
+	must(result == PTHREAD_CANCELED && done);
+	all_answer();
+	close_all(true);
+	must_eq(ibv_unreg_xrc_rcv_qp(other.domain, stage.others), 0);
+	end_close(&other);
+}
+
 #define BOTH(function) \
 	static void function##_deferred(void) { cancel_in(function, PTHREAD_CANCEL_DEFERRED); } \
 	static void function##_asynchronous(void) { cancel_in(function, PTHREAD_CANCEL_ASYNCHRONOUS); }
+#define BEFORE(function) static void function##_before(void) { finish_though_cancelled(function); }
 
 BOTH(open_one)
 BOTH(create_srq)
@@ -195,8 +248,16 @@ BOTH(create_one)
 BOTH(modify_one)
 BOTH(query_one)
 BOTH(register_one)
+BEFORE(open_one)
+BEFORE(create_srq)
+BEFORE(create_one)
+BEFORE(modify_one)
+BEFORE(query_one)
+BEFORE(register_one)
+BEFORE(life_of_an_xrc_qp)
 
 #define ROWS_OF(what, function) \
+	{ what ": cancelled before", function##_before }, \
 	{ what ": cancelled at cancellation points", function##_deferred }, \
 	{ what ": cancelled anywhere", function##_asynchronous }
 
@@ -207,6 +268,7 @@ static const struct row rows[] = {
 	ROWS_OF("modify receive QP", modify_one),
 	ROWS_OF("query receive QP", query_one),
 	ROWS_OF("reg and unreg", register_one),
+	{ "an XRC QP from creation to end: cancelled before", life_of_an_xrc_qp_before },
 };
 
 int main(int argc, char **argv)

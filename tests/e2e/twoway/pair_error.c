@@ -153,6 +153,7 @@ static void bad_read(void)
 struct poller {
 	struct end *end;
 	volatile bool stop;
+	bool failed;
 };
 
 static void *poll_on(void *arg)
@@ -243,6 +244,44 @@ static void cancelled_while_failing(void)
 	end_close(&b);
 }
 
+static void *poll_once_cancelled(void *arg)
+{
+	struct poller *poller = arg;
+	struct ibv_wc wc;
+
+	/* From here on the first cancellation point ends this thread. */
+	pthread_cancel(pthread_self());
+	while (!ibv_poll_cq(poller->end->cq, 1, &wc))
+		;
+	poller->failed = wc.status == IBV_WC_REM_ACCESS_ERR;
+	pthread_testcancel();
+	return NULL;
+}
+
+/* ibv_poll_cq never was a cancellation point: whoever is cancelled still gets the completion. */
+static void cancelled_before_it_fails(void)
+{
+	struct poller poller = { 0 };
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct end a, b;
+	pthread_t thread;
+	void *result;
+
+	ends_open(&a, &b);
+	ends_connect(&a, &b);
+	poller.end = &a;
+	wr = end_wr(&a, &sge, IBV_WR_RDMA_WRITE, 0, 64);
+	wr.wr.rdma.rkey ^= 0x5500;
+	end_post(&a, &wr);
+	must(!pthread_create(&thread, NULL, poll_once_cancelled, &poller));
+	must(!pthread_join(thread, &result));
+	must(result == PTHREAD_CANCELED && poller.failed);
+	must_eq(end_state(&a), IBV_QPS_ERR);
+	end_close(&a);
+	end_close(&b);
+}
+
 const struct row error_rows[] = {
 	{ "retries exceeded: it is in ERR, what is posted is flushed", retries_exceeded },
 	{ "retries exceeded: what comes in is refused", refuses_what_comes_in },
@@ -252,6 +291,7 @@ const struct row error_rows[] = {
 	{ "a write with a wrong key: event, and ERR as a whole", bad_write },
 	{ "a read with a wrong key: event, and ERR as a whole", bad_read },
 	{ "destroyed by one thread while another polls its failure", destroyed_while_failing },
+	{ "a cancelled thread still polls the failure", cancelled_before_it_fails },
 	{ "destroyed after a thread that polled its failure was cancelled", cancelled_while_failing },
 };
 

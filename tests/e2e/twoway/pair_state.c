@@ -80,6 +80,25 @@ static void query_with_every_bit(void)
 	query_everything(-1);
 }
 
+/* The halves begin with the same numbers; from the first message on they count what goes out and what comes in. */
+static void sequence_numbers(void)
+{
+	struct ibv_qp_init_attr init_attr;
+	struct ibv_qp_attr attr;
+	struct end a, b;
+
+	ends_open(&a, &b);
+	ends_connect(&a, &b);
+	one_message(&b, &a);	/* two packets each */
+	one_message(&b, &a);
+	one_message(&a, &b);
+	attr = query(&a, IBV_QP_RQ_PSN | IBV_QP_SQ_PSN, &init_attr);
+	must_eq(attr.rq_psn, (b.own.psn + 4) & 0xffffff);
+	must_eq(attr.sq_psn, (a.own.psn + 2) & 0xffffff);
+	end_close(&a);
+	end_close(&b);
+}
+
 static void half_a_mask(void)
 {
 	struct end a, b;
@@ -362,6 +381,7 @@ const struct row state_rows[] = {
 	{ "it goes through the states with RC's full masks", each_state },
 	{ "a query with mask 0 tells both halves' attributes", query_with_mask_0 },
 	{ "a query with every bit tells both halves' attributes", query_with_every_bit },
+	{ "a query tells the next sequence number of each half", sequence_numbers },
 	{ "a missing bit is EINVAL and moves neither half", half_a_mask },
 	{ "a value that one half refuses can be put right", refused_by_one_half },
 	{ "access flags hold for what comes in", access_taken_away },

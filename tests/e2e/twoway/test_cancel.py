@@ -3,4 +3,4 @@
 
 
 def test_rows(rows):
-    rows(12, "twoway-cancel", settings=["--devices=1"])
+    rows(19, "twoway-cancel", settings=["--devices=1"])

@@ -3,7 +3,7 @@
 
 import pytest
 
-ROWS = {"state": 14, "order": 11, "error": 9, "event": 10}
+ROWS = {"state": 15, "order": 11, "error": 10, "event": 10}
 
 
 @pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
