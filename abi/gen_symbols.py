@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Makes the linker map, the symver header, the list of expected exports or the table of what programs are linked against
-(for gen_stub.py) from symbols.tab. Standard library only.
+"""Makes the linker map, the symver header, the list of functions, the list of expected exports or the table of what programs
+are linked against (for gen_stub.py) from symbols.tab. Standard library only.
 
-usage: gen_symbols.py map|symver|exports|link symbols.tab OUTPUT CPU_FAMILY
+usage: gen_symbols.py map|symver|functions|exports|link symbols.tab OUTPUT CPU_FAMILY
 """
 
 import collections
@@ -13,8 +13,9 @@ import sys
 LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
 MARK = {"hidden": "@", "default": "@@"}
 RETURNS = ("errno", "null", "minus1", "void", "loader")
+UNSUPPORTED = ("ENOSYS", "EOPNOTSUPP", "-")
 
-Symbol = collections.namedtuple("Symbol", "name node visibility returns purpose")
+Symbol = collections.namedtuple("Symbol", "name node visibility returns unsupported purpose")
 
 
 class TableError(Exception):
@@ -23,9 +24,9 @@ class TableError(Exception):
 
 def read_row(line, where):
     """One row of the table. @where: "file:line" for messages."""
-    columns = line.split(None, 4)
-    if len(columns) != 5:
-        raise TableError(f"{where}: five columns wanted, {len(columns)} found")
+    columns = line.split(None, len(Symbol._fields) - 1)
+    if len(columns) != len(Symbol._fields):
+        raise TableError(f"{where}: {len(Symbol._fields)} columns wanted, {len(columns)} found")
     symbol = Symbol(*columns)
     if not re.fullmatch(r"[A-Za-z_]\w*", symbol.name):
         raise TableError(f"{where}: '{symbol.name}' is no C identifier")
@@ -33,6 +34,8 @@ def read_row(line, where):
         raise TableError(f"{where}: visibility '{symbol.visibility}' is none of {', '.join(MARK)}")
     if symbol.returns not in RETURNS:
         raise TableError(f"{where}: return convention '{symbol.returns}' is none of {', '.join(RETURNS)}")
+    if symbol.unsupported not in UNSUPPORTED or (symbol.unsupported == "-") != (symbol.returns == "loader"):
+        raise TableError(f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED[:-1])} (the loader's: -)")
     return symbol
 
 
@@ -96,6 +99,23 @@ def symver_header(symbols):
     return text + "\n\n#endif\n"
 
 
+def is_legacy(symbol):
+    """One of the functions that libibverbs has no longer."""
+    return symbol.visibility == "hidden" and symbol.name.startswith("ibv_")
+
+
+def functions_header(symbols):
+    """A list of X(name, how it returns, its errno for EOPNOTSUPP), and one of the names of the legacy functions."""
+    text = f"/* {LICENCE} */\n/* Every function that is entered through the shim, made from symbols.tab; for verb.h. */\n"
+    text += "#ifndef ABI_FUNCTIONS_H\n#define ABI_FUNCTIONS_H\n\n#define ABI_FUNCTIONS(X)"
+    for symbol in symbols:
+        if symbol.returns != "loader":
+            text += f" \\\n\tX({symbol.name}, RETURNS_{symbol.returns.upper()}, {symbol.unsupported})"
+    text += "\n\n/* Those that libibverbs has no longer. */\n#define ABI_LEGACY_FUNCTIONS(X)"
+    text += "".join(f" \\\n\tX({symbol.name})" for symbol in symbols if is_legacy(symbol))
+    return text + "\n\n#endif\n"
+
+
 def expected_exports(symbols):
     return "".join(sorted(versioned(symbol) + "\n" for symbol in symbols))
 
@@ -107,7 +127,8 @@ def link_table(symbols):
     return f"# {LICENCE}\n# Made from symbols.tab.\n{rows}"
 
 
-PRODUCTS = {"map": linker_map, "symver": symver_header, "exports": expected_exports, "link": link_table}
+PRODUCTS = {"map": linker_map, "symver": symver_header, "functions": functions_header, "exports": expected_exports,
+            "link": link_table}
 
 
 def main(argv):

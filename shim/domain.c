@@ -15,7 +15,7 @@ struct legacy_xrc_domain *shim_ibv_open_xrc_domain(struct ibv_context *context, 
 {
 	struct legacy_xrc_domain *ldom = NULL;
 	struct entry entry;
-	int err = shim_enter(&entry, ERRMAP_OPEN_XRC_DOMAIN);
+	int err = shim_enter(&entry, VERB_ibv_open_xrc_domain);
 
 	if (!err)
 		err = domain_open(context, fd, oflag, &ldom);
@@ -32,7 +32,7 @@ SHIM_EXPORT(ibv_close_xrc_domain)
 int shim_ibv_close_xrc_domain(struct legacy_xrc_domain *ldom)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, ERRMAP_CLOSE_XRC_DOMAIN);
+	int err = shim_enter(&entry, VERB_ibv_close_xrc_domain);
 
 	if (!err)
 		err = domain_close(ldom);

@@ -29,7 +29,7 @@ static void tell(int err)
 		banner();
 }
 
-int shim_enter(struct entry *entry, enum errmap_verb verb)
+int shim_enter(struct entry *entry, enum verb verb)
 {
 	int err;
 

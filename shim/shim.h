@@ -16,7 +16,7 @@
 
 /** struct entry - one call of an exported function, from shim_enter() to one of those that leave. */
 struct entry {
-	enum errmap_verb verb;
+	enum verb verb;
 	int saved_errno;
 	struct cancel_hold hold;
 };
@@ -28,7 +28,7 @@ struct entry {
  * From here on the thread cannot be cancelled: libibverbs' write(2) is a cancellation point, and a thread that ended
  * there would take our locks and counts with it.
  */
-int shim_enter(struct entry *entry, enum errmap_verb verb);
+int shim_enter(struct entry *entry, enum verb verb);
 
 /** shim_leave - what the verb returns for err (0 or -errno), errno set to match. Cancellation is as it was again. */
 int shim_leave(const struct entry *entry, int err);

@@ -45,7 +45,7 @@ struct ibv_srq *shim_ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_dom
 {
 	struct ibv_srq *lsrq = NULL;
 	struct entry entry;
-	int err = shim_enter(&entry, ERRMAP_CREATE_XRC_SRQ);
+	int err = shim_enter(&entry, VERB_ibv_create_xrc_srq);
 
 	if (!err)
 		err = create_hooked(pd, ldom, cq, attr, &lsrq);
@@ -58,7 +58,7 @@ SHIM_EXPORT(ibv_modify_srq)
 int shim_ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, ERRMAP_MODIFY_SRQ);
+	int err = shim_enter(&entry, VERB_ibv_modify_srq);
 
 	if (!err && !image_of(srq)) {
 		shim_pass(&entry);
@@ -74,7 +74,7 @@ SHIM_EXPORT(ibv_query_srq)
 int shim_ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, ERRMAP_QUERY_SRQ);
+	int err = shim_enter(&entry, VERB_ibv_query_srq);
 
 	if (!err && !image_of(srq)) {
 		shim_pass(&entry);
@@ -90,7 +90,7 @@ SHIM_EXPORT(ibv_destroy_srq)
 int shim_ibv_destroy_srq(struct ibv_srq *srq)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, ERRMAP_DESTROY_SRQ);
+	int err = shim_enter(&entry, VERB_ibv_destroy_srq);
 
 	if (!err)
 		modern_await_acks(srq_unwrap(srq), entry.hold.state);

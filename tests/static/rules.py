@@ -26,13 +26,13 @@ MAY_INCLUDE = {
     "modern": {"modern", "elf"},
     "compat": {"compat", "modern", "elf", "abi"},
     "shim": {"shim", "compat", "modern", "elf", "abi"},
-    "tools": {"tools", "elf"},
+    "tools": {"tools", "elf", "abi"},
     "softhca": {"softhca", "elf"},
 }
 
 # Single files beside those: what the tools share with the library, complete in itself.
 SHARED_FILES = {
-    "tools": {"abi/export.h", "compat/rcv_qp_request.h", "compat/owner/owner.h", "compat/regtab/regtab.h", "modern/provider.h", "modern/table.h"},
+    "tools": {"compat/rcv_qp_request.h", "compat/owner/owner.h", "compat/regtab/regtab.h", "modern/provider.h", "modern/table.h"},
 }
 
 LOG_FILE = "compat/log.c"

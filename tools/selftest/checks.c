@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include <abi/functions.h>
+
 #define NO_SUCH_QP 0x00fffffe
 
 __attribute__((format(printf, 2, 3))) static bool fail(struct job *job, const char *format, ...)
@@ -64,8 +66,9 @@ static bool open_domain(struct job *job, enum who who, const char *path, int fla
 static bool check_symbols(struct job *job)
 {
 	static const char *const names[] = {
-		"ibv_open_xrc_domain", "ibv_close_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp",
-		"ibv_modify_xrc_rcv_qp", "ibv_query_xrc_rcv_qp", "ibv_reg_xrc_rcv_qp", "ibv_unreg_xrc_rcv_qp",
+#define X(function) #function,
+		ABI_LEGACY_FUNCTIONS(X)
+#undef X
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The exported functions by number: every table that has a row for each takes its rows from ABI_FUNCTIONS. */
+#ifndef ABI_VERB_H
+#define ABI_VERB_H
+
+#include <abi/functions.h>
+
+#define X(function, returns, unsupported) VERB_##function,
+enum verb {
+	ABI_FUNCTIONS(X)
+	VERBS
+};
+#undef X
+
+/* How failure is told. */
+enum verb_returns {
+	RETURNS_ERRNO,	/* a positive errno, errno set as well */
+	RETURNS_NULL,	/* NULL with errno set */
+	RETURNS_MINUS1,	/* -1 with errno set */
+	RETURNS_VOID,	/* it cannot fail */
+};
+
+#endif
