@@ -184,6 +184,36 @@ static bool datagram(void)
 	return pair_tear_down(&pair);
 }
 
+static bool one_message(struct pair *pair)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair->a, &sge, IBV_WR_SEND, 0, 100);
+	struct ibv_wc wc;
+
+	CHECK(!rig_post_recv(pair->b, pair->qb, 0, 100, 1) && !rig_post(pair->qa, &wr));
+	CHECK(rig_poll(pair->b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.qp_num == pair->qb->qp_num);
+	CHECK(rig_poll(pair->a->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.qp_num == pair->qa->qp_num);
+	return true;
+}
+
+/* Doorbells do not tell whose they are. One that rings while a QP is in RESET must not make its blank ring look filled. */
+static bool doorbell_of_another(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct pair later = pair;
+	struct ibv_wc wc;
+
+	later.qa = rig_qp(pair.a, IBV_QPT_RC, NULL);
+	later.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
+	CHECK(one_message(&pair));
+	rig_connect(later.a, later.qa, later.b, later.qb, rig_link_to(0, 0));
+	for (int i = 0; i < 3; i++)
+		CHECK(one_message(&later));
+	CHECK(!ibv_poll_cq(pair.a->cq, 1, &wc) && !ibv_poll_cq(pair.b->cq, 1, &wc));
+	CHECK(!ibv_destroy_qp(later.qa) && !ibv_destroy_qp(later.qb));
+	return pair_tear_down(&pair);
+}
+
 static const struct rig_case cases[] = {
 	{ "send_with_immediate", send_with_immediate },
 	{ "inline_in_pieces", inline_in_pieces },
@@ -193,6 +223,7 @@ static const struct rig_case cases[] = {
 	{ "atomics", atomics },
 	{ "unreliable_connection", unreliable_connection },
 	{ "datagram", datagram },
+	{ "doorbell_of_another", doorbell_of_another },
 };
 
 int main(int argc, char **argv)
