@@ -37,6 +37,14 @@ struct result open_domain(struct actor *actor, int dom, const char *path, int of
 	return open_domain_as(actor, dom, path, oflag, 0);
 }
 
+struct actor *with_domain(void)
+{
+	struct actor *actor = actor_open(0);
+
+	expect_ok(open_domain(actor, D, row_file(0), O_CREAT));
+	return actor;
+}
+
 struct result open_private(struct actor *actor, int dom, int oflag)
 {
 	return open_domain_as(actor, dom, NULL, oflag, FD_PRIVATE);
@@ -136,6 +144,14 @@ struct result create_rcv_qp_as(struct actor *actor, int dom, unsigned flags)
 struct result create_rcv_qp(struct actor *actor, int dom)
 {
 	return create_rcv_qp_as(actor, dom, GARBAGE);
+}
+
+uint32_t made_by(struct actor *actor)
+{
+	struct result created = create_rcv_qp(actor, D);
+
+	expect_ok(created);
+	return created.number;
 }
 
 struct result modify_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, const struct ibv_qp_attr *attr, int mask)

@@ -42,8 +42,13 @@ struct result modify_qp(struct actor *actor, int slot, const struct ibv_qp_attr 
 struct result query_qp(struct actor *actor, int slot, int mask);
 struct result destroy_qp(struct actor *actor, int slot);
 
+/** with_domain - another opened device, with the row's first file as its domain D. */
+struct actor *with_domain(void);
+
 struct result create_rcv_qp(struct actor *actor, int dom);
 struct result create_rcv_qp_as(struct actor *actor, int dom, unsigned flags);
+/** made_by - the number of a receive QP that the actor has just made in D. */
+uint32_t made_by(struct actor *actor);
 struct result modify_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, const struct ibv_qp_attr *attr, int mask);
 struct result query_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, int mask);
 struct result query_rcv_qp_as(struct actor *actor, int dom, uint32_t qp_num, unsigned flags);

@@ -3,21 +3,12 @@
 
 #include "row.h"
 
-static struct actor *with_domain(void)
+static uint32_t connected_by(struct actor *a)
 {
-	struct actor *a = actor_open(0);
+	uint32_t qpn = made_by(a);
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
-	return a;
-}
-
-static uint32_t made_by(struct actor *a)
-{
-	struct result created = create_rcv_qp(a, D);
-
-	expect_ok(created);
-	bring_rcv_qp(a, D, created.number, IBV_QPS_RTR, a, 0x4321);
-	return created.number;
+	bring_rcv_qp(a, D, qpn, IBV_QPS_RTR, a, 0x4321);
+	return qpn;
 }
 
 static void still_there(struct actor *a, uint32_t qpn)
@@ -31,7 +22,7 @@ static void still_there(struct actor *a, uint32_t qpn)
 static void creator_ends(enum end how)
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = connected_by(a);
 
 	expect_ok(reg(b, D, qpn));
 	actor_end(a, how);
@@ -61,7 +52,7 @@ static void creator_is_killed(void)
 static void registrant_ends(enum end how)
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = connected_by(a);
 
 	expect_ok(reg(b, D, qpn));
 	actor_end(b, how);
@@ -89,7 +80,7 @@ static void registrant_is_killed(void)
 static void last_one_ends(enum end how)
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = connected_by(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect_ok(unreg(a, D, qpn));
@@ -122,7 +113,7 @@ static void domain_ends(enum end how)
 
 	expect_ok(create_srq(a, 0, D));
 	expect_ok(create_qp(a, 0, D));
-	made_by(a);
+	connected_by(a);
 	expect(open_domain(b, D, row_file(0), O_EXCL), EINVAL);
 	actor_end(a, how);
 	expect_soon(open_domain(b, D, row_file(0), O_EXCL), EAGAIN);
@@ -146,7 +137,7 @@ static void domain_ends_with_kill(void)
 static void others_close_as_if_nothing(enum end how)
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = connected_by(a);
 
 	expect_ok(create_srq(a, 0, D));
 	expect_ok(create_qp(a, 0, D));
@@ -170,7 +161,7 @@ static void others_close_after_kill(void)
 static void domains_end_with_their_device(void)
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = connected_by(a);
 
 	expect_ok(reg(b, D, qpn));
 	actor_end(a, BY_CLOSE_DEVICE);
@@ -186,7 +177,7 @@ static void device_opened_again(void)
 {
 	struct request again = { .op = OP_OPEN_DEVICE, .device = 0 };
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = connected_by(a);
 
 	expect_ok(create_srq(a, 0, D));
 	expect_ok(reg(b, D, qpn));
@@ -205,7 +196,7 @@ static void child_of_a_fork(void)
 {
 	struct request fork_child = { .op = OP_FORK_CHILD };
 	struct actor *a = with_domain(), *b = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = connected_by(a);
 
 	expect_ok(reg(b, D, qpn));
 	expect_ret(actor_ask(a, &fork_child), 0);
@@ -221,7 +212,7 @@ static void tidy_order(void)
 {
 	struct request tidy = { .op = OP_TIDY };
 	struct actor *a = with_domain();
-	uint32_t qpn = made_by(a);
+	uint32_t qpn = connected_by(a);
 
 	expect_ok(create_srq(a, 0, D));
 	expect_ok(create_qp(a, 0, D));

@@ -6,22 +6,6 @@
 
 #include "row.h"
 
-static struct actor *with_domain(void)
-{
-	struct actor *a = actor_open(0);
-
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
-	return a;
-}
-
-static uint32_t made_by(struct actor *a)
-{
-	struct result created = create_rcv_qp(a, D);
-
-	expect_ok(created);
-	return created.number;
-}
-
 static void owner_ends(enum end how)
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();

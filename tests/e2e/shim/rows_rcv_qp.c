@@ -4,22 +4,6 @@
 #include "masks.h"
 #include "row.h"
 
-static struct actor *with_domain(void)
-{
-	struct actor *a = actor_open(0);
-
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
-	return a;
-}
-
-static uint32_t made_by(struct actor *a)
-{
-	struct result created = create_rcv_qp(a, D);
-
-	expect_ok(created);
-	return created.number;
-}
-
 static struct result modify_init(struct actor *a, int dom, uint32_t qpn)
 {
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, a, 0);

@@ -3,14 +3,6 @@
 
 #include "row.h"
 
-static struct actor *with_domain(void)
-{
-	struct actor *a = actor_open(0);
-
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
-	return a;
-}
-
 static struct result create_with(struct actor *a, struct ibv_srq_attr attr)
 {
 	struct request request = srq_request(0, D);

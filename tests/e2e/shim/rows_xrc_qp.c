@@ -4,14 +4,6 @@
 #include "masks.h"
 #include "row.h"
 
-static struct actor *with_domain(void)
-{
-	struct actor *a = actor_open(0);
-
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
-	return a;
-}
-
 static struct actor *with_qp(void)
 {
 	struct actor *a = with_domain();

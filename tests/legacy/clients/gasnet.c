@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "gasnet.h"
+#include "hca.h"
+#include "slots.h"
 
 #define PROCESSES 3		/* of a supernode, so that more than two race */
 #define BUFFERS 96		/* enough for all: there are no credits here */
@@ -44,32 +46,14 @@ static struct ibv_comp_channel *channel;
 static struct ibv_srq *srqs[SRQS];
 static struct ibv_mr *mr, *segment_mr;
 static int receive_thread;	/* GASNET_RCV_THREAD: it learns of receptions by events */
-static char busy[SENDS];
-static unsigned in_flight, sent[SRQS][JOB_RANKS_MAX], received[SRQS][JOB_RANKS_MAX];
-
-int first_peer(void)
-{
-	return (1 - job.host) * job.local_size;
-}
+static struct slots slots = { .count = SENDS };
+static unsigned sent[SRQS][JOB_RANKS_MAX], received[SRQS][JOB_RANKS_MAX];
 
 /* ---- Start ---- */
 
 static void open_hca(void)
 {
-	struct ibv_port_attr port;
-	struct ibv_device_attr attr;
-	struct ibv_device **list;
-	int count = 0;
-
-	list = must(ibv_get_device_list(&count), "ibv_get_device_list");
-	if (count <= job.host)
-		job_die("%d devices, but one is needed for each host", count);
-	hca = must(ibv_open_device(list[job.host]), "ibv_open_device");
-	must_be_0(ibv_query_device(hca, &attr), "ibv_query_device");
-	if (!(attr.device_cap_flags & IBV_DEVICE_XRC))
-		job_die("the device has no XRC");
-	must_be_0(ibv_query_port(hca, 1, &port), "ibv_query_port");
-	boot[job.rank].lid = port.lid;
+	hca = hca_open_with_xrc(&boot[job.rank].lid);
 	pd = must(ibv_alloc_pd(hca), "ibv_alloc_pd");
 	mr = must(ibv_reg_mr(pd, &memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr");
 	segment_mr = must(ibv_reg_mr(pd, &segment, sizeof(segment),
@@ -156,15 +140,15 @@ static void start(void)
 
 static void take_completions(void);
 
+static void progress(void)
+{
+	take_completions();
+	job_idle();
+}
+
 static unsigned free_slot(void)
 {
-	unsigned slot;
-
-	for (; in_flight == SENDS; job_idle())
-		take_completions();
-	for (slot = 0; busy[slot]; slot++)
-		;
-	return slot;
+	return slots_wait(&slots, progress);
 }
 
 /* The number of the SRQ is set on every request, used or not. */
@@ -178,8 +162,7 @@ static void post_send(int peer, unsigned slot, struct ibv_send_wr *wr, struct ib
 	wr->num_sge = 1;
 	wr->xrc_remote_srq_num = boot[peer].srqn[queue];
 	must_be_0(ibv_post_send(snd_qp, wr, &bad), "ibv_post_send");
-	busy[slot] = 1;
-	in_flight++;
+	slots_take(&slots, slot);
 }
 
 static void send_am(int peer, enum queue queue)
@@ -226,8 +209,7 @@ static void take_completions(void)
 	while ((count = ibv_poll_cq(snd_cq, 1, &wc)) == 1) {
 		if (wc.status != IBV_WC_SUCCESS)
 			job_die("send %u: %s", (unsigned)wc.wr_id, ibv_wc_status_str(wc.status));
-		busy[wc.wr_id] = 0;
-		in_flight--;
+		slots_give(&slots, (unsigned)wc.wr_id);
 	}
 	if (count < 0)
 		job_die("ibv_poll_cq returned %d", count);
@@ -239,8 +221,8 @@ static int sender_of(const struct ibv_wc *wc)
 	int i;
 
 	for (i = 0; i < job.local_size; i++)
-		if (wc->qp_num == supernode->rcv_qpn[first_peer() + i])
-			return first_peer() + i;
+		if (wc->qp_num == supernode->rcv_qpn[job_first_peer() + i])
+			return job_first_peer() + i;
 	job_die("received on QP 0x%x, which is none of ours", wc->qp_num);
 }
 
@@ -293,8 +275,8 @@ static int all_received(void)
 	int i;
 
 	for (i = 0; i < job.local_size; i++)
-		if (received[SRQ_REQUEST][first_peer() + i] < REQUESTS ||
-		    received[SRQ_REPLY][first_peer() + i] < REQUESTS)
+		if (received[SRQ_REQUEST][job_first_peer() + i] < REQUESTS ||
+		    received[SRQ_REPLY][job_first_peer() + i] < REQUESTS)
 			return 0;
 	return 1;
 }
@@ -306,7 +288,7 @@ static void exchange(void)
 
 	for (request = 0; request < REQUESTS; request++)
 		for (i = 0; i < job.local_size; i++) {
-			peer = first_peer() + (job.local_rank + i) % job.local_size;
+			peer = job_peer(i);
 			if (request == REQUESTS - 1)
 				put_and_get(peer);
 			send_am(peer, SRQ_REQUEST);
@@ -318,11 +300,11 @@ static void exchange(void)
 		else
 			job_idle();
 	}
-	for (; in_flight; job_idle())
-		take_completions();
+	while (slots.in_flight)
+		progress();
 	for (i = 0; i < job.local_size; i++)
-		if (job_verify(memory.get_to[first_peer() + i], PART, &sequence) != first_peer() + i)
-			job_die("what was got is not from rank %d", first_peer() + i);
+		if (job_verify(memory.get_to[job_first_peer() + i], PART, &sequence) != job_first_peer() + i)
+			job_die("what was got is not from rank %d", job_first_peer() + i);
 }
 
 /* ---- End: with the library's own build there is none ---- */

@@ -37,7 +37,6 @@ extern struct ibv_xrc_domain *xrc_domain;
 extern struct ibv_qp *snd_qp;
 
 /* The lowest rank of the other supernode. */
-int first_peer(void);
 
 /* What an uninitialised variable may hold: GASNet clears none. */
 void *garbage(void *variable, size_t size);

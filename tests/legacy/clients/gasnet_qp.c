@@ -156,7 +156,7 @@ void connect_all(uint32_t rkey, const void *segment)
 
 	snd_qp = must(create_qp(IBV_QPT_XRC, inline_limit == UINT32_MAX ? 64 : inline_limit), "ibv_create_qp");
 	for (i = 0; i < job.local_size; i++)
-		get_rcv_qp(&supernode->rcv_qpn[first_peer() + i]);
+		get_rcv_qp(&supernode->rcv_qpn[job_first_peer() + i]);
 	mine = boot[job.rank];
 	mine.snd_qpn = snd_qp->qp_num;
 	mine.rkey = rkey;
@@ -164,13 +164,13 @@ void connect_all(uint32_t rkey, const void *segment)
 	memcpy(mine.rcv_qpn, supernode->rcv_qpn, sizeof(mine.rcv_qpn));
 	job_gather(JOB_WORLD, &mine, sizeof(mine), boot);
 	for (i = 0; i < job.local_size; i++)
-		to_init(NULL, supernode->rcv_qpn[first_peer() + i]);
+		to_init(NULL, supernode->rcv_qpn[job_first_peer() + i]);
 	to_init(snd_qp, 0);
 	for (i = 0; i < job.local_size; i++) {
-		peer = first_peer() + i;
+		peer = job_first_peer() + i;
 		to_rtr(NULL, supernode->rcv_qpn[peer], boot[peer].snd_qpn, boot[peer].lid);
 	}
-	to_rtr(snd_qp, 0, boot[first_peer()].rcv_qpn[job.rank], boot[first_peer()].lid);
+	to_rtr(snd_qp, 0, boot[job_first_peer()].rcv_qpn[job.rank], boot[job_first_peer()].lid);
 	to_rts(snd_qp);
 	job_barrier(JOB_WORLD);
 }

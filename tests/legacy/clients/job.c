@@ -171,6 +171,24 @@ void job_gather(enum job_scope scope, const void *mine, size_t size, void *all)
 	}
 }
 
+int job_first_peer(void)
+{
+	return (1 - job.host) * job.local_size;
+}
+
+int job_peer(int turn)
+{
+	return job_first_peer() + (job.local_rank + turn) % job.local_size;
+}
+
+int job_heard_all(const unsigned received_from[JOB_RANKS_MAX], unsigned messages)
+{
+	for (int turn = 0; turn < job.local_size; turn++)
+		if (received_from[job_peer(turn)] < messages)
+			return 0;
+	return 1;
+}
+
 void job_barrier(enum job_scope scope)
 {
 	char here = 0, all[JOB_RANKS_MAX];

@@ -65,6 +65,12 @@ void job_barrier(enum job_scope scope);
 void job_idle(void);
 void job_wait_readable(int fd);
 
+/* The first rank of the other host, and the one to talk to in that turn: every rank begins with another one. */
+int job_first_peer(void);
+int job_peer(int turn);
+/* Each rank of the other host has sent that many. */
+int job_heard_all(const unsigned received_from[JOB_RANKS_MAX], unsigned messages);
+
 /* A message of at least 16 bytes that says from whom, to whom and which one it is, the rest made from that. */
 void job_fill(void *message, size_t size, int to, uint32_t sequence);
 /* Ends the process unless the message is whole and for this one: who it is from, which one in *sequence. */

@@ -14,7 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hca.h"
 #include "mvapich.h"
+#include "slots.h"
 
 #define BUFFERS 48		/* receive buffers of an SRQ */
 #define BUFFER_SIZE 2048
@@ -53,28 +55,14 @@ static struct ibv_mr *mr;
 static pthread_t async_thread;
 static int blocking, srqs, domain_fd = -1;
 static char domain_file[128];
-static char busy[SENDS];
-static unsigned in_flight, sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX], puts_seen;
+static struct slots slots = { .count = SENDS };
+static unsigned sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX], puts_seen;
 
 /* ---- Start ---- */
 
 static void open_hca(void)
 {
-	struct ibv_port_attr port_attr;
-	struct ibv_device_attr attr;
-	struct ibv_device **list;
-	int count = 0;
-
-	list = must(ibv_get_device_list(&count), "ibv_get_device_list");
-	if (count <= job.host)
-		job_die("%d devices, but one is needed for each host", count);
-	viadev.context = must(ibv_open_device(list[job.host]), "ibv_open_device");
-	ibv_free_device_list(list);
-	must_be_0(ibv_query_device(viadev.context, &attr), "ibv_query_device");
-	if (!(attr.device_cap_flags & IBV_DEVICE_XRC))
-		job_die("the device has no XRC");
-	must_be_0(ibv_query_port(viadev.context, 1, &port_attr), "ibv_query_port");
-	viadev.lid = port_attr.lid;
+	viadev.context = hca_open_with_xrc(&viadev.lid);
 	viadev.pd = must(ibv_alloc_pd(viadev.context), "ibv_alloc_pd");
 	if (blocking)
 		channel = must(ibv_create_comp_channel(viadev.context), "ibv_create_comp_channel");
@@ -242,8 +230,7 @@ static void post_send(uint32_t rank, unsigned slot, struct ibv_sge *sge, enum ib
 	}
 	wr.xrc_remote_srq_num = addresses[rank].srqn;
 	must_be_0(ibv_post_send(cm_path(rank)->qp_hndl, &wr, &bad), "ibv_post_send");
-	busy[slot] = 1;
-	in_flight++;
+	slots_take(&slots, slot);
 }
 
 static void eager_send(uint32_t rank, unsigned slot)
@@ -289,12 +276,10 @@ static void take(const struct ibv_wc *wc)
 {
 	if (wc->status != IBV_WC_SUCCESS)
 		job_die("wr_id %llx: %s", (unsigned long long)wc->wr_id, ibv_wc_status_str(wc->status));
-	if (wc->opcode & IBV_WC_RECV) {
+	if (wc->opcode & IBV_WC_RECV)
 		take_received(wc);
-	} else {
-		busy[wc->wr_id] = 0;
-		in_flight--;
-	}
+	else
+		slots_give(&slots, (unsigned)wc->wr_id);
 }
 
 static void wait_for_event(void)
@@ -326,12 +311,6 @@ static void progress(int connecting)
 		job_idle();
 }
 
-/* Ranks start with different peers, so that a QP meets the SRQ of a process that did not make its other end. */
-static uint32_t peer(int turn)
-{
-	return (uint32_t)((1 - job.host) * job.local_size + (job.local_rank + turn) % job.local_size);
-}
-
 static void connect_all(void)
 {
 	int turn, waiting;
@@ -339,7 +318,7 @@ static void connect_all(void)
 
 	done[job.rank] = 1;
 	for (turn = 0; turn < (viadev.private_domain ? job.local_size : 1); turn++)
-		cm_request(peer(turn));
+		cm_request((uint32_t)job_peer(turn));
 	while (!cm_all_ready())
 		progress(1);
 	/* A barrier that goes on with connection messages: others may still need an answer. */
@@ -354,25 +333,19 @@ static void connect_all(void)
 			}
 }
 
+static void progress_data(void)
+{
+	progress(0);
+}
+
 static unsigned free_slot(void)
 {
-	unsigned slot;
-
-	while (in_flight == SENDS)
-		progress(0);
-	for (slot = 0; busy[slot]; slot++)
-		;
-	return slot;
+	return slots_wait(&slots, progress_data);
 }
 
 static int all_done(void)
 {
-	int turn;
-
-	for (turn = 0; turn < job.local_size; turn++)
-		if (received_from[peer(turn)] < MESSAGES)
-			return 0;
-	return !in_flight && puts_seen == (unsigned)job.local_size;
+	return job_heard_all(received_from, MESSAGES) && !slots.in_flight && puts_seen == (unsigned)job.local_size;
 }
 
 static void exchange(void)
@@ -383,8 +356,8 @@ static void exchange(void)
 	for (i = 0; i < MESSAGES; i++)
 		for (turn = 0; turn < job.local_size; turn++) {
 			if (i == MESSAGES - 1)
-				put(peer(turn), free_slot());
-			eager_send(peer(turn), free_slot());
+				put((uint32_t)job_peer(turn), free_slot());
+			eager_send((uint32_t)job_peer(turn), free_slot());
 		}
 	while (!all_done())
 		progress(0);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "mvapich2.h"
+#include "slots.h"
 
 #define BUFFERS 128
 #define BUFFER_SIZE 2048
@@ -39,8 +40,8 @@ static struct ibv_mr *mr;
 static struct address addresses[JOB_RANKS_MAX];
 static pthread_t async_thread;
 static int blocking, xrc_fd;
-static char busy[SENDS];
-static unsigned in_flight, sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX], puts_seen;
+static struct slots slots = { .count = SENDS };
+static unsigned sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX], puts_seen;
 
 /* ---- Start ---- */
 
@@ -215,8 +216,7 @@ static void post_send(int rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_
 	wr.wr.rdma.rkey = addresses[rank].rkey;
 	wr.xrc_remote_srq_num = cm_vc(rank)->remote_srqn;
 	must_be_0(ibv_post_send(cm_qp(rank), &wr, &bad), "ibv_post_send");
-	busy[slot] = 1;
-	in_flight++;
+	slots_take(&slots, slot);
 }
 
 static void take_received(const struct ibv_wc *wc)
@@ -260,23 +260,15 @@ static void progress(void)
 		return;
 	if (wc.status != IBV_WC_SUCCESS)
 		job_die("wr_id %llx: %s", (unsigned long long)wc.wr_id, VERB(wc_status_str)(wc.status));
-	if (wc.opcode & IBV_WC_RECV) {
+	if (wc.opcode & IBV_WC_RECV)
 		take_received(&wc);
-	} else {
-		busy[wc.wr_id] = 0;
-		in_flight--;
-	}
+	else
+		slots_give(&slots, (unsigned)wc.wr_id);
 }
 
 static unsigned free_slot(void)
 {
-	unsigned slot;
-
-	while (in_flight == SENDS)
-		progress();
-	for (slot = 0; busy[slot]; slot++)
-		;
-	return slot;
+	return slots_wait(&slots, progress);
 }
 
 static void eager_send(int rank)
@@ -306,20 +298,9 @@ static void get(int rank)
 		  addresses[rank].get_from + (uint64_t)job.rank * RDMA_SIZE);
 }
 
-/* Ranks start with different peers: every receive QP is made by one rank and registered by the others. */
-static int peer(int turn)
-{
-	return (1 - job.host) * job.local_size + (job.local_rank + turn) % job.local_size;
-}
-
 static int all_done(void)
 {
-	int turn;
-
-	for (turn = 0; turn < job.local_size; turn++)
-		if (received_from[peer(turn)] < MESSAGES)
-			return 0;
-	return !in_flight && puts_seen == (unsigned)job.local_size;
+	return job_heard_all(received_from, MESSAGES) && !slots.in_flight && puts_seen == (unsigned)job.local_size;
 }
 
 static void exchange(void)
@@ -329,18 +310,18 @@ static void exchange(void)
 
 	for (i = 0; i < MESSAGES; i++)
 		for (turn = 0; turn < job.local_size; turn++) {
-			cm_connect(peer(turn));
+			cm_connect(job_peer(turn));
 			if (i == MESSAGES - 1) {
-				get(peer(turn));
-				put(peer(turn));
+				get(job_peer(turn));
+				put(job_peer(turn));
 			}
-			eager_send(peer(turn));
+			eager_send(job_peer(turn));
 		}
 	while (!all_done())
 		progress();
 	for (turn = 0; turn < job.local_size; turn++)
-		if (job_verify(memory.get_to[peer(turn)], RDMA_SIZE, &sequence) != peer(turn))
-			job_die("what was got is not from rank %d", peer(turn));
+		if (job_verify(memory.get_to[job_peer(turn)], RDMA_SIZE, &sequence) != job_peer(turn))
+			job_die("what was got is not from rank %d", job_peer(turn));
 }
 
 /* ---- End ---- */

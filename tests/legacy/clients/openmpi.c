@@ -11,7 +11,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hca.h"
 #include "openmpi.h"
+#include "slots.h"
 
 #define MESSAGES 80		/* to each process of the other host, on both queues by turns */
 #define RDMA_SIZE 10000
@@ -35,31 +37,17 @@ static struct modex modex[JOB_RANKS_MAX];
 static struct ibv_comp_channel *channel;
 static struct ibv_mr *mr;
 static int xrc_fd, progress_thread;
-static char busy[SD_MAX];
-static unsigned in_flight, sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX];
+static struct slots slots = { .count = SD_MAX };
+static unsigned sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX];
 static uint32_t next_from[JOB_RANKS_MAX][QUEUES];
 
 /* ---- Start ---- */
 
 static void init_one_device(void)
 {
-	struct ibv_port_attr port_attr;
-	struct ibv_device_attr attr;
-	struct ibv_device **list;
-	int count = 0;
-
-	list = must(ibv_get_device_list(&count), "ibv_get_device_list");
-	if (count <= job.host)
-		job_die("%d devices, but one is needed for each host", count);
-	device.context = must(ibv_open_device(list[job.host]), "ibv_open_device");
-	must_be_0(ibv_query_device(device.context, &attr), "ibv_query_device");
-	if (!(attr.device_cap_flags & IBV_DEVICE_XRC))
-		job_die("the device has no XRC");
-	must_be_0(ibv_query_port(device.context, 1, &port_attr), "ibv_query_port");
-	device.lid = port_attr.lid;
+	device.context = hca_open_with_xrc(&device.lid);
 	device.max_inline_data = 128;
 	device.pd = must(ibv_alloc_pd(device.context), "ibv_alloc_pd");
-	ibv_free_device_list(list);
 	mr = must(ibv_reg_mr(device.pd, &memory, sizeof(memory),
 			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ), "ibv_reg_mr");
 }
@@ -178,12 +166,10 @@ static int poll_one(struct ibv_cq *cq)
 		return 0;
 	if (wc.status != IBV_WC_SUCCESS)
 		job_die("wr_id %u: %s", (unsigned)wc.wr_id, ibv_wc_status_str(wc.status));
-	if (wc.opcode & IBV_WC_RECV) {
+	if (wc.opcode & IBV_WC_RECV)
 		take_received(&wc);
-	} else {
-		busy[wc.wr_id] = 0;
-		in_flight--;
-	}
+	else
+		slots_give(&slots, (unsigned)wc.wr_id);
 	return 1;
 }
 
@@ -213,13 +199,7 @@ static void progress(void)
 
 static unsigned free_slot(void)
 {
-	unsigned slot;
-
-	while (in_flight == SD_MAX)
-		progress();
-	for (slot = 0; busy[slot]; slot++)
-		;
-	return slot;
+	return slots_wait(&slots, progress);
 }
 
 static void post_send(int rank, unsigned slot, struct ibv_send_wr *wr, struct ibv_sge *sge, uint32_t srq)
@@ -231,8 +211,7 @@ static void post_send(int rank, unsigned slot, struct ibv_send_wr *wr, struct ib
 	wr->num_sge = 1;
 	wr->xrc_remote_srq_num = srq;
 	must_be_0(ibv_post_send(xoob_addr(rank)->qp, wr, &bad), "ibv_post_send");
-	busy[slot] = 1;
-	in_flight++;
+	slots_take(&slots, slot);
 }
 
 /* Messages alternate between the queues, and between those with immediate data and those without. */
@@ -267,11 +246,6 @@ static void put_and_get(int rank)
 	rdma(rank, IBV_WR_RDMA_READ, memory.get_to[rank], modex[rank].get_from);
 }
 
-static int peer(int turn)
-{
-	return (1 - job.host) * job.local_size + (job.local_rank + turn) % job.local_size;
-}
-
 static void connect_to(int rank)
 {
 	if (endpoints[rank].state == ENDPOINT_CLOSED)
@@ -282,12 +256,7 @@ static void connect_to(int rank)
 
 static int all_done(unsigned messages)
 {
-	int turn;
-
-	for (turn = 0; turn < job.local_size; turn++)
-		if (received_from[peer(turn)] < messages)
-			return 0;
-	return !in_flight;
+	return job_heard_all(received_from, messages) && !slots.in_flight;
 }
 
 /* A barrier of the world, in which connections still make progress for the others. */
@@ -315,19 +284,19 @@ static void exchange(void)
 
 	/* The second one is asked for while the first is being connected. */
 	for (turn = 0; turn < job.local_size; turn++)
-		xoob_start_connect(peer(turn));
+		xoob_start_connect(job_peer(turn));
 	for (message = 0; message < MESSAGES; message++)
 		for (turn = 0; turn < job.local_size; turn++) {
-			connect_to(peer(turn));
+			connect_to(job_peer(turn));
 			if (message == MESSAGES - 1)
-				put_and_get(peer(turn));
-			send_message(peer(turn));
+				put_and_get(job_peer(turn));
+			send_message(job_peer(turn));
 		}
 	while (!all_done(MESSAGES))
 		progress();
 	for (turn = 0; turn < job.local_size; turn++)
-		if (job_verify(memory.get_to[peer(turn)], RDMA_SIZE, &sequence) != peer(turn))
-			job_die("what was got is not from rank %d", peer(turn));
+		if (job_verify(memory.get_to[job_peer(turn)], RDMA_SIZE, &sequence) != job_peer(turn))
+			job_die("what was got is not from rank %d", job_peer(turn));
 	for (i = 0; i < QUEUES; i++)
 		while (!__atomic_load_n(&device.queues[i].limit_events, __ATOMIC_RELAXED))
 			job_idle();
@@ -347,11 +316,11 @@ static void reconnect(void)
 	barrier();
 	if (job.rank == 0) {
 		for (turn = job.local_size - 1; turn >= 0; turn--) {
-			endpoints[peer(turn)].state = ENDPOINT_CLOSED;
-			connect_to(peer(turn));
-			send_message(peer(turn));
+			endpoints[job_peer(turn)].state = ENDPOINT_CLOSED;
+			connect_to(job_peer(turn));
+			send_message(job_peer(turn));
 		}
-		while (in_flight)
+		while (slots.in_flight)
 			progress();
 		if (xoob_gone != 1)
 			job_die("a receive QP was gone %u times, not once", xoob_gone);

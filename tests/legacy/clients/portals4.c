@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "portals4.h"
+#include "slots.h"
 
 #ifndef PORTALS4_NAME
 #define PORTALS4_NAME "portals4"
@@ -49,17 +50,12 @@ static int domain_fd;
 static struct rank_entry ranks[JOB_RANKS_MAX];
 static struct connection sending, accepted[JOB_RANKS_MAX];
 static int by_events, daemon_tree, max_inline;
-static char busy[SENDS];
-static unsigned in_flight, sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX];
+static struct slots slots = { .count = SENDS };
+static unsigned sent_to[JOB_RANKS_MAX], received_from[JOB_RANKS_MAX];
 
 static int is_main(void)
 {
 	return !job.local_rank;
-}
-
-static int other_main(void)
-{
-	return (1 - job.host) * job.local_size;
 }
 
 /* ---- The domain ---- */
@@ -167,7 +163,7 @@ static void request(void)
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
-	conn_resolve(&sending, other_main());
+	conn_resolve(&sending, job_first_peer());
 	qp_attr(&init, SENDS);
 	conn_create_qp(&sending, pd, &init);
 	must_be_0(ibv_query_qp(sending.qp, &attr, IBV_QP_CAP, &init), "ibv_query_qp");
@@ -261,23 +257,15 @@ static void progress(void)
 	}
 	if (wc.status != IBV_WC_SUCCESS)
 		job_die("wr_id %u: %s", (unsigned)wc.wr_id, ibv_wc_status_str(wc.status));
-	if (wc.opcode & IBV_WC_RECV) {
+	if (wc.opcode & IBV_WC_RECV)
 		take_received(&wc);
-	} else {
-		busy[wc.wr_id] = 0;
-		in_flight--;
-	}
+	else
+		slots_give(&slots, (unsigned)wc.wr_id);
 }
 
 static unsigned free_slot(void)
 {
-	unsigned slot;
-
-	while (in_flight == SENDS)
-		progress();
-	for (slot = 0; busy[slot]; slot++)
-		;
-	return slot;
+	return slots_wait(&slots, progress);
 }
 
 static void post_send(int rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint64_t remote_addr)
@@ -296,8 +284,7 @@ static void post_send(int rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_
 	wr.wr.rdma.rkey = ranks[rank].rkey;
 	wr.xrc_remote_srq_num = ranks[rank].srqn;
 	must_be_0(ibv_post_send(sending.qp, &wr, &bad), "ibv_post_send");
-	busy[slot] = 1;
-	in_flight++;
+	slots_take(&slots, slot);
 }
 
 static void send_message(int rank)
@@ -322,12 +309,7 @@ static void put_and_get(int rank)
 
 static int all_done(void)
 {
-	int i;
-
-	for (i = 0; i < job.local_size; i++)
-		if (received_from[other_main() + i] < MESSAGES)
-			return 0;
-	return !in_flight;
+	return job_heard_all(received_from, MESSAGES) && !slots.in_flight;
 }
 
 static void exchange(void)
@@ -337,14 +319,14 @@ static void exchange(void)
 
 	for (message = 0; message < MESSAGES; message++)
 		for (i = 0; i < job.local_size; i++) {
-			rank = other_main() + (job.local_rank + i) % job.local_size;
+			rank = job_peer(i);
 			if (message == MESSAGES - 1)
 				put_and_get(rank);
 			send_message(rank);
 		}
 	while (!all_done())
 		progress();
-	for (rank = other_main(); rank < other_main() + job.local_size; rank++)
+	for (rank = job_first_peer(); rank < job_first_peer() + job.local_size; rank++)
 		if (job_verify(memory.get_to[rank], RDMA_SIZE, &sequence) != rank)
 			job_die("what was got is not from rank %d", rank);
 }

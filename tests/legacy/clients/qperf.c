@@ -10,6 +10,7 @@
 #include <string.h>
 #include <infiniband/verbs.h>
 
+#include "hca.h"
 #include "job.h"
 
 #define MESSAGE_SIZE 1024
@@ -49,17 +50,7 @@ static uint32_t sent, completed, received;
 
 static void open_context(void)
 {
-	struct ibv_port_attr port_attr;
-	struct ibv_device **list;
-	int count = 0;
-
-	list = must(ibv_get_device_list(&count), "ibv_get_device_list");
-	if (count <= job.host)
-		job_die("%d devices, but one is needed for each host", count);
-	dev.context = must(ibv_open_device(list[job.host]), "ibv_open_device");
-	ibv_free_device_list(list);
-	must_be_0(ibv_query_port(dev.context, 1, &port_attr), "ibv_query_port");
-	dev.lnode.lid = port_attr.lid;
+	dev.context = hca_open(&dev.lnode.lid);
 }
 
 static void create_xrc_srq(uint32_t max_recv_wr)

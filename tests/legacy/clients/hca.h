@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The device of the job's host, for clients that are linked with libibverbs. */
+#ifndef TESTS_LEGACY_CLIENTS_HCA_H
+#define TESTS_LEGACY_CLIENTS_HCA_H
+
+#include <infiniband/verbs.h>
+
+#include "job.h"
+
+/* Opened, with its first port's LID in *lid. Ends the process if there is none for this host. */
+static inline struct ibv_context *hca_open(uint32_t *lid)
+{
+	struct ibv_port_attr port;
+	struct ibv_context *context;
+	struct ibv_device **list;
+	int count = 0;
+
+	list = must(ibv_get_device_list(&count), "ibv_get_device_list");
+	if (count <= job.host)
+		job_die("%d devices, but one is needed for each host", count);
+	context = must(ibv_open_device(list[job.host]), "ibv_open_device");
+	ibv_free_device_list(list);
+	must_be_0(ibv_query_port(context, 1, &port), "ibv_query_port");
+	*lid = port.lid;
+	return context;
+}
+
+/* The same, after the question that programs of the time asked of a device first. */
+static inline struct ibv_context *hca_open_with_xrc(uint32_t *lid)
+{
+	struct ibv_context *context = hca_open(lid);
+	struct ibv_device_attr attr;
+
+	must_be_0(ibv_query_device(context, &attr), "ibv_query_device");
+	if (!(attr.device_cap_flags & IBV_DEVICE_XRC))
+		job_die("the device has no XRC");
+	return context;
+}
+
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The buffers that a rank sends from, each busy from the post to its completion. The wr_id of a send is its slot. */
+#ifndef TESTS_LEGACY_CLIENTS_SLOTS_H
+#define TESTS_LEGACY_CLIENTS_SLOTS_H
+
+#define SLOTS_MAX 64
+
+struct slots {
+	unsigned count;		/* of them that are used, at most SLOTS_MAX */
+	unsigned in_flight;
+	char busy[SLOTS_MAX];
+};
+
+/* One that is not busy; @progress is called until there is one. */
+static inline unsigned slots_wait(struct slots *slots, void (*progress)(void))
+{
+	unsigned slot;
+
+	while (slots->in_flight == slots->count)
+		progress();
+	for (slot = 0; slots->busy[slot]; slot++)
+		;
+	return slot;
+}
+
+static inline void slots_take(struct slots *slots, unsigned slot)
+{
+	slots->busy[slot] = 1;
+	slots->in_flight++;
+}
+
+static inline void slots_give(struct slots *slots, unsigned slot)
+{
+	slots->busy[slot] = 0;
+	slots->in_flight--;
+}
+
+#endif
