@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Breaks the code on purpose, one row of the table at a time, and counts how often the tests notice.
+
+usage: run.py [--copy=FOLDER] [--list | --score] [WORD...]
+
+Runs the rows whose path or title contains one of the words; without a word, all of them. The checkout is not touched: a copy
+of what git knows there is built and changed in FOLDER (default: build-mutation/ in the checkout), and kept, so that the next
+run builds only what is different. Every outcome is written to FOLDER/outcomes; --score adds up what stands there. Exit status:
+0 when every row was noticed, 1 when one was not, 2 when the table or the tests themselves are not in order.
+"""
+
+import argparse
+import collections
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import rows
+
+ROOT = rows.HERE.parent.parent
+NOT_BUILT = 125  # of meson test
+MESON = "/usr/bin/meson" if os.path.exists("/usr/bin/meson") else "meson"
+
+
+def git(*words):
+    return subprocess.run(["git", "-C", ROOT, *words], check=True, capture_output=True, text=True).stdout
+
+
+class Copy:
+    """A copy of the checkout, with a build in it."""
+
+    def __init__(self, folder):
+        self.tree = folder / "tree"
+        self.build = folder / "build"
+        self.temporary = folder / "t"
+        self.temporary.mkdir(parents=True, exist_ok=True)
+
+    def refresh(self):
+        """Copies what is different, and nothing else: it would be compiled again."""
+        known = set(git("ls-files", "-co", "--exclude-standard").splitlines())
+        for name in known:
+            source, target = ROOT / name, self.tree / name
+            if not source.is_file() or (target.is_file() and target.read_bytes() == source.read_bytes()):
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, target)
+        for target in [path for path in self.tree.rglob("*") if path.is_file()]:
+            if str(target.relative_to(self.tree)) not in known and "__pycache__" not in target.parts:
+                target.unlink()
+
+    def setup(self):
+        if not (self.build / "build.ninja").exists():
+            self._run([MESON, "setup", self.build, self.tree], check=True)
+
+    def write(self, name, text):
+        (self.tree / name).write_text(text)
+
+    def read(self, name):
+        return (self.tree / name).read_text()
+
+    def run(self, test):
+        """Builds what a test of meson needs and runs it. It is given as in the table: "NAME", or "NAME [EXPRESSION]" for pytest's -k."""
+        name, _, expression = test.rstrip("]").partition(" [")
+        options = "-x" + (f" -k '{expression}'" if expression else "")
+        done = self._run([MESON, "test", "-C", self.build, name], options=options)
+        return {0: "passes", NOT_BUILT: "does not compile"}.get(done.returncode, "fails")
+
+    def _run(self, argv, check=False, options=""):
+        env = dict(os.environ, TMPDIR=str(self.temporary), PYTEST_ADDOPTS=options)
+        done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        if check and done.returncode:
+            sys.exit(f"{done.stdout[-4000:]}{done.stderr[-4000:]}\nrun.py: {argv[0]} failed in the unchanged copy")
+        return done
+
+
+def outcome(copy, row):
+    """What the row's tests make of it: "noticed", "NOT NOTICED" or "does not compile"."""
+    text = copy.read(row.path)
+    copy.write(row.path, rows.mutated(row, text))
+    try:
+        for test in row.tests:
+            result = copy.run(test)
+            if result != "passes":
+                return "noticed" if result == "fails" else result
+        return "NOT NOTICED"
+    finally:
+        copy.write(row.path, text)
+
+
+def check_unchanged(copy, selected):
+    """A test that fails anyway notices nothing."""
+    failing = [test for test in sorted({test for row in selected for test in row.tests}) if copy.run(test) != "passes"]
+    if failing:
+        print(f"run.py: without any mutation these fail: {', '.join(failing)}", file=sys.stderr)
+        sys.exit(2)
+
+
+def run(copy, selected, record):
+    copy.refresh()
+    for row in selected:
+        rows.mutated(row, copy.read(row.path))
+    copy.setup()
+    check_unchanged(copy, selected)
+    commit = git("rev-parse", "--short", "HEAD").strip()
+    for row in selected:
+        begin = time.monotonic()
+        result = outcome(copy, row)
+        with record.open("a") as file:
+            print(result, commit, f"{time.monotonic() - begin:.0f}", row.name, sep="\t", file=file)
+        print(f"{result}: {row.name} ({time.monotonic() - begin:.0f} s)", flush=True)
+
+
+def score(selected, record):
+    """One line for each folder, and what was not noticed. Returns the exit status."""
+    last = {}
+    for line in record.read_text().splitlines() if record.exists() else []:
+        result, _, _, name = line.split("\t")
+        last[name] = result
+    folders = collections.defaultdict(collections.Counter)
+    for row in selected:
+        folders[row.path.split("/")[0]][last.get(row.name, "not run")] += 1
+    for folder, counts in sorted(folders.items()):
+        print(f"{folder}: {counts['noticed']} of {counts.total()} noticed" +
+              "".join(f", {number} {kind}" for kind, number in sorted(counts.items()) if kind != "noticed"))
+    missed = [row for row in selected if last.get(row.name) != "noticed"]
+    for row in missed:
+        print(f"{last.get(row.name, 'not run')}: {row.name}")
+    print(f"{len(selected) - len(missed)} of {len(selected)} noticed")
+    return 1 if missed else 0
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("\n\n")[1].removeprefix("usage: "))
+    parser.add_argument("--copy", type=pathlib.Path, default=ROOT / "build-mutation")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--score", action="store_true")
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    selected = [row for row in rows.table() if not options.words or any(word in row.name for word in options.words)]
+    if not selected:
+        parser.error("no row's path or title contains that")
+    if options.list:
+        print("\n".join(row.name for row in selected))
+        return 0
+    folder = options.copy.resolve()
+    if not options.score:
+        run(Copy(folder), selected, folder / "outcomes")
+    return score(selected, folder / "outcomes")
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except ValueError as error:
+        print(f"run.py: {error}", file=sys.stderr)
+        sys.exit(2)

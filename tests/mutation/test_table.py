@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The table of mutations fits the code at hand. It does not run them: run.py does, in a copy."""
+
+import collections
+import json
+import pathlib
+
+import pytest
+
+import rows
+
+ROWS = rows.table()
+
+
+def test_every_row_applies(source_root):
+    """Code that is written anew needs its rows anew: change the text, or take a row out that has no sense any more."""
+    wrong = []
+    for row in ROWS:
+        try:
+            rows.mutated(row, (source_root / row.path).read_text())
+        except (OSError, ValueError) as error:
+            wrong.append(str(error))
+    assert not wrong, "\n".join(["adapt tests/mutation/*.rows:", *wrong])
+
+
+def test_every_test_exists(build_root):
+    tests = {test["name"] for test in json.loads((build_root / "meson-info" / "intro-tests.json").read_text())}
+    assert not [(row.name, test) for row in ROWS for test in row.tests if test.partition(" [")[0] not in tests]
+
+
+def test_every_room_is_there():
+    count = collections.Counter(pathlib.Path(row.path).parts[0] for row in ROWS)
+    assert set(count) == {"compat", "elf", "modern", "shim", "softhca", "tools"}
+    assert len(ROWS) >= 120
+
+
+def test_names_are_unique():
+    """The outcomes of run.py are kept by name."""
+    assert not [name for name, count in collections.Counter(row.name for row in ROWS).items() if count > 1]
+
+
+@pytest.mark.parametrize("text, complaint", [
+    ("@ a.c | test\n-x\n+y\n", "begins with '@ PATH"), ("@ a.c | test | title\nx\n", "begins with none of"), ("-x\n", "begins with none of"),
+])
+def test_refuses(text, complaint):
+    with pytest.raises(ValueError, match=complaint):
+        rows.parse(text, "a.rows")
+
+
+@pytest.mark.parametrize("text, times", [("a b", 0), ("x + x", 2)])
+def test_refuses_a_text_that_does_not_stand_there_once(text, times):
+    row, = rows.parse("# comment\n\n@ a.c | one; two, three | title\n-x\n+y\n", "a.rows")
+    assert row.tests == ("one", "two, three")
+    assert rows.mutated(row, "1 + x") == "1 + y"
+    with pytest.raises(ValueError, match=f"{times} times"):
+        rows.mutated(row, text)
