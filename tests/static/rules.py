@@ -294,6 +294,17 @@ def env_manual(root):
     return [f"man/xrc-compat.1:1: {name} is not documented" for name in documented(env_table(root), text)]
 
 
+def folder_headers(root):
+    """Each folder of tests says at its beginning what it proves, and how to add to it: in its README.md or its meson.build."""
+    bad = []
+    for relative, path in files(root, "meson.build", ("tests",)):
+        readme = path.parent / "README.md"
+        head = re.match(r"(?:#[^\n]*\n)*", read(path)).group(0) + (read(readme) if readme.exists() else "")
+        if re.search(r"^\s*test\(", read(path), re.M) and "o add" not in head:
+            bad.append(f"{relative}:2: does not say how to add to it")
+    return bad
+
+
 def needed_libraries(readelf_output):
     return re.findall(r"\(NEEDED\)\s+.*\[(.*)\]", readelf_output)
 
@@ -312,4 +323,4 @@ def needed(readelf_output):
 
 
 TREE_RULES = (spdx, includes, core_includes, emulator_includes, modern_verbs, printing, exports, machine_paths, open_ends, function_length, env_variables,
-              env_manual)
+              env_manual, folder_headers)

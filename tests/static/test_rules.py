@@ -48,6 +48,7 @@ BROKEN = [
     (rules.env_variables, "compat/a.c", SPDX_C + '\tgetenv("XRC_COMPAT_SECRET");\n', "XRC_COMPAT_SECRET is missing"),
     (rules.env_variables, "tools/common/variables.h", "\tX(XRC_COMPAT_UNUSED, \"\")\n", "XRC_COMPAT_UNUSED is read nowhere"),
     (rules.env_manual, "tools/common/variables.h", "\tX(XRC_COMPAT_UNTOLD, \"\")\n", "XRC_COMPAT_UNTOLD is not documented"),
+    (rules.folder_headers, "tests/e2e/a/meson.build", f"# {rules.LICENCE}\n# What it proves.\n\ntest('a', b)\n", "how to add"),
 ]
 
 # The same kinds of line where they are allowed, or are no such thing: a rule that cries wolf gets switched off.
@@ -63,6 +64,7 @@ FINE = {
     "man/xrc-compat.1": f'.\\" {rules.LICENCE}\n.It Ev XRC_COMPAT_LIBRARY\n',
     "softhca/wire/a.c": SPDX_C + "#include <softhca/machine/hca.h>\nvoid f(void)\n{\n" + "\tx();\n" * 78 + "}\n",
     "run": f"#!/bin/sh\n# {rules.LICENCE}\n",
+    "tests/e2e/a/meson.build": f"# {rules.LICENCE}\n# What it proves. To add a row: so.\n\ntest('a', b)\n",
     "COPYING": "text of others\n",
     ".git": "gitdir: of a second worktree\n",
     "build/generated.c": "int x; /* not ours to judge */\n",
