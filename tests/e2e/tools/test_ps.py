@@ -4,136 +4,19 @@
 import fcntl
 import json
 import os
-import pathlib
 import pty
 import re
 import select
-import shutil
 import signal
 import struct
 import subprocess
-import tempfile
 import termios
 import time
 
 import pytest
 
 import models
-
-QPS = 3
-
-
-class Holder:
-    """hold-registrations on the emulated HCA, in a process group of its own."""
-
-    def __init__(self, argv, env, domain):
-        self.domain = domain
-        self.process = subprocess.Popen([str(a) for a in argv], env=env, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
-        self.pids = {}
-        self.numbers = {}
-        text = b""
-        deadline = time.monotonic() + 20
-        while text.count(b"\n") < 2:
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
-            chunk = os.read(self.process.stdout.fileno(), 4096) if ready else b""
-            if not chunk:
-                self.end()
-                pytest.fail(f"the holder said only {text}: {self.process.stderr.read()}")
-            text += chunk
-        for line in text.decode().splitlines():
-            role, pid, *numbers = line.split()
-            self.pids[role] = int(pid)
-            self.numbers[role] = [int(n) for n in numbers]
-
-    def environment(self):
-        """Of the emulated HCA that it runs on, for programs beside it: without the shim, which ps does not need."""
-        text = pathlib.Path(f"/proc/{self.pids['creator']}/environ").read_text()
-        values = dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
-        preload = [part for part in values["LD_PRELOAD"].split(":") if "softhca" in part]
-        return {"LD_PRELOAD": ":".join(preload), "SOFTHCA_DIR": values["SOFTHCA_DIR"]}
-
-    def heard(self, end):
-        """The events, each as (role, type, number), until each process has told of one of type @end."""
-        events = []
-        deadline = time.monotonic() + 20
-        while sum(kind == end for _, kind, _ in events) < len(self.pids):
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
-            assert ready, f"heard only {events}"
-            for line in os.read(self.process.stdout.fileno(), 65536).decode().splitlines():
-                role, _, kind, number = line.split()
-                events.append((role, int(kind), int(number)))
-        return events
-
-    def kill(self, role):
-        """Returns when the kernel has really released what the process held."""
-        os.kill(self.pids[role], signal.SIGKILL)
-        if self.pids[role] == self.process.pid:
-            self.process.wait(10)
-        else:
-            deadline = time.monotonic() + 10
-            while alive(self.pids[role]) and time.monotonic() < deadline:
-                time.sleep(0.01)
-
-    def end(self):
-        try:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
-        self.process.wait(10)
-
-
-def alive(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-@pytest.fixture
-def tables():
-    """A directory for registration tables, on a file system that can have them."""
-    path = pathlib.Path(tempfile.mkdtemp(prefix="ps-test-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
-    yield path
-    shutil.rmtree(path)
-
-
-@pytest.fixture
-def settings():
-    """Of the emulated HCA, beside the number of devices."""
-    return []
-
-
-@pytest.fixture
-def holder(tables, softhca, xrc_compat, build_root, tmp_path, settings, sanitizer_runtime):
-    domain = tmp_path / "domain"
-    program = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
-    held = Holder([softhca, "run", "--devices=1", *settings, "--", xrc_compat, "run", "--", program, domain, QPS],
-                  dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables), LD_PRELOAD=sanitizer_runtime), domain)
-    yield held
-    held.end()
-
-
-@pytest.fixture
-def tool(run, xrc_compat, tables):
-    def _tool(*arguments, status=0, **environment):
-        result = run([xrc_compat, *arguments], env={"XRC_COMPAT_TABLE_DIR": str(tables), **environment})
-        assert result.returncode == status, result
-        return result
-
-    return _tool
-
-
-def registrations(tool):
-    return json.loads(tool("ps", "--json").stdout)["registrations"]
-
-
-def pairs(rows):
-    return sorted((row["qp"], row["pid"]) for row in rows)
-
-
-def expected(holder, *roles):
-    return sorted((number, holder.pids[role]) for role in roles for number in holder.numbers[role])
+from holder import QPS, Holder, expected, pairs, registrations
 
 
 def test_one_line_per_registration_as_the_program_made_them(holder, tool):
@@ -372,104 +255,6 @@ def test_a_process_of_another_pid_namespace_is_said_to_be_foreign(tables, softhc
         held.end()
 
 
-# ---- hostile files ----
-
-def truncated(file, data):
-    file.write_bytes(data[: len(data) // 2 & ~4095 | 100])
-
-
-def nearly_empty(file, data):
-    file.write_bytes(data[:10])
-
-
-def other_bytes(file, data):
-    file.write_bytes(bytes((i * 197 + 11) % 256 for i in range(len(data))))
-
-
-def other_header(file, data):
-    file.write_bytes(data[:8] + bytes(b ^ 0x5A for b in data[8:64]) + data[64:])
-
-
-def readable_by_all(file, data):
-    file.write_bytes(data)
-    file.chmod(0o644)
-
-
-def symbolic_link(file, data):
-    target = file.parent / "elsewhere"
-    target.write_bytes(data)
-    target.chmod(0o600)
-    file.symlink_to(target)
-
-
-def second_name(file, data):
-    file.write_bytes(data)
-    os.link(file, file.parent / "second")
-
-
-def pipe(file, data):
-    os.mkfifo(file, 0o600)
-
-
-def directory(file, data):
-    file.mkdir()
-
-
-HOSTILE = [truncated, nearly_empty, other_bytes, other_header, readable_by_all, symbolic_link, second_name, pipe,
-           directory]
-
-
-@pytest.mark.parametrize("spoil", HOSTILE, ids=lambda spoil: spoil.__name__)
-def test_a_hostile_file_is_refused_with_a_reason(holder, tool, tables, spoil):
-    [file] = tables.iterdir()
-    data = file.read_bytes()
-    holder.end()
-    file.unlink(missing_ok=True)
-    old = os.umask(0o077)
-    try:
-        spoil(file, data)
-    finally:
-        os.umask(old)
-    result = tool("ps", status=1)
-    assert result.stdout.count("\n") == 1
-    assert str(file) in result.stderr and re.search(r": \w[^:]*\n$", result.stderr)
-    report = json.loads(tool("ps", "--json", status=1).stdout)
-    assert report["registrations"] == [] and [row["table"] for row in report["refused"]] == [str(file)]
-    assert report["refused"][0]["reason"]
-
-
-@pytest.mark.parametrize("spoil", [nearly_empty, other_bytes, readable_by_all, symbolic_link, second_name, pipe, directory],
-                         ids=lambda spoil: spoil.__name__)
-def test_gc_leaves_what_is_no_table_of_ours(holder, tool, tables, spoil):
-    [file] = tables.iterdir()
-    data = file.read_bytes()
-    holder.end()
-    file.unlink(missing_ok=True)
-    old = os.umask(0o077)
-    try:
-        spoil(file, data)
-    finally:
-        os.umask(old)
-    result = tool("gc", status=1)
-    assert result.stdout == "" and f"left alone {file}: " in result.stderr
-    assert os.path.lexists(file)
-
-
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
-def test_a_table_of_another_user_is_refused_to_a_user_and_shown_to_root(holder, tool, tables, run, xrc_compat):
-    [file] = tables.iterdir()
-    data = file.read_bytes()
-    holder.end()
-    file.write_bytes(data)
-    file.chmod(0o600)
-    os.chown(file, 12345, 12345)
-    assert {row["uid"] for row in registrations(tool)} == {12345}
-    tables.chmod(0o755)
-    argv = ["setpriv", "--reuid=23456", "--regid=23456", "--clear-groups", xrc_compat, "ps"]
-    result = run(argv, env={"XRC_COMPAT_TABLE_DIR": str(tables)})
-    assert result.returncode == 1 and "it belongs to another user" in result.stderr
-
-
 # ---- the command line ----
 
 def test_no_table_at_all(tool):
@@ -503,17 +288,3 @@ def test_help_lists_every_column_and_so_does_the_manual(tool, source_root):
     assert len(shown) > 15
     manual = re.findall(r"^\.It Li ([A-Z]+)$", (source_root / "man" / "xrc-compat.1").read_text(), re.M)
     assert manual == shown
-
-
-def test_a_table_that_claims_much_of_the_dead_does_not_flood_the_screen(holder, tool, tables):
-    [file] = tables.glob("xrc-compat-*")
-    holder.end()
-    table = bytearray(file.read_bytes())
-    pages = [int.from_bytes(table[320 + 2 * member:][:2], "little") for member in range(1024)]
-    for row in filter(None, pages):
-        for page in {int.from_bytes(table[row * 4096 + 1024 + 2 * n:][:2], "little") for n in range(512)} - {0}:
-            table[page * 4096:page * 4096 + 4096] = b"\xff" * 4096
-    file.write_bytes(table)
-    result = tool("ps", "--noheadings")
-    assert len(result.stdout.splitlines()) <= 10000
-    assert re.search(r"\d{5} more registrations of dead processes are not listed", result.stderr)

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""An old program that holds registrations, on the emulated HCA, for the tests of what `xrc-compat ps` and `gc` say of it."""
+
+import json
+import os
+import pathlib
+import select
+import signal
+import subprocess
+import time
+
+import pytest
+
+QPS = 3
+
+
+class Holder:
+    """hold-registrations on the emulated HCA, in a process group of its own."""
+
+    def __init__(self, argv, env, domain):
+        self.domain = domain
+        self.process = subprocess.Popen([str(a) for a in argv], env=env, stdin=subprocess.DEVNULL,
+                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.pids = {}
+        self.numbers = {}
+        text = b""
+        deadline = time.monotonic() + 20
+        while text.count(b"\n") < 2:
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
+            chunk = os.read(self.process.stdout.fileno(), 4096) if ready else b""
+            if not chunk:
+                self.end()
+                pytest.fail(f"the holder said only {text}: {self.process.stderr.read()}")
+            text += chunk
+        for line in text.decode().splitlines():
+            role, pid, *numbers = line.split()
+            self.pids[role] = int(pid)
+            self.numbers[role] = [int(n) for n in numbers]
+
+    def environment(self):
+        """Of the emulated HCA that it runs on, for programs beside it: without the shim, which ps does not need."""
+        text = pathlib.Path(f"/proc/{self.pids['creator']}/environ").read_text()
+        values = dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
+        preload = [part for part in values["LD_PRELOAD"].split(":") if "softhca" in part]
+        return {"LD_PRELOAD": ":".join(preload), "SOFTHCA_DIR": values["SOFTHCA_DIR"]}
+
+    def heard(self, end):
+        """The events, each as (role, type, number), until each process has told of one of type @end."""
+        events = []
+        deadline = time.monotonic() + 20
+        while sum(kind == end for _, kind, _ in events) < len(self.pids):
+            ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
+            assert ready, f"heard only {events}"
+            for line in os.read(self.process.stdout.fileno(), 65536).decode().splitlines():
+                role, _, kind, number = line.split()
+                events.append((role, int(kind), int(number)))
+        return events
+
+    def kill(self, role):
+        """Returns when the kernel has really released what the process held."""
+        os.kill(self.pids[role], signal.SIGKILL)
+        if self.pids[role] == self.process.pid:
+            self.process.wait(10)
+        else:
+            deadline = time.monotonic() + 10
+            while alive(self.pids[role]) and time.monotonic() < deadline:
+                time.sleep(0.01)
+
+    def end(self):
+        try:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        self.process.wait(10)
+
+
+def alive(pid):
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def registrations(tool):
+    return json.loads(tool("ps", "--json").stdout)["registrations"]
+
+
+def pairs(rows):
+    return sorted((row["qp"], row["pid"]) for row in rows)
+
+
+def expected(holder, *roles):
+    return sorted((number, holder.pids[role]) for role in roles for number in holder.numbers[role])

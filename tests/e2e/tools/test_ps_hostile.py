@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`xrc-compat ps` and `gc` on files in the folder of the tables that are none, or are not the user's, or damaged."""
+
+import json
+import os
+import re
+
+import pytest
+
+from holder import registrations
+
+
+def truncated(file, data):
+    file.write_bytes(data[: len(data) // 2 & ~4095 | 100])
+
+
+def nearly_empty(file, data):
+    file.write_bytes(data[:10])
+
+
+def other_bytes(file, data):
+    file.write_bytes(bytes((i * 197 + 11) % 256 for i in range(len(data))))
+
+
+def other_header(file, data):
+    file.write_bytes(data[:8] + bytes(b ^ 0x5A for b in data[8:64]) + data[64:])
+
+
+def readable_by_all(file, data):
+    file.write_bytes(data)
+    file.chmod(0o644)
+
+
+def symbolic_link(file, data):
+    target = file.parent / "elsewhere"
+    target.write_bytes(data)
+    target.chmod(0o600)
+    file.symlink_to(target)
+
+
+def second_name(file, data):
+    file.write_bytes(data)
+    os.link(file, file.parent / "second")
+
+
+def pipe(file, data):
+    os.mkfifo(file, 0o600)
+
+
+def directory(file, data):
+    file.mkdir()
+
+
+HOSTILE = [truncated, nearly_empty, other_bytes, other_header, readable_by_all, symbolic_link, second_name, pipe,
+           directory]
+
+
+def spoiled(holder, tables, spoil):
+    """The table of a holder that has ended, with what @spoil makes of it in its place."""
+    [file] = tables.iterdir()
+    data = file.read_bytes()
+    holder.end()
+    file.unlink(missing_ok=True)
+    old = os.umask(0o077)
+    try:
+        spoil(file, data)
+    finally:
+        os.umask(old)
+    return file
+
+
+@pytest.mark.parametrize("spoil", HOSTILE, ids=lambda spoil: spoil.__name__)
+def test_a_hostile_file_is_refused_with_a_reason(holder, tool, tables, spoil):
+    file = spoiled(holder, tables, spoil)
+    result = tool("ps", status=1)
+    assert result.stdout.count("\n") == 1
+    assert str(file) in result.stderr and re.search(r": \w[^:]*\n$", result.stderr)
+    report = json.loads(tool("ps", "--json", status=1).stdout)
+    assert report["registrations"] == [] and [row["table"] for row in report["refused"]] == [str(file)]
+    assert report["refused"][0]["reason"]
+
+
+@pytest.mark.parametrize("spoil", [nearly_empty, other_bytes, readable_by_all, symbolic_link, second_name, pipe, directory],
+                         ids=lambda spoil: spoil.__name__)
+def test_gc_leaves_what_is_no_table_of_ours(holder, tool, tables, spoil):
+    file = spoiled(holder, tables, spoil)
+    result = tool("gc", status=1)
+    assert result.stdout == "" and f"left alone {file}: " in result.stderr
+    assert os.path.lexists(file)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
+def test_a_table_of_another_user_is_refused_to_a_user_and_shown_to_root(holder, tool, tables, run, xrc_compat):
+    [file] = tables.iterdir()
+    data = file.read_bytes()
+    holder.end()
+    file.write_bytes(data)
+    file.chmod(0o600)
+    os.chown(file, 12345, 12345)
+    assert {row["uid"] for row in registrations(tool)} == {12345}
+    tables.chmod(0o755)
+    argv = ["setpriv", "--reuid=23456", "--regid=23456", "--clear-groups", xrc_compat, "ps"]
+    result = run(argv, env={"XRC_COMPAT_TABLE_DIR": str(tables)})
+    assert result.returncode == 1 and "it belongs to another user" in result.stderr
+
+
+def test_a_table_that_claims_much_of_the_dead_does_not_flood_the_screen(holder, tool, tables):
+    [file] = tables.glob("xrc-compat-*")
+    holder.end()
+    table = bytearray(file.read_bytes())
+    pages = [int.from_bytes(table[320 + 2 * member:][:2], "little") for member in range(1024)]
+    for row in filter(None, pages):
+        for page in {int.from_bytes(table[row * 4096 + 1024 + 2 * n:][:2], "little") for n in range(512)} - {0}:
+            table[page * 4096:page * 4096 + 4096] = b"\xff" * 4096
+    file.write_bytes(table)
+    result = tool("ps", "--noheadings")
+    assert len(result.stdout.splitlines()) <= 10000
+    assert re.search(r"\d{5} more registrations of dead processes are not listed", result.stderr)
