@@ -19,6 +19,12 @@
 /* glibc gives these no prototype that a definition of the plain name could match on every feature level. */
 HOOK int __open_2(const char *path, int flags);
 HOOK int __open64_2(const char *path, int flags);
+HOOK int __xstat(int version, const char *path, struct stat *st);
+HOOK int __lxstat(int version, const char *path, struct stat *st);
+HOOK int __fxstat(int version, int fd, struct stat *st);
+HOOK int __xstat64(int version, const char *path, struct stat64 *st);
+HOOK int __lxstat64(int version, const char *path, struct stat64 *st);
+HOOK int __fxstat64(int version, int fd, struct stat64 *st);
 
 static int hooked_open(int (*next)(const char *, int, ...), const char *path, int flags, mode_t mode)
 {
@@ -200,6 +206,46 @@ HOOK int fstat(int fd, struct stat *st)
 HOOK int fstat64(int fd, struct stat64 *st)
 {
 	return dev_is_cm(fd) ? real()->stat64("/dev/null", st) : real()->fstat64(fd, st);
+}
+
+/*
+ * What those are in programs and libraries that were linked with glibc before 2.33. The number says which struct stat is meant: the
+ * one there is, since glibc 2.1.
+ */
+HOOK int __xstat(int version, const char *path, struct stat *st)
+{
+	(void)version;
+	return stat(path, st);
+}
+
+HOOK int __lxstat(int version, const char *path, struct stat *st)
+{
+	(void)version;
+	return lstat(path, st);
+}
+
+HOOK int __fxstat(int version, int fd, struct stat *st)
+{
+	(void)version;
+	return fstat(fd, st);
+}
+
+HOOK int __xstat64(int version, const char *path, struct stat64 *st)
+{
+	(void)version;
+	return stat64(path, st);
+}
+
+HOOK int __lxstat64(int version, const char *path, struct stat64 *st)
+{
+	(void)version;
+	return lstat64(path, st);
+}
+
+HOOK int __fxstat64(int version, int fd, struct stat64 *st)
+{
+	(void)version;
+	return fstat64(fd, st);
 }
 
 HOOK int access(const char *path, int mode)

@@ -9,9 +9,53 @@
 static struct real_calls calls;
 static atomic_bool found;
 
+/*
+ * glibc before 2.33 has stat() and its like only in its headers, by these functions and a number that says which struct is meant:
+ * the one there is.
+ */
+#if defined(__x86_64__)
+#define STRUCT_STAT_VERSION 1
+#elif defined(__i386__)
+#define STRUCT_STAT_VERSION 3
+#else
+#define STRUCT_STAT_VERSION 0
+#endif
+
+#define STAT_BY_VERSION(NAME, ARGUMENT, STRUCT) \
+	static int (*versioned_##NAME)(int version, ARGUMENT, struct STRUCT *st); \
+	static int NAME##_by_version(ARGUMENT, struct STRUCT *st) \
+	{ \
+		return versioned_##NAME(STRUCT_STAT_VERSION, of, st); \
+	}
+STAT_BY_VERSION(stat, const char *of, stat)
+STAT_BY_VERSION(lstat, const char *of, stat)
+STAT_BY_VERSION(fstat, int of, stat)
+STAT_BY_VERSION(stat64, const char *of, stat64)
+STAT_BY_VERSION(lstat64, const char *of, stat64)
+STAT_BY_VERSION(fstat64, int of, stat64)
+
+#define FIND_STAT(NAME, VERSIONED) \
+	do { \
+		*(void **)&versioned_##NAME = dlsym(RTLD_NEXT, VERSIONED); \
+		*(void **)&calls.NAME = dlsym(RTLD_NEXT, #NAME); \
+		if (!calls.NAME) \
+			calls.NAME = NAME##_by_version; \
+	} while (0)
+
+static void find_stats(void)
+{
+	FIND_STAT(stat, "__xstat");
+	FIND_STAT(lstat, "__lxstat");
+	FIND_STAT(fstat, "__fxstat");
+	FIND_STAT(stat64, "__xstat64");
+	FIND_STAT(lstat64, "__lxstat64");
+	FIND_STAT(fstat64, "__fxstat64");
+}
+
 /* Two threads may do this at once: both store the same values. */
 static void find_all(void)
 {
+	find_stats();
 	*(void **)&calls.open = dlsym(RTLD_NEXT, "open");
 	*(void **)&calls.open64 = dlsym(RTLD_NEXT, "open64");
 	*(void **)&calls.close = dlsym(RTLD_NEXT, "close");
@@ -19,12 +63,6 @@ static void find_all(void)
 	*(void **)&calls.mmap64 = dlsym(RTLD_NEXT, "mmap64");
 	*(void **)&calls.munmap = dlsym(RTLD_NEXT, "munmap");
 	*(void **)&calls.socket = dlsym(RTLD_NEXT, "socket");
-	*(void **)&calls.stat = dlsym(RTLD_NEXT, "stat");
-	*(void **)&calls.stat64 = dlsym(RTLD_NEXT, "stat64");
-	*(void **)&calls.lstat = dlsym(RTLD_NEXT, "lstat");
-	*(void **)&calls.lstat64 = dlsym(RTLD_NEXT, "lstat64");
-	*(void **)&calls.fstat = dlsym(RTLD_NEXT, "fstat");
-	*(void **)&calls.fstat64 = dlsym(RTLD_NEXT, "fstat64");
 	*(void **)&calls.access = dlsym(RTLD_NEXT, "access");
 	*(void **)&calls.fopen = dlsym(RTLD_NEXT, "fopen");
 	*(void **)&calls.fopen64 = dlsym(RTLD_NEXT, "fopen64");

@@ -116,6 +116,27 @@ def test_devinfo(run, softhca, device):
         assert "\tXRC\n" in done.stdout
 
 
+# As programs and libraries say it that were linked with glibc before 2.33: another one of its versions has no stat() to find.
+OLD_STAT = """
+import ctypes, os
+libc = ctypes.CDLL(None, use_errno=True)
+there, nowhere = b"/sys/class/infiniband_verbs/abi_version", b"/sys/class/infiniband_verbs/nothing"
+for name in "__xstat", "__lxstat", "__xstat64", "__lxstat64":
+    old, room = getattr(libc, name), ctypes.create_string_buffer(1024)
+    assert old(1, there, room) == 0 and any(room.raw), name
+    assert old(1, nowhere, room) == -1 and ctypes.get_errno() == 2, name
+for name in "__fxstat", "__fxstat64":
+    old, room = getattr(libc, name), ctypes.create_string_buffer(1024)
+    with open("/dev/infiniband/uverbs0", "r+b", buffering=0) as file:
+        assert old(1, file.fileno(), room) == 0 and any(room.raw), name
+"""
+
+
+def test_stat_before_glibc_2_33(run, softhca):
+    done = run([softhca, "run", "--", "/usr/bin/python3", "-c", OLD_STAT], timeout=30)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_devices(run, softhca):
     need("ibv_devices")
     done = run([softhca, "run", "--devices=12", "--", "ibv_devices"])
