@@ -5,17 +5,23 @@
 #ifndef ABI_EXPORT_H
 #define ABI_EXPORT_H
 
-#ifdef __has_attribute
+/* gcc 10 takes one version of a symbol only. */
+#if defined(__has_attribute) && !(defined(__GNUC__) && __GNUC__ == 10)
 #if __has_attribute(symver)
 #define SHIM_HAVE_SYMVER 1
 #endif
 #endif
 
-/* gcc from 10 on has an attribute that link-time optimisation understands; clang and older gcc tell the assembler. */
+/*
+ * gcc from 11 on has an attribute that link-time optimisation understands; clang and older gcc tell the assembler, which before
+ * binutils 2.35 wants a name of its own for every version.
+ */
 #ifdef SHIM_HAVE_SYMVER
-#define SHIM_VERSION(name, versioned) __attribute__((symver(versioned)))
+#define SHIM_VERSION(name, number, versioned) __attribute__((symver(versioned)))
 #else
-#define SHIM_VERSION(name, versioned) __asm__(".symver shim_" #name ", " versioned);
+#define SHIM_VERSION(name, number, versioned) \
+	__asm__(".globl shim" #number "_" #name "\n.type shim" #number "_" #name ", %function\n" \
+		".set shim" #number "_" #name ", shim_" #name "\n.symver shim" #number "_" #name ", " versioned);
 #endif
 
 #define SHIM_EXPORT(name) SHIM_VERSIONS_##name __attribute__((used, visibility("default")))

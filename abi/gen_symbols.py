@@ -92,7 +92,7 @@ def symver_header(symbols):
     text = f"/* {LICENCE} */\n/* The versions of every exported symbol, made from symbols.tab; for export.h only. */\n"
     text += "#ifndef ABI_SHIM_SYMVER_H\n#define ABI_SHIM_SYMVER_H\n\n"
     for name, members in by(symbols, "name").items():
-        versions = " ".join(f'SHIM_VERSION({name}, "{versioned(member)}")' for member in members)
+        versions = " ".join(f'SHIM_VERSION({name}, {number}, "{versioned(member)}")' for number, member in enumerate(members))
         text += f"#define SHIM_VERSIONS_{name} {versions}\n"
     verbs = [name for name in by(symbols, "name") if name.startswith("ibv_")]
     text += "\n/* Every exported verb. */\n#define SHIM_VERBS(X)" + "".join(f" \\\n\tX({verb})" for verb in verbs)

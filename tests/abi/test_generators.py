@@ -62,7 +62,7 @@ def test_map_makes_the_rest_local_once(make):
 
 def test_symver_of_a_symbol_in_two_nodes(make):
     text = make("symver", "f  A  hidden  void  EOPNOTSUPP  old\nf  B  default  void  EOPNOTSUPP  new\n")[1]
-    assert '#define SHIM_VERSIONS_f SHIM_VERSION(f, "f@A") SHIM_VERSION(f, "f@@B")' in text
+    assert '#define SHIM_VERSIONS_f SHIM_VERSION(f, 0, "f@A") SHIM_VERSION(f, 1, "f@@B")' in text
 
 
 @pytest.mark.parametrize("cpu, node", [("x86_64", "GLIBC_2.2.5"), ("x86", "GLIBC_2.0"), ("aarch64", None)])

@@ -44,7 +44,7 @@ MODERN_COMMANDS(X)
 MODERN_INLINES(X)
 #undef X
 
-#define SHIM_VERSIONS_xrc_trace_wrap SHIM_VERSION(xrc_trace_wrap, MODERN_WRAPPER "@" MODERN_WRAPPER_NODE)
+#define SHIM_VERSIONS_xrc_trace_wrap SHIM_VERSION(xrc_trace_wrap, 0, MODERN_WRAPPER "@" MODERN_WRAPPER_NODE)
 
 /* The shim and this library come from one build, or the table is left alone. */
 SHIM_EXPORT(xrc_trace_wrap)
