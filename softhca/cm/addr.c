@@ -13,6 +13,16 @@
 
 static const uint8_t v6_prefix[12] = { 0xfd };
 
+/* Not by an initializer: from gcc 15 on that clears no more of a union than the member it names. */
+union cm_address cm_addr_none(uint16_t family)
+{
+	union cm_address none;
+
+	memset(&none, 0, sizeof(none));
+	none.family = family;
+	return none;
+}
+
 size_t cm_addr_size(const union cm_address *address)
 {
 	switch (address->family) {
@@ -64,7 +74,7 @@ static uint32_t ipv4_of(const struct hca_device *device, uint8_t port)
 
 static bool has(const struct hca_device *device, uint8_t port, const union cm_address *address)
 {
-	union cm_address own = { .family = address->family };
+	union cm_address own = cm_addr_none(address->family);
 
 	cm_addr_set(&own, device, port);
 	switch (address->family) {

@@ -5,6 +5,9 @@
 
 #include "cm.h"
 
+/* An address of this family that says nothing: "all of mine". */
+union cm_address cm_addr_none(uint16_t family);
+
 /* Size of an address of this family, 0 when the family is unknown. */
 size_t cm_addr_size(const union cm_address *address);
 

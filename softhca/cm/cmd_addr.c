@@ -63,7 +63,7 @@ int cm_cmd_bind(struct cm_cmd *cmd)
 
 static int bind_source(struct cm_id *id, const union cm_address *src, const union cm_address *dst)
 {
-	union cm_address any = { .family = dst->family };
+	union cm_address any = cm_addr_none(dst->family);
 
 	if (id->state == CM_BOUND)
 		return 0;
@@ -89,7 +89,7 @@ static void choose_source(struct cm_id *id)
 
 static bool find_destination(struct cm_id *id)
 {
-	union cm_address loopback = { .family = AF_INET };
+	union cm_address loopback = cm_addr_none(AF_INET);
 
 	if (!cm_addr_any(&id->dst))
 		return cm_addr_find(id->file, &id->dst, &id->dst_device, &id->dst_port);

@@ -93,7 +93,7 @@ int cm_bind(struct cm_id *id, const union cm_address *address)
 
 int cm_listen(struct cm_id *id, uint32_t backlog)
 {
-	const union cm_address any = { .family = AF_INET };
+	const union cm_address any = cm_addr_none(AF_INET);
 	int error = 0;
 
 	if (id->state != CM_BOUND)
