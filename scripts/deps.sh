@@ -4,6 +4,7 @@
 
 # needed for | check | what it is for | apt | dnf | zypper
 #   needed for  all (every build), test (only ./run-tests), i386 (./run-tests --i386), kernel (./run-tests --kernel),
+#               fresh (./run-tests --on),
 #               a sanitizer's name
 #   check       cc: a program can be compiled    cmd:NAME: on PATH      pkg:MODULE: pkg-config knows it
 #               file:PATTERN: a file like this exists                   meson: present and new enough
@@ -31,6 +32,7 @@ deps_table() {
 	more|cmd:abidiff|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
 	more|cmd:ibstat|reads the emulated ports by way of libibumad|infiniband-diags|infiniband-diags|infiniband-diags
 	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
+	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	kernel|cmd:qemu-system-x86_64|boots a kernel under the tests|qemu-system-x86|qemu-system-x86-core|qemu-x86
 	kernel|cmd:busybox|the first programs of that machine|busybox-static|busybox|busybox-static
 	kernel|cmd:depmod|finds the modules that a kernel needs|kmod|kmod|kmod

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+# Fresh systems of other releases of Debian, by debootstrap, from where this machine's apt takes its packages.
+# Sourced by run-tests and packaging/try-packages after deps.sh; POSIX sh.
+
+# fresh_mirror: where apt gets this system's own packages.
+fresh_mirror() {
+	apt-get indextargets --format '$(CREATED_BY) $(COMPONENT) $(REPO_URI)' 2>/dev/null |
+		awk '$1 == "Packages" && $2 == "main" && $3 !~ /security/ { print $3; exit }'
+}
+
+# fresh_own_suite: the release of this machine, if it is one of Debian.
+fresh_own_suite() {
+	fresh_name=$(. /etc/os-release && [ "$ID" = debian ] && echo "${VERSION_CODENAME:-sid}")
+	echo "${fresh_name:-bookworm}"
+}
+
+# fresh_why_not: prints why there can be none here; fails if there is nothing to say.
+fresh_why_not() {
+	if [ "$(id -u)" != 0 ]; then
+		echo "debootstrap and chroot need root"
+	elif ! command -v apt-get >/dev/null || [ -z "$(fresh_mirror)" ]; then
+		echo "apt knows no source of Debian packages on this machine"
+	elif ! deps_ensure fresh >&2; then
+		echo "debootstrap cannot be installed here"
+	elif ! unshare --mount --pid --fork true 2>/dev/null; then
+		echo "no new namespaces can be made here"
+	else
+		return 1
+	fi
+}
+
+# fresh_base SUITE: prints the folder with that system and nothing added to it; made at the first call and kept.
+fresh_base() {
+	fresh_home=${XDG_CACHE_HOME:-$HOME/.cache}/xrc-compat
+	if [ ! -e "$fresh_home/$1/etc/debian_version" ]; then
+		mkdir -p "$fresh_home" && rm -rf "$fresh_home/$1.new" || return 1
+		echo "Making a fresh system of $1 in $fresh_home" >&2
+		debootstrap --variant=minbase "$1" "$fresh_home/$1.new" "$(fresh_mirror)" >"$fresh_home/$1.log" 2>&1 || {
+			tail -n 20 "$fresh_home/$1.log" >&2
+			return 1
+		}
+		rm -f "$fresh_home/$1.new/var/cache/apt/archives/"*.deb
+		mv "$fresh_home/$1.new" "$fresh_home/$1" || return 1
+	fi
+	echo "$fresh_home/$1"
+}
+
+# fresh_copy SUITE ROOT: a copy that one may change, which reaches the network as this machine does, and keeps what it downloads.
+fresh_copy() {
+	fresh_from=$(fresh_base "$1") || return 1
+	fresh_archives=$fresh_from.archives
+	mkdir -p "$fresh_archives" || return 1
+	cp -a --one-file-system "$fresh_from" "$2" || return 1
+	for fresh_file in /etc/resolv.conf /etc/hosts; do
+		[ ! -e "$fresh_file" ] || cp -L "$fresh_file" "$2$fresh_file" || return 1
+	done
+}
+
+# fresh_run ROOT COMMAND...: runs it in there, with processes and mounts of its own that end with it.
+fresh_run() {
+	fresh_root=$1
+	shift
+	# The variables are of the shell within.
+	# shellcheck disable=SC2016
+	unshare --mount --pid --fork --kill-child sh -c '
+		set -e
+		root=$1 archives=$2
+		shift 2
+		mount -t proc proc "$root/proc"
+		mount -t sysfs sysfs "$root/sys"
+		mkdir -p "$root/dev/shm" "$root/dev/pts"
+		mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+		mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
+		mount --bind "$archives" "$root/var/cache/apt/archives"
+		exec chroot "$root" env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
+			"$@"' sh "$fresh_root" "$fresh_archives" "$@"
+}
