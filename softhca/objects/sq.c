@@ -168,9 +168,6 @@ void sq_kick_all(struct hca_context *ctx)
 
 		if (!has_ring(qp) || qp->sq.known != qp->sq.next)
 			continue;
-		/* The provider makes a ring's requests invalid on the way out of RESET; until then it may look filled. */
-		if (qp->state == IBV_QPS_RESET)
-			continue;
 		qps[count] = qp;
 		at[count++] = ctx->device->model->sq_word(&qp->sq);
 		if (count < MEM_WORDS)
