@@ -31,6 +31,9 @@ deps_table() {
 	more|cmd:ld.lld|links with another linker|lld|lld|lld
 	more|cmd:abidiff|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
 	more|cmd:ibstat|reads the emulated ports by way of libibumad|infiniband-diags|infiniband-diags|infiniband-diags
+	more|cmd:ucx_perftest|UCX over the emulated HCA|ucx-utils|ucx|ucx
+	more|cmd:mpicc.mpich|MPI over UCX over it, with tests that are compiled|mpich libmpich-dev|mpich-devel|mpich-devel
+	more|cmd:mpicc.openmpi|the same with the other library|openmpi-bin libopenmpi-dev|openmpi-devel|openmpi-devel
 	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	kernel|cmd:qemu-system-x86_64|boots a kernel under the tests|qemu-system-x86|qemu-system-x86-core|qemu-x86

@@ -60,5 +60,7 @@ struct softhca_control_reply {
 #define SOFTHCA_SYSFS	"sys"
 #define SOFTHCA_PRELOAD "preload" /* libraries of both classes, where they are not beside each other */
 #define SOFTHCA_UAR_LEN 4096
+/* Pages of its memfd: as many as a page index of libmlx5 can name. Only the first is ever looked at. */
+#define SOFTHCA_UAR_PAGES 256
 
 #endif

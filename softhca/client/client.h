@@ -23,6 +23,7 @@ struct real_calls {
 	ssize_t (*write)(int fd, const void *data, size_t length);
 	void *(*mmap64)(void *address, size_t length, int prot, int flags, int fd, off64_t offset);
 	int (*munmap)(void *address, size_t length);
+	int (*flock)(int fd, int operation);
 	int (*socket)(int domain, int type, int protocol);
 	int (*stat)(const char *path, struct stat *st);
 	int (*lstat)(const char *path, struct stat *st);
@@ -62,6 +63,12 @@ int place_uverbs(const char *path);
 /* True for the connection manager's device. */
 bool place_is_cm(const char *path);
 
+/* A file of device @index that all programs share, opened for reading; -1 with errno. */
+int place_open_device(unsigned int index);
+
+/* Have libmlx5 map its rings from the device, or not. */
+void place_map_rings(bool map);
+
 /* True for the directory in which libibverbs looks for devices. */
 bool place_is_device_list(const char *path);
 
@@ -84,20 +91,29 @@ int dev_open(unsigned int index, int flags);
 /* The same of the connection manager. */
 int dev_open_cm(int flags);
 
-/* Whether @fd is one of the connection manager: a socket, to be taken for a character device. */
-bool dev_is_cm(int fd);
+/* Whether @fd is one of these two: a memfd or a socket, to be taken for a character device. */
+bool dev_is(int fd);
 
 /* The context behind @fd with a reference, or NULL for every other file. */
 struct dev *dev_get(int fd);
 void dev_put(struct dev *dev);
 
-/* As write(2), mmap(2), close(2) on a uverbs file. */
+/* As write(2), mmap(2), close(2), flock(2) on a uverbs file. */
 ssize_t dev_write(struct dev *dev, const void *data, size_t length);
 void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offset);
 int dev_close(struct dev *dev, int fd);
+int dev_flock(struct dev *dev, int fd, int operation);
 
 /* True while this process has a context open. */
 bool dev_any(void);
+
+/* ---- programs that map memory without us (bypass.c) ---- */
+
+/* True while the program's mmap() comes to us; the first time that it does not, rings are no more looked for in the arena. */
+bool bypass_none(void);
+
+/* True for the question itself, on its way through mmap(). */
+bool bypass_question(const void *address, size_t length, int fd);
 
 /* ---- what is special about the connection manager (cm.c) ---- */
 

@@ -23,6 +23,8 @@ struct dev {
 	bool cm;
 	bool mmap_commands;
 	int uar; /* memfd of the doorbell page; of the connection manager what is readable while events wait */
+	unsigned int index;
+	atomic_int lock; /* a file that all contexts of the device share, for flock(); -1 = not needed yet */
 	unsigned int references;
 	pthread_mutex_t command; /* one command at a time per context */
 };
@@ -35,6 +37,19 @@ static atomic_uint opened;
 static pthread_mutex_t table_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		real()->close(fd);
+}
+
+static void close_files(struct dev *dev)
+{
+	close_fd(dev->sock);
+	close_fd(dev->uar);
+	close_fd(atomic_exchange(&dev->lock, -1));
+}
+
 /* ---- fork: what the child inherits is the parent's and must neither be used nor hurt ---- */
 
 static void child_after_fork(void)
@@ -46,8 +61,7 @@ static void child_after_fork(void)
 		if (!dev || dev->pid == INHERITED)
 			continue;
 		/* The connection must end with the parent, not with the last of its children. */
-		real()->close(dev->sock);
-		real()->close(dev->uar);
+		close_files(dev);
 		dev->pid = INHERITED;
 	}
 	atomic_store(&opened, 0);
@@ -77,10 +91,8 @@ struct dev *dev_get(int fd)
 
 static void dev_free(struct dev *dev)
 {
-	if (dev->pid != INHERITED) {
-		real()->close(dev->sock);
-		real()->close(dev->uar);
-	}
+	if (dev->pid != INHERITED)
+		close_files(dev);
 	pthread_mutex_destroy(&dev->command);
 	free(dev);
 }
@@ -134,12 +146,12 @@ static void explain(int error)
 		      "serves both\n", stderr);
 }
 
-static int greet(struct dev *dev, unsigned int index)
+static int greet(struct dev *dev)
 {
-	struct arena_info arena = dev->cm ? (struct arena_info){ .fd = -1 } : arena_info();
+	struct arena_info arena = dev->cm || !bypass_none() ? (struct arena_info){ .fd = -1 } : arena_info();
 	struct softhca_hello hello = {
 		.magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = dev->cm ? SOFTHCA_CM : SOFTHCA_CONTEXT,
-		.device = index,
+		.device = dev->index,
 		.arena_base = arena.base, .arena_size = arena.size, .probe = (uint64_t)(uintptr_t)&probe,
 	};
 	struct softhca_welcome welcome = { 0 };
@@ -158,13 +170,13 @@ static int greet(struct dev *dev, unsigned int index)
 	return error;
 }
 
-static int connect_dev(struct dev *dev, unsigned int index)
+static int connect_dev(struct dev *dev)
 {
 	dev->sock = wire_connect(place_dir());
 	if (dev->sock < 0)
 		return dev->sock == -ENOENT || dev->sock == -ECONNREFUSED ? -ENODEV : dev->sock;
 	admit_daemon(dev->sock);
-	return greet(dev, index);
+	return greet(dev);
 }
 
 static struct dev *dev_new(void)
@@ -175,18 +187,20 @@ static struct dev *dev_new(void)
 		return NULL;
 	dev->pid = getpid();
 	dev->sock = dev->uar = -1;
+	atomic_init(&dev->lock, -1);
 	dev->references = 1;
 	pthread_mutex_init(&dev->command, NULL);
 	return dev;
 }
 
-/* /dev/null is a character device whose ioctl() says ENOTTY, just like a kernel without the ioctl interface. */
+/*
+ * The doorbell page's memfd itself, so that also who maps it by a system call of its own gets the page (bypass.c). Its ioctl()
+ * says ENOTTY, just like a kernel without the ioctl interface.
+ */
 static int stand_in(struct dev *dev, int flags)
 {
 	int fd;
 
-	if (!dev->cm)
-		return real()->open("/dev/null", O_RDWR | (flags & O_CLOEXEC));
 	dev->uar = wire_move_high(dev->uar);
 	fd = fcntl(dev->uar, flags & O_CLOEXEC ? F_DUPFD_CLOEXEC : F_DUPFD, 0);
 	if (fd >= 0 && flags & O_NONBLOCK)
@@ -223,8 +237,9 @@ static int open_kind(bool cm, unsigned int index, int flags)
 		return -1;
 	}
 	dev->cm = cm;
+	dev->index = index;
 	pthread_once(&fork_once, watch_forks);
-	fd = connect_dev(dev, index);
+	fd = connect_dev(dev);
 	if (!fd)
 		fd = enter_table(dev, flags);
 	if (fd >= 0)
@@ -250,16 +265,39 @@ int dev_open_cm(int flags)
 	return -1;
 }
 
-bool dev_is_cm(int fd)
+bool dev_is(int fd)
 {
 	struct dev *dev = dev_get(fd);
-	bool cm;
 
-	if (!dev)
-		return false;
-	cm = dev->cm;
-	dev_put(dev);
-	return cm;
+	if (dev)
+		dev_put(dev);
+	return dev != NULL;
+}
+
+/* ---- flock: two openings of a device are one file, as in the kernel, though each has a doorbell page of its own ---- */
+
+static int lock_file(struct dev *dev)
+{
+	int fd = atomic_load(&dev->lock);
+	int mine;
+
+	if (fd >= 0)
+		return fd;
+	mine = place_open_device(dev->index);
+	if (mine < 0)
+		return -1;
+	mine = wire_move_high(mine);
+	if (atomic_compare_exchange_strong(&dev->lock, &fd, mine))
+		return mine;
+	real()->close(mine);
+	return fd;
+}
+
+int dev_flock(struct dev *dev, int fd, int operation)
+{
+	int file = dev->cm ? fd : lock_file(dev);
+
+	return file < 0 ? -1 : real()->flock(file, operation);
 }
 
 /* ---- write, mmap, close ---- */
@@ -339,6 +377,7 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 		errno = EINVAL;
 		return -1;
 	}
+	bypass_none();
 	error = copy_command(copy, data, length);
 	while (!error) {
 		error = one_command(dev, copy, length);

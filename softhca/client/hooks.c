@@ -10,6 +10,7 @@
 #include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -117,9 +118,12 @@ static bool is_provider(const void *caller)
 
 static void *hooked_mmap(void *address, size_t length, int prot, int flags, int fd, off64_t offset, const void *caller)
 {
-	struct dev *dev = dev_get(fd);
+	struct dev *dev;
 	void *result;
 
+	if (bypass_question(address, length, fd))
+		return MAP_FAILED;
+	dev = dev_get(fd);
 	if (dev) {
 		result = dev_mmap(dev, length, prot, flags, offset);
 		dev_put(dev);
@@ -142,6 +146,18 @@ HOOK void *mmap(void *address, size_t length, int prot, int flags, int fd, off_t
 HOOK void *mmap64(void *address, size_t length, int prot, int flags, int fd, off64_t offset)
 {
 	return hooked_mmap(address, length, prot, flags, fd, offset, __builtin_return_address(0));
+}
+
+HOOK int flock(int fd, int operation)
+{
+	struct dev *dev = dev_get(fd);
+	int result;
+
+	if (!dev)
+		return real()->flock(fd, operation);
+	result = dev_flock(dev, fd, operation);
+	dev_put(dev);
+	return result;
 }
 
 HOOK int munmap(void *address, size_t length)
@@ -197,15 +213,15 @@ HOOK int lstat64(const char *path, struct stat64 *st)
 	return real()->lstat64(stat_path(path, buffer, sizeof(buffer)), st);
 }
 
-/* What stands for the connection manager's file must wake up who waits for it; no character device can be had for that. */
+/* No character device can be had that is mapped, or that wakes up who waits for it: what stands for ours only looks like one. */
 HOOK int fstat(int fd, struct stat *st)
 {
-	return dev_is_cm(fd) ? real()->stat("/dev/null", st) : real()->fstat(fd, st);
+	return dev_is(fd) ? real()->stat("/dev/null", st) : real()->fstat(fd, st);
 }
 
 HOOK int fstat64(int fd, struct stat64 *st)
 {
-	return dev_is_cm(fd) ? real()->stat64("/dev/null", st) : real()->fstat64(fd, st);
+	return dev_is(fd) ? real()->stat64("/dev/null", st) : real()->fstat64(fd, st);
 }
 
 /*

@@ -5,6 +5,8 @@
 #include "client.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,11 +34,32 @@ const char *place_dir(void)
  * libmlx5 takes memory for its rings from the heap, where the daemon could reach it only by system calls; so told it maps it
  * from the device first, which means from the arena. Who has set something else is left alone.
  */
+#define MAPPED "PREFER_CONTIG"
+static char alloc_type[][sizeof("MLX_SRQ_ALLOC_TYPE=" MAPPED)] = {
+	"MLX_QP_ALLOC_TYPE=" MAPPED, "MLX_CQ_ALLOC_TYPE=" MAPPED, "MLX_SRQ_ALLOC_TYPE=" MAPPED,
+};
+#define ALLOC_TYPES (sizeof(alloc_type) / sizeof(alloc_type[0]))
+
+/* A program has it from the one that started it, too: then also it gets a place of its own, where it can be changed. */
 static void ask_for_mapped_rings(void)
 {
-	setenv("MLX_QP_ALLOC_TYPE", "PREFER_CONTIG", 0);
-	setenv("MLX_CQ_ALLOC_TYPE", "PREFER_CONTIG", 0);
-	setenv("MLX_SRQ_ALLOC_TYPE", "PREFER_CONTIG", 0);
+	for (size_t i = 0; i < ALLOC_TYPES; i++) {
+		char name[sizeof(alloc_type[0])];
+		const char *value;
+
+		strcpy(name, alloc_type[i]);
+		*strchr(name, '=') = '\0';
+		value = getenv(name);
+		if (!value || !strcmp(value, MAPPED))
+			putenv(alloc_type[i]);
+	}
+}
+
+/* In place: setenv() would race with the getenv() of other threads. What libmlx5 does not know it takes for no setting. */
+void place_map_rings(bool map)
+{
+	for (size_t i = 0; i < ALLOC_TYPES; i++)
+		__atomic_store_n(strchr(alloc_type[i], '=') + 1, map ? MAPPED[0] : '-', __ATOMIC_RELAXED);
 }
 
 /* libibverbs takes its device tree from here; what programs read below /sys themselves is redirected by the hooks. */
@@ -73,6 +96,14 @@ const char *place_redirect(const char *path, char *buffer, size_t size)
 bool place_is_cm(const char *path)
 {
 	return path && !strcmp(path, "/dev/infiniband/rdma_cm") && place_dir();
+}
+
+int place_open_device(unsigned int index)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs%u/dev", directory, index);
+	return real()->open(path, O_RDONLY | O_CLOEXEC);
 }
 
 bool place_is_device_list(const char *path)

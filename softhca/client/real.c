@@ -62,6 +62,7 @@ static void find_all(void)
 	*(void **)&calls.write = dlsym(RTLD_NEXT, "write");
 	*(void **)&calls.mmap64 = dlsym(RTLD_NEXT, "mmap64");
 	*(void **)&calls.munmap = dlsym(RTLD_NEXT, "munmap");
+	*(void **)&calls.flock = dlsym(RTLD_NEXT, "flock");
 	*(void **)&calls.socket = dlsym(RTLD_NEXT, "socket");
 	*(void **)&calls.access = dlsym(RTLD_NEXT, "access");
 	*(void **)&calls.fopen = dlsym(RTLD_NEXT, "fopen");

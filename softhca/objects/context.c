@@ -24,7 +24,8 @@ static int map_uar(struct hca_context *ctx, int *fd)
 	*fd = memfd_create("softhca-uar", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd < 0)
 		return -errno;
-	if (ftruncate(*fd, SOFTHCA_UAR_LEN) || fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	if (ftruncate(*fd, SOFTHCA_UAR_LEN * SOFTHCA_UAR_PAGES) ||
+	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		goto out;
 	ctx->uar = mmap(NULL, SOFTHCA_UAR_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
 	if (ctx->uar != MAP_FAILED)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/*
+ * Notices programs that watch memory by taking the place of mmap(): UCX, and with it MPI libraries, overwrite the beginning of
+ * the function with a jump to their own, which makes the system call itself. Their mappings go to the descriptor that stands
+ * for the device. It has the doorbell page; memory for rings it has none.
+ */
+#include "client.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+
+static char question; /* its address is what makes the call a question */
+static atomic_bool bypassed;
+static __thread bool answered;
+
+bool bypass_question(const void *address, size_t length, int fd)
+{
+	if (address != &question || length || fd != -1)
+		return false;
+	answered = true;
+	errno = EINVAL;
+	return true;
+}
+
+/* By the same way as everybody else calls it. The kernel, which maps no empty range, refuses what does not come to us. */
+static bool comes_to_us(void)
+{
+	int saved = errno;
+
+	answered = false;
+	mmap(&question, 0, PROT_NONE, MAP_PRIVATE, -1, 0);
+	errno = saved;
+	return answered;
+}
+
+bool bypass_none(void)
+{
+	if (atomic_load_explicit(&bypassed, memory_order_relaxed))
+		return false;
+	if (comes_to_us())
+		return true;
+	atomic_store(&bypassed, true);
+	arena_enable(false);
+	place_map_rings(false);
+	return false;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* An MPI program: each rank passes messages of all sizes round the ring and looks at every byte. For whatever mpicc there is. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LARGEST (1 << 20)
+
+static unsigned char out[LARGEST], in[LARGEST];
+
+/* What @rank sends in a message of @length bytes. */
+static unsigned char byte_of(int rank, int length)
+{
+	return (unsigned char)(rank * 16 + length % 13 + 1);
+}
+
+static int pass(int rank, int ranks, int length)
+{
+	int before = (rank + ranks - 1) % ranks;
+
+	memset(out, byte_of(rank, length), (size_t)length);
+	memset(in, 0, sizeof(in));
+	MPI_Sendrecv(out, length, MPI_BYTE, (rank + 1) % ranks, 0, in, length, MPI_BYTE, before, 0, MPI_COMM_WORLD,
+		     MPI_STATUS_IGNORE);
+	for (int i = 0; i < LARGEST; i++) {
+		if (in[i] != (i < length ? byte_of(before, length) : 0)) {
+			printf("rank %d: byte %d of %d is wrong\n", rank, i, length);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	int rank, ranks, wrong = 0, all;
+
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+	for (int length = 1; length <= LARGEST; length *= 4)
+		wrong += pass(rank, ranks, length);
+	MPI_Allreduce(&wrong, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+	if (!rank)
+		printf("%d ranks, %d wrong\n", ranks, all);
+	MPI_Finalize();
+	return all != 0;
+}
