@@ -5,14 +5,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-static enum ibv_qp_state state_of(struct ibv_qp *qp)
-{
-	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr attr;
-
-	return ibv_query_qp(qp, &attr, 0, &init) ? IBV_QPS_UNKNOWN : attr.qp_state;
-}
-
 static bool fails(struct pair *pair, struct ibv_send_wr *wr, enum ibv_wc_status status)
 {
 	struct ibv_wc wc;
@@ -20,7 +12,7 @@ static bool fails(struct pair *pair, struct ibv_send_wr *wr, enum ibv_wc_status 
 	CHECK(!rig_post(pair->qa, wr));
 	CHECK(rig_poll(pair->a->cq, &wc));
 	CHECK(wc.status == status);
-	CHECK(wc.wr_id == wr->wr_id && state_of(pair->qa) == IBV_QPS_ERR);
+	CHECK(wc.wr_id == wr->wr_id && rig_state(pair->qa) == IBV_QPS_ERR);
 	return true;
 }
 
@@ -138,7 +130,7 @@ static bool message_too_long(void)
 	CHECK(fails(&pair, &wr, IBV_WC_REM_INV_REQ_ERR));
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR && wc.wr_id == 4);
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR && wc.wr_id == 5);
-	CHECK(state_of(pair.qb) == IBV_QPS_ERR);
+	CHECK(rig_state(pair.qb) == IBV_QPS_ERR);
 	return pair_tear_down(&pair);
 }
 
@@ -168,7 +160,7 @@ static bool bad_local_key(void)
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
 	sge.lkey = pair.a->mr->lkey + 1;
 	CHECK(fails(&pair, &wr, IBV_WC_LOC_PROT_ERR));
-	CHECK(rig_quiet(pair.b->cq, 5) && state_of(pair.qb) == IBV_QPS_RTS);
+	CHECK(rig_quiet(pair.b->cq, 5) && rig_state(pair.qb) == IBV_QPS_RTS);
 	return pair_tear_down(&pair);
 }
 
@@ -218,7 +210,7 @@ static bool refused_remotely(struct pair *pair, struct ibv_send_wr *wr, enum ibv
 	struct ibv_async_event event;
 
 	CHECK(fails(pair, wr, status));
-	CHECK(state_of(pair->qb) == IBV_QPS_ERR);
+	CHECK(rig_state(pair->qb) == IBV_QPS_ERR);
 	CHECK(rig_async(pair->b->ctx, &event) && event.event_type == type && event.element.qp == pair->qb);
 	ibv_ack_async_event(&event);
 	return pair_tear_down(pair);

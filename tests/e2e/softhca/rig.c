@@ -127,6 +127,14 @@ int rig_rts(struct ibv_qp *qp, const struct rig_link *link)
 	return ibv_modify_qp(qp, &attr, mask);
 }
 
+enum ibv_qp_state rig_state(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	return ibv_query_qp(qp, &attr, 0, &init) ? IBV_QPS_UNKNOWN : attr.qp_state;
+}
+
 void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv_qp *qp_b, struct rig_link link)
 {
 	struct ibv_qp *const qps[] = { qp_a, qp_b };

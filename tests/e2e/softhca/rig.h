@@ -49,6 +49,9 @@ int rig_init(struct ibv_qp *qp, const struct rig_link *link);
 int rig_rtr(struct ibv_qp *qp, const struct rig_link *link);
 int rig_rts(struct ibv_qp *qp, const struct rig_link *link);
 
+/* What a query says. */
+enum ibv_qp_state rig_state(struct ibv_qp *qp);
+
 /* All three at once, in both directions, with these attributes (destinations are filled in). */
 void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv_qp *qp_b, struct rig_link link);
 

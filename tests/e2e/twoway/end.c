@@ -163,8 +163,22 @@ void ends_open(struct end *a, struct end *b)
 	end_open(b, 1, -1, false);
 	end_create_qp(a, END_DEPTH);
 	end_create_qp(b, END_DEPTH);
+	ends_meet(a, b);
+}
+
+void ends_meet(struct end *a, struct end *b)
+{
 	a->peer = b->own;
 	b->peer = a->own;
+}
+
+void ends_renew(struct end *a, struct end *b)
+{
+	must_eq(ibv_destroy_qp(a->qp), 0);
+	must_eq(ibv_destroy_qp(b->qp), 0);
+	end_create_qp(a, END_DEPTH);
+	end_create_qp(b, END_DEPTH);
+	ends_meet(a, b);
 }
 
 void ends_connect(struct end *a, struct end *b)
@@ -239,6 +253,15 @@ static void wait_for_completion_event(struct end *end)
 	must(cq == end->cq);
 	ibv_ack_cq_events(cq, 1);
 	must_eq(ibv_req_notify_cq(cq, 0), 0);
+}
+
+void end_write_astray(struct end *end)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = end_wr(end, &sge, IBV_WR_RDMA_WRITE, 0, 64);
+
+	wr.wr.rdma.rkey ^= 0x5500;
+	end_post(end, &wr);
 }
 
 struct ibv_wc end_poll(struct end *end)

@@ -67,6 +67,10 @@ enum ibv_qp_state end_state(struct end *end);
 void ends_open(struct end *a, struct end *b);
 void ends_connect(struct end *a, struct end *b);
 
+/** ends_meet - each is told about the other; ends_renew - with new QPs in the place of the old ones. */
+void ends_meet(struct end *a, struct end *b);
+void ends_renew(struct end *a, struct end *b);
+
 void end_post_recv(struct end *end, uint64_t wr_id, uint32_t offset, uint32_t length);
 
 /** end_wr - a signalled work request from that part of our memory to the same part of theirs; @sge is to outlive it. */
@@ -74,6 +78,9 @@ struct ibv_send_wr end_wr(const struct end *end, struct ibv_sge *sge, enum ibv_w
 			  uint32_t length);
 void end_post(struct end *end, struct ibv_send_wr *wr);
 void end_send(struct end *end, enum ibv_wr_opcode opcode, uint32_t offset, uint32_t length);
+
+/** end_write_astray - a write with a key that the peer does not have. */
+void end_write_astray(struct end *end);
 
 /** end_poll - the next completion, within 5 s, in the end's mode. */
 struct ibv_wc end_poll(struct end *end);

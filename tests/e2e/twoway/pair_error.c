@@ -178,20 +178,10 @@ static void destroyed_while_failing(void)
 	poller.end = &a;
 	must(!pthread_create(&thread, NULL, poll_on, &poller));
 	for (int round = 0; round < 40; round++) {
-		struct ibv_send_wr wr;
-		struct ibv_sge sge;
-
 		ends_connect(&a, &b);
-		wr = end_wr(&a, &sge, IBV_WR_RDMA_WRITE, 0, 64);
-		wr.wr.rdma.rkey ^= 0x5500;
-		end_post(&a, &wr);
+		end_write_astray(&a);
 		usleep((unsigned)round * 10);
-		must_eq(ibv_destroy_qp(a.qp), 0);
-		must_eq(ibv_destroy_qp(b.qp), 0);
-		end_create_qp(&a, END_DEPTH);
-		end_create_qp(&b, END_DEPTH);
-		a.peer = b.own;
-		b.peer = a.own;
+		ends_renew(&a, &b);
 	}
 	poller.stop = true;
 	must(!pthread_join(thread, NULL));
@@ -222,23 +212,13 @@ static void cancelled_while_failing(void)
 	ends_open(&a, &b);
 	poller.end = &a;
 	for (int round = 0; round < 100; round++) {
-		struct ibv_send_wr wr;
-		struct ibv_sge sge;
-
 		ends_connect(&a, &b);
 		must(!pthread_create(&thread, NULL, poll_until_cancelled, &poller));
-		wr = end_wr(&a, &sge, IBV_WR_RDMA_WRITE, 0, 64);
-		wr.wr.rdma.rkey ^= 0x5500;
-		end_post(&a, &wr);
+		end_write_astray(&a);
 		usleep((unsigned)(random() % 1000));
 		must(!pthread_cancel(thread));
 		must(!pthread_join(thread, NULL));
-		must_eq(ibv_destroy_qp(a.qp), 0);
-		must_eq(ibv_destroy_qp(b.qp), 0);
-		end_create_qp(&a, END_DEPTH);
-		end_create_qp(&b, END_DEPTH);
-		a.peer = b.own;
-		b.peer = a.own;
+		ends_renew(&a, &b);
 	}
 	end_close(&a);
 	end_close(&b);
@@ -262,8 +242,6 @@ static void *poll_once_cancelled(void *arg)
 static void cancelled_before_it_fails(void)
 {
 	struct poller poller = { 0 };
-	struct ibv_send_wr wr;
-	struct ibv_sge sge;
 	struct end a, b;
 	pthread_t thread;
 	void *result;
@@ -271,9 +249,7 @@ static void cancelled_before_it_fails(void)
 	ends_open(&a, &b);
 	ends_connect(&a, &b);
 	poller.end = &a;
-	wr = end_wr(&a, &sge, IBV_WR_RDMA_WRITE, 0, 64);
-	wr.wr.rdma.rkey ^= 0x5500;
-	end_post(&a, &wr);
+	end_write_astray(&a);
 	must(!pthread_create(&thread, NULL, poll_once_cancelled, &poller));
 	must(!pthread_join(thread, &result));
 	must(result == PTHREAD_CANCELED && poller.failed);

@@ -246,20 +246,10 @@ static void destroyed_while_an_event_comes(void)
 	ends_open(&a, &b);
 	must(!pthread_create(&thread, NULL, handle_all, &b));
 	for (int round = 0; round < 30; round++) {
-		struct ibv_send_wr wr;
-		struct ibv_sge sge;
-
 		ends_connect(&a, &b);
-		wr = end_wr(&a, &sge, IBV_WR_RDMA_WRITE, 0, 64);
-		wr.wr.rdma.rkey ^= 0x5500;
-		end_post(&a, &wr);
+		end_write_astray(&a);
 		must_eq(end_poll(&a).status, IBV_WC_REM_ACCESS_ERR);
-		must_eq(ibv_destroy_qp(b.qp), 0);
-		must_eq(ibv_destroy_qp(a.qp), 0);
-		end_create_qp(&a, END_DEPTH);
-		end_create_qp(&b, END_DEPTH);
-		a.peer = b.own;
-		b.peer = a.own;
+		ends_renew(&b, &a);
 	}
 	inject(1, "port_active", 1);
 	must(!pthread_join(thread, NULL));

@@ -188,14 +188,9 @@ static void changed_while_drained(void)
 /* The half of @b that receives has failed, and @b knows nothing of it. */
 static void fail_receiving_half(struct end *a, struct end *b)
 {
-	struct ibv_send_wr wr;
-	struct ibv_sge sge;
-
 	ends_open(a, b);
 	ends_connect(a, b);
-	wr = end_wr(a, &sge, IBV_WR_RDMA_WRITE, 0, 64);
-	wr.wr.rdma.rkey ^= 0x5500;
-	end_post(a, &wr);
+	end_write_astray(a);
 	must_eq(end_poll(a).status, IBV_WC_REM_ACCESS_ERR);
 }
 
@@ -237,8 +232,7 @@ static void destroyed_in_error(void (*fail)(struct end *a, struct end *b))
 	must_eq(ibv_destroy_qp(b.qp), 0);
 	end_no_event(&b, 20);
 	end_create_qp(&b, END_DEPTH);
-	a.peer = b.own;
-	b.peer = a.own;
+	ends_meet(&a, &b);
 	must_eq(to(&a, IBV_QPS_RESET), 0);
 	/* What the old one had posted comes no more. */
 	end_quiet(&b);

@@ -213,8 +213,7 @@ static void connected_again(bool after_error)
 	}
 	through_reset(&a);
 	through_reset(&b);
-	a.peer = b.own;
-	b.peer = a.own;
+	ends_meet(&a, &b);
 	ends_connect(&a, &b);
 	one_message(&b, &a);
 	one_message(&a, &b);
@@ -246,8 +245,7 @@ static void new_qp_in_its_place(void)
 		must_eq(ibv_destroy_qp(b.qp), 0);
 		end_create_qp(&a, END_DEPTH);
 		end_create_qp(&b, END_DEPTH);
-		a.peer = b.own;
-		b.peer = a.own;
+		ends_meet(&a, &b);
 	}
 	end_close(&a);
 	end_close(&b);
@@ -261,8 +259,7 @@ static void receive_only(void)
 	end_open(&b, 1, -1, false);
 	end_create_qp(&a, 0);
 	end_create_qp(&b, 16);
-	a.peer = b.own;
-	b.peer = a.own;
+	ends_meet(&a, &b);
 	ends_connect(&a, &b);
 	one_message(&b, &a);
 	end_close(&a);
@@ -331,8 +328,7 @@ static void to_the_neighbour(void)
 	end_open(&b, 1, fd, false);
 	end_create_qp(&a, END_DEPTH);
 	end_create_qp(&b, END_DEPTH);
-	a.peer = b.own;
-	b.peer = a.own;
+	ends_meet(&a, &b);
 	ends_connect(&a, &b);
 	must(read(ends[0], &a.peer.srq_num, sizeof(uint32_t)) == sizeof(uint32_t));
 	for (int i = 0; i < 300; i++)

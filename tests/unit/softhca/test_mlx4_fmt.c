@@ -16,35 +16,15 @@
 #include <softhca/model/model.h>
 #include <softhca/model/segment.h>
 
-static uint8_t slot[256];
-static struct wqe wqe;
-
-static void put32(size_t at, uint32_t value)
-{
-	value = htobe32(value);
-	memcpy(slot + at, &value, sizeof(value));
-}
-
-static void put64(size_t at, uint64_t value)
-{
-	value = htobe64(value);
-	memcpy(slot + at, &value, sizeof(value));
-}
+#include "wqe_bytes.h"
 
 /* Control segment: opcode, size in 16 byte units, flags. */
 static void control(uint32_t opcode, uint8_t units, uint32_t flags)
 {
-	memset(slot, 0, sizeof(slot));
+	memset(bytes, 0, sizeof(bytes));
 	put32(0, opcode);
-	slot[7] = units;
+	bytes[7] = units;
 	put32(8, flags);
-}
-
-static void sge(size_t at, uint32_t length, uint32_t key, uint64_t address)
-{
-	put32(at, length);
-	put32(at + 4, key);
-	put64(at + 8, address);
 }
 
 static void owner_bit_turns(void **state)
@@ -64,7 +44,7 @@ static void send_of_two_pieces(void **state)
 	put32(12, 0xaabbccdd);
 	sge(16, 100, 0x4200, 0x1000);
 	sge(32, 28, 0x4300, 0x2000);
-	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), 0);
+	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), 0);
 	assert_int_equal(wqe.opcode, OP_SEND_IMM);
 	assert_true(wqe.signalled && wqe.solicited);
 	assert_int_equal(wqe.srqn, 0x123456);
@@ -79,7 +59,7 @@ static void unsignalled(void **state)
 {
 	(void)state;
 	control(OP_SEND, 1, 0);
-	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), 0);
+	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), 0);
 	assert_false(wqe.signalled || wqe.solicited);
 	assert_int_equal(wqe.length, 0);
 }
@@ -93,7 +73,7 @@ static void atomic(void **state)
 	put64(32, 5);
 	put64(40, 6);
 	sge(48, 8, 1, 2);
-	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), 0);
+	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), 0);
 	assert_int_equal(wqe.remote_address, 0x7000);
 	assert_int_equal(wqe.rkey, 0x99);
 	assert_int_equal(wqe.swap_add, 5);
@@ -107,14 +87,14 @@ static void inline_across_a_line(void **state)
 	(void)state;
 	control(OP_SEND, 5, 0);
 	for (int i = 16; i < 128; i++)
-		slot[i] = (uint8_t)i;
+		bytes[i] = (uint8_t)i;
 	put32(16, 0x80000000u | 44);
 	put32(64, 0x80000000u | 10);
-	assert_int_equal(mlx4_parse_wqe(slot, 128, false, &wqe), 0);
+	assert_int_equal(mlx4_parse_wqe(bytes, 128, false, &wqe), 0);
 	assert_int_equal(wqe.inline_length, 54);
 	assert_int_equal(wqe.length, 54);
-	assert_memory_equal(wqe.inline_data, slot + 20, 44);
-	assert_memory_equal(wqe.inline_data + 44, slot + 68, 10);
+	assert_memory_equal(wqe.inline_data, bytes + 20, 44);
+	assert_memory_equal(wqe.inline_data + 44, bytes + 68, 10);
 }
 
 static void zero_length_entry(void **state)
@@ -123,7 +103,7 @@ static void zero_length_entry(void **state)
 	control(OP_SEND, 3, 0);
 	sge(16, 0x80000000u, 7, 8);
 	sge(32, 5, 7, 8);
-	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), 0);
+	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), 0);
 	assert_int_equal(wqe.length, 5);
 	assert_int_equal(wqe.sges, 1);
 }
@@ -132,14 +112,14 @@ static void datagram(void **state)
 {
 	(void)state;
 	control(OP_SEND, 5, 0);
-	slot[16] = 1;
-	slot[21] = 0x80;
-	slot[23] = 9;
+	bytes[16] = 1;
+	bytes[21] = 0x80;
+	bytes[23] = 9;
 	put32(28, 3u << 28 | 0x12u << 20 | 0x34567);
 	put32(48, 0x777);
 	put32(52, 0x11111111);
 	sge(64, 5, 7, 8);
-	assert_int_equal(mlx4_parse_wqe(slot, 128, true, &wqe), 0);
+	assert_int_equal(mlx4_parse_wqe(bytes, 128, true, &wqe), 0);
 	assert_int_equal(wqe.av.dlid, 9);
 	assert_true(wqe.av.global);
 	assert_int_equal(wqe.av.sl, 3);
@@ -154,22 +134,22 @@ static void impossible(void **state)
 {
 	(void)state;
 	control(OP_SEND, 0, 0); /* not even a control segment */
-	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
-	control(OP_SEND, 5, 0); /* longer than its slot */
-	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
+	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), -EINVAL);
+	control(OP_SEND, 5, 0); /* longer than its bytes */
+	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), -EINVAL);
 	control(0x1f, 1, 0); /* no such operation */
-	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
+	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), -EINVAL);
 	control(OP_WRITE, 1, 0); /* without an address */
-	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
+	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), -EINVAL);
 	control(OP_WRITE, 3, 0); /* on a datagram queue */
-	assert_int_equal(mlx4_parse_wqe(slot, 64, true, &wqe), -EINVAL);
+	assert_int_equal(mlx4_parse_wqe(bytes, 64, true, &wqe), -EINVAL);
 	control(OP_SEND, 2, 0); /* inline data beyond the end */
 	put32(16, 0x80000000u | 13);
-	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
+	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), -EINVAL);
 	control(OP_SEND, 3, 0); /* both kinds of data */
 	put32(16, 0x80000000u | 12);
 	sge(32, 5, 7, 8);
-	assert_int_equal(mlx4_parse_wqe(slot, 64, false, &wqe), -EINVAL);
+	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), -EINVAL);
 }
 
 /* Whatever stands in a ring: no access outside of it (run under a sanitizer), and limits that hold. */
@@ -197,13 +177,13 @@ static void scatter_list_ends(void **state)
 	struct sge list[WQE_MAX_SGE];
 
 	(void)state;
-	memset(slot, 0, sizeof(slot));
+	memset(bytes, 0, sizeof(bytes));
 	sge(0, 10, 0x2200, 1);
 	sge(16, 20, 0x2300, 2);
 	sge(32, 0, SEGMENT_RESERVED_KEY, 0);
 	sge(48, 30, 0x2400, 3);
-	assert_int_equal(segment_parse_scatter(slot, 64, list), 2);
-	assert_int_equal(segment_parse_scatter(slot, 16, list), 1);
+	assert_int_equal(segment_parse_scatter(bytes, 64, list), 2);
+	assert_int_equal(segment_parse_scatter(bytes, 16, list), 1);
 	assert_int_equal(list[0].length, 10);
 }
 

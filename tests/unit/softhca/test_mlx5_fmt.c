@@ -14,20 +14,7 @@
 
 #include <softhca/model/mlx5_fmt.h>
 
-static uint8_t bytes[256];
-static struct wqe wqe;
-
-static void put32(size_t at, uint32_t value)
-{
-	value = htobe32(value);
-	memcpy(bytes + at, &value, sizeof(value));
-}
-
-static void put64(size_t at, uint64_t value)
-{
-	value = htobe64(value);
-	memcpy(bytes + at, &value, sizeof(value));
-}
+#include "wqe_bytes.h"
 
 /* Control segment: opcode, size in 16 byte segments, what is wanted. */
 static void control(uint8_t opcode, uint8_t segments, uint8_t wanted)
@@ -36,13 +23,6 @@ static void control(uint8_t opcode, uint8_t segments, uint8_t wanted)
 	bytes[3] = opcode;
 	put32(4, 0x123456u << 8 | segments);
 	bytes[11] = wanted;
-}
-
-static void sge(size_t at, uint32_t length, uint32_t key, uint64_t address)
-{
-	put32(at, length);
-	put32(at + 4, key);
-	put64(at + 8, address);
 }
 
 static int parse(enum ibv_qp_type type)
