@@ -6,6 +6,8 @@
 #include <string.h>
 #include <time.h>
 
+#define QKEY 0x11111111 /* of the rig's QPs */
+
 static int to_state(struct ibv_qp *qp, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = { .qp_state = state };
@@ -37,6 +39,19 @@ static bool one_send(struct pair *pair, uint32_t length, enum ibv_wc_status stat
 
 	CHECK(!rig_post(pair->qa, &wr) && rig_poll(pair->a->cq, &wc) && wc.status == status);
 	return true;
+}
+
+/* To b's QP, with this Q_Key; the address handle is the caller's to destroy. */
+static struct ibv_send_wr datagram(struct pair *pair, struct ibv_sge *sge, uint32_t length, uint32_t qkey)
+{
+	struct ibv_ah_attr attr = { .dlid = pair->b->lid, .port_num = 1 };
+	struct ibv_send_wr wr = rig_wr(pair->a, sge, IBV_WR_SEND, 0, length);
+
+	wr.wr.ud.ah = ibv_create_ah(pair->a->pd, &attr);
+	NEED(wr.wr.ud.ah);
+	wr.wr.ud.remote_qpn = pair->qb->qp_num;
+	wr.wr.ud.remote_qkey = qkey;
+	return wr;
 }
 
 /* ---- RESET ---- */
@@ -85,17 +100,10 @@ static bool reset_begins_at_the_first_send(void)
 static bool send_queue_error(enum ibv_qp_type type)
 {
 	struct pair pair = pair_up(type, NULL);
-	struct ibv_ah_attr to_b = { .dlid = pair.b->lid, .port_num = 1 };
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_send_wr wr = datagram(&pair, &sge, 10, QKEY); /* only a UD QP looks at the address */
 	struct ibv_wc wc;
 
-	if (type == IBV_QPT_UD) {
-		wr.wr.ud.ah = ibv_create_ah(pair.a->pd, &to_b);
-		wr.wr.ud.remote_qpn = pair.qb->qp_num;
-		wr.wr.ud.remote_qkey = 0x11111111;
-		CHECK(wr.wr.ud.ah);
-	}
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
 	sge.lkey = pair.a->mr->lkey + 1;
 	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_LOC_PROT_ERR);
@@ -105,7 +113,7 @@ static bool send_queue_error(enum ibv_qp_type type)
 	CHECK(!to_state(pair.qa, IBV_QPS_RTS) && rig_state(pair.qa) == IBV_QPS_RTS);
 	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == 1);
-	CHECK(type != IBV_QPT_UD || !ibv_destroy_ah(wr.wr.ud.ah));
+	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
 	return pair_tear_down(&pair);
 }
 
@@ -130,6 +138,38 @@ static bool in_sqe_it_still_receives(void)
 	CHECK(!rig_post(pair.qb, &wr) && rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_LOC_PROT_ERR);
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) && one_send(&pair, 10, IBV_WC_SUCCESS));
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == 1);
+	return pair_tear_down(&pair);
+}
+
+/* ---- datagrams ---- */
+
+/* With its highest bit set the Q_Key of a request stands for the sender's own, which here is the receiver's too. */
+static bool senders_own_qkey(void)
+{
+	struct pair pair = pair_up(IBV_QPT_UD, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = datagram(&pair, &sge, 10, 0x80000000);
+	struct ibv_wc wc;
+
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) && !rig_post(pair.qa, &wr));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.byte_len == 50);
+	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
+	return pair_tear_down(&pair);
+}
+
+static bool datagram_is_one_packet(void)
+{
+	struct pair pair = pair_up(IBV_QPT_UD, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = datagram(&pair, &sge, 4096, QKEY);
+	struct ibv_wc wc;
+
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 8192, 1) && !rig_post(pair.qa, &wr));
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.byte_len == 4096 + 40);
+	sge.length++;
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR);
+	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
 	return pair_tear_down(&pair);
 }
 
@@ -267,6 +307,109 @@ static bool sequence_numbers_count_packets(void)
 	return pair_tear_down(&pair);
 }
 
+/* ---- queues ---- */
+
+/* What has no key can take nothing either. */
+static bool inline_is_no_place_to_read_to(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_READ, 0, 0, 8);
+	struct ibv_wc wc;
+
+	wr.send_flags |= IBV_SEND_INLINE;
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_LOC_PROT_ERR);
+	CHECK(rig_state(pair.qb) == IBV_QPS_RTS);
+	return pair_tear_down(&pair);
+}
+
+/* Who waits for what is solicited hears of errors, too. */
+static bool error_is_solicited(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_cq *cq;
+	void *context;
+
+	sge.lkey++;
+	CHECK(!ibv_req_notify_cq(pair.a->cq, 1) && !rig_post(pair.qa, &wr));
+	CHECK(rig_readable(pair.a->channel->fd, 5000) && !ibv_get_cq_event(pair.a->channel, &cq, &context));
+	ibv_ack_cq_events(cq, 1);
+	return pair_tear_down(&pair);
+}
+
+#define SRQ_SLOTS 16
+
+/* Two connections from a to b that share an SRQ; each reports its receives to a CQ of its own. */
+struct shared {
+	struct host *a, *b;
+	struct ibv_srq *srq;
+	struct ibv_cq *cq[2];
+	struct ibv_qp *from[2], *to[2];
+};
+
+static struct shared share(void)
+{
+	struct shared s = { .a = rig_host(0), .b = rig_host(1) };
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = SRQ_SLOTS - 1, .max_sge = 1 } };
+
+	s.srq = ibv_create_srq(s.b->pd, &attr);
+	s.cq[0] = ibv_create_cq(s.b->ctx, SRQ_SLOTS, NULL, NULL, 0);
+	s.cq[1] = s.b->cq;
+	NEED(s.srq && s.cq[0]);
+	for (int i = 0; i < 2; i++) {
+		s.from[i] = rig_qp(s.a, IBV_QPT_RC, NULL);
+		s.b->cq = s.cq[i];
+		s.to[i] = rig_qp(s.b, IBV_QPT_RC, s.srq);
+		rig_connect(s.a, s.from[i], s.b, s.to[i], rig_link_to(0, 0));
+	}
+	return s;
+}
+
+static bool end_sharing(struct shared *s)
+{
+	for (int i = 0; i < 2; i++)
+		CHECK(!ibv_destroy_qp(s->from[i]) && !ibv_destroy_qp(s->to[i]));
+	CHECK(!ibv_destroy_srq(s->srq) && !ibv_destroy_cq(s->cq[0]));
+	rig_free_host(s->a);
+	rig_free_host(s->b);
+	return true;
+}
+
+static bool send_by(struct shared *s, int i, uint8_t byte)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(s->a, &sge, IBV_WR_SEND, 0, 1);
+	struct ibv_wc wc;
+
+	s->a->buffer[0] = byte;
+	CHECK(!rig_post(s->from[i], &wr) && rig_poll(s->a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	return true;
+}
+
+static bool got(struct shared *s, int i, uint8_t byte)
+{
+	struct ibv_wc wc;
+
+	CHECK(rig_poll(s->cq[i], &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == byte && s->b->buffer[byte] == byte);
+	return true;
+}
+
+/* The WQEs of an SRQ are a list that the program links; polled in another order, they are given out in that order next time. */
+static bool srq_is_a_list(void)
+{
+	struct shared s = share();
+
+	for (uint8_t id = 1; id <= 2; id++)
+		CHECK(!rig_post_srq(s.b, s.srq, id, 1, id));
+	CHECK(send_by(&s, 0, 1) && send_by(&s, 1, 2));
+	CHECK(got(&s, 1, 2) && got(&s, 0, 1));
+	for (uint8_t id = 3; id <= 2 * SRQ_SLOTS; id++)
+		CHECK(!rig_post_srq(s.b, s.srq, id, 1, id) && send_by(&s, id & 1, id) && got(&s, id & 1, id));
+	return end_sharing(&s);
+}
+
 /* ---- numbers and keys ---- */
 
 /* What still names the old object must not reach the new one. */
@@ -324,6 +467,8 @@ static const struct rig_case cases[] = {
 	{ "unreliable_connection_goes_to_sqe", unreliable_connection_goes_to_sqe },
 	{ "datagram_goes_to_sqe", datagram_goes_to_sqe },
 	{ "in_sqe_it_still_receives", in_sqe_it_still_receives },
+	{ "senders_own_qkey", senders_own_qkey },
+	{ "datagram_is_one_packet", datagram_is_one_packet },
 	{ "receivers_timer_counts", receivers_timer_counts },
 	{ "senders_timer_does_not_count", senders_timer_does_not_count },
 	{ "write_with_immediate_needs_a_receive", write_with_immediate_needs_a_receive },
@@ -331,6 +476,9 @@ static const struct rig_case cases[] = {
 	{ "unlike_mtus_do_not_go_together", unlike_mtus_do_not_go_together },
 	{ "what_fits_both_mtus_arrives", what_fits_both_mtus_arrives },
 	{ "sequence_numbers_count_packets", sequence_numbers_count_packets },
+	{ "inline_is_no_place_to_read_to", inline_is_no_place_to_read_to },
+	{ "error_is_solicited", error_is_solicited },
+	{ "srq_is_a_list", srq_is_a_list },
 	{ "numbers_are_not_reused_at_once", numbers_are_not_reused_at_once },
 	{ "zero_based_region", zero_based_region },
 };
