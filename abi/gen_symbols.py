@@ -14,8 +14,9 @@ LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
 MARK = {"hidden": "@", "default": "@@"}
 RETURNS = ("errno", "null", "minus1", "void", "loader")
 UNSUPPORTED = ("ENOSYS", "EOPNOTSUPP", "-")
+PORT = "port to: "
 
-Symbol = collections.namedtuple("Symbol", "name node visibility returns unsupported purpose")
+Symbol = collections.namedtuple("Symbol", "name node visibility returns unsupported arguments purpose port")
 
 
 class TableError(Exception):
@@ -24,10 +25,11 @@ class TableError(Exception):
 
 def read_row(line, where):
     """One row of the table. @where: "file:line" for messages."""
-    columns = line.split(None, len(Symbol._fields) - 1)
-    if len(columns) != len(Symbol._fields):
-        raise TableError(f"{where}: {len(Symbol._fields)} columns wanted, {len(columns)} found")
-    symbol = Symbol(*columns)
+    wanted = len(Symbol._fields) - 1
+    columns = line.split(None, wanted - 1)
+    if len(columns) != wanted:
+        raise TableError(f"{where}: {wanted} columns wanted, {len(columns)} found")
+    symbol = Symbol(*columns, port="")
     if not re.fullmatch(r"[A-Za-z_]\w*", symbol.name):
         raise TableError(f"{where}: '{symbol.name}' is no C identifier")
     if symbol.visibility not in MARK:
@@ -36,7 +38,16 @@ def read_row(line, where):
         raise TableError(f"{where}: return convention '{symbol.returns}' is none of {', '.join(RETURNS)}")
     if symbol.unsupported not in UNSUPPORTED or (symbol.unsupported == "-") != (symbol.returns == "loader"):
         raise TableError(f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED[:-1])} (the loader's: -)")
+    if not re.fullmatch(r"-|[>=]?\w+(,[>=]?\w+)*", symbol.arguments):
+        raise TableError(f"{where}: '{symbol.arguments}' are no arguments")
     return symbol
+
+
+def more_of(symbol, text, where):
+    """The row with what an indented line below it says: "port to: ...", which may go on in further lines."""
+    if not symbol.port and not text.startswith(PORT):
+        raise TableError(f"{where}: '{PORT}' wanted below {symbol.name}")
+    return symbol._replace(port=f"{symbol.port} {text.removeprefix(PORT)}".strip())
 
 
 def node_for(symbol, cpu):
@@ -52,6 +63,10 @@ def read_table(path, cpu):
     with open(path, encoding="utf-8") as table:
         for number, line in enumerate(table, 1):
             if not line.strip() or line.startswith("#"):
+                continue
+            if line[0].isspace():
+                if symbols:
+                    symbols[-1] = more_of(symbols[-1], line.strip(), f"{path}:{number}")
                 continue
             symbol = read_row(line.strip(), f"{path}:{number}")
             symbol = symbol._replace(node=node_for(symbol, cpu))
@@ -105,12 +120,14 @@ def is_legacy(symbol):
 
 
 def functions_header(symbols):
-    """A list of X(name, how it returns, its errno for EOPNOTSUPP), and one of the names of the legacy functions."""
+    """X(name, how it returns, its errno for EOPNOTSUPP, arguments, what to port to), and the names of the legacy functions."""
     text = f"/* {LICENCE} */\n/* Every function that is entered through the shim, made from symbols.tab; for verb.h. */\n"
     text += "#ifndef ABI_FUNCTIONS_H\n#define ABI_FUNCTIONS_H\n\n#define ABI_FUNCTIONS(X)"
     for symbol in symbols:
         if symbol.returns != "loader":
-            text += f" \\\n\tX({symbol.name}, RETURNS_{symbol.returns.upper()}, {symbol.unsupported})"
+            arguments = symbol.arguments.replace("-", "")
+            text += (f" \\\n\tX({symbol.name}, RETURNS_{symbol.returns.upper()}, {symbol.unsupported}, \"{arguments}\","
+                     f" \"{symbol.port}\")")
     text += "\n\n/* Those that libibverbs has no longer. */\n#define ABI_LEGACY_FUNCTIONS(X)"
     text += "".join(f" \\\n\tX({symbol.name})" for symbol in symbols if is_legacy(symbol))
     return text + "\n\n#endif\n"

@@ -5,7 +5,7 @@
 
 #include <abi/functions.h>
 
-#define X(function, returns, unsupported) VERB_##function,
+#define X(function, returns, unsupported, arguments, port) VERB_##function,
 enum verb {
 	ABI_FUNCTIONS(X)
 	VERBS

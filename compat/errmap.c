@@ -12,7 +12,7 @@ struct row {
 };
 
 static const struct row rows[VERBS] = {
-#define X(function, returns, unsupported) [VERB_##function] = { #function, returns, unsupported },
+#define X(function, returns, unsupported, arguments, port) [VERB_##function] = { #function, returns, unsupported },
 	ABI_FUNCTIONS(X)
 #undef X
 };

@@ -10,7 +10,7 @@ SHIM_EXPORT(ibv_close_device)
 int shim_ibv_close_device(struct ibv_context *context)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_close_device);
+	int err = shim_enter(&entry, VERB_ibv_close_device, NULL);
 
 	if (!err)
 		err = device_close(context);

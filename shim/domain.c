@@ -15,12 +15,11 @@ struct legacy_xrc_domain *shim_ibv_open_xrc_domain(struct ibv_context *context, 
 {
 	struct legacy_xrc_domain *ldom = NULL;
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_open_xrc_domain);
+	int err = shim_enter(&entry, VERB_ibv_open_xrc_domain, ARGUMENTS(context, fd, oflag));
 
 	if (!err)
 		err = domain_open(context, fd, oflag, &ldom);
-	shim_leave(&entry, err);
-	return ldom;
+	return shim_leave_made(&entry, err, ldom);
 }
 
 /*
@@ -32,7 +31,7 @@ SHIM_EXPORT(ibv_close_xrc_domain)
 int shim_ibv_close_xrc_domain(struct legacy_xrc_domain *ldom)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_close_xrc_domain);
+	int err = shim_enter(&entry, VERB_ibv_close_xrc_domain, ARGUMENTS(ldom));
 
 	if (!err)
 		err = domain_close(ldom);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The way into every exported function and out of it. */
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,19 +19,27 @@ static void banner(void)
 	log_line("version %s, libibverbs %s (%s), doors: preload", XRC_COMPAT_VERSION, version ? version + 4 : "?", path);
 }
 
-static void tell(int err)
-{
-	static bool told, told_of_failure;
+static const struct shim_tracer *_Atomic tracer;
+static atomic_bool begun;
 
-	if (err)
-		log_once(told_of_failure, "no usable libibverbs.so.1: %s not found; install the distribution's libibverbs",
-			 modern_missing());
-	else if (!__atomic_load_n(&told, __ATOMIC_RELAXED) && !__atomic_exchange_n(&told, true, __ATOMIC_RELAXED))
+static void tell_failure(void)
+{
+	static bool told;
+
+	log_once(told, "no usable libibverbs.so.1: %s not found; install the distribution's libibverbs", modern_missing());
+}
+
+/* Two threads may do it at once, and find the same. */
+static __attribute__((noinline, cold)) void begin(void)
+{
+	atomic_store(&tracer, shim_find_tracer());
+	if (!atomic_exchange(&begun, true))
 		banner();
 }
 
-int shim_enter(struct entry *entry, enum verb verb)
+int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 {
+	const struct shim_tracer *told;
 	int err;
 
 	entry->verb = verb;
@@ -38,21 +47,49 @@ int shim_enter(struct entry *entry, enum verb verb)
 	cancel_hold(&entry->hold);
 	fork_watch();
 	err = modern_load();
-	tell(err);
+	if (err)
+		tell_failure();
+	else if (!atomic_load_explicit(&begun, memory_order_acquire))
+		begin();
+	told = atomic_load_explicit(&tracer, memory_order_relaxed);
+	entry->traced = unlikely(told) ? told->enter(verb, arguments) : NULL;
 	errno = entry->saved_errno;
 	return err;
 }
 
 int shim_leave(const struct entry *entry, int err)
 {
+	if (unlikely(entry->traced)) {
+		int result = errmap_return(entry->verb, err, 0);
+
+		tracer->leave(entry->traced, result, errno);
+	}
 	cancel_release(&entry->hold);
 	return errmap_return(entry->verb, err, entry->saved_errno);
+}
+
+void *shim_leave_made(const struct entry *entry, int err, void *made)
+{
+	if (unlikely(entry->traced)) {
+		errmap_return(entry->verb, err, 0);
+		tracer->leave(entry->traced, (intptr_t)made, errno);
+	}
+	cancel_release(&entry->hold);
+	errmap_return(entry->verb, err, entry->saved_errno);
+	return made;
+}
+
+static void drop(const struct entry *entry)
+{
+	if (unlikely(entry->traced))
+		tracer->drop(entry->traced);
 }
 
 int shim_leave_with(const struct entry *entry, int result)
 {
 	int error = errno;
 
+	drop(entry);
 	cancel_release(&entry->hold);
 	errno = error;
 	return result;
@@ -60,6 +97,7 @@ int shim_leave_with(const struct entry *entry, int result)
 
 void shim_pass(const struct entry *entry)
 {
+	drop(entry);
 	cancel_release(&entry->hold);
 	errno = entry->saved_errno;
 }

@@ -14,7 +14,7 @@ SHIM_EXPORT(ibv_get_async_event)
 int shim_ibv_get_async_event(struct ibv_context *context, struct legacy_async_event *event)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_get_async_event);
+	int err = shim_enter(&entry, VERB_ibv_get_async_event, NULL);
 
 	if (!err)
 		err = event_get(context, event, &entry.hold);
@@ -31,7 +31,7 @@ void shim_ibv_ack_async_event(struct legacy_async_event *event)
 {
 	struct entry entry;
 
-	if (!shim_enter(&entry, VERB_ibv_ack_async_event))
+	if (!shim_enter(&entry, VERB_ibv_ack_async_event, NULL))
 		event_ack(event);
 	shim_leave(&entry, 0);
 }

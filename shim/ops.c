@@ -12,8 +12,6 @@
 
 #include "shim.h"
 
-#define unlikely(x) __builtin_expect(!!(x), 0)
-
 /* An ordinary SRQ of a device that also has images. Apart, so that the image's way needs no stack frame. */
 static __attribute__((noinline)) int post_plain(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 						struct ibv_recv_wr **bad_wr)

@@ -10,8 +10,7 @@
 
 static void *leave(const struct entry *entry, void *found)
 {
-	shim_leave(entry, found ? 0 : -EINVAL);
-	return found;
+	return shim_leave_made(entry, found ? 0 : -EINVAL, found);
 }
 
 SHIM_EXPORT(xrc_compat_xrcd)
@@ -19,7 +18,7 @@ struct ibv_xrcd *shim_xrc_compat_xrcd(struct legacy_xrc_domain *ldom)
 {
 	struct entry entry;
 
-	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_xrcd) ? NULL : domain_xrcd(ldom));
+	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_xrcd, NULL) ? NULL : domain_xrcd(ldom));
 }
 
 SHIM_EXPORT(xrc_compat_domain)
@@ -27,7 +26,7 @@ struct legacy_xrc_domain *shim_xrc_compat_domain(struct ibv_xrcd *xrcd)
 {
 	struct entry entry;
 
-	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_domain) ? NULL : domain_of_xrcd(xrcd));
+	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_domain, NULL) ? NULL : domain_of_xrcd(xrcd));
 }
 
 SHIM_EXPORT(xrc_compat_srq)
@@ -35,7 +34,7 @@ struct ibv_srq *shim_xrc_compat_srq(struct ibv_srq *legacy)
 {
 	struct entry entry;
 
-	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_srq) ? NULL : srq_unwrap(legacy));
+	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_srq, NULL) ? NULL : srq_unwrap(legacy));
 }
 
 SHIM_EXPORT(xrc_compat_legacy_srq)
@@ -44,7 +43,7 @@ struct ibv_srq *shim_xrc_compat_legacy_srq(struct ibv_srq *srq)
 	struct srq_image *image = NULL;
 	struct entry entry;
 
-	if (!shim_enter(&entry, VERB_xrc_compat_legacy_srq)) {
+	if (!shim_enter(&entry, VERB_xrc_compat_legacy_srq, NULL)) {
 		state_lock();
 		image = srq_image_of_real(srq);
 		state_unlock();
@@ -57,14 +56,14 @@ struct ibv_qp *shim_xrc_compat_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t q
 {
 	struct entry entry;
 
-	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_rcv_qp) ? NULL : rcv_qp_handle(ldom, qp_num));
+	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_rcv_qp, NULL) ? NULL : rcv_qp_handle(ldom, qp_num));
 }
 
 SHIM_EXPORT(xrc_compat_target_qp)
 struct ibv_qp *shim_xrc_compat_target_qp(struct ibv_qp *legacy)
 {
 	struct entry entry;
-	struct xrc_qp *xrc_qp = shim_enter(&entry, VERB_xrc_compat_target_qp) ? NULL : xrc_qp_find(legacy);
+	struct xrc_qp *xrc_qp = shim_enter(&entry, VERB_xrc_compat_target_qp, NULL) ? NULL : xrc_qp_find(legacy);
 
 	return leave(&entry, xrc_qp ? xrc_qp_target(xrc_qp) : NULL);
 }

@@ -16,7 +16,7 @@ SHIM_EXPORT(ibv_create_xrc_rcv_qp)
 int shim_ibv_create_xrc_rcv_qp(struct legacy_qp_init_attr *init_attr, uint32_t *qp_num)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_create_xrc_rcv_qp);
+	int err = shim_enter(&entry, VERB_ibv_create_xrc_rcv_qp, ARGUMENTS(init_attr, qp_num));
 
 	if (!err && (!init_attr || !init_attr->xrc_domain || !qp_num))
 		err = -EINVAL;
@@ -34,7 +34,7 @@ SHIM_EXPORT(ibv_modify_xrc_rcv_qp)
 int shim_ibv_modify_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr, int mask)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_modify_xrc_rcv_qp);
+	int err = shim_enter(&entry, VERB_ibv_modify_xrc_rcv_qp, ARGUMENTS(ldom, qp_num, attr, mask));
 
 	if (!err && (!ldom || !attr))
 		err = -EINVAL;
@@ -53,7 +53,7 @@ int shim_ibv_query_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, s
 			      struct legacy_qp_init_attr *init_attr)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_query_xrc_rcv_qp);
+	int err = shim_enter(&entry, VERB_ibv_query_xrc_rcv_qp, ARGUMENTS(ldom, qp_num, attr, mask));
 
 	if (!err && (!ldom || !attr || !init_attr))
 		err = -EINVAL;
@@ -71,7 +71,7 @@ SHIM_EXPORT(ibv_reg_xrc_rcv_qp)
 int shim_ibv_reg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_reg_xrc_rcv_qp);
+	int err = shim_enter(&entry, VERB_ibv_reg_xrc_rcv_qp, ARGUMENTS(ldom, qp_num));
 
 	if (!err)
 		err = rcv_qp_register(ldom, qp_num);
@@ -87,7 +87,7 @@ SHIM_EXPORT(ibv_unreg_xrc_rcv_qp)
 int shim_ibv_unreg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_unreg_xrc_rcv_qp);
+	int err = shim_enter(&entry, VERB_ibv_unreg_xrc_rcv_qp, ARGUMENTS(ldom, qp_num));
 
 	if (!err)
 		err = rcv_qp_unregister(ldom, qp_num);

@@ -59,7 +59,7 @@ int shim_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_
 	struct legacy_qp_init_attr *lattr = (struct legacy_qp_init_attr *)attr;
 	rdmacm_create_qp_fn real = NULL;
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_rdma_create_qp);
+	int err = shim_enter(&entry, VERB_rdma_create_qp, NULL);
 	bool ours = attr && lattr->qp_type == LEGACY_QPT_XRC && !modern_is_rdmacm(__builtin_return_address(0));
 
 	if (!err)
@@ -81,7 +81,7 @@ int shim_rdma_create_qp_ex(struct rdma_cm_id *id, void *attr)
 	struct entry entry;
 	int ret;
 
-	if (!shim_enter(&entry, VERB_rdma_create_qp_ex))
+	if (!shim_enter(&entry, VERB_rdma_create_qp_ex, NULL))
 		real = modern_rdmacm_create_qp_ex();
 	if (!real)
 		return shim_leave(&entry, -ENOSYS);

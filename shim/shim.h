@@ -14,12 +14,26 @@
 #include <compat/errmap.h>
 #include <compat/pair.h>
 
+#include "tracer.h"
+
+#define unlikely(x) __builtin_expect(!!(x), 0)
+
 /** struct entry - one call of an exported function, from shim_enter() to one of those that leave. */
 struct entry {
 	enum verb verb;
 	int saved_errno;
 	struct cancel_hold hold;
+	void *traced;	/* NULL: this call is not */
 };
+
+/* What a function was called with, as words, for the trace; up to five. */
+#define ARGUMENTS(...) ((const uintptr_t[]){ WORDS_OF(__VA_ARGS__, WORDS_5, WORDS_4, WORDS_3, WORDS_2, WORDS_1)(__VA_ARGS__) })
+#define WORDS_OF(a, b, c, d, e, words, ...) words
+#define WORDS_1(a) (uintptr_t)(a)
+#define WORDS_2(a, ...) (uintptr_t)(a), WORDS_1(__VA_ARGS__)
+#define WORDS_3(a, ...) (uintptr_t)(a), WORDS_2(__VA_ARGS__)
+#define WORDS_4(a, ...) (uintptr_t)(a), WORDS_3(__VA_ARGS__)
+#define WORDS_5(a, ...) (uintptr_t)(a), WORDS_4(__VA_ARGS__)
 
 /**
  * shim_enter - every exported function begins with it: nothing is done in a constructor, for the preload is set for every
@@ -27,13 +41,18 @@ struct entry {
  *
  * From here on the thread cannot be cancelled: libibverbs' write(2) is a cancellation point, and a thread that ended
  * there would take our locks and counts with it.
+ *
+ * arguments: ARGUMENTS() of those that the table names (abi/symbols.tab), NULL where it names none.
  */
-int shim_enter(struct entry *entry, enum verb verb);
+int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments);
 
 /** shim_leave - what the verb returns for err (0 or -errno), errno set to match. Cancellation is as it was again. */
 int shim_leave(const struct entry *entry, int err);
 
-/** shim_leave_with - the real function was called on the way: its result, and its errno. */
+/** shim_leave_made - the same for a verb that returns what it made: that, or NULL. */
+void *shim_leave_made(const struct entry *entry, int err, void *made);
+
+/** shim_leave_with - the real function was called on the way, and the call was none of ours: its result, and its errno. */
 int shim_leave_with(const struct entry *entry, int result);
 
 /** shim_pass - the call is none of ours: the real function goes on as if we had not been there. */

@@ -45,12 +45,11 @@ struct ibv_srq *shim_ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_dom
 {
 	struct ibv_srq *lsrq = NULL;
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_create_xrc_srq);
+	int err = shim_enter(&entry, VERB_ibv_create_xrc_srq, ARGUMENTS(pd, ldom, cq, attr));
 
 	if (!err)
 		err = create_hooked(pd, ldom, cq, attr, &lsrq);
-	shim_leave(&entry, err);
-	return lsrq;
+	return shim_leave_made(&entry, err, lsrq);
 }
 
 /* Legacy and modern: the same; an image is unwrapped. */
@@ -58,7 +57,7 @@ SHIM_EXPORT(ibv_modify_srq)
 int shim_ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_modify_srq);
+	int err = shim_enter(&entry, VERB_ibv_modify_srq, ARGUMENTS(srq, attr, mask));
 
 	if (!err && !image_of(srq)) {
 		shim_pass(&entry);
@@ -74,7 +73,7 @@ SHIM_EXPORT(ibv_query_srq)
 int shim_ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_query_srq);
+	int err = shim_enter(&entry, VERB_ibv_query_srq, ARGUMENTS(srq, attr));
 
 	if (!err && !image_of(srq)) {
 		shim_pass(&entry);
@@ -90,7 +89,7 @@ SHIM_EXPORT(ibv_destroy_srq)
 int shim_ibv_destroy_srq(struct ibv_srq *srq)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_destroy_srq);
+	int err = shim_enter(&entry, VERB_ibv_destroy_srq, ARGUMENTS(srq));
 
 	if (!err)
 		modern_await_acks(srq_unwrap(srq), entry.hold.state);

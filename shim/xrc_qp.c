@@ -76,7 +76,7 @@ struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *at
 	const struct legacy_qp_init_attr *original = shim_rdmacm_attr();
 	struct ibv_qp *qp = NULL;
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_create_qp);
+	int err = shim_enter(&entry, VERB_ibv_create_qp, ARGUMENTS(pd, original ? (const void *)original : attr));
 
 	if (!err && (!attr || (int)attr->qp_type != LEGACY_QPT_XRC)) {
 		qp = create_ordinary(pd, attr);
@@ -86,8 +86,7 @@ struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *at
 	if (!err)
 		err = original ? create_xrc_by_rdmacm(pd, attr, original, &qp) :
 				 create_xrc(pd, (struct legacy_qp_init_attr *)attr, &qp);
-	shim_leave(&entry, err);
-	return qp;
+	return shim_leave_made(&entry, err, qp);
 }
 
 /*
@@ -99,7 +98,7 @@ SHIM_EXPORT(ibv_modify_qp)
 int shim_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_modify_qp);
+	int err = shim_enter(&entry, VERB_ibv_modify_qp, ARGUMENTS(qp, attr, mask));
 	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
 
 	if (!err && !xrc_qp) {
@@ -120,7 +119,7 @@ SHIM_EXPORT(ibv_query_qp)
 int shim_ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_query_qp);
+	int err = shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
 	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
 
 	if (!err && !xrc_qp) {
@@ -162,7 +161,7 @@ SHIM_EXPORT(ibv_destroy_qp)
 int shim_ibv_destroy_qp(struct ibv_qp *qp)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_destroy_qp);
+	int err = shim_enter(&entry, VERB_ibv_destroy_qp, ARGUMENTS(qp));
 	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
 
 	if (!err)

@@ -12,7 +12,7 @@ import gen_layouts  # noqa: E402
 import gen_stub  # noqa: E402
 import gen_symbols  # noqa: E402
 
-GOOD = "ibv_a  IBVERBS_1.1  hidden   errno  ENOSYS      does a\nibv_b  IBVERBS_1.1  default  null   EOPNOTSUPP  does b\n"
+GOOD = "ibv_a  IBVERBS_1.1  hidden   errno  ENOSYS      ctx,>n,=m  does a\n  port to: a2(x)\n    and more\nibv_b  IBVERBS_1.1  default  null   EOPNOTSUPP  -          does b\n"
 
 
 @pytest.fixture
@@ -42,49 +42,52 @@ def test_exports(make):
 
 
 def test_functions_are_those_that_are_entered(make):
-    text = make("functions", GOOD + "dlsym  GLIBC_2.34  default  loader  -  libc's\n")[1]
+    text = make("functions", GOOD + "dlsym  GLIBC_2.34  default  loader  -  -  libc's\n")[1]
     assert text.split("#define ABI_FUNCTIONS(X)")[1].split("\n\n")[0] == (
-        " \\\n\tX(ibv_a, RETURNS_ERRNO, ENOSYS) \\\n\tX(ibv_b, RETURNS_NULL, EOPNOTSUPP)")
+        " \\\n\tX(ibv_a, RETURNS_ERRNO, ENOSYS, \"ctx,>n,=m\", \"a2(x) and more\") \\\n"
+        "\tX(ibv_b, RETURNS_NULL, EOPNOTSUPP, \"\", \"\")")
     assert text.split("#define ABI_LEGACY_FUNCTIONS(X)")[1].split("\n\n")[0] == " \\\n\tX(ibv_a)"
 
 
 def test_link_table_gives_linkers_all_but_what_others_have(make):
-    text = make("link", GOOD + "dlsym  GLIBC_2.34  default  loader  -  libc's\n"
-                "rdma_create_qp  RDMACM_1.0  hidden  minus1  EOPNOTSUPP  librdmacm's\n")[1]
+    text = make("link", GOOD + "dlsym  GLIBC_2.34  default  loader  -  -  libc's\n"
+                "rdma_create_qp  RDMACM_1.0  hidden  minus1  EOPNOTSUPP  -  librdmacm's\n")[1]
     assert text.splitlines()[2:] == ["ibv_a IBVERBS_1.1", "ibv_b IBVERBS_1.1"]
 
 
 def test_map_makes_the_rest_local_once(make):
-    text = make("map", GOOD + "dl  GLIBC_2.34  default  loader  -  other node\n")[1]
+    text = make("map", GOOD + "dl  GLIBC_2.34  default  loader  -  -  other node\n")[1]
     assert text.count("local: *;") == 1
     assert text.index("IBVERBS_1.1 {") < text.index("local: *;") < text.index("GLIBC_2.34 {")
 
 
 def test_symver_of_a_symbol_in_two_nodes(make):
-    text = make("symver", "f  A  hidden  void  EOPNOTSUPP  old\nf  B  default  void  EOPNOTSUPP  new\n")[1]
+    text = make("symver", "f  A  hidden  void  EOPNOTSUPP  -  old\nf  B  default  void  EOPNOTSUPP  -  new\n")[1]
     assert '#define SHIM_VERSIONS_f SHIM_VERSION(f, 0, "f@A") SHIM_VERSION(f, 1, "f@@B")' in text
 
 
 @pytest.mark.parametrize("cpu, node", [("x86_64", "GLIBC_2.2.5"), ("x86", "GLIBC_2.0"), ("aarch64", None)])
 def test_node_by_architecture(make, cpu, node):
-    text = make("exports", "f  x86_64:GLIBC_2.2.5,x86:GLIBC_2.0  hidden  loader  -  per cpu\n", cpu)[1]
+    text = make("exports", "f  x86_64:GLIBC_2.2.5,x86:GLIBC_2.0  hidden  loader  -  -  per cpu\n", cpu)[1]
     assert text == (f"f@{node}\n" if node else "")
 
 
 @pytest.mark.parametrize("row, complaint", [
-    ("ibv_a IBVERBS_1.1 hidden errno ENOSYS", "6 columns wanted, 5 found"),
-    ("ibv-a IBVERBS_1.1 hidden errno ENOSYS why", "'ibv-a' is no C identifier"),
-    ("ibv_c IBVERBS_1.1 secret errno ENOSYS why", "visibility 'secret' is none of hidden, default"),
-    ("ibv_c IBVERBS_1.1 hidden maybe ENOSYS why", "return convention 'maybe' is none of"),
-    ("ibv_c IBVERBS_1.1 hidden errno EIO why", "errno 'EIO' is none of ENOSYS, EOPNOTSUPP"),
-    ("ibv_c IBVERBS_1.1 hidden errno - why", "errno '-' is none of"),
-    ("ibv_a IBVERBS_1.1 default errno ENOSYS twice", "ibv_a is there already, as ibv_a@IBVERBS_1.1"),
-    ("ibv_b IBVERBS_1.2 default errno ENOSYS twice", "ibv_b is there already, as ibv_b@@IBVERBS_1.1"),
+    ("ibv_a IBVERBS_1.1 hidden errno ENOSYS -", "7 columns wanted, 6 found"),
+    ("ibv-a IBVERBS_1.1 hidden errno ENOSYS - why", "'ibv-a' is no C identifier"),
+    ("ibv_c IBVERBS_1.1 secret errno ENOSYS - why", "visibility 'secret' is none of hidden, default"),
+    ("ibv_c IBVERBS_1.1 hidden maybe ENOSYS - why", "return convention 'maybe' is none of"),
+    ("ibv_c IBVERBS_1.1 hidden errno EIO - why", "errno 'EIO' is none of ENOSYS, EOPNOTSUPP"),
+    ("ibv_c IBVERBS_1.1 hidden errno - - why", "errno '-' is none of"),
+    ("ibv_c IBVERBS_1.1 hidden errno ENOSYS a;b why", "'a;b' are no arguments"),
+    ("  ibv_c()", "'port to: ' wanted below ibv_b"),
+    ("ibv_a IBVERBS_1.1 default errno ENOSYS - twice", "ibv_a is there already, as ibv_a@IBVERBS_1.1"),
+    ("ibv_b IBVERBS_1.2 default errno ENOSYS - twice", "ibv_b is there already, as ibv_b@@IBVERBS_1.1"),
 ])
 def test_refused_rows(make, capsys, row, complaint):
     status, made = make("exports", GOOD + row + "\n")
     assert (status, made) == (1, "")
-    assert f"symbols.tab:5: {complaint}" in capsys.readouterr().err
+    assert f"symbols.tab:7: {complaint}" in capsys.readouterr().err
 
 
 def test_usage(capsys):

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The half that is ported already, with this machine's own header; C and C++. */
 
+#include <errno.h>
 #include <stdio.h>
 
 #include <infiniband/verbs.h>
@@ -38,5 +39,24 @@ int ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_srq
 	if (register_memory(pd))
 		return 1;
 	printf("porting: both halves agree\n");
+	return 0;
+}
+
+int ported_qps(struct ibv_xrc_domain *domain, uint32_t rcv_qpn, struct ibv_qp *xrc_qp, int two_way)
+{
+	struct ibv_qp *rcv_qp = xrc_compat_rcv_qp(domain, rcv_qpn);
+	struct ibv_qp *target;
+
+	if (!rcv_qp || rcv_qp->qp_num != rcv_qpn)
+		return differ("the handle on the receive QP has another number");
+	errno = 0;
+	if (xrc_compat_rcv_qp(domain, 0xfffffe) || errno != EINVAL)
+		return differ("a handle on a receive QP that nobody made");
+	errno = 0;
+	target = xrc_compat_target_qp(xrc_qp);
+	if (!two_way && (target || errno != EINVAL))
+		return differ("a target of a QP that only sends");
+	if (two_way && (!target || target == xrc_qp || target->qp_type != IBV_QPT_XRC_RECV))
+		return differ("no target of a QP that also receives");
 	return 0;
 }

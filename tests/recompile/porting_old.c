@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <infiniband/verbs.h>
@@ -13,6 +14,30 @@ static int say(const char *what)
 {
 	printf("porting: %s failed\n", what);
 	return 1;
+}
+
+static int with_qps(struct ibv_pd *pd, struct ibv_cq *cq, struct ibv_xrc_domain *domain)
+{
+	const char *two_way = getenv("XRC_COMPAT_TWO_WAY");
+	struct ibv_qp_init_attr attr;
+	struct ibv_qp *xrc_qp;
+	uint32_t rcv_qpn;
+	int failed;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_type = IBV_QPT_XRC;
+	attr.send_cq = attr.recv_cq = cq;
+	attr.cap.max_send_wr = attr.cap.max_send_sge = 1;
+	attr.xrc_domain = domain;
+	if (ibv_create_xrc_rcv_qp(&attr, &rcv_qpn))
+		return say("ibv_create_xrc_rcv_qp");
+	xrc_qp = ibv_create_qp(pd, &attr);
+	if (!xrc_qp)
+		return say("ibv_create_qp");
+	failed = ported_qps(domain, rcv_qpn, xrc_qp, two_way && !strcmp(two_way, "on"));
+	if (ibv_destroy_qp(xrc_qp) || ibv_unreg_xrc_rcv_qp(domain, rcv_qpn))
+		return say("taking QPs down");
+	return failed;
 }
 
 static int with_srq(struct ibv_context *context, struct ibv_xrc_domain *domain)
@@ -29,7 +54,7 @@ static int with_srq(struct ibv_context *context, struct ibv_xrc_domain *domain)
 	srq = pd && cq ? ibv_create_xrc_srq(pd, domain, cq, &attr) : NULL;
 	if (!srq)
 		return say("ibv_create_xrc_srq");
-	failed = ported_half(pd, domain, srq, srq->xrc_srq_num);
+	failed = with_qps(pd, cq, domain) || ported_half(pd, domain, srq, srq->xrc_srq_num);
 	if (ibv_destroy_srq(srq) || ibv_destroy_cq(cq) || ibv_dealloc_pd(pd))
 		return say("taking down");
 	return failed;

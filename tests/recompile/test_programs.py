@@ -94,8 +94,9 @@ def test_half_ported(language, installed, tmp_path, run):
     build(new, language, [], *options, HERE / "porting_new.c", *installed.pkg_config("--cflags", "xrc-compat-port"))
     program = build(tmp_path / "porting", language, [old, new], *installed.pkg_config("--libs", "xrc-compat-port"))
     assert "ibv_reg_mr_iova2@IBVERBS_1.8" in wanted_of_libibverbs(program), "shows nothing without one of today's"
-    done = run([installed.bin / "softhca", "run", "--devices=1", "--", program])
-    assert (done.returncode, done.stdout) == (0, "porting: both halves agree\n"), done.stderr
+    for two_way in ("auto", "on"):
+        done = run([installed.bin / "softhca", "run", "--devices=1", "--", program], env={"XRC_COMPAT_TWO_WAY": two_way})
+        assert (done.returncode, done.stdout) == (0, "porting: both halves agree\n"), (two_way, done.stderr)
 
 
 # Today's <infiniband/verbs.h> itself is no C++98.

@@ -55,13 +55,13 @@ static void add(struct path_candidates *candidates, const char *directory, const
 	candidates->count++;
 }
 
-/* @libdir below @prefix. */
-static void add_in(struct path_candidates *candidates, const char *prefix, const char *libdir)
+/* The library @name in @libdir below @prefix. */
+static void add_in(struct path_candidates *candidates, const char *prefix, const char *libdir, const char *name)
 {
-	char name[PATH_MAX];
+	char path[PATH_MAX];
 
-	if ((size_t)snprintf(name, sizeof(name), "%s/xrc-compat/" TOOLS_LIBRARY, libdir) < sizeof(name))
-		add(candidates, prefix, name);
+	if ((size_t)snprintf(path, sizeof(path), "%s/xrc-compat/%s", libdir, name) < sizeof(path))
+		add(candidates, prefix, path);
 }
 
 void paths_library(struct path_candidates *candidates)
@@ -124,18 +124,6 @@ void paths_helper(const char *in_build, struct path_candidates *candidates)
 	add(candidates, TOOLS_LIBEXECDIR, name);
 }
 
-void paths_tracer(struct path_candidates *candidates)
-{
-	char prefix[PATH_MAX];
-
-	candidates->count = 0;
-	own_prefix(prefix, sizeof(prefix), 0);
-	add(candidates, prefix, "trace/library/libxrc-trace.so");
-	own_prefix(prefix, sizeof(prefix), 1);
-	add(candidates, prefix, TOOLS_LIBDIR_FROM_PREFIX "/libxrc-trace.so");
-	add(candidates, TOOLS_LIBDIR, "libxrc-trace.so");
-}
-
 const char *paths_table_directory(void)
 {
 	const char *chosen = getenv("XRC_COMPAT_TABLE_DIR");
@@ -176,22 +164,23 @@ static const char *first_of(int bits, const struct path_candidates *candidates)
 	return NULL;
 }
 
-/* Where the library for programs of another class than this command's may be. */
-static void other_library(int bits, struct path_candidates *candidates)
+/* Where a library for programs of another class than this command's may be. @in_build: its place in a build directory. */
+static void other_library(int bits, const char *in_build, struct path_candidates *candidates)
 {
 	static const char *const folders32[] = { "lib/i386-linux-gnu", "lib32", "lib" };
 	static const char *const folders64[] = { "lib/x86_64-linux-gnu", "lib64", "lib" };
 	const char *const *folders = bits == 64 ? folders64 : folders32;
+	const char *name = strrchr(in_build, '/') + 1;
 	char prefix[PATH_MAX - 64], folder[PATH_MAX];
 
 	candidates->count = 0;
 	own_prefix(prefix, sizeof(prefix), 1);
 	other_build(prefix, folder, sizeof(folder));
-	add(candidates, folder, "shim/" TOOLS_LIBRARY);
+	add(candidates, folder, in_build);
 	if (!loader_lib(bits, folder, sizeof(folder)))
-		add_in(candidates, prefix, folder);
+		add_in(candidates, prefix, folder, name);
 	for (int i = 0; i < 3; i++)
-		add_in(candidates, prefix, folders[i]);
+		add_in(candidates, prefix, folders[i], name);
 }
 
 const char *paths_library_of(int bits, struct path_candidates *candidates)
@@ -200,11 +189,27 @@ const char *paths_library_of(int bits, struct path_candidates *candidates)
 	const char *library = NULL;
 
 	if (bits == LOADER_LIB_OTHER_BITS && !(chosen && chosen[0])) {
-		other_library(bits, candidates);
+		other_library(bits, "shim/" TOOLS_LIBRARY, candidates);
 		library = first_of(bits, candidates);
 	}
 	if (library)
 		return library;
 	paths_library(candidates);
 	return paths_first(candidates);
+}
+
+const char *paths_tracer_of(int bits, struct path_candidates *candidates)
+{
+	char prefix[PATH_MAX];
+
+	candidates->count = 0;
+	if (bits == LOADER_LIB_OTHER_BITS) {
+		other_library(bits, "tools/trace/library/" TOOLS_TRACER, candidates);
+	} else {
+		own_prefix(prefix, sizeof(prefix), 1);
+		add(candidates, prefix, "tools/trace/library/" TOOLS_TRACER);
+		add(candidates, prefix, TOOLS_LIBDIR_FROM_PREFIX "/" TOOLS_TRACER);
+		add(candidates, TOOLS_LIBDIR, TOOLS_TRACER);
+	}
+	return first_of(bits, candidates);
 }

@@ -30,8 +30,8 @@ void paths_softhca(struct path_candidates *candidates);
 /* The places of a program or library of ours that no user starts by name. @in_build: "folder/file" in the build tree. */
 void paths_helper(const char *in_build, struct path_candidates *candidates);
 
-/* The places of libxrc-trace.so. */
-void paths_tracer(struct path_candidates *candidates);
+/* The libxrc-trace.so for programs of @bits, found as paths_library_of() finds the other library; NULL where there is none. */
+const char *paths_tracer_of(int bits, struct path_candidates *candidates);
 
 /* Where the registration tables are. */
 const char *paths_table_directory(void);

@@ -86,12 +86,17 @@ static int parse(int argc, char **argv, struct run_options *options, bool *help)
 	return usage();
 }
 
-static int refuse_missing(const char *what, const struct path_candidates *candidates)
+static int advise_places(const struct path_candidates *candidates)
 {
-	refuse(0, "%s is not there; looked at:", what);
 	for (size_t i = 0; i < candidates->count; i++)
 		advise("%s", candidates->path[i]);
 	return TOOL_EXIT_REFUSED;
+}
+
+static int refuse_missing(const char *what, const struct path_candidates *candidates)
+{
+	refuse(0, "%s is not there; looked at:", what);
+	return advise_places(candidates);
 }
 
 /*
@@ -204,7 +209,7 @@ static int exec_under_softhca(const struct run_options *options)
 	return TOOL_EXIT_REFUSED;
 }
 
-/* In front of the shim, whose functions it calls; `xrc-compat trace` asks for it by the variable. */
+/* The shim tells it of its calls; `xrc-compat trace` asks for it by the variable. */
 static int preload_tracer(int bits)
 {
 	const char *socket = getenv("XRC_COMPAT_TRACE");
@@ -213,12 +218,11 @@ static int preload_tracer(int bits)
 
 	if (!socket || !socket[0])
 		return 0;
-	paths_tracer(&candidates);
-	tracer = paths_first(&candidates);
-	if (!tracer)
-		return refuse_missing("libxrc-trace.so", &candidates);
-	if (bits != LOADER_LIB_OWN_BITS)
-		return refuse(TOOL_EXIT_REFUSED, "trace: this command traces %d-bit programs only", LOADER_LIB_OWN_BITS);
+	tracer = paths_tracer_of(bits, &candidates);
+	if (!tracer) {
+		refuse(0, "trace: no libxrc-trace.so for %d-bit programs; looked at:", bits);
+		return advise_places(&candidates);
+	}
 	return preload(tracer, bits) ? refuse(TOOL_EXIT_REFUSED, "out of memory") : 0;
 }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-/* `xrc-compat trace`: runs a program as `run` does, with a library in front of the shim that tells of every legacy call. */
+/* `xrc-compat trace`: runs a program as `run` does, with a library beside the shim that tells of every legacy call. */
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools/common/text.h"
+#include "symbol_name.h"
 #include "trace_decode.h"
 #include "trace_print.h"
 
@@ -44,7 +45,7 @@ static const char usage_line[] = "usage: xrc-compat trace [--softhca[=DEVICES]] 
 static bool is_sound(struct trace_record *record, ssize_t size)
 {
 	if (size < (ssize_t)offsetof(struct trace_record, frames) || record->magic != TRACE_MAGIC ||
-	    record->call >= TRACE_CALLS || record->frame_count > TRACE_FRAMES)
+	    record->verb >= VERBS || record->frame_count > TRACE_FRAMES)
 		return false;
 	for (uint32_t i = 0; i < trace_became_kept(record); i++) {
 		record->became[i].function[sizeof(record->became[i].function) - 1] = '\0';
@@ -53,6 +54,7 @@ static bool is_sound(struct trace_record *record, ssize_t size)
 	for (uint32_t i = 0; i < record->frame_count; i++) {
 		record->frames[i].symbol[sizeof(record->frames[i].symbol) - 1] = '\0';
 		record->frames[i].module[sizeof(record->frames[i].module) - 1] = '\0';
+		symbol_name(&record->frames[i]);
 	}
 	return true;
 }

@@ -8,7 +8,7 @@
 
 static bool same_place(const struct trace_record *a, const struct trace_record *b)
 {
-	if (a->call != b->call || !a->frame_count != !b->frame_count)
+	if (a->verb != b->verb || !a->frame_count != !b->frame_count)
 		return false;
 	return !a->frame_count || (a->frames[0].offset == b->frames[0].offset &&
 				   !strcmp(a->frames[0].module, b->frames[0].module));
@@ -35,7 +35,7 @@ static struct trace_site *find_site(struct trace_census *census, const struct tr
 
 static bool is_domain(const struct trace_left *left)
 {
-	return left->record.call == TRACE_OPEN_DOMAIN;
+	return left->record.verb == VERB_ibv_open_xrc_domain;
 }
 
 /* Ends what the process has of this domain: all, or the registration with one QP. */
@@ -81,22 +81,22 @@ static bool is_registered(const struct trace_census *census, const struct trace_
 
 static void account(struct trace_census *census, const struct trace_record *record, const struct trace_site *site)
 {
-	switch (record->call) {
-	case TRACE_OPEN_DOMAIN:
+	switch (record->verb) {
+	case VERB_ibv_open_xrc_domain:
 		/* The same address again: the device was closed in between, and took the old domain along. */
 		remove_left(census, record, true);
 		add_left(census, record, site);
 		break;
-	case TRACE_CLOSE_DOMAIN:
+	case VERB_ibv_close_xrc_domain:
 		remove_left(census, record, true);
 		break;
-	case TRACE_CREATE_RCV_QP:
-	case TRACE_REG:
+	case VERB_ibv_create_xrc_rcv_qp:
+	case VERB_ibv_reg_xrc_rcv_qp:
 		/* Registering again changes nothing (contract 5.6), so the first stays the one to name. */
 		if (!is_registered(census, record))
 			add_left(census, record, site);
 		break;
-	case TRACE_UNREG:
+	case VERB_ibv_unreg_xrc_rcv_qp:
 		remove_left(census, record, false);
 		break;
 	default:
@@ -124,7 +124,7 @@ const struct trace_site *trace_count(struct trace_census *census, const struct t
 
 	census->calls++;
 	for (uint32_t i = 0; i < trace_became_kept(record); i++)
-		count_verb(census->became[record->call], &record->became[i]);
+		count_verb(census->became[record->verb], &record->became[i]);
 	if (!site)
 		return NULL;
 	site->calls++;

@@ -37,7 +37,7 @@ struct trace_census {
 	struct trace_site *sites;
 	struct trace_left *left;
 	unsigned long calls;
-	struct trace_verb became[TRACE_CALLS][TRACE_VERBS];	/* by legacy function; those with a name */
+	struct trace_verb became[VERBS][TRACE_VERBS];	/* by legacy function; those with a name */
 };
 
 /** trace_count - enter one call. Returns its site, NULL when out of memory; *new is set if it was not known. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The arguments and results of traced calls, by name. */
 #include "trace_decode.h"
+#include "library/arguments.h"
 
 #include <infiniband/verbs.h>
 
@@ -11,32 +12,12 @@
 #include <string.h>
 
 static const struct {
-	const char *name, *modern;
+	const char *name, *port;
 	bool pointer;		/* returns one */
-} functions[TRACE_CALLS] = {
-	[TRACE_OPEN_DOMAIN] = { "ibv_open_xrc_domain",
-		"ibv_open_xrcd(context, attr) with comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS", true },
-	[TRACE_CLOSE_DOMAIN] = { "ibv_close_xrc_domain",
-		"ibv_close_xrcd(xrcd); an XRC_SEND QP no longer makes it fail with EBUSY", false },
-	[TRACE_CREATE_SRQ] = { "ibv_create_xrc_srq",
-		"ibv_create_srq_ex(context, attr) with srq_type = IBV_SRQT_XRC, pd, xrcd and cq; "
-		"its number comes from ibv_get_srq_num(), not from srq->xrc_srq_num", true },
-	[TRACE_CREATE_RCV_QP] = { "ibv_create_xrc_rcv_qp",
-		"ibv_create_qp_ex(context, attr) with qp_type = IBV_QPT_XRC_RECV and comp_mask = IBV_QP_INIT_ATTR_XRCD; "
-		"keep the handle", false },
-	[TRACE_MODIFY_RCV_QP] = { "ibv_modify_xrc_rcv_qp",
-		"ibv_modify_qp(qp, attr, mask) on that handle or one from ibv_open_qp(), without IBV_QP_RETRY_CNT, "
-		"IBV_QP_RNR_RETRY and IBV_QP_MAX_QP_RD_ATOMIC", false },
-	[TRACE_QUERY_RCV_QP] = { "ibv_query_xrc_rcv_qp",
-		"ibv_query_qp(qp, attr, mask, init_attr) on that handle or one from ibv_open_qp()", false },
-	[TRACE_REG] = { "ibv_reg_xrc_rcv_qp",
-		"ibv_open_qp(context, attr) with the number, the xrcd and qp_type = IBV_QPT_XRC_RECV; once, for every open "
-		"is a handle of its own", false },
-	[TRACE_UNREG] = { "ibv_unreg_xrc_rcv_qp",
-		"ibv_destroy_qp(qp) of the handle from ibv_open_qp() or ibv_create_qp_ex()", false },
-	[TRACE_CREATE_QP] = { "ibv_create_qp",
-		"ibv_create_qp_ex(context, attr) with qp_type = IBV_QPT_XRC_SEND, and an IBV_QPT_XRC_RECV beside it if it is "
-		"to receive; when posting, qp_type.xrc.remote_srqn instead of xrc_remote_srq_num", true },
+} functions[VERBS] = {
+#define X(function, returns, unsupported, arguments, port) [VERB_##function] = { #function, port, returns == RETURNS_NULL },
+	ABI_FUNCTIONS(X)
+#undef X
 };
 
 struct flag {
@@ -48,47 +29,28 @@ static const struct flag open_flags[] = { { O_CREAT, "O_CREAT" }, { O_EXCL, "O_E
 
 static const char *const states[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
 
-/* What a mask selects, and where it is in the structure: the same in OFED 1.5 and today. */
+/* Several members may be selected by one bit. */
 static const struct field {
 	int bit;
 	const char *name, *field;
-	size_t offset, size;
 } fields[] = {
-#define FIELD(bit, field) { bit, #bit, #field, offsetof(struct ibv_qp_attr, field), \
-			    sizeof(((struct ibv_qp_attr *)0)->field) }
-	FIELD(IBV_QP_STATE, qp_state),
-	FIELD(IBV_QP_CUR_STATE, cur_qp_state),
-	FIELD(IBV_QP_ACCESS_FLAGS, qp_access_flags),
-	FIELD(IBV_QP_PKEY_INDEX, pkey_index),
-	FIELD(IBV_QP_PORT, port_num),
-	FIELD(IBV_QP_QKEY, qkey),
-	FIELD(IBV_QP_AV, ah_attr.dlid),
-	FIELD(IBV_QP_PATH_MTU, path_mtu),
-	FIELD(IBV_QP_TIMEOUT, timeout),
-	FIELD(IBV_QP_RETRY_CNT, retry_cnt),
-	FIELD(IBV_QP_RNR_RETRY, rnr_retry),
-	FIELD(IBV_QP_RQ_PSN, rq_psn),
-	FIELD(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic),
-	FIELD(IBV_QP_ALT_PATH, alt_ah_attr.dlid),
-	FIELD(IBV_QP_MIN_RNR_TIMER, min_rnr_timer),
-	FIELD(IBV_QP_SQ_PSN, sq_psn),
-	FIELD(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic),
-	FIELD(IBV_QP_PATH_MIG_STATE, path_mig_state),
-	FIELD(IBV_QP_CAP, cap.max_send_wr),
-	FIELD(IBV_QP_DEST_QPN, dest_qp_num),
-#undef FIELD
+#define X(bit, field) { bit, #bit, #field },
+	TRACE_FIELDS(X)
+#undef X
 };
+
+static const struct flag srq_bits[] = { { IBV_SRQ_MAX_WR, "IBV_SRQ_MAX_WR" }, { IBV_SRQ_LIMIT, "IBV_SRQ_LIMIT" } };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-const char *trace_function(enum trace_call call)
+const char *trace_function(enum verb verb)
 {
-	return functions[call].name;
+	return functions[verb].name;
 }
 
-const char *trace_modern(enum trace_call call)
+const char *trace_port(enum verb verb)
 {
-	return functions[call].modern;
+	return functions[verb].port;
 }
 
 __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...)
@@ -106,16 +68,16 @@ static void append_name(char *text, size_t size, const char *name)
 	append(text, size, "%s%s", text[0] ? "|" : "", name);
 }
 
-static void name_open_flags(int flags, char *text)
+static void name_flags(const struct flag *flags, size_t count, int value, char *text)
 {
 	text[0] = '\0';
-	for (size_t i = 0; i < COUNT(open_flags); i++) {
-		if (flags & open_flags[i].bit)
-			append_name(text, TRACE_VALUE_SIZE, open_flags[i].name);
-		flags &= ~open_flags[i].bit;
+	for (size_t i = 0; i < count; i++) {
+		if (value & flags[i].bit)
+			append_name(text, TRACE_VALUE_SIZE, flags[i].name);
+		value &= ~flags[i].bit;
 	}
-	if (flags || !text[0])
-		append(text, TRACE_VALUE_SIZE, "%s%#x", text[0] ? "|" : "", (unsigned)flags);
+	if (value || !text[0])
+		append(text, TRACE_VALUE_SIZE, "%s%#x", text[0] ? "|" : "", (unsigned)value);
 }
 
 static void name_mask(int mask, char *text)
@@ -130,113 +92,172 @@ static void name_mask(int mask, char *text)
 		append(text, TRACE_VALUE_SIZE, "%s%#x", text[0] ? "|" : "", (unsigned)mask);
 }
 
-static uint32_t field_value(const struct trace_record *record, const struct field *field)
+static void append_field(const struct field *field, uint32_t value, char *text)
 {
-	const uint8_t *at = record->attr + field->offset;
-	uint16_t half;
-	uint32_t word;
-
-	memcpy(&half, at, sizeof(half));
-	memcpy(&word, at, sizeof(word));
-	return field->size == 1 ? *at : field->size == 2 ? half : word;
+	append(text, TRACE_VALUE_SIZE, "%s%s=", text[1] ? ", " : "", field->field);
+	if (field->bit & (IBV_QP_STATE | IBV_QP_CUR_STATE) && value < COUNT(states))
+		append(text, TRACE_VALUE_SIZE, "%s", states[value]);
+	else if (field->bit & IBV_QP_PATH_MTU && value >= 1 && value <= 5)
+		append(text, TRACE_VALUE_SIZE, "%u", 128u << value);
+	else if (field->bit & (IBV_QP_DEST_QPN | IBV_QP_ACCESS_FLAGS))
+		append(text, TRACE_VALUE_SIZE, "%#x", value);
+	else
+		append(text, TRACE_VALUE_SIZE, "%u", value);
 }
 
 /* Only what the mask selects: the rest is what happened to be on the caller's stack. */
-static void name_attr(const struct trace_record *record, int mask, char *text)
+static void show_attr(const struct trace_record *record, int mask, char *text)
 {
-	text[0] = '\0';
-	append(text, TRACE_VALUE_SIZE, "{");
+	strcpy(text, "{");
 	for (size_t i = 0; i < COUNT(fields); i++) {
-		uint32_t value = field_value(record, &fields[i]);
-
-		if (!(mask & fields[i].bit))
-			continue;
-		append(text, TRACE_VALUE_SIZE, "%s%s=", text[1] ? ", " : "", fields[i].field);
-		if (fields[i].bit & (IBV_QP_STATE | IBV_QP_CUR_STATE) && value < COUNT(states))
-			append(text, TRACE_VALUE_SIZE, "%s", states[value]);
-		else if (fields[i].bit & IBV_QP_PATH_MTU && value >= 1 && value <= 5)
-			append(text, TRACE_VALUE_SIZE, "%u", 128u << value);
-		else if (fields[i].bit & (IBV_QP_DEST_QPN | IBV_QP_ACCESS_FLAGS))
-			append(text, TRACE_VALUE_SIZE, "%#x", value);
-		else
-			append(text, TRACE_VALUE_SIZE, "%u", value);
+		if (mask & fields[i].bit)
+			append_field(&fields[i], record->attr[i], text);
 	}
 	append(text, TRACE_VALUE_SIZE, "}");
 }
 
-struct list {
-	struct trace_argument *arguments;
-	size_t count;
-};
+/* ---- one argument by its name in the table ---- */
 
-static char *add(struct list *list, const char *name)
+/* The value of another argument of the same call; 0 if it has none of that name. */
+static int value_of(const struct trace_record *record, const char *name)
 {
-	list->arguments[list->count].name = name;
-	return list->arguments[list->count++].value;
+	const char *rest = trace_parameters(record->verb);
+	struct trace_parameter parameter;
+
+	for (size_t i = 0; i < TRACE_ARGUMENTS && trace_next(&rest, &parameter); i++) {
+		if (!strcmp(parameter.name, name))
+			return (int)record->arguments[i];
+	}
+	return 0;
 }
 
-static void add_pointer(struct list *list, const char *name, uint64_t value)
+static void show_pointer(const struct trace_record *record, uint64_t value, char *text)
 {
-	snprintf(add(list, name), TRACE_VALUE_SIZE, value ? "%#llx" : "NULL", (unsigned long long)value);
+	(void)record;
+	snprintf(text, TRACE_VALUE_SIZE, value ? "%#llx" : "NULL", (unsigned long long)value);
 }
 
-static void add_qp_num(struct list *list, const struct trace_record *record)
+static void show_number(const struct trace_record *record, uint64_t value, char *text)
 {
-	snprintf(add(list, "xrc_qp_num"), TRACE_VALUE_SIZE, "0x%06x", record->qp_num);
+	(void)record;
+	snprintf(text, TRACE_VALUE_SIZE, "%d", (int)value);
 }
 
-static void add_create_qp(struct list *list, const struct trace_record *record)
+static void show_open_flags(const struct trace_record *record, uint64_t value, char *text)
 {
-	add_pointer(list, "pd", record->context);
-	snprintf(add(list, "qp_init_attr"), TRACE_VALUE_SIZE,
-		 "{qp_type=IBV_QPT_XRC, xrc_domain=%#llx, send_cq=%#llx, recv_cq=%#llx, max_send_wr=%u, max_send_sge=%u}",
-		 (unsigned long long)record->domain, (unsigned long long)record->cq, (unsigned long long)record->recv_cq,
-		 record->max_wr, record->max_sge);
+	(void)record;
+	name_flags(open_flags, COUNT(open_flags), (int)value, text);
 }
 
-static void add_srq(struct list *list, const struct trace_record *record)
+static void show_attr_mask(const struct trace_record *record, uint64_t value, char *text)
 {
-	add_pointer(list, "pd", record->context);
-	add_pointer(list, "xrc_domain", record->domain);
-	add_pointer(list, "xrc_cq", record->cq);
-	snprintf(add(list, "srq_init_attr"), TRACE_VALUE_SIZE, "{max_wr=%u, max_sge=%u}", record->max_wr, record->max_sge);
+	(void)record;
+	name_mask((int)value, text);
 }
 
-static void add_rest(struct list *list, const struct trace_record *record)
+static void show_srq_mask(const struct trace_record *record, uint64_t value, char *text)
 {
-	add_pointer(list, "xrc_domain", record->domain);
-	if (record->call == TRACE_CLOSE_DOMAIN)
-		return;
-	add_qp_num(list, record);
-	if (record->call == TRACE_MODIFY_RCV_QP)
-		name_attr(record, record->flags, add(list, "attr"));
-	if (record->call == TRACE_MODIFY_RCV_QP || record->call == TRACE_QUERY_RCV_QP)
-		name_mask(record->flags, add(list, "attr_mask"));
+	(void)record;
+	name_flags(srq_bits, COUNT(srq_bits), (int)value, text);
+}
+
+static void show_qp_num(const struct trace_record *record, uint64_t value, char *text)
+{
+	(void)value;
+	snprintf(text, TRACE_VALUE_SIZE, "0x%06x", record->qp_num);
+}
+
+static void show_qp(const struct trace_record *record, uint64_t value, char *text)
+{
+	snprintf(text, TRACE_VALUE_SIZE, "{%#llx, qp_num=0x%06x}", (unsigned long long)value, record->qp_num);
+}
+
+static void show_srq(const struct trace_record *record, uint64_t value, char *text)
+{
+	snprintf(text, TRACE_VALUE_SIZE, "{%#llx, xrc_srq_num=0x%06x}", (unsigned long long)value, record->srq_num);
+}
+
+static void show_selected_attr(const struct trace_record *record, uint64_t value, char *text)
+{
+	(void)value;
+	show_attr(record, value_of(record, "attr_mask"), text);
+}
+
+/* Of ibv_modify_srq: what the mask selects. */
+static void show_selected_srq_attr(const struct trace_record *record, uint64_t value, char *text)
+{
+	int mask = value_of(record, "srq_attr_mask");
+
+	(void)value;
+	strcpy(text, "{");
+	if (mask & IBV_SRQ_MAX_WR)
+		append(text, TRACE_VALUE_SIZE, "max_wr=%u", record->srq_attr.max_wr);
+	if (mask & IBV_SRQ_LIMIT)
+		append(text, TRACE_VALUE_SIZE, "%ssrq_limit=%u", text[1] ? ", " : "", record->srq_attr.srq_limit);
+	append(text, TRACE_VALUE_SIZE, "}");
+}
+
+static void show_srq_attr(const struct trace_record *record, uint64_t value, char *text)
+{
+	const struct trace_srq_attr *attr = &record->srq_attr;
+
+	(void)value;
+	snprintf(text, TRACE_VALUE_SIZE, "{max_wr=%u, max_sge=%u, srq_limit=%u}", attr->max_wr, attr->max_sge, attr->srq_limit);
+}
+
+static void show_init(const struct trace_record *record, uint64_t value, char *text)
+{
+	(void)value;
+	snprintf(text, TRACE_VALUE_SIZE, "{xrc_domain=%#llx}", (unsigned long long)record->domain);
+}
+
+static void show_qp_init(const struct trace_record *record, uint64_t value, char *text)
+{
+	const struct trace_qp_init *init = &record->qp_init;
+
+	(void)value;
+	snprintf(text, TRACE_VALUE_SIZE, "{qp_type=IBV_QPT_XRC, xrc_domain=%#llx, send_cq=%#llx, recv_cq=%#llx, srq=%#llx, "
+		 "max_send_wr=%u, max_send_sge=%u}", (unsigned long long)init->domain, (unsigned long long)init->send_cq,
+		 (unsigned long long)init->recv_cq, (unsigned long long)init->srq, init->max_send_wr, init->max_send_sge);
+}
+
+typedef void (*show_fn)(const struct trace_record *record, uint64_t value, char *text);
+
+/* Of a null pointer there is nothing to show. */
+static show_fn shower_of(const char *name, bool null)
+{
+	static const struct {
+		const char *name;
+		show_fn show;
+		bool number;
+	} showers[] = {
+		{ "fd", show_number, true }, { "oflag", show_open_flags, true }, { "xrc_qp_num", show_qp_num, true },
+		{ "attr_mask", show_attr_mask, true }, { "srq_attr_mask", show_srq_mask, true },
+		{ "attr", show_selected_attr, false }, { "srq_attr", show_selected_srq_attr, false },
+		{ "srq_init_attr", show_srq_attr, false }, { "init_attr", show_init, false },
+		{ "qp_init_attr", show_qp_init, false }, { "qp", show_qp, false }, { "srq", show_srq, false },
+	};
+
+	for (size_t i = 0; i < COUNT(showers); i++) {
+		if ((showers[i].number || !null) && !strcmp(name, showers[i].name))
+			return showers[i].show;
+	}
+	return show_pointer;
 }
 
 size_t trace_arguments(const struct trace_record *record, struct trace_argument arguments[TRACE_ARGUMENTS])
 {
-	struct list list = { .arguments = arguments };
+	const char *rest = trace_parameters(record->verb);
+	struct trace_parameter parameter;
+	size_t count = 0;
 
-	switch (record->call) {
-	case TRACE_OPEN_DOMAIN:
-		add_pointer(&list, "context", record->context);
-		snprintf(add(&list, "fd"), TRACE_VALUE_SIZE, "%d", record->fd);
-		name_open_flags(record->flags, add(&list, "oflag"));
-		break;
-	case TRACE_CREATE_SRQ:
-		add_srq(&list, record);
-		break;
-	case TRACE_CREATE_RCV_QP:
-		snprintf(add(&list, "init_attr"), TRACE_VALUE_SIZE, "{xrc_domain=%#llx}", (unsigned long long)record->domain);
-		break;
-	case TRACE_CREATE_QP:
-		add_create_qp(&list, record);
-		break;
-	default:
-		add_rest(&list, record);
+	for (size_t i = 0; i < TRACE_ARGUMENTS && trace_next(&rest, &parameter); i++) {
+		if (parameter.way != TRACE_IN)
+			continue;
+		strcpy(arguments[count].name, parameter.name);
+		shower_of(parameter.name, !record->arguments[i])(record, record->arguments[i], arguments[count++].value);
 	}
-	return list.count;
+	return count;
 }
 
 uint32_t trace_became_kept(const struct trace_record *record)
@@ -246,7 +267,7 @@ uint32_t trace_became_kept(const struct trace_record *record)
 
 bool trace_failed(const struct trace_record *record)
 {
-	return functions[record->call].pointer ? !record->result : record->result != 0;
+	return functions[record->verb].pointer ? !record->result : record->result != 0;
 }
 
 const char *trace_error_name(int error)
@@ -268,24 +289,39 @@ const char *trace_error_name(int error)
 	return strerror(error);
 }
 
+/* What a call has made or filled in, behind what it returned. */
+static void append_outcome(const struct trace_record *record, const struct trace_parameter *parameter, char *text, size_t size)
+{
+	char value[TRACE_VALUE_SIZE] = "";
+
+	if (!strcmp(parameter->name, "srq"))
+		append(text, size, ", xrc_srq_num 0x%06x", record->srq_num);
+	else if (!strcmp(parameter->name, "qp"))
+		append(text, size, ", qp_num 0x%06x", record->qp_num);
+	else if (!strcmp(parameter->name, "xrc_rcv_qpn"))
+		append(text, size, ", xrc_rcv_qpn 0x%06x", record->qp_num);
+	else if (!strcmp(parameter->name, "attr"))
+		show_attr(record, value_of(record, "attr_mask") | IBV_QP_STATE, value);
+	else if (!strcmp(parameter->name, "srq_attr"))
+		show_srq_attr(record, 1, value);
+	if (value[0])
+		append(text, size, ", %s", value);
+}
+
 void trace_result(const struct trace_record *record, char *text, size_t size)
 {
-	bool pointer = functions[record->call].pointer;
+	const char *rest = trace_parameters(record->verb);
+	bool pointer = functions[record->verb].pointer;
+	struct trace_parameter parameter;
 
 	text[0] = '\0';
 	if (trace_failed(record)) {
-		int error = pointer ? record->error : (int)record->result;
-
-		append(text, size, pointer ? "NULL, errno %s" : "%s", trace_error_name(error));
+		append(text, size, pointer ? "NULL, errno %s" : "%s", trace_error_name(pointer ? record->error : (int)record->result));
 		return;
 	}
 	append(text, size, pointer ? "%#llx" : "%lld", (unsigned long long)record->result);
-	if (record->call == TRACE_CREATE_SRQ)
-		append(text, size, ", xrc_srq_num 0x%06x", record->srq_num);
-	if (record->call == TRACE_CREATE_RCV_QP)
-		append(text, size, ", xrc_rcv_qpn 0x%06x", record->qp_num);
-	if (record->call == TRACE_CREATE_QP)
-		append(text, size, ", qp_num 0x%06x", record->qp_num);
-	if (record->call == TRACE_QUERY_RCV_QP)
-		append(text, size, ", qp_state %s", states[field_value(record, &fields[0]) % COUNT(states)]);
+	while (trace_next(&rest, &parameter)) {
+		if (parameter.way != TRACE_IN)
+			append_outcome(record, &parameter, text, size);
+	}
 }

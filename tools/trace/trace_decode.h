@@ -8,19 +8,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define TRACE_ARGUMENTS 6
 #define TRACE_VALUE_SIZE 640
 
 struct trace_argument {
-	const char *name;
+	char name[20];
 	char value[TRACE_VALUE_SIZE];
 };
 
-/** trace_function - the name of the legacy function. */
-const char *trace_function(enum trace_call call);
+/** trace_function - the name of the function. */
+const char *trace_function(enum verb verb);
 
-/** trace_modern - what to port a call of it to. */
-const char *trace_modern(enum trace_call call);
+/** trace_port - what to port a call of it to. */
+const char *trace_port(enum verb verb);
 
 /** trace_arguments - returns how many. */
 size_t trace_arguments(const struct trace_record *record, struct trace_argument arguments[TRACE_ARGUMENTS]);

@@ -58,7 +58,7 @@ void trace_json_call(struct json *json, const struct trace_record *record, const
 	json_open(json, NULL, '{');
 	json_number(json, "pid", record->pid);
 	json_number(json, "tid", record->tid);
-	json_string(json, "function", trace_function(record->call));
+	json_string(json, "function", trace_function(record->verb));
 	json_open(json, "arguments", '{');
 	for (size_t i = 0; i < count; i++)
 		json_string(json, arguments[i].name, arguments[i].value);
@@ -78,8 +78,8 @@ static void json_site(struct json *json, const struct trace_site *site)
 {
 	json_open(json, NULL, '{');
 	json_number(json, "site", site->number);
-	json_string(json, "function", trace_function(site->first.call));
-	json_string(json, "modern", trace_modern(site->first.call));
+	json_string(json, "function", trace_function(site->first.verb));
+	json_string(json, "modern", trace_port(site->first.verb));
 	json_number(json, "calls", (long long)site->calls);
 	json_number(json, "failures", (long long)site->failures);
 	json_number(json, "duration_ns", (long long)site->duration);
@@ -87,7 +87,7 @@ static void json_site(struct json *json, const struct trace_site *site)
 	json_close(json, '}');
 }
 
-static void json_verb(struct json *json, enum trace_call call, const struct trace_verb *verb)
+static void json_verb(struct json *json, enum verb call, const struct trace_verb *verb)
 {
 	json_open(json, NULL, '{');
 	json_string(json, "legacy", trace_function(call));
@@ -101,7 +101,7 @@ static void json_verb(struct json *json, enum trace_call call, const struct trac
 static void json_verbs(struct json *json, const struct trace_census *census)
 {
 	json_open(json, "became", '[');
-	for (enum trace_call call = 0; call < TRACE_CALLS; call++) {
+	for (enum verb call = 0; call < VERBS; call++) {
 		for (size_t i = 0; i < TRACE_VERBS && census->became[call][i].calls; i++)
 			json_verb(json, call, &census->became[call][i]);
 	}
@@ -110,7 +110,7 @@ static void json_verbs(struct json *json, const struct trace_census *census)
 
 static void json_left(struct json *json, const struct trace_left *left)
 {
-	bool domain = left->record.call == TRACE_OPEN_DOMAIN;
+	bool domain = left->record.verb == VERB_ibv_open_xrc_domain;
 
 	json_open(json, NULL, '{');
 	json_string(json, "what", domain ? "domain" : "registration");

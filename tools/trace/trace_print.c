@@ -76,7 +76,7 @@ void trace_print_call(FILE *out, const struct trace_record *record, const struct
 	char result[128];
 
 	trace_result(record, result, sizeof(result));
-	fprintf(out, "%d %s(", record->pid, trace_function(record->call));
+	fprintf(out, "%d %s(", record->pid, trace_function(record->verb));
 	for (size_t i = 0; i < count; i++)
 		fprintf(out, "%s%s=%s", i ? ", " : "", arguments[i].name, arguments[i].value);
 	fprintf(out, ") = %s <", result);
@@ -98,11 +98,11 @@ static void first_place(const struct trace_record *record, char *place, size_t s
 
 static void describe_left(const struct trace_record *record, char *text, size_t size)
 {
-	if (record->call == TRACE_OPEN_DOMAIN)
+	if (record->verb == VERB_ibv_open_xrc_domain)
 		snprintf(text, size, "process %d did not close a domain", record->pid);
 	else
 		snprintf(text, size, "process %d stayed registered with QP 0x%06x, which it %s", record->pid, record->qp_num,
-			 record->call == TRACE_REG ? "registered with" : "created");
+			 record->verb == VERB_ibv_reg_xrc_rcv_qp ? "registered with" : "created");
 }
 
 static void print_sites(FILE *out, const struct trace_census *census)
@@ -114,14 +114,14 @@ static void print_sites(FILE *out, const struct trace_census *census)
 
 		first_place(&site->first, place, sizeof(place));
 		fprintf(out, "%5u %7lu %7lu %11.1f  %-22s %s\n", site->number, site->calls, site->failures,
-			(double)site->duration / 1e3, trace_function(site->first.call), place);
+			(double)site->duration / 1e3, trace_function(site->first.verb), place);
 	}
 }
 
-static bool is_called(const struct trace_census *census, enum trace_call call)
+static bool is_called(const struct trace_census *census, enum verb call)
 {
 	for (const struct trace_site *site = census->sites; site; site = site->next) {
-		if (site->first.call == call)
+		if (site->first.verb == call)
 			return true;
 	}
 	return false;
@@ -143,12 +143,12 @@ static void print_verbs(FILE *out, const struct trace_verb *verbs)
 static void print_functions(FILE *out, const struct trace_census *census)
 {
 	fputs("\nWhat they became here, and what to port them to:\n", out);
-	for (enum trace_call call = 0; call < TRACE_CALLS; call++) {
+	for (enum verb call = 0; call < VERBS; call++) {
 		if (!is_called(census, call))
 			continue;
 		fprintf(out, "  %s\n      here: ", trace_function(call));
 		print_verbs(out, census->became[call]);
-		fprintf(out, "\n      port to: %s\n", trace_modern(call));
+		fprintf(out, "\n      port to: %s\n", trace_port(call));
 	}
 }
 
@@ -171,15 +171,15 @@ void trace_print_end(FILE *out, const struct trace_census *census)
 	fflush(out);
 }
 
-static void report_sites(FILE *out, const struct trace_census *census, enum trace_call call)
+static void report_sites(FILE *out, const struct trace_census *census, enum verb call)
 {
-	fprintf(out, "\n## `%s`\n\nPort to: %s.\n\nIt became, in this run: ", trace_function(call), trace_modern(call));
+	fprintf(out, "\n## `%s`\n\nPort to: %s.\n\nIt became, in this run: ", trace_function(call), trace_port(call));
 	print_verbs(out, census->became[call]);
 	fputs(".\n\n| site | calls | failed | called from | reached through |\n|---|---|---|---|---|\n", out);
 	for (const struct trace_site *site = census->sites; site; site = site->next) {
 		char place[512];
 
-		if (site->first.call != call)
+		if (site->first.verb != call)
 			continue;
 		first_place(&site->first, place, sizeof(place));
 		fprintf(out, "| %u | %lu | %lu | `%s` |", site->number, site->calls, site->failures, place);
@@ -195,7 +195,7 @@ void trace_porting_report(FILE *out, const struct trace_census *census, const ch
 {
 	fprintf(out, "# Legacy XRC verbs in `%s`\n\nOne run made %lu legacy calls. Only places that this run came by are listed.\n",
 		program, census->calls);
-	for (enum trace_call call = 0; call < TRACE_CALLS; call++) {
+	for (enum verb call = 0; call < VERBS; call++) {
 		if (is_called(census, call))
 			report_sites(out, census, call);
 	}

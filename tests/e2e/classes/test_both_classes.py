@@ -93,10 +93,36 @@ def test_missing_library_is_named(run, builds, tmp_path):
         assert "is a 32-bit i386 program, but this libxrc-compat is 64-bit x86-64" in done.stdout + done.stderr
 
 
-def test_trace_says_that_it_is_for_its_own(run, prefix, builds):
-    done = run([prefix / "bin" / "xrc-compat", "trace", "--", builds[32] / WORKER, "0", "/dev/null"],
+@pytest.mark.parametrize("bits", [32, 64])
+@pytest.mark.parametrize("place", ["prefix", "build"])
+def test_trace(run, prefix, builds, tmp_path, bits, place):
+    """Of either class by the command of 64 bits: arguments, numbers and places are the same."""
+    output = tmp_path / "trace.json"
+    command = {"prefix": prefix / "bin", "build": builds[64] / "tools"}[place] / "xrc-compat"
+    done = run([command, "trace", "--softhca=2", "--json", "--output", output, "--", builds[bits] / CLIENTS / "openmpi", "--poll"],
+               timeout=60, env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": "", "LEGACY_SECONDS": "30"})
+    assert (done.returncode, done.stderr) == (0, ""), done
+    calls = json.loads(output.read_text())["calls"]
+    assert {call["function"] for call in calls} >= {"ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_qp",
+                                                    "ibv_create_xrc_rcv_qp", "ibv_modify_xrc_rcv_qp"}
+    for call in calls:
+        assert call["became"] or call["function"].endswith("reg_xrc_rcv_qp") or call["failed"], call
+        assert call["backtrace"][0]["module"] == str(builds[bits] / CLIENTS / "openmpi"), call
+        assert "main" in [frame["symbol"] for frame in call["backtrace"]] or bits == 32, call
+        assert call["backtrace"][0]["symbol"], call
+    made = {call["result"].split()[-1] for call in calls if call["function"] == "ibv_create_xrc_rcv_qp"}
+    used = {call["arguments"]["xrc_qp_num"] for call in calls if call["function"] == "ibv_modify_xrc_rcv_qp"}
+    assert made and used == made
+    rtr = [call["arguments"]["attr"] for call in calls if call["function"] == "ibv_modify_xrc_rcv_qp"
+           and "qp_state=RTR" in call["arguments"]["attr"]]
+    assert rtr and all("ah_attr.port_num=1" in attr and "path_mtu=" in attr for attr in rtr)
+
+
+def test_trace_of_a_class_without_its_library(run, builds, tmp_path):
+    alone = tree.Tree(builds[64], tmp_path).install()
+    done = run([alone.bin / "xrc-compat", "trace", "--", builds[32] / WORKER, "0", "/dev/null"],
                env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": ""})
-    assert done.returncode == 125 and "traces 64-bit programs only" in done.stderr, done
+    assert done.returncode == 125 and "is a 32-bit i386 program" in done.stderr, done
 
 
 def test_a_daemon_of_32_bits_says_that_it_serves_only_its_own(run, builds):

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -12,9 +13,9 @@ import pytest
 
 import models
 
-FUNCTIONS = ["ibv_open_xrc_domain", "ibv_close_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp",
-             "ibv_modify_xrc_rcv_qp", "ibv_query_xrc_rcv_qp", "ibv_reg_xrc_rcv_qp", "ibv_unreg_xrc_rcv_qp",
-             "ibv_create_qp"]
+# Those that abi/symbols.tab says the arguments of.
+SYMBOLS = (pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "abi" / "symbols.tab").read_text().splitlines()
+FUNCTIONS = [line.split()[0] for line in SYMBOLS if line.startswith("ibv_") and line.split()[5] != "-"]
 
 
 @pytest.fixture
@@ -24,6 +25,7 @@ def programs(build_root):
             "hold": build_root / "tests" / "e2e" / "tools" / "hold-registrations",
             "lookup": build_root / "tests" / "e2e" / "door" / "lookup",
             "dlopen": build_root / "tests" / "legacy" / "clients" / "mvapich2-dlopen",
+            "qperf": build_root / "tests" / "legacy" / "clients" / "qperf",
             "show": build_root / "tests" / "e2e" / "tools" / "show-start"}
 
 
@@ -52,7 +54,8 @@ def test_the_program_does_what_it_does_without(trace, programs):
 
 def test_every_legacy_function_is_seen_in_every_process(trace, programs):
     _, document = trace(programs["selftest"])
-    assert {call["function"] for call in document["calls"]} == set(FUNCTIONS)
+    assert set(FUNCTIONS) - {call["function"] for call in document["calls"]} == {
+        "ibv_query_qp", "ibv_modify_srq", "ibv_query_srq"}
     assert len({call["pid"] for call in calls_of(document, "ibv_open_xrc_domain")}) >= 6
 
 
@@ -75,14 +78,17 @@ def test_arguments_and_results_are_decoded(trace, programs):
         ("0", "EAGAIN"), ("O_CREAT", "EBADF"), ("O_CREAT|O_EXCL", "EINVAL")}
     assert {call["result"] for call in calls_of(document, "ibv_close_xrc_domain")} == {"0", "EBUSY"}
     [init, rtr] = [call for call in calls_of(document, "ibv_modify_xrc_rcv_qp") if not call["failed"]]
-    assert init["arguments"]["attr"].startswith("{qp_state=INIT, ")
+    assert init["arguments"]["attr"].startswith("{qp_state=INIT, ") and "port_num=1" in init["arguments"]["attr"]
     assert init["arguments"]["attr_mask"] == "IBV_QP_STATE|IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX|IBV_QP_PORT"
+    assert "ah_attr.dlid=1, ah_attr.sl=0, ah_attr.src_path_bits=0, ah_attr.is_global=0, ah_attr.port_num=1" in (
+        rtr["arguments"]["attr"])
     assert "path_mtu=" in rtr["arguments"]["attr"] and "min_rnr_timer=12" in rtr["arguments"]["attr"]
     [created] = calls_of(document, "ibv_create_xrc_rcv_qp")
     number = created["result"].split()[-1]
     assert {call["arguments"]["xrc_qp_num"] for call in calls_of(document, "ibv_reg_xrc_rcv_qp")} == {number, "0xfffffe"}
-    assert "qp_state RTR" in [call for call in calls_of(document, "ibv_query_xrc_rcv_qp") if not call["failed"]][0]["result"]
+    assert "{qp_state=RTR" in [call for call in calls_of(document, "ibv_query_xrc_rcv_qp") if not call["failed"]][0]["result"]
     qp = calls_of(document, "ibv_create_qp")[0]["arguments"]["qp_init_attr"]
+    assert calls_of(document, "ibv_create_xrc_srq")[0]["arguments"]["srq_init_attr"] == "{max_wr=4, max_sge=1, srq_limit=0}"
     assert qp.startswith("{qp_type=IBV_QPT_XRC, ") and "max_send_wr=4, max_send_sge=1" in qp
 
 
@@ -173,6 +179,35 @@ def test_a_device_of_another_kind_is_asked_other_things(trace_on, programs, tmp_
     assert all(not call["failed"] for call in document["calls"]) and "OPEN_QP" not in kernel
 
 
+def test_both_halves_of_a_two_way_qp(trace, programs):
+    """qperf's way: one number, two QPs; whatever is asked of the QP becomes two of today's calls."""
+    result, document = trace(programs["qperf"], "--poll")
+    assert result.returncode == 0, result
+    assert all({"ibv_create_qp", "ibv_create_qp_ex"} <= {verb for verb, _ in verbs}
+               for verbs in became(document, "ibv_create_qp"))
+    for function in ("ibv_modify_qp", "ibv_destroy_qp"):
+        for verbs in became(document, function):
+            assert verbs.count((function, None)) == 2, (function, verbs)
+    numbers = {call["result"].split()[-1] for call in calls_of(document, "ibv_create_qp")}
+    assert {call["arguments"]["qp"].split("qp_num=")[1].rstrip("}") for call in calls_of(document, "ibv_modify_qp")} == numbers
+
+
+def test_ordinary_calls_are_not_legacy_ones(trace, build_root):
+    """ibv_create_qp and its like of an RC QP pass through the shim and are not told of."""
+    result, document = trace(build_root / "tests" / "e2e" / "softhca" / "softhca-data-path")
+    assert result.returncode == 0, result
+    assert document["calls"] == []
+
+
+def test_srqs_of_the_program_are_seen(trace, build_root):
+    result, document = trace(build_root / "tests" / "e2e" / "shim" / "contract", "srq")
+    assert result.returncode == 0, result
+    limits = {call["arguments"]["srq_attr"].split("srq_limit=")[1] for call in calls_of(document, "ibv_modify_srq")}
+    assert limits - {"0}"}
+    for call in calls_of(document, "ibv_query_srq"):
+        assert call["failed"] or re.search(r"^0, \{max_wr=[1-9]\d*, max_sge=[1-9]\d*, srq_limit=\d+\}$", call["result"]), call
+
+
 def test_functions_that_were_looked_up_with_a_version_are_seen(trace, programs):
     for way in ("dlvsym", "dlsym"):
         result, document = trace(programs["lookup"], way, options=["--softhca=1"])
@@ -231,7 +266,7 @@ def test_the_porting_report(run, xrc_compat, programs, tmp_path):
                   programs["cluster"]], timeout=60)
     assert (result.returncode, result.stderr) == (0, "")
     text = report.read_text()
-    called = set(FUNCTIONS) - {"ibv_query_xrc_rcv_qp"}
+    called = set(FUNCTIONS) - {"ibv_query_xrc_rcv_qp", "ibv_query_qp", "ibv_modify_srq", "ibv_query_srq"}
     assert {name for name in FUNCTIONS if f"\n## `{name}`\n" in text} == called
     assert "It became, in this run: ibv_open_qp 3 times" in text
     assert "Port to: ibv_open_qp(context, attr)" in text and "Nothing was left registered." in text

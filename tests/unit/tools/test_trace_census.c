@@ -26,17 +26,17 @@ static int tear_down(void **state)
 	return 0;
 }
 
-static const struct trace_site *call_at(enum trace_call call, int pid, uint64_t domain, uint32_t qp_num, int64_t result,
+static const struct trace_site *call_at(enum verb call, int pid, uint64_t domain, uint32_t qp_num, int64_t result,
 					uint64_t offset)
 {
-	struct trace_record record = { .call = call, .pid = pid, .domain = domain, .qp_num = qp_num, .result = result,
+	struct trace_record record = { .verb = call, .pid = pid, .domain = domain, .qp_num = qp_num, .result = result,
 		.frame_count = 1, .duration = 10, .frames = { { .offset = offset, .module = "program" } } };
 	bool new;
 
 	return trace_count(&census, &record, &new);
 }
 
-static const struct trace_site *call(enum trace_call which, int pid, uint64_t domain, uint32_t qp_num, int64_t result)
+static const struct trace_site *call(enum verb which, int pid, uint64_t domain, uint32_t qp_num, int64_t result)
 {
 	return call_at(which, pid, domain, qp_num, result, 1 + (uint64_t)which);
 }
@@ -52,12 +52,12 @@ static unsigned left(void)
 
 static void test_places(void **state)
 {
-	const struct trace_site *site = call_at(TRACE_REG, 1, 5, 7, 0, 100);
+	const struct trace_site *site = call_at(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7, 0, 100);
 
 	(void)state;
-	assert_ptr_equal(call_at(TRACE_REG, 2, 6, 8, 22, 100), site);
-	assert_ptr_not_equal(call_at(TRACE_REG, 1, 5, 7, 0, 101), site);
-	assert_ptr_not_equal(call_at(TRACE_UNREG, 1, 5, 7, 0, 100), site);
+	assert_ptr_equal(call_at(VERB_ibv_reg_xrc_rcv_qp, 2, 6, 8, 22, 100), site);
+	assert_ptr_not_equal(call_at(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7, 0, 101), site);
+	assert_ptr_not_equal(call_at(VERB_ibv_unreg_xrc_rcv_qp, 1, 5, 7, 0, 100), site);
 	assert_int_equal(site->calls, 2);
 	assert_int_equal(site->failures, 1);
 	assert_int_equal(site->duration, 20);
@@ -68,50 +68,50 @@ static void test_places(void **state)
 static void test_what_is_undone_is_not_left(void **state)
 {
 	(void)state;
-	call(TRACE_OPEN_DOMAIN, 1, 5, 0, 5);
-	call(TRACE_CREATE_RCV_QP, 1, 5, 7, 0);
-	call(TRACE_REG, 1, 5, 8, 0);
+	call(VERB_ibv_open_xrc_domain, 1, 5, 0, 5);
+	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7, 0);
+	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 8, 0);
 	assert_int_equal(left(), 3);
-	call(TRACE_UNREG, 1, 5, 8, 0);
-	call(TRACE_UNREG, 1, 5, 7, 0);
+	call(VERB_ibv_unreg_xrc_rcv_qp, 1, 5, 8, 0);
+	call(VERB_ibv_unreg_xrc_rcv_qp, 1, 5, 7, 0);
 	assert_int_equal(left(), 1);
-	call(TRACE_CLOSE_DOMAIN, 1, 5, 0, 0);
+	call(VERB_ibv_close_xrc_domain, 1, 5, 0, 0);
 	assert_int_equal(left(), 0);
 }
 
 static void test_failures_change_nothing(void **state)
 {
 	(void)state;
-	call(TRACE_OPEN_DOMAIN, 1, 0, 0, 0);
-	call(TRACE_REG, 1, 5, 7, 22);
+	call(VERB_ibv_open_xrc_domain, 1, 0, 0, 0);
+	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7, 22);
 	assert_int_equal(left(), 0);
-	call(TRACE_REG, 1, 5, 7, 0);
-	call(TRACE_UNREG, 1, 5, 7, 22);
-	call(TRACE_CLOSE_DOMAIN, 1, 5, 0, 16);
+	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7, 0);
+	call(VERB_ibv_unreg_xrc_rcv_qp, 1, 5, 7, 22);
+	call(VERB_ibv_close_xrc_domain, 1, 5, 0, 16);
 	assert_int_equal(left(), 1);
 }
 
 static void test_registering_again_is_one_registration(void **state)
 {
 	(void)state;
-	call(TRACE_CREATE_RCV_QP, 1, 5, 7, 0);
-	call(TRACE_REG, 1, 5, 7, 0);
-	call(TRACE_REG, 1, 5, 7, 0);
+	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7, 0);
+	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7, 0);
+	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7, 0);
 	assert_int_equal(left(), 1);
-	assert_int_equal(census.left->record.call, TRACE_CREATE_RCV_QP);
-	call(TRACE_UNREG, 1, 5, 7, 0);
+	assert_int_equal(census.left->record.verb, VERB_ibv_create_xrc_rcv_qp);
+	call(VERB_ibv_unreg_xrc_rcv_qp, 1, 5, 7, 0);
 	assert_int_equal(left(), 0);
 }
 
 static void test_processes_and_domains_are_apart(void **state)
 {
 	(void)state;
-	call(TRACE_REG, 1, 5, 7, 0);
-	call(TRACE_REG, 2, 5, 7, 0);
-	call(TRACE_REG, 1, 6, 7, 0);
+	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7, 0);
+	call(VERB_ibv_reg_xrc_rcv_qp, 2, 5, 7, 0);
+	call(VERB_ibv_reg_xrc_rcv_qp, 1, 6, 7, 0);
 	assert_int_equal(left(), 3);
-	call(TRACE_UNREG, 2, 5, 7, 0);
-	call(TRACE_CLOSE_DOMAIN, 1, 6, 0, 0);
+	call(VERB_ibv_unreg_xrc_rcv_qp, 2, 5, 7, 0);
+	call(VERB_ibv_close_xrc_domain, 1, 6, 0, 0);
 	assert_int_equal(left(), 1);
 	assert_int_equal(census.left->record.pid, 1);
 	assert_int_equal(census.left->record.domain, 5);
@@ -121,17 +121,17 @@ static void test_processes_and_domains_are_apart(void **state)
 static void test_an_address_that_comes_again(void **state)
 {
 	(void)state;
-	call(TRACE_OPEN_DOMAIN, 1, 5, 0, 5);
-	call(TRACE_CREATE_RCV_QP, 1, 5, 7, 0);
-	call(TRACE_OPEN_DOMAIN, 1, 5, 0, 5);
+	call(VERB_ibv_open_xrc_domain, 1, 5, 0, 5);
+	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7, 0);
+	call(VERB_ibv_open_xrc_domain, 1, 5, 0, 5);
 	assert_int_equal(left(), 1);
-	assert_int_equal(census.left->record.call, TRACE_OPEN_DOMAIN);
+	assert_int_equal(census.left->record.verb, VERB_ibv_open_xrc_domain);
 }
 
 static void test_what_calls_became(void **state)
 {
-	struct trace_record record = { .call = TRACE_REG, .became_count = TRACE_BECAME + 5 };
-	const struct trace_verb *verbs = census.became[TRACE_REG];
+	struct trace_record record = { .verb = VERB_ibv_reg_xrc_rcv_qp, .became_count = TRACE_BECAME + 5 };
+	const struct trace_verb *verbs = census.became[VERB_ibv_reg_xrc_rcv_qp];
 	bool new;
 
 	(void)state;
@@ -147,7 +147,7 @@ static void test_what_calls_became(void **state)
 	assert_string_equal(verbs[1].function, "ibv_query_qp");
 	assert_int_equal(verbs[1].calls, 2);
 	assert_int_equal(verbs[2].calls, 0);
-	assert_int_equal(census.became[TRACE_UNREG][0].calls, 0);
+	assert_int_equal(census.became[VERB_ibv_unreg_xrc_rcv_qp][0].calls, 0);
 }
 
 int main(void)

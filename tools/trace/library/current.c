@@ -1,59 +1,117 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The legacy call that is under way in each thread. */
+/* The calls that are under way: begun and ended by the shim's one entry and exit. */
 #include "internal.h"
 
 #include <errno.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include <shim/tracer.h>
+
+#include "arguments.h"
+
+/* A provider may make a verb of ours on its way through another. */
+struct call {
+	struct call *outer;
+	struct trace_record record;
+};
+
 /* Initial-exec: such a variable is there without memory being allocated for it in the program. */
-static __thread __attribute__((tls_model("initial-exec"))) struct trace_record *current;
+static __thread __attribute__((tls_model("initial-exec"))) struct call *current;
 
 uint64_t trace_now(void)
 {
 	struct timespec time;
-	int saved_errno = errno;
 
 	clock_gettime(CLOCK_MONOTONIC, &time);
-	errno = saved_errno;
 	return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-void trace_begin(struct trace_record *record, enum trace_call call)
+static void take_before(struct trace_record *record, const uintptr_t *arguments)
 {
-	int saved_errno = errno;
+	const char *rest = trace_parameters(record->verb);
+	struct trace_parameter parameter;
 
-	*record = (struct trace_record){ .magic = TRACE_MAGIC, .call = call, .fd = -1, .pid = (int32_t)getpid(),
+	for (size_t i = 0; i < TRACE_ARGUMENTS && trace_next(&rest, &parameter) && parameter.way != TRACE_MADE; i++) {
+		record->arguments[i] = arguments[i];
+		if (parameter.way == TRACE_IN)
+			trace_take(record, parameter.name, arguments[i]);
+	}
+}
+
+static void take_after(struct trace_record *record)
+{
+	const char *rest = trace_parameters(record->verb);
+	struct trace_parameter parameter;
+
+	for (size_t i = 0; trace_next(&rest, &parameter); i++) {
+		if (parameter.way == TRACE_MADE)
+			trace_take(record, parameter.name, (uintptr_t)record->result);
+		else if (parameter.way == TRACE_OUT)
+			trace_take(record, parameter.name, (uintptr_t)record->arguments[i]);
+	}
+}
+
+static void *enter(enum verb verb, const uintptr_t *arguments)
+{
+	struct call *call = trace_parameters(verb)[0] ? malloc(sizeof(*call)) : NULL;
+
+	if (!call)
+		return NULL;
+	call->outer = current;
+	call->record = (struct trace_record){ .magic = TRACE_MAGIC, .verb = verb, .pid = (int32_t)getpid(),
 		.tid = (int32_t)syscall(SYS_gettid) };
-	errno = saved_errno;
-	current = record;
-	record->start = trace_now();
+	take_before(&call->record, arguments);
+	current = call;
+	call->record.start = trace_now();
+	return call;
+}
+
+static void drop(void *entered)
+{
+	struct call *call = entered;
+
+	current = call->outer;
+	free(call);
+}
+
+static void leave(void *entered, int64_t result, int error)
+{
+	struct trace_record *record = &((struct call *)entered)->record;
+
+	record->duration = trace_now() - record->start;
+	record->result = result;
+	record->error = error;
+	if (!error)
+		take_after(record);
+	trace_stack(record, (uintptr_t)__builtin_return_address(0));
+	trace_send(record);
+	drop(entered);
 }
 
 void trace_became(const char *name, uint64_t start, int error)
 {
+	struct trace_record *record = current ? &current->record : NULL;
 	struct trace_became *became;
 
-	if (!current || current->became_count++ >= TRACE_BECAME)
+	if (!record || record->became_count++ >= TRACE_BECAME)
 		return;
-	became = &current->became[current->became_count - 1];
+	became = &record->became[record->became_count - 1];
 	strncpy(became->function, name, sizeof(became->function) - 1);
 	became->duration = trace_now() - start;
 	became->error = error;
 }
 
-void trace_end(struct trace_record *record, int64_t result, bool failed)
-{
-	int saved_errno = errno;
+#define SHIM_VERSIONS_xrc_trace_start SHIM_VERSION(xrc_trace_start, 0, SHIM_TRACER "@" SHIM_TRACER_NODE)
 
-	record->duration = trace_now() - record->start;
-	current = NULL;
-	record->result = result;
-	record->error = failed ? saved_errno : 0;
-	trace_stack(record);
-	trace_send(record);
-	errno = saved_errno;
+SHIM_EXPORT(xrc_trace_start)
+const struct shim_tracer *shim_xrc_trace_start(unsigned int verbs)
+{
+	static const struct shim_tracer tracer = { .enter = enter, .leave = leave, .drop = drop };
+
+	return verbs == VERBS ? &tracer : NULL;
 }

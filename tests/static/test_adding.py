@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""docs/adding.md tells the truth: what a row of each table is said to have, every row has."""
+
+import os
+import pathlib
+import re
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
+sys.path.insert(0, str(ROOT / "abi"))
+import gen_symbols  # noqa: E402
+
+ROWS = {symbol.name: symbol for symbol in gen_symbols.read_table(ROOT / "abi" / "symbols.tab", "x86_64")}
+ENTERED = [symbol for symbol in ROWS.values() if symbol.returns != "loader"]
+LEGACY = [symbol for symbol in ENTERED if gen_symbols.is_legacy(symbol)]
+TRACED = [symbol for symbol in ENTERED if symbol.arguments != "-"]
+
+
+def text_of(pattern):
+    return "\n".join(path.read_text() for path in sorted(ROOT.glob(pattern)))
+
+
+SHIM = text_of("shim/*.c")
+
+
+def name_of(symbol):
+    return symbol.name
+
+
+def passed(symbol):
+    """The arguments that the shim is to hand over, by the table."""
+    return [argument for argument in symbol.arguments.split(",") if not argument.startswith("=")]
+
+
+def test_every_file_is_there():
+    named = re.findall(r"`((?:abi|shim|compat|modern|man|docs|tests|tools|include|softhca|bench)/[\w./-]*)`",
+                       (ROOT / "docs" / "adding.md").read_text())
+    assert len(named) > 30
+    assert [name for name in named if not (ROOT / name).exists()] == []
+
+
+def test_the_example_is_the_code():
+    example = re.search(r"\n       SHIM_EXPORT.*?\n       \}\n", (ROOT / "docs" / "adding.md").read_text(), re.S).group()
+    code = "\n".join(re.sub(r" {8}", "\t", line[7:]) for line in example.strip("\n").split("\n"))
+    assert code in SHIM
+
+
+@pytest.mark.parametrize("symbol", ENTERED, ids=name_of)
+def test_entry(symbol):
+    """In by shim_enter() with its own number, and above it what it was and is."""
+    entry = re.search(r"\nSHIM_EXPORT\(%s\)\n[^\n]*\bshim_%s\(.*?\n\}\n" % (symbol.name, symbol.name), SHIM, re.S)
+    assert entry, "no entry in shim/"
+    called = re.search(r"shim_enter\(&entry, VERB_%s, (NULL|ARGUMENTS\((.*?)\))\)" % symbol.name, entry.group())
+    assert called, "does not come in by shim_enter() under its own name"
+    if symbol.arguments == "-":
+        assert called.group(1) == "NULL", "the table has no arguments for the trace"
+    else:
+        assert len(called.group(2).split(",")) == len(passed(symbol)) <= 5
+
+
+@pytest.mark.parametrize("symbol", TRACED, ids=name_of)
+def test_what_to_port_it_to(symbol):
+    assert symbol.port.startswith("ibv_"), "no 'port to:' in the table"
+
+
+@pytest.mark.parametrize("symbol", LEGACY, ids=name_of)
+def test_manual_contract_and_prototype(symbol):
+    page = ROOT / "man" / f"{symbol.name}.3"
+    assert page.exists() and f"'{symbol.name}.3'" in (ROOT / "man" / "meson.build").read_text()
+    assert symbol.name in (ROOT / "docs" / "contract.md").read_text()
+    assert re.search(r"\b%s\(" % symbol.name, (ROOT / "include" / "ofed" / "infiniband" / "verbs.h").read_text())
+
+
+@pytest.mark.parametrize("symbol", ENTERED, ids=name_of)
+def test_it_is_called_by_tests(symbol):
+    folders = {"ibv_": "tests/e2e/shim/*.c", "rdma": "tests/**/*.c", "xrc_": "tests/recompile/*.c"}
+    assert re.search(r"\b%s\(" % symbol.name, text_of(folders[symbol.name[:4]]))
+
+
+def names_in(path, struct_end):
+    """The names that a table of C begins its rows with, up to its end."""
+    return set(re.findall(r'\{ "(\w+)",', (ROOT / path).read_text().split(struct_end)[1].split("};")[0]))
+
+
+def test_the_trace_knows_no_name_that_the_table_has_not():
+    wanted = {argument.lstrip(">=") for symbol in TRACED for argument in symbol.arguments.split(",")}
+    taken = names_in("tools/trace/library/take.c", "} takers[] = {")
+    shown = names_in("tools/trace/trace_decode.c", "} showers[] = {")
+    assert taken and taken <= wanted
+    assert shown and shown <= wanted
+    # What is read of the program's memory is shown.
+    assert taken - shown <= {"xrc_domain", "xrc_rcv_qpn"}
+
+
+COMMANDS = re.findall(r'^\t\{ "([\w-]+)",', (ROOT / "tools" / "main.c").read_text(), re.M)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_command(command):
+    function = "command_" + command.replace("-", "_")
+    assert function + "(" in (ROOT / "tools" / "common" / "command.h").read_text()
+    assert re.search(r"^int %s\(" % function, text_of("tools/*/*.c"), re.M)
+    assert re.search(r"^\.It Cm %s\b" % re.escape(command), (ROOT / "man" / "xrc-compat.1").read_text(), re.M)
+    assert re.search(r"-W '(?=run )[^']*\b%s\b" % re.escape(command), (ROOT / "tools" / "completion" / "xrc-compat").read_text())
+    assert re.search(r'"%s"' % re.escape(command), text_of("tests/e2e/tools/*.py"))
+
+
+FAULTS = re.findall(r"^\t(PROVIDER_\w+),$", (ROOT / "modern" / "provider.h").read_text().split("enum provider_fault_id")[1]
+                    .split("};")[0], re.M)
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_provider_fault(fault):
+    assert f"[{fault}] = {{" in (ROOT / "modern" / "provider.c").read_text()
+    assert fault in (ROOT / "tests" / "unit" / "modern" / "test_provider.c").read_text()
+
+
+MODELS = re.findall(r"&(\w+)", (ROOT / "softhca" / "model" / "model.c").read_text().split("models[] = {")[1].split("}")[0])
+
+
+@pytest.mark.parametrize("adapter", MODELS)
+def test_adapter_model(adapter):
+    assert (ROOT / "softhca" / "model" / f"{adapter}.c").exists()
+    assert f"model/{adapter}.c" in (ROOT / "softhca" / "meson.build").read_text()
+    for path in ("tests/models.py", "man/softhca.1", "tools/common/variables.h"):
+        assert adapter in (ROOT / path).read_text(), path
