@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Breaks the code on purpose, one row of the table at a time, and counts how often the tests notice.
 
-usage: run.py [--copy=FOLDER] [--list | --score] [WORD...]
+usage: run.py [--copy=FOLDER] [--list | --score] [--missed] [WORD...]
 
-Runs the rows whose path or title contains one of the words; without a word, all of them. The checkout is not touched: a copy
+Runs the rows whose path or title contains one of the words; without a word, all of them. With --missed only those of them that were
+not noticed the last time, or never run. The checkout is not touched: a copy
 of what git knows there is built and changed in FOLDER (default: build-mutation/ in the checkout), and kept, so that the next
 run builds only what is different. Every outcome is written to FOLDER/outcomes; --score adds up what stands there. Exit status:
 0 when every row was noticed, 1 when one was not, 2 when the table or the tests themselves are not in order.
@@ -116,12 +117,14 @@ def run(copy, selected, record):
         print(f"{result}: {row.name} ({time.monotonic() - begin:.0f} s)", flush=True)
 
 
-def score(selected, record):
+def last_outcomes(record):
+    """What became of each row when it was run last, by its name."""
+    lines = record.read_text().splitlines() if record.exists() else []
+    return {name: result for result, _, _, name in (line.split("\t") for line in lines)}
+
+
+def score(selected, last):
     """One line for each folder, and what was not noticed. Returns the exit status."""
-    last = {}
-    for line in record.read_text().splitlines() if record.exists() else []:
-        result, _, _, name = line.split("\t")
-        last[name] = result
     folders = collections.defaultdict(collections.Counter)
     for row in selected:
         folders[row.path.split("/")[0]][last.get(row.name, "not run")] += 1
@@ -140,18 +143,22 @@ def main():
     parser.add_argument("--copy", type=pathlib.Path, default=ROOT / "build-mutation")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--score", action="store_true")
+    parser.add_argument("--missed", action="store_true")
     parser.add_argument("words", nargs="*")
     options = parser.parse_args()
+    folder = options.copy.resolve()
+    record = folder / "outcomes"
     selected = [row for row in rows.table() if not options.words or any(word in row.name for word in options.words)]
+    if options.missed:
+        selected = [row for row in selected if last_outcomes(record).get(row.name) != "noticed"]
     if not selected:
         parser.error("no row's path or title contains that")
     if options.list:
         print("\n".join(row.name for row in selected))
         return 0
-    folder = options.copy.resolve()
     if not options.score:
-        run(Copy(folder), selected, folder / "outcomes")
-    return score(selected, folder / "outcomes")
+        run(Copy(folder), selected, record)
+    return score(selected, last_outcomes(record))
 
 
 if __name__ == "__main__":

@@ -164,6 +164,51 @@ static bool receiver_never_ready(void)
 	return true;
 }
 
+#define PIECE ((size_t)256 << 10) /* that the emulator moves at once, and loses as a whole */
+#define LONG  (3 * PIECE)
+
+static struct ibv_mr *big_region(struct host *host)
+{
+	struct ibv_mr *mr = ibv_reg_mr(host->pd, calloc(1, LONG), LONG, IBV_ACCESS_LOCAL_WRITE);
+
+	NEED(mr);
+	return mr;
+}
+
+static int post_big(struct ibv_qp *qp, struct ibv_mr *mr)
+{
+	struct ibv_sge sge = { (uint64_t)(uintptr_t)mr->addr, LONG, mr->lkey };
+	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 };
+	struct ibv_recv_wr *bad;
+
+	return ibv_post_recv(qp, &wr, &bad);
+}
+
+/* Nobody repeats what is lost of an unreliable connection. Without one of its pieces a message does not arrive at all. */
+static bool unreliable_messages_are_whole(void)
+{
+	struct pair pair = make_pair(IBV_QPT_UC);
+	struct ibv_mr *from = big_region(pair.a), *to = big_region(pair.b);
+	struct ibv_sge sge = { (uint64_t)(uintptr_t)from->addr, LONG, from->lkey };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED, .sg_list = &sge, .num_sge = 1 };
+	int arrived = 0;
+	struct ibv_wc wc;
+
+	CHECK(!post_big(pair.qb, to));
+	for (int i = 1; i <= 60; i++) {
+		memset(from->addr, i, LONG);
+		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+		/* It arrives before its sender hears of it. */
+		if (!ibv_poll_cq(pair.b->cq, 1, &wc))
+			continue;
+		CHECK(wc.status == IBV_WC_SUCCESS && wc.byte_len == LONG && !memcmp(to->addr, from->addr, LONG));
+		CHECK(!post_big(pair.qb, to));
+		arrived++;
+	}
+	CHECK(arrived > 0 && arrived < 60);
+	return true;
+}
+
 /* Datagrams have no sequence: what comes twice is there twice. */
 static bool datagram_comes_twice(void)
 {
@@ -228,6 +273,7 @@ static const struct rig_case cases[] = {
 	{ "reads_and_writes", reads_and_writes },
 	{ "nothing_arrives", nothing_arrives },
 	{ "receiver_never_ready", receiver_never_ready },
+	{ "unreliable_messages_are_whole", unreliable_messages_are_whole },
 	{ "datagram_comes_twice", datagram_comes_twice },
 	{ "comes_late", comes_late },
 	{ "one_create_fails", one_create_fails },

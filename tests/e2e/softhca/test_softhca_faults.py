@@ -58,6 +58,10 @@ def test_every_attempt_counts(run, softhca):
     assert under(run, softhca, ["mlx4_0 delay 100% 1"], faulty("receiver_never_ready"))["delay"] == 5
 
 
+def test_unreliable_messages_are_whole_or_lost(run, softhca):
+    assert under(run, softhca, ["mlx4_0 drop 20%"], faulty("unreliable_messages_are_whole"))["drop"] > 0
+
+
 def test_datagrams_are_not_protected(run, softhca):
     assert under(run, softhca, ["all duplicate 100%"], faulty("datagram_comes_twice"))["duplicate"] == 1
 
