@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -13,6 +14,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #define HANDLES		(1u << 18)
@@ -36,17 +38,29 @@ out:
 	return -ENOMEM;
 }
 
-/* An arena that could shrink under our feet, or is not what the client says, is not used; everything works without. */
+/*
+ * Whether each byte of @size can be touched for as long as it is mapped. Ordinary memory without an end that could come
+ * nearer: huge pages may run out, the pages of a file may never come, and either would kill the daemon with SIGBUS.
+ */
+static bool is_solid(int fd, uint64_t size)
+{
+	struct statfs fs;
+	struct stat st;
+	int seals = fcntl(fd, F_GET_SEALS);
+
+	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstatfs(fd, &fs) || fs.f_type != TMPFS_MAGIC)
+		return false;
+	return !fstat(fd, &st) && S_ISREG(st.st_mode) && (uint64_t)st.st_size >= size;
+}
+
+/* An arena that is not what the client says is not used; everything works without. */
 static void map_arena(struct hca_context *ctx, const struct softhca_hello *hello, int fd)
 {
-	struct stat st;
-	int seals;
 	void *base;
 
 	if (fd < 0 || !hello->arena_size || hello->arena_size > MAX_ARENA || !ctx->device->machine->settings.arena)
 		return;
-	seals = fcntl(fd, F_GET_SEALS);
-	if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &st) || (uint64_t)st.st_size < hello->arena_size)
+	if (!is_solid(fd, hello->arena_size))
 		return;
 	base = mmap(NULL, (size_t)hello->arena_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (base == MAP_FAILED)

@@ -49,6 +49,32 @@ static int send_message(int sock, const void *data, size_t length, int fd)
 	return sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
 }
 
+static void close_fd(int fd)
+{
+	if (fd >= 0)
+		close(fd);
+}
+
+/* The first descriptor that came with a message, or -1. There may be more: the padding of the control buffer has room for them. */
+static int take_descriptor(struct msghdr *msg)
+{
+	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
+	int first = -1;
+
+	if (!cmsg || cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
+		return -1;
+	for (size_t at = CMSG_LEN(0); at + sizeof(int) <= cmsg->cmsg_len; at += sizeof(int)) {
+		int fd;
+
+		memcpy(&fd, (char *)cmsg + at, sizeof(fd));
+		if (first < 0)
+			first = fd;
+		else
+			close(fd);
+	}
+	return first;
+}
+
 /* Bytes received (0 = the other side has gone), or -errno; at most one descriptor is kept, in *fd. */
 static ssize_t receive_message(int sock, void *data, size_t room, int *fd)
 {
@@ -58,21 +84,12 @@ static ssize_t receive_message(int sock, void *data, size_t room, int *fd)
 		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
 	};
 	ssize_t got = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-	struct cmsghdr *cmsg;
 
 	*fd = -1;
 	if (got < 0)
 		return -errno;
-	cmsg = CMSG_FIRSTHDR(&msg);
-	if (cmsg && cmsg->cmsg_level == SOL_SOCKET && cmsg->cmsg_type == SCM_RIGHTS)
-		memcpy(fd, CMSG_DATA(cmsg), sizeof(*fd));
+	*fd = take_descriptor(&msg);
 	return msg.msg_flags & MSG_TRUNC ? -EMSGSIZE : got;
-}
-
-static void close_fd(int fd)
-{
-	if (fd >= 0)
-		close(fd);
 }
 
 /* ---- contexts ---- */

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""
+Clients that speak to the daemon's socket themselves, with descriptors that no preload would send. Whatever they say, the daemon
+lives, loses no descriptor and serves the next one.
+"""
+
+import array
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import pathlib
+import random
+import socket
+import struct
+import subprocess
+import time
+
+import pytest
+
+import models
+
+SECONDS = float(os.environ.get("SOFTHCA_FUZZ_SECONDS", "2"))
+MAGIC, VERSION = 0x53484341, 2
+CONTEXT, CONTROL, CM = 1, 2, 3
+HELLO = "<4I3Q"
+SIZE = 16 << 20
+MFD_ALLOW_SEALING, MFD_HUGETLB = 2, 4
+F_ADD_SEALS, SEAL, SHRINK, GROW, WRITE = 1033, 1, 2, 4, 8
+
+probe = ctypes.c_uint32(MAGIC)
+answer = ctypes.create_string_buffer(4096)
+
+
+@pytest.fixture
+def daemon(run, softhca, monkeypatch):
+    path = pathlib.Path(subprocess.check_output(["mktemp", "-d", "/tmp/softhca-test-XXXXXX"], text=True).strip())
+    monkeypatch.setenv("SOFTHCA_DIR", str(path / "d"))
+    done = run([softhca, "start"])
+    assert done.returncode == 0, done.stderr
+    yield path / "d"
+    run([softhca, "stop"])
+    subprocess.run(["rm", "-rf", path], check=True)
+
+
+def hello(kind=CONTEXT, device=0, base=0, size=SIZE, version=VERSION):
+    return struct.pack(HELLO, MAGIC, version, kind, device, base, size, ctypes.addressof(probe))
+
+
+def connect(daemon):
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    sock.settimeout(10)
+    sock.connect(str(daemon / "socket"))
+    return sock
+
+
+def send(sock, data, fds=()):
+    control = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
+    sock.sendmsg([data], control)
+
+
+def receive(sock):
+    """One message, without the descriptor that may come with it."""
+    data, control, _, _ = sock.recvmsg(4096, socket.CMSG_SPACE(4))
+    for _, _, fds in control:
+        os.close(struct.unpack("i", fds[:4])[0])
+    return data
+
+
+def command(sock, number, *words):
+    """The status of a command with this much behind the address of the response."""
+    body = struct.pack("<Q", ctypes.addressof(answer)) + b"".join(words)
+    send(sock, struct.pack("<IHH", number, 2 + len(body) // 4, 64) + body)
+    return struct.unpack("<i", receive(sock)[:4])[0]
+
+
+def open_descriptors(run, softhca):
+    """The least of a few: the question itself takes some, which the daemon closes a little later."""
+    pid = run([softhca, "status"]).stdout.split("pid ")[1].split(",")[0]
+    counts = []
+    for _ in range(5):
+        counts.append(len(os.listdir(f"/proc/{pid}/fd")))
+        time.sleep(0.02)
+    return min(counts)
+
+
+def wait_for_descriptors(run, softhca, count):
+    end = time.monotonic() + 10
+    while open_descriptors(run, softhca) != count and time.monotonic() < end:
+        time.sleep(0.02)
+    assert open_descriptors(run, softhca) == count
+
+
+def serves(run, softhca):
+    done = run([softhca, "ctl", "objects"])
+    assert done.returncode == 0, "the daemon has gone: " + done.stderr
+
+
+# ---- descriptors that stand for an arena ----
+
+def memfd(size=SIZE, flags=0, seals=SEAL | SHRINK | GROW):
+    fd = os.memfd_create("arena", MFD_ALLOW_SEALING | flags)
+    os.ftruncate(fd, size)
+    if seals:
+        fcntl.fcntl(fd, F_ADD_SEALS, seals)
+    return fd
+
+
+def opened(path, flags):
+    return lambda: os.open(path, flags)
+
+
+def a_socket():
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    return ours.detach()
+
+
+def a_file():
+    fd = os.open("/tmp", os.O_TMPFILE | os.O_RDWR)
+    os.ftruncate(fd, SIZE)
+    return fd
+
+
+def a_pipe():
+    ends = os.pipe()
+    os.close(ends[1])
+    return ends[0]
+
+
+ARENAS = {
+    "as it should be": (memfd, 1),
+    "huge pages that are not there": (lambda: memfd(flags=MFD_HUGETLB), 0),
+    "not sealed": (lambda: memfd(seals=0), 0),
+    "too short": (lambda: memfd(SIZE // 2), 0),
+    "not to be written": (lambda: memfd(seals=SEAL | SHRINK | GROW | WRITE), 0),
+    "a file": (a_file, 0),
+    "a directory": (opened("/", os.O_RDONLY), 0),
+    "a device": (opened("/dev/zero", os.O_RDWR), 0),
+    "only for writing": (opened("/dev/null", os.O_WRONLY), 0),
+    "only a path": (opened("/dev/null", os.O_PATH), 0),
+    "a socket": (a_socket, 0),
+    "a pipe": (a_pipe, 0),
+}
+
+
+def use_ring(sock, base):
+    """A completion queue in the arena: the daemon writes into it."""
+    driver = struct.pack("<QQ", 0, 0) if models.driver() == "mlx4" else struct.pack("<IIIIB7xQ", 16, 4, 0, 0, 1, 3)
+    assert command(sock, 0, driver) == 0
+    place = struct.pack("<QQ", base, base + 0x100000)
+    tail = b"" if models.driver() == "mlx4" else struct.pack("<IBBHHHI", 64, 0, 0, 0, 0, 0, 0)
+    return command(sock, 18, struct.pack("<QIIiI", 0, 1000, 0, -1, 0), place, tail)
+
+
+@pytest.mark.parametrize("arena", ARENAS)
+def test_arena(run, softhca, daemon, arena):
+    make, wanted = ARENAS[arena]
+    before = open_descriptors(run, softhca)
+    try:
+        fd = make()
+    except OSError as error:
+        pytest.skip(f"this kernel has none: {error}")
+    memory = mmap.mmap(-1, SIZE)  # where the client says that it has the arena
+    base = ctypes.addressof(ctypes.c_char.from_buffer(memory))
+    sock = connect(daemon)
+    send(sock, hello(base=base), [fd])
+    status, used = struct.unpack("<iI", receive(sock)[:8])
+    assert (status, used) == (0, wanted)
+    assert use_ring(sock, base) == 0
+    os.close(fd)
+    sock.close()
+    serves(run, softhca)
+    wait_for_descriptors(run, softhca, before)
+
+
+def test_several_descriptors_at_once(run, softhca, daemon):
+    """Nobody asked for them, and nobody keeps them."""
+    sock = connect(daemon)
+    send(sock, hello(size=0), [0, 1, 2])
+    assert struct.unpack("<i", receive(sock)[:4])[0] == 0
+    before = open_descriptors(run, softhca)
+    for count in (1, 2, 3, 20):
+        send(sock, struct.pack("<IHH", 3, 2, 0), [0] * count)
+        assert struct.unpack("<i", receive(sock)[:4])[0] == -errno.EINVAL
+    assert open_descriptors(run, softhca) == before
+    sock.close()
+
+
+# ---- the greeting ----
+
+def mutant(rng):
+    """A greeting in which some things are as they should be."""
+    likely = [CONTEXT, CONTEXT, CM, CONTROL, rng.getrandbits(32)]
+    message = bytearray(struct.pack(HELLO, MAGIC, VERSION, rng.choice(likely), rng.choice([0, 1, 2, 2**32 - 1]),
+                                    rng.choice([0, 2**64 - 4096, rng.getrandbits(47)]), rng.choice([0, SIZE, 2**32, 2**64 - 1]),
+                                    rng.choice([ctypes.addressof(probe), rng.getrandbits(64)])))
+    for _ in range(rng.choice([0, 0, 1, 8])):
+        message[rng.randrange(len(message))] = rng.getrandbits(8)
+    message += rng.randbytes(rng.choice([0, 0, 8, 100, 4000, 5000]))
+    return bytes(message[:rng.choice([len(message), len(message), rng.randrange(len(message))])])
+
+
+def test_random_greetings(run, softhca, daemon):
+    """SOFTHCA_FUZZ_SECONDS says for how long, 2 if it is not set."""
+    rng = random.Random(20261122)
+    before = open_descriptors(run, softhca)
+    fds = []
+    for make, _ in ARENAS.values():
+        try:
+            fds.append(make())
+        except OSError:
+            pass
+    end = time.monotonic() + SECONDS
+    count = 0
+    while time.monotonic() < end:
+        sock = connect(daemon)
+        message = mutant(rng)
+        send(sock, message, rng.sample(fds, rng.choice([0, 1, 1, 2, 5])))
+        if message and rng.random() < 0.5:
+            receive(sock)
+            try:
+                send(sock, rng.randbytes(rng.choice([1, 8, 24, 64, 5000])), rng.sample(fds, 1))
+            except BrokenPipeError:
+                pass  # it was not a greeting
+        sock.close()
+        count += 1
+    print(f"{count} greetings")
+    for fd in fds:
+        os.close(fd)
+    serves(run, softhca)
+    wait_for_descriptors(run, softhca, before)
