@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <compat/regtab/regtab.h>
+#include <tools/tables/view.h>
 
 #define NODES 4096
 #define PROCESSES 128

@@ -27,7 +27,6 @@
 #include <unistd.h>
 
 #include "file.h"
-#include "lock.h"
 
 #define OPEN_WAIT_NS	2000000000L
 
@@ -44,6 +43,29 @@ int regtab_why(struct regtab_error *why, int err, const char *path, const char *
 	va_end(args);
 	return err;
 }
+
+/* ---- locks ---- */
+
+int regtab_lock(int fd, int type, int byte)
+{
+	struct flock lock = { .l_type = (short)type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+
+	int error = fcntl(fd, F_SETLK, &lock) ? -errno : 0;
+
+	regtab_fault_point();	/* also when refused: what comes next then is decided by others */
+	return error == -EACCES ? -EAGAIN : error;
+}
+
+int regtab_lock_holder(int fd, int byte)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
+
+	if (fcntl(fd, F_GETLK, &lock))
+		return -errno;
+	return lock.l_type;
+}
+
+/* ---- trust ---- */
 
 /* Who may write a directory without the sticky bit may put his own file in the place of ours. */
 int regtab_dir_check(const char *dir, struct regtab_error *why)
@@ -137,17 +159,18 @@ static int reserve(int fd, off_t offset)
 	return err;
 }
 
-bool regtab_file_is_ours(const struct table_file *file, struct stat *st)
+off_t regtab_file_size(const struct table_file *file)
 {
-	return !fstat(file->fd, st) && st->st_dev == file->dev && st->st_ino == file->ino;
+	struct stat st;
+
+	return !fstat(file->fd, &st) && st.st_dev == file->dev && st.st_ino == file->ino ? st.st_size : -1;
 }
 
 int regtab_file_reserve(const struct table_file *file, uint32_t page)
 {
-	struct stat st;
 	int err;
 
-	if (!regtab_file_is_ours(file, &st))
+	if (!regtab_file_is_ours(file))
 		return -ESTALE;
 	err = reserve(file->fd, (off_t)page * REGTAB_PAGE);
 	regtab_fault_point();
@@ -346,9 +369,7 @@ int regtab_file_open(struct table_file *file, const char *dir, const struct regt
 
 void regtab_file_close(const struct table_file *file)
 {
-	struct stat st;
-
-	if (!regtab_file_is_ours(file, &st))
+	if (!regtab_file_is_ours(file))
 		return;
 	regtab_lock(file->fd, F_UNLCK, LOCK_PRESENCE);
 	if (!regtab_lock(file->fd, F_WRLCK, LOCK_PRESENCE))

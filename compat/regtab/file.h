@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The file of a table: finding it, trusting it, making it, removing it. */
+/* The file of a table: finding it, trusting it, making it, locking it, removing it. */
 #ifndef COMPAT_REGTAB_FILE_H
 #define COMPAT_REGTAB_FILE_H
 
+#include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -43,8 +44,13 @@ void regtab_file_close(const struct table_file *file);
 /** regtab_file_checks - 0, or why a file must not be used. *reason: a phrase. -ESTALE: removed meanwhile. */
 int regtab_file_checks(const struct stat *st, const char **reason);
 
-/** regtab_file_is_ours - whether the descriptor still is what we opened; the program may have closed it, and opened its own. */
-bool regtab_file_is_ours(const struct table_file *file, struct stat *st);
+/** regtab_file_size - or -1: the descriptor is not ours any more, the program has closed it, and perhaps opened its own. */
+off_t regtab_file_size(const struct table_file *file);
+
+static inline bool regtab_file_is_ours(const struct table_file *file)
+{
+	return regtab_file_size(file) >= 0;
+}
 
 /** regtab_file_reserve - make memory of a page, so that touching it cannot fail. -ENOSPC, -EFBIG. */
 int regtab_file_reserve(const struct table_file *file, uint32_t page);
@@ -54,5 +60,41 @@ bool regtab_file_has_name(const struct table_file *file);
 
 /** regtab_file_unlink - remove the name if it still is this file's. Presence lock held for writing. 0 or -errno. */
 int regtab_file_unlink(const struct table_file *file);
+
+/*
+ * Who is alive: record locks (fcntl F_SETLK) far behind the end of the table's file, released by the kernel.
+ *
+ * Process locks, not open-file-description locks: those are inherited by fork, so a sleeping child would keep its dead
+ * parent's registrations alive, and no handler in the child cures that for every kind of clone. A process lock belongs to
+ * the process alone and goes with it, whoever else has the file open, in whatever pid namespace. Its price is known: it
+ * also goes when *any* descriptor of the file is closed in the process. So a process opens a table once (tab.c), and
+ * checks in regtab_add() that it still holds its locks.
+ *
+ * Byte "presence": read lock by every process that has the table open; who gets the write lock knows that nobody has.
+ * Byte of a member number: write lock by the living member; read lock by those who reap a dead one, so that one reaper
+ * that is stopped does not stop the others, and a joiner (write lock) waits for none.
+ */
+#define LOCK_PRESENCE		0x40000000
+#define LOCK_MEMBER(index)	(LOCK_PRESENCE + 1 + (int)(index))
+
+/** regtab_lock - take or change a lock of one byte, never waiting. type: F_RDLCK, F_WRLCK, F_UNLCK. -EAGAIN: held. */
+int regtab_lock(int fd, int type, int byte);
+
+/** regtab_lock_holder - F_WRLCK or F_RDLCK as another process holds the byte, F_UNLCK, or -errno. One system call. */
+int regtab_lock_holder(int fd, int byte);
+
+/**
+ * struct found_table - a file of a directory, open for looking. No other thread opens a table meanwhile: of one file,
+ * closing this descriptor would release the locks that it had just got, and a lock that we take would not keep it out.
+ */
+struct found_table {
+	struct table_file file;
+	struct stat st;
+	bool own;		/* this very process has it open as a table: do not close it, that would release its locks */
+	const char *reason;	/* why it is refused, or what is done with it */
+};
+
+/** regtab_each - call back for every table of the directory, with the file open, or err and the reason. Not 0 ends it. */
+int regtab_each(const char *dir, int flags, int (*visit)(void *context, struct found_table *found, int err), void *context);
 
 #endif

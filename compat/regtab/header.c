@@ -15,7 +15,7 @@
 _Static_assert(sizeof(struct regtab_key) == 96 && offsetof(struct table_header, key) == 32 &&
 	       offsetof(struct table_header, alive) == 192 && sizeof(struct table_header) <= REGTAB_PAGE,
 	       "the header is the same for 32 and 64 bits, and one page");
-_Static_assert(sizeof(struct member_row) == REGTAB_PAGE && offsetof(struct member_row, since) == 24, "so is a row");
+_Static_assert(sizeof(struct member_row) == REGTAB_PAGE && offsetof(struct member_row, since) == 16, "so is a row");
 _Static_assert(PAGES_MAX <= UINT16_MAX, "a page number has 16 bits");
 
 /* The kernel's random number of this boot, folded. Zeros where /proc is absent: then all processes of the machine lack it. */

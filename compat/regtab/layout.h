@@ -12,17 +12,19 @@
 
 #include <stddef.h>
 
-#include "mem.h"
 #include "regtab.h"
 
 #define REGTAB_MAGIC	UINT64_C(0x4c42415443525800)	/* "\0XRCTABL", so that an empty file is none */
-#define REGTAB_VERSION	2u
+#define REGTAB_VERSION	3u
 #define REGTAB_PAGE	4096u
 #define PAGES_MAX	16384u			/* 64 MiB */
 #define MEMBER_WORDS	(REGTAB_MEMBERS_MAX / 64)
 #define QP_NUM_MAX	0xffffffu
 #define RANGE_QPS	(8 * REGTAB_PAGE)	/* QP numbers that one page has a bit for */
 #define RANGES		((QP_NUM_MAX + 1) / RANGE_QPS)
+
+/* i386 aligns a plain uint64_t to 4 bytes: the layout would differ, and atomics across a cache line are slow. */
+typedef uint64_t __attribute__((aligned(8))) word64;
 
 struct table_header {
 	word64 magic;			/* written last */
@@ -48,12 +50,11 @@ enum row_map {
 struct member_row {
 	uint32_t epoch;			/* counts the members that had this number */
 	uint32_t pid;
-	word64 start_time;
 	word64 pid_namespace;
 	word64 since;
 	char command[16];
 	char label[REGTAB_LABEL_SIZE];
-	uint8_t pad[944];
+	uint8_t pad[952];
 	uint16_t maps[ROW_MAPS][RANGES];	/* page of the bits; 0: none is set */
 };
 
@@ -68,5 +69,46 @@ int regtab_header_check(const struct table_header *header, const struct regtab_k
 
 /** regtab_key_hash - for the file's name. */
 uint64_t regtab_key_hash(const struct regtab_key *key);
+
+/*
+ * Every store to a table goes through these, so that the fault-point build can die, or stop, after each of them. All are
+ * sequentially consistent: the argument in tab.h needs the order of a store and a later load, which nothing weaker gives
+ * on every machine, and on x86 it costs nothing more than the locked instruction that is there anyway.
+ */
+#ifdef REGTAB_FAULTS
+void regtab_fault_point(void);
+#else
+static inline void regtab_fault_point(void)
+{
+}
+#endif
+
+#define mem_load(p) __atomic_load_n((p), __ATOMIC_SEQ_CST)
+
+#define mem_store(p, value)						\
+	do {								\
+		__atomic_store_n((p), (value), __ATOMIC_SEQ_CST);	\
+		regtab_fault_point();					\
+	} while (0)
+
+static inline void mem_or(word64 *p, uint64_t bits)
+{
+	__atomic_fetch_or(p, bits, __ATOMIC_SEQ_CST);
+	regtab_fault_point();
+}
+
+static inline void mem_clear(word64 *p, uint64_t bits)
+{
+	__atomic_fetch_and(p, ~bits, __ATOMIC_SEQ_CST);
+	regtab_fault_point();
+}
+
+static inline bool mem_swap(uint32_t *p, uint32_t old, uint32_t value)
+{
+	bool done = __atomic_compare_exchange_n(p, &old, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+
+	regtab_fault_point();
+	return done;
+}
 
 #endif

@@ -16,11 +16,18 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lock.h"
-#include "member.h"
+#include "tab.h"
 
-/* One that was found alive is taken for it so long: a program that unregisters all it has asks once, not each time. */
-#define SEEN_ALIVE_NS	20000
+int regtab_next_alive(struct regtab *tab, unsigned member)
+{
+	for (; member < REGTAB_MEMBERS_MAX; member = (member | 63) + 1) {
+		uint64_t bits = mem_load(&tab->header->alive[member / 64]) & ~UINT64_C(0) << member % 64;
+
+		if (bits)
+			return (int)((member & ~63u) + (unsigned)__builtin_ctzll(bits));
+	}
+	return -1;
+}
 
 int regtab_member_check(const struct regtab_member *member)
 {
@@ -32,26 +39,25 @@ int regtab_member_check(const struct regtab_member *member)
 	return row && mem_load(&row->epoch) == member->epoch && member_is_alive(member->tab, member->index) ? 0 : -ESTALE;
 }
 
-/* ---- the dead ---- */
-
-bool regtab_member_is_dead(struct regtab *tab, unsigned member)
+int regtab_member_hold(struct regtab_member *member)
 {
-	struct stat st;
-	int holder;
+	struct regtab *tab = member->tab;
+	int err = 0;
 
-	if (member_is_local(tab, member))
-		return false;
 	if (tab->private)
-		return true;
-	holder = regtab_lock_holder(tab->file.fd, LOCK_MEMBER(member));
-	/*
-	 * A read lock is of one who tells the dead. An error proves nothing, and who is not proven dead keeps what he has;
-	 * nor does the answer of another file, which the program may have opened in the place of ours.
-	 */
-	return (holder == F_UNLCK || holder == F_RDLCK) && regtab_file_is_ours(&tab->file, &st);
+		return 0;
+	pthread_mutex_lock(&tab->mutex);
+	/* Taking a lock that one has does nothing, and fails if others already told that we are dead. */
+	if (!regtab_file_is_ours(&tab->file) || regtab_lock(tab->file.fd, F_WRLCK, LOCK_MEMBER(member->index)) ||
+	    regtab_lock(tab->file.fd, F_RDLCK, LOCK_PRESENCE))
+		err = -ESTALE;
+	pthread_mutex_unlock(&tab->mutex);
+	return err ? err : regtab_member_check(member);
 }
 
-void regtab_member_tell_dead(struct regtab *tab, unsigned member)
+/* ---- the dead ---- */
+
+static void tell_dead(struct regtab *tab, unsigned member)
 {
 	pthread_mutex_lock(&tab->mutex);
 	if (!member_is_local(tab, member) && !regtab_lock(tab->file.fd, F_RDLCK, LOCK_MEMBER(member))) {
@@ -61,73 +67,24 @@ void regtab_member_tell_dead(struct regtab *tab, unsigned member)
 	pthread_mutex_unlock(&tab->mutex);
 }
 
-static int64_t now_ns(void)
+bool regtab_member_lives(struct regtab *tab, unsigned member)
 {
-	struct timespec now;
+	int holder;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
-bool regtab_member_lives(struct regtab_member *asker, unsigned member)
-{
-	struct regtab *tab = asker->tab;
-	const struct member_row *row = regtab_row(tab, member);
-	uint32_t epoch = row ? mem_load(&row->epoch) : 0;
-	int64_t now;
-
-	if (member_is_local(tab, member))
+	if (tab->private || member_is_local(tab, member))
+		return member_is_local(tab, member);
+	holder = regtab_lock_holder(tab->file.fd, LOCK_MEMBER(member));
+	/*
+	 * A read lock is of one who tells the dead. An error proves nothing, and who is not proven dead keeps what he has;
+	 * nor does the answer of another file, which the program may have opened in the place of ours.
+	 */
+	if ((holder != F_UNLCK && holder != F_RDLCK) || !regtab_file_is_ours(&tab->file))
 		return true;
-	now = now_ns();
-	if (asker->seen_ns && asker->seen_alive == member && asker->seen_epoch == epoch && now - asker->seen_ns < SEEN_ALIVE_NS)
-		return true;
-	if (regtab_member_is_dead(tab, member)) {
-		regtab_member_tell_dead(tab, member);
-		return false;
-	}
-	asker->seen_alive = member;
-	asker->seen_epoch = epoch;
-	asker->seen_ns = now;
-	return true;
-}
-
-int regtab_member_hold(struct regtab_member *member)
-{
-	struct regtab *tab = member->tab;
-	struct stat st;
-	int err = 0;
-
-	if (tab->private)
-		return 0;
-	pthread_mutex_lock(&tab->mutex);
-	/* Taking a lock that one has does nothing, and fails if others already told that we are dead. */
-	if (!regtab_file_is_ours(&tab->file, &st) || regtab_lock(tab->file.fd, F_WRLCK, LOCK_MEMBER(member->index)) ||
-	    regtab_lock(tab->file.fd, F_RDLCK, LOCK_PRESENCE))
-		err = -ESTALE;
-	pthread_mutex_unlock(&tab->mutex);
-	return err ? err : regtab_member_check(member);
+	tell_dead(tab, member);
+	return false;
 }
 
 /* ---- joining ---- */
-
-/* Field 22 of /proc/self/stat, behind a command that may contain anything. 0: unknown. */
-static uint64_t own_start_time(void)
-{
-	char text[1024];
-	const char *p;
-	ssize_t size;
-	int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return 0;
-	size = read(fd, text, sizeof(text) - 1);
-	close(fd);
-	text[size > 0 ? size : 0] = 0;
-	p = strrchr(text, ')');
-	for (int field = 2; p && field < 22; field++)
-		p = strchr(p + 1, ' ');
-	return p ? strtoull(p + 1, NULL, 10) : 0;
-}
 
 static void own_command(char command[16])
 {
@@ -149,7 +106,6 @@ static void fill_row(struct member_row *row, const char *label)
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	row->pid = (uint32_t)getpid();
-	row->start_time = own_start_time();
 	row->pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 	row->since = (uint64_t)now.tv_sec;
 	memset(row->command, 0, sizeof(row->command));
@@ -184,12 +140,11 @@ static int take(struct regtab_member *made, unsigned i, const char *label)
 int regtab_join(struct regtab *tab, const char *label, struct regtab_member **member)
 {
 	struct regtab_member *made;
-	struct stat st;
 	int err = -EBUSY;
 
 	if (!regtab_is_mine(tab))
 		return -ECHILD;
-	if (!tab->private && !regtab_file_is_ours(&tab->file, &st))
+	if (!tab->private && !regtab_file_is_ours(&tab->file))
 		return -ESTALE;
 	made = calloc(1, sizeof(*made));
 	if (!made)
@@ -204,7 +159,6 @@ int regtab_join(struct regtab *tab, const char *label, struct regtab_member **me
 		return err == -EBUSY ? -ENOMEM : err;
 	}
 	pthread_mutex_init(&made->mutex, NULL);
-	regtab_ref(tab);
 	*member = made;
 	return 0;
 }
@@ -214,7 +168,6 @@ void regtab_leave(struct regtab_member *member)
 	struct regtab *tab = member->tab;
 	unsigned i = member->index;
 	int err = regtab_member_check(member);
-	struct stat st;
 
 	if (err == -ECHILD)
 		return;
@@ -222,20 +175,19 @@ void regtab_leave(struct regtab_member *member)
 	if (!err)
 		mem_clear(&tab->header->alive[i / 64], member_bit(i));	/* crash: nothing of it counts any more */
 	__atomic_fetch_and(&tab->local[i / 64], ~member_bit(i), __ATOMIC_ACQ_REL);
-	if (!err && !tab->private && regtab_file_is_ours(&tab->file, &st))
+	if (!err && !tab->private && regtab_file_is_ours(&tab->file))
 		regtab_lock(tab->file.fd, F_UNLCK, LOCK_MEMBER(i));
 	pthread_mutex_unlock(&tab->mutex);
 	pthread_mutex_destroy(&member->mutex);
 	free(member);
-	regtab_unref(tab);
-}
-
-unsigned regtab_member_number(const struct regtab_member *member)
-{
-	return member->index;
 }
 
 const char *regtab_path(const struct regtab_member *member)
 {
 	return member->tab->private ? NULL : member->tab->file.path;
+}
+
+unsigned regtab_member_number(const struct regtab_member *member)
+{
+	return member->index;
 }

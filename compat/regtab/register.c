@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Adding QPs, registering and unregistering. The argument why no lock is needed stands in row.h. */
+/* Adding QPs, registering and unregistering. The argument why no lock is needed stands in tab.h. */
 
-#include "member.h"
+#include <time.h>
+
+#include "tab.h"
 
 #define RETRIES_MAX 1000	/* each means that an owner was about to end the QP; only a hostile file reaches it */
 
@@ -67,6 +69,37 @@ int regtab_enter(struct regtab_member *member, uint32_t qp_num)
 
 /* ---- finding ---- */
 
+/* One that was found alive is taken for it so long: a program that unregisters all it has asks once, not each time. */
+#define SEEN_ALIVE_NS	20000
+
+static int64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* As regtab_member_lives(), but one found alive a moment ago costs no system call. Member's mutex held. */
+static bool lives(struct regtab_member *asker, unsigned member)
+{
+	const struct member_row *row = regtab_row(asker->tab, member);
+	uint32_t epoch = row ? mem_load(&row->epoch) : 0;
+	int64_t now;
+
+	if (member_is_local(asker->tab, member))
+		return true;
+	now = now_ns();
+	if (asker->seen_ns && asker->seen_alive == member && asker->seen_epoch == epoch && now - asker->seen_ns < SEEN_ALIVE_NS)
+		return true;
+	if (!regtab_member_lives(asker->tab, member))
+		return false;
+	asker->seen_alive = member;
+	asker->seen_epoch = epoch;
+	asker->seen_ns = now;
+	return true;
+}
+
 /* enum regtab_carrier, with *owner where that is one; -EINVAL, -EOWNERDEAD. Member's mutex held. */
 static int find(struct regtab_member *member, uint32_t qp_num, unsigned *owner)
 {
@@ -81,7 +114,7 @@ static int find(struct regtab_member *member, uint32_t qp_num, unsigned *owner)
 				return REGTAB_BY_KERNEL;
 		} else if (!regtab_row_has(tab, other, ROW_CREATED, qp_num)) {
 			lost = true;	/* unless its owner is found yet */
-		} else if (regtab_member_lives(member, other)) {
+		} else if (lives(member, other)) {
 			*owner = other;
 			return REGTAB_BY_OWNER;
 		}
@@ -115,7 +148,7 @@ static bool somebody_lives(struct regtab_member *member, uint32_t qp_num)
 		if (member_is_local(tab, (unsigned)i) && regtab_row_has(tab, (unsigned)i, ROW_REGISTERED, qp_num))
 			return true;
 	for (int i = 0; (i = regtab_next_alive(tab, (unsigned)i)) >= 0; i++)
-		if (regtab_row_has(tab, (unsigned)i, ROW_REGISTERED, qp_num) && regtab_member_lives(member, (unsigned)i))
+		if (regtab_row_has(tab, (unsigned)i, ROW_REGISTERED, qp_num) && lives(member, (unsigned)i))
 			return true;
 	return false;
 }

@@ -67,7 +67,7 @@ struct regtab_member;
  */
 int regtab_open(const struct regtab_key *key, const char *dir, struct regtab **tab, struct regtab_error *why);
 
-/** regtab_close - drop the reference. Members keep their table open: the last to go removes the file if nobody is left. */
+/** regtab_close - after its members have left. The last to close removes the file if no other process has it open. */
 void regtab_close(struct regtab *tab);
 
 /** regtab_removed - whether somebody removed the file: who opens the table now gets another one. */
@@ -128,65 +128,6 @@ int regtab_member_check(const struct regtab_member *member);
 const char *regtab_path(const struct regtab_member *member);
 unsigned regtab_member_number(const struct regtab_member *member);
 
-/* ---- For people: xrc-compat ps and gc ---- */
-
-enum regtab_condition {
-	REGTAB_IN_USE,		/* some process has it open */
-	REGTAB_DEAD,		/* no process has: regtab_gc() removes it */
-	REGTAB_REFUSED,		/* not ours, not readable, or damaged: see reason */
-};
-
-enum regtab_qp_state {
-	REGTAB_QP_KERNEL,	/* kept by the kernel, for a live process that is registered */
-	REGTAB_QP_OWNER,	/* kept by its owner, which lives */
-	REGTAB_QP_RETIRED,	/* kept by its owner, but no live process is registered: about to be destroyed */
-	REGTAB_QP_LOST,		/* gone with its owner, or with the last process; registrations remain */
-};
-
-struct regtab_view_member {
-	unsigned index;		/* in the table */
-	uint32_t pid;		/* in its own pid namespace */
-	uint64_t start_time;	/* of the process, clock ticks after boot (/proc/PID/stat, field 22) */
-	uint64_t pid_namespace;	/* inode of /proc/PID/ns/pid, 0 unknown */
-	uint64_t since;		/* of joining, seconds of CLOCK_REALTIME */
-	char command[17];
-	char label[REGTAB_LABEL_SIZE + 1];
-	bool live;		/* holds its lock */
-	bool foreign;		/* its pid means nothing in the caller's pid namespace */
-};
-
-struct regtab_view_qp {
-	uint32_t qp_num;
-	enum regtab_qp_state state;
-	int creator;		/* index in regtab_view.members, -1 when gone */
-	unsigned registrants;	/* members registered, live or stale */
-};
-
-/** struct regtab_view - a snapshot of one file of a directory. Members and QPs only when not refused. */
-struct regtab_view {
-	const char *path;
-	enum regtab_condition condition;
-	struct regtab_error reason;
-	struct regtab_key key;
-	uint32_t uid;		/* of the file */
-	uint64_t created;	/* seconds of CLOCK_REALTIME */
-	uint64_t bytes;		/* of memory used */
-	struct regtab_view_member *members;
-	unsigned member_count;
-	struct regtab_view_qp *qps;
-	unsigned qp_count;
-	void *snapshot;		/* private to regtab_view_registered() */
-};
-
-/**
- * regtab_list - call back with a snapshot of every table in dir, sorted by file name. Changes and locks nothing.
- * The view is valid during the call. A return value other than 0 ends the walk and is returned.
- */
-int regtab_list(const char *dir, int (*visit)(void *context, const struct regtab_view *view), void *context);
-
-/** regtab_view_registered - whether members[member] is registered with qps[qp]. */
-bool regtab_view_registered(const struct regtab_view *view, unsigned qp, unsigned member);
-
 enum regtab_verdict {
 	REGTAB_REMOVED,		/* or would be */
 	REGTAB_KEPT,		/* in use */
@@ -194,7 +135,8 @@ enum regtab_verdict {
 };
 
 /**
- * regtab_gc - remove the tables of this user in dir that no process has open; they are provably dead.
+ * regtab_gc - remove the tables of this user in dir that no process has open; they are provably dead. (People see what
+ * there is with tools/tables/view.h.)
  * Returns the number removed (with dry_run: that would be), or -errno for the directory. visit may be NULL.
  */
 int regtab_gc(const char *dir, bool dry_run,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Rows of the table, and the pages that their bits are in. */
 
-#include "row.h"
+#include "tab.h"
 
 struct member_row *regtab_row(struct regtab *tab, unsigned member)
 {
@@ -13,7 +13,8 @@ static uint64_t qp_bit(uint32_t qp_num)
 	return UINT64_C(1) << qp_num % 64;
 }
 
-word64 *regtab_row_word(struct regtab *tab, unsigned member, enum row_map map, uint32_t qp_num)
+/* The word with the bit of a QP; NULL: that and all of its page are not set. */
+static word64 *word_of(struct regtab *tab, unsigned member, enum row_map map, uint32_t qp_num)
 {
 	struct member_row *row = regtab_row(tab, member);
 	word64 *words = row && qp_num <= QP_NUM_MAX ? regtab_page(tab, mem_load(&row->maps[map][qp_num / RANGE_QPS])) : NULL;
@@ -23,14 +24,14 @@ word64 *regtab_row_word(struct regtab *tab, unsigned member, enum row_map map, u
 
 bool regtab_row_has(struct regtab *tab, unsigned member, enum row_map map, uint32_t qp_num)
 {
-	const word64 *word = regtab_row_word(tab, member, map, qp_num);
+	const word64 *word = word_of(tab, member, map, qp_num);
 
 	return word && mem_load(word) & qp_bit(qp_num);
 }
 
 void regtab_row_clear(struct regtab *tab, unsigned member, enum row_map map, uint32_t qp_num)
 {
-	word64 *word = regtab_row_word(tab, member, map, qp_num);
+	word64 *word = word_of(tab, member, map, qp_num);
 
 	if (word && mem_load(word) & qp_bit(qp_num))
 		mem_clear(word, qp_bit(qp_num));
@@ -38,7 +39,7 @@ void regtab_row_clear(struct regtab *tab, unsigned member, enum row_map map, uin
 
 int regtab_row_set(struct regtab *tab, unsigned member, enum row_map map, uint32_t qp_num)
 {
-	word64 *word = regtab_row_word(tab, member, map, qp_num);
+	word64 *word = word_of(tab, member, map, qp_num);
 	struct member_row *row = regtab_row(tab, member);
 
 	if (!word) {
@@ -47,7 +48,7 @@ int regtab_row_set(struct regtab *tab, unsigned member, enum row_map map, uint32
 		if (page < 0)
 			return page;
 		mem_store(&row->maps[map][qp_num / RANGE_QPS], (uint16_t)page);	/* crash: an empty page of a dead row */
-		word = regtab_row_word(tab, member, map, qp_num);
+		word = word_of(tab, member, map, qp_num);
 	}
 	if (!word)
 		return -ENOMEM;
@@ -83,7 +84,7 @@ int regtab_row_prepare(struct regtab *tab, unsigned member, struct member_row **
 uint32_t regtab_row_next(struct regtab *tab, unsigned member, enum row_map map, uint32_t qp_num)
 {
 	for (; qp_num <= QP_NUM_MAX; qp_num = (qp_num | 63) + 1) {
-		const word64 *word = regtab_row_word(tab, member, map, qp_num);
+		const word64 *word = word_of(tab, member, map, qp_num);
 		uint64_t bits = word ? mem_load(word) & ~UINT64_C(0) << qp_num % 64 : 0;
 
 		if (bits)
@@ -92,15 +93,4 @@ uint32_t regtab_row_next(struct regtab *tab, unsigned member, enum row_map map, 
 			qp_num |= RANGE_QPS - 1;
 	}
 	return 0;
-}
-
-int regtab_next_alive(struct regtab *tab, unsigned member)
-{
-	for (; member < REGTAB_MEMBERS_MAX; member = (member | 63) + 1) {
-		uint64_t bits = mem_load(&tab->header->alive[member / 64]) & ~UINT64_C(0) << member % 64;
-
-		if (bits)
-			return (int)((member & ~63u) + (unsigned)__builtin_ctzll(bits));
-	}
-	return -1;
 }

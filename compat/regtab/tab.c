@@ -1,23 +1,88 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Opening, mapping, growing and closing a table. */
+/* The tables of this process: opening, mapping, growing and closing them. */
 
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "registry.h"
 #include "tab.h"
 
 #define MAP_SIZE	((size_t)PAGES_MAX * REGTAB_PAGE)
 /* Bound of every retry against changes by others: only a hostile file reaches it. Each retry means another succeeded. */
 #define RETRIES_MAX	100000
 
+/* ---- the registry ---- */
+
+static struct registry *the_registry;
+
+/* Older kernels (before 4.14) cannot wipe: there a fork handler does, which a bare clone() escapes. */
+static void wipe(void)
+{
+	*the_registry = (struct registry){ 0 };
+}
+
+static struct registry *make_registry(void)
+{
+	struct registry *none = NULL, *made;
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	bool wiped;
+
+	made = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (made == MAP_FAILED)
+		return NULL;
+	wiped = !madvise(made, size, MADV_WIPEONFORK);
+	if (!__atomic_compare_exchange_n(&the_registry, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
+		munmap(made, size);	/* another thread was faster */
+		return none;
+	}
+	if (!wiped)
+		pthread_atfork(NULL, NULL, wipe);
+	return made;
+}
+
+struct registry *regtab_registry_lock(void)
+{
+	static uint32_t processes;	/* a child continues its parent's count, so their numbers differ */
+	struct registry *registry = __atomic_load_n(&the_registry, __ATOMIC_ACQUIRE);
+
+	if (!registry)
+		registry = make_registry();
+	if (!registry)
+		return NULL;
+	pthread_mutex_lock(&registry->mutex);
+	if (!registry->process)
+		__atomic_store_n(&registry->process, ++processes, __ATOMIC_RELEASE);
+	return registry;
+}
+
+void regtab_registry_unlock(struct registry *registry)
+{
+	pthread_mutex_unlock(&registry->mutex);
+}
+
 bool regtab_is_mine(const struct regtab *tab)
 {
-	return tab->process == regtab_process();
+	struct registry *registry = __atomic_load_n(&the_registry, __ATOMIC_ACQUIRE);
+
+	return tab->process == __atomic_load_n(&registry->process, __ATOMIC_ACQUIRE);
+}
+
+/* By inode, not by path: closing a second descriptor of a table would release this process's locks of it. */
+static struct regtab *registry_find(const struct registry *registry, dev_t dev, ino_t ino)
+{
+	for (struct regtab *tab = registry->tables; tab; tab = tab->next)
+		if (tab->file.dev == dev && tab->file.ino == ino && regtab_file_is_ours(&tab->file))
+			return tab;
+	return NULL;
+}
+
+int regtab_file_of_process(struct registry *registry, dev_t dev, ino_t ino)
+{
+	const struct regtab *tab = registry_find(registry, dev, ino);
+
+	return tab ? tab->file.fd : -1;
 }
 
 /* ---- pages ---- */
@@ -25,14 +90,14 @@ bool regtab_is_mine(const struct regtab *tab)
 /* Touching a mapping behind the end of its file kills the process, so the file is asked, not the table. */
 bool regtab_page_is_there(struct regtab *tab, unsigned page)
 {
-	struct stat st;
+	off_t size = tab->private ? -1 : regtab_file_size(&tab->file);
 
-	if (tab->private || !regtab_file_is_ours(&tab->file, &st))
+	if (size < 0)
 		return false;
-	if (st.st_size > (off_t)MAP_SIZE)
-		st.st_size = (off_t)MAP_SIZE;
-	__atomic_store_n(&tab->seen, (uint32_t)(st.st_size / REGTAB_PAGE), __ATOMIC_RELEASE);
-	return page < st.st_size / REGTAB_PAGE;
+	if (size > (off_t)MAP_SIZE)
+		size = (off_t)MAP_SIZE;
+	__atomic_store_n(&tab->seen, (uint32_t)(size / REGTAB_PAGE), __ATOMIC_RELEASE);
+	return page < size / REGTAB_PAGE;
 }
 
 int regtab_page_new(struct regtab *tab)
@@ -54,25 +119,32 @@ int regtab_page_new(struct regtab *tab)
 	return -ENOMEM;
 }
 
-static int map_table(struct regtab *tab)
+/* A program that has locked all its memory, also what is to come, shall not get all of a private table: hence PROT_NONE. */
+static int map_private(struct regtab *tab)
 {
-	int flags = tab->private ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
-	int protection = tab->private ? PROT_NONE : PROT_READ | PROT_WRITE;
-	void *map = mmap(NULL, MAP_SIZE, protection, flags, tab->file.fd, 0);
+	void *map = mmap(NULL, MAP_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (map == MAP_FAILED)
 		return -ENOMEM;
 	tab->header = map;
-	if (tab->private) {
-		/* A program that has locked all its memory, also what is to come, shall not get all of this. */
-		munlock(map, MAP_SIZE);
-		if (mprotect(map, MAP_SIZE, PROT_READ | PROT_WRITE))
-			return -ENOMEM;
-		regtab_header_fill(tab->header, &(struct regtab_key){ .device = "" });
-		tab->seen = PAGES_MAX;
-		return 0;
-	}
-	return mem_load(&tab->header->pages) && regtab_page_is_there(tab, mem_load(&tab->header->pages) - 1) ? 0 : -EPERM;
+	munlock(map, MAP_SIZE);
+	if (mprotect(map, MAP_SIZE, PROT_READ | PROT_WRITE))
+		return -ENOMEM;
+	regtab_header_fill(tab->header, &(struct regtab_key){ .device = "" });
+	tab->seen = PAGES_MAX;
+	return 0;
+}
+
+static int map_file(struct regtab *tab)
+{
+	void *map = mmap(NULL, MAP_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, tab->file.fd, 0);
+	uint32_t pages;
+
+	if (map == MAP_FAILED)
+		return -ENOMEM;
+	tab->header = map;
+	pages = mem_load(&tab->header->pages);
+	return pages && regtab_page_is_there(tab, pages - 1) ? 0 : -EPERM;
 }
 
 /* ---- opening and closing ---- */
@@ -85,79 +157,46 @@ static void tab_free(struct regtab *tab)
 	free(tab);
 }
 
-static struct regtab *tab_new(uint32_t process, bool private)
+static int open_file(struct regtab *tab, const char *dir, const struct regtab_key *key, struct regtab_error *why)
 {
-	struct regtab *tab = calloc(1, sizeof(*tab));
+	int err = regtab_file_open(&tab->file, dir, key, why);
 
-	if (!tab)
-		return NULL;
-	tab->process = process;
-	tab->references = 1;
-	tab->private = private;
-	tab->file.fd = -1;
-	pthread_mutex_init(&tab->mutex, NULL);
-	return tab;
-}
-
-static int open_private(struct registry *registry, struct regtab **tab, struct regtab_error *why)
-{
-	struct regtab *made = tab_new(registry->process, true);
-	int err = made ? map_table(made) : -ENOMEM;
-
-	if (err && made)
-		tab_free(made);
 	if (err)
-		return regtab_why(why, err, "in private memory", "out of memory");
-	*tab = made;
-	return 0;
+		return err;
+	err = map_file(tab);
+	if (!err)
+		return 0;
+	close(tab->file.fd);
+	return regtab_why(why, err, tab->file.path, "%s" REGTAB_NEXT_STEP,
+			  err == -EPERM ? "it is damaged" : "it cannot be mapped");
 }
 
-/* By inode, not by path: closing a second descriptor of a table would release this process's locks of it. */
-static struct regtab *registry_find(struct registry *registry, dev_t dev, ino_t ino)
-{
-	struct stat st;
-
-	for (struct regtab *tab = registry->tables; tab; tab = tab->next)
-		if (tab->file.dev == dev && tab->file.ino == ino && regtab_file_is_ours(&tab->file, &st))
-			return tab;
-	return NULL;
-}
-
-int regtab_file_of_process(struct registry *registry, dev_t dev, ino_t ino)
-{
-	struct regtab *tab = registry_find(registry, dev, ino);
-
-	return tab ? tab->file.fd : -1;
-}
-
+/* file: only its path is known; NULL: private. */
 static int open_new(struct registry *registry, const struct table_file *file, const char *dir,
 		    const struct regtab_key *key, struct regtab **tab, struct regtab_error *why)
 {
-	struct regtab *made = tab_new(registry->process, false);
+	struct regtab *made = calloc(1, sizeof(*made));
 	int err;
 
 	if (!made)
-		return regtab_why(why, -ENOMEM, file->path, "out of memory");
-	made->file = *file;
-	err = regtab_file_open(&made->file, dir, key, why);
-	if (err)
-		goto free_tab;
-	err = map_table(made);
+		return regtab_why(why, -ENOMEM, file ? file->path : "in private memory", "out of memory");
+	made->process = registry->process;
+	made->references = 1;
+	made->private = !file;
+	made->file = file ? *file : (struct table_file){ .fd = -1 };
+	pthread_mutex_init(&made->mutex, NULL);
+	if (made->private)
+		err = map_private(made) ? regtab_why(why, -ENOMEM, "in private memory", "out of memory") : 0;
+	else
+		err = open_file(made, dir, key, why);
 	if (err) {
-		regtab_why(why, err, file->path, "%s" REGTAB_NEXT_STEP,
-			   err == -EPERM ? "it is damaged" : "it cannot be mapped");
-		goto close_file;
+		tab_free(made);
+		return err;
 	}
 	made->next = registry->tables;
 	registry->tables = made;
 	*tab = made;
 	return 0;
-
-close_file:
-	close(made->file.fd);
-free_tab:
-	tab_free(made);
-	return err;
 }
 
 /* Who comes second gets the table that the process has, unless the program has closed its descriptor. */
@@ -180,18 +219,18 @@ static int open_named(struct registry *registry, const struct table_file *file, 
 static int open_shared(struct registry *registry, const struct regtab_key *key, const char *dir, struct regtab **tab,
 		       struct regtab_error *why)
 {
+	struct table_file file = { .fd = -1 };
 	int err = regtab_dir_check(dir, why);
+	unsigned n = 0;
 
-	for (unsigned n = 0; !err && n < REGTAB_NAMES; n++) {
-		struct table_file file = { .fd = -1 };
-
-		err = regtab_file_path(&file, dir, key, n);
-		if (err)
-			regtab_why(why, err, dir, "the path is too long; set XRC_COMPAT_TABLE_DIR to a shorter one");
-		else if (n == REGTAB_NAMES - 1 || !regtab_file_is_foreign(&file))
-			return open_named(registry, &file, dir, key, tab, why);
-	}
-	return err;
+	if (err)
+		return err;
+	do {
+		if (regtab_file_path(&file, dir, key, n++))
+			return regtab_why(why, -ENAMETOOLONG, dir,
+					  "the path is too long; set XRC_COMPAT_TABLE_DIR to a shorter one");
+	} while (n < REGTAB_NAMES && regtab_file_is_foreign(&file));
+	return open_named(registry, &file, dir, key, tab, why);
 }
 
 int regtab_open(const struct regtab_key *key, const char *dir, struct regtab **tab, struct regtab_error *why)
@@ -201,20 +240,12 @@ int regtab_open(const struct regtab_key *key, const char *dir, struct regtab **t
 
 	if (!registry)
 		return regtab_why(why, -ENOMEM, dir ? dir : "in private memory", "out of memory");
-	err = dir ? open_shared(registry, key, dir, tab, why) : open_private(registry, tab, why);
+	err = dir ? open_shared(registry, key, dir, tab, why) : open_new(registry, NULL, NULL, key, tab, why);
 	regtab_registry_unlock(registry);
 	return err;
 }
 
-void regtab_ref(struct regtab *tab)
-{
-	struct registry *registry = regtab_registry_lock();
-
-	tab->references++;
-	regtab_registry_unlock(registry);
-}
-
-void regtab_unref(struct regtab *tab)
+void regtab_close(struct regtab *tab)
 {
 	struct registry *registry;
 	struct regtab **link;
@@ -227,21 +258,13 @@ void regtab_unref(struct regtab *tab)
 		regtab_registry_unlock(registry);
 		return;
 	}
-	for (link = &registry->tables; *link; link = &(*link)->next) {
-		if (*link == tab) {
-			*link = tab->next;
-			break;
-		}
-	}
+	for (link = &registry->tables; *link != tab; link = &(*link)->next)
+		;
+	*link = tab->next;
 	if (!tab->private)
 		regtab_file_close(&tab->file);
 	regtab_registry_unlock(registry);
 	tab_free(tab);
-}
-
-void regtab_close(struct regtab *tab)
-{
-	regtab_unref(tab);
 }
 
 bool regtab_removed(struct regtab *tab)

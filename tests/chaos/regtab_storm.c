@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <compat/regtab/row.h>
+#include <compat/regtab/tab.h>
 
 #include "actor.h"
 #include "invariants.h"

@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include <compat/regtab/file.h>
-#include <compat/regtab/lock.h>
 #include <compat/regtab/tab.h>
 #include <compat/owner/owner.h>
+#include <tools/tables/view.h>
 
 #include "actor.h"
 

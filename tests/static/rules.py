@@ -32,8 +32,8 @@ MAY_INCLUDE = {
 
 # Single files beside those: what the tools share with the library, complete in itself.
 SHARED_FILES = {
-    "tools": {"compat/rcv_qp_request.h", "compat/owner/owner.h", "compat/regtab/regtab.h", "modern/provider.h", "modern/table.h",
-              "shim/tracer.h"},
+    "tools": {"compat/rcv_qp_request.h", "compat/owner/owner.h", "compat/regtab/regtab.h", "compat/regtab/tab.h",
+              "modern/provider.h", "modern/table.h", "shim/tracer.h"},
 }
 
 LOG_FILE = "compat/log.c"

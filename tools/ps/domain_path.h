@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_DOMAIN_PATH_H
 #define XRC_COMPAT_TOOLS_DOMAIN_PATH_H
 
-#include <compat/regtab/regtab.h>
+#include "tools/tables/view.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_QP_OWNER_H
 #define XRC_COMPAT_TOOLS_QP_OWNER_H
 
-#include <compat/regtab/regtab.h>
+#include "tools/tables/view.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_QP_STATE_H
 #define XRC_COMPAT_TOOLS_QP_STATE_H
 
-#include <compat/regtab/regtab.h>
+#include "tools/tables/view.h"
 
 #define QP_STATE_UNKNOWN (-1)
 

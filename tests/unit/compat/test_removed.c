@@ -16,6 +16,8 @@
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
 
+#include <tools/tables/view.h>
+
 #include "provider.h"
 
 static char dir[] = "/dev/shm/removed-test-XXXXXX";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What only tests ask of a table, told from its rows. */
 
-#include <compat/regtab/member.h>
+#include <compat/regtab/tab.h>
 
 #include "inside.h"
 
@@ -11,12 +11,8 @@ int regtab_reap(struct regtab *tab)
 
 	if (!regtab_is_mine(tab))
 		return -ECHILD;
-	for (int i = 0; (i = regtab_next_alive(tab, (unsigned)i)) >= 0; i++) {
-		if (!regtab_member_is_dead(tab, (unsigned)i))
-			continue;
-		regtab_member_tell_dead(tab, (unsigned)i);
-		dead++;
-	}
+	for (int i = 0; (i = regtab_next_alive(tab, (unsigned)i)) >= 0; i++)
+		dead += !regtab_member_lives(tab, (unsigned)i);
 	return dead;
 }
 
@@ -26,14 +22,8 @@ int regtab_count(struct regtab *tab, uint32_t qp_num)
 
 	if (!regtab_is_mine(tab))
 		return -ECHILD;
-	for (int i = 0; (i = regtab_next_alive(tab, (unsigned)i)) >= 0; i++) {
-		if (!regtab_row_has(tab, (unsigned)i, ROW_REGISTERED, qp_num))
-			continue;
-		if (regtab_member_is_dead(tab, (unsigned)i))
-			regtab_member_tell_dead(tab, (unsigned)i);
-		else
-			count++;
-	}
+	for (int i = 0; (i = regtab_next_alive(tab, (unsigned)i)) >= 0; i++)
+		count += regtab_row_has(tab, (unsigned)i, ROW_REGISTERED, qp_num) && regtab_member_lives(tab, (unsigned)i);
 	return count ? count : -EINVAL;
 }
 

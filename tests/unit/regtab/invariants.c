@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include <compat/regtab/row.h>
+#include <compat/regtab/tab.h>
 
 #include "invariants.h"
 

@@ -23,7 +23,6 @@
 
 #include <compat/regtab/file.h>
 #include <compat/regtab/layout.h>
-#include <compat/regtab/lock.h>
 #include <compat/regtab/tab.h>
 
 #include "actor.h"

@@ -15,8 +15,6 @@
 
 #include <cmocka.h>
 
-#include <compat/regtab/lock.h>
-#include <compat/regtab/registry.h>
 #include <compat/regtab/tab.h>
 
 #include "actor.h"

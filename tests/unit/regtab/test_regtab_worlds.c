@@ -18,6 +18,8 @@
 
 #include <cmocka.h>
 
+#include <tools/tables/view.h>
+
 #include "actor.h"
 
 #define QP 0x4au

@@ -1,98 +1,25 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Tables as people see them, and removing dead ones.
+ * Registration tables as people see them.
  *
  * A table is read into a private copy, never mapped: whatever happens to the file meanwhile, it cannot hurt the reader.
  */
 
-#include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "lock.h"
-#include "registry.h"
-#include "row.h"
+#include <compat/regtab/tab.h>
+
+#include "view.h"
 
 #define QPS_MAX	(1u << 20)	/* more than any adapter has: who claims that is forged */
-
-/*
- * A file of the directory, open for looking. No other thread opens a table meanwhile: of one file, closing this descriptor
- * would release the locks that it had just got, and a lock that we take would not keep it out.
- */
-struct found {
-	struct table_file file;
-	struct stat st;
-	bool own;		/* this very process has it open as a table: do not close it, that would release its locks */
-	const char *reason;	/* why it is refused, or what is done with it */
-};
-
-/* Looked at by name first, so that no device or pipe is opened. Registry locked. */
-static int open_found(struct registry *registry, int flags, struct found *found)
-{
-	struct stat st;
-	int err;
-
-	found->reason = "it is gone";
-	if (lstat(found->file.path, &found->st))
-		return -errno;
-	st = found->st;
-	if (!geteuid())
-		st.st_uid = 0;		/* root may look at, and clean up, everybody's */
-	err = regtab_file_checks(&st, &found->reason);
-	if (err)
-		return err;
-	found->file.dev = st.st_dev;
-	found->file.ino = st.st_ino;
-	found->file.fd = regtab_file_of_process(registry, st.st_dev, st.st_ino);
-	found->own = found->file.fd >= 0;
-	if (found->own)
-		return 0;
-	found->reason = "it cannot be opened";
-	found->file.fd = open(found->file.path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (found->file.fd < 0)
-		return -errno;
-	if (regtab_file_is_ours(&found->file, &st))
-		return 0;
-	close(found->file.fd);
-	found->reason = "it was replaced meanwhile";
-	return -EAGAIN;
-}
-
-/* Call back for every table of the directory, with the file open, or err and the reason. Not 0 ends it. */
-static int each_file(const char *dir, int flags, int (*visit)(void *context, struct found *found, int err), void *context)
-{
-	struct dirent **names;
-	int result = 0, count = scandir(dir, &names, NULL, alphasort);
-
-	if (count < 0)
-		return -errno;
-	for (int i = 0; i < count; i++) {
-		struct registry *registry = regtab_registry_lock();
-		struct found found = { .file = { .fd = -1 } };
-		int err;
-
-		snprintf(found.file.path, sizeof(found.file.path), "%s/%s", dir, names[i]->d_name);
-		if (registry && !result && !strncmp(names[i]->d_name, REGTAB_NAME_PREFIX, strlen(REGTAB_NAME_PREFIX))) {
-			err = open_found(registry, flags, &found);
-			result = visit(context, &found, err);
-			if (!err && !found.own)
-				close(found.file.fd);
-		}
-		if (registry)
-			regtab_registry_unlock(registry);
-		free(names[i]);
-	}
-	free(names);
-	return result;
-}
 
 /* ---- reading ---- */
 
 /* What the view is made of: a table whose pages are a copy, so that the code for the real one does for it. */
-static int read_table(struct found *found, struct regtab *copy)
+static int read_table(struct found_table *found, struct regtab *copy)
 {
 	struct table_header header;
 	size_t size;
@@ -148,7 +75,7 @@ static bool is_self(const struct regtab_view_member *member)
 	return !member->foreign && member->pid == (uint32_t)getpid();
 }
 
-static int view_members(const struct found *found, struct regtab *copy, struct regtab_view *view)
+static int view_members(const struct found_table *found, struct regtab *copy, struct regtab_view *view)
 {
 	struct stat st;
 	uint64_t own_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
@@ -163,7 +90,7 @@ static int view_members(const struct found *found, struct regtab *copy, struct r
 		if (!row)
 			continue;
 		*member = (struct regtab_view_member){ .index = (unsigned)i, .pid = row->pid, .since = row->since,
-			.start_time = row->start_time, .pid_namespace = row->pid_namespace };
+			.pid_namespace = row->pid_namespace };
 		memcpy(member->command, row->command, sizeof(row->command));
 		memcpy(member->label, row->label, sizeof(row->label));
 		member->foreign = own_namespace && row->pid_namespace && row->pid_namespace != own_namespace;
@@ -247,7 +174,7 @@ struct listing {
 	void *context;
 };
 
-static void fill_view(struct found *found, int err, struct regtab *copy, struct regtab_view *view)
+static void fill_view(struct found_table *found, int err, struct regtab *copy, struct regtab_view *view)
 {
 	if (!err) {
 		bool used = found->own || regtab_lock_holder(found->file.fd, LOCK_PRESENCE) != F_UNLCK;
@@ -274,7 +201,7 @@ static void fill_view(struct found *found, int err, struct regtab *copy, struct 
 	view->created = copy->header->created;
 }
 
-static int list_file(void *context, struct found *found, int err)
+static int list_file(void *context, struct found_table *found, int err)
 {
 	const struct listing *listing = context;
 	struct regtab copy = { .private = true };
@@ -294,78 +221,5 @@ static int list_file(void *context, struct found *found, int err)
 
 int regtab_list(const char *dir, int (*visit)(void *context, const struct regtab_view *view), void *context)
 {
-	return each_file(dir, O_RDONLY, list_file, &(struct listing){ visit, context });
-}
-
-/* ---- removing the dead ---- */
-
-struct collection {
-	bool dry_run;
-	void (*visit)(void *context, const char *path, enum regtab_verdict verdict, const char *reason);
-	void *context;
-	int removed;
-};
-
-static enum regtab_verdict collect(const struct collection *collection, struct found *found)
-{
-	uint64_t magic;
-
-	found->reason = "it is not a registration table";
-	if (pread(found->file.fd, &magic, sizeof(magic), 0) != sizeof(magic) || magic != REGTAB_MAGIC)
-		return REGTAB_LEFT_ALONE;
-	found->reason = "a process is using it";
-	if (found->own || regtab_lock(found->file.fd, F_WRLCK, LOCK_PRESENCE))
-		return REGTAB_KEPT;
-	/* The write lock proves that no process has it, and none gets it before we close it. */
-	found->reason = "it cannot be removed";
-	if (!collection->dry_run && regtab_file_unlink(&found->file))
-		return REGTAB_LEFT_ALONE;
-	found->reason = "no process is using it";
-	return REGTAB_REMOVED;
-}
-
-static int collect_file(void *context, struct found *found, int err)
-{
-	struct collection *collection = context;
-	enum regtab_verdict verdict = err ? REGTAB_LEFT_ALONE : collect(collection, found);
-
-	collection->removed += verdict == REGTAB_REMOVED;
-	if (collection->visit)
-		collection->visit(collection->context, found->file.path, verdict, found->reason);
-	return 0;
-}
-
-/* An owner that was killed leaves the name of its socket, which is the table's with a dot before and a number behind. */
-static void collect_sockets(const char *dir)
-{
-	struct dirent **names;
-	int count = scandir(dir, &names, NULL, NULL);
-	char table[512], path[512];
-	struct stat st;
-
-	for (int i = 0; i < count; i++) {
-		const char *name = names[i]->d_name, *number = strrchr(name + 1, '.');
-
-		snprintf(path, sizeof(path), "%s/%s", dir, name);
-		if (!strncmp(name, "." REGTAB_NAME_PREFIX, strlen("." REGTAB_NAME_PREFIX)) && number) {
-			snprintf(table, sizeof(table), "%s/%.*s", dir, (int)(number - name - 1), name + 1);
-			if (lstat(table, &st) && !lstat(path, &st) && S_ISSOCK(st.st_mode) && st.st_uid == geteuid())
-				unlink(path);
-		}
-		free(names[i]);
-	}
-	if (count >= 0)
-		free(names);
-}
-
-int regtab_gc(const char *dir, bool dry_run,
-	      void (*visit)(void *context, const char *path, enum regtab_verdict verdict, const char *reason),
-	      void *context)
-{
-	struct collection collection = { dry_run, visit, context, 0 };
-	int err = each_file(dir, O_RDWR, collect_file, &collection);
-
-	if (!err && !dry_run)
-		collect_sockets(dir);
-	return err ? err : collection.removed;
+	return regtab_each(dir, O_RDONLY, list_file, &(struct listing){ visit, context });
 }
