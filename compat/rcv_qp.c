@@ -19,14 +19,14 @@ struct rcv_qp *rcv_qp_find_settled(struct core *core, uint32_t qp_num)
 	return rcv_qp;
 }
 
-static struct rcv_qp *insert(struct domain *domain, uint32_t qp_num, enum rcv_qp_phase phase)
+static struct rcv_qp *insert(struct domain *domain, uint32_t qp_num)
 {
 	struct rcv_qp *rcv_qp = calloc(1, sizeof(*rcv_qp));
 
 	if (!rcv_qp)
 		return NULL;
 	rcv_qp->qp_num = qp_num;
-	rcv_qp->phase = phase;
+	rcv_qp->phase = RCV_QP_OPENING;
 	rcv_qp->domain = domain;
 	if (handle_add(&domain->core->rcv_qps, rcv_qp_key(qp_num), rcv_qp)) {
 		free(rcv_qp);
@@ -44,18 +44,17 @@ static void drop(struct rcv_qp *rcv_qp)
 	state_changed();
 }
 
+/* Lock held. */
 static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
 {
-	state_lock();
 	if (err) {
 		drop(rcv_qp);
-	} else {
-		rcv_qp->qp = qp;
-		rcv_qp->phase = RCV_QP_REGISTERED;
-		ops_note_own(rcv_qp->domain->legacy.context, rcv_qp->qp_num, true);
-		state_changed();
+		return;
 	}
-	state_unlock();
+	rcv_qp->qp = qp;
+	rcv_qp->phase = RCV_QP_REGISTERED;
+	ops_note_own(rcv_qp->domain->legacy.context, rcv_qp->qp_num, true);
+	state_changed();
 }
 
 static struct domain *enter(struct legacy_xrc_domain *ldom)
@@ -68,9 +67,12 @@ static struct domain *enter(struct legacy_xrc_domain *ldom)
 	return domain;
 }
 
-static void leave(struct domain *domain)
+/* Leave the domain, with what was to be registered, if anything was: it is now, or never was. */
+static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
 {
 	state_lock();
+	if (rcv_qp)
+		settle(rcv_qp, qp, err);
 	domain_leave(domain);
 	state_unlock();
 }
@@ -159,111 +161,113 @@ static void supersede(struct core *core, uint32_t qp_num)
 		drop(old);
 }
 
-static int create_in(struct domain *domain, uint32_t *qp_num)
+/* *made: the entry to be settled, NULL: none. */
+static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp **qp)
 {
-	struct rcv_qp *rcv_qp;
-	struct ibv_qp *qp;
+	uint32_t qp_num;
 	int err = find_kind(domain);
 
 	if (!err)
-		err = modern_create_tgt_qp(domain->legacy.context, domain->xrcd, MODERN_TGT_REGISTERED, &qp);
+		err = modern_create_tgt_qp(domain->legacy.context, domain->xrcd, MODERN_TGT_REGISTERED, qp);
 	if (err)
 		return err;
+	qp_num = (*qp)->qp_num;
 	state_lock();
-	supersede(domain->core, qp->qp_num);
-	rcv_qp = insert(domain, qp->qp_num, RCV_QP_OPENING);
+	supersede(domain->core, qp_num);
+	*made = insert(domain, qp_num);
 	state_unlock();
-	err = rcv_qp ? 0 : -ENOMEM;
+	err = *made ? 0 : -ENOMEM;
 	if (!err && core_sharing(domain->core) == SHARED_BY_OWNER)
-		err = keeper_add(domain->core, qp->qp_num);
+		err = keeper_add(domain->core, qp_num);
 	else if (!err)
-		show_created(domain->core, qp->qp_num);
-	if (!err)
-		*qp_num = qp->qp_num;
-	else
-		leftover_destroy_qp(qp);
-	if (rcv_qp)
-		settle(rcv_qp, qp, err);
+		show_created(domain->core, qp_num);
+	if (err)
+		leftover_destroy_qp(*qp);
 	return err;
 }
 
 int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
 {
 	struct domain *domain = enter(ldom);
+	struct rcv_qp *rcv_qp = NULL;
+	struct ibv_qp *qp = NULL;
 	int err;
 
 	if (!domain)
 		return -EINVAL;
-	err = create_in(domain, qp_num);
-	leave(domain);
+	err = create_in(domain, &rcv_qp, &qp);
+	if (!err)
+		*qp_num = qp->qp_num;
+	leave(domain, rcv_qp, qp, err);
 	return err;
 }
 
-/* Claim the number for this opened device; NULL with *err 0: it has it already. */
-static struct rcv_qp *claim(struct domain *domain, uint32_t qp_num, int *err)
-{
-	struct rcv_qp *rcv_qp = NULL;
+/* ---- registering ---- */
 
-	*err = 0;
+/* Enter the domain and claim the number for this opened device. *claimed NULL: it has it already. */
+static int claim(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct domain **domain, struct rcv_qp **claimed)
+{
+	int err = 0;
+
 	state_lock();
-	if (!rcv_qp_find_settled(domain->core, qp_num)) {
-		rcv_qp = insert(domain, qp_num, RCV_QP_OPENING);
-		if (!rcv_qp)
-			*err = -ENOMEM;
+	*domain = domain_enter(ldom, NULL);
+	if (!*domain) {
+		err = -EINVAL;
+	} else if (!rcv_qp_find_settled((*domain)->core, qp_num)) {
+		*claimed = insert(*domain, qp_num);
+		err = *claimed ? 0 : -ENOMEM;
 	}
 	state_unlock();
-	return rcv_qp;
+	return err;
 }
 
-static int register_in(struct domain *domain, uint32_t qp_num)
+/* *qp: the handle, where the kernel shares QPs. */
+static int register_in(struct domain *domain, uint32_t qp_num, struct ibv_qp **qp)
 {
 	struct core *core = domain->core;
-	struct ibv_qp *qp = NULL;
-	struct rcv_qp *rcv_qp;
-	int err;
+	int err = -EOPNOTSUPP;
 
-	rcv_qp = claim(domain, qp_num, &err);
-	if (!rcv_qp)
-		return err ? err : keeper_register_again(core, qp_num);
-	err = -EOPNOTSUPP;
 	if (core_sharing(core) != SHARED_BY_OWNER)
-		err = modern_open_tgt_qp(domain->legacy.context, domain->xrcd, qp_num, MODERN_TGT_REGISTERED,
-					 &qp);
+		err = modern_open_tgt_qp(domain->legacy.context, domain->xrcd, qp_num, MODERN_TGT_REGISTERED, qp);
 	if (!err)
 		show(core, qp_num);
 	if (err == -EOPNOTSUPP) {
 		core_set_sharing(core, SHARED_BY_OWNER);
 		err = keeper_register(core, qp_num);
 	}
-	settle(rcv_qp, qp, err);
 	return err;
 }
 
 int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
-	struct domain *domain = enter(ldom);
-	int err;
+	struct rcv_qp *rcv_qp = NULL;
+	struct ibv_qp *qp = NULL;
+	struct domain *domain;
+	int err = claim(ldom, qp_num, &domain, &rcv_qp);
 
 	if (!domain)
-		return -EINVAL;
-	err = register_in(domain, qp_num);
-	leave(domain);
+		return err;
+	if (rcv_qp)
+		err = register_in(domain, qp_num, &qp);
+	else if (!err)
+		err = keeper_register_again(domain->core, qp_num);
+	leave(domain, rcv_qp, qp, err);
 	return err;
 }
 
+/* ---- unregistering ---- */
+
+/* NULL: not registered. Lock held. */
 static struct rcv_qp *begin_unregister(struct core *core, uint32_t qp_num)
 {
-	struct rcv_qp *rcv_qp;
+	struct rcv_qp *rcv_qp = rcv_qp_find_settled(core, qp_num);
 
-	state_lock();
-	rcv_qp = rcv_qp_find_settled(core, qp_num);
 	if (rcv_qp) {
 		rcv_qp->phase = RCV_QP_CLOSING;
 		while (rcv_qp->users)
 			state_wait();
 		ops_note_own(core->context, qp_num, false);
 	}
-	state_unlock();
 	return rcv_qp;
 }
 
@@ -279,38 +283,41 @@ static int unregister_by_kernel(struct core *core, struct rcv_qp *rcv_qp)
 	return err;
 }
 
-static int unregister_from(struct core *core, uint32_t qp_num)
+static int unregister_from(struct core *core, struct rcv_qp *rcv_qp)
 {
-	struct rcv_qp *rcv_qp = begin_unregister(core, qp_num);
-	int err;
-
-	if (!rcv_qp)
-		return -EINVAL;
 	if (core_sharing(core) == SHARED_BY_OWNER)
-		err = keeper_unregister(core, rcv_qp);
+		return keeper_unregister(core, rcv_qp);
+	return unregister_by_kernel(core, rcv_qp);
+}
+
+/* What is refused stays, and the next try may succeed. Lock held. */
+static void end_unregister(struct rcv_qp *rcv_qp, int err)
+{
+	if (err)
+		settle(rcv_qp, rcv_qp->qp, 0);
 	else
-		err = unregister_by_kernel(core, rcv_qp);
-	state_lock();
-	if (err) {
-		rcv_qp->phase = RCV_QP_REGISTERED;
-		ops_note_own(core->context, qp_num, true);
-		state_changed();
-	} else {
 		drop(rcv_qp);
-	}
-	state_unlock();
-	return err;
 }
 
 int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
-	struct domain *domain = enter(ldom);
-	int err;
+	struct rcv_qp *rcv_qp = NULL;
+	struct domain *domain;
+	int err = -EINVAL;
 
-	if (!domain)
-		return -EINVAL;
-	err = unregister_from(domain->core, qp_num);
-	leave(domain);
+	state_lock();
+	domain = domain_enter(ldom, NULL);
+	if (domain)
+		rcv_qp = begin_unregister(domain->core, qp_num);
+	state_unlock();
+	if (rcv_qp)
+		err = unregister_from(domain->core, rcv_qp);
+	state_lock();
+	if (rcv_qp)
+		end_unregister(rcv_qp, err);
+	if (domain)
+		domain_leave(domain);
+	state_unlock();
 	return err;
 }
 
@@ -358,14 +365,19 @@ static void look_into(struct core *core, void *arg)
 	search->core = core;
 }
 
-static void forget_registration(struct core *core, uint32_t qp_num)
+/* The device is being closed: also what its destroy is refused for ends. */
+static void end_registration(struct core *core, uint32_t qp_num)
 {
 	struct rcv_qp *rcv_qp;
 
 	state_lock();
-	rcv_qp = rcv_qp_find_settled(core, qp_num);
-	if (rcv_qp)
-		drop(rcv_qp);
+	rcv_qp = begin_unregister(core, qp_num);
+	state_unlock();
+	if (!rcv_qp)
+		return;
+	unregister_from(core, rcv_qp);
+	state_lock();
+	drop(rcv_qp);
 	state_unlock();
 }
 
@@ -378,8 +390,8 @@ void rcv_qp_end_context(const struct ibv_context *context)
 		state_lock();
 		core_each(look_into, &search);
 		state_unlock();
-		if (search.qp_num && unregister_from(search.core, search.qp_num))
-			forget_registration(search.core, search.qp_num);
+		if (search.qp_num)
+			end_registration(search.core, search.qp_num);
 	} while (search.qp_num);
 }
 
