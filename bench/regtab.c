@@ -60,13 +60,13 @@ static struct regtab_key the_key(void)
 	return (struct regtab_key){ .device = "mlx4_0", .guid = 1, .st_dev = 1, .st_ino = 2 };
 }
 
-static struct regtab *table(bool shared)
+static struct regtab *table(void)
 {
 	struct regtab_key key = the_key();
 	struct regtab_error why = { "" };
 	struct regtab *tab;
 
-	if (regtab_open(&key, shared ? dir : NULL, &tab, &why)) {
+	if (regtab_open(&key, dir, &tab, &why)) {
 		fprintf(stderr, "%s\n", why.text);
 		exit(2);
 	}
@@ -92,7 +92,7 @@ static pid_t neighbour(void (*what)(struct regtab *tab))
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		what(table(true));
+		what(table());
 		if (write(ready[1], "r", 1) == 1)
 			pause();
 		_exit(0);
@@ -142,14 +142,13 @@ static void add_by_owner(struct regtab *tab)
 	must(regtab_add(join(tab), 7, REGTAB_BY_OWNER), "add");
 }
 
-static void bench_local(bool shared)
+static void bench_local(void)
 {
-	struct regtab *tab = table(shared);
+	struct regtab *tab = table();
 	struct regtab_member *creator = join(tab), *member = join(tab);
 
 	must(regtab_add(creator, 7, REGTAB_BY_KERNEL), "add");
-	report(shared ? "reg+unreg, creator in the same process" : "reg+unreg, private domain", pair_ns(member, true), "ns",
-	       500);
+	report("reg+unreg, creator in the same process", pair_ns(member, true), "ns", 500);
 	regtab_leave(member);
 	regtab_leave(creator);
 	regtab_close(tab);
@@ -158,7 +157,7 @@ static void bench_local(bool shared)
 static void bench_remote(void (*what)(struct regtab *tab), const char *name, bool ask_last, double limit)
 {
 	pid_t creator = neighbour(what);
-	struct regtab *tab = table(true);
+	struct regtab *tab = table();
 	struct regtab_member *member = join(tab);
 
 	report(name, pair_ns(member, ask_last), "ns", limit);
@@ -178,7 +177,7 @@ static int compare(const void *a, const void *b)
 
 static void contend(uint32_t *samples, unsigned n, int go)
 {
-	struct regtab_member *member = join(table(true));
+	struct regtab_member *member = join(table());
 	char byte;
 
 	if (read(go, &byte, 1) < 0)	/* end of file: all begin */
@@ -199,7 +198,7 @@ static void bench_many(void)
 {
 	size_t count = (size_t)PROCESSES * SAMPLES;
 	uint32_t *samples = mmap(NULL, count * sizeof(*samples), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	struct regtab *tab = table(true);
+	struct regtab *tab = table();
 	struct regtab_member *creator = join(tab);
 	int go[2], status, bad = 0;
 
@@ -252,7 +251,7 @@ static double lookup_ns(struct regtab_member *member, unsigned qps)
 
 static void bench_lookups(void)
 {
-	struct regtab *tab = table(true);
+	struct regtab *tab = table();
 	struct regtab_member *member = join(tab);
 	unsigned added = 0;
 	double first = 0, each = 0;
@@ -312,7 +311,7 @@ static void bench_reap(struct regtab *tab, const char *name)
 static void bench_memory(void)
 {
 	static struct regtab_member *members[REGISTRANTS];
-	struct regtab *tab = table(true);
+	struct regtab *tab = table();
 	double used, apparent;
 
 	members[0] = join(tab);
@@ -342,8 +341,7 @@ int main(void)
 	snprintf(dir, sizeof(dir), "%s/regtab-bench-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
 	if (!mkdtemp(dir))
 		must(-errno, dir);
-	bench_local(false);
-	bench_local(true);
+	bench_local();
 	bench_remote(add_by_kernel, "reg+unreg, kernel carries, creator elsewhere", false, 500);
 	bench_remote(add_by_kernel, "the same, asking whether it was the last", true, 1000);
 	bench_remote(add_by_owner, "reg+unreg, owner elsewhere carries", false, 500);

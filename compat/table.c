@@ -57,7 +57,7 @@ static void clean_up_after_others(const char *dir)
 {
 	static bool done;
 
-	if (dir && !__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
+	if (!__atomic_exchange_n(&done, true, __ATOMIC_RELAXED))
 		regtab_gc(dir, false, NULL, NULL);
 }
 
@@ -76,7 +76,7 @@ int table_error(const struct table *table, int err)
 		return err;
 	}
 	log_once(warned, "%s: the registration table in %s: %s; the program is told ENOMEM", table->context->device->name,
-		 table->shared ? directory() : "memory", strerror(-err));
+		 directory(), strerror(-err));
 	return -ENOMEM;
 }
 
@@ -92,7 +92,7 @@ static int64_t now_ns(void)
 
 static int open_and_join(const struct table *table, struct membership *made)
 {
-	const char *dir = table->shared ? directory() : NULL;
+	const char *dir = directory();
 	struct regtab_key key = key_of(table);
 	struct regtab_error why = { "" };
 	char label[REGTAB_LABEL_SIZE];
@@ -108,7 +108,7 @@ static int open_and_join(const struct table *table, struct membership *made)
 	err = regtab_join(made->tab, label, &made->member);
 	if (err) {
 		log_once(warned, "%s: cannot join the registration table in %s: %s", table->context->device->name,
-			 dir ? dir : "memory", strerror(-err));
+			 dir, strerror(-err));
 		regtab_close(made->tab);
 	}
 	return err;
@@ -149,9 +149,9 @@ static int try_join(struct table *table)
 
 int table_join(struct table *table, struct regtab_member **member)
 {
-	int err = 0;
+	int err = table->shared ? 0 : -EINVAL;
 
-	if (!table_member(table)) {
+	if (!err && !table_member(table)) {
 		pthread_mutex_lock(&table->opening);
 		if (!table->current)
 			err = try_join(table);

@@ -18,7 +18,7 @@ struct membership;
 
 struct table {
 	struct ibv_context *context;
-	bool shared;			/* the domain has an inode; false: private, and so is the table */
+	bool shared;			/* the domain has an inode; false: it is this device's alone, and has no table */
 	dev_t dev;
 	ino_t ino;
 	pthread_mutex_t opening;
@@ -31,8 +31,8 @@ struct table {
 void table_init(struct table *table, struct ibv_context *context, bool shared, dev_t dev, ino_t ino);
 
 /**
- * table_join - *member: of the table, which is opened first if it is not. 0 or a -errno that the contract knows, with a
- * warning that names the cause; tried again at most once a second. May wait for the file system; no lock held.
+ * table_join - *member: of the table, which is opened first if it is not; -EINVAL where there is none, for nobody else can
+ * be registered. Or another -errno that the contract knows, with a warning that names the cause; tried again at most once a second. May wait for the file system; no lock held.
  */
 int table_join(struct table *table, struct regtab_member **member);
 

@@ -5,22 +5,13 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "socket.h"
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 /* Both ways of waiting that the kernel has to do with us end then: for room in the owner's queue, and for its answer. */
 static int set_timeout(int fd, int64_t deadline)
 {
-	int64_t left = deadline - now_ms();
+	int64_t left = deadline - socket_now_ms();
 	struct timeval wait = { .tv_sec = (time_t)(left / 1000), .tv_usec = (suseconds_t)(left % 1000 * 1000) };
 
 	if (left <= 0)
@@ -101,7 +92,7 @@ static ssize_t converse(const struct regtab_member *member, unsigned owner, cons
 static ssize_t put(struct regtab_member *member, const struct question *question, size_t size, struct reply *reply,
 		   unsigned timeout_ms)
 {
-	int64_t deadline = now_ms() + timeout_ms;
+	int64_t deadline = socket_now_ms() + timeout_ms;
 	unsigned owner;
 	int err = regtab_owner(member, question->qp_num, &owner);
 	ssize_t result;

@@ -164,7 +164,7 @@ static int start_server(struct core *core, struct regtab_member *member)
 	return err;
 }
 
-static int prepare(struct core *core, struct regtab_member *member)
+static int prepare(struct core *core)
 {
 	struct kept *made = calloc(1, sizeof(*made));
 	int err = 0;
@@ -180,7 +180,7 @@ static int prepare(struct core *core, struct regtab_member *member)
 	state_unlock();
 	pthread_mutex_lock(&core->kept->starting);
 	if (core->shared && !core->kept->owner)
-		err = start_server(core, member);
+		err = start_server(core, table_member(&core->table));
 	pthread_mutex_unlock(&core->kept->starting);
 	return err;
 }
@@ -207,11 +207,11 @@ void keeper_close(struct core *core)
 int keeper_add(struct core *core, uint32_t qp_num)
 {
 	struct regtab_member *member;
-	int err = table_join(&core->table, &member);
+	int err = core->shared ? table_join(&core->table, &member) : 0;
 
 	if (!err)
-		err = prepare(core, member);
-	if (!err)
+		err = prepare(core);
+	if (!err && core->shared)
 		err = regtab_add(member, qp_num, REGTAB_BY_OWNER);
 	return table_error(&core->table, err);
 }
@@ -274,7 +274,7 @@ static int unregister_elsewhere(struct core *core, uint32_t qp_num)
 int keeper_unregister(struct core *core, const struct rcv_qp *rcv_qp)
 {
 	uint32_t qp_num = rcv_qp->qp_num;
-	bool last = false;
+	bool last = !core->shared;
 	int err;
 
 	if (!rcv_qp->qp)
@@ -282,7 +282,8 @@ int keeper_unregister(struct core *core, const struct rcv_qp *rcv_qp)
 	err = keep(core, rcv_qp);
 	if (err)
 		return err;
-	err = regtab_unregister(table_member(&core->table), qp_num, &last);
+	if (core->shared)
+		err = regtab_unregister(table_member(&core->table), qp_num, &last);
 	/* With its locks lost, or its number given anew, it is in nobody's table: the others know that it is gone. */
 	if (last || err == -ESTALE || err == -EINVAL) {
 		unused(core, qp_num);

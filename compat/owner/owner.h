@@ -41,7 +41,7 @@ struct owner_service {
 
 struct owner;
 
-/** owner_open - listen; before the member's first regtab_add(REGTAB_BY_OWNER). -EINVAL: the table is private. */
+/** owner_open - listen; before the member's first regtab_add(REGTAB_BY_OWNER). */
 int owner_open(struct regtab_member *member, struct owner **owner);
 
 /**

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 
 #include "socket.h"
 
@@ -22,14 +21,6 @@ struct owner {
 	int64_t next_look;
 	bool stopped;
 };
-
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 int owner_open(struct regtab_member *member, struct owner **owner)
 {
@@ -82,7 +73,7 @@ static int look(struct owner *owner, const struct owner_service *service, void *
 {
 	int done = 0;
 
-	owner->next_look = now_ms() + LOOK_EVERY_MS;
+	owner->next_look = socket_now_ms() + LOOK_EVERY_MS;
 	for (uint32_t qp_num = 1; (qp_num = regtab_unused(owner->member, qp_num)); qp_num++) {
 		service->unused(context, qp_num);	/* crash: the kernel destroys it with the process */
 		done++;
@@ -186,11 +177,11 @@ static int serve_all(struct owner *owner, const struct owner_service *service, v
 
 int owner_serve(struct owner *owner, const struct owner_service *service, void *context, unsigned timeout_ms)
 {
-	int64_t deadline = now_ms() + timeout_ms;
+	int64_t deadline = socket_now_ms() + timeout_ms;
 	int done = 0;
 
 	while (!done && !__atomic_load_n(&owner->stopped, __ATOMIC_ACQUIRE)) {
-		int64_t now = now_ms(), until = deadline < owner->next_look ? deadline : owner->next_look;
+		int64_t now = socket_now_ms(), until = deadline < owner->next_look ? deadline : owner->next_look;
 
 		if (now >= owner->next_look || now >= deadline)
 			done = look(owner, service, context);

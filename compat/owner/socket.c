@@ -8,9 +8,18 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "socket.h"
+
+int64_t socket_now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
 
 int socket_note(struct own_socket *own, int fd)
 {
@@ -45,13 +54,11 @@ void socket_close(struct own_socket *own)
 /* Through the directory's descriptor, for an address is short and a directory need not be. Returns it, or -errno. */
 static int address_of(const struct regtab_member *member, unsigned owner, struct sockaddr_un *address)
 {
-	const char *path = regtab_path(member), *name = path ? strrchr(path, '/') : NULL;
+	const char *path = regtab_path(member), *name = strrchr(path, '/');
 	struct own_socket dir;
 	char folder[PATH_MAX];
 	int err;
 
-	if (!name)
-		return -EINVAL;
 	snprintf(folder, sizeof(folder), "%.*s/", (int)(name - path), path);
 	err = socket_note(&dir, open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
 	if (err)

@@ -30,6 +30,9 @@ struct own_socket {
 	ino_t ino;
 };
 
+/** socket_now_ms - milliseconds of CLOCK_MONOTONIC, for deadlines. */
+int64_t socket_now_ms(void);
+
 /** socket_note - keep a descriptor that was just made, not as one of the standard three. 0 or -errno; -1 is errno. */
 int socket_note(struct own_socket *own, int fd);
 bool socket_is_ours(const struct own_socket *own);

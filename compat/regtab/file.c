@@ -184,7 +184,8 @@ bool regtab_file_has_name(const struct table_file *file)
 	return !lstat(file->path, &st) && st.st_dev == file->dev && st.st_ino == file->ino;
 }
 
-int regtab_file_unlink(const struct table_file *file)
+/* Presence lock held for writing. */
+static int unlink_name(const struct table_file *file)
 {
 	if (!regtab_file_has_name(file))
 		return -ENOENT;
@@ -278,22 +279,24 @@ static int create(struct table_file *file, const char *dir, const struct regtab_
 	return regtab_why(why, err, file->path, "%s: %m; set XRC_COMPAT_TABLE_DIR to a local directory of your own", step);
 }
 
-/* Nobody has the table and we hold the write lock: a crash left it, of whatever version or boot. */
-static int remove_dead(const struct table_file *file, const struct table_header *header, const char **reason)
+/* With the write lock nobody has it, and none gets it: a crash left it, of whatever version or boot. */
+int regtab_file_remove_dead(const struct table_file *file, bool dry_run, const char **reason)
 {
-	int err;
+	int err = regtab_lock(file->fd, F_WRLCK, LOCK_PRESENCE);
+	uint64_t magic;
 
+	*reason = err == -EAGAIN ? "a process is using it" : "the file system has no record locks";
+	if (err)
+		return err;
 	*reason = "it is not a registration table";
-	if (header->magic != REGTAB_MAGIC)
+	if (pread(file->fd, &magic, sizeof(magic), 0) != sizeof(magic) || magic != REGTAB_MAGIC)
 		return -EPERM;
 	*reason = "it cannot be removed";
-	err = regtab_file_unlink(file);
-	return err && err != -ENOENT ? err : -EAGAIN;
-}
-
-static int read_header(int fd, struct table_header *header)
-{
-	return pread(fd, header, sizeof(*header), 0) == sizeof(*header) ? 0 : -EPERM;
+	err = dry_run ? 0 : unlink_name(file);
+	if (err && err != -ENOENT)
+		return err;
+	*reason = "no process is using it";
+	return 0;
 }
 
 /* The file is open. 0: joined its users. -EAGAIN: begin again, at once or after a nap: it is about to be removed. */
@@ -309,23 +312,17 @@ static int enter(const struct table_file *file, const struct regtab_key *key, co
 	err = regtab_file_checks(&st, reason);
 	if (err)
 		return err == -ESTALE ? -EAGAIN : err;
-	*reason = "the file system has no record locks";
-	err = regtab_lock(file->fd, F_WRLCK, LOCK_PRESENCE);
-	if (!err) {
-		*reason = "it cannot be read";
-		err = read_header(file->fd, &header);
-		return err ? err : remove_dead(file, &header, reason);
-	}
-	if (err == -EAGAIN)
-		err = regtab_lock(file->fd, F_RDLCK, LOCK_PRESENCE);
-	if (err)
-		return err;
+	err = regtab_file_remove_dead(file, false, reason);
+	if (err != -EAGAIN)
+		return err ? err : -EAGAIN;
+	err = regtab_lock(file->fd, F_RDLCK, LOCK_PRESENCE);
 	/* Now nobody removes it; but somebody may have, before we got the lock. */
-	if (!regtab_file_has_name(file))
-		return -EAGAIN;
+	if (err || !regtab_file_has_name(file))
+		return err ? err : -EAGAIN;
 	*reason = "it cannot be read";
-	err = read_header(file->fd, &header);
-	return err ? err : regtab_header_check(&header, key, reason);
+	if (pread(file->fd, &header, sizeof(header), 0) != sizeof(header))
+		return -EPERM;
+	return regtab_header_check(&header, key, reason);
 }
 
 static int try_open(struct table_file *file, const char *dir, const struct regtab_key *key, struct regtab_error *why)
@@ -373,6 +370,6 @@ void regtab_file_close(const struct table_file *file)
 		return;
 	regtab_lock(file->fd, F_UNLCK, LOCK_PRESENCE);
 	if (!regtab_lock(file->fd, F_WRLCK, LOCK_PRESENCE))
-		regtab_file_unlink(file);
+		unlink_name(file);
 	close(file->fd);
 }

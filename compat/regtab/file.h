@@ -58,8 +58,8 @@ int regtab_file_reserve(const struct table_file *file, uint32_t page);
 /** regtab_file_has_name - whether the path still is this file's. */
 bool regtab_file_has_name(const struct table_file *file);
 
-/** regtab_file_unlink - remove the name if it still is this file's. Presence lock held for writing. 0 or -errno. */
-int regtab_file_unlink(const struct table_file *file);
+/** regtab_file_remove_dead - a table that no process has. -EAGAIN: one has; another -errno. *reason: a phrase, always. */
+int regtab_file_remove_dead(const struct table_file *file, bool dry_run, const char **reason);
 
 /*
  * Who is alive: record locks (fcntl F_SETLK) far behind the end of the table's file, released by the kernel.

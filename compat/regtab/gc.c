@@ -80,20 +80,14 @@ struct collection {
 
 static enum regtab_verdict collect(const struct collection *collection, struct found_table *found)
 {
-	uint64_t magic;
+	int err = -EAGAIN;
 
-	found->reason = "it is not a registration table";
-	if (pread(found->file.fd, &magic, sizeof(magic), 0) != sizeof(magic) || magic != REGTAB_MAGIC)
-		return REGTAB_LEFT_ALONE;
-	found->reason = "a process is using it";
-	if (found->own || regtab_lock(found->file.fd, F_WRLCK, LOCK_PRESENCE))
-		return REGTAB_KEPT;
-	/* The write lock proves that no process has it, and none gets it before we close it. */
-	found->reason = "it cannot be removed";
-	if (!collection->dry_run && regtab_file_unlink(&found->file))
-		return REGTAB_LEFT_ALONE;
-	found->reason = "no process is using it";
-	return REGTAB_REMOVED;
+	found->reason = "this process is using it";
+	if (!found->own)
+		err = regtab_file_remove_dead(&found->file, collection->dry_run, &found->reason);
+	if (!err)
+		return REGTAB_REMOVED;
+	return err == -EAGAIN ? REGTAB_KEPT : REGTAB_LEFT_ALONE;
 }
 
 static int collect_file(void *context, struct found_table *found, int err)

@@ -44,8 +44,6 @@ int regtab_member_hold(struct regtab_member *member)
 	struct regtab *tab = member->tab;
 	int err = 0;
 
-	if (tab->private)
-		return 0;
 	pthread_mutex_lock(&tab->mutex);
 	/* Taking a lock that one has does nothing, and fails if others already told that we are dead. */
 	if (!regtab_file_is_ours(&tab->file) || regtab_lock(tab->file.fd, F_WRLCK, LOCK_MEMBER(member->index)) ||
@@ -71,8 +69,8 @@ bool regtab_member_lives(struct regtab *tab, unsigned member)
 {
 	int holder;
 
-	if (tab->private || member_is_local(tab, member))
-		return member_is_local(tab, member);
+	if (member_is_local(tab, member))
+		return true;
 	holder = regtab_lock_holder(tab->file.fd, LOCK_MEMBER(member));
 	/*
 	 * A read lock is of one who tells the dead. An error proves nothing, and who is not proven dead keeps what he has;
@@ -121,7 +119,7 @@ static int take(struct regtab_member *made, unsigned i, const char *label)
 	struct member_row *row;
 	int err;
 
-	if (member_is_local(tab, i) || (!tab->private && regtab_lock(tab->file.fd, F_WRLCK, LOCK_MEMBER(i))))
+	if (member_is_local(tab, i) || regtab_lock(tab->file.fd, F_WRLCK, LOCK_MEMBER(i)))
 		return -EBUSY;
 	mem_clear(&tab->header->alive[i / 64], member_bit(i));
 	err = regtab_row_prepare(tab, i, &row);
@@ -144,7 +142,7 @@ int regtab_join(struct regtab *tab, const char *label, struct regtab_member **me
 
 	if (!regtab_is_mine(tab))
 		return -ECHILD;
-	if (!tab->private && !regtab_file_is_ours(&tab->file))
+	if (!regtab_file_is_ours(&tab->file))
 		return -ESTALE;
 	made = calloc(1, sizeof(*made));
 	if (!made)
@@ -175,7 +173,7 @@ void regtab_leave(struct regtab_member *member)
 	if (!err)
 		mem_clear(&tab->header->alive[i / 64], member_bit(i));	/* crash: nothing of it counts any more */
 	__atomic_fetch_and(&tab->local[i / 64], ~member_bit(i), __ATOMIC_ACQ_REL);
-	if (!err && !tab->private && regtab_file_is_ours(&tab->file))
+	if (!err && regtab_file_is_ours(&tab->file))
 		regtab_lock(tab->file.fd, F_UNLCK, LOCK_MEMBER(i));
 	pthread_mutex_unlock(&tab->mutex);
 	pthread_mutex_destroy(&member->mutex);
@@ -184,7 +182,7 @@ void regtab_leave(struct regtab_member *member)
 
 const char *regtab_path(const struct regtab_member *member)
 {
-	return member->tab->private ? NULL : member->tab->file.path;
+	return member->tab->file.path;
 }
 
 unsigned regtab_member_number(const struct regtab_member *member)

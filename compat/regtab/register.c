@@ -7,70 +7,76 @@
 
 #define RETRIES_MAX 1000	/* each means that an owner was about to end the QP; only a hostile file reaches it */
 
-/* ---- adding ---- */
+/* One that was found alive is taken for it so long: a program that unregisters all it has asks once, not each time. */
+#define SEEN_ALIVE_NS	20000
 
-static void clear_all(struct regtab *tab, unsigned member, uint32_t qp_num)
+#define MAP_BIT(map) (1u << (map))
+
+/* ---- bits ---- */
+
+/* Bits are set in this order and cleared in the other, for who dies or is seen in between. */
+static const enum row_map in_order[] = { ROW_OWNED, ROW_REGISTERED, ROW_CREATED };
+
+static void clear(struct regtab *tab, unsigned member, uint32_t qp_num, unsigned maps)
 {
-	for (int map = ROW_MAPS - 1; map >= 0; map--)
-		regtab_row_clear(tab, member, (enum row_map)map, qp_num);
+	for (int i = ROW_MAPS - 1; i >= 0; i--)
+		if (maps & MAP_BIT(in_order[i]))
+			regtab_row_clear(tab, member, in_order[i], qp_num);
 }
 
-static int set_created(struct regtab_member *member, uint32_t qp_num, bool owned)
+/* All of them or none. */
+static int set(struct regtab_member *member, uint32_t qp_num, unsigned maps)
 {
-	struct regtab *tab = member->tab;
 	int err = 0;
 
-	if (owned)
-		err = regtab_row_set(tab, member->index, ROW_OWNED, qp_num);
-	if (!err)
-		err = regtab_row_set(tab, member->index, ROW_REGISTERED, qp_num);
-	if (!err)
-		err = regtab_row_set(tab, member->index, ROW_CREATED, qp_num);
+	for (int i = 0; i < ROW_MAPS && !err; i++)
+		if (maps & MAP_BIT(in_order[i]))
+			err = regtab_row_set(member->tab, member->index, in_order[i], qp_num);
 	if (err)
-		clear_all(tab, member->index, qp_num);
+		clear(member->tab, member->index, qp_num, maps);
 	return err;
 }
 
-/* Adding goes with a system call that creates the QP, so it pays for finding out whether our locks are lost. */
-static int begin_adding(struct regtab_member *member, uint32_t qp_num)
+static bool own_row_has(struct regtab_member *member, enum row_map map, uint32_t qp_num)
+{
+	return regtab_row_has(member->tab, member->index, map, qp_num);
+}
+
+/* ---- adding ---- */
+
+/* Goes with a system call that made the QP or a handle, so it pays for finding out whether our locks are lost. */
+static int add(struct regtab_member *member, uint32_t qp_num, unsigned maps)
 {
 	int err = regtab_member_check(member);
 
 	if (!err && (!qp_num || qp_num > QP_NUM_MAX))
 		err = -EINVAL;
-	return err ? err : regtab_member_hold(member);
+	if (!err)
+		err = regtab_member_hold(member);
+	if (err)
+		return err;
+	pthread_mutex_lock(&member->mutex);
+	if (maps & MAP_BIT(ROW_CREATED))
+		for (int i = 0; (i = regtab_next_alive(member->tab, (unsigned)i)) >= 0; i++)
+			clear(member->tab, (unsigned)i, qp_num, ~0u);
+	err = set(member, qp_num, maps);
+	pthread_mutex_unlock(&member->mutex);
+	return err;
 }
 
 int regtab_add(struct regtab_member *member, uint32_t qp_num, enum regtab_carrier carrier)
 {
-	int err = begin_adding(member, qp_num);
+	unsigned owned = carrier == REGTAB_BY_OWNER ? MAP_BIT(ROW_OWNED) : 0;
 
-	if (err)
-		return err;
-	pthread_mutex_lock(&member->mutex);
-	for (int i = 0; (i = regtab_next_alive(member->tab, (unsigned)i)) >= 0; i++)
-		clear_all(member->tab, (unsigned)i, qp_num);
-	err = set_created(member, qp_num, carrier == REGTAB_BY_OWNER);
-	pthread_mutex_unlock(&member->mutex);
-	return err;
+	return add(member, qp_num, owned | MAP_BIT(ROW_REGISTERED) | MAP_BIT(ROW_CREATED));
 }
 
 int regtab_enter(struct regtab_member *member, uint32_t qp_num)
 {
-	int err = begin_adding(member, qp_num);
-
-	if (err)
-		return err;
-	pthread_mutex_lock(&member->mutex);
-	err = regtab_row_set(member->tab, member->index, ROW_REGISTERED, qp_num);
-	pthread_mutex_unlock(&member->mutex);
-	return err;
+	return add(member, qp_num, MAP_BIT(ROW_REGISTERED));
 }
 
 /* ---- finding ---- */
-
-/* One that was found alive is taken for it so long: a program that unregisters all it has asks once, not each time. */
-#define SEEN_ALIVE_NS	20000
 
 static int64_t now_ns(void)
 {
@@ -134,44 +140,36 @@ int regtab_owner(struct regtab_member *member, uint32_t qp_num, unsigned *owner)
 	return kind == REGTAB_BY_KERNEL ? -EINVAL : kind < 0 ? kind : 0;
 }
 
-static bool still_keeps(struct regtab *tab, unsigned owner, uint32_t qp_num)
-{
-	return member_is_alive(tab, owner) && regtab_row_has(tab, owner, ROW_CREATED, qp_num);
-}
-
-/* Whether some live member is registered. Who costs a system call is asked only when there is nobody else. */
+/* Whether some live member is registered. */
 static bool somebody_lives(struct regtab_member *member, uint32_t qp_num)
 {
-	struct regtab *tab = member->tab;
-
-	for (int i = 0; (i = regtab_next_alive(tab, (unsigned)i)) >= 0; i++)
-		if (member_is_local(tab, (unsigned)i) && regtab_row_has(tab, (unsigned)i, ROW_REGISTERED, qp_num))
-			return true;
-	for (int i = 0; (i = regtab_next_alive(tab, (unsigned)i)) >= 0; i++)
-		if (regtab_row_has(tab, (unsigned)i, ROW_REGISTERED, qp_num) && lives(member, (unsigned)i))
+	for (int i = 0; (i = regtab_next_alive(member->tab, (unsigned)i)) >= 0; i++)
+		if (regtab_row_has(member->tab, (unsigned)i, ROW_REGISTERED, qp_num) && lives(member, (unsigned)i))
 			return true;
 	return false;
 }
 
 /* ---- registering ---- */
 
+static bool still_keeps(struct regtab *tab, unsigned owner, uint32_t qp_num)
+{
+	return member_is_alive(tab, owner) && regtab_row_has(tab, owner, ROW_CREATED, qp_num);
+}
+
 /* -EAGAIN: its owner is about to end it, or has. Member's mutex held. */
 static int try_register(struct regtab_member *member, uint32_t qp_num)
 {
-	struct regtab *tab = member->tab;
-	unsigned owner, self = member->index;
-	int kind = find(member, qp_num, &owner), err = 0;
+	unsigned owner, maps = MAP_BIT(ROW_REGISTERED);
+	int kind = find(member, qp_num, &owner), err;
 
-	if (kind < 0 || regtab_row_has(tab, self, ROW_REGISTERED, qp_num))
+	if (kind < 0 || own_row_has(member, ROW_REGISTERED, qp_num))
 		return kind < 0 ? kind : 0;
 	if (kind == REGTAB_BY_OWNER)
-		err = regtab_row_set(tab, self, ROW_OWNED, qp_num);
-	if (!err)
-		err = regtab_row_set(tab, self, ROW_REGISTERED, qp_num);
-	if (err || kind != REGTAB_BY_OWNER || still_keeps(tab, owner, qp_num))
+		maps |= MAP_BIT(ROW_OWNED);
+	err = set(member, qp_num, maps);
+	if (err || kind != REGTAB_BY_OWNER || still_keeps(member->tab, owner, qp_num))
 		return err;
-	regtab_row_clear(tab, self, ROW_REGISTERED, qp_num);
-	regtab_row_clear(tab, self, ROW_OWNED, qp_num);
+	clear(member->tab, member->index, qp_num, maps);
 	return -EAGAIN;
 }
 
@@ -191,7 +189,7 @@ int regtab_register(struct regtab_member *member, uint32_t qp_num)
 
 bool regtab_is_registered(struct regtab_member *member, uint32_t qp_num)
 {
-	return !regtab_member_check(member) && regtab_row_has(member->tab, member->index, ROW_REGISTERED, qp_num);
+	return !regtab_member_check(member) && own_row_has(member, ROW_REGISTERED, qp_num);
 }
 
 /* ---- unregistering ---- */
@@ -201,56 +199,42 @@ static bool end_kept(struct regtab_member *member, uint32_t qp_num)
 {
 	if (somebody_lives(member, qp_num))
 		return false;
-	regtab_row_clear(member->tab, member->index, ROW_CREATED, qp_num);
+	clear(member->tab, member->index, qp_num, MAP_BIT(ROW_CREATED));
 	if (somebody_lives(member, qp_num)) {
-		regtab_row_set(member->tab, member->index, ROW_CREATED, qp_num);
+		set(member, qp_num, MAP_BIT(ROW_CREATED));
 		return false;
 	}
-	regtab_row_clear(member->tab, member->index, ROW_OWNED, qp_num);
+	clear(member->tab, member->index, qp_num, MAP_BIT(ROW_OWNED));
 	return true;
-}
-
-static bool unregister(struct regtab_member *member, uint32_t qp_num, bool ask)
-{
-	struct regtab *tab = member->tab;
-	unsigned self = member->index;
-	bool owned = regtab_row_has(tab, self, ROW_OWNED, qp_num);
-
-	regtab_row_clear(tab, self, ROW_REGISTERED, qp_num);
-	if (owned && regtab_row_has(tab, self, ROW_CREATED, qp_num))
-		return ask && end_kept(member, qp_num);
-	if (owned)
-		regtab_row_clear(tab, self, ROW_OWNED, qp_num);
-	return ask && !somebody_lives(member, qp_num);
 }
 
 int regtab_unregister(struct regtab_member *member, uint32_t qp_num, bool *last)
 {
 	int err = regtab_member_check(member);
-	bool ended;
+	bool keeps;
 
 	if (err)
 		return err;
-	if (!regtab_is_registered(member, qp_num))
+	if (!own_row_has(member, ROW_REGISTERED, qp_num))
 		return -EINVAL;
 	pthread_mutex_lock(&member->mutex);
-	ended = unregister(member, qp_num, last);
-	pthread_mutex_unlock(&member->mutex);
+	keeps = own_row_has(member, ROW_OWNED, qp_num) && own_row_has(member, ROW_CREATED, qp_num);
+	clear(member->tab, member->index, qp_num, MAP_BIT(ROW_REGISTERED) | (keeps ? 0 : MAP_BIT(ROW_OWNED)));
 	if (last)
-		*last = ended;
+		*last = keeps ? end_kept(member, qp_num) : !somebody_lives(member, qp_num);
+	pthread_mutex_unlock(&member->mutex);
 	return 0;
 }
 
 uint32_t regtab_unused(struct regtab_member *member, uint32_t from)
 {
-	struct regtab *tab = member->tab;
 	uint32_t qp_num = from;
 
 	if (regtab_member_check(member))
 		return 0;
 	pthread_mutex_lock(&member->mutex);
-	for (; (qp_num = regtab_row_next(tab, member->index, ROW_CREATED, qp_num)); qp_num++)
-		if (regtab_row_has(tab, member->index, ROW_OWNED, qp_num) && end_kept(member, qp_num))
+	for (; (qp_num = regtab_row_next(member->tab, member->index, ROW_CREATED, qp_num)); qp_num++)
+		if (own_row_has(member, ROW_OWNED, qp_num) && end_kept(member, qp_num))
 			break;
 	pthread_mutex_unlock(&member->mutex);
 	return qp_num;

@@ -3,7 +3,7 @@
  * The registration table: which opened devices ("members") are registered with which receive-QP numbers of one domain,
  * seen by every process of the user, exact across crashes (contract 5.4 to 5.7).
  *
- * One file per user, device and domain inode, or private memory for a domain of fd -1. Each member has a row that it
+ * One file per user, device and domain inode; a domain of fd -1 is one opened device's alone, and needs none. Each member has a row that it
  * alone writes, without a lock, so a process that is killed or stopped at any instruction holds nobody up; and a byte of
  * the file that its process has locked, which is how others know that it is alive: the kernel releases it. All calls may
  * be made from several threads. They return 0 or -errno, except where said; out-parameters are untouched on failure.
@@ -36,7 +36,7 @@ struct regtab_key {
 	char device[64];	/* kernel name of the device, "mlx4_0" */
 	uint64_t guid;		/* of the node, as the device reports it */
 	uint64_t instance;	/* what else tells two devices of one name apart (an emulator's run); else 0 */
-	uint64_t st_dev;	/* the domain's inode; both 0 for a private domain */
+	uint64_t st_dev;	/* the domain's inode */
 	uint64_t st_ino;
 };
 
@@ -56,7 +56,7 @@ struct regtab_member;
 
 /**
  * regtab_open - open the table of a key, create it where there is none, replace one that only dead processes used.
- * @dir: an existing directory on a local file system with O_TMPFILE (/dev/shm); NULL: private memory, always a new one.
+ * @dir: an existing directory on a local file system with O_TMPFILE (/dev/shm).
  * @why: may be NULL. Filled on failure only.
  *
  * Two opens of one key in one process give the same object, counted.
@@ -124,7 +124,7 @@ uint32_t regtab_unused(struct regtab_member *member, uint32_t from);
 /** regtab_member_check - -ECHILD: of a parent process; -ESTALE: others took it for dead, its locks were lost. */
 int regtab_member_check(const struct regtab_member *member);
 
-/** regtab_path - of the table's file; NULL: private. regtab_member_number - as others know the member. */
+/** regtab_path - of the table's file. regtab_member_number - as others know the member. */
 const char *regtab_path(const struct regtab_member *member);
 unsigned regtab_member_number(const struct regtab_member *member);
 

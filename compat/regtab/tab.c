@@ -90,7 +90,7 @@ int regtab_file_of_process(struct registry *registry, dev_t dev, ino_t ino)
 /* Touching a mapping behind the end of its file kills the process, so the file is asked, not the table. */
 bool regtab_page_is_there(struct regtab *tab, unsigned page)
 {
-	off_t size = tab->private ? -1 : regtab_file_size(&tab->file);
+	off_t size = regtab_file_size(&tab->file);
 
 	if (size < 0)
 		return false;
@@ -104,12 +104,11 @@ int regtab_page_new(struct regtab *tab)
 {
 	for (int i = 0; i < RETRIES_MAX; i++) {
 		uint32_t page = mem_load(&tab->header->pages);
-		int err = 0;
+		int err;
 
 		if (!page || page >= PAGES_MAX)
 			return -ENOMEM;
-		if (!tab->private)
-			err = regtab_file_reserve(&tab->file, page);
+		err = regtab_file_reserve(&tab->file, page);
 		if (err)
 			return err;
 		/* Crash before: the page is reserved and still to be handed out. After: one page that nobody uses. */
@@ -117,22 +116,6 @@ int regtab_page_new(struct regtab *tab)
 			return (int)page;
 	}
 	return -ENOMEM;
-}
-
-/* A program that has locked all its memory, also what is to come, shall not get all of a private table: hence PROT_NONE. */
-static int map_private(struct regtab *tab)
-{
-	void *map = mmap(NULL, MAP_SIZE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (map == MAP_FAILED)
-		return -ENOMEM;
-	tab->header = map;
-	munlock(map, MAP_SIZE);
-	if (mprotect(map, MAP_SIZE, PROT_READ | PROT_WRITE))
-		return -ENOMEM;
-	regtab_header_fill(tab->header, &(struct regtab_key){ .device = "" });
-	tab->seen = PAGES_MAX;
-	return 0;
 }
 
 static int map_file(struct regtab *tab)
@@ -171,7 +154,6 @@ static int open_file(struct regtab *tab, const char *dir, const struct regtab_ke
 			  err == -EPERM ? "it is damaged" : "it cannot be mapped");
 }
 
-/* file: only its path is known; NULL: private. */
 static int open_new(struct registry *registry, const struct table_file *file, const char *dir,
 		    const struct regtab_key *key, struct regtab **tab, struct regtab_error *why)
 {
@@ -179,16 +161,12 @@ static int open_new(struct registry *registry, const struct table_file *file, co
 	int err;
 
 	if (!made)
-		return regtab_why(why, -ENOMEM, file ? file->path : "in private memory", "out of memory");
+		return regtab_why(why, -ENOMEM, file->path, "out of memory");
 	made->process = registry->process;
 	made->references = 1;
-	made->private = !file;
-	made->file = file ? *file : (struct table_file){ .fd = -1 };
+	made->file = *file;
 	pthread_mutex_init(&made->mutex, NULL);
-	if (made->private)
-		err = map_private(made) ? regtab_why(why, -ENOMEM, "in private memory", "out of memory") : 0;
-	else
-		err = open_file(made, dir, key, why);
+	err = open_file(made, dir, key, why);
 	if (err) {
 		tab_free(made);
 		return err;
@@ -215,32 +193,25 @@ static int open_named(struct registry *registry, const struct table_file *file, 
 	return 0;
 }
 
-/* In a directory of everybody somebody else may have a file under our name; then the next name is ours. */
-static int open_shared(struct registry *registry, const struct regtab_key *key, const char *dir, struct regtab **tab,
-		       struct regtab_error *why)
+int regtab_open(const struct regtab_key *key, const char *dir, struct regtab **tab, struct regtab_error *why)
 {
 	struct table_file file = { .fd = -1 };
-	int err = regtab_dir_check(dir, why);
+	struct registry *registry;
 	unsigned n = 0;
+	int err = regtab_dir_check(dir, why);
 
 	if (err)
 		return err;
+	/* In a directory of everybody somebody else may have a file under our name; then the next name is ours. */
 	do {
 		if (regtab_file_path(&file, dir, key, n++))
 			return regtab_why(why, -ENAMETOOLONG, dir,
 					  "the path is too long; set XRC_COMPAT_TABLE_DIR to a shorter one");
 	} while (n < REGTAB_NAMES && regtab_file_is_foreign(&file));
-	return open_named(registry, &file, dir, key, tab, why);
-}
-
-int regtab_open(const struct regtab_key *key, const char *dir, struct regtab **tab, struct regtab_error *why)
-{
-	struct registry *registry = regtab_registry_lock();
-	int err;
-
+	registry = regtab_registry_lock();
 	if (!registry)
-		return regtab_why(why, -ENOMEM, dir ? dir : "in private memory", "out of memory");
-	err = dir ? open_shared(registry, key, dir, tab, why) : open_new(registry, NULL, NULL, key, tab, why);
+		return regtab_why(why, -ENOMEM, file.path, "out of memory");
+	err = open_named(registry, &file, dir, key, tab, why);
 	regtab_registry_unlock(registry);
 	return err;
 }
@@ -261,13 +232,12 @@ void regtab_close(struct regtab *tab)
 	for (link = &registry->tables; *link != tab; link = &(*link)->next)
 		;
 	*link = tab->next;
-	if (!tab->private)
-		regtab_file_close(&tab->file);
+	regtab_file_close(&tab->file);
 	regtab_registry_unlock(registry);
 	tab_free(tab);
 }
 
 bool regtab_removed(struct regtab *tab)
 {
-	return !tab->private && regtab_is_mine(tab) && !regtab_file_has_name(&tab->file);
+	return regtab_is_mine(tab) && !regtab_file_has_name(&tab->file);
 }

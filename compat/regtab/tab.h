@@ -33,7 +33,6 @@ struct regtab {
 	struct regtab *next;		/* in the registry */
 	uint32_t process;		/* registry's serial: tells the opener from its forked children */
 	unsigned references;
-	bool private;			/* no file: all members are of this process */
 	struct table_file file;
 	struct table_header *header;	/* mapping of PAGES_MAX pages; only those in the file may be touched */
 	uint32_t seen;			/* pages that the file was found to have */

@@ -39,7 +39,6 @@ static int read_table(struct found_table *found, struct regtab *copy)
 		return -ENOMEM;
 	if (pread(found->file.fd, copy->header, size, 0) != (ssize_t)size)
 		return -EPERM;
-	copy->private = true;
 	copy->seen = header.pages;
 	return 0;
 }
@@ -204,7 +203,7 @@ static void fill_view(struct found_table *found, int err, struct regtab *copy, s
 static int list_file(void *context, struct found_table *found, int err)
 {
 	const struct listing *listing = context;
-	struct regtab copy = { .private = true };
+	struct regtab copy = { .file.fd = -1 };	/* which has no more pages than were read */
 	struct regtab_view view = { .path = found->file.path, .snapshot = &copy, .uid = (uint32_t)found->st.st_uid,
 		.bytes = (uint64_t)found->st.st_blocks * 512 };
 	int result = 0;

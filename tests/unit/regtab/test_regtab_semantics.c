@@ -20,18 +20,14 @@ struct pair {
 	struct regtab_member *other;
 };
 
-static const char *shared_dir(void **state)
-{
-	return *state ? actor_dir() : NULL;
-}
-
 static struct pair setup(void **state)
 {
 	struct regtab_key key = actor_key(0);
 	struct regtab_error why = { "" };
 	struct pair pair;
 
-	if (regtab_open(&key, shared_dir(state), &pair.tab, &why))
+	(void)state;
+	if (regtab_open(&key, actor_dir(), &pair.tab, &why))
 		fail_msg("%s", why.text);
 	assert_int_equal(regtab_join(pair.tab, "creator", &pair.creator), 0);
 	assert_int_equal(regtab_join(pair.tab, "other", &pair.other), 0);
@@ -335,26 +331,22 @@ static void an_inode_of_two_devices_is_two_domains(void **state)
 	assert_int_equal(actor_files(actor_dir()), 0);
 }
 
-static int stub;
-
-#define BOTH(f) { #f " (shared)", f, NULL, NULL, &stub }, { #f " (private)", f, NULL, NULL, NULL }
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		BOTH(creator_is_registered),
-		BOTH(registering_is_idempotent),
-		BOTH(creator_may_leave_first),
-		BOTH(unknown_numbers_are_refused),
-		BOTH(failed_unregister_leaves_last_alone),
-		BOTH(leaving_ends_registrations),
-		BOTH(a_number_used_again_begins_anew),
-		BOTH(entering_registers_or_adds),
-		BOTH(the_table_grows),
-		BOTH(random_numbers_find_room),
-		BOTH(many_members),
-		BOTH(owner_hears_of_the_end),
-		BOTH(owner_takes_its_qps_along),
+		cmocka_unit_test(creator_is_registered),
+		cmocka_unit_test(registering_is_idempotent),
+		cmocka_unit_test(creator_may_leave_first),
+		cmocka_unit_test(unknown_numbers_are_refused),
+		cmocka_unit_test(failed_unregister_leaves_last_alone),
+		cmocka_unit_test(leaving_ends_registrations),
+		cmocka_unit_test(a_number_used_again_begins_anew),
+		cmocka_unit_test(entering_registers_or_adds),
+		cmocka_unit_test(the_table_grows),
+		cmocka_unit_test(random_numbers_find_room),
+		cmocka_unit_test(many_members),
+		cmocka_unit_test(owner_hears_of_the_end),
+		cmocka_unit_test(owner_takes_its_qps_along),
 		cmocka_unit_test(processes_see_each_other),
 		cmocka_unit_test(two_contexts_are_two_registrants),
 		cmocka_unit_test(growth_is_followed),

@@ -24,10 +24,9 @@
 #define ENTERED 500u	/* QPs that come and go with whoever enters them */
 
 struct crew {
-	const char *dir;
 	struct regtab *tab;
 	struct regtab_member *member;
-	struct owner *owner;	/* NULL: a private table, nobody can ask */
+	struct owner *owner;
 	bool stop;
 	int errors;
 };
@@ -97,7 +96,7 @@ static void one_round(struct crew *crew, struct regtab_member *member, uint32_t 
 	CHECK(crew, !regtab_enter(member, ENTERED + i % 4));
 	CHECK(crew, regtab_is_registered(member, ENTERED + i % 4));
 	CHECK(crew, !regtab_unregister(member, ENTERED + i % 4, NULL));
-	if (i % 16 == 0 && crew->owner)
+	if (i % 16 == 0)
 		ask(crew, member, own);
 }
 
@@ -124,32 +123,29 @@ static void *work(void *arg)
 
 static void threads_share_a_table(void **state)
 {
-	struct crew crew = { .dir = *state ? actor_dir() : NULL };
+	struct crew crew = { .tab = NULL };
 	struct regtab_key key = actor_key(1);
 	struct hand hands[THREADS];
 	pthread_t threads[THREADS], server;
 
-	assert_int_equal(regtab_open(&key, crew.dir, &crew.tab, NULL), 0);
+	(void)state;
+	assert_int_equal(regtab_open(&key, actor_dir(), &crew.tab, NULL), 0);
 	assert_int_equal(regtab_join(crew.tab, "owner", &crew.member), 0);
-	if (crew.dir)
-		assert_int_equal(owner_open(crew.member, &crew.owner), 0);
+	assert_int_equal(owner_open(crew.member, &crew.owner), 0);
 	assert_int_equal(regtab_add(crew.member, SERVED, REGTAB_BY_OWNER), 0);
 	for (uint32_t i = 1; i <= COMMON; i++)
 		assert_int_equal(regtab_add(crew.member, i, REGTAB_BY_KERNEL), 0);
-	if (crew.owner)
-		assert_int_equal(pthread_create(&server, NULL, serve, &crew), 0);
+	assert_int_equal(pthread_create(&server, NULL, serve, &crew), 0);
 	for (unsigned i = 0; i < THREADS; i++) {
 		hands[i] = (struct hand){ &crew, i };
 		assert_int_equal(pthread_create(&threads[i], NULL, work, &hands[i]), 0);
 	}
 	for (unsigned i = 0; i < THREADS; i++)
 		pthread_join(threads[i], NULL);
-	if (crew.owner) {
-		__atomic_store_n(&crew.stop, true, __ATOMIC_RELEASE);
-		owner_stop(crew.owner);
-		pthread_join(server, NULL);
-		owner_close(crew.owner);
-	}
+	__atomic_store_n(&crew.stop, true, __ATOMIC_RELEASE);
+	owner_stop(crew.owner);
+	pthread_join(server, NULL);
+	owner_close(crew.owner);
 	assert_int_equal(crew.errors, 0);
 	assert_null(invariants_broken(crew.tab));
 	assert_int_equal(regtab_member_count(crew.member), COMMON + 1);
@@ -180,9 +176,10 @@ static void it_grows_as_needed(void **state)
 
 	(void)state;
 	for (int round = 0; round < 20; round++) {
-		struct crew crew = { .dir = NULL };
+		struct regtab_key key = actor_key(1);
+		struct crew crew = { .tab = NULL };
 
-		assert_int_equal(regtab_open(&(struct regtab_key){ .device = "" }, NULL, &crew.tab, NULL), 0);
+		assert_int_equal(regtab_open(&key, actor_dir(), &crew.tab, NULL), 0);
 		for (unsigned i = 0; i < THREADS; i++) {
 			hands[i] = (struct hand){ &crew, i };
 			assert_int_equal(pthread_create(&threads[i], NULL, fill, &hands[i]), 0);
@@ -233,10 +230,8 @@ static void threads_open_and_close(void **state)
 
 int main(void)
 {
-	static int shared;
 	const struct CMUnitTest tests[] = {
-		{ "threads_share_a_table (shared)", threads_share_a_table, NULL, NULL, &shared },
-		{ "threads_share_a_table (private)", threads_share_a_table, NULL, NULL, NULL },
+		cmocka_unit_test(threads_share_a_table),
 		cmocka_unit_test(it_grows_as_needed),
 		cmocka_unit_test(threads_open_and_close),
 	};
