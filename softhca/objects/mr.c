@@ -47,8 +47,6 @@ static void fill(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *ra
 	mr->start = range->start;
 	mr->length = range->length;
 	mr->iova = range->iova;
-	/* Index above, a changing byte below; 0x100 would end a scatter list, so the first index is 2. */
-	mr->key = mr->index << 8 | mr->obj.ctx->device->key_variant++;
 	pd->obj.uses++;
 }
 
@@ -62,6 +60,8 @@ int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range 
 		goto out_free;
 	if (object_add(ctx, &mr->obj, HCA_MR))
 		goto out_number;
+	/* Index above, a changing byte below; 0x100 would end a scatter list, so the first index is 2. */
+	mr->key = mr->index << 8 | ctx->device->key_variant++;
 	fill(mr, pd, range);
 	*result = mr;
 	return 0;

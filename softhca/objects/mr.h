@@ -17,7 +17,7 @@ int mr_check(const struct hca_context *ctx, const struct mr_range *range);
 /* 0 or -ENOMEM. */
 int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range *range, struct hca_mr **mr);
 
-/* Changes what the region is; it gets a new key, as the driver gives it. */
+/* Changes what the region is; its key stays, for the peers to which the program has given it. */
 void mr_change(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *range);
 
 /* The region that @key opens for an access of kind @access to @length bytes at @address by objects of @pd, or NULL. */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Completion events, CQs that are too small, CQs and memory that change. */
+#include "pair.h"
 #include "xrc_stage.h"
 
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 static bool one_event_per_arming(void)
@@ -143,14 +146,29 @@ static bool cq_resize_keeps_completions(void)
 	return true;
 }
 
+/* The keys stay, and mean what the region has become. */
 static bool reregistered_memory(void)
 {
-	struct host *a = rig_host(0);
-	uint32_t old = a->mr->lkey;
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_mr *mr = pair.b->mr;
+	uint32_t key = mr->lkey;
+	uint8_t *elsewhere = aligned_alloc(4096, RIG_BUFFER);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 100);
+	struct ibv_wc wc;
 
-	CHECK(!ibv_rereg_mr(a->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE));
-	CHECK(a->mr->lkey != old && a->mr->lkey == a->mr->rkey);
-	rig_free_host(a);
+	CHECK(elsewhere);
+	memset(elsewhere, 0, RIG_BUFFER);
+	memset(pair.a->buffer, 7, 100);
+	CHECK(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, elsewhere, RIG_BUFFER, 0));
+	CHECK(mr->lkey == key && mr->rkey == key && mr->addr == elsewhere);
+	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)elsewhere;
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && !wc.status && elsewhere[99] == 7);
+	CHECK(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE));
+	CHECK(mr->lkey == key && mr->rkey == key);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_REM_ACCESS_ERR);
+	CHECK(pair_tear_down(&pair));
+	free(elsewhere);
 	return true;
 }
 
