@@ -13,6 +13,7 @@
 #define LONGEST_NAP MILLISECOND
 #define BUSY_FOR    (2u * MILLISECOND) /* after the last activity the short nap stays for so long */
 #define FLUSH_EVERY MILLISECOND
+#define MOST_TURNS  1024 /* a program that posts all the time must not hold up a command of another */
 
 struct pace {
 	uint64_t last_active, last_flush, nap;
@@ -99,6 +100,14 @@ static void fail_unheard(struct hca_machine *machine)
 			}
 		}
 	}
+}
+
+void engine_catch_up(struct hca_machine *machine)
+{
+	look_everywhere(machine);
+	for (int turns = 0; turns < MOST_TURNS && send_run(machine); turns++)
+		continue;
+	fail_unheard(machine);
 }
 
 /* Short naps while something goes on, longer and longer ones when nothing does. */

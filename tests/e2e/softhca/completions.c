@@ -146,6 +146,27 @@ static bool cq_resize_keeps_completions(void)
 	return true;
 }
 
+/* Sends were posted first, so that their completions are there when the CQ is to become too small for them. */
+static bool cq_resize_comes_after_sends(void)
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	for (int round = 0; round < 50; round++) {
+		for (uint64_t i = 0; i < 6; i++) {
+			struct ibv_send_wr wr = rig_wr(s.sender, &sge, IBV_WR_SEND, 0, 8);
+
+			wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
+			CHECK(!rig_post_srq(s.one, s.srq1, 0, 8, i) && !rig_post(s.send, &wr));
+		}
+		CHECK(ibv_resize_cq(s.sender->cq, 3));
+		for (uint64_t i = 0; i < 6; i++)
+			CHECK(rig_poll(s.sender->cq, &wc) && !wc.status && rig_poll(s.one->cq, &wc) && !wc.status);
+	}
+	return true;
+}
+
 /* The keys stay, and mean what the region has become. */
 static bool reregistered_memory(void)
 {
@@ -179,6 +200,7 @@ static const struct rig_case cases[] = {
 	{ "cq_overrun", cq_overrun },
 	{ "cq_overrun_of_an_srq", cq_overrun_of_an_srq },
 	{ "cq_resize_keeps_completions", cq_resize_keeps_completions },
+	{ "cq_resize_comes_after_sends", cq_resize_comes_after_sends },
 	{ "reregistered_memory", reregistered_memory },
 };
 
