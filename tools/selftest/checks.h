@@ -30,6 +30,7 @@ struct job {
 	uint32_t seed;
 	bool no_data_path;			/* a message has never ended: no more are sent */
 	bool without_data;			/* this check could be done only as far as it needs no messages */
+	const char *limit;			/* of the kernel: why this check cannot hold here; NULL: it holds */
 	char detail[512];			/* of the first thing that went wrong in this check */
 };
 

@@ -21,7 +21,7 @@ struct options {
 };
 
 struct result {
-	int passed, failed, untried;
+	int passed, failed, untried, limited;
 };
 
 static const char *const actor_names[ACTORS] = {
@@ -66,24 +66,37 @@ static int make_domain_file(struct job *job)
 	return 0;
 }
 
+static const char *count_verdict(const struct job *job, bool passed, struct result *result)
+{
+	if (!passed) {
+		result->failed++;
+		return "FAILED";
+	}
+	if (job->limit) {
+		result->limited++;
+		return "limited";
+	}
+	if (job->without_data) {
+		result->untried++;
+		return "no data";
+	}
+	result->passed++;
+	return "ok";
+}
+
 /* Returns whether the following checks can be tried. */
 static bool run_check(struct job *job, const struct check *check, struct result *result)
 {
 	bool passed;
 
 	job->detail[0] = '\0';
+	job->limit = NULL;
 	job->without_data = false;
 	passed = check->run(job);
-	printf("%-9s %-4s %s\n", !passed ? "FAILED" : job->without_data ? "no data" : "ok", check->section, check->what);
-	if (!passed)
-		printf("%14s %s\n", "", job->detail);
+	printf("%-9s %-4s %s\n", count_verdict(job, passed, result), check->section, check->what);
+	if (!passed || job->limit)
+		printf("%14s %s\n", "", passed ? job->limit : job->detail);
 	fflush(stdout);
-	if (passed && job->without_data)
-		result->untried++;
-	else if (passed)
-		result->passed++;
-	else
-		result->failed++;
 	return passed || !check->essential;
 }
 
@@ -100,8 +113,11 @@ static int run_checks(struct job *job)
 		printf("%-9s %-4s %s\n", "not tried", checks[i].section, checks[i].what);
 		result.untried++;
 	}
-	printf("\n%s%s%d passed, %d failed, %d not tried\n", job->found_device, job->found_device[0] ? ": " : "",
+	printf("\n%s%s%d passed, %d failed, %d not tried", job->found_device, job->found_device[0] ? ": " : "",
 	       result.passed, result.failed, result.untried);
+	if (result.limited)
+		printf(", %d limited by the kernel", result.limited);
+	putchar('\n');
 	if (job->no_data_path)
 		printf("no data path: the device takes messages and never ends them; all else was tried\n");
 	return result.failed || job->no_data_path ? EXIT_FAILED : EXIT_SUCCESS;

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Preloaded into the self-test: those of its processes that DEAF names wait for their event in vain. They ask one after the
+ * other: 0 is the creator of the receive QP, 1 and 2 are registered with it.
+ */
+#include <dlfcn.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define EVENT_MS 3000	/* as perform.c of the self-test waits, for nothing else */
+
+static atomic_int *asked;	/* shared by all of them: it is there before the first is forked */
+
+__attribute__((constructor)) static void share(void)
+{
+	asked = mmap(NULL, sizeof(*asked), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (asked == MAP_FAILED)
+		abort();
+}
+
+__attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t count, int milliseconds)
+{
+	int (*real)(struct pollfd *, nfds_t, int) = (int (*)(struct pollfd *, nfds_t, int))dlsym(RTLD_NEXT, "poll");
+	const char *deaf = getenv("DEAF");
+
+	if (milliseconds == EVENT_MS && deaf && strchr(deaf, '0' + atomic_fetch_add(asked, 1)))
+		return 0;
+	return real(fds, count, milliseconds);
+}
