@@ -14,11 +14,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #define LOCK	   "lock"
 #define RUN_PREFIX "softhca-run-"
+#define ATTEMPTS   300 /* at 10 ms: as long as the end of a killed daemon may take on a busy machine */
 
 static int fail(char *why, size_t size, const char *what, int error)
 {
@@ -200,15 +204,51 @@ static int claim(const char *path, const char *file)
 	return -EAGAIN;
 }
 
+/* A question without words has an answer, too. Silence is that of a daemon that is stopped. */
+static bool answers(int sock, const struct sockaddr_un *address)
+{
+	const struct softhca_hello hello = { .magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = SOFTHCA_CONTROL };
+	const struct timeval patience = { .tv_sec = 1 };
+	struct softhca_control_reply reply;
+	ssize_t got;
+
+	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	if (connect(sock, (const struct sockaddr *)address, sizeof(*address)) ||
+	    send(sock, &hello, sizeof(hello), MSG_NOSIGNAL) < 0)
+		return false;
+	got = recv(sock, &reply, sizeof(reply), 0);
+	return got > 0 || (got < 0 && errno == EAGAIN);
+}
+
+/*
+ * Whether the owner of the lock is a daemon that serves. One that was killed is still there for a moment, in which it may
+ * even accept connections; one that has just been started does not listen yet.
+ */
+static bool serves(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	bool answer;
+	int sock;
+
+	if (dir_join(address.sun_path, sizeof(address.sun_path), path, SOFTHCA_SOCKET))
+		return true;
+	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (sock < 0)
+		return true;
+	answer = answers(sock, &address);
+	close(sock);
+	return answer;
+}
+
 int home_claim(const char *path, int *lock, char *why, size_t size)
 {
 	char file[PATH_MAX];
 
 	if (dir_join(file, sizeof(file), path, LOCK))
 		return fail(why, size, path, -ENAMETOOLONG);
-	for (int attempt = 0; attempt < 100; attempt++) {
+	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
 		*lock = claim(path, file);
-		if (*lock != -EAGAIN)
+		if (*lock != -EAGAIN && (*lock != -EBUSY || serves(path)))
 			break;
 		usleep(10000);
 	}

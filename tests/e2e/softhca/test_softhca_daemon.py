@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The command and the daemon's manners: where it lives, whom it serves, when it ends, what it leaves behind."""
 
+import fcntl
 import json
 import os
 import pathlib
 import signal
 import subprocess
+import threading
 import time
 
 import pytest
@@ -138,6 +140,36 @@ def test_start_replaces_a_killed_daemon(run, softhca, place):
     os.kill(daemon_pid(run, softhca), signal.SIGKILL)
     assert wait_until(lambda: run([softhca, "status"]).returncode == 1)
     assert run([softhca, "start"]).returncode == 0
+    assert run([softhca, "stop"]).returncode == 0
+
+
+def test_start_waits_for_the_end_of_a_killed_daemon(run, softhca, place):
+    """Killed is not dead: for a moment the lock is still held, and nobody answers."""
+    directory = place / "softhca"
+    directory.mkdir(mode=0o700)
+    with open(directory / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        threading.Timer(0.3, lock.close).start()
+        done = run([softhca, "start"])
+    assert done.returncode == 0, done.stderr
+    assert run([softhca, "stop"]).returncode == 0
+
+
+def test_start_right_after_a_kill(run, softhca, place):
+    for _ in range(20):
+        done = run([softhca, "start"])
+        assert done.returncode == 0, done.stderr
+        os.kill(int(run([softhca, "status"]).stdout.split("pid ")[1].split(",")[0]), signal.SIGKILL)
+    assert run([softhca, "start"]).returncode == 0 and run([softhca, "stop"]).returncode == 0
+
+
+def test_a_stopped_daemon_is_running(run, softhca, place):
+    assert run([softhca, "start"]).returncode == 0
+    pid = int(run([softhca, "status"]).stdout.split("pid ")[1].split(",")[0])
+    os.kill(pid, signal.SIGSTOP)
+    again = run([softhca, "start"])
+    os.kill(pid, signal.SIGCONT)
+    assert again.returncode == 1 and "already running" in again.stderr
     assert run([softhca, "stop"]).returncode == 0
 
 
