@@ -89,8 +89,6 @@ void do_create_plain_srq(struct actor_state *state, const struct request *reques
 	look_at(srq, opened, result);
 	fact(result, DOMAIN_MATCHES, !srq->xrc_domain);
 	fact(result, CQ_MATCHES, !srq->xrc_cq);
-	/* Of 32-bit programs of that dialect nothing is known, and other things lie there. */
-	fact(result, MLNX_LAYOUT_MATCHES, sizeof(void *) == 4 || !number_at(srq, MLNX_NUMBER));
 }
 
 void do_modify_srq(struct actor_state *state, const struct request *request, struct result *result)
