@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What is younger than the oldest that we build with: functions of the C library (glibc 2.28), constants of the kernel's headers
- * (Linux 4.18). meson.build includes this in front of every source where one is missing, and says by HAVE_* which are not.
+ * What is younger than the oldest that we build with: functions of the C library (glibc 2.17), constants of the kernel's headers
+ * (Linux 4.18). meson.build includes this in front of every source where one is missing or not to be used, and says by HAVE_*
+ * which are there. After the headers that declare the functions: their names become those of stand-ins.
  */
 #ifndef XRC_COMPAT_PORTABLE_H
 #define XRC_COMPAT_PORTABLE_H
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,11 +33,28 @@ enum portable_device_bits { PORTABLE_DEVICE_BITS(PORTABLE_ROW) };
 #undef PORTABLE_ROW
 #endif
 
+#ifndef HAVE_MEMFD_CREATE /* glibc 2.27 */
+static inline int portable_memfd_create(const char *name, unsigned int flags)
+{
+	return (int)syscall(SYS_memfd_create, name, flags);
+}
+#define memfd_create portable_memfd_create
+#endif
+
+#ifndef HAVE_FCNTL64 /* glibc 2.28; what fcntl() becomes where file offsets have 64 bits */
+#ifdef SYS_fcntl64
+#define fcntl(...) ((int)syscall(SYS_fcntl64, __VA_ARGS__))
+#else
+#define fcntl(...) ((int)syscall(SYS_fcntl, __VA_ARGS__))
+#endif
+#endif
+
 #ifndef HAVE_GETTID /* glibc 2.30 */
-static inline pid_t gettid(void)
+static inline pid_t portable_gettid(void)
 {
 	return (pid_t)syscall(SYS_gettid);
 }
+#define gettid portable_gettid
 #endif
 
 #ifndef HAVE_TWALK_R /* glibc 2.30 */
@@ -61,7 +82,7 @@ static inline void portable_walk_node(const void *node, VISIT which, int depth)
 	portable_walk()->action(node, which, portable_walk()->closure);
 }
 
-static inline void twalk_r(const void *root, void (*action)(const void *node, VISIT which, void *closure), void *closure)
+static inline void portable_twalk_r(const void *root, void (*action)(const void *node, VISIT which, void *closure), void *closure)
 {
 	const struct portable_walk outer = *portable_walk();
 
@@ -69,11 +90,12 @@ static inline void twalk_r(const void *root, void (*action)(const void *node, VI
 	twalk(root, portable_walk_node);
 	*portable_walk() = outer;
 }
+#define twalk_r portable_twalk_r
 #endif
 
 #ifndef HAVE_CLOSE_RANGE /* glibc 2.34 */
 /* By the list of those that are open: the range may end at the greatest number there is. */
-static inline int close_range(unsigned int first, unsigned int last, int flags)
+static inline int portable_close_range(unsigned int first, unsigned int last, int flags)
 {
 	DIR *list = flags ? NULL : opendir("/proc/self/fd");
 	struct dirent *entry;
@@ -91,18 +113,20 @@ static inline int close_range(unsigned int first, unsigned int last, int flags)
 	closedir(list);
 	return 0;
 }
+#define close_range portable_close_range
 #endif
 
 #ifndef HAVE_EPOLL_PWAIT2 /* glibc 2.35 */
 /* An epoll descriptor can be polled itself, and ppoll() counts in nanoseconds. */
-static inline int epoll_pwait2(int epoll_fd, struct epoll_event *events, int count, const struct timespec *timeout,
-			       const sigset_t *mask)
+static inline int portable_epoll_pwait2(int epoll_fd, struct epoll_event *events, int count, const struct timespec *timeout,
+					const sigset_t *mask)
 {
 	struct pollfd pollfd = { .fd = epoll_fd, .events = POLLIN };
 	int ready = ppoll(&pollfd, 1, timeout, mask);
 
 	return ready > 0 ? epoll_wait(epoll_fd, events, count, 0) : ready;
 }
+#define epoll_pwait2 portable_epoll_pwait2
 #endif
 
 #ifndef HAVE_STRERRORNAME_NP /* glibc 2.32 */
@@ -125,7 +149,7 @@ static inline int epoll_pwait2(int epoll_fd, struct epoll_event *events, int cou
 	X(ENOKEY) X(EKEYEXPIRED) X(EKEYREVOKED) X(EKEYREJECTED) X(EOWNERDEAD) X(ENOTRECOVERABLE) \
 	X(ERFKILL) X(EHWPOISON)
 
-static inline const char *strerrorname_np(int error)
+static inline const char *portable_strerrorname_np(int error)
 {
 	static const struct {
 		int error;
@@ -143,6 +167,7 @@ static inline const char *strerrorname_np(int error)
 	}
 	return NULL;
 }
+#define strerrorname_np portable_strerrorname_np
 #endif
 
 #endif

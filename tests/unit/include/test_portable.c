@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -31,14 +32,17 @@ static const char *name_here(int error)
 #undef HAVE_CLOSE_RANGE
 #undef HAVE_IB_UVERBS_DEVICE_XRC
 #undef HAVE_EPOLL_PWAIT2
+#undef HAVE_FCNTL64
 #undef HAVE_GETTID
+#undef HAVE_MEMFD_CREATE
 #undef HAVE_STRERRORNAME_NP
 #undef HAVE_TWALK_R
-#define close_range other_close_range
-#define epoll_pwait2 other_epoll_pwait2
-#define gettid other_gettid
-#define strerrorname_np other_strerrorname_np
-#define twalk_r other_twalk_r
+#define portable_close_range other_close_range
+#define portable_epoll_pwait2 other_epoll_pwait2
+#define portable_gettid other_gettid
+#define portable_memfd_create other_memfd_create
+#define portable_strerrorname_np other_strerrorname_np
+#define portable_twalk_r other_twalk_r
 #define portable_walk other_walk
 #define portable_walk_node other_walk_node
 #define HAVE_IB_UVERBS_DEVICE_XRC 1
@@ -70,6 +74,20 @@ static void test_bits_of_devices(void **state)
 static bool is_open(int fd)
 {
 	return fcntl(fd, F_GETFD) >= 0;
+}
+
+static void test_files_in_memory(void **state)
+{
+	int fd = other_memfd_create("stand-in", MFD_CLOEXEC);
+
+	(void)state;
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
+	assert_int_equal(fcntl(fd, F_SETFD, 0), 0);
+	assert_int_equal(fcntl(fd, F_GETFD), 0);
+	close(fd);
+	assert_int_equal(fcntl(fd, F_GETFD), -1);
+	assert_int_equal(errno, EBADF);
 }
 
 static void test_closing_a_range(void **state)
@@ -164,6 +182,7 @@ int main(void)
 		cmocka_unit_test(test_names_of_errors),
 		cmocka_unit_test(test_bits_of_devices),
 		cmocka_unit_test(test_closing_a_range),
+		cmocka_unit_test(test_files_in_memory),
 		cmocka_unit_test(test_waiting_for_less_than_a_millisecond),
 		cmocka_unit_test(test_a_walk_within_a_walk),
 		cmocka_unit_test(test_the_thread),
