@@ -3,14 +3,25 @@
 
 # build_in DIRECTORY [MESON SETUP ARGUMENT...]: configures when needed, compiles, and shows output only of what fails.
 build_in() {
-	build_dir=$1
-	shift
-	if [ ! -f "$build_dir/build.ninja" ]; then
-		echo "Configuring $build_dir"
-		build_quietly deps_meson setup "$build_dir" "$@" || return 1
-	fi
+	build_configure "$@" || return 1
 	echo "Compiling in $build_dir"
 	build_quietly deps_meson compile -C "$build_dir"
+}
+
+# build_only DIRECTORY FILE...: the same of some files in it.
+build_only() {
+	build_configure "$1" || return 1
+	shift
+	echo "Compiling in $build_dir"
+	build_quietly ninja -C "$build_dir" "$@"
+}
+
+build_configure() {
+	build_dir=$1
+	shift
+	[ ! -f "$build_dir/build.ninja" ] || return 0
+	echo "Configuring $build_dir"
+	build_quietly deps_meson setup "$build_dir" "$@"
 }
 
 build_quietly() {

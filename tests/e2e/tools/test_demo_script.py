@@ -16,7 +16,7 @@ def demo(tmp_path, run, source_root):
         shutil.copy(source_root / "run-demo", tmp_path)
         for name, body in {
             "scripts/deps.sh": "deps_ensure() { :; }\n",
-            "scripts/build.sh": "build_in() { :; }\n",
+            "scripts/build.sh": "build_only() { :; }\n",
             "build/softhca/softhca": f"#!/bin/sh\n{bare}\n",
             "build/tools/xrc-compat": f"#!/bin/sh\n{compat}\n",
         }.items():
