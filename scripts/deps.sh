@@ -186,6 +186,9 @@ deps_ensure() {
 	if [ $deps_status -ne 0 ]; then
 		cat "$deps_log"
 		echo "The installation failed; see above."
+		[ "$deps_tool" != dnf ] ||
+			echo "On RHEL and its like some of these are in CRB (dnf config-manager --set-enabled crb; powertools on RHEL 8)" \
+				"and in EPEL (dnf install epel-release)."
 	else
 		echo "Installed."
 	fi

@@ -113,6 +113,12 @@ def test_a_failed_installation_is_a_failure_and_shows_why(machine):
     assert "the output of apt-get" in result.stdout and "installation failed" in result.stdout
 
 
+def test_rhel_is_told_of_its_other_repositories(machine):
+    result, _ = machine(missing=["pkg:libunwind"], manager="dnf", status=1)
+    assert result.returncode == 1
+    assert "CRB" in result.stdout and "EPEL" in result.stdout
+
+
 def test_every_row_of_the_table_is_complete(run, source_root):
     rows = run(["/bin/sh", "-c", ". scripts/deps.sh; deps_table"], cwd=source_root).stdout.splitlines()
     assert len(rows) > 10
