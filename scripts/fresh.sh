@@ -51,6 +51,8 @@ fresh_copy() {
 	fresh_archives=$fresh_from.archives
 	mkdir -p "$fresh_archives" || return 1
 	cp -a --one-file-system "$fresh_from" "$2" || return 1
+	# A mirror may be behind.
+	mkdir -p "$2/etc/apt/apt.conf.d" && echo 'Acquire::Check-Valid-Until "false";' >"$2/etc/apt/apt.conf.d/90fresh" || return 1
 	for fresh_file in /etc/resolv.conf /etc/hosts; do
 		[ ! -e "$fresh_file" ] || cp -L "$fresh_file" "$2$fresh_file" || return 1
 	done

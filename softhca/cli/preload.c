@@ -13,9 +13,10 @@
 
 int cli_find_preload(char *path, size_t size)
 {
-	char self[PATH_MAX];
+	char self[PATH_MAX], lib[NAME_MAX], here[PATH_MAX] = LIBRARY;
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	const char *const below[] = { LIBRARY, "../" SOFTHCA_LIBDIR_FROM_BINDIR "/" LIBRARY };
+	/* In a build, as this machine's loader calls it, as it was installed. */
+	const char *const below[] = { LIBRARY, here, "../" SOFTHCA_LIBDIR_FROM_BINDIR "/" LIBRARY };
 	char *slash;
 
 	if (length < 0)
@@ -23,6 +24,8 @@ int cli_find_preload(char *path, size_t size)
 	self[length] = '\0';
 	slash = strrchr(self, '/');
 	*slash = '\0';
+	if (!loader_lib(LOADER_LIB_OWN_BITS, lib, sizeof(lib)))
+		snprintf(here, sizeof(here), "../%s/xrc-compat/" LIBRARY, lib);
 	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
 		if ((size_t)snprintf(path, size, "%s/%s", self, below[i]) < size && !access(path, R_OK))
 			return 0;

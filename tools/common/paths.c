@@ -67,7 +67,7 @@ static void add_in(struct path_candidates *candidates, const char *prefix, const
 void paths_library(struct path_candidates *candidates)
 {
 	const char *chosen = getenv("XRC_COMPAT_LIBRARY");
-	char prefix[PATH_MAX];
+	char prefix[PATH_MAX], folder[PATH_MAX];
 
 	candidates->count = 0;
 	if (chosen && chosen[0]) {
@@ -80,6 +80,9 @@ void paths_library(struct path_candidates *candidates)
 	}
 	own_prefix(prefix, sizeof(prefix), 1);
 	add(candidates, prefix, "shim/" TOOLS_LIBRARY);
+	/* As this machine calls it: then the setting serves both classes, on whatever machine this was built. */
+	if (!loader_lib(LOADER_LIB_OWN_BITS, folder, sizeof(folder)))
+		add_in(candidates, prefix, folder, TOOLS_LIBRARY);
 	add(candidates, prefix, TOOLS_LIBDIR_FROM_PREFIX "/" TOOLS_LIBRARY);
 	add(candidates, TOOLS_LIBDIR, TOOLS_LIBRARY);
 }

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+# The part of build-bundle that runs on the fresh system, in /opt/source: makes /opt/xrc-compat-VERSION-x86_64.tar.gz.
+set -eux
+
+source=$(cd "$(dirname "$0")/.." && pwd)
+name=xrc-compat-$1-x86_64
+folder=$source/build-bundle/$name
+lib64=lib/x86_64-linux-gnu lib32=lib/i386-linux-gnu
+cd "$source"
+
+apt-get -q update
+apt-get -q -y --no-install-recommends install gcc gcc-multilib libc6-dev pkg-config meson ninja-build libibverbs-dev librdmacm-dev \
+	libelf-dev zlib1g-dev
+
+# ---- built ----
+options="--buildtype=release -Dany_glibc=true -Dstatic_libelf=true -Dtests=disabled -Dlibunwind=disabled"
+# Words on purpose.
+# shellcheck disable=SC2086
+meson setup build-64 $options --prefix=/opt/xrc-compat --libdir=$lib64
+ninja -C build-64
+# shellcheck disable=SC2086
+meson setup build-32 $options --cross-file packaging/i386.cross
+ninja -C build-32 shim/libxrc-compat.so.1 softhca/libsofthca.so
+gcc -O2 -D_GNU_SOURCE -Iinclude/ofed -I. tests/legacy/cluster/*.c -o build-64/xrc-cluster -Wl,-z,lazy -Lbuild-64/abi/link -libverbs
+
+# ---- gathered ----
+DESTDIR=$source/build-bundle/installed meson install -C build-64 --no-rebuild
+mv build-bundle/installed/opt/xrc-compat "$folder"
+mkdir -p "$folder/$lib32/xrc-compat" "$folder/share/doc/xrc-compat"
+cp build-32/shim/libxrc-compat.so.1 build-32/softhca/libsofthca.so "$folder/$lib32/xrc-compat"
+cp build-64/xrc-cluster "$folder/libexec/xrc-compat"
+cp -R README.md COPYING LICENSES docs/bundle.md "$folder/share/doc/xrc-compat"
+# Recompiling is for where it is installed: these name the folder.
+rm -r "$folder/include" "$folder/$lib64/pkgconfig" "$folder/$lib64/xrc-compat/link" "$folder/$lib64/xrc-compat/ofed" "$folder/share/man/man3"
+# What the loaders of other distributions put for $LIB.
+ln -s $lib64 "$folder/lib64"
+ln -s $lib32 "$folder/lib32"
+ln -s i386-linux-gnu/xrc-compat "$folder/lib/xrc-compat"
+strip --strip-unneeded "$folder"/bin/* "$folder"/libexec/xrc-compat/* "$folder"/lib/*-linux-gnu/xrc-compat/*
+
+# ---- checked ----
+packaging/needed-versions 2.17 "$folder"/lib/*-linux-gnu/xrc-compat/*
+packaging/needed-versions 2.28 "$folder"/bin/* "$folder"/libexec/xrc-compat/*
+if objdump -p "$folder"/bin/* | grep -E 'NEEDED +(libelf|libunwind|libz)|R(UN)?PATH'; then exit 1; fi
+
+tar -C build-bundle --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-0}" -czf "/opt/$name.tar.gz" "$name"
