@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Processes that share a receive QP in every way a host offers: what keeps it, and what ends it."""
 
+import contextlib
+import errno
 import os
 import select
 import signal
 import subprocess
 import tempfile
+import time
 
 import pytest
 
-from lab import objects, run
+from lab import devices, objects, run
 
 NEW_PIDS = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
 # As a container has it: what one process puts there the others do not see.
@@ -46,12 +49,21 @@ class Member:
         self.process.stdout.close()
 
 
+def eventually(good):
+    """Who is killed with another in between has not been waited for."""
+    for _ in range(200):
+        if good():
+            return True
+        time.sleep(0.05)
+    return False
+
+
 def targets():
     return {int(line.split()[2], 0) for line in objects() if line.split()[1] == "target"}
 
 
-@pytest.fixture
-def member(hca, build_root, xrc_compat):
+@contextlib.contextmanager
+def sharing_a_domain(build_root, xrc_compat):
     """member(way, number): who creates a receive QP in a domain that all share, or registers with it."""
     members = []
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
@@ -65,6 +77,18 @@ def member(hca, build_root, xrc_compat):
             one.kill()
 
 
+@pytest.fixture
+def member(hca, build_root, xrc_compat):
+    with sharing_a_domain(build_root, xrc_compat) as make:
+        yield make
+
+
+@pytest.fixture
+def member_without_open_qp(hca_without_open_qp, build_root, xrc_compat):
+    with sharing_a_domain(build_root, xrc_compat) as make:
+        yield make
+
+
 @pytest.mark.parametrize("way", WAYS)
 def test_the_qp_outlives_its_creator(member, way):
     creator = member(WAYS[way])
@@ -75,6 +99,27 @@ def test_the_qp_outlives_its_creator(member, way):
     assert other.ask("u") == 0 and targets() == {creator.number}
     assert late.ask("u") == 0 and targets() == set()
     assert (late.ask("c"), other.ask("c")) == (0, 0)
+
+
+@pytest.mark.parametrize("way", ["side by side", "own pid namespace"])
+def test_without_open_qp_the_qp_lasts_as_long_as_its_creator_lives(member_without_open_qp, way):
+    member = member_without_open_qp
+    creator = member(WAYS[way])
+    other = member(WAYS[way], creator.number)
+    assert creator.ask("u") == 0 and other.ask("q") == 0 and targets() == {creator.number}
+    late = member([], creator.number)
+    assert other.ask("u") == 0 and late.ask("q") == 0 and targets() == {creator.number}
+    creator.kill()
+    assert eventually(lambda: targets() == set()) and late.ask("q") == -errno.EINVAL
+    assert late.ask("u") == 0 and late.ask("c") == 0
+
+
+def test_without_open_qp_the_last_registrant_ends_the_qp(member_without_open_qp):
+    creator = member_without_open_qp()
+    other = member_without_open_qp(number=creator.number)
+    assert creator.ask("u") == 0 and targets() == {creator.number}
+    assert other.ask("u") == 0 and targets() == set()
+    assert (other.ask("c"), creator.ask("c")) == (0, 0)
 
 
 def test_what_a_killed_process_had_is_gone_when_it_has_been_waited_for(member):
@@ -90,26 +135,20 @@ def test_a_forked_child_keeps_what_its_parent_had(member):
     creator.process.wait()
     assert targets() == {creator.number}
     os.kill(child, signal.SIGKILL)
-    for _ in range(200):
-        if not objects():
-            break
-        run(["sleep", "0.05"])
-    assert objects() == []
+    assert eventually(lambda: objects() == [])
 
 
 def test_a_child_that_executes_another_program_keeps_nothing(member):
     creator = member()
     child = creator.ask("x")
-    for _ in range(200):
-        if os.readlink(f"/proc/{child}/exe").endswith("sleep"):
-            break
-        run(["sleep", "0.05"])
+    assert eventually(lambda: os.readlink(f"/proc/{child}/exe").endswith("sleep"))
     creator.process.kill()
     creator.process.wait()
     assert objects() == []
 
 
-def test_many_create_two_way_qps_at_once(hca, build_root, xrc_compat):
-    crowd = build_root / "tests" / "e2e" / "twoway" / "twoway-crowd"
-    done = run([xrc_compat, "run", "--", crowd], timeout=600)
+@pytest.mark.parametrize("open_qp", [1, 0])
+def test_many_create_two_way_qps_at_once(provider, build_root, xrc_compat, open_qp):
+    with devices(provider, open_qp=open_qp):
+        done = run([xrc_compat, "run", "--", build_root / "tests" / "e2e" / "twoway" / "twoway-crowd"], timeout=600)
     assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr
