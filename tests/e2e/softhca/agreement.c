@@ -3,13 +3,16 @@
  * What the kernel does that is no refusal: when what is gone, who hears of what, and in which order. The same program runs
  * on the emulated HCA and on a real kernel (tests/kernel).
  *
- * AGREEMENT_RAISE is a shell command that raises COMM_EST on a QP of the first device; the QP's number and how often are put
- * behind it. AGREEMENT_OPENED says whether handles from ibv_open_qp hear events: "hear" or "deaf".
+ * AGREEMENT_RAISE is a shell command that raises an event on the first device. Behind it are put: the kind of object (qp, srq),
+ * its number, the event by name and by number, and how often. AGREEMENT_OPENED says whether handles from ibv_open_qp hear
+ * events: "hear" or "deaf".
  */
+#include "../opened.h"
 #include "ground.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,12 +23,24 @@
 #define HANDLES 64
 #define MANY	5000	/* events: more than a pipe holds */
 
-static bool raise_on(uint32_t qpn, int times)
+static bool raise_event(const char *kind, uint32_t number, enum ibv_event_type type, int times)
 {
+	static const char *const names[] = {
+		[IBV_EVENT_QP_FATAL] = "qp_fatal", [IBV_EVENT_QP_REQ_ERR] = "qp_req_err",
+		[IBV_EVENT_QP_ACCESS_ERR] = "qp_access_err", [IBV_EVENT_COMM_EST] = "comm_est",
+		[IBV_EVENT_PATH_MIG] = "path_mig", [IBV_EVENT_SRQ_LIMIT_REACHED] = "srq_limit_reached",
+		[IBV_EVENT_QP_LAST_WQE_REACHED] = "last_wqe_reached",
+	};
 	char command[512];
 
-	snprintf(command, sizeof(command), "%s %u %d", getenv("AGREEMENT_RAISE"), qpn, times);
+	snprintf(command, sizeof(command), "%s %s %u %s %d %d", getenv("AGREEMENT_RAISE"), kind, number, names[type], type,
+		 times);
 	return !system(command);
+}
+
+static bool raise_on(uint32_t qpn, int times)
+{
+	return raise_event("qp", qpn, IBV_EVENT_COMM_EST, times);
 }
 
 static bool opened_hear(void)
@@ -87,6 +102,84 @@ static bool a_dead_process_has_left_nothing(void)
 		close(ready[0]);
 		close(ready[1]);
 	}
+	return true;
+}
+
+/* Ends a child as nothing else ends a process. */
+static bool kill_child(pid_t child)
+{
+	return !kill(child, SIGKILL) && waitpid(child, NULL, 0) == child;
+}
+
+#define RACERS 6
+
+/* 0 when this process was the one that made the domain, 1 when another had. It stays there until it is killed. */
+static void race(int fd, int start, int finish)
+{
+	struct ground ground = { .host = rig_host(0) };
+	uint8_t made;
+	char byte;
+
+	NEED(!read(start, &byte, 1));
+	made = ground_domain(&ground, fd, O_CREAT | O_EXCL) != NULL;
+	NEED((made || errno == EINVAL) && write(finish, &made, 1) == 1);
+	for (;;)
+		pause();
+}
+
+/* Of all who ask at once for a domain that is new, one gets it. */
+static bool one_makes_a_domain(void)
+{
+	int fd = ground_file(), start[2], finish[2], made = 0;
+	pid_t child[RACERS];
+	uint8_t byte;
+
+	CHECK(!pipe(start) && !pipe(finish));
+	for (int i = 0; i < RACERS; i++) {
+		child[i] = fork();
+		NEED(child[i] >= 0);
+		if (child[i])
+			continue;
+		close(start[1]);
+		race(fd, start[0], finish[1]);
+	}
+	close(start[0]);
+	close(start[1]);
+	for (int i = 0; i < RACERS; i++) {
+		CHECK(read(finish[0], &byte, 1) == 1);
+		made += byte;
+	}
+	for (int i = 0; i < RACERS; i++)
+		CHECK(kill_child(child[i]));
+	close(finish[0]);
+	close(finish[1]);
+	CHECK(made == 1 && nobody_has(fd));
+	close(fd);
+	return true;
+}
+
+#define DOMAINS 200
+
+/* A domain for each of many files; a file that has lost its name is one like any other. */
+static bool many_domains_at_once(void)
+{
+	struct ground ground = { .host = rig_host(0) };
+	struct ibv_xrcd *xrcd[DOMAINS];
+	int fd[DOMAINS];
+
+	for (int i = 0; i < DOMAINS; i++) {
+		fd[i] = ground_file();
+		xrcd[i] = ground_domain(&ground, fd[i], O_CREAT | O_EXCL);
+		CHECK(xrcd[i]);
+	}
+	for (int i = 0; i < DOMAINS; i++) {
+		CHECK(!ground_domain(&ground, fd[i], O_CREAT | O_EXCL) && errno == EINVAL);
+		CHECK(!ibv_close_xrcd(xrcd[i]));
+	}
+	CHECK(nobody_has(fd[0]) && nobody_has(fd[DOMAINS - 1]));
+	for (int i = 0; i < DOMAINS; i++)
+		close(fd[i]);
+	rig_free_host(ground.host);
 	return true;
 }
 
@@ -188,6 +281,135 @@ static bool unread_events_go_with_the_qp(void)
 	return true;
 }
 
+static enum ibv_event_type next_type(const struct shared *s)
+{
+	struct ibv_async_event event;
+
+	do {
+		if (!rig_async(s->ground.host->ctx, &event))
+			return IBV_EVENT_DEVICE_FATAL;
+		ibv_ack_async_event(&event);
+	} while (event.element.qp != s->target);
+	return event.event_type;
+}
+
+/* As they were raised, none left out and none put together. */
+static bool events_keep_their_order(void)
+{
+	static const enum ibv_event_type types[] = {
+		IBV_EVENT_COMM_EST, IBV_EVENT_QP_FATAL, IBV_EVENT_PATH_MIG, IBV_EVENT_QP_FATAL, IBV_EVENT_QP_ACCESS_ERR,
+		IBV_EVENT_QP_REQ_ERR, IBV_EVENT_QP_LAST_WQE_REACHED, IBV_EVENT_COMM_EST,
+	};
+	const size_t count = sizeof(types) / sizeof(types[0]);
+	struct shared s = share();
+
+	for (size_t i = 0; i < count; i++)
+		CHECK(raise_event("qp", s.target->qp_num, types[i], 1));
+	for (size_t i = 0; i < count; i++)
+		CHECK(next_type(&s) == types[i]);
+	if (opened_hear())
+		CHECK(read_all(s.ground.host->ctx) <= (int)count);
+	else
+		CHECK(nothing_more(s.ground.host->ctx));
+	return true;
+}
+
+/* What fails is told, and the QP stays what it is until a program does something about it. */
+static bool a_failure_changes_no_state(void)
+{
+	struct shared s = share();
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	CHECK(raise_event("qp", s.target->qp_num, IBV_EVENT_QP_FATAL, 1) && next_type(&s) == IBV_EVENT_QP_FATAL);
+	CHECK(!ibv_query_qp(s.opened, &attr, IBV_QP_STATE, &init) && attr.qp_state == IBV_QPS_RESET);
+	return true;
+}
+
+/* Nobody hears of that, for there is nobody left who could. */
+static bool the_last_holder_leaves_in_silence(void)
+{
+	struct shared s = share();
+	uint32_t qpn = s.target->qp_num;
+
+	CHECK(!ibv_destroy_qp(s.target) && nothing_more(s.ground.host->ctx));
+	CHECK(!opened_destroy(s.opened) && nothing_more(s.ground.host->ctx));
+	CHECK(!ground_open_target(&s.ground, s.xrcd, qpn) && errno == EINVAL);
+	return !ibv_close_xrcd(s.xrcd);
+}
+
+/* The device of the one is closed: the QP is the other's until it goes, too. */
+static bool closing_leaves_the_others_their_qp(void)
+{
+	struct ground a = { .host = rig_host(0) }, b = { .host = rig_host(0) };
+	int fd = ground_file();
+	struct ibv_xrcd *one = ground_domain(&a, fd, O_CREAT), *two = ground_domain(&b, fd, 0);
+	struct ibv_qp *target, *opened;
+	uint32_t qpn;
+
+	CHECK(one && two);
+	target = ground_target(&a, one);
+	CHECK(target);
+	qpn = target->qp_num;
+	opened = ground_open_target(&b, two, qpn);
+	CHECK(opened && !ibv_close_device(a.host->ctx) && ibv_close_xrcd(two) == EBUSY);
+	CHECK(!opened_destroy(opened) && !ground_open_target(&b, two, qpn) && errno == EINVAL && !ibv_close_xrcd(two));
+	return nobody_has(fd);
+}
+
+/* A thread that destroys a QP or an SRQ, and when it has. */
+struct ending {
+	struct ibv_qp *qp;
+	struct ibv_srq *srq;
+	bool done;
+};
+
+static void *end(void *argument)
+{
+	struct ending *ending = argument;
+
+	NEED(ending->qp ? !ibv_destroy_qp(ending->qp) : !ibv_destroy_srq(ending->srq));
+	__atomic_store_n(&ending->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/*
+ * Destroying reports how many events were read, and the library waits until as many have been acknowledged: three are raised
+ * and two of them read, so it is over when two have been, and not before.
+ */
+static bool destroy_counts_what_was_read(struct ending *ending, struct ibv_context *ctx)
+{
+	struct ibv_async_event event[2];
+	pthread_t thread;
+
+	CHECK(rig_async(ctx, &event[0]) && rig_async(ctx, &event[1]));
+	CHECK(!pthread_create(&thread, NULL, end, ending));
+	ibv_ack_async_event(&event[0]);
+	usleep(200000);
+	CHECK(!__atomic_load_n(&ending->done, __ATOMIC_ACQUIRE));
+	ibv_ack_async_event(&event[1]);
+	CHECK(!pthread_join(thread, NULL) && nothing_more(ctx));
+	return true;
+}
+
+static bool destroying_a_qp_reports_its_events(void)
+{
+	struct ground ground = { .host = rig_host(0) };
+	struct ending ending = { .qp = ground_target(&ground, ground_domain(&ground, -1, O_CREAT)) };
+
+	CHECK(ending.qp && raise_on(ending.qp->qp_num, 3));
+	return destroy_counts_what_was_read(&ending, ground.host->ctx);
+}
+
+static bool destroying_an_srq_reports_its_events(void)
+{
+	struct ground ground = { .host = rig_host(0) };
+	struct ending ending = { .srq = ground_xrc_srq(&ground, ground_domain(&ground, -1, O_CREAT), 8, 1) };
+
+	CHECK(ending.srq && raise_event("srq", rig_srq_number(ending.srq), IBV_EVENT_SRQ_LIMIT_REACHED, 3));
+	return destroy_counts_what_was_read(&ending, ground.host->ctx);
+}
+
 /* Errors of a target QP are told by the adapter alone: what a program does to its state raises nothing. */
 static bool a_state_raises_no_event(void)
 {
@@ -215,15 +437,32 @@ static bool closing_is_each_ones_own(void)
 	return nobody_has(fd);
 }
 
+/* An SRQ keeps its domain busy, a sender does not. */
+static bool what_keeps_a_domain_busy(void)
+{
+	struct ground ground = { .host = rig_host(0) };
+	struct ibv_xrcd *xrcd = ground_domain(&ground, -1, O_CREAT);
+	struct ibv_srq *srq;
+	struct ibv_qp *send = rig_qp(ground.host, IBV_QPT_XRC_SEND, NULL);
+
+	CHECK(xrcd);
+	srq = ground_xrc_srq(&ground, xrcd, 8, 1);
+	CHECK(srq && send && ibv_close_xrcd(xrcd) == EBUSY && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
+	CHECK(!ibv_destroy_qp(send));
+	rig_free_host(ground.host);
+	return true;
+}
+
+#define CASE(name) { #name, name }
+
 static const struct rig_case cases[] = {
-	{ "closing_the_device_frees_the_domain", closing_the_device_frees_the_domain },
-	{ "a_dead_process_has_left_nothing", a_dead_process_has_left_nothing },
-	{ "who_hears", who_hears },
-	{ "who_hears_when_the_creator_has_left", who_hears_when_the_creator_has_left },
-	{ "unread_events_are_kept", unread_events_are_kept },
-	{ "unread_events_go_with_the_qp", unread_events_go_with_the_qp },
-	{ "a_state_raises_no_event", a_state_raises_no_event },
-	{ "closing_is_each_ones_own", closing_is_each_ones_own },
+	CASE(closing_the_device_frees_the_domain), CASE(a_dead_process_has_left_nothing), CASE(one_makes_a_domain),
+	CASE(many_domains_at_once), CASE(who_hears), CASE(who_hears_when_the_creator_has_left),
+	CASE(unread_events_are_kept), CASE(unread_events_go_with_the_qp), CASE(events_keep_their_order),
+	CASE(a_failure_changes_no_state), CASE(the_last_holder_leaves_in_silence),
+	CASE(closing_leaves_the_others_their_qp), CASE(destroying_a_qp_reports_its_events),
+	CASE(destroying_an_srq_reports_its_events), CASE(a_state_raises_no_event), CASE(closing_is_each_ones_own),
+	CASE(what_keeps_a_domain_busy),
 };
 
 int main(int argc, char **argv)

@@ -24,7 +24,7 @@ def test_refusals(provider, build_root, setting):
 
 def test_agreement(hca, build_root):
     """A handle from ibv_open_qp hears nothing: ib_uverbs gives it no event file. When a kernel mends that, this says so."""
-    raise_event = f"sh -c 'for i in $(seq $1); do echo qp $0 4 >/sys/kernel/debug/xrc_lab/{hca}_0/event || exit; done'"
+    raise_event = f"sh -c 'for i in $(seq $4); do echo $0 $1 $3 >/sys/kernel/debug/xrc_lab/{hca}_0/event || exit; done'"
     done = run([build_root / PROGRAMS / "softhca-agreement"], timeout=600,
                env={"AGREEMENT_RAISE": raise_event, "AGREEMENT_OPENED": "deaf"})
     assert done.returncode == 0, done.stdout + done.stderr
