@@ -35,8 +35,8 @@ struct ibv_srq *ground_xrc_srq(struct ground *g, struct ibv_xrcd *xrcd, uint32_t
 struct ibv_qp *ground_target(struct ground *g, struct ibv_xrcd *xrcd);
 struct ibv_qp *ground_open_target(struct ground *g, struct ibv_xrcd *xrcd, uint32_t qpn);
 
-/* The settings that the HCA runs with. */
-enum mode { USUAL = 1, STRICT = 2, NO_OPEN_QP = 4, NO_XRC = 8 };
+/* The settings that the HCA runs with. BEYOND is what real adapters have and softhca has not (softhca(1), LIMITS). */
+enum mode { USUAL = 1, STRICT = 2, NO_OPEN_QP = 4, NO_XRC = 8, BEYOND = 16 };
 #define WITH_XRC  (USUAL | STRICT | NO_OPEN_QP)
 #define WITH_OPEN (USUAL | STRICT)
 #define ALWAYS	  (WITH_XRC | NO_XRC)

@@ -128,7 +128,60 @@ static int no_bytes(struct ground *g)
 	return region(g, g->host->buffer, 0, 0);
 }
 
+/* ibv_rereg_mr leaves the errno of the command behind. */
+static int region_again(struct ground *g, int flags, void *at, size_t length, int access)
+{
+	struct ibv_mr *mr = ibv_reg_mr(g->host->pd, g->host->buffer, 4096, IBV_ACCESS_LOCAL_WRITE);
+	int error;
+
+	NEED(mr);
+	error = ibv_rereg_mr(mr, flags, NULL, at, length, access) ? errno : 0;
+	NEED(!ibv_dereg_mr(mr));
+	return error;
+}
+
+static int moved(struct ground *g)
+{
+	return region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, g->host->buffer + 4096, 8192, 0);
+}
+
+static int moved_to_nowhere(struct ground *g)
+{
+	uint8_t *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	munmap(at, 8192);
+	return region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, at, 8192, 0);
+}
+
+static int changed_to_remote_write_alone(struct ground *g)
+{
+	return region_again(g, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, IBV_ACCESS_REMOTE_WRITE);
+}
+
 /* ---- creation ---- */
+
+static int cq_resized(struct ground *g)
+{
+	struct ibv_cq *cq = ibv_create_cq(g->host->ctx, 4, NULL, NULL, 0);
+	int error;
+
+	NEED(cq);
+	error = ground_done(ibv_resize_cq(cq, 100));
+	NEED((error || cq->cqe >= 100) && !ibv_destroy_cq(cq));
+	return error;
+}
+
+static int cq_resized_and_back(struct ground *g)
+{
+	struct ibv_cq *cq = ibv_create_cq(g->host->ctx, 100, NULL, NULL, 0);
+	struct ibv_wc wc;
+	int error;
+
+	NEED(cq && !ibv_resize_cq(cq, 10));
+	error = ground_done(ibv_resize_cq(cq, 200));
+	NEED(!ibv_poll_cq(cq, 1, &wc) && !ibv_destroy_cq(cq));
+	return error;
+}
 
 static int cq_bad_vector(struct ground *g)
 {
@@ -213,6 +266,97 @@ static int srq_resize(struct ground *g)
 	return ground_done(ibv_modify_srq(g->srq, &attr, IBV_SRQ_MAX_WR));
 }
 
+/* ---- memory windows and multicast groups ---- */
+
+static int window(struct ground *g, enum ibv_mw_type type)
+{
+	struct ibv_mw *mw = ibv_alloc_mw(g->host->pd, type);
+
+	return mw ? ground_done(ibv_dealloc_mw(mw)) : errno;
+}
+
+static int window_type_1(struct ground *g)
+{
+	return window(g, IBV_MW_TYPE_1);
+}
+
+static int window_without_type(struct ground *g)
+{
+	return window(g, (enum ibv_mw_type)3);
+}
+
+static int pd_with_a_window(struct ground *g)
+{
+	struct ibv_pd *pd = ibv_alloc_pd(g->host->ctx);
+	struct ibv_mw *mw = pd ? ibv_alloc_mw(pd, IBV_MW_TYPE_1) : NULL;
+	int error;
+
+	NEED(mw);
+	error = ground_done(ibv_dealloc_pd(pd));
+	NEED(!ibv_dealloc_mw(mw) && !ibv_dealloc_pd(pd));
+	return error;
+}
+
+static const union ibv_gid group = { .raw = { 0xff, 0x12, 0x40, 0x1b, [15] = 1 } };
+#define GROUP_LID 0xc001
+
+static struct ibv_qp *datagrams(struct ground *g)
+{
+	struct ibv_qp *qp = rig_qp(g->host, IBV_QPT_UD, NULL);
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 1 };
+
+	NEED(qp && !ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
+	return qp;
+}
+
+static int group_joined_and_left(struct ground *g)
+{
+	struct ibv_qp *qp = datagrams(g);
+	int error = ground_done(ibv_attach_mcast(qp, &group, GROUP_LID));
+
+	/* Once is enough. */
+	NEED(!ibv_attach_mcast(qp, &group, GROUP_LID));
+	if (!error)
+		error = ground_done(ibv_detach_mcast(qp, &group, GROUP_LID));
+	NEED(!ibv_destroy_qp(qp));
+	return error;
+}
+
+static int group_never_joined(struct ground *g)
+{
+	struct ibv_qp *qp = datagrams(g);
+	int error = ground_done(ibv_detach_mcast(qp, &group, GROUP_LID));
+
+	NEED(!ibv_destroy_qp(qp));
+	return error;
+}
+
+static int group_that_is_none(struct ground *g)
+{
+	const union ibv_gid one = { .raw = { 0xfe, 0x80, [15] = 1 } };
+	struct ibv_qp *qp = datagrams(g);
+	int error = ground_done(ibv_attach_mcast(qp, &one, GROUP_LID));
+
+	NEED(!ibv_destroy_qp(qp));
+	return error;
+}
+
+static int group_of_rc(struct ground *g)
+{
+	return ground_done(ibv_attach_mcast(g->rc, &group, GROUP_LID));
+}
+
+static int qp_in_a_group(struct ground *g)
+{
+	struct ibv_qp *qp = datagrams(g);
+	int error;
+
+	NEED(!ibv_attach_mcast(qp, &group, GROUP_LID));
+	error = ground_done(ibv_destroy_qp(qp));
+	NEED(!ibv_detach_mcast(qp, &group, GROUP_LID) && !ibv_destroy_qp(qp));
+	return error;
+}
+
 /* ---- devices that lack something ---- */
 
 static int xrc_capability(struct ground *g)
@@ -270,6 +414,19 @@ const struct refusal refusals_of_objects[] = {
 	{ "mr: read-only memory", read_only_memory, ALWAYS, EFAULT },
 	{ "mr: read-only memory, for reading", read_only_memory_for_reading, ALWAYS, 0 },
 	{ "mr: no bytes", no_bytes, ALWAYS, EINVAL },
+	{ "mr: moved", moved, ALWAYS, 0 },
+	{ "mr: moved to what is not mapped", moved_to_nowhere, ALWAYS, EFAULT },
+	{ "mr: changed to remote write without local write", changed_to_remote_write_alone, ALWAYS, EINVAL },
+	{ "cq: resized", cq_resized, ALWAYS, 0 },
+	{ "cq: resized and back", cq_resized_and_back, ALWAYS, 0 },
+	{ "mw", window_type_1, BEYOND, 0 },
+	{ "mw: no such type", window_without_type, BEYOND, EINVAL },
+	{ "mw: keeps its PD", pd_with_a_window, BEYOND, EBUSY },
+	{ "group: joined and left", group_joined_and_left, BEYOND, 0 },
+	{ "group: left without having been joined", group_never_joined, BEYOND, EINVAL },
+	{ "group: its address is none", group_that_is_none, BEYOND, EINVAL },
+	{ "group: joined by an RC QP", group_of_rc, BEYOND, EINVAL },
+	{ "group: joined by a QP that is destroyed", qp_in_a_group, BEYOND, EBUSY },
 	{ "qp: RC on an XRC SRQ", rc_on_xrc_srq, WITH_XRC, EINVAL },
 	{ "qp: raw packets", raw_packet, ALWAYS, EOPNOTSUPP },
 	{ "open_qp: unknown number", open_unknown, WITH_OPEN, EINVAL },

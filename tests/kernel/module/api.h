@@ -25,6 +25,15 @@ typedef u8 port_number;
 #define CREATE_CQ_UDATA(argument) (argument)
 #endif
 
+/* What resizes a CQ. */
+#if KERNEL_FROM(7, 0)
+typedef unsigned int cq_entries;
+#define RESIZE_CQ_OPERATION resize_user_cq
+#else
+typedef int cq_entries;
+#define RESIZE_CQ_OPERATION resize_cq
+#endif
+
 #if KERNEL_FROM(7, 0)
 #define HAVE_UMEM_GET_VA
 #endif

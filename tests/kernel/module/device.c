@@ -30,6 +30,7 @@ static const struct ib_device_ops common_ops = {
 #if KERNEL_FROM(7, 0)
 	.create_user_cq = lab_create_cq,
 #endif
+	.RESIZE_CQ_OPERATION = lab_resize_cq,
 	.destroy_cq = lab_destroy_cq,
 	.poll_cq = lab_poll_cq,
 	.req_notify_cq = lab_req_notify_cq,
@@ -41,15 +42,21 @@ static const struct ib_device_ops common_ops = {
 	.modify_qp = lab_modify_qp,
 	.query_qp = lab_query_qp,
 	.destroy_qp = lab_destroy_qp,
+	.attach_mcast = lab_attach_mcast,
+	.detach_mcast = lab_detach_mcast,
 	.post_send = lab_post_send,
 	.post_recv = lab_post_recv,
 	.get_dma_mr = lab_get_dma_mr,
 	.reg_user_mr = lab_reg_user_mr,
+	.rereg_user_mr = lab_rereg_user_mr,
 	.dereg_mr = lab_dereg_mr,
+	.alloc_mw = lab_alloc_mw,
+	.dealloc_mw = lab_dealloc_mw,
 	INIT_RDMA_OBJ_SIZE(ib_ucontext, lab_context, ib),
 	INIT_RDMA_OBJ_SIZE(ib_pd, lab_pd, ib),
 	INIT_RDMA_OBJ_SIZE(ib_ah, lab_ah, ib),
 	INIT_RDMA_OBJ_SIZE(ib_cq, lab_cq, ib),
+	INIT_RDMA_OBJ_SIZE(ib_mw, lab_mw, ib),
 	INIT_RDMA_OBJ_SIZE(ib_srq, lab_srq, ib),
 #if KERNEL_FROM(5, 15)
 	INIT_RDMA_OBJ_SIZE(ib_qp, lab_qp, ib),
@@ -67,10 +74,12 @@ static const struct ib_device_ops xrc_ops = {
 static u64 commands(void)
 {
 	u64 mask = COMMAND(GET_CONTEXT) | COMMAND(QUERY_DEVICE) | COMMAND(QUERY_PORT) | COMMAND(ALLOC_PD) |
-		   COMMAND(DEALLOC_PD) | COMMAND(CREATE_AH) | COMMAND(DESTROY_AH) | COMMAND(REG_MR) | COMMAND(DEREG_MR) |
-		   COMMAND(CREATE_COMP_CHANNEL) | COMMAND(CREATE_CQ) | COMMAND(DESTROY_CQ) | COMMAND(CREATE_QP) |
-		   COMMAND(QUERY_QP) | COMMAND(MODIFY_QP) | COMMAND(DESTROY_QP) | COMMAND(CREATE_SRQ) |
-		   COMMAND(MODIFY_SRQ) | COMMAND(QUERY_SRQ) | COMMAND(DESTROY_SRQ) | COMMAND(CREATE_XSRQ);
+		   COMMAND(DEALLOC_PD) | COMMAND(CREATE_AH) | COMMAND(DESTROY_AH) | COMMAND(REG_MR) |
+		   COMMAND(REREG_MR) | COMMAND(DEREG_MR) | COMMAND(ALLOC_MW) | COMMAND(DEALLOC_MW) |
+		   COMMAND(CREATE_COMP_CHANNEL) | COMMAND(CREATE_CQ) | COMMAND(RESIZE_CQ) | COMMAND(DESTROY_CQ) |
+		   COMMAND(CREATE_QP) | COMMAND(QUERY_QP) | COMMAND(MODIFY_QP) | COMMAND(DESTROY_QP) |
+		   COMMAND(ATTACH_MCAST) | COMMAND(DETACH_MCAST) | COMMAND(CREATE_SRQ) | COMMAND(MODIFY_SRQ) |
+		   COMMAND(QUERY_SRQ) | COMMAND(DESTROY_SRQ) | COMMAND(CREATE_XSRQ);
 
 	if (lab_xrc)
 		mask |= COMMAND(OPEN_XRCD) | COMMAND(CLOSE_XRCD);

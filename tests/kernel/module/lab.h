@@ -13,7 +13,7 @@
 
 #define LAB_DEVICES_MAX 4
 
-enum lab_kind { LAB_CONTEXT, LAB_PD, LAB_AH, LAB_XRCD, LAB_CQ, LAB_SRQ, LAB_QP, LAB_MR, LAB_KINDS };
+enum lab_kind { LAB_CONTEXT, LAB_PD, LAB_AH, LAB_XRCD, LAB_CQ, LAB_SRQ, LAB_QP, LAB_MR, LAB_MW, LAB_KINDS };
 
 struct lab_object {
 	struct list_head link;
@@ -49,10 +49,13 @@ struct lab_xrcd {
 	struct lab_object object;
 };
 
+/* The ring is where the program has it. */
 struct lab_cq {
 	struct ib_cq ib;
 	struct lab_object object;
 	struct lab_memory memory;
+	u64 ring;
+	u32 entry_size, producer;
 };
 
 struct lab_srq {
@@ -78,6 +81,11 @@ struct lab_mr {
 	struct ib_umem *umem;
 };
 
+struct lab_mw {
+	struct ib_mw ib;
+	struct lab_object object;
+};
+
 /* What the user ABI of a provider fixes: its driver parts, and the rules of its kernel driver that they depend on. */
 struct lab_model {
 	const char *name, *device_names;	/* mlx4, mlx4_%d */
@@ -90,8 +98,10 @@ struct lab_model {
 	int (*context_response)(struct lab_device *device, struct ib_udata *udata);
 	int (*pd_response)(u32 pdn, struct ib_udata *udata);
 	int (*cq)(struct lab_cq *cq, u32 entries, struct ib_udata *udata);
+	int (*resize)(struct lab_cq *cq, u32 entries, struct ib_udata *udata);
 	int (*srq)(struct lab_srq *srq, struct ib_udata *udata);
 	int (*qp)(struct lab_qp *qp, const struct ib_qp_init_attr *attr, struct ib_udata *udata);
+	int (*mw)(struct ib_udata *udata);
 	u32 (*rd_atomic)(u32 asked);	/* as it reads back */
 };
 
@@ -104,6 +114,7 @@ struct lab_device {
 	int index;
 	struct xarray qps;
 	u32 next_qp, next_srq;
+	atomic_t count[LAB_KINDS];
 	struct page *uar;
 	struct dentry *control;
 };
@@ -115,13 +126,14 @@ static inline struct lab_device *to_lab(struct ib_device *device)
 
 /* ---- limits, settable when the module is loaded: main.c ---- */
 struct lab_limits {
-	int qp, qp_wr, sge, srq, srq_wr, srq_sge, cq, cqe, mr_pages, pd, rd_atomic, pkeys, gids, ports;
+	int qp, qp_wr, sge, srq, srq_wr, srq_sge, cq, cqe, mr, mr_pages, pd, rd_atom, init_rd_atom, pkeys, gids, ports;
 };
 
 extern struct lab_limits lab_limits;
 extern bool lab_open_qp, lab_xrc;
 
 /* ---- object.c ---- */
+/* -ENOMEM when the device has as many as it can. */
 int lab_object_add(struct lab_object *object, struct lab_device *device, enum lab_kind kind, u32 number);
 void lab_object_remove(struct lab_object *object);
 int lab_number(struct lab_device *device, enum lab_kind kind, u32 tag, u32 *number);
@@ -157,6 +169,10 @@ int lab_alloc_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata);
 int lab_dealloc_xrcd(struct ib_xrcd *xrcd, struct ib_udata *udata);
 
 int lab_create_cq(struct ib_cq *cq, const struct ib_cq_init_attr *attr, CREATE_CQ_ARGUMENT);
+bool lab_cq_odd_turn(const struct lab_cq *cq);
+/* Gives the program's old ring up for a new one, with this in the last byte of its last entry. */
+int lab_cq_move(struct lab_cq *cq, u64 ring, u32 entries, u32 entry_size, u8 last);
+int lab_resize_cq(struct ib_cq *cq, cq_entries entries, struct ib_udata *udata);
 int lab_destroy_cq(struct ib_cq *cq, struct ib_udata *udata);
 int lab_poll_cq(struct ib_cq *cq, int entries, struct ib_wc *wc);
 int lab_req_notify_cq(struct ib_cq *cq, enum ib_cq_notify_flags flags);
@@ -174,6 +190,8 @@ struct ib_qp *lab_create_qp(struct ib_pd *pd, struct ib_qp_init_attr *attr, stru
 int lab_modify_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask, struct ib_udata *udata);
 int lab_query_qp(struct ib_qp *qp, struct ib_qp_attr *attr, int mask, struct ib_qp_init_attr *init);
 int lab_destroy_qp(struct ib_qp *qp, struct ib_udata *udata);
+int lab_attach_mcast(struct ib_qp *qp, union ib_gid *gid, u16 lid);
+int lab_detach_mcast(struct ib_qp *qp, union ib_gid *gid, u16 lid);
 int lab_post_send(struct ib_qp *qp, const struct ib_send_wr *wr, const struct ib_send_wr **bad);
 int lab_post_recv(struct ib_qp *qp, const struct ib_recv_wr *wr, const struct ib_recv_wr **bad);
 
@@ -184,7 +202,16 @@ struct ib_mr *lab_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 addre
 #else
 struct ib_mr *lab_reg_user_mr(struct ib_pd *pd, u64 start, u64 length, u64 address, int access, struct ib_udata *udata);
 #endif
+#if KERNEL_FROM(5, 11)
+struct ib_mr *lab_rereg_user_mr(struct ib_mr *mr, int flags, u64 start, u64 length, u64 address, int access, struct ib_pd *pd,
+				struct ib_udata *udata);
+#else
+int lab_rereg_user_mr(struct ib_mr *mr, int flags, u64 start, u64 length, u64 address, int access, struct ib_pd *pd,
+		      struct ib_udata *udata);
+#endif
 int lab_dereg_mr(struct ib_mr *mr, struct ib_udata *udata);
+int lab_alloc_mw(struct ib_mw *mw, struct ib_udata *udata);
+int lab_dealloc_mw(struct ib_mw *mw);
 
 /* ---- control.c ---- */
 int lab_control_start(void);

@@ -24,7 +24,7 @@ MODULE_PARM_DESC(xrc, "whether the devices have XRC");
 /* Those of a ConnectX-3 in its usual configuration, so far as they are not the provider's own. */
 struct lab_limits lab_limits = {
 	.qp = 131000, .qp_wr = 16351, .sge = 32, .srq = 65472, .srq_wr = 16383, .srq_sge = 31, .cq = 65408, .cqe = 4194303,
-	.mr_pages = 1 << 19, .pd = 32764, .rd_atomic = 16, .pkeys = 1, .gids = 1, .ports = 1,
+	.mr = 1 << 19, .mr_pages = 1 << 19, .pd = 32764, .rd_atom = 16, .init_rd_atom = 128, .pkeys = 1, .gids = 1, .ports = 1,
 };
 
 #define LIMIT(name)                                                                                                    \
@@ -39,9 +39,13 @@ LIMIT(srq_wr);
 LIMIT(srq_sge);
 LIMIT(cq);
 LIMIT(cqe);
+LIMIT(mr);
 LIMIT(mr_pages);
 LIMIT(pd);
-LIMIT(rd_atomic);
+module_param_named(max_qp_rd_atom, lab_limits.rd_atom, int, 0444);
+MODULE_PARM_DESC(max_qp_rd_atom, "limit");
+module_param_named(max_qp_init_rd_atom, lab_limits.init_rd_atom, int, 0444);
+MODULE_PARM_DESC(max_qp_init_rd_atom, "limit");
 LIMIT(pkeys);
 LIMIT(gids);
 LIMIT(ports);

@@ -48,12 +48,32 @@ static int cq(struct lab_cq *cq, u32 entries, struct ib_udata *udata)
 
 	if (ib_copy_from_udata(&in, udata, sizeof(in)))
 		return -EFAULT;
+	cq->ring = in.buf_addr;
+	cq->entry_size = CQE_SIZE;
 	error = lab_memory_pin(&cq->memory, cq->ib.device, in.buf_addr, (u64)entries * CQE_SIZE, in.db_addr);
 	if (!error)
 		error = mark_unused(in.buf_addr, (u64)entries * CQE_SIZE);
 	if (!error && ib_copy_to_udata(udata, &cq->object.number, sizeof(u32)))
 		error = -EFAULT;
 	return error;
+}
+
+#define OPCODE_RESIZED 0x16
+
+static int resize(struct lab_cq *cq, u32 entries, struct ib_udata *udata)
+{
+	struct mlx4_ib_resize_cq in;
+	int error;
+
+	if (ib_copy_from_udata(&in, udata, sizeof(in)))
+		return -EFAULT;
+	error = mark_unused(in.buf_addr, (u64)entries * CQE_SIZE);
+	return error ? error : lab_cq_move(cq, in.buf_addr, entries, CQE_SIZE, OPCODE_RESIZED | lab_cq_odd_turn(cq) << 7);
+}
+
+static int mw(struct ib_udata *udata)
+{
+	return 0;
 }
 
 static int srq(struct lab_srq *srq, struct ib_udata *udata)
@@ -102,6 +122,6 @@ static u32 rd_atomic(u32 asked)
 const struct lab_model lab_mlx4 = {
 	.name = "mlx4", .device_names = "mlx4_%d", .driver_id = RDMA_DRIVER_MLX4, .abi_version = 4, .part_id = 0x1003,
 	.target_tag = 1 << 23, .sqd_from_rts = true, .mmap_offsets = 3,
-	.context_response = context_response, .pd_response = pd_response, .cq = cq, .srq = srq, .qp = qp,
-	.rd_atomic = rd_atomic,
+	.context_response = context_response, .pd_response = pd_response, .cq = cq, .resize = resize, .srq = srq, .qp = qp,
+	.mw = mw, .rd_atomic = rd_atomic,
 };

@@ -15,7 +15,7 @@ static int context_response(struct lab_device *device, struct ib_udata *udata)
 	struct mlx5_ib_alloc_ucontext_req_v2 in = { 0 };
 	struct mlx5_ib_alloc_ucontext_resp resp = {
 		.qp_tab_size = 1 << 18, .bf_reg_size = 512, .cache_line_size = 64, .max_sq_desc_sz = 1024,
-		.max_rq_desc_sz = 512, .max_send_wqebb = SQ_UNITS, .max_recv_wr = 32768, .max_srq_recv_wr = 32768,
+		.max_rq_desc_sz = 512, .max_send_wqebb = SQ_UNITS, .max_recv_wr = 32768, .max_srq_recv_wr = lab_limits.srq_wr + 1,
 		.num_ports = lab_limits.ports, .cqe_version = 1, .log_uar_size = 12, .num_uars_per_page = 1,
 	};
 	int error = ib_copy_from_udata(&in, udata, min(sizeof(in), udata->inlen));
@@ -47,10 +47,34 @@ static int cq(struct lab_cq *cq, u32 entries, struct ib_udata *udata)
 		return -EFAULT;
 	if (in.cqe_size != 64 && in.cqe_size != 128)
 		return -EINVAL;
+	cq->ring = in.buf_addr;
+	cq->entry_size = in.cqe_size;
 	error = lab_memory_pin(&cq->memory, cq->ib.device, in.buf_addr, (u64)entries * in.cqe_size, in.db_addr);
 	if (!error && ib_copy_to_udata(udata, &cq->object.number, sizeof(u32)))
 		error = -EFAULT;
 	return error;
+}
+
+#define OPCODE_RESIZED 0x50
+
+static int resize(struct lab_cq *cq, u32 entries, struct ib_udata *udata)
+{
+	struct mlx5_ib_resize_cq in;
+
+	if (ib_copy_from_udata(&in, udata, sizeof(in)))
+		return -EFAULT;
+	if (in.reserved0 || in.reserved1 || (in.cqe_size != 64 && in.cqe_size != 128))
+		return -EINVAL;
+	return lab_cq_move(cq, in.buf_addr, entries, in.cqe_size, OPCODE_RESIZED | lab_cq_odd_turn(cq));
+}
+
+static int mw(struct ib_udata *udata)
+{
+	struct mlx5_ib_alloc_mw in = { 0 };
+
+	if (ib_copy_from_udata(&in, udata, min(sizeof(in), udata->inlen)))
+		return -EFAULT;
+	return in.comp_mask || in.reserved1 || in.reserved2 ? -EOPNOTSUPP : 0;
 }
 
 static int srq(struct lab_srq *srq, struct ib_udata *udata)
@@ -107,6 +131,6 @@ static u32 rd_atomic(u32 asked)
 const struct lab_model lab_mlx5 = {
 	.name = "mlx5", .device_names = "mlx5_%d", .driver_id = RDMA_DRIVER_MLX5, .abi_version = 1, .part_id = 0x1017,
 	.srqs_share_numbers = true, .mmap_offsets = 0xff,
-	.context_response = context_response, .pd_response = pd_response, .cq = cq, .srq = srq, .qp = qp,
-	.rd_atomic = rd_atomic,
+	.context_response = context_response, .pd_response = pd_response, .cq = cq, .resize = resize, .srq = srq, .qp = qp,
+	.mw = mw, .rd_atomic = rd_atomic,
 };

@@ -6,15 +6,37 @@
 
 #include "lab.h"
 
-const char *const lab_kind_names[LAB_KINDS] = { "context", "pd", "ah", "xrcd", "cq", "srq", "qp", "mr" };
+const char *const lab_kind_names[LAB_KINDS] = { "context", "pd", "ah", "xrcd", "cq", "srq", "qp", "mr", "mw" };
 
 static LIST_HEAD(objects);
 static DEFINE_SPINLOCK(objects_lock);
+
+static int limit(enum lab_kind kind)
+{
+	switch (kind) {
+	case LAB_PD:
+		return lab_limits.pd;
+	case LAB_CQ:
+		return lab_limits.cq;
+	case LAB_SRQ:
+		return lab_limits.srq;
+	case LAB_QP:
+		return lab_limits.qp;
+	case LAB_MR:
+		return lab_limits.mr;
+	default:
+		return INT_MAX;
+	}
+}
 
 int lab_object_add(struct lab_object *object, struct lab_device *device, enum lab_kind kind, u32 number)
 {
 	unsigned long flags;
 
+	if (atomic_inc_return(&device->count[kind]) > limit(kind)) {
+		atomic_dec(&device->count[kind]);
+		return -ENOMEM;
+	}
 	object->device = device;
 	object->kind = kind;
 	object->number = number;
@@ -32,6 +54,7 @@ void lab_object_remove(struct lab_object *object)
 	spin_lock_irqsave(&objects_lock, flags);
 	list_del(&object->link);
 	spin_unlock_irqrestore(&objects_lock, flags);
+	atomic_dec(&object->device->count[object->kind]);
 }
 
 /* Until one says that it is enough; no object goes away meanwhile. */

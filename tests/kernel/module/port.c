@@ -15,10 +15,15 @@ static void sizes(struct ib_device_attr *attr)
 	attr->max_sge_rd = limits->sge;
 	attr->max_cq = limits->cq;
 	attr->max_cqe = limits->cqe;
-	attr->max_mr = 1 << 19;
+	attr->max_mr = limits->mr;
 	attr->max_pd = limits->pd;
-	attr->max_qp_rd_atom = attr->max_qp_init_rd_atom = limits->rd_atomic;
-	attr->max_res_rd_atom = limits->qp * limits->rd_atomic;
+	attr->max_qp_rd_atom = limits->rd_atom;
+	attr->max_qp_init_rd_atom = limits->init_rd_atom;
+	attr->max_res_rd_atom = limits->qp * limits->rd_atom;
+	attr->max_mw = INT_MAX;
+	attr->max_mcast_grp = 1 << 13;
+	attr->max_mcast_qp_attach = 248;
+	attr->max_total_mcast_qp_attach = attr->max_mcast_grp * attr->max_mcast_qp_attach;
 	attr->max_ah = INT_MAX;
 	attr->max_srq = limits->srq;
 	attr->max_srq_wr = limits->srq_wr;
@@ -36,7 +41,7 @@ int lab_query_device(struct ib_device *ib, struct ib_device_attr *attr, struct i
 	attr->vendor_id = 0x2c9;
 	attr->vendor_part_id = device->model->part_id;
 	attr->hw_ver = 1;
-	attr->device_cap_flags = IB_DEVICE_SYS_IMAGE_GUID | IB_DEVICE_RC_RNR_NAK_GEN;
+	attr->device_cap_flags = IB_DEVICE_SYS_IMAGE_GUID | IB_DEVICE_RC_RNR_NAK_GEN | IB_DEVICE_MEM_WINDOW;
 	if (lab_xrc)
 		attr->device_cap_flags |= IB_DEVICE_XRC;
 	attr->atomic_cap = IB_ATOMIC_HCA;

@@ -66,13 +66,15 @@ static int make(struct lab_qp *qp, struct lab_device *device, struct ib_qp_init_
 	qp->state = IB_QPS_RESET;
 	if (udata)
 		error = device->model->qp(qp, attr, udata);
+	if (!error)
+		error = lab_object_add(&qp->object, device, LAB_QP, number);
 	if (error) {
 		lab_memory_unpin(&qp->memory);
 		lab_number_free(device, number);
 		return error;
 	}
 	settle_sizes(qp, attr);
-	return lab_object_add(&qp->object, device, LAB_QP, number);
+	return 0;
 }
 
 #if KERNEL_FROM(5, 15)
@@ -108,6 +110,17 @@ int lab_destroy_qp(struct ib_qp *ib, struct ib_udata *udata)
 #if !KERNEL_FROM(5, 15)
 	kfree(qp);
 #endif
+	return 0;
+}
+
+/* The core has looked at the group and at the QP; which QPs are in a group only matters to messages. */
+int lab_attach_mcast(struct ib_qp *ib, union ib_gid *gid, u16 lid)
+{
+	return 0;
+}
+
+int lab_detach_mcast(struct ib_qp *ib, union ib_gid *gid, u16 lid)
+{
 	return 0;
 }
 

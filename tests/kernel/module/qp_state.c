@@ -24,9 +24,9 @@ static bool values_ok(const struct ib_qp_attr *attr, int mask)
 		return false;
 	if (mask & IB_QP_PKEY_INDEX && attr->pkey_index >= lab_limits.pkeys)
 		return false;
-	if (mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > lab_limits.rd_atomic)
+	if (mask & IB_QP_MAX_QP_RD_ATOMIC && attr->max_rd_atomic > lab_limits.init_rd_atom)
 		return false;
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > lab_limits.rd_atomic)
+	if (mask & IB_QP_MAX_DEST_RD_ATOMIC && attr->max_dest_rd_atomic > lab_limits.rd_atom)
 		return false;
 	if (mask & IB_QP_PATH_MTU && (attr->path_mtu < IB_MTU_256 || attr->path_mtu > IB_MTU_4096))
 		return false;

@@ -10,13 +10,16 @@ static struct lab_srq *to_srq(struct ib_srq *ib)
 	return container_of(ib, struct lab_srq, ib);
 }
 
+static void number_free(struct lab_device *device, u32 number)
+{
+	if (device->model->srqs_share_numbers)
+		lab_number_free(device, number);
+}
+
 static void forget(struct lab_srq *srq)
 {
-	struct lab_device *device = srq->object.device;
-
 	lab_object_remove(&srq->object);
-	if (device->model->srqs_share_numbers)
-		lab_number_free(device, srq->object.number);
+	number_free(srq->object.device, srq->object.number);
 	lab_memory_unpin(&srq->memory);
 }
 
@@ -38,7 +41,11 @@ int lab_create_srq(struct ib_srq *ib, struct ib_srq_init_attr *attr, struct ib_u
 	error = lab_number(device, LAB_SRQ, 0, &number);
 	if (error)
 		return error;
-	lab_object_add(&srq->object, device, LAB_SRQ, number);
+	error = lab_object_add(&srq->object, device, LAB_SRQ, number);
+	if (error) {
+		number_free(device, number);
+		return error;
+	}
 	ib->ext.xrc.srq_num = number;
 	error = device->model->srq(srq, udata);
 	if (error)
