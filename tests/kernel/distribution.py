@@ -24,13 +24,17 @@ class Unavailable(Exception):
     """Why it cannot be done here."""
 
 
-def command(*argv, **kw):
+class Failed(Exception):
+    """What went wrong that should not have."""
+
+
+def command(*argv, error=Unavailable, **kw):
     """Its output; what it said is in the error."""
     done = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, check=False, **kw)
     if done.returncode:
         said = (done.stdout + done.stderr)[-3000:]
-        raise Unavailable(f"{' '.join(str(a) for a in argv[:6])} ...: exit status {done.returncode}\n{said}")
+        raise error(f"{' '.join(str(a) for a in argv[:6])} ...: exit status {done.returncode}\n{said}")
     return done.stdout
 
 
@@ -156,17 +160,25 @@ class Kernel:
             raise Unavailable("the headers of the kernel brought no compiler")
         return sorted(names)[0]
 
+    @property
+    def tree(self):
+        """What modules are compiled against, as seen in the root."""
+        return f"/usr/src/linux-headers-{self.version}"
+
+    def make(self, words):
+        """Runs make in the kernel's own root."""
+        gcc = self.compiler()
+        script = (f"mount --rbind /dev {self.root}/dev; mount --rbind /proc {self.root}/proc; "
+                  f"exec chroot {self.root} make -C {self.tree} HOSTCC={gcc} CC={gcc} {words}")
+        namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
+        command(*namespace, "sh", "-c", script, error=Failed)
+
     def build(self, source, name):
-        """Compiles a module in the kernel's own root; returns its path."""
+        """Compiles a module; returns its path."""
         target = self.root / "module"
         shutil.rmtree(target, ignore_errors=True)
         shutil.copytree(source, target)
-        gcc = self.compiler()
-        make = (f"make -j{os.cpu_count()} -C /usr/src/linux-headers-{self.version} M=/module "
-                f"CC='{gcc} -Werror' HOSTCC={gcc} modules")
-        script = f"mount --rbind /dev {self.root}/dev; mount --rbind /proc {self.root}/proc; exec chroot {self.root} {make}"
-        namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
-        command(*namespace, "sh", "-c", script)
+        self.make(f"-j{os.cpu_count()} M=/module KCFLAGS=-Werror modules")
         return target / name
 
     def needed(self, *names):

@@ -16,7 +16,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
 sys.path.insert(0, str(SOURCE / "scripts"))
 
-from distribution import SUITE_OF, Kernel, Unavailable, own_suite  # noqa: E402
+from distribution import SUITE_OF, Failed, Kernel, Unavailable, own_suite  # noqa: E402
 from guest import Guest, busybox_is_static, tools_missing  # noqa: E402
 from test_summary import pytest_tally  # noqa: E402
 
@@ -26,7 +26,8 @@ SECONDS = int(os.environ.get("XRC_LAB_SECONDS", "1800"))
 
 # What a kernel says that has been hurt. A program that crashes on purpose is not meant ("traps: ...", "segfault at ...").
 HURT = re.compile(r"^(?:<\d+>)?\[[^]]*\] (?:.*(?:WARNING:|BUG:|Oops|possible (?:circular|recursive)|detected leak|refcount_t|"
-                  r"list_(?:add|del) corruption|INFO: (?:task|rcu|suspicious)|use-after-free)|general protection|Kernel panic)")
+                  r"list_(?:add|del) corruption|INFO: (?:task|rcu|suspicious|trying|lockdep)|use-after-free)|general protection|"
+                  r"Kernel panic|kmemleak: \d+ new suspected)")
 
 
 def guest_script(module, arguments):
@@ -35,10 +36,11 @@ def guest_script(module, arguments):
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "PYTHONDONTWRITEBYTECODE": "1",
         "XRC_COMPAT_BUILD_ROOT": str(SOURCE / "build"), "XRC_COMPAT_SOURCE_ROOT": str(SOURCE), "XRC_LAB_MODULE": str(module),
     }
+    env.update({name: value for name, value in os.environ.items() if name.startswith("STORM_")})
     words = ["/usr/bin/python3", "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider", str(HERE / "inside"), *arguments]
     exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in env.items())
     return (f"{exports}cd {shlex.quote(str(SOURCE))}\n{shlex.join(words)} >/lab/tests 2>&1\nstatus=$?\n"
-            "dmesg >/lab/dmesg\necho $status >/lab/status\nsync\necho o >/proc/sysrq-trigger\nsleep 60\n")
+            "dmesg >/lab/dmesg\necho $status >/lab/status\nsync\necho b >/proc/sysrq-trigger\nsleep 60\n")
 
 
 def read(path):
@@ -84,6 +86,9 @@ def main():
     except Unavailable as reason:
         print(f"skipped: a real kernel: {reason}\n0 passed, 0 failed, 1 skipped")
         return 77
+    except Failed as what:
+        print(f"failed: {what}\n0 passed, 1 failed, 0 skipped")
+        return 1
 
 
 if __name__ == "__main__":

@@ -15,6 +15,10 @@ HURT = [
     "[  242.000000] INFO: task member:311 blocked for more than 120 seconds.",
     "[   99.000000] restrack: ------------[ detected leak of resources on mlx4_0 ]------------",
     "[    9.100000] WARNING: possible circular locking dependency detected",
+    "[    9.200000] INFO: trying to register non-static key.",
+    "[    9.300000] INFO: lockdep is turned off.",
+    "[    9.400000] BUG: sleeping function called from invalid context at mm/slab.h:494",
+    "[  700.000000] kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)",
     "[    8.000000] Kernel panic - not syncing: Attempted to kill init!",
 ]
 FINE = [
@@ -73,3 +77,13 @@ def test_where_it_cannot_be_done_it_is_skipped(run, source_root, tmp_path):
     assert result.returncode == 77
     reason, count = result.stdout.splitlines()
     assert "qemu-system-x86_64" in reason and count == "0 passed, 0 failed, 1 skipped"
+
+
+def test_a_module_that_does_not_compile_is_no_skip(runner, monkeypatch, capsys):
+    def broken(*_):
+        raise runner.Failed("make ...: exit status 2")
+
+    monkeypatch.setattr(runner, "run", broken)
+    monkeypatch.setattr(sys, "argv", ["run.py", "build-kernel"])
+    assert runner.main() == 1
+    assert capsys.readouterr().out == "failed: make ...: exit status 2\n0 passed, 1 failed, 0 skipped\n"
