@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The error map: one row per exported function. */
+/* The error map: one row per exported function, and what old programs know of errors. */
 
 #include <errno.h>
+#include <stdbool.h>
+#include <string.h>
 
 #include "errmap.h"
+#include "log.h"
 
 struct row {
 	const char *name;
@@ -17,6 +20,72 @@ static const struct row rows[VERBS] = {
 #undef X
 };
 
+/* Passed on but for what XRC needs, or made for programs of today: the errors are today's, too. */
+static bool is_todays(enum verb verb)
+{
+	switch (verb) {
+	case VERB_ibv_get_async_event:
+	case VERB_ibv_ack_async_event:
+	case VERB_ibv_close_device:
+	case VERB_rdma_create_qp:
+	case VERB_rdma_create_qp_ex:
+	case VERB_xrc_compat_xrcd:
+	case VERB_xrc_compat_domain:
+	case VERB_xrc_compat_srq:
+	case VERB_xrc_compat_legacy_srq:
+	case VERB_xrc_compat_rcv_qp:
+	case VERB_xrc_compat_target_qp:
+		return true;
+	default:
+		return false;
+	}
+}
+
+/* Contract 5, and EIO, as ever, of an adapter that has failed. */
+static bool is_known(enum verb verb, int error)
+{
+	switch (error) {
+	case EINVAL:
+	case ENOMEM:
+	case ENOSYS:
+	case EOPNOTSUPP:
+	case EBUSY:
+	case EFAULT:
+	case ENOSPC:
+	case EIO:
+		return true;
+	case EBADF:	/* the file's descriptor */
+	case EAGAIN:	/* no domain yet, and no O_CREAT */
+		return verb == VERB_ibv_open_xrc_domain;
+	default:
+		return false;
+	}
+}
+
+/*
+ * Kernels of today refuse for reasons that those of the time did not have: control groups (EAGAIN), security modules
+ * (EACCES, EPERM). Programs switch over, or print, what they know: that something ran out, or that it is not to be had.
+ */
+static int known_error(enum verb verb, int error)
+{
+	static bool warned[VERBS];
+	int known = EINVAL;
+
+	switch (error) {
+	case EAGAIN:
+	case EMFILE:
+	case ENFILE:
+	case ENOBUFS:
+	case EDQUOT:
+	case EUSERS:
+	case ENOLCK:
+		known = ENOMEM;
+	}
+	log_once(warned[verb], "%s: %s; that error is unknown to old programs, this one is told %s", rows[verb].name,
+		 strerror(error), known == ENOMEM ? "ENOMEM" : "EINVAL");
+	return known;
+}
+
 int errmap_return(enum verb verb, int status, int saved_errno)
 {
 	const struct row *row = &rows[verb];
@@ -28,6 +97,8 @@ int errmap_return(enum verb verb, int status, int saved_errno)
 	}
 	if (error == EOPNOTSUPP)
 		error = row->unsupported;
+	if (!is_todays(verb) && !is_known(verb, error))
+		error = known_error(verb, error);
 	errno = error;
 	return row->returns == RETURNS_MINUS1 ? -1 : error;
 }
