@@ -121,7 +121,7 @@ static void show(struct core *core, uint32_t qp_num)
 	struct regtab_member *member;
 
 	/* Nearly always it is in the table, and registering makes no system call; entering does. */
-	if (table_join(&core->table, &member) || !regtab_register(member, qp_num))
+	if (table_join(&core->table, &member) || (!table_noted_gone(&core->table) && !regtab_register(member, qp_num)))
 		return;
 	member = visible_member(core);
 	if (member)

@@ -75,8 +75,8 @@ int table_error(const struct table *table, int err)
 	case -EOPNOTSUPP:
 		return err;
 	}
-	log_once(warned, "%s: the registration table in %s: %s; the program is told ENOMEM", table->context->device->name,
-		 directory(), strerror(-err));
+	log_once(warned, "%s: the registration table in %s: %s; where it alone carries registrations the program is told ENOMEM",
+		 table->context->device->name, directory(), strerror(-err));
 	return -ENOMEM;
 }
 
@@ -86,7 +86,7 @@ static int64_t now_ns(void)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);	/* to some milliseconds, for a tenth of the price */
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
@@ -147,11 +147,24 @@ static int try_join(struct table *table)
 	return table->err;
 }
 
+/* Once a second, for it takes a system call. */
+static void look_after(struct table *table)
+{
+	int64_t now = now_ns();
+
+	if (now < __atomic_load_n(&table->look_ns, __ATOMIC_RELAXED))
+		return;
+	__atomic_store_n(&table->look_ns, now + RETRY_NS, __ATOMIC_RELAXED);	/* two threads at once look twice */
+	table_is_gone(table);
+}
+
 int table_join(struct table *table, struct regtab_member **member)
 {
 	int err = table->shared ? 0 : -EINVAL;
 
-	if (!err && !table_member(table)) {
+	if (!err && table_member(table)) {
+		look_after(table);
+	} else if (!err) {
 		pthread_mutex_lock(&table->opening);
 		if (!table->current)
 			err = try_join(table);
@@ -174,6 +187,7 @@ bool table_is_gone(struct table *table)
 
 	if (!current || !is_gone(current))
 		return false;
+	__atomic_store_n(&table->gone, true, __ATOMIC_RELAXED);
 	if (regtab_removed(current->tab))
 		log_once(warned, "%s: the registration table %s was removed while it was in use, as systemd does at "
 			 "log-out (RemoveIPC=yes in logind.conf); set XRC_COMPAT_TABLE_DIR to a directory that it leaves "
@@ -191,6 +205,7 @@ int table_join_again(struct table *table, struct regtab_member **member)
 	pthread_mutex_lock(&table->opening);
 	if (table->current && is_gone(table->current))	/* another thread may have been faster */
 		err = try_join(table);
+	__atomic_store_n(&table->gone, err != 0, __ATOMIC_RELAXED);
 	pthread_mutex_unlock(&table->opening);
 	*member = table_member(table);
 	return table_error(table, err);

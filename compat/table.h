@@ -25,6 +25,8 @@ struct table {
 	struct membership *current;	/* NULL: not opened yet, or not to be had */
 	int err;			/* of the last try */
 	int64_t retry_ns;		/* no other before this */
+	int64_t look_ns;		/* no look whether it is still there before this */
+	bool gone;			/* it was not */
 };
 
 /** table_init - of a domain (dev and ino when shared) in an opened device. */
@@ -32,15 +34,21 @@ void table_init(struct table *table, struct ibv_context *context, bool shared, d
 
 /**
  * table_join - *member: of the table, which is opened first if it is not; -EINVAL where there is none, for nobody else can
- * be registered. Or another -errno that the contract knows, with a warning that names the cause; tried again at most once a second. May wait for the file system; no lock held.
+ * be registered. Once a second it is looked whether the table is still there, see table_is_gone(). Or another -errno that the contract knows, with a warning that names the cause; tried again at most once a second. May wait for the file system; no lock held.
  */
 int table_join(struct table *table, struct regtab_member **member);
 
 /** table_member - the member if the table is open, else NULL. */
 struct regtab_member *table_member(struct table *table);
 
-/** table_is_gone - whether its file was removed, or the program closed its descriptor: with a warning that says so. */
+/** table_is_gone - whether its file was removed, or the program closed its descriptor: noted, with a warning that says so. */
 bool table_is_gone(struct table *table);
+
+/** table_noted_gone - whether that was noted, and no new one joined since. */
+static inline bool table_noted_gone(struct table *table)
+{
+	return __atomic_load_n(&table->gone, __ATOMIC_RELAXED);
+}
 
 /** table_join_again - leave a table that is gone and join a new one. The old member may still be used meanwhile. */
 int table_join_again(struct table *table, struct regtab_member **member);

@@ -114,6 +114,33 @@ def test_a_table_directory_that_others_may_write(tool, run, tmp_path):
     assert problems(tool(run, "doctor", XRC_COMPAT_TABLE_DIR=str(shared))) == []
 
 
+# In namespaces of its own: a machine run by systemd, with this logind.conf, and a user who logs in.
+LOGIN = """
+mount -t tmpfs none /run && mkdir -p /run/systemd/system &&
+cp -a /etc/. "$1" && mkdir -p "$1/systemd" && printf '%s' "$2" > "$1/systemd/logind.conf" && mount --bind "$1" /etc &&
+shift 2 && exec setpriv --reuid=1000 --regid=1000 --clear-groups "$@"
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root for another machine's configuration")
+@pytest.mark.parametrize("configuration, removes", [
+    ("", True), ("[Login]\nRemoveIPC=yes\n", True), ("[Login]\nRemoveIPC=no\n", False), ("[Login]\n#RemoveIPC=yes\nRemoveIPC=off\n", False),
+])
+def test_tables_that_systemd_removes_at_log_out(tool, run, tmp_path, configuration, removes):
+    etc = tmp_path / "etc"
+    etc.mkdir()
+    os.chmod(tmp_path, 0o755)
+
+    def as_user(argv, **kwargs):
+        return run(["unshare", "-m", "sh", "-c", LOGIN, "sh", etc, configuration, *argv], **kwargs)
+
+    result = tool(as_user, "doctor", XRC_COMPAT_TABLE_DIR="/dev/shm")
+    found = [line for line in result.stdout.splitlines() if "/dev/shm" in line]
+    assert len(found) == 1, result
+    assert found[0].startswith("PROBLEM") == removes
+    assert ("RemoveIPC=no" in result.stdout) == removes
+
+
 def test_a_preload_that_is_not_there(tool, run, build_root):
     fake = build_root / "tests" / "e2e" / "tools" / "libfake-ibverbs.so"
     result = tool(run, "doctor", LD_PRELOAD=f"{fake}:/nonexistent/libold.so")

@@ -76,10 +76,37 @@ static void what_was_removed_is_put_back(void **state)
 	close(fd);
 }
 
+/*
+ * Who makes none, and only registers with what others have too, finds out as well: within a second, for it is a system
+ * call to look.
+ */
+static void who_only_registers_puts_it_back(void **state)
+{
+	struct legacy_xrc_domain *domain, *other;
+	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	(void)state;
+	assert_int_equal(domain_open(context, fd, O_CREAT, &domain), 0);
+	assert_int_equal(domain_open(provider_open(1, true), fd, O_CREAT, &other), 0);
+	for (uint32_t number = 0x100; number < 0x103; number++)
+		assert_int_equal(rcv_qp_register(domain, number) | rcv_qp_register(other, number), 0);
+	assert_int_equal(seen(), 3);
+	assert_int_equal(unlink(path), 0);
+	usleep(1100000);
+	assert_int_equal(rcv_qp_unregister(domain, 0x100), 0);
+	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
+	assert_int_equal(seen(), 3);
+	for (uint32_t number = 0x100; number < 0x103; number++)
+		assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(other, number), 0);
+	assert_int_equal(domain_close(domain) | domain_close(other), 0);
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_was_removed_is_put_back),
+		cmocka_unit_test(who_only_registers_puts_it_back),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);
