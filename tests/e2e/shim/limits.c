@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * An old program under a resource limit: what comes first of the library's, its table, its thread, is to be had or is an
+ * error that the contract knows, and when there is room again it works. Usage: limits NAME, and it is killed if it hangs.
+ */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+#include <infiniband/verbs.h>
+
+/* Exit status: 0 all well, 1 not so, 2 the test itself failed. */
+static void must(int fine, const char *what)
+{
+	if (fine)
+		return;
+	printf("limits: %s: %s\n", what, strerror(errno));
+	exit(2);
+}
+
+static rlim_t in_use(const char *field)
+{
+	char line[256];
+	long kib = 0;
+	FILE *file = fopen("/proc/self/status", "r");
+
+	must(file != NULL, "/proc/self/status");
+	while (fgets(line, sizeof(line), file))
+		if (!strncmp(line, field, strlen(field)))
+			kib = atol(line + strlen(field) + 1);
+	fclose(file);
+	return (rlim_t)kib * 1024;
+}
+
+/* The next descriptor that would be given out is over the limit. */
+static rlim_t descriptors_in_use(void)
+{
+	int next = dup(0);
+
+	must(next >= 0, "dup");
+	close(next);
+	return (rlim_t)next;
+}
+
+static struct {
+	const char *name;
+	int resource;
+	rlim_t room;
+} limits[] = {
+	{ "data", RLIMIT_DATA, 1000 * 1024 },	/* ulimit -d 1000 */
+	{ "no-data", RLIMIT_DATA, 0 },
+	{ "as", RLIMIT_AS, 0 },			/* ulimit -v */
+	{ "some-as", RLIMIT_AS, 256 * 1024 },
+	{ "nofile", RLIMIT_NOFILE, 0 },		/* ulimit -n */
+	{ "one-file", RLIMIT_NOFILE, 1 },
+	{ "two-files", RLIMIT_NOFILE, 2 },
+	{ "nproc", RLIMIT_NPROC, 0 },		/* ulimit -u: no thread more */
+	{ "fsize", RLIMIT_FSIZE, 0 },		/* ulimit -f */
+	{ "stack", RLIMIT_STACK, 16 * 1024 },	/* ulimit -s: what new threads get */
+	{ "memlock", RLIMIT_MEMLOCK, 0 },	/* ulimit -l */
+};
+
+static rlim_t in_use_already(int resource)
+{
+	switch (resource) {
+	case RLIMIT_AS:
+		return in_use("VmSize:");
+	case RLIMIT_NOFILE:
+		return descriptors_in_use();
+	default:
+		return 0;	/* data is what ulimit -d says, whatever there is already */
+	}
+}
+
+static void tighten(const char *name, struct rlimit *before, int *resource)
+{
+	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		struct rlimit limit;
+
+		if (strcmp(limits[i].name, name))
+			continue;
+		*resource = limits[i].resource;
+		must(!getrlimit(*resource, before), "getrlimit");
+		limit = *before;
+		limit.rlim_cur = in_use_already(*resource) + limits[i].room;
+		must(!setrlimit(*resource, &limit), "setrlimit");
+		return;
+	}
+	must(0, "no such limit");
+}
+
+static int known(int error)
+{
+	return !error || error == ENOMEM || error == EINVAL || error == EIO;
+}
+
+static int create(struct ibv_xrc_domain *domain, uint32_t *qp_num)
+{
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_XRC, .xrc_domain = domain };
+
+	return ibv_create_xrc_rcv_qp(&attr, qp_num);
+}
+
+static struct ibv_xrc_domain *open_domain(const char *file)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *context = list && list[0] ? ibv_open_device(list[0]) : NULL;
+	int fd = open(file, O_RDWR | O_CREAT, 0600);
+	struct ibv_xrc_domain *domain;
+
+	must(context && fd >= 0, "ibv_open_device");
+	domain = ibv_open_xrc_domain(context, fd, O_CREAT);
+	must(domain != NULL, "ibv_open_xrc_domain");
+	return domain;
+}
+
+int main(int argc, char **argv)
+{
+	struct ibv_xrc_domain *domain;
+	uint32_t qp_num, later;
+	struct rlimit before;
+	int error, resource;
+
+	must(argc == 3, "usage: limits NAME FILE");
+	alarm(20);
+	domain = open_domain(argv[2]);
+	tighten(argv[1], &before, &resource);
+	error = create(domain, &qp_num);
+	must(!setrlimit(resource, &before), "setrlimit back");
+	printf("limits: %s: %s\n", argv[1], error ? strerror(error) : "works");
+	if (!known(error) || (!error && ibv_unreg_xrc_rcv_qp(domain, qp_num)))
+		return 1;
+	usleep(1100000);	/* what failed is tried again once a second */
+	error = create(domain, &later);
+	if (!error)
+		error = ibv_unreg_xrc_rcv_qp(domain, later);
+	if (!error)
+		error = ibv_close_xrc_domain(domain);
+	printf("limits: with room again: %s\n", error ? strerror(error) : "works");
+	return error != 0;
+}
