@@ -56,6 +56,7 @@ class Copy:
     def setup(self):
         if not (self.build / "build.ninja").exists():
             self._run([MESON, "setup", self.build, self.tree], check=True)
+        self._run(["ninja", "-C", self.build], check=True)
 
     def write(self, name, text):
         (self.tree / name).write_text(text)

@@ -62,11 +62,28 @@ static void too_long_a_text(void **state)
 	assert_int_equal(take(&settings, text), -EINVAL);
 }
 
+/* What was not said is what the model can; more than that is refused. */
+static void limits_are_the_models(void **state)
+{
+	struct settings settings = settings_default;
+	char why[512] = "";
+
+	(void)state;
+	assert_int_equal(take(&settings, "max_sge=3"), 0);
+	assert_int_equal(settings_complete(&settings, why, sizeof(why)), 0);
+	assert_int_equal(settings.limits.max_sge, 3);
+	assert_int_equal(settings.limits.max_srq_sge, settings.model->limits.max_srq_sge);
+	settings.limits.max_srq_sge++;
+	assert_int_equal(settings_complete(&settings, why, sizeof(why)), -EINVAL);
+	assert_non_null(strstr(why, "max_srq_sge"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(takes),
 		cmocka_unit_test(refuses),
+		cmocka_unit_test(limits_are_the_models),
 		cmocka_unit_test(too_long_a_text),
 	};
 

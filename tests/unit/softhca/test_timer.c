@@ -69,10 +69,24 @@ static void restarted_timer_does_not_hold_the_loop(void **state)
 	timer_heap_free(&again_heap);
 }
 
+static void runs_at_its_time_and_not_before(void **state)
+{
+	struct timer timer = { .expired = in_order };
+	struct timer_heap heap = { 0 };
+
+	(void)state;
+	last = 0;
+	assert_int_equal(timer_start(&heap, &timer, 10), 0);
+	assert_int_equal(timer_run(&heap, 9), 0);
+	assert_int_equal(timer_run(&heap, 10), 1);
+	timer_heap_free(&heap);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(runs_in_order),
+		cmocka_unit_test(runs_at_its_time_and_not_before),
 		cmocka_unit_test(restarted_timer_does_not_hold_the_loop),
 	};
 

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* Faults: when they strike, and that they can be repeated. */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <softhca/machine/fault.h>
+
+/* Of 64 packets those that are lost, as bits; @with asks for other kinds in between, which are off. */
+static uint64_t lost(uint64_t seed, bool with)
+{
+	struct faults faults = { .rate = { [FAULT_DROP] = FAULT_ALWAYS / 2 } };
+	uint64_t bits = 0;
+
+	fault_seed(&faults, seed);
+	for (int i = 0; i < 64; i++) {
+		bits = bits << 1 | fault_strikes(&faults, FAULT_DROP);
+		if (with)
+			assert_false(fault_strikes(&faults, FAULT_DELAY));
+	}
+	assert_int_equal(faults.hits[FAULT_DROP], __builtin_popcountll(bits));
+	return bits;
+}
+
+static void seed_makes_the_faults(void **state)
+{
+	(void)state;
+	assert_true(lost(7, false) == lost(7, false) && lost(7, false) != lost(8, false));
+	assert_true(lost(7, true) == lost(7, false));
+}
+
+static void never_and_always(void **state)
+{
+	struct faults faults = { .rate = { [FAULT_CORRUPT] = FAULT_ALWAYS } };
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		assert_true(fault_strikes(&faults, FAULT_CORRUPT) && fault_loses(&faults));
+		assert_false(fault_strikes(&faults, FAULT_DROP));
+	}
+	fault_clear(&faults);
+	assert_false(fault_loses(&faults));
+	assert_int_equal(faults.hits[FAULT_CORRUPT], 200);
+}
+
+static void commands_fail_as_often_as_planned(void **state)
+{
+	struct faults faults = { .random = 0 };
+
+	(void)state;
+	assert_int_equal(fault_plan_command(&faults, 24, ENOMEM, 2), 0);
+	assert_int_equal(fault_of_command(&faults, 25), 0);
+	assert_int_equal(fault_of_command(&faults, 24), -ENOMEM);
+	assert_int_equal(fault_of_command(&faults, 24), -ENOMEM);
+	assert_int_equal(fault_of_command(&faults, 24), 0);
+	for (int i = 0; i < FAULT_COMMANDS; i++)
+		assert_int_equal(fault_plan_command(&faults, FAULT_ANY, EIO, 1), 0);
+	assert_int_equal(fault_plan_command(&faults, FAULT_ANY, EIO, 1), -ENOSPC);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(seed_makes_the_faults),
+		cmocka_unit_test(never_and_always),
+		cmocka_unit_test(commands_fail_as_often_as_planned),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
