@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <tests/unit/regtab/inside.h>
+#include <tests/unit/compat/regtab/inside.h>
 
 #define QPS		16384u
 #define REGISTRANTS	512u

@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include <compat/two_way.h>
+#include <compat/xrc_qp/two_way.h>
 #include <elf/early.h>
 #include <elf/loader.h>
 

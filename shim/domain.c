@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_open_xrc_domain, ibv_close_xrc_domain. */
 
-#include <compat/domain.h>
+#include <compat/domain/domain.h>
 
 #include "shim.h"
 

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <compat/fork.h>
-#include <compat/log.h>
+#include <compat/device/fork.h>
+#include <compat/base/log.h>
 #include <modern/modern.h>
 
 #include "shim.h"

@@ -4,11 +4,11 @@
  * a test, two loads, a jump.
  */
 
-#include <compat/ops.h>
-#include <compat/own_qp.h>
-#include <compat/pair.h>
-#include <compat/srq.h>
-#include <compat/xrc_qp.h>
+#include <compat/core/ops.h>
+#include <compat/device/own_qp.h>
+#include <compat/xrc_qp/pair.h>
+#include <compat/srq/srq.h>
+#include <compat/xrc_qp/xrc_qp.h>
 
 #include "shim.h"
 

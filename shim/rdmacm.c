@@ -6,9 +6,9 @@
  * and before that it copies them as long as they are today, which loses the domain.
  */
 
-#include <compat/log.h>
-#include <compat/srq.h>
-#include <compat/two_way.h>
+#include <compat/base/log.h>
+#include <compat/srq/srq.h>
+#include <compat/xrc_qp/two_way.h>
 #include <modern/rdmacm.h>
 
 #include "shim.h"

@@ -10,9 +10,9 @@
 
 #include <abi/export.h>
 #include <abi/legacy.h>
-#include <compat/cancel.h>
-#include <compat/errmap.h>
-#include <compat/pair.h>
+#include <compat/base/cancel.h>
+#include <compat/base/errmap.h>
+#include <compat/xrc_qp/pair.h>
 
 #include "tracer.h"
 

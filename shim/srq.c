@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_create_xrc_srq, and the SRQ verbs that may be handed an image. */
 
-#include <compat/ops.h>
-#include <compat/srq.h>
-#include <compat/two_way.h>
+#include <compat/core/ops.h>
+#include <compat/srq/srq.h>
+#include <compat/xrc_qp/two_way.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 

@@ -4,9 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <compat/own_qp.h>
-#include <compat/srq.h>
-#include <compat/xrc_qp.h>
+#include <compat/device/own_qp.h>
+#include <compat/srq/srq.h>
+#include <compat/xrc_qp/xrc_qp.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 

@@ -8,10 +8,10 @@
 
 #include <modern/modern.h>
 
-#include <compat/leftover.h>
-#include <compat/log.h>
-#include <compat/rcv_qp.h>
-#include <compat/rcv_qp_attr.h>
+#include <compat/base/log.h>
+#include <compat/core/leftover.h>
+#include <compat/rcv_qp/rcv_qp.h>
+#include <compat/rcv_qp/rcv_qp_attr.h>
 
 #include "keep.h"
 

@@ -3,9 +3,9 @@
 #ifndef COMPAT_OWNER_KEEP_H
 #define COMPAT_OWNER_KEEP_H
 
-#include <compat/domain.h>
-#include <compat/keeper.h>
-#include <compat/rcv_qp_internal.h>
+#include <compat/domain/domain.h>
+#include <compat/domain/keeper.h>
+#include <compat/rcv_qp/rcv_qp_internal.h>
 
 #include "owner.h"
 

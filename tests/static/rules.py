@@ -32,11 +32,11 @@ MAY_INCLUDE = {
 
 # Single files beside those: what the tools share with the library, complete in itself.
 SHARED_FILES = {
-    "tools": {"compat/rcv_qp_request.h", "compat/owner/owner.h", "compat/regtab/regtab.h", "compat/regtab/tab.h",
+    "tools": {"compat/rcv_qp/rcv_qp_request.h", "compat/owner/owner.h", "compat/regtab/regtab.h", "compat/regtab/tab.h",
               "modern/provider.h", "modern/table.h", "shim/tracer.h"},
 }
 
-LOG_FILE = "compat/log.c"
+LOG_FILE = "compat/base/log.c"
 
 
 def files(root, pattern="*", folders=None):
@@ -131,6 +131,8 @@ def include_detour(room, name, ours):
 
 
 # The emulator's rooms in the order of their includes: each knows those before it, none of those behind it.
+# And what OFED 1.x meant, by object.
+COMPAT_ROOMS = ("regtab", "base", "core", "qp", "domain", "srq", "rcv_qp", "xrc_qp", "owner", "event", "device")
 EMULATOR_ROOMS = ("base", "model", "machine", "objects", "wire", "uverbs", "cm", "control", "server", "cli")
 
 
@@ -155,24 +157,34 @@ def emulator_includes(root):
     graph = include_graph(root, ("softhca",))
     for module, targets in sorted(graph.items()):
         for target, place in sorted(targets.items()):
-            rooms = [name.split("/")[1] for name in (module, target)]
-            if set(rooms) <= set(EMULATOR_ROOMS) and EMULATOR_ROOMS.index(rooms[0]) < EMULATOR_ROOMS.index(rooms[1]):
-                bad.append(f"{place}: {rooms[0]}/ includes {target}.h: only {', '.join(EMULATOR_ROOMS[:EMULATOR_ROOMS.index(rooms[0])])}")
+            if fault := room_fault(EMULATOR_ROOMS, module, target):
+                bad.append(f"{place}: {fault}")
             elif module in reached(graph, target):
                 bad.append(f"{place}: {module} includes {target}.h, which includes it in turn")
     return bad
 
 
+def room_fault(order, module, target):
+    """Why @module may not include @target when rooms know only those before them; None if it may."""
+    rooms = [name.split("/")[1] for name in (module, target)]
+    if not set(rooms) <= set(order) or order.index(rooms[0]) >= order.index(rooms[1]):
+        return None
+    return f"{rooms[0]}/ includes {target}.h: only {', '.join(order[:order.index(rooms[0])])}"
+
+
 def core_includes(root):
-    """No file of the library includes itself by way of others; what is for devices without ibv_open_qp has one door."""
+    """No file of the library includes itself by way of others, and the rooms of compat/ know only those before them; what is for
+    devices without ibv_open_qp has one door."""
     bad = []
     graph = include_graph(root, ("shim", "compat", "modern"))
     for module, targets in sorted(graph.items()):
         for target, place in sorted(targets.items()):
             if module in reached(graph, target):
                 bad.append(f"{place}: {module} includes {target}.h, which includes it in turn")
+            if module.startswith("compat/") and target.startswith("compat/") and (fault := room_fault(COMPAT_ROOMS, module, target)):
+                bad.append(f"{place}: {fault}")
             if target.startswith("compat/owner/") and not module.startswith("compat/owner/"):
-                bad.append(f"{place}: {module} includes {target}.h: only compat/keeper.h is the door of owner/")
+                bad.append(f"{place}: {module} includes {target}.h: only compat/domain/keeper.h is the door of owner/")
     return bad
 
 

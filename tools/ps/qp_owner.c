@@ -3,7 +3,7 @@
 #include "qp_owner.h"
 
 #include <compat/owner/owner.h>
-#include <compat/rcv_qp_request.h>
+#include <compat/rcv_qp/rcv_qp_request.h>
 
 #include <errno.h>
 #include <limits.h>

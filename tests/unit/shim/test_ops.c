@@ -9,10 +9,10 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include <compat/ops.h>
-#include <compat/own_qp.h>
-#include <compat/srq.h>
-#include <compat/state.h>
+#include <compat/core/ops.h>
+#include <compat/device/own_qp.h>
+#include <compat/srq/srq.h>
+#include <compat/core/state.h>
 #include <shim/shim.h>
 
 static struct ibv_srq *posted_to;

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The one lock of the library, and the opened devices that use XRC.
+ *
+ * The lock guards maps and counts only. It is never held across a verb: ibv_destroy_* may wait for another thread to
+ * acknowledge an event. Who needs an object during a verb counts itself in first, and who wants to end the object
+ * waits for that count (state_wait). Old MPIs create on a connection thread, unregister on the main one and cancel
+ * the event thread at any instruction (MVAPICH2), so nothing here relies on one thread.
+ */
+#ifndef COMPAT_STATE_H
+#define COMPAT_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+#include <infiniband/verbs.h>
+
+#include <compat/base/handle.h>
+
+#include "table.h"
+
+struct domain;
+struct kept;
+
+/** enum sharing - what keeps a receive QP alive on this device; found out with the first one. */
+enum sharing {
+	SHARING_UNKNOWN,
+	SHARED_BY_KERNEL,
+	SHARED_BY_OWNER,	/* see keeper.h */
+};
+
+/**
+ * struct core - one XRC domain as the kernel sees it, in one opened device.
+ *
+ * The old kernel compared domains by this object, not by handle: an SRQ made through one handle keeps every handle of
+ * the same inode busy (contract 5.2).
+ */
+struct core {
+	struct ibv_context *context;
+	bool shared;		/* has an inode; false: private, fd was -1 */
+	bool ending;		/* its serving thread is closing it: no longer to be joined, but its device is still needed */
+	dev_t dev;
+	ino_t ino;
+	unsigned handles;	/* struct domain that refer to this */
+	unsigned srqs;		/* XRC SRQs of this opened device */
+	unsigned qps;		/* XRC QPs of this opened device */
+	struct handle_map rcv_qps;	/* struct rcv_qp by number: registrations of this opened device */
+	enum sharing sharing;	/* core_sharing() */
+	struct table table;
+	struct kept *kept;	/* for other processes, where the kernel does not share QPs; NULL: nothing yet */
+	LIST_ENTRY(core) link;
+};
+
+void state_lock(void);
+void state_unlock(void);
+
+/** state_forking, state_forked - before and after a fork (fork.h). */
+void state_forking(void);
+void state_forked(bool child);
+
+/** state_wait - wait, lock dropped meanwhile, until some object changed; the caller tests its condition again. */
+void state_wait(void);
+
+/** state_changed - wake everyone in state_wait(). */
+void state_changed(void);
+
+/**
+ * core_get - the core of an inode, or a new one if it is private or not known yet. Lock held. NULL: no memory.
+ * Each call counts one handle.
+ */
+struct core *core_get(struct ibv_context *context, bool shared, dev_t dev, ino_t ino);
+
+/** core_hide - no core_get() finds it any more: it is about to end. core_show() takes that back. Lock held. */
+void core_hide(struct core *core);
+void core_show(struct core *core);
+
+/** core_of_context - some core of the device, or NULL. Lock held. */
+struct core *core_of_context(const struct ibv_context *context);
+
+/** core_each - visit every core that is not hidden. Lock held. */
+void core_each(void (*visit)(struct core *core, void *arg), void *arg);
+
+/** core_free - a hidden core whose table is closed. */
+void core_free(struct core *core);
+
+/* Several threads may find it out at once; they find the same. */
+static inline enum sharing core_sharing(const struct core *core)
+{
+	return __atomic_load_n(&core->sharing, __ATOMIC_RELAXED);
+}
+
+static inline void core_set_sharing(struct core *core, enum sharing sharing)
+{
+	__atomic_store_n(&core->sharing, sharing, __ATOMIC_RELAXED);
+}
+
+#endif

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Async events: a receive QP's come out flagged, by number; an XRC SRQ's with the image (contract 1.4, 5.8).
+ */
+#ifndef COMPAT_EVENT_H
+#define COMPAT_EVENT_H
+
+#include <abi/legacy.h>
+
+#include <compat/base/cancel.h>
+
+/**
+ * event_get - the next event of the device, as old programs know it. Blocks as the real one, and while it waits the thread
+ * may be cancelled as before hold.
+ * -EAGAIN: none, on a non-blocking async_fd. Other errors as the read's.
+ *
+ * The event of a receive QP counts as acknowledged when it is handed out: the old kernel did no accounting for it, so
+ * programs need not acknowledge it, and unregister must never wait for that.
+ */
+int event_get(struct ibv_context *context, struct legacy_async_event *event, struct cancel_hold *hold);
+
+/** event_ack - in every form old programs use: flag left as it was, taken off, or put back. The struct is not changed. */
+void event_ack(const struct legacy_async_event *event);
+
+#endif

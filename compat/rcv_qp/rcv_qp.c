@@ -1,0 +1,427 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Receive QPs: who is registered, and the kernel handle behind each registration. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <compat/core/leftover.h>
+#include <compat/core/ops.h>
+#include <compat/domain/keeper.h>
+
+#include "rcv_qp.h"
+#include "rcv_qp_internal.h"
+
+struct rcv_qp *rcv_qp_find_settled(struct core *core, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp;
+
+	while ((rcv_qp = handle_find(&core->rcv_qps, rcv_qp_key(qp_num))) && rcv_qp->phase != RCV_QP_REGISTERED)
+		state_wait();
+	return rcv_qp;
+}
+
+static struct rcv_qp *insert(struct domain *domain, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp = calloc(1, sizeof(*rcv_qp));
+
+	if (!rcv_qp)
+		return NULL;
+	rcv_qp->qp_num = qp_num;
+	rcv_qp->phase = RCV_QP_OPENING;
+	rcv_qp->domain = domain;
+	if (handle_add(&domain->core->rcv_qps, rcv_qp_key(qp_num), rcv_qp)) {
+		free(rcv_qp);
+		return NULL;
+	}
+	domain->registrations++;
+	return rcv_qp;
+}
+
+static void drop(struct rcv_qp *rcv_qp)
+{
+	rcv_qp->domain->registrations--;
+	handle_remove(&rcv_qp->domain->core->rcv_qps, rcv_qp_key(rcv_qp->qp_num), rcv_qp);
+	free(rcv_qp);
+	state_changed();
+}
+
+/* Lock held. */
+static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
+{
+	if (err) {
+		drop(rcv_qp);
+		return;
+	}
+	rcv_qp->qp = qp;
+	rcv_qp->phase = RCV_QP_REGISTERED;
+	ops_note_own(rcv_qp->domain->legacy.context, rcv_qp->qp_num, true);
+	state_changed();
+}
+
+static struct domain *enter(struct legacy_xrc_domain *ldom)
+{
+	struct domain *domain;
+
+	state_lock();
+	domain = domain_enter(ldom, NULL);
+	state_unlock();
+	return domain;
+}
+
+/* Leave the domain, with what was to be registered, if anything was: it is now, or never was. */
+static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
+{
+	state_lock();
+	if (rcv_qp)
+		settle(rcv_qp, qp, err);
+	domain_leave(domain);
+	state_unlock();
+}
+
+/* ---- the table, where the kernel keeps the QP: it only lets people see; without it everything works all the same ---- */
+
+struct entering {
+	struct regtab_member *member;
+};
+
+static void enter_registered(void *object, void *arg)
+{
+	const struct rcv_qp *rcv_qp = object;
+
+	if (rcv_qp->phase == RCV_QP_REGISTERED)
+		regtab_enter(((struct entering *)arg)->member, rcv_qp->qp_num);
+}
+
+/* The member of a table that can be seen. Of one that was removed, everything goes into a new one. NULL: there is none. */
+static struct regtab_member *visible_member(struct core *core)
+{
+	struct entering entering;
+
+	if (table_join(&core->table, &entering.member))
+		return NULL;
+	if (!table_is_gone(&core->table))
+		return entering.member;
+	if (table_join_again(&core->table, &entering.member))
+		return NULL;
+	state_lock();
+	handle_each(&core->rcv_qps, enter_registered, &entering);
+	state_unlock();
+	return entering.member;
+}
+
+static void show_created(struct core *core, uint32_t qp_num)
+{
+	struct regtab_member *member = visible_member(core);
+
+	if (member)
+		regtab_add(member, qp_num, REGTAB_BY_KERNEL);
+}
+
+static void show(struct core *core, uint32_t qp_num)
+{
+	struct regtab_member *member;
+
+	/* Nearly always it is in the table, and registering makes no system call; entering does. */
+	if (table_join(&core->table, &member) || (!table_noted_gone(&core->table) && !regtab_register(member, qp_num)))
+		return;
+	member = visible_member(core);
+	if (member)
+		regtab_enter(member, qp_num);
+}
+
+static void show_gone(struct core *core, uint32_t qp_num)
+{
+	struct regtab_member *member = table_member(&core->table);
+
+	if (member)
+		regtab_unregister(member, qp_num, NULL);
+}
+
+/* ---- creating ---- */
+
+/* Whether the kernel shares target QPs of this device: asked before the first is made. Two threads get one answer. */
+static int find_kind(struct domain *domain)
+{
+	bool shares;
+	int err;
+
+	if (core_sharing(domain->core) != SHARING_UNKNOWN)
+		return 0;
+	err = modern_shares_tgt_qps(domain->legacy.context, domain->xrcd, &shares);
+	if (!err)
+		core_set_sharing(domain->core, shares ? SHARED_BY_KERNEL : SHARED_BY_OWNER);
+	return err;
+}
+
+/* A registration under the number of a QP just made is with one that went with its owner. Lock held. */
+static void supersede(struct core *core, uint32_t qp_num)
+{
+	struct rcv_qp *old = rcv_qp_find_settled(core, qp_num);
+
+	if (old && !old->qp)
+		drop(old);
+}
+
+/* *made: the entry to be settled, NULL: none. */
+static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp **qp)
+{
+	uint32_t qp_num;
+	int err = find_kind(domain);
+
+	if (!err)
+		err = modern_create_tgt_qp(domain->legacy.context, domain->xrcd, MODERN_TGT_REGISTERED, qp);
+	if (err)
+		return err;
+	qp_num = (*qp)->qp_num;
+	state_lock();
+	supersede(domain->core, qp_num);
+	*made = insert(domain, qp_num);
+	state_unlock();
+	err = *made ? 0 : -ENOMEM;
+	if (!err && core_sharing(domain->core) == SHARED_BY_OWNER)
+		err = keeper_add(domain->core, qp_num);
+	else if (!err)
+		show_created(domain->core, qp_num);
+	if (err)
+		leftover_destroy_qp(*qp);
+	return err;
+}
+
+int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
+{
+	struct domain *domain = enter(ldom);
+	struct rcv_qp *rcv_qp = NULL;
+	struct ibv_qp *qp = NULL;
+	int err;
+
+	if (!domain)
+		return -EINVAL;
+	err = create_in(domain, &rcv_qp, &qp);
+	if (!err)
+		*qp_num = qp->qp_num;
+	leave(domain, rcv_qp, qp, err);
+	return err;
+}
+
+/* ---- registering ---- */
+
+/* Enter the domain and claim the number for this opened device. *claimed NULL: it has it already. */
+static int claim(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct domain **domain, struct rcv_qp **claimed)
+{
+	int err = 0;
+
+	state_lock();
+	*domain = domain_enter(ldom, NULL);
+	if (!*domain) {
+		err = -EINVAL;
+	} else if (!rcv_qp_find_settled((*domain)->core, qp_num)) {
+		*claimed = insert(*domain, qp_num);
+		err = *claimed ? 0 : -ENOMEM;
+	}
+	state_unlock();
+	return err;
+}
+
+/* *qp: the handle, where the kernel shares QPs. */
+static int register_in(struct domain *domain, uint32_t qp_num, struct ibv_qp **qp)
+{
+	struct core *core = domain->core;
+	int err = -EOPNOTSUPP;
+
+	if (core_sharing(core) != SHARED_BY_OWNER)
+		err = modern_open_tgt_qp(domain->legacy.context, domain->xrcd, qp_num, MODERN_TGT_REGISTERED, qp);
+	if (!err)
+		show(core, qp_num);
+	if (err == -EOPNOTSUPP) {
+		core_set_sharing(core, SHARED_BY_OWNER);
+		err = keeper_register(core, qp_num);
+	}
+	return err;
+}
+
+int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp = NULL;
+	struct ibv_qp *qp = NULL;
+	struct domain *domain;
+	int err = claim(ldom, qp_num, &domain, &rcv_qp);
+
+	if (!domain)
+		return err;
+	if (rcv_qp)
+		err = register_in(domain, qp_num, &qp);
+	else if (!err)
+		err = keeper_register_again(domain->core, qp_num);
+	leave(domain, rcv_qp, qp, err);
+	return err;
+}
+
+/* ---- unregistering ---- */
+
+/* NULL: not registered. Lock held. */
+static struct rcv_qp *begin_unregister(struct core *core, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp = rcv_qp_find_settled(core, qp_num);
+
+	if (rcv_qp) {
+		rcv_qp->phase = RCV_QP_CLOSING;
+		while (rcv_qp->users)
+			state_wait();
+		ops_note_own(core->context, qp_num, false);
+	}
+	return rcv_qp;
+}
+
+/* The kernel keeps the QP for the others. Its events are acknowledged as they are handed out: no waiting for anyone. */
+static int unregister_by_kernel(struct core *core, struct rcv_qp *rcv_qp)
+{
+	int err;
+
+	show_gone(core, rcv_qp->qp_num);
+	err = modern_destroy_qp(rcv_qp->qp);
+	if (err)
+		show(core, rcv_qp->qp_num);
+	return err;
+}
+
+static int unregister_from(struct core *core, struct rcv_qp *rcv_qp)
+{
+	if (core_sharing(core) == SHARED_BY_OWNER)
+		return keeper_unregister(core, rcv_qp);
+	return unregister_by_kernel(core, rcv_qp);
+}
+
+/* What is refused stays, and the next try may succeed. Lock held. */
+static void end_unregister(struct rcv_qp *rcv_qp, int err)
+{
+	if (err)
+		settle(rcv_qp, rcv_qp->qp, 0);
+	else
+		drop(rcv_qp);
+}
+
+int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp = NULL;
+	struct domain *domain;
+	int err = -EINVAL;
+
+	state_lock();
+	domain = domain_enter(ldom, NULL);
+	if (domain)
+		rcv_qp = begin_unregister(domain->core, qp_num);
+	state_unlock();
+	if (rcv_qp)
+		err = unregister_from(domain->core, rcv_qp);
+	state_lock();
+	if (rcv_qp)
+		end_unregister(rcv_qp, err);
+	if (domain)
+		domain_leave(domain);
+	state_unlock();
+	return err;
+}
+
+static void note_own(void *object, void *context)
+{
+	const struct rcv_qp *rcv_qp = object;
+
+	if (rcv_qp->phase == RCV_QP_REGISTERED)
+		ops_note_own(context, rcv_qp->qp_num, true);
+}
+
+static void note_own_of(struct core *core, void *context)
+{
+	if (core->context == context)
+		handle_each(&core->rcv_qps, note_own, context);
+}
+
+void rcv_qp_note_own(struct ibv_context *context)
+{
+	core_each(note_own_of, context);
+}
+
+struct search {
+	const struct ibv_context *context;
+	struct core *core;
+	uint32_t qp_num;
+};
+
+static void note_registered(void *object, void *arg)
+{
+	struct rcv_qp *rcv_qp = object;
+	struct search *search = arg;
+
+	if (rcv_qp->phase == RCV_QP_REGISTERED)
+		search->qp_num = rcv_qp->qp_num;
+}
+
+static void look_into(struct core *core, void *arg)
+{
+	struct search *search = arg;
+
+	if (search->qp_num || core->context != search->context)
+		return;
+	handle_each(&core->rcv_qps, note_registered, search);
+	search->core = core;
+}
+
+/* The device is being closed: also what its destroy is refused for ends. */
+static void end_registration(struct core *core, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp;
+
+	state_lock();
+	rcv_qp = begin_unregister(core, qp_num);
+	state_unlock();
+	if (!rcv_qp)
+		return;
+	unregister_from(core, rcv_qp);
+	state_lock();
+	drop(rcv_qp);
+	state_unlock();
+}
+
+void rcv_qp_end_context(const struct ibv_context *context)
+{
+	struct search search;
+
+	do {
+		search = (struct search){ .context = context };
+		state_lock();
+		core_each(look_into, &search);
+		state_unlock();
+		if (search.qp_num)
+			end_registration(search.core, search.qp_num);
+	} while (search.qp_num);
+}
+
+static bool is_unsettled(const void *object, const void *arg)
+{
+	(void)arg;
+	return ((const struct rcv_qp *)object)->phase != RCV_QP_REGISTERED;
+}
+
+static void forget_users(void *object, void *arg)
+{
+	(void)arg;
+	((struct rcv_qp *)object)->users = 0;
+}
+
+static void core_forked(struct core *core, void *arg)
+{
+	struct rcv_qp *rcv_qp;
+
+	(void)arg;
+	while ((rcv_qp = handle_take_if(&core->rcv_qps, is_unsettled, NULL))) {
+		rcv_qp->domain->registrations--;
+		free(rcv_qp);
+	}
+	handle_each(&core->rcv_qps, forget_users, NULL);
+	keeper_forked(core);
+}
+
+void rcv_qp_forked(void)
+{
+	core_each(core_forked, NULL);
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Maps from what an application holds to what stands behind it. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdbool.h>
+#include <cmocka.h>
+
+#include <compat/base/handle.h>
+
+static const void *key(uintptr_t number)
+{
+	return (const void *)number;
+}
+
+static bool is_even(const void *object, const void *arg)
+{
+	(void)arg;
+	return !(*(const int *)object & 1);
+}
+
+static void finds_what_was_added_and_nothing_else(void **state)
+{
+	struct handle_map map = { 0 };
+	int objects[1000];
+
+	(void)state;
+	for (uintptr_t i = 0; i < 1000; i++)
+		assert_int_equal(handle_add(&map, key(i * 7 + 1), &objects[i]), 0);
+	for (uintptr_t i = 0; i < 1000; i++) {
+		assert_ptr_equal(handle_find(&map, key(i * 7 + 1)), &objects[i]);
+		assert_null(handle_find(&map, key(i * 7 + 2)));
+	}
+	for (uintptr_t i = 0; i < 1000; i++)
+		handle_remove(&map, key(i * 7 + 1), &objects[i]);
+	assert_null(map.root);
+}
+
+/* A provider may hand out the address of a destroyed object before its destroyer comes round to taking it out. */
+static void a_reused_key_outlives_its_predecessor(void **state)
+{
+	struct handle_map map = { 0 };
+	int old = 0, young = 0;
+
+	(void)state;
+	assert_int_equal(handle_add(&map, key(5), &old), 0);
+	assert_int_equal(handle_add(&map, key(5), &young), 0);
+	handle_remove(&map, key(5), &old);
+	assert_ptr_equal(handle_find(&map, key(5)), &young);
+	handle_remove(&map, key(5), &young);
+	assert_null(map.root);
+}
+
+static void takes_out_all_that_match(void **state)
+{
+	struct handle_map map = { 0 };
+	int objects[] = { 1, 2, 3, 4, 5, 6 }, taken = 0;
+
+	(void)state;
+	for (uintptr_t i = 0; i < 6; i++)
+		assert_int_equal(handle_add(&map, key(i + 1), &objects[i]), 0);
+	while (handle_take_if(&map, is_even, NULL))
+		taken++;
+	assert_int_equal(taken, 3);
+	for (uintptr_t i = 0; i < 6; i += 2)
+		handle_remove(&map, key(i + 1), &objects[i]);
+	assert_null(map.root);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_what_was_added_and_nothing_else),
+		cmocka_unit_test(a_reused_key_outlives_its_predecessor),
+		cmocka_unit_test(takes_out_all_that_match),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

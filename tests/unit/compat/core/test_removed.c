@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A table that somebody removes under the library, above a provider that makes QPs of nothing: all is put into a new one. */
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <compat/domain/domain.h>
+#include <compat/rcv_qp/rcv_qp.h>
+
+#include <tools/tables/view.h>
+
+#include "provider.h"
+
+static char dir[] = "/dev/shm/removed-test-XXXXXX";
+static char path[600];
+static struct ibv_context *context;
+static int setup(void **state)
+{
+	(void)state;
+	context = provider_open(0, true);
+	if (!context || !mkdtemp(dir))
+		return -1;
+	return setenv("XRC_COMPAT_TABLE_DIR", dir, 1);
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return rmdir(dir);
+}
+
+static int note(void *qps, const struct regtab_view *view)
+{
+	*(unsigned *)qps = view->qp_count;
+	snprintf(path, sizeof(path), "%s", view->path);
+	return 0;
+}
+
+static unsigned seen(void)
+{
+	unsigned qps = 0;
+
+	assert_int_equal(regtab_list(dir, note, &qps), 0);
+	return qps;
+}
+
+static void what_was_removed_is_put_back(void **state)
+{
+	struct legacy_xrc_domain *domain;
+	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	uint32_t numbers[4];
+
+	(void)state;
+	assert_int_equal(domain_open(context, fd, O_CREAT, &domain), 0);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(rcv_qp_create(domain, &numbers[i]), 0);
+	assert_int_equal(seen(), 3);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(seen(), 0);
+	usleep(1100000);
+	assert_int_equal(rcv_qp_create(domain, &numbers[3]), 0);
+	assert_int_equal(seen(), 4);
+	for (int i = 0; i < 4; i++)
+		assert_int_equal(rcv_qp_unregister(domain, numbers[i]), 0);
+	assert_int_equal(seen(), 0);
+	assert_int_equal(domain_close(domain), 0);
+	close(fd);
+}
+
+/*
+ * Who makes none, and only registers with what others have too, finds out as well: within a second, for it is a system
+ * call to look.
+ */
+static void who_only_registers_puts_it_back(void **state)
+{
+	struct legacy_xrc_domain *domain, *other;
+	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	(void)state;
+	assert_int_equal(domain_open(context, fd, O_CREAT, &domain), 0);
+	assert_int_equal(domain_open(provider_open(1, true), fd, O_CREAT, &other), 0);
+	for (uint32_t number = 0x100; number < 0x103; number++)
+		assert_int_equal(rcv_qp_register(domain, number) | rcv_qp_register(other, number), 0);
+	assert_int_equal(seen(), 3);
+	assert_int_equal(unlink(path), 0);
+	usleep(1100000);
+	assert_int_equal(rcv_qp_unregister(domain, 0x100), 0);
+	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
+	assert_int_equal(seen(), 3);
+	for (uint32_t number = 0x100; number < 0x103; number++)
+		assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(other, number), 0);
+	assert_int_equal(domain_close(domain) | domain_close(other), 0);
+	close(fd);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_was_removed_is_put_back),
+		cmocka_unit_test(who_only_registers_puts_it_back),
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Many threads of a program on one domain, with and without ibv_open_qp; most useful when built with -Db_sanitize=thread. */
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <compat/domain/domain.h>
+#include <compat/rcv_qp/rcv_qp.h>
+
+#include "provider.h"
+
+#define THREADS 6
+#define ROUNDS 100
+
+static char dir[] = "/dev/shm/threads-test-XXXXXX";
+
+struct crew {
+	struct legacy_xrc_domain *domains[2];	/* of two opened devices */
+	int errors;
+};
+
+/* All begin with the first QP of the domain, so they find out together what its kernel does, and open the table. */
+static void *work(void *argument)
+{
+	struct crew *crew = argument;
+	uint32_t number;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		int errors = !!rcv_qp_create(crew->domains[i % 2], &number);
+
+		errors += !!rcv_qp_register(crew->domains[!(i % 2)], number);
+		errors += !!rcv_qp_unregister(crew->domains[i % 2], number);
+		errors += !!rcv_qp_unregister(crew->domains[!(i % 2)], number);
+		__atomic_add_fetch(&crew->errors, errors, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+static void threads_share_a_domain(void **state)
+{
+	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	struct crew crew = { .errors = 0 };
+	pthread_t threads[THREADS];
+
+	for (unsigned n = 0; n < 2; n++)
+		assert_int_equal(domain_open(provider_open(n, *state), fd, O_CREAT, &crew.domains[n]), 0);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, work, &crew), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(crew.errors, 0);
+	for (unsigned n = 0; n < 2; n++)
+		assert_int_equal(domain_close(crew.domains[n]), 0);
+	close(fd);
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	return mkdtemp(dir) ? setenv("XRC_COMPAT_TABLE_DIR", dir, 1) : -1;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	return rmdir(dir);
+}
+
+int main(void)
+{
+	static int shares;
+	const struct CMUnitTest tests[] = {
+		{ "threads_share_a_domain (kernel shares QPs)", threads_share_a_domain, NULL, NULL, &shares },
+		{ "threads_share_a_domain (it does not)", threads_share_a_domain, NULL, NULL, NULL },
+	};
+
+	return cmocka_run_group_tests(tests, setup, teardown);
+}
