@@ -184,8 +184,13 @@ static int respond(struct cm_cmd *cmd, uint64_t response, const void *resp, size
 	return cm_file_write(cmd->file, response, resp, cmd->out_size < size ? cmd->out_size : size);
 }
 
+/*
+ * As kernels before 5.9, without the device's index: programs learn that from netlink, which has no emulated device, and librdmacm 30
+ * to 39 takes the device for another one when only the kernel knows it.
+ */
 int cm_cmd_query_route(struct cm_cmd *cmd)
 {
+	const size_t size = offsetof(struct rdma_ucm_query_route_resp, ibdev_index);
 	const struct rdma_ucm_query *in = cmd->in;
 	struct rdma_ucm_query_route_resp resp;
 	struct cm_id *id;
@@ -194,7 +199,7 @@ int cm_cmd_query_route(struct cm_cmd *cmd)
 	if (error)
 		return error;
 	cm_query_route(id, &resp);
-	return respond(cmd, in->response, &resp, offsetof(struct rdma_ucm_query_route_resp, ibdev_index), sizeof(resp));
+	return respond(cmd, in->response, &resp, size, size);
 }
 
 static int query_path(struct cm_cmd *cmd, const struct cm_id *id, uint64_t response)
@@ -212,6 +217,7 @@ static int query_path(struct cm_cmd *cmd, const struct cm_id *id, uint64_t respo
 
 int cm_cmd_query(struct cm_cmd *cmd)
 {
+	const size_t size = offsetof(struct rdma_ucm_query_addr_resp, ibdev_index);
 	const struct rdma_ucm_query *in = cmd->in;
 	struct rdma_ucm_query_addr_resp resp;
 	struct cm_id *id;
@@ -231,5 +237,5 @@ int cm_cmd_query(struct cm_cmd *cmd)
 	default:
 		return -ENOSYS;
 	}
-	return respond(cmd, in->response, &resp, offsetof(struct rdma_ucm_query_addr_resp, ibdev_index), sizeof(resp));
+	return respond(cmd, in->response, &resp, size, size);
 }

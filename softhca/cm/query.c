@@ -69,7 +69,6 @@ void cm_query_route(const struct cm_id *id, struct rdma_ucm_query_route_resp *re
 	if (!id->device)
 		return;
 	resp->port_num = id->port;
-	resp->ibdev_index = (uint32_t)id->device->index;
 	resp->num_paths = has_route(id);
 	put_gids(id, resp->ib_route[0].sgid, resp->ib_route[0].dgid);
 	resp->ib_route[0].pkey = PKEY;
@@ -82,7 +81,6 @@ static void put_device(const struct cm_id *id, struct rdma_ucm_query_addr_resp *
 	if (!id->device)
 		return;
 	resp->node_guid = node_guid(id);
-	resp->ibdev_index = (uint32_t)id->device->index;
 	resp->port_num = id->port;
 	resp->pkey = PKEY;
 }
