@@ -44,14 +44,14 @@ class Tree:
         self.includedir = self.prefix / option["includedir"]
         self.shimdir = self.libdir / "xrc-compat"
 
-    def _meson(self, *arguments):
+    def _meson(self, *arguments, **variables):
         done = subprocess.run([*self.meson, *map(str, arguments)], cwd=self.view, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=60)
+                              env={**os.environ, **variables}, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
     def install(self):
-        self._meson("install", "--no-rebuild", "--destdir", self.root)
+        self._meson("install", "--no-rebuild", DESTDIR=str(self.root))
         return self
 
     def uninstall(self):

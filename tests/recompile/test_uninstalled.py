@@ -17,8 +17,9 @@ HERE = pathlib.Path(__file__).parent
 def devenv(build_root):
     """devenv(*arguments) -> the words that pkg-config prints in there."""
     meson = tree.meson_command(build_root)
-    if subprocess.run([*meson, "devenv", "--help"], capture_output=True, timeout=60).returncode:
-        pytest.skip("this meson has no devenv")
+    version = subprocess.run([*meson, "--version"], capture_output=True, text=True, timeout=60).stdout
+    if [int(part) for part in version.split(".")[:2]] < [0, 59]:
+        pytest.skip("this meson's devenv has no packages, or it has none (0.59)")
 
     def _devenv(*arguments):
         done = subprocess.run([*meson, "devenv", "-C", build_root, "pkg-config", *arguments], capture_output=True, text=True, timeout=60)

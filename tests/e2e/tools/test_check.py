@@ -38,6 +38,10 @@ dlsym(h, "ibv_create_xrc_rcv_qp")); }
 STATIC_VERBS = 'int main(int c, char **v) { (void)c; const char *d = "/dev/infiniband/uverbs0"; return d[(long)v[0] & 7]; }'
 
 
+# A library of its own before glibc 2.34; needed only by who calls it.
+LIBDL = ["-Wl,--as-needed", "-ldl"]
+
+
 class Workshop:
     """Compiles samples into one folder. stub/ has an old libibverbs to link with, which the loader does not look at."""
 
@@ -57,7 +61,7 @@ class Workshop:
 
     def _compile(self, name, source, *flags):
         path = self.folder / name
-        result = subprocess.run(["cc", "-x", "c", "-", "-x", "none", "-Wl,--no-as-needed", "-o", path, *flags], input=source,
+        result = subprocess.run(["cc", "-x", "c", "-", "-x", "none", "-Wl,--no-as-needed", "-o", path, *flags, *LIBDL], input=source,
                                 text=True, capture_output=True, timeout=60)
         if result.returncode and any(flag in flags for flag in ("-static", "-m32")):
             pytest.skip(f"the compiler cannot do {' '.join(flags)} here")
