@@ -91,7 +91,7 @@ static void print_text(int fd, FILE *out)
 	close(fd);
 }
 
-int ask_daemon(int count, char **words)
+int ask_daemon_for(int count, char **words, FILE *out)
 {
 	struct softhca_control_reply reply = { 0 };
 	char directory[DIR_MAX + 1];
@@ -108,11 +108,16 @@ int ask_daemon(int count, char **words)
 	if (error)
 		return error;
 	if (text >= 0)
-		print_text(text, reply.status ? stderr : stdout);
+		print_text(text, reply.status ? stderr : out);
 	return reply.status;
 }
 
-static int report(int error)
+int ask_daemon(int count, char **words)
+{
+	return ask_daemon_for(count, words, stdout);
+}
+
+int cli_report(int error)
 {
 	char directory[DIR_MAX + 1];
 
@@ -129,7 +134,7 @@ int cli_status(int argc, char **argv)
 {
 	if (argc > 1)
 		return cli_refuse(CLI_USAGE, "status takes no words");
-	return report(ask_daemon(argc, argv));
+	return cli_report(ask_daemon(argc, argv));
 }
 
 int cli_stop(int argc, char **argv)
@@ -141,7 +146,7 @@ int cli_stop(int argc, char **argv)
 		return cli_refuse(CLI_USAGE, "stop takes no words");
 	error = ask_daemon(argc, argv);
 	if (error)
-		return report(error);
+		return cli_report(error);
 	/* Back only when a new start would find the place free. */
 	if (dir_default(directory))
 		return CLI_OK;
@@ -154,9 +159,11 @@ int cli_ctl(int argc, char **argv)
 {
 	int error;
 
+	if (argc > 1 && !strcmp(argv[1], "top"))
+		return cli_top(argc - 1, argv + 1);
 	if (argc < 2)
-		return cli_refuse(CLI_USAGE, "ctl needs a command: objects, set, event, port, fault, trace, status or stop");
+		return cli_refuse(CLI_USAGE, "ctl needs a command: top, objects, counters, set, event, port, fault, trace, status or stop");
 	error = ask_daemon(argc - 1, argv + 1);
 	/* The daemon's own refusals have been printed. */
-	return error == -EINVAL || error == -ENOENT ? CLI_FAILED : report(error);
+	return error == -EINVAL || error == -ENOENT ? CLI_FAILED : cli_report(error);
 }

@@ -5,6 +5,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum cli_exit {
 	CLI_OK = 0,
@@ -22,6 +23,7 @@ int cli_start(int argc, char **argv);
 int cli_stop(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_ctl(int argc, char **argv);
+int cli_top(int argc, char **argv);
 
 /* Prints "softhca: MESSAGE" on stderr and returns @status. */
 int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -31,6 +33,10 @@ int cli_refuse(int status, const char *format, ...) __attribute__((format(printf
  * -ECONNREFUSED when there is no daemon.
  */
 int ask_daemon(int count, char **words);
+/* The same, printed on @out. */
+int ask_daemon_for(int count, char **words, FILE *out);
+/* The exit status for what those return, after a message if it is an error. */
+int cli_report(int error);
 
 /* Path of libsofthca.so. 0 or -ENOENT. */
 int cli_find_preload(char *path, size_t size);

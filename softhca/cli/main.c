@@ -35,7 +35,9 @@ static const struct {
 	{ "status", cli_status, "status", "says whether they run, and with which settings" },
 	{ "ctl", cli_ctl, "ctl COMMAND [WORD...]",
 	  "asks or tells the running daemon:\n"
+	  "          top [SECONDS]                what devices and QPs do, shown again and again\n"
 	  "          objects [--json]             what every process holds\n"
+	  "          counters                     what top shows, as plain numbers\n"
 	  "          trace [COUNT]                the last commands and their results\n"
 	  "          set NAME=VALUE               changes xrc, open_qp, strict or nap\n"
 	  "          port DEVICE PORT up|down     takes a port down, or up again\n"

@@ -112,7 +112,7 @@ static const struct {
 	const char *name;
 	int (*execute)(struct request *request);
 } commands[] = {
-	{ "status", do_status }, { "stop", do_stop },	{ "objects", do_objects },
+	{ "status", do_status }, { "stop", do_stop },	{ "objects", do_objects }, { "counters", control_counters },
 	{ "set", do_set },	 { "event", control_event }, { "port", control_port },
 	{ "migrate", control_migrate }, { "fault", control_fault }, { "trace", do_trace },
 };

@@ -11,7 +11,7 @@ static const char *const type_names[HCA_TYPES] = {
 	[HCA_QP] = "qp", [HCA_SRQ] = "srq", [HCA_CQ] = "cq", [HCA_MR] = "mr", [HCA_XRCD] = "xrcd", [HCA_PD] = "pd",
 };
 
-static const char *qp_type(enum ibv_qp_type type)
+const char *listing_qp_type(enum ibv_qp_type type)
 {
 	switch (type) {
 	case IBV_QPT_RC:
@@ -27,7 +27,7 @@ static const char *qp_type(enum ibv_qp_type type)
 	}
 }
 
-static const char *qp_state(enum ibv_qp_state state)
+const char *listing_qp_state(enum ibv_qp_state state)
 {
 	static const char *const names[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
 
@@ -66,8 +66,8 @@ static void list_qp(const struct writer *writer, const struct hca_qp_handle *han
 	list_for_each(node, &qp->handles)
 		handles++;
 	number(writer, "number", qp->qpn);
-	text(writer, "qp_type", qp_type(qp->type));
-	text(writer, "state", qp_state(qp->state));
+	text(writer, "qp_type", listing_qp_type(qp->type));
+	text(writer, "state", listing_qp_state(qp->state));
 	number(writer, "dest_qp_num", qp->attr.dest_qpn);
 	number(writer, "handles", handles);
 	number(writer, "async_events", handle->async_events);

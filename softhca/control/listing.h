@@ -10,4 +10,8 @@
 /* One line per object with a heading, or one JSON document. */
 void listing_objects(const struct hca_machine *machine, FILE *out, bool json);
 
+/* As people write them. */
+const char *listing_qp_type(enum ibv_qp_type type);
+const char *listing_qp_state(enum ibv_qp_state state);
+
 #endif

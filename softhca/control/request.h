@@ -23,6 +23,7 @@ struct hca_device *control_device(struct request *request, const char *name);
 int control_no_target(struct request *request, const char *what, uint32_t number);
 
 /* Commands: 0 or -errno after a message. */
+int control_counters(struct request *request);
 int control_event(struct request *request);
 int control_fault(struct request *request);
 int control_port(struct request *request);

@@ -118,6 +118,11 @@ struct hca_srq {
 	uint32_t async_events;
 };
 
+/* Requests that were executed, and receives that they filled. Errors: completions with one, flushed ones apart. */
+struct hca_counts {
+	uint64_t sent, sent_bytes, received, received_bytes, errors;
+};
+
 struct hca_qp_attr {
 	struct ib_uverbs_qp_dest dest, alt_dest;
 	uint32_t qkey, rq_psn, sq_psn, dest_qpn, access;
@@ -145,6 +150,7 @@ struct hca_qp {
 	uint32_t max_send_wr, max_send_sge, max_recv_sge, max_inline;
 	struct ring sq, rq;
 	uint32_t user_index;
+	struct hca_counts counts;
 
 	/* sender */
 	struct list ready;  /* machine->ready */
@@ -220,6 +226,7 @@ struct hca_device {
 	struct list contexts;
 	struct list xrcds;
 	struct faults faults;
+	struct hca_counts counts; /* of all its QPs, those that have gone, too */
 	uint8_t key_variant; /* low byte of the next key: a stale key does not fit its index any more */
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Receive queues: the next WQE, its scatter list, its completion. */
 #include "recv.h"
+#include "count.h"
 #include "cq.h"
 #include "srq.h"
 
@@ -78,6 +79,10 @@ void recv_complete(const struct recv_queue *queue, struct cqe *cqe, bool solicit
 {
 	struct hca_srq *srq = queue->srq;
 
+	if (cqe->syndrome)
+		count_error(queue->qp, cqe->syndrome);
+	else
+		count_received(queue->qp, cqe->byte_count);
 	cqe->qpn = queue->qp->qpn;
 	cqe->send = false;
 	cqe->user_index = queue->qp->user_index;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Send queues: the ring that a program fills, and the lists of work in which its QP stands. */
 #include "sq.h"
+#include "count.h"
 #include "cq.h"
 #include "event.h"
 
@@ -103,6 +104,10 @@ void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome)
 		.user_index = qp->user_index,
 	};
 
+	if (syndrome)
+		count_error(qp, syndrome);
+	else
+		count_sent(qp, wqe->length);
 	qp->sq.next += slots_at_hand(qp, wqe);
 	if (!syndrome && !wqe->signalled)
 		return;

@@ -17,7 +17,7 @@ KERNEL_FOLDER = "tests/kernel/module/"
 # Written by others (the licence texts), read by people as they are, or a format that has no comments.
 NO_LICENCE_LINE = re.compile(r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/changelog)$")
 
-SOURCE_FOLDERS = ("abi", "elf", "shim", "compat", "modern", "tools", "softhca")
+SOURCE_FOLDERS = ("abi", "elf", "shim", "compat", "modern", "terminal", "tools", "softhca")
 
 # Includes run downwards only. The key may include itself and what stands here, nothing else of this project.
 MAY_INCLUDE = {
@@ -26,8 +26,9 @@ MAY_INCLUDE = {
     "modern": {"modern", "elf"},
     "compat": {"compat", "modern", "elf", "abi"},
     "shim": {"shim", "compat", "modern", "elf", "abi"},
-    "tools": {"tools", "elf", "abi"},
-    "softhca": {"softhca", "elf"},
+    "terminal": {"terminal"},
+    "tools": {"tools", "elf", "abi", "terminal"},
+    "softhca": {"softhca", "elf", "terminal"},
 }
 
 # Single files beside those: what the tools share with the library, complete in itself.

@@ -3,7 +3,7 @@
 #include "domain_path.h"
 #include "ps_columns.h"
 #include "qp_state.h"
-#include "screen.h"
+#include "terminal/screen.h"
 #include "tools/common/command.h"
 #include "tools/common/json.h"
 #include "tools/common/message.h"

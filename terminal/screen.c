@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* Paints over what is there instead of clearing first, which would flicker. */
 #include "screen.h"
-#include "tools/common/text.h"
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -44,15 +44,21 @@ static struct winsize size_now(void)
 	return size;
 }
 
+/* Within a character of UTF-8, behind its first byte. */
+static bool goes_on(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
 /* The first @columns characters of a line. */
 static void show_line(const char *line, size_t length, unsigned int columns)
 {
 	size_t used = 0;
 
 	while (used < length && columns--) {
-		size_t character = text_character(line + used);
-
-		used += character ? character : 1;
+		do
+			used++;
+		while (used < length && goes_on(line[used]));
 	}
 	fwrite(line, 1, used, stdout);
 }

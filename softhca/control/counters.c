@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* What devices and QPs have done, and what QPs wait for: one line each, for `softhca ctl top` and for scripts. */
+#include "listing.h"
+#include "request.h"
+
+#include <errno.h>
+
+/* What the request at the head of the send queue waits for. */
+static const char *wait_of(const struct hca_qp *qp)
+{
+	if (!qp->waiting)
+		return "-";
+	if (!list_empty(&qp->unanswered))
+		return "answer";
+	return qp->delayed ? "delay" : "buffer";
+}
+
+static void print_counts(FILE *out, const struct hca_counts *counts)
+{
+	fprintf(out, " %llu %llu %llu %llu %llu", (unsigned long long)counts->sent, (unsigned long long)counts->sent_bytes,
+		(unsigned long long)counts->received, (unsigned long long)counts->received_bytes,
+		(unsigned long long)counts->errors);
+}
+
+static void print_qp(FILE *out, const struct hca_context *ctx, const struct hca_qp *qp)
+{
+	char name[DEVICE_NAME_MAX];
+
+	fprintf(out, "qp %s %d %u %s %s", device_name(qp->device, name), (int)ctx->pid, qp->qpn, listing_qp_type(qp->type),
+		listing_qp_state(qp->state));
+	print_counts(out, &qp->counts);
+	fprintf(out, " %s %u\n", wait_of(qp), qp->attr.dest_qpn);
+}
+
+/* A QP with several handles is shown once, with the process that has the first. */
+static void print_context(FILE *out, const struct hca_context *ctx)
+{
+	list_for_each(node, &ctx->objects[HCA_QP]) {
+		const struct hca_qp_handle *handle = container_of(node, struct hca_qp_handle, obj.link);
+
+		if (handle->qp->handles.next == &handle->peer)
+			print_qp(out, ctx, handle->qp);
+	}
+}
+
+static void print_device(FILE *out, const struct hca_device *device)
+{
+	char name[DEVICE_NAME_MAX];
+
+	fprintf(out, "device %s %u", device_name(device, name), device->qps.used);
+	print_counts(out, &device->counts);
+	fputc('\n', out);
+	list_for_each(node, &device->contexts)
+		print_context(out, container_of(node, struct hca_context, link));
+}
+
+int control_counters(struct request *request)
+{
+	if (request->count > 1) {
+		fprintf(request->out, "counters takes no words\n");
+		return -EINVAL;
+	}
+	for (int i = 0; i < request->machine->settings.devices; i++)
+		print_device(request->out, &request->machine->device[i]);
+	return 0;
+}
