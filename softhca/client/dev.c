@@ -1,35 +1,19 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-/* Opened device contexts: which file descriptors are uverbs files, and the system calls on them. */
+/* Opened device contexts: which file descriptors are uverbs files, from the opening to the close or the daemon's death. */
 #include "../proto.h"
-#include "client.h"
+#include "dev.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #define MAX_FDS 65536
-
-struct dev {
-	pid_t pid; /* that opened it; INHERITED in a forked child */
-	int sock;
-	bool cm;
-	bool mmap_commands;
-	int uar; /* memfd of the doorbell page; of the connection manager what is readable while events wait */
-	unsigned int index;
-	atomic_int lock; /* a file that all contexts of the device share, for flock(); -1 = not needed yet */
-	unsigned int references;
-	pthread_mutex_t command; /* one command at a time per context */
-};
-
-#define INHERITED ((pid_t)-1)
 
 static _Atomic(struct dev *) table[MAX_FDS];
 static atomic_int highest = -1; /* fd that was ever in the table */
@@ -66,6 +50,7 @@ static void child_after_fork(void)
 	}
 	atomic_store(&opened, 0);
 	arena_forked();
+	death_forked();
 }
 
 static void watch_forks(void)
@@ -94,6 +79,7 @@ static void dev_free(struct dev *dev)
 	if (dev->pid != INHERITED)
 		close_files(dev);
 	pthread_mutex_destroy(&dev->command);
+	cqs_free(&dev->cqs);
 	free(dev);
 }
 
@@ -242,8 +228,10 @@ static int open_kind(bool cm, unsigned int index, int flags)
 	fd = connect_dev(dev);
 	if (!fd)
 		fd = enter_table(dev, flags);
-	if (fd >= 0)
+	if (fd >= 0) {
+		death_watch(dev->sock, fd);
 		return fd;
+	}
 	dev_free(dev);
 	errno = -fd;
 	return -1;
@@ -274,148 +262,7 @@ bool dev_is(int fd)
 	return dev != NULL;
 }
 
-/* ---- flock: two openings of a device are one file, as in the kernel, though each has a doorbell page of its own ---- */
-
-static int lock_file(struct dev *dev)
-{
-	int fd = atomic_load(&dev->lock);
-	int mine;
-
-	if (fd >= 0)
-		return fd;
-	mine = place_open_device(dev->index);
-	if (mine < 0)
-		return -1;
-	mine = wire_move_high(mine);
-	if (atomic_compare_exchange_strong(&dev->lock, &fd, mine))
-		return mine;
-	real()->close(mine);
-	return fd;
-}
-
-int dev_flock(struct dev *dev, int fd, int operation)
-{
-	int file = dev->cm ? fd : lock_file(dev);
-
-	return file < 0 ? -1 : real()->flock(file, operation);
-}
-
-/* ---- write, mmap, close ---- */
-
-static int command(struct dev *dev, const void *data, size_t length)
-{
-	struct softhca_reply reply;
-	int fd;
-	int error = wire_send(dev->sock, data, length, dev->cm ? named_fd_cm(data, length) : named_fd(data, length));
-
-	/* The daemon closed the connection: to the program the device has gone. */
-	if (error == -EPIPE || error == -ECONNRESET)
-		return -EIO;
-	if (!error)
-		error = wire_receive(dev->sock, &reply, sizeof(reply), &fd);
-	if (error)
-		return error == -ECONNRESET ? -EIO : error;
-	if (fd >= 0) {
-		if (!reply.status && reply.fd_address)
-			memcpy((void *)(uintptr_t)reply.fd_address, &fd, sizeof(fd));
-		else
-			real()->close(fd);
-	}
-	return reply.status;
-}
-
-/* A thread that ended between a command and its answer would leave the next one with the wrong answer. */
-static int one_command(struct dev *dev, const void *data, size_t length)
-{
-	int error, cancel;
-
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	pthread_mutex_lock(&dev->command);
-	error = command(dev, data, length);
-	pthread_mutex_unlock(&dev->command);
-	pthread_setcancelstate(cancel, NULL);
-	return error;
-}
-
-static void put_cancelled(void *dev)
-{
-	dev_put(dev);
-}
-
-/* Without the lock, so that other threads can do what the event is waited for. Here a thread may be cancelled. */
-static int wait_for_event(struct dev *dev)
-{
-	int error;
-
-	pthread_cleanup_push(put_cancelled, dev);
-	error = cm_wait(dev->uar);
-	pthread_cleanup_pop(0);
-	return error;
-}
-
-/* A command that lies where the program has no memory is an error, as in the kernel, and not the program's end. */
-static int copy_command(void *to, const void *from, size_t length)
-{
-	struct iovec here = { to, length };
-	struct iovec there = { (void *)from, length };
-
-	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)length ? 0 : -EFAULT;
-}
-
-ssize_t dev_write(struct dev *dev, const void *data, size_t length)
-{
-	uint64_t copy[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
-	int saved = errno;
-	int error;
-
-	/* Also asked first because the lock of an inherited context may never be released. */
-	if (dev->pid != getpid()) {
-		errno = EIO;
-		return -1;
-	}
-	if (length < SOFTHCA_MIN_COMMAND || length > SOFTHCA_MAX_COMMAND) {
-		errno = EINVAL;
-		return -1;
-	}
-	bypass_none();
-	error = copy_command(copy, data, length);
-	while (!error) {
-		error = one_command(dev, copy, length);
-		if (error != -EAGAIN || !dev->cm)
-			break;
-		error = wait_for_event(dev);
-	}
-	errno = error ? -error : saved;
-	return error ? -1 : (ssize_t)length;
-}
-
-/* libmlx5 keeps a page index in the lowest 8 bits of the page number, and above it what it wants. */
-enum { MMAP_DOORBELLS = 0, MMAP_CONTIGUOUS = 1 };
-
-/* What the offset asks for, or -1. */
-static int mmap_command(const struct dev *dev, off64_t offset)
-{
-	uint64_t page = (uint64_t)offset / SOFTHCA_UAR_LEN;
-
-	if ((uint64_t)offset % SOFTHCA_UAR_LEN || (!dev->mmap_commands && page))
-		return -1;
-	return page >> 8 > INT8_MAX ? -1 : (int)(page >> 8);
-}
-
-void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offset)
-{
-	int command = dev->cm || dev->pid != getpid() ? -1 : mmap_command(dev, offset);
-	void *memory;
-
-	/* A page for all: BlueFlame and the clock are not offered, so nobody asks for their pages. */
-	if (command == MMAP_DOORBELLS && length == SOFTHCA_UAR_LEN)
-		return real()->mmap64(NULL, length, prot, flags, dev->uar, 0);
-	memory = command == MMAP_CONTIGUOUS ? arena_alloc(length) : NULL;
-	if (memory)
-		return memory;
-	errno = EINVAL;
-	return MAP_FAILED;
-}
+/* ---- close ---- */
 
 /* True when another thread is in a system call on a file of the connection manager that is out of the table. */
 static bool waited_for(const struct dev *dev)
@@ -447,8 +294,47 @@ int dev_close(struct dev *dev, int fd)
 		 * Says goodbye even if somebody else still holds a copy of the socket. But a thread that waits for an
 		 * event goes on waiting, as in the kernel: programs end in the meantime, and do not expect it to return.
 		 */
+		death_forget(dev->sock);
 		if (!waited_for(dev))
 			shutdown(dev->sock, SHUT_RDWR);
 	}
 	return real()->close(fd);
+}
+
+/* ---- the daemon's death ---- */
+
+static bool hung_up(const struct dev *dev)
+{
+	struct pollfd end = { .fd = dev->sock };
+
+	return poll(&end, 1, 0) == 1 && end.revents & POLLHUP;
+}
+
+void dev_died(int fd)
+{
+	struct dev *dev = dev_get(fd);
+
+	if (!dev)
+		return;
+	/* Or the number is already that of another context. */
+	if (hung_up(dev)) {
+		death_forget(dev->sock);
+		death_tell();
+		pthread_mutex_lock(&dev->command);
+		cqs_fail(&dev->cqs, fd);
+		pthread_mutex_unlock(&dev->command);
+	}
+	dev_put(dev);
+}
+
+poll_cq_fn *dev_poll(int fd)
+{
+	struct dev *dev = dev_get(fd);
+	poll_cq_fn *poll = NULL;
+
+	if (!dev)
+		return NULL;
+	poll = dev->cqs.poll;
+	dev_put(dev);
+	return poll;
 }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/*
+ * The daemon's death, which a program that polls would never hear of: it makes no system call. So one thread of the process
+ * sleeps until a context's connection ends.
+ */
+#include "client.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+
+#define STACK (64u << 10)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int ends = -1; /* epoll of the connections; -1 = no thread */
+static atomic_bool said;
+
+void death_tell(void)
+{
+	static const char text[] = "softhca: the daemon has ended, and with it the adapters of this program: commands fail with EIO, "
+				   "and so does polling for completions\n";
+
+	if (!atomic_exchange(&said, true) && real()->write(2, text, sizeof(text) - 1) < 0)
+		return;
+}
+
+static void *wait_for_ends(void *epoll)
+{
+	struct epoll_event event;
+	int fd = (int)(intptr_t)epoll;
+
+	for (;;) {
+		if (epoll_wait(fd, &event, 1, -1) == 1)
+			dev_died(event.data.fd);
+	}
+	return NULL;
+}
+
+/* No signal of the program's may be delivered to a thread that it does not know. */
+static bool start_thread(int epoll)
+{
+	pthread_attr_t attr;
+	sigset_t all, before;
+	pthread_t thread;
+	int error;
+
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, (size_t)PTHREAD_STACK_MIN + STACK);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	error = pthread_create(&thread, &attr, wait_for_ends, (void *)(intptr_t)epoll);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attr);
+	return !error;
+}
+
+/* Without the thread everything works but this. */
+static void start(void)
+{
+	ends = wire_move_high(epoll_create1(EPOLL_CLOEXEC));
+	if (ends >= 0 && !start_thread(ends)) {
+		real()->close(ends);
+		ends = -1;
+	}
+}
+
+void death_watch(int sock, int fd)
+{
+	struct epoll_event event = { .data.fd = fd }; /* the end is told of in any case */
+
+	pthread_mutex_lock(&lock);
+	if (ends < 0)
+		start();
+	if (ends >= 0)
+		epoll_ctl(ends, EPOLL_CTL_ADD, sock, &event);
+	pthread_mutex_unlock(&lock);
+}
+
+void death_forget(int sock)
+{
+	pthread_mutex_lock(&lock);
+	if (ends >= 0)
+		epoll_ctl(ends, EPOLL_CTL_DEL, sock, NULL);
+	pthread_mutex_unlock(&lock);
+}
+
+/* The thread is the parent's; so is what it waits for. */
+void death_forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	if (ends >= 0)
+		real()->close(ends);
+	ends = -1;
+	atomic_store(&said, false);
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What an opened context is, for the files that serve system calls on it. */
+#ifndef SOFTHCA_CLIENT_DEV_H
+#define SOFTHCA_CLIENT_DEV_H
+
+#include "client.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+struct dev {
+	pid_t pid; /* that opened it; INHERITED in a forked child */
+	int sock;
+	bool cm;
+	bool mmap_commands;
+	int uar; /* memfd of the doorbell page; of the connection manager what is readable while events wait */
+	unsigned int index;
+	atomic_int lock; /* a file that all contexts of the device share, for flock(); -1 = not needed yet */
+	unsigned int references;
+	struct cqs cqs;
+	pthread_mutex_t command; /* one command at a time per context */
+};
+
+#define INHERITED ((pid_t)-1)
+
+#endif

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* The system calls on an opened context: commands, mappings, locks. */
+#include "../proto.h"
+#include "dev.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+/* ---- flock: two openings of a device are one file, as in the kernel, though each has a doorbell page of its own ---- */
+
+static int lock_file(struct dev *dev)
+{
+	int fd = atomic_load(&dev->lock);
+	int mine;
+
+	if (fd >= 0)
+		return fd;
+	mine = place_open_device(dev->index);
+	if (mine < 0)
+		return -1;
+	mine = wire_move_high(mine);
+	if (atomic_compare_exchange_strong(&dev->lock, &fd, mine))
+		return mine;
+	real()->close(mine);
+	return fd;
+}
+
+int dev_flock(struct dev *dev, int fd, int operation)
+{
+	int file = dev->cm ? fd : lock_file(dev);
+
+	return file < 0 ? -1 : real()->flock(file, operation);
+}
+
+/* ---- write, mmap, close ---- */
+
+static int command(struct dev *dev, const void *data, size_t length)
+{
+	struct softhca_reply reply;
+	int fd;
+	int error = wire_send(dev->sock, data, length, dev->cm ? named_fd_cm(data, length) : named_fd(data, length));
+
+	/* The daemon closed the connection: to the program the device has gone. */
+	if (error == -EPIPE || error == -ECONNRESET)
+		return -EIO;
+	if (!error)
+		error = wire_receive(dev->sock, &reply, sizeof(reply), &fd);
+	if (error)
+		return error == -ECONNRESET ? -EIO : error;
+	if (fd >= 0) {
+		if (!reply.status && reply.fd_address)
+			memcpy((void *)(uintptr_t)reply.fd_address, &fd, sizeof(fd));
+		else
+			real()->close(fd);
+	}
+	return reply.status;
+}
+
+/* A thread that ended between a command and its answer would leave the next one with the wrong answer. */
+static int one_command(struct dev *dev, const void *data, size_t length)
+{
+	int error, cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pthread_mutex_lock(&dev->command);
+	error = command(dev, data, length);
+	if (!error && !dev->cm)
+		cqs_note(&dev->cqs, data, length);
+	pthread_mutex_unlock(&dev->command);
+	pthread_setcancelstate(cancel, NULL);
+	return error;
+}
+
+static void put_cancelled(void *dev)
+{
+	dev_put(dev);
+}
+
+/* Without the lock, so that other threads can do what the event is waited for. Here a thread may be cancelled. */
+static int wait_for_event(struct dev *dev)
+{
+	int error;
+
+	pthread_cleanup_push(put_cancelled, dev);
+	error = cm_wait(dev->uar);
+	pthread_cleanup_pop(0);
+	return error;
+}
+
+/* A command that lies where the program has no memory is an error, as in the kernel, and not the program's end. */
+static int copy_command(void *to, const void *from, size_t length)
+{
+	struct iovec here = { to, length };
+	struct iovec there = { (void *)from, length };
+
+	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)length ? 0 : -EFAULT;
+}
+
+ssize_t dev_write(struct dev *dev, const void *data, size_t length)
+{
+	uint64_t copy[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
+	int saved = errno;
+	int error;
+
+	/* Also asked first because the lock of an inherited context may never be released. */
+	if (dev->pid != getpid()) {
+		errno = EIO;
+		return -1;
+	}
+	if (length < SOFTHCA_MIN_COMMAND || length > SOFTHCA_MAX_COMMAND) {
+		errno = EINVAL;
+		return -1;
+	}
+	bypass_none();
+	error = copy_command(copy, data, length);
+	while (!error) {
+		error = one_command(dev, copy, length);
+		if (error != -EAGAIN || !dev->cm)
+			break;
+		error = wait_for_event(dev);
+	}
+	errno = error ? -error : saved;
+	return error ? -1 : (ssize_t)length;
+}
+
+/* libmlx5 keeps a page index in the lowest 8 bits of the page number, and above it what it wants. */
+enum { MMAP_DOORBELLS = 0, MMAP_CONTIGUOUS = 1 };
+
+/* What the offset asks for, or -1. */
+static int mmap_command(const struct dev *dev, off64_t offset)
+{
+	uint64_t page = (uint64_t)offset / SOFTHCA_UAR_LEN;
+
+	if ((uint64_t)offset % SOFTHCA_UAR_LEN || (!dev->mmap_commands && page))
+		return -1;
+	return page >> 8 > INT8_MAX ? -1 : (int)(page >> 8);
+}
+
+void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offset)
+{
+	int command = dev->cm || dev->pid != getpid() ? -1 : mmap_command(dev, offset);
+	void *memory;
+
+	/* A page for all: BlueFlame and the clock are not offered, so nobody asks for their pages. */
+	if (command == MMAP_DOORBELLS && length == SOFTHCA_UAR_LEN)
+		return real()->mmap64(NULL, length, prot, flags, dev->uar, 0);
+	memory = command == MMAP_CONTIGUOUS ? arena_alloc(length) : NULL;
+	if (memory)
+		return memory;
+	errno = EINVAL;
+	return MAP_FAILED;
+}
