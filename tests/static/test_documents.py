@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""README.md and docs/: every link leads somewhere, every page is found from README.md, and the first screen is one screen."""
+
+import os
+import pathlib
+import re
+
+import pytest
+
+ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
+PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+COMMANDS = re.findall(r'^\t\{ "([\w-]+)",', (ROOT / "tools" / "main.c").read_text(), re.M)
+
+
+def links(page):
+    return [link.split("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()) if not link.startswith(("http", "#"))]
+
+
+def anchors(page):
+    headings = re.findall(r"^#+ (.*)$", page.read_text(), re.M)
+    return {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links(page):
+    assert [link for link in links(page) if not (page.parent / link).exists()] == []
+    for link, anchor in re.findall(r"\]\(([^)\s#]*)#([^)\s]+)\)", page.read_text()):
+        assert anchor in anchors(page.parent / link if link else page), f"{link}#{anchor}"
+
+
+def test_every_page_is_found_from_the_readme():
+    found, ahead = set(), [ROOT / "README.md"]
+    while ahead:
+        page = ahead.pop()
+        found.add(page)
+        ahead += [target for target in ((page.parent / link).resolve() for link in links(page))
+                  if target.suffix == ".md" and target not in found]
+    assert {page for page in PAGES if page not in found} == set()
+
+
+def test_the_first_screen_is_one_screen_and_one_command():
+    """Up to "Use it": what it is, and the one command to start with."""
+    first = (ROOT / "README.md").read_text().split("\n## Use it")[0]
+    rows = sum(-(-max(len(line), 1) // 100) for line in first.splitlines())
+    assert rows <= 30
+    assert re.findall(r"^    \./(\S+)", first, re.M) == ["run-demo"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_commands_exist(page):
+    text = page.read_text()
+    assert set(re.findall(r"build/tools/xrc-compat ([a-z][\w-]*)", text)) <= set(COMMANDS)
+    for name in re.findall(r"\./(run-\w+)", text):
+        assert (ROOT / name).exists()
+    for name in re.findall(r"man -l (\S+?)[`,;)\s]", text):
+        assert (ROOT / name).exists()
