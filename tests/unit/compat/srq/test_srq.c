@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* SRQs on a provider that takes whatever it is asked for, and says something else afterwards. */
+
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <cmocka.h>
+
+#include <compat/domain/domain.h>
+#include <compat/srq/srq.h>
+#include <modern/table.h>
+
+#include "provider.h"
+
+static struct ibv_context *context;
+static struct ibv_pd pd;
+static struct ibv_cq cq;
+static struct legacy_xrc_domain *domain;
+static struct ibv_srq_attr asked;
+static int created;
+
+static struct ibv_srq *create_srq_ex(struct ibv_context *of, struct ibv_srq_init_attr_ex *attr)
+{
+	struct ibv_srq *srq = calloc(1, sizeof(*srq));
+
+	srq->context = of;
+	asked = attr->attr;
+	attr->attr.max_wr += 27;
+	created++;
+	return srq;
+}
+
+static int get_srq_num(struct ibv_srq *srq, uint32_t *number)
+{
+	(void)srq;
+	*number = 77;
+	return 0;
+}
+
+static int query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
+{
+	(void)srq;
+	*attr = (struct ibv_srq_attr){ .max_wr = 1, .max_sge = 9, .srq_limit = 5 };
+	return 0;
+}
+
+static int destroy_srq(struct ibv_srq *srq)
+{
+	free(srq);
+	return 0;
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	context = provider_open(0, true);
+	if (!context)
+		return -1;
+	modern_table.create_srq_ex = create_srq_ex;
+	modern_table.get_srq_num = get_srq_num;
+	modern_table.query_srq = query_srq;
+	modern_table.destroy_srq = destroy_srq;
+	pd.context = cq.context = context;
+	return domain_open(context, -1, 0, &domain);
+}
+
+static int create(struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq)
+{
+	return srq_create(&pd, domain, &cq, attr, lsrq);
+}
+
+/* Contract 1.3: libmlx4 of OFED refused more, whatever the device can. */
+static void larger_than_ofed_allowed(void **state)
+{
+	struct ibv_srq_init_attr wr = { .attr = { .max_wr = 65537, .max_sge = 1 } };
+	struct ibv_srq_init_attr sge = { .attr = { .max_wr = 1, .max_sge = 65 } };
+	struct ibv_srq_init_attr most = { .attr = { .max_wr = 65536, .max_sge = 64 } };
+	struct ibv_srq *lsrq;
+
+	(void)state;
+	created = 0;
+	assert_int_equal(create(&wr, &lsrq), -EINVAL);
+	assert_int_equal(create(&sge, &lsrq), -EINVAL);
+	assert_int_equal(created, 0);
+	assert_int_equal(create(&most, &lsrq), 0);
+	assert_int_equal(srq_destroy(image_of(lsrq)), 0);
+}
+
+/* Contract 5.3: create never looked at the limit, and what it answered is what a query says. */
+static void create_arms_nothing_and_has_the_last_word(void **state)
+{
+	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 100, .max_sge = 3, .srq_limit = 50 } };
+	struct ibv_srq_attr answer;
+	struct ibv_srq *lsrq;
+
+	(void)state;
+	assert_int_equal(create(&attr, &lsrq), 0);
+	assert_int_equal(asked.srq_limit, 0);
+	assert_int_equal(attr.attr.max_wr, 127);
+	assert_int_equal(attr.attr.max_sge, 3);
+	assert_int_equal(srq_query(image_of(lsrq), &answer), 0);
+	assert_int_equal(answer.max_wr, 127);
+	assert_int_equal(answer.max_sge, 3);
+	assert_int_equal(answer.srq_limit, 5);
+	assert_int_equal(srq_destroy(image_of(lsrq)), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(larger_than_ofed_allowed),
+		cmocka_unit_test(create_arms_nothing_and_has_the_last_word),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, NULL);
+}
