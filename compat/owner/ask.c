@@ -39,7 +39,7 @@ static int owner_error(int err)
 	}
 }
 
-static int connect_in_time(const struct own_socket *own, const struct regtab_member *member, unsigned owner,
+static int connect_in_time(const struct own_fd *own, const struct regtab_member *member, unsigned owner,
 			   int64_t deadline)
 {
 	int err;
@@ -55,7 +55,7 @@ static int connect_in_time(const struct own_socket *own, const struct regtab_mem
 }
 
 /* Bytes of the reply, or -errno. */
-static ssize_t receive_in_time(const struct own_socket *own, struct reply *reply, int64_t deadline)
+static ssize_t receive_in_time(const struct own_fd *own, struct reply *reply, int64_t deadline)
 {
 	ssize_t size;
 
@@ -74,8 +74,8 @@ static ssize_t receive_in_time(const struct own_socket *own, struct reply *reply
 static ssize_t converse(const struct regtab_member *member, unsigned owner, const struct question *question, size_t size,
 			struct reply *reply, int64_t deadline)
 {
-	struct own_socket own;
-	ssize_t result = socket_note(&own, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
+	struct own_fd own;
+	ssize_t result = own_fd_note(&own, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));
 
 	if (result)
 		return result;
@@ -84,7 +84,7 @@ static ssize_t converse(const struct regtab_member *member, unsigned owner, cons
 		result = -errno;
 	if (!result)
 		result = receive_in_time(&own, reply, deadline);
-	socket_close(&own);
+	own_fd_close(&own);
 	return result < 0 ? owner_error((int)result) : result;
 }
 

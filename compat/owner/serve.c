@@ -15,8 +15,8 @@
 
 struct owner {
 	struct regtab_member *member;
-	struct own_socket listener;
-	struct own_socket clients[CLIENTS_MAX];
+	struct own_fd listener;
+	struct own_fd clients[CLIENTS_MAX];
 	unsigned client_count, oldest;
 	int64_t next_look;
 	bool stopped;
@@ -30,7 +30,7 @@ int owner_open(struct regtab_member *member, struct owner **owner)
 	if (!made)
 		return -ENOMEM;
 	made->member = member;
-	err = socket_note(&made->listener, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+	err = own_fd_note(&made->listener, socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (!err) {
 		socket_unlink(member);	/* one of this number that was killed has left it */
 		err = socket_bind(&made->listener, member);
@@ -38,7 +38,7 @@ int owner_open(struct regtab_member *member, struct owner **owner)
 	if (!err && listen(made->listener.fd, SOMAXCONN))
 		err = -errno;
 	if (err) {
-		socket_close(&made->listener);
+		own_fd_close(&made->listener);
 		free(made);
 		return err;
 	}
@@ -49,7 +49,7 @@ int owner_open(struct regtab_member *member, struct owner **owner)
 void owner_stop(struct owner *owner)
 {
 	__atomic_store_n(&owner->stopped, true, __ATOMIC_RELEASE);
-	if (socket_is_ours(&owner->listener))
+	if (own_fd_is_ours(&owner->listener))
 		shutdown(owner->listener.fd, SHUT_RDWR);
 }
 
@@ -61,9 +61,9 @@ bool owner_is_ours(const struct owner *owner)
 void owner_close(struct owner *owner)
 {
 	for (unsigned i = 0; i < owner->client_count; i++)
-		socket_close(&owner->clients[i]);
+		own_fd_close(&owner->clients[i]);
 	socket_unlink(owner->member);
-	socket_close(&owner->listener);
+	own_fd_close(&owner->listener);
 	free(owner);
 }
 
@@ -125,16 +125,16 @@ static void serve_client(struct owner *owner, const struct owner_service *servic
 
 static void drop_client(struct owner *owner, unsigned i)
 {
-	socket_close(&owner->clients[i]);
+	own_fd_close(&owner->clients[i]);
 	owner->clients[i] = owner->clients[--owner->client_count];
 }
 
 static void accept_client(struct owner *owner)
 {
-	struct own_socket client;
+	struct own_fd client;
 
-	if (!socket_is_ours(&owner->listener) ||
-	    socket_note(&client, accept4(owner->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)))
+	if (!own_fd_is_ours(&owner->listener) ||
+	    own_fd_note(&client, accept4(owner->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)))
 		return;
 	if (owner->client_count == CLIENTS_MAX)		/* they are silent, or it would have been served */
 		drop_client(owner, owner->oldest++ % CLIENTS_MAX);
@@ -150,7 +150,7 @@ static unsigned wait_for(const struct owner *owner, struct pollfd *fds, int64_t 
 	for (unsigned i = 0; i < count; i++)
 		fds[i] = (struct pollfd){ .fd = owner->clients[i].fd, .events = POLLIN };
 	/* A descriptor that the program closed is waited for no more; the looks go on. */
-	fds[count] = (struct pollfd){ .fd = socket_is_ours(&owner->listener) ? owner->listener.fd : -1, .events = POLLIN };
+	fds[count] = (struct pollfd){ .fd = own_fd_is_ours(&owner->listener) ? owner->listener.fd : -1, .events = POLLIN };
 	poll(fds, count + 1, ms > 0 ? (int)ms : 0);	/* a signal: nothing has come */
 	return count;
 }
@@ -165,7 +165,7 @@ static int serve_all(struct owner *owner, const struct owner_service *service, v
 	while (count--) {	/* from the end: dropping one moves the last into its place */
 		if (!fds[count].revents)
 			continue;
-		if (socket_is_ours(&owner->clients[count]))
+		if (own_fd_is_ours(&owner->clients[count]))
 			serve_client(owner, service, context, fds[count].fd, fds[count].revents);
 		drop_client(owner, count);
 		done++;

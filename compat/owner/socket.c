@@ -21,46 +21,16 @@ int64_t socket_now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-int socket_note(struct own_socket *own, int fd)
-{
-	struct stat st;
-
-	own->fd = fd;
-	if (fd >= 0 && fd <= STDERR_FILENO) {
-		own->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-		close(fd);
-	}
-	if (own->fd < 0 || fstat(own->fd, &st))
-		return -errno;
-	own->dev = st.st_dev;
-	own->ino = st.st_ino;
-	return 0;
-}
-
-bool socket_is_ours(const struct own_socket *own)
-{
-	struct stat st;
-
-	return own->fd >= 0 && !fstat(own->fd, &st) && st.st_dev == own->dev && st.st_ino == own->ino;
-}
-
-void socket_close(struct own_socket *own)
-{
-	if (socket_is_ours(own))
-		close(own->fd);
-	own->fd = -1;
-}
-
 /* Through the directory's descriptor, for an address is short and a directory need not be. Returns it, or -errno. */
 static int address_of(const struct regtab_member *member, unsigned owner, struct sockaddr_un *address)
 {
 	const char *path = regtab_path(member), *name = strrchr(path, '/');
-	struct own_socket dir;
+	struct own_fd dir;
 	char folder[PATH_MAX];
 	int err;
 
 	snprintf(folder, sizeof(folder), "%.*s/", (int)(name - path), path);
-	err = socket_note(&dir, open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
+	err = own_fd_note(&dir, open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC));
 	if (err)
 		return err;
 	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
@@ -81,12 +51,12 @@ static int use_name(int (*use)(int fd, const struct sockaddr *address, socklen_t
 	return err;
 }
 
-int socket_connect(const struct own_socket *own, const struct regtab_member *member, unsigned owner)
+int socket_connect(const struct own_fd *own, const struct regtab_member *member, unsigned owner)
 {
 	return use_name(connect, own->fd, member, owner);
 }
 
-int socket_bind(const struct own_socket *own, const struct regtab_member *member)
+int socket_bind(const struct own_fd *own, const struct regtab_member *member)
 {
 	return use_name(bind, own->fd, member, regtab_member_number(member));
 }

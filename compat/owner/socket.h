@@ -3,7 +3,7 @@
 #ifndef COMPAT_OWNER_SOCKET_H
 #define COMPAT_OWNER_SOCKET_H
 
-#include <sys/stat.h>
+#include <compat/regtab/file.h>
 
 #include "owner.h"
 
@@ -23,24 +23,12 @@ struct reply {
 	uint8_t answer[OWNER_MESSAGE_MAX];
 };
 
-/** struct own_socket - a descriptor, and how to tell that it still is ours: the program may have closed it. */
-struct own_socket {
-	int fd;
-	dev_t dev;
-	ino_t ino;
-};
-
 /** socket_now_ms - milliseconds of CLOCK_MONOTONIC, for deadlines. */
 int64_t socket_now_ms(void);
 
-/** socket_note - keep a descriptor that was just made, not as one of the standard three. 0 or -errno; -1 is errno. */
-int socket_note(struct own_socket *own, int fd);
-bool socket_is_ours(const struct own_socket *own);
-void socket_close(struct own_socket *own);
-
 /** socket_connect, socket_bind - with the name of that owner's socket. 0 or -errno. */
-int socket_connect(const struct own_socket *own, const struct regtab_member *member, unsigned owner);
-int socket_bind(const struct own_socket *own, const struct regtab_member *member);
+int socket_connect(const struct own_fd *own, const struct regtab_member *member, unsigned owner);
+int socket_bind(const struct own_fd *own, const struct regtab_member *member);
 
 /** socket_unlink - remove the name of the member's own. */
 void socket_unlink(const struct regtab_member *member);

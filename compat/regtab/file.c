@@ -44,6 +44,43 @@ int regtab_why(struct regtab_error *why, int err, const char *path, const char *
 	return err;
 }
 
+/* ---- descriptors ---- */
+
+/* Standard input and output are not ours to be, even if the program has closed them. */
+int own_fd_note(struct own_fd *own, int fd)
+{
+	struct stat st;
+
+	own->fd = fd;
+	if (fd >= 0 && fd <= STDERR_FILENO) {
+		own->fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		close(fd);
+	}
+	if (own->fd < 0)
+		return -errno;
+	if (fstat(own->fd, &st)) {
+		close(own->fd);
+		return -EIO;
+	}
+	own->dev = st.st_dev;
+	own->ino = st.st_ino;
+	return 0;
+}
+
+off_t own_fd_size(const struct own_fd *own)
+{
+	struct stat st;
+
+	return !fstat(own->fd, &st) && st.st_dev == own->dev && st.st_ino == own->ino ? st.st_size : -1;
+}
+
+void own_fd_close(struct own_fd *own)
+{
+	if (own_fd_is_ours(own))
+		close(own->fd);
+	own->fd = -1;
+}
+
 /* ---- locks ---- */
 
 int regtab_lock(int fd, int type, int byte)
@@ -159,20 +196,13 @@ static int reserve(int fd, off_t offset)
 	return err;
 }
 
-off_t regtab_file_size(const struct table_file *file)
-{
-	struct stat st;
-
-	return !fstat(file->fd, &st) && st.st_dev == file->dev && st.st_ino == file->ino ? st.st_size : -1;
-}
-
 int regtab_file_reserve(const struct table_file *file, uint32_t page)
 {
 	int err;
 
-	if (!regtab_file_is_ours(file))
+	if (!own_fd_is_ours(&file->own))
 		return -ESTALE;
-	err = reserve(file->fd, (off_t)page * REGTAB_PAGE);
+	err = reserve(file->own.fd, (off_t)page * REGTAB_PAGE);
 	regtab_fault_point();
 	return err;
 }
@@ -181,7 +211,7 @@ bool regtab_file_has_name(const struct table_file *file)
 {
 	struct stat st;
 
-	return !lstat(file->path, &st) && st.st_dev == file->dev && st.st_ino == file->ino;
+	return !lstat(file->path, &st) && st.st_dev == file->own.dev && st.st_ino == file->own.ino;
 }
 
 /* Presence lock held for writing. */
@@ -195,32 +225,9 @@ static int unlink_name(const struct table_file *file)
 	return 0;
 }
 
-/* Standard input and output are not ours to be, even if the program has closed them. */
-static int above_standard(int fd)
-{
-	int above = fd;
-
-	if (fd >= 0 && fd <= STDERR_FILENO) {
-		above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-		close(fd);
-	}
-	return above;
-}
-
 static int open_file(struct table_file *file, const char *path, int flags)
 {
-	struct stat st;
-
-	file->fd = above_standard(open(path, O_RDWR | O_CLOEXEC | flags, 0600));
-	if (file->fd < 0)
-		return -errno;
-	if (fstat(file->fd, &st)) {
-		close(file->fd);
-		return -EIO;
-	}
-	file->dev = st.st_dev;
-	file->ino = st.st_ino;
-	return 0;
+	return own_fd_note(&file->own, open(path, O_RDWR | O_CLOEXEC | flags, 0600));
 }
 
 /* Everything of a new table but its name. */
@@ -249,7 +256,7 @@ static int link_new(const struct table_file *file)
 {
 	char path[40];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->fd);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", file->own.fd);
 	if (linkat(AT_FDCWD, path, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW))
 		return errno == EEXIST ? -EAGAIN : -errno;
 	regtab_fault_point();		/* crash: a complete table that no process has; the next opener replaces it */
@@ -264,14 +271,14 @@ static int create(struct table_file *file, const char *dir, const struct regtab_
 
 	if (!err) {
 		step = "cannot fill the file (is the file system full, or ulimit -f low?)";
-		err = fill_new(file->fd, key);
+		err = fill_new(file->own.fd, key);
 		if (!err) {
 			step = "cannot name the file (needs /proc)";
 			err = link_new(file);
 		}
 		if (!err)
 			return 0;
-		close(file->fd);
+		close(file->own.fd);
 	}
 	if (err == -EAGAIN)
 		return err;
@@ -282,14 +289,14 @@ static int create(struct table_file *file, const char *dir, const struct regtab_
 /* With the write lock nobody has it, and none gets it: a crash left it, of whatever version or boot. */
 int regtab_file_remove_dead(const struct table_file *file, bool dry_run, const char **reason)
 {
-	int err = regtab_lock(file->fd, F_WRLCK, LOCK_PRESENCE);
+	int err = regtab_lock(file->own.fd, F_WRLCK, LOCK_PRESENCE);
 	uint64_t magic;
 
 	*reason = err == -EAGAIN ? "a process is using it" : "the file system has no record locks";
 	if (err)
 		return err;
 	*reason = "it is not a registration table";
-	if (pread(file->fd, &magic, sizeof(magic), 0) != sizeof(magic) || magic != REGTAB_MAGIC)
+	if (pread(file->own.fd, &magic, sizeof(magic), 0) != sizeof(magic) || magic != REGTAB_MAGIC)
 		return -EPERM;
 	*reason = "it cannot be removed";
 	err = dry_run ? 0 : unlink_name(file);
@@ -307,7 +314,7 @@ static int enter(const struct table_file *file, const struct regtab_key *key, co
 	int err;
 
 	*reason = "cannot be examined";
-	if (fstat(file->fd, &st))
+	if (fstat(file->own.fd, &st))
 		return -errno;
 	err = regtab_file_checks(&st, reason);
 	if (err)
@@ -315,12 +322,12 @@ static int enter(const struct table_file *file, const struct regtab_key *key, co
 	err = regtab_file_remove_dead(file, false, reason);
 	if (err != -EAGAIN)
 		return err ? err : -EAGAIN;
-	err = regtab_lock(file->fd, F_RDLCK, LOCK_PRESENCE);
+	err = regtab_lock(file->own.fd, F_RDLCK, LOCK_PRESENCE);
 	/* Now nobody removes it; but somebody may have, before we got the lock. */
 	if (err || !regtab_file_has_name(file))
 		return err ? err : -EAGAIN;
 	*reason = "it cannot be read";
-	if (pread(file->fd, &header, sizeof(header), 0) != sizeof(header))
+	if (pread(file->own.fd, &header, sizeof(header), 0) != sizeof(header))
 		return -EPERM;
 	return regtab_header_check(&header, key, reason);
 }
@@ -342,7 +349,7 @@ static int try_open(struct table_file *file, const char *dir, const struct regta
 		err = enter(file, key, &reason);
 		if (!err)
 			return 0;
-		close(file->fd);	/* and with it the lock */
+		close(file->own.fd);	/* and with it the lock */
 	}
 	return err == -EAGAIN ? err : regtab_why(why, err, file->path, "%s" REGTAB_NEXT_STEP, reason);
 }
@@ -366,10 +373,10 @@ int regtab_file_open(struct table_file *file, const char *dir, const struct regt
 
 void regtab_file_close(const struct table_file *file)
 {
-	if (!regtab_file_is_ours(file))
+	if (!own_fd_is_ours(&file->own))
 		return;
-	regtab_lock(file->fd, F_UNLCK, LOCK_PRESENCE);
-	if (!regtab_lock(file->fd, F_WRLCK, LOCK_PRESENCE))
+	regtab_lock(file->own.fd, F_UNLCK, LOCK_PRESENCE);
+	if (!regtab_lock(file->own.fd, F_WRLCK, LOCK_PRESENCE))
 		unlink_name(file);
-	close(file->fd);
+	close(file->own.fd);
 }

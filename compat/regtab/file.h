@@ -14,11 +14,29 @@
 #define REGTAB_NEXT_STEP \
 	"; if no program uses it remove it, or set XRC_COMPAT_TABLE_DIR to another directory"
 
-/** struct table_file - an open table. The presence lock is held. */
-struct table_file {
-	int fd;			/* never one of the standard three; its file is looked at before it is used */
+/** struct own_fd - a descriptor, never one of the standard three, and how to tell that it still is ours. */
+struct own_fd {
+	int fd;
 	dev_t dev;
 	ino_t ino;
+};
+
+/** own_fd_note - keep a descriptor that was just made. 0 or -errno, then it is closed; fd -1: errno, as for the call. */
+int own_fd_note(struct own_fd *own, int fd);
+
+/** own_fd_size - of its file, or -1: the program has closed the descriptor, and perhaps opened its own in the place. */
+off_t own_fd_size(const struct own_fd *own);
+
+static inline bool own_fd_is_ours(const struct own_fd *own)
+{
+	return own_fd_size(own) >= 0;
+}
+
+void own_fd_close(struct own_fd *own);
+
+/** struct table_file - an open table. The presence lock is held. */
+struct table_file {
+	struct own_fd own;
 	char path[512];
 };
 
@@ -43,14 +61,6 @@ void regtab_file_close(const struct table_file *file);
 
 /** regtab_file_checks - 0, or why a file must not be used. *reason: a phrase. -ESTALE: removed meanwhile. */
 int regtab_file_checks(const struct stat *st, const char **reason);
-
-/** regtab_file_size - or -1: the descriptor is not ours any more, the program has closed it, and perhaps opened its own. */
-off_t regtab_file_size(const struct table_file *file);
-
-static inline bool regtab_file_is_ours(const struct table_file *file)
-{
-	return regtab_file_size(file) >= 0;
-}
 
 /** regtab_file_reserve - make memory of a page, so that touching it cannot fail. -ENOSPC, -EFBIG. */
 int regtab_file_reserve(const struct table_file *file, uint32_t page);

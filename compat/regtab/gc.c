@@ -25,19 +25,19 @@ static int open_found(struct registry *registry, int flags, struct found_table *
 	err = regtab_file_checks(&st, &found->reason);
 	if (err)
 		return err;
-	found->file.dev = st.st_dev;
-	found->file.ino = st.st_ino;
-	found->file.fd = regtab_file_of_process(registry, st.st_dev, st.st_ino);
-	found->own = found->file.fd >= 0;
+	found->file.own.dev = st.st_dev;
+	found->file.own.ino = st.st_ino;
+	found->file.own.fd = regtab_file_of_process(registry, st.st_dev, st.st_ino);
+	found->own = found->file.own.fd >= 0;
 	if (found->own)
 		return 0;
 	found->reason = "it cannot be opened";
-	found->file.fd = open(found->file.path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (found->file.fd < 0)
+	found->file.own.fd = open(found->file.path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (found->file.own.fd < 0)
 		return -errno;
-	if (regtab_file_is_ours(&found->file))
+	if (own_fd_is_ours(&found->file.own))
 		return 0;
-	close(found->file.fd);
+	close(found->file.own.fd);
 	found->reason = "it was replaced meanwhile";
 	return -EAGAIN;
 }
@@ -51,7 +51,7 @@ int regtab_each(const char *dir, int flags, int (*visit)(void *context, struct f
 		return -errno;
 	for (int i = 0; i < count; i++) {
 		struct registry *registry = regtab_registry_lock();
-		struct found_table found = { .file = { .fd = -1 } };
+		struct found_table found = { .file.own.fd = -1 };
 		int err;
 
 		snprintf(found.file.path, sizeof(found.file.path), "%s/%s", dir, names[i]->d_name);
@@ -59,7 +59,7 @@ int regtab_each(const char *dir, int flags, int (*visit)(void *context, struct f
 			err = open_found(registry, flags, &found);
 			result = visit(context, &found, err);
 			if (!err && !found.own)
-				close(found.file.fd);
+				close(found.file.own.fd);
 		}
 		if (registry)
 			regtab_registry_unlock(registry);

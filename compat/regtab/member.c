@@ -46,8 +46,8 @@ int regtab_member_hold(struct regtab_member *member)
 
 	pthread_mutex_lock(&tab->mutex);
 	/* Taking a lock that one has does nothing, and fails if others already told that we are dead. */
-	if (!regtab_file_is_ours(&tab->file) || regtab_lock(tab->file.fd, F_WRLCK, LOCK_MEMBER(member->index)) ||
-	    regtab_lock(tab->file.fd, F_RDLCK, LOCK_PRESENCE))
+	if (!own_fd_is_ours(&tab->file.own) || regtab_lock(tab->file.own.fd, F_WRLCK, LOCK_MEMBER(member->index)) ||
+	    regtab_lock(tab->file.own.fd, F_RDLCK, LOCK_PRESENCE))
 		err = -ESTALE;
 	pthread_mutex_unlock(&tab->mutex);
 	return err ? err : regtab_member_check(member);
@@ -58,9 +58,9 @@ int regtab_member_hold(struct regtab_member *member)
 static void tell_dead(struct regtab *tab, unsigned member)
 {
 	pthread_mutex_lock(&tab->mutex);
-	if (!member_is_local(tab, member) && !regtab_lock(tab->file.fd, F_RDLCK, LOCK_MEMBER(member))) {
+	if (!member_is_local(tab, member) && !regtab_lock(tab->file.own.fd, F_RDLCK, LOCK_MEMBER(member))) {
 		mem_clear(&tab->header->alive[member / 64], member_bit(member));	/* crash: told already */
-		regtab_lock(tab->file.fd, F_UNLCK, LOCK_MEMBER(member));
+		regtab_lock(tab->file.own.fd, F_UNLCK, LOCK_MEMBER(member));
 	}
 	pthread_mutex_unlock(&tab->mutex);
 }
@@ -71,12 +71,12 @@ bool regtab_member_lives(struct regtab *tab, unsigned member)
 
 	if (member_is_local(tab, member))
 		return true;
-	holder = regtab_lock_holder(tab->file.fd, LOCK_MEMBER(member));
+	holder = regtab_lock_holder(tab->file.own.fd, LOCK_MEMBER(member));
 	/*
 	 * A read lock is of one who tells the dead. An error proves nothing, and who is not proven dead keeps what he has;
 	 * nor does the answer of another file, which the program may have opened in the place of ours.
 	 */
-	if ((holder != F_UNLCK && holder != F_RDLCK) || !regtab_file_is_ours(&tab->file))
+	if ((holder != F_UNLCK && holder != F_RDLCK) || !own_fd_is_ours(&tab->file.own))
 		return true;
 	tell_dead(tab, member);
 	return false;
@@ -119,12 +119,12 @@ static int take(struct regtab_member *made, unsigned i, const char *label)
 	struct member_row *row;
 	int err;
 
-	if (member_is_local(tab, i) || regtab_lock(tab->file.fd, F_WRLCK, LOCK_MEMBER(i)))
+	if (member_is_local(tab, i) || regtab_lock(tab->file.own.fd, F_WRLCK, LOCK_MEMBER(i)))
 		return -EBUSY;
 	mem_clear(&tab->header->alive[i / 64], member_bit(i));
 	err = regtab_row_prepare(tab, i, &row);
 	if (err) {
-		regtab_lock(tab->file.fd, F_UNLCK, LOCK_MEMBER(i));
+		regtab_lock(tab->file.own.fd, F_UNLCK, LOCK_MEMBER(i));
 		return err;
 	}
 	fill_row(row, label);
@@ -142,7 +142,7 @@ int regtab_join(struct regtab *tab, const char *label, struct regtab_member **me
 
 	if (!regtab_is_mine(tab))
 		return -ECHILD;
-	if (!regtab_file_is_ours(&tab->file))
+	if (!own_fd_is_ours(&tab->file.own))
 		return -ESTALE;
 	made = calloc(1, sizeof(*made));
 	if (!made)
@@ -173,8 +173,8 @@ void regtab_leave(struct regtab_member *member)
 	if (!err)
 		mem_clear(&tab->header->alive[i / 64], member_bit(i));	/* crash: nothing of it counts any more */
 	__atomic_fetch_and(&tab->local[i / 64], ~member_bit(i), __ATOMIC_ACQ_REL);
-	if (!err && regtab_file_is_ours(&tab->file))
-		regtab_lock(tab->file.fd, F_UNLCK, LOCK_MEMBER(i));
+	if (!err && own_fd_is_ours(&tab->file.own))
+		regtab_lock(tab->file.own.fd, F_UNLCK, LOCK_MEMBER(i));
 	pthread_mutex_unlock(&tab->mutex);
 	pthread_mutex_destroy(&member->mutex);
 	free(member);

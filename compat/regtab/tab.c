@@ -73,7 +73,7 @@ bool regtab_is_mine(const struct regtab *tab)
 static struct regtab *registry_find(const struct registry *registry, dev_t dev, ino_t ino)
 {
 	for (struct regtab *tab = registry->tables; tab; tab = tab->next)
-		if (tab->file.dev == dev && tab->file.ino == ino && regtab_file_is_ours(&tab->file))
+		if (tab->file.own.dev == dev && tab->file.own.ino == ino && own_fd_is_ours(&tab->file.own))
 			return tab;
 	return NULL;
 }
@@ -82,7 +82,7 @@ int regtab_file_of_process(struct registry *registry, dev_t dev, ino_t ino)
 {
 	const struct regtab *tab = registry_find(registry, dev, ino);
 
-	return tab ? tab->file.fd : -1;
+	return tab ? tab->file.own.fd : -1;
 }
 
 /* ---- pages ---- */
@@ -90,7 +90,7 @@ int regtab_file_of_process(struct registry *registry, dev_t dev, ino_t ino)
 /* Touching a mapping behind the end of its file kills the process, so the file is asked, not the table. */
 bool regtab_page_is_there(struct regtab *tab, unsigned page)
 {
-	off_t size = regtab_file_size(&tab->file);
+	off_t size = own_fd_size(&tab->file.own);
 
 	if (size < 0)
 		return false;
@@ -120,7 +120,7 @@ int regtab_page_new(struct regtab *tab)
 
 static int map_file(struct regtab *tab)
 {
-	void *map = mmap(NULL, MAP_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, tab->file.fd, 0);
+	void *map = mmap(NULL, MAP_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, tab->file.own.fd, 0);
 	uint32_t pages;
 
 	if (map == MAP_FAILED)
@@ -149,7 +149,7 @@ static int open_file(struct regtab *tab, const char *dir, const struct regtab_ke
 	err = map_file(tab);
 	if (!err)
 		return 0;
-	close(tab->file.fd);
+	close(tab->file.own.fd);
 	return regtab_why(why, err, tab->file.path, "%s" REGTAB_NEXT_STEP,
 			  err == -EPERM ? "it is damaged" : "it cannot be mapped");
 }
@@ -195,7 +195,7 @@ static int open_named(struct registry *registry, const struct table_file *file, 
 
 int regtab_open(const struct regtab_key *key, const char *dir, struct regtab **tab, struct regtab_error *why)
 {
-	struct table_file file = { .fd = -1 };
+	struct table_file file = { .own.fd = -1 };
 	struct registry *registry;
 	unsigned n = 0;
 	int err = regtab_dir_check(dir, why);

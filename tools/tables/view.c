@@ -23,7 +23,7 @@ static int read_table(struct found_table *found, struct regtab *copy)
 {
 	struct table_header header;
 	size_t size;
-	int err = pread(found->file.fd, &header, sizeof(header), 0) == sizeof(header) ? 0 : -EPERM;
+	int err = pread(found->file.own.fd, &header, sizeof(header), 0) == sizeof(header) ? 0 : -EPERM;
 
 	found->reason = "it cannot be read";
 	if (!err)
@@ -37,7 +37,7 @@ static int read_table(struct found_table *found, struct regtab *copy)
 	copy->header = malloc(size);
 	if (!copy->header)
 		return -ENOMEM;
-	if (pread(found->file.fd, copy->header, size, 0) != (ssize_t)size)
+	if (pread(found->file.own.fd, copy->header, size, 0) != (ssize_t)size)
 		return -EPERM;
 	copy->seen = header.pages;
 	return 0;
@@ -93,7 +93,7 @@ static int view_members(const struct found_table *found, struct regtab *copy, st
 		memcpy(member->command, row->command, sizeof(row->command));
 		memcpy(member->label, row->label, sizeof(row->label));
 		member->foreign = own_namespace && row->pid_namespace && row->pid_namespace != own_namespace;
-		member->live = regtab_lock_holder(found->file.fd, LOCK_MEMBER(i)) == F_WRLCK ||
+		member->live = regtab_lock_holder(found->file.own.fd, LOCK_MEMBER(i)) == F_WRLCK ||
 			       (found->own && is_self(member));
 		view->member_count++;
 	}
@@ -176,7 +176,7 @@ struct listing {
 static void fill_view(struct found_table *found, int err, struct regtab *copy, struct regtab_view *view)
 {
 	if (!err) {
-		bool used = found->own || regtab_lock_holder(found->file.fd, LOCK_PRESENCE) != F_UNLCK;
+		bool used = found->own || regtab_lock_holder(found->file.own.fd, LOCK_PRESENCE) != F_UNLCK;
 
 		view->condition = used ? REGTAB_IN_USE : REGTAB_DEAD;
 		err = read_table(found, copy);
@@ -203,7 +203,7 @@ static void fill_view(struct found_table *found, int err, struct regtab *copy, s
 static int list_file(void *context, struct found_table *found, int err)
 {
 	const struct listing *listing = context;
-	struct regtab copy = { .file.fd = -1 };	/* which has no more pages than were read */
+	struct regtab copy = { .file.own.fd = -1 };	/* which has no more pages than were read */
 	struct regtab_view view = { .path = found->file.path, .snapshot = &copy, .uid = (uint32_t)found->st.st_uid,
 		.bytes = (uint64_t)found->st.st_blocks * 512 };
 	int result = 0;

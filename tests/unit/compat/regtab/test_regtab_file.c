@@ -185,7 +185,7 @@ static void its_descriptor_is_no_standard_one(void **state)
 	assert_int_equal(table_open(&tab, NULL), 0);
 	fd = open("/dev/null", O_RDONLY);
 	assert_int_equal(fd, 0);
-	assert_true(tab->file.fd > 2);
+	assert_true(tab->file.own.fd > 2);
 	regtab_close(tab);
 	assert_int_equal(dup2(spare, 0), 0);
 	close(spare);
@@ -208,7 +208,7 @@ static void a_descriptor_taken_by_the_program_is_left_alone(void **state)
 	assert_int_equal(regtab_join(tab, "test", &member), 0);
 	assert_int_equal(regtab_add(member, QP, REGTAB_BY_KERNEL), 0);
 	fd = mkstemp(name);
-	assert_int_equal(dup2(fd, tab->file.fd), tab->file.fd);
+	assert_int_equal(dup2(fd, tab->file.own.fd), tab->file.own.fd);
 	for (uint32_t i = 1; i < 64; i++)
 		assert_int_equal(regtab_add(member, i << 16, REGTAB_BY_KERNEL), -ESTALE);
 	assert_int_equal(regtab_register(member, QP + 1), 0);
@@ -216,7 +216,7 @@ static void a_descriptor_taken_by_the_program_is_left_alone(void **state)
 	assert_int_equal(actor_do(&a, ACT_IS_REGISTERED, QP + 1), 1);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(st.st_size, 0);
-	fd = tab->file.fd;
+	fd = tab->file.own.fd;
 	regtab_leave(member);
 	regtab_close(tab);
 	assert_int_equal(fstat(fd, &st), 0);

@@ -98,7 +98,7 @@ static void tell_of_locks(int in, int out)
 	if (table_open(&tab, NULL) || regtab_join(tab, "witness", &member))
 		_exit(1);
 	do	/* its own is number 0, of which it is not asked */
-		held = !index || regtab_lock_holder(tab->file.fd, LOCK_MEMBER(index)) == F_WRLCK;
+		held = !index || regtab_lock_holder(tab->file.own.fd, LOCK_MEMBER(index)) == F_WRLCK;
 	while (write(out, &held, sizeof(held)) == sizeof(held) && read(in, &index, sizeof(index)) == sizeof(index));
 	_exit(0);
 }
