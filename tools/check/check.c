@@ -48,8 +48,7 @@ static int parse(int argc, char **argv, struct check_options *options)
 		} else if (!strcmp(argv[i], "--json")) {
 			options->json = true;
 		} else if (argv[i][0] == '-' && strcmp(argv[i], "--")) {
-			refuse(0, "check: unknown option %s, or its value is missing", argv[i]);
-			return usage();
+			return refuse_word("check", usage_line, argv[i]);
 		} else if (strcmp(argv[i], "--") && options->program) {
 			refuse(0, "check: one program at a time");
 			return usage();
@@ -101,7 +100,7 @@ static void read_libraries(struct check *check, const struct check_options *opti
 		return;
 	for (size_t i = 0; i < options->plugins.count; i++) {
 		if (closure_add_plugin(&check->closure, options->plugins.item[i]))
-			refuse(0, "%s: is not a plugin that can be read", options->plugins.item[i]);
+			refuse(0, "%s: cannot be read as a plugin, and is left out", options->plugins.item[i]);
 	}
 	closure_add_known_plugins(&check->closure);
 	legacy_use_read(&check->closure, &check->use);

@@ -85,7 +85,7 @@ static void print_device(const char *label, const struct device *device)
 	device_detours(device, detours, sizeof(detours));
 	print_line("%s%s: %s, firmware %s, %s%s%s%s", label, device->name, device->provider.driver,
 		   device->firmware[0] ? device->firmware : "unknown", device->xrc ? "XRC" : "no XRC",
-		   device->xrc && !device->open_qp ? ", without open_qp" : "", detours[0] ? ", goes round " : "", detours);
+		   device->xrc && !device->open_qp ? ", without open_qp" : "", detours[0] ? ", detours " : "", detours);
 }
 
 static void print_devices(const struct check *check)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 /* The tools' messages, line by line. */
 #include "message.h"
+#include "command.h"
 #include "text.h"
 
 #include <stdarg.h>
@@ -35,6 +36,13 @@ void advise(const char *format, ...)
 	va_start(args, format);
 	print(stderr, "            ", format, args);
 	va_end(args);
+}
+
+int refuse_word(const char *command, const char *usage_line, const char *word)
+{
+	refuse(0, "%s: %s: %s", command, word, word[0] == '-' ? "unknown option, or its value is missing" : "unexpected argument");
+	advise("%s", usage_line);
+	return TOOL_EXIT_REFUSED;
 }
 
 void print_line(const char *format, ...)

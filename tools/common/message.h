@@ -12,6 +12,9 @@ int refuse(int status, const char *format, ...) __attribute__((format(printf, 2,
 /* A second line under a refusal: what to do about it. */
 void advise(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
+/* Refuses a word of the command line that @command does not take, and says how it is used. TOOL_EXIT_REFUSED. */
+int refuse_word(const char *command, const char *usage_line, const char *word);
+
 /* One line of a report, on standard output. */
 void print_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 

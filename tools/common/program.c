@@ -223,7 +223,7 @@ const char *program_fault_advice(enum program_fault fault)
 	case PROGRAM_CAPABILITIES:
 		return "run a copy: cp does not keep file capabilities";
 	case PROGRAM_OTHER_MACHINE:
-		return "install libxrc-compat for that machine beside this one (README, \"32-bit programs\"), or name it in "
+		return "install libxrc-compat for that machine beside this one (docs/32-bit.md), or name it in "
 		       "XRC_COMPAT_LIBRARY";
 	case PROGRAM_BAD_FORMAT:
 		return "is it a shell script without a '#!' line? then: xrc-compat run sh PROGRAM";

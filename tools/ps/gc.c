@@ -45,15 +45,12 @@ int command_gc(int argc, char **argv)
 			puts(usage_line);
 			return TOOL_EXIT_OK;
 		}
-		if (strcmp(argv[i], "--dry-run")) {
-			refuse(0, "gc: unexpected argument %s", argv[i]);
-			advise("%s", usage_line);
-			return TOOL_EXIT_REFUSED;
-		}
+		if (strcmp(argv[i], "--dry-run"))
+			return refuse_word("gc", usage_line, argv[i]);
 		tally.dry_run = true;
 	}
 	removed = regtab_gc(paths_table_directory(), tally.dry_run, report, &tally);
 	if (removed < 0)
-		return refuse(TOOL_EXIT_REFUSED, "%s: %s", paths_table_directory(), strerror(-removed));
+		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", paths_table_directory(), strerror(-removed));
 	return tally.left_alone ? 1 : TOOL_EXIT_OK;
 }

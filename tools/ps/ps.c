@@ -262,7 +262,7 @@ static int print_once(struct ps *ps)
 	if (!error)
 		error = ps->json ? print_json(ps, directory) : print_table(ps, directory);
 	if (error)
-		return refuse(TOOL_EXIT_REFUSED, "%s: %s", directory, strerror(-error));
+		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory, strerror(-error));
 	return ps->refused ? 1 : TOOL_EXIT_OK;
 }
 
@@ -300,12 +300,6 @@ static int watch(struct ps *ps)
 }
 
 /* ---- the command line ---- */
-
-static int usage(void)
-{
-	advise("%s", usage_line);
-	return TOOL_EXIT_REFUSED;
-}
 
 static int print_usage(void)
 {
@@ -361,7 +355,8 @@ static int choose_seconds(struct ps *ps, const char *text)
 
 enum { OPTION_HELP = 'h', OPTION_COLUMNS = 'o', OPTION_JSON = 'j', OPTION_NO_HEADINGS = 'n', OPTION_WATCH = 'w' };
 
-static int set_option(struct ps *ps, int option)
+/* @word: as it was typed. */
+static int set_option(struct ps *ps, int option, const char *word)
 {
 	switch (option) {
 	case OPTION_COLUMNS:
@@ -375,8 +370,7 @@ static int set_option(struct ps *ps, int option)
 		ps->headings = false;
 		return 0;
 	default:
-		refuse(0, "ps: unknown option, or one without its value");
-		return usage();
+		return refuse_word("ps", usage_line, word);
 	}
 }
 
@@ -396,14 +390,12 @@ int command_ps(int argc, char **argv)
 	while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
 		if (option == OPTION_HELP)
 			return print_usage();
-		status = set_option(&ps, option);
+		status = set_option(&ps, option, argv[optind - 1]);
 		if (status)
 			return status;
 	}
-	if (optind < argc) {
-		refuse(0, "ps: unexpected argument %s", argv[optind]);
-		return usage();
-	}
+	if (optind < argc)
+		return refuse_word("ps", usage_line, argv[optind]);
 	if (!ps.column_count)
 		default_columns(&ps);
 	return ps.watch ? watch(&ps) : print_once(&ps);

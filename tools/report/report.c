@@ -27,12 +27,6 @@ struct report_options {
 
 static const char usage_line[] = "usage: xrc-compat report [--output FILE] [--softhca[=DEVICES]] [PROGRAM]";
 
-static int usage(void)
-{
-	advise("%s", usage_line);
-	return TOOL_EXIT_REFUSED;
-}
-
 static int parse(int argc, char **argv, struct report_options *options)
 {
 	options->output = "xrc-compat-report.md";
@@ -44,8 +38,7 @@ static int parse(int argc, char **argv, struct report_options *options)
 		} else if (!strcmp(argv[i], "--softhca") || !strncmp(argv[i], "--softhca=", 10)) {
 			options->softhca = argv[i];
 		} else if (argv[i][0] == '-' || options->program) {
-			refuse(0, "report: unexpected argument, or one without its value: %s", argv[i]);
-			return usage();
+			return refuse_word("report", usage_line, argv[i]);
 		} else {
 			options->program = argv[i];
 		}
@@ -185,7 +178,7 @@ int command_report(int argc, char **argv)
 	print_report(out, &options);
 	status = ferror(out);
 	if (fclose(out) || status)
-		return refuse(TOOL_EXIT_REFUSED, "%s: could not be written whole: %s", options.output, strerror(errno));
+		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", options.output, strerror(errno));
 	print_line("Wrote %s. Read it before you give it away: paths outside your home directory stand in it.", options.output);
 	return TOOL_EXIT_OK;
 }

@@ -27,11 +27,7 @@ static const struct launcher launchers[] = {
 	{ "Slurm", "srun --export=ALL", ",", "=", " PROGRAM" },
 };
 
-static int usage(int status)
-{
-	advise("usage: xrc-compat env");
-	return status;
-}
+static const char usage_line[] = "usage: xrc-compat env";
 
 /* As `run` sets it: the library first, then what is preloaded already where the line is typed, softhca for instance. */
 static void print_launcher(const struct launcher *launcher, const char *library, const char *quote)
@@ -50,8 +46,12 @@ int command_env(int argc, char **argv)
 	const char *library;
 	const char *quote = "";
 
+	if (argc > 1 && !strcmp(argv[1], "--help")) {
+		puts(usage_line);
+		return TOOL_EXIT_OK;
+	}
 	if (argc > 1)
-		return usage(!strcmp(argv[1], "--help") ? TOOL_EXIT_OK : TOOL_EXIT_REFUSED);
+		return refuse_word("env", usage_line, argv[1]);
 	paths_library(&candidates);
 	library = paths_first(&candidates);
 	if (!library)

@@ -2,8 +2,10 @@
 /* `xrc-compat env-vars`: the table of tools/common/variables.h for people and for the test of the man page. */
 #include "tools/common/variables.h"
 #include "tools/common/command.h"
+#include "tools/common/message.h"
 
 #include <stdio.h>
+#include <string.h>
 
 struct env_var {
 	const char *name;
@@ -28,8 +30,14 @@ void env_vars_print(void)
 
 int command_env_vars(int argc, char **argv)
 {
-	(void)argc;
-	(void)argv;
+	static const char usage_line[] = "usage: xrc-compat env-vars";
+
+	if (argc > 1 && !strcmp(argv[1], "--help")) {
+		puts(usage_line);
+		return TOOL_EXIT_OK;
+	}
+	if (argc > 1)
+		return refuse_word("env-vars", usage_line, argv[1]);
 	env_vars_print();
 	return TOOL_EXIT_OK;
 }

@@ -71,8 +71,7 @@ static int parse(int argc, char **argv, struct run_options *options, bool *help)
 		} else if (!strncmp(argv[i], "--model=", 8)) {
 			options->model = argv[i];
 		} else {
-			refuse(0, "run: unknown option %s", argv[i]);
-			return usage();
+			return refuse_word("run", usage_line, argv[i]);
 		}
 	}
 	options->program = argv + i;
@@ -198,7 +197,7 @@ static int exec_under_softhca(const struct run_options *options)
 	if (!found)
 		return refuse_missing("softhca, the emulated HCA,", &candidates);
 	if (paths_self(self, sizeof(self)))
-		return refuse(TOOL_EXIT_REFUSED, "/proc is not mounted");
+		return refuse(TOOL_EXIT_REFUSED, "/proc is not mounted; mount it");
 	snprintf(softhca, sizeof(softhca), "%s", found);
 	argv = softhca_argv(softhca, self, options);
 	if (!argv)

@@ -23,9 +23,7 @@ static bool takes_value(const char *option)
 
 static int usage(const char *argument)
 {
-	refuse(0, "selftest: unexpected argument, or one without its value: %s", argument);
-	advise("%s", usage_line);
-	return TOOL_EXIT_REFUSED;
+	return refuse_word("selftest", usage_line, argument);
 }
 
 /* run's own options come first, then the program, then what is meant for it. */

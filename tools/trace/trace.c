@@ -116,12 +116,12 @@ static int open_socket(struct trace *trace)
 		parent = "/tmp";
 	snprintf(trace->directory, sizeof(trace->directory), "%s/xrc-trace-XXXXXX", parent);
 	if (!mkdtemp(trace->directory))
-		return refuse(TOOL_EXIT_REFUSED, "%s: %s", trace->directory, strerror(errno));
+		return refuse(TOOL_EXIT_REFUSED, "cannot make a directory for the trace's socket, %s: %s", trace->directory, strerror(errno));
 	trace->address.sun_family = AF_UNIX;
 	snprintf(trace->address.sun_path, sizeof(trace->address.sun_path), "%s/socket", trace->directory);
 	trace->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (trace->socket < 0 || bind(trace->socket, (struct sockaddr *)&trace->address, sizeof(trace->address)))
-		return refuse(TOOL_EXIT_REFUSED, "%s: %s", trace->address.sun_path, strerror(errno));
+		return refuse(TOOL_EXIT_REFUSED, "cannot make the trace's socket %s: %s", trace->address.sun_path, strerror(errno));
 	return 0;
 }
 
@@ -167,7 +167,7 @@ static int start_program(struct trace *trace)
 	fflush(NULL);
 	trace->child = fork();
 	if (trace->child < 0)
-		return refuse(TOOL_EXIT_REFUSED, "fork: %s", strerror(errno));
+		return refuse(TOOL_EXIT_REFUSED, "cannot start the program: fork: %s", strerror(errno));
 	if (!trace->child)
 		_exit(run_program(trace));
 	child_to_forward_to = trace->child;
@@ -185,7 +185,7 @@ static int open_output(struct trace *trace)
 {
 	trace->out = trace->output ? fopen(trace->output, "we") : trace->as_json ? stdout : stderr;
 	if (!trace->out)
-		return refuse(TOOL_EXIT_REFUSED, "%s: %s", trace->output, strerror(errno));
+		return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s", trace->output, strerror(errno));
 	if (!trace->as_json)
 		return 0;
 	trace->json.out = open_memstream(&trace->text, &trace->text_size);
@@ -218,9 +218,9 @@ static int write_report(struct trace *trace, int status)
 	FILE *out = fopen(trace->report, "we");
 
 	if (!out)
-		return refuse(TOOL_EXIT_REFUSED, "%s: %s", trace->report, strerror(errno));
+		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", trace->report, strerror(errno));
 	trace_porting_report(out, &trace->census, trace->program[0]);
-	return fclose(out) ? refuse(TOOL_EXIT_REFUSED, "%s: %s", trace->report, strerror(errno)) : status;
+	return fclose(out) ? refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", trace->report, strerror(errno)) : status;
 }
 
 static int trace_program(struct trace *trace)
@@ -241,18 +241,11 @@ static int trace_program(struct trace *trace)
 	close_socket(trace);
 	trace_census_free(&trace->census);
 	if (trace->output && fclose(trace->out))
-		return refuse(TOOL_EXIT_REFUSED, "%s: %s", trace->output, strerror(errno));
+		return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s", trace->output, strerror(errno));
 	return status;
 }
 
 /* ---- the command line ---- */
-
-static int usage(void)
-{
-	refuse(0, "trace: unknown option, one without its value, or no program");
-	advise("%s", usage_line);
-	return TOOL_EXIT_REFUSED;
-}
 
 enum { OPTION_HELP = 'h', OPTION_JSON = 'j', OPTION_OUTPUT = 'o', OPTION_REPORT = 'p', OPTION_SOFTHCA = 's' };
 
@@ -297,10 +290,13 @@ int command_trace(int argc, char **argv)
 			return TOOL_EXIT_OK;
 		}
 		if (!set_option(&trace, option))
-			return usage();
+			return refuse_word("trace", usage_line, argv[optind - 1]);
 	}
-	if (optind == argc)
-		return usage();
+	if (optind == argc) {
+		refuse(0, "trace: no program given");
+		advise("%s", usage_line);
+		return TOOL_EXIT_REFUSED;
+	}
 	trace.program = argv + optind;
 	status = trace_program(&trace);
 	free(trace.softhca);

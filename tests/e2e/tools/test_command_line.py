@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The command itself: help, version, unknown commands, and the environment table it prints."""
 
+import os
+import pathlib
 import re
 
 import pytest
@@ -42,3 +44,23 @@ def test_wrong_usage(run, xrc_compat, arguments):
     result = run([xrc_compat, *arguments])
     assert (result.returncode, result.stdout) == (125, "")
     assert "xrc-compat --help" in result.stderr
+
+
+# Of the table in tools/main.c.
+COMMANDS = re.findall(r'^\t\{ "([\w-]+)",', (pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "tools" / "main.c").read_text(), re.M)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_names_the_word_that_it_does_not_take(run, xrc_compat, command):
+    result = run([xrc_compat, command, "--nonsense"])
+    assert (result.returncode, result.stdout) == (125, "")
+    said = result.stderr.splitlines()
+    assert said[0] == f"xrc-compat: {command}: --nonsense: unknown option, or its value is missing"
+    assert said[1].strip().startswith(f"usage: xrc-compat {command}")
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_of_every_command(run, xrc_compat, command):
+    result = run([xrc_compat, command, "--help"])
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith(f"usage: xrc-compat {command}")

@@ -274,9 +274,10 @@ def test_a_directory_that_is_not_there(tool):
     (["ps", "-o", ""], "there is no column ''"),
     (["ps", "--watch=0"], "--watch takes"),
     (["ps", "--watch=x"], "--watch takes"),
-    (["ps", "nonsense"], "unexpected argument nonsense"),
+    (["ps", "nonsense"], "ps: nonsense: unexpected argument"),
     (["ps", "--nonsense"], "unknown option"),
-    (["gc", "nonsense"], "unexpected argument nonsense"),
+    (["ps", "-o"], "ps: -o: unknown option, or its value is missing"),
+    (["gc", "nonsense"], "gc: nonsense: unexpected argument"),
 ])
 def test_wrong_usage(tool, arguments, says):
     result = tool(*arguments, status=125)
