@@ -2,6 +2,8 @@
 /* What registering memory finds out in the kernel by pinning it: whether the program has all of it. */
 #include "mem.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,6 +2,8 @@
 /* The commands that programs gave: the last ones are always known, all of them are in a file if one was asked for. */
 #include "trace.h"
 
+#include <softhca/base/refuse.h>
+
 #include <string.h>
 
 struct entry {
@@ -9,6 +11,7 @@ struct entry {
 	char device[DEVICE_NAME_MAX];
 	const char *name;
 	int result;
+	char reason[REFUSE_MAX];
 };
 
 static struct entry ring[TRACE_LENGTH];
@@ -18,7 +21,10 @@ static void print(FILE *out, const struct entry *entry)
 {
 	const char *result = entry->result ? strerrorname_np(-entry->result) : "ok";
 
-	fprintf(out, "%s pid %d %s: %s\n", entry->device, (int)entry->pid, entry->name, result);
+	fprintf(out, "%s pid %d %s: %s", entry->device, (int)entry->pid, entry->name, result);
+	if (entry->result && entry->reason[0])
+		fprintf(out, " (%s)", entry->reason);
+	fputc('\n', out);
 }
 
 static void note(FILE *file, const struct entry *entry)
@@ -30,17 +36,18 @@ static void note(FILE *file, const struct entry *entry)
 	fflush(file);
 }
 
-void trace_note(const struct hca_device *device, pid_t pid, const char *name, int result)
+void trace_note(const struct hca_device *device, pid_t pid, const char *name, int result, const char *reason)
 {
 	struct entry entry = { .pid = pid, .name = name, .result = result };
 
+	strcpy(entry.reason, reason);
 	device_name(device, entry.device);
 	note(device->machine->trace, &entry);
 }
 
 void trace_note_cm(const struct hca_machine *machine, pid_t pid, const char *name, int result)
 {
-	note(machine->trace, &(struct entry){ pid, "rdma_cm", name, result });
+	note(machine->trace, &(struct entry){ .pid = pid, .device = "rdma_cm", .name = name, .result = result });
 }
 
 void trace_print(FILE *out, unsigned int count)

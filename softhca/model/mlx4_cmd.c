@@ -3,6 +3,8 @@
 #include "mlx4_cmd.h"
 #include "mlx4_fmt.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 #include <rdma/mlx4-abi.h>
 #include <string.h>
@@ -57,7 +59,7 @@ int mlx4_take_cq(const void *in, size_t size, struct cq_place *place)
 	const struct mlx4_ib_create_cq *driver = in;
 
 	if (size < sizeof(*driver))
-		return -EINVAL;
+		return refuse(-EINVAL, "driver's part too short");
 	*place = (struct cq_place){ driver->buf_addr, driver->db_addr, MLX4_CQE_SIZE };
 	return 0;
 }
@@ -67,7 +69,7 @@ int mlx4_take_resize(const void *in, size_t size, struct cq_place *place)
 	const struct mlx4_ib_resize_cq *driver = in;
 
 	if (size < sizeof(*driver))
-		return -EINVAL;
+		return refuse(-EINVAL, "driver's part too short");
 	*place = (struct cq_place){ .buffer = driver->buf_addr, .entry = MLX4_CQE_SIZE };
 	return 0;
 }
@@ -79,7 +81,7 @@ int mlx4_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version, st
 	(void)xrc;
 	(void)cqe_version;
 	if (size < sizeof(*driver))
-		return -EINVAL;
+		return refuse(-EINVAL, "driver's part too short");
 	*place = (struct srq_place){ .buffer = driver->buf_addr, .record = driver->db_addr };
 	return 0;
 }
@@ -91,11 +93,11 @@ static int size_rq(bool has_rq, const struct limits *limits, struct qp_caps *cap
 {
 	if (!has_rq) {
 		caps->max_recv_sge = 0;
-		return caps->max_recv_wr ? -EINVAL : 0;
+		return caps->max_recv_wr ? refuse(-EINVAL, "receives where there is no receive queue") : 0;
 	}
 	if (!caps->max_recv_wr || !caps->max_recv_sge || caps->max_recv_wr > (uint32_t)limits->max_qp_wr ||
 	    caps->max_recv_sge > (uint32_t)limits->max_sge)
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the receive queue");
 	rings->rq.count = model_pow2(caps->max_recv_wr);
 	rings->rq.shift = (uint32_t)__builtin_ctz(mlx4_rq_stride(caps->max_recv_sge));
 	/* The program takes both numbers for the size of its ring. */
@@ -111,10 +113,10 @@ static int size_sq(const struct mlx4_ib_create_qp *driver, const struct limits *
 		   struct qp_rings *rings)
 {
 	if (caps->max_send_wr > (uint32_t)limits->max_qp_wr || caps->max_send_sge > (uint32_t)limits->max_sge)
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the send queue");
 	if (driver->log_sq_stride < MIN_LOG_STRIDE || driver->log_sq_stride > MAX_LOG_STRIDE ||
 	    driver->log_sq_bb_count > MAX_LOG_COUNT)
-		return -EINVAL;
+		return refuse(-EINVAL, "driver's size of the send queue");
 	rings->sq.count = 1u << driver->log_sq_bb_count;
 	rings->sq.shift = driver->log_sq_stride;
 	return 0;
@@ -145,7 +147,7 @@ int mlx4_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared
 		return error;
 	/* inl_recv_sz came later than the rest: older providers end before it. */
 	if (size < offsetof(struct mlx4_ib_create_qp, inl_recv_sz))
-		return -EINVAL;
+		return refuse(-EINVAL, "driver's part too short");
 	error = size_sq(driver, limits, caps, rings);
 	if (!error)
 		place_rings(driver, rings);

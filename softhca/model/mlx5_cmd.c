@@ -6,6 +6,8 @@
 #include "mlx5_cmd.h"
 #include "mlx5_fmt.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 #include <rdma/mlx5-abi.h>
 #include <string.h>
@@ -38,9 +40,9 @@ static int check_context(const struct mlx5_ib_alloc_ucontext_req_v2 *req, uint32
 {
 	if (req->flags & ~(uint32_t)MLX5_IB_ALLOC_UCTX_DEVX || req->comp_mask || req->reserved0 || req->reserved1 ||
 	    req->reserved2)
-		return -EOPNOTSUPP;
+		return refuse(-EOPNOTSUPP, "context flags or reserved");
 	if (!bfregs || req->num_low_latency_bfregs > bfregs - 1)
-		return -EINVAL;
+		return refuse(-EINVAL, "number of doorbell registers");
 	return bfregs > MAX_BFREGS ? -ENOMEM : 0;
 }
 
@@ -60,7 +62,7 @@ int mlx5_context(const void *in, size_t size, int ports, const struct limits *li
 	/* Two structures: the first had the numbers of registers only. */
 	if (size != sizeof(struct mlx5_ib_alloc_ucontext_req) &&
 	    size < offsetof(struct mlx5_ib_alloc_ucontext_req_v2, max_cqe_version))
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the driver's part");
 	take_part(&req, sizeof(req), in, size);
 	bfregs = (req.total_num_bfregs + BFREGS_PER_UAR - 1) & ~(BFREGS_PER_UAR - 1);
 	error = check_context(&req, bfregs);
@@ -90,7 +92,7 @@ void mlx5_answer(enum numbered what, uint32_t number, struct driver_part *out)
 
 static int check_entry(uint32_t bytes)
 {
-	return bytes == 64 || bytes == 128 ? 0 : -EINVAL;
+	return bytes == 64 || bytes == 128 ? 0 : refuse(-EINVAL, "size of a completion");
 }
 
 int mlx5_take_cq(const void *in, size_t size, struct cq_place *place)
@@ -98,11 +100,11 @@ int mlx5_take_cq(const void *in, size_t size, struct cq_place *place)
 	struct mlx5_ib_create_cq req;
 
 	if (size < offsetof(struct mlx5_ib_create_cq, flags))
-		return -EINVAL;
+		return refuse(-EINVAL, "driver's part too short");
 	take_part(&req, sizeof(req), in, size);
 	/* Padding, pages of its own, real time: an adapter may have them, this one has not. Nor does it compress. */
 	if (req.flags || req.cqe_comp_en)
-		return -EOPNOTSUPP;
+		return refuse(-EOPNOTSUPP, "CQ flags or compression");
 	*place = (struct cq_place){ req.buf_addr, req.db_addr, req.cqe_size };
 	return check_entry(req.cqe_size);
 }
@@ -112,10 +114,10 @@ int mlx5_take_resize(const void *in, size_t size, struct cq_place *place)
 	struct mlx5_ib_resize_cq req;
 
 	if (size < sizeof(req))
-		return -EINVAL;
+		return refuse(-EINVAL, "driver's part too short");
 	take_part(&req, sizeof(req), in, size);
 	if (req.reserved0 || req.reserved1)
-		return -EINVAL;
+		return refuse(-EINVAL, "reserved");
 	*place = (struct cq_place){ .buffer = req.buf_addr, .entry = req.cqe_size };
 	return check_entry(req.cqe_size);
 }
@@ -127,10 +129,10 @@ static int take_index(uint32_t sent, uint8_t cqe_version, uint32_t *index)
 {
 	if (!cqe_version) {
 		*index = 0;
-		return sent && sent != NO_USER_INDEX ? -EINVAL : 0;
+		return sent && sent != NO_USER_INDEX ? refuse(-EINVAL, "user index") : 0;
 	}
 	*index = sent;
-	return sent >= NO_USER_INDEX ? -EINVAL : 0;
+	return sent >= NO_USER_INDEX ? refuse(-EINVAL, "user index") : 0;
 }
 
 int mlx5_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version, struct srq_place *place)
@@ -138,10 +140,10 @@ int mlx5_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version, st
 	struct mlx5_ib_create_srq req;
 
 	if (size < offsetof(struct mlx5_ib_create_srq, reserved0))
-		return -EINVAL;
+		return refuse(-EINVAL, "driver's part too short");
 	take_part(&req, sizeof(req), in, size);
 	if (req.reserved0 || req.reserved1 || req.flags)
-		return -EINVAL;
+		return refuse(-EINVAL, "SRQ flags or reserved");
 	*place = (struct srq_place){ .buffer = req.buf_addr, .record = req.db_addr };
 	/* A basic SRQ's completions carry the index of the QP. */
 	return xrc ? take_index(req.uidx, cqe_version, &place->user_index) : 0;
@@ -154,15 +156,15 @@ static int size_rq(const struct mlx5_ib_create_qp *req, bool has_rq, const struc
 		   struct qp_rings *rings)
 {
 	if (caps->max_recv_wr > (uint32_t)limits->max_qp_wr || caps->max_recv_sge > (uint32_t)limits->max_sge)
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the receive queue");
 	if (!has_rq) {
 		caps->max_recv_wr = caps->max_recv_sge = 0;
-		return req->rq_wqe_count || req->rq_wqe_shift ? -EINVAL : 0;
+		return req->rq_wqe_count || req->rq_wqe_shift ? refuse(-EINVAL, "receives where there is no receive queue") : 0;
 	}
 	if (req->rq_wqe_shift > MAX_SHIFT || !req->rq_wqe_count || req->rq_wqe_count & (req->rq_wqe_count - 1) ||
 	    req->rq_wqe_count > MLX5_MAX_QUEUE || 1u << req->rq_wqe_shift < 16 ||
 	    1u << req->rq_wqe_shift > MLX5_MAX_RQ_BYTES)
-		return -EINVAL;
+		return refuse(-EINVAL, "driver's size of the receive queue");
 	rings->rq.count = req->rq_wqe_count;
 	rings->rq.shift = req->rq_wqe_shift;
 	rings->max_recv_sge = (1u << req->rq_wqe_shift) / 16;
@@ -174,7 +176,7 @@ static int size_sq(const struct mlx5_ib_create_qp *req, const struct limits *lim
 {
 	if (caps->max_send_wr > (uint32_t)limits->max_qp_wr || caps->max_send_sge > (uint32_t)limits->max_sge ||
 	    req->sq_wqe_count > MLX5_MAX_QUEUE || req->sq_wqe_count & (req->sq_wqe_count - 1))
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the send queue");
 	rings->sq.count = req->sq_wqe_count;
 	rings->sq.shift = MLX5_WQE_SHIFT;
 	return 0;
@@ -200,11 +202,11 @@ int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared
 	if (type == IBV_QPT_XRC_RECV)
 		return 0;
 	if (size < offsetof(struct mlx5_ib_create_qp, ece_options))
-		return -EINVAL;
+		return refuse(-EINVAL, "driver's part too short");
 	take_part(&req, sizeof(req), in, size);
 	/* It may scatter small messages into completions, and does not. Everything else nobody asks of this adapter. */
 	if (req.flags & ~(uint32_t)MLX5_QP_FLAG_SCATTER_CQE)
-		return -EINVAL;
+		return refuse(-EINVAL, "QP flags");
 	error = take_index(req.uidx, cqe_version, &rings->user_index);
 	if (!error)
 		error = size_rq(&req, type != IBV_QPT_XRC_SEND && !shared && caps->max_recv_wr, limits, caps, rings);

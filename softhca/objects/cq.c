@@ -5,6 +5,7 @@
 #include "event.h"
 #include "object.h"
 
+#include <softhca/base/refuse.h>
 #include <softhca/machine/bell.h>
 #include <softhca/machine/mem.h>
 
@@ -17,7 +18,7 @@
 
 static int check_size(const struct hca_context *ctx, uint32_t cqe)
 {
-	return cqe < 1 || cqe > (uint32_t)ctx->device->machine->settings.limits.max_cqe ? -EINVAL : 0;
+	return cqe < 1 || cqe > (uint32_t)ctx->device->machine->settings.limits.max_cqe ? refuse(-EINVAL, "number of CQ entries") : 0;
 }
 
 /*
@@ -50,7 +51,7 @@ static int disarm(const struct hca_context *ctx, const struct cq_place *place)
 static int register_cq(struct hca_context *ctx, struct hca_cq *cq)
 {
 	if (numtab_add(&ctx->device->cqs, cq, &cq->cqn))
-		return -ENOMEM;
+		return refuse(-ENOMEM, "max_cq");
 	if (!object_add(ctx, &cq->obj, HCA_CQ))
 		return 0;
 	numtab_remove(&ctx->device->cqs, cq->cqn);
@@ -205,9 +206,9 @@ int cq_resize(struct hca_cq *cq, uint32_t cqe, const struct cq_place *place)
 		return error;
 	size = model_pow2(cqe + 1);
 	if (read_consumer(cq))
-		return -EFAULT;
+		return refuse(-EFAULT, "doorbell record");
 	if (cq->overrun || outstanding(cq) >= cq->size || outstanding(cq) + 1 >= size)
-		return -EINVAL;
+		return refuse(-EINVAL, "CQ overrun, or more in it than fits");
 	error = preset(cq->obj.ctx, place, size, cq->producer + 1);
 	if (!error)
 		error = write_entry(cq, &last);

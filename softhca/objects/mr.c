@@ -3,6 +3,7 @@
 #include "mr.h"
 #include "object.h"
 
+#include <softhca/base/refuse.h>
 #include <softhca/machine/mem.h>
 
 #include <errno.h>
@@ -26,18 +27,20 @@ int mr_check(const struct hca_context *ctx, const struct mr_range *range)
 	uint64_t end = range->start + range->length;
 
 	if ((range->start & (PAGE - 1)) != (range->iova & (PAGE - 1)))
-		return -EINVAL;
+		return refuse(-EINVAL, "start and address within their pages");
 	if (range->access & REMOTE_CHANGES && !(range->access & IBV_ACCESS_LOCAL_WRITE))
-		return -EINVAL;
+		return refuse(-EINVAL, "remote writing without local writing");
 	/* Bits of the optional range are hints; any other that this device has not (on-demand paging) is an error. */
 	if (range->access & ~(uint32_t)(SUPPORTED_ACCESS | IB_UVERBS_ACCESS_OPTIONAL_RANGE))
-		return -EINVAL;
+		return refuse(-EINVAL, "access flags");
 	if (end < range->start || end + PAGE - 1 < end)
-		return -EINVAL;
+		return refuse(-EINVAL, "range wraps around");
 	/* No page at all: the kernel refuses to pin nothing. */
 	if (!range->length && !(range->start & (PAGE - 1)))
-		return -EINVAL;
-	return mem_check_range(ctx, range->start, range->length, range->access & NEEDS_WRITABLE);
+		return refuse(-EINVAL, "nothing to register");
+	if (mem_check_range(ctx, range->start, range->length, range->access & NEEDS_WRITABLE))
+		return refuse(-EFAULT, "memory that is not there, or not to be written");
+	return 0;
 }
 
 static void fill(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *range)
@@ -56,8 +59,10 @@ int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range 
 
 	if (!mr)
 		return -ENOMEM;
-	if (numtab_add(&ctx->device->mrs, mr, &mr->index))
+	if (numtab_add(&ctx->device->mrs, mr, &mr->index)) {
+		refuse(-ENOMEM, "max_mr");
 		goto out_free;
+	}
 	if (object_add(ctx, &mr->obj, HCA_MR))
 		goto out_number;
 	/* Index above, a changing byte below; 0x100 would end a scatter list, so the first index is 2. */

@@ -5,6 +5,8 @@
 #include "recv.h"
 #include "sq.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -78,8 +80,10 @@ int qp_create(struct hca_context *ctx, const struct qp_request *request, struct 
 		return -ENOMEM;
 	init(qp, ctx, request);
 	error = numtab_add(&ctx->device->qps, qp, &number);
-	if (error)
+	if (error) {
+		refuse(error, "max_qp");
 		goto out_free;
+	}
 	qp->qpn = number | (qp->type == IBV_QPT_XRC_RECV ? ctx->device->model->target_tag : 0);
 	error = add_handle(ctx, qp, request->domain, request->user_handle, handle);
 	if (error)
@@ -103,7 +107,7 @@ int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qp
 	int error;
 
 	if (!qp || qp->type != IBV_QPT_XRC_RECV || qp->xrcd != domain->xrcd)
-		return -EINVAL;
+		return refuse(-EINVAL, "no such XRC target in this domain");
 	error = add_handle(ctx, qp, domain, user_handle, handle);
 	if (!error)
 		(*handle)->opened = true;

@@ -2,6 +2,10 @@
 /* ib_core's table of QP transitions as data, and what uverbs forgives before it (contract 5.9). */
 #include "qp_mask.h"
 
+#include <softhca/base/refuse.h>
+
+#include <errno.h>
+
 #define ACCESS	   IBV_QP_ACCESS_FLAGS
 #define ALT	   IBV_QP_ALT_PATH
 #define AV	   IBV_QP_AV
@@ -117,17 +121,44 @@ uint32_t qp_mask_kindness(enum ibv_qp_type type, uint32_t mask)
 	return mask;
 }
 
+/* The name of the lowest attribute of @mask. */
+static const char *first_of(uint32_t mask)
+{
+	static const char *const names[] = {
+		"STATE", "CUR_STATE", "EN_SQD_ASYNC_NOTIFY", "ACCESS_FLAGS", "PKEY_INDEX", "PORT", "QKEY", "AV", "PATH_MTU", "TIMEOUT",
+		"RETRY_CNT", "RNR_RETRY", "RQ_PSN", "MAX_QP_RD_ATOMIC", "ALT_PATH", "MIN_RNR_TIMER", "SQ_PSN", "MAX_DEST_RD_ATOMIC",
+		"PATH_MIG_STATE", "CAP", "DEST_QPN",
+	};
+	unsigned int bit = (unsigned int)__builtin_ctz(mask);
+
+	return bit < sizeof(names) / sizeof(names[0]) ? names[bit] : "unknown";
+}
+
+static bool no(const char *check, uint32_t bits)
+{
+	if (bits)
+		refuse_one(-EINVAL, check, first_of(bits));
+	else
+		refuse(-EINVAL, check);
+	return false;
+}
+
 bool qp_mask_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type type, uint32_t mask)
 {
 	const struct transition *transition;
 	int col = column(type);
+	uint32_t missing, forbidden;
 
 	if (col < 0 || (unsigned int)from >= STATES || (unsigned int)to >= STATES)
-		return false;
+		return no("QP type or state", 0);
 	if (mask & CUR && from != IBV_QPS_RTR && from != IBV_QPS_RTS && from != IBV_QPS_SQD && from != IBV_QPS_SQE)
-		return false;
+		return no("attribute forbidden", CUR);
 	transition = &table[from][to];
-	if (!transition->valid || (mask & transition->required[col]) != transition->required[col])
-		return false;
-	return !(mask & ~(transition->required[col] | transition->optional[col] | IBV_QP_STATE));
+	if (!transition->valid)
+		return no("no such transition", 0);
+	missing = transition->required[col] & ~mask;
+	if (missing)
+		return no("attribute missing", missing);
+	forbidden = mask & ~(transition->required[col] | transition->optional[col] | IBV_QP_STATE);
+	return !forbidden || no("attribute forbidden", forbidden);
 }

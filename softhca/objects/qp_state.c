@@ -7,6 +7,8 @@
 #include "recv.h"
 #include "sq.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 #include <string.h>
 
@@ -42,21 +44,21 @@ static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_q
 	const struct limits *limits = &qp->device->machine->settings.limits;
 
 	if (mask & IBV_QP_PORT && !valid_port(qp, request->port_num))
-		return -EINVAL;
+		return refuse(-EINVAL, "port number");
 	if (mask & IBV_QP_PKEY_INDEX && request->pkey_index)
-		return -EINVAL;
+		return refuse(-EINVAL, "P_Key index");
 	if (mask & IBV_QP_AV && (!valid_path(qp, &request->dest) || !ports_agree(qp, request, mask)))
-		return -EINVAL;
+		return refuse(-EINVAL, "address vector: port or GID index");
 	if (mask & IBV_QP_ALT_PATH &&
 	    (!valid_path(qp, &request->alt_dest) || request->alt_pkey_index ||
 	     request->alt_dest.port_num != request->alt_port_num))
-		return -EINVAL;
+		return refuse(-EINVAL, "alternate path");
 	if (mask & IBV_QP_PATH_MTU && !valid_mtu(request->path_mtu))
-		return -EINVAL;
+		return refuse(-EINVAL, "path MTU");
 	if (mask & IBV_QP_MAX_QP_RD_ATOMIC && request->max_rd_atomic > limits->max_qp_init_rd_atom)
-		return -EINVAL;
+		return refuse(-EINVAL, "max_rd_atomic");
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC && request->max_dest_rd_atomic > limits->max_qp_rd_atom)
-		return -EINVAL;
+		return refuse(-EINVAL, "max_dest_rd_atomic");
 	return 0;
 }
 
@@ -182,9 +184,12 @@ int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 
 	if (!qp->device->machine->settings.strict)
 		mask = qp_mask_kindness(qp->type, mask);
-	if (!find_transition(qp, request, mask, &next) || !qp_mask_ok(qp->state, next, qp->type, mask) ||
-	    !qp->device->model->transition(qp->state, next))
+	if (!find_transition(qp, request, mask, &next))
+		return refuse(-EINVAL, "the current state, or the next");
+	if (!qp_mask_ok(qp->state, next, qp->type, mask))
 		return -EINVAL;
+	if (!qp->device->model->transition(qp->state, next))
+		return refuse(-EINVAL, "the driver has no such transition");
 	if (check_values(qp, request, mask))
 		return -EINVAL;
 	take_path(&qp->attr, request, mask);

@@ -4,6 +4,7 @@
 #include "event.h"
 #include "object.h"
 
+#include <softhca/base/refuse.h>
 #include <softhca/machine/mem.h>
 
 #include <endian.h>
@@ -13,7 +14,7 @@
 static int register_srq(struct hca_context *ctx, struct hca_srq *srq)
 {
 	if (numtab_add(&ctx->device->srqs, srq, &srq->srqn))
-		return -ENOMEM;
+		return refuse(-ENOMEM, "max_srq");
 	if (!object_add(ctx, &srq->obj, HCA_SRQ))
 		return 0;
 	numtab_remove(&ctx->device->srqs, srq->srqn);
@@ -60,7 +61,7 @@ int srq_create(struct hca_context *ctx, const struct srq_request *request, struc
 	int error;
 
 	if (!allowed(ctx->device->model, &ctx->device->machine->settings.limits, request))
-		return -EINVAL;
+		return refuse(-EINVAL, "SRQ size");
 	srq = calloc(1, sizeof(*srq));
 	if (!srq)
 		return -ENOMEM;
@@ -123,7 +124,7 @@ void srq_consume(struct hca_srq *srq)
 int srq_set_limit(struct hca_srq *srq, uint32_t limit)
 {
 	if (limit >= srq->size)
-		return -EINVAL;
+		return refuse(-EINVAL, "SRQ limit");
 	srq->limit = limit;
 	return 0;
 }

@@ -3,6 +3,8 @@
 #include "xrcd.h"
 #include "object.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -74,14 +76,14 @@ static struct hca_xrcd *join(struct hca_device *device, int fd, int oflags, stru
 	if (fd < 0)
 		return NULL;
 	if (fstat(fd, st)) {
-		*error = -EBADF;
+		*error = refuse(-EBADF, "no such descriptor");
 		return NULL;
 	}
 	xrcd = find(device, st);
 	if (!xrcd && !(oflags & O_CREAT))
-		*error = -EAGAIN;
+		*error = refuse(-EAGAIN, "no domain of this file, and no O_CREAT");
 	if (xrcd && oflags & O_EXCL)
-		*error = -EINVAL;
+		*error = refuse(-EINVAL, "O_EXCL, and there is one");
 	return xrcd;
 }
 

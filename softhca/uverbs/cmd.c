@@ -2,6 +2,7 @@
 /* The table of uverbs commands, and what the kernel checks about each before it looks inside. */
 #include "cmd.h"
 
+#include <softhca/base/refuse.h>
 #include <softhca/machine/mem.h>
 #include <softhca/machine/trace.h>
 
@@ -106,13 +107,13 @@ static int split_legacy(struct cmd *cmd, const struct row *row, const uint8_t *b
 	size_t out = hdr->out_words * 4u;
 
 	if (hdr->in_words * 4u != size)
-		return -EINVAL;
+		return refuse(-EINVAL, "in_words");
 	/* Too short a request is as malformed as one with wrong counts (newer kernels tell the two apart: ENOSPC). */
 	if (size < row->in_size + sizeof(*hdr))
-		return -EINVAL;
+		return refuse(-EINVAL, "request too short");
 	/* This one is no mistake of form: the response would not fit. */
 	if (out < row->out_size)
-		return -ENOSPC;
+		return refuse(-ENOSPC, "response too short");
 	cmd->in = bytes + sizeof(*hdr);
 	cmd->in_size = row->in_size;
 	cmd->driver_in = bytes + sizeof(*hdr) + row->in_size;
@@ -132,13 +133,13 @@ static int split_extended(struct cmd *cmd, const struct row *row, const uint8_t 
 
 	if (size < headers || (size_t)(hdr->in_words + ex->provider_in_words) * 8 != size - headers ||
 	    ex->cmd_hdr_reserved)
-		return -EINVAL;
+		return refuse(-EINVAL, "in_words");
 	if (hdr->in_words * 8u < row->in_size)
-		return -EINVAL;
+		return refuse(-EINVAL, "request too short");
 	if (!ex->response != !(hdr->out_words || ex->provider_out_words))
-		return -EINVAL;
+		return refuse(-EINVAL, "response without room, or room without response");
 	if (hdr->out_words * 8u < row->out_size)
-		return -ENOSPC;
+		return refuse(-ENOSPC, "response too short");
 	cmd->in = bytes + headers;
 	cmd->in_size = hdr->in_words * 8u;
 	cmd->driver_in = bytes + headers + cmd->in_size;
@@ -154,8 +155,10 @@ static int supported(const struct hca_context *ctx, const struct row *row)
 	const struct settings *settings = &ctx->device->machine->settings;
 
 	if ((row->needs_xrc || row->needs_open_qp) && !settings->xrc)
-		return -EOPNOTSUPP;
-	return row->needs_open_qp && !settings->open_qp ? -EOPNOTSUPP : 0;
+		return refuse(-EOPNOTSUPP, "no XRC on this device");
+	if (row->needs_open_qp && !settings->open_qp)
+		return refuse(-EOPNOTSUPP, "no ibv_open_qp on this device");
+	return 0;
 }
 
 static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
@@ -165,31 +168,35 @@ static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
 	int error;
 
 	if (size < sizeof(*hdr))
-		return -EINVAL;
+		return refuse(-EINVAL, "no header");
 	row = find(hdr->command, &error);
 	if (!row)
-		return error;
+		return refuse(error, "no such command");
 	error = hdr->command & IB_USER_VERBS_CMD_FLAG_EXTENDED ? split_extended(cmd, row, bytes, size) :
 								   split_legacy(cmd, row, bytes, size);
 	if (error)
 		return error;
 	/* Nothing works before GET_CONTEXT, and that works once. */
 	if (cmd->ctx->ready == (row->execute == cmd_get_context))
-		return -EINVAL;
+		return refuse(-EINVAL, "GET_CONTEXT comes first, and once");
 	error = supported(cmd->ctx, row);
 	if (!error)
 		error = fault_of_command(&cmd->ctx->device->faults, hdr->command);
-	return error ? error : row->execute(cmd);
+	if (error)
+		return refuse_reason()[0] ? error : refuse(error, "a fault that was ordered");
+	return row->execute(cmd);
 }
 
 int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd, int *give, uint64_t *give_at)
 {
 	struct cmd cmd = { .ctx = ctx, .fd = fd, .give = -1 };
-	int result = execute(&cmd, bytes, size);
 	uint32_t command = 0;
+	int result;
 
+	refuse_begin();
+	result = execute(&cmd, bytes, size);
 	memcpy(&command, bytes, size < sizeof(command) ? size : sizeof(command));
-	trace_note(ctx->device, ctx->pid, cmd_name(command), result);
+	trace_note(ctx->device, ctx->pid, cmd_name(command), result, refuse_reason());
 	*give = cmd.give;
 	*give_at = cmd.response;
 	return result;
@@ -201,10 +208,10 @@ static int put(const struct cmd *cmd, uint64_t to, const void *from, size_t leng
 	size_t part = length < room ? length : room;
 
 	if (mem_write(cmd->ctx, to, from, part))
-		return -EFAULT;
+		return refuse(-EFAULT, "response address");
 	for (size_t at = part; at < room; at += sizeof(zeroes)) {
 		if (mem_write(cmd->ctx, to + at, zeroes, room - at < sizeof(zeroes) ? room - at : sizeof(zeroes)))
-			return -EFAULT;
+			return refuse(-EFAULT, "response address");
 	}
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* Commands about completion channels and completion queues. */
 #include "cmd.h"
 
+#include <softhca/base/refuse.h>
 #include <softhca/objects/cq.h>
 #include <softhca/objects/event.h>
 #include <softhca/objects/object.h>
@@ -38,14 +39,14 @@ static int create(struct cmd *cmd, uint32_t vector, int32_t channel_fd, struct c
 	int error;
 
 	if (vector >= COMP_VECTORS)
-		return -EINVAL;
+		return refuse(-EINVAL, "completion vector");
 	error = cmd->ctx->device->model->take_cq(cmd->driver_in, cmd->driver_in_size, &request->place);
 	if (error)
 		return error;
 	if (channel_fd >= 0) {
 		request->channel = channel_find(cmd->ctx, cmd->fd);
 		if (!request->channel)
-			return -EBADF;
+			return refuse(-EBADF, "completion channel");
 	}
 	return cq_create(cmd->ctx, request, cq);
 }
@@ -80,10 +81,10 @@ int cmd_ex_create_cq(struct cmd *cmd)
 	int error;
 
 	if (in->comp_mask || in->reserved)
-		return -EINVAL;
+		return refuse(-EINVAL, "comp_mask or reserved");
 	/* No clock, so no time stamps; and an overrun is always an error. */
 	if (in->flags)
-		return -EOPNOTSUPP;
+		return refuse(-EOPNOTSUPP, "CQ flags");
 	error = create(cmd, in->comp_vector, in->comp_channel, &request, &cq);
 	if (error)
 		return error;
@@ -106,7 +107,7 @@ int cmd_resize_cq(struct cmd *cmd)
 	int error;
 
 	if (!cq)
-		return -EINVAL;
+		return refuse(-EINVAL, "CQ handle");
 	error = cmd->ctx->device->model->take_resize(cmd->driver_in, cmd->driver_in_size, &place);
 	/* What was posted before would be done by now on an adapter: its completions count, and may be too many. */
 	engine_catch_up(cmd->ctx->device->machine);
@@ -125,9 +126,9 @@ int cmd_destroy_cq(struct cmd *cmd)
 	struct ib_uverbs_destroy_cq_resp resp;
 
 	if (!cq)
-		return -ENOENT;
+		return refuse(-ENOENT, "CQ handle");
 	if (cq->obj.uses)
-		return -EBUSY;
+		return refuse(-EBUSY, "CQ in use");
 	resp.comp_events_reported = event_settle_completions(cq);
 	resp.async_events_reported = event_settle_async(cmd->ctx, cq->user_handle, cq->async_events);
 	cq_destroy(cq);

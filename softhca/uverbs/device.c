@@ -2,6 +2,7 @@
 /* Commands about the device: what the adapter says of itself. */
 #include "cmd.h"
 
+#include <softhca/base/refuse.h>
 #include <softhca/objects/event.h>
 #include <softhca/wire/transport.h>
 
@@ -104,7 +105,7 @@ int cmd_ex_query_device(struct cmd *cmd)
 	struct driver_part driver;
 
 	if (request->comp_mask || request->reserved)
-		return -EINVAL;
+		return refuse(-EINVAL, "comp_mask or reserved");
 	describe(cmd->ctx->device, &resp.base);
 	resp.response_length = (uint32_t)(cmd->out_size < sizeof(resp) ? cmd->out_size : sizeof(resp));
 	resp.device_cap_flags_ex = resp.base.device_cap_flags;
@@ -120,7 +121,7 @@ int cmd_query_port(struct cmd *cmd)
 	const struct hca_port *port;
 
 	if (request->port_num < 1 || request->port_num > device->machine->settings.ports)
-		return -EINVAL;
+		return refuse(-EINVAL, "port number");
 	port = &device->port[request->port_num];
 	resp.port_cap_flags = HCA_PORT_CAPS;
 	resp.max_msg_sz = TRANSPORT_MAX_MESSAGE;

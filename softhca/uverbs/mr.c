@@ -2,6 +2,7 @@
 /* Commands about protection domains and memory regions. */
 #include "cmd.h"
 
+#include <softhca/base/refuse.h>
 #include <softhca/objects/mr.h>
 #include <softhca/objects/object.h>
 
@@ -14,8 +15,10 @@ static int pd_create(struct hca_context *ctx, struct hca_pd **result)
 
 	if (!pd)
 		return -ENOMEM;
-	if (numtab_add(&ctx->device->pds, pd, &pd->pdn))
+	if (numtab_add(&ctx->device->pds, pd, &pd->pdn)) {
+		refuse(-ENOMEM, "max_pd");
 		goto out_free;
+	}
 	if (object_add(ctx, &pd->obj, HCA_PD))
 		goto out_number;
 	*result = pd;
@@ -51,9 +54,9 @@ int cmd_dealloc_pd(struct cmd *cmd)
 	struct hca_pd *pd = object_pd(cmd->ctx, request->pd_handle);
 
 	if (!pd)
-		return -ENOENT;
+		return refuse(-ENOENT, "PD handle");
 	if (pd->obj.uses)
-		return -EBUSY;
+		return refuse(-EBUSY, "PD in use");
 	pd_destroy(pd);
 	return 0;
 }
@@ -68,7 +71,7 @@ int cmd_reg_mr(struct cmd *cmd)
 	int error = mr_check(cmd->ctx, &range);
 
 	if (!pd)
-		return -EINVAL;
+		return refuse(-EINVAL, "PD handle");
 	if (!error)
 		error = mr_create(cmd->ctx, pd, &range, &mr);
 	if (error)
@@ -103,10 +106,10 @@ int cmd_rereg_mr(struct cmd *cmd)
 	int error;
 
 	if (!request->flags || request->flags & ~known || !mr)
-		return -EINVAL;
+		return refuse(-EINVAL, "rereg flags or MR handle");
 	pd = request->flags & IBV_REREG_MR_CHANGE_PD ? object_pd(cmd->ctx, request->pd_handle) : mr->pd;
 	if (!pd)
-		return -EINVAL;
+		return refuse(-EINVAL, "PD handle");
 	merge(mr, request, &range);
 	error = mr_check(cmd->ctx, &range);
 	if (error)
@@ -122,9 +125,9 @@ int cmd_dereg_mr(struct cmd *cmd)
 	struct hca_mr *mr = object_mr(cmd->ctx, request->mr_handle);
 
 	if (!mr)
-		return -ENOENT;
+		return refuse(-ENOENT, "MR handle");
 	if (mr->obj.uses)
-		return -EBUSY;
+		return refuse(-EBUSY, "MR in use");
 	mr_destroy(mr);
 	return 0;
 }

@@ -2,6 +2,7 @@
 /* Commands about queue pairs. */
 #include "cmd.h"
 
+#include <softhca/base/refuse.h>
 #include <softhca/objects/event.h>
 #include <softhca/objects/object.h>
 #include <softhca/objects/qp.h>
@@ -14,19 +15,19 @@ static int find_sender(struct cmd *cmd, const struct ib_uverbs_create_qp *in, st
 	request->pd = object_pd(cmd->ctx, in->pd_handle);
 	request->send_cq = object_cq(cmd->ctx, in->send_cq_handle);
 	if (!request->pd || !request->send_cq)
-		return -EINVAL;
+		return refuse(-EINVAL, "PD or send CQ handle");
 	if (request->type == IBV_QPT_XRC_SEND) {
 		request->caps.max_recv_wr = request->caps.max_recv_sge = 0;
 		return 0;
 	}
 	request->recv_cq = object_cq(cmd->ctx, in->recv_cq_handle);
 	if (!request->recv_cq)
-		return -EINVAL;
+		return refuse(-EINVAL, "receive CQ handle");
 	if (!in->is_srq)
 		return 0;
 	/* An XRC SRQ takes messages of XRC targets only. */
 	request->srq = object_srq(cmd->ctx, in->srq_handle);
-	return request->srq && !request->srq->xrc ? 0 : -EINVAL;
+	return request->srq && !request->srq->xrc ? 0 : refuse(-EINVAL, "SRQ handle, or an XRC SRQ");
 }
 
 static int find_objects(struct cmd *cmd, const struct ib_uverbs_create_qp *in, struct qp_request *request)
@@ -38,19 +39,19 @@ static int find_objects(struct cmd *cmd, const struct ib_uverbs_create_qp *in, s
 		/* The field of the protection domain carries the XRC domain. */
 		request->domain = object_xrcd(cmd->ctx, in->pd_handle);
 		request->caps.max_recv_wr = request->caps.max_recv_sge = 0;
-		return request->domain ? 0 : -EINVAL;
+		return request->domain ? 0 : refuse(-EINVAL, "XRC domain handle");
 	case IBV_QPT_XRC_SEND:
 		if (!xrc)
-			return cmd->ctx->device->model->no_xrc;
+			return refuse(cmd->ctx->device->model->no_xrc, "no XRC on this device");
 		return find_sender(cmd, in, request);
 	case IBV_QPT_RC:
 	case IBV_QPT_UC:
 	case IBV_QPT_UD:
 		return find_sender(cmd, in, request);
 	case IBV_QPT_RAW_PACKET:
-		return -EOPNOTSUPP;
+		return refuse(-EOPNOTSUPP, "QP type");
 	default:
-		return -EINVAL;
+		return refuse(-EINVAL, "QP type");
 	}
 }
 
@@ -103,7 +104,7 @@ int cmd_open_qp(struct cmd *cmd)
 	int error;
 
 	if (!domain || in->qp_type != IBV_QPT_XRC_RECV)
-		return -EINVAL;
+		return refuse(-EINVAL, "XRC domain handle or QP type");
 	error = qp_open(cmd->ctx, domain, in->qpn, in->user_handle, &handle);
 	if (error)
 		return error;
@@ -120,8 +121,8 @@ int cmd_modify_qp(struct cmd *cmd)
 
 	/* Bits beyond the oldest set need the extended command. */
 	if (in->attr_mask & ~(((uint32_t)IBV_QP_DEST_QPN << 1) - 1))
-		return -EOPNOTSUPP;
-	return handle ? qp_modify(handle->qp, in) : -EINVAL;
+		return refuse(-EOPNOTSUPP, "attribute bits of EX_MODIFY_QP");
+	return handle ? qp_modify(handle->qp, in) : refuse(-EINVAL, "QP handle");
 }
 
 int cmd_query_qp(struct cmd *cmd)
@@ -131,7 +132,7 @@ int cmd_query_qp(struct cmd *cmd)
 	struct ib_uverbs_query_qp_resp resp;
 
 	if (!handle)
-		return -EINVAL;
+		return refuse(-EINVAL, "QP handle");
 	qp_query(handle->qp, &resp);
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 }
@@ -143,7 +144,7 @@ int cmd_destroy_qp(struct cmd *cmd)
 	struct ib_uverbs_destroy_qp_resp resp;
 
 	if (!handle)
-		return -ENOENT;
+		return refuse(-ENOENT, "QP handle");
 	resp.events_reported = event_settle_async(cmd->ctx, handle->user_handle, handle->async_events);
 	qp_handle_destroy(handle);
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);

@@ -2,6 +2,7 @@
 /* Commands about shared receive queues. */
 #include "cmd.h"
 
+#include <softhca/base/refuse.h>
 #include <softhca/objects/event.h>
 #include <softhca/objects/object.h>
 #include <softhca/objects/srq.h>
@@ -17,7 +18,7 @@ static int create(struct cmd *cmd, struct srq_request *request)
 	int error;
 
 	if (!request->pd)
-		return -EINVAL;
+		return refuse(-EINVAL, "PD handle");
 	error = model->take_srq(cmd->driver_in, cmd->driver_in_size, request->xrc, cmd->ctx->cqe_version, &request->place);
 	if (!error)
 		error = srq_create(cmd->ctx, request, &srq);
@@ -54,14 +55,14 @@ int cmd_create_xsrq(struct cmd *cmd)
 	};
 
 	if (in->srq_type == IBV_SRQT_TM)
-		return -EOPNOTSUPP;
+		return refuse(-EOPNOTSUPP, "SRQ type");
 	if (in->srq_type != IBV_SRQT_XRC && in->srq_type != IBV_SRQT_BASIC)
-		return -EINVAL;
+		return refuse(-EINVAL, "SRQ type");
 	if (request.xrc) {
 		request.domain = object_xrcd(cmd->ctx, in->xrcd_handle);
 		request.cq = object_cq(cmd->ctx, in->cq_handle);
 		if (!request.domain || !request.cq)
-			return -EINVAL;
+			return refuse(-EINVAL, "XRC domain or CQ handle");
 	}
 	return create(cmd, &request);
 }
@@ -73,7 +74,7 @@ int cmd_modify_srq(struct cmd *cmd)
 
 	/* The driver cannot change the size of an SRQ. */
 	if (!srq || in->attr_mask & ~(uint32_t)IBV_SRQ_LIMIT)
-		return -EINVAL;
+		return refuse(-EINVAL, "SRQ handle, or not only its limit");
 	return in->attr_mask & IBV_SRQ_LIMIT ? srq_set_limit(srq, in->srq_limit) : 0;
 }
 
@@ -84,7 +85,7 @@ int cmd_query_srq(struct cmd *cmd)
 	struct ib_uverbs_query_srq_resp resp = { 0 };
 
 	if (!srq)
-		return -EINVAL;
+		return refuse(-EINVAL, "SRQ handle");
 	resp.max_wr = srq->size - 1;
 	resp.max_sge = srq->max_sge;
 	resp.srq_limit = srq->limit;
@@ -98,9 +99,9 @@ int cmd_destroy_srq(struct cmd *cmd)
 	struct ib_uverbs_destroy_srq_resp resp;
 
 	if (!srq)
-		return -ENOENT;
+		return refuse(-ENOENT, "SRQ handle");
 	if (srq->obj.uses)
-		return -EBUSY;
+		return refuse(-EBUSY, "SRQ in use");
 	resp.events_reported = event_settle_async(cmd->ctx, srq->user_handle, srq->async_events);
 	srq_destroy(srq);
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);

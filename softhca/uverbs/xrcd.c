@@ -2,6 +2,7 @@
 /* Commands about XRC domains. */
 #include "cmd.h"
 
+#include <softhca/base/refuse.h>
 #include <softhca/objects/object.h>
 #include <softhca/objects/xrcd.h>
 
@@ -16,7 +17,7 @@ int cmd_open_xrcd(struct cmd *cmd)
 
 	/* Named, but the preload had nothing to attach: no such descriptor is open. */
 	if (in->fd != UINT32_MAX && cmd->fd < 0)
-		return -EBADF;
+		return refuse(-EBADF, "no such descriptor");
 	error = xrcd_open(cmd->ctx, in->fd == UINT32_MAX ? -1 : cmd->fd, (int)in->oflags, &handle);
 	if (error)
 		return error;
@@ -33,10 +34,10 @@ int cmd_close_xrcd(struct cmd *cmd)
 	struct hca_xrcd_handle *handle = object_xrcd(cmd->ctx, in->xrcd_handle);
 
 	if (!handle)
-		return -ENOENT;
+		return refuse(-ENOENT, "XRC domain handle");
 	/* Counted per handle: another handle of the same domain does not keep this one (contract 5.2). */
 	if (handle->obj.uses)
-		return -EBUSY;
+		return refuse(-EBUSY, "XRC domain in use");
 	xrcd_handle_destroy(handle);
 	return 0;
 }
