@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The xrc-compat command: finds the subcommand in one table and hands over. */
 #include "tools/common/command.h"
 #include "tools/common/message.h"

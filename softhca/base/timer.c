@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Timers of retries: a binary heap, so that thousands of waiting QPs cost nothing until the first is due. */
 #include "timer.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `softhca stop`, `status` and `ctl`: questions to the running daemon. */
 #include "cli.h"
 

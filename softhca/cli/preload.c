@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Where libsofthca.so is, and the setting that serves programs of both classes where there is one for each. */
 #include "cli.h"
 #include "elf/lib_folder.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `softhca run` and `softhca start`: a daemon for one program, or for all programs of the user. */
 #include "cli.h"
 

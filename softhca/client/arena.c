@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The memory in which the provider keeps its rings and doorbell records, shared with the daemon. */
 #include "client.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Notices programs that watch memory by taking the place of mmap(): UCX, and with it MPI libraries, overwrite the beginning of
  * the function with a jump to their own, which makes the system call itself. Their mappings go to the descriptor that stands

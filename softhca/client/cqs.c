@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The completion queues of a context, so that polling them can fail when nobody fills them any more. The pointer to a queue
  * is in the very command that creates it, as events name it by that.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The daemon's death, which a program that polls would never hear of: it makes no system call. So one thread of the process
  * sleeps until a context's connection ends.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The system calls on an opened context: commands, mappings, locks. */
 #include "../proto.h"
 #include "dev.h"

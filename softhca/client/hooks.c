@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What the preload interposes. All decisions are made elsewhere; everything that is not ours goes to the next definition. */
 #include "client.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The directory of devices in the order of their numbers. libibverbs lists devices as readdir() has them, and the file system
  * of a temporary directory may have them in any order; programs that take "the first device" need the same one each time.

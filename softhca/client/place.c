@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Which paths belong to the emulated machine, and where they really are. */
 #include "../dir.h"
 #include "../proto.h"

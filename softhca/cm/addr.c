@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Addresses of the emulated ports. Device N's port P has the IPv4 address BASE + N * 256 + P - 1, the IPv6 address fd00::
  * followed by that one, and its GID.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What the queue pair of an id must be told to follow its connection: ib_cm's answers for each type and step. */
 #include "query.h"
 #include "sidr.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The table of the connection manager's commands, and what is checked about each before it is looked into. */
 #include "cmd.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Commands about ids as such: create, destroy, options, events, migration. */
 #include "cmd.h"
 #include "end.h"

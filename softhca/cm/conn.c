@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Connections of reliable ids: request, reply, ready to use; and their end. */
 #include "conn.h"
 #include "addr.h"

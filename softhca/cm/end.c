@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* How ids and files of the connection manager end, or part: each takes along what only it knew of. */
 #include "end.h"
 #include "conn.h"

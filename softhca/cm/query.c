@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Addresses and paths of an id, in the three forms in which they can be asked for. */
 #include "query.h"
 #include "addr.h"

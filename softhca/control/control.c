@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The daemon's side of `softhca status`, `stop` and `ctl`. */
 #include "control.h"
 #include "listing.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What devices and QPs have done, and what QPs wait for: one line each, for `softhca ctl top` and for scripts. */
 #include "listing.h"
 #include "request.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `softhca ctl event`: every asynchronous event that a ConnectX raises, on demand. */
 #include "request.h"
 

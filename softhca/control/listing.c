@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The objects of the emulated machine: the truth that tests compare with, and the answer to "who holds this QP?". */
 #include "listing.h"
 

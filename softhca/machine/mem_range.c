@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What registering memory finds out in the kernel by pinning it: whether the program has all of it. */
 #include "mem.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The commands that programs gave: the last ones are always known, all of them are in a file if one was asked for. */
 #include "trace.h"
 

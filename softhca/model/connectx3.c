@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The ConnectX-3, driven by libmlx4. */
 #include "mlx4_cmd.h"
 #include "mlx4_fmt.h"

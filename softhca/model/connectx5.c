@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The ConnectX-5, driven by libmlx5. */
 #include "mlx4_fmt.h"
 #include "mlx5_cmd.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What libmlx4 appends to commands, and what the mlx4 driver makes of it. */
 #include "mlx4_cmd.h"
 #include "mlx4_fmt.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The layouts that libmlx4 shares with a ConnectX. All fields are big endian unless it is said otherwise. */
 #include "mlx4_fmt.h"
 #include "bytes.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What libmlx5 appends to commands, and what the mlx5 driver makes of it. Older libraries end their parts earlier: what a
  * part must have is what the driver insists on, everything behind that is zero when it is missing.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The layouts that libmlx5 shares with a ConnectX-5. All fields are big endian unless it is said otherwise. */
 #include "mlx5_fmt.h"
 #include "bytes.h"

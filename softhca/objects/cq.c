@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Completion queues: writing completions, noticing overruns, raising events. */
 #include "cq.h"
 #include "cq_arm.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Events: pipes, so that read, poll, epoll, O_NONBLOCK and dup on the client's side are the kernel's own. */
 #include "event.h"
 

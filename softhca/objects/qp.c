@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Queue pairs come and go: rings, numbers and handles. */
 #include "qp.h"
 #include "object.h"

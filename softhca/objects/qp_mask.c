@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* ib_core's table of QP transitions as data, and what uverbs forgives before it (contract 5.9). */
 #include "qp_mask.h"
 

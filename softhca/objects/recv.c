@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Receive queues: the next WQE, its scatter list, its completion. */
 #include "recv.h"
 #include "count.h"

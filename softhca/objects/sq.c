@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Send queues: the ring that a program fills, and the lists of work in which its QP stands. */
 #include "sq.h"
 #include "count.h"

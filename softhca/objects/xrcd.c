@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* XRC domains (contract 5.1): found by inode, gone with the last handle. */
 #include "xrcd.h"
 #include "object.h"

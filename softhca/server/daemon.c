@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The daemon process: from its birth out of the command to its traceless end. */
 #include "daemon.h"
 #include "home.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The daemon's directory. Whether its owner lives is known by a lock that the kernel releases, however the owner died. */
 #include "home.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The device tree in which libibverbs finds the emulated devices: what it and the tools of InfiniBand read. */
 #include "sysfs.h"
 

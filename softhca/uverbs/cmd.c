@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The table of uverbs commands, and what the kernel checks about each before it looks inside. */
 #include "cmd.h"
 

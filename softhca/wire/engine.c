@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The HCAs' own activity. Doorbells are stores into shared memory, so they are looked for; the art is in how often. */
 #include "engine.h"
 #include "send.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* One work request on the wire. The wire is the daemon itself: the answer is known when the request has been delivered. */
 #include "transport.h"
 #include "operation.h"

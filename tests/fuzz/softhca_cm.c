@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Hostile write()s on two files of the connection manager: any sequence of them, right, wrong or mad, and time that flies.
  * Afterwards the files are closed, and nothing may be left of them.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Hostile write()s on the uverbs file: any sequence of them, right, wrong or mad, while the HCA goes on working. Afterwards
  * the context ends, and nothing may be left of it.

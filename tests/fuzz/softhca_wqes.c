@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Hostile rings: work requests, receive buffers, doorbell records and completion queues that say anything, on QPs of every
  * type, while the QPs change their states. Afterwards the context ends, and nothing may be left of it.

@@ -94,6 +94,8 @@ def spdx(root):
         licence = KERNEL_LICENCE if relative.startswith(KERNEL_FOLDER) else LICENCE
         if licence not in first:
             bad.append(f"{relative}:1: the first line does not carry '{licence}'")
+        elif first.startswith("//") and licence == LICENCE:
+            bad.append(f"{relative}:1: the first line is written /* {licence} */ in all other files")
     return bad
 
 

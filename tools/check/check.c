@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat check`: will this program run, what would it take, and which command does it. Nothing of the program is executed. */
 #include "check.h"
 #include "tools/common/command.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* From the facts to the verdict, the reason and the next command. The first rule that applies decides. */
 #include "check.h"
 #include "tools/common/command.h"

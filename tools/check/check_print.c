@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The report of `xrc-compat check`, for people and as JSON. Both say the same. */
 #include "check.h"
 #include "tools/common/json.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Walks DT_NEEDED breadth first, as the loader does, without loading anything. */
 #include "closure.h"
 #include "tools/common/command.h"

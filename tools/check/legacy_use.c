@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds the legacy XRC functions among imports, and their names among the strings of programs that use dlsym(). */
 #include "legacy_use.h"
 #include "tools/common/command.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Lists RDMA devices through libibverbs, which is loaded in a process of its own only. */
 #include "devices.h"
 #include "aside.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads the undefined dynamic symbols with their versions: SHT_DYNSYM, SHT_GNU_versym and SHT_GNU_verneed. */
 #include "elf_imports.h"
 #include "command.h"

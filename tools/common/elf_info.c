@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads the ELF header, the program headers and the dynamic section; the symbols are read in elf_imports.c. */
 #include "elf_info.h"
 #include "elf_imports.h"

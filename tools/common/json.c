@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* JSON for scripts: one member a line, so that a person can read it and diff(1) can compare it. */
 #include "json.h"
 #include "text.h"

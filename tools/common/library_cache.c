@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads /etc/ld.so.cache in the format that glibc 2.2 introduced and that is the only one written since 2.32. */
 #include "library_cache.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The search order of ld.so(8): RPATH, LD_LIBRARY_PATH, RUNPATH, ld.so.cache, the default directories. */
 #include "library_search.h"
 #include "library_cache.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds this installation's own files, so that a build tree, a moved prefix and a package all work without settings. */
 #include "paths.h"
 #include "elf_info.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Lists of strings. A tool without memory for a file name ends; nobody could act on the error. */
 #include "command.h"
 #include "elf_info.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat doctor`: looks at this machine in the order in which things are needed and says what is wrong with each. */
 #include "tools/common/command.h"
 #include "tools/common/devices.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The file of a domain: a table only knows its inode, but most programs keep the file open as long as the domain. */
 #include "domain_path.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat gc`: removes the registration tables that no process has open any more. */
 #include "tools/common/command.h"
 #include "tools/common/message.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat ps`: who is registered with which receive QP, from the tables in shared memory. */
 #include "domain_path.h"
 #include "ps_columns.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The one table of the columns of `xrc-compat ps`. */
 #include "ps_columns.h"
 #include "qp_state.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Asks for the states of receive QPs in a process of its own: the kernel, through libibverbs, or their owners. */
 #include "qp_state.h"
 #include "domain_path.h"

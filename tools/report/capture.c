@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Starts this command once more and reads what it says. */
 #include "capture.h"
 #include "tools/common/paths.h"

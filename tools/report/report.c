@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat report`: all that somebody who is to help wants to know of this machine and a program, in one file. */
 #include "capture.h"
 #include "secret.h"

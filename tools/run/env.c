@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat env`: the lines to type so that the setting reaches every process of a parallel program, launcher by launcher. */
 #include "quirks.h"
 #include "elf/lib_folder.h"

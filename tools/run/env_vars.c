@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat env-vars`: the table of tools/common/variables.h for people and for the test of the man page. */
 #include "tools/common/variables.h"
 #include "tools/common/command.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What single old programs need besides the library: environment defaults, one row each, with the reason. */
 #include "quirks.h"
 

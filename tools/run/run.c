@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat run`: sets LD_PRELOAD and execs, after having made sure that the preload will take effect. */
 #include "elf/lib_folder.h"
 #include "quirks.h"

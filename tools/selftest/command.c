@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * `xrc-compat selftest`: the whole legacy exchange on a device of this machine. What plays it is a program of its own,
  * an old one like those that this is all for; here it is only started, as `xrc-compat run` starts any other.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Where in the sources an address is: asks addr2line(1), which knows every kind of debug information there is. */
 #include "source_line.h"
 

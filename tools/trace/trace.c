@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat trace`: runs a program as `run` does, with a library beside the shim that tells of every legacy call. */
 #include "tools/common/command.h"
 #include "tools/common/message.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Counts traced calls by the place that makes them, and keeps account of what they leave. */
 #include "trace_census.h"
 #include "trace_decode.h"

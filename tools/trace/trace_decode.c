@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The arguments and results of traced calls, by name. */
 #include "trace_decode.h"
 #include "library/arguments.h"

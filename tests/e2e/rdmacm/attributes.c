@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What a connection tells both sides: attributes for each step of each type of queue pair, paths, addresses. The queue
  * pairs are numbers only, so that librdmacm leaves every step to this program.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The event channel as a file: poll, epoll, blocking, signals, cancelled threads, forks, and ids that move to another one. */
 #include "ground.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Commands that no library would write: too short, unknown, with wild pointers, about ids that are not there. */
 #include <errno.h>
 #include <fcntl.h>

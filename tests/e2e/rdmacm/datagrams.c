@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Datagram ids: one asks where the other's queue pair is, and is told or refused. */
 #include "ground.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What librdmacm and the connection manager refuse, one row per refusal with its errno. */
 #include "ground.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * One side of connections over librdmacm that says everything it is told: a line for each event, with its status and what
  * the peer said with it.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What the kernel does that is no refusal: when what is gone, who hears of what, and in which order. The same program runs
  * on the emulated HCA and on a real kernel (tests/kernel).

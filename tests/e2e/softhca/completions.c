@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Completion events, CQs that are too small, CQs and memory that change. */
 #include "pair.h"
 #include "xrc_stage.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Sends what is to be counted: 5 messages of 1000 bytes that arrive, one that finds no buffer and waits, one that fails. */
 #include "rig.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What a sender learns of a peer that is killed in the middle of the traffic: nothing, and at last that nobody answers. */
 #include "rig.h"
 

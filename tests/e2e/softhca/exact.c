@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What must hold exactly: the first WQE after RESET, the state after an error, whose timer counts, which number comes next. */
 #include "pair.h"
 

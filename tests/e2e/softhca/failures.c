@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Every way in which an operation fails: the sender's status, the receiver's, and that both QPs are in ERR. */
 #include "pair.h"
 

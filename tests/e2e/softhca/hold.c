@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Holds objects of every kind, keeps data moving, and does not end by itself: somebody to be killed. */
 #include "rig.h"
 

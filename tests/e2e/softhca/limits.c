@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Small limits are set: what the device says of itself, and that the first thing beyond it is refused. */
 #include "rig.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Messages so long that they travel in pieces: right to the byte, in nobody's way, and at the end of their strength. */
 #include "rig.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Alternate paths on devices with two ports: loaded, armed, taken, and told of. */
 #include "../emulated.h"
 #include "rig.h"

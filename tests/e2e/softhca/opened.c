@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A program of today that ends or resets a handle from ibv_open_qp by the verbs that are meant for it. usage: opened destroy|reset */
 #include "rig.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A program whose daemon dies: what was completed is still there, and after that nothing waits for ever. */
 #include "pair.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Two hosts with a connected pair of QPs. */
 #include "pair.h"
 

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What is refused when objects are made, opened and destroyed. */
 #include "../opened.h"
 #include "ground.h"

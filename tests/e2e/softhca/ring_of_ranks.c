@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* An MPI program: each rank passes messages of all sizes round the ring and looks at every byte. For whatever mpicc there is. */
 #include <mpi.h>
 #include <stdio.h>

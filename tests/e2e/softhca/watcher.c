@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Holds an XRC target QP, an SRQ and a CQ on the first device and says which asynchronous events come for them. */
 #include "../opened.h"
 #include "rig.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* XRC and events: shared targets, their lives and handles, limits, and counting at destroy. */
 #include "../opened.h"
 #include "xrc_stage.h"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A domain that two contexts share, and a sender that reaches both. */
 #include "../emulated.h"
 #include "xrc_stage.h"

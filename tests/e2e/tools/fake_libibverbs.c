@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * A libibverbs with devices that no machine has all at once, for the tests of `xrc-compat check`: one with XRC and
  * open_qp, one with XRC only, one without XRC, one that cannot be opened. $FAKE_DEVICES chooses: "xrc", "rxe", "none"...

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Stands in for the shim where only the preloading is tested: says that it was loaded. */
 #include <stdio.h>
 

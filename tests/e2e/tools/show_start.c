@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Shows how it was started: pid, LD_PRELOAD, each argument; then exits with the status in $SHOW_START_EXIT, or kills itself. */
 #include <signal.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Commands that no library would write: the errno of the kernel for each, and nothing left behind. */
 
 #include <errno.h>

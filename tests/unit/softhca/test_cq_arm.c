@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* When an armed CQ raises its event: never twice for the same news, never too late. */
 
 #include <setjmp.h>

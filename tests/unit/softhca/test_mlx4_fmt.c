@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Work requests and completions byte by byte, as libmlx4 writes and reads them. */
 
 #include <endian.h>

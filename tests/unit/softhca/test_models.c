@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The models side by side: what each makes of its provider's part of a command, of doorbell words and of numbers. */
 
 #include <endian.h>

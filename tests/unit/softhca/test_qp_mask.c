@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The attribute masks of today's kernel (contract 5.9, modern columns). */
 
 #include <setjmp.h>
