@@ -130,6 +130,11 @@ static inline int portable_epoll_pwait2(int epoll_fd, struct epoll_event *events
 #endif
 
 #ifndef HAVE_STRERRORNAME_NP /* glibc 2.32 */
+#ifdef EFTYPE /* of younger kernels */
+#define PORTABLE_YOUNG_ERRORS(X) X(EFTYPE)
+#else
+#define PORTABLE_YOUNG_ERRORS(X)
+#endif
 #define PORTABLE_ERRORS(X) \
 	X(EPERM) X(ENOENT) X(ESRCH) X(EINTR) X(EIO) X(ENXIO) X(E2BIG) X(ENOEXEC) X(EBADF) X(ECHILD) \
 	X(EAGAIN) X(ENOMEM) X(EACCES) X(EFAULT) X(ENOTBLK) X(EBUSY) X(EEXIST) X(EXDEV) X(ENODEV) \
@@ -147,7 +152,7 @@ static inline int portable_epoll_pwait2(int epoll_fd, struct epoll_event *events
 	X(ECONNREFUSED) X(EHOSTDOWN) X(EHOSTUNREACH) X(EALREADY) X(EINPROGRESS) X(ESTALE) X(EUCLEAN) \
 	X(ENOTNAM) X(ENAVAIL) X(EISNAM) X(EREMOTEIO) X(EDQUOT) X(ENOMEDIUM) X(EMEDIUMTYPE) X(ECANCELED) \
 	X(ENOKEY) X(EKEYEXPIRED) X(EKEYREVOKED) X(EKEYREJECTED) X(EOWNERDEAD) X(ENOTRECOVERABLE) \
-	X(ERFKILL) X(EHWPOISON)
+	X(ERFKILL) X(EHWPOISON) PORTABLE_YOUNG_ERRORS(X)
 
 static inline const char *portable_strerrorname_np(int error)
 {

@@ -113,7 +113,7 @@ int use(struct ibv_context *context, struct ibv_cq *cq, struct ibv_srq *srq, str
 
 	send_wr.xrc_remote_srq_num = *number;
 	wmb();
-	if (ibv_get_async_event(context, &event) || (event.event_type & IBV_XRC_QP_EVENT_FLAG))
+	if (ibv_get_async_event(context, &event) || ((int)event.event_type & (int)IBV_XRC_QP_EVENT_FLAG))
 		qp_num = event.element.xrc_qp_num;
 	return ibv_query_port(context, 1, &port) + ibv_poll_cq(cq, 1, &wc) + ibv_req_notify_cq(cq, 0) +
 	       ibv_post_srq_recv(srq, &recv_wr, &bad_recv) + ibv_post_send(qp, &send_wr, &bad_send) +
