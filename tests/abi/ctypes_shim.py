@@ -222,7 +222,8 @@ class Player:
 
 
 def rows_of(table):
-    lines = (line.split("#")[0].split() for line in table.read_text().splitlines())
+    """Rows begin in the first column; what is indented says more about one."""
+    lines = (line.split("#")[0].split() for line in table.read_text().splitlines() if not line[:1].isspace())
     return [line for line in lines if line]
 
 
