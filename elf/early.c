@@ -7,8 +7,8 @@
 #include "early.h"
 
 /*
- * Weak, so that no library of ours needs the loader by name: that would put it in front of a sanitizer's runtime, which
- * looks for functions of the loader behind itself.
+ * Weak, so that no library of ours lists the loader as needed. The loader would then stand before a sanitizer's runtime, which
+ * looks for the loader's functions behind itself.
  */
 #pragma weak _r_debug
 
@@ -22,8 +22,8 @@ bool early(void)
 }
 
 /*
- * The program headers of the program, as the kernel hands them over above the first frame of the stack, in this order.
- * Only the loader at start runs what is not relocated yet, and it is on that stack.
+ * The program headers of the program. The kernel puts them above the first frame of the stack, in this order. Code that is not
+ * relocated yet is run only by the loader at start, which is on that stack.
  */
 static const ElfW(auxv_t) *find_program_headers(void)
 {

@@ -2,9 +2,9 @@
 /*
  * For code of this library that runs before the loader has relocated it.
  *
- * The loader relocates what comes last first. When a library behind ours has a resolver (IFUNC) that calls dlsym, that is
- * our dlsym, at a moment when nothing of ours may be used that has a relocation: no function or variable of another
- * library, no table with addresses in it.
+ * The loader relocates the last library first. A library behind ours may have a resolver (IFUNC) that calls dlsym. That is our
+ * dlsym, and our library is not relocated yet: no function or variable of another library may be used, and no table with
+ * addresses in it.
  */
 #ifndef ELF_EARLY_H
 #define ELF_EARLY_H

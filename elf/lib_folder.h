@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the dynamic loader of either class puts for $LIB in LD_PRELOAD. With a library of each class where only that differs,
- * one setting serves programs of both.
+ * What the dynamic loader of each class (32 or 64 bits) puts for $LIB in LD_PRELOAD. If the libraries of both classes differ in
+ * that folder only, one setting serves the programs of both.
  */
 #ifndef ELF_LIB_FOLDER_H
 #define ELF_LIB_FOLDER_H

@@ -215,12 +215,12 @@ bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name))
 	return false;
 }
 
-/* Of a longer string nobody could be a verb's name. */
+/* No verb has a longer name. */
 #define VERB_SIZE_MAX 64
 
 /*
- * The next string in [at, end) that begins with "ibv_", or the end of one. NULL: there is none. In plain C, for a sanitizer that the
- * program has would not let memmem() read what is between the program's variables.
+ * The next place in [at, end) where "ibv_" stands, or NULL. In plain C: a sanitizer in the program would not let memmem() read
+ * what is between the program's variables.
  */
 __attribute__((no_sanitize("address", "thread", "undefined")))
 static const char *find_verb(const char *at, const char *end)

@@ -18,9 +18,9 @@ static bool is_ours(const struct link_map *map)
 }
 
 /*
- * By the loader's list as debuggers read it, not by dl_iterate_phdr: a sanitizer's runtime stands in front of that, and
- * looks its own functions up through us before it works. Nothing here needs a relocation (early.h). Done once per name, in practice by the first library that
- * starts up, so that nothing is being unloaded meanwhile.
+ * Walks the loader's list as debuggers read it. Not dl_iterate_phdr: a sanitizer's runtime stands in front of that function, and
+ * looks its own functions up through us before it works. Nothing here needs a relocation (early.h). It is done once for each
+ * name, in practice while the first library starts up, so that nothing is being unloaded meanwhile.
  */
 static void *find_behind_us(const char *name)
 {

@@ -31,7 +31,7 @@ static pthread_cond_t acked = PTHREAD_COND_INITIALIZER;
 static SLIST_HEAD(, event_source) sources = SLIST_HEAD_INITIALIZER(sources);
 static SLIST_HEAD(, unacked) unacked = SLIST_HEAD_INITIALIZER(unacked);
 
-/* For want of memory devices may have to share one: then readers wait for each other, never for an event. */
+/* Shared by the devices for which there was no memory. Their readers then wait for each other, but never for an event. */
 static struct event_source shared_source = { .reading = PTHREAD_RWLOCK_INITIALIZER };
 
 enum modern_event_of modern_event_of(uint32_t type)
@@ -124,7 +124,7 @@ static struct unacked *add_unacked(const void *object, const struct ibv_context 
 	return entry;
 }
 
-/* Without memory it is the provider that waits for this acknowledgement, and readers of the device with it. */
+/* If there is no memory to note it, the provider waits for this acknowledgement, and so do readers of the device. */
 static void note_read(const struct ibv_context *context, const struct ibv_async_event *event)
 {
 	const void *object = object_of(event);
@@ -186,7 +186,7 @@ static bool is_acked(const void *object)
 	return yes;
 }
 
-/* With the device go its objects: one of another device may get the address of one that was never acknowledged. */
+/* The device's objects end with it. An object of another device may get the address of one that was never acknowledged. */
 static void forget_unacked(const struct ibv_context *context)
 {
 	struct unacked *entry = SLIST_FIRST(&unacked);
@@ -276,7 +276,7 @@ void modern_ack_async_event(struct ibv_async_event *event)
 
 static struct event_source *stopped;	/* and all behind it: those that there were before the fork */
 
-/* Without the lock of the lists, which whoever has a device may be waiting for. Devices are only ever added, in front. */
+/* The lock of the lists is not taken: who holds a device may be waiting for it. Devices are only added, at the front. */
 static void stop_all(void)
 {
 	pthread_mutex_lock(&lock);
@@ -315,7 +315,7 @@ void modern_events_forked(bool child)
 	pthread_rwlock_init(&shared_source.reading, NULL);
 	SLIST_FOREACH(source, &sources, link)
 		pthread_rwlock_init(&source->reading, NULL);
-	/* Whoever was to acknowledge these is in the parent. */
+	/* The threads that were to acknowledge these are in the parent. */
 	while ((entry = SLIST_FIRST(&unacked))) {
 		SLIST_REMOVE_HEAD(&unacked, link);
 		free(entry);

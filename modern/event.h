@@ -2,11 +2,12 @@
 /*
  * Objects that come and go while async events are read.
  *
- * ibv_get_async_event blocks in read(2) if there is no event, and whether there is one can be asked beforehand only; in between a
- * destroy may take it. So no event of a device is read while an object of it is destroyed: a reader that finds the
- * device's file readable reads at once. And rdma-core fills a handle of ibv_open_qp in only after the kernel made it, when
- * it may raise events on it already: none is read meanwhile. Whatever else makes an object holds reading up as well, for
- * the sake of forks (modern_events_forking).
+ * ibv_get_async_event blocks in read(2) when there is no event. One can ask beforehand whether there is one, but a destroy may
+ * take it in between. So no event of a device is read while an object of the device is being destroyed; then a reader that
+ * finds the device's file readable can read at once.
+ *
+ * The kernel may raise events on a handle before ibv_open_qp has filled the handle in. So none is read while a QP is being
+ * opened, either. Everything else that makes an object holds reading up, too, because of forks (modern_events_forking).
  */
 #ifndef MODERN_EVENT_H
 #define MODERN_EVENT_H

@@ -38,8 +38,8 @@ int modern_destroy_srq(struct ibv_srq *srq);
 int modern_pass_destroy_srq(struct ibv_srq *srq);
 
 /**
- * enum modern_tgt_use - what a handle on a target QP is for. The event side tells by it whose an event is, from the
- * handle alone: no map has to know the handle before the kernel can raise an event on it.
+ * enum modern_tgt_use - what a handle on a target QP is for. It is stored in the handle itself, because the kernel may raise
+ * an event on a handle before any table of ours has it.
  */
 enum modern_tgt_use {
 	MODERN_TGT_NONE,	/* not a handle of ours */
@@ -71,7 +71,7 @@ bool modern_tags_tgt_qps(struct ibv_context *context);
 /* Initiator QPs (XRC_SEND). attr->cap is updated with what was allocated; its qp_type and srq are ignored. */
 int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp);
 
-/* Any QP. modify takes today's masks only; query fills everything whatever the caller once asked for. */
+/* Any QP. modify takes today's masks only; query fills in everything, whatever the mask. */
 int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp);
 int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
@@ -97,14 +97,15 @@ int modern_get_async_event(struct ibv_context *context, struct ibv_async_event *
 void modern_ack_async_event(struct ibv_async_event *event);
 
 /**
- * modern_await_acks - until all events of a QP or SRQ that were read are acknowledged. Cancellation is off and deferred; during the wait
- * it is in cancel_state. Every destroy waits for them: this is for those in which a program could always be cancelled.
+ * modern_await_acks - wait until all events of a QP or SRQ that were read are acknowledged. Every destroy does so; this is for
+ * the destroy verbs in which a thread could always be cancelled. The caller has cancellation off and deferred; during the wait
+ * it is in cancel_state.
  */
 void modern_await_acks(const void *object, int cancel_state);
 
 /**
- * modern_events_forking, modern_events_forked - round a fork. It waits until no thread is making or ending an object through here: the
- * provider has locks of its own then, which nobody would release in the child.
+ * modern_events_forking, modern_events_forked - called before and after a fork. The fork waits until no thread makes or ends an
+ * object through modern/: such a thread has locks of the provider, which nobody would release in the child.
  */
 void modern_events_forking(void);
 void modern_events_forked(bool child);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The provider of a device, that is its user-space driver library, and the faults of providers that are gone round.
+ * The provider of a device, that is its user-space driver library, and the known faults of providers.
  *
- * One table names every fault. The shim asks it which detour to take, `xrc-compat doctor` what to tell.
+ * One table names every fault: modern/ takes its detours from it, and `xrc-compat doctor` tells of them.
  */
 #ifndef MODERN_PROVIDER_H
 #define MODERN_PROVIDER_H

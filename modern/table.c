@@ -64,7 +64,7 @@ static void put(struct modern_table *table, size_t offset, void *function)
 	memcpy((char *)table + offset, &function, sizeof(function));
 }
 
-/* By their plain names: the node is that of libibverbs' release. */
+/* Looked up by plain name: their version node changes with each release of libibverbs. */
 static void look_up_commands(void *library, struct modern_table *table)
 {
 	loader_dlsym_fn dlsym_real = loader_dlsym();
@@ -73,7 +73,7 @@ static void look_up_commands(void *library, struct modern_table *table)
 		put(table, commands[i].offset, dlsym_real(library, commands[i].name));
 }
 
-/* What is not there, or NULL. The plain names would find ours, and those the functions of the shim. */
+/* Returns the name of one that is missing, or NULL. A plain dlsym would be our own, and find the shim's functions. */
 static const char *look_up_functions(void *library, struct modern_table *table)
 {
 	loader_dlvsym_fn dlvsym_real = loader_dlvsym();
@@ -109,7 +109,7 @@ static modern_wrapper_fn find_wrapper(void)
 /* What is missing, or NULL. */
 static const char *find(struct found *found)
 {
-	/* The caller nearly always has it; only a program that got our name by other ways makes us load it. */
+	/* It is nearly always loaded. It is not in a program that came by one of our functions in another way. */
 	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
 	const char *name;
 
@@ -137,8 +137,8 @@ static void publish(void)
 }
 
 /*
- * Nobody waits for a thread that is in the loader: that one may be waiting for the loader's lock, and who has that may be the
- * constructor of a plugin that calls a verb. So every thread that comes before the first is done searches by itself.
+ * No thread waits here for another one that is in the loader. That one may be waiting for the loader's lock, whose holder may
+ * be running the constructor of a plugin that calls a verb. So threads that come at the same time all search.
  */
 int modern_load(void)
 {

@@ -59,8 +59,8 @@ struct modern_table {
 };
 
 /*
- * Valid once modern_load() has returned 0; read-only from then on. Whoever passes a call straight through calls these:
- * return value and errno are then the real library's own.
+ * Valid once modern_load() has returned 0; read-only from then on. Calls that are passed on go through these, so that return
+ * value and errno are the real library's own.
  */
 extern struct modern_table modern_table;
 
@@ -69,8 +69,9 @@ MODERN_INLINES(X)
 #undef X
 
 /*
- * What modern_load() looks for when XRC_COMPAT_TRACE is set, and calls with the full table: `xrc-compat trace` preloads a
- * library that puts functions of its own in front of those. Both come from one build; size is that of the table.
+ * `xrc-compat trace` preloads a library that exports this function. When XRC_COMPAT_TRACE is set, modern_load() calls it with the
+ * full table, and it puts functions of its own in front. It does nothing if size, that of the table, is not what it was
+ * built with.
  */
 #define MODERN_WRAPPER "xrc_trace_wrap"
 #define MODERN_WRAPPER_NODE "XRC_TRACE"

@@ -11,8 +11,8 @@
 #include "tgt_qp.h"
 
 /*
- * Their addresses are the qp_context of our handles; no application can have them by accident. Row 0 is for handles that
- * were created, the others for opened ones: by the detours that these need.
+ * The qp_context of each of our handles is the address of one of these, which no application has by accident. Row 0 is for
+ * handles that were created, the others for opened ones, by the detours that they need.
  */
 static char marks[1 + OPENED_DETOURS][MODERN_TGT_PAIRED + 1];
 

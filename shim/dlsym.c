@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Exported: dlsym, dlvsym. For programs that dlopen libibverbs and ask that handle (MVAPICH2 2.3, closed MPIs): such a
- * look-up never sees a preloaded definition, so it is answered here.
+ * Exported: dlsym, dlvsym. Some programs dlopen libibverbs and look its functions up on that handle (MVAPICH2 2.3, closed
+ * MPIs). Such a look-up never finds a preloaded definition, so it is answered here.
  *
- * Everything but our names on a libibverbs handle goes on to the loader's own function by a tail call: it takes its
- * caller's return address to know whose RTLD_NEXT is meant.
+ * Everything else goes on to the loader's own function. That function knows by its return address whose RTLD_NEXT is meant,
+ * so it is reached by a tail call.
  */
 
 #include <dlfcn.h>
@@ -40,7 +40,7 @@ static const struct {
 #undef X
 };
 
-/* Not strncmp: a sanitizer's runtime looks that very function up through here. */
+/* Not strncmp(): a sanitizer's runtime looks that function up through this one. */
 static bool is_verb(const char *name)
 {
 	return name[0] == 'i' && name[1] == 'b' && name[2] == 'v' && name[3] == '_';

@@ -29,7 +29,7 @@ static void tell_failure(void)
 	log_once(told, "no usable libibverbs.so.1: %s not found; install the distribution's libibverbs", modern_missing());
 }
 
-/* Two threads may do it at once, and find the same. */
+/* At the first call. Two threads may do it at once; they find the same. */
 static __attribute__((noinline, cold)) void begin(void)
 {
 	atomic_store(&tracer, shim_find_tracer());

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The hooked slots of the ops table. Both verbs were inline, so this is where an old program meets us on its data path:
- * a test, two loads, a jump.
+ * The hooked slots of the ops table. The old header inlined both verbs, so an old program calls these slots itself. This is
+ * its data path: a test, two loads, a jump.
  */
 
 #include <compat/core/ops.h>
@@ -12,7 +12,7 @@
 
 #include "shim.h"
 
-/* An ordinary SRQ of a device that also has images. Apart, so that the image's way needs no stack frame. */
+/* An ordinary SRQ of a device that also has images. A function of its own, so that the one for images needs no stack frame. */
 static __attribute__((noinline)) int post_plain(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 						struct ibv_recv_wr **bad_wr)
 {
@@ -29,8 +29,8 @@ int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_r
 }
 
 /*
- * Both halves of a two-way QP fail as one: see xrc_pair_fail(). Flushed ones follow the first that failed. In there are verbs, in
- * which a thread could be cancelled; ibv_poll_cq never was such a place.
+ * The halves of a two-way QP fail together: see xrc_pair_fail(). Flush errors only follow the first failure. The verbs that are
+ * called then are cancellation points; ibv_poll_cq never was one, so cancellation is held off.
  */
 static __attribute__((noinline, cold)) void note_failure(const struct ibv_cq *cq, const struct ibv_wc *wc)
 {
@@ -46,8 +46,9 @@ static __attribute__((noinline, cold)) void note_failure(const struct ibv_cq *cq
 }
 
 /*
- * Receive completions carry the target's number; the application knows the visible one. The tag alone tells a target,
- * also of another process of the domain: MVAPICH 1.x receives in one process what came in at another one's QP.
+ * A receive completion has the number of the target QP; the application knows the visible number. The tag in the number
+ * tells that it is a target, also one of another process: MVAPICH 1.x receives in one process what came through the QP of
+ * another.
  */
 int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
@@ -73,8 +74,8 @@ static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq 
 }
 
 /*
- * Where nothing in a number tells, a receive that is not of a QP that this program knows by its own number is of a hidden target,
- * be it of this process or another one. The opcode of a failed request is undefined.
+ * Here the numbers have no tag. The program knows the numbers of its own QPs; a receive of any other number is of a hidden
+ * target, of this process or another one. The opcode of a failed request is undefined.
  */
 int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {

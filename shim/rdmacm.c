@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Exported: the functions of librdmacm through which an old XRC QP or an SRQ image reaches it.
+ * Exported: the functions of librdmacm that may be handed an old XRC QP or an SRQ image.
  *
- * librdmacm makes its QPs by ibv_create_qp, where the shim is met, except when it needs more attributes than that takes;
- * and before that it copies them as long as they are today, which loses the domain.
+ * librdmacm makes its QPs by ibv_create_qp, which is the shim's; but it hands over a copy of the attributes in today's
+ * length, without the domain. Where ibv_create_qp does not take all attributes, it calls the provider instead.
  */
 
 #include <compat/base/log.h>
@@ -13,7 +13,7 @@
 
 #include "shim.h"
 
-/* In the room that the loader sets aside at start: __tls_get_addr would make us need it by name (modern/early.c). */
+/* Initial-exec, because __tls_get_addr would make the library need the loader by name (elf/early.c). */
 static __thread const struct legacy_qp_init_attr *original __attribute__((tls_model("initial-exec")));
 
 const struct legacy_qp_init_attr *shim_rdmacm_attr(void)
@@ -22,8 +22,8 @@ const struct legacy_qp_init_attr *shim_rdmacm_attr(void)
 }
 
 /*
- * The librdmacm that was patched for Portals4 made a receive QP of this, and kept its number in a member that today's
- * rdma_cm_id has not. A QP that only sends instead would connect, and nothing arrive.
+ * The librdmacm that was patched for Portals4 made a receive QP for these attributes, and kept its number in a member that
+ * today's rdma_cm_id does not have. A send QP in its place would connect, but nothing would arrive.
  */
 static bool means_receive_qp(const struct legacy_qp_init_attr *attr)
 {
