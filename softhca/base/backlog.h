@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Events for which a pipe has no room yet: the kernel keeps them as long as nobody reads, and so do we. */
+/* Events for which a pipe has no room yet. The kernel keeps events as long as nobody reads them, and so does the daemon. */
 #ifndef SOFTHCA_BACKLOG_H
 #define SOFTHCA_BACKLOG_H
 

@@ -117,7 +117,7 @@ static void admit_daemon(int sock)
 
 static const uint32_t probe = SOFTHCA_MAGIC;
 
-/* Once: without this line nobody would find out why there is a device and it cannot be opened. */
+/* Printed once: otherwise nobody would find out why a device that is listed cannot be opened. */
 static void explain(int error)
 {
 	static atomic_bool said;

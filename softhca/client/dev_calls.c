@@ -59,7 +59,7 @@ static int command(struct dev *dev, const void *data, size_t length)
 	return reply.status;
 }
 
-/* A thread that ended between a command and its answer would leave the next one with the wrong answer. */
+/* If a thread ended between a command and its answer, the next command would read that answer. */
 static int one_command(struct dev *dev, const void *data, size_t length)
 {
 	int error, cancel;
@@ -90,7 +90,7 @@ static int wait_for_event(struct dev *dev)
 	return error;
 }
 
-/* A command that lies where the program has no memory is an error, as in the kernel, and not the program's end. */
+/* A command at an address that is not mapped is an error, as in the kernel; it must not crash the program. */
 static int copy_command(void *to, const void *from, size_t length)
 {
 	struct iovec here = { to, length };

@@ -213,7 +213,7 @@ HOOK int lstat64(const char *path, struct stat64 *st)
 	return real()->lstat64(stat_path(path, buffer, sizeof(buffer)), st);
 }
 
-/* No character device can be had that is mapped, or that wakes up who waits for it: what stands for ours only looks like one. */
+/* A character device that can be mapped, or waited for, cannot be made. A memfd or a socket stands for ours, and looks like one. */
 HOOK int fstat(int fd, struct stat *st)
 {
 	return dev_is(fd) ? real()->stat("/dev/null", st) : real()->fstat(fd, st);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* How ids and files of the connection manager end, or part: each takes along what only it knew of. */
+/* How ids and files of the connection manager end, with everything that only they refer to. */
 #include "end.h"
 #include "conn.h"
 #include "event.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Events that nobody will fetch; with a connection request goes the id that it made, of which nobody knows. */
+/* Drops events that nobody will fetch. The id that a connection request made goes with it, for no program knows it. */
 static void drop_events(const struct cm_id *id)
 {
 	struct cm_event *event;

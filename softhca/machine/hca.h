@@ -118,7 +118,7 @@ struct hca_srq {
 	uint32_t async_events;
 };
 
-/* Requests that were executed, and receives that they filled. Errors: completions with one, flushed ones apart. */
+/* Requests that were executed, receives that were filled, and completions with an error other than a flush error. */
 struct hca_counts {
 	uint64_t sent, sent_bytes, received, received_bytes, errors;
 };

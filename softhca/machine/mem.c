@@ -123,7 +123,7 @@ bool mem_gone(const struct hca_context *ctx)
 
 	if (ctx->dead || poll(&end, 1, 0) > 0)
 		return true;
-	/* A process loses its memory before its end can be seen from outside: ESRCH, where a living one has EFAULT. */
+	/* A process that ends loses its memory first: reading it gives ESRCH then, and EFAULT while it lives. */
 	return process_vm_readv(ctx->pid, &local, 1, &far, 1, 0) < 0 && errno == ESRCH;
 }
 

@@ -113,7 +113,7 @@ static int read_consumer(struct hca_cq *cq)
 	return 0;
 }
 
-/* The record is read only when the ring looks full: it may lie where that takes a system call. */
+/* The record is read only when the ring looks full, for reading it may take a system call. */
 static bool has_room(struct hca_cq *cq)
 {
 	return outstanding(cq) < cq->size || (!read_consumer(cq) && outstanding(cq) < cq->size);

@@ -126,7 +126,7 @@ void channel_release(struct hca_channel *channel)
 	free_if_useless(channel);
 }
 
-/* Whole records or nothing: they are far shorter than PIPE_BUF. What finds no room waits, and what comes later behind it. */
+/* Whole records or nothing: they are far shorter than PIPE_BUF. Records that find no room wait in line. */
 static bool channel_write(struct hca_channel *channel, const void *record, size_t length)
 {
 	bool first;

@@ -30,7 +30,7 @@ int mr_check(const struct hca_context *ctx, const struct mr_range *range)
 		return refuse(-EINVAL, "start and address within their pages");
 	if (range->access & REMOTE_CHANGES && !(range->access & IBV_ACCESS_LOCAL_WRITE))
 		return refuse(-EINVAL, "remote writing without local writing");
-	/* Bits of the optional range are hints; any other that this device has not (on-demand paging) is an error. */
+	/* Bits of the optional range are hints. Any other that this device does not know (on-demand paging) is an error. */
 	if (range->access & ~(uint32_t)(SUPPORTED_ACCESS | IB_UVERBS_ACCESS_OPTIONAL_RANGE))
 		return refuse(-EINVAL, "access flags");
 	if (end < range->start || end + PAGE - 1 < end)
@@ -65,7 +65,7 @@ int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range 
 	}
 	if (object_add(ctx, &mr->obj, HCA_MR))
 		goto out_number;
-	/* Index above, a changing byte below; 0x100 would end a scatter list, so the first index is 2. */
+	/* The index above, a changing byte below. A key of 0x100 would end a scatter list, so the first index is 2. */
 	mr->key = mr->index << 8 | ctx->device->key_variant++;
 	fill(mr, pd, range);
 	*result = mr;

@@ -177,7 +177,7 @@ static void detach(const struct daemon_plan *plan, int keep)
 	prctl(PR_SET_NAME, "softhca-daemon");
 }
 
-/* The launcher reads one sentence until the end of the pipe: an empty one means that all is well. */
+/* The launcher reads one sentence, the reason of a failure, to the end of the pipe. An empty one means success. */
 static void tell(int pipe_end, const char *why)
 {
 	if (write(pipe_end, why, strlen(why)) < 0)

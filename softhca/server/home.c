@@ -94,7 +94,7 @@ static int lock_file(const char *path, int flags)
 	return error;
 }
 
-/* Locked under another name first: a lock file that can be seen and is not locked belongs to somebody dead. */
+/* Created under another name and locked before it gets its own: so a lock file that is not locked is a dead daemon's. */
 static int lock_new(const char *directory)
 {
 	char early[PATH_MAX], path[PATH_MAX];

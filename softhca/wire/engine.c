@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The HCAs' own activity. Doorbells are stores into shared memory, so they are looked for; the art is in how often. */
+/* The HCAs' own activity. Doorbells are stores into shared memory, so the daemon has to look for them, and choose how often. */
 #include "engine.h"
 #include "send.h"
 
@@ -81,8 +81,8 @@ static bool reports_nowhere(const struct hca_qp *qp)
 }
 
 /*
- * What cannot report its completions any more fails: the QPs of the CQs that were overrun in this turn. Not in cq_post(),
- * whose callers are in the midst of a QP's work.
+ * The QPs of CQs that were overrun in this turn fail, since they cannot report completions any more. Not in cq_post(), whose
+ * callers are in the midst of a QP's work.
  */
 static void fail_unheard(struct hca_machine *machine)
 {

@@ -74,8 +74,8 @@ static bool arrived(enum outcome outcome)
 }
 
 /*
- * The process that the request is for is gone. Its memory is in the way already, while its QPs stay until the daemon hears
- * of it: what cannot be done there is not refused, it has no answer. An XRC target outlives processes, its SRQs do not.
+ * The process that the request is for has ended. Its memory is gone already, its QPs stay until the daemon hears of the end.
+ * What cannot be done in between is not refused: it gets no answer. An XRC target outlives processes, its SRQs do not.
  */
 static bool nobody_there(const struct attempt *attempt)
 {
@@ -85,8 +85,8 @@ static bool nobody_there(const struct attempt *attempt)
 }
 
 /*
- * A packet reaches its receiver. One out of sequence is dropped, and so are its repetitions: to the sender, no answer. Only
- * what was really received can come again: an answer to anything else would hide a wrong sequence number in a program.
+ * A packet reaches its receiver. One that is out of sequence is dropped, like its repetitions, and the sender gets no answer.
+ * Only what was really received is answered when it comes again: any other answer would hide a wrong sequence number.
  */
 static enum outcome receive(struct attempt *attempt)
 {

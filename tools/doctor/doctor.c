@@ -155,7 +155,7 @@ static void describe_provider(const struct device *device, char *text, size_t si
 		snprintf(text, size, "%s has a lib%s of unknown release: ", device->name, device->provider.driver);
 }
 
-/* What the library does differently because of a fault in a provider; the machine is not ill of it. */
+/* What the library does because of a fault in a provider. That is no problem of this machine. */
 static void examine_detours(struct finding *finding)
 {
 	char provider[256] = "", detours[1024] = "";
@@ -203,7 +203,7 @@ static bool removal_said(const char *path, bool otherwise)
 	return otherwise;
 }
 
-/* When a user has logged out everywhere, systemd-logind removes what he has in /dev/shm, from under a batch job too. */
+/* When a user's last session ends, systemd-logind removes the user's files in /dev/shm, even if a batch job still uses them. */
 static bool logind_removes(const char *directory)
 {
 	bool removes = !strcmp(directory, "/dev/shm") && geteuid() >= 1000 && !access("/run/systemd/system", F_OK);

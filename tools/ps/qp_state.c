@@ -43,7 +43,7 @@ static bool load(struct verbs *verbs)
 	return verbs->get_device_list && verbs->get_device_guid && verbs->open_device && verbs->query_qp;
 }
 
-/* All that the key says: the device of this name may be another one today, or an emulated one of another run. */
+/* Name and GUID must fit: another device may have this name today, or an emulated one of another run. */
 static bool is_device(const struct verbs *verbs, struct ibv_device *device, const struct regtab_key *key)
 {
 	struct stat st;

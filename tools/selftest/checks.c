@@ -201,7 +201,7 @@ static bool check_data(struct job *job)
 	return true;
 }
 
-/* Whether one of those registered gets the event; false after fail() if it gets another one, or the verb fails. */
+/* *heard: whether this process gets the event. False after fail() if it gets another event, or the verb fails. */
 static bool get_event(struct job *job, enum who who, bool *heard)
 {
 	struct answer answer = actor_ask(&job->actors[who], &(struct request){ .op = OP_GET_EVENT });
@@ -218,8 +218,8 @@ static bool get_event(struct job *job, enum who who, bool *heard)
 }
 
 /*
- * Linux since 5.7 tells the creator of a QP, and no handle from ibv_open_qp; nobody can make up for that. Anything else that
- * is missing is a failure.
+ * Linux since 5.7 gives the event to the creator of the QP, and to no handle from ibv_open_qp. The library cannot change that.
+ * Whatever else is missing is a failure.
  */
 static bool check_event(struct job *job)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * `xrc-compat selftest`: the whole legacy exchange on a device of this machine. What plays it is a program of its own,
- * an old one like those that this is all for; here it is only started, as `xrc-compat run` starts any other.
+ * `xrc-compat selftest`: the whole legacy exchange on a device of this machine. The exchange is in a program of its own, compiled
+ * and linked as old programs were; here it is only started, as `xrc-compat run` starts any other.
  */
 #include "tools/common/command.h"
 #include "tools/common/message.h"

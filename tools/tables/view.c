@@ -18,7 +18,7 @@
 
 /* ---- reading ---- */
 
-/* What the view is made of: a table whose pages are a copy, so that the code for the real one does for it. */
+/* A table whose pages are a copy, so that the code that reads a real table reads it, too. */
 static int read_table(struct found_table *found, struct regtab *copy)
 {
 	struct table_header header;
@@ -43,7 +43,7 @@ static int read_table(struct found_table *found, struct regtab *copy)
 	return 0;
 }
 
-/* An honest table has each page in one place only; a forged one could claim millions of QPs with a few. */
+/* A sound table has each page in one place only. A forged one could use a few pages again and again, for millions of QPs. */
 static bool claim_page(uint8_t *claimed, unsigned page)
 {
 	bool first = !page || (page < PAGES_MAX && !claimed[page]);

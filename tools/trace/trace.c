@@ -41,7 +41,7 @@ static const char usage_line[] = "usage: xrc-compat trace [--softhca[=DEVICES]] 
 
 /* ---- what comes in ---- */
 
-/* Anybody who can write to the socket is this user; but a program that is out of its mind must not take us along. */
+/* Only this user's processes can write to the socket, but a program that overwrites its memory must not crash this command. */
 static bool is_sound(struct trace_record *record, ssize_t size)
 {
 	if (size < (ssize_t)offsetof(struct trace_record, frames) || record->magic != TRACE_MAGIC ||

@@ -19,7 +19,7 @@ void trace_send(const struct trace_record *record)
 	if (!path || !path[0] || strlen(path) >= sizeof(address.sun_path))
 		return;
 	strcpy(address.sun_path, path);
-	/* No descriptor stays open between calls: a program that closes all of them would make ours another file's. */
+	/* No descriptor stays open between calls: a program may close all descriptors, and ours would become another file. */
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Takes down what the arguments of a call point to. By name, as abi/symbols.tab has it; of any other only the pointer is kept. */
+/* Takes down what the arguments of a call point to, by their names in abi/symbols.tab. Of other names the pointer is kept. */
 #include "internal.h"
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Functions in front of today's verbs, put into the shim's table of them: each tells what a legacy call became. Calls
- * outside of a traced legacy call are passed on and not told of; nothing of the data path is in that table.
+ * Functions that take the place of today's verbs in the shim's table. Each notes that a legacy call became this verb, and calls
+ * the verb. Outside of a traced legacy call nothing is noted. Nothing of the data path is in that table.
  */
 #include "internal.h"
 
