@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What a loaded object defines, refers to and mentions: a library with either kind of symbol table. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include <elf/loaded.h>
+
+#include "sample.h"
+
+struct search {
+	const char *soname;
+	struct loaded found;
+};
+
+static int take(const struct loaded *loaded, void *arg)
+{
+	struct search *search = arg;
+
+	if (strcmp(loaded_soname(loaded), search->soname))
+		return 0;
+	search->found = *loaded;
+	return 1;
+}
+
+static struct loaded library(const char *soname)
+{
+	struct search search = { .soname = soname };
+
+	assert_int_equal(loaded_each(take, &search), 1);
+	return search.found;
+}
+
+static void defines(const struct loaded *loaded, const char *name, const char *longer, const void *at, const void *at_longer)
+{
+	assert_ptr_equal(loaded_symbol(loaded, name), at);
+	assert_ptr_equal(loaded_symbol(loaded, longer), at_longer);
+	assert_null(loaded_symbol(loaded, "gnu_nam"));
+	assert_null(loaded_symbol(loaded, "sysv_nam"));
+	/* Only asked for. */
+	assert_null(loaded_symbol(loaded, "hcreate"));
+	assert_null(loaded_symbol(loaded, "hdestroy"));
+	/* No function. */
+	assert_null(loaded_symbol(loaded, "sample_at_once"));
+}
+
+static void symbols(void **state)
+{
+	struct loaded gnu = library("libsample-gnu.so"), sysv = library("libsample-sysv.so");
+
+	(void)state;
+	assert_true(gnu.gnu_hash && !sysv.gnu_hash && sysv.hash);
+	defines(&gnu, "gnu_name", "gnu_name_longer", gnu_name, gnu_name_longer);
+	defines(&sysv, "sysv_name", "sysv_name_longer", sysv_name, sysv_name_longer);
+}
+
+static const char *wanted;
+
+static bool is_wanted(const char *name)
+{
+	return !strcmp(name, wanted);
+}
+
+static bool refers(const struct loaded *loaded, const char *name)
+{
+	wanted = name;
+	return loaded_refers(loaded, is_wanted);
+}
+
+static void references(void **state)
+{
+	struct loaded gnu = library("libsample-gnu.so");
+
+	(void)state;
+	assert_true(refers(&gnu, "hcreate"));
+	assert_true(refers(&gnu, "hdestroy"));
+	assert_false(refers(&gnu, "hsearch"));
+	assert_false(refers(&gnu, "gnu_name_longer"));
+}
+
+static void mentions(void **state)
+{
+	struct loaded gnu = library("libsample-gnu.so");
+
+	(void)state;
+	wanted = "ibv_create_xrc_rcv_qp";
+	assert_true(loaded_mentions(&gnu, is_wanted));
+	/* A symbol's name is no mention. */
+	wanted = "ibv_sample_symbol";
+	assert_false(loaded_mentions(&gnu, is_wanted));
+	wanted = "ibv_reg_xrc_rcv_qp";
+	assert_false(loaded_mentions(&gnu, is_wanted));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(symbols),
+		cmocka_unit_test(references),
+		cmocka_unit_test(mentions),
+	};
+
+	/* So that the loader has both. */
+	if (gnu_name(1) != 2 || sysv_name(1) != 2)
+		return 1;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
