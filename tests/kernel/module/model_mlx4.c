@@ -105,6 +105,8 @@ static int qp(struct lab_qp *qp, const struct ib_qp_init_attr *attr, struct ib_u
 
 	if (ib_copy_from_udata(&in, udata, min(sizeof(in), udata->inlen)))
 		return -EFAULT;
+	if (!has_rq && attr->cap.max_recv_wr)
+		return -EINVAL;
 	if (has_rq && (!attr->cap.max_recv_wr || !attr->cap.max_recv_sge))
 		return -EINVAL;
 	if (in.log_sq_bb_count > 15 || in.log_sq_stride > 10 || in.log_sq_stride < 6)

@@ -9,6 +9,7 @@
 #define UNIT 64
 #define SQ_UNITS 32768
 #define REGISTERS_MAX 512
+#define NO_USER_INDEX 0xffffff
 
 static int context_response(struct lab_device *device, struct ib_udata *udata)
 {
@@ -18,15 +19,22 @@ static int context_response(struct lab_device *device, struct ib_udata *udata)
 		.max_rq_desc_sz = 512, .max_send_wqebb = SQ_UNITS, .max_recv_wr = 32768, .max_srq_recv_wr = lab_limits.srq_wr + 1,
 		.num_ports = lab_limits.ports, .cqe_version = 1, .log_uar_size = 12, .num_uars_per_page = 1,
 	};
-	int error = ib_copy_from_udata(&in, udata, min(sizeof(in), udata->inlen));
+	int error;
 
+	/* Two structures: the first had the numbers of registers only. */
+	if (udata->inlen != sizeof(struct mlx5_ib_alloc_ucontext_req) &&
+	    udata->inlen < offsetof(struct mlx5_ib_alloc_ucontext_req_v2, max_cqe_version))
+		return -EINVAL;
+	error = ib_copy_from_udata(&in, udata, min(sizeof(in), udata->inlen));
 	if (error)
 		return error;
-	if (!in.total_num_bfregs || in.total_num_bfregs > REGISTERS_MAX)
-		return -EINVAL;
 	if (in.comp_mask || in.reserved0 || in.reserved1 || in.reserved2)
 		return -EOPNOTSUPP;
 	resp.tot_bfregs = round_up(in.total_num_bfregs, 2);
+	if (!resp.tot_bfregs || in.num_low_latency_bfregs > resp.tot_bfregs - 1)
+		return -EINVAL;
+	if (resp.tot_bfregs > REGISTERS_MAX)
+		return -ENOMEM;
 	resp.response_length = min(udata->outlen, sizeof(resp));
 	return ib_copy_to_udata(udata, &resp, resp.response_length);
 }
@@ -45,6 +53,8 @@ static int cq(struct lab_cq *cq, u32 entries, struct ib_udata *udata)
 		return -EINVAL;
 	if (ib_copy_from_udata(&in, udata, min(sizeof(in), udata->inlen)))
 		return -EFAULT;
+	if (in.flags || in.cqe_comp_en)
+		return -EOPNOTSUPP;
 	if (in.cqe_size != 64 && in.cqe_size != 128)
 		return -EINVAL;
 	cq->ring = in.buf_addr;
@@ -87,6 +97,8 @@ static int srq(struct lab_srq *srq, struct ib_udata *udata)
 		return -EFAULT;
 	if (in.reserved0 || in.reserved1 || in.flags)
 		return -EINVAL;
+	if (srq->ib.srq_type == IB_SRQT_XRC && in.uidx >= NO_USER_INDEX)
+		return -EINVAL;
 	error = lab_memory_pin(&srq->memory, srq->ib.device, in.buf_addr, srq->size * stride, in.db_addr);
 	if (!error && ib_copy_to_udata(udata, &srq->object.number, sizeof(u32)))
 		error = -EFAULT;
@@ -96,11 +108,12 @@ static int srq(struct lab_srq *srq, struct ib_udata *udata)
 /* A QP without a receive queue of its own must say so. */
 static bool rq_ok(const struct ib_qp_init_attr *attr, const struct mlx5_ib_create_qp *in)
 {
-	bool has_rq = attr->qp_type != IB_QPT_XRC_INI && !attr->srq;
+	bool has_rq = attr->qp_type != IB_QPT_XRC_INI && !attr->srq && attr->cap.max_recv_wr;
 
 	if (!has_rq)
 		return !in->rq_wqe_count && !in->rq_wqe_shift;
-	return in->rq_wqe_count <= 32768 && in->rq_wqe_shift <= 9;
+	return is_power_of_2(in->rq_wqe_count) && in->rq_wqe_count <= 32768 && in->rq_wqe_shift >= 4 &&
+	       in->rq_wqe_shift <= 9;
 }
 
 static int qp(struct lab_qp *qp, const struct ib_qp_init_attr *attr, struct ib_udata *udata)
@@ -113,6 +126,8 @@ static int qp(struct lab_qp *qp, const struct ib_qp_init_attr *attr, struct ib_u
 		return -EINVAL;
 	if (ib_copy_from_udata(&in, udata, min(sizeof(in), udata->inlen)))
 		return -EFAULT;
+	if (in.flags & ~(u32)MLX5_QP_FLAG_SCATTER_CQE || in.uidx >= NO_USER_INDEX)
+		return -EINVAL;
 	if (!rq_ok(attr, &in) || in.sq_wqe_count > SQ_UNITS || (in.sq_wqe_count && !is_power_of_2(in.sq_wqe_count)))
 		return -EINVAL;
 	error = lab_memory_pin(&qp->memory, qp->ib.device, in.buf_addr,
