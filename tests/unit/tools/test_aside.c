@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Work in a process of its own: what is said of one that ends well, late, badly, or not at all. */
+#include <stdarg.h>
+#include <stddef.h>
+#include <setjmp.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "tools/common/aside.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <unistd.h>
+
+#define LATE_MICROSECONDS 600000
+
+static bool take(void *context, const void *record)
+{
+	*(int *)context += *(const int *)record;
+	return true;
+}
+
+/* Gives one record, worth 5. */
+static int done(int (*work)(void *context, int out), int milliseconds)
+{
+	int sum = 0;
+	const struct aside aside = { work, take, &sum, sizeof(int) };
+	int result = aside_do(&aside, milliseconds);
+
+	assert_int_equal(sum, 5);
+	return result;
+}
+
+static int give(int out)
+{
+	const int value = 5;
+
+	return aside_give(out, &value, sizeof(value)) ? 0 : EIO;
+}
+
+static int well(void *context, int out)
+{
+	(void)context;
+	return give(out);
+}
+
+static int in_vain(void *context, int out)
+{
+	(void)context;
+	return give(out) ? EIO : ENODEV;
+}
+
+/* As one that the kernel takes apart slowly: its files are closed long before it can be waited for. */
+static int late(void *context, int out)
+{
+	int error = give(out);
+
+	(void)context;
+	close(out);
+	usleep(LATE_MICROSECONDS);
+	return error;
+}
+
+static int badly(void *context, int out)
+{
+	(void)context;
+	return give(out) ? EIO : raise(SIGKILL);
+}
+
+static int never(void *context, int out)
+{
+	(void)context;
+	return give(out) ? EIO : pause();
+}
+
+static void ends(void **state)
+{
+	(void)state;
+	assert_int_equal(done(well, 10000), 0);
+	assert_int_equal(done(in_vain, 10000), -ENODEV);
+	assert_int_equal(done(badly, 10000), -EIO);
+	assert_int_equal(done(never, 300), -ETIMEDOUT);
+}
+
+static void a_slow_end_is_no_failure(void **state)
+{
+	(void)state;
+	assert_int_equal(done(late, 10000), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { cmocka_unit_test(ends), cmocka_unit_test(a_slow_end_is_no_failure) };
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
