@@ -98,7 +98,10 @@ static int remote_atomic_alone(struct ground *g)
 
 static int on_demand(struct ground *g)
 {
-	return region(g, g->host->buffer, 4096, IBV_ACCESS_ON_DEMAND);
+	int error = region(g, g->host->buffer, 4096, IBV_ACCESS_ON_DEMAND);
+
+	/* Linux 7.2 says EOPNOTSUPP, those before EINVAL. */
+	return error == EOPNOTSUPP ? EINVAL : error;
 }
 
 static int not_mapped(struct ground *g)
