@@ -127,6 +127,32 @@ def test_many_clients_with_many_qps(run, softhca, daemon):
     wait_empty(run, softhca)
 
 
+@pytest.mark.parametrize("how", ["fork", "without handlers"])
+def test_fork_at_the_same_time(run, softhca, daemon, how):
+    """Parent and child use the context at the same time: the parent has its answers, the child has none of them."""
+    script = r"""
+import ctypes, os, sys, time
+v = ctypes.CDLL("libibverbs.so.1", use_errno=True)
+v.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+v.ibv_open_device.restype = v.ibv_alloc_pd.restype = ctypes.c_void_p
+v.ibv_open_device.argtypes = v.ibv_alloc_pd.argtypes = v.ibv_dealloc_pd.argtypes = [ctypes.c_void_p]
+ctx = v.ibv_open_device(v.ibv_get_device_list(None)[0])
+child = os.fork() if sys.argv[1] == "fork" else ctypes.CDLL(None).syscall(56, 17, 0, 0, 0, 0)  # clone, SIGCHLD
+end = time.monotonic() + 0.5
+while time.monotonic() < end:
+    pd = v.ibv_alloc_pd(ctx)
+    if child:
+        assert pd and v.ibv_dealloc_pd(pd) == 0
+    elif pd or ctypes.get_errno() != 5:
+        os._exit(1)
+if not child:
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
+"""
+    done = run(["/usr/bin/python3", "-c", script, how])
+    assert done.returncode == 0, done.stderr
+
+
 def test_fork_neither_uses_nor_hurts(run, softhca, daemon):
     """A child's use of an inherited context fails, its end does not end the parent's, and it opens its own."""
     script = r"""
