@@ -6,6 +6,7 @@
 #include <softhca/objects/event.h>
 #include <softhca/objects/object.h>
 #include <softhca/objects/qp.h>
+#include <softhca/wire/engine.h>
 
 #include <errno.h>
 
@@ -122,7 +123,11 @@ int cmd_modify_qp(struct cmd *cmd)
 	/* Bits beyond the oldest set need the extended command. */
 	if (in->attr_mask & ~(((uint32_t)IBV_QP_DEST_QPN << 1) - 1))
 		return refuse(-EOPNOTSUPP, "attribute bits of EX_MODIFY_QP");
-	return handle ? qp_modify(handle->qp, in) : refuse(-EINVAL, "QP handle");
+	if (!handle)
+		return refuse(-EINVAL, "QP handle");
+	/* What was posted before would have left an adapter long before it hears of this. */
+	engine_catch_up(cmd->ctx->device->machine);
+	return qp_modify(handle->qp, in);
 }
 
 int cmd_query_qp(struct cmd *cmd)
@@ -145,6 +150,7 @@ int cmd_destroy_qp(struct cmd *cmd)
 
 	if (!handle)
 		return refuse(-ENOENT, "QP handle");
+	engine_catch_up(cmd->ctx->device->machine);
 	resp.events_reported = event_settle_async(cmd->ctx, handle->user_handle, handle->async_events);
 	qp_handle_destroy(handle);
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);

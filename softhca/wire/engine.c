@@ -13,7 +13,7 @@
 #define LONGEST_NAP MILLISECOND
 #define BUSY_FOR    (2u * MILLISECOND) /* after the last activity the short nap stays for so long */
 #define FLUSH_EVERY MILLISECOND
-#define MOST_TURNS  1024 /* a program that posts all the time must not hold up a command of another */
+#define MOST_TURNS  16 /* of a command that waits for work: long messages go on after it, as they would on a wire */
 
 struct pace {
 	uint64_t last_active, last_flush, nap;

@@ -214,6 +214,27 @@ static bool doorbell_of_another(void)
 	return pair_tear_down(&pair);
 }
 
+/* A program that has said its last word and ends the connection at once: the word arrives. */
+static bool last_word(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	for (int round = 0; round < 20; round++) {
+		struct pair pair = pair_up(IBV_QPT_RC, NULL);
+		struct ibv_sge sge;
+		struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 100);
+		struct ibv_wc wc;
+
+		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) && !rig_post(pair.qa, &wr));
+		CHECK(!(round & 1 ? ibv_modify_qp(pair.qa, &attr, IBV_QP_STATE) : ibv_destroy_qp(pair.qa)));
+		CHECK(ibv_poll_cq(pair.b->cq, 1, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
+		CHECK((!(round & 1) || !ibv_destroy_qp(pair.qa)) && !ibv_destroy_qp(pair.qb));
+		rig_free_host(pair.a);
+		rig_free_host(pair.b);
+	}
+	return true;
+}
+
 static const struct rig_case cases[] = {
 	{ "send_with_immediate", send_with_immediate },
 	{ "inline_in_pieces", inline_in_pieces },
@@ -224,6 +245,7 @@ static const struct rig_case cases[] = {
 	{ "unreliable_connection", unreliable_connection },
 	{ "datagram", datagram },
 	{ "doorbell_of_another", doorbell_of_another },
+	{ "last_word", last_word },
 };
 
 int main(int argc, char **argv)
