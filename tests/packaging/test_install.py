@@ -127,12 +127,21 @@ def test_nothing_leads_back_to_the_build(installed, build_root):
         assert "RUNPATH" not in dynamic and "RPATH" not in dynamic, name
 
 
+@pytest.fixture
+def links_are_known(installed):
+    version = subprocess.run([*installed.meson, "--version"], capture_output=True, text=True, timeout=60).stdout
+    if [int(part) for part in version.split(".")[:2]] < [0, 61]:
+        pytest.skip("this meson makes links by a script, of which its uninstall does not know (0.61)")
+
+
+@pytest.mark.usefixtures("links_are_known")
 def test_uninstall_leaves_nothing(installed):
     assert installed.files()
     installed.uninstall()
     assert not installed.root.exists(), installed.files()
 
 
+@pytest.mark.usefixtures("links_are_known")
 def test_uninstall_leaves_what_is_not_ours(installed):
     foreign = installed.includedir / "foreign.h"
     foreign.write_text("")

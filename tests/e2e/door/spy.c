@@ -8,15 +8,13 @@
 
 static int asked;
 
-/* The version is that of glibc 2.34; older ones have it under the name that they began with. */
+/* By the version that whoever is linked now asks for. */
 VISIBLE void *dlsym(void *handle, const char *name)
 {
 	static void *(*next)(void *handle, const char *name);
 
 	if (!next)
-		*(void **)&next = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.34");
-	if (!next)
-		*(void **)&next = dlvsym(RTLD_NEXT, "dlsym", "GLIBC_2.2.5");
+		*(void **)&next = dlvsym(RTLD_NEXT, "dlsym", NODE);
 	asked++;
 	return next(handle, name);
 }
