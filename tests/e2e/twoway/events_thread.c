@@ -212,8 +212,56 @@ static void come_and_go(void)
 	end_close(&end);
 }
 
+struct ending {
+	struct ibv_qp *qp;
+	volatile int result, done;
+};
+
+static void *destroy_it(void *arg)
+{
+	struct ending *ending = arg;
+
+	ending->result = ibv_destroy_qp(ending->qp);
+	ending->done = 1;
+	return NULL;
+}
+
+/* One acknowledgement is not two; and who waits for the second keeps nobody from the events of the others. */
+static void destroy_waits_for_every_ack(void)
+{
+	struct ibv_async_event events[2], other;
+	struct ending ending;
+	pthread_t thread;
+	struct end end;
+	uint32_t qp_num;
+
+	end_open(&end, 0, -1, false);
+	qp_num = receive_qp(&end);
+	end_create_qp(&end, 16);
+	ending = (struct ending){ .qp = end.qp };
+	for (int i = 0; i < 2; i++) {
+		inject(0, "path_mig", end.own.qp_num);
+		events[i] = end_event(&end);
+	}
+	ibv_ack_async_event(&events[0]);
+	thread = events_start(destroy_it, &ending);
+	usleep(20000);
+	must(!ending.done);
+	inject(0, "path_mig", qp_num);
+	other = end_event(&end);
+	must_eq(event_number(&other), qp_num);
+	must(!ending.done);
+	ibv_ack_async_event(&events[1]);
+	must(!pthread_join(thread, NULL));
+	must_eq(ending.result, 0);
+	end.qp = NULL;
+	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
+	end_close(&end);
+}
+
 const struct row thread_rows[] = {
 	{ "two threads get each event once between them", two_threads },
+	{ "destroy waits for every acknowledgement, and alone", destroy_waits_for_every_ack },
 	{ "nobody waits for a thread that waits for events", nobody_waits_for_the_waiting },
 	{ "a signal handler with SA_RESTART does not end the wait", restarted },
 	{ "a signal handler without it ends the wait with EINTR", interrupted },
