@@ -5,6 +5,7 @@ import os
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 
 import pytest
@@ -167,6 +168,16 @@ def test_setuid_and_setgid_program(launch, helpers, tmp_path, bit):
     program = shutil.copy(helpers / "show-start", tmp_path / "privileged")
     os.chmod(program, 0o755 | bit)
     refused(launch(program), REFUSED, "setuid or setgid", "chmod ug-s")
+
+
+def test_program_with_file_capabilities(launch, helpers, tmp_path):
+    program = shutil.copy(helpers / "show-start", tmp_path / "privileged")
+    try:
+        # VFS_CAP_REVISION_2, effective; cap_net_bind_service permitted (linux/capability.h).
+        os.setxattr(program, "security.capability", struct.pack("<5I", 0x02000001, 1 << 10, 0, 0, 0))
+    except OSError as error:
+        pytest.skip(f"no file capabilities can be given here: {error}")
+    refused(launch(program), REFUSED, "has file capabilities", "cp does not keep")
 
 
 def test_program_of_another_class(launch, helpers):
