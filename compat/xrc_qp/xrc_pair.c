@@ -84,7 +84,7 @@ static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_q
 	struct xrc_pair tried[PAIR_ATTEMPTS];
 	enum pair_rule rule = pair_rule_of(pd->context);
 	unsigned attempt;
-	int err = -EAGAIN;
+	int err = -ERANGE;
 
 	for (attempt = 0; attempt < PAIR_ATTEMPTS; attempt++) {
 		struct ibv_qp_init_attr wanted = *attr;
@@ -99,7 +99,7 @@ static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_q
 			attr->cap = wanted.cap;
 			break;
 		}
-		err = -EAGAIN;
+		err = -ERANGE;
 	}
 	destroy_misfits(tried, attempt);
 	return err;

@@ -17,7 +17,7 @@ struct xrc_pair {
 
 /**
  * xrc_pair_create - both QPs, numbers adjacent. attr->cap is updated.
- * -EAGAIN: the device gave no neighbouring numbers in PAIR_ATTEMPTS tries. Otherwise as the kernel's.
+ * -ERANGE: the device gave no neighbouring numbers in PAIR_ATTEMPTS tries. Otherwise as the kernel's.
  */
 int xrc_pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr, struct xrc_pair *pair);
 

@@ -87,10 +87,11 @@ static int create_qps(struct domain *domain, struct ibv_pd *pd, struct ibv_qp_in
 	if (!two_way_program(!attr->cap.max_send_wr))
 		return modern_create_ini_qp(pd, attr, &pair->ini);
 	err = xrc_pair_create(pd, domain->xrcd, attr, pair);
-	if (err == -EAGAIN)
-		log_once(warned, "%s gives no neighbouring QP numbers, so this program's XRC QPs cannot send both ways; "
-			 "if it only sends on them, set XRC_COMPAT_TWO_WAY=off", pd->context->device->name);
-	return err;
+	if (err != -ERANGE)
+		return err;
+	log_once(warned, "%s gives no neighbouring QP numbers, so this program's XRC QPs cannot send both ways; "
+		 "if it only sends on them, set XRC_COMPAT_TWO_WAY=off", pd->context->device->name);
+	return -ENOMEM;
 }
 
 static void destroy_qps(const struct xrc_pair *pair)

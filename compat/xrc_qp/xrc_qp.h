@@ -20,7 +20,7 @@ struct xrc_qp;
 /**
  * xrc_qp_create - attr->qp_type is LEGACY_QPT_XRC. attr->cap is updated with what was allocated, receive capacities 0.
  * -EINVAL: pd, a CQ or the domain is missing or of another device, or an SRQ is given (contract 5.3).
- * -EAGAIN: the device gives no numbers that can be paired.
+ * -ENOMEM: something ran out, or the device gives no numbers that can be paired, which is warned of.
  */
 int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp);
 
