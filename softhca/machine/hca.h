@@ -81,6 +81,7 @@ struct hca_cq {
 	uint32_t producer;
 	uint32_t consumer; /* as last read from the record */
 	bool overrun;
+	bool stamped; /* completions carry their time */
 	struct cq_arm arm;
 	struct arm_request armed; /* as last read */
 	uint32_t comp_events, async_events; /* written to the pipes so far */
@@ -247,6 +248,7 @@ struct hca_machine {
 	struct list ready;	/* QPs with work to do now */
 	struct list failed;	/* QPs in ERR: what is posted to them is flushed */
 	struct list unanswered; /* QPs whose last packet had no answer yet */
+	uint64_t now;		/* when this turn began */
 	bool overrun;		/* a CQ was, and its QPs have not failed yet */
 	bool active;		/* something happened in this turn */
 	bool stop;		/* asked to end */

@@ -43,4 +43,10 @@ static inline void put32(uint8_t *at, uint32_t value)
 	memcpy(at, &value, sizeof(value));
 }
 
+static inline void put64(uint8_t *at, uint64_t value)
+{
+	value = htobe64(value);
+	memcpy(at, &value, sizeof(value));
+}
+
 #endif

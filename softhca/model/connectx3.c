@@ -71,6 +71,8 @@ const struct model connectx3 = {
 	.part_id = 0x1003,
 	.link_speed = FDR_SPEED,
 	.ack_delay = 15,
+	.timestamp_mask = 0xffffffffffff,
+	.clock_khz = 427000,
 	.driver_abi = 4,
 	.limits = {
 		.max_qp = 65472, .max_cq = 65408, .max_srq = 65472, .max_mr = 524032, .max_pd = 32764,

@@ -58,6 +58,9 @@ const struct model connectx5 = {
 	.part_id = 0x1017,
 	.link_speed = EDR_SPEED,
 	.ack_delay = 16,
+	.timestamp_mask = 0x7fffffffffffffff,
+	.clock_khz = 78125,
+	.stamps_all = true,
 	.driver_abi = 1,
 	.limits = {
 		.max_qp = 131072, .max_cq = 65408, .max_srq = 65472, .max_mr = 524032, .max_pd = 32764,

@@ -120,6 +120,11 @@ void mlx4_build_cqe(const struct cqe *cqe, bool turn, uint8_t out[MLX4_CQE_SIZE]
 	put32(out + 8, (cqe->global ? 0x80000000u : 0) | remote);
 	put16(out + 12, (uint16_t)(cqe->sl << 12));
 	put16(out + 14, cqe->slid);
+	/* In place of where it came from. */
+	if (cqe->timestamp) {
+		put32(out + 12, (uint32_t)(cqe->timestamp >> 16));
+		put16(out + 29, (uint16_t)cqe->timestamp);
+	}
 	put32(out + 20, cqe->byte_count);
 }
 

@@ -155,6 +155,7 @@ void mlx5_build_cqe(const struct cqe *cqe, const struct cqe_format *format, uint
 	uint8_t *at = out + format->bytes - MLX5_CQE_SIZE;
 
 	memset(out, 0, format->bytes);
+	put64(at + 48, cqe->timestamp);
 	put32(at + 32, index_of(cqe, format->version) & 0xffffff);
 	put32(at + 56, (cqe->send ? (uint32_t)cqe->opcode << 24 : 0) | (cqe->qpn & 0xffffff));
 	put16(at + 60, cqe->wqe_index);

@@ -63,6 +63,9 @@ struct model {
 	uint16_t part_id;
 	uint8_t link_speed;
 	uint8_t ack_delay; /* local_ca_ack_delay */
+	uint64_t timestamp_mask;
+	uint64_t clock_khz; /* of the time stamps */
+	bool stamps_all;    /* completions have their time whether asked for or not */
 	uint32_t driver_abi;
 	struct limits limits;
 

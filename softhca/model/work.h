@@ -88,6 +88,7 @@ struct cqe {
 	bool send;
 	uint8_t opcode;
 	uint8_t syndrome; /* not SYNDROME_OK makes it an error completion */
+	uint64_t timestamp; /* in ticks of the adapter's clock; 0 = not asked for */
 };
 
 #endif

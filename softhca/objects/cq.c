@@ -70,6 +70,7 @@ int cq_create(struct hca_context *ctx, const struct cq_request *request, struct 
 		return -ENOMEM;
 	cq->user_handle = request->user_handle;
 	cq->place = request->place;
+	cq->stamped = request->stamped || ctx->device->model->stamps_all;
 	cq->size = model_pow2(request->cqe + 1);
 	cq_arm_init(&cq->arm);
 	error = preset(ctx, &cq->place, cq->size, 0);
@@ -119,13 +120,31 @@ static bool has_room(struct hca_cq *cq)
 	return outstanding(cq) < cq->size || (!read_consumer(cq) && outstanding(cq) < cq->size);
 }
 
+/*
+ * The time by the adapter's clock, never 0, which would be none. That of the turn: asking for it at each completion would cost
+ * more than the rest of it.
+ */
+static uint64_t ticks(const struct model *model, uint64_t now)
+{
+	uint64_t value = now / 1000000 * model->clock_khz + now % 1000000 * model->clock_khz / 1000000;
+
+	value &= model->timestamp_mask;
+	return value ? value : 1;
+}
+
 static int write_entry(struct hca_cq *cq, const struct cqe *cqe)
 {
 	const struct hca_context *ctx = cq->obj.ctx;
 	const struct cqe_format format = { cq->place.entry, cq->producer & cq->size, ctx->cqe_version };
 	uint8_t bytes[CQE_MAX_BYTES];
+	struct cqe stamped;
 	uint64_t slot = cq->place.buffer + (uint64_t)(cq->producer & (cq->size - 1)) * format.bytes;
 
+	if (cq->stamped) {
+		stamped = *cqe;
+		stamped.timestamp = ticks(ctx->device->model, ctx->device->machine->now);
+		cqe = &stamped;
+	}
 	ctx->device->model->build_cqe(cqe, &format, bytes);
 	return mem_write_cqe(ctx, slot, bytes, format.bytes);
 }

@@ -10,6 +10,7 @@ struct cq_request {
 	uint32_t cqe; /* entries wanted */
 	struct hca_channel *channel;
 	struct cq_place place;
+	bool stamped; /* completions are to carry their time */
 };
 
 /* 0, -EINVAL, -ENOMEM or -EFAULT. */

@@ -74,7 +74,10 @@ int cmd_create_cq(struct cmd *cmd)
 int cmd_ex_create_cq(struct cmd *cmd)
 {
 	const struct ib_uverbs_ex_create_cq *in = cmd->in;
-	struct cq_request request = { .user_handle = in->user_handle, .cqe = in->cqe };
+	struct cq_request request = {
+		.user_handle = in->user_handle, .cqe = in->cqe,
+		.stamped = in->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION,
+	};
 	struct ib_uverbs_ex_create_cq_resp resp = { 0 };
 	struct driver_part driver;
 	struct hca_cq *cq;
@@ -82,8 +85,8 @@ int cmd_ex_create_cq(struct cmd *cmd)
 
 	if (in->comp_mask || in->reserved)
 		return refuse(-EINVAL, "comp_mask or reserved");
-	/* No clock, so no time stamps; and an overrun is always an error. */
-	if (in->flags)
+	/* An overrun is always an error. */
+	if (in->flags & ~(uint32_t)IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
 		return refuse(-EOPNOTSUPP, "CQ flags");
 	error = create(cmd, in->comp_vector, in->comp_channel, &request, &cq);
 	if (error)

@@ -109,6 +109,8 @@ int cmd_ex_query_device(struct cmd *cmd)
 	describe(cmd->ctx->device, &resp.base);
 	resp.response_length = (uint32_t)(cmd->out_size < sizeof(resp) ? cmd->out_size : sizeof(resp));
 	resp.device_cap_flags_ex = resp.base.device_cap_flags;
+	resp.timestamp_mask = cmd->ctx->device->model->timestamp_mask;
+	resp.hca_core_clock = cmd->ctx->device->model->clock_khz;
 	cmd->ctx->device->model->device_caps(&driver);
 	return cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
 }

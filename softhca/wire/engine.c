@@ -136,6 +136,7 @@ uint64_t engine_turn(struct hca_machine *machine)
 	uint64_t nap, timer;
 	bool doorbells, again;
 
+	machine->now = now;
 	timer_run(&machine->timers, now);
 	doorbells = look_everywhere(machine);
 	flush_failed(machine, now);

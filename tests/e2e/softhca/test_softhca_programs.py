@@ -54,6 +54,17 @@ def test_pingpong(run, softhca, program, mode):
         pair(run, softhca, [program, *mode])
 
 
+def test_time_stamps(run, softhca):
+    """The times of completions go on as the clock does."""
+    out = pair(run, softhca, ["ibv_rc_pingpong", "-t"])
+    khz = {"mlx4": 427000, "mlx5": 78125}[models.driver()]
+    average = [float(text) for text in re.findall(r"Average receive completion clock cycles = ([\d.]+)", out)]
+    each = [float(text) for text in re.findall(r"([\d.]+) usec/iter", out)]
+    assert len(average) == len(each) == 2
+    for cycles, microseconds in zip(average, each):
+        assert 0.5 < cycles / khz * 1000 / microseconds < 1.5, out
+
+
 @pytest.mark.parametrize("program", PINGPONGS)
 def test_pingpong_within_a_device(run, softhca, program):
     pair(run, softhca, [program], devices=(0, 0))
