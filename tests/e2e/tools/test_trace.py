@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -215,6 +216,20 @@ def test_functions_that_were_looked_up_with_a_version_are_seen(trace, programs):
         called = {call["function"] for call in document["calls"]}
         assert called >= {"ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp", "ibv_create_qp"}, way
         assert all(call["backtrace"][0]["module"] == str(programs["lookup"]) for call in document["calls"])
+
+
+LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"], "hydra": ["mpiexec.hydra"]}
+
+
+@pytest.mark.parametrize("launcher", LAUNCHERS)
+def test_through_a_launcher(trace, programs, launcher):
+    """Two ranks, each a cluster of its own: every call of theirs arrives."""
+    if not shutil.which(LAUNCHERS[launcher][0]):
+        pytest.skip(f"{LAUNCHERS[launcher][0]} is not installed")
+    result, document = trace(*LAUNCHERS[launcher], "-n", 2, programs["cluster"])
+    assert result.returncode == 0, result
+    assert document["left"] == [] and len(calls_of(document, "ibv_create_xrc_rcv_qp")) == 2
+    assert len(document["calls"]) == 2 * len(trace(programs["cluster"])[1]["calls"])
 
 
 def test_functions_that_were_looked_up_are_seen(trace, programs):
