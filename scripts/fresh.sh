@@ -45,12 +45,13 @@ fresh_base() {
 	echo "$fresh_home/$1"
 }
 
-# fresh_copy SUITE ROOT: a copy that one may change, which reaches the network as this machine does, and keeps what it downloads.
+# fresh_copy SUITE ROOT: a copy that one may change, which reaches the network as this machine does, and has what others downloaded.
 fresh_copy() {
 	fresh_from=$(fresh_base "$1") || return 1
 	fresh_archives=$fresh_from.archives
 	mkdir -p "$fresh_archives" || return 1
 	cp -a --one-file-system "$fresh_from" "$2" || return 1
+	cp "$fresh_archives"/*.deb "$2/var/cache/apt/archives/" 2>/dev/null || :
 	# A mirror may be behind.
 	mkdir -p "$2/etc/apt/apt.conf.d" && echo 'Acquire::Check-Valid-Until "false";' >"$2/etc/apt/apt.conf.d/90fresh" || return 1
 	for fresh_file in /etc/resolv.conf /etc/hosts; do
@@ -58,7 +59,8 @@ fresh_copy() {
 	done
 }
 
-# fresh_run ROOT COMMAND...: runs it in there, with processes and mounts of its own that end with it.
+# fresh_run ROOT COMMAND...: runs it in there, with processes and mounts of its own that end with it. Keeps what it downloads; not by a
+# folder that several share, which apt would lock.
 fresh_run() {
 	fresh_root=$1
 	shift
@@ -66,14 +68,15 @@ fresh_run() {
 	# shellcheck disable=SC2016
 	unshare --mount --pid --fork --kill-child sh -c '
 		set -e
-		root=$1 archives=$2
-		shift 2
+		root=$1
+		shift
 		mount -t proc proc "$root/proc"
 		mount -t sysfs sysfs "$root/sys"
 		mkdir -p "$root/dev/shm" "$root/dev/pts"
 		mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
 		mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
-		mount --bind "$archives" "$root/var/cache/apt/archives"
 		exec chroot "$root" env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
-			"$@"' sh "$fresh_root" "$fresh_archives" "$@"
+			"$@"' sh "$fresh_root" "$@" && fresh_status=0 || fresh_status=$?
+	cp -n "$fresh_root"/var/cache/apt/archives/*.deb "$fresh_archives" 2>/dev/null || :
+	return $fresh_status
 }
