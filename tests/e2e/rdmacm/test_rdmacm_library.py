@@ -19,7 +19,8 @@ def test_the_daemons_end_wakes_up_who_waits(run, softhca, daemon, finish):
     program = daemon.start([PROGRAMS / "rdmacm-talk", "listen", "198.18.1.1", 7000])
     assert program.stdout.readline() == "listening\n"
     assert run([softhca, "stop"]).returncode == 0
-    assert finish(program) == (1, "rdma_get_cm_event: Input/output error\n")
+    status, told = finish(program)  # by the emulator too, if the program has not ended before
+    assert status == 1 and "rdma_get_cm_event: Input/output error\n" in told
 
 
 def test_commands_are_traced(run, softhca, daemon):
