@@ -31,12 +31,13 @@ def programs(build_root):
 
 
 @pytest.fixture
-def trace(run, xrc_compat, tmp_path):
+def trace(run, xrc_compat, tmp_path, sanitizer_runtime):
     """trace(program...) -> (result, the JSON document)."""
 
     def _trace(*program, options=("--softhca=2",)):
         output = tmp_path / "trace.json"
-        result = run([xrc_compat, "trace", *options, "--json", "--output", output, "--", *program], timeout=60)
+        result = run([xrc_compat, "trace", *options, "--json", "--output", output, "--", *program], timeout=60,
+                     env={"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else None)
         return result, json.loads(output.read_text())
 
     return _trace
