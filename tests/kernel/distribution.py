@@ -119,6 +119,8 @@ def finish_root(root):
 class Kernel:
     """The kernel of a suite, unpacked."""
 
+    watches = False  # whether it looks at locks
+
     def __init__(self, folder, suite):
         self.root = folder / "root"
         self.version_file = folder / "version"

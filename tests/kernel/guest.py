@@ -39,7 +39,7 @@ def make_initramfs(folder, modules):
     shutil.copy(HERE / "init", tree / "init")
     (tree / "init").chmod(0o755)
     names = [copy_module(path, tree / "modules") for path in modules]
-    (tree / "modules" / "order").write_text("\n".join(names) + "\n", encoding="utf-8")
+    (tree / "modules" / "order").write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
     archive = folder / "initramfs.cpio"
     with open(archive, "wb") as out:
         files = subprocess.run(["find", ".", "-print0"], cwd=tree, stdout=subprocess.PIPE, check=True).stdout
@@ -58,6 +58,7 @@ class Guest:
 
     def __init__(self, folder, kernel, modules, source):
         self.folder, self.kernel, self.source = folder, kernel, source
+        self.watches = kernel.watches
         self.out = folder / "out"
         self.console = folder / "console"
         self.initramfs = make_initramfs(folder, modules)
@@ -68,7 +69,7 @@ class Guest:
         return ["nice", "-n", "5", "qemu-system-x86_64", "-accel", accelerator, "-cpu", cpu, "-smp", "2", "-m", "1024",
                 "-nodefaults", "-no-reboot", "-display", "none", "-serial", f"file:{self.console}",
                 "-kernel", self.kernel.image, "-initrd", self.initramfs,
-                "-append", f"console=ttyS0 panic=-1 loglevel=5 lab.source={self.source}",
+                "-append", f"console=ttyS0 panic=-1 loglevel=5 printk.time=1 lab.source={self.source}",
                 "-fsdev", f"local,id=root,path=/,readonly=on,{shared}", "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
                 "-fsdev", f"local,id=out,path={self.out},{shared}", "-device", "virtio-9p-pci,fsdev=out,mount_tag=out"]
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Asks a real kernel: boots one of the distribution's in QEMU with the module of this folder, and runs the tests in inside/ there.
 
-usage: run.py BUILD_FOLDER [SUITE|VERSION|newest] [PYTEST ARGUMENT...]
+usage: run.py BUILD_FOLDER [SUITE|VERSION|newest|debug] [PYTEST ARGUMENT...]
+
+"debug" is the kernel of this machine's suite, compiled with the checks that the distribution leaves out.
 
 The last line is "N passed, N failed, N skipped". Exit status 77: it cannot be done here, the line before says why.
 """
@@ -16,6 +18,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 SOURCE = HERE.parents[1]
 sys.path.insert(0, str(SOURCE / "scripts"))
 
+from debug_kernel import DebugKernel  # noqa: E402
 from distribution import SUITE_OF, Failed, Kernel, Unavailable, own_suite  # noqa: E402
 from guest import Guest, busybox_is_static, tools_missing  # noqa: E402
 from test_summary import pytest_tally  # noqa: E402
@@ -30,6 +33,20 @@ HURT = re.compile(r"^(?:<\d+>)?\[[^]]*\] (?:.*(?:WARNING:|BUG:|Oops|possible (?:
                   r"Kernel panic|kmemleak: \d+ new suspected)")
 
 
+# Where the kernel has them: what leaks (what is young may only look so), and whether locks are still looked at.
+LAST_QUESTIONS = """\
+leaks=/sys/kernel/debug/kmemleak
+if [ -e $leaks ]; then
+	echo scan >$leaks
+	sleep 6
+	echo scan >$leaks
+	cat $leaks >/lab/leaks
+fi
+[ ! -e /proc/lockdep_stats ] || cat /proc/lockdep_stats >/lab/locks
+dmesg >/lab/dmesg
+"""
+
+
 def guest_script(module, arguments):
     """What runs inside. The log of the kernel is kept whole; the module is loaded by the tests."""
     env = {
@@ -40,21 +57,33 @@ def guest_script(module, arguments):
     words = ["/usr/bin/python3", "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider", str(HERE / "inside"), *arguments]
     exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in env.items())
     return (f"{exports}cd {shlex.quote(str(SOURCE))}\n{shlex.join(words)} >/lab/tests 2>&1\nstatus=$?\n"
-            "dmesg >/lab/dmesg\necho $status >/lab/status\nsync\necho b >/proc/sysrq-trigger\nsleep 60\n")
+            f"{LAST_QUESTIONS}echo $status >/lab/status\nsync\necho b >/proc/sysrq-trigger\nsleep 60\n")
 
 
 def read(path):
     return path.read_text(encoding="utf-8", errors="replace") if path.exists() else ""
 
 
+def complaints(guest):
+    """What the kernel found wrong with itself. After the first trouble with a lock it looks at no other."""
+    log = read(guest.out / "dmesg") or read(guest.console)
+    found = [f"the kernel's log: {line}" for line in log.splitlines() if HURT.search(line)]
+    leaks, locks = read(guest.out / "leaks"), read(guest.out / "locks")
+    if leaks:
+        found.append(f"memory has leaked:\n{leaks}")
+    if guest.watches and not re.search(r"^ *debug_locks: *1$", locks, re.M):
+        found.append("the kernel does not look at locks, or no longer")
+    return found
+
+
 def judge(guest):
     """Prints what ran; the exit status."""
     text = read(guest.out / "tests")
-    hurt = [line for line in (read(guest.out / "dmesg") or read(guest.console)).splitlines() if HURT.search(line)]
+    hurt = complaints(guest)
     tally = pytest_tally(text)
     print(text.rstrip())
-    for line in hurt:
-        print(f"failed: the kernel's log: {line}")
+    for what in hurt:
+        print(f"failed: {what}")
     if tally is None:
         print(f"failed: the guest did not come to its end; its console is {guest.console}\n" + read(guest.console)[-3000:])
         print("0 passed, 1 failed, 0 skipped")
@@ -70,7 +99,7 @@ def run(folder, suite, arguments):
         raise Unavailable(f"not on this machine: {', '.join(missing)}")
     if os.uname().machine != "x86_64" or not busybox_is_static():
         raise Unavailable("x86_64 and a busybox that is linked statically are needed")
-    kernel = Kernel(folder / suite, suite)
+    kernel = DebugKernel(folder / suite, own_suite()) if suite == "debug" else Kernel(folder / suite, suite)
     print(f"Linux {kernel.version} ({suite})", flush=True)
     module = kernel.build(HERE / "module", "xrc_lab.ko")
     guest = Guest(folder / suite, kernel, kernel.needed(*MODULES), SOURCE)

@@ -36,17 +36,17 @@ def runner(source_root, monkeypatch):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
-    for name in ("distribution", "guest"):
+    for name in ("distribution", "guest", "debug_kernel"):
         sys.modules.pop(name, None)
 
 
 @pytest.fixture
 def ended(tmp_path):
     """ended(tests, log, status): a guest that has come to its end with these."""
-    def _ended(tests, log="", status=0):
-        for name, text in (("tests", tests), ("dmesg", log)):
+    def _ended(tests, log="", status=0, watches=False, **more):
+        for name, text in dict(more, tests=tests, dmesg=log).items():
             (tmp_path / name).write_text(text, encoding="utf-8")
-        return types.SimpleNamespace(out=tmp_path, console=tmp_path / "console", status=lambda: status)
+        return types.SimpleNamespace(out=tmp_path, console=tmp_path / "console", status=lambda: status, watches=watches)
 
     return _ended
 
@@ -60,6 +60,18 @@ def test_hurt(runner, ended, capsys, line):
 def test_fine(runner, ended, capsys):
     assert runner.judge(ended("5 passed, 1 skipped in 1.0s\n", "\n".join(FINE))) == 0
     assert capsys.readouterr().out.endswith("5 passed, 0 failed, 1 skipped\n")
+
+
+LOCKS = " lock-classes: 700 [max: 8192]\n debug_locks:                             {}\n"
+
+
+@pytest.mark.parametrize("said", [{"locks": LOCKS.format(0)}, {}, {"locks": LOCKS.format(1), "leaks": "unreferenced object\n"}])
+def test_a_kernel_that_looks_at_locks_and_leaks(runner, ended, capsys, said):
+    assert runner.judge(ended("5 passed in 1.0s\n", watches=True, locks=LOCKS.format(1))) == 0
+    for name in ("locks", "leaks"):
+        said.setdefault(name, "")
+    assert runner.judge(ended("5 passed in 1.0s\n", watches=True, **said)) == 1
+    assert capsys.readouterr().out.endswith("5 passed, 1 failed, 0 skipped\n")
 
 
 def test_never_ended(runner, ended, capsys):
