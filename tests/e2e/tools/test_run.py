@@ -88,6 +88,11 @@ def test_program_is_looked_up_on_path(launch, helpers):
     assert (result.returncode, argv_of(result)) == (0, ["show-start"])
 
 
+@pytest.mark.parametrize("path", [":/nonexistent", "/nonexistent:", "/nonexistent::/nonexistent"])
+def test_an_empty_element_of_path_is_the_current_folder(launch, helpers, path):
+    assert launch("show-start", PATH=path, cwd=helpers).returncode == 0
+
+
 def test_same_process_is_kept(xrc_compat, helpers, probe):
     env = dict(os.environ, XRC_COMPAT_LIBRARY=str(probe))
     with subprocess.Popen([xrc_compat, "run", helpers / "show-start"], env=env, stdout=subprocess.PIPE,
