@@ -24,7 +24,7 @@ static void need(int condition, const char *what)
 static long resident_bytes(void)
 {
 	FILE *statm = fopen("/proc/self/statm", "r");
-	long size, resident;
+	long size, resident = 0;
 
 	need(statm && fscanf(statm, "%ld %ld", &size, &resident) == 2, "/proc/self/statm");
 	fclose(statm);

@@ -264,7 +264,7 @@ static void bench_lookups(void)
 		each = lookup_ns(member, qps);
 		snprintf(name, sizeof(name), "lookup among %u QPs", qps);
 		report(name, each, "ns", 100);
-		if (!first)
+		if (first == 0)
 			first = each;
 	}
 	report("lookup among 16384 QPs against among 16", each / first, "x", 0);

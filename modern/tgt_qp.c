@@ -18,9 +18,9 @@ static char marks[1 + OPENED_DETOURS][MODERN_TGT_PAIRED + 1];
 
 static const char *mark_of(const struct ibv_qp *qp)
 {
-	const char *mark = qp->qp_context;
+	const char *mark = qp->qp_context, *first = (const char *)marks;
 
-	return mark >= marks[0] && mark < marks[1 + OPENED_DETOURS] ? mark : NULL;
+	return mark >= first && mark < first + sizeof(marks) ? mark : NULL;
 }
 
 enum modern_tgt_use modern_tgt_use(const struct ibv_qp *qp)

@@ -209,7 +209,7 @@ static void query(int d, int i)
 
 	expect("ibv_query_xrc_rcv_qp", error, EINVAL, ETIMEDOUT);
 	if (!error && attr.qp_state != IBV_QPS_RESET && attr.qp_state != IBV_QPS_INIT)
-		unexpected("state", attr.qp_state);
+		unexpected("state", (int)attr.qp_state);
 }
 
 static void step(void)

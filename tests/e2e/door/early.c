@@ -25,7 +25,7 @@ static int nothing(void)
 	return 0;
 }
 
-static int (*resolve(void))(void)
+__attribute__((used)) static int (*resolve(void))(void)
 {
 	look();
 	return nothing;

@@ -48,7 +48,7 @@ static rlim_t descriptors_in_use(void)
 
 static struct {
 	const char *name;
-	int resource;
+	__rlimit_resource_t resource;
 	rlim_t room;
 } limits[] = {
 	{ "data", RLIMIT_DATA, 1000 * 1024 },	/* ulimit -d 1000 */
@@ -64,7 +64,7 @@ static struct {
 	{ "memlock", RLIMIT_MEMLOCK, 0 },	/* ulimit -l */
 };
 
-static rlim_t in_use_already(int resource)
+static rlim_t in_use_already(__rlimit_resource_t resource)
 {
 	switch (resource) {
 	case RLIMIT_AS:
@@ -76,7 +76,7 @@ static rlim_t in_use_already(int resource)
 	}
 }
 
-static void tighten(const char *name, struct rlimit *before, int *resource)
+static void tighten(const char *name, struct rlimit *before, __rlimit_resource_t *resource)
 {
 	for (size_t i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
 		struct rlimit limit;
@@ -123,7 +123,8 @@ int main(int argc, char **argv)
 	struct ibv_xrc_domain *domain;
 	uint32_t qp_num, later;
 	struct rlimit before;
-	int error, resource;
+	__rlimit_resource_t resource;
+	int error;
 
 	must(argc == 3, "usage: limits NAME FILE");
 	alarm(20);
