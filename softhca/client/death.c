@@ -5,6 +5,7 @@
  */
 #include "client.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
@@ -32,10 +33,13 @@ static void *wait_for_ends(void *epoll)
 	int fd = (int)(intptr_t)epoll;
 
 	for (;;) {
-		if (epoll_wait(fd, &event, 1, -1) == 1)
+		int ended = epoll_wait(fd, &event, 1, -1);
+
+		if (ended == 1)
 			dev_died(event.data.fd);
+		else if (errno != EINTR) /* a program that closes every descriptor closed this one, too */
+			return NULL;
 	}
-	return NULL;
 }
 
 /* No signal of the program's may be delivered to a thread that it does not know. */

@@ -104,3 +104,27 @@ if child:
     done = run(["/usr/bin/python3", "-c", script, daemon])
     assert done.returncode == 0, done.stderr
     assert done.stderr.count(SENTENCE) == 2
+
+
+def test_a_program_that_closes_every_descriptor_does_not_spin(run, softhca, daemon):
+    """What the waiting thread waits on is one of them."""
+    script = r"""
+import ctypes, os, signal, sys, time
+v = ctypes.CDLL("libibverbs.so.1")
+v.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+v.ibv_open_device.restype = ctypes.c_void_p
+v.ibv_open_device.argtypes = [ctypes.c_void_p]
+assert v.ibv_open_device(v.ibv_get_device_list(None)[0])
+waits_on = [fd for fd in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{fd}")
+            and "eventpoll" in os.readlink(f"/proc/self/fd/{fd}")]
+assert waits_on
+for fd in waits_on:
+    os.close(int(fd))
+os.kill(int(sys.argv[1]), signal.SIGKILL)
+time.sleep(0.2)
+before = time.process_time()
+time.sleep(1)
+assert time.process_time() - before < 0.3
+"""
+    done = run(["/usr/bin/python3", "-c", script, daemon])
+    assert done.returncode == 0, done.stderr
