@@ -214,6 +214,15 @@ bool regtab_file_has_name(const struct table_file *file)
 	return !lstat(file->path, &st) && st.st_dev == file->own.dev && st.st_ino == file->own.ino;
 }
 
+bool regtab_file_is_removed(const struct table_file *file)
+{
+	struct stat st;
+
+	if (lstat(file->path, &st))
+		return errno == ENOENT || errno == ENOTDIR;	/* a program that gave up rights may not look any more */
+	return st.st_dev != file->own.dev || st.st_ino != file->own.ino;
+}
+
 /* Presence lock held for writing. */
 static int unlink_name(const struct table_file *file)
 {

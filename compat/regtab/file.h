@@ -68,6 +68,9 @@ int regtab_file_reserve(const struct table_file *file, uint32_t page);
 /** regtab_file_has_name - whether the path still is this file's. */
 bool regtab_file_has_name(const struct table_file *file);
 
+/** regtab_file_is_removed - whether it is known not to be: false too where this process may not look. */
+bool regtab_file_is_removed(const struct table_file *file);
+
 /** regtab_file_remove_dead - a table that no process has. -EAGAIN: one has; another -errno. *reason: a phrase, always. */
 int regtab_file_remove_dead(const struct table_file *file, bool dry_run, const char **reason);
 

@@ -239,5 +239,5 @@ void regtab_close(struct regtab *tab)
 
 bool regtab_removed(struct regtab *tab)
 {
-	return regtab_is_mine(tab) && !regtab_file_has_name(&tab->file);
+	return regtab_is_mine(tab) && regtab_file_is_removed(&tab->file);
 }

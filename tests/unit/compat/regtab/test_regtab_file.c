@@ -320,6 +320,24 @@ static void a_removed_table_is_noticed(void **state)
 	regtab_close(another);
 }
 
+/* A program that gave up its rights, or the directory's, still has its table. */
+static void a_table_out_of_sight_is_not_removed(void **state)
+{
+	bool root = !geteuid();
+	struct regtab *tab;
+	bool removed;
+
+	(void)state;
+	assert_int_equal(table_open(&tab, NULL), 0);
+	assert_int_equal(chmod(actor_dir(), 0), 0);
+	assert_int_equal(root ? seteuid(65534) : 0, 0);
+	removed = regtab_removed(tab);
+	assert_int_equal(root ? seteuid(0) : 0, 0);
+	assert_int_equal(chmod(actor_dir(), 0700), 0);
+	assert_false(removed);
+	regtab_close(tab);
+}
+
 static void a_second_name_is_refused(void **state)
 {
 	char second[300];
@@ -606,6 +624,7 @@ int main(void)
 		CASE(a_file_size_limit_is_an_error),
 		CASE(locked_memory_is_not_filled),
 		CASE(a_removed_table_is_noticed),
+		CASE(a_table_out_of_sight_is_not_removed),
 		CASE(a_second_name_is_refused),
 		CASE(directories_of_everybody_are_refused),
 		CASE(what_is_no_table_is_refused_and_kept),
