@@ -26,10 +26,16 @@ def settings():
 
 
 @pytest.fixture
-def holder(tables, softhca, xrc_compat, build_root, tmp_path, settings, sanitizer_runtime):
+def words():
+    """Of hold-registrations, after the number of QPs."""
+    return []
+
+
+@pytest.fixture
+def holder(tables, softhca, xrc_compat, build_root, tmp_path, settings, words, sanitizer_runtime):
     domain = tmp_path / "domain"
     program = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
-    held = Holder([softhca, "run", "--devices=1", *settings, "--", xrc_compat, "run", "--", program, domain, QPS],
+    held = Holder([softhca, "run", "--devices=1", *settings, "--", xrc_compat, "run", "--", program, domain, QPS, *words],
                   dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables), LD_PRELOAD=sanitizer_runtime), domain)
     yield held
     held.end()

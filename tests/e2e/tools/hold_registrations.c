@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * An old program that holds registrations until it is told to end: a creator of receive QPs, which takes them to RESET,
- * INIT and RTR by turns, and a registrant with the first of them. Prints a line for each process: its role, its pid, and
- * the numbers that it is registered with; then one for each asynchronous event: role, "heard", type, number.
+ * INIT and RTR by turns, and a registrant with the first of them; with "leave" as the third argument that one unregisters
+ * again. Prints a line for each process: its role, its pid, and the numbers that it is registered with; then one for each
+ * asynchronous event: role, "heard", type, number.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,7 +94,7 @@ static void to_rtr(struct ibv_xrc_domain *domain, uint32_t number)
 				     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 }
 
-static void registrant(const char *path, int from_creator)
+static void registrant(const char *path, bool leave, int from_creator)
 {
 	struct ibv_xrc_domain *domain;
 	uint32_t number;
@@ -104,7 +106,10 @@ static void registrant(const char *path, int from_creator)
 	error = ibv_reg_xrc_rcv_qp(domain, number);
 	if (error)
 		die("ibv_reg_xrc_rcv_qp", error);
-	say("registrant", &number, 1);
+	error = leave ? ibv_unreg_xrc_rcv_qp(domain, number) : 0;
+	if (error)
+		die("ibv_unreg_xrc_rcv_qp", error);
+	say("registrant", &number, leave ? 0 : 1);
 	hear("registrant", domain->context);
 }
 
@@ -131,7 +136,8 @@ static void creator(const char *path, int count, int to_registrant)
 
 int main(int argc, char **argv)
 {
-	int count = argc == 3 ? atoi(argv[2]) : 0;
+	bool leave = argc == 4 && !strcmp(argv[3], "leave");
+	int count = argc == 3 || leave ? atoi(argv[2]) : 0;
 	int ends[2];
 
 	if (count < 1 || count > MAX_QPS || pipe(ends))
@@ -140,7 +146,7 @@ int main(int argc, char **argv)
 	if (!fork()) {
 		alarm(LIFETIME);
 		close(ends[1]);
-		registrant(argv[1], ends[0]);
+		registrant(argv[1], leave, ends[0]);
 		return 0;
 	}
 	alarm(LIFETIME);

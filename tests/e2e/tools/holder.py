@@ -19,8 +19,10 @@ class Holder:
 
     def __init__(self, argv, env, domain):
         self.domain = domain
-        self.process = subprocess.Popen([str(a) for a in argv], env=env, stdin=subprocess.DEVNULL,
-                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        # Another file of the same file system, open before the domain's: ps must not take it for that.
+        with domain.with_name("no-domain").open("w+") as other:
+            self.process = subprocess.Popen([str(a) for a in argv], env=env, stdin=other, stdout=subprocess.PIPE,
+                                            stderr=subprocess.PIPE, start_new_session=True)
         self.pids = {}
         self.numbers = {}
         text = b""

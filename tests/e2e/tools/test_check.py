@@ -19,6 +19,7 @@ OLD_LIBIBVERBS = """
 #define F(x) int x(void); int x(void) { return 0; }
 F(ibv_open_xrc_domain) F(ibv_close_xrc_domain) F(ibv_create_xrc_srq) F(ibv_create_qp)
 F(ibv_create_xrc_rcv_qp) F(ibv_reg_xrc_rcv_qp) F(ibv_exp_query_device) F(ibv_rate_to_mbps) F(ibv_create_xsrq) F(ibv_get_device_list)
+F(ibv_cmd_open_xrc_domain)
 """
 NODE = "IBVERBS_1.1 { global: ibv_*; };\n"
 
@@ -247,6 +248,27 @@ def case_mlnx_by_its_headers(w):
     return w.program("mlnx-headers", source, "-gdwarf-4", f"-I{w.folder}", w.stub), {}
 
 
+def case_mlnx_if_it_is_there(w):
+    """A weak import is no need: where it is missing the program finds 0, and goes without."""
+    source = ONE_WAY.replace(" int main(void) { return", " int ibv_exp_query_device(void) __attribute__((weak)); "
+                             "int main(void) { return (ibv_exp_query_device ? ibv_exp_query_device() : 0) +")
+    return w.program("mlnx-weak", source, w.stub), {}
+
+
+def case_driver(w):
+    """An old driver in a process that uses nothing old: the functions that it calls are no application's."""
+    driver = w.library("libmlx4-rdmav2.so", calls("ibv_cmd_open_xrc_domain").replace("int main", "int open_domain"), w.stub)
+    return w.program("with-driver", calls("ibv_get_device_list"), w.stub), {"options": ["--plugin", driver]}
+
+
+def case_not_needed_but_bundled(w):
+    """The old library has the names of the functions, and looks something up at run time; nobody uses them."""
+    (w.folder / "looks-up").mkdir(exist_ok=True)
+    source = "#include <dlfcn.h>\n" + OLD_LIBIBVERBS + "int start(void *h); int start(void *h) { return !dlsym(h, \"openib_driver_init\"); }"
+    w.library("looks-up/libibverbs.so.1", source, "-Wl,-soname,libibverbs.so.1", f"-Wl,--version-script={w.folder}/node.map")
+    return w.program("bundled-unused", calls("ibv_get_device_list"), w.stub, "-Wl,-rpath,$ORIGIN/looks-up"), {}
+
+
 def case_transitional(w):
     return w.program("transitional", calls("ibv_create_xsrq"), w.stub), {}
 
@@ -377,7 +399,7 @@ def test_control_characters_never_reach_the_terminal(run, xrc_compat, workshop):
     assert "\nMissing     lib?[2J??\"\\?456.so\n" in done.stdout
 
 
-@pytest.mark.parametrize("name", [b"new\nline", b"esc\x1b[2J'quote", b"latin\xe9", "gr\u00fc\u00df".encode()])
+@pytest.mark.parametrize("name", [b"new\nline", b"esc\x1b[2J'quote", b"bob's program", b"latin\xe9", "gr\u00fc\u00df".encode()])
 def test_the_next_command_is_one_that_a_shell_takes(xrc_compat, build_root, workshop, name):
     program = os.path.join(os.fsencode(workshop.folder), name)
     shutil.copy(case_linked(workshop)[0], program)

@@ -51,6 +51,14 @@ def test_a_removed_file_and_a_dead_creator_do_not_hide_the_state(holder, tool):
     assert states == {number: "RESET" if number == shared else None for number in holder.numbers["creator"]}
 
 
+@pytest.mark.parametrize("words", [["leave"]])
+def test_a_process_that_unregistered_from_its_last_qp_is_still_listed(holder, tool):
+    """It uses the table, and that keeps gc from removing it."""
+    [row] = [row for row in registrations(tool) if row["pid"] == holder.pids["registrant"]]
+    assert (row["qp"], row["qpstate"], row["regs"], row["state"]) == (None, None, None, "live")
+    assert pairs(row for row in registrations(tool) if row["qp"] is not None) == expected(holder, "creator")
+
+
 @pytest.mark.parametrize("settings", [["--open_qp=off"]])
 def test_where_qps_cannot_be_shared_the_owner_is_asked(holder, tool):
     rows = registrations(tool)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* secret_print() on a machine of the test's own: its uname() is what the program is told. */
+#include <tools/report/secret.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+
+#include <cmocka.h>
+
+int uname(struct utsname *host)
+{
+	memset(host, 0, sizeof(*host));
+	strcpy(host->nodename, "node7.site.example");
+	return 0;
+}
+
+static void check(const char *text, const char *wanted)
+{
+	char *printed;
+	size_t size;
+	FILE *out = open_memstream(&printed, &size);
+
+	assert_non_null(out);
+	secret_print(out, text);
+	fclose(out);
+	assert_string_equal(printed, wanted);
+	free(printed);
+}
+
+static void hides_the_host(void **state)
+{
+	(void)state;
+	check("LID 3 of node7\n", "LID 3 of HOST\n");
+	check("from node7.site.example:18515", "from HOST:18515");	/* and not HOST.site.example */
+}
+
+static void hides_people_and_guids(void **state)
+{
+	(void)state;
+	check("/srv/alice/run as alice, port 0002:c903:00a1:b2c3", "~/run as USER, port GUID");
+}
+
+static void leaves_other_words(void **state)
+{
+	(void)state;
+	check("node77, malice, 0002:c903:00a1:b2c3d", "node77, malice, 0002:c903:00a1:b2c3d");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(hides_the_host),
+		cmocka_unit_test(hides_people_and_guids),
+		cmocka_unit_test(leaves_other_words),
+	};
+
+	setenv("HOME", "/srv/alice", 1);
+	setenv("USER", "alice", 1);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
