@@ -52,7 +52,7 @@ static void register_memory(struct end *end)
 	end->own.memory = (uintptr_t)end->memory;
 }
 
-void end_open(struct end *end, int device, int fd, bool event_mode)
+static void open_without_srq(struct end *end, int device, int fd, bool event_mode)
 {
 	struct ibv_port_attr port;
 
@@ -73,8 +73,13 @@ void end_open(struct end *end, int device, int fd, bool event_mode)
 	must(end->cq);
 	if (event_mode)
 		must_eq(ibv_req_notify_cq(end->cq, 0), 0);
-	create_srq(end);
 	register_memory(end);
+}
+
+void end_open(struct end *end, int device, int fd, bool event_mode)
+{
+	open_without_srq(end, device, fd, event_mode);
+	create_srq(end);
 }
 
 void end_create_qp(struct end *end, uint32_t max_send_wr)
@@ -157,13 +162,25 @@ enum ibv_qp_state end_state(struct end *end)
 	return attr.qp_state;
 }
 
+static void create_qps(struct end *a, struct end *b)
+{
+	end_create_qp(a, END_DEPTH);
+	end_create_qp(b, END_DEPTH);
+	ends_meet(a, b);
+}
+
 void ends_open(struct end *a, struct end *b)
 {
 	end_open(a, 0, -1, false);
 	end_open(b, 1, -1, false);
-	end_create_qp(a, END_DEPTH);
-	end_create_qp(b, END_DEPTH);
-	ends_meet(a, b);
+	create_qps(a, b);
+}
+
+void ends_open_without_srqs(struct end *a, struct end *b)
+{
+	open_without_srq(a, 0, -1, false);
+	open_without_srq(b, 1, -1, false);
+	create_qps(a, b);
 }
 
 void ends_meet(struct end *a, struct end *b)
@@ -176,9 +193,7 @@ void ends_renew(struct end *a, struct end *b)
 {
 	must_eq(ibv_destroy_qp(a->qp), 0);
 	must_eq(ibv_destroy_qp(b->qp), 0);
-	end_create_qp(a, END_DEPTH);
-	end_create_qp(b, END_DEPTH);
-	ends_meet(a, b);
+	create_qps(a, b);
 }
 
 void ends_connect(struct end *a, struct end *b)
@@ -323,7 +338,8 @@ void end_close(struct end *end)
 {
 	if (end->qp)
 		must_eq(ibv_destroy_qp(end->qp), 0);
-	must_eq(ibv_destroy_srq(end->srq), 0);
+	if (end->srq)
+		must_eq(ibv_destroy_srq(end->srq), 0);
 	must_eq(ibv_close_xrc_domain(end->domain), 0);
 	must_eq(ibv_destroy_cq(end->cq), 0);
 	if (end->channel)

@@ -65,6 +65,7 @@ enum ibv_qp_state end_state(struct end *end);
 
 /** ends_open - two ends on devices 0 and 1, in RESET, told about each other; ends_connect - brought to RTS. */
 void ends_open(struct end *a, struct end *b);
+void ends_open_without_srqs(struct end *a, struct end *b);
 void ends_connect(struct end *a, struct end *b);
 
 /** ends_meet - each is told about the other; ends_renew - with new QPs in the place of the old ones. */

@@ -31,14 +31,19 @@ static void retries_exceeded(void)
 }
 
 /* The peer has not connected back yet, so that what we send gets no answer; what it sends would arrive. */
-static void fail_by_retries(struct end *a, struct end *b)
+static void send_unanswered(struct end *a, struct end *b)
 {
-	ends_open(a, b);
 	b->peer.qp_num += 1000;
 	end_bring(a, IBV_QPS_RTS);
 	end_bring(b, IBV_QPS_INIT);
-	end_post_recv(a, 1, 0, 4096);
 	end_send(a, IBV_WR_SEND, 0, 8);
+}
+
+static void fail_by_retries(struct end *a, struct end *b)
+{
+	ends_open(a, b);
+	end_post_recv(a, 1, 0, 4096);
+	send_unanswered(a, b);
 }
 
 static void peer_comes_late(struct end *a, struct end *b)
@@ -57,6 +62,21 @@ static void refuses_what_comes_in(void)
 	peer_comes_late(&a, &b);
 	refused(&b);
 	end_quiet(&a);
+	end_close(&a);
+	end_close(&b);
+}
+
+/* The SRQs of a job may all be other processes': the QP alone must make its device notice. */
+static void refuses_without_an_srq(void)
+{
+	struct end a, b;
+
+	ends_open_without_srqs(&a, &b);
+	send_unanswered(&a, &b);
+	must_eq(end_poll(&a).status, IBV_WC_RETRY_EXC_ERR);
+	peer_comes_late(&a, &b);
+	end_send(&b, IBV_WR_RDMA_WRITE, 0, 8);
+	must_eq(end_poll(&b).status, IBV_WC_RETRY_EXC_ERR);
 	end_close(&a);
 	end_close(&b);
 }
@@ -261,6 +281,7 @@ static void cancelled_before_it_fails(void)
 const struct row error_rows[] = {
 	{ "retries exceeded: it is in ERR, what is posted is flushed", retries_exceeded },
 	{ "retries exceeded: what comes in is refused", refuses_what_comes_in },
+	{ "retries exceeded: a write is refused, also without an SRQ", refuses_without_an_srq },
 	{ "retries exceeded: a query alone finds out", query_alone_finds_out },
 	{ "ERR is left through RESET only", nothing_leads_on },
 	{ "a message longer than its buffer fails both halves", too_long },
