@@ -12,20 +12,10 @@
 
 #include "shim.h"
 
-/* An ordinary QP. Its init_attr may be the shorter struct of a program without XRC: only today's fields are copied. */
 static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct ibv_qp_init_attr unwrapped;
-	struct ibv_qp *qp;
+	struct ibv_qp *qp = modern_pass_create_qp(pd, attr);
 
-	if (!attr || !image_of(attr->srq)) {
-		qp = modern_pass_create_qp(pd, attr);
-	} else {
-		unwrapped = *attr;
-		unwrapped.srq = srq_unwrap(attr->srq);
-		qp = modern_pass_create_qp(pd, &unwrapped);
-		attr->cap = unwrapped.cap;
-	}
 	if (qp)
 		own_qp_created(qp);
 	return qp;
@@ -68,7 +58,7 @@ static int create_xrc_by_rdmacm(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 /*
  * Legacy: type 5 is an XRC QP in attr's domain, receive capacities taken as 0. Other types: as today.
  * Modern: IBV_QPT_XRC_SEND; in a two-way program an IBV_QPT_XRC_RECV beside it.
- * Difference: qp->qp_type reads 9; the provider's post_send needs it.
+ * Difference: qp->qp_type reads 9; the provider's post_send needs it. An ordinary QP on an XRC SRQ is EINVAL, as today's kernels have it.
  */
 SHIM_EXPORT(ibv_create_qp)
 struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
@@ -77,8 +67,11 @@ struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *at
 	struct ibv_qp *qp = NULL;
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_ibv_create_qp, ARGUMENTS(pd, original ? (const void *)original : attr));
+	bool ordinary = !attr || (int)attr->qp_type != LEGACY_QPT_XRC;
 
-	if (!err && (!attr || (int)attr->qp_type != LEGACY_QPT_XRC)) {
+	if (!err && ordinary && attr && image_of(attr->srq))
+		err = -EINVAL;
+	if (!err && ordinary) {
 		qp = create_ordinary(pd, attr);
 		shim_leave_with(&entry, 0);
 		return qp;

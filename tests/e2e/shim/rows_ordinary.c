@@ -181,6 +181,16 @@ static void rc_through_a_plain_srq(void)
 	expect_eq(r.wc.qp_num, b_qp.number);
 }
 
+static void rc_on_an_xrc_srq(void)
+{
+	struct actor *a = with_xrc_at_work();
+	struct request request = qp_request(1, NIL);
+
+	request.qp_type = IBV_QPT_RC;
+	request.srq = 0;
+	expect(actor_ask(a, &request), EINVAL);
+}
+
 static bool slot_is(const char *text, const char *slot, const char *library)
 {
 	char word[64];
@@ -294,6 +304,7 @@ static const struct row rows[] = {
 	{ "5.9", "an RC QP's masks are still RC's", rc_masks_are_rcs },
 	{ "5.2", "ordinary objects keep no domain", rc_qp_keeps_no_domain },
 	{ "3", "an RC QP receives through an ordinary SRQ", rc_through_a_plain_srq, NEEDS_DATA },
+	{ "5.3", "an RC QP with an XRC SRQ is EINVAL", rc_on_an_xrc_srq },
 	{ "3", "after everything, the ops are the provider's but for one", ops_are_the_providers },
 	{ "3", "another context's ops are all the provider's", ops_of_another_context },
 	{ "3", "without an XRC SRQ all ops are the provider's", ops_without_an_srq },

@@ -13,7 +13,7 @@ from contract_rows import MODES, check
 # How many rows each group has, so that none is lost without anyone noticing.
 ROWS = {
     "open": 20, "close": 17, "srq": 24, "xrc_qp": 29, "rcv_qp": 28, "query": 16, "reg": 20, "end": 19,
-    "event": 12, "data": 12, "ordinary": 13, "bad_input": 28,
+    "event": 12, "data": 12, "ordinary": 14, "bad_input": 28,
 }
 ABSENT_ROWS = {"no_xrc": 3, "no_device": 2}
 
