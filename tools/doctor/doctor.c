@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat doctor`: looks at this machine in the order in which things are needed and says what is wrong with each. */
+#include "logind.h"
 #include "tools/common/command.h"
 #include "tools/common/devices.h"
 #include "tools/common/elf_info.h"
@@ -187,28 +188,10 @@ static void examine_locked_memory(struct finding *finding)
 		      "%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
 }
 
-/* The last word of the configuration about RemoveIPC; absent where the file says nothing. */
-static bool removal_said(const char *path, bool otherwise)
-{
-	FILE *file = fopen(path, "re");
-	char line[256], value[16];
-
-	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, " RemoveIPC = %15s", value) == 1)
-			otherwise = strcasecmp(value, "no") && strcasecmp(value, "false") && strcasecmp(value, "off") &&
-				    strcmp(value, "0");
-	}
-	if (file)
-		fclose(file);
-	return otherwise;
-}
-
 /* When a user's last session ends, systemd-logind removes the user's files in /dev/shm, even if a batch job still uses them. */
 static bool logind_removes(const char *directory)
 {
-	bool removes = !strcmp(directory, "/dev/shm") && geteuid() >= 1000 && !access("/run/systemd/system", F_OK);
-
-	return removal_said("/etc/systemd/logind.conf", removal_said("/usr/lib/systemd/logind.conf", true)) && removes;
+	return !strcmp(directory, "/dev/shm") && geteuid() >= 1000 && !access("/run/systemd/system", F_OK) && logind_removes_ipc();
 }
 
 static void examine_table_directory(struct finding *finding)
@@ -225,7 +208,7 @@ static void examine_table_directory(struct finding *finding)
 	else if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
 		found(finding, true, advice, "%s may be written by others and has no sticky bit", directory);
 	else
-		found(finding, logind_removes(directory), "set RemoveIPC=no in /etc/systemd/logind.conf, or name a directory of "
+		found(finding, logind_removes(directory), "set RemoveIPC=no in a file of /etc/systemd/logind.conf.d, or name a directory of "
 		      "your own in XRC_COMPAT_TABLE_DIR, for jobs that outlive your last login", "%s%s", directory,
 		      logind_removes(directory) ? ": systemd-logind empties it for you when you log out (RemoveIPC)" : "");
 }

@@ -115,12 +115,15 @@ def test_a_table_directory_that_others_may_write(tool, run, tmp_path):
     assert problems(tool(run, "doctor", XRC_COMPAT_TABLE_DIR=str(shared))) == []
 
 
-# In namespaces of its own: a machine run by systemd, with this logind.conf, and a user who logs in.
+# In namespaces of its own: a machine run by systemd, with the configuration files that lie in a folder, and a user who logs in.
 LOGIN = """
-mount -t tmpfs none /run && mkdir -p /run/systemd/system &&
-cp -a /etc/. "$1" && mkdir -p "$1/systemd" && printf '%s' "$2" > "$1/systemd/logind.conf" && mount --bind "$1" /etc &&
-shift 2 && exec setpriv --reuid=1000 --regid=1000 --clear-groups "$@"
+cp -a /etc/. "$1/all" && rm -rf "$1"/all/systemd/logind.conf* && cp -a "$1/etc/." "$1/all" && mount --bind "$1/all" /etc &&
+mount -t tmpfs none /run && mkdir -p /run/systemd/system && cp -a "$1/run/." /run &&
+mount -t tmpfs none /usr/local/lib && cp -a "$1/lib/." /usr/local/lib &&
+shift && exec setpriv --reuid=1000 --regid=1000 --clear-groups "$@"
 """
+YES, NO = "[Login]\nRemoveIPC=yes\n", "[Login]\nRemoveIPC=no\n"
+MAIN, DROP_INS = "systemd/logind.conf", "systemd/logind.conf.d"
 
 
 def own_mounts():
@@ -129,16 +132,34 @@ def own_mounts():
 
 
 @pytest.mark.skipif(not own_mounts(), reason="needs root and mounts of its own for another machine's configuration")
-@pytest.mark.parametrize("configuration, removes", [
-    ("", True), ("[Login]\nRemoveIPC=yes\n", True), ("[Login]\nRemoveIPC=no\n", False), ("[Login]\n#RemoveIPC=yes\nRemoveIPC=off\n", False),
+@pytest.mark.parametrize("files, removes", [
+    ({}, True),
+    ({f"etc/{MAIN}": YES}, True),
+    ({f"etc/{MAIN}": NO}, False),
+    ({f"etc/{MAIN}": "[Login]\n#RemoveIPC=yes\n RemoveIPC = Off\n"}, False),
+    ({f"etc/{MAIN}": NO + "RemoveIPC=yes\n"}, True),
+    ({f"etc/{MAIN}": NO + "RemoveIPC=perhaps\nRemoveIPC=yes, please\n"}, False),
+    ({f"etc/{MAIN}": NO + "[Other]\nRemoveIPC=yes\n"}, False),
+    ({f"run/{MAIN}": NO}, False),
+    ({f"etc/{MAIN}": "[Login]\n", f"run/{MAIN}": NO}, True),  # one hides the other
+    ({f"etc/{MAIN}": NO, f"lib/{DROP_INS}/10.conf": YES}, True),  # drop-ins come after it, wherever they are
+    ({f"etc/{MAIN}": YES, f"run/{DROP_INS}/10.conf": NO}, False),
+    ({f"etc/{DROP_INS}/10.conf": YES, f"lib/{DROP_INS}/20.conf": NO}, False),  # in the order of their names
+    ({f"etc/{DROP_INS}/20.conf": YES, f"lib/{DROP_INS}/10.conf": NO}, True),
+    ({f"etc/{DROP_INS}/10.conf": NO, f"run/{DROP_INS}/10.conf": YES}, False),
+    ({f"etc/{DROP_INS}/10.conf": "", f"lib/{DROP_INS}/10.conf": NO}, True),
+    ({f"etc/{DROP_INS}/10.conf.old": NO, f"etc/{DROP_INS}/.10.conf": NO}, True),
 ])
-def test_tables_that_systemd_removes_at_log_out(tool, run, tmp_path, configuration, removes):
-    etc = tmp_path / "etc"
-    etc.mkdir()
+def test_tables_that_systemd_removes_at_log_out(tool, run, tmp_path, files, removes):
     os.chmod(tmp_path, 0o755)
+    for folder in ("all", "etc", "run", "lib"):
+        (tmp_path / folder).mkdir()
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
 
     def as_user(argv, **kwargs):
-        return run(["unshare", "-m", "sh", "-c", LOGIN, "sh", etc, configuration, *argv], **kwargs)
+        return run(["unshare", "-m", "sh", "-c", LOGIN, "sh", tmp_path, *argv], **kwargs)
 
     result = tool(as_user, "doctor", XRC_COMPAT_TABLE_DIR="/dev/shm")
     found = [line for line in result.stdout.splitlines() if "/dev/shm" in line]
