@@ -15,7 +15,7 @@ import models
 
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 SENTENCE = "softhca: the daemon has ended, and with it the adapters of this program"
-ports = itertools.count(36000 + os.getpid() % 100 * 20)
+ports = itertools.count(16000 + os.getpid() % 100 * 20)  # below the ports that the system hands out
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ import models
 
 SOURCES = pathlib.Path(__file__).parent
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
-ports = itertools.count(34000 + os.getpid() % 100 * 20)
+ports = itertools.count(13000 + os.getpid() % 100 * 20)  # below the ports that the system hands out
 
 # In containers, too, MPI is started as root; and there are fewer processors than ranks.
 OPEN_MPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ucx", "--mca", "osc", "^ucx", "-x", "LD_PRELOAD",
