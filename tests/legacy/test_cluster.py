@@ -14,7 +14,7 @@ RETRY = "the sender's next message ended with: transport retry counter exceeded,
 
 
 @pytest.fixture
-def cluster(build_root, softhca, run, tmp_path):
+def cluster(build_root, softhca, run, tmp_path, sanitizer_runtime):
     """cluster([argument...], settings=[...], shim=True, program=...): one run with files of its own, which must go."""
 
     def _cluster(*arguments, settings=("--devices=2",), shim=True, program="xrc-cluster"):
@@ -24,7 +24,7 @@ def cluster(build_root, softhca, run, tmp_path):
         env = {name: str(folder) for name, folder in folders.items()}
         env["XDG_RUNTIME_DIR"] = ""
         if shim:
-            env["LD_PRELOAD"] = str(build_root / "shim" / "libxrc-compat.so.1")
+            env["LD_PRELOAD"] = ":".join(filter(None, [sanitizer_runtime, str(build_root / "shim" / "libxrc-compat.so.1")]))
         done = run([softhca, "run", *settings, "--", build_root / "tests" / "legacy" / program, *arguments],
                    timeout=60, env=env)
         assert_gone_soon(*folders.values())
