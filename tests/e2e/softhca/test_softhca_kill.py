@@ -101,7 +101,10 @@ def test_killed_clients_leave_nothing(run, softhca, daemon):
         procs[victim] = start(daemon)
     kill_all(procs)
     wait_empty(run, softhca)
-    after = daemon_costs(run, softhca)
+    # A busy daemon takes its time to close the connection of whoever asked it last.
+    end = time.monotonic() + 10
+    while (after := daemon_costs(run, softhca))[0] > before[0] and time.monotonic() < end:
+        time.sleep(0.1)
     print(f"{KILLS} kills: descriptors {before[0]} -> {after[0]}, resident KiB {before[1]} -> {after[1]}")
     assert after[0] == before[0]
     assert after[1] <= before[1] + slack(softhca)
