@@ -99,7 +99,7 @@ int modern_open_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, uint3
 
 int modern_shares_tgt_qps(struct ibv_context *context, struct ibv_xrcd *xrcd, bool *shares)
 {
-	struct ibv_qp *qp;
+	struct ibv_qp *qp = NULL;
 	int err = modern_open_tgt_qp(context, xrcd, NO_QP_NUM, MODERN_TGT_TRANSIENT, &qp);
 
 	if (!err)

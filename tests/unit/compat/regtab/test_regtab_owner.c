@@ -193,7 +193,7 @@ static int connect_to(const char *path)
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	snprintf(address.sun_path, sizeof(address.sun_path), "%.*s", (int)sizeof(address.sun_path) - 1, path);
 	if (fd >= 0 && !connect(fd, (const struct sockaddr *)&address, sizeof(address)))
 		return fd;
 	close(fd);
