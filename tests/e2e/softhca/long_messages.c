@@ -19,7 +19,7 @@ struct region {
 
 static struct region registered(struct host *host, uint8_t *at, size_t length)
 {
-	const int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	const unsigned int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 	struct region region = { at, ibv_reg_mr(host->pd, at, length, access) };
 
 	NEED(region.mr);
