@@ -42,7 +42,7 @@ static void post(struct ibv_srq *srq, long count)
 		ibv_post_srq_recv(srq, &wr, &bad_wr);
 }
 
-static void poll(long count, int batch)
+static void poll_many(long count, int batch)
 {
 	struct ibv_cq cq = { .context = &context };
 	struct ibv_wc wc[16];
@@ -67,16 +67,16 @@ int main(int argc, char **argv)
 		ops_hook_post_srq_recv(&context, shim_post_srq_recv);
 		post((struct ibv_srq *)&image, count);
 	} else if (!strcmp(name, "poll-plain")) {
-		poll(count, batch);
+		poll_many(count, batch);
 	} else if (!strcmp(name, "poll-two-way")) {
 		ops_hook_poll_cq(&context, shim_poll_cq_tagged);
-		poll(count, batch);
+		poll_many(count, batch);
 	} else if (!strcmp(name, "poll-two-way-untagged")) {
 		state_lock();
 		ops_track_own(&context);
 		state_unlock();
 		ops_hook_poll_cq(&context, shim_poll_cq_untagged);
-		poll(count, batch);
+		poll_many(count, batch);
 	} else {
 		fprintf(stderr, "usage: hook_cost post-plain|post-image|poll-plain|poll-two-way|poll-two-way-untagged COUNT "
 			"[BATCH 1..16]\n");

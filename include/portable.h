@@ -43,9 +43,9 @@ static inline int portable_memfd_create(const char *name, unsigned int flags)
 
 #ifndef HAVE_FCNTL64 /* glibc 2.28; what fcntl() becomes where file offsets have 64 bits */
 #ifdef SYS_fcntl64
-#define fcntl(...) ((int)syscall(SYS_fcntl64, __VA_ARGS__))
+#define fcntl(...) (__extension__({ (int)syscall(SYS_fcntl64, __VA_ARGS__); }))
 #else
-#define fcntl(...) ((int)syscall(SYS_fcntl, __VA_ARGS__))
+#define fcntl(...) (__extension__({ (int)syscall(SYS_fcntl, __VA_ARGS__); }))
 #endif
 #endif
 
