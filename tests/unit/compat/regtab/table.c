@@ -1,8 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* One table and its file. */
 
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+
+#include <cmocka.h>
 
 #include <compat/regtab/file.h>
 
@@ -34,4 +43,40 @@ int table_teardown(void **state)
 int table_open(struct regtab **tab, struct regtab_error *why)
 {
 	return regtab_open(&table_key, actor_dir(), tab, why);
+}
+
+void table_refused(int error, const char *phrase)
+{
+	struct regtab *tab = NULL;
+	struct regtab_error why = { "" };
+
+	assert_int_equal(table_open(&tab, &why), error);
+	assert_null(tab);
+	if (!strstr(why.text, table_path) || !strstr(why.text, phrase) || !strstr(why.text, "XRC_COMPAT_TABLE_DIR"))
+		fail_msg("unhelpful: \"%s\", wanted \"%s\"", why.text, phrase);
+}
+
+void table_make(const void *content, size_t size, off_t length, mode_t mode)
+{
+	int fd = open(table_path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, content, size), size);
+	assert_int_equal(ftruncate(fd, length), 0);
+	assert_int_equal(fchmod(fd, mode), 0);
+	close(fd);
+}
+
+void table_works(void)
+{
+	struct regtab_member *member;
+	struct regtab *tab;
+
+	assert_int_equal(table_open(&tab, NULL), 0);
+	assert_int_equal(regtab_join(tab, "test", &member), 0);
+	assert_int_equal(regtab_add(member, 1, REGTAB_BY_KERNEL), 0);
+	assert_int_equal(regtab_count(tab, 1), 1);
+	regtab_leave(member);
+	regtab_close(tab);
+	assert_int_equal(access(table_path, F_OK), -1);
 }

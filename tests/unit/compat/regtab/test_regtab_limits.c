@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A table with what its program and the system leave it: descriptors, the size of a file, memory, room. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <compat/regtab/layout.h>
+#include <compat/regtab/tab.h>
+
+#include "actor.h"
+#include "table.h"
+
+#define QP 0x4au
+
+/* A program may have closed standard input; what it opens next must be that, not our table. */
+static void its_descriptor_is_no_standard_one(void **state)
+{
+	int spare = dup(0), fd;
+	struct regtab *tab;
+
+	(void)state;
+	close(0);
+	assert_int_equal(table_open(&tab, NULL), 0);
+	fd = open("/dev/null", O_RDONLY);
+	assert_int_equal(fd, 0);
+	assert_true(tab->file.own.fd > 2);
+	regtab_close(tab);
+	assert_int_equal(dup2(spare, 0), 0);
+	close(spare);
+	assert_int_equal(access(table_path, F_OK), -1);
+}
+
+/* What the program opened in the place of a descriptor of ours is not grown, locked away, or closed. */
+static void a_descriptor_taken_by_the_program_is_left_alone(void **state)
+{
+	char name[] = "/tmp/regtab-program-XXXXXX";
+	struct regtab_member *member;
+	struct actor a = actor_start(actor_dir(), 1);
+	struct regtab *tab;
+	struct stat st;
+	int fd;
+
+	(void)state;
+	assert_int_equal(actor_do(&a, ACT_ADD, QP + 1), 0);
+	assert_int_equal(table_open(&tab, NULL), 0);
+	assert_int_equal(regtab_join(tab, "test", &member), 0);
+	assert_int_equal(regtab_add(member, QP, REGTAB_BY_KERNEL), 0);
+	fd = mkstemp(name);
+	assert_int_equal(dup2(fd, tab->file.own.fd), tab->file.own.fd);
+	for (uint32_t i = 1; i < 64; i++)
+		assert_int_equal(regtab_add(member, i << 16, REGTAB_BY_KERNEL), -ESTALE);
+	assert_int_equal(regtab_register(member, QP + 1), 0);
+	assert_int_equal(regtab_unregister(member, QP + 1, &(bool){ false }), 0);	/* nor are all the others dead now */
+	assert_int_equal(actor_do(&a, ACT_IS_REGISTERED, QP + 1), 1);
+	assert_int_equal(fstat(fd, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	fd = tab->file.own.fd;
+	regtab_leave(member);
+	regtab_close(tab);
+	assert_int_equal(fstat(fd, &st), 0);
+	close(fd);
+	unlink(name);
+	actor_end(&a);
+}
+
+/* No setting of ulimit -f may kill: SIGXFSZ is what growing a file beyond it sends. */
+static int under_a_file_size_limit(rlim_t limit)
+{
+	struct rlimit limits = { limit, limit };
+	struct regtab_error why = { "" };
+	struct regtab_member *member;
+	struct regtab *tab;
+	int err;
+
+	if (setrlimit(RLIMIT_FSIZE, &limits))
+		return 2;
+	err = table_open(&tab, &why);
+	if (err)
+		return err != -EFBIG || !strstr(why.text, "ulimit -f");
+	err = regtab_join(tab, "test", &member);
+	for (uint32_t i = 1; !err && i <= QP_NUM_MAX; i += RANGE_QPS)
+		err = regtab_add(member, i, REGTAB_BY_KERNEL);
+	return err != -EFBIG;
+}
+
+static void a_file_size_limit_is_an_error(void **state)
+{
+	(void)state;
+	for (rlim_t limit = 0; limit <= 20000; limit += 2000) {
+		int status;
+		pid_t pid = fork();
+
+		if (!pid)
+			_exit(under_a_file_size_limit(limit));
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		unlink(table_path);
+	}
+}
+
+/* Resident pages of this process. */
+static long resident(void)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	long total, pages = 0;
+
+	if (!file || fscanf(file, "%ld %ld", &total, &pages) != 2)
+		pages = 0;
+	if (file)
+		fclose(file);
+	return pages;
+}
+
+/* In a program that has all its memory locked, a table costs what is used of it. 77: not permitted. */
+static int with_locked_memory(void)
+{
+	struct regtab *tab;
+	long before;
+
+	if (mlockall(MCL_CURRENT | MCL_FUTURE))
+		return 77;
+	before = resident();
+	if (table_open(&tab, NULL))
+		return 1;
+	return resident() - before > 256;
+}
+
+static void locked_memory_is_not_filled(void **state)
+{
+	int status;
+	pid_t pid = fork();
+
+	(void)state;
+	if (!pid)
+		_exit(with_locked_memory());
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(status, 0);
+}
+
+static void limit(const char *dir, const char *size)
+{
+	assert_int_equal(mount("none", dir, "tmpfs", 0, size), 0);
+}
+
+static void fill(const char *dir)
+{
+	char name[220], page[REGTAB_PAGE] = "";
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/filler", dir);
+	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	while (write(fd, page, sizeof(page)) > 0)
+		;
+	close(fd);
+}
+
+/* Exit status of the child: 0 passed, 77 not permitted. */
+static int on_a_full_file_system(const char *dir)
+{
+	struct regtab_member *member;
+	struct regtab *tab = NULL;
+	struct regtab_error why;
+	uint32_t n = 0;
+	int error;
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return 77;
+	limit(dir, "size=8k,mode=700");
+	fill(dir);
+	if (regtab_open(&table_key, dir, &tab, &why) != -ENOSPC || !strstr(why.text, "full") || tab)
+		return 1;
+	if (umount(dir))
+		return 2;
+	limit(dir, "size=256k,mode=700");
+	if (regtab_open(&table_key, dir, &tab, &why) || regtab_join(tab, "test", &member))
+		return 3;
+	while (!(error = regtab_add(member, ++n, REGTAB_BY_KERNEL)))
+		;
+	if (error != -ENOSPC || n < 2000)
+		return 4;
+	if (regtab_unregister(member, 1, NULL) || regtab_add(member, 1, REGTAB_BY_KERNEL))
+		return 5;	/* what is there goes on working */
+	if (regtab_member_count(member) != (int)n - 1)
+		return 6;
+	regtab_leave(member);
+	regtab_close(tab);
+	return actor_files(dir) ? 7 : 0;
+}
+
+static void a_full_file_system_is_reported(void **state)
+{
+	char dir[200];
+	int status;
+	pid_t pid;
+
+	(void)state;
+	snprintf(dir, sizeof(dir), "%s/full", actor_dir());
+	assert_int_equal(mkdir(dir, 0700), 0);
+	pid = fork();
+	if (!pid)
+		_exit(on_a_full_file_system(dir));
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	rmdir(dir);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		skip();
+	assert_int_equal(status, 0);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, table_setup, table_teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(its_descriptor_is_no_standard_one),
+		CASE(a_descriptor_taken_by_the_program_is_left_alone),
+		CASE(a_file_size_limit_is_an_error),
+		CASE(locked_memory_is_not_filled),
+		CASE(a_full_file_system_is_reported),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
