@@ -5,10 +5,12 @@ import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 
 import pytest
 
 import models
+from emulator import Daemon
 
 
 # (sanitizer, part of the test's name): why it is not run there.
@@ -78,6 +80,34 @@ def source_root():
 def softhca(model, build_root):
     """The command, and with it the model of its adapters."""
     return build_root / "softhca" / "softhca"
+
+
+@pytest.fixture
+def settings():
+    """What emulated adapters are started with, beside what a fixture says of itself; a test may have its own."""
+    return []
+
+
+@pytest.fixture
+def daemon(run, softhca, settings, monkeypatch):
+    """Emulated adapters that outlive their programs. The folder's name is short, as those of sockets must be."""
+    with tempfile.TemporaryDirectory(prefix="softhca-test-", dir="/tmp") as folder:
+        started = Daemon(run, softhca, pathlib.Path(folder))
+        monkeypatch.setenv("SOFTHCA_DIR", str(started.directory))
+        done = run([softhca, "start", *settings])
+        assert done.returncode == 0, done.stderr
+        monkeypatch.setenv("LD_PRELOAD", str(started.preload))
+        yield started
+        # Nothing that is wrong with the preload may keep the daemon from its end.
+        monkeypatch.delenv("LD_PRELOAD")
+        run([softhca, "stop"])
+
+
+@pytest.fixture
+def tables():
+    """A directory for registration tables, on a file system that can have them."""
+    with tempfile.TemporaryDirectory(prefix="tables-test-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+        yield pathlib.Path(folder)
 
 
 @pytest.fixture(scope="session")

@@ -16,7 +16,7 @@ import tempfile
 import time
 from ctypes import c_char_p, c_int, c_uint32, c_void_p
 
-from legacy_structs import (AsyncEvent, Context, Device, Guarded, PortAttr, Qp, QpAttr, QpInitAttr, RecvWr, SendWr, Sge, Srq,
+from legacy_structs import (AsyncEvent, Device, Guarded, PortAttr, Qp, QpAttr, QpInitAttr, RecvWr, SendWr, Sge, Srq,
                             SrqAttr, SrqInitAttr, Wc, XrcDomain, libc, reference)
 
 NODE = "IBVERBS_1.1"

@@ -7,11 +7,8 @@ XRC_COMPAT_FUZZ_RUNS: how many files for each (default 150). XRC_COMPAT_FUZZ_SEE
 
 import json
 import os
-import pathlib
 import random
-import shutil
 import subprocess
-import tempfile
 import time
 
 import pytest
@@ -76,13 +73,6 @@ def test_check(xrc_compat, build_root, tmp_path):
             assert outcome([xrc_compat, "check", *words], env)[0] == status
         except (AssertionError, ValueError, pytest.fail.Exception) as error:
             raise AssertionError(f"XRC_COMPAT_FUZZ_SEED={seed} XRC_COMPAT_FUZZ_RUNS=1: {error}") from error
-
-
-@pytest.fixture
-def tables():
-    path = pathlib.Path(tempfile.mkdtemp(prefix="fuzz-tools-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
-    yield path
-    shutil.rmtree(path)
 
 
 @pytest.fixture

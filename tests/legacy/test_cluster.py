@@ -3,11 +3,11 @@
 
 import os
 import re
-import time
 
 import pytest
 
 import models
+from waiting import wait_for
 
 MISSING = "undefined symbol: ibv_open_xrc_domain, version IBVERBS_1.1"
 RETRY = "the sender's next message ended with: transport retry counter exceeded, as it should"
@@ -35,10 +35,8 @@ def cluster(build_root, softhca, run, tmp_path, sanitizer_runtime):
 
 def assert_gone_soon(*folders):
     """The emulator's daemon ends a moment after the program."""
-    deadline = time.monotonic() + 10
-    while any(os.listdir(folder) for folder in folders):
-        assert time.monotonic() < deadline, f"left behind: {[os.listdir(folder) for folder in folders]}"
-        time.sleep(0.02)
+    wait_for(lambda: [name for folder in folders for name in os.listdir(folder)], "end of the daemon's files",
+             holds=lambda left: not left)
 
 
 def rows(output):

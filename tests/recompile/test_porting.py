@@ -6,7 +6,7 @@ import re
 import pytest
 
 import elf
-from test_programs import STRICT, build
+from test_programs import build
 
 PAIRS = [("before", "after"), ("two_way_before", "two_way_after")]
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-Wshadow", "-Wconversion", "-pthread"]

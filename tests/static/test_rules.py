@@ -2,7 +2,6 @@
 """Each rule of the house holds on this tree, and is seen to fail on a sample that breaks it."""
 
 import os
-import pathlib
 import platform
 import subprocess
 

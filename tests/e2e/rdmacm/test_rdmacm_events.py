@@ -6,13 +6,13 @@ import errno
 import os
 import pathlib
 import random
-import re
 import subprocess
 import threading
 
 import pytest
 
 import models
+from installed import need
 
 TALK = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"]) / "rdmacm-talk"
 KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "60"))
@@ -208,17 +208,15 @@ def kill_one_of_two(daemon, finish, dice):
     daemon.until_empty()
 
 
-def test_killed_at_any_moment(daemon, finish, need, softhca):
+def test_killed_at_any_moment(daemon, finish):
     """The daemon keeps nothing, and does not grow."""
     need("rping")
     dice = random.Random(7)
     for _ in range(max(KILLS // 6, 3)):
         kill_one_of_two(daemon, finish, dice)
-    fds, memory = daemon.costs()
+    descriptors, memory = daemon.descriptors(), daemon.memory()
     for _ in range(KILLS // 2):
         kill_one_of_two(daemon, finish, dice)
     # Who has asked last may not be gone yet.
-    daemon.until(lambda now: now[0] <= fds, "descriptors given back", daemon.costs)
-    # Sanitizers keep up to 256 MiB of what was freed.
-    slack = 300 << 10 if re.search(rb"__[at]san_init", softhca.read_bytes()) else 2048
-    assert daemon.costs()[1] <= memory + slack
+    daemon.until(lambda now: now <= descriptors, "descriptors given back", daemon.descriptors)
+    assert daemon.memory() <= memory + daemon.slack(2048)

@@ -7,6 +7,7 @@ import os
 import pytest
 
 import models
+from installed import need
 
 REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "3"))
 HERE, THERE = "198.18.0.1", "198.18.1.1"
@@ -38,7 +39,7 @@ def pair(daemon, finish, lines, hosts=(1, 0), **addresses):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program(daemon, finish, need, name):
+def test_program(daemon, finish, name):
     for line in PROGRAMS[name]:
         need(line.split()[0])
     for _ in range(REPEAT):
@@ -47,14 +48,14 @@ def test_program(daemon, finish, need, name):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_program_within_a_host(daemon, finish, need, name):
+def test_program_within_a_host(daemon, finish, name):
     """By the loopback address, without any word about hosts."""
     need(PROGRAMS[name][0].split()[0])
     pair(daemon, finish, PROGRAMS[name], hosts=(None, None), here="127.0.0.1", there="127.0.0.1")
 
 
 @pytest.mark.parametrize("name", ["rping", "rdma_server"])
-def test_program_over_ipv6(daemon, finish, need, name):
+def test_program_over_ipv6(daemon, finish, name):
     need(PROGRAMS[name][0].split()[0])
     pair(daemon, finish, PROGRAMS[name], here="fd00::198.18.0.1", there="fd00::198.18.1.1")
 
@@ -65,13 +66,13 @@ class TestTwoPorts:
         return ["--ports=2", "--address=192.0.2.1"]
 
     @pytest.mark.parametrize("name", ["rping", "udaddy"])
-    def test_program(self, daemon, finish, need, name):
+    def test_program(self, daemon, finish, name):
         """From the second port of one adapter to the second one of the other."""
         need(name)
         pair(daemon, finish, PROGRAMS[name], here="192.0.2.2", there="192.0.3.2")
 
 
-def test_the_traffic_goes_over_the_named_adapters(daemon, finish, need, run, softhca):
+def test_the_traffic_goes_over_the_named_adapters(daemon, finish, run, softhca):
     """Each program's queue pairs are on its own host's adapter."""
     need("rping")
     server = daemon.start(words(PROGRAMS["rping"][0]))

@@ -3,11 +3,11 @@
 
 import os
 import re
-import shutil
 
 import pytest
 
 import models
+from installed import need
 
 # How many rows each group has, so that none is lost without anyone noticing. The last has a program of its own.
 ROWS = {"qp": 5, "srq": 5, "twoway": 2}
@@ -49,8 +49,7 @@ wait $server"""
 def test_programs_of_today_are_left_alone(run, softhca, xrc_compat, server, client, sanitizer_runtime):
     if "thread" in os.environ.get("XRC_COMPAT_TEST_SANITIZE", ""):
         pytest.skip("rping has threads, and what they do to each other is not ours")
-    if not shutil.which(server.split()[0]):
-        pytest.skip("rdmacm-utils is not installed")
+    need(server.split()[0])
     done = run([softhca, "run", "--devices=2", "--", xrc_compat, "run", "--", "sh", "-c",
                 models.named(BOTH.format(server=server, client=client))], timeout=90,
                env={"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else None)

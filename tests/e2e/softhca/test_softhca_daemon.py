@@ -13,17 +13,9 @@ import time
 import pytest
 
 import models
+from waiting import wait_for
 
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
-
-
-def wait_until(condition, seconds=30):
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        if condition():
-            return True
-        time.sleep(0.02)
-    return condition()
 
 
 @pytest.fixture
@@ -64,7 +56,7 @@ def test_refuses_with_a_sentence(run, softhca, place, argv, status, words):
     done = run([softhca, *argv])
     assert (done.returncode, done.stdout) == (status, "")
     assert words in done.stderr
-    assert wait_until(lambda: not list(place.iterdir()))
+    wait_for(lambda: not list(place.iterdir()))
 
 
 def test_an_option_outdoes_the_model_of_the_environment(run, softhca, place):
@@ -81,7 +73,7 @@ def test_run_is_the_program(run, softhca, place):
     pid, directory = proc.communicate(timeout=20)[0].split()
     assert (proc.returncode, int(pid)) == (7, proc.pid)
     assert directory.startswith(str(place))
-    assert wait_until(lambda: not os.path.exists(directory))
+    wait_for(lambda: not os.path.exists(directory))
 
 
 def test_run_keeps_other_preloads(run, softhca, place):
@@ -98,11 +90,11 @@ def test_program_finds_no_child_it_never_had(run, softhca, place):
 
 def test_killed_launcher_leaves_nothing(softhca, place):
     proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
-    assert wait_until(lambda: list(place.glob("*/socket")))
+    wait_for(lambda: list(place.glob("*/socket")))
     time.sleep(0.1)
     proc.kill()
     proc.wait()
-    assert wait_until(lambda: not list(place.iterdir()))
+    wait_for(lambda: not list(place.iterdir()))
 
 
 def daemon_pid(run, softhca):
@@ -111,15 +103,15 @@ def daemon_pid(run, softhca):
 
 def test_leftovers_of_a_killed_daemon_go_with_the_next_run(run, softhca, place):
     proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
-    assert wait_until(lambda: list(place.glob("*/socket")))
+    wait_for(lambda: list(place.glob("*/socket")))
     (left,) = place.iterdir()
     status = run([softhca, "status"], env={"SOFTHCA_DIR": str(left)}).stdout
     os.kill(int(status.split("pid ")[1].split(",")[0]), signal.SIGKILL)
     proc.kill()
     proc.wait()
     # A process that was killed may take a moment to let go of its lock.
-    assert wait_until(lambda: run([softhca, "run", "--", "true"]) and not left.exists())
-    assert wait_until(lambda: not list(place.iterdir()))
+    wait_for(lambda: run([softhca, "run", "--", "true"]) and not left.exists())
+    wait_for(lambda: not list(place.iterdir()))
 
 
 def test_start_and_stop(run, softhca, place):
@@ -138,7 +130,7 @@ def test_start_and_stop(run, softhca, place):
 def test_start_replaces_a_killed_daemon(run, softhca, place):
     assert run([softhca, "start"]).returncode == 0
     os.kill(daemon_pid(run, softhca), signal.SIGKILL)
-    assert wait_until(lambda: run([softhca, "status"]).returncode == 1)
+    wait_for(lambda: run([softhca, "status"]).returncode == 1)
     assert run([softhca, "start"]).returncode == 0
     assert run([softhca, "stop"]).returncode == 0
 

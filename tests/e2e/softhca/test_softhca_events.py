@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Every asynchronous event of a ConnectX, on demand, in the programs that it concerns."""
 
-import json
 import os
 import pathlib
 import re
-import shutil
-import subprocess
 
 import pytest
 
 import models
+from installed import need
 from test_softhca_programs import REPEAT
 
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
@@ -27,25 +25,8 @@ OBJECT_EVENTS = [name for name in EVENTS if EVENTS[name][1] in ("cq", "qp", "srq
 PORT_EVENTS = [name for name in EVENTS if name not in OBJECT_EVENTS]
 
 
-@pytest.fixture
-def daemon(run, softhca, monkeypatch):
-    path = pathlib.Path(subprocess.check_output(["mktemp", "-d", "/tmp/softhca-test-XXXXXX"], text=True).strip())
-    monkeypatch.setenv("SOFTHCA_DIR", str(path / "d"))
-    done = run([softhca, "start"])
-    assert done.returncode == 0, done.stderr
-    yield path
-    run([softhca, "stop"])
-    subprocess.run(["rm", "-rf", path], check=True)
-
-
-def start(softhca, argv):
-    env = dict(os.environ, LD_PRELOAD=str(softhca.parent / "libsofthca.so"))
-    return subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, text=True, env=env)
-
-
-def raise_event(run, softhca, *words):
-    done = run([softhca, "ctl", "event", models.device(0), *words])
-    assert done.returncode == 0, done.stderr
+def raise_event(daemon, *words):
+    daemon.ask("ctl", "event", models.device(0), *words)
 
 
 def test_the_list_is_complete(run, softhca, daemon):
@@ -54,19 +35,19 @@ def test_the_list_is_complete(run, softhca, daemon):
     assert sorted(done.stderr.split("there are:")[1].split()) == sorted(EVENTS)
 
 
-def test_every_holder_of_a_target_hears(run, softhca, daemon):
+def test_every_holder_of_a_target_hears(daemon):
     """Two processes share a target QP: each gets each of its events, with its own handle. SRQ and CQ are one's own."""
     count = len(OBJECT_EVENTS)
     of_qp = [name for name in OBJECT_EVENTS if EVENTS[name][1] == "qp"]
-    first = start(softhca, [PROGRAMS / "softhca-watcher", daemon / "domain", count])
+    first = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", count])
     qp, srq = first.stdout.readline().split()
-    second = start(softhca, [PROGRAMS / "softhca-watcher", daemon / "domain", len(of_qp), qp])
+    second = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", len(of_qp), qp])
     assert second.stdout.readline().split()[0] == qp
-    contexts = json.loads(run([softhca, "ctl", "objects", "--json"]).stdout)["contexts"]
+    contexts = daemon.objects()["contexts"]
     cq = next(o["number"] for c in contexts if c["pid"] == first.pid for o in c["objects"] if o["type"] == "cq")
     numbers = {"qp": qp, "srq": srq, "cq": str(cq)}
     for name in OBJECT_EVENTS:
-        raise_event(run, softhca, name, numbers[EVENTS[name][1]])
+        raise_event(daemon, name, numbers[EVENTS[name][1]])
     out, _ = first.communicate(timeout=20)
     assert out.splitlines() == [f"{EVENTS[name][0]} {EVENTS[name][1]}" for name in OBJECT_EVENTS]
     out, _ = second.communicate(timeout=20)
@@ -75,40 +56,38 @@ def test_every_holder_of_a_target_hears(run, softhca, daemon):
     assert (first.returncode, second.returncode) == (0, 0)
 
 
-def test_asyncwatch_sees_each_event(run, softhca, daemon):
+def test_asyncwatch_sees_each_event(daemon):
     """The distribution's own program, for what concerns every program that has the device open."""
-    if not shutil.which("ibv_asyncwatch"):
-        pytest.skip("ibv_asyncwatch is not installed")
+    need("ibv_asyncwatch")
     for _ in range(REPEAT):
-        watch_each_event(run, softhca)
+        watch_each_event(daemon)
 
 
-def watch_each_event(run, softhca):
-    watch = start(softhca, ["stdbuf", "-oL", "ibv_asyncwatch", "-d", models.device(0)])
+def watch_each_event(daemon):
+    watch = daemon.start(["stdbuf", "-oL", "ibv_asyncwatch", "-d", models.device(0)])
     try:
         heading = watch.stdout.readline()
         assert "async event FD" in heading, heading
         for name in PORT_EVENTS:
-            raise_event(run, softhca, name)
+            raise_event(daemon, name)
             line = watch.stdout.readline()
             assert f"IBV_EVENT_{name.upper()}" in line, (name, line)
-        run([softhca, "ctl", "port", models.device(0), "1", "down"])
+        daemon.ask("ctl", "port", models.device(0), "1", "down")
         assert "IBV_EVENT_PORT_ERR" in watch.stdout.readline()
-        run([softhca, "ctl", "port", models.device(0), "1", "up"])
+        daemon.ask("ctl", "port", models.device(0), "1", "up")
         assert "IBV_EVENT_PORT_ACTIVE" in watch.stdout.readline()
     finally:
         watch.kill()
         watch.wait()
 
 
-def test_other_devices_hear_nothing(run, softhca, daemon):
-    if not shutil.which("ibv_asyncwatch"):
-        pytest.skip("ibv_asyncwatch is not installed")
-    watch = start(softhca, ["stdbuf", "-oL", "ibv_asyncwatch", "-d", models.device(1)])
+def test_other_devices_hear_nothing(daemon):
+    need("ibv_asyncwatch")
+    watch = daemon.start(["stdbuf", "-oL", "ibv_asyncwatch", "-d", models.device(1)])
     try:
         watch.stdout.readline()
-        raise_event(run, softhca, "lid_change")
-        run([softhca, "ctl", "event", models.device(1), "sm_change"])
+        raise_event(daemon, "lid_change")
+        daemon.ask("ctl", "event", models.device(1), "sm_change")
         assert "SM_CHANGE" in watch.stdout.readline()
     finally:
         watch.kill()

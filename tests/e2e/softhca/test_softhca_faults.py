@@ -4,11 +4,11 @@
 import os
 import pathlib
 import re
-import shutil
 
 import pytest
 
 import models
+from installed import need
 from test_softhca_programs import pair
 
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
@@ -84,8 +84,7 @@ def test_same_seed_same_faults(run, softhca):
 @pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_xsrq_pingpong"])
 def test_pingpong(run, softhca, program):
     """The distribution's programs on a bad wire; their timeout is 67 ms, hence few rounds."""
-    if not shutil.which(program):
-        pytest.skip(f"{program} is not installed")
+    need(program)
     script = f'"{softhca}" ctl fault all seed 3 && "{softhca}" ctl fault all drop 5% && "{softhca}" ctl fault all duplicate 5%'
     words = ["-n", "60"] + (["-c"] if program == "ibv_rc_pingpong" else [])
     pair(run, softhca, [program, *words], before=script, after=f'"{softhca}" ctl fault | grep -q "drop=5% hits=[1-9]"')

@@ -10,11 +10,9 @@ import errno
 import fcntl
 import mmap
 import os
-import pathlib
 import random
 import socket
 import struct
-import subprocess
 import time
 
 import pytest
@@ -33,17 +31,6 @@ probe = ctypes.c_uint32(MAGIC)
 answer = ctypes.create_string_buffer(4096)
 
 
-@pytest.fixture
-def daemon(run, softhca, monkeypatch):
-    path = pathlib.Path(subprocess.check_output(["mktemp", "-d", "/tmp/softhca-test-XXXXXX"], text=True).strip())
-    monkeypatch.setenv("SOFTHCA_DIR", str(path / "d"))
-    done = run([softhca, "start"])
-    assert done.returncode == 0, done.stderr
-    yield path / "d"
-    run([softhca, "stop"])
-    subprocess.run(["rm", "-rf", path], check=True)
-
-
 def hello(kind=CONTEXT, device=0, base=0, size=SIZE, version=VERSION):
     return struct.pack(HELLO, MAGIC, version, kind, device, base, size, ctypes.addressof(probe))
 
@@ -51,7 +38,7 @@ def hello(kind=CONTEXT, device=0, base=0, size=SIZE, version=VERSION):
 def connect(daemon):
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     sock.settimeout(10)
-    sock.connect(str(daemon / "socket"))
+    sock.connect(str(daemon.directory / "socket"))
     return sock
 
 
@@ -73,28 +60,6 @@ def command(sock, number, *words):
     body = struct.pack("<Q", ctypes.addressof(answer)) + b"".join(words)
     send(sock, struct.pack("<IHH", number, 2 + len(body) // 4, 64) + body)
     return struct.unpack("<i", receive(sock)[:4])[0]
-
-
-def open_descriptors(run, softhca):
-    """The least of a few: the question itself takes some, which the daemon closes a little later."""
-    pid = run([softhca, "status"]).stdout.split("pid ")[1].split(",")[0]
-    counts = []
-    for _ in range(5):
-        counts.append(len(os.listdir(f"/proc/{pid}/fd")))
-        time.sleep(0.02)
-    return min(counts)
-
-
-def wait_for_descriptors(run, softhca, count):
-    end = time.monotonic() + 10
-    while open_descriptors(run, softhca) != count and time.monotonic() < end:
-        time.sleep(0.02)
-    assert open_descriptors(run, softhca) == count
-
-
-def serves(run, softhca):
-    done = run([softhca, "ctl", "objects"])
-    assert done.returncode == 0, "the daemon has gone: " + done.stderr
 
 
 # ---- descriptors that stand for an arena ----
@@ -155,9 +120,9 @@ def use_ring(sock, base):
 
 
 @pytest.mark.parametrize("arena", ARENAS)
-def test_arena(run, softhca, daemon, arena):
+def test_arena(daemon, arena):
     make, wanted = ARENAS[arena]
-    before = open_descriptors(run, softhca)
+    before = daemon.descriptors()
     try:
         fd = make()
     except OSError as error:
@@ -171,20 +136,20 @@ def test_arena(run, softhca, daemon, arena):
     assert use_ring(sock, base) == 0
     os.close(fd)
     sock.close()
-    serves(run, softhca)
-    wait_for_descriptors(run, softhca, before)
+    daemon.objects()  # it serves
+    daemon.until(lambda now: now == before, f"{before} descriptors", daemon.descriptors)
 
 
-def test_several_descriptors_at_once(run, softhca, daemon):
+def test_several_descriptors_at_once(daemon):
     """Nobody asked for them, and nobody keeps them."""
     sock = connect(daemon)
     send(sock, hello(size=0), [0, 1, 2])
     assert struct.unpack("<i", receive(sock)[:4])[0] == 0
-    before = open_descriptors(run, softhca)
+    before = daemon.descriptors()
     for count in (1, 2, 3, 20):
         send(sock, struct.pack("<IHH", 3, 2, 0), [0] * count)
         assert struct.unpack("<i", receive(sock)[:4])[0] == -errno.EINVAL
-    assert open_descriptors(run, softhca) == before
+    assert daemon.descriptors() == before
     sock.close()
 
 
@@ -202,10 +167,10 @@ def mutant(rng):
     return bytes(message[:rng.choice([len(message), len(message), rng.randrange(len(message))])])
 
 
-def test_random_greetings(run, softhca, daemon):
+def test_random_greetings(daemon):
     """SOFTHCA_FUZZ_SECONDS says for how long, 2 if it is not set."""
     rng = random.Random(20261122)
-    before = open_descriptors(run, softhca)
+    before = daemon.descriptors()
     fds = []
     for make, _ in ARENAS.values():
         try:
@@ -229,5 +194,5 @@ def test_random_greetings(run, softhca, daemon):
     print(f"{count} greetings")
     for fd in fds:
         os.close(fd)
-    serves(run, softhca)
-    wait_for_descriptors(run, softhca, before)
+    daemon.objects()  # it serves
+    daemon.until(lambda now: now == before, f"{before} descriptors", daemon.descriptors)

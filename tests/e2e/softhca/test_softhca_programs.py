@@ -4,11 +4,11 @@
 import itertools
 import os
 import re
-import shutil
 
 import pytest
 
 import models
+from installed import need
 
 REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "3"))
 ports = itertools.count(21000 + os.getpid() % 230 * 50)  # below the ports that the system hands out
@@ -28,11 +28,6 @@ wait $server; server=$?
 echo "server $server, client $client"
 [ $server = 0 ] && [ $client = 0 ] && eval "$after"
 """
-
-
-def need(program):
-    if not shutil.which(program):
-        pytest.skip(f"{program} is not installed")
 
 
 def pair(run, softhca, argv, settings=(), devices=(0, 1), before="", after=""):

@@ -1,32 +1,24 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`softhca ctl top` and `counters`: what QPs have done and what they wait for, on screens of every size."""
 
-import fcntl
 import os
 import pathlib
-import pty
-import re
-import select
-import signal
-import struct
 import subprocess
-import termios
-import time
 
 import pytest
 
 import models
+from terminal import Terminal
+from waiting import read_until, wait_for
 
 PROGRAM = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"]) / "softhca-counted"
+HEADING = "DEVICE  OUT/s"
 
 
 @pytest.fixture
-def counted(model, softhca, run, monkeypatch):
-    """A daemon, and the program on it: {name: QP number}; its pid is in .pid."""
-    place = subprocess.check_output(["mktemp", "-d", "/tmp/softhca-test-XXXXXX"], text=True).strip()
-    monkeypatch.setenv("SOFTHCA_DIR", f"{place}/s")
-    preload = run([softhca, "start"]).stdout.split("LD_PRELOAD=")[1].strip().strip("'")
-    program = subprocess.Popen([PROGRAM], stdout=subprocess.PIPE, text=True, env=dict(os.environ, LD_PRELOAD=preload))
+def counted(daemon):
+    """A program on the daemon: {name: QP number}; its pid is in ["pid"]."""
+    program = daemon.start([PROGRAM])
     try:
         numbers = [int(word) for word in program.stdout.readline().split()]
         assert len(numbers) == 3, "the program could not do its work"
@@ -34,23 +26,19 @@ def counted(model, softhca, run, monkeypatch):
     finally:
         program.kill()
         program.communicate(timeout=10)
-        run([softhca, "stop"])
-        subprocess.run(["rm", "-rf", place], check=True)
 
 
-def counters(run, softhca):
-    lines = [line.split() for line in run([softhca, "ctl", "counters"]).stdout.splitlines()]
+def counters(daemon):
+    """What `ctl counters` says: {(device, number): fields of the QP}, {device: its fields}."""
+    lines = [line.split() for line in daemon.ask("ctl", "counters").splitlines()]
     return {(line[1], int(line[3])): line[2:3] + line[4:] for line in lines if line[0] == "qp"}, {
         line[1]: line[2:] for line in lines if line[0] == "device"}
 
 
-def test_counters(run, softhca, counted):
+def test_counters(daemon, counted):
     """Every request and every receive once; the failed one as an error, and no flush."""
     here, there = models.device(0), models.device(1)
-    deadline = time.monotonic() + 10
-    qps, devices = counters(run, softhca)
-    while qps[here, counted["sender"]][8] == "-" and time.monotonic() < deadline:
-        qps, devices = counters(run, softhca)
+    qps, devices = wait_for(lambda: counters(daemon), "sender that waits", holds=lambda now: now[0][here, counted["sender"]][8] != "-")
     assert qps[here, counted["sender"]] == [str(counted["pid"]), "RC", "RTS", "5", "5000", "0", "0", "0", "buffer",
                                             str(counted["receiver"])]
     assert qps[there, counted["receiver"]][3:9] == ["0", "0", "5", "5000", "0", "-"]
@@ -58,34 +46,12 @@ def test_counters(run, softhca, counted):
     assert devices == {here: ["2", "5", "5000", "0", "0", "1"], there: ["2", "0", "0", "5", "5000", "0"]}
 
 
-def painted(terminal, until):
-    """What a terminal of the test's own was sent, until @until is found in it."""
-    text, deadline = b"", time.monotonic() + 20
-    while not re.search(until, text):
-        ready, _, _ = select.select([terminal], [], [], max(0, deadline - time.monotonic()))
-        assert ready, text
-        text += os.read(terminal, 65536)
-    return text.decode()
-
-
-def lines_of(screen):
-    return [re.sub(r"\x1b\[[HJK]", "", line).rstrip() for line in screen.split("\x1b[H")[-1].split("\r\n")]
-
-
 def test_top_fits_the_terminal_also_when_it_is_resized(softhca, counted):
     """80 columns, which are enough for all; then 20 by 4, at once."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
-    with subprocess.Popen([softhca, "ctl", "top", "600"], stdin=subprocess.DEVNULL, stdout=theirs) as top:
-        try:
-            wide = lines_of(painted(ours, rb"\x1b\[J[^\x1b]* RC [^\x1b]*"))
-            fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("4H", 4, 20, 0, 0))
-            top.send_signal(signal.SIGWINCH)
-            narrow = lines_of(painted(ours, rb"\x1b\[J.* more"))
-        finally:
-            top.kill()
-    os.close(ours)
-    os.close(theirs)
+    with Terminal([softhca, "ctl", "top", "600"], 24, 80) as screen:
+        wide = screen.painted(rb"\x1b\[J[^\x1b]* RC [^\x1b]*")
+        screen.resize(4, 20)
+        narrow = screen.painted(rb"\x1b\[J.* more")
     assert max(map(len, wide)) <= 80
     assert wide[0].split() == ["DEVICE", "OUT/s", "B/s", "IN/s", "B/s", "QPs", "ERRORS"]
     assert wide[1].split() == [models.device(0), "-", "-", "-", "-", "2", "1"]
@@ -98,12 +64,12 @@ def test_top_fits_the_terminal_also_when_it_is_resized(softhca, counted):
 
 def test_top_goes_on_without_a_terminal(softhca, counted):
     """Rates are those between two screens: nothing moves."""
-    with subprocess.Popen([softhca, "ctl", "top"], stdout=subprocess.PIPE, text=True) as top:
-        time.sleep(2.6)
-        top.kill()
-        text = top.communicate(timeout=10)[0]
-    screens = text.split("DEVICE  OUT/s")[1:]
-    assert len(screens) >= 2
+    with subprocess.Popen([softhca, "ctl", "top"], stdout=subprocess.PIPE) as top:
+        try:
+            text = read_until(top.stdout, lambda text: text.count(HEADING.encode()) == 3)
+        finally:
+            top.kill()
+    screens = text.split(HEADING)[1:]
     assert screens[0].splitlines()[1].split()[1:5] == ["-"] * 4
     assert screens[1].splitlines()[1].split()[1:5] == ["0"] * 4
 

@@ -8,12 +8,12 @@ import itertools
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 
 import pytest
 
 import models
+from installed import need
 
 SOURCES = pathlib.Path(__file__).parent
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
@@ -23,12 +23,6 @@ ports = itertools.count(13000 + os.getpid() % 100 * 20)  # below the ports that 
 OPEN_MPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ucx", "--mca", "osc", "^ucx", "-x", "LD_PRELOAD",
             "-x", "UCX_TLS"]
 LAUNCHERS = {"mpich": ["mpiexec.mpich"], "openmpi": OPEN_MPI}
-
-
-def need(*programs):
-    for program in programs:
-        if not shutil.which(program):
-            pytest.skip(f"{program} is not installed")
 
 
 def transports(text, device):

@@ -1,28 +1,11 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What tests of `xrc-compat ps` and `gc` need: a program that holds registrations, a place for its tables, the command."""
+"""What tests of `xrc-compat ps` and `gc` need: a program that holds registrations, and the command."""
 
 import os
-import pathlib
-import shutil
-import tempfile
 
 import pytest
 
 from holder import QPS, Holder
-
-
-@pytest.fixture
-def tables():
-    """A directory for registration tables, on a file system that can have them."""
-    path = pathlib.Path(tempfile.mkdtemp(prefix="ps-test-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None))
-    yield path
-    shutil.rmtree(path)
-
-
-@pytest.fixture
-def settings():
-    """Of the emulated HCA, beside the number of devices."""
-    return []
 
 
 @pytest.fixture

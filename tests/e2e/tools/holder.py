@@ -4,12 +4,12 @@
 import json
 import os
 import pathlib
-import select
 import signal
 import subprocess
-import time
 
 import pytest
+
+from waiting import read_until, wait_for
 
 QPS = 3
 
@@ -25,16 +25,12 @@ class Holder:
                                             stderr=subprocess.PIPE, start_new_session=True)
         self.pids = {}
         self.numbers = {}
-        text = b""
-        deadline = time.monotonic() + 20
-        while text.count(b"\n") < 2:
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
-            chunk = os.read(self.process.stdout.fileno(), 4096) if ready else b""
-            if not chunk:
-                self.end()
-                pytest.fail(f"the holder said only {text}: {self.process.stderr.read()}")
-            text += chunk
-        for line in text.decode().splitlines():
+        try:
+            text = read_until(self.process.stdout, lambda text: text.count(b"\n") == 2)
+        except AssertionError as error:
+            self.end()
+            pytest.fail(f"the holder's two lines: {error}: {self.process.stderr.read()}")
+        for line in text.splitlines():
             role, pid, *numbers = line.split()
             self.pids[role] = int(pid)
             self.numbers[role] = [int(n) for n in numbers]
@@ -48,15 +44,12 @@ class Holder:
 
     def heard(self, end):
         """The events, each as (role, type, number), until each process has told of one of type @end."""
-        events = []
-        deadline = time.monotonic() + 20
-        while sum(kind == end for _, kind, _ in events) < len(self.pids):
-            ready, _, _ = select.select([self.process.stdout], [], [], max(0, deadline - time.monotonic()))
-            assert ready, f"heard only {events}"
-            for line in os.read(self.process.stdout.fileno(), 65536).decode().splitlines():
-                role, _, kind, number = line.split()
-                events.append((role, int(kind), int(number)))
-        return events
+        def events(text):
+            lines = [line.split() for line in text.splitlines()[:text.count(b"\n")]]
+            return [(role.decode(), int(kind), int(number)) for role, _, kind, number in lines]
+
+        told = read_until(self.process.stdout, lambda text: sum(kind == end for _, kind, _ in events(text)) >= len(self.pids))
+        return events(told.encode())
 
     def kill(self, role):
         """Returns when the kernel has really released what the process held."""
@@ -64,9 +57,7 @@ class Holder:
         if self.pids[role] == self.process.pid:
             self.process.wait(10)
         else:
-            deadline = time.monotonic() + 10
-            while alive(self.pids[role]) and time.monotonic() < deadline:
-                time.sleep(0.01)
+            wait_for(lambda: not alive(self.pids[role]), f"end of the {role}")
 
     def end(self):
         try:

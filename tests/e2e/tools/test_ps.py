@@ -1,22 +1,19 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`xrc-compat ps` and `gc` beside an old program that holds registrations: what they say is what it did."""
 
-import fcntl
 import json
 import os
-import pty
 import re
-import select
 import signal
-import struct
 import subprocess
-import termios
 import time
 
 import pytest
 
 import models
 from holder import QPS, Holder, expected, pairs, registrations
+from terminal import Terminal
+from waiting import read_until
 
 
 def test_one_line_per_registration_as_the_program_made_them(holder, tool):
@@ -182,49 +179,29 @@ def test_chosen_columns(holder, tool):
 
 
 def test_watch_goes_on(holder, tool, tables, xrc_compat):
-    with subprocess.Popen([xrc_compat, "ps", "--watch=1", "-o", "PID,STATE"], stdout=subprocess.PIPE, text=True,
+    """A screen after the other, with an empty line between them."""
+    def newest(text):
+        return (b"\n" + text).rpartition(b"\n\n")[2]
+
+    with subprocess.Popen([xrc_compat, "ps", "--watch=1", "-o", "PID,STATE"], stdout=subprocess.PIPE,
                           env=dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as watch:
         try:
-            time.sleep(0.5)
+            first = read_until(watch.stdout, lambda text: text.count(b"\n") == QPS + 2)
             holder.kill("creator")
-            time.sleep(1.3)
+            later = read_until(watch.stdout, lambda text: b"stale" in newest(text) and newest(text).count(b"\n") == QPS + 2)
         finally:
             watch.kill()
-        text = watch.communicate(timeout=10)[0]
-    first, second = re.split(r"\n\n", text)[:2]
+    last = newest(later.encode()).decode()
     assert "stale" not in first and first.count("live") == QPS + 1
-    assert second.count("stale") == QPS and second.count("live") == 1
-
-
-def painted(terminal, until):
-    """What a terminal of the test's own was sent, until @until is found in it."""
-    text, deadline = b"", time.monotonic() + 20
-    while not re.search(until, text):
-        ready, _, _ = select.select([terminal], [], [], max(0, deadline - time.monotonic()))
-        assert ready, text
-        text += os.read(terminal, 65536)
-    return text.decode()
-
-
-def lines_of(screen):
-    return [re.sub(r"\x1b\[[HJK]", "", line).rstrip() for line in screen.split("\x1b[H")[-1].split("\r\n")]
+    assert last.count("stale") == QPS and last.count("live") == 1
 
 
 def test_watch_fits_the_terminal_also_when_it_is_resized(holder, tables, xrc_compat):
     """80 columns, then 30 by 3: no line is longer, none is behind the last row, and the new size counts at once."""
-    ours, theirs = pty.openpty()
-    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
-    with subprocess.Popen([xrc_compat, "ps", "--watch=600"], stdin=subprocess.DEVNULL, stdout=theirs,
-                          env=dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as watch:
-        try:
-            wide = lines_of(painted(ours, rb"\x1b\[J.*hold-registrati *\d+s"))
-            fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("4H", 3, 30, 0, 0))
-            watch.send_signal(signal.SIGWINCH)
-            narrow = lines_of(painted(ours, rb"\x1b\[J.* more"))
-        finally:
-            watch.kill()
-    os.close(ours)
-    os.close(theirs)
+    with Terminal([xrc_compat, "ps", "--watch=600"], 24, 80, dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as screen:
+        wide = screen.painted(rb"\x1b\[J.*hold-registrati *\d+s")
+        screen.resize(3, 30)
+        narrow = screen.painted(rb"\x1b\[J.* more")
     assert len(wide) == QPS + 2 and max(map(len, wide)) <= 80
     assert [line[:30].rstrip() for line in wide[:2]] == narrow[:2]
     assert narrow[2:] == [f"... and {QPS} more"]

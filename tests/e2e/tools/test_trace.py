@@ -5,14 +5,14 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import signal
 import subprocess
-import time
 
 import pytest
 
 import models
+from installed import need
+from waiting import wait_for
 
 # Those that abi/symbols.tab says the arguments of.
 SYMBOLS = (pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "abi" / "symbols.tab").read_text().splitlines()
@@ -225,8 +225,7 @@ LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscri
 @pytest.mark.parametrize("launcher", LAUNCHERS)
 def test_through_a_launcher(trace, programs, launcher):
     """Two ranks, each a cluster of its own: every call of theirs arrives."""
-    if not shutil.which(LAUNCHERS[launcher][0]):
-        pytest.skip(f"{LAUNCHERS[launcher][0]} is not installed")
+    need(LAUNCHERS[launcher][0])
     result, document = trace(*LAUNCHERS[launcher], "-n", 2, programs["cluster"])
     assert result.returncode == 0, result
     assert document["left"] == [] and len(calls_of(document, "ibv_create_xrc_rcv_qp")) == 2
@@ -305,9 +304,7 @@ def test_a_signal_reaches_the_program(xrc_compat, tmp_path):
     ready = tmp_path / "ready"
     script = f"trap 'exit 9' TERM; touch {ready}; i=0; while [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done"
     process = subprocess.Popen([str(xrc_compat), "trace", "--", "sh", "-c", script], stderr=subprocess.PIPE)
-    deadline = time.monotonic() + 10
-    while not ready.exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+    wait_for(ready.exists)
     process.terminate()
     process.communicate(timeout=10)
     assert process.returncode == 9

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Runs the programs of this folder on two emulated devices, and reads their rows."""
 
-import os
 import pathlib
 
 import pytest

@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Many processes with two-way QPs: all at once, and killed."""
 
-import json
 import os
-import pathlib
 import random
 import signal
 import subprocess
 import time
-
-import pytest
 
 import models
 
@@ -37,33 +33,11 @@ def test_no_neighbours_at_all(on_wire, program, trace):
     assert made["CREATE_QP"] == 64 * 4 and made["DESTROY_QP"] == 64 * 2
 
 
-@pytest.fixture
-def wire(run, softhca, monkeypatch):
-    """Emulated HCAs that outlive their programs: (what lives on them, as a function)."""
-    path = pathlib.Path(subprocess.check_output(["mktemp", "-d", "/tmp/twoway-test-XXXXXX"], text=True).strip())
-    monkeypatch.setenv("SOFTHCA_DIR", str(path / "d"))
-    started = run([softhca, "start"])
-    assert started.returncode == 0, started.stderr
-    monkeypatch.setenv("LD_PRELOAD", str(softhca.parent / "libsofthca.so"))
-    yield lambda: json.loads(run([softhca, "ctl", "objects", "--json"]).stdout)
-    run([softhca, "stop"])
-    subprocess.run(["rm", "-rf", path], check=True)
-
-
 def qps(state):
     return [thing for context in state["contexts"] for thing in context["objects"] if thing["type"] == "qp"]
 
 
-def nothing_left(wire):
-    end = time.monotonic() + 5
-    while wire()["contexts"] and time.monotonic() < end:
-        time.sleep(0.02)
-    left = wire()
-    assert left["contexts"] == [], left
-    return all(not device[kind] for device in left["devices"] for kind in ("qps", "cqs", "srqs", "mrs", "pds"))
-
-
-def test_killed_programs_leave_nothing(wire, xrc_compat, program):
+def test_killed_programs_leave_nothing(daemon, xrc_compat, program):
     rng = random.Random(20080204)
     seen = set()
     for _ in range(KILLS):
@@ -71,9 +45,9 @@ def test_killed_programs_leave_nothing(wire, xrc_compat, program):
                                 text=True, start_new_session=True)
         proc.stdout.readline()
         time.sleep(rng.random() * 0.05)
-        seen |= {qp["qp_type"] for qp in qps(wire())}
+        seen |= {qp["qp_type"] for qp in qps(daemon.objects())}
         os.killpg(proc.pid, signal.SIGKILL)
         proc.wait()
         proc.stdout.close()
-        assert nothing_left(wire)
+        daemon.until_empty()
     assert seen == {"XRC_SEND", "XRC_RECV"}, "they were killed while they had two-way QPs"

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Waiting in tests: for a condition, never for a time that is believed to be enough."""
+
+import os
+import select
+import time
+
+
+def wait_for(ask, what="such thing", seconds=30, holds=bool):
+    """The first value of ask() that holds; fails with the last one after so many seconds, which a starved machine may need."""
+    end = time.monotonic() + seconds
+    while not holds(value := ask()):
+        assert time.monotonic() < end, f"no {what} within {seconds} s: {value!r}"
+        time.sleep(0.02)
+    return value
+
+
+def read_until(stream, done, seconds=30):
+    """What a pipe or terminal gives, read until done(text) of the bytes so far; fails at its end, or after so many seconds."""
+    text, end = b"", time.monotonic() + seconds
+    while not done(text):
+        ready, _, _ = select.select([stream], [], [], max(0, end - time.monotonic()))
+        chunk = os.read(stream if isinstance(stream, int) else stream.fileno(), 65536) if ready else b""
+        assert chunk, f"{'the end' if ready else f'nothing more within {seconds} s'} after {text!r}"
+        text += chunk
+    return text.decode()
