@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The xrc-compat command: finds the subcommand in one table and hands over. */
+#include "terminal/streams.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools_config.h"
@@ -55,15 +56,22 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-int main(int argc, char **argv)
+static int unknown_command(const char *name)
+{
+	if (name)
+		refuse(0, "there is no command '%s'", name);
+	else
+		refuse(0, "no command given");
+	advise("try: xrc-compat --help");
+	return TOOL_EXIT_REFUSED;
+}
+
+static int execute(int argc, char **argv)
 {
 	const struct command *command;
 
-	if (argc < 2) {
-		refuse(0, "no command given");
-		advise("try: xrc-compat --help");
-		return TOOL_EXIT_REFUSED;
-	}
+	if (argc < 2)
+		return unknown_command(NULL);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) {
 		print_help();
 		return TOOL_EXIT_OK;
@@ -73,10 +81,16 @@ int main(int argc, char **argv)
 		return TOOL_EXIT_OK;
 	}
 	command = find_command(argv[1]);
-	if (!command) {
-		refuse(0, "there is no command '%s'", argv[1]);
-		advise("try: xrc-compat --help");
-		return TOOL_EXIT_REFUSED;
-	}
-	return command->run(argc - 1, argv + 1);
+	return command ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
+}
+
+int main(int argc, char **argv)
+{
+	const char *lost;
+	int status;
+
+	streams_fill();
+	status = execute(argc, argv);
+	lost = streams_flush();
+	return lost ? refuse(TOOL_EXIT_REFUSED, "standard output: %s; what was printed is not complete", lost) : status;
 }

@@ -3,12 +3,11 @@
 #include "cli.h"
 
 #include <softhca/machine/settings.h>
+#include <terminal/streams.h>
 
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 int cli_refuse(int status, const char *format, ...)
 {
@@ -64,24 +63,8 @@ static void help(FILE *out)
 	      out);
 }
 
-/*
- * A caller may have closed the standard descriptors: pipes and locks must not take their numbers. Gone again in the program
- * that `run` executes.
- */
-static void fill_standard_fds(void)
+static int execute(int argc, char **argv)
 {
-	int fd;
-
-	do {
-		fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	} while (fd >= 0 && fd <= STDERR_FILENO);
-	if (fd > STDERR_FILENO)
-		close(fd);
-}
-
-int main(int argc, char **argv)
-{
-	fill_standard_fds();
 	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))) {
 		help(stdout);
 		return CLI_OK;
@@ -96,4 +79,15 @@ int main(int argc, char **argv)
 		cli_refuse(0, "no command");
 	fputs("Try 'softhca --help'.\n", stderr);
 	return CLI_USAGE;
+}
+
+int main(int argc, char **argv)
+{
+	const char *lost;
+	int status;
+
+	streams_fill();
+	status = execute(argc, argv);
+	lost = streams_flush();
+	return lost ? cli_refuse(CLI_FAILED, "standard output: %s; what was printed is not complete", lost) : status;
 }

@@ -291,7 +291,7 @@ static int watch(struct ps *ps)
 	screen_begin();
 	for (;;) {
 		status = terminal && !ps->json ? print_screen(ps) : print_once(ps);
-		if (status == TOOL_EXIT_REFUSED || fflush(stdout))
+		if (status == TOOL_EXIT_REFUSED || fflush(stdout) || ferror(stdout))
 			return status;
 		screen_wait(ps->seconds);
 		if (!terminal && !ps->json)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The self-test: an old program that plays the whole legacy exchange, and says what of the contract holds. */
 #include "checks.h"
+#include "terminal/streams.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -155,8 +156,10 @@ int main(int argc, char **argv)
 		{ NULL, 0, NULL, 0 },
 	};
 	struct options options = { .device = "", .port = DEFAULT_PORT };
-	int option;
+	const char *lost;
+	int option, status;
 
+	streams_fill();
 	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
 		if (option == 'd')
 			options.device = optarg;
@@ -171,5 +174,10 @@ int main(int argc, char **argv)
 	}
 	if (optind < argc || (options.listen && options.connect) || strlen(options.device) >= DEVICE_SIZE)
 		return usage();
-	return options.listen ? actor_serve(options.port, options.device, LISTEN_SECONDS) : test(&options);
+	status = options.listen ? actor_serve(options.port, options.device, LISTEN_SECONDS) : test(&options);
+	lost = streams_flush();
+	if (!lost)
+		return status;
+	fprintf(stderr, "xrc-compat-selftest: standard output: %s; what was printed is not complete\n", lost);
+	return EXIT_IMPOSSIBLE;
 }

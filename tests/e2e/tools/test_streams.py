@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Standard input, output and error that are full or closed: output that is lost is an error, and nothing takes their numbers."""
+
+import subprocess
+
+import pytest
+
+# Each prints something, and ends with 0 or 1 when it can.
+PRINTING = [["--help"], ["--version"], ["env"], ["doctor"], ["check", "sh"], ["check", "--json", "sh"], ["ps"], ["ps", "--json"],
+            ["ps", "--watch"], ["trace", "--json", "true"], ["selftest", "--softhca"]]
+LOSING = pytest.mark.parametrize("where", [">/dev/full", ">&-"], ids=["full", "closed"])
+
+
+def shell(command, *words):
+    """What the shell makes of @command, in which "$@" are @words."""
+    return subprocess.run(["sh", "-c", command, "sh", *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=120)
+
+
+@LOSING
+@pytest.mark.parametrize("words", PRINTING, ids=" ".join)
+def test_lost_output_is_an_error(xrc_compat, words, where):
+    done = shell(f'"$@" {where}', xrc_compat, *words)
+    assert done.returncode == 125
+    assert "standard output: " in done.stderr
+
+
+@LOSING
+@pytest.mark.on_model("connectx3") # it is about the command
+def test_lost_output_of_softhca_is_an_error(softhca, where):
+    commands = ["--help", "status", "ctl objects --json", "ctl top"]
+    script = "".join(f'"$0" {words} {where}; echo "status $?"\n' for words in commands)
+    done = shell('"$@"', softhca, "run", "sh", "-c", script, softhca)
+    assert done.stdout == "status 1\n" * len(commands)
+    assert done.stderr.count("softhca: standard output: ") == len(commands)
+
+
+def test_what_is_not_needed_may_be_closed(xrc_compat):
+    assert shell('"$@" <&- 2>&-', xrc_compat, "selftest", "--softhca").returncode == 0
+    assert shell('"$@" <&- 2>&-', xrc_compat, "check", "sh").returncode == 1
+
+
+def test_a_command_without_output_needs_no_standard_output(xrc_compat, tmp_path):
+    for command in ('"$@" >/dev/full', '"$@" <&- >&- 2>&-'):
+        assert shell(command, xrc_compat, "trace", "--json", "--output", tmp_path / "trace", "true").returncode == 0
+
+
+@pytest.mark.parametrize("words", [[], ["--softhca"]], ids=["run", "run --softhca"])
+def test_the_program_finds_closed_what_was_closed(xrc_compat, words, tmp_path):
+    note = tmp_path / "open"
+    look = 'for fd in 0 1 2; do [ -e /proc/$$/fd/$fd ] && echo $fd >>"$1"; done; true'
+    done = shell('"$@" <&- >&- 2>&-', xrc_compat, "run", *words, "--", "sh", "-c", look, "sh", note)
+    assert done.returncode == 0
+    assert not note.exists()
