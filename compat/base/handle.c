@@ -11,6 +11,7 @@
 struct mapping {
 	const void *key;
 	void *object;
+	struct mapping *next;	/* of those that are being dropped */
 };
 
 static int compare(const void *a, const void *b)
@@ -101,6 +102,41 @@ static void visit(const void *node, VISIT which, void *closure)
 
 	if ((which == postorder || which == leaf) && !search->found && search->match(entry->object, search->arg))
 		search->found = entry;
+}
+
+/* The C library gives the root away: it points to the node, which begins with what was entered. */
+void *handle_any(const struct handle_map *map)
+{
+	return map->root ? (*(struct mapping *const *)map->root)->object : NULL;
+}
+
+static void note(const void *node, VISIT which, void *closure)
+{
+	struct mapping *entry = *(struct mapping *const *)node;
+	struct search *search = closure;
+
+	if ((which == postorder || which == leaf) && search->match(entry->object, search->arg)) {
+		entry->next = search->found;
+		search->found = entry;
+	}
+}
+
+/* In one walk: a device may have tens of thousands. */
+void handle_drop(struct handle_map *map, bool (*match)(const void *object, const void *arg), const void *arg,
+		 void (*dropped)(void *object))
+{
+	struct search search = { .match = match, .arg = arg };
+	struct mapping *next;
+
+	twalk_r(map->root, note, &search);
+	for (struct mapping *entry = search.found; entry; entry = next) {
+		void *object;
+
+		next = entry->next;
+		object = take(map, entry);
+		if (dropped)
+			dropped(object);
+	}
 }
 
 void *handle_take_if(struct handle_map *map, bool (*match)(const void *object, const void *arg), const void *arg)

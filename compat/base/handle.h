@@ -29,6 +29,13 @@ void handle_remove(struct handle_map *map, const void *key, const void *object);
 /** handle_each - visit every object. visit must not touch the map. */
 void handle_each(struct handle_map *map, void (*visit)(void *object, void *arg), void *arg);
 
+/** handle_any - some object of the map, or NULL if it is empty. */
+void *handle_any(const struct handle_map *map);
+
+/** handle_drop - take out all that match, each of which is then dropped (NULL: nothing is done with it). As above. */
+void handle_drop(struct handle_map *map, bool (*match)(const void *object, const void *arg), const void *arg,
+		 void (*dropped)(void *object));
+
 /**
  * handle_take_if - take out one object that matches, whichever; NULL when there is none left.
  * match must not touch the map.

@@ -53,6 +53,5 @@ void leftover_retry(const struct ibv_context *context)
 
 void leftover_forget_context(const struct ibv_context *context)
 {
-	while (handle_take_if(&leftovers, of_context, context))
-		;
+	handle_drop(&leftovers, of_context, context, NULL);
 }

@@ -19,6 +19,7 @@ static void core_forked(struct core *core, void *arg)
 {
 	(void)arg;
 	pthread_mutex_init(&core->table.opening, NULL);
+	core->inherited = true;
 }
 
 void state_forked(bool child)

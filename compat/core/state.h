@@ -39,6 +39,7 @@ enum sharing {
 struct core {
 	struct ibv_context *context;
 	bool shared;		/* has an inode; false: private, fd was -1 */
+	bool inherited;		/* from the parent of this process, which has the device open, too */
 	bool ending;		/* its serving thread is closing it: no longer to be joined, but its device is still needed */
 	dev_t dev;
 	ino_t ino;

@@ -78,8 +78,5 @@ static bool of_context(const void *object, const void *context)
 
 void own_qp_forget_context(const struct ibv_context *context)
 {
-	struct own_qp *own;
-
-	while ((own = handle_take_if(&own_qps, of_context, context)))
-		free(own);
+	handle_drop(&own_qps, of_context, context, free);
 }

@@ -211,18 +211,16 @@ static bool of_context(const void *object, const void *context)
 	return ((const struct domain *)object)->legacy.context == context;
 }
 
-/* Handles that the application never closed; the kernel closes its own with the device. Lock held. */
-static void drop_handles(const struct ibv_context *context)
+/* A handle that the application never closed; the kernel closes its own with the device. Lock held. */
+static void drop_handle(void *object)
 {
-	struct domain *domain;
+	struct domain *domain = object;
 
-	while ((domain = handle_take_if(&domains, of_context, context))) {
-		if (domain->kept) {
-			keeper_abandon(domain);
-		} else {
-			domain->core->handles--;
-			free(domain);
-		}
+	if (domain->kept) {
+		keeper_abandon(domain);
+	} else {
+		domain->core->handles--;
+		free(domain);
 	}
 }
 
@@ -252,7 +250,7 @@ bool domain_end_context(struct ibv_context *context)
 	bool done;
 
 	state_lock();
-	drop_handles(context);
+	handle_drop(&domains, of_context, context, drop_handle);
 	while ((core = hide_idle(context))) {
 		state_unlock();
 		keeper_close(core);

@@ -344,29 +344,24 @@ void rcv_qp_note_own(struct ibv_context *context)
 struct search {
 	const struct ibv_context *context;
 	struct core *core;
-	uint32_t qp_num;
+	uint32_t qp_num;	/* 0: nothing was found */
 };
-
-static void note_registered(void *object, void *arg)
-{
-	struct rcv_qp *rcv_qp = object;
-	struct search *search = arg;
-
-	if (rcv_qp->phase == RCV_QP_REGISTERED)
-		search->qp_num = rcv_qp->qp_num;
-}
 
 static void look_into(struct core *core, void *arg)
 {
+	const struct rcv_qp *rcv_qp = handle_any(&core->rcv_qps);
 	struct search *search = arg;
 
-	if (search->qp_num || core->context != search->context)
+	if (!rcv_qp || core->context != search->context)
 		return;
-	handle_each(&core->rcv_qps, note_registered, search);
 	search->core = core;
+	search->qp_num = rcv_qp->qp_num;
 }
 
-/* The device is being closed: also what its destroy is refused for ends. */
+/*
+ * The device is being closed: also what its destroy is refused for ends. Not so what a forked child has from its parent: to
+ * close a device there ended nothing, for the kernel does that with the last descriptor, and the parent has one.
+ */
 static void end_registration(struct core *core, uint32_t qp_num)
 {
 	struct rcv_qp *rcv_qp;
@@ -376,7 +371,8 @@ static void end_registration(struct core *core, uint32_t qp_num)
 	state_unlock();
 	if (!rcv_qp)
 		return;
-	unregister_from(core, rcv_qp);
+	if (!core->inherited)
+		unregister_from(core, rcv_qp);
 	state_lock();
 	drop(rcv_qp);
 	state_unlock();
@@ -408,15 +404,18 @@ static void forget_users(void *object, void *arg)
 	((struct rcv_qp *)object)->users = 0;
 }
 
+static void drop_unsettled(void *object)
+{
+	struct rcv_qp *rcv_qp = object;
+
+	rcv_qp->domain->registrations--;
+	free(rcv_qp);
+}
+
 static void core_forked(struct core *core, void *arg)
 {
-	struct rcv_qp *rcv_qp;
-
 	(void)arg;
-	while ((rcv_qp = handle_take_if(&core->rcv_qps, is_unsettled, NULL))) {
-		rcv_qp->domain->registrations--;
-		free(rcv_qp);
-	}
+	handle_drop(&core->rcv_qps, is_unsettled, NULL, drop_unsettled);
 	handle_each(&core->rcv_qps, forget_users, NULL);
 	keeper_forked(core);
 }

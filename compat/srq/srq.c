@@ -147,8 +147,5 @@ static bool of_context(const void *object, const void *context)
 
 void srq_forget_context(const struct ibv_context *context)
 {
-	struct srq_image *image;
-
-	while ((image = handle_take_if(&images, of_context, context)))
-		free(image);
+	handle_drop(&images, of_context, context, free);
 }

@@ -416,10 +416,6 @@ static bool of_context(const void *object, const void *context)
 
 void xrc_qp_forget_context(const struct ibv_context *context)
 {
-	struct xrc_qp *xrc_qp;
-
-	while (handle_take_if(&targets, of_context, context))
-		;
-	while ((xrc_qp = handle_take_if(&xrc_qps, of_context, context)))
-		free(xrc_qp);
+	handle_drop(&targets, of_context, context, NULL);
+	handle_drop(&xrc_qps, of_context, context, free);
 }

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A device is closed with receive QPs registered: in a forked child nothing of the parent's ends, and many take no longer than many times one. */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include <compat/device/device.h>
+#include <compat/device/fork.h>
+#include <compat/domain/domain.h>
+#include <compat/rcv_qp/rcv_qp.h>
+#include <modern/modern.h>
+#include <modern/table.h>
+
+#include "provider.h"
+
+static unsigned *destroyed;	/* of parent and child */
+static int (*provider_destroy_qp)(struct ibv_qp *qp);
+
+static int count_destroy(struct ibv_qp *qp)
+{
+	__atomic_add_fetch(destroyed, 1, __ATOMIC_RELAXED);
+	return provider_destroy_qp(qp);
+}
+
+static int close_nothing(struct ibv_context *context)
+{
+	(void)context;
+	return 0;
+}
+
+static struct ibv_context *open_counted(bool shares)
+{
+	struct ibv_context *context = provider_open(0, shares);
+
+	assert_non_null(context);
+	provider_destroy_qp = modern_table.destroy_qp;
+	modern_table.destroy_qp = count_destroy;
+	modern_table.close_device = close_nothing;
+	*destroyed = 0;
+	return context;
+}
+
+static void register_with(struct ibv_context *context, unsigned count)
+{
+	struct legacy_xrc_domain *domain;
+	uint32_t number;
+
+	assert_int_equal(domain_open(context, -1, 0, &domain), 0);
+	for (unsigned i = 0; i < count; i++)
+		assert_int_equal(rcv_qp_create(domain, &number), 0);
+}
+
+/* The kernel ended what was registered with the last descriptor of the device, and the parent has one. */
+static void a_child_ends_nothing_of_its_parent(void **state)
+{
+	struct ibv_context *context = open_counted(*(bool *)*state);
+	int status;
+	pid_t pid;
+
+	register_with(context, 3);
+	fork_watch();
+	pid = fork();
+	if (!pid)
+		_exit(device_close(context) || *destroyed);
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	assert_int_equal(status, 0);
+	assert_int_equal(*destroyed, 0);
+	assert_int_equal(device_close(context), 0);
+	assert_int_equal(*destroyed, 3);
+}
+
+static double seconds_to_close(unsigned count)
+{
+	struct ibv_context *context = open_counted(true);
+	struct timespec before, after;
+
+	register_with(context, count);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &before);
+	assert_int_equal(device_close(context), 0);
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
+	assert_int_equal(*destroyed, count);
+	return (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
+}
+
+/* Eight times as many took 64 times as long when each was searched for anew. Of the processor's time, so load does not matter. */
+static void many_take_their_time_only(void **state)
+{
+	(void)state;
+	assert_true(seconds_to_close(16384) < 32 * seconds_to_close(2048));
+}
+
+static int setup(void **state)
+{
+	(void)state;
+	destroyed = mmap(NULL, sizeof(*destroyed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	return destroyed == MAP_FAILED;
+}
+
+int main(void)
+{
+	static bool shares[] = { true, false };
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate(a_child_ends_nothing_of_its_parent, &shares[0]),
+		cmocka_unit_test_prestate(a_child_ends_nothing_of_its_parent, &shares[1]),
+		cmocka_unit_test(many_take_their_time_only),
+	};
+
+	return cmocka_run_group_tests(tests, setup, NULL);
+}
