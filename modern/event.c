@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/queue.h>
+#include <sys/select.h>
 
 #include "event.h"
 #include "modern.h"
@@ -26,7 +28,7 @@ struct unacked {
 	SLIST_ENTRY(unacked) link;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of both lists */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of both lists, see lists_lock() */
 static pthread_cond_t acked = PTHREAD_COND_INITIALIZER;
 static SLIST_HEAD(, event_source) sources = SLIST_HEAD_INITIALIZER(sources);
 static SLIST_HEAD(, unacked) unacked = SLIST_HEAD_INITIALIZER(unacked);
@@ -52,6 +54,29 @@ enum modern_event_of modern_event_of(uint32_t type)
 	default:
 		return MODERN_EVENT_OF_OTHER;
 	}
+}
+
+/*
+ * From before a fork until after it the forking thread holds all locks. Fork handlers of the program run in between, and may
+ * call verbs: that thread needs, and gives back, no lock then.
+ */
+static __thread bool forking __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
+
+bool modern_forking(void)
+{
+	return forking;
+}
+
+static void lists_lock(void)
+{
+	if (!forking)
+		pthread_mutex_lock(&lock);
+}
+
+static void lists_unlock(void)
+{
+	if (!forking)
+		pthread_mutex_unlock(&lock);
 }
 
 /* ---- opened devices ---- */
@@ -81,7 +106,7 @@ static struct event_source *source_of(const struct ibv_context *context)
 {
 	struct event_source *source;
 
-	pthread_mutex_lock(&lock);
+	lists_lock();
 	source = find_source(context);
 	if (!source) {
 		source = find_source(NULL);
@@ -90,7 +115,7 @@ static struct event_source *source_of(const struct ibv_context *context)
 		if (source)
 			source->context = context;
 	}
-	pthread_mutex_unlock(&lock);
+	lists_unlock();
 	return source ? source : &shared_source;
 }
 
@@ -132,33 +157,33 @@ static void note_read(const struct ibv_context *context, const struct ibv_async_
 
 	if (!object)
 		return;
-	pthread_mutex_lock(&lock);
+	lists_lock();
 	entry = find_unacked(object);
 	if (!entry)
 		entry = add_unacked(object, context);
 	if (entry)
 		entry->count++;
-	pthread_mutex_unlock(&lock);
+	lists_unlock();
 }
 
 static void note_acked(const void *object)
 {
 	struct unacked *entry;
 
-	pthread_mutex_lock(&lock);
+	lists_lock();
 	entry = object ? find_unacked(object) : NULL;
 	if (entry && !--entry->count) {
 		SLIST_REMOVE(&unacked, entry, unacked, link);
 		free(entry);
 		pthread_cond_broadcast(&acked);
 	}
-	pthread_mutex_unlock(&lock);
+	lists_unlock();
 }
 
 static void unlock(void *arg)
 {
 	(void)arg;
-	pthread_mutex_unlock(&lock);
+	lists_unlock();
 }
 
 /* Cancellation is off, and of the deferred type: in between only the wait itself can end the thread. */
@@ -166,7 +191,7 @@ void modern_await_acks(const void *object, int cancel_state)
 {
 	int off;
 
-	pthread_mutex_lock(&lock);
+	lists_lock();
 	pthread_cleanup_push(unlock, NULL);
 	while (find_unacked(object)) {
 		pthread_setcancelstate(cancel_state, &off);
@@ -180,9 +205,9 @@ static bool is_acked(const void *object)
 {
 	bool yes;
 
-	pthread_mutex_lock(&lock);
+	lists_lock();
 	yes = !find_unacked(object);
-	pthread_mutex_unlock(&lock);
+	lists_unlock();
 	return yes;
 }
 
@@ -206,12 +231,12 @@ void event_forget(const struct ibv_context *context)
 {
 	struct event_source *source;
 
-	pthread_mutex_lock(&lock);
+	lists_lock();
 	source = find_source(context);
 	if (source)
 		source->context = NULL;
 	forget_unacked(context);
-	pthread_mutex_unlock(&lock);
+	lists_unlock();
 }
 
 /* ---- reading, and what must not come between "there is one" and "read it" ---- */
@@ -220,7 +245,8 @@ struct event_source *event_hold_reading(const struct ibv_context *context)
 {
 	struct event_source *source = source_of(context);
 
-	pthread_rwlock_rdlock(&source->reading);
+	if (!forking)
+		pthread_rwlock_rdlock(&source->reading);
 	return source;
 }
 
@@ -239,14 +265,32 @@ struct event_source *event_hold_reading_of(const struct ibv_context *context, co
 
 void event_let_read(struct event_source *source)
 {
-	pthread_rwlock_unlock(&source->reading);
+	if (!forking)
+		pthread_rwlock_unlock(&source->reading);
 }
 
-static bool readable(const struct ibv_context *context)
+/* select() minds no limit. Of descriptors that it has no bit for, the limit stays an error. */
+static int await_by_select(int fd, bool block)
+{
+	struct timeval at_once = { 0, 0 };
+	fd_set fds;
+
+	if (fd >= FD_SETSIZE)
+		return -EINVAL;
+	FD_ZERO(&fds);
+	FD_SET(fd, &fds);
+	return select(fd + 1, &fds, NULL, NULL, block ? NULL : &at_once) < 0 ? -errno : FD_ISSET(fd, &fds) != 0;
+}
+
+int modern_await_async_event(const struct ibv_context *context, bool block)
 {
 	struct pollfd pollfd = { .fd = context->async_fd, .events = POLLIN };
+	int ready = poll(&pollfd, 1, block ? -1 : 0);
 
-	return poll(&pollfd, 1, 0) != 0;
+	if (ready >= 0)
+		return ready;
+	/* A program that forbids itself to open anything more (RLIMIT_NOFILE 0) forbids poll() too. */
+	return errno == EINVAL ? await_by_select(context->async_fd, block) : -errno;
 }
 
 int modern_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
@@ -254,12 +298,14 @@ int modern_get_async_event(struct ibv_context *context, struct ibv_async_event *
 	struct event_source *source = source_of(context);
 	int err = -EAGAIN;
 
-	pthread_rwlock_wrlock(&source->reading);
-	if (readable(context))
+	if (!forking)
+		pthread_rwlock_wrlock(&source->reading);
+	if (modern_await_async_event(context, false))
 		err = modern_status(modern_table.get_async_event(context, event));
 	if (!err)
 		note_read(context, event);
-	pthread_rwlock_unlock(&source->reading);
+	if (!forking)
+		pthread_rwlock_unlock(&source->reading);
 	return err;
 }
 
@@ -298,6 +344,7 @@ void modern_events_forking(void)
 {
 	stop_all();
 	pthread_mutex_lock(&lock);
+	forking = true;
 }
 
 void modern_events_forked(bool child)
@@ -305,6 +352,7 @@ void modern_events_forked(bool child)
 	struct event_source *source;
 	struct unacked *entry;
 
+	forking = false;
 	if (!child) {
 		pthread_mutex_unlock(&lock);
 		go_on();

@@ -94,6 +94,8 @@ enum modern_event_of modern_event_of(uint32_t type);
  * modern_open_tgt_qp() is filled in when an event of it is read.
  */
 int modern_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
+/** modern_await_async_event - 1: there seems to be one; 0: there is none, unless block; -errno. */
+int modern_await_async_event(const struct ibv_context *context, bool block);
 void modern_ack_async_event(struct ibv_async_event *event);
 
 /**
@@ -109,6 +111,9 @@ void modern_await_acks(const void *object, int cancel_state);
  */
 void modern_events_forking(void);
 void modern_events_forked(bool child);
+
+/** modern_forking - whether this thread is between the two: it has all locks, for verbs that the program's fork handlers call. */
+bool modern_forking(void);
 
 /* Opened devices. The GUID is in network byte order, 0 if it cannot be read. */
 uint64_t modern_device_guid(const struct ibv_context *context);

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include <modern/modern.h>
+
 #include "state.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -35,12 +37,14 @@ void state_forked(bool child)
 
 void state_lock(void)
 {
-	pthread_mutex_lock(&lock);
+	if (!modern_forking())
+		pthread_mutex_lock(&lock);
 }
 
 void state_unlock(void)
 {
-	pthread_mutex_unlock(&lock);
+	if (!modern_forking())
+		pthread_mutex_unlock(&lock);
 }
 
 void state_wait(void)

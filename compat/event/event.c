@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <signal.h>
 #include <string.h>
 
@@ -153,15 +152,14 @@ static bool interrupts(void)
 /* Nothing of ours is held here: this is where event threads are cancelled. */
 static int await_event(const struct ibv_context *context, struct cancel_hold *hold)
 {
-	struct pollfd pollfd = { .fd = context->async_fd, .events = POLLIN };
-	int err;
+	int ready;
 
 	do {
 		cancel_release(hold);
-		err = poll(&pollfd, 1, -1) < 0 ? -errno : 0;
+		ready = modern_await_async_event(context, true);
 		cancel_hold(hold);
-	} while (err == -EINTR && !interrupts());
-	return err;
+	} while (ready == -EINTR && !interrupts());
+	return ready < 0 ? ready : 0;
 }
 
 static bool blocking(const struct ibv_context *context)

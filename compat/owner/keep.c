@@ -104,8 +104,10 @@ static void forget_users(void *object, void *arg)
 
 void keeper_forked(struct core *core)
 {
-	if (core->kept)
-		handle_each(&core->kept->qps, forget_users, NULL);
+	if (!core->kept)
+		return;
+	pthread_mutex_init(&core->kept->starting, NULL);
+	handle_each(&core->kept->qps, forget_users, NULL);
 }
 
 /* ---- answering ---- */

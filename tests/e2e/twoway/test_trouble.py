@@ -3,4 +3,4 @@
 
 
 def test_rows(rows):
-    rows(4, "twoway-trouble", settings=["--devices=1"])
+    rows(6, "twoway-trouble", settings=["--devices=1"])

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the kernel refuses once, a device that is gone, and children of programs that are busy. */
+/* What the kernel refuses once, a device that is gone, forks of programs that are busy, a limit on all files. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -179,11 +180,112 @@ static void forked(void)
 	end_close(&maker);
 }
 
+/* ---- handlers of a fork, which may call verbs ---- */
+
+static struct end forking;
+static int handled;	/* 0: not yet to be */
+
+static void in_parent(void)
+{
+	if (!handled)
+		return;
+	must_eq(ibv_unreg_xrc_rcv_qp(forking.domain, receive_qp(&forking)), 0);
+	end_create_qp(&forking, 4);
+	must_eq(ibv_destroy_qp(forking.qp), 0);
+	handled++;
+}
+
+/* Of the parent's device the kernel may refuse everything. */
+static void in_child(void)
+{
+	struct ibv_qp_init_attr init_attr = { .xrc_domain = forking.domain };
+	uint32_t qp_num;
+
+	ibv_create_xrc_rcv_qp(&init_attr, &qp_num);
+	ibv_reg_xrc_rcv_qp(forking.domain, 0x1234);
+}
+
+static void fork_handlers(void)
+{
+	int status;
+	pid_t pid;
+
+	/* Before the library's own, which are called in between then. */
+	must(!pthread_atfork(in_parent, in_parent, in_child));
+	end_open(&forking, 0, shared_file(), false);
+	handled = 1;
+	for (int i = 0; i < 3; i++) {
+		pid = fork();
+		if (!pid) {
+			in_child();
+			_exit(0);
+		}
+		must(waitpid(pid, &status, 0) == pid);
+		must_eq(status, 0);
+	}
+	must_eq(handled, 7);
+	forking.qp = NULL;
+	end_close(&forking);
+}
+
+/* ---- a program that forbids itself to open anything more ---- */
+
+static void *next_event(void *arg)
+{
+	struct ibv_async_event event;
+	struct end *end = arg;
+
+	must_eq(ibv_get_async_event(end->context, &event), 0);
+	must_eq(event.event_type, IBV_EVENT_COMM_EST | IBV_XRC_QP_EVENT_FLAG);
+	ibv_ack_async_event(&event);
+	return NULL;
+}
+
+/* A sender of one way only, for the program uses receive QPs. */
+static void connect_to(struct end *end, uint32_t qp_num)
+{
+	end_create_qp(end, 4);
+	end->peer = end->own;
+	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTR; state++) {
+		int mask;
+		struct ibv_qp_attr attr = end_attr(end, state, &mask);
+
+		must_eq(ibv_modify_xrc_rcv_qp(end->domain, qp_num, &attr, mask), 0);
+	}
+	end->peer.qp_num = qp_num;
+	end_bring(end, IBV_QPS_RTS);
+}
+
+static void no_more_files(void)
+{
+	struct rlimit limit;
+	pthread_t reader;
+	uint32_t qp_num;
+	struct end end;
+
+	end_open(&end, 0, -1, false);
+	qp_num = receive_qp(&end);
+	connect_to(&end, qp_num);
+	end_post_recv(&end, 1, 4096, 64);
+	must(!getrlimit(RLIMIT_NOFILE, &limit));
+	limit.rlim_cur = 0;
+	must(!setrlimit(RLIMIT_NOFILE, &limit));
+	must(!pthread_create(&reader, NULL, next_event, &end));
+	end_send(&end, IBV_WR_SEND, 0, 8);
+	must(!pthread_join(reader, NULL));
+	limit.rlim_cur = limit.rlim_max;
+	must(!setrlimit(RLIMIT_NOFILE, &limit));
+	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
+	end_close(&end);
+}
+
 static const struct row rows[] = {
 	{ "an unreg that is refused is told, and the next one succeeds", refused_unreg },
 	{ "a query whose handle cannot be ended keeps no domain busy", refused_handle },
 	{ "nothing is left of a device that was gone when it was closed", gone },
 	{ "a child of a busy program gets its answers", forked },
+	{ "a program's handlers of a fork may call verbs", fork_handlers },
+	{ "a program that may open nothing more gets its events", no_more_files },
 };
 
 int main(int argc, char **argv)
