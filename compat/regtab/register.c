@@ -14,8 +14,8 @@
 
 /* ---- bits ---- */
 
-/* Bits are set in this order and cleared in the other, for who dies or is seen in between. */
-static const enum row_map in_order[] = { ROW_OWNED, ROW_REGISTERED, ROW_CREATED };
+/* Bits are set in this order and cleared in the other: a row that has "registered" has the other two as they are meant to be. */
+static const enum row_map in_order[] = { ROW_OWNED, ROW_CREATED, ROW_REGISTERED };
 
 static void clear(struct regtab *tab, unsigned member, uint32_t qp_num, unsigned maps)
 {
@@ -116,10 +116,14 @@ static int find(struct regtab_member *member, uint32_t qp_num, unsigned *owner)
 		unsigned other = (unsigned)i;
 
 		if (!regtab_row_has(tab, other, ROW_OWNED, qp_num)) {
-			if (regtab_row_has(tab, other, ROW_REGISTERED, qp_num))
+			if (!regtab_row_has(tab, other, ROW_REGISTERED, qp_num))
+				continue;
+			if (!regtab_row_has(tab, other, ROW_OWNED, qp_num))	/* it may just have been entered */
 				return REGTAB_BY_KERNEL;
-		} else if (!regtab_row_has(tab, other, ROW_CREATED, qp_num)) {
-			lost = true;	/* unless its owner is found yet */
+		}
+		if (!regtab_row_has(tab, other, ROW_CREATED, qp_num)) {
+			/* A registrant's; unless the owner is found yet, it is gone. An owner may just be entering or ending it. */
+			lost |= regtab_row_has(tab, other, ROW_REGISTERED, qp_num);
 		} else if (lives(member, other)) {
 			*owner = other;
 			return REGTAB_BY_OWNER;
