@@ -103,7 +103,7 @@ static void not_preloadable(struct check *check)
 static bool is_no_program(enum program_fault fault)
 {
 	return fault == PROGRAM_NOT_FOUND || fault == PROGRAM_NOT_EXECUTABLE || fault == PROGRAM_BAD_FORMAT ||
-	       fault == PROGRAM_NO_LOADER || fault == PROGRAM_LIBRARY;
+	       fault == PROGRAM_BAD_ELF || fault == PROGRAM_NO_LOADER || fault == PROGRAM_LIBRARY;
 }
 
 static void next_plugin(struct check *check)
@@ -123,6 +123,9 @@ static bool decide_start(struct check *check)
 			next_plugin(check);
 		return true;
 	}
+	/* `run` refuses before the loader could look for libraries. */
+	if (check->fault)
+		return false;
 	if (check->closure.missing.count)
 		verdict(check, VERDICT_BROKEN, "the program cannot start: %s is nowhere to be found",
 			check->closure.missing.item[0]);

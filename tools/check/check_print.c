@@ -105,7 +105,7 @@ static void print_list(const char *label, const struct string_list *list)
 
 void check_print_text(const struct check *check)
 {
-	const char *advice = check->fault ? program_fault_advice(check->fault) : NULL;
+	const char *advice = check->verdict == VERDICT_NOT_PRELOADABLE ? program_fault_advice(check->fault) : NULL;
 
 	print_program(check);
 	if (check->program.elf.bits) {

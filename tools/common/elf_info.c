@@ -104,14 +104,32 @@ static void read_sections(Elf *elf, struct elf_info *info)
 	elf_imports_read(elf, info);
 }
 
+/* False when the file ends before its segments do. The kernel starts such a program, which then dies at the missing page. */
+static bool is_whole(Elf *elf)
+{
+	size_t count = 0, size = 0;
+
+	if (!elf_rawfile(elf, &size) || elf_getphdrnum(elf, &count) || !count)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		GElf_Phdr segment;
+
+		if (!gelf_getphdr(elf, (int)i, &segment))
+			return false;
+		if (segment.p_type == PT_LOAD && (segment.p_offset > size || segment.p_filesz > size - segment.p_offset))
+			return false;
+	}
+	return true;
+}
+
 static int read_elf(Elf *elf, struct elf_info *info)
 {
 	GElf_Ehdr header;
 
-	if (elf_kind(elf) != ELF_K_ELF || !gelf_getehdr(elf, &header))
+	if (elf_kind(elf) != ELF_K_ELF)
 		return -ENOEXEC;
-	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
-		return -ENOEXEC; /* an object file or a core dump cannot be run */
+	if (!gelf_getehdr(elf, &header) || (header.e_type != ET_EXEC && header.e_type != ET_DYN) || !is_whole(elf))
+		return -ELIBBAD;
 	info->bits = gelf_getclass(elf) == ELFCLASS32 ? 32 : 64;
 	info->machine = header.e_machine;
 	read_segments(elf, info);

@@ -38,8 +38,8 @@ struct elf_info {
 };
 
 /*
- * Reads @path. 0, or -errno: -ENOEXEC when it is not a (whole) ELF file, -EACCES when it is no regular file, otherwise what
- * open() said.
+ * Reads @path. 0, or -errno: -ENOEXEC when it is no ELF file, -ELIBBAD when it is one that no process can be made of (an
+ * object file, a core dump, a part of a program), -EACCES when it is no regular file, otherwise what open() said.
  * On failure @info is left empty and needs no elf_info_free().
  */
 int elf_info_read(const char *path, struct elf_info *info);

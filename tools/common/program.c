@@ -15,6 +15,8 @@
 
 /* The kernel follows this many '#!' lines, one more is ELOOP (BINPRM_MAX_RECURSION). */
 #define MAX_INTERPRETERS 5
+/* And looks at so many bytes of each (BINPRM_BUF_SIZE). */
+#define MAX_INTERPRETER_LINE 256
 
 /* 0 when the kernel may execute @path, else -errno. */
 static int executable(const char *path)
@@ -81,10 +83,11 @@ static enum program_fault find(const char *name, char *path)
 	return error ? fault_of(error) : PROGRAM_FINE;
 }
 
-/* Replaces @path by the interpreter in its '#!' line. False when it has none. */
+/* Replaces @path by the interpreter in its '#!' line, as the kernel reads it. False when it has none. */
 static bool follow_script(char *path)
 {
-	char line[PATH_MAX + 2] = "";
+	char line[MAX_INTERPRETER_LINE + 1] = "";
+	size_t length;
 	int fd = open_regular(path);
 	ssize_t size;
 	char *start;
@@ -95,10 +98,11 @@ static bool follow_script(char *path)
 	close(fd);
 	if (size < 3 || line[0] != '#' || line[1] != '!')
 		return false;
-	line[strcspn(line, "\n")] = '\0';
 	start = line + 2 + strspn(line + 2, " \t");
-	start[strcspn(start, " \t\r")] = '\0';
-	snprintf(path, PATH_MAX, "%s", start);
+	length = strcspn(start, " \t\n");
+	if (!length || start + length == line + MAX_INTERPRETER_LINE)
+		return false;
+	snprintf(path, PATH_MAX, "%.*s", (int)length, start);
 	return true;
 }
 
@@ -117,7 +121,9 @@ enum program_fault program_open(const char *name, struct program *program)
 		depth++;
 	error = elf_info_read(program->binary, &program->elf);
 	if (!error)
-		return program->elf.has_interpreter && !program->elf.interpreter ? PROGRAM_BAD_FORMAT : PROGRAM_FINE;
+		return program->elf.has_interpreter && !program->elf.interpreter ? PROGRAM_BAD_ELF : PROGRAM_FINE;
+	if (error == -ELIBBAD)
+		return PROGRAM_BAD_ELF;
 	return error == -ENOEXEC ? PROGRAM_BAD_FORMAT : fault_of(error);
 }
 
@@ -163,6 +169,36 @@ enum program_fault program_preload_fault(const struct program *program, const st
 	return privileged(program->binary);
 }
 
+static const char *why_not_executable(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st))
+		return strerror(errno);
+	if (S_ISDIR(st.st_mode))
+		return "is a directory, not a program";
+	if (!S_ISREG(st.st_mode))
+		return "is no regular file";
+	if (!access(path, X_OK))
+		return "may not be read, so nobody can tell what it needs";
+	return "is there, but may not be executed; chmod +x, if it is a program";
+}
+
+/* Of an interpreter that ends with a carriage return that is the reason, and it cannot be seen. */
+static void not_found_text(const char *name, const struct program *program, char *text, size_t size)
+{
+	const char *binary = program->binary;
+	size_t length = strlen(binary);
+
+	if (!length || !strcmp(binary, program->path))
+		snprintf(text, size, "%s: no such program%s", name[0] ? name : "''", strchr(name, '/') ? "" : " on PATH");
+	else if (binary[length - 1] == '\r')
+		snprintf(text, size, "%s: its '#!' line ends with a carriage return, as text of Windows does; sed -i 's/\\r$//' takes them away",
+			 program->path);
+	else
+		snprintf(text, size, "%s: its interpreter %s is not there", program->path, binary);
+}
+
 void program_fault_text(enum program_fault fault, const char *name, const struct program *program,
 			const struct elf_info *library, char *text, size_t size)
 {
@@ -175,16 +211,18 @@ void program_fault_text(enum program_fault fault, const char *name, const struct
 		snprintf(text, size, "%s: can be preloaded", binary);
 		break;
 	case PROGRAM_NOT_FOUND:
-		if (program->binary[0] && strcmp(program->binary, program->path))
-			snprintf(text, size, "%s: its interpreter %s is not there", program->path, binary);
-		else
-			snprintf(text, size, "%s: no such program%s", name, strchr(name, '/') ? "" : " on PATH");
+		not_found_text(name, program, text, size);
 		break;
 	case PROGRAM_NOT_EXECUTABLE:
-		snprintf(text, size, "%s: is there, but may not be executed", binary);
+		if (!program->binary[0] && program->path[0])
+			binary = program->path;
+		snprintf(text, size, "%s: %s", binary, why_not_executable(binary));
 		break;
 	case PROGRAM_BAD_FORMAT:
-		snprintf(text, size, "%s: is neither an ELF program nor a script with a '#!' line", binary);
+		snprintf(text, size, "%s: is neither an ELF program nor a script with an interpreter in its '#!' line", binary);
+		break;
+	case PROGRAM_BAD_ELF:
+		snprintf(text, size, "%s: is an ELF file, but no whole program: it is cut off, damaged, an object file or a core dump", binary);
 		break;
 	case PROGRAM_NO_LOADER:
 		snprintf(text, size, "%s: its dynamic loader %s is not there", binary, program->elf.interpreter);
@@ -225,6 +263,8 @@ const char *program_fault_advice(enum program_fault fault)
 	case PROGRAM_OTHER_MACHINE:
 		return "install libxrc-compat for that machine beside this one (docs/32-bit.md), or name it in "
 		       "XRC_COMPAT_LIBRARY";
+	case PROGRAM_BAD_ELF:
+		return "copy it again from where it came from";
 	case PROGRAM_BAD_FORMAT:
 		return "is it a shell script without a '#!' line? then: xrc-compat run sh PROGRAM";
 	default:
@@ -240,6 +280,7 @@ int program_fault_exit(enum program_fault fault)
 		return TOOL_EXIT_NOT_FOUND;
 	case PROGRAM_NOT_EXECUTABLE:
 	case PROGRAM_BAD_FORMAT:
+	case PROGRAM_BAD_ELF:
 	case PROGRAM_LIBRARY:
 		return TOOL_EXIT_NOT_EXECUTABLE;
 	default:

@@ -352,6 +352,20 @@ def case_no_program(w):
     return text, {}
 
 
+def case_cut_off(w):
+    program = w.program("cut-off", ONE_WAY, w.stub)
+    data = program.read_bytes()
+    program.write_bytes(data[:len(data) // 2])
+    return program, {}
+
+
+def case_setuid_without_its_library(w):
+    """`run` refuses it for its bits, before the loader could miss the library."""
+    program = shutil.copy(case_missing_library(w)[0], w.folder / "setuid-missing")
+    program.chmod(0o4755)
+    return program, {}
+
+
 CASES = [value for name, value in sorted(globals().items()) if name.startswith("case_")]
 
 

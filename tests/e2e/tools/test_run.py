@@ -203,7 +203,11 @@ def test_interpreter_not_found(launch, tmp_path):
 
 def test_program_not_executable(launch, tmp_path):
     refused(launch(write_script(tmp_path / "script", "#!/bin/sh", 0o644)), NOT_EXECUTABLE, "may not be executed")
-    refused(launch(tmp_path), NOT_EXECUTABLE, "may not be executed")
+    refused(launch(tmp_path), NOT_EXECUTABLE, "is a directory")
+    os.mkfifo(tmp_path / "fifo", 0o755)
+    refused(launch(tmp_path / "fifo"), NOT_EXECUTABLE, "is no regular file")
+    (tmp_path / "loop").symlink_to("loop")
+    refused(launch(tmp_path / "loop"), NOT_EXECUTABLE, "Too many levels of symbolic links")
 
 
 def test_file_that_is_no_program(launch, tmp_path):
@@ -213,11 +217,31 @@ def test_file_that_is_no_program(launch, tmp_path):
     refused(launch(text), NOT_EXECUTABLE, "neither an ELF program nor a script")
 
 
-def test_cut_off_program(launch, helpers, tmp_path):
+@pytest.mark.parametrize("line", ["#!", "#!\n", "#! \t\n", "#!/" + 300 * "x" + "\n"])
+def test_line_that_the_kernel_does_not_take_for_an_interpreter(launch, tmp_path, line):
+    refused(launch(write_script(tmp_path / "script", line)), NOT_EXECUTABLE, "neither an ELF program nor a script")
+
+
+def test_script_of_windows(launch, tmp_path):
+    refused(launch(write_script(tmp_path / "script", "#!/bin/sh\r\necho\r\n")), NOT_FOUND, "ends with a carriage return")
+
+
+@pytest.mark.parametrize("size", [20, 64, 100, 500, 5000])
+def test_cut_off_program(launch, xrc_compat, run, helpers, tmp_path, size):
     half = tmp_path / "half"
-    half.write_bytes((helpers / "show-start").read_bytes()[:100])
+    half.write_bytes((helpers / "show-start").read_bytes()[:size])
     half.chmod(0o755)
-    assert launch(half).returncode in (REFUSED, NOT_EXECUTABLE)
+    refused(launch(half), NOT_EXECUTABLE, "is an ELF file, but no whole program" if size >= 64 else "neither")
+    assert run([xrc_compat, "check", half]).returncode == NOT_EXECUTABLE
+
+
+@pytest.mark.parametrize("kind", [1, 4], ids=["object file", "core dump"])
+def test_other_elf_files(launch, helpers, tmp_path, kind):
+    data = bytearray((helpers / "show-start").read_bytes())
+    data[16] = kind
+    (tmp_path / "other").write_bytes(data)
+    (tmp_path / "other").chmod(0o755)
+    refused(launch(tmp_path / "other"), NOT_EXECUTABLE, "an object file or a core dump")
 
 
 def test_a_later_directory_of_path_wins_over_one_that_may_not_be_executed(launch, helpers, tmp_path):
