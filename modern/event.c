@@ -296,11 +296,14 @@ int modern_await_async_event(const struct ibv_context *context, bool block)
 int modern_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
 {
 	struct event_source *source = source_of(context);
-	int err = -EAGAIN;
+	int err;
 
 	if (!forking)
 		pthread_rwlock_wrlock(&source->reading);
-	if (modern_await_async_event(context, false))
+	err = modern_await_async_event(context, false);
+	if (!err)
+		err = -EAGAIN;
+	else if (err > 0)
 		err = modern_status(modern_table.get_async_event(context, event));
 	if (!err)
 		note_read(context, event);
