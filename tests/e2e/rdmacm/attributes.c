@@ -332,9 +332,9 @@ static void gids_are_addresses(void)
 	listener = new_id(&ground, RDMA_PS_TCP);
 	id = new_id(&ground, RDMA_PS_TCP);
 	NEED(!rdma_bind_addr(listener, (struct sockaddr *)&dst) && !rdma_listen(listener, 1));
-	NEED(!rdma_resolve_addr(id, (struct sockaddr *)&src, (struct sockaddr *)&dst, 1000));
+	NEED(!rdma_resolve_addr(id, (struct sockaddr *)&src, (struct sockaddr *)&dst, 20000));
 	pass(&line, RDMA_CM_EVENT_ADDR_RESOLVED);
-	NEED(!rdma_resolve_route(id, 1000));
+	NEED(!rdma_resolve_route(id, 20000));
 	pass(&line, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	NEED(!rdma_connect(id, &param));
 	event = next_event(line.channel, RDMA_CM_EVENT_CONNECT_REQUEST);

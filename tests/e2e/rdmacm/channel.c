@@ -25,7 +25,7 @@ static bool readable(const struct rdma_event_channel *channel)
 /* An event for @id at once. */
 static void raise_event(struct rdma_cm_id *id)
 {
-	NEED(!rdma_resolve_addr(id, NULL, address(THERE, PORT), 1000));
+	NEED(!rdma_resolve_addr(id, NULL, address(THERE, PORT), 20000));
 }
 
 static void readable_while_events_wait(struct ground *ground)
@@ -41,7 +41,7 @@ static void readable_while_events_wait(struct ground *ground)
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 	NEED(!readable(ground->channel));
 	/* An id takes its events with it. */
-	NEED(!rdma_resolve_route(other, 1000));
+	NEED(!rdma_resolve_route(other, 20000));
 	NEED(readable(ground->channel));
 	rdma_destroy_id(other);
 	NEED(!readable(ground->channel));
@@ -311,7 +311,7 @@ static void events_come_along(struct ground *ground)
 	NEED(!readable(old) && readable(other));
 	ground->channel = other;
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	NEED(!rdma_resolve_route(id, 1000));
+	NEED(!rdma_resolve_route(id, 20000));
 	take_event(ground, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
 	NEED(!rdma_destroy_id(id));
 	rdma_destroy_event_channel(other);

@@ -69,9 +69,9 @@ int take_event(struct ground *ground, enum rdma_cm_event_type type, struct rdma_
 
 void resolve(struct ground *ground, struct rdma_cm_id *id, const char *to, uint16_t port)
 {
-	NEED(!rdma_resolve_addr(id, address(HERE, 0), address(to, port), 1000));
+	NEED(!rdma_resolve_addr(id, address(HERE, 0), address(to, port), 20000));
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
-	NEED(!rdma_resolve_route(id, 1000));
+	NEED(!rdma_resolve_route(id, 20000));
 	take_event(ground, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
 }
 

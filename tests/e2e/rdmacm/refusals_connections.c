@@ -234,8 +234,8 @@ static int connect_to_nobody(struct ground *ground)
 
 	(void)ground;
 	NEED(!rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
-	NEED(!rdma_resolve_addr(id, address(HERE, 0), address(THERE, PORT + 4), 1000));
-	NEED(!rdma_resolve_route(id, 1000));
+	NEED(!rdma_resolve_addr(id, address(HERE, 0), address(THERE, PORT + 4), 20000));
+	NEED(!rdma_resolve_route(id, 20000));
 	error = error_of(rdma_connect(id, param(0)));
 	rdma_destroy_id(id);
 	return error;

@@ -137,7 +137,7 @@ static void *create_for_ever(void *arg)
 /* Whatever the answers are: they come. */
 static void child(struct busy *busy, uint32_t own)
 {
-	alarm(10);
+	alarm(60);
 	ibv_reg_xrc_rcv_qp(busy->end->domain, busy->others);
 	ibv_unreg_xrc_rcv_qp(busy->end->domain, busy->others);
 	ibv_unreg_xrc_rcv_qp(busy->end->domain, own);

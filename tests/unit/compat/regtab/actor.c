@@ -178,7 +178,7 @@ static int ask(uint32_t qp_num, uint32_t number)
 {
 	uint32_t answer = 0;
 	size_t len = sizeof(answer);
-	int error = owner_ask(me.member, qp_num, &number, sizeof(number), &answer, &len, number == 888 || number == 999 ? 150 : 3000);
+	int error = owner_ask(me.member, qp_num, &number, sizeof(number), &answer, &len, number == 888 || number == 999 ? 150 : 20000);
 
 	return error ? error : (int)answer;
 }
@@ -189,7 +189,7 @@ static int unregister(uint32_t qp_num)
 	int error = regtab_unregister(me.member, qp_num, &last);
 
 	if (!error && last)
-		owner_tell_unused(me.member, qp_num, 1000);
+		owner_tell_unused(me.member, qp_num, 20000);
 	return error ? error : last;
 }
 
@@ -325,7 +325,7 @@ int actor_reply(struct actor *actor, int ms)
 int actor_do(struct actor *actor, enum act act, uint32_t arg)
 {
 	actor_post(actor, act, arg);
-	return actor_reply(actor, 10000);
+	return actor_reply(actor, 30000);
 }
 
 struct actor actor_start(const char *dir, unsigned n)

@@ -52,7 +52,7 @@ static int teardown(void **state)
 
 static void wait_retired(int count)
 {
-	for (int i = 0; i < 500 && actor_do(&owner, ACT_RETIRED, QP) < count; i++)
+	for (int i = 0; i < 2000 && actor_do(&owner, ACT_RETIRED, QP) < count; i++)
 		usleep(10000);
 	assert_int_equal(actor_do(&owner, ACT_RETIRED, QP), count);
 }
@@ -75,8 +75,8 @@ static void questions_do_not_mix(void **state)
 	for (int i = 0; i < 100; i++) {
 		actor_post(&asker, ACT_ASK, NUMBER(i));
 		actor_post(&other, ACT_ASK, NUMBER(1000 + i));
-		assert_int_equal(actor_reply(&asker, 5000), i + 1);
-		assert_int_equal(actor_reply(&other, 5000), 1001 + i);
+		assert_int_equal(actor_reply(&asker, 15000), i + 1);
+		assert_int_equal(actor_reply(&other, 15000), 1001 + i);
 	}
 	actor_end(&owner);
 }
@@ -107,7 +107,7 @@ static void an_abandoned_question_frees_the_box(void **state)
 	actor_post(&asker, ACT_ASK, NUMBER(SLOW));		/* the owner is at it for 300 ms */
 	usleep(50000);
 	assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(1)), 2);
-	assert_int_equal(actor_reply(&asker, 5000), SLOW + 1);
+	assert_int_equal(actor_reply(&asker, 15000), SLOW + 1);
 	actor_post(&asker, ACT_ASK, NUMBER(SLOW));
 	usleep(50000);
 	actor_kill(&asker);
@@ -137,12 +137,12 @@ static void an_answer_must_fit(void **state)
 	(void)state;
 	assert_int_equal(regtab_open(&key, actor_dir(), &tab, NULL), 0);
 	assert_int_equal(regtab_join(tab, "test", &member), 0);
-	assert_int_equal(owner_ask(member, QP, &number, sizeof(number), answer, &len, 3000), -EMSGSIZE);
+	assert_int_equal(owner_ask(member, QP, &number, sizeof(number), answer, &len, 20000), -EMSGSIZE);
 	assert_string_equal(answer, "abc");
 	assert_int_equal(len, 2);
 	len = sizeof(answer);
-	assert_int_equal(owner_ask(member, QP, &number, OWNER_MESSAGE_MAX + 1, answer, &len, 3000), -EMSGSIZE);
-	assert_int_equal(owner_ask(member, QP, &number, sizeof(number), answer, &len, 3000), 0);
+	assert_int_equal(owner_ask(member, QP, &number, OWNER_MESSAGE_MAX + 1, answer, &len, 20000), -EMSGSIZE);
+	assert_int_equal(owner_ask(member, QP, &number, sizeof(number), answer, &len, 20000), 0);
 	assert_int_equal(len, 4);
 	regtab_leave(member);
 	regtab_close(tab);
@@ -155,7 +155,7 @@ static void a_killed_owner_is_noticed_at_once(void **state)
 	actor_post(&asker, ACT_ASK, NUMBER(SLOW));
 	usleep(50000);
 	actor_kill(&owner);
-	assert_int_equal(actor_reply(&asker, 1000), -EOWNERDEAD);
+	assert_int_equal(actor_reply(&asker, 15000), -EOWNERDEAD);
 	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(1)), -EINVAL);	/* nobody was registered but the owner */
 }
 
@@ -168,7 +168,7 @@ static void a_new_owner_in_the_place_of_the_dead(void **state)
 	owner = actor_start(actor_dir(), 1);
 	assert_int_equal(actor_do(&owner, ACT_ADD_OWNED, QP), 0);
 	assert_int_equal(actor_do(&owner, ACT_SERVE, 0), 0);
-	assert_int_equal(actor_reply(&asker, 1000), -EOWNERDEAD);
+	assert_int_equal(actor_reply(&asker, 15000), -EOWNERDEAD);
 	assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(1)), 2);
 	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(1)), 2);
 	actor_end(&owner);
@@ -211,7 +211,7 @@ static void silent_askers_hold_nobody_up(void **state)
 		assert_true(fds[i] >= 0);
 	}
 	actor_post(&asker, ACT_ASK, NUMBER(1));
-	assert_int_equal(actor_reply(&asker, 1000), 2);
+	assert_int_equal(actor_reply(&asker, 15000), 2);
 	for (unsigned i = 0; i < 300; i++)
 		close(fds[i]);
 	actor_end(&owner);
