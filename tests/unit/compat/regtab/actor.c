@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -71,6 +72,24 @@ unsigned actor_files(const char *dir)
 	return count;
 }
 
+bool actor_forks_wipe(void)
+{
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	char *page = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int status = 0;
+	pid_t pid;
+
+	if (page == MAP_FAILED || madvise(page, size, MADV_WIPEONFORK))
+		return true;	/* a kernel that says so is served in another way */
+	*page = 1;
+	pid = fork();
+	if (!pid)
+		_exit(*page);
+	waitpid(pid, &status, 0);
+	munmap(page, size);
+	return !status;
+}
+
 /* ---- the process ---- */
 
 struct message {
@@ -88,6 +107,7 @@ static struct {
 	bool serving;
 	uint32_t retired[64];
 	unsigned retired_count;
+	int asked;
 	pthread_mutex_t mutex;
 } me = { .mutex = PTHREAD_MUTEX_INITIALIZER };
 
@@ -112,6 +132,9 @@ static int add_one(void *context, uint32_t qp_num, const void *request, size_t l
 	if (len != sizeof(number))
 		return -EBADMSG;
 	memcpy(&number, request, len);
+	__atomic_add_fetch(&me.asked, 1, __ATOMIC_RELAXED);
+	if (number == 555)
+		pause();
 	if (number == 666)
 		return -EACCES;
 	if (number == 777 || number == 999)
@@ -235,6 +258,7 @@ static int perform(enum act act, uint32_t arg)
 	case ACT_KNOWS:			return knows(arg);
 	case ACT_ASK:			return ask(arg & 0xffff, arg >> 16);
 	case ACT_SERVE:			return start_serving();
+	case ACT_ASKED:			return __atomic_load_n(&me.asked, __ATOMIC_RELAXED);
 	case ACT_RETIRED:		return count_retired(arg);
 	case ACT_LEAVE:			stop_serving(); regtab_leave(me.member); me.member = NULL; return 0;
 	case ACT_CLOSE:			regtab_close(me.tab); me.tab = NULL; return 0;

@@ -28,6 +28,7 @@ enum act {
 	ACT_KNOWS,		/* result: carrier */
 	ACT_ASK,		/* asks the owner to add arg and 1; result: the sum, or -errno */
 	ACT_SERVE,		/* start a serving thread; it notes retired QPs */
+	ACT_ASKED,		/* number of questions that the serving thread has begun to answer */
 	ACT_RETIRED,		/* number of QPs retired to the serving thread; arg: one of them */
 	ACT_LEAVE,
 	ACT_CLOSE,
@@ -71,6 +72,9 @@ void actor_continue(struct actor *actor);
 /** actor_kill - SIGKILL and wait. actor_end - let it leave and exit. */
 void actor_kill(struct actor *actor);
 void actor_end(struct actor *actor);
+
+/** actor_forks_wipe - whether MADV_WIPEONFORK does what it says, which a user-space emulator of another processor only pretends. */
+bool actor_forks_wipe(void);
 
 /** actor_files - number of table files in dir. */
 unsigned actor_files(const char *dir);

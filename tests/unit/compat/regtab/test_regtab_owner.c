@@ -24,6 +24,7 @@
 
 #define QP 0x4au
 #define NUMBER(n) (QP | (uint32_t)(n) << 16)
+#define NEVER 555
 #define REFUSED 666	/* numbers with a meaning to the actor's service */
 #define SLOW 777
 #define HURRIED 888
@@ -149,11 +150,19 @@ static void an_answer_must_fit(void **state)
 	actor_end(&owner);
 }
 
+/* For 20 s at most. */
+static void wait_asked(int count)
+{
+	for (int i = 0; i < 2000 && actor_do(&owner, ACT_ASKED, 0) < count; i++)
+		usleep(10000);
+	assert_int_equal(actor_do(&owner, ACT_ASKED, 0), count);
+}
+
 static void a_killed_owner_is_noticed_at_once(void **state)
 {
 	(void)state;
-	actor_post(&asker, ACT_ASK, NUMBER(SLOW));
-	usleep(50000);
+	actor_post(&asker, ACT_ASK, NUMBER(NEVER));
+	wait_asked(1);
 	actor_kill(&owner);
 	assert_int_equal(actor_reply(&asker, 15000), -EOWNERDEAD);
 	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(1)), -EINVAL);	/* nobody was registered but the owner */
@@ -162,8 +171,8 @@ static void a_killed_owner_is_noticed_at_once(void **state)
 static void a_new_owner_in_the_place_of_the_dead(void **state)
 {
 	(void)state;
-	actor_post(&asker, ACT_ASK, NUMBER(SLOW));
-	usleep(50000);
+	actor_post(&asker, ACT_ASK, NUMBER(NEVER));
+	wait_asked(1);
 	actor_kill(&owner);
 	owner = actor_start(actor_dir(), 1);
 	assert_int_equal(actor_do(&owner, ACT_ADD_OWNED, QP), 0);
