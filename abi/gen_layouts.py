@@ -5,14 +5,18 @@
 usage: gen_layouts.py REFERENCE.json OUTPUT.h [STRUCT[=NAME]...]
 
 Without STRUCTs all structs of the dump are asserted; NAME is what the struct is called where the assertions are
-compiled. A file made so holds both ABIs of the dump and asserts the one it is compiled for.
+compiled. A file made so holds all ABIs of the dump and asserts the one it is compiled for. On aarch64, of which there is no
+dump, everything lies as on x86-64 up to the first mutex or condition variable, whose sizes differ.
 """
 
 import json
 import sys
 
 LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
-CONDITION = {"x86_64": "defined(__x86_64__) && defined(__LP64__)", "i386": "defined(__i386__)"}
+CONDITION = {"x86_64": "defined(__x86_64__) && defined(__LP64__)", "i386": "defined(__i386__)",
+             "aarch64": "defined(__aarch64__) && defined(__LP64__)"}
+AS_FAR_AS_PTHREAD = {"aarch64": "x86_64"}
+PTHREAD_FIELDS = ("mutex", "cond")
 
 
 def read_reference(path):
@@ -28,18 +32,35 @@ def sizes(layout):
 
 def assertions(name, layout):
     """C text that compiles if struct @name has exactly this layout."""
-    allowed = " || ".join(f"sizeof(struct {name}) == {size}" for size in sizes(layout))
-    yield f'_Static_assert({allowed}, "struct {name}: {" or ".join(map(str, sizes(layout)))} bytes");'
+    if layout["size"]:
+        allowed = " || ".join(f"sizeof(struct {name}) == {size}" for size in sizes(layout))
+        yield f'_Static_assert({allowed}, "struct {name}: {" or ".join(map(str, sizes(layout)))} bytes");'
     for field, (offset, size) in layout["fields"].items():
         yield (f"_Static_assert(offsetof(struct {name}, {field}) == {offset} && "
                f'sizeof(((struct {name} *)0)->{field}) == {size},\n'
                f'\t       "{name}.{field}: {size} bytes at {offset}");')
 
 
+def as_far_as_pthread(layout):
+    """What of it does not depend on the sizes of the C library's types: with no size of its own if it contains one."""
+    first = min((layout["fields"][field][0] for field in PTHREAD_FIELDS if field in layout["fields"]), default=None)
+    if first is None:
+        return layout
+    return {"size": None, "fields": {field: at for field, at in layout["fields"].items() if at[0] < first}}
+
+
+def every_abi(reference):
+    """The ABIs of the dump, and those that follow from them."""
+    yield from reference["abi"].items()
+    for arch, like in AS_FAR_AS_PTHREAD.items():
+        if like in reference["abi"]:
+            yield arch, {struct: as_far_as_pthread(layout) for struct, layout in reference["abi"][like].items()}
+
+
 def header(reference, names):
     """@names: {struct of the dump: its name in C}"""
     text = f"/* {LICENCE} */\n/* Made from a reference dump: {reference['provenance']}. */\n#include <stddef.h>\n"
-    for number, (arch, structs) in enumerate(reference["abi"].items()):
+    for number, (arch, structs) in enumerate(every_abi(reference)):
         text += f"\n#{'el' if number else ''}if {CONDITION[arch]}\n"
         for struct, name in names.items():
             text += "".join(line + "\n" for line in assertions(name, structs[struct]))

@@ -223,6 +223,18 @@ static int read_all(int fd, char *text, size_t size)
 	return length ? -EIO : 0;
 }
 
+/* Doorbell pages and queues lie where the drivers map them, which follows from the size of the system's pages. */
+static int check_page_size(char *why, size_t size)
+{
+	long page = sysconf(_SC_PAGESIZE);
+
+	if (page == SOFTHCA_UAR_LEN)
+		return 0;
+	snprintf(why, size, "this kernel's pages have %ld bytes, and the adapter is emulated for pages of %d only: use a kernel with those",
+		 page, SOFTHCA_UAR_LEN);
+	return -ENOTSUP;
+}
+
 /* Twice forked: the program must not find a child that it never started. */
 int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size)
 {
@@ -230,6 +242,9 @@ int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size)
 	int status;
 	pid_t child;
 
+	status = check_page_size(why, size);
+	if (status)
+		return status;
 	if (pipe2(ready, O_CLOEXEC))
 		return fail(why, size, "pipe", -errno);
 	child = fork();

@@ -111,6 +111,17 @@ def test_layouts_of_unknown_struct(tmp_path, capsys):
     assert not (tmp_path / "out.h").exists()
 
 
+def test_other_processors_are_asserted_as_far_as_the_first_mutex(tmp_path):
+    made = tmp_path / "out.h"
+    dump = os.path.join(ABI, "reference", "ofed-1.5.3.json")
+    assert gen_layouts.main(["gen_layouts.py", dump, str(made), "ibv_srq", "ibv_wc"]) == 0
+    arm = made.read_text().split("#elif defined(__aarch64__) && defined(__LP64__)\n")[1]
+    for asserted in ("ibv_srq.xrc_srq_num: 4 bytes at 32", "ibv_srq.xrc_cq: 8 bytes at 48", "struct ibv_wc: 48 bytes"):
+        assert f'"{asserted}"' in arm
+    for differs in ("mutex", "cond", "struct ibv_srq:"):
+        assert differs not in arm
+
+
 @pytest.mark.parametrize("dump", sorted(os.listdir(os.path.join(ABI, "reference"))))
 def test_dumps_are_sound(dump):
     """Both ABIs have the same structs and members, and no member reaches beyond its struct."""

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* That the frozen header of MLNX_OFED 2.x-4.x is what contract 2.6 says; nothing of it runs. */
+/* That the frozen header of MLNX_OFED 2.x-4.x is what contract 2.6 says for x86-64; nothing of it runs. */
 
 #include <infiniband/verbs.h>
 
-#if __SIZEOF_POINTER__ == 8
+#if defined(__x86_64__) && defined(__LP64__)
 
 #define AT(type, member, offset) _Static_assert(offsetof(struct type, member) == (offset), #type "." #member)
 #define SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,6 +37,15 @@ struct seen {
 	char reason[600];
 };
 
+/* Below a user-space emulator of another processor it is that one's. */
+static const char *own_command(void)
+{
+	static char name[16];
+
+	prctl(PR_GET_NAME, name);
+	return name;
+}
+
 static int visit(void *context, const struct regtab_view *view)
 {
 	struct seen *seen = context;
@@ -59,7 +69,7 @@ static int visit(void *context, const struct regtab_view *view)
 		assert_false(member->foreign);
 		assert_true(member->since > 0 && member->pid_namespace > 0);
 		assert_string_equal(member->label, "actor");
-		assert_non_null(strstr(member->command, "regtab"));
+		assert_string_equal(member->command, own_command());
 	}
 	for (unsigned q = 0; q < view->qp_count; q++) {
 		unsigned counted = 0;
