@@ -1,47 +1,18 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* One work request on the wire. The wire is the daemon itself: the answer is known when the request has been delivered. */
 #include "transport.h"
+#include "datagram.h"
 #include "operation.h"
+#include "reach.h"
 
 #include <softhca/objects/event.h>
 #include <softhca/objects/path.h>
 #include <softhca/objects/qp.h>
 
-#include <string.h>
-
 #define PSN_MASK  0xffffffu
 #define PSN_HALF  0x800000u /* what is further behind lies ahead */
-#define GRH_BYTES 40u
-
-#define MAX_DATAGRAM 4096u
 
 /* ---- the way to the peer ---- */
-
-static bool port_up(const struct hca_qp *qp, uint8_t port)
-{
-	return port >= 1 && port <= SETTINGS_MAX_PORTS && qp->device->port[port].active;
-}
-
-static bool receives(const struct hca_qp *qp)
-{
-	return qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD ||
-	       qp->state == IBV_QPS_SQE;
-}
-
-/* The QP @qpn behind port @lid, if it is there, up and of the type that @qp talks to; NULL = no answer ever comes. */
-static struct hca_qp *reach(const struct hca_qp *qp, uint16_t lid, uint32_t qpn)
-{
-	enum ibv_qp_type type = qp->type == IBV_QPT_XRC_SEND ? IBV_QPT_XRC_RECV : qp->type;
-	uint8_t port;
-	struct hca_device *device = machine_route(qp->device->machine, lid, &port);
-	struct hca_qp *peer = device ? device_qp(device, qpn) : NULL;
-
-	if (!peer || peer->type != type || !receives(peer))
-		return NULL;
-	if (peer->attr.port != port && !path_offered(peer, qp))
-		return NULL;
-	return port_up(qp, qp->attr.port) && port_up(peer, port) ? peer : NULL;
-}
 
 /* An acknowledgement goes to whom the peer is connected to, not to whoever asked. */
 static bool answers_to(const struct hca_qp *peer, const struct hca_qp *qp)
@@ -168,78 +139,6 @@ static enum outcome execute_unreliable(struct attempt *attempt)
 	return theirs == FAILED ? FAILED : outcome;
 }
 
-static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
-{
-	const struct av *av = &attempt->wqe->av;
-	uint8_t grh[GRH_BYTES] = { 0x60 };
-	struct mem_vec from;
-	uint32_t payload = (uint32_t)attempt->wqe->length + 8 + 12 + 4; /* DETH, BTH and ICRC count, too */
-
-	grh[0] = (uint8_t)(0x60 | av->traffic_class >> 4);
-	grh[1] = (uint8_t)((uint32_t)av->traffic_class << 4 | av->flow_label >> 16);
-	grh[2] = (uint8_t)(av->flow_label >> 8);
-	grh[3] = (uint8_t)av->flow_label;
-	grh[4] = (uint8_t)(payload >> 8);
-	grh[5] = (uint8_t)payload;
-	grh[6] = 0x1b; /* next header: IBA transport */
-	grh[7] = av->hop_limit;
-	device_gid(attempt->qp->device, attempt->qp->attr.port, grh + 8);
-	memcpy(grh + 24, av->dgid, sizeof(av->dgid));
-	mem_vec_init(&from, NULL);
-	mem_vec_add(&from, (uint64_t)(uintptr_t)grh, sizeof(grh));
-	return mem_copy(to, &from, sizeof(grh)) == MEM_OK;
-}
-
-/* A datagram for which there is no buffer, or no right to it, is dropped without a word; too long a one is an error. */
-static enum outcome deliver_datagram(struct attempt *attempt, const struct recv_queue *queue)
-{
-	const struct wqe *wqe = attempt->wqe;
-	struct cqe cqe = { .opcode = wqe->opcode == OP_SEND_IMM ? RECV_SEND_IMM : RECV_SEND };
-	struct mem_vec to;
-
-	if (!recv_available(queue))
-		return SENT;
-	if (operation_receive_side(queue, wqe->av.global ? 0 : GRH_BYTES, wqe->length + (wqe->av.global ? GRH_BYTES : 0), &to)) {
-		cqe.syndrome = SYNDROME_LOCAL_LENGTH;
-		recv_complete(queue, &cqe, true);
-		qp_fail(attempt->peer);
-		return SENT;
-	}
-	if (wqe->av.global && !put_grh(attempt, &to))
-		return SENT;
-	if (mem_copy(&to, &attempt->local, wqe->length) == MEM_BAD_SOURCE)
-		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
-	operation_describe(attempt, &cqe);
-	cqe.global = wqe->av.global;
-	cqe.sl = wqe->av.sl;
-	cqe.byte_count = (uint32_t)wqe->length + GRH_BYTES;
-	recv_complete(queue, &cqe, wqe->solicited);
-	return SENT;
-}
-
-static enum outcome execute_datagram(struct attempt *attempt)
-{
-	const struct hca_qp *qp = attempt->qp;
-	const struct av *av = &attempt->wqe->av;
-	enum outcome outcome;
-	struct recv_queue queue;
-	/* A Q_Key with the highest bit set stands for the sender's own. */
-	uint32_t qkey = av->qkey & 0x80000000u ? qp->attr.qkey : av->qkey;
-
-	if (attempt->wqe->length > MAX_DATAGRAM)
-		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
-	attempt->peer = reach(qp, av->dlid, av->qpn);
-	if (!attempt->peer || attempt->peer->attr.qkey != qkey || !recv_queue_of(attempt->peer, 0, &queue) ||
-	    fault_loses(&qp->device->faults))
-		return SENT;
-	outcome = deliver_datagram(attempt, &queue);
-	if (outcome == SENT && fault_strikes(&qp->device->faults, FAULT_DUPLICATE)) {
-		mem_vec_seek(&attempt->local, 0);
-		deliver_datagram(attempt, &queue);
-	}
-	return outcome;
-}
-
 enum outcome transport_execute(struct attempt *attempt)
 {
 	if (attempt->wqe->opcode == OP_NOP)
@@ -260,7 +159,7 @@ enum outcome transport_execute(struct attempt *attempt)
 	mem_vec_seek(&attempt->local, attempt->offset);
 	switch (attempt->qp->type) {
 	case IBV_QPT_UD:
-		return execute_datagram(attempt);
+		return datagram_execute(attempt);
 	case IBV_QPT_UC:
 		return execute_unreliable(attempt);
 	default:
