@@ -37,6 +37,32 @@ size_t cm_addr_size(const union cm_address *address)
 	}
 }
 
+bool cm_addr_take_ip(union cm_address *address, const struct sockaddr_in6 *in)
+{
+	memset(address, 0, sizeof(*address));
+	memcpy(address, in, sizeof(*in));
+	return cm_addr_size(address) && cm_addr_size(address) <= sizeof(*in);
+}
+
+bool cm_addr_take_storage(union cm_address *address, const struct __kernel_sockaddr_storage *in, size_t size)
+{
+	memset(address, 0, sizeof(*address));
+	memcpy(address, in, sizeof(*in));
+	return size && size == cm_addr_size(address);
+}
+
+bool cm_addr_multicast(const union cm_address *address)
+{
+	switch (address->family) {
+	case AF_INET:
+		return ntohl(address->in.sin_addr.s_addr) >> 28 == 0xe;
+	case AF_INET6:
+		return address->in6.sin6_addr.s6_addr[0] == 0xff;
+	default:
+		return address->ib.gid[0] == 0xff;
+	}
+}
+
 static bool all_zero(const uint8_t *bytes, size_t length)
 {
 	for (size_t i = 0; i < length; i++) {

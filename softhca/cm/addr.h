@@ -11,6 +11,14 @@ union cm_address cm_addr_none(uint16_t family);
 /* Size of an address of this family, 0 when the family is unknown. */
 size_t cm_addr_size(const union cm_address *address);
 
+/* An address out of a request: the older commands have room for IP only. False when it is of no known family. */
+bool cm_addr_take_ip(union cm_address *address, const struct sockaddr_in6 *in);
+/* The newer ones say the size. */
+bool cm_addr_take_storage(union cm_address *address, const struct __kernel_sockaddr_storage *in, size_t size);
+
+/* That of a group. */
+bool cm_addr_multicast(const union cm_address *address);
+
 /* The address that means "all of mine". */
 bool cm_addr_any(const union cm_address *address);
 

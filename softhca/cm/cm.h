@@ -80,11 +80,22 @@ struct cm_id {
 	uint32_t reported;    /* events that the program has fetched */
 	unsigned int backlog; /* connection requests that may yet wait to be fetched */
 	uint32_t qkey;
+	struct list joins;
 
 	/* the connection */
 	uint32_t qpn, remote_qpn, psn;
 	uint32_t remote_psn;
 	uint8_t responder_resources, initiator_depth, retry_count, rnr_retry;
+};
+
+/* A multicast group that an id has joined. */
+struct cm_join {
+	struct list link; /* id->joins */
+	struct cm_id *id;
+	struct cm_group *group;
+	uint32_t number;
+	uint64_t uid;	   /* what the program calls it */
+	uint32_t reported; /* events that the program has fetched */
 };
 
 /* One open() of /dev/infiniband/rdma_cm. */

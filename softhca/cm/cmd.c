@@ -32,13 +32,13 @@ static const struct row rows[] = {
 	[RDMA_USER_CM_CMD_GET_EVENT] = { "GET_EVENT", cm_cmd_get_event, WHOLE(get_event) },
 	[RDMA_USER_CM_CMD_SET_OPTION] = { "SET_OPTION", cm_cmd_set_option, WHOLE(set_option) },
 	[RDMA_USER_CM_CMD_NOTIFY] = { "NOTIFY", cm_cmd_notify, WHOLE(notify) },
-	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { "JOIN_IP_MCAST", cm_cmd_refuse_multicast, SINCE(join_ip_mcast, id) },
-	[RDMA_USER_CM_CMD_LEAVE_MCAST] = { "LEAVE_MCAST", cm_cmd_leave_multicast, SINCE(destroy_id, reserved) },
+	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { "JOIN_IP_MCAST", cm_cmd_join_ip_mcast, WHOLE(join_ip_mcast) },
+	[RDMA_USER_CM_CMD_LEAVE_MCAST] = { "LEAVE_MCAST", cm_cmd_leave_mcast, SINCE(destroy_id, reserved) },
 	[RDMA_USER_CM_CMD_MIGRATE_ID] = { "MIGRATE_ID", cm_cmd_migrate_id, WHOLE(migrate_id) },
 	[RDMA_USER_CM_CMD_QUERY] = { "QUERY", cm_cmd_query, WHOLE(query) },
 	[RDMA_USER_CM_CMD_BIND] = { "BIND", cm_cmd_bind, WHOLE(bind) },
 	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = { "RESOLVE_ADDR", cm_cmd_resolve_addr, WHOLE(resolve_addr) },
-	[RDMA_USER_CM_CMD_JOIN_MCAST] = { "JOIN_MCAST", cm_cmd_refuse_multicast, WHOLE(join_mcast) },
+	[RDMA_USER_CM_CMD_JOIN_MCAST] = { "JOIN_MCAST", cm_cmd_join_mcast, WHOLE(join_mcast) },
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))

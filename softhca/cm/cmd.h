@@ -27,8 +27,11 @@ int cm_cmd_destroy_id(struct cm_cmd *cmd);
 int cm_cmd_get_event(struct cm_cmd *cmd);
 int cm_cmd_set_option(struct cm_cmd *cmd);
 int cm_cmd_migrate_id(struct cm_cmd *cmd);
-int cm_cmd_refuse_multicast(struct cm_cmd *cmd);
-int cm_cmd_leave_multicast(struct cm_cmd *cmd);
+
+/* cmd_mcast.c */
+int cm_cmd_join_ip_mcast(struct cm_cmd *cmd);
+int cm_cmd_join_mcast(struct cm_cmd *cmd);
+int cm_cmd_leave_mcast(struct cm_cmd *cmd);
 
 /* cmd_addr.c */
 int cm_cmd_bind_ip(struct cm_cmd *cmd);

@@ -13,24 +13,6 @@
 #include <errno.h>
 #include <string.h>
 
-/* ---- addresses in requests ---- */
-
-/* The older commands have room for IP only. False when it is of no known family. */
-static bool take_ip(union cm_address *address, const struct sockaddr_in6 *in)
-{
-	memset(address, 0, sizeof(*address));
-	memcpy(address, in, sizeof(*in));
-	return cm_addr_size(address) && cm_addr_size(address) <= sizeof(*in);
-}
-
-/* The newer ones say the size. */
-static bool take_storage(union cm_address *address, const struct __kernel_sockaddr_storage *in, size_t size)
-{
-	memset(address, 0, sizeof(*address));
-	memcpy(address, in, sizeof(*in));
-	return size && size == cm_addr_size(address);
-}
-
 /* ---- bind ---- */
 
 static int bind_id(struct cm_cmd *cmd, uint32_t number, const union cm_address *address)
@@ -46,7 +28,7 @@ int cm_cmd_bind_ip(struct cm_cmd *cmd)
 	const struct rdma_ucm_bind_ip *in = cmd->in;
 	union cm_address address;
 
-	return take_ip(&address, &in->addr) ? bind_id(cmd, in->id, &address) : -EINVAL;
+	return cm_addr_take_ip(&address, &in->addr) ? bind_id(cmd, in->id, &address) : -EINVAL;
 }
 
 int cm_cmd_bind(struct cm_cmd *cmd)
@@ -54,7 +36,7 @@ int cm_cmd_bind(struct cm_cmd *cmd)
 	const struct rdma_ucm_bind *in = cmd->in;
 	union cm_address address;
 
-	if (in->reserved || !take_storage(&address, &in->addr, in->addr_size))
+	if (in->reserved || !cm_addr_take_storage(&address, &in->addr, in->addr_size))
 		return -EINVAL;
 	return bind_id(cmd, in->id, &address);
 }
@@ -75,15 +57,21 @@ static int bind_source(struct cm_id *id, const union cm_address *src, const unio
 	return cm_bind(id, src ? src : &any);
 }
 
-/* Without a source it is the host's own device; a program on all hosts talks to the destination from there. */
+/*
+ * Without a source it is the host's own device; a program on all hosts talks to the destination from there, and to a group from
+ * the first device.
+ */
 static void choose_source(struct cm_id *id)
 {
 	int host = id->file->host;
 
 	if (id->device)
 		return;
-	id->device = host < 0 ? id->dst_device : &id->file->machine->device[host];
-	id->port = id->dst_port;
+	if (host < 0 && id->dst_device)
+		id->device = id->dst_device;
+	else
+		id->device = &id->file->machine->device[host < 0 ? 0 : host];
+	id->port = id->dst_device ? id->dst_port : 1;
 	cm_addr_set(&id->src, id->device, id->port);
 }
 
@@ -125,7 +113,8 @@ static int resolve(struct cm_cmd *cmd, uint32_t number, const union cm_address *
 	if (id->src.family != dst->family)
 		return -EINVAL;
 	id->dst = *dst;
-	if (!find_destination(id)) {
+	id->dst_device = NULL;
+	if (!cm_addr_multicast(dst) && !find_destination(id)) {
 		id->dst_device = NULL;
 		id->state = CM_ADDR_QUERY;
 		cm_wait(id, timeout, nobody_answered);
@@ -143,7 +132,7 @@ int cm_cmd_resolve_ip(struct cm_cmd *cmd)
 	union cm_address src, dst;
 	bool has_src = in->src_addr.sin6_family;
 
-	if ((has_src && !take_ip(&src, &in->src_addr)) || !take_ip(&dst, &in->dst_addr))
+	if ((has_src && !cm_addr_take_ip(&src, &in->src_addr)) || !cm_addr_take_ip(&dst, &in->dst_addr))
 		return -EINVAL;
 	return resolve(cmd, in->id, has_src ? &src : NULL, &dst, in->timeout_ms);
 }
@@ -153,8 +142,8 @@ int cm_cmd_resolve_addr(struct cm_cmd *cmd)
 	const struct rdma_ucm_resolve_addr *in = cmd->in;
 	union cm_address src, dst;
 
-	if (in->reserved || (in->src_size && !take_storage(&src, &in->src_addr, in->src_size)) ||
-	    !take_storage(&dst, &in->dst_addr, in->dst_size))
+	if (in->reserved || (in->src_size && !cm_addr_take_storage(&src, &in->src_addr, in->src_size)) ||
+	    !cm_addr_take_storage(&dst, &in->dst_addr, in->dst_size))
 		return -EINVAL;
 	return resolve(cmd, in->id, in->src_size ? &src : NULL, &dst, in->timeout_ms);
 }
@@ -169,6 +158,11 @@ int cm_cmd_resolve_route(struct cm_cmd *cmd)
 		return error;
 	if (id->state != CM_ADDR_RESOLVED)
 		return -EINVAL;
+	/* No path leads to a group. */
+	if (!id->dst_device) {
+		cm_event_plain(id, CM_EVENT_ROUTE_ERROR, -EINVAL);
+		return 0;
+	}
 	id->state = CM_ROUTE_RESOLVED;
 	cm_event_plain(id, CM_EVENT_ROUTE_RESOLVED, 0);
 	return 0;

@@ -141,7 +141,8 @@ static int set_path(struct cm_cmd *cmd, struct cm_id *id, const struct rdma_ucm_
 			return -EFAULT;
 		if (path.flags != wanted)
 			continue;
-		if (id->state != CM_ADDR_RESOLVED)
+		/* To a group there is none. */
+		if (id->state != CM_ADDR_RESOLVED || !id->dst_device)
 			return -EINVAL;
 		id->state = CM_ROUTE_RESOLVED;
 		cm_event_plain(id, CM_EVENT_ROUTE_RESOLVED, 0);
@@ -192,18 +193,4 @@ int cm_cmd_migrate_id(struct cm_cmd *cmd)
 		cm_id_migrate(id, cmd->file);
 	resp.events_reported = id->reported;
 	return cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
-}
-
-/* ---- multicast, which this wire has not ---- */
-
-int cm_cmd_refuse_multicast(struct cm_cmd *cmd)
-{
-	(void)cmd;
-	return -EOPNOTSUPP;
-}
-
-int cm_cmd_leave_multicast(struct cm_cmd *cmd)
-{
-	(void)cmd;
-	return -ENOENT;
 }

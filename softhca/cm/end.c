@@ -4,6 +4,7 @@
 #include "conn.h"
 #include "event.h"
 #include "file.h"
+#include "mcast.h"
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@ void cm_id_destroy(struct cm_id *id)
 
 	if (id->request)
 		cm_event_withdraw(id->request);
+	cm_leave_all(id);
 	cm_abandon(id);
 	timer_stop(&machine->timers, &id->timer);
 	numtab_remove(&machine->cm.numbers, id->number);

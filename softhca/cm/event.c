@@ -26,8 +26,8 @@ void cm_event_raise(struct cm_event *event)
 {
 	struct cm_file *file = event->id->file;
 
-	event->resp.uid = event->id->uid;
-	event->resp.id = event->child ? event->child->number : event->id->number;
+	event->resp.uid = event->join ? event->join->uid : event->id->uid;
+	event->resp.id = event->join ? event->join->number : event->child ? event->child->number : event->id->number;
 	if (event->child)
 		event->child->request = event;
 	list_add(&file->events, &event->link);
@@ -73,6 +73,8 @@ int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room)
 	if (cm_file_write(file, response, &event->resp, room < sizeof(event->resp) ? room : sizeof(event->resp)))
 		return -EFAULT;
 	event->id->reported++;
+	if (event->join)
+		event->join->reported++;
 	take_off(file, event);
 	cm_file_ring(file);
 	free(event);
@@ -94,6 +96,17 @@ struct cm_event *cm_event_of(const struct cm_id *id)
 		struct cm_event *event = container_of(node, struct cm_event, link);
 
 		if (event->id == id)
+			return event;
+	}
+	return NULL;
+}
+
+struct cm_event *cm_event_of_join(const struct cm_join *join)
+{
+	list_for_each(node, &join->id->file->events) {
+		struct cm_event *event = container_of(node, struct cm_event, link);
+
+		if (event->join == join)
 			return event;
 	}
 	return NULL;

@@ -30,6 +30,7 @@ struct cm_event {
 	struct list link; /* file->events */
 	struct cm_id *id;    /* whose it is */
 	struct cm_id *child; /* that a connection request made */
+	struct cm_join *join; /* that it tells of */
 	struct rdma_ucm_event_resp resp;
 };
 
@@ -48,6 +49,9 @@ void cm_event_withdraw(struct cm_event *event);
 
 /* The oldest event of the id that waits, or NULL. */
 struct cm_event *cm_event_of(const struct cm_id *id);
+
+/* The same of a multicast group that was joined. */
+struct cm_event *cm_event_of_join(const struct cm_join *join);
 
 /* The event waits in another file; who calls rings both. */
 void cm_event_move(struct cm_event *event, struct cm_file *file);

@@ -8,16 +8,24 @@
 /* librdmacm keeps its own table of the numbers, of this size. */
 #define NUMBERS (1u << 16)
 
+/* Of multicast groups; the first is that of all IP hosts. */
+#define FIRST_GROUP 0xc001u
+#define END_GROUPS  0xffffu
+
 #define PSN_STEP 0x1b3 /* so that numbers of neighbouring connections do not look alike */
 
 int cm_init(struct hca_cm *cm)
 {
-	return numtab_init(&cm->numbers, 0, NUMBERS, 0, NUMBERS);
+	if (numtab_init(&cm->numbers, 0, NUMBERS, 0, NUMBERS) || numtab_init(&cm->joins, 0, NUMBERS, 0, NUMBERS))
+		return -ENOMEM;
+	return numtab_init(&cm->group_lids, FIRST_GROUP, END_GROUPS, FIRST_GROUP, END_GROUPS - FIRST_GROUP);
 }
 
 void cm_free(struct hca_cm *cm)
 {
 	numtab_free(&cm->numbers);
+	numtab_free(&cm->joins);
+	numtab_free(&cm->group_lids);
 }
 
 struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *error)
@@ -38,6 +46,7 @@ struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int 
 	id->qp_type = qp_type;
 	id->ack_timeout = -1;
 	id->psn = cm->psn = (cm->psn + PSN_STEP) & 0xffffff;
+	list_init(&id->joins);
 	list_add(&file->ids, &id->member);
 	list_add(&cm->ids, &id->known);
 	return id;

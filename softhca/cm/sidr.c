@@ -25,7 +25,7 @@ static size_t request_room(const struct cm_id *id)
 uint32_t cm_sidr_qkey(struct cm_id *id)
 {
 	if (!id->qkey)
-		id->qkey = CM_UDP_QKEY;
+		id->qkey = id->ps == RDMA_PS_IPOIB ? CM_IPOIB_QKEY : CM_UDP_QKEY;
 	return id->qkey;
 }
 

@@ -5,7 +5,9 @@
 
 #include "cm.h"
 
-#define CM_UDP_QKEY 0x01234567u /* of every id that has been given no other one */
+/* Of ids that have been given no other one: every one, and those that talk to IP hosts, as the group of all these has it. */
+#define CM_UDP_QKEY   0x01234567u
+#define CM_IPOIB_QKEY 0x0b1bu
 
 /* As their namesakes of reliable ids. */
 int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param);

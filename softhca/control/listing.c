@@ -61,15 +61,18 @@ static void flag(const struct writer *writer, const char *name, bool value)
 static void list_qp(const struct writer *writer, const struct hca_qp_handle *handle)
 {
 	const struct hca_qp *qp = handle->qp;
-	unsigned int handles = 0;
+	unsigned int handles = 0, groups = 0;
 
 	list_for_each(node, &qp->handles)
 		handles++;
+	list_for_each(node, &qp->groups)
+		groups++;
 	number(writer, "number", qp->qpn);
 	text(writer, "qp_type", listing_qp_type(qp->type));
 	text(writer, "state", listing_qp_state(qp->state));
 	number(writer, "dest_qp_num", qp->attr.dest_qpn);
 	number(writer, "handles", handles);
+	number(writer, "groups", groups);
 	number(writer, "async_events", handle->async_events);
 }
 

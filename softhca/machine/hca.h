@@ -124,6 +124,23 @@ struct hca_counts {
 	uint64_t sent, sent_bytes, received, received_bytes, errors;
 };
 
+/* A multicast group as a device knows it: the QPs that are attached to it. */
+struct hca_group {
+	struct list link; /* device->groups */
+	struct hca_device *device;
+	uint8_t gid[16];
+	uint16_t lid;
+	struct list members;
+	uint32_t count;
+};
+
+struct hca_member {
+	struct list peer; /* group->members */
+	struct list link; /* qp->groups */
+	struct hca_group *group;
+	struct hca_qp *qp;
+};
+
 struct hca_qp_attr {
 	struct ib_uverbs_qp_dest dest, alt_dest;
 	uint32_t qkey, rq_psn, sq_psn, dest_qpn, access;
@@ -151,6 +168,8 @@ struct hca_qp {
 	uint32_t max_send_wr, max_send_sge, max_recv_sge, max_inline;
 	struct ring sq, rq;
 	uint32_t user_index;
+	struct list groups; /* that it is attached to */
+	bool not_to_self;   /* what it sends to a group does not come back to it */
 	struct hca_counts counts;
 
 	/* sender */
@@ -226,6 +245,8 @@ struct hca_device {
 	struct numtab pds, mrs, cqs, srqs, qps;
 	struct list contexts;
 	struct list xrcds;
+	struct list groups;
+	uint32_t group_count;
 	struct faults faults;
 	struct hca_counts counts; /* of all its QPs, those that have gone, too */
 	uint8_t key_variant; /* low byte of the next key: a stale key does not fit its index any more */
@@ -236,6 +257,8 @@ struct hca_cm {
 	struct list files;
 	struct list ids; /* of all files */
 	struct numtab numbers;
+	struct list groups; /* for multicast */
+	struct numtab group_lids, joins;
 	uint32_t psn;	/* the last that was given out */
 	uint16_t port;	/* the last that nobody had asked for */
 };

@@ -57,6 +57,7 @@ static int init_device(struct hca_device *device, struct hca_machine *machine, i
 	device->guid = FIRST_GUID + (uint64_t)index * 0x10;
 	list_init(&device->contexts);
 	list_init(&device->xrcds);
+	list_init(&device->groups);
 	fault_seed(&device->faults, (uint64_t)index);
 	for (int port = 1; port <= SETTINGS_MAX_PORTS; port++) {
 		device->port[port].lid = (uint16_t)(1 + index * SETTINGS_MAX_PORTS + port - 1);
@@ -78,6 +79,7 @@ int machine_init(struct hca_machine *machine, const struct settings *settings)
 	list_init(&machine->unanswered);
 	list_init(&machine->cm.files);
 	list_init(&machine->cm.ids);
+	list_init(&machine->cm.groups);
 	for (int i = 0; i < settings->devices; i++) {
 		int error = init_device(&machine->device[i], machine, i);
 

@@ -74,6 +74,8 @@ const struct model connectx3 = {
 	.timestamp_mask = 0xffffffffffff,
 	.clock_khz = 427000,
 	.driver_abi = 4,
+	.max_groups = 8192,
+	.max_group_members = 248,
 	.limits = {
 		.max_qp = 65472, .max_cq = 65408, .max_srq = 65472, .max_mr = 524032, .max_pd = 32764,
 		.max_qp_wr = 16351, .max_sge = 32, .max_cqe = 4194303, .max_srq_wr = 16383, .max_srq_sge = 31,
@@ -106,6 +108,8 @@ const struct model connectx3 = {
 	.preset_odd = 0x4c,
 	.arm = arm,
 	.tells_send_caps = true,
+	.no_flag = -EOPNOTSUPP,
+	.flags_of_datagrams = true,
 	.no_xrc = -ENOSYS,
 	.transition = any_transition,
 	.rd_atomic = rd_atomic,

@@ -62,6 +62,8 @@ const struct model connectx5 = {
 	.clock_khz = 78125,
 	.stamps_all = true,
 	.driver_abi = 1,
+	.max_groups = 2097152,
+	.max_group_members = 240,
 	.limits = {
 		.max_qp = 131072, .max_cq = 65408, .max_srq = 65472, .max_mr = 524032, .max_pd = 32764,
 		.max_qp_wr = MLX5_MAX_QUEUE, .max_sge = 30, .max_cqe = 4194303, .max_srq_wr = MLX5_MAX_QUEUE - 1, .max_srq_sge = 31,
@@ -94,6 +96,7 @@ const struct model connectx5 = {
 	.arm = arm,
 	/* A record full of zeroes is what the first arming writes: this command is none. */
 	.arm_never = ARM_NEVER,
+	.no_flag = -EINVAL,
 	.no_xrc = -EOPNOTSUPP,
 	.transition = transition,
 	.rd_atomic = rd_atomic,

@@ -67,6 +67,7 @@ struct model {
 	uint64_t clock_khz; /* of the time stamps */
 	bool stamps_all;    /* completions have their time whether asked for or not */
 	uint32_t driver_abi;
+	uint32_t max_groups, max_group_members; /* for multicast: of a device, QPs in each */
 	struct limits limits;
 
 	/* numbers */
@@ -115,6 +116,8 @@ struct model {
 	uint32_t arm_never; /* arm word of a CQ that was never armed, host order; 0 = as the provider leaves it */
 
 	/* QPs */
+	int no_flag; /* -errno for a creation flag that the adapter has not */
+	bool flags_of_datagrams; /* UD QPs only have creation flags */
 	int no_xrc; /* -errno for an XRC QP on an adapter without XRC */
 	bool tells_send_caps; /* in a query; otherwise the provider knows them */
 	bool (*transition)(enum ibv_qp_state from, enum ibv_qp_state to); /* the driver has it, too */

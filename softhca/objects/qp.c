@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Queue pairs come and go: rings, numbers and handles. */
 #include "qp.h"
+#include "mcast.h"
 #include "object.h"
 #include "recv.h"
 #include "sq.h"
@@ -37,6 +38,7 @@ static void init(struct hca_qp *qp, struct hca_context *ctx, const struct qp_req
 	qp->srq = request->srq;
 	qp->xrcd = request->domain ? request->domain->xrcd : NULL;
 	qp->sq_sig_all = request->sq_sig_all;
+	qp->not_to_self = request->not_to_self;
 	qp->max_send_wr = request->caps.max_send_wr;
 	qp->max_send_sge = request->caps.max_send_sge;
 	qp->max_inline = request->caps.max_inline;
@@ -46,6 +48,7 @@ static void init(struct hca_qp *qp, struct hca_context *ctx, const struct qp_req
 	qp->user_index = request->rings.user_index;
 	list_init(&qp->handles);
 	list_init(&qp->link);
+	list_init(&qp->groups);
 	sq_init(qp);
 }
 
@@ -116,6 +119,7 @@ int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qp
 
 static void destroy(struct hca_qp *qp)
 {
+	mcast_detach_all(qp);
 	sq_stop(qp);
 	list_del(&qp->link);
 	numtab_remove(&qp->device->qps, qp->qpn & ~qp->device->model->target_tag);

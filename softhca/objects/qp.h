@@ -13,6 +13,7 @@ struct qp_request {
 	struct hca_srq *srq;
 	struct hca_xrcd_handle *domain; /* XRC target */
 	bool sq_sig_all;
+	bool not_to_self;
 	struct qp_caps caps; /* as they are given */
 	struct qp_rings rings;
 };

@@ -39,6 +39,8 @@ static const struct row legacy[] = {
 	[IB_USER_VERBS_CMD_QUERY_QP] = { "QUERY_QP", cmd_query_qp, IO(query_qp) },
 	[IB_USER_VERBS_CMD_MODIFY_QP] = { "MODIFY_QP", cmd_modify_qp, IN(modify_qp), 0 },
 	[IB_USER_VERBS_CMD_DESTROY_QP] = { "DESTROY_QP", cmd_destroy_qp, IO(destroy_qp) },
+	[IB_USER_VERBS_CMD_ATTACH_MCAST] = { "ATTACH_MCAST", cmd_attach_mcast, IN(attach_mcast), 0 },
+	[IB_USER_VERBS_CMD_DETACH_MCAST] = { "DETACH_MCAST", cmd_detach_mcast, IN(detach_mcast), 0 },
 	[IB_USER_VERBS_CMD_CREATE_SRQ] = { "CREATE_SRQ", cmd_create_srq, IO(create_srq) },
 	[IB_USER_VERBS_CMD_MODIFY_SRQ] = { "MODIFY_SRQ", cmd_modify_srq, IN(modify_srq), 0 },
 	[IB_USER_VERBS_CMD_QUERY_SRQ] = { "QUERY_SRQ", cmd_query_srq, IO(query_srq) },
@@ -54,6 +56,8 @@ static const struct row extended[] = {
 						offsetof(struct ib_uverbs_ex_query_device_resp, odp_caps) },
 	[IB_USER_VERBS_EX_CMD_CREATE_CQ] = { "EX_CREATE_CQ", cmd_ex_create_cq, IN(ex_create_cq),
 					     OUT(ex_create_cq) },
+	[IB_USER_VERBS_EX_CMD_CREATE_QP] = { "EX_CREATE_QP", cmd_ex_create_qp,
+					     offsetof(struct ib_uverbs_ex_create_qp, create_flags), OUT(ex_create_qp) },
 };
 
 static const struct row *find(uint32_t command, int *error)

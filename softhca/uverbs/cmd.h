@@ -65,9 +65,13 @@ int cmd_open_xrcd(struct cmd *cmd);
 int cmd_close_xrcd(struct cmd *cmd);
 
 int cmd_create_qp(struct cmd *cmd);
+int cmd_ex_create_qp(struct cmd *cmd);
 int cmd_open_qp(struct cmd *cmd);
 int cmd_modify_qp(struct cmd *cmd);
 int cmd_query_qp(struct cmd *cmd);
 int cmd_destroy_qp(struct cmd *cmd);
+
+int cmd_attach_mcast(struct cmd *cmd);
+int cmd_detach_mcast(struct cmd *cmd);
 
 #endif

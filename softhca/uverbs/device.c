@@ -81,6 +81,9 @@ static void describe(const struct hca_device *device, struct ib_uverbs_query_dev
 	resp->max_res_rd_atom = resp->max_qp_rd_atom * resp->max_qp;
 	resp->max_qp_init_rd_atom = (uint32_t)limits->max_qp_init_rd_atom;
 	resp->atomic_cap = IBV_ATOMIC_HCA;
+	resp->max_mcast_grp = device->model->max_groups;
+	resp->max_mcast_qp_attach = device->model->max_group_members;
+	resp->max_total_mcast_qp_attach = resp->max_mcast_grp * resp->max_mcast_qp_attach;
 	resp->max_ah = INT32_MAX;
 	resp->max_srq = (uint32_t)limits->max_srq;
 	resp->max_srq_wr = (uint32_t)limits->max_srq_wr;

@@ -9,9 +9,10 @@
 #include <softhca/wire/engine.h>
 
 #include <errno.h>
+#include <string.h>
 
 /* The handles of a QP that sends. */
-static int find_sender(struct cmd *cmd, const struct ib_uverbs_create_qp *in, struct qp_request *request)
+static int find_sender(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in, struct qp_request *request)
 {
 	request->pd = object_pd(cmd->ctx, in->pd_handle);
 	request->send_cq = object_cq(cmd->ctx, in->send_cq_handle);
@@ -31,7 +32,7 @@ static int find_sender(struct cmd *cmd, const struct ib_uverbs_create_qp *in, st
 	return request->srq && !request->srq->xrc ? 0 : refuse(-EINVAL, "SRQ handle, or an XRC SRQ");
 }
 
-static int find_objects(struct cmd *cmd, const struct ib_uverbs_create_qp *in, struct qp_request *request)
+static int find_objects(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in, struct qp_request *request)
 {
 	bool xrc = cmd->ctx->device->machine->settings.xrc;
 
@@ -56,7 +57,7 @@ static int find_objects(struct cmd *cmd, const struct ib_uverbs_create_qp *in, s
 	}
 }
 
-static int respond(struct cmd *cmd, const struct hca_qp_handle *handle, const struct qp_request *request)
+static struct ib_uverbs_create_qp_resp describe(const struct hca_qp_handle *handle, const struct qp_request *request)
 {
 	struct ib_uverbs_create_qp_resp resp = { 0 };
 
@@ -67,30 +68,81 @@ static int respond(struct cmd *cmd, const struct hca_qp_handle *handle, const st
 	resp.max_send_sge = request->caps.max_send_sge;
 	resp.max_recv_sge = request->caps.max_recv_sge;
 	resp.max_inline_data = request->caps.max_inline;
-	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+	return resp;
 }
 
-int cmd_create_qp(struct cmd *cmd)
+/* Of the flags these adapters have one. */
+static int take_flags(const struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in, struct qp_request *request)
 {
-	const struct ib_uverbs_create_qp *in = cmd->in;
+	const uint32_t known = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
+
+	if (in->create_flags & ~known)
+		return refuse(cmd->ctx->device->model->no_flag, "creation flags");
+	if (in->create_flags && request->type != IBV_QPT_UD && cmd->ctx->device->model->flags_of_datagrams)
+		return refuse(-EINVAL, "creation flags of a QP that is not UD");
+	request->not_to_self = in->create_flags;
+	return 0;
+}
+
+static int create(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in, struct qp_request *request,
+		  struct hca_qp_handle **handle)
+{
 	const struct hca_device *device = cmd->ctx->device;
-	struct qp_request request = {
+	int error;
+
+	*request = (struct qp_request){
 		.user_handle = in->user_handle, .type = in->qp_type, .sq_sig_all = in->sq_sig_all,
 		.caps = { in->max_send_wr, in->max_recv_wr, in->max_send_sge, in->max_recv_sge, in->max_inline_data },
 	};
-	struct hca_qp_handle *handle;
-	int error = find_objects(cmd, in, &request);
-
+	error = find_objects(cmd, in, request);
 	if (!error)
-		error = device->model->take_qp(cmd->driver_in, cmd->driver_in_size, request.type, request.srq,
-					       cmd->ctx->cqe_version, &device->machine->settings.limits, &request.caps,
-					       &request.rings);
+		error = take_flags(cmd, in, request);
+	if (!error)
+		error = device->model->take_qp(cmd->driver_in, cmd->driver_in_size, request->type, request->srq,
+					       cmd->ctx->cqe_version, &device->machine->settings.limits, &request->caps,
+					       &request->rings);
+	return error ? error : qp_create(cmd->ctx, request, handle);
+}
+
+/* The first command is the beginning of the second, but for the address of its response. */
+int cmd_create_qp(struct cmd *cmd)
+{
+	const struct ib_uverbs_create_qp *first = cmd->in;
+	struct ib_uverbs_create_qp_resp resp;
+	struct ib_uverbs_ex_create_qp in = { 0 };
+	struct hca_qp_handle *handle;
+	struct qp_request request;
+	int error;
+
+	memcpy(&in, &first->user_handle, offsetof(struct ib_uverbs_ex_create_qp, comp_mask));
+	error = create(cmd, &in, &request, &handle);
 	if (error)
 		return error;
-	error = qp_create(cmd->ctx, &request, &handle);
+	resp = describe(handle, &request);
+	error = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+	if (error)
+		qp_handle_destroy(handle);
+	return error;
+}
+
+int cmd_ex_create_qp(struct cmd *cmd)
+{
+	struct ib_uverbs_ex_create_qp_resp resp = { 0 };
+	struct ib_uverbs_ex_create_qp in = { 0 };
+	struct hca_qp_handle *handle;
+	struct qp_request request;
+	int error;
+
+	memcpy(&in, cmd->in, cmd->in_size < sizeof(in) ? cmd->in_size : sizeof(in));
+	/* A table of receive queues is for Ethernet. */
+	if (in.comp_mask || in.reserved)
+		return refuse(in.comp_mask == IB_UVERBS_CREATE_QP_MASK_IND_TABLE ? -EOPNOTSUPP : -EINVAL, "comp_mask or reserved");
+	error = create(cmd, &in, &request, &handle);
 	if (error)
 		return error;
-	error = respond(cmd, handle, &request);
+	resp.base = describe(handle, &request);
+	resp.response_length = (uint32_t)(cmd->out_size < sizeof(resp) ? cmd->out_size : sizeof(resp));
+	error = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 	if (error)
 		qp_handle_destroy(handle);
 	return error;
@@ -101,6 +153,7 @@ int cmd_open_qp(struct cmd *cmd)
 	const struct ib_uverbs_open_qp *in = cmd->in;
 	struct hca_xrcd_handle *domain = object_xrcd(cmd->ctx, in->pd_handle);
 	const struct qp_request nothing = { 0 };
+	struct ib_uverbs_create_qp_resp resp;
 	struct hca_qp_handle *handle;
 	int error;
 
@@ -109,7 +162,8 @@ int cmd_open_qp(struct cmd *cmd)
 	error = qp_open(cmd->ctx, domain, in->qpn, in->user_handle, &handle);
 	if (error)
 		return error;
-	error = respond(cmd, handle, &nothing);
+	resp = describe(handle, &nothing);
+	error = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 	if (error)
 		qp_handle_destroy(handle);
 	return error;
@@ -150,6 +204,8 @@ int cmd_destroy_qp(struct cmd *cmd)
 
 	if (!handle)
 		return refuse(-ENOENT, "QP handle");
+	if (!list_empty(&handle->qp->groups))
+		return refuse(-EBUSY, "attached to a multicast group");
 	engine_catch_up(cmd->ctx->device->machine);
 	resp.events_reported = event_settle_async(cmd->ctx, handle->user_handle, handle->async_events);
 	qp_handle_destroy(handle);

@@ -21,6 +21,7 @@ struct attempt {
 	struct hca_qp *peer;
 	uint8_t syndrome;	  /* of FAILED */
 	bool peer_fails;	  /* goes to ERR */
+	bool sender_fails;	  /* after SENT: it was its own receiver */
 	int event;		  /* enum ibv_event_type, raised on the peer if it fails; -1 = none */
 	struct mem_vec local;	  /* the sender's data */
 	uint64_t offset, part;	  /* bytes of the message that were sent before, that are sent now */

@@ -4,12 +4,14 @@
 #include "operation.h"
 #include "reach.h"
 
+#include <softhca/objects/mcast.h>
 #include <softhca/objects/qp.h>
 
 #include <string.h>
 
 #define GRH_BYTES    40u
 #define MAX_DATAGRAM 4096u
+#define EVERY_MEMBER 0xffffffu /* the QP number that a group has */
 
 static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 {
@@ -45,7 +47,11 @@ static enum outcome deliver_datagram(struct attempt *attempt, const struct recv_
 	if (operation_receive_side(queue, wqe->av.global ? 0 : GRH_BYTES, wqe->length + (wqe->av.global ? GRH_BYTES : 0), &to)) {
 		cqe.syndrome = SYNDROME_LOCAL_LENGTH;
 		recv_complete(queue, &cqe, true);
-		qp_fail(attempt->peer);
+		/* The sender's own completion comes before its failure. */
+		if (attempt->peer == attempt->qp)
+			attempt->sender_fails = true;
+		else
+			qp_fail(attempt->peer);
 		return SENT;
 	}
 	if (wqe->av.global && !put_grh(attempt, &to))
@@ -60,25 +66,74 @@ static enum outcome deliver_datagram(struct attempt *attempt, const struct recv_
 	return SENT;
 }
 
+/* @peer gets it, unless the Q_Key is another one or it is lost on the way. */
+static enum outcome send_to(struct attempt *attempt, struct hca_qp *peer, uint32_t qkey)
+{
+	struct faults *faults = &attempt->qp->device->faults;
+	enum outcome outcome;
+	struct recv_queue queue;
+
+	attempt->peer = peer;
+	if (peer->attr.qkey != qkey || !recv_queue_of(peer, 0, &queue) || fault_loses(faults))
+		return SENT;
+	mem_vec_seek(&attempt->local, 0);
+	outcome = deliver_datagram(attempt, &queue);
+	if (outcome == SENT && fault_strikes(faults, FAULT_DUPLICATE)) {
+		mem_vec_seek(&attempt->local, 0);
+		deliver_datagram(attempt, &queue);
+	}
+	return outcome;
+}
+
+/* ---- multicast: a copy for every QP that is attached, those of the sender's own device and the sender itself included ---- */
+
+static bool listens(const struct hca_qp *member, const struct hca_qp *sender)
+{
+	return reach_receives(member) && member->device->port[member->attr.port].active &&
+	       !(member == sender && sender->not_to_self);
+}
+
+static enum outcome send_to_members(struct attempt *attempt, const struct hca_group *group, uint32_t qkey)
+{
+	list_for_each(node, &group->members) {
+		struct hca_qp *member = container_of(node, struct hca_member, peer)->qp;
+
+		if (listens(member, attempt->qp) && send_to(attempt, member, qkey) == FAILED)
+			return FAILED;
+	}
+	return SENT;
+}
+
+/* Every port hears it, whether it has joined the group or not: this wire has no switch that would know. */
+static enum outcome send_to_group(struct attempt *attempt, uint32_t qkey)
+{
+	struct hca_machine *machine = attempt->qp->device->machine;
+	const struct av *av = &attempt->wqe->av;
+
+	/* The group's GID is in the global header only. */
+	if (!av->global || av->qpn != EVERY_MEMBER || !attempt->qp->device->port[attempt->qp->attr.port].active)
+		return SENT;
+	for (int i = 0; i < machine->settings.devices; i++) {
+		const struct hca_group *group = mcast_find(&machine->device[i], av->dgid, av->dlid);
+
+		if (group && send_to_members(attempt, group, qkey) == FAILED)
+			return FAILED;
+	}
+	return SENT;
+}
+
 enum outcome datagram_execute(struct attempt *attempt)
 {
 	const struct hca_qp *qp = attempt->qp;
 	const struct av *av = &attempt->wqe->av;
-	enum outcome outcome;
-	struct recv_queue queue;
+	struct hca_qp *peer;
 	/* A Q_Key with the highest bit set stands for the sender's own. */
 	uint32_t qkey = av->qkey & 0x80000000u ? qp->attr.qkey : av->qkey;
 
 	if (attempt->wqe->length > MAX_DATAGRAM)
 		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
-	attempt->peer = reach(qp, av->dlid, av->qpn);
-	if (!attempt->peer || attempt->peer->attr.qkey != qkey || !recv_queue_of(attempt->peer, 0, &queue) ||
-	    fault_loses(&qp->device->faults))
-		return SENT;
-	outcome = deliver_datagram(attempt, &queue);
-	if (outcome == SENT && fault_strikes(&qp->device->faults, FAULT_DUPLICATE)) {
-		mem_vec_seek(&attempt->local, 0);
-		deliver_datagram(attempt, &queue);
-	}
-	return outcome;
+	if (av->dlid >= MCAST_FIRST_LID && av->dlid <= MCAST_LAST_LID)
+		return send_to_group(attempt, qkey);
+	peer = reach(qp, av->dlid, av->qpn);
+	return peer ? send_to(attempt, peer, qkey) : SENT;
 }

@@ -137,6 +137,8 @@ static bool execute(struct hca_qp *qp, uint64_t *bytes)
 		*bytes = attempt.part;
 		sq_settle(qp);
 		sq_complete(qp, &wqe, SYNDROME_OK);
+		if (attempt.sender_fails)
+			qp_fail(qp);
 		return true;
 	case LOST:
 		list_del(&qp->unanswered);

@@ -63,14 +63,16 @@ static const struct shape shapes[] = {
 	[RDMA_USER_CM_CMD_GET_OPTION] = { 8, NONE, NONE, { NONE, NONE }, NONE, NONE },
 	[RDMA_USER_CM_CMD_SET_OPTION] = { SIZE(set_option), AT(set_option, id), 0, { NONE, NONE }, NONE, NONE },
 	[RDMA_USER_CM_CMD_NOTIFY] = { SIZE(notify), 0, NONE, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { SIZE(join_ip_mcast), AT(join_ip_mcast, id), 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { SIZE(join_ip_mcast), AT(join_ip_mcast, id), 0,
+					     { AT(join_ip_mcast, addr), NONE }, AT(join_ip_mcast, uid), NONE },
 	[RDMA_USER_CM_CMD_LEAVE_MCAST] = { SIZE(destroy_id), AT(destroy_id, id), 0, { NONE, NONE }, NONE, NONE },
 	[RDMA_USER_CM_CMD_MIGRATE_ID] = { SIZE(migrate_id), AT(migrate_id, id), 0, { NONE, NONE }, NONE, NONE },
 	[RDMA_USER_CM_CMD_QUERY] = { SIZE(query), AT(query, id), 0, { NONE, NONE }, NONE, NONE },
 	[RDMA_USER_CM_CMD_BIND] = { SIZE(bind), 0, NONE, { AT(bind, addr), NONE }, NONE, NONE },
 	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = { SIZE(resolve_addr), 0, NONE,
 					    { AT(resolve_addr, src_addr), AT(resolve_addr, dst_addr) }, NONE, NONE },
-	[RDMA_USER_CM_CMD_JOIN_MCAST] = { SIZE(join_mcast), AT(join_mcast, id), 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_JOIN_MCAST] = { SIZE(join_mcast), AT(join_mcast, id), 0,
+					  { AT(join_mcast, addr), NONE }, AT(join_mcast, uid), NONE },
 };
 
 #define COMMANDS (sizeof(shapes) / sizeof(shapes[0]))
@@ -107,6 +109,8 @@ static uint16_t put_address(uint8_t *at)
 		return 0; /* the input's own */
 	if (which & 1)
 		in.sin_addr.s_addr = htonl(which & 2 ? INADDR_LOOPBACK : 0xc6120001);
+	if (which & 16)
+		in.sin_addr.s_addr = htonl(0xef000000 | (which & 3));
 	if (which & 4)
 		in6.sin6_addr = in6addr_loopback;
 	if (which & 8) {
@@ -124,6 +128,7 @@ static void put_right(const struct stage *stage, uint8_t *body, uint32_t command
 	struct rdma_ucm_bind *bind = (void *)body;
 	struct rdma_ucm_resolve_addr *resolve = (void *)body;
 	struct rdma_ucm_create_id *create = (void *)body;
+	struct rdma_ucm_join_mcast *join = (void *)body;
 	static const uint16_t spaces[] = { RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IPOIB, RDMA_PS_IB };
 
 	for (int i = 0; i < 2; i++)
@@ -149,6 +154,9 @@ static void put_right(const struct stage *stage, uint8_t *body, uint32_t command
 		resolve->src_size = body[4] & 1 ? sizes[0] : 0;
 		resolve->dst_size = sizes[1];
 		resolve->reserved = 0;
+	} else if (command == RDMA_USER_CM_CMD_JOIN_MCAST) {
+		join->addr_size = sizes[0];
+		join->join_flags &= 1;
 	}
 }
 
@@ -249,7 +257,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct input input = { data, size };
 	struct cm_file *files[2];
 
-	cm->numbers.next = 0;
+	cm->numbers.next = cm->joins.next = 0;
 	cm->port = 0;
 	files[0] = open_file(stage, SOFTHCA_EVERY_HOST);
 	files[1] = open_file(stage, 0);
@@ -262,6 +270,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	cm_file_destroy(files[0]);
 	cm_file_destroy(files[1]);
 	need(list_empty(&cm->files) && list_empty(&cm->ids) && !cm->numbers.used, "ids are left over");
+	need(list_empty(&cm->groups) && !cm->group_lids.used && !cm->joins.used, "groups are left over");
 	stage_end(stage);
 	return 0;
 }

@@ -191,6 +191,49 @@ static int join(struct ground *ground)
 	return error;
 }
 
+static int join_on_no_device(struct ground *ground)
+{
+	struct rdma_cm_id *id = new_id(ground, RDMA_PS_UDP);
+	int error = error_of(rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
+
+	rdma_destroy_id(id);
+	return error;
+}
+
+static int join_of_a_connection(struct ground *ground)
+{
+	return error_of(rdma_join_multicast(ground->bound, address("239.1.1.1", 0), NULL));
+}
+
+static int join_with_unknown_flags(struct ground *ground)
+{
+	struct rdma_cm_join_mc_attr_ex attr = {
+		.comp_mask = RDMA_CM_JOIN_MC_ATTR_ADDRESS | RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS, .addr = address("239.1.1.1", 0),
+		.join_flags = RDMA_MC_JOIN_FLAG_RESERVED - 1,
+	};
+	struct rdma_cm_id *id = new_id(ground, RDMA_PS_UDP);
+	int error;
+
+	NEED(!rdma_bind_addr(id, address(HERE, 0)));
+	/* To send only: known. */
+	NEED(!rdma_join_multicast_ex(id, &attr, NULL));
+	attr.join_flags = RDMA_MC_JOIN_FLAG_RESERVED;
+	error = error_of(rdma_join_multicast_ex(id, &attr, NULL));
+	rdma_destroy_id(id);
+	return error;
+}
+
+static int join_too_late(struct ground *ground)
+{
+	struct rdma_cm_id *id = new_id(ground, RDMA_PS_UDP);
+	int error;
+
+	resolve(ground, id, THERE, PORT);
+	error = error_of(rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
+	rdma_destroy_id(id);
+	return error;
+}
+
 const struct refusal refusals_of_ids[] = {
 	{ "unknown port space", unknown_port_space, EINVAL },
 	{ "bind twice", bind_twice, EINVAL },
@@ -216,6 +259,10 @@ const struct refusal refusals_of_ids[] = {
 	{ "acknowledge timeout of datagrams", ack_timeout_of_datagrams, EINVAL },
 	{ "path of a wrong length", path_of_wrong_length, EINVAL },
 	{ "no event", no_event, EAGAIN },
-	{ "join a multicast group", join, EOPNOTSUPP },
+	{ "join a multicast group", join, 0 },
+	{ "join a multicast group on no device", join_on_no_device, EINVAL },
+	{ "join a multicast group for connections", join_of_a_connection, EINVAL },
+	{ "join a multicast group with unknown flags", join_with_unknown_flags, EINVAL },
+	{ "join a multicast group after the route", join_too_late, EINVAL },
 	{ 0 },
 };

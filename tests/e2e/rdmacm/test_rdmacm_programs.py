@@ -84,3 +84,29 @@ def test_the_traffic_goes_over_the_named_adapters(daemon, finish, run, softhca):
     for process in (client, server):
         process.kill()
         finish(process)
+
+
+# Groups of mckey: by IPv4, by IPv6, in the port space of IP over InfiniBand, and by a GID.
+GROUPS = {"ipv4": "-m 239.0.0.7", "ipv6": "-m ff0e::7", "ipoib": "-m 239.0.0.7 -p 0x0002", "gid": "-M ff12:4001:ffff::77 -b {own}"}
+
+
+def mckey(daemon, line, host, *more):
+    own = (HERE, THERE)[host]
+    return daemon.start(["mckey", *line.format(own=own).split(), *more], host=host)
+
+
+def attached(now):
+    return sum(o.get("groups", 0) for context in now["contexts"] for o in context["objects"])
+
+
+def test_multicast(daemon, finish):
+    """For each group one that listens beside the sender, and one on the other adapter. Messages that come too early are lost, so the
+    sender comes last."""
+    need("mckey")
+    listeners = [mckey(daemon, line, host) for line in GROUPS.values() for host in (0, 1)]
+    daemon.until(lambda now: attached(now) == len(listeners), "listeners")
+    senders = [mckey(daemon, line, 0, "-s") for line in GROUPS.values()]
+    for process in senders + listeners:
+        status, told = finish(process, 60)
+        assert status == 0 and "data transfers complete" in told, told
+    daemon.until_empty()

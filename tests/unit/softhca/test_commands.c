@@ -137,7 +137,7 @@ static void unknown_numbers(void **state)
 		uint32_t command;
 		int error;
 	} rows[] = {
-		{ IB_USER_VERBS_CMD_POLL_CQ, -EOPNOTSUPP }, { IB_USER_VERBS_CMD_ATTACH_MCAST, -EOPNOTSUPP },
+		{ IB_USER_VERBS_CMD_POLL_CQ, -EOPNOTSUPP }, { IB_USER_VERBS_CMD_ALLOC_MW, -EOPNOTSUPP },
 		{ 41, -EINVAL }, { 255, -EINVAL }, { 256, -EINVAL }, { 0x40000003, -EINVAL },
 		{ 0x80000000u | 60, -EOPNOTSUPP }, { 0x80000000u | 255, -EOPNOTSUPP },
 	};

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Multicast groups of the fabric. One comes with the first that joins it, and goes with the last. */
+#include "mcast.h"
+#include "addr.h"
+#include "event.h"
+#include "sidr.h"
+
+#include <endian.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EVERY_MEMBER 0xffffffu
+#define PKEY	     0xffffu
+
+struct cm_group {
+	struct list link; /* machine->cm.groups */
+	uint8_t gid[16];
+	uint32_t lid;
+	unsigned int joins;
+};
+
+/* ---- the group that an address means ---- */
+
+/* Link-local scope; @signature says who maps addresses so. */
+static void begin_gid(uint8_t gid[16], uint8_t signature_low, const struct cm_id *id)
+{
+	memset(gid, 0, 16);
+	gid[0] = 0xff;
+	gid[1] = 0x12;
+	gid[2] = signature_low;
+	gid[3] = id->ps == RDMA_PS_UDP ? 0x01 : 0x1b;
+	gid[4] = PKEY >> 8;
+	gid[5] = PKEY & 0xff;
+}
+
+/* An IPv6 address of this form is a GID that a subnet manager has given out. */
+static bool is_assigned(const uint8_t *address)
+{
+	return address[0] == 0xff && address[1] >> 4 == 1 && address[2] == 0xa0 && address[3] == 0x1b;
+}
+
+/* As rdma_cm maps it (RFC 4391), with a signature of its own in the port space UDP. */
+static void map_address(const struct cm_id *id, const union cm_address *address, uint8_t gid[16])
+{
+	const uint8_t *ip = address->in6.sin6_addr.s6_addr;
+
+	switch (address->family) {
+	case AF_INET:
+		begin_gid(gid, 0x40, id);
+		memcpy(gid + 12, &address->in.sin_addr, 4);
+		gid[12] &= 0x0f;
+		break;
+	case AF_INET6:
+		if (is_assigned(ip)) {
+			memcpy(gid, ip, 16);
+			break;
+		}
+		begin_gid(gid, 0x60, id);
+		memcpy(gid + 6, ip + 6, 10);
+		break;
+	default:
+		memcpy(gid, address->ib.gid, 16);
+		break;
+	}
+}
+
+/* A group that nobody has named: the subnet manager finds a name. */
+static void assign(uint8_t gid[16], uint32_t lid)
+{
+	static const uint8_t prefix[8] = { 0xff, 0x12, 0xa0, 0x1b, 0xfe, 0x80 };
+	uint32_t number = htobe32(lid);
+
+	memset(gid, 0, 16);
+	memcpy(gid, prefix, sizeof(prefix));
+	memcpy(gid + 12, &number, sizeof(number));
+}
+
+/* ---- groups ---- */
+
+static struct cm_group *find_group(const struct hca_cm *cm, const uint8_t gid[16])
+{
+	list_for_each(node, &cm->groups) {
+		struct cm_group *group = container_of(node, struct cm_group, link);
+
+		if (!memcmp(group->gid, gid, sizeof(group->gid)))
+			return group;
+	}
+	return NULL;
+}
+
+static struct cm_group *new_group(struct hca_cm *cm, const uint8_t gid[16])
+{
+	static const uint8_t none[16];
+	struct cm_group *group = calloc(1, sizeof(*group));
+
+	if (!group)
+		return NULL;
+	if (numtab_add(&cm->group_lids, group, &group->lid)) {
+		free(group);
+		return NULL;
+	}
+	memcpy(group->gid, gid, sizeof(group->gid));
+	if (!memcmp(gid, none, sizeof(none)))
+		assign(group->gid, group->lid);
+	list_add(&cm->groups, &group->link);
+	return group;
+}
+
+static void drop_group(struct hca_cm *cm, struct cm_group *group)
+{
+	if (--group->joins)
+		return;
+	numtab_remove(&cm->group_lids, group->lid);
+	list_del(&group->link);
+	free(group);
+}
+
+/* ---- joins ---- */
+
+static void tell(struct cm_join *join)
+{
+	struct cm_event *event = cm_event_new(join->id, CM_EVENT_MULTICAST_JOIN, 0);
+	struct rdma_ucm_ud_param *ud;
+
+	if (!event)
+		return;
+	event->join = join;
+	ud = &event->resp.param.ud;
+	ud->qp_num = EVERY_MEMBER;
+	ud->qkey = cm_sidr_qkey(join->id);
+	memcpy(ud->ah_attr.grh.dgid, join->group->gid, sizeof(ud->ah_attr.grh.dgid));
+	ud->ah_attr.dlid = (uint16_t)join->group->lid;
+	ud->ah_attr.is_global = 1;
+	ud->ah_attr.port_num = join->id->port;
+	cm_event_raise(event);
+}
+
+/* The subnet manager has no such group, and will not make one. */
+static void tell_refusal(struct cm_join *join)
+{
+	struct cm_event *event = cm_event_new(join->id, CM_EVENT_MULTICAST_ERROR, -EINVAL);
+
+	if (!event)
+		return;
+	event->join = join;
+	cm_event_raise(event);
+}
+
+static bool may_join(const struct cm_id *id)
+{
+	return id->device && id->qp_type == IBV_QPT_UD && (id->state == CM_BOUND || id->state == CM_ADDR_RESOLVED);
+}
+
+/* NULL: no memory, or no LID is left. */
+static struct cm_join *new_join(struct cm_id *id, const uint8_t gid[16], uint64_t uid)
+{
+	struct hca_cm *cm = &id->file->machine->cm;
+	struct cm_join *join = calloc(1, sizeof(*join));
+
+	if (!join)
+		return NULL;
+	join->id = id;
+	join->uid = uid;
+	if (numtab_add(&cm->joins, join, &join->number)) {
+		free(join);
+		return NULL;
+	}
+	join->group = find_group(cm, gid);
+	if (!join->group)
+		join->group = new_group(cm, gid);
+	if (!join->group) {
+		numtab_remove(&cm->joins, join->number);
+		free(join);
+		return NULL;
+	}
+	join->group->joins++;
+	list_add(&id->joins, &join->link);
+	return join;
+}
+
+int cm_join(struct cm_id *id, const union cm_address *address, uint64_t uid, uint32_t *number)
+{
+	struct cm_join *join;
+	uint8_t gid[16];
+
+	if (!may_join(id))
+		return -EINVAL;
+	if (cm_addr_any(address))
+		memset(gid, 0, sizeof(gid));
+	else
+		map_address(id, address, gid);
+	join = new_join(id, gid, uid);
+	if (!join)
+		return -ENOMEM;
+	*number = join->number;
+	if (join->group->gid[0] == 0xff)
+		tell(join);
+	else
+		tell_refusal(join);
+	return 0;
+}
+
+static void leave(struct cm_join *join)
+{
+	struct hca_cm *cm = &join->id->file->machine->cm;
+	struct cm_event *event;
+
+	while ((event = cm_event_of_join(join)))
+		cm_event_withdraw(event);
+	numtab_remove(&cm->joins, join->number);
+	list_del(&join->link);
+	drop_group(cm, join->group);
+	free(join);
+}
+
+int cm_leave(const struct cm_file *file, uint32_t number, uint32_t *reported)
+{
+	struct cm_join *join = numtab_find(&file->machine->cm.joins, number);
+
+	if (!join)
+		return -ENOENT;
+	if (join->id->file != file)
+		return -EINVAL;
+	*reported = join->reported;
+	leave(join);
+	return 0;
+}
+
+void cm_leave_all(struct cm_id *id)
+{
+	list_for_each_safe(node, after, &id->joins)
+		leave(container_of(node, struct cm_join, link));
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Multicast groups: a device knows those to which its QPs are attached. */
+#include "mcast.h"
+
+#include <softhca/base/refuse.h>
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* As ib_core: an IPv4 address in an IPv6 one may be of a group, too. */
+static bool is_group(const uint8_t gid[16])
+{
+	static const uint8_t ipv4[12] = { [10] = 0xff, [11] = 0xff };
+
+	return gid[0] == 0xff || (!memcmp(gid, ipv4, sizeof(ipv4)) && gid[12] >> 4 == 0xe);
+}
+
+static struct hca_group *find(const struct hca_device *device, const uint8_t gid[16], uint16_t lid)
+{
+	list_for_each(node, &device->groups) {
+		struct hca_group *group = container_of(node, struct hca_group, link);
+
+		if (group->lid == lid && !memcmp(group->gid, gid, sizeof(group->gid)))
+			return group;
+	}
+	return NULL;
+}
+
+const struct hca_group *mcast_find(const struct hca_device *device, const uint8_t gid[16], uint16_t lid)
+{
+	return find(device, gid, lid);
+}
+
+static struct hca_member *find_member(const struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
+{
+	list_for_each(node, &qp->groups) {
+		struct hca_member *member = container_of(node, struct hca_member, link);
+
+		if (member->group->lid == lid && !memcmp(member->group->gid, gid, sizeof(member->group->gid)))
+			return member;
+	}
+	return NULL;
+}
+
+/* The group, made if there is none yet. NULL: the device knows as many as it can. */
+static struct hca_group *enter(struct hca_device *device, const uint8_t gid[16], uint16_t lid)
+{
+	struct hca_group *group = find(device, gid, lid);
+
+	if (group)
+		return group;
+	if (device->group_count == device->model->max_groups)
+		return NULL;
+	group = calloc(1, sizeof(*group));
+	if (!group)
+		return NULL;
+	memcpy(group->gid, gid, sizeof(group->gid));
+	group->lid = lid;
+	group->device = device;
+	list_init(&group->members);
+	list_add(&device->groups, &group->link);
+	device->group_count++;
+	return group;
+}
+
+static void leave_if_empty(struct hca_group *group)
+{
+	if (!list_empty(&group->members))
+		return;
+	list_del(&group->link);
+	group->device->group_count--;
+	free(group);
+}
+
+int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
+{
+	struct hca_member *member;
+	struct hca_group *group;
+
+	if (find_member(qp, gid, lid))
+		return 0;
+	if (qp->type != IBV_QPT_UD || !is_group(gid) || lid < MCAST_FIRST_LID || lid > MCAST_LAST_LID)
+		return refuse(-EINVAL, "QP type, or GID or LID of a group");
+	group = enter(qp->device, gid, lid);
+	if (!group)
+		return refuse(-ENOMEM, "max_mcast_grp");
+	member = group->count < qp->device->model->max_group_members ? calloc(1, sizeof(*member)) : NULL;
+	if (!member) {
+		leave_if_empty(group);
+		return refuse(-ENOMEM, "max_mcast_qp_attach");
+	}
+	member->qp = qp;
+	member->group = group;
+	list_add(&group->members, &member->peer);
+	list_add(&qp->groups, &member->link);
+	group->count++;
+	return 0;
+}
+
+static void detach(struct hca_member *member)
+{
+	list_del(&member->peer);
+	list_del(&member->link);
+	member->group->count--;
+	leave_if_empty(member->group);
+	free(member);
+}
+
+int mcast_detach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
+{
+	struct hca_member *member = find_member(qp, gid, lid);
+
+	if (!member)
+		return refuse(-EINVAL, "not attached");
+	detach(member);
+	return 0;
+}
+
+void mcast_detach_all(struct hca_qp *qp)
+{
+	list_for_each_safe(node, after, &qp->groups)
+		detach(container_of(node, struct hca_member, link));
+}

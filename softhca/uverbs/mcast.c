@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Commands about multicast groups. */
+#include "cmd.h"
+
+#include <softhca/base/refuse.h>
+#include <softhca/objects/mcast.h>
+#include <softhca/objects/object.h>
+
+#include <errno.h>
+
+int cmd_attach_mcast(struct cmd *cmd)
+{
+	const struct ib_uverbs_attach_mcast *in = cmd->in;
+	struct hca_qp_handle *handle = object_qp(cmd->ctx, in->qp_handle);
+
+	return handle ? mcast_attach(handle->qp, in->gid, in->mlid) : refuse(-EINVAL, "QP handle");
+}
+
+int cmd_detach_mcast(struct cmd *cmd)
+{
+	const struct ib_uverbs_detach_mcast *in = cmd->in;
+	struct hca_qp_handle *handle = object_qp(cmd->ctx, in->qp_handle);
+
+	return handle ? mcast_detach(handle->qp, in->gid, in->mlid) : refuse(-EINVAL, "QP handle");
+}

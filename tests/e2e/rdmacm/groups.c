@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Multicast groups by librdmacm: what an address means, what the event says, and who may not join. */
+#include "ground.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <infiniband/ib.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define IPOIB_QKEY 0x0b1b
+
+static struct rdma_cm_id *bound(struct ground *ground, enum rdma_port_space ps)
+{
+	struct rdma_cm_id *id = new_id(ground, ps);
+
+	NEED(!rdma_bind_addr(id, address(HERE, 0)));
+	return id;
+}
+
+static struct sockaddr *by_gid(const char *text)
+{
+	static struct sockaddr_ib ib;
+
+	memset(&ib, 0, sizeof(ib));
+	ib.sib_family = AF_IB;
+	NEED(inet_pton(AF_INET6, text, &ib.sib_addr) == 1);
+	return (struct sockaddr *)&ib;
+}
+
+/* What the event says of the group. */
+struct told {
+	char gid[INET6_ADDRSTRLEN];
+	uint16_t lid;
+	uint32_t qkey;
+};
+
+static struct told join(struct ground *ground, struct rdma_cm_id *id, struct sockaddr *group, void *context)
+{
+	struct rdma_cm_event *event;
+	struct told told;
+
+	NEED(!rdma_join_multicast(id, group, context));
+	event = next_event(ground->channel, RDMA_CM_EVENT_MULTICAST_JOIN);
+	NEED(event->id == id && !event->status && event->param.ud.private_data == context);
+	NEED(event->param.ud.qp_num == 0xffffff && event->param.ud.ah_attr.is_global && event->param.ud.ah_attr.port_num == 1);
+	NEED(inet_ntop(AF_INET6, event->param.ud.ah_attr.grh.dgid.raw, told.gid, sizeof(told.gid)));
+	told.lid = event->param.ud.ah_attr.dlid;
+	told.qkey = event->param.ud.qkey;
+	NEED(told.lid > 0xc000 && told.lid < 0xffff);
+	rdma_ack_cm_event(event);
+	return told;
+}
+
+static void is(const struct told *told, const char *gid, uint32_t qkey)
+{
+	if (!strcmp(told->gid, gid) && told->qkey == qkey)
+		return;
+	fprintf(stderr, "the group is %s with Q_Key %#x, not %s with %#x\n", told->gid, told->qkey, gid, qkey);
+	exit(EXIT_FAILURE);
+}
+
+/* As the kernel maps them (cma_set_mgid). */
+static void addresses(void)
+{
+	struct ground ground;
+	struct rdma_cm_id *udp, *ipoib;
+	struct told told;
+	int one, two;
+
+	ground_lay(&ground);
+	udp = bound(&ground, RDMA_PS_UDP);
+	ipoib = bound(&ground, RDMA_PS_IPOIB);
+	told = join(&ground, udp, address("239.1.2.3", 0), &one);
+	is(&told, "ff12:4001:ffff::f01:203", RDMA_UDP_QKEY);
+	told = join(&ground, ipoib, address("239.1.2.3", 0), &two);
+	is(&told, "ff12:401b:ffff::f01:203", IPOIB_QKEY);
+	told = join(&ground, udp, address6("ff0e::1:2:3", 0), &one);
+	is(&told, "ff12:6001:ffff::1:2:3", RDMA_UDP_QKEY);
+	told = join(&ground, ipoib, address6("ff0e::1:2:3", 0), &two);
+	is(&told, "ff12:601b:ffff::1:2:3", IPOIB_QKEY);
+	told = join(&ground, udp, address6("ff15:a01b:fe80::5", 0), &one);
+	is(&told, "ff15:a01b:fe80::5", RDMA_UDP_QKEY);
+	told = join(&ground, udp, by_gid("ff12:1234::9"), &one);
+	is(&told, "ff12:1234::9", RDMA_UDP_QKEY);
+	rdma_destroy_id(udp);
+	rdma_destroy_id(ipoib);
+	ground_clear(&ground);
+}
+
+/* A group is the same for all, and has a LID of its own. One without a name gets one that nobody else has. */
+static void identity(void)
+{
+	struct ground ground;
+	struct rdma_cm_id *first, *second;
+	struct told a, b, other, nameless, another;
+
+	ground_lay(&ground);
+	first = bound(&ground, RDMA_PS_UDP);
+	second = new_id(&ground, RDMA_PS_UDP);
+	NEED(!rdma_bind_addr(second, address(THERE, 0)));
+	a = join(&ground, first, address("239.1.1.1", 0), NULL);
+	b = join(&ground, second, address("239.1.1.1", 0), NULL);
+	other = join(&ground, second, address("239.1.1.2", 0), NULL);
+	NEED(a.lid == b.lid && !strcmp(a.gid, b.gid) && other.lid != a.lid);
+	nameless = join(&ground, first, address("0.0.0.0", 0), NULL);
+	another = join(&ground, second, address("0.0.0.0", 0), NULL);
+	NEED(!strncmp(nameless.gid, "ff12:a01b:fe80:", 15) && strcmp(nameless.gid, another.gid) && nameless.lid != another.lid);
+	/* It lives as long as anybody is in it. */
+	NEED(!rdma_leave_multicast(first, address("239.1.1.1", 0)));
+	a = join(&ground, first, address("239.1.1.1", 0), NULL);
+	NEED(a.lid == b.lid);
+	rdma_destroy_id(first);
+	rdma_destroy_id(second);
+	ground_clear(&ground);
+}
+
+/* Whoever leaves waits for the events that it has been given, and is given no others: a wrong number would be a hang. */
+static void leaving(void)
+{
+	struct ground ground;
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+
+	ground_lay(&ground);
+	id = bound(&ground, RDMA_PS_UDP);
+	join(&ground, id, address("239.1.1.1", 0), NULL);
+	NEED(!rdma_join_multicast(id, address("239.1.1.2", 0), NULL));
+	NEED(!rdma_leave_multicast(id, address("239.1.1.2", 0)) && !rdma_leave_multicast(id, address("239.1.1.1", 0)));
+	NEED(rdma_leave_multicast(id, address("239.1.1.1", 0)) == -1 && errno == EADDRNOTAVAIL);
+	NEED(!fcntl(ground.channel->fd, F_SETFL, O_NONBLOCK));
+	NEED(rdma_get_cm_event(ground.channel, &event) == -1 && errno == EAGAIN);
+	rdma_destroy_id(id);
+	ground_clear(&ground);
+}
+
+static void no_group(void)
+{
+	struct ground ground;
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+
+	ground_lay(&ground);
+	id = bound(&ground, RDMA_PS_UDP);
+	NEED(!rdma_join_multicast(id, by_gid("fe80::1"), NULL));
+	event = next_event(ground.channel, RDMA_CM_EVENT_MULTICAST_ERROR);
+	NEED(event->id == id && event->status == -EINVAL);
+	rdma_ack_cm_event(event);
+	rdma_destroy_id(id);
+	ground_clear(&ground);
+}
+
+/* There is an address, but no path: only datagrams go there. */
+static void route_to_a_group(void)
+{
+	struct ground ground;
+	struct rdma_cm_id *id, *told;
+
+	ground_lay(&ground);
+	id = new_id(&ground, RDMA_PS_UDP);
+	NEED(!rdma_resolve_addr(id, address(HERE, 0), address("239.1.1.1", 0), 1000));
+	NEED(!take_event(&ground, RDMA_CM_EVENT_ADDR_RESOLVED, &told) && told == id && id->verbs);
+	NEED(!rdma_resolve_route(id, 1000));
+	NEED(take_event(&ground, RDMA_CM_EVENT_ROUTE_ERROR, NULL) == -EINVAL);
+	join(&ground, id, address("239.1.1.1", 0), NULL);
+	rdma_destroy_id(id);
+	ground_clear(&ground);
+}
+
+int main(void)
+{
+	addresses();
+	identity();
+	leaving();
+	no_group();
+	route_to_a_group();
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,283 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Multicast: who gets what is sent to a group, and who does not. */
+#include "pair.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define LID	 0xc003
+#define QKEY	 0x11111111
+#define EVERYONE 0xffffff
+#define BYTES	 100u
+#define GRH	 40u
+
+static const union ibv_gid group = { .raw = { 0xff, 0x12, 0x40, 0x1b, [15] = 7 } };
+
+static void bring_up(struct ibv_qp *qp)
+{
+	const struct rig_link link = rig_link_to(0, 0);
+
+	NEED(!rig_init(qp, &link) && !rig_rtr(qp, &link) && !rig_rts(qp, &link));
+}
+
+/* A QP of its own host, with a CQ that nobody else has. */
+struct member {
+	struct host *host;
+	struct ibv_qp *qp;
+};
+
+static struct member new_member(int device)
+{
+	struct member member = { .host = rig_host(device) };
+
+	member.qp = rig_qp(member.host, IBV_QPT_UD, NULL);
+	bring_up(member.qp);
+	return member;
+}
+
+static struct ibv_qp *deaf_to_itself(struct host *host)
+{
+	struct ibv_qp_init_attr_ex attr = {
+		.send_cq = host->cq, .recv_cq = host->cq, .qp_type = IBV_QPT_UD, .pd = host->pd,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS,
+		.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB,
+		.cap = { .max_send_wr = RIG_DEPTH, .max_recv_wr = RIG_DEPTH, .max_send_sge = 1, .max_recv_sge = 1 },
+	};
+
+	return ibv_create_qp_ex(host->ctx, &attr);
+}
+
+static bool member_ends(struct member *member)
+{
+	CHECK(!ibv_destroy_qp(member->qp));
+	rig_free_host(member->host);
+	return true;
+}
+
+static bool expect(struct member *member, size_t offset, uint32_t length)
+{
+	return !rig_post_recv(member->host, member->qp, offset, length, offset);
+}
+
+static struct ibv_ah *handle_of(struct member *from, uint16_t lid, bool global)
+{
+	struct ibv_ah_attr attr = { .dlid = lid, .port_num = 1, .is_global = global, .grh = { .dgid = group, .hop_limit = 3 } };
+	struct ibv_ah *ah = ibv_create_ah(from->host->pd, &attr);
+
+	NEED(ah);
+	return ah;
+}
+
+struct way {
+	uint16_t lid;
+	bool local;
+	uint32_t qpn, qkey;
+};
+
+static const struct way usual = { .lid = LID, .qpn = EVERYONE, .qkey = QKEY };
+
+/* Sends, and has the completion: whatever has arrived has arrived by then. */
+static bool send_by(struct member *from, const struct way *way)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(from->host, &sge, IBV_WR_SEND, RIG_BUFFER / 2, BYTES);
+	struct ibv_ah *ah = handle_of(from, way->lid, !way->local);
+	struct ibv_wc wc;
+
+	pair_pattern(from->host->buffer + RIG_BUFFER / 2, BYTES, 6);
+	wr.wr.ud.ah = ah;
+	wr.wr.ud.remote_qpn = way->qpn;
+	wr.wr.ud.remote_qkey = way->qkey;
+	CHECK(!rig_post(from->qp, &wr));
+	/* The sender's own copy may stand before it. */
+	do
+		CHECK(rig_poll(from->host->cq, &wc));
+	while (wc.opcode == IBV_WC_RECV && wc.status == IBV_WC_SUCCESS);
+	CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_SEND && !ibv_destroy_ah(ah));
+	return true;
+}
+
+static bool got(struct member *member, size_t offset, struct member *from)
+{
+	const uint8_t *at = member->host->buffer + offset;
+	struct ibv_wc wc;
+
+	CHECK(rig_poll(member->host->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == offset);
+	CHECK(wc.opcode == IBV_WC_RECV && wc.byte_len == BYTES + GRH && wc.qp_num == member->qp->qp_num);
+	CHECK(wc.src_qp == from->qp->qp_num && wc.slid == from->host->lid && wc.wc_flags & IBV_WC_GRH);
+	CHECK(!memcmp(at + 24, group.raw, 16) && at[7] == 3);
+	CHECK(!memcmp(at + GRH, from->host->buffer + RIG_BUFFER / 2, BYTES));
+	return true;
+}
+
+static bool nothing_came(struct member *member)
+{
+	struct ibv_wc wc;
+
+	CHECK(!ibv_poll_cq(member->host->cq, 1, &wc));
+	return true;
+}
+
+static bool every_member_gets_one(void)
+{
+	struct member sender = new_member(0), neighbour = new_member(0), far = new_member(1), other = new_member(1);
+	struct member none = new_member(1);
+	struct member *const all[] = { &neighbour, &far, &other };
+
+	for (int i = 0; i < 3; i++)
+		CHECK(!ibv_attach_mcast(all[i]->qp, &group, LID) && expect(all[i], 0, BYTES + GRH) && expect(all[i], 500, 500));
+	CHECK(expect(&none, 0, 500));
+	CHECK(send_by(&sender, &usual));
+	for (int i = 0; i < 3; i++)
+		CHECK(got(all[i], 0, &sender) && nothing_came(all[i]));
+	CHECK(nothing_came(&none) && nothing_came(&sender));
+	for (int i = 0; i < 3; i++)
+		CHECK(!ibv_detach_mcast(all[i]->qp, &group, LID) && member_ends(all[i]));
+	return member_ends(&sender) && member_ends(&none);
+}
+
+static bool attached_twice_is_one_copy(void)
+{
+	struct member sender = new_member(0), far = new_member(1);
+
+	CHECK(!ibv_attach_mcast(far.qp, &group, LID) && !ibv_attach_mcast(far.qp, &group, LID));
+	CHECK(expect(&far, 0, 500) && expect(&far, 500, 500));
+	CHECK(send_by(&sender, &usual) && got(&far, 0, &sender) && nothing_came(&far));
+	/* And is left at once. */
+	CHECK(!ibv_detach_mcast(far.qp, &group, LID) && ibv_detach_mcast(far.qp, &group, LID) == EINVAL);
+	CHECK(send_by(&sender, &usual) && nothing_came(&far));
+	return member_ends(&sender) && member_ends(&far);
+}
+
+static bool what_is_not_for_the_group(void)
+{
+	static const struct way ways[] = {
+		{ .lid = LID, .qpn = EVERYONE, .qkey = QKEY + 1 },
+		{ .lid = LID + 1, .qpn = EVERYONE, .qkey = QKEY },
+		{ .lid = LID, .qpn = EVERYONE, .qkey = QKEY, .local = true },
+		{ .lid = LID, .qpn = 0x40, .qkey = QKEY },
+	};
+	struct member sender = new_member(0), far = new_member(1);
+	union ibv_gid another = group;
+
+	another.raw[15]++;
+	CHECK(!ibv_attach_mcast(far.qp, &group, LID) && !ibv_attach_mcast(far.qp, &another, LID + 1) && expect(&far, 0, 500));
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
+		CHECK(send_by(&sender, &ways[i]) && nothing_came(&far));
+	CHECK(send_by(&sender, &usual) && got(&far, 0, &sender));
+	CHECK(!ibv_detach_mcast(far.qp, &group, LID) && !ibv_detach_mcast(far.qp, &another, LID + 1));
+	return member_ends(&sender) && member_ends(&far);
+}
+
+/* A QP that is attached and sends hears itself, unless it was made not to; its neighbours hear it in either case. */
+static bool the_senders_own_copy(void)
+{
+	struct member sender = new_member(0), quiet = { .host = rig_host(0) }, neighbour = new_member(0);
+	struct ibv_wc wc;
+
+	quiet.qp = deaf_to_itself(quiet.host);
+	CHECK(quiet.qp);
+	bring_up(quiet.qp);
+	CHECK(!ibv_attach_mcast(sender.qp, &group, LID) && expect(&sender, 0, 500));
+	CHECK(send_by(&sender, &usual) && sender.host->buffer[24] == 0xff && nothing_came(&sender));
+	CHECK(!ibv_detach_mcast(sender.qp, &group, LID));
+
+	CHECK(!ibv_attach_mcast(quiet.qp, &group, LID) && !ibv_attach_mcast(neighbour.qp, &group, LID));
+	CHECK(expect(&quiet, 0, 500) && expect(&neighbour, 0, 500) && expect(&neighbour, 500, 500));
+	CHECK(send_by(&quiet, &usual) && nothing_came(&quiet) && got(&neighbour, 0, &quiet));
+	/* To others it listens. */
+	CHECK(send_by(&sender, &usual) && got(&quiet, 0, &sender) && got(&neighbour, 500, &sender));
+	CHECK(!rig_poll_within(quiet.host->cq, &wc, 0));
+	CHECK(!ibv_detach_mcast(quiet.qp, &group, LID) && !ibv_detach_mcast(neighbour.qp, &group, LID));
+	return member_ends(&sender) && member_ends(&quiet) && member_ends(&neighbour);
+}
+
+/* One completion for the request, although the copy that comes back spoils the QP. */
+static bool own_copy_that_is_too_long(void)
+{
+	struct member sender = new_member(0);
+	struct ibv_wc wc;
+
+	CHECK(!ibv_attach_mcast(sender.qp, &group, LID) && expect(&sender, 0, 50));
+	{
+		struct ibv_sge sge;
+		struct ibv_send_wr wr = rig_wr(sender.host, &sge, IBV_WR_SEND, 1000, BYTES);
+		struct ibv_ah *ah = handle_of(&sender, LID, true);
+
+		wr.wr.ud.ah = ah;
+		wr.wr.ud.remote_qpn = EVERYONE;
+		wr.wr.ud.remote_qkey = QKEY;
+		CHECK(!rig_post(sender.qp, &wr));
+		CHECK(rig_poll(sender.host->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR && wc.wr_id == 0);
+		CHECK(rig_poll(sender.host->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == wr.wr_id);
+		CHECK(!ibv_destroy_ah(ah));
+	}
+	CHECK(rig_state(sender.qp) == IBV_QPS_ERR && nothing_came(&sender));
+	CHECK(!ibv_detach_mcast(sender.qp, &group, LID));
+	return member_ends(&sender);
+}
+
+/* What the device says is what it does. */
+static bool a_group_may_be_full(void)
+{
+	struct host *host = rig_host(0);
+	struct ibv_device_attr attr;
+	struct ibv_qp **qps, *late = rig_qp(host, IBV_QPT_UD, NULL);
+
+	CHECK(!ibv_query_device(host->ctx, &attr) && attr.max_mcast_grp > 0 && attr.max_mcast_qp_attach > 0);
+	CHECK(attr.max_total_mcast_qp_attach == attr.max_mcast_grp * attr.max_mcast_qp_attach);
+	qps = calloc((size_t)attr.max_mcast_qp_attach, sizeof(struct ibv_qp *));
+	NEED(qps);
+	for (int i = 0; i < attr.max_mcast_qp_attach; i++) {
+		qps[i] = rig_qp(host, IBV_QPT_UD, NULL);
+		CHECK(!ibv_attach_mcast(qps[i], &group, LID));
+	}
+	CHECK(ibv_attach_mcast(late, &group, LID) == ENOMEM && !ibv_attach_mcast(late, &group, LID + 1));
+	CHECK(!ibv_detach_mcast(late, &group, LID + 1) && !ibv_detach_mcast(qps[0], &group, LID));
+	CHECK(!ibv_attach_mcast(late, &group, LID) && !ibv_detach_mcast(late, &group, LID) && !ibv_destroy_qp(late));
+	/* The others are left attached: they go with the context. */
+	free(qps);
+	CHECK(!ibv_close_device(host->ctx));
+	return true;
+}
+
+/* Names that ib_core takes for groups, and those that it does not. */
+static bool names_of_groups(void)
+{
+	static const struct {
+		union ibv_gid gid;
+		uint16_t lid;
+		int error;
+	} rows[] = {
+		{ { .raw = { 0xff } }, 0xc000, 0 },
+		{ { .raw = { 0xff } }, 0xfffe, 0 },
+		{ { .raw = { 0xff } }, 0xbfff, EINVAL },
+		{ { .raw = { 0xff } }, 0xffff, EINVAL },
+		{ { .raw = { 0xfe, 0x80 } }, LID, EINVAL },
+		{ { .raw = { [10] = 0xff, 0xff, 224, 0, 0, 1 } }, LID, 0 },
+		{ { .raw = { [10] = 0xff, 0xff, 239, 255, 0, 1 } }, LID, 0 },
+		{ { .raw = { [10] = 0xff, 0xff, 198, 18, 0, 1 } }, LID, EINVAL },
+	};
+	struct member member = new_member(0);
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		CHECK(ibv_attach_mcast(member.qp, &rows[i].gid, rows[i].lid) == rows[i].error);
+		CHECK(ibv_detach_mcast(member.qp, &rows[i].gid, rows[i].lid) == rows[i].error);
+	}
+	return member_ends(&member);
+}
+
+static const struct rig_case cases[] = {
+	{ "every_member_gets_one", every_member_gets_one },
+	{ "attached_twice_is_one_copy", attached_twice_is_one_copy },
+	{ "what_is_not_for_the_group", what_is_not_for_the_group },
+	{ "the_senders_own_copy", the_senders_own_copy },
+	{ "own_copy_that_is_too_long", own_copy_that_is_too_long },
+	{ "a_group_may_be_full", a_group_may_be_full },
+	{ "names_of_groups", names_of_groups },
+};
+
+int main(int argc, char **argv)
+{
+	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}
