@@ -9,7 +9,7 @@ import pytest
 PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 
 
-@pytest.mark.parametrize("name", ["attributes", "channel", "datagrams", "groups"])
+@pytest.mark.parametrize("name", ["attributes", "channel", "datagrams", "groups", "last_data"])
 def test_program(run, softhca, name):
     done = run([softhca, "run", "--", PROGRAMS / f"rdmacm-{name}"], timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
