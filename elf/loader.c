@@ -64,13 +64,43 @@ loader_dlvsym_fn loader_dlvsym(void)
 	return (loader_dlvsym_fn)cached(&cache, "dlvsym");
 }
 
-bool loader_is_libibverbs(void *handle)
+static bool is_libibverbs(const struct link_map *map)
 {
-	struct link_map *map = NULL;
 	struct loaded loaded;
 
-	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT || dlinfo(handle, RTLD_DI_LINKMAP, &map) || !map->l_ld)
+	if (!map->l_ld)
 		return false;
 	loaded_read(map->l_addr, map->l_ld, &loaded);
 	return !strcmp(loaded_soname(&loaded), "libibverbs.so.1");
+}
+
+static const struct link_map *object_of(const void *function)
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+
+	return dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
+}
+
+/* A verb that was never missing tells whether libibverbs is where the handle makes the loader look. */
+static bool finds_in_dependency(void *handle, const char *verb)
+{
+	loader_dlsym_fn real = loader_dlsym();
+	const void *found = real ? real(handle, verb) : NULL;
+	const struct link_map *map;
+
+	if (!found && real)
+		found = real(handle, "ibv_get_device_list");
+	map = found ? object_of(found) : NULL;
+	return map && is_libibverbs(map);
+}
+
+bool loader_finds_in_libibverbs(void *handle, const char *verb)
+{
+	struct link_map *map = NULL;
+
+	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT || dlinfo(handle, RTLD_DI_LINKMAP, &map))
+		return false;
+	/* The program's own handle means all that is loaded, as RTLD_DEFAULT: us first. */
+	return is_libibverbs(map) || (map->l_prev && finds_in_dependency(handle, verb));
 }

@@ -16,7 +16,10 @@ typedef void *(*loader_dlvsym_fn)(void *handle, const char *name, const char *ve
 loader_dlsym_fn loader_dlsym(void);
 loader_dlvsym_fn loader_dlvsym(void);
 
-/** loader_is_libibverbs - whether a dlopen handle is that of libibverbs.so.1. handle: as dlsym takes it. */
-bool loader_is_libibverbs(void *handle);
+/**
+ * loader_finds_in_libibverbs - whether a verb that is looked up on a dlopen handle is that of libibverbs.so.1, or would be if it
+ * had it: the handle is its own, or that of a plugin that was linked with it. handle: as dlsym takes it.
+ */
+bool loader_finds_in_libibverbs(void *handle, const char *verb);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Exported: dlsym, dlvsym. Some programs dlopen libibverbs and look its functions up on that handle (MVAPICH2 2.3, closed
- * MPIs). Such a look-up never finds a preloaded definition, so it is answered here.
+ * Exported: dlsym, dlvsym. Some programs dlopen libibverbs, or a plugin that is linked with it, and look its functions up on
+ * that handle (MVAPICH2 2.3, closed MPIs). Such a look-up never finds a preloaded definition, so it is answered here.
  *
  * Everything else goes on to the loader's own function. That function knows by its return address whose RTLD_NEXT is meant,
  * so it is reached by a tail call.
@@ -49,7 +49,7 @@ static bool is_verb(const char *name)
 static __attribute__((noinline)) void *find_ours(void *handle, const char *name)
 {
 	/* Before we are relocated nobody can have opened libibverbs. */
-	if (!is_verb(name) || early() || !loader_is_libibverbs(handle))
+	if (!is_verb(name) || early() || !loader_finds_in_libibverbs(handle, name))
 		return NULL;
 	two_way_note_lookup(name);
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
@@ -65,7 +65,7 @@ static __attribute__((noinline)) void *find_ours_versioned(void *handle, const c
 
 /*
  * Legacy and modern: the same.
- * Difference: a handle of libibverbs.so.1 has the legacy functions too.
+ * Difference: a handle of libibverbs.so.1, or of what was linked with it, has the legacy functions too.
  */
 SHIM_EXPORT(dlsym)
 TAIL_CALLER void *shim_dlsym(void *handle, const char *name)

@@ -54,6 +54,19 @@ def test_our_names_on_the_handle(ask, shim, real_library, version):
         assert dict(zip(names, answers)) == dict.fromkeys(names, OURS)
 
 
+@pytest.mark.parametrize("version", ["", ":IBVERBS_1.1"])
+def test_our_names_on_the_handle_of_a_plugin(ask, shim, door, version):
+    """It was linked with libibverbs, so there the loader looks, too; but what it defines itself is its own."""
+    plugin = door / "libtable-linked.so"
+    names = XRC + CHANGED
+    answers = ask([shim], *(f"{plugin}:ibv_{name}{version}" for name in names))
+    assert dict(zip(names, answers)) == dict.fromkeys(names, OURS)
+    answers = ask([shim], *(f"{plugin}:{name}" for name in ("no_such_name", "ibv_no_such_verb", "ibv_create_qp:NO_SUCH_NODE")))
+    assert [answer.split()[0] for answer in answers] == ["NULL"] * 3
+    answers = ask([shim], f"{door / 'libinterposer.so'}:ibv_create_qp", f"{plugin}:ibv_open_device")
+    assert answers == ["libinterposer.so", REAL]
+
+
 def test_other_names_on_the_handle(ask, shim, real_library):
     answers = ask([shim], *(f"{LIBRARY}:ibv_{name}" for name in OTHERS))
     real = os.path.basename(os.path.realpath(real_library))
