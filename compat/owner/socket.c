@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -56,9 +57,15 @@ int socket_connect(const struct own_fd *own, const struct regtab_member *member,
 	return use_name(connect, own->fd, member, owner);
 }
 
+/* For this user's processes, whatever the umask of the program. */
+static int bind_private(int fd, const struct sockaddr *address, socklen_t size)
+{
+	return bind(fd, address, size) || chmod(((const struct sockaddr_un *)(const void *)address)->sun_path, 0600);
+}
+
 int socket_bind(const struct own_fd *own, const struct regtab_member *member)
 {
-	return use_name(bind, own->fd, member, regtab_member_number(member));
+	return use_name(bind_private, own->fd, member, regtab_member_number(member));
 }
 
 static int remove_name(int fd, const struct sockaddr *address, socklen_t size)

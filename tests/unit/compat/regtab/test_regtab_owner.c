@@ -261,6 +261,26 @@ static void other_users_are_not_answered(void **state)
 	assert_int_equal(status, 0);
 }
 
+static int setup_with_umask(void **state)
+{
+	mode_t before = umask(0777);
+	int err = setup(state);
+
+	umask(before);
+	return err;
+}
+
+/* The user's other processes may connect, and nobody else, whatever the program's umask is. */
+static void the_mode_of_the_socket(void **state)
+{
+	struct stat st;
+
+	(void)state;
+	assert_int_equal(stat(socket_of_owner(), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	actor_end(&owner);
+}
+
 /* A killed owner cannot remove its socket; whoever cleans up does. */
 static void sockets_of_the_dead_are_removed(void **state)
 {
@@ -347,6 +367,8 @@ int main(void)
 		CASE(a_new_owner_in_the_place_of_the_dead),
 		CASE(silent_askers_hold_nobody_up),
 		CASE(other_users_are_not_answered),
+		CASE(the_mode_of_the_socket),
+		cmocka_unit_test_setup_teardown(the_mode_of_the_socket, setup_with_umask, teardown),
 		CASE(sockets_of_the_dead_are_removed),
 		CASE(the_owner_hears_of_the_last),
 		CASE(the_owner_hears_of_a_killed_last),
