@@ -24,6 +24,7 @@
 #include <cmocka.h>
 
 #include <compat/owner/owner.h>
+#include <compat/regtab/layout.h>
 
 #include "actor.h"
 #include "invariants.h"
@@ -36,8 +37,7 @@ enum {
 	REPLACED = 5,	/* made by the survivor; the victim enters it anew */
 	OWN = 6,	/* the victim's */
 	OWNED = 7,
-	CROWD = 100,	/* first of the QPs that fall into one bucket */
-	CROWD_SIZE = 20,
+	CROWD_SIZE = 3,
 };
 
 /* Longer than any machine is too busy for: a hang. */
@@ -57,14 +57,10 @@ void regtab_fault_point(void)
 
 /* ---- what the victim does ---- */
 
-/* Numbers of one bucket, so that the table must grow at the 17th. */
+/* Numbers so far apart that each needs pages of its own. */
 static uint32_t crowded(unsigned n)
 {
-	uint32_t number = CROWD;
-
-	for (unsigned found = 0; ; number++)
-		if (number * 2654435769u >> 27 == 9 && found++ == n)
-			return number;
+	return 100 + n * RANGE_QPS;
 }
 
 static int ask_served(struct regtab_member *member)
@@ -313,7 +309,7 @@ static void check_survivor(struct survivor *survivor, unsigned long n)
 	assert_int_equal(ask_served(survivor->second), 0);
 	use(survivor, OWN);
 	use(survivor, REPLACED);
-	use(survivor, crowded(3));
+	use(survivor, crowded(CROWD_SIZE));
 }
 
 /* Its owner lives: there is no such QP yet or any more, or it is the owner's. */
@@ -340,9 +336,9 @@ static void check_while_stopped(struct survivor *survivor)
 	assert_int_equal(regtab_register(survivor->second, SHARED), 0);
 	assert_int_equal(regtab_unregister(survivor->second, SHARED, NULL), 0);
 	use(survivor, 50);
-	/* From every start in the bucket: one of them meets the slot that the victim is about to enter. */
-	for (unsigned i = 0; i < 16; i++)
-		use(survivor, crowded(40 + i));
+	/* New pages, while the victim is handing out one. */
+	for (unsigned i = 0; i < CROWD_SIZE; i++)
+		use(survivor, crowded(CROWD_SIZE + i));
 	assert_int_equal(regtab_join(survivor->tab, "joiner", &joiner), 0);
 	assert_int_equal(regtab_register(joiner, LEFT), 0);
 	regtab_leave(joiner);
