@@ -107,9 +107,10 @@ int ask_daemon_for(int count, char **words, FILE *out)
 	close(sock);
 	if (error)
 		return error;
-	if (text >= 0)
-		print_text(text, reply.status ? stderr : out);
-	return reply.status;
+	if (text < 0)
+		return reply.status;
+	print_text(text, reply.status ? stderr : out);
+	return reply.status ? ASK_REFUSED : 0;
 }
 
 int ask_daemon(int count, char **words)
@@ -123,6 +124,8 @@ int cli_report(int error)
 
 	if (!error)
 		return CLI_OK;
+	if (error == ASK_REFUSED)
+		return CLI_FAILED;
 	if (dir_default(directory))
 		return cli_refuse(CLI_FAILED, "SOFTHCA_DIR: an absolute path of at most %d bytes, for the sake of the socket's name", DIR_MAX);
 	if (error == -ENOENT || error == -ECONNREFUSED)
@@ -157,13 +160,9 @@ int cli_stop(int argc, char **argv)
 
 int cli_ctl(int argc, char **argv)
 {
-	int error;
-
 	if (argc > 1 && !strcmp(argv[1], "top"))
 		return cli_top(argc - 1, argv + 1);
 	if (argc < 2)
-		return cli_refuse(CLI_USAGE, "ctl needs a command: top, objects, counters, set, event, port, fault, trace, status or stop");
-	error = ask_daemon(argc - 1, argv + 1);
-	/* The daemon's own refusals have been printed. */
-	return error == -EINVAL || error == -ENOENT ? CLI_FAILED : cli_report(error);
+		return cli_refuse(CLI_USAGE, "ctl needs a command: top, objects, counters, trace, set, port, migrate, event, fault, status or stop");
+	return cli_report(ask_daemon(argc - 1, argv + 1));
 }

@@ -28,9 +28,12 @@ int cli_top(int argc, char **argv);
 /* Prints "softhca: MESSAGE" on stderr and returns @status. */
 int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The daemon refused, and its reason has been printed. */
+#define ASK_REFUSED 1
+
 /*
- * Sends @words to the daemon of this user and prints its answer, on stderr if it is a refusal. 0 or -errno; -ENOENT and
- * -ECONNREFUSED when there is no daemon.
+ * Sends @words to the daemon of this user and prints its answer, on stderr if it is a refusal. 0, ASK_REFUSED or -errno;
+ * -ENOENT and -ECONNREFUSED when there is no daemon.
  */
 int ask_daemon(int count, char **words);
 /* The same, printed on @out. */

@@ -6,6 +6,7 @@
 #include <terminal/streams.h>
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -55,7 +56,7 @@ static void help(FILE *out)
 	fputs("softhca emulates ConnectX-3 or ConnectX-5 HCAs under the machine's own libibverbs and libmlx4 or libmlx5.\n\n", out);
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  softhca %s\n        %s\n", commands[i].usage, commands[i].help);
-	fputs("\nSettings of run and start:\n", out);
+	fputs("  softhca --help, --version\n\nSettings of run and start:\n", out);
 	settings_help(out);
 	fputs("\nEnvironment: SOFTHCA_DIR is the daemon's directory; run sets it for its program.\n"
 	      "Without it: softhca in XDG_RUNTIME_DIR, or /tmp/softhca-UID. See softhca(1).\n"
@@ -63,10 +64,26 @@ static void help(FILE *out)
 	      out);
 }
 
+/* As the first word, or as the first one of a command. */
+static bool wants_help(int argc, char **argv)
+{
+	if (argc > 1 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "help")))
+		return true;
+	for (int i = 1; i < argc && i < 3; i++) {
+		if (!strcmp(argv[i], "--help"))
+			return true;
+	}
+	return false;
+}
+
 static int execute(int argc, char **argv)
 {
-	if (argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))) {
+	if (wants_help(argc, argv)) {
 		help(stdout);
+		return CLI_OK;
+	}
+	if (argc > 1 && !strcmp(argv[1], "--version")) {
+		puts("softhca " SOFTHCA_RELEASE);
 		return CLI_OK;
 	}
 	for (size_t i = 0; argc > 1 && i < COMMANDS; i++) {
@@ -74,7 +91,7 @@ static int execute(int argc, char **argv)
 			return commands[i].execute(argc - 1, argv + 1);
 	}
 	if (argc > 1)
-		cli_refuse(0, "unknown command %s", argv[1]);
+		cli_refuse(0, "unknown command '%s'", argv[1]);
 	else
 		cli_refuse(0, "no command");
 	fputs("Try 'softhca --help'.\n", stderr);

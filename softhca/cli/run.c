@@ -28,7 +28,7 @@ static int take_environment(struct settings *settings)
 	return -EINVAL;
 }
 
-/* Leading --NAME=VALUE words; @i is then the first other word. 0 or -EINVAL after a message. */
+/* Leading --NAME=VALUE words; @i is then the index of the first other word. 0 or -EINVAL after a message. */
 static int take_settings(int argc, char **argv, struct settings *settings, int *i)
 {
 	char why[512];
@@ -36,10 +36,14 @@ static int take_settings(int argc, char **argv, struct settings *settings, int *
 	*settings = settings_default;
 	if (take_environment(settings))
 		return -EINVAL;
-	for (*i = 1; *i < argc && !strncmp(argv[*i], "--", 2); ++*i) {
+	for (*i = 1; *i < argc && argv[*i][0] == '-'; ++*i) {
 		if (!strcmp(argv[*i], "--")) {
 			++*i;
 			break;
+		}
+		if (argv[*i][1] != '-') {
+			cli_refuse(0, "%s: unknown option; a setting is --NAME=VALUE, and '--' stands before a program of such a name", argv[*i]);
+			return -EINVAL;
 		}
 		if (settings_take(settings, argv[*i] + 2, why, sizeof(why))) {
 			cli_refuse(0, "%s: %s", argv[*i], why);

@@ -25,6 +25,29 @@ struct hca_device *control_device(struct request *request, const char *name)
 	return NULL;
 }
 
+bool control_number(struct request *request, const char *word, uint32_t *number)
+{
+	unsigned long long value;
+	char *end;
+
+	errno = 0;
+	value = strtoull(word, &end, 0);
+	if (word[0] >= '0' && word[0] <= '9' && !*end && !errno && value <= UINT32_MAX) {
+		*number = (uint32_t)value;
+		return true;
+	}
+	fprintf(request->out, "'%s' is no number\n", word);
+	return false;
+}
+
+bool control_is_alone(struct request *request)
+{
+	if (request->count == 1)
+		return true;
+	fprintf(request->out, "%s takes no words\n", request->word[0]);
+	return false;
+}
+
 int control_no_target(struct request *request, const char *what, uint32_t number)
 {
 	fprintf(request->out, "no %s %u on this device\n", what, number);
@@ -37,16 +60,20 @@ static int do_status(struct request *request)
 {
 	const struct settings *settings = &request->machine->settings;
 
+	if (!control_is_alone(request))
+		return -EINVAL;
 	fprintf(request->out, "softhca: pid %d, %d devices of %d ports, %u contexts\n", (int)getpid(), settings->devices,
 		settings->ports, machine_clients(request->machine));
-	fprintf(request->out, "model=%s xrc=%s open_qp=%s strict=%s arena=%s nap=%d\n", settings->model->name,
-		settings->xrc ? "on" : "off", settings->open_qp ? "on" : "off", settings->strict ? "on" : "off",
-		settings->arena ? "on" : "off", settings->nap);
+	fprintf(request->out, "model=%s xrc=%s open_qp=%s open_events=%s strict=%s arena=%s nap=%d\n", settings->model->name,
+		settings->xrc ? "on" : "off", settings->open_qp ? "on" : "off", settings->open_events ? "on" : "off",
+		settings->strict ? "on" : "off", settings->arena ? "on" : "off", settings->nap);
 	return 0;
 }
 
 static int do_stop(struct request *request)
 {
+	if (!control_is_alone(request))
+		return -EINVAL;
 	request->machine->stop = true;
 	return 0;
 }
@@ -71,7 +98,7 @@ static int do_set(struct request *request)
 	char why[512];
 	int error;
 
-	if (request->count != 2) {
+	if (request->count != 2 || !strchr(request->word[1], '=')) {
 		fprintf(request->out, "set takes one NAME=VALUE\n");
 		return -EINVAL;
 	}
@@ -125,7 +152,7 @@ static int dispatch(struct request *request)
 		if (!strcmp(commands[i].name, request->word[0]))
 			return commands[i].execute(request);
 	}
-	fprintf(request->out, "unknown command; there are:");
+	fprintf(request->out, "unknown command '%s'; there are: top", request->count ? request->word[0] : "");
 	for (int i = 0; i < count; i++)
 		fprintf(request->out, " %s", commands[i].name);
 	fputc('\n', request->out);

@@ -5,7 +5,6 @@
 #include <softhca/objects/event.h>
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum target { ON_CQ, ON_QP, ON_SRQ, ON_PORT, ON_DEVICE };
@@ -93,7 +92,6 @@ int control_event(struct request *request)
 {
 	struct hca_device *device;
 	uint32_t number = 1;
-	char *end = "";
 	int event;
 
 	if (request->count < 3 || request->count > 4) {
@@ -104,9 +102,9 @@ int control_event(struct request *request)
 	event = find_event(request, request->word[2]);
 	if (!device || event < 0)
 		return -ENOENT;
-	if (request->count == 4)
-		number = (uint32_t)strtoul(request->word[3], &end, 0);
-	if (*end || (request->count == 3 && event_names[event].target < ON_PORT)) {
+	if (request->count == 4 && !control_number(request, request->word[3], &number))
+		return -EINVAL;
+	if (request->count == 3 && event_names[event].target < ON_PORT) {
 		fprintf(request->out, "%s needs the number of its object\n", request->word[2]);
 		return -EINVAL;
 	}

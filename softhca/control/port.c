@@ -6,7 +6,6 @@
 #include <softhca/objects/path.h>
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 static void set_port(struct hca_device *device, uint8_t port, bool up)
@@ -22,18 +21,19 @@ static void set_port(struct hca_device *device, uint8_t port, bool up)
 int control_port(struct request *request)
 {
 	struct hca_device *device;
-	long port;
+	uint32_t port;
 
 	if (request->count != 4 || (strcmp(request->word[3], "up") && strcmp(request->word[3], "down"))) {
 		fprintf(request->out, "port takes DEVICE PORT up|down\n");
 		return -EINVAL;
 	}
 	device = control_device(request, request->word[1]);
-	port = strtol(request->word[2], NULL, 10);
 	if (!device)
 		return -ENOENT;
-	if (port < 1 || port > device->machine->settings.ports)
-		return control_no_target(request, "port", (uint32_t)port);
+	if (!control_number(request, request->word[2], &port))
+		return -EINVAL;
+	if (port < 1 || port > (uint32_t)device->machine->settings.ports)
+		return control_no_target(request, "port", port);
 	set_port(device, (uint8_t)port, !strcmp(request->word[3], "up"));
 	return 0;
 }
@@ -43,7 +43,6 @@ int control_migrate(struct request *request)
 	struct hca_device *device;
 	struct hca_qp *qp;
 	uint32_t number;
-	char *end;
 
 	if (request->count != 3) {
 		fprintf(request->out, "migrate takes DEVICE NUMBER\n");
@@ -52,8 +51,9 @@ int control_migrate(struct request *request)
 	device = control_device(request, request->word[1]);
 	if (!device)
 		return -ENOENT;
-	number = (uint32_t)strtoul(request->word[2], &end, 0);
-	qp = *end ? NULL : device_qp(device, number);
+	if (!control_number(request, request->word[2], &number))
+		return -EINVAL;
+	qp = device_qp(device, number);
 	if (!qp)
 		return control_no_target(request, "QP", number);
 	if (path_migrate(qp))

@@ -19,6 +19,12 @@ struct request {
 /* The device of this name, or NULL after a message. */
 struct hca_device *control_device(struct request *request, const char *name);
 
+/* Whether @word is a number; false after a message. */
+bool control_number(struct request *request, const char *word, uint32_t *number);
+
+/* Whether the command has no words; false after a message. */
+bool control_is_alone(struct request *request);
+
 /* -ENOENT after a message. */
 int control_no_target(struct request *request, const char *what, uint32_t number);
 

@@ -37,13 +37,14 @@ def test_help_names_everything(run, softhca):
 
 @pytest.mark.parametrize("argv, status, words", [
     ([], 2, "no command"),
-    (["frobnicate"], 2, "unknown command frobnicate"),
+    (["frobnicate"], 2, "unknown command 'frobnicate'"),
     (["run"], 125, "no program given"),
     (["run", "--devices=0", "true"], 125, "a number from 1 to 16"),
     (["run", "--devices=2x", "true"], 125, "a number from 1 to 16"),
     (["run", "--xrc=maybe", "true"], 125, "on or off"),
     (["run", "--nonsense=1", "true"], 125, "unknown setting 'nonsense'; there are: model devices"),
     (["run", "--devices", "true"], 125, "needs a value"),
+    (["run", "-x", "true"], 125, "-x: unknown option"),
     (["run", "--", "/nonexistent/program"], 127, "No such file"),
     (["run", "--", "/dev/null"], 126, "Permission denied"),
     (["run", "--trace=/nonexistent/file", "true"], 125, "/nonexistent/file"),
@@ -51,12 +52,38 @@ def test_help_names_everything(run, softhca):
     (["ctl"], 2, "needs a command"),
     (["status"], 1, "no daemon in"),
     (["stop"], 1, "no daemon in"),
+    (["ctl", "status"], 1, "no daemon in"),
+    (["ctl", "top"], 1, "no daemon in"),
 ])
 def test_refuses_with_a_sentence(run, softhca, place, argv, status, words):
     done = run([softhca, *argv])
     assert (done.returncode, done.stdout) == (status, "")
     assert words in done.stderr
     wait_for(lambda: not list(place.iterdir()))
+
+
+@pytest.mark.parametrize("words, complaint", [
+    ("frobnicate", "unknown command 'frobnicate'; there are: top status stop"), ("status word", "status takes no words"),
+    ("stop word", "stop takes no words"), ("set xrc", "set takes one NAME=VALUE"), ("port mlx4_0 -1 up", "'-1' is no number"),
+    ("port mlx4_0 x up", "'x' is no number"),
+])
+@pytest.mark.on_model("connectx3") # it is about the command
+def test_the_daemon_refuses_with_a_sentence(run, softhca, place, words, complaint):
+    done = run([softhca, "run", "sh", "-c", f'"$0" ctl {words}', softhca])
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(complaint)
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["-h"], ["run", "--help"], ["start", "--help"], ["ctl", "--help"], ["stop", "--help"]], ids=" ".join)
+@pytest.mark.on_model("connectx3")
+def test_help(run, softhca, argv):
+    done = run([softhca, *argv])
+    assert (done.returncode, done.stderr) == (0, "") and "Settings of run and start:" in done.stdout
+
+
+@pytest.mark.on_model("connectx3")
+def test_version(run, softhca, xrc_compat):
+    assert run([softhca, "--version"]).stdout.split() == ["softhca", run([xrc_compat, "--version"]).stdout.split()[1]]
 
 
 def test_an_option_outdoes_the_model_of_the_environment(run, softhca, place):

@@ -98,6 +98,7 @@ def test_other_devices_hear_nothing(daemon):
     (["mlx4_0", "qp_fatal"], "needs the number"), (["mlx4_0", "qp_fatal", "99"], "no QP 99"),
     (["mlx4_0", "cq_err", "99"], "no CQ 99"), (["mlx4_0", "srq_err", "99"], "no SRQ 99"),
     (["mlx4_0", "port_err", "3"], "no port 3"), (["mlx4_7", "port_err"], "no device mlx4_7"), (["mlx4_0"], "event takes"),
+    (["mlx4_0", "qp_fatal", "4294967360"], "'4294967360' is no number"), (["mlx4_0", "qp_fatal", "-1"], "'-1' is no number"),
 ])
 def test_refuses(run, softhca, daemon, words, complaint):
     done = run([softhca, "ctl", "event", *map(models.named, words)])

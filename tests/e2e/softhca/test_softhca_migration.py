@@ -16,6 +16,6 @@ def test_migration(run, softhca):
 
 def test_who_cannot_migrate(run, softhca):
     for words, complaint in [(["mlx4_0"], "takes DEVICE NUMBER"), (["mlx4_9", "1"], "no device mlx4_9"), (["mlx4_0", "99"], "no QP 99"),
-                             (["mlx4_0", "mine"], "no QP")]:
+                             (["mlx4_0", "mine"], "'mine' is no number")]:
         done = run([softhca, "run", "--", softhca, "ctl", "migrate", *map(models.named, words)])
         assert done.returncode == 1 and models.named(complaint) in done.stderr
