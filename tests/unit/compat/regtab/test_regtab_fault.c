@@ -37,7 +37,7 @@ enum {
 	REPLACED = 5,	/* made by the survivor; the victim enters it anew */
 	OWN = 6,	/* the victim's */
 	OWNED = 7,
-	CROWD_SIZE = 3,
+	CROWD_SIZE = 6,
 };
 
 /* Longer than any machine is too busy for: a hang. */
