@@ -5,8 +5,10 @@
 #include "text.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static void print(FILE *out, const char *before, const char *format, va_list args)
 {
@@ -38,9 +40,25 @@ void advise(const char *format, ...)
 	va_end(args);
 }
 
+/* Whether the usage line has @word as an option with a value: "[--port PORT]", "[--model=NAME]". */
+static bool takes_value(const char *usage_line, const char *word)
+{
+	size_t length = strlen(word);
+
+	for (const char *at = usage_line; (at = strstr(at, word)); at += length) {
+		if (strchr("[ ", at[-1]) && strchr(" =", at[length]))
+			return true;
+	}
+	return false;
+}
+
 int refuse_word(const char *command, const char *usage_line, const char *word)
 {
-	refuse(0, "%s: %s: %s", command, word, word[0] == '-' ? "unknown option, or its value is missing" : "unexpected argument");
+	const char *why = "unexpected argument";
+
+	if (word[0] == '-')
+		why = takes_value(usage_line, word) ? "its value is missing" : "unknown option";
+	refuse(0, "%s: %s: %s", command, word, why);
 	advise("%s", usage_line);
 	return TOOL_EXIT_REFUSED;
 }

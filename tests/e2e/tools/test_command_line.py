@@ -55,8 +55,18 @@ def test_every_command_names_the_word_that_it_does_not_take(run, xrc_compat, com
     result = run([xrc_compat, command, "--nonsense"])
     assert (result.returncode, result.stdout) == (125, "")
     said = result.stderr.splitlines()
-    assert said[0] == f"xrc-compat: {command}: --nonsense: unknown option, or its value is missing"
+    assert said[0] == f"xrc-compat: {command}: --nonsense: unknown option"
     assert said[1].strip().startswith(f"usage: xrc-compat {command}")
+
+
+@pytest.mark.parametrize("command, option", [
+    ("check", "--device"), ("check", "--plugin"), ("ps", "-o"), ("trace", "--output"), ("trace", "--porting-report"), ("run", "--model"),
+    ("report", "--output"), ("selftest", "--device"), ("selftest", "--port"), ("selftest", "--connect"),
+])
+def test_a_missing_value_is_named(run, xrc_compat, command, option):
+    result = run([xrc_compat, command, option])
+    assert (result.returncode, result.stdout) == (125, "")
+    assert result.stderr.startswith(f"xrc-compat: {command}: {option}: its value is missing\n")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
