@@ -100,7 +100,7 @@ static void read_libraries(struct check *check, const struct check_options *opti
 		return;
 	for (size_t i = 0; i < options->plugins.count; i++) {
 		if (closure_add_plugin(&check->closure, options->plugins.item[i]))
-			refuse(0, "%s: cannot be read as a plugin, and is left out", options->plugins.item[i]);
+			string_list_add(&check->unread, options->plugins.item[i]);
 	}
 	closure_add_known_plugins(&check->closure);
 	legacy_use_read(&check->closure, &check->use);
@@ -151,6 +151,7 @@ int command_check(int argc, char **argv)
 	closure_free(&check.closure);
 	program_close(&check.program);
 	elf_info_free(&check.library);
+	string_list_free(&check.unread);
 	string_list_free(&check.unresolved);
 	string_list_free(&options.plugins);
 	return status;

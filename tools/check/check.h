@@ -35,6 +35,7 @@ struct check {
 	const struct loaded_object *libibverbs; /* the one that the program would get, or NULL */
 	bool libibverbs_is_old;			/* it has the legacy functions itself */
 	char system_libibverbs[PATH_MAX];	/* "" if there is none */
+	struct string_list unread;		/* plugins that the user named, and that cannot be read */
 	struct string_list unresolved;		/* other functions that no libibverbs of today has */
 	struct device_list devices;
 	int devices_error;

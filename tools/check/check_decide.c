@@ -114,6 +114,16 @@ static void next_plugin(struct check *check)
 		 word(check->name, buffer, sizeof(buffer)));
 }
 
+/* Without it nothing certain could be said. */
+static bool decide_plugins(struct check *check)
+{
+	if (!check->unread.count)
+		return false;
+	verdict(check, VERDICT_BROKEN, "the plugin %s cannot be read, or is no library", check->unread.item[0]);
+	check->exit_status = TOOL_EXIT_REFUSED;
+	return true;
+}
+
 /* What stops the program whatever it uses. */
 static bool decide_start(struct check *check)
 {
@@ -224,7 +234,7 @@ static void decide_ready(struct check *check)
 
 void check_decide(struct check *check)
 {
-	bool decided = decide_start(check) || decide_need(check) || decide_preload(check) || decide_unresolved(check) ||
+	bool decided = decide_start(check) || decide_plugins(check) || decide_need(check) || decide_preload(check) || decide_unresolved(check) ||
 		       decide_run_time(check) || decide_device(check);
 
 	if (!decided)

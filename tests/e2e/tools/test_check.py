@@ -160,6 +160,10 @@ def case_plugin(w):
     return w.program("with-plugin", calls()), {"options": ["--plugin", plugin]}
 
 
+def case_plugin_that_is_not_there(w):
+    return w.program("with-plugin", calls()), {"options": ["--plugin", w.folder / "gone.so"]}
+
+
 def case_mpi_plugins(w):
     (w.folder / "mpi" / "openmpi").mkdir(parents=True, exist_ok=True)
     library = w.library("mpi/libmpi.so.0", "int MPI_Init(void) { return 0; }", "-Wl,-soname,libmpi.so.0")
@@ -388,8 +392,8 @@ def test_every_verdict_has_a_case(source_root):
     assert {json.loads(path.read_text())["verdict"] for path in GOLDEN.glob("*.json")} == verdicts
 
 
-# It needs nothing of ours, so `run` is no matter; the loader waits for ever; its message is no text.
-NOT_ASKED_OF_RUN = {"case_static_without_verbs", "case_library_is_a_fifo", "case_terminal_sequences"}
+# `run` knows nothing of plugins. It needs nothing of ours, so `run` is no matter; the loader waits for ever; its message is no text.
+NOT_ASKED_OF_RUN = {"case_plugin_that_is_not_there", "case_static_without_verbs", "case_library_is_a_fifo", "case_terminal_sequences"}
 
 
 @pytest.mark.parametrize("case", [case for case in CASES if case.__name__ not in NOT_ASKED_OF_RUN], ids=lambda case: case.__name__[5:])
