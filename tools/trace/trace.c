@@ -29,7 +29,7 @@ struct trace {
 	struct sockaddr_un address;
 	int socket;
 	pid_t child;
-	FILE *out;
+	FILE *out, *report_out;
 	struct json json;
 	char *text;		/* of the JSON document, until the program has ended */
 	size_t text_size;
@@ -186,6 +186,9 @@ static int open_output(struct trace *trace)
 	trace->out = trace->output ? fopen(trace->output, "we") : trace->as_json ? stdout : stderr;
 	if (!trace->out)
 		return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s", trace->output, strerror(errno));
+	trace->report_out = trace->report ? fopen(trace->report, "we") : NULL;
+	if (trace->report && !trace->report_out)
+		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", trace->report, strerror(errno));
 	if (!trace->as_json)
 		return 0;
 	trace->json.out = open_memstream(&trace->text, &trace->text_size);
@@ -215,12 +218,10 @@ static void finish_output(struct trace *trace, int status)
 
 static int write_report(struct trace *trace, int status)
 {
-	FILE *out = fopen(trace->report, "we");
-
-	if (!out)
+	trace_porting_report(trace->report_out, &trace->census, trace->program[0]);
+	if (fclose(trace->report_out))
 		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", trace->report, strerror(errno));
-	trace_porting_report(out, &trace->census, trace->program[0]);
-	return fclose(out) ? refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", trace->report, strerror(errno)) : status;
+	return status;
 }
 
 static int trace_program(struct trace *trace)

@@ -339,6 +339,7 @@ def test_wrong_usage(run, xrc_compat, arguments):
     assert (result.returncode, result.stdout) == (125, "") and "usage: xrc-compat trace" in result.stderr
 
 
-def test_a_file_that_cannot_be_written(run, xrc_compat):
-    result = run([xrc_compat, "trace", "--output", "/nonexistent/x", "--", "true"])
-    assert result.returncode == 125 and "/nonexistent/x" in result.stderr
+@pytest.mark.parametrize("option", ["--output", "--porting-report"])
+def test_a_file_that_cannot_be_written_is_told_before_the_program_runs(run, xrc_compat, option):
+    result = run([xrc_compat, "trace", option, "/nonexistent/x", "--", "echo", "ran"])
+    assert (result.returncode, result.stdout) == (125, "") and "/nonexistent/x" in result.stderr
