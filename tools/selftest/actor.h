@@ -75,8 +75,11 @@ struct actor {
 /** actor_start - fork one. 0 or a positive errno. */
 int actor_start(struct actor *actor, const char *name);
 
-/** actor_connect - use one on another host, where the self-test listens. 0 or a positive errno. */
+/** actor_connect - use one on another host, where the self-test listens. 0, a positive errno, or a number of getaddrinfo(). */
 int actor_connect(struct actor *actor, const char *name, const char *host, const char *port);
+
+/** actor_error - what such a result means. */
+const char *actor_error(int error);
 
 /** actor_serve - let the self-test of another host use this host's device until it is done. An exit status. */
 int actor_serve(const char *port, const char *device, unsigned int seconds);

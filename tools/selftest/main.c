@@ -42,11 +42,11 @@ static int start_actors(struct job *job)
 		int error = remote ? actor_connect(actor, actor_names[who], job->remote_host, job->remote_port) :
 				     actor_start(actor, actor_names[who]);
 
-		if (error) {
-			fprintf(stderr, "xrc-compat-selftest: %s%s: %s\n", actor_names[who], remote ? " on the other host" : "",
-				strerror(error));
-			return EXIT_IMPOSSIBLE;
-		}
+		if (!error)
+			continue;
+		fprintf(stderr, "xrc-compat-selftest: %s%s%s: %s\n", actor_names[who], remote ? " on the other host, " : "",
+			remote ? job->remote_host : "", actor_error(error));
+		return EXIT_IMPOSSIBLE;
 	}
 	return 0;
 }
@@ -140,6 +140,30 @@ static int test(const struct options *options)
 	return status;
 }
 
+static bool is_port(const char *text)
+{
+	char *end;
+	unsigned long port = strtoul(text, &end, 10);
+
+	return text[0] >= '0' && text[0] <= '9' && !*end && port >= 1 && port <= 65535;
+}
+
+/* Says what is wrong with them. */
+static bool are_sound(const struct options *options)
+{
+	const char *wrong = NULL;
+
+	if (options->listen && options->connect)
+		wrong = "--listen and --connect exclude each other";
+	else if (strlen(options->device) >= DEVICE_SIZE)
+		wrong = "--device: no device has so long a name";
+	else if (!is_port(options->port))
+		wrong = "--port: a port is a number from 1 to 65535";
+	if (wrong)
+		fprintf(stderr, "xrc-compat-selftest: %s\n", wrong);
+	return !wrong;
+}
+
 static int usage(void)
 {
 	fputs("usage: xrc-compat-selftest [--device NAME] [--listen | --connect HOST] [--port PORT]\n", stderr);
@@ -172,7 +196,7 @@ int main(int argc, char **argv)
 		else
 			return usage();
 	}
-	if (optind < argc || (options.listen && options.connect) || strlen(options.device) >= DEVICE_SIZE)
+	if (optind < argc || !are_sound(&options))
 		return usage();
 	status = options.listen ? actor_serve(options.port, options.device, LISTEN_SECONDS) : test(&options);
 	lost = streams_flush();

@@ -36,11 +36,18 @@ static int greet(int socket)
 	return memcmp(&theirs, &greeting, sizeof(greeting)) ? EPROTO : 0;
 }
 
+/* 0, errno, or one of getaddrinfo()'s own numbers, which are negative. */
 static int resolve(const char *host, const char *port, int flags, struct addrinfo **list)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags };
+	int error = getaddrinfo(host, port, &hints, list);
 
-	return getaddrinfo(host, port, &hints, list) ? EHOSTUNREACH : 0;
+	return error == EAI_SYSTEM ? errno : error;
+}
+
+const char *actor_error(int error)
+{
+	return error < 0 ? gai_strerror(error) : strerror(error);
 }
 
 static int connect_to(const struct addrinfo *address, int *result)
@@ -75,17 +82,19 @@ int actor_connect(struct actor *actor, const char *name, const char *host, const
 	return error;
 }
 
-static int listen_at(const char *port)
+static int listen_at(const char *port, int *error)
 {
 	struct addrinfo *list;
 	int one = 1, fd = -1;
 
-	if (resolve(NULL, port, AI_PASSIVE, &list))
+	*error = resolve(NULL, port, AI_PASSIVE, &list);
+	if (*error)
 		return -1;
 	for (struct addrinfo *address = list; address && fd < 0; address = address->ai_next) {
 		fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 		if (fd >= 0 && (bind(fd, address->ai_addr, address->ai_addrlen) || listen(fd, 4))) {
+			*error = errno;
 			close(fd);
 			fd = -1;
 		}
@@ -106,11 +115,11 @@ static void serve_one(int fd, const char *device)
 /* Ends when the actors that were asked for have ended, or nobody asked in time. */
 int actor_serve(const char *port, const char *device, unsigned int seconds)
 {
-	int fd = listen_at(port), served = 0, running = 0;
+	int error, fd = listen_at(port, &error), served = 0, running = 0;
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
 
 	if (fd < 0) {
-		fprintf(stderr, "xrc-compat-selftest: cannot listen on port %s: %s\n", port, strerror(errno));
+		fprintf(stderr, "xrc-compat-selftest: cannot listen on port %s: %s\n", port, actor_error(error));
 		return 125;
 	}
 	printf("listening on port %s\n", port);

@@ -64,7 +64,13 @@ def test_between_two_hosts(run, softhca, xrc_compat):
 def test_nobody_listens(model, run, xrc_compat):
     result = run([xrc_compat, "selftest", "--softhca", "--connect", "127.0.0.1", "--port", "1"])
     assert (result.returncode, result.stdout) == (125, "")
-    assert "sender on the other host" in result.stderr
+    assert result.stderr == "xrc-compat-selftest: sender on the other host, 127.0.0.1: Connection refused\n"
+
+
+def test_an_unknown_host_is_named(run, xrc_compat):
+    result = run([xrc_compat, "selftest", "--softhca", "--connect", "no such host"])
+    assert (result.returncode, result.stdout) == (125, "")
+    assert "sender on the other host, no such host: Name or service not known" in result.stderr
 
 
 def test_without_the_library_it_fails(run, softhca, program):
@@ -114,6 +120,13 @@ def test_wrong_usage(run, xrc_compat, arguments):
     result = run([xrc_compat, "selftest", "--softhca", *arguments])
     assert (result.returncode, result.stdout) == (125, "")
     assert "usage: " in result.stderr
+
+
+@pytest.mark.parametrize("port", ["0", "-1", "65536", "99999999999", "x", ""])
+def test_a_port_that_is_none(run, xrc_compat, port):
+    result = run([xrc_compat, "selftest", "--softhca", "--listen", "--port", port])
+    assert (result.returncode, result.stdout) == (125, "")
+    assert "a port is a number from 1 to 65535" in result.stderr
 
 
 def test_help(run, xrc_compat):
