@@ -171,7 +171,7 @@ class Kernel:
         """Runs make in the kernel's own root."""
         gcc = self.compiler()
         script = (f"mount --rbind /dev {self.root}/dev; mount --rbind /proc {self.root}/proc; "
-                  f"exec chroot {self.root} make -C {self.tree} HOSTCC={gcc} CC={gcc} {words}")
+                  f"exec env TMPDIR=/tmp chroot {self.root} make -C {self.tree} HOSTCC={gcc} CC={gcc} {words}")
         namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
         command(*namespace, "sh", "-c", script, error=Failed)
 
