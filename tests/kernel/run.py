@@ -33,6 +33,9 @@ HURT = re.compile(r"^(?:<\d+>)?\[[^]]*\] (?:.*(?:WARNING:|BUG:|Oops|possible (?:
                   r"Kernel panic|kmemleak: \d+ new suspected)")
 
 
+# With drivers that are for none of the lab's devices, every process would load each of them to be told so.
+PREPARE = "find /etc/libibverbs.d -name '*.driver' ! -name 'mlx[45].driver' -delete\n"
+
 # Where the kernel has them: what leaks (what is young may only look so), and whether locks are still looked at.
 LAST_QUESTIONS = """\
 leaks=/sys/kernel/debug/kmemleak
@@ -56,7 +59,7 @@ def guest_script(module, arguments):
     env.update({name: value for name, value in os.environ.items() if name.startswith("STORM_")})
     words = ["/usr/bin/python3", "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider", str(HERE / "inside"), *arguments]
     exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in env.items())
-    return (f"{exports}cd {shlex.quote(str(SOURCE))}\n{shlex.join(words)} >/lab/tests 2>&1\nstatus=$?\n"
+    return (f"{PREPARE}{exports}cd {shlex.quote(str(SOURCE))}\n{shlex.join(words)} >/lab/tests 2>&1\nstatus=$?\n"
             f"{LAST_QUESTIONS}echo $status >/lab/status\nsync\necho b >/proc/sysrq-trigger\nsleep 60\n")
 
 
