@@ -89,6 +89,8 @@ def judge(guest):
         print(f"failed: {what}")
     if tally is None:
         print(f"failed: the guest did not come to its end; its console is {guest.console}\n" + read(guest.console)[-3000:])
+        running = read(guest.out / "running").splitlines() or ["no test yet"]
+        print(f"It was at: {running[-1]}\n{read(guest.out / 'failures').rstrip()}")
         print("0 passed, 1 failed, 0 skipped")
         return 1
     failed = tally.failed + bool(hurt) + (guest.status() != 0 and not tally.failed)

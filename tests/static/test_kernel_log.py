@@ -75,8 +75,10 @@ def test_a_kernel_that_looks_at_locks_and_leaks(runner, ended, capsys, said):
 
 
 def test_never_ended(runner, ended, capsys):
-    assert runner.judge(ended("....", status=None)) == 1
-    assert capsys.readouterr().out.endswith("0 passed, 1 failed, 0 skipped\n")
+    """What had failed before is told, although pytest has not told it."""
+    assert runner.judge(ended("..F.", status=None, failures="test_a (call):\nassert 1 == 2\n", running="1.0 test_a\n3.5 test_b\n")) == 1
+    said = capsys.readouterr().out
+    assert "\nIt was at: 3.5 test_b\ntest_a (call):\nassert 1 == 2\n" in said and said.endswith("0 passed, 1 failed, 0 skipped\n")
 
 
 def test_crashed_after_the_count(runner, ended, capsys):
