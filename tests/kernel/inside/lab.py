@@ -55,8 +55,8 @@ def hca(provider):
 
 @pytest.fixture
 def hca_without_open_qp(provider):
-    # Few QPs, so that the device soon gives a number out again.
-    with devices(provider, open_qp=0, max_qp=500):
+    # Few QPs, so that the device soon gives a number out again: it has four times as many numbers.
+    with devices(provider, open_qp=0, max_qp=100):
         yield provider
 
 

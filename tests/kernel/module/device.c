@@ -150,7 +150,7 @@ struct lab_device *lab_device_new(const struct lab_model *model, int index)
 	device->index = index;
 	xa_init_flags(&device->qps, XA_FLAGS_ALLOC);
 	/* Every device starts elsewhere, so that a number of one is not by chance valid on another. */
-	device->next_qp = device->next_srq = 0x40 + 0x200 * (index + 1);
+	device->next_qp = device->next_srq = 0x40 + 0x60 * (index + 1);
 	error = make_parts(device);
 	if (!error) {
 		set_ops(device);

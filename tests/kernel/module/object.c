@@ -77,7 +77,7 @@ bool lab_objects(lab_visit visit, void *argument)
 /* One counter gives the numbers of QPs in order, as the adapters do; a number comes again only when all others have. */
 int lab_number(struct lab_device *device, enum lab_kind kind, u32 tag, u32 *number)
 {
-	u32 numbers = clamp_t(u32, roundup_pow_of_two(4 * (u32)lab_limits.qp), 1 << 11, 1 << 18);
+	u32 numbers = clamp_t(u32, roundup_pow_of_two(4 * (u32)lab_limits.qp), 1 << 9, 1 << 18);
 	struct xa_limit range = XA_LIMIT(0x40, numbers - 1);
 	int error;
 
