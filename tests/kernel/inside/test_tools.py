@@ -1,41 +1,66 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The xrc-compat command on a real kernel."""
+"""The xrc-compat command on a real kernel, with ibv_open_qp and without."""
 
 import json
 import os
 import re
 
-from lab import run
-from test_processes import member, targets  # noqa: F401
+import pytest
+
+from lab import devices, run
+from test_processes import sharing_a_domain, targets
 
 
-def test_doctor_finds_nothing_wrong(hca, xrc_compat):
-    own = [word for name in os.environ if name.startswith(("XRC_COMPAT_", "SOFTHCA_")) for word in ("-u", name)]
+@pytest.fixture(params=["open_qp", "without_open_qp"])
+def shared(request):
+    """Whether the kernel shares receive QPs."""
+    return request.param == "open_qp"
+
+
+@pytest.fixture
+def name(provider, shared):
+    """Of the first of two devices."""
+    with devices(provider, open_qp=int(shared)):
+        yield f"{provider}_0"
+
+
+@pytest.fixture
+def member(name, build_root, xrc_compat):
+    with sharing_a_domain(build_root, xrc_compat) as make:
+        yield make
+
+
+def test_doctor_finds_nothing_wrong(name, xrc_compat):
+    own = [word for variable in os.environ if variable.startswith(("XRC_COMPAT_", "SOFTHCA_")) for word in ("-u", variable)]
     done = run(["env", *own, xrc_compat, "doctor"])
     assert done.returncode == 0, done.stdout
     assert "2 of 2 can carry XRC" in done.stdout
 
 
-def test_check(hca, xrc_compat, build_root):
-    done = run([xrc_compat, "check", build_root / "tests" / "kernel" / "member"])
+def test_check(name, xrc_compat, build_root):
+    done = run([xrc_compat, "check", "--json", build_root / "tests" / "kernel" / "member"])
     assert done.returncode == 0, done.stdout + done.stderr
+    check = json.loads(done.stdout)
+    assert check["verdict"] == "ready"
+    assert [(device["name"], device["xrc"]) for device in check["devices"]] == [(name, True), (name[:-1] + "1", True)]
 
 
-def test_selftest_goes_as_far_as_control_does(hca, xrc_compat):
+def test_selftest_goes_as_far_as_control_does(name, xrc_compat):
     done = run([xrc_compat, "selftest"], timeout=300)
     assert "FAILED" not in done.stdout and "not tried " not in done.stdout, done.stdout + done.stderr
     assert re.search(r"^no data path: ", done.stdout, re.M) and done.returncode == 1
-    assert f"\n{hca}_0: 10 passed, 0 failed, 6 not tried\n" in done.stdout, done.stdout
+    assert f"\n{name}: 10 passed, 0 failed, 6 not tried\n" in done.stdout, done.stdout
 
 
 def rows(xrc_compat):
     return json.loads(run([xrc_compat, "ps", "--json"]).stdout)["registrations"]
 
 
-def test_ps_and_gc(member, xrc_compat):  # noqa: F811
+def test_ps_and_gc(member, shared, xrc_compat):
     creator = member()
     other = member([], creator.number)
-    assert [(row["qp"], row["state"]) for row in rows(xrc_compat)] == [(creator.number, "live")] * 2
+    listed = [(row["qp"], row["state"], row["kept"], row["qpstate"]) for row in rows(xrc_compat)]
+    assert listed == [(creator.number, "live", "kernel" if shared else "owner", "RESET")] * 2
     for one in (creator, other):
         one.kill()
     assert not [row for row in rows(xrc_compat) if row["state"] == "live"]
