@@ -201,14 +201,29 @@ static int srq_too_many_sge(struct ground *g)
 	return ground_made(ground_xrc_srq(g, g->xrcd, 8, 32));
 }
 
-static int rc_on_xrc_srq(struct ground *g)
+static int on_xrc_srq(struct ground *g, enum ibv_qp_type type)
 {
 	struct ibv_qp_init_attr attr = {
-		.send_cq = g->host->cq, .recv_cq = g->host->cq, .srq = g->xsrq, .qp_type = IBV_QPT_RC,
+		.send_cq = g->host->cq, .recv_cq = g->host->cq, .srq = g->xsrq, .qp_type = type,
 		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
 	};
 
 	return ground_made(ibv_create_qp(g->host->pd, &attr));
+}
+
+static int rc_on_xrc_srq(struct ground *g)
+{
+	return on_xrc_srq(g, IBV_QPT_RC);
+}
+
+static int uc_on_xrc_srq(struct ground *g)
+{
+	return on_xrc_srq(g, IBV_QPT_UC);
+}
+
+static int ud_on_xrc_srq(struct ground *g)
+{
+	return on_xrc_srq(g, IBV_QPT_UD);
 }
 
 static int raw_packet(struct ground *g)
@@ -431,6 +446,8 @@ const struct refusal refusals_of_objects[] = {
 	{ "group: joined by an RC QP", group_of_rc, ALWAYS, EINVAL },
 	{ "group: joined by a QP that is destroyed", qp_in_a_group, ALWAYS, EBUSY },
 	{ "qp: RC on an XRC SRQ", rc_on_xrc_srq, WITH_XRC, EINVAL },
+	{ "qp: UC on an XRC SRQ", uc_on_xrc_srq, WITH_XRC, EINVAL },
+	{ "qp: UD on an XRC SRQ", ud_on_xrc_srq, WITH_XRC, EINVAL },
 	{ "qp: raw packets", raw_packet, ALWAYS, EOPNOTSUPP },
 	{ "open_qp: unknown number", open_unknown, WITH_OPEN, EINVAL },
 	{ "open_qp: other domain", open_other_domain, WITH_OPEN, EINVAL },
