@@ -11,7 +11,7 @@
 static const struct command commands[] = {
 	{ "run", "[--softhca[=DEVICES] [--model=NAME]] [--] PROGRAM [ARGUMENT...]", "run an old program with the legacy XRC verbs",
 	  command_run },
-	{ "check", "PROGRAM [--device NAME] [--plugin FILE] [--json]",
+	{ "check", "PROGRAM [--device NAME] [--plugin FILE]... [--json]",
 	  "will this program run here, and which command does it", command_check },
 	{ "trace", "[--softhca[=DEVICES]] [--json] [--output FILE] [--porting-report FILE] [--] PROGRAM [ARGUMENT...]",
 	  "run it, show every legacy call and what to port it to", command_trace },

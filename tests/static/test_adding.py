@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from commands import COMMANDS
+
 ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
 sys.path.insert(0, str(ROOT / "abi"))
 import gen_symbols  # noqa: E402
@@ -92,9 +94,6 @@ def test_the_trace_knows_no_name_that_the_table_has_not():
     assert shown and shown <= wanted
     # What is read of the program's memory is shown.
     assert taken - shown <= {"xrc_domain", "xrc_rcv_qpn"}
-
-
-COMMANDS = re.findall(r'^\t\{ "([\w-]+)",', (ROOT / "tools" / "main.c").read_text(), re.M)
 
 
 @pytest.mark.parametrize("command", COMMANDS)

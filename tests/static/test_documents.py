@@ -7,9 +7,11 @@ import re
 
 import pytest
 
+from commands import COMMANDS, options_of, usage_of
+
 ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
 PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
-COMMANDS = re.findall(r'^\t\{ "([\w-]+)",', (ROOT / "tools" / "main.c").read_text(), re.M)
+SETTINGS = set(re.findall(r'^\t(?:\{ "|LIMIT_OF\()(\w+)', (ROOT / "softhca" / "machine" / "settings.c").read_text(), re.M))
 
 
 def links(page):
@@ -50,7 +52,14 @@ def test_the_first_screen_is_one_screen():
 def test_commands_exist(page):
     text = page.read_text()
     assert set(re.findall(r"build/tools/xrc-compat ([a-z][\w-]*)", text)) <= set(COMMANDS)
+    for command, words in re.findall(r"xrc-compat ([a-z][\w-]*)((?: +(?!-- )[^\s`|;]+)*)", text):
+        if command in COMMANDS:
+            # Options of the program that is run are its own.
+            ours = words if command not in ("run", "trace") else re.match(r"(?: +(?:-\S*|\[\S*))*", words).group()
+            assert options_of(ours) <= options_of(usage_of(command)), f"xrc-compat {command}{words}"
     for name in re.findall(r"\./(run-\w+)", text):
         assert (ROOT / name).exists()
+    for settings in re.findall(r"softhca (?:run|start)((?: +--\w+=\S+)+)", text):
+        assert set(re.findall(r"--(\w+)=", settings)) <= SETTINGS, settings
     for name in re.findall(r"man -l (\S+?)[`,;)\s]", text):
         assert (ROOT / name).exists()

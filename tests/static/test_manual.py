@@ -10,6 +10,7 @@ import subprocess
 import pytest
 
 import rules
+from commands import COMMANDS, options_of
 
 MAN = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "man"
 PAGES = sorted(MAN.glob("*.[0-9]"))
@@ -79,6 +80,25 @@ def test_every_command_and_option_is_documented(run, xrc_compat):
     page = text_of("xrc-compat.1")
     assert [c for c in commands if f".Nm\n.Cm {c}\n" not in page or f".It Cm {c}\n" not in page] == []
     assert [o for o in options if not re.search(rf"^\.It Fl -{o}\b", page, re.M)] == []
+
+
+def flags_of(markup):
+    """What the markup calls flags: ".Fl -json" is --json, ".Fl o" is -o."""
+    return {f"-{flag}" for flag in re.findall(r"\bFl (-?\w[\w-]*)", markup)}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_and_the_page_have_the_same_options(run, xrc_compat, command):
+    """The usage of the command, the summary of --help, the synopsis and the entries of xrc-compat(1)."""
+    page = text_of("xrc-compat.1")
+    [synopsis] = re.findall(rf"^\.Nm\n\.Cm {command}\n(.*?)(?=^\.Nm|^\.Sh)", page, re.M | re.S)
+    [entry] = re.findall(rf"^\.It Cm {command}\n(.*?)(?=^\.It Cm|^\.It Fl -help|^\.Sh)", page, re.M | re.S)
+    usage = run([xrc_compat, command, "--help"]).stdout.splitlines()[0]
+    [summary] = re.findall(rf"^  {command}(?![\w-])(.*)$", run([xrc_compat, "--help"]).stdout, re.M)
+    options = options_of(usage)
+    assert options_of(summary) == options
+    assert flags_of(synopsis) - {"--"} == options
+    assert flags_of("\n".join(re.findall(r"^\.It Fl .*$", entry, re.M))) == options
 
 
 def test_every_exit_status_is_documented(source_root):

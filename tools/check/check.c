@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage_line[] = "usage: xrc-compat check PROGRAM [--device NAME] [--plugin FILE...] [--json]";
+static const char usage_line[] = "usage: xrc-compat check PROGRAM [--device NAME] [--plugin FILE]... [--json]";
 
 struct check_options {
 	const char *program;

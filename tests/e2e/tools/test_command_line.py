@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The command itself: help, version, unknown commands, and the environment table it prints."""
 
-import os
-import pathlib
 import re
 
 import pytest
+
+from commands import COMMANDS
 
 
 def table_of(source_root):
@@ -44,10 +44,6 @@ def test_wrong_usage(run, xrc_compat, arguments):
     result = run([xrc_compat, *arguments])
     assert (result.returncode, result.stdout) == (125, "")
     assert "xrc-compat --help" in result.stderr
-
-
-# Of the table in tools/main.c.
-COMMANDS = re.findall(r'^\t\{ "([\w-]+)",', (pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "tools" / "main.c").read_text(), re.M)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
