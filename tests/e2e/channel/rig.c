@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../../rc_masks.h"
 #include "rig.h"
 
 #define SIZE 64
@@ -83,11 +84,9 @@ static void connect_qps(void)
 	attr.ah_attr.port_num = 1;
 	modify_both(&attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0, 0);
 	attr.qp_state = IBV_QPS_RTR;
-	modify_both(&attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-		    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, rig.rcv_qpn, rig.qp->qp_num);
+	modify_both(&attr, MASK_RTR, rig.rcv_qpn, rig.qp->qp_num);
 	attr.qp_state = IBV_QPS_RTS;
-	IS(ibv_modify_qp(rig.qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			 IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC), 0);
+	IS(ibv_modify_qp(rig.qp, &attr, MASK_RTS), 0);
 }
 
 static void *pages(void)

@@ -47,14 +47,22 @@ static int bind_nobodys(struct ground *ground)
 	return error_of(rdma_bind_addr(ground->idle, address("192.0.2.1", PORT)));
 }
 
-static int bind_shared(struct ground *ground)
+/* Another id beside ground->idle, both with this option. */
+static struct rdma_cm_id *two_with(struct ground *ground, int option)
 {
 	struct rdma_cm_id *other = new_id(ground, RDMA_PS_TCP);
 	int yes = 1;
+
+	NEED(!rdma_set_option(ground->idle, RDMA_OPTION_ID, option, &yes, sizeof(yes)));
+	NEED(!rdma_set_option(other, RDMA_OPTION_ID, option, &yes, sizeof(yes)));
+	return other;
+}
+
+static int bind_shared(struct ground *ground)
+{
+	struct rdma_cm_id *other = two_with(ground, RDMA_OPTION_ID_REUSEADDR);
 	int error;
 
-	NEED(!rdma_set_option(ground->idle, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &yes, sizeof(yes)));
-	NEED(!rdma_set_option(other, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &yes, sizeof(yes)));
 	NEED(!rdma_bind_addr(ground->idle, address(HERE, PORT + 2)));
 	NEED(!rdma_bind_addr(other, address(HERE, PORT + 2)));
 	/* Bound together, but only one can listen. */
@@ -66,12 +74,9 @@ static int bind_shared(struct ground *ground)
 /* Who listens shares no more, whatever it said before. */
 static int bind_beside_listener(struct ground *ground)
 {
-	struct rdma_cm_id *other = new_id(ground, RDMA_PS_TCP);
-	int yes = 1;
+	struct rdma_cm_id *other = two_with(ground, RDMA_OPTION_ID_REUSEADDR);
 	int error;
 
-	NEED(!rdma_set_option(ground->idle, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &yes, sizeof(yes)));
-	NEED(!rdma_set_option(other, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, &yes, sizeof(yes)));
 	NEED(!rdma_bind_addr(ground->idle, address(HERE, PORT + 2)));
 	NEED(!rdma_listen(ground->idle, 1));
 	error = error_of(rdma_bind_addr(other, address(HERE, PORT + 2)));
@@ -81,12 +86,9 @@ static int bind_beside_listener(struct ground *ground)
 
 static int two_families(struct ground *ground)
 {
-	struct rdma_cm_id *other = new_id(ground, RDMA_PS_TCP);
-	int yes = 1;
+	struct rdma_cm_id *other = two_with(ground, RDMA_OPTION_ID_AFONLY);
 	int error;
 
-	NEED(!rdma_set_option(ground->idle, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &yes, sizeof(yes)));
-	NEED(!rdma_set_option(other, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &yes, sizeof(yes)));
 	NEED(!rdma_bind_addr(ground->idle, address("0.0.0.0", PORT + 3)));
 	error = error_of(rdma_bind_addr(other, address6("::", PORT + 3)));
 	rdma_destroy_id(other);

@@ -7,15 +7,8 @@
 
 #include <unistd.h>
 
+#include "../../rc_masks.h"
 #include "actor.h"
-
-/* Full masks of an old program, the same for XRC QPs and receive QPs (Open MPI 1.6 xoob, MVAPICH2, GASNet). */
-#define MASK_INIT (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
-#define MASK_RTR                                                                                                       \
-	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |    \
-	 IBV_QP_MIN_RNR_TIMER)
-#define MASK_RTS                                                                                                       \
-	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC)
 
 /* Most rows use one domain, in this slot. */
 #define D 0

@@ -95,6 +95,17 @@ static bool cq_overrun(void)
 	return true;
 }
 
+/* A receive that says id, and a message for it. */
+static bool xrc_posted(struct xrc_stage *s, struct ibv_srq *srq, uint64_t id)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(s->sender, &sge, IBV_WR_SEND, 0, 8);
+
+	wr.qp_type.xrc.remote_srqn = xrc_srq_number(srq);
+	CHECK(!rig_post_srq(s->one, srq, 0, 8, id) && !rig_post(s->send, &wr));
+	return true;
+}
+
 /* The CQ of an XRC SRQ: the target lives on for the other SRQs until somebody sends to this one. */
 static bool cq_overrun_of_an_srq(void)
 {
@@ -102,7 +113,6 @@ static bool cq_overrun_of_an_srq(void)
 	struct ibv_cq *cq = s.one->cq, *small = ibv_create_cq(s.one->ctx, 1, NULL, NULL, 0);
 	struct ibv_async_event event;
 	struct ibv_srq *srq;
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 
 	s.one->cq = small;
@@ -110,10 +120,7 @@ static bool cq_overrun_of_an_srq(void)
 	s.one->cq = cq;
 	CHECK(srq && xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && xrc_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
 	for (int i = 0; i < small->cqe + 3; i++) {
-		struct ibv_send_wr wr = rig_wr(s.sender, &sge, IBV_WR_SEND, 0, 8);
-
-		wr.qp_type.xrc.remote_srqn = xrc_srq_number(srq);
-		CHECK(!rig_post_srq(s.one, srq, 0, 8, 1) && !rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc));
+		CHECK(xrc_posted(&s, srq, 1) && rig_poll(s.sender->cq, &wc));
 		CHECK(wc.status == (i < small->cqe + 2 ? IBV_WC_SUCCESS : IBV_WC_REM_OP_ERR));
 		if (i == small->cqe + 1) {
 			CHECK(rig_async(s.one->ctx, &event) && event.event_type == IBV_EVENT_CQ_ERR);
@@ -128,17 +135,11 @@ static bool cq_overrun_of_an_srq(void)
 static bool cq_resize_keeps_completions(void)
 {
 	struct xrc_stage s = xrc_stage();
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 
 	for (uint64_t round = 0; round < 40; round++) {
-		for (uint64_t i = 0; i < 3; i++) {
-			struct ibv_send_wr wr = rig_wr(s.sender, &sge, IBV_WR_SEND, 0, 8);
-
-			wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
-			CHECK(!rig_post_srq(s.one, s.srq1, 0, 8, 10 * round + i) && !rig_post(s.send, &wr));
-			CHECK(rig_poll(s.sender->cq, &wc) && !wc.status);
-		}
+		for (uint64_t i = 0; i < 3; i++)
+			CHECK(xrc_posted(&s, s.srq1, 10 * round + i) && rig_poll(s.sender->cq, &wc) && !wc.status);
 		CHECK(!ibv_resize_cq(s.one->cq, round & 1 ? 60 : 6));
 		for (uint64_t i = 0; i < 3; i++)
 			CHECK(rig_poll(s.one->cq, &wc) && !wc.status && wc.wr_id == 10 * round + i);
@@ -150,16 +151,11 @@ static bool cq_resize_keeps_completions(void)
 static bool cq_resize_comes_after_sends(void)
 {
 	struct xrc_stage s = xrc_stage();
-	struct ibv_sge sge;
 	struct ibv_wc wc;
 
 	for (int round = 0; round < 50; round++) {
-		for (uint64_t i = 0; i < 6; i++) {
-			struct ibv_send_wr wr = rig_wr(s.sender, &sge, IBV_WR_SEND, 0, 8);
-
-			wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
-			CHECK(!rig_post_srq(s.one, s.srq1, 0, 8, i) && !rig_post(s.send, &wr));
-		}
+		for (uint64_t i = 0; i < 6; i++)
+			CHECK(xrc_posted(&s, s.srq1, i));
 		CHECK(ibv_resize_cq(s.sender->cq, 3));
 		for (uint64_t i = 0; i < 6; i++)
 			CHECK(rig_poll(s.sender->cq, &wc) && !wc.status && rig_poll(s.one->cq, &wc) && !wc.status);

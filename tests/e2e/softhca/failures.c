@@ -30,26 +30,22 @@ static bool no_answer(void)
 
 static bool late_peer_is_waited_for(void)
 {
-	struct host *a = rig_host(0), *b = rig_host(1);
-	struct ibv_qp *qa = rig_qp(a, IBV_QPT_RC, NULL), *qb = rig_qp(b, IBV_QPT_RC, NULL);
-	struct rig_link to_b = rig_link_to(qb->qp_num, b->lid), to_a = rig_link_to(qa->qp_num, a->lid);
+	struct pair p = pair_apart(IBV_QPT_RC);
+	struct rig_link to_b = rig_link_to(p.qb->qp_num, p.b->lid), to_a = rig_link_to(p.qa->qp_num, p.a->lid);
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_send_wr wr = rig_wr(p.a, &sge, IBV_WR_SEND, 0, 10);
 	struct ibv_wc wc;
 
 	to_b.timeout = 18; /* one second */
-	CHECK(!rig_init(qa, &to_b) && !rig_rtr(qa, &to_b) && !rig_rts(qa, &to_b));
-	CHECK(!rig_post(qa, &wr));
-	CHECK(!rig_init(qb, &to_a) && !rig_post_recv(b, qb, 0, 10, 1));
-	CHECK(rig_quiet(a->cq, 20));
-	CHECK(!rig_rtr(qb, &to_a));
+	CHECK(!rig_init(p.qa, &to_b) && !rig_rtr(p.qa, &to_b) && !rig_rts(p.qa, &to_b));
+	CHECK(!rig_post(p.qa, &wr));
+	CHECK(!rig_init(p.qb, &to_a) && !rig_post_recv(p.b, p.qb, 0, 10, 1));
+	CHECK(rig_quiet(p.a->cq, 20));
+	CHECK(!rig_rtr(p.qb, &to_a));
 	/* At once, not when the timeout is over. */
-	CHECK(rig_poll_within(a->cq, &wc, 500) && wc.status == IBV_WC_SUCCESS);
-	CHECK(rig_poll(b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-	CHECK(!ibv_destroy_qp(qa) && !ibv_destroy_qp(qb));
-	rig_free_host(a);
-	rig_free_host(b);
-	return true;
+	CHECK(rig_poll_within(p.a->cq, &wc, 500) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_poll(p.b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	return pair_tear_down(&p);
 }
 
 static bool stranger_is_not_answered(void)
@@ -72,22 +68,18 @@ static bool stranger_is_not_answered(void)
 
 static bool wrong_sequence_is_not_answered(void)
 {
-	struct host *a = rig_host(0), *b = rig_host(1);
-	struct ibv_qp *qa = rig_qp(a, IBV_QPT_RC, NULL), *qb = rig_qp(b, IBV_QPT_RC, NULL);
-	struct rig_link to_b = rig_link_to(qb->qp_num, b->lid), to_a = rig_link_to(qa->qp_num, a->lid);
+	struct pair p = pair_apart(IBV_QPT_RC);
+	struct rig_link to_b = rig_link_to(p.qb->qp_num, p.b->lid), to_a = rig_link_to(p.qa->qp_num, p.a->lid);
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_send_wr wr = rig_wr(p.a, &sge, IBV_WR_SEND, 0, 10);
 	struct ibv_wc wc;
 
 	to_a.psn++;
-	CHECK(!rig_init(qa, &to_b) && !rig_rtr(qa, &to_b) && !rig_rts(qa, &to_b));
-	CHECK(!rig_init(qb, &to_a) && !rig_rtr(qb, &to_a) && !rig_post_recv(b, qb, 0, 10, 1));
-	CHECK(!rig_post(qa, &wr) && rig_poll(a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
-	CHECK(rig_quiet(b->cq, 5));
-	CHECK(!ibv_destroy_qp(qa) && !ibv_destroy_qp(qb));
-	rig_free_host(a);
-	rig_free_host(b);
-	return true;
+	CHECK(!rig_init(p.qa, &to_b) && !rig_rtr(p.qa, &to_b) && !rig_rts(p.qa, &to_b));
+	CHECK(!rig_init(p.qb, &to_a) && !rig_rtr(p.qb, &to_a) && !rig_post_recv(p.b, p.qb, 0, 10, 1));
+	CHECK(!rig_post(p.qa, &wr) && rig_poll(p.a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
+	CHECK(rig_quiet(p.b->cq, 5));
+	return pair_tear_down(&p);
 }
 
 static bool receiver_not_ready(void)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Alternate paths on devices with two ports: loaded, armed, taken, and told of. */
+#include "../../rc_masks.h"
 #include "../emulated.h"
 #include "rig.h"
 
@@ -337,16 +338,14 @@ static bool ports_disagree(void)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = 1, .ah_attr = { .dlid = 1 },
 	};
-	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-		   IBV_QP_MIN_RNR_TIMER;
 	struct ibv_qp *qp = rig_qp(pair.host[0], IBV_QPT_RC, NULL);
 
 	NEED(!rig_init(qp, &link));
-	CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL);
+	CHECK(ibv_modify_qp(qp, &attr, MASK_RTR) == EINVAL);
 	attr.ah_attr.port_num = 2;
-	CHECK(ibv_modify_qp(qp, &attr, mask) == EINVAL);
+	CHECK(ibv_modify_qp(qp, &attr, MASK_RTR) == EINVAL);
 	attr.ah_attr.port_num = 1;
-	CHECK(!ibv_modify_qp(qp, &attr, mask));
+	CHECK(!ibv_modify_qp(qp, &attr, MASK_RTR));
 	NEED(!ibv_destroy_qp(qp));
 	CHECK(emulated_drains() ? moves_while_drained(pair.qp[0]) : ibv_modify_qp(pair.qp[0], &drain, IBV_QP_STATE) == EINVAL);
 	disconnect(&pair);

@@ -2,13 +2,20 @@
 /* Two hosts with a connected pair of QPs. */
 #include "pair.h"
 
-struct pair pair_up(enum ibv_qp_type type, const struct rig_link *link)
+struct pair pair_apart(enum ibv_qp_type type)
 {
 	struct pair pair = { .a = rig_host(0), .b = rig_host(1) };
-	const struct rig_link usual = rig_link_to(0, 0);
 
 	pair.qa = rig_qp(pair.a, type, NULL);
 	pair.qb = rig_qp(pair.b, type, NULL);
+	return pair;
+}
+
+struct pair pair_up(enum ibv_qp_type type, const struct rig_link *link)
+{
+	struct pair pair = pair_apart(type);
+	const struct rig_link usual = rig_link_to(0, 0);
+
 	rig_connect(pair.a, pair.qa, pair.b, pair.qb, link ? *link : usual);
 	return pair;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Two hosts with a connected pair of QPs. */
+/* Two hosts with a pair of QPs. */
 #ifndef TEST_SOFTHCA_PAIR_H
 #define TEST_SOFTHCA_PAIR_H
 
@@ -10,7 +10,10 @@ struct pair {
 	struct ibv_qp *qa, *qb;
 };
 
-/* link: NULL for the usual one. */
+/* In RESET, for cases that connect them by and by. */
+struct pair pair_apart(enum ibv_qp_type type);
+
+/* Connected; link: NULL for the usual one. */
 struct pair pair_up(enum ibv_qp_type type, const struct rig_link *link);
 
 /* False if something cannot be destroyed. */

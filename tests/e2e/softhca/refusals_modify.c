@@ -4,14 +4,9 @@
 
 #include <errno.h>
 
-/* Uverbs forgives some bits to XRC QPs, the strict setting does not. */
+#include "../../rc_masks.h"
 
-#define TO_INIT (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
-#define TO_RTR                                                                                                         \
-	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |    \
-	 IBV_QP_MIN_RNR_TIMER)
-#define TO_RTS                                                                                                         \
-	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC)
+/* Uverbs forgives some bits to XRC QPs, the strict setting does not. */
 
 static struct ibv_qp_attr good_attr(struct ground *g, enum ibv_qp_state state)
 {
@@ -33,7 +28,7 @@ static int go(struct ground *g, struct ibv_qp *qp, enum ibv_qp_state state, int 
 
 static int reset_to_rtr(struct ground *g)
 {
-	return go(g, g->rc, IBV_QPS_RTR, TO_RTR);
+	return go(g, g->rc, IBV_QPS_RTR, MASK_RTR);
 }
 
 static int reset_to_err(struct ground *g)
@@ -43,12 +38,12 @@ static int reset_to_err(struct ground *g)
 
 static int init_without_port(struct ground *g)
 {
-	return go(g, g->rc, IBV_QPS_INIT, TO_INIT & ~IBV_QP_PORT);
+	return go(g, g->rc, IBV_QPS_INIT, MASK_INIT & ~IBV_QP_PORT);
 }
 
 static int init_with_too_much(struct ground *g)
 {
-	return go(g, g->rc, IBV_QPS_INIT, TO_INIT | IBV_QP_TIMEOUT);
+	return go(g, g->rc, IBV_QPS_INIT, MASK_INIT | IBV_QP_TIMEOUT);
 }
 
 static int init_port_2(struct ground *g)
@@ -56,7 +51,7 @@ static int init_port_2(struct ground *g)
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_INIT);
 
 	attr.port_num = 2;
-	return ground_done(ibv_modify_qp(g->rc, &attr, TO_INIT));
+	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_INIT));
 }
 
 static int init_pkey_1(struct ground *g)
@@ -64,81 +59,81 @@ static int init_pkey_1(struct ground *g)
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_INIT);
 
 	attr.pkey_index = 1;
-	return ground_done(ibv_modify_qp(g->rc, &attr, TO_INIT));
+	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_INIT));
 }
 
 static int rtr_bad_mtu(struct ground *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);
 
-	NEED(!go(g, g->rc, IBV_QPS_INIT, TO_INIT));
+	NEED(!go(g, g->rc, IBV_QPS_INIT, MASK_INIT));
 	attr.path_mtu = 6;
-	return ground_done(ibv_modify_qp(g->rc, &attr, TO_RTR));
+	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_RTR));
 }
 
 static int rtr_too_many_reads(struct ground *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);
 
-	NEED(!go(g, g->rc, IBV_QPS_INIT, TO_INIT));
+	NEED(!go(g, g->rc, IBV_QPS_INIT, MASK_INIT));
 	attr.max_dest_rd_atomic = 17;
-	return ground_done(ibv_modify_qp(g->rc, &attr, TO_RTR));
+	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_RTR));
 }
 
 static int rtr_bad_gid_index(struct ground *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);
 
-	NEED(!go(g, g->rc, IBV_QPS_INIT, TO_INIT));
+	NEED(!go(g, g->rc, IBV_QPS_INIT, MASK_INIT));
 	attr.ah_attr.is_global = 1;
 	attr.ah_attr.grh.sgid_index = 5;
-	return ground_done(ibv_modify_qp(g->rc, &attr, TO_RTR));
+	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_RTR));
 }
 
 static int rtr_twice(struct ground *g)
 {
-	NEED(!go(g, g->rc, IBV_QPS_INIT, TO_INIT) && !go(g, g->rc, IBV_QPS_RTR, TO_RTR));
-	return go(g, g->rc, IBV_QPS_RTR, TO_RTR);
+	NEED(!go(g, g->rc, IBV_QPS_INIT, MASK_INIT) && !go(g, g->rc, IBV_QPS_RTR, MASK_RTR));
+	return go(g, g->rc, IBV_QPS_RTR, MASK_RTR);
 }
 
 static int wrong_current_state(struct ground *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTS);
 
-	NEED(!go(g, g->rc, IBV_QPS_INIT, TO_INIT) && !go(g, g->rc, IBV_QPS_RTR, TO_RTR));
+	NEED(!go(g, g->rc, IBV_QPS_INIT, MASK_INIT) && !go(g, g->rc, IBV_QPS_RTR, MASK_RTR));
 	attr.cur_qp_state = IBV_QPS_RTS;
-	return ground_done(ibv_modify_qp(g->rc, &attr, TO_RTS | IBV_QP_CUR_STATE));
+	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_RTS | IBV_QP_CUR_STATE));
 }
 
 static int sender_legacy_rtr(struct ground *g)
 {
-	NEED(!go(g, g->send, IBV_QPS_INIT, TO_INIT));
-	return go(g, g->send, IBV_QPS_RTR, TO_RTR);
+	NEED(!go(g, g->send, IBV_QPS_INIT, MASK_INIT));
+	return go(g, g->send, IBV_QPS_RTR, MASK_RTR);
 }
 
 static int target_legacy_rts(struct ground *g)
 {
-	NEED(!go(g, g->recv, IBV_QPS_INIT, TO_INIT) && !go(g, g->recv, IBV_QPS_RTR, TO_RTR));
-	return go(g, g->recv, IBV_QPS_RTS, TO_RTS);
+	NEED(!go(g, g->recv, IBV_QPS_INIT, MASK_INIT) && !go(g, g->recv, IBV_QPS_RTR, MASK_RTR));
+	return go(g, g->recv, IBV_QPS_RTS, MASK_RTS);
 }
 
 static int sender_modern(struct ground *g)
 {
-	NEED(!go(g, g->send, IBV_QPS_INIT, TO_INIT));
-	NEED(!go(g, g->send, IBV_QPS_RTR, TO_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)));
-	return go(g, g->send, IBV_QPS_RTS, TO_RTS);
+	NEED(!go(g, g->send, IBV_QPS_INIT, MASK_INIT));
+	NEED(!go(g, g->send, IBV_QPS_RTR, MASK_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)));
+	return go(g, g->send, IBV_QPS_RTS, MASK_RTS);
 }
 
 static int target_modern(struct ground *g)
 {
-	NEED(!go(g, g->recv, IBV_QPS_INIT, TO_INIT) && !go(g, g->recv, IBV_QPS_RTR, TO_RTR));
+	NEED(!go(g, g->recv, IBV_QPS_INIT, MASK_INIT) && !go(g, g->recv, IBV_QPS_RTR, MASK_RTR));
 	return go(g, g->recv, IBV_QPS_RTS, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN);
 }
 
 static int target_without_rnr_timer(struct ground *g)
 {
-	NEED(!go(g, g->recv, IBV_QPS_INIT, TO_INIT));
-	return go(g, g->recv, IBV_QPS_RTR, TO_RTR & ~IBV_QP_MIN_RNR_TIMER);
+	NEED(!go(g, g->recv, IBV_QPS_INIT, MASK_INIT));
+	return go(g, g->recv, IBV_QPS_RTR, MASK_RTR & ~IBV_QP_MIN_RNR_TIMER);
 }
 
 const struct refusal refusals_of_modify[] = {

@@ -18,6 +18,8 @@
 
 #include <infiniband/verbs.h>
 
+#include "../../rc_masks.h"
+
 #define MAX_QPS 64
 #define LIFETIME 60	/* seconds, whatever happens to who started it */
 
@@ -90,8 +92,7 @@ static void to_rtr(struct ibv_xrc_domain *domain, uint32_t number)
 		.min_rnr_timer = 12, .ah_attr = { .dlid = 1, .port_num = 1 },
 	};
 
-	modify(domain, number, attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	modify(domain, number, attr, MASK_RTR);
 }
 
 static void registrant(const char *path, bool leave, int from_creator)

@@ -10,17 +10,12 @@
 #include <stdint.h>
 #include <infiniband/verbs.h>
 
+#include "../../rc_masks.h"
+
 #define END_MEMORY (1u << 20)
 #define END_DEPTH 128
 #define END_PSN 0xfffff0u	/* soon wraps round */
 #define END_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
-
-#define MASK_INIT (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
-#define MASK_RTR \
-	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | \
-	 IBV_QP_MIN_RNR_TIMER)
-#define MASK_RTS \
-	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC)
 
 /* All that the two ends tell each other; the last two only for RDMA and atomics. */
 struct address {

@@ -259,17 +259,6 @@ static void take_receptions(void)
 		job_die("ibv_poll_cq returned %d", count);
 }
 
-static void wait_for_event(void)
-{
-	struct ibv_cq *cq;
-	void *context;
-
-	job_wait_readable(channel->fd);
-	must_be_0(ibv_get_cq_event(channel, &cq, &context), "ibv_get_cq_event");
-	ibv_ack_cq_events(cq, 1);
-	must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
-}
-
 static int all_received(void)
 {
 	int i;
@@ -296,7 +285,7 @@ static void exchange(void)
 		}
 	for (take_receptions(); !all_received(); take_receptions()) {
 		if (channel)
-			wait_for_event();
+			hca_wait_for_event(channel);
 		else
 			job_idle();
 	}

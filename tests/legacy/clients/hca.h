@@ -25,7 +25,19 @@ static inline struct ibv_context *hca_open(uint32_t *lid)
 	return context;
 }
 
-/* The same, after the question that programs of the time asked of a device first. */
+/* Sleeps until a completion is told on this channel, and asks for the next one. */
+static inline void hca_wait_for_event(struct ibv_comp_channel *channel)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	job_wait_readable(channel->fd);
+	must_be_0(ibv_get_cq_event(channel, &cq, &context), "ibv_get_cq_event");
+	ibv_ack_cq_events(cq, 1);
+	must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
+}
+
+/* The same as hca_open(), after the question that programs of the time asked of a device first. */
 static inline struct ibv_context *hca_open_with_xrc(uint32_t *lid)
 {
 	struct ibv_context *context = hca_open(lid);

@@ -282,17 +282,6 @@ static void take(const struct ibv_wc *wc)
 		slots_give(&slots, (unsigned)wc->wr_id);
 }
 
-static void wait_for_event(void)
-{
-	struct ibv_cq *cq;
-	void *context;
-
-	job_wait_readable(channel->fd);
-	must_be_0(ibv_get_cq_event(channel, &cq, &context), "ibv_get_cq_event");
-	ibv_ack_cq_events(cq, 1);
-	must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
-}
-
 /* @connecting: a connection message may come as well, so the CQ alone must not be waited for. */
 static void progress(int connecting)
 {
@@ -306,7 +295,7 @@ static void progress(int connecting)
 	if (count)
 		take(&wc);
 	else if (channel && !connecting)
-		wait_for_event();
+		hca_wait_for_event(channel);
 	else
 		job_idle();
 }

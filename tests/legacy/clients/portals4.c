@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hca.h"
 #include "portals4.h"
 #include "slots.h"
 
@@ -230,17 +231,6 @@ static void take_received(const struct ibv_wc *wc)
 	post_recv((unsigned)wc->wr_id);
 }
 
-static void wait_for_event(void)
-{
-	struct ibv_cq *event_cq;
-	void *event_context;
-
-	job_wait_readable(channel->fd);
-	must_be_0(ibv_get_cq_event(channel, &event_cq, &event_context), "ibv_get_cq_event");
-	ibv_ack_cq_events(event_cq, 1);
-	must_be_0(ibv_req_notify_cq(event_cq, 0), "ibv_req_notify_cq");
-}
-
 static void progress(void)
 {
 	struct ibv_wc wc;
@@ -250,7 +240,7 @@ static void progress(void)
 		job_die("ibv_poll_cq returned %d", count);
 	if (!count) {
 		if (channel)
-			wait_for_event();
+			hca_wait_for_event(channel);
 		else
 			job_idle();
 		return;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "hca.h"
 #include "portals4.h"
 
 #define PSN 0x1234
@@ -78,19 +79,7 @@ static uint32_t lid;
 
 struct ibv_context *conn_open_hca(void)
 {
-	struct ibv_port_attr port_attr;
-	struct ibv_device **list;
-	struct ibv_context *context;
-	int count = 0;
-
-	list = must(ibv_get_device_list(&count), "ibv_get_device_list");
-	if (count <= job.host)
-		job_die("%d devices, but one is needed for each host", count);
-	context = must(ibv_open_device(list[job.host]), "ibv_open_device");
-	ibv_free_device_list(list);
-	must_be_0(ibv_query_port(context, 1, &port_attr), "ibv_query_port");
-	lid = port_attr.lid;
-	return context;
+	return hca_open(&lid);
 }
 
 void conn_close_hca(struct ibv_context *context)

@@ -45,17 +45,10 @@ static void send_of_two_pieces(void **state)
 {
 	(void)state;
 	control(OP_SEND_IMM, 3, 0x0a);
-	put32(12, 0xaabbccdd);
-	sge(16, 100, 0x4200, 0x1000);
-	sge(32, 28, 0x4300, 0x2000);
+	put_two_pieces();
 	assert_int_equal(parse(IBV_QPT_RC), 0);
 	assert_int_equal(wqe.opcode, OP_SEND_IMM);
-	assert_true(wqe.signalled && wqe.solicited);
-	assert_int_equal(wqe.imm, htobe32(0xaabbccdd));
-	assert_int_equal(wqe.sges, 2);
-	assert_int_equal(wqe.length, 128);
-	assert_int_equal(wqe.sge[1].key, 0x4300);
-	assert_int_equal(wqe.sge[1].address, 0x2000);
+	assert_two_pieces();
 }
 
 /* Other bits of that byte are fences and no wish for a completion. */
@@ -88,15 +81,9 @@ static void atomic(void **state)
 {
 	(void)state;
 	control(OP_ATOMIC_CS, 4, 0);
-	put64(16, 0x7000);
-	put32(24, 0x99);
-	put64(32, 5);
-	put64(40, 6);
-	sge(48, 8, 1, 2);
+	put_atomic();
 	assert_int_equal(parse(IBV_QPT_RC), 0);
-	assert_int_equal(wqe.swap_add, 5);
-	assert_int_equal(wqe.compare, 6);
-	assert_int_equal(wqe.length, 8);
+	assert_atomic();
 }
 
 /* In one piece, whatever lines of 64 bytes it crosses. */

@@ -10,13 +10,8 @@
 
 #include <compat/qp/mask.h>
 
-/* What every old client passes (Open MPI, MVAPICH2, GASNet, qperf): the masks of RC. */
-#define TO_INIT (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
-#define TO_RTR                                                                                                         \
-	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |    \
-	 IBV_QP_MIN_RNR_TIMER)
-#define TO_RTS                                                                                                         \
-	(IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC)
+#include "../../../rc_masks.h"
+
 #define REFUSED (-1)
 
 struct row {
@@ -28,20 +23,20 @@ struct row {
 };
 
 static const struct row rows[] = {
-	{ "sender to INIT", MASK_INITIATOR, IBV_QPS_RESET, IBV_QPS_INIT, TO_INIT, TO_INIT },
-	{ "target to INIT", MASK_TARGET, IBV_QPS_RESET, IBV_QPS_INIT, TO_INIT, TO_INIT },
-	{ "sender to RTR drops the responder's", MASK_INITIATOR, IBV_QPS_INIT, IBV_QPS_RTR, TO_RTR,
-	  TO_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) },
-	{ "target to RTR keeps all", MASK_TARGET, IBV_QPS_INIT, IBV_QPS_RTR, TO_RTR, TO_RTR },
-	{ "sender to RTS keeps all", MASK_INITIATOR, IBV_QPS_RTR, IBV_QPS_RTS, TO_RTS, TO_RTS },
-	{ "target to RTS drops the requester's", MASK_TARGET, IBV_QPS_RTR, IBV_QPS_RTS, TO_RTS,
+	{ "sender to INIT", MASK_INITIATOR, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
+	{ "target to INIT", MASK_TARGET, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
+	{ "sender to RTR drops the responder's", MASK_INITIATOR, IBV_QPS_INIT, IBV_QPS_RTR, MASK_RTR,
+	  MASK_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) },
+	{ "target to RTR keeps all", MASK_TARGET, IBV_QPS_INIT, IBV_QPS_RTR, MASK_RTR, MASK_RTR },
+	{ "sender to RTS keeps all", MASK_INITIATOR, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS, MASK_RTS },
+	{ "target to RTS drops the requester's", MASK_TARGET, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS,
 	  IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN },
 	{ "sender RTR to RTS with MIN_RNR_TIMER", MASK_INITIATOR, IBV_QPS_RTR, IBV_QPS_RTS,
-	  TO_RTS | IBV_QP_MIN_RNR_TIMER, TO_RTS },
+	  MASK_RTS | IBV_QP_MIN_RNR_TIMER, MASK_RTS },
 	{ "target to ERR", MASK_TARGET, IBV_QPS_RTR, IBV_QPS_ERR, IBV_QP_STATE, IBV_QP_STATE },
 	{ "sender APM in RTS", MASK_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE,
 	  IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE },
-	{ "INIT again", MASK_TARGET, IBV_QPS_INIT, IBV_QPS_INIT, TO_INIT, TO_INIT },
+	{ "INIT again", MASK_TARGET, IBV_QPS_INIT, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
 	{ "SQE to RTS", MASK_INITIATOR, IBV_QPS_SQE, IBV_QPS_RTS, IBV_QP_STATE, IBV_QP_STATE },
 	{ "sender SQD to SQD", MASK_INITIATOR, IBV_QPS_SQD, IBV_QPS_SQD,
 	  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER | IBV_QP_TIMEOUT, IBV_QP_TIMEOUT },
@@ -49,15 +44,15 @@ static const struct row rows[] = {
 	  IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY },
 
 	{ "RTR without MIN_RNR_TIMER, though dropped", MASK_INITIATOR, IBV_QPS_INIT, IBV_QPS_RTR,
-	  TO_RTR & ~IBV_QP_MIN_RNR_TIMER, REFUSED },
-	{ "RTS without RETRY_CNT, though dropped", MASK_TARGET, IBV_QPS_RTR, IBV_QPS_RTS, TO_RTS & ~IBV_QP_RETRY_CNT,
+	  MASK_RTR & ~IBV_QP_MIN_RNR_TIMER, REFUSED },
+	{ "RTS without RETRY_CNT, though dropped", MASK_TARGET, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS & ~IBV_QP_RETRY_CNT,
 	  REFUSED },
-	{ "INIT without PORT", MASK_TARGET, IBV_QPS_RESET, IBV_QPS_INIT, TO_INIT & ~IBV_QP_PORT, REFUSED },
+	{ "INIT without PORT", MASK_TARGET, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT & ~IBV_QP_PORT, REFUSED },
 	{ "INIT with one too many, though it would be dropped", MASK_INITIATOR, IBV_QPS_RESET, IBV_QPS_INIT,
-	  TO_INIT | IBV_QP_MIN_RNR_TIMER, REFUSED },
-	{ "RTR again: GASNet's lost race", MASK_TARGET, IBV_QPS_RTR, IBV_QPS_RTR, TO_RTR, REFUSED },
-	{ "back to INIT: GASNet's lost race", MASK_TARGET, IBV_QPS_RTR, IBV_QPS_INIT, TO_INIT, REFUSED },
-	{ "RESET to RTR", MASK_TARGET, IBV_QPS_RESET, IBV_QPS_RTR, TO_RTR, REFUSED },
+	  MASK_INIT | IBV_QP_MIN_RNR_TIMER, REFUSED },
+	{ "RTR again: GASNet's lost race", MASK_TARGET, IBV_QPS_RTR, IBV_QPS_RTR, MASK_RTR, REFUSED },
+	{ "back to INIT: GASNet's lost race", MASK_TARGET, IBV_QPS_RTR, IBV_QPS_INIT, MASK_INIT, REFUSED },
+	{ "RESET to RTR", MASK_TARGET, IBV_QPS_RESET, IBV_QPS_RTR, MASK_RTR, REFUSED },
 	{ "RESET to ERR is not in the table", MASK_TARGET, IBV_QPS_RESET, IBV_QPS_ERR, IBV_QP_STATE, REFUSED },
 	{ "a bit of today", MASK_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_RATE_LIMIT, REFUSED },
 	{ "a state that does not exist", MASK_INITIATOR, IBV_QPS_RTS, (enum ibv_qp_state)7, IBV_QP_STATE, REFUSED },
