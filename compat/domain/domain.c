@@ -153,6 +153,25 @@ void domain_leave(struct domain *domain)
 	state_changed();
 }
 
+struct domain *domain_hold(const struct legacy_xrc_domain *ldom, const struct ibv_context *context)
+{
+	struct domain *domain;
+
+	state_lock();
+	domain = domain_enter(ldom, context);
+	state_unlock();
+	return domain;
+}
+
+void domain_release(struct domain *domain)
+{
+	if (!domain)
+		return;
+	state_lock();
+	domain_leave(domain);
+	state_unlock();
+}
+
 struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom)
 {
 	struct domain *domain;

@@ -40,6 +40,10 @@ int domain_close(struct legacy_xrc_domain *ldom);
 struct domain *domain_enter(const struct legacy_xrc_domain *ldom, const struct ibv_context *context);
 void domain_leave(struct domain *domain);
 
+/** domain_hold, domain_release - the same for verbs that need the lock for nothing else: it is taken here. NULL is released, too. */
+struct domain *domain_hold(const struct legacy_xrc_domain *ldom, const struct ibv_context *context);
+void domain_release(struct domain *domain);
+
 /** domain_xrcd - the kernel's domain behind an open one, and back; NULL when there is none. */
 struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom);
 struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);

@@ -58,16 +58,6 @@ static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
 	state_changed();
 }
 
-static struct domain *enter(struct legacy_xrc_domain *ldom)
-{
-	struct domain *domain;
-
-	state_lock();
-	domain = domain_enter(ldom, NULL);
-	state_unlock();
-	return domain;
-}
-
 /* Leave the domain, with what was to be registered, if anything was: it is now, or never was. */
 static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
 {
@@ -189,7 +179,7 @@ static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp 
 
 int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
 {
-	struct domain *domain = enter(ldom);
+	struct domain *domain = domain_hold(ldom, NULL);
 	struct rcv_qp *rcv_qp = NULL;
 	struct ibv_qp *qp = NULL;
 	int err;

@@ -86,17 +86,9 @@ int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq 
 	image = calloc(1, sizeof(*image));
 	if (!image)
 		return -ENOMEM;
-	state_lock();
-	domain = domain_enter(ldom, pd->context);
-	state_unlock();
-	if (domain) {
-		err = create_in(domain, pd, cq, attr, image);
-		state_lock();
-		domain_leave(domain);
-		state_unlock();
-	} else {
-		err = -EINVAL;
-	}
+	domain = domain_hold(ldom, pd->context);
+	err = domain ? create_in(domain, pd, cq, attr, image) : -EINVAL;
+	domain_release(domain);
 	if (err)
 		free(image);
 	else

@@ -133,17 +133,9 @@ int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ib
 	xrc_qp = calloc(1, sizeof(*xrc_qp));
 	if (!xrc_qp)
 		return -ENOMEM;
-	state_lock();
-	domain = domain_enter(attr->xrc_domain, pd->context);
-	state_unlock();
-	if (domain) {
-		err = create_in(domain, pd, attr, xrc_qp);
-		state_lock();
-		domain_leave(domain);
-		state_unlock();
-	} else {
-		err = -EINVAL;
-	}
+	domain = domain_hold(attr->xrc_domain, pd->context);
+	err = domain ? create_in(domain, pd, attr, xrc_qp) : -EINVAL;
+	domain_release(domain);
 	if (err)
 		free(xrc_qp);
 	else
