@@ -27,22 +27,10 @@
 #include <compat/regtab/layout.h>
 
 #include "actor.h"
-#include "invariants.h"
-
-enum {
-	SHARED = 1,	/* made by the survivor */
-	SERVED = 2,	/* the survivor owns it */
-	LEFT = 3,	/* made by the corpse; the survivor is registered */
-	FORGOTTEN = 4,	/* made by the corpse alone */
-	REPLACED = 5,	/* made by the survivor; the victim enters it anew */
-	OWN = 6,	/* the victim's */
-	OWNED = 7,
-	CROWD_SIZE = 6,
-};
+#include "survivor.h"
 
 /* Longer than any machine is too busy for: a hang. */
 #define HANG_SECONDS	60
-#define ANSWER_MS	20000
 
 /* ---- the fault ---- */
 
@@ -56,23 +44,6 @@ void regtab_fault_point(void)
 }
 
 /* ---- what the victim does ---- */
-
-/* Numbers so far apart that each needs pages of its own. */
-static uint32_t crowded(unsigned n)
-{
-	return 100 + n * RANGE_QPS;
-}
-
-static int ask_served(struct regtab_member *member)
-{
-	char answer[8];
-	size_t len = sizeof(answer);
-	int error = owner_ask(member, SERVED, "ping", 4, answer, &len, ANSWER_MS);
-
-	return error ? error : len != 4 || memcmp(answer, "pong", 4);
-}
-
-#define MUST(call) do { int r_ = (call); if (r_) { fprintf(stderr, "%s: %d\n", #call, r_); return 1; } } while (0)
 
 static int suffer_members(struct regtab *tab, struct regtab_member *member, struct regtab_member *second)
 {
@@ -195,155 +166,6 @@ static pid_t victim_start(int (*what)(void), unsigned long at, int with_signal)
 	_exit(what());
 }
 
-/* ---- the survivor ---- */
-
-struct survivor {
-	struct regtab *tab;
-	struct regtab_member *member;
-	struct regtab_member *second;
-	struct owner *owner;
-	pthread_t server;
-	bool serving;
-};
-
-static int answer_ping(void *context, uint32_t qp_num, const void *request, size_t len, void *answer, size_t *answer_len)
-{
-	(void)context;
-	if (qp_num != SERVED || len != 4 || memcmp(request, "ping", 4))
-		return -EBADMSG;
-	memcpy(answer, "pong", 4);
-	*answer_len = 4;
-	return 0;
-}
-
-static void ignore_retired(void *context, uint32_t qp_num)
-{
-	(void)context;
-	(void)qp_num;
-}
-
-static void *serve(void *arg)
-{
-	static const struct owner_service service = { answer_ping, ignore_retired };
-	struct survivor *survivor = arg;
-
-	while (__atomic_load_n(&survivor->serving, __ATOMIC_ACQUIRE))
-		owner_serve(survivor->owner, &service, NULL, 100);
-	return NULL;
-}
-
-/* A process that was registered and died without a word. */
-static int die_registered(void)
-{
-	struct regtab_key key = actor_key(1);
-	struct regtab_member *member;
-	struct regtab *tab;
-
-	MUST(regtab_open(&key, actor_dir(), &tab, NULL));
-	MUST(regtab_join(tab, "corpse", &member));
-	MUST(regtab_add(member, LEFT, REGTAB_BY_KERNEL));
-	MUST(regtab_add(member, FORGOTTEN, REGTAB_BY_OWNER));
-	MUST(regtab_register(member, SHARED));
-	return 0;
-}
-
-static void survivor_start(struct survivor *survivor)
-{
-	struct regtab_key key = actor_key(1);
-	int status;
-
-	assert_int_equal(regtab_open(&key, actor_dir(), &survivor->tab, NULL), 0);
-	assert_int_equal(regtab_join(survivor->tab, "survivor", &survivor->member), 0);
-	assert_int_equal(regtab_join(survivor->tab, "its second", &survivor->second), 0);
-	assert_int_equal(owner_open(survivor->member, &survivor->owner), 0);
-	assert_int_equal(regtab_add(survivor->member, SHARED, REGTAB_BY_KERNEL), 0);
-	assert_int_equal(regtab_add(survivor->member, SERVED, REGTAB_BY_OWNER), 0);
-	assert_int_equal(regtab_add(survivor->member, REPLACED, REGTAB_BY_KERNEL), 0);
-	waitpid(victim_start(die_registered, 0, 0), &status, 0);
-	assert_int_equal(status, 0);
-	assert_int_equal(regtab_register(survivor->member, LEFT), 0);
-	survivor->serving = true;
-	assert_int_equal(pthread_create(&survivor->server, NULL, serve, survivor), 0);
-}
-
-static void survivor_end(struct survivor *survivor)
-{
-	__atomic_store_n(&survivor->serving, false, __ATOMIC_RELEASE);
-	owner_stop(survivor->owner);
-	pthread_join(survivor->server, NULL);
-	owner_close(survivor->owner);
-	regtab_leave(survivor->second);
-	regtab_leave(survivor->member);
-	regtab_close(survivor->tab);
-	assert_int_equal(actor_files(actor_dir()), 0);
-}
-
-static void use(struct survivor *survivor, uint32_t number)
-{
-	bool last;
-
-	assert_int_equal(regtab_add(survivor->second, number, REGTAB_BY_KERNEL), 0);
-	assert_int_equal(regtab_register(survivor->member, number), 0);
-	assert_int_equal(regtab_count(survivor->tab, number), 2);
-	assert_int_equal(regtab_unregister(survivor->second, number, &last), 0);
-	assert_false(last);
-	assert_int_equal(regtab_unregister(survivor->member, number, &last), 0);
-	assert_true(last);
-}
-
-/* Nothing is lost, nothing is left, everything works. */
-static void check_survivor(struct survivor *survivor, unsigned long n)
-{
-	const char *broken;
-
-	regtab_reap(survivor->tab);
-	broken = invariants_broken(survivor->tab);
-	if (broken)
-		fail_msg("fault point %lu: %s", n, broken);
-	assert_int_equal(regtab_count(survivor->tab, SHARED), 1);
-	assert_int_equal(regtab_count(survivor->tab, SERVED), 1);
-	assert_int_equal(regtab_count(survivor->tab, LEFT), 1);
-	assert_int_equal(regtab_count(survivor->tab, FORGOTTEN), -EINVAL);
-	assert_int_equal(regtab_count(survivor->tab, OWN), -EINVAL);
-	assert_int_equal(regtab_count(survivor->tab, OWNED), -EINVAL);
-	assert_int_equal(ask_served(survivor->second), 0);
-	use(survivor, OWN);
-	use(survivor, REPLACED);
-	use(survivor, crowded(CROWD_SIZE));
-}
-
-/* Its owner lives: there is no such QP yet or any more, or it is the owner's. */
-static void check_owned(struct survivor *survivor)
-{
-	int err = regtab_register(survivor->second, OWNED);
-	unsigned owner;
-
-	if (err) {
-		assert_int_equal(err, -EINVAL);
-		return;
-	}
-	assert_int_equal(regtab_owner(survivor->second, OWNED, &owner), 0);
-	assert_int_equal(regtab_unregister(survivor->second, OWNED, NULL), 0);
-}
-
-/* Somebody is stopped in the middle: what the others do does not wait for it. */
-static void check_while_stopped(struct survivor *survivor)
-{
-	struct regtab_member *joiner;
-
-	check_owned(survivor);
-	assert_in_range(regtab_count(survivor->tab, SHARED), 1, 3);
-	assert_int_equal(regtab_register(survivor->second, SHARED), 0);
-	assert_int_equal(regtab_unregister(survivor->second, SHARED, NULL), 0);
-	use(survivor, 50);
-	/* New pages, while the victim is handing out one. */
-	for (unsigned i = 0; i < CROWD_SIZE; i++)
-		use(survivor, crowded(CROWD_SIZE + i));
-	assert_int_equal(regtab_join(survivor->tab, "joiner", &joiner), 0);
-	assert_int_equal(regtab_register(joiner, LEFT), 0);
-	regtab_leave(joiner);
-}
-
 static unsigned long run_all(int with_signal)
 {
 	for (unsigned long n = 1; ; n++) {
@@ -358,13 +180,13 @@ static unsigned long run_all(int with_signal)
 		assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 		hit = WIFSTOPPED(status) || WIFSIGNALED(status);
 		if (WIFSTOPPED(status)) {
-			check_while_stopped(&survivor);
+			survivor_check_beside(&survivor);
 			kill(pid, SIGCONT);
 			assert_int_equal(waitpid(pid, &status, 0), pid);
 		}
 		if (WIFEXITED(status))
 			assert_int_equal(WEXITSTATUS(status), 0);
-		check_survivor(&survivor, n);
+		survivor_check(&survivor, n);
 		survivor_end(&survivor);
 		alarm(0);
 		if (!hit)
@@ -431,7 +253,7 @@ static void owner_dies_at_every_store(void **state)
 		pid = victim_start(suffer_serving, ++n, SIGKILL);
 		question(&survivor, pid);
 		assert_int_equal(waitpid(pid, &status, 0), pid);
-		check_survivor(&survivor, n);
+		survivor_check(&survivor, n);
 		survivor_end(&survivor);
 		alarm(0);
 	} while (WIFSIGNALED(status));
