@@ -291,6 +291,13 @@ def file_length(root, limit=500):
     return bad
 
 
+def skips(root):
+    """A C test skips by tests/unit/skip.h, with a reason; pytest and meson ask for one themselves."""
+    return [f"{relative}:{number}: skips without a reason; skip_because() of tests/unit/skip.h takes one"
+            for relative, path in c_files(root, ("tests",)) if relative != "tests/unit/skip.h"
+            for number, line in code_lines(path) if re.search(r"\bskip\(\)", line)]
+
+
 def env_table(root):
     """The names in tools/common/variables.h, in order."""
     table = pathlib.Path(root) / "tools" / "common" / "variables.h"
@@ -352,4 +359,4 @@ def needed(readelf_output):
 
 
 TREE_RULES = (spdx, includes, core_includes, emulator_includes, modern_verbs, printing, exports, machine_paths, open_ends,
-              function_length, file_length, env_variables, env_manual, folder_headers)
+              function_length, file_length, skips, env_variables, env_manual, folder_headers)

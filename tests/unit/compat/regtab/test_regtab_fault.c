@@ -26,6 +26,7 @@
 #include <compat/owner/owner.h>
 #include <compat/regtab/layout.h>
 
+#include "../../skip.h"
 #include "actor.h"
 #include "survivor.h"
 
@@ -240,10 +241,8 @@ static void owner_dies_at_every_store(void **state)
 	int status;
 
 	(void)state;
-	if (!actor_forks_wipe()) {
-		print_message("MADV_WIPEONFORK succeeds here and wipes nothing\n");
-		skip();
-	}
+	if (!actor_forks_wipe())
+		skip_because("MADV_WIPEONFORK succeeds here and wipes nothing");
 	do {
 		struct survivor survivor;
 		pid_t pid;
@@ -286,10 +285,8 @@ static void the_last_of_two_removes_the_file(void **state)
 	bool hit;
 
 	(void)state;
-	if (!actor_forks_wipe()) {
-		print_message("MADV_WIPEONFORK succeeds here and wipes nothing\n");
-		skip();
-	}
+	if (!actor_forks_wipe())
+		skip_because("MADV_WIPEONFORK succeeds here and wipes nothing");
 	do {
 		struct regtab *tab;
 		int status;

@@ -16,6 +16,7 @@
 #include <compat/regtab/file.h>
 #include <compat/regtab/layout.h>
 
+#include "../../skip.h"
 #include "actor.h"
 #include "table.h"
 
@@ -91,7 +92,7 @@ static void a_file_of_another_user_stops_nobody(void **state)
 
 	(void)state;
 	if (geteuid())
-		skip();
+		skip_because("only root can give a file to another user");
 	table_make("", 0, REGTAB_PAGE, 0600);
 	assert_int_equal(chown(table_path, 12345, 12345), 0);
 	a = actor_start(actor_dir(), 1);
@@ -111,7 +112,7 @@ static void one_who_plants_them_all_is_named(void **state)
 
 	(void)state;
 	if (geteuid())
-		skip();
+		skip_because("only root can give a file to another user");
 	for (unsigned n = 0; n < REGTAB_NAMES; n++) {
 		assert_int_equal(regtab_file_path(&file, actor_dir(), &table_key, n), 0);
 		snprintf(table_path, sizeof(table_path), "%s", file.path);
