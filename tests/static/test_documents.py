@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""README.md and docs/: every link leads somewhere, every page is found from README.md, and the first screen is one screen."""
+"""README.md and docs/: every link leads somewhere, every page is found from README.md, every test that is named exists."""
 
+import json
 import os
 import pathlib
 import re
@@ -63,3 +64,14 @@ def test_commands_exist(page):
         assert set(re.findall(r"--(\w+)=", settings)) <= SETTINGS, settings
     for name in re.findall(r"man -l (\S+?)[`,;)\s]", text):
         assert (ROOT / name).exists()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_tests_exist(page, build_root):
+    """What a page has the reader run is a test of this build, or a suite of it."""
+    tests = json.loads((build_root / "meson-info" / "intro-tests.json").read_text())
+    calls = re.findall(r"(?:meson test|run-tests) ([^`\n]*)", page.read_text())
+    names = {name for call in calls if "--kernel" not in call for name in re.findall(r'"([^"]+)"', call)}
+    assert names <= {test["name"] for test in tests}
+    suites = {suite for call in calls for suite in re.findall(r"--suite (\w+)", call)}
+    assert suites <= {suite.rpartition(":")[2] for test in tests for suite in test["suite"]}
