@@ -6,7 +6,7 @@ import pathlib
 import shutil
 import subprocess
 
-from distribution import BUILD_TOOLS, Apt, Failed, Kernel, Unavailable, finish_root, make_root, unpack
+from distribution import BUILD_TOOLS, Failed, Kernel
 
 CONFIG = pathlib.Path(__file__).resolve().parent / "debug.config"
 SOURCE_TOOLS = [*BUILD_TOOLS, "gcc", "libc6-dev", "libelf-dev", "flex", "bison", "bc", "diffutils", "gzip", "perl-base"]
@@ -27,19 +27,10 @@ class DebugKernel(Kernel):
         return (self.root / "linux" / name).read_text(encoding="utf-8")
 
     def _fetch(self, folder, suite):
-        shutil.rmtree(folder, ignore_errors=True)
-        apt = Apt(folder / "apt", suite)
-        apt.get("update")
-        source = [name for name in apt.depends("linux-source") if name.startswith("linux-source-")]
-        if not source:
-            raise Unavailable(f"suite {suite} has no linux-source")
-        apt.get("--download-only", "install", source[0], *SOURCE_TOOLS)
-        make_root(self.root)
-        for package in sorted(apt.archives.glob("*.deb")):
-            unpack(package, self.root)
-        finish_root(self.root)
-        shutil.rmtree(apt.folder)
-        archive = self.root / "usr/src" / f"{source[0]}.tar.xz"
+        apt, source = self._begin(folder, suite, "linux-source", "linux-source-")
+        apt.get("--download-only", "install", source, *SOURCE_TOOLS)
+        self._unpack(apt)
+        archive = self.root / "usr/src" / f"{source}.tar.xz"
         (self.root / "linux").mkdir()
         subprocess.run(["tar", "-x", "-C", self.root / "linux", "--strip-components=1", "-f", archive], check=True)
         archive.unlink()

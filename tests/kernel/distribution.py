@@ -129,23 +129,33 @@ class Kernel:
         self.version = self.version_file.read_text(encoding="utf-8").strip()
         self.modules = self.root / "lib" / "modules" / self.version
 
-    def _fetch(self, folder, suite):
+    @staticmethod
+    def _begin(folder, suite, of, prefix):
+        """A folder that is empty but for apt's, and which package of this kind @of stands for in the suite."""
         shutil.rmtree(folder, ignore_errors=True)
         apt = Apt(folder / "apt", suite)
         apt.get("update")
-        image = [name for name in apt.depends("linux-image-amd64") if name.startswith("linux-image-")]
-        if not image:
-            raise Unavailable(f"suite {suite} has no linux-image-amd64")
-        version = image[0].removeprefix("linux-image-")
-        apt.get("--download-only", "install", f"linux-headers-{version}", *BUILD_TOOLS)
-        # Its own dependencies are about booting; but newer suites have the kernel in several packages.
-        parts = [name for name in apt.depends(image[0]) if name.startswith("linux-") and name.endswith(version)]
-        apt.get("download", image[0], *parts)
+        found = [name for name in apt.depends(of) if name.startswith(prefix)]
+        if not found:
+            raise Unavailable(f"suite {suite} has no {of}")
+        return apt, found[0]
+
+    def _unpack(self, apt):
+        """All that was downloaded; apt's folder is not needed any more."""
         make_root(self.root)
         for package in sorted(apt.archives.glob("*.deb")):
             unpack(package, self.root)
         finish_root(self.root)
         shutil.rmtree(apt.folder)
+
+    def _fetch(self, folder, suite):
+        apt, image = self._begin(folder, suite, "linux-image-amd64", "linux-image-")
+        version = image.removeprefix("linux-image-")
+        apt.get("--download-only", "install", f"linux-headers-{version}", *BUILD_TOOLS)
+        # Its own dependencies are about booting; but newer suites have the kernel in several packages.
+        parts = [name for name in apt.depends(image) if name.startswith("linux-") and name.endswith(version)]
+        apt.get("download", image, *parts)
+        self._unpack(apt)
         command("depmod", "-b", self.root, version)
         self.version_file.write_text(version, encoding="utf-8")
 
