@@ -3,13 +3,12 @@
 
 import os
 import pathlib
-import signal
-import subprocess
 import tempfile
 
 import pytest
 
 import models
+import running
 from emulator import Daemon
 
 
@@ -131,19 +130,5 @@ def own_crashes(monkeypatch):
 
 @pytest.fixture(scope="session")
 def run():
-    """run(argv, timeout=30, **kw) -> CompletedProcess with text output; the whole process group dies at the timeout."""
-
-    def _run(argv, timeout=30, env=None, **kw):
-        full = dict(os.environ, **(env or {}))
-        proc = subprocess.Popen(
-            [str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            text=True, env=full, start_new_session=True, **kw)
-        try:
-            out, err = proc.communicate(timeout=timeout)
-        except subprocess.TimeoutExpired:
-            os.killpg(proc.pid, signal.SIGKILL)
-            out, err = proc.communicate()
-            raise AssertionError(f"{argv} hung for {timeout} s\nstdout: {out}\nstderr: {err}") from None
-        return subprocess.CompletedProcess(argv, proc.returncode, out, err)
-
-    return _run
+    """run(argv, timeout=30, **kw): see running.py."""
+    return running.run

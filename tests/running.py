@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Running a program that must not hang."""
+
+import os
+import signal
+import subprocess
+
+
+def run(argv, timeout=30, env=None, **kw):
+    """A CompletedProcess with text output; the whole process group dies at the timeout."""
+    with subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, env=dict(os.environ, **(env or {})), start_new_session=True, **kw) as program:
+        try:
+            out, err = program.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            os.killpg(program.pid, signal.SIGKILL)
+            out, err = program.communicate()
+            raise AssertionError(f"{argv} hung for {timeout} s\nstdout: {out}\nstderr: {err}") from None
+        return subprocess.CompletedProcess(argv, program.returncode, out, err)
