@@ -465,7 +465,4 @@ static const struct rig_case cases[] = {
 	CASE(what_keeps_a_domain_busy),
 };
 
-int main(int argc, char **argv)
-{
-	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+RIG_MAIN(cases)

@@ -200,7 +200,4 @@ static const struct rig_case cases[] = {
 	{ "reregistered_memory", reregistered_memory },
 };
 
-int main(int argc, char **argv)
-{
-	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+RIG_MAIN(cases)

@@ -248,7 +248,4 @@ static const struct rig_case cases[] = {
 	{ "last_word", last_word },
 };
 
-int main(int argc, char **argv)
-{
-	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+RIG_MAIN(cases)

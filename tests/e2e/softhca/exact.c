@@ -483,7 +483,4 @@ static const struct rig_case cases[] = {
 	{ "zero_based_region", zero_based_region },
 };
 
-int main(int argc, char **argv)
-{
-	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+RIG_MAIN(cases)

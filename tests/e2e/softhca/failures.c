@@ -342,7 +342,4 @@ static const struct rig_case cases[] = {
 	{ "qp_to_itself", qp_to_itself },
 };
 
-int main(int argc, char **argv)
-{
-	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+RIG_MAIN(cases)

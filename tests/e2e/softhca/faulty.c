@@ -279,7 +279,4 @@ static const struct rig_case cases[] = {
 	{ "one_create_fails", one_create_fails },
 };
 
-int main(int argc, char **argv)
-{
-	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+RIG_MAIN(cases)

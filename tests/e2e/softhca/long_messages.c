@@ -215,7 +215,4 @@ static const struct rig_case cases[] = {
 	{ "longer_than_a_message", longer_than_a_message },
 };
 
-int main(int argc, char **argv)
-{
-	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+RIG_MAIN(cases)

@@ -65,7 +65,4 @@ static const struct rig_case cases[] = {
 	{ "daemon_dies", daemon_dies },
 };
 
-int main(int argc, char **argv)
-{
-	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+RIG_MAIN(cases)

@@ -88,6 +88,13 @@ struct rig_case {
 /* Runs all cases, or those named on the command line; prints one line each. Exit status. */
 int rig_run(int argc, char **argv, const struct rig_case *cases, size_t count);
 
+/* The main() of a program that runs a table of cases. */
+#define RIG_MAIN(cases)                                                                                                \
+	int main(int argc, char **argv)                                                                                \
+	{                                                                                                              \
+		return rig_run(argc, argv, cases, sizeof(cases) / sizeof((cases)[0]));                                 \
+	}
+
 /* Within a case: says what is not as it should be and ends the case. */
 #define CHECK(condition)                                                                                               \
 	do {                                                                                                           \

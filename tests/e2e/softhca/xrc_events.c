@@ -234,7 +234,4 @@ static const struct rig_case cases[] = {
 	{ "sq_drained", sq_drained },
 };
 
-int main(int argc, char **argv)
-{
-	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+RIG_MAIN(cases)

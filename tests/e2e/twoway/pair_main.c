@@ -30,24 +30,24 @@ void one_message(struct end *from, struct end *to)
 	must(!memcmp(from->memory, to->memory + 4096, 2000) && !to->memory[4096 + 2000]);
 }
 
-void refused(struct end *from)
-{
-	struct ibv_wc wc;
-
-	end_send(from, IBV_WR_SEND, 0, 8);
-	wc = end_poll(from);
-	must_eq(wc.status, IBV_WC_RETRY_EXC_ERR);
-	must_eq(wc.qp_num, from->qp->qp_num);
-}
-
-void must_flush(struct end *end)
+static void fails_with(struct end *end, enum ibv_wc_status status)
 {
 	struct ibv_wc wc;
 
 	end_send(end, IBV_WR_SEND, 0, 8);
 	wc = end_poll(end);
-	must_eq(wc.status, IBV_WC_WR_FLUSH_ERR);
+	must_eq(wc.status, status);
 	must_eq(wc.qp_num, end->qp->qp_num);
+}
+
+void refused(struct end *from)
+{
+	fails_with(from, IBV_WC_RETRY_EXC_ERR);
+}
+
+void must_flush(struct end *end)
+{
+	fails_with(end, IBV_WC_WR_FLUSH_ERR);
 }
 
 static const struct {
