@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "end.h"
+#include "receiver.h"
 #include "row.h"
 
 #define ROUNDS 60
@@ -28,15 +29,6 @@ static struct stage {
 	struct ibv_xrc_domain *volatile opened;
 	struct ibv_srq *volatile srq;
 } stage;
-
-static uint32_t receive_qp(struct ibv_xrc_domain *domain)
-{
-	struct ibv_qp_init_attr init_attr = { .xrc_domain = domain };
-	uint32_t qp_num;
-
-	must_eq(ibv_create_xrc_rcv_qp(&init_attr, &qp_num), 0);
-	return qp_num;
-}
 
 static void open_one(void)
 {

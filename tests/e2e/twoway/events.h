@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "end.h"
+#include "receiver.h"
 #include "row.h"
 
 extern const struct row flagged_rows[], thread_rows[], cancel_rows[];
@@ -13,9 +14,6 @@ extern const size_t flagged_rows_count, thread_rows_count, cancel_rows_count;
 
 #define GROUP(name) \
 	const size_t name##_rows_count = sizeof(name##_rows) / sizeof(name##_rows[0])
-
-/** receive_qp - a new one in the end's domain: its number. */
-uint32_t receive_qp(struct end *end);
 
 /** event_number - what the whole union holds, of which flagged events use the lower half. */
 uint64_t event_number(const struct ibv_async_event *event);

@@ -65,7 +65,7 @@ static void *create_again_and_again(void *arg)
 	struct creating *creating = arg;
 
 	while (!creating->stop)
-		must_eq(ibv_unreg_xrc_rcv_qp(creating->end->domain, receive_qp(creating->end)), 0);
+		must_eq(ibv_unreg_xrc_rcv_qp(creating->end->domain, receive_qp(creating->end->domain)), 0);
 	return NULL;
 }
 
@@ -80,7 +80,7 @@ static void cancel_many(int type, int times)
 	void *result;
 
 	end_open(&end, 0, -1, false);
-	qp_num = receive_qp(&end);
+	qp_num = receive_qp(end.domain);
 	victim.end = &end;
 	for (int i = 0; i < 3; i++)
 		injectors[i] = keep_injecting(qp_num);
@@ -122,7 +122,7 @@ static void next_one_gets_the_next(void)
 	uint32_t qp_num;
 
 	end_open(&end, 0, -1, false);
-	qp_num = receive_qp(&end);
+	qp_num = receive_qp(end.domain);
 	victim.end = &end;
 	for (int i = 0; i < 10; i++) {
 		pthread_t thread = events_start(get_for_ever, &victim);
@@ -147,7 +147,7 @@ static void third_one_gets_its_event(void)
 	uint32_t qp_num;
 
 	end_open(&end, 0, -1, false);
-	qp_num = receive_qp(&end);
+	qp_num = receive_qp(end.domain);
 	threads[0] = events_start(get_for_ever, &victim);
 	threads[1] = events_start(events_get_once, &third);
 	threads[2] = events_start(get_for_ever, &victim);

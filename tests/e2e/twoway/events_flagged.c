@@ -34,7 +34,7 @@ static void of_every_kind(void)
 	uint32_t qp_num;
 
 	end_open(&end, 0, -1, false);
-	qp_num = receive_qp(&end);
+	qp_num = receive_qp(end.domain);
 	for (size_t i = 0; i < KINDS; i++) {
 		inject(0, kinds[i].name, qp_num);
 		memset(&event, 0xff, sizeof(event));
@@ -95,7 +95,7 @@ static void to_every_registrant(void)
 	end_open(&creator, 0, fd, false);
 	end_open(&second, 0, fd, false);
 	end_open(&bystander, 0, fd, false);
-	qp_num = receive_qp(&creator);
+	qp_num = receive_qp(creator.domain);
 	must_eq(ibv_reg_xrc_rcv_qp(creator.domain, qp_num), 0);
 	must_eq(ibv_reg_xrc_rcv_qp(second.domain, qp_num), 0);
 	for (int i = 0; i < 2; i++)
@@ -181,7 +181,7 @@ static void limit_reached(void)
 
 	end_open(&end, 0, -1, false);
 	end_create_qp(&end, 16);
-	qp_num = receive_qp(&end);
+	qp_num = receive_qp(end.domain);
 	end.peer = end.own;
 	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTR; state++) {
 		int mask;
@@ -250,7 +250,7 @@ static void acked(void (*ack)(struct ibv_async_event *event), bool before_unreg)
 	double start;
 
 	end_open(&end, 0, -1, false);
-	qp_num = receive_qp(&end);
+	qp_num = receive_qp(end.domain);
 	inject(0, "path_mig", qp_num);
 	inject(0, "path_mig", qp_num);
 	for (int i = 0; i < 2; i++) {
@@ -310,7 +310,7 @@ static void unread(void)
 	double start;
 
 	end_open(&end, 0, -1, false);
-	qp_num = receive_qp(&end);
+	qp_num = receive_qp(end.domain);
 	for (int i = 0; i < 3; i++)
 		inject(0, "path_mig", qp_num);
 	start = seconds();
@@ -326,7 +326,7 @@ static void sender_event_is_plain(void)
 	struct end end;
 
 	end_open(&end, 0, -1, false);
-	receive_qp(&end);
+	receive_qp(end.domain);
 	end_create_qp(&end, 16);
 	inject(0, "path_mig", end.own.qp_num);
 	event = end_event(&end);
@@ -343,7 +343,7 @@ static void non_blocking(void)
 	uint32_t qp_num;
 
 	end_open(&end, 0, -1, false);
-	qp_num = receive_qp(&end);
+	qp_num = receive_qp(end.domain);
 	must(!fcntl(end.context->async_fd, F_SETFL, fcntl(end.context->async_fd, F_GETFL) | O_NONBLOCK));
 	for (int i = 0; i < 2; i++) {
 		errno = 0;

@@ -8,15 +8,6 @@
 
 #include "events.h"
 
-uint32_t receive_qp(struct end *end)
-{
-	struct ibv_qp_init_attr init_attr = { .xrc_domain = end->domain };
-	uint32_t qp_num;
-
-	must_eq(ibv_create_xrc_rcv_qp(&init_attr, &qp_num), 0);
-	return qp_num;
-}
-
 uint64_t event_number(const struct ibv_async_event *event)
 {
 	uint64_t number = 0; /* of a 32-bit program's union there is no more */

@@ -8,32 +8,18 @@
 #include <stdio.h>
 
 #include "end.h"
+#include "receiver.h"
 #include "row.h"
 
 #define SENDERS 3
 
-static void connect_receiver(struct end *end, uint32_t qp_num)
-{
-	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTR; state++) {
-		int mask;
-		struct ibv_qp_attr attr = end_attr(end, state, &mask);
-
-		must_eq(ibv_modify_xrc_rcv_qp(end->domain, qp_num, &attr, mask), 0);
-	}
-}
-
 /* Sends to itself, and registers with what it is registered with. Returns the receive QP's number. */
 static uint32_t use(struct end *end)
 {
-	struct ibv_qp_init_attr init_attr = { .xrc_domain = end->domain };
+	uint32_t qp_num = receive_qp(end->domain);
 	struct ibv_wc wc;
-	uint32_t qp_num;
 
-	must_eq(ibv_create_xrc_rcv_qp(&init_attr, &qp_num), 0);
-	end->peer = end->own;
-	connect_receiver(end, qp_num);
-	end->peer.qp_num = qp_num;
-	end_bring(end, IBV_QPS_RTS);
+	connect_to_itself(end, qp_num);
 	end_post_recv(end, 1, 4096, 4096);
 	end_send(end, IBV_WR_SEND, 0, 100);
 	for (int i = 0; i < 2; i++) {

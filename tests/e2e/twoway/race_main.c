@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "end.h"
+#include "receiver.h"
 #include "row.h"
 
 #define CONTEXTS_MAX 4
@@ -104,20 +105,10 @@ static void rc_round(struct party *party)
 
 static uint32_t connected_rcv_qp(struct party *party)
 {
-	struct ibv_qp_init_attr init_attr = { .xrc_domain = party->end.domain };
-	uint32_t qp_num;
+	uint32_t qp_num = receive_qp(party->end.domain);
 
-	must_eq(ibv_create_xrc_rcv_qp(&init_attr, &qp_num), 0);
 	end_create_qp(&party->end, 4);
-	party->end.peer = party->end.own;
-	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTR; state++) {
-		int mask;
-		struct ibv_qp_attr attr = end_attr(&party->end, state, &mask);
-
-		must_eq(ibv_modify_xrc_rcv_qp(party->end.domain, qp_num, &attr, mask), 0);
-	}
-	party->end.peer.qp_num = qp_num;
-	end_bring(&party->end, IBV_QPS_RTS);
+	connect_to_itself(&party->end, qp_num);
 	return qp_num;
 }
 

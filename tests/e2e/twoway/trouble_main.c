@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "end.h"
+#include "receiver.h"
 #include "row.h"
 
 static int shared_file(void)
@@ -21,15 +22,6 @@ static int shared_file(void)
 
 	must(fd >= 0 && !unlink(path));
 	return fd;
-}
-
-static uint32_t receive_qp(struct end *end)
-{
-	struct ibv_qp_init_attr init_attr = { .xrc_domain = end->domain };
-	uint32_t qp_num;
-
-	must_eq(ibv_create_xrc_rcv_qp(&init_attr, &qp_num), 0);
-	return qp_num;
 }
 
 static int query(struct end *end, uint32_t qp_num)
@@ -48,7 +40,7 @@ static void refused_unreg(void)
 	uint32_t qp_num;
 
 	end_open(&end, 0, -1, false);
-	qp_num = receive_qp(&end);
+	qp_num = receive_qp(end.domain);
 	command_fails(0, "DESTROY_QP", "EBUSY", 1);
 	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), EBUSY);
 	must_eq(query(&end, qp_num), 0);
@@ -67,7 +59,7 @@ static void refused_handle(void)
 
 	end_open(&maker, 0, fd, false);
 	end_open(&end, 0, fd, false);
-	qp_num = receive_qp(&maker);
+	qp_num = receive_qp(maker.domain);
 	command_fails(0, "DESTROY_QP", "EBUSY", 1);
 	must_eq(query(&end, qp_num), 0);
 	must_eq(ibv_unreg_xrc_rcv_qp(maker.domain, qp_num), 0);
@@ -84,7 +76,7 @@ static void gone(void)
 
 	end_open(&end, 0, fd, false);
 	for (int i = 0; i < 3; i++)
-		qp_num[i] = receive_qp(&end);
+		qp_num[i] = receive_qp(end.domain);
 	command_fails(0, "any", "EIO", 1000);
 	ibv_close_device(end.context);
 	commands_work(0);
@@ -130,7 +122,7 @@ static void *create_for_ever(void *arg)
 	struct busy *busy = arg;
 
 	while (!busy->stop)
-		must_eq(ibv_unreg_xrc_rcv_qp(busy->end->domain, receive_qp(busy->end)), 0);
+		must_eq(ibv_unreg_xrc_rcv_qp(busy->end->domain, receive_qp(busy->end->domain)), 0);
 	return NULL;
 }
 
@@ -158,8 +150,8 @@ static void forked(void)
 
 	end_open(&maker, 0, fd, false);
 	end_open(&end, 0, fd, false);
-	busy = (struct busy){ .end = &end, .others = receive_qp(&maker) };
-	own = receive_qp(&end);
+	busy = (struct busy){ .end = &end, .others = receive_qp(maker.domain) };
+	own = receive_qp(end.domain);
 	for (int i = 0; i < 3; i++)
 		must(!pthread_create(&threads[i], NULL, work[i], &busy));
 	for (int i = 0; i < 100; i++) {
@@ -189,7 +181,7 @@ static void in_parent(void)
 {
 	if (!handled)
 		return;
-	must_eq(ibv_unreg_xrc_rcv_qp(forking.domain, receive_qp(&forking)), 0);
+	must_eq(ibv_unreg_xrc_rcv_qp(forking.domain, receive_qp(forking.domain)), 0);
 	end_create_qp(&forking, 4);
 	must_eq(ibv_destroy_qp(forking.qp), 0);
 	handled++;
@@ -241,21 +233,6 @@ static void *next_event(void *arg)
 	return NULL;
 }
 
-/* A sender of one way only, for the program uses receive QPs. */
-static void connect_to(struct end *end, uint32_t qp_num)
-{
-	end_create_qp(end, 4);
-	end->peer = end->own;
-	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTR; state++) {
-		int mask;
-		struct ibv_qp_attr attr = end_attr(end, state, &mask);
-
-		must_eq(ibv_modify_xrc_rcv_qp(end->domain, qp_num, &attr, mask), 0);
-	}
-	end->peer.qp_num = qp_num;
-	end_bring(end, IBV_QPS_RTS);
-}
-
 static void no_more_files(void)
 {
 	struct rlimit limit;
@@ -264,8 +241,9 @@ static void no_more_files(void)
 	struct end end;
 
 	end_open(&end, 0, -1, false);
-	qp_num = receive_qp(&end);
-	connect_to(&end, qp_num);
+	qp_num = receive_qp(end.domain);
+	end_create_qp(&end, 4);	/* a sender of one way only, for the program uses receive QPs */
+	connect_to_itself(&end, qp_num);
 	end_post_recv(&end, 1, 4096, 64);
 	must(!getrlimit(RLIMIT_NOFILE, &limit));
 	limit.rlim_cur = 0;
