@@ -71,12 +71,17 @@ void cqs_note(struct cqs *cqs, const void *command, size_t length)
 	}
 }
 
-/* What was completed before the end is still handed out. */
+/* What was completed before the end is still handed out, and what was not comes with a flush error. */
 static int poll_dead(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {
 	poll_cq_fn *poll = dev_poll(cq->context->cmd_fd);
 	int got = poll ? poll(cq, count, wc) : 0;
 
+	if (got > 0)
+		return got;
+	/* What was posted a moment ago has its completion now, if there is room for it. */
+	dev_flush(cq->context->cmd_fd);
+	got = poll ? poll(cq, count, wc) : 0;
 	if (got > 0)
 		return got;
 	errno = EIO;
@@ -109,5 +114,6 @@ void cqs_fail(struct cqs *cqs, int fd)
 
 void cqs_free(struct cqs *cqs)
 {
+	flush_close(cqs->ledger);
 	free(cqs->entry);
 }

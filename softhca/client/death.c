@@ -12,7 +12,8 @@
 #include <stdatomic.h>
 #include <sys/epoll.h>
 
-#define STACK (64u << 10)
+#define STACK	   (64u << 10)
+#define FLUSH_EVERY 10 /* milliseconds */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int ends = -1; /* epoll of the connections; -1 = no thread */
@@ -27,16 +28,20 @@ void death_tell(void)
 		return;
 }
 
+/* Where a daemon is dead, programs may still post, and poll in ways that do not come to us. */
 static void *wait_for_ends(void *epoll)
 {
 	struct epoll_event event;
 	int fd = (int)(intptr_t)epoll;
+	bool dead = false;
 
 	for (;;) {
-		int ended = epoll_wait(fd, &event, 1, -1);
+		int ended = epoll_wait(fd, &event, 1, dead ? FLUSH_EVERY : -1);
 
 		if (ended == 1)
 			dev_died(event.data.fd);
+		if (ended >= 0)
+			dead = dev_flush_dead();
 		else if (errno != EINTR) /* a program that closes every descriptor closed this one, too */
 			return NULL;
 	}

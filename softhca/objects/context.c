@@ -4,6 +4,8 @@
 #include "event.h"
 #include "object.h"
 
+#include <softhca/ledger.h>
+
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -18,21 +20,25 @@
 #include <unistd.h>
 
 #define HANDLES		(1u << 18)
+#define LEDGER_AT	((off_t)SOFTHCA_UAR_LEN * SOFTHCA_UAR_PAGES)
 #define MAX_ARENA	((uint64_t)1 << 32)
 
-/* The doorbell page. Sealed: a client that cut it short would kill the daemon with SIGBUS. */
+/* The doorbell page, and the ledger. Sealed: a client that cut it short would kill the daemon with SIGBUS. */
 static int map_uar(struct hca_context *ctx, int *fd)
 {
 	*fd = memfd_create("softhca-uar", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd < 0)
 		return -errno;
-	if (ftruncate(*fd, SOFTHCA_UAR_LEN * SOFTHCA_UAR_PAGES) ||
+	if (ftruncate(*fd, LEDGER_AT + (off_t)LEDGER_BYTES) ||
 	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		goto out;
 	ctx->uar = mmap(NULL, SOFTHCA_UAR_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-	if (ctx->uar != MAP_FAILED)
+	if (ctx->uar == MAP_FAILED)
+		goto out;
+	ctx->ledger = mmap(NULL, LEDGER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, LEDGER_AT);
+	if (ctx->ledger != MAP_FAILED)
 		return 0;
-	ctx->uar = NULL;
+	munmap(ctx->uar, SOFTHCA_UAR_LEN);
 out:
 	close(*fd);
 	return -ENOMEM;
@@ -133,8 +139,12 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 		return -ENOMEM;
 	init(ctx, &machine->device[hello->device], sock, pid);
 	error = numtab_init(&ctx->handles, 0, HANDLES, 0, HANDLES);
+	if (!error)
+		error = numtab_init(&ctx->cq_notes, 0, LEDGER_CQS, 0, LEDGER_CQS);
+	if (!error)
+		error = numtab_init(&ctx->qp_notes, 0, LEDGER_QPS, 0, LEDGER_QPS);
 	if (error)
-		goto out_free;
+		goto out_handles;
 	error = watch_process(ctx);
 	if (error)
 		goto out_handles;
@@ -151,7 +161,8 @@ out_process:
 	close(ctx->pidfd);
 out_handles:
 	numtab_free(&ctx->handles);
-out_free:
+	numtab_free(&ctx->cq_notes);
+	numtab_free(&ctx->qp_notes);
 	free(ctx);
 	return error;
 }
@@ -167,9 +178,12 @@ void context_destroy(struct hca_context *ctx)
 	loop_forget(ctx->pidfd);
 	close(ctx->pidfd);
 	munmap(ctx->uar, SOFTHCA_UAR_LEN);
+	munmap(ctx->ledger, LEDGER_BYTES);
 	if (ctx->arena)
 		munmap(ctx->arena, (size_t)ctx->arena_size);
 	numtab_free(&ctx->handles);
+	numtab_free(&ctx->cq_notes);
+	numtab_free(&ctx->qp_notes);
 	list_del(&ctx->link);
 	free(ctx);
 }

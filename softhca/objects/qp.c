@@ -2,6 +2,7 @@
 /* Queue pairs come and go: rings, numbers and handles. */
 #include "qp.h"
 #include "mcast.h"
+#include "note.h"
 #include "object.h"
 #include "recv.h"
 #include "sq.h"
@@ -94,6 +95,7 @@ int qp_create(struct hca_context *ctx, const struct qp_request *request, struct 
 	hold(qp, 1);
 	if (qp->ctx)
 		list_add(&ctx->qps, &qp->link);
+	note_qp(qp);
 	return 0;
 
 out_number:
@@ -120,6 +122,7 @@ int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qp
 static void destroy(struct hca_qp *qp)
 {
 	mcast_detach_all(qp);
+	note_qp_gone(qp);
 	sq_stop(qp);
 	list_del(&qp->link);
 	numtab_remove(&qp->device->qps, qp->qpn & ~qp->device->model->target_tag);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Queue pairs change: attributes, states and what follows from them. */
 #include "event.h"
+#include "note.h"
 #include "path.h"
 #include "qp.h"
 #include "qp_mask.h"
@@ -200,6 +201,7 @@ int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 		qp->notify_drained = request->en_sqd_async_notify;
 	if (mask & IBV_QP_STATE)
 		enter(qp, next);
+	note_queues(qp);
 	return 0;
 }
 

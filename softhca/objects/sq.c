@@ -4,6 +4,7 @@
 #include "count.h"
 #include "cq.h"
 #include "event.h"
+#include "note.h"
 
 #include <softhca/machine/mem.h>
 
@@ -109,13 +110,15 @@ void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome)
 	else
 		count_sent(qp, wqe->length);
 	qp->sq.next += slots_at_hand(qp, wqe);
-	if (!syndrome && !wqe->signalled)
+	if (!syndrome && !wqe->signalled) {
+		note_queues(qp);
 		return;
+	}
 	if (wqe) {
 		cqe.opcode = wqe->opcode;
 		cqe.byte_count = (uint32_t)wqe->length;
 	}
-	cq_post(qp->send_cq, &cqe, false);
+	cq_post(qp->send_cq, qp, &cqe, false);
 }
 
 void sq_flush(struct hca_qp *qp)

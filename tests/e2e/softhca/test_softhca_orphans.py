@@ -54,8 +54,10 @@ def test_programs_end(daemon, argv):
         assert err.count(SENTENCE) <= 1 and ("-e" in argv or SENTENCE in err)
 
 
-def test_what_was_completed_is_still_there(run, daemon):
-    done = run([PROGRAMS / "softhca-orphan"], env={"ORPHAN_DAEMON": str(daemon.pid)})
+@pytest.mark.parametrize("case", ["daemon_dies", "what_was_posted_is_flushed", "what_was_done_comes_first",
+                                  "what_asked_for_no_completion", "resized_cq", "extended_cq"])
+def test_what_was_completed_is_still_there_and_the_rest_is_flushed(run, daemon, case):
+    done = run([PROGRAMS / "softhca-orphan", case], env={"ORPHAN_DAEMON": str(daemon.pid)})
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr.count(SENTENCE) == 1
 

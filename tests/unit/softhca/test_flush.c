@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A daemon that died in the midst of a completion: what it had written counts, what it had not is flushed. Either once. */
+
+#include <endian.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <softhca/client/client.h>
+#include <softhca/ledger.h>
+#include <softhca/model/model.h>
+#include <softhca/proto.h>
+
+#define ENTRIES 8u
+#define SENDS	3u
+
+static uint8_t ring[ENTRIES * 64], queue[16 * 64];
+static uint32_t consumer[2], posted[2];
+static int fd;
+static struct ledger *daemons; /* as it was when the daemon died */
+
+const struct real_calls *real(void)
+{
+	static const struct real_calls calls = { .mmap64 = mmap64, .munmap = munmap };
+
+	return &calls;
+}
+
+static uint64_t at(const void *memory)
+{
+	return (uint64_t)(uintptr_t)memory;
+}
+
+/* A ConnectX-5 whose program has posted three sends of one unit each; none is done, no completion is written. */
+static int setup(void **state)
+{
+	const off_t place = (off_t)SOFTHCA_UAR_LEN * SOFTHCA_UAR_PAGES;
+
+	(void)state;
+	fd = memfd_create("ledger", MFD_CLOEXEC);
+	assert_int_equal(ftruncate(fd, place + (off_t)LEDGER_BYTES), 0);
+	daemons = mmap(NULL, LEDGER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, place);
+	assert_ptr_not_equal(daemons, MAP_FAILED);
+	memset(ring, 0xf0, sizeof(ring));
+	for (size_t i = 0; i < sizeof(queue) / 64; i++)
+		queue[i * 64 + 7] = 2; /* of 16 bytes */
+	consumer[0] = 0;
+	posted[1] = htobe32(SENDS);
+	for (uint32_t i = 0; models[i]; i++) {
+		if (models[i] == &connectx5)
+			daemons->model = i;
+	}
+	daemons->cqe_version = 1;
+	daemons->cqs = daemons->qps = 1;
+	daemons->cq[0] = (struct ledger_cq){
+		.buffer = at(ring), .record = at(consumer), .used = 1, .size = ENTRIES, .entry = 64, .coming = LEDGER_NOTHING,
+	};
+	daemons->qp[0] = (struct ledger_qp){
+		.sq = { .buffer = at(queue), .record = at(&posted[1]), .count = 16, .shift = 6 },
+		.used = 1, .active = 1, .qpn = 0x1234, .recv_cq = LEDGER_NOTHING,
+	};
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	(void)state;
+	munmap(daemons, LEDGER_BYTES);
+	close(fd);
+	return 0;
+}
+
+/* What the daemon writes for the first send. */
+static void write_success(void)
+{
+	const struct cqe cqe = { .qpn = 0x1234, .send = true, .opcode = OP_SEND };
+	const struct cqe_format format = { 64, false, 1 };
+
+	connectx5.build_cqe(&cqe, &format, ring);
+}
+
+static void take_over(void)
+{
+	struct ledger *ledger = flush_open(fd);
+
+	assert_non_null(ledger);
+	flush_posted(ledger);
+	flush_posted(ledger); /* nothing comes twice */
+	flush_close(ledger);
+}
+
+#define OPCODE(entry) (ring[(entry) * 64 + 63] >> 4)
+enum { DONE = 0, SEND_ERROR = 13, NONE = 15 };
+
+static void check(uint8_t first, uint8_t second, uint8_t third)
+{
+	assert_int_equal(OPCODE(0), first);
+	assert_int_equal(OPCODE(1), second);
+	assert_int_equal(OPCODE(2), third);
+	assert_int_equal(OPCODE(3), NONE);
+	assert_int_equal(daemons->cq[0].producer, SENDS);
+	assert_int_equal(daemons->qp[0].sq.next, SENDS);
+}
+
+static void nothing_was_done(void **state)
+{
+	(void)state;
+	take_over();
+	check(SEND_ERROR, SEND_ERROR, SEND_ERROR);
+	assert_int_equal(ring[2 * 64 + 61], 2); /* its place in the send queue */
+}
+
+static void announced_but_not_written(void **state)
+{
+	(void)state;
+	daemons->cq[0].coming_next = 1;
+	daemons->cq[0].coming = 0 | LEDGER_SEND;
+	take_over();
+	check(SEND_ERROR, SEND_ERROR, SEND_ERROR);
+}
+
+static void written_but_not_noted(void **state)
+{
+	(void)state;
+	daemons->cq[0].coming_next = 1;
+	daemons->cq[0].coming = 0 | LEDGER_SEND;
+	write_success();
+	take_over();
+	check(DONE, SEND_ERROR, SEND_ERROR);
+}
+
+static void noted_in_the_queue_only(void **state)
+{
+	(void)state;
+	daemons->cq[0].coming_next = 1;
+	daemons->cq[0].coming = 0 | LEDGER_SEND;
+	write_success();
+	daemons->qp[0].sq.next = 1;
+	take_over();
+	check(DONE, SEND_ERROR, SEND_ERROR);
+}
+
+static void noted_as_a_whole(void **state)
+{
+	(void)state;
+	daemons->cq[0].coming_next = 1;
+	daemons->cq[0].coming = 0 | LEDGER_SEND;
+	write_success();
+	daemons->qp[0].sq.next = 1;
+	daemons->cq[0].producer = 1;
+	/* And one more, that asked for no completion. */
+	daemons->qp[0].sq.next = 2;
+	take_over();
+	assert_int_equal(OPCODE(1), SEND_ERROR);
+	assert_int_equal(OPCODE(2), NONE);
+	assert_int_equal(daemons->qp[0].sq.next, SENDS);
+}
+
+/* Rings in RESET hold old requests. */
+static void a_qp_in_reset_has_nothing(void **state)
+{
+	(void)state;
+	daemons->qp[0].active = 0;
+	take_over();
+	assert_int_equal(OPCODE(0), NONE);
+}
+
+/* No completion is overwritten that the program has not seen. */
+static void a_full_cq_is_waited_for(void **state)
+{
+	struct ledger *ledger;
+
+	(void)state;
+	posted[1] = htobe32(ENTRIES + 2);
+	ledger = flush_open(fd);
+	flush_posted(ledger);
+	assert_int_equal(daemons->qp[0].sq.next, ENTRIES);
+	consumer[0] = htobe32(1);
+	flush_posted(ledger);
+	assert_int_equal(daemons->qp[0].sq.next, ENTRIES + 1);
+	assert_int_equal(ring[63] & 1, 1); /* the second turn */
+	flush_close(ledger);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(nothing_was_done), TEST(announced_but_not_written), TEST(written_but_not_noted), TEST(noted_in_the_queue_only),
+		TEST(noted_as_a_whole), TEST(a_qp_in_reset_has_nothing), TEST(a_full_cq_is_waited_for),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
