@@ -68,16 +68,13 @@ int socket_bind(const struct own_fd *own, const struct regtab_member *member)
 	return use_name(bind_private, own->fd, member, regtab_member_number(member));
 }
 
-static int remove_name(int fd, const struct sockaddr *address, socklen_t size)
-{
-	(void)fd;
-	(void)size;
-	return unlink(((const struct sockaddr_un *)(const void *)address)->sun_path);
-}
-
 void socket_unlink(const struct regtab_member *member)
 {
-	use_name(remove_name, -1, member, regtab_member_number(member));
+	const char *path = regtab_path(member), *name = strrchr(path, '/');
+	char own[PATH_MAX];
+
+	snprintf(own, sizeof(own), "%.*s/.%s.%u", (int)(name - path), path, name + 1, regtab_member_number(member));
+	unlink(own);
 }
 
 bool socket_peer_is_user(int fd)

@@ -86,11 +86,10 @@ void own_fd_close(struct own_fd *own)
 int regtab_lock(int fd, int type, int byte)
 {
 	struct flock lock = { .l_type = (short)type, .l_whence = SEEK_SET, .l_start = byte, .l_len = 1 };
-
-	int error = fcntl(fd, F_SETLK, &lock) ? -errno : 0;
+	int err = fcntl(fd, F_SETLK, &lock) ? -errno : 0;
 
 	regtab_fault_point();	/* also when refused: what comes next then is decided by others */
-	return error == -EACCES ? -EAGAIN : error;
+	return err == -EACCES ? -EAGAIN : err;
 }
 
 int regtab_lock_holder(int fd, int byte)
@@ -207,13 +206,6 @@ int regtab_file_reserve(const struct table_file *file, uint32_t page)
 	return err;
 }
 
-bool regtab_file_has_name(const struct table_file *file)
-{
-	struct stat st;
-
-	return !lstat(file->path, &st) && st.st_dev == file->own.dev && st.st_ino == file->own.ino;
-}
-
 bool regtab_file_is_removed(const struct table_file *file)
 {
 	struct stat st;
@@ -226,7 +218,7 @@ bool regtab_file_is_removed(const struct table_file *file)
 /* Presence lock held for writing. */
 static int unlink_name(const struct table_file *file)
 {
-	if (!regtab_file_has_name(file))
+	if (regtab_file_is_removed(file))
 		return -ENOENT;
 	if (unlink(file->path))
 		return -errno;
@@ -333,7 +325,7 @@ static int enter(const struct table_file *file, const struct regtab_key *key, co
 		return err ? err : -EAGAIN;
 	err = regtab_lock(file->own.fd, F_RDLCK, LOCK_PRESENCE);
 	/* Now nobody removes it; but somebody may have, before we got the lock. */
-	if (err || !regtab_file_has_name(file))
+	if (err || regtab_file_is_removed(file))
 		return err ? err : -EAGAIN;
 	*reason = "it cannot be read";
 	if (pread(file->own.fd, &header, sizeof(header), 0) != sizeof(header))

@@ -18,18 +18,15 @@ _Static_assert(sizeof(struct regtab_key) == 96 && offsetof(struct table_header, 
 _Static_assert(sizeof(struct member_row) == REGTAB_PAGE && offsetof(struct member_row, since) == 16, "so is a row");
 _Static_assert(PAGES_MAX <= UINT16_MAX, "a page number has 16 bits");
 
-/* The kernel's random number of this boot, folded. Zeros where /proc is absent: then all processes of the machine lack it. */
+/* The kernel's random number of this boot, its first 13 digits. Zeros where /proc is absent: then all processes lack it. */
 static void boot_id(uint8_t id[16])
 {
-	char text[36] = "";
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 
-	if (fd >= 0 && read(fd, text, sizeof(text)) < 0)
-		text[0] = 0;
+	if (fd < 0 || read(fd, id, 16) < 0)
+		memset(id, 0, 16);
 	if (fd >= 0)
 		close(fd);
-	for (unsigned i = 0; i < sizeof(text); i++)
-		id[i % 16] = (uint8_t)(i < 16 ? text[i] : id[i % 16] * 31 + text[i]);
 }
 
 void regtab_header_fill(struct table_header *header, const struct regtab_key *key)
@@ -47,7 +44,7 @@ void regtab_header_fill(struct table_header *header, const struct regtab_key *ke
 
 int regtab_header_check(const struct table_header *header, const struct regtab_key *key, const char **reason)
 {
-	uint8_t boot[16];
+	uint8_t boot[16] = { 0 };
 
 	*reason = "it is not a registration table";
 	if (header->magic != REGTAB_MAGIC)

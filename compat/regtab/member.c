@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -84,19 +83,6 @@ bool regtab_member_lives(struct regtab *tab, unsigned member)
 
 /* ---- joining ---- */
 
-static void own_command(char command[16])
-{
-	int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
-	ssize_t size;
-
-	if (fd < 0)
-		return;
-	size = read(fd, command, 16);
-	close(fd);
-	if (size > 0 && command[size - 1] == '\n')
-		command[size - 1] = 0;
-}
-
 static void fill_row(struct member_row *row, const char *label)
 {
 	struct timespec now;
@@ -106,8 +92,7 @@ static void fill_row(struct member_row *row, const char *label)
 	row->pid = (uint32_t)getpid();
 	row->pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 	row->since = (uint64_t)now.tv_sec;
-	memset(row->command, 0, sizeof(row->command));
-	own_command(row->command);
+	snprintf(row->command, sizeof(row->command), "%s", program_invocation_short_name);
 	snprintf(row->label, sizeof(row->label), "%s", label ? label : "");
 	mem_store(&row->epoch, row->epoch + 1);		/* crash: not alive yet */
 }

@@ -10,7 +10,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,12 +36,12 @@ struct seen {
 	char reason[600];
 };
 
-/* Below a user-space emulator of another processor it is that one's. */
+/* Also below a user-space emulator of another processor. */
 static const char *own_command(void)
 {
 	static char name[16];
 
-	prctl(PR_GET_NAME, name);
+	snprintf(name, sizeof(name), "%s", program_invocation_short_name);
 	return name;
 }
 
