@@ -22,7 +22,7 @@ int loop_init(void)
 	return epoll_fd < 0 ? -errno : 0;
 }
 
-/* Before the loop runs (in tests of single modules) there is nothing to wait with, and nothing to do. */
+/* Tests of single modules have no loop, and need none. */
 int loop_watch(int fd, uint32_t wanted, struct watch *watch)
 {
 	struct epoll_event event = { .events = wanted, .data.ptr = watch };

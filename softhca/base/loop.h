@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-/* Something with a descriptor that is watched; part of what owns it. */
+/* A watched descriptor. A member of the structure that owns it. */
 struct watch {
 	void (*ready)(struct watch *watch, uint32_t events);
 };

@@ -25,7 +25,7 @@ void numtab_free(struct numtab *tab);
 /* Two fresh tables of the same range give out their numbers in one sequence from now on. */
 void numtab_pair(struct numtab *tab, struct numtab *twin);
 
-/* Gives @what the next free number. 0, or -ENOMEM when all are taken: the kernel's errno for that. */
+/* Gives @what the next free number. 0, or -ENOMEM, as the kernel says, when all are taken. */
 int numtab_add(struct numtab *tab, void *what, uint32_t *number);
 void numtab_remove(struct numtab *tab, uint32_t number);
 

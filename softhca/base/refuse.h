@@ -3,11 +3,11 @@
 #ifndef SOFTHCA_REFUSE_H
 #define SOFTHCA_REFUSE_H
 
-/* @error, whose reason is @check: a few words. */
+/* Returns @error, and remembers @check, a few words, as its reason. */
 #define REFUSE_MAX 64
 int refuse(int error, const char *check);
 
-/* The same of a check that is made of many things: @what of them. */
+/* The same for a check that is made of several things; @what says which one. */
 int refuse_one(int error, const char *check, const char *what);
 
 /* The reason of the last refusal since refuse_begin(), or "". */

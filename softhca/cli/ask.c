@@ -150,7 +150,7 @@ int cli_stop(int argc, char **argv)
 	error = ask_daemon(argc, argv);
 	if (error)
 		return cli_report(error);
-	/* Back only when a new start would find the place free. */
+	/* Return only when a new `start` would succeed. */
 	if (dir_default(directory))
 		return CLI_OK;
 	for (int i = 0; i < PATIENCE * 100 && !home_is_free(directory); i++)

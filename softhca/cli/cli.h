@@ -45,8 +45,8 @@ int cli_report(int error);
 int cli_find_preload(char *path, size_t size);
 
 /*
- * What LD_PRELOAD is to say: @preload, or where a library of the other class is installed (or built) beside it, something with
- * $LIB in it. @home: the daemon's directory when it lives as long as the setting, else NULL. 0 or -errno.
+ * The value for LD_PRELOAD: @preload, or a path with $LIB in it if the library of the other word size is installed (or built)
+ * beside it. @home: the daemon's directory if it exists as long as the value is used, else NULL. 0 or -errno.
  */
 int cli_preload_setting(const char *home, const char *preload, char *setting, size_t size);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Where libsofthca.so is, and the setting that serves programs of both classes where there is one for each. */
+/* Where libsofthca.so is, and the LD_PRELOAD that serves programs of both word sizes, if there is a library for each. */
 #include "cli.h"
 #include "elf/lib_folder.h"
 
@@ -15,7 +15,7 @@ int cli_find_preload(char *path, size_t size)
 {
 	char self[PATH_MAX], lib[NAME_MAX], here[PATH_MAX] = LIBRARY;
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	/* In a build, as this machine's loader calls it, as it was installed. */
+	/* The folders for $LIB: in a build, as this machine's loader names it, as it was installed. */
 	const char *const below[] = { LIBRARY, here, "../" SOFTHCA_LIBDIR_FROM_BINDIR "/" LIBRARY };
 	char *slash;
 
@@ -34,7 +34,7 @@ int cli_find_preload(char *path, size_t size)
 	return access(path, R_OK) ? -ENOENT : 0;
 }
 
-/* Of a build directory "build" the other class has "build-i386", and the other way round. */
+/* The other word size is built in "build-i386" if this one is in "build", and the other way round. */
 static int other_build(const char *preload, char *path, size_t size)
 {
 	static const char mark[] = "-i386", below[] = "/softhca/" LIBRARY;
@@ -67,7 +67,7 @@ static int link_below(const char *home, const char *lib, const char *target)
 	return symlink(target, path) ? -errno : 0;
 }
 
-/* Both in the daemon's directory, so that only $LIB differs; build directories have no such order. */
+/* Links to both in the daemon's directory, so that their paths differ in $LIB only. Paths in build directories differ otherwise. */
 static int gather(const char *home, const char *preload, char *setting, size_t size)
 {
 	char own[NAME_MAX], other[NAME_MAX], there[PATH_MAX];

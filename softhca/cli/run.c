@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The model that the environment names, if it does. */
+/* The model that SOFTHCA_MODEL names, if it is set. */
 static int take_environment(struct settings *settings)
 {
 	const char *name = getenv("SOFTHCA_MODEL");
@@ -56,7 +56,7 @@ static int take_settings(int argc, char **argv, struct settings *settings, int *
 	return -EINVAL;
 }
 
-/* The daemon works in the root directory, the user's words are meant from here. */
+/* The daemon works in the root directory, but a relative path is meant from the current one. */
 static int anchor_trace(struct settings *settings)
 {
 	char path[sizeof(settings->trace)];
@@ -186,7 +186,7 @@ int cli_start(int argc, char **argv)
 		return cli_refuse(CLI_FAILED, "%s", why);
 	cli_find_preload(preload, sizeof(preload));
 	cli_preload_setting(NULL, preload, setting, sizeof(setting));
-	/* Where the loader is to replace $LIB the shell may not. */
+	/* The loader is to replace $LIB, not the shell. */
 	printf("softhca: started in %s; programs use it with LD_PRELOAD=%s%s%s\n", directory, strchr(setting, '$') ? "'" : "",
 	       setting, strchr(setting, '$') ? "'" : "");
 	return CLI_OK;

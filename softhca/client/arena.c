@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Sparse: only what is used costs memory. In a 32-bit process addresses are what is scarce. */
+/* Sparse: only used pages cost memory. A 32-bit process gets less, because its addresses are scarce. */
 #define ARENA_SIZE ((size_t)(sizeof(void *) > 4 ? 256 : 64) << 20)
 #define PAGE	   ((size_t)4096)
 #define PAGES	   (ARENA_SIZE / PAGE)
@@ -138,11 +138,11 @@ bool arena_free(void *address, size_t length)
 
 void arena_forked(void)
 {
-	/* Only this thread exists, and the lock may have been held by another: it starts anew. */
+	/* In the child only this thread exists. Another one may have held the lock, so it is initialised again. */
 	pthread_mutex_init(&lock, NULL);
 	if (arena.fd >= 0)
 		real()->close(arena.fd);
-	/* The mapping stays: it is the parent's rings, which this child may still look at. */
+	/* The mapping stays: the child may still read its parent's rings. */
 	memset(arena.used, 0, sizeof(arena.used));
 	arena.fd = -1;
 	arena.base = NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Notices programs that watch memory by taking the place of mmap(): UCX, and with it MPI libraries, overwrite the beginning of
- * the function with a jump to their own, which makes the system call itself. Their mappings go to the descriptor that stands
- * for the device. It has the doorbell page; memory for rings it has none.
+ * the function with a jump to their own, which makes the system call itself. Their mappings reach the descriptor that stands
+ * for the device. That has a doorbell page, but no memory for rings.
  */
 #include "client.h"
 
@@ -25,7 +25,7 @@ bool bypass_question(const void *address, size_t length, int fd)
 	return true;
 }
 
-/* By the same way as everybody else calls it. The kernel, which maps no empty range, refuses what does not come to us. */
+/* Called as a program calls it. If the call does not come to us the kernel refuses it, because the range is empty. */
 static bool comes_to_us(void)
 {
 	int saved = errno;

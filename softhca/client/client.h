@@ -157,10 +157,10 @@ void death_forked(void);
 
 /* ---- programs that map memory without us (bypass.c) ---- */
 
-/* True while the program's mmap() comes to us; the first time that it does not, rings are no more looked for in the arena. */
+/* True while the program's mmap() comes to us. After the first one that does not, rings are no longer placed in the arena. */
 bool bypass_none(void);
 
-/* True for the question itself, on its way through mmap(). */
+/* True for the call by which bypass_none() finds that out. */
 bool bypass_question(const void *address, size_t length, int fd);
 
 /* ---- what is special about the connection manager (cm.c) ---- */
@@ -168,7 +168,7 @@ bool bypass_question(const void *address, size_t length, int fd);
 /* The adapter on whose host SOFTHCA_HOST puts this program; SOFTHCA_EVERY_HOST without it. 0 or -EINVAL, explained. */
 int cm_host(uint32_t *host);
 
-/* Waits for an event, as the program's descriptor would: that one's flags are also @fd's. 0 or -errno. */
+/* Waits for an event on @fd. It has the flags of the program's descriptor, so it blocks if that does. 0 or -errno. */
 int cm_wait(int fd);
 
 /* ---- descriptors in commands (named.c) ---- */

@@ -26,7 +26,7 @@ static void first_adapter(char *name, size_t size)
 	fclose(file);
 }
 
-/* The number in @name, if it is one that follows what @first has before its own; else -1. */
+/* The number at the end of @name, if what stands before it is the same as in @first; else -1. */
 static long number_of(const char *name, const char *first)
 {
 	const char *line = strrchr(first, '_');
@@ -59,7 +59,7 @@ int cm_host(uint32_t *host)
 	return -EINVAL;
 }
 
-/* recv() and not poll(): signals with SA_RESTART do not end it, nor the write() of which it is a part. */
+/* recv() and not poll(): a signal with SA_RESTART does not interrupt it, as it does not interrupt the kernel's write(). */
 int cm_wait(int fd)
 {
 	char byte;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The completion queues of a context, so that polling them can fail when nobody fills them any more. The pointer to a queue
- * is in the very command that creates it, as events name it by that.
+ * The completion queues of a context, so that polling them fails when the daemon is gone. The command that creates a queue
+ * contains the program's pointer to it, because events carry that pointer.
  */
 #include "client.h"
 
@@ -18,7 +18,7 @@ struct cq_entry {
 	uint64_t cq; /* struct ibv_cq * of the program, if it told the truth */
 };
 
-/* What a program says of its own memory is not believed. */
+/* Pointers from the program are checked before they are used. */
 static bool peek(void *to, uint64_t from, size_t length)
 {
 	struct iovec here = { to, length };

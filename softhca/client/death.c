@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The daemon's death, which a program that polls would never hear of: it makes no system call. So one thread of the process
+ * Notices the daemon's death. A program that only polls makes no system call and would not notice. So one thread of the process
  * sleeps until a context's connection ends.
  */
 #include "client.h"
@@ -78,7 +78,7 @@ static void start(void)
 
 void death_watch(int sock, int fd)
 {
-	struct epoll_event event = { .data.fd = fd }; /* the end is told of in any case */
+	struct epoll_event event = { .data.fd = fd }; /* EPOLLHUP is reported in any case */
 
 	pthread_mutex_lock(&lock);
 	if (ends < 0)
@@ -96,7 +96,7 @@ void death_forget(int sock)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The thread is the parent's; so is what it waits for. */
+/* A forked child has neither the thread nor the connections. */
 void death_forked(void)
 {
 	pthread_mutex_init(&lock, NULL);

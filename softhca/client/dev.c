@@ -180,8 +180,8 @@ static struct dev *dev_new(void)
 }
 
 /*
- * The doorbell page's memfd itself, so that also who maps it by a system call of its own gets the page (bypass.c). Its ioctl()
- * says ENOTTY, just like a kernel without the ioctl interface.
+ * The doorbell page's memfd itself, so that a program that maps it by a system call of its own gets the page, too (bypass.c). Its
+ * ioctl() fails with ENOTTY, as that of a kernel without the ioctl interface.
  */
 static int stand_in(struct dev *dev, int flags)
 {

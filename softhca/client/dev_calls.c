@@ -79,7 +79,7 @@ static void put_cancelled(void *dev)
 	dev_put(dev);
 }
 
-/* Without the lock, so that other threads can do what the event is waited for. Here a thread may be cancelled. */
+/* Without the lock, so that other threads can give the commands that cause the event. The thread may be cancelled here. */
 static int wait_for_event(struct dev *dev)
 {
 	int error;
@@ -105,7 +105,7 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 	int saved = errno;
 	int error;
 
-	/* Also asked first because the lock of an inherited context may never be released. */
+	/* Checked before the lock is taken: the lock of an inherited context may never be released. */
 	if (dev->pid != getpid()) {
 		errno = EIO;
 		return -1;
@@ -126,7 +126,7 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 	return error ? -1 : (ssize_t)length;
 }
 
-/* libmlx5 keeps a page index in the lowest 8 bits of the page number, and above it what it wants. */
+/* libmlx5 puts a page index into the lowest 8 bits of the page number, and a command above it. */
 enum { MMAP_DOORBELLS = 0, MMAP_CONTIGUOUS = 1 };
 
 /* What the offset asks for, or -1. */
@@ -144,7 +144,7 @@ void *dev_mmap(struct dev *dev, size_t length, int prot, int flags, off64_t offs
 	int command = dev->cm || dev->pid != getpid() ? -1 : mmap_command(dev, offset);
 	void *memory;
 
-	/* A page for all: BlueFlame and the clock are not offered, so nobody asks for their pages. */
+	/* One page: BlueFlame and the clock are not offered, so nobody maps their pages. */
 	if (command == MMAP_DOORBELLS && length == SOFTHCA_UAR_LEN)
 		return real()->mmap64(NULL, length, prot, flags, dev->uar, 0);
 	memory = command == MMAP_CONTIGUOUS ? arena_alloc(length) : NULL;

@@ -225,8 +225,8 @@ HOOK int fstat64(int fd, struct stat64 *st)
 }
 
 /*
- * What those are in programs and libraries that were linked with glibc before 2.33. The number says which struct stat is meant: the
- * one there is, since glibc 2.1.
+ * The same for programs and libraries that were linked with glibc before 2.33. The number is the version of struct stat; there
+ * has been one only since glibc 2.1.
  */
 HOOK int __xstat(int version, const char *path, struct stat *st)
 {
@@ -271,7 +271,7 @@ HOOK int access(const char *path, int mode)
 	return real()->access(stat_path(path, buffer, sizeof(buffer)), mode);
 }
 
-/* What `test -r` of the shell is. Paths that belong to us are absolute, so that @fd does not matter. */
+/* `test -r` of the shell calls it. Our paths are absolute, so @fd does not matter. */
 HOOK int faccessat(int fd, const char *path, int mode, int flags)
 {
 	char buffer[PATH_MAX];

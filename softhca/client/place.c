@@ -31,8 +31,8 @@ const char *place_dir(void)
 }
 
 /*
- * libmlx5 takes memory for its rings from the heap, where the daemon could reach it only by system calls; so told it maps it
- * from the device first, which means from the arena. Who has set something else is left alone.
+ * By default libmlx5 takes memory for its rings from the heap, which the daemon reaches by system calls only. With this setting it
+ * first tries to map it from the device, and gets the arena. A setting of the user is left alone.
  */
 #define MAPPED "PREFER_CONTIG"
 static char alloc_type[][sizeof("MLX_SRQ_ALLOC_TYPE=" MAPPED)] = {
@@ -40,7 +40,7 @@ static char alloc_type[][sizeof("MLX_SRQ_ALLOC_TYPE=" MAPPED)] = {
 };
 #define ALLOC_TYPES (sizeof(alloc_type) / sizeof(alloc_type[0]))
 
-/* A program has it from the one that started it, too: then also it gets a place of its own, where it can be changed. */
+/* The variable may be inherited. It is copied all the same, so that it can be changed in place later. */
 static void ask_for_mapped_rings(void)
 {
 	for (size_t i = 0; i < ALLOC_TYPES; i++) {
@@ -55,7 +55,7 @@ static void ask_for_mapped_rings(void)
 	}
 }
 
-/* In place: setenv() would race with the getenv() of other threads. What libmlx5 does not know it takes for no setting. */
+/* In place: setenv() would race with getenv() in other threads. libmlx5 ignores a value that it does not know. */
 void place_map_rings(bool map)
 {
 	for (size_t i = 0; i < ALLOC_TYPES; i++)

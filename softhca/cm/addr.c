@@ -13,7 +13,7 @@
 
 static const uint8_t v6_prefix[12] = { 0xfd };
 
-/* Not by an initializer: from gcc 15 on that clears no more of a union than the member it names. */
+/* memset(), because an initializer of gcc 15 and later clears only the member of a union that it names. */
 union cm_address cm_addr_none(uint16_t family)
 {
 	union cm_address none;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the queue pair of an id must be told to follow its connection: ib_cm's answers for each type and step. */
+/* The attributes with which the queue pair of an id is taken through its states: as ib_cm gives them for each type and state. */
 #include "query.h"
 #include "sidr.h"
 
@@ -13,13 +13,13 @@ static bool connecting(const struct cm_id *id)
 	return id->link >= CM_REQ_SENT && id->link <= CM_ESTABLISHED;
 }
 
-/* Who waits for an answer does not know yet whom it will talk to. */
+/* An id that waits for an answer does not know its peer yet. */
 static bool knows_peer(const struct cm_id *id)
 {
 	return connecting(id) && id->link != CM_REQ_SENT;
 }
 
-/* Also of an id that nobody has connected: for a queue pair that is made before. */
+/* Also for an id that is not connected: its queue pair may be made before. */
 static int init_attr(struct cm_id *id, struct ib_uverbs_qp_attr *attr)
 {
 	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;

@@ -57,7 +57,7 @@ enum cm_link {
 	CM_SIDR_RCVD,
 };
 
-/* An id. Two that are connected, or about to be, know one another: that is the whole wire between them. */
+/* An id. Two that are connected, or about to be, point to each other; there is no wire between them. */
 struct cm_id {
 	uint32_t number;
 	struct cm_file *file;

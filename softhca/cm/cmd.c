@@ -82,7 +82,7 @@ int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd)
 
 	if (size >= sizeof(command))
 		memcpy(&command, bytes, sizeof(command));
-	/* Whoever waits asks again and again. */
+	/* A client that waits asks again and again. */
 	if (command != RDMA_USER_CM_CMD_GET_EVENT || result != -EAGAIN)
 		trace_note_cm(file->machine, file->pid, command_name(command), result);
 	return result;

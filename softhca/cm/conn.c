@@ -87,7 +87,7 @@ static struct cm_id *make_child(struct cm_id *id, struct cm_id *listener)
 		return NULL;
 	child->remote_qpn = id->qpn;
 	child->remote_psn = id->psn;
-	/* What one side initiates the other one answers. */
+	/* What one side may have outstanding as requester the other one must accept as responder. */
 	child->responder_resources = id->initiator_depth;
 	child->initiator_depth = id->responder_resources;
 	child->retry_count = id->retry_count;
@@ -209,7 +209,7 @@ int cm_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 		return -EINVAL;
 	take_param(id, param);
 	enter(id, CM_REP_SENT);
-	/* Who has waited too long hears no answer any more. */
+	/* An id that has waited too long gets no answer any more. */
 	if (!peer)
 		return 0;
 	peer->remote_qpn = id->qpn;
@@ -300,7 +300,7 @@ static void answer_disconnect(struct cm_id *id)
 	tell_disconnected(peer, 0);
 }
 
-/* What cannot be ended because it never began, or has ended, is no mistake. */
+/* To end a connection that never began, or has ended, is no error. */
 int cm_disconnect(struct cm_id *id)
 {
 	if (id->link == CM_NO_LINK)
@@ -358,7 +358,7 @@ static void expired(struct timer *timer)
 		tell_disconnected(id, -ETIMEDOUT);
 		return;
 	}
-	/* Who has answered waits for nothing; who has not may still do so, in vain. */
+	/* An id that has answered waits for nothing. One that has not may still answer, in vain. */
 	if (id->peer && id->link == CM_REP_SENT)
 		id->peer->link = CM_OVER;
 	part(id);

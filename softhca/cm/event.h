@@ -53,7 +53,7 @@ struct cm_event *cm_event_of(const struct cm_id *id);
 /* The same of a multicast group that was joined. */
 struct cm_event *cm_event_of_join(const struct cm_join *join);
 
-/* The event waits in another file; who calls rings both. */
+/* The event waits in another file now. The caller wakes the readers of both files. */
 void cm_event_move(struct cm_event *event, struct cm_file *file);
 
 #endif

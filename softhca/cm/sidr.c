@@ -75,7 +75,7 @@ static void tell_request(struct cm_event *event, struct cm_id *child, const stru
 	cm_event_raise(event);
 }
 
-/* Whoever was asked has not answered, and may still do so, in vain. */
+/* The peer has not answered. It may still do so, in vain. */
 static void expired(struct timer *timer)
 {
 	struct cm_id *id = container_of(timer, struct cm_id, timer);

@@ -41,7 +41,7 @@ void fault_seed(struct faults *faults, uint64_t seed);
 /* Everything off. The counts stay. */
 void fault_clear(struct faults *faults);
 
-/* Throws the dice. */
+/* Whether the fault strikes now, by its rate. */
 bool fault_strikes(struct faults *faults, enum fault_kind kind);
 
 /* A packet that never arrives, or not in good order. */

@@ -43,7 +43,7 @@ int mem_write(const struct hca_context *ctx, uint64_t to, const void *from, size
 {
 	uint8_t *shared = in_arena(ctx, to, length);
 
-	/* Nothing may come from nowhere: memcpy() does not allow a null pointer even then. */
+	/* memcpy() does not allow a null pointer, even for no bytes. */
 	if (!length)
 		return 0;
 	if (!shared)

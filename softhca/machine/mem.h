@@ -26,8 +26,8 @@ int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe
 int mem_check_range(const struct hca_context *ctx, uint64_t start, uint64_t length, bool writable);
 
 /*
- * The process has ended, or is about to: who would have answered is not there any more. Asked when its memory could not
- * be reached; the daemon itself hears of the end a little later.
+ * Whether the process has ended, or is about to. Asked when its memory could not be reached; the daemon itself is told of the
+ * end a little later.
  */
 bool mem_gone(const struct hca_context *ctx);
 

@@ -97,7 +97,7 @@ static int take_switch(bool *target, const struct row *row, const char *value, c
 	return 0;
 }
 
-/* What @model has where @row is; the row is of a limit. */
+/* The limit of @model that @row names. */
 static int of_model(const struct model *model, const struct row *row)
 {
 	return *(const int *)((const char *)&model->limits + (row->offset - AT(limits)));
@@ -131,7 +131,7 @@ static int take_number(int *target, const struct row *row, const char *value, ch
 	return 0;
 }
 
-/* One that a host could have, and so that those of all other devices follow it. */
+/* An address that a host can have, with room behind it for those of the other devices. */
 static int take_address(uint32_t *target, const struct row *row, const char *value, char *why, size_t size)
 {
 	const uint32_t span = SETTINGS_MAX_DEVICES * 256 + SETTINGS_MAX_PORTS;

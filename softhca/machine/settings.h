@@ -20,7 +20,7 @@ struct settings {
 	bool xrc;	/* off: a device without XRC */
 	bool open_qp;	/* off: a device whose driver cannot open an XRC target QP again (qedr) */
 	bool open_events; /* off: events of a target QP are for the handle of its creator alone */
-	bool strict;	/* on: without uverbs' kindness about attribute masks */
+	bool strict;	/* on: uverbs removes no bits from attribute masks */
 	bool arena;	/* off: rings are reached through process_vm_readv() */
 	int nap;	/* microseconds between two looks at the doorbells of busy clients */
 	struct limits limits;

@@ -14,7 +14,7 @@ static uint64_t sq_word(const struct ring *sq)
 	return sq->buffer + ((uint64_t)(sq->next & (sq->count - 1)) << sq->shift);
 }
 
-/* An owner bit in each slot tells of that one alone. */
+/* An owner bit in each slot tells whether that slot is filled. */
 static uint32_t sq_known(const struct ring *sq, uint32_t word)
 {
 	return sq->next + mlx4_wqe_valid(word, sq->next, sq->count);

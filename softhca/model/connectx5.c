@@ -37,7 +37,7 @@ static struct arm_request arm(uint32_t word)
 	return (struct arm_request){ kinds[host >> 24 & 15], (int)(host >> 28 & 3), host & 0xffffff };
 }
 
-/* Nobody gets into SQD, so nobody has to get out. */
+/* mlx5 QPs do not enter SQD, so no transition leaves it. */
 static bool transition(enum ibv_qp_state from, enum ibv_qp_state to)
 {
 	(void)from;
@@ -101,7 +101,7 @@ const struct model connectx5 = {
 	.is_valid = is_valid,
 	.resize_opcode = 5,
 	.arm = arm,
-	/* A record full of zeroes is what the first arming writes: this command is none. */
+	/* The first arming writes a record full of zeroes, so a CQ that was never armed has this value instead. */
 	.arm_never = ARM_NEVER,
 	.no_flag = -EINVAL,
 	.no_xrc = -EOPNOTSUPP,

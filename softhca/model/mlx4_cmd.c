@@ -47,7 +47,7 @@ void mlx4_device_caps(struct driver_part *out)
 
 void mlx4_answer(enum numbered what, uint32_t number, struct driver_part *out)
 {
-	/* A number and a reserved word, whatever it names; libmlx4 has no room for the second one of a protection domain. */
+	/* A number and a reserved word, for all types of object. For a protection domain libmlx4 has no room for the second. */
 	const uint32_t resp[2] = { number, 0 };
 
 	(void)what;

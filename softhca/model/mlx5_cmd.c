@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What libmlx5 appends to commands, and what the mlx5 driver makes of it. Older libraries end their parts earlier: what a
- * part must have is what the driver insists on, everything behind that is zero when it is missing.
+ * What libmlx5 appends to commands, and what the mlx5 driver makes of it. The parts of older libraries are shorter: the driver
+ * requires a least size, and takes zero for what is missing behind it.
  */
 #include "mlx5_cmd.h"
 #include "mlx5_fmt.h"
@@ -17,7 +17,7 @@
 #define BFREGS_PER_UAR 2u
 #define MAX_BFREGS     512u
 #define CACHE_LINE     64u
-#define NO_USER_INDEX  0xffffffu /* that of a library which has none */
+#define NO_USER_INDEX  0xffffffu /* sent by libraries without user indices */
 #define MAX_SHIFT      31u
 
 /* At most as much as the client sent, the rest zeroes. */
@@ -124,7 +124,7 @@ int mlx5_take_resize(const void *in, size_t size, struct cq_place *place)
 
 /* ---- what the program calls its objects ---- */
 
-/* Such an index must be sent exactly if completions are to carry it. */
+/* The index must be sent if completions are to carry it, and not otherwise. */
 static int take_index(uint32_t sent, uint8_t cqe_version, uint32_t *index)
 {
 	if (!cqe_version) {
@@ -151,7 +151,7 @@ int mlx5_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version, st
 
 /* ---- queue pairs ---- */
 
-/* The driver works the receive queue out, and the library must have come to the same: none where receives go elsewhere. */
+/* The driver computes the receive queue's size, and the library must have the same: none if receives go to an SRQ. */
 static int size_rq(const struct mlx5_ib_create_qp *req, bool has_rq, const struct limits *limits, struct qp_caps *caps,
 		   struct qp_rings *rings)
 {
@@ -204,7 +204,7 @@ int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared
 	if (size < offsetof(struct mlx5_ib_create_qp, ece_options))
 		return refuse(-EINVAL, "driver's part too short");
 	take_part(&req, sizeof(req), in, size);
-	/* It may scatter small messages into completions, and does not. Everything else nobody asks of this adapter. */
+	/* It may scatter small messages into completions, but does not. Other flags are not asked for. */
 	if (req.flags & ~(uint32_t)MLX5_QP_FLAG_SCATTER_CQE)
 		return refuse(-EINVAL, "QP flags");
 	error = take_index(req.uidx, cqe_version, &rings->user_index);

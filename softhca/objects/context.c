@@ -45,8 +45,8 @@ out:
 }
 
 /*
- * Whether each byte of @size can be touched for as long as it is mapped. Ordinary memory without an end that could come
- * nearer: huge pages may run out, the pages of a file may never come, and either would kill the daemon with SIGBUS.
+ * Whether @fd is ordinary memory that cannot shrink, so that each byte of @size can be read as long as it is mapped. Huge pages
+ * may run out and a file's pages may be missing: either would kill the daemon with SIGBUS.
  */
 static bool is_solid(int fd, uint64_t size)
 {
@@ -99,7 +99,7 @@ static void process_gone(struct watch *watch, uint32_t events)
 	ctx->dead = true;
 }
 
-/* Found out before the first command fails with EFAULT, which would tell the user nothing. */
+/* Checked now: later the first command would fail with EFAULT, which tells the user nothing. */
 bool context_reachable(pid_t pid, uint64_t probe)
 {
 	uint32_t word = 0;

@@ -42,7 +42,7 @@ static int preset(const struct hca_context *ctx, const struct cq_place *place, u
 	return error ? error : mem_fill(ctx, place->buffer + before, this_turn, bytes - before);
 }
 
-/* Registers of several CQs overwrite one another: nobody could tell that this one was never armed. */
+/* All CQs share one doorbell register, so it does not tell whether this CQ was ever armed. */
 static int disarm(const struct hca_context *ctx, const struct cq_place *place)
 {
 	uint32_t word = htobe32(ctx->device->model->arm_never);
@@ -126,8 +126,8 @@ static bool has_room(struct hca_cq *cq)
 }
 
 /*
- * The time by the adapter's clock, never 0, which would be none. That of the turn: asking for it at each completion would cost
- * more than the rest of it.
+ * The time by the adapter's clock; never 0, which means no time stamp. It is the time at which the daemon's turn began: reading the
+ * clock for each completion would cost more than the completion itself.
  */
 static uint64_t ticks(const struct model *model, uint64_t now)
 {
@@ -178,8 +178,8 @@ static void raise_if_due(struct hca_cq *cq)
 }
 
 /*
- * The entry first, then the question whether it is waited for: the program arms and rings first and polls then. As long as
- * it has not rung, what it armed is what was read last.
+ * First the entry is written, then the arm word is read: the program arms the CQ and rings first, and polls afterwards. Without a
+ * new doorbell the arm word is the one that was read last.
  */
 static void notify(struct hca_cq *cq)
 {

@@ -19,7 +19,7 @@ static void free_if_useless(struct hca_channel *channel)
 		channel_free(channel);
 }
 
-/* Whether to be called as soon as there is room in the pipe. An end without readers is told of in any case. */
+/* Whether to be called when there is room in the pipe. The loss of the last reader is reported in any case. */
 static void await_room(struct hca_channel *channel, bool wanted)
 {
 	loop_forget(channel->fd);

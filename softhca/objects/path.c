@@ -26,7 +26,7 @@ bool path_migrate(struct hca_qp *qp)
 	attr->path_mig_state = IBV_MIG_MIGRATED;
 	qp->lost = 0;
 	event_qp(qp, IBV_EVENT_PATH_MIG);
-	/* What had no answer on the old path may have one here. */
+	/* Requests that had no answer on the old path may get one on the new one. */
 	sq_hurry(qp->device->machine);
 	return true;
 }

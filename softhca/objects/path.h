@@ -11,7 +11,7 @@
  */
 bool path_migrate(struct hca_qp *qp);
 
-/* A port has gone down: who is armed on it migrates. */
+/* A port has gone down: QPs that are armed on it migrate. */
 void path_leave(struct hca_device *device, uint8_t port);
 
 /* What @qp sends arrives on the path that @peer uses, and is answered there. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* ib_core's table of QP transitions as data, and what uverbs forgives before it (contract 5.9). */
+/* ib_core's table of QP transitions as data, and the bits that uverbs removes before (contract 5.9). */
 #include "qp_mask.h"
 
 #include <softhca/base/refuse.h>

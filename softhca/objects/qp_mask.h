@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What uverbs takes out of @mask on its own account before ib_core looks at it. */
+/* @mask without the bits that uverbs removes before ib_core sees it. */
 uint32_t qp_mask_kindness(enum ibv_qp_type type, uint32_t mask);
 
 /* ib_core's ib_modify_qp_is_ok(). */

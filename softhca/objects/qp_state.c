@@ -168,7 +168,7 @@ static void enter(struct hca_qp *qp, enum ibv_qp_state state)
 	}
 }
 
-/* Which state the QP is in and which it is to be; false when the caller is wrong about the first. */
+/* The current and the new state. False when the program named a wrong current state. */
 static bool find_transition(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request, uint32_t mask,
 			    enum ibv_qp_state *next)
 {

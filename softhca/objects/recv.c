@@ -115,7 +115,7 @@ void recv_flush(struct hca_qp *qp)
 	struct recv_queue queue = { .qp = qp, .cq = qp->recv_cq, .ctx = qp->ctx };
 
 	flush_claimed(qp);
-	/* What lies in an SRQ belongs to nobody yet. */
+	/* Receives in an SRQ are not flushed: they belong to no QP yet. */
 	if (qp->srq || !qp->rq.count)
 		return;
 	for (uint32_t left = qp->rq.count; left && rq_ready(qp); left--) {

@@ -89,7 +89,7 @@ enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe)
 	return SYNDROME_OK;
 }
 
-/* How far the queue goes on after the request at hand: past all that is posted if nobody can tell where it ends. */
+/* How many slots the current request takes: all that are posted if its size cannot be told. */
 static uint32_t slots_at_hand(const struct hca_qp *qp, const struct wqe *wqe)
 {
 	uint8_t bytes[WQE_MAX_BYTES];

@@ -111,7 +111,7 @@ void srq_consume(struct hca_srq *srq)
 {
 	uint16_t next;
 
-	/* The free list is the program's: only now is the link sure to be the one it was posted with. */
+	/* The program owns the free list: a WQE's link is certain only once the WQE is posted, so it is read as late as this. */
 	if (!mem_read(srq->obj.ctx, &next, srq_slot(srq, srq->head) + 2, sizeof(next)))
 		srq->head = be16toh(next);
 	srq->consumed++;

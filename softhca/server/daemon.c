@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The daemon process: from its birth out of the command to its traceless end. */
+/* The daemon process: how it starts, and how it ends without leaving anything. */
 #include "daemon.h"
 #include "home.h"
 #include "server.h"
@@ -155,7 +155,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 
 /* ---- birth ---- */
 
-/* Whoever started us must not wait for us through an inherited pipe, lock or terminal. */
+/* The starter must not wait for the daemon because of an inherited pipe, lock or terminal. */
 static void detach(const struct daemon_plan *plan, int keep)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -173,7 +173,7 @@ static void detach(const struct daemon_plan *plan, int keep)
 		close_range((unsigned int)low + 1, (unsigned int)high - 1, 0);
 	close_range((unsigned int)high + 1, ~0u, 0);
 	if (chdir("/"))
-		return; /* then it stays where it was: that directory can only not be unmounted */
+		return; /* then it stays in the old directory, which cannot be unmounted meanwhile */
 	prctl(PR_SET_NAME, "softhca-daemon");
 }
 

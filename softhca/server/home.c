@@ -204,7 +204,7 @@ static int claim(const char *path, const char *file)
 	return -EAGAIN;
 }
 
-/* A question without words has an answer, too. Silence is that of a daemon that is stopped. */
+/* A running daemon answers even a request without words. One that does not answer is stopped (SIGSTOP). */
 static bool answers(int sock, const struct sockaddr_un *address)
 {
 	const struct softhca_hello hello = { .magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = SOFTHCA_CONTROL };

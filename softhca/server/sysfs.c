@@ -115,7 +115,7 @@ static void plant_device(struct tree *tree, const struct hca_device *device)
 	plant(tree, model->board_id, "class/infiniband/%s/board_id", name);
 	plant(tree, model->firmware, "class/infiniband/%s/fw_ver", name);
 	plant(tree, model->hca_type, "class/infiniband/%s/hca_type", name);
-	/* By the number in it libibverbs chooses the provider. */
+	/* libibverbs chooses the provider by the number in this file. */
 	plant(tree, model->modalias, "class/infiniband/%s/device/modalias", name);
 	plant(tree, "0x15b3", "class/infiniband/%s/device/vendor", name);
 	snprintf(text, sizeof(text), "0x%04x", model->part_id);

@@ -115,7 +115,7 @@ static int split_legacy(struct cmd *cmd, const struct row *row, const uint8_t *b
 	/* Too short a request is as malformed as one with wrong counts (newer kernels tell the two apart: ENOSPC). */
 	if (size < row->in_size + sizeof(*hdr))
 		return refuse(-EINVAL, "request too short");
-	/* This one is no mistake of form: the response would not fit. */
+	/* Not malformed: the response would not fit, which is ENOSPC. */
 	if (out < row->out_size)
 		return refuse(-ENOSPC, "response too short");
 	cmd->in = bytes + sizeof(*hdr);
@@ -180,7 +180,7 @@ static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
 								   split_legacy(cmd, row, bytes, size);
 	if (error)
 		return error;
-	/* Nothing works before GET_CONTEXT, and that works once. */
+	/* GET_CONTEXT must be the first command, and can be given only once. */
 	if (cmd->ctx->ready == (row->execute == cmd_get_context))
 		return refuse(-EINVAL, "GET_CONTEXT comes first, and once");
 	error = supported(cmd->ctx, row);

@@ -8,7 +8,7 @@
 
 enum outcome {
 	PART,	   /* a piece has arrived, the next may follow */
-	SENT,	   /* done, or nobody will ever know better (UC, UD) */
+	SENT,	   /* done; or, on UC and UD, sent without an answer */
 	LOST,	   /* no answer: retry after the transport timeout */
 	NOT_READY, /* no receive buffer: retry after the peer's RNR timer */
 	FAILED,	   /* with a syndrome */

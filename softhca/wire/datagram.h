@@ -5,7 +5,7 @@
 
 #include "attempt.h"
 
-/* Sends one. It is SENT, wherever it may have been lost, unless something is wrong at home. */
+/* Sends one. It is SENT even if it was lost on the way; only errors at the sender make it FAILED. */
 enum outcome datagram_execute(struct attempt *attempt);
 
 #endif

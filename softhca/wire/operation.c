@@ -183,7 +183,7 @@ static enum outcome write_memory(struct attempt *attempt, const struct recv_queu
 		return refuse(attempt, SYNDROME_REMOTE_OP, NO_EVENT);
 	if (immediate && !recv_available(queue))
 		return NOT_READY;
-	/* Without a byte to write the key is not looked at. */
+	/* For no bytes the key is not checked. */
 	if (wqe->length && !remote_side(attempt, queue->pd, wqe->length, IBV_ACCESS_REMOTE_WRITE, &to))
 		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	switch (mem_copy(&to, &attempt->local, attempt->part)) {

@@ -33,7 +33,7 @@ static void wait_for(struct hca_qp *qp, uint64_t nanoseconds)
 {
 	qp->waiting = true;
 	if (timer_running(&qp->retry))
-		return; /* hurried, in vain: the old deadline stands */
+		return; /* an early attempt that was in vain: the old deadline stays */
 	qp->retry.expired = retry_expired;
 	if (timer_start(&qp->device->machine->timers, &qp->retry, hca_now() + nanoseconds))
 		qp_fail(qp);
@@ -178,7 +178,7 @@ bool send_run(struct hca_machine *machine)
 
 	if (list_empty(&machine->ready))
 		return false;
-	/* A turn is what was ready when it began; who is ready again waits for the next. */
+	/* A turn serves the QPs that were ready when it began. One that is ready again waits for the next turn. */
 	list_init(&turn);
 	while (!list_empty(&machine->ready)) {
 		struct list *node = machine->ready.next;

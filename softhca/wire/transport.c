@@ -14,7 +14,7 @@
 
 /* ---- the way to the peer ---- */
 
-/* An acknowledgement goes to whom the peer is connected to, not to whoever asked. */
+/* The peer acknowledges to the QP that it is connected to, which may not be the one that asked. */
 static bool answers_to(const struct hca_qp *peer, const struct hca_qp *qp)
 {
 	return peer->attr.dest_qpn == qp->qpn && (path_used(peer, qp) || path_offered(peer, qp));
@@ -45,8 +45,8 @@ static bool arrived(enum outcome outcome)
 }
 
 /*
- * The process that the request is for has ended. Its memory is gone already, its QPs stay until the daemon hears of the end.
- * What cannot be done in between is not refused: it gets no answer. An XRC target outlives processes, its SRQs do not.
+ * The receiving process has ended: its memory is gone, and its QPs stay until the daemon hears of the end. Until then a request
+ * gets no answer rather than an error. An XRC target outlives its processes, their SRQs do not.
  */
 static bool nobody_there(const struct attempt *attempt)
 {
@@ -143,10 +143,10 @@ enum outcome transport_execute(struct attempt *attempt)
 {
 	if (attempt->wqe->opcode == OP_NOP)
 		return SENT;
-	/* What is wrong at home is found before anything is sent, whoever is at the other end. */
+	/* Errors at the sender are found before anything is sent, whatever is at the other end. */
 	if (attempt->wqe->length > TRANSPORT_MAX_MESSAGE)
 		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
-	/* A program that shortens its request while it is under way. */
+	/* The program has shortened its request while it was being sent. */
 	if (attempt->qp->sent > attempt->wqe->length)
 		return operation_fail(attempt, SYNDROME_LOCAL_QP_OP);
 	if (!operation_local_side(attempt))
