@@ -58,7 +58,7 @@ static inline pid_t portable_gettid(void)
 #endif
 
 #ifndef HAVE_TWALK_R /* glibc 2.30 */
-/* It names a struct as rooms of ours name theirs, which never look at it. */
+/* <search.h> declares a struct entry, and so do files of ours. */
 #define entry portable_search_entry
 #include <search.h>
 #undef entry

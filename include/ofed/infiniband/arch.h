@@ -27,7 +27,7 @@ static inline uint64_t ntohll(uint64_t x)
 }
 #endif
 
-/* Full fences: what orders stores to device memory as well, on every architecture. */
+/* Full fences: they order stores to device memory, too, on every architecture. */
 #define mb() __sync_synchronize()
 #define rmb() mb()
 #define wmb() mb()

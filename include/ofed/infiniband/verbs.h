@@ -2,7 +2,7 @@
 /*
  * The application API of libibverbs as OFED 1.5.3 had it, frozen: for recompiling programs that use its XRC verbs.
  *
- * What is compiled with this header has the very ABI of a binary of 2010, and so needs xrc-compat to run. It takes the
+ * A program compiled with this header has the ABI of a binary of 2010, so it needs xrc-compat to run. The header takes the
  * place of the system's <infiniband/verbs.h>: never include both. Nothing may be added, moved or renamed here; the
  * layouts are asserted against abi/reference/ofed-1.5.3.json for x86_64 and i386.
  */
@@ -258,7 +258,7 @@ enum ibv_event_type {
 };
 
 /* In event_type beside the type: the event is of an XRC receive QP, and element.xrc_qp_num says which. */
-/* Bit 31 is no int: ISO C wants it said that this is meant. */
+/* Bit 31 does not fit into an int; __extension__ keeps ISO C compilers from warning. */
 __extension__ enum ibv_event_flags {
 	IBV_XRC_QP_EVENT_FLAG = 0x80000000
 };
