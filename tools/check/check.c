@@ -72,7 +72,7 @@ static void read_library(struct check *check, struct path_candidates *candidates
 		check->library_has_dlsym = string_list_has(&check->library.export, "dlsym");
 }
 
-/* What else is wanted of libibverbs and not in the system's, for instance the experimental verbs of MLNX_OFED. */
+/* Other functions that the program imports from libibverbs and the system's does not have, as the experimental verbs of MLNX_OFED. */
 static void read_unresolved(struct check *check)
 {
 	struct elf_info system;
@@ -117,7 +117,7 @@ static void read_all(struct check *check, const struct check_options *options, s
 	read_library(check, candidates);
 	if (check->fault)
 		return;
-	/* Without a library of ours there is no class to compare, but the rest can still be told. */
+	/* Without our library its word size cannot be compared, but everything else can still be said. */
 	check->fault = program_preload_fault(&check->program, check->library_path ? &check->library : &check->program.elf);
 	check->static_verbs = check->fault == PROGRAM_STATIC && legacy_is_in_file(check->program.binary);
 	read_libraries(check, options);

@@ -8,8 +8,8 @@
 #include "tools/common/program.h"
 
 /*
- * The value is the exit status of `xrc-compat check`, unless the program would not start: that `run` refuses it, or the
- * loader. Then it is the status with which `run` would end.
+ * The value is the exit status of `xrc-compat check`. But if `run` or the loader would refuse the program it is the status with
+ * which `run` would end.
  */
 enum check_verdict {
 	VERDICT_READY = 0,
@@ -36,7 +36,7 @@ struct check {
 	bool libibverbs_is_old;			/* it has the legacy functions itself */
 	char system_libibverbs[PATH_MAX];	/* "" if there is none */
 	struct string_list unread;		/* plugins that the user named, and that cannot be read */
-	struct string_list unresolved;		/* other functions that no libibverbs of today has */
+	struct string_list unresolved;		/* other functions that today's libibverbs does not have */
 	struct device_list devices;
 	int devices_error;
 	enum check_verdict verdict;

@@ -22,7 +22,7 @@ static void verdict(struct check *check, enum check_verdict value, const char *f
 	va_end(args);
 }
 
-/* As $'...', which bash, ksh and zsh take back to the bytes it was made of. */
+/* As $'...', from which bash, ksh and zsh get the same bytes back. */
 static const char *escaped_word(const char *name, char *buffer, size_t size)
 {
 	size_t used = (size_t)snprintf(buffer, size, "$'");
@@ -99,7 +99,7 @@ static void not_preloadable(struct check *check)
 	check->exit_status = program_fault_exit(check->fault);
 }
 
-/* What `run` cannot even start, or what is meant to be asked about otherwise. */
+/* What `run` cannot start at all, or what is no program but a library. */
 static bool is_no_program(enum program_fault fault)
 {
 	return fault == PROGRAM_NOT_FOUND || fault == PROGRAM_NOT_EXECUTABLE || fault == PROGRAM_BAD_FORMAT ||
@@ -114,7 +114,7 @@ static void next_plugin(struct check *check)
 		 word(check->name, buffer, sizeof(buffer)));
 }
 
-/* Without it nothing certain could be said. */
+/* A plugin that cannot be read may need the legacy functions or not. */
 static bool decide_plugins(struct check *check)
 {
 	if (!check->unread.count)
@@ -124,7 +124,7 @@ static bool decide_plugins(struct check *check)
 	return true;
 }
 
-/* What stops the program whatever it uses. */
+/* Why the program cannot start, whatever functions it uses. */
 static bool decide_start(struct check *check)
 {
 	if (is_no_program(check->fault)) {
@@ -166,7 +166,7 @@ static bool decide_need(struct check *check)
 	return false;
 }
 
-/* What stops a preload. */
+/* Why the library cannot be preloaded. */
 static bool decide_preload(struct check *check)
 {
 	if (check->fault) {
@@ -181,7 +181,7 @@ static bool decide_preload(struct check *check)
 	return false;
 }
 
-/* A program that binds at run time asks a handle of libibverbs, and only a library that steps into dlsym() hears of it. */
+/* A program that binds at run time calls dlsym() on a handle of libibverbs. A preloaded library sees that only if it interposes dlsym(). */
 static bool decide_run_time(struct check *check)
 {
 	if (check->use.count || check->library_has_dlsym)
@@ -207,7 +207,7 @@ static bool decide_device(struct check *check)
 	return true;
 }
 
-/* Served by nobody, whatever we preload. */
+/* The program needs a function that no library here has. */
 static bool decide_unresolved(struct check *check)
 {
 	if (!check->unresolved.count)

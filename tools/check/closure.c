@@ -58,7 +58,7 @@ static void add_needed(struct closure *closure, const char *name, const struct l
 		return;
 	}
 	object = append(closure, path, name, origin, requester);
-	/* Found by its header; should the rest be damaged, it stays in the list as a library without contents. */
+	/* It was found by its ELF header. If the rest is damaged it stays in the list, without imports. */
 	if (elf_info_read(path, &object->elf))
 		string_list_add(&closure->damaged, path);
 }
@@ -125,7 +125,7 @@ static void add_plugins_beside(struct closure *closure, const char *library)
 		closedir(stream);
 }
 
-/* Programs link libmpi; mpirun and orted only libopen-rte (1.3 to 4.x), or libopen-pal beside it. */
+/* Programs link libmpi. mpirun and orted link only libopen-rte (1.3 to 4.x) or libopen-pal. */
 static bool is_of_open_mpi(const struct loaded_object *object)
 {
 	static const char *const names[] = { "libmpi", "libopen-rte", "libopen-pal" };

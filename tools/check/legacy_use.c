@@ -19,7 +19,7 @@ bool legacy_name(const char *name)
 	return !strncmp(name, "ibv_", 4) && strstr(name, "_xrc_") && strncmp(name, "ibv_cmd_", 8);
 }
 
-/* What only the interface between the old and today's had as a symbol; today these are inline or gone. */
+/* Symbols that only the interface of 2011 had; today these functions are inline or gone. */
 static bool is_transitional(const char *name)
 {
 	return !strcmp(name, "ibv_create_xsrq") || !strcmp(name, "ibv_open_xrcd");
@@ -40,12 +40,12 @@ static bool was_in_ofed(const char *name)
 	return false;
 }
 
-/* What a program that also has the legacy functions can only have got from MLNX_OFED: its libibverbs alone had both. */
+/* Functions that beside the legacy ones only MLNX_OFED's libibverbs had. */
 static bool is_later(const struct elf_import *import)
 {
 	if (!strncmp(import->name, "ibv_exp_", 8))
 		return true;
-	/* Nodes above 1.1 are rdma-core's, in a program that is half ported. What drivers call is in no table of ours. */
+	/* Version nodes above 1.1 are rdma-core's: the program is half ported. Functions for drivers are in none of our tables. */
 	return import->library && !strcmp(import->library, "libibverbs.so.1") && import->version && !strcmp(import->version, "IBVERBS_1.1") &&
 	       !was_in_ofed(import->name) && strncmp(import->name, "ibv_cmd_", 8) && strcmp(import->name, "ibv_register_driver");
 }
@@ -110,7 +110,7 @@ static const char *later_header(const struct loaded_object *object)
 	return NULL;
 }
 
-/* The dialect of those who use the legacy functions; the other libraries of the process were built by whoever. */
+/* The dialect of the objects that use the legacy functions. Other libraries of the process tell nothing. */
 static const char *find_later(const struct loaded_object *object)
 {
 	for (size_t i = 0; i < object->elf.import_count; i++) {
@@ -178,7 +178,7 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 		qsort(use->symbol, use->count, sizeof(*use->symbol), compare);
 	if (use->run_time && !use->count) {
 		use->dialect = DIALECT_OFED;
-		/* By the string alone it cannot be told which of the functions is ever called; all clients of that kind use these. */
+		/* Strings do not tell which functions are called. All known programs of this kind use these. */
 		use->direction = file_has_string(use->run_time->path, "ibv_create_xrc_rcv_qp") ? DIRECTION_ONE_WAY :
 											      DIRECTION_TWO_WAY;
 	}

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a killed process may take to be gone: one that a driver holds in the kernel is left to init. */
+/* How long a killed process may take to end. After that it is left to init: a driver may hold it in the kernel. */
 #define BURIAL_MILLISECONDS 200
 
 static long milliseconds_until(const struct timespec *end)
@@ -70,8 +70,8 @@ static int bury(pid_t pid, int milliseconds)
 }
 
 /*
- * Whoever started us may stop or kill us at any moment, with our process group or without; what the driver was asked for
- * must be given back all the same. A crash is reported; its core in the user's directory would help nobody.
+ * The command may be stopped or killed at any moment, alone or with its process group. The child must still give back what it has
+ * got from the driver. A crash of the child is reported; a core file in the user's directory would help nobody.
  */
 static void work(const struct aside *aside, int out)
 {
@@ -106,7 +106,7 @@ int aside_do(const struct aside *aside, int milliseconds)
 	close(fd[0]);
 	if (result)
 		kill(pid, SIGKILL);
-	/* One that has closed its end of the pipe is ending; how soon the kernel has taken it apart is not its fault. */
+	/* A child that has closed its end of the pipe is ending, which may take the kernel some time. */
 	status = bury(pid, result ? BURIAL_MILLISECONDS : milliseconds);
 	return result ? result : status;
 }

@@ -35,7 +35,7 @@ static bool load(const char *library, struct verbs *verbs)
 	       verbs->close_device;
 }
 
-/* Asked for nothing, a driver that has the operation says EINVAL; the stand-in for a missing one says EOPNOTSUPP. */
+/* Called without arguments, a driver that has the operation returns EINVAL; libibverbs' stub for a missing one EOPNOTSUPP. */
 static bool has_open_qp(struct ibv_context *context)
 {
 	struct ibv_qp_open_attr attr = { 0 };

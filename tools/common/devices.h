@@ -32,7 +32,7 @@ struct device_list {
 int devices_read(const char *library, struct device_list *list);
 
 /*
- * The faults of its provider that the library goes round, by name: "mlx5-destroy-opened, mlx5-reset-opened". Returns how many;
+ * The faults of its provider for which the library takes a detour, by name: "mlx5-destroy-opened, mlx5-reset-opened". Returns how many;
  * @text is "" without any.
  */
 unsigned int device_detours(const struct device *device, char *text, size_t size);

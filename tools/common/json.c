@@ -14,7 +14,7 @@ static void quote(FILE *out, const char *text)
 			fprintf(out, "\\%c", byte);
 		else if (length)
 			fwrite(text, 1, length, out);
-		else /* what is no character becomes U+FFFD: any reader must be able to read the rest */
+		else /* bytes that are no UTF-8 become U+FFFD, so that the document stays valid */
 			fprintf(out, "\\u%04x", byte < 0x80 ? byte : 0xfffdU);
 		text += length ? length : 1;
 	}

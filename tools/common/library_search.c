@@ -27,7 +27,7 @@ static const char *multiarch(const struct elf_info *kind)
 	}
 }
 
-/* What ld.so puts for $LIB: it depends on how the distribution built it, so the directory that exists tells. */
+/* What ld.so puts for $LIB depends on the distribution. The directory that exists is taken. */
 static void lib_token(const struct elf_info *kind, char *text, size_t size)
 {
 	char directory[64];
@@ -91,7 +91,7 @@ static bool expand(const char *source, size_t length, const struct loaded_object
 	return true;
 }
 
-/* Whether the loader stops at @path. It opens what is there: at a FIFO it waits, for ever. */
+/* Whether the loader takes @path. It opens any kind of file, and waits for ever at a FIFO. */
 static bool is_taken(const char *path, const struct elf_info *kind)
 {
 	struct stat st;
@@ -125,7 +125,7 @@ static bool in_list(const char *list, const char *separators, const struct loade
 	return false;
 }
 
-/* RPATH is inherited from those who brought the requester in; RUNPATH, where there is one, switches that off. */
+/* RPATH of the objects that brought the requester in counts as well, unless the requester has a RUNPATH. */
 static bool in_rpaths(const struct loaded_object *requester, const char *name, const struct elf_info *kind, char *path)
 {
 	if (requester->elf.runpath)

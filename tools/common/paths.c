@@ -80,14 +80,14 @@ void paths_library(struct path_candidates *candidates)
 	}
 	own_prefix(prefix, sizeof(prefix), 1);
 	add(candidates, prefix, "shim/" TOOLS_LIBRARY);
-	/* As this machine calls it: then the setting serves both classes, on whatever machine this was built. */
+	/* As this machine's loader names it, so that the setting serves both word sizes wherever this was built. */
 	if (!loader_lib(LOADER_LIB_OWN_BITS, folder, sizeof(folder)))
 		add_in(candidates, prefix, folder, TOOLS_LIBRARY);
 	add(candidates, prefix, TOOLS_LIBDIR_FROM_PREFIX "/" TOOLS_LIBRARY);
 	add(candidates, TOOLS_LIBDIR, TOOLS_LIBRARY);
 }
 
-/* Of a build directory "build" the other is "build-i386", and the other way round. */
+/* The other word size is built in "build-i386" if this one is in "build", and the other way round. */
 static void other_build(const char *build, char *other, size_t size)
 {
 	static const char mark[] = "-i386";
@@ -167,7 +167,7 @@ static const char *first_of(int bits, const struct path_candidates *candidates)
 	return NULL;
 }
 
-/* Where a library for programs of another class than this command's may be. @in_build: its place in a build directory. */
+/* Where a library for programs of the other word size may be. @in_build: its place in a build directory. */
 static void other_library(int bits, const char *in_build, struct path_candidates *candidates)
 {
 	static const char *const folders32[] = { "lib/i386-linux-gnu", "lib32", "lib" };

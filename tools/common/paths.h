@@ -18,9 +18,9 @@ struct path_candidates {
 void paths_library(struct path_candidates *candidates);
 
 /*
- * The libxrc-compat.so.1 for programs of @bits, or NULL. That of another class than this command's is looked for where it is
- * installed beside this one's, and in a build directory called as this one with "-i386" behind it (or without, if this one has
- * it). Where there is none it is this command's own, which then does not fit.
+ * The libxrc-compat.so.1 for programs of @bits, or NULL. For another word size than this command's it is looked for where it is
+ * installed beside this one's, and in the build directory with "-i386" behind its name (or without, if this one has it). If there
+ * is none, the result is this command's own library, which does not fit.
  */
 const char *paths_library_of(int bits, struct path_candidates *candidates);
 

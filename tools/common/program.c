@@ -133,8 +133,8 @@ void program_close(struct program *program)
 }
 
 /*
- * Any of these bits makes the loader ignore LD_PRELOAD, silently, for everybody but the owner. That it would work for
- * the owner alone is a difference nobody would understand, so the bit alone decides.
+ * Any of these bits makes the loader ignore LD_PRELOAD, silently, for everybody but the owner. So the bit alone
+ * decides: that it works for the owner would only confuse.
  */
 static enum program_fault privileged(const char *path)
 {
@@ -148,7 +148,7 @@ static enum program_fault privileged(const char *path)
 	return PROGRAM_FINE;
 }
 
-/* Of another machine's program, what is told is that: its loader is missing as well. */
+/* A program of another machine is reported as that, although its loader is missing, too. */
 static bool loader_is_missing(const struct elf_info *elf, const struct elf_info *library)
 {
 	bool runs_here = elf->machine == library->machine || (elf->machine == EM_386 && library->machine == EM_X86_64);
@@ -184,7 +184,7 @@ static const char *why_not_executable(const char *path)
 	return "is there, but may not be executed; chmod +x, if it is a program";
 }
 
-/* Of an interpreter that ends with a carriage return that is the reason, and it cannot be seen. */
+/* A carriage return at the end of the interpreter's name is the reason, but cannot be seen. */
 static void not_found_text(const char *name, const struct program *program, char *text, size_t size)
 {
 	const char *binary = program->binary;

@@ -156,7 +156,7 @@ static void describe_provider(const struct device *device, char *text, size_t si
 		snprintf(text, size, "%s has a lib%s of unknown release: ", device->name, device->provider.driver);
 }
 
-/* What the library does because of a fault in a provider. That is no problem of this machine. */
+/* What the library does instead of a call that a provider's fault would make fail. That is no problem of this machine. */
 static void examine_detours(struct finding *finding)
 {
 	char provider[256] = "", detours[1024] = "";
@@ -200,7 +200,7 @@ static void examine_table_directory(struct finding *finding)
 	const char *advice = "name a directory of your own in XRC_COMPAT_TABLE_DIR";
 	struct stat st;
 
-	/* The same that the library insists on: nobody else may be able to exchange the files. */
+	/* The same rule as the library's: nobody else may be able to exchange the files. */
 	if (stat(directory, &st) || access(directory, W_OK | X_OK))
 		found(finding, true, advice, "%s: %s", directory, strerror(errno));
 	else if (st.st_uid && st.st_uid != geteuid())

@@ -16,7 +16,7 @@ static const char *const directories[] = { "/etc/systemd", "/run/systemd", "/usr
 
 #define DIRECTORIES (sizeof(directories) / sizeof(directories[0]))
 
-/* A word that is neither is passed over, as systemd does. */
+/* Any other word is ignored, as by systemd. */
 static bool boolean(const char *word, bool otherwise)
 {
 	static const char *const words[][2] = {
@@ -94,7 +94,7 @@ static int compare(const void *a, const void *b)
 bool logind_removes_ipc(void)
 {
 	struct string_list names = { 0 };
-	bool removes = true;	/* what systemd was built with, but for a few distributions */
+	bool removes = true;	/* the default of systemd, which few distributions change */
 
 	read_first("logind.conf", &removes);
 	for (size_t i = 0; i < DIRECTORIES; i++)

@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Asks for nothing that a dead file server would have to answer. */
+/* Asks only for what is cached: a dead file server would not answer. */
 static bool is_domain(int dir_fd, const char *name, const struct regtab_key *key)
 {
 	struct statx st;
@@ -18,7 +18,7 @@ static bool is_domain(int dir_fd, const char *name, const struct regtab_key *key
 	       makedev(st.stx_dev_major, st.stx_dev_minor) == key->st_dev;
 }
 
-/* What the search does with the entry of /proc/PID/fd that it has found; negative: nothing, go on. */
+/* Called for the entry of /proc/PID/fd that was found. A negative result: go on searching. */
 typedef int (*use_fn)(int dir_fd, const char *name, void *context);
 
 static int use_in_process(uint32_t pid, const struct regtab_key *key, use_fn use, void *context)

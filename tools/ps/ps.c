@@ -200,7 +200,7 @@ static int visit_table(void *context, const struct regtab_view *view)
 	return view->condition == REGTAB_REFUSED ? 0 : show_table(context, view);
 }
 
-/* Refused ones come apart, in JSON in an array of their own: a script must not take one for a registration. */
+/* Refused tables are kept apart, in JSON in an array of their own, so that no script takes one for a registration. */
 static int visit_refused(void *context, const struct regtab_view *view)
 {
 	struct ps *ps = context;

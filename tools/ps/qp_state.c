@@ -43,7 +43,7 @@ static bool load(struct verbs *verbs)
 	return verbs->get_device_list && verbs->get_device_guid && verbs->open_device && verbs->query_qp;
 }
 
-/* Name and GUID must fit: another device may have this name today, or an emulated one of another run. */
+/* Name and GUID must both be the same: another device, or one of another emulator, may have the name now. */
 static bool is_device(const struct verbs *verbs, struct ibv_device *device, const struct regtab_key *key)
 {
 	struct stat st;

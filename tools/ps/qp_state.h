@@ -13,7 +13,7 @@
  * into, or the owner does not answer.
  *
  * A QP that the kernel keeps is opened for a moment, as the library itself does for the query of a process that is not
- * registered; for others see qp_owner.h. Nobody is registered by that, and events stay with those who wait for them.
+ * registered; for others see qp_owner.h. That registers nobody, and takes no events from others.
  */
 void qp_states_read(const struct regtab_view *view, int *states, int milliseconds);
 

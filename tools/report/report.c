@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat report`: all that somebody who is to help wants to know of this machine and a program, in one file. */
+/* `xrc-compat report`: what somebody who is to help needs to know of this machine and a program, in one file. */
 #include "capture.h"
 #include "secret.h"
 #include "tools/common/command.h"
@@ -110,7 +110,7 @@ static void print_command(FILE *out, char *const *arguments)
 	capture_free(&capture);
 }
 
-/* Only these: any other may hold whatever. */
+/* Only these are shown: any other may hold a secret. */
 static bool may_be_told(const char *variable)
 {
 	static const char *const beginnings[] = {

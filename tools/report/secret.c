@@ -21,7 +21,7 @@ struct secret {
 
 static void add(struct secret *list, size_t *count, const char *name, const char *instead)
 {
-	/* These are everybody's, or would tear other words apart. */
+	/* Names that identify nobody, or that are part of other words. */
 	static const char *const common[] = { "", "/", "root", "localhost" };
 
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* How a launcher is told of a variable that its processes shall have: "before" NAME "between" VALUE, for each. */
+/* How a launcher gives its processes a variable: "before" NAME "between" VALUE, for each. */
 struct launcher {
 	const char *name;
 	const char *command;
@@ -56,7 +56,7 @@ int command_env(int argc, char **argv)
 	library = paths_first(&candidates);
 	if (!library)
 		return refuse(TOOL_EXIT_REFUSED, "libxrc-compat.so.1 is not there; try: xrc-compat doctor");
-	/* Serves both word sizes; the shell has to leave $LIB to the loader. */
+	/* The setting with $LIB serves both word sizes. It is quoted, because the loader replaces $LIB, not the shell. */
 	if (!loader_lib_setting(library, LOADER_LIB_OWN_BITS, setting, sizeof(setting))) {
 		library = setting;
 		quote = "'";

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 const struct quirk quirks[] = {
-	/* MVAPICH2 2.3 opens libibverbs.so, which only a development package installs, and else what this names. */
+	/* MVAPICH2 2.3 opens the library that this names, or libibverbs.so, which only development packages install. */
 	{ "MV2_LIBIBVERBS_PATH", "libibverbs.so.1" },
 };
 

@@ -99,8 +99,8 @@ static int refuse_missing(const char *what, const struct path_candidates *candid
 }
 
 /*
- * The loader only warns about a library that it cannot preload, and the program then dies much later of a missing
- * symbol; so everything is known for certain before the exec.
+ * The loader only warns about a library that it cannot preload, and the program dies much later of a missing symbol. So
+ * everything is checked before the exec.
  */
 static int find_library(int bits, struct path_candidates *candidates, const char **library, struct elf_info *elf)
 {
@@ -133,7 +133,7 @@ static int check_program(const char *name, enum program_fault fault, const struc
 	return program_fault_exit(fault);
 }
 
-/* Puts @library first in LD_PRELOAD and keeps what is there, in its order. For children of the other class too, if it can. */
+/* Puts @library first in LD_PRELOAD and keeps what is there. If possible the setting serves children of the other word size, too. */
 static int preload(const char *library, int bits)
 {
 	char setting[PATH_MAX];
@@ -208,7 +208,7 @@ static int exec_under_softhca(const struct run_options *options)
 	return TOOL_EXIT_REFUSED;
 }
 
-/* The shim tells it of its calls; `xrc-compat trace` asks for it by the variable. */
+/* `xrc-compat trace` sets the variable. The shim tells the tracing library of its calls. */
 static int preload_tracer(int bits)
 {
 	const char *socket = getenv("XRC_COMPAT_TRACE");

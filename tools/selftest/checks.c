@@ -44,7 +44,7 @@ static bool open_device(struct job *job, enum who who)
 	struct request request = { .op = OP_OPEN_DEVICE };
 	struct answer answer;
 
-	/* Who listens on the other host chooses its device there. */
+	/* On the other host the listening command has chosen the device. */
 	if (job->actors[who].pid)
 		snprintf(request.text, sizeof(request.text), "%s", job->device);
 	if (!ask(job, who, request, 0, &answer))
@@ -219,7 +219,7 @@ static bool get_event(struct job *job, enum who who, bool *heard)
 
 /*
  * Linux since 5.7 gives the event to the creator of the QP, and to no handle from ibv_open_qp. The library cannot change that.
- * Whatever else is missing is a failure.
+ * If only the creator hears it, that is a limit of the kernel; whoever else misses it, it is a failure.
  */
 static bool check_event(struct job *job)
 {

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Both sides send it first: structures go as they are, so the two must be of one kind. */
+/* Both sides send it first. Structures are sent as they are in memory, so both sides must have the same layout. */
 struct greeting {
 	char magic[16];
 	uint32_t one;

@@ -14,7 +14,7 @@
 
 #include "view.h"
 
-#define QPS_MAX	(1u << 20)	/* more than any adapter has: who claims that is forged */
+#define QPS_MAX	(1u << 20)	/* more than any adapter has: a table with more is forged */
 
 /* ---- reading ---- */
 

@@ -14,7 +14,7 @@
 
 #include "arguments.h"
 
-/* A provider may make a verb of ours on its way through another. */
+/* Calls can be nested: a provider may call one of our verbs from within another. */
 struct call {
 	struct call *outer;
 	struct trace_record record;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Who called, where there is no libunwind for this class of programs: the C library walks, and the command finds the names. */
+/* Who called, without libunwind: the C library walks the stack, and the command finds the names. */
 #include "internal.h"
 
 #include <execinfo.h>

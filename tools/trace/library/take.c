@@ -85,7 +85,7 @@ static void take_qp(struct trace_record *record, uintptr_t value)
 	record->qp_num = ((const struct ibv_qp *)value)->qp_num;
 }
 
-/* Of an ordinary SRQ these bytes are something else, and its call is not told of. */
+/* In an ordinary SRQ these bytes mean something else; its calls are not traced. */
 static void take_srq(struct trace_record *record, uintptr_t value)
 {
 	record->srq_num = ((const struct legacy_srq *)value)->xrc_srq_num;

@@ -46,14 +46,14 @@ MODERN_INLINES(X)
 
 #define SHIM_VERSIONS_xrc_trace_wrap SHIM_VERSION(xrc_trace_wrap, 0, MODERN_WRAPPER "@" MODERN_WRAPPER_NODE)
 
-/* The shim and this library come from one build, or the table is left alone. */
+/* If the shim is of another build its table is left alone. */
 SHIM_EXPORT(xrc_trace_wrap)
 void shim_xrc_trace_wrap(struct modern_table *table, size_t size)
 {
 	if (size != sizeof(real))
 		return;
 	real = *table;
-	/* What libibverbs does not have stays away. */
+	/* A function that libibverbs does not have stays NULL. */
 #define X(name, ret, params, args) table->name = real.name ? wrapped_##name : NULL;
 	MODERN_FUNCTIONS(X)
 	MODERN_COMMANDS(X)
