@@ -126,7 +126,7 @@ class Storm:
 
     def compare(self, name, witness, said):
         """The emulator notices a death a moment later than the test, hence the patience."""
-        deadline = time.monotonic() + 10
+        deadline = time.monotonic() + 30
         while True:
             seen = {pid: numbers for pid, numbers in witness().items() if numbers}
             expected = {pid: numbers for pid, numbers in said.items() if numbers}

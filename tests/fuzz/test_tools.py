@@ -86,7 +86,7 @@ def real_tables(xrc_compat, build_root, tables):
     lines = [process.stdout.readline() for _ in range(2)]
     found = [(path.name, path.read_bytes()) for path in tables.iterdir()]
     os.killpg(process.pid, 9)
-    process.wait(10)
+    process.wait(30)
     domain.unlink(missing_ok=True)
     for path in tables.iterdir():
         path.unlink()

@@ -275,7 +275,7 @@ static bool unread_events_go_with_the_qp(void)
 {
 	struct shared s = share();
 
-	CHECK(raise_on(s.target->qp_num, 3) && rig_readable(s.ground.host->ctx->async_fd, 10000));
+	CHECK(raise_on(s.target->qp_num, 3) && rig_readable(s.ground.host->ctx->async_fd, RIG_PATIENCE_MS));
 	CHECK(!ibv_destroy_qp(s.target));
 	CHECK(read_all(s.ground.host->ctx) == (opened_hear() ? 3 : 0));
 	return true;

@@ -15,10 +15,10 @@ static bool one_event_per_arming(void)
 
 	CHECK(!ibv_req_notify_cq(s.one->cq, 0));
 	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
-	CHECK(rig_readable(s.one->channel->fd, 10000) && !ibv_get_cq_event(s.one->channel, &cq, &cq_context));
+	CHECK(rig_readable(s.one->channel->fd, RIG_PATIENCE_MS) && !ibv_get_cq_event(s.one->channel, &cq, &cq_context));
 	CHECK(cq == s.one->cq && !rig_readable(s.one->channel->fd, 10));
 	CHECK(!ibv_req_notify_cq(cq, 0) && !rig_readable(s.one->channel->fd, 10));
-	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && rig_readable(s.one->channel->fd, 10000));
+	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && rig_readable(s.one->channel->fd, RIG_PATIENCE_MS));
 	CHECK(!ibv_get_cq_event(s.one->channel, &cq, &cq_context));
 	ibv_ack_cq_events(cq, 2);
 	return true;
@@ -36,7 +36,7 @@ static bool solicited_only(void)
 	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
 	wr.send_flags |= IBV_SEND_SOLICITED;
 	CHECK(!rig_post_srq(s.one, s.srq1, 0, 64, 1) && !rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc));
-	CHECK(rig_readable(s.one->channel->fd, 10000));
+	CHECK(rig_readable(s.one->channel->fd, RIG_PATIENCE_MS));
 	return true;
 }
 
@@ -50,7 +50,7 @@ static bool armed_too_late_still_fires(void)
 	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
 	CHECK(!rig_post_srq(s.one, s.srq1, 0, 64, 1) && !rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc));
 	/* The completion is there, the program has not polled it: arming now must not sleep for ever. */
-	CHECK(!ibv_req_notify_cq(s.one->cq, 0) && rig_readable(s.one->channel->fd, 10000));
+	CHECK(!ibv_req_notify_cq(s.one->cq, 0) && rig_readable(s.one->channel->fd, RIG_PATIENCE_MS));
 	return true;
 }
 

@@ -334,7 +334,7 @@ static bool error_is_solicited(void)
 
 	sge.lkey++;
 	CHECK(!ibv_req_notify_cq(pair.a->cq, 1) && !rig_post(pair.qa, &wr));
-	CHECK(rig_readable(pair.a->channel->fd, 5000) && !ibv_get_cq_event(pair.a->channel, &cq, &context));
+	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) && !ibv_get_cq_event(pair.a->channel, &cq, &context));
 	ibv_ack_cq_events(cq, 1);
 	return pair_tear_down(&pair);
 }

@@ -36,14 +36,14 @@ static bool late_peer_is_waited_for(void)
 	struct ibv_send_wr wr = rig_wr(p.a, &sge, IBV_WR_SEND, 0, 10);
 	struct ibv_wc wc;
 
-	to_b.timeout = 18; /* one second */
+	to_b.timeout = 22; /* 17 seconds */
 	CHECK(!rig_init(p.qa, &to_b) && !rig_rtr(p.qa, &to_b) && !rig_rts(p.qa, &to_b));
 	CHECK(!rig_post(p.qa, &wr));
 	CHECK(!rig_init(p.qb, &to_a) && !rig_post_recv(p.b, p.qb, 0, 10, 1));
 	CHECK(rig_quiet(p.a->cq, 20));
 	CHECK(!rig_rtr(p.qb, &to_a));
 	/* At once, not when the timeout is over. */
-	CHECK(rig_poll_within(p.a->cq, &wc, 500) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_poll_within(p.a->cq, &wc, 10000) && wc.status == IBV_WC_SUCCESS);
 	CHECK(rig_poll(p.b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	return pair_tear_down(&p);
 }

@@ -32,7 +32,7 @@ static bool fails_soon(struct ibv_cq *cq)
 	struct ibv_wc wc;
 	int got = 0;
 
-	for (int i = 0; i < 2000 && !got; i++) {
+	for (int i = 0; i < RIG_PATIENCE_MS && !got; i++) {
 		got = ibv_poll_cq(cq, 1, &wc);
 		usleep(1000);
 	}
@@ -51,12 +51,12 @@ static bool daemon_dies(void)
 	CHECK(!ibv_req_notify_cq(pair.a->cq, 0));
 	for (int i = 0; i < MESSAGES; i++)
 		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) && !rig_post(pair.qa, &wr));
-	CHECK(rig_readable(pair.a->channel->fd, 5000) && !ibv_get_cq_event(pair.a->channel, &cq, &cq_context));
+	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) && !ibv_get_cq_event(pair.a->channel, &cq, &cq_context));
 	usleep(100000);
 	kill_daemon();
 	/* Whoever waits for events wakes up at once; the others hear of it by polling. */
-	CHECK(rig_readable(pair.a->channel->fd, 5000) && ibv_get_cq_event(pair.a->channel, &cq, &cq_context));
-	CHECK(rig_readable(pair.a->ctx->async_fd, 5000));
+	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) && ibv_get_cq_event(pair.a->channel, &cq, &cq_context));
+	CHECK(rig_readable(pair.a->ctx->async_fd, RIG_PATIENCE_MS));
 	CHECK(drained(pair.a->cq) && fails_soon(pair.a->cq) && drained(pair.b->cq) && fails_soon(pair.b->cq));
 	CHECK(!ibv_alloc_pd(pair.a->ctx) && errno == EIO);
 	return true;

@@ -10,7 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 5000
 #define PSN	    0x1234u
 #define QKEY	    0x11111111u
 
@@ -254,7 +253,7 @@ bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds)
 
 bool rig_poll(struct ibv_cq *cq, struct ibv_wc *wc)
 {
-	return rig_poll_within(cq, wc, PATIENCE_MS);
+	return rig_poll_within(cq, wc, RIG_PATIENCE_MS);
 }
 
 bool rig_quiet(struct ibv_cq *cq, int milliseconds)
@@ -273,7 +272,7 @@ bool rig_readable(int fd, int milliseconds)
 
 bool rig_async(struct ibv_context *ctx, struct ibv_async_event *event)
 {
-	return rig_readable(ctx->async_fd, PATIENCE_MS) && !ibv_get_async_event(ctx, event);
+	return rig_readable(ctx->async_fd, RIG_PATIENCE_MS) && !ibv_get_async_event(ctx, event);
 }
 
 static bool wanted(int argc, char **argv, const char *name)

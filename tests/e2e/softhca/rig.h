@@ -71,6 +71,9 @@ int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 /* Waits up to five seconds for one completion. False when none came. */
 bool rig_poll(struct ibv_cq *cq, struct ibv_wc *wc);
 /* The same with a patience of @milliseconds. */
+/* For what must come, on however busy a machine. */
+#define RIG_PATIENCE_MS 20000
+
 bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds);
 /* True if no completion comes within @milliseconds. */
 bool rig_quiet(struct ibv_cq *cq, int milliseconds);

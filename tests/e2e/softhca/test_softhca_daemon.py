@@ -282,7 +282,12 @@ def test_idle_daemon_sleeps(run, softhca, place):
     def switches():
         return [line for line in stat.read_text().splitlines() if "ctxt_switches" in line]
 
-    time.sleep(0.1)
+    def rests():
+        seen = switches()
+        time.sleep(0.3)
+        return seen == switches()
+
+    wait_for(rests, "rest after the start")
     before = switches()
     time.sleep(1)
     after = switches()

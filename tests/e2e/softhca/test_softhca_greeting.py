@@ -37,7 +37,7 @@ def hello(kind=CONTEXT, device=0, base=0, size=SIZE, version=VERSION):
 
 def connect(daemon):
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    sock.settimeout(10)
+    sock.settimeout(30)
     sock.connect(str(daemon.directory / "socket"))
     return sock
 

@@ -48,7 +48,7 @@ def test_programs_end(daemon, argv):
     os.kill(daemon.pid, signal.SIGKILL)
     began = time.monotonic()
     for program in (server, client):
-        _, err = program.communicate(timeout=10)
+        _, err = program.communicate(timeout=30)
         print(f"{argv[0]}: {1000 * (time.monotonic() - began):.0f} ms, status {program.returncode}, {err}")
         assert program.returncode != 0
         assert err.count(SENTENCE) <= 1 and ("-e" in argv or SENTENCE in err)

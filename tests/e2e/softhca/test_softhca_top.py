@@ -25,7 +25,7 @@ def counted(daemon):
         yield dict(zip(("sender", "receiver", "refused"), numbers), pid=program.pid)
     finally:
         program.kill()
-        program.communicate(timeout=10)
+        program.communicate(timeout=30)
 
 
 def counters(daemon):
@@ -78,7 +78,7 @@ def test_top_ends_with_the_daemon(run, softhca, counted):
     with subprocess.Popen([softhca, "ctl", "top"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as top:
         top.stdout.readline()
         run([softhca, "stop"])
-        _, errors = top.communicate(timeout=10)
+        _, errors = top.communicate(timeout=30)
     assert top.returncode == 1 and "no daemon in" in errors
 
 

@@ -130,10 +130,10 @@ static bool unread_events_do_not_block_destroy(void)
 	struct xrc_stage s = xrc_stage();
 
 	CHECK(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
-	CHECK(rig_readable(s.two->ctx->async_fd, 10000));
+	CHECK(rig_readable(s.two->ctx->async_fd, RIG_PATIENCE_MS));
 	CHECK(!opened_destroy(s.opened));
 	CHECK(!rig_readable(s.two->ctx->async_fd, 10)); /* and it has left no stale pointer behind */
-	CHECK(rig_readable(s.one->ctx->async_fd, 10000));
+	CHECK(rig_readable(s.one->ctx->async_fd, RIG_PATIENCE_MS));
 	return true;
 }
 
@@ -179,7 +179,7 @@ static bool srq_limit(void)
 		CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) && !wc.status);
 		CHECK(rig_poll(s.one->cq, &wc) && wc.wr_id == id);
 		/* As many as the limit are enough. */
-		CHECK(rig_readable(s.one->ctx->async_fd, id == 2 ? 10000 : 10) == (id == 2));
+		CHECK(rig_readable(s.one->ctx->async_fd, id == 2 ? RIG_PATIENCE_MS : 10) == (id == 2));
 	}
 	CHECK(rig_async(s.one->ctx, &event) && event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED);
 	CHECK(event.element.srq == s.srq1);

@@ -55,7 +55,7 @@ class Holder:
         """Returns when the kernel has really released what the process held."""
         os.kill(self.pids[role], signal.SIGKILL)
         if self.pids[role] == self.process.pid:
-            self.process.wait(10)
+            self.process.wait(30)
         else:
             wait_for(lambda: not alive(self.pids[role]), f"end of the {role}")
 
@@ -64,7 +64,7 @@ class Holder:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
-        self.process.wait(10)
+        self.process.wait(30)
 
 
 def alive(pid):

@@ -151,7 +151,7 @@ def trace_on(softhca, xrc_compat, tmp_path):
         finally:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
-                process.communicate(timeout=10)
+                process.communicate(timeout=30)
         return json.loads(output.read_text()), re.findall(r" (\w+): ok$", kernel.read_text(), re.M)
 
     return _trace_on
@@ -252,7 +252,7 @@ def test_what_a_killed_program_leaves(xrc_compat, programs, tmp_path):
     finally:
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGKILL)
-        process.communicate(timeout=10)
+        process.communicate(timeout=30)
     left = json.loads(output.read_text())["left"]
     found = sorted((row["what"], row["pid"], row["backtrace"][0]["symbol"]) for row in left)
     creator, registrant = int(said["creator"]), int(said["registrant"])
@@ -306,7 +306,7 @@ def test_a_signal_reaches_the_program(xrc_compat, tmp_path):
     process = subprocess.Popen([str(xrc_compat), "trace", "--", "sh", "-c", script], stderr=subprocess.PIPE)
     wait_for(ready.exists)
     process.terminate()
-    process.communicate(timeout=10)
+    process.communicate(timeout=30)
     assert process.returncode == 9
 
 

@@ -15,7 +15,7 @@
 #include "end.h"
 #include "row.h"
 
-#define PATIENCE_MS 5000
+#define PATIENCE_MS 20000	/* for what must come */
 
 static struct ibv_context *open_device(int device)
 {

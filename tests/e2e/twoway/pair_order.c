@@ -131,16 +131,24 @@ static bool stays(struct end *a, struct end *b)
 	return true;
 }
 
+/* Both connected, and a drained where it can be. */
+static bool drain(struct end *a, struct end *b)
+{
+	ends_open(a, b);
+	ends_connect(a, b);
+	if (stays(a, b))
+		return false;
+	must_eq(to(a, IBV_QPS_SQD), 0);
+	return true;
+}
+
 /* What is posted meanwhile waits; what comes in does not. */
 static void drained(void)
 {
 	struct end a, b;
 
-	ends_open(&a, &b);
-	ends_connect(&a, &b);
-	if (stays(&a, &b))
+	if (!drain(&a, &b))
 		return;
-	must_eq(to(&a, IBV_QPS_SQD), 0);
 	end_post_recv(&b, 1, 4096, 4096);
 	end_send(&a, IBV_WR_SEND, 0, 100);
 	end_quiet(&a);
@@ -163,11 +171,8 @@ static void changed_while_drained(void)
 	struct ibv_qp_init_attr init_attr;
 	struct end a, b;
 
-	ends_open(&a, &b);
-	ends_connect(&a, &b);
-	if (stays(&a, &b))
+	if (!drain(&a, &b))
 		return;
-	must_eq(to(&a, IBV_QPS_SQD), 0);
 	must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
 					   IBV_QP_MIN_RNR_TIMER | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS), 0);
 	must_eq(to(&a, IBV_QPS_RTS), 0);
