@@ -4,7 +4,8 @@
 import pathlib
 import sys
 
-sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / "chaos"), str(pathlib.Path(__file__).resolve().parent)]
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1]), str(HERE.parents[1] / "chaos")]
 
 import storm  # noqa: E402
 from lab import objects  # noqa: E402
