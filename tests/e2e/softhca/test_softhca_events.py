@@ -39,9 +39,9 @@ def test_every_holder_of_a_target_hears(daemon):
     """Two processes share a target QP: each gets each of its events, with its own handle. SRQ and CQ are one's own."""
     count = len(OBJECT_EVENTS)
     of_qp = [name for name in OBJECT_EVENTS if EVENTS[name][1] == "qp"]
-    first = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", count])
+    first = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", count], stderr=None)
     qp, srq = first.stdout.readline().split()
-    second = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", len(of_qp), qp])
+    second = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", len(of_qp), qp], stderr=None)
     assert second.stdout.readline().split()[0] == qp
     contexts = daemon.objects()["contexts"]
     cq = next(o["number"] for c in contexts if c["pid"] == first.pid for o in c["objects"] if o["type"] == "cq")
@@ -64,7 +64,7 @@ def test_asyncwatch_sees_each_event(daemon):
 
 
 def watch_each_event(daemon):
-    watch = daemon.start(["stdbuf", "-oL", "ibv_asyncwatch", "-d", models.device(0)])
+    watch = daemon.start(["stdbuf", "-oL", "ibv_asyncwatch", "-d", models.device(0)], stderr=None)
     try:
         heading = watch.stdout.readline()
         assert "async event FD" in heading, heading
@@ -83,7 +83,7 @@ def watch_each_event(daemon):
 
 def test_other_devices_hear_nothing(daemon):
     need("ibv_asyncwatch")
-    watch = daemon.start(["stdbuf", "-oL", "ibv_asyncwatch", "-d", models.device(1)])
+    watch = daemon.start(["stdbuf", "-oL", "ibv_asyncwatch", "-d", models.device(1)], stderr=None)
     try:
         watch.stdout.readline()
         raise_event(daemon, "lid_change")

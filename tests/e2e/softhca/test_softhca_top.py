@@ -18,7 +18,7 @@ HEADING = "DEVICE  OUT/s"
 @pytest.fixture
 def counted(daemon):
     """A program on the daemon: {name: QP number}; its pid is in ["pid"]."""
-    program = daemon.start([PROGRAM])
+    program = daemon.start([PROGRAM], stderr=None)
     try:
         numbers = [int(word) for word in program.stdout.readline().split()]
         assert len(numbers) == 3, "the program could not do its work"
