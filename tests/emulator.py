@@ -16,7 +16,7 @@ OBJECTS = ("qps", "cqs", "srqs", "mrs", "pds")
 
 
 class Daemon:
-    """What is started while it runs uses it, by the environment. Its folder is also for files of the test."""
+    """Programs started while it runs use it, by the environment. Tests may put files into its folder."""
 
     def __init__(self, run, softhca, folder):
         self.run, self.softhca, self.folder = run, softhca, folder

@@ -222,7 +222,7 @@ class Player:
 
 
 def rows_of(table):
-    """Rows begin in the first column; what is indented says more about one."""
+    """A row begins in the first column; indented lines after it belong to it."""
     lines = (line.split("#")[0].split() for line in table.read_text().splitlines() if not line[:1].isspace())
     return [line for line in lines if line]
 

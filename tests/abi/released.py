@@ -25,7 +25,7 @@ def load():
 
 def record(library):
     text = subprocess.run(["abidw", *OPTIONS, library], capture_output=True, text=True, check=True, timeout=60).stdout
-    # Where the source was when it was built is nobody's business.
+    # The path of the source tree must not stay in the record.
     text = re.sub(r"path='[^']*?(\w+/\w+\.c)'", r"path='\1'", text)
     RECORD.write_text(LICENCE + text, encoding="utf-8")
 

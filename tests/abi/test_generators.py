@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What is made from the tables of abi/, and which tables are refused."""
+"""What the generator makes from the tables of abi/, and which tables it refuses."""
 
 import os
 import sys

@@ -16,7 +16,7 @@ import released
 
 @pytest.fixture(scope="module")
 def library(build_root):
-    """What is compared. All of this file or nothing: status 77 is a skip."""
+    """The library to compare. Where that cannot be done the whole file is skipped (status 77)."""
     library = build_root / "shim" / "libxrc-compat.so.1"
     if not shutil.which("abidiff"):
         pytest.exit("SKIP: no abidiff (abigail-tools, libabigail)", returncode=77)

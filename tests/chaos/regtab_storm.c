@@ -91,7 +91,7 @@ static void drop_handle(struct sailor *sailor, unsigned n)
 	__atomic_fetch_and(&oracle->handles[n], ~(1u << sailor->self), __ATOMIC_SEQ_CST);
 }
 
-/* ibv_open_qp, or ibv_create_qp where nobody has one. */
+/* ibv_open_qp, or ibv_create_qp if no process has the QP. */
 static void take_handle(struct sailor *sailor, unsigned n)
 {
 	__atomic_fetch_or(&oracle->handles[n], 1u << sailor->self, __ATOMIC_SEQ_CST);
@@ -103,7 +103,7 @@ static void enter(struct sailor *sailor, unsigned n)
 
 	take_handle(sailor, n);
 	error = dice(&sailor->random, 2) ? regtab_register(sailor->member, qp_number(n)) : -EINVAL;
-	if (error == -EINVAL)	/* not there, since nobody has entered it yet, or the last registrant has just left */
+	if (error == -EINVAL)	/* no such QP: not created yet, or the last registrant has just left */
 		error = regtab_enter(sailor->member, qp_number(n));
 	if (error)
 		fail("cannot enter", n, error);

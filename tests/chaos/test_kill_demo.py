@@ -22,7 +22,7 @@ ROUNDS = 30
 
 
 def processes(marker):
-    """{pid: command} of all live processes that have `marker` in their environment: ours, whoever their parent is."""
+    """{pid: command} of all live processes of the test: those that have `marker` in their environment."""
     found = {}
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit():

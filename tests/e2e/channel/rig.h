@@ -13,7 +13,7 @@
 #define RECEIVES 8		/* posted to each SRQ */
 #define PATIENCE_MS 20000	/* for what must come */
 
-/* Whose the SRQs are: of the opened device that made the receive QP, or of another one that joined its domain. */
+/* To which opened device the SRQs belong: the one that made the receive QP, or another one that joined its domain. */
 enum owner {
 	OWN,
 	JOINED,

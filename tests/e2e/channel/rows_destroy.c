@@ -125,7 +125,7 @@ static void unread_event_holds_nothing_up(int owner)
 	HOLDS(rig_readable(channel, PATIENCE_MS));
 	IS(ibv_destroy_srq(srq), 0);
 	IS(ibv_destroy_cq(cq), 0);
-	rig_no_event(channel);	/* it went with its CQ: no program gets a pointer to what is freed */
+	rig_no_event(channel);	/* the event went with its CQ: no program gets a pointer to freed memory */
 	IS(ibv_destroy_cq(stays), 0);
 	IS(ibv_destroy_comp_channel(channel), 0);
 }

@@ -202,7 +202,7 @@ def deliver(sender, receiver, number, byte):
 
 @pytest.mark.parametrize("first, second", [(64, 32), (32, 64)])
 def test_one_receive_qp_of_both(job, first, second):
-    """Contract 5.6: whoever is registered keeps it alive, of whatever class, and whoever is killed is registered no more."""
+    """Contract 5.6: each registered process keeps the QP alive, 32-bit or 64-bit; a killed process is not registered any more."""
     creator, other = job.worker(first), job.worker(second)
     sender = job.worker(second, device=1)
     number = creator.ask("create")

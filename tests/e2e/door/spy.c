@@ -8,7 +8,7 @@
 
 static int asked;
 
-/* By the version that whoever is linked now asks for. */
+/* By the version that programs linked today import. */
 VISIBLE void *dlsym(void *handle, const char *name)
 {
 	static void *(*next)(void *handle, const char *name);

@@ -10,7 +10,7 @@ from played import done
 
 GLIBC = tuple(int(part) for part in platform.libc_ver()[1].split("."))
 OURS, REAL, LIBDL = "libxrc-compat.so.1", "libibverbs.so.1", "libc.so.6" if GLIBC >= (2, 34) else "libdl.so.2"
-# Before glibc 2.36 RTLD_NEXT takes what is hidden in a library's first version for what a program of no version means.
+# Before glibc 2.36 RTLD_NEXT finds hidden symbols of a library's first version for a program without versions.
 HIDDEN_FROM_NEXT = GLIBC >= (2, 36)
 LIBRARY = "libibverbs.so.1"
 XRC = ["open_xrc_domain", "close_xrc_domain", "create_xrc_srq", "create_xrc_rcv_qp", "modify_xrc_rcv_qp",
@@ -130,7 +130,7 @@ ORDERS = {"a shim": "a", "shim a": "a", "b shim": "b", "shim b": "b", "a b shim"
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_others_in_front_of_dlsym(play, shim, door, order):
-    """Profilers stand there too; whoever comes first, the others are asked and the exchange works."""
+    """Profilers interpose them, too. In any order each calls the next one, and the exchange works."""
     paths = {"a": door / "libspy-a.so", "b": door / "libspy-b.so", "shim": shim}
     result = play([paths[word] for word in order.split()])
     done(result)

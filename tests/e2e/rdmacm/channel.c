@@ -240,7 +240,7 @@ static bool goes_on(pthread_t thread)
 	return pthread_timedjoin_np(thread, NULL, &end) == ETIMEDOUT;
 }
 
-/* As rping does when it ends: the thread waits on, and does not come back with an error that nobody expects. */
+/* As rping does when it ends: the waiting thread goes on waiting, and gets no error that it does not expect. */
 static void a_closed_channel_is_waited_for_on(struct ground *ground)
 {
 	struct rdma_event_channel *own = rdma_create_event_channel();
@@ -318,7 +318,7 @@ static void events_come_along(struct ground *ground)
 	ground->channel = old;
 }
 
-/* A listener with a request that nobody has fetched: what it is for comes along, too. */
+/* A listener with a request that was not fetched: the request moves with it. */
 static void requests_come_along(struct ground *ground)
 {
 	struct rdma_event_channel *old = ground->channel, *other = rdma_create_event_channel();

@@ -51,7 +51,7 @@ static int send_command(int fd, uint32_t cmd, const void *body, size_t length, s
 	return send_raw(fd, cmd, body, length, length, out);
 }
 
-/* What is where in each command: room of its response, place of the id, place of the response's address. */
+/* For each command: the size of its response, and the offsets of the id and of the response's address. */
 struct shape {
 	const char *name;
 	uint32_t cmd;
@@ -257,7 +257,7 @@ static void try_fields(void)
 	check("no parameters", "CONNECT", send_command(ours, RDMA_USER_CM_CMD_CONNECT, &connect, sizeof(connect), 0), EINVAL);
 }
 
-/* It is a character device to who looks, and nobody can read it. */
+/* To stat() it is a character device, and it cannot be read. */
 static void try_stat(void)
 {
 	struct stat by_path, by_fd;

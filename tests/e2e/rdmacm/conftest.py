@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def finish():
-    """finish(process) -> (status, output); whoever hangs is killed and the test fails."""
+    """finish(process) -> (status, output). A process that hangs is killed, and the test fails."""
     started = []
 
     def _finish(process, seconds=30):

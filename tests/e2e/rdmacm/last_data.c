@@ -41,7 +41,7 @@ static unsigned char byte_at(int at)
 	return (unsigned char)(at % 251);
 }
 
-/* All of it, then the end, then nobody. */
+/* All of the data, then its end, then no reader. */
 static void speak(int fd)
 {
 	unsigned char block[BLOCK];

@@ -155,7 +155,7 @@ static int notify_unconnected(struct ground *ground)
 	return error_of(rdma_notify(ground->routed, IBV_EVENT_COMM_EST));
 }
 
-/* One request at the listener; what is done with it is the attempt. */
+/* Brings one request to the listener; the attempt uses it. */
 static int with_request(struct ground *ground, int (*attempt)(struct rdma_cm_id *child))
 {
 	struct rdma_cm_id *child;

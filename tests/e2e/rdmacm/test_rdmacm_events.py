@@ -190,7 +190,7 @@ CONNECTED = ("REP_SENT", "REP_RCVD", "ESTABLISHED")
 
 
 def kill_one_of_two(daemon, finish, dice):
-    """Whoever is left hears of it and ends. Only a server that nobody has asked yet waits on, and rightly."""
+    """The surviving side is told and ends. Only a server without a client goes on waiting, as it should."""
     server = daemon.start(["rping", "-s", "-a", THERE, "-C", "1000000"], host=1)
     daemon.until_listening()
     client = daemon.start(["rping", "-c", "-a", THERE, "-C", "1000000"], host=0)

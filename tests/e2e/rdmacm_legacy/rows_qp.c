@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Old XRC QPs by rdma_create_qp: what they are, and what is refused. */
+/* Old XRC QPs made by rdma_create_qp: what they can do, and what is refused. */
 
 #include <string.h>
 
@@ -168,7 +168,7 @@ static void nothing_is_left(int variant)
 	attr.qp_type = IBV_QPT_XRC;
 	attr.xrc_domain = domain;
 	IS(rdma_create_qp(id, pd, &attr), 0);
-	without = attr;			/* nor does ibv_create_qp take what rdma_create_qp was given */
+	without = attr;			/* ibv_create_qp refuses the same attributes */
 	without.xrc_domain = NULL;
 	HOLDS(!ibv_create_qp(pd, &without) && errno == EINVAL);
 }

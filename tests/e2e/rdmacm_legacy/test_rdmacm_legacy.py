@@ -38,7 +38,7 @@ TODAYS = [("rping -s -a 198.18.1.1 -C 3 -V", "rping -c -a 198.18.1.1 -C 3 -V"),
           ("rdma_server -s 198.18.1.1", "rdma_client -s 198.18.1.1"),
           ("rdma_xserver -c x", "rdma_xclient -s 198.18.1.1 -c x")]
 
-# Nobody says when the server listens.
+# The server does not say when it listens, so the client tries again.
 BOTH = """SOFTHCA_HOST=mlx4_1 {server} & server=$!
 tries=0
 until SOFTHCA_HOST=mlx4_0 {client}; do tries=$((tries + 1)); [ $tries -lt 100 ] || exit 1; sleep 0.1; done

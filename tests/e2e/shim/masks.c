@@ -104,7 +104,7 @@ void masks_error_and_back(modify_fn *modify, const struct actor *peer)
 	step(modify, IBV_QPS_INIT, peer, 0);
 }
 
-/* MVAPICH2 1.7 leaves them 0; what is in them was never looked at. */
+/* MVAPICH2 1.7 leaves them 0; OFED's mlx4 never read them. */
 static void wrong_ports(struct ibv_qp_attr *attr, uint8_t wrong)
 {
 	attr->ah_attr.port_num = wrong;

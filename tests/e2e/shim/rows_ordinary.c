@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Contract 1.3, 2.1 and 3: what is not XRC keeps working, and the ops table stays the provider's. */
+/* Contract 1.3, 2.1 and 3: everything but XRC works as without the library, and the ops table stays the provider's. */
 
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +64,7 @@ static void plain_srq_after_the_hook(void)
 	struct result image;
 
 	fill(a, 1, created_plain_srq(a, 1).srq_attr.max_wr);
-	/* Of an image a query tells what can be posted, also where the kernel was asked for more. */
+	/* A query of an SRQ image tells how many receives can be posted, also if the kernel was asked for more. */
 	image = query_srq(a, 0);
 	expect_ret(image, 0);
 	fill(a, 0, image.srq_attr.max_wr);

@@ -81,7 +81,7 @@ static void make_again(struct actor *a, uint32_t wanted)
 	expect_eq(number, wanted);
 }
 
-/* A registration with a QP that is gone is not one with the next that has its number, and stays in nobody's way. */
+/* A registration with a QP that is gone is none with the next QP of that number, and does not disturb it. */
 static void number_is_given_out_again(void)
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain(), *d = with_domain();

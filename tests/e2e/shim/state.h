@@ -37,7 +37,7 @@ struct actor_state {
 /** place_get - the context there, opened when first asked for; NULL for NOWHERE or when that fails. */
 struct opened *place_get(struct actor_state *state, enum place place);
 
-/** wild_pointer - one that nobody was ever given; following it is a crash. */
+/** wild_pointer - an address that no object has; reading there crashes. */
 void *wild_pointer(void);
 
 struct ibv_xrc_domain *dom_argument(const struct actor_state *state, int dom);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The same rows on devices without ibv_open_qp, less those that only the kernel can fulfil; and what is done instead."""
+"""The same rows on devices without ibv_open_qp, except those that need the kernel; and rows of what the owner does instead."""
 
 import pytest
 

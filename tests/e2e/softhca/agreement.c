@@ -50,7 +50,7 @@ static bool opened_hear(void)
 	return !word || strcmp(word, "deaf") != 0;
 }
 
-/* A domain that nobody has is anybody's to make. */
+/* A domain that no process has open can be made by any process. */
 static bool nobody_has(int fd)
 {
 	struct host *host = rig_host(0);
@@ -127,7 +127,7 @@ static void race(int fd, int start, int finish)
 		pause();
 }
 
-/* Of all who ask at once for a domain that is new, one gets it. */
+/* If many create a domain at once (O_EXCL), one succeeds. */
 static bool one_makes_a_domain(void)
 {
 	int fd = ground_file(), start[2], finish[2], made = 0;
@@ -253,7 +253,7 @@ static int read_all(struct ibv_context *ctx)
 	return count;
 }
 
-/* However many there are, and however long nobody reads. */
+/* Any number of events waits, for any time. */
 static bool unread_events_are_kept(void)
 {
 	struct shared s = share();
@@ -326,7 +326,7 @@ static bool a_failure_changes_no_state(void)
 	return true;
 }
 
-/* Nobody hears of that, for there is nobody left who could. */
+/* No event is raised: no handle is left. */
 static bool the_last_holder_leaves_in_silence(void)
 {
 	struct shared s = share();

@@ -196,7 +196,7 @@ static bool one_message(struct pair *pair)
 	return true;
 }
 
-/* Doorbells do not tell whose they are. One that rings while a QP is in RESET must not make its blank ring look filled. */
+/* A doorbell does not tell which QP it is for. If one rings while a QP is in RESET the QP's empty ring must not look filled. */
 static bool doorbell_of_another(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);

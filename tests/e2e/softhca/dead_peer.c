@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What a sender learns of a peer that is killed in the middle of the traffic: nothing, and at last that nobody answers. */
+/* A peer is killed in the middle of the traffic: its sender gets no answer, and at last IBV_WC_RETRY_EXC_ERR. */
 #include "rig.h"
 
 #include <fcntl.h>
@@ -100,7 +100,7 @@ static void __attribute__((noreturn)) serve(const struct request *request)
 		mine.srqn = rig_srq_number(srq);
 	say(PEER_FD, &mine);
 	hear(PEER_FD, &theirs);
-	/* libmlx5 takes no receives in RESET; whoever sends meanwhile has patience. */
+	/* libmlx5 takes no receives in RESET; the sender retries meanwhile. */
 	connect_to(qp, &theirs, 7);
 	for (int i = 0; i < DEPTH; i++)
 		post(request, host, qp, srq);

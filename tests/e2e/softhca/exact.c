@@ -75,7 +75,7 @@ static bool reset_begins_at_the_first_receive(void)
 	return pair_tear_down(&pair);
 }
 
-/* What was not sent before is not sent after. */
+/* Requests that were not sent before are not sent afterwards. */
 static bool reset_begins_at_the_first_send(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -323,7 +323,7 @@ static bool inline_is_no_place_to_read_to(void)
 	return pair_tear_down(&pair);
 }
 
-/* Who waits for what is solicited hears of errors, too. */
+/* A CQ armed for solicited completions reports errors, too. */
 static bool error_is_solicited(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -436,7 +436,7 @@ static bool numbers_are_not_reused_at_once(void)
 	return true;
 }
 
-/* The first byte of a zero-based region has address 0, for its owner and for whoever has its rkey. */
+/* The first byte of a zero-based region has address 0, with the lkey and with the rkey. */
 static bool zero_based_region(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);

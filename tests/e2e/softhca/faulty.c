@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What must hold on a wire that fails: whoever starts this has set the faults. */
+/* What must hold on a wire that fails. The test that starts this program sets the faults. */
 #include "rig.h"
 
 #include <errno.h>
@@ -146,7 +146,7 @@ static bool nothing_arrives(void)
 	return true;
 }
 
-/* One attempt and as many repetitions as rnr_retry allows: whoever starts this counts them. */
+/* One attempt and as many repetitions as rnr_retry allows. The test that starts this program counts them. */
 static bool receiver_never_ready(void)
 {
 	struct pair pair = { .a = rig_host(0), .b = rig_host(1) };
@@ -184,7 +184,7 @@ static int post_big(struct ibv_qp *qp, struct ibv_mr *mr)
 	return ibv_post_recv(qp, &wr, &bad);
 }
 
-/* Nobody repeats what is lost of an unreliable connection. Without one of its pieces a message does not arrive at all. */
+/* On an unreliable connection lost packets are not repeated. A message that misses one does not arrive at all. */
 static bool unreliable_messages_are_whole(void)
 {
 	struct pair pair = make_pair(IBV_QPT_UC);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What refusals are tried on, and the rows that say what is refused. */
+/* The objects on which refusals are tried, and the rows of refusals. */
 #ifndef TEST_SOFTHCA_GROUND_H
 #define TEST_SOFTHCA_GROUND_H
 

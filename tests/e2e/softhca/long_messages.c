@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Messages so long that they travel in pieces: right to the byte, in nobody's way, and at the end of their strength. */
+/* Messages so long that they travel in pieces: each byte arrives, others are not held up, and failures in the middle. */
 #include "rig.h"
 
 #include <stdio.h>
@@ -168,7 +168,7 @@ static bool does_not_hold_up_others(void)
 	return true;
 }
 
-/* The receiver fails in the midst of a message: its buffer comes back, the sender hears that nobody answers. */
+/* The receiver fails in the middle of a message: its buffer is flushed, and the sender gets no answer. */
 static bool receiver_fails_midway(void)
 {
 	struct host *a = rig_host(0), *b = rig_host(1);

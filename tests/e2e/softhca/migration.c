@@ -186,7 +186,7 @@ static bool on_request(void)
 	snprintf(words, sizeof(words), "%u", pair.qp[1]->qp_num);
 	control("migrate", 1, words);
 	CHECK(hears(pair.host[1], IBV_EVENT_PATH_MIG) && is(pair.qp[1], IBV_MIG_MIGRATED, 2));
-	/* It is the other that speaks first, on the path that nobody listens on any more: it gives that up. */
+	/* The other side sends first, on the path that is not used any more: it migrates, too. */
 	CHECK(talk(&pair));
 	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && is(pair.qp[0], IBV_MIG_MIGRATED, 2));
 	disconnect(&pair);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Multicast: who gets what is sent to a group, and who does not. */
+/* Multicast: which QPs get a message to a group, and which do not. */
 #include "pair.h"
 
 #include <stdlib.h>

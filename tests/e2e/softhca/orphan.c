@@ -54,7 +54,7 @@ static bool daemon_dies(void)
 	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) && !ibv_get_cq_event(pair.a->channel, &cq, &cq_context));
 	usleep(100000);
 	kill_daemon();
-	/* Whoever waits for events wakes up at once; the others hear of it by polling. */
+	/* Threads that wait for events wake up at once; polling threads get -1. */
 	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) && ibv_get_cq_event(pair.a->channel, &cq, &cq_context));
 	CHECK(rig_readable(pair.a->ctx->async_fd, RIG_PATIENCE_MS));
 	CHECK(drained(pair.a->cq) && fails_soon(pair.a->cq) && drained(pair.b->cq) && fails_soon(pair.b->cq));
@@ -94,7 +94,7 @@ static bool post_send(struct pair *pair, uint64_t wr_id, unsigned int flags)
 	return !rig_post(pair->qa, &wr);
 }
 
-/* What is sent to it gets no answer, and is never given up. */
+/* Requests to it get no answer, and are retried for ever. */
 static struct pair with_deaf_peer(void)
 {
 	struct rig_link link = rig_link_to(0, 0);
@@ -131,7 +131,7 @@ static bool what_was_posted_is_flushed(void)
 	return true;
 }
 
-/* What was done is not undone: first that, then the rest, once. */
+/* First the completions from before the death, then the flushed requests, each once. */
 static bool what_was_done_comes_first(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);

@@ -163,7 +163,7 @@ def test_start_replaces_a_killed_daemon(run, softhca, place):
 
 
 def test_start_waits_for_the_end_of_a_killed_daemon(run, softhca, place):
-    """Killed is not dead: for a moment the lock is still held, and nobody answers."""
+    """A killed daemon still holds the lock for a moment, but does not answer."""
     directory = place / "softhca"
     directory.mkdir(mode=0o700)
     with open(directory / "lock", "w") as lock:
@@ -246,7 +246,7 @@ assert not v.ibv_open_device(devices[0])
 
 
 def test_no_place_for_a_run(run, softhca):
-    """Where nothing can be written, that is what is said."""
+    """If nothing can be written the message says so."""
     if not run(["unshare", "-rm", "true"]).returncode == 0:
         pytest.skip("no user namespaces here")
     script = f'mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /dev/shm && exec "{softhca}" run -- true'

@@ -141,7 +141,7 @@ def test_arena(daemon, arena):
 
 
 def test_several_descriptors_at_once(daemon):
-    """Nobody asked for them, and nobody keeps them."""
+    """Descriptors that the daemon did not ask for are closed."""
     sock = connect(daemon)
     send(sock, hello(size=0), [0, 1, 2])
     assert struct.unpack("<i", receive(sock)[:4])[0] == 0

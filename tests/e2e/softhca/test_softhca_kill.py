@@ -70,7 +70,7 @@ def test_killed_clients_leave_nothing(daemon):
 
 
 def test_many_clients_with_many_qps(daemon):
-    """64 processes, 1,000 QPs in each of 8 of them; whoever comes then is served, and all of it goes again."""
+    """64 processes, 8 of them with 1,000 QPs each. A further program is served, and at the end all objects are gone."""
     procs = [start(daemon, "idle", *(["1000"] if i % 8 == 0 else [])) for i in range(64)]
     for proc in procs:
         assert proc.stdout.readline() == "ready\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs whose daemon is killed: they are told, once, and none waits for ever."""
+"""Programs whose daemon is killed get one message, and none waits for ever."""
 
 import itertools
 import os

@@ -54,7 +54,7 @@ UCX_NET_DEVICES=$ours:1 ucx_perftest -p $port "$@" 127.0.0.1 && wait $server
 """
 
 
-# rc_v is rc_verbs with ud_verbs to connect it. What is not RC is made of messages.
+# rc_v is rc_verbs, with ud_verbs to connect it. UCX makes everything else of messages.
 @pytest.mark.parametrize("transport, test, size", [("rc_v", "tag_lat", 64), ("rc_v", "tag_bw", 100000), ("rc_v", "ucp_put_bw", 5000),
                                                    ("rc_v", "ucp_get", 5000), ("rc_v", "ucp_fadd", 8), ("ud_v", "tag_lat", 64),
                                                    ("ud_v", "tag_bw", 100000)])

@@ -20,7 +20,7 @@ static struct ibv_qp *open_qp(struct host *host, struct ibv_xrcd *xrcd, uint32_t
 	return qp;
 }
 
-/* Whose event it is; "stale" for a pointer that the program never had. */
+/* The name of the event's object; "stale" for a pointer that the program never had. */
 static const char *element(const struct ibv_async_event *event, const struct ibv_qp *qp, const struct ibv_srq *srq,
 			   const struct ibv_cq *cq)
 {

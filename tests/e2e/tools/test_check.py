@@ -193,7 +193,7 @@ def case_no_loader(w):
 
 
 def case_library_is_a_fifo(w):
-    """The loader opens it and waits for ever; whoever asks about that must not."""
+    """The loader opens it and waits for ever; `check` must not."""
     (w.folder / "fifos").mkdir(exist_ok=True)
     if not (w.folder / "fifos" / "libibverbs.so.1").exists():
         os.mkfifo(w.folder / "fifos" / "libibverbs.so.1")

@@ -45,7 +45,7 @@ def paths(flags):
 
 
 def by_loader(run, program, env):
-    """{name: file} as ldd says; None for what is not found."""
+    """{name: file} as ldd says; None for a library that is not found."""
     found = {}
     for name, path in re.findall(r"^\s*(lib(?:outer|deep)\.so) => (\S+|not found)", run(["ldd", program], env=env).stdout, re.M):
         found[name] = None if path.startswith("not") else os.path.realpath(path)

@@ -326,6 +326,6 @@ def test_missing_library_names_every_place(run, tree, helpers):
 
 @pytest.mark.parametrize("given, seen", [({}, "libibverbs.so.1"), ({"MV2_LIBIBVERBS_PATH": "/my/own.so"}, "/my/own.so")])
 def test_says_to_mvapich2_where_libibverbs_is(launch, given, seen):
-    """A default of the quirks' table: whoever set the variable keeps what he set."""
+    """A default of the quirks' table does not replace a value that the user has set."""
     result = launch("printenv", "MV2_LIBIBVERBS_PATH", **given)
     assert result.stdout.strip() == seen

@@ -139,7 +139,7 @@ static void cancel_at_random(void (*once)(void))
 	stage.created = 0;
 }
 
-/* Nobody is in the way: each function gives the answer that it has, and the domain can be closed. */
+/* Without a cancellation each function gives its own answer, and the domain can be closed. */
 static void all_answer(void)
 {
 	query_one();

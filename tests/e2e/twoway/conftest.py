@@ -7,7 +7,7 @@ import pytest
 
 FOLDER = pathlib.Path("tests") / "e2e" / "twoway"
 
-# Freed memory is overwritten at once, so that whoever looks at a QP after its end finds no QP.
+# Freed memory is overwritten at once, so that an access to a freed QP is noticed.
 STRICT_HEAP = {"MALLOC_PERTURB_": "165", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 
 

@@ -107,7 +107,7 @@ static pid_t start(char *program)
 	return pid;
 }
 
-/* They are to be there still: one that has ended has disturbed nobody. */
+/* They must still run: a program that has ended disturbs no other. */
 static void stop(pid_t pid)
 {
 	int status;

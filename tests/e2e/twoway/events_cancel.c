@@ -113,7 +113,7 @@ static void cancelled_at_its_points(void)
 	cancel_many(PTHREAD_CANCEL_DEFERRED, 50);
 }
 
-/* Whoever comes after one that was cancelled gets what comes then. */
+/* A thread that waits after one was cancelled gets the next event. */
 static void next_one_gets_the_next(void)
 {
 	struct victim victim = { .type = PTHREAD_CANCEL_ASYNCHRONOUS };
@@ -137,7 +137,7 @@ static void next_one_gets_the_next(void)
 	must_eq(victim.got, 0);
 }
 
-/* Two that wait are cancelled, and a third that waits with them still gets what is its own (contract 1.4 and 5.8). */
+/* Two waiting threads are cancelled; a third one still gets its event (contract 1.4 and 5.8). */
 static void third_one_gets_its_event(void)
 {
 	struct end end;

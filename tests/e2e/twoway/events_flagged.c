@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What is in an event, who gets it, and every way of acknowledging it. */
+/* The content of events, the processes that get them, and every way to acknowledge them. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -161,7 +161,7 @@ static void plain_srq_event(void)
 	end_open(&end, 0, -1, false);
 	plain = ibv_create_srq(end.pd, &attr);
 	must(plain);
-	/* Numbers are given out in order, and nobody else is on this wire. */
+	/* Numbers are given out in order, and no other program is on this wire. */
 	inject(0, "srq_limit_reached", end.own.srq_num + 1);
 	event = end_event(&end);
 	must_eq(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);

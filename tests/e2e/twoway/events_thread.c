@@ -213,7 +213,7 @@ static void *destroy_it(void *arg)
 	return NULL;
 }
 
-/* One acknowledgement is not two; and who waits for the second keeps nobody from the events of the others. */
+/* One acknowledgement is not enough for two events; a thread that waits for the second does not keep others from their events. */
 static void destroy_waits_for_every_ack(void)
 {
 	struct ibv_async_event events[2], other;

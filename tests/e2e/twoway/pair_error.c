@@ -7,7 +7,7 @@
 
 #include "pair.h"
 
-/* A peer that nobody hears of: the QP behind that number is gone. */
+/* A peer without a sign of life: the QP of that number is gone. */
 static void lose_peer(struct end *a, struct end *b)
 {
 	ends_open(a, b);
@@ -222,7 +222,7 @@ static void *poll_until_cancelled(void *arg)
 	return NULL;
 }
 
-/* Whoever polls a failure takes the other half along, by a verb that has cancellation points. */
+/* Polling a failure takes the other half of the pair to ERR, by a verb that has cancellation points. */
 static void cancelled_while_failing(void)
 {
 	struct poller poller = { 0 };
@@ -258,7 +258,7 @@ static void *poll_once_cancelled(void *arg)
 	return NULL;
 }
 
-/* ibv_poll_cq never was a cancellation point: whoever is cancelled still gets the completion. */
+/* ibv_poll_cq never was a cancellation point: a thread with a pending cancel still gets the completion. */
 static void cancelled_before_it_fails(void)
 {
 	struct poller poller = { 0 };

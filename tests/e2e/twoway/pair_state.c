@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Modify, query, destroy, and whose a two-way QP is. */
+/* Modify, query and destroy a two-way QP, and to which processes it delivers. */
 
 #include <errno.h>
 #include <fcntl.h>

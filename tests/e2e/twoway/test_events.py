@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Async events of a one-way program: what is in them, who gets them, and every way old programs treat them."""
+"""Async events of a one-way program: their content, the processes that get them, and every way in which old programs treat them."""
 
 import re
 import shutil

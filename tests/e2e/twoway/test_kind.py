@@ -97,7 +97,7 @@ def test_one_way_program_costs_not_one_object_more(on_wire, trace):
     assert (done.returncode, done.stderr) == (0, "")
     asked, there = asked_and_there(done.stdout)
     assert there == asked
-    # Nor is a handle opened to learn whether the kernel shares receive QPs: it is asked for one that cannot exist.
+    # To learn whether the kernel shares receive QPs no handle is opened: it is asked for a number that cannot exist.
     made = trace.commands()
     assert made["CREATE_QP"] == asked["qp"] and "OPEN_QP" not in made
     assert made["DESTROY_QP"] == asked["qp"]

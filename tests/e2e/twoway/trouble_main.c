@@ -187,7 +187,7 @@ static void in_parent(void)
 	handled++;
 }
 
-/* Of the parent's device the kernel may refuse everything. */
+/* The kernel may refuse every command on the parent's device. */
 static void in_child(void)
 {
 	struct ibv_qp_init_attr init_attr = { .xrc_domain = forking.domain };
