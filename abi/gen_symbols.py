@@ -47,7 +47,8 @@ def more_of(symbol, text, where):
     """The row with what an indented line below it says: "port to: ...", which may go on in further lines."""
     if not symbol.port and not text.startswith(PORT):
         raise TableError(f"{where}: '{PORT}' wanted below {symbol.name}")
-    return symbol._replace(port=f"{symbol.port} {text.removeprefix(PORT)}".strip())
+    said = text[len(PORT):] if text.startswith(PORT) else text
+    return symbol._replace(port=f"{symbol.port} {said}".strip())
 
 
 def node_for(symbol, cpu):
