@@ -20,8 +20,11 @@ meson setup build-64 $options --prefix=/opt/xrc-compat --libdir=$lib64
 ninja -C build-64
 # shellcheck disable=SC2086
 meson setup build-32 $options --cross-file packaging/i386.cross
-ninja -C build-32 shim/libxrc-compat.so.1 softhca/libsofthca.so
-gcc -O2 -D_GNU_SOURCE -Iinclude/ofed -I. tests/legacy/cluster/*.c -o build-64/xrc-cluster -Wl,-z,lazy -Lbuild-64/abi/link -libverbs
+ninja -C build-32 shim/libxrc-compat.so.1 softhca/libsofthca.so abi/link/libibverbs.so
+for bits in 64 32; do
+	gcc -m$bits -O2 -D_GNU_SOURCE -Iinclude/ofed -I. tests/legacy/cluster/*.c -o build-$bits/xrc-cluster -Wl,-z,lazy \
+		-Lbuild-$bits/abi/link -libverbs
+done
 
 # ---- gathered ----
 DESTDIR=$source/build-bundle/installed meson install -C build-64 --no-rebuild
@@ -29,6 +32,7 @@ mv build-bundle/installed/opt/xrc-compat "$folder"
 mkdir -p "$folder/$lib32/xrc-compat" "$folder/share/doc/xrc-compat"
 cp build-32/shim/libxrc-compat.so.1 build-32/softhca/libsofthca.so "$folder/$lib32/xrc-compat"
 cp build-64/xrc-cluster "$folder/libexec/xrc-compat"
+cp build-32/xrc-cluster "$folder/libexec/xrc-compat/xrc-cluster-32"
 cp -R README.md COPYING LICENSES docs/bundle.md "$folder/share/doc/xrc-compat"
 # Recompiling is for where it is installed: these name the folder.
 rm -r "$folder/include" "$folder/$lib64/pkgconfig" "$folder/$lib64/xrc-compat/link" "$folder/$lib64/xrc-compat/ofed" "$folder/share/man/man3"
