@@ -225,7 +225,7 @@ bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name))
 __attribute__((no_sanitize("address", "thread", "undefined")))
 static const char *find_verb(const char *at, const char *end)
 {
-	static const char prefix[4] = "ibv_";
+	static const char prefix[] = "ibv_";
 	uint32_t wanted, found;
 
 	__builtin_memcpy(&wanted, prefix, sizeof(wanted));

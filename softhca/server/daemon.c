@@ -109,7 +109,7 @@ static void serve(struct server *server, struct end *end)
 
 static int fail(char *why, size_t size, const char *what, int error)
 {
-	snprintf(why, size, "%s: %s", what, strerror(-error));
+	snprintf(why, size, "%.400s: %s", what, strerror(-error));
 	return error;
 }
 
