@@ -58,7 +58,8 @@ static int create_xrc_by_rdmacm(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 /*
  * Legacy: type 5 is an XRC QP in attr's domain, receive capacities taken as 0. Other types: as today.
  * Modern: IBV_QPT_XRC_SEND; in a two-way program an IBV_QPT_XRC_RECV beside it.
- * Difference: qp->qp_type reads 9; the provider's post_send needs it. An ordinary QP on an XRC SRQ is EINVAL, as today's kernels have it.
+ * Difference: qp->qp_type reads 9; the provider's post_send needs it. An ordinary QP on an XRC SRQ is EINVAL, as today's
+ * kernels have it.
  */
 SHIM_EXPORT(ibv_create_qp)
 struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)

@@ -33,8 +33,10 @@ struct table {
 void table_init(struct table *table, struct ibv_context *context, bool shared, dev_t dev, ino_t ino);
 
 /**
- * table_join - *member: of the table, which is opened first if it is not; -EINVAL where there is none, for nobody else can
- * be registered. Once a second it is looked whether the table is still there, see table_is_gone(). Or another -errno that the contract knows, with a warning that names the cause; tried again at most once a second. May wait for the file system; no lock held.
+ * table_join - *member: of the table, which is opened first if it is not. Looks once a second whether the table is still there
+ * (table_is_gone()). May wait for the file system; no lock held.
+ * -EINVAL: a private domain, which has no table. Another -errno that the contract knows: the table cannot be had; a warning
+ * names the cause, and it is tried again at most once a second.
  */
 int table_join(struct table *table, struct regtab_member **member);
 

@@ -31,7 +31,10 @@ struct rcv_qp *keeper_find(const struct core *core, uint32_t qp_num)
 	return core->kept ? handle_find(&core->kept->qps, rcv_qp_key(qp_num)) : NULL;
 }
 
-/* Before the table is asked: once it says "not the last", the last may go, and ask for this QP, at any moment. */
+/*
+ * Called before the table is asked whether others are registered. If they are, one of them may ask for this QP, or the last of
+ * them unregister, at any moment from then on.
+ */
 static int keep(struct core *core, const struct rcv_qp *rcv_qp)
 {
 	struct rcv_qp *kept = malloc(sizeof(*kept));
@@ -218,7 +221,7 @@ int keeper_add(struct core *core, uint32_t qp_num)
 	return table_error(&core->table, err);
 }
 
-/* "Never a lie": a QP that went with its owner is one that is not there. */
+/* Old programs know no such error: to them a QP that ended with its owner is one that there is not. */
 static int owner_gone(const struct core *core, uint32_t qp_num)
 {
 	static bool warned;
@@ -255,10 +258,11 @@ int keeper_register_again(struct core *core, uint32_t qp_num)
 }
 
 /*
- * Asked whether it was the last, at the price of some system calls: a registrant that was killed a moment ago must not
- * keep the QP. The last may be the owner itself, who unregistered, kept the QP for others and registered again.
- * Unknown to the table is what went with its owner and whose number was given out anew: that registration ends here all
- * the same, or the domain could never be closed.
+ * The QP is another one's. The table is asked whether this was the last registration, which costs system calls: a registrant
+ * that was killed a moment ago must not keep the QP. The last one may also be the owner, if it unregistered, kept the QP for
+ * others and registered again.
+ * A registration that the table does not know is with a QP that ended with its owner, and whose number another QP has by now.
+ * It ends here all the same, or the domain could never be closed.
  */
 static int unregister_elsewhere(struct core *core, uint32_t qp_num)
 {
@@ -286,7 +290,7 @@ int keeper_unregister(struct core *core, const struct rcv_qp *rcv_qp)
 		return err;
 	if (core->shared)
 		err = regtab_unregister(table_member(&core->table), qp_num, &last);
-	/* With its locks lost, or its number given anew, it is in nobody's table: the others know that it is gone. */
+	/* Not in the table any more (its locks are lost, or its number is another QP's): nobody else is registered with it. */
 	if (last || err == -ESTALE || err == -EINVAL) {
 		unused(core, qp_num);
 		return 0;

@@ -58,7 +58,7 @@ static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
 	state_changed();
 }
 
-/* Leave the domain, with what was to be registered, if anything was: it is now, or never was. */
+/* Leave the domain. What was to be registered (NULL: nothing) is now, or after an error is forgotten. */
 static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
 {
 	state_lock();
@@ -143,7 +143,7 @@ static int find_kind(struct domain *domain)
 	return err;
 }
 
-/* A registration under the number of a QP just made is with one that went with its owner. Lock held. */
+/* A QP was just made. If this device has a registration under its number, that is with an earlier QP, which ended. Lock held. */
 static void supersede(struct core *core, uint32_t qp_num)
 {
 	struct rcv_qp *old = rcv_qp_find_settled(core, qp_num);

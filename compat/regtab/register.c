@@ -122,7 +122,7 @@ static int find(struct regtab_member *member, uint32_t qp_num, unsigned *owner)
 				return REGTAB_BY_KERNEL;
 		}
 		if (!regtab_row_has(tab, other, ROW_CREATED, qp_num)) {
-			/* A registrant's; unless the owner is found yet, it is gone. An owner may just be entering or ending it. */
+			/* A registrant's. The owner is gone, unless one of the next members is it. An owner may just be entering or ending it. */
 			lost |= regtab_row_has(tab, other, ROW_REGISTERED, qp_num);
 		} else if (lives(member, other)) {
 			*owner = other;

@@ -3,10 +3,10 @@
  * The registration table: which opened devices ("members") are registered with which receive-QP numbers of one domain,
  * seen by every process of the user, exact across crashes (contract 5.4 to 5.7).
  *
- * One file per user, device and domain inode; a domain of fd -1 is one opened device's alone, and needs none. Each member has a row that it
- * alone writes, without a lock, so a process that is killed or stopped at any instruction holds nobody up; and a byte of
- * the file that its process has locked, which is how others know that it is alive: the kernel releases it. All calls may
- * be made from several threads. They return 0 or -errno, except where said; out-parameters are untouched on failure.
+ * One file per user, device and domain inode; a domain of fd -1 is one opened device's alone, and needs none. Each member
+ * has a row that it alone writes, without a lock, so a process that is killed or stopped at any instruction holds nobody
+ * up; and a byte of the file that its process has locked, which is how others know that it is alive: the kernel releases
+ * it. All calls may be made from several threads. They return 0 or -errno, except where said; out-parameters are untouched on failure.
  * Nothing prints.
  *
  * Order the callers keep, so that the table never says more than the kernel:

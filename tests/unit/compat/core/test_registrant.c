@@ -53,7 +53,7 @@ static void run_registrant(const struct registrant *registrant, int fd, bool unk
 	struct legacy_xrc_domain *domain;
 	int err;
 
-	alarm(20);	/* if the parent fails */
+	alarm(60);	/* if the parent fails */
 	dup2(registrant->log[1], STDERR_FILENO);
 	await_order(registrant);
 	if (domain_open(provider_open(0, false), fd, O_CREAT, &domain) || rcv_qp_register(domain, numbers[0]) ||
