@@ -5,9 +5,11 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <infiniband/ib.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define IPOIB_QKEY 0x0b1b
 
@@ -135,6 +137,37 @@ static void leaving(void)
 	ground_clear(&ground);
 }
 
+static void *leave(void *id)
+{
+	NEED(!rdma_leave_multicast(id, address("239.1.1.1", 0)));
+	return NULL;
+}
+
+/* An event that is being looked at holds up whoever leaves. */
+static void leaving_while_an_event_is_read(void)
+{
+	struct timespec soon;
+	struct ground ground;
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id;
+	pthread_t leaver;
+
+	ground_lay(&ground);
+	id = bound(&ground, RDMA_PS_UDP);
+	NEED(!rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
+	event = next_event(ground.channel, RDMA_CM_EVENT_MULTICAST_JOIN);
+	NEED(!pthread_create(&leaver, NULL, leave, id));
+	clock_gettime(CLOCK_REALTIME, &soon);
+	soon.tv_nsec += 200 * 1000 * 1000;
+	soon.tv_sec += soon.tv_nsec / 1000000000;
+	soon.tv_nsec %= 1000000000;
+	NEED(pthread_timedjoin_np(leaver, NULL, &soon) == ETIMEDOUT);
+	rdma_ack_cm_event(event);
+	NEED(!pthread_join(leaver, NULL));
+	rdma_destroy_id(id);
+	ground_clear(&ground);
+}
+
 static void no_group(void)
 {
 	struct ground ground;
@@ -173,6 +206,7 @@ int main(void)
 	addresses();
 	identity();
 	leaving();
+	leaving_while_an_event_is_read();
 	no_group();
 	route_to_a_group();
 	return EXIT_SUCCESS;

@@ -95,7 +95,7 @@ static void take_over(void)
 }
 
 #define OPCODE(entry) (ring[(entry) * 64 + 63] >> 4)
-enum { DONE = 0, SEND_ERROR = 13, NONE = 15 };
+enum { DONE = 0, SEND_ERROR = 13, RECEIVE_ERROR = 14, NONE = 15 };
 
 static void check(uint8_t first, uint8_t second, uint8_t third)
 {
@@ -161,6 +161,22 @@ static void noted_as_a_whole(void **state)
 	assert_int_equal(daemons->qp[0].sq.next, SENDS);
 }
 
+/* Newer libraries find a receive by its place in the ring, not by counting. */
+static void receives_have_their_places(void **state)
+{
+	(void)state;
+	posted[0] = htobe32(7);
+	posted[1] = 0;
+	daemons->qp[0].rq = (struct ledger_queue){ .buffer = at(queue), .record = at(posted), .count = 8, .shift = 4, .next = 5 };
+	daemons->qp[0].recv_cq = 0;
+	take_over();
+	assert_int_equal(OPCODE(0), RECEIVE_ERROR);
+	assert_int_equal(OPCODE(1), RECEIVE_ERROR);
+	assert_int_equal(OPCODE(2), NONE);
+	assert_int_equal(ring[61], 5);
+	assert_int_equal(ring[64 + 61], 6);
+}
+
 /* Rings in RESET hold old requests. */
 static void a_qp_in_reset_has_nothing(void **state)
 {
@@ -193,7 +209,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(nothing_was_done), TEST(announced_but_not_written), TEST(written_but_not_noted), TEST(noted_in_the_queue_only),
-		TEST(noted_as_a_whole), TEST(a_qp_in_reset_has_nothing), TEST(a_full_cq_is_waited_for),
+		TEST(noted_as_a_whole), TEST(receives_have_their_places), TEST(a_qp_in_reset_has_nothing), TEST(a_full_cq_is_waited_for),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
