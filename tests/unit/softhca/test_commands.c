@@ -11,24 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include <softhca/uverbs/cmd.h>
 #include <softhca/objects/context.h>
 
+#include "memory.h"
+
 static struct hca_machine machine;
 static struct hca_context *ctx;
 static uint8_t response[512];
-
-/* The daemon reads its clients' memory by a system call, which a user-space emulator of another processor may not have. */
-static bool memory_is_readable(void)
-{
-	uint8_t from = 1, to = 0;
-	struct iovec local = { &to, 1 }, remote = { &from, 1 };
-
-	return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == 1;
-}
 
 /* A context whose "client" is this very process. */
 static int setup(void **state)
