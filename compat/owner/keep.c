@@ -2,10 +2,10 @@
 /* Receive QPs on devices whose kernel does not share them: registering, keeping them for others, asking and answering. */
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <include/own_thread.h>
 #include <modern/modern.h>
 
 #include <compat/base/log.h>
@@ -144,24 +144,20 @@ static void *serve(void *argument)
 		if (owner_serve(owner, &service, core, SERVE_TIMEOUT_MS) < 0)
 			return NULL;	/* told to stop: core may be gone at any moment */
 		table_is_gone(&core->table);
-		if (orphan_end(core))
+		if (orphan_end(core) || own_thread_is_alone())
 			return NULL;
 	}
 }
 
-/* The application's signals are none of this thread's business. Starting held. */
+/* Starting held. */
 static int start_server(struct core *core, struct regtab_member *member)
 {
 	struct kept *kept = core->kept;
-	sigset_t all, before;
 	int err = owner_open(member, &kept->owner);
 
 	if (err)
 		return err;
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = -pthread_create(&kept->server, NULL, serve, core);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	err = own_thread_start(&kept->server, NULL, serve, core);
 	if (err) {
 		owner_close(kept->owner);
 		kept->owner = NULL;

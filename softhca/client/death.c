@@ -5,10 +5,11 @@
  */
 #include "client.h"
 
+#include <include/own_thread.h>
+
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <sys/epoll.h>
 
@@ -36,8 +37,10 @@ static void *wait_for_ends(void *epoll)
 	bool dead = false;
 
 	for (;;) {
-		int ended = epoll_wait(fd, &event, 1, dead ? FLUSH_EVERY : -1);
+		int ended = epoll_wait(fd, &event, 1, dead ? FLUSH_EVERY : OWN_THREAD_LOOK_MS);
 
+		if (own_thread_is_alone())
+			return NULL;
 		if (ended == 1)
 			dev_died(event.data.fd);
 		if (ended >= 0)
@@ -47,21 +50,16 @@ static void *wait_for_ends(void *epoll)
 	}
 }
 
-/* No signal of the program's may be delivered to a thread that it does not know. */
 static bool start_thread(int epoll)
 {
 	pthread_attr_t attr;
-	sigset_t all, before;
 	pthread_t thread;
 	int error;
 
-	sigfillset(&all);
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, (size_t)PTHREAD_STACK_MIN + STACK);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(&thread, &attr, wait_for_ends, (void *)(intptr_t)epoll);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	error = own_thread_start(&thread, &attr, wait_for_ends, (void *)(intptr_t)epoll);
 	pthread_attr_destroy(&attr);
 	return !error;
 }

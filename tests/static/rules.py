@@ -31,8 +31,10 @@ MAY_INCLUDE = {
     "softhca": {"softhca", "elf", "terminal"},
 }
 
-# Single files beside those: what the tools share with the library, complete in itself.
+# Single files beside those: what the tools and the emulator share with the library, complete in itself.
 SHARED_FILES = {
+    "compat": {"include/own_thread.h"},
+    "softhca": {"include/own_thread.h"},
     "tools": {"compat/rcv_qp/rcv_qp_request.h", "compat/owner/owner.h", "compat/regtab/regtab.h", "compat/regtab/tab.h",
               "modern/provider.h", "modern/table.h", "shim/tracer.h"},
 }

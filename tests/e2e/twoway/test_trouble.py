@@ -3,4 +3,8 @@
 
 
 def test_rows(rows):
-    rows(6, "twoway-trouble", settings=["--devices=1"])
+    rows(7, "twoway-trouble", settings=["--devices=1"])
+
+
+def test_serving_thread_keeps_no_program_alive(rows):
+    rows(1, "twoway-trouble", "last of its threads", settings=["--devices=1", "--open_qp=off"])

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -257,6 +258,41 @@ static void no_more_files(void)
 	end_close(&end);
 }
 
+/* ---- a program that ends with its last thread, not with main() ---- */
+
+static void *linger(void *arg)
+{
+	usleep(50000);
+	return arg;
+}
+
+static void end_with_the_last_thread(int fd)
+{
+	pthread_t other;
+	struct end end;
+
+	alarm(60);
+	end_open(&end, 0, fd, false);
+	receive_qp(end.domain);
+	must(!pthread_create(&other, NULL, linger, NULL));
+	pthread_exit(NULL);
+}
+
+static void last_thread(void)
+{
+	int fd = shared_file(), status;
+	pid_t pid;
+
+	fflush(NULL);
+	pid = fork();
+	must(pid >= 0);
+	if (!pid)
+		end_with_the_last_thread(fd);
+	must(waitpid(pid, &status, 0) == pid);
+	must_eq(status, 0);
+	close(fd);
+}
+
 static const struct row rows[] = {
 	{ "an unreg that is refused is told, and the next one succeeds", refused_unreg },
 	{ "a query whose handle cannot be ended keeps no domain busy", refused_handle },
@@ -264,6 +300,7 @@ static const struct row rows[] = {
 	{ "a child of a busy program gets its answers", forked },
 	{ "a program's handlers of a fork may call verbs", fork_handlers },
 	{ "a program that may open nothing more gets its events", no_more_files },
+	{ "a program ends with the last of its threads, whatever threads the library has", last_thread },
 };
 
 int main(int argc, char **argv)
