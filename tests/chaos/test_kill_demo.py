@@ -98,17 +98,34 @@ class Demo:
         return sorted(path.name for path in self.temporary.iterdir())
 
 
+def state_of(pid):
+    """The letter of /proc/PID/stat; "X" when there is no such process any more."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "X"
+
+
+def kill(pid):
+    """False when it was ending by itself already, which no signal changes. One that can still be stopped is not."""
+    try:
+        os.kill(pid, signal.SIGSTOP)
+        if until(lambda: state_of(pid) in "TZX", END) and state_of(pid) == "T":
+            os.kill(pid, signal.SIGKILL)
+            return True
+    except ProcessLookupError:
+        pass
+    return False
+
+
 def kill_one(demo, process, rng, moment):
     """The pid that was killed, None if all was over before."""
     time.sleep(moment)
     until(lambda: demo.cluster() or process.poll() is not None, END)
-    while demo.cluster():
-        victim = rng.choice(demo.cluster())
-        try:
-            os.kill(victim, signal.SIGKILL)
+    while cluster := demo.cluster():
+        victim = rng.choice(cluster)
+        if kill(victim):
             return victim
-        except ProcessLookupError:
-            continue
     return None
 
 
