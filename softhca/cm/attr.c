@@ -3,6 +3,8 @@
 #include "query.h"
 #include "sidr.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 #include <string.h>
 
@@ -33,7 +35,7 @@ static int init_attr(struct cm_id *id, struct ib_uverbs_qp_attr *attr)
 	if (id->link == CM_NO_LINK)
 		return 0;
 	if (!connecting(id))
-		return -EINVAL;
+		return refuse(-EINVAL, "id that is not connecting");
 	attr->qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
 	if (id->responder_resources)
 		attr->qp_access_flags |= IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
@@ -43,7 +45,7 @@ static int init_attr(struct cm_id *id, struct ib_uverbs_qp_attr *attr)
 static int rtr_attr(const struct cm_id *id, struct ib_uverbs_qp_attr *attr)
 {
 	if (!knows_peer(id))
-		return -EINVAL;
+		return refuse(-EINVAL, "peer that is not known yet");
 	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
 	attr->ah_attr.dlid = id->dst_device->port[id->dst_port].lid;
 	attr->ah_attr.port_num = id->port;
@@ -60,7 +62,7 @@ static int rtr_attr(const struct cm_id *id, struct ib_uverbs_qp_attr *attr)
 static int rts_attr(const struct cm_id *id, struct ib_uverbs_qp_attr *attr)
 {
 	if (!knows_peer(id))
-		return -EINVAL;
+		return refuse(-EINVAL, "peer that is not known yet");
 	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 	attr->sq_psn = id->psn;
 	if (id->qp_type == IBV_QPT_RC || id->qp_type == IBV_QPT_XRC_SEND) {
@@ -91,6 +93,6 @@ int cm_query_qp_attr(struct cm_id *id, enum ibv_qp_state state, struct ib_uverbs
 	case IBV_QPS_RTS:
 		return rts_attr(id, attr);
 	default:
-		return -EINVAL;
+		return refuse(-EINVAL, "state that no attributes are told for");
 	}
 }

@@ -2,6 +2,7 @@
 /* The table of the connection manager's commands, and what is checked about each before it is looked into. */
 #include "cmd.h"
 
+#include <softhca/base/refuse.h>
 #include <softhca/machine/trace.h>
 
 #include <errno.h>
@@ -61,12 +62,12 @@ static int execute(struct cm_file *file, const uint8_t *bytes, size_t size, int 
 	const struct row *row;
 
 	if (size < sizeof(*hdr) || hdr->in > size - sizeof(*hdr) || hdr->cmd >= ROWS)
-		return -EINVAL;
+		return refuse(-EINVAL, "header");
 	row = &rows[hdr->cmd];
 	if (!row->execute)
-		return -ENOSYS;
+		return refuse(-ENOSYS, "command that is not known");
 	if (hdr->in < row->least)
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the request");
 	memcpy(in, bytes + sizeof(*hdr), hdr->in < row->size ? hdr->in : row->size);
 	cmd.out_size = hdr->out;
 	return row->execute(&cmd);
@@ -77,13 +78,15 @@ _Static_assert(sizeof(struct rdma_ucm_connect) <= 512 && sizeof(struct rdma_ucm_
 
 int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd)
 {
-	int result = execute(file, bytes, size, fd);
 	uint32_t command = UINT32_MAX;
+	int result;
 
+	refuse_begin();
+	result = execute(file, bytes, size, fd);
 	if (size >= sizeof(command))
 		memcpy(&command, bytes, sizeof(command));
 	/* A client that waits asks again and again. */
 	if (command != RDMA_USER_CM_CMD_GET_EVENT || result != -EAGAIN)
-		trace_note_cm(file->machine, file->pid, command_name(command), result);
+		trace_note_cm(file->machine, file->pid, command_name(command), result, refuse_reason());
 	return result;
 }

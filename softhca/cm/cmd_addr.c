@@ -8,6 +8,8 @@
 #include "port.h"
 #include "query.h"
 
+#include <softhca/base/refuse.h>
+
 #include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
@@ -28,7 +30,7 @@ int cm_cmd_bind_ip(struct cm_cmd *cmd)
 	const struct rdma_ucm_bind_ip *in = cmd->in;
 	union cm_address address;
 
-	return cm_addr_take_ip(&address, &in->addr) ? bind_id(cmd, in->id, &address) : -EINVAL;
+	return cm_addr_take_ip(&address, &in->addr) ? bind_id(cmd, in->id, &address) : refuse(-EINVAL, "address");
 }
 
 int cm_cmd_bind(struct cm_cmd *cmd)
@@ -37,7 +39,7 @@ int cm_cmd_bind(struct cm_cmd *cmd)
 	union cm_address address;
 
 	if (in->reserved || !cm_addr_take_storage(&address, &in->addr, in->addr_size))
-		return -EINVAL;
+		return refuse(-EINVAL, "address");
 	return bind_id(cmd, in->id, &address);
 }
 
@@ -111,7 +113,7 @@ static int resolve(struct cm_cmd *cmd, uint32_t number, const union cm_address *
 	if (error)
 		return error;
 	if (id->src.family != dst->family)
-		return -EINVAL;
+		return refuse(-EINVAL, "families of both ends");
 	id->dst = *dst;
 	id->dst_device = NULL;
 	if (!cm_addr_multicast(dst) && !find_destination(id)) {
@@ -133,7 +135,7 @@ int cm_cmd_resolve_ip(struct cm_cmd *cmd)
 	bool has_src = in->src_addr.sin6_family;
 
 	if ((has_src && !cm_addr_take_ip(&src, &in->src_addr)) || !cm_addr_take_ip(&dst, &in->dst_addr))
-		return -EINVAL;
+		return refuse(-EINVAL, "address");
 	return resolve(cmd, in->id, has_src ? &src : NULL, &dst, in->timeout_ms);
 }
 
@@ -144,7 +146,7 @@ int cm_cmd_resolve_addr(struct cm_cmd *cmd)
 
 	if (in->reserved || (in->src_size && !cm_addr_take_storage(&src, &in->src_addr, in->src_size)) ||
 	    !cm_addr_take_storage(&dst, &in->dst_addr, in->dst_size))
-		return -EINVAL;
+		return refuse(-EINVAL, "address");
 	return resolve(cmd, in->id, in->src_size ? &src : NULL, &dst, in->timeout_ms);
 }
 
@@ -157,7 +159,7 @@ int cm_cmd_resolve_route(struct cm_cmd *cmd)
 	if (error)
 		return error;
 	if (id->state != CM_ADDR_RESOLVED)
-		return -EINVAL;
+		return refuse(-EINVAL, "id whose address is not resolved");
 	/* No path leads to a group. */
 	if (!id->dst_device) {
 		cm_event_plain(id, CM_EVENT_ROUTE_ERROR, -EINVAL);
@@ -174,7 +176,7 @@ int cm_cmd_resolve_route(struct cm_cmd *cmd)
 static int respond(struct cm_cmd *cmd, uint64_t response, const void *resp, size_t least, size_t size)
 {
 	if (cmd->out_size < least)
-		return -ENOSPC;
+		return refuse(-ENOSPC, "room for the answer");
 	return cm_file_write(cmd->file, response, resp, cmd->out_size < size ? cmd->out_size : size);
 }
 
@@ -229,7 +231,7 @@ int cm_cmd_query(struct cm_cmd *cmd)
 	case RDMA_USER_CM_QUERY_PATH:
 		return query_path(cmd, id, in->response);
 	default:
-		return -ENOSYS;
+		return refuse(-ENOSYS, "question that is not known");
 	}
 	return respond(cmd, in->response, &resp, size, size);
 }

@@ -7,6 +7,8 @@
 #include "port.h"
 #include "query.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 
 /* Of the reasons only these two may come from programs. */
@@ -28,7 +30,7 @@ int cm_cmd_connect(struct cm_cmd *cmd)
 	int error;
 
 	if (!in->conn_param.valid)
-		return -EINVAL;
+		return refuse(-EINVAL, "connection parameters that are not valid");
 	error = cm_id_find_bound(cmd->file, in->id, &id);
 	return error ? error : cm_connect(id, &in->conn_param);
 }
@@ -59,7 +61,7 @@ int cm_cmd_reject(struct cm_cmd *cmd)
 	int error;
 
 	if (reason != CM_REJ_CONSUMER && reason != REJ_VENDOR_OPTION)
-		return -EINVAL;
+		return refuse(-EINVAL, "reason");
 	error = cm_id_find_bound(cmd->file, in->id, &id);
 	return error ? error : cm_reject(id, reason, in->private_data, in->private_data_len);
 }
@@ -90,9 +92,9 @@ int cm_cmd_init_qp_attr(struct cm_cmd *cmd)
 	int error;
 
 	if (cmd->out_size < sizeof(resp))
-		return -ENOSPC;
+		return refuse(-ENOSPC, "room for the answer");
 	if (in->qp_state > IBV_QPS_ERR)
-		return -EINVAL;
+		return refuse(-EINVAL, "QP state");
 	error = cm_id_find_bound(cmd->file, in->id, &id);
 	if (!error)
 		error = cm_query_qp_attr(id, (enum ibv_qp_state)in->qp_state, &resp);

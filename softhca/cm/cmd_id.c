@@ -6,6 +6,8 @@
 #include "file.h"
 #include "id.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 
 #define MAX_PATHS 64 /* that a program may offer */
@@ -24,7 +26,7 @@ static int qp_type_of(const struct rdma_ucm_create_id *in, uint8_t *qp_type)
 		*qp_type = in->qp_type;
 		return 0;
 	default:
-		return -EINVAL;
+		return refuse(-EINVAL, "port space");
 	}
 }
 
@@ -33,11 +35,11 @@ int cm_cmd_create_id(struct cm_cmd *cmd)
 	const struct rdma_ucm_create_id *in = cmd->in;
 	struct rdma_ucm_create_id_resp resp;
 	struct cm_id *id;
-	uint8_t qp_type;
+	uint8_t qp_type = 0;
 	int error;
 
 	if (cmd->out_size < sizeof(resp))
-		return -ENOSPC;
+		return refuse(-ENOSPC, "room for the answer");
 	error = qp_type_of(in, &qp_type);
 	if (error)
 		return error;
@@ -60,7 +62,7 @@ int cm_cmd_destroy_id(struct cm_cmd *cmd)
 	int error;
 
 	if (cmd->out_size < sizeof(resp))
-		return -ENOSPC;
+		return refuse(-ENOSPC, "room for the answer");
 	error = cm_id_find(cmd->file, in->id, &id);
 	if (error)
 		return error;
@@ -81,7 +83,7 @@ int cm_cmd_get_event(struct cm_cmd *cmd)
 static int set_reuse(struct cm_id *id, bool reuse)
 {
 	if (id->state != CM_IDLE && (!reuse || id->state == CM_LISTEN))
-		return -EINVAL;
+		return refuse(-EINVAL, "id that is bound already");
 	id->reuse = reuse;
 	return 0;
 }
@@ -89,7 +91,7 @@ static int set_reuse(struct cm_id *id, bool reuse)
 static int set_family_only(struct cm_id *id, bool only)
 {
 	if (id->state != CM_IDLE && id->state != CM_BOUND)
-		return -EINVAL;
+		return refuse(-EINVAL, "id that is beyond binding");
 	id->family_only = only;
 	return 0;
 }
@@ -97,7 +99,7 @@ static int set_family_only(struct cm_id *id, bool only)
 static int set_ack_timeout(struct cm_id *id, uint8_t timeout)
 {
 	if (id->qp_type != IBV_QPT_RC && id->qp_type != IBV_QPT_XRC_SEND)
-		return -EINVAL;
+		return refuse(-EINVAL, "id whose QPs wait for no acknowledgement");
 	id->ack_timeout = timeout & 31;
 	return 0;
 }
@@ -109,11 +111,11 @@ static int set_id_option(struct cm_cmd *cmd, struct cm_id *id, const struct rdma
 	int value = 0;
 
 	if (in->optname > RDMA_OPTION_ID_ACK_TIMEOUT)
-		return -ENOSYS;
+		return refuse(-ENOSYS, "option that is not known");
 	if (in->optlen != size)
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the option");
 	if (cm_file_read(cmd->file, &value, in->optval, size))
-		return -EFAULT;
+		return refuse(-EFAULT, "option that cannot be read");
 	switch (in->optname) {
 	case RDMA_OPTION_ID_REUSEADDR:
 		return set_reuse(id, value);
@@ -133,22 +135,22 @@ static int set_path(struct cm_cmd *cmd, struct cm_id *id, const struct rdma_ucm_
 	struct ib_path_rec_data path;
 
 	if (in->optname != RDMA_OPTION_IB_PATH)
-		return -ENOSYS;
+		return refuse(-ENOSYS, "option that is not known");
 	if (!in->optlen || in->optlen % sizeof(path) || in->optlen > MAX_PATHS * sizeof(path))
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the paths");
 	for (uint32_t at = 0; at < in->optlen; at += (uint32_t)sizeof(path)) {
 		if (cm_file_read(cmd->file, &path, in->optval + at, sizeof(path)))
-			return -EFAULT;
+			return refuse(-EFAULT, "path that cannot be read");
 		if (path.flags != wanted)
 			continue;
 		/* To a group there is none. */
 		if (id->state != CM_ADDR_RESOLVED || !id->dst_device)
-			return -EINVAL;
+			return refuse(-EINVAL, "id whose address is not resolved");
 		id->state = CM_ROUTE_RESOLVED;
 		cm_event_plain(id, CM_EVENT_ROUTE_RESOLVED, 0);
 		return 0;
 	}
-	return -EINVAL;
+	return refuse(-EINVAL, "no path of both directions");
 }
 
 int cm_cmd_set_option(struct cm_cmd *cmd)
@@ -165,7 +167,7 @@ int cm_cmd_set_option(struct cm_cmd *cmd)
 	case RDMA_OPTION_IB:
 		return set_path(cmd, id, in);
 	default:
-		return -ENOSYS;
+		return refuse(-ENOSYS, "level of the option");
 	}
 }
 
@@ -180,12 +182,12 @@ int cm_cmd_migrate_id(struct cm_cmd *cmd)
 	int error;
 
 	if (cmd->out_size < sizeof(resp))
-		return -ENOSPC;
+		return refuse(-ENOSPC, "room for the answer");
 	if (cmd->fd < 0)
-		return -ENOENT;
+		return refuse(-ENOENT, "no descriptor of the other channel");
 	old = cm_file_find(cmd->file->machine, cmd->fd);
 	if (!old)
-		return -EINVAL;
+		return refuse(-EINVAL, "descriptor that is no channel");
 	error = cm_id_find(old, in->id, &id);
 	if (error)
 		return error;

@@ -6,6 +6,8 @@
 #include "id.h"
 #include "mcast.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 #include <string.h>
 
@@ -17,7 +19,7 @@ static int join(struct cm_cmd *cmd, uint32_t id_number, const union cm_address *
 	int error;
 
 	if (cmd->out_size < sizeof(resp))
-		return -ENOSPC;
+		return refuse(-ENOSPC, "room for the answer");
 	error = cm_id_find_bound(cmd->file, id_number, &id);
 	if (!error)
 		error = cm_join(id, address, uid, &resp.id);
@@ -34,7 +36,7 @@ int cm_cmd_join_ip_mcast(struct cm_cmd *cmd)
 	const struct rdma_ucm_join_ip_mcast *in = cmd->in;
 	union cm_address address;
 
-	return cm_addr_take_ip(&address, &in->addr) ? join(cmd, in->id, &address, in->uid, in->response) : -EINVAL;
+	return cm_addr_take_ip(&address, &in->addr) ? join(cmd, in->id, &address, in->uid, in->response) : refuse(-EINVAL, "address");
 }
 
 int cm_cmd_join_mcast(struct cm_cmd *cmd)
@@ -44,7 +46,7 @@ int cm_cmd_join_mcast(struct cm_cmd *cmd)
 
 	/* To send only is to join as a whole here: whoever is not attached gets nothing anyway. */
 	if (in->join_flags > RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER || !cm_addr_take_storage(&address, &in->addr, in->addr_size))
-		return -EINVAL;
+		return refuse(-EINVAL, "address, or flags");
 	return join(cmd, in->id, &address, in->uid, in->response);
 }
 
@@ -55,7 +57,7 @@ int cm_cmd_leave_mcast(struct cm_cmd *cmd)
 	int error;
 
 	if (cmd->out_size < sizeof(resp))
-		return -ENOSPC;
+		return refuse(-ENOSPC, "room for the answer");
 	error = cm_leave(cmd->file, in->id, &resp.events_reported);
 	return error ? error : cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
 }

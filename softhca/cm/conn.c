@@ -7,6 +7,8 @@
 #include "port.h"
 #include "sidr.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,11 +166,11 @@ static void send_request(struct cm_id *id, const struct rdma_ucm_conn_param *par
 int cm_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	if (id->state != CM_ROUTE_RESOLVED)
-		return -EINVAL;
+		return refuse(-EINVAL, "id whose route is not resolved");
 	if (id->qp_type == IBV_QPT_UD)
 		return cm_sidr_connect(id, param);
 	if (param->private_data_len > request_room(id) || id->qp_type == IBV_QPT_XRC_RECV)
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the private data, or a QP that only receives");
 	take_param(id, param);
 	id->retry_count = at_most(param->retry_count, MAX_RETRIES);
 	id->rnr_retry = at_most(param->rnr_retry_count, MAX_RETRIES);
@@ -202,11 +204,11 @@ int cm_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	struct cm_id *peer = id->peer;
 
 	if (id->state != CM_CONNECT)
-		return -EINVAL;
+		return refuse(-EINVAL, "id that no request is for");
 	if (id->link == CM_SIDR_RCVD)
 		return cm_sidr_accept(id, param);
 	if (id->link != CM_REQ_RCVD || param->private_data_len > REP_DATA)
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the private data, or no request to accept");
 	take_param(id, param);
 	enter(id, CM_REP_SENT);
 	/* An id that has waited too long gets no answer any more. */
@@ -225,7 +227,7 @@ int cm_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 int cm_establish(struct cm_id *id)
 {
 	if (id->state != CM_CONNECT || id->link != CM_REP_RCVD)
-		return -EINVAL;
+		return refuse(-EINVAL, "no reply to establish");
 	enter(id, CM_ESTABLISHED);
 	if (id->peer->link == CM_ESTABLISHED)
 		return 0; /* it found out by itself */
@@ -237,13 +239,13 @@ int cm_establish(struct cm_id *id)
 int cm_notify(struct cm_id *id, uint32_t event)
 {
 	if (event == IBV_EVENT_PATH_MIG)
-		return id->link == CM_ESTABLISHED ? 0 : -EINVAL;
+		return id->link == CM_ESTABLISHED ? 0 : refuse(-EINVAL, "id that is not connected");
 	if (event != IBV_EVENT_COMM_EST)
-		return -EINVAL;
+		return refuse(-EINVAL, "event that is not known");
 	if (id->link == CM_ESTABLISHED)
-		return -EISCONN;
+		return refuse(-EISCONN, "id that is connected already");
 	if (id->link != CM_REP_SENT)
-		return -EINVAL;
+		return refuse(-EINVAL, "no reply was sent");
 	enter(id, CM_ESTABLISHED);
 	cm_event_plain(id, CM_EVENT_ESTABLISHED, 0);
 	return 0;
@@ -258,9 +260,9 @@ int cm_reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t length
 	if (id->link == CM_SIDR_RCVD)
 		return cm_sidr_reject(id, data, length);
 	if (length > REJ_DATA)
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the private data");
 	if (id->link != CM_REQ_RCVD && id->link != CM_REQ_SENT && id->link != CM_REP_SENT && id->link != CM_REP_RCVD)
-		return -EINVAL;
+		return refuse(-EINVAL, "nothing to reject");
 	part(id);
 	enter(id, CM_OVER);
 	if (peer)
@@ -304,7 +306,7 @@ static void answer_disconnect(struct cm_id *id)
 int cm_disconnect(struct cm_id *id)
 {
 	if (id->link == CM_NO_LINK)
-		return -EINVAL;
+		return refuse(-EINVAL, "id that was never connected");
 	if (id->link == CM_ESTABLISHED)
 		ask_to_disconnect(id);
 	else if (id->link == CM_DREQ_RCVD)

@@ -3,6 +3,8 @@
 #include "event.h"
 #include "file.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -66,12 +68,12 @@ int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room)
 
 	/* ECE came later, and 32 bit programs do not know the padding before it. */
 	if (room < offsetof(struct rdma_ucm_event_resp, reserved))
-		return -ENOSPC;
+		return refuse(-ENOSPC, "room for the answer");
 	if (list_empty(&file->events))
 		return -EAGAIN;
 	event = container_of(file->events.next, struct cm_event, link);
 	if (cm_file_write(file, response, &event->resp, room < sizeof(event->resp) ? room : sizeof(event->resp)))
-		return -EFAULT;
+		return refuse(-EFAULT, "answer that cannot be written");
 	event->id->reported++;
 	if (event->join)
 		event->join->reported++;

@@ -2,6 +2,7 @@
 /* Files of the connection manager. */
 #include "file.h"
 
+#include <softhca/base/refuse.h>
 #include <softhca/objects/context.h>
 
 #include <errno.h>
@@ -91,7 +92,7 @@ int cm_file_read(const struct cm_file *file, void *to, uint64_t from, size_t len
 	struct iovec local = { to, length };
 	struct iovec far = { (void *)(uintptr_t)from, length };
 
-	return process_vm_readv(file->pid, &local, 1, &far, 1, 0) == (ssize_t)length ? 0 : -EFAULT;
+	return process_vm_readv(file->pid, &local, 1, &far, 1, 0) == (ssize_t)length ? 0 : refuse(-EFAULT, "request that cannot be read");
 }
 
 int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, size_t length)
@@ -99,7 +100,7 @@ int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, siz
 	struct iovec local = { (void *)from, length };
 	struct iovec far = { (void *)(uintptr_t)to, length };
 
-	return process_vm_writev(file->pid, &local, 1, &far, 1, 0) == (ssize_t)length ? 0 : -EFAULT;
+	return process_vm_writev(file->pid, &local, 1, &far, 1, 0) == (ssize_t)length ? 0 : refuse(-EFAULT, "answer that cannot be written");
 }
 
 struct cm_file *cm_file_find(const struct hca_machine *machine, int fd)

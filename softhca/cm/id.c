@@ -2,6 +2,8 @@
 /* Ids of the connection manager: their birth, their numbers and their patience. */
 #include "id.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 #include <stdlib.h>
 
@@ -75,8 +77,8 @@ int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id)
 	*id = numtab_find(&file->machine->cm.numbers, number);
 	/* An id that the program has not been told of is not its to use. */
 	if (!*id || (*id)->request)
-		return -ENOENT;
-	return (*id)->file == file ? 0 : -EINVAL;
+		return refuse(-ENOENT, "number of the id");
+	return (*id)->file == file ? 0 : refuse(-EINVAL, "id of another channel");
 }
 
 int cm_id_find_bound(const struct cm_file *file, uint32_t number, struct cm_id **id)
@@ -85,7 +87,7 @@ int cm_id_find_bound(const struct cm_file *file, uint32_t number, struct cm_id *
 
 	if (error)
 		return error;
-	return (*id)->device ? 0 : -EINVAL;
+	return (*id)->device ? 0 : refuse(-EINVAL, "id without a device");
 }
 
 void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct timer *timer))

@@ -5,6 +5,8 @@
 #include "event.h"
 #include "sidr.h"
 
+#include <softhca/base/refuse.h>
+
 #include <endian.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -185,14 +187,14 @@ int cm_join(struct cm_id *id, const union cm_address *address, uint64_t uid, uin
 	uint8_t gid[16];
 
 	if (!may_join(id))
-		return -EINVAL;
+		return refuse(-EINVAL, "id that may not join groups");
 	if (cm_addr_any(address))
 		memset(gid, 0, sizeof(gid));
 	else
 		map_address(id, address, gid);
 	join = new_join(id, gid, uid);
 	if (!join)
-		return -ENOMEM;
+		return refuse(-ENOMEM, "memory, or no LID is left");
 	*number = join->number;
 	if (join->group->gid[0] == 0xff)
 		tell(join);
@@ -219,9 +221,9 @@ int cm_leave(const struct cm_file *file, uint32_t number, uint32_t *reported)
 	struct cm_join *join = numtab_find(&file->machine->cm.joins, number);
 
 	if (!join)
-		return -ENOENT;
+		return refuse(-ENOENT, "number of the join");
 	if (join->id->file != file)
-		return -EINVAL;
+		return refuse(-EINVAL, "join of another channel");
 	*reported = join->reported;
 	leave(join);
 	return 0;

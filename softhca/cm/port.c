@@ -3,6 +3,8 @@
 #include "port.h"
 #include "addr.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 #include <string.h>
 
@@ -28,8 +30,8 @@ static int conflict(const struct cm_id *id, const struct cm_id *other, bool reus
 	if (id->family_only && other->family_only && id->src.family != other->src.family)
 		return 0;
 	if (!id->device || !other->device)
-		return -EADDRNOTAVAIL;
-	return id->port == other->port ? -EADDRINUSE : 0;
+		return refuse(-EADDRNOTAVAIL, "port that another id has, on some device");
+	return id->port == other->port ? refuse(-EADDRINUSE, "port that another id has") : 0;
 }
 
 static int check_port(const struct cm_id *id, bool reuse)
@@ -56,14 +58,14 @@ static int take_free_port(struct cm_id *id)
 			return 0;
 		}
 	}
-	return -EADDRNOTAVAIL;
+	return refuse(-EADDRNOTAVAIL, "no free port");
 }
 
 static int take_port(struct cm_id *id)
 {
 	id->service = cm_addr_service(id, &id->src);
 	if (!id->service)
-		return -EPROTONOSUPPORT;
+		return refuse(-EPROTONOSUPPORT, "port space of the address");
 	id->service = (id->service & ~0xffffull) | cm_addr_port(&id->src);
 	return id->service & 0xffff ? check_port(id, id->reuse) : take_free_port(id);
 }
@@ -73,11 +75,11 @@ int cm_bind(struct cm_id *id, const union cm_address *address)
 	int error;
 
 	if (id->state != CM_IDLE)
-		return -EINVAL;
+		return refuse(-EINVAL, "id that is bound already");
 	if (!cm_addr_any(address) && (!cm_addr_find(id->file, address, &id->device, &id->port) ||
 				      !cm_addr_local(id->file, id->device))) {
 		id->device = NULL;
-		return -EADDRNOTAVAIL;
+		return refuse(-EADDRNOTAVAIL, "address that is nobody's here");
 	}
 	memcpy(&id->src, address, cm_addr_size(address));
 	error = take_port(id);

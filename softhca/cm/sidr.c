@@ -6,6 +6,8 @@
 #include "id.h"
 #include "port.h"
 
+#include <softhca/base/refuse.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +96,7 @@ int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	struct cm_id *listener, *child;
 
 	if (param->private_data_len > request_room(id))
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the private data");
 	id->state = CM_CONNECT;
 	id->link = CM_SIDR_SENT;
 	cm_wait(id, (unsigned int)machine->settings.cm_timeout, expired);
@@ -122,9 +124,9 @@ int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	struct cm_id *peer = id->peer;
 
 	if (param->private_data_len > REPLY_DATA)
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the private data");
 	if (param->qkey && id->qkey && param->qkey != id->qkey)
-		return -EINVAL;
+		return refuse(-EINVAL, "Q_Key");
 	if (param->qkey)
 		id->qkey = param->qkey;
 	id->link = CM_OVER;
@@ -143,7 +145,7 @@ int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length)
 	struct cm_id *peer = id->peer;
 
 	if (length > REPLY_DATA)
-		return -EINVAL;
+		return refuse(-EINVAL, "size of the private data");
 	id->link = CM_OVER;
 	id->peer = NULL;
 	if (!peer)

@@ -36,18 +36,25 @@ static void note(FILE *file, const struct entry *entry)
 	fflush(file);
 }
 
+static void note_command(FILE *file, struct entry *entry, const char *reason)
+{
+	strcpy(entry->reason, reason);
+	note(file, entry);
+}
+
 void trace_note(const struct hca_device *device, pid_t pid, const char *name, int result, const char *reason)
 {
 	struct entry entry = { .pid = pid, .name = name, .result = result };
 
-	strcpy(entry.reason, reason);
 	device_name(device, entry.device);
-	note(device->machine->trace, &entry);
+	note_command(device->machine->trace, &entry, reason);
 }
 
-void trace_note_cm(const struct hca_machine *machine, pid_t pid, const char *name, int result)
+void trace_note_cm(const struct hca_machine *machine, pid_t pid, const char *name, int result, const char *reason)
 {
-	note(machine->trace, &(struct entry){ .pid = pid, .device = "rdma_cm", .name = name, .result = result });
+	struct entry entry = { .pid = pid, .device = "rdma_cm", .name = name, .result = result };
+
+	note_command(machine->trace, &entry, reason);
 }
 
 void trace_print(FILE *out, unsigned int count)

@@ -14,7 +14,7 @@
 void trace_note(const struct hca_device *device, pid_t pid, const char *name, int result, const char *reason);
 
 /* The same of a command to the connection manager. */
-void trace_note_cm(const struct hca_machine *machine, pid_t pid, const char *name, int result);
+void trace_note_cm(const struct hca_machine *machine, pid_t pid, const char *name, int result, const char *reason);
 
 /* The last @count commands that are remembered, the oldest first. */
 void trace_print(FILE *out, unsigned int count);

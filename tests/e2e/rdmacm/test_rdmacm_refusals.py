@@ -9,9 +9,19 @@ import models
 PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 
 
-def test_refusals(run, softhca):
-    done = run([softhca, "run", "--", PROGRAMS / "rdmacm-refusals"], timeout=60)
+def run_traced(run, softhca, tmp_path, program):
+    """The program fulfils its rows, and of every command that is refused the trace says which check did it."""
+    trace = tmp_path / "trace"
+    done = run([softhca, "run", f"--trace={trace}", "--", PROGRAMS / program], timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
+    refused = [line.split(" ", 3)[3] for line in trace.read_text().splitlines()
+               if line.startswith("rdma_cm ") and not line.endswith(": ok")]
+    silent = [line for line in refused if not line.endswith(")")]
+    assert refused and not silent, "\n".join(silent)
+
+
+def test_refusals(run, softhca, tmp_path):
+    run_traced(run, softhca, tmp_path, "rdmacm-refusals")
 
 
 FIRST_LINE = r"""
@@ -22,9 +32,8 @@ exit 0
 """
 
 
-def test_malformed_commands(run, softhca):
-    done = run([softhca, "run", "--", PROGRAMS / "rdmacm-commands"], timeout=60)
-    assert done.returncode == 0, done.stdout + done.stderr
+def test_malformed_commands(run, softhca, tmp_path):
+    run_traced(run, softhca, tmp_path, "rdmacm-commands")
 
 
 def listen(run, softhca, address, host, *settings):
