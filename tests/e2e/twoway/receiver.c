@@ -1,8 +1,20 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Makes receive QPs and connects them. */
 
+#include <stdlib.h>
+#include <unistd.h>
+
 #include "receiver.h"
 #include "row.h"
+
+int shared_file(void)
+{
+	char path[] = "/tmp/twoway-XXXXXX";
+	int fd = mkstemp(path);
+
+	must(fd >= 0 && !unlink(path));
+	return fd;
+}
 
 uint32_t receive_qp(struct ibv_xrc_domain *domain)
 {

@@ -5,6 +5,9 @@
 
 #include "end.h"
 
+/** shared_file - descriptor of an inode of its own, so that a domain by it is a shared one. */
+int shared_file(void);
+
 /** receive_qp - a new one: its number. */
 uint32_t receive_qp(struct ibv_xrc_domain *domain);
 

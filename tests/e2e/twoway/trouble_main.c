@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -15,15 +14,6 @@
 #include "end.h"
 #include "receiver.h"
 #include "row.h"
-
-static int shared_file(void)
-{
-	char path[] = "/tmp/trouble-XXXXXX";
-	int fd = mkstemp(path);
-
-	must(fd >= 0 && !unlink(path));
-	return fd;
-}
 
 static int query(struct end *end, uint32_t qp_num)
 {
@@ -258,41 +248,6 @@ static void no_more_files(void)
 	end_close(&end);
 }
 
-/* ---- a program that ends with its last thread, not with main() ---- */
-
-static void *linger(void *arg)
-{
-	usleep(50000);
-	return arg;
-}
-
-static void end_with_the_last_thread(int fd)
-{
-	pthread_t other;
-	struct end end;
-
-	alarm(60);
-	end_open(&end, 0, fd, false);
-	receive_qp(end.domain);
-	must(!pthread_create(&other, NULL, linger, NULL));
-	pthread_exit(NULL);
-}
-
-static void last_thread(void)
-{
-	int fd = shared_file(), status;
-	pid_t pid;
-
-	fflush(NULL);
-	pid = fork();
-	must(pid >= 0);
-	if (!pid)
-		end_with_the_last_thread(fd);
-	must(waitpid(pid, &status, 0) == pid);
-	must_eq(status, 0);
-	close(fd);
-}
-
 static const struct row rows[] = {
 	{ "an unreg that is refused is told, and the next one succeeds", refused_unreg },
 	{ "a query whose handle cannot be ended keeps no domain busy", refused_handle },
@@ -300,7 +255,6 @@ static const struct row rows[] = {
 	{ "a child of a busy program gets its answers", forked },
 	{ "a program's handlers of a fork may call verbs", fork_handlers },
 	{ "a program that may open nothing more gets its events", no_more_files },
-	{ "a program ends with the last of its threads, whatever threads the library has", last_thread },
 };
 
 int main(int argc, char **argv)
