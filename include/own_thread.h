@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #define OWN_THREAD_NAME	   "xrc-compat"
@@ -26,9 +27,13 @@ static inline int own_thread_start(pthread_t *thread, const pthread_attr_t *attr
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	error = pthread_create(thread, attr, run, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (!error)
-		pthread_setname_np(*thread, OWN_THREAD_NAME);
 	return -error;
+}
+
+/** own_thread_begin - the first call of such a thread, by whose name the others know it. From outside it would take a descriptor. */
+static inline void own_thread_begin(void)
+{
+	prctl(PR_SET_NAME, OWN_THREAD_NAME);
 }
 
 static inline bool own_thread_is(const char *tid)

@@ -140,6 +140,7 @@ static void *serve(void *argument)
 	struct core *core = argument;
 	struct owner *owner = core->kept->owner;
 
+	own_thread_begin();
 	for (;;) {
 		if (owner_serve(owner, &service, core, SERVE_TIMEOUT_MS) < 0)
 			return NULL;	/* told to stop: core may be gone at any moment */

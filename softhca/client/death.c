@@ -36,6 +36,7 @@ static void *wait_for_ends(void *epoll)
 	int fd = (int)(intptr_t)epoll;
 	bool dead = false;
 
+	own_thread_begin();
 	for (;;) {
 		int ended = epoll_wait(fd, &event, 1, dead ? FLUSH_EVERY : OWN_THREAD_LOOK_MS);
 
