@@ -2,7 +2,9 @@
 """Waiting in tests: for a condition, never for a time that is believed to be enough."""
 
 import os
+import pathlib
 import select
+import signal
 import time
 
 
@@ -13,6 +15,14 @@ def wait_for(ask, what="such thing", seconds=30, holds=bool):
         assert time.monotonic() < end, f"no {what} within {seconds} s: {value!r}"
         time.sleep(0.02)
     return value
+
+
+def stop(pid):
+    """Stops a process. Each of its threads may still do something until it has heard of the signal: waits for that."""
+    os.kill(pid, signal.SIGSTOP)
+    threads = list(pathlib.Path(f"/proc/{pid}/task").iterdir())
+    wait_for(lambda: {(thread / "stat").read_text().rpartition(")")[2].split()[0] for thread in threads},
+             f"stop of {pid}", holds=lambda states: states == {"T"})
 
 
 def read_until(stream, done, seconds=30):

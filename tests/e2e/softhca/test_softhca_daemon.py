@@ -13,7 +13,7 @@ import time
 import pytest
 
 import models
-from waiting import wait_for
+from waiting import stop, wait_for
 
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
@@ -185,7 +185,7 @@ def test_start_right_after_a_kill(run, softhca, place):
 def test_a_stopped_daemon_is_running(run, softhca, place):
     assert run([softhca, "start"]).returncode == 0
     pid = int(run([softhca, "status"]).stdout.split("pid ")[1].split(",")[0])
-    os.kill(pid, signal.SIGSTOP)
+    stop(pid)
     again = run([softhca, "start"])
     os.kill(pid, signal.SIGCONT)
     assert again.returncode == 1 and "already running" in again.stderr

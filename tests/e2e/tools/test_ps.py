@@ -13,7 +13,7 @@ import pytest
 import models
 from holder import QPS, Holder, expected, pairs, registrations
 from terminal import Terminal
-from waiting import read_until
+from waiting import read_until, stop
 
 
 def test_one_line_per_registration_as_the_program_made_them(holder, tool):
@@ -66,7 +66,7 @@ def test_where_qps_cannot_be_shared_the_owner_is_asked(holder, tool):
 
 @pytest.mark.parametrize("settings", [["--open_qp=off"]])
 def test_an_owner_that_does_not_answer_holds_nothing_up(holder, tool):
-    os.kill(holder.pids["creator"], signal.SIGSTOP)
+    stop(holder.pids["creator"])
     try:
         rows = registrations(tool)
     finally:
@@ -96,7 +96,7 @@ def is_daemon(pid, directory):
 def test_a_device_that_does_not_answer_holds_nothing_up(holder, tool):
     environment = holder.environment()
     daemon = daemon_of(environment)
-    os.kill(daemon, signal.SIGSTOP)
+    stop(daemon)
     try:
         rows = json.loads(tool("ps", "--json", **environment).stdout)["registrations"]
     finally:
