@@ -81,7 +81,7 @@ static struct regtab_member *join(struct regtab *tab)
 	return member;
 }
 
-/* A process that does what it is told, and then sleeps until it is killed. */
+/* A process that does its work, and then sleeps until it is killed. */
 static pid_t neighbour(void (*what)(struct regtab *tab))
 {
 	int ready[2];

@@ -27,13 +27,13 @@ from test_summary import pytest_tally  # noqa: E402
 MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "ib_uverbs"]
 SECONDS = int(os.environ.get("XRC_LAB_SECONDS", "1800"))
 
-# What a kernel says that has been hurt. A program that crashes on purpose is not meant ("traps: ...", "segfault at ...").
+# How a kernel tells of a fault of its own. A program that crashes on purpose is not meant ("traps: ...", "segfault at ...").
 HURT = re.compile(r"^(?:<\d+>)?\[[^]]*\] (?:.*(?:WARNING:|BUG:|Oops|possible (?:circular|recursive)|detected leak|refcount_t|"
                   r"list_(?:add|del) corruption|INFO: (?:task|rcu|suspicious|trying|lockdep)|use-after-free)|general protection|"
                   r"Kernel panic|kmemleak: \d+ new suspected)")
 
 
-# With drivers that are for none of the lab's devices, every process would load each of them to be told so.
+# Else every process would load all drivers, also those that are for none of the lab's devices.
 PREPARE = "find /etc/libibverbs.d -name '*.driver' ! -name 'mlx[45].driver' -delete\n"
 
 # Where the kernel has them: what leaks (what is young may only look so), and whether locks are still looked at.

@@ -6,7 +6,7 @@
 
 #include "lab.h"
 
-/* Nothing is looked up by these: they need only be told apart. */
+/* Numbers that nothing is looked up by: they need only differ. */
 static u32 next_number(void)
 {
 	static atomic_t last = ATOMIC_INIT(0x40);

@@ -57,7 +57,7 @@ void lab_object_remove(struct lab_object *object)
 	atomic_dec(&object->device->count[object->kind]);
 }
 
-/* Until one says that it is enough; no object goes away meanwhile. */
+/* Visits objects until a visit returns true. None goes away meanwhile. */
 bool lab_objects(lab_visit visit, void *argument)
 {
 	struct lab_object *object;

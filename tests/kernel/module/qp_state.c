@@ -57,7 +57,7 @@ static void take_path(struct ib_qp_attr *to, const struct ib_qp_attr *from, int 
 	TAKE(IB_QP_ALT_PATH, alt_pkey_index);
 	TAKE(IB_QP_ALT_PATH, alt_port_num);
 	TAKE(IB_QP_ALT_PATH, alt_timeout);
-	/* Borrowed for the call only, and nobody asks for it. */
+	/* The core lends these for the call only: they are not kept. */
 	to->ah_attr.grh.sgid_attr = to->alt_ah_attr.grh.sgid_attr = NULL;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Shared receive queues, of XRC and ordinary ones. */
+/* Shared receive queues: ordinary ones, and those of XRC. */
 
 #include <linux/log2.h>
 
