@@ -3,7 +3,7 @@
 #include "request.h"
 
 #include <softhca/objects/event.h>
-#include <softhca/objects/path.h>
+#include <softhca/qp/path.h>
 
 #include <errno.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 #include "cmd.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/objects/mcast.h>
 #include <softhca/objects/object.h>
+#include <softhca/qp/mcast.h>
 
 #include <errno.h>
 

@@ -5,7 +5,7 @@
 #include <softhca/base/refuse.h>
 #include <softhca/objects/event.h>
 #include <softhca/objects/object.h>
-#include <softhca/objects/qp.h>
+#include <softhca/qp/qp.h>
 #include <softhca/wire/engine.h>
 
 #include <errno.h>

@@ -4,8 +4,8 @@
 #include "operation.h"
 #include "reach.h"
 
-#include <softhca/objects/mcast.h>
-#include <softhca/objects/qp.h>
+#include <softhca/qp/mcast.h>
+#include <softhca/qp/qp.h>
 
 #include <string.h>
 

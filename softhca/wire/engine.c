@@ -5,9 +5,9 @@
 
 #include <softhca/machine/bell.h>
 #include <softhca/objects/cq.h>
-#include <softhca/objects/qp.h>
-#include <softhca/objects/recv.h>
-#include <softhca/objects/sq.h>
+#include <softhca/qp/qp.h>
+#include <softhca/qp/recv.h>
+#include <softhca/qp/sq.h>
 
 #define MILLISECOND 1000000u
 #define LONGEST_NAP MILLISECOND

@@ -5,7 +5,7 @@
 
 #include "attempt.h"
 
-#include <softhca/objects/recv.h>
+#include <softhca/qp/recv.h>
 
 /* FAILED with this syndrome at the sender. */
 enum outcome operation_fail(struct attempt *attempt, enum syndrome syndrome);

@@ -2,7 +2,7 @@
 /* The way from a QP to its peer. */
 #include "reach.h"
 
-#include <softhca/objects/path.h>
+#include <softhca/qp/path.h>
 
 static bool port_up(const struct hca_qp *qp, uint8_t port)
 {

@@ -4,9 +4,9 @@
 #include "transport.h"
 
 #include <softhca/objects/event.h>
-#include <softhca/objects/path.h>
-#include <softhca/objects/qp.h>
-#include <softhca/objects/sq.h>
+#include <softhca/qp/path.h>
+#include <softhca/qp/qp.h>
+#include <softhca/qp/sq.h>
 
 #define BURST	     64 /* requests of one QP in one turn */
 #define BURST_BYTES  ((uint64_t)1 << 20)

@@ -6,8 +6,8 @@
 #include "reach.h"
 
 #include <softhca/objects/event.h>
-#include <softhca/objects/path.h>
-#include <softhca/objects/qp.h>
+#include <softhca/qp/path.h>
+#include <softhca/qp/qp.h>
 
 #define PSN_MASK  0xffffffu
 #define PSN_HALF  0x800000u /* what is further behind lies ahead */

@@ -15,9 +15,9 @@
 #include <softhca/objects/cq.h>
 #include <softhca/objects/mr.h>
 #include <softhca/objects/object.h>
-#include <softhca/objects/qp.h>
 #include <softhca/objects/srq.h>
 #include <softhca/objects/xrcd.h>
+#include <softhca/qp/qp.h>
 
 #define SLOT_SHIFT 8u /* of libmlx4 */
 #define UNITS	   64u /* of libmlx5, in as much memory */

@@ -138,7 +138,7 @@ def include_detour(room, name, ours):
 # The emulator's rooms in the order of their includes: each knows those before it, none of those behind it.
 # And what OFED 1.x meant, by object.
 COMPAT_ROOMS = ("regtab", "base", "core", "qp", "domain", "srq", "rcv_qp", "xrc_qp", "owner", "event", "device")
-EMULATOR_ROOMS = ("base", "model", "machine", "objects", "wire", "uverbs", "cm", "control", "server", "cli")
+EMULATOR_ROOMS = ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control", "server", "cli")
 
 
 def include_graph(root, folders):

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include <softhca/objects/mcast.h>
+#include <softhca/qp/mcast.h>
 
 static struct hca_machine machine;
 static struct hca_qp qp;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Automatic path migration. */
 #include "path.h"
-#include "event.h"
 #include "sq.h"
+
+#include <softhca/objects/event.h>
 
 static bool connected(const struct hca_qp *qp)
 {

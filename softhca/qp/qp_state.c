@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Queue pairs change: attributes, states and what follows from them. */
-#include "event.h"
-#include "note.h"
 #include "path.h"
 #include "qp.h"
 #include "qp_mask.h"
@@ -9,6 +7,8 @@
 #include "sq.h"
 
 #include <softhca/base/refuse.h>
+#include <softhca/objects/event.h>
+#include <softhca/objects/note.h>
 
 #include <errno.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 /* Queue pairs come and go: rings, numbers and handles. */
 #include "qp.h"
 #include "mcast.h"
-#include "note.h"
-#include "object.h"
 #include "recv.h"
 #include "sq.h"
 
 #include <softhca/base/refuse.h>
+#include <softhca/objects/note.h>
+#include <softhca/objects/object.h>
 
 #include <errno.h>
 #include <stdlib.h>

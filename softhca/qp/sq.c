@@ -2,11 +2,11 @@
 /* Send queues: the ring that a program fills, and the lists of work in which its QP stands. */
 #include "sq.h"
 #include "count.h"
-#include "cq.h"
-#include "event.h"
-#include "note.h"
 
 #include <softhca/machine/mem.h>
+#include <softhca/objects/cq.h>
+#include <softhca/objects/event.h>
+#include <softhca/objects/note.h>
 
 void sq_init(struct hca_qp *qp)
 {

@@ -2,8 +2,9 @@
 /* Receive queues: the next WQE, its scatter list, its completion. */
 #include "recv.h"
 #include "count.h"
-#include "cq.h"
-#include "srq.h"
+
+#include <softhca/objects/cq.h>
+#include <softhca/objects/srq.h>
 
 #include <endian.h>
 
