@@ -4,6 +4,7 @@
 A complaint is "file:line: what is wrong". An empty list means that the rule holds. Standard library only.
 """
 
+import collections
 import os
 import pathlib
 import re
@@ -291,6 +292,13 @@ def file_length(root, limit=500):
         if lines > limit and not FROZEN.match(relative):
             bad.append(f"{relative}:1: a file of {lines} lines; the limit is {limit}: split it by purpose")
     return bad
+
+
+def room_size(root, limit=30):
+    """A room is taken in by one look: it has at most @limit files, folders in it not counted."""
+    rooms = collections.Counter(os.path.dirname(relative) for relative, _ in files(root, folders=SOURCE_FOLDERS))
+    return [f"{room}/:1: a room of {count} files; the limit is {limit}: give what belongs together a room of its own"
+            for room, count in sorted(rooms.items()) if count > limit]
 
 
 def skips(root):

@@ -128,6 +128,20 @@ def test_a_circle_in_the_library_is_noticed(tmp_path):
     assert [complaint.split(": ")[0] for complaint in rules.core_includes(tmp_path)] == ["compat/a.c:2", "compat/b.c:2"]
 
 
+def test_a_room_of_too_many_files_is_noticed(tmp_path):
+    for number in range(30):
+        write(tmp_path, f"softhca/wire/a{number}.c", SPDX_C)
+    write(tmp_path, "softhca/wire/beneath/a.c", SPDX_C)
+    assert rules.room_size(tmp_path) == []
+    write(tmp_path, "softhca/wire/meson.build", SPDX_C)
+    [complaint] = rules.room_size(tmp_path)
+    assert complaint.startswith("softhca/wire/:1: a room of 31 files")
+
+
+def test_no_room_has_too_many_files():
+    assert rules.room_size(os.environ["XRC_COMPAT_SOURCE_ROOT"]) == []
+
+
 @pytest.mark.parametrize("rule", rules.TREE_RULES, ids=lambda rule: rule.__name__)
 def test_is_silent_on_a_good_sample(tmp_path, rule):
     for name, contents in FINE.items():
