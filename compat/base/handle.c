@@ -29,20 +29,27 @@ static struct mapping *find(struct handle_map *map, const void *key)
 	return found ? *found : NULL;
 }
 
-int handle_add(struct handle_map *map, const void *key, const void *object)
+/* What is entered first has the right key, but not for long: if it was new, one of the heap takes its place. */
+int handle_add(struct handle_map *map, const void *key, void *object)
 {
-	struct mapping *entry = malloc(sizeof(*entry));
-	struct mapping **there;
+	struct mapping wanted = { .key = key, .object = object };
+	struct mapping **there = tsearch(&wanted, &map->root, compare);
+	struct mapping *made;
 
-	if (!entry)
+	if (!there)
 		return -ENOMEM;
-	*entry = (struct mapping){ .key = key, .object = (void *)object };
-	there = tsearch(entry, &map->root, compare);
-	if (there && *there != entry)
-		(*there)->object = (void *)object;
-	if (!there || *there != entry)
-		free(entry);
-	return there ? 0 : -ENOMEM;
+	if (*there != &wanted) {
+		(*there)->object = object;
+		return 0;
+	}
+	made = malloc(sizeof(*made));
+	if (!made) {
+		tdelete(&wanted, &map->root, compare);
+		return -ENOMEM;
+	}
+	*made = wanted;
+	*there = made;
+	return 0;
 }
 
 void *handle_find(struct handle_map *map, const void *key)

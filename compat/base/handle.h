@@ -18,7 +18,7 @@ struct handle_map {
  * handle_add - 0, or -ENOMEM. A key that is there already gets the new object: a provider may reuse an address before
  * the thread that ended the old object comes round to handle_remove().
  */
-int handle_add(struct handle_map *map, const void *key, const void *object);
+int handle_add(struct handle_map *map, const void *key, void *object);
 
 /** handle_find - the object, or NULL. */
 void *handle_find(struct handle_map *map, const void *key);

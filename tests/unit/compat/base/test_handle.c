@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Maps from what an application holds to what stands behind it. */
 
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +10,17 @@
 #include <cmocka.h>
 
 #include <compat/base/handle.h>
+
+/* The linker has the map call this one (--wrap). */
+static bool no_memory;
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	return no_memory ? NULL : __real_malloc(size);
+}
 
 static const void *key(uintptr_t number)
 {
@@ -53,6 +65,24 @@ static void a_reused_key_outlives_its_predecessor(void **state)
 	assert_null(map.root);
 }
 
+/* Whoever replaces an object frees the old one first, and must not learn then that the map still has it. */
+static void a_key_that_is_there_needs_no_memory(void **state)
+{
+	struct handle_map map = { 0 };
+	int old = 0, young = 0;
+
+	(void)state;
+	assert_int_equal(handle_add(&map, key(5), &old), 0);
+	no_memory = true;
+	assert_int_equal(handle_add(&map, key(5), &young), 0);
+	assert_int_equal(handle_add(&map, key(6), &young), -ENOMEM);
+	no_memory = false;
+	assert_ptr_equal(handle_find(&map, key(5)), &young);
+	assert_null(handle_find(&map, key(6)));
+	handle_remove(&map, key(5), &young);
+	assert_null(map.root);
+}
+
 static void takes_out_all_that_match(void **state)
 {
 	struct handle_map map = { 0 };
@@ -74,6 +104,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(finds_what_was_added_and_nothing_else),
 		cmocka_unit_test(a_reused_key_outlives_its_predecessor),
+		cmocka_unit_test(a_key_that_is_there_needs_no_memory),
 		cmocka_unit_test(takes_out_all_that_match),
 	};
 
