@@ -45,6 +45,16 @@ static __attribute__((noinline, cold)) void note_failure(const struct ibv_cq *cq
 	errno = saved_errno;
 }
 
+/* The device of a CQ whose poll was hooked, so there is one. */
+static inline const struct ops_device *hooked_device(const struct ibv_cq *cq)
+{
+	const struct ops_device *device = ops_device(cq->context);
+
+	if (!device)
+		__builtin_unreachable();
+	return device;
+}
+
 /*
  * A receive completion has the number of the target QP; the application knows the visible number. The tag in the number
  * tells that it is a target, also one of another process: MVAPICH 1.x receives in one process what came through the QP of
@@ -52,7 +62,7 @@ static __attribute__((noinline, cold)) void note_failure(const struct ibv_cq *cq
  */
 int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
-	int polled = ops_device(cq->context)->poll_cq(cq, num_entries, wc);
+	int polled = hooked_device(cq)->poll_cq(cq, num_entries, wc);
 
 	for (const struct ibv_wc *end = wc + polled; wc < end; wc++) {
 		uint32_t qp_num = wc->qp_num;
@@ -79,14 +89,10 @@ static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq 
  */
 int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
-	const struct ops_device *device = ops_device(cq->context);
-	const atomic_uint *own;
-	int polled;
+	const struct ops_device *device = hooked_device(cq);
+	const atomic_uint *own = atomic_load_explicit(&device->own, memory_order_acquire);
+	int polled = device->poll_cq(cq, num_entries, wc);
 
-	if (!device)
-		__builtin_unreachable();	/* it is hooked */
-	own = atomic_load_explicit(&device->own, memory_order_acquire);
-	polled = device->poll_cq(cq, num_entries, wc);
 	for (const struct ibv_wc *end = wc + polled; wc < end; wc++) {
 		if (unlikely(wc->status != IBV_WC_SUCCESS))
 			failed_untagged(cq, own, wc);

@@ -108,7 +108,7 @@ int owner_ask(struct regtab_member *member, uint32_t qp_num, const void *request
 	      size_t *answer_len, unsigned timeout_ms)
 {
 	struct question question = { .kind = QUESTION_ASK, .qp_num = qp_num };
-	struct reply reply;
+	struct reply reply = { .result = -EPROTO };
 	ssize_t size;
 
 	if (request_len > sizeof(question.request))

@@ -48,7 +48,7 @@ static void ask_for_mapped_rings(void)
 		const char *value;
 
 		strcpy(name, alloc_type[i]);
-		*strchr(name, '=') = '\0';
+		name[strcspn(name, "=")] = '\0';
 		value = getenv(name);
 		if (!value || !strcmp(value, MAPPED))
 			putenv(alloc_type[i]);

@@ -29,15 +29,29 @@ void note_context(struct hca_context *ctx)
 	ctx->ledger->cqe_version = ctx->cqe_version;
 }
 
+/* NULL: the ledger is full. */
+static struct ledger_cq *new_cq_note(struct hca_cq *cq)
+{
+	if (numtab_add(&cq->obj.ctx->cq_notes, cq, &cq->note))
+		cq->note = LEDGER_NOTHING;
+	return cq_note(cq);
+}
+
+static struct ledger_qp *new_qp_note(struct hca_qp *qp)
+{
+	if (!qp->ctx || numtab_add(&qp->ctx->qp_notes, qp, &qp->note))
+		qp->note = LEDGER_NOTHING;
+	return qp_note(qp);
+}
+
 void note_cq(struct hca_cq *cq)
 {
 	struct ledger_cq *note = cq_note(cq);
 
-	if (!note && numtab_add(&cq->obj.ctx->cq_notes, cq, &cq->note)) {
-		cq->note = LEDGER_NOTHING;
+	if (!note)
+		note = new_cq_note(cq);
+	if (!note)
 		return;
-	}
-	note = cq_note(cq);
 	put(&note->used, 0);
 	if (cq->note >= cq->obj.ctx->cqs_noted)
 		put(&cq->obj.ctx->ledger->cqs, cq->obj.ctx->cqs_noted = cq->note + 1);
@@ -71,14 +85,10 @@ static void note_queue(struct ledger_queue *note, const struct ring *ring)
 
 void note_qp(struct hca_qp *qp)
 {
-	struct ledger_qp *note;
+	struct ledger_qp *note = new_qp_note(qp);
 
-	qp->note = LEDGER_NOTHING;
-	if (!qp->ctx || numtab_add(&qp->ctx->qp_notes, qp, &qp->note)) {
-		qp->note = LEDGER_NOTHING;
+	if (!note)
 		return;
-	}
-	note = qp_note(qp);
 	note_queue(&note->sq, &qp->sq);
 	note_queue(&note->rq, &qp->rq);
 	note->active = 0;

@@ -73,10 +73,25 @@ static void leave_if_empty(struct hca_group *group)
 	free(group);
 }
 
+static int join(struct hca_group *group, struct hca_qp *qp)
+{
+	struct hca_member *member = NULL;
+
+	if (group->count < qp->device->model->max_group_members)
+		member = calloc(1, sizeof(*member));
+	if (!member)
+		return refuse(-ENOMEM, "max_mcast_qp_attach");
+	*member = (struct hca_member){ .qp = qp, .group = group };
+	group->count++;
+	list_add(&group->members, &member->peer);
+	list_add(&qp->groups, &member->link);
+	return 0;
+}
+
 int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 {
-	struct hca_member *member;
 	struct hca_group *group;
+	int err;
 
 	if (find_member(qp, gid, lid))
 		return 0;
@@ -85,17 +100,10 @@ int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 	group = enter(qp->device, gid, lid);
 	if (!group)
 		return refuse(-ENOMEM, "max_mcast_grp");
-	member = group->count < qp->device->model->max_group_members ? calloc(1, sizeof(*member)) : NULL;
-	if (!member) {
+	err = join(group, qp);
+	if (err)
 		leave_if_empty(group);
-		return refuse(-ENOMEM, "max_mcast_qp_attach");
-	}
-	member->qp = qp;
-	member->group = group;
-	list_add(&group->members, &member->peer);
-	list_add(&qp->groups, &member->link);
-	group->count++;
-	return 0;
+	return err;
 }
 
 static void detach(struct hca_member *member)

@@ -18,12 +18,12 @@ static struct loaded_object *append(struct closure *closure, const char *path, c
 
 	if (!grown || !object)
 		exit(refuse(TOOL_EXIT_REFUSED, "out of memory"));
-	closure->object = grown;
-	closure->object[closure->count++] = object;
 	object->path = copy_string(path);
 	object->wanted = copy_string(wanted);
 	object->origin = origin;
 	object->requester = requester;
+	grown[closure->count++] = object;
+	closure->object = grown;
 	return object;
 }
 

@@ -137,13 +137,14 @@ static void close_socket(struct trace *trace)
 static int run_program(struct trace *trace)
 {
 	static char run[] = "run", end[] = "--";
-	char **argv;
+	char **argv = NULL;
 	int count = 0, head = 0;
 
 	while (trace->program[count])
 		count++;
-	argv = calloc((size_t)count + 4, sizeof(*argv));
-	if (!argv || setenv("XRC_COMPAT_TRACE", trace->address.sun_path, 1))
+	if (!setenv("XRC_COMPAT_TRACE", trace->address.sun_path, 1))
+		argv = calloc((size_t)count + 4, sizeof(*argv));
+	if (!argv)
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
 	argv[head++] = run;
 	if (trace->softhca)
