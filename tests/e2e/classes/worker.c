@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * One process of a job, which does what lines on its standard input say and answers each with a line of numbers:
+ * One process of a job. It reads commands from its standard input and answers each with a line of numbers:
  *
  *	create				number of a new receive QP of the domain
  *	reg N, unreg N			result
@@ -19,32 +19,13 @@
 #include <unistd.h>
 
 #include "../twoway/end.h"
+#include "../twoway/receiver.h"
 #include "../twoway/row.h"
 
-#define LIFETIME 60	/* seconds, whatever happens to who started it */
-#define THEIRS 4096	/* where received bytes go in our memory */
+#define LIFETIME 60	/* seconds, also if the test dies */
+#define THEIRS 4096	/* offset of received bytes in our memory */
 
 static struct end end;
-
-static int connect_receiver(uint32_t qp_num)
-{
-	int error = 0;
-
-	for (enum ibv_qp_state state = IBV_QPS_INIT; !error && state <= IBV_QPS_RTR; state++) {
-		int mask;
-		struct ibv_qp_attr attr = end_attr(&end, state, &mask);
-
-		error = ibv_modify_xrc_rcv_qp(end.domain, qp_num, &attr, mask);
-	}
-	return error;
-}
-
-static int create(uint32_t *qp_num)
-{
-	struct ibv_qp_init_attr init_attr = { .xrc_domain = end.domain };
-
-	return ibv_create_xrc_rcv_qp(&init_attr, qp_num);
-}
 
 static int send_byte(uint32_t srq_num, uint32_t byte)
 {
@@ -66,15 +47,15 @@ static void obey(const char *line)
 	uint32_t n = 0, lid = 0, qp_num = 0;
 
 	if (!strncmp(line, "create", 6)) {
-		must_eq(create(&qp_num), 0);
-		printf("%u\n", qp_num);
+		printf("%u\n", receive_qp(end.domain));
 	} else if (sscanf(line, "reg %u", &n) == 1) {
 		printf("%d\n", ibv_reg_xrc_rcv_qp(end.domain, n));
 	} else if (sscanf(line, "unreg %u", &n) == 1) {
 		printf("%d\n", ibv_unreg_xrc_rcv_qp(end.domain, n));
 	} else if (sscanf(line, "connect %u %u %u", &n, &lid, &qp_num) == 3) {
 		end.peer = (struct address){ .lid = lid, .qp_num = qp_num, .psn = END_PSN };
-		printf("%d\n", connect_receiver(n));
+		bring_receive_qp(&end, n);
+		printf("0\n");
 	} else if (sscanf(line, "sender %u %u", &lid, &n) == 2) {
 		end_create_qp(&end, 4);
 		end.own.psn = END_PSN;

@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "end.h"
@@ -19,12 +18,13 @@
 #define ROUNDS 60
 #define LONGEST_US 3000
 
-/* What the threads work on, and what they got so far. */
+/* What the threads work on, and what they have created so far. */
 static struct stage {
 	struct end end;
-	int fd, own_fd, type;		/* the file that all share, and the thread's */
-	uint32_t qp_num;		/* of the main thread; the creator is registered */
-	uint32_t others;		/* that another opened device has made */
+	int fd, own_fd;			/* the file that all share, and the one of the threads */
+	int type;			/* of cancellation */
+	uint32_t qp_num;		/* receive QP of this opened device */
+	uint32_t others;		/* receive QP that another opened device created */
 	volatile uint32_t created;
 	struct ibv_xrc_domain *volatile opened;
 	struct ibv_srq *volatile srq;
@@ -108,7 +108,7 @@ static pthread_t start(void *(*function)(void *), void (**once)(void))
 	return thread;
 }
 
-/* A function that is left half-way leaves the address sanitizer's marks on the stack, if that is here; the next thread has it. */
+/* A cancelled function leaves the address sanitizer's marks on the stack, which the next thread uses. */
 static void unmark_stack(void)
 {
 	void (*unmark)(const volatile void *, size_t);
@@ -135,11 +135,11 @@ static void cancel_at_random(void (*once)(void))
 	must(!pthread_cancel(thread));
 	join_cancelled(thread);
 	if (stage.created)
-		ibv_unreg_xrc_rcv_qp(stage.end.domain, stage.created);	/* EINVAL if the thread got so far */
+		ibv_unreg_xrc_rcv_qp(stage.end.domain, stage.created);	/* EINVAL if the thread did it already */
 	stage.created = 0;
 }
 
-/* Without a cancellation each function gives its own answer, and the domain can be closed. */
+/* Afterwards every function works as ever. */
 static void all_answer(void)
 {
 	query_one();
@@ -150,8 +150,8 @@ static void all_answer(void)
 }
 
 /*
- * A thread that may be cancelled anywhere is also cancelled between a function's return and the store of its result; nobody can end
- * what it had then.
+ * A thread that may be cancelled anywhere may also be cancelled after a function has returned and before its result is stored. Then
+ * nobody knows what was created, and the domain stays busy.
  */
 static void close_all(bool all_is_known)
 {
@@ -174,7 +174,7 @@ static void one_round(const struct end *other, void (*once)(void))
 	stage.srq = NULL;
 	stage.others = receive_qp(other->domain);
 	end_open(&stage.end, 0, stage.fd, false);
-	/* The first of this opened device, so that the table is opened in it. */
+	/* The first call on this opened device opens the registration table, so that is cancelled, too. */
 	cancel_at_random(once == modify_one || once == query_one ? register_one : once);
 	stage.qp_num = receive_qp(stage.end.domain);
 	for (int i = 0; i < 3; i++)
@@ -184,21 +184,12 @@ static void one_round(const struct end *other, void (*once)(void))
 	must_eq(ibv_unreg_xrc_rcv_qp(other->domain, stage.others), 0);
 }
 
-static int new_file(void)
-{
-	char path[] = "/tmp/cancel-XXXXXX";
-	int fd = mkstemp(path);
-
-	must(fd >= 0 && !unlink(path));
-	return fd;
-}
-
 static void cancel_in(void (*once)(void), int type)
 {
 	struct end other;
 
-	stage.fd = new_file();
-	stage.own_fd = new_file();
+	stage.fd = shared_file();
+	stage.own_fd = shared_file();
 	stage.type = type;
 	end_open(&other, 0, stage.fd, false);
 	srandom(20080204);
@@ -209,18 +200,10 @@ static void cancel_in(void (*once)(void), int type)
 
 static void life_of_an_xrc_qp(void)
 {
-	struct ibv_qp_init_attr init_attr = {
-		.send_cq = stage.end.cq, .recv_cq = stage.end.cq, .qp_type = IBV_QPT_XRC, .xrc_domain = stage.end.domain,
-		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
-	};
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
-	struct ibv_qp *qp = ibv_create_qp(stage.end.pd, &init_attr);
-
-	must(qp);
-	must_eq(ibv_modify_qp(qp, &attr, MASK_INIT), 0);
-	must_eq(ibv_query_qp(qp, &attr, IBV_QP_STATE, &init_attr), 0);
-	must_eq(attr.qp_state, IBV_QPS_INIT);
-	must_eq(ibv_destroy_qp(qp), 0);
+	end_create_qp(&stage.end, 1);
+	must_eq(end_modify(&stage.end, IBV_QPS_INIT), 0);
+	must_eq(end_state(&stage.end), IBV_QPS_INIT);
+	must_eq(ibv_destroy_qp(stage.end.qp), 0);
 }
 
 static bool done;
@@ -229,7 +212,7 @@ static void *cancelled_before(void *arg)
 {
 	void (*once)(void) = *(void (**)(void))arg;
 
-	/* From here on the first cancellation point ends this thread: none may lie in what follows. */
+	/* From here on the first cancellation point ends this thread, and done would not be set. */
 	pthread_cancel(pthread_self());
 	once();
 	done = true;
@@ -241,8 +224,8 @@ static void finish_though_cancelled(void (*once)(void))
 {
 	struct end other;
 
-	stage.own_fd = new_file();
-	stage.fd = new_file();
+	stage.own_fd = shared_file();
+	stage.fd = shared_file();
 	end_open(&other, 0, stage.fd, false);
 	end_open(&stage.end, 0, stage.fd, false);
 	stage.others = receive_qp(other.domain);

@@ -7,7 +7,7 @@ import pytest
 
 FOLDER = pathlib.Path("tests") / "e2e" / "twoway"
 
-# Freed memory is overwritten at once, so that an access to a freed QP is noticed.
+# malloc overwrites freed memory at once, so that an access to a freed QP is noticed.
 STRICT_HEAP = {"MALLOC_PERTURB_": "165", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 
 
@@ -18,7 +18,9 @@ def program(build_root):
 
 @pytest.fixture
 def on_wire(run, softhca, xrc_compat, program, sanitizer_runtime):
-    """on_wire(program, words..., settings=[], env={}, through=[a command in front]): the program under xrc-compat on a wire of its own."""
+    """on_wire(program, words..., settings=[], env={}, through=[]): runs the program under xrc-compat on two new devices.
+
+    settings: of softhca; through: a command that starts xrc-compat."""
 
     def _on_wire(name, *words, settings=(), env=None, timeout=100, through=()):
         command = [softhca, "run", "--devices=2", *settings, "--", *through, xrc_compat, "run", "--", program(name), *words]
@@ -31,7 +33,7 @@ def on_wire(run, softhca, xrc_compat, program, sanitizer_runtime):
 
 @pytest.fixture
 def rows(on_wire):
-    """rows(count, program, words...): all rows are ok, that many, and nothing else is printed."""
+    """rows(count, program, words...): runs it and checks that it printed so many rows, all ok and different, and nothing else."""
 
     def _rows(count, name, *words, **options):
         done = on_wire(name, *words, **options)
@@ -47,7 +49,7 @@ def rows(on_wire):
 
 @pytest.fixture
 def trace(tmp_path):
-    """A file for the device's commands, and what was ordered of it: {command: how often it succeeded}."""
+    """A file for softhca's trace of commands; commands() is {command: how often it succeeded}."""
 
     class Trace:
         path = tmp_path / "trace"

@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * All processes of a host create their two-way QPs at the same moment: each has to find neighbouring numbers. With arguments,
- * while those programs run, which take numbers in between.
+ * All processes of a host create their two-way QPs at the same moment, and each needs pairs of neighbouring numbers. The
+ * arguments are programs that run meanwhile and take numbers in between.
  */
 
-#include <errno.h>
-#include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "end.h"
@@ -25,22 +21,6 @@ static struct {
 	int ready;
 	uint32_t number[PROCESSES][PAIRS];
 } *shared;
-
-static struct ibv_qp *create(struct end *end)
-{
-	struct ibv_qp_init_attr attr = {
-		.send_cq = end->cq,
-		.recv_cq = end->cq,
-		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
-		.qp_type = IBV_QPT_XRC,
-		.xrc_domain = end->domain,
-	};
-	struct ibv_qp *qp = ibv_create_qp(end->pd, &attr);
-
-	if (!qp)
-		row_fail(__FILE__, __LINE__, "ibv_create_qp: %s", strerror(errno));
-	return qp;
-}
 
 static void await_all(int count)
 {
@@ -58,12 +38,14 @@ static void process(int index)
 	end_open(&end, 0, -1, false);
 	await_all(PROCESSES);
 	for (int i = 0; i < PAIRS; i++) {
-		qps[i] = create(&end);
-		shared->number[index][i] = qps[i]->qp_num;
+		end_create_qp(&end, 4);
+		qps[i] = end.qp;
+		shared->number[index][i] = end.own.qp_num;
 	}
 	await_all(2 * PROCESSES);
 	for (int i = 0; i < PAIRS; i++)
 		must_eq(ibv_destroy_qp(qps[i]), 0);
+	end.qp = NULL;
 	end_close(&end);
 	row_ok();
 	exit(0);
@@ -76,7 +58,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A visible number and the next one are a pair's own, so the numbers are two apart at least; more if others met some in between. */
+/* A pair takes its visible number and the next one, so visible numbers are at least two apart; further if others took some in between. */
 static void check_numbers(bool disturbed)
 {
 	uint32_t *numbers = &shared->number[0][0];
@@ -107,7 +89,7 @@ static pid_t start(char *program)
 	return pid;
 }
 
-/* They must still run: a program that has ended disturbs no other. */
+/* Fails if the program has ended before: then it disturbed nobody. */
 static void stop(pid_t pid)
 {
 	int status;

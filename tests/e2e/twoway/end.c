@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "../emulated.h"
@@ -138,6 +137,13 @@ struct ibv_qp_attr end_attr(const struct end *end, enum ibv_qp_state state, int 
 	return attr;
 }
 
+int end_modify_state(struct end *end, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+
+	return ibv_modify_qp(end->qp, &attr, IBV_QP_STATE);
+}
+
 int end_modify(struct end *end, enum ibv_qp_state state)
 {
 	int mask;
@@ -174,6 +180,12 @@ void ends_open(struct end *a, struct end *b)
 	end_open(a, 0, -1, false);
 	end_open(b, 1, -1, false);
 	create_qps(a, b);
+}
+
+void ends_open_connected(struct end *a, struct end *b)
+{
+	ends_open(a, b);
+	ends_connect(a, b);
 }
 
 void ends_open_without_srqs(struct end *a, struct end *b)
@@ -249,14 +261,6 @@ void end_send(struct end *end, enum ibv_wr_opcode opcode, uint32_t offset, uint3
 	end_post(end, &wr);
 }
 
-static long long now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000LL + now.tv_nsec / 1000000;
-}
-
 static void wait_for_completion_event(struct end *end)
 {
 	struct pollfd pollfd = { .fd = end->channel->fd, .events = POLLIN };
@@ -270,10 +274,10 @@ static void wait_for_completion_event(struct end *end)
 	must_eq(ibv_req_notify_cq(cq, 0), 0);
 }
 
-void end_write_astray(struct end *end)
+void end_post_wrong_key(struct end *end, enum ibv_wr_opcode opcode)
 {
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = end_wr(end, &sge, IBV_WR_RDMA_WRITE, 0, 64);
+	struct ibv_send_wr wr = end_wr(end, &sge, opcode, 0, 64);
 
 	wr.wr.rdma.rkey ^= 0x5500;
 	end_post(end, &wr);
@@ -281,12 +285,12 @@ void end_write_astray(struct end *end)
 
 struct ibv_wc end_poll(struct end *end)
 {
-	long long deadline = now_ms() + PATIENCE_MS;
+	double deadline = seconds() + PATIENCE_MS / 1000.0;
 	struct ibv_wc wc;
 	int polled;
 
 	while (!(polled = ibv_poll_cq(end->cq, 1, &wc))) {
-		must(now_ms() < deadline);
+		must(seconds() < deadline);
 		if (end->event_mode)
 			wait_for_completion_event(end);
 		else
@@ -350,12 +354,27 @@ void end_close(struct end *end)
 	free(end->memory);
 }
 
+void ends_close(struct end *a, struct end *b)
+{
+	end_close(a);
+	end_close(b);
+}
+
+int shared_file(void)
+{
+	char path[] = "/tmp/twoway-XXXXXX";
+	int fd = mkstemp(path);
+
+	must(fd >= 0 && !unlink(path));
+	return fd;
+}
+
 static void ask_softhca(const char *const words[])
 {
 	const char *softhca = getenv("SOFTHCA_TEST_COMMAND");
 	const char *options = getenv("ASAN_OPTIONS");
 	char home[256], sanitizer[256];
-	/* Without the preloads of this program, which are of no use to that one; it may be instrumented, though. */
+	/* Not this program's preloads: they are of no use there. A sanitizer in softhca still needs its options. */
 	char *const environment[] = { home, sanitizer, NULL };
 	int status;
 	pid_t pid;

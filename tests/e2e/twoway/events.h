@@ -9,22 +9,18 @@
 #include "receiver.h"
 #include "row.h"
 
-extern const struct row flagged_rows[], thread_rows[], cancel_rows[];
-extern const size_t flagged_rows_count, thread_rows_count, cancel_rows_count;
+extern const struct group flagged_group, thread_group, cancel_group;
 
-#define GROUP(name) \
-	const size_t name##_rows_count = sizeof(name##_rows) / sizeof(name##_rows[0])
-
-/** event_number - what the whole union holds, of which flagged events use the lower half. */
+/** event_number - the whole union; a flagged event has its QP number in the lower half and zeros in the upper one. */
 uint64_t event_number(const struct ibv_async_event *event);
 
-/** flagged - a type with the flag, as the number it is (bit 31 is no int). */
+/** flagged - a type with the flag; unsigned, as bit 31 does not fit into an int. */
 static inline uint32_t flagged(enum ibv_event_type type)
 {
 	return (uint32_t)type | 0x80000000u;
 }
 
-/* A thread that waits for one event; end is set by who starts it. */
+/* What a thread that waits for one event is given (end), and what it got. */
 struct waiter {
 	struct end *end;
 	volatile int done;
@@ -32,13 +28,10 @@ struct waiter {
 	struct ibv_async_event event;
 };
 
-/** events_get_once - the body of such a thread; its argument is the waiter. */
+/** events_get_once - for events_start(): waits for one event; the argument is a struct waiter. */
 void *events_get_once(void *arg);
 
-/** events_start - a thread. */
+/** events_start - starts a thread. */
 pthread_t events_start(void *(*run)(void *), void *arg);
-
-/** seconds - on a clock that does not jump. */
-double seconds(void);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Threads that are cancelled in ibv_get_async_event, at any instruction, as those of both MVAPICHes. */
+/* Threads that are cancelled in ibv_get_async_event at any instruction: MVAPICH and MVAPICH2 end their event threads so. */
 
 #include <pthread.h>
 #include <signal.h>
@@ -10,7 +10,7 @@
 
 #include "events.h"
 
-/* Events come all the time, from a process of its own, until it is killed. */
+/* A process that raises events all the time, until it is killed. */
 static pid_t keep_injecting(uint32_t qp_num)
 {
 	pid_t pid = fork();
@@ -18,7 +18,7 @@ static pid_t keep_injecting(uint32_t qp_num)
 	if (pid)
 		return pid;
 	row_inherit("");
-	/* Its last command may outlive it, and the QP. */
+	/* The last softhca it starts may outlive it and the QP, and then complain. */
 	must(freopen("/dev/null", "w", stderr));
 	for (;;) {
 		inject(0, "path_mig", qp_num);
@@ -59,7 +59,7 @@ struct creating {
 	volatile int stop;
 };
 
-/* While a handle is opened events have to wait: who is being handed one is then for long inside. */
+/* The library holds events back while it opens a handle: so the victim is inside ibv_get_async_event for longer. */
 static void *create_again_and_again(void *arg)
 {
 	struct creating *creating = arg;
@@ -113,7 +113,6 @@ static void cancelled_at_its_points(void)
 	cancel_many(PTHREAD_CANCEL_DEFERRED, 50);
 }
 
-/* A thread that waits after one was cancelled gets the next event. */
 static void next_one_gets_the_next(void)
 {
 	struct victim victim = { .type = PTHREAD_CANCEL_ASYNCHRONOUS };
@@ -127,7 +126,7 @@ static void next_one_gets_the_next(void)
 	for (int i = 0; i < 10; i++) {
 		pthread_t thread = events_start(get_for_ever, &victim);
 
-		usleep(3000);
+		usleep(3000);		/* for the thread to be waiting */
 		must(!pthread_cancel(thread));
 		must(!pthread_join(thread, NULL));
 		inject(0, "path_mig", qp_num);
@@ -137,7 +136,7 @@ static void next_one_gets_the_next(void)
 	must_eq(victim.got, 0);
 }
 
-/* Two waiting threads are cancelled; a third one still gets its event (contract 1.4 and 5.8). */
+/* Contract 1.4 and 5.8. */
 static void third_one_gets_its_event(void)
 {
 	struct end end;
@@ -151,7 +150,7 @@ static void third_one_gets_its_event(void)
 	threads[0] = events_start(get_for_ever, &victim);
 	threads[1] = events_start(events_get_once, &third);
 	threads[2] = events_start(get_for_ever, &victim);
-	usleep(20000);
+	usleep(20000);		/* for all three to be waiting */
 	for (int i = 0; i < 3; i += 2) {
 		must(!pthread_cancel(threads[i]));
 		must(!pthread_join(threads[i], NULL));
@@ -168,7 +167,7 @@ static void third_one_gets_its_event(void)
 	end_close(&end);
 }
 
-const struct row cancel_rows[] = {
+static const struct row cancel_rows[] = {
 	{ "cancelled asynchronously 200 times while events arrive", cancelled_asynchronously },
 	{ "cancelled at its cancellation points while events arrive", cancelled_at_its_points },
 	{ "two are cancelled asynchronously, a third still gets its event", third_one_gets_its_event },

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -84,14 +83,12 @@ static void registrant(int fd, uint32_t qp_num, int wire)
 
 static void to_every_registrant(void)
 {
-	int ends[2], fd, status;
+	int ends[2], fd = shared_file(), status;
 	struct end creator, second, bystander;
-	FILE *file = tmpfile();
 	uint32_t qp_num;
 	char ready;
 
-	must(file && !socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends));
-	fd = fileno(file);
+	must(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends));
 	end_open(&creator, 0, fd, false);
 	end_open(&second, 0, fd, false);
 	end_open(&bystander, 0, fd, false);
@@ -111,7 +108,7 @@ static void to_every_registrant(void)
 	for (int i = 0; i < 2; i++) {
 		must(wait(&status) > 0);
 		if (status)
-			_exit(1);	/* it has said why */
+			_exit(1);	/* it has printed why */
 	}
 	must_eq(ibv_unreg_xrc_rcv_qp(second.domain, qp_num), 0);
 	must_eq(ibv_unreg_xrc_rcv_qp(creator.domain, qp_num), 0);
@@ -148,7 +145,7 @@ static void srq_events(void)
 		end_no_event(&other, 0);
 	}
 	end_close(&other);
-	end_close(&end);	/* waits for acks: they were counted */
+	end_close(&end);	/* would wait if an ack had not been counted */
 }
 
 static void plain_srq_event(void)
@@ -161,7 +158,7 @@ static void plain_srq_event(void)
 	end_open(&end, 0, -1, false);
 	plain = ibv_create_srq(end.pd, &attr);
 	must(plain);
-	/* Numbers are given out in order, and no other program is on this wire. */
+	/* The plain SRQ got the next number: they are given out in order, and no other program uses this device. */
 	inject(0, "srq_limit_reached", end.own.srq_num + 1);
 	event = end_event(&end);
 	must_eq(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);
@@ -171,7 +168,7 @@ static void plain_srq_event(void)
 	end_close(&end);
 }
 
-/* An armed limit, reached by traffic: MVAPICH2 posts more buffers then. */
+/* Messages reach an armed limit, at which MVAPICH2 posts more buffers. */
 static void limit_reached(void)
 {
 	struct ibv_srq_attr limit = { .srq_limit = 2 };
@@ -182,15 +179,7 @@ static void limit_reached(void)
 	end_open(&end, 0, -1, false);
 	end_create_qp(&end, 16);
 	qp_num = receive_qp(end.domain);
-	end.peer = end.own;
-	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTR; state++) {
-		int mask;
-		struct ibv_qp_attr attr = end_attr(&end, state, &mask);
-
-		must_eq(ibv_modify_xrc_rcv_qp(end.domain, qp_num, &attr, mask), 0);
-	}
-	end.peer.qp_num = qp_num;
-	end_bring(&end, IBV_QPS_RTS);
+	connect_to_itself(&end, qp_num);
 	for (uint32_t i = 0; i < 3; i++)
 		end_post_recv(&end, i, 4096 * (1 + i), 4096);
 	must_eq(ibv_modify_srq(end.srq, &limit, IBV_SRQ_LIMIT), 0);
@@ -214,7 +203,7 @@ static void as_it_came(struct ibv_async_event *event)
 	ibv_ack_async_event(event);
 }
 
-/* MVAPICH2: off for its switch, back on for the ack. */
+/* As MVAPICH2: it takes the flag off for its switch statement, and sets it again for the ack. */
 static void off_and_on_again(struct ibv_async_event *event)
 {
 	event->event_type ^= IBV_XRC_QP_EVENT_FLAG;
@@ -319,7 +308,7 @@ static void unread(void)
 	end_close(&end);
 }
 
-/* An ordinary QP's event is none of ours, and its ack counts: destroy waits for it. */
+/* The event of a QP that sends is not flagged, and destroy waits for its ack. */
 static void sender_event_is_plain(void)
 {
 	struct ibv_async_event event;
@@ -355,7 +344,7 @@ static void non_blocking(void)
 	}
 }
 
-const struct row flagged_rows[] = {
+static const struct row flagged_rows[] = {
 	{ "every kind of event, flagged, by number, unknown to ibv_event_type_str", of_every_kind },
 	{ "once for every registration, in every process", to_every_registrant },
 	{ "an XRC SRQ's events carry the program's pointer", srq_events },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Threads that sit in ibv_get_async_event: several of them, disturbed by signals and by what the others do. */
+/* Threads that wait in ibv_get_async_event: several at once, with signals, and while others call verbs. */
 
 #include <errno.h>
 #include <pthread.h>
@@ -17,7 +17,7 @@ struct shift {
 	int got;
 };
 
-/* Until the port's event. */
+/* Reads events until the port's. */
 static void *get_until_port(void *arg)
 {
 	struct shift *shift = arg;
@@ -57,7 +57,7 @@ static void two_threads(void)
 	end_close(&end);
 }
 
-/* The main thread goes on with everything else meanwhile: no lock is held by who waits. */
+/* While a thread waits for events, others can call every verb: the waiting thread holds no lock. */
 static void nobody_waits_for_the_waiting(void)
 {
 	struct shift shift = { 0 };
@@ -101,7 +101,7 @@ static void handle_signal(int flags)
 	must(!sigaction(SIGUSR1, &action, NULL));
 }
 
-/* read(2), in which old programs waited, goes on after such a handler; profilers and launchers rely on it. */
+/* Old programs waited in read(2), which goes on after a handler with SA_RESTART; profilers and launchers rely on it. */
 static void restarted(void)
 {
 	const struct sigaction backtrace = { .sa_handler = count_signal, .sa_flags = (int)SA_RESETHAND };
@@ -114,15 +114,15 @@ static void restarted(void)
 	qp_num = receive_qp(end.domain);
 	waiter.end = &end;
 	handle_signal(SA_RESTART);
-	/* As MPI libraries do, for a backtrace: not a handler that is meant to end anything but the process. */
+	/* MPI libraries have such a handler for a backtrace. The library must not take it for a handler that ends waits. */
 	must(!sigaction(SIGSEGV, &backtrace, NULL));
 	thread = events_start(events_get_once, &waiter);
 	for (int i = 1; i <= 3; i++) {
 		usleep(20000);
 		must(!pthread_kill(thread, SIGUSR1));
-		for (int patience = 0; signals < i && patience < 4000; patience++)
+		while (signals < i)	/* the row's time limit ends this */
 			usleep(500);
-		usleep(20000);
+		usleep(20000);		/* time to come back too early */
 		must(!waiter.done);
 		must_eq(signals, i);
 	}
@@ -188,7 +188,7 @@ static void come_and_go(void)
 		end_send(&end, IBV_WR_SEND, 0, 8);
 		end_poll(&end);
 		end_poll(&end);
-		/* The handler has the event now, is about to read it, or never will. */
+		/* The handler may have read the event, may be about to read it, or never reads it. */
 		must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
 		must_eq(ibv_destroy_qp(end.qp), 0);
 	}
@@ -213,7 +213,7 @@ static void *destroy_it(void *arg)
 	return NULL;
 }
 
-/* One acknowledgement is not enough for two events; a thread that waits for the second does not keep others from their events. */
+/* Two events need two acknowledgements. A thread that waits for the second does not keep others from their events. */
 static void destroy_waits_for_every_ack(void)
 {
 	struct ibv_async_event events[2], other;
@@ -232,7 +232,7 @@ static void destroy_waits_for_every_ack(void)
 	}
 	ibv_ack_async_event(&events[0]);
 	thread = events_start(destroy_it, &ending);
-	usleep(20000);
+	usleep(20000);		/* time to come back too early */
 	must(!ending.done);
 	inject(0, "path_mig", qp_num);
 	other = end_event(&end);
@@ -246,9 +246,9 @@ static void destroy_waits_for_every_ack(void)
 	end_close(&end);
 }
 
-const struct row thread_rows[] = {
+static const struct row thread_rows[] = {
 	{ "two threads get each event once between them", two_threads },
-	{ "destroy waits for every acknowledgement, and alone", destroy_waits_for_every_ack },
+	{ "destroy waits for every acknowledgement, and nobody waits for it", destroy_waits_for_every_ack },
 	{ "nobody waits for a thread that waits for events", nobody_waits_for_the_waiting },
 	{ "a signal handler with SA_RESTART does not end the wait", restarted },
 	{ "a signal handler without it ends the wait with EINTR", interrupted },

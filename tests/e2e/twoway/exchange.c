@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Two processes, each on a device (and so a host) of its own, do the same things to each other at the same moment
- * through one old XRC QP each. They tell each other nothing but LID, QP number, PSN and SRQ number; and for RDMA where
- * the memory is.
+ * through one old XRC QP each. They exchange nothing but LID, QP number, PSN and SRQ number, and for RDMA a key and an
+ * address.
  */
 
 #include <arpa/inet.h>
@@ -66,7 +66,7 @@ static void barrier(void)
 	tell(&here, &there, 1);
 }
 
-/* ---- the memory: for every kind and slot what is sent and what is received ---- */
+/* ---- the memory: for every kind of operation and slot an area to send from and one to receive into ---- */
 
 enum area { SOURCE, SINK };
 
@@ -119,7 +119,7 @@ static void aim(const struct op *op, size_t index, unsigned slot, struct ibv_sen
 	wr->wr_id = index << 8 | slot;
 }
 
-/* What is fetched lands where nothing else does. */
+/* RDMA read and atomics write into local memory: it must not be what other operations send from. */
 static bool fetches(const struct op *op)
 {
 	return is_atomic(op) || op->opcode == IBV_WR_RDMA_READ;
@@ -251,7 +251,7 @@ static void connect_ends(bool event_mode)
 	row_ok();
 }
 
-/* An SRQ of either dialect is read as the program's own header lays it out. */
+/* The members stand where the header says that this program was compiled with, of OFED or of MLNX_OFED. */
 static void check_srq(void)
 {
 	row_begin("the SRQ's members");

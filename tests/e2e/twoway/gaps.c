@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * To be preloaded: whenever this process creates a QP, somebody else has just created one. So no two numbers that it gets are
- * neighbours.
+ * To be preloaded: before each QP that the process creates, another context creates one. So the process never gets two
+ * neighbouring numbers.
  */
 
 #include <dlfcn.h>
@@ -20,7 +20,7 @@ static bool creates_qp(const void *data, size_t length)
 		header->command == (IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_QP));
 }
 
-/* On a context of its own; it stays, so that the number does not come back. */
+/* Creates a QP on a context of its own, and never destroys it, so that its number is not given out again. */
 static void take_number(void)
 {
 	static struct ibv_pd *pd;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Creates one XRC QP, after whatever its words say: plugin=FILE loads a plugin, dlsym=NAME and dlvsym=NAME look a
- * function up in libibverbs. Compiled with REFERS_TO it refers to that function itself, without calling it; with LATE it
- * looks that one up when it has its QP; with SAYS it has that text in it.
+ * Creates one XRC QP, after it has done what its arguments say: plugin=FILE loads a plugin, dlsym=NAME and dlvsym=NAME look
+ * a function up in libibverbs. Compiled with -DREFERS_TO it refers to that function without calling it; with -DLATE it looks
+ * that function up after it has created its QP; with -DSAYS it only contains that text.
  */
 
 #include <dlfcn.h>
@@ -13,7 +13,7 @@
 #include "row.h"
 
 #ifdef REFERS_TO
-/* Seen from outside, so that the compiler cannot leave it out. */
+/* Visible, so that the compiler must keep it. */
 __attribute__((visibility("default"))) void never_called(void);
 
 void never_called(void)

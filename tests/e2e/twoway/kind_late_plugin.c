@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A plugin that will look a function of receive QPs up, when it is used. */
+/* A plugin that looks up a function of receive QPs, but only when it is called. */
 
 #include <dlfcn.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* That the frozen header of MLNX_OFED 2.x-4.x is what contract 2.6 says for x86-64; nothing of it runs. */
+/* Asserts when compiled that the frozen header of MLNX_OFED 2.x-4.x has the layouts of contract 2.6 (x86-64). */
 
 #include <infiniband/verbs.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A one-way program that says what it asks the device for: nothing else may be created there, and the inline verbs of
- * its data path are the provider's own.
+ * A one-way program that prints which objects it created. The device must have no others, and the inline verbs of its data
+ * path must be the provider's own functions.
  */
 
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 
 #define SENDERS 3
 
-/* Sends to itself, and registers with what it is registered with. Returns the receive QP's number. */
+/* Sends a message to itself, and registers again with its own receive QP. Returns the number of that. */
 static uint32_t use(struct end *end)
 {
 	uint32_t qp_num = receive_qp(end->domain);
@@ -42,7 +42,7 @@ static void check_slots(const struct ibv_context_ops *before, const struct ibv_c
 	row_ok();
 }
 
-/* As the device has it before the library can have touched anything. */
+/* The ops of a context on which no XRC verb was called. */
 static struct ibv_context_ops untouched_ops(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);

@@ -6,14 +6,11 @@
 #include "end.h"
 #include "row.h"
 
-extern const struct row state_rows[], order_rows[], error_rows[], event_rows[];
-extern const size_t state_rows_count, order_rows_count, error_rows_count, event_rows_count;
-
-#define GROUP(name) \
-	const size_t name##_rows_count = sizeof(name##_rows) / sizeof(name##_rows[0])
+extern const struct group state_group, order_group, error_group, event_group;
 
 /** one_message - a message arrives and is whole, and both completions carry the visible number. */
 void one_message(struct end *from, struct end *to);
+void both_ways(struct end *first, struct end *second);
 
 /** refused - a message gets no answer: the sender's retries are used up. */
 void refused(struct end *from);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Async events of a two-way QP: always the visible ibv_qp, whichever half they are of. */
+/* Async events of a two-way QP name the ibv_qp that the program has, whichever half raised them. */
 
 #include <pthread.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "pair.h"
@@ -24,8 +23,7 @@ static void comm_est(void)
 	end_no_event(&b, 20);
 	must_eq(end_modify(&b, IBV_QPS_RTS), 0);
 	one_message(&b, &a);
-	end_close(&a);
-	end_close(&b);
+	ends_close(&a, &b);
 }
 
 static const struct {
@@ -64,13 +62,12 @@ static void of_every_kind(void)
 		end_modify(&a, IBV_QPS_RESET);
 		end_modify(&b, IBV_QPS_RESET);
 	}
-	end_close(&a);
-	end_close(&b);
+	ends_close(&a, &b);
 }
 
 #define EVENTS 6
 
-/* Alternately of one half and of the other. */
+/* Raises and reads events of both halves by turns. */
 static void get_both_halves(struct end *end, struct ibv_async_event *events)
 {
 	for (int i = 0; i < EVENTS; i++) {
@@ -90,8 +87,7 @@ static void acked_in_order(const int *order)
 	get_both_halves(&a, events);
 	for (int i = 0; i < EVENTS; i++)
 		ibv_ack_async_event(&events[order[i]]);
-	end_close(&a);
-	end_close(&b);
+	ends_close(&a, &b);
 }
 
 static void acked_forwards(void)
@@ -107,14 +103,6 @@ static void acked_backwards(void)
 static void acked_half_by_half(void)
 {
 	acked_in_order((const int[EVENTS]){ 1, 3, 5, 4, 0, 2 });
-}
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
 static struct ibv_async_event of_the_hidden_half(struct end *end)
@@ -134,9 +122,9 @@ static void never_acked(void)
 
 	ends_open(&a, &b);
 	of_the_hidden_half(&a);
-	start = now();
+	start = seconds();
 	end_close(&a);
-	must(now() - start < 3);
+	must(seconds() - start < 3);
 	end_close(&b);
 }
 
@@ -147,11 +135,10 @@ static void never_read(void)
 	ends_open(&a, &b);
 	inject(0, "path_mig", hidden_half(a.own.qp_num));
 	inject(0, "path_mig", a.own.qp_num);
-	end_close(&a);
-	end_close(&b);
+	ends_close(&a, &b);
 }
 
-/* A handler that is still at work when the QP ends under it; its memory is somebody else's by then. */
+/* A handler acknowledges an event after its QP was destroyed: the memory may be another QP's by then, whose count must not change. */
 static void acked_after_destroy(void)
 {
 	struct ibv_async_event event;
@@ -171,7 +158,7 @@ static void acked_after_destroy(void)
 	}
 	ibv_ack_async_event(&event);
 	for (int i = 0; i < 8; i++) {
-		/* Their own events are waited for, and counted right. */
+		/* Their own acknowledgements are still counted right, so destroy returns. */
 		inject(0, "path_mig", others[i]->qp_num);
 		event = end_event(&a);
 		must(event.element.qp == others[i]);
@@ -179,8 +166,7 @@ static void acked_after_destroy(void)
 		must_eq(ibv_destroy_qp(others[i]), 0);
 	}
 	a.qp = NULL;
-	end_close(&a);
-	end_close(&b);
+	ends_close(&a, &b);
 }
 
 struct handler {
@@ -219,8 +205,7 @@ static void destroy_lets_the_handler_finish(void)
 	must(handler.acked);
 	must(!pthread_join(thread, NULL));
 	a.qp = NULL;
-	end_close(&a);
-	end_close(&b);
+	ends_close(&a, &b);
 }
 
 static void *handle_all(void *arg)
@@ -247,17 +232,16 @@ static void destroyed_while_an_event_comes(void)
 	must(!pthread_create(&thread, NULL, handle_all, &b));
 	for (int round = 0; round < 30; round++) {
 		ends_connect(&a, &b);
-		end_write_astray(&a);
+		end_post_wrong_key(&a, IBV_WR_RDMA_WRITE);
 		must_eq(end_poll(&a).status, IBV_WC_REM_ACCESS_ERR);
 		ends_renew(&b, &a);
 	}
 	inject(1, "port_active", 1);
 	must(!pthread_join(thread, NULL));
-	end_close(&a);
-	end_close(&b);
+	ends_close(&a, &b);
 }
 
-const struct row event_rows[] = {
+static const struct row event_rows[] = {
 	{ "COMM_EST of the receiving half", comm_est },
 	{ "every kind of event of the receiving half, fatal ones with ERR", of_every_kind },
 	{ "events of both halves acked in order", acked_forwards },

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Two-way QPs as one object: states, errors, events. Both ends are in one process here, on a device each. This program
- * refers to no function of receive QPs.
+ * calls no function of receive QPs, which makes its XRC QPs two-way ones.
  */
 
-#include <stdio.h>
 #include <string.h>
 
 #include "../emulated.h"
@@ -30,6 +29,12 @@ void one_message(struct end *from, struct end *to)
 	must(!memcmp(from->memory, to->memory + 4096, 2000) && !to->memory[4096 + 2000]);
 }
 
+void both_ways(struct end *first, struct end *second)
+{
+	one_message(first, second);
+	one_message(second, first);
+}
+
 static void fails_with(struct end *end, enum ibv_wc_status status)
 {
 	struct ibv_wc wc;
@@ -50,22 +55,9 @@ void must_flush(struct end *end)
 	fails_with(end, IBV_WC_WR_FLUSH_ERR);
 }
 
-static const struct {
-	const char *name;
-	const struct row *rows;
-	const size_t *count;
-} groups[] = {
-	{ "state", state_rows, &state_rows_count },
-	{ "order", order_rows, &order_rows_count },
-	{ "error", error_rows, &error_rows_count },
-	{ "event", event_rows, &event_rows_count },
-};
-
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; argc > 1 && i < sizeof(groups) / sizeof(groups[0]); i++)
-		if (!strcmp(groups[i].name, argv[1]))
-			return rows_run(groups[i].rows, *groups[i].count, argc > 2 ? argv[2] : NULL);
-	fprintf(stderr, "usage: %s state|order|error|event [PART_OF_NAME]\n", argv[0]);
-	return 2;
+	static const struct group *const groups[] = { &state_group, &order_group, &error_group, &event_group, NULL };
+
+	return groups_main(groups, argc, argv);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Modify, query and destroy a two-way QP, and to which processes it delivers. */
+/* Modifying, querying and destroying a two-way QP; which processes receive what it delivers. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,10 +31,8 @@ static void each_state(void)
 		must_eq(end_state(&a), state);
 	}
 	end_bring(&b, IBV_QPS_RTS);
-	one_message(&a, &b);
-	one_message(&b, &a);
-	end_close(&a);
-	end_close(&b);
+	both_ways(&a, &b);
+	ends_close(&a, &b);
 }
 
 static void query_everything(int mask)
@@ -43,8 +41,7 @@ static void query_everything(int mask)
 	struct ibv_qp_attr attr;
 	struct end a, b;
 
-	ends_open(&a, &b);
-	ends_connect(&a, &b);
+	ends_open_connected(&a, &b);
 	attr = query(&a, mask, &init_attr);
 	must_eq(attr.qp_state, IBV_QPS_RTS);
 	must_eq(attr.cur_qp_state, IBV_QPS_RTS);
@@ -80,23 +77,20 @@ static void query_with_every_bit(void)
 	query_everything(-1);
 }
 
-/* The halves begin with the same numbers; from the first message on they count what goes out and what comes in. */
+/* Each half counts for itself: sq_psn what was sent, rq_psn what was received. */
 static void sequence_numbers(void)
 {
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
 	struct end a, b;
 
-	ends_open(&a, &b);
-	ends_connect(&a, &b);
+	ends_open_connected(&a, &b);
 	one_message(&b, &a);	/* two packets each */
-	one_message(&b, &a);
-	one_message(&a, &b);
+	both_ways(&b, &a);
 	attr = query(&a, IBV_QP_RQ_PSN | IBV_QP_SQ_PSN, &init_attr);
 	must_eq(attr.rq_psn, (b.own.psn + 4) & 0xffffff);
 	must_eq(attr.sq_psn, (a.own.psn + 2) & 0xffffff);
-	end_close(&a);
-	end_close(&b);
+	ends_close(&a, &b);
 }
 
 static void half_a_mask(void)
@@ -118,11 +112,10 @@ static void half_a_mask(void)
 		must_eq(ibv_modify_qp(a.qp, &attr, mask), 0);
 	}
 	end_bring(&b, IBV_QPS_RTS);
-	one_message(&b, &a);
-	one_message(&a, &b);
+	both_ways(&b, &a);
 }
 
-/* What only the sending half checks fails after the receiving half has moved: the transition can be repeated. */
+/* A value that only the sending half checks is refused after the receiving half has moved. The transition can be repeated. */
 static void refused_by_one_half(void)
 {
 	struct end a, b;
@@ -137,8 +130,7 @@ static void refused_by_one_half(void)
 	must_eq(end_state(&a), IBV_QPS_RTR);
 	must_eq(end_modify(&a, IBV_QPS_RTS), 0);
 	end_bring(&b, IBV_QPS_RTS);
-	one_message(&a, &b);
-	one_message(&b, &a);
+	both_ways(&a, &b);
 }
 
 static void access_taken_away(void)
@@ -147,8 +139,7 @@ static void access_taken_away(void)
 	struct ibv_qp_attr attr = { .qp_access_flags = IBV_ACCESS_REMOTE_READ, .min_rnr_timer = 7 };
 	struct ibv_qp_init_attr init_attr;
 
-	ends_open(&a, &b);
-	ends_connect(&a, &b);
+	ends_open_connected(&a, &b);
 	must_eq(ibv_modify_qp(b.qp, &attr, IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER), 0);
 	attr = query(&b, 0, &init_attr);
 	must_eq(attr.qp_access_flags, IBV_ACCESS_REMOTE_READ);
@@ -165,13 +156,11 @@ static void drained_and_back(void)
 	struct ibv_async_event event;
 	struct end a, b;
 
-	ends_open(&a, &b);
-	ends_connect(&a, &b);
+	ends_open_connected(&a, &b);
 	one_message(&a, &b);
 	if (!emulated_drains()) {
 		must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), EINVAL);
-		one_message(&a, &b);
-		one_message(&b, &a);
+		both_ways(&a, &b);
 		return;
 	}
 	must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
@@ -182,32 +171,26 @@ static void drained_and_back(void)
 	ibv_ack_async_event(&event);
 	end_no_event(&a, 20);
 	one_message(&b, &a);	/* it still receives */
-	attr.qp_state = IBV_QPS_RTS;
-	must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+	must_eq(end_modify_state(&a, IBV_QPS_RTS), 0);
 	one_message(&a, &b);
-	end_close(&a);
-	end_close(&b);
+	ends_close(&a, &b);
 }
 
 static void through_reset(struct end *end)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
-
-	must_eq(ibv_modify_qp(end->qp, &attr, IBV_QP_STATE), 0);
+	must_eq(end_modify_state(end, IBV_QPS_RESET), 0);
 	must_eq(end_state(end), IBV_QPS_RESET);
 	end->own.psn ^= 0x123456;
 }
 
 static void connected_again(bool after_error)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 	struct end a, b;
 
-	ends_open(&a, &b);
-	ends_connect(&a, &b);
+	ends_open_connected(&a, &b);
 	one_message(&a, &b);
 	if (after_error) {
-		must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
+		must_eq(end_modify_state(&a, IBV_QPS_ERR), 0);
 		must_eq(end_state(&a), IBV_QPS_ERR);
 		refused(&b);
 	}
@@ -215,10 +198,8 @@ static void connected_again(bool after_error)
 	through_reset(&b);
 	ends_meet(&a, &b);
 	ends_connect(&a, &b);
-	one_message(&b, &a);
-	one_message(&a, &b);
-	end_close(&a);
-	end_close(&b);
+	both_ways(&b, &a);
+	ends_close(&a, &b);
 }
 
 static void after_reset(void)
@@ -238,8 +219,7 @@ static void new_qp_in_its_place(void)
 	ends_open(&a, &b);
 	for (int round = 0; round < 5; round++) {
 		ends_connect(&a, &b);
-		one_message(&a, &b);
-		one_message(&b, &a);
+		both_ways(&a, &b);
 		must_eq(ibv_destroy_qp(a.qp), 0);
 		refused(&b);
 		must_eq(ibv_destroy_qp(b.qp), 0);
@@ -247,8 +227,7 @@ static void new_qp_in_its_place(void)
 		end_create_qp(&b, END_DEPTH);
 		ends_meet(&a, &b);
 	}
-	end_close(&a);
-	end_close(&b);
+	ends_close(&a, &b);
 }
 
 static void receive_only(void)
@@ -262,8 +241,7 @@ static void receive_only(void)
 	ends_meet(&a, &b);
 	ends_connect(&a, &b);
 	one_message(&b, &a);
-	end_close(&a);
-	end_close(&b);
+	ends_close(&a, &b);
 }
 
 static void domain_is_busy(void)
@@ -280,7 +258,7 @@ static void domain_is_busy(void)
 	must_eq(ibv_close_xrc_domain(a.domain), 0);
 }
 
-/* ---- MVAPICH 1.x: one QP per peer host, its target delivers to the SRQs of all processes that share the file ---- */
+/* ---- MVAPICH 1.x: one QP for each peer host; it delivers to the SRQs of all processes that share the domain's file ---- */
 
 static void neighbour(int wire, int fd)
 {
@@ -297,7 +275,7 @@ static void neighbour(int wire, int fd)
 	must_eq(wc.status, IBV_WC_SUCCESS);
 	must_eq(wc.wr_id, 815);
 	must_eq(wc.qp_num, visible);
-	if (!emulated_is_mlx5()) /* there it is the sender, whom this process does not know */
+	if (!emulated_is_mlx5()) /* on mlx5 it is the sender's number, which this process does not know */
 		must_eq(wc.src_qp, c.own.srq_num);
 	must_eq(wc.byte_len, 300);
 	for (int i = 0; i < 300; i++)
@@ -306,17 +284,9 @@ static void neighbour(int wire, int fd)
 	_exit(0);
 }
 
-static int domain_file(void)
-{
-	FILE *file = tmpfile();
-
-	must(file);
-	return fileno(file);
-}
-
 static void to_the_neighbour(void)
 {
-	int ends[2], fd = domain_file(), status;
+	int ends[2], fd = shared_file(), status;
 	struct end a, b;
 	pid_t pid;
 
@@ -338,15 +308,14 @@ static void to_the_neighbour(void)
 	must(write(ends[0], &b.own.qp_num, sizeof(uint32_t)) == sizeof(uint32_t));
 	must(waitpid(pid, &status, 0) == pid);
 	if (status)
-		_exit(1);	/* the neighbour has said why */
+		_exit(1);	/* the neighbour has printed why */
 	end_quiet(&b);
 	a.peer.srq_num = b.own.srq_num;
 	one_message(&a, &b);
-	end_close(&a);
-	end_close(&b);
+	ends_close(&a, &b);
 }
 
-/* Those in the vectors themselves were never looked at; MVAPICH2 1.7 leaves them 0. */
+/* OFED never read the port of an address vector; MVAPICH2 1.7 leaves it 0. */
 static void ports_of_vectors(void)
 {
 	struct ibv_qp_init_attr init_attr;
@@ -367,13 +336,11 @@ static void ports_of_vectors(void)
 	attr = query(&a, IBV_QP_AV | IBV_QP_ALT_PATH, &init_attr);
 	must_eq(attr.ah_attr.port_num, 1);
 	must_eq(attr.alt_ah_attr.port_num, 1);
-	one_message(&a, &b);
-	one_message(&b, &a);
-	end_close(&a);
-	end_close(&b);
+	both_ways(&a, &b);
+	ends_close(&a, &b);
 }
 
-const struct row state_rows[] = {
+static const struct row state_rows[] = {
 	{ "it goes through the states with RC's full masks", each_state },
 	{ "a query with mask 0 tells both halves' attributes", query_with_mask_0 },
 	{ "a query with every bit tells both halves' attributes", query_with_every_bit },

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An event is raised, its object destroyed while another thread is about to read the event, and that thread is cancelled:
- * one round. A thread that sits in a read for an event that is gone can never be joined.
+ * In each round an event is raised, its object is destroyed while another thread is about to read the event, and that thread
+ * is cancelled. If it were blocked in a read for an event that is gone, it could never be joined.
  *
- * EVENT_RACE_ROUNDS: rounds of each row, in all its contexts together; without it, a second of them.
+ * EVENT_RACE_ROUNDS: rounds of each row, of all its contexts together. Unless it is set, each row runs for a second.
  */
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "end.h"
@@ -30,18 +28,10 @@ struct party {
 };
 
 static struct {
-	long long rounds, limit;	/* 0: no limit but the deadline */
+	long long rounds, limit;	/* limit 0: until the deadline */
 	double deadline;
 	int got;
 } race;
-
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
-}
 
 static void *read_events(void *arg)
 {
@@ -155,7 +145,7 @@ static bool another_round(void)
 {
 	long long done = __atomic_fetch_add(&race.rounds, 1, __ATOMIC_RELAXED);
 
-	return race.limit ? done < race.limit : now() < race.deadline;
+	return race.limit ? done < race.limit : seconds() < race.deadline;
 }
 
 static void *compete(void *arg)
@@ -189,7 +179,7 @@ static void run_race(void (*round)(struct party *party), int contexts, bool poll
 	pthread_t threads[CONTEXTS_MAX];
 
 	race.limit = limit ? atoll(limit) : 0;
-	race.deadline = now() + 1;
+	race.deadline = seconds() + 1;
 	for (int i = 0; i < contexts; i++) {
 		parties[i] = (struct party){ .round = round, .poll_first = poll_first, .seed = (unsigned)i };
 		open_party(&parties[i]);

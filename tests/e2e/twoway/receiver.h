@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Receive QPs, for programs that are one-way: who uses this refers to their functions. Whatever should work and does not ends the row. */
+/* Receive QPs. A program that is linked with this calls their functions, so its XRC QPs are one-way ones. A failure ends the row. */
 #ifndef TESTS_E2E_TWOWAY_RECEIVER_H
 #define TESTS_E2E_TWOWAY_RECEIVER_H
 
 #include "end.h"
 
-/** shared_file - descriptor of an inode of its own, so that a domain by it is a shared one. */
-int shared_file(void);
-
-/** receive_qp - a new one: its number. */
+/** receive_qp - creates one. Returns its number. */
 uint32_t receive_qp(struct ibv_xrc_domain *domain);
 
-/** connect_to_itself - the end's QP, and this receive QP of its domain: what it sends comes to its own SRQ. */
+/** bring_receive_qp - to INIT and to RTR, connected to the end's peer. */
+void bring_receive_qp(const struct end *end, uint32_t qp_num);
+
+/** connect_to_itself - connects the end's QP with this receive QP of its own domain, so that it can reach its own SRQ. */
 void connect_to_itself(struct end *end, uint32_t qp_num);
 
 #endif

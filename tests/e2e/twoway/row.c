@@ -9,11 +9,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "row.h"
 
-#define ROW_SECONDS 20
+#define ROW_SECONDS 60	/* more than any single wait in a row, so that the wait can say what did not come */
 
 static const char *current = "no row";
 static const char *speaker = "";
@@ -50,6 +51,14 @@ void row_fail(const char *file, int line, const char *format, ...)
 	_exit(1);
 }
 
+double seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
 static bool run_one(const struct row *row)
 {
 	int status;
@@ -82,4 +91,13 @@ int rows_run(const struct row *rows, size_t count, const char *only)
 		if (!only || strstr(rows[i].name, only))
 			good &= run_one(&rows[i]);
 	return good ? 0 : 1;
+}
+
+int groups_main(const struct group *const *groups, int argc, char **argv)
+{
+	for (; argc > 1 && *groups; groups++)
+		if (!strcmp((*groups)->name, argv[1]))
+			return rows_run((*groups)->rows, (*groups)->count, argc > 2 ? argv[2] : NULL);
+	fprintf(stderr, "usage: %s GROUP [PART_OF_NAME]\n", argv[0]);
+	return 2;
 }

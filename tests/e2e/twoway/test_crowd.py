@@ -17,12 +17,12 @@ def test_eight_processes_create_fifty_each_at_once(rows):
 
 
 def test_others_take_numbers_in_between(rows, program):
-    """Pairs are found all the same, by trying again."""
+    """The library finds pairs all the same, by trying again."""
     rows(9, "twoway-crowd", *[program("twoway-disturber")] * 2)
 
 
 def test_no_neighbours_at_all(on_wire, program, trace):
-    """The device gives every other number to somebody else: after 64 attempts that is said, and nothing is left."""
+    """Another context takes the number in between each time: after 64 attempts the library says so, and leaves nothing behind."""
     through = ["sh", "-c", 'LD_PRELOAD="$0:$LD_PRELOAD" exec "$@"', program("libtwoway-gaps.so")]
     done = on_wire("twoway-kind-none", settings=[trace.setting], env={"XRC_COMPAT_VERBOSE": "1"}, through=through)
     assert done.returncode == 1
@@ -50,4 +50,4 @@ def test_killed_programs_leave_nothing(daemon, xrc_compat, program):
         proc.wait()
         proc.stdout.close()
         daemon.until_empty()
-    assert seen == {"XRC_SEND", "XRC_RECV"}, "they were killed while they had two-way QPs"
+    assert seen == {"XRC_SEND", "XRC_RECV"}, "no program was killed while it had a two-way QP"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Which programs get two-way QPs, decided by what they refer to, and that the others get not one object more."""
+"""Which programs get two-way QPs: it depends on the functions they refer to. The others cost the device not one object more."""
 
 import collections
 import json
@@ -12,7 +12,7 @@ ONE_WAY, TWO_WAY = 1, 2	# QPs that the device makes for one XRC QP
 
 @pytest.fixture
 def qps_made(on_wire, program, trace):
-    """qps_made(program, words..., TWO_WAY setting): (QPs created, stderr)."""
+    """qps_made(program, words..., setting=XRC_COMPAT_TWO_WAY): (QPs created on the device, stderr)."""
 
     def _qps_made(name, *words, setting=None, verbose=False):
         env = {"XRC_COMPAT_VERBOSE": "1"} if verbose else {}
@@ -44,7 +44,7 @@ def qps_made(on_wire, program, trace):
 ])
 def test_auto(qps_made, name, words, want):
     assert qps_made(name, *words) == (want, "")
-    assert qps_made(name, *words, setting="auto")[0] == 2 * want, "the trace goes on where it was"
+    assert qps_made(name, *words, setting="auto")[0] == 2 * want, "both runs are in the trace"
 
 
 @pytest.mark.parametrize("name, setting, want", [
@@ -62,7 +62,7 @@ def test_setting(qps_made, name, setting, want):
 
 
 @pytest.mark.parametrize("name, want", [("twoway-kind-none", TWO_WAY), ("twoway-kind-create", ONE_WAY)])
-def test_nonsense_is_said_once_and_taken_as_auto(qps_made, name, want):
+def test_nonsense_is_reported_once_and_taken_as_auto(qps_made, name, want):
     made, complaint = qps_made(name, setting="nonsense", verbose=True)
     assert made == want
     said = [line for line in complaint.splitlines() if "XRC_COMPAT_TWO_WAY" in line]
@@ -71,7 +71,7 @@ def test_nonsense_is_said_once_and_taken_as_auto(qps_made, name, want):
                         said[0])
 
 
-def test_nonsense_is_not_said_to_the_silent(qps_made):
+def test_nonsense_is_not_reported_unless_verbose(qps_made):
     assert qps_made("twoway-kind-none", setting="nonsense") == (TWO_WAY, "")
 
 
@@ -97,14 +97,14 @@ def test_one_way_program_costs_not_one_object_more(on_wire, trace):
     assert (done.returncode, done.stderr) == (0, "")
     asked, there = asked_and_there(done.stdout)
     assert there == asked
-    # To learn whether the kernel shares receive QPs no handle is opened: it is asked for a number that cannot exist.
+    # The library asks whether the kernel shares receive QPs by a number that cannot exist, so no OPEN_QP succeeds.
     made = trace.commands()
     assert made["CREATE_QP"] == asked["qp"] and "OPEN_QP" not in made
     assert made["DESTROY_QP"] == asked["qp"]
 
 
 def test_two_way_would_be_seen(on_wire, trace):
-    """That an object more is seen above; and that such a program needs one-way QPs to reach its receive QP."""
+    """Shows that the test above would notice two-way QPs; with those this program cannot reach its receive QP."""
     done = on_wire("twoway-one-way", settings=[trace.setting], env={"XRC_COMPAT_TWO_WAY": "on"})
     assert done.stdout.startswith("FAIL uses XRC one way")
     assert trace.commands()["CREATE_QP"] == 3 * 2 + 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the kernel refuses once, a device that is gone, children of programs that are busy, and a program's end."""
+"""Commands that the kernel refuses once, a device that is gone, children of busy programs, and how a program ends."""
 
 import pytest
 
@@ -10,5 +10,5 @@ def test_rows(rows):
 
 @pytest.mark.parametrize("open_qp", ["on", "off"])
 def test_ends_with_its_last_thread(rows, open_qp):
-    """Whatever threads the emulator has, and without ibv_open_qp the library."""
+    """The emulator's threads do not keep the program alive, nor, without ibv_open_qp, does the library's."""
     rows(1, "twoway-last-thread", settings=["--devices=1", f"--open_qp={open_qp}"])

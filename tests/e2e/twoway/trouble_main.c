@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the kernel refuses once, a device that is gone, forks of programs that are busy, a limit on all files. */
+/* Commands that the kernel refuses once, a device that is gone, forks of busy programs, a program that may open no more files. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +41,7 @@ static void refused_unreg(void)
 	end_close(&end);
 }
 
-/* A query by who is not registered takes a handle for a moment. */
+/* A query without a registration opens a handle for the moment; destroying that handle fails here. */
 static void refused_handle(void)
 {
 	int fd = shared_file();
@@ -58,7 +58,7 @@ static void refused_handle(void)
 	end_close(&maker);
 }
 
-/* Nothing is left of its registrations; that their memory is free again only a sanitizer sees. */
+/* No registration is left after a close in which every command failed. (A sanitizer also sees whether memory leaks.) */
 static void gone(void)
 {
 	int fd = shared_file();
@@ -80,7 +80,7 @@ static void gone(void)
 	end_close(&end);
 }
 
-/* ---- forked while others are busy ---- */
+/* ---- forks while other threads are in verbs ---- */
 
 struct busy {
 	struct end *end;
@@ -117,7 +117,7 @@ static void *create_for_ever(void *arg)
 	return NULL;
 }
 
-/* Whatever the answers are: they come. */
+/* The results do not matter, but every call must return. */
 static void child(struct busy *busy, uint32_t own)
 {
 	alarm(60);
@@ -163,10 +163,10 @@ static void forked(void)
 	end_close(&maker);
 }
 
-/* ---- handlers of a fork, which may call verbs ---- */
+/* ---- pthread_atfork() handlers, which may call verbs ---- */
 
 static struct end forking;
-static int handled;	/* 0: not yet to be */
+static int handled;	/* counts handlers; 0: they are to do nothing yet */
 
 static void in_parent(void)
 {
@@ -193,7 +193,7 @@ static void fork_handlers(void)
 	int status;
 	pid_t pid;
 
-	/* Before the library's own, which are called in between then. */
+	/* Registered before the library registers its own, so that both orders occur: before its handlers and after them. */
 	must(!pthread_atfork(in_parent, in_parent, in_child));
 	end_open(&forking, 0, shared_file(), false);
 	handled = 1;
@@ -211,7 +211,7 @@ static void fork_handlers(void)
 	end_close(&forking);
 }
 
-/* ---- a program that forbids itself to open anything more ---- */
+/* ---- a program that sets its limit of files to 0 ---- */
 
 static void *next_event(void *arg)
 {
@@ -233,7 +233,7 @@ static void no_more_files(void)
 
 	end_open(&end, 0, -1, false);
 	qp_num = receive_qp(end.domain);
-	end_create_qp(&end, 4);	/* a sender of one way only, for the program uses receive QPs */
+	end_create_qp(&end, 4);
 	connect_to_itself(&end, qp_num);
 	end_post_recv(&end, 1, 4096, 64);
 	must(!getrlimit(RLIMIT_NOFILE, &limit));

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Said and never looked into by an application. */
+/* Opaque to applications. */
 struct ibv_device;
 struct ibv_mw;
 
@@ -181,7 +181,7 @@ struct ibv_srq_init_attr {
 	struct ibv_srq_attr attr;
 };
 
-/* The vendor's order: today's struct first, the three XRC members far behind it. */
+/* The vendor's order: the members that today's struct has come first, the three XRC members far behind them. */
 struct ibv_srq {
 	struct ibv_context *context;
 	void *srq_context;
@@ -368,7 +368,7 @@ struct ibv_recv_wr {
 	int num_sge;
 };
 
-/* The slots that were inline in this header as well; the others are theirs who made the table. */
+/* Named are the slots that this header's inline functions call. */
 struct ibv_context_ops {
 	void *before_poll_cq[11];
 	int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
