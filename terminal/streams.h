@@ -4,12 +4,11 @@
 #define TERMINAL_STREAMS_H
 
 /*
- * To be called first. Gives every closed standard descriptor a number that is taken, so that no file, lock or socket gets it.
- * Reading and writing there still fail, and a program that is executed finds it closed.
+ * What main() of a command does: executes it, and returns its exit status, or @lost after a message that begins with @name when
+ * not all of standard output was written: a full disk is no success. While it executes, the number of every closed standard
+ * descriptor is taken, so that no file, lock or socket gets it. Reading and writing there still fail, and a program that is
+ * executed finds it closed.
  */
-void streams_fill(void);
-
-/* To be called last. NULL when all of standard output has been written, else the reason why not: a full disk is no success. */
-const char *streams_flush(void);
+int streams_main(const char *name, int lost, int (*execute)(int argc, char **argv), int argc, char **argv);
 
 #endif

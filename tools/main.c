@@ -86,11 +86,5 @@ static int execute(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	const char *lost;
-	int status;
-
-	streams_fill();
-	status = execute(argc, argv);
-	lost = streams_flush();
-	return lost ? refuse(TOOL_EXIT_REFUSED, "standard output: %s; what was printed is not complete", lost) : status;
+	return streams_main("xrc-compat", TOOL_EXIT_REFUSED, execute, argc, argv);
 }

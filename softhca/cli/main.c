@@ -100,11 +100,5 @@ static int execute(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	const char *lost;
-	int status;
-
-	streams_fill();
-	status = execute(argc, argv);
-	lost = streams_flush();
-	return lost ? cli_refuse(CLI_FAILED, "standard output: %s; what was printed is not complete", lost) : status;
+	return streams_main("softhca", CLI_FAILED, execute, argc, argv);
 }
