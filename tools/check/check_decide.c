@@ -156,8 +156,8 @@ static bool decide_need(struct check *check)
 						    "xrc-compat-xsrq");
 		return true;
 	}
-	/* Of a static program only this is known: whether it contains a libibverbs at all. */
-	if (check->fault == PROGRAM_STATIC && check->static_verbs)
+	/* Of a static program only this is known: whether it contains a libibverbs at all. Of a packed one nothing. */
+	if (check->fault == PROGRAM_PACKED || (check->fault == PROGRAM_STATIC && check->static_verbs))
 		return false;
 	if (!check->use.count && !check->use.run_time) {
 		verdict(check, VERDICT_NOT_NEEDED, "neither it nor its libraries use the XRC functions of OFED 1.3 to 1.5");

@@ -1,61 +1,29 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Reads the undefined dynamic symbols with their versions: SHT_DYNSYM, SHT_GNU_versym and SHT_GNU_verneed. */
+/* Reads the undefined dynamic symbols with their versions. */
 #include "elf_imports.h"
 #include "command.h"
 #include "message.h"
 
-#include <gelf.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* The three sections that together say "symbol, version, from which library". */
-struct version_sections {
-	Elf_Data *symbols;
-	GElf_Shdr symbols_header;
-	Elf_Data *versym;
-	Elf_Data *verneed;
-	GElf_Shdr verneed_header;
-};
-
-static void find_sections(Elf *elf, struct version_sections *sections)
-{
-	Elf_Scn *section = NULL;
-
-	memset(sections, 0, sizeof(*sections));
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-
-		if (!gelf_getshdr(section, &header))
-			continue;
-		if (header.sh_type == SHT_DYNSYM) {
-			sections->symbols = elf_getdata(section, NULL);
-			sections->symbols_header = header;
-		} else if (header.sh_type == SHT_GNU_versym) {
-			sections->versym = elf_getdata(section, NULL);
-		} else if (header.sh_type == SHT_GNU_verneed) {
-			sections->verneed = elf_getdata(section, NULL);
-			sections->verneed_header = header;
-		}
-	}
-}
 
 /*
  * Finds the entry of a library's list that carries version @index. The chain is a list of relative offsets from the
  * file: only forward steps are followed, so that a broken file cannot make a circle.
  */
-static bool find_version(Elf *elf, const struct version_sections *sections, GElf_Versym index, struct elf_import *import)
+static bool find_version(const struct elf_dynamic *dynamic, GElf_Versym index, struct elf_import *import)
 {
 	GElf_Verneed need;
 	int offset = 0;
 
-	while (sections->verneed && gelf_getverneed(sections->verneed, offset, &need)) {
+	while (dynamic->verneed && gelf_getverneed(dynamic->verneed, offset, &need)) {
 		int auxiliary_offset = offset + (int)need.vn_aux;
 		GElf_Vernaux auxiliary;
 
-		while (gelf_getvernaux(sections->verneed, auxiliary_offset, &auxiliary)) {
+		while (gelf_getvernaux(dynamic->verneed, auxiliary_offset, &auxiliary)) {
 			if (auxiliary.vna_other == index) {
-				import->version = copy_string(elf_strptr(elf, sections->verneed_header.sh_link, auxiliary.vna_name));
-				import->library = copy_string(elf_strptr(elf, sections->verneed_header.sh_link, need.vn_file));
+				import->version = copy_string(elf_dynamic_string(dynamic, auxiliary.vna_name));
+				import->library = copy_string(elf_dynamic_string(dynamic, need.vn_file));
 				return true;
 			}
 			if ((int)auxiliary.vna_next <= 0)
@@ -69,10 +37,9 @@ static bool find_version(Elf *elf, const struct version_sections *sections, GElf
 	return false;
 }
 
-static void add_import(Elf *elf, const struct version_sections *sections, int index, const GElf_Sym *symbol,
-		       struct elf_info *info)
+static void add_import(const struct elf_dynamic *dynamic, int index, const GElf_Sym *symbol, struct elf_info *info)
 {
-	const char *name = elf_strptr(elf, sections->symbols_header.sh_link, symbol->st_name);
+	const char *name = elf_dynamic_string(dynamic, symbol->st_name);
 	struct elf_import import = { .weak = GELF_ST_BIND(symbol->st_info) == STB_WEAK };
 	struct elf_import *grown;
 	GElf_Versym version;
@@ -84,30 +51,28 @@ static void add_import(Elf *elf, const struct version_sections *sections, int in
 		exit(refuse(TOOL_EXIT_REFUSED, "out of memory"));
 	info->import = grown;
 	import.name = copy_string(name);
-	if (sections->versym && gelf_getversym(sections->versym, index, &version) && (version & 0x7fff) > VER_NDX_GLOBAL)
-		find_version(elf, sections, version & 0x7fff, &import);
+	if (dynamic->versym && gelf_getversym(dynamic->versym, index, &version) && (version & 0x7fff) > VER_NDX_GLOBAL)
+		find_version(dynamic, version & 0x7fff, &import);
 	info->import[info->import_count++] = import;
 }
 
-static void add_export(Elf *elf, const struct version_sections *sections, const GElf_Sym *symbol, struct elf_info *info)
+static void add_export(const struct elf_dynamic *dynamic, const GElf_Sym *symbol, struct elf_info *info)
 {
-	const char *name = elf_strptr(elf, sections->symbols_header.sh_link, symbol->st_name);
+	const char *name = elf_dynamic_string(dynamic, symbol->st_name);
 
 	if (name && name[0] && GELF_ST_BIND(symbol->st_info) != STB_LOCAL)
 		string_list_add(&info->export, name);
 }
 
-void elf_imports_read(Elf *elf, struct elf_info *info)
+void elf_imports_read(const struct elf_dynamic *dynamic, struct elf_info *info)
 {
-	struct version_sections sections;
 	GElf_Sym symbol;
 
-	find_sections(elf, &sections);
-	for (int i = 0; sections.symbols && gelf_getsym(sections.symbols, i, &symbol); i++) {
+	for (int i = 0; dynamic->symbols && gelf_getsym(dynamic->symbols, i, &symbol); i++) {
 		if (symbol.st_shndx == SHN_UNDEF)
-			add_import(elf, &sections, i, &symbol, info);
+			add_import(dynamic, i, &symbol, info);
 		else
-			add_export(elf, &sections, &symbol, info);
+			add_export(dynamic, &symbol, info);
 	}
 }
 

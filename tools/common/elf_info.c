@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Reads the ELF header, the program headers and the dynamic section; the symbols are read in elf_imports.c. */
+/* Reads the ELF header, the program headers and the dynamic segment; the symbols are read in elf_imports.c. */
 #include "elf_info.h"
 #include "elf_imports.h"
 
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Reads PT_INTERP, and notes whether there is a dynamic section at all. */
+/* Reads PT_INTERP, and notes whether there is a dynamic segment at all. */
 static void read_segments(Elf *elf, struct elf_info *info)
 {
 	size_t count = 0;
@@ -77,31 +77,18 @@ static bool names_a_string(const GElf_Dyn *entry)
 	       entry->d_tag == DT_RUNPATH;
 }
 
-static void read_dynamic(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struct elf_info *info)
+static void read_dynamic(const struct elf_dynamic *dynamic, struct elf_info *info)
 {
-	Elf_Data *data = elf_getdata(section, NULL);
 	GElf_Dyn entry;
 
-	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+	for (int i = 0; dynamic->entries && gelf_getdyn(dynamic->entries, i, &entry) && entry.d_tag != DT_NULL; i++) {
 		const char *text = NULL;
 
 		if (names_a_string(&entry))
-			text = elf_strptr(elf, header->sh_link, (size_t)entry.d_un.d_val);
+			text = elf_dynamic_string(dynamic, entry.d_un.d_val);
 		read_dynamic_entry(&entry, text, info);
 	}
-}
-
-static void read_sections(Elf *elf, struct elf_info *info)
-{
-	Elf_Scn *section = NULL;
-
-	while ((section = elf_nextscn(elf, section))) {
-		GElf_Shdr header;
-
-		if (gelf_getshdr(section, &header) && header.sh_type == SHT_DYNAMIC)
-			read_dynamic(elf, section, &header, info);
-	}
-	elf_imports_read(elf, info);
+	elf_imports_read(dynamic, info);
 }
 
 /* False when the file ends before its segments do. The kernel starts such a program, which then dies at the missing page. */
@@ -124,16 +111,19 @@ static bool is_whole(Elf *elf)
 
 static int read_elf(Elf *elf, struct elf_info *info)
 {
+	struct elf_dynamic dynamic;
 	GElf_Ehdr header;
 
 	if (elf_kind(elf) != ELF_K_ELF)
 		return -ENOEXEC;
-	if (!gelf_getehdr(elf, &header) || (header.e_type != ET_EXEC && header.e_type != ET_DYN) || !is_whole(elf))
+	if (!gelf_getehdr(elf, &header) || (header.e_type != ET_EXEC && header.e_type != ET_DYN) || !is_whole(elf) ||
+	    !elf_dynamic_read(elf, &dynamic))
 		return -ELIBBAD;
 	info->bits = gelf_getclass(elf) == ELFCLASS32 ? 32 : 64;
 	info->machine = header.e_machine;
+	info->has_sections = header.e_shoff != 0;
 	read_segments(elf, info);
-	read_sections(elf, info);
+	read_dynamic(&dynamic, info);
 	return 0;
 }
 

@@ -24,7 +24,8 @@ struct elf_info {
 	int bits;	  /* 32 or 64 */
 	unsigned int machine; /* EM_* */
 	bool has_interpreter;
-	bool is_dynamic;  /* has a dynamic section */
+	bool is_dynamic;  /* has a dynamic segment */
+	bool has_sections; /* has section headers: packers and sstrip take them away */
 	bool is_program;  /* marked as one: DT_DEBUG or DF_1_PIE, which no shared library has */
 	bool bind_now;	  /* all functions are resolved at the start */
 	char *interpreter; /* the dynamic loader, or NULL */

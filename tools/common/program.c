@@ -165,7 +165,7 @@ enum program_fault program_preload_fault(const struct program *program, const st
 	if (elf_info_is_library(&program->elf))
 		return PROGRAM_LIBRARY;
 	if (elf_info_is_static(&program->elf))
-		return PROGRAM_STATIC;
+		return program->elf.has_sections ? PROGRAM_STATIC : PROGRAM_PACKED;
 	return privileged(program->binary);
 }
 
@@ -233,6 +233,10 @@ void program_fault_text(enum program_fault fault, const char *name, const struct
 	case PROGRAM_STATIC:
 		snprintf(text, size, "%s: is statically linked; no library can be preloaded into it", binary);
 		break;
+	case PROGRAM_PACKED:
+		snprintf(text, size, "%s: is packed, or statically linked and without section headers: what it needs cannot be seen, and no "
+				     "library be preloaded into it", binary);
+		break;
 	case PROGRAM_SETUID:
 		snprintf(text, size, "%s: is setuid or setgid; the dynamic loader ignores LD_PRELOAD for it", binary);
 		break;
@@ -256,6 +260,8 @@ const char *program_fault_advice(enum program_fault fault)
 		return "ask about the program that loads it: xrc-compat check --plugin FILE PROGRAM";
 	case PROGRAM_STATIC:
 		return "a statically linked libibverbs of that age cannot work with today's kernels either: relink it dynamically";
+	case PROGRAM_PACKED:
+		return "if it is packed, unpack a copy: upx -d";
 	case PROGRAM_SETUID:
 		return "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy";
 	case PROGRAM_CAPABILITIES:

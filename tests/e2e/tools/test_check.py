@@ -296,6 +296,32 @@ def case_static_without_verbs(w):
     return w.program("static", calls(), "-static"), {}
 
 
+def without_section_headers(program):
+    """As sstrip(1), and what packers write: e_shoff, e_shnum and e_shstrndx are 0."""
+    data = bytearray(program.read_bytes())
+    for start, size in ((0x28, 8), (0x3C, 2), (0x3E, 2)) if data[4] == 2 else ((0x20, 4), (0x30, 2), (0x32, 2)):
+        data[start:start + size] = bytes(size)
+    program.write_bytes(data)
+    return program
+
+
+def case_without_section_headers(w):
+    """And without the compiler's start: what it wants stands in the relocations of its calls, and nowhere else."""
+    return without_section_headers(w.program("sstripped", ONE_WAY, w.stub, "-nostartfiles", "-Wl,-e,main", "-Wl,-z,lazy")), {}
+
+
+def case_without_section_headers_by_old_hash(w):
+    return without_section_headers(w.program("sstripped-sysv", ONE_WAY, w.stub, "-Wl,--hash-style=sysv")), {}
+
+
+def case_without_section_headers_not_needed(w):
+    return without_section_headers(w.program("sstripped-not-needed", calls("ibv_get_device_list"), w.stub)), {}
+
+
+def case_packed(w):
+    return without_section_headers(w.program("packed", calls(), "-static")), {}
+
+
 def case_setuid(w):
     program = w.program("setuid", ONE_WAY, w.stub)
     program.chmod(0o4755)

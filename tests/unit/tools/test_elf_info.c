@@ -5,6 +5,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -106,6 +107,76 @@ static void write_file(const char *path, const unsigned char *bytes, size_t size
 	close(fd);
 }
 
+/* As sstrip(1) leaves a program: the loader needs no section headers, and most programs do not change when they have none. */
+static void remove_section_headers(unsigned char *bytes)
+{
+	ElfW(Ehdr) *header = (ElfW(Ehdr) *)bytes;
+
+	header->e_shoff = 0;
+	header->e_shnum = 0;
+	header->e_shstrndx = 0;
+}
+
+static void assert_same_names(const struct string_list *a, const struct string_list *b)
+{
+	assert_int_equal(a->count, b->count);
+	for (size_t i = 0; i < a->count; i++)
+		assert_string_equal(a->item[i], b->item[i]);
+}
+
+static void reads_the_same_without_section_headers(void **state)
+{
+	char path[] = "/tmp/test_elf_info.XXXXXX";
+	struct elf_info self = read_self(), stripped;
+	size_t size;
+	unsigned char *bytes = load_self(&size);
+
+	(void)state;
+	remove_section_headers(bytes);
+	close(mkstemp(path));
+	write_file(path, bytes, size);
+	assert_int_equal(elf_info_read(path, &stripped), 0);
+	unlink(path);
+	assert_true(self.has_sections);
+	assert_false(stripped.has_sections);
+	assert_same_names(&self.needed, &stripped.needed);
+	assert_same_names(&self.export, &stripped.export);
+	assert_int_equal(self.import_count, stripped.import_count);
+	assert_string_equal(elf_info_find_import(&stripped, "elf_begin")->version, "ELFUTILS_1.0");
+	elf_info_free(&stripped);
+	elf_info_free(&self);
+	free(bytes);
+}
+
+static ElfW(Phdr) *find_segment(unsigned char *bytes, ElfW(Word) type)
+{
+	ElfW(Ehdr) *header = (ElfW(Ehdr) *)bytes;
+	ElfW(Phdr) *segments = (ElfW(Phdr) *)(bytes + header->e_phoff);
+
+	for (int i = 0; i < header->e_phnum; i++) {
+		if (segments[i].p_type == type)
+			return &segments[i];
+	}
+	fail();
+	return NULL;
+}
+
+static void a_dynamic_segment_outside_the_file_is_no_program(void **state)
+{
+	char path[] = "/tmp/test_elf_info.XXXXXX";
+	struct elf_info info;
+	size_t size;
+	unsigned char *bytes = load_self(&size);
+
+	(void)state;
+	find_segment(bytes, PT_DYNAMIC)->p_vaddr = (ElfW(Addr))1 << 30;
+	close(mkstemp(path));
+	write_file(path, bytes, size);
+	assert_int_equal(elf_info_read(path, &info), -ELIBBAD);
+	unlink(path);
+	free(bytes);
+}
+
 /* Anything may come out, but the reader must come back and free what it took. */
 static void read_damaged(const unsigned char *bytes, size_t size)
 {
@@ -177,6 +248,8 @@ int main(void)
 		cmocka_unit_test(reads_imports_with_their_versions),
 		cmocka_unit_test(a_loader_is_not_a_static_program),
 		cmocka_unit_test(says_what_open_said),
+		cmocka_unit_test(reads_the_same_without_section_headers),
+		cmocka_unit_test(a_dynamic_segment_outside_the_file_is_no_program),
 		cmocka_unit_test(survives_files_that_are_cut_off),
 		cmocka_unit_test(survives_damaged_bytes),
 		cmocka_unit_test(names_machines),
