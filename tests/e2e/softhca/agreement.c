@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the kernel does that is no refusal: when what is gone, who hears of what, and in which order. The same program runs
+ * What the kernel does beside refusing: when an object is gone, who gets which event, and in which order. The same program runs
  * on the emulated HCA and on a real kernel (tests/kernel).
  *
  * AGREEMENT_RAISE is a shell command that raises an event on the first device. Behind it are put: the kind of object (qp, srq),
@@ -8,7 +8,7 @@
  * events: "hear" or "deaf".
  */
 #include "../opened.h"
-#include "ground.h"
+#include "xrc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,8 +54,7 @@ static bool opened_hear(void)
 static bool nobody_has(int fd)
 {
 	struct host *host = rig_host(0);
-	struct ground ground = { .host = host };
-	struct ibv_xrcd *xrcd = ground_domain(&ground, fd, O_CREAT | O_EXCL);
+	struct ibv_xrcd *xrcd = xrc_domain(host, fd, O_CREAT | O_EXCL);
 
 	CHECK(xrcd && !ibv_close_xrcd(xrcd));
 	rig_free_host(host);
@@ -67,11 +66,10 @@ static bool closing_the_device_frees_the_domain(void)
 {
 	for (int round = 0; round < 20; round++) {
 		struct host *host = rig_host(0);
-		struct ground ground = { .host = host };
-		int fd = ground_file();
-		struct ibv_xrcd *xrcd = ground_domain(&ground, fd, O_CREAT);
+		int fd = xrc_file();
+		struct ibv_xrcd *xrcd = xrc_domain(host, fd, O_CREAT);
 
-		CHECK(xrcd && ground_target(&ground, xrcd));
+		CHECK(xrcd && xrc_target(host, xrcd));
 		CHECK(!ibv_close_device(host->ctx));
 		CHECK(nobody_has(fd));
 		close(fd);
@@ -79,11 +77,16 @@ static bool closing_the_device_frees_the_domain(void)
 	return true;
 }
 
-/* As soon as a parent knows of the death, all that the process had is gone. */
+static bool kill_child(pid_t child)
+{
+	return !kill(child, SIGKILL) && waitpid(child, NULL, 0) == child;
+}
+
+/* As soon as the parent knows of the death, all that the process had is gone. */
 static bool a_dead_process_has_left_nothing(void)
 {
 	for (int round = 0; round < 20; round++) {
-		int fd = ground_file(), ready[2];
+		int fd = xrc_file(), ready[2];
 		char byte;
 		pid_t child;
 
@@ -91,12 +94,12 @@ static bool a_dead_process_has_left_nothing(void)
 		child = fork();
 		NEED(child >= 0);
 		if (!child) {
-			struct ground ground = { .host = rig_host(0) };
+			struct host *host = rig_host(0);
 
-			NEED(ground_target(&ground, ground_domain(&ground, fd, O_CREAT)) && write(ready[1], "x", 1) == 1);
+			NEED(xrc_target(host, xrc_domain(host, fd, O_CREAT)) && write(ready[1], "x", 1) == 1);
 			pause();
 		}
-		CHECK(read(ready[0], &byte, 1) == 1 && !kill(child, SIGKILL) && waitpid(child, NULL, 0) == child);
+		CHECK(read(ready[0], &byte, 1) == 1 && kill_child(child));
 		CHECK(nobody_has(fd));
 		close(fd);
 		close(ready[0]);
@@ -105,23 +108,17 @@ static bool a_dead_process_has_left_nothing(void)
 	return true;
 }
 
-/* Ends a child as nothing else ends a process. */
-static bool kill_child(pid_t child)
-{
-	return !kill(child, SIGKILL) && waitpid(child, NULL, 0) == child;
-}
-
 #define RACERS 6
 
-/* 0 when this process was the one that made the domain, 1 when another had. It stays there until it is killed. */
+/* Tells whether this process was the one that made the domain, and keeps it until it is killed. */
 static void race(int fd, int start, int finish)
 {
-	struct ground ground = { .host = rig_host(0) };
+	struct host *host = rig_host(0);
 	uint8_t made;
 	char byte;
 
 	NEED(!read(start, &byte, 1));
-	made = ground_domain(&ground, fd, O_CREAT | O_EXCL) != NULL;
+	made = xrc_domain(host, fd, O_CREAT | O_EXCL) != NULL;
 	NEED((made || errno == EINVAL) && write(finish, &made, 1) == 1);
 	for (;;)
 		pause();
@@ -130,7 +127,7 @@ static void race(int fd, int start, int finish)
 /* If many create a domain at once (O_EXCL), one succeeds. */
 static bool one_makes_a_domain(void)
 {
-	int fd = ground_file(), start[2], finish[2], made = 0;
+	int fd = xrc_file(), start[2], finish[2], made = 0;
 	pid_t child[RACERS];
 	uint8_t byte;
 
@@ -160,46 +157,43 @@ static bool one_makes_a_domain(void)
 
 #define DOMAINS 200
 
-/* A domain for each of many files; a file that has lost its name is one like any other. */
+/* Each of many files has a domain of its own, although none of them has a name. */
 static bool many_domains_at_once(void)
 {
-	struct ground ground = { .host = rig_host(0) };
+	struct host *host = rig_host(0);
 	struct ibv_xrcd *xrcd[DOMAINS];
 	int fd[DOMAINS];
 
 	for (int i = 0; i < DOMAINS; i++) {
-		fd[i] = ground_file();
-		xrcd[i] = ground_domain(&ground, fd[i], O_CREAT | O_EXCL);
+		fd[i] = xrc_file();
+		xrcd[i] = xrc_domain(host, fd[i], O_CREAT | O_EXCL);
 		CHECK(xrcd[i]);
 	}
 	for (int i = 0; i < DOMAINS; i++) {
-		CHECK(!ground_domain(&ground, fd[i], O_CREAT | O_EXCL) && errno == EINVAL);
+		CHECK(!xrc_domain(host, fd[i], O_CREAT | O_EXCL) && errno == EINVAL);
 		CHECK(!ibv_close_xrcd(xrcd[i]));
 	}
 	CHECK(nobody_has(fd[0]) && nobody_has(fd[DOMAINS - 1]));
 	for (int i = 0; i < DOMAINS; i++)
 		close(fd[i]);
-	rig_free_host(ground.host);
+	rig_free_host(host);
 	return true;
 }
 
-/* A target in a domain of its own, and a handle more of it. */
+/* A target in a private domain, and a second handle of it. */
 struct shared {
-	struct ground ground;
+	struct host *host;
 	struct ibv_xrcd *xrcd;
 	struct ibv_qp *target, *opened;
 };
 
 static struct shared share(void)
 {
-	struct shared s = { .ground = { .host = rig_host(0) } };
+	struct shared s = { .host = rig_host(0) };
 
-	s.xrcd = ground_domain(&s.ground, -1, O_CREAT);
-	NEED(s.xrcd);
-	s.target = ground_target(&s.ground, s.xrcd);
-	NEED(s.target);
-	s.opened = ground_open_target(&s.ground, s.xrcd, s.target->qp_num);
-	NEED(s.opened);
+	s.xrcd = MADE(xrc_domain(s.host, -1, O_CREAT));
+	s.target = MADE(xrc_target(s.host, s.xrcd));
+	s.opened = MADE(xrc_open(s.host, s.xrcd, s.target->qp_num));
 	return s;
 }
 
@@ -222,7 +216,7 @@ static bool nothing_more(struct ibv_context *ctx)
 static bool who_hears(void)
 {
 	struct shared s = share();
-	struct ibv_context *ctx = s.ground.host->ctx;
+	struct ibv_context *ctx = s.host->ctx;
 
 	for (int i = 0; i < 2; i++) {
 		CHECK(raise_on(s.target->qp_num, 1) && next_is_of(ctx, s.target));
@@ -234,7 +228,7 @@ static bool who_hears(void)
 static bool who_hears_when_the_creator_has_left(void)
 {
 	struct shared s = share();
-	struct ibv_context *ctx = s.ground.host->ctx;
+	struct ibv_context *ctx = s.host->ctx;
 	uint32_t qpn = s.target->qp_num;
 
 	CHECK(!ibv_destroy_qp(s.target) && raise_on(qpn, 1));
@@ -257,11 +251,11 @@ static int read_all(struct ibv_context *ctx)
 static bool unread_events_are_kept(void)
 {
 	struct shared s = share();
-	struct ibv_context *ctx = s.ground.host->ctx;
+	struct ibv_context *ctx = s.host->ctx;
 	int hearers = opened_hear() ? HANDLES : 1, times = MANY / hearers, count;
 
 	for (int i = 2; i < hearers; i++)
-		CHECK(ground_open_target(&s.ground, s.xrcd, s.target->qp_num));
+		CHECK(xrc_open(s.host, s.xrcd, s.target->qp_num));
 	CHECK(raise_on(s.target->qp_num, times));
 	count = read_all(ctx);
 	if (count != times * hearers)
@@ -270,14 +264,14 @@ static bool unread_events_are_kept(void)
 	return true;
 }
 
-/* The program would find a pointer in them that is no longer one. */
+/* The events hold a pointer to the handle, which is no longer valid. */
 static bool unread_events_go_with_the_qp(void)
 {
 	struct shared s = share();
 
-	CHECK(raise_on(s.target->qp_num, 3) && rig_readable(s.ground.host->ctx->async_fd, RIG_PATIENCE_MS));
+	CHECK(raise_on(s.target->qp_num, 3) && rig_readable(s.host->ctx->async_fd, RIG_PATIENCE_MS));
 	CHECK(!ibv_destroy_qp(s.target));
-	CHECK(read_all(s.ground.host->ctx) == (opened_hear() ? 3 : 0));
+	CHECK(read_all(s.host->ctx) == (opened_hear() ? 3 : 0));
 	return true;
 }
 
@@ -286,14 +280,14 @@ static enum ibv_event_type next_type(const struct shared *s)
 	struct ibv_async_event event;
 
 	do {
-		if (!rig_async(s->ground.host->ctx, &event))
+		if (!rig_async(s->host->ctx, &event))
 			return IBV_EVENT_DEVICE_FATAL;
 		ibv_ack_async_event(&event);
 	} while (event.element.qp != s->target);
 	return event.event_type;
 }
 
-/* As they were raised, none left out and none put together. */
+/* In the order in which they were raised; none is left out or merged with another. */
 static bool events_keep_their_order(void)
 {
 	static const enum ibv_event_type types[] = {
@@ -308,56 +302,54 @@ static bool events_keep_their_order(void)
 	for (size_t i = 0; i < count; i++)
 		CHECK(next_type(&s) == types[i]);
 	if (opened_hear())
-		CHECK(read_all(s.ground.host->ctx) <= (int)count);
+		CHECK(read_all(s.host->ctx) <= (int)count);
 	else
-		CHECK(nothing_more(s.ground.host->ctx));
+		CHECK(nothing_more(s.host->ctx));
 	return true;
 }
 
-/* What fails is told, and the QP stays what it is until a program does something about it. */
+/* A failure is reported, and the QP keeps its state until a program changes it. */
 static bool a_failure_changes_no_state(void)
 {
 	struct shared s = share();
-	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr attr;
 
 	CHECK(raise_event("qp", s.target->qp_num, IBV_EVENT_QP_FATAL, 1) && next_type(&s) == IBV_EVENT_QP_FATAL);
-	CHECK(!ibv_query_qp(s.opened, &attr, IBV_QP_STATE, &init) && attr.qp_state == IBV_QPS_RESET);
+	CHECK(rig_state(s.opened) == IBV_QPS_RESET);
 	return true;
 }
 
-/* No event is raised: no handle is left. */
+/* When the last handle goes, nobody is left to get an event. */
 static bool the_last_holder_leaves_in_silence(void)
 {
 	struct shared s = share();
 	uint32_t qpn = s.target->qp_num;
 
-	CHECK(!ibv_destroy_qp(s.target) && nothing_more(s.ground.host->ctx));
-	CHECK(!opened_destroy(s.opened) && nothing_more(s.ground.host->ctx));
-	CHECK(!ground_open_target(&s.ground, s.xrcd, qpn) && errno == EINVAL);
+	CHECK(!ibv_destroy_qp(s.target) && nothing_more(s.host->ctx));
+	CHECK(!opened_destroy(s.opened) && nothing_more(s.host->ctx));
+	CHECK(!xrc_open(s.host, s.xrcd, qpn) && errno == EINVAL);
 	return !ibv_close_xrcd(s.xrcd);
 }
 
-/* The device of the one is closed: the QP is the other's until it goes, too. */
+/* One process closes the device: the QP lives until the other one's handle goes, too. */
 static bool closing_leaves_the_others_their_qp(void)
 {
-	struct ground a = { .host = rig_host(0) }, b = { .host = rig_host(0) };
-	int fd = ground_file();
-	struct ibv_xrcd *one = ground_domain(&a, fd, O_CREAT), *two = ground_domain(&b, fd, 0);
+	struct host *a = rig_host(0), *b = rig_host(0);
+	int fd = xrc_file();
+	struct ibv_xrcd *one = xrc_domain(a, fd, O_CREAT), *two = xrc_domain(b, fd, 0);
 	struct ibv_qp *target, *opened;
 	uint32_t qpn;
 
 	CHECK(one && two);
-	target = ground_target(&a, one);
+	target = xrc_target(a, one);
 	CHECK(target);
 	qpn = target->qp_num;
-	opened = ground_open_target(&b, two, qpn);
-	CHECK(opened && !ibv_close_device(a.host->ctx) && ibv_close_xrcd(two) == EBUSY);
-	CHECK(!opened_destroy(opened) && !ground_open_target(&b, two, qpn) && errno == EINVAL && !ibv_close_xrcd(two));
+	opened = xrc_open(b, two, qpn);
+	CHECK(opened && !ibv_close_device(a->ctx) && ibv_close_xrcd(two) == EBUSY);
+	CHECK(!opened_destroy(opened) && !xrc_open(b, two, qpn) && errno == EINVAL && !ibv_close_xrcd(two));
 	return nobody_has(fd);
 }
 
-/* A thread that destroys a QP or an SRQ, and when it has. */
+/* What a thread destroys, a QP or an SRQ, and whether it has. */
 struct ending {
 	struct ibv_qp *qp;
 	struct ibv_srq *srq;
@@ -374,8 +366,8 @@ static void *end(void *argument)
 }
 
 /*
- * Destroying reports how many events were read, and the library waits until as many have been acknowledged: three are raised
- * and two of them read, so it is over when two have been, and not before.
+ * Destroying reports how many events were read, and the library waits until as many have been acknowledged. Three are raised
+ * and two of them are read: it ends with the second acknowledgement, and not before.
  */
 static bool destroy_counts_what_was_read(struct ending *ending, struct ibv_context *ctx)
 {
@@ -394,45 +386,43 @@ static bool destroy_counts_what_was_read(struct ending *ending, struct ibv_conte
 
 static bool destroying_a_qp_reports_its_events(void)
 {
-	struct ground ground = { .host = rig_host(0) };
-	struct ending ending = { .qp = ground_target(&ground, ground_domain(&ground, -1, O_CREAT)) };
+	struct host *host = rig_host(0);
+	struct ending ending = { .qp = xrc_target(host, xrc_domain(host, -1, O_CREAT)) };
 
 	CHECK(ending.qp && raise_on(ending.qp->qp_num, 3));
-	return destroy_counts_what_was_read(&ending, ground.host->ctx);
+	return destroy_counts_what_was_read(&ending, host->ctx);
 }
 
 static bool destroying_an_srq_reports_its_events(void)
 {
-	struct ground ground = { .host = rig_host(0) };
-	struct ending ending = { .srq = ground_xrc_srq(&ground, ground_domain(&ground, -1, O_CREAT), 8, 1) };
+	struct host *host = rig_host(0);
+	struct ending ending = { .srq = xrc_srq(host, xrc_domain(host, -1, O_CREAT), 8, 1) };
 
-	CHECK(ending.srq && raise_event("srq", rig_srq_number(ending.srq), IBV_EVENT_SRQ_LIMIT_REACHED, 3));
-	return destroy_counts_what_was_read(&ending, ground.host->ctx);
+	CHECK(ending.srq && raise_event("srq", xrc_srq_number(ending.srq), IBV_EVENT_SRQ_LIMIT_REACHED, 3));
+	return destroy_counts_what_was_read(&ending, host->ctx);
 }
 
-/* Errors of a target QP are told by the adapter alone: what a program does to its state raises nothing. */
+/* Only the adapter raises events of a target QP: a program that changes its state raises none. */
 static bool a_state_raises_no_event(void)
 {
 	struct shared s = share();
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 
-	CHECK(!ibv_modify_qp(s.target, &attr, IBV_QP_STATE));
-	CHECK(!rig_readable(s.ground.host->ctx->async_fd, 50));
-	return true;
+	CHECK(!rig_to_state(s.target, IBV_QPS_RESET));
+	return nothing_more(s.host->ctx);
 }
 
-/* A domain is closed for each handle alone: another context that has it, or has a QP in it, does not matter. */
+/* Each context closes its own handle of a domain, whatever another context has in the domain. */
 static bool closing_is_each_ones_own(void)
 {
-	struct ground a = { .host = rig_host(0) }, b = { .host = rig_host(0) };
-	int fd = ground_file();
-	struct ibv_xrcd *one = ground_domain(&a, fd, O_CREAT), *two = ground_domain(&b, fd, 0);
+	struct host *a = rig_host(0), *b = rig_host(0);
+	int fd = xrc_file();
+	struct ibv_xrcd *one = xrc_domain(a, fd, O_CREAT), *two = xrc_domain(b, fd, 0);
 	struct ibv_qp *target;
 
 	CHECK(one && two);
-	target = ground_target(&b, two);
+	target = xrc_target(b, two);
 	CHECK(target && !ibv_close_xrcd(one) && ibv_close_xrcd(two) == EBUSY);
-	CHECK(!ground_domain(&a, fd, O_CREAT | O_EXCL) && errno == EINVAL);
+	CHECK(!xrc_domain(a, fd, O_CREAT | O_EXCL) && errno == EINVAL);
 	CHECK(!ibv_destroy_qp(target) && !ibv_close_xrcd(two));
 	return nobody_has(fd);
 }
@@ -440,20 +430,18 @@ static bool closing_is_each_ones_own(void)
 /* An SRQ keeps its domain busy, a sender does not. */
 static bool what_keeps_a_domain_busy(void)
 {
-	struct ground ground = { .host = rig_host(0) };
-	struct ibv_xrcd *xrcd = ground_domain(&ground, -1, O_CREAT);
+	struct host *host = rig_host(0);
+	struct ibv_xrcd *xrcd = xrc_domain(host, -1, O_CREAT);
 	struct ibv_srq *srq;
-	struct ibv_qp *send = rig_qp(ground.host, IBV_QPT_XRC_SEND, NULL);
+	struct ibv_qp *send = rig_qp(host, IBV_QPT_XRC_SEND, NULL);
 
 	CHECK(xrcd);
-	srq = ground_xrc_srq(&ground, xrcd, 8, 1);
+	srq = xrc_srq(host, xrcd, 8, 1);
 	CHECK(srq && send && ibv_close_xrcd(xrcd) == EBUSY && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
 	CHECK(!ibv_destroy_qp(send));
-	rig_free_host(ground.host);
+	rig_free_host(host);
 	return true;
 }
-
-#define CASE(name) { #name, name }
 
 static const struct rig_case cases[] = {
 	CASE(closing_the_device_frees_the_domain), CASE(a_dead_process_has_left_nothing), CASE(one_makes_a_domain),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Completion events, CQs that are too small, CQs and memory that change. */
+/* Completion events; CQs that are too small; CQs that are resized and memory that is registered anew. */
 #include "pair.h"
 #include "xrc_stage.h"
 
@@ -28,14 +28,13 @@ static bool solicited_only(void)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(s.sender, &sge, IBV_WR_SEND, 0, 64);
+	struct ibv_send_wr wr = xrc_wr(&s, &sge, IBV_WR_SEND, s.srq1);
 	struct ibv_wc wc;
 
 	CHECK(!ibv_req_notify_cq(s.one->cq, 1));
 	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && !rig_readable(s.one->channel->fd, 10));
-	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
 	wr.send_flags |= IBV_SEND_SOLICITED;
-	CHECK(!rig_post_srq(s.one, s.srq1, 0, 64, 1) && !rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc));
+	CHECK(!rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1) && !rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc));
 	CHECK(rig_readable(s.one->channel->fd, RIG_PATIENCE_MS));
 	return true;
 }
@@ -44,27 +43,23 @@ static bool armed_too_late_still_fires(void)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(s.sender, &sge, IBV_WR_SEND, 0, 64);
+	struct ibv_send_wr wr = xrc_wr(&s, &sge, IBV_WR_SEND, s.srq1);
 	struct ibv_wc wc;
 
-	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
-	CHECK(!rig_post_srq(s.one, s.srq1, 0, 64, 1) && !rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc));
+	CHECK(!rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1) && !rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc));
 	/* The completion is there, the program has not polled it: arming now must not sleep for ever. */
 	CHECK(!ibv_req_notify_cq(s.one->cq, 0) && rig_readable(s.one->channel->fd, RIG_PATIENCE_MS));
 	return true;
 }
 
+/* A CQ that fails spoils its QP a moment later. */
 static bool state_soon(struct ibv_qp *qp, enum ibv_qp_state state)
 {
-	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr attr;
+	double end = rig_now() + RIG_PATIENCE_MS / 1e3;
 
-	for (int i = 0; i < 1000; i++) {
-		if (!ibv_query_qp(qp, &attr, IBV_QP_STATE, &init) && attr.qp_state == state)
-			return true;
+	while (rig_state(qp) != state && rig_now() < end)
 		usleep(1000);
-	}
-	return false;
+	return rig_state(qp) == state;
 }
 
 static bool cq_overrun(void)
@@ -80,7 +75,7 @@ static bool cq_overrun(void)
 	struct ibv_async_event event;
 	struct ibv_sge sge;
 
-	CHECK(small && qp && !rig_init(qp, &link) && !rig_rtr(qp, &link) && !rig_rts(qp, &link));
+	CHECK(small && qp && !rig_bring_up(qp, &link));
 	for (int i = 0; i < small->cqe + 2; i++) {
 		struct ibv_send_wr wr = rig_wr(a, &sge, IBV_WR_SEND, 0, 1);
 
@@ -95,14 +90,13 @@ static bool cq_overrun(void)
 	return true;
 }
 
-/* A receive that says id, and a message for it. */
+/* Posts a receive with this ID, and a message for it. */
 static bool xrc_posted(struct xrc_stage *s, struct ibv_srq *srq, uint64_t id)
 {
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(s->sender, &sge, IBV_WR_SEND, 0, 8);
+	struct ibv_send_wr wr = xrc_wr(s, &sge, IBV_WR_SEND, srq);
 
-	wr.qp_type.xrc.remote_srqn = xrc_srq_number(srq);
-	CHECK(!rig_post_srq(s->one, srq, 0, 8, id) && !rig_post(s->send, &wr));
+	CHECK(!rig_post_srq(s->one, srq, 0, XRC_BYTES, id) && !rig_post(s->send, &wr));
 	return true;
 }
 
@@ -116,7 +110,7 @@ static bool cq_overrun_of_an_srq(void)
 	struct ibv_wc wc;
 
 	s.one->cq = small;
-	srq = xrc_srq(s.one, s.xrcd1);
+	srq = xrc_srq(s.one, s.xrcd1, RIG_DEPTH, 1);
 	s.one->cq = cq;
 	CHECK(srq && xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && xrc_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
 	for (int i = 0; i < small->cqe + 3; i++) {
@@ -190,14 +184,9 @@ static bool reregistered_memory(void)
 }
 
 static const struct rig_case cases[] = {
-	{ "one_event_per_arming", one_event_per_arming },
-	{ "solicited_only", solicited_only },
-	{ "armed_too_late_still_fires", armed_too_late_still_fires },
-	{ "cq_overrun", cq_overrun },
-	{ "cq_overrun_of_an_srq", cq_overrun_of_an_srq },
-	{ "cq_resize_keeps_completions", cq_resize_keeps_completions },
-	{ "cq_resize_comes_after_sends", cq_resize_comes_after_sends },
-	{ "reregistered_memory", reregistered_memory },
+	CASE(one_event_per_arming), CASE(solicited_only), CASE(armed_too_late_still_fires), CASE(cq_overrun),
+	CASE(cq_overrun_of_an_srq), CASE(cq_resize_keeps_completions), CASE(cq_resize_comes_after_sends),
+	CASE(reregistered_memory),
 };
 
 RIG_MAIN(cases)

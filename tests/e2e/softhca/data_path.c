@@ -217,7 +217,6 @@ static bool doorbell_of_another(void)
 /* A program that has said its last word and ends the connection at once: the word arrives. */
 static bool last_word(void)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
 	for (int round = 0; round < 20; round++) {
 		struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -226,7 +225,7 @@ static bool last_word(void)
 		struct ibv_wc wc;
 
 		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) && !rig_post(pair.qa, &wr));
-		CHECK(!(round & 1 ? ibv_modify_qp(pair.qa, &attr, IBV_QP_STATE) : ibv_destroy_qp(pair.qa)));
+		CHECK(!(round & 1 ? rig_to_state(pair.qa, IBV_QPS_ERR) : ibv_destroy_qp(pair.qa)));
 		CHECK(ibv_poll_cq(pair.b->cq, 1, &wc) == 1 && wc.status == IBV_WC_SUCCESS);
 		CHECK((!(round & 1) || !ibv_destroy_qp(pair.qa)) && !ibv_destroy_qp(pair.qb));
 		rig_free_host(pair.a);
@@ -236,16 +235,9 @@ static bool last_word(void)
 }
 
 static const struct rig_case cases[] = {
-	{ "send_with_immediate", send_with_immediate },
-	{ "inline_in_pieces", inline_in_pieces },
-	{ "scatter_and_gather", scatter_and_gather },
-	{ "write_and_read", write_and_read },
-	{ "write_with_immediate", write_with_immediate },
-	{ "atomics", atomics },
-	{ "unreliable_connection", unreliable_connection },
-	{ "datagram", datagram },
-	{ "doorbell_of_another", doorbell_of_another },
-	{ "last_word", last_word },
+	CASE(send_with_immediate), CASE(inline_in_pieces), CASE(scatter_and_gather), CASE(write_and_read),
+	CASE(write_with_immediate), CASE(atomics), CASE(unreliable_connection), CASE(datagram),
+	CASE(doorbell_of_another), CASE(last_word),
 };
 
 RIG_MAIN(cases)

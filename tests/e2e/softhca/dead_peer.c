@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A peer is killed in the middle of the traffic: its sender gets no answer, and at last IBV_WC_RETRY_EXC_ERR. */
-#include "rig.h"
+/* A peer is killed in the middle of the traffic: whoever sends to it gets no answer, and in the end IBV_WC_RETRY_EXC_ERR. */
+#include "xrc.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -70,9 +70,7 @@ static void connect_to(struct ibv_qp *qp, const struct address *peer, uint8_t rn
 	link.timeout = 8;
 	link.retry_cnt = 2;
 	link.rnr_retry = rnr_retry;
-	NEED(!rig_init(qp, &link) && !rig_rtr(qp, &link));
-	if (qp->qp_type != IBV_QPT_XRC_RECV)
-		NEED(!rig_rts(qp, &link));
+	NEED(!rig_bring_up(qp, &link));
 }
 
 /* ---- the peer: serves until it is killed ---- */
@@ -86,9 +84,9 @@ static void post(const struct request *request, struct host *host, struct ibv_qp
 static void __attribute__((noreturn)) serve(const struct request *request)
 {
 	struct host *host = rig_host(1);
-	struct ibv_xrcd *xrcd = request->xrc ? rig_domain(host, -1, O_CREAT) : NULL;
-	struct ibv_srq *srq = xrcd ? rig_xrc_srq(host, xrcd) : NULL;
-	struct ibv_qp *qp = xrcd ? rig_target(host, xrcd) : rig_qp(host, IBV_QPT_RC, NULL);
+	struct ibv_xrcd *xrcd = request->xrc ? MADE(xrc_domain(host, -1, O_CREAT)) : NULL;
+	struct ibv_srq *srq = xrcd ? MADE(xrc_srq(host, xrcd, RIG_DEPTH, 1)) : NULL;
+	struct ibv_qp *qp = xrcd ? MADE(xrc_target(host, xrcd)) : rig_qp(host, IBV_QPT_RC, NULL);
 	struct address mine = { (uint64_t)(uintptr_t)host->buffer, qp->qp_num, 0, host->mr->rkey, host->lid };
 	void *ballast = mmap(NULL, BALLAST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct address theirs;
@@ -97,7 +95,7 @@ static void __attribute__((noreturn)) serve(const struct request *request)
 	NEED(ballast != MAP_FAILED);
 	memset(ballast, 1, BALLAST);
 	if (srq)
-		mine.srqn = rig_srq_number(srq);
+		mine.srqn = xrc_srq_number(srq);
 	say(PEER_FD, &mine);
 	hear(PEER_FD, &theirs);
 	/* libmlx5 takes no receives in RESET; the sender retries meanwhile. */

@@ -1,33 +1,24 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What must hold exactly: the first WQE after RESET, the state after an error, whose timer counts, which number comes next. */
 #include "pair.h"
+#include "xrc.h"
 
 #include <fcntl.h>
 #include <string.h>
-#include <time.h>
 
 #define QKEY 0x11111111 /* of the rig's QPs */
-
-static int to_state(struct ibv_qp *qp, enum ibv_qp_state state)
-{
-	struct ibv_qp_attr attr = { .qp_state = state };
-
-	return ibv_modify_qp(qp, &attr, IBV_QP_STATE);
-}
 
 /* A connection whose two ends have attributes of their own. */
 static struct pair unlike_pair(struct rig_link link_a, struct rig_link link_b)
 {
-	struct pair pair = { .a = rig_host(0), .b = rig_host(1) };
+	struct pair pair = pair_apart(IBV_QPT_RC);
 
-	pair.qa = rig_qp(pair.a, IBV_QPT_RC, NULL);
-	pair.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
 	link_a.dest_qpn = pair.qb->qp_num;
 	link_a.dlid = pair.b->lid;
 	link_b.dest_qpn = pair.qa->qp_num;
 	link_b.dlid = pair.a->lid;
-	NEED(!rig_init(pair.qa, &link_a) && !rig_rtr(pair.qa, &link_a) && !rig_rts(pair.qa, &link_a));
-	NEED(!rig_init(pair.qb, &link_b) && !rig_rtr(pair.qb, &link_b) && !rig_rts(pair.qb, &link_b));
+	NEED(!rig_bring_up(pair.qa, &link_a));
+	NEED(!rig_bring_up(pair.qb, &link_b));
 	return pair;
 }
 
@@ -65,7 +56,7 @@ static bool reset_begins_at_the_first_receive(void)
 	for (uint64_t i = 1; i <= 3; i++)
 		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, i));
 	CHECK(one_send(&pair, 10, IBV_WC_SUCCESS) && rig_poll(pair.b->cq, &wc) && wc.wr_id == 1);
-	CHECK(!to_state(pair.qa, IBV_QPS_RESET) && !to_state(pair.qb, IBV_QPS_RESET));
+	CHECK(!rig_to_state(pair.qa, IBV_QPS_RESET) && !rig_to_state(pair.qb, IBV_QPS_RESET));
 	rig_connect(pair.a, pair.qa, pair.b, pair.qb, rig_link_to(0, 0));
 	CHECK(!rig_post_recv(pair.b, pair.qb, 500, 100, 9));
 	memset(pair.a->buffer, 0x77, 10);
@@ -85,7 +76,7 @@ static bool reset_begins_at_the_first_send(void)
 
 	for (int i = 0; i < 3; i++)
 		CHECK(!rig_post(pair.qa, &wr)); /* there is no buffer */
-	CHECK(!to_state(pair.qa, IBV_QPS_RESET) && !to_state(pair.qb, IBV_QPS_RESET));
+	CHECK(!rig_to_state(pair.qa, IBV_QPS_RESET) && !rig_to_state(pair.qb, IBV_QPS_RESET));
 	rig_connect(pair.a, pair.qa, pair.b, pair.qb, rig_link_to(0, 0));
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) && !rig_post_recv(pair.b, pair.qb, 0, 100, 2));
 	CHECK(rig_quiet(pair.b->cq, 5) && one_send(&pair, 20, IBV_WC_SUCCESS));
@@ -110,7 +101,7 @@ static bool send_queue_error(enum ibv_qp_type type)
 	CHECK(rig_state(pair.qa) == IBV_QPS_SQE && rig_state(pair.qb) == IBV_QPS_RTS);
 	sge.lkey = pair.a->mr->lkey;
 	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR);
-	CHECK(!to_state(pair.qa, IBV_QPS_RTS) && rig_state(pair.qa) == IBV_QPS_RTS);
+	CHECK(!rig_to_state(pair.qa, IBV_QPS_RTS) && rig_state(pair.qa) == IBV_QPS_RTS);
 	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == 1);
 	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
@@ -175,14 +166,6 @@ static bool datagram_is_one_packet(void)
 
 /* ---- a receiver that is not ready ---- */
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* How long a sender tries that finds no buffer and repeats @retries times, with such RNR timers at both ends. */
 static bool time_until_given_up(uint8_t retries, uint8_t senders_timer, uint8_t receivers_timer, double *seconds)
 {
@@ -194,9 +177,9 @@ static bool time_until_given_up(uint8_t retries, uint8_t senders_timer, uint8_t 
 	link_a.min_rnr_timer = senders_timer;
 	link_b.min_rnr_timer = receivers_timer;
 	pair = unlike_pair(link_a, link_b);
-	start = now();
+	start = rig_now();
 	CHECK(one_send(&pair, 10, IBV_WC_RNR_RETRY_EXC_ERR));
-	*seconds = now() - start;
+	*seconds = rig_now() - start;
 	return pair_tear_down(&pair);
 }
 
@@ -416,18 +399,18 @@ static bool srq_is_a_list(void)
 static bool numbers_are_not_reused_at_once(void)
 {
 	struct host *host = rig_host(0);
-	struct ibv_xrcd *xrcd = rig_domain(host, -1, O_CREAT);
+	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, -1, O_CREAT));
 	uint32_t qpn = 0, target = 0, srqn = 0, key = 0;
 
 	for (int i = 0; i < 3; i++) {
-		struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL), *tgt = rig_target(host, xrcd);
-		struct ibv_srq *srq = rig_xrc_srq(host, xrcd);
+		struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL), *tgt = MADE(xrc_target(host, xrcd));
+		struct ibv_srq *srq = MADE(xrc_srq(host, xrcd, RIG_DEPTH, 1));
 		struct ibv_mr *mr = ibv_reg_mr(host->pd, host->buffer, 100, 0);
 
-		CHECK(mr && qp->qp_num != qpn && tgt->qp_num != target && rig_srq_number(srq) != srqn && mr->lkey != key);
+		CHECK(mr && qp->qp_num != qpn && tgt->qp_num != target && xrc_srq_number(srq) != srqn && mr->lkey != key);
 		qpn = qp->qp_num;
 		target = tgt->qp_num;
-		srqn = rig_srq_number(srq);
+		srqn = xrc_srq_number(srq);
 		key = mr->lkey;
 		CHECK(!ibv_destroy_qp(qp) && !ibv_destroy_qp(tgt) && !ibv_destroy_srq(srq) && !ibv_dereg_mr(mr));
 	}
@@ -462,25 +445,13 @@ static bool zero_based_region(void)
 }
 
 static const struct rig_case cases[] = {
-	{ "reset_begins_at_the_first_receive", reset_begins_at_the_first_receive },
-	{ "reset_begins_at_the_first_send", reset_begins_at_the_first_send },
-	{ "unreliable_connection_goes_to_sqe", unreliable_connection_goes_to_sqe },
-	{ "datagram_goes_to_sqe", datagram_goes_to_sqe },
-	{ "in_sqe_it_still_receives", in_sqe_it_still_receives },
-	{ "senders_own_qkey", senders_own_qkey },
-	{ "datagram_is_one_packet", datagram_is_one_packet },
-	{ "receivers_timer_counts", receivers_timer_counts },
-	{ "senders_timer_does_not_count", senders_timer_does_not_count },
-	{ "write_with_immediate_needs_a_receive", write_with_immediate_needs_a_receive },
-	{ "write_with_immediate_waits_for_a_receive", write_with_immediate_waits_for_a_receive },
-	{ "unlike_mtus_do_not_go_together", unlike_mtus_do_not_go_together },
-	{ "what_fits_both_mtus_arrives", what_fits_both_mtus_arrives },
-	{ "sequence_numbers_count_packets", sequence_numbers_count_packets },
-	{ "inline_is_no_place_to_read_to", inline_is_no_place_to_read_to },
-	{ "error_is_solicited", error_is_solicited },
-	{ "srq_is_a_list", srq_is_a_list },
-	{ "numbers_are_not_reused_at_once", numbers_are_not_reused_at_once },
-	{ "zero_based_region", zero_based_region },
+	CASE(reset_begins_at_the_first_receive), CASE(reset_begins_at_the_first_send),
+	CASE(unreliable_connection_goes_to_sqe), CASE(datagram_goes_to_sqe), CASE(in_sqe_it_still_receives),
+	CASE(senders_own_qkey), CASE(datagram_is_one_packet), CASE(receivers_timer_counts),
+	CASE(senders_timer_does_not_count), CASE(write_with_immediate_needs_a_receive),
+	CASE(write_with_immediate_waits_for_a_receive), CASE(unlike_mtus_do_not_go_together),
+	CASE(what_fits_both_mtus_arrives), CASE(sequence_numbers_count_packets), CASE(inline_is_no_place_to_read_to),
+	CASE(error_is_solicited), CASE(srq_is_a_list), CASE(numbers_are_not_reused_at_once), CASE(zero_based_region),
 };
 
 RIG_MAIN(cases)

@@ -21,9 +21,8 @@ static bool no_answer(void)
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
 
-	CHECK(!ibv_modify_qp(pair.qb, &attr, IBV_QP_STATE));
+	CHECK(!rig_to_state(pair.qb, IBV_QPS_RESET));
 	CHECK(fails(&pair, &wr, IBV_WC_RETRY_EXC_ERR));
 	return pair_tear_down(&pair);
 }
@@ -37,7 +36,7 @@ static bool late_peer_is_waited_for(void)
 	struct ibv_wc wc;
 
 	to_b.timeout = 22; /* 17 seconds */
-	CHECK(!rig_init(p.qa, &to_b) && !rig_rtr(p.qa, &to_b) && !rig_rts(p.qa, &to_b));
+	CHECK(!rig_bring_up(p.qa, &to_b));
 	CHECK(!rig_post(p.qa, &wr));
 	CHECK(!rig_init(p.qb, &to_a) && !rig_post_recv(p.b, p.qb, 0, 10, 1));
 	CHECK(rig_quiet(p.a->cq, 20));
@@ -58,7 +57,7 @@ static bool stranger_is_not_answered(void)
 	struct ibv_wc wc;
 
 	/* qb is connected to qa: an answer to somebody else never arrives. */
-	CHECK(!rig_init(stranger, &link) && !rig_rtr(stranger, &link) && !rig_rts(stranger, &link));
+	CHECK(!rig_bring_up(stranger, &link));
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
 	CHECK(!rig_post(stranger, &wr));
 	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR && wc.qp_num == stranger->qp_num);
@@ -75,7 +74,7 @@ static bool wrong_sequence_is_not_answered(void)
 	struct ibv_wc wc;
 
 	to_a.psn++;
-	CHECK(!rig_init(p.qa, &to_b) && !rig_rtr(p.qa, &to_b) && !rig_rts(p.qa, &to_b));
+	CHECK(!rig_bring_up(p.qa, &to_b));
 	CHECK(!rig_init(p.qb, &to_a) && !rig_rtr(p.qb, &to_a) && !rig_post_recv(p.b, p.qb, 0, 10, 1));
 	CHECK(!rig_post(p.qa, &wr) && rig_poll(p.a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
 	CHECK(rig_quiet(p.b->cq, 5));
@@ -129,12 +128,11 @@ static bool message_too_long(void)
 static bool posted_in_error_is_flushed(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
 	struct ibv_wc wc;
 
-	CHECK(!ibv_modify_qp(pair.qa, &attr, IBV_QP_STATE));
+	CHECK(!rig_to_state(pair.qa, IBV_QPS_ERR));
 	wr.send_flags = 0; /* a flush is reported to those who asked for no report, too */
 	CHECK(!rig_post(pair.qa, &wr));
 	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR && wc.wr_id == 77);
@@ -308,7 +306,7 @@ static bool qp_to_itself(void)
 	struct ibv_send_wr wr = rig_wr(host, &sge, IBV_WR_SEND, 0, 10);
 	struct ibv_wc wc;
 
-	CHECK(!rig_init(qp, &link) && !rig_rtr(qp, &link) && !rig_rts(qp, &link));
+	CHECK(!rig_bring_up(qp, &link));
 	CHECK(!rig_post_recv(host, qp, 1000, 5, 1));
 	CHECK(!rig_post(qp, &wr));
 	/* The real reason comes first, whatever is flushed after it. */
@@ -320,26 +318,12 @@ static bool qp_to_itself(void)
 }
 
 static const struct rig_case cases[] = {
-	{ "no_answer", no_answer },
-	{ "late_peer_is_waited_for", late_peer_is_waited_for },
-	{ "stranger_is_not_answered", stranger_is_not_answered },
-	{ "wrong_sequence_is_not_answered", wrong_sequence_is_not_answered },
-	{ "receiver_not_ready", receiver_not_ready },
-	{ "receiver_ready_later", receiver_ready_later },
-	{ "message_too_long", message_too_long },
-	{ "posted_in_error_is_flushed", posted_in_error_is_flushed },
-	{ "bad_local_key", bad_local_key },
-	{ "local_range", local_range },
-	{ "other_pd_key", other_pd_key },
-	{ "receive_key", receive_key },
-	{ "bad_remote_key", bad_remote_key },
-	{ "remote_range", remote_range },
-	{ "remote_access_of_region", remote_access_of_region },
-	{ "remote_access_of_qp", remote_access_of_qp },
-	{ "no_read_resources", no_read_resources },
-	{ "misaligned_atomic", misaligned_atomic },
-	{ "unmapped_memory", unmapped_memory },
-	{ "qp_to_itself", qp_to_itself },
+	CASE(no_answer), CASE(late_peer_is_waited_for), CASE(stranger_is_not_answered),
+	CASE(wrong_sequence_is_not_answered), CASE(receiver_not_ready), CASE(receiver_ready_later),
+	CASE(message_too_long), CASE(posted_in_error_is_flushed), CASE(bad_local_key), CASE(local_range),
+	CASE(other_pd_key), CASE(receive_key), CASE(bad_remote_key), CASE(remote_range), CASE(remote_access_of_region),
+	CASE(remote_access_of_qp), CASE(no_read_resources), CASE(misaligned_atomic), CASE(unmapped_memory),
+	CASE(qp_to_itself),
 };
 
 RIG_MAIN(cases)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What must hold on a wire that fails. The test that starts this program sets the faults. */
-#include "rig.h"
+/* What must hold on a wire that fails. The test that starts this program sets the faults of the wire. */
+#include "xrc.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define MESSAGES 200
 
@@ -28,20 +27,20 @@ static struct rig_link patient(void)
 	return link;
 }
 
-static struct pair make_pair(enum ibv_qp_type type)
+static struct pair make_pair(enum ibv_qp_type type, struct rig_link link)
 {
 	struct pair pair = { .a = rig_host(0), .b = rig_host(1) };
 	struct ibv_xrcd *xrcd;
 
 	pair.qa = rig_qp(pair.a, type, NULL);
 	if (type == IBV_QPT_XRC_SEND) {
-		xrcd = rig_domain(pair.b, -1, O_CREAT);
-		pair.srq = rig_xrc_srq(pair.b, xrcd);
-		pair.qb = rig_target(pair.b, xrcd);
+		xrcd = MADE(xrc_domain(pair.b, -1, O_CREAT));
+		pair.srq = MADE(xrc_srq(pair.b, xrcd, RIG_DEPTH, 1));
+		pair.qb = MADE(xrc_target(pair.b, xrcd));
 	} else {
 		pair.qb = rig_qp(pair.b, type, NULL);
 	}
-	rig_connect(pair.a, pair.qa, pair.b, pair.qb, patient());
+	rig_connect(pair.a, pair.qa, pair.b, pair.qb, link);
 	return pair;
 }
 
@@ -56,7 +55,7 @@ static struct ibv_send_wr message(struct pair *pair, struct ibv_sge *sge, enum i
 	struct ibv_send_wr wr = rig_wr(pair->a, sge, opcode, 0, length);
 
 	if (pair->srq)
-		wr.qp_type.xrc.remote_srqn = rig_srq_number(pair->srq);
+		wr.qp_type.xrc.remote_srqn = xrc_srq_number(pair->srq);
 	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)pair->b->buffer;
 	wr.wr.rdma.rkey = pair->b->mr->rkey;
 	return wr;
@@ -65,7 +64,7 @@ static struct ibv_send_wr message(struct pair *pair, struct ibv_sge *sge, enum i
 /* Every message once, in order, with its own contents, although two buffers more than needed always wait. */
 static bool all_arrive_once(enum ibv_qp_type type)
 {
-	struct pair pair = make_pair(type);
+	struct pair pair = make_pair(type, patient());
 	struct ibv_sge sge;
 	struct ibv_wc wc;
 
@@ -97,7 +96,7 @@ static bool xrc_sends_once(void)
 /* An addition that was executed and whose answer was lost must not be made again; its answer must be the first one. */
 static bool additions_once(void)
 {
-	struct pair pair = make_pair(IBV_QPT_RC);
+	struct pair pair = make_pair(IBV_QPT_RC, patient());
 	struct ibv_sge sge;
 	struct ibv_wc wc;
 	uint64_t value;
@@ -119,7 +118,7 @@ static bool additions_once(void)
 
 static bool reads_and_writes(void)
 {
-	struct pair pair = make_pair(IBV_QPT_RC);
+	struct pair pair = make_pair(IBV_QPT_RC, patient());
 	struct ibv_sge sge;
 	struct ibv_wc wc;
 
@@ -136,7 +135,7 @@ static bool reads_and_writes(void)
 /* Everything is lost: that is what the sender hears, and the receiver nothing. */
 static bool nothing_arrives(void)
 {
-	struct pair pair = make_pair(IBV_QPT_RC);
+	struct pair pair = make_pair(IBV_QPT_RC, patient());
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = message(&pair, &sge, IBV_WR_SEND, 100);
 	struct ibv_wc wc;
@@ -149,22 +148,20 @@ static bool nothing_arrives(void)
 /* One attempt and as many repetitions as rnr_retry allows. The test that starts this program counts them. */
 static bool receiver_never_ready(void)
 {
-	struct pair pair = { .a = rig_host(0), .b = rig_host(1) };
 	struct rig_link link = patient();
+	struct pair pair;
 	struct ibv_sge sge;
 	struct ibv_send_wr wr;
 	struct ibv_wc wc;
 
 	link.rnr_retry = 4;
-	pair.qa = rig_qp(pair.a, IBV_QPT_RC, NULL);
-	pair.qb = rig_qp(pair.b, IBV_QPT_RC, NULL);
-	rig_connect(pair.a, pair.qa, pair.b, pair.qb, link);
+	pair = make_pair(IBV_QPT_RC, link);
 	wr = message(&pair, &sge, IBV_WR_SEND, 100);
 	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RNR_RETRY_EXC_ERR);
 	return true;
 }
 
-#define PIECE ((size_t)256 << 10) /* that the emulator moves at once, and loses as a whole */
+#define PIECE ((size_t)256 << 10) /* what the emulator moves at once, and loses as a whole */
 #define LONG  (3 * PIECE)
 
 static struct ibv_mr *big_region(struct host *host)
@@ -187,7 +184,7 @@ static int post_big(struct ibv_qp *qp, struct ibv_mr *mr)
 /* On an unreliable connection lost packets are not repeated. A message that misses one does not arrive at all. */
 static bool unreliable_messages_are_whole(void)
 {
-	struct pair pair = make_pair(IBV_QPT_UC);
+	struct pair pair = make_pair(IBV_QPT_UC, patient());
 	struct ibv_mr *from = big_region(pair.a), *to = big_region(pair.b);
 	struct ibv_sge sge = { (uint64_t)(uintptr_t)from->addr, LONG, from->lkey };
 	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED, .sg_list = &sge, .num_sge = 1 };
@@ -212,7 +209,7 @@ static bool unreliable_messages_are_whole(void)
 /* Datagrams have no sequence: what comes twice is there twice. */
 static bool datagram_comes_twice(void)
 {
-	struct pair pair = make_pair(IBV_QPT_UD);
+	struct pair pair = make_pair(IBV_QPT_UD, patient());
 	struct ibv_ah_attr attr = { .dlid = pair.b->lid, .port_num = 1 };
 	struct ibv_ah *ah = ibv_create_ah(pair.a->pd, &attr);
 	struct ibv_sge sge;
@@ -229,26 +226,18 @@ static bool datagram_comes_twice(void)
 	return true;
 }
 
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_MONOTONIC, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
 /* Every message is 20 ms late. */
 static bool comes_late(void)
 {
-	struct pair pair = make_pair(IBV_QPT_RC);
+	struct pair pair = make_pair(IBV_QPT_RC, patient());
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = message(&pair, &sge, IBV_WR_SEND, 100);
-	double start = now();
+	double start = rig_now();
 	struct ibv_wc wc;
 
 	CHECK(!post_buffer(&pair, 4096, 0) && !rig_post(pair.qa, &wr));
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-	CHECK(now() - start >= 0.02);
+	CHECK(rig_now() - start >= 0.02);
 	return true;
 }
 
@@ -267,16 +256,9 @@ static bool one_create_fails(void)
 }
 
 static const struct rig_case cases[] = {
-	{ "sends_once", sends_once },
-	{ "xrc_sends_once", xrc_sends_once },
-	{ "additions_once", additions_once },
-	{ "reads_and_writes", reads_and_writes },
-	{ "nothing_arrives", nothing_arrives },
-	{ "receiver_never_ready", receiver_never_ready },
-	{ "unreliable_messages_are_whole", unreliable_messages_are_whole },
-	{ "datagram_comes_twice", datagram_comes_twice },
-	{ "comes_late", comes_late },
-	{ "one_create_fails", one_create_fails },
+	CASE(sends_once), CASE(xrc_sends_once), CASE(additions_once), CASE(reads_and_writes), CASE(nothing_arrives),
+	CASE(receiver_never_ready), CASE(unreliable_messages_are_whole), CASE(datagram_comes_twice), CASE(comes_late),
+	CASE(one_create_fails),
 };
 
 RIG_MAIN(cases)

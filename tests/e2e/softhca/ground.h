@@ -3,7 +3,7 @@
 #ifndef TEST_SOFTHCA_GROUND_H
 #define TEST_SOFTHCA_GROUND_H
 
-#include "rig.h"
+#include "xrc.h"
 
 /* What the rows work on; made anew for each row. */
 struct ground {
@@ -18,7 +18,7 @@ struct ground {
 
 /* In modes without XRC the members for it are NULL. */
 struct ground ground_lay(bool xrc);
-/* A row must leave what it found; that this all goes away again is part of the test. */
+/* Destroys all of it, which succeeds only if the row has left nothing behind. */
 void ground_clear(struct ground *g);
 
 /* Errno of a call that returns a pointer, or 0. */
@@ -26,16 +26,7 @@ int ground_made(const void *object);
 /* Errno of a call that returns 0, an errno, or -1 with errno. */
 int ground_done(int result);
 
-/* A descriptor of a file that nobody else has. */
-int ground_file(void);
-
-/* These return NULL with errno, as the verbs behind them. */
-struct ibv_xrcd *ground_domain(struct ground *g, int fd, int oflags);
-struct ibv_srq *ground_xrc_srq(struct ground *g, struct ibv_xrcd *xrcd, uint32_t max_wr, uint32_t max_sge);
-struct ibv_qp *ground_target(struct ground *g, struct ibv_xrcd *xrcd);
-struct ibv_qp *ground_open_target(struct ground *g, struct ibv_xrcd *xrcd, uint32_t qpn);
-
-/* The settings that the HCA runs with. BEYOND is what real adapters have and softhca has not (softhca(1), LIMITS). */
+/* The settings that the HCA runs with. BEYOND: rows for real adapters, of what softhca lacks (softhca(1), LIMITS). */
 enum mode { USUAL = 1, STRICT = 2, NO_OPEN_QP = 4, NO_XRC = 8, BEYOND = 16 };
 #define WITH_XRC  (USUAL | STRICT | NO_OPEN_QP)
 #define WITH_OPEN (USUAL | STRICT)

@@ -1,41 +1,19 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Holds objects of every kind, keeps data moving, and does not end by itself: somebody to be killed. */
-#include "rig.h"
+/* A program to be killed: it holds objects of every kind, keeps data moving, and never ends by itself. */
+#include "xrc.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
-
-static struct ibv_xrcd *open_domain(struct host *host, const char *path)
-{
-	struct ibv_xrcd_init_attr attr = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .oflags = O_CREAT
-	};
-	struct ibv_xrcd *xrcd;
-
-	attr.fd = open(path, O_RDONLY | O_CREAT, 0600);
-	NEED(attr.fd >= 0);
-	xrcd = ibv_open_xrcd(host->ctx, &attr);
-	NEED(xrcd);
-	close(attr.fd);
-	return xrcd;
-}
 
 static void hold_xrc(struct host *host, const char *path)
 {
-	struct ibv_xrcd *xrcd = open_domain(host, path);
-	struct ibv_srq_init_attr_ex srq = {
-		.attr = { .max_wr = 4, .max_sge = 1 }, .srq_type = IBV_SRQT_XRC, .xrcd = xrcd, .cq = host->cq,
-		.pd = host->pd,
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
-	};
-	struct ibv_qp_init_attr_ex qp = {
-		.qp_type = IBV_QPT_XRC_RECV, .xrcd = xrcd, .comp_mask = IBV_QP_INIT_ATTR_XRCD
-	};
+	int fd = open(path, O_RDONLY | O_CREAT, 0600);
+	struct ibv_xrcd *xrcd = MADE(xrc_domain(host, fd, O_CREAT));
 
-	NEED(ibv_create_srq_ex(host->ctx, &srq) && ibv_create_qp_ex(host->ctx, &qp));
+	NEED(xrc_srq(host, xrcd, 4, 1) && xrc_target(host, xrcd));
+	close(fd);
 }
 
 static void hold_qps(struct host *host, int count)

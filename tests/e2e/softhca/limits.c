@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Small limits are set: what the device says of itself, and that the first thing beyond it is refused. */
+/* With small limits: the device reports them, and refuses the first object beyond each. */
 #include "rig.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-/* As test_softhca_limits.py sets them; the objects of the host count, too. */
+/* As test_softhca_verbs.py sets them. The objects of the host count, too. */
 enum { QPS = 3, CQS = 3, SRQS = 2, MRS = 3, PDS = 2, QP_WR = 20, SGE = 4, CQE = 127, SRQ_WR = 31, SRQ_SGE = 3, READS = 4,
        INIT_READS = 8 };
 
@@ -113,8 +113,7 @@ static bool reads(void)
 }
 
 static const struct rig_case cases[] = {
-	{ "said", said }, { "queues", queues }, { "qps", qps }, { "cqs", cqs }, { "srqs", srqs }, { "memory", memory },
-	{ "reads", reads },
+	CASE(said), CASE(queues), CASE(qps), CASE(cqs), CASE(srqs), CASE(memory), CASE(reads),
 };
 
 int main(int argc, char **argv)

@@ -2,7 +2,7 @@
 /* Alternate paths on devices with two ports: loaded, armed, taken, and told of. */
 #include "../../rc_masks.h"
 #include "../emulated.h"
-#include "rig.h"
+#include "xrc.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -248,11 +248,11 @@ static bool xrc(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 8 };
 	struct pair pair = { .host = { rig_host(0), rig_host(1) } };
-	struct ibv_xrcd *xrcd = rig_domain(pair.host[1], -1, O_CREAT);
-	struct ibv_srq *srq = rig_xrc_srq(pair.host[1], xrcd);
+	struct ibv_xrcd *xrcd = MADE(xrc_domain(pair.host[1], -1, O_CREAT));
+	struct ibv_srq *srq = MADE(xrc_srq(pair.host[1], xrcd, RIG_DEPTH, 1));
 
 	pair.qp[0] = rig_qp(pair.host[0], IBV_QPT_XRC_SEND, NULL);
-	pair.qp[1] = rig_target(pair.host[1], xrcd);
+	pair.qp[1] = MADE(xrc_target(pair.host[1], xrcd));
 	rig_connect(pair.host[0], pair.qp[0], pair.host[1], pair.qp[1], rig_link_to(0, 0));
 	NEED(!ibv_modify_qp(pair.qp[1], &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN));
 	for (int i = 0; i < 2; i++)
@@ -264,7 +264,7 @@ static bool xrc(void)
 
 		CHECK(!rig_post_srq(pair.host[1], srq, 0, LENGTH, 1));
 		wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
-		wr.qp_type.xrc.remote_srqn = rig_srq_number(srq);
+		wr.qp_type.xrc.remote_srqn = xrc_srq_number(srq);
 		CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) && !wc.status);
 		CHECK(rig_poll(pair.host[1]->cq, &wc) && !wc.status);
 		CHECK(port_of(pair.qp[1]) == 1 + sent);

@@ -17,7 +17,7 @@ static void bring_up(struct ibv_qp *qp)
 {
 	const struct rig_link link = rig_link_to(0, 0);
 
-	NEED(!rig_init(qp, &link) && !rig_rtr(qp, &link) && !rig_rts(qp, &link));
+	NEED(!rig_bring_up(qp, &link));
 }
 
 /* A QP of its own host, with a CQ that nobody else has. */
@@ -268,16 +268,8 @@ static bool names_of_groups(void)
 }
 
 static const struct rig_case cases[] = {
-	{ "every_member_gets_one", every_member_gets_one },
-	{ "attached_twice_is_one_copy", attached_twice_is_one_copy },
-	{ "what_is_not_for_the_group", what_is_not_for_the_group },
-	{ "the_senders_own_copy", the_senders_own_copy },
-	{ "own_copy_that_is_too_long", own_copy_that_is_too_long },
-	{ "a_group_may_be_full", a_group_may_be_full },
-	{ "names_of_groups", names_of_groups },
+	CASE(every_member_gets_one), CASE(attached_twice_is_one_copy), CASE(what_is_not_for_the_group),
+	CASE(the_senders_own_copy), CASE(own_copy_that_is_too_long), CASE(a_group_may_be_full), CASE(names_of_groups),
 };
 
-int main(int argc, char **argv)
-{
-	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
-}
+RIG_MAIN(cases)

@@ -12,8 +12,8 @@
 
 static int no_domain_no_creat(struct ground *g)
 {
-	int fd = ground_file();
-	int error = ground_made(ground_domain(g, fd, 0));
+	int fd = xrc_file();
+	int error = ground_made(xrc_domain(g->host, fd, 0));
 
 	close(fd);
 	return error;
@@ -21,17 +21,17 @@ static int no_domain_no_creat(struct ground *g)
 
 static int domain_exists_excl(struct ground *g)
 {
-	return ground_made(ground_domain(g, g->fd, O_CREAT | O_EXCL));
+	return ground_made(xrc_domain(g->host, g->fd, O_CREAT | O_EXCL));
 }
 
 static int domain_bad_fd(struct ground *g)
 {
-	return ground_made(ground_domain(g, 9999, O_CREAT));
+	return ground_made(xrc_domain(g->host, 9999, O_CREAT));
 }
 
 static int domain_joined_again(struct ground *g)
 {
-	struct ibv_xrcd *again = ground_domain(g, g->fd, 0);
+	struct ibv_xrcd *again = xrc_domain(g->host, g->fd, 0);
 
 	return again ? ground_done(ibv_close_xrcd(again)) : errno;
 }
@@ -69,7 +69,7 @@ static int cq_of_xrc_srq(struct ground *g)
 	int error;
 
 	g->host->cq = own;
-	srq = ground_xrc_srq(g, g->xrcd, 8, 1);
+	srq = xrc_srq(g->host, g->xrcd, 8, 1);
 	g->host->cq = cq;
 	NEED(srq);
 	error = ground_done(ibv_destroy_cq(own));
@@ -193,12 +193,12 @@ static int cq_bad_vector(struct ground *g)
 
 static int srq_too_deep(struct ground *g)
 {
-	return ground_made(ground_xrc_srq(g, g->xrcd, 40000, 1));
+	return ground_made(xrc_srq(g->host, g->xrcd, 40000, 1));
 }
 
 static int srq_too_many_sge(struct ground *g)
 {
-	return ground_made(ground_xrc_srq(g, g->xrcd, 8, 32));
+	return ground_made(xrc_srq(g->host, g->xrcd, 8, 32));
 }
 
 static int on_xrc_srq(struct ground *g, enum ibv_qp_type type)
@@ -240,27 +240,27 @@ static int raw_packet(struct ground *g)
 
 static int open_unknown(struct ground *g)
 {
-	return ground_made(ground_open_target(g, g->xrcd, emulated_target_tag() | 12345));
+	return ground_made(xrc_open(g->host, g->xrcd, emulated_target_tag() | 12345));
 }
 
 static int open_other_domain(struct ground *g)
 {
-	return ground_made(ground_open_target(g, g->private, g->recv->qp_num));
+	return ground_made(xrc_open(g->host, g->private, g->recv->qp_num));
 }
 
 static int open_no_target(struct ground *g)
 {
-	return ground_made(ground_open_target(g, g->xrcd, g->rc->qp_num));
+	return ground_made(xrc_open(g->host, g->xrcd, g->rc->qp_num));
 }
 
 static int open_with_another_bit(struct ground *g)
 {
-	return ground_made(ground_open_target(g, g->xrcd, g->recv->qp_num ^ 0x800000u));
+	return ground_made(xrc_open(g->host, g->xrcd, g->recv->qp_num ^ 0x800000u));
 }
 
 static int open_good(struct ground *g)
 {
-	struct ibv_qp *qp = ground_open_target(g, g->xrcd, g->recv->qp_num);
+	struct ibv_qp *qp = xrc_open(g->host, g->xrcd, g->recv->qp_num);
 
 	return qp ? ground_done(opened_destroy(qp)) : errno;
 }
@@ -387,7 +387,7 @@ static int xrc_capability(struct ground *g)
 
 static int private_domain(struct ground *g)
 {
-	struct ibv_xrcd *xrcd = ground_domain(g, -1, O_CREAT);
+	struct ibv_xrcd *xrcd = xrc_domain(g->host, -1, O_CREAT);
 
 	return xrcd ? ground_done(ibv_close_xrcd(xrcd)) : errno;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A small machine of verbs objects over the modern API. */
+/* Hosts, QPs and requests over the modern API, and the run of a table of cases. */
 #include "rig.h"
 
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,12 @@ void rig_need(bool good, const char *what)
 		return;
 	fprintf(stderr, "cannot set up the test: %s failed\n", what);
 	exit(EXIT_FAILURE);
+}
+
+void *rig_need_object(void *object, const char *what)
+{
+	rig_need(object, what);
+	return object;
 }
 
 struct host *rig_host(int device)
@@ -126,6 +131,22 @@ int rig_rts(struct ibv_qp *qp, const struct rig_link *link)
 	return ibv_modify_qp(qp, &attr, mask);
 }
 
+int rig_bring_up(struct ibv_qp *qp, const struct rig_link *link)
+{
+	int error = rig_init(qp, link);
+
+	if (!error)
+		error = rig_rtr(qp, link);
+	return error || qp->qp_type == IBV_QPT_XRC_RECV ? error : rig_rts(qp, link);
+}
+
+int rig_to_state(struct ibv_qp *qp, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = { .qp_state = state };
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+}
+
 enum ibv_qp_state rig_state(struct ibv_qp *qp)
 {
 	struct ibv_qp_init_attr init;
@@ -141,54 +162,8 @@ void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv
 	for (int i = 0; i < 2; i++) {
 		link.dest_qpn = qps[1 - i]->qp_num;
 		link.dlid = i ? a->lid : b->lid;
-		NEED(!rig_init(qps[i], &link));
-		NEED(!rig_rtr(qps[i], &link));
-		if (qps[i]->qp_type != IBV_QPT_XRC_RECV)
-			NEED(!rig_rts(qps[i], &link));
+		NEED(!rig_bring_up(qps[i], &link));
 	}
-}
-
-struct ibv_xrcd *rig_domain(struct host *host, int fd, int oflags)
-{
-	struct ibv_xrcd_init_attr attr = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = fd, .oflags = oflags
-	};
-	struct ibv_xrcd *xrcd = ibv_open_xrcd(host->ctx, &attr);
-
-	NEED(xrcd);
-	return xrcd;
-}
-
-struct ibv_srq *rig_xrc_srq(struct host *host, struct ibv_xrcd *xrcd)
-{
-	struct ibv_srq_init_attr_ex attr = {
-		.attr = { .max_wr = RIG_DEPTH, .max_sge = 1 }, .srq_type = IBV_SRQT_XRC, .xrcd = xrcd, .cq = host->cq,
-		.pd = host->pd,
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
-	};
-	struct ibv_srq *srq = ibv_create_srq_ex(host->ctx, &attr);
-
-	NEED(srq);
-	return srq;
-}
-
-struct ibv_qp *rig_target(struct host *host, struct ibv_xrcd *xrcd)
-{
-	struct ibv_qp_init_attr_ex attr = {
-		.qp_type = IBV_QPT_XRC_RECV, .xrcd = xrcd, .comp_mask = IBV_QP_INIT_ATTR_XRCD
-	};
-	struct ibv_qp *qp = ibv_create_qp_ex(host->ctx, &attr);
-
-	NEED(qp);
-	return qp;
-}
-
-uint32_t rig_srq_number(struct ibv_srq *srq)
-{
-	uint32_t number = 0;
-
-	NEED(!ibv_get_srq_num(srq, &number));
-	return number;
 }
 
 int rig_post_recv(struct host *host, struct ibv_qp *qp, size_t offset, uint32_t length, uint64_t wr_id)
@@ -229,7 +204,7 @@ int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr)
 	return ibv_post_send(qp, wr, &bad);
 }
 
-static double seconds(void)
+double rig_now(void)
 {
 	struct timespec now;
 
@@ -239,7 +214,7 @@ static double seconds(void)
 
 bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds)
 {
-	double end = seconds() + milliseconds / 1e3;
+	double end = rig_now() + milliseconds / 1e3;
 
 	do {
 		int got = ibv_poll_cq(cq, 1, wc);
@@ -247,7 +222,7 @@ bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds)
 		if (got)
 			return got == 1;
 		usleep(50);
-	} while (seconds() < end);
+	} while (rig_now() < end);
 	return false;
 }
 
@@ -261,6 +236,15 @@ bool rig_quiet(struct ibv_cq *cq, int milliseconds)
 	struct ibv_wc wc;
 
 	return !rig_poll_within(cq, &wc, milliseconds);
+}
+
+bool rig_changes(const uint8_t *byte)
+{
+	double end = rig_now() + RIG_PATIENCE_MS / 1e3;
+
+	while (!__atomic_load_n(byte, __ATOMIC_ACQUIRE) && rig_now() < end)
+		usleep(50);
+	return __atomic_load_n(byte, __ATOMIC_ACQUIRE);
 }
 
 bool rig_readable(int fd, int milliseconds)

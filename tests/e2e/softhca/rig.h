@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A small machine of verbs objects over the modern API, for the tests of the emulated HCA. */
+/* Hosts, QPs and requests over the modern API, and the run of a table of cases: for the tests of the emulated HCA. */
 #ifndef TEST_SOFTHCA_RIG_H
 #define TEST_SOFTHCA_RIG_H
 
@@ -22,9 +22,12 @@ struct host {
 	uint16_t lid;
 };
 
-/* Ends the process with a message when the rig itself cannot be built: a test that cannot run has not passed. */
+/* Ends the process with a message if the test cannot be set up: a test that cannot run has not passed. */
 void rig_need(bool good, const char *what);
 #define NEED(expression) rig_need(expression, #expression)
+/* The same for an object that is made: it, or the end of the process. */
+void *rig_need_object(void *object, const char *what);
+#define MADE(expression) rig_need_object(expression, #expression)
 
 struct host *rig_host(int device);
 void rig_free_host(struct host *host);
@@ -49,17 +52,16 @@ int rig_init(struct ibv_qp *qp, const struct rig_link *link);
 int rig_rtr(struct ibv_qp *qp, const struct rig_link *link);
 int rig_rts(struct ibv_qp *qp, const struct rig_link *link);
 
+/* All three, or for a target the first two, which is as far as it has to go. */
+int rig_bring_up(struct ibv_qp *qp, const struct rig_link *link);
+/* By the state alone, which is enough for RESET, ERR, and from SQE to RTS. */
+int rig_to_state(struct ibv_qp *qp, enum ibv_qp_state state);
+
 /* What a query says. */
 enum ibv_qp_state rig_state(struct ibv_qp *qp);
 
-/* All three at once, in both directions, with these attributes (destinations are filled in). */
+/* Brings both up, each with the other as its destination. */
 void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv_qp *qp_b, struct rig_link link);
-
-/* An XRC domain on @fd (-1: private), a shared receive queue and a target QP in it. */
-struct ibv_xrcd *rig_domain(struct host *host, int fd, int oflags);
-struct ibv_srq *rig_xrc_srq(struct host *host, struct ibv_xrcd *xrcd);
-struct ibv_qp *rig_target(struct host *host, struct ibv_xrcd *xrcd);
-uint32_t rig_srq_number(struct ibv_srq *srq);
 
 /* Posts one request over part of the host's buffer. 0 or errno. */
 int rig_post_recv(struct host *host, struct ibv_qp *qp, size_t offset, uint32_t length, uint64_t wr_id);
@@ -68,16 +70,19 @@ struct ibv_send_wr rig_wr(struct host *host, struct ibv_sge *sge, enum ibv_wr_op
 			  uint32_t length);
 int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 
-/* Waits up to five seconds for one completion. False when none came. */
-bool rig_poll(struct ibv_cq *cq, struct ibv_wc *wc);
-/* The same with a patience of @milliseconds. */
 /* For what must come, on however busy a machine. */
 #define RIG_PATIENCE_MS 20000
 
+/* A monotonic clock, in seconds. */
+double rig_now(void);
+/* Waits for one completion. False if none comes, or if the CQ fails (with errno). */
+bool rig_poll(struct ibv_cq *cq, struct ibv_wc *wc);
 bool rig_poll_within(struct ibv_cq *cq, struct ibv_wc *wc, int milliseconds);
 /* True if no completion comes within @milliseconds. */
 bool rig_quiet(struct ibv_cq *cq, int milliseconds);
-/* Waits up to five seconds for an asynchronous event; it still has to be acknowledged. */
+/* Waits until a byte that is 0 has another value. */
+bool rig_changes(const uint8_t *byte);
+/* Waits for an asynchronous event; it still has to be acknowledged. */
 bool rig_async(struct ibv_context *ctx, struct ibv_async_event *event);
 bool rig_readable(int fd, int milliseconds);
 
@@ -87,6 +92,9 @@ struct rig_case {
 	const char *name;
 	bool (*run)(void);
 };
+
+/* A case whose function says its name. */
+#define CASE(function) { #function, function }
 
 /* Runs all cases, or those named on the command line; prints one line each. Exit status. */
 int rig_run(int argc, char **argv, const struct rig_case *cases, size_t count);
@@ -98,7 +106,7 @@ int rig_run(int argc, char **argv, const struct rig_case *cases, size_t count);
 		return rig_run(argc, argv, cases, sizeof(cases) / sizeof((cases)[0]));                                 \
 	}
 
-/* Within a case: says what is not as it should be and ends the case. */
+/* Within a case: ends it with a complaint if the condition does not hold. */
 #define CHECK(condition)                                                                                               \
 	do {                                                                                                           \
 		if (!(condition)) {                                                                                    \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The command and the daemon's manners: where it lives, whom it serves, when it ends, what it leaves behind."""
+"""The command, and the daemon behind it: where it lives, whom it serves, when it ends, what it leaves behind."""
 
 import fcntl
 import json
@@ -7,6 +7,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 
@@ -19,13 +20,12 @@ PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 
 @pytest.fixture
-def place(tmp_path_factory, monkeypatch):
-    """A short directory of its own for everything that softhca makes."""
-    path = pathlib.Path(subprocess.check_output(["mktemp", "-d", "/tmp/softhca-test-XXXXXX"], text=True).strip())
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(path))
-    monkeypatch.delenv("SOFTHCA_DIR", raising=False)
-    yield path
-    subprocess.run(["rm", "-rf", path], check=True)
+def place(monkeypatch):
+    """A directory for everything that softhca makes. Its name is short, as those of sockets must be."""
+    with tempfile.TemporaryDirectory(prefix="softhca-test-", dir="/tmp") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        monkeypatch.delenv("SOFTHCA_DIR", raising=False)
+        yield pathlib.Path(folder)
 
 
 def test_help_names_everything(run, softhca):
@@ -118,22 +118,20 @@ def test_program_finds_no_child_it_never_had(run, softhca, place):
 def test_killed_launcher_leaves_nothing(softhca, place):
     proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
     wait_for(lambda: list(place.glob("*/socket")))
-    time.sleep(0.1)
     proc.kill()
     proc.wait()
     wait_for(lambda: not list(place.iterdir()))
 
 
-def daemon_pid(run, softhca):
-    return int(run([softhca, "status"]).stdout.split("pid ")[1].split(",")[0])
+def daemon_pid(run, softhca, **env):
+    return int(run([softhca, "status"], env=env).stdout.split("pid ")[1].split(",")[0])
 
 
 def test_leftovers_of_a_killed_daemon_go_with_the_next_run(run, softhca, place):
     proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
     wait_for(lambda: list(place.glob("*/socket")))
     (left,) = place.iterdir()
-    status = run([softhca, "status"], env={"SOFTHCA_DIR": str(left)}).stdout
-    os.kill(int(status.split("pid ")[1].split(",")[0]), signal.SIGKILL)
+    os.kill(daemon_pid(run, softhca, SOFTHCA_DIR=str(left)), signal.SIGKILL)
     proc.kill()
     proc.wait()
     # A process that was killed may take a moment to let go of its lock.
@@ -178,13 +176,13 @@ def test_start_right_after_a_kill(run, softhca, place):
     for _ in range(20):
         done = run([softhca, "start"])
         assert done.returncode == 0, done.stderr
-        os.kill(int(run([softhca, "status"]).stdout.split("pid ")[1].split(",")[0]), signal.SIGKILL)
+        os.kill(daemon_pid(run, softhca), signal.SIGKILL)
     assert run([softhca, "start"]).returncode == 0 and run([softhca, "stop"]).returncode == 0
 
 
 def test_a_stopped_daemon_is_running(run, softhca, place):
     assert run([softhca, "start"]).returncode == 0
-    pid = int(run([softhca, "status"]).stdout.split("pid ")[1].split(",")[0])
+    pid = daemon_pid(run, softhca)
     stop(pid)
     again = run([softhca, "start"])
     os.kill(pid, signal.SIGCONT)
@@ -223,12 +221,19 @@ def test_run_with_closed_descriptors(run, softhca, place):
     assert "2" not in done.stdout.split()
 
 
-def test_unreachable_client_is_told_why(run, softhca, place):
-    """A process that is not dumpable is closed to an unprivileged daemon."""
+@pytest.fixture
+def as_nobody(run, softhca):
+    """The words before a command that has to run as a user without privileges."""
     if os.geteuid() != 0:
-        pytest.skip("needs root to become a user without privileges")
-    if subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", "test", "-x", softhca]).returncode:
+        pytest.skip("only root can become another user")
+    words = ["setpriv", "--reuid=65534", "--clear-groups"]
+    if run([*words, "test", "-x", softhca]).returncode:
         pytest.skip("the build is out of another user's reach")
+    return words
+
+
+def test_unreachable_client_is_told_why(run, softhca, place, as_nobody):
+    """A process that is not dumpable is closed to an unprivileged daemon."""
     place.chmod(0o777)
     script = r"""
 import ctypes
@@ -240,13 +245,13 @@ assert v.ibv_open_device(devices[0])
 ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
 assert not v.ibv_open_device(devices[0])
 """
-    done = run(["setpriv", "--reuid=65534", "--clear-groups", softhca, "run", "--", "/usr/bin/python3", "-c", script])
+    done = run([*as_nobody, softhca, "run", "--", "/usr/bin/python3", "-c", script])
     assert done.returncode == 0, done.stderr
     assert "may not read this process' memory" in done.stderr
 
 
 def test_no_place_for_a_run(run, softhca):
-    """If nothing can be written the message says so."""
+    """Where no folder can be written to, the message says so."""
     if not run(["unshare", "-rm", "true"]).returncode == 0:
         pytest.skip("no user namespaces here")
     script = f'mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /dev/shm && exec "{softhca}" run -- true'
@@ -256,11 +261,7 @@ def test_no_place_for_a_run(run, softhca):
     assert done.returncode == 125 and "no place for a private directory" in done.stderr, done.stderr
 
 
-def test_another_user_is_not_served(run, softhca, place):
-    if os.geteuid() != 0:
-        pytest.skip("only root can become somebody else")
-    if subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", "test", "-x", softhca]).returncode:
-        pytest.skip("the build is out of another user's reach")
+def test_another_user_is_not_served(run, softhca, place, as_nobody):
     assert run([softhca, "start"]).returncode == 0
     place.chmod(0o755)
     (place / "softhca").chmod(0o755)
@@ -268,7 +269,7 @@ def test_another_user_is_not_served(run, softhca, place):
     client = ("import socket\ns = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
               f"s.connect('{place}/softhca/socket')\n"
               "print(int.from_bytes(s.recv(64)[:4], 'little', signed=True))")
-    done = run(["setpriv", "--reuid=65534", "--clear-groups", "/usr/bin/python3", "-c", client])
+    done = run([*as_nobody, "/usr/bin/python3", "-c", client])
     (place / "softhca").chmod(0o700)
     assert run([softhca, "stop"]).returncode == 0
     assert done.stdout == "-1\n", done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A wire that fails on purpose, and commands that do: what the transport makes good, and what programs get to hear."""
+"""A wire, and commands, that fail on purpose: what the transport repairs, and what programs are told."""
 
 import os
 import pathlib
@@ -16,7 +16,7 @@ EVERYTHING = ["sends_once", "xrc_sends_once", "additions_once", "reads_and_write
 
 
 def under(run, softhca, faults, argv):
-    """Runs @argv after `softhca ctl fault` with each of @faults; then what hit how often, by kind, of all devices."""
+    """Runs @argv after `softhca ctl fault` with each of @faults. How often each kind of fault hit, on all devices together."""
     script = r"""
     softhca=$1; shift
     for fault; do shift; [ "$fault" = -- ] && break; "$softhca" ctl fault $fault || exit 99; done
@@ -43,7 +43,7 @@ def faulty(*cases):
     (["all duplicate 100%"], ["duplicate"]),
     (["all delay 10% 300", "all drop 2%"], ["delay", "drop"]),
 ], ids=["drop-and-duplicate", "corrupt", "answers", "all-twice", "delay"])
-def test_reliable_transports_make_it_good(run, softhca, faults, kinds):
+def test_reliable_transports_repair_it(run, softhca, faults, kinds):
     hits = under(run, softhca, faults, faulty(*EVERYTHING))
     assert {kind for kind in hits if hits[kind]} == set(kinds), hits
 
@@ -54,7 +54,7 @@ def test_everything_lost(run, softhca):
 
 
 def test_every_attempt_counts(run, softhca):
-    """Each attempt is late, and so can be counted: the first one and rnr_retry = 4 repetitions."""
+    """Each attempt is delayed, which counts it: the first one and rnr_retry = 4 repetitions."""
     assert under(run, softhca, ["mlx4_0 delay 100% 1"], faulty("receiver_never_ready"))["delay"] == 5
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """
-Clients that speak to the daemon's socket themselves, with descriptors that no preload would send. Whatever they say, the daemon
-lives, loses no descriptor and serves the next one.
+Clients that write to the daemon's socket themselves, and send descriptors that no preload would send. Whatever they send, the
+daemon lives, loses no descriptor and serves the next client.
 """
 
 import array
@@ -20,6 +20,7 @@ import pytest
 import models
 
 SECONDS = float(os.environ.get("SOFTHCA_FUZZ_SECONDS", "2"))
+SEED = int(os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", str(int(time.time()))))
 MAGIC, VERSION = 0x53484341, 2
 CONTEXT, CONTROL, CM = 1, 2, 3
 HELLO = "<4I3Q"
@@ -62,7 +63,7 @@ def command(sock, number, *words):
     return struct.unpack("<i", receive(sock)[:4])[0]
 
 
-# ---- descriptors that stand for an arena ----
+# ---- descriptors that are sent as the arena, and whether the daemon uses it ----
 
 def memfd(size=SIZE, flags=0, seals=SEAL | SHRINK | GROW):
     fd = os.memfd_create("arena", MFD_ALLOW_SEALING | flags)
@@ -168,8 +169,9 @@ def mutant(rng):
 
 
 def test_random_greetings(daemon):
-    """SOFTHCA_FUZZ_SECONDS says for how long, 2 if it is not set."""
-    rng = random.Random(20261122)
+    """SOFTHCA_FUZZ_SECONDS: for how long (default 2). XRC_COMPAT_FUZZ_SEED: which ones (default 1); "fresh" takes the clock."""
+    print(f"XRC_COMPAT_FUZZ_SEED={SEED}")
+    rng = random.Random(SEED)
     before = daemon.descriptors()
     fds = []
     for make, _ in ARENAS.values():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What a client that is killed at any moment leaves in the daemon: nothing. And forks, which are not the client."""
+"""A client that is killed at any moment leaves nothing in the daemon; and a forked child is not the client."""
 
 import os
 import pathlib
@@ -47,7 +47,7 @@ def kill_all(procs):
 
 
 def test_killed_clients_leave_nothing(daemon):
-    """16 clients in traffic, one of them killed at any moment and replaced: while it sets up, sends, or others do."""
+    """Of 16 clients in traffic one after the other is killed and replaced, at any moment: while it sets up, or while it sends."""
     rng = random.Random(20121121)
     procs = [start(daemon) for _ in range(CLIENTS)]
     for proc in procs:
@@ -79,9 +79,11 @@ def test_many_clients_with_many_qps(daemon):
     assert listed["devices"][0]["qps"] == 8 * 1000 + 2 * 64
     newcomer = start(daemon)
     assert newcomer.stdout.readline() == "ready\n"
-    sent = lambda: sum(o["completions"] for c in daemon.objects()["contexts"] if c["pid"] == newcomer.pid
-                       for o in c["objects"] if o["type"] == "cq")
-    wait_for(sent, "ten completions", holds=lambda now: now >= 10)
+
+    def completions():
+        return sum(o["completions"] for c in daemon.objects()["contexts"] if c["pid"] == newcomer.pid for o in c["objects"] if o["type"] == "cq")
+
+    wait_for(completions, "ten completions", holds=lambda now: now >= 10)
     kill_all([*procs, newcomer])
     daemon.until_empty()
 

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Programs whose daemon is killed get one message, and none waits for ever."""
 
-import itertools
 import os
 import pathlib
 import signal
@@ -13,11 +12,11 @@ import pytest
 import models
 from bare_verbs import script
 from installed import need
+from servers import ports
 from waiting import read_until, wait_for
 
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 SENTENCE = "softhca: the daemon has ended, and with it the adapters of this program"
-ports = itertools.count(16000 + os.getpid() % 100 * 20)  # below the ports that the system hands out
 
 
 def start(*argv):
@@ -83,7 +82,7 @@ if child:
 
 
 def test_a_program_that_closes_every_descriptor_does_not_spin(run, daemon):
-    """What the waiting thread waits on is one of them."""
+    """One of them is what the preload's waiting thread waits on."""
     done = run(script(r"""
 import os, signal, sys, time
 open_device()

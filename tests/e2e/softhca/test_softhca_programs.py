@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The distribution's own programs, unmodified. SOFTHCA_TEST_REPEAT (default 3) says how often each must pass in a row."""
 
-import itertools
 import os
 import re
 
@@ -9,20 +8,16 @@ import pytest
 
 import models
 from installed import need
+from servers import LISTENING, ports
 
 REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "3"))
-ports = itertools.count(21000 + os.getpid() % 230 * 50)  # below the ports that the system hands out
 
-# Server in the background, then the client, until the server listens; both must succeed.
-PAIR = r"""
+# A server in the background, and a client as soon as it listens; both must succeed.
+PAIR = LISTENING + r"""
 port=$1 sdev=$2 cdev=$3 before=$4 after=$5; shift 5
 eval "$before" || exit 1
 "$@" -d $sdev -p $port & server=$!
-for try in $(seq 200); do
-    kill -0 $server 2>/dev/null || break
-    grep -q ":$(printf %04X $port) 00000000.*0A" /proc/net/tcp /proc/net/tcp6 && break
-    sleep 0.02
-done
+listening $port $server
 "$@" -d $cdev -p $port 127.0.0.1; client=$?
 wait $server; server=$?
 echo "server $server, client $client"
@@ -50,7 +45,7 @@ def test_pingpong(run, softhca, program, mode):
 
 
 def test_time_stamps(run, softhca):
-    """The times of completions go on as the clock does."""
+    """Time stamps of completions advance as the clock does."""
     out = pair(run, softhca, ["ibv_rc_pingpong", "-t"])
     khz = {"mlx4": 427000, "mlx5": 78125}[models.driver()]
     average = [float(text) for text in re.findall(r"Average receive completion clock cycles = ([\d.]+)", out)]
@@ -79,10 +74,10 @@ def test_pingpong_without_arena(run, softhca, program):
 def test_several_clients_share_a_domain(run, softhca):
     """Three clients, one server: each has its own XRC connection to one SRQ."""
     need("ibv_xsrq_pingpong")
-    script = r"""
+    script = LISTENING + r"""
     port=$1
     ibv_xsrq_pingpong -d mlx4_0 -p $port -c 3 & server=$!
-    sleep 0.5
+    listening $port $server || exit
     for i in 1 2 3; do ibv_xsrq_pingpong -d mlx4_1 -p $port -c 3 127.0.0.1 & clients="$clients $!"; done
     for pid in $clients $server; do wait $pid || exit 1; done
     """
@@ -122,7 +117,7 @@ def test_devinfo(run, softhca, device):
         assert "\tXRC\n" in done.stdout
 
 
-# As programs and libraries say it that were linked with glibc before 2.33: another one of its versions has no stat() to find.
+# How programs that were linked with a glibc before 2.33 call stat(): those versions had no symbol of that name.
 OLD_STAT = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -171,7 +166,7 @@ def test_ibstat(run, softhca):
 
 
 def test_ibstatus(run, softhca):
-    """A shell script: it goes into the folder and looks round."""
+    """A shell script, which enters /sys/class/infiniband and reads what is there."""
     need("ibstatus")
     done = run([softhca, "run", "--devices=2", "--", "ibstatus"])
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
@@ -184,7 +179,7 @@ def test_two_ports(run, softhca):
     assert len(re.findall(r"PORT_ACTIVE \(4\)", done.stdout)) == 2, done.stdout
 
 
-# What libmlx5 can be told about its rings and doorbells, and libmlx4 knows nothing of.
+# Settings of rings and doorbells that libmlx5 has and libmlx4 has not.
 OF_LIBMLX5 = ["MLX5_CQE_SIZE=128", "MLX5_SHUT_UP_BF=1", "MLX5_SINGLE_THREADED=1", "MLX5_SCATTER_TO_CQE=0", "MLX5_SCATTER_TO_CQE=1",
               "MLX5_POST_SEND_PREFER_BF=0", "MLX5_STALL_CQ_POLL=1", "MLX5_TOTAL_UUARS=64", "MLX_QP_ALLOC_TYPE=ANON", "MLX_CQ_ALLOC_TYPE=ANON",
               "MLX_SRQ_ALLOC_TYPE=ANON", "MLX_QP_ALLOC_TYPE=PREFER_HUGE"]

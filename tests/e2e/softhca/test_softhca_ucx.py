@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """
-UCX and the MPI libraries over it. They watch the program's memory by taking the place of mmap(), so that mappings of the device
-come to its descriptor by a system call and not through the preload.
+UCX and the MPI libraries over it. They put themselves in the place of mmap() to watch the program's memory, so that a mapping of the
+device reaches its descriptor by a system call and not through the preload.
 """
 
-import itertools
 import os
 import pathlib
 import re
@@ -14,10 +13,10 @@ import pytest
 
 import models
 from installed import need
+from servers import LISTENING, ports
 
 SOURCES = pathlib.Path(__file__).parent
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
-ports = itertools.count(13000 + os.getpid() % 100 * 20)  # below the ports that the system hands out
 
 # In containers, too, MPI is started as root; and there are fewer processors than ranks.
 OPEN_MPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ucx", "--mca", "osc", "^ucx", "-x", "LD_PRELOAD",
@@ -42,14 +41,10 @@ def test_ucx_info(run, softhca, monkeypatch, hooks):
         assert transports(done.stdout, models.device(index)) == ["rc_verbs", "ud_verbs"]
 
 
-PERFTEST = r"""
+PERFTEST = LISTENING + r"""
 export UCX_TLS=$1; port=$2 ours=$3 theirs=$4; shift 4
 UCX_NET_DEVICES=$theirs:1 ucx_perftest -p $port "$@" & server=$!
-for try in $(seq 200); do
-    kill -0 $server || exit 1
-    grep -q ":$(printf %04X $port) 00000000.*0A" /proc/net/tcp && break
-    sleep 0.02
-done
+listening $port $server || exit
 UCX_NET_DEVICES=$ours:1 ucx_perftest -p $port "$@" 127.0.0.1 && wait $server
 """
 

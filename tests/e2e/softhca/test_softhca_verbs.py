@@ -34,7 +34,7 @@ def test_refusals_notice_a_wrong_setting(run, softhca):
 
 @pytest.mark.parametrize("opened, cases", [("hear", []), ("deaf", ["who_hears", "who_hears_when_the_creator_has_left", "events_keep_their_order"])])
 def test_agreement(run, softhca, opened, cases):
-    """Not refusals, but order, number and moment; tests/kernel asks a real kernel the same."""
+    """The order, number and moment of events and ends; tests/kernel asks a real kernel the same."""
     raise_event = f"""sh -c 'for i in $(seq $4); do "{softhca}" ctl event {models.device(0)} $2 $1 || exit; done'"""
     settings = ["--open_events=off"] if opened == "deaf" else []
     done = run([softhca, "run", *settings, "--", PROGRAMS / "softhca-agreement", *cases], timeout=60,

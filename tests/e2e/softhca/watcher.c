@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Holds an XRC target QP, an SRQ and a CQ on the first device and says which asynchronous events come for them. */
 #include "../opened.h"
-#include "rig.h"
+#include "xrc.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-static struct ibv_qp *open_qp(struct host *host, struct ibv_xrcd *xrcd, uint32_t number)
-{
-	struct ibv_qp_open_attr attr = {
-		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_TYPE,
-		.qp_num = number, .xrcd = xrcd, .qp_type = IBV_QPT_XRC_RECV,
-	};
-	struct ibv_qp *qp = ibv_open_qp(host->ctx, &attr);
-
-	NEED(qp);
-	return qp;
-}
 
 /* The name of the event's object; "stale" for a pointer that the program never had. */
 static const char *element(const struct ibv_async_event *event, const struct ibv_qp *qp, const struct ibv_srq *srq,
@@ -55,10 +43,11 @@ int main(int argc, char **argv)
 	struct ibv_qp *qp;
 
 	NEED(count > 0 && fd >= 0);
-	xrcd = rig_domain(host, fd, O_CREAT);
-	srq = rig_xrc_srq(host, xrcd);
-	qp = argc > 3 ? open_qp(host, xrcd, (uint32_t)strtoul(argv[3], NULL, 0)) : rig_target(host, xrcd);
-	printf("%u %u\n", qp->qp_num, rig_srq_number(srq));
+	xrcd = MADE(xrc_domain(host, fd, O_CREAT));
+	srq = MADE(xrc_srq(host, xrcd, RIG_DEPTH, 1));
+	qp = argc > 3 ? xrc_open(host, xrcd, (uint32_t)strtoul(argv[3], NULL, 0)) : xrc_target(host, xrcd);
+	NEED(qp);
+	printf("%u %u\n", qp->qp_num, xrc_srq_number(srq));
 	fflush(stdout);
 	for (int i = 0; i < count; i++) {
 		struct ibv_async_event event;

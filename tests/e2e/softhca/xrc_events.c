@@ -22,14 +22,13 @@ static bool target_outlives_its_creator(void)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(s.sender, &sge, IBV_WR_SEND, 0, 64);
+	struct ibv_send_wr wr = xrc_wr(&s, &sge, IBV_WR_SEND, s.srq2);
 	struct ibv_wc wc;
 
 	CHECK(!ibv_destroy_srq(s.srq1) && !ibv_destroy_qp(s.target) && !ibv_close_xrcd(s.xrcd1));
 	rig_free_host(s.one);
 	s.target = s.opened;
 	CHECK(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
-	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq2);
 	CHECK(!opened_destroy(s.opened));
 	CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
 	return true;
@@ -38,13 +37,10 @@ static bool target_outlives_its_creator(void)
 static bool any_handle_modifies(void)
 {
 	struct xrc_stage s = xrc_stage();
-	struct ibv_qp_init_attr init;
-	/* libmlx5 crashes when it is RESET (docs/upstream/). */
+	/* libmlx5 crashes if such a handle is moved to RESET (docs/upstream/). */
 	enum ibv_qp_state state = emulated_is_mlx5() ? IBV_QPS_ERR : IBV_QPS_RESET;
-	struct ibv_qp_attr attr = { .qp_state = state };
 
-	CHECK(!ibv_modify_qp(s.opened, &attr, IBV_QP_STATE));
-	CHECK(!ibv_query_qp(s.target, &attr, IBV_QP_STATE, &init) && attr.qp_state == state);
+	CHECK(!rig_to_state(s.opened, state) && rig_state(s.target) == state);
 	return true;
 }
 
@@ -67,7 +63,7 @@ static bool srq_of_another_domain(void)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_xrcd *private = xrc_domain(s.one, -1, O_CREAT);
-	struct ibv_srq *srq = xrc_srq(s.one, private);
+	struct ibv_srq *srq = xrc_srq(s.one, private, RIG_DEPTH, 1);
 
 	CHECK(private && srq);
 	return xrc_send(&s, srq, s.one, IBV_WC_REM_INV_REQ_ERR);
@@ -85,13 +81,12 @@ static bool write_uses_the_srqs_pd(void)
 {
 	struct xrc_stage s = xrc_stage();
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(s.sender, &sge, IBV_WR_RDMA_WRITE, 0, 64);
+	struct ibv_send_wr wr = xrc_wr(&s, &sge, IBV_WR_RDMA_WRITE, s.srq2);
 	struct ibv_wc wc;
 
 	memset(s.sender->buffer, 0x5a, 64);
 	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)s.two->buffer;
 	wr.wr.rdma.rkey = s.two->mr->rkey;
-	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq2);
 	CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	CHECK(s.two->buffer[63] == 0x5a);
 	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
@@ -172,10 +167,9 @@ static bool srq_limit(void)
 	CHECK(!rig_readable(s.one->ctx->async_fd, 10));
 	for (uint64_t id = 1; id <= 2; id++) {
 		struct ibv_sge sge;
-		struct ibv_send_wr wr = rig_wr(s.sender, &sge, IBV_WR_SEND, 0, 64);
+		struct ibv_send_wr wr = xrc_wr(&s, &sge, IBV_WR_SEND, s.srq1);
 		struct ibv_wc wc;
 
-		wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
 		CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) && !wc.status);
 		CHECK(rig_poll(s.one->cq, &wc) && wc.wr_id == id);
 		/* As many as the limit are enough. */
@@ -196,9 +190,8 @@ static bool last_wqe_reached(void)
 	struct ibv_srq *srq = ibv_create_srq(a->pd, &init);
 	struct ibv_qp *qp = rig_qp(a, IBV_QPT_RC, srq);
 	struct rig_link link = rig_link_to(qp->qp_num, a->lid);
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
 
-	CHECK(!rig_init(qp, &link) && !rig_rtr(qp, &link) && !ibv_modify_qp(qp, &attr, IBV_QP_STATE));
+	CHECK(!rig_init(qp, &link) && !rig_rtr(qp, &link) && !rig_to_state(qp, IBV_QPS_ERR));
 	CHECK(xrc_event_is(a, IBV_EVENT_QP_LAST_WQE_REACHED, qp));
 	CHECK(!ibv_destroy_qp(qp) && !ibv_destroy_srq(srq));
 	rig_free_host(a);
@@ -218,20 +211,11 @@ static bool sq_drained(void)
 }
 
 static const struct rig_case cases[] = {
-	{ "one_target_many_srqs", one_target_many_srqs },
-	{ "target_outlives_its_creator", target_outlives_its_creator },
-	{ "any_handle_modifies", any_handle_modifies },
-	{ "query_tells_all_without_a_mask", query_tells_all_without_a_mask },
-	{ "srq_of_another_domain", srq_of_another_domain },
-	{ "domain_is_per_device", domain_is_per_device },
-	{ "write_uses_the_srqs_pd", write_uses_the_srqs_pd },
-	{ "every_handle_hears", every_handle_hears },
-	{ "two_handles_two_events", two_handles_two_events },
-	{ "unread_events_do_not_block_destroy", unread_events_do_not_block_destroy },
-	{ "read_event_blocks_destroy", read_event_blocks_destroy },
-	{ "srq_limit", srq_limit },
-	{ "last_wqe_reached", last_wqe_reached },
-	{ "sq_drained", sq_drained },
+	CASE(one_target_many_srqs), CASE(target_outlives_its_creator), CASE(any_handle_modifies),
+	CASE(query_tells_all_without_a_mask), CASE(srq_of_another_domain), CASE(domain_is_per_device),
+	CASE(write_uses_the_srqs_pd), CASE(every_handle_hears), CASE(two_handles_two_events),
+	CASE(unread_events_do_not_block_destroy), CASE(read_event_blocks_destroy), CASE(srq_limit),
+	CASE(last_wqe_reached), CASE(sq_drained),
 };
 
 RIG_MAIN(cases)

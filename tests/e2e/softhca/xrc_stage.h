@@ -3,7 +3,9 @@
 #ifndef TEST_SOFTHCA_XRC_STAGE_H
 #define TEST_SOFTHCA_XRC_STAGE_H
 
-#include "rig.h"
+#include "xrc.h"
+
+#define XRC_BYTES 64u
 
 /* A sender on device 0, and on device 1 a target with two contexts ("processes") in one domain. */
 struct xrc_stage {
@@ -17,17 +19,13 @@ struct xrc_stage {
 /* All of it, connected. */
 struct xrc_stage xrc_stage(void);
 
-/* NULL, and errno, if refused. */
-struct ibv_xrcd *xrc_domain(struct host *host, int fd, int oflags);
-struct ibv_srq *xrc_srq(struct host *host, struct ibv_xrcd *xrcd);
-struct ibv_qp *xrc_open(struct host *host, struct ibv_xrcd *xrcd, uint32_t qpn);
+/* A request of XRC_BYTES from the sender's buffer to an SRQ. */
+struct ibv_send_wr xrc_wr(struct xrc_stage *s, struct ibv_sge *sge, enum ibv_wr_opcode opcode, struct ibv_srq *srq);
 
-uint32_t xrc_srq_number(struct ibv_srq *srq);
-
-/* Sends to an SRQ of the host; the sender sees this status, and if it is success the host the message. */
+/* Sends to an SRQ of the host. The sender gets this status; if it is success, the host gets the message. */
 bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host, enum ibv_wc_status status);
 
-/* The host's next asynchronous event is this one; acknowledged. */
+/* The host's next asynchronous event is this one; it is acknowledged. */
 bool xrc_event_is(struct host *host, enum ibv_event_type type, struct ibv_qp *qp);
 
 #endif
