@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Runs a fuzz target on random inputs, where the compiler has no fuzzer of its own: a bounded run for every test suite.
+ * Runs a fuzz target on random inputs, for compilers without a fuzzer of their own. Each input follows from its seed alone.
  *
- * XRC_COMPAT_FUZZ_RUNS: how many inputs (default 1500). XRC_COMPAT_FUZZ_SEED: to repeat a failure.
+ * XRC_COMPAT_FUZZ_RUNS: how many inputs (default 1500). XRC_COMPAT_FUZZ_SEED: the seed of the first one (default 1); "fresh" takes
+ * the clock.
  */
 
 #include <signal.h>
@@ -15,7 +16,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static char failure[80];
+static char failure[512];
 
 static void report(int signal_number)
 {
@@ -25,11 +26,20 @@ static void report(int signal_number)
 	raise(signal_number);
 }
 
-int main(void)
+static uint32_t first_seed(void)
 {
-	const char *runs_text = getenv("XRC_COMPAT_FUZZ_RUNS"), *seed_text = getenv("XRC_COMPAT_FUZZ_SEED");
+	const char *text = getenv("XRC_COMPAT_FUZZ_SEED");
+
+	if (!text)
+		return 1;
+	return strcmp(text, "fresh") ? (uint32_t)strtoul(text, NULL, 10) : (uint32_t)time(NULL);
+}
+
+int main(int argc, char **argv)
+{
+	const char *runs_text = getenv("XRC_COMPAT_FUZZ_RUNS");
 	unsigned long runs = runs_text ? strtoul(runs_text, NULL, 10) : 1500;
-	uint32_t seed = seed_text ? (uint32_t)strtoul(seed_text, NULL, 10) : (uint32_t)time(NULL);
+	uint32_t seed = first_seed();
 	static const int signals[] = { SIGSEGV, SIGBUS, SIGABRT, SIGALRM, SIGFPE, SIGILL };
 	uint8_t data[512];
 
@@ -44,8 +54,9 @@ int main(void)
 			data[i] = (uint8_t)(random >> 24);
 		}
 		/* Few changes as often as many: many are refused at the first look. */
-		size = 3 + 7 * ((random >> 8) % (run % 2 ? 64 : 4));
-		snprintf(failure, sizeof(failure), "failed or hung with XRC_COMPAT_FUZZ_SEED=%u\n", seed);
+		size = 3 + 7 * ((random >> 8) % (seed % 2 ? 64 : 4));
+		snprintf(failure, sizeof(failure), "failed or hung; to repeat it: XRC_COMPAT_FUZZ_SEED=%u XRC_COMPAT_FUZZ_RUNS=1 %s\n", seed,
+			 argc ? argv[0] : "fuzz_regtab");
 		alarm(20);
 		LLVMFuzzerTestOneInput(data, size);
 	}

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Hostile registration tables: everything is done to a table whose bytes somebody has changed, or changes meanwhile.
- * There is nothing to check but that it neither crashes nor hangs, and that what is refused has a reason.
+ * Hostile registration tables: every function is called on a table whose bytes somebody has changed, or is changing meanwhile.
+ * It must neither crash nor hang, and a refusal must name its reason.
  *
- * The input: one byte of flags, two bytes of length, then changes of seven bytes: where (area and offset), what.
+ * The input: one byte of flags, two bytes of length, then changes of seven bytes each: an area, an offset in it, four new bytes.
  */
 
 #include <errno.h>
@@ -27,7 +27,7 @@
 
 #define FLAG_CHANGE_WHILE_MAPPED	1
 #define FLAG_NOISE			2
-#define FLAGS_TRUNCATE			0x1c	/* all of them: most tables shall get past the first look */
+#define FLAGS_TRUNCATE			0x1c	/* only if all are set, for hardly any check is reached by a table cut short */
 #define FLAGS_NOBODY_HOLDS_IT		0xe0
 #define QPS				40u
 
@@ -40,7 +40,7 @@ static unsigned long opened, runs;
 
 /* ---- the other user of the table ---- */
 
-/* It keeps the table from being dead, which would have it replaced. On request it writes all over it. */
+/* Keeps the table in use, as a table without users would be replaced. On request it changes bytes all over the table. */
 static void hold(int requests, int replies)
 {
 	uint8_t flags;
@@ -119,7 +119,7 @@ static void copy_file(const char *from, const char *to)
 	close(out);
 }
 
-/* Made by another process: closing a descriptor of the file in one that has it open would cost it its locks. */
+/* Another process makes it: if this one closed a descriptor of the file, it would lose all its locks on the file. */
 static void make_image(void)
 {
 	struct actor a = actor_start(actor_dir(), 1), b = actor_start(actor_dir(), 1);
@@ -134,10 +134,10 @@ static void make_image(void)
 	unlink(path);
 }
 
-/* A run in which hardly any table was let in has tested nothing. */
+/* A run in which hardly any table was accepted has tested nothing. */
 static void summary(void)
 {
-	printf("%lu of %lu tables were let in\n", opened, runs);
+	printf("%lu of %lu tables were accepted\n", opened, runs);
 	if (runs >= 1000 && opened < runs / 10) {
 		fprintf(stderr, "fuzz: too few\n");
 		fflush(NULL);
@@ -160,7 +160,7 @@ static void prepare(void)
 
 /* ---- spoiling it ---- */
 
-/* The header, one of the rows of the two members, or one of their maps of pages, or bits. */
+/* In the header's two parts, a member's row, a row's map of pages, or the bits. */
 static uint32_t offset_of(uint8_t area, uint32_t offset)
 {
 	switch (area % 5) {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Hostile write()s on two files of the connection manager: any sequence of them, right, wrong or mad, and time that flies.
+ * Hostile write()s on two files of the connection manager: any sequence of them, valid or not, and clocks that jump ahead.
  * Afterwards the files are closed, and nothing may be left of them.
  *
- * The input: commands of a number and flags, then the bytes of the request. What is right in most commands is put right
- * here: lengths, small ids, addresses that there are, a response that can be written.
+ * The input: commands of a number and flags, then the bytes of the request. Unless a flag says otherwise, this program corrects
+ * what most commands have right: lengths, small ids, addresses that exist, a response that can be written.
  */
 #include "softhca_stage.h"
 
@@ -27,7 +27,7 @@
 
 enum flags {
 	OTHER_FILE = 1,
-	RAW_BODY = 2,	  /* nothing in it is put right */
+	RAW_BODY = 2,	  /* nothing in it is corrected */
 	RAW_COMMAND = 4,  /* the number is 4 bytes of the input */
 	RAW_LENGTH = 8,	  /* both lengths are of the input */
 	RAW_RESPONSE = 16, /* the response is wherever the input says */
@@ -36,15 +36,15 @@ enum flags {
 	LATER = 128,	  /* before it, everything that waits has waited too long */
 };
 
-/* Where a command has what is put right. */
-struct shape {
+/* Where a command has what is corrected. */
+struct layout {
 	uint16_t size, id, response, address[2], uid, valid;
 };
 
 #define SIZE(type)	 sizeof(struct rdma_ucm_##type)
 #define AT(type, member) offsetof(struct rdma_ucm_##type, member)
 
-static const struct shape shapes[] = {
+static const struct layout layouts[] = {
 	[RDMA_USER_CM_CMD_CREATE_ID] = { SIZE(create_id), NONE, 8, { NONE, NONE }, 0, NONE },
 	[RDMA_USER_CM_CMD_DESTROY_ID] = { SIZE(destroy_id), AT(destroy_id, id), 0, { NONE, NONE }, NONE, NONE },
 	[RDMA_USER_CM_CMD_BIND_IP] = { SIZE(bind_ip), AT(bind_ip, id), NONE, { AT(bind_ip, addr), NONE }, NONE, NONE },
@@ -75,7 +75,7 @@ static const struct shape shapes[] = {
 					  { AT(join_mcast, addr), NONE }, AT(join_mcast, uid), NONE },
 };
 
-#define COMMANDS (sizeof(shapes) / sizeof(shapes[0]))
+#define COMMANDS (sizeof(layouts) / sizeof(layouts[0]))
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -98,7 +98,7 @@ static struct cm_file *open_file(struct stage *stage, uint32_t host)
 	return file;
 }
 
-/* One of few: so that two meet, also in what family they have. The first bytes of the input say which. */
+/* One of few addresses, of either family, so that two ids often have the same. The first bytes of the input choose. */
 static uint16_t put_address(uint8_t *at)
 {
 	uint8_t which = at[0], port = at[1] & 3;
@@ -121,9 +121,9 @@ static uint16_t put_address(uint8_t *at)
 	return sizeof(in);
 }
 
-static void put_right(const struct stage *stage, uint8_t *body, uint32_t command, uint8_t flags)
+static void correct(const struct stage *stage, uint8_t *body, uint32_t command, uint8_t flags)
 {
-	const struct shape *shape = &shapes[command];
+	const struct layout *layout = &layouts[command];
 	uint16_t sizes[2] = { 0 };
 	struct rdma_ucm_bind *bind = (void *)body;
 	struct rdma_ucm_resolve_addr *resolve = (void *)body;
@@ -132,18 +132,18 @@ static void put_right(const struct stage *stage, uint8_t *body, uint32_t command
 	static const uint16_t spaces[] = { RDMA_PS_TCP, RDMA_PS_UDP, RDMA_PS_IPOIB, RDMA_PS_IB };
 
 	for (int i = 0; i < 2; i++)
-		sizes[i] = shape->address[i] == NONE ? 0 : put_address(body + shape->address[i]);
-	if (shape->id != NONE) {
-		uint32_t id = body[shape->id] % IDS;
+		sizes[i] = layout->address[i] == NONE ? 0 : put_address(body + layout->address[i]);
+	if (layout->id != NONE) {
+		uint32_t id = body[layout->id] % IDS;
 
-		memcpy(body + shape->id, &id, sizeof(id));
+		memcpy(body + layout->id, &id, sizeof(id));
 	}
-	if (shape->response != NONE && !(flags & RAW_RESPONSE))
-		memcpy(body + shape->response, &stage->scratch, sizeof(stage->scratch));
-	if (shape->uid != NONE)
-		body[shape->uid] = 1;
-	if (shape->valid != NONE)
-		body[shape->valid] = 1;
+	if (layout->response != NONE && !(flags & RAW_RESPONSE))
+		memcpy(body + layout->response, &stage->scratch, sizeof(stage->scratch));
+	if (layout->uid != NONE)
+		body[layout->uid] = 1;
+	if (layout->valid != NONE)
+		body[layout->valid] = 1;
 	if (command == RDMA_USER_CM_CMD_CREATE_ID) {
 		create->ps = spaces[create->ps % 4];
 		create->qp_type = create->qp_type & 1 ? IBV_QPT_XRC_SEND : IBV_QPT_XRC_RECV;
@@ -168,11 +168,11 @@ static void one_command(struct stage *stage, struct input *input, struct cm_file
 	} message = { 0 };
 	uint32_t command = take8(input) % COMMANDS;
 	uint8_t flags = take8(input);
-	size_t body = shapes[command].size, length;
+	size_t body = layouts[command].size, length;
 
 	take_bytes(input, message.body, flags & RAW_BODY ? body : body < 24 ? body : 24);
 	if (!(flags & RAW_BODY))
-		put_right(stage, message.body, command, flags);
+		correct(stage, message.body, command, flags);
 	message.hdr.cmd = flags & RAW_COMMAND ? take32(input) : command;
 	message.hdr.in = flags & RAW_LENGTH ? take16(input) : (uint16_t)body;
 	message.hdr.out = flags & RAW_LENGTH ? take16(input) : ROOM;
@@ -184,7 +184,7 @@ static void one_command(struct stage *stage, struct input *input, struct cm_file
 	cm_execute(files[flags & OTHER_FILE], &message, length, flags & ATTACHED ? files[!(flags & OTHER_FILE)]->ear : -1);
 }
 
-/* ---- a connection, as far as the input wants one to begin with: it would hardly find the way to the end by itself ---- */
+/* ---- the first steps of a connection, as many as the input wants: it would hardly find them by itself ---- */
 
 struct step {
 	uint8_t file, command, id;
@@ -204,33 +204,33 @@ static const struct step steps[] = {
 
 static void take_step(const struct stage *stage, const struct step *step, struct cm_file *const *files, uint16_t ps)
 {
-	const struct shape *shape = &shapes[step->command];
+	const struct layout *layout = &layouts[step->command];
 	struct {
 		struct rdma_ucm_cmd_hdr hdr;
 		uint8_t body[MAX_BODY];
-	} message = { { step->command, shape->size, ROOM }, { 0 } };
+	} message = { { step->command, layout->size, ROOM }, { 0 } };
 	struct rdma_ucm_create_id *create = (void *)message.body;
 	struct rdma_ucm_accept *accept = (void *)message.body;
 	const struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(7001), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 
-	if (shape->id != NONE)
-		message.body[shape->id] = step->id;
-	if (shape->response != NONE)
-		memcpy(message.body + shape->response, &stage->scratch, sizeof(stage->scratch));
+	if (layout->id != NONE)
+		message.body[layout->id] = step->id;
+	if (layout->response != NONE)
+		memcpy(message.body + layout->response, &stage->scratch, sizeof(stage->scratch));
 	if (step->address)
-		memcpy(message.body + shape->address[shape->address[1] != NONE], &in, sizeof(in));
-	if (shape->uid != NONE)
+		memcpy(message.body + layout->address[layout->address[1] != NONE], &in, sizeof(in));
+	if (layout->uid != NONE)
 		create->uid = 1;
 	if (step->command == RDMA_USER_CM_CMD_CREATE_ID)
 		create->ps = ps;
 	if (step->command == RDMA_USER_CM_CMD_CONNECT)
-		message.body[shape->valid] = 1;
+		message.body[layout->valid] = 1;
 	if (step->command == RDMA_USER_CM_CMD_ACCEPT)
 		accept->conn_param.valid = step->valid;
-	need(!cm_execute(files[step->file], &message, sizeof(message.hdr) + shape->size, -1), "the way is blocked");
+	need(!cm_execute(files[step->file], &message, sizeof(message.hdr) + layout->size, -1), "a step of the connection is refused");
 }
 
-/* Datagrams need no last word of the active side, and nothing of theirs can be ended. */
+/* With datagrams the active side accepts nothing, and there is nothing to disconnect. */
 static void begin(const struct stage *stage, struct cm_file *const *files, uint8_t wish)
 {
 	uint16_t ps = wish & 0x80 ? RDMA_PS_UDP : RDMA_PS_TCP;
@@ -240,14 +240,14 @@ static void begin(const struct stage *stage, struct cm_file *const *files, uint8
 		take_step(stage, &steps[i], files, ps);
 }
 
-/* One byte makes the descriptor readable for each event, and none when there are none. */
-static void check_bell(const struct cm_file *file)
+/* The descriptor has at most one byte to read for each event, and none without events. */
+static void check_readable(const struct cm_file *file)
 {
 	unsigned int events = 0;
 
 	list_for_each(node, &file->events)
 		events++;
-	need(events == file->waiting && file->rung <= events && !events == !file->rung, "the bell is wrong");
+	need(events == file->waiting && file->rung <= events && !events == !file->rung, "the descriptor is readable without an event, or not with one");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -264,8 +264,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	begin(stage, files, take8(&input));
 	for (int i = 0; input.left && i < 200; i++) {
 		one_command(stage, &input, files);
-		check_bell(files[0]);
-		check_bell(files[1]);
+		check_readable(files[0]);
+		check_readable(files[1]);
 	}
 	cm_file_destroy(files[0]);
 	cm_file_destroy(files[1]);

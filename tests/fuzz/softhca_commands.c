@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Hostile write()s on the uverbs file: any sequence of them, right, wrong or mad, while the HCA goes on working. Afterwards
- * the context ends, and nothing may be left of it.
+ * Hostile write()s on the uverbs file: any sequence of them, valid or not, while the HCA goes on working. Afterwards the
+ * context ends, and nothing may be left of it.
  *
- * The input: commands of a number, flags, a count of words and room for the response, and then the words. What is right in
- * most commands is put right here: the header's own length, and a response that can be written.
+ * The input: commands of a number, flags, a count of words and room for the response, and then the words. Unless a flag says
+ * otherwise, this program corrects what most commands have right: the header's own length, and a response that can be written.
  */
 #include "softhca_stage.h"
 
@@ -34,7 +34,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int file = -1;
 
-/* An address cannot well be guessed: 0xa5 in its highest byte stands for the arena, 0x5a for memory of the client. */
+/* The fuzzer cannot guess addresses: a highest byte of 0xa5 stands for one in the arena, 0x5a for one in memory of the client. */
 static void put_addresses(const struct stage *stage, uint32_t *words, uint32_t count)
 {
 	for (uint32_t i = 0; i + 1 < count; i++) {
@@ -104,7 +104,7 @@ static void one_command(struct stage *stage, struct input *input, int *channel)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct ib_uverbs_get_context body = { 0 };
-	/* With libmlx5's part, which other drivers do not look at. */
+	/* With libmlx5's part, which the others ignore. */
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
 		struct ib_uverbs_get_context body;

@@ -3,8 +3,9 @@
 """Builds a fuzz target of the emulated HCA with clang's libFuzzer and sanitizers, and runs it for a while.
 
 usage: softhca_fuzz.py SOURCE-ROOT WORK-DIRECTORY TARGET MODEL SOURCE...
-SOFTHCA_FUZZ_SECONDS (default 5) is how long it runs; the corpus stays in the work directory, so later runs go on from it.
-Exit status 77 when clang has no libFuzzer here.
+SOFTHCA_FUZZ_SECONDS (default 5): how long it runs. The corpus stays in the work directory, and later runs begin with it.
+XRC_COMPAT_FUZZ_SEED: the seed of the changes (default 1); "fresh" takes the clock. libFuzzer keeps an input that fails, and the
+command that repeats the failure is printed. Exit status 77 when clang has no libFuzzer here.
 """
 
 import concurrent.futures
@@ -21,9 +22,9 @@ import subprocess
 import sys
 
 SECONDS = int(os.environ.get("SOFTHCA_FUZZ_SECONDS", "5"))
+SEED = os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", "0")  # 0: libFuzzer takes the clock
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-gline-tables-only", "-O1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
          "-fno-sanitize-recover=undefined"]
-
 
 CLANG = ["ccache", "clang"] if shutil.which("ccache") else ["clang"]  # most of the test's time is the compiler's
 
@@ -47,7 +48,7 @@ def skip_unless_possible(work):
 
 @functools.lru_cache()
 def younger(root, work):
-    """What the build has in front of every source where the C library lacks something, out of its compile commands."""
+    """The words that the build adds to every compile command where the C library lacks something."""
     for entry in json.loads((work.parents[2] / "compile_commands.json").read_text()):
         words = shlex.split(entry["command"])
         if entry["file"].endswith("softhca/server/daemon.c"):
@@ -76,7 +77,7 @@ def build(root, work, target, sources):
         sys.exit(done.stdout)
 
 
-ARENA, CLIENT = 0xa5 << 56, 0x5a << 56  # what the target makes an address of
+ARENA, CLIENT = 0xa5 << 56, 0x5a << 56  # the target replaces these by addresses
 RAW_RESPONSE, WITH_FILE, WITH_CHANNEL = 4, 16, 32
 
 
@@ -139,7 +140,7 @@ def modify_qp(handle, state, mask, peer):
 
 
 def usual_commands(driver):
-    """What the provider writes in a program that uses everything: to begin with, the fuzzer would hardly find it by itself."""
+    """What the provider writes for a program that uses everything. The fuzzer starts from it, since it would hardly find it by itself."""
     begin = [
         command(3, 3, ""), command(9, 3, "QQQII", CLIENT, 65536, CLIENT, 0, 0xf), command(17, 1, ""),
         with_part(18, 4, "QIIiI", (0, 15, 0, -1, 0), driver.cq(0x1000)),
@@ -181,13 +182,14 @@ def run(work, target, model):
     findings.mkdir(exist_ok=True)
     sow(corpus, target, model)
     env = dict(os.environ, SOFTHCA_MODEL=model, ASAN_OPTIONS="detect_leaks=1:handle_abort=1", UBSAN_OPTIONS="print_stacktrace=1")
-    argv = [work / target, f"-max_total_time={SECONDS}", "-max_len=2048", "-timeout=20", "-rss_limit_mb=2048",
+    argv = [work / target, f"-seed={SEED}", f"-max_total_time={SECONDS}", "-max_len=2048", "-timeout=20", "-rss_limit_mb=2048",
             "-print_final_stats=1", f"-artifact_prefix={findings}/", corpus]
     done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env,
                           stdin=subprocess.DEVNULL, timeout=SECONDS + 120, errors="replace")
     lines = done.stdout.splitlines()
     if done.returncode < 0:
         lines.append(f"{target}: ended by {signal.Signals(-done.returncode).name}")
+    lines += [f"to repeat it: SOFTHCA_MODEL={model} {work / target} {line.split()[-1]}" for line in lines if "Test unit written to" in line]
     print("\n".join(lines[-60:] if done.returncode else [line for line in lines if line.startswith(("stat::", "Done"))]))
     return 1 if done.returncode else 0
 

@@ -29,8 +29,8 @@ static void need(int good, const char *what)
 }
 
 /*
- * The HCA writes wherever the client tells it: into a process that sleeps and never looks at its memory again. It does so
- * by the same addresses as the fuzzer, which must not be the one that is hit.
+ * The HCA writes wherever the client tells it to. So the client is a process of its own, which sleeps and never uses its memory
+ * again: it is a copy of the fuzzer, with the same addresses, and the fuzzer itself must not be hit.
  */
 static void start_client(void)
 {
@@ -58,7 +58,7 @@ static void begin_once(void)
 	struct settings settings = settings_default;
 	void *scratch = mmap(NULL, SCRATCH_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	/* As in the daemon: who closes its end of a pipe kills nobody. */
+	/* As in the daemon: a pipe whose reader is gone must not kill it. */
 	signal(SIGPIPE, SIG_IGN);
 	settings.devices = 1;
 	settings.model = chosen_model();
@@ -97,7 +97,7 @@ void stage_turn(struct stage *s)
 {
 	const struct model *model = s->ctx->device->model;
 
-	/* Both doorbells, every time: what is not new is looked at in vain. */
+	/* Both doorbells every time, which does no harm where nothing is new. */
 	memset(s->ctx->uar + model->send_bell.at, 0xff, model->send_bell.bytes);
 	memset(s->ctx->uar + model->arm_bell.at, 0xff, model->arm_bell.bytes);
 	engine_turn(&s->machine);

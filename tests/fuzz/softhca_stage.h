@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An emulated HCA in the fuzzer's own process, and a client process that may be written all over. */
+/* An emulated HCA in the fuzzer's own process, and a client process whose memory the HCA may overwrite. */
 #ifndef TEST_FUZZ_SOFTHCA_STAGE_H
 #define TEST_FUZZ_SOFTHCA_STAGE_H
 
@@ -19,7 +19,7 @@ struct stage {
 	uint64_t scratch;	 /* SCRATCH_SIZE bytes that the client really has */
 };
 
-/* A machine like new with one fresh context, whatever the last input did. */
+/* The machine as new, with one new context, whatever the last input did. */
 struct stage *stage_begin(void);
 
 /* Lets the HCA work. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Hostile rings: work requests, receive buffers, doorbell records and completion queues that say anything, on QPs of every
+ * Hostile rings: work requests, receive buffers, doorbell records and completion queues with any contents, on QPs of every
  * type, while the QPs change their states. Afterwards the context ends, and nothing may be left of it.
  */
 #include "softhca_stage.h"
@@ -155,7 +155,7 @@ static void set_up(struct play *play, uint8_t flags)
 
 /* ---- what the program does ---- */
 
-/* Writes a request into the ring, whose end it may reach past, and rings. */
+/* Writes a request into the ring, round its end if it must, and counts it in the doorbell record. */
 static void post(struct play *play, int index, uint8_t *bytes, size_t length)
 {
 	const struct hca_qp *qp = play->qp[index]->qp;
@@ -207,10 +207,10 @@ static void put_sge(struct play *play, struct input *input, uint8_t *at)
 	put64(at + 8, play->stage->scratch + take16(input));
 }
 
-/* What stands before the remote address, as libmlx4 has it; bytes. */
-static size_t put_head4(struct play *play, int index, uint8_t shape, uint8_t *wqe)
+/* Writes what libmlx4 has before the remote address. Returns its length in bytes. */
+static size_t put_head4(struct play *play, int index, uint8_t flags, uint8_t *wqe)
 {
-	put32(wqe + 8, play->xrc_srq->srqn << 8 | (shape & 0xe));
+	put32(wqe + 8, play->xrc_srq->srqn << 8 | (flags & 0xe));
 	if (types[index] != IBV_QPT_UD)
 		return 16;
 	wqe[16] = 1;
@@ -219,10 +219,10 @@ static size_t put_head4(struct play *play, int index, uint8_t shape, uint8_t *wq
 	return 64;
 }
 
-/* The same of libmlx5. */
-static size_t put_head5(struct play *play, int index, uint8_t shape, uint8_t *wqe)
+/* The same for libmlx5. */
+static size_t put_head5(struct play *play, int index, uint8_t flags, uint8_t *wqe)
 {
-	wqe[11] = shape & 0xa;
+	wqe[11] = flags & 0xa;
 	if (types[index] == IBV_QPT_XRC_SEND) {
 		put32(wqe + 16, play->xrc_srq->srqn);
 		return 32;
@@ -234,14 +234,14 @@ static size_t put_head5(struct play *play, int index, uint8_t shape, uint8_t *wq
 	return 64;
 }
 
-/* A request as the provider would write it, and then some bytes of it changed. */
+/* A request as the provider would write it, with some of its bytes changed. */
 static void post_good(struct play *play, struct input *input, int index)
 {
 	static const uint8_t opcodes[] = { 0x08, 0x09, 0x0a, 0x0b, 0x10, 0x11, 0x12, 0x00 };
 	uint8_t wqe[256] = { 0 };
 	uint8_t opcode = opcodes[take8(input) % sizeof(opcodes)];
-	uint8_t shape = take8(input);
-	size_t at = (play->five ? put_head5 : put_head4)(play, index, shape, wqe);
+	uint8_t flags = take8(input);
+	size_t at = (play->five ? put_head5 : put_head4)(play, index, flags, wqe);
 
 	wqe[3] = opcode;
 	if (types[index] != IBV_QPT_UD && opcode != 0x0a && opcode != 0x0b && opcode) {
@@ -249,15 +249,15 @@ static void post_good(struct play *play, struct input *input, int index)
 		put32(wqe + at + 8, play->mr->key);
 		at += opcode == 0x11 || opcode == 0x12 ? 32 : 16;
 	}
-	for (int i = 0; i < (shape >> 4 & 3); i++, at += 16)
+	for (int i = 0; i < (flags >> 4 & 3); i++, at += 16)
 		put_sge(play, input, wqe + at);
 	wqe[7] = (uint8_t)(at / 16);
-	for (int changes = shape >> 6; changes; changes--)
+	for (int changes = flags >> 6; changes; changes--)
 		wqe[take8(input)] ^= take8(input);
 	post(play, index, wqe, sizeof(wqe));
 }
 
-/* Buffers in all receive queues, and doorbell records that say so, more or less. */
+/* Buffers in all receive queues, and doorbell records with a count that may be wrong. */
 static void post_receives(struct play *play, struct input *input, int index)
 {
 	uint8_t sges[64];
