@@ -122,6 +122,12 @@ def sanitizer_runtime():
     return os.environ.get("XRC_COMPAT_TEST_PRELOAD", "")
 
 
+@pytest.fixture(scope="session")
+def sanitizer_env(sanitizer_runtime):
+    """The environment by which a program without sanitizer loads a shim that has one."""
+    return {"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else {}
+
+
 @pytest.fixture
 def own_crashes(monkeypatch):
     """What crashes on purpose ends by the signal also where a sanitizer's runtime would end it with a report."""

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Running a program that must not hang."""
+"""Runs programs that must not hang."""
 
 import os
 import signal
+import socket
 import subprocess
 
 
@@ -17,3 +18,10 @@ def run(argv, timeout=30, env=None, **kw):
             out, err = program.communicate()
             raise AssertionError(f"{argv} hung for {timeout} s\nstdout: {out}\nstderr: {err}") from None
         return subprocess.CompletedProcess(argv, program.returncode, out, err)
+
+
+def free_port():
+    """A TCP port that nobody listens at."""
+    with socket.socket() as probe:
+        probe.bind(("", 0))
+        return probe.getsockname()[1]

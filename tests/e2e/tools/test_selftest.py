@@ -2,11 +2,11 @@
 """`xrc-compat selftest`: passes where the contract holds, and is seen to fail where it does not."""
 
 import re
-import socket
 
 import pytest
 
 import models
+from running import free_port
 
 SECTIONS = ["1.1", "-", "5.1", "5.3", "5.4", "5.5", "5.6", "5.3", "5.8", "5.2", "5.6", "5.7", "5.6", "5.7", "5.3", "5.2"]
 
@@ -49,13 +49,11 @@ def test_the_device_is_chosen(model, run, xrc_compat):
 
 
 def test_between_two_hosts(run, softhca, xrc_compat):
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        port = probe.getsockname()[1]
-    script = (f'"$0" selftest --listen --device {models.device(1)} --port {port} & '
-              f'for i in 1 2 3 4 5 6 7 8 9 10; do sleep 0.2; '
-              f'"$0" selftest --device {models.device(0)} --connect 127.0.0.1 --port {port}; status=$?; '
-              f'[ $status = 125 ] || break; done; wait; exit $status')
+    port = free_port()
+    script = (f'"$0" selftest --listen --device {models.device(1)} --port {port} & status=125; '
+              f'while [ $status = 125 ]; do sleep 0.1; '
+              f'"$0" selftest --device {models.device(0)} --connect 127.0.0.1 --port {port}; status=$?; done; '
+              f'wait; exit $status')
     result = run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat], timeout=60)
     assert result.returncode == 0, result
     assert [row[0] for row in rows(result)] == ["ok"] * len(SECTIONS)
