@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Actors: a function call, or a question over a socket with a time limit. */
+/* Asks actors: by a function call, or over a socket with a time limit. */
 
 #include <poll.h>
 #include <signal.h>
@@ -11,8 +11,8 @@
 
 #include "row.h"
 
-/* Longer than any verb takes on a machine that is busy with something else, and than any wait asked for. */
-#define ANSWER_MS 8000
+/* Longer than calls.c waits for what must come, so that the row can say what did not. */
+#define ANSWER_MS 30000
 
 struct actor {
 	struct actor_state *state;	/* CONTEXTS */

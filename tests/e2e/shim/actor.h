@@ -10,26 +10,26 @@
 
 enum mode { CONTEXTS, PROCESSES, MODES };
 
-/* How an actor comes to its end without tidying up; a context of this process can only be closed. */
+/* How an actor ends without tidying up. In mode CONTEXTS each of them closes the device. */
 enum end { BY_CLOSE_DEVICE, BY_EXIT, BY_KILL };
 
 struct actor;
 
 extern enum mode actor_mode;
 
-/** actor_new - an actor without a device. Ends the row when that cannot be. */
+/** actor_new - an actor without a device. Ends the row on failure. */
 struct actor *actor_new(void);
 
-/** actor_open - an actor with this device opened. Ends the row when that fails. */
+/** actor_open - an actor with this device opened. Ends the row on failure. */
 struct actor *actor_open(int device);
 
-/** actor_ask - what the actor answered. Ends the row when it died or did not answer within the time for one verb. */
+/** actor_ask - what the actor answers. Ends the row if it dies or gives no answer in time. */
 struct result actor_ask(struct actor *actor, const struct request *request);
 
-/** actor_end - the actor is gone, with everything it had left as it was; waits for a process to be reaped. */
+/** actor_end - ends the actor and leaves its objects to the kernel. A process has been reaped when this returns. */
 void actor_end(struct actor *actor, enum end how);
 
-/** actor_lid - of port 1 of its device. */
+/** actor_lid - LID of port 1 of its device. */
 uint16_t actor_lid(const struct actor *actor);
 
 #endif

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Requests for the verbs that rows write. */
+/* Turns the verbs that rows call into requests to actors. */
 
 #include <string.h>
 
 #include "row.h"
 
-#define WAIT_MS 5000
-
-/* The least that is worth waiting for when the row expects nothing to come. */
-#define NOTHING_MS 200
+#define WAIT_MS 20000		/* for what must come */
+#define NOTHING_MS 200		/* for what must not */
 
 static struct result ask(struct actor *actor, struct request request)
 {
@@ -42,6 +40,14 @@ struct actor *with_domain(void)
 	struct actor *actor = actor_open(0);
 
 	expect_ok(open_domain(actor, D, row_file(0), O_CREAT));
+	return actor;
+}
+
+struct actor *with_private(void)
+{
+	struct actor *actor = actor_open(0);
+
+	expect_ok(open_private(actor, D, O_CREAT));
 	return actor;
 }
 
@@ -238,6 +244,14 @@ void bring_qp(struct actor *actor, int slot, enum ibv_qp_state state, const stru
 
 		expect_ret(modify_qp(actor, slot, &attr, mask_to(step)), 0);
 	}
+}
+
+uint32_t connected_by(struct actor *actor)
+{
+	uint32_t qp_num = made_by(actor);
+
+	bring_rcv_qp(actor, D, qp_num, IBV_QPS_RTR, actor, PEER_QPN);
+	return qp_num;
 }
 
 struct result post_recv(struct actor *actor, int srq)

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The verbs as rows write them: an actor, slots, and what matters to the row.
- */
+/* The verbs as rows call them: an actor, slots, and the arguments that matter to the row. */
 #ifndef TESTS_E2E_SHIM_CALLS_H
 #define TESTS_E2E_SHIM_CALLS_H
 
@@ -13,13 +11,16 @@
 /* Most rows use one domain, in this slot. */
 #define D 0
 
+/* For QPs whose peer does not matter: nobody has this number. */
+#define PEER_QPN 0x4321
+
 struct result open_domain(struct actor *actor, int dom, const char *path, int oflag);
 struct result open_domain_as(struct actor *actor, int dom, const char *path, int oflag, unsigned flags);
 struct result open_private(struct actor *actor, int dom, int oflag);
 struct result open_elsewhere(struct actor *actor, int dom, const char *path, enum place where);
 struct result close_domain(struct actor *actor, int dom);
 
-/** srq_request - the arguments of a usual ibv_create_xrc_srq, for a row to change one of. */
+/** srq_request - usual arguments of ibv_create_xrc_srq, which a row may change. */
 struct request srq_request(int slot, int dom);
 struct result create_srq(struct actor *actor, int slot, int dom);
 struct result create_plain_srq(struct actor *actor, int slot);
@@ -27,7 +28,7 @@ struct result modify_srq(struct actor *actor, int slot, uint32_t limit);
 struct result query_srq(struct actor *actor, int slot);
 struct result destroy_srq(struct actor *actor, int slot);
 
-/** qp_request - the arguments of a usual ibv_create_qp with IBV_QPT_XRC, for a row to change one of. */
+/** qp_request - usual arguments of ibv_create_qp with IBV_QPT_XRC, which a row may change. */
 struct request qp_request(int slot, int dom);
 struct result create_qp(struct actor *actor, int slot, int dom);
 struct result create_plain_qp(struct actor *actor, int slot, enum ibv_qp_type type);
@@ -35,24 +36,27 @@ struct result modify_qp(struct actor *actor, int slot, const struct ibv_qp_attr 
 struct result query_qp(struct actor *actor, int slot, int mask);
 struct result destroy_qp(struct actor *actor, int slot);
 
-/** with_domain - another opened device, with the row's first file as its domain D. */
+/** with_domain - a new actor on device 0, with the domain of row_file(0) in D; with_private - with a private domain. */
 struct actor *with_domain(void);
+struct actor *with_private(void);
 
 struct result create_rcv_qp(struct actor *actor, int dom);
 struct result create_rcv_qp_as(struct actor *actor, int dom, unsigned flags);
-/** made_by - the number of a receive QP that the actor has just made in D. */
+/** made_by - the actor creates a receive QP in D. Returns its number. */
 uint32_t made_by(struct actor *actor);
+/** connected_by - the same, in RTR and connected to PEER_QPN on the actor's own port. */
+uint32_t connected_by(struct actor *actor);
 struct result modify_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, const struct ibv_qp_attr *attr, int mask);
 struct result query_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, int mask);
 struct result query_rcv_qp_as(struct actor *actor, int dom, uint32_t qp_num, unsigned flags);
 struct result reg(struct actor *actor, int dom, uint32_t qp_num);
 struct result unreg(struct actor *actor, int dom, uint32_t qp_num);
 
-/* Attributes for MASK_INIT, MASK_RTR and MASK_RTS in one struct; peer: whose port it is connected to. */
+/* Attributes for all of MASK_INIT, MASK_RTR and MASK_RTS; peer: on whose port the other QP is. */
 struct ibv_qp_attr attr_to(enum ibv_qp_state state, const struct actor *peer, uint32_t dest_qp_num);
 int mask_to(enum ibv_qp_state state);
 
-/* Up to and including `state`, full masks; each step must succeed. */
+/* From RESET up to `state`, with full masks; each step must succeed. */
 void bring_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, enum ibv_qp_state state, const struct actor *peer,
 		  uint32_t dest_qp_num);
 void bring_qp(struct actor *actor, int slot, enum ibv_qp_state state, const struct actor *peer, uint32_t dest_qp_num);
@@ -60,13 +64,13 @@ void bring_qp(struct actor *actor, int slot, enum ibv_qp_state state, const stru
 struct result post_recv(struct actor *actor, int srq);
 struct result post_recv_qp(struct actor *actor, int qp);
 struct result post_send(struct actor *actor, int qp, uint32_t srq_num, uint32_t bytes, uint32_t imm);
-/* One completion of the QPs' CQ, or of the SRQs'; ETIMEDOUT when there is none in time. flags: SLEEP or DRAIN. */
+/* One completion of the CQ of QPs, or of that of SRQs; ETIMEDOUT if there is none. flags: SLEEP or DRAIN. */
 struct result send_completion(struct actor *actor, unsigned flags);
 struct result recv_completion(struct actor *actor, int srq, unsigned flags);
 
 /**
- * get_event - ETIMEDOUT when there is none in time. With DRAIN: what ibv_get_async_event says, on a non-blocking fd,
- * after a time in which an event should have come if there is to be one. slot: of the QP or SRQ to compare with.
+ * get_event - ETIMEDOUT if there is none. With DRAIN: waits for a moment, and returns what ibv_get_async_event says on a
+ * non-blocking fd. slot: the QP or SRQ that the event's pointer is compared with.
  */
 struct result get_event(struct actor *actor, int slot, unsigned flags);
 struct result ack_event(struct actor *actor, unsigned flags);

@@ -21,8 +21,8 @@
 
 #include "row.h"
 
-/* Several verbs that each take their time: more than actor.c's limit for one, so that a row can say which one hangs. */
-#define ROW_MS 30000
+/* More than actor.c's limit for one verb, so that a row can say which one hangs. */
+#define ROW_MS 60000
 
 extern const struct group open_group, close_group, srq_group, xrc_qp_group, rcv_qp_group, query_group, reg_group,
 	end_group, event_group, data_group, ordinary_group, bad_input_group, owner_group, no_xrc_group, no_device_group;
@@ -97,7 +97,7 @@ static void run_here(const struct row *row, enum mode mode)
 	_exit(0);
 }
 
-/* What is wrong with the row's process, in text, unless it ended well. */
+/* Waits for the row's process. Leaves in text what is wrong, or "". */
 static void judge(pid_t pid, int pipe_end, char *text, size_t size)
 {
 	int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
@@ -180,7 +180,7 @@ static bool wanted(const struct selection *selection, const struct row *row, enu
 	return !selection->only || strstr(row->says, selection->only) || !strcmp(row->section, selection->only);
 }
 
-/* The number of rows, all or those that failed. */
+/* Counts the rows, or runs them and counts those that failed. */
 static unsigned for_group(const struct group *group, const struct selection *selection)
 {
 	unsigned count = 0;

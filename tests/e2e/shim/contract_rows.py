@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the program `contract` prints, judged."""
+"""Checks what the program `contract` prints."""
 
 import collections
 import re
@@ -10,7 +10,7 @@ LINE = re.compile(r"(ok|FAIL) (\d(?:\.\d)?) (.*) \[(contexts|processes)\](?:: (.
 
 
 def failures(result, group, mode, want):
-    """What is wrong with the rows that were printed, one line each; nothing when all `want` of them are ok."""
+    """What is wrong with the rows that were printed, a line each; [] if all `want` of them are ok."""
     lines = result.stdout.splitlines()
     rows = [LINE.fullmatch(line) for line in lines[1:]]
     found = [line for line, row in zip(lines[1:], rows) if not row or row[1] != "ok"]

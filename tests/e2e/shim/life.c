@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The shortest life of an old program: a domain, an SRQ, and their end. Also built as a plugin. */
+/* The shortest old program: it opens a domain, creates an SRQ, and ends both. Also built as a plugin. */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ int live(void)
 	struct ibv_context *context = list && list[0] ? ibv_open_device(list[0]) : NULL;
 	int failed;
 
-	/* What is printed before the first XRC verb shows how far a lazily bound program comes. */
+	/* Printed before the first XRC verb: so far a lazily bound program comes without the shim. */
 	printf("life: device %s\n", context ? "open" : "cannot be opened");
 	fflush(stdout);
 	if (!context)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An old program under a resource limit: what comes first of the library's, its table, its thread, is to be had or is an
- * error that the contract knows, and when there is room again it works. Usage: limits NAME, and it is killed if it hangs.
+ * An old program that sets a resource limit and then creates its first receive QP, for which the library needs a table and
+ * maybe a thread. That works or returns an errno of the contract; without the limit it works. Usage: limits NAME FILE.
  */
 
 #include <errno.h>
@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 #include <infiniband/verbs.h>
 
-/* Exit status: 0 all well, 1 not so, 2 the test itself failed. */
+/* Exit status: 0 passed, 1 failed, 2 the test could not be made. */
 static void must(int fine, const char *what)
 {
 	if (fine)
@@ -36,7 +37,7 @@ static rlim_t in_use(const char *field)
 	return (rlim_t)kib * 1024;
 }
 
-/* The next descriptor that would be given out is over the limit. */
+/* As a limit: the next descriptor to be given out would be over it. */
 static rlim_t descriptors_in_use(void)
 {
 	int next = dup(0);
@@ -124,19 +125,21 @@ int main(int argc, char **argv)
 	uint32_t qp_num, later;
 	struct rlimit before;
 	__rlimit_resource_t resource;
+	time_t deadline;
 	int error;
 
 	must(argc == 3, "usage: limits NAME FILE");
-	alarm(20);
+	alarm(50);
 	domain = open_domain(argv[2]);
 	tighten(argv[1], &before, &resource);
 	error = create(domain, &qp_num);
 	must(!setrlimit(resource, &before), "setrlimit back");
+	deadline = time(NULL) + 20;
 	printf("limits: %s: %s\n", argv[1], error ? strerror(error) : "works");
 	if (!known(error) || (!error && ibv_unreg_xrc_rcv_qp(domain, qp_num)))
 		return 1;
-	usleep(1100000);	/* what failed is tried again once a second */
-	error = create(domain, &later);
+	while ((error = create(domain, &later)) && time(NULL) < deadline)
+		usleep(100000);		/* the library tries again once a second what has failed */
 	if (!error)
 		error = ibv_unreg_xrc_rcv_qp(domain, later);
 	if (!error)

@@ -7,8 +7,6 @@
 #include "masks.h"
 #include "row.h"
 
-#define PEER_QPN 0x800001
-
 static const char *mask_text(int mask)
 {
 	static char texts[4][16];
@@ -104,7 +102,7 @@ void masks_error_and_back(modify_fn *modify, const struct actor *peer)
 	step(modify, IBV_QPS_INIT, peer, 0);
 }
 
-/* MVAPICH2 1.7 leaves them 0; OFED's mlx4 never read them. */
+/* In both address vectors. MVAPICH2 1.7 leaves the ports 0, as OFED's mlx4 never read them. */
 static void wrong_ports(struct ibv_qp_attr *attr, uint8_t wrong)
 {
 	attr->ah_attr.port_num = wrong;

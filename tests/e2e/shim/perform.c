@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An actor carries out a request: devices, domains, and the way to everything else. */
+/* An actor carries out a request: the table of all operations, and those on devices and domains. */
 
 #include <fcntl.h>
 #include <stdlib.h>

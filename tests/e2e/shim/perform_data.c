@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An actor's data path: the inlines of the old header, which go through the ops table. */
+/* An actor's data path: the inline functions of the old header, which call through the ops table. */
 
 #include <poll.h>
 #include <time.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An actor looks at the ops table of its context, as it was and as it is. */
+/* An actor compares the ops table of its context with what it was before. */
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -37,7 +37,7 @@ static const char *home_of(void *function)
 	return slash ? slash + 1 : info.dli_fname;
 }
 
-/* One word per slot, "post_send=libmlx4-rdmav34.so", and "other" for any other slot that is not as it was. */
+/* "post_send=libmlx4-rdmav34.so" and so on for the slots above; then "hooked" if post_srq_recv has changed, "changed@OFFSET" for others. */
 void do_compare_ops(struct actor_state *state, const struct request *request, struct result *result)
 {
 	struct opened *opened = place_get(state, request->where);

@@ -5,7 +5,7 @@
 
 #include "state.h"
 
-/* What must not be read holds this, and what must be written held it before. */
+/* Fills arguments that must not be read, and results before they are written. */
 #define RUBBISH 0xa5
 
 static bool still_rubbish(const void *memory, size_t size)

@@ -5,7 +5,7 @@
 
 #include "state.h"
 
-/* Where OFED 1.x has the number, and where the headers of MLNX_OFED 2 to 4 have all three (contract 2.1 and 2.6). */
+/* Offsets of the number in OFED 1.x, and of number, domain and CQ in MLNX_OFED 2 to 4 (contract 2.1 and 2.6). */
 #ifdef __x86_64__
 #define OFED_NUMBER 32
 #define MLNX_NUMBER 152

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A plugin whose constructor calls a verb, while another thread is in the first verb of the process. The constructor runs with the
- * loader's lock taken, which the first call needs to find libibverbs.
+ * A plugin whose constructor calls a verb while another thread is in the first verb of the process. The constructor runs under
+ * the loader's lock, and the first call of all needs that lock to find libibverbs: neither may wait for the other.
  */
 
 #include <errno.h>
@@ -22,9 +22,9 @@ static void *call(void *arg)
 
 __attribute__((constructor)) static void begin(void)
 {
-	alarm(20);
+	alarm(40);
 	pthread_create(&first, NULL, call, "");
-	usleep(200000);
+	usleep(200000);		/* for the thread to be waiting for the loader's lock */
 	call(NULL);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What an actor can be asked to do, and what it answers. Fixed-size structs: the same ones are handed to a function
- * when the actor is a device context of this process, and sent over a socket when it is a process of its own.
+ * What an actor can be asked to do, and what it answers. The structs have a fixed size, since they are sent over a socket
+ * when the actor is a process of its own.
  */
 #ifndef TESTS_E2E_SHIM_REQUEST_H
 #define TESTS_E2E_SHIM_REQUEST_H
@@ -10,13 +10,13 @@
 #include <stdint.h>
 #include <infiniband/verbs.h>
 
-/* errno as every verb finds it: no verb fails with it, so it tells whether errno was left alone. */
+/* errno before each verb. No verb fails with it, so it shows whether errno was left alone. */
 #define ERRNO_MARK ENOMEDIUM
 
-/* Every actor has this many domains, SRQs and QPs, named by their slot. */
+/* Every actor has so many slots for domains, for SRQs and for QPs. */
 #define SLOTS 8
 
-/* Arguments that are no object. A closed object stays in its slot, so a stale pointer is just that slot used again. */
+/* Slots that name no object. A slot keeps the pointer of a closed object, so that rows can pass stale pointers. */
 enum { NIL = -1, WILD = -2 };	/* a NULL pointer; one that was never handed out */
 
 /* Where a PD, a CQ or a new domain is. */
@@ -31,9 +31,9 @@ enum place {
 enum op {
 	OP_OPEN_DEVICE,
 	OP_CLOSE_DEVICE,
-	OP_TIDY,	/* MR, CQs, channel, PD, device: the first error */
+	OP_TIDY,	/* ends MR, CQs, channel, PD and device; the first error */
 	OP_EXIT,
-	OP_FORK_CHILD,	/* one that exits at once */
+	OP_FORK_CHILD,	/* a child that exits at once */
 	OP_OPEN_DOMAIN,
 	OP_CLOSE_DOMAIN,
 	OP_CREATE_SRQ,
@@ -69,11 +69,11 @@ enum request_flags {
 	NULL_ATTR = 1 << 5,
 	NULL_INIT_ATTR = 1 << 6,
 	NULL_QP_NUM = 1 << 7,
-	GARBAGE = 1 << 8,		/* what the contract says is not read holds rubbish */
+	GARBAGE = 1 << 8,		/* members that the contract says are not read hold rubbish */
 	SHORT_INIT_ATTR = 1 << 9,	/* the 64 bytes of a program without XRC, an unmapped page behind them */
 	SLEEP = 1 << 10,		/* wait on the completion channel instead of polling */
 	DRAIN = 1 << 11,		/* nothing is expected to come: wait for a moment only */
-	ACK_WITHOUT_FLAG = 1 << 12,	/* MVAPICH2 takes the flag off, some programs never put it back */
+	ACK_WITHOUT_FLAG = 1 << 12,	/* some programs clear the flag and do not set it again */
 };
 
 struct request {
@@ -96,15 +96,15 @@ struct request {
 	char path[128];
 };
 
-/* Facts about pointers and memory are established by the actor: they mean nothing in another process. */
+/* The actor itself compares pointers and memory, which mean nothing in another process. */
 enum result_facts {
 	CONTEXT_MATCHES = 1 << 0,	/* the object's context is the actor's */
 	PD_MATCHES = 1 << 1,
 	DOMAIN_MATCHES = 1 << 2,	/* xrc_domain is the one given */
 	CQ_MATCHES = 1 << 3,
 	USER_CONTEXT_MATCHES = 1 << 4,	/* srq_context, qp_context */
-	MLNX_LAYOUT_MATCHES = 1 << 5,	/* number, domain and CQ stand at 152, 160 and 168 as well */
-	REST_INTACT = 1 << 6,		/* nothing was written outside what the contract says is written */
+	MLNX_LAYOUT_MATCHES = 1 << 5,	/* number, domain and CQ stand in MLNX_OFED's places as well */
+	REST_INTACT = 1 << 6,		/* the verb wrote only what the contract says it writes */
 	POINTERS_NULL = 1 << 7,		/* qp_context, both CQs and srq of a queried init_attr */
 	SRQ_MATCHES = 1 << 8,		/* the event's SRQ is the pointer in the request's slot */
 	QP_MATCHES = 1 << 9,

@@ -13,8 +13,8 @@
 #include "calls.h"
 
 /*
- * What a device without ibv_open_qp cannot give (qedr): the QP lives and dies with the process that made it. And what one
- * without a data path cannot (tests/kernel): messages.
+ * What a row needs of the device. Without ibv_open_qp (qedr) a QP ends with the process that created it; without a data path
+ * (tests/kernel) there are no messages.
  */
 enum needs {
 	NEEDS_NOTHING,
@@ -38,16 +38,16 @@ struct group {
 
 #define GROUP(name) const struct group name##_group = { #name, rows, sizeof(rows) / sizeof(rows[0]) }
 
-/** row_file - path of a file of this row, not made yet; n from 0. Removed with the row. */
+/** row_file - path for a file of this row, n from 0 to 3. Does not create it; the file is removed after the row. */
 const char *row_file(int n);
 
-/** row_fail - end the row: the text says what was not as expected. */
+/** row_fail - ends the row. The text says what was not as expected. */
 void row_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 
 void row_expect(const char *file, int line, const char *call, struct result result, int want, bool errno_too);
 
-/** error_name - EINVAL for 22; valid until the next call but three. */
+/** error_name - "EINVAL" for 22. The text is overwritten by the fourth call after this. */
 const char *error_name(int error);
 
 /* An XRC verb: 0 and errno left alone, or the error both returned and in errno. */
@@ -72,12 +72,19 @@ const char *error_name(int error);
 
 #define expect_facts(result, want) expect_eq((result).facts & (unsigned)(want), want)
 
-/* For what happens after another process is gone: the kernel cleans up behind it in its own time. */
+/* The state of a receive QP, as a query by this actor tells it. */
+#define expect_rcv_state(actor, qpn, want)                                                                             \
+	do {                                                                                                           \
+		struct result queried_ = query_rcv_qp(actor, D, qpn, IBV_QP_STATE);                                    \
+		expect_ok(queried_);                                                                                   \
+		expect_eq(queried_.attr.qp_state, want);                                                               \
+	} while (0)
+
+/* For what comes true some time after another process has gone: the kernel cleans up behind it when it can. */
 #define expect_soon(call, want)                                                                                        \
 	do {                                                                                                           \
-		int tries_ = 200;                                                                                      \
 		struct result soon_ = call;                                                                            \
-		while (soon_.ret != (want) && tries_--) {                                                              \
+		for (int left_ms_ = 20000; soon_.ret != (want) && left_ms_ > 0; left_ms_ -= 10) {                      \
 			usleep(10000);                                                                                 \
 			soon_ = call;                                                                                  \
 		}                                                                                                      \

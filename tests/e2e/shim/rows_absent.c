@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Contract 1.3, "no provider": a device without XRC; and no device at all. Run where there is just that. */
+/* Contract 1.3, "no provider": a device without XRC, and no device at all. */
 
 #include "row.h"
 
@@ -11,7 +11,7 @@ static void open_without_xrc(void)
 	expect(open_private(a, D, O_CREAT), ENOSYS);
 }
 
-/* There is no domain to be had, so what the others get is no domain either. */
+/* No domain can be opened, so a program can only pass NULL. */
 static void verbs_without_xrc(void)
 {
 	struct actor *a = actor_open(0);
@@ -43,7 +43,7 @@ static void no_device(void)
 	expect_that(actor_ask(actor_new(), &open_device).ret != 0);
 }
 
-/* Nothing to call them with, but they must say so and not crash: the library may be set for every process of a job. */
+/* The library may be preloaded into every process of a job, so it must not crash without a device. */
 static void verbs_without_device(void)
 {
 	struct actor *a = actor_new();

@@ -5,9 +5,8 @@
 
 static void closed_twice(void)
 {
-	struct actor *a = actor_open(0);
+	struct actor *a = with_domain();
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
 	expect_ok(close_domain(a, D));
 	expect(close_domain(a, D), EINVAL);
 }
@@ -22,33 +21,46 @@ static void unknown_domain(void)
 	expect(close_domain(actor_open(0), WILD), EINVAL);
 }
 
-static void busy_by_srq(void)
+static void srq_keeps(struct actor *a)
 {
-	struct actor *a = actor_open(0);
-
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
 	expect_ok(create_srq(a, 0, D));
 	expect(close_domain(a, D), EBUSY);
 	expect_ok(destroy_srq(a, 0));
 	expect_ok(close_domain(a, D));
 }
 
-static void busy_by_xrc_qp(void)
+static void busy_by_srq(void)
 {
-	struct actor *a = actor_open(0);
+	srq_keeps(with_domain());
+}
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
+static void private_busy_by_srq(void)
+{
+	srq_keeps(with_private());
+}
+
+static void xrc_qp_keeps(struct actor *a)
+{
 	expect_ok(create_qp(a, 0, D));
 	expect(close_domain(a, D), EBUSY);
 	expect_ok(destroy_qp(a, 0));
 	expect_ok(close_domain(a, D));
 }
 
+static void busy_by_xrc_qp(void)
+{
+	xrc_qp_keeps(with_domain());
+}
+
+static void private_busy_by_xrc_qp(void)
+{
+	xrc_qp_keeps(with_private());
+}
+
 static void busy_by_two_until_both_are_gone(void)
 {
-	struct actor *a = actor_open(0);
+	struct actor *a = with_domain();
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
 	expect_ok(create_qp(a, 0, D));
 	expect_ok(create_qp(a, 1, D));
 	expect_ok(create_srq(a, 0, D));
@@ -62,9 +74,8 @@ static void busy_by_two_until_both_are_gone(void)
 
 static void srq_keeps_both_handles(void)
 {
-	struct actor *a = actor_open(0);
+	struct actor *a = with_domain();
 
-	expect_ok(open_domain(a, 0, row_file(0), O_CREAT));
 	expect_ok(open_domain(a, 1, row_file(0), O_CREAT));
 	expect_ok(create_srq(a, 0, 0));
 	expect(close_domain(a, 1), EBUSY);
@@ -76,9 +87,8 @@ static void srq_keeps_both_handles(void)
 
 static void xrc_qp_keeps_both_handles(void)
 {
-	struct actor *a = actor_open(0);
+	struct actor *a = with_domain();
 
-	expect_ok(open_domain(a, 0, row_file(0), O_CREAT));
 	expect_ok(open_domain(a, 1, row_file(0), O_CREAT));
 	expect_ok(create_qp(a, 0, 1));
 	expect(close_domain(a, 0), EBUSY);
@@ -88,90 +98,54 @@ static void xrc_qp_keeps_both_handles(void)
 	expect_ok(close_domain(a, 1));
 }
 
+static void rcv_qp_keeps(struct actor *a)
+{
+	uint32_t qpn = made_by(a);
+
+	expect(close_domain(a, D), EBUSY);
+	expect_ok(unreg(a, D, qpn));
+	expect_ok(close_domain(a, D));
+}
+
 static void busy_by_creation(void)
 {
-	struct actor *a = actor_open(0);
-	struct result created;
-
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
-	created = create_rcv_qp(a, D);
-	expect_ok(created);
-	expect(close_domain(a, D), EBUSY);
-	expect_ok(unreg(a, D, created.number));
-	expect_ok(close_domain(a, D));
-}
-
-static void busy_by_registration(void)
-{
-	struct actor *a = actor_open(0), *b = actor_open(0);
-	struct result created;
-
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
-	expect_ok(open_domain(b, D, row_file(0), O_CREAT));
-	created = create_rcv_qp(a, D);
-	expect_ok(created);
-	expect_ok(reg(b, D, created.number));
-	expect(close_domain(b, D), EBUSY);
-	expect_ok(unreg(b, D, created.number));
-	expect_ok(close_domain(b, D));
-}
-
-/* A registration belongs to the handle it was made through; the kernel's own count of the domain is another matter. */
-static void handle_without_registrations_closes(void)
-{
-	struct actor *a = actor_open(0);
-	struct result created;
-
-	expect_ok(open_domain(a, 0, row_file(0), O_CREAT));
-	expect_ok(open_domain(a, 1, row_file(0), O_CREAT));
-	created = create_rcv_qp(a, 0);
-	expect_ok(created);
-	expect_ok(close_domain(a, 1));
-	expect(close_domain(a, 0), EBUSY);
-	expect_ok(unreg(a, 0, created.number));
-	expect_ok(close_domain(a, 0));
-}
-
-static void private_busy_by_srq(void)
-{
-	struct actor *a = actor_open(0);
-
-	expect_ok(open_private(a, D, O_CREAT));
-	expect_ok(create_srq(a, 0, D));
-	expect(close_domain(a, D), EBUSY);
-	expect_ok(destroy_srq(a, 0));
-	expect_ok(close_domain(a, D));
-}
-
-static void private_busy_by_xrc_qp(void)
-{
-	struct actor *a = actor_open(0);
-
-	expect_ok(open_private(a, D, O_CREAT));
-	expect_ok(create_qp(a, 0, D));
-	expect(close_domain(a, D), EBUSY);
-	expect_ok(destroy_qp(a, 0));
-	expect_ok(close_domain(a, D));
+	rcv_qp_keeps(with_domain());
 }
 
 static void private_busy_by_creation(void)
 {
-	struct actor *a = actor_open(0);
-	struct result created;
+	rcv_qp_keeps(with_private());
+}
 
-	expect_ok(open_private(a, D, O_CREAT));
-	created = create_rcv_qp(a, D);
-	expect_ok(created);
-	expect(close_domain(a, D), EBUSY);
-	expect_ok(unreg(a, D, created.number));
-	expect_ok(close_domain(a, D));
+static void busy_by_registration(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(reg(b, D, qpn));
+	expect(close_domain(b, D), EBUSY);
+	expect_ok(unreg(b, D, qpn));
+	expect_ok(close_domain(b, D));
+}
+
+/* A registration belongs to the handle that it was made through. */
+static void handle_without_registrations_closes(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn;
+
+	expect_ok(open_domain(a, 1, row_file(0), O_CREAT));
+	qpn = made_by(a);
+	expect_ok(close_domain(a, 1));
+	expect(close_domain(a, 0), EBUSY);
+	expect_ok(unreg(a, 0, qpn));
+	expect_ok(close_domain(a, 0));
 }
 
 static void one_private_does_not_keep_another(void)
 {
-	struct actor *a = actor_open(0);
+	struct actor *a = with_private();
 
-	expect_ok(open_private(a, 0, O_CREAT));
 	expect_ok(open_private(a, 1, O_CREAT));
 	expect_ok(create_srq(a, 0, 0));
 	expect_ok(close_domain(a, 1));
@@ -180,35 +154,27 @@ static void one_private_does_not_keep_another(void)
 
 static void others_still_use_it(void)
 {
-	struct actor *a = actor_open(0), *b = actor_open(0), *c = actor_open(0);
-	struct result created;
+	struct actor *a = with_domain(), *b = with_domain(), *c = actor_open(0);
+	uint32_t qpn = made_by(b);
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
-	expect_ok(open_domain(b, D, row_file(0), O_CREAT));
-	created = create_rcv_qp(b, D);
-	expect_ok(created);
 	expect_ok(create_srq(b, 0, D));
 	expect_ok(create_qp(b, 0, D));
 	expect_ok(close_domain(a, D));
-	expect_ok(query_rcv_qp(b, D, created.number, IBV_QP_STATE));
+	expect_ok(query_rcv_qp(b, D, qpn, IBV_QP_STATE));
 	expect_ok(open_domain(c, D, row_file(0), 0));
-	expect_ok(reg(c, D, created.number));
+	expect_ok(reg(c, D, qpn));
 }
 
 static void busy_leaves_it_usable(void)
 {
-	struct actor *a = actor_open(0);
-	struct result created;
+	struct actor *a = with_domain();
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
 	expect_ok(create_srq(a, 0, D));
 	expect(close_domain(a, D), EBUSY);
 	expect(close_domain(a, D), EBUSY);
 	expect_ok(create_srq(a, 1, D));
 	expect_ok(create_qp(a, 0, D));
-	created = create_rcv_qp(a, D);
-	expect_ok(created);
-	expect_ok(unreg(a, D, created.number));
+	expect_ok(unreg(a, D, made_by(a)));
 }
 
 static const struct row rows[] = {

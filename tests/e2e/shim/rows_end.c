@@ -1,22 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Contract 5.7: what happens to the rest when somebody ends without tidying up, and the order in which to tidy up. */
+/* Contract 5.7: what becomes of shared objects when a process ends without tidying up, and the order in which to tidy up. */
 
 #include "row.h"
 
-static uint32_t connected_by(struct actor *a)
-{
-	uint32_t qpn = made_by(a);
-
-	bring_rcv_qp(a, D, qpn, IBV_QPS_RTR, a, 0x4321);
-	return qpn;
-}
-
 static void still_there(struct actor *a, uint32_t qpn)
 {
-	struct result r = query_rcv_qp(a, D, qpn, 0);
-
-	expect_ok(r);
-	expect_eq(r.attr.qp_state, IBV_QPS_RTR);
+	expect_rcv_state(a, qpn, IBV_QPS_RTR);
 }
 
 static void creator_ends(enum end how)
@@ -106,7 +95,7 @@ static void last_one_is_killed(void)
 	last_one_ends(BY_KILL);
 }
 
-/* Looks without opening: existing is EINVAL, missing is EAGAIN. */
+/* O_EXCL without O_CREAT tells whether there is a domain and opens none: EINVAL if there is one, EAGAIN if not. */
 static void domain_ends(enum end how)
 {
 	struct actor *a = with_domain(), *b = actor_open(0);
@@ -134,7 +123,7 @@ static void domain_ends_with_kill(void)
 	domain_ends(BY_KILL);
 }
 
-static void others_close_as_if_nothing(enum end how)
+static void others_close_after(enum end how)
 {
 	struct actor *a = with_domain(), *b = with_domain();
 	uint32_t qpn = connected_by(a);
@@ -150,12 +139,12 @@ static void others_close_as_if_nothing(enum end how)
 
 static void others_close_after_device(void)
 {
-	others_close_as_if_nothing(BY_CLOSE_DEVICE);
+	others_close_after(BY_CLOSE_DEVICE);
 }
 
 static void others_close_after_kill(void)
 {
-	others_close_as_if_nothing(BY_KILL);
+	others_close_after(BY_KILL);
 }
 
 static void domains_end_with_their_device(void)
@@ -223,7 +212,7 @@ static void tidy_order(void)
 	expect_ret(actor_ask(a, &tidy), 0);
 }
 
-/* Whatever was refused must not hold the PD or a CQ: the kernel would say EBUSY here. */
+/* If an object that was refused still held the PD or a CQ, tidying up would get EBUSY. */
 static void nothing_left_of_refusals(void)
 {
 	struct request srq = srq_request(0, D), qp = qp_request(0, D), tidy = { .op = OP_TIDY };
@@ -257,8 +246,8 @@ static const struct row rows[] = {
 	{ "5.7", "others close the domain after a kill", others_close_after_kill },
 	{ "5.7", "domain handles end with their device", domains_end_with_their_device },
 	{ "5.7", "a device opened again starts without registrations", device_opened_again },
-	{ "5.7", "a forked child that exits takes nothing along", child_of_a_fork },
-	{ "5.7", "tidied up in order, nothing is left", tidy_order },
+	{ "5.7", "a forked child that exits ends nothing", child_of_a_fork },
+	{ "5.7", "tidied up in order, every verb returns 0", tidy_order },
 	{ "5.7", "what was refused holds no PD and no CQ", nothing_left_of_refusals },
 };
 

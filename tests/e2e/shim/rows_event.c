@@ -12,8 +12,8 @@
 #define COMM_EST_FLAGGED (IBV_EVENT_COMM_EST | 0x80000000u)
 
 /*
- * Where nothing can be sent (tests/kernel), events are raised from outside: this file of the receivers' device takes
- * them. False where messages raise them.
+ * On a device without a data path (tests/kernel) messages cannot raise events. There the file that CONTRACT_EVENTS names
+ * does it. Returns false if the variable is not set.
  */
 static bool raise_event(const char *kind, uint32_t number, enum ibv_event_type event)
 {
@@ -191,7 +191,7 @@ static void srq_limit(void)
 	r = query_srq(wire.receiver, 0);
 	expect_ret(r, 0);
 	expect_eq(r.srq_attr.srq_limit, 0);	/* an armed limit fires once */
-	expect_ok(destroy_srq(wire.receiver, 0));	/* waits for the ack: there was one */
+	expect_ok(destroy_srq(wire.receiver, 0));	/* would wait if the ack had not been counted */
 }
 
 static void rc_qp_is_not_flagged(void)
@@ -201,7 +201,7 @@ static void rc_qp_is_not_flagged(void)
 
 	expect_ret(a_qp, 0);
 	expect_ret(b_qp, 0);
-	expect_ok(open_domain(b, D, row_file(0), O_CREAT));	/* the shim is at work in this context */
+	expect_ok(open_domain(b, D, row_file(0), O_CREAT));	/* so that the library watches this context */
 	expect_ok(create_rcv_qp(b, D));
 	bring_qp(a, 1, IBV_QPS_RTS, b, b_qp.number);
 	bring_qp(b, 1, IBV_QPS_RTR, a, a_qp.number);

@@ -10,9 +10,8 @@
 
 static struct actor *with_xrc_at_work(void)
 {
-	struct actor *a = actor_open(0);
+	struct actor *a = with_domain();
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
 	expect_ok(create_srq(a, 0, D));
 	expect_ok(create_qp(a, 0, D));
 	expect_ok(create_rcv_qp(a, D));
@@ -20,8 +19,8 @@ static struct actor *with_xrc_at_work(void)
 }
 
 /*
- * MVAPICH2 reads xrc_srq_num of ordinary SRQs too. Where MLNX_OFED had it lies the driver's own memory, which libmlx4 need not have
- * cleared.
+ * MVAPICH2 reads xrc_srq_num of ordinary SRQs too. The place where MLNX_OFED had the number is not looked at: the driver's own
+ * memory lies there, and libmlx4 need not clear it.
  */
 static void plain_srq_fields(void)
 {
@@ -64,7 +63,7 @@ static void plain_srq_after_the_hook(void)
 	struct result image;
 
 	fill(a, 1, created_plain_srq(a, 1).srq_attr.max_wr);
-	/* A query of an SRQ image tells how many receives can be posted, also if the kernel was asked for more. */
+	/* ibv_query_srq of an XRC SRQ tells how many receives can be posted, even where the kernel was asked for more. */
 	image = query_srq(a, 0);
 	expect_ret(image, 0);
 	fill(a, 0, image.srq_attr.max_wr);
@@ -144,9 +143,8 @@ static void rc_masks_are_rcs(void)
 
 static void rc_qp_keeps_no_domain(void)
 {
-	struct actor *a = actor_open(0);
+	struct actor *a = with_domain();
 
-	expect_ok(open_domain(a, D, row_file(0), O_CREAT));
 	expect_ret(create_plain_qp(a, 1, IBV_QPT_RC), 0);
 	expect_ret(create_plain_srq(a, 1), 0);
 	expect_ok(close_domain(a, D));
@@ -233,7 +231,7 @@ static struct actor *remembering(void)
 static void use_everything(struct actor *a)
 {
 	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, a, 0);
-	struct result created;
+	uint32_t qpn;
 
 	expect_ok(open_domain(a, D, row_file(1), O_CREAT));
 	expect_ok(create_srq(a, 0, D));
@@ -242,14 +240,13 @@ static void use_everything(struct actor *a)
 	expect_ret(create_plain_qp(a, 1, IBV_QPT_RC), 0);
 	expect_ret(post_recv(a, 0), 0);
 	expect_ret(post_recv(a, 1), 0);
-	created = create_rcv_qp(a, D);
-	expect_ok(created);
-	expect_ok(reg(a, D, created.number));
-	expect_ok(modify_rcv_qp(a, D, created.number, &attr, MASK_INIT));
-	expect_ok(query_rcv_qp(a, D, created.number, 0));
+	qpn = made_by(a);
+	expect_ok(reg(a, D, qpn));
+	expect_ok(modify_rcv_qp(a, D, qpn, &attr, MASK_INIT));
+	expect_ok(query_rcv_qp(a, D, qpn, 0));
 	expect_ok(modify_qp(a, 0, &attr, MASK_INIT));
 	expect_ret(get_event(a, 0, DRAIN), EAGAIN);
-	expect_ok(unreg(a, D, created.number));
+	expect_ok(unreg(a, D, qpn));
 }
 
 static void ops_are_the_providers(void)

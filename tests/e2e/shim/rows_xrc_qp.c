@@ -22,7 +22,7 @@ static void created(void)
 	expect_facts(r, CONTEXT_MATCHES | PD_MATCHES | USER_CONTEXT_MATCHES | CQ_MATCHES | SRQ_MATCHES);
 }
 
-/* MVAPICH leaves its RC template's receive capacities there; libmlx4 took them as 0 and said so. */
+/* MVAPICH leaves receive capacities there that are meant for RC; libmlx4 took them as 0 and wrote that back. */
 static void receive_capacities(void)
 {
 	struct result r = create_qp(with_domain(), 0, D);
@@ -42,9 +42,8 @@ static void send_capacities(void)
 
 static void in_a_private_domain(void)
 {
-	struct actor *a = actor_open(0);
+	struct actor *a = with_private();
 
-	expect_ok(open_private(a, D, O_CREAT));
 	expect_ok(create_qp(a, 0, D));
 }
 
@@ -124,7 +123,7 @@ static void with_a_plain_srq(void)
 	expect(create_with_srq(a), EINVAL);
 }
 
-/* GASNet looks for the largest inline size by trying, and goes on only after EINVAL. */
+/* GASNet finds the largest inline size by trying, and tries a smaller one only after EINVAL. */
 static void absurd_inline(void)
 {
 	struct request request = qp_request(0, D);
@@ -148,7 +147,7 @@ static void full_masks_to_rts(void)
 	struct actor *a = with_qp();
 
 	for (enum ibv_qp_state step = IBV_QPS_INIT; step <= IBV_QPS_RTS; step++) {
-		struct ibv_qp_attr attr = attr_to(step, a, 0x800001);
+		struct ibv_qp_attr attr = attr_to(step, a, PEER_QPN);
 		struct result r;
 
 		expect_ok(modify_qp(a, 0, &attr, mask_to(step)));
@@ -168,8 +167,8 @@ static struct result try_modify(const struct ibv_qp_attr *attr, int mask)
 static void required_bits(enum ibv_qp_state state)
 {
 	target = with_qp();
-	bring_qp(target, 0, state - 1, target, 0x800001);
-	masks_required(try_modify, attr_to(state, target, 0x800001), mask_to(state));
+	bring_qp(target, 0, state - 1, target, PEER_QPN);
+	masks_required(try_modify, attr_to(state, target, PEER_QPN), mask_to(state));
 }
 
 static void required_to_init(void)

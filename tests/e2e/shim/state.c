@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Opening devices, and memory that shows who reads or writes too much. */
+/* Opens devices, and allocates memory that shows when a verb reads or writes beyond it. */
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * What an actor has: contexts, and slots with the objects it made.
- */
+/* What an actor has: contexts, and slots with the objects that it created. */
 #ifndef TESTS_E2E_SHIM_STATE_H
 #define TESTS_E2E_SHIM_STATE_H
 
@@ -34,7 +32,7 @@ struct actor_state {
 	struct ibv_context_ops ops;	/* as remembered */
 };
 
-/** place_get - the context there, opened when first asked for; NULL for NOWHERE or when that fails. */
+/** place_get - the context there, which is opened on first use. NULL for NOWHERE, or if it cannot be opened. */
 struct opened *place_get(struct actor_state *state, enum place place);
 
 /** wild_pointer - an address that no object has; reading there crashes. */
@@ -43,15 +41,15 @@ void *wild_pointer(void);
 struct ibv_xrc_domain *dom_argument(const struct actor_state *state, int dom);
 
 /**
- * guarded_new - memory of exactly this size: behind it an unmapped page, in front of it bytes that guarded_free()
- * looks at. Old structs are shorter than today's.
+ * guarded_new - memory of exactly this size, since old structs are shorter than today's: behind it is an unmapped page, before
+ * it are bytes that guarded_free() checks.
  */
 void *guarded_new(size_t size, int fill);
 
-/** guarded_free - false when something was written in front of it. */
+/** guarded_free - false if something was written before it. */
 bool guarded_free(void *memory, size_t size);
 
-/* What a verb returned and what it left in errno. Nothing may come between the verb and these. */
+/* Record what a verb returned and left in errno. Nothing that may change errno can come in between. */
 static inline void returned(struct result *result, int ret)
 {
 	result->err = errno;
@@ -78,7 +76,7 @@ static inline void fact(struct result *result, unsigned which, bool holds)
 		result->facts &= ~which;
 }
 
-/** intact - unless it holds, something was written that must not be: such a result is never as expected. */
+/** intact - records whether the verb wrote only what it may. A row expects that of every result. */
 static inline void intact(struct result *result, bool holds)
 {
 	if (!holds)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Every way in which an old program comes to the old symbols: bound lazily, bound at once, and in a plugin."""
+"""Old programs find the old symbols, bound lazily, bound at start, and in a plugin; without the shim they do not."""
 
 import os
 import subprocess
@@ -19,7 +19,7 @@ PROGRAMS = {
 
 @pytest.fixture(params=PROGRAMS)
 def program(request, build_root):
-    """The command, with its words that are files in the build tree made into paths."""
+    """The command; words that name files of the build tree are paths."""
     folder = build_root / "tests" / "e2e" / "shim"
     return [folder / word if (folder / word).exists() else word for word in PROGRAMS[request.param]]
 
@@ -39,7 +39,7 @@ def test_dies_without_the_shim(run, softhca, program):
     assert result.returncode != 0
     assert "life: lived" not in result.stdout
     output = result.stdout + result.stderr
-    # Which of the symbols comes first is the linker's choice when all are bound at once.
+    # Which symbol the loader names depends on their order in the file, when it binds all at once.
     assert any(MISSING.format(name) in output for name in ("open_xrc_domain", "close_xrc_domain", "create_xrc_srq"))
 
 
@@ -49,18 +49,17 @@ def test_lazy_program_gets_as_far_as_the_first_xrc_verb(run, softhca, build_root
     assert MISSING.format("open_xrc_domain") in result.stderr
 
 
-def test_first_verb_while_a_plugin_is_constructed(run, xrc_compat, build_root, sanitizer_runtime):
-    """The one thread has the loader's lock and calls a verb, the other is in the first call of all and wants that lock."""
+def test_first_verb_while_a_plugin_is_constructed(run, xrc_compat, build_root, sanitizer_env):
+    """One thread calls a verb under the loader's lock, while another is in the first call of all and needs that lock."""
     folder = build_root / "tests" / "e2e" / "shim"
     command = [folder / "plugin-host", "now", folder / "libconstructor-plugin.so"]
-    env = {"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else None
-    result = run([xrc_compat, "run", "--softhca=1", "--", *command], env=env)
+    result = run([xrc_compat, "run", "--softhca=1", "--", *command], env=sanitizer_env)
     assert (result.returncode, result.stdout) == (0, "constructed\n"), result.stderr
 
 
 @pytest.mark.parametrize("binary", ["life-lazy", "life-now", "liblife-plugin.so", "contract"])
 def test_is_a_real_old_binary(build_root, binary):
-    """It needs the old symbols from libibverbs.so.1, and nothing of ours; no run path leads to the stub."""
+    """It needs the old symbols from libibverbs.so.1 and nothing of ours, and no run path leads to the stub."""
     path = build_root / "tests" / "e2e" / "shim" / binary
     env = dict(os.environ, LC_ALL="C")
     dynamic = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True, env=env).stdout

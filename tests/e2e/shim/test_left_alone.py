@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A program that never uses XRC runs under the shim as it runs without: no file more is opened, no table is made."""
+"""Under the shim a program that never uses XRC opens no file more than without it, so there is no table either."""
 
 import os
 import re
@@ -8,27 +8,30 @@ import shutil
 import pytest
 
 import models
+from running import free_port
 
-RUN = ("ibv_rc_pingpong -d mlx4_0 -n 20 >/dev/null & sleep 0.5; ibv_rc_pingpong -d mlx4_0 -n 20 127.0.0.1 >/dev/null; "
+# The server does not say when it listens, so the client tries until it succeeds.
+RUN = ("ibv_rc_pingpong -d mlx4_0 -n 20 -p {port} >/dev/null & "
+       "until ibv_rc_pingpong -d mlx4_0 -n 20 -p {port} 127.0.0.1 >/dev/null 2>&1; do sleep 0.1; done; "
        "wait; ibv_devinfo -v >/dev/null; ls / >/dev/null")
 
 
 def opened(run, softhca, tmp_path, preload):
-    """Paths that the programs opened."""
+    """The paths that the programs opened."""
     logs = tmp_path / ("with" if preload else "without")
     logs.mkdir()
-    # A log for each process, so that no call is cut in two.
+    # One log for each process, as strace cuts lines in two where processes share a log.
     strace = ["strace", "-ff", "-qq", "-o", logs / "log", "-e", "trace=open,openat,creat,memfd_create"]
     # The shim in front of what the emulator preloads, for the programs and for strace alike.
     preload_first = f'LD_PRELOAD="{preload}:$LD_PRELOAD" exec "$@"' if preload else 'exec "$@"'
-    result = run([softhca, "run", "--devices=1", "--", "sh", "-c", preload_first, "sh", *strace, "sh", "-c", models.named(RUN)],
+    result = run([softhca, "run", "--devices=1", "--", "sh", "-c", preload_first, "sh", *strace, "sh", "-c", models.named(RUN.format(port=free_port()))],
                  timeout=60)
     assert result.returncode == 0, result.stderr
     found = set()
     for line in "".join(log.read_text() for log in logs.iterdir()).splitlines():
         path = re.search(r'"([^"]*)"', line)
         if path and " = -1 " not in line:
-            # A run of the emulator has a directory of its own, a process its own numbers.
+            # Directories of the emulator and pids differ from run to run.
             found.add(re.sub(r"softhca-run-\w+|/proc/\d+", "*", path.group(1)))
     return found
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""No setting of any resource limit kills or hangs an old program at its first receive QP."""
+"""Under any resource limit an old program neither dies nor hangs when it creates its first receive QP."""
 
 import os
 import pathlib
@@ -12,13 +12,13 @@ import pytest
 
 LIMITS = ("data", "no-data", "as", "some-as", "nofile", "one-file", "two-files", "nproc", "fsize", "stack", "memlock")
 
-# The number of processes is nothing to root.
+# RLIMIT_NPROC does not count for root.
 AS_A_USER = ["setpriv", "--reuid=1000", "--regid=1000", "--clear-groups"] if os.geteuid() == 0 else []
 
 
 @pytest.fixture(scope="module")
 def folder():
-    """One that every user may use: pytest keeps its own to itself."""
+    """A folder for every user, which pytest's own folders are not."""
     path = pathlib.Path(tempfile.mkdtemp(prefix="limits-test-"))
     os.chmod(path, 0o1777)
     yield path
@@ -27,7 +27,7 @@ def folder():
 
 @pytest.fixture(scope="module")
 def started(folder):
-    """The programs by model, sharing and limit. Each waits for a second, so those of a model and sharing run at once."""
+    """{(model, sharing, limit): program}. Some wait for a second, so all limits of a model and sharing run at once."""
     programs = {}
     yield programs
     for program in programs.values():

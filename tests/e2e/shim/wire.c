@@ -11,18 +11,24 @@ static uint32_t number_of(struct result result)
 	return result.number;
 }
 
+struct wire wire_to(struct actor *receiver)
+{
+	struct wire wire = { .sender = with_private(), .receiver = receiver };
+
+	wire.send_qpn = number_of(create_qp(wire.sender, 0, D));
+	wire.srq_num = number_of(create_srq(receiver, 0, D));
+	wire.rcv_qpn = made_by(receiver);
+	bring_rcv_qp(receiver, D, wire.rcv_qpn, IBV_QPS_RTR, wire.sender, wire.send_qpn);
+	bring_qp(wire.sender, 0, IBV_QPS_RTS, receiver, wire.rcv_qpn);
+	return wire;
+}
+
 struct wire wire_new(void)
 {
-	struct wire wire = { .sender = actor_open(0), .receiver = actor_open(1) };
+	struct actor *receiver = actor_open(1);
 
-	expect_ok(open_private(wire.sender, D, O_CREAT));
-	expect_ok(open_domain(wire.receiver, D, row_file(0), O_CREAT));
-	wire.send_qpn = number_of(create_qp(wire.sender, 0, D));
-	wire.srq_num = number_of(create_srq(wire.receiver, 0, D));
-	wire.rcv_qpn = number_of(create_rcv_qp(wire.receiver, D));
-	bring_rcv_qp(wire.receiver, D, wire.rcv_qpn, IBV_QPS_RTR, wire.sender, wire.send_qpn);
-	bring_qp(wire.sender, 0, IBV_QPS_RTS, wire.receiver, wire.rcv_qpn);
-	return wire;
+	expect_ok(open_domain(receiver, D, row_file(0), O_CREAT));
+	return wire_to(receiver);
 }
 
 struct actor *wire_join(uint32_t *srq_num)
