@@ -45,7 +45,7 @@ static const char usage_line[] = "usage: xrc-compat trace [--softhca[=DEVICES]] 
 static bool is_sound(struct trace_record *record, ssize_t size)
 {
 	if (size < (ssize_t)offsetof(struct trace_record, frames) || record->magic != TRACE_MAGIC ||
-	    record->verb >= VERBS || record->frame_count > TRACE_FRAMES)
+	    record->verb > TRACE_STARTED || record->frame_count > TRACE_FRAMES)
 		return false;
 	for (uint32_t i = 0; i < trace_became_kept(record); i++) {
 		record->became[i].function[sizeof(record->became[i].function) - 1] = '\0';
@@ -73,6 +73,10 @@ static bool take_one(struct trace *trace)
 		return false;
 	if (!is_sound(&record, size))
 		return true;
+	if (record.verb == TRACE_STARTED) {
+		trace->census.started = true;
+		return true;
+	}
 	site = trace_count(&trace->census, &record, &new);
 	if (!site)
 		return true;
@@ -204,11 +208,12 @@ static int open_output(struct trace *trace)
 static void finish_output(struct trace *trace, int status)
 {
 	if (!trace->as_json) {
-		trace_print_end(trace->out, &trace->census);
+		trace_print_end(trace->out, &trace->census, status);
 		return;
 	}
 	json_close(&trace->json, ']');
 	trace_json_end(&trace->json, &trace->census);
+	json_bool(&trace->json, "started", trace->census.started);
 	json_number(&trace->json, "exit_status", status);
 	json_close(&trace->json, '}');
 	fclose(trace->json.out);

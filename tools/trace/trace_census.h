@@ -37,6 +37,7 @@ struct trace_census {
 	struct trace_site *sites;
 	struct trace_left *left;
 	unsigned long calls;
+	bool started;			/* the program, or another that was to be traced */
 	struct trace_verb became[VERBS][TRACE_VERBS];	/* by legacy function; those with a name */
 };
 

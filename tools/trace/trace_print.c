@@ -152,8 +152,12 @@ static void print_functions(FILE *out, const struct trace_census *census)
 	}
 }
 
-void trace_print_end(FILE *out, const struct trace_census *census)
+void trace_print_end(FILE *out, const struct trace_census *census, int status)
 {
+	if (!census->started) {
+		fprintf(out, "\nThe program did not start: exit status %d. A message on standard error says why.\n", status);
+		return;
+	}
 	if (!census->calls) {
 		fputs("\nThe program made no legacy call.\n", out);
 		return;
@@ -193,8 +197,12 @@ static void report_sites(FILE *out, const struct trace_census *census, enum verb
 
 void trace_porting_report(FILE *out, const struct trace_census *census, const char *program)
 {
-	fprintf(out, "# Legacy XRC verbs in `%s`\n\nOne run made %lu legacy calls. Only places that this run came by are listed.\n",
-		program, census->calls);
+	fprintf(out, "# Legacy XRC verbs in `%s`\n\n", program);
+	if (!census->started) {
+		fputs("The program did not start.\n", out);
+		return;
+	}
+	fprintf(out, "One run made %lu legacy calls. Only places that this run came by are listed.\n", census->calls);
 	for (enum verb call = 0; call < VERBS; call++) {
 		if (is_called(census, call))
 			report_sites(out, census, call);

@@ -294,6 +294,48 @@ def test_a_program_without_legacy_calls_keeps_its_status(run, xrc_compat, progra
     assert result.stderr == "err\n\nThe program made no legacy call.\n"
 
 
+@pytest.fixture(params=["no such file", "not executable", "no program", "missing library", "missing library, emulated"])
+def no_start(request, tmp_path):
+    """(options, program that cannot be started, its exit status)"""
+    program = tmp_path / "program"
+    if request.param == "no such file":
+        return [], program, 127
+    if request.param == "not executable":
+        program.write_text("#!/bin/sh\n")
+        return [], program, 126
+    if request.param == "no program":
+        program.write_text("words\n")
+        program.chmod(0o755)
+        return [], program, 126
+    library = tmp_path / "libgone.so"
+    for source, *flags in [("int gone(void) { return 0; }", "-shared", "-fPIC", "-o", library),
+                           ("int gone(void); int main(void) { return gone(); }", "-o", program, library)]:
+        subprocess.run(["cc", "-x", "c", "-", "-x", "none", *flags], input=source, text=True, check=True, timeout=60)
+    library.unlink()
+    return ["--softhca=1"] if "emulated" in request.param else [], program, 127
+
+
+def test_a_program_that_does_not_start(run, xrc_compat, tmp_path, no_start):
+    options, program, status = no_start
+    result = run([xrc_compat, "trace", "--porting-report", tmp_path / "report", *options, "--", program])
+    assert result.returncode == status
+    why, said = result.stderr.split("\n\n")
+    assert str(program) in why
+    assert said == f"The program did not start: exit status {status}. A message on standard error says why.\n"
+    assert (tmp_path / "report").read_text().endswith("\nThe program did not start.\n")
+
+
+def test_json_of_a_program_that_does_not_start(run, xrc_compat, no_start):
+    options, program, status = no_start
+    document = json.loads(run([xrc_compat, "trace", "--json", *options, "--", program]).stdout)
+    assert (document["started"], document["exit_status"], document["calls"]) == (False, status, [])
+
+
+def test_a_program_that_ends_as_if_it_had_not_started(run, xrc_compat):
+    result = run([xrc_compat, "trace", "--", "sh", "-c", "exit 127"])
+    assert (result.returncode, result.stderr) == (127, "\nThe program made no legacy call.\n")
+
+
 def test_without_the_command_nothing_is_loaded(run, xrc_compat, programs):
     traced = run([xrc_compat, "trace", "--", programs["show"]]).stdout
     assert re.search(r"^preload=\S*/libxrc-trace\.so:\S*/libxrc-compat\.so\.1", traced, re.M)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a traced process tells the command about one call: one datagram. Both sides come from one build; numbers and bytes
+ * What a traced process tells the command about its start and about each call: one datagram. Both sides come from one build; numbers and bytes
  * only, decoded by the command, so that as little as possible happens inside the program. The layout is the same for
  * programs of 32 and of 64 bits.
  */
@@ -15,6 +15,8 @@
 #define TRACE_FRAMES 16
 #define TRACE_BECAME 12
 #define TRACE_ARGUMENTS 5
+/* Instead of a verb: the process has all its libraries and is about to begin. */
+#define TRACE_STARTED VERBS
 
 typedef uint64_t trace_u64 __attribute__((aligned(8)));
 
@@ -78,7 +80,7 @@ struct trace_became {
 
 struct trace_record {
 	uint32_t magic;
-	uint32_t verb;		/* enum verb */
+	uint32_t verb;		/* enum verb, or TRACE_STARTED: then nothing but pid follows */
 	int32_t pid, tid;
 	trace_u64 start, duration;	/* ns of CLOCK_MONOTONIC */
 	int64_t result __attribute__((aligned(8)));	/* as returned; pointers as numbers */

@@ -2,6 +2,7 @@
 /* The way from a traced process to the command. */
 #include "internal.h"
 
+#include <errno.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,4 +27,14 @@ void trace_send(const struct trace_record *record)
 	/* Waits while the command is busy printing; once it has ended there is nobody to wait for. */
 	sendto(fd, record, sizeof(*record) - unused, MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof(address));
 	close(fd);
+}
+
+/* The loader comes by here when it has found every library and function that the program wants at its start. */
+__attribute__((constructor)) static void tell_start(void)
+{
+	const struct trace_record record = { .magic = TRACE_MAGIC, .verb = TRACE_STARTED, .pid = getpid() };
+	int error = errno;
+
+	trace_send(&record);
+	errno = error;
 }
