@@ -47,8 +47,11 @@ static bool open_device(struct job *job, enum who who)
 	/* On the other host the listening command has chosen the device. */
 	if (job->actors[who].pid)
 		snprintf(request.text, sizeof(request.text), "%s", job->device);
-	if (!ask(job, who, request, 0, &answer))
-		return false;
+	if (!ask(job, who, request, 0, &answer)) {
+		job->no_device = answer.error == ENODEV;
+		return job->no_device ? fail(job, "%s: no device%s%s with XRC", job->actors[who].name, request.text[0] ? " " : "",
+					     request.text) : false;
+	}
 	job->address[who] = answer.self;
 	if (who == CREATOR)
 		snprintf(job->found_device, sizeof(job->found_device), "%s", answer.text);

@@ -53,7 +53,7 @@ static struct ibv_context *open_named(const char *name)
 		if (context && !has_xrc(context)) {
 			ibv_close_device(context);
 			context = NULL;
-			errno = EOPNOTSUPP;
+			errno = ENODEV; /* of the kind that is asked for */
 		}
 	}
 	if (list)
