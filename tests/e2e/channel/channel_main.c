@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Completion channels as an old program uses them, row by row.
+ * Completion channels as an old program uses them, row by row. enum owner in rig.h says what own and joined are.
  *
  *	channel GROUP own|joined
  */

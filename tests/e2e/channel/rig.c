@@ -15,7 +15,7 @@
 
 struct rig rig;
 
-/* Pages of their own: after ibv_fork_init a child does not have those that are registered. */
+/* On pages of their own: after ibv_fork_init a forked child lacks registered pages. */
 static char *memory, *received;
 
 static struct ibv_context *open_device(int number)
@@ -38,7 +38,7 @@ static uint16_t lid_of(struct ibv_context *context)
 	return port.lid;
 }
 
-/* The domain of one file in both opened devices, unless they are the same one. */
+/* Both opened devices of the receiving side share a domain, if they are two. */
 static void open_domains(void)
 {
 	FILE *file = tmpfile();
@@ -82,7 +82,7 @@ static void connect_qps(void)
 	attr.path_mtu = IBV_MTU_1024;
 	attr.min_rnr_timer = 12;
 	attr.ah_attr.port_num = 1;
-	modify_both(&attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, 0, 0);
+	modify_both(&attr, MASK_INIT, 0, 0);
 	attr.qp_state = IBV_QPS_RTR;
 	modify_both(&attr, MASK_RTR, rig.rcv_qpn, rig.qp->qp_num);
 	attr.qp_state = IBV_QPS_RTS;
@@ -151,11 +151,9 @@ static void take_completion(struct ibv_cq *cq)
 	struct ibv_wc wc;
 	int polled = 0;
 
-	for (int tries = 0; !polled && tries < PATIENCE_MS; tries++) {
-		polled = ibv_poll_cq(cq, 1, &wc);
-		if (!polled)
-			usleep(1000);
-	}
+	/* Each turn takes a millisecond or more. */
+	for (int ms = 0; !(polled = ibv_poll_cq(cq, 1, &wc)) && ms < PATIENCE_MS; ms++)
+		usleep(1000);
 	IS(polled, 1);
 	IS(wc.status, IBV_WC_SUCCESS);
 }
@@ -212,4 +210,18 @@ void rig_no_event(struct ibv_comp_channel *channel)
 	errno = 0;
 	IS(ibv_get_cq_event(channel, &cq, &context), -1);
 	IS(errno, EAGAIN);
+}
+
+void rig_one(struct one *one)
+{
+	one->channel = rig_channel();
+	one->cq = rig_cq(one->channel, one);
+	one->srq = rig_srq(one->cq);
+}
+
+void rig_end_one(struct one *one)
+{
+	IS(ibv_destroy_srq(one->srq), 0);
+	IS(ibv_destroy_cq(one->cq), 0);
+	IS(ibv_destroy_comp_channel(one->channel), 0);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a row about completion channels stands on: a sender on one device; on another a receive QP, and SRQs whose XRC
- * CQs a row puts on channels of its own.
+ * What every row about completion channels needs: a sender on one device, a receive QP on another, and there SRQs whose CQs
+ * are on the channels that the row creates.
  */
 #ifndef TESTS_E2E_CHANNEL_RIG_H
 #define TESTS_E2E_CHANNEL_RIG_H
@@ -11,9 +11,9 @@
 #include "rows.h"
 
 #define RECEIVES 8		/* posted to each SRQ */
-#define PATIENCE_MS 20000	/* for what must come */
+#define PATIENCE_MS 20000	/* for what must come; less than rows.c allows a row */
 
-/* To which opened device the SRQs belong: the one that made the receive QP, or another one that joined its domain. */
+/* Which opened device has the SRQs: the one that created the receive QP, or another one that opened its domain, too. */
 enum owner {
 	OWN,
 	JOINED,
@@ -33,28 +33,39 @@ struct rig {
 
 extern struct rig rig;
 
-/** rig_open - owner as enum owner. */
+/** rig_open - opens the devices and connects the QPs; owner as enum owner. */
 void rig_open(int owner);
 
-/** rig_cq - a CQ of the receiver on that channel, NULL for none. cq_context is where it is kept by the caller. */
+/* A channel, a CQ on it, and an SRQ that completes there: all that most rows need. */
+struct one {
+	struct ibv_comp_channel *channel;
+	struct ibv_cq *cq;
+	struct ibv_srq *srq;
+};
+
+/** rig_one - creates these; *one must stay, as the CQ's context points to it. rig_end_one - ends them. */
+void rig_one(struct one *one);
+void rig_end_one(struct one *one);
+
+/** rig_cq - a CQ of the receiver on that channel (NULL: on none). */
 struct ibv_cq *rig_cq(struct ibv_comp_channel *channel, void *cq_context);
 struct ibv_comp_channel *rig_channel(void);
 
-/** rig_srq - an XRC SRQ with its completions on cq, receives posted. */
+/** rig_srq - an XRC SRQ that completes on cq, with receives posted. */
 struct ibv_srq *rig_srq(struct ibv_cq *cq);
 
-/** rig_send - a message to the SRQ; comes back when it has arrived. flags as IBV_SEND_SOLICITED. */
+/** rig_send - sends a message to the SRQ and waits for the send's completion. flags: 0 or IBV_SEND_SOLICITED. */
 void rig_send(const struct ibv_srq *srq, int flags);
 
-/** rig_arrived - takes one receive completion off the CQ. */
+/** rig_arrived - waits for one receive completion on the CQ. */
 void rig_arrived(struct ibv_cq *cq);
 
 void rig_arm(struct ibv_cq *cq, int solicited_only);
 
-/** rig_event - waits for the next event of the channel, which must be the CQ's, without acknowledging it. */
+/** rig_event - reads the channel's next event, which must be the CQ's. Does not acknowledge it. */
 void rig_event(struct ibv_comp_channel *channel, const struct ibv_cq *cq);
 
-/** rig_no_event - there is none. Leaves the channel non-blocking. */
+/** rig_no_event - the channel has none. Leaves it non-blocking. */
 void rig_no_event(struct ibv_comp_channel *channel);
 
 /** rig_readable - whether the channel's descriptor is, within so many milliseconds. */

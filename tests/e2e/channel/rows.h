@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Rows: each is one thing that must hold, run in a process of its own, so that a crash or a hang is one failed row. The first
- * thing that is not so ends it. What is opened is left to the kernel, as old programs do.
+ * Rows: each is one statement that must hold. It runs in a process of its own, so that a crash or a hang is one failed row, and
+ * ends at the first check that fails. Rows may leave objects to the kernel, as old programs do.
  */
 #ifndef TESTS_E2E_CHANNEL_ROWS_H
 #define TESTS_E2E_CHANNEL_ROWS_H

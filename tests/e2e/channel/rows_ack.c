@@ -9,33 +9,22 @@
 
 #define EVENTS 3
 
-static struct ibv_comp_channel *channel;
-static struct ibv_cq *cq;
-static struct ibv_srq *srq;
+static struct one one;
 
 static void set_up(int owner)
 {
 	rig_open(owner);
-	channel = rig_channel();
-	cq = rig_cq(channel, &cq);
-	srq = rig_srq(cq);
+	rig_one(&one);
 }
 
 static void read_events(int count)
 {
 	for (int i = 0; i < count; i++) {
-		rig_arm(cq, 0);
-		rig_send(srq, 0);
-		rig_event(channel, cq);
-		rig_arrived(cq);
+		rig_arm(one.cq, 0);
+		rig_send(one.srq, 0);
+		rig_event(one.channel, one.cq);
+		rig_arrived(one.cq);
 	}
-}
-
-static void take_down(void)
-{
-	IS(ibv_destroy_srq(srq), 0);
-	IS(ibv_destroy_cq(cq), 0);
-	IS(ibv_destroy_comp_channel(channel), 0);
 }
 
 static void one_by_one(int owner)
@@ -43,48 +32,48 @@ static void one_by_one(int owner)
 	set_up(owner);
 	read_events(EVENTS);
 	for (int i = 0; i < EVENTS; i++)
-		ibv_ack_cq_events(cq, 1);
-	take_down();
+		ibv_ack_cq_events(one.cq, 1);
+	rig_end_one(&one);
 }
 
 static void all_at_once(int owner)
 {
 	set_up(owner);
 	read_events(EVENTS);
-	ibv_ack_cq_events(cq, EVENTS);
-	take_down();
+	ibv_ack_cq_events(one.cq, EVENTS);
+	rig_end_one(&one);
 }
 
-/* Programs that have no other pointer at hand. */
+/* As programs do that keep no other pointer to the CQ. */
 static void through_the_image(int owner)
 {
 	set_up(owner);
 	read_events(EVENTS);
-	ibv_ack_cq_events(srq->xrc_cq, EVENTS);
-	take_down();
+	ibv_ack_cq_events(one.srq->xrc_cq, EVENTS);
+	rig_end_one(&one);
 }
 
-/* The SRQ's end does not wait for the CQ's events. */
+/* ibv_destroy_srq does not wait for events of the CQ. */
 static void after_the_srq_has_gone(int owner)
 {
 	set_up(owner);
 	read_events(1);
-	IS(ibv_destroy_srq(srq), 0);
-	ibv_ack_cq_events(cq, 1);
-	IS(ibv_destroy_cq(cq), 0);
-	IS(ibv_destroy_comp_channel(channel), 0);
+	IS(ibv_destroy_srq(one.srq), 0);
+	ibv_ack_cq_events(one.cq, 1);
+	IS(ibv_destroy_cq(one.cq), 0);
+	IS(ibv_destroy_comp_channel(one.channel), 0);
 }
 
 static atomic_int acked;
 
 static void *destroy(void *unused)
 {
-	int ret = ibv_destroy_cq(cq);
+	int ret = ibv_destroy_cq(one.cq);
 
 	(void)unused;
 	if (ret)
 		row_fail(__FILE__, __LINE__, "ibv_destroy_cq: %d", ret);
-	return atomic_load(&acked) ? &acked : NULL;	/* was it there before we were let go? */
+	return atomic_load(&acked) ? &acked : NULL;	/* NULL: it came back before the last ack */
 }
 
 static void destroy_waits(int owner)
@@ -94,15 +83,15 @@ static void destroy_waits(int owner)
 
 	set_up(owner);
 	read_events(2);
-	IS(ibv_destroy_srq(srq), 0);
-	ibv_ack_cq_events(cq, 1);
+	IS(ibv_destroy_srq(one.srq), 0);
+	ibv_ack_cq_events(one.cq, 1);
 	IS(pthread_create(&thread, NULL, destroy, NULL), 0);
 	usleep(50000);			/* time to come back too early */
 	atomic_store(&acked, 1);
-	ibv_ack_cq_events(cq, 1);
+	ibv_ack_cq_events(one.cq, 1);
 	IS(pthread_join(thread, &in_order), 0);
 	HOLDS(in_order);
-	IS(ibv_destroy_comp_channel(channel), 0);
+	IS(ibv_destroy_comp_channel(one.channel), 0);
 }
 
 static const struct row rows[] = {
@@ -110,7 +99,7 @@ static const struct row rows[] = {
 	{ "all at once", all_at_once },
 	{ "by the SRQ's xrc_cq", through_the_image },
 	{ "after the SRQ has gone", after_the_srq_has_gone },
-	{ "the end of the CQ waits for the last one", destroy_waits },
+	{ "ibv_destroy_cq waits for the last one", destroy_waits },
 };
 
 GROUP(ack);

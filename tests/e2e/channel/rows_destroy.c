@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* ibv_destroy_comp_channel: EBUSY as long as a CQ is on it, and then the channel goes on. */
+/* ibv_destroy_comp_channel is EBUSY as long as a CQ is on the channel, which goes on working then. */
 
 #include "rig.h"
 
@@ -89,23 +89,17 @@ static void other_cqs_do_not_count(int owner)
 
 static void refused_end_changes_nothing(int owner)
 {
-	struct ibv_comp_channel *channel;
-	struct ibv_srq *srq;
-	struct ibv_cq *cq;
+	struct one one;
 
 	rig_open(owner);
-	channel = rig_channel();
-	cq = rig_cq(channel, &cq);
-	srq = rig_srq(cq);
-	rig_arm(cq, 0);
-	IS(ibv_destroy_comp_channel(channel), EBUSY);
-	IS(ibv_destroy_cq(cq), EBUSY);
-	rig_send(srq, 0);
-	rig_event(channel, cq);
-	ibv_ack_cq_events(cq, 1);
-	IS(ibv_destroy_srq(srq), 0);
-	IS(ibv_destroy_cq(cq), 0);
-	IS(ibv_destroy_comp_channel(channel), 0);
+	rig_one(&one);
+	rig_arm(one.cq, 0);
+	IS(ibv_destroy_comp_channel(one.channel), EBUSY);
+	IS(ibv_destroy_cq(one.cq), EBUSY);
+	rig_send(one.srq, 0);
+	rig_event(one.channel, one.cq);
+	ibv_ack_cq_events(one.cq, 1);
+	rig_end_one(&one);
 }
 
 /* Only what was read has to be acknowledged. */
@@ -125,7 +119,7 @@ static void unread_event_holds_nothing_up(int owner)
 	HOLDS(rig_readable(channel, PATIENCE_MS));
 	IS(ibv_destroy_srq(srq), 0);
 	IS(ibv_destroy_cq(cq), 0);
-	rig_no_event(channel);	/* the event went with its CQ: no program gets a pointer to freed memory */
+	rig_no_event(channel);	/* it went with its CQ; otherwise the program would get a pointer to freed memory */
 	IS(ibv_destroy_cq(stays), 0);
 	IS(ibv_destroy_comp_channel(channel), 0);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A channel in a program that forks: its descriptor is inherited, its CQs are the parent's. */
+/* A channel in a program that forks: a child inherits its descriptor, but not its CQs. */
 
 #include <stdlib.h>
 #include <sys/wait.h>
@@ -7,24 +7,13 @@
 
 #include "rig.h"
 
-static struct ibv_comp_channel *channel;
-static struct ibv_cq *cq;
-static struct ibv_srq *srq;
+static struct one one;
 
 static void set_up(int owner)
 {
 	IS(ibv_fork_init(), 0);
 	rig_open(owner);
-	channel = rig_channel();
-	cq = rig_cq(channel, &cq);
-	srq = rig_srq(cq);
-}
-
-static void take_down(void)
-{
-	IS(ibv_destroy_srq(srq), 0);
-	IS(ibv_destroy_cq(cq), 0);
-	IS(ibv_destroy_comp_channel(channel), 0);
+	rig_one(&one);
 }
 
 static void wait_for(pid_t child)
@@ -37,11 +26,11 @@ static void wait_for(pid_t child)
 
 static void message(void)
 {
-	rig_arm(cq, 0);
-	rig_send(srq, 0);
-	rig_event(channel, cq);
-	ibv_ack_cq_events(cq, 1);
-	rig_arrived(cq);
+	rig_arm(one.cq, 0);
+	rig_send(one.srq, 0);
+	rig_event(one.channel, one.cq);
+	ibv_ack_cq_events(one.cq, 1);
+	rig_arrived(one.cq);
 }
 
 /* As system() and popen() do it. */
@@ -59,10 +48,9 @@ static void child_that_goes(int owner)
 		wait_for(child);
 		message();
 	}
-	take_down();
+	rig_end_one(&one);
 }
 
-/* An event that comes while a child has the descriptor too. */
 static void child_that_stays(int owner)
 {
 	int ends[2];
@@ -81,44 +69,44 @@ static void child_that_stays(int owner)
 	close(ends[1]);
 	wait_for(child);
 	message();
-	take_down();
+	rig_end_one(&one);
 }
 
-/* A watcher process: it sees that there is something, the parent reads it. */
+/* The child waits until the descriptor is readable; the parent reads the event. */
 static void child_that_watches(int owner)
 {
 	pid_t child;
 
 	set_up(owner);
-	HOLDS(!rig_readable(channel, 0));
+	HOLDS(!rig_readable(one.channel, 0));
 	child = fork();
 	if (!child)
-		_exit(rig_readable(channel, PATIENCE_MS) ? 0 : 1);
-	rig_arm(cq, 0);
-	rig_send(srq, 0);
+		_exit(rig_readable(one.channel, PATIENCE_MS) ? 0 : 1);
+	rig_arm(one.cq, 0);
+	rig_send(one.srq, 0);
 	wait_for(child);
-	rig_event(channel, cq);
-	ibv_ack_cq_events(cq, 1);
-	take_down();
+	rig_event(one.channel, one.cq);
+	ibv_ack_cq_events(one.cq, 1);
+	rig_end_one(&one);
 }
 
-/* The descriptor is one: what the child reads the parent does not get, but must acknowledge, for its own CQ counts. */
+/* An event that the child has read does not reach the parent. The parent must acknowledge it, since it is its CQ that counts. */
 static void child_that_reads(int owner)
 {
 	pid_t child;
 
 	set_up(owner);
-	rig_arm(cq, 0);
-	rig_send(srq, 0);
+	rig_arm(one.cq, 0);
+	rig_send(one.srq, 0);
 	child = fork();
 	if (!child) {
-		rig_event(channel, cq);
+		rig_event(one.channel, one.cq);
 		_exit(0);
 	}
 	wait_for(child);
-	rig_no_event(channel);
-	ibv_ack_cq_events(cq, 1);
-	take_down();
+	rig_no_event(one.channel);
+	ibv_ack_cq_events(one.cq, 1);
+	rig_end_one(&one);
 }
 
 static void opened_in_the_child(int owner)
@@ -129,16 +117,14 @@ static void opened_in_the_child(int owner)
 	child = fork();
 	if (!child) {
 		rig_open(owner);
-		channel = rig_channel();
-		cq = rig_cq(channel, &cq);
-		srq = rig_srq(cq);
+		rig_one(&one);
 		message();
-		take_down();
+		rig_end_one(&one);
 		_exit(0);
 	}
 	wait_for(child);
 	message();
-	take_down();
+	rig_end_one(&one);
 }
 
 static const struct row rows[] = {

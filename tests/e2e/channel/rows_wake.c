@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Which channel wakes whom, when, and by which call. */
+/* Which channel gets which event, when, and every call that waits for it. */
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -13,7 +13,7 @@ static struct ibv_comp_channel *channel, *other_channel;
 static struct ibv_cq *cq, *other_cq;
 static struct ibv_srq *srq, *other_srq;
 
-/* A second CQ with an SRQ of its own, on the same channel or on another. */
+/* Two CQs, each with an SRQ of its own, on one channel or on two. */
 static void set_up(int owner, bool one_channel)
 {
 	rig_open(owner);
@@ -71,7 +71,7 @@ static void one_channel_for_several(int owner)
 	take_down();
 }
 
-/* The receive QP belongs to another opened device, and so may the SRQ of a neighbour; only who has the SRQ is woken. */
+/* The opened device that created the receive QP gets no event for a message to another one's SRQ. */
 static void only_who_has_the_srq(int owner)
 {
 	struct ibv_comp_channel *makers;
@@ -192,7 +192,6 @@ static void with_epoll(int owner)
 	waits(by_epoll);
 }
 
-/* The readers of two events see two edges, whether or not the first was read before the second. */
 static void with_epoll_edges(int owner)
 {
 	set_up(owner, true);
@@ -224,7 +223,7 @@ static void non_blocking(int owner)
 	rig_send(srq, 0);
 	event_and_ack(channel, cq);
 	rig_no_event(channel);
-	IS(fcntl(channel->fd, F_SETFL, 0), 0);	/* and blocking again */
+	IS(fcntl(channel->fd, F_SETFL, 0), 0);	/* now blocking */
 	rig_arm(cq, 0);
 	rig_send(srq, 0);
 	event_and_ack(channel, cq);

@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Completion channels of old programs, beside SRQ images: what holds, row by row, with and without ibv_open_qp."""
+"""Completion channels in old programs that use XRC SRQs, row by row, with and without ibv_open_qp."""
 
 import re
 
 import pytest
 
-# How many rows each group has, so that none is lost without anyone noticing.
+# How many rows each group has, so that a lost row is noticed.
 ROWS = {"destroy": 6, "wake": 12, "ack": 5, "fork": 5}
 
 
 @pytest.fixture
-def channel(run, softhca, xrc_compat, build_root, sanitizer_runtime):
+def channel(run, softhca, xrc_compat, build_root, sanitizer_env):
     def _channel(group, owner, *settings, shim=True):
         program = build_root / "tests" / "e2e" / "channel" / "channel"
         through = [xrc_compat, "run", "--"] if shim else []
         return run([softhca, "run", "--devices=2", *settings, "--", *through, program, group, owner], timeout=150,
-                   env={"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else None)
+                   env=sanitizer_env)
 
     return _channel
 
@@ -31,7 +31,7 @@ def test_rows(channel, group, owner, open_qp):
 
 
 def test_without_the_shim_no_row_passes(channel):
-    """They all stand on SRQ images: so the rows above show something of ours."""
+    """All of them need XRC SRQs, so the rows above do test the shim."""
     done = channel("destroy", "own", shim=False)
     assert done.returncode == 1 and "ok " not in done.stdout
     assert "undefined symbol: ibv_open_xrc_domain" in done.stderr
