@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Asks dlsym and dlvsym and tells in which library what they found is: ask HANDLE:NAME[:VERSION]...
+ * Calls dlsym or dlvsym and prints which library the answer is in: ask HANDLE:NAME[:VERSION]...
  *
- * HANDLE is default, next, self, closed, interposer (which asks for its own RTLD_NEXT) or a library to open; the NAME
- * "NULL" is a null pointer. Each question is asked in a process of its own, for some are deadly.
+ * HANDLE is default, next, self, interposer (that library calls with its own RTLD_NEXT) or a library to open. The NAME "NULL"
+ * is a null pointer. Each question has a process of its own, since some crash.
  */
 
 #include <dlfcn.h>

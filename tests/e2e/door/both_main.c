@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program with two libraries that use XRC: one is linked with libibverbs, the other looks it up. Each verb of the
- * exchange is called in the other library than the verb before, so that they use each other's objects.
+ * A program with two libraries that use XRC: one is linked with libibverbs, the other looks the verbs up. Every other verb of
+ * the exchange is called by the address that one library has, the rest by that of the other, so that they share all objects.
  */
 
 #include <stdio.h>
@@ -25,7 +25,7 @@ static int mixed_exchange(const union table *one, const union table *other)
 	return exchange(&mixed.verbs);
 }
 
-/* A domain that one library opened, in the hands of the other. */
+/* One library opens a domain, the other uses it. */
 static int pass_domain(const struct verbs *opener, const struct verbs *user)
 {
 	struct ibv_device **list = opener->get_device_list(NULL);

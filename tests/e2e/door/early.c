@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* To be preloaded: asks dlsym and dlvsym in its constructor, or while the loader still relocates it (EARLY_IRELATIVE). */
+/* To be preloaded: calls dlsym and dlvsym in its constructor, or while the loader relocates it (EARLY_IRELATIVE). */
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -33,7 +33,7 @@ __attribute__((used)) static int (*resolve(void))(void)
 
 static int early(void) __attribute__((ifunc("resolve")));
 
-/* Its address is what the loader has to resolve at start. */
+/* To initialise this the loader must call resolve(). */
 __attribute__((visibility("default"))) int (*early_pointer)(void) = early;
 #else
 static __attribute__((constructor)) void start(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The whole legacy exchange in one process. A second device context registers with the receive QP and the first lets
- * go of it, so that what arrives shows that the registration counted. Also compiled as C++.
+ * All that a program of OFED does with XRC, in one process. A second context registers with the receive QP and the first
+ * unregisters, so that the message arrives only if the registration counted. Also compiled as C++.
  */
 
 #include <errno.h>
@@ -17,6 +17,7 @@
 #define BYTES 1000
 #define IMM 0x1234
 #define SEND_PSN 0x111
+#define PATIENCE_US 20000000
 
 struct side {
 	struct ibv_context *context;
@@ -134,34 +135,24 @@ static struct ibv_qp_attr attr_to(const struct play *play, enum ibv_qp_state sta
 	return attr;
 }
 
-static int mask_to(enum ibv_qp_state state)
-{
-	switch (state) {
-	case IBV_QPS_INIT:
-		return MASK_INIT;
-	case IBV_QPS_RTR:
-		return MASK_RTR;
-	default:
-		return MASK_RTS;
-	}
-}
-
-/* The masks are those of an RC QP, which is what old programs give. */
+/* With the masks of RC, as old programs pass them. */
 static int connect_qps(struct play *play)
 {
-	static const enum ibv_qp_state states[] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS };
+	static const struct {
+		enum ibv_qp_state state;
+		int mask;
+	} steps[] = { { IBV_QPS_INIT, MASK_INIT }, { IBV_QPS_RTR, MASK_RTR }, { IBV_QPS_RTS, MASK_RTS } };
 	const struct verbs *verbs = play->verbs;
 
-	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]); i++) {
-		struct ibv_qp_attr to_sender = attr_to(play, states[i], play->qp->qp_num);
-		struct ibv_qp_attr to_rcv_qp = attr_to(play, states[i], play->rcv_qpn);
-		int mask = mask_to(states[i]);
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		struct ibv_qp_attr to_sender = attr_to(play, steps[i].state, play->qp->qp_num);
+		struct ibv_qp_attr to_rcv_qp = attr_to(play, steps[i].state, play->rcv_qpn);
 
-		if (states[i] != IBV_QPS_RTS &&
-		    failed(verbs->modify_xrc_rcv_qp(play->creator.domain, play->rcv_qpn, &to_sender, mask),
+		if (steps[i].state != IBV_QPS_RTS &&
+		    failed(verbs->modify_xrc_rcv_qp(play->creator.domain, play->rcv_qpn, &to_sender, steps[i].mask),
 			   "ibv_modify_xrc_rcv_qp"))
 			return 1;
-		if (failed(verbs->modify_qp(play->qp, &to_rcv_qp, mask), "ibv_modify_qp"))
+		if (failed(verbs->modify_qp(play->qp, &to_rcv_qp, steps[i].mask), "ibv_modify_qp"))
 			return 1;
 	}
 	return 0;
@@ -220,13 +211,14 @@ static int post(struct play *play)
 	       failed(ibv_post_send(play->qp, &send, &bad_send), "ibv_post_send");
 }
 
-/* Both completions come in this one CQ; 5 s are plenty. */
+/* Both completions come in this one CQ. */
 static int collect(struct play *play)
 {
 	struct ibv_wc wc;
 	int seen = 0;
 
-	for (int tries = 0; seen != 3 && tries < 25000; tries++) {
+	/* Each turn without a completion takes 200 us or more. */
+	for (int turns = 0; seen != 3 && turns < PATIENCE_US / 200; turns++) {
 		int got = ibv_poll_cq(play->creator.cq, 1, &wc);
 
 		errno = 0;

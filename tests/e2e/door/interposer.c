@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* To be preloaded: has names that others have too, and tells what comes next after it. */
+/* To be preloaded: defines names that other libraries define too, and looks up what RTLD_NEXT gives it. */
 
 #include <dlfcn.h>
 
@@ -9,7 +9,7 @@ void *interposer_next(const char *name, const char *version);
 void *ibv_create_qp(void *pd, void *attr);
 int ibv_fork_init(void);
 
-/* Not tail calls: dlsym is to see this library as its caller. */
+/* These must be no tail calls: dlsym must see this library as its caller. */
 VISIBLE void *interposer_next(const char *name, const char *version)
 {
 	void *found = version ? dlvsym(RTLD_NEXT, name, version) : dlsym(RTLD_NEXT, name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An old program that looks libibverbs up by itself: lookup [WAY]. */
+/* An old program that is not linked with libibverbs and looks the verbs up: lookup [WAY]. */
 
 #include "exchange.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A plugin that looks libibverbs up by itself. */
+/* A plugin that is not linked with libibverbs and looks the verbs up. */
 
 #include "exchange.h"
 

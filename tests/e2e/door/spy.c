@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* To be preloaded: stands in front of dlsym as heap profilers do, and tells at the end how often it was asked. */
+/* To be preloaded: interposes dlsym, as heap profilers do, and prints at the end how often it was called. */
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 static int asked;
 
-/* By the version that programs linked today import. */
+/* The next one with the version that programs import which are linked today. */
 VISIBLE void *dlsym(void *handle, const char *name)
 {
 	static void *(*next)(void *handle, const char *name);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The verbs as programs find them that are not linked with libibverbs: closed MPIs, and MVAPICH2 2.3. */
+/* The verbs as programs look them up that are not linked with libibverbs: closed MPIs, and MVAPICH2 2.3. */
 
 #include <dlfcn.h>
 #include <stdbool.h>
@@ -45,7 +45,7 @@ static void *open_library(const struct way *way)
 	return dlopen(name, way->flags | (way->noload ? RTLD_NOLOAD : 0));
 }
 
-/* What never changed since the first ABI is only in the first node. */
+/* Verbs that never changed since the first ABI are in the first node only. */
 static void *look_up(const struct way *way, void *handle, const char *name)
 {
 	void *found;

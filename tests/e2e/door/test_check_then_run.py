@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Tried as a new user would: `xrc-compat check PROGRAM`, then the command that it printed, word for word."""
+"""As a new user would do it: `xrc-compat check PROGRAM`, then the very command that it printed."""
 
 import json
 import os
@@ -18,7 +18,7 @@ PROGRAMS = {"lookup": "lookup", "lazy": "linked-lazy", "now": "linked-now", "rpa
 
 
 def compile_as_cxx(folder, build_root, source_root):
-    """As somebody recompiles an old C++ program: the old header, and the stub to link with."""
+    """Compiles it as an old C++ program: with the old header, linked with the stub."""
     if not shutil.which(CXX[0]):
         pytest.skip("no C++ compiler")
     output = folder / "linked-c++"
@@ -36,21 +36,20 @@ def compile_as_cxx(folder, build_root, source_root):
 
 
 @pytest.fixture(params=PROGRAMS)
-def program(request, tmp_path, build_root, source_root, door, real_library):
-    """The program in a folder of the user's, for he types ./NAME."""
+def program(request, tmp_path, build_root, source_root, door):
+    """"./NAME", in the folder where type_in() runs."""
     if request.param == "c++":
         compile_as_cxx(tmp_path, build_root, source_root)
     else:
         shutil.copy(door / PROGRAMS[request.param], tmp_path)
     if request.param == "rpath":
-        (tmp_path / "private").mkdir()
-        shutil.copyfile(real_library, tmp_path / "private" / "libibverbs.so.1")
+        request.getfixturevalue("private_copy")
     return "./" + PROGRAMS[request.param]
 
 
 @pytest.fixture
 def type_in(run, softhca, build_root, tmp_path):
-    """type_in(line): in a shell that has xrc-compat in its PATH, on a machine with two devices."""
+    """type_in(line): runs it in a shell that has xrc-compat on its PATH, on a machine with two devices."""
     env = {"PATH": f"{build_root / 'tools'}:{os.environ['PATH']}"}
     return lambda line: run([softhca, "run", "--devices=2", "--", "sh", "-c", line], env=env, cwd=tmp_path)
 

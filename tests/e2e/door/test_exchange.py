@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The whole exchange by every way in: linked, looked up, through a plugin, with a private libibverbs, and mixed."""
+"""The exchange works however a program gets the verbs: linked, looked up, in a plugin, with its own libibverbs, and mixed."""
 
 import os
 import shutil
@@ -40,24 +40,21 @@ def test_looked_up_in_a_plugin(play, door, build_root, binding):
 
 
 def test_linked_and_looked_up_are_one(play, door):
-    """One state: what one library opens, keeps busy and registers, the other knows."""
+    """Both share one state: objects and registrations of one library count in the other."""
     result = play(door / "both")
     assert (result.returncode, result.stdout.splitlines()) == (
         0, ["both: busy Device or resource busy"] * 2 + ["exchange: done"] * 2), result.stderr
 
 
-def test_private_copy(play, door, real_library, tmp_path):
-    """A program that brings its own libibverbs goes on using that one."""
-    (tmp_path / "private").mkdir()
-    private = tmp_path / "private" / "libibverbs.so.1"
-    shutil.copyfile(real_library, private)
+def test_private_copy(play, door, private_copy, tmp_path):
+    """A program that brings its own libibverbs uses that one under the shim, too."""
     result = play(shutil.copy(door / "linked-rpath", tmp_path))
     done(result)
-    assert result.stdout.splitlines()[1:] == [f"mapped: {private}"]
+    assert result.stdout.splitlines()[1:] == [f"mapped: {private_copy}"]
 
 
 def test_without_a_private_copy(play, door, real_library, tmp_path):
-    """What the test above is worth."""
+    """Without the copy the same program uses the system's, so the test above can tell them apart."""
     result = play(shutil.copy(door / "linked-rpath", tmp_path))
     done(result)
     assert result.stdout.splitlines()[1:] == [f"mapped: {os.path.realpath(real_library)}"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What dlsym and dlvsym answer with the shim in front of them: ours for our names, as ever for all others."""
+"""dlsym and dlvsym under the shim give its functions for its names, and what they always gave for all others."""
 
 import os
 import platform
@@ -10,7 +10,7 @@ from played import done
 
 GLIBC = tuple(int(part) for part in platform.libc_ver()[1].split("."))
 OURS, REAL, LIBDL = "libxrc-compat.so.1", "libibverbs.so.1", "libc.so.6" if GLIBC >= (2, 34) else "libdl.so.2"
-# Before glibc 2.36 RTLD_NEXT finds hidden symbols of a library's first version for a program without versions.
+# Before glibc 2.36 a program without symbol versions gets hidden symbols of a library's first version by RTLD_NEXT.
 HIDDEN_FROM_NEXT = GLIBC >= (2, 36)
 LIBRARY = "libibverbs.so.1"
 XRC = ["open_xrc_domain", "close_xrc_domain", "create_xrc_srq", "create_xrc_rcv_qp", "modify_xrc_rcv_qp",
@@ -22,7 +22,7 @@ OTHERS = ["get_device_list", "open_device", "alloc_pd", "reg_mr", "create_cq", "
 
 @pytest.fixture
 def ask(run, door):
-    """ask(preload, question..., linked=False) -> one answer per question."""
+    """ask(preload, question..., linked=False): the answers of ask.c, one for each question. linked: with libibverbs."""
 
     def _ask(preload, *questions, linked=False):
         paths = ":".join(map(str, preload))
@@ -37,7 +37,7 @@ def ask(run, door):
 
 @pytest.fixture
 def play(run, softhca, door):
-    """play(preload): the program `lookup` on a device, with what is preloaded in this order."""
+    """play(preload): runs a program on a device, with these libraries preloaded in this order."""
 
     def _play(preload, program="lookup"):
         keep = ":".join(map(str, preload)) + ":$LD_PRELOAD"
@@ -56,7 +56,7 @@ def test_our_names_on_the_handle(ask, shim, real_library, version):
 
 @pytest.mark.parametrize("version", ["", ":IBVERBS_1.1"])
 def test_our_names_on_the_handle_of_a_plugin(ask, shim, door, version):
-    """It was linked with libibverbs, so there the loader looks, too; but what it defines itself is its own."""
+    """A handle on a library that is linked with libibverbs finds the verbs as well; but a verb that it defines itself stays its own."""
     plugin = door / "libtable-linked.so"
     names = XRC + CHANGED
     answers = ask([shim], *(f"{plugin}:ibv_{name}{version}" for name in names))
@@ -74,7 +74,7 @@ def test_other_names_on_the_handle(ask, shim, real_library):
 
 
 def test_older_node_is_the_real_one(ask, shim):
-    """Callers of IBVERBS_1.0 have other structures; XRC was never there."""
+    """Programs that ask for IBVERBS_1.0 have other structures, and never use XRC."""
     questions = [f"{LIBRARY}:ibv_{name}:IBVERBS_1.0" for name in CHANGED + XRC]
     answers = ask([shim], *questions)
     assert answers == ask([], *questions)
@@ -83,7 +83,7 @@ def test_older_node_is_the_real_one(ask, shim):
 
 
 def test_probing_programs_are_not_misled(ask, shim):
-    """RTLD_DEFAULT: the XRC names stay hidden, the others are ours as for a linked program."""
+    """With RTLD_DEFAULT and no version the XRC names stay hidden; the others are ours, as for a linked program."""
     answers = ask([shim], *(f"default:ibv_{name}" for name in XRC + CHANGED), linked=True)
     assert [answer.split()[0] for answer in answers] == ["NULL"] * len(XRC) + [OURS] * len(CHANGED)
     assert ask([shim], "default:ibv_open_xrc_domain:IBVERBS_1.1", linked=True) == [OURS]
@@ -91,7 +91,7 @@ def test_probing_programs_are_not_misled(ask, shim):
 
 @pytest.mark.usefixtures("own_crashes")
 def test_everything_else_as_without_the_shim(ask, shim):
-    """Texts of dlerror and deadly null names too."""
+    """The same texts of dlerror(), and a null name crashes as before."""
     questions = [
         "libm.so.6:cos", "libm.so.6:ibv_open_xrc_domain", "libm.so.6:ibv_create_qp", "libm.so.6:NULL",
         "libm.so.6:cos:GLIBC_2.2.5", "libm.so.6:cos:GLIBC_9", "libm.so.6:ibv_create_qp:IBVERBS_1.1",
@@ -123,14 +123,14 @@ def test_interposer_in_front_hands_on_to_the_shim(play, shim, door):
     done(play([door / "libinterposer.so", shim], "linked-lazy"))
 
 
-# Which of the spies are asked: b looks for a version, and so passes over a where a comes next after it.
+# {order of preloading: the spies that are called}. b asks for the next dlsym by version, and so misses a, which has none.
 ORDERS = {"a shim": "a", "shim a": "a", "b shim": "b", "shim b": "b", "a b shim": "ab", "b a shim": "b", "a shim b": "ab",
           "b shim a": "ab", "shim a b": "ab", "shim b a": "b"}
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_others_in_front_of_dlsym(play, shim, door, order):
-    """Profilers interpose them, too. In any order each calls the next one, and the exchange works."""
+    """Profilers interpose dlsym as well. In any order each calls the next one, and the exchange works."""
     paths = {"a": door / "libspy-a.so", "b": door / "libspy-b.so", "shim": shim}
     result = play([paths[word] for word in order.split()])
     done(result)
@@ -139,7 +139,7 @@ def test_others_in_front_of_dlsym(play, shim, door, order):
     assert {spy[-1] for spy, count in told.items() if int(count)} == set(ORDERS[order]), told
 
 
-# Behind the shim and IRELATIVE: the loader runs the resolver before it has relocated the shim, whose dlsym it calls.
+# With IRELATIVE, and preloaded behind the shim: its resolver calls the shim's dlsym before the loader has relocated the shim.
 @pytest.mark.parametrize("moment", ["early", "early-irelative"])
 @pytest.mark.parametrize("order", ["front", "behind"])
 def test_asked_before_any_constructor(play, shim, door, moment, order):
