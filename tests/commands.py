@@ -7,17 +7,17 @@ import re
 
 TOOLS = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "tools"
 
-# Of the table in tools/main.c.
+# As the table in tools/main.c has them.
 COMMANDS = re.findall(r'^\t\{ "([\w-]+)",', (TOOLS / "main.c").read_text(), re.M)
 
 
 def options_of(text):
-    """-o, --json and the like in @text, without --help, which all commands have."""
+    """The options in @text (-o, --json ...) without --help, which all commands have."""
     return set(re.findall(r"(?<![\w-])--?[a-z][\w-]*", text)) - {"--help"}
 
 
 def usage_of(command):
-    """What stands behind "usage: xrc-compat COMMAND" in the source, pieced together."""
+    """The text after "usage: xrc-compat COMMAND" in the source, with its strings joined."""
     for path in TOOLS.rglob("*.c"):
         found = re.search(rf'"usage: xrc-compat {command}(?![\w-])(.*?)";', path.read_text(), re.S)
         if found:

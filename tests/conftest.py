@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What every pytest of this project needs: where the build is, and how to run a program that must not hang."""
+"""Fixtures and options of every pytest here: the build tree, the models of adapter, and what cannot run in some builds."""
 
 import os
 import pathlib
@@ -12,16 +12,16 @@ import running
 from emulator import Daemon
 
 
-# (sanitizer, part of the test's name): why it is not run there.
+# {(sanitizer, or "" for any; part of the test's name): why it cannot run there}
 NOT_UNDER_SANITIZERS = {
     ("thread", "test_selftest.py"): "the helper's threads start without the sanitizer's runtime",
     ("thread", "test_trace.py"): "the traced program's threads start without the sanitizer's runtime",
     ("thread", "test_limits.py"): "the sanitizer's shadow of the address space is above any limit",
     ("thread", "test_ends_with_its_last_thread"): "the sanitizer's own thread keeps every program alive",
     ("thread", "test_cancellation_that_comes_late"): "strace would be run with the sanitizer's runtime, too",
-    ("", "test_streams.py"): "the sanitizer's runtime has uses of its own for standard error, and for descriptors that are free",
-    ("", "test_killed_programs_leave_nothing"): "start-up is longer than the time over which the kills are spread",
-    ("", "test_install.py"): "installs and looks at the result",
+    ("", "test_streams.py"): "the sanitizer's runtime itself uses standard error and free descriptors",
+    ("", "test_killed_programs_leave_nothing"): "the programs start more slowly than they are killed",
+    ("", "test_install.py"): "looks at an installation as of a release, which has no sanitizer",
     ("", "test_i386.py"): "makes a build of its own",
     ("", "test_configure.py"): "compiles programs that are not instrumented",
     ("", "test_programs.py"): "compiles programs that are not instrumented",
@@ -29,6 +29,7 @@ NOT_UNDER_SANITIZERS = {
 }
 
 
+# {part of the test's name: why it cannot run on another build of rdma-core}
 NOT_ON_ANOTHER_RDMA_CORE = {
     "test_without_a_private_copy": "is about the libibverbs that the loader takes by itself",
     "test_libraries_are_those_that_the_loader_takes": "ldd follows the environment, which check does not",
@@ -53,7 +54,7 @@ def pytest_configure(config):
 
 
 def pytest_generate_tests(metafunc):
-    """Whatever starts softhca does so once for each model."""
+    """A test that uses the fixture `model` runs once for each model, or for those that its mark on_model names."""
     if "model" in metafunc.fixturenames:
         only = metafunc.definition.get_closest_marker("on_model")
         metafunc.parametrize("model", [name for name in models.chosen() if not only or name in only.args], indirect=True)
@@ -61,7 +62,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture
 def model(request, monkeypatch):
-    """The model of the emulated adapters; softhca and the helpers in models.py take it from the environment."""
+    """The model of the emulated adapters, which softhca and models.py read from the environment."""
     monkeypatch.setenv("SOFTHCA_MODEL", request.param)
     return request.param
 
@@ -79,19 +80,20 @@ def source_root():
 
 @pytest.fixture
 def softhca(model, build_root):
-    """The command, and with it the model of its adapters."""
+    """The softhca command. It depends on `model`, so that the test runs on every model."""
     return build_root / "softhca" / "softhca"
 
 
 @pytest.fixture
 def settings():
-    """What emulated adapters are started with, beside what a fixture says of itself; a test may have its own."""
+    """Further options of softhca for the fixtures that start it; a test can parametrize it."""
     return []
 
 
 @pytest.fixture
 def daemon(run, softhca, settings, monkeypatch):
-    """Emulated adapters that outlive their programs. The folder's name is short, as those of sockets must be."""
+    """Emulated adapters that outlive the programs on them."""
+    # The path of a socket must be short, which those of tmp_path are not.
     with tempfile.TemporaryDirectory(prefix="softhca-test-", dir="/tmp") as folder:
         started = Daemon(run, softhca, pathlib.Path(folder))
         monkeypatch.setenv("SOFTHCA_DIR", str(started.directory))
@@ -99,7 +101,7 @@ def daemon(run, softhca, settings, monkeypatch):
         assert done.returncode == 0, done.stderr
         monkeypatch.setenv("LD_PRELOAD", str(started.preload))
         yield started
-        # Nothing that is wrong with the preload may keep the daemon from its end.
+        # The daemon must end even if the preloaded library is broken.
         monkeypatch.delenv("LD_PRELOAD")
         run([softhca, "stop"])
 
@@ -118,7 +120,7 @@ def xrc_compat(build_root):
 
 @pytest.fixture(scope="session")
 def sanitizer_runtime():
-    """The library that a program with threads needs in LD_PRELOAD when the shim is built with a sanitizer and it is not."""
+    """The library that a program without sanitizer needs in LD_PRELOAD if the shim has one, else ""."""
     return os.environ.get("XRC_COMPAT_TEST_PRELOAD", "")
 
 
@@ -130,7 +132,7 @@ def sanitizer_env(sanitizer_runtime):
 
 @pytest.fixture
 def own_crashes(monkeypatch):
-    """What crashes on purpose ends by the signal also where a sanitizer's runtime would end it with a report."""
+    """For programs that crash on purpose: they end by the signal even where a sanitizer would report it and exit."""
     for variable in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
         options = [os.environ.get(variable, ""), "handle_segv=0", "allow_user_segv_handler=1"]
         monkeypatch.setenv(variable, ":".join(filter(None, options)))

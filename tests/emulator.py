@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A daemon of emulated adapters that outlives its programs: by the fixture `daemon` of conftest.py, and what can be asked of it."""
+"""A daemon of emulated adapters that outlives the programs on it, as the fixture `daemon` of conftest.py starts it."""
 
 import functools
 import json
@@ -16,7 +16,7 @@ OBJECTS = ("qps", "cqs", "srqs", "mrs", "pds")
 
 
 class Daemon:
-    """Programs started while it runs use it, by the environment. Tests may put files into its folder."""
+    """Programs that the test starts use it, by the environment. A test may put files into its folder."""
 
     def __init__(self, run, softhca, folder):
         self.run, self.softhca, self.folder = run, softhca, folder
@@ -24,7 +24,7 @@ class Daemon:
         self.preload = softhca.parent / "libsofthca.so"
 
     def ask(self, *words):
-        """The output of a command to it, which must succeed."""
+        """The output of `softhca WORDS...`, which must succeed."""
         done = self.run([self.softhca, *words], env={"LD_PRELOAD": ""})
         assert done.returncode == 0, done.stderr
         return done.stdout
@@ -50,7 +50,7 @@ class Daemon:
         self.until(lambda now: any(i["state"] == "LISTEN" and port in (None, i["port"]) for i in now["cm_ids"]), "listener")
 
     def until_empty(self):
-        """Files of the connection manager without ids are in no list, but they count as contexts."""
+        """Waits until no program uses it. Open files of the connection manager are in no list, but count as contexts."""
         self.until(lambda now: ", 0 contexts" in now, "end of all programs", self.status)
         left = self.objects()
         assert left["contexts"] == left["cm_ids"] == [], left
@@ -58,7 +58,7 @@ class Daemon:
             assert {device[kind] for kind in OBJECTS} == {0}, left
 
     def descriptors(self):
-        """How many it has open: the least of a few, since it closes the connection of who asked last a little later."""
+        """How many it has open. The least of five counts, since it closes connections a little after they have ended."""
         folder = f"/proc/{self.pid}/fd"
         return min([len(os.listdir(folder)), time.sleep(0.02)][0] for _ in range(5))
 
@@ -68,11 +68,11 @@ class Daemon:
         return int(status.split("VmRSS:")[1].split()[0])
 
     def slack(self, usual=1024):
-        """Kilobytes that may stay with its allocator. Sanitizers keep up to 256 MiB of what was freed."""
+        """Kilobytes of freed memory that its allocator may keep: sanitizers keep up to 256 MiB."""
         return 300 << 10 if re.search(rb"__[at]san_init", self.softhca.read_bytes()) else usual
 
     def start(self, argv, host=None, **kw):
-        """A program on it, as seen from the host of this adapter: output and errors in one stream, unless told otherwise."""
+        """Starts a program on it, on the host of this adapter; output and errors are one stream unless @kw says otherwise."""
         env = dict(os.environ, **({} if host is None else {"SOFTHCA_HOST": models.device(host)}))
         streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
         return subprocess.Popen([str(a) for a in argv], text=True, env=env, **{**streams, **kw})

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What of the system a test needs and may not have."""
+"""Programs of the system that a test needs and that may not be installed."""
 
 import shutil
 
@@ -7,7 +7,7 @@ import pytest
 
 
 def need(*programs):
-    """Skips the test that calls this where one of these programs is not installed."""
+    """Skips the test if one of these programs is not installed."""
     for program in programs:
         if not shutil.which(program):
             pytest.skip(f"{program} is not installed")

@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The models of adapter that tests run on: all of them, one after the other, by the fixture `model` of conftest.py."""
+"""The models of adapter that tests run on, one after the other (fixture `model` of conftest.py), and what they are called."""
 
 import os
 
-# What softhca calls a model, and the driver that serves it.
+# {model, as softhca calls it: its driver}
 DRIVERS = {"connectx3": "mlx4", "connectx5": "mlx5"}
 
 
 def chosen():
-    """The models to test on: all, or those named in SOFTHCA_TEST_MODELS."""
+    """The models to test on: all, or those that SOFTHCA_TEST_MODELS names."""
     return os.environ.get("SOFTHCA_TEST_MODELS", " ".join(DRIVERS)).split()
 
 
 def model():
-    """The model that softhca emulates in the test at hand."""
+    """The model in the running test."""
     return os.environ["SOFTHCA_MODEL"]
 
 
@@ -27,5 +27,5 @@ def device(index):
 
 
 def named(text):
-    """Text that is written for mlx4_0, mlx4_1 ..., with the names of the model at hand."""
+    """@text, which names adapters mlx4_0, mlx4_1 ..., with the names that they have in the running test."""
     return text.replace("mlx4_", f"{driver()}_")

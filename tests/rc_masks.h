@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The whole masks of an RC QP's three steps, which old programs pass for XRC QPs and receive QPs as well (Open MPI 1.6 xoob,
- * MVAPICH2, GASNet, qperf). With either <infiniband/verbs.h>: the bits are the same.
+ * The attribute masks of RC's three transitions. Old programs pass them for XRC QPs and receive QPs as well (Open MPI 1.6 xoob,
+ * MVAPICH2, GASNet, qperf). Include after <infiniband/verbs.h>, of OFED or of today: the bits are the same.
  */
 #ifndef TESTS_RC_MASKS_H
 #define TESTS_RC_MASKS_H

@@ -8,7 +8,7 @@ import subprocess
 
 
 def run(argv, timeout=30, env=None, **kw):
-    """A CompletedProcess with text output; the whole process group dies at the timeout."""
+    """Runs @argv to its end: a CompletedProcess with text output. At the timeout the whole process group is killed."""
     with subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                           text=True, env=dict(os.environ, **(env or {})), start_new_session=True, **kw) as program:
         try:

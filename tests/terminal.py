@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A terminal of a test's own, for programs that paint a screen and follow its size."""
+"""A pseudo-terminal, for programs that paint a screen and follow its size."""
 
 import fcntl
 import os
@@ -34,11 +34,11 @@ class Terminal:
         fcntl.ioctl(self.ours, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
 
     def resize(self, rows, columns):
-        """The kernel tells only those whose controlling terminal it is."""
+        """Sends SIGWINCH itself: the kernel sends it only to programs whose controlling terminal this is."""
         self._set_size(rows, columns)
         self.program.send_signal(signal.SIGWINCH)
 
     def painted(self, until):
-        """The lines of the newest screen, as soon as @until is found in what has been sent since the last call."""
+        """Waits until the output since the last call matches @until. The lines of the newest screen in it."""
         screen = read_until(self.ours, re.compile(until).search).split("\x1b[H")[-1]
         return [re.sub(r"\x1b\[[HJK]", "", line).rstrip() for line in screen.split("\r\n")]

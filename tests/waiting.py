@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Waiting in tests: for a condition, never for a time that is believed to be enough."""
+"""Waits in tests: for a condition, with a generous limit, never for a fixed time."""
 
 import os
 import pathlib
@@ -9,7 +9,7 @@ import time
 
 
 def wait_for(ask, what="such thing", seconds=30, holds=bool):
-    """The first value of ask() that holds; fails with the last one after so many seconds, which a starved machine may need."""
+    """The first value of ask() for which holds(value). Fails after so many seconds and shows the last value."""
     end = time.monotonic() + seconds
     while not holds(value := ask()):
         assert time.monotonic() < end, f"no {what} within {seconds} s: {value!r}"
@@ -18,7 +18,7 @@ def wait_for(ask, what="such thing", seconds=30, holds=bool):
 
 
 def stop(pid):
-    """Stops a process. Each of its threads may still do something until it has heard of the signal: waits for that."""
+    """Stops a process and waits until all its threads have stopped: they may still run for a moment after the signal."""
     os.kill(pid, signal.SIGSTOP)
     threads = list(pathlib.Path(f"/proc/{pid}/task").iterdir())
     wait_for(lambda: {(thread / "stat").read_text().rpartition(")")[2].split()[0] for thread in threads},
@@ -26,7 +26,7 @@ def stop(pid):
 
 
 def read_until(stream, done, seconds=30):
-    """What a pipe or terminal gives, read until done(text) of the bytes so far; fails at its end, or after so many seconds."""
+    """Reads a pipe or terminal until done(the bytes so far). Fails at its end, or after so many seconds in all."""
     text, end = b"", time.monotonic() + seconds
     while not done(text):
         ready, _, _ = select.select([stream], [], [], max(0, end - time.monotonic()))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What tests must know of the adapter that softhca emulates: its model is in SOFTHCA_MODEL. */
+/* How the two models of adapter differ that softhca emulates. SOFTHCA_MODEL says which one it is. */
 #ifndef TESTS_EMULATED_H
 #define TESTS_EMULATED_H
 
@@ -29,15 +29,15 @@ static inline struct emulated_name emulated_name(int device)
 	return name;
 }
 
-/* mlx4 marks the number of every target QP, and of no other. */
+/* The bit that mlx4 sets in the number of every target QP, and in no other. */
 static inline uint32_t emulated_target_tag(void)
 {
 	return emulated_is_mlx5() ? 0 : 0x800000;
 }
 
 /*
- * wc.src_qp of what a target QP received: mlx4 puts the SRQ's number there, mlx5 the sender's QP number, for its completion has
- * no place for the former.
+ * wc.src_qp of a message that a target QP received: on mlx4 the SRQ's number; on mlx5, whose completions have no field for that,
+ * the sender's QP number.
  */
 static inline uint32_t emulated_src_qp(uint32_t srq_num, uint32_t sender)
 {
@@ -50,7 +50,7 @@ static inline bool emulated_drains(void)
 	return !emulated_is_mlx5();
 }
 
-/* What a query tells of max_rd_atomic or max_dest_rd_atomic: mlx5 keeps its logarithm. */
+/* What a query returns of max_rd_atomic or max_dest_rd_atomic: mlx5 stores only the logarithm, rounded down. */
 static inline uint8_t emulated_rd_atomic(uint8_t asked)
 {
 	uint8_t kept = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* How a program of today ends a handle from ibv_open_qp and lives: libmlx5 crashes in ibv_destroy_qp (docs/upstream/). */
+/* Destroys a handle from ibv_open_qp in a program of today: in libmlx5 ibv_destroy_qp would crash (docs/upstream/). */
 #ifndef TESTS_OPENED_H
 #define TESTS_OPENED_H
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""32- and 64-bit programs of one user: installed below one prefix, on one emulated HCA, with one receive QP."""
+"""32- and 64-bit programs of one user share a prefix, an emulated HCA and a receive QP."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def builds(build_root):
 
 @pytest.fixture(scope="session")
 def prefix(builds, tmp_path_factory):
-    """Both installed, one after the other in either order would do."""
+    """Both builds, installed into one prefix."""
     trees = {bits: tree.Tree(build, tmp_path_factory.mktemp(f"tree{bits}")) for bits, build in builds.items()}
     trees[32].root = trees[64].root
     for each in trees.values():
@@ -43,13 +43,13 @@ def launch(model, run, prefix):
 
 
 def test_commands_are_of_64_bits(prefix):
-    """Those serve both; the other build's would have taken their names."""
+    """The 64-bit commands serve both classes; the 32-bit ones have the same names and must not be installed."""
     for name in ("softhca", "xrc-compat"):
         assert (prefix / "bin" / name).read_bytes()[4] == 2
 
 
 def test_one_setting_for_both(launch, builds):
-    done = launch("sh", "-c", 'printenv LD_PRELOAD; shift; for i; do $i --poll; done', "sh", "-",
+    done = launch("sh", "-c", 'printenv LD_PRELOAD; for i; do $i --poll; done', "sh",
                   *(builds[bits] / CLIENTS / "openmpi" for bits in (64, 32)), LEGACY_SECONDS="30")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
     preloads, *lines = done.stdout.splitlines()
@@ -77,7 +77,7 @@ def test_contract_of_32_bits_on_a_daemon_of_64(launch, builds, group):
 
 
 def test_build_directories_serve_both_too(run, builds):
-    """No prefix there: the launcher finds the other class in the other build directory."""
+    """Without a prefix the launcher finds the library of the other class in the other build directory."""
     for bits in builds:
         done = run([builds[64] / "tools" / "xrc-compat", "run", "--softhca=2", "--", builds[bits] / CLIENTS / "openmpi", "--poll"],
                    timeout=60, env={"LD_PRELOAD": "", "LEGACY_SECONDS": "30"})
@@ -85,7 +85,7 @@ def test_build_directories_serve_both_too(run, builds):
 
 
 def test_missing_library_is_named(run, builds, tmp_path):
-    """Alone below its prefix, the 64-bit command says what a 32-bit program needs."""
+    """With only the 64-bit build installed, the command says what a 32-bit program lacks."""
     alone = tree.Tree(builds[64], tmp_path).install()
     for command in ("run", "check"):
         done = run([alone.bin / "xrc-compat", command, builds[32] / WORKER], env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": ""})
@@ -96,7 +96,7 @@ def test_missing_library_is_named(run, builds, tmp_path):
 @pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize("place", ["prefix", "build"])
 def test_trace(run, prefix, builds, tmp_path, bits, place):
-    """Of either class by the command of 64 bits: arguments, numbers and places are the same."""
+    """The 64-bit command traces programs of both classes, with the same arguments, numbers and backtraces."""
     output = tmp_path / "trace.json"
     command = {"prefix": prefix / "bin", "build": builds[64] / "tools"}[place] / "xrc-compat"
     done = run([command, "trace", "--softhca=2", "--json", "--output", output, "--", builds[bits] / CLIENTS / "openmpi", "--poll"],
@@ -140,7 +140,7 @@ class Worker:
         assert self.bits == bits and self.pid == self.process.pid
 
     def answer(self):
-        """The worker ends after a minute at the latest, and with it its output."""
+        """The numbers of the next line. The worker ends after a minute at the latest, so this does not wait for ever."""
         return [int(word) for word in self.process.stdout.readline().split()]
 
     def ask(self, *words):
@@ -158,7 +158,7 @@ class Worker:
 
 @pytest.fixture
 def job(model, builds, prefix, run, tmp_path, request):
-    """A daemon of the user's, and what its programs need."""
+    """A daemon of emulated adapters, and the workers on it."""
 
     class Job:
         domain = tmp_path / "domain"
@@ -171,7 +171,7 @@ def job(model, builds, prefix, run, tmp_path, request):
             return self.workers[-1]
 
         def registrants(self):
-            """{number: pids} of the tables; the dead and those with none have rows too."""
+            """{QP number: pids} by `xrc-compat ps`; it also lists dead processes and those without a registration."""
             shown = run([prefix / "bin" / "xrc-compat", "ps", "--json"], env=self.env)
             assert shown.returncode == 0, shown
             found = {}
@@ -186,7 +186,7 @@ def job(model, builds, prefix, run, tmp_path, request):
     (tmp_path / "tables").mkdir()
     started = run([prefix / "bin" / "softhca", "start", "--devices=2", *getattr(request, "param", [])], env=job.env)
     assert started.returncode == 0, started
-    # As a shell takes it: what stands in single quotes stays as it is.
+    # softhca prints a line for a shell, maybe with single quotes.
     job.env["LD_PRELOAD"] = started.stdout.split("LD_PRELOAD=")[1].strip().strip("'")
     yield job
     for worker in job.workers:
@@ -221,7 +221,7 @@ def test_one_receive_qp_of_both(job, first, second):
 @pytest.mark.parametrize("job", [["--open_qp=off"]], indirect=True)
 @pytest.mark.parametrize("first, second", [(64, 32), (32, 64)])
 def test_one_receive_qp_of_both_where_the_kernel_shares_none(job, first, second):
-    """The table alone carries the registrations, and requests from one class to the other."""
+    """Registrations are in the table only, and processes of one class ask those of the other for what they need of the QP."""
     creator, other = job.worker(first), job.worker(second)
     sender = job.worker(first, device=1)
     number = creator.ask("create")
