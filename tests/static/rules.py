@@ -302,9 +302,9 @@ def room_size(root, limit=30):
 
 
 def skips(root):
-    """A C test skips by tests/unit/skip.h, with a reason; pytest and meson ask for one themselves."""
-    return [f"{relative}:{number}: skips without a reason; skip_because() of tests/unit/skip.h takes one"
-            for relative, path in c_files(root, ("tests",)) if relative != "tests/unit/skip.h"
+    """A C test skips by tests/unit/unit.h, with a reason; pytest and meson ask for one themselves."""
+    return [f"{relative}:{number}: skips without a reason; skip_because() of tests/unit/unit.h takes one"
+            for relative, path in c_files(root, ("tests",)) if relative != "tests/unit/unit.h"
             for number, line in code_lines(path) if re.search(r"\bskip\(\)", line)]
 
 

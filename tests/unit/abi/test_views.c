@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* One piece of memory seen by an old program and by today's library: what one writes is what the other reads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <abi/legacy.h>
+
+#include "../unit.h"
 
 static uint32_t word_at(const void *object, size_t offset)
 {
@@ -19,14 +15,13 @@ static uint32_t word_at(const void *object, size_t offset)
 }
 
 /* Posted unchanged: the provider must find the number of the SRQ where the old program put it. */
-static void old_send_wr_read_by_provider(void **state)
+TEST(old_send_wr_read_by_provider)
 {
 	union {
 		struct legacy_send_wr old;
 		struct ibv_send_wr now;
 	} wr = { 0 };
 
-	(void)state;
 	wr.old.wr_id = 0x1122334455667788;
 	wr.old.num_sge = 3;
 	wr.old.opcode = IBV_WR_RDMA_WRITE;
@@ -43,10 +38,9 @@ static void old_send_wr_read_by_provider(void **state)
 	assert_int_equal(wr.now.qp_type.xrc.remote_srqn, 0x123456);
 }
 
-/* An array of old work requests: nothing that today's struct has in common may lie behind the old one's end. */
-static void old_send_wr_ends_before_its_neighbour(void **state)
+/* In an array of old work requests the next one begins where the old struct ends: fields that both have must lie before. */
+TEST(old_send_wr_ends_before_its_neighbour)
 {
-	(void)state;
 	assert_true(offsetof(struct ibv_send_wr, qp_type) + sizeof(((struct ibv_send_wr *)0)->qp_type) <=
 		    sizeof(struct legacy_send_wr));
 	assert_true(offsetof(struct ibv_send_wr, bind_mw) >= sizeof(struct legacy_send_wr));
@@ -56,14 +50,13 @@ static void old_send_wr_ends_before_its_neighbour(void **state)
 #define MLNX_NUMBER_AT (sizeof(void *) == 8 ? 112 + sizeof(pthread_mutex_t) : 108)
 
 /* Binaries of both dialects read the number from the same image. */
-static void srq_number_for_both_dialects(void **state)
+TEST(srq_number_for_both_dialects)
 {
 	union {
 		struct legacy_srq ofed;
 		struct legacy_mlnx_srq mlnx;
 	} image = { 0 };
 
-	(void)state;
 	image.ofed.handle = 5;
 	image.ofed.xrc_srq_num = 0x42;
 	image.mlnx.xrc_srq_num = 0x42;
@@ -73,12 +66,11 @@ static void srq_number_for_both_dialects(void **state)
 }
 
 /* Today's library sees xrc_domain neither when it reads nor when it writes init_attr. */
-static void domain_lies_behind_todays_init_attr(void **state)
+TEST(domain_lies_behind_todays_init_attr)
 {
 	struct legacy_qp_init_attr attr = { .qp_type = LEGACY_QPT_XRC, .xrc_domain = (void *)0x1234 };
 	struct ibv_qp_init_attr now;
 
-	(void)state;
 	memcpy(&now, &attr, sizeof(now));
 	assert_int_equal(now.qp_type, 5);
 	memset(&attr, 0xff, sizeof(now));
@@ -86,7 +78,7 @@ static void domain_lies_behind_todays_init_attr(void **state)
 }
 
 /* Filling a caller's old struct must not write behind its end. */
-static void old_qp_attr_is_shorter(void **state)
+TEST(old_qp_attr_is_shorter)
 {
 	struct {
 		struct legacy_qp_attr attr;
@@ -94,7 +86,6 @@ static void old_qp_attr_is_shorter(void **state)
 	} owned = { .guard = 0xdeadbeef };
 	struct ibv_qp_attr now = { .qp_state = IBV_QPS_RTS, .alt_timeout = 9, .rate_limit = 1 };
 
-	(void)state;
 	memcpy(&owned.attr, &now, sizeof(owned.attr));
 	assert_int_equal(owned.attr.qp_state, IBV_QPS_RTS);
 	assert_int_equal(owned.attr.alt_timeout, 9);
@@ -102,14 +93,13 @@ static void old_qp_attr_is_shorter(void **state)
 }
 
 /* Old programs test the flag, and find the number where objects are pointed to otherwise. */
-static void flagged_event(void **state)
+TEST(flagged_event)
 {
 	union {
 		struct legacy_async_event old;
 		struct ibv_async_event now;
 	} event = { .now = { .event_type = IBV_EVENT_COMM_EST } };
 
-	(void)state;
 	event.old.event_type |= LEGACY_XRC_QP_EVENT_FLAG;
 	event.old.element.xrc_qp_num = 0x800440;
 	assert_int_equal(event.old.event_type, 0x80000004);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A provider that makes receive QPs of nothing. */
+/* A provider without hardware: its receive QPs are memory only. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static struct ibv_qp *open_qp(struct ibv_context *context, struct ibv_qp_open_at
 {
 	if (attr->qp_num <= 0xffffff)
 		return new_qp(context, attr->qp_num, attr->qp_context);
-	errno = EINVAL;		/* so the library asks whether QPs are shared: they are */
+	errno = EINVAL;		/* the library's question whether the kernel shares QPs: it does */
 	return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A provider that makes receive QPs of nothing, for tests of what stands above it. */
+/* A provider without hardware, for tests of the library above it: its receive QPs are memory only. */
 #ifndef TESTS_COMPAT_PROVIDER_H
 #define TESTS_COMPAT_PROVIDER_H
 

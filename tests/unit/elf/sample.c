@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A library that is looked at: one function calls another library's, one name begins as another. */
+/* A library for test_loaded.c: it refers to another library's functions, and one of its names begins like another. */
 
 #include <search.h>
 #include <stdlib.h>
@@ -9,10 +9,10 @@
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)
 
-/* Asked for when the library is loaded, by a relocation of data. */
+/* A relocation of data, resolved when the library is loaded. */
 int (*volatile sample_at_once)(size_t) = hcreate;
 
-/* Asked for at the first call, by one of the procedure linkage table. */
+/* hdestroy is a relocation of the procedure linkage table, resolved at the first call. */
 int JOIN(PREFIX, _name)(int number)
 {
 	if (number < 0)
@@ -25,13 +25,13 @@ int JOIN(PREFIX, _name_longer)(int number)
 	return number + 2;
 }
 
-/* Its name stands among those of the symbols only. */
+/* A verb's prefix in the name of a symbol, and in no string. */
 void ibv_sample_symbol(void);
 void ibv_sample_symbol(void)
 {
 }
 
-/* A string of a verb that is no symbol. */
+/* A verb in a string, and in no symbol. */
 const char *JOIN(PREFIX, _says)(void);
 const char *JOIN(PREFIX, _says)(void)
 {

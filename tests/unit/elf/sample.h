@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A library that is looked at. */
+/* The library for test_loaded.c, once for each kind of symbol table. */
 #ifndef TESTS_UNIT_ELF_SAMPLE_H
 #define TESTS_UNIT_ELF_SAMPLE_H
 

@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What a loaded object defines, refers to and mentions: a library with either kind of symbol table. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include <elf/loaded.h>
 
+#include "../unit.h"
 #include "sample.h"
 
 struct search {
@@ -41,18 +37,17 @@ static void defines(const struct loaded *loaded, const char *name, const char *l
 	assert_ptr_equal(loaded_symbol(loaded, longer), at_longer);
 	assert_null(loaded_symbol(loaded, "gnu_nam"));
 	assert_null(loaded_symbol(loaded, "sysv_nam"));
-	/* Only asked for. */
+	/* Imported, not defined. */
 	assert_null(loaded_symbol(loaded, "hcreate"));
 	assert_null(loaded_symbol(loaded, "hdestroy"));
 	/* No function. */
 	assert_null(loaded_symbol(loaded, "sample_at_once"));
 }
 
-static void symbols(void **state)
+TEST(symbols)
 {
 	struct loaded gnu = library("libsample-gnu.so"), sysv = library("libsample-sysv.so");
 
-	(void)state;
 	assert_true(gnu.gnu_hash && !sysv.gnu_hash && sysv.hash);
 	defines(&gnu, "gnu_name", "gnu_name_longer", gnu_name, gnu_name_longer);
 	defines(&sysv, "sysv_name", "sysv_name_longer", sysv_name, sysv_name_longer);
@@ -71,22 +66,20 @@ static bool refers(const struct loaded *loaded, const char *name)
 	return loaded_refers(loaded, is_wanted);
 }
 
-static void references(void **state)
+TEST(references)
 {
 	struct loaded gnu = library("libsample-gnu.so");
 
-	(void)state;
 	assert_true(refers(&gnu, "hcreate"));
 	assert_true(refers(&gnu, "hdestroy"));
 	assert_false(refers(&gnu, "hsearch"));
 	assert_false(refers(&gnu, "gnu_name_longer"));
 }
 
-static void mentions(void **state)
+TEST(mentions)
 {
 	struct loaded gnu = library("libsample-gnu.so");
 
-	(void)state;
 	wanted = "ibv_create_xrc_rcv_qp";
 	assert_true(loaded_mentions(&gnu, is_wanted));
 	/* A symbol's name is no mention. */
@@ -104,7 +97,7 @@ int main(void)
 		cmocka_unit_test(mentions),
 	};
 
-	/* So that the loader has both. */
+	/* The calls keep both libraries linked. */
 	if (gnu_name(1) != 2 || sysv_name(1) != 2)
 		return 1;
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,11 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <search.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -19,8 +15,6 @@
 #include <unistd.h>
 
 #include <rdma/ib_user_verbs.h>
-
-#include <cmocka.h>
 
 /* Where the C library has none, the stand-in is compared with itself. */
 static const char *name_here(int error)
@@ -48,9 +42,10 @@ static const char *name_here(int error)
 #define HAVE_IB_UVERBS_DEVICE_XRC 1
 #include <include/portable.h>
 
-static void test_names_of_errors(void **state)
+#include "../unit.h"
+
+TEST(test_names_of_errors)
 {
-	(void)state;
 	for (int error = 0; error < 200; error++) {
 		const char *here = name_here(error), *other = other_strerrorname_np(error);
 
@@ -63,9 +58,8 @@ static void test_names_of_errors(void **state)
 }
 
 /* Where the kernel's headers name them, they are these. */
-static void test_bits_of_devices(void **state)
+TEST(test_bits_of_devices)
 {
-	(void)state;
 #define ROW(NAME, BIT) assert_int_equal(IB_UVERBS_DEVICE_##NAME, 1 << BIT);
 	PORTABLE_DEVICE_BITS(ROW)
 #undef ROW
@@ -76,11 +70,10 @@ static bool is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
-static void test_files_in_memory(void **state)
+TEST(test_files_in_memory)
 {
 	int fd = other_memfd_create("stand-in", MFD_CLOEXEC);
 
-	(void)state;
 	assert_true(fd >= 0);
 	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);
 	assert_int_equal(fcntl(fd, F_SETFD, 0), 0);
@@ -90,9 +83,8 @@ static void test_files_in_memory(void **state)
 	assert_int_equal(errno, EBADF);
 }
 
-static void test_closing_a_range(void **state)
+TEST(test_closing_a_range)
 {
-	(void)state;
 	for (int fd = 100; fd < 106; fd++)
 		assert_int_equal(dup2(0, fd), fd);
 	assert_int_equal(other_close_range(101, 103, 0), 0);
@@ -113,14 +105,13 @@ static int64_t microseconds(void)
 	return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
-static void test_waiting_for_less_than_a_millisecond(void **state)
+TEST(test_waiting_for_less_than_a_millisecond)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = 7 }, got;
 	const struct timespec timeout = { .tv_nsec = 300000 };
 	int poll_fd = epoll_create1(0), fd = eventfd(0, 0);
 	int64_t before;
 
-	(void)state;
 	assert_int_equal(epoll_ctl(poll_fd, EPOLL_CTL_ADD, fd, &event), 0);
 	before = microseconds();
 	assert_int_equal(other_epoll_pwait2(poll_fd, &got, 1, &timeout, NULL), 0);
@@ -154,13 +145,12 @@ static void add(const void *node, VISIT which, void *closure)
 	sum->total += sum->root ? inner.total : **(const int *const *)node;
 }
 
-static void test_a_walk_within_a_walk(void **state)
+TEST(test_a_walk_within_a_walk)
 {
 	static int numbers[] = { 5, 1, 9, 3 };
 	struct sum sum = { NULL, 0 };
 	void *root = NULL;
 
-	(void)state;
 	for (size_t i = 0; i < 4; i++)
 		assert_non_null(tsearch(&numbers[i], &root, compare));
 	sum.root = root;
@@ -170,9 +160,8 @@ static void test_a_walk_within_a_walk(void **state)
 		tdelete(&numbers[i], &root, compare);
 }
 
-static void test_the_thread(void **state)
+TEST(test_the_thread)
 {
-	(void)state;
 	assert_int_equal(other_gettid(), getpid());
 }
 

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What a provider's file name tells, and which releases have which fault. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <gnu/libc-version.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <modern/provider.h>
 
-static void a_file_name_tells_driver_and_release(void **state)
+#include "../unit.h"
+
+TEST(a_file_name_tells_driver_and_release)
 {
 	static const struct {
 		const char *path, *driver;
@@ -29,7 +26,6 @@ static void a_file_name_tells_driver_and_release(void **state)
 		{ "libnamethatismuchtoolong.so.1.2.3.4", "", 0 },
 	};
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct provider provider = provider_of_file(rows[i].path);
 
@@ -46,9 +42,8 @@ static bool has(const char *driver, unsigned release, enum provider_fault_id id)
 	return provider_has(&provider, id);
 }
 
-static void a_detour_is_taken_exactly_where_it_is_needed(void **state)
+TEST(a_detour_is_taken_exactly_where_it_is_needed)
 {
-	(void)state;
 	assert_false(has("mlx5", 28, PROVIDER_MLX5_DESTROY_OPENED));
 	assert_false(has("mlx5", 39, PROVIDER_MLX5_DESTROY_OPENED));
 	assert_true(has("mlx5", 40, PROVIDER_MLX5_DESTROY_OPENED));
@@ -63,9 +58,8 @@ static void a_detour_is_taken_exactly_where_it_is_needed(void **state)
 	}
 }
 
-static void every_fault_says_what_it_is(void **state)
+TEST(every_fault_says_what_it_is)
 {
-	(void)state;
 	for (int id = 0; id < PROVIDER_FAULTS; id++) {
 		assert_non_null(provider_faults[id].name);
 		assert_non_null(provider_faults[id].what);
@@ -74,11 +68,10 @@ static void every_fault_says_what_it_is(void **state)
 	}
 }
 
-static void a_function_leads_to_the_file_it_is_in(void **state)
+TEST(a_function_leads_to_the_file_it_is_in)
 {
 	struct provider provider;
 
-	(void)state;
 	provider = provider_of_function((const void *)gnu_get_libc_version);
 	assert_string_equal(provider.driver, "c");
 	provider = provider_of_function(NULL);

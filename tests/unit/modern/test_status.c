@@ -3,20 +3,16 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <modern/modern.h>
 #include <modern/table.h>
 
-static void both_conventions_become_negative_errno(void **state)
+#include "../unit.h"
+
+TEST(both_conventions_become_negative_errno)
 {
-	(void)state;
 	errno = EBADF;
 	assert_int_equal(modern_status(0), 0);
 	assert_int_equal(modern_status(EINVAL), -EINVAL);
@@ -24,17 +20,15 @@ static void both_conventions_become_negative_errno(void **state)
 	assert_int_equal(modern_null_status(), -EBADF);
 }
 
-static void a_provider_that_leaves_errno_alone_is_still_a_failure(void **state)
+TEST(a_provider_that_leaves_errno_alone_is_still_a_failure)
 {
-	(void)state;
 	errno = 0;
 	assert_int_equal(modern_status(-1), -EIO);
 	assert_int_equal(modern_null_status(), -EINVAL);
 }
 
-static void finds_every_function_in_the_distributions_library(void **state)
+TEST(finds_every_function_in_the_distributions_library)
 {
-	(void)state;
 	assert_int_equal(modern_load(), 0);
 	assert_string_equal(modern_missing(), "");
 	assert_non_null(strstr(modern_library_path(), "/libibverbs.so.1"));
@@ -42,12 +36,11 @@ static void finds_every_function_in_the_distributions_library(void **state)
 		assert_non_null(((void **)&modern_table)[i]);
 }
 
-/* Who does not trace calls the library itself: the table holds its functions and nothing else. */
-static void nothing_stands_in_front_when_nobody_traces(void **state)
+/* Without tracing the table holds the library's own functions: a call has no detour. */
+TEST(nothing_stands_in_front_when_nobody_traces)
 {
 	void *library = dlopen("libibverbs.so.1", RTLD_LAZY);
 
-	(void)state;
 	unsetenv("XRC_COMPAT_TRACE");
 	assert_int_equal(modern_load(), 0);
 #define X(name, ret, params, args) \
@@ -61,11 +54,10 @@ static void nothing_stands_in_front_when_nobody_traces(void **state)
 	dlclose(library);
 }
 
-static void marks_are_told_apart_by_the_handle_alone(void **state)
+TEST(marks_are_told_apart_by_the_handle_alone)
 {
 	struct ibv_qp foreign = { .qp_context = &foreign };
 
-	(void)state;
 	assert_int_equal(modern_tgt_use(&foreign), MODERN_TGT_NONE);
 	foreign.qp_context = NULL;
 	assert_int_equal(modern_tgt_use(&foreign), MODERN_TGT_NONE);

@@ -1,33 +1,26 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Handles of target QPs: which are ours, what for, and which were opened. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <modern/modern.h>
 #include <modern/tgt_qp.h>
 
+#include "../unit.h"
 #include "../compat/provider.h"
 
 static struct ibv_context *context;
 
-static int set_up(void **state)
+FIXTURE(set_up)
 {
-	(void)state;
 	context = provider_open(0, true);
 	return context ? 0 : -1;
 }
 
-static void created_and_opened(void **state)
+TEST(created_and_opened)
 {
 	struct ibv_xrcd *xrcd;
 	unsigned detours = 99;
 	struct ibv_qp *qp;
 
-	(void)state;
 	assert_int_equal(modern_open_xrcd(context, -1, 0, &xrcd), 0);
 	for (int use = MODERN_TGT_REGISTERED; use <= MODERN_TGT_PAIRED; use++) {
 		assert_int_equal(modern_create_tgt_qp(context, xrcd, (enum modern_tgt_use)use, &qp), 0);
@@ -43,13 +36,12 @@ static void created_and_opened(void **state)
 	}
 }
 
-static void an_applications_own(void **state)
+TEST(an_applications_own)
 {
 	char memory;
 	struct ibv_qp qp = { .qp_context = &memory };
 	unsigned detours;
 
-	(void)state;
 	assert_int_equal(modern_tgt_use(&qp), MODERN_TGT_NONE);
 	assert_false(tgt_qp_opened(&qp, &detours));
 	qp.qp_context = NULL;

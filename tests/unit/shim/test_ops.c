@@ -2,18 +2,15 @@
 /* The hooked slots: an image is unwrapped, everything else reaches the provider as it came. */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-#include <cmocka.h>
 
 #include <compat/core/ops.h>
 #include <compat/device/own_qp.h>
 #include <compat/srq/srq.h>
 #include <compat/core/state.h>
 #include <shim/shim.h>
+
+#include "../unit.h"
 
 static struct ibv_srq *posted_to;
 static struct ibv_wc polled[3];
@@ -55,14 +52,13 @@ static void forget(struct ibv_context *context)
 	state_unlock();
 }
 
-static void an_image_is_unwrapped_and_a_plain_srq_is_not(void **state)
+TEST(an_image_is_unwrapped_and_a_plain_srq_is_not)
 {
 	struct ibv_context context = new_device();
 	struct ibv_srq real = { .context = &context, .handle = 7 };
 	struct srq_image image = { .srq = &real };
 	struct ibv_recv_wr wr, *bad_wr = NULL;
 
-	(void)state;
 	image.ofed.context = &context;
 	image.ofed.handle = IMAGE_HANDLE;
 	image.post_recv = ops_provider_post_srq_recv(&context);
@@ -77,14 +73,13 @@ static void an_image_is_unwrapped_and_a_plain_srq_is_not(void **state)
 	forget(&context);
 }
 
-/* A program's first device may be hooked, closed, and its memory be another provider's device the next moment. */
-static void a_closed_device_leaves_nothing_behind(void **state)
+/* After a hooked device is closed, another provider's device may get its memory. */
+TEST(a_closed_device_leaves_nothing_behind)
 {
 	struct ibv_context context = new_device();
 	struct ibv_srq plain = { .context = &context };
 	struct ibv_recv_wr wr, *bad_wr;
 
-	(void)state;
 	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
 	forget(&context);
 	context = new_device();
@@ -95,24 +90,22 @@ static void a_closed_device_leaves_nothing_behind(void **state)
 	forget(&context);
 }
 
-static void every_other_slot_stays_the_providers(void **state)
+TEST(every_other_slot_stays_the_providers)
 {
 	struct ibv_context context = new_device(), before = context;
 
-	(void)state;
 	assert_int_equal(ops_hook_post_srq_recv(&context, shim_post_srq_recv), 0);
 	context.ops.post_srq_recv = before.ops.post_srq_recv;
 	assert_memory_equal(&context.ops, &before.ops, sizeof(before.ops));
 	forget(&context);
 }
 
-static void completions_of_a_tagged_target_carry_the_visible_number(void **state)
+TEST(completions_of_a_tagged_target_carry_the_visible_number)
 {
 	struct ibv_context context = new_device();
 	struct ibv_cq cq = { .context = &context };
 	struct ibv_wc wc[3];
 
-	(void)state;
 	memset(polled, 0, sizeof(polled));
 	polled[0].qp_num = 0x800049;
 	polled[0].opcode = IBV_WC_RECV;
@@ -134,8 +127,8 @@ static void note_own(struct ibv_context *context, uint32_t qp_num, bool own)
 	state_unlock();
 }
 
-/* Own: a QP of this process that is no hidden target. A target may be another process's: nothing here knows its number. */
-static void untagged_receives_that_are_no_own_qps_carry_the_visible_number(void **state)
+/* Own QPs are those of this process that are no hidden targets. A hidden target may be another process's, whose number nobody here knows. */
+TEST(untagged_receives_that_are_no_own_qps_carry_the_visible_number)
 {
 	static const struct ibv_wc came[3] = {
 		{ .qp_num = 0x1a3, .opcode = IBV_WC_RECV },
@@ -146,7 +139,6 @@ static void untagged_receives_that_are_no_own_qps_carry_the_visible_number(void 
 	struct ibv_cq cq = { .context = &context };
 	struct ibv_wc wc[3];
 
-	(void)state;
 	memcpy(polled, came, sizeof(polled));
 	assert_int_equal(shim_hook_poll_cq(&context, PAIR_NEXT), 0);
 	note_own(&context, 0x1a5, true);
@@ -161,13 +153,12 @@ static void untagged_receives_that_are_no_own_qps_carry_the_visible_number(void 
 }
 
 /* The opcode of what failed is undefined: the number alone decides. */
-static void untagged_failures_are_told_by_number(void **state)
+TEST(untagged_failures_are_told_by_number)
 {
 	struct ibv_context context = new_device();
 	struct ibv_cq cq = { .context = &context };
 	struct ibv_wc wc[3];
 
-	(void)state;
 	memset(polled, 0, sizeof(polled));
 	for (int i = 0; i < 3; i++)
 		polled[i].status = IBV_WC_WR_FLUSH_ERR;
@@ -183,14 +174,13 @@ static void untagged_failures_are_told_by_number(void **state)
 	forget(&context);
 }
 
-/* A QP that was made before the device had any use for it is known all the same, and forgotten when it ends. */
-static void own_qps_are_known_from_the_beginning(void **state)
+/* A QP that was made before its device needed to know is known all the same, and forgotten when it ends. */
+TEST(own_qps_are_known_from_the_beginning)
 {
 	struct ibv_context context = new_device();
 	struct ibv_qp qp = { .context = &context, .qp_num = 0x77 };
 	const atomic_uint *own;
 
-	(void)state;
 	own_qp_created(&qp);
 	assert_int_equal(own_qp_track(&context), 0);
 	own = atomic_load(&ops_device(&context)->own);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Whether a process' memory can be read by system call, which a user-space emulator of another processor may not have. */
+/* Whether process_vm_readv() works, which a user-space emulator of another processor may lack. */
 #ifndef TESTS_UNIT_SOFTHCA_MEMORY_H
 #define TESTS_UNIT_SOFTHCA_MEMORY_H
 

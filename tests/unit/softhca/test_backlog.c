@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Events that wait for room: in order, whole, and without those of what is gone. */
+/* Events that wait for room: in order, whole, and without those of objects that are gone. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include <softhca/base/backlog.h>
+
+#include "../unit.h"
 
 struct record {
 	uint64_t element;
@@ -32,12 +29,11 @@ static uint32_t next(int fd)
 	return record.number;
 }
 
-static void what_is_gone_is_taken_out(void **state)
+TEST(what_is_gone_is_taken_out)
 {
 	struct backlog backlog = { 0 };
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
 	for (uint32_t i = 0; i < 1000; i++)
 		add(&backlog, i % 3, i);
@@ -55,13 +51,12 @@ static void what_is_gone_is_taken_out(void **state)
 }
 
 /* What does not fit stays, and comes next. */
-static void no_more_than_there_is_room_for(void **state)
+TEST(no_more_than_there_is_room_for)
 {
 	struct backlog backlog = { 0 };
 	uint32_t seen = 0;
 	int ends[2];
 
-	(void)state;
 	assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
 	for (uint32_t i = 0; i < 10000; i++)
 		add(&backlog, 0, i);

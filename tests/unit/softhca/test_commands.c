@@ -2,11 +2,6 @@
 /* Commands that no library would write: the errno of the kernel for each, and nothing left behind. */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +11,7 @@
 #include <softhca/uverbs/cmd.h>
 #include <softhca/objects/context.h>
 
+#include "../unit.h"
 #include "memory.h"
 
 static struct hca_machine machine;
@@ -23,22 +19,20 @@ static struct hca_context *ctx;
 static uint8_t response[512];
 
 /* A context whose "client" is this very process. */
-static int setup(void **state)
+FIXTURE(setup)
 {
 	static const uint32_t probe = SOFTHCA_MAGIC;
 	const struct softhca_hello hello = { .device = 0, .probe = (uint64_t)(uintptr_t)&probe };
 	int uar;
 
-	(void)state;
 	assert_int_equal(machine_init(&machine, &settings_default), 0);
 	assert_int_equal(context_create(&machine, &hello, dup(0), getpid(), -1, &ctx, &uar), 0);
 	close(uar);
 	return 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-	(void)state;
 	context_destroy(ctx);
 	machine_free(&machine);
 	return 0;
@@ -79,11 +73,10 @@ static void get_context(void)
 	assert_int_equal(execute(&cmd, sizeof(cmd)), 0);
 }
 
-static void nothing_before_get_context(void **state)
+TEST(nothing_before_get_context)
 {
 	struct alloc_pd cmd = good_alloc();
 
-	(void)state;
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
 	get_context();
 	assert_int_equal(execute(&cmd, sizeof(cmd)), 0);
@@ -92,11 +85,10 @@ static void nothing_before_get_context(void **state)
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
 }
 
-static void wrong_sizes(void **state)
+TEST(wrong_sizes)
 {
 	struct alloc_pd cmd = good_alloc();
 
-	(void)state;
 	get_context();
 	assert_int_equal(execute(&cmd, 0), -EINVAL);
 	assert_int_equal(execute(&cmd, 7), -EINVAL);
@@ -111,19 +103,18 @@ static void wrong_sizes(void **state)
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -ENOSPC);
 }
 
-static void wild_response(void **state)
+TEST(wild_response)
 {
 	struct alloc_pd cmd = good_alloc();
 
-	(void)state;
 	get_context();
 	cmd.body.response = 16;
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EFAULT);
-	assert_int_equal(machine.device[0].pds.used, 0); /* and the domain that nobody knows of is gone */
+	assert_int_equal(machine.device[0].pds.used, 0); /* the PD whose handle nobody was told is gone */
 	assert_true(list_empty(&ctx->objects[HCA_PD]));
 }
 
-static void unknown_numbers(void **state)
+TEST(unknown_numbers)
 {
 	static const struct {
 		uint32_t command;
@@ -135,7 +126,6 @@ static void unknown_numbers(void **state)
 	};
 	struct alloc_pd cmd = good_alloc();
 
-	(void)state;
 	get_context();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		cmd.hdr.command = rows[i].command;
@@ -159,11 +149,10 @@ static struct ex_query good_ex(void)
 	return cmd;
 }
 
-static void extended_headers(void **state)
+TEST(extended_headers)
 {
 	struct ex_query cmd = good_ex();
 
-	(void)state;
 	get_context();
 	memset(response, 0xff, sizeof(response));
 	assert_int_equal(execute(&cmd, sizeof(cmd)), 0);
@@ -186,7 +175,7 @@ static void extended_headers(void **state)
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
 }
 
-static void unknown_handles(void **state)
+TEST(unknown_handles)
 {
 	struct {
 		struct ib_uverbs_cmd_hdr hdr;
@@ -201,17 +190,15 @@ static void unknown_handles(void **state)
 	};
 	struct alloc_pd alloc = good_alloc();
 
-	(void)state;
 	get_context();
 	assert_int_equal(execute(&dealloc, sizeof(dealloc)), -ENOENT);
 	assert_int_equal(execute(&alloc, sizeof(alloc)), 0);
-	assert_int_equal(execute(&query, sizeof(query)), -EINVAL); /* handle 0 is there, and a protection domain */
+	assert_int_equal(execute(&query, sizeof(query)), -EINVAL); /* handle 0 exists, but is a PD */
 }
 
-/* Whatever is written: an errno or success, no crash, and a context that can be taken apart. */
-static void noise(void **state)
+/* Whatever is written: an errno or success, no crash, and a context that can be destroyed. */
+TEST(noise)
 {
-	(void)state;
 	get_context();
 	srandom(3);
 	for (int round = 0; round < 20000; round++) {

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* When an armed CQ raises its event: never twice for the same news, never too late. */
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
+/* When an armed CQ raises its event: never twice for the same completion, never too late. */
 
 #include <softhca/objects/cq_arm.h>
+
+#include "../unit.h"
 
 #define ARM(sequence, consumer) ((struct arm_request){ ARM_NEXT, sequence, consumer })
 #define FOR_SOLICITED(sequence, consumer) ((struct arm_request){ ARM_SOLICITED, sequence, consumer })
@@ -50,7 +46,7 @@ static void armed_after_polling_all(void **state)
 	assert_true(cq_arm_fires(*state, ARM(1, 5), 6));
 }
 
-/* perftest -e arms again before it polls: the completion it was woken for is no news. */
+/* perftest -e arms again before it polls: the completion that woke it raises no second event. */
 static void armed_again_before_polling(void **state)
 {
 	assert_true(cq_arm_fires(*state, ARM(1, 0), 1));

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Faults: when they strike, and that they can be repeated. */
+/* Faults: when they hit, and that the same seed repeats them. */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <softhca/machine/fault.h>
 
-/* Of 64 packets those that are lost, as bits; @with asks for other kinds in between, which are off. */
+#include "../unit.h"
+
+/* Which of 64 packets are lost, as bits. @with: asks for another kind in between, which is off. */
 static uint64_t lost(uint64_t seed, bool with)
 {
 	struct faults faults = { .rate = { [FAULT_DROP] = FAULT_ALWAYS / 2 } };
@@ -26,18 +23,16 @@ static uint64_t lost(uint64_t seed, bool with)
 	return bits;
 }
 
-static void seed_makes_the_faults(void **state)
+TEST(seed_makes_the_faults)
 {
-	(void)state;
 	assert_true(lost(7, false) == lost(7, false) && lost(7, false) != lost(8, false));
 	assert_true(lost(7, true) == lost(7, false));
 }
 
-static void never_and_always(void **state)
+TEST(never_and_always)
 {
 	struct faults faults = { .rate = { [FAULT_CORRUPT] = FAULT_ALWAYS } };
 
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		assert_true(fault_strikes(&faults, FAULT_CORRUPT) && fault_loses(&faults));
 		assert_false(fault_strikes(&faults, FAULT_DROP));
@@ -47,11 +42,10 @@ static void never_and_always(void **state)
 	assert_int_equal(faults.hits[FAULT_CORRUPT], 200);
 }
 
-static void commands_fail_as_often_as_planned(void **state)
+TEST(commands_fail_as_often_as_planned)
 {
 	struct faults faults = { .random = 0 };
 
-	(void)state;
 	assert_int_equal(fault_plan_command(&faults, 24, ENOMEM, 2), 0);
 	assert_int_equal(fault_of_command(&faults, 25), 0);
 	assert_int_equal(fault_of_command(&faults, 24), -ENOMEM);

@@ -1,14 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A daemon that died in the midst of a completion: what it had written counts, what it had not is flushed. Either once. */
+/* A daemon died in the middle of a completion: what it had written is delivered, the rest is flushed, and nothing twice. */
 
 #include <endian.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-#include <cmocka.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -17,6 +12,7 @@
 #include <softhca/model/model.h>
 #include <softhca/proto.h>
 
+#include "../unit.h"
 #include "memory.h"
 
 #define ENTRIES 8u
@@ -25,7 +21,7 @@
 static uint8_t ring[ENTRIES * 64], queue[16 * 64];
 static uint32_t consumer[2], posted[2];
 static int fd;
-static struct ledger *daemons; /* as it was when the daemon died */
+static struct ledger *daemons; /* the ledger as the daemon left it */
 
 const struct real_calls *real(void)
 {
@@ -40,11 +36,10 @@ static uint64_t at(const void *memory)
 }
 
 /* A ConnectX-5 whose program has posted three sends of one unit each; none is done, no completion is written. */
-static int setup(void **state)
+FIXTURE(setup)
 {
 	const off_t place = (off_t)SOFTHCA_UAR_LEN * SOFTHCA_UAR_PAGES;
 
-	(void)state;
 	fd = memfd_create("ledger", MFD_CLOEXEC);
 	assert_int_equal(ftruncate(fd, place + (off_t)LEDGER_BYTES), 0);
 	daemons = mmap(NULL, LEDGER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, place);
@@ -70,9 +65,8 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-	(void)state;
 	munmap(daemons, LEDGER_BYTES);
 	close(fd);
 	return 0;
@@ -110,64 +104,62 @@ static void check(uint8_t first, uint8_t second, uint8_t third)
 	assert_int_equal(daemons->qp[0].sq.next, SENDS);
 }
 
-static void nothing_was_done(void **state)
+TEST(nothing_was_done)
 {
-	(void)state;
 	take_over();
 	check(SEND_ERROR, SEND_ERROR, SEND_ERROR);
-	assert_int_equal(ring[2 * 64 + 61], 2); /* its place in the send queue */
+	assert_int_equal(ring[2 * 64 + 61], 2); /* its index in the send queue */
 }
 
-static void announced_but_not_written(void **state)
+/* How far the daemon came with the completion of the first send before it died. */
+enum step { ANNOUNCED, WRITTEN, NOTED_IN_THE_QUEUE, NOTED };
+
+static void complete_first(enum step last)
 {
-	(void)state;
 	daemons->cq[0].coming_next = 1;
 	daemons->cq[0].coming = 0 | LEDGER_SEND;
+	if (last >= WRITTEN)
+		write_success();
+	if (last >= NOTED_IN_THE_QUEUE)
+		daemons->qp[0].sq.next = 1;
+	if (last >= NOTED)
+		daemons->cq[0].producer = 1;
+}
+
+TEST(announced_but_not_written)
+{
+	complete_first(ANNOUNCED);
 	take_over();
 	check(SEND_ERROR, SEND_ERROR, SEND_ERROR);
 }
 
-static void written_but_not_noted(void **state)
+TEST(written_but_not_noted)
 {
-	(void)state;
-	daemons->cq[0].coming_next = 1;
-	daemons->cq[0].coming = 0 | LEDGER_SEND;
-	write_success();
+	complete_first(WRITTEN);
 	take_over();
 	check(DONE, SEND_ERROR, SEND_ERROR);
 }
 
-static void noted_in_the_queue_only(void **state)
+TEST(noted_in_the_queue_only)
 {
-	(void)state;
-	daemons->cq[0].coming_next = 1;
-	daemons->cq[0].coming = 0 | LEDGER_SEND;
-	write_success();
-	daemons->qp[0].sq.next = 1;
+	complete_first(NOTED_IN_THE_QUEUE);
 	take_over();
 	check(DONE, SEND_ERROR, SEND_ERROR);
 }
 
-static void noted_as_a_whole(void **state)
+TEST(noted_as_a_whole)
 {
-	(void)state;
-	daemons->cq[0].coming_next = 1;
-	daemons->cq[0].coming = 0 | LEDGER_SEND;
-	write_success();
-	daemons->qp[0].sq.next = 1;
-	daemons->cq[0].producer = 1;
-	/* And one more, that asked for no completion. */
-	daemons->qp[0].sq.next = 2;
+	complete_first(NOTED);
+	daemons->qp[0].sq.next = 2; /* one more was done, which had asked for no completion */
 	take_over();
 	assert_int_equal(OPCODE(1), SEND_ERROR);
 	assert_int_equal(OPCODE(2), NONE);
 	assert_int_equal(daemons->qp[0].sq.next, SENDS);
 }
 
-/* Newer libraries find a receive by its place in the ring, not by counting. */
-static void receives_have_their_places(void **state)
+/* Newer libraries find a receive by its index in the ring, not by counting. */
+TEST(receives_have_their_index)
 {
-	(void)state;
 	posted[0] = htobe32(7);
 	posted[1] = 0;
 	daemons->qp[0].rq = (struct ledger_queue){ .buffer = at(queue), .record = at(posted), .count = 8, .shift = 4, .next = 5 };
@@ -181,20 +173,18 @@ static void receives_have_their_places(void **state)
 }
 
 /* Rings in RESET hold old requests. */
-static void a_qp_in_reset_has_nothing(void **state)
+TEST(a_qp_in_reset_has_nothing)
 {
-	(void)state;
 	daemons->qp[0].active = 0;
 	take_over();
 	assert_int_equal(OPCODE(0), NONE);
 }
 
-/* No completion is overwritten that the program has not seen. */
-static void a_full_cq_is_waited_for(void **state)
+/* A completion that the program has not polled is not overwritten. */
+TEST(a_full_cq_is_waited_for)
 {
 	struct ledger *ledger;
 
-	(void)state;
 	posted[1] = htobe32(ENTRIES + 2);
 	ledger = flush_open(fd);
 	flush_posted(ledger);
@@ -202,17 +192,17 @@ static void a_full_cq_is_waited_for(void **state)
 	consumer[0] = htobe32(1);
 	flush_posted(ledger);
 	assert_int_equal(daemons->qp[0].sq.next, ENTRIES + 1);
-	assert_int_equal(ring[63] & 1, 1); /* the second turn */
+	assert_int_equal(ring[63] & 1, 1); /* the second time round the ring */
 	flush_close(ledger);
 }
 
-#define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nothing_was_done), TEST(announced_but_not_written), TEST(written_but_not_noted), TEST(noted_in_the_queue_only),
-		TEST(noted_as_a_whole), TEST(receives_have_their_places), TEST(a_qp_in_reset_has_nothing), TEST(a_full_cq_is_waited_for),
+		CASE(nothing_was_done), CASE(announced_but_not_written), CASE(written_but_not_noted), CASE(noted_in_the_queue_only),
+		CASE(noted_as_a_whole), CASE(receives_have_their_index), CASE(a_qp_in_reset_has_nothing), CASE(a_full_cq_is_waited_for),
 	};
 
 	if (!memory_is_readable()) {

@@ -2,39 +2,33 @@
 /* Multicast groups of a device: how many there can be, and that none is left over. */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <softhca/qp/mcast.h>
+
+#include "../unit.h"
 
 static struct hca_machine machine;
 static struct hca_qp qp;
 static const uint8_t gid[16] = { 0xff, 0x12 };
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-	(void)state;
 	assert_int_equal(machine_init(&machine, &settings_default), 0);
 	qp = (struct hca_qp){ .device = &machine.device[0], .type = IBV_QPT_UD };
 	list_init(&qp.groups);
 	return 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-	(void)state;
 	machine_free(&machine);
 	return 0;
 }
 
-static void as_many_groups_as_the_device_says(void **state)
+TEST(as_many_groups_as_the_device_says)
 {
 	struct hca_device *device = qp.device;
 
-	(void)state;
 	device->group_count = device->model->max_groups - 1;
 	assert_int_equal(mcast_attach(&qp, gid, 0xc001), 0);
 	assert_int_equal(mcast_attach(&qp, gid, 0xc002), -ENOMEM);
@@ -45,11 +39,10 @@ static void as_many_groups_as_the_device_says(void **state)
 	assert_int_equal(device->group_count, device->model->max_groups - 1);
 }
 
-static void a_group_goes_with_its_last_member(void **state)
+TEST(a_group_goes_with_its_last_member)
 {
 	struct hca_qp other = qp;
 
-	(void)state;
 	list_init(&other.groups);
 	assert_int_equal(mcast_attach(&qp, gid, 0xc001), 0);
 	assert_int_equal(mcast_attach(&other, gid, 0xc001), 0);

@@ -3,11 +3,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +11,7 @@
 #include <softhca/model/model.h>
 #include <softhca/model/segment.h>
 
+#include "../unit.h"
 #include "wqe_bytes.h"
 
 /* Control segment: opcode, size in 16 byte units, flags. */
@@ -27,9 +23,8 @@ static void control(uint32_t opcode, uint8_t units, uint32_t flags)
 	put32(8, flags);
 }
 
-static void owner_bit_turns(void **state)
+TEST(owner_bit_turns)
 {
-	(void)state;
 	assert_true(mlx4_wqe_valid(htobe32(0x0000000a), 3, 4));
 	assert_false(mlx4_wqe_valid(htobe32(0x8000000a), 3, 4));
 	assert_true(mlx4_wqe_valid(htobe32(0x8000000a), 4, 4));
@@ -37,9 +32,8 @@ static void owner_bit_turns(void **state)
 	assert_true(mlx4_wqe_valid(htobe32(0x0000000a), 8, 4));
 }
 
-static void send_of_two_pieces(void **state)
+TEST(send_of_two_pieces)
 {
-	(void)state;
 	control(OP_SEND_IMM, 3, 3u << 2 | 1u << 1 | 0x123456u << 8);
 	put_two_pieces();
 	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), 0);
@@ -48,18 +42,16 @@ static void send_of_two_pieces(void **state)
 	assert_two_pieces();
 }
 
-static void unsignalled(void **state)
+TEST(unsignalled)
 {
-	(void)state;
 	control(OP_SEND, 1, 0);
 	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), 0);
 	assert_false(wqe.signalled || wqe.solicited);
 	assert_int_equal(wqe.length, 0);
 }
 
-static void atomic(void **state)
+TEST(atomic)
 {
-	(void)state;
 	control(OP_ATOMIC_CS, 4, 0);
 	put_atomic();
 	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), 0);
@@ -67,9 +59,8 @@ static void atomic(void **state)
 }
 
 /* 44 bytes fit before the line ends, the rest follows in a piece of its own. */
-static void inline_across_a_line(void **state)
+TEST(inline_across_a_line)
 {
-	(void)state;
 	control(OP_SEND, 5, 0);
 	for (int i = 16; i < 128; i++)
 		bytes[i] = (uint8_t)i;
@@ -82,9 +73,8 @@ static void inline_across_a_line(void **state)
 	assert_memory_equal(wqe.inline_data + 44, bytes + 68, 10);
 }
 
-static void zero_length_entry(void **state)
+TEST(zero_length_entry)
 {
-	(void)state;
 	control(OP_SEND, 3, 0);
 	sge(16, 0x80000000u, 7, 8);
 	sge(32, 5, 7, 8);
@@ -93,9 +83,8 @@ static void zero_length_entry(void **state)
 	assert_int_equal(wqe.sges, 1);
 }
 
-static void datagram(void **state)
+TEST(datagram)
 {
-	(void)state;
 	control(OP_SEND, 5, 0);
 	bytes[16] = 1;
 	bytes[21] = 0x80;
@@ -115,9 +104,8 @@ static void datagram(void **state)
 	assert_int_equal(wqe.length, 5);
 }
 
-static void impossible(void **state)
+TEST(impossible)
 {
-	(void)state;
 	control(OP_SEND, 0, 0); /* not even a control segment */
 	assert_int_equal(mlx4_parse_wqe(bytes, 64, false, &wqe), -EINVAL);
 	control(OP_SEND, 5, 0); /* longer than its bytes */
@@ -138,9 +126,8 @@ static void impossible(void **state)
 }
 
 /* Whatever stands in a ring: no access outside of it (run under a sanitizer), and limits that hold. */
-static void noise(void **state)
+TEST(noise)
 {
-	(void)state;
 	srandom(7);
 	for (int round = 0; round < 100000; round++) {
 		size_t size = (size_t)64 << random() % 3;
@@ -157,11 +144,10 @@ static void noise(void **state)
 	}
 }
 
-static void scatter_list_ends(void **state)
+TEST(scatter_list_ends)
 {
 	struct sge list[WQE_MAX_SGE];
 
-	(void)state;
 	memset(bytes, 0, sizeof(bytes));
 	sge(0, 10, 0x2200, 1);
 	sge(16, 20, 0x2300, 2);
@@ -172,7 +158,7 @@ static void scatter_list_ends(void **state)
 	assert_int_equal(list[0].length, 10);
 }
 
-static void completions(void **state)
+TEST(completions)
 {
 	struct cqe cqe = {
 		.qpn = 0x812345, .imm = htobe32(7), .remote = 0x55, .slid = 3, .sl = 2, .global = true, .byte_count = 99,
@@ -188,7 +174,6 @@ static void completions(void **state)
 		0, 0, 0x5e,
 	};
 
-	(void)state;
 	mlx4_build_cqe(&cqe, true, out);
 	assert_memory_equal(out, good, sizeof(out));
 	cqe.remote = 0x77;
@@ -202,9 +187,8 @@ static void completions(void **state)
 	assert_memory_equal(out, bad, sizeof(out));
 }
 
-static void geometry(void **state)
+TEST(geometry)
 {
-	(void)state;
 	assert_int_equal(model_pow2(0), 1);
 	assert_int_equal(model_pow2(16), 16);
 	assert_int_equal(model_pow2(17), 32);

@@ -3,17 +3,13 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include <softhca/model/mlx5_fmt.h>
 
+#include "../unit.h"
 #include "wqe_bytes.h"
 
 /* Control segment: opcode, size in 16 byte segments, what is wanted. */
@@ -30,20 +26,18 @@ static int parse(enum ibv_qp_type type)
 	return mlx5_parse_wqe(bytes, sizeof(bytes), type, &wqe);
 }
 
-static void units(void **state)
+TEST(units)
 {
 	static const uint8_t rows[][2] = { { 0, 1 }, { 1, 1 }, { 4, 1 }, { 5, 2 }, { 8, 2 }, { 9, 3 }, { 63, 16 } };
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		control(OP_SEND, rows[i][0], 0);
 		assert_int_equal(mlx5_wqe_units(bytes), rows[i][1]);
 	}
 }
 
-static void send_of_two_pieces(void **state)
+TEST(send_of_two_pieces)
 {
-	(void)state;
 	control(OP_SEND_IMM, 3, 0x0a);
 	put_two_pieces();
 	assert_int_equal(parse(IBV_QPT_RC), 0);
@@ -52,9 +46,8 @@ static void send_of_two_pieces(void **state)
 }
 
 /* Other bits of that byte are fences and no wish for a completion. */
-static void unsignalled(void **state)
+TEST(unsignalled)
 {
-	(void)state;
 	control(OP_SEND, 1, 0xa0);
 	assert_int_equal(parse(IBV_QPT_RC), 0);
 	assert_false(wqe.signalled || wqe.solicited);
@@ -62,9 +55,8 @@ static void unsignalled(void **state)
 }
 
 /* The SRQ's number stands before everything else. */
-static void xrc(void **state)
+TEST(xrc)
 {
-	(void)state;
 	control(OP_WRITE, 4, 8);
 	put32(16, 0x654321);
 	put64(32, 0x7000);
@@ -77,9 +69,8 @@ static void xrc(void **state)
 	assert_int_equal(wqe.length, 5);
 }
 
-static void atomic(void **state)
+TEST(atomic)
 {
-	(void)state;
 	control(OP_ATOMIC_CS, 4, 0);
 	put_atomic();
 	assert_int_equal(parse(IBV_QPT_RC), 0);
@@ -87,9 +78,8 @@ static void atomic(void **state)
 }
 
 /* In one piece, whatever lines of 64 bytes it crosses. */
-static void inline_data(void **state)
+TEST(inline_data)
 {
-	(void)state;
 	control(OP_SEND, 8, 0);
 	put32(16, 0x80000000u | 100);
 	for (int i = 20; i < 120; i++)
@@ -99,9 +89,8 @@ static void inline_data(void **state)
 	assert_memory_equal(wqe.inline_data, bytes + 20, 100);
 }
 
-static void datagram(void **state)
+TEST(datagram)
 {
-	(void)state;
 	control(OP_SEND, 5, 0);
 	put32(16, 0x11111111);
 	put32(24, 0x80000777u);
@@ -125,11 +114,10 @@ static void datagram(void **state)
 	assert_int_equal(wqe.length, 5);
 }
 
-static void impossible(void **state)
+TEST(impossible)
 {
 	static const uint8_t unknown[] = { 0x01, 0x0e, 0x25, 0x28, 0x2f, 0xff };
 
-	(void)state;
 	control(OP_SEND, 0, 0); /* not even a control segment */
 	assert_int_equal(parse(IBV_QPT_RC), -EINVAL);
 	control(OP_SEND, 17, 0); /* longer than what was posted */
@@ -152,11 +140,10 @@ static void impossible(void **state)
 }
 
 /* Whatever stands in a ring: no access outside of it (run under a sanitizer), and limits that hold. */
-static void noise(void **state)
+TEST(noise)
 {
 	static const enum ibv_qp_type types[] = { IBV_QPT_RC, IBV_QPT_UD, IBV_QPT_XRC_SEND };
 
-	(void)state;
 	srandom(7);
 	for (int round = 0; round < 100000; round++) {
 		size_t size;
@@ -185,12 +172,11 @@ static const struct cqe received = {
 	.wqe_index = 0x1234, .send = false, .opcode = RECV_SEND_IMM, .srqn = 0x66, .user_index = 0x77,
 };
 
-static void receive_completion(void **state)
+TEST(receive_completion)
 {
 	const struct cqe_format format = { 64, true, 1 };
 	uint8_t out[CQE_MAX_BYTES], good[64] = { 0 };
 
-	(void)state;
 	good[23] = 3;
 	memcpy(good + 24, (uint8_t[]){ 0x12, 0, 0, 0x55 }, 4);
 	good[35] = 0x77;
@@ -202,12 +188,11 @@ static void receive_completion(void **state)
 }
 
 /* The second half of a long entry is the completion; without user indices it names the SRQ. */
-static void long_entry_of_old_version(void **state)
+TEST(long_entry_of_old_version)
 {
 	const struct cqe_format format = { 128, false, 0 };
 	uint8_t out[CQE_MAX_BYTES];
 
-	(void)state;
 	memset(out, 0xff, sizeof(out));
 	mlx5_build_cqe(&received, &format, out);
 	for (int i = 0; i < 64; i++)
@@ -216,13 +201,12 @@ static void long_entry_of_old_version(void **state)
 	assert_int_equal(out[127], 0x30);
 }
 
-static void send_completions(void **state)
+TEST(send_completions)
 {
 	const struct cqe_format format = { 64, false, 1 };
 	struct cqe cqe = { .qpn = 0x42, .send = true, .opcode = OP_READ, .wqe_index = 7, .user_index = 5, .byte_count = 8 };
 	uint8_t out[CQE_MAX_BYTES];
 
-	(void)state;
 	mlx5_build_cqe(&cqe, &format, out);
 	assert_memory_equal(out + 56, ((uint8_t[]){ OP_READ, 0, 0, 0x42, 0, 7, 0, 0x00 }), 8);
 	cqe.syndrome = SYNDROME_FLUSH;
@@ -235,13 +219,12 @@ static void send_completions(void **state)
 	assert_int_equal(out[63], 0xe0);
 }
 
-static void resize_completion(void **state)
+TEST(resize_completion)
 {
 	const struct cqe_format format = { 64, true, 1 };
 	const struct cqe cqe = { .opcode = 5 };
 	uint8_t out[CQE_MAX_BYTES];
 
-	(void)state;
 	mlx5_build_cqe(&cqe, &format, out);
 	assert_int_equal(out[63], 0x51);
 }

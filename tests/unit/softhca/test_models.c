@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The models side by side: what each makes of its provider's part of a command, of doorbell words and of numbers. */
+/* Both models: how each reads its provider's part of a command and doorbell words, and which values it rounds. */
 
 #include <endian.h>
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <rdma/mlx4-abi.h>
 #include <rdma/mlx5-abi.h>
 #include <string.h>
 
 #include <softhca/model/model.h>
+
+#include "../unit.h"
 
 static struct driver_part part;
 static uint8_t version;
@@ -22,12 +19,11 @@ static int context5(const void *in, size_t size)
 	return connectx5.context(in, size, 1, &connectx5.limits, &part, &version);
 }
 
-static void contexts(void **state)
+TEST(contexts)
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 req = { .total_num_bfregs = 15, .num_low_latency_bfregs = 4, .max_cqe_version = 1 };
 	struct mlx5_ib_alloc_ucontext_resp resp;
 
-	(void)state;
 	assert_int_equal(connectx3.context(NULL, 0, 1, &connectx3.limits, &part, &version), 0);
 	assert_int_equal(part.size, sizeof(struct mlx4_ib_alloc_ucontext_resp));
 	assert_int_equal(version, 0);
@@ -43,11 +39,10 @@ static void contexts(void **state)
 	assert_int_equal(context5(&req, 8), 0);
 }
 
-static void contexts_refused(void **state)
+TEST(contexts_refused)
 {
 	struct mlx5_ib_alloc_ucontext_req_v2 req = { .total_num_bfregs = 16, .num_low_latency_bfregs = 4 };
 
-	(void)state;
 	assert_int_equal(context5(&req, 4), -EINVAL);
 	assert_int_equal(context5(&req, 12), -EINVAL);
 	req.flags = 2;
@@ -60,13 +55,12 @@ static void contexts_refused(void **state)
 	assert_int_equal(context5(&req, sizeof(req)), -ENOMEM);
 }
 
-static void completion_queues(void **state)
+TEST(completion_queues)
 {
 	const struct mlx4_ib_create_cq four = { .buf_addr = 0x1000, .db_addr = 0x2000 };
 	struct mlx5_ib_create_cq five = { .buf_addr = 0x1000, .db_addr = 0x2000, .cqe_size = 128 };
 	struct cq_place place;
 
-	(void)state;
 	assert_int_equal(connectx3.take_cq(&four, sizeof(four), &place), 0);
 	assert_int_equal(place.entry, 32);
 	assert_int_equal(connectx3.take_cq(&four, sizeof(four) - 8, &place), -EINVAL);
@@ -81,12 +75,11 @@ static void completion_queues(void **state)
 	assert_int_equal(connectx5.take_cq(&five, sizeof(five), &place), -EOPNOTSUPP);
 }
 
-static void user_indices_of_srqs(void **state)
+TEST(user_indices_of_srqs)
 {
 	struct mlx5_ib_create_srq req = { .buf_addr = 0x1000, .uidx = 7 };
 	struct srq_place place;
 
-	(void)state;
 	assert_int_equal(connectx5.take_srq(&req, sizeof(req), true, 1, &place), 0);
 	assert_int_equal(place.user_index, 7);
 	assert_int_equal(connectx5.take_srq(&req, sizeof(req), true, 0, &place), -EINVAL);
@@ -107,12 +100,11 @@ static int qp5(const struct mlx5_ib_create_qp *req, enum ibv_qp_type type, bool 
 	return connectx5.take_qp(req, sizeof(*req), type, shared, 1, &connectx5.limits, &caps, &rings);
 }
 
-static void rings_of_a_connectx3(void **state)
+TEST(rings_of_a_connectx3)
 {
 	const struct mlx4_ib_create_qp req = { .buf_addr = 0x10000, .db_addr = 0x2000, .log_sq_bb_count = 4, .log_sq_stride = 6 };
 	struct qp_caps four = { 10, 10, 1, 3, 0 };
 
-	(void)state;
 	assert_int_equal(connectx3.take_qp(&req, sizeof(req), IBV_QPT_RC, false, 0, &connectx3.limits, &four, &rings), 0);
 	assert_int_equal(rings.sq.count, 16);
 	assert_int_equal(rings.rq.count, 16);
@@ -123,14 +115,13 @@ static void rings_of_a_connectx3(void **state)
 	assert_int_equal(rings.rq.record, 0x2000);
 }
 
-static void rings_of_a_connectx5(void **state)
+TEST(rings_of_a_connectx5)
 {
 	struct mlx5_ib_create_qp req = {
 		.buf_addr = 0x10000, .db_addr = 0x2000, .sq_wqe_count = 64, .rq_wqe_count = 16, .rq_wqe_shift = 5, .uidx = 3,
 		.flags = MLX5_QP_FLAG_SCATTER_CQE,
 	};
 
-	(void)state;
 	assert_int_equal(qp5(&req, IBV_QPT_RC, false), 0);
 	assert_int_equal(rings.rq.buffer, 0x10000);
 	assert_int_equal(rings.sq.buffer, 0x10000 + 16 * 32);
@@ -149,12 +140,11 @@ static void rings_of_a_connectx5(void **state)
 	assert_int_equal(qp5(&req, IBV_QPT_RC, false), -EINVAL);
 }
 
-/* The driver works out the receive queue itself: a library that has come to another size is refused. */
-static void receive_queue_that_is_none(void **state)
+/* The driver computes the receive queue itself, and refuses a library with another size. */
+TEST(receive_queue_that_is_none)
 {
 	struct mlx5_ib_create_qp req = { .sq_wqe_count = 64, .rq_wqe_count = 16, .rq_wqe_shift = 5 };
 
-	(void)state;
 	assert_int_equal(qp5(&req, IBV_QPT_XRC_SEND, false), -EINVAL);
 	assert_int_equal(qp5(&req, IBV_QPT_RC, true), -EINVAL);
 	req.rq_wqe_count = req.rq_wqe_shift = 0;
@@ -162,17 +152,16 @@ static void receive_queue_that_is_none(void **state)
 	assert_int_equal(qp5(&req, IBV_QPT_RC, true), 0);
 	assert_int_equal(caps.max_recv_wr, 0);
 	assert_int_equal(qp5(&req, IBV_QPT_RC, false), -EINVAL);
-	/* Of an XRC target the driver sees nothing at all. */
+	/* An XRC target needs no part of the provider. */
 	assert_int_equal(connectx5.take_qp(NULL, 0, IBV_QPT_XRC_RECV, false, 1, &connectx5.limits, &caps, &rings), 0);
 	assert_int_equal(rings.sq.count, 0);
 }
 
-static void words_of_send_queues(void **state)
+TEST(words_of_send_queues)
 {
 	struct ring four = { .buffer = 0x1000, .count = 4, .shift = 6, .next = 5 };
 	struct ring five = { .record = 0x2004, .count = 64, .shift = 6, .next = 0x1fffe };
 
-	(void)state;
 	assert_int_equal(connectx3.sq_word(&four), 0x1000 + 64);
 	assert_int_equal(connectx3.sq_known(&four, htobe32(0x80000000u)), 6);
 	assert_int_equal(connectx3.sq_known(&four, 0), 5);
@@ -181,11 +170,10 @@ static void words_of_send_queues(void **state)
 	assert_int_equal(connectx5.sq_known(&five, htobe32(3)), 0x20003); /* past the end of 16 bits */
 }
 
-static void arm_words(void **state)
+TEST(arm_words)
 {
 	struct arm_request arm;
 
-	(void)state;
 	assert_int_equal(connectx3.arm(0).kind, ARM_NONE);
 	assert_int_equal(connectx3.arm(htobe32(2u << 24)).kind, ARM_NEXT);
 	assert_int_equal(connectx5.arm(0).kind, ARM_NEXT); /* which is why there is a word for "never" */
@@ -196,11 +184,10 @@ static void arm_words(void **state)
 	assert_int_equal(arm.consumer, 0x123456);
 }
 
-static void queue_pairs(void **state)
+TEST(queue_pairs)
 {
 	static const uint8_t read_back[][2] = { { 0, 1 }, { 1, 1 }, { 4, 4 }, { 5, 4 }, { 16, 16 } };
 
-	(void)state;
 	assert_true(connectx3.transition(IBV_QPS_RTS, IBV_QPS_SQD));
 	assert_false(connectx5.transition(IBV_QPS_RTS, IBV_QPS_SQD));
 	assert_true(connectx5.transition(IBV_QPS_RTR, IBV_QPS_RTS));

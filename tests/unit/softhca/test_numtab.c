@@ -2,13 +2,10 @@
 /* Tables of numbers: neighbours, no early reuse, limits. */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <softhca/base/numtab.h>
+
+#include "../unit.h"
 
 static int things[16];
 
@@ -20,11 +17,10 @@ static uint32_t add(struct numtab *tab, int thing)
 	return number;
 }
 
-static void neighbours_and_no_early_reuse(void **state)
+TEST(neighbours_and_no_early_reuse)
 {
 	struct numtab tab;
 
-	(void)state;
 	assert_int_equal(numtab_init(&tab, 10, 14, 12, 4), 0);
 	assert_int_equal(add(&tab, 0), 12);
 	assert_int_equal(add(&tab, 1), 13);
@@ -38,12 +34,11 @@ static void neighbours_and_no_early_reuse(void **state)
 	numtab_free(&tab);
 }
 
-static void full_and_quota(void **state)
+TEST(full_and_quota)
 {
 	struct numtab tab;
 	uint32_t number;
 
-	(void)state;
 	assert_int_equal(numtab_init(&tab, 0, 8, 0, 2), 0);
 	add(&tab, 0);
 	add(&tab, 1);
@@ -56,12 +51,11 @@ static void full_and_quota(void **state)
 }
 
 /* As the QPs and SRQs of a ConnectX-5: no number twice, and each table knows only its own. */
-static void two_tables_in_one_sequence(void **state)
+TEST(two_tables_in_one_sequence)
 {
 	struct numtab qps, srqs;
 	uint32_t number;
 
-	(void)state;
 	assert_int_equal(numtab_init(&qps, 10, 14, 12, 4), 0);
 	assert_int_equal(numtab_init(&srqs, 10, 14, 12, 4), 0);
 	numtab_pair(&qps, &srqs);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The attribute masks of today's kernel (contract 5.9, modern columns). */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <softhca/qp/qp_mask.h>
+
+#include "../unit.h"
 
 #define INIT  (IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
 #define RTR   (IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
@@ -65,18 +61,16 @@ static const struct {
 	{ IBV_QPT_RC, IBV_QPS_RTS, (enum ibv_qp_state)9, 0, false },
 };
 
-static void table(void **state)
+TEST(table)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (qp_mask_ok(rows[i].from, rows[i].to, rows[i].type, rows[i].mask) != rows[i].ok)
 			fail_msg("row %zu should be %s", i, rows[i].ok ? "fine" : "refused");
 	}
 }
 
-static void kindness(void **state)
+TEST(kindness)
 {
-	(void)state;
 	assert_int_equal(qp_mask_kindness(IBV_QPT_XRC_SEND, RTR | RESP), RTR);
 	assert_int_equal(qp_mask_kindness(IBV_QPT_XRC_RECV, RTS | RETRY), RTS);
 	assert_int_equal(qp_mask_kindness(IBV_QPT_XRC_RECV, RTR | RESP), RTR | RESP);

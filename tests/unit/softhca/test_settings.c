@@ -2,14 +2,11 @@
 /* Settings: what is taken, what is refused, and that a refusal changes nothing. */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include <softhca/machine/settings.h>
+
+#include "../unit.h"
 
 static int take(struct settings *settings, const char *text)
 {
@@ -20,11 +17,10 @@ static int take(struct settings *settings, const char *text)
 	return error;
 }
 
-static void takes(void **state)
+TEST(takes)
 {
 	struct settings settings = settings_default;
 
-	(void)state;
 	assert_int_equal(take(&settings, "devices=16"), 0);
 	assert_int_equal(take(&settings, "xrc=off"), 0);
 	assert_int_equal(take(&settings, "trace=/tmp/t"), 0);
@@ -34,7 +30,7 @@ static void takes(void **state)
 	assert_string_equal(settings.trace, "/tmp/t");
 }
 
-static void refuses(void **state)
+TEST(refuses)
 {
 	static const struct {
 		const char *text;
@@ -46,29 +42,26 @@ static void refuses(void **state)
 	};
 	struct settings settings = settings_default;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		assert_int_equal(take(&settings, rows[i].text), rows[i].error);
 	assert_memory_equal(&settings, &settings_default, sizeof(settings));
 }
 
-static void too_long_a_text(void **state)
+TEST(too_long_a_text)
 {
 	struct settings settings = settings_default;
 	char text[400] = "trace=";
 
-	(void)state;
 	memset(text + 6, 'x', 300);
 	assert_int_equal(take(&settings, text), -EINVAL);
 }
 
 /* What was not said is what the model can; more than that is refused. */
-static void limits_are_the_models(void **state)
+TEST(limits_are_the_models)
 {
 	struct settings settings = settings_default;
 	char why[512] = "";
 
-	(void)state;
 	assert_int_equal(take(&settings, "max_sge=3"), 0);
 	assert_int_equal(settings_complete(&settings, why, sizeof(why)), 0);
 	assert_int_equal(settings.limits.max_sge, 3);

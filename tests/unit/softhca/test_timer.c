@@ -1,14 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The heap of retry timers. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include <softhca/base/timer.h>
+
+#include "../unit.h"
 
 static uint64_t last;
 static int calls;
@@ -21,12 +18,11 @@ static void in_order(struct timer *timer)
 	calls++;
 }
 
-static void runs_in_order(void **state)
+TEST(runs_in_order)
 {
 	static struct timer timers[500];
 	struct timer_heap heap = { 0 };
 
-	(void)state;
 	srandom(1);
 	last = 0;
 	calls = 0;
@@ -54,11 +50,10 @@ static void again(struct timer *timer)
 	timer_start(&again_heap, timer, timer->deadline);
 }
 
-static void restarted_timer_does_not_hold_the_loop(void **state)
+TEST(restarted_timer_does_not_hold_the_loop)
 {
 	struct timer timer = { .expired = again };
 
-	(void)state;
 	calls = 0;
 	timer_start(&again_heap, &timer, 5);
 	assert_int_equal(timer_run(&again_heap, 10), 1);
@@ -69,12 +64,11 @@ static void restarted_timer_does_not_hold_the_loop(void **state)
 	timer_heap_free(&again_heap);
 }
 
-static void runs_at_its_time_and_not_before(void **state)
+TEST(runs_at_its_time_and_not_before)
 {
 	struct timer timer = { .expired = in_order };
 	struct timer_heap heap = { 0 };
 
-	(void)state;
 	last = 0;
 	assert_int_equal(timer_start(&heap, &timer, 10), 0);
 	assert_int_equal(timer_run(&heap, 9), 0);

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Work in a process of its own: what is said of one that ends well, late, badly, or not at all. */
-#include <stdarg.h>
-#include <stddef.h>
-#include <setjmp.h>
-#include <stdint.h>
-#include <cmocka.h>
+/* Work in a process of its own: the result if the process ends well, late, badly, or not at all. */
 
+#include "../unit.h"
 #include "tools/common/aside.h"
 
 #include <errno.h>
@@ -20,7 +16,7 @@ static bool take(void *context, const void *record)
 	return true;
 }
 
-/* Gives one record, worth 5. */
+/* The result of work that gives one record, 5. */
 static int done(int (*work)(void *context, int out), int milliseconds)
 {
 	int sum = 0;
@@ -50,7 +46,7 @@ static int in_vain(void *context, int out)
 	return give(out) ? EIO : ENODEV;
 }
 
-/* As one that the kernel takes apart slowly: its files are closed long before it can be waited for. */
+/* As a process that the kernel ends slowly: its files are closed long before it can be waited for. */
 static int late(void *context, int out)
 {
 	int error = give(out);
@@ -73,18 +69,16 @@ static int never(void *context, int out)
 	return give(out) ? EIO : pause();
 }
 
-static void ends(void **state)
+TEST(ends)
 {
-	(void)state;
 	assert_int_equal(done(well, 10000), 0);
 	assert_int_equal(done(in_vain, 10000), -ENODEV);
 	assert_int_equal(done(badly, 10000), -EIO);
 	assert_int_equal(done(never, 300), -ETIMEDOUT);
 }
 
-static void a_slow_end_is_no_failure(void **state)
+TEST(a_slow_end_is_no_failure)
 {
-	(void)state;
 	assert_int_equal(done(late, 10000), 0);
 }
 

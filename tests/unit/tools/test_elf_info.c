@@ -6,17 +6,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "../unit.h"
 
 static struct elf_info read_self(void)
 {
@@ -26,11 +22,10 @@ static struct elf_info read_self(void)
 	return info;
 }
 
-static void reads_this_program(void **state)
+TEST(reads_this_program)
 {
 	struct elf_info info = read_self();
 
-	(void)state;
 	assert_int_equal(info.bits, 8 * sizeof(void *));
 	assert_true(info.has_interpreter);
 	assert_true(info.is_dynamic);
@@ -43,12 +38,11 @@ static void reads_this_program(void **state)
 	elf_info_free(&info);
 }
 
-static void reads_imports_with_their_versions(void **state)
+TEST(reads_imports_with_their_versions)
 {
 	struct elf_info info = read_self();
 	const struct elf_import *import = elf_info_find_import(&info, "elf_begin");
 
-	(void)state;
 	assert_non_null(import);
 	assert_string_equal(import->version, "ELFUTILS_1.0");
 	assert_string_equal(import->library, "libelf.so.1");
@@ -57,12 +51,11 @@ static void reads_imports_with_their_versions(void **state)
 	elf_info_free(&info);
 }
 
-static void a_loader_is_not_a_static_program(void **state)
+TEST(a_loader_is_not_a_static_program)
 {
 	struct elf_info self = read_self();
 	struct elf_info loader;
 
-	(void)state;
 	assert_int_equal(elf_info_read(self.interpreter, &loader), 0);
 	assert_false(loader.has_interpreter);
 	assert_false(elf_info_is_static(&loader));
@@ -70,11 +63,10 @@ static void a_loader_is_not_a_static_program(void **state)
 	elf_info_free(&self);
 }
 
-static void says_what_open_said(void **state)
+TEST(says_what_open_said)
 {
 	struct elf_info info;
 
-	(void)state;
 	assert_int_equal(elf_info_read("/nonexistent", &info), -ENOENT);
 	assert_int_equal(elf_info_read("/proc/self/maps", &info), -ENOEXEC);
 	assert_int_equal(elf_info_read("/dev/null", &info), -EACCES); /* as execve() has it */
@@ -124,14 +116,13 @@ static void assert_same_names(const struct string_list *a, const struct string_l
 		assert_string_equal(a->item[i], b->item[i]);
 }
 
-static void reads_the_same_without_section_headers(void **state)
+TEST(reads_the_same_without_section_headers)
 {
 	char path[] = "/tmp/test_elf_info.XXXXXX";
 	struct elf_info self = read_self(), stripped;
 	size_t size;
 	unsigned char *bytes = load_self(&size);
 
-	(void)state;
 	remove_section_headers(bytes);
 	close(mkstemp(path));
 	write_file(path, bytes, size);
@@ -161,14 +152,13 @@ static ElfW(Phdr) *find_segment(unsigned char *bytes, ElfW(Word) type)
 	return NULL;
 }
 
-static void a_dynamic_segment_outside_the_file_is_no_program(void **state)
+TEST(a_dynamic_segment_outside_the_file_is_no_program)
 {
 	char path[] = "/tmp/test_elf_info.XXXXXX";
 	struct elf_info info;
 	size_t size;
 	unsigned char *bytes = load_self(&size);
 
-	(void)state;
 	find_segment(bytes, PT_DYNAMIC)->p_vaddr = (ElfW(Addr))1 << 30;
 	close(mkstemp(path));
 	write_file(path, bytes, size);
@@ -192,23 +182,21 @@ static void read_damaged(const unsigned char *bytes, size_t size)
 	unlink(path);
 }
 
-static void survives_files_that_are_cut_off(void **state)
+TEST(survives_files_that_are_cut_off)
 {
 	size_t size;
 	unsigned char *bytes = load_self(&size);
 
-	(void)state;
 	for (size_t i = 0; i < 64; i++)
 		read_damaged(bytes, size * i / 64);
 	free(bytes);
 }
 
-static void survives_damaged_bytes(void **state)
+TEST(survives_damaged_bytes)
 {
 	size_t size;
 	unsigned char *bytes = load_self(&size);
 
-	(void)state;
 	srand(1);
 	for (int round = 0; round < 300; round++) {
 		unsigned char *damaged = malloc(size);
@@ -227,11 +215,10 @@ static void survives_damaged_bytes(void **state)
 	free(bytes);
 }
 
-static void names_machines(void **state)
+TEST(names_machines)
 {
 	struct elf_info info = { .bits = 64, .machine = EM_X86_64 };
 
-	(void)state;
 	assert_string_equal(elf_info_machine_name(&info), "x86-64");
 	info.bits = 32;
 	assert_string_equal(elf_info_machine_name(&info), "x32");

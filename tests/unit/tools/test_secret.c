@@ -1,17 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* secret_print() on a machine of the test's own: its uname() is what the program is told. */
+/* secret_print() on a machine whose name is known: uname() is the test's own. */
 #include <tools/report/secret.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 
-#include <cmocka.h>
+#include "../unit.h"
 
 int uname(struct utsname *host)
 {
@@ -33,22 +29,19 @@ static void check(const char *text, const char *wanted)
 	free(printed);
 }
 
-static void hides_the_host(void **state)
+TEST(hides_the_host)
 {
-	(void)state;
 	check("LID 3 of node7\n", "LID 3 of HOST\n");
 	check("from node7.site.example:18515", "from HOST:18515");	/* and not HOST.site.example */
 }
 
-static void hides_people_and_guids(void **state)
+TEST(hides_people_and_guids)
 {
-	(void)state;
 	check("/srv/alice/run as alice, port 0002:c903:00a1:b2c3", "~/run as USER, port GUID");
 }
 
-static void leaves_other_words(void **state)
+TEST(leaves_other_words)
 {
-	(void)state;
 	check("node77, malice, 0002:c903:00a1:b2c3d", "node77, malice, 0002:c903:00a1:b2c3d");
 }
 

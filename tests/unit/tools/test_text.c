@@ -2,14 +2,10 @@
 /* text_clean(): what may reach a terminal and JSON, and what becomes '?'. */
 #include <tools/common/text.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "../unit.h"
 
 static void check(const char *text, const char *wanted)
 {
@@ -20,32 +16,28 @@ static void check(const char *text, const char *wanted)
 	assert_string_equal(buffer, wanted);
 }
 
-static void test_plain_text_stays(void **state)
+TEST(test_plain_text_stays)
 {
-	(void)state;
 	check("", "");
 	check("xrc_bench -n 4 \"a\\b\"", "xrc_bench -n 4 \"a\\b\"");
 }
 
-static void test_utf8_stays(void **state)
+TEST(test_utf8_stays)
 {
-	(void)state;
 	check("gr\xc3\xbc\xc3\x9f" "e", "gr\xc3\xbc\xc3\x9f" "e");
 	check("\xc2\xa0", "\xc2\xa0");
 	check("\xe0\xa0\x80\xe2\x82\xac\xed\x9f\xbf\xee\x80\x80", "\xe0\xa0\x80\xe2\x82\xac\xed\x9f\xbf\xee\x80\x80");
 	check("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf");
 }
 
-static void test_controls_go(void **state)
+TEST(test_controls_go)
 {
-	(void)state;
 	check("\x1b[2J\a\n\x7f", "?[2J???");
 	check("\xc2\x9b", "??");	/* U+009b begins an escape sequence as ESC [ does */
 }
 
-static void test_what_is_no_utf8_goes(void **state)
+TEST(test_what_is_no_utf8_goes)
 {
-	(void)state;
 	check("\x80\xbf\xff\xfe", "????");
 	check("\xc0\xaf\xc1\xbf", "????");	/* overlong */
 	check("\xe0\x9f\xbf", "???");

@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The census of traced calls: what counts as one place, and what is left in the end. */
+/* The census of traced calls: which calls have one call site, and which objects are left at the end. */
 #include <tools/trace/trace_census.h>
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "../unit.h"
 
 static struct trace_census census;
 
-static int set_up(void **state)
+FIXTURE(set_up)
 {
-	(void)state;
 	census = (struct trace_census){ 0 };
 	return 0;
 }
 
-static int tear_down(void **state)
+FIXTURE(tear_down)
 {
-	(void)state;
 	trace_census_free(&census);
 	return 0;
 }
@@ -50,11 +44,10 @@ static unsigned left(void)
 	return count;
 }
 
-static void test_places(void **state)
+TEST(test_places)
 {
 	const struct trace_site *site = call_at(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7, 0, 100);
 
-	(void)state;
 	assert_ptr_equal(call_at(VERB_ibv_reg_xrc_rcv_qp, 2, 6, 8, 22, 100), site);
 	assert_ptr_not_equal(call_at(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7, 0, 101), site);
 	assert_ptr_not_equal(call_at(VERB_ibv_unreg_xrc_rcv_qp, 1, 5, 7, 0, 100), site);
@@ -65,9 +58,8 @@ static void test_places(void **state)
 	assert_int_equal(census.sites->next->next->number, 3);
 }
 
-static void test_what_is_undone_is_not_left(void **state)
+TEST(test_what_is_undone_is_not_left)
 {
-	(void)state;
 	call(VERB_ibv_open_xrc_domain, 1, 5, 0, 5);
 	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7, 0);
 	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 8, 0);
@@ -79,9 +71,8 @@ static void test_what_is_undone_is_not_left(void **state)
 	assert_int_equal(left(), 0);
 }
 
-static void test_failures_change_nothing(void **state)
+TEST(test_failures_change_nothing)
 {
-	(void)state;
 	call(VERB_ibv_open_xrc_domain, 1, 0, 0, 0);
 	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7, 22);
 	assert_int_equal(left(), 0);
@@ -91,9 +82,8 @@ static void test_failures_change_nothing(void **state)
 	assert_int_equal(left(), 1);
 }
 
-static void test_registering_again_is_one_registration(void **state)
+TEST(test_registering_again_is_one_registration)
 {
-	(void)state;
 	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7, 0);
 	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7, 0);
 	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7, 0);
@@ -103,9 +93,8 @@ static void test_registering_again_is_one_registration(void **state)
 	assert_int_equal(left(), 0);
 }
 
-static void test_processes_and_domains_are_apart(void **state)
+TEST(test_processes_and_domains_are_apart)
 {
-	(void)state;
 	call(VERB_ibv_reg_xrc_rcv_qp, 1, 5, 7, 0);
 	call(VERB_ibv_reg_xrc_rcv_qp, 2, 5, 7, 0);
 	call(VERB_ibv_reg_xrc_rcv_qp, 1, 6, 7, 0);
@@ -117,10 +106,9 @@ static void test_processes_and_domains_are_apart(void **state)
 	assert_int_equal(census.left->record.domain, 5);
 }
 
-/* ibv_close_device ends a domain without a call that is seen; the next one may get its address. */
-static void test_an_address_that_comes_again(void **state)
+/* ibv_close_device ends a domain, and is not traced; the next domain may get the same address. */
+TEST(test_an_address_that_comes_again)
 {
-	(void)state;
 	call(VERB_ibv_open_xrc_domain, 1, 5, 0, 5);
 	call(VERB_ibv_create_xrc_rcv_qp, 1, 5, 7, 0);
 	call(VERB_ibv_open_xrc_domain, 1, 5, 0, 5);
@@ -128,13 +116,12 @@ static void test_an_address_that_comes_again(void **state)
 	assert_int_equal(census.left->record.verb, VERB_ibv_open_xrc_domain);
 }
 
-static void test_what_calls_became(void **state)
+TEST(test_what_calls_became)
 {
 	struct trace_record record = { .verb = VERB_ibv_reg_xrc_rcv_qp, .became_count = TRACE_BECAME + 5 };
 	const struct trace_verb *verbs = census.became[VERB_ibv_reg_xrc_rcv_qp];
 	bool new;
 
-	(void)state;
 	for (int i = 0; i < TRACE_BECAME; i++)
 		record.became[i] = (struct trace_became){ .function = "ibv_open_qp", .duration = 3, .error = i ? 0 : 95 };
 	strcpy(record.became[1].function, "ibv_query_qp");

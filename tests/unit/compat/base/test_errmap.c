@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The error map: every verb returns and sets what its old self did. */
+/* The error map: every verb returns what the old function returned, and sets errno as it did. */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#include <cmocka.h>
 
 #include <compat/base/errmap.h>
 
-static void success_keeps_errno(void **state)
+#include "../../unit.h"
+
+TEST(success_keeps_errno)
 {
-	(void)state;
 	for (int verb = 0; verb < VERBS; verb++) {
 		errno = EBADF;
 		assert_int_equal(errmap_return((enum verb)verb, 0, EAGAIN), 0);
@@ -23,9 +19,8 @@ static void success_keeps_errno(void **state)
 	}
 }
 
-static void failure_returns_and_sets_it(void **state)
+TEST(failure_returns_and_sets_it)
 {
-	(void)state;
 	for (int verb = 0; verb < VERBS; verb++) {
 		int minus_one = verb == VERB_ibv_get_async_event || verb == VERB_ibv_close_device ||
 				verb == VERB_rdma_create_qp || verb == VERB_rdma_create_qp_ex;
@@ -37,22 +32,20 @@ static void failure_returns_and_sets_it(void **state)
 }
 
 /* GASNet: "!domain && errno == ENOSYS" prints its hint about a lack of XRC. */
-static void no_xrc_is_enosys_for_xrc_verbs_only(void **state)
+TEST(no_xrc_is_enosys_for_xrc_verbs_only)
 {
-	(void)state;
 	errmap_return(VERB_ibv_open_xrc_domain, -EOPNOTSUPP, 0);
 	assert_int_equal(errno, ENOSYS);
 	assert_int_equal(errmap_return(VERB_ibv_reg_xrc_rcv_qp, -EOPNOTSUPP, 0), ENOSYS);
 	assert_int_equal(errmap_return(VERB_ibv_modify_srq, -EOPNOTSUPP, 0), EOPNOTSUPP);
 }
 
-/* Of control groups, security modules, limits: nothing that a program of that age has heard of. */
-static void what_the_contract_does_not_know_is_translated(void **state)
+/* Errors of control groups, security modules and limits, which a program of that age does not know. */
+TEST(what_the_contract_does_not_know_is_translated)
 {
 	static const int foreign[] = { EPERM, EACCES, EAGAIN, EMFILE, ENFILE, EROFS, ETIMEDOUT, ESTALE, EBADF, ENODEV, EHOSTUNREACH };
 	static const int scarce[] = { EAGAIN, EMFILE, ENFILE };
 
-	(void)state;
 	for (int verb = VERB_ibv_open_xrc_domain; verb <= VERB_ibv_destroy_srq; verb++) {
 		for (unsigned i = 0; i < sizeof(foreign) / sizeof(*foreign); i++) {
 			int expected = EINVAL;
@@ -66,20 +59,19 @@ static void what_the_contract_does_not_know_is_translated(void **state)
 			assert_int_equal(errno, expected);
 		}
 	}
-	errmap_return(VERB_ibv_get_async_event, -EAGAIN, 0);	/* Open MPI's daily bread */
+	errmap_return(VERB_ibv_get_async_event, -EAGAIN, 0);	/* Open MPI reads events without waiting */
 	assert_int_equal(errno, EAGAIN);
 	errmap_return(VERB_ibv_close_device, -EPERM, 0);
 	assert_int_equal(errno, EPERM);
 }
 
 /* One line, which names the verb and what was wrong; the second time there is none. */
-static void the_real_cause_is_told_once(void **state)
+TEST(the_real_cause_is_told_once)
 {
 	char text[512];
 	ssize_t size;
 	int ends[2], before = dup(STDERR_FILENO);
 
-	(void)state;
 	assert_int_equal(pipe(ends), 0);
 	setenv("XRC_COMPAT_VERBOSE", "1", 1);
 	dup2(ends[1], STDERR_FILENO);
@@ -96,9 +88,8 @@ static void the_real_cause_is_told_once(void **state)
 	assert_null(strstr(text, "Permission"));
 }
 
-static void every_verb_is_named_as_it_is_called(void **state)
+TEST(every_verb_is_named_as_it_is_called)
 {
-	(void)state;
 	assert_string_equal(errmap_verb_name(VERB_ibv_open_xrc_domain), "ibv_open_xrc_domain");
 	assert_string_equal(errmap_verb_name(VERB_rdma_create_qp_ex), "rdma_create_qp_ex");
 	assert_string_equal(errmap_verb_name(VERB_xrc_compat_xrcd), "xrc_compat_xrcd");

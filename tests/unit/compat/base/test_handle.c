@@ -2,14 +2,11 @@
 /* Maps from what an application holds to what stands behind it. */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdbool.h>
-#include <cmocka.h>
 
 #include <compat/base/handle.h>
+
+#include "../../unit.h"
 
 /* The linker has the map call this one (--wrap). */
 static bool no_memory;
@@ -33,12 +30,11 @@ static bool is_even(const void *object, const void *arg)
 	return !(*(const int *)object & 1);
 }
 
-static void finds_what_was_added_and_nothing_else(void **state)
+TEST(finds_what_was_added_and_nothing_else)
 {
 	struct handle_map map = { 0 };
 	int objects[1000];
 
-	(void)state;
 	for (uintptr_t i = 0; i < 1000; i++)
 		assert_int_equal(handle_add(&map, key(i * 7 + 1), &objects[i]), 0);
 	for (uintptr_t i = 0; i < 1000; i++) {
@@ -50,13 +46,12 @@ static void finds_what_was_added_and_nothing_else(void **state)
 	assert_null(map.root);
 }
 
-/* A provider may hand out the address of a destroyed object before its destroyer comes round to taking it out. */
-static void a_reused_key_outlives_its_predecessor(void **state)
+/* A provider may reuse the address of a destroyed object before the thread that destroyed it has removed it from the map. */
+TEST(a_reused_key_outlives_its_predecessor)
 {
 	struct handle_map map = { 0 };
 	int old = 0, young = 0;
 
-	(void)state;
 	assert_int_equal(handle_add(&map, key(5), &old), 0);
 	assert_int_equal(handle_add(&map, key(5), &young), 0);
 	handle_remove(&map, key(5), &old);
@@ -65,13 +60,12 @@ static void a_reused_key_outlives_its_predecessor(void **state)
 	assert_null(map.root);
 }
 
-/* Whoever replaces an object frees the old one first, and must not learn then that the map still has it. */
-static void a_key_that_is_there_needs_no_memory(void **state)
+/* The old object is freed before the new one is added, so adding must not fail and leave the old one in the map. */
+TEST(a_key_that_is_there_needs_no_memory)
 {
 	struct handle_map map = { 0 };
 	int old = 0, young = 0;
 
-	(void)state;
 	assert_int_equal(handle_add(&map, key(5), &old), 0);
 	no_memory = true;
 	assert_int_equal(handle_add(&map, key(5), &young), 0);
@@ -83,12 +77,11 @@ static void a_key_that_is_there_needs_no_memory(void **state)
 	assert_null(map.root);
 }
 
-static void takes_out_all_that_match(void **state)
+TEST(takes_out_all_that_match)
 {
 	struct handle_map map = { 0 };
 	int objects[] = { 1, 2, 3, 4, 5, 6 }, taken = 0;
 
-	(void)state;
 	for (uintptr_t i = 0; i < 6; i++)
 		assert_int_equal(handle_add(&map, key(i + 1), &objects[i]), 0);
 	while (handle_take_if(&map, is_even, NULL))

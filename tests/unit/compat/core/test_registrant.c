@@ -1,15 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A table that somebody removes where an owner keeps the QPs. Nothing can be put back, for who is registered with them is not in
- * the new table: so the registrants warn, too, each a process of its own.
+ * Somebody removes a table whose QPs an owner keeps. Nothing can be put back, since the new table does not say who was registered.
+ * So the registrants warn, too; each is a process of its own.
  */
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,20 +13,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <compat/domain/domain.h>
 #include <compat/rcv_qp/rcv_qp.h>
 
 #include <tools/tables/view.h>
 
+#include "../../unit.h"
+#include "../table_dir.h"
 #include "provider.h"
 
 #define QPS 3
 #define UNKNOWN 0x777777u
 #define WARNING "was removed while it was in use"
 
-static char dir[] = "/dev/shm/registrant-test-XXXXXX";
 static uint32_t *numbers;	/* of the owner's QPs, for all processes */
 
 struct registrant {
@@ -38,7 +33,7 @@ struct registrant {
 	pid_t pid;
 };
 
-/* Comes back when the parent says so. */
+/* Returns when the parent says so. */
 static void await_order(const struct registrant *registrant)
 {
 	char word;
@@ -47,7 +42,7 @@ static void await_order(const struct registrant *registrant)
 		_exit(2);
 }
 
-/* Registers with two of the owner's QPs, then with a third, or one that there is not, and tells the parent of each step. */
+/* Registers with two of the owner's QPs, then with a third or with one that does not exist. Tells the parent of each step. */
 static void run_registrant(const struct registrant *registrant, int fd, bool unknown)
 {
 	struct legacy_xrc_domain *domain;
@@ -57,7 +52,7 @@ static void run_registrant(const struct registrant *registrant, int fd, bool unk
 	dup2(registrant->log[1], STDERR_FILENO);
 	await_order(registrant);
 	if (domain_open(provider_open(0, false), fd, O_CREAT, &domain) || rcv_qp_register(domain, numbers[0]) ||
-	    rcv_qp_register(domain, numbers[1]))	/* the first look, so that the next is a second away */
+	    rcv_qp_register(domain, numbers[1]))	/* it has looked for the table, and does not again for a second */
 		_exit(3);
 	dprintf(STDERR_FILENO, "registered\n");
 	await_order(registrant);
@@ -76,7 +71,7 @@ static void start(struct registrant *registrant, int fd, bool unknown)
 	close(registrant->log[1]);
 }
 
-/* Goes on. Returns what it prints until it has done its work, which ends with that word. */
+/* Lets a registrant go on. Returns what it prints, up to and including this word. */
 static const char *order(const struct registrant *registrant, const char *word)
 {
 	static char said[4096];
@@ -104,14 +99,13 @@ static int remove_table(void *context, const struct regtab_view *view)
 	return unlink(view->path);
 }
 
-static void registrants_warn(void **state)
+TEST(registrants_warn)
 {
 	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	struct registrant looks, finds_nothing;
 	struct legacy_xrc_domain *domain;
 
-	(void)state;
-	/* Before the owner has a thread that they would not have, or has warned itself. */
+	/* Started before the owner has a thread, which a forked child would lack, and before it has warned itself. */
 	start(&looks, fd, false);
 	start(&finds_nothing, fd, true);
 	assert_int_equal(domain_open(provider_open(0, false), fd, O_CREAT, &domain), 0);
@@ -119,9 +113,9 @@ static void registrants_warn(void **state)
 		assert_int_equal(rcv_qp_create(domain, &numbers[i]), 0);
 	assert_null(strstr(order(&looks, "registered\n"), WARNING));
 	assert_null(strstr(order(&finds_nothing, "registered\n"), WARNING));
-	assert_int_equal(regtab_list(dir, remove_table, NULL), 0);
+	assert_int_equal(regtab_list(table_dir, remove_table, NULL), 0);
 	assert_non_null(strstr(order(&finds_nothing, "done\n"), WARNING));
-	usleep(1100000);	/* one that finds what it wants looks once a second */
+	usleep(1100000);	/* as long as it finds its QPs it looks once a second */
 	assert_non_null(strstr(order(&looks, "done\n"), WARNING));
 	end(&finds_nothing);
 	end(&looks);
@@ -131,24 +125,15 @@ static void registrants_warn(void **state)
 	close(fd);
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-	(void)state;
 	numbers = mmap(NULL, QPS * sizeof(*numbers), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	if (numbers == MAP_FAILED || !mkdtemp(dir))
-		return -1;
-	return setenv("XRC_COMPAT_TABLE_DIR", dir, 1) | setenv("XRC_COMPAT_VERBOSE", "1", 1);
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return rmdir(dir);
+	return numbers == MAP_FAILED || table_dir_make() || setenv("XRC_COMPAT_VERBOSE", "1", 1);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = { cmocka_unit_test(registrants_warn) };
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, table_dir_remove);
 }

@@ -1,41 +1,28 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A table that somebody removes under the library, above a provider that makes QPs of nothing: all is put into a new one. */
+/* Somebody removes a table that is in use: the library puts all that its process has there into a new one. */
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <compat/domain/domain.h>
 #include <compat/rcv_qp/rcv_qp.h>
 
 #include <tools/tables/view.h>
 
+#include "../../unit.h"
+#include "../table_dir.h"
 #include "provider.h"
 
-static char dir[] = "/dev/shm/removed-test-XXXXXX";
 static char path[600];
 static struct ibv_context *context;
-static int setup(void **state)
-{
-	(void)state;
-	context = provider_open(0, true);
-	if (!context || !mkdtemp(dir))
-		return -1;
-	return setenv("XRC_COMPAT_TABLE_DIR", dir, 1);
-}
 
-static int teardown(void **state)
+FIXTURE(setup)
 {
-	(void)state;
-	return rmdir(dir);
+	context = provider_open(0, true);
+	return context ? table_dir_make() : -1;
 }
 
 static int note(void *qps, const struct regtab_view *view)
@@ -49,17 +36,16 @@ static unsigned seen(void)
 {
 	unsigned qps = 0;
 
-	assert_int_equal(regtab_list(dir, note, &qps), 0);
+	assert_int_equal(regtab_list(table_dir, note, &qps), 0);
 	return qps;
 }
 
-static void what_was_removed_is_put_back(void **state)
+TEST(what_was_removed_is_put_back)
 {
 	struct legacy_xrc_domain *domain;
 	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	uint32_t numbers[4];
 
-	(void)state;
 	assert_int_equal(domain_open(context, fd, O_CREAT, &domain), 0);
 	for (int i = 0; i < 3; i++)
 		assert_int_equal(rcv_qp_create(domain, &numbers[i]), 0);
@@ -77,15 +63,14 @@ static void what_was_removed_is_put_back(void **state)
 }
 
 /*
- * Who makes none, and only registers with what others have too, finds out as well: within a second, for it is a system
- * call to look.
+ * A process that only registers finds out as well, though up to a second later: looking is a system call, and not made each
+ * time.
  */
-static void who_only_registers_puts_it_back(void **state)
+TEST(who_only_registers_puts_it_back)
 {
 	struct legacy_xrc_domain *domain, *other;
 	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
-	(void)state;
 	assert_int_equal(domain_open(context, fd, O_CREAT, &domain), 0);
 	assert_int_equal(domain_open(provider_open(1, true), fd, O_CREAT, &other), 0);
 	for (uint32_t number = 0x100; number < 0x103; number++)
@@ -109,5 +94,5 @@ int main(void)
 		cmocka_unit_test(who_only_registers_puts_it_back),
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, table_dir_remove);
 }

@@ -2,14 +2,10 @@
 /* Attribute masks: what old callers passed goes through, what the old kernel refused is refused (contract 5.9). */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
 
 #include <compat/qp/mask.h>
 
+#include "../../unit.h"
 #include "../../../rc_masks.h"
 
 #define REFUSED (-1)
@@ -59,9 +55,8 @@ static const struct row rows[] = {
 	{ "QKEY is not XRC's", MASK_INITIATOR, IBV_QPS_INIT, IBV_QPS_INIT, IBV_QP_QKEY, REFUSED },
 };
 
-static void every_row(void **state)
+TEST(every_row)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct ibv_qp_attr attr = { .qp_state = rows[i].to };
 		int modern_mask = 0x5a5a;
@@ -78,12 +73,11 @@ static void every_row(void **state)
 	}
 }
 
-static void the_callers_current_state_counts(void **state)
+TEST(the_callers_current_state_counts)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQD };
 	int modern_mask = 0;
 
-	(void)state;
 	/* The kernel would say RTR, where RTS wants more bits than these. */
 	assert_int_equal(mask_translate(MASK_INITIATOR, IBV_QPS_RTR, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE,
 					&modern_mask), 0);

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A device is closed with receive QPs registered: in a forked child nothing of the parent's ends, and many take no longer than many times one. */
+/* A device is closed with receive QPs registered: a forked child ends nothing of its parent, and the time grows no faster than the number of QPs. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cmocka.h>
 
 #include <compat/device/device.h>
 #include <compat/device/fork.h>
@@ -20,9 +14,10 @@
 #include <modern/modern.h>
 #include <modern/table.h>
 
+#include "../../unit.h"
 #include "provider.h"
 
-static unsigned *destroyed;	/* of parent and child */
+static unsigned *destroyed;	/* by parent and child together */
 static int (*provider_destroy_qp)(struct ibv_qp *qp);
 
 static int count_destroy(struct ibv_qp *qp)
@@ -59,20 +54,14 @@ static void register_with(struct ibv_context *context, unsigned count)
 		assert_int_equal(rcv_qp_create(domain, &number), 0);
 }
 
-/* The kernel ended what was registered with the last descriptor of the device, and the parent has one. */
+/* The kernel ended a registration with the last descriptor of the device, and the parent still has one. */
 static void a_child_ends_nothing_of_its_parent(void **state)
 {
 	struct ibv_context *context = open_counted(*(bool *)*state);
-	int status;
-	pid_t pid;
 
 	register_with(context, 3);
 	fork_watch();
-	pid = fork();
-	if (!pid)
-		_exit(device_close(context) || *destroyed);
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	assert_int_equal(in_child(device_close(context) || *destroyed), 0);
 	assert_int_equal(*destroyed, 0);
 	assert_int_equal(device_close(context), 0);
 	assert_int_equal(*destroyed, 3);
@@ -91,16 +80,14 @@ static double seconds_to_close(unsigned count)
 	return (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
 }
 
-/* Eight times as many took 64 times as long when each was searched for anew. Of the processor's time, so load does not matter. */
-static void many_take_their_time_only(void **state)
+/* A search for each QP among all of them would take 64 times as long for eight times as many. Processor time, so load does not matter. */
+TEST(many_take_their_time_only)
 {
-	(void)state;
 	assert_true(seconds_to_close(16384) < 32 * seconds_to_close(2048));
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-	(void)state;
 	destroyed = mmap(NULL, sizeof(*destroyed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return destroyed == MAP_FAILED;
 }

@@ -3,32 +3,26 @@
 
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <compat/domain/domain.h>
 #include <compat/rcv_qp/rcv_qp.h>
 
+#include "../../unit.h"
+#include "../table_dir.h"
 #include "provider.h"
 
 #define THREADS 6
 #define ROUNDS 100
-
-static char dir[] = "/dev/shm/threads-test-XXXXXX";
 
 struct crew {
 	struct legacy_xrc_domain *domains[2];	/* of two opened devices */
 	int errors;
 };
 
-/* All begin with the first QP of the domain, so they find out together what its kernel does, and open the table. */
+/* All begin with the domain's first QP, so they race to find out whether the kernel shares QPs, and to open the table. */
 static void *work(void *argument)
 {
 	struct crew *crew = argument;
@@ -63,16 +57,9 @@ static void threads_share_a_domain(void **state)
 	close(fd);
 }
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-	(void)state;
-	return mkdtemp(dir) ? setenv("XRC_COMPAT_TABLE_DIR", dir, 1) : -1;
-}
-
-static int teardown(void **state)
-{
-	(void)state;
-	return rmdir(dir);
+	return table_dir_make();
 }
 
 int main(void)
@@ -83,5 +70,5 @@ int main(void)
 		{ "threads_share_a_domain (it does not)", threads_share_a_domain, NULL, NULL, NULL },
 	};
 
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, table_dir_remove);
 }

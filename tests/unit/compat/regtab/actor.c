@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Actors: real processes that are told what to do to a table. */
+/* Real processes that do to a table what a test tells them. */
 
 #include <dirent.h>
 #include <errno.h>
@@ -80,7 +80,7 @@ bool actor_forks_wipe(void)
 	pid_t pid;
 
 	if (page == MAP_FAILED || madvise(page, size, MADV_WIPEONFORK))
-		return true;	/* a kernel that says so is served in another way */
+		return true;	/* a kernel that refuses it is served in another way */
 	*page = 1;
 	pid = fork();
 	if (!pid)

@@ -46,7 +46,7 @@ struct actor {
 /** actor_dir - a fresh directory in /dev/shm, removed at exit. */
 const char *actor_dir(void);
 
-/** actor_key - a key of the current process's tests; n tells domains apart. */
+/** actor_key - the key of a table; n tells domains apart. */
 struct regtab_key actor_key(unsigned n);
 
 /** actor_start - a process that has opened actor_key(n) in dir and joined. Fails the test if it cannot. */
@@ -58,7 +58,7 @@ struct actor actor_start_program(const char *program, const char *dir, unsigned 
 /** actor_perform - be an actor, told what to do through standard input. Does not return. */
 void actor_perform(const char *dir, unsigned n) __attribute__((noreturn));
 
-/** actor_do - have it done, within 10 s. */
+/** actor_do - have it done, within 30 s. */
 int actor_do(struct actor *actor, enum act act, uint32_t arg);
 
 /** actor_post - have it done without waiting; actor_reply() waits. -ETIME: no reply within ms. */
@@ -73,7 +73,7 @@ void actor_continue(struct actor *actor);
 void actor_kill(struct actor *actor);
 void actor_end(struct actor *actor);
 
-/** actor_forks_wipe - whether MADV_WIPEONFORK does what it says, which a user-space emulator of another processor only pretends. */
+/** actor_forks_wipe - whether MADV_WIPEONFORK works. A user-space emulator of another processor accepts and ignores it. */
 bool actor_forks_wipe(void);
 
 /** actor_files - number of table files in dir. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What only tests ask of a table, told from its rows. */
+/* What only tests ask of a table. The answers come from its rows. */
 
 #include <compat/regtab/tab.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What must hold of a table when nobody is in the middle of anything and the dead are told. */
+/* What must hold of a table when nobody is in the middle of a change and dead members have been found. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static bool bad_page(struct walk *walk, unsigned member, unsigned page)
 	return walk->pages[page]++ ? broken(walk, member, 0, "a page in two places") : false;
 }
 
-/* Of every row, dead ones too: their pages go to whoever has the number next. */
+/* Dead rows count, too: their pages go to the next member with that number. */
 static bool bad_pages(struct walk *walk, unsigned member)
 {
 	const struct member_row *row = regtab_row(walk->tab, member);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What must hold of a table when nobody is in the middle of anything and the dead are reaped. */
+/* What must hold of a table when nobody is in the middle of a change and dead members have been found. */
 #ifndef TESTS_REGTAB_INVARIANTS_H
 #define TESTS_REGTAB_INVARIANTS_H
 

@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The process that lives on. */
+/* What the process does and checks that lives on when another dies or stops. */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
+#include "../../unit.h"
 #include "actor.h"
 #include "invariants.h"
 #include "survivor.h"
@@ -51,7 +46,7 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* A process that was registered and died without a word. */
+/* In a process that dies without leaving the table. */
 static int die_registered(void)
 {
 	struct regtab_key key = actor_key(1);
@@ -69,8 +64,6 @@ static int die_registered(void)
 void survivor_start(struct survivor *survivor)
 {
 	struct regtab_key key = actor_key(1);
-	int status;
-	pid_t pid;
 
 	assert_int_equal(regtab_open(&key, actor_dir(), &survivor->tab, NULL), 0);
 	assert_int_equal(regtab_join(survivor->tab, "survivor", &survivor->member), 0);
@@ -79,11 +72,7 @@ void survivor_start(struct survivor *survivor)
 	assert_int_equal(regtab_add(survivor->member, SHARED, REGTAB_BY_KERNEL), 0);
 	assert_int_equal(regtab_add(survivor->member, SERVED, REGTAB_BY_OWNER), 0);
 	assert_int_equal(regtab_add(survivor->member, REPLACED, REGTAB_BY_KERNEL), 0);
-	pid = fork();
-	if (!pid)
-		_exit(die_registered());
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(status, 0);
+	assert_int_equal(in_child(die_registered()), 0);
 	assert_int_equal(regtab_register(survivor->member, LEFT), 0);
 	survivor->serving = true;
 	assert_int_equal(pthread_create(&survivor->server, NULL, serve, survivor), 0);
@@ -134,7 +123,7 @@ void survivor_check(struct survivor *survivor, unsigned long n)
 	use(survivor, crowded(CROWD_SIZE));
 }
 
-/* Its owner lives: there is no such QP yet or any more, or it is the owner's. */
+/* While its owner lives, the QP is the owner's, or does not exist yet or any more. */
 static void check_owned(struct survivor *survivor)
 {
 	int err = regtab_register(survivor->second, OWNED);

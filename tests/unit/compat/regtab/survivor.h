@@ -24,7 +24,7 @@ enum {
 
 #define ANSWER_MS	20000
 
-/* In a process that returns 0 if all went well. */
+/* In a function that returns 0 if all goes well. */
 #define MUST(call) do { int r_ = (call); if (r_) { fprintf(stderr, "%s: %d\n", #call, r_); return 1; } } while (0)
 
 /* Numbers so far apart that each needs pages of its own. */
@@ -42,17 +42,17 @@ struct survivor {
 	bool serving;
 };
 
-/** survivor_start - the survivor's part of a new table; a process that was registered, too, has died without a word. */
+/** survivor_start - makes a table; another process registers there, too, and dies without leaving. */
 void survivor_start(struct survivor *survivor);
 void survivor_end(struct survivor *survivor);
 
 /** survivor_check - nothing is lost, nothing is left, everything works. n: the fault point, for the message. */
 void survivor_check(struct survivor *survivor, unsigned long n);
 
-/** survivor_check_beside - somebody is stopped in the middle: what the others do does not wait for it. */
+/** survivor_check_beside - while a process is stopped in the middle, nobody waits for it. */
 void survivor_check_beside(struct survivor *survivor);
 
-/** ask_served - the question that the survivor, who owns SERVED, answers: 0 if it did. */
+/** ask_served - asks the survivor, who owns SERVED. 0: it answered. */
 int ask_served(struct regtab_member *member);
 
 #endif

@@ -2,19 +2,14 @@
 /* One table and its file. */
 
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <compat/regtab/file.h>
 
+#include "../../unit.h"
 #include "actor.h"
 #include "table.h"
 

@@ -1,24 +1,19 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What stands in the file of a table: replaced when its users are dead, refused when they live and it is not ours to read. */
+/* A file with unusable content is replaced if its users are dead, and refused if they live or if it is no table. */
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <compat/regtab/file.h>
 #include <compat/regtab/layout.h>
 
+#include "../../unit.h"
 #include "actor.h"
 #include "table.h"
 
@@ -38,12 +33,11 @@ static struct table_header good_header(void)
 	return header;
 }
 
-static void what_is_no_table_is_refused_and_kept(void **state)
+TEST(what_is_no_table_is_refused_and_kept)
 {
 	char noise[4096];
 	struct stat st;
 
-	(void)state;
 	for (size_t i = 0; i < sizeof(noise); i++)
 		noise[i] = (char)(i * 37 + 11);
 	table_make("precious", 8, 8, 0600);
@@ -59,7 +53,7 @@ static void what_is_no_table_is_refused_and_kept(void **state)
 	assert_int_equal(access(table_path, F_OK), 0);
 }
 
-/* A header in which one thing is another's (1 to 4), or impossible (5, 6). */
+/* A header with one thing of another version, machine or domain (1 to 4), or impossible (5, 6). */
 static struct table_header strange(struct table_header header, int how)
 {
 	switch (how) {
@@ -73,12 +67,11 @@ static struct table_header strange(struct table_header header, int how)
 	return header;
 }
 
-/* Left by a crash, of whatever kind: nobody has it, so it is replaced. */
-static void dead_tables_are_replaced(void **state)
+/* Nobody has the table open, so it is replaced. */
+TEST(dead_tables_are_replaced)
 {
 	struct table_header header = good_header(), changed;
 
-	(void)state;
 	for (int how = 0; how <= 4; how++) {
 		changed = strange(header, how);
 		table_make(&changed, sizeof(changed), 2 * REGTAB_PAGE, 0600);
@@ -86,11 +79,10 @@ static void dead_tables_are_replaced(void **state)
 	}
 }
 
-static void a_killed_users_table_is_replaced(void **state)
+TEST(a_killed_users_table_is_replaced)
 {
 	struct actor a = actor_start(actor_dir(), 1);
 
-	(void)state;
 	assert_int_equal(actor_do(&a, ACT_ADD, QP), 0);
 	actor_kill(&a);
 	assert_int_equal(access(table_path, F_OK), 0);
@@ -100,7 +92,7 @@ static void a_killed_users_table_is_replaced(void **state)
 	assert_int_equal(access(table_path, F_OK), -1);
 }
 
-/* A process that has the file and this lock on it, and stops there. */
+/* A process that has the file open with this lock on it, and stops. */
 static pid_t hold(short lock)
 {
 	int ready[2];
@@ -131,7 +123,7 @@ static void release(pid_t pid)
 }
 
 /* The same in use by somebody is refused. */
-static void strange_tables_in_use_are_refused(void **state)
+TEST(strange_tables_in_use_are_refused)
 {
 	static const struct { int error; const char *phrase; } expected[] = {
 		{ -EPROTO, "another version" }, { -EPROTO, "another version" }, { -EPROTO, "another machine" },
@@ -139,7 +131,6 @@ static void strange_tables_in_use_are_refused(void **state)
 	};
 	struct table_header header = good_header(), changed;
 
-	(void)state;
 	for (int i = 0; i < 6; i++) {
 		pid_t holder;
 
@@ -152,14 +143,13 @@ static void strange_tables_in_use_are_refused(void **state)
 	}
 }
 
-static void one_who_stops_half_way_is_waited_for_and_named(void **state)
+TEST(one_who_stops_half_way_is_waited_for_and_named)
 {
 	struct table_header header = good_header();
 	struct regtab *tab = NULL;
 	struct regtab_error why;
 	pid_t holder;
 
-	(void)state;
 	table_make(&header, sizeof(header), 2 * REGTAB_PAGE, 0600);
 	holder = hold(F_WRLCK);
 	assert_int_equal(table_open(&tab, &why), -EAGAIN);

@@ -1,43 +1,34 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Processes that are killed or stopped, or fork, or close what is not theirs. */
+/* Processes that are killed, stopped or forked, or that close descriptors which are not theirs. */
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
-#include "../../skip.h"
+#include "../../unit.h"
 #include "actor.h"
 
 #define QP 0x4au
 
 static struct actor a, b;
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-	(void)state;
 	a = actor_start(actor_dir(), 1);
 	b = actor_start(actor_dir(), 1);
 	return 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-	(void)state;
 	actor_end(&a);
 	return actor_files(actor_dir()) ? -1 : 0;
 }
 
-static void the_dead_do_not_count(void **state)
+TEST(the_dead_do_not_count)
 {
-	(void)state;
 	assert_int_equal(actor_do(&a, ACT_ADD, QP), 0);
 	assert_int_equal(actor_do(&b, ACT_REGISTER, QP), 0);
 	actor_kill(&b);
@@ -45,9 +36,8 @@ static void the_dead_do_not_count(void **state)
 	assert_int_equal(actor_do(&a, ACT_UNREGISTER, QP), 1);
 }
 
-static void last_is_told_without_the_dead(void **state)
+TEST(last_is_told_without_the_dead)
 {
-	(void)state;
 	assert_int_equal(actor_do(&b, ACT_ADD, QP), 0);
 	assert_int_equal(actor_do(&a, ACT_REGISTER, QP), 0);
 	actor_kill(&b);
@@ -55,9 +45,8 @@ static void last_is_told_without_the_dead(void **state)
 	assert_int_equal(actor_do(&a, ACT_COUNT, QP), -EINVAL);
 }
 
-static void a_qp_outlives_its_killed_creator(void **state)
+TEST(a_qp_outlives_its_killed_creator)
 {
-	(void)state;
 	assert_int_equal(actor_do(&b, ACT_ADD, QP), 0);
 	assert_int_equal(actor_do(&a, ACT_REGISTER, QP), 0);
 	actor_kill(&b);
@@ -66,9 +55,8 @@ static void a_qp_outlives_its_killed_creator(void **state)
 	assert_int_equal(actor_do(&a, ACT_COUNT, QP), 1);
 }
 
-static void entries_of_the_dead_alone_are_removed(void **state)
+TEST(entries_of_the_dead_alone_are_removed)
 {
-	(void)state;
 	for (uint32_t i = 1; i <= 2000; i++)
 		assert_int_equal(actor_do(&b, ACT_ADD, i), 0);
 	assert_int_equal(actor_do(&a, ACT_REGISTER, 1000), 0);
@@ -79,16 +67,15 @@ static void entries_of_the_dead_alone_are_removed(void **state)
 		assert_int_equal(actor_do(&a, ACT_KNOWS, i), i == 1000 ? REGTAB_BY_KERNEL : -EINVAL);
 }
 
-static void a_number_of_the_dead_is_clean(void **state)
+TEST(a_number_of_the_dead_is_clean)
 {
-	(void)state;
 	assert_int_equal(actor_do(&a, ACT_ADD, QP), 0);
 	for (int i = 0; i < 40; i++) {
 		struct actor c;
 
 		assert_int_equal(actor_do(&b, ACT_REGISTER, QP), 0);
 		actor_kill(&b);
-		c = actor_start(actor_dir(), 1);	/* gets the number of the dead: joining reaps */
+		c = actor_start(actor_dir(), 1);	/* gets the number of the dead member */
 		assert_int_equal(actor_do(&c, ACT_IS_REGISTERED, QP), 0);
 		assert_int_equal(actor_do(&c, ACT_MEMBER_COUNT, 0), 0);
 		assert_int_equal(actor_do(&a, ACT_COUNT, QP), 1);
@@ -97,9 +84,8 @@ static void a_number_of_the_dead_is_clean(void **state)
 	actor_kill(&b);
 }
 
-static void an_owner_that_dies_takes_the_qp(void **state)
+TEST(an_owner_that_dies_takes_the_qp)
 {
-	(void)state;
 	assert_int_equal(actor_do(&b, ACT_ADD_OWNED, QP), 0);
 	assert_int_equal(actor_do(&a, ACT_REGISTER, QP), 0);
 	actor_kill(&b);
@@ -109,10 +95,8 @@ static void an_owner_that_dies_takes_the_qp(void **state)
 	assert_int_equal(actor_do(&a, ACT_REGISTER, QP), -EINVAL);
 }
 
-/* Who is stopped holds nobody up, and counts. */
-static void the_stopped_count_and_hold_nobody_up(void **state)
+TEST(the_stopped_count_and_hold_nobody_up)
 {
-	(void)state;
 	assert_int_equal(actor_do(&b, ACT_ADD, QP), 0);
 	actor_stop(&b);
 	for (int i = 0; i < 100; i++) {
@@ -143,27 +127,24 @@ static void child_does_not_keep_its_parent(enum act act)
 	kill(child, SIGKILL);
 }
 
-static void a_forked_child_does_not_keep_its_dead_parent(void **state)
+TEST(a_forked_child_does_not_keep_its_dead_parent)
 {
-	(void)state;
 	child_does_not_keep_its_parent(ACT_FORK);
 }
 
-static void a_cloned_child_does_not_keep_its_dead_parent(void **state)
+TEST(a_cloned_child_does_not_keep_its_dead_parent)
 {
-	(void)state;
 	child_does_not_keep_its_parent(ACT_CLONE);
 }
 
-static void a_childs_exit_frees_nothing(void **state)
+TEST(a_childs_exit_frees_nothing)
 {
 	int child;
 
-	(void)state;
 	assert_int_equal(actor_do(&b, ACT_ADD, QP), 0);
 	child = actor_do(&b, ACT_FORK, 0);
 	kill(child, SIGKILL);
-	for (int i = 0; i < 1000 && !kill(child, 0); i++)	/* a zombie of b is dead enough */
+	for (int i = 0; i < 1000 && !kill(child, 0); i++)	/* it may stay a zombie, for b does not wait for it */
 		usleep(100);
 	assert_int_equal(actor_do(&a, ACT_COUNT, QP), 1);
 	actor_kill(&b);
@@ -190,15 +171,13 @@ static int child_of_member(struct regtab *tab, struct regtab_member *member)
 	return 0;
 }
 
-static void a_child_is_a_stranger(void **state)
+TEST(a_child_is_a_stranger)
 {
 	struct regtab_key key = actor_key(1);
 	struct regtab_member *member;
 	struct regtab *tab;
 	int status;
-	pid_t pid;
 
-	(void)state;
 	if (!actor_forks_wipe()) {
 		actor_kill(&b);
 		skip_because("MADV_WIPEONFORK succeeds here and wipes nothing");
@@ -207,10 +186,7 @@ static void a_child_is_a_stranger(void **state)
 	assert_int_equal(regtab_join(tab, "parent", &member), 0);
 	assert_int_equal(regtab_add(member, QP, REGTAB_BY_KERNEL), 0);
 	assert_int_equal(actor_do(&a, ACT_REGISTER, QP), 0);
-	pid = fork();
-	if (!pid)
-		_exit(child_of_member(tab, member));
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	status = in_child(child_of_member(tab, member));
 	assert_int_equal(WEXITSTATUS(status), 0);
 	assert_true(WIFEXITED(status));
 	assert_int_equal(regtab_count(tab, QP), 2);
@@ -222,9 +198,8 @@ static void a_child_is_a_stranger(void **state)
 
 /* ---- lost locks ---- */
 
-static void who_lost_its_locks_is_told(void **state)
+TEST(who_lost_its_locks_is_told)
 {
-	(void)state;
 	assert_int_equal(actor_do(&b, ACT_ADD, QP), 0);
 	actor_do(&b, ACT_CLOSE_FILES, 0);
 	assert_int_equal(actor_do(&b, ACT_ADD, QP + 1), -ESTALE);	/* it notices before anybody else does */

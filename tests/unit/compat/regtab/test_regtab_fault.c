@@ -8,11 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +17,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <compat/owner/owner.h>
 #include <compat/regtab/layout.h>
 
-#include "../../skip.h"
+#include "../../unit.h"
 #include "actor.h"
 #include "survivor.h"
 
-/* Longer than any machine is too busy for: a hang. */
+/* What takes longer is a hang, on however busy a machine. */
 #define HANG_SECONDS	60
 
 /* ---- the fault ---- */
@@ -60,7 +54,7 @@ static int suffer_members(struct regtab *tab, struct regtab_member *member, stru
 	MUST(regtab_unregister(member, SHARED, &last));
 	MUST(regtab_unregister(member, OWN, &last));
 	MUST(regtab_unregister(second, OWN, &last));
-	MUST(!last && fault_signal != SIGSTOP);	/* who is stopped here may find that a sweep ended the entry */
+	MUST(!last && fault_signal != SIGSTOP);	/* after a stop here it may find that somebody else has ended the entry */
 	MUST(regtab_unregister(member, OWNED, &last));
 	MUST(regtab_unregister(second, OWNED, NULL));	/* retires it */
 	MUST(regtab_add(member, REPLACED, REGTAB_BY_KERNEL));
@@ -126,7 +120,7 @@ static void count_retired(void *context, uint32_t qp_num)
 	served->retired++;
 }
 
-/* As an owner: answers one question, and destroys the QP that its last registrant left. */
+/* As an owner: answers one question, and destroys the QP when its last registrant has left. */
 static int suffer_serving(void)
 {
 	static const struct owner_service service = { answer_pong, count_retired };
@@ -195,25 +189,23 @@ static unsigned long run_all(int with_signal)
 	}
 }
 
-static void dies_at_every_store(void **state)
+TEST(dies_at_every_store)
 {
 	unsigned long points = run_all(SIGKILL);
 
-	(void)state;
 	print_message("%lu fault points\n", points);
 	assert_true(points > 100);
 }
 
-static void stops_at_every_store(void **state)
+TEST(stops_at_every_store)
 {
 	unsigned long points = run_all(SIGSTOP);
 
-	(void)state;
 	print_message("%lu fault points\n", points);
 	assert_true(points > 100);
 }
 
-/* Ask the victim, and then let its QP go. Every result is right, so long as there is one in time. */
+/* Asks the victim, then unregisters. Any result is right as long as it comes in time. */
 static void question(struct survivor *survivor, pid_t victim)
 {
 	char answer[8];
@@ -235,12 +227,11 @@ static void question(struct survivor *survivor, pid_t victim)
 	assert_int_equal(regtab_unregister(survivor->second, OWNED, NULL), 0);
 }
 
-static void owner_dies_at_every_store(void **state)
+TEST(owner_dies_at_every_store)
 {
 	unsigned long n = 0;
 	int status;
 
-	(void)state;
 	if (!actor_forks_wipe())
 		skip_because("MADV_WIPEONFORK succeeds here and wipes nothing");
 	do {
@@ -261,12 +252,11 @@ static void owner_dies_at_every_store(void **state)
 	assert_true(n > 20);
 }
 
-static void dies_at_every_step_of_opening_and_closing(void **state)
+TEST(dies_at_every_step_of_opening_and_closing)
 {
 	unsigned long n = 0;
 	int status;
 
-	(void)state;
 	do {
 		waitpid(victim_start(suffer_alone, ++n, SIGKILL), &status, 0);
 		assert_int_equal(suffer_alone(), 0);
@@ -277,14 +267,13 @@ static void dies_at_every_step_of_opening_and_closing(void **state)
 	assert_true(n > 15);
 }
 
-/* One stops on the way in or out, another leaves meanwhile: whoever is the last removes the file, and both work. */
-static void the_last_of_two_removes_the_file(void **state)
+/* One process stops while it opens or closes the table, the other leaves meanwhile: the last of them removes the file. */
+TEST(the_last_of_two_removes_the_file)
 {
 	struct regtab_key key = actor_key(1);
 	unsigned long n = 0;
 	bool hit;
 
-	(void)state;
 	if (!actor_forks_wipe())
 		skip_because("MADV_WIPEONFORK succeeds here and wipes nothing");
 	do {

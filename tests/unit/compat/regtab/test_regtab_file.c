@@ -1,41 +1,34 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The file of a table: trusted only when it is the user's alone, found by its name, noticed when it is gone. */
+/* The file of a table is used only if it is the user's alone; and its users notice when it is removed. */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <compat/regtab/file.h>
 #include <compat/regtab/layout.h>
 
-#include "../../skip.h"
+#include "../../unit.h"
 #include "actor.h"
 #include "table.h"
 
 #define QP 0x4au
 
-static void it_is_private_to_the_user(void **state)
+TEST(it_is_private_to_the_user)
 {
 	mode_t old = umask(0);
 	struct regtab *tab;
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(table_open(&tab, NULL), 0);
 	umask(old);
 	assert_int_equal(lstat(table_path, &st), 0);
 	assert_int_equal(st.st_mode, S_IFREG | 0600);
 	assert_int_equal(st.st_uid, geteuid());
 	regtab_close(tab);
-	old = umask(0777);	/* nor may a strange umask take our own rights */
+	old = umask(0777);	/* a umask must not take the user's own rights */
 	table_works();
 	assert_int_equal(table_open(&tab, NULL), 0);
 	umask(old);
@@ -44,9 +37,8 @@ static void it_is_private_to_the_user(void **state)
 	regtab_close(tab);
 }
 
-static void links_are_not_followed(void **state)
+TEST(links_are_not_followed)
 {
-	(void)state;
 	assert_int_equal(symlink("/etc/passwd", table_path), 0);
 	table_refused(-EPERM, "not a regular file");
 	assert_int_equal(unlink(table_path), 0);
@@ -54,9 +46,8 @@ static void links_are_not_followed(void **state)
 	table_refused(-EPERM, "not a regular file");
 }
 
-static void other_kinds_of_files_are_refused(void **state)
+TEST(other_kinds_of_files_are_refused)
 {
-	(void)state;
 	assert_int_equal(mkfifo(table_path, 0600), 0);
 	table_refused(-EPERM, "not a regular file");
 	assert_int_equal(unlink(table_path), 0);
@@ -64,20 +55,18 @@ static void other_kinds_of_files_are_refused(void **state)
 	table_refused(-EPERM, "not a regular file");
 }
 
-static void what_others_may_use_is_refused(void **state)
+TEST(what_others_may_use_is_refused)
 {
-	(void)state;
 	table_make("", 0, REGTAB_PAGE, 0620);
 	table_refused(-EPERM, "others may");
 	assert_int_equal(chmod(table_path, 0602), 0);
 	table_refused(-EPERM, "others may");
 }
 
-static void a_second_name_is_refused(void **state)
+TEST(a_second_name_is_refused)
 {
 	char second[300];
 
-	(void)state;
 	snprintf(second, sizeof(second), "%s/second", actor_dir());
 	table_make("", 0, REGTAB_PAGE, 0600);
 	assert_int_equal(link(table_path, second), 0);
@@ -85,12 +74,11 @@ static void a_second_name_is_refused(void **state)
 	unlink(second);
 }
 
-/* Anybody can plant files in a directory of everybody; the processes of a user meet in another of their names then. */
-static void a_file_of_another_user_stops_nobody(void **state)
+/* Anybody can create files in a world-writable directory. The user's processes then meet at another of the possible names. */
+TEST(a_file_of_another_user_stops_nobody)
 {
 	struct actor a, b;
 
-	(void)state;
 	if (geteuid())
 		skip_because("only root can give a file to another user");
 	table_make("", 0, REGTAB_PAGE, 0600);
@@ -105,12 +93,11 @@ static void a_file_of_another_user_stops_nobody(void **state)
 	assert_int_equal(actor_files(actor_dir()), 1);
 }
 
-/* All the names that he may have. */
-static void one_who_plants_them_all_is_named(void **state)
+/* Another user has created a file at every possible name. */
+TEST(taking_every_name_is_an_error_that_says_so)
 {
 	struct table_file file;
 
-	(void)state;
 	if (geteuid())
 		skip_because("only root can give a file to another user");
 	for (unsigned n = 0; n < REGTAB_NAMES; n++) {
@@ -126,24 +113,22 @@ static void one_who_plants_them_all_is_named(void **state)
 	}
 }
 
-static void relative_directories_are_refused(void **state)
+TEST(relative_directories_are_refused)
 {
 	struct regtab_error why = { "" };
 	struct regtab *tab = NULL;
 
-	(void)state;
 	assert_int_equal(regtab_open(&table_key, "tables", &tab, &why), -EPERM);
 	assert_non_null(strstr(why.text, "absolute"));
 	assert_non_null(strstr(why.text, "XRC_COMPAT_TABLE_DIR"));
 }
 
-static void directories_of_everybody_are_refused(void **state)
+TEST(directories_of_everybody_are_refused)
 {
 	struct regtab *tab = NULL;
 	struct regtab_error why;
 	char dir[200];
 
-	(void)state;
 	snprintf(dir, sizeof(dir), "%s/open", actor_dir());
 	assert_int_equal(mkdir(dir, 0700), 0);
 	assert_int_equal(chmod(dir, 0777), 0);
@@ -158,11 +143,10 @@ static void directories_of_everybody_are_refused(void **state)
 	assert_non_null(strstr(why.text, "XRC_COMPAT_TABLE_DIR"));
 }
 
-static void a_removed_table_is_noticed(void **state)
+TEST(a_removed_table_is_noticed)
 {
 	struct regtab *tab, *another;
 
-	(void)state;
 	assert_int_equal(table_open(&tab, NULL), 0);
 	assert_false(regtab_removed(tab));
 	assert_int_equal(unlink(table_path), 0);
@@ -175,14 +159,13 @@ static void a_removed_table_is_noticed(void **state)
 	regtab_close(another);
 }
 
-/* A program that gave up its rights, or the directory's, still has its table. */
-static void a_table_out_of_sight_is_not_removed(void **state)
+/* A program that has given up its rights to the directory still has its table. */
+TEST(a_table_out_of_sight_is_not_removed)
 {
 	bool root = !geteuid();
 	struct regtab *tab;
 	bool removed;
 
-	(void)state;
 	assert_int_equal(table_open(&tab, NULL), 0);
 	assert_int_equal(chmod(actor_dir(), 0), 0);
 	assert_int_equal(root ? seteuid(65534) : 0, 0);
@@ -204,7 +187,7 @@ int main(void)
 		CASE(what_others_may_use_is_refused),
 		CASE(a_second_name_is_refused),
 		CASE(a_file_of_another_user_stops_nobody),
-		CASE(one_who_plants_them_all_is_named),
+		CASE(taking_every_name_is_an_error_that_says_so),
 		CASE(relative_directories_are_refused),
 		CASE(directories_of_everybody_are_refused),
 		CASE(a_removed_table_is_noticed),

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A table with what its program and the system leave it: descriptors, the size of a file, memory, room. */
+/* A table when something is short: descriptors, file size, locked memory, room on the file system. */
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,24 +13,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <compat/regtab/layout.h>
 #include <compat/regtab/tab.h>
 
-#include "../../skip.h"
+#include "../../unit.h"
 #include "actor.h"
 #include "table.h"
 
 #define QP 0x4au
 
 /* A program may have closed standard input; what it opens next must be that, not our table. */
-static void its_descriptor_is_no_standard_one(void **state)
+TEST(its_descriptor_is_no_standard_one)
 {
 	int spare = dup(0), fd;
 	struct regtab *tab;
 
-	(void)state;
 	close(0);
 	assert_int_equal(table_open(&tab, NULL), 0);
 	fd = open("/dev/null", O_RDONLY);
@@ -47,7 +40,7 @@ static void its_descriptor_is_no_standard_one(void **state)
 }
 
 /* What the program opened in the place of a descriptor of ours is not grown, locked away, or closed. */
-static void a_descriptor_taken_by_the_program_is_left_alone(void **state)
+TEST(a_descriptor_taken_by_the_program_is_left_alone)
 {
 	char name[] = "/tmp/regtab-program-XXXXXX";
 	struct regtab_member *member;
@@ -56,7 +49,6 @@ static void a_descriptor_taken_by_the_program_is_left_alone(void **state)
 	struct stat st;
 	int fd;
 
-	(void)state;
 	assert_int_equal(actor_do(&a, ACT_ADD, QP + 1), 0);
 	assert_int_equal(table_open(&tab, NULL), 0);
 	assert_int_equal(regtab_join(tab, "test", &member), 0);
@@ -99,17 +91,10 @@ static int under_a_file_size_limit(rlim_t limit)
 	return err != -EFBIG;
 }
 
-static void a_file_size_limit_is_an_error(void **state)
+TEST(a_file_size_limit_is_an_error)
 {
-	(void)state;
 	for (rlim_t limit = 0; limit <= 20000; limit += 2000) {
-		int status;
-		pid_t pid = fork();
-
-		if (!pid)
-			_exit(under_a_file_size_limit(limit));
-		assert_int_equal(waitpid(pid, &status, 0), pid);
-		assert_int_equal(status, 0);
+		assert_int_equal(in_child(under_a_file_size_limit(limit)), 0);
 		unlink(table_path);
 	}
 }
@@ -141,16 +126,9 @@ static int with_locked_memory(void)
 	return resident() - before > 256;
 }
 
-static void locked_memory_is_not_filled(void **state)
+TEST(locked_memory_is_not_filled)
 {
-	int status;
-	pid_t pid = fork();
-
-	(void)state;
-	if (!pid)
-		_exit(with_locked_memory());
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	child_passed(status, "no permission to lock memory");
+	child_passed(in_child(with_locked_memory()), "no permission to lock memory");
 }
 
 static void limit(const char *dir, const char *size)
@@ -203,19 +181,14 @@ static int on_a_full_file_system(const char *dir)
 	return actor_files(dir) ? 7 : 0;
 }
 
-static void a_full_file_system_is_reported(void **state)
+TEST(a_full_file_system_is_reported)
 {
 	char dir[200];
 	int status;
-	pid_t pid;
 
-	(void)state;
 	snprintf(dir, sizeof(dir), "%s/full", actor_dir());
 	assert_int_equal(mkdir(dir, 0700), 0);
-	pid = fork();
-	if (!pid)
-		_exit(on_a_full_file_system(dir));
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	status = in_child(on_a_full_file_system(dir));
 	rmdir(dir);
 	child_passed(status, "no permission to mount a file system");
 }

@@ -4,19 +4,14 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <compat/regtab/tab.h>
 
+#include "../../unit.h"
 #include "actor.h"
 #include "table.h"
 
@@ -32,7 +27,7 @@ static bool name_is_of_an_open_table(void)
 	return open;
 }
 
-/* While a process has the table open, the name is that of its very file: so all who have it open have the same one. */
+/* While a process has the table open, the name leads to the file that it has open: so all have the same one. */
 static int come_and_go(int rounds)
 {
 	for (int i = 0; i < rounds; i++) {
@@ -55,12 +50,11 @@ static int come_and_go(int rounds)
 	return 0;
 }
 
-static void many_come_and_go(void **state)
+TEST(many_come_and_go)
 {
 	pid_t pids[6];
 	int status;
 
-	(void)state;
 	for (int i = 0; i < 6; i++) {
 		pids[i] = fork();
 		if (!pids[i]) {
@@ -86,7 +80,7 @@ static void *clean_up(void *arg)
 	return arg;
 }
 
-/* A process that has the table open says of members whether their locks are held. */
+/* A process that has the table open says whether the lock of a member is held. */
 static void tell_of_locks(int in, int out)
 {
 	struct regtab_member *member;
@@ -128,14 +122,13 @@ static unsigned members_without_lock(const int witness[2])
 	return without;
 }
 
-static void cleaning_up_takes_no_locks_away(void **state)
+TEST(cleaning_up_takes_no_locks_away)
 {
 	int to_witness[2], from_witness[2], status;
 	pthread_t thread;
 	bool ready;
 	pid_t pid;
 
-	(void)state;
 	assert_int_equal(pipe(to_witness) | pipe(from_witness), 0);
 	pid = fork();
 	if (!pid)

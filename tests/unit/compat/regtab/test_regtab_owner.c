@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Questions to owners of QPs, and how owners hear that nobody is registered any more. */
+/* Questions to owners of QPs, and how an owner is told that nobody is registered any more. */
 
 #include <errno.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -15,12 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <compat/owner/owner.h>
 #include <compat/regtab/file.h>
 
-#include "../../skip.h"
+#include "../../unit.h"
 #include "actor.h"
 
 #define QP 0x4au
@@ -33,9 +27,8 @@
 
 static struct actor owner, asker, other;
 
-static int setup(void **state)
+FIXTURE(setup)
 {
-	(void)state;
 	owner = actor_start(actor_dir(), 1);
 	asker = actor_start(actor_dir(), 1);
 	other = actor_start(actor_dir(), 1);
@@ -44,24 +37,23 @@ static int setup(void **state)
 	return 0;
 }
 
-static int teardown(void **state)
+FIXTURE(teardown)
 {
-	(void)state;
 	actor_end(&asker);
 	actor_end(&other);
 	return actor_files(actor_dir()) ? -1 : 0;
 }
 
-static void wait_retired(int count)
+/* Waits until the owner's number of @what, for QP, is this; for 20 s at least. */
+static void wait_until(enum act what, int count)
 {
-	for (int i = 0; i < 2000 && actor_do(&owner, ACT_RETIRED, QP) < count; i++)
+	for (int i = 0; i < 2000 && actor_do(&owner, what, QP) < count; i++)
 		usleep(10000);
-	assert_int_equal(actor_do(&owner, ACT_RETIRED, QP), count);
+	assert_int_equal(actor_do(&owner, what, QP), count);
 }
 
-static void an_owner_answers(void **state)
+TEST(an_owner_answers)
 {
-	(void)state;
 	for (int i = 0; i < 200; i++) {
 		assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(i)), i + 1);
 		assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(i + 7)), i + 8);
@@ -71,9 +63,8 @@ static void an_owner_answers(void **state)
 	actor_end(&owner);
 }
 
-static void questions_do_not_mix(void **state)
+TEST(questions_do_not_mix)
 {
-	(void)state;
 	for (int i = 0; i < 100; i++) {
 		actor_post(&asker, ACT_ASK, NUMBER(i));
 		actor_post(&other, ACT_ASK, NUMBER(1000 + i));
@@ -83,18 +74,16 @@ static void questions_do_not_mix(void **state)
 	actor_end(&owner);
 }
 
-static void only_owners_are_asked(void **state)
+TEST(only_owners_are_asked)
 {
-	(void)state;
 	assert_int_equal(actor_do(&owner, ACT_ADD, QP + 1), 0);
 	assert_int_equal(actor_do(&asker, ACT_ASK, QP + 1), -EINVAL);
 	assert_int_equal(actor_do(&asker, ACT_ASK, QP + 2), -EINVAL);
 	actor_end(&owner);
 }
 
-static void a_stopped_owner_costs_the_timeout(void **state)
+TEST(a_stopped_owner_costs_the_timeout)
 {
-	(void)state;
 	actor_stop(&owner);
 	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(HURRIED)), -ETIMEDOUT);
 	assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(HURRIED)), -ETIMEDOUT);
@@ -103,31 +92,29 @@ static void a_stopped_owner_costs_the_timeout(void **state)
 	actor_end(&owner);
 }
 
-static void an_abandoned_question_frees_the_box(void **state)
+TEST(an_abandoned_question_holds_nobody_up)
 {
-	(void)state;
-	actor_post(&asker, ACT_ASK, NUMBER(SLOW));		/* the owner is at it for 300 ms */
-	usleep(50000);
+	actor_post(&asker, ACT_ASK, NUMBER(SLOW));		/* the owner takes 300 ms for the answer */
+	wait_until(ACT_ASKED, 1);
 	assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(1)), 2);
 	assert_int_equal(actor_reply(&asker, 15000), SLOW + 1);
 	actor_post(&asker, ACT_ASK, NUMBER(SLOW));
-	usleep(50000);
+	wait_until(ACT_ASKED, 3);
 	actor_kill(&asker);
 	assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(1)), 2);
 	asker = actor_start(actor_dir(), 1);
 	actor_end(&owner);
 }
 
-static void an_answer_too_late_is_dropped(void **state)
+TEST(an_answer_too_late_is_dropped)
 {
-	(void)state;
 	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(SLOW_AND_HURRIED)), -ETIMEDOUT);
 	assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(1)), 2);
 	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(2)), 3);
 	actor_end(&owner);
 }
 
-static void an_answer_must_fit(void **state)
+TEST(an_answer_must_fit)
 {
 	struct regtab_key key = actor_key(1);
 	struct regtab_member *member;
@@ -136,7 +123,6 @@ static void an_answer_must_fit(void **state)
 	char answer[4] = "abc";
 	size_t len = 2;
 
-	(void)state;
 	assert_int_equal(regtab_open(&key, actor_dir(), &tab, NULL), 0);
 	assert_int_equal(regtab_join(tab, "test", &member), 0);
 	assert_int_equal(owner_ask(member, QP, &number, sizeof(number), answer, &len, 20000), -EMSGSIZE);
@@ -151,29 +137,19 @@ static void an_answer_must_fit(void **state)
 	actor_end(&owner);
 }
 
-/* For 20 s at most. */
-static void wait_asked(int count)
+TEST(a_killed_owner_is_noticed_at_once)
 {
-	for (int i = 0; i < 2000 && actor_do(&owner, ACT_ASKED, 0) < count; i++)
-		usleep(10000);
-	assert_int_equal(actor_do(&owner, ACT_ASKED, 0), count);
-}
-
-static void a_killed_owner_is_noticed_at_once(void **state)
-{
-	(void)state;
 	actor_post(&asker, ACT_ASK, NUMBER(NEVER));
-	wait_asked(1);
+	wait_until(ACT_ASKED, 1);
 	actor_kill(&owner);
 	assert_int_equal(actor_reply(&asker, 15000), -EOWNERDEAD);
 	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(1)), -EINVAL);	/* nobody was registered but the owner */
 }
 
-static void a_new_owner_in_the_place_of_the_dead(void **state)
+TEST(a_new_owner_in_the_place_of_the_dead)
 {
-	(void)state;
 	actor_post(&asker, ACT_ASK, NUMBER(NEVER));
-	wait_asked(1);
+	wait_until(ACT_ASKED, 1);
 	actor_kill(&owner);
 	owner = actor_start(actor_dir(), 1);
 	assert_int_equal(actor_do(&owner, ACT_ADD_OWNED, QP), 0);
@@ -184,9 +160,9 @@ static void a_new_owner_in_the_place_of_the_dead(void **state)
 	actor_end(&owner);
 }
 
-/* ---- who connects and says nothing ---- */
+/* ---- processes that connect and ask nothing ---- */
 
-/* Of the first that joined. */
+/* The socket of the first member. */
 static const char *socket_of_owner(void)
 {
 	struct regtab_key key = actor_key(1);
@@ -210,12 +186,11 @@ static int connect_to(const char *path)
 	return -1;
 }
 
-/* As one that was stopped between connecting and asking would. */
-static void silent_askers_hold_nobody_up(void **state)
+/* As askers that are stopped between connecting and asking. */
+TEST(silent_askers_hold_nobody_up)
 {
 	int fds[300];
 
-	(void)state;
 	for (unsigned i = 0; i < 300; i++) {
 		fds[i] = connect_to(socket_of_owner());
 		assert_true(fds[i] >= 0);
@@ -242,19 +217,14 @@ static int ask_as_another_user(const char *path)
 	return recv(fd, reply, sizeof(reply), 0) > 0;
 }
 
-static void other_users_are_not_answered(void **state)
+TEST(other_users_are_not_answered)
 {
 	const char *path = socket_of_owner();
 	int status;
-	pid_t pid;
 
-	(void)state;
 	assert_int_equal(chmod(actor_dir(), 0755), 0);
 	assert_int_equal(chmod(path, 0777), 0);
-	pid = fork();
-	if (!pid)
-		_exit(ask_as_another_user(path));
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	status = in_child(ask_as_another_user(path));
 	assert_int_equal(chmod(actor_dir(), 0700), 0);
 	actor_end(&owner);
 	child_passed(status, "only root can become another user");
@@ -270,22 +240,20 @@ static int setup_with_umask(void **state)
 }
 
 /* The user's other processes may connect, and nobody else, whatever the program's umask is. */
-static void the_mode_of_the_socket(void **state)
+TEST(the_mode_of_the_socket)
 {
 	struct stat st;
 
-	(void)state;
 	assert_int_equal(stat(socket_of_owner(), &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
 	actor_end(&owner);
 }
 
 /* A killed owner cannot remove its socket; whoever cleans up does. */
-static void sockets_of_the_dead_are_removed(void **state)
+TEST(sockets_of_the_dead_are_removed)
 {
 	const char *path = socket_of_owner();
 
-	(void)state;
 	assert_int_equal(access(path, F_OK), 0);
 	actor_kill(&owner);
 	regtab_gc(actor_dir(), false, NULL, NULL);
@@ -300,53 +268,49 @@ static void sockets_of_the_dead_are_removed(void **state)
 
 /* ---- the end of a QP ---- */
 
-static void the_owner_hears_of_the_last(void **state)
+TEST(the_owner_hears_of_the_last)
 {
-	(void)state;
 	assert_int_equal(actor_do(&asker, ACT_REGISTER, QP), 0);
 	assert_int_equal(actor_do(&other, ACT_REGISTER, QP), 0);
 	assert_int_equal(actor_do(&owner, ACT_UNREGISTER, QP), 0);
 	assert_int_equal(actor_do(&asker, ACT_UNREGISTER_BLIND, QP), 0);
 	assert_int_equal(actor_do(&owner, ACT_RETIRED, QP), 0);
 	assert_int_equal(actor_do(&other, ACT_UNREGISTER, QP), 1);
-	wait_retired(1);
+	wait_until(ACT_RETIRED, 1);
 	assert_int_equal(actor_do(&other, ACT_KNOWS, QP), -EINVAL);
 	actor_end(&owner);
 }
 
-static void the_owner_hears_of_a_killed_last(void **state)
+TEST(the_owner_hears_of_a_killed_last)
 {
-	(void)state;
 	assert_int_equal(actor_do(&asker, ACT_REGISTER, QP), 0);
 	assert_int_equal(actor_do(&owner, ACT_UNREGISTER, QP), 0);
 	actor_kill(&asker);
-	wait_retired(1);	/* nobody says so: the owner's own look finds it */
+	wait_until(ACT_RETIRED, 1);	/* nobody tells it: the owner finds out by itself */
 	asker = actor_start(actor_dir(), 1);
 	actor_end(&owner);
 }
 
-static void the_owner_hears_when_a_reaper_ends_it(void **state)
+TEST(the_owner_hears_when_a_reaper_ends_it)
 {
-	(void)state;
 	assert_int_equal(actor_do(&asker, ACT_REGISTER, QP), 0);
 	assert_int_equal(actor_do(&owner, ACT_UNREGISTER, QP), 0);
 	actor_kill(&asker);
-	actor_do(&other, ACT_REAP, 0);	/* it or the owner finds it first */
-	wait_retired(1);
+	actor_do(&other, ACT_REAP, 0);	/* either it or the owner finds out first */
+	wait_until(ACT_RETIRED, 1);
 	asker = actor_start(actor_dir(), 1);
 	actor_end(&owner);
 }
 
-static void the_owner_may_come_back(void **state)
+TEST(the_owner_may_come_back)
 {
-	(void)state;
 	assert_int_equal(actor_do(&asker, ACT_REGISTER, QP), 0);
 	assert_int_equal(actor_do(&owner, ACT_UNREGISTER, QP), 0);
 	assert_int_equal(actor_do(&owner, ACT_REGISTER, QP), 0);
 	assert_int_equal(actor_do(&asker, ACT_UNREGISTER, QP), 0);
 	assert_int_equal(actor_do(&owner, ACT_UNREGISTER, QP), 1);
 	usleep(300000);
-	assert_int_equal(actor_do(&owner, ACT_RETIRED, QP), 0);	/* it was told directly, not twice */
+	assert_int_equal(actor_do(&owner, ACT_RETIRED, QP), 0);	/* unregister has told it already */
 	actor_end(&owner);
 }
 
@@ -359,7 +323,7 @@ int main(void)
 		CASE(questions_do_not_mix),
 		CASE(only_owners_are_asked),
 		CASE(a_stopped_owner_costs_the_timeout),
-		CASE(an_abandoned_question_frees_the_box),
+		CASE(an_abandoned_question_holds_nobody_up),
 		CASE(an_answer_too_late_is_dropped),
 		CASE(an_answer_must_fit),
 		CASE(a_killed_owner_is_noticed_at_once),

@@ -2,14 +2,9 @@
 /* Registration as the contract has it (5.4 to 5.7), within a process and between processes. */
 
 #include <errno.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <setjmp.h>
 #include <stdlib.h>
 
-#include <cmocka.h>
-
+#include "../../unit.h"
 #include "actor.h"
 
 #define QP 0x80004au
@@ -20,13 +15,12 @@ struct pair {
 	struct regtab_member *other;
 };
 
-static struct pair setup(void **state)
+static struct pair setup(void)
 {
 	struct regtab_key key = actor_key(0);
 	struct regtab_error why = { "" };
 	struct pair pair;
 
-	(void)state;
 	if (regtab_open(&key, actor_dir(), &pair.tab, &why))
 		fail_msg("%s", why.text);
 	assert_int_equal(regtab_join(pair.tab, "creator", &pair.creator), 0);
@@ -50,9 +44,9 @@ static int unregister(struct regtab_member *member, uint32_t qp_num)
 	return error ? error : last;
 }
 
-static void creator_is_registered(void **state)
+TEST(creator_is_registered)
 {
-	struct pair pair = setup(state);
+	struct pair pair = setup();
 
 	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_KERNEL), 0);
 	assert_true(regtab_is_registered(pair.creator, QP));
@@ -63,9 +57,9 @@ static void creator_is_registered(void **state)
 	teardown(&pair);
 }
 
-static void registering_is_idempotent(void **state)
+TEST(registering_is_idempotent)
 {
-	struct pair pair = setup(state);
+	struct pair pair = setup();
 
 	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_KERNEL), 0);
 	for (int i = 0; i < 3; i++) {
@@ -79,9 +73,9 @@ static void registering_is_idempotent(void **state)
 	teardown(&pair);
 }
 
-static void creator_may_leave_first(void **state)
+TEST(creator_may_leave_first)
 {
-	struct pair pair = setup(state);
+	struct pair pair = setup();
 
 	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_KERNEL), 0);
 	assert_int_equal(regtab_register(pair.other, QP), 0);
@@ -94,10 +88,10 @@ static void creator_may_leave_first(void **state)
 	teardown(&pair);
 }
 
-static void unknown_numbers_are_refused(void **state)
+TEST(unknown_numbers_are_refused)
 {
 	static const uint32_t bad[] = { 0, 1, QP + 1, 0xffffff, 0x1000000, 0xffffffff };
-	struct pair pair = setup(state);
+	struct pair pair = setup();
 
 	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_KERNEL), 0);
 	for (unsigned i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -112,9 +106,9 @@ static void unknown_numbers_are_refused(void **state)
 	teardown(&pair);
 }
 
-static void failed_unregister_leaves_last_alone(void **state)
+TEST(failed_unregister_leaves_last_alone)
 {
-	struct pair pair = setup(state);
+	struct pair pair = setup();
 	bool last = true;
 
 	assert_int_equal(regtab_unregister(pair.other, QP, &last), -EINVAL);
@@ -125,9 +119,9 @@ static void failed_unregister_leaves_last_alone(void **state)
 	teardown(&pair);
 }
 
-static void leaving_ends_registrations(void **state)
+TEST(leaving_ends_registrations)
 {
-	struct pair pair = setup(state);
+	struct pair pair = setup();
 
 	for (uint32_t i = 1; i <= 100; i++) {
 		assert_int_equal(regtab_add(pair.creator, i, REGTAB_BY_KERNEL), 0);
@@ -145,13 +139,13 @@ static void leaving_ends_registrations(void **state)
 	teardown(&pair);
 }
 
-static void a_number_used_again_begins_anew(void **state)
+TEST(a_number_used_again_begins_anew)
 {
-	struct pair pair = setup(state);
+	struct pair pair = setup();
 
 	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_KERNEL), 0);
 	assert_int_equal(regtab_register(pair.other, QP), 0);
-	/* The kernel gives out a number again only after the QP went: what is entered under it is void. */
+	/* The kernel reuses a number only after the QP is gone, so what the table has under it is void. */
 	assert_int_equal(regtab_add(pair.other, QP, REGTAB_BY_KERNEL), 0);
 	assert_int_equal(regtab_count(pair.tab, QP), 1);
 	assert_int_equal(unregister(pair.creator, QP), -EINVAL);
@@ -159,9 +153,9 @@ static void a_number_used_again_begins_anew(void **state)
 	teardown(&pair);
 }
 
-static void entering_registers_or_adds(void **state)
+TEST(entering_registers_or_adds)
 {
-	struct pair pair = setup(state);
+	struct pair pair = setup();
 
 	assert_int_equal(regtab_enter(pair.creator, 0), -EINVAL);
 	assert_int_equal(regtab_enter(pair.creator, QP), 0);
@@ -173,10 +167,10 @@ static void entering_registers_or_adds(void **state)
 	teardown(&pair);
 }
 
-static void the_table_grows(void **state)
+TEST(the_table_grows)
 {
 	const uint32_t count = 20000;
-	struct pair pair = setup(state);
+	struct pair pair = setup();
 
 	for (uint32_t i = 1; i <= count; i++)
 		assert_int_equal(regtab_add(pair.creator, i * 3 % 0xffffff, REGTAB_BY_KERNEL), 0);
@@ -191,9 +185,9 @@ static void the_table_grows(void **state)
 	teardown(&pair);
 }
 
-static void random_numbers_find_room(void **state)
+TEST(random_numbers_find_room)
 {
-	struct pair pair = setup(state);
+	struct pair pair = setup();
 	uint32_t number = 1;
 
 	for (int i = 0; i < 16384; i++) {
@@ -203,9 +197,9 @@ static void random_numbers_find_room(void **state)
 	teardown(&pair);
 }
 
-static void many_members(void **state)
+TEST(many_members)
 {
-	struct pair pair = setup(state);
+	struct pair pair = setup();
 	static struct regtab_member *members[REGTAB_MEMBERS_MAX];
 	struct regtab_member *extra = NULL;
 	unsigned count = REGTAB_MEMBERS_MAX - 2;
@@ -226,9 +220,9 @@ static void many_members(void **state)
 	teardown(&pair);
 }
 
-static void owner_hears_of_the_end(void **state)
+TEST(owner_hears_of_the_end)
 {
-	struct pair pair = setup(state);
+	struct pair pair = setup();
 	enum regtab_carrier carrier;
 	bool mine;
 
@@ -238,14 +232,14 @@ static void owner_hears_of_the_end(void **state)
 	assert_false(mine);
 	assert_int_equal(regtab_register(pair.other, QP), 0);
 	assert_int_equal(unregister(pair.other, QP), 0);
-	assert_int_equal(unregister(pair.creator, QP), 1);	/* its own to destroy */
+	assert_int_equal(unregister(pair.creator, QP), 1);	/* told that it is the last: it destroys the QP */
 	assert_int_equal(regtab_knows(pair.other, QP, NULL, NULL), -EINVAL);
 	teardown(&pair);
 }
 
-static void owner_takes_its_qps_along(void **state)
+TEST(owner_takes_its_qps_along)
 {
-	struct pair pair = setup(state);
+	struct pair pair = setup();
 
 	assert_int_equal(regtab_add(pair.creator, QP, REGTAB_BY_OWNER), 0);
 	assert_int_equal(regtab_register(pair.other, QP), 0);
@@ -253,7 +247,7 @@ static void owner_takes_its_qps_along(void **state)
 	assert_int_equal(regtab_register(pair.other, QP), -EOWNERDEAD);
 	assert_int_equal(regtab_knows(pair.other, QP, NULL, NULL), -EOWNERDEAD);
 	assert_true(regtab_is_registered(pair.other, QP));
-	assert_int_equal(unregister(pair.other, QP), 1);	/* a clean end for the program all the same */
+	assert_int_equal(unregister(pair.other, QP), 1);	/* which ends well for the program all the same */
 	assert_int_equal(regtab_register(pair.other, QP), -EINVAL);
 	assert_int_equal(regtab_join(pair.tab, NULL, &pair.creator), 0);
 	teardown(&pair);
@@ -261,11 +255,10 @@ static void owner_takes_its_qps_along(void **state)
 
 /* ---- between processes ---- */
 
-static void processes_see_each_other(void **state)
+TEST(processes_see_each_other)
 {
 	struct actor a = actor_start(actor_dir(), 1), b = actor_start(actor_dir(), 1), c = actor_start(actor_dir(), 2);
 
-	(void)state;
 	assert_int_equal(actor_do(&a, ACT_ADD, QP), 0);
 	assert_int_equal(actor_do(&b, ACT_REGISTER, QP), 0);
 	assert_int_equal(actor_do(&b, ACT_REGISTER, QP), 0);
@@ -280,11 +273,10 @@ static void processes_see_each_other(void **state)
 	assert_int_equal(actor_files(actor_dir()), 0);
 }
 
-static void two_contexts_are_two_registrants(void **state)
+TEST(two_contexts_are_two_registrants)
 {
 	struct actor a = actor_start(actor_dir(), 1), b = actor_start(actor_dir(), 1);
 
-	(void)state;
 	assert_int_equal(actor_do(&a, ACT_ADD, QP), 0);
 	assert_int_equal(actor_do(&b, ACT_REGISTER, QP), 0);
 	assert_int_equal(actor_do(&b, ACT_JOIN, 0), 0);
@@ -297,11 +289,10 @@ static void two_contexts_are_two_registrants(void **state)
 	assert_int_equal(actor_files(actor_dir()), 0);
 }
 
-static void growth_is_followed(void **state)
+TEST(growth_is_followed)
 {
 	struct actor a = actor_start(actor_dir(), 1), b = actor_start(actor_dir(), 1);
 
-	(void)state;
 	for (uint32_t i = 1; i <= 3000; i++)
 		assert_int_equal(actor_do(i % 2 ? &a : &b, ACT_ADD, i), 0);
 	for (uint32_t i = 1; i <= 3000; i += 7) {
@@ -312,12 +303,11 @@ static void growth_is_followed(void **state)
 	actor_end(&b);
 }
 
-static void an_inode_of_two_devices_is_two_domains(void **state)
+TEST(an_inode_of_two_devices_is_two_domains)
 {
 	struct regtab_key one = actor_key(1), two = actor_key(1);
 	struct regtab *a, *b, *again;
 
-	(void)state;
 	two.device[5] = '1';
 	assert_int_equal(regtab_open(&one, actor_dir(), &a, NULL), 0);
 	assert_int_equal(regtab_open(&two, actor_dir(), &b, NULL), 0);

@@ -3,17 +3,12 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include <compat/owner/owner.h>
 
+#include "../../unit.h"
 #include "actor.h"
 #include "invariants.h"
 
@@ -121,14 +116,13 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static void threads_share_a_table(void **state)
+TEST(threads_share_a_table)
 {
 	struct crew crew = { .tab = NULL };
 	struct regtab_key key = actor_key(1);
 	struct hand hands[THREADS];
 	pthread_t threads[THREADS], server;
 
-	(void)state;
 	assert_int_equal(regtab_open(&key, actor_dir(), &crew.tab, NULL), 0);
 	assert_int_equal(regtab_join(crew.tab, "owner", &crew.member), 0);
 	assert_int_equal(owner_open(crew.member, &crew.owner), 0);
@@ -167,14 +161,13 @@ static void *fill(void *arg)
 	return member;
 }
 
-/* All find that it must grow at the same moment: each gets pages of its own, and no more than it has bits in. */
-static void it_grows_as_needed(void **state)
+/* All find at the same moment that the table must grow. Each gets pages of its own, and no more than it needs. */
+TEST(it_grows_as_needed)
 {
 	struct regtab_member *members[THREADS];
 	struct hand hands[THREADS];
 	pthread_t threads[THREADS];
 
-	(void)state;
 	for (int round = 0; round < 20; round++) {
 		struct regtab_key key = actor_key(1);
 		struct crew crew = { .tab = NULL };
@@ -214,12 +207,11 @@ static void *come_and_go(void *arg)
 	return NULL;
 }
 
-static void threads_open_and_close(void **state)
+TEST(threads_open_and_close)
 {
 	pthread_t threads[THREADS];
 	int errors = 0;
 
-	(void)state;
 	for (unsigned i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, come_and_go, &errors), 0);
 	for (unsigned i = 0; i < THREADS; i++)

@@ -3,22 +3,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <compat/regtab/file.h>
 #include <tools/tables/view.h>
 
+#include "../../unit.h"
 #include "actor.h"
 
 #define QP 0x4au
@@ -36,7 +31,7 @@ struct seen {
 	char reason[600];
 };
 
-/* Also below a user-space emulator of another processor. */
+/* The name that the kernel has of this program, also under a user-space emulator of another processor. */
 static const char *own_command(void)
 {
 	static char name[16];
@@ -99,13 +94,12 @@ static int stop_at_first(void *context, const struct regtab_view *view)
 	return ++*(int *)context == 1 ? 42 : 0;
 }
 
-static void tables_are_listed(void **state)
+TEST(tables_are_listed)
 {
 	struct actor a = actor_start(actor_dir(), 1), b = actor_start(actor_dir(), 1), c = actor_start(actor_dir(), 2);
 	struct seen seen;
 	int calls = 0;
 
-	(void)state;
 	for (uint32_t i = 1; i <= 700; i++)
 		assert_int_equal(actor_do(&a, ACT_ADD, i * 5), 0);
 	assert_int_equal(actor_do(&b, ACT_REGISTER, 50), 0);
@@ -120,7 +114,7 @@ static void tables_are_listed(void **state)
 	actor_kill(&b);
 	seen = look();
 	assert_int_equal(seen.live, 2);
-	assert_int_equal(seen.stale, 1);	/* shown, until somebody reaps it: looking changes nothing */
+	assert_int_equal(seen.stale, 1);	/* looking changes nothing, so it is shown until somebody cleans up */
 	assert_int_equal(seen.registrations, 701);
 	assert_int_equal(regtab_list(actor_dir(), stop_at_first, &calls), 42);
 	assert_int_equal(calls, 1);
@@ -130,7 +124,7 @@ static void tables_are_listed(void **state)
 	assert_int_equal(regtab_list("/nowhere", visit, &seen), -ENOENT);
 }
 
-static void looking_does_not_release_own_locks(void **state)
+TEST(looking_does_not_release_own_locks)
 {
 	struct regtab_key key = actor_key(1);
 	struct actor a = actor_start(actor_dir(), 1);
@@ -138,7 +132,6 @@ static void looking_does_not_release_own_locks(void **state)
 	struct regtab *tab;
 	struct seen seen;
 
-	(void)state;
 	assert_int_equal(regtab_open(&key, actor_dir(), &tab, NULL), 0);
 	assert_int_equal(regtab_join(tab, "actor", &member), 0);
 	assert_int_equal(regtab_add(member, QP, REGTAB_BY_KERNEL), 0);
@@ -159,13 +152,12 @@ static int count_lost(void *context, const struct regtab_view *view)
 	return 0;
 }
 
-/* What kept it is gone: no owner, no kernel keeps it any more, though nobody has cleaned up yet. */
-static void the_dead_keep_nothing(void **state)
+/* The processes that kept a QP are dead: it is shown as lost, although nobody has cleaned up yet. */
+TEST(the_dead_keep_nothing)
 {
 	struct actor a = actor_start(actor_dir(), 1), b = actor_start(actor_dir(), 1);
 	unsigned lost = 0;
 
-	(void)state;
 	assert_int_equal(actor_do(&a, ACT_ADD, QP), 0);
 	assert_int_equal(actor_do(&a, ACT_ADD_OWNED, QP + 1), 0);
 	assert_int_equal(actor_do(&b, ACT_REGISTER, QP), 0);
@@ -182,8 +174,8 @@ static void the_dead_keep_nothing(void **state)
 	assert_int_equal(regtab_gc(actor_dir(), false, NULL, NULL), 1);
 }
 
-/* A table that has one page of bits for all of its members and ranges claims millions of registrations with a few KiB. */
-static void a_forged_table_is_refused(void **state)
+/* If all ranges share one page of bits, a table of a few KiB claims millions of registrations. */
+TEST(a_forged_table_is_refused)
 {
 	struct actor a = actor_start(actor_dir(), 1);
 	struct table_file file;
@@ -192,7 +184,6 @@ static void a_forged_table_is_refused(void **state)
 	struct seen seen;
 	int fd;
 
-	(void)state;
 	assert_int_equal(actor_do(&a, ACT_ADD, QP), 0);
 	assert_int_equal(regtab_file_path(&file, actor_dir(), &key, 0), 0);
 	fd = open(file.path, O_RDWR);
@@ -221,14 +212,13 @@ static void count_verdict(void *context, const char *path, enum regtab_verdict v
 	verdicts->of[verdict]++;
 }
 
-static void only_the_dead_are_removed(void **state)
+TEST(only_the_dead_are_removed)
 {
 	struct actor a = actor_start(actor_dir(), 1), b = actor_start(actor_dir(), 2);
 	struct verdicts verdicts = { { 0 } };
 	char stranger[200];
 	int fd;
 
-	(void)state;
 	actor_kill(&b);
 	snprintf(stranger, sizeof(stranger), "%s/xrc-compat-stranger", actor_dir());
 	fd = open(stranger, O_CREAT | O_RDWR, 0600);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Processes of other kinds on one table: of 32 bits, and in another pid namespace. */
+/* Processes of other kinds on one table: of 32 bits, in another pid namespace, of another user. */
 
 #include <errno.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,11 +12,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include <tools/tables/view.h>
 
-#include "../../skip.h"
+#include "../../unit.h"
 #include "actor.h"
 
 #define QP 0x4au
@@ -29,11 +23,10 @@ static const char *program32;
 
 /* ---- 32 and 64 bits ---- */
 
-static void both_sizes_share_a_table(void **state)
+TEST(both_sizes_share_a_table)
 {
 	struct actor wide, narrow;
 
-	(void)state;
 	if (!program32)
 		skip_because("no 32-bit compiler");
 	wide = actor_start(actor_dir(), 1);
@@ -76,6 +69,8 @@ static int across_namespaces(void)
 	struct actor here, there;
 	int counts[2] = { 0, 0 };
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	alarm(30);
 	here = actor_start(actor_dir(), 1);
 	if (unshare(CLONE_NEWPID) && unshare(CLONE_NEWUSER | CLONE_NEWPID)) {
 		actor_kill(&here);
@@ -94,19 +89,9 @@ static int across_namespaces(void)
 	return actor_files(actor_dir()) ? 4 : 0;
 }
 
-static void pid_namespaces_do_not_matter(void **state)
+TEST(pid_namespaces_do_not_matter)
 {
-	int status;
-	pid_t pid = fork();
-
-	(void)state;
-	if (!pid) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		alarm(30);
-		_exit(across_namespaces());
-	}
-	assert_int_equal(waitpid(pid, &status, 0), pid);
-	child_passed(status, "no permission for another pid namespace");
+	child_passed(in_child(across_namespaces()), "no permission for another pid namespace");
 }
 
 /* ---- users ---- */
@@ -125,22 +110,17 @@ static int as_another_user(const char *dir)
 	return 0;
 }
 
-static void users_have_tables_of_their_own(void **state)
+TEST(users_have_tables_of_their_own)
 {
 	char dir[100];
 	struct actor a;
 	int status;
-	pid_t pid;
 
-	(void)state;
 	snprintf(dir, sizeof(dir), "%s-users", actor_dir());
 	if (mkdtemp(strcat(dir, "XXXXXX")) == NULL || chmod(dir, 01777))
 		fail();
 	a = actor_start(dir, 1);
-	pid = fork();
-	if (!pid)
-		_exit(as_another_user(dir));
-	assert_int_equal(waitpid(pid, &status, 0), pid);
+	status = in_child(as_another_user(dir));
 	actor_end(&a);
 	assert_int_equal(rmdir(dir), 0);
 	child_passed(status, "only root can become another user");

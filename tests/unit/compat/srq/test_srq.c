@@ -1,18 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* SRQs on a provider that takes whatever it is asked for, and says something else afterwards. */
+/* SRQs on a provider that accepts every size, and answers queries with other sizes than it gave. */
 
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <cmocka.h>
 
 #include <compat/domain/domain.h>
 #include <compat/srq/srq.h>
 #include <modern/table.h>
 
+#include "../../unit.h"
 #include "provider.h"
 
 static struct ibv_context *context;
@@ -53,9 +49,8 @@ static int destroy_srq(struct ibv_srq *srq)
 	return 0;
 }
 
-static int set_up(void **state)
+FIXTURE(set_up)
 {
-	(void)state;
 	context = provider_open(0, true);
 	if (!context)
 		return -1;
@@ -73,14 +68,13 @@ static int create(struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq)
 }
 
 /* Contract 1.3: libmlx4 of OFED refused more, whatever the device can. */
-static void larger_than_ofed_allowed(void **state)
+TEST(larger_than_ofed_allowed)
 {
 	struct ibv_srq_init_attr wr = { .attr = { .max_wr = 65537, .max_sge = 1 } };
 	struct ibv_srq_init_attr sge = { .attr = { .max_wr = 1, .max_sge = 65 } };
 	struct ibv_srq_init_attr most = { .attr = { .max_wr = 65536, .max_sge = 64 } };
 	struct ibv_srq *lsrq;
 
-	(void)state;
 	created = 0;
 	assert_int_equal(create(&wr, &lsrq), -EINVAL);
 	assert_int_equal(create(&sge, &lsrq), -EINVAL);
@@ -89,14 +83,13 @@ static void larger_than_ofed_allowed(void **state)
 	assert_int_equal(srq_destroy(image_of(lsrq)), 0);
 }
 
-/* Contract 5.3: create never looked at the limit, and what it answered is what a query says. */
-static void create_arms_nothing_and_has_the_last_word(void **state)
+/* Contract 5.3: create ignored the limit, and a query answers with the sizes that create returned. */
+TEST(create_arms_no_limit_and_decides_the_sizes)
 {
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 100, .max_sge = 3, .srq_limit = 50 } };
 	struct ibv_srq_attr answer;
 	struct ibv_srq *lsrq;
 
-	(void)state;
 	assert_int_equal(create(&attr, &lsrq), 0);
 	assert_int_equal(asked.srq_limit, 0);
 	assert_int_equal(attr.attr.max_wr, 127);
@@ -112,7 +105,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(larger_than_ofed_allowed),
-		cmocka_unit_test(create_arms_nothing_and_has_the_last_word),
+		cmocka_unit_test(create_arms_no_limit_and_decides_the_sizes),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The numbers of a two-way QP, on every provider that has XRC. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <cmocka.h>
-
 #include <compat/xrc_qp/pair.h>
+
+#include "../../unit.h"
 
 static const struct {
 	const char *provider;
@@ -28,19 +24,17 @@ static const struct {
 	{ "the same number twice", PAIR_NEXT, 0x9, 0x9, false },
 };
 
-static void every_row(void **state)
+TEST(every_row)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		print_message("  %s\n", rows[i].provider);
 		assert_int_equal(pair_fits(rows[i].rule, rows[i].initiator, rows[i].target), rows[i].fits);
 	}
 }
 
-/* The peer has nothing but the visible number; the poller nothing but the target's. */
-static void both_ways_agree(void **state)
+/* A peer knows only the visible number; who polls the CQ knows only the target's. */
+TEST(both_ways_agree)
 {
-	(void)state;
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		enum pair_rule rule = rows[i].rule;
 
