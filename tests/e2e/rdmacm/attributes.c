@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a connection tells both sides: attributes for each step of each type of queue pair, paths, addresses. The queue
- * pairs are numbers only, so that librdmacm leaves every step to this program.
+ * What both sides of a connection are told: attributes for each step of each type of queue pair, paths, addresses. The queue
+ * pairs are only numbers, so that librdmacm leaves every step to this program.
  */
 #include "../emulated.h"
 #include "ground.h"
@@ -31,7 +31,7 @@ struct line {
 	struct rdma_cm_id *listener, *active, *passive;
 };
 
-/* Ids of the port space IB may have any type; librdmacm makes such from address information only. */
+/* In the port space IB an id may have any type. librdmacm makes such ids only from address information. */
 static struct rdma_cm_id *endpoint(struct line *line, enum ibv_qp_type type, const char *node, bool passive)
 {
 	struct rdma_addrinfo hints = {
@@ -154,7 +154,7 @@ static void check_rts(struct rdma_cm_id *id, int mask, uint8_t reads, uint8_t re
 	NEED(!(mask & REQUESTER) || (attr.max_rd_atomic == reads && attr.retry_cnt == retries && attr.rnr_retry == rnr));
 }
 
-/* What one side sends first the other one expects first; and no two connections begin alike. */
+/* The first PSN that one side sends is the first that the other expects; and it differs between connections. */
 static void check_psn(struct rdma_cm_id *from, struct rdma_cm_id *to)
 {
 	static uint32_t before;
@@ -204,7 +204,7 @@ static void attributes_of_xrc(void)
 	attributes(IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, RTR_MASK, RTS_MASK | REQUESTER, RTR_MASK | RESPONDER, RTS_MASK);
 }
 
-/* Who answers no reads needs no right to them. */
+/* Without responder resources there are no rights for reads and atomics. */
 static void rights_without_reads(void)
 {
 	struct rdma_conn_param param = { .qp_num = ACTIVE_QP };
@@ -235,7 +235,7 @@ static void types_must_fit(void)
 	end(&line);
 }
 
-/* The first message can overtake the word that the connection stands. */
+/* The first message can arrive before the message that completes the connection. */
 static void established_by_a_message(void)
 {
 	struct line line;
@@ -247,7 +247,7 @@ static void established_by_a_message(void)
 	NEED(!rdma_notify(line.passive, IBV_EVENT_COMM_EST));
 	pass(&line, RDMA_CM_EVENT_ESTABLISHED);
 	NEED(rdma_notify(line.passive, IBV_EVENT_COMM_EST) && errno == EISCONN);
-	/* The word itself says nothing new; the next event is the end. */
+	/* The completing message itself then raises no event; the next one is the end. */
 	NEED(!rdma_establish(line.active));
 	NEED(!rdma_notify(line.active, IBV_EVENT_PATH_MIG) && rdma_notify(line.active, IBV_EVENT_SQ_DRAINED));
 	NEED(!rdma_disconnect(line.active));

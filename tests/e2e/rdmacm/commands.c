@@ -14,7 +14,7 @@
 
 #define NO_SUCH_ID  0x0badf00d
 #define WILD	    0xdead0000dead0000ull
-#define NOWHERE	    0xff /* offset of what a command has not */
+#define NOWHERE	    0xff /* the offset of a field that a command lacks */
 
 static int ours, others; /* two files */
 static uint64_t response[128];
@@ -169,7 +169,7 @@ static void try_shape(const struct shape *shape)
 	check("wild response", shape->name, send_command(ours, shape->cmd, body, shape->size, 512), EFAULT);
 }
 
-/* ---- what is special ---- */
+/* ---- checks of single commands ---- */
 
 static void try_numbers(void)
 {
@@ -238,7 +238,7 @@ static void try_migration(void)
 	check("of an id that is no more there", "MIGRATE_ID", migrate(foreign, others), EINVAL);
 }
 
-/* Addresses and reasons that there are not. */
+/* Addresses, questions and reasons that do not exist. */
 static void try_fields(void)
 {
 	struct rdma_ucm_bind bind = { .id = create_id(ours), .addr_size = sizeof(somewhere) };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Datagram ids: one asks where the other's queue pair is, and is told or refused. */
+/* Datagram ids: one asks for the other's queue pair, and gets it or is refused. */
 #include "ground.h"
 
 #include <infiniband/verbs.h>

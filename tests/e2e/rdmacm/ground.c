@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Ids that each refusal starts from. */
+/* Ids of librdmacm in the states that tests start from. */
 #include "ground.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 void ground_need(bool good, const char *what)
 {
@@ -73,6 +74,17 @@ void resolve(struct ground *ground, struct rdma_cm_id *id, const char *to, uint1
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
 	NEED(!rdma_resolve_route(id, 20000));
 	take_event(ground, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL);
+}
+
+bool still_waits(pthread_t thread)
+{
+	struct timespec end;
+
+	NEED(!clock_gettime(CLOCK_REALTIME, &end));
+	end.tv_nsec += 100000000;
+	end.tv_sec += end.tv_nsec / 1000000000;
+	end.tv_nsec %= 1000000000;
+	return pthread_timedjoin_np(thread, NULL, &end) == ETIMEDOUT;
 }
 
 void ground_lay(struct ground *ground)

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Ids of librdmacm that each refusal starts from, and what a refusal is. */
+/* Ids of librdmacm in the states that tests start from, and the rows of refusals. */
 #ifndef TEST_RDMACM_GROUND_H
 #define TEST_RDMACM_GROUND_H
 
 #include <errno.h>
+#include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,14 +21,14 @@ struct ground {
 	struct rdma_cm_id *routed;   /* from HERE to the listener */
 };
 
-/* Ends the process with a message when the ground itself cannot be laid: a test that cannot run has not passed. */
+/* Ends the process with a message: a test that cannot run has not passed. */
 void ground_need(bool good, const char *what);
 #define NEED(expression) ground_need(expression, #expression)
 
 void ground_lay(struct ground *ground);
 void ground_clear(struct ground *ground);
 
-/* Good until some other ones have been asked for. */
+/* The last four are good, and of IPv6 the last one. */
 struct sockaddr *address(const char *text, uint16_t port);
 struct sockaddr *address6(const char *text, uint16_t port);
 
@@ -41,6 +42,9 @@ int take_event(struct ground *ground, enum rdma_cm_event_type type, struct rdma_
 
 /* Address and route, from HERE. */
 void resolve(struct ground *ground, struct rdma_cm_id *id, const char *to, uint16_t port);
+
+/* True if @thread, which has to wait, is still there after 100 ms. */
+bool still_waits(pthread_t thread);
 
 /* The errno of what returned @result. */
 static inline int error_of(int result)

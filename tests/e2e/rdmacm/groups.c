@@ -5,11 +5,9 @@
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <infiniband/ib.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #define IPOIB_QKEY 0x0b1b
 
@@ -109,7 +107,7 @@ static void identity(void)
 	nameless = join(&ground, first, address("0.0.0.0", 0), NULL);
 	another = join(&ground, second, address("0.0.0.0", 0), NULL);
 	NEED(!strncmp(nameless.gid, "ff12:a01b:fe80:", 15) && strcmp(nameless.gid, another.gid) && nameless.lid != another.lid);
-	/* It lives as long as anybody is in it. */
+	/* It keeps its LID as long as anybody is in it. */
 	NEED(!rdma_leave_multicast(first, address("239.1.1.1", 0)));
 	a = join(&ground, first, address("239.1.1.1", 0), NULL);
 	NEED(a.lid == b.lid);
@@ -118,7 +116,7 @@ static void identity(void)
 	ground_clear(&ground);
 }
 
-/* Whoever leaves waits for the events that it has been given, and is given no others: a wrong number would be a hang. */
+/* Leaving waits until all events of the group are acknowledged. If the number were wrong, it would hang. */
 static void leaving(void)
 {
 	struct ground ground;
@@ -143,10 +141,9 @@ static void *leave(void *id)
 	return NULL;
 }
 
-/* An event that is being looked at holds up whoever leaves. */
+/* Leaving waits for an event that is not acknowledged yet. */
 static void leaving_while_an_event_is_read(void)
 {
-	struct timespec soon;
 	struct ground ground;
 	struct rdma_cm_event *event;
 	struct rdma_cm_id *id;
@@ -157,11 +154,7 @@ static void leaving_while_an_event_is_read(void)
 	NEED(!rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
 	event = next_event(ground.channel, RDMA_CM_EVENT_MULTICAST_JOIN);
 	NEED(!pthread_create(&leaver, NULL, leave, id));
-	clock_gettime(CLOCK_REALTIME, &soon);
-	soon.tv_nsec += 200 * 1000 * 1000;
-	soon.tv_sec += soon.tv_nsec / 1000000000;
-	soon.tv_nsec %= 1000000000;
-	NEED(pthread_timedjoin_np(leaver, NULL, &soon) == ETIMEDOUT);
+	NEED(still_waits(leaver));
 	rdma_ack_cm_event(event);
 	NEED(!pthread_join(leaver, NULL));
 	rdma_destroy_id(id);
@@ -184,7 +177,7 @@ static void no_group(void)
 	ground_clear(&ground);
 }
 
-/* There is an address, but no path: only datagrams go there. */
+/* The address can be resolved and the route cannot: a group is only for datagrams. */
 static void route_to_a_group(void)
 {
 	struct ground ground;

@@ -1,47 +1,27 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a peer sent before it closed its rsocket can be read after that. Polling says both, POLLIN and POLLHUP, and it is the
- * reader's to look at the first before the second: rstream -T async does not.
+ * What a peer sent before it closed its rsocket can be read afterwards. Polling returns POLLIN and POLLHUP together, and a reader
+ * has to look at POLLIN first, which rstream -T async does not.
  */
-#include <arpa/inet.h>
-#include <errno.h>
+#include "ground.h"
+
 #include <poll.h>
 #include <rdma/rsocket.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ADDRESS "198.18.1.1"
-#define PORT	7300
-#define BLOCK	64
-#define BLOCKS	100
+#define BLOCK	 64
+#define BLOCKS	 100
 #define PATIENCE 30000 /* milliseconds */
-
-static void need(int good, const char *what)
-{
-	if (good)
-		return;
-	fprintf(stderr, "%s: %s\n", what, strerror(errno));
-	exit(EXIT_FAILURE);
-}
-#define NEED(expression) need(!!(expression), #expression)
-
-static struct sockaddr_in address(void)
-{
-	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(PORT) };
-
-	NEED(inet_pton(AF_INET, ADDRESS, &in.sin_addr) == 1);
-	return in;
-}
 
 static unsigned char byte_at(int at)
 {
 	return (unsigned char)(at % 251);
 }
 
-/* All of the data, then its end, then no reader. */
+/* Sends all of the data, and closes at once. */
 static void speak(int fd)
 {
 	unsigned char block[BLOCK];
@@ -55,7 +35,7 @@ static void speak(int fd)
 	rclose(fd);
 }
 
-/* First until the peer has gone, and only then is read. */
+/* Waits until the peer has closed, and reads only then. */
 static void listen_late(int fd)
 {
 	struct pollfd gone = { .fd = fd }, both = { .fd = fd, .events = POLLIN };
@@ -80,7 +60,6 @@ static void listen_late(int fd)
 
 int main(void)
 {
-	struct sockaddr_in in = address();
 	int ready[2], status, fd;
 	char byte = 0;
 	pid_t child;
@@ -91,7 +70,7 @@ int main(void)
 	if (!child) {
 		int listener = rsocket(AF_INET, SOCK_STREAM, 0);
 
-		NEED(listener >= 0 && !rbind(listener, (struct sockaddr *)&in, sizeof(in)) && !rlisten(listener, 1));
+		NEED(listener >= 0 && !rbind(listener, address(THERE, PORT), sizeof(struct sockaddr_in)) && !rlisten(listener, 1));
 		NEED(write(ready[1], &byte, 1) == 1);
 		fd = raccept(listener, NULL, NULL);
 		NEED(fd >= 0);
@@ -100,7 +79,7 @@ int main(void)
 	}
 	NEED(read(ready[0], &byte, 1) == 1);
 	fd = rsocket(AF_INET, SOCK_STREAM, 0);
-	NEED(fd >= 0 && !rconnect(fd, (struct sockaddr *)&in, sizeof(in)));
+	NEED(fd >= 0 && !rconnect(fd, address(THERE, PORT), sizeof(struct sockaddr_in)));
 	listen_late(fd);
 	NEED(waitpid(child, &status, 0) == child && !status);
 	return EXIT_SUCCESS;

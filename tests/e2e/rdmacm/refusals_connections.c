@@ -92,7 +92,7 @@ static int connect_unrouted(struct ground *ground)
 	return error_of(rdma_connect(ground->bound, param(0)));
 }
 
-static int connect_with_much_to_say(struct ground *ground)
+static int connect_with_long_data(struct ground *ground)
 {
 	return error_of(rdma_connect(ground->routed, param(57)));
 }
@@ -226,7 +226,7 @@ static int accept_of_a_peer_that_left(struct ground *ground)
 	return error;
 }
 
-/* As librdmacm's own calls that wait have it. */
+/* An id without a channel: each call waits for its event and returns the error. */
 static int connect_to_nobody(struct ground *ground)
 {
 	struct rdma_cm_id *id;
@@ -248,7 +248,7 @@ const struct refusal refusals_of_connections[] = {
 	{ "QP with too many work requests", qp_too_large, EINVAL },
 	{ "connect without QP", connect_without_qp, EINVAL },
 	{ "connect before the route is resolved", connect_unrouted, EINVAL },
-	{ "connect with 57 bytes to say", connect_with_much_to_say, EINVAL },
+	{ "connect with 57 bytes of private data", connect_with_long_data, EINVAL },
 	{ "connect with more reads than the device has", connect_with_many_reads, EINVAL },
 	{ "connect twice", connect_twice, EINVAL },
 	{ "connect to nobody", connect_to_nobody, ECONNREFUSED },
@@ -256,11 +256,11 @@ const struct refusal refusals_of_connections[] = {
 	{ "listen on a resolved id", listen_resolved, EINVAL },
 	{ "listen on an unbound id", listen_unbound, 0 },
 	{ "accept what nobody asked", accept_unasked, EINVAL },
-	{ "accept with 197 bytes to say", long_accept, EINVAL },
+	{ "accept with 197 bytes of private data", long_accept, EINVAL },
 	{ "accept what was rejected", accept_after_reject, EINVAL },
 	{ "accept of a peer that left", accept_of_a_peer_that_left, EINVAL },
 	{ "reject what nobody asked", reject_unasked, EINVAL },
-	{ "reject with 149 bytes to say", long_reject, EINVAL },
+	{ "reject with 149 bytes of private data", long_reject, EINVAL },
 	{ "reject twice", reject_after_reject, EINVAL },
 	{ "disconnect what was never connected", disconnect_unconnected, EINVAL },
 	{ "notify of what was never connected", notify_unconnected, EINVAL },

@@ -71,7 +71,7 @@ static int bind_shared(struct ground *ground)
 	return error;
 }
 
-/* Who listens shares no more, whatever it said before. */
+/* A listener shares its port with nobody, even if it was bound to share it. */
 static int bind_beside_listener(struct ground *ground)
 {
 	struct rdma_cm_id *other = two_with(ground, RDMA_OPTION_ID_REUSEADDR);
@@ -217,7 +217,7 @@ static int join_with_unknown_flags(struct ground *ground)
 	int error;
 
 	NEED(!rdma_bind_addr(id, address(HERE, 0)));
-	/* To send only: known. */
+	/* The flag of a member that only sends is known. */
 	NEED(!rdma_join_multicast_ex(id, &attr, NULL));
 	attr.join_flags = RDMA_MC_JOIN_FLAG_RESERVED;
 	error = error_of(rdma_join_multicast_ex(id, &attr, NULL));

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * One side of connections over librdmacm that says everything it is told: a line for each event, with its status and what
- * the peer said with it.
+ * One side of connections over librdmacm. It prints a line for each event, with the status and the peer's private data.
  *
  * usage: talk listen ADDRESS PORT accept|late|reject|hold|deaf [BACKLOG]
  *        talk connect ADDRESS PORT [TEXT]

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What each side of a connection is told: refused, rejected, unreachable, disconnected; and that killed peers are as good as
-any."""
+"""The events that each side of a connection gets: rejected, unreachable, disconnected; and the same where the peer is killed."""
 
 import errno
 import os
@@ -140,7 +139,7 @@ class TestTimeouts:
         assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
 
     def test_late_answer(self, listen, connector):
-        """Whom the answer was for has given up, so nothing comes back."""
+        """The client has given up when the answer comes, so the server gets no reply to it."""
         server = listen("late")
         assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
         read_until(server, f"UNREACHABLE {-errno.ETIMEDOUT}")
@@ -177,7 +176,7 @@ def test_killed_server_before_it_answered(daemon, listen, connector, how):
 
 
 def test_killed_client_before_it_was_answered(daemon, listen, connector):
-    """What it asked for is no more, and the next one is served."""
+    """Its request is gone, and the next client is served."""
     server, client = listen("hold"), connector()
     read_until(server, "CONNECT_REQUEST 0 hello")
     client.kill()
@@ -217,6 +216,6 @@ def test_killed_at_any_moment(daemon, finish):
     descriptors, memory = daemon.descriptors(), daemon.memory()
     for _ in range(KILLS // 2):
         kill_one_of_two(daemon, finish, dice)
-    # Who has asked last may not be gone yet.
+    # The connection of the last question may not be closed yet.
     daemon.until(lambda now: now <= descriptors, "descriptors given back", daemon.descriptors)
     assert daemon.memory() <= memory + daemon.slack(2048)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What librdmacm tells of connections, event channels as files, and the end of the daemon."""
+"""Connections, groups and event channels by librdmacm, and what it tells of the daemon's end."""
 
 import os
 import pathlib
@@ -15,11 +15,11 @@ def test_program(run, softhca, name):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_daemons_end_wakes_up_who_waits(run, softhca, daemon, finish):
+def test_the_daemons_end_wakes_a_waiting_program(run, softhca, daemon, finish):
     program = daemon.start([PROGRAMS / "rdmacm-talk", "listen", "198.18.1.1", 7000])
     assert program.stdout.readline() == "listening\n"
     assert run([softhca, "stop"]).returncode == 0
-    status, told = finish(program)  # by the emulator too, if the program has not ended before
+    status, told = finish(program)  # the emulator prints the reason, too, unless the program ends before
     assert status == 1 and "rdma_get_cm_event: Input/output error\n" in told
 
 

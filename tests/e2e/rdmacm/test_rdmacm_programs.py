@@ -26,8 +26,8 @@ PROGRAMS = {
 
 # What else a program may end with, and why that is its own doing.
 ENDS = {
-    # It takes POLLHUP (16) for a failure also where POLLIN comes with it: the server has sent everything and closed, which it tells in
-    # the same stream behind its data. That the data can be read then is the test rdmacm-last_data.
+    # It takes POLLHUP (16) for a failure, even with POLLIN beside it: when the server has sent everything and closed. last_data.c
+    # proves that the data can be read then.
     "rstream-async": {0, 16},
 }
 
@@ -108,8 +108,8 @@ def attached(now):
 
 
 def test_multicast(daemon, finish):
-    """For each group one that listens beside the sender, and one on the other adapter. Messages that come too early are lost, so the
-    sender comes last."""
+    """For each group one listener beside the sender, and one on the other adapter. The senders start last, since a message without
+    a listener is lost."""
     need("mckey")
     listeners = [mckey(daemon, line, host) for line in GROUPS.values() for host in (0, 1)]
     daemon.until(lambda now: attached(now) == len(listeners), "listeners")

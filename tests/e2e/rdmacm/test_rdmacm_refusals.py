@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What librdmacm and the connection manager refuse, with which errno; and hosts, which restrict what a program may have."""
+"""What librdmacm and the connection manager refuse, with which errno; and that a program has only the addresses of its host."""
 
 import os
 import pathlib
@@ -10,7 +10,7 @@ PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 
 
 def run_traced(run, softhca, tmp_path, program):
-    """The program fulfils its rows, and of every command that is refused the trace says which check did it."""
+    """The program's rows hold, and for every refused command the trace names the check that refused it."""
     trace = tmp_path / "trace"
     done = run([softhca, "run", f"--trace={trace}", "--", PROGRAMS / program], timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -24,6 +24,10 @@ def test_refusals(run, softhca, tmp_path):
     run_traced(run, softhca, tmp_path, "rdmacm-refusals")
 
 
+def test_malformed_commands(run, softhca, tmp_path):
+    run_traced(run, softhca, tmp_path, "rdmacm-commands")
+
+
 FIRST_LINE = r"""
 exec 3< <("$@" 2>&1); program=$!
 head -n 1 <&3
@@ -32,12 +36,8 @@ exit 0
 """
 
 
-def test_malformed_commands(run, softhca, tmp_path):
-    run_traced(run, softhca, tmp_path, "rdmacm-commands")
-
-
 def listen(run, softhca, address, host, *settings):
-    """The first thing that a program says that listens on @address."""
+    """The first line of a program that listens on @address."""
     words = ["bash", "-c", FIRST_LINE, "first", PROGRAMS / "rdmacm-talk", "listen", address, 7000]
     return run([softhca, "run", *settings, "--", *words], env={"SOFTHCA_HOST": host} if host else None).stdout
 

@@ -93,3 +93,15 @@ struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domai
 		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
 	};
 }
+
+struct ibv_wc ids_completion(struct ibv_cq *cq)
+{
+	struct ibv_wc wc;
+	int polled;
+
+	while (!(polled = ibv_poll_cq(cq, 1, &wc)))
+		poll(NULL, 0, 1);
+	IS(polled, 1);
+	IS(wc.status, IBV_WC_SUCCESS);
+	return wc;
+}

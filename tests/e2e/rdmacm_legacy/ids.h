@@ -9,13 +9,13 @@
 
 #define PORT 7471
 
-/** ids_bound - an id bound to the device of that number (0, 1), so that id->verbs is that opened device. */
+/** ids_bound - an id bound to device 0 or 1: id->verbs is that device, opened. */
 struct rdma_cm_id *ids_bound(int device, int port);
 
-/** ids_resolved - an id of device 0 that knows the way to device 1. */
+/** ids_resolved - an id of device 0 with its route to device 1 resolved. */
 struct rdma_cm_id *ids_resolved(void);
 
-/** ids_way - from device 1 to device 0, as rdma_create_ep wants it, with that type of QP. */
+/** ids_way - address information for rdma_create_ep: from device 1 to device 0, with that type of QP. */
 struct rdma_addrinfo *ids_way(int qp_type);
 
 /** ids_event - waits for that event of the id's channel; it is acknowledged. Its id: for a request, the new one. */
@@ -26,6 +26,9 @@ struct ibv_xrc_domain *ids_domain(struct rdma_cm_id *id);
 
 /** ids_xrc_attr - attributes for an old XRC QP of a domain, with a CQ of the id's device. */
 struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domain *domain);
+
+/** ids_completion - waits for a completion, which must be a success. The row's alarm ends a wait in vain. */
+struct ibv_wc ids_completion(struct ibv_cq *cq);
 
 /** ids_connect - connects id, which has an old XRC QP, to a new receive QP of the domain on device 1: its number. */
 uint32_t ids_connect(struct rdma_cm_id *id, struct rdma_cm_id *listener, struct ibv_xrc_domain *domain);

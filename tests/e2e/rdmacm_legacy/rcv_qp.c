@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A receive QP at the other end. In a file of its own: a program that imports these functions is taken for one-way. */
+/* A receive QP at the other end. In a file of its own, since the shim takes a program that imports these functions for one-way. */
 
 #include "ids.h"
 

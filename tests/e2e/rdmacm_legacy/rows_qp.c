@@ -20,7 +20,7 @@ static void set_up(void)
 	other_domain = ids_domain(other);
 }
 
-/* As ibv_create_qp would have made it, in INIT already, and librdmacm's to connect. */
+/* As ibv_create_qp makes it, but in INIT already, for librdmacm to connect. */
 static void is_an_old_one(int variant)
 {
 	struct ibv_qp_init_attr attr, init;
@@ -44,7 +44,7 @@ static void is_an_old_one(int variant)
 	IS(ibv_close_xrc_domain(domain), 0);
 }
 
-/* Not every program of rdma_cm gave CQs, and none has use for a receive CQ here. */
+/* Not every program gave CQs to rdma_create_qp, and such a QP has no use for a receive CQ. */
 static void without_cqs(int variant)
 {
 	struct ibv_qp_init_attr attr;
@@ -73,7 +73,7 @@ static void without_pd(int variant)
 	rdma_destroy_qp(id);
 }
 
-/* ---- Refusals: each spoils one thing of what works ---- */
+/* ---- Refusals: each makes one thing wrong in attributes that work ---- */
 
 static void no_domain(struct ibv_qp_init_attr *attr)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* SRQs on both sides: old ones handed to librdmacm, and librdmacm's in an old domain. */
 
-#include <poll.h>
 #include <string.h>
 
 #include "ids.h"
@@ -46,7 +45,7 @@ static void send_to(uint32_t srq_num)
 	IS(ibv_post_send(id->qp, &wr, &bad), 0);
 }
 
-/* rdma_create_srq_ex with the domain behind an old one; its CQ and channel are librdmacm's. */
+/* rdma_create_srq_ex with the XRCD of an old domain; CQ and channel are librdmacm's. */
 static void of_librdmacm_in_an_old_domain(int variant)
 {
 	uint32_t srq_num = 0, from = 0;
@@ -81,22 +80,7 @@ static struct ibv_srq *old_srq(struct ibv_cq **cq)
 	return srq;
 }
 
-static void await(struct ibv_cq *cq)
-{
-	struct ibv_wc wc;
-	int polled = 0;
-
-	for (int tries = 0; !polled && tries < 20000; tries++) {
-		polled = ibv_poll_cq(cq, 1, &wc);
-		if (!polled)
-			poll(NULL, 0, 1);
-	}
-	IS(polled, 1);
-	IS(wc.status, IBV_WC_SUCCESS);
-	IS(wc.qp_num, rcv_qpn);
-}
-
-/* rdma_post_recv and rdma_destroy_srq work on what stands in id->srq. */
+/* rdma_post_recv and rdma_destroy_srq use id->srq. */
 static void old_one_as_the_ids(int variant)
 {
 	struct ibv_cq *cq;
@@ -106,7 +90,7 @@ static void old_one_as_the_ids(int variant)
 	srq_id->srq = old_srq(&cq);
 	IS(today_post_recv(srq_id, received), 0);
 	send_to(srq_id->srq->xrc_srq_num);
-	await(cq);
+	IS(ids_completion(cq).qp_num, rcv_qpn);
 	HOLDS(!strcmp(sent, received));
 	IS(ibv_destroy_cq(cq), EBUSY);
 	today_destroy_srq(srq_id);
@@ -130,14 +114,14 @@ static void old_one_for_an_ordinary_qp(int variant)
 	IS(rdma_create_qp(srq_id, srq_id->pd, &attr), -1);
 	IS(errno, EINVAL);
 	HOLDS(attr.srq == srq);
-	srq_id->srq = srq;	/* librdmacm takes that where the attributes have none */
+	srq_id->srq = srq;	/* librdmacm takes it if the attributes have none */
 	attr.srq = NULL;
 	IS(rdma_create_qp(srq_id, srq_id->pd, &attr), -1);
 	IS(errno, EINVAL);
 	IS(ibv_destroy_srq(srq), 0);
 }
 
-/* The type is the way's; librdmacm makes what it was told to make before there is a connection. */
+/* The type comes from the address information. librdmacm makes QP and SRQ before there is a connection. */
 static void old_ones_in_create_ep(int variant)
 {
 	static const struct {
@@ -163,7 +147,7 @@ static void old_ones_in_create_ep(int variant)
 	IS(ibv_destroy_srq(srq), 0);
 }
 
-/* That one is made past the symbols of libibverbs. */
+/* librdmacm makes this QP without a symbol of libibverbs that the shim could take over. */
 static void old_one_for_a_target_qp(int variant)
 {
 	struct ibv_srq *srq;
