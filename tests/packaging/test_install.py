@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""meson install into a folder of one's own: what comes, that it works from there and from elsewhere, and that it goes."""
+"""meson install into a folder of the test's own: what is installed, that it works there and when moved, and that it can be uninstalled."""
 
 import fnmatch
 import os
@@ -100,7 +100,7 @@ def rpm_lists(packaging):
 
 @pytest.mark.parametrize("lists", [debian_lists, rpm_lists])
 def test_every_file_is_in_one_package(installed, source_root, lists):
-    """What somebody adds to the installation has to be put into a package too, and is none of two packages' business."""
+    """Every installed file belongs to exactly one package, and every line of a package matches a file."""
     rows = list(lists(source_root / "packaging"))
     assert rows
     for name in map(plain, installed.files()):

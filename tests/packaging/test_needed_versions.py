@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What lets only those files into the bundle that run with an old C library notices one that does not."""
+"""packaging/needed-versions, which keeps files out of the bundle that need a newer C library, notices such a file."""
 
 import shutil
 
@@ -8,7 +8,7 @@ import pytest
 
 @pytest.fixture
 def needed(run, source_root, tmp_path):
-    """needed(NEWEST, CALL): asks about a library that makes this call."""
+    """needed(NEWEST, CALL): the command on a library that makes this call, with this glibc as the newest allowed."""
     if not shutil.which("objdump"):
         pytest.skip("no objdump")
 
@@ -28,7 +28,7 @@ def test_old_functions_pass(needed):
     assert (done.returncode, done.stdout) == (0, "")
 
 
-def test_a_younger_one_is_named(needed):
+def test_a_newer_function_is_named(needed):
     done = needed("2.17", "free(at); if (getrandom(at, 1, 0) < 0) abort()")
     assert done.returncode == 1
     assert "asks.so: getrandom is of glibc 2.25" in done.stdout
@@ -40,6 +40,6 @@ def test_versions_are_numbers(needed):
     assert needed("2.3", "if (getrandom(at, 1, 0) < 0) abort()").returncode == 1
 
 
-def test_a_file_that_is_none_is_no_proof(run, source_root):
+def test_a_file_that_is_no_library_is_refused(run, source_root):
     done = run([source_root / "packaging" / "needed-versions", "2.17", source_root / "README.md"])
     assert done.returncode == 1

@@ -30,7 +30,7 @@ def test_limits(provider, build_root):
 
 
 def test_agreement(hca, build_root):
-    """A handle from ibv_open_qp hears nothing: ib_uverbs gives it no event file. When a kernel mends that, this says so."""
+    """A handle from ibv_open_qp gets no events, because ib_uverbs gives it no event file. On a kernel that mends this, the test fails."""
     raise_event = f"sh -c 'for i in $(seq $4); do echo $0 $1 $3 >/sys/kernel/debug/xrc_lab/{hca}_0/event || exit; done'"
     done = run([build_root / PROGRAMS / "softhca-agreement"], timeout=600,
                env={"AGREEMENT_RAISE": raise_event, "AGREEMENT_OPENED": "deaf"})

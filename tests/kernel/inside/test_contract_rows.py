@@ -8,8 +8,8 @@ import test_without_open_qp
 from contract_rows import MODES, check
 from lab import run
 
-# How many rows each group has, less those that send: all of `data`, and one of `ordinary`. Two of `event` are about handles from
-# ibv_open_qp, which hear nothing (test_agreement.py).
+# How many rows each group has, less those that send: all of `data`, and one of `ordinary`. Two of `event` are about events of handles
+# from ibv_open_qp, which get none (test_agreement.py).
 ROWS = {**test_contract.ROWS, "event": test_contract.ROWS["event"] - 2, "ordinary": test_contract.ROWS["ordinary"] - 1}
 del ROWS["data"]
 

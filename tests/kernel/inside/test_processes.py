@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Processes that share a receive QP in every way a host offers: what keeps it, and what ends it."""
+"""Processes that share a receive QP, also across namespaces: what keeps the QP, and what ends it."""
 
 import contextlib
 import errno
@@ -8,14 +8,14 @@ import select
 import signal
 import subprocess
 import tempfile
-import time
 
 import pytest
 
 from lab import devices, objects, run
+from waiting import wait_for
 
 NEW_PIDS = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
-# As a container has it: what one process puts there the others do not see.
+# As in a container: the others do not see what one process puts there.
 OWN_SHM = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs own /dev/shm && exec "$@"', "sh"]
 WAYS = {"side by side": [], "own pid namespace": NEW_PIDS, "own /dev/shm": OWN_SHM}
 
@@ -47,15 +47,6 @@ class Member:
         self.process.wait()
         self.process.stdin.close()
         self.process.stdout.close()
-
-
-def eventually(good):
-    """Who is killed with another in between has not been waited for."""
-    for _ in range(200):
-        if good():
-            return True
-        time.sleep(0.05)
-    return False
 
 
 def targets():
@@ -110,7 +101,8 @@ def test_without_open_qp_the_qp_lasts_as_long_as_its_creator_lives(member_withou
     late = member([], creator.number)
     assert other.ask("u") == 0 and late.ask("q") == 0 and targets() == {creator.number}
     creator.kill()
-    assert eventually(lambda: targets() == set()) and late.ask("q") == -errno.EINVAL
+    wait_for(lambda: targets() == set())
+    assert late.ask("q") == -errno.EINVAL
     assert late.ask("u") == 0 and late.ask("c") == 0
 
 
@@ -135,13 +127,13 @@ def test_a_forked_child_keeps_what_its_parent_had(member):
     creator.process.wait()
     assert targets() == {creator.number}
     os.kill(child, signal.SIGKILL)
-    assert eventually(lambda: objects() == [])
+    wait_for(lambda: objects() == [])
 
 
 def test_a_child_that_executes_another_program_keeps_nothing(member):
     creator = member()
     child = creator.ask("x")
-    assert eventually(lambda: os.readlink(f"/proc/{child}/exe").endswith("sleep"))
+    wait_for(lambda: os.readlink(f"/proc/{child}/exe").endswith("sleep"))
     creator.process.kill()
     creator.process.wait()
     assert objects() == []

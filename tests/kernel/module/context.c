@@ -6,7 +6,7 @@
 
 #include "lab.h"
 
-/* Numbers that nothing is looked up by: they need only differ. */
+/* For numbers that nobody looks up: they only have to differ. */
 static u32 next_number(void)
 {
 	static atomic_t last = ATOMIC_INIT(0x40);

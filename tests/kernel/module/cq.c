@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Completion queues. None ever completes anything, but for what ends a ring that is given up. */
+/* Completion queues. Nothing completes; only a resize writes an entry, the one that ends the old ring. */
 
 #include <linux/atomic.h>
 #include <linux/log2.h>
