@@ -7,7 +7,7 @@ import os
 import pytest
 
 import models
-from installed import need
+from installed import need, need_xclient
 
 REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "3"))
 HERE, THERE = "198.18.0.1", "198.18.1.1"
@@ -38,6 +38,8 @@ def words(line, here=HERE, there=THERE):
 
 def pair(daemon, finish, lines, hosts=(1, 0), ends=(0,), **addresses):
     """One server and one client; both must succeed. @hosts are the server's and the client's, @ends how the client may end."""
+    need(lines[0].split()[0])
+    need_xclient(lines[1])
     server = daemon.start(words(lines[0], **addresses), host=hosts[0])
     daemon.until_listening()
     client = daemon.start(words(lines[1], **addresses), host=hosts[1])
@@ -48,8 +50,6 @@ def pair(daemon, finish, lines, hosts=(1, 0), ends=(0,), **addresses):
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program(daemon, finish, name):
-    for line in PROGRAMS[name]:
-        need(line.split()[0])
     for _ in range(REPEAT):
         pair(daemon, finish, PROGRAMS[name], ends=ENDS.get(name, (0,)))
         daemon.until_empty()
@@ -58,13 +58,11 @@ def test_program(daemon, finish, name):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_within_a_host(daemon, finish, name):
     """By the loopback address, without any word about hosts."""
-    need(PROGRAMS[name][0].split()[0])
     pair(daemon, finish, PROGRAMS[name], hosts=(None, None), ends=ENDS.get(name, (0,)), here="127.0.0.1", there="127.0.0.1")
 
 
 @pytest.mark.parametrize("name", ["rping", "rdma_server"])
 def test_program_over_ipv6(daemon, finish, name):
-    need(PROGRAMS[name][0].split()[0])
     pair(daemon, finish, PROGRAMS[name], here="fd00::198.18.0.1", there="fd00::198.18.1.1")
 
 
@@ -76,7 +74,6 @@ class TestTwoPorts:
     @pytest.mark.parametrize("name", ["rping", "udaddy"])
     def test_program(self, daemon, finish, name):
         """From the second port of one adapter to the second one of the other."""
-        need(name)
         pair(daemon, finish, PROGRAMS[name], here="192.0.2.2", there="192.0.3.2")
 
 
