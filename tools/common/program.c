@@ -106,6 +106,19 @@ static bool follow_script(char *path)
 	return true;
 }
 
+/* Distributions install libraries without the permission to execute: that it is a library says more. */
+static bool is_library_file(const char *path)
+{
+	struct elf_info elf;
+	bool library;
+
+	if (elf_info_read(path, &elf))
+		return false;
+	library = elf_info_is_library(&elf);
+	elf_info_free(&elf);
+	return library;
+}
+
 enum program_fault program_open(const char *name, struct program *program)
 {
 	enum program_fault fault;
@@ -114,7 +127,7 @@ enum program_fault program_open(const char *name, struct program *program)
 
 	memset(program, 0, sizeof(*program));
 	fault = find(name, program->path);
-	if (fault)
+	if (fault && (fault != PROGRAM_NOT_EXECUTABLE || !is_library_file(program->path)))
 		return fault;
 	memcpy(program->binary, program->path, PATH_MAX);
 	while (depth < MAX_INTERPRETERS && follow_script(program->binary))

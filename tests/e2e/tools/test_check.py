@@ -185,7 +185,10 @@ def case_library(w):
 
 
 def case_library_with_a_soname(w):
-    return w.library("mca_btl_libtool.so", PLUGIN, w.stub, "-Wl,-soname,mca_btl_libtool.so"), {}
+    """And as distributions install libraries: not executable."""
+    plugin = w.library("mca_btl_libtool.so", PLUGIN, w.stub, "-Wl,-soname,mca_btl_libtool.so")
+    plugin.chmod(0o644)
+    return plugin, {}
 
 
 def case_no_loader(w):
