@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The demo cluster on emulated HCAs: what it does with xrc-compat, and what it says when it cannot."""
+"""The demo cluster on emulated HCAs: it works with xrc-compat, and says what is missing where it cannot."""
 
 import os
 import re
@@ -15,7 +15,7 @@ RETRY = "the sender's next message ended with: transport retry counter exceeded,
 
 @pytest.fixture
 def cluster(build_root, softhca, run, tmp_path, sanitizer_runtime):
-    """cluster([argument...], settings=[...], shim=True, program=...): one run with files of its own, which must go."""
+    """cluster(argument..., settings=[...], shim=True, program=...): runs it once in folders of its own, which must be empty then."""
 
     def _cluster(*arguments, settings=("--devices=2",), shim=True, program="xrc-cluster"):
         folders = {"TMPDIR": tmp_path / "tmp", "XRC_COMPAT_TABLE_DIR": tmp_path / "table"}
@@ -34,7 +34,7 @@ def cluster(build_root, softhca, run, tmp_path, sanitizer_runtime):
 
 
 def assert_gone_soon(*folders):
-    """The emulator's daemon ends a moment after the program."""
+    """Waits until the folders are empty: the emulator's daemon ends a moment after the program."""
     wait_for(lambda: [name for folder in folders for name in os.listdir(folder)], "end of the daemon's files",
              holds=lambda left: not left)
 
@@ -63,7 +63,7 @@ def test_every_receiver_through_one_qp(cluster, receivers, options):
 
 
 def test_rounds_go_on_after_each_departure(cluster):
-    """Who leaves later has received more: 4 receivers, 1 + 3 rounds."""
+    """Those that leave later receive more: 4 receivers, 1 round with all and 3 with fewer and fewer."""
     table = rows(cluster("-i", "1").stdout)
     messages = [int(table[f"receiver {i}"][2]) for i in range(4)]
     assert messages[0] * 2 == messages[1] and messages[0] * 3 == messages[2] and messages[2] < messages[3]
@@ -74,7 +74,7 @@ def test_bound_at_start(cluster):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_kernel_that_forgives_no_mask(cluster):
+def test_kernel_that_removes_no_bits(cluster):
     done = cluster(settings=["--devices=2", "--strict=on"])
     assert (done.returncode, done.stderr) == (0, "")
 

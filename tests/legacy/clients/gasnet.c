@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What GASNet's vapi-conduit does with XRC: garbage in every init_attr, a domain whose file is closed and unlinked at
- * once, receive QPs that all processes of a supernode race to move, and no end but exit().
+ * What GASNet's vapi-conduit does with XRC. It leaves garbage in every init_attr, closes and unlinks the domain's file at once,
+ * lets all processes of a supernode modify the same receive QPs, and ends by exit() without tidying up.
  *
- * Built twice: as by default, where unreg is not even referenced, and with GASNETC_IBV_SHUTDOWN.
+ * Built twice: by default nothing refers to ibv_unreg_xrc_rcv_qp; with GASNETC_IBV_SHUTDOWN it tidies up.
  */
 
 #include <arpa/inet.h>
@@ -18,8 +18,8 @@
 #include "hca.h"
 #include "slots.h"
 
-#define PROCESSES 3		/* of a supernode, so that more than two race */
-#define BUFFERS 96		/* enough for all: there are no credits here */
+#define PROCESSES 3		/* of a supernode; they race for its receive QPs */
+#define BUFFERS 96		/* enough for all messages: this protocol has no credits */
 #define BUFFER_SIZE 1024
 #define REQUESTS 30		/* active messages to each process of the other supernode; each is replied to */
 #define PART 4096		/* of the segment, for each process */
@@ -65,7 +65,7 @@ static void open_hca(void)
 	rcv_cq = must(ibv_create_cq(hca, SRQS * BUFFERS, NULL, channel, 0), "ibv_create_cq");
 }
 
-/* Nobody has the file for long: closed right after the open, unlinked when all of the supernode have been through. */
+/* The file is closed right after the open, and unlinked when all processes of the supernode have opened the domain. */
 static void xrc_init(void)
 {
 	char file[128];
@@ -128,7 +128,7 @@ static void start(void)
 	srq_init(SRQ_REQUEST);
 	srq_init(SRQ_REPLY);
 	probe_inline_limit();
-	/* The same code serves RC, where nothing is written to xrc_domain. */
+	/* The same function creates RC QPs, for which it leaves xrc_domain uninitialised. */
 	rc = must(create_qp(IBV_QPT_RC, 0), "ibv_create_qp of type RC");
 	must_be_0(ibv_destroy_qp(rc), "ibv_destroy_qp of type RC");
 	if (channel)
@@ -151,7 +151,7 @@ static unsigned free_slot(void)
 	return slots_wait(&slots, progress);
 }
 
-/* The number of the SRQ is set on every request, used or not. */
+/* Sets the SRQ's number in every request, also where RDMA does not need it. */
 static void post_send(int peer, unsigned slot, struct ibv_send_wr *wr, struct ibv_sge *sge, enum queue queue)
 {
 	struct ibv_send_wr *bad;
@@ -215,7 +215,7 @@ static void take_completions(void)
 		job_die("ibv_poll_cq returned %d", count);
 }
 
-/* Whom a message is from, GASNet knows by the number of the QP alone. */
+/* GASNet knows the sender by the receive QP's number alone. */
 static int sender_of(const struct ibv_wc *wc)
 {
 	int i;
@@ -261,13 +261,7 @@ static void take_receptions(void)
 
 static int all_received(void)
 {
-	int i;
-
-	for (i = 0; i < job.local_size; i++)
-		if (received[SRQ_REQUEST][job_first_peer() + i] < REQUESTS ||
-		    received[SRQ_REPLY][job_first_peer() + i] < REQUESTS)
-			return 0;
-	return 1;
+	return job_heard_all(received[SRQ_REQUEST], REQUESTS) && job_heard_all(received[SRQ_REPLY], REQUESTS);
 }
 
 static void exchange(void)
@@ -296,7 +290,7 @@ static void exchange(void)
 			job_die("what was got is not from rank %d", job_first_peer() + i);
 }
 
-/* ---- End: with the library's own build there is none ---- */
+/* ---- End: not in the default build ---- */
 
 #ifdef GASNETC_IBV_SHUTDOWN
 static void shut_down(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* GASNet: what its two halves, QPs and everything else, know of each other. */
+/* GASNet: what gasnet.c and gasnet_qp.c share. */
 #ifndef TESTS_LEGACY_CLIENTS_GASNET_H
 #define TESTS_LEGACY_CLIENTS_GASNET_H
 
@@ -18,7 +18,7 @@ enum queue {
 
 /* Shared by the processes of the supernode. */
 struct supernode {
-	uint32_t rcv_qpn[JOB_RANKS_MAX];	/* by the process that sends on it */
+	uint32_t rcv_qpn[JOB_RANKS_MAX];	/* of the receive QP for that rank's messages */
 	pid_t leader;
 };
 
@@ -36,9 +36,7 @@ extern struct ibv_cq *snd_cq, *rcv_cq;
 extern struct ibv_xrc_domain *xrc_domain;
 extern struct ibv_qp *snd_qp;
 
-/* The lowest rank of the other supernode. */
-
-/* What an uninitialised variable may hold: GASNet clears none. */
+/* Fills a variable with garbage, as GASNet initialises none. */
 void *garbage(void *variable, size_t size);
 struct ibv_qp *create_qp(enum ibv_qp_type type, uint32_t inline_data);
 void probe_inline_limit(void);

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* GASNet: QPs, the receive QPs among them found in a table that the supernode shares, and moved by all at once. */
+/* GASNet: QPs. A supernode's processes share a table of receive QPs, and all of them modify each of these at once. */
 
 #include <errno.h>
 #include <string.h>
 
+#include "../../rc_masks.h"
 #include "gasnet.h"
 
-#define ELECTED 1		/* in the table: somebody is creating; so no QP may have the number 0 or 1 */
+#define ELECTED 1		/* in the table: a process is creating the QP. So no QP may have the number 0 or 1 */
 
 static uint32_t inline_limit;
 
@@ -42,7 +43,7 @@ struct ibv_qp *create_qp(enum ibv_qp_type type, uint32_t inline_data)
 	return qp;
 }
 
-/* "As much as there is" first, then downwards until one can be made: EINVAL must mean that the size is too much. */
+/* Asks for the largest number first, then for less and less. Only EINVAL may mean that a size is too large. */
 void probe_inline_limit(void)
 {
 	struct ibv_qp *qp;
@@ -58,7 +59,7 @@ void probe_inline_limit(void)
 	must_be_0(ibv_destroy_qp(qp), "ibv_destroy_qp");
 }
 
-/* The first one creates, the others register as soon as the number is there. */
+/* The first process creates the QP; the others register as soon as its number is in the table. */
 static void get_rcv_qp(uint32_t *table)
 {
 	struct ibv_qp_init_attr attr;
@@ -78,7 +79,7 @@ static void get_rcv_qp(uint32_t *table)
 	must_be_0(ibv_reg_xrc_rcv_qp(xrc_domain, qpn), "ibv_reg_xrc_rcv_qp");
 }
 
-/* EINVAL may be somebody else's success: then the QP is in that state, or further. */
+/* EINVAL may mean that another process was first: then the QP is in that state, or further. */
 static void modify_rcv_qp(uint32_t qpn, struct ibv_qp_attr *attr, int mask)
 {
 	struct ibv_qp_init_attr init_attr;
@@ -97,7 +98,6 @@ static void modify_rcv_qp(uint32_t qpn, struct ibv_qp_attr *attr, int mask)
 
 static void to_init(struct ibv_qp *qp, uint32_t qpn)
 {
-	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 	struct ibv_qp_attr attr;
 
 	garbage(&attr, sizeof(attr));
@@ -106,15 +106,13 @@ static void to_init(struct ibv_qp *qp, uint32_t qpn)
 	attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 	attr.port_num = 1;
 	if (qp)
-		must_be_0(ibv_modify_qp(qp, &attr, mask), "ibv_modify_qp to INIT");
+		must_be_0(ibv_modify_qp(qp, &attr, MASK_INIT), "ibv_modify_qp to INIT");
 	else
-		modify_rcv_qp(qpn, &attr, mask);
+		modify_rcv_qp(qpn, &attr, MASK_INIT);
 }
 
 static void to_rtr(struct ibv_qp *qp, uint32_t qpn, uint32_t dest_qpn, uint32_t lid)
 {
-	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-		   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	struct ibv_qp_attr attr;
 
 	garbage(&attr, sizeof(attr));
@@ -128,9 +126,9 @@ static void to_rtr(struct ibv_qp *qp, uint32_t qpn, uint32_t dest_qpn, uint32_t 
 	attr.ah_attr.dlid = (uint16_t)lid;
 	attr.ah_attr.port_num = 1;
 	if (qp)
-		must_be_0(ibv_modify_qp(qp, &attr, mask), "ibv_modify_qp to RTR");
+		must_be_0(ibv_modify_qp(qp, &attr, MASK_RTR), "ibv_modify_qp to RTR");
 	else
-		modify_rcv_qp(qpn, &attr, mask);
+		modify_rcv_qp(qpn, &attr, MASK_RTR);
 }
 
 static void to_rts(struct ibv_qp *qp)
@@ -144,11 +142,10 @@ static void to_rts(struct ibv_qp *qp)
 	attr.retry_cnt = 7;
 	attr.rnr_retry = 7;
 	attr.max_rd_atomic = 4;
-	must_be_0(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC), "ibv_modify_qp to RTS");
+	must_be_0(ibv_modify_qp(qp, &attr, MASK_RTS), "ibv_modify_qp to RTS");
 }
 
-/* Static connection: all QPs, one exchange, then all processes move all QPs, nobody waiting for anybody. */
+/* Creates all QPs and exchanges their numbers; then all processes modify all QPs, and none waits for another. */
 void connect_all(uint32_t rkey, const void *segment)
 {
 	struct bootstrap mine;
@@ -175,7 +172,7 @@ void connect_all(uint32_t rkey, const void *segment)
 	job_barrier(JOB_WORLD);
 }
 
-/* By default it is not built in, and so nothing refers to ibv_unreg_xrc_rcv_qp. */
+/* The default build has no such function, so it does not refer to ibv_unreg_xrc_rcv_qp. */
 #ifdef GASNETC_IBV_SHUTDOWN
 void destroy_qps(void)
 {

@@ -7,7 +7,7 @@
 
 #include "job.h"
 
-/* Opened, with its first port's LID in *lid. Ends the process if there is none for this host. */
+/* Opens it; *lid is its first port's. Ends the process if this host has none. */
 static inline struct ibv_context *hca_open(uint32_t *lid)
 {
 	struct ibv_port_attr port;
@@ -25,7 +25,7 @@ static inline struct ibv_context *hca_open(uint32_t *lid)
 	return context;
 }
 
-/* Sleeps until a completion is told on this channel, and asks for the next one. */
+/* Waits for an event of this channel, acknowledges it, and asks for the next one. */
 static inline void hca_wait_for_event(struct ibv_comp_channel *channel)
 {
 	struct ibv_cq *cq;
@@ -37,7 +37,7 @@ static inline void hca_wait_for_event(struct ibv_comp_channel *channel)
 	must_be_0(ibv_req_notify_cq(cq, 0), "ibv_req_notify_cq");
 }
 
-/* The same as hca_open(), after the question that programs of the time asked of a device first. */
+/* As hca_open(); also checks IBV_DEVICE_XRC, as programs of that time did. */
 static inline struct ibv_context *hca_open_with_xrc(uint32_t *lid)
 {
 	struct ibv_context *context = hca_open(lid);

@@ -20,7 +20,7 @@
 
 struct job job;
 
-/* One page for all: what the ranks have seen, for the summary. */
+/* In memory that all ranks share, for the summary. */
 static struct tally {
 	unsigned verified;
 } *tally;
@@ -112,7 +112,7 @@ void job_send(enum job_net net, int to, const void *message, size_t size)
 		job_die("cannot reach rank %d: %s", to, strerror(errno));
 }
 
-/* Waits for the links of @net that are still up, or for that to @from: which is readable, -1 for none. */
+/* Waits until a link of @net, or the one to @from, is readable. Returns its rank, or -1. */
 static int wait_for_link(enum job_net net, int from, int milliseconds)
 {
 	struct pollfd polls[JOB_RANKS_MAX];
@@ -145,7 +145,7 @@ int job_receive(enum job_net net, int from, void *message, size_t size, int mill
 		return rank;
 	if (got || from >= 0)
 		job_die("rank %d %s", rank, got ? "sent a message of another size" : "is gone");
-	/* Whoever listens to all may do so longer than the others live; a death shows in the next barrier. */
+	/* It may listen to all for longer than the others live. If one died too early, the next barrier shows it. */
 	close(job.link[net][rank]);
 	job.link[net][rank] = -1;
 	return -1;
@@ -196,6 +196,23 @@ void job_barrier(enum job_scope scope)
 	job_gather(scope, &here, sizeof(here), all);
 }
 
+void job_barrier_with(void (*progress)(void))
+{
+	char done[JOB_RANKS_MAX] = { 0 };
+	int rank, waiting = job.size - 1;
+
+	for (rank = 0; rank < job.size; rank++)
+		if (rank != job.rank)
+			job_send(JOB_PMI, rank, done, 1);
+	done[job.rank] = 1;
+	for (; waiting; progress())
+		for (rank = 0; rank < job.size; rank++)
+			if (!done[rank] && job_receive(JOB_PMI, rank, &done[rank], 1, 0) == rank) {
+				done[rank] = 1;
+				waiting--;
+			}
+}
+
 void job_idle(void)
 {
 	milliseconds_left();
@@ -227,7 +244,7 @@ void job_fill(void *message, size_t size, int to, uint32_t sequence)
 		((uint8_t *)message)[i] = byte_of(head[0], head[1], sequence, i);
 }
 
-/* LEGACY_KILL=RANK:MESSAGES: that rank is killed when it has verified so many messages. */
+/* LEGACY_KILL=RANK:MESSAGES: this rank kills itself when it has verified so many messages. */
 static void die_if_told(void)
 {
 	const char *setting = getenv("LEGACY_KILL");
@@ -275,7 +292,7 @@ static void make_wires(int size)
 		}
 }
 
-/* @own -1: the launcher's part, which keeps no end. */
+/* @own: a rank, or -1 for the launcher, which keeps no link. */
 static void keep_own_wires(int size, int own)
 {
 	int net, a, b;
@@ -355,7 +372,7 @@ static void note_end(int rank, int status, int *failed)
 	end_all();
 }
 
-/* As mpirun: the first that fails takes the others along. The number that failed. */
+/* As mpirun: when one fails, all are ended. Returns how many failed. */
 static int watch(void)
 {
 	int failed = 0, left = job.size, rank, status;

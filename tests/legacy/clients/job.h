@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A parallel job on two hosts, as mpirun and PMI made it: its processes, and what they tell each other beside the
- * fabric. No verbs in here: the program that finds libibverbs by dlopen must not be linked with it.
+ * A parallel job on two hosts, as mpirun and PMI made it: its processes, and how they communicate without the fabric. There
+ * are no verbs in here, since one of the programs must not be linked with libibverbs.
  *
- * Whatever waits here gives up at the job's deadline (LEGACY_SECONDS, 30 s unless set) and ends the process; the
- * launcher then ends the others, so that nobody waits for the dead.
+ * Whatever waits here ends the process at the job's deadline (LEGACY_SECONDS, 30 s unless set). When a process fails, the
+ * launcher ends the others.
  */
 #ifndef TESTS_LEGACY_CLIENTS_JOB_H
 #define TESTS_LEGACY_CLIENTS_JOB_H
@@ -17,7 +17,7 @@
 #define JOB_HOST_MEMORY 4096
 
 enum job_net {
-	JOB_CM,		/* connection messages: the UD QP or the TCP socket of the real program */
+	JOB_CM,		/* connection messages, for which the real programs used a UD QP or TCP */
 	JOB_PMI,	/* the start-up network: barriers and gathers */
 	JOB_NETS
 };
@@ -40,7 +40,7 @@ struct job {
 
 extern struct job job;	/* of this process */
 
-/* What follows the first word of the command line; ends the program with usage if it is none of @flags (NULL ends). */
+/* Ends the program with a usage message if an argument is none of @flags (a list that NULL ends). */
 void job_options(int argc, char **argv, const char *const *flags);
 int job_option(int argc, char **argv, const char *flag);
 
@@ -50,30 +50,32 @@ int job_run(const char *name, int ranks_per_host, int (*rank_main)(void));
 /* Ends this process, and so the job, with a line that says why. */
 void job_die(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
 
-/* A verb that gives a pointer, one that gives 0: ends this process if it did not. */
+/* For a verb that returns a pointer, and for one that returns 0: ends this process if it failed. */
 void *must(void *object, const char *what);
 void must_be_0(int result, const char *what);
 
 void job_send(enum job_net net, int to, const void *message, size_t size);
-/* From @from, or from anybody if -1: who it was, or -1 if there is nothing within @milliseconds. */
+/* A message from @from (-1: anybody). Returns the sender, or -1 if there is none within @milliseconds (-1: no limit). */
 int job_receive(enum job_net net, int from, void *message, size_t size, int milliseconds);
-/* @all: one element for each process of the scope, by rank. A barrier too. */
+/* Gathers @mine of each process of the scope in @all, by rank. This is a barrier, too. */
 void job_gather(enum job_scope scope, const void *mine, size_t size, void *all);
 void job_barrier(enum job_scope scope);
+/* A barrier of the world that calls @progress while it waits: others may still need an answer to a connection message. */
+void job_barrier_with(void (*progress)(void));
 
-/* A nap in a poll loop: the deadline is looked at, the processor given away. */
+/* For poll loops: checks the deadline, and sleeps for a moment. */
 void job_idle(void);
 void job_wait_readable(int fd);
 
-/* The first rank of the other host, and the one to talk to in that turn: every rank begins with another one. */
+/* The first rank of the other host; and the rank there to send to in that turn, so that every rank begins with another one. */
 int job_first_peer(void);
 int job_peer(int turn);
-/* Each rank of the other host has sent that many. */
+/* Whether so many messages have come from each rank of the other host. */
 int job_heard_all(const unsigned received_from[JOB_RANKS_MAX], unsigned messages);
 
-/* A message of at least 16 bytes that says from whom, to whom and which one it is, the rest made from that. */
+/* Fills a message, of 16 bytes or more: with sender, receiver and sequence number, and with bytes that follow from these. */
 void job_fill(void *message, size_t size, int to, uint32_t sequence);
-/* Ends the process unless the message is whole and for this one: who it is from, which one in *sequence. */
+/* Returns the sender, and the number in *sequence. Ends the process if the message is damaged or not for this process. */
 int job_verify(const void *message, size_t size, uint32_t *sequence);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What MVAPICH 1.x does with VIADEV_USE_XRC (ch_gen2): no receive QPs, but one XRC QP for each peer *host*, created on
- * both sides, on which both sides send to the SRQs of all processes of the other host.
+ * What MVAPICH 1.x does with VIADEV_USE_XRC (ch_gen2). It has no receive QPs: both sides create one XRC QP for each peer host,
+ * and both send on it to the SRQs of all processes of the other host.
  *
- * --hybrid takes the habits of ch_hybrid instead: several SRQs, a query with mask 0, SRQs destroyed before QPs.
- * --private is its !xrcshared: a domain with fd -1, so one QP for each peer *process*.
+ * --hybrid: as ch_hybrid, with several SRQs, a query with mask 0, and SRQs that are destroyed before QPs.
+ * --private: as its !xrcshared, with a domain of fd -1, and so one QP for each peer process.
  */
 
 #include <errno.h>
@@ -118,7 +118,7 @@ static void arm_limit(struct pool *pool)
 	must_be_0(ibv_modify_srq(pool->srq_hndl, &attr, IBV_SRQ_LIMIT), "ibv_modify_srq");
 }
 
-/* Found by the pointer that ibv_create_xrc_srq gave. */
+/* Finds its SRQ by the pointer that ibv_create_xrc_srq returned. */
 static void limit_reached(const struct ibv_srq *srq)
 {
 	int i;
@@ -137,7 +137,7 @@ static void limit_reached(const struct ibv_srq *srq)
 	pthread_mutex_unlock(&pools[i].lock);
 }
 
-/* Nothing about the XRC flag in here: every QP event has a QP of our own. */
+/* It knows no XRC flag: it has no receive QPs, so every event of a QP is of one of its own. */
 static void take_event(const struct ibv_async_event *event)
 {
 	switch (event->event_type) {
@@ -158,8 +158,8 @@ static void take_event(const struct ibv_async_event *event)
 }
 
 /*
- * Cancelled asynchronously while it sits in ibv_get_async_event. The real one could be hit anywhere else too, holding
- * any lock; that chance is left out.
+ * Cancelled asynchronously while it waits in ibv_get_async_event. MVAPICH's could be cancelled anywhere, even with a lock held;
+ * that mistake is left out.
  */
 static void *async_main(void *context)
 {
@@ -200,7 +200,7 @@ static void start(void)
 		  "ibv_reg_mr");
 	for (i = 0; i < srqs; i++)
 		start_pool(&pools[i]);
-	/* The number is sent from where it lies in the SRQ. */
+	/* MVAPICH sends the number from where it is in the SRQ. */
 	last = &pools[srqs - 1];
 	job_gather(JOB_WORLD, &last->srq_hndl->xrc_srq_num, sizeof(last->srq_hndl->xrc_srq_num), srqn);
 	addresses[job.rank] = (struct address){ 0, mr->rkey, (uintptr_t)memory.put_to };
@@ -242,7 +242,7 @@ static void eager_send(uint32_t rank, unsigned slot)
 	post_send(rank, slot, &sge, IBV_WR_SEND);
 }
 
-/* Rendezvous: RDMA on the same QP, whose target finds the memory by the SRQ's number; the last message follows it. */
+/* Rendezvous: RDMA on the same QP; the last message comes after it. */
 static void put(uint32_t rank, unsigned slot)
 {
 	struct ibv_sge sge = { (uintptr_t)memory.put_from[rank], PUT_SIZE, mr->lkey };
@@ -266,7 +266,7 @@ static void take_received(const struct ibv_wc *wc)
 	}
 	pthread_mutex_lock(&pool->lock);
 	pool->free[pool->free_count++] = slot;
-	/* The event thread posts; but it may have armed the limit when less than that was left. */
+	/* Normally the event thread posts. No limit event comes if fewer receives were left when it set the limit. */
 	if (pool->free_count > BUFFERS - LIMIT / 2)
 		post_free(pool);
 	pthread_mutex_unlock(&pool->lock);
@@ -282,7 +282,7 @@ static void take(const struct ibv_wc *wc)
 		slots_give(&slots, (unsigned)wc->wr_id);
 }
 
-/* @connecting: a connection message may come as well, so the CQ alone must not be waited for. */
+/* @connecting: also handles connection messages, and so does not wait for the CQ alone. */
 static void progress(int connecting)
 {
 	struct ibv_wc wc;
@@ -300,26 +300,20 @@ static void progress(int connecting)
 		job_idle();
 }
 
+static void progress_connecting(void)
+{
+	progress(1);
+}
+
 static void connect_all(void)
 {
-	int turn, waiting;
-	char done[JOB_RANKS_MAX] = { 0 };
+	int turn;
 
-	done[job.rank] = 1;
 	for (turn = 0; turn < (viadev.private_domain ? job.local_size : 1); turn++)
 		cm_request((uint32_t)job_peer(turn));
 	while (!cm_all_ready())
-		progress(1);
-	/* A barrier that goes on with connection messages: others may still need an answer. */
-	for (turn = 0; turn < job.size; turn++)
-		if (turn != job.rank)
-			job_send(JOB_PMI, turn, &done[job.rank], 1);
-	for (waiting = job.size - 1; waiting; progress(1))
-		for (turn = 0; turn < job.size; turn++)
-			if (!done[turn] && job_receive(JOB_PMI, turn, &done[turn], 1, 0) == turn) {
-				done[turn] = 1;
-				waiting--;
-			}
+		progress_connecting();
+	job_barrier_with(progress_connecting);
 }
 
 static void progress_data(void)
@@ -354,7 +348,7 @@ static void exchange(void)
 		job_idle();
 }
 
-/* ---- End: whatever is not 0 aborts the job, although others still have the domain ---- */
+/* ---- End: MVAPICH aborts on any error, although others still have the domain open ---- */
 
 static void destroy_srqs(void)
 {

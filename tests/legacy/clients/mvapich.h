@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* MVAPICH 1.x: what its two halves, connections and everything else, know of each other. */
+/* MVAPICH 1.x: what mvapich.c and mvapich_cm.c share. */
 #ifndef TESTS_LEGACY_CLIENTS_MVAPICH_H
 #define TESTS_LEGACY_CLIENTS_MVAPICH_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What MVAPICH2 does with MV2_USE_XRC: a domain in a file that every rank unlinks while it is in use, one SRQ, sending
- * QPs shared for each remote host, and a shutdown that destroys the CQ before the SRQ. Built twice: linked, and finding
- * libibverbs by dlopen as 2.3.5 and later do.
+ * What MVAPICH2 does with MV2_USE_XRC. Every rank unlinks the domain's file while it is in use; there is one SRQ, and one sending
+ * QP for each remote host; the shutdown tries to destroy the CQ before the SRQ. Built twice: linked with libibverbs, and looking
+ * it up by dlopen(), as 2.3.5 and later do.
  */
 
 #include <errno.h>
@@ -77,7 +77,7 @@ static void open_domain(char *file, size_t size)
 	hca.xrc_domain = must(VERB(open_xrc_domain)(hca.context, xrc_fd, O_CREAT), "xrc_domain");
 }
 
-/* Compiled with XRC, it reads the number of a plain SRQ too. What that says does not matter. */
+/* A build with XRC also reads the number of ordinary SRQs, and does not use it. */
 static void read_plain_srq(void)
 {
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 16, .max_sge = 1 } };
@@ -110,7 +110,7 @@ static void post_recv(unsigned slot)
 	must_be_0(ibv_post_srq_recv(srq_hndl, &wr, &bad), "ibv_post_srq_recv");
 }
 
-/* The flag is taken off, and put back for the ack. */
+/* Clears the flag, and sets it again for the ack. */
 static void take_event(struct ibv_async_event *event)
 {
 	int xrc_event = 0;
@@ -141,8 +141,8 @@ static void take_event(struct ibv_async_event *event)
 }
 
 /*
- * Cancelled asynchronously while it sits in ibv_get_async_event. The real one could be hit anywhere else too, holding
- * any lock; that chance is left out.
+ * Cancelled asynchronously while it waits in ibv_get_async_event. MVAPICH2's could be cancelled anywhere, even with a lock held;
+ * that mistake is left out.
  */
 static void *async_main(void *context)
 {
@@ -192,7 +192,7 @@ static void start(void)
 	start_data();
 	must_be_0(VERB(modify_srq)(srq_hndl, &limit, IBV_SRQ_LIMIT), "ibv_modify_srq");
 	cm_start();
-	/* After the exchange nobody needs the name any more: all unlink it, one of them really. */
+	/* Now nobody needs the name: every rank unlinks it, and one of them succeeds. */
 	job_barrier(JOB_WORLD);
 	if (unlink(file) && errno != ENOENT)
 		job_die("unlink: %s", strerror(errno));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* MVAPICH2: what its parts know of each other, and how it calls a verb: linked, or, since 2.3.5, through a table. */
+/* MVAPICH2: what its files share, and how it calls verbs: linked, or, since 2.3.5, through a table. */
 #ifndef TESTS_LEGACY_CLIENTS_MVAPICH2_H
 #define TESTS_LEGACY_CLIENTS_MVAPICH2_H
 
@@ -8,7 +8,7 @@
 #include "job.h"
 
 #ifdef IBV_DLOPEN
-/* In the order in which it asks for them; query_xrc_rcv_qp is asked for and never called. */
+/* In the order in which it looks them up; it never calls query_xrc_rcv_qp. */
 #define VERBS(X) \
 	X(get_device_list) X(free_device_list) X(open_device) X(close_device) X(query_device) X(query_port) \
 	X(alloc_pd) X(dealloc_pd) X(reg_mr) X(dereg_mr) X(create_comp_channel) X(destroy_comp_channel) X(create_cq) \
@@ -36,10 +36,10 @@ enum vc_state {
 	VC_CONNECTED
 };
 
-/* The connection to a rank: its own, or, for every further rank of a host, that of the first one. */
+/* The connection to a rank. Ranks of one host share the sending QP. */
 struct vc {
 	enum vc_state state;
-	uint32_t xrc_my_rqpn;	/* the receive QP here on which it sends to me: created or registered here */
+	uint32_t xrc_my_rqpn;	/* the receive QP for its messages to us: we created it or registered with it */
 	uint32_t remote_srqn;
 };
 
@@ -53,7 +53,7 @@ struct hca {
 
 extern struct hca hca;
 
-/* Finds all verbs; nothing to do for a linked program. */
+/* Looks up all verbs; a linked program has nothing to do. */
 void verbs_open(void);
 
 void cm_start(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * MVAPICH2: connections. One sending QP for each remote host; the first rank contacted there makes the receive QP, the
- * others register with it. Whatever a message asks for is done by the connection thread.
+ * MVAPICH2: connections. One sending QP for each remote host; the first rank contacted there creates the receive QP, the
+ * others register with it. The connection thread does what a message asks for.
  */
 
 #include <errno.h>
@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../../rc_masks.h"
 #include "mvapich2.h"
 
 enum cm_type {
@@ -22,7 +23,7 @@ struct cm_msg {
 	uint32_t type, lid, qpn, srqn;
 };
 
-/* A remote host, as one of its ranks was asked for it. */
+/* A remote host, once one of its ranks was asked for a connection. */
 struct xrc_host {
 	struct ibv_qp *sqp;
 	uint32_t rqpn;		/* its receive QP for us */
@@ -59,7 +60,7 @@ static void cm_send(int to, enum cm_type type, uint32_t qpn)
 	job_send(JOB_CM, to, &msg, sizeof(msg));
 }
 
-/* ---- States; receive QPs go the same way as far as RTR, and never to RTS ---- */
+/* ---- States. Receive QPs stop at RTR ---- */
 
 static void modify(struct ibv_qp *qp, uint32_t rqpn, struct ibv_qp_attr *attr, int mask, const char *what)
 {
@@ -80,7 +81,7 @@ static void to_init(struct ibv_qp *qp, uint32_t rqpn)
 	attr.pkey_index = 0;
 	attr.port_num = 1;
 	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
-	modify(qp, rqpn, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
+	modify(qp, rqpn, &attr, MASK_INIT, "INIT");
 }
 
 static void to_rtr(struct ibv_qp *qp, uint32_t rqpn, const struct cm_msg *peer)
@@ -96,8 +97,7 @@ static void to_rtr(struct ibv_qp *qp, uint32_t rqpn, const struct cm_msg *peer)
 	attr.min_rnr_timer = 12;
 	attr.ah_attr.dlid = (uint16_t)peer->lid;
 	/* ah_attr.port_num stays 0: MVAPICH2 1.7 sets it nowhere. */
-	modify(qp, rqpn, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, "RTR");
+	modify(qp, rqpn, &attr, MASK_RTR, "RTR");
 }
 
 static void to_rts(struct ibv_qp *qp)
@@ -111,8 +111,7 @@ static void to_rts(struct ibv_qp *qp)
 	attr.rnr_retry = 7;
 	attr.sq_psn = 0;
 	attr.max_rd_atomic = 4;
-	modify(qp, 0, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-	       IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
+	modify(qp, 0, &attr, MASK_RTS, "RTS");
 }
 
 /* ---- The sender's side ---- */
@@ -139,7 +138,7 @@ static struct ibv_qp *create_sqp(void)
 	return qp;
 }
 
-/* By the main thread, as the answer's part is the connection thread's. */
+/* Called by the main thread; the connection thread handles the answer. */
 static void request(int rank)
 {
 	struct xrc_host *host = host_of(rank);
@@ -230,7 +229,7 @@ void cm_stop(void)
 	must_be_0(pthread_join(cm_thread, NULL), "pthread_join");
 }
 
-/* Created or registered makes no difference here, and anything but 0 is fatal. */
+/* It unregisters from QPs that it created and from those it registered with alike, and takes any error for fatal. */
 void cm_finalize(void)
 {
 	int i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* MVAPICH2 since 2.3.5 is not linked with libibverbs: it opens it and asks for each verb by name, without a version. */
+/* MVAPICH2 since 2.3.5 is not linked with libibverbs: it opens it and looks up each verb by name, without a version. */
 
 #include "mvapich2.h"
 
@@ -11,7 +11,7 @@
 
 struct verbs verbs;
 
-/* The development name first, which is not there without development files. */
+/* Tries the development name first, which exists only with development files. */
 static void *open_library(void)
 {
 	const char *path = getenv("MV2_LIBIBVERBS_PATH");
@@ -26,7 +26,7 @@ static void *open_library(void)
 	return library;
 }
 
-/* Where the real one goes on with a NULL pointer, and crashes once it is called. */
+/* MVAPICH2 goes on with the NULL pointer, and crashes when it calls that. */
 static void *find(void *library, const char *name, int *missing)
 {
 	void *verb = dlsym(library, name);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "../../rc_masks.h"
 #include "mvapich.h"
 
 enum cm_type {
@@ -18,7 +19,7 @@ struct cm_msg {
 
 static struct path paths[JOB_RANKS_MAX];
 
-/* With the shared domain all ranks of a host are behind one QP: which one has the other end is chance. */
+/* In a shared domain one QP reaches all ranks of a host. Any of them may have the other end. */
 struct path *cm_path(uint32_t rank)
 {
 	return viadev.private_domain ? &paths[rank] : &paths[rank / (uint32_t)job.local_size];
@@ -36,7 +37,7 @@ static void ask_inline_size(struct ibv_qp *qp)
 			init_attr.cap.max_inline_data, init_attr.cap.max_send_wr);
 }
 
-/* The template is that of RC: it leaves receive capacities that an XRC QP has no use for. */
+/* MVAPICH uses the same attributes as for RC, with receive capacities that mean nothing for an XRC QP. */
 static void create_qp(struct path *path)
 {
 	struct ibv_qp_init_attr attr;
@@ -61,8 +62,7 @@ static void create_qp(struct path *path)
 	qp_attr.pkey_index = 0;
 	qp_attr.port_num = 1;
 	qp_attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_LOCAL_WRITE;
-	must_be_0(ibv_modify_qp(path->qp_hndl, &qp_attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				IBV_QP_ACCESS_FLAGS), "ibv_modify_qp to INIT");
+	must_be_0(ibv_modify_qp(path->qp_hndl, &qp_attr, MASK_INIT), "ibv_modify_qp to INIT");
 }
 
 static void to_rtr(struct path *path, uint32_t qpn, uint32_t lid)
@@ -78,8 +78,7 @@ static void to_rtr(struct path *path, uint32_t qpn, uint32_t lid)
 	attr.min_rnr_timer = 12;
 	attr.ah_attr.dlid = (uint16_t)lid;
 	attr.ah_attr.port_num = 1;
-	must_be_0(ibv_modify_qp(path->qp_hndl, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+	must_be_0(ibv_modify_qp(path->qp_hndl, &attr, MASK_RTR),
 		  "ibv_modify_qp to RTR");
 	path->phase = PATH_RTR;
 }
@@ -95,8 +94,7 @@ static void to_rts(struct path *path)
 	attr.rnr_retry = 7;
 	attr.sq_psn = 0;
 	attr.max_rd_atomic = 4;
-	must_be_0(ibv_modify_qp(path->qp_hndl, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-				IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC), "ibv_modify_qp to RTS");
+	must_be_0(ibv_modify_qp(path->qp_hndl, &attr, MASK_RTS), "ibv_modify_qp to RTS");
 	path->phase = PATH_READY;
 }
 
@@ -123,7 +121,7 @@ static void cm_accept(const struct cm_msg *msg)
 {
 	struct path *path = cm_path(msg->rank);
 
-	/* Both asked at once: the request of the lower rank wins, and the QP made for the other one serves it. */
+	/* Both asked at once: the lower rank's request counts, and the QP created for the other request is used for it. */
 	if (path->phase == PATH_REQUESTED && (uint32_t)job.rank < msg->rank)
 		return;
 	if (path->phase == PATH_NONE)

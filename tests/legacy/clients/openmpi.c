@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the openib BTL of Open MPI 1.4 does with X queues: a domain on a file opened read-only, several SRQs on two CQs,
- * receive QPs that stop at RTR, SRQs that grow at their limit, and a shutdown endpoint by endpoint.
+ * What the openib BTL of Open MPI 1.4 does with X queues: it opens the domain's file read-only, has several SRQs on two CQs,
+ * stops with receive QPs at RTR, posts more receives when an SRQ reaches its limit, and shuts down endpoint by endpoint.
  */
 
 #include <errno.h>
@@ -52,7 +52,7 @@ static void init_one_device(void)
 			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ), "ibv_reg_mr");
 }
 
-/* O_CREAT without an access mode: the descriptor is for reading only. It stays open to the end. */
+/* Opens the file read-only, with O_CREAT alone, and keeps it open to the end. */
 static void open_xrc_domain(void)
 {
 	char file[128];
@@ -173,7 +173,7 @@ static int poll_one(struct ibv_cq *cq)
 	return 1;
 }
 
-/* Connection messages come at any time, so the channel is waited for only shortly. */
+/* Waits only for a moment, since connection messages may come at any time. */
 static void wait_for_event(void)
 {
 	struct pollfd one = { .fd = channel->fd, .events = POLLIN };
@@ -259,30 +259,12 @@ static int all_done(unsigned messages)
 	return job_heard_all(received_from, messages) && !slots.in_flight;
 }
 
-/* A barrier of the world, in which connections still make progress for the others. */
-static void barrier(void)
-{
-	char done[JOB_RANKS_MAX] = { 0 };
-	int rank, waiting = job.size - 1;
-
-	for (rank = 0; rank < job.size; rank++)
-		if (rank != job.rank)
-			job_send(JOB_PMI, rank, done, 1);
-	done[job.rank] = 1;
-	for (; waiting; progress())
-		for (rank = 0; rank < job.size; rank++)
-			if (!done[rank] && job_receive(JOB_PMI, rank, &done[rank], 1, 0) == rank) {
-				done[rank] = 1;
-				waiting--;
-			}
-}
-
 static void exchange(void)
 {
 	uint32_t sequence;
 	int message, turn, i;
 
-	/* The second one is asked for while the first is being connected. */
+	/* Asks for all at once: the second while the first is being connected. */
 	for (turn = 0; turn < job.local_size; turn++)
 		xoob_start_connect(job_peer(turn));
 	for (message = 0; message < MESSAGES; message++)
@@ -300,12 +282,12 @@ static void exchange(void)
 	for (i = 0; i < QUEUES; i++)
 		while (!__atomic_load_n(&device.queues[i].limit_events, __ATOMIC_RELAXED))
 			job_idle();
-	barrier();
+	job_barrier_with(progress);
 }
 
 /*
- * Host B has dropped its endpoints to rank 0, which does not know. It asks for one more registration with the receive
- * QP, is told that there is none, and starts over; both ranks of B are reached again.
+ * Host B drops its endpoints to rank 0, which is not told. Rank 0 asks for one more registration with the receive QP, learns
+ * that there is none, and starts over. It reaches both ranks of B again.
  */
 static void reconnect(void)
 {
@@ -313,7 +295,7 @@ static void reconnect(void)
 
 	if (job.host == 1)
 		xoob_drop_recv_qp(0);
-	barrier();
+	job_barrier_with(progress);
 	if (job.rank == 0) {
 		for (turn = job.local_size - 1; turn >= 0; turn--) {
 			endpoints[job_peer(turn)].state = ENDPOINT_CLOSED;
@@ -327,7 +309,7 @@ static void reconnect(void)
 	}
 	while (job.host == 1 && received_from[0] <= MESSAGES)
 		progress();
-	barrier();
+	job_barrier_with(progress);
 }
 
 /* ---- End ---- */

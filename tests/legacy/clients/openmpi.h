@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Open MPI: what the parts of the openib BTL know of each other. */
+/* Open MPI: what the files of the openib BTL share. */
 #ifndef TESTS_LEGACY_CLIENTS_OPENMPI_H
 #define TESTS_LEGACY_CLIENTS_OPENMPI_H
 
@@ -10,7 +10,7 @@
 
 #define QUEUES 2		/* receive_queues X,...:X,... */
 #define RD_NUM 64		/* receive buffers of a queue */
-#define RD_INIT 16		/* so many at first; the limit event makes them more */
+#define RD_INIT 16		/* posted at first; more after each limit event */
 #define RD_LOW 2
 #define SRQ_LIMIT 8
 #define SD_MAX 16		/* sends in flight */
@@ -61,7 +61,7 @@ extern struct endpoint endpoints[JOB_RANKS_MAX];
 void xoob_start_connect(int rank);
 void xoob_progress(void);
 struct ib_addr *xoob_addr(int rank);
-/* What an endpoint holds here for that rank: the receive QP, as creator or as registrant. */
+/* Unregisters from the receive QP for that rank's messages. */
 void xoob_drop_recv_qp(int rank);
 void xoob_finalize(void);
 extern unsigned xoob_gone;	/* how often a receive QP turned out to be gone */
@@ -70,7 +70,7 @@ extern unsigned xoob_gone;	/* how often a receive QP turned out to be gone */
 void async_start(void);
 void async_stop(void);
 
-/* Posts what is missing, if @force or if few are left. */
+/* Posts the receives that are missing, if @force or if few are left. */
 void post_srr(int queue, int force);
 
 #endif

@@ -12,7 +12,7 @@
 static pthread_t thread;
 static int command_pipe[2], done_pipe[2];
 
-/* Found by the pointer that ibv_create_xrc_srq gave. More buffers, and the limit again until all are there. */
+/* Finds its SRQ by the pointer. Posts more receives, and sets the limit again until all are posted. */
 static void srq_limit_event(struct ibv_srq *srq)
 {
 	struct ibv_srq_attr attr = { .srq_limit = SRQ_LIMIT };
@@ -44,7 +44,7 @@ static int is_our_recv_qp(uint32_t qp_num)
 	return 0;
 }
 
-/* The flag is looked at in a copy of the type: the ack is given the event as it came. */
+/* Clears the flag in a copy of the type, so that the ack gets the event as it came. */
 static void take_event(struct ibv_async_event *event)
 {
 	int event_type = (int)event->event_type;
@@ -80,7 +80,7 @@ static void take_event(struct ibv_async_event *event)
 	ibv_ack_async_event(event);
 }
 
-/* Until there is no more: EWOULDBLOCK is how that is said. */
+/* Reads events until EWOULDBLOCK. */
 static void take_events(void)
 {
 	struct ibv_async_event event;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Open MPI: the xoob CPC. One sending QP for each remote port; the first process contacted there makes the receive QP,
- * the others register with it, and if it is gone meanwhile, the sender starts over.
+ * Open MPI: the xoob CPC. One sending QP for each remote port; the first process contacted there creates the receive QP, the
+ * others register with it. If it is gone by then, the sender starts over.
  */
 
 #include <errno.h>
 #include <string.h>
 
+#include "../../rc_masks.h"
 #include "openmpi.h"
 
 enum xoob_type {
@@ -30,7 +31,7 @@ struct ib_addr *xoob_addr(int rank)
 	return &ib_addrs[rank / job.local_size];
 }
 
-/* The numbers are packed from where they lie in the SRQs. */
+/* Open MPI packs the numbers from where they are in the SRQs. */
 static void pack(uint32_t *to, const uint32_t *from)
 {
 	memcpy(to, from, sizeof(*to));
@@ -70,12 +71,12 @@ static void send_qp_create(struct ib_addr *addr)
 	attr.pkey_index = 0;
 	attr.port_num = 1;
 	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-	must_be_0(ibv_modify_qp(addr->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+	must_be_0(ibv_modify_qp(addr->qp, &attr, MASK_INIT),
 		  "ibv_modify_qp to INIT");
 	addr->psn = addr->qp->qp_num * 5 & 0xffffff;
 }
 
-static int rtr_attr(struct ibv_qp_attr *attr, const struct xoob_msg *peer)
+static void rtr_attr(struct ibv_qp_attr *attr, const struct xoob_msg *peer)
 {
 	memset(attr, 0, sizeof(*attr));
 	attr->qp_state = IBV_QPS_RTR;
@@ -87,16 +88,14 @@ static int rtr_attr(struct ibv_qp_attr *attr, const struct xoob_msg *peer)
 	attr->ah_attr.is_global = 0;
 	attr->ah_attr.dlid = (uint16_t)peer->lid;
 	attr->ah_attr.port_num = 1;
-	return IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 }
 
 static void send_qp_connect(struct ib_addr *addr, const struct xoob_msg *peer)
 {
 	struct ibv_qp_attr attr;
-	int mask = rtr_attr(&attr, peer);
 
-	must_be_0(ibv_modify_qp(addr->qp, &attr, mask), "ibv_modify_qp to RTR");
+	rtr_attr(&attr, peer);
+	must_be_0(ibv_modify_qp(addr->qp, &attr, MASK_RTR), "ibv_modify_qp to RTR");
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_state = IBV_QPS_RTS;
 	attr.timeout = 20;
@@ -104,8 +103,7 @@ static void send_qp_connect(struct ib_addr *addr, const struct xoob_msg *peer)
 	attr.rnr_retry = 7;
 	attr.sq_psn = addr->psn;
 	attr.max_rd_atomic = 4;
-	must_be_0(ibv_modify_qp(addr->qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
-				IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC), "ibv_modify_qp to RTS");
+	must_be_0(ibv_modify_qp(addr->qp, &attr, MASK_RTS), "ibv_modify_qp to RTS");
 }
 
 void xoob_start_connect(int rank)
@@ -119,7 +117,7 @@ void xoob_start_connect(int rank)
 		addr->status = IB_ADDR_CONNECTING;
 		xoob_send(rank, CONNECT_REQUEST, addr->qp->qp_num, addr->psn);
 		break;
-	case IB_ADDR_CONNECTING:	/* another endpoint of that host is at it: its answer will do for this one */
+	case IB_ADDR_CONNECTING:	/* another endpoint of that host has asked; its answer serves this one, too */
 		break;
 	case IB_ADDR_CONNECTED:
 		xoob_send(rank, CONNECT_XRC_REQUEST, addr->remote_xrc_rcv_qp_num, 0);
@@ -161,7 +159,7 @@ static void on_nr_response(int rank)
 
 /* ---- The receiving side ---- */
 
-/* For APM it takes the path from a query with mask 0, and does not mind if another process has set it already. */
+/* Automatic path migration: takes the path from a query with mask 0. Another process may have set it already, so no result is checked. */
 static void load_apm(uint32_t qpn, const struct xoob_msg *peer)
 {
 	struct ibv_qp_init_attr init;
@@ -182,13 +180,13 @@ static void load_apm(uint32_t qpn, const struct xoob_msg *peer)
 	ibv_modify_xrc_rcv_qp(device.xrc_domain, qpn, &attr, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE);
 }
 
-/* INIT and RTR; it never sees RTS. */
+/* To RTR; Open MPI never takes it to RTS. */
 static void recv_qp_create(int rank, const struct xoob_msg *msg)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 	uint32_t qpn;
-	int ret, mask;
+	int ret;
 
 	memset(&init, 0, sizeof(init));
 	init.xrc_domain = device.xrc_domain;
@@ -201,10 +199,10 @@ static void recv_qp_create(int rank, const struct xoob_msg *msg)
 	attr.port_num = 1;
 	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 	ret = ibv_modify_xrc_rcv_qp(device.xrc_domain, qpn, &attr,
-				    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
-	must_be_0(ret, "ibv_modify_xrc_rcv_qp to INIT");	/* the real one spins for ever here */
-	mask = rtr_attr(&attr, msg);
-	ret = ibv_modify_xrc_rcv_qp(device.xrc_domain, qpn, &attr, mask);
+				    MASK_INIT);
+	must_be_0(ret, "ibv_modify_xrc_rcv_qp to INIT");	/* Open MPI would try again for ever */
+	rtr_attr(&attr, msg);
+	ret = ibv_modify_xrc_rcv_qp(device.xrc_domain, qpn, &attr, MASK_RTR);
 	must_be_0(ret, "ibv_modify_xrc_rcv_qp to RTR");
 	load_apm(qpn, msg);
 	xoob_send(rank, CONNECT_RESPONSE, qpn, msg->psn);
@@ -252,7 +250,7 @@ void xoob_progress(void)
 	}
 }
 
-/* Creators and registrants alike, once for each endpoint. The real one only logs a failure. */
+/* Once for each endpoint, whether it created the QP or registered with it. Open MPI only logs a failure. */
 void xoob_drop_recv_qp(int rank)
 {
 	if (!endpoints[rank].xrc_recv_qp_num)

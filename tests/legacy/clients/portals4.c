@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What Portals4 did with XRC through its librdmacm patch: one rank of a node makes the domain, the others ask for it
- * until it is there; that rank's receive QPs receive for all, and nobody else is registered with them.
+ * What Portals4 did with XRC through its librdmacm patch. One rank of a node creates the domain, while the others try to open it
+ * until it is there. This rank's receive QPs receive for all, and nobody else is registered with them.
  *
- * --daemon: as the trees of 2011, the domain belongs to a file of mkstemp and is opened with O_CREAT|O_EXCL.
+ * --daemon: as in the sources of 2011, the domain's file comes from mkstemp, and the domain is opened with O_CREAT|O_EXCL.
  */
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static void open_hca(void)
 	cq = must(ibv_create_cq(context, 512, NULL, channel, 0), "ibv_create_cq");
 }
 
-/* The others wait for the name; only when they have met the file without a domain does the main rank go on. */
+/* Sends the file's name to the others, and waits until they have tried to open the domain in vain. */
 static void make_domain(char *file)
 {
 	char word;
@@ -88,7 +88,7 @@ static void make_domain(char *file)
 			  "ibv_open_xrc_domain");
 }
 
-/* No O_CREAT, and again until it works: it must not work before the main rank has made the domain. */
+/* Opens without O_CREAT until it works, which must fail as long as the main rank has not created the domain. */
 static void join_domain(char *file)
 {
 	int main_rank = job.host * job.local_size;
@@ -184,7 +184,7 @@ static void accept_from(int rank)
 	conn_accept(&accepted[rank]);
 }
 
-/* All ranks of a node connect to the main rank of the other one; it accepts as many as there are. */
+/* All ranks of a node connect to the main rank of the other one, which accepts so many requests. */
 static void connect_all(void)
 {
 	int left = 1 + (is_main() ? job.local_size : 0), from;
@@ -321,7 +321,7 @@ static void exchange(void)
 			job_die("what was got is not from rank %d", rank);
 }
 
-/* ---- End: the descriptor goes before the domain ---- */
+/* ---- End: the file is closed before the domain ---- */
 
 static void end_connection(struct connection *conn)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Portals4: its own part, and what it had of librdmacm and its patch. */
+/* Portals4: the connections that it made by librdmacm and its patch, for portals4_cm.c and portals4_rdmacm.c to implement. */
 #ifndef TESTS_LEGACY_CLIENTS_PORTALS4_H
 #define TESTS_LEGACY_CLIENTS_PORTALS4_H
 
@@ -7,7 +7,7 @@
 
 #include "job.h"
 
-/* A connection: a QP, or, if max_send_wr was 0, the number of a receive QP and no qp at all. */
+/* A connection has a QP, or, if it was created with max_send_wr 0, no qp but the number of a receive QP. */
 struct connection {
 	struct ibv_qp *qp;
 	struct ibv_xrc_domain *xrc_domain;
@@ -17,16 +17,16 @@ struct connection {
 	struct rdma_cm_id *id;			/* by librdmacm */
 };
 
-/* The host's device, opened by whoever makes the connections. */
+/* Opens and closes the host's device. */
 struct ibv_context *conn_open_hca(void);
 void conn_close_hca(struct ibv_context *context);
 
-/* sending: to the main rank of the other host. Its QP first, then the request. */
+/* For the connection to the main rank of the other host, in this order. */
 void conn_resolve(struct connection *sending, int rank);
 void conn_create_qp(struct connection *conn, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 void conn_request(struct connection *sending);
 
-/* Waits: the rank whose request has come and waits in accepted[], or -1 when sending is established. */
+/* Waits for a request, which is then in accepted[], and returns its rank; or returns -1 when sending is established. */
 int conn_next(struct connection *sending, struct connection *accepted);
 void conn_accept(struct connection *conn);
 

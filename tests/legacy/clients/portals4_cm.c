@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Portals4: the XRC patch of librdmacm, with messages of the job in place of rdma_cm's. It took a QP without send queue for
- * a receive QP, and drove that one through all states of a connection, RTS too.
+ * Portals4: the XRC patch of librdmacm, with messages of the job in place of rdma_cm's. The patch took a QP without a send queue
+ * for a receive QP, and took that one through all states, to RTS as well.
  */
 
 #include <errno.h>
 #include <string.h>
 
+#include "../../rc_masks.h"
 #include "hca.h"
 #include "portals4.h"
 
@@ -30,10 +31,10 @@ static void to_init(struct connection *conn, int access)
 	attr.pkey_index = 0;
 	attr.port_num = 1;
 	attr.qp_access_flags = access;
-	modify(conn, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
+	modify(conn, &attr, MASK_INIT, "INIT");
 }
 
-/* Through INIT again first, as what was set when the QP was made were only defaults. */
+/* To INIT once more first, as librdmacm does: it created the QP with defaults. */
 static void to_rtr(struct connection *conn)
 {
 	struct ibv_qp_attr attr;
@@ -48,8 +49,7 @@ static void to_rtr(struct connection *conn)
 	attr.min_rnr_timer = 12;
 	attr.ah_attr.dlid = (uint16_t)conn->remote_lid;
 	attr.ah_attr.port_num = 1;
-	modify(conn, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-	       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER, "RTR");
+	modify(conn, &attr, MASK_RTR, "RTR");
 }
 
 static void to_rts(struct connection *conn)
@@ -63,8 +63,7 @@ static void to_rts(struct connection *conn)
 	attr.rnr_retry = 7;
 	attr.sq_psn = PSN;
 	attr.max_rd_atomic = 4;
-	modify(conn, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-	       IBV_QP_MAX_QP_RD_ATOMIC, "RTS");
+	modify(conn, &attr, MASK_RTS, "RTS");
 }
 
 static void to_state(struct connection *conn, enum ibv_qp_state state, const char *what)
@@ -92,7 +91,7 @@ void conn_resolve(struct connection *sending, int rank)
 	sending->rank = rank;
 }
 
-/* attr goes to ibv_create_xrc_rcv_qp as it is: with CQs, SRQ and capacities, which mean nothing there. */
+/* The patch passed attr on to ibv_create_xrc_rcv_qp as it was, with CQs, SRQ and capacities, which mean nothing there. */
 void conn_create_qp(struct connection *conn, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	conn->lid = lid;
@@ -166,7 +165,7 @@ void conn_disconnect(struct connection *conn)
 {
 	struct ibv_qp_attr attr;
 
-	/* Nobody looks at what becomes of this: mlx5 knows no such transition. */
+	/* The patch ignored the result, so it may fail, as it does on mlx5. */
 	attr.qp_state = IBV_QPS_SQD;
 	if (!conn->qp)
 		ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, &attr, IBV_QP_STATE);

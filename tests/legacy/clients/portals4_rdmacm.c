@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Portals4 over librdmacm itself: its sending QP is made and connected by it. What only the patch of the time did, a
- * receive QP for each request, is done here with the legacy functions and rdma_init_qp_attr.
+ * Portals4 over librdmacm itself, which creates and connects the sending QP. A receive QP for each request, which only the patch of
+ * that time made, is created here by the legacy functions and connected with rdma_init_qp_attr.
  */
 
 #include <arpa/inet.h>
@@ -17,11 +17,11 @@
 #define PORT 7471
 #define RESOLVE_MS 10000
 
-/* Requests come to the one, what concerns the own connection to the other. */
+/* One gets requests, the other the events of our own connection. */
 static struct rdma_event_channel *listening, *connecting;
 static struct rdma_cm_id *listen_id;
 
-/* The address of the device that is the host's, as softhca gives them. */
+/* The address that softhca gives to the host's device. */
 static struct sockaddr_in address(int host, int port)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons((uint16_t)port) };
@@ -32,17 +32,12 @@ static struct sockaddr_in address(int host, int port)
 	return in;
 }
 
-static void wait_readable(struct rdma_event_channel *channel)
-{
-	job_wait_readable(channel->fd);
-}
-
-/* Acknowledged by the caller. */
+/* The caller acknowledges it. */
 static struct rdma_cm_event *next_event(struct rdma_event_channel *channel)
 {
 	struct rdma_cm_event *event;
 
-	wait_readable(channel);
+	job_wait_readable(channel->fd);
 	must_be_0(rdma_get_cm_event(channel, &event), "rdma_get_cm_event");
 	return event;
 }
@@ -57,7 +52,7 @@ static void expect(struct rdma_event_channel *channel, enum rdma_cm_event_type w
 	must_be_0(rdma_ack_cm_event(event), "rdma_ack_cm_event");
 }
 
-/* Whoever uses librdmacm has its opened device: the one that an id is bound to. */
+/* librdmacm opens the device itself; an id that is bound to the address has it. */
 struct ibv_context *conn_open_hca(void)
 {
 	struct sockaddr_in own = address(job.host, job.local_rank ? 0 : PORT);
@@ -92,7 +87,7 @@ void conn_resolve(struct connection *sending, int rank)
 	expect(connecting, RDMA_CM_EVENT_ROUTE_RESOLVED);
 }
 
-/* What librdmacm does with a QP of its own. */
+/* Modifies it as librdmacm modifies its own QPs. */
 static void modify_rcv_qp(struct connection *conn, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr;
@@ -132,7 +127,7 @@ void conn_request(struct connection *sending)
 	must_be_0(rdma_connect(sending->id, &param), "rdma_connect");
 }
 
-/* The rank that asks, or -1: the end of an earlier request. */
+/* Returns the rank that asks, or -1 if an earlier request was established. */
 static int take_request(struct connection *accepted)
 {
 	struct rdma_cm_event *event = next_event(listening);
@@ -182,7 +177,6 @@ void conn_accept(struct connection *conn)
 	conn->connected = 1;
 }
 
-/* The other side may have been first. */
 void conn_disconnect(struct connection *conn)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <infiniband/verbs.h>
 
+#include "../../rc_masks.h"
 #include "hca.h"
 #include "job.h"
 
@@ -20,7 +21,7 @@
 #define CLIENT (job.rank == 0)
 #define PEER (1 - job.rank)
 
-/* Told by TCP; every number has 32 bits on the wire. */
+/* What the two exchange by TCP. */
 struct host_info {
 	uint32_t lid, qp_num, psn, srq_num;
 };
@@ -85,11 +86,11 @@ static void to_init(void)
 		.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
 	};
 
-	must_be_0(ibv_modify_qp(dev.qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+	must_be_0(ibv_modify_qp(dev.qp, &attr, MASK_INIT),
 		  "ibv_modify_qp to INIT");
 }
 
-/* In the state INIT, and the answer taken from attr, not from init_attr. */
+/* Asks in state INIT, and reads attr, not init_attr. */
 static void ask_inline_size(void)
 {
 	struct ibv_qp_init_attr init_attr;
@@ -134,8 +135,7 @@ static void to_rtr(void)
 		.ah_attr = { .dlid = (uint16_t)dev.rnode.lid, .port_num = 1 },
 	};
 
-	must_be_0(ibv_modify_qp(dev.qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
+	must_be_0(ibv_modify_qp(dev.qp, &attr, MASK_RTR),
 		  "ibv_modify_qp to RTR");
 }
 
@@ -150,8 +150,7 @@ static void to_rts(void)
 		.max_rd_atomic = 4,
 	};
 
-	must_be_0(ibv_modify_qp(dev.qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC), "ibv_modify_qp to RTS");
+	must_be_0(ibv_modify_qp(dev.qp, &attr, MASK_RTS), "ibv_modify_qp to RTS");
 }
 
 static void rd_prep(void)
@@ -194,7 +193,7 @@ static void post_send(unsigned slot, uint32_t size)
 	must_be_0(ibv_post_send(dev.qp, &wr, &bad), "ibv_post_send");
 }
 
-/* One wait on the channel, then whatever is there; qperf acknowledges each event at once. */
+/* Waits for one event, acknowledges it at once, and takes all completions that are there. */
 static int rd_poll(struct ibv_wc *wc, int max)
 {
 	struct ibv_cq *cq;
@@ -231,10 +230,10 @@ static void take_received(const struct ibv_wc *wc, int repost)
 		post_recv(slot);
 }
 
-/* Takes what there is; @on_sent is told the slot of each completed send. */
+/* Takes all completions; calls @on_sent with the slot of each completed send. */
 static void progress(int repost, void (*on_sent)(unsigned slot))
 {
-	struct ibv_wc wc[2 * DEPTH];	/* all there can be: what was there before the CQ was armed gives no event */
+	struct ibv_wc wc[2 * DEPTH];	/* all there can be, since those from before the CQ was armed raise no event */
 	int i, count = rd_poll(wc, 2 * DEPTH);
 
 	for (i = 0; i < count; i++) {
@@ -267,7 +266,7 @@ static void fill_queues(int sends, int recvs)
 		send_next(slot);
 }
 
-/* qperf's order; it looks at no result. The PD cannot go, as the memory is registered until after it. */
+/* In qperf's order. It ignores all results: ibv_dealloc_pd fails, as its memory is deregistered later. */
 static void rd_close(void)
 {
 	job_barrier(JOB_WORLD);
@@ -283,7 +282,7 @@ static void rd_close(void)
 	must_be_0(ibv_close_device(dev.context), "ibv_close_device");
 }
 
-/* Client to server only: no receive queue there, no send queue here. */
+/* Client to server only: the client has no receives, the server no send queue. */
 static void xrc_bw(void)
 {
 	rd_open(CLIENT ? DEPTH : 0, CLIENT ? 0 : DEPTH);

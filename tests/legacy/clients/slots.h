@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The buffers that a rank sends from, each busy from the post to its completion. The wr_id of a send is its slot. */
+/* The buffers that a rank sends from. Each is busy from its post to its completion; the wr_id of a send is its slot. */
 #ifndef TESTS_LEGACY_CLIENTS_SLOTS_H
 #define TESTS_LEGACY_CLIENTS_SLOTS_H
 
 #define SLOTS_MAX 64
 
 struct slots {
-	unsigned count;		/* of them that are used, at most SLOTS_MAX */
+	unsigned count;		/* at most SLOTS_MAX */
 	unsigned in_flight;
 	char busy[SLOTS_MAX];
 };
 
-/* One that is not busy; @progress is called until there is one. */
+/* Returns a slot that is not busy; calls @progress until there is one. */
 static inline unsigned slots_wait(struct slots *slots, void (*progress)(void))
 {
 	unsigned slot;

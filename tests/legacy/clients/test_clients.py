@@ -1,27 +1,26 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs with the habits of the real clients, each several times (LEGACY_REPEAT, 2 unless set), as they would be run.
+"""Programs that do what the real clients do run unmodified under the shim, each LEGACY_REPEAT times (2 unless set).
 
-They verify what they receive, and every result that the real client relied upon; all of that is behind their status 0.
+They exit with 0 only if all messages arrived whole, and every verb gave the result that the real client relied upon.
 """
 
 import os
 import re
-import time
 
 import pytest
 
 REPEAT = int(os.environ.get("LEGACY_REPEAT") or 2)
 
-# In the old library's time it was linked against; what is found by dlopen says something else when it is missing.
+# What the loader says of a linked program without the shim, and what the one says that looks the verbs up.
 MISSING = "undefined symbol: ibv_open_xrc_domain, version IBVERBS_1.1"
 FALLBACK = "Error opening ibv_open_xrc_domain. Falling back."
 
-# These have no receive QPs: on their QPs both sides send.
+# TWO_WAY programs have no receive QPs: both sides send on the same QPs.
 TWO_WAY = ["qperf", "mvapich", "mvapich --hybrid", "mvapich --private"]
 ONE_WAY = ["mvapich2", "mvapich2-dlopen", "gasnet", "gasnet-shutdown", "openmpi", "portals4", "portals4 --daemon",
            "portals4-rdmacm", "portals4-rdmacm --daemon"]
 
-# Open MPI can be told to wait for events too: it was built with progress threads then.
+# The real Open MPI waits for events only when it was built with progress threads.
 MODES = ["--poll", "--event"]
 
 SUMMARY = re.compile(r"^(.+): (\d+) processes on 2 hosts, (\d+) messages verified, all right$")
@@ -29,7 +28,7 @@ SUMMARY = re.compile(r"^(.+): (\d+) processes on 2 hosts, (\d+) messages verifie
 
 @pytest.fixture
 def client(build_root, softhca, run, tmp_path, sanitizer_runtime):
-    """client(command, [option], settings=[...], shim=True, **environment): one run of a program, files apart."""
+    """client(command, option..., settings=[...], shim=True, **environment): runs it once, with files of its own."""
 
     def _client(command, *options, settings=("--devices=2",), shim=True, timeout=60, **environment):
         env = {"TMPDIR": str(tmp_path), "LEGACY_SECONDS": "30", **environment}
@@ -62,14 +61,14 @@ def test_runs_unmodified(client, command, mode):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("command", TWO_WAY + ONE_WAY)
 def test_runs_without_ibv_open_qp(client, command, mode):
-    """As on qedr: one process has the receive QP, the others are registered with it all the same."""
+    """As on qedr: only the creator has a handle on a receive QP, but the others can register with it."""
     for _ in range(REPEAT):
         verify(client(command, mode, settings=("--devices=2", "--open_qp=off")), command)
 
 
 @pytest.mark.parametrize("command", TWO_WAY + ONE_WAY)
-def test_needs_no_kindness_of_the_kernel(client, command):
-    """Nothing is left to the kernel that drops attribute bits it does not like."""
+def test_runs_on_a_kernel_that_removes_no_bits(client, command):
+    """The shim itself clears mask bits that today's kernel refuses."""
     verify(client(command, settings=("--devices=2", "--strict=on")), command)
 
 
@@ -83,7 +82,7 @@ def test_the_launcher_runs_them(build_root, xrc_compat, run, tmp_path, command, 
 
 @pytest.mark.parametrize("command", ["qperf", "mvapich", "mvapich2", "gasnet", "openmpi", "portals4", "portals4-rdmacm"])
 def test_linked_ones_need_xrc_compat(client, command):
-    """They refer to what today's library lacks: so the runs above show something."""
+    """They need functions that today's library lacks, so the runs above do test the shim."""
     done = client(command, shim=False, LEGACY_SECONDS="5")
     assert done.returncode == 1 and MISSING in done.stderr
 
@@ -95,15 +94,13 @@ def test_dlopen_falls_back_without_xrc_compat(client):
 
 @pytest.mark.parametrize("command", ["qperf", "mvapich"])
 def test_two_way_ones_need_pairs(client, command):
-    """With QPs that only send nothing arrives: the programs do not take silence for success, nor wait for ever."""
+    """On one-way QPs nothing arrives. The programs must neither take that for success nor wait for ever."""
     done = client(command, XRC_COMPAT_TWO_WAY="off", LEGACY_SECONDS="4")
     assert done.returncode == 1 and "FAILED" in done.stdout
 
 
 @pytest.mark.parametrize("command", TWO_WAY + ONE_WAY)
 def test_nobody_waits_for_the_dead(client, command):
-    """One process is killed in the middle; the job ends at once, long before the time that is allowed."""
-    started = time.monotonic()
-    done = client(command, LEGACY_KILL="1:7")
+    """One process is killed in the middle. The job ends at once, though it may run for ten minutes."""
+    done = client(command, LEGACY_KILL="1:7", LEGACY_SECONDS="600")
     assert done.returncode == 1 and "rank 1 is killed, as told" in done.stderr
-    assert time.monotonic() - started < 15

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The demo cluster: what its processes share. A coordinator forks a sender and N receivers and tells them over socket
- * pairs what to do; it opens no device itself.
+ * The demo cluster: what its files share. A coordinator, which opens no device itself, forks a sender and N receivers and tells
+ * them over socket pairs what to do.
  */
 #ifndef CLUSTER_H
 #define CLUSTER_H
@@ -10,6 +10,8 @@
 #include <stdint.h>
 
 #include <infiniband/verbs.h>
+
+#include "../../rc_masks.h"
 
 #define SENDER_DEVICE 0
 #define RECEIVER_DEVICE 1
@@ -24,21 +26,21 @@ struct options {
 	bool events;			/* sleep on a completion channel instead of polling */
 };
 
-/* ---- control.c: the coordinator's word ---- */
+/* ---- control.c: messages of the coordinator, and answers ---- */
 
 enum control_verb {
 	CONTROL_HELLO = 1,	/* child: my addresses */
-	CONTROL_CREATE,		/* receiver: create the receive QP for the sender in here */
-	CONTROL_REGISTER,	/* receiver: register with the receive QP in here */
-	CONTROL_TARGET,		/* sender: a receiver you will send to */
-	CONTROL_CONNECT,	/* sender: connect to the receive QP in here */
+	CONTROL_CREATE,		/* receiver: create the receive QP for the sender in address */
+	CONTROL_REGISTER,	/* receiver: register with the receive QP in address */
+	CONTROL_TARGET,		/* sender: remember this receiver's address */
+	CONTROL_CONNECT,	/* sender: connect to the receive QP in address */
 	CONTROL_ROUND,		/* one round of messages, to or from the receivers in `present` */
 	CONTROL_UNREGISTER,	/* receiver: cancel the registration, keep the SRQ */
 	CONTROL_LEAVE,		/* receiver: cancel the registration if there is one, close everything and exit */
-	CONTROL_LAST_WORD,	/* sender: send to a receiver that nobody is registered for any more */
+	CONTROL_LAST_WORD,	/* sender: send to a receiver when nobody is registered with the receive QP any more */
 	CONTROL_QUIT,		/* sender: close everything and exit */
 	CONTROL_ABORT,		/* somebody failed: exit at once */
-	CONTROL_DONE,		/* child: did it; the counts are mine so far */
+	CONTROL_DONE,		/* child: done; counts are its sums so far */
 };
 
 /* Where a process can be reached, and how. */
@@ -75,15 +77,15 @@ int control_send(int socket, const struct control *control);
 /** control_receive - waits at most `milliseconds`. 0, or -1 with errno: ETIMEDOUT, EPIPE if the other side is gone. */
 int control_receive(int socket, struct control *control, int milliseconds);
 
-/** control_hung_up - whether the other side is gone. Messages that it left may still be waiting. */
+/** control_hung_up - whether the other side is gone. There may still be messages that it sent before. */
 bool control_hung_up(int socket);
 
 /* ---- process.c: a process of the cluster and how it ends ---- */
 
-/** process_name - say who speaks in messages, and what the watchdog says. */
+/** process_name - sets the name of this process in its messages. */
 void process_name(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** process_say - one line on stderr, headed by the program and the process. */
+/** process_say - prints a line on stderr, with the names of the program and the process. */
 void process_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /** process_opened - the device that process_abandon is to close, NULL for none. */
@@ -99,17 +101,17 @@ void process_abandon(void) __attribute__((noreturn));
 void process_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 /**
- * process_step - a step begins that may take `seconds`; `what` must stay. A verb that blocks for ever cannot be
- * interrupted otherwise, so SIGALRM says what it was and ends the process.
+ * process_step - begins a step that may take `seconds` (0: any time); `what` must stay valid. After that time SIGALRM prints it
+ * and ends the process, since a verb that blocks cannot be interrupted otherwise.
  */
 void process_step(const char *what, unsigned int seconds);
 
-/* ---- plan.c: what is sent in a round, known to both sides ---- */
+/* ---- plan.c: the messages of a round, which both sides know ---- */
 
 enum message_kind {
 	MESSAGE_SEND,
 	MESSAGE_SEND_IMM,
-	MESSAGE_WRITE,		/* RDMA write into the receiver's region, then a short SEND that tells of it */
+	MESSAGE_WRITE,		/* RDMA write into the receiver's region, then a short SEND, the note */
 };
 
 struct planned {
@@ -124,13 +126,13 @@ unsigned int plan_length(void);
 uint32_t plan_region_size(void);
 const struct planned *plan_message(unsigned int number);
 
-/** plan_key - what the contents of a message follow from. note: the SEND after a write. */
+/** plan_key - determines the contents of a message. note: the SEND after a write. */
 uint64_t plan_key(uint32_t receiver, uint32_t round, uint32_t number, bool note);
 uint32_t plan_imm(uint32_t receiver, uint32_t round, uint32_t number);
 
 void pattern_fill(void *buffer, uint32_t size, uint64_t key);
 
-/** pattern_check - the first byte that is wrong, or size. */
+/** pattern_check - the offset of the first wrong byte, or size. */
 uint32_t pattern_check(const void *buffer, uint32_t size, uint64_t key);
 
 /* ---- endpoint.c: one opened device ---- */
@@ -143,7 +145,7 @@ struct endpoint {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_xrc_domain *domain;
-	struct address address;	/* lid and gid are known once it is open */
+	struct address address;	/* lid and gid are set when it is opened */
 	enum ibv_mtu mtu;
 	uint8_t *memory;
 	struct ibv_mr *mr;
@@ -152,26 +154,19 @@ struct endpoint {
 /** endpoint_open - device by index, with a CQ and registered memory, in the domain of fd (-1: a private one). */
 void endpoint_open(struct endpoint *endpoint, int device, int fd, uint32_t memory_size);
 
-/** endpoint_close - everything, the domain first as old programs did. Fails loudly if anything is still in use. */
+/** endpoint_close - closes all, the domain first, as old programs did. Ends the process if anything is still in use. */
 void endpoint_close(struct endpoint *endpoint);
 
 /** endpoint_wait - the next completion, any status. Ends the process at the timeout or if the coordinator gives up. */
 struct ibv_wc endpoint_wait(struct endpoint *endpoint);
 
-/* The masks that RC and old XRC QPs need, of every kind. */
-#define INIT_MASK (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
-#define RTR_MASK (IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | \
-		  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
-#define RTS_MASK (IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | \
-		  IBV_QP_MAX_QP_RD_ATOMIC)
-
-/** endpoint_init_attr, endpoint_rtr_attr - what belongs to INIT_MASK and RTR_MASK. */
+/** endpoint_init_attr, endpoint_rtr_attr - the attributes of MASK_INIT and MASK_RTR. */
 struct ibv_qp_attr endpoint_init_attr(int access);
 struct ibv_qp_attr endpoint_rtr_attr(const struct endpoint *endpoint, const struct address *peer);
 
 /* ---- the processes ---- */
 
-/** probe_run - in a child: two devices with XRC? Says what is missing and exits. */
+/** probe_run - in a child: checks that there are two devices with XRC, and exits. Prints what is missing. */
 void probe_run(const struct options *options) __attribute__((noreturn));
 
 void sender_run(const struct options *options, int socket) __attribute__((noreturn));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The coordinator: starts the others, tells each what to do next, notices whoever ends before his time, and prints the
- * result. When something goes wrong it tells all to stop; whoever does not is killed.
+ * The coordinator: starts the others, tells each what to do next, notices if one ends too early, and prints the result. When
+ * something goes wrong it tells all to stop, and kills those that do not.
  */
 #include <errno.h>
 #include <signal.h>
@@ -16,7 +16,7 @@
 #include "cluster.h"
 #include "table.h"
 
-#define SENDER MAX_RECEIVERS	/* its place among the members */
+#define SENDER MAX_RECEIVERS	/* its index in members */
 
 static struct member members[MAX_RECEIVERS + 1];
 static const struct options *options;
@@ -115,8 +115,8 @@ static void tell_verb(unsigned int number, enum control_verb verb)
 }
 
 /*
- * Of whom everybody waits for everybody: the first to fail is the one to name, so all are looked at in turn, and one
- * that has nothing to say yet is asked again.
+ * Waits for a member's answer. All members may be waiting for one that has failed: so it looks at all of them in turn, to name
+ * the one that failed first.
  */
 static struct control hear(unsigned int number, enum control_verb verb)
 {
@@ -141,7 +141,7 @@ static struct control hear(unsigned int number, enum control_verb verb)
 	return control;
 }
 
-/* In the child: nothing of the others may stay open, or their end would go unnoticed. */
+/* In the child. Closes the sockets of the others: while a copy is open, nobody notices their end. */
 static void become_member(unsigned int number, int socket, int domain_fd)
 {
 	for (unsigned int i = 0; i <= SENDER; i++)
@@ -177,7 +177,7 @@ static void start_member(unsigned int number, int domain_fd)
 	*member = (struct member){ .pid = pid, .socket = pair[0], .shown_pid = pid };
 }
 
-/* A member that was told to leave: it says so, and ends with status 0. */
+/* Waits for a member that was told to leave: it answers, and ends with status 0. */
 static void see_off(unsigned int number)
 {
 	struct member *member = &members[number];
@@ -197,7 +197,7 @@ static void see_off(unsigned int number)
 	member->pid = 0;
 }
 
-/* A probe that said itself what is missing ends with 1. */
+/* Runs the probe in a child. It ends with 1 if it has printed what is missing. */
 static bool probe(void)
 {
 	pid_t pid = fork();
@@ -259,7 +259,7 @@ static void connect_sender(void)
 	hear(SENDER, CONTROL_DONE);
 }
 
-/* Receivers from `first` on are still there. */
+/* With the receivers from `first` on, which are still there. */
 static void play_round(uint32_t round, unsigned int first)
 {
 	struct control control = { .verb = CONTROL_ROUND, .round = round };
@@ -274,7 +274,7 @@ static void play_round(uint32_t round, unsigned int first)
 	hear(SENDER, CONTROL_DONE);
 }
 
-/* One after the other leaves, the creator first; what is left goes on receiving. */
+/* One receiver after the other leaves, the creator first; the rest goes on receiving. */
 static void play_departures(uint32_t round)
 {
 	for (unsigned int i = 0; i + 1 < options->receivers; i++) {
@@ -284,7 +284,7 @@ static void play_departures(uint32_t round)
 	}
 }
 
-/* With the last registration the receive QP ends, although the SRQ is still there. */
+/* The receive QP ends with the last registration, although the SRQ is still there. */
 static enum ibv_wc_status play_end(void)
 {
 	unsigned int last = options->receivers - 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* One opened device with what every process of the cluster needs of it. */
+/* An opened device with all that every process of the cluster needs of it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -103,7 +103,7 @@ void endpoint_close(struct endpoint *endpoint)
 	free(endpoint->memory);
 }
 
-/* While messages flow the coordinator has nothing to say but that all is over. */
+/* During a round the coordinator sends nothing but CONTROL_ABORT. */
 static void heed_coordinator(struct endpoint *endpoint)
 {
 	struct control control;
@@ -127,7 +127,7 @@ static void take_event(struct endpoint *endpoint)
 		process_fail("ibv_req_notify_cq failed");
 }
 
-/* Sleep until there may be a completion: an event, or in poll mode a moment that leaves the processor to others. */
+/* Sleeps until there may be a completion: until an event, or in poll mode for a moment. */
 static void sleep_a_little(struct endpoint *endpoint)
 {
 	struct pollfd pollfds[] = {

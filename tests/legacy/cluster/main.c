@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* xrc-cluster: a program in the style of OFED 1.5 that shows what XRC is for. Options, and the file of the domain. */
+/* xrc-cluster, a program in the style of OFED 1.5, shows what XRC is for. Here: its options, and the file of the domain. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -65,8 +65,8 @@ static struct options parse(int argc, char **argv)
 }
 
 /*
- * A domain is known by the inode of a file, not by its name: once it is open the name can go, and no later run, and
- * nobody who is killed, finds or leaves anything behind.
+ * A domain belongs to the inode of a file, not to its name. So the file is unlinked as soon as it is open: even a run that is
+ * killed leaves nothing behind.
  */
 static int domain_file(void)
 {

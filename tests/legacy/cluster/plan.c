@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What is sent to each receiver in a round, and what every byte of it must be. */
+/* The messages that each receiver gets in a round, and the contents of each. */
 #include <string.h>
 
 #include "cluster.h"
@@ -10,7 +10,7 @@
 #define REGION_OFFSET_4 (REGION_OFFSET_3 + 65536u)
 #define REGION_SIZE (REGION_OFFSET_4 + MAX_MESSAGE)
 
-/* From one byte to the largest, on both sides of each MTU. The writes of a round land beside one another. */
+/* Of all sizes, also next to MTUs. The writes of a round go to different places. */
 static const struct planned plan[] = {
 	{ .kind = MESSAGE_SEND, .size = 1 },
 	{ .kind = MESSAGE_SEND_IMM, .size = 1 },
@@ -51,7 +51,7 @@ uint32_t plan_imm(uint32_t receiver, uint32_t round, uint32_t number)
 	return receiver << 24 | (round & 0xffff) << 8 | number;
 }
 
-/* splitmix64: neighbours in key and position have nothing in common, so a byte out of place shows. */
+/* splitmix64: neighbouring keys and positions give unrelated words, so a misplaced byte is noticed. */
 static uint64_t word_at(uint64_t key, uint64_t position)
 {
 	uint64_t x = key * 0x9e3779b97f4a7c15u + position * 0xd1342543de82ef95u;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A child that looks whether the machine can play the cluster. It also makes the first XRC call: where the library has
- * none, the loader says so here, once, and not in every process of the cluster.
+ * A child that checks whether the machine can run the cluster. It makes the first XRC call, so that without the functions the
+ * loader complains once, and not in every process of the cluster.
  */
 #include <errno.h>
 #include <fcntl.h>

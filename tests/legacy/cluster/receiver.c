@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A receiver: one XRC SRQ in the shared domain. It never learns who sends; messages for its SRQ number come in through
- * a receive QP that another process may have created.
+ * A receiver has one XRC SRQ in the shared domain. It does not know the sender: messages for its SRQ come in through a receive QP
+ * that another process may have created.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #include "cluster.h"
 
-/* Fewer than a round has messages: the sender meets "receiver not ready", and tries again. */
+/* Fewer than a round has messages, so that the sender also meets "receiver not ready" and tries again. */
 #define BUFFERS 6u
 
 struct receiver {
@@ -80,10 +80,10 @@ static void create_rcv_qp(struct receiver *receiver, const struct address *sende
 
 	if (err)
 		process_fail("ibv_create_xrc_rcv_qp: %s", strerror(err));
-	err = ibv_modify_xrc_rcv_qp(endpoint->domain, receiver->qp_num, &init, INIT_MASK);
+	err = ibv_modify_xrc_rcv_qp(endpoint->domain, receiver->qp_num, &init, MASK_INIT);
 	if (err)
 		process_fail("ibv_modify_xrc_rcv_qp to INIT: %s", strerror(err));
-	err = ibv_modify_xrc_rcv_qp(endpoint->domain, receiver->qp_num, &rtr, RTR_MASK);
+	err = ibv_modify_xrc_rcv_qp(endpoint->domain, receiver->qp_num, &rtr, MASK_RTR);
 	if (err)
 		process_fail("ibv_modify_xrc_rcv_qp to RTR: %s", strerror(err));
 	endpoint->address.qp_num = receiver->qp_num;
@@ -218,7 +218,7 @@ void receiver_run(const struct options *options, int socket, int domain_fd, unsi
 	open_receiver(&receiver, domain_fd);
 	answer(&receiver, CONTROL_HELLO);
 	for (;;) {
-		/* Others may be at work for long: the coordinator keeps the time, and its end is noticed. */
+		/* Without a limit: others may take long, and the coordinator watches the time. */
 		process_step("waiting for the coordinator", 0);
 		if (control_receive(socket, &control, -1))
 			process_fail("the coordinator is gone");

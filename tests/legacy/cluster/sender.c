@@ -33,7 +33,7 @@ static void open_sender(struct sender *sender)
 	sender->qp = ibv_create_qp(endpoint->pd, &init_attr);
 	if (!sender->qp)
 		process_fail("ibv_create_qp of an XRC QP: %s", strerror(errno));
-	err = ibv_modify_qp(sender->qp, &attr, INIT_MASK);
+	err = ibv_modify_qp(sender->qp, &attr, MASK_INIT);
 	if (err)
 		process_fail("ibv_modify_qp to INIT: %s", strerror(err));
 	endpoint->address.qp_num = sender->qp->qp_num;
@@ -43,7 +43,7 @@ static void open_sender(struct sender *sender)
 static void connect_to(struct sender *sender, const struct address *peer)
 {
 	struct ibv_qp_attr rtr = endpoint_rtr_attr(&sender->endpoint, peer);
-	/* 4.096 us << 14 = 67 ms, three retries: the last message fails within a second. RNR is retried for ever. */
+	/* Timeout 4.096 us << 14 = 67 ms and three retries: the last message fails within a second. rnr_retry 7 is for ever. */
 	struct ibv_qp_attr rts = {
 		.qp_state = IBV_QPS_RTS,
 		.timeout = 14,
@@ -52,11 +52,11 @@ static void connect_to(struct sender *sender, const struct address *peer)
 		.sq_psn = FIRST_PSN,
 		.max_rd_atomic = 1,
 	};
-	int err = ibv_modify_qp(sender->qp, &rtr, RTR_MASK);
+	int err = ibv_modify_qp(sender->qp, &rtr, MASK_RTR);
 
 	if (err)
 		process_fail("ibv_modify_qp to RTR: %s", strerror(err));
-	err = ibv_modify_qp(sender->qp, &rts, RTS_MASK);
+	err = ibv_modify_qp(sender->qp, &rts, MASK_RTS);
 	if (err)
 		process_fail("ibv_modify_qp to RTS: %s", strerror(err));
 }
@@ -80,7 +80,7 @@ static void must_complete(struct sender *sender)
 		process_fail("a message completed with: %s", ibv_wc_status_str(status));
 }
 
-/* Waits for room, fills a buffer and posts it. wr has everything but the data. */
+/* Waits for a free buffer, fills and posts it. The caller sets the opcode and the target in wr. */
 static void post(struct sender *sender, struct ibv_send_wr *wr, uint32_t size, uint64_t key)
 {
 	uint8_t *buffer = sender->endpoint.memory + sender->posted % WINDOW * MAX_MESSAGE;
@@ -142,7 +142,7 @@ static uint32_t last_word(struct sender *sender, const struct control *control)
 	};
 
 	post(sender, &wr, 1, 0);
-	sender->counts = before;	/* it is not to arrive */
+	sender->counts = before;	/* it must not arrive */
 	return (uint32_t)complete(sender);
 }
 
@@ -208,7 +208,7 @@ void sender_run(const struct options *options, int socket)
 	open_sender(&sender);
 	answer(&sender, CONTROL_HELLO, 0);
 	while (control.verb != CONTROL_QUIT) {
-		/* Others may be at work for long: the coordinator keeps the time, and its end is noticed. */
+		/* Without a limit: others may take long, and the coordinator watches the time. */
 		process_step("waiting for the coordinator", 0);
 		if (control_receive(socket, &control, -1))
 			process_fail("the coordinator is gone");
