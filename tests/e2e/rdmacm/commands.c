@@ -52,7 +52,7 @@ static int send_command(int fd, uint32_t cmd, const void *body, size_t length, s
 }
 
 /* For each command: the size of its response, and the offsets of the id and of the response's address. */
-struct shape {
+struct layout {
 	const char *name;
 	uint32_t cmd;
 	size_t size, least, out, id, address;
@@ -61,7 +61,7 @@ struct shape {
 #define ID(type)  offsetof(struct rdma_ucm_##type, id)
 #define IN(type)  sizeof(struct rdma_ucm_##type)
 
-static const struct shape shapes[] = {
+static const struct layout layouts[] = {
 	{ "CREATE_ID", RDMA_USER_CM_CMD_CREATE_ID, IN(create_id), IN(create_id), 4, NOWHERE, 8 },
 	{ "DESTROY_ID", RDMA_USER_CM_CMD_DESTROY_ID, IN(destroy_id), 12, 4, ID(destroy_id), 0 },
 	{ "BIND_IP", RDMA_USER_CM_CMD_BIND_IP, IN(bind_ip), IN(bind_ip), 0, ID(bind_ip), NOWHERE },
@@ -84,12 +84,12 @@ static const struct shape shapes[] = {
 	{ "RESOLVE_ADDR", RDMA_USER_CM_CMD_RESOLVE_ADDR, IN(resolve_addr), IN(resolve_addr), 0, 0, NOWHERE },
 };
 
-#define SHAPES (sizeof(shapes) / sizeof(shapes[0]))
+#define COMMANDS (sizeof(layouts) / sizeof(layouts[0]))
 
 static const struct sockaddr_in somewhere = { .sin_family = AF_INET };
 
 /* What each command needs to get past the checks of its own fields. */
-static void fill(const struct shape *shape, uint8_t *body, uint32_t id)
+static void fill(const struct layout *layout, uint8_t *body, uint32_t id)
 {
 	struct rdma_ucm_connect *connect = (void *)body;
 	struct rdma_ucm_create_id *create = (void *)body;
@@ -99,26 +99,26 @@ static void fill(const struct shape *shape, uint8_t *body, uint32_t id)
 	struct rdma_ucm_resolve_addr *resolve_addr = (void *)body;
 	uint64_t address = (uint64_t)(uintptr_t)response;
 
-	memset(body, 0, shape->size);
-	if (shape->cmd == RDMA_USER_CM_CMD_CREATE_ID)
+	memset(body, 0, layout->size);
+	if (layout->cmd == RDMA_USER_CM_CMD_CREATE_ID)
 		create->ps = RDMA_PS_TCP;
-	else if (shape->cmd == RDMA_USER_CM_CMD_CONNECT)
+	else if (layout->cmd == RDMA_USER_CM_CMD_CONNECT)
 		connect->conn_param.valid = 1;
-	else if (shape->cmd == RDMA_USER_CM_CMD_BIND_IP)
+	else if (layout->cmd == RDMA_USER_CM_CMD_BIND_IP)
 		memcpy(&bind_ip->addr, &somewhere, sizeof(somewhere));
-	else if (shape->cmd == RDMA_USER_CM_CMD_RESOLVE_IP)
+	else if (layout->cmd == RDMA_USER_CM_CMD_RESOLVE_IP)
 		memcpy(&resolve_ip->dst_addr, &somewhere, sizeof(somewhere));
-	if (shape->cmd == RDMA_USER_CM_CMD_BIND) {
+	if (layout->cmd == RDMA_USER_CM_CMD_BIND) {
 		memcpy(&bind->addr, &somewhere, sizeof(somewhere));
 		bind->addr_size = sizeof(somewhere);
-	} else if (shape->cmd == RDMA_USER_CM_CMD_RESOLVE_ADDR) {
+	} else if (layout->cmd == RDMA_USER_CM_CMD_RESOLVE_ADDR) {
 		memcpy(&resolve_addr->dst_addr, &somewhere, sizeof(somewhere));
 		resolve_addr->dst_size = sizeof(somewhere);
 	}
-	if (shape->id != NOWHERE)
-		memcpy(body + shape->id, &id, sizeof(id));
-	if (shape->address != NOWHERE)
-		memcpy(body + shape->address, &address, sizeof(address));
+	if (layout->id != NOWHERE)
+		memcpy(body + layout->id, &id, sizeof(id));
+	if (layout->address != NOWHERE)
+		memcpy(body + layout->address, &address, sizeof(address));
 }
 
 static uint32_t create_id(int fd)
@@ -144,29 +144,29 @@ static uint32_t bound_id(void)
 	return in.id;
 }
 
-static void try_shape(const struct shape *shape)
+static void try_layout(const struct layout *layout)
 {
 	uint32_t foreign = create_id(others), id = bound_id();
 	uint64_t wild = WILD;
 	uint8_t body[1024];
 
-	fill(shape, body, NO_SUCH_ID);
-	check("too short", shape->name, send_command(ours, shape->cmd, body, shape->least - 1, 512), EINVAL);
-	check("longer than it is", shape->name, send_raw(ours, shape->cmd, body, shape->size, shape->size + 1, 512), EINVAL);
-	if (shape->id != NOWHERE) {
-		check("unknown id", shape->name, send_command(ours, shape->cmd, body, shape->size, 512), ENOENT);
-		check("unknown id in a longer command", shape->name, send_command(ours, shape->cmd, body, shape->size + 100, 512),
+	fill(layout, body, NO_SUCH_ID);
+	check("too short", layout->name, send_command(ours, layout->cmd, body, layout->least - 1, 512), EINVAL);
+	check("longer than it is", layout->name, send_raw(ours, layout->cmd, body, layout->size, layout->size + 1, 512), EINVAL);
+	if (layout->id != NOWHERE) {
+		check("unknown id", layout->name, send_command(ours, layout->cmd, body, layout->size, 512), ENOENT);
+		check("unknown id in a longer command", layout->name, send_command(ours, layout->cmd, body, layout->size + 100, 512),
 		      ENOENT);
-		fill(shape, body, foreign);
-		check("id of another file", shape->name, send_command(ours, shape->cmd, body, shape->size, 512), EINVAL);
+		fill(layout, body, foreign);
+		check("id of another file", layout->name, send_command(ours, layout->cmd, body, layout->size, 512), EINVAL);
 	}
-	fill(shape, body, id);
-	if (shape->out)
-		check("response too long", shape->name, send_command(ours, shape->cmd, body, shape->size, shape->out - 1), ENOSPC);
-	if (shape->address == NOWHERE)
+	fill(layout, body, id);
+	if (layout->out)
+		check("response too long", layout->name, send_command(ours, layout->cmd, body, layout->size, layout->out - 1), ENOSPC);
+	if (layout->address == NOWHERE)
 		return;
-	memcpy(body + shape->address, &wild, sizeof(wild));
-	check("wild response", shape->name, send_command(ours, shape->cmd, body, shape->size, 512), EFAULT);
+	memcpy(body + layout->address, &wild, sizeof(wild));
+	check("wild response", layout->name, send_command(ours, layout->cmd, body, layout->size, 512), EFAULT);
 }
 
 /* ---- checks of single commands ---- */
@@ -275,8 +275,8 @@ int main(void)
 		perror("commands: /dev/infiniband/rdma_cm");
 		return EXIT_FAILURE;
 	}
-	for (size_t i = 0; i < SHAPES; i++)
-		try_shape(&shapes[i]);
+	for (size_t i = 0; i < COMMANDS; i++)
+		try_layout(&layouts[i]);
 	try_numbers();
 	try_writes();
 	try_event();

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* True if it came as it should. */
+/* True if the row holds. */
 static bool attempt(const struct refusal *row)
 {
 	struct ground ground;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Sends what is to be counted: 5 messages of 1000 bytes that arrive, one that finds no buffer and waits, one that fails. */
+/* Traffic for the counters: 5 messages of 1000 bytes that arrive, one that waits for a buffer, one that fails. */
 #include "rig.h"
 
 #include <stdio.h>

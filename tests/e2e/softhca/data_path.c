@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What moves data: every operation, between two emulated hosts. */
+/* Every operation that moves data, between two emulated hosts. */
 #include "pair.h"
 
 #include <string.h>
@@ -145,7 +145,7 @@ static bool unreliable_connection(void)
 	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 100);
 	struct ibv_wc wc;
 
-	CHECK(!rig_post(pair.qa, &wr)); /* no buffer: lost without a word */
+	CHECK(!rig_post(pair.qa, &wr)); /* no buffer: lost, and nobody is told */
 	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	CHECK(!rig_post_recv(pair.b, pair.qb, 500, 100, 1) && rig_quiet(pair.b->cq, 5));
 	pair_pattern(pair.a->buffer, 100, 8);
@@ -214,8 +214,8 @@ static bool doorbell_of_another(void)
 	return pair_tear_down(&pair);
 }
 
-/* A program that has said its last word and ends the connection at once: the word arrives. */
-static bool last_word(void)
+/* A program ends the connection right after its last message: the message arrives. */
+static bool last_message(void)
 {
 
 	for (int round = 0; round < 20; round++) {
@@ -237,7 +237,7 @@ static bool last_word(void)
 static const struct rig_case cases[] = {
 	CASE(send_with_immediate), CASE(inline_in_pieces), CASE(scatter_and_gather), CASE(write_and_read),
 	CASE(write_with_immediate), CASE(atomics), CASE(unreliable_connection), CASE(datagram),
-	CASE(doorbell_of_another), CASE(last_word),
+	CASE(doorbell_of_another), CASE(last_message),
 };
 
 RIG_MAIN(cases)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What must hold exactly: the first WQE after RESET, the state after an error, whose timer counts, which number comes next. */
+/* Details that must hold exactly: the first WQE after RESET, the state after an error, whose timer counts, the next number. */
 #include "pair.h"
 #include "xrc.h"
 
@@ -47,7 +47,7 @@ static struct ibv_send_wr datagram(struct pair *pair, struct ibv_sge *sge, uint3
 
 /* ---- RESET ---- */
 
-/* The provider begins at the first WQE again: so does the HCA, whatever was received before, and whatever is still there. */
+/* After RESET the provider starts at the first WQE again. So must the HCA, whatever was received before or is still in the ring. */
 static bool reset_begins_at_the_first_receive(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -166,7 +166,7 @@ static bool datagram_is_one_packet(void)
 
 /* ---- a receiver that is not ready ---- */
 
-/* How long a sender tries that finds no buffer and repeats @retries times, with such RNR timers at both ends. */
+/* How long a sender takes to give up after @retries repetitions, if its peer has no buffer; with these RNR timers. */
 static bool time_until_given_up(uint8_t retries, uint8_t senders_timer, uint8_t receivers_timer, double *seconds)
 {
 	struct rig_link link_a = rig_link_to(0, 0), link_b = link_a;
@@ -183,7 +183,7 @@ static bool time_until_given_up(uint8_t retries, uint8_t senders_timer, uint8_t 
 	return pair_tear_down(&pair);
 }
 
-/* The receiver says how long to wait: 20.48 ms (22), twice; 10 us (1) at the sender are for those who send to it. */
+/* The receiver's timer counts: 20.48 ms (22), twice. The sender's, 10 us (1), is for those who send to it. */
 static bool receivers_timer_counts(void)
 {
 	double seconds;
@@ -268,7 +268,7 @@ static bool what_fits_both_mtus_arrives(void)
 	return pair_tear_down(&pair);
 }
 
-/* A message counts as many packets as the MTU makes of it; the sequence of both ends agrees for ever. */
+/* A message counts as the packets that the MTU makes of it, at both ends alike. */
 static bool sequence_numbers_count_packets(void)
 {
 	static const uint32_t lengths[] = { 0, 1, 1024, 1025, 4096, 5000 };
@@ -292,7 +292,7 @@ static bool sequence_numbers_count_packets(void)
 
 /* ---- queues ---- */
 
-/* What has no key can take nothing either. */
+/* Inline data has no key, so that a read has nowhere to put its bytes. */
 static bool inline_is_no_place_to_read_to(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -395,7 +395,7 @@ static bool srq_is_a_list(void)
 
 /* ---- numbers and keys ---- */
 
-/* What still names the old object must not reach the new one. */
+/* Whoever still uses the number of the old object must not reach the new one. */
 static bool numbers_are_not_reused_at_once(void)
 {
 	struct host *host = rig_host(0);

@@ -61,7 +61,7 @@ static struct ibv_send_wr message(struct pair *pair, struct ibv_sge *sge, enum i
 	return wr;
 }
 
-/* Every message once, in order, with its own contents, although two buffers more than needed always wait. */
+/* Every message arrives once, in order, with its own contents, although two spare buffers always wait. */
 static bool all_arrive_once(enum ibv_qp_type type)
 {
 	struct pair pair = make_pair(type, patient());
@@ -132,7 +132,7 @@ static bool reads_and_writes(void)
 	return true;
 }
 
-/* Everything is lost: that is what the sender hears, and the receiver nothing. */
+/* Everything is lost: the sender gets an error, and the receiver nothing. */
 static bool nothing_arrives(void)
 {
 	struct pair pair = make_pair(IBV_QPT_RC, patient());
@@ -195,7 +195,7 @@ static bool unreliable_messages_are_whole(void)
 	for (int i = 1; i <= 60; i++) {
 		memset(from->addr, i, LONG);
 		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-		/* It arrives before its sender hears of it. */
+		/* It arrives before its sender has the completion. */
 		if (!ibv_poll_cq(pair.b->cq, 1, &wc))
 			continue;
 		CHECK(wc.status == IBV_WC_SUCCESS && wc.byte_len == LONG && !memcmp(to->addr, from->addr, LONG));
@@ -206,7 +206,7 @@ static bool unreliable_messages_are_whole(void)
 	return true;
 }
 
-/* Datagrams have no sequence: what comes twice is there twice. */
+/* Datagrams have no sequence numbers, so a repeated one arrives twice. */
 static bool datagram_comes_twice(void)
 {
 	struct pair pair = make_pair(IBV_QPT_UD, patient());

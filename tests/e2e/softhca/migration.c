@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Alternate paths on devices with two ports: loaded, armed, taken, and told of. */
+/* Alternate paths on devices with two ports: loading, arming and migrating, and the events of it. */
 #include "../../rc_masks.h"
 #include "../emulated.h"
 #include "xrc.h"
@@ -53,7 +53,7 @@ static struct pair connect_pair(enum ibv_qp_type type)
 	return pair;
 }
 
-/* And all ports are up again. */
+/* Brings all ports up again, too. */
 static void free_hosts(struct pair *pair)
 {
 	for (int i = 0; i < 2; i++)
@@ -129,7 +129,7 @@ static bool talk(struct pair *pair)
 	return true;
 }
 
-/* The next event of a QP, past those of ports and of communication that begins. */
+/* The next event, without those of ports and COMM_EST. */
 static bool hears(struct host *host, enum ibv_event_type type)
 {
 	struct ibv_async_event event;
@@ -243,7 +243,7 @@ static bool unreliable(void)
 	return true;
 }
 
-/* To an XRC target only ever something comes: it follows its sender. */
+/* An XRC target never sends, so it follows its sender. */
 static bool xrc(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 8 };
@@ -278,7 +278,7 @@ static bool xrc(void)
 	return true;
 }
 
-/* Not armed, or nowhere to go: the retries run out, as ever. */
+/* A connection that is not armed, or whose other port is down, does not migrate: its retries run out. */
 static bool stays(void)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
@@ -330,7 +330,7 @@ static bool moves_while_drained(struct ibv_qp *qp)
 	return true;
 }
 
-/* The program names the port of its primary path twice, and uverbs looks whether it agrees with itself. */
+/* A program names the port of its primary path twice. uverbs refuses two different ones. */
 static bool ports_disagree(void)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);

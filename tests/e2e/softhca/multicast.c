@@ -20,7 +20,7 @@ static void bring_up(struct ibv_qp *qp)
 	NEED(!rig_bring_up(qp, &link));
 }
 
-/* A QP of its own host, with a CQ that nobody else has. */
+/* A QP on a host of its own, so that nothing else completes on its CQ. */
 struct member {
 	struct host *host;
 	struct ibv_qp *qp;
@@ -76,24 +76,31 @@ struct way {
 
 static const struct way usual = { .lid = LID, .qpn = EVERYONE, .qkey = QKEY };
 
-/* Sends, and has the completion: whatever has arrived has arrived by then. */
+/* The address handle is the caller's to destroy. */
+static struct ibv_send_wr request_by(struct member *from, const struct way *way, struct ibv_sge *sge)
+{
+	struct ibv_send_wr wr = rig_wr(from->host, sge, IBV_WR_SEND, RIG_BUFFER / 2, BYTES);
+
+	wr.wr.ud.ah = handle_of(from, way->lid, !way->local);
+	wr.wr.ud.remote_qpn = way->qpn;
+	wr.wr.ud.remote_qkey = way->qkey;
+	return wr;
+}
+
+/* Sends and takes the completion. By then every copy has arrived. */
 static bool send_by(struct member *from, const struct way *way)
 {
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(from->host, &sge, IBV_WR_SEND, RIG_BUFFER / 2, BYTES);
-	struct ibv_ah *ah = handle_of(from, way->lid, !way->local);
+	struct ibv_send_wr wr = request_by(from, way, &sge);
 	struct ibv_wc wc;
 
 	pair_pattern(from->host->buffer + RIG_BUFFER / 2, BYTES, 6);
-	wr.wr.ud.ah = ah;
-	wr.wr.ud.remote_qpn = way->qpn;
-	wr.wr.ud.remote_qkey = way->qkey;
 	CHECK(!rig_post(from->qp, &wr));
 	/* The sender's own copy may stand before it. */
 	do
 		CHECK(rig_poll(from->host->cq, &wc));
 	while (wc.opcode == IBV_WC_RECV && wc.status == IBV_WC_SUCCESS);
-	CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_SEND && !ibv_destroy_ah(ah));
+	CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_SEND && !ibv_destroy_ah(wr.wr.ud.ah));
 	return true;
 }
 
@@ -143,7 +150,7 @@ static bool attached_twice_is_one_copy(void)
 	CHECK(!ibv_attach_mcast(far.qp, &group, LID) && !ibv_attach_mcast(far.qp, &group, LID));
 	CHECK(expect(&far, 0, 500) && expect(&far, 500, 500));
 	CHECK(send_by(&sender, &usual) && got(&far, 0, &sender) && nothing_came(&far));
-	/* And is left at once. */
+	/* One detach is enough. */
 	CHECK(!ibv_detach_mcast(far.qp, &group, LID) && ibv_detach_mcast(far.qp, &group, LID) == EINVAL);
 	CHECK(send_by(&sender, &usual) && nothing_came(&far));
 	return member_ends(&sender) && member_ends(&far);
@@ -185,39 +192,33 @@ static bool the_senders_own_copy(void)
 	CHECK(!ibv_attach_mcast(quiet.qp, &group, LID) && !ibv_attach_mcast(neighbour.qp, &group, LID));
 	CHECK(expect(&quiet, 0, 500) && expect(&neighbour, 0, 500) && expect(&neighbour, 500, 500));
 	CHECK(send_by(&quiet, &usual) && nothing_came(&quiet) && got(&neighbour, 0, &quiet));
-	/* To others it listens. */
+	/* It still gets what others send. */
 	CHECK(send_by(&sender, &usual) && got(&quiet, 0, &sender) && got(&neighbour, 500, &sender));
 	CHECK(!rig_poll_within(quiet.host->cq, &wc, 0));
 	CHECK(!ibv_detach_mcast(quiet.qp, &group, LID) && !ibv_detach_mcast(neighbour.qp, &group, LID));
 	return member_ends(&sender) && member_ends(&quiet) && member_ends(&neighbour);
 }
 
-/* One completion for the request, although the copy that comes back spoils the QP. */
+/* The request has one completion, although the copy that comes back puts the QP into ERR. */
 static bool own_copy_that_is_too_long(void)
 {
 	struct member sender = new_member(0);
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
 	struct ibv_wc wc;
 
 	CHECK(!ibv_attach_mcast(sender.qp, &group, LID) && expect(&sender, 0, 50));
-	{
-		struct ibv_sge sge;
-		struct ibv_send_wr wr = rig_wr(sender.host, &sge, IBV_WR_SEND, 1000, BYTES);
-		struct ibv_ah *ah = handle_of(&sender, LID, true);
-
-		wr.wr.ud.ah = ah;
-		wr.wr.ud.remote_qpn = EVERYONE;
-		wr.wr.ud.remote_qkey = QKEY;
-		CHECK(!rig_post(sender.qp, &wr));
-		CHECK(rig_poll(sender.host->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR && wc.wr_id == 0);
-		CHECK(rig_poll(sender.host->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == wr.wr_id);
-		CHECK(!ibv_destroy_ah(ah));
-	}
+	wr = request_by(&sender, &usual, &sge);
+	CHECK(!rig_post(sender.qp, &wr));
+	CHECK(rig_poll(sender.host->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR && wc.wr_id == 0);
+	CHECK(rig_poll(sender.host->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == wr.wr_id);
+	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
 	CHECK(rig_state(sender.qp) == IBV_QPS_ERR && nothing_came(&sender));
 	CHECK(!ibv_detach_mcast(sender.qp, &group, LID));
 	return member_ends(&sender);
 }
 
-/* What the device says is what it does. */
+/* The device keeps the limits that it reports. */
 static bool a_group_may_be_full(void)
 {
 	struct host *host = rig_host(0);
@@ -241,8 +242,8 @@ static bool a_group_may_be_full(void)
 	return true;
 }
 
-/* Names that ib_core takes for groups, and those that it does not. */
-static bool names_of_groups(void)
+/* Addresses that ib_core accepts as groups, and others. */
+static bool addresses_of_groups(void)
 {
 	static const struct {
 		union ibv_gid gid;
@@ -269,7 +270,7 @@ static bool names_of_groups(void)
 
 static const struct rig_case cases[] = {
 	CASE(every_member_gets_one), CASE(attached_twice_is_one_copy), CASE(what_is_not_for_the_group),
-	CASE(the_senders_own_copy), CASE(own_copy_that_is_too_long), CASE(a_group_may_be_full), CASE(names_of_groups),
+	CASE(the_senders_own_copy), CASE(own_copy_that_is_too_long), CASE(a_group_may_be_full), CASE(addresses_of_groups),
 };
 
 RIG_MAIN(cases)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A program whose daemon dies: what was completed is still there, and after that nothing waits for ever. */
+/* A program whose daemon dies: it still gets the completions from before, and after them nothing waits for ever. */
 #include "pair.h"
 
 #include <errno.h>
@@ -136,7 +136,7 @@ static bool what_was_done_comes_first(void)
 	return fails_soon(pair.a->cq);
 }
 
-/* It was done, though nothing tells so. */
+/* A request without a completion that was carried out is not flushed. */
 static bool what_asked_for_no_completion(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -150,7 +150,7 @@ static bool what_asked_for_no_completion(void)
 	return fails_soon(pair.a->cq);
 }
 
-/* A CQ that has moved to another ring. */
+/* The CQ has moved to another ring. */
 static bool resized_cq(void)
 {
 	struct host *host = rig_host(0);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Two hosts with a connected pair of QPs. */
+/* Two hosts with a QP each. */
 #include "pair.h"
 
 struct pair pair_apart(enum ibv_qp_type type)

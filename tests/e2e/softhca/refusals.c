@@ -18,7 +18,7 @@ static enum mode find_mode(const char *name)
 	exit(EXIT_FAILURE);
 }
 
-/* True if it came as it should. */
+/* True if the row holds. */
 static bool attempt(const struct refusal *row, enum mode mode)
 {
 	struct ground ground = ground_lay(mode != NO_XRC);

@@ -442,7 +442,7 @@ const struct refusal refusals_of_objects[] = {
 	{ "mw: keeps its PD", pd_with_a_window, BEYOND, EBUSY },
 	{ "group: joined and left", group_joined_and_left, ALWAYS, 0 },
 	{ "group: left without having been joined", group_never_joined, ALWAYS, EINVAL },
-	{ "group: its address is none", group_that_is_none, ALWAYS, EINVAL },
+	{ "group: the address of no group", group_that_is_none, ALWAYS, EINVAL },
 	{ "group: joined by an RC QP", group_of_rc, ALWAYS, EINVAL },
 	{ "group: joined by a QP that is destroyed", qp_in_a_group, ALWAYS, EBUSY },
 	{ "qp: RC on an XRC SRQ", rc_on_xrc_srq, WITH_XRC, EINVAL },

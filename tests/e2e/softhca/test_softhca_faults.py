@@ -72,7 +72,7 @@ def test_delay(run, softhca):
 
 def test_off_is_off(run, softhca):
     hits = under(run, softhca, ["all drop 50%", "all command any EIO", "all off"], faulty("sends_once"))
-    assert not any(hits.values())
+    assert hits and not any(hits.values())
 
 
 def test_same_seed_same_faults(run, softhca):

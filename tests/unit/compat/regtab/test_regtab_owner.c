@@ -281,22 +281,27 @@ TEST(the_owner_hears_of_the_last)
 	actor_end(&owner);
 }
 
-TEST(the_owner_hears_of_a_killed_last)
+static void kill_the_last(void)
 {
 	assert_int_equal(actor_do(&asker, ACT_REGISTER, QP), 0);
 	assert_int_equal(actor_do(&owner, ACT_UNREGISTER, QP), 0);
 	actor_kill(&asker);
-	wait_until(ACT_RETIRED, 1);	/* nobody tells it: the owner finds out by itself */
+}
+
+/* Nobody tells it: the owner finds out by itself. */
+TEST(the_owner_hears_of_a_killed_last)
+{
+	kill_the_last();
+	wait_until(ACT_RETIRED, 1);
 	asker = actor_start(actor_dir(), 1);
 	actor_end(&owner);
 }
 
-TEST(the_owner_hears_when_a_reaper_ends_it)
+/* Either the owner or the one who looks for the dead finds out first. */
+TEST(the_owner_hears_when_another_finds_the_dead)
 {
-	assert_int_equal(actor_do(&asker, ACT_REGISTER, QP), 0);
-	assert_int_equal(actor_do(&owner, ACT_UNREGISTER, QP), 0);
-	actor_kill(&asker);
-	actor_do(&other, ACT_REAP, 0);	/* either it or the owner finds out first */
+	kill_the_last();
+	actor_do(&other, ACT_REAP, 0);
 	wait_until(ACT_RETIRED, 1);
 	asker = actor_start(actor_dir(), 1);
 	actor_end(&owner);
@@ -335,7 +340,7 @@ int main(void)
 		CASE(sockets_of_the_dead_are_removed),
 		CASE(the_owner_hears_of_the_last),
 		CASE(the_owner_hears_of_a_killed_last),
-		CASE(the_owner_hears_when_a_reaper_ends_it),
+		CASE(the_owner_hears_when_another_finds_the_dead),
 		CASE(the_owner_may_come_back),
 	};
 
