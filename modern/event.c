@@ -57,7 +57,7 @@ enum modern_event_of modern_event_of(uint32_t type)
 }
 
 /*
- * From before a fork until after it the forking thread holds all locks. Fork handlers of the program run in between, and may
+ * From before a fork until after it the forking thread holds all locks, or does without. Fork handlers of the program run in between, and may
  * call verbs: that thread needs, and gives back, no lock then.
  */
 static __thread bool forking __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
@@ -343,24 +343,27 @@ static void go_on(void)
 	pthread_rwlock_unlock(&shared_source.reading);
 }
 
-void modern_events_forking(void)
+void modern_events_forking(bool take)
 {
-	stop_all();
-	pthread_mutex_lock(&lock);
+	if (take) {
+		stop_all();
+		pthread_mutex_lock(&lock);
+	}
 	forking = true;
 }
 
-void modern_events_forked(bool child)
+void modern_events_forked(bool child, bool taken)
 {
 	struct event_source *source;
 	struct unacked *entry;
 
 	forking = false;
-	if (!child) {
+	if (!child && taken) {
 		pthread_mutex_unlock(&lock);
 		go_on();
-		return;
 	}
+	if (!child)
+		return;
 	pthread_mutex_init(&lock, NULL);
 	pthread_cond_init(&acked, NULL);
 	pthread_rwlock_init(&shared_source.reading, NULL);

@@ -107,12 +107,13 @@ void modern_await_acks(const void *object, int cancel_state);
 
 /**
  * modern_events_forking, modern_events_forked - called before and after a fork. The fork waits until no thread makes or ends an
- * object through modern/: such a thread has locks of the provider, which nobody would release in the child.
+ * object through modern/: such a thread has locks of the provider, which nobody would release in the child. Unless take is false:
+ * then this thread may be the one, and waits for nobody.
  */
-void modern_events_forking(void);
-void modern_events_forked(bool child);
+void modern_events_forking(bool take);
+void modern_events_forked(bool child, bool taken);
 
-/** modern_forking - whether this thread is between the two: it has all locks, for verbs that the program's fork handlers call. */
+/** modern_forking - whether this thread is between the two: it needs no lock, for verbs that the program's fork handlers call. */
 bool modern_forking(void);
 
 /* Opened devices. The GUID is in network byte order, 0 if it cannot be read. */

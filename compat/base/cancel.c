@@ -7,6 +7,13 @@
 
 #include "cancel.h"
 
+static __thread unsigned sections __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
+
+bool cancel_is_held(void)
+{
+	return sections;
+}
+
 /*
  * pthread_cancel() looks at the state of an asynchronously cancellable thread and sends a signal, whose handler looks only at
  * the type (glibc 2.36). If the sender loses its processor in between, the signal comes while cancellation is disabled, and
@@ -15,6 +22,7 @@
  */
 void cancel_hold(struct cancel_hold *hold)
 {
+	sections++;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &hold->state);
 	pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &hold->type);
 	if (hold->type == PTHREAD_CANCEL_ASYNCHRONOUS)
@@ -24,6 +32,7 @@ void cancel_hold(struct cancel_hold *hold)
 /* The type last: pthread_join() would not say PTHREAD_CANCELED if it were the state that ends the thread. */
 void cancel_release(const struct cancel_hold *hold)
 {
+	sections--;
 	pthread_setcancelstate(hold->state, NULL);
 	pthread_setcanceltype(hold->type, NULL);
 }

@@ -2,9 +2,11 @@
 /* Locks, counts and phases of a forked child. */
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include <modern/modern.h>
 
+#include <compat/base/cancel.h>
 #include <compat/core/state.h>
 #include <compat/domain/domain.h>
 #include <compat/rcv_qp/rcv_qp.h>
@@ -13,23 +15,30 @@
 #include "fork.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
+static __thread bool locked __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
 
-/* With the locks taken, for a child is to find no map in the middle of a change. */
+/*
+ * With the locks taken, for a child is to find no map in the middle of a change. But not by a handler of a signal that forks in
+ * the middle of a verb: its thread may have a lock, for which it would wait for ever. Its child hardly does more than exec.
+ */
 static void before(void)
 {
-	state_forking();
-	modern_events_forking();
+	locked = !cancel_is_held();
+	if (locked)
+		state_forking();
+	modern_events_forking(locked);
 }
 
 static void in_parent(void)
 {
-	modern_events_forked(false);
-	state_forked(false);
+	modern_events_forked(false, locked);
+	if (locked)
+		state_forked(false);
 }
 
 static void in_child(void)
 {
-	modern_events_forked(true);
+	modern_events_forked(true, locked);
 	state_forked(true);
 	state_lock();
 	domain_forked();

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A channel in a program that forks: a child inherits its descriptor, but not its CQs. */
 
+#include <dlfcn.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -127,12 +129,56 @@ static void opened_in_the_child(int owner)
 	rig_end_one(&one);
 }
 
+/* ---- a signal whose handler forks, while a verb is under way ---- */
+
+static volatile sig_atomic_t striking; /* whenever the verb asks the kernel */
+static int struck;
+
+/* The program's own, so that also libibverbs and its drivers come by. */
+__attribute__((visibility("default"))) ssize_t write(int fd, const void *data, size_t size)
+{
+	static ssize_t (*next)(int fd, const void *data, size_t size);
+
+	if (!next)
+		next = (ssize_t (*)(int, const void *, size_t))dlsym(RTLD_NEXT, "write");
+	if (striking) {
+		striking = 0;
+		raise(SIGUSR1);
+		striking = 1;
+	}
+	return next(fd, data, size);
+}
+
+/* As handlers do that have a debugger print where the program is. */
+static void fork_in_handler(int number)
+{
+	pid_t child = fork();
+
+	(void)number;
+	if (!child)
+		_exit(0);
+	wait_for(child);
+	struck++;
+}
+
+static void child_of_a_handler(int owner)
+{
+	signal(SIGUSR1, fork_in_handler);
+	striking = 1;
+	set_up(owner);
+	message();
+	rig_end_one(&one);
+	striking = 0;
+	HOLDS(struck > 20);
+}
+
 static const struct row rows[] = {
 	{ "events go on after children that ended", child_that_goes },
 	{ "events go on beside a child that stays", child_that_stays },
 	{ "a child may wait for the descriptor", child_that_watches },
 	{ "a child may read the event, the parent acknowledges", child_that_reads },
 	{ "a child has channels of its own", opened_in_the_child },
+	{ "a handler may fork in the middle of any verb", child_of_a_handler },
 };
 
 GROUP(fork);
