@@ -24,7 +24,8 @@ static const struct launcher launchers[] = {
 	{ "MPICH, Intel MPI, MVAPICH2 (Hydra)", "mpiexec", " -genv ", " ", " PROGRAM" },
 	{ "MVAPICH, MVAPICH2 (mpirun_rsh)", "mpirun_rsh -np N HOST...", " ", "=", " PROGRAM" },
 	{ "Platform MPI, HP-MPI", "mpirun", " -e ", "=", " PROGRAM" },
-	{ "Slurm", "srun --export=ALL", ",", "=", " PROGRAM" },
+	/* Not --export=ALL,NAME=VALUE: what is set already wins there. */
+	{ "Slurm", "srun env", " ", "=", " PROGRAM" },
 };
 
 static const char usage_line[] = "usage: xrc-compat env";

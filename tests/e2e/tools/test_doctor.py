@@ -37,14 +37,18 @@ def test_env_names_the_library_in_a_line_for_each_launcher(tool, run, probe):
         assert any(word in line for line in lines if line.startswith("#"))
 
 
-# Each takes variables the way the real one documents it, and starts the program.
+# Each takes variables the way the real one does, and starts the program. What srun finds set already, it keeps (tried with Slurm 24.11).
 NAME_VALUE = 'while [ "$1" = %s ]; do export "$2"; shift 2; done; exec "$@"'
 LAUNCHERS = {
     "mpirun -x": NAME_VALUE % "-x",
     "mpirun -e": NAME_VALUE % "-e",
     "mpiexec -genv": 'while [ "$1" = -genv ]; do export "$2=$3"; shift 3; done; exec "$@"',
     "mpirun_rsh": 'shift 3; exec env "$@"',
-    "srun": 'IFS=,; set -f; for v in ${1#--export=ALL,}; do export "$v"; done; shift; exec "$@"',
+    "srun": """case $1 in --export=ALL,*)
+        IFS=,; set -f
+        for v in ${1#--export=ALL,}; do printenv "${v%%=*}" >/dev/null || export "$v"; done
+        shift
+    esac; exec "$@\"""",
 }
 
 
