@@ -17,6 +17,16 @@
 #define TEST(name) static void name(void **state __attribute__((unused)))
 #define FIXTURE(name) static int name(void **state __attribute__((unused)))
 
+/* One test of a program, and the main() that runs all of them. @setup and @teardown are for the group, or NULL. */
+#define UNIT(test) cmocka_unit_test(test)
+#define UNIT_MAIN(setup, teardown, ...)                                        \
+	int main(void)                                                         \
+	{                                                                      \
+		const struct CMUnitTest tests[] = { __VA_ARGS__ };             \
+                                                                               \
+		return cmocka_run_group_tests(tests, setup, teardown);         \
+	}
+
 /* The last lines of ./run-tests repeat the reason. */
 #define skip_because(reason)                           \
 	do {                                           \

@@ -107,16 +107,7 @@ TEST(flagged_event)
 	assert_int_equal(word_at(&event, sizeof(void *)), 0x80000004);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(old_send_wr_read_by_provider),
-		cmocka_unit_test(old_send_wr_ends_before_its_neighbour),
-		cmocka_unit_test(srq_number_for_both_dialects),
-		cmocka_unit_test(domain_lies_behind_todays_init_attr),
-		cmocka_unit_test(old_qp_attr_is_shorter),
-		cmocka_unit_test(flagged_event),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(old_send_wr_read_by_provider), UNIT(old_send_wr_ends_before_its_neighbour),
+	UNIT(srq_number_for_both_dialects), UNIT(domain_lies_behind_todays_init_attr), UNIT(old_qp_attr_is_shorter),
+	UNIT(flagged_event))

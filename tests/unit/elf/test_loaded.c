@@ -92,9 +92,7 @@ TEST(mentions)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(symbols),
-		cmocka_unit_test(references),
-		cmocka_unit_test(mentions),
+		UNIT(symbols), UNIT(references), UNIT(mentions),
 	};
 
 	/* The calls keep both libraries linked. */

@@ -165,17 +165,6 @@ TEST(test_the_thread)
 	assert_int_equal(other_gettid(), getpid());
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_names_of_errors),
-		cmocka_unit_test(test_bits_of_devices),
-		cmocka_unit_test(test_closing_a_range),
-		cmocka_unit_test(test_files_in_memory),
-		cmocka_unit_test(test_waiting_for_less_than_a_millisecond),
-		cmocka_unit_test(test_a_walk_within_a_walk),
-		cmocka_unit_test(test_the_thread),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(test_names_of_errors), UNIT(test_bits_of_devices), UNIT(test_closing_a_range), UNIT(test_files_in_memory),
+	UNIT(test_waiting_for_less_than_a_millisecond), UNIT(test_a_walk_within_a_walk), UNIT(test_the_thread))

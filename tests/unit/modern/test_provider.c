@@ -78,14 +78,6 @@ TEST(a_function_leads_to_the_file_it_is_in)
 	assert_string_equal(provider.driver, "");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_file_name_tells_driver_and_release),
-		cmocka_unit_test(a_detour_is_taken_exactly_where_it_is_needed),
-		cmocka_unit_test(every_fault_says_what_it_is),
-		cmocka_unit_test(a_function_leads_to_the_file_it_is_in),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(a_file_name_tells_driver_and_release), UNIT(a_detour_is_taken_exactly_where_it_is_needed),
+	UNIT(every_fault_says_what_it_is), UNIT(a_function_leads_to_the_file_it_is_in))

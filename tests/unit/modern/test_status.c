@@ -63,15 +63,7 @@ TEST(marks_are_told_apart_by_the_handle_alone)
 	assert_int_equal(modern_tgt_use(&foreign), MODERN_TGT_NONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_conventions_become_negative_errno),
-		cmocka_unit_test(a_provider_that_leaves_errno_alone_is_still_a_failure),
-		cmocka_unit_test(finds_every_function_in_the_distributions_library),
-		cmocka_unit_test(nothing_stands_in_front_when_nobody_traces),
-		cmocka_unit_test(marks_are_told_apart_by_the_handle_alone),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(both_conventions_become_negative_errno), UNIT(a_provider_that_leaves_errno_alone_is_still_a_failure),
+	UNIT(finds_every_function_in_the_distributions_library), UNIT(nothing_stands_in_front_when_nobody_traces),
+	UNIT(marks_are_told_apart_by_the_handle_alone))

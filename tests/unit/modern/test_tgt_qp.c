@@ -48,12 +48,5 @@ TEST(an_applications_own)
 	assert_int_equal(modern_tgt_use(&qp), MODERN_TGT_NONE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(created_and_opened),
-		cmocka_unit_test(an_applications_own),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, NULL);
-}
+UNIT_MAIN(set_up, NULL,
+	UNIT(created_and_opened), UNIT(an_applications_own))

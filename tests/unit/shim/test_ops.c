@@ -190,17 +190,8 @@ TEST(own_qps_are_known_from_the_beginning)
 	forget(&context);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_image_is_unwrapped_and_a_plain_srq_is_not),
-		cmocka_unit_test(a_closed_device_leaves_nothing_behind),
-		cmocka_unit_test(every_other_slot_stays_the_providers),
-		cmocka_unit_test(completions_of_a_tagged_target_carry_the_visible_number),
-		cmocka_unit_test(untagged_receives_that_are_no_own_qps_carry_the_visible_number),
-		cmocka_unit_test(untagged_failures_are_told_by_number),
-		cmocka_unit_test(own_qps_are_known_from_the_beginning),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(an_image_is_unwrapped_and_a_plain_srq_is_not), UNIT(a_closed_device_leaves_nothing_behind),
+	UNIT(every_other_slot_stays_the_providers), UNIT(completions_of_a_tagged_target_carry_the_visible_number),
+	UNIT(untagged_receives_that_are_no_own_qps_carry_the_visible_number),
+	UNIT(untagged_failures_are_told_by_number), UNIT(own_qps_are_known_from_the_beginning))

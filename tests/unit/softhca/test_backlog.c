@@ -71,12 +71,5 @@ TEST(no_more_than_there_is_room_for)
 	close(ends[1]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_gone_is_taken_out),
-		cmocka_unit_test(no_more_than_there_is_room_for),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(what_is_gone_is_taken_out), UNIT(no_more_than_there_is_room_for))

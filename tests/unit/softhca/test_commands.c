@@ -216,16 +216,13 @@ TEST(noise)
 	}
 }
 
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(nothing_before_get_context, setup, teardown),
-		cmocka_unit_test_setup_teardown(wrong_sizes, setup, teardown),
-		cmocka_unit_test_setup_teardown(wild_response, setup, teardown),
-		cmocka_unit_test_setup_teardown(unknown_numbers, setup, teardown),
-		cmocka_unit_test_setup_teardown(extended_headers, setup, teardown),
-		cmocka_unit_test_setup_teardown(unknown_handles, setup, teardown),
-		cmocka_unit_test_setup_teardown(noise, setup, teardown),
+		CASE(nothing_before_get_context), CASE(wrong_sizes), CASE(wild_response), CASE(unknown_numbers),
+		CASE(extended_headers), CASE(unknown_handles), CASE(noise),
 	};
 
 	if (!memory_is_readable()) {

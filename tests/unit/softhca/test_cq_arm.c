@@ -77,19 +77,9 @@ static void consumer_index_wraps(void **state)
 	assert_true(cq_arm_fires(arm, ARM(2, 0), 0x1000001));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup(not_armed, setup),
-		cmocka_unit_test_setup(next_completion, setup),
-		cmocka_unit_test_setup(once_per_sequence_number, setup),
-		cmocka_unit_test_setup(armed_after_the_completion, setup),
-		cmocka_unit_test_setup(armed_after_polling_all, setup),
-		cmocka_unit_test_setup(armed_again_before_polling, setup),
-		cmocka_unit_test_setup(solicited_waits_for_its_kind, setup),
-		cmocka_unit_test_setup(solicited_before_arming_and_polled, setup),
-		cmocka_unit_test_setup(consumer_index_wraps, setup),
-	};
+#define CASE(test) cmocka_unit_test_setup(test, setup)
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	CASE(not_armed), CASE(next_completion), CASE(once_per_sequence_number), CASE(armed_after_the_completion),
+	CASE(armed_after_polling_all), CASE(armed_again_before_polling), CASE(solicited_waits_for_its_kind),
+	CASE(solicited_before_arming_and_polled), CASE(consumer_index_wraps))

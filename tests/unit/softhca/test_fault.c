@@ -56,13 +56,5 @@ TEST(commands_fail_as_often_as_planned)
 	assert_int_equal(fault_plan_command(&faults, FAULT_ANY, EIO, 1), -ENOSPC);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(seed_makes_the_faults),
-		cmocka_unit_test(never_and_always),
-		cmocka_unit_test(commands_fail_as_often_as_planned),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(seed_makes_the_faults), UNIT(never_and_always), UNIT(commands_fail_as_often_as_planned))

@@ -201,8 +201,9 @@ TEST(a_full_cq_is_waited_for)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(nothing_was_done), CASE(announced_but_not_written), CASE(written_but_not_noted), CASE(noted_in_the_queue_only),
-		CASE(noted_as_a_whole), CASE(receives_have_their_index), CASE(a_qp_in_reset_has_nothing), CASE(a_full_cq_is_waited_for),
+		CASE(nothing_was_done), CASE(announced_but_not_written), CASE(written_but_not_noted),
+		CASE(noted_in_the_queue_only), CASE(noted_as_a_whole), CASE(receives_have_their_index),
+		CASE(a_qp_in_reset_has_nothing), CASE(a_full_cq_is_waited_for),
 	};
 
 	if (!memory_is_readable()) {

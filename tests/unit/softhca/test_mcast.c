@@ -55,12 +55,7 @@ TEST(a_group_goes_with_its_last_member)
 	assert_true(list_empty(&machine.device[0].groups));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(as_many_groups_as_the_device_says, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_group_goes_with_its_last_member, setup, teardown),
-	};
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	CASE(as_many_groups_as_the_device_says), CASE(a_group_goes_with_its_last_member))

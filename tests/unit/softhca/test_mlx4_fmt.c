@@ -200,15 +200,7 @@ TEST(geometry)
 	assert_int_equal(mlx4_srq_stride(31), 512);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(owner_bit_turns), cmocka_unit_test(send_of_two_pieces), cmocka_unit_test(unsignalled),
-		cmocka_unit_test(atomic),	   cmocka_unit_test(inline_across_a_line),
-		cmocka_unit_test(zero_length_entry), cmocka_unit_test(datagram), cmocka_unit_test(impossible),
-		cmocka_unit_test(noise),	   cmocka_unit_test(scatter_list_ends), cmocka_unit_test(completions),
-		cmocka_unit_test(geometry),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(owner_bit_turns), UNIT(send_of_two_pieces), UNIT(unsignalled), UNIT(atomic), UNIT(inline_across_a_line),
+	UNIT(zero_length_entry), UNIT(datagram), UNIT(impossible), UNIT(noise), UNIT(scatter_list_ends),
+	UNIT(completions), UNIT(geometry))

@@ -229,15 +229,7 @@ TEST(resize_completion)
 	assert_int_equal(out[63], 0x51);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(units),       cmocka_unit_test(send_of_two_pieces), cmocka_unit_test(unsignalled),
-		cmocka_unit_test(xrc),	       cmocka_unit_test(atomic),	     cmocka_unit_test(inline_data),
-		cmocka_unit_test(datagram),    cmocka_unit_test(impossible),	     cmocka_unit_test(noise),
-		cmocka_unit_test(receive_completion), cmocka_unit_test(long_entry_of_old_version),
-		cmocka_unit_test(send_completions), cmocka_unit_test(resize_completion),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(units), UNIT(send_of_two_pieces), UNIT(unsignalled), UNIT(xrc), UNIT(atomic), UNIT(inline_data),
+	UNIT(datagram), UNIT(impossible), UNIT(noise), UNIT(receive_completion), UNIT(long_entry_of_old_version),
+	UNIT(send_completions), UNIT(resize_completion))

@@ -197,20 +197,7 @@ TEST(queue_pairs)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(contexts),
-		cmocka_unit_test(contexts_refused),
-		cmocka_unit_test(completion_queues),
-		cmocka_unit_test(user_indices_of_srqs),
-		cmocka_unit_test(rings_of_a_connectx3),
-		cmocka_unit_test(rings_of_a_connectx5),
-		cmocka_unit_test(receive_queue_that_is_none),
-		cmocka_unit_test(words_of_send_queues),
-		cmocka_unit_test(arm_words),
-		cmocka_unit_test(queue_pairs),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(contexts), UNIT(contexts_refused), UNIT(completion_queues), UNIT(user_indices_of_srqs),
+	UNIT(rings_of_a_connectx3), UNIT(rings_of_a_connectx5), UNIT(receive_queue_that_is_none),
+	UNIT(words_of_send_queues), UNIT(arm_words), UNIT(queue_pairs))

@@ -72,13 +72,5 @@ TEST(two_tables_in_one_sequence)
 	numtab_free(&srqs);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(two_tables_in_one_sequence),
-		cmocka_unit_test(neighbours_and_no_early_reuse),
-		cmocka_unit_test(full_and_quota),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(two_tables_in_one_sequence), UNIT(neighbours_and_no_early_reuse), UNIT(full_and_quota))

@@ -78,12 +78,5 @@ TEST(kindness)
 	assert_int_equal(qp_mask_kindness(IBV_QPT_UC, RTR | RESP), RTR | RESP);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(table),
-		cmocka_unit_test(kindness),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(table), UNIT(kindness))

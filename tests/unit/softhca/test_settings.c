@@ -71,14 +71,5 @@ TEST(limits_are_the_models)
 	assert_non_null(strstr(why, "max_srq_sge"));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(takes),
-		cmocka_unit_test(refuses),
-		cmocka_unit_test(limits_are_the_models),
-		cmocka_unit_test(too_long_a_text),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(takes), UNIT(refuses), UNIT(limits_are_the_models), UNIT(too_long_a_text))

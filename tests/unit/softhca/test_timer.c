@@ -76,13 +76,5 @@ TEST(runs_at_its_time_and_not_before)
 	timer_heap_free(&heap);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(runs_in_order),
-		cmocka_unit_test(runs_at_its_time_and_not_before),
-		cmocka_unit_test(restarted_timer_does_not_hold_the_loop),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(runs_in_order), UNIT(runs_at_its_time_and_not_before), UNIT(restarted_timer_does_not_hold_the_loop))

@@ -82,9 +82,5 @@ TEST(a_slow_end_is_no_failure)
 	assert_int_equal(done(late, 10000), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(ends), cmocka_unit_test(a_slow_end_is_no_failure) };
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(ends), UNIT(a_slow_end_is_no_failure))

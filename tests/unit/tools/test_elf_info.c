@@ -228,19 +228,8 @@ TEST(names_machines)
 	assert_string_equal(elf_info_machine_name(&info), "machine 4711");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reads_this_program),
-		cmocka_unit_test(reads_imports_with_their_versions),
-		cmocka_unit_test(a_loader_is_not_a_static_program),
-		cmocka_unit_test(says_what_open_said),
-		cmocka_unit_test(reads_the_same_without_section_headers),
-		cmocka_unit_test(a_dynamic_segment_outside_the_file_is_no_program),
-		cmocka_unit_test(survives_files_that_are_cut_off),
-		cmocka_unit_test(survives_damaged_bytes),
-		cmocka_unit_test(names_machines),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(reads_this_program), UNIT(reads_imports_with_their_versions), UNIT(a_loader_is_not_a_static_program),
+	UNIT(says_what_open_said), UNIT(reads_the_same_without_section_headers),
+	UNIT(a_dynamic_segment_outside_the_file_is_no_program), UNIT(survives_files_that_are_cut_off),
+	UNIT(survives_damaged_bytes), UNIT(names_machines))

@@ -48,9 +48,7 @@ TEST(leaves_other_words)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hides_the_host),
-		cmocka_unit_test(hides_people_and_guids),
-		cmocka_unit_test(leaves_other_words),
+		UNIT(hides_the_host), UNIT(hides_people_and_guids), UNIT(leaves_other_words),
 	};
 
 	setenv("HOME", "/srv/alice", 1);

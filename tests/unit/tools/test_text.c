@@ -49,14 +49,5 @@ TEST(test_what_is_no_utf8_goes)
 	check("\xc3z", "?z");
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_plain_text_stays),
-		cmocka_unit_test(test_utf8_stays),
-		cmocka_unit_test(test_controls_go),
-		cmocka_unit_test(test_what_is_no_utf8_goes),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(test_plain_text_stays), UNIT(test_utf8_stays), UNIT(test_controls_go), UNIT(test_what_is_no_utf8_goes))

@@ -137,17 +137,9 @@ TEST(test_what_calls_became)
 	assert_int_equal(census.became[VERB_ibv_unreg_xrc_rcv_qp][0].calls, 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(test_places, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_what_is_undone_is_not_left, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_failures_change_nothing, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_registering_again_is_one_registration, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_processes_and_domains_are_apart, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_what_calls_became, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(test_an_address_that_comes_again, set_up, tear_down),
-	};
+#define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	CASE(test_places), CASE(test_what_is_undone_is_not_left), CASE(test_failures_change_nothing),
+	CASE(test_registering_again_is_one_registration), CASE(test_processes_and_domains_are_apart),
+	CASE(test_what_calls_became), CASE(test_an_address_that_comes_again))

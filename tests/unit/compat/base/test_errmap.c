@@ -97,16 +97,7 @@ TEST(every_verb_is_named_as_it_is_called)
 		assert_non_null(errmap_verb_name((enum verb)verb));
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(success_keeps_errno),
-		cmocka_unit_test(failure_returns_and_sets_it),
-		cmocka_unit_test(no_xrc_is_enosys_for_xrc_verbs_only),
-		cmocka_unit_test(the_real_cause_is_told_once),
-		cmocka_unit_test(what_the_contract_does_not_know_is_translated),
-		cmocka_unit_test(every_verb_is_named_as_it_is_called),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(success_keeps_errno), UNIT(failure_returns_and_sets_it), UNIT(no_xrc_is_enosys_for_xrc_verbs_only),
+	UNIT(the_real_cause_is_told_once), UNIT(what_the_contract_does_not_know_is_translated),
+	UNIT(every_verb_is_named_as_it_is_called))

@@ -92,14 +92,6 @@ TEST(takes_out_all_that_match)
 	assert_null(map.root);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_what_was_added_and_nothing_else),
-		cmocka_unit_test(a_reused_key_outlives_its_predecessor),
-		cmocka_unit_test(a_key_that_is_there_needs_no_memory),
-		cmocka_unit_test(takes_out_all_that_match),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(finds_what_was_added_and_nothing_else), UNIT(a_reused_key_outlives_its_predecessor),
+	UNIT(a_key_that_is_there_needs_no_memory), UNIT(takes_out_all_that_match))

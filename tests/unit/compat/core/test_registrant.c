@@ -131,9 +131,5 @@ FIXTURE(setup)
 	return numbers == MAP_FAILED || table_dir_make() || setenv("XRC_COMPAT_VERBOSE", "1", 1);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = { cmocka_unit_test(registrants_warn) };
-
-	return cmocka_run_group_tests(tests, setup, table_dir_remove);
-}
+UNIT_MAIN(setup, table_dir_remove,
+	UNIT(registrants_warn))

@@ -87,12 +87,5 @@ TEST(who_only_registers_puts_it_back)
 	close(fd);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_removed_is_put_back),
-		cmocka_unit_test(who_only_registers_puts_it_back),
-	};
-
-	return cmocka_run_group_tests(tests, setup, table_dir_remove);
-}
+UNIT_MAIN(setup, table_dir_remove,
+	UNIT(what_was_removed_is_put_back), UNIT(who_only_registers_puts_it_back))

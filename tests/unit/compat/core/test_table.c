@@ -89,14 +89,6 @@ TEST(only_errors_of_the_contract_get_out)
 		assert_int_equal(table_error(&table, -known[i]), -known[i]);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_missing_directory_is_tried_again),
-		cmocka_unit_test(a_relative_directory_is_refused),
-		cmocka_unit_test(a_removed_table_is_joined_again),
-		cmocka_unit_test(only_errors_of_the_contract_get_out),
-	};
-
-	return cmocka_run_group_tests(tests, setup, table_dir_remove);
-}
+UNIT_MAIN(setup, table_dir_remove,
+	UNIT(a_missing_directory_is_tried_again), UNIT(a_relative_directory_is_refused),
+	UNIT(a_removed_table_is_joined_again), UNIT(only_errors_of_the_contract_get_out))

@@ -84,12 +84,5 @@ TEST(the_callers_current_state_counts)
 	assert_int_equal(modern_mask, IBV_QP_STATE | IBV_QP_CUR_STATE);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_row),
-		cmocka_unit_test(the_callers_current_state_counts),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(every_row), UNIT(the_callers_current_state_counts))

@@ -98,7 +98,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_prestate(a_child_ends_nothing_of_its_parent, &shares[0]),
 		cmocka_unit_test_prestate(a_child_ends_nothing_of_its_parent, &shares[1]),
-		cmocka_unit_test(many_take_their_time_only),
+		UNIT(many_take_their_time_only),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

@@ -160,15 +160,7 @@ TEST(one_who_stops_half_way_is_waited_for_and_named)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, table_setup, table_teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(what_is_no_table_is_refused_and_kept),
-		CASE(dead_tables_are_replaced),
-		CASE(a_killed_users_table_is_replaced),
-		CASE(strange_tables_in_use_are_refused),
-		CASE(one_who_stops_half_way_is_waited_for_and_named),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	CASE(what_is_no_table_is_refused_and_kept), CASE(dead_tables_are_replaced),
+	CASE(a_killed_users_table_is_replaced), CASE(strange_tables_in_use_are_refused),
+	CASE(one_who_stops_half_way_is_waited_for_and_named))

@@ -212,22 +212,9 @@ TEST(who_lost_its_locks_is_told)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(the_dead_do_not_count),
-		CASE(last_is_told_without_the_dead),
-		CASE(a_qp_outlives_its_killed_creator),
-		CASE(entries_of_the_dead_alone_are_removed),
-		CASE(a_number_of_the_dead_is_clean),
-		CASE(an_owner_that_dies_takes_the_qp),
-		CASE(the_stopped_count_and_hold_nobody_up),
-		CASE(a_forked_child_does_not_keep_its_dead_parent),
-		CASE(a_cloned_child_does_not_keep_its_dead_parent),
-		CASE(a_childs_exit_frees_nothing),
-		CASE(a_child_is_a_stranger),
-		CASE(who_lost_its_locks_is_told),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	CASE(the_dead_do_not_count), CASE(last_is_told_without_the_dead), CASE(a_qp_outlives_its_killed_creator),
+	CASE(entries_of_the_dead_alone_are_removed), CASE(a_number_of_the_dead_is_clean),
+	CASE(an_owner_that_dies_takes_the_qp), CASE(the_stopped_count_and_hold_nobody_up),
+	CASE(a_forked_child_does_not_keep_its_dead_parent), CASE(a_cloned_child_does_not_keep_its_dead_parent),
+	CASE(a_childs_exit_frees_nothing), CASE(a_child_is_a_stranger), CASE(who_lost_its_locks_is_told))

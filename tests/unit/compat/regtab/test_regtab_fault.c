@@ -302,11 +302,8 @@ TEST(the_last_of_two_removes_the_file)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(dies_at_every_store),
-		cmocka_unit_test(stops_at_every_store),
-		cmocka_unit_test(owner_dies_at_every_store),
-		cmocka_unit_test(dies_at_every_step_of_opening_and_closing),
-		cmocka_unit_test(the_last_of_two_removes_the_file),
+		UNIT(dies_at_every_store), UNIT(stops_at_every_store), UNIT(owner_dies_at_every_store),
+		UNIT(dies_at_every_step_of_opening_and_closing), UNIT(the_last_of_two_removes_the_file),
 	};
 
 	actor_dir();

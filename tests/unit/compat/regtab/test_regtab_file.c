@@ -178,21 +178,9 @@ TEST(a_table_out_of_sight_is_not_removed)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, table_setup, table_teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(it_is_private_to_the_user),
-		CASE(links_are_not_followed),
-		CASE(other_kinds_of_files_are_refused),
-		CASE(what_others_may_use_is_refused),
-		CASE(a_second_name_is_refused),
-		CASE(a_file_of_another_user_stops_nobody),
-		CASE(taking_every_name_is_an_error_that_says_so),
-		CASE(relative_directories_are_refused),
-		CASE(directories_of_everybody_are_refused),
-		CASE(a_removed_table_is_noticed),
-		CASE(a_table_out_of_sight_is_not_removed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	CASE(it_is_private_to_the_user), CASE(links_are_not_followed), CASE(other_kinds_of_files_are_refused),
+	CASE(what_others_may_use_is_refused), CASE(a_second_name_is_refused), CASE(a_file_of_another_user_stops_nobody),
+	CASE(taking_every_name_is_an_error_that_says_so), CASE(relative_directories_are_refused),
+	CASE(directories_of_everybody_are_refused), CASE(a_removed_table_is_noticed),
+	CASE(a_table_out_of_sight_is_not_removed))

@@ -195,15 +195,6 @@ TEST(a_full_file_system_is_reported)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, table_setup, table_teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(its_descriptor_is_no_standard_one),
-		CASE(a_descriptor_taken_by_the_program_is_left_alone),
-		CASE(a_file_size_limit_is_an_error),
-		CASE(locked_memory_is_not_filled),
-		CASE(a_full_file_system_is_reported),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	CASE(its_descriptor_is_no_standard_one), CASE(a_descriptor_taken_by_the_program_is_left_alone),
+	CASE(a_file_size_limit_is_an_error), CASE(locked_memory_is_not_filled), CASE(a_full_file_system_is_reported))

@@ -149,12 +149,5 @@ TEST(cleaning_up_takes_no_locks_away)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, table_setup, table_teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(many_come_and_go),
-		CASE(cleaning_up_takes_no_locks_away),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	CASE(many_come_and_go), CASE(cleaning_up_takes_no_locks_away))

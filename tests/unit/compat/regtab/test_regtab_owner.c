@@ -321,28 +321,13 @@ TEST(the_owner_may_come_back)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		CASE(an_owner_answers),
-		CASE(questions_do_not_mix),
-		CASE(only_owners_are_asked),
-		CASE(a_stopped_owner_costs_the_timeout),
-		CASE(an_abandoned_question_holds_nobody_up),
-		CASE(an_answer_too_late_is_dropped),
-		CASE(an_answer_must_fit),
-		CASE(a_killed_owner_is_noticed_at_once),
-		CASE(a_new_owner_in_the_place_of_the_dead),
-		CASE(silent_askers_hold_nobody_up),
-		CASE(other_users_are_not_answered),
-		CASE(the_mode_of_the_socket),
-		cmocka_unit_test_setup_teardown(the_mode_of_the_socket, setup_with_umask, teardown),
-		CASE(sockets_of_the_dead_are_removed),
-		CASE(the_owner_hears_of_the_last),
-		CASE(the_owner_hears_of_a_killed_last),
-		CASE(the_owner_hears_when_another_finds_the_dead),
-		CASE(the_owner_may_come_back),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	CASE(an_owner_answers), CASE(questions_do_not_mix), CASE(only_owners_are_asked),
+	CASE(a_stopped_owner_costs_the_timeout), CASE(an_abandoned_question_holds_nobody_up),
+	CASE(an_answer_too_late_is_dropped), CASE(an_answer_must_fit), CASE(a_killed_owner_is_noticed_at_once),
+	CASE(a_new_owner_in_the_place_of_the_dead), CASE(silent_askers_hold_nobody_up),
+	CASE(other_users_are_not_answered), CASE(the_mode_of_the_socket),
+	cmocka_unit_test_setup_teardown(the_mode_of_the_socket, setup_with_umask, teardown),
+	CASE(sockets_of_the_dead_are_removed), CASE(the_owner_hears_of_the_last),
+	CASE(the_owner_hears_of_a_killed_last), CASE(the_owner_hears_when_another_finds_the_dead),
+	CASE(the_owner_may_come_back))

@@ -321,27 +321,10 @@ TEST(an_inode_of_two_devices_is_two_domains)
 	assert_int_equal(actor_files(actor_dir()), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(creator_is_registered),
-		cmocka_unit_test(registering_is_idempotent),
-		cmocka_unit_test(creator_may_leave_first),
-		cmocka_unit_test(unknown_numbers_are_refused),
-		cmocka_unit_test(failed_unregister_leaves_last_alone),
-		cmocka_unit_test(leaving_ends_registrations),
-		cmocka_unit_test(a_number_used_again_begins_anew),
-		cmocka_unit_test(entering_registers_or_adds),
-		cmocka_unit_test(the_table_grows),
-		cmocka_unit_test(random_numbers_find_room),
-		cmocka_unit_test(many_members),
-		cmocka_unit_test(owner_hears_of_the_end),
-		cmocka_unit_test(owner_takes_its_qps_along),
-		cmocka_unit_test(processes_see_each_other),
-		cmocka_unit_test(two_contexts_are_two_registrants),
-		cmocka_unit_test(growth_is_followed),
-		cmocka_unit_test(an_inode_of_two_devices_is_two_domains),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(creator_is_registered), UNIT(registering_is_idempotent), UNIT(creator_may_leave_first),
+	UNIT(unknown_numbers_are_refused), UNIT(failed_unregister_leaves_last_alone), UNIT(leaving_ends_registrations),
+	UNIT(a_number_used_again_begins_anew), UNIT(entering_registers_or_adds), UNIT(the_table_grows),
+	UNIT(random_numbers_find_room), UNIT(many_members), UNIT(owner_hears_of_the_end),
+	UNIT(owner_takes_its_qps_along), UNIT(processes_see_each_other), UNIT(two_contexts_are_two_registrants),
+	UNIT(growth_is_followed), UNIT(an_inode_of_two_devices_is_two_domains))

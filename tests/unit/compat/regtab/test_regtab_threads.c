@@ -220,13 +220,5 @@ TEST(threads_open_and_close)
 	assert_int_equal(actor_files(actor_dir()), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(threads_share_a_table),
-		cmocka_unit_test(it_grows_as_needed),
-		cmocka_unit_test(threads_open_and_close),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(threads_share_a_table), UNIT(it_grows_as_needed), UNIT(threads_open_and_close))

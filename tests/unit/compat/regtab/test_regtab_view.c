@@ -242,15 +242,6 @@ TEST(only_the_dead_are_removed)
 	assert_int_equal(actor_files(actor_dir()), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables_are_listed),
-		cmocka_unit_test(looking_does_not_release_own_locks),
-		cmocka_unit_test(the_dead_keep_nothing),
-		cmocka_unit_test(a_forged_table_is_refused),
-		cmocka_unit_test(only_the_dead_are_removed),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(tables_are_listed), UNIT(looking_does_not_release_own_locks), UNIT(the_dead_keep_nothing),
+	UNIT(a_forged_table_is_refused), UNIT(only_the_dead_are_removed))

@@ -129,9 +129,8 @@ TEST(users_have_tables_of_their_own)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(both_sizes_share_a_table),
-		cmocka_unit_test(pid_namespaces_do_not_matter),
-		cmocka_unit_test(users_have_tables_of_their_own),
+		UNIT(both_sizes_share_a_table), UNIT(pid_namespaces_do_not_matter),
+		UNIT(users_have_tables_of_their_own),
 	};
 
 	program32 = argc > 1 ? argv[1] : NULL;

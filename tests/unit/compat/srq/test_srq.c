@@ -101,12 +101,5 @@ TEST(create_arms_no_limit_and_decides_the_sizes)
 	assert_int_equal(srq_destroy(image_of(lsrq)), 0);
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(larger_than_ofed_allowed),
-		cmocka_unit_test(create_arms_no_limit_and_decides_the_sizes),
-	};
-
-	return cmocka_run_group_tests(tests, set_up, NULL);
-}
+UNIT_MAIN(set_up, NULL,
+	UNIT(larger_than_ofed_allowed), UNIT(create_arms_no_limit_and_decides_the_sizes))

@@ -45,12 +45,5 @@ TEST(both_ways_agree)
 	}
 }
 
-int main(void)
-{
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(every_row),
-		cmocka_unit_test(both_ways_agree),
-	};
-
-	return cmocka_run_group_tests(tests, NULL, NULL);
-}
+UNIT_MAIN(NULL, NULL,
+	UNIT(every_row), UNIT(both_ways_agree))
