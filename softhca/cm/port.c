@@ -51,7 +51,9 @@ static int take_free_port(struct cm_id *id)
 	const uint64_t space = id->service;
 
 	for (int tries = FIRST_FREE; tries <= LAST_FREE; tries++) {
-		cm->port = cm->port >= FIRST_FREE && cm->port < LAST_FREE ? cm->port + 1 : FIRST_FREE;
+		cm->port++;
+		if (cm->port < FIRST_FREE || cm->port > LAST_FREE)
+			cm->port = FIRST_FREE;
 		id->service = space | cm->port;
 		if (!check_port(id, false)) {
 			cm_addr_set_port(&id->src, cm->port);
