@@ -5,26 +5,27 @@
 #include "tools/common/message.h"
 #include "tools_config.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 static const struct command commands[] = {
 	{ "run", "[--softhca[=DEVICES] [--model=NAME]] [--] PROGRAM [ARGUMENT...]", "run an old program with the legacy XRC verbs",
-	  command_run },
+	  command_run, NULL },
 	{ "check", "PROGRAM [--device NAME] [--plugin FILE]... [--json]",
-	  "will this program run here, and which command does it", command_check },
+	  "will this program run here, and which command does it", command_check, NULL },
 	{ "trace", "[--softhca[=DEVICES]] [--json] [--output FILE] [--porting-report FILE] [--] PROGRAM [ARGUMENT...]",
-	  "run it, show every legacy call and what to port it to", command_trace },
+	  "run it, show every legacy call and what to port it to", command_trace, NULL },
 	{ "ps", "[-o COLUMN[,COLUMN...]] [--json] [--noheadings] [--watch[=SECONDS]]",
-	  "who is registered with which receive QP", command_ps },
-	{ "gc", "[--dry-run]", "remove the registration tables that only dead processes used", command_gc },
+	  "who is registered with which receive QP", command_ps, ps_columns_print },
+	{ "gc", "[--dry-run]", "remove the registration tables that only dead processes used", command_gc, NULL },
 	{ "selftest", "[--device NAME] [--softhca[=DEVICES]] [--listen | --connect HOST] [--port PORT]",
-	  "play the whole legacy exchange on a device, and say what holds", command_selftest },
-	{ "doctor", "", "what is wrong on this machine, in the order to mend it", command_doctor },
+	  "play the whole legacy exchange on a device, and say what holds", command_selftest, NULL },
+	{ "doctor", "", "what is wrong on this machine, in the order to mend it", command_doctor, NULL },
 	{ "report", "[--output FILE] [--softhca[=DEVICES]] [PROGRAM]",
-	  "one file to attach to a question: versions, doctor, check, self-test", command_report },
-	{ "env", "", "the lines to type for MPI launchers", command_env },
-	{ "env-vars", "", "list the environment variables", command_env_vars },
+	  "one file to attach to a question: versions, doctor, check, self-test", command_report, NULL },
+	{ "env", "", "the lines to type for MPI launchers", command_env, NULL },
+	{ "env-vars", "", "list the environment variables", command_env_vars, NULL },
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -56,6 +57,18 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
+/* Among the words that are the command's: those of a program begin with its name, or behind "--". */
+static bool wants_help(const struct command *command, char **words)
+{
+	bool is_launcher = strstr(command->synopsis, "[--] PROGRAM");
+
+	for (; *words && strcmp(*words, "--") && !(is_launcher && **words != '-'); words++) {
+		if (!strcmp(*words, "--help"))
+			return true;
+	}
+	return false;
+}
+
 static int unknown_command(const char *name)
 {
 	if (name)
@@ -81,7 +94,9 @@ static int execute(int argc, char **argv)
 		return TOOL_EXIT_OK;
 	}
 	command = find_command(argv[1]);
-	return command ? command->run(argc - 1, argv + 1) : unknown_command(argv[1]);
+	if (!command)
+		return unknown_command(argv[1]);
+	return wants_help(command, argv + 2) ? print_usage(command) : command->run(command, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

@@ -64,12 +64,14 @@ static void help(FILE *out)
 	      out);
 }
 
-/* As the first word, or as the first one of a command. */
+/* Among the words that are ours: those of a program begin with its name, or behind "--". */
 static bool wants_help(int argc, char **argv)
 {
+	bool is_launcher = argc > 1 && !strcmp(argv[1], "run");
+
 	if (argc > 1 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "help")))
 		return true;
-	for (int i = 1; i < argc && i < 3; i++) {
+	for (int i = 1; i < argc && strcmp(argv[i], "--") && !(is_launcher && i > 1 && argv[i][0] != '-'); i++) {
 		if (!strcmp(argv[i], "--help"))
 			return true;
 	}

@@ -9,20 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char usage_line[] = "usage: xrc-compat check PROGRAM [--device NAME] [--plugin FILE]... [--json]";
-
 struct check_options {
 	const char *program;
 	const char *device;
 	struct string_list plugins;
 	bool json;
 };
-
-static int usage(void)
-{
-	advise("%s", usage_line);
-	return TOOL_EXIT_REFUSED;
-}
 
 /* The value of option @name, "NAME VALUE" or "NAME=VALUE", with @i moved on; NULL if argv[*i] is another argument. */
 static const char *option_value(const char *name, int argc, char **argv, int *i)
@@ -36,7 +28,7 @@ static const char *option_value(const char *name, int argc, char **argv, int *i)
 	return NULL;
 }
 
-static int parse(int argc, char **argv, struct check_options *options)
+static int parse(const struct command *self, int argc, char **argv, struct check_options *options)
 {
 	for (int i = 1; i < argc; i++) {
 		const char *value;
@@ -48,10 +40,10 @@ static int parse(int argc, char **argv, struct check_options *options)
 		} else if (!strcmp(argv[i], "--json")) {
 			options->json = true;
 		} else if (argv[i][0] == '-' && strcmp(argv[i], "--")) {
-			return refuse_word("check", usage_line, argv[i]);
+			return refuse_word(self, argv[i]);
 		} else if (strcmp(argv[i], "--") && options->program) {
 			refuse(0, "check: one program at a time");
-			return usage();
+			return advise_usage(self);
 		} else if (strcmp(argv[i], "--")) {
 			options->program = argv[i];
 		}
@@ -59,7 +51,7 @@ static int parse(int argc, char **argv, struct check_options *options)
 	if (options->program)
 		return 0;
 	refuse(0, "check: no program given");
-	return usage();
+	return advise_usage(self);
 }
 
 /* Reads our own library: whether programs of this kind can have it, and which doors it opens. */
@@ -124,18 +116,14 @@ static void read_all(struct check *check, const struct check_options *options, s
 	check->devices_error = devices_read("libibverbs.so.1", &check->devices);
 }
 
-int command_check(int argc, char **argv)
+int command_check(const struct command *self, int argc, char **argv)
 {
 	static struct check check; /* large, and zeroed */
 	struct check_options options = { 0 };
 	struct path_candidates candidates;
 	int status;
 
-	if (argc > 1 && !strcmp(argv[1], "--help")) {
-		puts(usage_line);
-		return TOOL_EXIT_OK;
-	}
-	status = parse(argc, argv, &options);
+	status = parse(self, argc, argv, &options);
 	if (status)
 		return status;
 	check.name = options.program;

@@ -18,20 +18,27 @@ struct command {
 	const char *name;
 	const char *synopsis; /* what follows the name, as the help prints it */
 	const char *summary;
-	/* argv[0] is the name of the subcommand; the result is the exit status. */
-	int (*run)(int argc, char **argv);
+	/*
+	 * argv[0] is the name of the subcommand; the result is the exit status. @self is for what it says of its usage: for a
+	 * command that is another one's way to a program, that one.
+	 */
+	int (*run)(const struct command *self, int argc, char **argv);
+	void (*more_help)(void); /* prints what --help says behind the usage; NULL: nothing */
 };
 
-int command_check(int argc, char **argv);
-int command_doctor(int argc, char **argv);
-int command_env(int argc, char **argv);
-int command_gc(int argc, char **argv);
-int command_ps(int argc, char **argv);
-int command_report(int argc, char **argv);
-int command_run(int argc, char **argv);
-int command_selftest(int argc, char **argv);
-int command_trace(int argc, char **argv);
-int command_env_vars(int argc, char **argv);
+int command_check(const struct command *self, int argc, char **argv);
+int command_doctor(const struct command *self, int argc, char **argv);
+int command_env(const struct command *self, int argc, char **argv);
+int command_gc(const struct command *self, int argc, char **argv);
+int command_ps(const struct command *self, int argc, char **argv);
+int command_report(const struct command *self, int argc, char **argv);
+int command_run(const struct command *self, int argc, char **argv);
+int command_selftest(const struct command *self, int argc, char **argv);
+int command_trace(const struct command *self, int argc, char **argv);
+int command_env_vars(const struct command *self, int argc, char **argv);
+
+/* What `xrc-compat ps --help` says of its columns. */
+void ps_columns_print(void);
 
 /* Prints the environment table; the same text in --help and in env-vars. */
 void env_vars_print(void);

@@ -40,27 +40,40 @@ void advise(const char *format, ...)
 	va_end(args);
 }
 
-/* Whether the usage line has @word as an option with a value: "[--port PORT]", "[--model=NAME]". */
-static bool takes_value(const char *usage_line, const char *word)
+int advise_usage(const struct command *command)
+{
+	advise("usage: xrc-compat %s%s%s", command->name, command->synopsis[0] ? " " : "", command->synopsis);
+	return TOOL_EXIT_REFUSED;
+}
+
+int print_usage(const struct command *command)
+{
+	printf("usage: xrc-compat %s%s%s\n", command->name, command->synopsis[0] ? " " : "", command->synopsis);
+	if (command->more_help)
+		command->more_help();
+	return TOOL_EXIT_OK;
+}
+
+/* Whether the synopsis has @word as an option with a value: "[--port PORT]", "[--model=NAME]". */
+static bool takes_value(const char *synopsis, const char *word)
 {
 	size_t length = strlen(word);
 
-	for (const char *at = usage_line; (at = strstr(at, word)); at += length) {
-		if (strchr("[ ", at[-1]) && strchr(" =", at[length]))
+	for (const char *at = synopsis; (at = strstr(at, word)); at += length) {
+		if (at > synopsis && strchr("[ ", at[-1]) && strchr(" =", at[length]))
 			return true;
 	}
 	return false;
 }
 
-int refuse_word(const char *command, const char *usage_line, const char *word)
+int refuse_word(const struct command *command, const char *word)
 {
 	const char *why = "unexpected argument";
 
 	if (word[0] == '-')
-		why = takes_value(usage_line, word) ? "its value is missing" : "unknown option";
-	refuse(0, "%s: %s: %s", command, word, why);
-	advise("%s", usage_line);
-	return TOOL_EXIT_REFUSED;
+		why = takes_value(command->synopsis, word) ? "its value is missing" : "unknown option";
+	refuse(0, "%s: %s: %s", command->name, word, why);
+	return advise_usage(command);
 }
 
 void print_line(const char *format, ...)

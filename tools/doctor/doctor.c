@@ -275,18 +275,12 @@ static const struct {
 	{ "variables", examine_variables },
 };
 
-static const char usage_line[] = "usage: xrc-compat doctor";
-
-int command_doctor(int argc, char **argv)
+int command_doctor(const struct command *self, int argc, char **argv)
 {
 	int ill = 0;
 
-	if (argc > 1 && !strcmp(argv[1], "--help")) {
-		puts(usage_line);
-		return TOOL_EXIT_OK;
-	}
 	if (argc > 1)
-		return refuse_word("doctor", usage_line, argv[1]);
+		return refuse_word(self, argv[1]);
 	for (size_t i = 0; i < sizeof(examinations) / sizeof(examinations[0]); i++) {
 		struct finding finding = { 0 };
 

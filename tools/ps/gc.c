@@ -9,8 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-static const char usage_line[] = "usage: xrc-compat gc [--dry-run]";
-
 struct tally {
 	bool dry_run;
 	int left_alone;
@@ -35,18 +33,14 @@ static void report(void *context, const char *path, enum regtab_verdict verdict,
 	}
 }
 
-int command_gc(int argc, char **argv)
+int command_gc(const struct command *self, int argc, char **argv)
 {
 	struct tally tally = { false, 0 };
 	int removed;
 
 	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--help")) {
-			puts(usage_line);
-			return TOOL_EXIT_OK;
-		}
 		if (strcmp(argv[i], "--dry-run"))
-			return refuse_word("gc", usage_line, argv[i]);
+			return refuse_word(self, argv[i]);
 		tally.dry_run = true;
 	}
 	removed = regtab_gc(paths_table_directory(), tally.dry_run, report, &tally);

@@ -36,9 +36,6 @@ struct ps {
 	int left;		/* of ASKING_MILLISECONDS */
 };
 
-static const char usage_line[] =
-	"usage: xrc-compat ps [-o COLUMN[,COLUMN...]] [--json] [--noheadings] [--watch[=SECONDS]]";
-
 /* ---- printing ---- */
 
 static void cell_text(const struct ps_column *column, const struct ps_row *row, char *text)
@@ -301,12 +298,11 @@ static int watch(struct ps *ps)
 
 /* ---- the command line ---- */
 
-static int print_usage(void)
+void ps_columns_print(void)
 {
-	printf("%s\n\nColumns:\n", usage_line);
+	puts("\nColumns:");
 	for (size_t i = 0; i < ps_column_count; i++)
 		printf("  %-8s %s\n", ps_columns[i].name, ps_columns[i].help);
-	return TOOL_EXIT_OK;
 }
 
 static int choose_columns(struct ps *ps, const char *list)
@@ -353,10 +349,10 @@ static int choose_seconds(struct ps *ps, const char *text)
 	return 0;
 }
 
-enum { OPTION_HELP = 'h', OPTION_COLUMNS = 'o', OPTION_JSON = 'j', OPTION_NO_HEADINGS = 'n', OPTION_WATCH = 'w' };
+enum { OPTION_COLUMNS = 'o', OPTION_JSON = 'j', OPTION_NO_HEADINGS = 'n', OPTION_WATCH = 'w' };
 
 /* @word: as it was typed. */
-static int set_option(struct ps *ps, int option, const char *word)
+static int set_option(const struct command *self, struct ps *ps, int option, const char *word)
 {
 	switch (option) {
 	case OPTION_COLUMNS:
@@ -370,17 +366,16 @@ static int set_option(struct ps *ps, int option, const char *word)
 		ps->headings = false;
 		return 0;
 	default:
-		return refuse_word("ps", usage_line, word);
+		return refuse_word(self, word);
 	}
 }
 
-int command_ps(int argc, char **argv)
+int command_ps(const struct command *self, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, OPTION_JSON },
 		{ "noheadings", no_argument, NULL, OPTION_NO_HEADINGS },
 		{ "watch", optional_argument, NULL, OPTION_WATCH },
-		{ "help", no_argument, NULL, OPTION_HELP },
 		{ NULL, 0, NULL, 0 },
 	};
 	struct ps ps = { .lines = stdout, .headings = true };
@@ -388,14 +383,12 @@ int command_ps(int argc, char **argv)
 
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
-		if (option == OPTION_HELP)
-			return print_usage();
-		status = set_option(&ps, option, argv[optind - 1]);
+		status = set_option(self, &ps, option, argv[optind - 1]);
 		if (status)
 			return status;
 	}
 	if (optind < argc)
-		return refuse_word("ps", usage_line, argv[optind]);
+		return refuse_word(self, argv[optind]);
 	if (!ps.column_count)
 		default_columns(&ps);
 	return ps.watch ? watch(&ps) : print_once(&ps);

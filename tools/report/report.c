@@ -25,9 +25,7 @@ struct report_options {
 	char *program;
 };
 
-static const char usage_line[] = "usage: xrc-compat report [--output FILE] [--softhca[=DEVICES]] [PROGRAM]";
-
-static int parse(int argc, char **argv, struct report_options *options)
+static int parse(const struct command *self, int argc, char **argv, struct report_options *options)
 {
 	options->output = "xrc-compat-report.md";
 	for (int i = 1; i < argc; i++) {
@@ -38,7 +36,7 @@ static int parse(int argc, char **argv, struct report_options *options)
 		} else if (!strcmp(argv[i], "--softhca") || !strncmp(argv[i], "--softhca=", 10)) {
 			options->softhca = argv[i];
 		} else if (argv[i][0] == '-' || options->program) {
-			return refuse_word("report", usage_line, argv[i]);
+			return refuse_word(self, argv[i]);
 		} else {
 			options->program = argv[i];
 		}
@@ -159,17 +157,13 @@ static void print_report(FILE *out, const struct report_options *options)
 	print_environment(out);
 }
 
-int command_report(int argc, char **argv)
+int command_report(const struct command *self, int argc, char **argv)
 {
 	struct report_options options = { 0 };
 	FILE *out;
 	int status;
 
-	if (argc == 2 && !strcmp(argv[1], "--help")) {
-		puts(usage_line);
-		return TOOL_EXIT_OK;
-	}
-	status = parse(argc, argv, &options);
+	status = parse(self, argc, argv, &options);
 	if (status)
 		return status;
 	out = fopen(options.output, "we");

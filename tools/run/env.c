@@ -28,8 +28,6 @@ static const struct launcher launchers[] = {
 	{ "Slurm", "srun env", " ", "=", " PROGRAM" },
 };
 
-static const char usage_line[] = "usage: xrc-compat env";
-
 /* As `run` sets it: the library first, then what is preloaded already where the line is typed, softhca for instance. */
 static void print_launcher(const struct launcher *launcher, const char *library, const char *quote)
 {
@@ -40,19 +38,15 @@ static void print_launcher(const struct launcher *launcher, const char *library,
 	puts(launcher->after);
 }
 
-int command_env(int argc, char **argv)
+int command_env(const struct command *self, int argc, char **argv)
 {
 	struct path_candidates candidates;
 	char setting[PATH_MAX];
 	const char *library;
 	const char *quote = "";
 
-	if (argc > 1 && !strcmp(argv[1], "--help")) {
-		puts(usage_line);
-		return TOOL_EXIT_OK;
-	}
 	if (argc > 1)
-		return refuse_word("env", usage_line, argv[1]);
+		return refuse_word(self, argv[1]);
 	paths_library(&candidates);
 	library = paths_first(&candidates);
 	if (!library)

@@ -28,16 +28,10 @@ void env_vars_print(void)
 	}
 }
 
-int command_env_vars(int argc, char **argv)
+int command_env_vars(const struct command *self, int argc, char **argv)
 {
-	static const char usage_line[] = "usage: xrc-compat env-vars";
-
-	if (argc > 1 && !strcmp(argv[1], "--help")) {
-		puts(usage_line);
-		return TOOL_EXIT_OK;
-	}
 	if (argc > 1)
-		return refuse_word("env-vars", usage_line, argv[1]);
+		return refuse_word(self, argv[1]);
 	env_vars_print();
 	return TOOL_EXIT_OK;
 }

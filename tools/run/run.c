@@ -23,14 +23,6 @@ struct run_options {
 	char **program;	      /* argv of the program, NULL-terminated */
 };
 
-static const char usage_line[] = "usage: xrc-compat run [--softhca[=DEVICES] [--model=NAME]] [--] PROGRAM [ARGUMENT...]";
-
-static int usage(void)
-{
-	advise("%s", usage_line);
-	return TOOL_EXIT_REFUSED;
-}
-
 /* "--softhca=DEVICES": a number from 1 to MAX_DEVICES. */
 static bool parse_devices(const char *text, unsigned int *devices)
 {
@@ -47,8 +39,8 @@ static bool parse_devices(const char *text, unsigned int *devices)
 	return true;
 }
 
-/* 0, or the exit status after a message. @help is set when only the help was asked for. */
-static int parse(int argc, char **argv, struct run_options *options, bool *help)
+/* 0, or the exit status after a message. */
+static int parse(const struct command *self, int argc, char **argv, struct run_options *options)
 {
 	int i = 1;
 
@@ -57,32 +49,28 @@ static int parse(int argc, char **argv, struct run_options *options, bool *help)
 			i++;
 			break;
 		}
-		if (!strcmp(argv[i], "--help")) {
-			*help = true;
-			return 0;
-		}
 		if (!strcmp(argv[i], "--softhca")) {
 			options->devices = 2;
 		} else if (!strncmp(argv[i], "--softhca=", 10)) {
 			if (!parse_devices(argv[i] + 10, &options->devices)) {
 				refuse(0, "%s: the number of devices is 1 to %d", argv[i], MAX_DEVICES);
-				return usage();
+				return advise_usage(self);
 			}
 		} else if (!strncmp(argv[i], "--model=", 8)) {
 			options->model = argv[i];
 		} else {
-			return refuse_word("run", usage_line, argv[i]);
+			return refuse_word(self, argv[i]);
 		}
 	}
 	options->program = argv + i;
 	if (options->model && !options->devices) {
 		refuse(0, "%s: a model of emulated adapters; add --softhca", options->model);
-		return usage();
+		return advise_usage(self);
 	}
 	if (i < argc)
 		return 0;
 	refuse(0, "run: no program given");
-	return usage();
+	return advise_usage(self);
 }
 
 static int advise_places(const struct path_candidates *candidates)
@@ -258,17 +246,12 @@ static int run(const struct run_options *options)
 	return status;
 }
 
-int command_run(int argc, char **argv)
+int command_run(const struct command *self, int argc, char **argv)
 {
 	struct run_options options = { 0 };
-	bool help = false;
-	int status = parse(argc, argv, &options, &help);
+	int status = parse(self, argc, argv, &options);
 
 	if (status)
 		return status;
-	if (help) {
-		puts(usage_line);
-		return TOOL_EXIT_OK;
-	}
 	return run(&options);
 }

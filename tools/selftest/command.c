@@ -13,17 +13,9 @@
 
 #define MAX_ARGUMENTS 16
 
-static const char usage_line[] =
-	"usage: xrc-compat selftest [--device NAME] [--softhca[=DEVICES]] [--listen | --connect HOST] [--port PORT]";
-
 static bool takes_value(const char *option)
 {
 	return !strcmp(option, "--device") || !strcmp(option, "--connect") || !strcmp(option, "--port");
-}
-
-static int usage(const char *argument)
-{
-	return refuse_word("selftest", usage_line, argument);
 }
 
 /* run's own options come first, then the program, then what is meant for it. */
@@ -49,7 +41,7 @@ static int sort_arguments(int argc, char **argv, char *program, char **sorted)
 	return count;
 }
 
-int command_selftest(int argc, char **argv)
+int command_selftest(const struct command *self, int argc, char **argv)
 {
 	char *sorted[MAX_ARGUMENTS + 3] = { NULL };
 	struct path_candidates candidates;
@@ -57,17 +49,13 @@ int command_selftest(int argc, char **argv)
 	char path[PATH_MAX];
 	int count;
 
-	if (argc == 2 && !strcmp(argv[1], "--help")) {
-		puts(usage_line);
-		return TOOL_EXIT_OK;
-	}
 	if (argc > MAX_ARGUMENTS)
-		return usage(argv[MAX_ARGUMENTS]);
+		return refuse_word(self, argv[MAX_ARGUMENTS]);
 	paths_helper("selftest/xrc-compat-selftest", &candidates);
 	program = paths_first(&candidates);
 	if (!program)
 		return refuse(TOOL_EXIT_REFUSED, "xrc-compat-selftest is not there (first looked for: %s)", candidates.path[0]);
 	snprintf(path, sizeof(path), "%s", program);
 	count = sort_arguments(argc, argv, path, sorted);
-	return count < 0 ? usage(argv[-count]) : command_run(count, sorted);
+	return count < 0 ? refuse_word(self, argv[-count]) : command_run(self, count, sorted);
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 struct trace {
+	const struct command *self;
 	const char *output, *report;
 	bool as_json;
 	char *softhca;		/* "--softhca=N", or NULL */
@@ -35,9 +36,6 @@ struct trace {
 	size_t text_size;
 	struct trace_census census;
 };
-
-static const char usage_line[] = "usage: xrc-compat trace [--softhca[=DEVICES]] [--json] [--output FILE] "
-				 "[--porting-report FILE] [--] PROGRAM [ARGUMENT...]";
 
 /* ---- what comes in ---- */
 
@@ -155,7 +153,7 @@ static int run_program(struct trace *trace)
 		argv[head++] = trace->softhca;
 	argv[head++] = end;
 	memcpy(argv + head, trace->program, (size_t)count * sizeof(*argv));
-	return command_run(head + count, argv);
+	return command_run(trace->self, head + count, argv);
 }
 
 static pid_t child_to_forward_to;
@@ -276,7 +274,7 @@ static bool set_option(struct trace *trace, int option)
 	}
 }
 
-int command_trace(int argc, char **argv)
+int command_trace(const struct command *self, int argc, char **argv)
 {
 	static const struct option options[] = {
 		{ "json", no_argument, NULL, OPTION_JSON },
@@ -286,23 +284,20 @@ int command_trace(int argc, char **argv)
 		{ "help", no_argument, NULL, OPTION_HELP },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct trace trace = { .socket = -1 };
+	struct trace trace = { .self = self, .socket = -1 };
 	int option, status;
 
 	opterr = 0;
 	/* "+": the options behind the program are its own. */
 	while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
-		if (option == OPTION_HELP) {
-			puts(usage_line);
-			return TOOL_EXIT_OK;
-		}
+		if (option == OPTION_HELP)
+			return print_usage(self);
 		if (!set_option(&trace, option))
-			return refuse_word("trace", usage_line, argv[optind - 1]);
+			return refuse_word(self, argv[optind - 1]);
 	}
 	if (optind == argc) {
 		refuse(0, "trace: no program given");
-		advise("%s", usage_line);
-		return TOOL_EXIT_REFUSED;
+		return advise_usage(self);
 	}
 	trace.program = argv + optind;
 	status = trace_program(&trace);

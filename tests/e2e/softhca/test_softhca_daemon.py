@@ -74,7 +74,8 @@ def test_the_daemon_refuses_with_a_sentence(run, softhca, place, words, complain
     assert done.stderr.startswith(complaint)
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["-h"], ["run", "--help"], ["start", "--help"], ["ctl", "--help"], ["stop", "--help"]], ids=" ".join)
+@pytest.mark.parametrize("argv", [["--help"], ["-h"], ["run", "--help"], ["start", "--help"], ["run", "--devices=1", "--help"], ["ctl", "--help"],
+                                  ["ctl", "objects", "--help"], ["stop", "--help"]], ids=" ".join)
 @pytest.mark.on_model("connectx3")
 def test_help(run, softhca, argv):
     done = run([softhca, *argv])

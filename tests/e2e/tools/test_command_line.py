@@ -65,8 +65,16 @@ def test_a_missing_value_is_named(run, xrc_compat, command, option):
     assert result.stderr.startswith(f"xrc-compat: {command}: {option}: its value is missing\n")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_help_of_every_command(run, xrc_compat, command):
-    result = run([xrc_compat, command, "--help"])
+@pytest.mark.parametrize("words", COMMANDS + ["check program --help", "check --json --help", "selftest --softhca --listen", "gc --dry-run",
+                                              "report program", "run --softhca", "trace --json", "trace --output file"])
+def test_help_of_every_command(run, xrc_compat, words):
+    """Wherever it stands among the words that are the command's."""
+    result = run([xrc_compat, *words.split(), "--help"])
     assert (result.returncode, result.stderr) == (0, "")
-    assert result.stdout.startswith(f"usage: xrc-compat {command}")
+    assert result.stdout.startswith(f"usage: xrc-compat {words.split()[0]}")
+
+
+@pytest.mark.parametrize("words", ["run echo --help", "run -- echo --help", "trace echo --help", "trace --output /dev/null -- echo --help"])
+def test_the_words_of_a_program_are_its_own(run, xrc_compat, words):
+    result = run([xrc_compat, *words.replace("echo", "/bin/echo").split()])
+    assert result.returncode == 0 and "usage: xrc-compat" not in result.stdout + result.stderr
