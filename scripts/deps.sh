@@ -62,16 +62,18 @@ deps_python() {
 	fi
 }
 
+# The distribution's meson, or one on PATH where that is too old (which pip has for SLES 15).
 deps_meson() {
-	if [ -x /usr/bin/meson ]; then
+	if [ -x /usr/bin/meson ] && deps_is_new_meson deps_python /usr/bin/meson; then
 		deps_python /usr/bin/meson "$@"
 	else
 		meson "$@"
 	fi
 }
 
-deps_meson_is_new_enough() {
-	deps_version=$(deps_meson --version 2>/dev/null) || return 1
+# deps_is_new_meson COMMAND...: as new as meson.build wants it.
+deps_is_new_meson() {
+	deps_version=$("$@" --version 2>/dev/null) || return 1
 	case $deps_version in
 	'' | 0.? | 0.?.* | 0.[1-4]? | 0.[1-4]?.* | 0.5[0-5] | 0.5[0-5].*) return 1 ;;
 	esac
@@ -89,7 +91,7 @@ deps_compiles() {
 deps_have() {
 	case $1 in
 	cc) deps_compiles ;;
-	meson) deps_meson_is_new_enough ;;
+	meson) deps_is_new_meson deps_meson ;;
 	cmd:pytest-3) command -v pytest-3 >/dev/null || command -v py.test-3 >/dev/null ||
 		{ command -v pytest >/dev/null && pytest --version >/dev/null 2>&1; } ;;
 	cmd:*) command -v "${1#cmd:}" >/dev/null ;;
@@ -158,6 +160,13 @@ deps_missing() {
 	done
 }
 
+# What the package manager has is too old: nothing else would come of installing it once more.
+deps_refuse_meson() {
+	echo "The distribution's meson is too old: this wants 0.56 or later. Put one on PATH and start again:"
+	echo "  python3 -m pip install --user 'meson>=0.56' && export PATH=\$HOME/.local/bin:\$PATH"
+	return 1
+}
+
 # deps_ensure PURPOSE...: installs what is missing, after having said what and why. Says nothing when all is there.
 deps_ensure() {
 	deps_rows=$(deps_missing "$@")
@@ -194,5 +203,8 @@ deps_ensure() {
 		echo "Installed."
 	fi
 	rm -f "$deps_log"
-	[ $deps_status -eq 0 ]
+	[ $deps_status -eq 0 ] || return 1
+	case $deps_rows in
+	*'|meson|'*) deps_have meson || deps_refuse_meson ;;
+	esac
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """scripts/deps.sh: installs what is missing and nothing else, says why, and asks for root only when it must."""
 
+import pathlib
 import shutil
 
 import pytest
@@ -117,6 +118,21 @@ def test_rhel_is_told_of_its_other_repositories(machine):
     result, _ = machine(missing=["pkg:libunwind"], manager="dnf", status=1)
     assert result.returncode == 1
     assert "CRB" in result.stdout and "EPEL" in result.stdout
+
+
+def test_a_meson_that_stays_too_old_is_a_failure_that_says_what_to_do(machine):
+    result, calls = machine(missing=["meson"], manager="zypper")
+    assert len(calls) == 1 and result.returncode == 1
+    assert "too old" in result.stdout and "pip install --user 'meson>=0.56'" in result.stdout
+
+
+@pytest.mark.skipif(not pathlib.Path("/usr/bin/meson").exists(), reason="/usr/bin has no meson")
+@pytest.mark.parametrize("own, taken", [("0.54.2", "1.3.0"), ("0.56.2", "0.56.2"), ("1.0.1", "1.0.1")])
+def test_another_meson_is_taken_where_the_distribution_s_is_too_old(tmp_path, run, source_root, own, taken):
+    (tmp_path / "meson").write_text("#!/bin/sh\necho 1.3.0\n")
+    (tmp_path / "meson").chmod(0o755)
+    script = f". scripts/deps.sh; deps_python() {{ echo {own}; }}; PATH={tmp_path}:$PATH; deps_have meson && deps_meson --version"
+    assert run(["/bin/sh", "-uc", script], cwd=source_root).stdout == f"{taken}\n"
 
 
 def test_every_row_of_the_table_is_complete(run, source_root):
