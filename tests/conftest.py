@@ -3,9 +3,14 @@
 
 import os
 import pathlib
+import sys
 import tempfile
 
 import pytest
+
+if sys.version_info < (3, 9):
+    raise pytest.UsageError(f"the tests need Python 3.9 or later, and {sys.executable} is {sys.version.split()[0]}: put the pytest of a "
+                            "later one on PATH as pytest-3, and build anew")
 
 import models
 import running

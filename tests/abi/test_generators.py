@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """What the generator makes from the tables of abi/, and which tables it refuses."""
 
-import ast
 import os
 import sys
 
@@ -96,16 +95,6 @@ def test_usage(capsys):
     assert gen_stub.main(["gen_stub.py"]) == 2
     assert gen_layouts.main(["gen_layouts.py"]) == 2
     assert capsys.readouterr().err.count("usage: ") == 3
-
-
-@pytest.mark.parametrize("script", [gen_layouts, gen_stub, gen_symbols])
-def test_what_a_build_runs_does_with_python_3_6(script):
-    """RHEL 8 and SLES 15 have that one."""
-    with open(script.__file__, encoding="utf-8") as file:
-        text = file.read()
-    ast.parse(text, feature_version=(3, 6))
-    for younger in (".removeprefix(", ".removesuffix(", "capture_output", "dataclass"):
-        assert younger not in text
 
 
 def test_stub_versions():
