@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What tests of `xrc-compat ps` and `gc` need: a program that holds registrations, and the command."""
+"""Where the helpers of this folder are; and for `ps` and `gc` a program that holds registrations, and the command."""
 
 import os
 
@@ -8,17 +8,34 @@ import pytest
 from holder import QPS, Holder
 
 
+@pytest.fixture(scope="session")
+def helpers(build_root):
+    return build_root / "tests" / "e2e" / "tools"
+
+
+@pytest.fixture
+def probe(helpers):
+    """Stands in for the shim where a test only looks at what is preloaded."""
+    return helpers / "libprobe.so"
+
+
+@pytest.fixture
+def fakes(helpers, probe):
+    """The environment of a command that shall see the devices of fake_libibverbs.c, and the probe for the shim."""
+    return {"LD_PRELOAD": str(helpers / "libfake-ibverbs.so"), "XRC_COMPAT_LIBRARY": str(probe)}
+
+
 @pytest.fixture
 def words():
-    """Of hold-registrations, after the number of QPs."""
+    """Further arguments of hold-registrations, which a test can parametrize."""
     return []
 
 
 @pytest.fixture
-def holder(tables, softhca, xrc_compat, build_root, tmp_path, settings, words, sanitizer_runtime):
+def holder(tables, softhca, xrc_compat, helpers, tmp_path, settings, words, sanitizer_runtime):
     domain = tmp_path / "domain"
-    program = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
-    held = Holder([softhca, "run", "--devices=1", *settings, "--", xrc_compat, "run", "--", program, domain, QPS, *words],
+    held = Holder([softhca, "run", "--devices=1", *settings, "--", xrc_compat, "run", "--", helpers / "hold-registrations", domain,
+                   QPS, *words],
                   dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables), LD_PRELOAD=sanitizer_runtime), domain)
     yield held
     held.end()
@@ -26,6 +43,8 @@ def holder(tables, softhca, xrc_compat, build_root, tmp_path, settings, words, s
 
 @pytest.fixture
 def tool(run, xrc_compat, tables):
+    """tool(arguments..., status=0, **environment): the command on the folder `tables`; it must exit with this status."""
+
     def _tool(*arguments, status=0, **environment):
         result = run([xrc_compat, *arguments], env={"XRC_COMPAT_TABLE_DIR": str(tables), **environment})
         assert result.returncode == status, result

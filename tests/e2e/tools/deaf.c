@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Preloaded into the self-test: those of its processes that DEAF names wait for their event in vain. They ask one after the
- * other: 0 is the creator of the receive QP, 1 and 2 are registered with it.
+ * Preloaded into the self-test: the processes that DEAF names get no event. They wait for it one after the other: 0 is the
+ * creator of the receive QP, 1 and 2 are registered with it.
  */
 #include <dlfcn.h>
 #include <poll.h>
@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#define EVENT_MS 3000	/* as perform.c of the self-test waits, for nothing else */
+#define EVENT_MS 3000	/* the time that only the self-test's wait for an event has (perform.c) */
 
-static atomic_int *asked;	/* shared by all of them: it is there before the first is forked */
+static atomic_int *asked;	/* shared by all processes, as it exists before the first fork */
 
 __attribute__((constructor)) static void share(void)
 {

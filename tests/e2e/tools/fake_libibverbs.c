@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A libibverbs with devices that no machine has all at once, for the tests of `xrc-compat check`: one with XRC and
- * open_qp, one with XRC only, one without XRC, one that cannot be opened. $FAKE_DEVICES chooses: "xrc", "rxe", "none"...
+ * A libibverbs with four devices for the tests of `xrc-compat check`: with XRC and open_qp, with XRC only, without XRC, and one
+ * that cannot be opened. FAKE_DEVICES names those that are there; with "crash" the library aborts.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An old program that holds registrations until it is told to end: a creator of receive QPs, which takes them to RESET,
- * INIT and RTR by turns, and a registrant with the first of them; with "leave" as the third argument that one unregisters
- * again. Prints a line for each process: its role, its pid, and the numbers that it is registered with; then one for each
- * asynchronous event: role, "heard", type, number.
+ * An old program that holds registrations until it is killed: hold-registrations FILE COUNT [leave]. One process, the creator,
+ * creates receive QPs and takes them to RESET, INIT and RTR by turns; the other, the registrant, registers with the first of
+ * them, and with "leave" unregisters again. Each prints a line with its role, its pid and the numbers that it is registered
+ * with; then one for each asynchronous event: role, "heard", type, number.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@
 #include "../../rc_masks.h"
 
 #define MAX_QPS 64
-#define LIFETIME 60	/* seconds, whatever happens to who started it */
+#define LIFETIME 60	/* seconds, also if the test dies */
 
 static void die(const char *what, int error)
 {
@@ -82,7 +82,7 @@ static void to_init(struct ibv_xrc_domain *domain, uint32_t number)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
 
-	modify(domain, number, attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	modify(domain, number, attr, MASK_INIT);
 }
 
 static void to_rtr(struct ibv_xrc_domain *domain, uint32_t number)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""An old program that holds registrations, on the emulated HCA, for the tests of what `xrc-compat ps` and `gc` say of it."""
+"""Runs hold-registrations on the emulated HCA, and reads what `xrc-compat ps` says of it."""
 
 import json
 import os
@@ -19,7 +19,7 @@ class Holder:
 
     def __init__(self, argv, env, domain):
         self.domain = domain
-        # Another file of the same file system, open before the domain's: ps must not take it for that.
+        # It also has another file of the same file system open, which ps must not take for the domain's.
         with domain.with_name("no-domain").open("w+") as other:
             self.process = subprocess.Popen([str(a) for a in argv], env=env, stdin=other, stdout=subprocess.PIPE,
                                             stderr=subprocess.PIPE, start_new_session=True)
@@ -36,14 +36,14 @@ class Holder:
             self.numbers[role] = [int(n) for n in numbers]
 
     def environment(self):
-        """Of the emulated HCA that it runs on, for programs beside it: without the shim, which ps does not need."""
+        """The environment of other programs on the same emulated HCA, without the shim, which ps does not need."""
         text = pathlib.Path(f"/proc/{self.pids['creator']}/environ").read_text()
         values = dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
         preload = [part for part in values["LD_PRELOAD"].split(":") if "softhca" in part]
         return {"LD_PRELOAD": ":".join(preload), "SOFTHCA_DIR": values["SOFTHCA_DIR"]}
 
     def heard(self, end):
-        """The events, each as (role, type, number), until each process has told of one of type @end."""
+        """Its events as (role, type, number), read until each process has got one of type @end."""
         def events(text):
             lines = [line.split() for line in text.splitlines()[:text.count(b"\n")]]
             return [(role.decode(), int(kind), int(number)) for role, _, kind, number in lines]
@@ -52,7 +52,7 @@ class Holder:
         return events(told.encode())
 
     def kill(self, role):
-        """Returns when the kernel has really released what the process held."""
+        """Kills this process. Returns when the kernel has released all that it held."""
         os.kill(self.pids[role], signal.SIGKILL)
         if self.pids[role] == self.process.pid:
             self.process.wait(30)
@@ -74,8 +74,8 @@ def alive(pid):
         return False
 
 
-def registrations(tool):
-    return json.loads(tool("ps", "--json").stdout)["registrations"]
+def registrations(tool, **environment):
+    return json.loads(tool("ps", "--json", **environment).stdout)["registrations"]
 
 
 def pairs(rows):

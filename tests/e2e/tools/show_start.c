@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Shows how it was started: pid, LD_PRELOAD, each argument; then exits with the status in $SHOW_START_EXIT, or kills itself. */
+/* Prints its pid, LD_PRELOAD and arguments; then exits with the status SHOW_START_EXIT, or kills itself by SHOW_START_SIGNAL. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The command itself: help, version, unknown commands, and the environment table it prints."""
+"""The command line: help, version, wrong usage, and the table of environment variables."""
 
 import re
 

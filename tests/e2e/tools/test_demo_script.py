@@ -10,7 +10,7 @@ LOADER_SAYS = "prog: symbol lookup error: prog: undefined symbol: ibv_open_xrc_d
 
 @pytest.fixture
 def demo(tmp_path, run, source_root):
-    """demo(bare, compat): the script in a folder where building does nothing and both runs are made up."""
+    """demo(bare, compat): runs the script where building does nothing and these two shell commands stand for the program's runs."""
 
     def _demo(bare, compat):
         shutil.copy(source_root / "run-demo", tmp_path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat env` and `xrc-compat doctor`: lines that work as typed, and each trouble found with the way out of it."""
+"""`xrc-compat env` prints lines that work as they are; `xrc-compat doctor` finds each trouble and says what to do."""
 
 import os
 import subprocess
@@ -8,24 +8,17 @@ import pytest
 
 
 @pytest.fixture
-def tool(build_root, xrc_compat, tmp_path):
-    """tool(*arguments, **environment): the command in a clean environment on a machine with one good device."""
-    helpers = build_root / "tests" / "e2e" / "tools"
+def tool(fakes, xrc_compat, tmp_path):
+    """tool(run, *arguments, **environment): the command in a clean environment on a machine with one good device."""
 
     def _tool(run, *arguments, **environment):
         sanitizers = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
-        values = {**sanitizers, "PATH": os.environ["PATH"], "LD_PRELOAD": str(helpers / "libfake-ibverbs.so"), "FAKE_DEVICES": "mlx4_0",
-                  "XRC_COMPAT_LIBRARY": str(helpers / "libprobe.so"), "XRC_COMPAT_TABLE_DIR": str(tmp_path)}
-        values.update(environment)
+        values = {**sanitizers, **fakes, "PATH": os.environ["PATH"], "FAKE_DEVICES": "mlx4_0", "XRC_COMPAT_TABLE_DIR": str(tmp_path),
+                  **environment}
         words = [f"{name}={value}" for name, value in values.items()]
         return run(["env", "-i", *words, xrc_compat, *arguments])
 
     return _tool
-
-
-@pytest.fixture
-def probe(build_root):
-    return build_root / "tests" / "e2e" / "tools" / "libprobe.so"
 
 
 def test_env_names_the_library_in_a_line_for_each_launcher(tool, run, probe):
@@ -37,7 +30,7 @@ def test_env_names_the_library_in_a_line_for_each_launcher(tool, run, probe):
         assert any(word in line for line in lines if line.startswith("#"))
 
 
-# Each takes variables the way the real one does, and starts the program. What srun finds set already, it keeps (tried with Slurm 24.11).
+# Launchers that take variables as the real ones do, and start the program. srun keeps what is set already (tried with Slurm 24.11).
 NAME_VALUE = 'while [ "$1" = %s ]; do export "$2"; shift 2; done; exec "$@"'
 LAUNCHERS = {
     "mpirun -x": NAME_VALUE % "-x",
@@ -58,10 +51,10 @@ LAUNCHERS = {
     ({"LD_PRELOAD": "", "MV2_LIBIBVERBS_PATH": "/my/own.so"}, ("{probe}", "/my/own.so")),
 ], ids=["alone", "beside-another", "own-setting"])
 @pytest.mark.parametrize("launcher", ["export", *LAUNCHERS])
-def test_the_line_for_each_launcher_gives_what_run_would(tool, run, probe, build_root, tmp_path, launcher, given, seen):
-    """The library in front of what is preloaded already, as below `softhca run`, and the quirks' defaults."""
+def test_the_line_for_each_launcher_gives_what_run_would(tool, run, probe, helpers, tmp_path, launcher, given, seen):
+    """The line preloads the library before what is preloaded already, and sets what the quirks' table says, unless it is set."""
     [line] = [line for line in tool(run, "env").stdout.splitlines() if line.startswith(launcher + " ")]
-    show = f"{build_root}/tests/e2e/tools/show-start quirk=$MV2_LIBIBVERBS_PATH"
+    show = f"{helpers}/show-start quirk=$MV2_LIBIBVERBS_PATH"
     shown = tmp_path / "show"
     shown.write_text(f"#!/bin/sh\nexec {show}\n")
     shown.chmod(0o755)
@@ -119,7 +112,7 @@ def test_a_table_directory_that_others_may_write(tool, run, tmp_path):
     assert problems(tool(run, "doctor", XRC_COMPAT_TABLE_DIR=str(shared))) == []
 
 
-# In namespaces of its own: a machine run by systemd, with the configuration files that lie in a folder, and a user who logs in.
+# Run in a mount namespace: makes a machine that runs systemd, with the configuration files in the folder $1, and becomes a user.
 LOGIN = """
 cp -a /etc/. "$1/all" && rm -rf "$1"/all/systemd/logind.conf* && cp -a "$1/etc/." "$1/all" && mount --bind "$1/all" /etc &&
 mount -t tmpfs none /run && mkdir -p /run/systemd/system && cp -a "$1/run/." /run &&
@@ -131,7 +124,7 @@ MAIN, DROP_INS = "systemd/logind.conf", "systemd/logind.conf.d"
 
 
 def own_mounts():
-    """Not in a plain chroot: unshare wants the root directory to be a mount."""
+    """In a plain chroot there are none: unshare needs the root directory to be a mount."""
     return os.geteuid() == 0 and not subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode
 
 
@@ -172,9 +165,8 @@ def test_tables_that_systemd_removes_at_log_out(tool, run, tmp_path, files, remo
     assert ("RemoveIPC=no" in result.stdout) == removes
 
 
-def test_a_preload_that_is_not_there(tool, run, build_root):
-    fake = build_root / "tests" / "e2e" / "tools" / "libfake-ibverbs.so"
-    result = tool(run, "doctor", LD_PRELOAD=f"{fake}:/nonexistent/libold.so")
+def test_a_preload_that_is_not_there(tool, run, fakes):
+    result = tool(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:/nonexistent/libold.so")
     [problem] = problems(result)
     assert problem.startswith("LD_PRELOAD") and "/nonexistent/libold.so" in problem
 

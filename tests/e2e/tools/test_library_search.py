@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat check` finds the very files that the loader would take: both are asked about the same made-up programs."""
+"""`xrc-compat check` finds the very libraries that the loader takes: the same programs are given to both."""
 
 import itertools
 import json
 import os
 import re
-import subprocess
 
 import pytest
+
+from compiling import compile_c
 
 OLD, NEW = "-Wl,--disable-new-dtags", "-Wl,--enable-new-dtags"
 
@@ -18,34 +19,28 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("search")
     for name in "abcd":
         (folder / name).mkdir()
-        compile_one(folder / name / "libdeep.so", f"int deep(void) {{ return {ord(name)}; }}", "-shared", "-fPIC",
-                    "-Wl,-soname,libdeep.so")
+        compile_c(folder / name / "libdeep.so", f"int deep(void) {{ return {ord(name)}; }}", "-shared", "-fPIC",
+                  "-Wl,-soname,libdeep.so")
     return folder
-
-
-def compile_one(path, source, *flags):
-    subprocess.run(["cc", "-x", "c", "-", "-x", "none", "-Wl,--no-as-needed", "-o", path, *flags], input=source, text=True,
-                   check=True, capture_output=True, timeout=60)
-    return path
 
 
 def outer(place, folder, *flags):
     """libouter.so in @folder, which needs libdeep.so."""
-    return compile_one(place / folder / "libouter.so", "int deep(void); int outer(void) { return deep(); }", "-shared", "-fPIC",
-                       "-Wl,-soname,libouter.so", place / "d" / "libdeep.so", *flags)
+    return compile_c(place / folder / "libouter.so", "int deep(void); int outer(void) { return deep(); }", "-shared", "-fPIC",
+                     "-Wl,-soname,libouter.so", place / "d" / "libdeep.so", *flags)
 
 
 def program(place, library, *flags):
-    return compile_one(place / "program", "int outer(void); int main(void) { return !outer(); }", library,
-                       "-Wl,--allow-shlib-undefined", *flags)
+    return compile_c(place / "program", "int outer(void); int main(void) { return !outer(); }", library,
+                     "-Wl,--allow-shlib-undefined", *flags)
 
 
-def paths(flags):
-    return ["-Wl,-rpath," + flags] if flags else []
+def rpath(folder):
+    return f"-Wl,-rpath,{folder}"
 
 
 def by_loader(run, program, env):
-    """{name: file} as ldd says; None for a library that is not found."""
+    """{library: file} as ldd prints it; None for one that is not found."""
     found = {}
     for name, path in re.findall(r"^\s*(lib(?:outer|deep)\.so) => (\S+|not found)", run(["ldd", program], env=env).stdout, re.M):
         found[name] = None if path.startswith("not") else os.path.realpath(path)
@@ -70,8 +65,8 @@ def same(run, xrc_compat, program, **env):
 @pytest.mark.parametrize("tags, outer_tags, environment",
                          itertools.product([(OLD, "a"), (NEW, "a")], [None, (OLD, "b"), (NEW, "b")], ["", "c"]))
 def test_order(run, xrc_compat, place, tags, outer_tags, environment):
-    library = outer(place, "a", *([outer_tags[0], *paths(f"{place}/{outer_tags[1]}")] if outer_tags else []))
-    binary = program(place, library, tags[0], *paths(f"{place}/{tags[1]}"))
+    library = outer(place, "a", *([outer_tags[0], rpath(f"{place}/{outer_tags[1]}")] if outer_tags else []))
+    binary = program(place, library, tags[0], rpath(f"{place}/{tags[1]}"))
     same(run, xrc_compat, binary, LD_LIBRARY_PATH=f"{place}/{environment}" if environment else "")
 
 
@@ -102,10 +97,10 @@ def test_files_of_another_machine_are_passed_over(run, xrc_compat, place):
     image = bytearray((place / "d" / "libdeep.so").read_bytes())
     image[4] = 3 - image[4]  # the other ELF class
     (place / "other" / "libdeep.so").write_bytes(image)
-    binary = program(place, outer(place, "a"), OLD, *paths(f"{place}/a"))
+    binary = program(place, outer(place, "a"), OLD, rpath(f"{place}/a"))
     found = same(run, xrc_compat, binary, LD_LIBRARY_PATH=f"{place}/other:{place}/c")
     assert found["libdeep.so"] == str(place / "a" / "libdeep.so")
-    binary = program(place, outer(place, "b"), NEW, *paths(f"{place}/b"))
+    binary = program(place, outer(place, "b"), NEW, rpath(f"{place}/b"))
     found = same(run, xrc_compat, binary, LD_LIBRARY_PATH=f"{place}/other:{place}/c")
     assert found["libdeep.so"] == str(place / "c" / "libdeep.so")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat ps` and `gc` beside an old program that holds registrations: what they say is what it did."""
+"""`xrc-compat ps` and `gc` say what an old program did that holds registrations."""
 
 import json
 import os
@@ -31,8 +31,7 @@ def test_one_line_per_registration_as_the_program_made_them(holder, tool):
 
 
 def test_the_state_of_each_qp_is_the_kernels(holder, tool):
-    states = {row["qp"]: row["qpstate"] for row in json.loads(
-        tool("ps", "--json", **holder.environment()).stdout)["registrations"]}
+    states = {row["qp"]: row["qpstate"] for row in registrations(tool, **holder.environment())}
     assert states == dict(zip(holder.numbers["creator"], ["RESET", "INIT", "RTR"]))
     lines = tool("ps", "--noheadings", "-o", "QP,QPSTATE", **holder.environment()).stdout.splitlines()
     assert sorted(line.split()[1] for line in lines) == ["INIT", "RESET", "RESET", "RTR"]
@@ -42,15 +41,15 @@ def test_a_removed_file_and_a_dead_creator_do_not_hide_the_state(holder, tool):
     environment = holder.environment()
     holder.domain.unlink()
     holder.kill("creator")
-    states = {row["qp"]: row["qpstate"] for row in json.loads(tool("ps", "--json", **environment).stdout)["registrations"]}
+    states = {row["qp"]: row["qpstate"] for row in registrations(tool, **environment)}
     shared = holder.numbers["registrant"][0]
-    # The others went with their only registrant, whom nobody has cleaned up after yet.
+    # The other QPs ended with their only registrant; its registrations are still in the table.
     assert states == {number: "RESET" if number == shared else None for number in holder.numbers["creator"]}
 
 
 @pytest.mark.parametrize("words", [["leave"]])
 def test_a_process_that_unregistered_from_its_last_qp_is_still_listed(holder, tool):
-    """It uses the table, and that keeps gc from removing it."""
+    """It still has the table open, which keeps gc from removing the file."""
     [row] = [row for row in registrations(tool) if row["pid"] == holder.pids["registrant"]]
     assert (row["qp"], row["qpstate"], row["regs"], row["state"]) == (None, None, None, "live")
     assert pairs(row for row in registrations(tool) if row["qp"] is not None) == expected(holder, "creator")
@@ -80,7 +79,7 @@ def test_no_state_without_the_device(holder, tool):
 
 
 def daemon_of(environment):
-    """The process that emulates the HCA: it listens at the socket in its directory."""
+    """The pid of the daemon that emulates the HCA: it has a socket in this directory open."""
     [pid] = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_daemon(pid, environment["SOFTHCA_DIR"])]
     return int(pid)
 
@@ -98,7 +97,7 @@ def test_a_device_that_does_not_answer_holds_nothing_up(holder, tool):
     daemon = daemon_of(environment)
     stop(daemon)
     try:
-        rows = json.loads(tool("ps", "--json", **environment).stdout)["registrations"]
+        rows = registrations(tool, **environment)
     finally:
         os.kill(daemon, signal.SIGCONT)
     assert pairs(rows) == expected(holder, "creator", "registrant")
@@ -179,7 +178,7 @@ def test_chosen_columns(holder, tool):
 
 
 def test_watch_goes_on(holder, tool, tables, xrc_compat):
-    """A screen after the other, with an empty line between them."""
+    """Into a pipe, --watch prints one screen after the other, with an empty line between them."""
     def newest(text):
         return (b"\n" + text).rpartition(b"\n\n")[2]
 
@@ -197,7 +196,7 @@ def test_watch_goes_on(holder, tool, tables, xrc_compat):
 
 
 def test_watch_fits_the_terminal_also_when_it_is_resized(holder, tables, xrc_compat):
-    """80 columns, then 30 by 3: no line is longer, none is behind the last row, and the new size counts at once."""
+    """With 24 rows of 80 columns, then 3 of 30: no line is longer, no screen is higher, and the new size counts at once."""
     with Terminal([xrc_compat, "ps", "--watch=600"], 24, 80, dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as screen:
         wide = screen.painted(rb"\x1b\[J.*hold-registrati *\d+s")
         screen.resize(3, 30)
@@ -225,8 +224,8 @@ UNSHARE = ["unshare", *(["--user", "--map-root-user"] if os.geteuid() else []), 
 
 
 @pytest.mark.skipif(subprocess.run([*UNSHARE, "true"], capture_output=True).returncode != 0, reason="no pid namespaces here")
-def test_a_process_of_another_pid_namespace_is_said_to_be_foreign(tables, softhca, xrc_compat, build_root, tmp_path, tool):
-    program = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
+def test_a_process_of_another_pid_namespace_is_said_to_be_foreign(tables, softhca, xrc_compat, helpers, tmp_path, tool):
+    program = helpers / "hold-registrations"
     held = Holder([*UNSHARE, softhca, "run", "--devices=1", "--", xrc_compat, "run", "--", program, tmp_path / "domain", QPS],
                   dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables)), tmp_path / "domain")
     try:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat ps` and `gc` on files in the folder of the tables that are none, or are not the user's, or damaged."""
+"""`xrc-compat ps` and `gc` refuse files among the tables that are no tables, are damaged, or belong to somebody else."""
 
 import json
 import os
@@ -56,7 +56,7 @@ HOSTILE = [truncated, nearly_empty, other_bytes, other_header, readable_by_all, 
 
 
 def spoiled(holder, tables, spoil):
-    """The table of a holder that has ended, with what @spoil makes of it in its place."""
+    """Ends the holder and replaces its table by what @spoil makes of it. Returns the path."""
     [file] = tables.iterdir()
     data = file.read_bytes()
     holder.end()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat report`: one file with what the other commands say, and nothing of who or where."""
+"""`xrc-compat report`: one file with what the other commands print, and nothing that tells who or where the user is."""
 
 import os
 import platform
@@ -13,7 +13,7 @@ SECRETS = {"HOME": "/srv/people/alice-the-owner", "USER": "alicetheowner", "API_
 
 @pytest.fixture
 def report(run, xrc_compat, tmp_path, sanitizer_runtime):
-    """report(*arguments, **environment) -> (the command's result, the file's text)."""
+    """report(*arguments, **environment): (the command's result, the text of the file that it wrote)."""
 
     def _report(*arguments, **environment):
         path = tmp_path / "report.md"
@@ -28,8 +28,8 @@ def section(text, title):
     return re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.M | re.S).group(1)
 
 
-def test_everything_is_in_it(report, build_root, run, xrc_compat):
-    program = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
+def test_everything_is_in_it(report, helpers, run, xrc_compat):
+    program = helpers / "hold-registrations"
     result, text = report("--softhca=2", program)
     assert (result.returncode, result.stderr) == (0, "")
     assert "Read it before you give it away" in result.stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat run`: what the program is started with, and every case that is refused before it starts."""
+"""`xrc-compat run`: how it starts a program, and which programs it refuses before they start."""
 
 import os
 import shutil
@@ -11,16 +11,6 @@ import subprocess
 import pytest
 
 REFUSED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
-
-
-@pytest.fixture(scope="module")
-def helpers(build_root):
-    return build_root / "tests" / "e2e" / "tools"
-
-
-@pytest.fixture
-def probe(helpers):
-    return helpers / "libprobe.so"
 
 
 @pytest.fixture
@@ -154,18 +144,20 @@ def test_library_path_that_ld_preload_cannot_carry(launch, helpers, probe, tmp_p
     refused(launch(helpers / "show-start", XRC_COMPAT_LIBRARY=str(library)), REFUSED, "cannot stand in LD_PRELOAD")
 
 
-def test_static_program(launch, helpers):
+@pytest.fixture
+def static(helpers):
     program = helpers / "show-start-static"
     if not program.exists():
         pytest.skip("the compiler cannot link statically here")
-    refused(launch(program), REFUSED, "statically linked", "relink it dynamically")
+    return program
 
 
-def test_static_interpreter_of_a_script(launch, helpers, tmp_path):
-    program = helpers / "show-start-static"
-    if not program.exists():
-        pytest.skip("the compiler cannot link statically here")
-    refused(launch(write_script(tmp_path / "script", f"#!{program}")), REFUSED, "statically linked")
+def test_static_program(launch, static):
+    refused(launch(static), REFUSED, "statically linked", "relink it dynamically")
+
+
+def test_static_interpreter_of_a_script(launch, static, tmp_path):
+    refused(launch(write_script(tmp_path / "script", f"#!{static}")), REFUSED, "statically linked")
 
 
 @pytest.mark.parametrize("bit", [stat.S_ISUID, stat.S_ISGID])
@@ -260,7 +252,7 @@ def test_wrong_usage(launch, arguments):
 
 @pytest.fixture
 def tree(tmp_path, xrc_compat, probe):
-    """A prefix laid out like the build tree, with a softhca that only shows its command line and starts the program."""
+    """A folder laid out like the build tree, with a softhca that only prints its arguments and starts the program."""
     for folder in ("tools", "shim", "softhca"):
         (tmp_path / folder).mkdir()
     shutil.copy(xrc_compat, tmp_path / "tools")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat selftest`: passes where the contract holds, and is seen to fail where it does not."""
+"""`xrc-compat selftest` passes where the contract holds, and fails where it does not."""
 
 import re
 
@@ -87,7 +87,7 @@ def test_a_device_without_xrc(run, softhca, xrc_compat):
 
 @pytest.mark.parametrize("setting", ["open_qp=off", "open_events=off"])
 def test_events_of_others_are_a_limit_of_the_kernel(run, softhca, xrc_compat, setting):
-    """Where only the creator hears, that is said and counted apart, and nothing has failed."""
+    """Where only the creator of a QP gets its events, that is a limit of the kernel, which is counted apart and is no failure."""
     result = run([softhca, "run", f"--{setting}", "--", xrc_compat, "selftest"], timeout=60)
     assert (result.returncode, outcome(result, "5.8")) == (0, ["limited"]), result
     assert "this kernel tells only the creator of a receive QP" in result.stdout
@@ -102,8 +102,8 @@ def test_events_of_others_are_a_limit_of_the_kernel(run, softhca, xrc_compat, se
     ("0", "FAILED", "no event for the creator"),
     ("012", "FAILED", "no event for the creator the survivor the victim"),
 ])
-def test_anything_else_that_is_missing_is_a_failure(model, run, softhca, xrc_compat, build_root, deaf, verdict, detail):
-    preload = build_root / "tests" / "e2e" / "tools" / "libdeaf.so"
+def test_anything_else_that_is_missing_is_a_failure(model, run, softhca, xrc_compat, helpers, deaf, verdict, detail):
+    preload = helpers / "libdeaf.so"
     result = run([softhca, "run", "--", "sh", "-c", 'LD_PRELOAD=$0:$LD_PRELOAD DEAF=$1 exec "$2" selftest', preload, deaf,
                   xrc_compat], timeout=60)
     assert outcome(result, "5.8") == [verdict] and detail in result.stdout, result

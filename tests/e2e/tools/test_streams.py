@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Standard input, output and error that are full or closed: output that is lost is an error, and nothing takes their numbers."""
+"""Standard streams that are full or closed: lost output is an error, and no other file gets the number of a closed stream."""
 
 import subprocess
 
@@ -12,7 +12,7 @@ LOSING = pytest.mark.parametrize("where", [">/dev/full", ">&-"], ids=["full", "c
 
 
 def shell(command, *words):
-    """What the shell makes of @command, in which "$@" are @words."""
+    """Runs a shell command, in which "$@" are @words."""
     return subprocess.run(["sh", "-c", command, "sh", *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, timeout=120)
 
@@ -26,7 +26,7 @@ def test_lost_output_is_an_error(xrc_compat, words, where):
 
 
 @LOSING
-@pytest.mark.on_model("connectx3") # it is about the command
+@pytest.mark.on_model("connectx3")  # what is tested does not depend on the model
 def test_lost_output_of_softhca_is_an_error(softhca, where):
     commands = ["--help", "status", "ctl objects --json", "ctl top"]
     script = "".join(f'"$0" {words} {where}; echo "status $?"\n' for words in commands)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat trace`: sees every legacy call of every process, changes none, and knows what was left."""
+"""`xrc-compat trace` sees every legacy call of every process, changes none, and knows what was left registered."""
 
 import json
 import os
@@ -14,30 +14,30 @@ import models
 from installed import need, rdma_core_release
 from waiting import wait_for
 
-# Those that abi/symbols.tab says the arguments of.
+# The functions for which abi/symbols.tab lists arguments.
 SYMBOLS = (pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "abi" / "symbols.tab").read_text().splitlines()
 FUNCTIONS = [line.split()[0] for line in SYMBOLS if line.startswith("ibv_") and line.split()[5] != "-"]
 
 
 @pytest.fixture
-def programs(build_root):
+def programs(build_root, helpers):
     return {"cluster": build_root / "tests" / "legacy" / "xrc-cluster",
             "selftest": build_root / "tools" / "selftest" / "xrc-compat-selftest",
-            "hold": build_root / "tests" / "e2e" / "tools" / "hold-registrations",
+            "hold": helpers / "hold-registrations",
             "lookup": build_root / "tests" / "e2e" / "door" / "lookup",
             "dlopen": build_root / "tests" / "legacy" / "clients" / "mvapich2-dlopen",
             "qperf": build_root / "tests" / "legacy" / "clients" / "qperf",
-            "show": build_root / "tests" / "e2e" / "tools" / "show-start"}
+            "show": helpers / "show-start"}
 
 
 @pytest.fixture
-def trace(run, xrc_compat, tmp_path, sanitizer_runtime):
-    """trace(program...) -> (result, the JSON document)."""
+def trace(run, xrc_compat, tmp_path, sanitizer_env):
+    """trace(program...): (result, the JSON document)."""
 
     def _trace(*program, options=("--softhca=2",)):
         output = tmp_path / "trace.json"
         result = run([xrc_compat, "trace", *options, "--json", "--output", output, "--", *program], timeout=60,
-                     env={"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else None)
+                     env=sanitizer_env)
         return result, json.loads(output.read_text())
 
     return _trace
@@ -115,28 +115,27 @@ def test_the_line_is_that_of_the_call(trace, programs, source_root):
     for call in document["calls"]:
         file, number = call["backtrace"][0]["line"].split(":")
         text = (source_root / "tests" / "legacy" / "cluster" / file).read_text().split("\n")
-        # The address of a call may be given the line of any of its arguments.
+        # Debugging information may give the call the line of any of its arguments.
         near = "\n".join(text[int(number) - 2: int(number) + 1])
         assert call["function"] in near, (call, near)
 
 
-# What is called for these functions only, and the command that the kernel gets by it.
+# {verb that the library calls for legacy functions only: the kernel's command for it}
 COMMANDS = {"ibv_open_xrcd": "OPEN_XRCD", "ibv_close_xrcd": "CLOSE_XRCD", "ibv_create_srq_ex": "CREATE_XSRQ",
             "ibv_open_qp": "OPEN_QP"}
 
 
 def became(document, function):
-    """What each call of a legacy function became, less what is asked of the device on the way."""
+    """For each call of a legacy function, the verbs that it became and their errors, without questions to the device."""
     return [[(verb["function"], verb["error"]) for verb in call["became"] if verb["function"] != "ibv_get_device_guid"]
             for call in calls_of(document, function)]
 
 
 @pytest.fixture
 def trace_on(softhca, xrc_compat, tmp_path):
-    """
-    trace_on(settings, program..., kill=False) -> (the JSON document, [the commands that succeeded in the kernel]).
-    With kill, when the program has told its two roles and pids.
-    """
+    """trace_on(settings, program..., kill=False): (the JSON document, [the commands that succeeded in the kernel]).
+
+    kill: kills the two processes of hold-registrations, once they have printed their pids."""
 
     def _trace_on(settings, *program, kill=False):
         output, kernel = tmp_path / "trace.json", tmp_path / "kernel"
@@ -172,7 +171,7 @@ def test_what_each_call_became_is_what_the_kernel_saw(trace_on, programs):
 
 
 def test_a_device_of_another_kind_is_asked_other_things(trace_on, programs, tmp_path):
-    """Without ibv_open_qp nobody but the creator has a handle; it asks the kernel first, and who registers does too, in vain."""
+    """Without ibv_open_qp only the creator has a handle. The creator and the registrant each ask the kernel once, in vain."""
     document, kernel = trace_on(["--open_qp=off"], programs["hold"], tmp_path / "domain", 3, kill=True)
     first, *others = became(document, "ibv_create_xrc_rcv_qp")
     assert first == [("ibv_open_qp", "EOPNOTSUPP"), ("ibv_create_qp_ex", None)]
@@ -182,7 +181,7 @@ def test_a_device_of_another_kind_is_asked_other_things(trace_on, programs, tmp_
 
 
 def test_both_halves_of_a_two_way_qp(trace, programs):
-    """qperf's way: one number, two QPs; whatever is asked of the QP becomes two of today's calls."""
+    """One QP of qperf is two of today's with one visible number, and each call on it becomes two calls."""
     result, document = trace(programs["qperf"], "--poll")
     assert result.returncode == 0, result
     assert all({"ibv_create_qp", "ibv_create_qp_ex"} <= {verb for verb, _ in verbs}
@@ -195,7 +194,7 @@ def test_both_halves_of_a_two_way_qp(trace, programs):
 
 
 def test_ordinary_calls_are_not_legacy_ones(trace, build_root):
-    """ibv_create_qp and its like of an RC QP pass through the shim and are not told of."""
+    """Calls on RC QPs pass through the shim and are not listed."""
     result, document = trace(build_root / "tests" / "e2e" / "softhca" / "softhca-data-path")
     assert result.returncode == 0, result
     assert document["calls"] == []
@@ -224,7 +223,7 @@ LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscri
 
 @pytest.mark.parametrize("launcher", LAUNCHERS)
 def test_through_a_launcher(trace, programs, launcher):
-    """Two ranks, each a cluster of its own: every call of theirs arrives."""
+    """Two ranks, each a demo cluster of its own: the calls of all processes are listed."""
     need(LAUNCHERS[launcher][0])
     result, document = trace(*LAUNCHERS[launcher], "-n", 2, programs["cluster"])
     assert result.returncode == 0, result
@@ -354,11 +353,11 @@ def test_a_signal_reaches_the_program(xrc_compat, tmp_path):
 
 def test_a_tracer_that_is_killed_does_not_take_the_program_along(run, xrc_compat, programs, softhca, tmp_path):
     marker = tmp_path / "end"
-    script = (f'"$0" trace --output {tmp_path}/trace -- sh -c \'touch {tmp_path}/ready; sleep 0.5; "$0" >{tmp_path}/said 2>&1; '
-              f'echo $? >{marker}\' "$1" & tracer=$!; i=0; '
-              f'while [ ! -e {tmp_path}/ready ] && [ $i -lt 100 ]; do sleep 0.05; i=$((i+1)); done; kill -9 $tracer; i=0; '
-              f'while [ ! -s {marker} ] && [ $i -lt 200 ]; do sleep 0.05; i=$((i+1)); done')
-    run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat, programs["cluster"]], timeout=30,
+    script = (f'"$0" trace --output {tmp_path}/trace -- sh -c \'touch {tmp_path}/ready; until [ -e {tmp_path}/killed ]; do sleep 0.05; done; '
+              f'"$0" >{tmp_path}/said 2>&1; echo $? >{marker}\' "$1" & tracer=$!; '
+              f'until [ -e {tmp_path}/ready ]; do sleep 0.05; done; kill -9 $tracer; wait $tracer; touch {tmp_path}/killed; '
+              f'until [ -s {marker} ]; do sleep 0.05; done')
+    run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat, programs["cluster"]], timeout=60,
         env={"TMPDIR": str(tmp_path)})
     assert marker.read_text() == "0\n", (tmp_path / "said").read_text()
     assert "ibv_" not in (tmp_path / "trace").read_text()
