@@ -182,8 +182,9 @@ def run(work, target, model):
     findings.mkdir(exist_ok=True)
     sow(corpus, target, model)
     env = dict(os.environ, SOFTHCA_MODEL=model, ASAN_OPTIONS="detect_leaks=1:handle_abort=1", UBSAN_OPTIONS="print_stacktrace=1")
-    argv = [work / target, f"-seed={SEED}", f"-max_total_time={SECONDS}", "-max_len=2048", "-timeout=20", "-rss_limit_mb=2048",
-            "-print_final_stats=1", f"-artifact_prefix={findings}/", corpus]
+    # libFuzzer would begin with inputs of a few bytes, and in seconds it hardly gets beyond them: less than one command.
+    argv = [work / target, f"-seed={SEED}", f"-max_total_time={SECONDS}", "-max_len=2048", "-len_control=0", "-timeout=20",
+            "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={findings}/", corpus]
     done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env,
                           stdin=subprocess.DEVNULL, timeout=SECONDS + 120, errors="replace")
     lines = done.stdout.splitlines()
