@@ -91,7 +91,7 @@ static int join(struct hca_group *group, struct hca_qp *qp)
 int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 {
 	struct hca_group *group;
-	int err;
+	int error;
 
 	if (find_member(qp, gid, lid))
 		return 0;
@@ -100,10 +100,10 @@ int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 	group = enter(qp->device, gid, lid);
 	if (!group)
 		return refuse(-ENOMEM, "max_mcast_grp");
-	err = join(group, qp);
-	if (err)
+	error = join(group, qp);
+	if (error)
 		leave_if_empty(group);
-	return err;
+	return error;
 }
 
 static void detach(struct hca_member *member)

@@ -23,13 +23,13 @@ static int read_table(struct found_table *found, struct regtab *copy)
 {
 	struct table_header header;
 	size_t size;
-	int err = pread(found->file.own.fd, &header, sizeof(header), 0) == sizeof(header) ? 0 : -EPERM;
+	int error = pread(found->file.own.fd, &header, sizeof(header), 0) == sizeof(header) ? 0 : -EPERM;
 
 	found->reason = "it cannot be read";
-	if (!err)
-		err = regtab_header_check(&header, NULL, &found->reason);
-	if (err)
-		return err;
+	if (!error)
+		error = regtab_header_check(&header, NULL, &found->reason);
+	if (error)
+		return error;
 	found->reason = "it is damaged";
 	size = (size_t)header.pages * REGTAB_PAGE;
 	if (!header.pages || header.pages > PAGES_MAX || found->st.st_size < (off_t)size)
@@ -173,26 +173,26 @@ struct listing {
 	void *context;
 };
 
-static void fill_view(struct found_table *found, int err, struct regtab *copy, struct regtab_view *view)
+static void fill_view(struct found_table *found, int error, struct regtab *copy, struct regtab_view *view)
 {
-	if (!err) {
+	if (!error) {
 		bool used = found->own || regtab_lock_holder(found->file.own.fd, LOCK_PRESENCE) != F_UNLCK;
 
 		view->condition = used ? REGTAB_IN_USE : REGTAB_DEAD;
-		err = read_table(found, copy);
+		error = read_table(found, copy);
 	}
-	if (!err)
-		err = check_pages(copy);
-	if (!err)
-		err = view_members(found, copy, view);
-	if (!err)
-		err = view_qps(copy, view);
-	if (err == -EPROTO && view->condition == REGTAB_DEAD)
+	if (!error)
+		error = check_pages(copy);
+	if (!error)
+		error = view_members(found, copy, view);
+	if (!error)
+		error = view_qps(copy, view);
+	if (error == -EPROTO && view->condition == REGTAB_DEAD)
 		found->reason = "it was left by another version of this library, or before the last boot";
-	if (err) {
+	if (error) {
 		view->condition = REGTAB_REFUSED;
 		view->member_count = view->qp_count = 0;
-		regtab_why(&view->reason, err, found->file.path, "%s", found->reason);
+		regtab_why(&view->reason, error, found->file.path, "%s", found->reason);
 		return;
 	}
 	view->key = copy->header->key;
@@ -200,7 +200,7 @@ static void fill_view(struct found_table *found, int err, struct regtab *copy, s
 	view->created = copy->header->created;
 }
 
-static int list_file(void *context, struct found_table *found, int err)
+static int list_file(void *context, struct found_table *found, int error)
 {
 	const struct listing *listing = context;
 	struct regtab copy = { .file.own.fd = -1 };	/* which has no more pages than were read */
@@ -208,9 +208,9 @@ static int list_file(void *context, struct found_table *found, int err)
 		.bytes = (uint64_t)found->st.st_blocks * 512 };
 	int result = 0;
 
-	if (err == -ENOENT || err == -ESTALE)
+	if (error == -ENOENT || error == -ESTALE)
 		return 0;	/* a file that went meanwhile is not there */
-	fill_view(found, err, &copy, &view);
+	fill_view(found, error, &copy, &view);
 	result = listing->visit(listing->context, &view);
 	free(copy.header);
 	free(view.members);
