@@ -3,12 +3,11 @@
 #include "legacy_use.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
+#include "tools/common/regular.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 /* The function without which nothing legacy works; its name as it stands among the strings of a file. */
 static const char first_function[] = "ibv_open_xrc_domain";
@@ -58,21 +57,14 @@ static bool is_libibverbs(const struct loaded_object *object)
 /* Whether the file @path contains these bytes. */
 static bool file_has_bytes(const char *path, const char *bytes, size_t size)
 {
-	int fd = open_regular(path);
-	bool found = false;
-	struct stat st;
-	void *map;
+	size_t length;
+	const void *map = regular_map(path, &length);
+	bool found;
 
-	if (fd < 0)
+	if (!map)
 		return false;
-	if (!fstat(fd, &st) && st.st_size > 0) {
-		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (map != MAP_FAILED) {
-			found = memmem(map, (size_t)st.st_size, bytes, size) != NULL;
-			munmap(map, (size_t)st.st_size);
-		}
-	}
-	close(fd);
+	found = memmem(map, length, bytes, size) != NULL;
+	munmap((void *)map, length);
 	return found;
 }
 

@@ -2,15 +2,14 @@
 /* Reads the ELF header, the program headers and the dynamic segment; the symbols are read in elf_imports.c. */
 #include "elf_info.h"
 #include "elf_imports.h"
+#include "regular.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 /* Reads PT_INTERP, and notes whether there is a dynamic segment at all. */
@@ -127,22 +126,9 @@ static int read_elf(Elf *elf, struct elf_info *info)
 	return 0;
 }
 
-int open_regular(const char *path)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	struct stat st;
-
-	if (fd < 0)
-		return -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
-		return fd;
-	close(fd);
-	return -EACCES;
-}
-
 int elf_info_read(const char *path, struct elf_info *info)
 {
-	int fd = open_regular(path);
+	int fd = regular_open(path);
 	int result;
 	Elf *elf;
 

@@ -58,9 +58,6 @@ const char *elf_info_machine_name(const struct elf_info *info);
 /* The import of that name, or NULL. */
 const struct elf_import *elf_info_find_import(const struct elf_info *info, const char *name);
 
-/* open() for reading of what must be a regular file; never waits, as on a FIFO. The descriptor, or -errno. */
-int open_regular(const char *path);
-
 /* Appends a copy; ends the tool when there is no memory. */
 void string_list_add(struct string_list *list, const char *text);
 bool string_list_has(const struct string_list *list, const char *text);

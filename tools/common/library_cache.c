@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads /etc/ld.so.cache in the format that glibc 2.2 introduced and that is the only one written since 2.32. */
 #include "library_cache.h"
+#include "regular.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define CACHE_MAGIC "glibc-ld.so.cache1.1"
@@ -38,7 +37,7 @@ struct cache {
 bool library_is_of_kind(const char *path, const struct elf_info *kind)
 {
 	unsigned char header[EI_NIDENT + 4];
-	int fd = open_regular(path);
+	int fd = regular_open(path);
 	ssize_t size;
 
 	if (fd < 0)
@@ -89,23 +88,13 @@ static bool search(const struct cache *cache, const char *name, const struct elf
 
 bool library_cache_find(const char *file, const char *name, const struct elf_info *kind, char *path)
 {
-	int fd = open(file, O_RDONLY | O_CLOEXEC);
 	struct cache cache = { 0 };
-	bool found = false;
-	struct stat st;
-	void *map;
+	bool found;
 
-	if (fd < 0)
+	cache.base = regular_map(file, &cache.size);
+	if (!cache.base)
 		return false;
-	if (!fstat(fd, &st) && st.st_size > 0) {
-		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-		if (map != MAP_FAILED) {
-			cache.base = map;
-			cache.size = (size_t)st.st_size;
-			found = search(&cache, name, kind, path);
-			munmap(map, cache.size);
-		}
-	}
-	close(fd);
+	found = search(&cache, name, kind, path);
+	munmap((void *)cache.base, cache.size);
 	return found;
 }

@@ -2,10 +2,10 @@
 /* Finds a program as execvp() would and tells beforehand what the dynamic loader would only say in a warning, or not at all. */
 #include "program.h"
 #include "command.h"
+#include "regular.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ static bool follow_script(char *path)
 {
 	char line[MAX_INTERPRETER_LINE + 1] = "";
 	size_t length;
-	int fd = open_regular(path);
+	int fd = regular_open(path);
 	ssize_t size;
 	char *start;
 

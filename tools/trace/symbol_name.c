@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Names functions from the symbol table of a file. */
 #include "symbol_name.h"
-#include "tools/common/elf_info.h"
+#include "tools/common/regular.h"
 
 #include <gelf.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -42,7 +43,7 @@ static bool name_from(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, struc
 
 static void look_up(struct trace_frame *frame)
 {
-	int fd = open_regular(frame->module);
+	int fd = regular_open(frame->module);
 	Elf *elf = fd < 0 || elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
 	Elf_Scn *section = NULL;
 	bool found = false;
