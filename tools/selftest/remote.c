@@ -82,34 +82,49 @@ int actor_connect(struct actor *actor, const char *name, const char *host, const
 	return error;
 }
 
+static int listen_on(const struct addrinfo *address, int *error)
+{
+	int one = 1, fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0)
+		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (fd >= 0 && !bind(fd, address->ai_addr, address->ai_addrlen) && !listen(fd, 4))
+		return fd;
+	*error = errno;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
 static int listen_at(const char *port, int *error)
 {
 	struct addrinfo *list;
-	int one = 1, fd = -1;
+	int fd = -1;
 
 	*error = resolve(NULL, port, AI_PASSIVE, &list);
 	if (*error)
 		return -1;
-	for (struct addrinfo *address = list; address && fd < 0; address = address->ai_next) {
-		fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-		if (fd >= 0 && (bind(fd, address->ai_addr, address->ai_addrlen) || listen(fd, 4))) {
-			*error = errno;
-			close(fd);
-			fd = -1;
-		}
-	}
+	for (struct addrinfo *address = list; address && fd < 0; address = address->ai_next)
+		fd = listen_on(address, error);
 	freeaddrinfo(list);
 	return fd;
 }
 
-static void serve_one(int fd, const char *device)
+/* By a process of its own. 0 or errno. */
+static int serve_one(int listener, const char *device)
 {
-	if (fork())
-		return;
-	if (greet(fd))
-		_exit(1);
-	actor_run(fd, device);
+	int peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	pid_t pid = peer < 0 ? -1 : fork();
+	int error = pid < 0 ? errno : 0;
+
+	if (!pid) {
+		if (greet(peer))
+			_exit(1);
+		actor_run(peer, device);
+	}
+	if (peer >= 0)
+		close(peer);
+	return error;
 }
 
 /* Ends when the actors that were asked for have ended, or nobody asked in time. */
@@ -126,12 +141,13 @@ int actor_serve(const char *port, const char *device, unsigned int seconds)
 	fflush(stdout);
 	for (unsigned int waited = 0; running || (!served && waited < seconds * 10);) {
 		if (poll(&pollfd, 1, 100) > 0) {
-			int peer = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
-
-			serve_one(peer, device);
-			close(peer);
-			served++;
-			running++;
+			error = serve_one(fd, device);
+			if (error && error != ECONNABORTED) {
+				fprintf(stderr, "xrc-compat-selftest: cannot serve who connects to port %s: %s\n", port, strerror(error));
+				return 125;
+			}
+			served += !error;
+			running += !error;
 		}
 		while (running && waitpid(-1, NULL, WNOHANG) > 0)
 			running--;

@@ -2,6 +2,8 @@
 """`xrc-compat selftest` passes where the contract holds, and fails where it does not."""
 
 import re
+import socket
+import subprocess
 
 import pytest
 
@@ -57,6 +59,21 @@ def test_between_two_hosts(run, softhca, xrc_compat):
     result = run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat], timeout=60)
     assert result.returncode == 0, result
     assert [row[0] for row in rows(result)] == ["ok"] * len(SECTIONS)
+
+
+def test_a_listener_that_cannot_serve_says_so(program):
+    port = free_port()
+    # Beside the standard streams and the socket at which it listens it may have no descriptor.
+    argv = ["sh", "-c", f'ulimit -n 4; exec "$0" --listen --port {port}', program]
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as listener:
+        try:
+            assert listener.stdout.readline() == f"listening on port {port}\n"
+            with socket.create_connection(("127.0.0.1", port)):
+                _, said = listener.communicate(timeout=60)
+        finally:
+            listener.kill()
+    assert listener.returncode == 125
+    assert said == f"xrc-compat-selftest: cannot serve who connects to port {port}: Too many open files\n"
 
 
 def test_nobody_listens(model, run, xrc_compat):
