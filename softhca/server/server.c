@@ -298,6 +298,7 @@ static void connection_ready(struct watch *watch, uint32_t events)
 int server_open(struct server *server, struct hca_machine *machine, const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int sock, error;
 
 	memset(server, 0, sizeof(*server));
 	server->machine = machine;
@@ -305,17 +306,17 @@ int server_open(struct server *server, struct hca_machine *machine, const char *
 	if (strlen(path) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(address.sun_path, path);
-	server->sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (server->sock < 0)
+	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (sock < 0)
 		return -errno;
-	if (bind(server->sock, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0600) ||
-	    listen(server->sock, 128)) {
-		int error = -errno;
-
-		close(server->sock);
-		return error;
-	}
-	return loop_watch(server->sock, EPOLLIN, &server->watch);
+	if (bind(sock, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0600) || listen(sock, 128))
+		error = -errno;
+	else
+		error = loop_watch(sock, EPOLLIN, &server->watch);
+	if (error)
+		close(sock);
+	server->sock = sock;
+	return error;
 }
 
 void server_close(struct server *server)
