@@ -156,25 +156,25 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 /* ---- birth ---- */
 
 /* The starter must not wait for the daemon because of an inherited pipe, lock or terminal. */
-static void detach(const struct daemon_plan *plan, int keep)
+static int detach(const struct daemon_plan *plan, int keep)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int low = plan->lock < keep ? plan->lock : keep;
 	int high = plan->lock < keep ? keep : plan->lock;
 
+	if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
+		return -errno;
 	setsid();
 	umask(077);
-	dup2(null, 0);
-	dup2(null, 1);
-	dup2(null, 2);
 	if (low > 3)
 		close_range(3, (unsigned int)low - 1, 0);
 	if (high > low + 1)
 		close_range((unsigned int)low + 1, (unsigned int)high - 1, 0);
 	close_range((unsigned int)high + 1, ~0u, 0);
-	if (chdir("/"))
-		return; /* then it stays in the old directory, which cannot be unmounted meanwhile */
-	prctl(PR_SET_NAME, "softhca-daemon");
+	/* Where that fails it stays in the old directory, which cannot be unmounted meanwhile. */
+	if (!chdir("/"))
+		prctl(PR_SET_NAME, "softhca-daemon");
+	return 0;
 }
 
 /* The launcher reads one sentence, the reason of a failure, to the end of the pipe. An empty one means success. */
@@ -193,8 +193,8 @@ static void __attribute__((noreturn)) live(const struct daemon_plan *plan, int r
 	char why[512] = "";
 	int error;
 
-	detach(plan, ready);
-	error = prepare(plan, &machine, &server, &end, why, sizeof(why));
+	error = detach(plan, ready);
+	error = error ? fail(why, sizeof(why), "/dev/null", error) : prepare(plan, &machine, &server, &end, why, sizeof(why));
 	tell(ready, why);
 	if (!error) {
 		serve(&server, &end);

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import signal
+import stat
 import subprocess
 import tempfile
 import threading
@@ -260,6 +261,16 @@ def test_no_place_for_a_run(run, softhca):
         script = script.replace("mount -t tmpfs -o ro none /tmp", "mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp")
     done = run(["unshare", "-rm", "sh", "-c", script], env={"XDG_RUNTIME_DIR": "/nonexistent", "TMPDIR": "/nonexistent"})
     assert done.returncode == 125 and "no place for a private directory" in done.stderr, done.stderr
+
+
+def test_no_null_device(run, softhca, tmp_path):
+    """The daemon would keep the streams of its starter, who may wait for their end."""
+    if not run(["unshare", "-rm", "true"]).returncode == 0:
+        pytest.skip("no user namespaces here")
+    os.mknod(tmp_path / "null", stat.S_IFSOCK | 0o600)
+    script = f'mount --bind "{tmp_path}/null" /dev/null && exec "{softhca}" run -- true'
+    done = run(["unshare", "-rm", "sh", "-c", script])
+    assert done.returncode == 125 and "/dev/null: No such device or address" in done.stderr, done.stderr
 
 
 def test_another_user_is_not_served(run, softhca, place, as_nobody):
