@@ -12,7 +12,6 @@
 
 static int epoll_fd = -1;
 static struct epoll_event events[MAX_EVENTS];
-static int event_count;
 
 int loop_init(void)
 {
@@ -38,15 +37,14 @@ void loop_forget(int fd)
 		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
 }
 
-int loop_wait(uint64_t nanoseconds)
+void loop_wait(uint64_t nanoseconds)
 {
 	struct timespec timeout = { (time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u) };
+	int count = epoll_pwait2(epoll_fd, events, MAX_EVENTS, nanoseconds == UINT64_MAX ? NULL : &timeout, NULL);
 
-	event_count = epoll_pwait2(epoll_fd, events, MAX_EVENTS, nanoseconds == UINT64_MAX ? NULL : &timeout, NULL);
-	for (int i = 0; i < event_count; i++) {
+	for (int i = 0; i < count; i++) {
 		struct watch *watch = events[i].data.ptr;
 
 		watch->ready(watch, events[i].events);
 	}
-	return event_count;
 }

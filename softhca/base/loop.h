@@ -16,7 +16,7 @@ int loop_init(void);
 int loop_watch(int fd, uint32_t events, struct watch *watch);
 void loop_forget(int fd);
 
-/* Waits at most @nanoseconds (UINT64_MAX = without end) and calls what is ready. Number of calls. */
-int loop_wait(uint64_t nanoseconds);
+/* Waits at most @nanoseconds (UINT64_MAX = without end) and calls what is ready. */
+void loop_wait(uint64_t nanoseconds);
 
 #endif

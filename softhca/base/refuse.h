@@ -3,8 +3,9 @@
 #ifndef SOFTHCA_REFUSE_H
 #define SOFTHCA_REFUSE_H
 
-/* Returns @error, and remembers @check, a few words, as its reason. */
 #define REFUSE_MAX 64
+
+/* Returns @error, and remembers @check, a few words, as its reason. */
 int refuse(int error, const char *check);
 
 /* The same for a check that is made of several things; @what says which one. */

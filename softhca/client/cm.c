@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The connection manager's file: on which host its program is, and how it waits for events. */
-#include "../proto.h"
 #include "client.h"
+
+#include <softhca/proto.h>
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Opened device contexts: which file descriptors are uverbs files, from the opening to the close or the daemon's death. */
-#include "../proto.h"
 #include "dev.h"
+
+#include <softhca/proto.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The system calls on an opened context: commands, mappings, locks. */
-#include "../proto.h"
 #include "dev.h"
+
+#include <softhca/proto.h>
 
 #include <errno.h>
 #include <string.h>

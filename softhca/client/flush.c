@@ -3,11 +3,11 @@
  * What a dead daemon leaves undone: requests that are posted complete with a flush error, as those of a queue pair in ERR. The
  * ledger says how far the daemon was; here it is written on.
  */
-#include "../ledger.h"
-#include "../proto.h"
 #include "client.h"
 
+#include <softhca/ledger.h>
 #include <softhca/model/model.h>
+#include <softhca/proto.h>
 
 #include <endian.h>
 #include <sys/mman.h>

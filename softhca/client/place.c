@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Which paths belong to the emulated machine, and where they really are. */
-#include "../dir.h"
-#include "../proto.h"
 #include "client.h"
+
+#include <softhca/dir.h>
+#include <softhca/proto.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Messages and descriptors over a context's socket. */
-#include "../dir.h"
-#include "../proto.h"
 #include "client.h"
+
+#include <softhca/dir.h>
+#include <softhca/proto.h>
 
 #include <errno.h>
 #include <fcntl.h>

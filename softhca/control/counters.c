@@ -56,10 +56,8 @@ static void print_device(FILE *out, const struct hca_device *device)
 
 int control_counters(struct request *request)
 {
-	if (request->count > 1) {
-		fprintf(request->out, "counters takes no words\n");
+	if (!control_is_alone(request))
 		return -EINVAL;
-	}
 	for (int i = 0; i < request->machine->settings.devices; i++)
 		print_device(request->out, &request->machine->device[i]);
 	return 0;

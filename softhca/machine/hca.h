@@ -296,13 +296,13 @@ unsigned int machine_clients(const struct hca_machine *machine);
 struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint8_t *port);
 
 struct hca_qp *device_qp(const struct hca_device *device, uint32_t qpn);
+
 /* As libibverbs lists it. */
 #define DEVICE_NAME_MAX 16
 const char *device_name(const struct hca_device *device, char name[DEVICE_NAME_MAX]);
 
 /* The device of that name, or NULL. */
 struct hca_device *machine_device(struct hca_machine *machine, const char *name);
-
 
 /* The LID of the subnet manager: the first port of all. */
 uint16_t machine_sm_lid(const struct hca_machine *machine);

@@ -121,6 +121,23 @@ static void init(struct hca_context *ctx, struct hca_device *device, int sock, p
 		list_init(&ctx->objects[type]);
 }
 
+static void free_numbers(struct hca_context *ctx)
+{
+	numtab_free(&ctx->handles);
+	numtab_free(&ctx->cq_notes);
+	numtab_free(&ctx->qp_notes);
+}
+
+static int init_numbers(struct hca_context *ctx)
+{
+	if (!numtab_init(&ctx->handles, 0, HANDLES, 0, HANDLES) &&
+	    !numtab_init(&ctx->cq_notes, 0, LEDGER_CQS, 0, LEDGER_CQS) &&
+	    !numtab_init(&ctx->qp_notes, 0, LEDGER_QPS, 0, LEDGER_QPS))
+		return 0;
+	free_numbers(ctx);
+	return -ENOMEM;
+}
+
 int context_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock, pid_t pid, int arena_fd,
 		   struct hca_context **result, int *uar_fd)
 {
@@ -138,16 +155,12 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 	if (!ctx)
 		return -ENOMEM;
 	init(ctx, &machine->device[hello->device], sock, pid);
-	error = numtab_init(&ctx->handles, 0, HANDLES, 0, HANDLES);
-	if (!error)
-		error = numtab_init(&ctx->cq_notes, 0, LEDGER_CQS, 0, LEDGER_CQS);
-	if (!error)
-		error = numtab_init(&ctx->qp_notes, 0, LEDGER_QPS, 0, LEDGER_QPS);
+	error = init_numbers(ctx);
 	if (error)
-		goto out_handles;
+		goto out_context;
 	error = watch_process(ctx);
 	if (error)
-		goto out_handles;
+		goto out_numbers;
 	error = map_uar(ctx, uar_fd);
 	if (error)
 		goto out_process;
@@ -159,10 +172,9 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 out_process:
 	loop_forget(ctx->pidfd);
 	close(ctx->pidfd);
-out_handles:
-	numtab_free(&ctx->handles);
-	numtab_free(&ctx->cq_notes);
-	numtab_free(&ctx->qp_notes);
+out_numbers:
+	free_numbers(ctx);
+out_context:
 	free(ctx);
 	return error;
 }
@@ -181,9 +193,7 @@ void context_destroy(struct hca_context *ctx)
 	munmap(ctx->ledger, LEDGER_BYTES);
 	if (ctx->arena)
 		munmap(ctx->arena, (size_t)ctx->arena_size);
-	numtab_free(&ctx->handles);
-	numtab_free(&ctx->cq_notes);
-	numtab_free(&ctx->qp_notes);
+	free_numbers(ctx);
 	list_del(&ctx->link);
 	free(ctx);
 }

@@ -92,6 +92,15 @@ static ssize_t receive_message(int sock, void *data, size_t room, int *fd)
 	return msg.msg_flags & MSG_TRUNC ? -EMSGSIZE : got;
 }
 
+/* Returns @error. */
+static int turn_away(const struct guest *guest, int error)
+{
+	struct softhca_welcome welcome = { .status = error };
+
+	send_message(guest->sock, &welcome, sizeof(welcome), -1);
+	return error;
+}
+
 /* ---- contexts ---- */
 
 static void answer(struct hca_context *ctx, const void *bytes, size_t size, int fd)
@@ -133,10 +142,8 @@ static int greet_context(struct guest *guest, const struct softhca_hello *hello,
 	int uar = -1;
 
 	welcome.status = context_create(guest->server->machine, hello, guest->sock, guest->pid, arena_fd, &ctx, &uar);
-	if (welcome.status) {
-		send_message(guest->sock, &welcome, sizeof(welcome), -1);
-		return welcome.status;
-	}
+	if (welcome.status)
+		return turn_away(guest, welcome.status);
 	welcome.arena = ctx->arena != NULL;
 	welcome.mmap_commands = ctx->device->model->mmap_commands;
 	ctx->commands.ready = command_ready;
@@ -177,10 +184,8 @@ static int greet_cm(struct guest *guest, const struct softhca_hello *hello)
 	struct cm_file *file = NULL;
 
 	welcome.status = cm_file_create(guest->server->machine, hello, guest->sock, guest->pid, &file);
-	if (welcome.status) {
-		send_message(guest->sock, &welcome, sizeof(welcome), -1);
-		return welcome.status;
-	}
+	if (welcome.status)
+		return turn_away(guest, welcome.status);
 	file->commands.ready = cm_command_ready;
 	loop_forget(file->sock);
 	if (loop_watch(file->sock, EPOLLIN, &file->commands) ||
@@ -201,13 +206,6 @@ static void guest_free(struct guest *guest, bool close_socket)
 	free(guest);
 }
 
-static void refuse(const struct guest *guest, int error)
-{
-	struct softhca_welcome welcome = { .status = error };
-
-	send_message(guest->sock, &welcome, sizeof(welcome), -1);
-}
-
 static void run_control(struct guest *guest, const char *words, size_t length)
 {
 	struct softhca_control_reply reply = { 0 };
@@ -223,7 +221,7 @@ static bool handle_greeting(struct guest *guest, const uint8_t *bytes, size_t si
 	const struct softhca_hello *hello = (const void *)bytes;
 
 	if (size < sizeof(*hello) || hello->magic != SOFTHCA_MAGIC || hello->version != SOFTHCA_VERSION) {
-		refuse(guest, -EPROTO);
+		turn_away(guest, -EPROTO);
 		return false;
 	}
 	if (hello->kind == SOFTHCA_CONTEXT)
@@ -233,7 +231,7 @@ static bool handle_greeting(struct guest *guest, const uint8_t *bytes, size_t si
 	if (hello->kind == SOFTHCA_CONTROL)
 		run_control(guest, (const char *)(hello + 1), size - sizeof(*hello));
 	else
-		refuse(guest, -EPROTO);
+		turn_away(guest, -EPROTO);
 	return false;
 }
 
@@ -286,7 +284,7 @@ static void connection_ready(struct watch *watch, uint32_t events)
 	guest->sock = sock;
 	server->guests++;
 	if (check_peer(sock, &guest->pid)) {
-		refuse(guest, -EPERM);
+		turn_away(guest, -EPERM);
 		guest_free(guest, true);
 	} else if (loop_watch(sock, EPOLLIN, &guest->watch)) {
 		guest_free(guest, true);
