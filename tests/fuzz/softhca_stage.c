@@ -43,7 +43,7 @@ static void start_client(void)
 		pause();
 }
 
-/* One of them in each run of the fuzzer. */
+/* Each run of the fuzzer has one model. */
 static const struct model *chosen_model(void)
 {
 	const char *name = getenv("SOFTHCA_MODEL");

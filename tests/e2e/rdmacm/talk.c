@@ -118,7 +118,7 @@ static void listen_for_ever(struct rdma_cm_id *id, struct sockaddr_in *address, 
 	}
 }
 
-/* Until the peer or, by the end of standard input, this side has had enough. */
+/* Returns when the peer has disconnected; or, after the end of standard input, when this side has. */
 static void stay_connected(struct rdma_cm_id *id)
 {
 	struct pollfd fds[] = { { .fd = channel->fd, .events = POLLIN }, { .fd = 0, .events = POLLIN } };

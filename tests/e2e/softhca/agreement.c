@@ -3,7 +3,7 @@
  * What the kernel does beside refusing: when an object is gone, who gets which event, and in which order. The same program runs
  * on the emulated HCA and on a real kernel (tests/kernel).
  *
- * AGREEMENT_RAISE is a shell command that raises an event on the first device. Behind it are put: the kind of object (qp, srq),
+ * AGREEMENT_RAISE is a shell command that raises an event on the first device. Its arguments are the kind of object (qp, srq),
  * its number, the event by name and by number, and how often. AGREEMENT_OPENED says whether handles from ibv_open_qp hear
  * events: "hear" or "deaf".
  */

@@ -379,7 +379,7 @@ static bool got(struct shared *s, int i, uint8_t byte)
 	return true;
 }
 
-/* The WQEs of an SRQ are a list that the program links; polled in another order, they are given out in that order next time. */
+/* The provider links the WQEs of an SRQ to a list. The order in which they are polled is that in which they are used again. */
 static bool srq_is_a_list(void)
 {
 	struct shared s = share();

@@ -49,7 +49,7 @@ static bool daemon_dies(void)
 	for (size_t i = 0; i < MESSAGES; i++)
 		CHECK(!rig_post_recv(pair.b, pair.qb, 100 * i, 100, 1) && !rig_post(pair.qa, &wr));
 	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) && !ibv_get_cq_event(pair.a->channel, &cq, &cq_context));
-	/* The last message has arrived; and a command comes after all that the daemon was doing, which is its completion. */
+	/* The last message has arrived. A command is answered after what the daemon is doing, so its completion is there, too. */
 	CHECK(rig_changes(pair.b->buffer + 100 * MESSAGES - 1) && rig_state(pair.qa) == IBV_QPS_RTS);
 	kill_daemon();
 	/* Threads that wait for events wake up at once; polling threads get -1. */

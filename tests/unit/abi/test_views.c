@@ -92,7 +92,7 @@ TEST(old_qp_attr_is_shorter)
 	assert_int_equal(owned.guard, 0xdeadbeef);
 }
 
-/* Old programs test the flag, and find the number where objects are pointed to otherwise. */
+/* Old programs test the flag. The number is where other events have a pointer to an object. */
 TEST(flagged_event)
 {
 	union {

@@ -127,7 +127,7 @@ static void note_own(struct ibv_context *context, uint32_t qp_num, bool own)
 	state_unlock();
 }
 
-/* Own QPs are those of this process that are no hidden targets. A hidden target may be another process's, whose number nobody here knows. */
+/* Own QPs are those of this process, without hidden targets. A hidden target may be another process's, with a number unknown here. */
 TEST(untagged_receives_that_are_no_own_qps_carry_the_visible_number)
 {
 	static const struct ibv_wc came[3] = {

@@ -56,7 +56,7 @@ TEST(too_long_a_text)
 	assert_int_equal(take(&settings, text), -EINVAL);
 }
 
-/* What was not said is what the model can; more than that is refused. */
+/* A limit that is not set is the model's, and a larger one is refused. */
 TEST(limits_are_the_models)
 {
 	struct settings settings = settings_default;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Maps from what an application holds to what stands behind it. */
+/* Maps from the objects of an application to the library's own. */
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A device is closed with receive QPs registered: a forked child ends nothing of its parent, and the time grows no faster than the number of QPs. */
+/* A device is closed with receive QPs registered: a forked child ends nothing of its parent, and many QPs take no quadratic time. */
 
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -80,7 +80,10 @@ static double seconds_to_close(unsigned count)
 	return (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
 }
 
-/* A search for each QP among all of them would take 64 times as long for eight times as many. Processor time, so load does not matter. */
+/*
+ * If each QP were searched for among all of them, eight times as many would take 64 times as long. It is processor time that is
+ * compared, so load does not matter.
+ */
 TEST(many_take_their_time_only)
 {
 	assert_true(seconds_to_close(16384) < 32 * seconds_to_close(2048));
