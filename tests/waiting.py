@@ -17,12 +17,19 @@ def wait_for(ask, what="such thing", seconds=30, holds=bool):
     return value
 
 
+def process_state(pid):
+    """The letter of /proc/PID/stat, "X" if there is no such process or thread any more."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return "X"
+
+
 def stop(pid):
     """Stops a process and waits until all its threads have stopped: they may still run for a moment after the signal."""
     os.kill(pid, signal.SIGSTOP)
-    threads = list(pathlib.Path(f"/proc/{pid}/task").iterdir())
-    wait_for(lambda: {(thread / "stat").read_text().rpartition(")")[2].split()[0] for thread in threads},
-             f"stop of {pid}", holds=lambda states: states == {"T"})
+    threads = os.listdir(f"/proc/{pid}/task")
+    wait_for(lambda: {process_state(thread) for thread in threads}, f"stop of {pid}", holds=lambda states: states == {"T"})
 
 
 def read_until(stream, done, seconds=30):

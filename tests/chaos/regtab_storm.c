@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A storm on one registration table: 32 processes register and unregister at random and are killed, or stopped, at
- * random. Every so often the storm holds its breath, and the table must say exactly what the oracle says.
+ * A storm on one registration table: 32 processes register and unregister at random, and are stopped or killed at random. Now
+ * and then all stand still, and the table must have exactly the registrations that the oracle has.
  *
- * The oracle is a model of the kernel: per QP number one word, who holds a handle. The processes keep the order that the
- * table asks for (handle, then table; out of the table, then the handle), and the handles of a dead process are closed.
+ * The oracle is a model of the kernel: one word for each QP number, with a bit for each process that has a handle. A process gets
+ * a handle before it registers and drops it after it has unregistered, as the library does. The handles of a killed process are
+ * cleared.
  *
  * XRC_COMPAT_CHAOS_KILLS: how many are killed (default 300).
  */
@@ -27,13 +28,13 @@
 
 #define PROCESSES	32u
 #define QPS		96u
-#define BREATH		40u	/* kills between two checks */
-#define HELD_MAX	2u	/* registrations of a process: few, so that entries come and go all the time */
+#define KILLS_PER_CHECK	40u
+#define HELD_MAX	2u	/* registrations of a process; few, so that table entries come and go all the time */
 
 struct oracle {
 	uint32_t handles[QPS];		/* bit per process */
 	pid_t pid[PROCESSES];
-	uint32_t parked[PROCESSES];
+	uint32_t still[PROCESSES];
 	uint64_t done[PROCESSES];
 	uint32_t pause;
 	uint32_t failures;
@@ -41,7 +42,7 @@ struct oracle {
 
 static struct oracle *oracle;
 
-/* Numbers of several pages, so that the table grows in the storm, too. */
+/* So far apart that they are on several pages: the table must grow during the storm. */
 static uint32_t qp_number(unsigned n)
 {
 	return 0x800000 + n * 1021;
@@ -55,13 +56,13 @@ static void fail(const char *what, unsigned n, int value)
 
 /* ---- a process in the storm ---- */
 
-struct sailor {
+struct worker {
 	unsigned self;
 	uint32_t random;
 	struct regtab *tab;
 	struct regtab_member *member;
 	bool registered[QPS];
-	unsigned held[HELD_MAX];	/* which, in no order */
+	unsigned held[HELD_MAX];	/* registered with these, in no order */
 	unsigned held_count;
 };
 
@@ -71,14 +72,14 @@ static uint32_t dice(uint32_t *random, uint32_t sides)
 	return (*random >> 8) % sides;
 }
 
-static void embark(struct sailor *sailor)
+static void open_and_join(struct worker *worker)
 {
 	struct regtab_key key = actor_key(1);
 	struct regtab_error why = { "" };
-	int error = regtab_open(&key, actor_dir(), &sailor->tab, &why);
+	int error = regtab_open(&key, actor_dir(), &worker->tab, &why);
 
 	if (!error)
-		error = regtab_join(sailor->tab, "storm", &sailor->member);
+		error = regtab_join(worker->tab, "storm", &worker->member);
 	if (!error)
 		return;
 	fprintf(stderr, "%s\n", why.text);
@@ -86,116 +87,116 @@ static void embark(struct sailor *sailor)
 	_exit(1);
 }
 
-static void drop_handle(struct sailor *sailor, unsigned n)
+static void drop_handle(struct worker *worker, unsigned n)
 {
-	__atomic_fetch_and(&oracle->handles[n], ~(1u << sailor->self), __ATOMIC_SEQ_CST);
+	__atomic_fetch_and(&oracle->handles[n], ~(1u << worker->self), __ATOMIC_SEQ_CST);
 }
 
-/* ibv_open_qp, or ibv_create_qp if no process has the QP. */
-static void take_handle(struct sailor *sailor, unsigned n)
+/* Stands for ibv_open_qp, or for ibv_create_qp if no process has the QP. */
+static void take_handle(struct worker *worker, unsigned n)
 {
-	__atomic_fetch_or(&oracle->handles[n], 1u << sailor->self, __ATOMIC_SEQ_CST);
+	__atomic_fetch_or(&oracle->handles[n], 1u << worker->self, __ATOMIC_SEQ_CST);
 }
 
-static void enter(struct sailor *sailor, unsigned n)
+static void enter(struct worker *worker, unsigned n)
 {
 	int error;
 
-	take_handle(sailor, n);
-	error = dice(&sailor->random, 2) ? regtab_register(sailor->member, qp_number(n)) : -EINVAL;
+	take_handle(worker, n);
+	error = dice(&worker->random, 2) ? regtab_register(worker->member, qp_number(n)) : -EINVAL;
 	if (error == -EINVAL)	/* no such QP: not created yet, or the last registrant has just left */
-		error = regtab_enter(sailor->member, qp_number(n));
+		error = regtab_enter(worker->member, qp_number(n));
 	if (error)
 		fail("cannot enter", n, error);
-	sailor->registered[n] = !error;
-	sailor->held[sailor->held_count++] = n;
+	worker->registered[n] = !error;
+	worker->held[worker->held_count++] = n;
 }
 
-static void quit(struct sailor *sailor, unsigned n)
+static void quit(struct worker *worker, unsigned n)
 {
 	bool last;
-	int error = regtab_unregister(sailor->member, qp_number(n), dice(&sailor->random, 2) ? &last : NULL);
+	int error = regtab_unregister(worker->member, qp_number(n), dice(&worker->random, 2) ? &last : NULL);
 
 	if (error)
 		fail("cannot unregister", n, error);
-	sailor->registered[n] = false;
-	for (unsigned i = 0; i < sailor->held_count; i++)
-		if (sailor->held[i] == n)
-			sailor->held[i] = sailor->held[--sailor->held_count];
-	drop_handle(sailor, n);
+	worker->registered[n] = false;
+	for (unsigned i = 0; i < worker->held_count; i++)
+		if (worker->held[i] == n)
+			worker->held[i] = worker->held[--worker->held_count];
+	drop_handle(worker, n);
 }
 
-static void go_ashore(struct sailor *sailor)
+static void leave_and_join_again(struct worker *worker)
 {
-	regtab_leave(sailor->member);
-	if (dice(&sailor->random, 2))
-		regtab_close(sailor->tab);
+	regtab_leave(worker->member);
+	if (dice(&worker->random, 2))
+		regtab_close(worker->tab);
 	for (unsigned n = 0; n < QPS; n++) {
-		if (sailor->registered[n])
-			drop_handle(sailor, n);
-		sailor->registered[n] = false;
+		if (worker->registered[n])
+			drop_handle(worker, n);
+		worker->registered[n] = false;
 	}
-	sailor->held_count = 0;
-	embark(sailor);
+	worker->held_count = 0;
+	open_and_join(worker);
 }
 
-static void sail_on(struct sailor *sailor)
+static void work_once(struct worker *worker)
 {
-	unsigned n = dice(&sailor->random, QPS);
+	unsigned n = dice(&worker->random, QPS);
 
-	if (!dice(&sailor->random, 200)) {
-		go_ashore(sailor);
+	if (!dice(&worker->random, 200)) {
+		leave_and_join_again(worker);
 		return;
 	}
-	if (sailor->held_count == HELD_MAX)
-		n = sailor->held[dice(&sailor->random, HELD_MAX)];
-	if (sailor->registered[n] != regtab_is_registered(sailor->member, qp_number(n)))
-		fail(sailor->registered[n] ? "registration lost" : "ghost registration", n, 0);
-	if (sailor->registered[n])
-		quit(sailor, n);
+	if (worker->held_count == HELD_MAX)
+		n = worker->held[dice(&worker->random, HELD_MAX)];
+	if (worker->registered[n] != regtab_is_registered(worker->member, qp_number(n)))
+		fail(worker->registered[n] ? "registration lost" : "ghost registration", n, 0);
+	if (worker->registered[n])
+		quit(worker, n);
 	else
-		enter(sailor, n);
-	oracle->done[sailor->self]++;
+		enter(worker, n);
+	oracle->done[worker->self]++;
 }
 
-static void park(unsigned self)
+static void stand_still(unsigned self)
 {
-	__atomic_store_n(&oracle->parked[self], 1, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&oracle->still[self], 1, __ATOMIC_SEQ_CST);
 	while (__atomic_load_n(&oracle->pause, __ATOMIC_SEQ_CST))
 		usleep(500);
-	__atomic_store_n(&oracle->parked[self], 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&oracle->still[self], 0, __ATOMIC_SEQ_CST);
 }
 
-static void sail(unsigned self, uint32_t seed)
+static void work(unsigned self, uint32_t seed)
 {
-	struct sailor sailor = { .self = self, .random = seed };
+	struct worker worker = { .self = self, .random = seed };
 
-	embark(&sailor);
+	open_and_join(&worker);
 	for (unsigned i = 0; ; i++) {
 		if (__atomic_load_n(&oracle->pause, __ATOMIC_SEQ_CST))
-			park(self);
-		sail_on(&sailor);
+			stand_still(self);
+		work_once(&worker);
 		if (i % 64 == 0)
-			usleep(300);	/* leaves the machine to others, too */
+			usleep(300);	/* for the sake of other programs */
 	}
 }
 
 /* ---- the storm ---- */
 
-static void launch(unsigned self, uint32_t seed)
+static void start_worker(unsigned self, uint32_t seed)
 {
 	pid_t pid;
 
-	__atomic_store_n(&oracle->parked[self], 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&oracle->still[self], 0, __ATOMIC_SEQ_CST);
 	pid = fork();
 	if (!pid) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		sail(self, seed);
+		work(self, seed);
 	}
 	oracle->pid[self] = pid;
 }
 
-static void sink(unsigned self)
+static void kill_worker(unsigned self)
 {
 	kill(oracle->pid[self], SIGKILL);
 	waitpid(oracle->pid[self], NULL, 0);
@@ -211,7 +212,7 @@ static unsigned process_of(uint32_t pid)
 	return PROCESSES;
 }
 
-/* Who is registered with a QP, as a word like the oracle's. */
+/* The processes that are registered with a QP, by the table, as a word like the oracle's. */
 static uint32_t registrants_of(struct regtab *tab, unsigned n)
 {
 	uint32_t who = 0;
@@ -231,20 +232,20 @@ static uint32_t registrants_of(struct regtab *tab, unsigned n)
 	return who;
 }
 
-static bool all_parked(void)
+static bool all_still(void)
 {
 	for (unsigned i = 0; i < PROCESSES; i++)
-		if (!__atomic_load_n(&oracle->parked[i], __ATOMIC_SEQ_CST))
+		if (!__atomic_load_n(&oracle->still[i], __ATOMIC_SEQ_CST))
 			return false;
 	return true;
 }
 
-static void hold_breath(struct regtab *tab)
+static void check_all(struct regtab *tab)
 {
 	const char *broken;
 
 	__atomic_store_n(&oracle->pause, 1, __ATOMIC_SEQ_CST);
-	for (int i = 0; !all_parked(); i++) {
+	for (int i = 0; !all_still(); i++) {
 		if (i > 20000) {
 			fail("a process hangs", 0, 0);
 			break;
@@ -278,21 +279,21 @@ static uint64_t operations(void)
 static void storm(struct regtab *tab, unsigned long kills, uint32_t random)
 {
 	for (unsigned i = 0; i < PROCESSES; i++)
-		launch(i, random + i);
+		start_worker(i, random + i);
 	for (unsigned long n = 1; n <= kills && !oracle->failures; n++) {
 		unsigned victim = dice(&random, PROCESSES), stopped = dice(&random, PROCESSES);
 
 		kill(oracle->pid[stopped], SIGSTOP);
 		usleep(dice(&random, 3000));
-		sink(victim);
+		kill_worker(victim);
 		kill(oracle->pid[stopped], SIGCONT);
-		launch(victim, random);
-		if (n % BREATH == 0)
-			hold_breath(tab);
+		start_worker(victim, random);
+		if (n % KILLS_PER_CHECK == 0)
+			check_all(tab);
 	}
-	hold_breath(tab);
+	check_all(tab);
 	for (unsigned i = 0; i < PROCESSES; i++)
-		sink(i);
+		kill_worker(i);
 }
 
 int main(void)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * One process of the storm: an old-style program that opens, creates, registers, unregisters, modifies, queries and
- * closes at random on domains it shares with others, until it is told otherwise or killed.
+ * One process of the storm: an old program that opens, creates, registers, unregisters, modifies, queries and closes at random
+ * in domains that it shares with others, until it is told to stop, or killed.
  *
  * usage: storm DIRECTORY SEED [--without-open-qp]
- * On standard input: s = stand still, r = report what is registered, g = go on, q = undo everything and exit.
+ * On standard input: s = stop working, r = report what is registered, g = go on, q = undo everything and exit.
  * On standard output, to s: "still"; to r: a line of "DOMAIN:NUMBER" words; to anything unexpected: a line that begins
  * with "unexpected".
  */
@@ -20,6 +20,8 @@
 
 #include <infiniband/verbs.h>
 
+#include "../rc_masks.h"
+
 #define DOMAINS 2
 #define NUMBERS 24	/* of each domain on the board that all processes share */
 
@@ -33,7 +35,7 @@ static uint32_t held[DOMAINS][NUMBERS];
 static struct board *board;
 static const char *directory;
 static unsigned seed;
-static int without_open_qp;	/* a QP goes with the process that made it, whoever is registered; then its number is free */
+static int without_open_qp;	/* a QP ends with the process that created it, and its number is free then, whoever is registered */
 
 static void unexpected(const char *what, int error)
 {
@@ -148,7 +150,7 @@ static void unreg(int d, int i)
 	held[d][i] = 0;
 }
 
-/* Registering again changes nothing, except where the QP went: then the registration is still there to be ended. */
+/* Registering again must succeed, unless the QP has ended with its creator: then it unregisters. */
 static void reg_again(int d, int i)
 {
 	int error = ibv_reg_xrc_rcv_qp(domains[d], held[d][i]);
@@ -167,7 +169,7 @@ static int place_of(int d, uint32_t number)
 	return -1;
 }
 
-/* The number on the board may be of a QP that went with its last process: EINVAL. */
+/* EINVAL if the QP of this number has ended. */
 static void reg(int d, int i)
 {
 	uint32_t number = board->numbers[d][i];
@@ -190,14 +192,14 @@ static void reg(int d, int i)
 static void modify(int d, int i)
 {
 	struct ibv_qp_attr attr;
-	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 	uint32_t number = board->numbers[d][i];
 
 	memset(&attr, 0, sizeof(attr));
 	attr.qp_state = IBV_QPS_INIT;
 	attr.port_num = 1;
 	if (number)
-		expect("ibv_modify_xrc_rcv_qp", ibv_modify_xrc_rcv_qp(domains[d], number, &attr, mask), EINVAL, ETIMEDOUT);
+		expect("ibv_modify_xrc_rcv_qp", ibv_modify_xrc_rcv_qp(domains[d], number, &attr, MASK_INIT), EINVAL,
+		       ETIMEDOUT);
 }
 
 static void query(int d, int i)
@@ -268,7 +270,7 @@ static void undo_all(void)
 	exit(0);
 }
 
-/* What the driver wants, 0 for nothing; with wait until it wants something. The driver gone is a reason to end too. */
+/* The next command of storm.py, 0 if there is none; wait: until there is one. Ends if storm.py is gone. */
 static char wanted(int wait)
 {
 	struct pollfd pollfd = { .fd = STDIN_FILENO, .events = POLLIN };
@@ -281,7 +283,7 @@ static char wanted(int wait)
 	return command;
 }
 
-/* Until it is told to go on, or to end. */
+/* Reports as often as it is asked, until it is told to go on or to end. */
 static char stand_still(void)
 {
 	char command;

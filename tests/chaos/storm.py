@@ -1,10 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Drives the storm: processes of storm.c, killed at random; now and then everybody stands still and is counted.
+"""Drives the storm: starts processes of storm.c and kills them at random. Now and then all stop and are compared.
 
 usage: storm.py STORM_PROGRAM SOFTHCA XRC_COMPAT DIRECTORY PROCESSES KILLS SEED [--without-open-qp]
-Runs under softhca with the shim preloaded. Three witnesses must agree: what each process says it is registered with,
-what the emulated kernel's object list says of it, and what the registration table says (xrc-compat ps).
+Runs under softhca with the shim preloaded. Three lists of registrations must agree: what each process believes, what the
+emulated kernel has (softhca ctl objects), and what the registration table has (xrc-compat ps).
 Exit status 0 and "KILLS kills, COUNTS counts, all agreed" at the end.
 """
 
@@ -81,7 +81,7 @@ class Storm:
         self.processes[index] = self.start()
 
     def told(self, command):
-        """{pid: line}: what everybody answers."""
+        """{pid: line}: the answers of all processes to a command."""
         for process in self.processes:
             process.tell(command)
         result = {process.pid: process.line() for process in self.processes}
@@ -91,7 +91,7 @@ class Storm:
         return result
 
     def said(self):
-        """{pid: {number, ...}}. All stand still before any reports, so nothing changes what one has said already."""
+        """{pid: {number, ...}} as the processes say. All stop before the first reports, so that no report is outdated."""
         self.told(b"s")
         return {pid: {int(word.split(":")[1]) for word in line.split()} for pid, line in self.told(b"r").items()}
 
@@ -115,7 +115,7 @@ class Storm:
         return result
 
     def count(self):
-        """Stand still, compare the three witnesses, go on."""
+        """Stops all processes, compares the three lists, and lets them go on."""
         said = self.said()
         witnesses = [("table", self.table)] + ([("kernel", self.kernel)] if self.shared else [])
         for name, witness in witnesses:
@@ -125,7 +125,7 @@ class Storm:
         self.counts += 1
 
     def compare(self, name, witness, said):
-        """The emulator notices a death a moment later than the test, hence the patience."""
+        """Tries for 30 seconds, as the emulator notices later than this process that one was killed."""
         deadline = time.monotonic() + 30
         while True:
             seen = {pid: numbers for pid, numbers in witness().items() if numbers}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A process of the running demo is killed with -9 at a random moment: nobody hangs, nothing stays, the next run is clean.
+"""A process of the running demo is killed at a random moment: no other hangs, nothing is left behind, the next run is clean.
 
 CHAOS_KILLS: how many times (10). CHAOS_SEED: repeats the choices of a run that failed; it is in the message.
 """
@@ -13,38 +13,28 @@ import time
 
 import pytest
 
+from waiting import process_state, wait_for
+
 KILLS = int(os.environ.get("CHAOS_KILLS") or 10)
 SEED = int(os.environ.get("CHAOS_SEED") or time.time_ns())
-# Seconds. The demo gives a step 5 s and stragglers 2 s each; the emulator's daemon follows its last client.
-STEP = 5
-END = 30
+STEP = 5  # seconds that the demo gives a step
+END = 30  # seconds until the demo, and the emulator's daemon after it, must have ended
 ROUNDS = 30
 
 
 def processes(marker):
-    """{pid: command} of all live processes of the test: those that have `marker` in their environment."""
+    """{pid: command} of the live processes of this test, which have `marker` in their environment."""
     found = {}
     for entry in pathlib.Path("/proc").iterdir():
         if not entry.name.isdigit():
             continue
         try:
             if marker.encode() in (entry / "environ").read_bytes():
-                state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-                if state != "Z":
+                if process_state(entry.name) not in "XZ":
                     found[int(entry.name)] = (entry / "comm").read_text().strip()
         except OSError:
             continue  # it has just ended, or is another user's
     return found
-
-
-def until(condition, seconds):
-    """The first true value of condition(), or its last false one."""
-    deadline = time.monotonic() + seconds
-    while True:
-        value = condition()
-        if value or time.monotonic() > deadline:
-            return value
-        time.sleep(0.01)
 
 
 def users(folder):
@@ -60,7 +50,7 @@ def users(folder):
 
 
 class Demo:
-    """Where the demo runs: folders of its own, whose path marks its processes."""
+    """The demo, with folders of its own, whose path marks its processes."""
 
     def __init__(self, build_root, folder):
         self.temporary, self.tables = folder / "tmp", folder / "tables"
@@ -78,39 +68,32 @@ class Demo:
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
     def cluster(self):
-        """Its processes without the emulator's."""
+        """The pids of the demo's processes, without the emulator's."""
         return sorted(pid for pid, command in processes(self.marker).items() if command == "xrc-cluster")
 
     def wait_for_the_end(self, process):
-        """(status, stderr) when everybody is gone. Fails, and ends them, if that takes too long."""
+        """(status, stderr), when all processes have ended. If that takes too long, kills them and fails."""
         try:
             output, errors = process.communicate(timeout=END)
         except subprocess.TimeoutExpired:
             output, errors = None, f"the coordinator did not end within {END} s"
-        gone = until(lambda: not processes(self.marker), END)
-        left = processes(self.marker)
-        for pid in left:
-            os.kill(pid, signal.SIGKILL)
-        assert gone and output is not None, f"still running: {left}; {errors}"
+        try:
+            wait_for(lambda: processes(self.marker), "end of all processes", END, holds=lambda left: not left)
+        finally:
+            for pid in processes(self.marker):
+                os.kill(pid, signal.SIGKILL)
+        assert output is not None, errors
         return process.returncode, errors
 
-    def leftovers(self):
-        return sorted(path.name for path in self.temporary.iterdir())
-
-
-def state_of(pid):
-    """The letter of /proc/PID/stat; "X" when there is no such process any more."""
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return "X"
+    def wait_for_no_files(self):
+        wait_for(lambda: sorted(path.name for path in self.temporary.iterdir()), "end of all files", END, holds=lambda left: not left)
 
 
 def kill(pid):
-    """False when it was ending by itself already, which no signal changes. One that can still be stopped is not."""
+    """Kills it. False if it was already ending by itself: only a process that is not can still be stopped."""
     try:
         os.kill(pid, signal.SIGSTOP)
-        if until(lambda: state_of(pid) in "TZX", END) and state_of(pid) == "T":
+        if wait_for(lambda: process_state(pid), "stop or end", END, holds=lambda state: state in "TXZ") == "T":
             os.kill(pid, signal.SIGKILL)
             return True
     except ProcessLookupError:
@@ -119,9 +102,9 @@ def kill(pid):
 
 
 def kill_one(demo, process, rng, moment):
-    """The pid that was killed, None if all was over before."""
+    """The pid that was killed, or None if all processes had ended before."""
     time.sleep(moment)
-    until(lambda: demo.cluster() or process.poll() is not None, END)
+    wait_for(lambda: demo.cluster() or process.poll() is not None, "process of the demo", END)
     while cluster := demo.cluster():
         victim = rng.choice(cluster)
         if kill(victim):
@@ -130,7 +113,7 @@ def kill_one(demo, process, rng, moment):
 
 
 def judge(process, victim, status, errors):
-    """What the others have to say about it."""
+    """Checks what the other processes made of it."""
     if victim is None:
         assert (status, errors) == (0, "")
     elif victim == process.pid:
@@ -144,7 +127,7 @@ def judge(process, victim, status, errors):
 
 @pytest.fixture(scope="module")
 def duration(build_root, tmp_path_factory):
-    """Seconds that an undisturbed run takes, so that kills hit every part of it."""
+    """Seconds that a run takes without a kill. The kills are spread over that time."""
     demo = Demo(build_root, tmp_path_factory.mktemp("undisturbed"))
     begin = time.monotonic()
     status, errors = demo.wait_for_the_end(demo.start("-i", str(ROUNDS)))
@@ -162,9 +145,9 @@ def test_killed_at_a_random_moment(model, build_root, tmp_path, duration, number
     victim = kill_one(demo, process, rng, moment)
     status, errors = demo.wait_for_the_end(process)
     judge(process, victim, status, errors)
-    assert until(lambda: not demo.leftovers(), END), f"left behind: {demo.leftovers()}"
+    demo.wait_for_no_files()
     assert not users(demo.tables), "a table that is still in use"
 
     status, errors = demo.wait_for_the_end(demo.start("-i", "1", *mode))
     assert (status, errors) == (0, ""), "the next run is not clean"
-    assert until(lambda: not demo.leftovers(), END), f"left behind: {demo.leftovers()}"
+    demo.wait_for_no_files()

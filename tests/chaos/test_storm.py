@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Old programs killed at random while they open, create, register, unregister, modify, query and close.
+"""Old programs are killed at random while they open, create, register, unregister, modify, query and close.
 
 STORM_KILLS (default 200; 10000 for the long one) kills among STORM_PROCESSES (default 32).
 """

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from waiting import read_until, wait_for
+from waiting import process_state, read_until, wait_for
 
 QPS = 3
 
@@ -57,7 +57,7 @@ class Holder:
         if self.pids[role] == self.process.pid:
             self.process.wait(30)
         else:
-            wait_for(lambda: not alive(self.pids[role]), f"end of the {role}")
+            wait_for(lambda: process_state(self.pids[role]) in "XZ", f"end of the {role}")
 
     def end(self):
         try:
@@ -65,13 +65,6 @@ class Holder:
         except ProcessLookupError:
             pass
         self.process.wait(30)
-
-
-def alive(pid):
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def registrations(tool, **environment):
