@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import subprocess
 import sys
 import tempfile
 
@@ -121,6 +122,22 @@ def tables():
 @pytest.fixture(scope="session")
 def xrc_compat(build_root):
     return build_root / "tools" / "xrc-compat"
+
+
+@pytest.fixture(scope="session")
+def shim(build_root):
+    return build_root / "shim" / "libxrc-compat.so.1"
+
+
+@pytest.fixture(scope="session")
+def real_library(shim):
+    """The system's libibverbs.so.1 of the ELF class (32 or 64 bits) that the shim has, by the loader's own list."""
+    wide = shim.read_bytes()[4] == 2
+    listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True, timeout=30).stdout
+    for line in listing.splitlines():
+        if line.split()[:1] == ["libibverbs.so.1"] and ("x86-64" in line) == wide:
+            return line.split()[-1]
+    raise AssertionError("the loader knows no libibverbs.so.1")
 
 
 @pytest.fixture(scope="session")

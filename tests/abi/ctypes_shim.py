@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Calls the real shim as an old binary does, from Python: ctypes_shim.py SHIM SOURCE_ROOT CHECK, on an emulated HCA.
 
-Runs itself again with the shim in LD_PRELOAD. Ends with 0, or with what was wrong on stderr; a structure that is overrun
-is a SIGSEGV with the line of the call.
+It starts itself again with the shim in LD_PRELOAD. Exits with 0, or prints what is wrong on stderr. Whoever writes behind a
+structure gets a SIGSEGV, and the line of the call is printed.
 """
 
 import ctypes
@@ -33,7 +33,7 @@ COMM_EST, SRQ_LIMIT_REACHED, XRC_FLAG = 4, 15, 0x80000000
 SEND_WITH_IMM, SIGNALED = 3, 2
 LOCAL_WRITE = 1
 BYTES = 700
-WAIT = 5.0  # seconds
+WAIT = 20.0  # seconds
 
 CALLS = {
     "get_device_list": (c_void_p, c_void_p), "free_device_list": (None, c_void_p), "open_device": (c_void_p, c_void_p),
@@ -74,8 +74,8 @@ def home(address):
 
 
 class Verbs:
-    """The functions by dlvsym, in the node that an old binary asks for. All at once, as MPIs do: the shim tells by what a
-    program looks up whether its XRC QPs are one-way."""
+    """The functions, by dlvsym with the version that an old binary asks for. All are looked up at once, as MPIs do it, since the
+    shim decides by what a program looks up whether its XRC QPs are one-way."""
 
     def __init__(self):
         self.handle = ctypes.CDLL("libibverbs.so.1")._handle
@@ -92,7 +92,7 @@ class Verbs:
         return ctypes.CFUNCTYPE(result, *arguments, use_errno=True)(found)
 
     def ok(self, name, *arguments):
-        """A call that returns 0 or a positive errno, or a pointer or NULL with errno; what it got must stay whole."""
+        """Calls a verb, which must succeed and must not write beyond a guarded argument."""
         ctypes.set_errno(0)
         result = getattr(self, name)(*(getattr(a, "address", a) for a in arguments))
         for argument in arguments:
@@ -105,7 +105,7 @@ class Verbs:
 
 
 class Player:
-    """One device with everything that the exchange needs; each structure that a verb is given is a guarded one."""
+    """An opened device with all that a message needs. Each structure that a verb gets is a guarded one."""
 
     def __init__(self, source_root):
         self.layout = reference(source_root)
@@ -134,7 +134,7 @@ class Player:
         assert attr.at.attr.max_wr >= 5, "ibv_create_xrc_srq did not write max_wr back"
 
     def create_qps(self):
-        # As GASNet, which fills in nothing but the domain.
+        # As GASNet does it, which sets nothing but the domain.
         attr, number = Guarded(QpInitAttr), Guarded(c_uint32)
         attr.fill()
         attr.at.xrc_domain = self.domain
@@ -159,7 +159,7 @@ class Player:
             expect(f"qp->state after the step to {state}", Qp.from_address(self.qp).state, state)
 
     def slot(self, owner, name, *arguments):
-        """What the old inlines do: owner->context->ops.NAME."""
+        """Calls owner->context->ops.NAME, as the inline functions of the old header do."""
         context = c_void_p.from_address(owner + self.layout["ibv_qp"]["fields"]["context"][0]).value
         offset = self.layout["ibv_context"]["fields"]["ops"][0] + self.layout["ibv_context_ops"]["fields"][name][0]
         function = c_void_p.from_address(context + offset).value
@@ -222,7 +222,7 @@ class Player:
 
 
 def rows_of(table):
-    """A row begins in the first column; indented lines after it belong to it."""
+    """The rows of a table of abi/, as lists of words. Indented lines belong to the row before."""
     lines = (line.split("#")[0].split() for line in table.read_text().splitlines() if not line[:1].isspace())
     return [line for line in lines if line]
 
@@ -295,7 +295,7 @@ def check_queries(source_root, _shim):
 
 
 def check_events(source_root, _shim):
-    """The first message on a receive QP in RTR raises COMM_EST, with a flag and the number; an SRQ's event has our SRQ."""
+    """The first message on a receive QP in RTR raises COMM_EST with the flag and the number; an SRQ's event names the SRQ."""
     player = Player(source_root)
     player.exchange()
     event = player.event()
@@ -315,13 +315,13 @@ def check_events(source_root, _shim):
 
 
 def check_overrun_dies(_source_root, _shim):
-    """What the guards are worth: behind a structure."""
+    """Shows that a write behind a structure is noticed."""
     guarded = Guarded(QpInitAttr)
     ctypes.memset(guarded.address, 0, guarded.size + 1)
 
 
 def check_underrun_is_seen(_source_root, _shim):
-    """What the guards are worth: before a structure."""
+    """Shows that a write before a structure is noticed."""
     guarded = Guarded(QpInitAttr)
     ctypes.memset(guarded.address - 4, 0, 4)
     guarded.intact("memset")

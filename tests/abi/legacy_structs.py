@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The structures of OFED 1.5.3's verbs.h as ctypes classes, and memory for them in which no overrun stays unseen."""
+"""The structures of OFED 1.5.3's verbs.h as ctypes classes, and guarded memory for them."""
 
 import ctypes
 import json
@@ -84,7 +84,7 @@ def reference(source_root):
 
 
 def differences(cls, measured):
-    """Where a class is not what was measured, one line each."""
+    """The differences of a class from what was measured, a line each."""
     found = []
     if ctypes.sizeof(cls) != measured["size"]:
         found.append(f"{cls.__name__}: {ctypes.sizeof(cls)} bytes, OFED's has {measured['size']}")
@@ -107,8 +107,8 @@ libc.mprotect.argtypes = [c_void_p, ctypes.c_size_t, c_int]
 
 
 class Guarded:
-    """One structure of exactly the old size at the end of a page: behind it nothing may be touched, and what lies before
-    it is known. `at` is the structure, `raw` its bytes."""
+    """A structure of exactly the old size. The page behind it cannot be accessed; the bytes before it are known, and
+    intact() checks them. `at` is the structure, `raw` its bytes."""
 
     def __init__(self, cls, **values):
         self.size = ctypes.sizeof(cls)
@@ -124,7 +124,7 @@ class Guarded:
             setattr(self.at, name, value)
 
     def fill(self):
-        """Every byte known, for a structure that is only written."""
+        """Fills it with known bytes, for a structure that a verb only writes."""
         ctypes.memset(self.address, FILL, self.size)
 
     @property

@@ -19,7 +19,7 @@ OPTIONS = ["--exported-interfaces-only", "--type-id-style", "hash", "--no-corpus
 
 
 def load():
-    """What abidw has written, which abidiff knows by its first word only."""
+    """The record as abidw wrote it: abidiff accepts no line before its first one."""
     return RECORD.read_text(encoding="utf-8").removeprefix(LICENCE)
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The shim called from Python with structures of exactly the old sizes, by the reference data and not by any header."""
+"""Python calls the shim with structures of exactly the old sizes, which come from the reference data and from no header."""
 
 import pathlib
 import platform
@@ -18,8 +18,7 @@ pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the layo
 
 
 @pytest.fixture
-def call_shim(run, softhca, build_root, source_root):
-    shim = build_root / "shim" / "libxrc-compat.so.1"
+def call_shim(run, softhca, shim, source_root):
     return lambda check: run([softhca, "run", "--devices=1", "--", sys.executable, SCRIPT, shim, source_root, check])
 
 

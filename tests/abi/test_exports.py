@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The shim exports what the table says and nothing else, and each legacy symbol is found by whom it should be."""
+"""The shim exports the symbols of abi/symbols.tab and no others, and only look-ups by version find the legacy ones."""
 
 import shutil
 import subprocess
@@ -11,11 +11,6 @@ import elf
 
 LEGACY = ["ibv_open_xrc_domain", "ibv_close_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp",
           "ibv_modify_xrc_rcv_qp", "ibv_query_xrc_rcv_qp", "ibv_reg_xrc_rcv_qp", "ibv_unreg_xrc_rcv_qp"]
-
-
-@pytest.fixture(scope="session")
-def shim(build_root):
-    return build_root / "shim" / "libxrc-compat.so.1"
 
 
 @pytest.fixture(scope="session")
@@ -48,7 +43,7 @@ def test_verbs_of_today_are_in_the_node_of_the_real_library(expected, real_libra
 
 @pytest.fixture(scope="session")
 def look_up(shim, run):
-    """Looks symbols up in the shim, in a process of its own: {"dlsym name" or "dlvsym name node": found}."""
+    """look_up("dlsym NAME" or "dlvsym NAME NODE", ...): [found in the shim], looked up in another process."""
     program = (
         "import ctypes, sys\n"
         "lib = ctypes.CDLL(sys.argv[1])\n"
@@ -68,7 +63,7 @@ def look_up(shim, run):
 
 
 def preload_of_sanitizer(shim):
-    """A library built with a sanitizer needs its run-time first in a program that is not."""
+    """The environment in which a program without sanitizer can load a library that has one."""
     for library in elf.needed(shim):
         if library.startswith(("libasan", "libtsan")):
             name = library.split(".so")[0] + ".so"
@@ -127,7 +122,7 @@ def test_every_toolchain_exports_alike(compiler, linker, build_root, source_root
 
 
 def test_without_the_attribute(build_root, source_root, tmp_path, run):
-    """The branch for compilers that have no symver attribute, on whatever compiler there is."""
+    """The code for compilers without the symver attribute works."""
     (tmp_path / "sample.c").write_text("#define __has_attribute(x) 0\n" + SAMPLE)
     run_it = run(["gcc", "-fPIC", "-shared", "-I", source_root, "-I", build_root,
                   f"-Wl,--version-script={build_root / 'abi' / 'xrc-compat.map'}", tmp_path / "sample.c", "-o",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the generator makes from the tables of abi/, and which tables it refuses."""
+"""What the generators make from the tables of abi/, and which tables they refuse."""
 
 import os
 import sys
@@ -27,7 +27,7 @@ def table(tmp_path):
 
 @pytest.fixture
 def make(table, tmp_path):
-    """make(product, table text) -> (exit status, what was made)."""
+    """make(product, table text): (exit status, the generated text)."""
 
     def _make(product, text, cpu="x86_64"):
         output = tmp_path / "output"

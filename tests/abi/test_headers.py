@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Header against header: the frozen one and this machine's against what was measured, struct by struct, and the frozen
-one as C and C++ of every age."""
+"""The frozen header and this machine's have the layouts that were measured, struct by struct; and the frozen one compiles as
+C and C++ of every standard."""
 
 import os
 import re
@@ -22,7 +22,7 @@ LANGUAGES = [("c", "gnu89"), ("c", "c99"), ("c", "gnu11"), ("c", "gnu17"), ("c++
 
 
 def compile_text(text, *options):
-    """The complaints of the compiler about a C text, "" for none."""
+    """The compiler's errors about a C text, "" if there are none."""
     command = [*CC, *ALL_ERRORS, "-x", "c", "-fsyntax-only", "-D_GNU_SOURCE", *map(str, options), "-"]
     done = subprocess.run(command, input=text,
                           capture_output=True, text=True, timeout=60)
@@ -30,7 +30,7 @@ def compile_text(text, *options):
 
 
 def moved(complaints):
-    """What the assertions that failed say, and members that are gone; all complaints if it is something else."""
+    """The texts of failed assertions, and the members that are missing; the errors themselves if they say something else."""
     found = re.findall(r'static.assert\w* failed[^"]*"([^"]*)"|(no member named \W?\w+)', complaints)
     return [assertion or member for assertion, member in found] or complaints
 
@@ -56,14 +56,14 @@ def test_frozen_header_is_as_measured(source_root, abi_option):
 
 
 def test_header_of_this_machine_is_as_measured(source_root, abi_option):
-    """A release of rdma-core that moves anything an old binary may touch fails here, and says what."""
+    """Fails on a release of rdma-core that moves what an old binary may use, and says what it is."""
     gone = disagreements(source_root, "rdma-core-44.json", "verbs.h", abi_option)
     assert not gone, ("this machine's <infiniband/verbs.h> is not as measured. If old binaries do not depend on it "
                       "(abi/assert_modern.c says on what they do), the dump may be extended")
 
 
 def test_a_moved_member_is_noticed(source_root):
-    """Against the frozen header, what the contract says has moved since is found: the comparison is not blind."""
+    """Compared with today's layouts, the frozen header differs in what the contract says has moved since."""
     gone = disagreements(source_root, "rdma-core-44.json", "verbs.h", "-m64", "-I", source_root / "include/ofed")
     assert {"ibv_srq.mutex: 40 bytes at 32", "ibv_qp.events_completed: 4 bytes at 152", "struct ibv_qp_attr: 144 bytes",
             "struct ibv_qp_init_attr: 64 bytes", "struct ibv_port_attr: 52 or 56 bytes"} <= set(gone)
@@ -87,7 +87,7 @@ def compilers():
 @pytest.mark.parametrize("language, standard", LANGUAGES)
 @pytest.mark.parametrize("header", HEADERS)
 def test_frozen_header_compiles_alone(source_root, header, language, standard):
-    """Twice, so that the guard is tested; -pedantic is left out, for bit 31 in an enum is part of the frozen API."""
+    """Included twice, to test its include guard. Without -pedantic, which refuses bit 31 in an enum, a part of the frozen API."""
     text = f"#include <infiniband/{header}>\n" * 2 + "int main(void) { return 0; }\n"
     for compiler in compilers():
         done = subprocess.run([compiler, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Werror",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The library's ABI is the one that was released, functions and types: abidiff of libabigail says what changed.
+"""The library's ABI, functions and types, is the one that was released. abidiff of libabigail says what has changed.
 
-Whoever changes it on purpose, and has thought of the programs that are linked with what is out there, records it anew:
+If you change it on purpose, think of the programs that are linked with a released library; then record it anew:
 tests/abi/released.py build/shim/libxrc-compat.so.1
 """
 
@@ -38,7 +38,7 @@ def test_as_released(tmp_path, library):
     assert status == 0, report + __doc__
 
 
-# What the record says, what might have been released instead, and the words by which abidiff tells.
+# (text of the record, a change of it, a word of abidiff's report then)
 CHANGES = [
     ("name='ibv_reg_xrc_rcv_qp' version='IBVERBS_1.1'", "name='ibv_reg_xrc_rcv_qp' version='IBVERBS_1.2'", "Removed"),
     ("elf-symbol name='xrc_compat_srq'", "elf-symbol name='xrc_compat_old_srq'", "Removed"),
@@ -50,6 +50,6 @@ CHANGES = [
 @pytest.mark.parametrize("was, other, told", CHANGES)
 def test_a_change_is_noticed(tmp_path, library, was, other, told):
     text = released.load()
-    assert was in text, "the record is written otherwise than this test supposes"
+    assert was in text, "the record has no such text any more; adapt this test"
     status, report = compare(tmp_path, text.replace(was, other), library)
     assert status & 4 and told in report, report

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The stub has the old symbol table, and what is linked against it looks like a binary of that time."""
+"""The stub has the symbols of the old library, and a program that is linked with it is like a binary of that time."""
 
 import re
 
@@ -42,7 +42,7 @@ def test_todays_library_lacks_exactly_the_eight(table, real_library):
 
 
 def test_frozen_header_declares_the_old_table(table, source_root):
-    """All of it but what only drivers and connection managers used, and nothing more."""
+    """All functions but those that only drivers and connection managers used, and no others."""
     text = "".join((source_root / "include" / "ofed" / "infiniband" / name).read_text()
                    for name in ("verbs.h", "driver.h"))
     declared = set(re.findall(r"^(?!static)\w[\w *]*?\b((?:ibv_|mult_to_ibv_)\w+)\(", text, re.M))
@@ -59,7 +59,7 @@ def test_program_asks_as_an_old_binary(program, name):
 
 @pytest.mark.parametrize("name", XRC_PROGRAMS)
 def test_program_has_nothing_of_ours(program, name):
-    """Only the libraries that a sanitizer brings along may be there beside libibverbs and libc."""
+    """It needs libibverbs and libc, and maybe a sanitizer's libraries."""
     libraries = [library for library in elf.needed(program(name)) if "san" not in library]
     assert set(libraries) <= {"libibverbs.so.1", "libc.so.6", "libpthread.so.0"}
     assert elf.run_paths(program(name)) == [], "it would load the stub"
@@ -72,9 +72,9 @@ def test_without_the_shim_the_loader_refuses(program, run):
 
 
 @pytest.mark.parametrize("name", XRC_PROGRAMS)
-def test_with_the_shim_it_starts(program, build_root, run, name):
-    """No device is wanted here: usage comes before any verb, but after the loader."""
-    done = run([program(name), "-h"], env={"LD_PRELOAD": str(build_root / "shim" / "libxrc-compat.so.1")})
+def test_with_the_shim_it_starts(program, shim, run, name):
+    """It prints its usage before it calls any verb, so it needs no device; but the loader binds its symbols before that."""
+    done = run([program(name), "-h"], env={"LD_PRELOAD": str(shim)})
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("usage: xrc-cluster")
 

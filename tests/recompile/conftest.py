@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the tests of the recompile door share: an installed tree."""
+"""An installed copy of the build, for all tests of recompiled programs."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ TESTS = pathlib.Path(__file__).parent.parent
 sys.path[:0] = [str(TESTS / "packaging"), str(TESTS / "abi")]
 import tree  # noqa: E402
 
-# The test runner points it at every library of the build tree: a run path that leads nowhere would not be noticed.
+# meson puts every library of the build tree on it, so that a wrong run path would not be noticed.
 os.environ.pop("LD_LIBRARY_PATH", None)
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The half that is ported already, with this machine's own header; C and C++. */
+/* The half that is ported already, compiled with this machine's header. C and C++. */
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static int differ(const char *what)
 	return 1;
 }
 
-/* ibv_reg_mr of today's header needs a function that no libibverbs of OFED had: both must be linked. */
+/* ibv_reg_mr of today's header calls a function that OFED's libibverbs had not: today's must be linked as well. */
 static int register_memory(struct ibv_pd *pd)
 {
 	static char memory[64];

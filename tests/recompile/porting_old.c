@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The half that is still compiled with the header of OFED 1.5; C and C++. */
+/* The half that is still old, compiled with the header of OFED 1.5. C and C++. */
 
 #include <fcntl.h>
 #include <stdio.h>

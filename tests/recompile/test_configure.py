@@ -1,9 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The configure tests by which the old clients decided whether there is XRC: with the installed headers and nothing but
--libverbs they find the API of OFED 1.5, and no trace of today's.
+"""The configure tests of the old clients find the API of OFED 1.5 with the installed headers and -libverbs, and none of today's.
 
-Each test is what autoconf made of the client's macro, and is tried against the system's libibverbs as well, where it
-must come out as that client's users saw it.
+Each test is the program that autoconf made of the client's macro. On the system's own libibverbs it must fail.
 """
 
 import os
@@ -24,7 +22,7 @@ MEMBER = "int main(void)\n{{\n\tstatic struct {0} probe;\n\tif (probe.{1})\n\t\t
 
 
 class Configure:
-    """The flags that somebody passes to a configure script, and the tests that it runs with them."""
+    """The tests of a configure script that was given these flags."""
 
     def __init__(self, folder, cppflags=(), ldflags=()):
         self.folder, self.cppflags, self.ldflags = folder, cppflags, ldflags
@@ -50,7 +48,7 @@ class Configure:
 
 
 def open_mpi_13(configure):
-    """1.3 to 1.8.4: AC_CHECK_FUNCS only, so the headers had better fit."""
+    """1.3 to 1.8.4: AC_CHECK_FUNCS only; the header is not looked at."""
     return configure.function("ibv_create_xrc_rcv_qp")
 
 
@@ -69,7 +67,7 @@ def mvapich2_18(configure):
 
 
 def mvapich2_235(configure):
-    """2.3.5 on: opens the library itself, and asks the header only."""
+    """2.3.5 and later: looks at the header only, as the program opens the library itself."""
     return configure.declared("IBV_QPT_XRC")
 
 
@@ -84,7 +82,7 @@ def qperf(configure):
 
 
 def mvapich_1(configure):
-    """No test at all: its script takes two folders, and the compiler has to find there what the sources use."""
+    """No test: its script takes two folders, where the compiler must find what the sources use."""
     return configure.declared("IBV_QPT_XRC") and configure.links(VERBS + "int main(void)\n{\n\treturn !ibv_open_xrc_domain;\n}\n")
 
 
@@ -92,7 +90,7 @@ CLIENTS = [open_mpi_13, open_mpi_187, mvapich_1, mvapich2_18, mvapich2_235, gasn
 
 
 def from_pkg_config(tree, package):
-    """Paths only: -libverbs is the script's own word."""
+    """Only paths; the script itself adds -libverbs."""
     return tree.pkg_config("--cflags", package), tree.pkg_config("--libs-only-L", package)
 
 
@@ -128,13 +126,13 @@ def test_client_does_not_find_it_on_the_system(client, tmp_path):
 
 
 def test_system_offers_todays_api(tmp_path):
-    """So that the refusals above are no matter of a broken compiler."""
+    """Shows that the tests above do not fail for a broken compiler."""
     system = Configure(tmp_path)
     assert system.function("ibv_open_device") and system.declared("IBV_SRQT_XRC")
 
 
 def test_members_that_the_clients_compile_against(configure):
-    """Open MPI of RHEL 6.5 broke where the library had the function and the header not the members."""
+    """Open MPI of RHEL 6.5 did not compile: the library had the functions, but the header had not the members."""
     for struct, member in [("ibv_srq", "xrc_srq_num"), ("ibv_qp_init_attr", "xrc_domain"),
                            ("ibv_send_wr", "xrc_remote_srq_num"), ("ibv_async_event", "element.xrc_qp_num"),
                            ("ibv_xrc_domain", "context")]:
@@ -146,7 +144,7 @@ def test_nothing_of_drivers_or_of_today_links(configure):
         assert not configure.function(name), f"{name} was not in an application's libibverbs of OFED 1.5"
 
 
-# AC_TRY_RUN: the result of a program that is bound at start, as hardened distributions bind.
+# AC_TRY_RUN: this program needs the function when it starts.
 TRY_RUN = VERBS + """
 struct ibv_xrc_domain *(*volatile wanted)(struct ibv_context *, int, int) = ibv_open_xrc_domain;
 
@@ -158,7 +156,7 @@ int main(void)
 
 
 def test_try_run_needs_the_command(configure, tmp_path, installed, run, request):
-    """A whole configure script under `xrc-compat run` has it in every program that it tries."""
+    """Under `xrc-compat run` every program that a configure script tries gets the functions."""
     assert configure.links(TRY_RUN)
     script = tmp_path / "configure"
     script.write_text("#!/bin/sh\ncd \"$(dirname \"$0\")\" && ./conftest && echo 'checking XRC... yes'\n")
@@ -170,7 +168,7 @@ def test_try_run_needs_the_command(configure, tmp_path, installed, run, request)
 
 
 def test_link_folder_cannot_be_loaded_from(installed, tmp_path, run):
-    """CMake, LD_RUN_PATH and people make run paths of link paths: the program must get the real library even so."""
+    """CMake and LD_RUN_PATH turn link paths into run paths: even so the program must get the real library."""
     linkdir = installed.pkg_config("--variable=linkdir", "xrc-compat")[0]
     assert sorted(os.listdir(linkdir)) == ["libibverbs.so", "libxrc-compat.so"]
     configure = Configure(tmp_path, installed.pkg_config("--cflags", "xrc-compat"), [f"-L{linkdir}", f"-Wl,-rpath,{linkdir}"])
@@ -180,7 +178,7 @@ def test_link_folder_cannot_be_loaded_from(installed, tmp_path, run):
 
 
 def test_link_folder_is_on_no_default_path(installed):
-    """It is below a private folder; neither compilers nor the loader look there by themselves."""
+    """Neither compilers nor the loader look into it by themselves."""
     loader = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=30, check=True).stdout
     assert "xrc-compat/" not in loader
     ok, search = compiler("c", "-print-search-dirs")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""docs/porting.md: its programs, before and after, compile, run and print the same; what it shows stands in them."""
+"""The programs of docs/porting.md, before and after, compile, run and print the same, and the page quotes them correctly."""
 
 import re
 
@@ -69,7 +69,7 @@ def test_the_page_names_every_old_function_and_its_files_exist(page, source_root
 
 
 def test_the_masks_of_the_page_are_those_of_the_program(page, porting):
-    """Of the sending QP's steps; the receive QP's are the same and two more."""
+    """The page shows the masks of the sending QP; those of the receive QP have two bits more."""
     program = (porting / "after.c").read_text()
     body = program[program.index("static void connect_send_qp"):program.index("static void send_to")]
     used = [set(re.findall(r"IBV_QP_(\w+)", call)) for call in re.findall(r"ibv_modify_qp\(qp, &attr,(.*?)\);", body, re.S)]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs that are recompiled with the installed headers and libraries: old binaries in every respect, unless they were
-asked to run by themselves; and programs that are half ported."""
+"""Programs that are recompiled with the installed headers and libraries are like old binaries, or run by themselves (the
+-alone package); and programs that are half ported work."""
 
 import pathlib
 
@@ -67,13 +67,13 @@ def test_alone_runs_by_itself(alone, installed, run):
 
 
 def test_alone_and_preloaded_is_one_library(alone, installed, run):
-    """The loader knows it by its inode, so that there is one state, and the demo's one banner."""
+    """The loader recognises the file, so that it is loaded once and has one state."""
     done = run([installed.bin / "xrc-compat", "run", "--softhca=2", "--", "sh", "-c", f"{alone} -n 2; echo status $?"])
     assert done.stdout.endswith("status 0\n"), done.stdout + done.stderr
 
 
 def test_alone_of_a_linker_that_drops_what_seems_unused(installed, tmp_path, run):
-    """Some distributions link --as-needed."""
+    """Some distributions link with --as-needed."""
     source = tmp_path / "probe.c"
     source.write_text("#include <infiniband/verbs.h>\n#include <stddef.h>\n"
                       "int main(void)\n{\n\treturn ibv_close_xrc_domain(NULL) == 22 ? 0 : 1;\n}\n")
@@ -86,20 +86,20 @@ def test_alone_of_a_linker_that_drops_what_seems_unused(installed, tmp_path, run
 
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_half_ported(language, installed, tmp_path, run):
-    """Old half, ported half, xrc_compat.h between them; linked with today's libibverbs, which has not all of it."""
+    """An old half and a ported half, with xrc_compat.h between them, linked with today's libibverbs and ours."""
     std = {"c": "gnu11", "c++": "gnu++11"}[language]
     options = [f"-std={std}", "-pedantic", "-Wshadow", "-c", "-x", language]
     old, new = tmp_path / "old.o", tmp_path / "new.o"
     build(old, language, [], *options, HERE / "porting_old.c", *installed.pkg_config("--cflags", "xrc-compat"))
     build(new, language, [], *options, HERE / "porting_new.c", *installed.pkg_config("--cflags", "xrc-compat-port"))
     program = build(tmp_path / "porting", language, [old, new], *installed.pkg_config("--libs", "xrc-compat-port"))
-    assert "ibv_reg_mr_iova2@IBVERBS_1.8" in wanted_of_libibverbs(program), "shows nothing without one of today's"
+    assert "ibv_reg_mr_iova2@IBVERBS_1.8" in wanted_of_libibverbs(program), "it must use a function of today's libibverbs, or this test shows nothing"
     for two_way in ("auto", "on"):
         done = run([installed.bin / "softhca", "run", "--devices=1", "--", program], env={"XRC_COMPAT_TWO_WAY": two_way})
         assert (done.returncode, done.stdout) == (0, "porting: both halves agree\n"), (two_way, done.stderr)
 
 
-# Today's <infiniband/verbs.h> itself is no C++98.
+# Today's <infiniband/verbs.h> does not compile as C++98.
 HEADERS = [("ofed", "c", "c99"), ("ofed", "c", "c17"), ("ofed", "c++", "c++98"), ("ofed", "c++", "c++17"),
            ("system", "c", "c99"), ("system", "c", "c17"), ("system", "c++", "c++11"), ("system", "c++", "c++17")]
 
@@ -116,11 +116,11 @@ def test_xrc_compat_h_with_either_header(header, language, std, before, installe
 
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_old_header_beside_todays_librdmacm(language, installed, tmp_path):
-    """Clients that also use librdmacm get its header from the system, and with it the old <infiniband/verbs.h>."""
+    """The system's <rdma/rdma_cma.h> compiles with the old <infiniband/verbs.h>."""
     source = tmp_path / "source"
     source.write_text("#include <rdma/rdma_cma.h>\n#include <infiniband/verbs.h>\n"
                       "int main(void) { struct ibv_srq s; return (int)sizeof(s.xrc_srq_num) - 4; }\n")
-    if not compiler("c", "-fsyntax-only", "-x", "c", source.with_name("source"))[1].count("xrc_srq_num"):
+    if "xrc_srq_num" not in compiler("c", "-fsyntax-only", "-x", "c", source)[1]:
         pytest.skip("no <rdma/rdma_cma.h> here")
     ok, complaints = compiler(language, "-fsyntax-only", "-x", language, *installed.pkg_config("--cflags", "xrc-compat"), source)
     assert ok, complaints

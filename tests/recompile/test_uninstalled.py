@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""pkg-config inside `meson devenv`, before anything is installed: the same packages, out of the build tree."""
+"""Inside `meson devenv` pkg-config has the same packages out of the build tree, before anything is installed."""
 
 import pathlib
 import subprocess
@@ -15,11 +15,11 @@ HERE = pathlib.Path(__file__).parent
 
 @pytest.fixture(scope="session")
 def devenv(build_root):
-    """devenv(*arguments) -> the words that pkg-config prints in there."""
+    """devenv(*arguments): the words that pkg-config prints in there."""
     meson = tree.meson_command(build_root)
     version = subprocess.run([*meson, "--version"], capture_output=True, text=True, timeout=60).stdout
     if [int(part) for part in version.split(".")[:2]] < [0, 59]:
-        pytest.skip("this meson's devenv has no packages, or it has none (0.59)")
+        pytest.skip("meson has `devenv` with packages since 0.59")
 
     def _devenv(*arguments):
         done = subprocess.run([*meson, "devenv", "-C", build_root, "pkg-config", *arguments], capture_output=True, text=True, timeout=60)

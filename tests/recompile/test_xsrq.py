@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Sources in the XRC API of 2011, compiled with the installed headers: programs of today, which need nothing of ours."""
+"""Sources in the XRC API of 2011, compiled with the installed headers, become programs of today that need no library of ours."""
 
 import pathlib
 
@@ -13,7 +13,7 @@ STRICT = ["-Wall", "-Wextra", "-Wshadow", "-Werror"]
 STANDARDS = [("c", "gnu99"), ("c", "gnu17"), ("c++", "gnu++11"), ("c++", "gnu++17")]
 
 
-# Program, what it is linked with beside libibverbs, what it prints.
+# {program: (libraries beside libibverbs, its output)}
 PROGRAMS = {"xsrq_program.c": ([], "xsrq: all right\n"), "xsrq_rdmacm.c": (["-lrdmacm"], "xsrq rdma_cm: all right\n")}
 
 
@@ -46,13 +46,13 @@ def test_runs_by_itself(program, source, installed, run):
 
 
 def test_runs_beside_the_library(program, source, installed, run):
-    """In a job that has the preload set for everything."""
+    """A job may preload the library into every program."""
     done = run([installed.bin / "xrc-compat", "run", "--softhca=2", "--", program], timeout=90)
     assert (done.returncode, done.stdout) == (0, PROGRAMS[source][1]), done.stderr
 
 
 def test_the_api_is_nowhere_else(installed, tmp_path):
-    """Neither today's headers nor those of OFED 1.5 have it: what is compiled above is compiled with ours."""
+    """Neither today's headers nor those of OFED 1.5 have this API, so the programs above do use ours."""
     for package in ("xrc-compat", "libibverbs"):
         ok, complaints = compiler("c", "-fsyntax-only", *installed.pkg_config("--cflags", package), HERE / "xsrq_program.c")
         assert not ok and "would not have found the API" in complaints
@@ -73,7 +73,7 @@ int main(void) { struct ibv_srq_init_attr attr = { .srq_type = IBV_SRQT_XRC };
 
 
 def test_several_units(installed, tmp_path):
-    """Each has the inline functions of its own, and their addresses can be taken."""
+    """Two units of a program can include the header, whose functions are inline, and take their addresses."""
     for name, text in UNITS.items():
         (tmp_path / name).write_text(text)
     output = tmp_path / "units"

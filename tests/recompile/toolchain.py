@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The compilers, as somebody calls them who recompiles an old program."""
+"""Calls the compilers as somebody does who recompiles an old program."""
 
 import os
 import subprocess
@@ -10,7 +10,7 @@ COMPILER = {"c": os.environ.get("CC", "cc").split(), "c++": os.environ.get("CXX"
 
 
 def compiler(language, *arguments):
-    """Runs the compiler of a language: what it complains about, "" for nothing, and whether it went well."""
+    """Runs the compiler of a language: (whether it succeeded, what it printed on stderr)."""
     try:
         done = subprocess.run([*COMPILER[language], *map(str, arguments)], stdin=subprocess.DEVNULL,
                               capture_output=True, text=True, timeout=120)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program in the XRC API of 2011, as its manual pages had it: a domain of a file, an XRC SRQ, an XRC_RECV QP on one
- * device, an XRC_SEND QP on another; then what is refused. C and C++.
+ * A program in the XRC API of 2011, as its manual pages show it: a domain of a file, an XRC SRQ and an XRC_RECV QP on one
+ * device, an XRC_SEND QP on another; then calls that must be refused. C and C++.
  */
 
 #include <errno.h>
@@ -68,7 +68,7 @@ static void open_both(void)
 	ibv_free_device_list(list);
 }
 
-/* The second one joins by the inode. */
+/* joined is another handle on the same domain, which belongs to the file's inode. */
 static void open_domain(void)
 {
 	FILE *file = tmpfile();
@@ -174,7 +174,7 @@ static struct ibv_sge element(struct end *end)
 	return sge;
 }
 
-/* The wait has an end: something is wrong after half a minute. */
+/* Each turn without a completion takes a millisecond or more. */
 static void complete(struct end *end, struct ibv_wc *wc)
 {
 	int polled = 0, tries;
@@ -200,7 +200,7 @@ static void post_receive(void)
 	HOLDS(!ibv_post_srq_recv(srq, &wr, &bad));
 }
 
-/* As rdma_xclient did: nothing but what the operation needs is set. */
+/* As rdma_xclient did it: sets only what the operation needs. */
 static void send_one(void)
 {
 	struct ibv_sge sge = element(&sender);
@@ -223,7 +223,7 @@ static void send_one(void)
 	HOLDS(!strcmp(receiver.buffer, sender.buffer));
 }
 
-/* The first message made one of IBV_EVENT_COMM_EST. */
+/* Skips IBV_EVENT_COMM_EST, which the first message raised. */
 static void next_srq_event(struct ibv_async_event *event)
 {
 	HOLDS(!ibv_get_async_event(receiver.context, event));
@@ -233,7 +233,7 @@ static void next_srq_event(struct ibv_async_event *event)
 	}
 }
 
-/* The event names the program's SRQ, and destroying it later waits for none. */
+/* The event names the program's SRQ. If its ack were not counted, destroying the SRQ would wait for ever. */
 static void limit_event(void)
 {
 	struct ibv_srq_attr attr, queried;
@@ -251,7 +251,7 @@ static void limit_event(void)
 	ibv_ack_async_event(&event);
 }
 
-/* An SRQ without a domain, made by either function, and an RC QP on it. */
+/* An ordinary SRQ, created by either function, and an RC QP that uses it. */
 static void ordinary_srq(int by_xsrq)
 {
 	struct ibv_srq_init_attr attr;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * librdmacm in the XRC API of 2011, as its examples rdma_xserver and rdma_xclient had it: a QP that receives for a domain,
- * an SRQ of the domain on an id of its own, whose number is looked up by a connection request. C and C++.
+ * librdmacm in the XRC API of 2011, as its examples rdma_xserver and rdma_xclient used it: a QP that receives for a domain, and an
+ * SRQ of the domain on another id, whose number the client learns by a connection request. C and C++.
  */
 
 #include <errno.h>
@@ -59,7 +59,7 @@ static void listen_for_senders(void)
 	HOLDS(!rdma_listen(listen_id, 0));
 }
 
-/* No CQ is given: librdmacm makes it, and a channel. */
+/* Without a CQ in attr librdmacm creates one, with a channel. */
 static void create_srq(void)
 {
 	struct rdma_addrinfo *res = resolve("7472", RAI_PASSIVE, IBV_QPT_UD);
@@ -102,7 +102,7 @@ static void answer_look_up(void)
 	HOLDS(!rdma_destroy_id(lookup_id));
 }
 
-/* A device that is not the id's. */
+/* A PD of another device than the id's. */
 static struct ibv_pd *pd_elsewhere(void)
 {
 	struct ibv_context **list = rdma_get_devices(NULL);
@@ -122,7 +122,7 @@ static struct rdma_cm_id *unbound_id(void)
 	return id;
 }
 
-/* What is refused leaves the id with the SRQ that it has. */
+/* A refusal leaves the id with the SRQ that it had. */
 static void refusals(void)
 {
 	struct ibv_pd *elsewhere = pd_elsewhere();
@@ -154,7 +154,7 @@ static void refusals(void)
 	HOLDS(!rdma_destroy_id(unbound) && !ibv_dealloc_pd(elsewhere));
 }
 
-/* An ordinary SRQ on an id is for the QP of that id. */
+/* An ordinary SRQ of an id serves the QP of that id. */
 static void ordinary_srq(void)
 {
 	struct rdma_addrinfo *res = resolve("7473", RAI_PASSIVE, IBV_QPT_RC);
@@ -204,7 +204,7 @@ static void serve(int ready)
 	HOLDS(ibv_close_xrcd(xrcd) == EBUSY);
 	rdma_destroy_ep(conn_id);
 	HOLDS(ibv_close_xrcd(xrcd) == EBUSY);
-	rdma_destroy_ep(srq_id);	/* its SRQ too */
+	rdma_destroy_ep(srq_id);	/* destroys its SRQ, too */
 	HOLDS(!ibv_close_xrcd(xrcd));
 	rdma_destroy_ep(listen_id);
 }
@@ -265,7 +265,7 @@ static void ask(int ready)
 	char word;
 
 	if (read(ready, &word, 1) != 1)
-		_exit(1);		/* the server has said why */
+		_exit(1);		/* the server has printed why */
 	connect_send_qp();
 	send_to(look_up());
 	rdma_disconnect(conn_id);
@@ -277,7 +277,7 @@ int main(void)
 	int status = 1, ends[2];
 	pid_t client;
 
-	alarm(60);		/* one of the two may wait for the other in vain */
+	alarm(60);		/* if one fails, the other may wait for it */
 	HOLDS(!pipe(ends));
 	client = fork();
 	if (!client) {
