@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #define MAX_EVENTS 64
 
@@ -35,6 +37,18 @@ void loop_forget(int fd)
 {
 	if (epoll_fd >= 0)
 		epoll_ctl(epoll_fd, EPOLL_CTL_DEL, fd, NULL);
+}
+
+int loop_watch_process(pid_t pid, struct watch *watch)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int error = fd < 0 ? -errno : loop_watch(fd, EPOLLIN, watch);
+
+	if (!error)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return error;
 }
 
 void loop_wait(uint64_t nanoseconds)

@@ -44,14 +44,6 @@ static void enter(struct cm_id *id, enum cm_link link)
 		timer_stop(&machine->timers, &id->timer);
 }
 
-static void part(struct cm_id *id)
-{
-	if (!id->peer)
-		return;
-	id->peer->peer = NULL;
-	id->peer = NULL;
-}
-
 /* What a program says with a message, in the room that the message has. */
 static void take_data(struct rdma_ucm_conn_param *conn, const void *data, size_t length, size_t room)
 {
@@ -127,14 +119,9 @@ static void raise_reject(struct cm_id *id, uint8_t reason, const void *data, siz
 
 static void refused(struct cm_id *id, uint8_t reason, const void *data, size_t length)
 {
-	part(id);
+	cm_id_part(id);
 	enter(id, CM_OVER);
 	raise_reject(id, reason, data, length);
-}
-
-static bool wire_is_up(const struct cm_id *id)
-{
-	return id->device->port[id->port].active && id->dst_device->port[id->dst_port].active;
 }
 
 static void send_request(struct cm_id *id, const struct rdma_ucm_conn_param *param)
@@ -144,7 +131,7 @@ static void send_request(struct cm_id *id, const struct rdma_ucm_conn_param *par
 	struct cm_id *listener, *child;
 
 	enter(id, CM_REQ_SENT);
-	if (!wire_is_up(id))
+	if (!cm_id_is_wired(id))
 		return;
 	listener = cm_listener(machine, cm_addr_service(id, &id->dst), id->dst_device, id->dst_port);
 	if (!listener) {
@@ -263,7 +250,7 @@ int cm_reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t length
 		return refuse(-EINVAL, "size of the private data");
 	if (id->link != CM_REQ_RCVD && id->link != CM_REQ_SENT && id->link != CM_REP_SENT && id->link != CM_REP_RCVD)
 		return refuse(-EINVAL, "nothing to reject");
-	part(id);
+	cm_id_part(id);
 	enter(id, CM_OVER);
 	if (peer)
 		refused(peer, reason, data, length);
@@ -294,7 +281,7 @@ static void answer_disconnect(struct cm_id *id)
 {
 	struct cm_id *peer = id->peer;
 
-	part(id);
+	cm_id_part(id);
 	enter(id, CM_TIMEWAIT);
 	if (!peer)
 		return;
@@ -320,7 +307,7 @@ void cm_abandon(struct cm_id *id)
 
 	switch (id->link) {
 	case CM_REQ_SENT:
-		part(id);
+		cm_id_part(id);
 		if (peer)
 			refused(peer, REJ_TIMEOUT, NULL, 0);
 		break;
@@ -341,7 +328,7 @@ void cm_abandon(struct cm_id *id)
 	default:
 		break;
 	}
-	part(id);
+	cm_id_part(id);
 }
 
 static void expired(struct timer *timer)
@@ -355,7 +342,7 @@ static void expired(struct timer *timer)
 		return;
 	}
 	if (id->link == CM_DREQ_SENT) {
-		part(id);
+		cm_id_part(id);
 		enter(id, CM_TIMEWAIT);
 		tell_disconnected(id, -ETIMEDOUT);
 		return;
@@ -363,7 +350,7 @@ static void expired(struct timer *timer)
 	/* An id that has answered waits for nothing. One that has not may still answer, in vain. */
 	if (id->peer && id->link == CM_REP_SENT)
 		id->peer->link = CM_OVER;
-	part(id);
+	cm_id_part(id);
 	id->link = CM_OVER;
 	cm_event_plain(id, CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 }

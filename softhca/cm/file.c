@@ -7,9 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <sys/epoll.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -18,21 +16,6 @@ static void process_gone(struct watch *watch, uint32_t events)
 	(void)events;
 	/* Not now: the same turn may have more to say about this file. */
 	container_of(watch, struct cm_file, process)->dead = true;
-}
-
-/* A process that dies takes its files with it, even if a child of it still holds the socket. */
-static int watch_process(struct cm_file *file)
-{
-	int error;
-
-	file->process.ready = process_gone;
-	file->pidfd = (int)syscall(SYS_pidfd_open, file->pid, 0);
-	if (file->pidfd < 0)
-		return -errno;
-	error = loop_watch(file->pidfd, EPOLLIN, &file->process);
-	if (error)
-		close(file->pidfd);
-	return error;
 }
 
 /*
@@ -72,7 +55,10 @@ int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hell
 	error = make_bell(file);
 	if (error)
 		goto out_free;
-	error = watch_process(file);
+	/* A process that dies takes its files with it, even if a child of it still holds the socket. */
+	file->process.ready = process_gone;
+	file->pidfd = loop_watch_process(pid, &file->process);
+	error = file->pidfd < 0 ? file->pidfd : 0;
 	if (error)
 		goto out_bell;
 	list_add(&machine->cm.files, &file->link);

@@ -90,6 +90,19 @@ int cm_id_find_bound(const struct cm_file *file, uint32_t number, struct cm_id *
 	return (*id)->device ? 0 : refuse(-EINVAL, "id without a device");
 }
 
+void cm_id_part(struct cm_id *id)
+{
+	if (!id->peer)
+		return;
+	id->peer->peer = NULL;
+	id->peer = NULL;
+}
+
+bool cm_id_is_wired(const struct cm_id *id)
+{
+	return id->device->port[id->port].active && id->dst_device->port[id->dst_port].active;
+}
+
 void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct timer *timer))
 {
 	id->timer.expired = expired;

@@ -17,6 +17,12 @@ int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id);
 /* The same, and -EINVAL when it has no device yet. */
 int cm_id_find_bound(const struct cm_file *file, uint32_t number, struct cm_id **id);
 
+/* Id and peer know nothing of each other any more. */
+void cm_id_part(struct cm_id *id);
+
+/* The ports on both sides of the connection are up. */
+bool cm_id_is_wired(const struct cm_id *id);
+
 /* Waits at most so long for what is to come next; @expired is called with id->timer when it has not come. */
 void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct timer *timer));
 

@@ -82,9 +82,7 @@ static void expired(struct timer *timer)
 {
 	struct cm_id *id = container_of(timer, struct cm_id, timer);
 
-	if (id->peer)
-		id->peer->peer = NULL;
-	id->peer = NULL;
+	cm_id_part(id);
 	id->link = CM_OVER;
 	cm_event_plain(id, CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 }
@@ -100,7 +98,7 @@ int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	id->state = CM_CONNECT;
 	id->link = CM_SIDR_SENT;
 	cm_wait(id, (unsigned int)machine->settings.cm_timeout, expired);
-	if (!id->device->port[id->port].active || !id->dst_device->port[id->dst_port].active)
+	if (!cm_id_is_wired(id))
 		return 0;
 	listener = cm_listener(machine, cm_addr_service(id, &id->dst), id->dst_device, id->dst_port);
 	if (!listener) {
@@ -130,10 +128,9 @@ int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	if (param->qkey)
 		id->qkey = param->qkey;
 	id->link = CM_OVER;
-	id->peer = NULL;
+	cm_id_part(id);
 	if (!peer)
 		return 0; /* a datagram to somebody who has gone */
-	peer->peer = NULL;
 	peer->remote_qpn = param->qp_num & 0xffffff;
 	peer->qkey = cm_sidr_qkey(id);
 	answer(peer, CM_EVENT_ESTABLISHED, 0, param->private_data, param->private_data_len);
@@ -147,10 +144,9 @@ int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length)
 	if (length > REPLY_DATA)
 		return refuse(-EINVAL, "size of the private data");
 	id->link = CM_OVER;
-	id->peer = NULL;
+	cm_id_part(id);
 	if (!peer)
 		return 0;
-	peer->peer = NULL;
 	answer(peer, CM_EVENT_UNREACHABLE, SIDR_REJECT, data, length);
 	return 0;
 }

@@ -11,10 +11,8 @@
 #include <linux/magic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
@@ -74,20 +72,6 @@ static void map_arena(struct hca_context *ctx, const struct softhca_hello *hello
 	ctx->arena = base;
 	ctx->arena_base = hello->arena_base;
 	ctx->arena_size = hello->arena_size;
-}
-
-/* A process that dies takes its contexts with it, even if a child of it still holds the socket. */
-static int watch_process(struct hca_context *ctx)
-{
-	int error;
-
-	ctx->pidfd = (int)syscall(SYS_pidfd_open, ctx->pid, 0);
-	if (ctx->pidfd < 0)
-		return -errno;
-	error = loop_watch(ctx->pidfd, EPOLLIN, &ctx->process);
-	if (error)
-		close(ctx->pidfd);
-	return error;
 }
 
 static void process_gone(struct watch *watch, uint32_t events)
@@ -158,7 +142,9 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 	error = init_numbers(ctx);
 	if (error)
 		goto out_context;
-	error = watch_process(ctx);
+	/* A process that dies takes its contexts with it, even if a child of it still holds the socket. */
+	ctx->pidfd = loop_watch_process(pid, &ctx->process);
+	error = ctx->pidfd < 0 ? ctx->pidfd : 0;
 	if (error)
 		goto out_numbers;
 	error = map_uar(ctx, uar_fd);

@@ -23,7 +23,6 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,10 +70,8 @@ static int watch_launcher(struct end *end, pid_t pid)
 	if (!pid)
 		return 0;
 	end->process.ready = launcher_gone;
-	end->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	if (end->pidfd < 0)
-		return -errno;
-	return loop_watch(end->pidfd, EPOLLIN, &end->process);
+	end->pidfd = loop_watch_process(pid, &end->process);
+	return end->pidfd < 0 ? end->pidfd : 0;
 }
 
 /* ---- service ---- */

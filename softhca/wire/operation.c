@@ -14,7 +14,7 @@ enum outcome operation_fail(struct attempt *attempt, enum syndrome syndrome)
 }
 
 /* The peer answered with a NAK. An unreliable connection has no NAKs: the message is gone and nobody knows. */
-static enum outcome refuse(struct attempt *attempt, enum syndrome syndrome, int event)
+static enum outcome nak(struct attempt *attempt, enum syndrome syndrome, int event)
 {
 	if (attempt->qp->type == IBV_QPT_UC)
 		return NOT_READY;
@@ -130,7 +130,7 @@ static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queu
 	struct cqe cqe = { .syndrome = (uint8_t)theirs };
 
 	recv_complete(queue, &cqe, true);
-	return refuse(attempt, ours, NO_EVENT);
+	return nak(attempt, ours, NO_EVENT);
 }
 
 static enum outcome send_message(struct attempt *attempt, const struct recv_queue *queue)
@@ -141,7 +141,7 @@ static enum outcome send_message(struct attempt *attempt, const struct recv_queu
 
 	/* Where no completion can be reported any more, nothing may arrive. */
 	if (queue->cq->overrun)
-		return refuse(attempt, SYNDROME_REMOTE_OP, NO_EVENT);
+		return nak(attempt, SYNDROME_REMOTE_OP, NO_EVENT);
 	if (!recv_available(queue))
 		return NOT_READY;
 	switch (operation_receive_side(queue, 0, wqe->length, &to)) {
@@ -178,19 +178,19 @@ static enum outcome write_memory(struct attempt *attempt, const struct recv_queu
 	struct mem_vec to;
 
 	if (!(attempt->peer->attr.access & IBV_ACCESS_REMOTE_WRITE))
-		return refuse(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
+		return nak(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	if (immediate && queue->cq->overrun)
-		return refuse(attempt, SYNDROME_REMOTE_OP, NO_EVENT);
+		return nak(attempt, SYNDROME_REMOTE_OP, NO_EVENT);
 	if (immediate && !recv_available(queue))
 		return NOT_READY;
 	/* For no bytes the key is not checked. */
 	if (wqe->length && !remote_side(attempt, queue->pd, wqe->length, IBV_ACCESS_REMOTE_WRITE, &to))
-		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	switch (mem_copy(&to, &attempt->local, attempt->part)) {
 	case MEM_BAD_SOURCE:
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	case MEM_BAD_TARGET:
-		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	default:
 		break;
 	}
@@ -213,12 +213,12 @@ static enum outcome read_memory(struct attempt *attempt, const struct recv_queue
 	struct mem_vec from;
 
 	if (!may_read(attempt->peer, IBV_ACCESS_REMOTE_READ))
-		return refuse(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
+		return nak(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	if (wqe->length && !remote_side(attempt, queue->pd, wqe->length, IBV_ACCESS_REMOTE_READ, &from))
-		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	switch (mem_copy(&attempt->local, &from, attempt->part)) {
 	case MEM_BAD_SOURCE:
-		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	case MEM_BAD_TARGET:
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
 	default:
@@ -255,16 +255,16 @@ static enum outcome change_memory(struct attempt *attempt, const struct recv_que
 	if (wqe->length != sizeof(old))
 		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
 	if (!may_read(peer, IBV_ACCESS_REMOTE_ATOMIC) || wqe->remote_address % sizeof(old))
-		return refuse(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
+		return nak(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	mr = remote_side(attempt, queue->pd, sizeof(old), IBV_ACCESS_REMOTE_ATOMIC, &at);
 	if (!mr)
-		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	address = mr_address(mr, wqe->remote_address);
 	if (mem_read(mr->obj.ctx, &old, address, sizeof(old)))
-		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	changed = atomic_result(wqe, old);
 	if (mem_write(mr->obj.ctx, address, &changed, sizeof(changed)))
-		return refuse(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
+		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	peer->atomic_known = true;
 	peer->atomic_psn = peer->attr.rq_psn;
 	peer->atomic_old = old;
@@ -277,7 +277,7 @@ enum outcome operation_execute(struct attempt *attempt)
 
 	/* Every request of an XRC sender names an SRQ; its protection domain answers for the keys, too. */
 	if (!recv_queue_of(attempt->peer, attempt->wqe->srqn, &queue) || !mtu_fits(attempt))
-		return refuse(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
+		return nak(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	switch (attempt->wqe->opcode) {
 	case OP_SEND:
 	case OP_SEND_IMM:
