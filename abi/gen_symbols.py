@@ -12,7 +12,9 @@ import sys
 
 LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
 MARK = {"hidden": "@", "default": "@@"}
-RETURNS = ("errno", "null", "minus1", "void", "loader")
+RETURNS = ("errno", "null", "minus1", "void", "loader", "older")
+# Entered otherwise than by shim_enter(): no verbs of the error map.
+APART = ("loader", "older")
 UNSUPPORTED = ("ENOSYS", "EOPNOTSUPP", "-")
 PORT = "port to: "
 
@@ -36,8 +38,8 @@ def read_row(line, where):
         raise TableError(f"{where}: visibility '{symbol.visibility}' is none of {', '.join(MARK)}")
     if symbol.returns not in RETURNS:
         raise TableError(f"{where}: return convention '{symbol.returns}' is none of {', '.join(RETURNS)}")
-    if symbol.unsupported not in UNSUPPORTED or (symbol.unsupported == "-") != (symbol.returns == "loader"):
-        raise TableError(f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED[:-1])} (the loader's: -)")
+    if symbol.unsupported not in UNSUPPORTED or (symbol.unsupported == "-") != (symbol.returns in APART):
+        raise TableError(f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED[:-1])} (the loader's, older: -)")
     if not re.fullmatch(r"-|[>=]?\w+(,[>=]?\w+)*", symbol.arguments):
         raise TableError(f"{where}: '{symbol.arguments}' are no arguments")
     return symbol
@@ -103,11 +105,19 @@ def linker_map(symbols):
     return text
 
 
+def entry_of(symbol):
+    """The name that the shim defines it by, after shim_."""
+    return f"older_{symbol.name}" if symbol.returns == "older" else symbol.name
+
+
 def symver_header(symbols):
-    """One SHIM_VERSIONS_<symbol> per symbol, expanded by SHIM_EXPORT in export.h."""
+    """One SHIM_VERSIONS_<entry> per entry, expanded by SHIM_EXPORT in export.h."""
     text = f"/* {LICENCE} */\n/* The versions of every exported symbol, made from symbols.tab; for export.h only. */\n"
     text += "#ifndef ABI_SHIM_SYMVER_H\n#define ABI_SHIM_SYMVER_H\n\n"
-    for name, members in by(symbols, "name").items():
+    entries = collections.OrderedDict()
+    for symbol in symbols:
+        entries.setdefault(entry_of(symbol), []).append(symbol)
+    for name, members in entries.items():
         versions = " ".join(f'SHIM_VERSION({name}, {number}, "{versioned(member)}")' for number, member in enumerate(members))
         text += f"#define SHIM_VERSIONS_{name} {versions}\n"
     verbs = [name for name in by(symbols, "name") if name.startswith("ibv_")]
@@ -117,7 +127,7 @@ def symver_header(symbols):
 
 def is_legacy(symbol):
     """One of the functions that libibverbs has no longer."""
-    return symbol.visibility == "hidden" and symbol.name.startswith("ibv_")
+    return symbol.visibility == "hidden" and symbol.returns != "older" and symbol.name.startswith("ibv_")
 
 
 def functions_header(symbols):
@@ -125,7 +135,7 @@ def functions_header(symbols):
     text = f"/* {LICENCE} */\n/* Every function that is entered through the shim, made from symbols.tab; for verb.h. */\n"
     text += "#ifndef ABI_FUNCTIONS_H\n#define ABI_FUNCTIONS_H\n\n#define ABI_FUNCTIONS(X)"
     for symbol in symbols:
-        if symbol.returns != "loader":
+        if symbol.returns not in APART:
             arguments = symbol.arguments.replace("-", "")
             text += (f" \\\n\tX({symbol.name}, RETURNS_{symbol.returns.upper()}, {symbol.unsupported}, \"{arguments}\","
                      f" \"{symbol.port}\")")
@@ -141,7 +151,7 @@ def expected_exports(symbols):
 def link_table(symbols):
     """Verbs and functions of ours as rows of ofed-symbols.tab. Names of libc and librdmacm are theirs for every linker."""
     rows = "".join(f"{symbol.name} {symbol.node}\n" for symbol in symbols
-                   if symbol.returns != "loader" and not symbol.name.startswith("rdma_"))
+                   if symbol.returns not in APART and not symbol.name.startswith("rdma_"))
     return f"# {LICENCE}\n# Made from symbols.tab.\n{rows}"
 
 

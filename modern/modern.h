@@ -24,6 +24,9 @@ const char *modern_library_path(void);
 /** modern_missing - what modern_load() failed on: a library or function name; "" if it did not fail. */
 const char *modern_missing(void);
 
+/** modern_older - the function of that name in the node IBVERBS_1.0 of the program's libibverbs.so.1; NULL: there is none. */
+void *modern_older(const char *name);
+
 /* Domains. oflag: O_CREAT and O_EXCL count; fd -1 opens a private one. Errors: kernel ib_uverbs_open_xrcd. */
 int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_xrcd **xrcd);
 int modern_close_xrcd(struct ibv_xrcd *xrcd);

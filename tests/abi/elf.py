@@ -32,6 +32,11 @@ def run_paths(path):
     return re.findall(r"\((?:RPATH|RUNPATH)\).*\[(.*)\]", readelf("-d", path))
 
 
+def first_node(path):
+    """The version node that a reference without a version takes: of index 2, for 1 is the library's own name."""
+    return re.search(r"Index: 2 .*Name: (\S+)", readelf("-V", path))[1]
+
+
 def version_needs(path):
     """{library: {node, ...}}"""
     needs, library = {}, None

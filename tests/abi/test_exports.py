@@ -29,8 +29,17 @@ def test_the_table_has_the_eight_hidden(expected):
     assert not {symbol for symbol in expected if symbol.split("@")[0] in LEGACY and "@@" in symbol}
 
 
-def test_no_symbol_of_the_older_node(expected):
-    assert not [symbol for symbol in expected if symbol.endswith("@IBVERBS_1.0")]
+def test_the_older_node_has_what_libibverbs_has_there(expected, real_library):
+    """And it is the first: the one that a reference without a version takes, here as there."""
+    verbs = {symbol.split("@")[0] for symbol in expected if symbol.startswith("ibv_")}
+    older = {symbol for symbol in elf.dynamic_symbols(real_library)[0] if symbol.endswith("@IBVERBS_1.0")}
+    assert {symbol for symbol in expected if symbol.endswith("@IBVERBS_1.0")} == {
+        symbol for symbol in older if symbol.split("@")[0] in verbs}
+
+
+def test_the_older_node_is_the_first(shim, real_library):
+    for library in (shim, real_library):
+        assert elf.first_node(library) == "IBVERBS_1.0"
 
 
 def test_verbs_of_today_are_in_the_node_of_the_real_library(expected, real_library):
@@ -83,7 +92,7 @@ def test_legacy_symbol_by_version_only(look_up, symbol):
 
 def test_default_symbol_without_version(look_up):
     assert look_up("dlsym ibv_create_qp", "dlvsym ibv_create_qp IBVERBS_1.1",
-                   "dlvsym ibv_create_qp IBVERBS_1.0") == [True, True, False]
+                   "dlvsym ibv_create_qp IBVERBS_1.0", "dlvsym ibv_create_qp IBVERBS_1.2") == [True, True, True, False]
 
 
 SAMPLE = """

@@ -66,6 +66,14 @@ def test_symver_of_a_symbol_in_two_nodes(make):
     assert '#define SHIM_VERSIONS_f SHIM_VERSION(f, 0, "f@A") SHIM_VERSION(f, 1, "f@@B")' in text
 
 
+def test_the_older_node_has_entries_of_its_own(make):
+    table = "ibv_b  IBVERBS_1.0  hidden  older  -  -  passed on\n" + GOOD
+    assert '#define SHIM_VERSIONS_older_ibv_b SHIM_VERSION(older_ibv_b, 0, "ibv_b@IBVERBS_1.0")' in make("symver", table)[1]
+    assert make("map", table)[1].index("IBVERBS_1.0 {") < make("map", table)[1].index("IBVERBS_1.1 {")
+    for product in ("functions", "link"):
+        assert make(product, table) == make(product, GOOD)
+
+
 @pytest.mark.parametrize("cpu, node", [("x86_64", "GLIBC_2.2.5"), ("x86", "GLIBC_2.0"), ("aarch64", None)])
 def test_node_by_architecture(make, cpu, node):
     text = make("exports", "f  x86_64:GLIBC_2.2.5,x86:GLIBC_2.0  hidden  loader  -  -  per cpu\n", cpu)[1]

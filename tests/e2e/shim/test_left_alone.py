@@ -44,3 +44,11 @@ def test_nothing_more_is_opened(run, softhca, build_root, tmp_path):
     more = opened(run, softhca, tmp_path, shim) - without
     assert any("libibverbs" in path for path in without)
     assert more == {str(shim)}
+
+
+def test_references_without_a_version(run, softhca, xrc_compat, build_root):
+    """They mean libibverbs' oldest node, whose objects are others than ours."""
+    program = build_root / "tests" / "e2e" / "shim" / "unversioned"
+    for shim in ([], [xrc_compat, "run", "--"]):
+        result = run([softhca, "run", "--devices=1", "--", *shim, program])
+        assert (result.returncode, result.stdout) == (0, "unversioned: done\n"), (shim, result.stderr)

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Exported: in node IBVERBS_1.0, the verbs that we also have in IBVERBS_1.1. Each is passed on to libibverbs' own.
+ *
+ * They are there for references without a version, as in a plugin that was not linked with libibverbs. Such a reference takes a
+ * library's first node. If that were IBVERBS_1.1 here, our ibv_create_qp would be called with a PD of libibverbs' IBVERBS_1.0.
+ */
+
+#include <stdatomic.h>
+
+#include <modern/modern.h>
+
+#include "shim.h"
+
+/* failed: what the caller is told if libibverbs has no such function, with errno ENOSYS. Structs of that node are none of ours. */
+#define OLDER(ret, verb, params, args, failed)									\
+	SHIM_EXPORT(older_##verb)										\
+	ret shim_older_##verb params										\
+	{													\
+		static void *_Atomic found;									\
+		ret(*real) params = (ret(*) params)atomic_load_explicit(&found, memory_order_relaxed);		\
+														\
+		if (!real) {											\
+			real = (ret(*) params)modern_older(#verb);						\
+			atomic_store_explicit(&found, (void *)real, memory_order_relaxed);			\
+		}												\
+		if (real)											\
+			return real args;									\
+		errno = ENOSYS;											\
+		return failed;											\
+	}
+
+OLDER(void *, ibv_create_qp, (void *pd, void *attr), (pd, attr), NULL)
+OLDER(int, ibv_modify_qp, (void *qp, void *attr, int mask), (qp, attr, mask), ENOSYS)
+OLDER(int, ibv_query_qp, (void *qp, void *attr, int mask, void *init_attr), (qp, attr, mask, init_attr), ENOSYS)
+OLDER(int, ibv_destroy_qp, (void *qp), (qp), ENOSYS)
+OLDER(int, ibv_modify_srq, (void *srq, void *attr, int mask), (srq, attr, mask), ENOSYS)
+OLDER(int, ibv_query_srq, (void *srq, void *attr), (srq, attr), ENOSYS)
+OLDER(int, ibv_destroy_srq, (void *srq), (srq), ENOSYS)
+OLDER(int, ibv_get_async_event, (void *context, void *event), (context, event), -1)
+OLDER(void, ibv_ack_async_event, (void *event), (event), )
+OLDER(int, ibv_close_device, (void *context), (context), -1)
