@@ -242,30 +242,30 @@ static bool remote_access_of_region(void)
 	return pair_tear_down(&pair);
 }
 
+/* A responder with these attributes refuses the operation. */
+static bool refused_by(struct rig_link link, enum ibv_wr_opcode opcode)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, &link);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, opcode, 0, 0, 10);
+
+	return refused_remotely(&pair, &wr, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+}
+
 static bool remote_access_of_qp(void)
 {
 	struct rig_link link = rig_link_to(0, 0);
-	struct pair pair;
-	struct ibv_sge sge;
-	struct ibv_send_wr wr;
 
 	link.access = IBV_ACCESS_REMOTE_READ;
-	pair = pair_up(IBV_QPT_RC, &link);
-	wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 10);
-	return refused_remotely(&pair, &wr, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+	return refused_by(link, IBV_WR_RDMA_WRITE);
 }
 
 static bool no_read_resources(void)
 {
 	struct rig_link link = rig_link_to(0, 0);
-	struct pair pair;
-	struct ibv_sge sge;
-	struct ibv_send_wr wr;
 
 	link.max_dest_rd_atomic = 0;
-	pair = pair_up(IBV_QPT_RC, &link);
-	wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_READ, 0, 0, 10);
-	return refused_remotely(&pair, &wr, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+	return refused_by(link, IBV_WR_RDMA_READ);
 }
 
 static bool misaligned_atomic(void)

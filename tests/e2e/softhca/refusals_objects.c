@@ -340,23 +340,25 @@ static int group_joined_and_left(struct ground *g)
 	return error;
 }
 
-static int group_never_joined(struct ground *g)
+static int once(struct ground *g, int (*verb)(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid), const union ibv_gid *gid)
 {
 	struct ibv_qp *qp = datagrams(g);
-	int error = ground_done(ibv_detach_mcast(qp, &group, GROUP_LID));
+	int error = ground_done(verb(qp, gid, GROUP_LID));
 
 	NEED(!ibv_destroy_qp(qp));
 	return error;
 }
 
+static int group_never_joined(struct ground *g)
+{
+	return once(g, ibv_detach_mcast, &group);
+}
+
 static int group_that_is_none(struct ground *g)
 {
 	const union ibv_gid one = { .raw = { 0xfe, 0x80, [15] = 1 } };
-	struct ibv_qp *qp = datagrams(g);
-	int error = ground_done(ibv_attach_mcast(qp, &one, GROUP_LID));
 
-	NEED(!ibv_destroy_qp(qp));
-	return error;
+	return once(g, ibv_attach_mcast, &one);
 }
 
 static int group_of_rc(struct ground *g)
