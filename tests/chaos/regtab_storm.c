@@ -7,7 +7,8 @@
  * a handle before it registers and drops it after it has unregistered, as the library does. The handles of a killed process are
  * cleared.
  *
- * XRC_COMPAT_CHAOS_KILLS: how many are killed (default 300).
+ * XRC_COMPAT_CHAOS_KILLS: how many are killed (default 300). XRC_COMPAT_CHAOS_SEED: of the dice (default 1). When which process
+ * runs is not in the dice.
  */
 
 #include <errno.h>
@@ -18,7 +19,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <compat/regtab/tab.h>
@@ -298,10 +298,10 @@ static void storm(struct regtab *tab, unsigned long kills, uint32_t random)
 
 int main(void)
 {
-	const char *setting = getenv("XRC_COMPAT_CHAOS_KILLS");
+	const char *setting = getenv("XRC_COMPAT_CHAOS_KILLS"), *seed_text = getenv("XRC_COMPAT_CHAOS_SEED");
 	unsigned long kills = setting ? strtoul(setting, NULL, 10) : 300;
 	struct regtab_key key = actor_key(1);
-	uint32_t seed = (uint32_t)time(NULL);
+	uint32_t seed = seed_text ? (uint32_t)strtoul(seed_text, NULL, 10) : 1;
 	struct regtab *tab;
 
 	oracle = mmap(NULL, sizeof(*oracle), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

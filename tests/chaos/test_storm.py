@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Old programs are killed at random while they open, create, register, unregister, modify, query and close.
 
-STORM_KILLS (default 200; 10000 for the long one) kills among STORM_PROCESSES (default 32).
+STORM_KILLS (default 200; 10000 for the long one) kills among STORM_PROCESSES (default 32). STORM_SEED (default 20080204) is that of
+the dice; when which process runs is not in the dice.
 """
 
 import os
@@ -10,6 +11,7 @@ import pytest
 
 KILLS = int(os.environ.get("STORM_KILLS", "200"))
 PROCESSES = os.environ.get("STORM_PROCESSES", "32")
+SEED = os.environ.get("STORM_SEED", "20080204")
 
 
 # With few QPs the device soon gives a number out again.
@@ -19,6 +21,6 @@ def test_storm(build_root, source_root, softhca, xrc_compat, run, tmp_path, open
     options = ["--without-open-qp"] if open_qp == "off" else []
     result = run([softhca, "run", "--devices=1", f"--open_qp={open_qp}", f"--max_qp={max_qp}", "--", xrc_compat, "run", "--",
                   source_root / "tests" / "chaos" / "storm.py", build_root / "tests" / "chaos" / "storm", softhca,
-                  xrc_compat, tmp_path, PROCESSES, kills, os.getpid(), *options], timeout=60 + kills)
+                  xrc_compat, tmp_path, PROCESSES, kills, SEED, *options], timeout=60 + kills)
     assert result.returncode == 0, result.stdout + result.stderr
     assert "all agreed" in result.stdout
