@@ -231,12 +231,20 @@ static void not_at_all(struct ibv_async_event *event)
 	(void)event;
 }
 
-static void acked(void (*ack)(struct ibv_async_event *event), bool before_unreg)
+static bool unreg_is_slow(struct end *end, uint32_t qp_num)
+{
+	double start = seconds();
+
+	must_eq(ibv_unreg_xrc_rcv_qp(end->domain, qp_num), 0);
+	return seconds() - start > 0.4;
+}
+
+static bool unreg_waits_for(void (*ack)(struct ibv_async_event *event), bool before_unreg)
 {
 	struct ibv_async_event event, given;
 	struct end end;
 	uint32_t qp_num;
-	double start;
+	bool slow;
 
 	end_open(&end, 0, -1, false);
 	qp_num = receive_qp(end.domain);
@@ -248,13 +256,19 @@ static void acked(void (*ack)(struct ibv_async_event *event), bool before_unreg)
 			ack(&event);
 		must_eq(event_number(&event), qp_num);
 	}
-	start = seconds();
-	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
-	must(seconds() - start < 0.4);
+	slow = unreg_is_slow(&end, qp_num);
 	if (!before_unreg)
 		ack(&given);
 	must_eq(event_number(&given), qp_num);
 	end_close(&end);
+	return slow;
+}
+
+/* A busy machine makes a call slow now and then. A call that waits for an ack is slow until the row's time is up. */
+static void acked(void (*ack)(struct ibv_async_event *event), bool before_unreg)
+{
+	while (unreg_waits_for(ack, before_unreg))
+		;
 }
 
 static void ack_as_it_came(void)
@@ -296,16 +310,16 @@ static void unread(void)
 {
 	struct end end;
 	uint32_t qp_num;
-	double start;
+	bool slow;
 
-	end_open(&end, 0, -1, false);
-	qp_num = receive_qp(end.domain);
-	for (int i = 0; i < 3; i++)
-		inject(0, "path_mig", qp_num);
-	start = seconds();
-	must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
-	must(seconds() - start < 0.4);
-	end_close(&end);
+	do {
+		end_open(&end, 0, -1, false);
+		qp_num = receive_qp(end.domain);
+		for (int i = 0; i < 3; i++)
+			inject(0, "path_mig", qp_num);
+		slow = unreg_is_slow(&end, qp_num);
+		end_close(&end);
+	} while (slow);
 }
 
 /* The event of a QP that sends is not flagged, and destroy waits for its ack. */

@@ -124,7 +124,7 @@ static void never_acked(void)
 	of_the_hidden_half(&a);
 	start = seconds();
 	end_close(&a);
-	must(seconds() - start < 3);
+	must(seconds() - start < 20);
 	end_close(&b);
 }
 
@@ -181,7 +181,7 @@ static void *handle_slowly(void *arg)
 
 	must_eq(ibv_get_async_event(handler->end->context, &event), 0);
 	handler->read = true;
-	usleep(100000);
+	usleep(20000);
 	must_eq(event.element.qp->qp_num, handler->end->own.qp_num);
 	handler->acked = true;
 	ibv_ack_async_event(&event);
