@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat doctor`: looks at this machine in the order in which things are needed and says what is wrong with each. */
+#include "elf/lib_folder.h"
 #include "logind.h"
 #include "tools/common/command.h"
 #include "tools/common/devices.h"
@@ -7,7 +8,6 @@
 #include "tools/common/library_search.h"
 #include "tools/common/message.h"
 #include "tools/common/paths.h"
-
 #include "tools/common/variables.h"
 
 #include <dirent.h>
@@ -213,6 +213,18 @@ static void examine_table_directory(struct finding *finding)
 		      logind_removes(directory) ? ": systemd-logind empties it for you when you log out (RemoveIPC)" : "");
 }
 
+/* A word of LD_PRELOAD, with the folder that the loader puts for $LIB. */
+static void preload_path(const char *word, size_t length, char *path, size_t size)
+{
+	const char *token = memmem(word, length, "$LIB", 4);
+	char lib[NAME_MAX];
+
+	if (!token || loader_lib(LOADER_LIB_OWN_BITS, lib, sizeof(lib)))
+		snprintf(path, size, "%.*s", (int)length, word);
+	else
+		snprintf(path, size, "%.*s%s%.*s", (int)(token - word), word, lib, (int)(word + length - token - 4), token + 4);
+}
+
 static void examine_preload(struct finding *finding)
 {
 	const char *preload = getenv("LD_PRELOAD");
@@ -222,7 +234,7 @@ static void examine_preload(struct finding *finding)
 	while (preload && preload[0]) {
 		size_t length = strcspn(preload, ": ");
 
-		snprintf(path, sizeof(path), "%.*s", (int)length, preload);
+		preload_path(preload, length, path, sizeof(path));
 		if (strchr(path, '/') && access(path, R_OK)) {
 			found(finding, true, "correct the variable; the loader only warns", "%s in LD_PRELOAD: %s", path,
 			      strerror(errno));

@@ -2,9 +2,13 @@
 """`xrc-compat env` prints lines that work as they are; `xrc-compat doctor` finds each trouble and says what to do."""
 
 import os
+import re
+import shutil
 import subprocess
 
 import pytest
+
+LOADER = "/lib64/ld-linux-x86-64.so.2"
 
 
 @pytest.fixture
@@ -169,6 +173,17 @@ def test_a_preload_that_is_not_there(tool, run, fakes):
     result = tool(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:/nonexistent/libold.so")
     [problem] = problems(result)
     assert problem.startswith("LD_PRELOAD") and "/nonexistent/libold.so" in problem
+
+
+@pytest.mark.skipif(not os.path.exists(LOADER), reason="only on x86-64 it is known what the loader puts for $LIB")
+def test_a_preload_for_both_word_sizes(tool, run, fakes, build_root, tmp_path):
+    """As `xrc-compat env` and `run` set it where the libraries of both are installed."""
+    folder = tmp_path / re.sub("^/(usr/)?", "", os.path.dirname(os.path.realpath(LOADER)))
+    folder.mkdir(parents=True)
+    shutil.copy(build_root / "tests" / "e2e" / "tools" / "libprobe.so", folder / "libours.so")
+    assert problems(tool(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:{tmp_path}/$LIB/libours.so")) == []
+    [problem] = problems(tool(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:{tmp_path}/$LIB/libold.so"))
+    assert f"{folder}/libold.so in LD_PRELOAD" in problem
 
 
 @pytest.mark.parametrize("command", ["env", "doctor"])
