@@ -212,17 +212,40 @@ static void not_found_text(const char *name, const struct program *program, char
 		snprintf(text, size, "%s: its interpreter %s is not there", program->path, binary);
 }
 
+/* What can be said of the file without more; NULL where more has to be said. */
+static const char *plain_text(enum program_fault fault)
+{
+	switch (fault) {
+	case PROGRAM_FINE:
+		return "can be preloaded";
+	case PROGRAM_BAD_FORMAT:
+		return "is neither an ELF program nor a script with an interpreter in its '#!' line";
+	case PROGRAM_BAD_ELF:
+		return "is an ELF file, but no whole program: it is cut off, damaged, an object file or a core dump";
+	case PROGRAM_LIBRARY:
+		return "is a shared library or plugin, not a program";
+	case PROGRAM_STATIC:
+		return "is statically linked; no library can be preloaded into it";
+	case PROGRAM_PACKED:
+		return "is packed, or statically linked and without section headers: what it needs cannot be seen, and no library be "
+		       "preloaded into it";
+	case PROGRAM_SETUID:
+		return "is setuid or setgid; the dynamic loader ignores LD_PRELOAD for it";
+	case PROGRAM_CAPABILITIES:
+		return "has file capabilities; the dynamic loader ignores LD_PRELOAD for it";
+	default:
+		return NULL;
+	}
+}
+
 void program_fault_text(enum program_fault fault, const char *name, const struct program *program,
 			const struct elf_info *library, char *text, size_t size)
 {
 	const char *binary = program->binary[0] ? program->binary : name;
 	/* elf_info_machine_name() may use one buffer for both. */
-	char machine[32] = "";
+	char machine[32];
 
 	switch (fault) {
-	case PROGRAM_FINE:
-		snprintf(text, size, "%s: can be preloaded", binary);
-		break;
 	case PROGRAM_NOT_FOUND:
 		not_found_text(name, program, text, size);
 		break;
@@ -231,35 +254,16 @@ void program_fault_text(enum program_fault fault, const char *name, const struct
 			binary = program->path;
 		snprintf(text, size, "%s: %s", binary, why_not_executable(binary));
 		break;
-	case PROGRAM_BAD_FORMAT:
-		snprintf(text, size, "%s: is neither an ELF program nor a script with an interpreter in its '#!' line", binary);
-		break;
-	case PROGRAM_BAD_ELF:
-		snprintf(text, size, "%s: is an ELF file, but no whole program: it is cut off, damaged, an object file or a core dump", binary);
-		break;
 	case PROGRAM_NO_LOADER:
 		snprintf(text, size, "%s: its dynamic loader %s is not there", binary, program->elf.interpreter);
-		break;
-	case PROGRAM_LIBRARY:
-		snprintf(text, size, "%s: is a shared library or plugin, not a program", binary);
-		break;
-	case PROGRAM_STATIC:
-		snprintf(text, size, "%s: is statically linked; no library can be preloaded into it", binary);
-		break;
-	case PROGRAM_PACKED:
-		snprintf(text, size, "%s: is packed, or statically linked and without section headers: what it needs cannot be seen, and no "
-				     "library be preloaded into it", binary);
-		break;
-	case PROGRAM_SETUID:
-		snprintf(text, size, "%s: is setuid or setgid; the dynamic loader ignores LD_PRELOAD for it", binary);
-		break;
-	case PROGRAM_CAPABILITIES:
-		snprintf(text, size, "%s: has file capabilities; the dynamic loader ignores LD_PRELOAD for it", binary);
 		break;
 	case PROGRAM_OTHER_MACHINE:
 		snprintf(machine, sizeof(machine), "%s", elf_info_machine_name(&program->elf));
 		snprintf(text, size, "%s: is a %d-bit %s program, but this libxrc-compat is %d-bit %s", binary,
 			 program->elf.bits, machine, library->bits, elf_info_machine_name(library));
+		break;
+	default:
+		snprintf(text, size, "%s: %s", binary, plain_text(fault));
 		break;
 	}
 }
