@@ -230,16 +230,37 @@ static bool of_context(const void *object, const void *context)
 	return ((const struct domain *)object)->legacy.context == context;
 }
 
-/* A handle that the application never closed; the kernel closes its own with the device. Lock held. */
-static void drop_handle(void *object)
-{
-	struct domain *domain = object;
+LIST_HEAD(domain_list, domain);
 
-	if (domain->kept) {
-		keeper_abandon(domain);
-	} else {
+/* The handles that the application never closed. Those that nothing is kept in go to unused. Lock held. */
+static void drop_handles(const struct ibv_context *context, struct domain_list *unused)
+{
+	struct domain *domain;
+
+	while ((domain = handle_take_if(&domains, of_context, context))) {
+		if (domain->kept) {
+			keeper_abandon(domain);
+			continue;
+		}
 		domain->core->handles--;
-		free(domain);
+		if (domain->core->inherited)
+			free(domain);	/* the kernel's is the parent's too */
+		else
+			LIST_INSERT_HEAD(unused, domain, abandoned);
+	}
+}
+
+/* The kernel closes its own with the device. If that stays open for others, nobody else would. */
+static void end_handles(struct domain_list *unused, bool with_device)
+{
+	struct domain *domain;
+
+	while ((domain = LIST_FIRST(unused))) {
+		LIST_REMOVE(domain, abandoned);
+		if (with_device)
+			free(domain);
+		else
+			domain_discard(domain);
 	}
 }
 
@@ -265,11 +286,12 @@ static struct core *hide_idle(const struct ibv_context *context)
 
 bool domain_end_context(struct ibv_context *context)
 {
+	struct domain_list unused = LIST_HEAD_INITIALIZER(unused);
 	struct core *core;
 	bool done;
 
 	state_lock();
-	handle_drop(&domains, of_context, context, drop_handle);
+	drop_handles(context, &unused);
 	while ((core = hide_idle(context))) {
 		state_unlock();
 		keeper_close(core);
@@ -279,5 +301,6 @@ bool domain_end_context(struct ibv_context *context)
 	}
 	done = !core_of_context(context) || !keeper_keep_device(context);
 	state_unlock();
+	end_handles(&unused, done);
 	return done;
 }

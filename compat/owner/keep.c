@@ -307,6 +307,8 @@ static int asked_in_vain(const struct core *core, uint32_t qp_num, int err)
 	switch (err) {
 	case -EINVAL:
 	case -ENOMEM:
+	case -EBUSY:	/* no socket says these two: they are the owner's answer */
+	case -EIO:
 		return err;
 	case -EOWNERDEAD:
 		return owner_gone(core, qp_num);
