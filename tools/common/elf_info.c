@@ -27,7 +27,8 @@ static void read_segments(Elf *elf, struct elf_info *info)
 			continue;
 		if (segment.p_type == PT_DYNAMIC)
 			info->is_dynamic = true;
-		if (segment.p_type != PT_INTERP)
+		/* Of several the kernel takes the first. */
+		if (segment.p_type != PT_INTERP || info->has_interpreter)
 			continue;
 		info->has_interpreter = true;
 		/* The string must end inside the file: these files come from anywhere. */

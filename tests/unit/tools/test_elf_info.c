@@ -99,6 +99,21 @@ static void write_file(const char *path, const unsigned char *bytes, size_t size
 	close(fd);
 }
 
+/* What the reader says of a file with these bytes. */
+static int read_bytes(const unsigned char *bytes, size_t size, struct elf_info *info)
+{
+	char path[] = "/tmp/test_elf_info.XXXXXX";
+	int fd = mkstemp(path);
+	int result;
+
+	assert_true(fd >= 0);
+	close(fd);
+	write_file(path, bytes, size);
+	result = elf_info_read(path, info);
+	unlink(path);
+	return result;
+}
+
 /* As sstrip(1) leaves a program: the loader needs no section headers, and most programs do not change when they have none. */
 static void remove_section_headers(unsigned char *bytes)
 {
@@ -118,16 +133,12 @@ static void assert_same_names(const struct string_list *a, const struct string_l
 
 TEST(reads_the_same_without_section_headers)
 {
-	char path[] = "/tmp/test_elf_info.XXXXXX";
 	struct elf_info self = read_self(), stripped;
 	size_t size;
 	unsigned char *bytes = load_self(&size);
 
 	remove_section_headers(bytes);
-	close(mkstemp(path));
-	write_file(path, bytes, size);
-	assert_int_equal(elf_info_read(path, &stripped), 0);
-	unlink(path);
+	assert_int_equal(read_bytes(bytes, size, &stripped), 0);
 	assert_true(self.has_sections);
 	assert_false(stripped.has_sections);
 	assert_same_names(&self.needed, &stripped.needed);
@@ -154,32 +165,36 @@ static ElfW(Phdr) *find_segment(unsigned char *bytes, ElfW(Word) type)
 
 TEST(a_dynamic_segment_outside_the_file_is_no_program)
 {
-	char path[] = "/tmp/test_elf_info.XXXXXX";
 	struct elf_info info;
 	size_t size;
 	unsigned char *bytes = load_self(&size);
 
 	find_segment(bytes, PT_DYNAMIC)->p_vaddr = (ElfW(Addr))1 << 30;
-	close(mkstemp(path));
-	write_file(path, bytes, size);
-	assert_int_equal(elf_info_read(path, &info), -ELIBBAD);
-	unlink(path);
+	assert_int_equal(read_bytes(bytes, size, &info), -ELIBBAD);
+	free(bytes);
+}
+
+TEST(of_several_loaders_the_first_counts)
+{
+	struct elf_info self = read_self(), info;
+	size_t size;
+	unsigned char *bytes = load_self(&size);
+
+	find_segment(bytes, PT_GNU_STACK)->p_type = PT_INTERP;
+	assert_int_equal(read_bytes(bytes, size, &info), 0);
+	assert_string_equal(info.interpreter, self.interpreter);
+	elf_info_free(&info);
+	elf_info_free(&self);
 	free(bytes);
 }
 
 /* Anything may come out, but the reader must come back and free what it took. */
 static void read_damaged(const unsigned char *bytes, size_t size)
 {
-	char path[] = "/tmp/test_elf_info.XXXXXX";
-	int fd = mkstemp(path);
 	struct elf_info info;
 
-	assert_true(fd >= 0);
-	close(fd);
-	write_file(path, bytes, size);
-	if (!elf_info_read(path, &info))
+	if (!read_bytes(bytes, size, &info))
 		elf_info_free(&info);
-	unlink(path);
 }
 
 TEST(survives_files_that_are_cut_off)
@@ -231,5 +246,6 @@ TEST(names_machines)
 UNIT_MAIN(NULL, NULL,
 	UNIT(reads_this_program), UNIT(reads_imports_with_their_versions), UNIT(a_loader_is_not_a_static_program),
 	UNIT(says_what_open_said), UNIT(reads_the_same_without_section_headers),
-	UNIT(a_dynamic_segment_outside_the_file_is_no_program), UNIT(survives_files_that_are_cut_off),
+	UNIT(a_dynamic_segment_outside_the_file_is_no_program), UNIT(of_several_loaders_the_first_counts),
+	UNIT(survives_files_that_are_cut_off),
 	UNIT(survives_damaged_bytes), UNIT(names_machines))
