@@ -60,7 +60,8 @@ fresh_copy() {
 }
 
 # fresh_run ROOT COMMAND...: runs it in there, with processes and mounts of its own that end with it. Keeps what it downloads; not by a
-# folder that several share, which apt would lock.
+# folder that several share, which apt would lock. With fresh_pivots=yes its root is a mount with nothing above it: what makes
+# containers of its own wants that, and the kernel gives no user namespaces below a plain chroot.
 fresh_run() {
 	fresh_root=$1
 	shift
@@ -69,14 +70,22 @@ fresh_run() {
 	unshare --mount --pid --fork --kill-child sh -c '
 		set -e
 		root=$1
-		shift
+		pivots=$2
+		shift 2
+		[ -z "$pivots" ] || mount --bind "$root" "$root"
 		mount -t proc proc "$root/proc"
 		mount -t sysfs sysfs "$root/sys"
 		mkdir -p "$root/dev/shm" "$root/dev/pts"
 		mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
 		mount -t devpts -o newinstance,ptmxmode=0666 devpts "$root/dev/pts"
+		if [ -n "$pivots" ]; then
+			cd "$root"
+			pivot_root . mnt
+			umount -l mnt
+			root=.
+		fi
 		exec chroot "$root" env -i HOME=/root LC_ALL=C.UTF-8 PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive \
-			"$@"' sh "$fresh_root" "$@" && fresh_status=0 || fresh_status=$?
+			"$@"' sh "$fresh_root" "${fresh_pivots-}" "$@" && fresh_status=0 || fresh_status=$?
 	cp -n "$fresh_root"/var/cache/apt/archives/*.deb "$fresh_archives" 2>/dev/null || :
 	return $fresh_status
 }

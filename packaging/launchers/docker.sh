@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+# An image without a registry, and the line of docs/bundle.md by Docker; the adapter is the emulated one.
+. "$(dirname "$0")/common.sh"
+needed docker.io docker-cli
+control_groups
+
+group=xrc-compat-$$
+mkdir /sys/fs/cgroup/$group
+trap 'rmdir /sys/fs/cgroup/$group' EXIT
+dockerd --storage-driver vfs --iptables=false --ip6tables=false --bridge=none \
+	--exec-opt native.cgroupdriver=cgroupfs --cgroup-parent /$group >/tmp/dockerd.log 2>&1 &
+until_it dockerd /tmp/dockerd.log docker info
+tar -C "$image" -c . | docker import - old >/tmp/log 2>&1 || failed /tmp/log
+
+# Words on purpose.
+# shellcheck disable=SC2086
+{
+	run="docker run --rm --network none --volume $X:$X:ro $(memlock) --ipc host old"
+	tried "docker run" 1 $run $X/bin/xrc-compat run --softhca=2 -- $X/libexec/xrc-compat/xrc-cluster -n 2
+	shares_memory $run
+}
