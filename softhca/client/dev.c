@@ -324,8 +324,9 @@ void dev_died(int fd)
 		pthread_mutex_lock(&dev->command);
 		if (!dev->cm && !dev->cqs.ledger)
 			__atomic_store_n(&dev->cqs.ledger, flush_open(dev->uar), __ATOMIC_RELEASE);
-		flush_posted(dev->cqs.ledger);
+		/* First: whoever has polled the last flushed request is told of the end by the next poll. */
 		cqs_fail(&dev->cqs, fd);
+		flush_posted(dev->cqs.ledger);
 		pthread_mutex_unlock(&dev->command);
 	}
 	dev_put(dev);
