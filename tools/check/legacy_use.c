@@ -5,6 +5,8 @@
 #include "tools/common/message.h"
 #include "tools/common/regular.h"
 
+#include <abi/functions.h>
+
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,10 +14,20 @@
 /* The function without which nothing legacy works; its name as it stands among the strings of a file. */
 static const char first_function[] = "ibv_open_xrc_domain";
 
+/* Those of the functions with a row that have this in their names are the eight. */
 bool legacy_name(const char *name)
 {
-	/* All eight, and no other verb of any time, have this in their names; ibv_cmd_* were for drivers only. */
-	return !strncmp(name, "ibv_", 4) && strstr(name, "_xrc_") && strncmp(name, "ibv_cmd_", 8);
+	static const char *const names[] = {
+#define NAME(name, ...) #name,
+		ABI_FUNCTIONS(NAME)
+#undef NAME
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (!strcmp(name, names[i]))
+			return strstr(name, "_xrc_");
+	}
+	return false;
 }
 
 /* Symbols that only the interface of 2011 had; today these functions are inline or gone. */

@@ -21,7 +21,7 @@ OLD_LIBIBVERBS = """
 #define F(x) int x(void); int x(void) { return 0; }
 F(ibv_open_xrc_domain) F(ibv_close_xrc_domain) F(ibv_create_xrc_srq) F(ibv_create_qp)
 F(ibv_create_xrc_rcv_qp) F(ibv_reg_xrc_rcv_qp) F(ibv_exp_query_device) F(ibv_rate_to_mbps) F(ibv_create_xsrq) F(ibv_get_device_list)
-F(ibv_cmd_open_xrc_domain)
+F(ibv_cmd_open_xrc_domain) F(ibv_reset_xrc_rcv_qp)
 """
 NODE = "IBVERBS_1.1 { global: ibv_*; };\n"
 
@@ -243,6 +243,11 @@ def case_mlnx(w):
 def case_mlnx_by_a_function(w):
     """It uses no ibv_exp_* function, but one that OFED 1.5 did not have."""
     return w.program("mlnx-later", calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_rate_to_mbps"), w.stub), {}
+
+
+def case_a_name_like_theirs(w):
+    """There was never such a function, and nothing has it."""
+    return w.program("like-theirs", calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_reset_xrc_rcv_qp"), w.stub), {}
 
 
 def case_mlnx_by_its_headers(w):
