@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What is younger than the oldest that we build with: functions of the C library (glibc 2.17), constants of the kernel's headers
- * (Linux 4.18). meson.build includes this in front of every source where one is missing or not to be used, and says by HAVE_*
- * which are there. After the headers that declare the functions: their names become those of stand-ins.
+ * (Linux 5.8; softhca is left out where they are older). meson.build includes this in front of every source where one is missing or
+ * not to be used, and says by HAVE_* which are there. After the headers that declare the functions: their names become those of
+ * stand-ins.
  */
 #ifndef XRC_COMPAT_PORTABLE_H
 #define XRC_COMPAT_PORTABLE_H
@@ -31,6 +32,11 @@
 #define PORTABLE_ROW(NAME, BIT) IB_UVERBS_DEVICE_##NAME = 1 << BIT,
 enum portable_device_bits { PORTABLE_DEVICE_BITS(PORTABLE_ROW) };
 #undef PORTABLE_ROW
+#endif
+
+#define PORTABLE_CQ_TIMESTAMP (1 << 0)
+#ifndef HAVE_IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION /* Linux 5.9 */
+enum { IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION = PORTABLE_CQ_TIMESTAMP };
 #endif
 
 #ifndef HAVE_MEMFD_CREATE /* glibc 2.27 */

@@ -24,6 +24,7 @@ static const char *name_here(int error)
 
 #undef XRC_COMPAT_PORTABLE_H
 #undef HAVE_CLOSE_RANGE
+#undef HAVE_IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION
 #undef HAVE_IB_UVERBS_DEVICE_XRC
 #undef HAVE_EPOLL_PWAIT2
 #undef HAVE_FCNTL64
@@ -39,6 +40,7 @@ static const char *name_here(int error)
 #define portable_twalk_r other_twalk_r
 #define portable_walk other_walk
 #define portable_walk_node other_walk_node
+#define HAVE_IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION 1
 #define HAVE_IB_UVERBS_DEVICE_XRC 1
 #include <include/portable.h>
 
@@ -58,11 +60,12 @@ TEST(test_names_of_errors)
 }
 
 /* Where the kernel's headers name them, they are these. */
-TEST(test_bits_of_devices)
+TEST(test_bits_of_kernel_headers)
 {
 #define ROW(NAME, BIT) assert_int_equal(IB_UVERBS_DEVICE_##NAME, 1 << BIT);
 	PORTABLE_DEVICE_BITS(ROW)
 #undef ROW
+	assert_int_equal(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION, PORTABLE_CQ_TIMESTAMP);
 }
 
 static bool is_open(int fd)
@@ -166,5 +169,5 @@ TEST(test_the_thread)
 }
 
 UNIT_MAIN(NULL, NULL,
-	UNIT(test_names_of_errors), UNIT(test_bits_of_devices), UNIT(test_closing_a_range), UNIT(test_files_in_memory),
+	UNIT(test_names_of_errors), UNIT(test_bits_of_kernel_headers), UNIT(test_closing_a_range), UNIT(test_files_in_memory),
 	UNIT(test_waiting_for_less_than_a_millisecond), UNIT(test_a_walk_within_a_walk), UNIT(test_the_thread))
