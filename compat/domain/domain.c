@@ -250,17 +250,14 @@ static void drop_handles(const struct ibv_context *context, struct domain_list *
 	}
 }
 
-/* The kernel closes its own with the device. If that stays open for others, nobody else would. */
-static void end_handles(struct domain_list *unused, bool with_device)
+/* The kernel would close its own with the device; but the device may stay open for others, and the provider frees only so. */
+static void end_handles(struct domain_list *unused)
 {
 	struct domain *domain;
 
 	while ((domain = LIST_FIRST(unused))) {
 		LIST_REMOVE(domain, abandoned);
-		if (with_device)
-			free(domain);
-		else
-			domain_discard(domain);
+		domain_discard(domain);
 	}
 }
 
@@ -301,6 +298,6 @@ bool domain_end_context(struct ibv_context *context)
 	}
 	done = !core_of_context(context) || !keeper_keep_device(context);
 	state_unlock();
-	end_handles(&unused, done);
+	end_handles(&unused);
 	return done;
 }

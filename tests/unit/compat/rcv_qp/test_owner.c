@@ -106,6 +106,7 @@ TEST(a_closed_device_leaves_no_domain_open_but_those_it_keeps)
 	assert_int_equal(rcv_qp_unregister(domain_of_other, number), 0);
 	await_end_of_what_was_kept();
 	assert_int_equal(device_close(other), 0);
+	assert_int_equal(opened, 0);
 }
 
 UNIT_MAIN(setup, table_dir_remove, UNIT(an_adapter_that_has_failed_says_so_to_all),
