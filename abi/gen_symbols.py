@@ -12,9 +12,9 @@ import sys
 
 LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
 MARK = {"hidden": "@", "default": "@@"}
-RETURNS = ("errno", "null", "minus1", "void", "loader", "older")
-# Entered otherwise than by shim_enter(): no verbs of the error map.
-APART = ("loader", "older")
+RETURNS = ("errno", "null", "minus1", "void", "loader", "older", "same")
+# Entered otherwise than by shim_enter(), or the function of another row: no verbs of the error map.
+APART = ("loader", "older", "same")
 UNSUPPORTED = ("ENOSYS", "EOPNOTSUPP", "-")
 PORT = "port to: "
 
@@ -39,7 +39,7 @@ def read_row(line, where):
     if symbol.returns not in RETURNS:
         raise TableError(f"{where}: return convention '{symbol.returns}' is none of {', '.join(RETURNS)}")
     if symbol.unsupported not in UNSUPPORTED or (symbol.unsupported == "-") != (symbol.returns in APART):
-        raise TableError(f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED[:-1])} (the loader's, older: -)")
+        raise TableError(f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED[:-1])} (the loader's, older, same: -)")
     if not re.fullmatch(r"-|[>=]?\w+(,[>=]?\w+)*", symbol.arguments):
         raise TableError(f"{where}: '{symbol.arguments}' are no arguments")
     return symbol
@@ -127,7 +127,7 @@ def symver_header(symbols):
 
 def is_legacy(symbol):
     """One of the functions that libibverbs has no longer."""
-    return symbol.visibility == "hidden" and symbol.returns != "older" and symbol.name.startswith("ibv_")
+    return symbol.visibility == "hidden" and symbol.returns not in APART and symbol.name.startswith("ibv_")
 
 
 def functions_header(symbols):

@@ -49,6 +49,11 @@ def test_lazy_program_gets_as_far_as_the_first_xrc_verb(run, softhca, build_root
     assert MISSING.format("open_xrc_domain") in result.stderr
 
 
+def test_a_library_whose_references_have_no_version(run, xrc_compat, build_root):
+    result = run([xrc_compat, "run", "--softhca=1", "--", build_root / "tests" / "e2e" / "shim" / "unversioned-main"])
+    assert (result.returncode, result.stdout) == (0, "unversioned: done\n"), result.stderr
+
+
 def test_first_verb_while_a_plugin_is_constructed(run, xrc_compat, build_root, sanitizer_env):
     """One thread calls a verb under the loader's lock, while another is in the first call of all and needs that lock."""
     folder = build_root / "tests" / "e2e" / "shim"

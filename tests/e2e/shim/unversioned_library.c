@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A library that was not linked with libibverbs: the program that has the device is. */
+
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+
+__attribute__((visibility("default"))) int open_and_close(struct ibv_context *context);
+int open_and_close(struct ibv_context *context)
+{
+	struct ibv_xrc_domain *domain = ibv_open_xrc_domain(context, -1, O_CREAT);
+
+	return !domain || domain->context != context || ibv_close_xrc_domain(domain);
+}
