@@ -126,7 +126,9 @@ def test_killed_launcher_leaves_nothing(softhca, place):
 
 
 def daemon_pid(run, softhca, **env):
-    return int(run([softhca, "status"], env=env).stdout.split("pid ")[1].split(",")[0])
+    """Once it answers: its socket is there before that."""
+    status = wait_for(lambda: run([softhca, "status"], env=env).stdout, "daemon", holds=lambda told: "pid " in told)
+    return int(status.split("pid ")[1].split(",")[0])
 
 
 def test_leftovers_of_a_killed_daemon_go_with_the_next_run(run, softhca, place):
