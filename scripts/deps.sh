@@ -4,7 +4,7 @@
 
 # needed for | check | what it is for | apt | dnf | zypper
 #   needed for  all (every build), test (only ./run-tests), i386 (./run-tests --i386), kernel (./run-tests --kernel),
-#               fresh (./run-tests --on),
+#               fresh (./run-tests --on), rdma-core (./run-tests --rdma-core),
 #               a sanitizer's name
 #   check       cc: a program can be compiled    cmd:NAME: on PATH      pkg:MODULE: pkg-config knows it
 #               file:PATTERN: a file like this exists                   meson: present and new enough
@@ -37,6 +37,8 @@ deps_table() {
 	more|file:/usr/share/doc/rdma-core/tests/run_tests.py|rdma-core's own tests on the emulated HCA|python3-pyverbs|python3-pyverbs|python3-pyverbs
 	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
+	rdma-core|cmd:cmake|configures another rdma-core|cmake|cmake|cmake
+	rdma-core|cmd:git|gets its release|git|git|git
 	kernel|cmd:qemu-system-x86_64|boots a kernel under the tests|qemu-system-x86|qemu-system-x86-core|qemu-x86
 	kernel|cmd:busybox|the first programs of that machine|busybox-static|busybox|busybox-static
 	kernel|cmd:depmod|finds the modules that a kernel needs|kmod|kmod|kmod
