@@ -285,8 +285,12 @@ static int await_by_select(int fd, bool block)
 int modern_await_async_event(const struct ibv_context *context, bool block)
 {
 	struct pollfd pollfd = { .fd = context->async_fd, .events = POLLIN };
-	int ready = poll(&pollfd, 1, block ? -1 : 0);
+	int ready;
 
+	/* A signal interrupts poll() also where it does not wait; one that cancels comes even while that is off (glibc 2.41). */
+	do
+		ready = poll(&pollfd, 1, block ? -1 : 0);
+	while (ready < 0 && errno == EINTR && !block);
 	if (ready >= 0)
 		return ready;
 	/* A program that forbids itself to open anything more (RLIMIT_NOFILE 0) forbids poll() too. */

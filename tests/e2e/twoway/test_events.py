@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-ROWS = {"flagged": 15, "thread": 6, "cancel": 5}
+ROWS = {"flagged": 15, "thread": 6, "cancel": 6}
 
 
 @pytest.mark.parametrize("group", ROWS)
