@@ -6,12 +6,16 @@ usage: test_summary.py TESTLOG.JSON
 The last line is "N passed, N failed, N skipped". Exit status: 0 when all that ran passed, 1 when any failed or none ran.
 """
 
+import collections
 import json
 import re
 import sys
 
 MESON_PASSED = {"OK", "EXPECTEDFAIL"}
 MESON_SKIPPED = {"SKIP"}
+
+# How much of a failed program's own words is repeated at the end, where somebody looks first.
+FAILURE_LINES = 20
 
 
 class Tally:
@@ -61,9 +65,20 @@ def skip_reason(text):
     return lines[-1].strip() if lines else "no reason given"
 
 
+def failure_lines(text):
+    """What pytest, cmocka or a program of rows calls the failure; else a program's last lines."""
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    said = [line for line in lines if re.match(r"E  |\[ +(ERROR|LINE) +\]|FAIL", line)]
+    return said[:FAILURE_LINES] or lines[-FAILURE_LINES:]
+
+
+def said_by(record):
+    return (record.get("stdout") or "") + "\n" + (record.get("stderr") or "")
+
+
 def tally(record):
     """One line of testlog.json -> Tally."""
-    text = (record.get("stdout") or "") + "\n" + (record.get("stderr") or "")
+    text = said_by(record)
     if record["result"] in MESON_SKIPPED:
         return Tally(skips=[skip_reason(text)])
     cases = pytest_tally(text) or cmocka_tally(text)
@@ -79,16 +94,20 @@ def tally(record):
 
 
 def summarize(lines, out):
-    """Prints the skips and the last line; returns the exit status."""
-    total = Tally()
+    """Prints the skips, the failures with what they said, and the last line; returns the exit status."""
+    total, skips, failures = Tally(), collections.Counter(), []
     for line in lines:
         record = json.loads(line)
         result = tally(record)
-        for reason in result.skips:
-            print(f"skipped: {record['name']}: {reason}", file=out)
+        skips.update(f"skipped: {record['name']}: {reason}" for reason in result.skips)
         if result.failed:
-            print(f"failed:  {record['name']}: {result.failed} ({record['result']})", file=out)
+            failures.append(f"failed:  {record['name']}: {result.failed} ({record['result']})")
+            failures += ["    " + said for said in failure_lines(said_by(record))]
         total.add(result)
+    for skip, times in skips.items():
+        print(skip if times == 1 else f"{skip} ({times} times)", file=out)
+    for failure in failures:
+        print(failure, file=out)
     print(f"{total.passed} passed, {total.failed} failed, {len(total.skips)} skipped", file=out)
     return 1 if total.failed or not total.passed else 0
 

@@ -70,3 +70,21 @@ def test_one_failure_among_many_fails():
 def test_every_skip_is_shown_with_its_reason(line, reason):
     _, lines = summary(line)
     assert sum(reason in text for text in lines if text.startswith("skipped: t: ")) >= 1
+
+
+def test_what_is_skipped_several_times_is_one_line():
+    _, lines = summary(record(stdout=PYTEST_SKIPS), record(stdout=PYTEST_SKIPS), record(stdout=PYTEST_SKIPS, name="other"))
+    assert lines == ["skipped: t: test_x.py:10: no -m32 here (4 times)", "skipped: other: test_x.py:10: no -m32 here (2 times)",
+                     "3 passed, 0 failed, 6 skipped"]
+
+
+@pytest.mark.parametrize("said, shown", [
+    ("def test():\n>  assert 1 == 2\nE  assert 1 == 2\n1 failed in 0.01s\n", ["E  assert 1 == 2"]),
+    ("[ RUN      ] a\n[  ERROR   ] --- 1 != 2\n[   LINE   ] --- a.c:3: error: Failure!\n[  FAILED  ] a\n",
+     ["[  ERROR   ] --- 1 != 2", "[   LINE   ] --- a.c:3: error: Failure!"]),
+    ("starting\nSegmentation fault\n", ["starting", "Segmentation fault"]),
+])
+def test_a_failure_is_shown_with_what_it_said(said, shown):
+    _, lines = summary(record("FAIL", stdout=said), record())
+    start = next(number for number, line in enumerate(lines) if line.startswith("failed:"))
+    assert lines[start + 1:-1] == ["    " + line for line in shown]
