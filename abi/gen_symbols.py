@@ -12,9 +12,7 @@ import sys
 
 LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
 MARK = {"hidden": "@", "default": "@@"}
-RETURNS = ("errno", "null", "minus1", "void", "loader", "older", "same")
-# Entered otherwise than by shim_enter(), or the function of another row: no verbs of the error map.
-APART = ("loader", "older", "same")
+RETURNS = ("errno", "null", "minus1", "void", "loader")
 UNSUPPORTED = ("ENOSYS", "EOPNOTSUPP", "-")
 PORT = "port to: "
 
@@ -38,8 +36,8 @@ def read_row(line, where):
         raise TableError(f"{where}: visibility '{symbol.visibility}' is none of {', '.join(MARK)}")
     if symbol.returns not in RETURNS:
         raise TableError(f"{where}: return convention '{symbol.returns}' is none of {', '.join(RETURNS)}")
-    if symbol.unsupported not in UNSUPPORTED or (symbol.unsupported == "-") != (symbol.returns in APART):
-        raise TableError(f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED[:-1])} (the loader's, older, same: -)")
+    if symbol.unsupported not in UNSUPPORTED or (symbol.unsupported == "-") != (symbol.returns == "loader"):
+        raise TableError(f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED[:-1])} (the loader's: -)")
     if not re.fullmatch(r"-|[>=]?\w+(,[>=]?\w+)*", symbol.arguments):
         raise TableError(f"{where}: '{symbol.arguments}' are no arguments")
     return symbol
@@ -96,18 +94,26 @@ def by(symbols, field):
     return groups
 
 
+def with_older_node(symbols):
+    """(symbol, name that the shim defines it by after shim_), the verbs in IBVERBS_1.0 first.
+
+    A reference without any version takes the first node of the first library that knows the name. In libibverbs that is IBVERBS_1.0,
+    whose callers have other structures and never use XRC: an entry of its own passes them on to libibverbs. The eight were only in
+    IBVERBS_1.1; a library that was not linked with libibverbs, and is called by a program that was, finds them by that node.
+    """
+    older = [(symbol._replace(node="IBVERBS_1.0", visibility="hidden"), symbol.name if is_legacy(symbol) else f"older_{symbol.name}")
+             for symbol in symbols if symbol.node == "IBVERBS_1.1"]
+    return older + [(symbol, symbol.name) for symbol in symbols]
+
+
 def linker_map(symbols):
     """Only what is named is exported: the first node makes everything else local."""
     text = f"# {LICENCE}\n# Made from symbols.tab.\n"
-    for number, (node, members) in enumerate(by(symbols, "node").items()):
+    exported = [symbol for symbol, _ in with_older_node(symbols)]
+    for number, (node, members) in enumerate(by(exported, "node").items()):
         names = "".join(f"\t\t{member.name};\n" for member in members)
         text += f"\n{node} {{\n\tglobal:\n{names}" + ("\tlocal: *;\n" if number == 0 else "") + "};\n"
     return text
-
-
-def entry_of(symbol):
-    """The name that the shim defines it by, after shim_."""
-    return f"older_{symbol.name}" if symbol.returns == "older" else symbol.name
 
 
 def symver_header(symbols):
@@ -115,8 +121,8 @@ def symver_header(symbols):
     text = f"/* {LICENCE} */\n/* The versions of every exported symbol, made from symbols.tab; for export.h only. */\n"
     text += "#ifndef ABI_SHIM_SYMVER_H\n#define ABI_SHIM_SYMVER_H\n\n"
     entries = collections.OrderedDict()
-    for symbol in symbols:
-        entries.setdefault(entry_of(symbol), []).append(symbol)
+    for symbol, entry in with_older_node(symbols):
+        entries.setdefault(entry, []).append(symbol)
     for name, members in entries.items():
         versions = " ".join(f'SHIM_VERSION({name}, {number}, "{versioned(member)}")' for number, member in enumerate(members))
         text += f"#define SHIM_VERSIONS_{name} {versions}\n"
@@ -127,7 +133,7 @@ def symver_header(symbols):
 
 def is_legacy(symbol):
     """One of the functions that libibverbs has no longer."""
-    return symbol.visibility == "hidden" and symbol.returns not in APART and symbol.name.startswith("ibv_")
+    return symbol.visibility == "hidden" and symbol.name.startswith("ibv_")
 
 
 def functions_header(symbols):
@@ -135,7 +141,7 @@ def functions_header(symbols):
     text = f"/* {LICENCE} */\n/* Every function that is entered through the shim, made from symbols.tab; for verb.h. */\n"
     text += "#ifndef ABI_FUNCTIONS_H\n#define ABI_FUNCTIONS_H\n\n#define ABI_FUNCTIONS(X)"
     for symbol in symbols:
-        if symbol.returns not in APART:
+        if symbol.returns != "loader":
             arguments = symbol.arguments.replace("-", "")
             text += (f" \\\n\tX({symbol.name}, RETURNS_{symbol.returns.upper()}, {symbol.unsupported}, \"{arguments}\","
                      f" \"{symbol.port}\")")
@@ -145,13 +151,13 @@ def functions_header(symbols):
 
 
 def expected_exports(symbols):
-    return "".join(sorted(versioned(symbol) + "\n" for symbol in symbols))
+    return "".join(sorted(versioned(symbol) + "\n" for symbol, _ in with_older_node(symbols)))
 
 
 def link_table(symbols):
     """Verbs and functions of ours as rows of ofed-symbols.tab. Names of libc and librdmacm are theirs for every linker."""
     rows = "".join(f"{symbol.name} {symbol.node}\n" for symbol in symbols
-                   if symbol.returns not in APART and not symbol.name.startswith("rdma_"))
+                   if symbol.returns != "loader" and not symbol.name.startswith("rdma_"))
     return f"# {LICENCE}\n# Made from symbols.tab.\n{rows}"
 
 
