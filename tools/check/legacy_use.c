@@ -14,20 +14,30 @@
 /* The function without which nothing legacy works; its name as it stands among the strings of a file. */
 static const char first_function[] = "ibv_open_xrc_domain";
 
-/* Those of the functions with a row that have this in their names are the eight. */
-bool legacy_name(const char *name)
-{
-	static const char *const names[] = {
-#define NAME(name, ...) #name,
-		ABI_FUNCTIONS(NAME)
+static const char *const legacy_functions[] = {
+#define NAME(name) #name,
+	ABI_LEGACY_FUNCTIONS(NAME)
 #undef NAME
-	};
+};
 
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(name, names[i]))
-			return strstr(name, "_xrc_");
+static const char *const ofed_functions[] = {
+#define OFED_SYMBOL(name) #name,
+#include "ofed_symbols.h"
+#undef OFED_SYMBOL
+};
+
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+	while (count--) {
+		if (!strcmp(name, names[count]))
+			return true;
 	}
 	return false;
+}
+
+bool legacy_name(const char *name)
+{
+	return is_among(name, legacy_functions, sizeof(legacy_functions) / sizeof(legacy_functions[0]));
 }
 
 /* Symbols that only the interface of 2011 had; today these functions are inline or gone. */
@@ -38,17 +48,7 @@ static bool is_transitional(const char *name)
 
 static bool was_in_ofed(const char *name)
 {
-	static const char *const names[] = {
-#define OFED_SYMBOL(name) #name,
-#include "ofed_symbols.h"
-#undef OFED_SYMBOL
-	};
-
-	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (!strcmp(name, names[i]))
-			return true;
-	}
-	return false;
+	return is_among(name, ofed_functions, sizeof(ofed_functions) / sizeof(ofed_functions[0]));
 }
 
 /* Functions that beside the legacy ones only MLNX_OFED's libibverbs had. */
