@@ -225,27 +225,47 @@ void domain_discard(struct domain *domain)
 	free(domain);
 }
 
-static bool of_context(const void *object, const void *context)
+LIST_HEAD(domain_list, domain);
+
+struct left_open {
+	const struct ibv_context *context;
+	struct domain_list domains;
+};
+
+static void note_left_open(void *object, void *arg)
 {
-	return ((const struct domain *)object)->legacy.context == context;
+	struct domain *domain = object;
+	struct left_open *left = arg;
+
+	if (domain->legacy.context == left->context)
+		LIST_INSERT_HEAD(&left->domains, domain, abandoned);
 }
 
-LIST_HEAD(domain_list, domain);
+/* Out of the map and of its core; true: the kernel's domain is to be closed. */
+static bool drop_handle(struct domain *domain)
+{
+	handle_remove(&domains, domain, domain);
+	if (domain->kept) {
+		keeper_abandon(domain);
+		return false;
+	}
+	domain->core->handles--;
+	if (!domain->core->inherited)
+		return true;
+	free(domain);	/* the kernel's is the parent's too */
+	return false;
+}
 
 /* The handles that the application never closed. Those that nothing is kept in go to unused. Lock held. */
 static void drop_handles(const struct ibv_context *context, struct domain_list *unused)
 {
+	struct left_open left = { .context = context };
 	struct domain *domain;
 
-	while ((domain = handle_take_if(&domains, of_context, context))) {
-		if (domain->kept) {
-			keeper_abandon(domain);
-			continue;
-		}
-		domain->core->handles--;
-		if (domain->core->inherited)
-			free(domain);	/* the kernel's is the parent's too */
-		else
+	handle_each(&domains, note_left_open, &left);
+	while ((domain = LIST_FIRST(&left.domains))) {
+		LIST_REMOVE(domain, abandoned);
+		if (drop_handle(domain))
 			LIST_INSERT_HEAD(unused, domain, abandoned);
 	}
 }
