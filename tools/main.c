@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The xrc-compat command: finds the subcommand in one table and hands over. */
+#include "terminal/help.h"
 #include "terminal/streams.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools_config.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 static const struct command commands[] = {
 	{ "run", "[--softhca[=DEVICES] [--model=NAME]] [--] PROGRAM [ARGUMENT...]", "run an old program with the legacy XRC verbs",
-	  command_run, NULL },
+	  command_run, NULL, true },
 	{ "check", "PROGRAM [--device NAME] [--plugin FILE]... [--json]",
-	  "will this program run here, and which command does it", command_check, NULL },
+	  "will this program run here, and which command does it", command_check, NULL, false },
 	{ "trace", "[--softhca[=DEVICES]] [--json] [--output FILE] [--porting-report FILE] [--] PROGRAM [ARGUMENT...]",
-	  "run it, show every legacy call and what to port it to", command_trace, NULL },
+	  "run it, show every legacy call and what to port it to", command_trace, NULL, true },
 	{ "ps", "[-o COLUMN[,COLUMN...]] [--json] [--noheadings] [--watch[=SECONDS]]",
-	  "who is registered with which receive QP", command_ps, ps_columns_print },
-	{ "gc", "[--dry-run]", "remove the registration tables that only dead processes used", command_gc, NULL },
+	  "who is registered with which receive QP", command_ps, ps_columns_print, false },
+	{ "gc", "[--dry-run]", "remove the registration tables that only dead processes used", command_gc, NULL, false },
 	{ "selftest", "[--device NAME] [--softhca[=DEVICES]] [--listen | --connect HOST] [--port PORT]",
-	  "play the whole legacy exchange on a device, and say what holds", command_selftest, NULL },
-	{ "doctor", "", "what is wrong on this machine, in the order to mend it", command_doctor, NULL },
+	  "play the whole legacy exchange on a device, and say what holds", command_selftest, NULL, false },
+	{ "doctor", "", "what is wrong on this machine, in the order to mend it", command_doctor, NULL, false },
 	{ "report", "[--output FILE] [--softhca[=DEVICES]] [PROGRAM]",
-	  "one file to attach to a question: versions, doctor, check, self-test", command_report, NULL },
-	{ "env", "", "the lines to type for MPI launchers", command_env, NULL },
-	{ "env-vars", "", "list the environment variables", command_env_vars, NULL },
+	  "one file to attach to a question: versions, doctor, check, self-test", command_report, NULL, false },
+	{ "env", "", "the lines to type for MPI launchers", command_env, NULL, false },
+	{ "env-vars", "", "list the environment variables", command_env_vars, NULL, false },
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -57,18 +57,6 @@ static const struct command *find_command(const char *name)
 	return NULL;
 }
 
-/* Among the words that are the command's: those of a program begin with its name, or behind "--". */
-static bool wants_help(const struct command *command, char **words)
-{
-	bool is_launcher = strstr(command->synopsis, "[--] PROGRAM");
-
-	for (; *words && strcmp(*words, "--") && !(is_launcher && **words != '-'); words++) {
-		if (!strcmp(*words, "--help"))
-			return true;
-	}
-	return false;
-}
-
 static int unknown_command(const char *name)
 {
 	if (name)
@@ -96,7 +84,7 @@ static int execute(int argc, char **argv)
 	command = find_command(argv[1]);
 	if (!command)
 		return unknown_command(argv[1]);
-	return wants_help(command, argv + 2) ? print_usage(command) : command->run(command, argc - 1, argv + 1);
+	return help_wanted(argv + 2, command->launches) ? print_usage(command) : command->run(command, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

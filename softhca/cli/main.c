@@ -3,6 +3,7 @@
 #include "cli.h"
 
 #include <softhca/machine/settings.h>
+#include <terminal/help.h>
 #include <terminal/streams.h>
 
 #include <stdarg.h>
@@ -64,18 +65,13 @@ static void help(FILE *out)
 	      out);
 }
 
-/* Among the words that are ours: those of a program begin with its name, or behind "--". */
 static bool wants_help(int argc, char **argv)
 {
-	bool is_launcher = argc > 1 && !strcmp(argv[1], "run");
-
-	if (argc > 1 && (!strcmp(argv[1], "-h") || !strcmp(argv[1], "help")))
+	if (argc < 2)
+		return false;
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
 		return true;
-	for (int i = 1; i < argc && strcmp(argv[i], "--") && !(is_launcher && i > 1 && argv[i][0] != '-'); i++) {
-		if (!strcmp(argv[i], "--help"))
-			return true;
-	}
-	return false;
+	return help_wanted(argv + 2, !strcmp(argv[1], "run"));
 }
 
 static int execute(int argc, char **argv)

@@ -3,6 +3,8 @@
 #ifndef XRC_COMPAT_TOOLS_COMMAND_H
 #define XRC_COMPAT_TOOLS_COMMAND_H
 
+#include <stdbool.h>
+
 /*
  * A launcher shares its exit status with the program it runs; like env(1), nohup(1) and timeout(1) it therefore speaks
  * for itself only with the last three values that a shell leaves free.
@@ -24,6 +26,7 @@ struct command {
 	 */
 	int (*run)(const struct command *self, int argc, char **argv);
 	void (*more_help)(void); /* prints what --help says behind the usage; NULL: nothing */
+	bool launches;		 /* a program and that one's words follow its own */
 };
 
 int command_check(const struct command *self, int argc, char **argv);
