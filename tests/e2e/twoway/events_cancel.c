@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Threads that are cancelled in ibv_get_async_event at any instruction: MVAPICH and MVAPICH2 end their event threads so. */
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -171,71 +167,10 @@ static void third_one_gets_its_event(void)
 	end_close(&end);
 }
 
-static int cancel_reader;
-
-/* libibverbs reads events by this one, since the program's comes before the C library's. */
-__attribute__((visibility("default"))) ssize_t read(int fd, void *bytes, size_t size)
-{
-	ssize_t got = syscall(SYS_read, fd, bytes, size);
-
-	if (got > 0 && __atomic_exchange_n(&cancel_reader, 0, __ATOMIC_RELAXED))
-		pthread_cancel(pthread_self());
-	return got;
-}
-
-/* Nobody else can acknowledge it, and destroy waits for that. Unlike a receive QP's, an SRQ's event is to be acknowledged. */
-static void cancelled_with_an_event(void)
-{
-	struct victim victim = { .type = PTHREAD_CANCEL_ASYNCHRONOUS };
-	pthread_t thread;
-	struct end end;
-	void *result;
-
-	end_open(&end, 0, -1, false);
-	victim.end = &end;
-	thread = events_start(get_for_ever, &victim);
-	__atomic_store_n(&cancel_reader, 1, __ATOMIC_RELAXED);
-	inject(0, "srq_limit_reached", end.own.srq_num);
-	must(!pthread_join(thread, &result));
-	must(result == PTHREAD_CANCELED && !cancel_reader);
-	must_eq(victim.got, 0);
-	end_close(&end);
-}
-
-static int interrupt_poll;
-
-/* In the same way; a cancellation point, as poll() is one. */
-__attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t count, int timeout)
-{
-	const struct timespec limit = { timeout / 1000, timeout % 1000 * 1000000L };
-
-	if (count && !timeout && __atomic_exchange_n(&interrupt_poll, 0, __ATOMIC_RELAXED)) {
-		errno = EINTR;
-		return -1;
-	}
-	return ppoll(fds, count, timeout < 0 ? NULL : &limit, NULL);
-}
-
-/* A cancellation that is held off sends its signal all the same, and the signal interrupts a poll() that would not wait. */
-static void not_interrupted(void)
-{
-	struct ibv_async_event event;
-	struct end end;
-
-	end_open(&end, 0, -1, false);
-	must(!fcntl(end.context->async_fd, F_SETFL, O_NONBLOCK));
-	interrupt_poll = 1;
-	must_eq(ibv_get_async_event(end.context, &event), -1);
-	must(errno == EAGAIN && !interrupt_poll);
-	end_close(&end);
-}
-
 static const struct row cancel_rows[] = {
 	{ "cancelled asynchronously 200 times while events arrive", cancelled_asynchronously },
 	{ "cancelled at its cancellation points while events arrive", cancelled_at_its_points },
 	{ "two are cancelled asynchronously, a third still gets its event", third_one_gets_its_event },
-	{ "cancelled when it has read an event, which counts as acknowledged", cancelled_with_an_event },
-	{ "a signal does not interrupt what does not wait", not_interrupted },
 	{ "after one that was cancelled the next gets the next event", next_one_gets_the_next },
 };
 

@@ -6,12 +6,16 @@ import shutil
 
 import pytest
 
-ROWS = {"flagged": 15, "thread": 6, "cancel": 6}
+ROWS = {"flagged": 15, "thread": 6, "cancel": 4}
 
 
 @pytest.mark.parametrize("group", ROWS)
 def test_rows(rows, group):
     rows(ROWS[group], "twoway-events", group, settings=["--devices=1"])
+
+
+def test_rows_of_one_instant(rows):
+    rows(2, "twoway-instant", settings=["--devices=1"])
 
 
 def test_verbose_prints_no_warning(on_wire):
