@@ -57,8 +57,8 @@ enum modern_event_of modern_event_of(uint32_t type)
 }
 
 /*
- * From before a fork until after it the forking thread holds all locks, or does without. Fork handlers of the program run in between, and may
- * call verbs: that thread needs, and gives back, no lock then.
+ * From before a fork until after it the forking thread holds all locks, or does without. Fork handlers of the program run in
+ * between, and may call verbs: that thread needs, and gives back, no lock then.
  */
 static __thread bool forking __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs of the system that a test needs and that may not be installed."""
+"""Programs of the system that a test needs: whether they are installed, and how those of some releases differ."""
 
 import ctypes
 import functools

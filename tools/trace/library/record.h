@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a traced process tells the command about its start and about each call: one datagram. Both sides come from one build; numbers and bytes
- * only, decoded by the command, so that as little as possible happens inside the program. The layout is the same for
- * programs of 32 and of 64 bits.
+ * What a traced process tells the command about its start and about each call: one datagram. Both sides come from one build;
+ * numbers and bytes only, decoded by the command, so that as little as possible happens inside the program. The layout is the
+ * same for programs of 32 and of 64 bits.
  */
 #ifndef XRC_COMPAT_TOOLS_TRACE_RECORD_H
 #define XRC_COMPAT_TOOLS_TRACE_RECORD_H
