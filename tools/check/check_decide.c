@@ -217,6 +217,16 @@ static bool decide_unresolved(struct check *check)
 	return true;
 }
 
+static bool decide_version(struct check *check)
+{
+	if (!check->use.unversioned)
+		return false;
+	verdict(check, VERDICT_UNSUPPORTED, "%s was not linked with libibverbs: its reference to ibv_open_device has no version, and so "
+					    "means the devices of IBVERBS_1.0, which never had XRC; link it with -libverbs",
+		check->use.unversioned->path);
+	return true;
+}
+
 static void decide_ready(struct check *check)
 {
 	char prefix[PATH_MAX + 16] = "";
@@ -234,8 +244,8 @@ static void decide_ready(struct check *check)
 
 void check_decide(struct check *check)
 {
-	bool decided = decide_start(check) || decide_plugins(check) || decide_need(check) || decide_preload(check) || decide_unresolved(check) ||
-		       decide_run_time(check) || decide_device(check);
+	bool decided = decide_start(check) || decide_plugins(check) || decide_need(check) || decide_preload(check) ||
+		       decide_unresolved(check) || decide_version(check) || decide_run_time(check) || decide_device(check);
 
 	if (!decided)
 		decide_ready(check);

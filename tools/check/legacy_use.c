@@ -145,6 +145,17 @@ static void read_imports(const struct loaded_object *object, struct legacy_use *
 	}
 }
 
+/* A reference that has no version means libibverbs' first node, IBVERBS_1.0. Its devices are no devices for the eight. */
+static void read_opening(const struct loaded_object *object, struct legacy_use *use, bool *versioned)
+{
+	const struct elf_import *import = elf_info_find_import(&object->elf, "ibv_open_device");
+
+	if (import && import->version)
+		*versioned = true;
+	else if (import && !use->unversioned)
+		use->unversioned = object;
+}
+
 static bool looks_up_at_run_time(const struct loaded_object *object)
 {
 	return (elf_info_find_import(&object->elf, "dlsym") || elf_info_find_import(&object->elf, "dlvsym")) &&
@@ -163,7 +174,7 @@ static int compare(const void *a, const void *b)
 
 void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 {
-	bool transitional = false;
+	bool transitional = false, versioned = false;
 
 	memset(use, 0, sizeof(*use));
 	for (size_t i = 0; i < closure->count; i++) {
@@ -173,11 +184,14 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 		if (is_libibverbs(object))
 			continue;
 		read_imports(object, use, &transitional);
+		read_opening(object, use, &versioned);
 		if (!use->later && (has_legacy_import(&object->elf) || looks_up_at_run_time(object)))
 			use->later = find_later(object);
 		if (!use->run_time && looks_up_at_run_time(object))
 			use->run_time = object;
 	}
+	if (versioned)
+		use->unversioned = NULL;
 	if (use->count)
 		qsort(use->symbol, use->count, sizeof(*use->symbol), compare);
 	if (use->run_time && !use->count) {

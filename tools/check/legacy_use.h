@@ -27,6 +27,7 @@ struct legacy_use {
 	struct legacy_symbol *symbol;
 	size_t count;
 	const struct loaded_object *run_time; /* looks the functions up with dlsym(), or NULL */
+	const struct loaded_object *unversioned; /* opens devices of IBVERBS_1.0, as all who open any do; or NULL */
 	enum legacy_dialect dialect;
 	const char *later; /* what shows DIALECT_MLNX: a function or header that OFED 1.5 did not have; of the closure */
 	enum legacy_direction direction;

@@ -14,7 +14,7 @@ OLD_LIBIBVERBS = """
 #define F(x) int x(void); int x(void) { return 0; }
 F(ibv_open_xrc_domain) F(ibv_close_xrc_domain) F(ibv_create_xrc_srq) F(ibv_create_qp)
 F(ibv_create_xrc_rcv_qp) F(ibv_reg_xrc_rcv_qp) F(ibv_exp_query_device) F(ibv_rate_to_mbps) F(ibv_create_xsrq) F(ibv_get_device_list)
-F(ibv_cmd_open_xrc_domain) F(ibv_reset_xrc_rcv_qp)
+F(ibv_open_device) F(ibv_cmd_open_xrc_domain) F(ibv_reset_xrc_rcv_qp)
 """
 NODE = "IBVERBS_1.1 { global: ibv_*; };\n"
 
@@ -47,6 +47,8 @@ class Workshop:
         (folder / "node.map").write_text(NODE)
         self.library("stub/libibverbs.so.1", OLD_LIBIBVERBS, "-Wl,-soname,libibverbs.so.1",
                      f"-Wl,--version-script={folder}/node.map")
+        self.library("stub/unversioned.so", OLD_LIBIBVERBS, "-Wl,-soname,libibverbs.so.1")
+        self.unversioned = str(folder / "stub" / "unversioned.so")
         self.stub = str(folder / "stub" / "libibverbs.so.1")
 
     def program(self, name, source, *flags):
@@ -106,6 +108,17 @@ def case_through_a_library(w):
     library = w.library("libtransport.so", ONE_WAY.replace("int main", "int transport"), "-Wl,-soname,libtransport.so")
     return w.program("through-library", calls("transport"), str(library), w.stub, "-Wl,-rpath,$ORIGIN",
                      "-Wl,--allow-shlib-undefined"), {}
+
+
+def case_opens_without_a_version(w):
+    return w.program("unversioned", calls("ibv_open_device", "ibv_open_xrc_domain"), w.unversioned), {}
+
+
+def case_one_opens_without_a_version(w):
+    """The library may open a device for itself; the program's is one that has XRC."""
+    library = w.library("libprobe.so", calls("ibv_open_device").replace("int main", "int probe"), "-Wl,-soname,libprobe.so")
+    return w.program("one-unversioned", calls("probe", "ibv_open_device", "ibv_open_xrc_domain"), str(library), w.stub,
+                     "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined"), {}
 
 
 def case_plugin(w):
