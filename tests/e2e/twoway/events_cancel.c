@@ -86,7 +86,7 @@ static void cancel_many(int type, int times)
 		injectors[i] = keep_injecting(qp_num);
 	creator = events_start(create_again_and_again, &creating);
 	srandom(20080204);
-	for (int i = 0; i < times; i++) {
+	for (int i = 0; i < times || (!victim.got && i < 100 * times); i++) {
 		pthread_t thread = events_start(get_for_ever, &victim);
 
 		usleep((unsigned)(random() % 5000));

@@ -179,7 +179,7 @@ static void come_and_go(void)
 	end_open(&end, 0, -1, false);
 	shift.end = &end;
 	thread = events_start(handle_without_flag, &shift);
-	for (int i = 0; i < 50; i++) {
+	for (int i = 0; i < 50 || (!__atomic_load_n(&shift.got, __ATOMIC_RELAXED) && i < 5000); i++) {
 		uint32_t qp_num = receive_qp(end.domain);
 
 		end_create_qp(&end, 4);
