@@ -67,6 +67,14 @@ static void release(struct hca_xrcd *xrcd)
 	free(xrcd);
 }
 
+/* To a kernel a descriptor of O_PATH is none. */
+static bool is_open_file(int fd, struct stat *st)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	return flags >= 0 && !(flags & O_PATH) && !fstat(fd, st);
+}
+
 /* The domain to join, or NULL with *error 0 when one is to be made. */
 static struct hca_xrcd *join(struct hca_device *device, int fd, int oflags, struct stat *st, int *error)
 {
@@ -75,7 +83,7 @@ static struct hca_xrcd *join(struct hca_device *device, int fd, int oflags, stru
 	*error = 0;
 	if (fd < 0)
 		return NULL;
-	if (fstat(fd, st)) {
+	if (!is_open_file(fd, st)) {
 		*error = refuse(-EBADF, "no such descriptor");
 		return NULL;
 	}

@@ -29,6 +29,16 @@ static int domain_bad_fd(struct ground *g)
 	return ground_made(xrc_domain(g->host, 9999, O_CREAT));
 }
 
+/* It names a file, but is no open one. */
+static int domain_of_a_path(struct ground *g)
+{
+	int fd = open("/", O_PATH);
+	int error = ground_made(xrc_domain(g->host, fd, O_CREAT));
+
+	close(fd);
+	return error;
+}
+
 static int domain_joined_again(struct ground *g)
 {
 	struct ibv_xrcd *again = xrc_domain(g->host, g->fd, 0);
@@ -411,6 +421,7 @@ const struct refusal refusals_of_objects[] = {
 	{ "domain: unknown file without O_CREAT", no_domain_no_creat, WITH_XRC, EAGAIN },
 	{ "domain: known file with O_EXCL", domain_exists_excl, WITH_XRC, EINVAL },
 	{ "domain: closed descriptor", domain_bad_fd, WITH_XRC, EBADF },
+	{ "domain: descriptor of O_PATH", domain_of_a_path, WITH_XRC, EBADF },
 	{ "domain: joined again and left", domain_joined_again, WITH_XRC, 0 },
 	{ "domain: closed while in use", close_used_domain, WITH_XRC, EBUSY },
 	{ "domain: on a device without XRC", private_domain, NO_XRC, EOPNOTSUPP },
