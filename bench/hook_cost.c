@@ -69,6 +69,9 @@ int main(int argc, char **argv)
 	} else if (!strcmp(name, "poll-plain")) {
 		poll_many(count, batch);
 	} else if (!strcmp(name, "poll-two-way")) {
+		state_lock();
+		ops_track_own(&context);
+		state_unlock();
 		ops_hook_poll_cq(&context, shim_poll_cq_tagged);
 		poll_many(count, batch);
 	} else if (!strcmp(name, "poll-two-way-untagged")) {

@@ -58,24 +58,26 @@ static inline const struct ops_device *hooked_device(const struct ibv_cq *cq)
 /*
  * A receive completion has the number of the target QP; the application knows the visible number. The tag in the number
  * tells that it is a target, also one of another process: MVAPICH 1.x receives in one process what came through the QP of
- * another.
+ * another. A receive QP is one, too, which the program knows by this number.
  */
 int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
-	int polled = hooked_device(cq)->poll_cq(cq, num_entries, wc);
+	const struct ops_device *device = hooked_device(cq);
+	const atomic_bool *own = atomic_load_explicit(&device->own, memory_order_acquire);
+	int polled = device->poll_cq(cq, num_entries, wc);
 
 	for (const struct ibv_wc *end = wc + polled; wc < end; wc++) {
 		uint32_t qp_num = wc->qp_num;
 
 		if (unlikely(wc->status != IBV_WC_SUCCESS))
 			note_failure(cq, wc);
-		if (qp_num & PAIR_TARGET_TAG)
+		if (qp_num & PAIR_TARGET_TAG && !ops_is_own(own, qp_num))
 			wc->qp_num = pair_visible(PAIR_TAGGED, qp_num);
 	}
 	return polled;
 }
 
-static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq *cq, const atomic_uint *own,
+static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq *cq, const atomic_bool *own,
 							      struct ibv_wc *wc)
 {
 	note_failure(cq, wc);
@@ -90,7 +92,7 @@ static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq 
 int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	const struct ops_device *device = hooked_device(cq);
-	const atomic_uint *own = atomic_load_explicit(&device->own, memory_order_acquire);
+	const atomic_bool *own = atomic_load_explicit(&device->own, memory_order_acquire);
 	int polled = device->poll_cq(cq, num_entries, wc);
 
 	for (const struct ibv_wc *end = wc + polled; wc < end; wc++) {
@@ -102,17 +104,13 @@ int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 	return polled;
 }
 
-static int hook_untagged(struct ibv_context *context)
-{
-	int err;
-
-	if (context->ops.poll_cq == shim_poll_cq_untagged)
-		return 0;
-	err = own_qp_track(context);
-	return err ? err : ops_hook_poll_cq(context, shim_poll_cq_untagged);
-}
-
 int shim_hook_poll_cq(struct ibv_context *context, enum pair_rule rule)
 {
-	return rule == PAIR_TAGGED ? ops_hook_poll_cq(context, shim_poll_cq_tagged) : hook_untagged(context);
+	poll_cq_fn hook = rule == PAIR_TAGGED ? shim_poll_cq_tagged : shim_poll_cq_untagged;
+	int err;
+
+	if (context->ops.poll_cq == hook)
+		return 0;
+	err = own_qp_track(context);
+	return err ? err : ops_hook_poll_cq(context, hook);
 }

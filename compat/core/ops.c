@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "ops.h"
 #include "state.h"
@@ -70,42 +71,45 @@ int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook)
 	return err;
 }
 
-/* 24-bit numbers; 2 MiB of zero pages, of which a job touches one or two. */
-#define NUMBERS_BYTES (1u << 21)
+/* They have 24 bits. A byte for each is the shortest way for poll_cq; of these zero pages a job touches one or two. */
+#define QP_NUMBERS (1u << 24)
 
 int ops_track_own(struct ibv_context *context)
 {
 	struct ops_device *device;
-	atomic_uint *own;
+	atomic_bool *own;
 
 	if (note_device(context))
 		return -ENOMEM;
 	device = (struct ops_device *)ops_device(context);
 	if (atomic_load(&device->own))
 		return 0;
-	own = calloc(NUMBERS_BYTES, 1);
+	/* Not by malloc(), which would learn from the end of so large a piece to take others from the heap. */
+	own = mmap(NULL, QP_NUMBERS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (own == MAP_FAILED)
+		return -ENOMEM;
 	atomic_store_explicit(&device->own, own, memory_order_release);
-	return own ? 0 : -ENOMEM;
+	return 0;
 }
 
 void ops_note_own(const struct ibv_context *context, uint32_t qp_num, bool own)
 {
 	const struct ops_device *device = ops_device(context);
-	atomic_uint *numbers = device ? atomic_load(&device->own) : NULL;
-	unsigned bit = 1u << qp_num % 32;
+	atomic_bool *numbers = device ? atomic_load(&device->own) : NULL;
 
-	if (numbers && own)
-		atomic_fetch_or(&numbers[qp_num / 32], bit);
-	else if (numbers)
-		atomic_fetch_and(&numbers[qp_num / 32], ~bit);
+	if (numbers)
+		atomic_store(&numbers[qp_num], own);
 }
 
 void ops_forget_context(const struct ibv_context *context)
 {
 	struct ops_device *device = (struct ops_device *)ops_device(context);
+	atomic_bool *own;
 
 	if (!device)
 		return;
-	free(atomic_exchange(&device->own, NULL));
+	own = atomic_exchange(&device->own, NULL);
+	if (own)
+		munmap(own, QP_NUMBERS);
 	atomic_store_explicit(&device->context, NULL, memory_order_release);
 }

@@ -21,8 +21,8 @@ struct ops_device {
 	const struct ibv_context *_Atomic context;	/* NULL: closed since, free for the next one */
 	post_srq_recv_fn post_srq_recv;
 	poll_cq_fn poll_cq;
-	/* A bit per QP number that is a QP of this process and no hidden half, where the number does not tell; else NULL. */
-	atomic_uint *_Atomic own;
+	/* For each QP number whether it is a QP of this process and no hidden half; NULL where poll_cq is not hooked. */
+	atomic_bool *_Atomic own;
 	struct ops_device *next;
 };
 
@@ -52,9 +52,9 @@ int ops_track_own(struct ibv_context *context);
 void ops_note_own(const struct ibv_context *context, uint32_t qp_num, bool own);
 
 /** ops_is_own - whether a number is a noted one; own as read from the device, not NULL. Lock-free. */
-static inline bool ops_is_own(const atomic_uint *own, uint32_t qp_num)
+static inline bool ops_is_own(const atomic_bool *own, uint32_t qp_num)
 {
-	return atomic_load_explicit(&own[qp_num / 32], memory_order_relaxed) >> qp_num % 32 & 1;
+	return atomic_load_explicit(&own[qp_num], memory_order_relaxed);
 }
 
 /** ops_forget_context - the device is being closed; its memory may become another device's. Lock held. */

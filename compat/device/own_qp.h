@@ -3,7 +3,8 @@
  * The QPs of this process that a program knows by their own numbers: ordinary ones, initiators, receive QPs.
  *
  * In a two-way program every other receive completion is of a hidden target, be it this process's or another one's that
- * delivers to an SRQ of ours (MVAPICH 1.x). Where numbers are not tagged, this is how they are told apart.
+ * delivers to an SRQ of ours (MVAPICH 1.x). This is how they are told apart: not all numbers have a tag, and where they have,
+ * receive QPs have it, too.
  */
 #ifndef COMPAT_OWN_QP_H
 #define COMPAT_OWN_QP_H

@@ -28,11 +28,11 @@ enum pair_rule pair_rule_of(struct ibv_context *context);
 /** pair_target - the target's number behind a visible one. */
 uint32_t pair_target(enum pair_rule rule, uint32_t visible);
 
-/** pair_visible - the visible number in front of a target's. */
+/** pair_visible - the visible number in front of a target's, which has the tag if the rule says so. */
 static inline uint32_t pair_visible(enum pair_rule rule, uint32_t target)
 {
 	/* No wrap-around to mask away: number 0 is nobody's, tagged or not. */
-	return (rule == PAIR_TAGGED ? target & ~PAIR_TARGET_TAG : target) - 1;
+	return target - (rule == PAIR_TAGGED ? PAIR_TARGET_TAG + 1 : 1);
 }
 
 /** pair_fits - whether two numbers, freshly given out, make a pair. */

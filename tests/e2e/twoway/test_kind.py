@@ -108,3 +108,7 @@ def test_two_way_would_be_seen(on_wire, trace):
     done = on_wire("twoway-one-way", settings=[trace.setting], env={"XRC_COMPAT_TWO_WAY": "on"})
     assert done.stdout.startswith("FAIL uses XRC one way")
     assert trace.commands()["CREATE_QP"] == 3 * 2 + 1
+
+
+def test_number_of_a_receive_qp(rows):
+    rows(1, "twoway-number")

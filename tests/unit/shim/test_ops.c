@@ -100,6 +100,13 @@ TEST(every_other_slot_stays_the_providers)
 	forget(&context);
 }
 
+static void note_own(struct ibv_context *context, uint32_t qp_num, bool own)
+{
+	state_lock();
+	ops_note_own(context, qp_num, own);
+	state_unlock();
+}
+
 TEST(completions_of_a_tagged_target_carry_the_visible_number)
 {
 	struct ibv_context context = new_device();
@@ -112,19 +119,16 @@ TEST(completions_of_a_tagged_target_carry_the_visible_number)
 	polled[1].qp_num = 0x48;
 	polled[2].qp_num = 0x50;
 	polled[2].opcode = IBV_WC_RECV;
-	assert_int_equal(ops_hook_poll_cq(&context, shim_poll_cq_tagged), 0);
+	assert_int_equal(shim_hook_poll_cq(&context, PAIR_TAGGED), 0);
 	assert_int_equal(ibv_poll_cq(&cq, 3, wc), 3);
 	assert_int_equal(wc[0].qp_num, 0x48);
 	assert_int_equal(wc[1].qp_num, 0x48);
 	assert_int_equal(wc[2].qp_num, 0x50);
+	/* A receive QP, which the program knows by this number. */
+	note_own(&context, 0x800049, true);
+	assert_int_equal(ibv_poll_cq(&cq, 3, wc), 3);
+	assert_int_equal(wc[0].qp_num, 0x800049);
 	forget(&context);
-}
-
-static void note_own(struct ibv_context *context, uint32_t qp_num, bool own)
-{
-	state_lock();
-	ops_note_own(context, qp_num, own);
-	state_unlock();
 }
 
 /* Own QPs are those of this process, without hidden targets. A hidden target may be another process's, with a number unknown here. */
@@ -179,7 +183,7 @@ TEST(own_qps_are_known_from_the_beginning)
 {
 	struct ibv_context context = new_device();
 	struct ibv_qp qp = { .context = &context, .qp_num = 0x77 };
-	const atomic_uint *own;
+	const atomic_bool *own;
 
 	own_qp_created(&qp);
 	assert_int_equal(own_qp_track(&context), 0);
