@@ -21,6 +21,24 @@ static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr
 	return qp;
 }
 
+static int destroy_ordinary(struct ibv_qp *qp)
+{
+	struct own_qp *own = own_qp_ending(qp);
+	int ret = modern_pass_destroy_qp(qp);
+
+	own_qp_ended(own, ret ? qp : NULL);
+	return ret;
+}
+
+static int destroy_xrc(struct xrc_qp *xrc_qp, struct ibv_qp *qp)
+{
+	struct own_qp *own = own_qp_ending(qp);
+	int err = xrc_qp_destroy(xrc_qp);
+
+	own_qp_ended(own, err ? qp : NULL);
+	return err;
+}
+
 static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp)
 {
 	enum pair_rule rule;
@@ -33,8 +51,7 @@ static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struc
 		return 0;
 	err = shim_hook_poll_cq(pd->context, rule);
 	if (err) {
-		own_qp_ending(*qp);
-		xrc_qp_destroy(xrc_qp_find(*qp));
+		destroy_xrc(xrc_qp_find(*qp), *qp);
 		*qp = NULL;
 	}
 	return err;
@@ -126,28 +143,6 @@ int shim_ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, str
 		err = xrc_qp_query(xrc_qp, (struct legacy_qp_attr *)attr, mask,
 				   (struct legacy_qp_init_attr *)init_attr);
 	return shim_leave(&entry, err);
-}
-
-static int destroy_ordinary(struct ibv_qp *qp)
-{
-	int ret;
-
-	own_qp_ending(qp);
-	ret = modern_pass_destroy_qp(qp);
-	if (ret)
-		own_qp_created(qp);
-	return ret;
-}
-
-static int destroy_xrc(struct xrc_qp *xrc_qp, struct ibv_qp *qp)
-{
-	int err;
-
-	own_qp_ending(qp);
-	err = xrc_qp_destroy(xrc_qp);
-	if (err)
-		own_qp_created(qp);
-	return err;
 }
 
 /* Legacy and modern: the same. */

@@ -92,11 +92,37 @@ int ops_track_own(struct ibv_context *context)
 	return 0;
 }
 
+static LIST_HEAD(, ops_ending) endings = LIST_HEAD_INITIALIZER(endings);
+
+static void note_reused(const struct ibv_context *context, uint32_t qp_num)
+{
+	struct ops_ending *ending;
+
+	LIST_FOREACH(ending, &endings, link)
+		if (ending->context == context && ending->qp_num == qp_num)
+			ending->reused = true;
+}
+
+void ops_begin_end(struct ops_ending *ending)
+{
+	ending->reused = false;
+	LIST_INSERT_HEAD(&endings, ending, link);
+}
+
+void ops_end(struct ops_ending *ending)
+{
+	LIST_REMOVE(ending, link);
+	if (!ending->reused)
+		ops_note_own(ending->context, ending->qp_num, false);
+}
+
 void ops_note_own(const struct ibv_context *context, uint32_t qp_num, bool own)
 {
 	const struct ops_device *device = ops_device(context);
 	atomic_bool *numbers = device ? atomic_load(&device->own) : NULL;
 
+	if (own)
+		note_reused(context, qp_num);
 	if (numbers)
 		atomic_store(&numbers[qp_num], own);
 }

@@ -14,6 +14,7 @@
 struct own_qp {
 	const struct ibv_context *context;
 	uint32_t qp_num;
+	struct ops_ending ending;
 };
 
 static struct handle_map own_qps;	/* by the QP */
@@ -25,7 +26,7 @@ void own_qp_created(const struct ibv_qp *qp)
 	/* Without memory receive completions of the QP may come to carry its neighbour's number; the QP is fine. */
 	if (!own)
 		return;
-	*own = (struct own_qp){ qp->context, qp->qp_num };
+	*own = (struct own_qp){ .context = qp->context, .qp_num = qp->qp_num };
 	state_lock();
 	free(handle_find(&own_qps, qp));
 	if (handle_add(&own_qps, qp, own))
@@ -34,8 +35,8 @@ void own_qp_created(const struct ibv_qp *qp)
 	state_unlock();
 }
 
-/* Before the end, for as soon as the QP is gone its number may be another one's. */
-void own_qp_ending(const struct ibv_qp *qp)
+/* Out of the map at once: as soon as the QP is gone its memory may be another one's. */
+struct own_qp *own_qp_ending(const struct ibv_qp *qp)
 {
 	struct own_qp *own;
 
@@ -43,10 +44,23 @@ void own_qp_ending(const struct ibv_qp *qp)
 	own = handle_find(&own_qps, qp);
 	if (own) {
 		handle_remove(&own_qps, qp, own);
-		ops_note_own(own->context, own->qp_num, false);
-		free(own);
+		own->ending = (struct ops_ending){ .context = own->context, .qp_num = own->qp_num };
+		ops_begin_end(&own->ending);
 	}
 	state_unlock();
+	return own;
+}
+
+void own_qp_ended(struct own_qp *own, const struct ibv_qp *qp)
+{
+	if (qp)
+		own_qp_created(qp);
+	if (!own)
+		return;
+	state_lock();
+	ops_end(&own->ending);
+	state_unlock();
+	free(own);
 }
 
 static void note(void *object, void *arg)

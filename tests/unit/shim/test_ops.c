@@ -189,7 +189,31 @@ TEST(own_qps_are_known_from_the_beginning)
 	assert_int_equal(own_qp_track(&context), 0);
 	own = atomic_load(&ops_device(&context)->own);
 	assert_true(ops_is_own(own, 0x77));
-	own_qp_ending(&qp);
+	own_qp_ended(own_qp_ending(&qp), NULL);
+	assert_false(ops_is_own(own, 0x77));
+	forget(&context);
+}
+
+/* Another thread may poll the completions of a QP that is being destroyed; and its number may be used again at once. */
+TEST(a_number_is_an_own_one_until_its_qp_has_ended)
+{
+	struct ibv_context context = new_device();
+	struct ibv_qp qp = { .context = &context, .qp_num = 0x77 }, newer = qp;
+	const atomic_bool *own;
+	struct own_qp *ending;
+
+	assert_int_equal(own_qp_track(&context), 0);
+	own = atomic_load(&ops_device(&context)->own);
+	own_qp_created(&qp);
+	ending = own_qp_ending(&qp);
+	assert_true(ops_is_own(own, 0x77));
+	own_qp_ended(ending, &qp);	/* refused */
+	assert_true(ops_is_own(own, 0x77));
+	ending = own_qp_ending(&qp);
+	own_qp_created(&newer);
+	own_qp_ended(ending, NULL);
+	assert_true(ops_is_own(own, 0x77));
+	own_qp_ended(own_qp_ending(&newer), NULL);
 	assert_false(ops_is_own(own, 0x77));
 	forget(&context);
 }
@@ -198,4 +222,5 @@ UNIT_MAIN(NULL, NULL,
 	UNIT(an_image_is_unwrapped_and_a_plain_srq_is_not), UNIT(a_closed_device_leaves_nothing_behind),
 	UNIT(every_other_slot_stays_the_providers), UNIT(completions_of_a_tagged_target_carry_the_visible_number),
 	UNIT(untagged_receives_that_are_no_own_qps_carry_the_visible_number),
-	UNIT(untagged_failures_are_told_by_number), UNIT(own_qps_are_known_from_the_beginning))
+	UNIT(untagged_failures_are_told_by_number), UNIT(own_qps_are_known_from_the_beginning),
+	UNIT(a_number_is_an_own_one_until_its_qp_has_ended))
