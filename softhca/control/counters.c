@@ -3,6 +3,8 @@
 #include "listing.h"
 #include "request.h"
 
+#include <softhca/qp/qp.h>
+
 #include <errno.h>
 
 /* What the request at the head of the send queue waits for. */
@@ -38,7 +40,7 @@ static void print_context(FILE *out, const struct hca_context *ctx)
 	list_for_each(node, &ctx->objects[HCA_QP]) {
 		const struct hca_qp_handle *handle = container_of(node, struct hca_qp_handle, obj.link);
 
-		if (handle->qp->handles.next == &handle->peer)
+		if (qp_first_handle(handle))
 			print_qp(out, ctx, handle->qp);
 	}
 }

@@ -119,6 +119,11 @@ int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qp
 	return error;
 }
 
+bool qp_first_handle(const struct hca_qp_handle *handle)
+{
+	return handle->qp->handles.next == &handle->peer;
+}
+
 static void destroy(struct hca_qp *qp)
 {
 	mcast_detach_all(qp);

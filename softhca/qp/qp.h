@@ -25,6 +25,9 @@ int qp_create(struct hca_context *ctx, const struct qp_request *request, struct 
 int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qpn, uint64_t user_handle,
 	    struct hca_qp_handle **handle);
 
+/* One handle of each QP is its first, whoever has it: a walk over the handles in all contexts meets each QP there once. */
+bool qp_first_handle(const struct hca_qp_handle *handle);
+
 /* 0 or -EINVAL. */
 int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request);
 
