@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Automatic path migration. */
 #include "path.h"
+#include "qp.h"
 #include "sq.h"
 
 #include <softhca/objects/event.h>
@@ -32,16 +33,17 @@ bool path_migrate(struct hca_qp *qp)
 	return true;
 }
 
+/* A target has handles in many contexts: it leaves, or says that it cannot, once. */
 void path_leave(struct hca_device *device, uint8_t port)
 {
 	list_for_each(node, &device->contexts) {
 		struct hca_context *ctx = container_of(node, struct hca_context, link);
 
 		list_for_each(object, &ctx->objects[HCA_QP]) {
-			struct hca_qp *qp = container_of(object, struct hca_qp_handle, obj.link)->qp;
+			const struct hca_qp_handle *handle = container_of(object, struct hca_qp_handle, obj.link);
 
-			if (qp->attr.port == port)
-				path_migrate(qp);
+			if (qp_first_handle(handle) && handle->qp->attr.port == port)
+				path_migrate(handle->qp);
 		}
 	}
 }

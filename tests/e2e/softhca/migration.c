@@ -2,7 +2,7 @@
 /* Alternate paths on devices with two ports: loading, arming and migrating, and the events of it. */
 #include "../../rc_masks.h"
 #include "../emulated.h"
-#include "xrc.h"
+#include "xrc_stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -278,6 +278,51 @@ static bool xrc(void)
 	return true;
 }
 
+/* So many PATH_MIG_ERR were raised in this context; all of its events are there, for `softhca ctl` has returned. */
+static int refusals_heard(struct host *host)
+{
+	struct ibv_async_event event;
+	int heard = 0;
+
+	while (rig_readable(host->ctx->async_fd, 0)) {
+		NEED(rig_async(host->ctx, &event));
+		heard += event.event_type == IBV_EVENT_PATH_MIG_ERR;
+		ibv_ack_async_event(&event);
+	}
+	return heard;
+}
+
+static bool arm_target(struct xrc_stage *s)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 8 };
+
+	NEED(!ibv_modify_qp(s->target, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN));
+	CHECK(!load(s->send, second_lid(s->one), 2) && !load(s->target, second_lid(s->sender), 2));
+	CHECK(xrc_send(s, s->srq1, s->one, IBV_WC_SUCCESS) && is(s->target, IBV_MIG_ARMED, 1));
+	return true;
+}
+
+/* A target that cannot migrate says so once to each of its handles, whichever context has the first of them. */
+static bool each_handle_is_told_once(void)
+{
+	struct xrc_stage s = xrc_stage();
+
+	MADE(xrc_open(s.two, s.xrcd2, s.target->qp_num));
+	CHECK(arm_target(&s));
+	control("port", 1, "2 down");
+	control("port", 1, "1 down");
+	CHECK(refusals_heard(s.one) == 1 && refusals_heard(s.two) == 2);
+	/* Behind the others from now on, in the context that was opened before theirs. */
+	MADE(xrc_open(s.one, s.xrcd1, s.target->qp_num));
+	NEED(!ibv_destroy_qp(s.target));
+	control("port", 1, "1 up");
+	control("port", 1, "1 down");
+	CHECK(refusals_heard(s.one) == 1 && refusals_heard(s.two) == 2);
+	control("port", 1, "1 up");
+	control("port", 1, "2 up");
+	return true;
+}
+
 /* A connection that is not armed, or whose other port is down, does not migrate: its retries run out. */
 static bool stays(void)
 {
@@ -359,7 +404,7 @@ int main(int argc, char **argv)
 		{ "by the program, and back", by_the_program }, { "a request under way", under_way },
 		{ "an unreliable connection", unreliable }, { "who is not armed stays", stays },
 		{ "an XRC target", xrc },		{ "refusals", refusals },
-		{ "ports that disagree", ports_disagree },
+		{ "ports that disagree", ports_disagree },	{ "each handle of a target is told once", each_handle_is_told_once },
 	};
 
 	NEED(getenv("SOFTHCA_TEST_COMMAND"));
