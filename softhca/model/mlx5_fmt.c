@@ -155,12 +155,12 @@ void mlx5_build_cqe(const struct cqe *cqe, const struct cqe_format *format, uint
 	uint8_t *at = out + format->bytes - MLX5_CQE_SIZE;
 
 	memset(out, 0, format->bytes);
-	put64(at + 48, cqe->timestamp);
 	put32(at + 32, index_of(cqe, format->version) & 0xffffff);
 	put32(at + 56, (cqe->send ? (uint32_t)cqe->opcode << 24 : 0) | (cqe->qpn & 0xffffff));
 	put16(at + 60, cqe->wqe_index);
 	at[63] = (uint8_t)(kind_of(cqe) << 4 | format->turn);
 	if (cqe->syndrome) {
+		/* Before it the vendor's code, which is 0, and no time stamp. */
 		at[55] = cqe->syndrome;
 		return;
 	}
@@ -168,4 +168,5 @@ void mlx5_build_cqe(const struct cqe *cqe, const struct cqe_format *format, uint
 	put32(at + 24, (cqe->global ? 1u << 28 : 0) | (uint32_t)(cqe->sl & 0xf) << 24 | (cqe->remote & 0xffffff));
 	memcpy(at + 36, &cqe->imm, sizeof(cqe->imm));
 	put32(at + 44, cqe->byte_count);
+	put64(at + 48, cqe->timestamp);
 }

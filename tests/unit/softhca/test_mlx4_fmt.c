@@ -183,6 +183,7 @@ TEST(completions)
 	assert_memory_equal(out, good, sizeof(out));
 	cqe.send = true;
 	cqe.syndrome = SYNDROME_FLUSH;
+	cqe.timestamp = 0x010203040506; /* has no place in it */
 	mlx4_build_cqe(&cqe, false, out);
 	assert_memory_equal(out, bad, sizeof(out));
 }

@@ -170,6 +170,7 @@ TEST(noise)
 static const struct cqe received = {
 	.qpn = 0x812345, .imm = 0x07000000, .remote = 0x55, .slid = 3, .sl = 2, .global = true, .byte_count = 99,
 	.wqe_index = 0x1234, .send = false, .opcode = RECV_SEND_IMM, .srqn = 0x66, .user_index = 0x77,
+	.timestamp = 0x0102030405060708,
 };
 
 TEST(receive_completion)
@@ -182,6 +183,7 @@ TEST(receive_completion)
 	good[35] = 0x77;
 	memcpy(good + 36, &received.imm, 4);
 	good[47] = 99;
+	memcpy(good + 48, (uint8_t[]){ 1, 2, 3, 4, 5, 6, 7, 8 }, 8);
 	memcpy(good + 56, (uint8_t[]){ 0, 0x81, 0x23, 0x45, 0x12, 0x34, 0, 0x31 }, 8);
 	mlx5_build_cqe(&received, &format, out);
 	assert_memory_equal(out, good, sizeof(good));
@@ -198,6 +200,7 @@ TEST(long_entry_of_old_version)
 	for (int i = 0; i < 64; i++)
 		assert_int_equal(out[i], 0);
 	assert_int_equal(out[64 + 35], 0x66);
+	assert_int_equal(out[64 + 55], 8);
 	assert_int_equal(out[127], 0x30);
 }
 
@@ -219,6 +222,33 @@ TEST(send_completions)
 	assert_int_equal(out[63], 0xe0);
 }
 
+/*
+ * A syndrome and what names the request: all else is reserved in libmlx5's struct mlx5_err_cqe, but for the vendor's code, which
+ * stands where a good completion has its time.
+ */
+TEST(error_completions)
+{
+	static const uint8_t sizes[] = { 64, 128 };
+
+	for (size_t i = 0; i < sizeof(sizes); i++) {
+		const struct cqe_format format = { sizes[i], true, 1 };
+		uint8_t out[CQE_MAX_BYTES], good[CQE_MAX_BYTES] = { 0 };
+		struct cqe cqe = received;
+
+		cqe.syndrome = SYNDROME_REMOTE_OP;
+		good[sizes[i] - 64 + 35] = 0x77;
+		memcpy(good + sizes[i] - 10, (uint8_t[]){ 0, SYNDROME_REMOTE_OP, 0, 0x81, 0x23, 0x45, 0x12, 0x34, 0, 0xe1 }, 10);
+		memset(out, 0xff, sizeof(out));
+		mlx5_build_cqe(&cqe, &format, out);
+		assert_memory_equal(out, good, sizes[i]);
+		cqe.send = true;
+		good[sizes[i] - 8] = cqe.opcode;
+		good[sizes[i] - 1] = 0xd1;
+		mlx5_build_cqe(&cqe, &format, out);
+		assert_memory_equal(out, good, sizes[i]);
+	}
+}
+
 TEST(resize_completion)
 {
 	const struct cqe_format format = { 64, true, 1 };
@@ -232,4 +262,4 @@ TEST(resize_completion)
 UNIT_MAIN(NULL, NULL,
 	UNIT(units), UNIT(send_of_two_pieces), UNIT(unsignalled), UNIT(xrc), UNIT(atomic), UNIT(inline_data),
 	UNIT(datagram), UNIT(impossible), UNIT(noise), UNIT(receive_completion), UNIT(long_entry_of_old_version),
-	UNIT(send_completions), UNIT(resize_completion))
+	UNIT(send_completions), UNIT(error_completions), UNIT(resize_completion))
