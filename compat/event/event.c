@@ -149,16 +149,21 @@ static bool interrupts(void)
 	return false;
 }
 
-/* Nothing of ours is held here: this is where event threads are cancelled. */
+/*
+ * Nothing of ours is held here: this is where event threads are cancelled. A handler of one shot (SA_RESETHAND, System V's
+ * signal()) can be seen only before it has run.
+ */
 static int await_event(const struct ibv_context *context, struct cancel_hold *hold)
 {
+	bool one_does;
 	int ready;
 
 	do {
+		one_does = interrupts();
 		cancel_release(hold);
 		ready = modern_await_async_event(context, true);
 		cancel_hold(hold);
-	} while (ready == -EINTR && !interrupts());
+	} while (ready == -EINTR && !one_does && !interrupts());
 	return ready < 0 ? ready : 0;
 }
 

@@ -24,6 +24,7 @@ static inline uint32_t flagged(enum ibv_event_type type)
 struct waiter {
 	struct end *end;
 	volatile int done;
+	volatile pid_t thread;
 	int result, error;
 	struct ibv_async_event event;
 };
@@ -33,5 +34,8 @@ void *events_get_once(void *arg);
 
 /** events_start - starts a thread. */
 pthread_t events_start(void *(*run)(void *), void *arg);
+
+/** events_start_waiting - starts events_get_once(), and returns when there is nothing more that it does before an event. */
+pthread_t events_start_waiting(struct waiter *waiter);
 
 #endif

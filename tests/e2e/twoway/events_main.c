@@ -2,7 +2,9 @@
 /* Async events as programs with receive QPs get, acknowledge and ignore them. */
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "events.h"
 
@@ -26,10 +28,32 @@ void *events_get_once(void *arg)
 {
 	struct waiter *waiter = arg;
 
+	waiter->thread = gettid();
 	waiter->result = ibv_get_async_event(waiter->end->context, &waiter->event);
 	waiter->error = errno;
 	waiter->done = 1;
 	return NULL;
+}
+
+static char state_of(pid_t thread)
+{
+	char path[64], state = '?';
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
+	file = fopen(path, "re");
+	must(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+	fclose(file);
+	return state;
+}
+
+pthread_t events_start_waiting(struct waiter *waiter)
+{
+	pthread_t thread = events_start(events_get_once, waiter);
+
+	while (!waiter->thread || state_of(waiter->thread) != 'S')	/* the row's time limit ends this */
+		usleep(500);
+	return thread;
 }
 
 int main(int argc, char **argv)

@@ -151,6 +151,25 @@ static void interrupted(void)
 	must_eq(waiter.error, EINTR);
 }
 
+/* There is no such handler any more when the wait has ended. */
+static void interrupted_by_one_shot(void)
+{
+	struct waiter waiter = { 0 };
+	struct end end;
+	pthread_t thread;
+
+	end_open(&end, 0, -1, false);
+	waiter.end = &end;
+	handle_signal((int)SA_RESETHAND);
+	thread = events_start_waiting(&waiter);
+	must(!pthread_kill(thread, SIGUSR1));
+	must(!pthread_join(thread, NULL));
+	must_eq(waiter.result, -1);
+	must_eq(waiter.error, EINTR);
+	must_eq(signals, 1);
+	end_close(&end);
+}
+
 /* ---- QPs come and go while their events are handled ---- */
 
 static void *handle_without_flag(void *arg)
@@ -252,6 +271,7 @@ static const struct row thread_rows[] = {
 	{ "nobody waits for a thread that waits for events", nobody_waits_for_the_waiting },
 	{ "a signal handler with SA_RESTART does not end the wait", restarted },
 	{ "a signal handler without it ends the wait with EINTR", interrupted },
+	{ "a signal handler of one shot ends the wait with EINTR", interrupted_by_one_shot },
 	{ "QPs come and go while their events are handled", come_and_go },
 };
 
