@@ -102,7 +102,7 @@ static struct event_source *add_source(void)
 	return source;
 }
 
-static struct event_source *source_of(const struct ibv_context *context)
+struct event_source *modern_event_source(const struct ibv_context *context)
 {
 	struct event_source *source;
 
@@ -227,23 +227,11 @@ static void forget_unacked(const struct ibv_context *context)
 	}
 }
 
-void event_forget(const struct ibv_context *context)
-{
-	struct event_source *source;
-
-	lists_lock();
-	source = find_source(context);
-	if (source)
-		source->context = NULL;
-	forget_unacked(context);
-	lists_unlock();
-}
-
 /* ---- reading, and what must not come between "there is one" and "read it" ---- */
 
 struct event_source *event_hold_reading(const struct ibv_context *context)
 {
-	struct event_source *source = source_of(context);
+	struct event_source *source = modern_event_source(context);
 
 	if (!forking)
 		pthread_rwlock_rdlock(&source->reading);
@@ -269,6 +257,26 @@ void event_let_read(struct event_source *source)
 		pthread_rwlock_unlock(&source->reading);
 }
 
+/* Nothing of the device is read, made or ended meanwhile. */
+static void hold_alone(struct event_source *source)
+{
+	if (!forking)
+		pthread_rwlock_wrlock(&source->reading);
+}
+
+/* A thread that is reading is done first; one that comes later finds that the device is gone. */
+void event_forget(const struct ibv_context *context)
+{
+	struct event_source *source = modern_event_source(context);
+
+	hold_alone(source);
+	lists_lock();
+	source->context = NULL;
+	forget_unacked(context);
+	lists_unlock();
+	event_let_read(source);
+}
+
 /* select() minds no limit. Of descriptors that it has no bit for, the limit stays an error. */
 static int await_by_select(int fd, bool block)
 {
@@ -282,9 +290,9 @@ static int await_by_select(int fd, bool block)
 	return select(fd + 1, &fds, NULL, NULL, block ? NULL : &at_once) < 0 ? -errno : FD_ISSET(fd, &fds) != 0;
 }
 
-int modern_await_async_event(const struct ibv_context *context, bool block)
+int modern_await_async_event(int fd, bool block)
 {
-	struct pollfd pollfd = { .fd = context->async_fd, .events = POLLIN };
+	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
 	int ready;
 
 	/* A signal interrupts poll() also where it does not wait; one that cancels comes even while that is off (glibc 2.41). */
@@ -294,25 +302,40 @@ int modern_await_async_event(const struct ibv_context *context, bool block)
 	if (ready >= 0)
 		return ready;
 	/* A program that forbids itself to open anything more (RLIMIT_NOFILE 0) forbids poll() too. */
-	return errno == EINVAL ? await_by_select(context->async_fd, block) : -errno;
+	return errno == EINVAL ? await_by_select(fd, block) : -errno;
 }
 
-int modern_get_async_event(struct ibv_context *context, struct ibv_async_event *event)
+/* Reading held. Of the shared one it cannot be told. */
+static bool is_open(const struct event_source *source, const struct ibv_context *context)
 {
-	struct event_source *source = source_of(context);
-	int err;
+	bool yes;
 
-	if (!forking)
-		pthread_rwlock_wrlock(&source->reading);
-	err = modern_await_async_event(context, false);
+	lists_lock();
+	yes = source == &shared_source || source->context == context;
+	lists_unlock();
+	return yes;
+}
+
+static int read_event(struct ibv_context *context, struct ibv_async_event *event)
+{
+	int err = modern_await_async_event(context->async_fd, false);
+
 	if (!err)
 		err = -EAGAIN;
 	else if (err > 0)
 		err = modern_status(modern_table.get_async_event(context, event));
 	if (!err)
 		note_read(context, event);
-	if (!forking)
-		pthread_rwlock_unlock(&source->reading);
+	return err;
+}
+
+int modern_get_async_event(struct event_source *source, struct ibv_context *context, struct ibv_async_event *event)
+{
+	int err;
+
+	hold_alone(source);
+	err = is_open(source, context) ? read_event(context, event) : -EIO;
+	event_let_read(source);
 	return err;
 }
 

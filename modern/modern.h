@@ -92,13 +92,18 @@ enum modern_event_of {
 
 enum modern_event_of modern_event_of(uint32_t type);
 
+struct event_source;
+
+/** modern_event_source - of an opened device, of which it tells later whether it was closed. Never freed. */
+struct event_source *modern_event_source(const struct ibv_context *context);
+
 /*
- * Async events. get never blocks, however async_fd is set up: -EAGAIN when there is none. A handle from
- * modern_open_tgt_qp() is filled in when an event of it is read.
+ * Async events. get never blocks, however async_fd is set up: -EAGAIN when there is none; -EIO: the source's device was closed,
+ * context is not touched. A handle from modern_open_tgt_qp() is filled in when an event of it is read.
  */
-int modern_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
-/** modern_await_async_event - 1: there seems to be one; 0: there is none, unless block; -errno. */
-int modern_await_async_event(const struct ibv_context *context, bool block);
+int modern_get_async_event(struct event_source *source, struct ibv_context *context, struct ibv_async_event *event);
+/** modern_await_async_event - 1: there seems to be one; 0: there is none, unless block; -errno. fd: a device's async_fd. */
+int modern_await_async_event(int fd, bool block);
 void modern_ack_async_event(struct ibv_async_event *event);
 
 /**

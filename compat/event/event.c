@@ -107,13 +107,13 @@ static bool translate(struct ibv_async_event *event, struct legacy_async_event *
  * Not cancellable: both MVAPICHes cancel their event thread asynchronously while it sits in ibv_get_async_event. Once
  * the kernel has counted an event as read, losing it would make the destroy of its object wait for ever.
  */
-static int next_event(struct ibv_context *context, struct legacy_async_event *levent)
+static int next_event(struct event_source *source, struct ibv_context *context, struct legacy_async_event *levent)
 {
 	struct ibv_async_event event;
 	int err;
 
 	do {
-		err = modern_get_async_event(context, &event);
+		err = modern_get_async_event(source, context, &event);
 	} while (!err && !translate(&event, levent));
 	return err;
 }
@@ -153,7 +153,7 @@ static bool interrupts(void)
  * Nothing of ours is held here: this is where event threads are cancelled. A handler of one shot (SA_RESETHAND, System V's
  * signal()) can be seen only before it has run.
  */
-static int await_event(const struct ibv_context *context, struct cancel_hold *hold)
+static int await_event(int fd, struct cancel_hold *hold)
 {
 	bool one_does;
 	int ready;
@@ -161,26 +161,28 @@ static int await_event(const struct ibv_context *context, struct cancel_hold *ho
 	do {
 		one_does = interrupts();
 		cancel_release(hold);
-		ready = modern_await_async_event(context, true);
+		ready = modern_await_async_event(fd, true);
 		cancel_hold(hold);
 	} while (ready == -EINTR && !one_does && !interrupts());
 	return ready < 0 ? ready : 0;
 }
 
-static bool blocking(const struct ibv_context *context)
+static bool blocking(int fd)
 {
-	return !(fcntl(context->async_fd, F_GETFL) & O_NONBLOCK);
+	return !(fcntl(fd, F_GETFL) & O_NONBLOCK);
 }
 
+/* Another thread may close the device during the wait: then the context is gone. */
 int event_get(struct ibv_context *context, struct legacy_async_event *levent, struct cancel_hold *hold)
 {
-	int err;
+	int fd = context->async_fd, err;
+	struct event_source *source = modern_event_source(context);
 
 	do {
-		err = blocking(context) ? await_event(context, hold) : 0;
+		err = blocking(fd) ? await_event(fd, hold) : 0;
 		if (!err)
-			err = next_event(context, levent);
-	} while (err == -EAGAIN && blocking(context));
+			err = next_event(source, context, levent);
+	} while (err == -EAGAIN && blocking(fd));
 	return err;
 }
 

@@ -170,6 +170,27 @@ static void interrupted_by_one_shot(void)
 	end_close(&end);
 }
 
+/* ---- the device is closed meanwhile ---- */
+
+/* Old programs close the device, and leave the thread to its error. */
+static void closed(void)
+{
+	struct waiter waiter = { 0 };
+	struct end end, next;
+	pthread_t thread;
+
+	end_open(&end, 0, -1, false);
+	waiter.end = &end;
+	thread = events_start_waiting(&waiter);
+	end_close(&end);
+	must(!pthread_join(thread, NULL));
+	must_eq(waiter.result, -1);
+	must_eq(waiter.error, EIO);	/* the library's own: the provider's would come from memory that is freed */
+	end_open(&next, 0, -1, false);
+	end_no_event(&next, 0);
+	end_close(&next);
+}
+
 /* ---- QPs come and go while their events are handled ---- */
 
 static void *handle_without_flag(void *arg)
@@ -272,6 +293,7 @@ static const struct row thread_rows[] = {
 	{ "a signal handler with SA_RESTART does not end the wait", restarted },
 	{ "a signal handler without it ends the wait with EINTR", interrupted },
 	{ "a signal handler of one shot ends the wait with EINTR", interrupted_by_one_shot },
+	{ "a thread that waits when the device is closed gets an error", closed },
 	{ "QPs come and go while their events are handled", come_and_go },
 };
 

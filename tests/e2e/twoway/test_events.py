@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-ROWS = {"flagged": 15, "thread": 7, "cancel": 4}
+ROWS = {"flagged": 15, "thread": 8, "cancel": 4}
 
 
 @pytest.mark.parametrize("group", ROWS)
