@@ -34,7 +34,7 @@ static SLIST_HEAD(, event_source) sources = SLIST_HEAD_INITIALIZER(sources);
 static SLIST_HEAD(, unacked) unacked = SLIST_HEAD_INITIALIZER(unacked);
 
 /* Shared by the devices for which there was no memory. Their readers then wait for each other, but never for an event. */
-static struct event_source shared_source = { .reading = PTHREAD_RWLOCK_INITIALIZER };
+static struct event_source shared_source = { .reading = PTHREAD_RWLOCK_WRITER_NONRECURSIVE_INITIALIZER_NP };
 
 enum modern_event_of modern_event_of(uint32_t type)
 {
@@ -91,13 +91,24 @@ static struct event_source *find_source(const struct ibv_context *context)
 	return NULL;
 }
 
+/* Who wants to read is next, however many threads make and end objects; by default they would keep it out. None holds it twice. */
+static void init_reading(pthread_rwlock_t *reading)
+{
+	pthread_rwlockattr_t attr;
+
+	pthread_rwlockattr_init(&attr);
+	pthread_rwlockattr_setkind_np(&attr, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+	pthread_rwlock_init(reading, &attr);
+	pthread_rwlockattr_destroy(&attr);
+}
+
 static struct event_source *add_source(void)
 {
 	struct event_source *source = calloc(1, sizeof(*source));
 
 	if (!source)
 		return NULL;
-	pthread_rwlock_init(&source->reading, NULL);
+	init_reading(&source->reading);
 	SLIST_INSERT_HEAD(&sources, source, link);
 	return source;
 }
@@ -393,9 +404,9 @@ void modern_events_forked(bool child, bool taken)
 		return;
 	pthread_mutex_init(&lock, NULL);
 	pthread_cond_init(&acked, NULL);
-	pthread_rwlock_init(&shared_source.reading, NULL);
+	init_reading(&shared_source.reading);
 	SLIST_FOREACH(source, &sources, link)
-		pthread_rwlock_init(&source->reading, NULL);
+		init_reading(&source->reading);
 	/* The threads that were to acknowledge these are in the parent. */
 	while ((entry = SLIST_FIRST(&unacked))) {
 		SLIST_REMOVE_HEAD(&unacked, link);
