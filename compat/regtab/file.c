@@ -243,7 +243,9 @@ static int fill_new(int fd, const struct regtab_key *key)
 	err = reserve(fd, 0);
 	if (err)
 		return err;
-	regtab_header_fill(&header, key);
+	err = regtab_header_fill(&header, key);
+	if (err)
+		return err;
 	if (pwrite(fd, &header, sizeof(header), 0) != sizeof(header))
 		return -EIO;
 	regtab_fault_point();		/* crash: a file without a name, which the kernel frees */
@@ -271,7 +273,7 @@ static int create(struct table_file *file, const char *dir, const struct regtab_
 	int err = open_file(file, dir, O_TMPFILE);
 
 	if (!err) {
-		step = "cannot fill the file (is the file system full, or ulimit -f low?)";
+		step = "cannot fill the file (is the file system full, or ulimit -f or -n low?)";
 		err = fill_new(file->own.fd, key);
 		if (!err) {
 			step = "cannot name the file (needs /proc)";

@@ -18,33 +18,40 @@ _Static_assert(sizeof(struct regtab_key) == 96 && offsetof(struct table_header, 
 _Static_assert(sizeof(struct member_row) == REGTAB_PAGE && offsetof(struct member_row, since) == 16, "so is a row");
 _Static_assert(PAGES_MAX <= UINT16_MAX, "a page number has 16 bits");
 
-/* The kernel's random number of this boot, its first 13 digits. Zeros where /proc is absent: then all processes lack it. */
-static void boot_id(uint8_t id[16])
+/*
+ * The kernel's random number of this boot, its first 13 digits. Zeros where /proc is absent, for then all processes lack it;
+ * but not where one process cannot open it for the moment: to all others its table would be another machine's.
+ */
+static int boot_id(uint8_t id[16])
 {
 	int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
 
+	if (fd < 0 && (errno == EMFILE || errno == ENFILE || errno == ENOMEM))
+		return -errno;
 	if (fd < 0 || read(fd, id, 16) < 0)
 		memset(id, 0, 16);
 	if (fd >= 0)
 		close(fd);
+	return 0;
 }
 
-void regtab_header_fill(struct table_header *header, const struct regtab_key *key)
+int regtab_header_fill(struct table_header *header, const struct regtab_key *key)
 {
 	struct timespec now;
 
 	clock_gettime(CLOCK_REALTIME, &now);
 	header->version = REGTAB_VERSION;
 	header->layout_hash = LAYOUT_HASH;
-	boot_id(header->boot_id);
 	header->key = *key;
 	header->created = (uint64_t)now.tv_sec;
 	header->pages = 1;
+	return boot_id(header->boot_id);
 }
 
 int regtab_header_check(const struct table_header *header, const struct regtab_key *key, const char **reason)
 {
 	uint8_t boot[16] = { 0 };
+	int err;
 
 	*reason = "it is not a registration table";
 	if (header->magic != REGTAB_MAGIC)
@@ -52,8 +59,11 @@ int regtab_header_check(const struct table_header *header, const struct regtab_k
 	*reason = "processes that use another version of this library are using it";
 	if (header->version != REGTAB_VERSION || header->layout_hash != LAYOUT_HASH)
 		return -EPROTO;
+	*reason = "cannot find out whether it is of this machine: too many open files, or no memory";
+	err = boot_id(boot);
+	if (err)
+		return err;
 	*reason = "another machine is using it: the directory must be local";
-	boot_id(boot);
 	if (memcmp(boot, header->boot_id, sizeof(boot)))
 		return -EPROTO;
 	*reason = "it is the table of another domain";

@@ -58,12 +58,12 @@ struct member_row {
 	uint16_t maps[ROW_MAPS][RANGES];	/* page of the bits; 0: none is set */
 };
 
-/** regtab_header_fill - all but the magic, which makes it valid; header is zeroed. */
-void regtab_header_fill(struct table_header *header, const struct regtab_key *key);
+/** regtab_header_fill - all but the magic, which makes it valid; header is zeroed. 0, or -errno. */
+int regtab_header_fill(struct table_header *header, const struct regtab_key *key);
 
 /**
  * regtab_header_check - 0, or why a process must not join: -EPERM not a table at all, or of another key; -EPROTO of
- * another version, layout or machine. *reason: a phrase. key NULL: of any.
+ * another version, layout or machine; -EMFILE and the like: cannot be told. *reason: a phrase. key NULL: of any.
  */
 int regtab_header_check(const struct table_header *header, const struct regtab_key *key, const char **reason);
 

@@ -99,6 +99,44 @@ TEST(a_file_size_limit_is_an_error)
 	}
 }
 
+/* That many files may be opened. Nobody may be led to believe that the table is another machine's. */
+static int with_descriptors(rlim_t count)
+{
+	struct rlimit limits;
+	struct table_header header;
+	struct regtab_error why = { "" };
+	struct regtab *tab;
+	int spare = dup(0), err;
+
+	close(spare);
+	if (getrlimit(RLIMIT_NOFILE, &limits))
+		return 2;
+	limits.rlim_cur = (rlim_t)spare + count;
+	if (setrlimit(RLIMIT_NOFILE, &limits))
+		return 3;
+	err = table_open(&tab, &why);
+	if (err)
+		return err != -EMFILE || !strstr(why.text, table_path);
+	if (pread(tab->file.own.fd, &header, sizeof(header), 0) != sizeof(header))
+		return 4;
+	return !header.boot_id[0];
+}
+
+TEST(too_few_descriptors_are_an_error)
+{
+	struct actor a;
+
+	for (rlim_t count = 0; count < 6; count++) {
+		assert_int_equal(in_child(with_descriptors(count)), 0);
+		unlink(table_path);
+	}
+	a = actor_start(actor_dir(), 1);
+	assert_int_equal(actor_do(&a, ACT_ADD, QP), 0);
+	for (rlim_t count = 0; count < 6; count++)
+		assert_int_equal(in_child(with_descriptors(count)), 0);
+	actor_end(&a);
+}
+
 /* Resident pages of this process. */
 static long resident(void)
 {
@@ -197,4 +235,5 @@ TEST(a_full_file_system_is_reported)
 
 UNIT_MAIN(NULL, NULL,
 	CASE(its_descriptor_is_no_standard_one), CASE(a_descriptor_taken_by_the_program_is_left_alone),
-	CASE(a_file_size_limit_is_an_error), CASE(locked_memory_is_not_filled), CASE(a_full_file_system_is_reported))
+	CASE(a_file_size_limit_is_an_error), CASE(too_few_descriptors_are_an_error), CASE(locked_memory_is_not_filled),
+	CASE(a_full_file_system_is_reported))
