@@ -72,8 +72,6 @@ int table_error(const struct table *table, int err)
 	case 0:
 	case -EINVAL:
 	case -ENOMEM:
-	case -ENOSYS:
-	case -EOPNOTSUPP:
 		return err;
 	}
 	log_once(warned, "%s: the registration table in %s: %s; where it alone carries registrations the program is told ENOMEM",

@@ -55,7 +55,7 @@ static inline bool table_noted_gone(struct table *table)
 /** table_join_again - leave a table that is gone and join a new one. The old member may still be used meanwhile. */
 int table_join_again(struct table *table, struct regtab_member **member);
 
-/** table_error - what an old program is told for err: itself if the contract knows it, else ENOMEM, with a warning. */
+/** table_error - what an old program is told for err: EINVAL is itself, all else ENOMEM, with a warning. ENOSYS is the driver's to say. */
 int table_error(const struct table *table, int err);
 
 /** table_close - leave and close the table. No lock held. */

@@ -45,16 +45,27 @@ TEST(a_missing_directory_is_tried_again)
 	table_close(&table);
 }
 
-TEST(a_relative_directory_is_refused)
+static void is_refused(const char *dir)
 {
 	struct regtab_member *member;
 	struct table table;
 
 	table_init(&table, &context, true, 1, 2);
-	setenv("XRC_COMPAT_TABLE_DIR", "tables", 1);
+	setenv("XRC_COMPAT_TABLE_DIR", dir, 1);
 	assert_int_equal(table_join(&table, &member), -ENOMEM);
 	setenv("XRC_COMPAT_TABLE_DIR", table_dir, 1);
 	table_close(&table);
+}
+
+TEST(a_relative_directory_is_refused)
+{
+	is_refused("tables");
+}
+
+/* The cause is EOPNOTSUPP, which would say that the driver has no XRC. */
+TEST(a_file_system_without_nameless_files_is_refused)
+{
+	is_refused("/sys");
 }
 
 TEST(a_removed_table_is_joined_again)
@@ -78,8 +89,9 @@ TEST(a_removed_table_is_joined_again)
 
 TEST(only_errors_of_the_contract_get_out)
 {
-	static const int strange[] = { EPERM, EACCES, EAGAIN, ENFILE, EMFILE, EROFS, ETIMEDOUT, ESTALE, ECHILD, EFBIG, ENOSPC };
-	static const int known[] = { 0, EINVAL, ENOMEM, ENOSYS };
+	static const int strange[] = { EPERM, EACCES, EAGAIN, ENFILE, EMFILE, EROFS, ETIMEDOUT, ESTALE, ECHILD, EFBIG, ENOSPC,
+		ENOSYS, EOPNOTSUPP };
+	static const int known[] = { 0, EINVAL, ENOMEM };
 	struct table table;
 
 	table_init(&table, &context, false, 0, 0);
@@ -91,4 +103,5 @@ TEST(only_errors_of_the_contract_get_out)
 
 UNIT_MAIN(setup, table_dir_remove,
 	UNIT(a_missing_directory_is_tried_again), UNIT(a_relative_directory_is_refused),
-	UNIT(a_removed_table_is_joined_again), UNIT(only_errors_of_the_contract_get_out))
+	UNIT(a_file_system_without_nameless_files_is_refused), UNIT(a_removed_table_is_joined_again),
+	UNIT(only_errors_of_the_contract_get_out))
