@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 /*
  * ---- the next definition of what this library interposes (real.c) ----
@@ -48,6 +49,12 @@ struct real_calls {
 
 /* Looked up at the first use: hooks can run before any constructor of this library. */
 const struct real_calls *real(void);
+
+/* For process_vm_readv(): once main() has left by pthread_exit(3), the kernel finds no memory under the process' own number. */
+static inline pid_t own_tid(void)
+{
+	return gettid();
+}
 
 /* ---- where the emulated machine is (place.c) ---- */
 

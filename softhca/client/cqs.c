@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 struct cq_entry {
 	uint32_t handle;
@@ -24,7 +23,7 @@ static bool peek(void *to, uint64_t from, size_t length)
 	struct iovec here = { to, length };
 	struct iovec there = { (void *)(uintptr_t)from, length };
 
-	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)length;
+	return process_vm_readv(own_tid(), &here, 1, &there, 1, 0) == (ssize_t)length;
 }
 
 static void add(struct cqs *cqs, uint64_t cq, uint64_t response)

@@ -97,7 +97,7 @@ static int copy_command(void *to, const void *from, size_t length)
 	struct iovec here = { to, length };
 	struct iovec there = { (void *)from, length };
 
-	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)length ? 0 : -EFAULT;
+	return process_vm_readv(own_tid(), &here, 1, &there, 1, 0) == (ssize_t)length ? 0 : -EFAULT;
 }
 
 ssize_t dev_write(struct dev *dev, const void *data, size_t length)

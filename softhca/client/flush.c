@@ -12,7 +12,6 @@
 #include <endian.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #define CONSUMER_MASK 0xffffffu
 
@@ -22,7 +21,7 @@ static bool load(void *to, uint64_t from, size_t length)
 	struct iovec here = { to, length };
 	struct iovec there = { (void *)(uintptr_t)from, length };
 
-	return process_vm_readv(getpid(), &here, 1, &there, 1, 0) == (ssize_t)length;
+	return process_vm_readv(own_tid(), &here, 1, &there, 1, 0) == (ssize_t)length;
 }
 
 /* The last bytes last: they make the entry valid for whoever polls at the same time. */
@@ -32,7 +31,7 @@ static bool store_entry(uint64_t to, const uint8_t *bytes, size_t length)
 	struct iovec here = { (void *)bytes, length };
 	struct iovec there[] = { { (void *)(uintptr_t)to, length - tail }, { (void *)(uintptr_t)(to + length - tail), tail } };
 
-	return process_vm_writev(getpid(), &here, 1, there, 2, 0) == (ssize_t)length;
+	return process_vm_writev(own_tid(), &here, 1, there, 2, 0) == (ssize_t)length;
 }
 
 static const struct model *model_of(const struct ledger *ledger)

@@ -3,12 +3,12 @@
 #include "file.h"
 
 #include <softhca/base/refuse.h>
+#include <softhca/machine/process.h>
 #include <softhca/objects/context.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 static void process_gone(struct watch *watch, uint32_t events)
@@ -78,7 +78,7 @@ int cm_file_read(const struct cm_file *file, void *to, uint64_t from, size_t len
 	struct iovec local = { to, length };
 	struct iovec far = { (void *)(uintptr_t)from, length };
 
-	return process_vm_readv(file->pid, &local, 1, &far, 1, 0) == (ssize_t)length ? 0 : refuse(-EFAULT, "request that cannot be read");
+	return process_read(file->pid, &local, &far, 1) == (ssize_t)length ? 0 : refuse(-EFAULT, "request that cannot be read");
 }
 
 int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, size_t length)
@@ -86,7 +86,7 @@ int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, siz
 	struct iovec local = { (void *)from, length };
 	struct iovec far = { (void *)(uintptr_t)to, length };
 
-	return process_vm_writev(file->pid, &local, 1, &far, 1, 0) == (ssize_t)length ? 0 : refuse(-EFAULT, "answer that cannot be written");
+	return process_write(file->pid, &local, &far, 1) == (ssize_t)length ? 0 : refuse(-EFAULT, "answer that cannot be written");
 }
 
 struct cm_file *cm_file_find(const struct hca_machine *machine, int fd)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads and writes the programs' memory. */
 #include "mem.h"
+#include "process.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -23,8 +24,7 @@ static int remote(const struct hca_context *ctx, bool write, void *here, uint64_
 {
 	struct iovec local = { here, length };
 	struct iovec far = { (void *)(uintptr_t)there, length };
-	ssize_t done = write ? process_vm_writev(ctx->pid, &local, 1, &far, 1, 0) :
-			       process_vm_readv(ctx->pid, &local, 1, &far, 1, 0);
+	ssize_t done = write ? process_write(ctx->pid, &local, &far, 1) : process_read(ctx->pid, &local, &far, 1);
 
 	return done >= 0 && (size_t)done == length ? 0 : -EFAULT;
 }
@@ -92,7 +92,7 @@ int mem_load32_many(const struct hca_context *ctx, const uint64_t *from, uint32_
 	}
 	for (size_t i = 0; i < count; i++)
 		far[i] = (struct iovec){ (void *)(uintptr_t)from[i], sizeof(words[0]) };
-	return process_vm_readv(ctx->pid, &local, 1, far, count, 0) == (ssize_t)local.iov_len ? 0 : -EFAULT;
+	return process_read(ctx->pid, &local, far, count) == (ssize_t)local.iov_len ? 0 : -EFAULT;
 }
 
 int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe, size_t size)
@@ -106,7 +106,7 @@ int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe
 		struct iovec local = { (void *)cqe, size };
 		struct iovec far[2] = { { (void *)(uintptr_t)to, body }, { (void *)(uintptr_t)(to + body), sizeof(last) } };
 
-		return process_vm_writev(ctx->pid, &local, 1, far, 2, 0) == (ssize_t)size ? 0 : -EFAULT;
+		return process_write(ctx->pid, &local, far, 2) == (ssize_t)size ? 0 : -EFAULT;
 	}
 	memcpy(&last, cqe + body, sizeof(last));
 	memcpy(shared, cqe, body);
@@ -117,14 +117,9 @@ int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe
 bool mem_gone(const struct hca_context *ctx)
 {
 	struct pollfd end = { .fd = ctx->pidfd, .events = POLLIN };
-	uint8_t byte;
-	struct iovec local = { &byte, sizeof(byte) };
-	struct iovec far = { NULL, sizeof(byte) };
 
-	if (ctx->dead || poll(&end, 1, 0) > 0)
-		return true;
-	/* A process that ends loses its memory first: reading it gives ESRCH then, and EFAULT while it lives. */
-	return process_vm_readv(ctx->pid, &local, 1, &far, 1, 0) < 0 && errno == ESRCH;
+	/* A process that ends loses its memory first. */
+	return ctx->dead || poll(&end, 1, 0) > 0 || !process_thread(ctx->pid);
 }
 
 /* ---- payload ---- */
@@ -184,8 +179,7 @@ static bool transfer(struct mem_vec *vec, bool write, uint8_t *bounce, size_t le
 	ssize_t done = 0;
 
 	if (vec->ctx) {
-		done = write ? process_vm_writev(vec->ctx->pid, &local, 1, far, count, 0) :
-			       process_vm_readv(vec->ctx->pid, &local, 1, far, count, 0);
+		done = write ? process_write(vec->ctx->pid, &local, far, count) : process_read(vec->ctx->pid, &local, far, count);
 		return done >= 0 && (size_t)done == length;
 	}
 	for (unsigned int i = 0; i < count; i++) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What registering memory finds out in the kernel by pinning it: whether the program has all of it. */
 #include "mem.h"
+#include "process.h"
 
 #include <softhca/base/refuse.h>
 
@@ -53,17 +54,28 @@ static int walk(FILE *maps, uint64_t start, uint64_t end, bool writable)
 	return error;
 }
 
-int mem_check_range(const struct hca_context *ctx, uint64_t start, uint64_t length, bool writable)
+static int walk_thread(const struct hca_context *ctx, pid_t thread, uint64_t start, uint64_t end, bool writable)
 {
-	char path[32];
+	char path[64];
 	FILE *maps;
 	int error;
 
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)ctx->pid);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", (int)ctx->pid, (int)thread);
 	maps = fopen(path, "re");
 	if (!maps)
 		return -EFAULT;
-	error = walk(maps, start, start + length, writable);
+	error = walk(maps, start, end, writable);
 	fclose(maps);
+	return error;
+}
+
+int mem_check_range(const struct hca_context *ctx, uint64_t start, uint64_t length, bool writable)
+{
+	pid_t thread = ctx->pid;
+	int error = walk_thread(ctx, thread, start, start + length, writable);
+
+	/* The maps of a thread without memory are empty. */
+	while (error && !process_has_memory(thread) && (thread = process_thread(ctx->pid)))
+		error = walk_thread(ctx, thread, start, start + length, writable);
 	return error;
 }

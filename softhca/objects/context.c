@@ -5,6 +5,7 @@
 #include "object.h"
 
 #include <softhca/ledger.h>
+#include <softhca/machine/process.h>
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +14,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -90,7 +90,7 @@ bool context_reachable(pid_t pid, uint64_t probe)
 	struct iovec local = { &word, sizeof(word) };
 	struct iovec far = { (void *)(uintptr_t)probe, sizeof(word) };
 
-	return process_vm_readv(pid, &local, 1, &far, 1, 0) == sizeof(word) && word == SOFTHCA_MAGIC;
+	return process_read(pid, &local, &far, 1) == sizeof(word) && word == SOFTHCA_MAGIC;
 }
 
 static void init(struct hca_context *ctx, struct hca_device *device, int sock, pid_t pid)

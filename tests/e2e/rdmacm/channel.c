@@ -347,6 +347,29 @@ static const struct {
 	{ "requests come along", requests_come_along },
 };
 
+/* The kernel has no memory then under the number of the process. */
+static void *go_on_without_main(void *unused)
+{
+	struct ground ground;
+
+	while (state_of(getpid()) != 'Z')
+		usleep(1000);
+	ground_lay(&ground);
+	ground_clear(&ground);
+	(void)unused;
+	exit(EXIT_SUCCESS);
+}
+
+static void __attribute__((noreturn)) leave_main(void)
+{
+	pthread_t other;
+
+	printf("main() has left\n");
+	fflush(stdout);
+	NEED(!pthread_create(&other, NULL, go_on_without_main, NULL));
+	pthread_exit(NULL);
+}
+
 int main(void)
 {
 	for (size_t i = 0; i < sizeof(tests) / sizeof(tests[0]); i++) {
@@ -358,5 +381,5 @@ int main(void)
 		tests[i].test(&ground);
 		ground_clear(&ground);
 	}
-	return EXIT_SUCCESS;
+	leave_main();
 }

@@ -1,28 +1,108 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A program that ends with the last of its threads, and not with main(). */
+/*
+ * A program whose main() leaves by pthread_exit(3): what it goes on with, and how it ends. The kernel then keeps nothing of the
+ * process under its own number, neither memory nor descriptors; the threads that are left have them.
+ */
 
 #include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "end.h"
 #include "receiver.h"
 #include "row.h"
 
-static void *linger(void *arg)
+#define PATIENCE 20	/* seconds, for what must come */
+#define LENGTH	 5000u	/* of a message: on more than one page */
+
+static struct end early;
+static uint32_t early_qp_num;
+
+static char state_of_main(void)
 {
-	usleep(50000);
-	row_ok();
-	return arg;
+	char state = '?';
+	FILE *file = fopen("/proc/self/stat", "re");
+
+	must(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
+	fclose(file);
+	return state;
 }
 
-int main(void)
+static void wait_for_the_end_of_main(void)
 {
-	static struct end end;
+	double deadline = seconds() + PATIENCE;
+
+	while (state_of_main() != 'Z') {
+		must(seconds() < deadline);
+		usleep(1000);
+	}
+}
+
+static void ask(const struct end *end)
+{
+	struct ibv_device_attr device;
+	struct ibv_port_attr port;
+
+	must_eq(ibv_query_device(end->context, &device), 0);
+	must_eq(ibv_query_port(end->context, 1, &port), 0);
+}
+
+static void send_to_itself(struct end *end, uint32_t qp_num)
+{
+	end_create_qp(end, END_DEPTH);
+	connect_to_itself(end, qp_num);
+	memset(end->memory, 'x', LENGTH);
+	end_post_recv(end, 1, 2 * LENGTH, LENGTH);
+	end_send(end, IBV_WR_SEND, 0, LENGTH);
+	for (int completions = 0; completions < 2; completions++)
+		must_eq(end_poll(end).status, IBV_WC_SUCCESS);
+	must(!memcmp(end->memory, end->memory + 2 * LENGTH, LENGTH));
+}
+
+/* With objects of before, and with a device that is opened only now. */
+static void go_on(void)
+{
+	struct end late;
+	uint32_t qp_num;
+
+	ask(&early);
+	send_to_itself(&early, early_qp_num);
+	end_open(&late, 0, -1, false);
+	qp_num = receive_qp(late.domain);
+	send_to_itself(&late, qp_num);
+	must_eq(ibv_unreg_xrc_rcv_qp(late.domain, qp_num), 0);
+	end_close(&late);
+}
+
+static void clean_up(void)
+{
+	row_begin("and cleans up from exit()");
+	must_eq(ibv_unreg_xrc_rcv_qp(early.domain, early_qp_num), 0);
+	end_close(&early);
+	row_ok();
+}
+
+static void *linger(void *calls_exit)
+{
+	wait_for_the_end_of_main();
+	go_on();
+	row_ok();
+	if (calls_exit)
+		exit(0);
+	return NULL;
+}
+
+/* With a word, the other thread calls exit(3); without, the program ends with its last thread. */
+int main(int argc, char **argv)
+{
 	pthread_t other;
 
 	row_begin("main() has left, and the program goes on");
-	end_open(&end, 0, shared_file(), false);
-	receive_qp(end.domain);
-	must(!pthread_create(&other, NULL, linger, NULL));
+	end_open(&early, 0, shared_file(), false);
+	early_qp_num = receive_qp(early.domain);
+	must(!atexit(clean_up));
+	must(!pthread_create(&other, NULL, linger, argc > 1 ? argv : NULL));
 	pthread_exit(NULL);
 }

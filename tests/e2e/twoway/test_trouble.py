@@ -8,7 +8,15 @@ def test_rows(rows):
     rows(6, "twoway-trouble", settings=["--devices=1"])
 
 
-@pytest.mark.parametrize("open_qp", ["on", "off"])
-def test_ends_with_its_last_thread(rows, open_qp):
+SETTINGS = pytest.mark.parametrize("setting", ["--open_qp=on", "--open_qp=off", "--arena=off"])
+
+
+@SETTINGS
+def test_ends_with_its_last_thread(rows, setting):
     """The emulator's threads do not keep the program alive, nor, without ibv_open_qp, does the library's."""
-    rows(1, "twoway-last-thread", settings=["--devices=1", f"--open_qp={open_qp}"])
+    rows(2, "twoway-last-thread", settings=["--devices=1", setting])
+
+
+@SETTINGS
+def test_goes_on_without_main(rows, setting):
+    rows(2, "twoway-last-thread", "exits", settings=["--devices=1", setting])
