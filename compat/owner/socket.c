@@ -22,7 +22,10 @@ int64_t socket_now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Through the directory's descriptor, for an address is short and a directory need not be. Returns it, or -errno. */
+/*
+ * Through the directory's descriptor, for an address is short and a directory need not be. Returns it, or -errno. That of this
+ * thread: once main() has left by pthread_exit(3), the process has none under its own number.
+ */
 static int address_of(const struct regtab_member *member, unsigned owner, struct sockaddr_un *address)
 {
 	const char *path = regtab_path(member), *name = strrchr(path, '/');
@@ -35,7 +38,8 @@ static int address_of(const struct regtab_member *member, unsigned owner, struct
 	if (err)
 		return err;
 	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	snprintf(address->sun_path, sizeof(address->sun_path), "/proc/self/fd/%d/.%s.%u", dir.fd, name + 1, owner);
+	snprintf(address->sun_path, sizeof(address->sun_path), "/proc/self/task/%d/fd/%d/.%s.%u", (int)gettid(), dir.fd, name + 1,
+		 owner);
 	return dir.fd;
 }
 

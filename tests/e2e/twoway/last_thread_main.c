@@ -69,7 +69,7 @@ static void go_on(void)
 
 	ask(&early);
 	send_to_itself(&early, early_qp_num);
-	end_open(&late, 0, -1, false);
+	end_open(&late, 0, shared_file(), false);
 	qp_num = receive_qp(late.domain);
 	send_to_itself(&late, qp_num);
 	must_eq(ibv_unreg_xrc_rcv_qp(late.domain, qp_num), 0);
