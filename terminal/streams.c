@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Standard input, output and error of a command. */
+/* Standard input, output and error of a command, and what became of what was written. */
 #include "streams.h"
 
 #include <errno.h>
@@ -18,14 +18,21 @@ static void fill(void)
 	}
 }
 
-/* NULL when all of standard output has been written, else the reason why not. */
-static const char *flush(void)
+/* fflush() and fclose() themselves tell of the last write only. */
+const char *streams_flush(FILE *stream)
 {
-	bool failed = ferror(stdout);
+	bool failed = ferror(stream);
 
-	if (fflush(stdout))
+	if (fflush(stream))
 		return strerror(errno);
 	return failed ? "a write failed" : NULL;
+}
+
+const char *streams_close(FILE *stream)
+{
+	const char *why = streams_flush(stream);
+
+	return fclose(stream) && !why ? strerror(errno) : why;
 }
 
 int streams_main(const char *name, int lost, int (*execute)(int argc, char **argv), int argc, char **argv)
@@ -35,7 +42,7 @@ int streams_main(const char *name, int lost, int (*execute)(int argc, char **arg
 
 	fill();
 	status = execute(argc, argv);
-	why = flush();
+	why = streams_flush(stdout);
 	if (!why)
 		return status;
 	fprintf(stderr, "%s: standard output: %s; what was printed is not complete\n", name, why);

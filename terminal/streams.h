@@ -3,6 +3,14 @@
 #ifndef TERMINAL_STREAMS_H
 #define TERMINAL_STREAMS_H
 
+#include <stdio.h>
+
+/* NULL when all that was ever written to @stream has got out, else the reason why not. */
+const char *streams_flush(FILE *stream);
+
+/* The same, and closes it. */
+const char *streams_close(FILE *stream);
+
 /*
  * What main() of a command does: executes it, and returns its exit status, or @lost after a message that begins with @name when
  * not all of standard output was written: a full disk is no success. While it executes, the number of every closed standard

@@ -2,6 +2,7 @@
 /* `xrc-compat report`: what somebody who is to help needs to know of this machine and a program, in one file. */
 #include "capture.h"
 #include "secret.h"
+#include "terminal/streams.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools/tools_config.h"
@@ -160,6 +161,7 @@ static void print_report(FILE *out, const struct report_options *options)
 int command_report(const struct command *self, int argc, char **argv)
 {
 	struct report_options options = { 0 };
+	const char *why;
 	FILE *out;
 	int status;
 
@@ -170,9 +172,9 @@ int command_report(const struct command *self, int argc, char **argv)
 	if (!out)
 		return refuse(TOOL_EXIT_REFUSED, "%s: %s", options.output, strerror(errno));
 	print_report(out, &options);
-	status = ferror(out);
-	if (fclose(out) || status)
-		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", options.output, strerror(errno));
+	why = streams_close(out);
+	if (why)
+		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", options.output, why);
 	print_line("Wrote %s. Read it before you give it away: paths outside your home directory stand in it.", options.output);
 	return TOOL_EXIT_OK;
 }

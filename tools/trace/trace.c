@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat trace`: runs a program as `run` does, with a library beside the shim that tells of every legacy call. */
+#include "terminal/streams.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools/common/text.h"
@@ -222,10 +223,25 @@ static void finish_output(struct trace *trace, int status)
 
 static int write_report(struct trace *trace, int status)
 {
+	const char *why;
+
 	trace_porting_report(trace->report_out, &trace->census, trace->program[0]);
-	if (fclose(trace->report_out))
-		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", trace->report, strerror(errno));
-	return status;
+	why = streams_close(trace->report_out);
+	return why ? refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", trace->report, why) : status;
+}
+
+/* Whether standard output took everything is main()'s to find out. */
+static int close_output(struct trace *trace, int status)
+{
+	const char *why = NULL;
+
+	if (trace->output)
+		why = streams_close(trace->out);
+	else if (!trace->as_json)
+		why = streams_flush(trace->out);
+	if (!why)
+		return status;
+	return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s", trace->output ? trace->output : "standard error", why);
 }
 
 static int trace_program(struct trace *trace)
@@ -245,9 +261,7 @@ static int trace_program(struct trace *trace)
 	}
 	close_socket(trace);
 	trace_census_free(&trace->census);
-	if (trace->output && fclose(trace->out))
-		return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s", trace->output, strerror(errno));
-	return status;
+	return close_output(trace, status);
 }
 
 /* ---- the command line ---- */

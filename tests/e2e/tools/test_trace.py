@@ -384,3 +384,15 @@ def test_wrong_usage(run, xrc_compat, arguments):
 def test_a_file_that_cannot_be_written_is_told_before_the_program_runs(run, xrc_compat, option):
     result = run([xrc_compat, "trace", option, "/nonexistent/x", "--", "echo", "ran"])
     assert (result.returncode, result.stdout) == (125, "") and "/nonexistent/x" in result.stderr
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
+@pytest.mark.parametrize("option, what", [("--output", "trace"), ("--porting-report", "report")])
+def test_a_file_that_takes_nothing(run, xrc_compat, programs, form, option, what):
+    result = run([xrc_compat, "trace", "--softhca=2", *form, option, "/dev/full", "--", programs["cluster"]], timeout=60)
+    assert result.returncode == 125 and f"xrc-compat: cannot write the {what} to /dev/full: " in result.stderr
+
+
+def test_a_standard_error_that_takes_nothing(run, xrc_compat):
+    result = run(["sh", "-c", '"$0" trace -- true 2>/dev/full', xrc_compat])
+    assert result.returncode == 125
