@@ -164,23 +164,38 @@ static void forward(int number)
 	kill(child_to_forward_to, number);
 }
 
-static int start_program(struct trace *trace)
+/* After fork(): the program has those that this command was started with. */
+static void set_signals(pid_t child)
 {
+	/* What resource managers send, to the first process of a job only. */
+	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
 	struct sigaction action = { .sa_handler = forward };
 
-	fflush(NULL);
-	trace->child = fork();
-	if (trace->child < 0)
-		return refuse(TOOL_EXIT_REFUSED, "cannot start the program: fork: %s", strerror(errno));
-	if (!trace->child)
-		_exit(run_program(trace));
-	child_to_forward_to = trace->child;
-	sigaction(SIGTERM, &action, NULL);
-	sigaction(SIGHUP, &action, NULL);
+	child_to_forward_to = child;
+	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
+		sigaction(forwarded[i], &action, NULL);
 	/* The terminal sends these to the program as well; what it makes of them is told afterwards. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
-	return 0;
+	/* Who reads the trace may go first. The program runs to its end all the same, and then the socket is removed. */
+	signal(SIGPIPE, SIG_IGN);
+}
+
+static int start_program(struct trace *trace)
+{
+	sigset_t all, before;
+
+	fflush(NULL);
+	/* One that comes in between waits until it can be passed on. */
+	sigfillset(&all);
+	sigprocmask(SIG_SETMASK, &all, &before);
+	trace->child = fork();
+	if (trace->child > 0)
+		set_signals(trace->child);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	if (!trace->child)
+		_exit(run_program(trace));
+	return trace->child > 0 ? 0 : refuse(TOOL_EXIT_REFUSED, "cannot start the program: fork: %s", strerror(errno));
 }
 
 /* ---- output ---- */

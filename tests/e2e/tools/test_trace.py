@@ -341,14 +341,30 @@ def test_without_the_command_nothing_is_loaded(run, xrc_compat, programs):
     assert "libxrc-trace" not in run([xrc_compat, "run", "--", programs["show"]]).stdout
 
 
-def test_a_signal_reaches_the_program(xrc_compat, tmp_path):
+@pytest.mark.parametrize("name", ["TERM", "HUP", "USR1", "USR2"])
+def test_a_signal_reaches_the_program(xrc_compat, tmp_path, name):
     ready = tmp_path / "ready"
-    script = f"trap 'exit 9' TERM; touch {ready}; i=0; while [ $i -lt 100 ]; do sleep 0.1; i=$((i+1)); done"
+    script = f"trap 'exit 9' {name}; touch {ready}; i=0; while [ $i -lt 300 ]; do sleep 0.1; i=$((i+1)); done"
     process = subprocess.Popen([str(xrc_compat), "trace", "--", "sh", "-c", script], stderr=subprocess.PIPE)
     wait_for(ready.exists)
-    process.terminate()
-    process.communicate(timeout=30)
+    process.send_signal(getattr(signal, f"SIG{name}"))
+    process.communicate(timeout=60)
     assert process.returncode == 9
+
+
+def test_who_reads_the_trace_may_go_first(xrc_compat):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing) as stderr:
+        done = subprocess.run([xrc_compat, "trace", "--", "sh", "-c", "echo $XRC_COMPAT_TRACE"], stdout=subprocess.PIPE,
+                              stderr=stderr, text=True, timeout=60)
+    assert done.returncode == 125 and not os.path.exists(os.path.dirname(done.stdout.strip()))
+
+
+def test_the_program_has_the_signals_that_it_has_without(run, xrc_compat):
+    show = ["grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status"]
+    assert run([xrc_compat, "trace", "--", *show]).stdout == run(show).stdout
+    assert run([xrc_compat, "trace", "--", "sh", "-c", "kill -PIPE $$"]).returncode == 128 + signal.SIGPIPE
 
 
 def test_a_tracer_that_is_killed_does_not_take_the_program_along(run, xrc_compat, programs, softhca, tmp_path):
