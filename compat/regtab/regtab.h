@@ -34,7 +34,7 @@
 /** struct regtab_key - what makes two domains the same one. Unused bytes must be 0. */
 struct regtab_key {
 	char device[64];	/* kernel name of the device, "mlx4_0" */
-	uint64_t guid;		/* of the node, as the device reports it */
+	uint64_t guid;		/* of the node, in network byte order, as the device reports it */
 	uint64_t instance;	/* what else tells two devices of one name apart (an emulator's run); else 0 */
 	uint64_t st_dev;	/* the domain's inode */
 	uint64_t st_ino;

@@ -4,6 +4,7 @@
 #include "qp_state.h"
 #include "tools/common/text.h"
 
+#include <endian.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static void device(const struct ps_row *row, char *text)
 
 static void guid(const struct ps_row *row, char *text)
 {
-	put(text, "%016llx", (unsigned long long)row->view->key.guid);
+	put(text, "%016llx", (unsigned long long)be64toh(row->view->key.guid));
 }
 
 static void domain(const struct ps_row *row, char *text)

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pathlib
 import re
 import signal
 import subprocess
@@ -35,6 +36,13 @@ def test_the_state_of_each_qp_is_the_kernels(holder, tool):
     assert states == dict(zip(holder.numbers["creator"], ["RESET", "INIT", "RTR"]))
     lines = tool("ps", "--noheadings", "-o", "QP,QPSTATE", **holder.environment()).stdout.splitlines()
     assert sorted(line.split()[1] for line in lines) == ["INIT", "RESET", "RESET", "RTR"]
+
+
+def test_the_guid_reads_as_in_sysfs(holder, tool):
+    [file] = pathlib.Path(holder.environment()["SOFTHCA_DIR"]).glob(f"**/class/infiniband/{models.device(0)}/node_guid")
+    there = file.read_text().strip().replace(":", "")
+    assert {row["guid"] for row in registrations(tool)} == {there}
+    assert set(tool("ps", "--noheadings", "-o", "GUID").stdout.split()) == {there}
 
 
 def test_a_removed_file_and_a_dead_creator_do_not_hide_the_state(holder, tool):
