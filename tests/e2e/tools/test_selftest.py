@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`xrc-compat selftest` passes where the contract holds, and fails where it does not."""
 
+import os
 import re
+import signal
 import socket
 import subprocess
 
@@ -125,6 +127,16 @@ def test_anything_else_that_is_missing_is_a_failure(model, run, softhca, xrc_com
                   xrc_compat], timeout=60)
     assert outcome(result, "5.8") == [verdict] and detail in result.stdout, result
     assert result.returncode == (verdict == "FAILED")
+
+
+def test_an_end_in_the_middle_leaves_no_file(model, xrc_compat, tmp_path):
+    reading, writing = os.pipe()
+    os.close(reading)  # the first line that it writes is its end
+    with os.fdopen(writing) as stdout:
+        done = subprocess.run([xrc_compat, "selftest", "--softhca=1"], stdout=stdout, env=dict(os.environ, TMPDIR=str(tmp_path)),
+                              timeout=60)
+    assert done.returncode in (-signal.SIGPIPE, 128 + signal.SIGPIPE)
+    assert list(tmp_path.glob("xrc-selftest-*")) == []
 
 
 def test_an_emulator_as_strict_as_possible(run, softhca, xrc_compat):
