@@ -13,9 +13,20 @@
 
 #define MAX_ARGUMENTS 16
 
-static bool takes_value(const char *option)
+/* How many words an option of the self-test is: 2 with its value behind it, 1 without, or as in "--port=1". 0: it is none. */
+static int option_words(const char *word)
 {
-	return !strcmp(option, "--device") || !strcmp(option, "--connect") || !strcmp(option, "--port");
+	static const char *const with_value[] = { "--device", "--connect", "--port" };
+
+	for (size_t i = 0; i < sizeof(with_value) / sizeof(with_value[0]); i++) {
+		size_t length = strlen(with_value[i]);
+
+		if (strncmp(word, with_value[i], length))
+			continue;
+		if (!word[length] || word[length] == '=')
+			return word[length] ? 1 : 2;
+	}
+	return !strcmp(word, "--listen");
 }
 
 /* run's own options come first, then the program, then what is meant for it. */
@@ -29,14 +40,14 @@ static int sort_arguments(int argc, char **argv, char *program, char **sorted)
 			sorted[count++] = argv[i];
 	}
 	sorted[count++] = program;
-	for (int i = 1; i < argc; i++) {
-		if (!strncmp(argv[i], "--softhca", 9))
-			continue;
-		if (strcmp(argv[i], "--listen") && (!takes_value(argv[i]) || i + 1 == argc))
+	for (int i = 1, words; i < argc; i += words) {
+		bool of_run = !strncmp(argv[i], "--softhca", 9);
+
+		words = of_run ? 1 : option_words(argv[i]);
+		if (!words || words > argc - i)
 			return -i;
-		sorted[count++] = argv[i];
-		if (takes_value(argv[i]))
-			sorted[count++] = argv[++i];
+		for (int k = 0; !of_run && k < words; k++)
+			sorted[count++] = argv[i + k];
 	}
 	return count;
 }

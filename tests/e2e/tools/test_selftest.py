@@ -139,6 +139,14 @@ def test_an_end_in_the_middle_leaves_no_file(model, xrc_compat, tmp_path):
     assert list(tmp_path.glob("xrc-selftest-*")) == []
 
 
+@pytest.mark.parametrize("words", [["--device=nonsense7"], ["--port=70000"], ["--connect=no such host"]])
+def test_a_value_may_be_in_the_same_word(model, run, xrc_compat, words):
+    """It reaches the self-test, which says what is wrong with it."""
+    result = run([xrc_compat, "selftest", "--softhca", *words], timeout=60)
+    assert result.returncode in (4, 125) and "usage: xrc-compat selftest" not in result.stderr
+    assert re.search("no device nonsense7|from 1 to 65535|on the other host, no such host", result.stdout + result.stderr)
+
+
 def test_an_emulator_as_strict_as_possible(run, softhca, xrc_compat):
     assert run([softhca, "run", "--strict=on", "--", xrc_compat, "selftest"], timeout=60).returncode == 0
 
