@@ -32,7 +32,6 @@ static void add(struct secret *list, size_t *count, const char *name, const char
 		list[(*count)++].instead = instead;
 }
 
-/* The longer names first: a host's full name contains the short one. */
 static size_t collect(struct secret *list)
 {
 	const struct passwd *user = getpwuid(getuid());
@@ -51,9 +50,10 @@ static size_t collect(struct secret *list)
 	return count;
 }
 
+/* '_' is none: people put it between their name and other words. */
 static bool is_word_character(char c)
 {
-	return isalnum((unsigned char)c) || c == '_';
+	return isalnum((unsigned char)c);
 }
 
 /* Length of the secret at @text if it is a whole word there, which begins the text or follows @before. */
@@ -78,15 +78,21 @@ static size_t at_guid(const char *text, char before)
 	return is_word_character(text[19]) ? 0 : 19;
 }
 
+/* The longest of those at @text: a host's full name begins with the short one, and that perhaps with its user's name. */
 static size_t find(const struct secret *list, size_t count, const char *text, char before, const char **instead)
 {
-	for (size_t i = 0; i < count; i++) {
-		*instead = list[i].instead;
-		if (at_word(text, before, list[i].name))
-			return strlen(list[i].name);
-	}
+	size_t longest = at_guid(text, before);
+
 	*instead = "GUID";
-	return at_guid(text, before);
+	for (size_t i = 0; i < count; i++) {
+		size_t length = at_word(text, before, list[i].name);
+
+		if (length <= longest)
+			continue;
+		longest = length;
+		*instead = list[i].instead;
+	}
+	return longest;
 }
 
 void secret_print(FILE *out, const char *text)

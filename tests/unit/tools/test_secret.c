@@ -12,7 +12,7 @@
 int uname(struct utsname *host)
 {
 	memset(host, 0, sizeof(*host));
-	strcpy(host->nodename, "node7.site.example");
+	strcpy(host->nodename, "alice-node7.site.example");
 	return 0;
 }
 
@@ -31,18 +31,20 @@ static void check(const char *text, const char *wanted)
 
 TEST(hides_the_host)
 {
-	check("LID 3 of node7\n", "LID 3 of HOST\n");
-	check("from node7.site.example:18515", "from HOST:18515");	/* and not HOST.site.example */
+	/* Not USER-node7, and not HOST.site.example. */
+	check("LID 3 of alice-node7\n", "LID 3 of HOST\n");
+	check("from alice-node7.site.example:18515", "from HOST:18515");
 }
 
 TEST(hides_people_and_guids)
 {
 	check("/srv/alice/run as alice, port 0002:c903:00a1:b2c3", "~/run as USER, port GUID");
+	check("/scratch/alice_jobs/solver_alice.log", "/scratch/USER_jobs/solver_USER.log");
 }
 
 TEST(leaves_other_words)
 {
-	check("node77, malice, 0002:c903:00a1:b2c3d", "node77, malice, 0002:c903:00a1:b2c3d");
+	check("node7, malice, alice7, 0002:c903:00a1:b2c3d", "node7, malice, alice7, 0002:c903:00a1:b2c3d");
 }
 
 int main(void)
