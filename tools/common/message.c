@@ -4,6 +4,8 @@
 #include "command.h"
 #include "text.h"
 
+#include <getopt.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -74,6 +76,14 @@ int refuse_word(const struct command *command, const char *word)
 		why = takes_value(command->synopsis, word) ? "its value is missing" : "unknown option";
 	refuse(0, "%s: %s: %s", command->name, word, why);
 	return advise_usage(command);
+}
+
+int refuse_option(const struct command *command, char *const *argv)
+{
+	char letter[] = { '-', (char)optopt, '\0' };
+
+	/* Of several letters in one word, optind tells nothing before the last. */
+	return refuse_word(command, optopt && optopt <= UCHAR_MAX ? letter : argv[optind - 1]);
 }
 
 void print_line(const char *format, ...)

@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -349,10 +350,9 @@ static int choose_seconds(struct ps *ps, const char *text)
 	return 0;
 }
 
-enum { OPTION_COLUMNS = 'o', OPTION_JSON = 'j', OPTION_NO_HEADINGS = 'n', OPTION_WATCH = 'w' };
+enum { OPTION_COLUMNS = 'o', OPTION_JSON = UCHAR_MAX + 1, OPTION_NO_HEADINGS, OPTION_WATCH };
 
-/* @word: as it was typed. */
-static int set_option(const struct command *self, struct ps *ps, int option, const char *word)
+static int set_option(const struct command *self, struct ps *ps, int option, char *const *argv)
 {
 	switch (option) {
 	case OPTION_COLUMNS:
@@ -366,7 +366,7 @@ static int set_option(const struct command *self, struct ps *ps, int option, con
 		ps->headings = false;
 		return 0;
 	default:
-		return refuse_word(self, word);
+		return refuse_option(self, argv);
 	}
 }
 
@@ -383,7 +383,7 @@ int command_ps(const struct command *self, int argc, char **argv)
 
 	opterr = 0;
 	while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
-		status = set_option(self, &ps, option, argv[optind - 1]);
+		status = set_option(self, &ps, option, argv);
 		if (status)
 			return status;
 	}

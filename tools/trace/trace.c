@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
@@ -281,7 +282,7 @@ static int trace_program(struct trace *trace)
 
 /* ---- the command line ---- */
 
-enum { OPTION_HELP = 'h', OPTION_JSON = 'j', OPTION_OUTPUT = 'o', OPTION_REPORT = 'p', OPTION_SOFTHCA = 's' };
+enum { OPTION_HELP = UCHAR_MAX + 1, OPTION_JSON, OPTION_OUTPUT, OPTION_REPORT, OPTION_SOFTHCA };
 
 static bool set_option(struct trace *trace, int option)
 {
@@ -322,7 +323,7 @@ int command_trace(const struct command *self, int argc, char **argv)
 		if (option == OPTION_HELP)
 			return print_usage(self);
 		if (!set_option(&trace, option))
-			return refuse_word(self, argv[optind - 1]);
+			return refuse_option(self, argv);
 	}
 	if (optind == argc) {
 		refuse(0, "trace: no program given");

@@ -269,6 +269,9 @@ def test_a_directory_that_is_not_there(tool):
     (["ps", "nonsense"], "ps: nonsense: unexpected argument"),
     (["ps", "--nonsense"], "ps: --nonsense: unknown option"),
     (["ps", "-o"], "ps: -o: its value is missing"),
+    (["ps", "-xyz"], "ps: -x: unknown option"),
+    (["ps", "--json", "-xyz"], "ps: -x: unknown option"),
+    (["ps", "--json=yes"], "ps: --json=yes: unknown option"),
     (["gc", "nonsense"], "gc: nonsense: unexpected argument"),
 ])
 def test_wrong_usage(tool, arguments, says):

@@ -396,6 +396,16 @@ def test_wrong_usage(run, xrc_compat, arguments):
     assert (result.returncode, result.stdout) == (125, "") and "usage: xrc-compat trace" in result.stderr
 
 
+@pytest.mark.parametrize("arguments, says", [
+    (["-xyz", "true"], "-x: unknown option"),
+    (["--json", "-xyz", "true"], "-x: unknown option"),
+    (["--nonsense", "true"], "--nonsense: unknown option"),
+    (["--json", "--output"], "--output: its value is missing"),
+])
+def test_the_option_that_is_wrong_is_named(run, xrc_compat, arguments, says):
+    assert f"xrc-compat: trace: {says}\n" in run([xrc_compat, "trace", *arguments]).stderr
+
+
 @pytest.mark.parametrize("option", ["--output", "--porting-report"])
 def test_a_file_that_cannot_be_written_is_told_before_the_program_runs(run, xrc_compat, option):
     result = run([xrc_compat, "trace", option, "/nonexistent/x", "--", "echo", "ran"])
