@@ -9,6 +9,7 @@
 #include "tools/common/message.h"
 #include "tools/common/paths.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <getopt.h>
 #include <limits.h>
@@ -246,17 +247,27 @@ static int print_table(struct ps *ps, const char *directory)
 	return error ? error : regtab_list(directory, visit_refused, ps);
 }
 
+/* 0, or -errno. Whether something can be executed access() says of files, too. */
+static int try_directory(const char *path)
+{
+	DIR *directory = opendir(path);
+
+	if (!directory)
+		return -errno;
+	closedir(directory);
+	return access(path, X_OK) ? -errno : 0;
+}
+
 static int print_once(struct ps *ps)
 {
 	const char *directory = paths_table_directory();
-	int error = 0;
+	int error;
 
 	ps->refused = false;
 	ps->now = time(NULL);
 	ps->left = ASKING_MILLISECONDS;
 	/* Before anything is printed, so that a failure leaves no half of a document. */
-	if (access(directory, R_OK | X_OK))
-		error = -errno;
+	error = try_directory(directory);
 	if (!error)
 		error = ps->json ? print_json(ps, directory) : print_table(ps, directory);
 	if (error)

@@ -255,10 +255,11 @@ def test_no_table_at_all(tool):
     assert tool("gc").stdout == ""
 
 
-def test_a_directory_that_is_not_there(tool):
-    for command in ("ps", "gc"):
-        result = tool(command, status=125, XRC_COMPAT_TABLE_DIR="/nonexistent")
-        assert result.stdout == "" and "/nonexistent" in result.stderr
+@pytest.mark.parametrize("words", [["ps"], ["ps", "--json"], ["gc"]], ids=" ".join)
+@pytest.mark.parametrize("directory, why", [("/nonexistent", "No such file or directory"), ("/bin/sh", "Not a directory")])
+def test_a_directory_that_is_none(tool, words, directory, why):
+    result = tool(*words, status=125, XRC_COMPAT_TABLE_DIR=directory)
+    assert result.stdout == "" and f"{directory}: {why}\n" in result.stderr
 
 
 @pytest.mark.parametrize("arguments, says", [
