@@ -2,6 +2,7 @@
 /* The self-test: an old program that plays the whole legacy exchange, and says what of the contract holds. */
 #include "checks.h"
 #include "terminal/streams.h"
+#include "tools/common/temporary.h"
 
 #include <errno.h>
 #include <getopt.h>
@@ -54,12 +55,8 @@ static int start_actors(struct job *job)
 
 static int make_domain_file(struct job *job)
 {
-	const char *directory = getenv("TMPDIR");
-	int fd;
+	int fd = temporary_make("xrc-selftest", job->domain_path, sizeof(job->domain_path), mkstemp);
 
-	snprintf(job->domain_path, sizeof(job->domain_path), "%s/xrc-selftest-XXXXXX",
-		 directory && directory[0] == '/' ? directory : "/tmp");
-	fd = mkstemp(job->domain_path);
 	if (fd < 0) {
 		fprintf(stderr, "xrc-compat-selftest: %s: %s\n", job->domain_path, strerror(errno));
 		return EXIT_IMPOSSIBLE;

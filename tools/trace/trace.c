@@ -3,6 +3,7 @@
 #include "terminal/streams.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
+#include "tools/common/temporary.h"
 #include "tools/common/text.h"
 #include "symbol_name.h"
 #include "trace_decode.h"
@@ -28,7 +29,7 @@ struct trace {
 	char *softhca;		/* "--softhca=N", or NULL */
 	char **program;
 	/* While it runs: */
-	char directory[96];
+	char directory[96];	/* short, as the address of a socket must be */
 	struct sockaddr_un address;
 	int socket;
 	pid_t child;
@@ -111,15 +112,14 @@ static int follow(struct trace *trace)
 
 /* ---- starting ---- */
 
+static int make_directory(char *path)
+{
+	return mkdtemp(path) ? 0 : -1;
+}
+
 static int open_socket(struct trace *trace)
 {
-	const char *parent = getenv("TMPDIR");
-
-	/* The address of a socket is short; a directory that leaves no room for it is not taken. */
-	if (!parent || parent[0] != '/' || strlen(parent) > sizeof(trace->directory) - sizeof("/xrc-trace-XXXXXX"))
-		parent = "/tmp";
-	snprintf(trace->directory, sizeof(trace->directory), "%s/xrc-trace-XXXXXX", parent);
-	if (!mkdtemp(trace->directory))
+	if (temporary_make("xrc-trace", trace->directory, sizeof(trace->directory), make_directory))
 		return refuse(TOOL_EXIT_REFUSED, "cannot make a directory for the trace's socket, %s: %s", trace->directory, strerror(errno));
 	trace->address.sun_family = AF_UNIX;
 	snprintf(trace->address.sun_path, sizeof(trace->address.sun_path), "%s/socket", trace->directory);

@@ -139,6 +139,13 @@ def test_an_end_in_the_middle_leaves_no_file(model, xrc_compat, tmp_path):
     assert list(tmp_path.glob("xrc-selftest-*")) == []
 
 
+@pytest.mark.parametrize("parent", ["/nonexistent", "/proc", "/bin/sh", "relative"])
+def test_a_folder_for_temporary_files_that_is_none(run, softhca, xrc_compat, parent):
+    """The first check shows that it begins; a device without XRC makes the rest short."""
+    result = run([softhca, "run", "--xrc=off", "--", xrc_compat, "selftest"], env={"TMPDIR": parent}, timeout=60)
+    assert (result.returncode, outcome(result, "1.1")) == (4, ["ok"]), result
+
+
 @pytest.mark.parametrize("words", [["--device=nonsense7"], ["--port=70000"], ["--connect=no such host"]])
 def test_a_value_may_be_in_the_same_word(model, run, xrc_compat, words):
     """It reaches the self-test, which says what is wrong with it."""

@@ -379,7 +379,7 @@ def test_a_tracer_that_is_killed_does_not_take_the_program_along(run, xrc_compat
     assert "ibv_" not in (tmp_path / "trace").read_text()
 
 
-@pytest.mark.parametrize("parent", ["/tmp", "/nonexistent" * 20, "relative"])
+@pytest.mark.parametrize("parent", ["/tmp", "/nonexistent", "/proc", "/bin/sh", "/nonexistent" * 20, "relative"])
 def test_no_temporary_file_is_left(run, xrc_compat, parent):
     socket = run([xrc_compat, "trace", "--", "sh", "-c", "echo $XRC_COMPAT_TRACE"], env={"TMPDIR": parent}).stdout.strip()
     assert socket.startswith("/tmp/xrc-trace-") and not os.path.exists(os.path.dirname(socket))
