@@ -241,6 +241,7 @@ static int write_report(struct trace *trace, int status)
 {
 	const char *why;
 
+	text_clean(trace->program[0]);
 	trace_porting_report(trace->report_out, &trace->census, trace->program[0]);
 	why = streams_close(trace->report_out);
 	return why ? refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", trace->report, why) : status;

@@ -324,6 +324,11 @@ def test_a_program_that_does_not_start(run, xrc_compat, tmp_path, no_start):
     assert (tmp_path / "report").read_text().endswith("\nThe program did not start.\n")
 
 
+def test_what_a_program_is_called_does_not_reach_the_report_raw(run, xrc_compat, tmp_path):
+    run([xrc_compat, "trace", "--porting-report", tmp_path / "report", "--", os.fsdecode(b"./a\x1b[2J\n# forged\xff")])
+    assert (tmp_path / "report").read_text().splitlines()[0] == "# Legacy XRC verbs in `./a?[2J?# forged?`"
+
+
 def test_json_of_a_program_that_does_not_start(run, xrc_compat, no_start):
     options, program, status = no_start
     document = json.loads(run([xrc_compat, "trace", "--json", *options, "--", program]).stdout)
