@@ -88,6 +88,9 @@ static bool take_one(struct trace *trace)
 	return true;
 }
 
+/* 0 once it has ended: its number may be another process's then. */
+static volatile pid_t child_to_forward_to;
+
 static int exit_status(int status)
 {
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
@@ -104,6 +107,8 @@ static int follow(struct trace *trace)
 		poll(&pollfd, 1, 20);
 		/* In this order: what it said before it ended is there when its end is. */
 		ended = waitpid(trace->child, &status, WNOHANG);
+		if (ended > 0)
+			child_to_forward_to = 0;
 		while (take_one(trace))
 			;
 	} while (!ended || (ended < 0 && errno == EINTR));
@@ -158,11 +163,10 @@ static int run_program(struct trace *trace)
 	return command_run(trace->self, head + count, argv);
 }
 
-static pid_t child_to_forward_to;
-
 static void forward(int number)
 {
-	kill(child_to_forward_to, number);
+	if (child_to_forward_to)
+		kill(child_to_forward_to, number);
 }
 
 /* After fork(): the program has those that this command was started with. */
@@ -170,7 +174,8 @@ static void set_signals(pid_t child)
 {
 	/* What resource managers send, to the first process of a job only. */
 	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
-	struct sigaction action = { .sa_handler = forward };
+	/* Restarted: a write that a signal interrupts would be lost. */
+	struct sigaction action = { .sa_handler = forward, .sa_flags = SA_RESTART };
 
 	child_to_forward_to = child;
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)

@@ -7,12 +7,13 @@ import pathlib
 import re
 import signal
 import subprocess
+import time
 
 import pytest
 
 import models
 from installed import need, rdma_core_release
-from waiting import wait_for
+from waiting import process_state, wait_for
 
 # The functions for which abi/symbols.tab lists arguments.
 SYMBOLS = (pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "abi" / "symbols.tab").read_text().splitlines()
@@ -364,6 +365,34 @@ def test_who_reads_the_trace_may_go_first(xrc_compat):
         done = subprocess.run([xrc_compat, "trace", "--", "sh", "-c", "echo $XRC_COMPAT_TRACE"], stdout=subprocess.PIPE,
                               stderr=stderr, text=True, timeout=60)
     assert done.returncode == 125 and not os.path.exists(os.path.dirname(done.stdout.strip()))
+
+
+def full_pipe():
+    """(the end to read from, the one that does not take anything more)."""
+    reading, writing = os.pipe()
+    os.set_blocking(writing, False)
+    try:
+        while os.write(writing, bytes(4096)):
+            pass
+    except BlockingIOError:
+        os.set_blocking(writing, True)
+    return os.fdopen(reading, "rb"), os.fdopen(writing, "wb")
+
+
+def test_a_signal_does_not_tear_the_trace(xrc_compat, tmp_path):
+    """It comes while the command waits until somebody reads: one of several does, and none may harm at any other time."""
+    note = tmp_path / "pid"
+    reader, writer = full_pipe()
+    tracer = subprocess.Popen([xrc_compat, "trace", "--", "sh", "-c", 'echo $$ >"$0"', note], stderr=writer)
+    writer.close()
+    pid = wait_for(lambda: note.exists() and note.read_text().strip())
+    wait_for(lambda: process_state(pid) == "X")
+    for _ in range(20):
+        tracer.send_signal(signal.SIGUSR1)
+        time.sleep(0.02)
+    with reader:
+        assert reader.read().endswith(b"\nThe program made no legacy call.\n")
+    assert tracer.wait(60) == 0
 
 
 def test_the_program_has_the_signals_that_it_has_without(run, xrc_compat):
