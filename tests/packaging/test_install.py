@@ -72,6 +72,20 @@ def test_nothing_is_where_a_loader_or_a_compiler_looks_by_itself(installed):
     assert [name for name in public if not allowed.fullmatch(name)] == []
 
 
+@pytest.mark.parametrize("package", ["xrc-compat", "xrc-compat-alone", "xrc-compat-xsrq"])
+def test_headers_of_ours_come_before_those_of_the_prefix(installed, package):
+    """Somebody may have installed today's rdma-core under the same prefix."""
+    todays = installed.includedir / "infiniband" / "verbs.h"
+    todays.parent.mkdir()
+    todays.write_text("#error not the header that was asked for\n")
+    flags = installed.pkg_config("--cflags", package)
+    done = subprocess.run([*os.environ.get("CC", "cc").split(), *flags, "-fsyntax-only", "-x", "c", "-"], timeout=60,
+                          input="#include <infiniband/verbs.h>\n", capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    folders = [flag for flag in flags if flag.startswith(f"-I{installed.prefix}")]
+    assert folders and len(folders) == len(set(folders)), flags
+
+
 def plain(name):
     """Without what differs between machines: where the libraries are."""
     return re.sub(r"^lib/[^/]*-linux-gnu\w*/|^lib64/|^lib/\*/", "lib/", name)
