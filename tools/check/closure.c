@@ -58,7 +58,7 @@ static void add_needed(struct closure *closure, const char *name, const struct l
 		return;
 	}
 	object = append(closure, path, name, origin, requester);
-	/* It was found by its ELF header. If the rest is damaged it stays in the list, without imports. */
+	/* What the loader takes may be no library. It stays in the list, without imports. */
 	if (elf_info_read(path, &object->elf))
 		string_list_add(&closure->damaged, path);
 }

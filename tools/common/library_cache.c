@@ -34,18 +34,22 @@ struct cache {
 	size_t size;
 };
 
-bool library_is_of_kind(const char *path, const struct elf_info *kind)
+bool library_is_taken(const char *path, const struct elf_info *kind)
 {
-	unsigned char header[EI_NIDENT + 4];
-	int fd = regular_open(path);
+	size_t header_size = kind->bits == 32 ? sizeof(Elf32_Ehdr) : sizeof(Elf64_Ehdr);
+	unsigned char header[sizeof(Elf64_Ehdr)];
 	ssize_t size;
+	int fd;
 
+	if (access(path, R_OK))
+		return false;
+	fd = regular_open(path);
 	if (fd < 0)
-		return false;
-	size = read(fd, header, sizeof(header));
+		return true;
+	size = read(fd, header, header_size);
 	close(fd);
-	if (size != sizeof(header) || memcmp(header, ELFMAG, SELFMAG))
-		return false;
+	if (size != (ssize_t)header_size || memcmp(header, ELFMAG, SELFMAG))
+		return true;
 	if (header[EI_CLASS] != (kind->bits == 32 ? ELFCLASS32 : ELFCLASS64))
 		return false;
 	if (header[EI_DATA] == ELFDATA2MSB)
@@ -79,7 +83,7 @@ static bool search(const struct cache *cache, const char *name, const struct elf
 		memcpy(&entry, cache->base + offset, sizeof(entry));
 		if (entry.hardware || strcmp(string_at(cache, entry.name), name))
 			continue;
-		if (!library_is_of_kind(string_at(cache, entry.path), kind))
+		if (!library_is_taken(string_at(cache, entry.path), kind))
 			continue;
 		return snprintf(path, PATH_MAX, "%s", string_at(cache, entry.path)) < PATH_MAX;
 	}

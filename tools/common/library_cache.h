@@ -10,7 +10,10 @@
 /* Looks @name up in the cache file at @cache for files of @kind's class and machine. @path has PATH_MAX bytes. */
 bool library_cache_find(const char *cache, const char *name, const struct elf_info *kind, char *path);
 
-/* True if @path is an ELF file of @kind's class and machine; the loader passes over others as if they were not there. */
-bool library_is_of_kind(const char *path, const struct elf_info *kind);
+/*
+ * Whether the loader takes @path for a program of @kind. It passes over what may not be read, and ELF files of another class or
+ * machine. At whatever else has the name it gives up (an empty file, text, a directory), or waits for ever (a FIFO).
+ */
+bool library_is_taken(const char *path, const struct elf_info *kind);
 
 #endif

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define CACHE_FILE "/etc/ld.so.cache"
@@ -91,19 +90,11 @@ static bool expand(const char *source, size_t length, const struct loaded_object
 	return true;
 }
 
-/* Whether the loader takes @path. It opens any kind of file, and waits for ever at a FIFO. */
-static bool is_taken(const char *path, const struct elf_info *kind)
-{
-	struct stat st;
-
-	return library_is_of_kind(path, kind) || (!stat(path, &st) && S_ISFIFO(st.st_mode));
-}
-
 static bool in_directory(const char *directory, const char *name, const struct elf_info *kind, char *path)
 {
 	if (snprintf(path, PATH_MAX, "%s/%s", directory, name) >= PATH_MAX)
 		return false;
-	return is_taken(path, kind);
+	return library_is_taken(path, kind);
 }
 
 /* Walks a list of directories as they stand in RPATH or LD_LIBRARY_PATH, for the object that the list belongs to. */
@@ -164,7 +155,7 @@ enum library_origin library_find(const char *name, const struct loaded_object *r
 
 	if (strchr(name, '/')) {
 		snprintf(path, PATH_MAX, "%s", name);
-		return is_taken(path, kind) ? ORIGIN_PATH : ORIGIN_NOT_FOUND;
+		return library_is_taken(path, kind) ? ORIGIN_PATH : ORIGIN_NOT_FOUND;
 	}
 	if (in_rpaths(requester, name, kind, path))
 		return ORIGIN_RPATH;

@@ -65,7 +65,8 @@ static void examine_library(struct finding *finding)
 
 static void examine_libibverbs(struct finding *finding)
 {
-	struct elf_info self;
+	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
+	struct elf_info self, elf;
 	char real[PATH_MAX];
 	char path[PATH_MAX];
 
@@ -73,11 +74,14 @@ static void examine_libibverbs(struct finding *finding)
 		found(finding, true, "mount /proc", "/proc/self/exe cannot be read");
 		return;
 	}
-	if (library_find_system("libibverbs.so.1", &self, path))
+	if (!library_find_system("libibverbs.so.1", &self, path))
+		found(finding, true, advice, "libibverbs.so.1 is not installed");
+	else if (elf_info_read(path, &elf))
+		found(finding, true, advice, "%s is what the loader would take, but no library", path);
+	else {
 		found(finding, false, NULL, "%s", realpath(path, real) ? real : path);
-	else
-		found(finding, true, "install the distribution's libibverbs (Debian: libibverbs1)",
-		      "libibverbs.so.1 is not installed");
+		elf_info_free(&elf);
+	}
 	elf_info_free(&self);
 }
 

@@ -4,7 +4,10 @@
 import itertools
 import json
 import os
+import pathlib
 import re
+import shutil
+import socket
 
 import pytest
 
@@ -108,3 +111,63 @@ def test_files_of_another_machine_are_passed_over(run, xrc_compat, place):
 def test_what_is_nowhere(run, xrc_compat, place):
     binary = program(place, outer(place, "a"))
     assert same(run, xrc_compat, binary, LD_LIBRARY_PATH="")["libouter.so"] is None
+
+
+def bind(path):
+    with socket.socket(socket.AF_UNIX) as endpoint:
+        os.chdir(path.parent)  # the address of a socket is short
+        endpoint.bind(path.name)
+
+
+def altered(changes, size=None):
+    """Writes a copy of the file that makes it: a library of which these bytes are others, cut off at @size."""
+    def write(path):
+        image = bytearray((path.parent.parent / "d" / "libdeep.so").read_bytes())
+        for at, value in changes.items():
+            image[at] = value
+        path.write_bytes(image[:size])
+    return write
+
+
+GIVES_UP = {
+    "empty": pathlib.Path.touch,
+    "text": lambda path: path.write_text("no library\n" * 10),
+    "folder": pathlib.Path.mkdir,
+    "device": lambda path: path.symlink_to("/dev/null"),
+    "socket": bind,
+    "cut off": altered({}, 40),
+    "of another class and cut off": altered({4: 1}, 40),
+}
+PASSES_OVER = {
+    "dangling link": lambda path: path.symlink_to("nowhere"),
+    "of another machine": altered({18: 8, 19: 0}),  # MIPS
+}
+
+
+@pytest.fixture
+def odd(place, tmp_path, monkeypatch):
+    """odd(make): a program, the LD_LIBRARY_PATH with which the loader first meets what `make` makes, and its path."""
+    folder = place / "odd"
+    monkeypatch.chdir(tmp_path)
+
+    def _odd(make):
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        make(folder / "libdeep.so")
+        return program(place, outer(place, "a")), f"{folder}:{place}/a", str(folder / "libdeep.so")
+
+    return _odd
+
+
+@pytest.mark.parametrize("make", GIVES_UP.values(), ids=GIVES_UP)
+def test_the_loader_gives_up(run, xrc_compat, odd, make):
+    binary, folders, file = odd(make)
+    assert run([binary], env={"LD_LIBRARY_PATH": folders}).returncode == 127
+    report = json.loads(run([xrc_compat, "check", binary, "--json"], env={"LD_LIBRARY_PATH": folders}).stdout)
+    assert (report["damaged"], report["exit_status"]) == ([file], 127)
+
+
+@pytest.mark.parametrize("make", PASSES_OVER.values(), ids=PASSES_OVER)
+def test_the_loader_passes_over(run, xrc_compat, place, odd, make):
+    binary, folders, _ = odd(make)
+    assert same(run, xrc_compat, binary, LD_LIBRARY_PATH=folders)["libdeep.so"] == str(place / "a" / "libdeep.so")
