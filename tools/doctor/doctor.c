@@ -12,6 +12,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -198,14 +199,24 @@ static bool logind_removes(const char *directory)
 	return !strcmp(directory, "/dev/shm") && geteuid() >= 1000 && !access("/run/systemd/system", F_OK) && logind_removes_ipc();
 }
 
+/* A table is made without a name. File systems of the network do not have such files. */
+static bool takes_tables(const char *directory)
+{
+	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+	return fd >= 0 && !close(fd);
+}
+
 static void examine_table_directory(struct finding *finding)
 {
 	const char *directory = paths_table_directory();
-	const char *advice = "name a directory of your own in XRC_COMPAT_TABLE_DIR";
+	const char *advice = "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR";
 	struct stat st;
 
-	/* The same rule as the library's: nobody else may be able to exchange the files. */
-	if (stat(directory, &st) || access(directory, W_OK | X_OK))
+	/* The same rules as the library's: all processes mean the same place, and nobody else can exchange the files. */
+	if (directory[0] != '/')
+		found(finding, true, advice, "%s is not an absolute path", directory);
+	else if (stat(directory, &st) || !takes_tables(directory) || access(directory, R_OK | X_OK))
 		found(finding, true, advice, "%s: %s", directory, strerror(errno));
 	else if (st.st_uid && st.st_uid != geteuid())
 		found(finding, true, advice, "%s belongs to another user", directory);
