@@ -79,15 +79,22 @@ static void next_run(struct check *check, const char *prefix, const char *option
 		 word(check->name, buffer, sizeof(buffer)));
 }
 
-static const struct device *usable_device(const struct check *check)
+/* Of those that may be used, the first that @fits. */
+static const struct device *find_device(const struct check *check, bool (*fits)(const struct device *device))
 {
 	for (size_t i = 0; i < check->devices.count; i++) {
 		const struct device *device = &check->devices.device[i];
 
-		if (device_usable(device) && (!check->wanted_device || !strcmp(check->wanted_device, device->name)))
+		if (fits(device) && (!check->wanted_device || !strcmp(check->wanted_device, device->name)))
 			return device;
 	}
 	return NULL;
+}
+
+/* Whether it has XRC is not known. */
+static bool is_closed(const struct device *device)
+{
+	return !device->opened;
 }
 
 static void not_preloadable(struct check *check)
@@ -193,8 +200,15 @@ static bool decide_run_time(struct check *check)
 
 static bool decide_device(struct check *check)
 {
-	if (usable_device(check))
+	const struct device *closed = find_device(check, is_closed);
+
+	if (find_device(check, device_usable))
 		return false;
+	if (closed) {
+		verdict(check, VERDICT_NO_DEVICE, "device %s cannot be opened; check the permissions of /dev/infiniband/uverbs*", closed->name);
+		snprintf(check->next, sizeof(check->next), "xrc-compat doctor");
+		return true;
+	}
 	if (check->wanted_device)
 		verdict(check, VERDICT_NO_DEVICE, "device %s is not there or has no XRC", check->wanted_device);
 	else if (check->devices_error)

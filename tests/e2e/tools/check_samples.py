@@ -310,7 +310,16 @@ def case_no_device(w):
 
 
 def case_only_devices_without_xrc(w):
+    return w.program("linked", ONE_WAY, w.stub), {"devices": "rxe0"}
+
+
+def case_device_that_cannot_be_opened(w):
+    """It may have XRC."""
     return w.program("linked", ONE_WAY, w.stub), {"devices": "rxe0 mlx5_9"}
+
+
+def case_wanted_device_that_cannot_be_opened(w):
+    return w.program("linked", ONE_WAY, w.stub), {"devices": "mlx4_0 mlx5_9", "options": ["--device=mlx5_9"]}
 
 
 def case_all_devices(w):
