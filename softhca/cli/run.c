@@ -143,8 +143,8 @@ int cli_run(int argc, char **argv)
 	if (cli_find_preload(preload, sizeof(preload)))
 		return cli_refuse(CLI_RUN_FAILED, "libsofthca.so is missing: neither next to this command nor in %s",
 				  SOFTHCA_LIBDIR);
-	if (strpbrk(preload, ": \t\n"))
-		return cli_refuse(CLI_RUN_FAILED, "%s: a path with a colon or a blank cannot stand in LD_PRELOAD", preload);
+	if (strpbrk(preload, ": \t\n$"))
+		return cli_refuse(CLI_RUN_FAILED, "%s: a path with a colon, a blank or a '$' cannot stand in LD_PRELOAD", preload);
 	if (anchor_trace(&settings))
 		return cli_refuse(CLI_RUN_FAILED, "%s: the path is too long", settings.trace);
 	status = start_for_run(&settings, directory);

@@ -2,6 +2,7 @@
 /* From the facts to the verdict, the reason and the next command. The first rule that applies decides. */
 #include "check.h"
 #include "tools/common/command.h"
+#include "tools/common/paths.h"
 #include "tools/common/text.h"
 
 #include <stdarg.h>
@@ -176,6 +177,8 @@ static bool decide_need(struct check *check)
 /* Why the library cannot be preloaded. */
 static bool decide_preload(struct check *check)
 {
+	const char *fault;
+
 	if (check->fault) {
 		not_preloadable(check);
 		return true;
@@ -185,7 +188,12 @@ static bool decide_preload(struct check *check)
 		check->exit_status = TOOL_EXIT_REFUSED;
 		return true;
 	}
-	return false;
+	fault = paths_preload_fault(check->library_path, &check->library);
+	if (!fault)
+		return false;
+	verdict(check, VERDICT_BROKEN, "%s: %s", check->library_path, fault);
+	check->exit_status = TOOL_EXIT_REFUSED;
+	return true;
 }
 
 /* A program that binds at run time calls dlsym() on a handle of libibverbs. A preloaded library sees that only if it interposes dlsym(). */

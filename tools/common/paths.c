@@ -134,6 +134,14 @@ const char *paths_table_directory(void)
 	return chosen && chosen[0] ? chosen : "/dev/shm";
 }
 
+/* The loader cuts LD_PRELOAD at colons and blanks, replaces words with a '$', and only warns about what is no library. */
+const char *paths_preload_fault(const char *path, const struct elf_info *elf)
+{
+	if (strpbrk(path, ": \t\n$"))
+		return "a path with a colon, a blank or a '$' cannot stand in LD_PRELOAD";
+	return elf_info_is_library(elf) ? NULL : "is not a shared library";
+}
+
 static bool readable_file(const char *path)
 {
 	struct stat st;

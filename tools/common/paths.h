@@ -3,6 +3,8 @@
 #ifndef XRC_COMPAT_TOOLS_PATHS_H
 #define XRC_COMPAT_TOOLS_PATHS_H
 
+#include "elf_info.h"
+
 #include <limits.h>
 #include <stddef.h>
 
@@ -32,6 +34,9 @@ void paths_helper(const char *in_build, struct path_candidates *candidates);
 
 /* The libxrc-trace.so for programs of @bits, found as paths_library_of() finds the other library; NULL where there is none. */
 const char *paths_tracer_of(int bits, struct path_candidates *candidates);
+
+/* Why the library at @path, which is @elf, cannot be preloaded, as "PATH: ..." goes on; NULL if it can be. */
+const char *paths_preload_fault(const char *path, const struct elf_info *elf);
 
 /* Where the registration tables are. */
 const char *paths_table_directory(void);

@@ -59,7 +59,12 @@ static void examine_library(struct finding *finding)
 	else if (elf_info_read(path, &elf))
 		found(finding, true, "install xrc-compat again", "%s is not a shared library", path);
 	else {
-		found(finding, false, NULL, "%s, %d-bit %s", path, elf.bits, elf_info_machine_name(&elf));
+		const char *fault = paths_preload_fault(path, &elf);
+
+		if (fault)
+			found(finding, true, "move xrc-compat, or point XRC_COMPAT_LIBRARY to the library", "%s: %s", path, fault);
+		else
+			found(finding, false, NULL, "%s, %d-bit %s", path, elf.bits, elf_info_machine_name(&elf));
 		elf_info_free(&elf);
 	}
 }

@@ -42,15 +42,20 @@ int command_env(const struct command *self, int argc, char **argv)
 {
 	struct path_candidates candidates;
 	char setting[PATH_MAX];
-	const char *library;
+	const char *library, *fault;
 	const char *quote = "";
+	struct elf_info elf;
 
 	if (argc > 1)
 		return refuse_word(self, argv[1]);
 	paths_library(&candidates);
 	library = paths_first(&candidates);
-	if (!library)
-		return refuse(TOOL_EXIT_REFUSED, "libxrc-compat.so.1 is not there; try: xrc-compat doctor");
+	if (!library || elf_info_read(library, &elf))
+		return refuse(TOOL_EXIT_REFUSED, "libxrc-compat.so.1 is not there, or no library; try: xrc-compat doctor");
+	fault = paths_preload_fault(library, &elf);
+	elf_info_free(&elf);
+	if (fault)
+		return refuse(TOOL_EXIT_REFUSED, "%s: %s", library, fault);
 	/* The setting with $LIB serves both word sizes. It is quoted, because the loader replaces $LIB, not the shell. */
 	if (!loader_lib_setting(library, LOADER_LIB_OWN_BITS, setting, sizeof(setting))) {
 		library = setting;

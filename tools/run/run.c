@@ -92,17 +92,20 @@ static int refuse_missing(const char *what, const struct path_candidates *candid
  */
 static int find_library(int bits, struct path_candidates *candidates, const char **library, struct elf_info *elf)
 {
+	const char *fault;
 	int error;
 
 	*library = paths_library_of(bits, candidates);
 	if (!*library)
 		return refuse_missing("libxrc-compat.so.1", candidates);
-	if (strpbrk(*library, ": \t\n$"))
-		return refuse(TOOL_EXIT_REFUSED, "%s: a path with a colon, a blank or a '$' cannot stand in LD_PRELOAD", *library);
 	error = elf_info_read(*library, elf);
 	if (error)
 		return refuse(TOOL_EXIT_REFUSED, "%s: is not a shared library (%s)", *library, strerror(-error));
-	return 0;
+	fault = paths_preload_fault(*library, elf);
+	if (!fault)
+		return 0;
+	elf_info_free(elf);
+	return refuse(TOOL_EXIT_REFUSED, "%s: %s", *library, fault);
 }
 
 static int check_program(const char *name, enum program_fault fault, const struct program *program,

@@ -342,6 +342,17 @@ def case_without_our_library(w):
     return w.program("linked", ONE_WAY, w.stub), {"XRC_COMPAT_LIBRARY": "/nonexistent/libxrc-compat.so.1"}
 
 
+def case_our_library_in_a_folder_with_a_blank(w):
+    (w.folder / "with blank").mkdir(exist_ok=True)
+    library = w.library("with blank/libxrc-compat.so.1", "int ours(void) { return 0; }")
+    return w.program("linked", ONE_WAY, w.stub), {"XRC_COMPAT_LIBRARY": str(library)}
+
+
+def case_our_library_is_a_program(w):
+    program = w.program("linked", ONE_WAY, w.stub)
+    return program, {"XRC_COMPAT_LIBRARY": str(program)}
+
+
 def case_not_found(w):
     return "./no-such-program", {}
 

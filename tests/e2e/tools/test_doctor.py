@@ -109,6 +109,20 @@ def test_each_trouble_is_found_alone_and_with_advice(tool, run, environment, whe
     assert result.returncode == 1
 
 
+@pytest.mark.parametrize("name", ["with blank", "with:colon", "with$dollar"])
+@pytest.mark.parametrize("command", ["env", "doctor"])
+def test_a_library_whose_path_ld_preload_cannot_carry(tool, run, probe, tmp_path, command, name):
+    (tmp_path / name).mkdir()
+    result = tool(run, command, XRC_COMPAT_LIBRARY=str(shutil.copy(probe, tmp_path / name)))
+    assert result.returncode in (1, 125)
+    assert "cannot stand in LD_PRELOAD" in result.stdout + result.stderr
+
+
+def test_a_library_that_is_a_program(tool, run):
+    [problem] = problems(tool(run, "doctor", XRC_COMPAT_LIBRARY="/proc/self/exe"))
+    assert "is not a shared library" in problem
+
+
 def test_a_table_directory_that_others_may_write(tool, run, tmp_path):
     shared = tmp_path / "shared"
     shared.mkdir()

@@ -134,14 +134,27 @@ def test_missing_library(launch, helpers):
 def test_library_that_is_none(launch, helpers, tmp_path):
     text = tmp_path / "lib.so"
     text.write_text("no library")
-    refused(launch(helpers / "show-start", XRC_COMPAT_LIBRARY=str(text)), REFUSED, "is not a shared library")
+    for path in (text, helpers / "show-start"):
+        refused(launch(helpers / "show-start", XRC_COMPAT_LIBRARY=str(path)), REFUSED, "is not a shared library")
 
 
-@pytest.mark.parametrize("name", ["with blank", "with:colon", "with$dollar"])
+UNFIT = ["with blank", "with:colon", "with$dollar"]
+
+
+@pytest.mark.parametrize("name", UNFIT)
 def test_library_path_that_ld_preload_cannot_carry(launch, helpers, probe, tmp_path, name):
     (tmp_path / name).mkdir()
     library = shutil.copy(probe, tmp_path / name / "lib.so")
     refused(launch(helpers / "show-start", XRC_COMPAT_LIBRARY=str(library)), REFUSED, "cannot stand in LD_PRELOAD")
+
+
+@pytest.mark.parametrize("name", UNFIT)
+def test_softhca_where_ld_preload_cannot_carry_its_path(run, build_root, tmp_path, name):
+    (tmp_path / name).mkdir()
+    for file in ("softhca", "libsofthca.so"):
+        shutil.copy(build_root / "softhca" / file, tmp_path / name)
+    done = run([tmp_path / name / "softhca", "run", "--", "true"])
+    assert (done.returncode, "cannot stand in LD_PRELOAD" in done.stderr) == (REFUSED, True), done
 
 
 @pytest.fixture
