@@ -236,13 +236,18 @@ static void examine_table_directory(struct finding *finding)
 /* A word of LD_PRELOAD, with the folder that the loader puts for $LIB. */
 static void preload_path(const char *word, size_t length, char *path, size_t size)
 {
-	const char *token = memmem(word, length, "$LIB", 4);
+	const char *token = memmem(word, length, "${LIB}", 6);
+	const char *rest;
 	char lib[NAME_MAX];
 
+	if (!token)
+		token = memmem(word, length, "$LIB", 4);
 	if (!token || loader_lib(LOADER_LIB_OWN_BITS, lib, sizeof(lib)))
 		snprintf(path, size, "%.*s", (int)length, word);
-	else
-		snprintf(path, size, "%.*s%s%.*s", (int)(token - word), word, lib, (int)(word + length - token - 4), token + 4);
+	else {
+		rest = token + (token[1] == '{' ? 6 : 4);
+		snprintf(path, size, "%.*s%s%.*s", (int)(token - word), word, lib, (int)(word + length - rest), rest);
+	}
 }
 
 static void examine_preload(struct finding *finding)

@@ -193,13 +193,14 @@ def test_a_preload_that_is_not_there(tool, run, fakes):
 
 
 @pytest.mark.skipif(not os.path.exists(LOADER), reason="only on x86-64 it is known what the loader puts for $LIB")
-def test_a_preload_for_both_word_sizes(tool, run, fakes, build_root, tmp_path):
+@pytest.mark.parametrize("token", ["$LIB", "${LIB}"])
+def test_a_preload_for_both_word_sizes(tool, run, fakes, build_root, tmp_path, token):
     """As `xrc-compat env` and `run` set it where the libraries of both are installed."""
     folder = tmp_path / re.sub("^/(usr/)?", "", os.path.dirname(os.path.realpath(LOADER)))
     folder.mkdir(parents=True)
     shutil.copy(build_root / "tests" / "e2e" / "tools" / "libprobe.so", folder / "libours.so")
-    assert problems(tool(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:{tmp_path}/$LIB/libours.so")) == []
-    [problem] = problems(tool(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:{tmp_path}/$LIB/libold.so"))
+    assert problems(tool(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:{tmp_path}/{token}/libours.so")) == []
+    [problem] = problems(tool(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:{tmp_path}/{token}/libold.so"))
     assert f"{folder}/libold.so in LD_PRELOAD" in problem
 
 
