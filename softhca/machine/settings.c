@@ -26,7 +26,7 @@ static const struct row rows[] = {
 	{ "ports", NUMBER, AT(ports), 1, SETTINGS_MAX_PORTS, "ports of each HCA" },
 	{ "xrc", SWITCH, AT(xrc), 0, 0, "off: devices without XRC, as rxe" },
 	{ "open_qp", SWITCH, AT(open_qp), 0, 0, "off: devices without ibv_open_qp, as qedr" },
-	{ "open_events", SWITCH, AT(open_events), 0, 0, "off: handles from ibv_open_qp hear no events, as with Linux 5.10 and later" },
+	{ "open_events", SWITCH, AT(open_events), 0, 0, "off: handles from ibv_open_qp hear no events, as with Linux 5.7 and later" },
 	{ "strict", SWITCH, AT(strict), 0, 0, "on: attribute masks are judged without the removal of bits by uverbs" },
 	{ "arena", SWITCH, AT(arena), 0, 0, "off: no memory is shared with the programs" },
 	{ "nap", NUMBER, AT(nap), 1, 1000, "microseconds between two looks at the doorbells of busy programs" },
