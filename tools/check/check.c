@@ -16,14 +16,14 @@ struct check_options {
 	bool json;
 };
 
-/* The value of option @name, "NAME VALUE" or "NAME=VALUE", with @i moved on; NULL if argv[*i] is another argument. */
+/* The value of option @name, "NAME VALUE" or "NAME=VALUE", with @i moved on; NULL if argv[*i] is another argument, or has no value. */
 static const char *option_value(const char *name, int argc, char **argv, int *i)
 {
 	size_t length = strlen(name);
 
-	if (!strncmp(argv[*i], name, length) && argv[*i][length] == '=')
+	if (!strncmp(argv[*i], name, length) && argv[*i][length] == '=' && argv[*i][length + 1])
 		return argv[*i] + length + 1;
-	if (!strcmp(argv[*i], name) && *i + 1 < argc)
+	if (!strcmp(argv[*i], name) && *i + 1 < argc && argv[*i + 1][0])
 		return argv[++*i];
 	return NULL;
 }

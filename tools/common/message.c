@@ -59,10 +59,10 @@ int print_usage(const struct command *command)
 /* Whether the synopsis has @word as an option with a value: "[--port PORT]", "[--model=NAME]". */
 static bool takes_value(const char *synopsis, const char *word)
 {
-	size_t length = strlen(word);
+	size_t length = strcspn(word, "="); /* "--port=" without a value is the same */
 
-	for (const char *at = synopsis; (at = strstr(at, word)); at += length) {
-		if (at > synopsis && strchr("[ ", at[-1]) && strchr(" =", at[length]))
+	for (const char *at = synopsis; (at = strchr(at, '-')); at++) {
+		if (at > synopsis && strchr("[ ", at[-1]) && !strncmp(at, word, length) && strchr(" =", at[length]))
 			return true;
 	}
 	return false;

@@ -30,9 +30,9 @@ static int parse(const struct command *self, int argc, char **argv, struct repor
 {
 	options->output = "xrc-compat-report.md";
 	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--output") && i + 1 < argc) {
+		if (!strcmp(argv[i], "--output") && i + 1 < argc && argv[i + 1][0]) {
 			options->output = argv[++i];
-		} else if (!strncmp(argv[i], "--output=", 9)) {
+		} else if (!strncmp(argv[i], "--output=", 9) && argv[i][9]) {
 			options->output = argv[i] + 9;
 		} else if (!strcmp(argv[i], "--softhca") || !strncmp(argv[i], "--softhca=", 10)) {
 			options->softhca = argv[i];

@@ -56,7 +56,7 @@ static int parse(const struct command *self, int argc, char **argv, struct run_o
 				refuse(0, "%s: the number of devices is 1 to %d", argv[i], MAX_DEVICES);
 				return advise_usage(self);
 			}
-		} else if (!strncmp(argv[i], "--model=", 8)) {
+		} else if (!strncmp(argv[i], "--model=", 8) && argv[i][8]) {
 			options->model = argv[i];
 		} else {
 			return refuse_word(self, argv[i]);

@@ -65,6 +65,14 @@ def test_a_missing_value_is_named(run, xrc_compat, command, option):
     assert result.stderr.startswith(f"xrc-compat: {command}: {option}: its value is missing\n")
 
 
+@pytest.mark.parametrize("words", [("check", "--device="), ("check", "--device", ""), ("check", "--plugin="), ("report", "--output="),
+                                   ("report", "--output", ""), ("run", "--softhca", "--model=")])
+def test_an_empty_value_is_missing(run, xrc_compat, words):
+    result = run([xrc_compat, *words, "/bin/true"])
+    assert (result.returncode, result.stdout) == (125, "")
+    assert result.stderr.startswith(f"xrc-compat: {words[0]}: {[word for word in words if word][-1]}: its value is missing\n")
+
+
 @pytest.mark.parametrize("words", COMMANDS + ["check program --help", "check --json --help", "selftest --softhca --listen", "gc --dry-run",
                                               "report program", "run --softhca", "trace --json", "trace --output file"])
 def test_help_of_every_command(run, xrc_compat, words):
