@@ -38,8 +38,7 @@ static int address_of(const struct regtab_member *member, unsigned owner, struct
 	if (err)
 		return err;
 	*address = (struct sockaddr_un){ .sun_family = AF_UNIX };
-	snprintf(address->sun_path, sizeof(address->sun_path), "/proc/self/task/%d/fd/%d/.%s.%u", (int)gettid(), dir.fd, name + 1,
-		 owner);
+	snprintf(address->sun_path, sizeof(address->sun_path), "/proc/thread-self/fd/%d/.%s.%u", dir.fd, name + 1, owner);
 	return dir.fd;
 }
 

@@ -257,10 +257,10 @@ static int fill_new(int fd, const struct regtab_key *key)
 
 static int link_new(const struct table_file *file)
 {
-	char path[64];
+	char path[40];
 
 	/* Of this thread: once main() has left by pthread_exit(3), the process has no descriptors under its own number. */
-	snprintf(path, sizeof(path), "/proc/self/task/%d/fd/%d", (int)gettid(), file->own.fd);
+	snprintf(path, sizeof(path), "/proc/thread-self/fd/%d", file->own.fd);
 	if (linkat(AT_FDCWD, path, AT_FDCWD, file->path, AT_SYMLINK_FOLLOW))
 		return errno == EEXIST ? -EAGAIN : -errno;
 	regtab_fault_point();		/* crash: a complete table that no process has; the next opener replaces it */

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -53,7 +54,7 @@ const struct real_calls *real(void);
 /* For process_vm_readv(): once main() has left by pthread_exit(3), the kernel finds no memory under the process' own number. */
 static inline pid_t own_tid(void)
 {
-	return gettid();
+	return (pid_t)syscall(SYS_gettid); /* C libraries before 2.30 have no function for it */
 }
 
 /* ---- where the emulated machine is (place.c) ---- */
