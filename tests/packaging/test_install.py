@@ -77,11 +77,13 @@ def test_headers_of_ours_come_before_those_of_the_prefix(installed, package):
     """Somebody may have installed today's rdma-core under the same prefix."""
     todays = installed.includedir / "infiniband" / "verbs.h"
     todays.parent.mkdir()
-    todays.write_text("#error not the header that was asked for\n")
+    todays.write_text("\n")
     flags = installed.pkg_config("--cflags", package)
-    done = subprocess.run([*os.environ.get("CC", "cc").split(), *flags, "-fsyntax-only", "-x", "c", "-"], timeout=60,
+    done = subprocess.run([*os.environ.get("CC", "cc").split(), *flags, "-E", "-x", "c", "-"], timeout=60,
                           input="#include <infiniband/verbs.h>\n", capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
+    first = re.search(r'^# 1 "(.*/infiniband/verbs\.h)"', done.stdout, re.M)[1]
+    assert first.startswith(f"{installed.includedir}/xrc-compat/")
     folders = [flag for flag in flags if flag.startswith(f"-I{installed.prefix}")]
     assert folders and len(folders) == len(set(folders)), flags
 
