@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The event channel as a file: poll, epoll, blocking, signals, cancelled threads, forks; and ids that move to another channel. */
+#include "../../thread_state.h"
 #include "ground.h"
 
 #include <fcntl.h>
@@ -171,27 +172,20 @@ static void *wait_for_ever(void *channel)
 	return NULL;
 }
 
-static char state_of(pid_t thread)
-{
-	char path[64], state = '?';
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
-	file = fopen(path, "re");
-	NEED(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
-	fclose(file);
-	return state;
-}
-
 /* A thread that waits on @channel, once it does. */
 static pthread_t start_waiting(struct rdma_event_channel *channel)
 {
 	pthread_t thread;
+	char state;
 
 	waiting = 0;
 	NEED(!pthread_create(&thread, NULL, wait_for_ever, channel));
-	while (!waiting || state_of(waiting) != 'S')
+	while (!waiting)
 		usleep(1000);
+	while ((state = thread_state(waiting)) != 'S') {
+		NEED(state);
+		usleep(1000);
+	}
 	return thread;
 }
 
@@ -352,7 +346,7 @@ static void *go_on_without_main(void *unused)
 {
 	struct ground ground;
 
-	while (state_of(getpid()) != 'Z')
+	while (thread_state(getpid()) != 'Z')
 		usleep(1000);
 	ground_lay(&ground);
 	ground_clear(&ground);

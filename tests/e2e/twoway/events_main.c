@@ -2,10 +2,10 @@
 /* Async events as programs with receive QPs get, acknowledge and ignore them. */
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../../thread_state.h"
 #include "events.h"
 
 uint64_t event_number(const struct ibv_async_event *event)
@@ -35,24 +35,17 @@ void *events_get_once(void *arg)
 	return NULL;
 }
 
-static char state_of(pid_t thread)
-{
-	char path[64], state = '?';
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
-	file = fopen(path, "re");
-	must(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
-	fclose(file);
-	return state;
-}
-
 pthread_t events_start_waiting(struct waiter *waiter)
 {
 	pthread_t thread = events_start(events_get_once, waiter);
+	char state;
 
-	while (!waiter->thread || state_of(waiter->thread) != 'S')	/* the row's time limit ends this */
+	while (!waiter->thread)		/* the row's time limit ends both */
 		usleep(500);
+	while ((state = thread_state(waiter->thread)) != 'S') {
+		must(state);
+		usleep(500);
+	}
 	return thread;
 }
 

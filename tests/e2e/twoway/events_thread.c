@@ -132,7 +132,7 @@ static void restarted(void)
 	must_eq(event_number(&waiter.event), qp_num);
 }
 
-static void interrupted(void)
+static void interrupted_by(int flags)
 {
 	struct waiter waiter = { 0 };
 	struct end end;
@@ -140,27 +140,7 @@ static void interrupted(void)
 
 	end_open(&end, 0, -1, false);
 	waiter.end = &end;
-	handle_signal(0);
-	thread = events_start(events_get_once, &waiter);
-	while (!waiter.done) {
-		usleep(10000);
-		pthread_kill(thread, SIGUSR1);
-	}
-	must(!pthread_join(thread, NULL));
-	must_eq(waiter.result, -1);
-	must_eq(waiter.error, EINTR);
-}
-
-/* There is no such handler any more when the wait has ended. */
-static void interrupted_by_one_shot(void)
-{
-	struct waiter waiter = { 0 };
-	struct end end;
-	pthread_t thread;
-
-	end_open(&end, 0, -1, false);
-	waiter.end = &end;
-	handle_signal((int)SA_RESETHAND);
+	handle_signal(flags);
 	thread = events_start_waiting(&waiter);
 	must(!pthread_kill(thread, SIGUSR1));
 	must(!pthread_join(thread, NULL));
@@ -168,6 +148,17 @@ static void interrupted_by_one_shot(void)
 	must_eq(waiter.error, EINTR);
 	must_eq(signals, 1);
 	end_close(&end);
+}
+
+static void interrupted(void)
+{
+	interrupted_by(0);
+}
+
+/* There is no such handler any more when the wait has ended. */
+static void interrupted_by_one_shot(void)
+{
+	interrupted_by((int)SA_RESETHAND);
 }
 
 /* ---- the device is closed meanwhile ---- */

@@ -5,11 +5,11 @@
  */
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "../../thread_state.h"
 #include "end.h"
 #include "receiver.h"
 #include "row.h"
@@ -20,21 +20,11 @@
 static struct end early;
 static uint32_t early_qp_num;
 
-static char state_of_main(void)
-{
-	char state = '?';
-	FILE *file = fopen("/proc/self/stat", "re");
-
-	must(file && fscanf(file, "%*d (%*[^)]) %c", &state) == 1);
-	fclose(file);
-	return state;
-}
-
 static void wait_for_the_end_of_main(void)
 {
 	double deadline = seconds() + PATIENCE;
 
-	while (state_of_main() != 'Z') {
+	while (thread_state(getpid()) != 'Z') {
 		must(seconds() < deadline);
 		usleep(1000);
 	}

@@ -5,19 +5,6 @@
 #include "receiver.h"
 #include "row.h"
 
-static void receive_through(struct end *end, uint32_t qp_num)
-{
-	struct ibv_wc wc;
-
-	end_post_recv(end, 1, 4096, 4096);
-	end_send(end, IBV_WR_SEND, 0, 100);
-	for (int i = 0; i < 2; i++) {
-		wc = end_poll(end);
-		must_eq(wc.status, IBV_WC_SUCCESS);
-		must_eq(wc.qp_num, wc.opcode & IBV_WC_RECV ? qp_num : end->qp->qp_num);
-	}
-}
-
 /* Such a QP has a hidden half, and so the library looks at every completion from then on. */
 static struct ibv_qp *create_receiving(struct end *end)
 {

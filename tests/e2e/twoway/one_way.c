@@ -17,16 +17,9 @@
 static uint32_t use(struct end *end)
 {
 	uint32_t qp_num = receive_qp(end->domain);
-	struct ibv_wc wc;
 
 	connect_to_itself(end, qp_num);
-	end_post_recv(end, 1, 4096, 4096);
-	end_send(end, IBV_WR_SEND, 0, 100);
-	for (int i = 0; i < 2; i++) {
-		wc = end_poll(end);
-		must_eq(wc.status, IBV_WC_SUCCESS);
-		must_eq(wc.qp_num, wc.opcode & IBV_WC_RECV ? qp_num : end->qp->qp_num);
-	}
+	receive_through(end, qp_num);
 	must_eq(ibv_reg_xrc_rcv_qp(end->domain, qp_num), 0);
 	return qp_num;
 }

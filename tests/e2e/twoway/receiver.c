@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Makes receive QPs and connects them. */
+/* Makes receive QPs, connects them, and sends through them. */
 
 #include "receiver.h"
 #include "row.h"
@@ -29,4 +29,17 @@ void connect_to_itself(struct end *end, uint32_t qp_num)
 	bring_receive_qp(end, qp_num);
 	end->peer.qp_num = qp_num;
 	end_bring(end, IBV_QPS_RTS);
+}
+
+void receive_through(struct end *end, uint32_t qp_num)
+{
+	struct ibv_wc wc;
+
+	end_post_recv(end, 1, 4096, 4096);
+	end_send(end, IBV_WR_SEND, 0, 100);
+	for (int i = 0; i < 2; i++) {
+		wc = end_poll(end);
+		must_eq(wc.status, IBV_WC_SUCCESS);
+		must_eq(wc.qp_num, wc.opcode & IBV_WC_RECV ? qp_num : end->qp->qp_num);
+	}
 }

@@ -14,4 +14,7 @@ void bring_receive_qp(const struct end *end, uint32_t qp_num);
 /** connect_to_itself - connects the end's QP with this receive QP of its own domain, so that it can reach its own SRQ. */
 void connect_to_itself(struct end *end, uint32_t qp_num);
 
+/** receive_through - the end, connected so, sends itself a message; both completions have the numbers that the program knows. */
+void receive_through(struct end *end, uint32_t qp_num);
+
 #endif

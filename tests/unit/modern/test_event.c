@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdio.h>
 
 #include <modern/event.h>
 #include <modern/modern.h>
 
+#include "../../thread_state.h"
 #include "../unit.h"
 
 static struct ibv_context context;
@@ -43,17 +43,8 @@ static bool is_done(const struct wanting *wanting)
 static bool sleeps(const struct wanting *wanting)
 {
 	pid_t thread = __atomic_load_n(&wanting->thread, __ATOMIC_ACQUIRE);
-	char path[64], state = '?';
-	FILE *file;
-	bool known;
 
-	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)thread);
-	file = fopen(path, "re");
-	if (!file)
-		return false;		/* it has not begun, or has ended */
-	known = fscanf(file, "%*d (%*[^)]) %c", &state) == 1;
-	fclose(file);
-	return known && state == 'S';
+	return thread && thread_state(thread) == 'S';
 }
 
 /* Returns when the thread waits for the others, or has what it wants. */
