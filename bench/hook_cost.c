@@ -7,7 +7,6 @@
 
 #include <compat/core/ops.h>
 #include <compat/srq/srq.h>
-#include <compat/core/state.h>
 #include <shim/shim.h>
 
 static int provider_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
@@ -69,16 +68,10 @@ int main(int argc, char **argv)
 	} else if (!strcmp(name, "poll-plain")) {
 		poll_many(count, batch);
 	} else if (!strcmp(name, "poll-two-way")) {
-		state_lock();
-		ops_track_own(&context);
-		state_unlock();
-		ops_hook_poll_cq(&context, shim_poll_cq_tagged);
+		shim_hook_poll_cq(&context, PAIR_TAGGED);
 		poll_many(count, batch);
 	} else if (!strcmp(name, "poll-two-way-untagged")) {
-		state_lock();
-		ops_track_own(&context);
-		state_unlock();
-		ops_hook_poll_cq(&context, shim_poll_cq_untagged);
+		shim_hook_poll_cq(&context, PAIR_NEXT);
 		poll_many(count, batch);
 	} else {
 		fprintf(stderr, "usage: hook_cost post-plain|post-image|poll-plain|poll-two-way|poll-two-way-untagged COUNT "

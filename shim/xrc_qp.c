@@ -23,7 +23,7 @@ static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr
 
 static int destroy_ordinary(struct ibv_qp *qp)
 {
-	struct own_qp *own = own_qp_ending(qp);
+	struct ops_own *own = own_qp_ending(qp);
 	int ret = modern_pass_destroy_qp(qp);
 
 	own_qp_ended(own, ret ? qp : NULL);
@@ -32,7 +32,7 @@ static int destroy_ordinary(struct ibv_qp *qp)
 
 static int destroy_xrc(struct xrc_qp *xrc_qp, struct ibv_qp *qp)
 {
-	struct own_qp *own = own_qp_ending(qp);
+	struct ops_own *own = own_qp_ending(qp);
 	int err = xrc_qp_destroy(xrc_qp);
 
 	own_qp_ended(own, err ? qp : NULL);

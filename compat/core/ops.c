@@ -92,28 +92,28 @@ int ops_track_own(struct ibv_context *context)
 	return 0;
 }
 
-static LIST_HEAD(, ops_ending) endings = LIST_HEAD_INITIALIZER(endings);
+static LIST_HEAD(, ops_own) endings = LIST_HEAD_INITIALIZER(endings);
 
 static void note_reused(const struct ibv_context *context, uint32_t qp_num)
 {
-	struct ops_ending *ending;
+	struct ops_own *own;
 
-	LIST_FOREACH(ending, &endings, link)
-		if (ending->context == context && ending->qp_num == qp_num)
-			ending->reused = true;
+	LIST_FOREACH(own, &endings, ending)
+		if (own->context == context && own->qp_num == qp_num)
+			own->reused = true;
 }
 
-void ops_begin_end(struct ops_ending *ending)
+void ops_begin_end(struct ops_own *own)
 {
-	ending->reused = false;
-	LIST_INSERT_HEAD(&endings, ending, link);
+	own->reused = false;
+	LIST_INSERT_HEAD(&endings, own, ending);
 }
 
-void ops_end(struct ops_ending *ending)
+void ops_end(struct ops_own *own)
 {
-	LIST_REMOVE(ending, link);
-	if (!ending->reused)
-		ops_note_own(ending->context, ending->qp_num, false);
+	LIST_REMOVE(own, ending);
+	if (!own->reused)
+		ops_note_own(own->context, own->qp_num, false);
 }
 
 void ops_note_own(const struct ibv_context *context, uint32_t qp_num, bool own)

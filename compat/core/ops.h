@@ -52,17 +52,20 @@ int ops_track_own(struct ibv_context *context);
 /** ops_note_own - a number (24 bits) is, or is no longer, an own QP's; nothing happens where none are tracked. Lock held. */
 void ops_note_own(const struct ibv_context *context, uint32_t qp_num, bool own);
 
-/** struct ops_ending - an own QP that is being destroyed; until it is, others may poll its completions. */
-struct ops_ending {
+/** struct ops_own - a QP of this process that the program knows by its number. */
+struct ops_own {
 	const struct ibv_context *context;
 	uint32_t qp_num;
-	bool reused;	/* by a newer QP of ours, as soon as the kernel had ended this one */
-	LIST_ENTRY(ops_ending) link;
+	bool reused;	/* its number, while it ended: by a newer one of ours */
+	LIST_ENTRY(ops_own) ending;
 };
 
-/** ops_begin_end, ops_end - before and after; its number is no own QP's any more unless it was reused. Lock held. */
-void ops_begin_end(struct ops_ending *ending);
-void ops_end(struct ops_ending *ending);
+/**
+ * ops_begin_end, ops_end - before and after it is destroyed. Meanwhile others may poll its completions; afterwards its number is
+ * no own QP's any more, unless it was reused. Lock held.
+ */
+void ops_begin_end(struct ops_own *own);
+void ops_end(struct ops_own *own);
 
 /** ops_is_own - whether a number is a noted one; own as read from the device, not NULL. Lock-free. */
 static inline bool ops_is_own(const atomic_bool *own, uint32_t qp_num)

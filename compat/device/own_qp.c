@@ -10,23 +10,17 @@
 
 #include "own_qp.h"
 
-/* Not the QP itself, for one may have ended without our having been asked. */
-struct own_qp {
-	const struct ibv_context *context;
-	uint32_t qp_num;
-	struct ops_ending ending;
-};
-
-static struct handle_map own_qps;	/* by the QP */
+/* By the QP, which itself is not looked at: one may have ended without our having been asked. */
+static struct handle_map own_qps;
 
 void own_qp_created(const struct ibv_qp *qp)
 {
-	struct own_qp *own = malloc(sizeof(*own));
+	struct ops_own *own = malloc(sizeof(*own));
 
 	/* Without memory receive completions of the QP may come to carry its neighbour's number; the QP is fine. */
 	if (!own)
 		return;
-	*own = (struct own_qp){ .context = qp->context, .qp_num = qp->qp_num };
+	*own = (struct ops_own){ .context = qp->context, .qp_num = qp->qp_num };
 	state_lock();
 	free(handle_find(&own_qps, qp));
 	if (handle_add(&own_qps, qp, own))
@@ -36,36 +30,35 @@ void own_qp_created(const struct ibv_qp *qp)
 }
 
 /* Out of the map at once: as soon as the QP is gone its memory may be another one's. */
-struct own_qp *own_qp_ending(const struct ibv_qp *qp)
+struct ops_own *own_qp_ending(const struct ibv_qp *qp)
 {
-	struct own_qp *own;
+	struct ops_own *own;
 
 	state_lock();
 	own = handle_find(&own_qps, qp);
 	if (own) {
 		handle_remove(&own_qps, qp, own);
-		own->ending = (struct ops_ending){ .context = own->context, .qp_num = own->qp_num };
-		ops_begin_end(&own->ending);
+		ops_begin_end(own);
 	}
 	state_unlock();
 	return own;
 }
 
-void own_qp_ended(struct own_qp *own, const struct ibv_qp *qp)
+void own_qp_ended(struct ops_own *own, const struct ibv_qp *qp)
 {
 	if (qp)
 		own_qp_created(qp);
 	if (!own)
 		return;
 	state_lock();
-	ops_end(&own->ending);
+	ops_end(own);
 	state_unlock();
 	free(own);
 }
 
 static void note(void *object, void *arg)
 {
-	const struct own_qp *own = object;
+	const struct ops_own *own = object;
 
 	if (own->context == arg)
 		ops_note_own(own->context, own->qp_num, true);
@@ -87,7 +80,7 @@ int own_qp_track(struct ibv_context *context)
 
 static bool of_context(const void *object, const void *context)
 {
-	return ((const struct own_qp *)object)->context == context;
+	return ((const struct ops_own *)object)->context == context;
 }
 
 void own_qp_forget_context(const struct ibv_context *context)

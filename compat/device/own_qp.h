@@ -11,14 +11,14 @@
 
 #include <infiniband/verbs.h>
 
-struct own_qp;
+struct ops_own;
 
 /** own_qp_created - call after a QP was made. */
 void own_qp_created(const struct ibv_qp *qp);
 
 /** own_qp_ending, own_qp_ended - call before a QP is destroyed, and with the result afterwards; qp is NULL, or still there. */
-struct own_qp *own_qp_ending(const struct ibv_qp *qp);
-void own_qp_ended(struct own_qp *own, const struct ibv_qp *qp);
+struct ops_own *own_qp_ending(const struct ibv_qp *qp);
+void own_qp_ended(struct ops_own *own, const struct ibv_qp *qp);
 
 /** own_qp_track - poll_cq of this device is about to ask ops_is_own(). 0 or -ENOMEM. */
 int own_qp_track(struct ibv_context *context);

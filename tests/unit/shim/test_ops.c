@@ -200,7 +200,7 @@ TEST(a_number_is_an_own_one_until_its_qp_has_ended)
 	struct ibv_context context = new_device();
 	struct ibv_qp qp = { .context = &context, .qp_num = 0x77 }, newer = qp;
 	const atomic_bool *own;
-	struct own_qp *ending;
+	struct ops_own *ending;
 
 	assert_int_equal(own_qp_track(&context), 0);
 	own = atomic_load(&ops_device(&context)->own);
