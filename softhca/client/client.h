@@ -9,7 +9,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -54,7 +53,7 @@ const struct real_calls *real(void);
 /* For process_vm_readv(): once main() has left by pthread_exit(3), the kernel finds no memory under the process' own number. */
 static inline pid_t own_tid(void)
 {
-	return (pid_t)syscall(SYS_gettid); /* C libraries before 2.30 have no function for it */
+	return gettid();
 }
 
 /* ---- where the emulated machine is (place.c) ---- */

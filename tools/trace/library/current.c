@@ -6,7 +6,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -64,7 +63,7 @@ static void *enter(enum verb verb, const uintptr_t *arguments)
 		return NULL;
 	call->outer = current;
 	call->record = (struct trace_record){ .magic = TRACE_MAGIC, .verb = verb, .pid = (int32_t)getpid(),
-		.tid = (int32_t)syscall(SYS_gettid) };
+		.tid = (int32_t)gettid() };
 	take_before(&call->record, arguments);
 	current = call;
 	call->record.start = trace_now();
