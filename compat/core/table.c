@@ -135,11 +135,12 @@ struct regtab_member *table_member(struct table *table)
 	return current ? current->member : NULL;
 }
 
+/* Opening held. An error holds for a while; a table that was removed just after it was joined is replaced at once. */
 static int try_join(struct table *table)
 {
 	int64_t now = now_ns();
 
-	if (now < table->retry_ns)
+	if (table->err && now < table->retry_ns)
 		return table->err;
 	table->err = join(table);
 	table->retry_ns = now + RETRY_NS;

@@ -24,7 +24,7 @@ struct table {
 	pthread_mutex_t opening;
 	struct membership *current;	/* NULL: not opened yet, or not to be had */
 	int err;			/* of the last try */
-	int64_t retry_ns;		/* no other before this */
+	int64_t retry_ns;		/* after an error, no other before this */
 	int64_t look_ns;		/* no look whether it is still there before this */
 	bool gone;			/* it was not */
 };

@@ -115,7 +115,7 @@ TEST(registrants_warn)
 	assert_null(strstr(order(&finds_nothing, "registered\n"), WARNING));
 	assert_int_equal(regtab_list(table_dir, remove_table, NULL), 0);
 	assert_non_null(strstr(order(&finds_nothing, "done\n"), WARNING));
-	usleep(1100000);	/* as long as it finds its QPs it looks once a second */
+	pass_a_second();	/* as long as it finds its QPs it looks once a second */
 	assert_non_null(strstr(order(&looks, "done\n"), WARNING));
 	end(&finds_nothing);
 	end(&looks);
