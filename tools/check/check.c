@@ -3,7 +3,7 @@
 #include "check.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
-#include "tools/common/paths.h"
+#include "tools/program/paths.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 
 #include "legacy_use.h"
 #include "tools/common/devices.h"
-#include "tools/common/program.h"
+#include "tools/program/program.h"
 
 /*
  * The value is the exit status of `xrc-compat check`. But if `run` or the loader would refuse the program it is the status with

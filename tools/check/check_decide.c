@@ -2,8 +2,8 @@
 /* From the facts to the verdict, the reason and the next command. The first rule that applies decides. */
 #include "check.h"
 #include "tools/common/command.h"
-#include "tools/common/paths.h"
 #include "tools/common/text.h"
+#include "tools/program/paths.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_CLOSURE_H
 #define XRC_COMPAT_TOOLS_CLOSURE_H
 
-#include "tools/common/library_search.h"
+#include "tools/program/library_search.h"
 
 struct closure {
 	struct loaded_object **object; /* [0] is the program; requesters come before what they request */

@@ -3,7 +3,7 @@
 #include "legacy_use.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
-#include "tools/common/regular.h"
+#include "tools/program/regular.h"
 
 #include <abi/functions.h>
 

@@ -4,11 +4,11 @@
 #include "logind.h"
 #include "tools/common/command.h"
 #include "tools/common/devices.h"
-#include "tools/common/elf_info.h"
-#include "tools/common/library_search.h"
 #include "tools/common/message.h"
-#include "tools/common/paths.h"
 #include "tools/common/variables.h"
+#include "tools/program/elf_info.h"
+#include "tools/program/library_search.h"
+#include "tools/program/paths.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* `xrc-compat gc`: removes the registration tables that no process has open any more. */
 #include "tools/common/command.h"
 #include "tools/common/message.h"
-#include "tools/common/paths.h"
+#include "tools/program/paths.h"
 
 #include <compat/regtab/regtab.h>
 

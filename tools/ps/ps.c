@@ -7,7 +7,7 @@
 #include "tools/common/command.h"
 #include "tools/common/json.h"
 #include "tools/common/message.h"
-#include "tools/common/paths.h"
+#include "tools/program/paths.h"
 
 #include <dirent.h>
 #include <errno.h>

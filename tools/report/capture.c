@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Starts this command once more and reads what it says. */
 #include "capture.h"
-#include "tools/common/paths.h"
+#include "tools/program/paths.h"
 
 #include <errno.h>
 #include <fcntl.h>

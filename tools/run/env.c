@@ -4,7 +4,7 @@
 #include "elf/lib_folder.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
-#include "tools/common/paths.h"
+#include "tools/program/paths.h"
 
 #include <stdio.h>
 #include <string.h>

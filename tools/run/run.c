@@ -3,10 +3,10 @@
 #include "elf/lib_folder.h"
 #include "quirks.h"
 #include "tools/common/command.h"
-#include "tools/common/elf_info.h"
 #include "tools/common/message.h"
-#include "tools/common/paths.h"
-#include "tools/common/program.h"
+#include "tools/program/elf_info.h"
+#include "tools/program/paths.h"
+#include "tools/program/program.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  */
 #include "tools/common/command.h"
 #include "tools/common/message.h"
-#include "tools/common/paths.h"
+#include "tools/program/paths.h"
 
 #include <stdbool.h>
 #include <stdio.h>

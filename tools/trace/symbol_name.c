@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Names functions from the symbol table of a file. */
 #include "symbol_name.h"
-#include "tools/common/regular.h"
+#include "tools/program/regular.h"
 
 #include <gelf.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The ELF reader on real files (this very program, its loader) and on damaged ones, which must never crash it. */
-#include <tools/common/elf_info.h>
+#include <tools/program/elf_info.h>
 
 #include <elf.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads the undefined dynamic symbols with their versions. */
 #include "elf_imports.h"
-#include "command.h"
-#include "message.h"
+#include "tools/common/command.h"
+#include "tools/common/message.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds a program as execvp() would and tells beforehand what the dynamic loader would only say in a warning, or not at all. */
 #include "program.h"
-#include "command.h"
 #include "regular.h"
+#include "tools/common/command.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Lists of strings. A tool without memory for a file name ends; nobody could act on the error. */
-#include "command.h"
 #include "elf_info.h"
-#include "message.h"
+#include "tools/common/command.h"
+#include "tools/common/message.h"
 
 #include <stdlib.h>
 #include <string.h>
