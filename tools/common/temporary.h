@@ -3,23 +3,12 @@
 #ifndef XRC_COMPAT_TOOLS_TEMPORARY_H
 #define XRC_COMPAT_TOOLS_TEMPORARY_H
 
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
 
 /*
  * Has "NAME-XXXXXX" made by @make, as mkstemp(3) makes a file: in TMPDIR if that is an absolute path, leaves room in the @size
  * bytes of @path, and @make succeeds there. What @make returned; with -1, @path is where it failed last.
  */
-static inline int temporary_make(const char *name, char *path, size_t size, int (*make)(char *path))
-{
-	const char *const parents[] = { getenv("TMPDIR"), "/tmp" };
-	int made = -1;
-
-	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]) && made < 0; i++) {
-		if (parents[i] && parents[i][0] == '/' && snprintf(path, size, "%s/%s-XXXXXX", parents[i], name) < (int)size)
-			made = make(path);
-	}
-	return made;
-}
+int temporary_make(const char *name, char *path, size_t size, int (*make)(char *path));
 
 #endif
