@@ -400,11 +400,13 @@ static bool ports_disagree(void)
 int main(int argc, char **argv)
 {
 	static const struct rig_case cases[] = {
-		{ "a port goes down", port_down },	{ "on request", on_request },
+		{ "a port goes down", port_down },
+		{ "on request", on_request },
 		{ "by the program, and back", by_the_program }, { "a request under way", under_way },
 		{ "an unreliable connection", unreliable }, { "who is not armed stays", stays },
 		{ "an XRC target", xrc },		{ "refusals", refusals },
-		{ "ports that disagree", ports_disagree },	{ "each handle of a target is told once", each_handle_is_told_once },
+		{ "ports that disagree", ports_disagree },
+		{ "each handle of a target is told once", each_handle_is_told_once },
 	};
 
 	NEED(getenv("SOFTHCA_TEST_COMMAND"));
