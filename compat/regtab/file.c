@@ -103,6 +103,18 @@ int regtab_lock_holder(int fd, int byte)
 
 /* ---- trust ---- */
 
+/* fs.overflowuid, which nobody changes. */
+#define UNMAPPED_UID 65534
+
+/*
+ * In a user namespace (Apptainer, rootless containers) root mostly has no number, and /dev/shm this one. Whoever else it might be
+ * of could not do more than remove our files: each is looked at for its own owner.
+ */
+static bool is_foreign(const struct stat *st)
+{
+	return st->st_uid && st->st_uid != geteuid() && !(st->st_uid == UNMAPPED_UID && st->st_mode & S_ISVTX);
+}
+
 /* Who may write a directory without the sticky bit may put his own file in the place of ours. */
 int regtab_dir_check(const char *dir, struct regtab_error *why)
 {
@@ -117,7 +129,7 @@ int regtab_dir_check(const char *dir, struct regtab_error *why)
 				  "cannot open the directory: %m; set XRC_COMPAT_TABLE_DIR to a directory of your own");
 	if (!S_ISDIR(st.st_mode))
 		bad = "is not one";
-	else if (st.st_uid && st.st_uid != geteuid())
+	else if (is_foreign(&st))
 		bad = "belongs to another user";
 	else if (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX))
 		bad = "may be written by others and has no sticky bit";

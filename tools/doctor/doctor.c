@@ -212,6 +212,14 @@ static bool takes_tables(const char *directory)
 	return fd >= 0 && !close(fd);
 }
 
+/* Root mostly has no number in a user namespace, and its /dev/shm this one. */
+#define UNMAPPED_UID 65534
+
+static bool is_foreign(const struct stat *st)
+{
+	return st->st_uid && st->st_uid != geteuid() && !(st->st_uid == UNMAPPED_UID && st->st_mode & S_ISVTX);
+}
+
 static void examine_table_directory(struct finding *finding)
 {
 	const char *directory = paths_table_directory();
@@ -223,7 +231,7 @@ static void examine_table_directory(struct finding *finding)
 		found(finding, true, advice, "%s is not an absolute path", directory);
 	else if (stat(directory, &st) || !takes_tables(directory) || access(directory, R_OK | X_OK))
 		found(finding, true, advice, "%s: %s", directory, strerror(errno));
-	else if (st.st_uid && st.st_uid != geteuid())
+	else if (is_foreign(&st))
 		found(finding, true, advice, "%s belongs to another user", directory);
 	else if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
 		found(finding, true, advice, "%s may be written by others and has no sticky bit", directory);

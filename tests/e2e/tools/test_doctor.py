@@ -133,6 +133,23 @@ def test_a_table_directory_that_others_may_write(tool, run, tmp_path):
     assert problems(tool(run, "doctor", XRC_COMPAT_TABLE_DIR=str(shared))) == []
 
 
+@pytest.mark.skipif(
+    os.geteuid() != 0 or subprocess.run(["unshare", "-r", "true"], capture_output=True, check=False).returncode != 0,
+    reason="only root can give a directory to another user, and be in a user namespace that does not know him",
+)
+def test_a_table_directory_whose_owner_has_no_number_in_a_user_namespace(tool, run, tmp_path):
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared").chmod(0o1777)
+    os.chown(tmp_path / "shared", 4711, 4711)
+    [problem] = problems(tool(run, "doctor", XRC_COMPAT_TABLE_DIR=str(tmp_path / "shared")))
+    assert "belongs to another user" in problem
+
+    def inside(argv, **kwargs):
+        return run(["unshare", "-r", *argv], **kwargs)
+
+    assert problems(tool(inside, "doctor", XRC_COMPAT_TABLE_DIR=str(tmp_path / "shared"))) == []
+
+
 # Run in a mount namespace: makes a machine that runs systemd, with the configuration files in the folder $1, and becomes a user.
 LOGIN = """
 cp -a /etc/. "$1/all" && rm -rf "$1"/all/systemd/logind.conf* && cp -a "$1/etc/." "$1/all" && mount --bind "$1/all" /etc &&

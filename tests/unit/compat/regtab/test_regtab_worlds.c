@@ -126,11 +126,41 @@ TEST(users_have_tables_of_their_own)
 	child_passed(status, "only root can become another user");
 }
 
+/* As in Apptainer or a rootless container that has the host's /dev/shm. 77: not permitted. */
+static int where_root_has_no_number(void)
+{
+	uid_t uid = geteuid() ? geteuid() : 12345;
+	struct regtab_key key = actor_key(1);
+	struct regtab_error why;
+	struct regtab *tab = NULL;
+	struct stat st;
+	FILE *map;
+
+	if (!geteuid() && (setgid(uid) || setuid(uid) || prctl(PR_SET_DUMPABLE, 1)))
+		return 77;
+	if (unshare(CLONE_NEWUSER))
+		return 77;
+	map = fopen("/proc/self/uid_map", "w");
+	if (!map || fprintf(map, "%u %u 1", uid, uid) < 0 || fclose(map) || geteuid() != uid)
+		return 77;
+	if (stat("/dev/shm", &st) || !st.st_uid || st.st_uid == uid)
+		return 77;
+	if (regtab_open(&key, "/dev/shm", &tab, &why))
+		return 1;
+	regtab_close(tab);
+	return 0;
+}
+
+TEST(a_user_namespace_without_root_has_tables)
+{
+	child_passed(in_child(where_root_has_no_number()), "no permission for another user namespace");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		UNIT(both_sizes_share_a_table), UNIT(pid_namespaces_do_not_matter),
-		UNIT(users_have_tables_of_their_own),
+		UNIT(users_have_tables_of_their_own), UNIT(a_user_namespace_without_root_has_tables),
 	};
 
 	program32 = argc > 1 ? argv[1] : NULL;
