@@ -23,6 +23,7 @@
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -116,27 +117,27 @@ static bool is_foreign(const struct stat *st)
 }
 
 /* Who may write a directory without the sticky bit may put his own file in the place of ours. */
-int regtab_dir_check(const char *dir, struct regtab_error *why)
+int regtab_dir_check(const char *dir, const char **reason)
 {
-	const char *bad = NULL;
 	struct stat st;
+	int err = -EPERM;
 
-	if (dir[0] != '/')
-		return regtab_why(why, -EPERM, dir, "the directory must be an absolute path, for processes differ in where "
-				  "they are; set XRC_COMPAT_TABLE_DIR to one");
-	if (stat(dir, &st) || access(dir, R_OK | X_OK))
-		return regtab_why(why, -errno, dir,
-				  "cannot open the directory: %m; set XRC_COMPAT_TABLE_DIR to a directory of your own");
-	if (!S_ISDIR(st.st_mode))
-		bad = "is not one";
-	else if (is_foreign(&st))
-		bad = "belongs to another user";
-	else if (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX))
-		bad = "may be written by others and has no sticky bit";
-	if (!bad)
-		return 0;
-	return regtab_why(why, S_ISDIR(st.st_mode) ? -EPERM : -ENOTDIR, dir,
-			  "the directory %s; set XRC_COMPAT_TABLE_DIR to a directory of your own", bad);
+	if (dir[0] != '/') {
+		*reason = "the directory must be an absolute path, for processes differ in where they are";
+	} else if (stat(dir, &st) || (S_ISDIR(st.st_mode) && access(dir, R_OK | X_OK))) {
+		err = -errno;
+		*reason = strerror(errno);
+	} else if (!S_ISDIR(st.st_mode)) {
+		err = -ENOTDIR;
+		*reason = strerror(ENOTDIR);
+	} else if (is_foreign(&st)) {
+		*reason = "the directory belongs to another user";
+	} else if (st.st_mode & (S_IWGRP | S_IWOTH) && !(st.st_mode & S_ISVTX)) {
+		*reason = "the directory may be written by others and has no sticky bit";
+	} else {
+		err = 0;
+	}
+	return err;
 }
 
 static char name_char(char c)

@@ -44,9 +44,6 @@ struct table_file {
 int regtab_why(struct regtab_error *why, int err, const char *path, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/** regtab_dir_check - 0 for a directory in which nobody else can replace our files, or -errno. */
-int regtab_dir_check(const char *dir, struct regtab_error *why);
-
 /** regtab_file_path - fill in the path of the table of a key and this user, the n-th that it may have. -ENAMETOOLONG. */
 int regtab_file_path(struct table_file *file, const char *dir, const struct regtab_key *key, unsigned n);
 

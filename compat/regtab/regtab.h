@@ -54,6 +54,9 @@ enum regtab_carrier {
 struct regtab;
 struct regtab_member;
 
+/** regtab_dir_check - 0 for a directory for tables, in which nobody else can replace them; or -errno, with *reason: a phrase. */
+int regtab_dir_check(const char *dir, const char **reason);
+
 /**
  * regtab_open - open the table of a key, create it where there is none, replace one that only dead processes used.
  * @dir: an existing directory on a local file system with O_TMPFILE (/dev/shm).

@@ -198,10 +198,11 @@ int regtab_open(const struct regtab_key *key, const char *dir, struct regtab **t
 	struct table_file file = { .own.fd = -1 };
 	struct registry *registry;
 	unsigned n = 0;
-	int err = regtab_dir_check(dir, why);
+	const char *reason;
+	int err = regtab_dir_check(dir, &reason);
 
 	if (err)
-		return err;
+		return regtab_why(why, err, dir, "%s; set XRC_COMPAT_TABLE_DIR to a directory of your own", reason);
 	/* In a directory of everybody somebody else may have a file under our name; then the next name is ours. */
 	do {
 		if (regtab_file_path(&file, dir, key, n++))

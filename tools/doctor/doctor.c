@@ -10,6 +10,8 @@
 #include "tools/program/library_search.h"
 #include "tools/program/paths.h"
 
+#include <compat/regtab/regtab.h>
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -212,29 +214,16 @@ static bool takes_tables(const char *directory)
 	return fd >= 0 && !close(fd);
 }
 
-/* Root mostly has no number in a user namespace, and its /dev/shm this one. */
-#define UNMAPPED_UID 65534
-
-static bool is_foreign(const struct stat *st)
-{
-	return st->st_uid && st->st_uid != geteuid() && !(st->st_uid == UNMAPPED_UID && st->st_mode & S_ISVTX);
-}
-
 static void examine_table_directory(struct finding *finding)
 {
 	const char *directory = paths_table_directory();
 	const char *advice = "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR";
-	struct stat st;
+	const char *reason;
 
-	/* The same rules as the library's: all processes mean the same place, and nobody else can exchange the files. */
-	if (directory[0] != '/')
-		found(finding, true, advice, "%s is not an absolute path", directory);
-	else if (stat(directory, &st) || !takes_tables(directory) || access(directory, R_OK | X_OK))
+	if (regtab_dir_check(directory, &reason))
+		found(finding, true, advice, "%s: %s", directory, reason);
+	else if (!takes_tables(directory))
 		found(finding, true, advice, "%s: %s", directory, strerror(errno));
-	else if (is_foreign(&st))
-		found(finding, true, advice, "%s belongs to another user", directory);
-	else if ((st.st_mode & (S_IWGRP | S_IWOTH)) && !(st.st_mode & S_ISVTX))
-		found(finding, true, advice, "%s may be written by others and has no sticky bit", directory);
 	else
 		found(finding, logind_removes(directory), "set RemoveIPC=no in a file of /etc/systemd/logind.conf.d, or name a directory of "
 		      "your own in XRC_COMPAT_TABLE_DIR, for jobs that outlive your last login", "%s%s", directory,

@@ -95,7 +95,7 @@ def test_healthy_machine(tool, run):
     ({"FAKE_DEVICES": "mlx5_9"}, "devices", "mlx5_9 cannot be opened", "permissions"),
     ({"FAKE_DEVICES": "crash"}, "devices", "cannot be listed", "ibv_devinfo"),
     ({"XRC_COMPAT_TABLE_DIR": "/nonexistent"}, "table directory", "/nonexistent", "XRC_COMPAT_TABLE_DIR"),
-    ({"XRC_COMPAT_TABLE_DIR": "."}, "table directory", ". is not an absolute path", "on a local file system"),
+    ({"XRC_COMPAT_TABLE_DIR": "."}, "table directory", ".: the directory must be an absolute path", "on a local file system"),
     ({"XRC_COMPAT_TABLE_DIR": "/etc/passwd"}, "table directory", "/etc/passwd: Not a directory", "on a local file system"),
     ({"XRC_COMPAT_TABLE_DIR": "/proc"}, "table directory", "/proc: ", "on a local file system"),  # it has no files without a name
     ({"XRC_COMPAT_VERBSE": "1"}, "variables", "XRC_COMPAT_VERBSE is set, but nothing reads it", "env-vars"),
