@@ -219,13 +219,14 @@ int regtab_file_reserve(const struct table_file *file, uint32_t page)
 	return err;
 }
 
+/* Who gave up rights, or is in a chroot now, does not see the path any more: then the file is asked. */
 bool regtab_file_is_removed(const struct table_file *file)
 {
 	struct stat st;
 
-	if (lstat(file->path, &st))
-		return errno == ENOENT || errno == ENOTDIR;	/* a program that gave up rights may not look any more */
-	return st.st_dev != file->own.dev || st.st_ino != file->own.ino;
+	if (!lstat(file->path, &st))
+		return st.st_dev != file->own.dev || st.st_ino != file->own.ino;
+	return own_fd_is_ours(&file->own) && !fstat(file->own.fd, &st) && !st.st_nlink;
 }
 
 /* Presence lock held for writing. */

@@ -2,6 +2,7 @@
 /* The file of a table is used only if it is the user's alone; and its users notice when it is removed. */
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -176,6 +177,27 @@ TEST(a_table_out_of_sight_is_not_removed)
 	regtab_close(tab);
 }
 
+/* 77: not permitted. */
+static int removed_for_chroot(void)
+{
+	struct regtab *tab;
+
+	if (table_open(&tab, NULL))
+		return 1;
+	if (chroot("/proc") && (unshare(CLONE_NEWUSER) || chroot("/proc")))
+		return 77;
+	return regtab_removed(tab) ? 2 : 0;
+}
+
+/* So has one that went into a chroot, as daemons do. */
+TEST(a_table_out_of_a_chroot_is_not_removed)
+{
+	int status = in_child(removed_for_chroot());
+
+	assert_int_equal(unlink(table_path), 0);
+	child_passed(status, "no permission for a chroot");
+}
+
 #define CASE(f) cmocka_unit_test_setup_teardown(f, table_setup, table_teardown)
 
 UNIT_MAIN(NULL, NULL,
@@ -183,4 +205,4 @@ UNIT_MAIN(NULL, NULL,
 	CASE(what_others_may_use_is_refused), CASE(a_second_name_is_refused), CASE(a_file_of_another_user_stops_nobody),
 	CASE(taking_every_name_is_an_error_that_says_so), CASE(relative_directories_are_refused),
 	CASE(directories_of_everybody_are_refused), CASE(a_removed_table_is_noticed),
-	CASE(a_table_out_of_sight_is_not_removed))
+	CASE(a_table_out_of_sight_is_not_removed), CASE(a_table_out_of_a_chroot_is_not_removed))
