@@ -3,6 +3,7 @@
 #ifndef TESTS_COMPAT_TABLE_DIR_H
 #define TESTS_COMPAT_TABLE_DIR_H
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,19 +22,23 @@ static inline int table_dir_remove(void **state)
 	return rmdir(table_dir);
 }
 
-/*
- * Until the library looks after its table again, or tries again: a second of its clock, which lags behind the one that
- * sleep(3) goes by while a hypervisor keeps from running the processor that advances it.
- */
+/* Milliseconds of the library's clock. It lags behind others while a hypervisor keeps from running the processor that advances it. */
+static inline int64_t library_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* Until the library looks after its table again, or tries again. */
 static inline void pass_a_second(void)
 {
-	struct timespec start, now;
+	int64_t end = library_ms() + 1050;
 
-	clock_gettime(CLOCK_MONOTONIC_COARSE, &start);
-	do {
+	do
 		usleep(50000);
-		clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	} while ((now.tv_sec - start.tv_sec) * 1000 + (now.tv_nsec - start.tv_nsec) / 1000000 < 1050);
+	while (library_ms() < end);
 }
 
 #endif

@@ -28,17 +28,32 @@ FIXTURE(setup)
 	return table_dir_make();
 }
 
+/* Joins without a directory, and again when there is one. Returns what came of the second try. */
+static int join_twice(struct table *table)
+{
+	struct regtab_member *member = NULL;
+
+	assert_int_equal(rmdir(table_dir), 0);
+	assert_int_equal(table_join(table, &member), -ENOMEM);		/* the cause is ENOENT */
+	assert_null(table_member(table));
+	assert_int_equal(mkdir(table_dir, 0700), 0);
+	return table_join(table, &member);
+}
+
 TEST(a_missing_directory_is_tried_again)
 {
 	struct regtab_member *member = NULL;
 	struct table table;
+	int64_t start;
+	int err;
 
 	table_init(&table, &context, true, 1, 2);
-	assert_int_equal(rmdir(table_dir), 0);
-	assert_int_equal(table_join(&table, &member), -ENOMEM);		/* the cause is ENOENT */
-	assert_null(table_member(&table));
-	assert_int_equal(mkdir(table_dir, 0700), 0);
-	assert_int_equal(table_join(&table, &member), -ENOMEM);		/* not yet: trying may take 2 s */
+	do {	/* once more where this program was held up for a second in between */
+		table_close(&table);
+		start = library_ms();
+		err = join_twice(&table);
+	} while (!err && library_ms() - start >= 1000);
+	assert_int_equal(err, -ENOMEM);		/* not yet: trying may take 2 s */
 	pass_a_second();
 	assert_int_equal(table_join(&table, &member), 0);
 	assert_ptr_equal(member, table_member(&table));

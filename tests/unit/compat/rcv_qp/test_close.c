@@ -67,7 +67,7 @@ static void a_child_ends_nothing_of_its_parent(void **state)
 	assert_int_equal(*destroyed, 3);
 }
 
-static double seconds_to_close(unsigned count)
+static int64_t time_to_close(unsigned count)
 {
 	struct ibv_context *context = open_counted(true);
 	struct timespec before, after;
@@ -77,7 +77,21 @@ static double seconds_to_close(unsigned count)
 	assert_int_equal(device_close(context), 0);
 	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &after);
 	assert_int_equal(*destroyed, count);
-	return (double)(after.tv_sec - before.tv_sec) + (double)(after.tv_nsec - before.tv_nsec) / 1e9;
+	return (after.tv_sec - before.tv_sec) * 1000000000LL + after.tv_nsec - before.tv_nsec;
+}
+
+/* A virtual machine counts what its hypervisor takes away as time of the thread that it stops. */
+static int64_t least_time_to_close(unsigned count)
+{
+	int64_t least = INT64_MAX;
+
+	for (int i = 0; i < 5; i++) {
+		int64_t took = time_to_close(count);
+
+		if (took < least)
+			least = took;
+	}
+	return least;
 }
 
 /*
@@ -86,7 +100,7 @@ static double seconds_to_close(unsigned count)
  */
 TEST(many_take_their_time_only)
 {
-	assert_true(seconds_to_close(16384) < 32 * seconds_to_close(2048));
+	assert_true(least_time_to_close(16384) < 32 * least_time_to_close(2048));
 }
 
 FIXTURE(setup)

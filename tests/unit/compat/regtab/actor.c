@@ -104,7 +104,7 @@ static struct {
 	struct regtab_member *member;
 	struct owner *owner;
 	pthread_t server;
-	bool serving;
+	bool serving, released;
 	uint32_t retired[64];
 	unsigned retired_count;
 	int asked;
@@ -137,8 +137,10 @@ static int add_one(void *context, uint32_t qp_num, const void *request, size_t l
 		pause();
 	if (number == 666)
 		return -EACCES;
-	if (number == 777 || number == 999)
+	if (number == 777)
 		usleep(300000);
+	while (number == 999 && !__atomic_load_n(&me.released, __ATOMIC_ACQUIRE))
+		usleep(1000);
 	number++;
 	memcpy(answer, &number, sizeof(number));
 	*answer_len = sizeof(number);
@@ -259,6 +261,7 @@ static int perform(enum act act, uint32_t arg)
 	case ACT_ASK:			return ask(arg & 0xffff, arg >> 16);
 	case ACT_SERVE:			return start_serving();
 	case ACT_ASKED:			return __atomic_load_n(&me.asked, __ATOMIC_RELAXED);
+	case ACT_RELEASE:		__atomic_store_n(&me.released, true, __ATOMIC_RELEASE); return 0;
 	case ACT_RETIRED:		return count_retired(arg);
 	case ACT_LEAVE:			stop_serving(); regtab_leave(me.member); me.member = NULL; return 0;
 	case ACT_CLOSE:			regtab_close(me.tab); me.tab = NULL; return 0;

@@ -29,6 +29,7 @@ enum act {
 	ACT_ASK,		/* asks the owner to add arg and 1; result: the sum, or -errno */
 	ACT_SERVE,		/* start a serving thread; it notes retired QPs */
 	ACT_ASKED,		/* number of questions that the serving thread has begun to answer */
+	ACT_RELEASE,		/* let the serving thread give the answer that it holds back */
 	ACT_RETIRED,		/* number of QPs retired to the serving thread; arg: one of them */
 	ACT_LEAVE,
 	ACT_CLOSE,

@@ -23,7 +23,7 @@
 #define REFUSED 666	/* numbers with a meaning to the actor's service */
 #define SLOW 777
 #define HURRIED 888
-#define SLOW_AND_HURRIED 999
+#define HELD_BACK_AND_HURRIED 999
 
 static struct actor owner, asker, other;
 
@@ -108,7 +108,8 @@ TEST(an_abandoned_question_holds_nobody_up)
 
 TEST(an_answer_too_late_is_dropped)
 {
-	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(SLOW_AND_HURRIED)), -ETIMEDOUT);
+	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(HELD_BACK_AND_HURRIED)), -ETIMEDOUT);
+	assert_int_equal(actor_do(&owner, ACT_RELEASE, 0), 0);
 	assert_int_equal(actor_do(&other, ACT_ASK, NUMBER(1)), 2);
 	assert_int_equal(actor_do(&asker, ACT_ASK, NUMBER(2)), 3);
 	actor_end(&owner);

@@ -72,7 +72,7 @@ static void ask(struct crew *crew, struct regtab_member *member, uint32_t number
 	uint32_t answer = 0;
 	size_t len = sizeof(answer);
 
-	CHECK(crew, !owner_ask(member, SERVED, &number, sizeof(number), &answer, &len, 10000));
+	CHECK(crew, !owner_ask(member, SERVED, &number, sizeof(number), &answer, &len, 20000));
 	CHECK(crew, len == sizeof(answer) && answer == number);
 }
 
