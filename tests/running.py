@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Runs programs that must not hang."""
 
+import functools
+import itertools
 import os
 import signal
 import socket
@@ -20,8 +22,27 @@ def run(argv, timeout=30, env=None, **kw):
         return subprocess.CompletedProcess(argv, program.returncode, out, err)
 
 
+@functools.lru_cache(maxsize=None)
+def own_ports():
+    """Ports below those that the system hands out. Processes of pytest that run at the same time have ranges of their own: each
+    binds, as long as it lives, a socket that is named by its range."""
+    for begin in range(13000, 32000, 500):
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0xrc-compat-test-ports-{begin}")
+            return itertools.count(begin), claim
+        except OSError:
+            claim.close()
+    raise AssertionError("too many tests want ports at the same time")
+
+
 def free_port():
-    """A TCP port that nobody listens at."""
-    with socket.socket() as probe:
-        probe.bind(("", 0))
-        return probe.getsockname()[1]
+    """A TCP port that nobody listens at, and no other test will."""
+    for port in own_ports()[0]:
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("", port))
+                return port
+            except OSError:
+                pass  # some other program has it

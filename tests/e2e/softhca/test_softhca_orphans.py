@@ -12,7 +12,7 @@ import pytest
 import models
 from bare_verbs import script
 from installed import need
-from servers import ports
+from running import free_port
 from waiting import read_until, wait_for
 
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
@@ -38,7 +38,7 @@ def connected(daemon):
     ["ib_send_bw", "-F", "-D", "30"]], ids=lambda argv: "-".join([argv[0], *argv[3:]]))
 def test_programs_end(daemon, argv):
     need(argv[0])
-    port = next(ports)
+    port = free_port()
     server = start(*argv, "-d", models.device(0), "-p", port)
     wait_for(lambda: listens(port))
     client = start(*argv, "-d", models.device(1), "-p", port, "127.0.0.1")

@@ -13,7 +13,8 @@ import pytest
 
 import models
 from installed import need
-from servers import LISTENING, ports
+from running import free_port
+from servers import LISTENING
 
 SOURCES = pathlib.Path(__file__).parent
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
@@ -55,7 +56,7 @@ UCX_NET_DEVICES=$ours:1 ucx_perftest -p $port "$@" 127.0.0.1 && wait $server
                                                    ("ud_v", "tag_bw", 100000)])
 def test_ucx_perftest(run, softhca, transport, test, size):
     need("ucx_perftest")
-    done = run([softhca, "run", "--", "bash", "-c", PERFTEST, "perftest", transport, next(ports), models.device(0), models.device(1),
+    done = run([softhca, "run", "--", "bash", "-c", PERFTEST, "perftest", transport, free_port(), models.device(0), models.device(1),
                 "-n", "100", "-w", "10", "-t", test, "-s", size], timeout=40)
     assert done.returncode == 0 and "Final:" in done.stdout, done.stdout + done.stderr
     assert "ERROR" not in done.stdout + done.stderr
