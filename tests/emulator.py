@@ -7,10 +7,9 @@ import os
 import pathlib
 import re
 import subprocess
-import time
 
 import models
-from waiting import wait_for
+from waiting import process_state, wait_for
 
 OBJECTS = ("qps", "cqs", "srqs", "mrs", "pds")
 
@@ -58,9 +57,9 @@ class Daemon:
             assert {device[kind] for kind in OBJECTS} == {0}, left
 
     def descriptors(self):
-        """How many it has open. The least of five counts, since it closes connections a little after they have ended."""
-        folder = f"/proc/{self.pid}/fd"
-        return min([len(os.listdir(folder)), time.sleep(0.02)][0] for _ in range(5))
+        """How many it has open when it has nothing to do: it closes connections a little after they have ended."""
+        wait_for(lambda: process_state(self.pid), "rest of the daemon", holds=lambda state: state == "S")
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
 
     def memory(self):
         """Resident kilobytes."""

@@ -25,11 +25,23 @@ def process_state(pid):
         return "X"
 
 
+def thread_states(pid):
+    """Of all threads of a process, {"X"} if there is no such process any more."""
+    try:
+        return {process_state(thread) for thread in os.listdir(f"/proc/{pid}/task")}
+    except OSError:
+        return {"X"}
+
+
 def stop(pid):
     """Stops a process and waits until all its threads have stopped: they may still run for a moment after the signal."""
     os.kill(pid, signal.SIGSTOP)
-    threads = os.listdir(f"/proc/{pid}/task")
-    wait_for(lambda: {process_state(thread) for thread in threads}, f"stop of {pid}", holds=lambda states: states == {"T"})
+    wait_for(lambda: thread_states(pid), f"stop of {pid}", holds=lambda states: states == {"T"})
+
+
+def wait_for_the_end(pid):
+    """Of all threads of a killed process: the last one releases what they had open, though the first may be a zombie long before."""
+    wait_for(lambda: thread_states(pid), f"end of {pid}", holds=lambda states: states <= set("XZ"))
 
 
 def read_until(stream, done, seconds=30):

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from waiting import process_state, read_until, wait_for
+from waiting import read_until, wait_for_the_end
 
 QPS = 3
 
@@ -57,7 +57,7 @@ class Holder:
         if self.pids[role] == self.process.pid:
             self.process.wait(30)
         else:
-            wait_for(lambda: process_state(self.pids[role]) in "XZ", f"end of the {role}")
+            wait_for_the_end(self.pids[role])
 
     def end(self):
         try:
