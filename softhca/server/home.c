@@ -2,6 +2,7 @@
 /* The daemon's directory. Whether its owner lives is known by a lock that the kernel releases, however the owner died. */
 #include "home.h"
 
+#include <softhca/machine/hca.h>
 #include <softhca/proto.h>
 
 #include <dirent.h>
@@ -22,7 +23,7 @@
 
 #define LOCK	   "lock"
 #define RUN_PREFIX "softhca-run-"
-#define ATTEMPTS   300 /* at 10 ms: as long as the end of a killed daemon may take on a busy machine */
+#define PATIENCE   20 /* seconds: as long as the end of a killed daemon may take on a busy machine */
 
 static int fail(char *why, size_t size, const char *what, int error)
 {
@@ -204,7 +205,27 @@ static int claim(const char *path, const char *file)
 	return -EAGAIN;
 }
 
-/* A running daemon answers even a request without words. One that does not answer is stopped (SIGSTOP). */
+/* Whether the process at the other end is stopped (SIGSTOP), for all that is known of it. */
+static bool is_stopped(int sock)
+{
+	struct ucred peer = { 0 };
+	socklen_t size = sizeof(peer);
+	char path[64], state;
+	bool stopped = true;
+	FILE *file;
+
+	getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)peer.pid);
+	file = fopen(path, "re");
+	if (!file)
+		return true;
+	if (fscanf(file, "%*d (%*[^)]) %c", &state) == 1)
+		stopped = state == 'T' || state == 't';
+	fclose(file);
+	return stopped;
+}
+
+/* A running daemon answers even a request without words. One that does not answer is stopped, or is being ended by the kernel. */
 static bool answers(int sock, const struct sockaddr_un *address)
 {
 	const struct softhca_hello hello = { .magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = SOFTHCA_CONTROL };
@@ -217,7 +238,7 @@ static bool answers(int sock, const struct sockaddr_un *address)
 	    send(sock, &hello, sizeof(hello), MSG_NOSIGNAL) < 0)
 		return false;
 	got = recv(sock, &reply, sizeof(reply), 0);
-	return got > 0 || (got < 0 && errno == EAGAIN);
+	return got > 0 || (got < 0 && errno == EAGAIN && is_stopped(sock));
 }
 
 /*
@@ -242,13 +263,16 @@ static bool serves(const char *path)
 
 int home_claim(const char *path, int *lock, char *why, size_t size)
 {
+	const uint64_t end = hca_now() + PATIENCE * 1000000000ull;
 	char file[PATH_MAX];
 
 	if (dir_join(file, sizeof(file), path, LOCK))
 		return fail(why, size, path, -ENAMETOOLONG);
-	for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
+	for (;;) {
 		*lock = claim(path, file);
 		if (*lock != -EAGAIN && (*lock != -EBUSY || serves(path)))
+			break;
+		if (hca_now() > end)
 			break;
 		usleep(10000);
 	}

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import stat
 import subprocess
 import tempfile
@@ -164,13 +165,17 @@ def test_start_replaces_a_killed_daemon(run, softhca, place):
     assert run([softhca, "stop"]).returncode == 0
 
 
-def test_start_waits_for_the_end_of_a_killed_daemon(run, softhca, place):
-    """A killed daemon still holds the lock for a moment, but does not answer."""
+@pytest.mark.on_model("connectx3")  # what is tested does not depend on the model
+@pytest.mark.parametrize("seconds", [0.3, 1.5])
+def test_start_waits_for_the_end_of_a_killed_daemon(run, softhca, place, seconds):
+    """A killed daemon still holds the lock for a moment, and its socket accepts connections, but it does not answer."""
     directory = place / "softhca"
     directory.mkdir(mode=0o700)
-    with open(directory / "lock", "w") as lock:
+    with open(directory / "lock", "w") as lock, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as dying:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        threading.Timer(0.3, lock.close).start()
+        dying.bind(str(directory / "socket"))
+        dying.listen()
+        threading.Timer(seconds, lambda: (dying.close(), lock.close())).start()
         done = run([softhca, "start"])
     assert done.returncode == 0, done.stderr
     assert run([softhca, "stop"]).returncode == 0
@@ -299,15 +304,12 @@ def test_idle_daemon_sleeps(run, softhca, place):
 
     def rests():
         seen = switches()
-        time.sleep(0.3)
+        time.sleep(1.3)
         return seen == switches()
 
-    wait_for(rests, "rest after the start")
-    before = switches()
-    time.sleep(1)
-    after = switches()
+    # It may still be busy with the last question.
+    wait_for(rests, "time in which it rests")
     assert run([softhca, "stop"]).returncode == 0
-    assert before == after
 
 
 def test_settings_can_be_changed_later(run, softhca, place):
