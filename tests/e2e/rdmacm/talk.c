@@ -4,8 +4,8 @@
  *
  * usage: talk listen ADDRESS PORT accept|late|reject|hold|deaf [BACKLOG]
  *        talk connect ADDRESS PORT [TEXT]
- * late accepts after 600 ms, hold never answers, deaf does not even read. connect goes on until the connection has
- * ended; the end of standard input makes it disconnect.
+ * late accepts after the end of standard input, hold never answers, deaf does not even read. connect goes on until the
+ * connection has ended; the end of standard input makes it disconnect.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -82,8 +82,10 @@ static void answer(struct rdma_cm_id *id, const char *how)
 {
 	struct rdma_conn_param param = { .private_data = "welcome", .private_data_len = sizeof("welcome") };
 
-	if (!strcmp(how, "late"))
-		usleep(600000);
+	char byte;
+
+	while (!strcmp(how, "late") && read(0, &byte, 1) > 0)
+		;
 	if (!strcmp(how, "accept") || !strcmp(how, "late")) {
 		make_qp(id);
 		if (rdma_accept(id, &param))

@@ -142,6 +142,7 @@ class TestTimeouts:
         """The client has given up when the answer comes, so the server gets no reply to it."""
         server = listen("late")
         assert lines(connector()) == [*RESOLVED, f"UNREACHABLE {-errno.ETIMEDOUT}"]
+        server.stdin.close()
         read_until(server, f"UNREACHABLE {-errno.ETIMEDOUT}")
 
     @pytest.mark.parametrize("device", [0, 1])

@@ -82,7 +82,7 @@ def test_the_traffic_goes_over_the_named_adapters(daemon, finish, run, softhca):
     need("rping")
     server = daemon.start(words(PROGRAMS["rping"][0]))
     daemon.until_listening()
-    client = daemon.start(words("rping -c -a {there} -I {here} -C 100000"))
+    client = daemon.start(words("rping -c -a {there} -I {here} -C 1000000000"))
     now = daemon.until(lambda now: sum(i["connection"] == "ESTABLISHED" for i in now["cm_ids"]) == 2, "connection")
     where = {c["device"]: c["pid"] for c in now["contexts"] if any(o["type"] == "qp" for o in c["objects"])}
     assert where == {models.device(0): client.pid, models.device(1): server.pid}

@@ -192,12 +192,14 @@ static bool receivers_timer_counts(void)
 	return true;
 }
 
-/* The other way round: 655.36 ms (0) at the sender. */
+/* The other way round: 655.36 ms (0) at the sender. Where the machine stood still it is tried again. */
 static bool senders_timer_does_not_count(void)
 {
-	double seconds;
+	double seconds = 6 * 0.65536;
 
-	CHECK(time_until_given_up(6, 0, 1, &seconds) && seconds < 6 * 0.65536);
+	for (int i = 0; i < 4 && seconds >= 6 * 0.65536; i++)
+		CHECK(time_until_given_up(6, 0, 1, &seconds));
+	CHECK(seconds < 6 * 0.65536);
 	return true;
 }
 

@@ -14,7 +14,7 @@ import pytest
 import models
 from holder import QPS, Holder, expected, pairs, registrations
 from terminal import Terminal
-from waiting import read_until, stop
+from waiting import read_until, stop, wait_for
 
 
 def test_one_line_per_registration_as_the_program_made_them(holder, tool):
@@ -31,10 +31,17 @@ def test_one_line_per_registration_as_the_program_made_them(holder, tool):
         assert 0 <= row["age"] < 30 and abs(row["since"] - time.time()) < 30
 
 
+def states_of(numbers, tool, **environment):
+    """{QP number: its state}, once those of @numbers are told: ps leaves out what is not answered soon."""
+    return wait_for(lambda: {row["qp"]: row["qpstate"] for row in registrations(tool, **environment)}, "states",
+                    holds=lambda states: all(states[number] for number in numbers))
+
+
 def test_the_state_of_each_qp_is_the_kernels(holder, tool):
-    states = {row["qp"]: row["qpstate"] for row in registrations(tool, **holder.environment())}
-    assert states == dict(zip(holder.numbers["creator"], ["RESET", "INIT", "RTR"]))
-    lines = tool("ps", "--noheadings", "-o", "QP,QPSTATE", **holder.environment()).stdout.splitlines()
+    numbers = holder.numbers["creator"]
+    assert states_of(numbers, tool, **holder.environment()) == dict(zip(numbers, ["RESET", "INIT", "RTR"]))
+    lines = wait_for(lambda: tool("ps", "--noheadings", "-o", "QP,QPSTATE", **holder.environment()).stdout.splitlines(), "states",
+                     holds=lambda lines: not any(line.split()[1:] == ["-"] for line in lines))
     assert sorted(line.split()[1] for line in lines) == ["INIT", "RESET", "RESET", "RTR"]
 
 
@@ -49,8 +56,8 @@ def test_a_removed_file_and_a_dead_creator_do_not_hide_the_state(holder, tool):
     environment = holder.environment()
     holder.domain.unlink()
     holder.kill("creator")
-    states = {row["qp"]: row["qpstate"] for row in registrations(tool, **environment)}
     shared = holder.numbers["registrant"][0]
+    states = states_of([shared], tool, **environment)
     # The other QPs ended with their only registrant; its registrations are still in the table.
     assert states == {number: "RESET" if number == shared else None for number in holder.numbers["creator"]}
 
@@ -65,9 +72,9 @@ def test_a_process_that_unregistered_from_its_last_qp_is_still_listed(holder, to
 
 @pytest.mark.parametrize("settings", [["--open_qp=off"]])
 def test_where_qps_cannot_be_shared_the_owner_is_asked(holder, tool):
-    rows = registrations(tool)
+    rows, numbers = registrations(tool), holder.numbers["creator"]
     assert {row["kept"] for row in rows} == {"owner"}
-    assert {row["qp"]: row["qpstate"] for row in rows} == dict(zip(holder.numbers["creator"], ["RESET", "INIT", "RTR"]))
+    assert states_of(numbers, tool) == dict(zip(numbers, ["RESET", "INIT", "RTR"]))
     assert pairs(rows) == expected(holder, "creator", "registrant") == pairs(registrations(tool))
 
 
@@ -119,16 +126,17 @@ def test_looking_disturbs_neither_registrations_nor_events(holder, tool, softhca
     before = registrations(tool)
     (tables / "go").touch()
     looking = subprocess.Popen(["sh", "-c", 'while [ -e "$0" ]; do "$1" ps || exit; done', tables / "go", xrc_compat],
-                               env=dict(os.environ, **environment), stdout=subprocess.PIPE, text=True)
+                               env=dict(os.environ, **environment), stdout=subprocess.PIPE)
     try:
+        read_until(looking.stdout, lambda text: text.count(b" RESET ") >= 2 and b" RTR " in text)
         for name in ["path_mig"] * times + ["path_mig_err"]:
             result = run([softhca, "ctl", "event", models.device(0), name, number], env=environment)
             assert result.returncode == 0, result
         events = holder.heard(path_mig_err)
     finally:
         (tables / "go").unlink()
-        seen = looking.communicate(timeout=20)[0]
-    assert looking.returncode == 0 and seen.count(" RESET ") >= 2 and seen.count(" RTR ") >= 1
+        looking.communicate(timeout=30)
+    assert looking.returncode == 0
     each = [(path_mig, int(number))] * times + [(path_mig_err, int(number))]
     for role in holder.pids:
         assert [event[1:] for event in events if event[0] == role] == each
@@ -193,7 +201,7 @@ def test_watch_goes_on(holder, tool, tables, xrc_compat):
     with subprocess.Popen([xrc_compat, "ps", "--watch=1", "-o", "PID,STATE"], stdout=subprocess.PIPE,
                           env=dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as watch:
         try:
-            first = read_until(watch.stdout, lambda text: text.count(b"\n") == QPS + 2)
+            first = read_until(watch.stdout, lambda text: text.count(b"\n") >= QPS + 2).split("\n\n")[0]
             holder.kill("creator")
             later = read_until(watch.stdout, lambda text: b"stale" in newest(text) and newest(text).count(b"\n") == QPS + 2)
         finally:

@@ -83,12 +83,12 @@ def test_the_launcher_runs_them(build_root, xrc_compat, run, tmp_path, command, 
 @pytest.mark.parametrize("command", ["qperf", "mvapich", "mvapich2", "gasnet", "openmpi", "portals4", "portals4-rdmacm"])
 def test_linked_ones_need_xrc_compat(client, command):
     """They need functions that today's library lacks, so the runs above do test the shim."""
-    done = client(command, shim=False, LEGACY_SECONDS="5")
+    done = client(command, shim=False)
     assert done.returncode == 1 and MISSING in done.stderr
 
 
 def test_dlopen_falls_back_without_xrc_compat(client):
-    done = client("mvapich2-dlopen", shim=False, LEGACY_SECONDS="5")
+    done = client("mvapich2-dlopen", shim=False)
     assert done.returncode == 1 and FALLBACK in done.stderr
 
 
