@@ -17,8 +17,8 @@ from waiting import process_state, wait_for
 
 KILLS = int(os.environ.get("CHAOS_KILLS") or 10)
 SEED = int(os.environ.get("CHAOS_SEED") or time.time_ns())
-STEP = 5  # seconds that the demo gives a step
-END = 30  # seconds until the demo, and the emulator's daemon after it, must have ended
+STEP = 20  # seconds that the demo gives a step
+END = 60  # seconds until the demo, and the emulator's daemon after it, must have ended
 ROUNDS = 30
 
 

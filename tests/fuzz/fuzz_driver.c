@@ -57,7 +57,7 @@ int main(int argc, char **argv)
 		size = 3 + 7 * ((random >> 8) % (seed % 2 ? 64 : 4));
 		snprintf(failure, sizeof(failure), "failed or hung; to repeat it: XRC_COMPAT_FUZZ_SEED=%u XRC_COMPAT_FUZZ_RUNS=1 %s\n", seed,
 			 argc ? argv[0] : "fuzz_regtab");
-		alarm(20);
+		alarm(60);
 		LLVMFuzzerTestOneInput(data, size);
 	}
 	printf("%lu inputs, last seed %u\n", runs, seed - 1);

@@ -81,7 +81,7 @@ static void holder_say(uint8_t flags)
 {
 	struct pollfd reply = { .fd = from_holder, .events = POLLIN };
 
-	if (write(to_holder, &flags, 1) != 1 || poll(&reply, 1, 10000) != 1 || read(from_holder, &flags, 1) != 1) {
+	if (write(to_holder, &flags, 1) != 1 || poll(&reply, 1, 20000) != 1 || read(from_holder, &flags, 1) != 1) {
 		fprintf(stderr, "fuzz: the holder of the table is gone\n");
 		abort();
 	}

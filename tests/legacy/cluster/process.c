@@ -9,7 +9,7 @@
 
 #include "cluster.h"
 
-#define CLOSING_SECONDS 5
+#define CLOSING_SECONDS 20
 
 static char name[64] = "coordinator";
 static const char *step = "starting";
