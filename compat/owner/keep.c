@@ -19,8 +19,8 @@ _Static_assert(sizeof(struct rcv_qp_request) <= OWNER_MESSAGE_MAX, "fits a quest
 
 /* What a killed process left behind is noticed at the latest after this. */
 #define SERVE_TIMEOUT_MS 1000
-/* A stopped owner must not hold the others up for ever. */
-#define ANSWER_TIMEOUT_MS 2000
+/* A stopped owner must not hold the others up for ever. But one that only has to wait for a processor must not be taken for that. */
+#define ANSWER_TIMEOUT_MS 10000
 /* The old kernel had destroyed the QP when the last unregister returned. */
 #define END_TIMEOUT_MS 1000
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,6 +23,7 @@ static struct ibv_context *owner, *other;
 static struct legacy_xrc_domain *domain, *domain_of_other;
 static uint32_t number;
 static int answer;
+static bool slow;
 static unsigned opened;
 
 static struct ibv_xrcd *count_open(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
@@ -47,6 +49,8 @@ static int query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struc
 	(void)attr;
 	(void)mask;
 	(void)init_attr;
+	if (__atomic_load_n(&slow, __ATOMIC_RELAXED))
+		usleep(2500000);
 	return __atomic_load_n(&answer, __ATOMIC_RELAXED);
 }
 
@@ -85,6 +89,18 @@ TEST(an_adapter_that_has_failed_says_so_to_all)
 	}
 }
 
+/* One of hundreds on few processors, or on a virtual machine that stands still for seconds, is no stopped one. */
+TEST(an_owner_of_seconds_is_waited_for)
+{
+	struct legacy_qp_init_attr init_attr;
+	struct legacy_qp_attr attr;
+
+	__atomic_store_n(&answer, 0, __ATOMIC_RELAXED);
+	__atomic_store_n(&slow, true, __ATOMIC_RELAXED);
+	assert_int_equal(rcv_qp_query(domain_of_other, number, &attr, 0, &init_attr), 0);
+	__atomic_store_n(&slow, false, __ATOMIC_RELAXED);
+}
+
 /* The owner's thread is done with it soon: it has left the table before. */
 static void await_end_of_what_was_kept(void)
 {
@@ -110,4 +126,5 @@ TEST(a_closed_device_leaves_no_domain_open_but_those_it_keeps)
 }
 
 UNIT_MAIN(setup, table_dir_remove, UNIT(an_adapter_that_has_failed_says_so_to_all),
+	  UNIT(an_owner_of_seconds_is_waited_for),
 	  UNIT(a_closed_device_leaves_no_domain_open_but_those_it_keeps))
