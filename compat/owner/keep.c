@@ -22,7 +22,7 @@ _Static_assert(sizeof(struct rcv_qp_request) <= OWNER_MESSAGE_MAX, "fits a quest
 /* A stopped owner must not hold the others up for ever. But one that only has to wait for a processor must not be taken for that. */
 #define ANSWER_TIMEOUT_MS 10000
 /* The old kernel had destroyed the QP when the last unregister returned. */
-#define END_TIMEOUT_MS 1000
+#define END_TIMEOUT_MS 5000
 
 /* ---- kept for others ---- */
 

@@ -29,7 +29,7 @@
 
 #include "file.h"
 
-#define OPEN_WAIT_NS	2000000000L
+#define OPEN_WAIT_NS	4000000000LL
 
 int regtab_why(struct regtab_error *why, int err, const char *path, const char *format, ...)
 {
@@ -377,7 +377,7 @@ int regtab_file_open(struct table_file *file, const char *dir, const struct regt
 	struct timespec nap = { 0, 20000 };
 	int err;
 
-	for (long waited = 0; waited < OPEN_WAIT_NS; waited += nap.tv_nsec) {
+	for (int64_t waited = 0; waited < OPEN_WAIT_NS; waited += nap.tv_nsec) {
 		err = try_open(file, dir, key, why);
 		if (err != -EAGAIN)
 			return err;

@@ -50,7 +50,7 @@ int regtab_file_path(struct table_file *file, const char *dir, const struct regt
 /** regtab_file_is_foreign - whether another user has a file under this path. */
 bool regtab_file_is_foreign(const struct table_file *file);
 
-/** regtab_file_open - open or make the table at file->path, in dir. Waits up to 2 s for one who is just removing it. */
+/** regtab_file_open - open or make the table at file->path, in dir. Waits up to 4 s for one who is just removing it. */
 int regtab_file_open(struct table_file *file, const char *dir, const struct regtab_key *key, struct regtab_error *why);
 
 /** regtab_file_close - the last process to close it removes it. */

@@ -65,7 +65,7 @@ int regtab_dir_check(const char *dir, const char **reason);
  * Two opens of one key in one process give the same object, counted.
  * -ENOENT, -EACCES, -ENOTDIR: the directory; -EPERM: it, or the file there, is not one we may trust (owner, type, links,
  * mode, content); -EPROTO: in use by processes with another version of this library, or on another machine; -ENOSPC,
- * -EFBIG, -ENOMEM; -EAGAIN: another process is stopped in the middle of opening or closing it (waited for 2 s);
+ * -EFBIG, -ENOMEM; -EAGAIN: another process is stopped in the middle of opening or closing it (waited for 4 s);
  * -EOPNOTSUPP, -ENOLCK: the file system cannot do it.
  */
 int regtab_open(const struct regtab_key *key, const char *dir, struct regtab **tab, struct regtab_error *why);

@@ -18,7 +18,7 @@
  * Locks of the process, in the order in which they are taken: the registry's (open, close), a member's (its own
  * registrations: so that a member does one thing at a time), a table's (join, leave, telling the dead: record locks do
  * not exclude threads of one process from each other). None of them lies in shared memory and none is held while another
- * process is waited for, except the registry's for up to 2 s in regtab_open().
+ * process is waited for, except the registry's for up to 4 s in regtab_open().
  */
 #ifndef COMPAT_REGTAB_TAB_H
 #define COMPAT_REGTAB_TAB_H
