@@ -15,19 +15,6 @@ PROGRAM = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"]) / "softhca-counted"
 HEADING = "DEVICE  OUT/s"
 
 
-@pytest.fixture
-def counted(daemon):
-    """A program on the daemon: {name: QP number}; its pid is in ["pid"]."""
-    program = daemon.start([PROGRAM], stderr=None)
-    try:
-        numbers = [int(word) for word in program.stdout.readline().split()]
-        assert len(numbers) == 3, "the program could not do its work"
-        yield dict(zip(("sender", "receiver", "refused"), numbers), pid=program.pid)
-    finally:
-        program.kill()
-        program.communicate(timeout=30)
-
-
 def counters(daemon):
     """What `ctl counters` says: {(device, number): fields of the QP}, {device: its fields}."""
     lines = [line.split() for line in daemon.ask("ctl", "counters").splitlines()]
@@ -35,10 +22,24 @@ def counters(daemon):
         line[1]: line[2:] for line in lines if line[0] == "device"}
 
 
+@pytest.fixture
+def counted(daemon):
+    """A program on the daemon, which has done its work but for one message that waits: {name: QP number}; its pid is in ["pid"]."""
+    program = daemon.start([PROGRAM], stderr=None)
+    try:
+        numbers = [int(word) for word in program.stdout.readline().split()]
+        assert len(numbers) == 3, "the program could not do its work"
+        wait_for(lambda: counters(daemon)[0][models.device(0), numbers[0]], "sender that waits", holds=lambda fields: fields[8] != "-")
+        yield dict(zip(("sender", "receiver", "refused"), numbers), pid=program.pid)
+    finally:
+        program.kill()
+        program.communicate(timeout=30)
+
+
 def test_counters(daemon, counted):
     """Every request and every receive once; the failed one as an error, and no flush."""
     here, there = models.device(0), models.device(1)
-    qps, devices = wait_for(lambda: counters(daemon), "sender that waits", holds=lambda now: now[0][here, counted["sender"]][8] != "-")
+    qps, devices = counters(daemon)
     assert qps[here, counted["sender"]] == [str(counted["pid"]), "RC", "RTS", "5", "5000", "0", "0", "0", "buffer",
                                             str(counted["receiver"])]
     assert qps[there, counted["receiver"]][3:9] == ["0", "0", "5", "5000", "0", "-"]

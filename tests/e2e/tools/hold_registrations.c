@@ -21,7 +21,7 @@
 #include "../../rc_masks.h"
 
 #define MAX_QPS 64
-#define LIFETIME 60	/* seconds, also if the test dies */
+#define LIFETIME 300	/* seconds, also if the test dies */
 
 static void die(const char *what, int error)
 {
