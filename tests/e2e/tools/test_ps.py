@@ -95,7 +95,7 @@ def test_no_state_without_the_device(holder, tool):
 
 def daemon_of(environment):
     """The pid of the daemon that emulates the HCA: it has a socket in this directory open."""
-    [pid] = [pid for pid in os.listdir("/proc") if pid.isdigit() and is_daemon(pid, environment["SOFTHCA_DIR"])]
+    [pid] = wait_for(lambda: [pid for pid in os.listdir("/proc") if pid.isdigit() and is_daemon(pid, environment["SOFTHCA_DIR"])], "daemon")
     return int(pid)
 
 
