@@ -17,6 +17,7 @@
 #include "table.h"
 
 #define SENDER MAX_RECEIVERS	/* its index in members */
+#define END_MS 20000		/* that the kernel may take to end a process whose socket it has closed */
 
 static struct member members[MAX_RECEIVERS + 1];
 static const struct options *options;
@@ -94,7 +95,7 @@ static void member_lost(unsigned int number)
 
 	if (errno == ETIMEDOUT) {
 		process_say("%s does not answer; giving up", member_name(number));
-	} else if (reap(member->pid, 1000, &status)) {
+	} else if (reap(member->pid, END_MS, &status)) {
 		process_say("%s (pid %d) %s; giving up", member_name(number), (int)member->pid, ending(status));
 		member->pid = 0;
 	} else {
