@@ -19,8 +19,8 @@ _Static_assert(sizeof(struct member_row) == REGTAB_PAGE && offsetof(struct membe
 _Static_assert(PAGES_MAX <= UINT16_MAX, "a page number has 16 bits");
 
 /*
- * The kernel's random number of this boot, its first 13 digits. Zeros where /proc is absent, for then all processes lack it;
- * but not where one process cannot open it for the moment: to all others its table would be another machine's.
+ * The kernel's random number of this boot, its first 13 digits. Zeros where it cannot be seen, as in a container whose /proc has
+ * processes only; but not where a process cannot open it for the moment: its table would be any machine's.
  */
 static int boot_id(uint8_t id[16])
 {
@@ -48,6 +48,13 @@ int regtab_header_fill(struct table_header *header, const struct regtab_key *key
 	return boot_id(header->boot_id);
 }
 
+static bool maybe_same_boot(const uint8_t one[16], const uint8_t other[16])
+{
+	static const uint8_t unknown[16];
+
+	return !memcmp(one, other, 16) || !memcmp(one, unknown, 16) || !memcmp(other, unknown, 16);
+}
+
 int regtab_header_check(const struct table_header *header, const struct regtab_key *key, const char **reason)
 {
 	uint8_t boot[16] = { 0 };
@@ -64,7 +71,7 @@ int regtab_header_check(const struct table_header *header, const struct regtab_k
 	if (err)
 		return err;
 	*reason = "another machine is using it: the directory must be local";
-	if (memcmp(boot, header->boot_id, sizeof(boot)))
+	if (!maybe_same_boot(boot, header->boot_id))
 		return -EPROTO;
 	*reason = "it is the table of another domain";
 	return key && memcmp(key, &header->key, sizeof(*key)) ? -EPERM : 0;

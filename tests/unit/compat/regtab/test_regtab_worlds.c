@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Processes of other kinds on one table: of 32 bits, in another pid namespace, of another user. */
+/* Processes of other kinds on one table: of 32 bits, in other namespaces, of another user. */
 
 #include <errno.h>
 #include <sched.h>
@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -156,11 +157,37 @@ TEST(a_user_namespace_without_root_has_tables)
 	child_passed(in_child(where_root_has_no_number()), "no permission for another user namespace");
 }
 
+/* As in a container whose /proc was mounted with subset=pid. 77: not permitted. */
+static int where_the_boot_is_unknown(void)
+{
+	struct regtab_key key = actor_key(1);
+	struct regtab_error why;
+	struct regtab *tab = NULL;
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	    mount("none", "/proc/sys/kernel/random", "tmpfs", 0, NULL))
+		return 77;
+	if (regtab_open(&key, actor_dir(), &tab, &why))
+		return 1;
+	regtab_close(tab);
+	return 0;
+}
+
+TEST(a_process_that_does_not_know_the_boot_shares_a_table)
+{
+	struct actor a = actor_start(actor_dir(), 1);
+	int status = in_child(where_the_boot_is_unknown());
+
+	actor_end(&a);
+	child_passed(status, "no permission for mounts");
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
 		UNIT(both_sizes_share_a_table), UNIT(pid_namespaces_do_not_matter),
 		UNIT(users_have_tables_of_their_own), UNIT(a_user_namespace_without_root_has_tables),
+		UNIT(a_process_that_does_not_know_the_boot_shares_a_table),
 	};
 
 	program32 = argc > 1 ? argv[1] : NULL;
