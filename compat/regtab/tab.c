@@ -149,9 +149,10 @@ static int open_file(struct regtab *tab, const char *dir, const struct regtab_ke
 	err = map_file(tab);
 	if (!err)
 		return 0;
-	close(tab->file.own.fd);
-	return regtab_why(why, err, tab->file.path, "%s" REGTAB_NEXT_STEP,
-			  err == -EPERM ? "it is damaged" : "it cannot be mapped");
+	regtab_file_close(&tab->file);
+	if (err == -ENOMEM)
+		return regtab_why(why, err, tab->file.path, "no room in the address space: is ulimit -v low?");
+	return regtab_why(why, err, tab->file.path, "it is damaged" REGTAB_NEXT_STEP);
 }
 
 static int open_new(struct registry *registry, const struct table_file *file, const char *dir,

@@ -137,17 +137,45 @@ TEST(too_few_descriptors_are_an_error)
 	actor_end(&a);
 }
 
-/* Resident pages of this process. */
-static long resident(void)
+/* Pages of this process, and those of them that are resident. */
+static long all_pages(long *resident)
 {
 	FILE *file = fopen("/proc/self/statm", "re");
-	long total, pages = 0;
+	long all = 0;
 
-	if (!file || fscanf(file, "%ld %ld", &total, &pages) != 2)
-		pages = 0;
+	if (!file || fscanf(file, "%ld %ld", &all, resident) != 2)
+		all = *resident = 0;
 	if (file)
 		fclose(file);
+	return all;
+}
+
+static long resident(void)
+{
+	long pages;
+
+	all_pages(&pages);
 	return pages;
+}
+
+/* As with the little that a batch system's ulimit -v leaves over: a table takes 64 MiB. */
+TEST(too_little_address_space_is_an_error_that_says_so)
+{
+	struct regtab_error why = { "" };
+	struct rlimit limits, before;
+	struct regtab *tab;
+	long unused;
+	int err;
+
+	assert_int_equal(getrlimit(RLIMIT_AS, &before), 0);
+	limits = before;
+	limits.rlim_cur = (rlim_t)all_pages(&unused) * (rlim_t)sysconf(_SC_PAGESIZE) + (32 << 20);
+	assert_int_equal(setrlimit(RLIMIT_AS, &limits), 0);
+	err = table_open(&tab, &why);
+	assert_int_equal(setrlimit(RLIMIT_AS, &before), 0);
+	assert_int_equal(err, -ENOMEM);
+	assert_non_null(strstr(why.text, "ulimit -v"));
+	assert_int_equal(access(table_path, F_OK), -1);
 }
 
 /* In a program that has all its memory locked, a table costs what is used of it. 77: not permitted. */
@@ -235,5 +263,6 @@ TEST(a_full_file_system_is_reported)
 
 UNIT_MAIN(NULL, NULL,
 	CASE(its_descriptor_is_no_standard_one), CASE(a_descriptor_taken_by_the_program_is_left_alone),
-	CASE(a_file_size_limit_is_an_error), CASE(too_few_descriptors_are_an_error), CASE(locked_memory_is_not_filled),
+	CASE(a_file_size_limit_is_an_error), CASE(too_little_address_space_is_an_error_that_says_so),
+	CASE(too_few_descriptors_are_an_error), CASE(locked_memory_is_not_filled),
 	CASE(a_full_file_system_is_reported))
