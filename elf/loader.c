@@ -18,6 +18,15 @@ static bool is_ours(const struct link_map *map)
 }
 
 /*
+ * Another copy of this library, of another place, which somebody preloaded as well. It is passed over: two that call each other
+ * would take each other's locks in both orders when the program forks.
+ */
+static bool is_copy(const struct loaded *loaded)
+{
+	return loaded_symbol(loaded, "xrc_compat_xrcd");
+}
+
+/*
  * Walks the loader's list as debuggers read it. Not dl_iterate_phdr: a sanitizer's runtime stands in front of that function, and
  * looks its own functions up through us before it works. Nothing here needs a relocation (early.h). It is done once for each
  * name, in practice while the first library starts up, so that nothing is being unloaded meanwhile.
@@ -33,7 +42,8 @@ static void *find_behind_us(const char *name)
 		struct loaded loaded;
 
 		loaded_read(map->l_addr, map->l_ld, &loaded);
-		found = loaded_symbol(&loaded, name);
+		if (!is_copy(&loaded))
+			found = loaded_symbol(&loaded, name);
 	}
 	return found;
 }

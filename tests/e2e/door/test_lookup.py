@@ -3,6 +3,7 @@
 
 import os
 import platform
+import shutil
 
 import pytest
 
@@ -139,6 +140,16 @@ def test_others_in_front_of_dlsym(play, shim, door, order):
     told = dict(line.split(" asked ") for line in result.stderr.splitlines() if " asked " in line)
     assert sorted(told) == [f"spy-{word}" for word in "ab" if word in order.split()]
     assert {spy[-1] for spy, count in told.items() if int(count)} == set(ORDERS[order]), told
+
+
+@pytest.mark.parametrize("program", ["lookup", "linked-lazy"])
+def test_of_two_copies_one_is_asked(play, shim, tmp_path, monkeypatch, program):
+    """As where a module sets LD_PRELOAD, and `xrc-compat run` of another installation adds its own. Two that call each other hang at a fork."""
+    monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
+    result = play([shim, shutil.copy(shim, tmp_path)], program)
+    done(result)
+    [banner] = [line for line in result.stderr.splitlines() if "doors:" in line]
+    assert REAL in banner
 
 
 # With IRELATIVE, and preloaded behind the shim: its resolver calls the shim's dlsym before the loader has relocated the shim.
