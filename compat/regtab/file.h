@@ -62,7 +62,7 @@ int regtab_file_checks(const struct stat *st, const char **reason);
 /** regtab_file_reserve - make memory of a page, so that touching it cannot fail. -ENOSPC, -EFBIG. */
 int regtab_file_reserve(const struct table_file *file, uint32_t page);
 
-/** regtab_file_is_removed - by somebody, whether or not this process may look at the path. */
+/** regtab_file_is_removed - whether another file has its path; where this process does not see the path: whether it has no name. */
 bool regtab_file_is_removed(const struct table_file *file);
 
 /** regtab_file_remove_dead - a table that no process has. -EAGAIN: one has; another -errno. *reason: a phrase, always. */
