@@ -268,14 +268,12 @@ int home_claim(const char *path, int *lock, char *why, size_t size)
 
 	if (dir_join(file, sizeof(file), path, LOCK))
 		return fail(why, size, path, -ENAMETOOLONG);
-	for (;;) {
+	do {
 		*lock = claim(path, file);
 		if (*lock != -EAGAIN && (*lock != -EBUSY || serves(path)))
 			break;
-		if (hca_now() > end)
-			break;
 		usleep(10000);
-	}
+	} while (hca_now() < end);
 	if (*lock == -EPERM)
 		snprintf(why, size, "%s: must belong to you and to nobody else (mode 0700)", path);
 	else if (*lock == -EBUSY)
