@@ -137,9 +137,10 @@ def include_detour(room, name, ours):
     return f"a header of {', '.join(sorted(homes))}/: name it by its folder" if homes and room not in homes else None
 
 
-# The emulator's rooms in the order of their includes: each knows those before it, none of those behind it.
-# And what OFED 1.x meant, by object.
+# Rooms in the order of their includes: each knows those before it, none of those behind it. In compat/ they are what OFED 1.x
+# meant, by object; of the tools, what the commands share.
 COMPAT_ROOMS = ("regtab", "base", "core", "qp", "domain", "srq", "rcv_qp", "xrc_qp", "owner", "event", "device")
+TOOL_ROOMS = ("common", "tables", "program")
 EMULATOR_ROOMS = ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control", "server", "cli")
 
 
@@ -192,6 +193,18 @@ def core_includes(root):
                 bad.append(f"{place}: {fault}")
             if target.startswith("compat/owner/") and not module.startswith("compat/owner/"):
                 bad.append(f"{place}: {module} includes {target}.h: only compat/domain/keeper.h is the door of owner/")
+    return bad
+
+
+def tool_includes(root):
+    """A command's room knows those that the commands share, and no other command's."""
+    bad = []
+    for module, targets in sorted(include_graph(root, ("tools",)).items()):
+        room = module.split("/")[1]
+        known = TOOL_ROOMS[:TOOL_ROOMS.index(room)] if room in TOOL_ROOMS else TOOL_ROOMS
+        for target, place in sorted(targets.items()):
+            if target.count("/") > 1 and target.split("/")[1] not in (room, *known):
+                bad.append(f"{place}: {room}/ includes {target}.h: only {', '.join(known) or 'its own'}")
     return bad
 
 
@@ -390,5 +403,5 @@ def needed(readelf_output):
     return [f"needs {name}" for name in found if not ALLOWED_NEEDED.match(name)]
 
 
-TREE_RULES = (spdx, includes, core_includes, emulator_includes, modern_verbs, printing, exports, machine_paths, open_ends,
+TREE_RULES = (spdx, includes, core_includes, emulator_includes, tool_includes, modern_verbs, printing, exports, machine_paths, open_ends,
               function_length, file_length, skips, env_variables, env_manual, folder_headers, python_version)
