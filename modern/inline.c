@@ -49,9 +49,3 @@ struct ibv_qp *modern_inline_create_qp_ex(struct ibv_context *context, struct ib
 	}
 	return vctx->create_qp_ex(context, attr);
 }
-
-struct ibv_qp *modern_inline_open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr)
-{
-	errno = 0;
-	return ibv_open_qp(context, attr);
-}

@@ -54,19 +54,12 @@ enum modern_tgt_use {
 enum modern_tgt_use modern_tgt_use(const struct ibv_qp *qp);
 
 /*
- * Target QPs (XRC_RECV). open gives another handle on a QP that exists, else -EINVAL; -EOPNOTSUPP where neither the kernel nor
- * the provider, faults included (provider.h), lets QPs be shared.
+ * Target QPs (XRC_RECV). open gives another handle on a QP that exists in the domain, else -EINVAL; -EOPNOTSUPP where the kernel
+ * lets no QP be opened (Linux before 5.11 with qedr).
  */
 int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enum modern_tgt_use use,
 			 struct ibv_qp **qp);
-int modern_open_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use,
-		       struct ibv_qp **qp);
-
-/**
- * modern_shares_tgt_qps - whether modern_open_tgt_qp() works on this device. Asked with a number that cannot exist, so that no
- * handle is made: libhns forgets a QP when a second handle on it ends.
- */
-int modern_shares_tgt_qps(struct ibv_context *context, struct ibv_xrcd *xrcd, bool *shares);
+int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp);
 
 /** modern_tags_tgt_qps - whether the device sets bit 23 of the number of every target QP, and of no other: mlx4. */
 bool modern_tags_tgt_qps(struct ibv_context *context);

@@ -5,7 +5,7 @@
 
 #include "event.h"
 #include "modern.h"
-#include "opened.h"
+#include "opened_qp.h"
 #include "table.h"
 #include "tgt_qp.h"
 
@@ -35,23 +35,19 @@ int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ib
 
 int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	unsigned detours;
-
-	if (tgt_qp_opened(qp, &detours))
-		return modern_status(opened_modify(qp, detours, attr, mask));
-	return modern_status(modern_table.modify_qp(qp, attr, mask));
+	return modern_status(tgt_qp_is_opened(qp) ? opened_qp_modify(qp, attr, mask) : modern_table.modify_qp(qp, attr, mask));
 }
 
 int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
 {
-	return modern_status(modern_table.query_qp(qp, attr, mask & QUERY_MASK_KNOWN, init_attr));
+	mask &= QUERY_MASK_KNOWN;
+	return modern_status(tgt_qp_is_opened(qp) ? opened_qp_query(qp, attr, mask, init_attr) :
+						   modern_table.query_qp(qp, attr, mask, init_attr));
 }
 
 static int destroy(struct ibv_qp *qp)
 {
-	unsigned detours;
-
-	return tgt_qp_opened(qp, &detours) ? opened_destroy(qp, detours) : modern_table.destroy_qp(qp);
+	return tgt_qp_is_opened(qp) ? opened_qp_destroy(qp) : modern_table.destroy_qp(qp);
 }
 
 int modern_pass_destroy_qp(struct ibv_qp *qp)

@@ -62,7 +62,7 @@ static struct core *core_find(struct ibv_context *context, dev_t dev, ino_t ino)
 	struct core *core;
 
 	LIST_FOREACH(core, &cores, link)
-		if (core->context == context && core->shared && !core->ending && core->dev == dev && core->ino == ino)
+		if (core->context == context && core->shared && core->dev == dev && core->ino == ino)
 			return core;
 	return NULL;
 }
@@ -96,16 +96,6 @@ void core_show(struct core *core)
 	LIST_INSERT_HEAD(&cores, core, link);
 }
 
-struct core *core_of_context(const struct ibv_context *context)
-{
-	struct core *core;
-
-	LIST_FOREACH(core, &cores, link)
-		if (core->context == context)
-			return core;
-	return NULL;
-}
-
 void core_each(void (*visit)(struct core *core, void *arg), void *arg)
 {
 	struct core *core;
@@ -117,6 +107,5 @@ void core_each(void (*visit)(struct core *core, void *arg), void *arg)
 void core_free(struct core *core)
 {
 	pthread_mutex_destroy(&core->table.opening);
-	free(core->kept);
 	free(core);
 }

@@ -21,14 +21,6 @@
 #include "table.h"
 
 struct domain;
-struct kept;
-
-/** enum sharing - what keeps a receive QP alive on this device; found out with the first one. */
-enum sharing {
-	SHARING_UNKNOWN,
-	SHARED_BY_KERNEL,
-	SHARED_BY_OWNER,	/* see keeper.h */
-};
 
 /**
  * struct core - one XRC domain as the kernel sees it, in one opened device.
@@ -40,16 +32,13 @@ struct core {
 	struct ibv_context *context;
 	bool shared;		/* has an inode; false: private, fd was -1 */
 	bool inherited;		/* from the parent of this process, which has the device open, too */
-	bool ending;		/* its serving thread is closing it: no longer to be joined, but its device is still needed */
 	dev_t dev;
 	ino_t ino;
 	unsigned handles;	/* struct domain that refer to this */
 	unsigned srqs;		/* XRC SRQs of this opened device */
 	unsigned qps;		/* XRC QPs of this opened device */
 	struct handle_map rcv_qps;	/* struct rcv_qp by number: registrations of this opened device */
-	enum sharing sharing;	/* core_sharing() */
 	struct table table;
-	struct kept *kept;	/* for other processes, where the kernel does not share QPs; NULL: nothing yet */
 	LIST_ENTRY(core) link;
 };
 
@@ -76,24 +65,10 @@ struct core *core_get(struct ibv_context *context, bool shared, dev_t dev, ino_t
 void core_hide(struct core *core);
 void core_show(struct core *core);
 
-/** core_of_context - some core of the device, or NULL. Lock held. */
-struct core *core_of_context(const struct ibv_context *context);
-
 /** core_each - visit every core that is not hidden. Lock held. */
 void core_each(void (*visit)(struct core *core, void *arg), void *arg);
 
 /** core_free - a hidden core whose table is closed. */
 void core_free(struct core *core);
-
-/* Several threads may find it out at once; they find the same. */
-static inline enum sharing core_sharing(const struct core *core)
-{
-	return __atomic_load_n(&core->sharing, __ATOMIC_RELAXED);
-}
-
-static inline void core_set_sharing(struct core *core, enum sharing sharing)
-{
-	__atomic_store_n(&core->sharing, sharing, __ATOMIC_RELAXED);
-}
 
 #endif

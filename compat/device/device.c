@@ -5,7 +5,6 @@
 
 #include <modern/modern.h>
 
-#include <compat/core/leftover.h>
 #include <compat/core/ops.h>
 #include <compat/core/state.h>
 #include <compat/domain/domain.h>
@@ -26,8 +25,8 @@ int device_close(struct ibv_context *context)
 	xrc_qp_forget_context(context);
 	own_qp_forget_context(context);
 	ops_forget_context(context);
-	leftover_forget_context(context);
 	state_unlock();
 	rcv_qp_end_context(context);
-	return domain_end_context(context) ? modern_close_device(context) : 0;
+	domain_end_context(context);
+	return modern_close_device(context);
 }

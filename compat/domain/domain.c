@@ -8,10 +8,8 @@
 #include <modern/modern.h>
 
 #include <compat/base/handle.h>
-#include <compat/core/leftover.h>
 
 #include "domain.h"
-#include "keeper.h"
 
 static struct handle_map domains;
 
@@ -84,24 +82,14 @@ static int domain_begin_close(struct domain *domain)
 	return 0;
 }
 
-/* The application is done with it, but not the other processes that are registered with QPs made through it. */
-static void domain_abandon(struct domain *domain)
-{
-	handle_remove(&domains, domain, domain);
-	keeper_abandon(domain);
-}
-
 /* Whoever is in the table pins the inode, so the table is left before the kernel's domain is closed. */
 static int domain_end(struct domain *domain, bool last)
 {
 	struct core *core = domain->core;
 	int err;
 
-	if (last) {
-		keeper_close(core);
+	if (last)
 		table_close(&core->table);
-	}
-	leftover_retry(core->context);
 	err = modern_close_xrcd(domain->xrcd);
 	state_lock();
 	domain->closing = false;
@@ -121,20 +109,17 @@ static int domain_end(struct domain *domain, bool last)
 int domain_close(struct legacy_xrc_domain *ldom)
 {
 	struct domain *domain;
-	bool last, abandon;
+	bool last;
 	int err;
 
 	state_lock();
 	domain = handle_find(&domains, ldom);
 	err = domain_begin_close(domain);
-	abandon = !err && domain->kept;
-	last = !err && !abandon && domain->core->handles == 1;
-	if (abandon)
-		domain_abandon(domain);
+	last = !err && domain->core->handles == 1;
 	if (last)
 		core_hide(domain->core);
 	state_unlock();
-	return err || abandon ? err : domain_end(domain, last);
+	return err ? err : domain_end(domain, last);
 }
 
 struct domain *domain_enter(const struct legacy_xrc_domain *ldom, const struct ibv_context *context)
@@ -219,12 +204,6 @@ struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd)
 	return search.found ? &search.found->legacy : NULL;
 }
 
-void domain_discard(struct domain *domain)
-{
-	modern_close_xrcd(domain->xrcd);
-	free(domain);
-}
-
 LIST_HEAD(domain_list, domain);
 
 struct left_open {
@@ -238,86 +217,70 @@ static void note_left_open(void *object, void *arg)
 	struct left_open *left = arg;
 
 	if (domain->legacy.context == left->context)
-		LIST_INSERT_HEAD(&left->domains, domain, abandoned);
+		LIST_INSERT_HEAD(&left->domains, domain, left_open);
 }
 
-/* Out of the map and of its core; true: the kernel's domain is to be closed. */
-static bool drop_handle(struct domain *domain)
+/* Out of the map and of its core. */
+static void drop_handles(const struct domain_list *left)
 {
-	handle_remove(&domains, domain, domain);
-	if (domain->kept) {
-		keeper_abandon(domain);
-		return false;
+	struct domain *domain;
+
+	LIST_FOREACH(domain, left, left_open) {
+		handle_remove(&domains, domain, domain);
+		domain->core->handles--;
 	}
-	domain->core->handles--;
-	if (!domain->core->inherited)
-		return true;
-	free(domain);	/* the kernel's is the parent's too */
-	return false;
 }
 
-/* The handles that the application never closed. Those that nothing is kept in go to unused. Lock held. */
-static void drop_handles(const struct ibv_context *context, struct domain_list *unused)
+/* What a forked child has from its parent is the parent's too: the kernel's domain stays. */
+static void end_handles(struct domain_list *left)
+{
+	struct domain *domain;
+
+	while ((domain = LIST_FIRST(left))) {
+		LIST_REMOVE(domain, left_open);
+		if (!domain->core->inherited)
+			modern_close_xrcd(domain->xrcd);
+		free(domain);
+	}
+}
+
+static void take_unused(struct core *core, void *arg)
+{
+	struct core **unused = arg;
+
+	if (core->context == (*unused)->context && !core->handles)
+		*unused = core;
+}
+
+/* A core of the device that nothing needs. Lock held. */
+static struct core *hide_unused(struct ibv_context *context)
+{
+	struct core none = { .context = context }, *unused = &none;
+
+	core_each(take_unused, &unused);
+	if (unused == &none)
+		return NULL;
+	core_hide(unused);
+	return unused;
+}
+
+void domain_end_context(struct ibv_context *context)
 {
 	struct left_open left = { .context = context };
-	struct domain *domain;
-
-	handle_each(&domains, note_left_open, &left);
-	while ((domain = LIST_FIRST(&left.domains))) {
-		LIST_REMOVE(domain, abandoned);
-		if (drop_handle(domain))
-			LIST_INSERT_HEAD(unused, domain, abandoned);
-	}
-}
-
-/* The kernel would close its own with the device; but the device may stay open for others, and the provider frees only so. */
-static void end_handles(struct domain_list *unused)
-{
-	struct domain *domain;
-
-	while ((domain = LIST_FIRST(unused))) {
-		LIST_REMOVE(domain, abandoned);
-		domain_discard(domain);
-	}
-}
-
-static void take_idle(struct core *core, void *arg)
-{
-	struct core **idle = arg;
-
-	if (core->context == (*idle)->context && !core->handles)
-		*idle = core;
-}
-
-/* A core of the device that nothing needs; one with abandoned handles is its serving thread's to end. Lock held. */
-static struct core *hide_idle(const struct ibv_context *context)
-{
-	struct core none = { .context = (struct ibv_context *)context }, *idle = &none;
-
-	core_each(take_idle, &idle);
-	if (idle == &none)
-		return NULL;
-	core_hide(idle);
-	return idle;
-}
-
-bool domain_end_context(struct ibv_context *context)
-{
-	struct domain_list unused = LIST_HEAD_INITIALIZER(unused);
 	struct core *core;
-	bool done;
 
 	state_lock();
-	drop_handles(context, &unused);
-	while ((core = hide_idle(context))) {
+	handle_each(&domains, note_left_open, &left);
+	drop_handles(&left.domains);
+	state_unlock();
+	end_handles(&left.domains);
+	for (;;) {
+		state_lock();
+		core = hide_unused(context);
 		state_unlock();
-		keeper_close(core);
+		if (!core)
+			return;
 		table_close(&core->table);
 		core_free(core);
-		state_lock();
 	}
-	done = !core_of_context(context) || !keeper_keep_device(context);
-	state_unlock();
-	end_handles(&unused);
-	return done;
 }

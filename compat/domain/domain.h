@@ -15,10 +15,9 @@ struct domain {
 	struct core *core;
 	struct ibv_xrcd *xrcd;
 	unsigned registrations;			/* receive QPs registered through this handle */
-	unsigned kept;				/* receive QPs kept for other processes, made with this xrcd */
 	unsigned users;				/* verbs that use xrcd right now */
 	bool closing;
-	LIST_ENTRY(domain) abandoned;
+	LIST_ENTRY(domain) left_open;		/* when its device is closed */
 };
 
 /**
@@ -51,13 +50,7 @@ struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
 /** domain_forked - in a forked child: no other thread uses a domain. Lock held. */
 void domain_forked(void);
 
-/** domain_discard - close the kernel's domain and free one that is out of use. No lock held. */
-void domain_discard(struct domain *domain);
-
-/**
- * domain_end_context - the application closes the device, and is registered with nothing: free its domains. False: something
- * is kept for other processes, and the device is closed when that has ended.
- */
-bool domain_end_context(struct ibv_context *context);
+/** domain_end_context - the application closes the device, and is registered with nothing: close and free its domains. */
+void domain_end_context(struct ibv_context *context);
 
 #endif

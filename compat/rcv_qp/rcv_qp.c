@@ -4,9 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include <compat/core/leftover.h>
+#include <compat/base/log.h>
 #include <compat/core/ops.h>
-#include <compat/domain/keeper.h>
 
 #include "rcv_qp.h"
 #include "rcv_qp_internal.h"
@@ -68,7 +67,7 @@ static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *q
 	state_unlock();
 }
 
-/* ---- the table, where the kernel keeps the QP: it only lets people see; without it everything works all the same ---- */
+/* ---- the table: it shows people the registrations; without it everything works all the same ---- */
 
 struct entering {
 	struct regtab_member *member;
@@ -129,52 +128,22 @@ static void show_gone(struct core *core, uint32_t qp_num)
 
 /* ---- creating ---- */
 
-/* Whether the kernel shares target QPs of this device: asked before the first is made. Two threads get one answer. */
-static int find_kind(struct domain *domain)
-{
-	bool shares;
-	int err;
-
-	if (core_sharing(domain->core) != SHARING_UNKNOWN)
-		return 0;
-	err = modern_shares_tgt_qps(domain->legacy.context, domain->xrcd, &shares);
-	if (!err)
-		core_set_sharing(domain->core, shares ? SHARED_BY_KERNEL : SHARED_BY_OWNER);
-	return err;
-}
-
-/* A QP was just made. If this device has a registration under its number, that is with an earlier QP, which ended. Lock held. */
-static void supersede(struct core *core, uint32_t qp_num)
-{
-	struct rcv_qp *old = rcv_qp_find_settled(core, qp_num);
-
-	if (old && !old->qp)
-		drop(old);
-}
-
-/* *made: the entry to be settled, NULL: none. */
+/* *made: the entry to be settled. */
 static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp **qp)
 {
-	uint32_t qp_num;
-	int err = find_kind(domain);
+	int err = modern_create_tgt_qp(domain->legacy.context, domain->xrcd, MODERN_TGT_REGISTERED, qp);
 
-	if (!err)
-		err = modern_create_tgt_qp(domain->legacy.context, domain->xrcd, MODERN_TGT_REGISTERED, qp);
 	if (err)
 		return err;
-	qp_num = (*qp)->qp_num;
 	state_lock();
-	supersede(domain->core, qp_num);
-	*made = insert(domain, qp_num);
+	*made = insert(domain, (*qp)->qp_num);
 	state_unlock();
-	err = *made ? 0 : -ENOMEM;
-	if (!err && core_sharing(domain->core) == SHARED_BY_OWNER)
-		err = keeper_add(domain->core, qp_num);
-	else if (!err)
-		show_created(domain->core, qp_num);
-	if (err)
-		leftover_destroy_qp(*qp);
-	return err;
+	if (!*made) {
+		modern_destroy_qp(*qp);
+		return -ENOMEM;
+	}
+	show_created(domain->core, (*qp)->qp_num);
+	return 0;
 }
 
 int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
@@ -212,20 +181,14 @@ static int claim(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct domain 
 	return err;
 }
 
-/* *qp: the handle, where the kernel shares QPs. */
-static int register_in(struct domain *domain, uint32_t qp_num, struct ibv_qp **qp)
+int rcv_qp_open_handle(struct domain *domain, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp)
 {
-	struct core *core = domain->core;
-	int err = -EOPNOTSUPP;
+	int err = modern_open_tgt_qp(domain->xrcd, qp_num, use, qp);
+	static bool warned;
 
-	if (core_sharing(core) != SHARED_BY_OWNER)
-		err = modern_open_tgt_qp(domain->legacy.context, domain->xrcd, qp_num, MODERN_TGT_REGISTERED, qp);
-	if (!err)
-		show(core, qp_num);
-	if (err == -EOPNOTSUPP) {
-		core_set_sharing(core, SHARED_BY_OWNER);
-		err = keeper_register(core, qp_num);
-	}
+	if (err == -EOPNOTSUPP)
+		log_once(warned, "%s: this kernel does not share receive QPs between processes of this device's driver; Linux 5.11 "
+			 "and later do. Other processes are told ENOSYS", domain->legacy.context->device->name);
 	return err;
 }
 
@@ -239,9 +202,9 @@ int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	if (!domain)
 		return err;
 	if (rcv_qp)
-		err = register_in(domain, qp_num, &qp);
-	else if (!err)
-		err = keeper_register_again(domain->core, qp_num);
+		err = rcv_qp_open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
+	if (rcv_qp && !err)
+		show(domain->core, qp_num);
 	leave(domain, rcv_qp, qp, err);
 	return err;
 }
@@ -263,7 +226,7 @@ static struct rcv_qp *begin_unregister(struct core *core, uint32_t qp_num)
 }
 
 /* The kernel keeps the QP for the others. Its events are acknowledged as they are handed out: no waiting for anyone. */
-static int unregister_by_kernel(struct core *core, struct rcv_qp *rcv_qp)
+static int unregister_from(struct core *core, struct rcv_qp *rcv_qp)
 {
 	int err;
 
@@ -272,13 +235,6 @@ static int unregister_by_kernel(struct core *core, struct rcv_qp *rcv_qp)
 	if (err)
 		show(core, rcv_qp->qp_num);
 	return err;
-}
-
-static int unregister_from(struct core *core, struct rcv_qp *rcv_qp)
-{
-	if (core_sharing(core) == SHARED_BY_OWNER)
-		return keeper_unregister(core, rcv_qp);
-	return unregister_by_kernel(core, rcv_qp);
 }
 
 /* What is refused stays, and the next try may succeed. Lock held. */
@@ -407,7 +363,6 @@ static void core_forked(struct core *core, void *arg)
 	(void)arg;
 	handle_drop(&core->rcv_qps, is_unsettled, NULL, drop_unsettled);
 	handle_each(&core->rcv_qps, forget_users, NULL);
-	keeper_forked(core);
 }
 
 void rcv_qp_forked(void)

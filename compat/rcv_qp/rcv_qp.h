@@ -41,14 +41,9 @@ void rcv_qp_note_own(struct ibv_context *context);
  */
 void rcv_qp_forked(void);
 
-/**
- * struct rcv_qp_use - a kernel handle for one modify or query: the registration's own, or one opened for the occasion.
- * On devices that do not share QPs, and in a process that has not made this one, there is none: qp is NULL, and the
- * owner is to be asked.
- */
+/** struct rcv_qp_use - a kernel handle for one modify or query: the registration's own, or one opened for the occasion. */
 struct rcv_qp_use {
 	struct domain *domain;
-	struct core *core;
 	struct rcv_qp *held;	/* NULL: qp was opened for this use */
 	struct ibv_qp *qp;
 };
@@ -56,8 +51,5 @@ struct rcv_qp_use {
 /** rcv_qp_begin - -EINVAL: no such receive QP in this domain. rcv_qp_end() after success. */
 int rcv_qp_begin(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct rcv_qp_use *use);
 void rcv_qp_end(struct rcv_qp_use *use);
-
-/** rcv_qp_begin_owned - for the serving thread: a QP this process made, registered or kept. */
-int rcv_qp_begin_owned(struct core *core, uint32_t qp_num, struct rcv_qp_use *use);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include <modern/modern.h>
 
-#include <compat/domain/keeper.h>
 #include <compat/qp/attr.h>
 #include <compat/qp/mask.h>
 
@@ -34,41 +33,16 @@ static int modify_handle(struct ibv_qp *qp, const struct legacy_qp_attr *lattr, 
 	return modern_modify_qp(qp, &attr, modern_mask);
 }
 
-static int query_handle(struct ibv_qp *qp, struct legacy_qp_attr *lattr, int mask)
-{
-	struct ibv_qp_attr attr;
-	int err = query(qp, &attr, mask);
-
-	if (!err)
-		attr_to_legacy(&attr, lattr);
-	return err;
-}
-
-int rcv_qp_perform(struct ibv_qp *qp, struct rcv_qp_request *request)
-{
-	if (request->verb == RCV_QP_MODIFY)
-		return modify_handle(qp, &request->attr, request->mask);
-	return query_handle(qp, &request->attr, request->mask);
-}
-
-/* On the handle, where there is one; else by the owner of the QP. */
-static int perform(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct rcv_qp_request *request)
+int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct legacy_qp_attr *lattr, int mask)
 {
 	struct rcv_qp_use use;
 	int err = rcv_qp_begin(ldom, qp_num, &use);
 
 	if (err)
 		return err;
-	err = use.qp ? rcv_qp_perform(use.qp, request) : keeper_ask(use.core, qp_num, request);
+	err = modify_handle(use.qp, lattr, mask);
 	rcv_qp_end(&use);
 	return err;
-}
-
-int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct legacy_qp_attr *lattr, int mask)
-{
-	struct rcv_qp_request request = { .verb = RCV_QP_MODIFY, .mask = mask, .attr = *lattr };
-
-	return perform(ldom, qp_num, &request);
 }
 
 /* What the old libmlx4 wrote over the kernel's answer (contract 5.5). */
@@ -86,12 +60,17 @@ static void override_query(struct legacy_xrc_domain *ldom, struct legacy_qp_attr
 int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *lattr, int mask,
 		 struct legacy_qp_init_attr *linit_attr)
 {
-	struct rcv_qp_request request = { .verb = RCV_QP_QUERY, .mask = mask };
-	int err = perform(ldom, qp_num, &request);
+	struct ibv_qp_attr attr;
+	struct rcv_qp_use use;
+	int err = rcv_qp_begin(ldom, qp_num, &use);
 
 	if (err)
 		return err;
-	override_query(ldom, &request.attr, linit_attr);
-	*lattr = request.attr;
+	err = query(use.qp, &attr, mask);
+	rcv_qp_end(&use);
+	if (err)
+		return err;
+	attr_to_legacy(&attr, lattr);
+	override_query(ldom, lattr, linit_attr);
 	return 0;
 }

@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Modify and query of a receive QP: by whoever has the domain open, on the handle, or through the process that owns it.
+ * Modify and query of a receive QP, by any process that has the domain open.
  */
 #ifndef COMPAT_RCV_QP_ATTR_H
 #define COMPAT_RCV_QP_ATTR_H
 
 #include <abi/legacy.h>
 #include <infiniband/verbs.h>
-
-#include "rcv_qp_request.h"
 
 /** rcv_qp_modify - -EINVAL: no such receive QP in this domain, or mask or transition not allowed. */
 int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct legacy_qp_attr *attr, int mask);
@@ -18,8 +16,5 @@ int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct 
  */
 int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr, int mask,
 		 struct legacy_qp_init_attr *init_attr);
-
-/** rcv_qp_perform - modify or query on a handle; the answer to a query is in request->attr. */
-int rcv_qp_perform(struct ibv_qp *qp, struct rcv_qp_request *request);
 
 #endif

@@ -20,7 +20,7 @@ struct rcv_qp {
 	enum rcv_qp_phase phase;
 	unsigned users;			/* verbs that use the handle right now */
 	struct domain *domain;		/* through which it was registered: that one cannot be closed */
-	struct ibv_qp *qp;		/* NULL: another process or device has it, and the table the registration */
+	struct ibv_qp *qp;		/* the creator's, or an opened handle; NULL: still opening */
 };
 
 static inline const void *rcv_qp_key(uint32_t qp_num)
@@ -30,5 +30,8 @@ static inline const void *rcv_qp_key(uint32_t qp_num)
 
 /** rcv_qp_find_settled - the registration once no other thread is about to open or close it; NULL: none. Lock held. */
 struct rcv_qp *rcv_qp_find_settled(struct core *core, uint32_t qp_num);
+
+/** rcv_qp_open_handle - open one. -EINVAL: no such receive QP in this domain. -EOPNOTSUPP, with a warning: not on this kernel. */
+int rcv_qp_open_handle(struct domain *domain, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp);
 
 #endif

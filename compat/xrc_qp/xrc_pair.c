@@ -9,7 +9,6 @@
 
 #include <modern/modern.h>
 
-#include <compat/core/leftover.h>
 #include <compat/qp/attr.h>
 #include <compat/qp/mask.h>
 
@@ -67,7 +66,7 @@ static int create_both(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_i
 		return err;
 	err = modern_create_tgt_qp(pd->context, xrcd, MODERN_TGT_PAIRED, &pair->tgt);
 	if (err)
-		leftover_destroy_qp(pair->ini);
+		modern_destroy_qp(pair->ini);
 	return err;
 }
 
@@ -212,8 +211,8 @@ int xrc_pair_query(const struct xrc_pair *pair, struct ibv_qp_attr *attr, int ma
 
 void xrc_pair_destroy(const struct xrc_pair *pair)
 {
-	leftover_destroy_qp(pair->ini);
-	leftover_destroy_qp(pair->tgt);
+	modern_destroy_qp(pair->ini);
+	modern_destroy_qp(pair->tgt);
 }
 
 void xrc_pair_fail(const struct xrc_pair *pair)

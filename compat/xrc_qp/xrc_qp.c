@@ -9,7 +9,6 @@
 
 #include <compat/base/handle.h>
 #include <compat/base/log.h>
-#include <compat/core/leftover.h>
 #include <compat/domain/domain.h>
 #include <compat/qp/attr.h>
 #include <compat/qp/mask.h>
@@ -99,7 +98,7 @@ static void destroy_qps(const struct xrc_pair *pair)
 	if (pair->tgt)
 		xrc_pair_destroy(pair);
 	else
-		leftover_destroy_qp(pair->ini);
+		modern_destroy_qp(pair->ini);
 }
 
 static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct xrc_qp *xrc_qp)

@@ -76,16 +76,13 @@ static void print_libibverbs(const struct check *check)
 
 static void print_device(const char *label, const struct device *device)
 {
-	char detours[256];
-
 	if (!device->opened) {
 		print_line("%s%s: cannot be opened (%s)", label, device->name, strerror(device->error));
 		return;
 	}
-	device_detours(device, detours, sizeof(detours));
-	print_line("%s%s: %s, firmware %s, %s%s%s%s", label, device->name, device->provider.driver,
+	print_line("%s%s: %s, firmware %s, %s%s", label, device->name, device->driver,
 		   device->firmware[0] ? device->firmware : "unknown", device->xrc ? "XRC" : "no XRC",
-		   device->xrc && !device->open_qp ? ", without open_qp" : "", detours[0] ? ", detours " : "", detours);
+		   device->xrc && !device->open_qp ? ", receive QPs of one process only (needs Linux 5.11)" : "");
 }
 
 static void print_devices(const struct check *check)
@@ -178,16 +175,6 @@ static void json_libraries(struct json *json, const struct check *check)
 	json_list(json, "damaged", &check->closure.damaged);
 }
 
-static void json_detours(struct json *json, const struct device *device)
-{
-	json_open(json, "detours", '[');
-	for (enum provider_fault_id id = 0; id < PROVIDER_FAULTS; id++) {
-		if (device->opened && provider_has(&device->provider, id))
-			json_string(json, NULL, provider_faults[id].name);
-	}
-	json_close(json, ']');
-}
-
 static void json_devices(struct json *json, const struct check *check)
 {
 	json_open(json, "devices", '[');
@@ -196,12 +183,11 @@ static void json_devices(struct json *json, const struct check *check)
 
 		json_open(json, NULL, '{');
 		json_string(json, "name", device->name);
-		json_string(json, "driver", device->provider.driver);
+		json_string(json, "driver", device->driver);
 		json_string(json, "firmware", device->firmware);
 		json_bool(json, "opened", device->opened);
 		json_bool(json, "xrc", device->xrc);
 		json_bool(json, "open_qp", device->open_qp);
-		json_detours(json, device);
 		json_close(json, '}');
 	}
 	json_close(json, ']');

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <modern/modern.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -35,13 +36,20 @@ static bool load(const char *library, struct verbs *verbs)
 	       verbs->close_device;
 }
 
-/* Called without arguments, a driver that has the operation returns EINVAL; libibverbs' stub for a missing one EOPNOTSUPP. */
+/* QP numbers have 24 bits, so no handle is made: a kernel that has the command says EINVAL. */
+#define NO_QP_NUM 0xffffffffu
+
 static bool has_open_qp(struct ibv_context *context)
 {
-	struct ibv_qp_open_attr attr = { 0 };
+	struct ibv_xrcd *xrcd;
+	struct ibv_qp *qp;
+	int err;
 
-	errno = 0;
-	return !ibv_open_qp(context, &attr) && errno != EOPNOTSUPP && errno != ENOSYS;
+	if (modern_load() || modern_open_xrcd(context, -1, 0, &xrcd))
+		return false;
+	err = modern_open_tgt_qp(xrcd, NO_QP_NUM, MODERN_TGT_TRANSIENT, &qp);
+	modern_close_xrcd(xrcd);
+	return err == -EINVAL;
 }
 
 static void describe(const struct verbs *verbs, struct ibv_device *ibv_device, struct device *device)
@@ -58,7 +66,7 @@ static void describe(const struct verbs *verbs, struct ibv_device *ibv_device, s
 		return;
 	}
 	device->opened = true;
-	device->provider = provider_of_function((const void *)context->ops.poll_cq);
+	provider_name((const void *)context->ops.poll_cq, device->driver);
 	if (!verbs->query_device(context, &attr)) {
 		snprintf(device->firmware, sizeof(device->firmware), "%.63s", attr.fw_ver);
 		device->xrc = (attr.device_cap_flags & IBV_DEVICE_XRC) != 0;
@@ -114,18 +122,4 @@ int devices_read(const char *library, struct device_list *list)
 bool device_usable(const struct device *device)
 {
 	return device->opened && device->xrc;
-}
-
-unsigned int device_detours(const struct device *device, char *text, size_t size)
-{
-	unsigned int count = 0;
-	size_t used = 0;
-
-	text[0] = '\0';
-	for (enum provider_fault_id id = 0; id < PROVIDER_FAULTS && used < size; id++) {
-		if (!device->opened || !provider_has(&device->provider, id))
-			continue;
-		used += (size_t)snprintf(text + used, size - used, "%s%s", count++ ? ", " : "", provider_faults[id].name);
-	}
-	return count;
 }

@@ -9,11 +9,11 @@
 
 struct device {
 	char name[64];
-	struct provider provider;
+	char driver[PROVIDER_NAME_SIZE];	/* "mlx5" */
 	char firmware[64];
 	bool opened;	   /* ibv_open_device() worked; what follows is known only then */
 	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags */
-	bool open_qp;	   /* the driver can open a receive QP of another process */
+	bool open_qp;	   /* the kernel lets other processes open a receive QP */
 	int error;	   /* errno of the opening that failed */
 };
 
@@ -30,12 +30,6 @@ struct device_list {
  * the process ended early.
  */
 int devices_read(const char *library, struct device_list *list);
-
-/*
- * The faults of its provider for which the library takes a detour, by name: "mlx5-destroy-opened, mlx5-reset-opened". Returns how many;
- * @text is "" without any.
- */
-unsigned int device_detours(const struct device *device, char *text, size_t size);
 
 /* True if legacy XRC programs can run on it. */
 bool device_usable(const struct device *device);

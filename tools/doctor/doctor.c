@@ -146,46 +146,6 @@ static void examine_devices(struct finding *finding)
 		      "none of %zu has XRC", list.count);
 }
 
-/* "mlx5-destroy-opened (needed for mlx5 from rdma-core 40 on)" */
-static void describe_detour(char *text, size_t size, const struct provider_fault *fault)
-{
-	size_t used = strlen(text);
-
-	used += (size_t)snprintf(text + used, size - used, "%s%s (needed for %s from rdma-core %u on", used ? "; " : "", fault->name,
-				 fault->driver, fault->since);
-	if (used < size && fault->fixed)
-		snprintf(text + used, size - used, ", no longer from %u on)", fault->fixed);
-	else if (used < size)
-		snprintf(text + used, size - used, ", no release is without it yet)");
-}
-
-static void describe_provider(const struct device *device, char *text, size_t size)
-{
-	if (device->provider.release)
-		snprintf(text, size, "%s has lib%s of rdma-core %u: ", device->name, device->provider.driver,
-			 device->provider.release);
-	else
-		snprintf(text, size, "%s has a lib%s of unknown release: ", device->name, device->provider.driver);
-}
-
-/* What the library does instead of a call that a provider's fault would make fail. That is no problem of this machine. */
-static void examine_detours(struct finding *finding)
-{
-	char provider[256] = "", detours[1024] = "";
-	struct device_list list;
-
-	devices_read("libibverbs.so.1", &list);
-	for (size_t i = 0; i < list.count && !detours[0]; i++) {
-		for (enum provider_fault_id id = 0; id < PROVIDER_FAULTS; id++) {
-			if (list.device[i].opened && provider_has(&list.device[i].provider, id))
-				describe_detour(detours, sizeof(detours), &provider_faults[id]);
-		}
-		if (detours[0])
-			describe_provider(&list.device[i], provider, sizeof(provider));
-	}
-	found(finding, false, NULL, "%s%s", provider, detours[0] ? detours : "none is needed");
-}
-
 /* libmlx4 warns below 32 KiB; real programs register megabytes. */
 static void examine_locked_memory(struct finding *finding)
 {
@@ -302,7 +262,6 @@ static const struct {
 	{ "libibverbs", examine_libibverbs },
 	{ "drivers", examine_drivers },
 	{ "devices", examine_devices },
-	{ "detours", examine_detours },
 	{ "locked memory", examine_locked_memory },
 	{ "table directory", examine_table_directory },
 	{ "LD_PRELOAD", examine_preload },

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Asks for the states of receive QPs in a process of its own: the kernel, through libibverbs, or their owners. */
+/* Asks the kernel, through libibverbs, for the states of receive QPs, in a process of its own. */
 #include "qp_state.h"
 #include "domain_path.h"
-#include "qp_owner.h"
 #include "tools/common/aside.h"
 
 #include <dlfcn.h>
@@ -78,7 +77,7 @@ static int ask_one(const struct verbs *verbs, struct ibv_xrcd *xrcd, uint32_t qp
 
 	if (!qp)
 		return QP_STATE_UNKNOWN;
-	/* The handle ends with this process: libmlx5 would crash if it had to destroy it (modern/provider.h). */
+	/* The handle ends with this process: libmlx5 would crash if it had to destroy it (modern/opened_qp.h). */
 	error = verbs->query_qp(qp, &attr, IBV_QP_STATE, &init_attr);
 	return error ? QP_STATE_UNKNOWN : (int)attr.qp_state;
 }
@@ -121,7 +120,6 @@ static int ask(void *context, int out)
 
 	if (fd < 0)
 		return ENOENT;
-	qp_owner_states(view, give, &out);
 	device = load(&verbs) ? open_device(&verbs, &view->key) : NULL;
 	if (!device)
 		return ENODEV;
@@ -148,7 +146,7 @@ void qp_states_read(const struct regtab_view *view, int *states, int millisecond
 
 	for (unsigned int i = 0; i < view->qp_count; i++) {
 		states[i] = QP_STATE_UNKNOWN;
-		any |= view->qps[i].state == REGTAB_QP_KERNEL || view->qps[i].state == REGTAB_QP_OWNER;
+		any |= view->qps[i].state == REGTAB_QP_KERNEL;
 	}
 	if (any && view->condition == REGTAB_IN_USE && milliseconds > 0)
 		aside_do(&aside, milliseconds);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A provider without hardware: its receive QPs are memory only. */
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include <modern/modern.h>
@@ -47,12 +46,27 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 	return new_qp(context, __atomic_fetch_add(&next_qp, 1, __ATOMIC_RELAXED), attr->qp_context);
 }
 
-static struct ibv_qp *open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr)
+/* As libibverbs does it, but without a kernel. */
+static int cmd_open_qp(struct ibv_context *context, void *block, int size, struct ibv_qp_open_attr *attr, void *command,
+		       size_t command_size, void *response, size_t response_size)
 {
-	if (attr->qp_num <= 0xffffff)
-		return new_qp(context, attr->qp_num, attr->qp_context);
-	errno = EINVAL;		/* the library's question whether the kernel shares QPs: it does */
-	return NULL;
+	struct ibv_qp *qp = block;
+
+	(void)size;
+	(void)command;
+	(void)command_size;
+	(void)response;
+	(void)response_size;
+	qp->context = context;
+	qp->qp_num = attr->qp_num;
+	qp->qp_context = attr->qp_context;
+	return 0;
+}
+
+static int cmd_destroy_qp(struct ibv_qp *qp)
+{
+	(void)qp;
+	return 0;
 }
 
 static int destroy_qp(struct ibv_qp *qp)
@@ -61,17 +75,18 @@ static int destroy_qp(struct ibv_qp *qp)
 	return 0;
 }
 
-struct ibv_context *provider_open(unsigned n, bool shares)
+struct ibv_context *provider_open(unsigned n)
 {
 	static struct verbs_context opened[2];
 
 	if (modern_load())
 		return NULL;
 	modern_table.destroy_qp = destroy_qp;
+	modern_table.cmd_open_qp = cmd_open_qp;
+	modern_table.cmd_destroy_qp = cmd_destroy_qp;
 	modern_table.get_device_guid = get_device_guid;
 	opened[n] = (struct verbs_context){
 		.sz = sizeof(opened[n]), .open_xrcd = open_xrcd, .close_xrcd = close_xrcd, .create_qp_ex = create_qp_ex,
-		.open_qp = shares ? open_qp : NULL,
 		.context = { .abi_compat = __VERBS_ABI_IS_EXTENDED, .device = &device },
 	};
 	xrcd.context = &opened[n].context;

@@ -3,10 +3,9 @@
 #ifndef TESTS_COMPAT_PROVIDER_H
 #define TESTS_COMPAT_PROVIDER_H
 
-#include <stdbool.h>
 #include <infiniband/verbs.h>
 
-/** provider_open - an opened device, static; two at most. shares: whether its kernel shares QPs. NULL: no libibverbs. */
-struct ibv_context *provider_open(unsigned n, bool shares);
+/** provider_open - an opened device, static; two at most. NULL: no libibverbs. */
+struct ibv_context *provider_open(unsigned n);
 
 #endif

@@ -11,27 +11,24 @@ static struct ibv_context *context;
 
 FIXTURE(set_up)
 {
-	context = provider_open(0, true);
+	context = provider_open(0);
 	return context ? 0 : -1;
 }
 
 TEST(created_and_opened)
 {
 	struct ibv_xrcd *xrcd;
-	unsigned detours = 99;
 	struct ibv_qp *qp;
 
 	assert_int_equal(modern_open_xrcd(context, -1, 0, &xrcd), 0);
 	for (int use = MODERN_TGT_REGISTERED; use <= MODERN_TGT_PAIRED; use++) {
 		assert_int_equal(modern_create_tgt_qp(context, xrcd, (enum modern_tgt_use)use, &qp), 0);
 		assert_int_equal(modern_tgt_use(qp), use);
-		assert_false(tgt_qp_opened(qp, &detours));
+		assert_false(tgt_qp_is_opened(qp));
 		assert_int_equal(modern_destroy_qp(qp), 0);
-		assert_int_equal(modern_open_tgt_qp(context, xrcd, 0x55, (enum modern_tgt_use)use, &qp), 0);
+		assert_int_equal(modern_open_tgt_qp(xrcd, 0x55, (enum modern_tgt_use)use, &qp), 0);
 		assert_int_equal(modern_tgt_use(qp), use);
-		assert_true(tgt_qp_opened(qp, &detours));
-		/* This provider has none of the known faults. */
-		assert_int_equal(detours, 0);
+		assert_true(tgt_qp_is_opened(qp));
 		assert_int_equal(modern_destroy_qp(qp), 0);
 	}
 }
@@ -40,10 +37,9 @@ TEST(an_applications_own)
 {
 	char memory;
 	struct ibv_qp qp = { .qp_context = &memory };
-	unsigned detours;
 
 	assert_int_equal(modern_tgt_use(&qp), MODERN_TGT_NONE);
-	assert_false(tgt_qp_opened(&qp, &detours));
+	assert_false(tgt_qp_is_opened(&qp));
 	qp.qp_context = NULL;
 	assert_int_equal(modern_tgt_use(&qp), MODERN_TGT_NONE);
 }

@@ -21,7 +21,7 @@ static struct ibv_context *context;
 
 FIXTURE(setup)
 {
-	context = provider_open(0, true);
+	context = provider_open(0);
 	return context ? table_dir_make() : -1;
 }
 
@@ -71,7 +71,7 @@ TEST(who_only_registers_puts_it_back)
 	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 
 	assert_int_equal(domain_open(context, fd, O_CREAT, &domain), 0);
-	assert_int_equal(domain_open(provider_open(1, true), fd, O_CREAT, &other), 0);
+	assert_int_equal(domain_open(provider_open(1), fd, O_CREAT, &other), 0);
 	for (uint32_t number = 0x100; number < 0x103; number++)
 		assert_int_equal(rcv_qp_register(domain, number) | rcv_qp_register(other, number), 0);
 	assert_int_equal(seen(), 3);

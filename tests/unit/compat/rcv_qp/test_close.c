@@ -32,9 +32,9 @@ static int close_nothing(struct ibv_context *context)
 	return 0;
 }
 
-static struct ibv_context *open_counted(bool shares)
+static struct ibv_context *open_counted(void)
 {
-	struct ibv_context *context = provider_open(0, shares);
+	struct ibv_context *context = provider_open(0);
 
 	assert_non_null(context);
 	provider_destroy_qp = modern_table.destroy_qp;
@@ -55,9 +55,9 @@ static void register_with(struct ibv_context *context, unsigned count)
 }
 
 /* The kernel ended a registration with the last descriptor of the device, and the parent still has one. */
-static void a_child_ends_nothing_of_its_parent(void **state)
+TEST(a_child_ends_nothing_of_its_parent)
 {
-	struct ibv_context *context = open_counted(*(bool *)*state);
+	struct ibv_context *context = open_counted();
 
 	register_with(context, 3);
 	fork_watch();
@@ -69,7 +69,7 @@ static void a_child_ends_nothing_of_its_parent(void **state)
 
 static int64_t time_to_close(unsigned count)
 {
-	struct ibv_context *context = open_counted(true);
+	struct ibv_context *context = open_counted();
 	struct timespec before, after;
 
 	register_with(context, count);
@@ -109,14 +109,4 @@ FIXTURE(setup)
 	return destroyed == MAP_FAILED;
 }
 
-int main(void)
-{
-	static bool shares[] = { true, false };
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_prestate(a_child_ends_nothing_of_its_parent, &shares[0]),
-		cmocka_unit_test_prestate(a_child_ends_nothing_of_its_parent, &shares[1]),
-		UNIT(many_take_their_time_only),
-	};
-
-	return cmocka_run_group_tests(tests, setup, NULL);
-}
+UNIT_MAIN(setup, NULL, UNIT(a_child_ends_nothing_of_its_parent), UNIT(many_take_their_time_only))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Many threads of a program on one domain, with and without ibv_open_qp; most useful when built with -Db_sanitize=thread. */
+/* Many threads of a program on one domain; most useful when built with -Db_sanitize=thread. */
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -22,7 +22,7 @@ struct crew {
 	int errors;
 };
 
-/* All begin with the domain's first QP, so they race to find out whether the kernel shares QPs, and to open the table. */
+/* All begin with the domain's first QP, so they race to open the table. */
 static void *work(void *argument)
 {
 	struct crew *crew = argument;
@@ -39,14 +39,14 @@ static void *work(void *argument)
 	return NULL;
 }
 
-static void threads_share_a_domain(void **state)
+TEST(threads_share_a_domain)
 {
 	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	struct crew crew = { .errors = 0 };
 	pthread_t threads[THREADS];
 
 	for (unsigned n = 0; n < 2; n++)
-		assert_int_equal(domain_open(provider_open(n, *state), fd, O_CREAT, &crew.domains[n]), 0);
+		assert_int_equal(domain_open(provider_open(n), fd, O_CREAT, &crew.domains[n]), 0);
 	for (int i = 0; i < THREADS; i++)
 		assert_int_equal(pthread_create(&threads[i], NULL, work, &crew), 0);
 	for (int i = 0; i < THREADS; i++)
@@ -62,13 +62,4 @@ FIXTURE(setup)
 	return table_dir_make();
 }
 
-int main(void)
-{
-	static int shares;
-	const struct CMUnitTest tests[] = {
-		{ "threads_share_a_domain (kernel shares QPs)", threads_share_a_domain, NULL, NULL, &shares },
-		{ "threads_share_a_domain (it does not)", threads_share_a_domain, NULL, NULL, NULL },
-	};
-
-	return cmocka_run_group_tests(tests, setup, table_dir_remove);
-}
+UNIT_MAIN(setup, table_dir_remove, UNIT(threads_share_a_domain))

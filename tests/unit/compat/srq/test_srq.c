@@ -51,7 +51,7 @@ static int destroy_srq(struct ibv_srq *srq)
 
 FIXTURE(set_up)
 {
-	context = provider_open(0, true);
+	context = provider_open(0);
 	if (!context)
 		return -1;
 	modern_table.create_srq_ex = create_srq_ex;

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Opens, modifies, queries and destroys opened handles by the commands of libibverbs. */
+
+#include <errno.h>
+#include <rdma/ib_user_verbs.h>
+#include <stdlib.h>
+
+#include "modern.h"
+#include "opened_qp.h"
+#include "table.h"
+
+/* libibverbs' struct verbs_qp begins with the ibv_qp and is not public. It has 376 bytes in release 44, 392 in release 65. */
+struct opened_qp {
+	union {
+		struct ibv_qp qp;
+		char verbs_qp[1024];
+	};
+};
+
+/* Likewise its structs of commands: a header, then the kernel's struct. */
+#define COMMAND(kernel_struct)				\
+	struct {					\
+		struct ib_uverbs_cmd_hdr header;	\
+		struct kernel_struct core;		\
+	} command = { .header = { .command = 0 } }
+
+static bool have_commands(void)
+{
+	return modern_table.cmd_open_qp && modern_table.cmd_modify_qp && modern_table.cmd_query_qp && modern_table.cmd_destroy_qp;
+}
+
+/* Kernels before 5.0 answer ENOSYS to a command that the device does not have. */
+static int open_status(int ret)
+{
+	int err = modern_status(ret);
+
+	return err == -ENOSYS ? -EOPNOTSUPP : err;
+}
+
+int opened_qp_open(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context, struct ibv_qp **qp)
+{
+	struct ibv_qp_open_attr attr = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_CONTEXT |
+			     IBV_QP_OPEN_ATTR_TYPE,
+		.qp_num = qp_num,
+		.xrcd = xrcd,
+		.qp_context = qp_context,
+		.qp_type = IBV_QPT_XRC_RECV,
+	};
+	struct ib_uverbs_create_qp_resp response = { .qp_handle = 0 };
+	struct opened_qp *opened;
+	COMMAND(ib_uverbs_open_qp);
+	int err;
+
+	if (!have_commands())
+		return -EOPNOTSUPP;
+	opened = calloc(1, sizeof(*opened));
+	if (!opened)
+		return -ENOMEM;
+	err = open_status(modern_table.cmd_open_qp(xrcd->context, opened, (int)sizeof(*opened), &attr, &command, sizeof(command),
+						   &response, sizeof(response)));
+	if (err)
+		free(opened);
+	else
+		*qp = &opened->qp;
+	return err;
+}
+
+int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	COMMAND(ib_uverbs_modify_qp);
+	int ret = modern_table.cmd_modify_qp(qp, attr, mask, &command, sizeof(command));
+
+	if (!ret && mask & IBV_QP_STATE)
+		qp->state = attr->qp_state;
+	return ret;
+}
+
+int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+{
+	COMMAND(ib_uverbs_query_qp);
+
+	return modern_table.cmd_query_qp(qp, attr, mask, init_attr, &command, sizeof(command));
+}
+
+int opened_qp_destroy(struct ibv_qp *qp)
+{
+	int ret = modern_table.cmd_destroy_qp(qp);
+
+	if (!ret)
+		free(qp);
+	return ret;
+}

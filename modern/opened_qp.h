@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Opened handles: further handles on a QP that another process, or opened device, has created.
+ *
+ * A provider's ibv_open_qp allocates a struct and calls ibv_cmd_open_qp of libibverbs. The library calls that function itself,
+ * on a block of its own, so that no provider ever sees an opened handle. libmlx5 would crash on one: in ibv_destroy_qp from
+ * release 40 on, in ibv_modify_qp to RESET from release 26 on.
+ */
+#ifndef MODERN_OPENED_QP_H
+#define MODERN_OPENED_QP_H
+
+#include <infiniband/verbs.h>
+
+/** opened_qp_open - a handle on an XRC_RECV QP. @qp_context: kept in the handle. 0 or -errno; -EOPNOTSUPP: there is no such command. */
+int opened_qp_open(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context, struct ibv_qp **qp);
+
+/** opened_qp_modify, opened_qp_query, opened_qp_destroy - as the verbs: a positive errno. destroy frees the handle. */
+int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
+int opened_qp_destroy(struct ibv_qp *qp);
+
+#endif
