@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Opened devices of today. */
 
-#include "event.h"
 #include "modern.h"
 #include "table.h"
 
@@ -12,7 +11,5 @@ uint64_t modern_device_guid(const struct ibv_context *context)
 
 int modern_close_device(struct ibv_context *context)
 {
-	/* Before: afterwards another device may have the address. */
-	event_forget(context);
 	return modern_status(modern_table.close_device(context));
 }

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <infiniband/verbs.h>
+#include <rdma/ib_user_verbs.h>
 
 /**
  * modern_load - find the program's own libibverbs.so.1 and every function used of it. Idempotent, thread-safe.
@@ -37,8 +38,6 @@ int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_c
 int modern_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
 int modern_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 int modern_destroy_srq(struct ibv_srq *srq);
-/** modern_pass_destroy_srq - the same with result and errno as the verb has them. */
-int modern_pass_destroy_srq(struct ibv_srq *srq);
 
 /**
  * enum modern_tgt_use - what a handle on a target QP is for. It is stored in the handle itself, because the kernel may raise
@@ -72,9 +71,6 @@ int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ib
 int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
 int modern_destroy_qp(struct ibv_qp *qp);
-/** modern_pass_create_qp, modern_pass_destroy_qp - the same with result and errno as the verbs have them. */
-struct ibv_qp *modern_pass_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
-int modern_pass_destroy_qp(struct ibv_qp *qp);
 
 /** modern_event_of - what kind of object has events of that type. */
 enum modern_event_of {
@@ -85,37 +81,32 @@ enum modern_event_of {
 
 enum modern_event_of modern_event_of(uint32_t type);
 
-struct event_source;
-
-/** modern_event_source - of an opened device, of which it tells later whether it was closed. Never freed. */
-struct event_source *modern_event_source(const struct ibv_context *context);
-
-/*
- * Async events. get never blocks, however async_fd is set up: -EAGAIN when there is none; -EIO: the source's device was closed,
- * context is not touched. A handle from modern_open_tgt_qp() is filled in when an event of it is read.
+/**
+ * modern_read_async_event - read the next event of a device as libibverbs does: read(2) of its async_fd, in which a thread can be
+ * cancelled. 0 or -errno. The caller sees in desc whether a thread that was cancelled had an event already.
+ *
+ * libibverbs also tells the provider. Of those with XRC only libmlx5 listens, for its steering rules' sake.
  */
-int modern_get_async_event(struct event_source *source, struct ibv_context *context, struct ibv_async_event *event);
-/** modern_await_async_event - 1: there seems to be one; 0: there is none, unless block; -errno. fd: a device's async_fd. */
-int modern_await_async_event(int fd, bool block);
+int modern_read_async_event(int async_fd, struct ib_uverbs_async_event_desc *desc);
+
+/** modern_async_event - the event in what was read. */
+struct ibv_async_event modern_async_event(const struct ib_uverbs_async_event_desc *desc);
 void modern_ack_async_event(struct ibv_async_event *event);
 
 /**
- * modern_await_acks - wait until all events of a QP or SRQ that were read are acknowledged. Every destroy does so; this is for
- * the destroy verbs in which a thread could always be cancelled. The caller has cancellation off and deferred; during the wait
- * it is in cancel_state.
+ * modern_await_qp_acks, modern_await_srq_acks - wait until so many events of the object are acknowledged. Every destroy does so in
+ * the end; here a thread can be cancelled, as it always could in the destroy verbs.
+ * @events: that were read. @cancel_state: of the thread during the wait; the caller has cancellation off and deferred.
  */
-void modern_await_acks(const void *object, int cancel_state);
+void modern_await_qp_acks(struct ibv_qp *qp, uint32_t events, int cancel_state);
+void modern_await_srq_acks(struct ibv_srq *srq, uint32_t events, int cancel_state);
 
 /**
- * modern_events_forking, modern_events_forked - called before and after a fork. The fork waits until no thread makes or ends an
- * object through modern/: such a thread has locks of the provider, which nobody would release in the child. Unless take is false:
- * then this thread may be the one, and waits for nobody.
+ * modern_forking, modern_forked - before and after a fork. wait: until no thread makes or ends an object through modern/, but not
+ * for ever.
  */
-void modern_events_forking(bool take);
-void modern_events_forked(bool child, bool taken);
-
-/** modern_forking - whether this thread is between the two: it needs no lock, for verbs that the program's fork handlers call. */
-bool modern_forking(void);
+void modern_forking(bool wait);
+void modern_forked(bool child);
 
 /* Opened devices. The GUID is in network byte order, 0 if it cannot be read. */
 uint64_t modern_device_guid(const struct ibv_context *context);

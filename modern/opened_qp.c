@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <rdma/ib_user_verbs.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "modern.h"
@@ -15,6 +17,7 @@ struct opened_qp {
 		struct ibv_qp qp;
 		char verbs_qp[1024];
 	};
+	atomic_bool open;
 };
 
 /* Likewise its structs of commands: a header, then the kernel's struct. */
@@ -57,13 +60,27 @@ int opened_qp_open(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context, str
 	opened = calloc(1, sizeof(*opened));
 	if (!opened)
 		return -ENOMEM;
+	/* An event may come before libibverbs has set these. */
+	opened->qp.context = xrcd->context;
+	opened->qp.qp_context = qp_context;
+	opened->qp.qp_num = qp_num;
 	err = open_status(modern_table.cmd_open_qp(xrcd->context, opened, (int)sizeof(*opened), &attr, &command, sizeof(command),
 						   &response, sizeof(response)));
-	if (err)
+	if (err) {
 		free(opened);
-	else
-		*qp = &opened->qp;
-	return err;
+		return err;
+	}
+	atomic_store_explicit(&opened->open, true, memory_order_release);
+	*qp = &opened->qp;
+	return 0;
+}
+
+void opened_qp_await_open(const struct ibv_qp *qp)
+{
+	const struct opened_qp *opened = (const struct opened_qp *)qp;
+
+	while (!atomic_load_explicit(&opened->open, memory_order_acquire))
+		sched_yield();
 }
 
 int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)

@@ -19,4 +19,10 @@ int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
 int opened_qp_destroy(struct ibv_qp *qp);
 
+/**
+ * opened_qp_await_open - before an event of the handle is acknowledged. The kernel may raise events on a handle while libibverbs
+ * still fills it in, which sets the count of acknowledgements to 0.
+ */
+void opened_qp_await_open(const struct ibv_qp *qp);
+
 #endif

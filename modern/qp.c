@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include "event.h"
+#include "fork.h"
 #include "modern.h"
 #include "opened_qp.h"
 #include "table.h"
@@ -12,21 +12,14 @@
 /* ibv_query_qp refuses mask bits from here on; the kernel has never looked at the mask at all (contract 2.3). */
 #define QUERY_MASK_KNOWN (IBV_QP_RATE_LIMIT - 1)
 
-struct ibv_qp *modern_pass_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
-{
-	struct event_source *source = event_hold_reading(pd->context);
-	struct ibv_qp *created = modern_table.create_qp(pd, attr);
-
-	event_let_read(source);
-	return created;
-}
-
 int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp)
 {
 	struct ibv_qp *created;
 
 	errno = 0;
-	created = modern_pass_create_qp(pd, attr);
+	fork_hold_off();
+	created = modern_table.create_qp(pd, attr);
+	fork_let_go();
 	if (!created)
 		return modern_null_status();
 	*qp = created;
@@ -45,21 +38,14 @@ int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struc
 						   modern_table.query_qp(qp, attr, mask, init_attr));
 }
 
-static int destroy(struct ibv_qp *qp)
-{
-	return tgt_qp_is_opened(qp) ? opened_qp_destroy(qp) : modern_table.destroy_qp(qp);
-}
-
-int modern_pass_destroy_qp(struct ibv_qp *qp)
-{
-	struct event_source *source = event_hold_reading_of(qp->context, qp);
-	int ret = destroy(qp);
-
-	event_let_read(source);
-	return ret;
-}
-
 int modern_destroy_qp(struct ibv_qp *qp)
 {
-	return modern_status(modern_pass_destroy_qp(qp));
+	int ret;
+
+	if (tgt_qp_is_opened(qp))
+		return modern_status(opened_qp_destroy(qp));
+	fork_hold_off();
+	ret = modern_table.destroy_qp(qp);
+	fork_let_go();
+	return modern_status(ret);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* XRC shared receive queues of today: ibv_create_srq_ex with IBV_SRQT_XRC, ibv_get_srq_num. */
 
-#include "event.h"
+#include "fork.h"
 #include "modern.h"
 #include "table.h"
 
@@ -18,17 +18,18 @@ int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_c
 		.xrcd = xrcd,
 		.cq = cq,
 	};
-	struct event_source *source = event_hold_reading(pd->context);
-	struct ibv_srq *created = modern_table.create_srq_ex(pd->context, &ex);
+	struct ibv_srq *created;
 	uint32_t number;
 	int err;
 
-	event_let_read(source);
+	fork_hold_off();
+	created = modern_table.create_srq_ex(pd->context, &ex);
+	fork_let_go();
 	if (!created)
 		return modern_null_status();
 	err = modern_status(modern_table.get_srq_num(created, &number));
 	if (err) {
-		modern_table.destroy_srq(created);
+		modern_destroy_srq(created);
 		return err;
 	}
 	attr->attr = ex.attr;
@@ -47,16 +48,12 @@ int modern_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 	return modern_status(modern_table.query_srq(srq, attr));
 }
 
-int modern_pass_destroy_srq(struct ibv_srq *srq)
-{
-	struct event_source *source = event_hold_reading_of(srq->context, srq);
-	int ret = modern_table.destroy_srq(srq);
-
-	event_let_read(source);
-	return ret;
-}
-
 int modern_destroy_srq(struct ibv_srq *srq)
 {
-	return modern_status(modern_pass_destroy_srq(srq));
+	int ret;
+
+	fork_hold_off();
+	ret = modern_table.destroy_srq(srq);
+	fork_let_go();
+	return modern_status(ret);
 }

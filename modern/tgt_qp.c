@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "event.h"
+#include "fork.h"
 #include "modern.h"
 #include "opened_qp.h"
 #include "provider.h"
@@ -46,10 +46,11 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enu
 		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
 		.xrcd = xrcd,
 	};
-	struct event_source *source = event_hold_reading(context);
-	struct ibv_qp *created = modern_table.create_qp_ex(context, &attr);
+	struct ibv_qp *created;
 
-	event_let_read(source);
+	fork_hold_off();
+	created = modern_table.create_qp_ex(context, &attr);
+	fork_let_go();
 	if (!created)
 		return modern_null_status();
 	*qp = created;
@@ -58,11 +59,7 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enu
 
 int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp)
 {
-	struct event_source *source = event_hold_reading(xrcd->context);
-	int err = opened_qp_open(xrcd, qp_num, &marks[1][use], qp);
-
-	event_let_read(source);
-	return err;
+	return opened_qp_open(xrcd, qp_num, &marks[1][use], qp);
 }
 
 bool modern_tags_tgt_qps(struct ibv_context *context)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_open_xrc_domain, ibv_close_xrc_domain. */
 
+#include <compat/device/device.h>
 #include <compat/domain/domain.h>
 
 #include "shim.h"
@@ -17,8 +18,10 @@ struct legacy_xrc_domain *shim_ibv_open_xrc_domain(struct ibv_context *context, 
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_ibv_open_xrc_domain, ARGUMENTS(context, fd, oflag));
 
-	if (!err)
+	if (!err) {
+		device_use_begin();
 		err = domain_open(context, fd, oflag, &ldom);
+	}
 	return shim_leave_made(&entry, err, ldom);
 }
 

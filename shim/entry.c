@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include <compat/device/fork.h>
 #include <compat/base/log.h>
 #include <modern/modern.h>
 
@@ -20,7 +19,7 @@ static void banner(void)
 }
 
 static const struct shim_tracer *_Atomic tracer;
-static atomic_bool begun;
+atomic_bool shim_begun;
 
 static void tell_failure(void)
 {
@@ -33,8 +32,18 @@ static void tell_failure(void)
 static __attribute__((noinline, cold)) void begin(void)
 {
 	atomic_store(&tracer, shim_find_tracer());
-	if (!atomic_exchange(&begun, true))
+	if (!atomic_exchange(&shim_begun, true))
 		banner();
+}
+
+/* In a section: no thread may be cancelled in the loader. */
+__attribute__((cold)) int shim_begin(void)
+{
+	struct entry entry;
+	int err = shim_enter(&entry, VERB_ibv_close_device, NULL);
+
+	shim_pass(&entry);
+	return err;
 }
 
 int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
@@ -45,11 +54,10 @@ int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 	entry->verb = verb;
 	entry->saved_errno = errno;
 	cancel_hold(&entry->hold);
-	fork_watch();
 	err = modern_load();
 	if (err)
 		tell_failure();
-	else if (!atomic_load_explicit(&begun, memory_order_acquire))
+	else if (!atomic_load_explicit(&shim_begun, memory_order_acquire))
 		begin();
 	told = atomic_load_explicit(&tracer, memory_order_relaxed);
 	entry->traced = unlikely(told) ? told->enter(verb, arguments) : NULL;
@@ -83,16 +91,6 @@ static void drop(const struct entry *entry)
 {
 	if (unlikely(entry->traced))
 		tracer->drop(entry->traced);
-}
-
-int shim_leave_with(const struct entry *entry, int result)
-{
-	int error = errno;
-
-	drop(entry);
-	cancel_release(&entry->hold);
-	errno = error;
-	return result;
 }
 
 void shim_pass(const struct entry *entry)

@@ -5,7 +5,6 @@
  */
 
 #include <compat/core/ops.h>
-#include <compat/device/own_qp.h>
 #include <compat/xrc_qp/pair.h>
 #include <compat/srq/srq.h>
 #include <compat/xrc_qp/xrc_qp.h>
@@ -55,6 +54,11 @@ static inline const struct ops_device *hooked_device(const struct ibv_cq *cq)
 	return device;
 }
 
+static inline bool is_known(struct qp_numbers numbers, uint32_t qp_num)
+{
+	return qp_number_is_known(numbers.counts, numbers.offset, qp_num);
+}
+
 /*
  * A receive completion has the number of the target QP; the application knows the visible number. The tag in the number
  * tells that it is a target, also one of another process: MVAPICH 1.x receives in one process what came through the QP of
@@ -63,7 +67,7 @@ static inline const struct ops_device *hooked_device(const struct ibv_cq *cq)
 int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	const struct ops_device *device = hooked_device(cq);
-	const atomic_bool *own = atomic_load_explicit(&device->own, memory_order_acquire);
+	const struct qp_numbers numbers = device->numbers;
 	int polled = device->poll_cq(cq, num_entries, wc);
 
 	for (const struct ibv_wc *end = wc + polled; wc < end; wc++) {
@@ -71,17 +75,17 @@ int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 
 		if (unlikely(wc->status != IBV_WC_SUCCESS))
 			note_failure(cq, wc);
-		if (qp_num & PAIR_TARGET_TAG && !ops_is_own(own, qp_num))
+		if (qp_num & PAIR_TARGET_TAG && !is_known(numbers, qp_num))
 			wc->qp_num = pair_visible(PAIR_TAGGED, qp_num);
 	}
 	return polled;
 }
 
-static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq *cq, const atomic_bool *own,
+static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq *cq, struct qp_numbers numbers,
 							      struct ibv_wc *wc)
 {
 	note_failure(cq, wc);
-	if (!ops_is_own(own, wc->qp_num))
+	if (!is_known(numbers, wc->qp_num))
 		wc->qp_num = pair_visible(PAIR_NEXT, wc->qp_num);
 }
 
@@ -92,13 +96,13 @@ static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq 
 int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	const struct ops_device *device = hooked_device(cq);
-	const atomic_bool *own = atomic_load_explicit(&device->own, memory_order_acquire);
+	const struct qp_numbers numbers = device->numbers;
 	int polled = device->poll_cq(cq, num_entries, wc);
 
 	for (const struct ibv_wc *end = wc + polled; wc < end; wc++) {
 		if (unlikely(wc->status != IBV_WC_SUCCESS))
-			failed_untagged(cq, own, wc);
-		else if (wc->opcode & IBV_WC_RECV && !ops_is_own(own, wc->qp_num))
+			failed_untagged(cq, numbers, wc);
+		else if (wc->opcode & IBV_WC_RECV && !is_known(numbers, wc->qp_num))
 			wc->qp_num = pair_visible(PAIR_NEXT, wc->qp_num);
 	}
 	return polled;
@@ -107,10 +111,6 @@ int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 int shim_hook_poll_cq(struct ibv_context *context, enum pair_rule rule)
 {
 	poll_cq_fn hook = rule == PAIR_TAGGED ? shim_poll_cq_tagged : shim_poll_cq_untagged;
-	int err;
 
-	if (context->ops.poll_cq == hook)
-		return 0;
-	err = own_qp_track(context);
-	return err ? err : ops_hook_poll_cq(context, hook);
+	return context->ops.poll_cq == hook ? 0 : ops_hook_poll_cq(context, hook);
 }

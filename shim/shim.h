@@ -6,6 +6,7 @@
 #define SHIM_SHIM_H
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include <abi/export.h>
@@ -46,14 +47,23 @@ struct entry {
  */
 int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments);
 
+/**
+ * shim_ready - for a call that is none of ours: 0 once the program's libibverbs is found, so that the call can go straight on to
+ * it; -ENOSYS if there is none. Cancellation and errno are left alone.
+ */
+extern atomic_bool shim_begun;
+int shim_begin(void);
+
+static inline int shim_ready(void)
+{
+	return atomic_load_explicit(&shim_begun, memory_order_acquire) ? 0 : shim_begin();
+}
+
 /** shim_leave - what the verb returns for err (0 or -errno), errno set to match. Cancellation is as it was again. */
 int shim_leave(const struct entry *entry, int err);
 
 /** shim_leave_made - the same for a verb that returns what it made: that, or NULL. */
 void *shim_leave_made(const struct entry *entry, int err, void *made);
-
-/** shim_leave_with - the real function was called on the way, and the call was none of ours: its result, and its errno. */
-int shim_leave_with(const struct entry *entry, int result);
 
 /** shim_pass - the call is none of ours: the real function goes on as if we had not been there. */
 void shim_pass(const struct entry *entry);

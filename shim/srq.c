@@ -57,12 +57,11 @@ SHIM_EXPORT(ibv_modify_srq)
 int shim_ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_modify_srq, ARGUMENTS(srq, attr, mask));
+	int err;
 
-	if (!err && !image_of(srq)) {
-		shim_pass(&entry);
+	if (!image_of(srq) && !shim_ready())
 		return modern_table.modify_srq(srq, attr, mask);
-	}
+	err = shim_enter(&entry, VERB_ibv_modify_srq, ARGUMENTS(srq, attr, mask));
 	if (!err)
 		err = srq_modify(image_of(srq), attr, mask);
 	return shim_leave(&entry, err);
@@ -73,12 +72,11 @@ SHIM_EXPORT(ibv_query_srq)
 int shim_ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_query_srq, ARGUMENTS(srq, attr));
+	int err;
 
-	if (!err && !image_of(srq)) {
-		shim_pass(&entry);
+	if (!image_of(srq) && !shim_ready())
 		return modern_table.query_srq(srq, attr);
-	}
+	err = shim_enter(&entry, VERB_ibv_query_srq, ARGUMENTS(srq, attr));
 	if (!err)
 		err = srq_query(image_of(srq), attr);
 	return shim_leave(&entry, err);
@@ -89,13 +87,14 @@ SHIM_EXPORT(ibv_destroy_srq)
 int shim_ibv_destroy_srq(struct ibv_srq *srq)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_destroy_srq, ARGUMENTS(srq));
+	int err;
 
-	if (!err)
-		modern_await_acks(srq_unwrap(srq), entry.hold.state);
-	if (!err && !image_of(srq))
-		return shim_leave_with(&entry, modern_pass_destroy_srq(srq));
-	if (!err)
+	if (!image_of(srq) && !shim_ready())
+		return modern_table.destroy_srq(srq);
+	err = shim_enter(&entry, VERB_ibv_destroy_srq, ARGUMENTS(srq));
+	if (!err) {
+		srq_await_acks(image_of(srq), entry.hold.state);
 		err = srq_destroy(image_of(srq));
+	}
 	return shim_leave(&entry, err);
 }

@@ -4,39 +4,40 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <compat/device/own_qp.h>
+#include <compat/core/qp_numbers.h>
 #include <compat/srq/srq.h>
+#include <compat/xrc_qp/two_way.h>
 #include <compat/xrc_qp/xrc_qp.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 
 #include "shim.h"
 
+/* Everything but an old XRC QP, and an ordinary one on an SRQ image. */
+static bool is_ordinary(const struct ibv_qp_init_attr *attr)
+{
+	return (int)attr->qp_type != LEGACY_QPT_XRC && !image_of(attr->srq);
+}
+
 static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct ibv_qp *qp = modern_pass_create_qp(pd, attr);
+	struct ibv_qp *qp = modern_table.create_qp(pd, attr);
 
-	if (qp)
-		own_qp_created(qp);
+	if (qp && program_uses_xrc())
+		qp_number_add(qp->context, qp->qp_num);
 	return qp;
 }
 
+/* Its number counts until it is destroyed: another thread may poll its completions meanwhile. */
 static int destroy_ordinary(struct ibv_qp *qp)
 {
-	struct ops_own *own = own_qp_ending(qp);
-	int ret = modern_pass_destroy_qp(qp);
+	const struct ibv_context *context = qp->context;
+	uint32_t qp_num = qp->qp_num;
+	int ret = modern_table.destroy_qp(qp);
 
-	own_qp_ended(own, ret ? qp : NULL);
+	if (!ret && program_uses_xrc())
+		qp_number_remove(context, qp_num);
 	return ret;
-}
-
-static int destroy_xrc(struct xrc_qp *xrc_qp, struct ibv_qp *qp)
-{
-	struct ops_own *own = own_qp_ending(qp);
-	int err = xrc_qp_destroy(xrc_qp);
-
-	own_qp_ended(own, err ? qp : NULL);
-	return err;
 }
 
 static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp)
@@ -46,12 +47,11 @@ static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struc
 
 	if (err)
 		return err;
-	own_qp_created(*qp);
 	if (!xrc_qp_is_pair(xrc_qp_find(*qp), &rule))
 		return 0;
 	err = shim_hook_poll_cq(pd->context, rule);
 	if (err) {
-		destroy_xrc(xrc_qp_find(*qp), *qp);
+		xrc_qp_destroy(xrc_qp_find(*qp));
 		*qp = NULL;
 	}
 	return err;
@@ -81,19 +81,17 @@ static int create_xrc_by_rdmacm(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 SHIM_EXPORT(ibv_create_qp)
 struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	const struct legacy_qp_init_attr *original = shim_rdmacm_attr();
+	const struct legacy_qp_init_attr *original;
 	struct ibv_qp *qp = NULL;
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_create_qp, ARGUMENTS(pd, original ? (const void *)original : attr));
-	bool ordinary = !attr || (int)attr->qp_type != LEGACY_QPT_XRC;
+	int err;
 
-	if (!err && ordinary && attr && image_of(attr->srq))
+	if (attr && is_ordinary(attr) && !shim_ready())
+		return create_ordinary(pd, attr);
+	original = shim_rdmacm_attr();
+	err = shim_enter(&entry, VERB_ibv_create_qp, ARGUMENTS(pd, original ? (const void *)original : attr));
+	if (!err && (!attr || (int)attr->qp_type != LEGACY_QPT_XRC))
 		err = -EINVAL;
-	if (!err && ordinary) {
-		qp = create_ordinary(pd, attr);
-		shim_leave_with(&entry, 0);
-		return qp;
-	}
 	if (!err)
 		err = original ? create_xrc_by_rdmacm(pd, attr, original, &qp) :
 				 create_xrc(pd, (struct legacy_qp_init_attr *)attr, &qp);
@@ -108,10 +106,14 @@ struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *at
 SHIM_EXPORT(ibv_modify_qp)
 int shim_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
+	struct xrc_qp *xrc_qp;
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_modify_qp, ARGUMENTS(qp, attr, mask));
-	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
+	int err;
 
+	if (!xrc_qp_is_possible(qp) && !shim_ready())
+		return modern_table.modify_qp(qp, attr, mask);
+	err = shim_enter(&entry, VERB_ibv_modify_qp, ARGUMENTS(qp, attr, mask));
+	xrc_qp = err ? NULL : xrc_qp_find(qp);
 	if (!err && !xrc_qp) {
 		shim_pass(&entry);
 		return modern_table.modify_qp(qp, attr, mask);
@@ -129,10 +131,14 @@ int shim_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 SHIM_EXPORT(ibv_query_qp)
 int shim_ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
 {
+	struct xrc_qp *xrc_qp;
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
-	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
+	int err;
 
+	if (!xrc_qp_is_possible(qp) && !shim_ready())
+		return modern_table.query_qp(qp, attr, mask, init_attr);
+	err = shim_enter(&entry, VERB_ibv_query_qp, ARGUMENTS(qp, attr, mask));
+	xrc_qp = err ? NULL : xrc_qp_find(qp);
 	if (!err && !xrc_qp) {
 		shim_pass(&entry);
 		return modern_table.query_qp(qp, attr, mask, init_attr);
@@ -149,15 +155,21 @@ int shim_ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, str
 SHIM_EXPORT(ibv_destroy_qp)
 int shim_ibv_destroy_qp(struct ibv_qp *qp)
 {
+	struct xrc_qp *xrc_qp;
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_destroy_qp, ARGUMENTS(qp));
-	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
+	int err;
 
-	if (!err)
-		modern_await_acks(qp, entry.hold.state);
-	if (!err && !xrc_qp)
-		return shim_leave_with(&entry, destroy_ordinary(qp));
-	if (!err)
-		err = destroy_xrc(xrc_qp, qp);
+	if (!xrc_qp_is_possible(qp) && !shim_ready())
+		return destroy_ordinary(qp);
+	err = shim_enter(&entry, VERB_ibv_destroy_qp, ARGUMENTS(qp));
+	xrc_qp = err ? NULL : xrc_qp_find(qp);
+	if (!err && !xrc_qp) {
+		shim_pass(&entry);
+		return destroy_ordinary(qp);
+	}
+	if (!err) {
+		xrc_qp_await_acks(xrc_qp, entry.hold.state);
+		err = xrc_qp_destroy(xrc_qp);
+	}
 	return shim_leave(&entry, err);
 }

@@ -10,9 +10,9 @@
 #define COMPAT_OPS_H
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <sys/queue.h>
 #include <infiniband/verbs.h>
+
+#include "qp_numbers.h"
 
 typedef int (*post_srq_recv_fn)(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 typedef int (*poll_cq_fn)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
@@ -22,8 +22,7 @@ struct ops_device {
 	const struct ibv_context *_Atomic context;	/* NULL: closed since, free for the next one */
 	post_srq_recv_fn post_srq_recv;
 	poll_cq_fn poll_cq;
-	/* For each QP number whether it is a QP of this process and no hidden half; NULL where poll_cq is not hooked. */
-	atomic_bool *_Atomic own;
+	struct qp_numbers numbers;	/* where poll_cq is hooked */
 	struct ops_device *next;
 };
 
@@ -45,33 +44,6 @@ post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context);
 /** ops_hook_* - put hook in the slot; again with another hook replaces it. 0 or -ENOMEM. */
 int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook);
 int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook);
-
-/** ops_track_own - from now on ops_note_own() counts on this device. 0 or -ENOMEM. Lock held. */
-int ops_track_own(struct ibv_context *context);
-
-/** ops_note_own - a number (24 bits) is, or is no longer, an own QP's; nothing happens where none are tracked. Lock held. */
-void ops_note_own(const struct ibv_context *context, uint32_t qp_num, bool own);
-
-/** struct ops_own - a QP of this process that the program knows by its number. */
-struct ops_own {
-	const struct ibv_context *context;
-	uint32_t qp_num;
-	bool reused;	/* its number, while it ended: by a newer one of ours */
-	LIST_ENTRY(ops_own) ending;
-};
-
-/**
- * ops_begin_end, ops_end - before and after it is destroyed. Meanwhile others may poll its completions; afterwards its number is
- * no own QP's any more, unless it was reused. Lock held.
- */
-void ops_begin_end(struct ops_own *own);
-void ops_end(struct ops_own *own);
-
-/** ops_is_own - whether a number is a noted one; own as read from the device, not NULL. Lock-free. */
-static inline bool ops_is_own(const atomic_bool *own, uint32_t qp_num)
-{
-	return atomic_load_explicit(&own[qp_num], memory_order_relaxed);
-}
 
 /** ops_forget_context - the device is being closed; its memory may become another device's. Lock held. */
 void ops_forget_context(const struct ibv_context *context);

@@ -2,9 +2,8 @@
 /* The one lock of the library, and the domains of each opened device. */
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
-
-#include <modern/modern.h>
 
 #include "state.h"
 
@@ -12,9 +11,19 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static LIST_HEAD(, core) cores = LIST_HEAD_INITIALIZER(cores);
 
-void state_forking(void)
+atomic_bool state_used;
+
+/*
+ * From before a fork until after it the forking thread has the lock, or does without. Fork handlers of the program run in
+ * between, and may call verbs: that thread needs, and gives back, no lock then.
+ */
+static __thread bool forking __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
+
+void state_forking(bool take)
 {
-	pthread_mutex_lock(&lock);
+	if (take)
+		pthread_mutex_lock(&lock);
+	forking = true;
 }
 
 static void core_forked(struct core *core, void *arg)
@@ -24,26 +33,27 @@ static void core_forked(struct core *core, void *arg)
 	core->inherited = true;
 }
 
-void state_forked(bool child)
+void state_forked(bool child, bool taken)
 {
+	forking = false;
 	if (child) {
 		pthread_mutex_init(&lock, NULL);
 		pthread_cond_init(&changed, NULL);
 		core_each(core_forked, NULL);
-	} else {
+	} else if (taken) {
 		pthread_mutex_unlock(&lock);
 	}
 }
 
 void state_lock(void)
 {
-	if (!modern_forking())
+	if (!forking)
 		pthread_mutex_lock(&lock);
 }
 
 void state_unlock(void)
 {
-	if (!modern_forking())
+	if (!forking)
 		pthread_mutex_unlock(&lock);
 }
 

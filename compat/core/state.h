@@ -10,6 +10,7 @@
 #ifndef COMPAT_STATE_H
 #define COMPAT_STATE_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
@@ -45,9 +46,20 @@ struct core {
 void state_lock(void);
 void state_unlock(void);
 
-/** state_forking, state_forked - before and after a fork (fork.h). */
-void state_forking(void);
-void state_forked(bool child);
+/** state_forking, state_forked - before and after a fork (fork.h). take: with the lock; taken: it was. */
+void state_forking(bool take);
+void state_forked(bool child, bool taken);
+
+/**
+ * state_in_use - whether the program has ever opened a domain. Before that there is nothing that a verb could mean, so it passes
+ * straight through.
+ */
+extern atomic_bool state_used;
+
+static inline bool state_in_use(void)
+{
+	return atomic_load_explicit(&state_used, memory_order_acquire);
+}
 
 /** state_wait - wait, lock dropped meanwhile, until some object changed; the caller tests its condition again. */
 void state_wait(void);

@@ -18,28 +18,26 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static __thread bool locked __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
 
 /*
- * With the locks taken, for a child is to find no map in the middle of a change. But not by a handler of a signal that forks in
- * the middle of a verb: its thread may have a lock, for which it would wait for ever. Its child hardly does more than exec.
+ * With the lock taken, so that the child finds no map in the middle of a change. But not in a handler of a signal that forks in
+ * the middle of a verb: its thread may have the lock, and would wait for ever. Its child hardly does more than exec.
  */
 static void before(void)
 {
 	locked = !cancel_is_held();
-	if (locked)
-		state_forking();
-	modern_events_forking(locked);
+	modern_forking(locked);
+	state_forking(locked);
 }
 
 static void in_parent(void)
 {
-	modern_events_forked(false, locked);
-	if (locked)
-		state_forked(false);
+	state_forked(false, locked);
+	modern_forked(false);
 }
 
 static void in_child(void)
 {
-	modern_events_forked(true, locked);
-	state_forked(true);
+	modern_forked(true);
+	state_forked(true, locked);
 	state_lock();
 	domain_forked();
 	rcv_qp_forked();

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include <compat/base/log.h>
-#include <compat/core/ops.h>
+#include <compat/core/qp_numbers.h>
 
 #include "rcv_qp.h"
 #include "rcv_qp_internal.h"
@@ -38,6 +38,8 @@ static struct rcv_qp *insert(struct domain *domain, uint32_t qp_num)
 
 static void drop(struct rcv_qp *rcv_qp)
 {
+	if (rcv_qp->qp)
+		qp_number_remove(rcv_qp->domain->legacy.context, rcv_qp->qp_num);
 	rcv_qp->domain->registrations--;
 	handle_remove(&rcv_qp->domain->core->rcv_qps, rcv_qp_key(rcv_qp->qp_num), rcv_qp);
 	free(rcv_qp);
@@ -51,9 +53,10 @@ static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
 		drop(rcv_qp);
 		return;
 	}
+	if (!rcv_qp->qp)
+		qp_number_add(rcv_qp->domain->legacy.context, rcv_qp->qp_num);
 	rcv_qp->qp = qp;
 	rcv_qp->phase = RCV_QP_REGISTERED;
-	ops_note_own(rcv_qp->domain->legacy.context, rcv_qp->qp_num, true);
 	state_changed();
 }
 
@@ -220,7 +223,6 @@ static struct rcv_qp *begin_unregister(struct core *core, uint32_t qp_num)
 		rcv_qp->phase = RCV_QP_CLOSING;
 		while (rcv_qp->users)
 			state_wait();
-		ops_note_own(core->context, qp_num, false);
 	}
 	return rcv_qp;
 }
@@ -266,25 +268,6 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 		domain_leave(domain);
 	state_unlock();
 	return err;
-}
-
-static void note_own(void *object, void *context)
-{
-	const struct rcv_qp *rcv_qp = object;
-
-	if (rcv_qp->phase == RCV_QP_REGISTERED)
-		ops_note_own(context, rcv_qp->qp_num, true);
-}
-
-static void note_own_of(struct core *core, void *context)
-{
-	if (core->context == context)
-		handle_each(&core->rcv_qps, note_own, context);
-}
-
-void rcv_qp_note_own(struct ibv_context *context)
-{
-	core_each(note_own_of, context);
 }
 
 struct search {

@@ -32,9 +32,6 @@ struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_n
  */
 void rcv_qp_end_context(const struct ibv_context *context);
 
-/** rcv_qp_note_own - tell ops_note_own() of all that the device is registered with. Lock held. */
-void rcv_qp_note_own(struct ibv_context *context);
-
 /**
  * rcv_qp_forked - in a forked child: what other threads were opening or closing is not there, and nobody uses the rest.
  * Lock held.

@@ -112,6 +112,16 @@ int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr)
 	return 0;
 }
 
+void srq_await_acks(const struct srq_image *image, int cancel_state)
+{
+	uint32_t events;
+
+	state_lock();
+	events = image->events;
+	state_unlock();
+	modern_await_srq_acks(image->srq, events, cancel_state);
+}
+
 int srq_destroy(struct srq_image *image)
 {
 	/* Found by the event side until the provider says that no event of it is on its way any more. */

@@ -28,6 +28,7 @@ struct srq_image {
 	int (*post_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 	struct core *core;
 	uint32_t max_wr, max_sge;	/* as create answered */
+	uint32_t events;		/* that were read */
 };
 
 /** image_of - the image if srq is one, else NULL. srq may be any SRQ of old or new kind, not a wild pointer. */
@@ -58,6 +59,9 @@ int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq 
  */
 int srq_modify(const struct srq_image *image, struct ibv_srq_attr *attr, int mask);
 int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr);
+
+/** srq_await_acks - wait until all its events are acknowledged (modern_await_srq_acks()). */
+void srq_await_acks(const struct srq_image *image, int cancel_state);
 
 /** srq_destroy - end an image and the SRQ behind it. On failure both stay. */
 int srq_destroy(struct srq_image *image);

@@ -13,16 +13,30 @@
 
 static atomic_bool looked_up;
 
+enum { USE_UNKNOWN, UNUSED, USED };
+
+static atomic_int xrc;
+
+typedef bool (*names_fn)(const char *name);
+
 /* Both ends of a receive QP's life begin with one of these; modify, query and unreg never come without. */
 static bool names_rcv_qp(const char *name)
 {
 	return !strcmp(name, "ibv_create_xrc_rcv_qp") || !strcmp(name, "ibv_reg_xrc_rcv_qp");
 }
 
+/* There is no XRC without a domain. */
+static bool names_domain(const char *name)
+{
+	return !strcmp(name, "ibv_open_xrc_domain");
+}
+
 void two_way_note_lookup(const char *name)
 {
 	if (names_rcv_qp(name))
 		atomic_store_explicit(&looked_up, true, memory_order_relaxed);
+	if (names_domain(name))
+		program_note_xrc();
 }
 
 static bool names_lookup(const char *name)
@@ -30,17 +44,36 @@ static bool names_lookup(const char *name)
 	return !strcmp(name, "dlsym") || !strcmp(name, "dlvsym");
 }
 
-static int inspect_references(const struct loaded *loaded, void *arg)
+static int inspect_references(const struct loaded *loaded, void *names)
 {
-	(void)arg;
-	return loaded_refers(loaded, names_rcv_qp);
+	return loaded_refers(loaded, *(names_fn *)names);
 }
 
-/* Who is going to look one up has its name. One that defines dlsym, as we do, hands the look-ups of others on. */
-static int inspect_literals(const struct loaded *loaded, void *arg)
+/* A program that is going to look one up has its name. One that defines dlsym, as we do, hands the look-ups of others on. */
+static int inspect_literals(const struct loaded *loaded, void *names)
 {
-	(void)arg;
-	return loaded_refers(loaded, names_lookup) && !loaded_symbol(loaded, "dlsym") && loaded_mentions(loaded, names_rcv_qp);
+	return loaded_refers(loaded, names_lookup) && !loaded_symbol(loaded, "dlsym") && loaded_mentions(loaded, *(names_fn *)names);
+}
+
+static bool refers_to(names_fn names)
+{
+	return loaded_each(inspect_references, &names) || loaded_each(inspect_literals, &names);
+}
+
+void program_note_xrc(void)
+{
+	atomic_store_explicit(&xrc, USED, memory_order_relaxed);
+}
+
+bool program_uses_xrc(void)
+{
+	if (atomic_load_explicit(&xrc, memory_order_relaxed) == USE_UNKNOWN) {
+		bool used = refers_to(names_domain);
+		int unknown = USE_UNKNOWN;
+
+		atomic_compare_exchange_strong(&xrc, &unknown, used ? USED : UNUSED);
+	}
+	return atomic_load_explicit(&xrc, memory_order_relaxed) == USED;
 }
 
 static bool refers_to_none(void)
@@ -51,7 +84,7 @@ static bool refers_to_none(void)
 	unsigned long long known = atomic_load_explicit(&cache, memory_order_relaxed);
 
 	if ((known & ~1ull) != generation) {
-		known = generation | !(loaded_each(inspect_references, NULL) || loaded_each(inspect_literals, NULL));
+		known = generation | !refers_to(names_rcv_qp);
 		atomic_store_explicit(&cache, known, memory_order_relaxed);
 	}
 	return known & 1;

@@ -24,4 +24,11 @@ bool two_way_program(bool receive_only);
 /** two_way_note_lookup - a name was looked up with dlsym or dlvsym. Lock-free. */
 void two_way_note_lookup(const char *name);
 
+/**
+ * program_uses_xrc - whether the program can have XRC objects: a loaded object refers to ibv_open_xrc_domain, or looks it up. Found
+ * out at the first call; from then on one load. program_note_xrc - it does, whatever was found.
+ */
+bool program_uses_xrc(void);
+void program_note_xrc(void);
+
 #endif

@@ -9,6 +9,7 @@
 
 #include <compat/base/handle.h>
 #include <compat/base/log.h>
+#include <compat/core/qp_numbers.h>
 #include <compat/domain/domain.h>
 #include <compat/qp/attr.h>
 #include <compat/qp/mask.h>
@@ -23,6 +24,7 @@ struct xrc_qp {
 	struct ibv_context *context;
 	struct legacy_xrc_domain *ldom;
 	struct core *core;
+	uint32_t events;		/* of ini, that were read */
 	unsigned owed_acks;		/* events of tgt that were handed out as events of ini */
 	unsigned users;			/* threads that are failing it, without the lock */
 	bool ending;
@@ -117,6 +119,9 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_
 		destroy_qps(&xrc_qp->pair);
 		return err;
 	}
+	qp_number_add(pd->context, xrc_qp->ini_num);
+	if (xrc_qp->pair.tgt)
+		qp_number_hide(pd->context, xrc_qp->tgt_num);
 	attr->cap = init_attr.cap;
 	return 0;
 }
@@ -146,7 +151,7 @@ struct xrc_qp *xrc_qp_find(struct ibv_qp *qp)
 {
 	struct xrc_qp *xrc_qp;
 
-	if (!qp || qp->qp_type != IBV_QPT_XRC_SEND)
+	if (!xrc_qp_is_possible(qp))
 		return NULL;
 	state_lock();
 	xrc_qp = handle_find(&xrc_qps, qp);
@@ -210,6 +215,16 @@ int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *lattr, int mask, 
 	return 0;
 }
 
+void xrc_qp_await_acks(const struct xrc_qp *xrc_qp, int cancel_state)
+{
+	uint32_t events;
+
+	state_lock();
+	events = xrc_qp->events;
+	state_unlock();
+	modern_await_qp_acks(xrc_qp->pair.ini, events, cancel_state);
+}
+
 /* Contract 1.3: destroy waited until every event was acknowledged, so handlers look at the QP until they do that. */
 static void await_handlers(const struct xrc_qp *xrc_qp)
 {
@@ -259,6 +274,7 @@ static void forget(struct xrc_qp *xrc_qp, const struct ibv_qp *ini)
 		handle_add(&late_acks, ini, (void *)(uintptr_t)xrc_qp->owed_acks);
 	xrc_qp->core->qps--;
 	state_unlock();
+	qp_number_remove(xrc_qp->context, xrc_qp->ini_num);
 	free(xrc_qp);
 }
 
@@ -324,8 +340,13 @@ struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal)
 
 void xrc_qp_own_event(const struct ibv_qp *qp)
 {
+	struct xrc_qp *xrc_qp;
+
 	state_lock();
 	drop_late_acks(qp);
+	xrc_qp = handle_find(&xrc_qps, qp);
+	if (xrc_qp)
+		xrc_qp->events++;
 	state_unlock();
 }
 

@@ -24,6 +24,12 @@ struct xrc_qp;
  */
 int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp);
 
+/** xrc_qp_is_possible - false: qp is no old XRC QP. Takes no lock. */
+static inline bool xrc_qp_is_possible(const struct ibv_qp *qp)
+{
+	return qp && qp->qp_type == IBV_QPT_XRC_SEND && state_in_use();
+}
+
 /** xrc_qp_find - the old XRC QP that qp is, or NULL for any other QP. qp may not be a wild pointer. */
 struct xrc_qp *xrc_qp_find(struct ibv_qp *qp);
 
@@ -38,6 +44,9 @@ int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *attr, int 
 
 /** xrc_qp_query - everything the kernel knows; init_attr as it was at create, type LEGACY_QPT_XRC, with the domain. */
 int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *attr, int mask, struct legacy_qp_init_attr *init_attr);
+
+/** xrc_qp_await_acks - wait until all events of the visible QP itself are acknowledged (modern_await_qp_acks()). */
+void xrc_qp_await_acks(const struct xrc_qp *xrc_qp, int cancel_state);
 
 /**
  * xrc_qp_destroy - as contract 1.3 it waits for the acknowledgement of every event, but not for ever for those of a
@@ -59,7 +68,7 @@ struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal);
  */
 bool xrc_qp_ack_owed(const struct ibv_qp *qp);
 
-/** xrc_qp_own_event - the application gets an event of that QP, so that acknowledgements of it are real ones again. */
+/** xrc_qp_own_event - the application gets an event of that QP: acknowledgements of it are real ones again. */
 void xrc_qp_own_event(const struct ibv_qp *qp);
 
 /**

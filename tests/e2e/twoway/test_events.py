@@ -15,7 +15,11 @@ def test_rows(rows, group):
 
 
 def test_rows_of_one_instant(rows):
-    rows(2, "twoway-instant", settings=["--devices=1"])
+    rows(1, "twoway-instant", settings=["--devices=1"])
+
+
+def test_rows_of_jumps(rows):
+    rows(1, "twoway-jump", settings=["--devices=1"])
 
 
 def test_verbose_prints_no_warning(on_wire):

@@ -41,23 +41,6 @@ static void refused_unreg(void)
 	end_close(&end);
 }
 
-/* A query without a registration opens a handle for the moment; destroying that handle fails here. */
-static void refused_handle(void)
-{
-	int fd = shared_file();
-	struct end maker, end;
-	uint32_t qp_num;
-
-	end_open(&maker, 0, fd, false);
-	end_open(&end, 0, fd, false);
-	qp_num = receive_qp(maker.domain);
-	command_fails(0, "DESTROY_QP", "EBUSY", 1);
-	must_eq(query(&end, qp_num), 0);
-	must_eq(ibv_unreg_xrc_rcv_qp(maker.domain, qp_num), 0);
-	end_close(&end);
-	end_close(&maker);
-}
-
 /* No registration is left after a close in which every command failed. (A sanitizer also sees whether memory leaks.) */
 static void gone(void)
 {
@@ -250,7 +233,6 @@ static void no_more_files(void)
 
 static const struct row rows[] = {
 	{ "an unreg that is refused is told, and the next one succeeds", refused_unreg },
-	{ "a query whose handle cannot be ended keeps no domain busy", refused_handle },
 	{ "nothing is left of a device that was gone when it was closed", gone },
 	{ "a child of a busy program gets its answers", forked },
 	{ "a program's handlers of a fork may call verbs", fork_handlers },

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include <compat/core/ops.h>
-#include <compat/device/own_qp.h>
 #include <compat/srq/srq.h>
 #include <compat/core/state.h>
 #include <shim/shim.h>
@@ -100,13 +99,6 @@ TEST(every_other_slot_stays_the_providers)
 	forget(&context);
 }
 
-static void note_own(struct ibv_context *context, uint32_t qp_num, bool own)
-{
-	state_lock();
-	ops_note_own(context, qp_num, own);
-	state_unlock();
-}
-
 TEST(completions_of_a_tagged_target_carry_the_visible_number)
 {
 	struct ibv_context context = new_device();
@@ -125,9 +117,10 @@ TEST(completions_of_a_tagged_target_carry_the_visible_number)
 	assert_int_equal(wc[1].qp_num, 0x48);
 	assert_int_equal(wc[2].qp_num, 0x50);
 	/* A receive QP, which the program knows by this number. */
-	note_own(&context, 0x800049, true);
+	qp_number_add(&context, 0x800049);
 	assert_int_equal(ibv_poll_cq(&cq, 3, wc), 3);
 	assert_int_equal(wc[0].qp_num, 0x800049);
+	qp_number_remove(&context, 0x800049);
 	forget(&context);
 }
 
@@ -145,12 +138,12 @@ TEST(untagged_receives_that_are_no_own_qps_carry_the_visible_number)
 
 	memcpy(polled, came, sizeof(polled));
 	assert_int_equal(shim_hook_poll_cq(&context, PAIR_NEXT), 0);
-	note_own(&context, 0x1a5, true);
+	qp_number_add(&context, 0x1a5);
 	assert_int_equal(ibv_poll_cq(&cq, 3, wc), 3);
 	assert_int_equal(wc[0].qp_num, 0x1a2);
 	assert_int_equal(wc[1].qp_num, 0x1a5);
 	assert_int_equal(wc[2].qp_num, 0x1b0);
-	note_own(&context, 0x1a5, false);
+	qp_number_remove(&context, 0x1a5);
 	assert_int_equal(ibv_poll_cq(&cq, 3, wc), 3);
 	assert_int_equal(wc[1].qp_num, 0x1a4);
 	forget(&context);
@@ -170,57 +163,73 @@ TEST(untagged_failures_are_told_by_number)
 	polled[1].qp_num = 0x1a2;
 	polled[2].qp_num = 0xffffff;
 	assert_int_equal(shim_hook_poll_cq(&context, PAIR_NEXT), 0);
-	note_own(&context, 0x1a2, true);
+	qp_number_add(&context, 0x1a2);
 	assert_int_equal(ibv_poll_cq(&cq, 3, wc), 3);
 	assert_int_equal(wc[0].qp_num, 0x1a2);
 	assert_int_equal(wc[1].qp_num, 0x1a2);
 	assert_int_equal(wc[2].qp_num, 0xfffffe);
+	qp_number_remove(&context, 0x1a2);
 	forget(&context);
 }
 
-/* A QP that was made before its device needed to know is known all the same, and forgotten when it ends. */
-TEST(own_qps_are_known_from_the_beginning)
+static bool is_known(const struct ibv_context *context, uint32_t qp_num)
 {
-	struct ibv_context context = new_device();
-	struct ibv_qp qp = { .context = &context, .qp_num = 0x77 };
-	const atomic_bool *own;
+	struct qp_numbers numbers;
 
-	own_qp_created(&qp);
-	assert_int_equal(own_qp_track(&context), 0);
-	own = atomic_load(&ops_device(&context)->own);
-	assert_true(ops_is_own(own, 0x77));
-	own_qp_ended(own_qp_ending(&qp), NULL);
-	assert_false(ops_is_own(own, 0x77));
-	forget(&context);
+	assert_int_equal(qp_numbers_of(context, &numbers), 0);
+	return qp_number_is_known(numbers.counts, numbers.offset, qp_num);
 }
 
-/* Another thread may poll the completions of a QP that is being destroyed; and its number may be used again at once. */
-TEST(a_number_is_an_own_one_until_its_qp_has_ended)
+/* A number may be given out again before the thread that destroyed its QP comes round to removing it. */
+TEST(a_number_is_known_until_its_last_qp_has_ended)
 {
 	struct ibv_context context = new_device();
-	struct ibv_qp qp = { .context = &context, .qp_num = 0x77 }, newer = qp;
-	const atomic_bool *own;
-	struct ops_own *ending;
 
-	assert_int_equal(own_qp_track(&context), 0);
-	own = atomic_load(&ops_device(&context)->own);
-	own_qp_created(&qp);
-	ending = own_qp_ending(&qp);
-	assert_true(ops_is_own(own, 0x77));
-	own_qp_ended(ending, &qp);	/* refused */
-	assert_true(ops_is_own(own, 0x77));
-	ending = own_qp_ending(&qp);
-	own_qp_created(&newer);
-	own_qp_ended(ending, NULL);
-	assert_true(ops_is_own(own, 0x77));
-	own_qp_ended(own_qp_ending(&newer), NULL);
-	assert_false(ops_is_own(own, 0x77));
-	forget(&context);
+	assert_false(is_known(&context, 0x77));
+	qp_number_add(&context, 0x77);
+	qp_number_add(&context, 0x77);
+	qp_number_remove(&context, 0x77);
+	assert_true(is_known(&context, 0x77));
+	qp_number_remove(&context, 0x77);
+	qp_number_remove(&context, 0x77);
+	assert_false(is_known(&context, 0x77));
+}
+
+/* A device that was closed with QPs in it leaves their numbers behind. */
+TEST(a_hidden_target_is_not_known_whatever_was_there)
+{
+	struct ibv_context context = new_device();
+
+	qp_number_add(&context, 0x78);
+	qp_number_hide(&context, 0x78);
+	assert_false(is_known(&context, 0x78));
+}
+
+/* Bits beyond the 24 of a QP number, as a broken completion may have them. */
+TEST(a_number_beyond_24_bits_is_looked_up_inside_the_map)
+{
+	struct ibv_context context = new_device();
+
+	qp_number_add(&context, 0x79);
+	assert_true(is_known(&context, 0xff000079));
+	qp_number_remove(&context, 0x79);
+}
+
+/* Adapters number their QPs alike. */
+TEST(devices_do_not_share_numbers)
+{
+	static struct ibv_device devices[2];
+	struct ibv_context one = { .device = &devices[0] }, other = { .device = &devices[1] };
+
+	qp_number_add(&one, 0x7a);
+	assert_false(is_known(&other, 0x7a));
+	qp_number_remove(&one, 0x7a);
 }
 
 UNIT_MAIN(NULL, NULL,
 	UNIT(an_image_is_unwrapped_and_a_plain_srq_is_not), UNIT(a_closed_device_leaves_nothing_behind),
 	UNIT(every_other_slot_stays_the_providers), UNIT(completions_of_a_tagged_target_carry_the_visible_number),
 	UNIT(untagged_receives_that_are_no_own_qps_carry_the_visible_number),
-	UNIT(untagged_failures_are_told_by_number), UNIT(own_qps_are_known_from_the_beginning),
-	UNIT(a_number_is_an_own_one_until_its_qp_has_ended))
+	UNIT(untagged_failures_are_told_by_number), UNIT(a_number_is_known_until_its_last_qp_has_ended),
+	UNIT(a_hidden_target_is_not_known_whatever_was_there), UNIT(a_number_beyond_24_bits_is_looked_up_inside_the_map),
+	UNIT(devices_do_not_share_numbers))

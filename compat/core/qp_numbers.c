@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Counts, for each QP number, the QPs of this process that the program knows by it. */
+
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "qp_numbers.h"
+
+/* A byte for each number is the shortest way for poll_cq. Of these zero pages a job touches one or two. */
+static atomic_uchar *_Atomic all_counts;
+
+static atomic_uchar *make_counts(void)
+{
+	/* Not by malloc(), which would learn from the end of so large a piece to take others from the heap. */
+	atomic_uchar *none = NULL, *made = mmap(NULL, QP_NUMBERS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (made == MAP_FAILED)
+		return NULL;
+	if (atomic_compare_exchange_strong(&all_counts, &none, made))
+		return made;
+	munmap(made, QP_NUMBERS);	/* another thread was faster */
+	return none;
+}
+
+static atomic_uchar *get_counts(void)
+{
+	atomic_uchar *counts = atomic_load_explicit(&all_counts, memory_order_acquire);
+
+	return counts ? counts : make_counts();
+}
+
+/* Devices share the bytes. Each begins elsewhere, because adapters number their QPs alike. */
+static uint32_t offset_of(const struct ibv_context *context)
+{
+	return (uint32_t)((uintptr_t)context->device >> 4) * 0x9e3779b1u;
+}
+
+static atomic_uchar *count_of(const struct ibv_context *context, uint32_t qp_num)
+{
+	atomic_uchar *counts = get_counts();
+
+	return counts ? &counts[(qp_num + offset_of(context)) % QP_NUMBERS] : NULL;
+}
+
+/* Without memory receive completions of the QP may come to show its neighbour's number; the QP is fine. */
+void qp_number_add(const struct ibv_context *context, uint32_t qp_num)
+{
+	atomic_uchar *count = count_of(context, qp_num);
+
+	if (count)
+		atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+}
+
+void qp_number_remove(const struct ibv_context *context, uint32_t qp_num)
+{
+	atomic_uchar *count = count_of(context, qp_num);
+
+	if (count && atomic_load_explicit(count, memory_order_relaxed))
+		atomic_fetch_sub_explicit(count, 1, memory_order_relaxed);
+}
+
+void qp_number_hide(const struct ibv_context *context, uint32_t qp_num)
+{
+	atomic_uchar *count = count_of(context, qp_num);
+
+	if (count)
+		atomic_store_explicit(count, 0, memory_order_relaxed);
+}
+
+int qp_numbers_of(const struct ibv_context *context, struct qp_numbers *numbers)
+{
+	const atomic_uchar *counts = get_counts();
+
+	if (!counts)
+		return -ENOMEM;
+	*numbers = (struct qp_numbers){ counts, offset_of(context) };
+	return 0;
+}
