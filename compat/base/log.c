@@ -3,23 +3,14 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 #include "log.h"
+#include "settings.h"
 
 /* One write per line, so that the lines of many ranks on one terminal do not mix. */
 #define LINE_MAX_BYTES 1024
-
-static bool verbose(void)
-{
-	/* secure_getenv: a setuid program's environment is its caller's. */
-	const char *value = secure_getenv("XRC_COMPAT_VERBOSE");
-
-	return value && *value && *value != '0';
-}
 
 void log_line(const char *format, ...)
 {
@@ -27,7 +18,7 @@ void log_line(const char *format, ...)
 	int saved_errno = errno, prefix, length;
 	va_list args;
 
-	if (!verbose())
+	if (!settings()->verbose)
 		return;
 	prefix = snprintf(line, sizeof(line), "xrc-compat[%d]: ", (int)getpid());
 	va_start(args, format);

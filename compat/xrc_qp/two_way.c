@@ -2,12 +2,12 @@
 /* Which of two kinds of program this is: what the loaded objects refer to. */
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <elf/loaded.h>
 
 #include <compat/base/log.h>
+#include <compat/base/settings.h>
 
 #include "two_way.h"
 
@@ -97,15 +97,18 @@ static bool decide(bool receive_only)
 
 bool two_way_program(bool receive_only)
 {
-	const char *setting = secure_getenv("XRC_COMPAT_TWO_WAY");
 	static bool warned;
 
-	if (!setting || !*setting || !strcmp(setting, "auto"))
-		return decide(receive_only);
-	if (!strcmp(setting, "on"))
+	switch (settings()->two_way) {
+	case TWO_WAY_ON:
 		return true;
-	if (!strcmp(setting, "off"))
+	case TWO_WAY_OFF:
 		return false;
-	log_once(warned, "XRC_COMPAT_TWO_WAY=%s is none of auto, on, off: taken as auto", setting);
+	case TWO_WAY_UNKNOWN:
+		log_once(warned, "XRC_COMPAT_TWO_WAY=%s is none of auto, on, off: taken as auto", settings()->two_way_text);
+		break;
+	case TWO_WAY_AUTO:
+		break;
+	}
 	return decide(receive_only);
 }

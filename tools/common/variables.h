@@ -15,11 +15,11 @@
 #define XRC_COMPAT_TOOLS_VARIABLES_H
 
 #define XRC_COMPAT_ENV_TABLE(X) \
-	X(XRC_COMPAT_VERBOSE, "0 (silent)", "whenever the library has something to say", \
+	X(XRC_COMPAT_VERBOSE, "0 (silent)", "at the first verb that the library steps into", \
 	  "1 prints a banner line on stderr, at the first verb that the library steps into, and each warning once") \
-	X(XRC_COMPAT_TWO_WAY, "auto", "at each ibv_create_qp with IBV_QPT_XRC, and at each ibv_create_xrc_srq", \
+	X(XRC_COMPAT_TWO_WAY, "auto", "at the first verb that the library steps into", \
 	  "whether an old XRC QP also receives: on, off, or auto (decided by what the program imports)") \
-	X(XRC_COMPAT_TABLE_DIR, "/dev/shm", "when a domain's first receive QP is created or registered", \
+	X(XRC_COMPAT_TABLE_DIR, "/dev/shm", "at the first verb that the library steps into", \
 	  "directory of the registration tables that the processes of one user share") \
 	X(XRC_COMPAT_LIBRARY, "found next to the xrc-compat command, then in the installed library directory", \
 	  "by xrc-compat when it starts", \
