@@ -1,9 +1,9 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Makes the linker map, the symver header, the list of functions, the list of expected exports or the table of what programs
+"""Makes the linker map, the symver header, the names in C, the list of functions, the list of expected exports or the table of what programs
 are linked against (for gen_stub.py) from symbols.tab. Standard library only.
 
-usage: gen_symbols.py map|symver|functions|exports|link symbols.tab OUTPUT CPU_FAMILY
+usage: gen_symbols.py map|symver|names|functions|exports|link symbols.tab OUTPUT CPU_FAMILY
 """
 
 import collections
@@ -131,6 +131,14 @@ def symver_header(symbols):
     return text + "\n\n#endif\n"
 
 
+def names_header(symbols):
+    """A function is defined by its exported name, so that people find it; the compiler sees another one."""
+    text = f"/* {LICENCE} */\n/* What the exported functions are called in C, made from symbols.tab; included after all headers of others. */\n"
+    text += "#ifndef ABI_SHIM_NAMES_H\n#define ABI_SHIM_NAMES_H\n\n"
+    text += "".join(f"#define {name} shim_{name}\n" for name in by(symbols, "name"))
+    return text + "\n#endif\n"
+
+
 def is_legacy(symbol):
     """One of the functions that libibverbs has no longer."""
     return symbol.visibility == "hidden" and symbol.name.startswith("ibv_")
@@ -161,7 +169,7 @@ def link_table(symbols):
     return f"# {LICENCE}\n# Made from symbols.tab.\n{rows}"
 
 
-PRODUCTS = {"map": linker_map, "symver": symver_header, "functions": functions_header, "exports": expected_exports,
+PRODUCTS = {"map": linker_map, "symver": symver_header, "names": names_header, "functions": functions_header, "exports": expected_exports,
             "link": link_table}
 
 

@@ -6,8 +6,7 @@
 #include "shim.h"
 
 /* Legacy and modern: the same; domains, images and registrations of the device end with it. */
-SHIM_EXPORT(ibv_close_device)
-int shim_ibv_close_device(struct ibv_context *context)
+int ibv_close_device(struct ibv_context *context)
 {
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_ibv_close_device, NULL);
@@ -16,3 +15,4 @@ int shim_ibv_close_device(struct ibv_context *context)
 		err = device_close(context);
 	return shim_leave(&entry, err);
 }
+SHIM_EXPORT(ibv_close_device);

@@ -67,8 +67,7 @@ static __attribute__((noinline)) void *find_ours_versioned(void *handle, const c
  * Legacy and modern: the same.
  * Difference: a handle of libibverbs.so.1, or of what was linked with it, has the legacy functions too.
  */
-SHIM_EXPORT(dlsym)
-TAIL_CALLER void *shim_dlsym(void *handle, const char *name)
+TAIL_CALLER void *dlsym(void *handle, const char *name)
 {
 	void *found = find_ours(handle, name);
 	loader_dlsym_fn real = loader_dlsym();
@@ -77,10 +76,10 @@ TAIL_CALLER void *shim_dlsym(void *handle, const char *name)
 		return found;
 	TAIL_CALL return real(handle, name);
 }
+SHIM_EXPORT(dlsym);
 
 /* As dlsym; only node IBVERBS_1.1 is ours. */
-SHIM_EXPORT(dlvsym)
-TAIL_CALLER void *shim_dlvsym(void *handle, const char *name, const char *version)
+TAIL_CALLER void *dlvsym(void *handle, const char *name, const char *version)
 {
 	void *found = find_ours_versioned(handle, name, version);
 	loader_dlvsym_fn real = loader_dlvsym();
@@ -89,3 +88,4 @@ TAIL_CALLER void *shim_dlvsym(void *handle, const char *name, const char *versio
 		return found;
 	TAIL_CALL return real(handle, name, version);
 }
+SHIM_EXPORT(dlvsym);

@@ -11,8 +11,7 @@
  * Modern: ibv_open_xrcd.
  * Difference: errno is always set; the old library left it alone when the driver had no XRC (now ENOSYS).
  */
-SHIM_EXPORT(ibv_open_xrc_domain)
-struct legacy_xrc_domain *shim_ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag)
+struct legacy_xrc_domain *ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag)
 {
 	struct legacy_xrc_domain *ldom = NULL;
 	struct entry entry;
@@ -24,14 +23,14 @@ struct legacy_xrc_domain *shim_ibv_open_xrc_domain(struct ibv_context *context, 
 	}
 	return shim_leave_made(&entry, err, ldom);
 }
+SHIM_EXPORT(ibv_open_xrc_domain);
 
 /*
  * Legacy: EBUSY while SRQs, QPs or registrations of this opened device are in the domain.
  * Modern: ibv_close_xrcd; what an XRC_SEND QP no longer keeps busy today is counted here.
  * Difference: NULL and stale pointers are EINVAL; the old library crashed.
  */
-SHIM_EXPORT(ibv_close_xrc_domain)
-int shim_ibv_close_xrc_domain(struct legacy_xrc_domain *ldom)
+int ibv_close_xrc_domain(struct legacy_xrc_domain *ldom)
 {
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_ibv_close_xrc_domain, ARGUMENTS(ldom));
@@ -40,3 +39,4 @@ int shim_ibv_close_xrc_domain(struct legacy_xrc_domain *ldom)
 		err = domain_close(ldom);
 	return shim_leave(&entry, err);
 }
+SHIM_EXPORT(ibv_close_xrc_domain);

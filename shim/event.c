@@ -17,8 +17,7 @@
  * Nothing is held on the way in: a thread is cancelled, or jumps away, while it reads. A thread that began to wait before the
  * program's first domain waits in libibverbs; a program that refers to XRC never does.
  */
-SHIM_EXPORT(ibv_get_async_event)
-int shim_ibv_get_async_event(struct ibv_context *context, struct legacy_async_event *event)
+int ibv_get_async_event(struct ibv_context *context, struct legacy_async_event *event)
 {
 	int saved_errno = errno, err = shim_ready();
 
@@ -28,14 +27,14 @@ int shim_ibv_get_async_event(struct ibv_context *context, struct legacy_async_ev
 		err = event_get(context, event);
 	return errmap_return(VERB_ibv_get_async_event, err, saved_errno);
 }
+SHIM_EXPORT(ibv_get_async_event);
 
 /*
  * Legacy: a flagged event needs no ack.
  * Modern: acknowledged when it was handed out.
  * Difference: a flagged event acknowledged without its flag is ignored; the old library crashed.
  */
-SHIM_EXPORT(ibv_ack_async_event)
-void shim_ibv_ack_async_event(struct legacy_async_event *event)
+void ibv_ack_async_event(struct legacy_async_event *event)
 {
 	struct entry entry;
 
@@ -47,3 +46,4 @@ void shim_ibv_ack_async_event(struct legacy_async_event *event)
 		event_ack(event);
 	shim_leave(&entry, 0);
 }
+SHIM_EXPORT(ibv_ack_async_event);

@@ -14,7 +14,6 @@
 
 /* failed: what the caller is told if libibverbs has no such function, with errno ENOSYS. Structs of that node are none of ours. */
 #define OLDER(ret, verb, params, args, failed)									\
-	SHIM_EXPORT(older_##verb)										\
 	ret shim_older_##verb params										\
 	{													\
 		static void *_Atomic found;									\
@@ -28,7 +27,8 @@
 			return real args;									\
 		errno = ENOSYS;											\
 		return failed;											\
-	}
+	}													\
+	SHIM_EXPORT(older_##verb);
 
 OLDER(void *, ibv_create_qp, (void *pd, void *attr), (pd, attr), NULL)
 OLDER(int, ibv_modify_qp, (void *qp, void *attr, int mask), (qp, attr, mask), ENOSYS)

@@ -13,32 +13,31 @@ static void *leave(const struct entry *entry, void *found)
 	return shim_leave_made(entry, found ? 0 : -EINVAL, found);
 }
 
-SHIM_EXPORT(xrc_compat_xrcd)
-struct ibv_xrcd *shim_xrc_compat_xrcd(struct legacy_xrc_domain *ldom)
+struct ibv_xrcd *xrc_compat_xrcd(struct legacy_xrc_domain *ldom)
 {
 	struct entry entry;
 
 	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_xrcd, NULL) ? NULL : domain_xrcd(ldom));
 }
+SHIM_EXPORT(xrc_compat_xrcd);
 
-SHIM_EXPORT(xrc_compat_domain)
-struct legacy_xrc_domain *shim_xrc_compat_domain(struct ibv_xrcd *xrcd)
+struct legacy_xrc_domain *xrc_compat_domain(struct ibv_xrcd *xrcd)
 {
 	struct entry entry;
 
 	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_domain, NULL) ? NULL : domain_of_xrcd(xrcd));
 }
+SHIM_EXPORT(xrc_compat_domain);
 
-SHIM_EXPORT(xrc_compat_srq)
-struct ibv_srq *shim_xrc_compat_srq(struct ibv_srq *legacy)
+struct ibv_srq *xrc_compat_srq(struct ibv_srq *legacy)
 {
 	struct entry entry;
 
 	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_srq, NULL) ? NULL : srq_unwrap(legacy));
 }
+SHIM_EXPORT(xrc_compat_srq);
 
-SHIM_EXPORT(xrc_compat_legacy_srq)
-struct ibv_srq *shim_xrc_compat_legacy_srq(struct ibv_srq *srq)
+struct ibv_srq *xrc_compat_legacy_srq(struct ibv_srq *srq)
 {
 	struct srq_image *image = NULL;
 	struct entry entry;
@@ -50,20 +49,21 @@ struct ibv_srq *shim_xrc_compat_legacy_srq(struct ibv_srq *srq)
 	}
 	return leave(&entry, image);
 }
+SHIM_EXPORT(xrc_compat_legacy_srq);
 
-SHIM_EXPORT(xrc_compat_rcv_qp)
-struct ibv_qp *shim_xrc_compat_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
+struct ibv_qp *xrc_compat_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
 	struct entry entry;
 
 	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_rcv_qp, NULL) ? NULL : rcv_qp_handle(ldom, qp_num));
 }
+SHIM_EXPORT(xrc_compat_rcv_qp);
 
-SHIM_EXPORT(xrc_compat_target_qp)
-struct ibv_qp *shim_xrc_compat_target_qp(struct ibv_qp *legacy)
+struct ibv_qp *xrc_compat_target_qp(struct ibv_qp *legacy)
 {
 	struct entry entry;
 	struct xrc_qp *xrc_qp = shim_enter(&entry, VERB_xrc_compat_target_qp, NULL) ? NULL : xrc_qp_find(legacy);
 
 	return leave(&entry, xrc_qp ? xrc_qp_target(xrc_qp) : NULL);
 }
+SHIM_EXPORT(xrc_compat_target_qp);

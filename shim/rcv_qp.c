@@ -12,8 +12,7 @@
  * Modern: ibv_create_qp_ex(IBV_QPT_XRC_RECV).
  * Difference: a stale domain is EINVAL; the old library followed it.
  */
-SHIM_EXPORT(ibv_create_xrc_rcv_qp)
-int shim_ibv_create_xrc_rcv_qp(struct legacy_qp_init_attr *init_attr, uint32_t *qp_num)
+int ibv_create_xrc_rcv_qp(struct legacy_qp_init_attr *init_attr, uint32_t *qp_num)
 {
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_ibv_create_xrc_rcv_qp, ARGUMENTS(init_attr, qp_num));
@@ -24,14 +23,14 @@ int shim_ibv_create_xrc_rcv_qp(struct legacy_qp_init_attr *init_attr, uint32_t *
 		err = rcv_qp_create(init_attr->xrc_domain, qp_num);
 	return shim_leave(&entry, err);
 }
+SHIM_EXPORT(ibv_create_xrc_rcv_qp);
 
 /*
  * Legacy: whoever has the domain open may modify, registered or not; full RC masks.
  * Modern: ibv_modify_qp on the registration's handle, else on one opened for this call.
  * Difference: none known.
  */
-SHIM_EXPORT(ibv_modify_xrc_rcv_qp)
-int shim_ibv_modify_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr, int mask)
+int ibv_modify_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr, int mask)
 {
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_ibv_modify_xrc_rcv_qp, ARGUMENTS(ldom, qp_num, attr, mask));
@@ -42,14 +41,14 @@ int shim_ibv_modify_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, 
 		err = rcv_qp_modify(ldom, qp_num, attr, mask);
 	return shim_leave(&entry, err);
 }
+SHIM_EXPORT(ibv_modify_xrc_rcv_qp);
 
 /*
  * Legacy: everything the driver knows, the mask is ignored; init_attr says type 5, capacities 1/1 and 0/0, the domain.
  * Modern: ibv_query_qp as for modify.
  * Difference: NULL attr or init_attr is EINVAL; the old library crashed.
  */
-SHIM_EXPORT(ibv_query_xrc_rcv_qp)
-int shim_ibv_query_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr, int mask,
+int ibv_query_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr, int mask,
 			      struct legacy_qp_init_attr *init_attr)
 {
 	struct entry entry;
@@ -61,14 +60,14 @@ int shim_ibv_query_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, s
 		err = rcv_qp_query(ldom, qp_num, attr, mask, init_attr);
 	return shim_leave(&entry, err);
 }
+SHIM_EXPORT(ibv_query_xrc_rcv_qp);
 
 /*
  * Legacy: keeps the receive QP alive until unregistered; idempotent per opened device.
  * Modern: ibv_open_qp.
  * Difference: NULL and stale domains are EINVAL; the old library crashed.
  */
-SHIM_EXPORT(ibv_reg_xrc_rcv_qp)
-int shim_ibv_reg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
+int ibv_reg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_ibv_reg_xrc_rcv_qp, ARGUMENTS(ldom, qp_num));
@@ -77,14 +76,14 @@ int shim_ibv_reg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 		err = rcv_qp_register(ldom, qp_num);
 	return shim_leave(&entry, err);
 }
+SHIM_EXPORT(ibv_reg_xrc_rcv_qp);
 
 /*
  * Legacy: one unreg undoes any number of regs; the last one anywhere ends the QP.
  * Modern: ibv_destroy_qp of the handle.
  * Difference: NULL and stale domains are EINVAL; the old library crashed.
  */
-SHIM_EXPORT(ibv_unreg_xrc_rcv_qp)
-int shim_ibv_unreg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
+int ibv_unreg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
 	struct entry entry;
 	int err = shim_enter(&entry, VERB_ibv_unreg_xrc_rcv_qp, ARGUMENTS(ldom, qp_num));
@@ -93,3 +92,4 @@ int shim_ibv_unreg_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 		err = rcv_qp_unregister(ldom, qp_num);
 	return shim_leave(&entry, err);
 }
+SHIM_EXPORT(ibv_unreg_xrc_rcv_qp);

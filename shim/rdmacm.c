@@ -53,8 +53,7 @@ static int create_xrc(rdmacm_create_qp_fn real, struct rdma_cm_id *id, struct ib
  * Difference: max_send_wr 0 is EINVAL. What librdmacm keeps for connections to come (rdma_create_ep) has no domain, and
  * type 5 is EINVAL there.
  */
-SHIM_EXPORT(rdma_create_qp)
-int shim_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct legacy_qp_init_attr *lattr = (struct legacy_qp_init_attr *)attr;
 	rdmacm_create_qp_fn real = NULL;
@@ -71,10 +70,10 @@ int shim_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_
 	shim_pass(&entry);
 	return ours ? create_xrc(real, id, pd, lattr) : real(id, pd, attr);
 }
+SHIM_EXPORT(rdma_create_qp);
 
 /* Legacy: there was none. Modern: the same; an image is unwrapped. */
-SHIM_EXPORT(rdma_create_qp_ex)
-int shim_rdma_create_qp_ex(struct rdma_cm_id *id, void *attr)
+int rdma_create_qp_ex(struct rdma_cm_id *id, void *attr)
 {
 	struct ibv_srq **srq = attr ? modern_rdmacm_srq(attr) : NULL, *of_program;
 	rdmacm_create_qp_ex_fn real = NULL;
@@ -94,3 +93,4 @@ int shim_rdma_create_qp_ex(struct rdma_cm_id *id, void *attr)
 	*srq = of_program;
 	return ret;
 }
+SHIM_EXPORT(rdma_create_qp_ex);

@@ -82,4 +82,7 @@ int shim_hook_poll_cq(struct ibv_context *context, enum pair_rule rule);
  */
 const struct legacy_qp_init_attr *shim_rdmacm_attr(void);
 
+/* Last: from here on the name of an exported function is that of our definition. */
+#include <abi/shim_names.h>
+
 #endif

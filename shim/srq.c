@@ -39,8 +39,7 @@ static int create_hooked(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, stru
  * Modern: ibv_create_srq_ex(IBV_SRQT_XRC), ibv_get_srq_num; the caller gets an image of it.
  * Difference: NULL arguments are EINVAL; the old library crashed.
  */
-SHIM_EXPORT(ibv_create_xrc_srq)
-struct ibv_srq *shim_ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
+struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
 					struct ibv_srq_init_attr *attr)
 {
 	struct ibv_srq *lsrq = NULL;
@@ -51,10 +50,10 @@ struct ibv_srq *shim_ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_dom
 		err = create_hooked(pd, ldom, cq, attr, &lsrq);
 	return shim_leave_made(&entry, err, lsrq);
 }
+SHIM_EXPORT(ibv_create_xrc_srq);
 
 /* Legacy and modern: the same; an image is unwrapped. */
-SHIM_EXPORT(ibv_modify_srq)
-int shim_ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
+int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 {
 	struct entry entry;
 	int err;
@@ -66,10 +65,10 @@ int shim_ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask
 		err = srq_modify(image_of(srq), attr, mask);
 	return shim_leave(&entry, err);
 }
+SHIM_EXPORT(ibv_modify_srq);
 
 /* Legacy and modern: the same; of an image, max_wr and max_sge are what create answered. */
-SHIM_EXPORT(ibv_query_srq)
-int shim_ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
+int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	struct entry entry;
 	int err;
@@ -81,10 +80,10 @@ int shim_ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 		err = srq_query(image_of(srq), attr);
 	return shim_leave(&entry, err);
 }
+SHIM_EXPORT(ibv_query_srq);
 
 /* Legacy and modern: the same; an image ends with the SRQ behind it. */
-SHIM_EXPORT(ibv_destroy_srq)
-int shim_ibv_destroy_srq(struct ibv_srq *srq)
+int ibv_destroy_srq(struct ibv_srq *srq)
 {
 	struct entry entry;
 	int err;
@@ -98,3 +97,4 @@ int shim_ibv_destroy_srq(struct ibv_srq *srq)
 	}
 	return shim_leave(&entry, err);
 }
+SHIM_EXPORT(ibv_destroy_srq);

@@ -78,8 +78,7 @@ static int create_xrc_by_rdmacm(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
  * Difference: qp->qp_type reads 9; the provider's post_send needs it. An ordinary QP on an XRC SRQ is EINVAL, as today's
  * kernels have it.
  */
-SHIM_EXPORT(ibv_create_qp)
-struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	const struct legacy_qp_init_attr *original;
 	struct ibv_qp *qp = NULL;
@@ -97,14 +96,14 @@ struct ibv_qp *shim_ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *at
 				 create_xrc(pd, (struct legacy_qp_init_attr *)attr, &qp);
 	return shim_leave_made(&entry, err, qp);
 }
+SHIM_EXPORT(ibv_create_qp);
 
 /*
  * Legacy: an XRC QP takes, and requires, the masks of RC.
  * Modern: what XRC_SEND refuses is checked, then left out.
  * Difference: none known.
  */
-SHIM_EXPORT(ibv_modify_qp)
-int shim_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct xrc_qp *xrc_qp;
 	struct entry entry;
@@ -122,14 +121,14 @@ int shim_ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		err = attr ? xrc_qp_modify(xrc_qp, (const struct legacy_qp_attr *)attr, mask) : -EINVAL;
 	return shim_leave(&entry, err);
 }
+SHIM_EXPORT(ibv_modify_qp);
 
 /*
  * Legacy: everything whatever the mask; init_attr has type 5 and the domain.
  * Modern: ibv_query_qp.
  * Difference: none known.
  */
-SHIM_EXPORT(ibv_query_qp)
-int shim_ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
 {
 	struct xrc_qp *xrc_qp;
 	struct entry entry;
@@ -150,10 +149,10 @@ int shim_ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, str
 				   (struct legacy_qp_init_attr *)init_attr);
 	return shim_leave(&entry, err);
 }
+SHIM_EXPORT(ibv_query_qp);
 
 /* Legacy and modern: the same. */
-SHIM_EXPORT(ibv_destroy_qp)
-int shim_ibv_destroy_qp(struct ibv_qp *qp)
+int ibv_destroy_qp(struct ibv_qp *qp)
 {
 	struct xrc_qp *xrc_qp;
 	struct entry entry;
@@ -173,3 +172,4 @@ int shim_ibv_destroy_qp(struct ibv_qp *qp)
 	}
 	return shim_leave(&entry, err);
 }
+SHIM_EXPORT(ibv_destroy_qp);

@@ -96,15 +96,16 @@ def test_default_symbol_without_version(look_up):
 
 SAMPLE = """
 #include <abi/export.h>
-SHIM_EXPORT(ibv_open_xrc_domain)
-int shim_ibv_open_xrc_domain(void);
-int shim_ibv_open_xrc_domain(void) { return 1; }
-SHIM_EXPORT(ibv_create_qp)
-int shim_ibv_create_qp(void);
-int shim_ibv_create_qp(void) { return 2; }
-SHIM_EXPORT(dlsym)
-int shim_dlsym(void);
-int shim_dlsym(void) { return 3; }
+#include <abi/shim_names.h>
+int ibv_open_xrc_domain(void);
+int ibv_open_xrc_domain(void) { return 1; }
+SHIM_EXPORT(ibv_open_xrc_domain);
+int ibv_create_qp(void);
+int ibv_create_qp(void) { return 2; }
+SHIM_EXPORT(ibv_create_qp);
+int dlsym(void);
+int dlsym(void) { return 3; }
+SHIM_EXPORT(dlsym);
 int not_exported(void);
 int not_exported(void) { return 4; }
 """

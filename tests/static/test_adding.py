@@ -44,16 +44,20 @@ def test_every_file_is_there():
 
 
 def test_the_example_is_the_code():
-    example = re.search(r"\n       SHIM_EXPORT.*?\n       \}\n", (ROOT / "docs" / "adding.md").read_text(), re.S).group()
+    example = re.search(r"\n       int ibv_reg_xrc_rcv_qp.*?\n       SHIM_EXPORT[^\n]*\n", (ROOT / "docs" / "adding.md").read_text(), re.S).group()
     code = "\n".join(re.sub(r" {8}", "\t", line[7:]) for line in example.strip("\n").split("\n"))
     assert code in SHIM
 
 
 @pytest.mark.parametrize("symbol", ENTERED, ids=name_of)
 def test_entry(symbol):
-    """In by shim_enter() with its own number, and above it what it was and is."""
-    entry = re.search(r"\nSHIM_EXPORT\(%s\)\n[^\n]*\bshim_%s\(.*?\n\}\n" % (symbol.name, symbol.name), SHIM, re.S)
+    """A plain function of that name, in by shim_enter() with its own number."""
+    entry = re.search(r"\n[^\n\t]*\b%s\([^\n]*\n(?:\t[^\n]*\n)?\{\n.*?\n\}\nSHIM_EXPORT\(%s\);\n" % (symbol.name, symbol.name),
+                      SHIM, re.S)
     assert entry, "no entry in shim/"
+    if symbol.name == "ibv_get_async_event":  # a thread that waits there must be free to be cancelled, and to jump away
+        assert "shim_ready()" in entry.group() and "shim_enter" not in entry.group()
+        return
     called = re.search(r"shim_enter\(&entry, VERB_%s, (NULL|ARGUMENTS\((.*?)\))\)" % symbol.name, entry.group())
     assert called, "does not come in by shim_enter() under its own name"
     if symbol.arguments == "-":

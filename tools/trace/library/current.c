@@ -107,10 +107,10 @@ void trace_became(const char *name, uint64_t start, int error)
 
 #define SHIM_VERSIONS_xrc_trace_start SHIM_VERSION(xrc_trace_start, 0, SHIM_TRACER "@" SHIM_TRACER_NODE)
 
-SHIM_EXPORT(xrc_trace_start)
 const struct shim_tracer *shim_xrc_trace_start(unsigned int verbs)
 {
 	static const struct shim_tracer tracer = { .enter = enter, .leave = leave, .drop = drop };
 
 	return verbs == VERBS ? &tracer : NULL;
 }
+SHIM_EXPORT(xrc_trace_start);

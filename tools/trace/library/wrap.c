@@ -47,7 +47,6 @@ MODERN_INLINES(X)
 #define SHIM_VERSIONS_xrc_trace_wrap SHIM_VERSION(xrc_trace_wrap, 0, MODERN_WRAPPER "@" MODERN_WRAPPER_NODE)
 
 /* If the shim is of another build its table is left alone. */
-SHIM_EXPORT(xrc_trace_wrap)
 void shim_xrc_trace_wrap(struct modern_table *table, size_t size)
 {
 	if (size != sizeof(real))
@@ -60,3 +59,4 @@ void shim_xrc_trace_wrap(struct modern_table *table, size_t size)
 	MODERN_INLINES(X)
 #undef X
 }
+SHIM_EXPORT(xrc_trace_wrap);
