@@ -75,7 +75,7 @@ int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 
 		if (unlikely(wc->status != IBV_WC_SUCCESS))
 			note_failure(cq, wc);
-		if (qp_num & PAIR_TARGET_TAG && !is_known(numbers, qp_num))
+		if (qp_num & PAIR_TARGET_TAG && !unlikely(is_known(numbers, qp_num)))
 			wc->qp_num = pair_visible(PAIR_TAGGED, qp_num);
 	}
 	return polled;
@@ -102,7 +102,7 @@ int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 	for (const struct ibv_wc *end = wc + polled; wc < end; wc++) {
 		if (unlikely(wc->status != IBV_WC_SUCCESS))
 			failed_untagged(cq, numbers, wc);
-		else if (wc->opcode & IBV_WC_RECV && !is_known(numbers, wc->qp_num))
+		else if (wc->opcode & IBV_WC_RECV && !unlikely(is_known(numbers, wc->qp_num)))
 			wc->qp_num = pair_visible(PAIR_NEXT, wc->qp_num);
 	}
 	return polled;

@@ -21,9 +21,12 @@ static bool is_ordinary(const struct ibv_qp_init_attr *attr)
 
 static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	struct ibv_qp *qp = modern_table.create_qp(pd, attr);
+	struct ibv_qp *qp;
 
-	if (qp && program_uses_xrc())
+	if (!program_uses_xrc())
+		return modern_table.create_qp(pd, attr);
+	qp = modern_table.create_qp(pd, attr);
+	if (qp)
 		qp_number_add(qp->context, qp->qp_num);
 	return qp;
 }
@@ -31,11 +34,16 @@ static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr
 /* Its number counts until it is destroyed: another thread may poll its completions meanwhile. */
 static int destroy_ordinary(struct ibv_qp *qp)
 {
-	const struct ibv_context *context = qp->context;
-	uint32_t qp_num = qp->qp_num;
-	int ret = modern_table.destroy_qp(qp);
+	const struct ibv_context *context;
+	uint32_t qp_num;
+	int ret;
 
-	if (!ret && program_uses_xrc())
+	if (!program_uses_xrc())
+		return modern_table.destroy_qp(qp);
+	context = qp->context;
+	qp_num = qp->qp_num;
+	ret = modern_table.destroy_qp(qp);
+	if (!ret)
 		qp_number_remove(context, qp_num);
 	return ret;
 }
@@ -72,6 +80,21 @@ static int create_xrc_by_rdmacm(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	return err;
 }
 
+static __attribute__((noinline)) struct ibv_qp *create_legacy(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	const struct legacy_qp_init_attr *original = shim_rdmacm_attr();
+	struct ibv_qp *qp = NULL;
+	struct entry entry;
+	int err = shim_enter(&entry, VERB_ibv_create_qp, ARGUMENTS(pd, original ? (const void *)original : attr));
+
+	if (!err && (!attr || (int)attr->qp_type != LEGACY_QPT_XRC))
+		err = -EINVAL;
+	if (!err)
+		err = original ? create_xrc_by_rdmacm(pd, attr, original, &qp) :
+				 create_xrc(pd, (struct legacy_qp_init_attr *)attr, &qp);
+	return shim_leave_made(&entry, err, qp);
+}
+
 /*
  * Legacy: type 5 is an XRC QP in attr's domain, receive capacities taken as 0. Other types: as today.
  * Modern: IBV_QPT_XRC_SEND; in a two-way program an IBV_QPT_XRC_RECV beside it.
@@ -80,21 +103,9 @@ static int create_xrc_by_rdmacm(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
  */
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
-	const struct legacy_qp_init_attr *original;
-	struct ibv_qp *qp = NULL;
-	struct entry entry;
-	int err;
-
 	if (attr && is_ordinary(attr) && !shim_ready())
 		return create_ordinary(pd, attr);
-	original = shim_rdmacm_attr();
-	err = shim_enter(&entry, VERB_ibv_create_qp, ARGUMENTS(pd, original ? (const void *)original : attr));
-	if (!err && (!attr || (int)attr->qp_type != LEGACY_QPT_XRC))
-		err = -EINVAL;
-	if (!err)
-		err = original ? create_xrc_by_rdmacm(pd, attr, original, &qp) :
-				 create_xrc(pd, (struct legacy_qp_init_attr *)attr, &qp);
-	return shim_leave_made(&entry, err, qp);
+	return create_legacy(pd, attr);
 }
 SHIM_EXPORT(ibv_create_qp);
 
@@ -151,17 +162,12 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct i
 }
 SHIM_EXPORT(ibv_query_qp);
 
-/* Legacy and modern: the same. */
-int ibv_destroy_qp(struct ibv_qp *qp)
+static __attribute__((noinline)) int destroy_legacy(struct ibv_qp *qp)
 {
-	struct xrc_qp *xrc_qp;
 	struct entry entry;
-	int err;
+	int err = shim_enter(&entry, VERB_ibv_destroy_qp, ARGUMENTS(qp));
+	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(qp);
 
-	if (!xrc_qp_is_possible(qp) && !shim_ready())
-		return destroy_ordinary(qp);
-	err = shim_enter(&entry, VERB_ibv_destroy_qp, ARGUMENTS(qp));
-	xrc_qp = err ? NULL : xrc_qp_find(qp);
 	if (!err && !xrc_qp) {
 		shim_pass(&entry);
 		return destroy_ordinary(qp);
@@ -171,5 +177,11 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 		err = xrc_qp_destroy(xrc_qp);
 	}
 	return shim_leave(&entry, err);
+}
+
+/* Legacy and modern: the same. */
+int ibv_destroy_qp(struct ibv_qp *qp)
+{
+	return xrc_qp_is_possible(qp) || shim_ready() ? destroy_legacy(qp) : destroy_ordinary(qp);
 }
 SHIM_EXPORT(ibv_destroy_qp);

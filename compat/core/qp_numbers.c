@@ -2,6 +2,7 @@
 /* Counts, for each QP number, the QPs of this process that the program knows by it. */
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
 
 #include "qp_numbers.h"
@@ -73,6 +74,6 @@ int qp_numbers_of(const struct ibv_context *context, struct qp_numbers *numbers)
 
 	if (!counts)
 		return -ENOMEM;
-	*numbers = (struct qp_numbers){ counts, offset_of(context) };
+	*numbers = (struct qp_numbers){ (const unsigned char *)counts, offset_of(context) };
 	return 0;
 }

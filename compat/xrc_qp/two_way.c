@@ -13,9 +13,7 @@
 
 static atomic_bool looked_up;
 
-enum { USE_UNKNOWN, UNUSED, USED };
-
-static atomic_int xrc;
+atomic_int program_xrc;
 
 typedef bool (*names_fn)(const char *name);
 
@@ -62,18 +60,15 @@ static bool refers_to(names_fn names)
 
 void program_note_xrc(void)
 {
-	atomic_store_explicit(&xrc, USED, memory_order_relaxed);
+	atomic_store_explicit(&program_xrc, PROGRAM_USES_XRC, memory_order_relaxed);
 }
 
-bool program_uses_xrc(void)
+__attribute__((cold)) bool program_find_xrc(void)
 {
-	if (atomic_load_explicit(&xrc, memory_order_relaxed) == USE_UNKNOWN) {
-		bool used = refers_to(names_domain);
-		int unknown = USE_UNKNOWN;
+	int unknown = 0;
 
-		atomic_compare_exchange_strong(&xrc, &unknown, used ? USED : UNUSED);
-	}
-	return atomic_load_explicit(&xrc, memory_order_relaxed) == USED;
+	atomic_compare_exchange_strong(&program_xrc, &unknown, refers_to(names_domain) ? PROGRAM_USES_XRC : PROGRAM_USES_NONE);
+	return program_uses_xrc();
 }
 
 static bool refers_to_none(void)

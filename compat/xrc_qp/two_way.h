@@ -10,6 +10,7 @@
 #ifndef COMPAT_TWO_WAY_H
 #define COMPAT_TWO_WAY_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -28,7 +29,20 @@ void two_way_note_lookup(const char *name);
  * program_uses_xrc - whether the program can have XRC objects: a loaded object refers to ibv_open_xrc_domain, or looks it up. Found
  * out at the first call; from then on one load. program_note_xrc - it does, whatever was found.
  */
-bool program_uses_xrc(void);
+enum program_xrc {
+	PROGRAM_USES_NONE = 1,	/* 0: not known yet */
+	PROGRAM_USES_XRC,
+};
+
+extern atomic_int program_xrc;
+bool program_find_xrc(void);
 void program_note_xrc(void);
+
+static inline bool program_uses_xrc(void)
+{
+	int known = atomic_load_explicit(&program_xrc, memory_order_relaxed);
+
+	return known != PROGRAM_USES_NONE && (known == PROGRAM_USES_XRC || program_find_xrc());
+}
 
 #endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A program without XRC that makes and destroys QPs, and counts what is done for it meanwhile: locks, allocations, and handlers that
+ * each of its forks would run. usage: ordinary ROUNDS
+ */
+
+#include <dlfcn.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static unsigned long locks, allocations, fork_handlers;
+static unsigned counting;
+
+#define EXPORTED __attribute__((visibility("default")))
+
+extern void *__libc_malloc(size_t size);
+extern void *__libc_calloc(size_t count, size_t size);
+
+EXPORTED void *malloc(size_t size)
+{
+	allocations += counting;
+	return __libc_malloc(size);
+}
+
+EXPORTED void *calloc(size_t count, size_t size)
+{
+	allocations += counting;
+	return __libc_calloc(count, size);
+}
+
+EXPORTED int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+	static int (*real)(pthread_mutex_t *);
+
+	if (!real)
+		real = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
+	locks += counting;
+	return real(mutex);
+}
+
+EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+	static int (*real)(pthread_rwlock_t *);
+
+	if (!real)
+		real = (int (*)(pthread_rwlock_t *))dlsym(RTLD_NEXT, "pthread_rwlock_rdlock");
+	locks += counting;
+	return real(lock);
+}
+
+/* What pthread_atfork(3) calls. */
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
+EXPORTED int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object)
+{
+	(void)prepare;
+	(void)parent;
+	(void)child;
+	(void)object;
+	fork_handlers++;
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
+	struct ibv_context context;
+	struct ibv_pd pd = { .context = &context };
+	long rounds = argc == 2 ? atol(argv[1]) : 0;
+
+	ibv_destroy_qp(ibv_create_qp(&pd, &attr));	/* the first call looks for libibverbs */
+	counting = 1;
+	while (rounds--)
+		ibv_destroy_qp(ibv_create_qp(&pd, &attr));
+	counting = 0;
+	printf("%lu locks, %lu allocations, %lu fork handlers\n", locks, allocations, fork_handlers);
+	return 0;
+}
