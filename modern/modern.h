@@ -19,7 +19,7 @@
  */
 int modern_load(void);
 
-/** modern_library_path - the file modern_load() found, links resolved; "" before that. */
+/** modern_library_path - the file modern_load() found, as the loader names it; "" before that. */
 const char *modern_library_path(void);
 
 /** modern_missing - what modern_load() failed on: a library or function name; "" if it did not fail. */

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -30,7 +29,7 @@ static const struct modern_table inlines = {
 /* What one thread found. Several may search at once, and find the same: see modern_load(). */
 struct found {
 	struct modern_table table;
-	char path[PATH_MAX];
+	const char *path;	/* the loader's, for as long as the library is loaded */
 	modern_wrapper_fn wrap;
 };
 
@@ -38,7 +37,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static __thread const struct found *to_publish __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
 static atomic_bool loaded;
 static const char *_Atomic missing = "";
-static char library_path[PATH_MAX];
+static const char *library_path = "";
 
 static const struct {
 	const char *name;
@@ -92,10 +91,7 @@ static void find_path(struct found *found)
 {
 	Dl_info info;
 
-	if (!dladdr((void *)found->table.create_qp, &info) || !info.dli_fname)
-		return;
-	if (!realpath(info.dli_fname, found->path))
-		strncpy(found->path, info.dli_fname, sizeof(found->path) - 1);
+	found->path = dladdr((void *)found->table.create_qp, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
 static modern_wrapper_fn find_wrapper(void)
@@ -130,7 +126,7 @@ static const char *find(struct found *found)
 static void publish(void)
 {
 	modern_table = to_publish->table;
-	memcpy(library_path, to_publish->path, sizeof(library_path));
+	library_path = to_publish->path;
 	if (to_publish->wrap)
 		to_publish->wrap(&modern_table, sizeof(modern_table));
 	atomic_store_explicit(&loaded, true, memory_order_release);

@@ -3,19 +3,23 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <compat/base/log.h>
+#include <compat/base/settings.h>
 #include <modern/modern.h>
 
 #include "shim.h"
 
 static void banner(void)
 {
-	const char *path = modern_library_path();
+	char *real = settings()->verbose ? realpath(modern_library_path(), NULL) : NULL;
+	const char *path = real ? real : modern_library_path();
 	const char *version = strstr(path, ".so.");
 
 	log_line("version %s, libibverbs %s (%s), doors: preload", XRC_COMPAT_VERSION, version ? version + 4 : "?", path);
+	free(real);
 }
 
 static const struct shim_tracer *_Atomic tracer;

@@ -5,7 +5,7 @@ import pytest
 
 
 def test_rows(rows):
-    rows(5, "twoway-trouble", settings=["--devices=1"])
+    rows(6, "twoway-trouble", settings=["--devices=1"])
 
 
 SETTINGS = pytest.mark.parametrize("setting", ["--open_qp=on", "--open_qp=off", "--arena=off"])
