@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <compat/regtab/regtab.h>
+#include <compat/regtab.h>
 #include <tools/tables/view.h>
 
 #define NODES 4096
@@ -56,19 +56,20 @@ static void must(int error, const char *what)
 
 static int note_bytes(void *bytes, const struct regtab_view *view)
 {
-	*(uint64_t *)bytes += view->bytes;
+	for (unsigned i = 0; i < view->member_count; i++)
+		*(uint64_t *)bytes += view->members[i].bytes;
 	return 0;
 }
 
 /* Each QP is made by the first process it reaches; the others register with it. */
-static void fill(struct regtab_member **members, const struct pattern *pattern)
+static void fill(struct regtab_entry **members, const struct pattern *pattern)
 {
 	for (uint32_t i = 0; i < pattern->receive_qps; i++) {
 		unsigned first = i % PROCESSES;
 
-		must(regtab_add(members[first], 0x800000 + 64 + i, REGTAB_BY_KERNEL), "add");
+		must(regtab_enter(members[first], 0x800000 + 64 + i, true), "enter");
 		for (unsigned other = 1; other < pattern->registrants; other++)
-			must(regtab_register(members[(first + other) % PROCESSES], 0x800000 + 64 + i), "register");
+			must(regtab_enter(members[(first + other) % PROCESSES], 0x800000 + 64 + i, false), "enter");
 	}
 }
 
@@ -76,14 +77,14 @@ static void measure(const char *dir, const struct pattern *pattern)
 {
 	struct regtab_key key = { .device = "mlx4_0", .st_dev = 1, .st_ino = 1 };
 	uint64_t registrations = (uint64_t)pattern->receive_qps * pattern->registrants, calls, bytes = 0;
-	struct regtab_member *members[PROCESSES];
-	struct regtab_error why;
-	struct regtab *table;
+	struct regtab_entry *members[PROCESSES];
+	struct regtab_news news;
 	double seconds;
 
-	must(regtab_open(&key, dir, &table, &why), "open");
-	for (unsigned i = 0; i < PROCESSES; i++)
-		must(regtab_join(table, NULL, &members[i]), "join");
+	for (unsigned i = 0; i < PROCESSES; i++) {
+		members[i] = regtab_new(dir, &key, "bench");
+		must(regtab_refresh(members[i], &news) ? 0 : news.err, "join");
+	}
 	seconds = now();
 	fill(members, pattern);
 	seconds = now() - seconds;
@@ -94,8 +95,7 @@ static void measure(const char *dir, const struct pattern *pattern)
 	       pattern->send_qps, pattern->receive_qps, registrations, pattern->rc_qps, (double)bytes / (1 << 20),
 	       calls / PROCESSES, seconds / PROCESSES);
 	for (unsigned i = 0; i < PROCESSES; i++)
-		regtab_leave(members[i]);
-	regtab_close(table);
+		regtab_free(members[i]);
 }
 
 int main(void)

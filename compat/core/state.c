@@ -29,7 +29,6 @@ void state_forking(bool take)
 static void core_forked(struct core *core, void *arg)
 {
 	(void)arg;
-	pthread_mutex_init(&core->table.opening, NULL);
 	core->inherited = true;
 }
 
@@ -89,7 +88,7 @@ struct core *core_get(struct ibv_context *context, bool shared, dev_t dev, ino_t
 		core->shared = shared;
 		core->dev = dev;
 		core->ino = ino;
-		table_init(&core->table, context, shared, dev, ino);
+		core->table = shared ? table_new(context, dev, ino) : NULL;
 		core_show(core);
 	}
 	core->handles++;
@@ -116,6 +115,6 @@ void core_each(void (*visit)(struct core *core, void *arg), void *arg)
 
 void core_free(struct core *core)
 {
-	pthread_mutex_destroy(&core->table.opening);
+	regtab_free(core->table);
 	free(core);
 }

@@ -39,7 +39,7 @@ struct core {
 	unsigned srqs;		/* XRC SRQs of this opened device */
 	unsigned qps;		/* XRC QPs of this opened device */
 	struct handle_map rcv_qps;	/* struct rcv_qp by number: registrations of this opened device */
-	struct table table;
+	struct regtab_entry *table;	/* its part of the registration table; NULL: private, or no memory */
 	LIST_ENTRY(core) link;
 };
 
@@ -80,7 +80,7 @@ void core_show(struct core *core);
 /** core_each - visit every core that is not hidden. Lock held. */
 void core_each(void (*visit)(struct core *core, void *arg), void *arg);
 
-/** core_free - a hidden core whose table is closed. */
+/** core_free - a hidden core; its part of the table ends. No lock held. */
 void core_free(struct core *core);
 
 #endif

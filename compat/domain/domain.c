@@ -50,6 +50,7 @@ int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xr
 	err = domain_publish(domain, context, fd);
 	if (err)
 		goto close_xrcd;
+	table_refresh(context, domain->core->table);
 	*ldom = &domain->legacy;
 	return 0;
 
@@ -82,15 +83,11 @@ static int domain_begin_close(struct domain *domain)
 	return 0;
 }
 
-/* Whoever is in the table pins the inode, so the table is left before the kernel's domain is closed. */
 static int domain_end(struct domain *domain, bool last)
 {
 	struct core *core = domain->core;
-	int err;
+	int err = modern_close_xrcd(domain->xrcd);
 
-	if (last)
-		table_close(&core->table);
-	err = modern_close_xrcd(domain->xrcd);
 	state_lock();
 	domain->closing = false;
 	if (!err) {
@@ -280,7 +277,6 @@ void domain_end_context(struct ibv_context *context)
 		state_unlock();
 		if (!core)
 			return;
-		table_close(&core->table);
 		core_free(core);
 	}
 }

@@ -40,6 +40,7 @@ static void drop(struct rcv_qp *rcv_qp)
 {
 	if (rcv_qp->qp)
 		qp_number_remove(rcv_qp->domain->legacy.context, rcv_qp->qp_num);
+	regtab_drop(rcv_qp->domain->core->table, rcv_qp->qp_num);
 	rcv_qp->domain->registrations--;
 	handle_remove(&rcv_qp->domain->core->rcv_qps, rcv_qp_key(rcv_qp->qp_num), rcv_qp);
 	free(rcv_qp);
@@ -57,6 +58,7 @@ static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
 		qp_number_add(rcv_qp->domain->legacy.context, rcv_qp->qp_num);
 	rcv_qp->qp = qp;
 	rcv_qp->phase = RCV_QP_REGISTERED;
+	table_enter(rcv_qp->domain->legacy.context, rcv_qp->domain->core->table, rcv_qp->qp_num, rcv_qp->created);
 	state_changed();
 }
 
@@ -70,63 +72,25 @@ static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *q
 	state_unlock();
 }
 
-/* ---- the table: it shows people the registrations; without it everything works all the same ---- */
+/* ---- the table ---- */
 
-struct entering {
-	struct regtab_member *member;
-};
-
-static void enter_registered(void *object, void *arg)
+static void enter_again(void *object, void *arg)
 {
 	const struct rcv_qp *rcv_qp = object;
+	struct core *core = arg;
 
 	if (rcv_qp->phase == RCV_QP_REGISTERED)
-		regtab_enter(((struct entering *)arg)->member, rcv_qp->qp_num);
+		table_enter(core->context, core->table, rcv_qp->qp_num, rcv_qp->created);
 }
 
-/* The member of a table that can be seen. Of one that was removed, everything goes into a new one. NULL: there is none. */
-static struct regtab_member *visible_member(struct core *core)
+/* Makes a file if there is none, so no lock is held. settle() and drop() keep it up to date. */
+static void look_after_table(struct core *core)
 {
-	struct entering entering;
-
-	if (table_join(&core->table, &entering.member))
-		return NULL;
-	if (!table_is_gone(&core->table))
-		return entering.member;
-	if (table_join_again(&core->table, &entering.member))
-		return NULL;
-	state_lock();
-	handle_each(&core->rcv_qps, enter_registered, &entering);
-	state_unlock();
-	return entering.member;
-}
-
-static void show_created(struct core *core, uint32_t qp_num)
-{
-	struct regtab_member *member = visible_member(core);
-
-	if (member)
-		regtab_add(member, qp_num, REGTAB_BY_KERNEL);
-}
-
-static void show(struct core *core, uint32_t qp_num)
-{
-	struct regtab_member *member;
-
-	/* Nearly always it is in the table, and registering makes no system call; entering does. */
-	if (table_join(&core->table, &member) || (!table_noted_gone(&core->table) && !regtab_register(member, qp_num)))
+	if (!table_refresh(core->context, core->table))
 		return;
-	member = visible_member(core);
-	if (member)
-		regtab_enter(member, qp_num);
-}
-
-static void show_gone(struct core *core, uint32_t qp_num)
-{
-	struct regtab_member *member = table_member(&core->table);
-
-	if (member)
-		regtab_unregister(member, qp_num, NULL);
+	state_lock();
+	handle_each(&core->rcv_qps, enter_again, core);
+	state_unlock();
 }
 
 /* ---- creating ---- */
@@ -145,7 +109,8 @@ static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp 
 		modern_destroy_qp(*qp);
 		return -ENOMEM;
 	}
-	show_created(domain->core, (*qp)->qp_num);
+	(*made)->created = true;
+	look_after_table(domain->core);
 	return 0;
 }
 
@@ -207,7 +172,7 @@ int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	if (rcv_qp)
 		err = rcv_qp_open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
 	if (rcv_qp && !err)
-		show(domain->core, qp_num);
+		look_after_table(domain->core);
 	leave(domain, rcv_qp, qp, err);
 	return err;
 }
@@ -230,13 +195,8 @@ static struct rcv_qp *begin_unregister(struct core *core, uint32_t qp_num)
 /* The kernel keeps the QP for the others. Its events are acknowledged as they are handed out: no waiting for anyone. */
 static int unregister_from(struct core *core, struct rcv_qp *rcv_qp)
 {
-	int err;
-
-	show_gone(core, rcv_qp->qp_num);
-	err = modern_destroy_qp(rcv_qp->qp);
-	if (err)
-		show(core, rcv_qp->qp_num);
-	return err;
+	look_after_table(core);
+	return modern_destroy_qp(rcv_qp->qp);
 }
 
 /* What is refused stays, and the next try may succeed. Lock held. */

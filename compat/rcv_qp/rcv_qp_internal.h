@@ -20,6 +20,7 @@ struct rcv_qp {
 	enum rcv_qp_phase phase;
 	unsigned users;			/* verbs that use the handle right now */
 	struct domain *domain;		/* through which it was registered: that one cannot be closed */
+	bool created;			/* by this opened device */
 	struct ibv_qp *qp;		/* the creator's, or an opened handle; NULL: still opening */
 };
 

@@ -37,7 +37,7 @@ MAY_INCLUDE = {
 SHARED_FILES = {
     "compat": {"include/own_thread.h"},
     "softhca": {"include/own_thread.h"},
-    "tools": {"compat/rcv_qp/rcv_qp_request.h", "compat/owner/owner.h", "compat/regtab/regtab.h", "compat/regtab/tab.h",
+    "tools": {"compat/regtab.h", "compat/regtab_file.h",
               "modern/provider.h", "modern/table.h", "shim/tracer.h"},
 }
 
@@ -139,7 +139,7 @@ def include_detour(room, name, ours):
 
 # Rooms in the order of their includes: each knows those before it, none of those behind it. In compat/ they are what OFED 1.x
 # meant, by object; of the tools, what the commands share.
-COMPAT_ROOMS = ("regtab", "base", "core", "qp", "domain", "srq", "rcv_qp", "xrc_qp", "owner", "event", "device")
+COMPAT_ROOMS = ("regtab", "regtab_file", "regtab_dir", "regtab_entry", "base", "core", "qp", "domain", "srq", "rcv_qp", "xrc_qp", "event", "device")
 TOOL_ROOMS = ("common", "tables", "program")
 EMULATOR_ROOMS = ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control", "server", "cli")
 

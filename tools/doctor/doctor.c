@@ -10,7 +10,7 @@
 #include "tools/program/library_search.h"
 #include "tools/program/paths.h"
 
-#include <compat/regtab/regtab.h>
+#include <compat/regtab.h>
 
 #include <dirent.h>
 #include <errno.h>
@@ -166,12 +166,17 @@ static bool logind_removes(const char *directory)
 	return !strcmp(directory, "/dev/shm") && geteuid() >= 1000 && !access("/run/systemd/system", F_OK) && logind_removes_ipc();
 }
 
-/* A table is made without a name. File systems of the network do not have such files. */
-static bool takes_tables(const char *directory)
+/* As the library makes its file. 0 or -errno. */
+static int try_file(const char *directory)
 {
-	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	struct regtab_key key = { .device = "doctor" };
+	struct regtab_entry *entry = regtab_new(directory, &key, "");
+	struct regtab_news news = { .err = -ENOMEM };
 
-	return fd >= 0 && !close(fd);
+	if (entry)
+		regtab_refresh(entry, &news);
+	regtab_free(entry);
+	return news.err;
 }
 
 static void examine_table_directory(struct finding *finding)
@@ -179,11 +184,14 @@ static void examine_table_directory(struct finding *finding)
 	const char *directory = paths_table_directory();
 	const char *advice = "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR";
 	const char *reason;
+	int error = regtab_dir_check(directory, &reason);
 
-	if (regtab_dir_check(directory, &reason))
+	if (!error) {
+		error = try_file(directory);
+		reason = strerror(-error);
+	}
+	if (error)
 		found(finding, true, advice, "%s: %s", directory, reason);
-	else if (!takes_tables(directory))
-		found(finding, true, advice, "%s: %s", directory, strerror(errno));
 	else
 		found(finding, logind_removes(directory), "set RemoveIPC=no in a file of /etc/systemd/logind.conf.d, or name a directory of "
 		      "your own in XRC_COMPAT_TABLE_DIR, for jobs that outlive your last login", "%s%s", directory,

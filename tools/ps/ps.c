@@ -208,12 +208,12 @@ static int visit_refused(void *context, const struct regtab_view *view)
 		return 0;
 	ps->refused = true;
 	if (!ps->json) {
-		refuse(0, "%s", view->reason.text);
+		refuse(0, "%s", view->reason);
 		return 0;
 	}
 	json_open(&ps->out, NULL, '{');
 	json_string(&ps->out, "table", view->path);
-	json_string(&ps->out, "reason", view->reason.text);
+	json_string(&ps->out, "reason", view->reason);
 	json_close(&ps->out, '}');
 	return 0;
 }

@@ -57,15 +57,8 @@ static bool qp_number(const struct ps_row *row, long *number)
 
 static void kept(const struct ps_row *row, char *text)
 {
-	static const char *const names[] = {
-		[REGTAB_QP_KERNEL] = "kernel",
-		[REGTAB_QP_OWNER] = "owner",
-		[REGTAB_QP_RETIRED] = "retired",
-		[REGTAB_QP_LOST] = "lost",
-	};
-
 	if (row->qp)
-		put(text, "%s", names[row->qp->state]);
+		put(text, "%s", row->qp->live ? "kernel" : "lost");
 }
 
 static void qp_state(const struct ps_row *row, char *text)
@@ -163,13 +156,14 @@ static bool uid_number(const struct ps_row *row, long *number)
 
 static bool bytes_number(const struct ps_row *row, long *number)
 {
-	*number = (long)row->view->bytes;
-	return true;
+	*number = row->member ? (long)row->member->bytes : 0;
+	return row->member;
 }
 
 static void table(const struct ps_row *row, char *text)
 {
-	put(text, "%s", row->view->path);
+	if (row->member)
+		put(text, "%s", row->member->path);
 }
 
 const struct ps_column ps_columns[] = {
@@ -177,7 +171,7 @@ const struct ps_column ps_columns[] = {
 	{ "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14, true, domain, NULL },
 	{ "QP", "number of the receive QP", 8, true, qp, qp_number },
 	{ "QPSTATE", "state of the QP, as the kernel has it: RESET, INIT, RTR, RTS, SQD, SQE, ERR", 7, true, qp_state, NULL },
-	{ "KEPT", "what keeps the QP: kernel, owner, retired (about to end), lost (gone with its owner, or with all who kept it)", 7, true, kept, NULL },
+	{ "KEPT", "what keeps the QP: kernel, or lost (it ended with the last process that was registered)", 7, true, kept, NULL },
 	{ "PID", "process that is registered", 7, true, NULL, pid_number },
 	{ "COMMAND", "its command", 15, true, command, NULL },
 	{ "AGE", "time since it opened the domain", 7, true, age, age_number },
@@ -188,11 +182,11 @@ const struct ps_column ps_columns[] = {
 	{ "SINCE", "when the process opened the domain, seconds since 1970", 10, false, NULL, since_number },
 	{ "PIDNS", "inode of its pid namespace", 10, false, NULL, namespace_number },
 	{ "GUID", "node GUID of the device", 16, false, guid, NULL },
-	{ "UID", "user whom the table belongs to", 6, false, NULL, uid_number },
-	{ "USED", "whether any process has the table open: yes, dead", 4, false, used, NULL },
-	{ "BYTES", "memory that the table takes", 7, false, NULL, bytes_number },
+	{ "UID", "user whom the file belongs to", 6, false, NULL, uid_number },
+	{ "USED", "whether any process of the table lives: yes, dead", 4, false, used, NULL },
+	{ "BYTES", "memory that the file takes", 7, false, NULL, bytes_number },
 	{ "PATH", "the domain's file, where a process still has it open", 0, true, path, NULL },
-	{ "TABLE", "file of the table", 0, false, table, NULL },
+	{ "TABLE", "file of the process in the table directory", 0, false, table, NULL },
 };
 
 const size_t ps_column_count = sizeof(ps_columns) / sizeof(ps_columns[0]);

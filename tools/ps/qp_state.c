@@ -92,7 +92,7 @@ static bool give(void *out, unsigned int qp, int state)
 static int ask_all(const struct verbs *verbs, struct ibv_xrcd *xrcd, const struct regtab_view *view, int out)
 {
 	for (unsigned int i = 0; i < view->qp_count; i++) {
-		if (view->qps[i].state == REGTAB_QP_KERNEL && !give(&out, i, ask_one(verbs, xrcd, view->qps[i].qp_num)))
+		if (view->qps[i].live && !give(&out, i, ask_one(verbs, xrcd, view->qps[i].qp_num)))
 			return EIO;
 	}
 	return 0;
@@ -146,7 +146,7 @@ void qp_states_read(const struct regtab_view *view, int *states, int millisecond
 
 	for (unsigned int i = 0; i < view->qp_count; i++) {
 		states[i] = QP_STATE_UNKNOWN;
-		any |= view->qps[i].state == REGTAB_QP_KERNEL;
+		any |= view->qps[i].live;
 	}
 	if (any && view->condition == REGTAB_IN_USE && milliseconds > 0)
 		aside_do(&aside, milliseconds);

@@ -11,7 +11,7 @@ from holder import registrations
 
 
 def truncated(file, data):
-    file.write_bytes(data[: len(data) // 2 & ~4095 | 100])
+    file.write_bytes(data[:100])
 
 
 def nearly_empty(file, data):
@@ -56,11 +56,12 @@ HOSTILE = [truncated, nearly_empty, other_bytes, other_header, readable_by_all, 
 
 
 def spoiled(holder, tables, spoil):
-    """Ends the holder and replaces its table by what @spoil makes of it. Returns the path."""
-    [file] = tables.iterdir()
+    """Ends the holder and replaces one of its files by what @spoil makes of it. Returns the path."""
+    file = sorted(tables.iterdir())[0]
     data = file.read_bytes()
     holder.end()
-    file.unlink(missing_ok=True)
+    for path in tables.iterdir():
+        path.unlink()
     old = os.umask(0o077)
     try:
         spoil(file, data)
@@ -80,7 +81,7 @@ def test_a_hostile_file_is_refused_with_a_reason(holder, tool, tables, spoil):
     assert report["refused"][0]["reason"]
 
 
-@pytest.mark.parametrize("spoil", [nearly_empty, other_bytes, readable_by_all, symbolic_link, second_name, pipe, directory],
+@pytest.mark.parametrize("spoil", [other_bytes, readable_by_all, symbolic_link, second_name, pipe, directory],
                          ids=lambda spoil: spoil.__name__)
 def test_gc_leaves_what_is_no_table_of_ours(holder, tool, tables, spoil):
     file = spoiled(holder, tables, spoil)
@@ -91,9 +92,12 @@ def test_gc_leaves_what_is_no_table_of_ours(holder, tool, tables, spoil):
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
 def test_a_table_of_another_user_is_refused_to_a_user_and_shown_to_root(holder, tool, tables, run, xrc_compat):
-    [file] = tables.iterdir()
+    file = sorted(tables.iterdir())[0]
     data = file.read_bytes()
     holder.end()
+    for path in tables.iterdir():
+        path.unlink()
+    file = tables / "xrc-compat-23456-mlx4_0-plantd"
     file.write_bytes(data)
     file.chmod(0o600)
     os.chown(file, 12345, 12345)
@@ -104,15 +108,12 @@ def test_a_table_of_another_user_is_refused_to_a_user_and_shown_to_root(holder, 
     assert result.returncode == 1 and "it belongs to another user" in result.stderr
 
 
-def test_a_table_that_claims_much_of_the_dead_does_not_flood_the_screen(holder, tool, tables):
-    [file] = tables.glob("xrc-compat-*")
+def test_a_file_that_claims_many_qps_of_the_dead_does_not_flood_the_screen(holder, tool, tables):
+    file = sorted(tables.iterdir())[0]
+    data = file.read_bytes()[:4096]
     holder.end()
-    table = bytearray(file.read_bytes())
-    pages = [int.from_bytes(table[320 + 2 * member:][:2], "little") for member in range(1024)]
-    for row in filter(None, pages):
-        for page in {int.from_bytes(table[row * 4096 + 1024 + 2 * n:][:2], "little") for n in range(512)} - {0}:
-            table[page * 4096:page * 4096 + 4096] = b"\xff" * 4096
-    file.write_bytes(table)
+    file.write_bytes(data + b"\x55" * 65536)
+    file.chmod(0o600)
     result = tool("ps", "--noheadings")
-    assert len(result.stdout.splitlines()) <= 10000
-    assert re.search(r"\d{5} more registrations of dead processes are not listed", result.stderr)
+    assert len(result.stdout.splitlines()) <= 10000 + 2
+    assert re.search(r"\d{5,} more registrations of dead processes are not listed", result.stderr)

@@ -1,121 +1,139 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The table of a domain: after an error it is tried again, and the program gets no error that the contract does not have. */
+/* The library keeps its part of the registration table up to date, also after somebody removed the file. */
 
-#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <compat/core/table.h>
-#include <modern/table.h>
+#include <compat/domain/domain.h>
+#include <compat/rcv_qp/rcv_qp.h>
+
+#include <tools/tables/view.h>
 
 #include "../../unit.h"
 #include "../table_dir.h"
+#include "provider.h"
 
-static struct ibv_device device = { .name = "fake_0", .ibdev_path = "/nowhere" };
-static struct ibv_context context = { .device = &device };
+struct seen {
+	unsigned members, qps, created;
+	char path[512];
+};
 
-static __be64 get_device_guid(struct ibv_device *of)
-{
-	(void)of;
-	return 1;
-}
+static struct ibv_context *context;
+static int file;
 
 FIXTURE(setup)
 {
-	modern_table.get_device_guid = get_device_guid;
-	return table_dir_make();
+	context = provider_open(0);
+	file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return context && file >= 0 ? table_dir_make() : -1;
 }
 
-/* Joins without a directory, and again when there is one. Returns what came of the second try. */
-static int join_twice(struct table *table)
+static int note(void *arg, const struct regtab_view *view)
 {
-	struct regtab_member *member = NULL;
+	struct seen *seen = arg;
+
+	seen->members += view->member_count;
+	seen->qps += view->qp_count;
+	for (unsigned i = 0; i < view->qp_count; i++)
+		seen->created += view->qps[i].creator >= 0;
+	snprintf(seen->path, sizeof(seen->path), "%s", view->path);
+	return 0;
+}
+
+/* In a child: to read a file of this process would release its lock. */
+static struct seen look(void)
+{
+	struct seen *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), seen;
+
+	assert_int_equal(in_child(regtab_list(table_dir, note, shared)), 0);
+	seen = *shared;
+	munmap(shared, sizeof(*shared));
+	return seen;
+}
+
+TEST(a_domain_is_seen_while_it_is_open)
+{
+	struct legacy_xrc_domain *domain, *again, *private;
+	struct seen seen;
+
+	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
+	assert_int_equal(domain_open(context, file, O_CREAT, &again), 0);
+	assert_int_equal(domain_open(context, -1, O_CREAT, &private), 0);
+	seen = look();
+	assert_true(seen.members == 1 && seen.qps == 0);
+	assert_int_equal(domain_close(domain), 0);
+	assert_int_equal(look().members, 1);
+	assert_int_equal(domain_close(again), 0);
+	assert_int_equal(look().members, 0);
+	assert_int_equal(domain_close(private), 0);
+}
+
+TEST(registrations_are_seen)
+{
+	struct legacy_xrc_domain *domain;
+	struct seen seen;
+	uint32_t number;
+
+	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
+	seen = look();
+	assert_true(seen.qps == 2 && seen.created == 1);
+	assert_int_equal(rcv_qp_unregister(domain, number), 0);
+	assert_int_equal(look().qps, 1);
+	assert_int_equal(rcv_qp_unregister(domain, 0x100), 0);
+	assert_int_equal(look().qps, 0);
+	assert_int_equal(domain_close(domain), 0);
+}
+
+/* Up to a second later: looking is a system call, and not made each time. */
+TEST(a_removed_file_is_replaced_with_all_registrations)
+{
+	struct legacy_xrc_domain *domain;
+	uint32_t number;
+	struct seen seen;
+
+	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
+	assert_int_equal(unlink(look().path), 0);
+	assert_int_equal(look().members, 0);
+	pass_a_second();
+	assert_int_equal(rcv_qp_register(domain, 0x101), 0);
+	seen = look();
+	assert_true(seen.qps == 3 && seen.created == 1);
+	assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(domain, 0x100), 0);
+	assert_int_equal(unlink(look().path), 0);
+	pass_a_second();
+	assert_int_equal(rcv_qp_unregister(domain, 0x101), 0);
+	seen = look();
+	assert_true(seen.members == 1 && seen.qps == 0);
+	assert_int_equal(domain_close(domain), 0);
+}
+
+TEST(without_the_directory_everything_works)
+{
+	struct legacy_xrc_domain *domain;
+	struct seen seen;
+	uint32_t number;
 
 	assert_int_equal(rmdir(table_dir), 0);
-	assert_int_equal(table_join(table, &member), -ENOMEM);		/* the cause is ENOENT */
-	assert_null(table_member(table));
+	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
 	assert_int_equal(mkdir(table_dir, 0700), 0);
-	return table_join(table, &member);
-}
-
-TEST(a_missing_directory_is_tried_again)
-{
-	struct regtab_member *member = NULL;
-	struct table table;
-	int64_t start;
-	int err;
-
-	table_init(&table, &context, true, 1, 2);
-	do {	/* once more where this program was held up for a second in between */
-		table_close(&table);
-		start = library_ms();
-		err = join_twice(&table);
-	} while (!err && library_ms() - start >= 1000);
-	assert_int_equal(err, -ENOMEM);		/* not yet: trying may take 4 s */
 	pass_a_second();
-	assert_int_equal(table_join(&table, &member), 0);
-	assert_ptr_equal(member, table_member(&table));
-	table_close(&table);
-}
-
-static void is_refused(const char *dir)
-{
-	struct regtab_member *member;
-	struct table table;
-
-	table_init(&table, &context, true, 1, 2);
-	setenv("XRC_COMPAT_TABLE_DIR", dir, 1);
-	assert_int_equal(table_join(&table, &member), -ENOMEM);
-	setenv("XRC_COMPAT_TABLE_DIR", table_dir, 1);
-	table_close(&table);
-}
-
-TEST(a_relative_directory_is_refused)
-{
-	is_refused("tables");
-}
-
-/* The cause is EOPNOTSUPP, which would say that the driver has no XRC. */
-TEST(a_file_system_without_nameless_files_is_refused)
-{
-	is_refused("/sys");
-}
-
-TEST(a_removed_table_is_joined_again)
-{
-	struct regtab_member *member, *again;
-	struct table table;
-
-	table_init(&table, &context, true, 1, 2);
-	assert_int_equal(table_join(&table, &member), 0);
-	assert_false(table_is_gone(&table));
-	assert_int_equal(unlink(regtab_path(member)), 0);
-	assert_true(table_is_gone(&table));
-	assert_int_equal(table_join_again(&table, &again), 0);
-	assert_ptr_not_equal(again, member);
-	assert_false(table_is_gone(&table));
-	assert_int_equal(regtab_enter(again, 7), 0);
-	assert_int_equal(regtab_member_check(member), 0);	/* another thread may still be using it */
-	table_close(&table);
-}
-
-TEST(only_errors_of_the_contract_get_out)
-{
-	static const int strange[] = { EPERM, EACCES, EAGAIN, ENFILE, EMFILE, EROFS, ETIMEDOUT, ESTALE, ECHILD, EFBIG, ENOSPC,
-		ENOSYS, EOPNOTSUPP };
-	static const int known[] = { 0, EINVAL, ENOMEM };
-	struct table table;
-
-	table_init(&table, &context, false, 0, 0);
-	for (unsigned i = 0; i < sizeof(strange) / sizeof(strange[0]); i++)
-		assert_int_equal(table_error(&table, -strange[i]), -ENOMEM);
-	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		assert_int_equal(table_error(&table, -known[i]), -known[i]);
+	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
+	seen = look();
+	assert_true(seen.qps == 2 && seen.created == 1);
+	assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(domain, 0x100), 0);
+	assert_int_equal(domain_close(domain), 0);
 }
 
 UNIT_MAIN(setup, table_dir_remove,
-	UNIT(a_missing_directory_is_tried_again), UNIT(a_relative_directory_is_refused),
-	UNIT(a_file_system_without_nameless_files_is_refused), UNIT(a_removed_table_is_joined_again),
-	UNIT(only_errors_of_the_contract_get_out))
+	UNIT(a_domain_is_seen_while_it_is_open), UNIT(registrations_are_seen),
+	UNIT(a_removed_file_is_replaced_with_all_registrations), UNIT(without_the_directory_everything_works))

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The registration table shows which opened device is registered with which receive QP. It is for people and tools: the
+ * library decides nothing by it and never waits for it. The kernel's handles carry the registrations.
+ *
+ * Each opened device has one file of its own for each domain, in the table directory. The files of one user, device and
+ * domain inode are the table of that domain. Only the process that made a file writes it. That process holds a record lock
+ * on the file, which the kernel releases when the process ends. Readers check all that they read.
+ *
+ * After fork the child owns none of its parent's entries: its calls with them change nothing that others see.
+ */
+#ifndef COMPAT_REGTAB_H
+#define COMPAT_REGTAB_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define REGTAB_LABEL_SIZE	32
+
+/** struct regtab_key - two domains with equal keys are the same one. Unused bytes must be 0. */
+struct regtab_key {
+	char device[64];	/* kernel name of the device, "mlx4_0" */
+	uint64_t guid;		/* of the node, in network byte order, as the device reports it */
+	uint64_t instance;	/* distinguishes emulated devices of the same name; else 0 */
+	uint64_t st_dev;	/* the domain's inode */
+	uint64_t st_ino;
+};
+
+/** struct regtab_entry - one domain of one opened device, and its file while there is one. */
+struct regtab_entry;
+
+/** struct regtab_news - for a warning. */
+struct regtab_news {
+	const char *lost;	/* why the file that was there is no longer ours: a phrase, or NULL */
+	int err;		/* why no file could be made: -errno. regtab_refresh() tries again */
+};
+
+/** regtab_dir_check - 0: a usable directory; -errno, with *reason a phrase. */
+int regtab_dir_check(const char *dir, const char **reason);
+
+/** regtab_new - an entry without a file; NULL: no memory. The string dir must stay. All other calls accept NULL. */
+struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, const char *label);
+
+/**
+ * regtab_refresh - make the file, or a new one if it is lost. Looks at most once a second.
+ * True: the caller has to enter all its registrations again.
+ */
+bool regtab_refresh(struct regtab_entry *entry, struct regtab_news *news);
+
+/**
+ * regtab_enter - the opened device is registered with a QP; created: it made the QP.
+ * 0, also without a file. -ENOSPC, -EFBIG, -ENOMEM, -ESTALE: not entered, regtab_refresh() will ask for it again.
+ */
+int regtab_enter(struct regtab_entry *entry, uint32_t qp_num, bool created);
+
+/** regtab_drop - the opened device is no longer registered with the QP. */
+void regtab_drop(struct regtab_entry *entry, uint32_t qp_num);
+
+/** regtab_free - remove the file (in a forked child the parent's stays) and free the entry. */
+void regtab_free(struct regtab_entry *entry);
+
+/** regtab_gc - try to remove a few files that no process has locked; a thousand processes that start must not try all. */
+void regtab_gc(const char *dir);
+
+#endif

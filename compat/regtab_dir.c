@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The directory of the registration table: its files, and removing the dead ones.
+ *
+ * Other users can plant files under our names. So files are examined before they are opened, and only files of this user
+ * are read.
+ */
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "regtab_file.h"
+
+#define GC_LIMIT	16
+
+int regtab_dir_check(const char *dir, const char **reason)
+{
+	struct stat st;
+	int err = 0;
+
+	if (dir[0] != '/')
+		err = -EINVAL;
+	else if (stat(dir, &st) || (S_ISDIR(st.st_mode) && access(dir, R_OK | W_OK | X_OK)))
+		err = -errno;
+	else if (!S_ISDIR(st.st_mode))
+		err = -ENOTDIR;
+	*reason = err == -EINVAL ? "the directory must be an absolute path" : strerror(-err);
+	return err;
+}
+
+/* root sees the files of all users. */
+static int has_our_name(const struct dirent *entry)
+{
+	size_t prefix = strlen(REGTAB_PREFIX);
+	char *end;
+	unsigned long user;
+
+	if (strncmp(entry->d_name, REGTAB_PREFIX, prefix))
+		return 0;
+	user = strtoul(entry->d_name + prefix, &end, 10);
+	return *end == '-' && (user == geteuid() || !geteuid());
+}
+
+static int check(const struct stat *st, const char **reason)
+{
+	*reason = NULL;
+	if (!S_ISREG(st->st_mode))
+		*reason = "it is not a regular file";
+	else if (st->st_uid != geteuid() && geteuid())
+		*reason = "it belongs to another user";
+	else if (st->st_mode & 077)
+		*reason = "others may read or write it";
+	else if (st->st_nlink != 1)
+		*reason = "it has several names";
+	return *reason ? -EPERM : 0;
+}
+
+/* Examined before it is opened: opening a device or a pipe may do something. */
+static int open_found(int flags, struct regtab_found *found)
+{
+	struct stat st;
+	int err;
+
+	if (lstat(found->path, &found->st))
+		return -errno;
+	err = check(&found->st, &found->reason);
+	if (err)
+		return err;
+	found->fd = open(found->path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (found->fd < 0) {
+		found->reason = "it cannot be opened";
+		return -errno;
+	}
+	if (!fstat(found->fd, &st) && st.st_dev == found->st.st_dev && st.st_ino == found->st.st_ino && st.st_nlink)
+		return 0;
+	close(found->fd);
+	return -ENOENT;	/* removed or replaced meanwhile */
+}
+
+static int visit_file(const char *path, int flags, int (*visit)(void *context, struct regtab_found *found, int err),
+		      void *context)
+{
+	struct regtab_found found = { .path = path, .fd = -1 };
+	int err = open_found(flags, &found), result = 0;
+
+	if (err != -ENOENT)
+		result = visit(context, &found, err);
+	if (!err)
+		close(found.fd);
+	return result;
+}
+
+int regtab_each(const char *dir, int flags, unsigned limit,
+		int (*visit)(void *context, struct regtab_found *found, int err), void *context)
+{
+	struct dirent **names;
+	struct timespec now;
+	char path[512];
+	int result = 0, count = scandir(dir, &names, has_our_name, limit ? NULL : alphasort);
+	unsigned total = (unsigned)count, tries, start;
+
+	if (count < 0)
+		return -errno;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	start = limit && total ? (unsigned)now.tv_nsec / 100 % total : 0;
+	tries = limit && limit < total ? limit : total;
+	for (unsigned i = 0; i < tries && !result; i++) {
+		snprintf(path, sizeof(path), "%s/%s", dir, names[(start + i) % total]->d_name);
+		result = visit_file(path, flags, visit, context);
+	}
+	for (unsigned i = 0; i < total; i++)
+		free(names[i]);
+	free(names);
+	return result;
+}
+
+/* The magic is written last: zeros or nothing are of a process that died while it made the file. */
+static bool is_ours(int fd)
+{
+	uint64_t magic = 0;
+	ssize_t length = pread(fd, &magic, sizeof(magic), 0);
+
+	return !length || (length == sizeof(magic) && (!magic || magic == REGTAB_MAGIC));
+}
+
+int regtab_unlink(const char *path, dev_t dev, ino_t ino)
+{
+	struct stat st;
+	int err = 0;
+
+	if (!lstat(path, &st) && st.st_dev == dev && st.st_ino == ino)
+		err = unlink(path) ? -errno : 0;
+	regtab_fault_point();
+	return err;
+}
+
+/* The lock proves that no process has the file, of whatever version: each version locks some byte of it. */
+int regtab_remove_dead(struct regtab_found *found, bool dry_run)
+{
+	int err = regtab_lock(found->fd);
+
+	found->reason = err == -EAGAIN ? "a process is using it" : "the file system has no record locks";
+	if (err)
+		return err;
+	found->reason = "it is not a registration table";
+	if (!is_ours(found->fd))
+		return -EPERM;
+	found->reason = "it cannot be removed";
+	err = dry_run ? 0 : regtab_unlink(found->path, found->st.st_dev, found->st.st_ino);
+	if (!err)
+		found->reason = "no process is using it";
+	return err;
+}
+
+static int collect(void *context, struct regtab_found *found, int err)
+{
+	(void)context;
+	if (!err)
+		regtab_remove_dead(found, false);
+	return 0;
+}
+
+void regtab_gc(const char *dir)
+{
+	regtab_each(dir, O_RDWR, GC_LIMIT, collect, NULL);
+}

@@ -1,0 +1,385 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The writer of the registration table: it makes, locks, fills and removes the files of this process. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "regtab_file.h"
+
+#define FILE_SIZE	((size_t)(1 + REGTAB_MAP_PAGES) * REGTAB_PAGE)
+#define TRIES		8	/* each failure means that a gc took the file before it was locked */
+
+struct regtab_entry {
+	pthread_mutex_t mutex;	/* all-zero, see struct process */
+	uint32_t process;	/* serial of the process that made it */
+	unsigned looked;	/* second of the last look at the file */
+	bool incomplete;	/* a QP is missing in the file */
+	int fd;			/* -1: no file */
+	dev_t dev;
+	ino_t ino;
+	char *map;		/* NULL until the first QP: jobs without receive QPs need none */
+	uint8_t reserved[(1 + REGTAB_MAP_PAGES + 7) / 8];	/* pages that the file has */
+	const char *dir;
+	char path[512];
+	struct regtab_header header;
+};
+
+/* ---- this process ---- */
+
+/*
+ * The kernel empties this page in a child, also in one by bare clone(), for which no fork handler runs. The child begins
+ * with an unlocked mutex: all-zero is an initialised mutex of glibc.
+ */
+struct process {
+	pthread_mutex_t mutex;
+	uint32_t serial;	/* 0: no entry made since the fork */
+	bool cleaned;
+};
+
+static struct process *self;
+
+/* For Linux before 4.14, which cannot empty the page. */
+static void wipe(void)
+{
+	memset(self, 0, sizeof(*self));
+}
+
+static bool make_self(void)
+{
+	struct process *none = NULL, *made;
+	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	bool wiped;
+
+	made = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (made == MAP_FAILED)
+		return false;
+	wiped = !madvise(made, size, MADV_WIPEONFORK);
+	if (!__atomic_compare_exchange_n(&self, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		munmap(made, size);	/* another thread was faster */
+	else if (!wiped)
+		pthread_atfork(NULL, NULL, wipe);
+	return true;
+}
+
+static bool begin_process(void)
+{
+	static uint32_t serials;	/* a child continues its parent's count, so their serials differ */
+
+	if (!__atomic_load_n(&self, __ATOMIC_ACQUIRE) && !make_self())
+		return false;
+	pthread_mutex_lock(&self->mutex);
+	if (!self->serial)
+		__atomic_store_n(&self->serial, ++serials, __ATOMIC_RELAXED);
+	pthread_mutex_unlock(&self->mutex);
+	return true;
+}
+
+/* Before the first file: a later gc would close a descriptor of a file of this process, which releases the lock on it. */
+static void clean_once(const char *dir)
+{
+	pthread_mutex_lock(&self->mutex);
+	if (!self->cleaned)
+		regtab_gc(dir);
+	self->cleaned = true;
+	pthread_mutex_unlock(&self->mutex);
+}
+
+/* False in a forked child: it must not touch its parent's file, nor a mutex that a thread of the parent held. */
+static bool is_mine(const struct regtab_entry *entry)
+{
+	return entry && entry->process == __atomic_load_n(&self->serial, __ATOMIC_RELAXED);
+}
+
+/* ---- one file ---- */
+
+int regtab_lock(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int err = fcntl(fd, F_SETLK, &lock) ? -errno : 0;
+
+	regtab_fault_point();
+	return err == -EACCES ? -EAGAIN : err;
+}
+
+/* Whether the descriptor is still ours: the program may have closed it and opened a file of its own in its place. */
+static bool fd_is_ours(const struct regtab_entry *entry, struct stat *st)
+{
+	return entry->fd >= 0 && !fstat(entry->fd, st) && st->st_dev == entry->dev && st->st_ino == entry->ino;
+}
+
+/* Allocate a page before it is touched: on a full file system touching it is a SIGBUS. */
+static int reserve(int fd, unsigned page)
+{
+	off_t end = (off_t)(page + 1) * REGTAB_PAGE;
+	struct rlimit limit;
+	int err = -EINTR;
+
+	/* Past this limit (ulimit -f) the kernel would send SIGXFSZ besides. */
+	if (!getrlimit(RLIMIT_FSIZE, &limit) && (rlim_t)end > limit.rlim_cur)
+		return -EFBIG;
+	/* A signal undoes it. A program with a fast timer succeeds at some try. */
+	for (int i = 0; i < 1000 && err == -EINTR; i++)
+		err = fallocate(fd, 0, end - REGTAB_PAGE, REGTAB_PAGE) ? -errno : 0;
+	regtab_fault_point();
+	return err;
+}
+
+/* The standard descriptors are the program's, even if it has closed them. */
+static int above_standard(int fd)
+{
+	int above = fd;
+
+	if (fd >= 0 && fd <= STDERR_FILENO) {
+		above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		close(fd);
+	}
+	return above < 0 ? -errno : above;
+}
+
+static int write_header(const struct regtab_entry *entry)
+{
+	struct regtab_header header = entry->header;
+
+	header.magic = 0;
+	if (pwrite(entry->fd, &header, sizeof(header), 0) != sizeof(header))
+		return -EIO;
+	regtab_fault_point();	/* A crash up to here leaves a file without the magic. Readers skip it, a gc removes it. */
+	if (pwrite(entry->fd, &entry->header.magic, sizeof(header.magic), 0) != sizeof(header.magic))
+		return -EIO;
+	regtab_fault_point();
+	return 0;
+}
+
+/* -EAGAIN: a gc locked or removed it first. The file stays empty until it is locked. */
+static int fill(struct regtab_entry *entry)
+{
+	struct stat st;
+	int err;
+
+	if (fchmod(entry->fd, 0600))	/* the umask may have taken our own rights */
+		return -errno;
+	err = regtab_lock(entry->fd);
+	if (err)
+		return err;
+	if (fstat(entry->fd, &st))
+		return -errno;
+	if (!st.st_nlink)
+		return -EAGAIN;
+	entry->dev = st.st_dev;
+	entry->ino = st.st_ino;
+	err = reserve(entry->fd, 0);
+	return err ? err : write_header(entry);
+}
+
+/* mkostemp() uses O_EXCL: a planted file is never opened. */
+static int make_file(struct regtab_entry *entry)
+{
+	int err, used = snprintf(entry->path, sizeof(entry->path), "%s/" REGTAB_PREFIX "%u-%.32s-XXXXXX", entry->dir,
+				 (unsigned)geteuid(), entry->header.key.device);
+
+	if (used >= (int)sizeof(entry->path) || entry->dir[0] != '/')
+		return -EINVAL;	/* processes differ in their working directories */
+	entry->fd = above_standard(mkostemp(entry->path, O_CLOEXEC));
+	regtab_fault_point();
+	if (entry->fd < 0)
+		return entry->fd;
+	err = fill(entry);
+	if (!err)
+		return 0;
+	unlink(entry->path);
+	close(entry->fd);
+	entry->fd = -1;
+	return err;
+}
+
+/* Also of a child's copy: there is nothing locked that its close could release. */
+static void close_file(struct regtab_entry *entry)
+{
+	struct stat st;
+
+	if (entry->map)
+		munmap(entry->map, FILE_SIZE);
+	if (fd_is_ours(entry, &st))
+		close(entry->fd);
+	entry->map = NULL;
+	entry->fd = -1;
+	memset(entry->reserved, 0, sizeof(entry->reserved));
+}
+
+static void end_file(struct regtab_entry *entry)
+{
+	if (entry->fd < 0)
+		return;
+	regtab_unlink(entry->path, entry->dev, entry->ino);
+	close_file(entry);
+	regtab_fault_point();
+}
+
+/* ---- entries ---- */
+
+static void fill_header(struct regtab_header *header, const struct regtab_key *key, const char *label)
+{
+	struct timespec now;
+	struct stat st;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	header->magic = REGTAB_MAGIC;
+	header->version = REGTAB_VERSION;
+	header->header_size = sizeof(*header);
+	header->key = *key;
+	header->pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
+	header->since = (uint64_t)now.tv_sec;
+	header->pid = (uint32_t)getpid();
+	snprintf(header->command, sizeof(header->command), "%s", program_invocation_short_name);
+	snprintf(header->label, sizeof(header->label), "%s", label);
+}
+
+/* Tells the second in a tenth of a system call. */
+static unsigned second(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+	return (unsigned)now.tv_sec;
+}
+
+struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, const char *label)
+{
+	struct regtab_entry *entry = begin_process() ? calloc(1, sizeof(*entry)) : NULL;
+
+	if (!entry)
+		return NULL;
+	entry->process = self->serial;
+	entry->dir = dir;
+	entry->fd = -1;
+	entry->looked = second() - 1;
+	fill_header(&entry->header, key, label);
+	return entry;
+}
+
+/* Entry locked. */
+static bool renew(struct regtab_entry *entry, struct regtab_news *news)
+{
+	bool again = entry->incomplete;
+	int tries = TRIES;
+	struct stat st;
+
+	entry->incomplete = false;
+	if (fd_is_ours(entry, &st) && st.st_nlink)
+		return again;
+	if (entry->fd >= 0)
+		news->lost = fd_is_ours(entry, &st) ? "was removed while it was in use, as systemd does at log-out (RemoveIPC=yes)" :
+						      "lost its lock, because the program closed its descriptor";
+	end_file(entry);
+	clean_once(entry->dir);
+	do {
+		news->err = make_file(entry);
+	} while (news->err == -EAGAIN && --tries);
+	return !news->err;
+}
+
+bool regtab_refresh(struct regtab_entry *entry, struct regtab_news *news)
+{
+	unsigned now = second();
+	bool again = false;
+
+	*news = (struct regtab_news){ 0 };
+	if (!is_mine(entry) || now == __atomic_load_n(&entry->looked, __ATOMIC_RELAXED))
+		return false;
+	pthread_mutex_lock(&entry->mutex);
+	if (now != entry->looked) {
+		__atomic_store_n(&entry->looked, now, __ATOMIC_RELAXED);
+		again = renew(entry, news);
+	}
+	pthread_mutex_unlock(&entry->mutex);
+	return again;
+}
+
+void regtab_free(struct regtab_entry *entry)
+{
+	if (is_mine(entry))
+		end_file(entry);
+	else if (entry)
+		close_file(entry);
+	free(entry);
+}
+
+/* ---- registrations ---- */
+
+/* The page is in the file and mapped. Entry locked. */
+static int prepare(struct regtab_entry *entry, unsigned page)
+{
+	struct stat st;
+	void *map;
+	int err;
+
+	if (!fd_is_ours(entry, &st))
+		return -ESTALE;
+	err = reserve(entry->fd, page);
+	if (err)
+		return err;
+	if (!entry->map) {
+		map = mmap(NULL, FILE_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, entry->fd, 0);
+		if (map == MAP_FAILED)
+			return -errno;
+		entry->map = map;
+	}
+	entry->reserved[page / 8] |= (uint8_t)(1u << page % 8);
+	return 0;
+}
+
+static bool is_reserved(const struct regtab_entry *entry, unsigned page)
+{
+	return entry->reserved[page / 8] >> page % 8 & 1;
+}
+
+static unsigned page_of(uint32_t qp_num)
+{
+	return 1 + qp_num / REGTAB_PAGE_QPS;
+}
+
+/* The page is reserved, entry locked. Only readers in other processes see the word meanwhile. */
+static void put(struct regtab_entry *entry, uint32_t qp_num, uint32_t bits)
+{
+	uint32_t *word = (uint32_t *)(void *)(entry->map + REGTAB_PAGE) + qp_num / REGTAB_WORD_QPS;
+	unsigned shift = 2 * (qp_num % REGTAB_WORD_QPS);
+
+	__atomic_store_n(word, (*word & ~(3u << shift)) | bits << shift, __ATOMIC_RELAXED);
+	regtab_fault_point();
+}
+
+int regtab_enter(struct regtab_entry *entry, uint32_t qp_num, bool created)
+{
+	unsigned page = page_of(qp_num);
+	int err = 0;
+
+	if (!is_mine(entry) || qp_num > REGTAB_QP_NUM_MAX)
+		return 0;
+	pthread_mutex_lock(&entry->mutex);
+	if (entry->fd >= 0) {
+		err = is_reserved(entry, page) ? 0 : prepare(entry, page);
+		if (!err)
+			put(entry, qp_num, REGTAB_REGISTERED | (created ? REGTAB_CREATED : 0));
+		entry->incomplete |= err != 0;
+	}
+	pthread_mutex_unlock(&entry->mutex);
+	return err;
+}
+
+void regtab_drop(struct regtab_entry *entry, uint32_t qp_num)
+{
+	if (!is_mine(entry) || qp_num > REGTAB_QP_NUM_MAX)
+		return;
+	pthread_mutex_lock(&entry->mutex);
+	if (is_reserved(entry, page_of(qp_num)))
+		put(entry, qp_num, 0);
+	pthread_mutex_unlock(&entry->mutex);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A file of the registration table, as its writer (regtab_entry.c) and its readers share it: one page of header, then two bits
+ * for each QP number. 32- and 64-bit processes use the same layout. A page exists once a QP in it was entered.
+ */
+#ifndef COMPAT_REGTAB_FILE_H
+#define COMPAT_REGTAB_FILE_H
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "regtab.h"
+
+#define REGTAB_PREFIX		"xrc-compat-"
+#define REGTAB_MAGIC		UINT64_C(0x4c42415443525800)	/* "\0XRCTABL" */
+#define REGTAB_VERSION		4u
+#define REGTAB_PAGE		4096u
+#define REGTAB_QP_NUM_MAX	0xffffffu
+#define REGTAB_WORD_QPS		16u				/* QP numbers in one 32-bit word of the map */
+#define REGTAB_PAGE_QPS		(REGTAB_PAGE / 4 * REGTAB_WORD_QPS)
+#define REGTAB_MAP_PAGES	((REGTAB_QP_NUM_MAX + 1) / REGTAB_PAGE_QPS)
+
+/* The bits of a QP number, at 2 * (number % REGTAB_WORD_QPS) of its word. */
+#define REGTAB_REGISTERED	1u
+#define REGTAB_CREATED		2u
+
+/* i386 aligns a plain uint64_t to 4 bytes. */
+typedef uint64_t __attribute__((aligned(8))) regtab_u64;
+
+struct regtab_header {
+	regtab_u64 magic;		/* written last */
+	uint32_t version;
+	uint32_t header_size;
+	struct regtab_key key;
+	regtab_u64 pid_namespace;	/* inode of /proc/PID/ns/pid, 0 unknown */
+	regtab_u64 since;		/* seconds of CLOCK_REALTIME */
+	uint32_t pid;			/* in that namespace */
+	char command[16];
+	char label[REGTAB_LABEL_SIZE];	/* the opened device, for people */
+	uint32_t pad;
+};
+
+_Static_assert(sizeof(struct regtab_header) == 184, "equal for 32 and 64 bits");
+
+/**
+ * regtab_lock - write lock on the whole file, without waiting. 0, -EAGAIN: another process has it, or another -errno.
+ *
+ * It is a process lock, not an open file description lock: a child of fork or clone inherits the latter, and a sleeping
+ * child would keep its dead parent's registrations. It is lost when the process closes any descriptor of the file.
+ */
+int regtab_lock(int fd);
+
+/** struct regtab_found - a file of a directory. */
+struct regtab_found {
+	const char *path;
+	int fd;
+	struct stat st;
+	const char *reason;	/* why it is refused */
+};
+
+/**
+ * regtab_each - call back for every file with a name of ours (root: of any user), open with flags, or refused with err.
+ * The caller has made no file in this process: closing one releases its lock.
+ * limit 0: all, sorted by name; else at most that many, from a pseudo-random one on. A result other than 0 ends it.
+ */
+int regtab_each(const char *dir, int flags, unsigned limit,
+		int (*visit)(void *context, struct regtab_found *found, int err), void *context);
+
+/** regtab_unlink - remove a name, but only while it is that of this file. 0 or -errno. */
+int regtab_unlink(const char *path, dev_t dev, ino_t ino);
+
+/** regtab_remove_dead - a file open for writing. 0: no process has it; -EAGAIN: one has; or -errno. found->reason: why. */
+int regtab_remove_dead(struct regtab_found *found, bool dry_run);
+
+#ifdef REGTAB_FAULTS
+/* The tests define it and kill the process in it. One follows each store and system call that others can see. */
+void regtab_fault_point(void);
+#else
+static inline void regtab_fault_point(void)
+{
+}
+#endif
+
+#endif

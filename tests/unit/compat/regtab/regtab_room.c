@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A table directory of a test program, processes that write there, and what a reader sees. */
+
+#include <dirent.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <tools/tables/view.h>
+
+#include "regtab_room.h"
+
+static char dir[] = "/dev/shm/regtab-test-XXXXXX";
+static long seconds_passed;
+
+int __real_clock_gettime(clockid_t id, struct timespec *now);
+int __wrap_clock_gettime(clockid_t id, struct timespec *now);
+
+int __wrap_clock_gettime(clockid_t id, struct timespec *now)
+{
+	int result = __real_clock_gettime(id, now);
+
+	if (id == CLOCK_MONOTONIC_COARSE)
+		now->tv_sec += __atomic_load_n(&seconds_passed, __ATOMIC_RELAXED);
+	return result;
+}
+
+void room_pass_a_second(void)
+{
+	__atomic_fetch_add(&seconds_passed, 1, __ATOMIC_RELAXED);
+}
+
+const char *room_dir(void)
+{
+	static bool made;
+
+	if (!made && !mkdtemp(dir))
+		abort();
+	made = true;
+	return dir;
+}
+
+struct regtab_key room_key(unsigned n)
+{
+	return (struct regtab_key){ .device = "mlx4_0", .guid = 1, .st_dev = 1, .st_ino = n };
+}
+
+unsigned room_files(char *path)
+{
+	struct dirent *entry;
+	DIR *stream = opendir(room_dir());
+	unsigned count = 0;
+
+	while (stream && (entry = readdir(stream))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		if (path)
+			snprintf(path, 512, "%s/%s", dir, entry->d_name);
+		count++;
+	}
+	closedir(stream);
+	return count;
+}
+
+int room_setup(void **state)
+{
+	(void)state;
+	return room_files(NULL) ? -1 : 0;
+}
+
+int room_teardown(void **state)
+{
+	char path[512];
+	unsigned left = room_files(path);
+
+	(void)state;
+	if (left)
+		fprintf(stderr, "%u files are left, among them %s\n", left, path);
+	rmdir(dir);
+	mkdir(dir, 0700);
+	return left ? -1 : 0;
+}
+
+static __attribute__((destructor)) void remove_dir(void)
+{
+	rmdir(dir);
+}
+
+static void note_qp(struct seen *seen, const struct regtab_view *view, unsigned q)
+{
+	const struct regtab_view_qp *qp = &view->qps[q];
+
+	for (unsigned m = 0; m < view->member_count; m++)
+		seen->registrations += regtab_view_registered(view, q, m);
+	if (seen->qps < SEEN_MAX) {
+		seen->qp[seen->qps] = qp->qp_num;
+		seen->registrants[seen->qps] = qp->registrants;
+		seen->creator[seen->qps] = qp->creator < 0 ? 0 : view->members[qp->creator].pid;
+	}
+	seen->qps++;
+	seen->live_qps += qp->live;
+}
+
+static int note(void *context, const struct regtab_view *view)
+{
+	struct seen *seen = context;
+
+	snprintf(seen->path, sizeof(seen->path), "%s", view->path);
+	if (view->condition == REGTAB_REFUSED) {
+		seen->refused++;
+		snprintf(seen->reason, sizeof(seen->reason), "%s", view->reason);
+		return 0;
+	}
+	seen->tables++;
+	for (unsigned i = 0; i < view->member_count; i++) {
+		seen->members++;
+		seen->bytes += view->members[i].bytes;
+		seen->live += view->members[i].live;
+		seen->foreign += view->members[i].foreign;
+	}
+	for (unsigned q = 0; q < view->qp_count; q++)
+		note_qp(seen, view, q);
+	return 0;
+}
+
+/* In a child: a process with entries of its own would release its locks. */
+struct seen room_look(void)
+{
+	struct seen *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), seen;
+	pid_t pid = fork();
+
+	if (!pid) {
+		shared->result = regtab_list(room_dir(), note, shared);
+		_exit(0);
+	}
+	waitpid(pid, NULL, 0);
+	seen = *shared;
+	munmap(shared, sizeof(*shared));
+	return seen;
+}
+
+struct regtab_entry *room_join(unsigned n)
+{
+	struct regtab_key key = room_key(n);
+	struct regtab_entry *entry = regtab_new(room_dir(), &key, "test");
+	struct regtab_news news;
+
+	if (!entry || !regtab_refresh(entry, &news))
+		abort();
+	return entry;
+}
+
+pid_t room_start(void (*what)(void *), void *arg)
+{
+	char byte = 0;
+	int ready[2];
+	pid_t pid;
+
+	if (pipe(ready))
+		abort();
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(60);
+		what(arg);
+		if (write(ready[1], "", 1) == 1)
+			for (;;)
+				pause();
+		_exit(1);
+	}
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) != 1)
+		abort();
+	close(ready[0]);
+	return pid;
+}
+
+void room_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}

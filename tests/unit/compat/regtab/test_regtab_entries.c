@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What an entry shows, and how it gets a new file when the old one is lost. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../unit.h"
+#include "regtab_room.h"
+
+TEST(an_entry_is_seen_before_its_first_qp)
+{
+	struct regtab_entry *entry = room_join(1);
+	struct seen seen = room_look();
+
+	assert_int_equal(seen.result, 0);
+	assert_true(seen.tables == 1 && seen.live == 1 && seen.qps == 0 && seen.refused == 0);
+	assert_true(seen.bytes <= 4096);
+	regtab_free(entry);
+	assert_int_equal(room_look().tables, 0);
+}
+
+TEST(registrations_are_entered_and_dropped)
+{
+	static const uint32_t numbers[] = { 1, 0x4a, 0x3fff, 0x4000, 0x800001, 0xffffff };
+	struct regtab_entry *entry = room_join(1);
+	struct seen seen;
+
+	for (unsigned i = 0; i < 6; i++)
+		assert_int_equal(regtab_enter(entry, numbers[i], i % 2), 0);
+	seen = room_look();
+	assert_true(seen.qps == 6 && seen.registrations == 6 && seen.live_qps == 6);
+	for (unsigned i = 0; i < 6; i++) {
+		assert_int_equal(seen.qp[i], numbers[i]);
+		assert_int_equal(seen.creator[i], i % 2 ? getpid() : 0);
+	}
+	for (unsigned i = 0; i < 6; i += 2)
+		regtab_drop(entry, numbers[i]);
+	regtab_drop(entry, 0x123456);	/* it was never entered */
+	seen = room_look();
+	assert_true(seen.qps == 3 && seen.qp[0] == 0x4a && seen.qp[1] == 0x4000 && seen.qp[2] == 0xffffff);
+	regtab_free(entry);
+}
+
+TEST(a_number_that_no_qp_has_is_ignored)
+{
+	struct regtab_entry *entry = room_join(1);
+
+	assert_int_equal(regtab_enter(entry, 0x1000000, true), 0);
+	assert_int_equal(regtab_enter(entry, UINT32_MAX, true), 0);
+	regtab_drop(entry, UINT32_MAX);
+	assert_int_equal(room_look().qps, 0);
+	regtab_free(entry);
+}
+
+TEST(devices_of_one_domain_are_one_table)
+{
+	struct regtab_entry *one = room_join(1), *two = room_join(1), *other = room_join(2);
+	struct seen seen;
+
+	regtab_enter(one, 7, true);
+	regtab_enter(two, 7, false);
+	regtab_enter(other, 7, false);
+	seen = room_look();
+	assert_true(seen.tables == 2 && seen.live == 3 && seen.qps == 2 && seen.registrations == 3);
+	assert_true(seen.registrants[0] + seen.registrants[1] == 3);
+	regtab_free(one);
+	assert_int_equal(room_look().registrations, 2);
+	regtab_free(two);
+	regtab_free(other);
+}
+
+TEST(nothing_is_accepted_for_an_entry)
+{
+	struct regtab_news news;
+
+	assert_false(regtab_refresh(NULL, &news));
+	assert_int_equal(regtab_enter(NULL, 1, true), 0);
+	regtab_drop(NULL, 1);
+	regtab_free(NULL);
+}
+
+/* ---- lost files ---- */
+
+/* The caller enters everything again, as the library does. */
+static void is_replaced(struct regtab_entry *entry, const char *why)
+{
+	struct regtab_news news;
+
+	assert_false(regtab_refresh(entry, &news));	/* it looks once a second */
+	room_pass_a_second();
+	assert_true(regtab_refresh(entry, &news));
+	assert_int_equal(news.err, 0);
+	assert_non_null(strstr(news.lost, why));
+	assert_int_equal(regtab_enter(entry, 7, true), 0);
+	assert_true(room_look().live_qps == 1);
+	room_pass_a_second();
+	assert_false(regtab_refresh(entry, &news));
+	assert_null(news.lost);
+}
+
+TEST(a_removed_file_is_replaced)
+{
+	struct regtab_entry *entry = room_join(1);
+	char path[512];
+
+	regtab_enter(entry, 7, true);
+	assert_int_equal(room_files(path), 1);
+	assert_int_equal(unlink(path), 0);
+	assert_int_equal(regtab_enter(entry, 0x800000, false), 0);	/* in the file without a name */
+	assert_int_equal(room_look().tables, 0);
+	is_replaced(entry, "RemoveIPC");
+	assert_int_equal(room_files(NULL), 1);
+	regtab_free(entry);
+}
+
+/* The descriptor of the one file in the directory. */
+static int descriptor(void)
+{
+	char path[512], link[64], target[512];
+
+	room_files(path);
+	for (int fd = 0; fd < 1024; fd++) {
+		ssize_t length;
+
+		snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+		length = readlink(link, target, sizeof(target) - 1);
+		target[length > 0 ? length : 0] = 0;
+		if (!strcmp(target, path))
+			return fd;
+	}
+	return -1;
+}
+
+TEST(a_closed_descriptor_is_replaced)
+{
+	struct regtab_entry *entry = room_join(1);
+
+	regtab_enter(entry, 7, true);
+	close(descriptor());
+	assert_true(room_look().live == 0);
+	assert_int_equal(regtab_enter(entry, 0x800000, false), -ESTALE);
+	is_replaced(entry, "closed its descriptor");
+	assert_int_equal(room_files(NULL), 1);
+	regtab_free(entry);
+}
+
+/* The file that a program opened in the place of our descriptor is not grown, locked or closed. */
+TEST(a_descriptor_taken_by_the_program_is_left_alone)
+{
+	struct regtab_entry *entry = room_join(1);
+	char name[] = "/tmp/regtab-program-XXXXXX";
+	int own = descriptor(), fd = mkstemp(name);
+	struct stat st;
+
+	regtab_enter(entry, 7, true);
+	assert_int_equal(dup2(fd, own), own);
+	for (uint32_t i = 1; i < 64; i++)
+		assert_int_equal(regtab_enter(entry, i << 16, false), -ESTALE);
+	is_replaced(entry, "closed its descriptor");
+	close(fd);
+	regtab_free(entry);
+	assert_int_equal(fstat(own, &st), 0);
+	assert_int_equal(st.st_size, 0);
+	close(own);
+	unlink(name);
+}
+
+TEST(a_file_that_could_not_be_made_is_tried_again)
+{
+	struct regtab_key key = room_key(1);
+	struct regtab_entry *entry;
+	struct regtab_news news;
+	char dir[300];
+
+	snprintf(dir, sizeof(dir), "%s/later", room_dir());
+	entry = regtab_new(dir, &key, "test");
+	assert_false(regtab_refresh(entry, &news));
+	assert_int_equal(news.err, -ENOENT);
+	assert_int_equal(regtab_enter(entry, 7, true), 0);
+	assert_int_equal(mkdir(dir, 0700), 0);
+	assert_false(regtab_refresh(entry, &news));
+	assert_int_equal(news.err, 0);
+	room_pass_a_second();
+	assert_true(regtab_refresh(entry, &news));
+	regtab_free(entry);
+	assert_int_equal(rmdir(dir), 0);
+}
+
+TEST(a_relative_directory_is_refused)
+{
+	struct regtab_key key = room_key(1);
+	struct regtab_entry *entry = regtab_new("tmp", &key, "test");
+	struct regtab_news news;
+
+	assert_false(regtab_refresh(entry, &news));
+	assert_int_equal(news.err, -EINVAL);
+	regtab_free(entry);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
+
+UNIT_MAIN(NULL, NULL,
+	CASE(an_entry_is_seen_before_its_first_qp), CASE(registrations_are_entered_and_dropped),
+	CASE(a_number_that_no_qp_has_is_ignored), CASE(devices_of_one_domain_are_one_table),
+	CASE(nothing_is_accepted_for_an_entry), CASE(a_removed_file_is_replaced), CASE(a_closed_descriptor_is_replaced),
+	CASE(a_descriptor_taken_by_the_program_is_left_alone), CASE(a_file_that_could_not_be_made_is_tried_again),
+	CASE(a_relative_directory_is_refused))

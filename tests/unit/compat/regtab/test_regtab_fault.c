@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A process is killed, or stopped, after each store and each system call of the library. What it leaves hinders nobody, a
+ * reader sees no registration that was not asked for, and a gc removes it all.
+ */
+
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <compat/regtab_file.h>
+
+#include "../../unit.h"
+#include "regtab_room.h"
+
+static int countdown, fatal_signal;
+
+void regtab_fault_point(void)
+{
+	if (countdown && !--countdown)
+		raise(fatal_signal);
+}
+
+/* All that the library does, with a gc of a dead file at the beginning. */
+static void life(void)
+{
+	struct regtab_entry *entry = room_join(1);
+	struct regtab_news news;
+	char path[512];
+
+	regtab_enter(entry, 7, true);
+	regtab_enter(entry, 0x800000, false);
+	regtab_drop(entry, 7);
+	room_files(path);
+	unlink(path);
+	room_pass_a_second();
+	regtab_refresh(entry, &news);
+	regtab_enter(entry, 0x800000, false);
+	regtab_free(entry);
+}
+
+static void leave_one(void)
+{
+	room_join(1);
+	_exit(0);
+}
+
+/* False: the life ended before the n-th fault point. */
+static bool end_at(int n, int signal_number)
+{
+	int status;
+	pid_t pid;
+
+	assert_int_equal(in_child((leave_one(), 0)), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		alarm(20);
+		countdown = n;
+		fatal_signal = signal_number;
+		life();
+		_exit(0);
+	}
+	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
+	if (WIFSTOPPED(status)) {
+		alarm(10);
+		regtab_free(room_join(1));	/* nobody waits for it */
+		assert_int_equal(room_look().result, 0);
+		alarm(0);
+		kill(pid, SIGCONT);
+		assert_int_equal(waitpid(pid, &status, 0), pid);
+		assert_int_equal(status, 0);
+		return true;
+	}
+	return WIFSIGNALED(status);
+}
+
+static void is_clean(void)
+{
+	struct seen seen = room_look();
+
+	assert_true(seen.result == 0 && seen.live == 0 && seen.refused == 0);
+	for (unsigned i = 0; i < seen.qps; i++)
+		assert_true(seen.qp[i] == 7 || seen.qp[i] == 0x800000);
+	assert_int_equal(in_child((regtab_gc(room_dir()), 0)), 0);
+	assert_int_equal(room_files(NULL), 0);
+}
+
+static void everywhere(int signal_number)
+{
+	int n = 1;
+
+	while (end_at(n, signal_number)) {
+		is_clean();
+		n++;
+	}
+	is_clean();
+	assert_true(n > 20);
+	print_message("%d fault points\n", n - 1);
+}
+
+TEST(killed_everywhere)
+{
+	everywhere(SIGKILL);
+}
+
+TEST(stopped_everywhere)
+{
+	everywhere(SIGSTOP);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
+
+UNIT_MAIN(NULL, NULL, CASE(killed_everywhere), CASE(stopped_everywhere))

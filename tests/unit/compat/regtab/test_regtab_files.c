@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Files that are planted, damaged or left behind: a writer passes them over, a reader refuses them, a gc removes the dead. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <compat/regtab_file.h>
+
+#include "../../unit.h"
+#include "regtab_room.h"
+
+static char planted[512];
+
+/* A file with a name of ours: this content, then zeros up to length. */
+static void plant(const void *content, size_t size, off_t length, mode_t mode)
+{
+	int fd;
+
+	snprintf(planted, sizeof(planted), "%s/xrc-compat-%u-mlx4_0-plantd", room_dir(), geteuid());
+	fd = open(planted, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, content, size), size);
+	assert_int_equal(ftruncate(fd, length) | fchmod(fd, mode), 0);
+	close(fd);
+}
+
+static struct regtab_header good(void)
+{
+	return (struct regtab_header){ .magic = REGTAB_MAGIC, .version = REGTAB_VERSION,
+		.header_size = sizeof(struct regtab_header), .key = room_key(1), .pid = 1, .command = "planted" };
+}
+
+/* A reader refuses it, naming the file and this; a writer does its work beside it. */
+static void is_refused(const char *phrase, bool removable)
+{
+	struct regtab_entry *entry = room_join(1);
+	struct seen seen;
+
+	assert_int_equal(regtab_enter(entry, 7, true), 0);
+	seen = room_look();
+	assert_true(seen.result == 0 && seen.refused == 1 && seen.tables == 1 && seen.qps == 1);
+	if (!strstr(seen.reason, planted) || !strstr(seen.reason, phrase))
+		fail_msg("\"%s\" does not say \"%s\"", seen.reason, phrase);
+	regtab_free(entry);
+	assert_int_equal(in_child((regtab_gc(room_dir()), 0)), 0);
+	assert_int_equal(room_files(NULL), !removable);
+	unlink(planted);
+	rmdir(planted);
+}
+
+TEST(other_content_is_refused)
+{
+	struct regtab_header header = good();
+
+	plant("what is this?", 13, 5000, 0600);
+	is_refused("not a registration table", false);
+	plant(&header, 10, 10, 0600);
+	is_refused("too short", true);
+	header.version++;
+	plant(&header, sizeof(header), 5000, 0600);
+	is_refused("another version", true);
+	header.version--;
+	header.header_size = 0;
+	plant(&header, sizeof(header), 5000, 0600);
+	is_refused("damaged", true);
+}
+
+TEST(a_file_with_too_many_qps_is_refused)
+{
+	struct regtab_header header = good();
+	char full[4096];
+	int fd;
+
+	plant(&header, sizeof(header), 4096, 0600);
+	memset(full, 0xff, sizeof(full));
+	fd = open(planted, O_WRONLY | O_APPEND | O_CLOEXEC);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(write(fd, full, sizeof(full)), sizeof(full));
+	close(fd);
+	is_refused("more QPs", true);
+}
+
+TEST(what_others_may_write_is_refused)
+{
+	struct regtab_header header = good();
+
+	plant(&header, sizeof(header), 4096, 0644);
+	is_refused("others may read or write it", false);
+	plant(&header, sizeof(header), 4096, 0620);
+	is_refused("others may read or write it", false);
+}
+
+TEST(what_is_no_plain_file_is_refused)
+{
+	struct regtab_header header = good();
+	char elsewhere[512];
+
+	plant(&header, sizeof(header), 4096, 0600);
+	snprintf(elsewhere, sizeof(elsewhere), "%s/elsewhere", room_dir());
+	assert_int_equal(link(planted, elsewhere), 0);
+	assert_true(room_look().refused == 1);
+	assert_non_null(strstr(room_look().reason, "several names"));
+	assert_int_equal(unlink(planted), 0);
+	assert_int_equal(symlink(elsewhere, planted), 0);
+	assert_non_null(strstr(room_look().reason, "not a regular file"));
+	assert_int_equal(unlink(elsewhere), 0);
+	is_refused("not a regular file", false);
+	assert_int_equal(mkfifo(planted, 0600), 0);
+	is_refused("not a regular file", false);
+	assert_int_equal(mkdir(planted, 0700), 0);
+	is_refused("not a regular file", false);
+}
+
+/* Exit status 0: root's planted file is refused, and the user's own beside it is seen. 77: not permitted. */
+static int as_another_user(void)
+{
+	struct seen seen;
+	struct regtab_entry *entry;
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/xrc-compat-65534-mlx4_0-plantd", room_dir());
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	close(fd);
+	if (setgid(65534) || setuid(65534))
+		return 77;
+	entry = room_join(1);
+	regtab_enter(entry, 7, true);
+	seen = room_look();
+	regtab_free(entry);
+	regtab_gc(room_dir());
+	return seen.refused != 1 || !strstr(seen.reason, "another user") || seen.qps != 1 || access(path, F_OK);
+}
+
+TEST(a_file_of_another_user_is_refused)
+{
+	char path[512];
+	int status;
+
+	chmod(room_dir(), 01777);
+	status = in_child(as_another_user());
+	chmod(room_dir(), 0700);
+	while (room_files(path))
+		unlink(path);
+	child_passed(status, "only root can become another user");
+}
+
+/* ---- leftovers ---- */
+
+TEST(a_process_that_died_while_making_its_file_left_it)
+{
+	plant("", 0, 0, 0600);
+	assert_true(room_look().refused == 0 && room_look().tables == 0);
+	assert_int_equal(in_child((regtab_gc(room_dir()), 0)), 0);
+	assert_int_equal(room_files(NULL), 0);
+	plant("", 0, 4096, 0600);
+	assert_true(room_look().refused == 0 && room_look().tables == 0);
+	assert_int_equal(in_child((regtab_gc(room_dir()), 0)), 0);
+	assert_int_equal(room_files(NULL), 0);
+}
+
+/* Many processes that start at once do not each try the lock of all the others. */
+TEST(the_first_entry_of_a_process_removes_a_few)
+{
+	struct regtab_header header = good();
+	char path[512];
+	unsigned left;
+
+	for (int i = 0; i < 100; i++) {
+		plant(&header, sizeof(header), 4096, 0600);
+		snprintf(path, sizeof(path), "%s/xrc-compat-%u-mlx4_0-dead%02d", room_dir(), geteuid(), i);
+		assert_int_equal(rename(planted, path), 0);
+	}
+	assert_int_equal(in_child((regtab_free(room_join(1)), regtab_free(room_join(2)), 0)), 0);
+	left = room_files(NULL);
+	assert_int_equal(left, 84);
+	while (room_files(path))
+		unlink(path);
+}
+
+TEST(a_directory_is_usable_or_the_reason_is_told)
+{
+	const char *reason = NULL;
+
+	assert_int_equal(regtab_dir_check(room_dir(), &reason), 0);
+	assert_int_equal(regtab_dir_check("/nowhere", &reason), -ENOENT);
+	assert_string_equal(reason, strerror(ENOENT));
+	assert_int_equal(regtab_dir_check("/bin/sh", &reason), -ENOTDIR);
+	assert_int_equal(regtab_dir_check("tmp", &reason), -EINVAL);
+	assert_non_null(strstr(reason, "absolute"));
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
+
+UNIT_MAIN(NULL, NULL,
+	CASE(other_content_is_refused), CASE(a_file_with_too_many_qps_is_refused), CASE(what_others_may_write_is_refused),
+	CASE(what_is_no_plain_file_is_refused), CASE(a_file_of_another_user_is_refused),
+	CASE(a_process_that_died_while_making_its_file_left_it), CASE(the_first_entry_of_a_process_removes_a_few),
+	CASE(a_directory_is_usable_or_the_reason_is_told))

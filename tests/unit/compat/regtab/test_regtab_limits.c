@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* When something is short: room on the file system, file size, descriptors, address space; and how much a large job takes. */
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../unit.h"
+#include "regtab_room.h"
+
+#define REGISTRANTS	512
+#define QPS		16384u
+
+static struct regtab_entry *entry_in(const char *dir, int *err)
+{
+	struct regtab_key key = room_key(1);
+	struct regtab_entry *entry = regtab_new(dir, &key, "test");
+	struct regtab_news news;
+
+	regtab_refresh(entry, &news);
+	*err = news.err;
+	return entry;
+}
+
+/* A program may have closed standard input. What it opens next must be that, not our file. */
+TEST(its_descriptor_is_no_standard_one)
+{
+	int spare = dup(0), fd, err;
+	struct regtab_entry *entry;
+
+	close(0);
+	entry = entry_in(room_dir(), &err);
+	fd = open("/dev/null", O_RDONLY);
+	assert_int_equal(fd, 0);
+	assert_true(room_look().live == 1);
+	regtab_free(entry);
+	assert_int_equal(dup2(spare, 0), 0);
+	close(spare);
+}
+
+/* SIGXFSZ would kill the program. Exit status 0: an error, and what fits works. */
+static int under_a_file_size_limit(rlim_t limit)
+{
+	struct rlimit limits = { limit, limit };
+	struct regtab_entry *entry;
+	struct regtab_news news;
+	int err;
+
+	if (setrlimit(RLIMIT_FSIZE, &limits))
+		return 2;
+	entry = entry_in(room_dir(), &err);
+	if (err != (limit < 4096 ? -EFBIG : 0))
+		return 3;
+	if (!err && regtab_enter(entry, 1, true) != (limit < 8192 ? -EFBIG : 0))
+		return 4;
+	if (!err && regtab_enter(entry, 0x800000, true) != -EFBIG)
+		return 5;
+	room_pass_a_second();
+	if (!err && !regtab_refresh(entry, &news))	/* it has to be entered again */
+		return 6;
+	regtab_drop(entry, 0x800000);
+	regtab_free(entry);
+	return 0;
+}
+
+TEST(a_file_size_limit_is_an_error)
+{
+	for (rlim_t limit = 0; limit <= 20000; limit += 2000)
+		assert_int_equal(in_child(under_a_file_size_limit(limit)), 0);
+}
+
+static int with_descriptors(rlim_t count)
+{
+	struct rlimit limits;
+	struct regtab_entry *entry;
+	int spare = dup(0), err;
+
+	close(spare);
+	if (getrlimit(RLIMIT_NOFILE, &limits))
+		return 2;
+	limits.rlim_cur = (rlim_t)spare + count;
+	if (setrlimit(RLIMIT_NOFILE, &limits))
+		return 3;
+	entry = entry_in(room_dir(), &err);
+	regtab_enter(entry, 7, true);
+	regtab_free(entry);
+	return err != (count ? 0 : -EMFILE);
+}
+
+TEST(too_few_descriptors_are_an_error)
+{
+	for (rlim_t count = 0; count < 4; count++)
+		assert_int_equal(in_child(with_descriptors(count)), 0);
+}
+
+/* The map takes 4 MiB of address space, once there is a QP to enter. */
+static int with_little_address_space(void)
+{
+	struct rlimit limits = { 1 << 20, 1 << 20 };
+	struct regtab_entry *entry;
+	int err;
+
+	entry = entry_in(room_dir(), &err);
+	if (err || setrlimit(RLIMIT_AS, &limits))
+		return 1;
+	if (regtab_enter(entry, 7, true) != -ENOMEM)
+		return 2;
+	regtab_drop(entry, 7);
+	regtab_free(entry);
+	return 0;
+}
+
+TEST(too_little_address_space_is_an_error)
+{
+	assert_int_equal(in_child(with_little_address_space()), 0);
+}
+
+static void fill(const char *dir)
+{
+	char name[220], page[4096] = "";
+	int fd;
+
+	snprintf(name, sizeof(name), "%s/filler", dir);
+	fd = open(name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	while (write(fd, page, sizeof(page)) > 0)
+		;
+	close(fd);
+}
+
+static int when_full(const char *dir, struct regtab_entry *entry)
+{
+	struct regtab_news news;
+	char name[220];
+	int err;
+
+	fill(dir);
+	if (regtab_enter(entry, 0x800000, true) != -ENOSPC)
+		return 3;
+	regtab_drop(entry, 7);		/* the pages that the file has go on working */
+	if (regtab_enter(entry, 8, false))
+		return 4;
+	regtab_free(entry_in(dir, &err));
+	if (err != -ENOSPC)
+		return 5;
+	snprintf(name, sizeof(name), "%s/filler", dir);
+	unlink(name);
+	room_pass_a_second();
+	return !regtab_refresh(entry, &news) || regtab_enter(entry, 0x800000, true) ? 6 : 0;
+}
+
+/* 77: not permitted. */
+static int on_a_small_file_system(const char *dir)
+{
+	struct regtab_entry *entry;
+	int err;
+
+	if (unshare(CLONE_NEWNS) || mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return 77;
+	if (mount("none", dir, "tmpfs", 0, "size=64k,mode=700"))
+		return 77;
+	entry = entry_in(dir, &err);
+	if (err)
+		return 1;
+	if (regtab_enter(entry, 7, true))
+		return 2;
+	err = when_full(dir, entry);
+	regtab_free(entry);
+	return err;
+}
+
+TEST(a_full_file_system_is_an_error)
+{
+	char dir[200];
+	int status;
+
+	snprintf(dir, sizeof(dir), "%s/full", room_dir());
+	assert_int_equal(mkdir(dir, 0700), 0);
+	status = in_child(on_a_small_file_system(dir));
+	rmdir(dir);
+	child_passed(status, "no permission to mount a file system");
+}
+
+TEST(a_large_job_takes_eight_mib)
+{
+	static struct regtab_entry *entries[REGISTRANTS];
+	struct rlimit limits = { REGISTRANTS + 100, REGISTRANTS + 100 };
+	uint32_t first = 0x800000 - QPS / 2;	/* across two pages of the map */
+	struct seen seen;
+
+	setrlimit(RLIMIT_NOFILE, &limits);
+	for (unsigned i = 0; i < REGISTRANTS; i++) {
+		entries[i] = room_join(1);
+		for (uint32_t qp = 0; qp < QPS; qp++)
+			assert_int_equal(regtab_enter(entries[i], first + qp, qp % REGISTRANTS == i), 0);
+	}
+	seen = room_look();
+	assert_true(seen.live == REGISTRANTS && seen.qps == QPS && seen.registrations == REGISTRANTS * QPS);
+	assert_true(seen.bytes <= 8 << 20);
+	for (unsigned i = 0; i < REGISTRANTS; i++)
+		regtab_free(entries[i]);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
+
+UNIT_MAIN(NULL, NULL,
+	CASE(its_descriptor_is_no_standard_one), CASE(a_file_size_limit_is_an_error), CASE(too_few_descriptors_are_an_error),
+	CASE(too_little_address_space_is_an_error), CASE(a_full_file_system_is_an_error), CASE(a_large_job_takes_eight_mib))

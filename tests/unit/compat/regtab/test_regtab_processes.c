@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Processes that die, stop, fork and clone; in another pid namespace; of another word size. */
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "../../unit.h"
+#include "regtab_room.h"
+
+static const char *writer32;
+
+static void register_7(void *created)
+{
+	regtab_enter(room_join(1), 7, created);
+}
+
+TEST(a_killed_process_is_stale_until_a_gc)
+{
+	pid_t creator = room_start(register_7, ""), other = room_start(register_7, NULL);
+	struct seen seen = room_look();
+
+	assert_true(seen.tables == 1 && seen.live == 2 && seen.registrants[0] == 2 && seen.live_qps == 1);
+	assert_int_equal(seen.creator[0], creator);
+	room_end(creator);
+	seen = room_look();
+	assert_true(seen.members == 2 && seen.live == 1 && seen.live_qps == 1);
+	room_end(other);
+	seen = room_look();
+	assert_true(seen.members == 2 && seen.live == 0 && seen.qps == 1 && seen.live_qps == 0);
+	regtab_gc(room_dir());
+	assert_int_equal(room_files(NULL), 0);
+}
+
+TEST(a_stopped_process_holds_nobody_up)
+{
+	pid_t stopped = room_start(register_7, "");
+	struct regtab_entry *entry;
+
+	kill(stopped, SIGSTOP);
+	alarm(5);
+	entry = room_join(1);
+	assert_int_equal(regtab_enter(entry, 7, false), 0);
+	assert_true(room_look().live == 2);
+	regtab_drop(entry, 7);
+	regtab_free(entry);
+	alarm(0);
+	regtab_gc(room_dir());
+	assert_true(room_look().live == 1);
+	room_end(stopped);
+	regtab_gc(room_dir());
+}
+
+/* ---- children ---- */
+
+static void sleep_a_while(void)
+{
+	alarm(2);
+	for (;;)
+		pause();
+}
+
+static void fork_and_sleep(void *arg)
+{
+	register_7(arg);
+	if (!fork())
+		sleep_a_while();
+}
+
+/* No fork handler of the C library runs. */
+static void clone_and_sleep(void *arg)
+{
+	register_7(arg);
+	if (!syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL))
+		sleep_a_while();
+}
+
+static void does_not_keep(void (*what)(void *))
+{
+	pid_t pid = room_start(what, "");
+
+	assert_true(room_look().live == 1);
+	room_end(pid);
+	assert_true(room_look().live == 0);
+	regtab_gc(room_dir());
+	assert_int_equal(room_files(NULL), 0);
+}
+
+TEST(a_sleeping_child_does_not_keep_its_dead_parent)
+{
+	does_not_keep(fork_and_sleep);
+	does_not_keep(clone_and_sleep);
+}
+
+/* Exit status 0: what a child did with the entry of its parent changed nothing, and its own file lives and dies with it. */
+static int use_as_a_child(struct regtab_entry *inherited)
+{
+	struct regtab_news news;
+	struct regtab_entry *own;
+
+	room_pass_a_second();
+	if (regtab_refresh(inherited, &news) || regtab_enter(inherited, 8, true))
+		return 1;
+	regtab_drop(inherited, 7);
+	own = room_join(2);
+	if (regtab_enter(own, 9, true))
+		return 2;
+	regtab_refresh(inherited, &news);
+	regtab_enter(inherited, 8, true);
+	regtab_free(inherited);
+	regtab_free(own);
+	return 0;
+}
+
+static void parent_is_untouched(pid_t child, struct regtab_entry *entry)
+{
+	struct regtab_news news;
+	struct seen seen;
+	int status;
+
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	seen = room_look();
+	assert_true(seen.live == 1 && seen.qps == 1 && seen.qp[0] == 7 && seen.creator[0] == (uint32_t)getpid());
+	room_pass_a_second();
+	assert_false(regtab_refresh(entry, &news));
+	assert_null(news.lost);
+}
+
+TEST(a_child_changes_nothing_of_its_parent)
+{
+	struct regtab_entry *entry = room_join(1);
+	pid_t child;
+
+	regtab_enter(entry, 7, true);
+	child = fork();
+	if (!child)
+		_exit(use_as_a_child(entry));
+	parent_is_untouched(child, entry);
+	child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+	if (!child)
+		_exit(use_as_a_child(entry));
+	parent_is_untouched(child, entry);
+	regtab_free(entry);
+}
+
+TEST(a_program_started_by_vfork_changes_nothing)
+{
+	struct regtab_entry *entry = room_join(1);
+	char *const argv[] = { "true", NULL };
+	pid_t child;
+
+	regtab_enter(entry, 7, true);
+	child = vfork();
+	if (!child) {
+		execve("/bin/true", argv, NULL);
+		_exit(1);
+	}
+	parent_is_untouched(child, entry);
+	regtab_free(entry);
+}
+
+/* A fork while another thread is inside the library: the child does not wait for a lock of that thread. */
+static bool enough;
+
+static void *use_all_the_time(void *entry)
+{
+	while (!__atomic_load_n(&enough, __ATOMIC_RELAXED)) {
+		regtab_enter(entry, 7, true);
+		regtab_drop(entry, 7);
+	}
+	return NULL;
+}
+
+TEST(a_child_of_a_busy_process_does_not_hang)
+{
+	struct regtab_entry *entry = room_join(1);
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, use_all_the_time, entry);
+	for (int i = 0; i < 200; i++) {
+		int status = in_child((alarm(10), use_as_a_child(entry)));
+
+		assert_int_equal(status, 0);
+	}
+	__atomic_store_n(&enough, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	regtab_free(entry);
+}
+
+/* ---- worlds ---- */
+
+TEST(both_word_sizes_use_one_directory)
+{
+	struct regtab_entry *entry;
+	char byte = 0, *argv[] = { (char *)writer32, (char *)room_dir(), "1", NULL };
+	struct seen seen;
+	int out[2];
+	pid_t pid;
+
+	if (!writer32)
+		skip_because("the compiler makes no 32-bit programs");
+	entry = room_join(1);
+	regtab_enter(entry, 7, false);
+	assert_int_equal(pipe(out), 0);
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		dup2(out[1], STDOUT_FILENO);
+		execv(writer32, argv);
+		_exit(127);
+	}
+	assert_int_equal(read(out[0], &byte, 1), 1);
+	seen = room_look();
+	assert_true(seen.tables == 1 && seen.live == 2 && seen.qps == 2 && seen.qp[1] == 0xffffff);
+	assert_true(seen.registrants[0] == 2 && seen.registrants[1] == 1 && seen.creator[0] == (uint32_t)pid);
+	room_end(pid);
+	regtab_free(entry);
+	regtab_gc(room_dir());
+}
+
+/* Only its later children are in the new namespace. 77: not permitted. */
+static int across_namespaces(void)
+{
+	struct seen seen;
+	pid_t there;
+
+	if (unshare(CLONE_NEWPID) && unshare(CLONE_NEWUSER | CLONE_NEWPID))
+		return 77;
+	there = room_start(register_7, "");
+	/* The reader of room_look() would be in the new namespace, too. */
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	seen = room_look();
+	if (seen.live != 1 || seen.foreign)
+		return 1;
+	regtab_gc(room_dir());
+	kill(there, SIGSTOP);
+	return 0;
+}
+
+static void in_another_namespace(void *status)
+{
+	*(int *)status = across_namespaces();
+}
+
+TEST(processes_of_another_pid_namespace_are_seen_alive)
+{
+	int *status = mmap(NULL, sizeof(*status), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid = room_start(in_another_namespace, status);
+	struct seen seen = room_look();
+
+	if (*status != 77) {
+		assert_int_equal(*status, 0);
+		assert_true(seen.live == 1 && seen.foreign == 1 && seen.live_qps == 1);
+		regtab_gc(room_dir());
+		assert_int_equal(room_look().live, 1);
+	}
+	room_end(pid);
+	while (room_look().live)
+		usleep(1000);
+	regtab_gc(room_dir());
+	if (*status == 77)
+		skip_because("no permission for another pid namespace");
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(a_killed_process_is_stale_until_a_gc), CASE(a_stopped_process_holds_nobody_up),
+		CASE(a_sleeping_child_does_not_keep_its_dead_parent), CASE(a_child_changes_nothing_of_its_parent),
+		CASE(a_program_started_by_vfork_changes_nothing), CASE(a_child_of_a_busy_process_does_not_hang),
+		CASE(both_word_sizes_use_one_directory), CASE(processes_of_another_pid_namespace_are_seen_alive),
+	};
+
+	writer32 = argc > 1 ? argv[1] : NULL;
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Threads that enter, drop and refresh one entry at the same time, while its file is removed again and again. */
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include "../../unit.h"
+#include "regtab_room.h"
+
+#define THREADS	8u
+#define ROUNDS	20000u
+
+static struct regtab_entry *entry;
+
+/* Each has a number of its own in the same word, and makes an entry of its own now and then. */
+static void *use(void *number)
+{
+	uint32_t qp_num = *(uint32_t *)number;
+	struct regtab_news news;
+
+	for (unsigned i = 0; i < ROUNDS; i++) {
+		regtab_refresh(entry, &news);
+		regtab_enter(entry, qp_num, true);
+		if (i % 1000 == 0) {
+			room_pass_a_second();
+			regtab_free(room_join(2));
+		}
+		if (i != ROUNDS - 1)
+			regtab_drop(entry, qp_num);
+	}
+	return NULL;
+}
+
+static void run(void)
+{
+	uint32_t numbers[THREADS];
+	pthread_t threads[THREADS];
+
+	for (uint32_t i = 0; i < THREADS; i++) {
+		numbers[i] = 16 + i;
+		assert_int_equal(pthread_create(&threads[i], NULL, use, &numbers[i]), 0);
+	}
+	for (uint32_t i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+}
+
+TEST(threads_do_not_lose_each_others_registrations)
+{
+	struct seen seen;
+
+	entry = room_join(1);
+	run();
+	seen = room_look();
+	assert_true(seen.qps == THREADS && seen.live == 1);
+	for (uint32_t i = 0; i < THREADS; i++)
+		assert_int_equal(seen.qp[i], 16 + i);
+	regtab_free(entry);
+}
+
+static void *remove_files(void *stop)
+{
+	char path[512];
+
+	while (!__atomic_load_n((bool *)stop, __ATOMIC_RELAXED)) {
+		if (room_files(path))
+			unlink(path);
+		room_pass_a_second();
+	}
+	return NULL;
+}
+
+TEST(threads_survive_files_that_are_removed)
+{
+	bool stop = false;
+	pthread_t thread;
+
+	entry = room_join(1);
+	assert_int_equal(pthread_create(&thread, NULL, remove_files, &stop), 0);
+	run();
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	regtab_free(entry);
+}
+
+#define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
+
+UNIT_MAIN(NULL, NULL, CASE(threads_do_not_lose_each_others_registrations), CASE(threads_survive_files_that_are_removed))
