@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include <compat/device/device.h>
-#include <compat/device/fork.h>
 #include <compat/domain/domain.h>
 #include <compat/rcv_qp/rcv_qp.h>
 #include <modern/modern.h>
@@ -37,6 +36,7 @@ static struct ibv_context *open_counted(void)
 	struct ibv_context *context = provider_open(0);
 
 	assert_non_null(context);
+	device_use_begin();
 	provider_destroy_qp = modern_table.destroy_qp;
 	modern_table.destroy_qp = count_destroy;
 	modern_table.close_device = close_nothing;
@@ -60,7 +60,6 @@ TEST(a_child_ends_nothing_of_its_parent)
 	struct ibv_context *context = open_counted();
 
 	register_with(context, 3);
-	fork_watch();
 	assert_int_equal(in_child(device_close(context) || *destroyed), 0);
 	assert_int_equal(*destroyed, 0);
 	assert_int_equal(device_close(context), 0);
