@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <compat/core/ops.h>
-#include <compat/srq/srq.h>
+#include <compat/ops.h>
+#include <compat/srq.h>
 #include <shim/shim.h>
 
 static int provider_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)

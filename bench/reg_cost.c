@@ -11,8 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <compat/domain/domain.h>
-#include <compat/rcv_qp/rcv_qp.h>
+#include <compat/domain.h>
+#include <compat/rcv_qp.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_close_device. */
 
-#include <compat/device/device.h>
+#include <compat/device.h>
 
 #include "shim.h"
 

@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <string.h>
 
-#include <compat/xrc_qp/two_way.h>
+#include <compat/program.h>
 #include <elf/early.h>
 #include <elf/loader.h>
 
@@ -51,7 +51,7 @@ static __attribute__((noinline)) void *find_ours(void *handle, const char *name)
 	/* Before we are relocated nobody can have opened libibverbs. */
 	if (!is_verb(name) || early() || !loader_finds_in_libibverbs(handle, name))
 		return NULL;
-	two_way_note_lookup(name);
+	program_note_lookup(name);
 	for (size_t i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
 		if (!strcmp(name, ours[i].name))
 			return ours[i].function;

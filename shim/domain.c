@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_open_xrc_domain, ibv_close_xrc_domain. */
 
-#include <compat/device/device.h>
-#include <compat/domain/domain.h>
+#include <compat/device.h>
+#include <compat/domain.h>
 
 #include "shim.h"
 

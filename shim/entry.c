@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <compat/base/log.h>
-#include <compat/base/settings.h>
+#include <compat/log.h>
+#include <compat/settings.h>
 #include <modern/modern.h>
 
 #include "shim.h"

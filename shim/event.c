@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_get_async_event, ibv_ack_async_event. */
 
-#include <compat/core/state.h>
-#include <compat/event/event.h>
-#include <compat/xrc_qp/two_way.h>
+#include <compat/state.h>
+#include <compat/event.h>
+#include <compat/program.h>
 #include <modern/table.h>
 
 #include "shim.h"

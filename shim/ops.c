@@ -4,10 +4,10 @@
  * its data path: a test, two loads, a jump.
  */
 
-#include <compat/core/ops.h>
-#include <compat/xrc_qp/pair.h>
-#include <compat/srq/srq.h>
-#include <compat/xrc_qp/xrc_qp.h>
+#include <compat/ops.h>
+#include <compat/pair.h>
+#include <compat/srq.h>
+#include <compat/xrc_qp.h>
 
 #include "shim.h"
 
@@ -28,7 +28,7 @@ int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_r
 }
 
 /*
- * The halves of a two-way QP fail together: see xrc_pair_fail(). Flush errors only follow the first failure. The verbs that are
+ * The halves of a two-way QP fail together: see pair_fail(). Flush errors only follow the first failure. The verbs that are
  * called then are cancellation points; ibv_poll_cq never was one, so cancellation is held off.
  */
 static __attribute__((noinline, cold)) void note_failure(const struct ibv_cq *cq, const struct ibv_wc *wc)

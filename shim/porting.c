@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: the functions of xrc_compat.h, for code that is being ported. */
 
-#include <compat/domain/domain.h>
-#include <compat/rcv_qp/rcv_qp.h>
-#include <compat/srq/srq.h>
-#include <compat/xrc_qp/xrc_qp.h>
+#include <compat/domain.h>
+#include <compat/rcv_qp.h>
+#include <compat/srq.h>
+#include <compat/xrc_qp.h>
 
 #include "shim.h"
 

@@ -6,9 +6,9 @@
  * length, without the domain. Where ibv_create_qp does not take all attributes, it calls the provider instead.
  */
 
-#include <compat/base/log.h>
-#include <compat/srq/srq.h>
-#include <compat/xrc_qp/two_way.h>
+#include <compat/log.h>
+#include <compat/srq.h>
+#include <compat/program.h>
 #include <modern/rdmacm.h>
 
 #include "shim.h"
@@ -29,7 +29,7 @@ static bool means_receive_qp(const struct legacy_qp_init_attr *attr)
 {
 	static bool warned;
 
-	if (attr->cap.max_send_wr || two_way_program(false))
+	if (attr->cap.max_send_wr || program_is_two_way(false))
 		return false;
 	log_once(warned, "rdma_create_qp makes no receive QP (max_send_wr 0): call ibv_create_xrc_rcv_qp, and give its "
 		 "number to rdma_accept in conn_param.qp_num");

@@ -11,9 +11,9 @@
 
 #include <abi/export.h>
 #include <abi/legacy.h>
-#include <compat/base/cancel.h>
-#include <compat/base/errmap.h>
-#include <compat/xrc_qp/pair.h>
+#include <compat/cancel.h>
+#include <compat/errmap.h>
+#include <compat/pair.h>
 
 #include "tracer.h"
 

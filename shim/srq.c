@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_create_xrc_srq, and the SRQ verbs that may be handed an image. */
 
-#include <compat/core/ops.h>
-#include <compat/srq/srq.h>
-#include <compat/xrc_qp/two_way.h>
+#include <compat/ops.h>
+#include <compat/srq.h>
+#include <compat/program.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 
@@ -14,7 +14,7 @@ static int hook_device(struct ibv_context *context)
 {
 	int err = ops_hook_post_srq_recv(context, shim_post_srq_recv);
 
-	if (!err && two_way_program(false))
+	if (!err && program_is_two_way(false))
 		err = shim_hook_poll_cq(context, pair_rule_of(context));
 	return err;
 }

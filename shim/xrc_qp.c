@@ -4,10 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
-#include <compat/core/qp_numbers.h>
-#include <compat/srq/srq.h>
-#include <compat/xrc_qp/two_way.h>
-#include <compat/xrc_qp/xrc_qp.h>
+#include <compat/qp_numbers.h>
+#include <compat/srq.h>
+#include <compat/program.h>
+#include <compat/xrc_qp.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 

@@ -41,7 +41,7 @@ SHARED_FILES = {
               "modern/provider.h", "modern/table.h", "shim/tracer.h"},
 }
 
-LOG_FILE = "compat/base/log.c"
+LOG_FILE = "compat/log.c"
 
 
 def files(root, pattern="*", folders=None):
@@ -192,7 +192,7 @@ def core_includes(root):
             if module.startswith("compat/") and target.startswith("compat/") and (fault := room_fault(COMPAT_ROOMS, module, target)):
                 bad.append(f"{place}: {fault}")
             if target.startswith("compat/owner/") and not module.startswith("compat/owner/"):
-                bad.append(f"{place}: {module} includes {target}.h: only compat/domain/keeper.h is the door of owner/")
+                bad.append(f"{place}: {module} includes {target}.h: only compat/keeper.h is the door of owner/")
     return bad
 
 

@@ -4,9 +4,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include <compat/core/ops.h>
-#include <compat/srq/srq.h>
-#include <compat/core/state.h>
+#include <compat/ops.h>
+#include <compat/srq.h>
+#include <compat/state.h>
 #include <shim/shim.h>
 
 #include "../unit.h"

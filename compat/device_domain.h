@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A domain of the kernel's in one opened device.
+ *
+ * The old kernel compared domains by this object, not by handle: an SRQ made through one handle keeps every handle of
+ * the same inode busy (contract 5.2).
+ */
+#ifndef COMPAT_DEVICE_DOMAIN_H
+#define COMPAT_DEVICE_DOMAIN_H
+
+#include <stdbool.h>
+#include <sys/queue.h>
+#include <sys/types.h>
+#include <infiniband/verbs.h>
+
+#include "handle.h"
+#include "table.h"
+
+struct device_domain {
+	struct ibv_context *context;
+	bool has_inode;		/* false: private, fd was -1 */
+	bool inherited;		/* from the parent of this process, which has the device open, too */
+	dev_t dev;
+	ino_t ino;
+	unsigned handles;	/* struct domain that refer to this */
+	unsigned srqs;		/* XRC SRQs of this opened device */
+	unsigned qps;		/* XRC QPs of this opened device */
+	struct handle_map rcv_qps;	/* struct rcv_qp by number: registrations of this opened device */
+	struct regtab_entry *table;	/* its part of the registration table; NULL: private, or no memory */
+	LIST_ENTRY(device_domain) link;
+};
+
+LIST_HEAD(device_domain_list, device_domain);
+
+/** device_domain_get - that of an inode, or a new one. Each call counts one handle. Lock held. NULL: no memory. */
+struct device_domain *device_domain_get(struct ibv_context *context, bool has_inode, dev_t dev, ino_t ino);
+
+/** device_domain_put - drop one handle. NULL, or what is to be freed, because that was the last. Lock held. */
+struct device_domain *device_domain_put(struct device_domain *device_domain);
+
+/** device_domain_free - its part of the table ends too. NULL is allowed. No lock held. */
+void device_domain_free(struct device_domain *device_domain);
+
+/** device_domain_take - move all of a device into a list; no device_domain_get() finds them. Lock held. */
+void device_domain_take(const struct ibv_context *context, struct device_domain_list *taken);
+
+/** device_domain_each - visit all. Lock held. */
+void device_domain_each(void (*visit)(struct device_domain *device_domain));
+
+#endif

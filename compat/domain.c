@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* XRC domains: identity is device plus inode; what the kernel once counted against closing is counted here. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include <modern/modern.h>
+
+#include "domain.h"
+
+static struct handle_map domains;
+
+/* ---- opening ---- */
+
+static int publish(struct domain *domain, struct ibv_context *context, int fd)
+{
+	struct stat st = { 0 };
+	int err = 0;
+
+	if (fd != -1 && fstat(fd, &st))
+		return -errno;
+	state_lock();
+	err = handle_add(&domains, domain, domain);
+	if (!err) {
+		domain->device_domain = device_domain_get(context, fd != -1, st.st_dev, st.st_ino);
+		if (!domain->device_domain) {
+			handle_remove(&domains, domain, domain);
+			err = -ENOMEM;
+		}
+	}
+	state_unlock();
+	return err;
+}
+
+int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xrc_domain **ldom)
+{
+	struct domain *domain;
+	int err;
+
+	if (!context)
+		return -EINVAL;
+	domain = calloc(1, sizeof(*domain));
+	if (!domain)
+		return -ENOMEM;
+	domain->legacy.context = context;
+	err = modern_open_xrcd(context, fd, oflag, &domain->xrcd);
+	if (err)
+		goto free_domain;
+	err = publish(domain, context, fd);
+	if (err)
+		goto close_xrcd;
+	table_refresh(context, domain->device_domain->table);
+	*ldom = &domain->legacy;
+	return 0;
+
+close_xrcd:
+	modern_close_xrcd(domain->xrcd);
+free_domain:
+	free(domain);
+	return err;
+}
+
+/* ---- closing ---- */
+
+static bool is_busy(const struct domain *domain)
+{
+	return domain->device_domain->srqs || domain->device_domain->qps || domain->registrations;
+}
+
+/* Lock held. */
+static int begin_close(struct domain *domain)
+{
+	if (!domain || domain->closing)
+		return -EINVAL;
+	if (is_busy(domain))
+		return -EBUSY;
+	domain->closing = true;
+	while (domain->users)
+		state_wait();
+	if (!is_busy(domain))
+		return 0;
+	domain->closing = false;
+	return -EBUSY;
+}
+
+static int end_close(struct domain *domain)
+{
+	struct device_domain *ended = NULL;
+	int err = modern_close_xrcd(domain->xrcd);
+
+	state_lock();
+	domain->closing = false;
+	if (!err) {
+		handle_remove(&domains, domain, domain);
+		ended = device_domain_put(domain->device_domain);
+		free(domain);
+	}
+	state_changed();
+	state_unlock();
+	device_domain_free(ended);
+	return err;
+}
+
+int domain_close(struct legacy_xrc_domain *ldom)
+{
+	struct domain *domain;
+	int err;
+
+	state_lock();
+	domain = handle_find(&domains, ldom);
+	err = begin_close(domain);
+	state_unlock();
+	return err ? err : end_close(domain);
+}
+
+/* ---- using ---- */
+
+struct domain *domain_enter(const struct legacy_xrc_domain *ldom, const struct ibv_context *context)
+{
+	struct domain *domain = handle_find(&domains, ldom);
+
+	if (!domain || domain->closing || (context && domain->legacy.context != context))
+		return NULL;
+	domain->users++;
+	return domain;
+}
+
+void domain_leave(struct domain *domain)
+{
+	domain->users--;
+	state_changed();
+}
+
+struct domain *domain_hold(const struct legacy_xrc_domain *ldom, const struct ibv_context *context)
+{
+	struct domain *domain;
+
+	state_lock();
+	domain = domain_enter(ldom, context);
+	state_unlock();
+	return domain;
+}
+
+void domain_release(struct domain *domain)
+{
+	if (!domain)
+		return;
+	state_lock();
+	domain_leave(domain);
+	state_unlock();
+}
+
+struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom)
+{
+	struct domain *domain;
+
+	state_lock();
+	domain = handle_find(&domains, ldom);
+	state_unlock();
+	return domain ? domain->xrcd : NULL;
+}
+
+struct by_xrcd {
+	const struct ibv_xrcd *xrcd;
+	struct domain *found;
+};
+
+static void match_xrcd(void *object, void *arg)
+{
+	struct domain *domain = object;
+	struct by_xrcd *search = arg;
+
+	if (domain->xrcd == search->xrcd)
+		search->found = domain;
+}
+
+struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd)
+{
+	struct by_xrcd search = { .xrcd = xrcd };
+
+	state_lock();
+	handle_each(&domains, match_xrcd, &search);
+	state_unlock();
+	return search.found ? &search.found->legacy : NULL;
+}
+
+/* ---- the end of a device, and forks ---- */
+
+struct left_open {
+	const struct ibv_context *context;
+	struct domain_list *left;
+	bool closing;		/* another thread is closing one */
+};
+
+static void note_left_open(void *object, void *arg)
+{
+	struct domain *domain = object;
+	struct left_open *search = arg;
+
+	if (domain->legacy.context != search->context)
+		return;
+	search->closing |= domain->closing;
+	LIST_INSERT_HEAD(search->left, domain, left_open);
+}
+
+static bool find_left_open(const struct ibv_context *context, struct domain_list *left)
+{
+	struct left_open search = { .context = context, .left = left };
+
+	LIST_INIT(left);
+	handle_each(&domains, note_left_open, &search);
+	return !search.closing;
+}
+
+void domain_take(const struct ibv_context *context, struct domain_list *left)
+{
+	struct domain *domain;
+
+	while (!find_left_open(context, left))
+		state_wait();
+	LIST_FOREACH(domain, left, left_open)
+		handle_remove(&domains, domain, domain);
+	LIST_FOREACH(domain, left, left_open)
+		while (domain->users)
+			state_wait();
+}
+
+/* What a forked child has from its parent is the parent's too: the kernel's domain stays. */
+void domain_end(struct domain_list *left)
+{
+	struct domain *domain;
+
+	while ((domain = LIST_FIRST(left))) {
+		LIST_REMOVE(domain, left_open);
+		if (!domain->device_domain->inherited)
+			modern_close_xrcd(domain->xrcd);
+		free(domain);
+	}
+}
+
+static void forget_users(void *object, void *arg)
+{
+	struct domain *domain = object;
+
+	(void)arg;
+	domain->users = 0;
+	domain->closing = false;
+}
+
+static void inherit(struct device_domain *device_domain)
+{
+	device_domain->inherited = true;
+}
+
+void domain_forked(void)
+{
+	handle_each(&domains, forget_users, NULL);
+	device_domain_each(inherit);
+}

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What an XRC domain meant: an inode of a device, opened by any number of processes (contract 5.1, 5.2).
+ */
+#ifndef COMPAT_DOMAIN_H
+#define COMPAT_DOMAIN_H
+
+#include <abi/legacy.h>
+
+#include "device_domain.h"
+#include "state.h"
+
+/** struct domain - a handle that the application got from ibv_open_xrc_domain. */
+struct domain {
+	struct legacy_xrc_domain legacy;	/* first: this is what the application sees */
+	struct device_domain *device_domain;
+	struct ibv_xrcd *xrcd;
+	unsigned registrations;			/* receive QPs registered through this handle */
+	unsigned users;				/* verbs that use xrcd right now */
+	bool closing;
+	LIST_ENTRY(domain) left_open;		/* when its device is closed */
+};
+
+LIST_HEAD(domain_list, domain);
+
+/**
+ * domain_open - open the domain of fd's inode, or with fd -1 a new private one.
+ * The file may be closed and unlinked at once: the kernel holds the inode. -errno as the kernel's (contract 5.1).
+ */
+int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xrc_domain **ldom);
+
+/**
+ * domain_close - -EINVAL: not an open domain. -EBUSY: an SRQ or QP of this opened device is in the domain, or receive
+ * QPs are still registered through this handle (contract 5.2).
+ */
+int domain_close(struct legacy_xrc_domain *ldom);
+
+/**
+ * domain_enter - use a domain for a verb: it cannot be closed until domain_leave(). Lock held.
+ * NULL when ldom is no open domain (of context, unless that is NULL).
+ */
+struct domain *domain_enter(const struct legacy_xrc_domain *ldom, const struct ibv_context *context);
+void domain_leave(struct domain *domain);
+
+/** domain_hold, domain_release - the same for verbs that need the lock for nothing else: it is taken here. NULL is released, too. */
+struct domain *domain_hold(const struct legacy_xrc_domain *ldom, const struct ibv_context *context);
+void domain_release(struct domain *domain);
+
+/** domain_xrcd - the kernel's domain behind an open one, and back; NULL when there is none. */
+struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom);
+struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
+
+/** domain_forked - in a forked child: no other thread uses a domain, and what there is belongs to the parent too. Lock held. */
+void domain_forked(void);
+
+/**
+ * domain_take - the application closes the device: move its domains into a list once no verb uses them. No call finds them any
+ * more. Lock held. domain_end - close and free them. No lock held.
+ */
+void domain_take(const struct ibv_context *context, struct domain_list *left);
+void domain_end(struct domain_list *left);
+
+#endif

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Async events, read and translated.
+ *
+ * MVAPICH and MVAPICH2 cancel their event thread at any instruction while it sits in ibv_get_async_event. Once the kernel has
+ * counted an event as read, ibv_destroy_qp waits until it is acknowledged. So the thread reads as OFED's did, cancellable, and a
+ * cleanup handler acknowledges the event of a thread that is cancelled when the kernel has just answered.
+ */
+
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+
+#include <modern/modern.h>
+
+#include "cancel.h"
+#include "event.h"
+#include "handle.h"
+#include "srq.h"
+#include "state.h"
+#include "xrc_qp.h"
+
+/* ---- numbers ---- */
+
+/*
+ * Numbers that were handed out in flagged events, each with its device. An acknowledgement without the flag must not take one for a
+ * pointer to a QP, however often and however late it comes. So a number stays until its device is closed.
+ */
+static struct handle_map flagged;
+
+/* QP numbers have 24 bits; a heap pointer that small is possible in a non-PIE program, hence the map. */
+#define QP_NUM_MAX 0xffffffu
+
+static void note_flagged(struct ibv_context *context, uint32_t qp_num)
+{
+	state_lock();
+	/* Out of memory only costs a program that takes the flag off; it crashed on the old stack. */
+	handle_add(&flagged, (const void *)(uintptr_t)qp_num, context);
+	state_unlock();
+}
+
+static bool was_flagged(const void *element)
+{
+	bool known;
+
+	if ((uintptr_t)element > QP_NUM_MAX)
+		return false;
+	state_lock();
+	known = handle_find(&flagged, element);
+	state_unlock();
+	return known;
+}
+
+static bool is_context(const void *object, const void *context)
+{
+	return object == context;
+}
+
+void event_forget_context(const struct ibv_context *context)
+{
+	handle_drop(&flagged, is_context, context, NULL);
+}
+
+/* ---- translating ---- */
+
+static bool leaves_in_err(uint32_t type)
+{
+	return type == IBV_EVENT_QP_FATAL || type == IBV_EVENT_QP_REQ_ERR || type == IBV_EVENT_QP_ACCESS_ERR;
+}
+
+static void flag(struct legacy_async_event *levent, struct ibv_context *context, uint32_t qp_num)
+{
+	note_flagged(context, qp_num);
+	memset(&levent->element, 0, sizeof(levent->element));
+	levent->element.xrc_qp_num = qp_num;
+	levent->event_type |= LEGACY_XRC_QP_EVENT_FLAG;
+}
+
+/* False: the event is not the application's. */
+static bool translate_qp_event(struct ibv_async_event *event, struct legacy_async_event *levent)
+{
+	struct ibv_qp *qp = event->element.qp;
+	enum modern_tgt_use use = modern_tgt_use(qp);
+	struct ibv_context *context = qp->context;
+	uint32_t qp_num = qp->qp_num;
+
+	if (use == MODERN_TGT_NONE) {
+		xrc_qp_own_event(qp);
+		return true;
+	}
+	if (use == MODERN_TGT_PAIRED)
+		levent->element.qp = xrc_qp_target_event(qp, leaves_in_err(event->event_type));
+	/* From here on the handle may be destroyed by the thread that waits for this. */
+	modern_ack_async_event(event);
+	if (use == MODERN_TGT_REGISTERED)
+		flag(levent, context, qp_num);
+	return use != MODERN_TGT_TRANSIENT && (use != MODERN_TGT_PAIRED || levent->element.qp);
+}
+
+static void translate_srq_event(struct ibv_async_event *event, struct legacy_async_event *levent)
+{
+	struct srq_image *image;
+
+	state_lock();
+	image = srq_image_of_real(event->element.srq);
+	if (image)
+		image->events++;
+	state_unlock();
+	if (image)
+		levent->element.srq = (struct ibv_srq *)image;
+}
+
+static bool translate(struct ibv_async_event *event, struct legacy_async_event *levent)
+{
+	levent->event_type = event->event_type;
+	memcpy(&levent->element, &event->element, sizeof(levent->element));
+	switch (modern_event_of(event->event_type)) {
+	case MODERN_EVENT_OF_QP:
+		return translate_qp_event(event, levent);
+	case MODERN_EVENT_OF_SRQ:
+		translate_srq_event(event, levent);
+		return true;
+	default:
+		return true;
+	}
+}
+
+/* ---- reading ---- */
+
+/* While an event is translated: neither a cancellation nor a handler that jumps away may leave our lock taken. */
+struct quiet {
+	sigset_t signals;
+	struct cancel_hold hold;
+};
+
+static void quiet_begin(struct quiet *quiet)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &quiet->signals);
+	cancel_hold(&quiet->hold);
+}
+
+/* Cancellation first: a handler may jump away as soon as signals are unblocked. */
+static void quiet_end(const struct quiet *quiet)
+{
+	cancel_release(&quiet->hold);
+	pthread_sigmask(SIG_SETMASK, &quiet->signals, NULL);
+}
+
+#define NOTHING_READ UINT32_MAX
+
+/*
+ * What this thread reads. Not on its stack: a handler that jumps away just after the kernel has answered leaves the event here, for
+ * the thread's next call.
+ */
+static __thread struct {
+	struct ib_uverbs_async_event_desc desc;
+	int async_fd;
+} reading __attribute__((tls_model("initial-exec"))) = { .desc.event_type = NOTHING_READ };	/* as in shim/rdmacm.c */
+
+static struct ibv_async_event take_read(void)
+{
+	struct ibv_async_event event = modern_async_event(&reading.desc);
+
+	reading.desc.event_type = NOTHING_READ;
+	return event;
+}
+
+static void acknowledge_read(void *arg)
+{
+	struct ibv_async_event event;
+
+	(void)arg;
+	if (reading.desc.event_type == NOTHING_READ)
+		return;
+	event = take_read();
+	modern_ack_async_event(&event);
+}
+
+static void acknowledge(void *levent)
+{
+	event_ack(levent);
+}
+
+static int read_quietly(int async_fd, struct quiet *quiet)
+{
+	int err = 0;
+
+	if (reading.desc.event_type == NOTHING_READ)
+		err = modern_read_async_event(async_fd, &reading.desc);
+	if (!err)
+		quiet_begin(quiet);
+	return err;
+}
+
+/* On success quiet. */
+static int read_event(int async_fd, struct ibv_async_event *event, struct quiet *quiet)
+{
+	int err;
+
+	if (reading.async_fd != async_fd)
+		acknowledge_read(NULL);
+	reading.async_fd = async_fd;
+	pthread_cleanup_push(acknowledge_read, NULL);
+	err = read_quietly(async_fd, quiet);
+	pthread_cleanup_pop(0);
+	if (!err)
+		*event = take_read();
+	return err;
+}
+
+/* A cancellation that came meanwhile ends the thread here, and nothing else would acknowledge its event. */
+static void hand_out(struct legacy_async_event *levent, const struct quiet *quiet)
+{
+	pthread_cleanup_push(acknowledge, levent);
+	quiet_end(quiet);
+	pthread_cleanup_pop(0);
+}
+
+int event_get(struct ibv_context *context, struct legacy_async_event *levent)
+{
+	int async_fd = context->async_fd;	/* another thread may close the device meanwhile */
+	struct ibv_async_event event;
+	struct quiet quiet;
+	bool wanted;
+	int err;
+
+	do {
+		err = read_event(async_fd, &event, &quiet);
+		if (err)
+			return err;
+		wanted = translate(&event, levent);
+		if (!wanted)
+			quiet_end(&quiet);
+	} while (!wanted);
+	hand_out(levent, &quiet);
+	return 0;
+}
+
+void event_ack(const struct legacy_async_event *levent)
+{
+	struct ibv_async_event event;
+
+	if (levent->event_type & LEGACY_XRC_QP_EVENT_FLAG)
+		return;
+	event.event_type = levent->event_type;
+	memcpy(&event.element, &levent->element, sizeof(event.element));
+	if (modern_event_of(event.event_type) == MODERN_EVENT_OF_SRQ)
+		event.element.srq = srq_unwrap(event.element.srq);
+	if (modern_event_of(event.event_type) == MODERN_EVENT_OF_QP &&
+	    (was_flagged(event.element.qp) || xrc_qp_ack_owed(event.element.qp)))
+		return;
+	modern_ack_async_event(&event);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The two-way QP: initiator and target created, moved and ended as one. */
+
+#include <errno.h>
+#include <stdbool.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <modern/modern.h>
+
+#include "attr.h"
+#include "mask.h"
+#include "pair.h"
+
+/* ---- numbers ---- */
+
+/* By the device: numbers of mlx5 may have the bit that is mlx4's tag. */
+enum pair_rule pair_rule_of(struct ibv_context *context)
+{
+	return modern_tags_tgt_qps(context) ? PAIR_TAGGED : PAIR_NEXT;
+}
+
+uint32_t pair_target(enum pair_rule rule, uint32_t visible)
+{
+	uint32_t next = (visible + 1) & PAIR_NUM_MASK;
+
+	return rule == PAIR_TAGGED ? next | PAIR_TARGET_TAG : next;
+}
+
+bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target)
+{
+	/* Both ways, so that a neighbour that wrapped into the tag, and has no way back, is no pair. */
+	return pair_target(rule, initiator) == target && pair_visible(rule, target) == initiator;
+}
+
+/* ---- creating ---- */
+
+/* Numbers are given out in order, so that only others in between spoil a pair: a few tries are plenty. */
+#define PAIR_ATTEMPTS 64
+
+/* The ranks of a host all connect at the same moment, and in lockstep none would ever get neighbours. */
+#define LOCK_TRIES 5000
+#define LOCK_PAUSE_NS 200000
+
+/*
+ * One at a time on a device: by the device file that each of them has open anyway. The kernel releases the lock of a
+ * killed process. If somebody else holds it for a second, as a stopped process does, we go on without: it only makes pairs
+ * likelier. Not sooner, for whoever has it may need all its attempts, and each of eight waits for seven.
+ */
+static bool lock_device(const struct ibv_context *context)
+{
+	const struct timespec pause = { .tv_nsec = LOCK_PAUSE_NS };
+
+	for (int try = 0; try < LOCK_TRIES; try++) {
+		if (!flock(context->cmd_fd, LOCK_EX | LOCK_NB))
+			return true;
+		if (errno != EWOULDBLOCK && errno != EINTR)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return false;
+}
+
+static void unlock_device(const struct ibv_context *context, bool locked)
+{
+	if (locked)
+		flock(context->cmd_fd, LOCK_UN);
+}
+
+/* Programs of today take numbers too: a pause of random length breaks step with them. */
+static void pause_before_attempt(unsigned attempt)
+{
+	struct timespec now, pause = { 0 };
+
+	if (!attempt)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	pause.tv_nsec = (now.tv_nsec / 16 ^ getpid() * 7919L) % (20000L << (attempt < 6 ? attempt : 6));
+	nanosleep(&pause, NULL);
+}
+
+static int create_both(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr, struct pair *pair)
+{
+	int err = modern_create_ini_qp(pd, attr, &pair->ini);
+
+	if (err)
+		return err;
+	err = modern_create_tgt_qp(pd->context, xrcd, MODERN_TGT_PAIRED, &pair->tgt);
+	if (err)
+		modern_destroy_qp(pair->ini);
+	return err;
+}
+
+/* Misfits are kept until the end: given back at once, their numbers would be handed out again. */
+static void destroy_misfits(const struct pair *misfits, unsigned count)
+{
+	while (count--)
+		pair_destroy(&misfits[count]);
+}
+
+static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr,
+			  struct pair *pair)
+{
+	struct pair tried[PAIR_ATTEMPTS];
+	enum pair_rule rule = pair_rule_of(pd->context);
+	unsigned attempt;
+	int err = -ERANGE;
+
+	for (attempt = 0; attempt < PAIR_ATTEMPTS; attempt++) {
+		struct ibv_qp_init_attr wanted = *attr;
+
+		pause_before_attempt(attempt);
+		err = create_both(pd, xrcd, &wanted, &tried[attempt]);
+		if (err)
+			break;
+		if (pair_fits(rule, tried[attempt].ini->qp_num, tried[attempt].tgt->qp_num)) {
+			*pair = tried[attempt];
+			pair->rule = rule;
+			attr->cap = wanted.cap;
+			break;
+		}
+		err = -ERANGE;
+	}
+	destroy_misfits(tried, attempt);
+	return err;
+}
+
+int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr, struct pair *pair)
+{
+	bool locked;
+	int err;
+
+	if (!attr->cap.max_send_wr)	/* receive-only, qperf's xrc_bw server; not every provider makes such an initiator */
+		attr->cap.max_send_wr = 1;
+	locked = lock_device(pd->context);
+	err = create_fitting(pd, xrcd, attr, pair);
+	unlock_device(pd->context, locked);
+	return err;
+}
+
+/* ---- both halves ---- */
+
+/* What a half is in now. */
+struct half {
+	enum ibv_qp_state state;
+	uint8_t port;
+};
+
+static int query_half(struct ibv_qp *qp, struct half *half)
+{
+	struct ibv_qp_init_attr init_attr = { 0 };
+	struct ibv_qp_attr attr = { 0 };
+	int err = modern_query_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT, &init_attr);
+
+	if (!err)
+		*half = (struct half){ attr.qp_state, attr.port_num };
+	return err;
+}
+
+/* Where both are, one half that fell into ERR taking the other along. */
+static int query_halves(const struct pair *pair, struct half *ini, struct half *tgt)
+{
+	int err = query_half(pair->ini, ini);
+
+	if (!err)
+		err = query_half(pair->tgt, tgt);
+	if (!err && (ini->state == IBV_QPS_ERR) != (tgt->state == IBV_QPS_ERR)) {
+		pair_fail(pair);
+		ini->state = tgt->state = IBV_QPS_ERR;
+	}
+	return err;
+}
+
+/* Each half connects to the other one's peer: our initiator to their target, our target to their initiator. */
+static int modify_ini(const struct pair *pair, const struct ibv_qp_attr *attr, int mask, uint8_t port)
+{
+	struct ibv_qp_attr ini_attr = *attr;
+
+	ini_attr.dest_qp_num = pair_target(pair->rule, attr->dest_qp_num);
+	attr_fill_ports(&ini_attr, mask, port);
+	return modern_modify_qp(pair->ini, &ini_attr, mask);
+}
+
+/* The send queue is the initiator's, and so is the one event that tells that it is drained. */
+static int modify_tgt(const struct pair *pair, const struct ibv_qp_attr *attr, int mask, uint8_t port)
+{
+	struct ibv_qp_attr tgt_attr = *attr;
+
+	attr_fill_ports(&tgt_attr, mask, port);
+	return modern_modify_qp(pair->tgt, &tgt_attr, mask & ~IBV_QP_EN_SQD_ASYNC_NOTIFY);
+}
+
+int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mask)
+{
+	int ini_mask, tgt_mask;
+	struct half ini, tgt;
+	int err = query_halves(pair, &ini, &tgt);
+	bool tgt_there = !err && ini.state != tgt.state && mask & IBV_QP_STATE && tgt.state == attr->qp_state;
+
+	/* Nothing is moved unless both may move; a target that got there in an earlier, half-failed call stays. */
+	if (!err)
+		err = mask_translate(MASK_INITIATOR, ini.state, attr, mask, &ini_mask);
+	if (!err && !tgt_there)
+		err = mask_translate(MASK_TARGET, tgt.state, attr, mask, &tgt_mask);
+	if (!err && !tgt_there)
+		err = modify_tgt(pair, attr, tgt_mask, tgt.port);
+	if (!err)
+		err = modify_ini(pair, attr, ini_mask, ini.port);
+	return err;
+}
+
+int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+{
+	struct ibv_qp_init_attr tgt_init_attr = { 0 };
+	struct ibv_qp_attr tgt_attr = { 0 };
+	int err = modern_query_qp(pair->ini, attr, mask, init_attr);
+
+	if (!err)
+		err = modern_query_qp(pair->tgt, &tgt_attr, mask, &tgt_init_attr);
+	if (err)
+		return err;
+	if ((attr->qp_state == IBV_QPS_ERR) != (tgt_attr.qp_state == IBV_QPS_ERR)) {
+		/* Who is told so relies on it: from now on nothing arrives either. */
+		pair_fail(pair);
+		attr->qp_state = attr->cur_qp_state = IBV_QPS_ERR;
+	}
+	attr->dest_qp_num = tgt_attr.dest_qp_num;
+	attr->rq_psn = tgt_attr.rq_psn;
+	attr->qp_access_flags = tgt_attr.qp_access_flags;
+	attr->max_dest_rd_atomic = tgt_attr.max_dest_rd_atomic;
+	attr->min_rnr_timer = tgt_attr.min_rnr_timer;
+	return 0;
+}
+
+void pair_destroy(const struct pair *pair)
+{
+	modern_destroy_qp(pair->ini);
+	modern_destroy_qp(pair->tgt);
+}
+
+void pair_fail(const struct pair *pair)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_ERR };
+
+	/* A half that is in RESET cannot go to ERR and need not: it neither sends nor receives. */
+	modern_modify_qp(pair->ini, &attr, IBV_QP_STATE);
+	modern_modify_qp(pair->tgt, &attr, IBV_QP_STATE);
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The two-way QP: an XRC_SEND QP with the visible number and a hidden XRC_RECV QP beside it, acting as one.
+ *
+ * An old XRC QP was initiator and target under one number, and that is all its two ends exchange (qperf, MVAPICH 1.x).
+ * Today these are two QPs. The visible number is the initiator's; the target's is its neighbour, so that a peer on any
+ * host derives it with no further exchange. Both ends must be of one rule: the same family of adapter.
+ */
+#ifndef COMPAT_PAIR_H
+#define COMPAT_PAIR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <infiniband/verbs.h>
+
+/* mlx4 sets it on the number of every target QP, and on no other (kernel mlx4_qp_alloc users). */
+#define PAIR_TARGET_TAG 0x800000u
+#define PAIR_NUM_MASK 0xffffffu
+
+enum pair_rule {
+	PAIR_NEXT,	/* mlx5, hns, qedr: target = visible + 1 */
+	PAIR_TAGGED,	/* mlx4: target = (visible + 1) | PAIR_TARGET_TAG */
+};
+
+/** pair_rule_of - the rule of a device. */
+enum pair_rule pair_rule_of(struct ibv_context *context);
+
+/** pair_target - the target's number behind a visible one. */
+uint32_t pair_target(enum pair_rule rule, uint32_t visible);
+
+/** pair_visible - the visible number in front of a target's, which has the tag if the rule says so. */
+static inline uint32_t pair_visible(enum pair_rule rule, uint32_t target)
+{
+	/* No wrap-around to mask away: number 0 is nobody's, tagged or not. */
+	return target - (rule == PAIR_TAGGED ? PAIR_TARGET_TAG + 1 : 1);
+}
+
+/** pair_fits - whether two numbers, freshly given out, make a pair. */
+bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target);
+
+struct pair {
+	struct ibv_qp *ini;
+	struct ibv_qp *tgt;
+	enum pair_rule rule;	/* of this device, taken for the peer's too */
+};
+
+/**
+ * pair_create - both QPs, numbers adjacent. attr->cap is updated.
+ * -ERANGE: the device gave no neighbouring numbers in PAIR_ATTEMPTS tries. Otherwise as the kernel's.
+ */
+int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr, struct pair *pair);
+
+/** pair_modify - one transition of both. attr and mask as for an old XRC QP; dest_qp_num is the peer's visible. */
+int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mask);
+
+/** pair_query - what one old QP would say: each attribute from the half that has it, ERR if either is. */
+int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
+
+/** pair_destroy - both halves of a pair that no program has. */
+void pair_destroy(const struct pair *pair);
+
+/** pair_fail - one half is in ERR: take the other there too. */
+void pair_fail(const struct pair *pair);
+
+#endif

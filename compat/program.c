@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Which kind of program this is, by what the loaded objects refer to. */
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include <elf/loaded.h>
+
+#include "log.h"
+#include "program.h"
+#include "settings.h"
+
+static atomic_bool looked_up;
+
+atomic_int program_xrc;
+
+typedef bool (*names_fn)(const char *name);
+
+/* Both ends of a receive QP's life begin with one of these; modify, query and unreg never come without. */
+static bool names_rcv_qp(const char *name)
+{
+	return !strcmp(name, "ibv_create_xrc_rcv_qp") || !strcmp(name, "ibv_reg_xrc_rcv_qp");
+}
+
+/* There is no XRC without a domain. */
+static bool names_domain(const char *name)
+{
+	return !strcmp(name, "ibv_open_xrc_domain");
+}
+
+void program_note_lookup(const char *name)
+{
+	if (names_rcv_qp(name))
+		atomic_store_explicit(&looked_up, true, memory_order_relaxed);
+	if (names_domain(name))
+		program_note_xrc();
+}
+
+static bool names_lookup(const char *name)
+{
+	return !strcmp(name, "dlsym") || !strcmp(name, "dlvsym");
+}
+
+static int inspect_references(const struct loaded *loaded, void *names)
+{
+	return loaded_refers(loaded, *(names_fn *)names);
+}
+
+/* A program that is going to look one up has its name. One that defines dlsym, as we do, hands the look-ups of others on. */
+static int inspect_literals(const struct loaded *loaded, void *names)
+{
+	return loaded_refers(loaded, names_lookup) && !loaded_symbol(loaded, "dlsym") && loaded_mentions(loaded, *(names_fn *)names);
+}
+
+static bool refers_to(names_fn names)
+{
+	return loaded_each(inspect_references, &names) || loaded_each(inspect_literals, &names);
+}
+
+void program_note_xrc(void)
+{
+	atomic_store_explicit(&program_xrc, PROGRAM_USES_XRC, memory_order_relaxed);
+}
+
+__attribute__((cold)) bool program_find_xrc(void)
+{
+	int unknown = 0;
+
+	atomic_compare_exchange_strong(&program_xrc, &unknown, refers_to(names_domain) ? PROGRAM_USES_XRC : PROGRAM_USES_NONE);
+	return program_uses_xrc();
+}
+
+static bool refers_to_none(void)
+{
+	/* Generation and answer in one word, so that no lock is needed: the answer is in the lowest bit. */
+	static _Atomic unsigned long long cache;
+	unsigned long long generation = loaded_generation() << 1;
+	unsigned long long known = atomic_load_explicit(&cache, memory_order_relaxed);
+
+	if ((known & ~1ull) != generation) {
+		known = generation | !refers_to(names_rcv_qp);
+		atomic_store_explicit(&cache, known, memory_order_relaxed);
+	}
+	return known & 1;
+}
+
+static bool decide(bool receive_only)
+{
+	return receive_only || (!atomic_load_explicit(&looked_up, memory_order_relaxed) && refers_to_none());
+}
+
+bool program_is_two_way(bool receive_only)
+{
+	static bool warned;
+
+	switch (settings()->two_way) {
+	case TWO_WAY_ON:
+		return true;
+	case TWO_WAY_OFF:
+		return false;
+	case TWO_WAY_UNKNOWN:
+		log_once(warned, "XRC_COMPAT_TWO_WAY=%s is none of auto, on, off: taken as auto", settings()->two_way_text);
+		break;
+	case TWO_WAY_AUTO:
+		break;
+	}
+	return decide(receive_only);
+}

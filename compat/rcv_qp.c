@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Receive QPs: the registrations of this process, and the kernel handle behind each. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <modern/modern.h>
+
+#include "attr.h"
+#include "domain.h"
+#include "log.h"
+#include "mask.h"
+#include "qp_numbers.h"
+#include "rcv_qp.h"
+
+enum phase {
+	OPENING,	/* the kernel is being asked */
+	REGISTERED,
+	CLOSING,	/* unregistered; its last users are leaving */
+};
+
+struct rcv_qp {
+	uint32_t qp_num;
+	enum phase phase;
+	bool created;			/* by this device */
+	unsigned users;			/* verbs that use the handle right now */
+	struct domain *domain;		/* through which it was registered: that one cannot be closed */
+	struct ibv_qp *qp;		/* the creator's, or an opened handle; NULL: still opening */
+};
+
+/* ---- the map of a domain, lock held ---- */
+
+static const void *key_of(uint32_t qp_num)
+{
+	return (const void *)(uintptr_t)qp_num;
+}
+
+/* The registration once no other thread is about to open or close it; NULL: none. */
+static struct rcv_qp *find_settled(struct device_domain *device_domain, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp;
+
+	while ((rcv_qp = handle_find(&device_domain->rcv_qps, key_of(qp_num))) && rcv_qp->phase != REGISTERED)
+		state_wait();
+	return rcv_qp;
+}
+
+static struct rcv_qp *insert(struct domain *domain, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp = calloc(1, sizeof(*rcv_qp));
+
+	if (!rcv_qp)
+		return NULL;
+	rcv_qp->qp_num = qp_num;
+	rcv_qp->phase = OPENING;
+	rcv_qp->domain = domain;
+	if (handle_add(&domain->device_domain->rcv_qps, key_of(qp_num), rcv_qp)) {
+		free(rcv_qp);
+		return NULL;
+	}
+	domain->registrations++;
+	return rcv_qp;
+}
+
+static void drop(struct rcv_qp *rcv_qp)
+{
+	struct device_domain *device_domain = rcv_qp->domain->device_domain;
+
+	if (rcv_qp->qp)
+		qp_number_remove(device_domain->context, rcv_qp->qp_num);
+	regtab_drop(device_domain->table, rcv_qp->qp_num);
+	rcv_qp->domain->registrations--;
+	handle_remove(&device_domain->rcv_qps, key_of(rcv_qp->qp_num), rcv_qp);
+	free(rcv_qp);
+	state_changed();
+}
+
+static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp)
+{
+	struct device_domain *device_domain = rcv_qp->domain->device_domain;
+
+	if (!rcv_qp->qp)
+		qp_number_add(device_domain->context, rcv_qp->qp_num);
+	rcv_qp->qp = qp;
+	rcv_qp->phase = REGISTERED;
+	table_enter(device_domain->context, device_domain->table, rcv_qp->qp_num, rcv_qp->created);
+	state_changed();
+}
+
+/* Leave the domain. The registration (NULL: none was begun) is settled now, or after an error forgotten. */
+static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
+{
+	state_lock();
+	if (rcv_qp && err)
+		drop(rcv_qp);
+	else if (rcv_qp)
+		settle(rcv_qp, qp);
+	domain_leave(domain);
+	state_unlock();
+}
+
+/* ---- the table ---- */
+
+static void enter_again(void *object, void *arg)
+{
+	const struct rcv_qp *rcv_qp = object;
+	struct device_domain *device_domain = arg;
+
+	if (rcv_qp->phase == REGISTERED)
+		table_enter(device_domain->context, device_domain->table, rcv_qp->qp_num, rcv_qp->created);
+}
+
+/* Makes a file if there is none, so no lock is held. settle() and drop() keep it up to date. */
+static void look_after_table(struct device_domain *device_domain)
+{
+	if (!table_refresh(device_domain->context, device_domain->table))
+		return;
+	state_lock();
+	handle_each(&device_domain->rcv_qps, enter_again, device_domain);
+	state_unlock();
+}
+
+/* ---- creating ---- */
+
+/* *made: the registration to be settled. */
+static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp **qp)
+{
+	int err = modern_create_tgt_qp(domain->legacy.context, domain->xrcd, MODERN_TGT_REGISTERED, qp);
+
+	if (err)
+		return err;
+	state_lock();
+	*made = insert(domain, (*qp)->qp_num);
+	state_unlock();
+	if (!*made) {
+		modern_destroy_qp(*qp);
+		return -ENOMEM;
+	}
+	(*made)->created = true;
+	look_after_table(domain->device_domain);
+	return 0;
+}
+
+int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
+{
+	struct domain *domain = domain_hold(ldom, NULL);
+	struct rcv_qp *rcv_qp = NULL;
+	struct ibv_qp *qp = NULL;
+	int err;
+
+	if (!domain)
+		return -EINVAL;
+	err = create_in(domain, &rcv_qp, &qp);
+	if (!err)
+		*qp_num = qp->qp_num;
+	leave(domain, rcv_qp, qp, err);
+	return err;
+}
+
+/* ---- registering ---- */
+
+/* Enter the domain and claim the number for this opened device. *claimed NULL: it has it already. */
+static int claim(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct domain **domain, struct rcv_qp **claimed)
+{
+	int err = 0;
+
+	state_lock();
+	*domain = domain_enter(ldom, NULL);
+	if (!*domain) {
+		err = -EINVAL;
+	} else if (!find_settled((*domain)->device_domain, qp_num)) {
+		*claimed = insert(*domain, qp_num);
+		err = *claimed ? 0 : -ENOMEM;
+	}
+	state_unlock();
+	return err;
+}
+
+static int open_handle(struct domain *domain, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp)
+{
+	int err = modern_open_tgt_qp(domain->xrcd, qp_num, use, qp);
+	static bool warned;
+
+	if (err == -EOPNOTSUPP)
+		log_once(warned, "%s: this kernel does not share receive QPs between processes of this device's driver; Linux 5.11 "
+			 "and later do. Other processes are told ENOSYS", domain->legacy.context->device->name);
+	return err;
+}
+
+int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp = NULL;
+	struct ibv_qp *qp = NULL;
+	struct domain *domain;
+	int err = claim(ldom, qp_num, &domain, &rcv_qp);
+
+	if (!domain)
+		return err;
+	if (rcv_qp)
+		err = open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
+	if (rcv_qp && !err)
+		look_after_table(domain->device_domain);
+	leave(domain, rcv_qp, qp, err);
+	return err;
+}
+
+/* ---- unregistering ---- */
+
+/* NULL: not registered. Lock held. */
+static struct rcv_qp *begin_unregister(struct device_domain *device_domain, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp = find_settled(device_domain, qp_num);
+
+	if (rcv_qp) {
+		rcv_qp->phase = CLOSING;
+		while (rcv_qp->users)
+			state_wait();
+	}
+	return rcv_qp;
+}
+
+/*
+ * The kernel keeps the QP for the others. Its events are acknowledged as they are handed out, so the destroy waits for no thread of
+ * the program. What is refused stays, and the next try may succeed.
+ */
+int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp;
+	struct domain *domain;
+	int err;
+
+	state_lock();
+	domain = domain_enter(ldom, NULL);
+	rcv_qp = domain ? begin_unregister(domain->device_domain, qp_num) : NULL;
+	state_unlock();
+	if (!rcv_qp) {
+		domain_release(domain);
+		return -EINVAL;
+	}
+	look_after_table(domain->device_domain);
+	err = modern_destroy_qp(rcv_qp->qp);
+	state_lock();
+	if (err)
+		settle(rcv_qp, rcv_qp->qp);
+	else
+		drop(rcv_qp);
+	domain_leave(domain);
+	state_unlock();
+	return err;
+}
+
+/*
+ * Not so what a forked child has from its parent: to close a device there ended nothing, for the kernel does that with the last
+ * descriptor, and the parent has one.
+ */
+void rcv_qp_end_all(struct device_domain *device_domain)
+{
+	struct rcv_qp *rcv_qp;
+
+	while ((rcv_qp = handle_any(&device_domain->rcv_qps))) {
+		if (!device_domain->inherited)
+			modern_destroy_qp(rcv_qp->qp);
+		state_lock();
+		drop(rcv_qp);
+		state_unlock();
+	}
+}
+
+/* ---- a kernel handle for one verb ---- */
+
+struct use {
+	struct domain *domain;
+	struct rcv_qp *held;	/* NULL: qp was opened for this use */
+	struct ibv_qp *qp;
+};
+
+static void begin_in(struct use *use, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp = find_settled(use->domain->device_domain, qp_num);
+
+	if (!rcv_qp)
+		return;
+	use->held = rcv_qp;
+	use->qp = rcv_qp->qp;
+	rcv_qp->users++;
+}
+
+/* -EINVAL: no such receive QP in this domain. end_use() after success. */
+static int begin_use(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct use *use)
+{
+	int err;
+
+	*use = (struct use){ 0 };
+	state_lock();
+	use->domain = domain_enter(ldom, NULL);
+	if (use->domain)
+		begin_in(use, qp_num);
+	state_unlock();
+	if (!use->domain)
+		return -EINVAL;
+	if (use->held)
+		return 0;
+	err = open_handle(use->domain, qp_num, MODERN_TGT_TRANSIENT, &use->qp);
+	if (err)
+		domain_release(use->domain);
+	return err;
+}
+
+static void end_use(struct use *use)
+{
+	if (!use->held)
+		modern_destroy_qp(use->qp);
+	state_lock();
+	if (use->held)
+		use->held->users--;
+	domain_leave(use->domain);
+	state_unlock();
+}
+
+static int query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	struct ibv_qp_init_attr init_attr = { 0 };
+
+	*attr = (struct ibv_qp_attr){ 0 };
+	return modern_query_qp(qp, attr, mask, &init_attr);
+}
+
+static int modify(struct ibv_qp *qp, const struct legacy_qp_attr *lattr, int mask)
+{
+	struct ibv_qp_attr attr = attr_from_legacy(lattr), now;
+	int modern_mask;
+	int err = query(qp, &now, IBV_QP_STATE | IBV_QP_PORT);
+
+	if (!err)
+		err = mask_translate(MASK_TARGET, now.qp_state, &attr, mask, &modern_mask);
+	if (err)
+		return err;
+	attr_fill_ports(&attr, mask, now.port_num);
+	return modern_modify_qp(qp, &attr, modern_mask);
+}
+
+int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct legacy_qp_attr *lattr, int mask)
+{
+	struct use use;
+	int err = begin_use(ldom, qp_num, &use);
+
+	if (err)
+		return err;
+	err = modify(use.qp, lattr, mask);
+	end_use(&use);
+	return err;
+}
+
+/* What the old libmlx4 wrote over the kernel's answer (contract 5.5). */
+static void override_query(struct legacy_xrc_domain *ldom, struct legacy_qp_attr *attr,
+			   struct legacy_qp_init_attr *init_attr)
+{
+	*init_attr = (struct legacy_qp_init_attr){
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+		.qp_type = LEGACY_QPT_XRC,
+		.xrc_domain = ldom,
+	};
+	attr->cap = init_attr->cap;
+}
+
+int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *lattr, int mask,
+		 struct legacy_qp_init_attr *linit_attr)
+{
+	struct ibv_qp_attr attr;
+	struct use use;
+	int err = begin_use(ldom, qp_num, &use);
+
+	if (err)
+		return err;
+	err = query(use.qp, &attr, mask);
+	end_use(&use);
+	if (err)
+		return err;
+	attr_to_legacy(&attr, lattr);
+	override_query(ldom, lattr, linit_attr);
+	return 0;
+}
+
+struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_num)
+{
+	struct rcv_qp *rcv_qp = NULL;
+	struct ibv_qp *qp;
+	struct domain *domain;
+
+	state_lock();
+	domain = domain_enter(ldom, NULL);
+	if (domain) {
+		rcv_qp = find_settled(domain->device_domain, qp_num);
+		domain_leave(domain);
+	}
+	qp = rcv_qp ? rcv_qp->qp : NULL;
+	state_unlock();
+	return qp;
+}
+
+/* ---- forks ---- */
+
+static bool is_unsettled(const void *object, const void *arg)
+{
+	(void)arg;
+	return ((const struct rcv_qp *)object)->phase != REGISTERED;
+}
+
+static void forget_users(void *object, void *arg)
+{
+	(void)arg;
+	((struct rcv_qp *)object)->users = 0;
+}
+
+static void drop_unsettled(void *object)
+{
+	struct rcv_qp *rcv_qp = object;
+
+	rcv_qp->domain->registrations--;
+	free(rcv_qp);
+}
+
+static void forked(struct device_domain *device_domain)
+{
+	handle_drop(&device_domain->rcv_qps, is_unsettled, NULL, drop_unsettled);
+	handle_each(&device_domain->rcv_qps, forget_users, NULL);
+}
+
+void rcv_qp_forked(void)
+{
+	device_domain_each(forked);
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The SRQ image: one object with the layouts of OFED 1.x and of MLNX_OFED 2-4, the real XRC SRQ behind it. */
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include <modern/modern.h>
+
+#include "domain.h"
+#include "handle.h"
+#include "ops.h"
+#include "srq.h"
+
+/* The old libmlx4 refused more with NULL (contract 1.3); today's kernel has limits of its own. */
+#define LEGACY_MAX_WR 65536
+#define LEGACY_MAX_SGE 64
+
+static struct handle_map images;	/* by the provider's SRQ */
+
+static void image_fill(struct srq_image *image, struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
+		       void *srq_context, uint32_t srq_num)
+{
+	image->ofed.context = pd->context;
+	image->ofed.srq_context = srq_context;
+	image->ofed.pd = pd;
+	image->ofed.handle = IMAGE_HANDLE;
+	image->ofed.xrc_srq_num = srq_num;
+	image->ofed.xrc_domain = ldom;
+	image->ofed.xrc_cq = cq;
+	image->mlnx.xrc_srq_num = srq_num;
+	image->mlnx.xrc_domain = ldom;
+	image->mlnx.xrc_cq = cq;
+	image->post_recv = ops_provider_post_srq_recv(pd->context);
+}
+
+static int image_publish(struct srq_image *image, struct domain *domain)
+{
+	int err;
+
+	state_lock();
+	err = handle_add(&images, image->srq, image);
+	if (!err) {
+		image->device_domain = domain->device_domain;
+		domain->device_domain->srqs++;
+	}
+	state_unlock();
+	return err;
+}
+
+static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq, struct ibv_srq_init_attr *attr,
+		     struct srq_image *image)
+{
+	struct ibv_srq_init_attr wanted = *attr;
+	uint32_t srq_num;
+	int err;
+
+	if (!wanted.attr.max_wr)	/* qperf's xrc_bw client; not every provider rounds up as mlx4 does */
+		wanted.attr.max_wr = 1;
+	wanted.attr.srq_limit = 0;
+	err = modern_create_xrc_srq(pd, domain->xrcd, cq, &wanted, &image->srq, &srq_num);
+	if (err)
+		return err;
+	image_fill(image, pd, &domain->legacy, cq, attr->srq_context, srq_num);
+	err = image_publish(image, domain);
+	if (err) {
+		modern_destroy_srq(image->srq);
+		return err;
+	}
+	image->max_wr = attr->attr.max_wr = wanted.attr.max_wr;
+	image->max_sge = attr->attr.max_sge = wanted.attr.max_sge;
+	return 0;
+}
+
+int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq, struct ibv_srq_init_attr *attr,
+	       struct ibv_srq **lsrq)
+{
+	struct srq_image *image;
+	struct domain *domain;
+	int err;
+
+	if (!pd || !ldom || !cq || !attr || cq->context != pd->context)
+		return -EINVAL;
+	if (attr->attr.max_wr > LEGACY_MAX_WR || attr->attr.max_sge > LEGACY_MAX_SGE)
+		return -EINVAL;
+	image = calloc(1, sizeof(*image));
+	if (!image)
+		return -ENOMEM;
+	domain = domain_hold(ldom, pd->context);
+	err = domain ? create_in(domain, pd, cq, attr, image) : -EINVAL;
+	domain_release(domain);
+	if (err)
+		free(image);
+	else
+		*lsrq = (struct ibv_srq *)image;
+	return err;
+}
+
+int srq_modify(const struct srq_image *image, struct ibv_srq_attr *attr, int mask)
+{
+	return modern_modify_srq(image->srq, attr, mask);
+}
+
+int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr)
+{
+	int err = modern_query_srq(image->srq, attr);
+
+	if (err)
+		return err;
+	attr->max_wr = image->max_wr;
+	attr->max_sge = image->max_sge;
+	return 0;
+}
+
+void srq_await_acks(const struct srq_image *image, int cancel_state)
+{
+	uint32_t events;
+
+	state_lock();
+	events = image->events;
+	state_unlock();
+	modern_await_srq_acks(image->srq, events, cancel_state);
+}
+
+int srq_destroy(struct srq_image *image)
+{
+	/* Found by the event side until the provider says that no event of it is on its way any more. */
+	int err = modern_destroy_srq(image->srq);
+
+	if (err)
+		return err;
+	state_lock();
+	handle_remove(&images, image->srq, image);
+	image->device_domain->srqs--;
+	state_unlock();
+	free(image);
+	return 0;
+}
+
+struct srq_image *srq_image_of_real(struct ibv_srq *srq)
+{
+	return handle_find(&images, srq);
+}
+
+static bool of_context(const void *object, const void *context)
+{
+	return ((const struct srq_image *)object)->ofed.context == context;
+}
+
+void srq_forget_context(const struct ibv_context *context)
+{
+	handle_drop(&images, of_context, context, free);
+}

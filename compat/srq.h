@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The SRQ image: what an old program holds in place of its XRC SRQ.
+ *
+ * Old programs read srq->xrc_srq_num at an offset where today's struct ibv_srq has the lock word of a mutex, OFED 1.x
+ * at 32 and MLNX_OFED 2-4 at 152 (i386: 20). The image has both layouts at once, with the real SRQ behind it.
+ */
+#ifndef COMPAT_SRQ_H
+#define COMPAT_SRQ_H
+
+#include <abi/legacy.h>
+
+#include "state.h"
+
+/*
+ * What an image has in `handle`. The kernel hands out handles from 0 upwards, so a real SRQ has it only after four
+ * billion objects in one opened device; old programs never read the handle (contract 2.1).
+ */
+#define IMAGE_HANDLE 0xfffffffeu
+
+struct srq_image {
+	union {
+		struct legacy_srq ofed;
+		struct legacy_mlnx_srq mlnx;
+	};
+	/* Second: post_srq_recv reads the next two for every call, so they share a cache line. */
+	struct ibv_srq *srq;
+	int (*post_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+	struct device_domain *device_domain;
+	uint32_t max_wr, max_sge;	/* as create answered */
+	uint32_t events;		/* that were read */
+};
+
+/** image_of - the image if srq is one, else NULL. srq may be any SRQ of old or new kind, not a wild pointer. */
+static inline struct srq_image *image_of(struct ibv_srq *srq)
+{
+	return srq && srq->handle == IMAGE_HANDLE ? (struct srq_image *)srq : NULL;
+}
+
+/** srq_unwrap - the SRQ that the provider knows; srq itself if it is no image. NULL stays NULL. */
+static inline struct ibv_srq *srq_unwrap(struct ibv_srq *srq)
+{
+	struct srq_image *image = image_of(srq);
+
+	return image ? image->srq : srq;
+}
+
+/**
+ * srq_create - an XRC SRQ of the domain, completions on cq. attr->attr.max_wr (entries, 0 counts as 1) and max_sge are
+ * updated with what was allocated; srq_limit is ignored, as it was (contract 5.3).
+ * -EINVAL: an argument is NULL or of another device. Otherwise as the kernel's.
+ */
+int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq, struct ibv_srq_init_attr *attr,
+	       struct ibv_srq **lsrq);
+
+/**
+ * srq_modify, srq_query - as the verbs. max_wr and max_sge are what create answered, also where the provider asked the kernel
+ * for more (libmlx5: twice as many and one): who posts as many receives as a query says must be able to.
+ */
+int srq_modify(const struct srq_image *image, struct ibv_srq_attr *attr, int mask);
+int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr);
+
+/** srq_await_acks - wait until all its events are acknowledged (modern_await_srq_acks()). */
+void srq_await_acks(const struct srq_image *image, int cancel_state);
+
+/** srq_destroy - end an image and the SRQ behind it. On failure both stay. */
+int srq_destroy(struct srq_image *image);
+
+/** srq_image_of_real - the image in front of a provider's SRQ, NULL if it has none. Lock held. */
+struct srq_image *srq_image_of_real(struct ibv_srq *srq);
+
+/** srq_forget_context - the device is being closed: free its images. Lock held. */
+void srq_forget_context(const struct ibv_context *context);
+
+#endif

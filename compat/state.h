@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The one lock of the library. It guards maps and counts only and is never held across a verb: ibv_destroy_* may wait for
+ * another thread to acknowledge an event. A thread that needs an object during a verb counts itself in first, and a thread
+ * that ends the object waits for that count (state_wait). Old MPIs create on a connection thread, unregister on the main
+ * one and cancel the event thread at any instruction (MVAPICH2), so nothing here relies on one thread.
+ */
+#ifndef COMPAT_STATE_H
+#define COMPAT_STATE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+void state_lock(void);
+void state_unlock(void);
+
+/** state_wait - wait, lock dropped meanwhile, until some object changed; the caller tests its condition again. */
+void state_wait(void);
+
+/** state_changed - wake every thread in state_wait(). */
+void state_changed(void);
+
+/**
+ * state_in_use - whether the program has ever opened a domain. Before that there is nothing that a verb could mean, so it passes
+ * straight through.
+ */
+extern atomic_bool state_used;
+
+static inline bool state_in_use(void)
+{
+	return atomic_load_explicit(&state_used, memory_order_acquire);
+}
+
+/** state_forking, state_forked - before and after a fork (fork.h). take: with the lock; taken: it was. */
+void state_forking(bool take);
+void state_forked(bool child, bool taken);
+
+#endif

@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* XRC QPs: which of an application's QPs are old XRC ones, one-way or two-way, and what they keep busy. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include <modern/modern.h>
+
+#include "attr.h"
+#include "domain.h"
+#include "handle.h"
+#include "log.h"
+#include "mask.h"
+#include "pair.h"
+#include "program.h"
+#include "qp_numbers.h"
+#include "xrc_qp.h"
+
+struct xrc_qp {
+	struct pair pair;		/* ini is the QP the application has; tgt is NULL if one-way */
+	uint32_t ini_num, tgt_num;	/* of the pair; in the QPs they may be read no longer when one is being destroyed */
+	struct ibv_context *context;
+	struct legacy_xrc_domain *ldom;
+	struct device_domain *device_domain;
+	uint32_t events;		/* of ini, that were read */
+	unsigned owed_acks;		/* events of tgt that were handed out as events of ini */
+	unsigned users;			/* threads that are failing it, without the lock */
+	bool ending;
+};
+
+static struct handle_map xrc_qps;	/* by pair.ini */
+static struct handle_map targets;	/* by pair.tgt */
+static struct handle_map late_acks;	/* by what was pair.ini: how many acks a program may still make for it */
+
+/* How long destroy lets a handler finish with an event of tgt; a program that never acknowledges loses no more. */
+#define HANDLER_TRIES 500
+#define HANDLER_PAUSE_NS 1000000
+
+/* GASNet probes with max_inline_data -1 and expects EINVAL; providers differ in what they make of such a size. */
+#define INLINE_DATA_ABSURD 0x10000u
+
+static bool attr_valid(const struct ibv_pd *pd, const struct legacy_qp_init_attr *attr)
+{
+	return pd && attr->send_cq && attr->recv_cq && attr->xrc_domain && !attr->srq &&
+	       attr->send_cq->context == pd->context && attr->recv_cq->context == pd->context &&
+	       attr->cap.max_inline_data < INLINE_DATA_ABSURD;
+}
+
+/* Only the fields both worlds have: the old struct is longer, by the domain. */
+static struct ibv_qp_init_attr modern_init_attr(const struct legacy_qp_init_attr *attr)
+{
+	return (struct ibv_qp_init_attr){
+		.qp_context = attr->qp_context,
+		.send_cq = attr->send_cq,
+		/* A sender has none, but old programs may read qp->recv_cq back; Open MPI's own port passes both too. */
+		.recv_cq = attr->recv_cq,
+		.cap = attr->cap,
+		.sq_sig_all = attr->sq_sig_all,
+	};
+}
+
+static int xrc_qp_publish(struct xrc_qp *xrc_qp, struct domain *domain)
+{
+	int err;
+
+	state_lock();
+	err = handle_add(&xrc_qps, xrc_qp->pair.ini, xrc_qp);
+	if (!err && xrc_qp->pair.tgt) {
+		err = handle_add(&targets, xrc_qp->pair.tgt, xrc_qp);
+		if (err)
+			handle_remove(&xrc_qps, xrc_qp->pair.ini, xrc_qp);
+	}
+	if (!err) {
+		xrc_qp->device_domain = domain->device_domain;
+		domain->device_domain->qps++;
+	}
+	state_unlock();
+	return err;
+}
+
+static int create_qps(struct domain *domain, struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct pair *pair)
+{
+	static bool warned;
+	int err;
+
+	if (!program_is_two_way(!attr->cap.max_send_wr))
+		return modern_create_ini_qp(pd, attr, &pair->ini);
+	err = pair_create(pd, domain->xrcd, attr, pair);
+	if (err != -ERANGE)
+		return err;
+	log_once(warned, "%s gives no neighbouring QP numbers, so this program's XRC QPs cannot send both ways; "
+		 "if it only sends on them, set XRC_COMPAT_TWO_WAY=off", pd->context->device->name);
+	return -ENOMEM;
+}
+
+static void destroy_qps(const struct pair *pair)
+{
+	if (pair->tgt)
+		pair_destroy(pair);
+	else
+		modern_destroy_qp(pair->ini);
+}
+
+static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct xrc_qp *xrc_qp)
+{
+	struct ibv_qp_init_attr init_attr = modern_init_attr(attr);
+	int err = create_qps(domain, pd, &init_attr, &xrc_qp->pair);
+
+	if (err)
+		return err;
+	xrc_qp->ini_num = xrc_qp->pair.ini->qp_num;
+	xrc_qp->tgt_num = xrc_qp->pair.tgt ? xrc_qp->pair.tgt->qp_num : 0;
+	xrc_qp->context = pd->context;
+	xrc_qp->ldom = &domain->legacy;
+	err = xrc_qp_publish(xrc_qp, domain);
+	if (err) {
+		destroy_qps(&xrc_qp->pair);
+		return err;
+	}
+	qp_number_add(pd->context, xrc_qp->ini_num);
+	if (xrc_qp->pair.tgt)
+		qp_number_hide(pd->context, xrc_qp->tgt_num);
+	attr->cap = init_attr.cap;
+	return 0;
+}
+
+int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp)
+{
+	struct domain *domain;
+	struct xrc_qp *xrc_qp;
+	int err;
+
+	if (!attr_valid(pd, attr))
+		return -EINVAL;
+	xrc_qp = calloc(1, sizeof(*xrc_qp));
+	if (!xrc_qp)
+		return -ENOMEM;
+	domain = domain_hold(attr->xrc_domain, pd->context);
+	err = domain ? create_in(domain, pd, attr, xrc_qp) : -EINVAL;
+	domain_release(domain);
+	if (err)
+		free(xrc_qp);
+	else
+		*qp = xrc_qp->pair.ini;
+	return err;
+}
+
+struct xrc_qp *xrc_qp_find(struct ibv_qp *qp)
+{
+	struct xrc_qp *xrc_qp;
+
+	if (!xrc_qp_is_possible(qp))
+		return NULL;
+	state_lock();
+	xrc_qp = handle_find(&xrc_qps, qp);
+	state_unlock();
+	return xrc_qp;
+}
+
+bool xrc_qp_is_pair(const struct xrc_qp *xrc_qp, enum pair_rule *rule)
+{
+	*rule = xrc_qp->pair.rule;
+	return xrc_qp->pair.tgt;
+}
+
+struct ibv_qp *xrc_qp_target(const struct xrc_qp *xrc_qp)
+{
+	return xrc_qp->pair.tgt;
+}
+
+static int modify_one_way(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	struct ibv_qp_init_attr init_attr = { 0 };
+	struct ibv_qp_attr now = { 0 };
+	int err, modern_mask;
+
+	err = modern_query_qp(qp, &now, IBV_QP_STATE | IBV_QP_PORT, &init_attr);
+	if (!err)
+		err = mask_translate(MASK_INITIATOR, now.qp_state, attr, mask, &modern_mask);
+	if (err)
+		return err;
+	attr_fill_ports(attr, mask, now.port_num);
+	return modern_modify_qp(qp, attr, modern_mask);
+}
+
+int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *lattr, int mask)
+{
+	struct ibv_qp_attr attr = attr_from_legacy(lattr);
+
+	return xrc_qp->pair.tgt ? pair_modify(&xrc_qp->pair, &attr, mask) :
+				  modify_one_way(xrc_qp->pair.ini, &attr, mask);
+}
+
+int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *lattr, int mask, struct legacy_qp_init_attr *linit_attr)
+{
+	struct ibv_qp_init_attr init_attr = { 0 };
+	struct ibv_qp_attr attr = { 0 };
+	int err = xrc_qp->pair.tgt ? pair_query(&xrc_qp->pair, &attr, mask, &init_attr) :
+				     modern_query_qp(xrc_qp->pair.ini, &attr, mask, &init_attr);
+
+	if (err)
+		return err;
+	attr_to_legacy(&attr, lattr);
+	*linit_attr = (struct legacy_qp_init_attr){
+		.qp_context = init_attr.qp_context,
+		.send_cq = init_attr.send_cq,
+		.recv_cq = init_attr.recv_cq,
+		.cap = init_attr.cap,
+		.qp_type = LEGACY_QPT_XRC,
+		.sq_sig_all = init_attr.sq_sig_all,
+		.xrc_domain = xrc_qp->ldom,
+	};
+	return 0;
+}
+
+void xrc_qp_await_acks(const struct xrc_qp *xrc_qp, int cancel_state)
+{
+	uint32_t events;
+
+	state_lock();
+	events = xrc_qp->events;
+	state_unlock();
+	modern_await_qp_acks(xrc_qp->pair.ini, events, cancel_state);
+}
+
+/* Contract 1.3: destroy waited until every event was acknowledged, so handlers look at the QP until they do that. */
+static void await_handlers(const struct xrc_qp *xrc_qp)
+{
+	const struct timespec pause = { .tv_nsec = HANDLER_PAUSE_NS };
+	bool owed = true;
+
+	for (int try = 0; owed && try < HANDLER_TRIES; try++) {
+		state_lock();
+		owed = xrc_qp->owed_acks;
+		state_unlock();
+		if (owed)
+			nanosleep(&pause, NULL);
+	}
+}
+
+/* First of the two, for then no event comes any more that would be handed out as one of the other. */
+static int destroy_target(struct xrc_qp *xrc_qp)
+{
+	struct ibv_qp *tgt = xrc_qp->pair.tgt;
+	int err = modern_destroy_qp(tgt);
+
+	if (err)
+		return err;
+	state_lock();
+	handle_remove(&targets, tgt, xrc_qp);
+	xrc_qp->pair.tgt = NULL;
+	state_unlock();
+	await_handlers(xrc_qp);
+	return 0;
+}
+
+static void set_ending(struct xrc_qp *xrc_qp, bool ending)
+{
+	state_lock();
+	xrc_qp->ending = ending;
+	while (ending && xrc_qp->users)
+		state_wait();
+	state_unlock();
+}
+
+static void forget(struct xrc_qp *xrc_qp, const struct ibv_qp *ini)
+{
+	state_lock();
+	handle_remove(&xrc_qps, ini, xrc_qp);
+	/* Out of memory only costs a program that acknowledges what it has destroyed. */
+	if (xrc_qp->owed_acks)
+		handle_add(&late_acks, ini, (void *)(uintptr_t)xrc_qp->owed_acks);
+	xrc_qp->device_domain->qps--;
+	state_unlock();
+	qp_number_remove(xrc_qp->context, xrc_qp->ini_num);
+	free(xrc_qp);
+}
+
+int xrc_qp_destroy(struct xrc_qp *xrc_qp)
+{
+	struct ibv_qp *ini = xrc_qp->pair.ini;
+	int err = 0;
+
+	set_ending(xrc_qp, true);
+	if (xrc_qp->pair.tgt)
+		err = destroy_target(xrc_qp);
+	if (!err)
+		err = modern_destroy_qp(ini);
+	if (err)
+		set_ending(xrc_qp, false);
+	else
+		forget(xrc_qp, ini);
+	return err;
+}
+
+/* Lock held; NULL may be given. True: fail_pair() is to follow. */
+static bool begin_failing(struct xrc_qp *xrc_qp)
+{
+	if (!xrc_qp || xrc_qp->ending)
+		return false;
+	xrc_qp->users++;
+	return true;
+}
+
+static void fail_pair(struct xrc_qp *xrc_qp)
+{
+	pair_fail(&xrc_qp->pair);
+	state_lock();
+	xrc_qp->users--;
+	state_changed();
+	state_unlock();
+}
+
+static void drop_late_acks(const struct ibv_qp *qp)
+{
+	handle_remove(&late_acks, qp, handle_find(&late_acks, qp));
+}
+
+struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal)
+{
+	struct ibv_qp *ini = NULL;
+	struct xrc_qp *xrc_qp;
+	bool failing;
+
+	state_lock();
+	xrc_qp = handle_find(&targets, tgt);
+	failing = fatal && begin_failing(xrc_qp);
+	if (xrc_qp) {
+		xrc_qp->owed_acks++;
+		ini = xrc_qp->pair.ini;
+		drop_late_acks(ini);
+	}
+	state_unlock();
+	if (failing)
+		fail_pair(xrc_qp);
+	return ini;
+}
+
+void xrc_qp_own_event(const struct ibv_qp *qp)
+{
+	struct xrc_qp *xrc_qp;
+
+	state_lock();
+	drop_late_acks(qp);
+	xrc_qp = handle_find(&xrc_qps, qp);
+	if (xrc_qp)
+		xrc_qp->events++;
+	state_unlock();
+}
+
+static bool take_late_ack(const struct ibv_qp *qp)
+{
+	uintptr_t left = (uintptr_t)handle_find(&late_acks, qp);
+
+	if (!left)
+		return false;
+	drop_late_acks(qp);
+	if (left > 1)
+		handle_add(&late_acks, qp, (void *)(left - 1));
+	return true;
+}
+
+bool xrc_qp_ack_owed(const struct ibv_qp *qp)
+{
+	struct xrc_qp *xrc_qp;
+	bool owed;
+
+	state_lock();
+	xrc_qp = handle_find(&xrc_qps, qp);
+	owed = xrc_qp && xrc_qp->owed_acks;
+	if (owed)
+		xrc_qp->owed_acks--;
+	else
+		owed = take_late_ack(qp);
+	state_unlock();
+	return owed;
+}
+
+struct failure {
+	const struct ibv_context *context;
+	uint32_t qp_num;
+	struct xrc_qp *xrc_qp;
+};
+
+static void note_failed(void *object, void *arg)
+{
+	struct xrc_qp *xrc_qp = object;
+	struct failure *failure = arg;
+
+	/* One that is being destroyed may have given its numbers to the next one already. */
+	if (!xrc_qp->ending && xrc_qp->context == failure->context &&
+	    (xrc_qp->ini_num == failure->qp_num || xrc_qp->tgt_num == failure->qp_num))
+		failure->xrc_qp = xrc_qp;
+}
+
+void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num)
+{
+	struct failure failure = { .context = context, .qp_num = qp_num };
+	bool failing;
+
+	state_lock();
+	handle_each(&targets, note_failed, &failure);
+	failing = begin_failing(failure.xrc_qp);
+	state_unlock();
+	if (failing)
+		fail_pair(failure.xrc_qp);
+}
+
+static void forget_users(void *object, void *arg)
+{
+	struct xrc_qp *xrc_qp = object;
+
+	(void)arg;
+	xrc_qp->users = 0;
+}
+
+void xrc_qp_forked(void)
+{
+	handle_each(&xrc_qps, forget_users, NULL);
+}
+
+static bool of_context(const void *object, const void *context)
+{
+	return ((const struct xrc_qp *)object)->context == context;
+}
+
+void xrc_qp_forget_context(const struct ibv_context *context)
+{
+	handle_drop(&targets, of_context, context, NULL);
+	handle_drop(&xrc_qps, of_context, context, free);
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What ibv_create_qp with IBV_QPT_XRC meant.
+ *
+ * One-way, for programs that only send on such a QP (Open MPI, MVAPICH2, GASNet): the provider's own XRC_SEND QP, so
+ * that inline ibv_post_send reaches the provider with nothing between. Two-way, for programs that connect such QPs to
+ * one another (qperf, MVAPICH 1.x): the same, with an XRC_RECV QP behind it (xrc_pair.h).
+ */
+#ifndef COMPAT_XRC_QP_H
+#define COMPAT_XRC_QP_H
+
+#include <abi/legacy.h>
+
+#include "pair.h"
+#include "state.h"
+
+struct xrc_qp;
+
+/**
+ * xrc_qp_create - attr->qp_type is LEGACY_QPT_XRC. attr->cap is updated with what was allocated, receive capacities 0.
+ * -EINVAL: pd, a CQ or the domain is missing or of another device, or an SRQ is given (contract 5.3).
+ * -ENOMEM: something ran out, or the device gives no numbers that can be paired, which is warned of.
+ */
+int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp);
+
+/** xrc_qp_is_possible - false: qp is no old XRC QP. Takes no lock. */
+static inline bool xrc_qp_is_possible(const struct ibv_qp *qp)
+{
+	return qp && qp->qp_type == IBV_QPT_XRC_SEND && state_in_use();
+}
+
+/** xrc_qp_find - the old XRC QP that qp is, or NULL for any other QP. qp may not be a wild pointer. */
+struct xrc_qp *xrc_qp_find(struct ibv_qp *qp);
+
+/** xrc_qp_is_pair - whether it is two-way, and by which rule. */
+bool xrc_qp_is_pair(const struct xrc_qp *xrc_qp, enum pair_rule *rule);
+
+/** xrc_qp_target - the hidden half of a two-way QP, NULL for a one-way one. */
+struct ibv_qp *xrc_qp_target(const struct xrc_qp *xrc_qp);
+
+/** xrc_qp_modify - with the old masks. -EINVAL as mask_translate(). */
+int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *attr, int mask);
+
+/** xrc_qp_query - everything the kernel knows; init_attr as it was at create, type LEGACY_QPT_XRC, with the domain. */
+int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *attr, int mask, struct legacy_qp_init_attr *init_attr);
+
+/** xrc_qp_await_acks - wait until all events of the visible QP itself are acknowledged (modern_await_qp_acks()). */
+void xrc_qp_await_acks(const struct xrc_qp *xrc_qp, int cancel_state);
+
+/**
+ * xrc_qp_destroy - as contract 1.3 it waits for the acknowledgement of every event, but not for ever for those of a
+ * pair's hidden half, which the provider does not count for the visible QP.
+ */
+int xrc_qp_destroy(struct xrc_qp *xrc_qp);
+
+/**
+ * xrc_qp_target_event - an event of a pair's hidden half is one of the visible QP.
+ * @fatal: it leaves the hidden half in ERR; the visible one follows
+ * Returns the visible QP, NULL if the pair is gone. The acknowledgement that the application will make for it is owed
+ * to nobody: see xrc_qp_ack_owed().
+ */
+struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal);
+
+/**
+ * xrc_qp_ack_owed - true: this acknowledgement is for an event of the hidden half and must not reach the provider. That
+ * is so for those of a QP that was destroyed meanwhile, too, as long as no other QP with events is in its place.
+ */
+bool xrc_qp_ack_owed(const struct ibv_qp *qp);
+
+/** xrc_qp_own_event - the application gets an event of that QP: acknowledgements of it are real ones again. */
+void xrc_qp_own_event(const struct ibv_qp *qp);
+
+/**
+ * xrc_qp_failed - a completion with an error other than flushed: a pair, one half of which has that number, is in ERR
+ * as a whole.
+ */
+void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num);
+
+/** xrc_qp_forked - in a forked child: no other thread is failing a pair. Lock held. */
+void xrc_qp_forked(void);
+
+/** xrc_qp_forget_context - the device is being closed. Lock held. */
+void xrc_qp_forget_context(const struct ibv_context *context);
+
+#endif

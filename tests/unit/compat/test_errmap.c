@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The error map: every verb returns what the old function returned, and sets errno as it did. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <compat/errmap.h>
+
+#include "../unit.h"
+
+TEST(success_keeps_errno)
+{
+	for (int verb = 0; verb < VERBS; verb++) {
+		errno = EBADF;
+		assert_int_equal(errmap_return((enum verb)verb, 0, EAGAIN), 0);
+		assert_int_equal(errno, EAGAIN);
+	}
+}
+
+TEST(failure_returns_and_sets_it)
+{
+	for (int verb = 0; verb < VERBS; verb++) {
+		int minus_one = verb == VERB_ibv_get_async_event || verb == VERB_ibv_close_device ||
+				verb == VERB_rdma_create_qp || verb == VERB_rdma_create_qp_ex;
+
+		errno = 0;
+		assert_int_equal(errmap_return((enum verb)verb, -EINVAL, 0), minus_one ? -1 : EINVAL);
+		assert_int_equal(errno, EINVAL);
+	}
+}
+
+/* GASNet: "!domain && errno == ENOSYS" prints its hint about a lack of XRC. */
+TEST(no_xrc_is_enosys_for_xrc_verbs_only)
+{
+	errmap_return(VERB_ibv_open_xrc_domain, -EOPNOTSUPP, 0);
+	assert_int_equal(errno, ENOSYS);
+	assert_int_equal(errmap_return(VERB_ibv_reg_xrc_rcv_qp, -EOPNOTSUPP, 0), ENOSYS);
+	assert_int_equal(errmap_return(VERB_ibv_modify_srq, -EOPNOTSUPP, 0), EOPNOTSUPP);
+}
+
+/* Errors of control groups, security modules and limits, which a program of that age does not know. */
+TEST(what_the_contract_does_not_know_is_translated)
+{
+	static const int foreign[] = { EPERM, EACCES, EAGAIN, EMFILE, ENFILE, EROFS, ETIMEDOUT, ESTALE, EBADF, ENODEV, EHOSTUNREACH };
+	static const int scarce[] = { EAGAIN, EMFILE, ENFILE };
+
+	for (int verb = VERB_ibv_open_xrc_domain; verb <= VERB_ibv_destroy_srq; verb++) {
+		for (unsigned i = 0; i < sizeof(foreign) / sizeof(*foreign); i++) {
+			int expected = EINVAL;
+
+			for (unsigned n = 0; n < sizeof(scarce) / sizeof(*scarce); n++)
+				if (foreign[i] == scarce[n])
+					expected = ENOMEM;
+			if (verb == VERB_ibv_open_xrc_domain && (foreign[i] == EBADF || foreign[i] == EAGAIN))
+				expected = foreign[i];	/* contract 5.1 */
+			errmap_return((enum verb)verb, -foreign[i], 0);
+			assert_int_equal(errno, expected);
+		}
+	}
+	errmap_return(VERB_ibv_get_async_event, -EAGAIN, 0);	/* Open MPI reads events without waiting */
+	assert_int_equal(errno, EAGAIN);
+	errmap_return(VERB_ibv_close_device, -EPERM, 0);
+	assert_int_equal(errno, EPERM);
+}
+
+/* One line, which names the verb and what was wrong; the second time there is none. */
+TEST(the_real_cause_is_told_once)
+{
+	char text[512];
+	ssize_t size;
+	int ends[2], before = dup(STDERR_FILENO);
+
+	assert_int_equal(pipe(ends), 0);
+	setenv("XRC_COMPAT_VERBOSE", "1", 1);
+	dup2(ends[1], STDERR_FILENO);
+	errmap_return(VERB_ibv_query_srq, -EROFS, 0);
+	errmap_return(VERB_ibv_query_srq, -EACCES, 0);
+	dup2(before, STDERR_FILENO);
+	close(ends[1]);
+	size = read(ends[0], text, sizeof(text) - 1);
+	text[size > 0 ? size : 0] = 0;
+	close(ends[0]);
+	close(before);
+	assert_non_null(strstr(text, "ibv_query_srq: Read-only file system"));
+	assert_non_null(strstr(text, "EINVAL"));
+	assert_null(strstr(text, "Permission"));
+}
+
+TEST(every_verb_is_named_as_it_is_called)
+{
+	assert_string_equal(errmap_verb_name(VERB_ibv_open_xrc_domain), "ibv_open_xrc_domain");
+	assert_string_equal(errmap_verb_name(VERB_rdma_create_qp_ex), "rdma_create_qp_ex");
+	assert_string_equal(errmap_verb_name(VERB_xrc_compat_xrcd), "xrc_compat_xrcd");
+	for (int verb = 0; verb < VERBS; verb++)
+		assert_non_null(errmap_verb_name((enum verb)verb));
+}
+
+UNIT_MAIN(NULL, NULL,
+	UNIT(success_keeps_errno), UNIT(failure_returns_and_sets_it), UNIT(no_xrc_is_enosys_for_xrc_verbs_only),
+	UNIT(the_real_cause_is_told_once), UNIT(what_the_contract_does_not_know_is_translated),
+	UNIT(every_verb_is_named_as_it_is_called))

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Maps from the objects of an application to the library's own. */
+
+#include <errno.h>
+#include <stdbool.h>
+
+#include <compat/handle.h>
+
+#include "../unit.h"
+
+/* The linker has the map call this one (--wrap). */
+static bool no_memory;
+
+void *__real_malloc(size_t size);
+void *__wrap_malloc(size_t size);
+
+void *__wrap_malloc(size_t size)
+{
+	return no_memory ? NULL : __real_malloc(size);
+}
+
+static const void *key(uintptr_t number)
+{
+	return (const void *)number;
+}
+
+static bool is_even(const void *object, const void *arg)
+{
+	(void)arg;
+	return !(*(const int *)object & 1);
+}
+
+TEST(finds_what_was_added_and_nothing_else)
+{
+	struct handle_map map = { 0 };
+	int objects[1000];
+
+	for (uintptr_t i = 0; i < 1000; i++)
+		assert_int_equal(handle_add(&map, key(i * 7 + 1), &objects[i]), 0);
+	for (uintptr_t i = 0; i < 1000; i++) {
+		assert_ptr_equal(handle_find(&map, key(i * 7 + 1)), &objects[i]);
+		assert_null(handle_find(&map, key(i * 7 + 2)));
+	}
+	for (uintptr_t i = 0; i < 1000; i++)
+		handle_remove(&map, key(i * 7 + 1), &objects[i]);
+	assert_null(map.root);
+}
+
+/* A provider may reuse the address of a destroyed object before the thread that destroyed it has removed it from the map. */
+TEST(a_reused_key_outlives_its_predecessor)
+{
+	struct handle_map map = { 0 };
+	int old = 0, young = 0;
+
+	assert_int_equal(handle_add(&map, key(5), &old), 0);
+	assert_int_equal(handle_add(&map, key(5), &young), 0);
+	handle_remove(&map, key(5), &old);
+	assert_ptr_equal(handle_find(&map, key(5)), &young);
+	handle_remove(&map, key(5), &young);
+	assert_null(map.root);
+}
+
+/* The old object is freed before the new one is added, so adding must not fail and leave the old one in the map. */
+TEST(a_key_that_is_there_needs_no_memory)
+{
+	struct handle_map map = { 0 };
+	int old = 0, young = 0;
+
+	assert_int_equal(handle_add(&map, key(5), &old), 0);
+	no_memory = true;
+	assert_int_equal(handle_add(&map, key(5), &young), 0);
+	assert_int_equal(handle_add(&map, key(6), &young), -ENOMEM);
+	no_memory = false;
+	assert_ptr_equal(handle_find(&map, key(5)), &young);
+	assert_null(handle_find(&map, key(6)));
+	handle_remove(&map, key(5), &young);
+	assert_null(map.root);
+}
+
+TEST(takes_out_all_that_match)
+{
+	struct handle_map map = { 0 };
+	int objects[] = { 1, 2, 3, 4, 5, 6 }, taken = 0;
+
+	for (uintptr_t i = 0; i < 6; i++)
+		assert_int_equal(handle_add(&map, key(i + 1), &objects[i]), 0);
+	while (handle_take_if(&map, is_even, NULL))
+		taken++;
+	assert_int_equal(taken, 3);
+	for (uintptr_t i = 0; i < 6; i += 2)
+		handle_remove(&map, key(i + 1), &objects[i]);
+	assert_null(map.root);
+}
+
+UNIT_MAIN(NULL, NULL,
+	UNIT(finds_what_was_added_and_nothing_else), UNIT(a_reused_key_outlives_its_predecessor),
+	UNIT(a_key_that_is_there_needs_no_memory), UNIT(takes_out_all_that_match))

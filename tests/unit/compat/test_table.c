@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The library keeps its part of the registration table up to date, also after somebody removed the file. */
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <compat/domain.h>
+#include <compat/rcv_qp.h>
+
+#include <tools/tables/view.h>
+
+#include "../unit.h"
+#include "table_dir.h"
+#include "provider.h"
+
+struct seen {
+	unsigned members, qps, created;
+	char path[512];
+};
+
+static struct ibv_context *context;
+static int file;
+
+FIXTURE(setup)
+{
+	context = provider_open(0);
+	file = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	return context && file >= 0 ? table_dir_make() : -1;
+}
+
+static int note(void *arg, const struct regtab_view *view)
+{
+	struct seen *seen = arg;
+
+	seen->members += view->member_count;
+	seen->qps += view->qp_count;
+	for (unsigned i = 0; i < view->qp_count; i++)
+		seen->created += view->qps[i].creator >= 0;
+	snprintf(seen->path, sizeof(seen->path), "%s", view->path);
+	return 0;
+}
+
+/* In a child: to read a file of this process would release its lock. */
+static struct seen look(void)
+{
+	struct seen *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), seen;
+
+	assert_int_equal(in_child(regtab_list(table_dir, note, shared)), 0);
+	seen = *shared;
+	munmap(shared, sizeof(*shared));
+	return seen;
+}
+
+TEST(a_domain_is_seen_while_it_is_open)
+{
+	struct legacy_xrc_domain *domain, *again, *private;
+	struct seen seen;
+
+	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
+	assert_int_equal(domain_open(context, file, O_CREAT, &again), 0);
+	assert_int_equal(domain_open(context, -1, O_CREAT, &private), 0);
+	seen = look();
+	assert_true(seen.members == 1 && seen.qps == 0);
+	assert_int_equal(domain_close(domain), 0);
+	assert_int_equal(look().members, 1);
+	assert_int_equal(domain_close(again), 0);
+	assert_int_equal(look().members, 0);
+	assert_int_equal(domain_close(private), 0);
+}
+
+TEST(registrations_are_seen)
+{
+	struct legacy_xrc_domain *domain;
+	struct seen seen;
+	uint32_t number;
+
+	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
+	seen = look();
+	assert_true(seen.qps == 2 && seen.created == 1);
+	assert_int_equal(rcv_qp_unregister(domain, number), 0);
+	assert_int_equal(look().qps, 1);
+	assert_int_equal(rcv_qp_unregister(domain, 0x100), 0);
+	assert_int_equal(look().qps, 0);
+	assert_int_equal(domain_close(domain), 0);
+}
+
+/* Up to a second later: looking is a system call, and not made each time. */
+TEST(a_removed_file_is_replaced_with_all_registrations)
+{
+	struct legacy_xrc_domain *domain;
+	uint32_t number;
+	struct seen seen;
+
+	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
+	assert_int_equal(unlink(look().path), 0);
+	assert_int_equal(look().members, 0);
+	pass_a_second();
+	assert_int_equal(rcv_qp_register(domain, 0x101), 0);
+	seen = look();
+	assert_true(seen.qps == 3 && seen.created == 1);
+	assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(domain, 0x100), 0);
+	assert_int_equal(unlink(look().path), 0);
+	pass_a_second();
+	assert_int_equal(rcv_qp_unregister(domain, 0x101), 0);
+	seen = look();
+	assert_true(seen.members == 1 && seen.qps == 0);
+	assert_int_equal(domain_close(domain), 0);
+}
+
+TEST(without_the_directory_everything_works)
+{
+	struct legacy_xrc_domain *domain;
+	struct seen seen;
+	uint32_t number;
+
+	assert_int_equal(rmdir(table_dir), 0);
+	assert_int_equal(domain_open(context, file, O_CREAT, &domain), 0);
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	assert_int_equal(mkdir(table_dir, 0700), 0);
+	pass_a_second();
+	assert_int_equal(rcv_qp_register(domain, 0x100), 0);
+	seen = look();
+	assert_true(seen.qps == 2 && seen.created == 1);
+	assert_int_equal(rcv_qp_unregister(domain, number) | rcv_qp_unregister(domain, 0x100), 0);
+	assert_int_equal(domain_close(domain), 0);
+}
+
+UNIT_MAIN(setup, table_dir_remove,
+	UNIT(a_domain_is_seen_while_it_is_open), UNIT(registrations_are_seen),
+	UNIT(a_removed_file_is_replaced_with_all_registrations), UNIT(without_the_directory_everything_works))

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Many threads of a program on one domain; most useful when built with -Db_sanitize=thread. */
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <compat/domain.h>
+#include <compat/rcv_qp.h>
+
+#include "../unit.h"
+#include "table_dir.h"
+#include "provider.h"
+
+#define THREADS 6
+#define ROUNDS 100
+
+struct crew {
+	struct legacy_xrc_domain *domains[2];	/* of two opened devices */
+	int errors;
+};
+
+/* All begin with the domain's first QP, so they race to open the table. */
+static void *work(void *argument)
+{
+	struct crew *crew = argument;
+	uint32_t number;
+
+	for (int i = 0; i < ROUNDS; i++) {
+		int errors = !!rcv_qp_create(crew->domains[i % 2], &number);
+
+		errors += !!rcv_qp_register(crew->domains[!(i % 2)], number);
+		errors += !!rcv_qp_unregister(crew->domains[i % 2], number);
+		errors += !!rcv_qp_unregister(crew->domains[!(i % 2)], number);
+		__atomic_add_fetch(&crew->errors, errors, __ATOMIC_RELAXED);
+	}
+	return NULL;
+}
+
+TEST(threads_share_a_domain)
+{
+	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	struct crew crew = { .errors = 0 };
+	pthread_t threads[THREADS];
+
+	for (unsigned n = 0; n < 2; n++)
+		assert_int_equal(domain_open(provider_open(n), fd, O_CREAT, &crew.domains[n]), 0);
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, work, &crew), 0);
+	for (int i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(crew.errors, 0);
+	for (unsigned n = 0; n < 2; n++)
+		assert_int_equal(domain_close(crew.domains[n]), 0);
+	close(fd);
+}
+
+FIXTURE(setup)
+{
+	return table_dir_make();
+}
+
+UNIT_MAIN(setup, table_dir_remove, UNIT(threads_share_a_domain))
