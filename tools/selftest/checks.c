@@ -118,9 +118,13 @@ static bool check_srqs(struct job *job)
 	return true;
 }
 
+/* Nothing else is answered with ENOSYS. */
+#define NOT_SHARED \
+	"this kernel does not share receive QPs between processes of this device's driver; Linux 5.11 and later do"
+
 static bool check_rcv_qp(struct job *job)
 {
-	struct answer made, sender;
+	struct answer made, sender, refused;
 	struct request modify = { .op = OP_MODIFY_RCV_QP };
 
 	if (!ASK(CREATOR, 0, &made, .op = OP_CREATE_RCV_QP) || !ASK(SENDER, 0, &sender, .op = OP_CREATE_XRC_QP))
@@ -130,8 +134,8 @@ static bool check_rcv_qp(struct job *job)
 	job->address[SENDER].qp_num = sender.qp_num;
 	modify.peer = job->address[SENDER];
 	modify.qp_num = NO_SUCH_QP;
-	if (!ask(job, SURVIVOR, modify, EINVAL, NULL))
-		return false;
+	if (!ask(job, SURVIVOR, modify, EINVAL, &refused))
+		return refused.error == ENOSYS ? fail(job, NOT_SHARED) : false;
 	modify.qp_num = made.qp_num;
 	return ask(job, SURVIVOR, modify, 0, NULL) &&
 	       ASK(SENDER, 0, NULL, .op = OP_CONNECT, .peer = job->address[CREATOR]);
@@ -221,7 +225,7 @@ static bool get_event(struct job *job, enum who who, bool *heard)
 }
 
 /*
- * Linux since 5.7 gives the event to the creator of the QP, and to no handle from ibv_open_qp. The library cannot change that.
+ * Linux since 5.8 gives the event to the creator of the QP, and to no opened handle. The library cannot change that.
  * If only the creator hears it, that is a limit of the kernel; whoever else misses it, it is a failure.
  */
 static bool check_event(struct job *job)
@@ -239,7 +243,7 @@ static bool check_event(struct job *job)
 	if (!creator || survivor || victim)
 		return fail(job, "no event for%s%s%s", creator ? "" : " the creator", survivor ? "" : " the survivor",
 			    victim ? "" : " the victim");
-	job->limit = "this kernel tells only the creator of a receive QP (Linux since 5.7, and adapters without ibv_open_qp)";
+	job->limit = "this kernel tells only the creator of a receive QP (Linux since 5.8)";
 	return true;
 }
 
