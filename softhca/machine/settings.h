@@ -18,7 +18,7 @@ struct settings {
 	int devices;
 	int ports;	/* of each device */
 	bool xrc;	/* off: a device without XRC */
-	bool open_qp;	/* off: a device whose driver cannot open an XRC target QP again (qedr) */
+	bool open_qp;	/* off: the kernel refuses the command, as with qedr before Linux 5.11 */
 	bool open_events; /* off: events of a target QP are for the handle of its creator alone */
 	bool strict;	/* on: uverbs removes no bits from attribute masks */
 	bool arena;	/* off: rings are reached through process_vm_readv() */

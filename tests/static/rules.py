@@ -35,10 +35,9 @@ MAY_INCLUDE = {
 
 # Single files beside those: what the tools and the emulator share with the library, complete in itself.
 SHARED_FILES = {
-    "compat": {"include/own_thread.h"},
     "softhca": {"include/own_thread.h"},
     "tools": {"compat/regtab.h", "compat/regtab_file.h",
-              "modern/provider.h", "modern/table.h", "shim/tracer.h"},
+              "modern/modern.h", "modern/provider.h", "modern/table.h", "shim/tracer.h"},
 }
 
 LOG_FILE = "compat/log.c"
@@ -137,9 +136,7 @@ def include_detour(room, name, ours):
     return f"a header of {', '.join(sorted(homes))}/: name it by its folder" if homes and room not in homes else None
 
 
-# Rooms in the order of their includes: each knows those before it, none of those behind it. In compat/ they are what OFED 1.x
-# meant, by object; of the tools, what the commands share.
-COMPAT_ROOMS = ("regtab", "regtab_file", "regtab_dir", "regtab_entry", "base", "core", "qp", "domain", "srq", "rcv_qp", "xrc_qp", "event", "device")
+# Rooms in the order of their includes: each knows those before it, none of those behind it. Of the tools, those that the commands share.
 TOOL_ROOMS = ("common", "tables", "program")
 EMULATOR_ROOMS = ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control", "server", "cli")
 
@@ -181,18 +178,13 @@ def room_fault(order, module, target):
 
 
 def core_includes(root):
-    """No file of the library includes itself by way of others, and the rooms of compat/ know only those before them; what is for
-    devices without ibv_open_qp has one door."""
+    """No file of the library includes itself by way of others."""
     bad = []
     graph = include_graph(root, ("shim", "compat", "modern"))
     for module, targets in sorted(graph.items()):
         for target, place in sorted(targets.items()):
             if module in reached(graph, target):
                 bad.append(f"{place}: {module} includes {target}.h, which includes it in turn")
-            if module.startswith("compat/") and target.startswith("compat/") and (fault := room_fault(COMPAT_ROOMS, module, target)):
-                bad.append(f"{place}: {fault}")
-            if target.startswith("compat/owner/") and not module.startswith("compat/owner/"):
-                bad.append(f"{place}: {module} includes {target}.h: only compat/keeper.h is the door of owner/")
     return bad
 
 

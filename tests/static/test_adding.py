@@ -110,16 +110,6 @@ def test_command(command):
     assert re.search(r'"%s"' % re.escape(command), text_of("tests/e2e/tools/*.py"))
 
 
-FAULTS = re.findall(r"^\t(PROVIDER_\w+),$", (ROOT / "modern" / "provider.h").read_text().split("enum provider_fault_id")[1]
-                    .split("};")[0], re.M)
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_provider_fault(fault):
-    assert f"[{fault}] = {{" in (ROOT / "modern" / "provider.c").read_text()
-    assert fault in (ROOT / "tests" / "unit" / "modern" / "test_provider.c").read_text()
-
-
 MODELS = re.findall(r"&(\w+)", (ROOT / "softhca" / "model" / "model.c").read_text().split("models[] = {")[1].split("}")[0])
 
 
