@@ -3,7 +3,7 @@
  * One process of the storm: an old program that opens, creates, registers, unregisters, modifies, queries and closes at random
  * in domains that it shares with others, until it is told to stop, or killed.
  *
- * usage: storm DIRECTORY SEED [--without-open-qp]
+ * usage: storm DIRECTORY SEED
  * On standard input: s = stop working, r = report what is registered, g = go on, q = undo everything and exit.
  * On standard output, to s: "still"; to r: a line of "DOMAIN:NUMBER" words; to anything unexpected: a line that begins
  * with "unexpected".
@@ -35,7 +35,6 @@ static uint32_t held[DOMAINS][NUMBERS];
 static struct board *board;
 static const char *directory;
 static unsigned seed;
-static int without_open_qp;	/* a QP ends with the process that created it, and its number is free then, whoever is registered */
 
 static void unexpected(const char *what, int error)
 {
@@ -128,9 +127,6 @@ static void create(int d, int i)
 	error = ibv_create_xrc_rcv_qp(&attr, &number);
 	if (error)
 		unexpected("ibv_create_xrc_rcv_qp", error);
-	for (int j = 0; j < NUMBERS; j++)
-		if (without_open_qp && held[d][j] == number)
-			held[d][j] = 0;
 	held[d][i] = number;
 	board->numbers[d][i] = number;
 }
@@ -150,15 +146,12 @@ static void unreg(int d, int i)
 	held[d][i] = 0;
 }
 
-/* Registering again must succeed, unless the QP has ended with its creator: then it unregisters. */
 static void reg_again(int d, int i)
 {
 	int error = ibv_reg_xrc_rcv_qp(domains[d], held[d][i]);
 
-	if (error && !(without_open_qp && error == EINVAL))
-		unexpected("reg again", error);
 	if (error)
-		unreg(d, i);
+		unexpected("reg again", error);
 }
 
 static int place_of(int d, uint32_t number)
@@ -247,10 +240,10 @@ static void report(void)
 {
 	for (int d = 0; d < DOMAINS; d++) {
 		for (int i = 0; i < NUMBERS; i++) {
-			if (held[d][i])
-				reg_again(d, i);
-			if (held[d][i])
-				printf("%d:%u ", d, held[d][i]);
+			if (!held[d][i])
+				continue;
+			reg_again(d, i);
+			printf("%d:%u ", d, held[d][i]);
 		}
 	}
 	printf("\n");
@@ -299,9 +292,8 @@ int main(int argc, char **argv)
 {
 	char command;
 
-	without_open_qp = argc == 4 && !strcmp(argv[3], "--without-open-qp");
-	if (argc != 3 + without_open_qp) {
-		fprintf(stderr, "usage: storm DIRECTORY SEED [--without-open-qp]\n");
+	if (argc != 3) {
+		fprintf(stderr, "usage: storm DIRECTORY SEED\n");
 		return 2;
 	}
 	directory = argv[1];

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Drives the storm: starts processes of storm.c and kills them at random. Now and then all stop and are compared.
 
-usage: storm.py STORM_PROGRAM SOFTHCA XRC_COMPAT DIRECTORY PROCESSES KILLS SEED [--without-open-qp]
+usage: storm.py STORM_PROGRAM SOFTHCA XRC_COMPAT DIRECTORY PROCESSES KILLS SEED
 Runs under softhca with the shim preloaded. Three lists of registrations must agree: what each process believes, what the
 emulated kernel has (softhca ctl objects), and what the registration table has (xrc-compat ps).
 Exit status 0 and "KILLS kills, COUNTS counts, all agreed" at the end.
@@ -66,14 +66,12 @@ class Process:
 class Storm:
     def __init__(self, argv):
         self.program, self.softhca, self.xrc_compat, self.directory = argv[1:5]
-        self.shared = "--without-open-qp" not in argv
         self.random = random.Random(int(argv[7]))
         self.processes = [self.start() for _ in range(int(argv[5]))]
         self.counts = 0
 
     def start(self):
-        options = [] if self.shared else ["--without-open-qp"]
-        return Process([self.program, self.directory, str(self.random.randrange(1 << 30)), *options])
+        return Process([self.program, self.directory, str(self.random.randrange(1 << 30))])
 
     def kill_one(self):
         index = self.random.randrange(len(self.processes))
@@ -117,8 +115,7 @@ class Storm:
     def count(self):
         """Stops all processes, compares the three lists, and lets them go on."""
         said = self.said()
-        witnesses = [("table", self.table)] + ([("kernel", self.kernel)] if self.shared else [])
-        for name, witness in witnesses:
+        for name, witness in (("table", self.table), ("kernel", self.kernel)):
             self.compare(name, witness, said)
         for process in self.processes:
             process.tell(b"g")

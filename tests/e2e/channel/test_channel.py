@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Completion channels in old programs that use XRC SRQs, row by row, with and without ibv_open_qp."""
+"""Completion channels in old programs that use XRC SRQs, row by row."""
 
 import re
 
@@ -11,20 +11,19 @@ ROWS = {"destroy": 6, "wake": 12, "ack": 5, "fork": 6}
 
 @pytest.fixture
 def channel(run, softhca, xrc_compat, build_root, sanitizer_env):
-    def _channel(group, owner, *settings, shim=True):
+    def _channel(group, owner, shim=True):
         program = build_root / "tests" / "e2e" / "channel" / "channel"
         through = [xrc_compat, "run", "--"] if shim else []
-        return run([softhca, "run", "--devices=2", *settings, "--", *through, program, group, owner], timeout=150,
+        return run([softhca, "run", "--devices=2", "--", *through, program, group, owner], timeout=150,
                    env=sanitizer_env)
 
     return _channel
 
 
-@pytest.mark.parametrize("open_qp", ["on", "off"])
 @pytest.mark.parametrize("owner", ["own", "joined"])
 @pytest.mark.parametrize("group", ROWS)
-def test_rows(channel, group, owner, open_qp):
-    done = channel(group, owner, f"--open_qp={open_qp}")
+def test_rows(channel, group, owner):
+    done = channel(group, owner)
     rows = done.stdout.splitlines()
     assert [row for row in rows if not re.match(r"ok .* \[" + owner + r"\]$", row)] == [], done.stderr
     assert (done.returncode, len(rows)) == (0, ROWS[group]), done.stderr

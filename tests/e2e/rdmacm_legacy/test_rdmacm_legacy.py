@@ -24,7 +24,7 @@ def program(run, softhca, xrc_compat, build_root, sanitizer_runtime):
     return _program
 
 
-@pytest.mark.parametrize("settings", ["", "--open_qp=off", "--strict=on"])
+@pytest.mark.parametrize("settings", ["", "--strict=on"])
 @pytest.mark.parametrize("group", ROWS)
 def test_rows(program, group, settings):
     done = program(group, *settings.split())

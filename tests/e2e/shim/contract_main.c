@@ -2,7 +2,7 @@
 /*
  * The legacy contract, row by row: an old binary that calls the old verbs and looks at what they do.
  *
- *	contract [--mode=contexts|processes] [--only=TEXT] [--without-open-qp] [--without-data] GROUP...
+ *	contract [--mode=contexts|processes] [--only=TEXT] [--without-opened-events] [--without-data] GROUP...
  *
  * Prints "rows N", then one line per row that starts with "ok" or "FAIL". Exits 1 when a row failed.
  */
@@ -25,11 +25,11 @@
 #define ROW_MS 60000
 
 extern const struct group open_group, close_group, srq_group, xrc_qp_group, rcv_qp_group, query_group, reg_group,
-	end_group, event_group, data_group, ordinary_group, bad_input_group, owner_group, no_xrc_group, no_device_group;
+	end_group, event_group, data_group, ordinary_group, bad_input_group, no_open_qp_group, no_xrc_group, no_device_group;
 
 static const struct group *const groups[] = {
 	&open_group, &close_group, &srq_group, &xrc_qp_group, &rcv_qp_group, &query_group, &reg_group, &end_group,
-	&event_group, &data_group, &ordinary_group, &bad_input_group, &owner_group, &no_xrc_group,
+	&event_group, &data_group, &ordinary_group, &bad_input_group, &no_open_qp_group, &no_xrc_group,
 	&no_device_group,
 };
 
@@ -164,7 +164,7 @@ static bool run_row(const struct row *row, enum mode mode)
 struct selection {
 	bool modes[MODES];
 	const char *only;
-	bool without_open_qp, without_data;
+	bool without_opened_events, without_data;
 	bool counting;
 };
 
@@ -172,8 +172,7 @@ static bool wanted(const struct selection *selection, const struct row *row, enu
 {
 	if (!selection->modes[mode])
 		return false;
-	if (selection->without_open_qp &&
-	    (row->needs == NEEDS_OPEN_QP || (row->needs == NEEDS_OPEN_QP_APART && mode == PROCESSES)))
+	if (selection->without_opened_events && row->needs == NEEDS_OPENED_EVENTS)
 		return false;
 	if (selection->without_data && row->needs == NEEDS_DATA)
 		return false;
@@ -214,8 +213,8 @@ static void parse(const char *argument, struct selection *selection)
 		selection->only = argument + 7;
 		return;
 	}
-	if (!strcmp(argument, "--without-open-qp")) {
-		selection->without_open_qp = true;
+	if (!strcmp(argument, "--without-opened-events")) {
+		selection->without_opened_events = true;
 		return;
 	}
 	if (!strcmp(argument, "--without-data")) {

@@ -12,14 +12,10 @@
 #include "actor.h"
 #include "calls.h"
 
-/*
- * What a row needs of the device. Without ibv_open_qp (qedr) a QP ends with the process that created it; without a data path
- * (tests/kernel) there are no messages.
- */
+/* Some rows need more than verbs: events of opened handles (no Linux since 5.8 has them), or a data path (tests/kernel has none). */
 enum needs {
 	NEEDS_NOTHING,
-	NEEDS_OPEN_QP,
-	NEEDS_OPEN_QP_APART,	/* only when the actors are processes */
+	NEEDS_OPENED_EVENTS,
 	NEEDS_DATA,
 };
 

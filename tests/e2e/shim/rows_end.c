@@ -231,8 +231,8 @@ static void nothing_left_of_refusals(void)
 
 static const struct row rows[] = {
 	{ "5.7", "a creator that closes its device leaves the QP to others", creator_closes_device },
-	{ "5.7", "a creator that exits leaves the QP to others", creator_exits, NEEDS_OPEN_QP_APART },
-	{ "5.7", "a creator that is killed leaves the QP to others", creator_is_killed, NEEDS_OPEN_QP_APART },
+	{ "5.7", "a creator that exits leaves the QP to others", creator_exits },
+	{ "5.7", "a creator that is killed leaves the QP to others", creator_is_killed },
 	{ "5.7", "a registrant that closes its device leaves the QP", registrant_closes_device },
 	{ "5.7", "a registrant that exits leaves the QP", registrant_exits },
 	{ "5.7", "a registrant that is killed leaves the QP", registrant_is_killed },

@@ -15,7 +15,7 @@ ROWS = {
     "open": 20, "close": 17, "srq": 24, "xrc_qp": 29, "rcv_qp": 27, "query": 16, "reg": 19, "end": 19,
     "event": 12, "data": 12, "ordinary": 14, "bad_input": 28,
 }
-ABSENT_ROWS = {"no_xrc": 3, "no_device": 2}
+ABSENT_ROWS = {"no_open_qp": 7, "no_xrc": 3, "no_device": 2}
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -33,9 +33,23 @@ def test_kernel_that_removes_no_bits(on_device, group, mode):
 
 @pytest.mark.parametrize("mode", MODES)
 def test_kernel_whose_opened_handles_get_no_events(on_device, mode):
-    """As today's kernels (contract 5.10): only the creator gets events. The two rows about others are left out."""
-    result = on_device(mode, "event", "--open_events=off", options=["--without-open-qp"])
+    """As Linux since 5.8 (contract 5.10): only the creator gets events. The two rows about others are left out."""
+    result = on_device(mode, "event", "--open_events=off", options=["--without-opened-events"])
     check(result, "event", mode, ROWS["event"] - 2)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_kernel_that_refuses_open_qp(on_device, mode):
+    """As qedr's before Linux 5.11."""
+    check(on_device(mode, "no_open_qp", "--open_qp=off"), "no_open_qp", mode, ABSENT_ROWS["no_open_qp"])
+
+
+def test_one_warning_names_the_kernel_that_is_needed(on_device, monkeypatch):
+    monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
+    result = on_device("contexts", "no_open_qp", "--open_qp=off", options=["--only=another registers: ENOSYS, and again"])
+    assert result.returncode == 0, result.stdout + result.stderr
+    warnings = [line for line in result.stderr.splitlines() if "ENOSYS" in line]
+    assert len(warnings) == 1 and "Linux 5.11" in warnings[0], result.stderr
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -27,7 +27,7 @@ def folder():
 
 @pytest.fixture(scope="module")
 def started(folder):
-    """{(model, sharing, limit): program}. Some wait for a second, so all limits of a model and sharing run at once."""
+    """{(model, limit): program}. Some wait for a second, so all limits of a model run at once."""
     programs = {}
     yield programs
     for program in programs.values():
@@ -38,13 +38,13 @@ def started(folder):
 
 @pytest.fixture
 def start(softhca, model, xrc_compat, build_root, folder):
-    def _start(limit, sharing):
+    def _start(limit):
         user = AS_A_USER if limit == "nproc" else []
-        own = folder / f"{model}-{sharing}-{limit}"
+        own = folder / f"{model}-{limit}"
         own.mkdir()
         own.chmod(0o1777)
-        command = [*user, softhca, "run", "--devices=1", f"--open_qp={sharing}", "--", xrc_compat, "run", "--",
-                   build_root / "tests" / "e2e" / "shim" / "limits", limit, own / "domain"]
+        program = build_root / "tests" / "e2e" / "shim" / "limits"
+        command = [*user, softhca, "run", "--devices=1", "--", xrc_compat, "run", "--", program, limit, own / "domain"]
         env = dict(os.environ, XRC_COMPAT_TABLE_DIR=str(own), XRC_COMPAT_VERBOSE="1")
         return subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                 text=True, start_new_session=True)
@@ -53,11 +53,10 @@ def start(softhca, model, xrc_compat, build_root, folder):
 
 
 @pytest.mark.parametrize("limit", LIMITS)
-@pytest.mark.parametrize("sharing", ["on", "off"])
-def test_a_limit_is_an_error_at_most(start, started, softhca, model, limit, sharing):
-    if (model, sharing, limit) not in started:
-        started.update({(model, sharing, name): start(name, sharing) for name in LIMITS})
-    program = started[model, sharing, limit]
+def test_a_limit_is_an_error_at_most(start, started, softhca, model, limit):
+    if (model, limit) not in started:
+        started.update({(model, name): start(name) for name in LIMITS})
+    program = started[model, limit]
     said = program.communicate(timeout=60)[0]
     if limit == "nproc" and AS_A_USER and subprocess.run([*AS_A_USER, "test", "-x", softhca], check=False).returncode:
         pytest.skip("another user cannot run what is built here")

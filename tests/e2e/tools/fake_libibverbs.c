@@ -61,14 +61,51 @@ static int poll_cq(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 	return 0;
 }
 
-static struct ibv_qp *open_qp(struct ibv_context *context, struct ibv_qp_open_attr *attr)
+static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
 {
-	struct fake *fake = (struct fake *)context->device;
+	struct ibv_xrcd *xrcd = calloc(1, sizeof(*xrcd));
 
 	(void)attr;
-	errno = fake->open_qp ? EINVAL : EOPNOTSUPP;
-	return NULL;
+	if (xrcd)
+		xrcd->context = context;
+	return xrcd;
 }
+
+static int close_xrcd(struct ibv_xrcd *xrcd)
+{
+	free(xrcd);
+	return 0;
+}
+
+EXPORT int fake_cmd_open_qp(struct ibv_context *context) __asm__("ibv_cmd_open_qp");
+
+/* As the kernel answers a QP number that does not exist. */
+int fake_cmd_open_qp(struct ibv_context *context)
+{
+	return ((struct fake *)context->device)->open_qp ? EINVAL : EOPNOTSUPP;
+}
+
+/* Functions that only have to be there. */
+#define STUB(name)							\
+	EXPORT int stub_##name(void) __asm__("ibv_" #name);		\
+	int stub_##name(void)						\
+	{								\
+		return ENOSYS;						\
+	}
+
+STUB(create_qp)
+STUB(modify_qp)
+STUB(query_qp)
+STUB(destroy_qp)
+STUB(modify_srq)
+STUB(query_srq)
+STUB(destroy_srq)
+STUB(get_async_event)
+STUB(ack_async_event)
+STUB(get_device_guid)
+STUB(cmd_modify_qp)
+STUB(cmd_query_qp)
+STUB(cmd_destroy_qp)
 
 struct ibv_context *fake_open_device(struct ibv_device *device)
 {
@@ -80,7 +117,8 @@ struct ibv_context *fake_open_device(struct ibv_device *device)
 		return NULL;
 	}
 	verbs->sz = sizeof(*verbs);
-	verbs->open_qp = open_qp;
+	verbs->open_xrcd = open_xrcd;
+	verbs->close_xrcd = close_xrcd;
 	verbs->context.abi_compat = __VERBS_ABI_IS_EXTENDED;
 	verbs->context.device = device;
 	verbs->context.ops.poll_cq = poll_cq;

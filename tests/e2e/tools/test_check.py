@@ -134,7 +134,7 @@ def test_text_says_the_same(run, xrc_compat, fakes, workshop):
     assert result.returncode == 0
     for words in (f"Needs       ibv_create_xrc_rcv_qp@IBVERBS_1.1, by {program}\n",
                   f"            ibv_open_xrc_domain@IBVERBS_1.1, by {program}\n", "Dialect     ofed, one-way\n",
-                  "Verdict     ready\n", f"Next        xrc-compat run -- {program}\n", "qedr0: ", "without open_qp"):
+                  "Verdict     ready\n", f"Next        xrc-compat run -- {program}\n", "qedr0: ", "receive QPs of one process only (needs Linux 5.11)"):
         assert words in result.stdout
 
 

@@ -97,7 +97,6 @@ def test_one_way_program_costs_not_one_object_more(on_wire, trace):
     assert (done.returncode, done.stderr) == (0, "")
     asked, there = asked_and_there(done.stdout)
     assert there == asked
-    # The library asks whether the kernel shares receive QPs by a number that cannot exist, so no OPEN_QP succeeds.
     made = trace.commands()
     assert made["CREATE_QP"] == asked["qp"] and "OPEN_QP" not in made
     assert made["DESTROY_QP"] == asked["qp"]

@@ -13,7 +13,7 @@ def test_exchange_between_hosts(rows, dialect, options):
     rows(28, f"exchange-{dialect}", *options)
 
 
-@pytest.mark.parametrize("setting", ["--open_qp=off", "--strict=on", "--arena=off"])
+@pytest.mark.parametrize("setting", ["--strict=on", "--arena=off"])
 def test_exchange_on_other_devices(rows, setting):
     rows(28, "exchange-ofed", settings=[setting])
 

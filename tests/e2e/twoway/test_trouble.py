@@ -8,12 +8,12 @@ def test_rows(rows):
     rows(6, "twoway-trouble", settings=["--devices=1"])
 
 
-SETTINGS = pytest.mark.parametrize("setting", ["--open_qp=on", "--open_qp=off", "--arena=off"])
+SETTINGS = pytest.mark.parametrize("setting", ["--arena=on", "--arena=off"])
 
 
 @SETTINGS
 def test_ends_with_its_last_thread(rows, setting):
-    """The emulator's threads do not keep the program alive, nor, without ibv_open_qp, does the library's."""
+    """The emulator's threads do not keep the program alive."""
     rows(2, "twoway-last-thread", settings=["--devices=1", setting])
 
 

@@ -54,13 +54,6 @@ def hca(provider):
         yield provider
 
 
-@pytest.fixture
-def hca_without_open_qp(provider):
-    # Few QPs, so that the device soon gives a number out again: it has four times as many numbers.
-    with devices(provider, open_qp=0, max_qp=100):
-        yield provider
-
-
 def run(argv, timeout=300, **kw):
     """As everywhere, but the guest may be many times slower than the machine."""
     return running.run(argv, timeout, **kw)

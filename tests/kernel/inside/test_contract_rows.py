@@ -4,17 +4,13 @@
 import pytest
 
 import test_contract
-import test_without_open_qp
 from contract_rows import MODES, check
-from lab import run
+from lab import devices, run
 
-# How many rows each group has, less those that send: all of `data`, and one of `ordinary`. Two of `event` are about events of handles
-# from ibv_open_qp, which get none (test_agreement.py).
+# How many rows each group has, less those that send: all of `data`, and one of `ordinary`. Two of `event` are about events of opened
+# handles, which get none (test_agreement.py).
 ROWS = {**test_contract.ROWS, "event": test_contract.ROWS["event"] - 2, "ordinary": test_contract.ROWS["ordinary"] - 1}
 del ROWS["data"]
-
-# The same on a device without ibv_open_qp.
-ROWS_WITHOUT_OPEN_QP = {key: count for key, count in test_without_open_qp.ROWS.items() if key[0] != "data"}
 
 
 @pytest.fixture
@@ -32,10 +28,11 @@ def rows(xrc_compat, build_root):
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("group", ROWS)
 def test_rows(hca, rows, group, mode):
-    deaf = ["--without-open-qp"] if group == "event" else []
+    deaf = ["--without-opened-events"] if group == "event" else []
     rows(hca, group, mode, ROWS[group], *deaf)
 
 
-@pytest.mark.parametrize("group, mode", ROWS_WITHOUT_OPEN_QP)
-def test_rows_without_open_qp(hca_without_open_qp, rows, group, mode):
-    rows(hca_without_open_qp, group, mode, ROWS_WITHOUT_OPEN_QP[group, mode], "--without-open-qp")
+@pytest.mark.parametrize("mode", MODES)
+def test_a_device_that_refuses_open_qp(provider, rows, mode):
+    with devices(provider, open_qp=0):
+        rows(provider, "no_open_qp", mode, test_contract.ABSENT_ROWS["no_open_qp"])

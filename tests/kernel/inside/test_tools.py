@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The xrc-compat command on a real kernel, with ibv_open_qp and without."""
+"""The xrc-compat command on a real kernel."""
 
 import json
 import os
@@ -7,21 +7,14 @@ import re
 
 import pytest
 
-from lab import devices, run
+from lab import run
 from test_processes import sharing_a_domain, targets
 
 
-@pytest.fixture(params=["open_qp", "without_open_qp"])
-def shared(request):
-    """Whether the kernel shares receive QPs."""
-    return request.param == "open_qp"
-
-
 @pytest.fixture
-def name(provider, shared):
+def name(hca):
     """Of the first of two devices."""
-    with devices(provider, open_qp=int(shared)):
-        yield f"{provider}_0"
+    return f"{hca}_0"
 
 
 @pytest.fixture
@@ -56,11 +49,11 @@ def rows(xrc_compat):
     return json.loads(run([xrc_compat, "ps", "--json"]).stdout)["registrations"]
 
 
-def test_ps_and_gc(member, shared, xrc_compat):
+def test_ps_and_gc(member, xrc_compat):
     creator = member()
     other = member([], creator.number)
     listed = [(row["qp"], row["state"], row["kept"], row["qpstate"]) for row in rows(xrc_compat)]
-    assert listed == [(creator.number, "live", "kernel" if shared else "owner", "RESET")] * 2
+    assert listed == [(creator.number, "live", "kernel", "RESET")] * 2
     for one in (creator, other):
         one.kill()
     assert not [row for row in rows(xrc_compat) if row["state"] == "live"]

@@ -58,14 +58,6 @@ def test_runs_unmodified(client, command, mode):
         verify(client(command, mode), command)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("command", TWO_WAY + ONE_WAY)
-def test_runs_without_ibv_open_qp(client, command, mode):
-    """As on qedr: only the creator has a handle on a receive QP, but the others can register with it."""
-    for _ in range(REPEAT):
-        verify(client(command, mode, settings=("--devices=2", "--open_qp=off")), command)
-
-
 @pytest.mark.parametrize("command", TWO_WAY + ONE_WAY)
 def test_runs_on_a_kernel_that_removes_no_bits(client, command):
     """The shim itself clears mask bits that today's kernel refuses."""

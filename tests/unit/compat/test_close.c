@@ -112,6 +112,7 @@ TEST(many_domains_take_their_time_only)
 
 FIXTURE(setup)
 {
+	device_use_begin();
 	destroyed = mmap(NULL, sizeof(*destroyed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return destroyed == MAP_FAILED;
 }

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Contract 5.4 to 5.6 where the kernel refuses the OPEN_QP command: only the opened device that created a receive QP can use it. */
+
+#include "row.h"
+
+static void creator_works(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	bring_rcv_qp(a, D, qpn, IBV_QPS_RTR, a, PEER_QPN);
+	expect_rcv_state(a, qpn, IBV_QPS_RTR);
+	expect_ok(reg(a, D, qpn));
+	expect_ok(unreg(a, D, qpn));
+	expect(unreg(a, D, qpn), EINVAL);
+}
+
+static void another_registers(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect(reg(b, D, qpn), ENOSYS);
+	expect(reg(b, D, qpn), ENOSYS);
+}
+
+static void another_modifies(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	struct ibv_qp_attr attr = attr_to(IBV_QPS_INIT, b, 0);
+	uint32_t qpn = made_by(a);
+
+	expect(modify_rcv_qp(b, D, qpn, &attr, MASK_INIT), ENOSYS);
+	expect(modify_rcv_qp(b, D, qpn, &attr, MASK_INIT), ENOSYS);
+	expect_rcv_state(a, qpn, IBV_QPS_RESET);
+}
+
+static void another_queries(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect(query_rcv_qp(b, D, qpn, 0), ENOSYS);
+	expect(query_rcv_qp(b, D, qpn, 0), ENOSYS);
+}
+
+static void another_unregisters(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect(unreg(b, D, qpn), EINVAL);
+	expect(reg(b, D, qpn), ENOSYS);
+	expect(unreg(b, D, qpn), EINVAL);
+	expect_ok(unreg(a, D, qpn));
+}
+
+/* A registration belongs to the opened device, so the second domain needs no second handle. */
+static void second_domain_registers(void)
+{
+	struct actor *a = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect_ok(open_domain(a, 1, row_file(0), O_CREAT));
+	expect_ok(reg(a, 1, qpn));
+	expect_ok(query_rcv_qp(a, 1, qpn, 0));
+	expect_ok(unreg(a, 1, qpn));
+	expect(unreg(a, D, qpn), EINVAL);
+}
+
+static void domains_close(void)
+{
+	struct actor *a = with_domain(), *b = with_domain();
+	uint32_t qpn = made_by(a);
+
+	expect(reg(b, D, qpn), ENOSYS);
+	expect_ok(close_domain(b, D));
+	expect(close_domain(a, D), EBUSY);
+	expect_ok(unreg(a, D, qpn));
+	expect_ok(close_domain(a, D));
+}
+
+static const struct row rows[] = {
+	{ "5.6", "the creator modifies, queries, registers and unregisters", creator_works },
+	{ "5.6", "another registers: ENOSYS, and again", another_registers },
+	{ "5.4", "another modifies: ENOSYS, and again", another_modifies },
+	{ "5.5", "another queries: ENOSYS, and again", another_queries },
+	{ "5.6", "another unregisters: EINVAL", another_unregisters },
+	{ "5.6", "a second domain of the creator registers", second_domain_registers },
+	{ "5.2", "the domains close", domains_close },
+};
+
+GROUP(no_open_qp);
