@@ -18,7 +18,7 @@
 #define DEVICE_SIZE 64
 
 enum op {
-	OP_OPEN_DEVICE = 1,	/* text: its name, "" for any that has XRC */
+	OP_OPEN_DEVICE = 1,	/* text: its name, "" for any that has XRC; flags: two-way */
 	OP_OPEN_DOMAIN,		/* text: path, "" private, "-" a closed descriptor; flags: oflag */
 	OP_CREATE_SRQ,
 	OP_CREATE_RCV_QP,
@@ -26,7 +26,7 @@ enum op {
 	OP_QUERY_RCV_QP,	/* qp_num */
 	OP_REG,			/* qp_num */
 	OP_UNREG,		/* qp_num */
-	OP_CREATE_XRC_QP,	/* flags: two-way */
+	OP_CREATE_XRC_QP,
 	OP_CONNECT,		/* peer: to INIT, RTR, RTS */
 	OP_SEND,		/* srq_num, seed; answers the status of the completion */
 	OP_RECEIVE,		/* seed; answers the status and the QP number of the completion */

@@ -41,7 +41,7 @@ static bool ask(struct job *job, enum who who, struct request request, int wante
 
 static bool open_device(struct job *job, enum who who)
 {
-	struct request request = { .op = OP_OPEN_DEVICE };
+	struct request request = { .op = OP_OPEN_DEVICE, .flags = who == TWO_WAY || who == TWO_WAY_PEER };
 	struct answer answer;
 
 	/* On the other host the listening command has chosen the device. */
@@ -293,7 +293,7 @@ static bool two_way_qp(struct job *job, enum who who)
 	struct answer answer;
 
 	if (!open_domain(job, who, "", O_CREAT, 0) || !create_srq(job, who) ||
-	    !ASK(who, 0, &answer, .op = OP_CREATE_XRC_QP, .flags = 1))
+	    !ASK(who, 0, &answer, .op = OP_CREATE_XRC_QP))
 		return false;
 	job->address[who].qp_num = answer.qp_num;
 	return true;

@@ -83,6 +83,8 @@ static void open_device(const struct request *request, struct answer *answer)
 {
 	size_t size = (SLOTS + 1) * SLOT_SIZE;
 
+	/* Before the first verb. This program uses receive QPs, so by what it imports it would be taken for one-way. */
+	setenv("XRC_COMPAT_TWO_WAY", request->flags ? "on" : "off", 1);
 	mine.context = open_named(request->text);
 	if (failed_null(answer, "ibv_open_device", mine.context) ||
 	    perform_failed(answer, "no active port", find_port()))

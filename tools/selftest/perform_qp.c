@@ -3,7 +3,6 @@
 #include "actor.h"
 
 #include <errno.h>
-#include <stdlib.h>
 
 #define PSN 0x5e1f
 #define INIT_MASK (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
@@ -79,7 +78,7 @@ static void query_rcv_qp(const struct request *request, struct answer *answer)
 	answer->qp_type = init.qp_type;
 }
 
-static void create_xrc_qp(const struct request *request, struct answer *answer)
+static void create_xrc_qp(struct answer *answer)
 {
 	struct ibv_qp_init_attr attr = {
 		.send_cq = mine.cq,
@@ -89,8 +88,6 @@ static void create_xrc_qp(const struct request *request, struct answer *answer)
 		.xrc_domain = mine.domain,
 	};
 
-	/* This program uses receive QPs, so by what it imports it would be taken for one-way. */
-	setenv("XRC_COMPAT_TWO_WAY", request->flags ? "on" : "off", 1);
 	errno = 0;
 	mine.qp = ibv_create_qp(mine.pd, &attr);
 	perform_failed(answer, "ibv_create_qp", mine.qp ? 0 : errno ? errno : EPROTO);
@@ -127,7 +124,7 @@ void perform_qp(const struct request *request, struct answer *answer)
 		perform_failed(answer, "ibv_unreg_xrc_rcv_qp", ibv_unreg_xrc_rcv_qp(mine.domain, request->qp_num));
 		break;
 	case OP_CREATE_XRC_QP:
-		create_xrc_qp(request, answer);
+		create_xrc_qp(answer);
 		break;
 	case OP_CONNECT:
 		connect_qp(request, answer);
