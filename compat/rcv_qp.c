@@ -83,7 +83,7 @@ static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp)
 		qp_number_add(device_domain->context, rcv_qp->qp_num);
 	rcv_qp->qp = qp;
 	rcv_qp->phase = REGISTERED;
-	table_enter(device_domain->context, device_domain->table, rcv_qp->qp_num, rcv_qp->created);
+	regtab_enter(device_domain->table, rcv_qp->qp_num, rcv_qp->created);
 	state_changed();
 }
 
@@ -107,7 +107,7 @@ static void enter_again(void *object, void *arg)
 	struct device_domain *device_domain = arg;
 
 	if (rcv_qp->phase == REGISTERED)
-		table_enter(device_domain->context, device_domain->table, rcv_qp->qp_num, rcv_qp->created);
+		regtab_enter(device_domain->table, rcv_qp->qp_num, rcv_qp->created);
 }
 
 /* Makes a file if there is none, so no lock is held. settle() and drop() keep it up to date. */

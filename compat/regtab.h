@@ -32,11 +32,8 @@ struct regtab_entry;
 /** struct regtab_news - for a warning. */
 struct regtab_news {
 	const char *lost;	/* why the file that was there is no longer ours: a phrase, or NULL */
-	int err;		/* why no file could be made: -errno. regtab_refresh() tries again */
+	int err;		/* -errno: no file could be made, or it has no room. regtab_refresh() tries again */
 };
-
-/** regtab_dir_check - 0: a usable directory; -errno, with *reason a phrase. */
-int regtab_dir_check(const char *dir, const char **reason);
 
 /** regtab_new - an entry without a file; NULL: no memory. The string dir must stay. All other calls accept NULL. */
 struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, const char *label);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The directory of the registration table: its files, and removing the dead ones.
+ * The files of a table directory: which ones can be trusted, and removing those of dead processes.
  *
  * Other users can plant files under our names. So files are examined before they are opened, and only files of this user
  * are read.
@@ -19,23 +19,8 @@
 
 #define GC_LIMIT	16
 
-int regtab_dir_check(const char *dir, const char **reason)
-{
-	struct stat st;
-	int err = 0;
-
-	if (dir[0] != '/')
-		err = -EINVAL;
-	else if (stat(dir, &st) || (S_ISDIR(st.st_mode) && access(dir, R_OK | W_OK | X_OK)))
-		err = -errno;
-	else if (!S_ISDIR(st.st_mode))
-		err = -ENOTDIR;
-	*reason = err == -EINVAL ? "the directory must be an absolute path" : strerror(-err);
-	return err;
-}
-
 /* root sees the files of all users. */
-static int has_our_name(const struct dirent *entry)
+int regtab_has_name(const struct dirent *entry)
 {
 	size_t prefix = strlen(REGTAB_PREFIX);
 	char *end;
@@ -62,7 +47,7 @@ static int check(const struct stat *st, const char **reason)
 }
 
 /* Examined before it is opened: opening a device or a pipe may do something. */
-static int open_found(int flags, struct regtab_found *found)
+int regtab_open_found(struct regtab_found *found, int flags)
 {
 	struct stat st;
 	int err;
@@ -81,43 +66,6 @@ static int open_found(int flags, struct regtab_found *found)
 		return 0;
 	close(found->fd);
 	return -ENOENT;	/* removed or replaced meanwhile */
-}
-
-static int visit_file(const char *path, int flags, int (*visit)(void *context, struct regtab_found *found, int err),
-		      void *context)
-{
-	struct regtab_found found = { .path = path, .fd = -1 };
-	int err = open_found(flags, &found), result = 0;
-
-	if (err != -ENOENT)
-		result = visit(context, &found, err);
-	if (!err)
-		close(found.fd);
-	return result;
-}
-
-int regtab_each(const char *dir, int flags, unsigned limit,
-		int (*visit)(void *context, struct regtab_found *found, int err), void *context)
-{
-	struct dirent **names;
-	struct timespec now;
-	char path[512];
-	int result = 0, count = scandir(dir, &names, has_our_name, limit ? NULL : alphasort);
-	unsigned total = (unsigned)count, tries, start;
-
-	if (count < 0)
-		return -errno;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	start = limit && total ? (unsigned)now.tv_nsec / 100 % total : 0;
-	tries = limit && limit < total ? limit : total;
-	for (unsigned i = 0; i < tries && !result; i++) {
-		snprintf(path, sizeof(path), "%s/%s", dir, names[(start + i) % total]->d_name);
-		result = visit_file(path, flags, visit, context);
-	}
-	for (unsigned i = 0; i < total; i++)
-		free(names[i]);
-	free(names);
-	return result;
 }
 
 /* The magic is written last: zeros or nothing are of a process that died while it made the file. */
@@ -158,15 +106,25 @@ int regtab_remove_dead(struct regtab_found *found, bool dry_run)
 	return err;
 }
 
-static int collect(void *context, struct regtab_found *found, int err)
-{
-	(void)context;
-	if (!err)
-		regtab_remove_dead(found, false);
-	return 0;
-}
-
 void regtab_gc(const char *dir)
 {
-	regtab_each(dir, O_RDWR, GC_LIMIT, collect, NULL);
+	struct dirent **names;
+	struct timespec now;
+	int count = scandir(dir, &names, regtab_has_name, NULL);
+
+	if (count < 0)
+		return;
+	clock_gettime(CLOCK_MONOTONIC, &now);	/* the first one is as good as random */
+	for (int i = 0; i < count && i < GC_LIMIT; i++) {
+		struct regtab_found found = { .fd = -1 };
+
+		snprintf(found.path, sizeof(found.path), "%s/%s", dir, names[(now.tv_nsec / 100 + i) % count]->d_name);
+		if (!regtab_open_found(&found, O_RDWR)) {
+			regtab_remove_dead(&found, false);
+			close(found.fd);
+		}
+	}
+	while (count)
+		free(names[--count]);
+	free(names);
 }

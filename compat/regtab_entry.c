@@ -21,7 +21,7 @@ struct regtab_entry {
 	pthread_mutex_t mutex;	/* all-zero, see struct process */
 	uint32_t process;	/* serial of the process that made it */
 	unsigned looked;	/* second of the last look at the file */
-	bool incomplete;	/* a QP is missing in the file */
+	int missing;		/* -errno: a QP could not be entered */
 	int fd;			/* -1: no file */
 	dev_t dev;
 	ino_t ino;
@@ -268,13 +268,13 @@ struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, c
 /* Entry locked. */
 static bool renew(struct regtab_entry *entry, struct regtab_news *news)
 {
-	bool again = entry->incomplete;
 	int tries = TRIES;
 	struct stat st;
 
-	entry->incomplete = false;
+	news->err = entry->missing;
+	entry->missing = 0;
 	if (fd_is_ours(entry, &st) && st.st_nlink)
-		return again;
+		return news->err;
 	if (entry->fd >= 0)
 		news->lost = fd_is_ours(entry, &st) ? "was removed while it was in use, as systemd does at log-out (RemoveIPC=yes)" :
 						      "lost its lock, because the program closed its descriptor";
@@ -368,7 +368,8 @@ int regtab_enter(struct regtab_entry *entry, uint32_t qp_num, bool created)
 		err = is_reserved(entry, page) ? 0 : prepare(entry, page);
 		if (!err)
 			put(entry, qp_num, REGTAB_REGISTERED | (created ? REGTAB_CREATED : 0));
-		entry->incomplete |= err != 0;
+		if (err)
+			entry->missing = err;
 	}
 	pthread_mutex_unlock(&entry->mutex);
 	return err;

@@ -6,6 +6,7 @@
 #ifndef COMPAT_REGTAB_FILE_H
 #define COMPAT_REGTAB_FILE_H
 
+#include <dirent.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 
@@ -50,21 +51,22 @@ _Static_assert(sizeof(struct regtab_header) == 184, "equal for 32 and 64 bits");
  */
 int regtab_lock(int fd);
 
+/** regtab_has_name - for scandir(3): files with a name of ours (root: of any user). */
+int regtab_has_name(const struct dirent *entry);
+
 /** struct regtab_found - a file of a directory. */
 struct regtab_found {
-	const char *path;
+	char path[512];
 	int fd;
 	struct stat st;
 	const char *reason;	/* why it is refused */
 };
 
 /**
- * regtab_each - call back for every file with a name of ours (root: of any user), open with flags, or refused with err.
- * The caller has made no file in this process: closing one releases its lock.
- * limit 0: all, sorted by name; else at most that many, from a pseudo-random one on. A result other than 0 ends it.
+ * regtab_open_found - open the file at found->path if it can be trusted. -ENOENT: it is gone; another -errno: refused.
+ * The process must not have made the file itself: the close would release its lock.
  */
-int regtab_each(const char *dir, int flags, unsigned limit,
-		int (*visit)(void *context, struct regtab_found *found, int err), void *context);
+int regtab_open_found(struct regtab_found *found, int flags);
 
 /** regtab_unlink - remove a name, but only while it is that of this file. 0 or -errno. */
 int regtab_unlink(const char *path, dev_t dev, ino_t ino);

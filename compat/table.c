@@ -35,18 +35,8 @@ bool table_refresh(const struct ibv_context *context, struct regtab_entry *entry
 		log_once(lost, "%s: a file of the registration table in %s %s; set XRC_COMPAT_TABLE_DIR to a directory of your own",
 			 context->device->name, settings()->table_dir, news.lost);
 	if (news.err)
-		log_once(refused, "%s: cannot make a file of the registration table in %s: %s (is the file system full, or ulimit -f "
-			 "or -n low?); xrc-compat ps does not show this process. Set XRC_COMPAT_TABLE_DIR to a local directory of "
-			 "your own", context->device->name, settings()->table_dir, strerror(-news.err));
+		log_once(refused, "%s: the registration table in %s: %s (is the file system full, or ulimit -f, -n or -v low?); "
+			 "xrc-compat ps does not show all of this process. Set XRC_COMPAT_TABLE_DIR to a local directory of your own",
+			 context->device->name, settings()->table_dir, strerror(-news.err));
 	return again;
-}
-
-void table_enter(const struct ibv_context *context, struct regtab_entry *entry, uint32_t qp_num, bool created)
-{
-	static bool warned;
-	int err = regtab_enter(entry, qp_num, created);
-
-	if (err)
-		log_once(warned, "%s: the registration table in %s has no room: %s; xrc-compat ps does not show receive QP 0x%x",
-			 context->device->name, settings()->table_dir, strerror(-err), qp_num);
 }

@@ -4,7 +4,6 @@
 #define COMPAT_TABLE_H
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/types.h>
 #include <infiniband/verbs.h>
 
@@ -18,8 +17,5 @@ struct regtab_entry *table_new(const struct ibv_context *context, dev_t dev, ino
  * No lock held. True: all registrations have to be entered again.
  */
 bool table_refresh(const struct ibv_context *context, struct regtab_entry *entry);
-
-/** table_enter - the opened device is registered with a QP; created: it made the QP. */
-void table_enter(const struct ibv_context *context, struct regtab_entry *entry, uint32_t qp_num, bool created);
 
 #endif

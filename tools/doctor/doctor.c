@@ -183,15 +183,11 @@ static void examine_table_directory(struct finding *finding)
 {
 	const char *directory = paths_table_directory();
 	const char *advice = "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR";
-	const char *reason;
-	int error = regtab_dir_check(directory, &reason);
+	int error = try_file(directory);
 
-	if (!error) {
-		error = try_file(directory);
-		reason = strerror(-error);
-	}
 	if (error)
-		found(finding, true, advice, "%s: %s", directory, reason);
+		found(finding, true, advice, "%s: %s", directory,
+		      error == -EINVAL ? "the directory must be an absolute path" : strerror(-error));
 	else
 		found(finding, logind_removes(directory), "set RemoveIPC=no in a file of /etc/systemd/logind.conf.d, or name a directory of "
 		      "your own in XRC_COMPAT_TABLE_DIR, for jobs that outlive your last login", "%s%s", directory,

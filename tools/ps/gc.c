@@ -3,8 +3,7 @@
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools/program/paths.h"
-
-#include <compat/regtab_file.h>
+#include "tools/tables/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -44,7 +43,7 @@ int command_gc(const struct command *self, int argc, char **argv)
 			return refuse_word(self, argv[i]);
 		tally.dry_run = true;
 	}
-	err = regtab_each(paths_table_directory(), O_RDWR, 0, collect, &tally);
+	err = regtab_each(paths_table_directory(), O_RDWR, collect, &tally);
 	if (err)
 		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", paths_table_directory(), strerror(-err));
 	return tally.left_alone ? 1 : TOOL_EXIT_OK;

@@ -12,8 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <compat/regtab_file.h>
-
+#include "files.h"
 #include "view.h"
 
 #define QPS_MAX		(1u << 20)	/* more than any adapter has: a file with more is forged */
@@ -324,7 +323,7 @@ int regtab_list(const char *dir, visit_fn visit, void *context)
 	int result;
 
 	directory.pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
-	result = regtab_each(dir, O_RDONLY, 0, note_file, &directory);
+	result = regtab_each(dir, O_RDONLY, note_file, &directory);
 	if (directory.member_count)
 		qsort(directory.members, directory.member_count, sizeof(*directory.members), compare_members);
 	if (!result)

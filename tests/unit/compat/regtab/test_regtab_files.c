@@ -183,22 +183,9 @@ TEST(the_first_entry_of_a_process_removes_a_few)
 		unlink(path);
 }
 
-TEST(a_directory_is_usable_or_the_reason_is_told)
-{
-	const char *reason = NULL;
-
-	assert_int_equal(regtab_dir_check(room_dir(), &reason), 0);
-	assert_int_equal(regtab_dir_check("/nowhere", &reason), -ENOENT);
-	assert_string_equal(reason, strerror(ENOENT));
-	assert_int_equal(regtab_dir_check("/bin/sh", &reason), -ENOTDIR);
-	assert_int_equal(regtab_dir_check("tmp", &reason), -EINVAL);
-	assert_non_null(strstr(reason, "absolute"));
-}
-
 #define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
 
 UNIT_MAIN(NULL, NULL,
 	CASE(other_content_is_refused), CASE(a_file_with_too_many_qps_is_refused), CASE(what_others_may_write_is_refused),
 	CASE(what_is_no_plain_file_is_refused), CASE(a_file_of_another_user_is_refused),
-	CASE(a_process_that_died_while_making_its_file_left_it), CASE(the_first_entry_of_a_process_removes_a_few),
-	CASE(a_directory_is_usable_or_the_reason_is_told))
+	CASE(a_process_that_died_while_making_its_file_left_it), CASE(the_first_entry_of_a_process_removes_a_few))
