@@ -38,13 +38,14 @@ void room_pass_a_second(void)
 	__atomic_fetch_add(&seconds_passed, 1, __ATOMIC_RELAXED);
 }
 
+static __attribute__((constructor)) void make_dir(void)
+{
+	if (!mkdtemp(dir))
+		abort();
+}
+
 const char *room_dir(void)
 {
-	static bool made;
-
-	if (!made && !mkdtemp(dir))
-		abort();
-	made = true;
 	return dir;
 }
 
