@@ -301,8 +301,9 @@ def file_length(root, limit=500):
 
 
 def room_size(root, limit=30):
-    """A room is taken in by one look: it has at most @limit files, folders in it not counted."""
-    rooms = collections.Counter(os.path.dirname(relative) for relative, _ in files(root, folders=SOURCE_FOLDERS))
+    """A room is taken in by one look: it has at most @limit files, a .c and its .h taken for one, folders in it not counted."""
+    stems = {re.sub(r"\.[ch]$", "", relative) for relative, _ in files(root, folders=SOURCE_FOLDERS)}
+    rooms = collections.Counter(os.path.dirname(stem) for stem in stems)
     return [f"{room}/:1: a room of {count} files; the limit is {limit}: give what belongs together a room of its own"
             for room, count in sorted(rooms.items()) if count > limit]
 

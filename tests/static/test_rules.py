@@ -157,7 +157,7 @@ def test_is_silent_on_a_good_sample(tmp_path, rule):
 
 
 def test_every_rule_has_a_broken_sample():
-    assert {row[0] for row in BROKEN} == set(rules.TREE_RULES)
+    assert {row[0] for row in BROKEN} == set(rules.TREE_RULES) - {rules.core_includes}  # that takes two files: see above
 
 
 def test_the_tree_is_really_looked_at():
