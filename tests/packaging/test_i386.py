@@ -10,6 +10,8 @@ import pytest
 
 import tree
 
+COMPANIONS = ["libibumad.so.1", "libibumad.so.2", "libibcommon.so.1", "libibcm.so.1"]
+
 HERE = pathlib.Path(__file__).parent
 sys.path.insert(0, str(HERE.parent / "abi"))
 import elf  # noqa: E402
@@ -41,7 +43,8 @@ def build32(build_root, source_root, tmp_path_factory, multilib):
     commands = [
         [*tree.meson_command(build_root), "setup", folder, source_root, "--cross-file",
          source_root / "packaging" / "i386.cross", "-Dwerror=true"],
-        ["ninja", "-C", folder, "shim/libxrc-compat.so.1", "abi/expected-exports.txt", "abi/link/libibverbs.so"],
+        ["ninja", "-C", folder, "shim/libxrc-compat.so.1", "abi/expected-exports.txt", "abi/link/libibverbs.so",
+         *(f"companions/{name}" for name in COMPANIONS)],
     ]
     # The flags of this run (a sanitizer, another compiler) are not for a class of which this machine has so little.
     env = {name: value for name, value in os.environ.items() if not name.endswith("FLAGS") and name not in ("CC", "CXX")}
@@ -84,6 +87,14 @@ def test_files_are_asked_for_with_64_bits(shim32):
     _, undefined = elf.dynamic_symbols(shim32)
     names = {symbol.split("@")[0] for symbol in undefined}
     assert not names & {"open", "openat", "fstat", "stat", "fstatat", "mmap", "ftruncate", "__fxstat", "__xstat"}
+
+
+@pytest.mark.parametrize("name", COMPANIONS)
+def test_companions(build32, build_root, name):
+    """The same functions as in 64 bits; that the layouts compile proves their offsets (umad_layouts.h)."""
+    library = build32 / "companions" / name
+    assert "ELF32" in elf.readelf("-h", library)
+    assert elf.dynamic_symbols(library)[0] == elf.dynamic_symbols(build_root / "companions" / name)[0]
 
 
 def test_works_in_a_32_bit_process(shim32, tmp_path, run):

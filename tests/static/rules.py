@@ -19,12 +19,13 @@ KERNEL_FOLDER = "tests/kernel/module/"
 # Written by others (the licence texts), read by people as they are, or a format that has no comments.
 NO_LICENCE_LINE = re.compile(r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/changelog)$")
 
-SOURCE_FOLDERS = ("abi", "elf", "shim", "compat", "modern", "terminal", "tools", "softhca")
+SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "terminal", "tools", "softhca")
 
 # Includes run downwards only. The key may include itself and what stands here, nothing else of this project.
 MAY_INCLUDE = {
     "abi": {"abi"},
     "elf": {"elf"},
+    "companions": {"companions", "elf"},
     "modern": {"modern", "elf"},
     "compat": {"compat", "modern", "elf", "abi"},
     "shim": {"shim", "compat", "modern", "elf", "abi"},

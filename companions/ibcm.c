@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * libibcm.so.1. The kernel's part of it (ib_ucm) was removed, so that no device opens. Open MPI's IBCM support then tries its next
+ * way to connect. No object exists that the other functions could be called with.
+ */
+#include <errno.h>
+#include <stddef.h>
+
+void *ib_cm_open_device(void)
+{
+	errno = ENOSYS;
+	return NULL;
+}
+
+void ib_cm_close_device(void)
+{
+}
+
+/* They take different arguments, none of which is read. */
+#define REFUSE(name) \
+	int name(void) \
+	{ \
+		errno = ENOSYS; \
+		return -1; \
+	}
+
+REFUSE(ib_cm_get_event)
+REFUSE(ib_cm_ack_event)
+REFUSE(ib_cm_create_id)
+REFUSE(ib_cm_destroy_id)
+REFUSE(ib_cm_attr_id)
+REFUSE(ib_cm_listen)
+REFUSE(ib_cm_send_req)
+REFUSE(ib_cm_send_rep)
+REFUSE(ib_cm_send_rtu)
+REFUSE(ib_cm_send_dreq)
+REFUSE(ib_cm_send_drep)
+REFUSE(ib_cm_notify)
+REFUSE(ib_cm_send_rej)
+REFUSE(ib_cm_send_mra)
+REFUSE(ib_cm_send_lap)
+REFUSE(ib_cm_send_apr)
+REFUSE(ib_cm_send_sidr_req)
+REFUSE(ib_cm_send_sidr_rep)
+REFUSE(ib_cm_init_qp_attr)

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Loads libibumad.so.3, and reads DT_NEEDED of the objects that call. */
+#include "umad_now.h"
+#include "elf/loaded.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOW "libibumad.so.3"
+
+static void *library;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void load(void)
+{
+	const char *verbose = getenv("XRC_COMPAT_VERBOSE");
+
+	library = dlopen(NOW, RTLD_NOW | RTLD_LOCAL);
+	if (!library && verbose && verbose[0] && strcmp(verbose, "0"))
+		fprintf(stderr, "xrc-compat: libibumad.so.%d: %s; the umad functions fail\n", SONAME_VERSION, dlerror());
+}
+
+void *umad_now(const char *name)
+{
+	pthread_once(&once, load);
+	return library ? dlsym(library, name) : NULL;
+}
+
+/* 1, 2 or 3 for "libibumad.so.1" and so on; 0 for any other name. */
+static int version_of(const char *name)
+{
+	static const char prefix[] = "libibumad.so.";
+	size_t length = sizeof(prefix) - 1;
+
+	if (strncmp(name, prefix, length) || name[length] < '1' || name[length] > '3' || name[length + 1])
+		return 0;
+	return name[length] - '0';
+}
+
+static int version_of_object(const struct link_map *map)
+{
+	struct loaded loaded;
+	int version;
+
+	loaded_read(map->l_addr, map->l_ld, &loaded);
+	version = version_of(loaded_soname(&loaded));
+	for (const ElfW(Dyn) *entry = map->l_ld; !version && entry->d_tag != DT_NULL; entry++) {
+		if (entry->d_tag == DT_NEEDED)
+			version = version_of(loaded.names + entry->d_un.d_val);
+	}
+	return version;
+}
+
+int umad_caller(const void *address)
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+	int version = 0;
+
+	if (dladdr1(address, &info, (void **)&map, RTLD_DL_LINKMAP) && map && map->l_ld)
+		version = version_of_object(map);
+	return version ? version : SONAME_VERSION;
+}

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The companion libraries have the sonames, nodes and functions of OFED 1.x, and the struct layouts of both ELF classes."""
+
+import subprocess
+
+import pytest
+
+import elf
+
+# From the linker maps of OFED 1.4 (libibumad 1:3:0, libibcommon) and of libibcm's last release.
+UMAD = """umad_addr_dump umad_close_port umad_debug umad_done umad_dump umad_get_ca umad_get_ca_portguids umad_get_cas_names
+umad_get_fd umad_get_issm_path umad_get_mad umad_get_mad_addr umad_get_pkey umad_get_port umad_init umad_open_port umad_poll
+umad_recv umad_register umad_register_oui umad_release_ca umad_release_port umad_send umad_set_addr umad_set_addr_net
+umad_set_grh umad_set_pkey umad_size umad_status umad_unregister""".split()
+IBCOMMON = """enable_stack_dump fhash getcurrenttime ibpanic ibwarn logmsg stack_dump sys_read_gid sys_read_guid sys_read_string
+sys_read_uint sys_read_uint64 xdump""".split()
+IBCM = [f"ib_cm_{name}" for name in """open_device close_device get_event ack_event create_id destroy_id attr_id listen send_req
+send_rep send_rtu send_dreq send_drep notify send_rej send_mra send_lap send_apr send_sidr_req send_sidr_rep init_qp_attr""".split()]
+
+LIBRARIES = {"libibumad.so.1": ("IBUMAD_1.0", UMAD), "libibumad.so.2": ("IBUMAD_1.0", UMAD),
+             "libibcommon.so.1": ("IBCOMMON_1.0", IBCOMMON), "libibcm.so.1": ("IBCM_1.0", IBCM)}
+
+
+@pytest.mark.parametrize("soname", LIBRARIES)
+def test_exports(build_root, soname):
+    node, names = LIBRARIES[soname]
+    exported, _ = elf.dynamic_symbols(build_root / "companions" / soname)
+    assert exported == {f"{name}@@{node}" for name in names}
+
+
+@pytest.mark.parametrize("soname", LIBRARIES)
+def test_soname_and_nothing_brought_along(build_root, soname):
+    """Not libibumad.so.3, which may be missing, and no libibverbs."""
+    library = build_root / "companions" / soname
+    assert f"[{soname}]" in elf.readelf("-d", library)
+    assert not [name for name in elf.needed(library) if name.startswith("libib")]
+
+
+def test_each_function_of_libibumad_is_in_todays(run):
+    listing = run(["/sbin/ldconfig", "-p"]).stdout
+    today = [line.split()[-1] for line in listing.splitlines() if line.split()[:1] == ["libibumad.so.3"]]
+    if not today:
+        pytest.skip("no libibumad.so.3 here")
+    exported, _ = elf.dynamic_symbols(today[0])
+    assert {f"{name}@@IBUMAD_1.0" for name in UMAD} <= exported
+
+
+@pytest.mark.parametrize("option", ["-m64", "-m32"])
+def test_layouts(source_root, tmp_path, option):
+    """umad_layouts.h asserts all offsets of both classes. A wrong one must not compile, or nothing is asserted."""
+    header = (source_root / "companions" / "umad_layouts.h").read_text()
+    assert compiles(header, option, tmp_path)
+    for right, wrong in (("capmask, 56, 52", "capmask, 64, 56"), ("_port_2007, 96, 84", "_port_2007, 80, 76")):
+        assert right in header
+        assert not compiles(header.replace(right, wrong), option, tmp_path)
+
+
+def compiles(text, option, folder):
+    """Without any header of a C library, which this machine may not have for the other class."""
+    source = folder / "layouts.c"
+    plain = {"#include <stddef.h>": "#define offsetof(type, member) __builtin_offsetof(type, member)\n",
+             "#include <stdint.h>": "typedef __UINT64_TYPE__ uint64_t; typedef __UINT32_TYPE__ uint32_t; typedef __UINT16_TYPE__ uint16_t;"}
+    for line, replacement in plain.items():
+        text = text.replace(line, replacement)
+    source.write_text(text)
+    return subprocess.run(["gcc", option, "-fsyntax-only", source], capture_output=True, timeout=60).returncode == 0
