@@ -10,7 +10,7 @@
 #include <string.h>
 
 static const struct command commands[] = {
-	{ "run", "[--softhca[=DEVICES] [--model=NAME]] [--] PROGRAM [ARGUMENT...]", "run an old program with the legacy XRC verbs",
+	{ "run", "[--softhca[=DEVICES] [--model=NAME]] [--system-libibverbs] [--] PROGRAM [ARGUMENT...]", "run an old program with the legacy XRC verbs",
 	  command_run, NULL, true },
 	{ "check", "PROGRAM [--device NAME] [--plugin FILE]... [--json]",
 	  "will this program run here, and which command does it", command_check, NULL, false },
@@ -24,7 +24,7 @@ static const struct command commands[] = {
 	{ "doctor", "", "what is wrong on this machine, in the order to mend it", command_doctor, NULL, false },
 	{ "report", "[--output FILE] [--softhca[=DEVICES]] [PROGRAM]",
 	  "one file to attach to a question: versions, doctor, check, self-test", command_report, NULL, false },
-	{ "env", "", "the lines to type for MPI launchers", command_env, NULL, false },
+	{ "env", "[--system-libibverbs] [PROGRAM]", "the lines to type for MPI launchers", command_env, NULL, false },
 	{ "env-vars", "", "list the environment variables", command_env_vars, NULL, false },
 };
 

@@ -30,7 +30,7 @@ def test_every_test_exists(build_root):
 
 def test_every_room_is_there():
     count = collections.Counter(pathlib.Path(row.path).parts[0] for row in ROWS)
-    assert set(count) == {"compat", "elf", "modern", "shim", "softhca", "tools"}
+    assert set(count) == {"companions", "compat", "elf", "modern", "shim", "softhca", "tools"}
     assert len(ROWS) >= 120
 
 

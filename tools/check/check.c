@@ -4,6 +4,7 @@
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools/program/paths.h"
+#include "tools/program/starter.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +70,7 @@ static void read_unresolved(struct check *check)
 {
 	struct elf_info system;
 
-	if (!check->system_libibverbs[0] || elf_info_read(check->system_libibverbs, &system))
+	if (!check->needs.system_libibverbs[0] || elf_info_read(check->needs.system_libibverbs, &system))
 		return;
 	for (size_t i = 0; i < check->closure.count; i++) {
 		const struct elf_info *elf = &check->closure.object[i]->elf;
@@ -86,20 +87,35 @@ static void read_unresolved(struct check *check)
 	elf_info_free(&system);
 }
 
+/* The plugins that can be read. */
+static void read_plugins(struct check *check, const struct string_list *wanted, struct string_list *readable)
+{
+	for (size_t i = 0; i < wanted->count; i++) {
+		char path[PATH_MAX];
+		struct elf_info elf;
+
+		if (!realpath(wanted->item[i], path) || strpbrk(path, ": $") || elf_info_read(path, &elf)) {
+			string_list_add(&check->unread, wanted->item[i]);
+			continue;
+		}
+		string_list_add(readable, path);
+		elf_info_free(&elf);
+	}
+}
+
 static void read_libraries(struct check *check, const struct check_options *options)
 {
-	if (closure_read(check->program.binary, &check->closure))
-		return;
-	for (size_t i = 0; i < options->plugins.count; i++) {
-		if (closure_add_plugin(&check->closure, options->plugins.item[i]))
-			string_list_add(&check->unread, options->plugins.item[i]);
-	}
-	closure_add_known_plugins(&check->closure);
+	struct program *program = &check->program;
+	struct string_list plugins = { 0 };
+
+	read_plugins(check, &options->plugins, &plugins);
+	closure_read(program->binary, &program->elf, &plugins, &check->closure);
+	string_list_free(&plugins);
+	needs_read(&check->closure, &check->needs);
 	legacy_use_read(&check->closure, &check->use);
 	check->libibverbs = closure_find(&check->closure, "libibverbs.so.1");
-	check->libibverbs_is_old = check->libibverbs && legacy_offered_by(check->libibverbs->path);
-	if (!library_find_system("libibverbs.so.1", &check->program.elf, check->system_libibverbs))
-		check->system_libibverbs[0] = '\0';
+	check->static_verbs = !check->libibverbs && !starter_is_one(program) && legacy_is_in_file(program->binary);
+	check->mpi = closure_has_mpi(&check->closure) || starter_is_mpi(program);
 	read_unresolved(check);
 }
 
@@ -111,9 +127,11 @@ static void read_all(struct check *check, const struct check_options *options, s
 		return;
 	/* Without our library its word size cannot be compared, but everything else can still be said. */
 	check->fault = program_preload_fault(&check->program, check->library_path ? &check->library : &check->program.elf);
-	check->static_verbs = check->fault == PROGRAM_STATIC && legacy_is_in_file(check->program.binary);
 	read_libraries(check, options);
-	check->devices_error = devices_read("libibverbs.so.1", &check->devices);
+	check->starter = starter_is_one(&check->program);
+	if (!check->starter || !starter_find_program(&check->program, NULL, check->started))
+		check->started[0] = '\0';
+	check->devices_error = devices_read(libibverbs_for_tools(), &check->devices);
 }
 
 int command_check(const struct command *self, int argc, char **argv)
@@ -136,6 +154,7 @@ int command_check(const struct command *self, int argc, char **argv)
 		check_print_text(&check);
 	status = check.exit_status;
 	legacy_use_free(&check.use);
+	needs_free(&check.needs);
 	closure_free(&check.closure);
 	program_close(&check.program);
 	elf_info_free(&check.library);

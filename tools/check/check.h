@@ -5,7 +5,7 @@
 
 #include "legacy_use.h"
 #include "tools/common/devices.h"
-#include "tools/program/program.h"
+#include "tools/program/needs.h"
 
 /*
  * The value is the exit status of `xrc-compat check`. But if `run` or the loader would refuse the program it is the status with
@@ -15,9 +15,11 @@ enum check_verdict {
 	VERDICT_READY = 0,
 	VERDICT_NOT_NEEDED = 1,
 	VERDICT_RUN_TIME = 2, /* binds with dlsym(), and this library has no answer to that */
+	VERDICT_CANNOT_TELL = 3, /* it starts other programs, or cannot be looked into */
 	VERDICT_NO_DEVICE = 4,
-	VERDICT_UNSUPPORTED = 5, /* a dialect that nobody can serve */
-	VERDICT_NOT_PRELOADABLE, /* no program, static, setuid, another machine */
+	VERDICT_UNSUPPORTED = 5, /* a dialect or a build that nobody can serve */
+	VERDICT_NOT_PRELOADABLE, /* static, setuid, another class */
+	VERDICT_CANNOT_START,	 /* no program, or not one of this machine */
 	VERDICT_BROKEN,		 /* libraries are missing, the program's or ours */
 };
 
@@ -29,12 +31,14 @@ struct check {
 	struct elf_info library; /* ours; bits 0 when it is not there */
 	const char *library_path;
 	bool library_has_dlsym; /* it answers programs that bind at run time */
-	bool static_verbs; /* a static program that contains a libibverbs */
+	bool static_verbs; /* a libibverbs is linked into the program */
+	bool starter; /* it starts other programs */
+	char started[PATH_MAX]; /* the one that it starts, if that can be told; or "" */
+	bool mpi;
 	struct closure closure;
+	struct needs needs;
 	struct legacy_use use;
-	const struct loaded_object *libibverbs; /* the one that the program would get, or NULL */
-	bool libibverbs_is_old;			/* it has the legacy functions itself */
-	char system_libibverbs[PATH_MAX];	/* "" if there is none */
+	const struct loaded_object *libibverbs; /* the one that the program would get without us, or NULL */
 	struct string_list unread;		/* plugins that the user named, and that cannot be read */
 	struct string_list unresolved;		/* other functions that today's libibverbs does not have */
 	struct device_list devices;

@@ -72,12 +72,12 @@ static const char *word(const char *name, char *buffer, size_t size)
 	return buffer;
 }
 
-static void next_run(struct check *check, const char *prefix, const char *options)
+/* @command: with what it takes before the program. */
+static void next_command(struct check *check, const char *command, const char *program)
 {
 	char buffer[2 * PATH_MAX];
 
-	snprintf(check->next, sizeof(check->next), "%sxrc-compat run %s-- %s", prefix, options,
-		 word(check->name, buffer, sizeof(buffer)));
+	snprintf(check->next, sizeof(check->next), "xrc-compat %s %s", command, word(program, buffer, sizeof(buffer)));
 }
 
 /* Of those that may be used, the first that @fits. */
@@ -98,28 +98,26 @@ static bool is_closed(const struct device *device)
 	return !device->opened;
 }
 
-static void not_preloadable(struct check *check)
+/* What `run` cannot start at all, or what is no program but a library. */
+static bool is_no_program(const struct check *check)
+{
+	static const enum program_fault faults[] = { PROGRAM_NOT_FOUND, PROGRAM_NOT_EXECUTABLE, PROGRAM_BAD_FORMAT, PROGRAM_BAD_ELF,
+						     PROGRAM_NO_LOADER, PROGRAM_LIBRARY, PROGRAM_FOREIGN };
+
+	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
+		if (check->fault == faults[i])
+			return true;
+	}
+	return false;
+}
+
+static void faulty(struct check *check)
 {
 	char text[2 * PATH_MAX];
 
 	program_fault_text(check->fault, check->name, &check->program, &check->library, text, sizeof(text));
-	verdict(check, VERDICT_NOT_PRELOADABLE, "%s", text);
+	verdict(check, is_no_program(check) ? VERDICT_CANNOT_START : VERDICT_NOT_PRELOADABLE, "%s", text);
 	check->exit_status = program_fault_exit(check->fault);
-}
-
-/* What `run` cannot start at all, or what is no program but a library. */
-static bool is_no_program(enum program_fault fault)
-{
-	return fault == PROGRAM_NOT_FOUND || fault == PROGRAM_NOT_EXECUTABLE || fault == PROGRAM_BAD_FORMAT ||
-	       fault == PROGRAM_BAD_ELF || fault == PROGRAM_NO_LOADER || fault == PROGRAM_LIBRARY;
-}
-
-static void next_plugin(struct check *check)
-{
-	char buffer[2 * PATH_MAX];
-
-	snprintf(check->next, sizeof(check->next), "xrc-compat check --plugin %s PROGRAM",
-		 word(check->name, buffer, sizeof(buffer)));
 }
 
 /* A plugin that cannot be read may need the legacy functions or not. */
@@ -135,24 +133,47 @@ static bool decide_plugins(struct check *check)
 /* Why the program cannot start, whatever functions it uses. */
 static bool decide_start(struct check *check)
 {
-	if (is_no_program(check->fault)) {
-		not_preloadable(check);
-		if (check->fault == PROGRAM_LIBRARY)
-			next_plugin(check);
+	if (is_no_program(check)) {
+		faulty(check);
+		if (check->fault == PROGRAM_LIBRARY) {
+			next_command(check, "check --plugin", check->name);
+			strcat(check->next, " PROGRAM");
+		}
 		return true;
 	}
 	/* `run` refuses before the loader could look for libraries. */
 	if (check->fault)
 		return false;
-	if (check->closure.missing.count)
-		verdict(check, VERDICT_BROKEN, "the program cannot start: %s is nowhere to be found",
-			check->closure.missing.item[0]);
-	else if (check->closure.damaged.count)
-		verdict(check, VERDICT_BROKEN, "the program cannot start: %s is what the loader would take, but no library",
-			check->closure.damaged.item[0]);
+	if (check->closure.failure)
+		verdict(check, VERDICT_BROKEN, "the program cannot start: %s", check->closure.failure);
+	else if (check->needs.missing.count)
+		verdict(check, VERDICT_BROKEN, "the program cannot start: %s is nowhere to be found", check->needs.missing.item[0]);
 	else
 		return false;
 	check->exit_status = TOOL_EXIT_NOT_FOUND; /* the loader's */
+	return true;
+}
+
+/* What it starts decides, not itself. */
+static bool decide_starter(struct check *check)
+{
+	bool script = strcmp(check->program.path, check->program.binary) != 0;
+	const char *found = check->started[0] ? check->started : "the one that uses InfiniBand";
+
+	if (!check->starter || check->fault || check->use.count || check->use.run_time)
+		return false;
+	verdict(check, VERDICT_CANNOT_TELL, "it starts other programs: ask about %s, and start it as ever, but with xrc-compat %s%s", found,
+		check->mpi ? "env" : "run", script ? " (--system-libibverbs, if it sets LD_LIBRARY_PATH)" : "");
+	next_command(check, "check", check->started[0] ? check->started : "PROGRAM");
+	return true;
+}
+
+static bool decide_static(struct check *check)
+{
+	if (!check->static_verbs || check->fault || check->use.count || check->use.run_time)
+		return false;
+	verdict(check, VERDICT_UNSUPPORTED, "a libibverbs.a is linked into it, which finds no device on today's kernels, and in whose place no "
+					    "library can be put; link it with libibverbs.so.1");
 	return true;
 }
 
@@ -164,14 +185,13 @@ static bool decide_need(struct check *check)
 						    "xrc-compat-xsrq");
 		return true;
 	}
-	/* Of a static program only this is known: whether it contains a libibverbs at all. Of a packed one nothing. */
-	if (check->fault == PROGRAM_PACKED || (check->fault == PROGRAM_STATIC && check->static_verbs))
+	/* Of a static program only this is known: whether it contains a libibverbs at all. */
+	if ((check->fault == PROGRAM_STATIC && check->static_verbs) || check->fault == PROGRAM_PACKED)
 		return false;
-	if (!check->use.count && !check->use.run_time) {
-		verdict(check, VERDICT_NOT_NEEDED, "neither it nor its libraries use the XRC functions of OFED 1.3 to 1.5");
-		return true;
-	}
-	return false;
+	if (check->use.count || check->use.run_time || check->needs.companion.count)
+		return false;
+	verdict(check, VERDICT_NOT_NEEDED, "neither it nor its libraries use the XRC functions of OFED 1.3 to 1.5");
+	return true;
 }
 
 /* Why the library cannot be preloaded. */
@@ -180,7 +200,7 @@ static bool decide_preload(struct check *check)
 	const char *fault;
 
 	if (check->fault) {
-		not_preloadable(check);
+		faulty(check);
 		return true;
 	}
 	if (!check->library_path) {
@@ -199,7 +219,7 @@ static bool decide_preload(struct check *check)
 /* A program that binds at run time calls dlsym() on a handle of libibverbs. A preloaded library sees that only if it interposes dlsym(). */
 static bool decide_run_time(struct check *check)
 {
-	if (check->use.count || check->library_has_dlsym)
+	if (check->use.count || !check->use.run_time || check->library_has_dlsym)
 		return false;
 	verdict(check, VERDICT_RUN_TIME, "%s finds the functions with dlsym(), which a preloaded library does not see",
 		check->use.run_time->path);
@@ -210,7 +230,7 @@ static bool decide_device(struct check *check)
 {
 	const struct device *closed = find_device(check, is_closed);
 
-	if (find_device(check, device_usable))
+	if (find_device(check, device_usable) || (!check->use.count && !check->use.run_time))
 		return false;
 	if (closed) {
 		verdict(check, VERDICT_NO_DEVICE, "device %s cannot be opened; check the permissions of /dev/infiniband/uverbs*", closed->name);
@@ -225,7 +245,7 @@ static bool decide_device(struct check *check)
 		verdict(check, VERDICT_NO_DEVICE, "no device on this machine has XRC");
 	else
 		verdict(check, VERDICT_NO_DEVICE, "there is no RDMA device on this machine");
-	next_run(check, "", "--softhca ");
+	next_command(check, "run --softhca --", check->name);
 	return true;
 }
 
@@ -251,26 +271,43 @@ static bool decide_version(struct check *check)
 
 static void decide_ready(struct check *check)
 {
-	char prefix[PATH_MAX + 16] = "";
+	bool uses = check->use.count || check->use.run_time;
+	char companions[NAME_MAX] = "";
+	size_t used = 0;
 
-	if (!check->libibverbs_is_old) {
-		verdict(check, VERDICT_READY, "it needs the old functions, and libxrc-compat gives them to it");
-	} else {
-		/* Its SONAME satisfies the program's need, so that the old one is never loaded. */
-		snprintf(prefix, sizeof(prefix), "LD_PRELOAD=%s ", check->system_libibverbs);
-		verdict(check, VERDICT_READY, "it brings an old libibverbs along (%s), which cannot work with today's kernel; "
-					      "the system's must take its place", check->libibverbs->path);
-	}
-	next_run(check, prefix, "");
+	for (size_t i = 0; i < check->needs.companion.count; i++)
+		used += (size_t)snprintf(companions + used, sizeof(companions) - used, "%s%s", used ? " and " : "",
+					 strrchr(check->needs.companion.item[i], '/') + 1);
+	if (uses)
+		verdict(check, VERDICT_READY, "it needs the old functions, and libxrc-compat gives them to it%s%s%s", used ? "; " : "",
+			companions, used ? " come along" : "");
+	else
+		verdict(check, VERDICT_READY, "it uses no XRC, but needs %s, which xrc-compat brings along", companions);
+	if (check->mpi)
+		next_command(check, "env", check->name);
+	else
+		next_command(check, "run --", check->name);
+}
+
+/* Whatever the verdict is: with or without a device. */
+static void add_old_libibverbs(struct check *check)
+{
+	size_t used = strlen(check->reason);
+
+	if (check->needs.old_libibverbs[0] && (check->verdict == VERDICT_READY || check->verdict == VERDICT_NO_DEVICE))
+		snprintf(check->reason + used, sizeof(check->reason) - used, "; it brings an old libibverbs along (%s), which finds no device on "
+			 "today's kernels: run puts the system's in its place", check->needs.old_libibverbs);
 }
 
 void check_decide(struct check *check)
 {
-	bool decided = decide_start(check) || decide_plugins(check) || decide_need(check) || decide_preload(check) ||
+	bool decided = decide_start(check) || decide_plugins(check) || decide_starter(check) || decide_static(check) ||
+		       decide_need(check) || decide_preload(check) ||
 		       decide_unresolved(check) || decide_version(check) || decide_run_time(check) || decide_device(check);
 
 	if (!decided)
 		decide_ready(check);
+	add_old_libibverbs(check);
 }
 
 const char *check_verdict_name(enum check_verdict value)
@@ -279,6 +316,8 @@ const char *check_verdict_name(enum check_verdict value)
 		[VERDICT_READY] = "ready",
 		[VERDICT_NOT_NEEDED] = "not needed",
 		[VERDICT_RUN_TIME] = "binds at run time",
+		[VERDICT_CANNOT_TELL] = "cannot tell",
+		[VERDICT_CANNOT_START] = "cannot start",
 		[VERDICT_NOT_PRELOADABLE] = "cannot be preloaded",
 		[VERDICT_NO_DEVICE] = "no device",
 		[VERDICT_UNSUPPORTED] = "unsupported",

@@ -61,17 +61,20 @@ static void print_use(const struct check *check)
 
 static void print_libibverbs(const struct check *check)
 {
-	const struct loaded_object *library = check->libibverbs;
+	const struct needs *needs = &check->needs;
+	const char *path = check->libibverbs ? check->libibverbs->path : needs->system_libibverbs;
 	char buffer[PATH_MAX];
 
-	if (library)
-		print_line("libibverbs  %s (by %s)%s%s%s", library->path, library_origin_name(library->origin),
-			   check->libibverbs_is_old ? ", with XRC functions of its own" : "",
-			   library_version(library->path, buffer)[0] ? ", version " : "", library_version(library->path, buffer));
-	else if (check->system_libibverbs[0])
-		print_line("libibverbs  not linked; the system's is %s", check->system_libibverbs);
-	else
+	if (!path[0])
 		print_line("libibverbs  none");
+	else
+		print_line("libibverbs  %s%s%s%s", check->libibverbs ? "" : "not linked; the system's is ", path,
+			   library_version(path, buffer)[0] ? ", version " : "", library_version(path, buffer));
+	if (needs->old_libibverbs[0])
+		print_line("            too old for today's kernels; run puts %s in its place",
+			   needs->system_libibverbs[0] ? needs->system_libibverbs : "the system's, of which there is none,");
+	for (size_t i = 0; i < needs->companion.count; i++)
+		print_line("%s%s", i ? "            " : "Companions  ", needs->companion.item[i]);
 }
 
 static void print_device(const char *label, const struct device *device)
@@ -102,7 +105,7 @@ static void print_list(const char *label, const struct string_list *list)
 
 void check_print_text(const struct check *check)
 {
-	const char *advice = check->verdict == VERDICT_NOT_PRELOADABLE ? program_fault_advice(check->fault) : NULL;
+	const char *advice = check->verdict == VERDICT_NOT_PRELOADABLE || check->verdict == VERDICT_CANNOT_START ? program_fault_advice(check->fault) : NULL;
 
 	print_program(check);
 	if (check->program.elf.bits) {
@@ -110,8 +113,7 @@ void check_print_text(const struct check *check)
 		print_libibverbs(check);
 		print_devices(check);
 	}
-	print_list("Missing     ", &check->closure.missing);
-	print_list("Damaged     ", &check->closure.damaged);
+	print_list("Missing     ", &check->needs.missing);
 	print_list("Unresolved  ", &check->unresolved);
 	print_line("%s", "");
 	print_line("Verdict     %s", check_verdict_name(check->verdict));
@@ -157,22 +159,24 @@ static void json_libraries(struct json *json, const struct check *check)
 
 	json_open(json, "libibverbs", '{');
 	json_string(json, "path", check->libibverbs ? check->libibverbs->path : NULL);
-	json_string(json, "by", check->libibverbs ? library_origin_name(check->libibverbs->origin) : NULL);
-	json_bool(json, "is_old", check->libibverbs_is_old);
-	json_string(json, "system", check->system_libibverbs[0] ? check->system_libibverbs : NULL);
-	json_string(json, "system_version", library_version(check->system_libibverbs, buffer));
+	json_bool(json, "is_old", check->needs.old_libibverbs[0] != '\0');
+	json_string(json, "system", check->needs.system_libibverbs[0] ? check->needs.system_libibverbs : NULL);
+	json_string(json, "system_version", library_version(check->needs.system_libibverbs, buffer));
 	json_close(json, '}');
 	json_open(json, "libraries", '[');
 	for (size_t i = 1; i < check->closure.count; i++) {
 		json_open(json, NULL, '{');
 		json_string(json, "name", check->closure.object[i]->wanted);
 		json_string(json, "path", check->closure.object[i]->path);
-		json_string(json, "by", library_origin_name(check->closure.object[i]->origin));
 		json_close(json, '}');
 	}
 	json_close(json, ']');
-	json_list(json, "missing", &check->closure.missing);
-	json_list(json, "damaged", &check->closure.damaged);
+	json_list(json, "companions", &check->needs.companion);
+	json_list(json, "missing", &check->needs.missing);
+	json_string(json, "loader_gives_up", check->closure.failure);
+	json_bool(json, "mpi", check->mpi);
+	json_bool(json, "starts_programs", check->starter);
+	json_string(json, "starts", check->started[0] ? check->started : NULL);
 }
 
 static void json_devices(struct json *json, const struct check *check)

@@ -9,7 +9,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 /* The function without which nothing legacy works; its name as it stands among the strings of a file. */
 static const char first_function[] = "ibv_open_xrc_domain";
@@ -66,24 +65,10 @@ static bool is_libibverbs(const struct loaded_object *object)
 	return object->elf.soname && !strncmp(object->elf.soname, "libibverbs.so", 13);
 }
 
-/* Whether the file @path contains these bytes. */
-static bool file_has_bytes(const char *path, const char *bytes, size_t size)
-{
-	size_t length;
-	const void *map = regular_map(path, &length);
-	bool found;
-
-	if (!map)
-		return false;
-	found = memmem(map, length, bytes, size) != NULL;
-	munmap((void *)map, length);
-	return found;
-}
-
 /* Whether @text stands in the file as the end of a C string. */
 static bool file_has_string(const char *path, const char *text)
 {
-	return file_has_bytes(path, text, strlen(text) + 1);
+	return regular_has(path, text, strlen(text) + 1);
 }
 
 static void add_symbol(struct legacy_use *use, const struct elf_import *import, const struct loaded_object *object)
@@ -212,17 +197,12 @@ void legacy_use_free(struct legacy_use *use)
 	memset(use, 0, sizeof(*use));
 }
 
-bool legacy_offered_by(const char *path)
-{
-	return file_has_string(path, first_function);
-}
-
 bool legacy_is_in_file(const char *path)
 {
-	/* libibverbs of every age looks there for devices. */
-	static const char directory[] = "/dev/infiniband";
+	/* libibverbs of that age looks there for devices, and says this of drivers. */
+	static const char folder[] = "infiniband_verbs", message[] = "libibverbs: ";
 
-	return file_has_bytes(path, directory, sizeof(directory) - 1);
+	return regular_has(path, folder, strlen(folder)) && regular_has(path, message, strlen(message));
 }
 
 const char *legacy_dialect_name(enum legacy_dialect dialect)

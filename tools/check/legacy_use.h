@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_LEGACY_USE_H
 #define XRC_COMPAT_TOOLS_LEGACY_USE_H
 
-#include "closure.h"
+#include "tools/program/closure.h"
 
 enum legacy_dialect {
 	DIALECT_NONE,
@@ -39,10 +39,7 @@ bool legacy_name(const char *name);
 void legacy_use_read(const struct closure *closure, struct legacy_use *use);
 void legacy_use_free(struct legacy_use *use);
 
-/* True if the file @path itself offers the legacy functions: an old libibverbs, or one of MLNX_OFED. */
-bool legacy_offered_by(const char *path);
-
-/* True if the file @path has verbs code in it, which is all that can be seen of a static program. */
+/* True if the file @path has a libibverbs linked into it, of which no symbol needs to be left. */
 bool legacy_is_in_file(const char *path);
 
 /* "ofed", "mlnx-ofed", "transitional" or NULL; "one-way", "two-way" or NULL. */

@@ -7,7 +7,7 @@
 #include "tools/common/message.h"
 #include "tools/common/variables.h"
 #include "tools/program/elf_info.h"
-#include "tools/program/library_search.h"
+#include "tools/program/needs.h"
 #include "tools/program/paths.h"
 
 #include <compat/regtab.h>
@@ -77,12 +77,13 @@ static void examine_libibverbs(struct finding *finding)
 	struct elf_info self, elf;
 	char real[PATH_MAX];
 	char path[PATH_MAX];
+	char command[PATH_MAX];
 
-	if (elf_info_read("/proc/self/exe", &self)) {
+	if (paths_self(command, sizeof(command)) || elf_info_read(command, &self)) {
 		found(finding, true, "mount /proc", "/proc/self/exe cannot be read");
 		return;
 	}
-	if (!library_find_system("libibverbs.so.1", &self, path))
+	if (!loader_find_system("libibverbs.so.1", &self, command, path))
 		found(finding, true, advice, "libibverbs.so.1 is not installed");
 	else if (elf_info_read(path, &elf))
 		found(finding, true, advice, "%s is what the loader would take, but no library", path);
@@ -123,7 +124,7 @@ static void examine_drivers(struct finding *finding)
 static void examine_devices(struct finding *finding)
 {
 	struct device_list list;
-	int error = devices_read("libibverbs.so.1", &list);
+	int error = devices_read(libibverbs_for_tools(), &list);
 	int usable = 0;
 	const char *blocked = NULL;
 

@@ -121,6 +121,7 @@ static int read_elf(Elf *elf, struct elf_info *info)
 		return -ELIBBAD;
 	info->bits = gelf_getclass(elf) == ELFCLASS32 ? 32 : 64;
 	info->machine = header.e_machine;
+	info->big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
 	info->has_sections = header.e_shoff != 0;
 	read_segments(elf, info);
 	read_dynamic(&dynamic, info);
@@ -181,29 +182,21 @@ bool elf_info_is_static(const struct elf_info *info)
 
 const char *elf_info_machine_name(const struct elf_info *info)
 {
-	static char unknown[32];
+	static const struct {
+		unsigned int machine;
+		const char *name;
+	} names[] = { { EM_X86_64, "x86-64" }, { EM_386, "i386" }, { EM_AARCH64, "aarch64" }, { EM_ARM, "arm" }, { EM_PPC64, "ppc64" },
+		      { EM_PPC, "ppc" }, { EM_IA_64, "ia64" }, { EM_S390, "s390" }, { EM_RISCV, "riscv" }, { EM_SPARCV9, "sparc64" },
+		      { EM_SPARC, "sparc" }, { EM_MIPS, "mips" }, { EM_ALPHA, "alpha" }, { EM_PARISC, "hppa" } };
+	static char text[48];
+	const char *order = info->big_endian ? ", big-endian" : "";
 
-	switch (info->machine) {
-	case EM_X86_64:
-		return info->bits == 32 ? "x32" : "x86-64";
-	case EM_386:
-		return "i386";
-	case EM_AARCH64:
-		return "aarch64";
-	case EM_ARM:
-		return "arm";
-	case EM_PPC64:
-		return "ppc64";
-	case EM_PPC:
-		return "ppc";
-	case EM_IA_64:
-		return "ia64";
-	case EM_S390:
-		return "s390";
-	case EM_RISCV:
-		return "riscv";
-	default:
-		snprintf(unknown, sizeof(unknown), "machine %u", info->machine);
-		return unknown;
+	snprintf(text, sizeof(text), "machine %u%s", info->machine, order);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (names[i].machine == info->machine)
+			snprintf(text, sizeof(text), "%s%s", names[i].name, order);
 	}
+	if (info->machine == EM_X86_64 && info->bits == 32)
+		return "x32";
+	return text;
 }

@@ -23,6 +23,7 @@ struct elf_import {
 struct elf_info {
 	int bits;	  /* 32 or 64 */
 	unsigned int machine; /* EM_* */
+	bool big_endian;
 	bool has_interpreter;
 	bool is_dynamic;  /* has a dynamic segment */
 	bool has_sections; /* has section headers: packers and sstrip take them away */
@@ -52,7 +53,7 @@ bool elf_info_is_static(const struct elf_info *info);
 /* True for a library or plugin: a process can load it, but not be started from it. */
 bool elf_info_is_library(const struct elf_info *info);
 
-/* "x86-64", "i386", ..., or "machine N"; for people. The result may be a static buffer. */
+/* "x86-64", "i386", "ppc64, big-endian" ..., or "machine N"; for people. The result may be a static buffer. */
 const char *elf_info_machine_name(const struct elf_info *info);
 
 /* The import of that name, or NULL. */

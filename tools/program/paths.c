@@ -209,18 +209,36 @@ const char *paths_library_of(int bits, struct path_candidates *candidates)
 	return paths_first(candidates);
 }
 
-const char *paths_tracer_of(int bits, struct path_candidates *candidates)
+/* A library of ours beside libxrc-compat.so.1, for programs of @bits. @in_build: its place in a build directory. */
+static const char *beside_library(int bits, const char *in_build, struct path_candidates *candidates)
 {
-	char prefix[PATH_MAX];
+	const char *name = strrchr(in_build, '/') + 1;
+	char prefix[PATH_MAX], folder[PATH_MAX], path[PATH_MAX];
 
 	candidates->count = 0;
 	if (bits == LOADER_LIB_OTHER_BITS) {
-		other_library(bits, "tools/trace/library/" TOOLS_TRACER, candidates);
-	} else {
-		own_prefix(prefix, sizeof(prefix), 1);
-		add(candidates, prefix, "tools/trace/library/" TOOLS_TRACER);
-		add(candidates, prefix, TOOLS_LIBDIR_FROM_PREFIX "/" TOOLS_TRACER);
-		add(candidates, TOOLS_LIBDIR, TOOLS_TRACER);
+		other_library(bits, in_build, candidates);
+		return first_of(bits, candidates);
 	}
+	own_prefix(prefix, sizeof(prefix), 1);
+	add(candidates, prefix, in_build);
+	if (!loader_lib(LOADER_LIB_OWN_BITS, folder, sizeof(folder)))
+		add_in(candidates, prefix, folder, name);
+	if ((size_t)snprintf(path, sizeof(path), TOOLS_LIBDIR_FROM_PREFIX "/%s", name) < sizeof(path))
+		add(candidates, prefix, path);
+	add(candidates, TOOLS_LIBDIR, name);
 	return first_of(bits, candidates);
+}
+
+const char *paths_tracer_of(int bits, struct path_candidates *candidates)
+{
+	return beside_library(bits, "tools/trace/library/" TOOLS_TRACER, candidates);
+}
+
+const char *paths_companion_of(int bits, const char *name, struct path_candidates *candidates)
+{
+	char in_build[NAME_MAX];
+
+	snprintf(in_build, sizeof(in_build), "companions/%s", name);
+	return beside_library(bits, in_build, candidates);
 }

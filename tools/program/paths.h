@@ -35,6 +35,9 @@ void paths_helper(const char *in_build, struct path_candidates *candidates);
 /* The libxrc-trace.so for programs of @bits, found as paths_library_of() finds the other library; NULL where there is none. */
 const char *paths_tracer_of(int bits, struct path_candidates *candidates);
 
+/* The same for one of companion_names. */
+const char *paths_companion_of(int bits, const char *name, struct path_candidates *candidates);
+
 /* Why the library at @path, which is @elf, cannot be preloaded, as "PATH: ..." goes on; NULL if it can be. */
 const char *paths_preload_fault(const char *path, const struct elf_info *elf);
 

@@ -161,24 +161,28 @@ static enum program_fault privileged(const char *path)
 	return PROGRAM_FINE;
 }
 
-/* A program of another machine is reported as that, although its loader is missing, too. */
-static bool loader_is_missing(const struct elf_info *elf, const struct elf_info *library)
+static bool runs_on(const struct elf_info *elf, const struct elf_info *library)
 {
-	bool runs_here = elf->machine == library->machine || (elf->machine == EM_386 && library->machine == EM_X86_64);
+	unsigned int machine = library->machine == EM_386 && sizeof(void *) == 8 ? EM_X86_64 : library->machine;
 
-	return runs_here && elf->interpreter && access(elf->interpreter, F_OK);
+	return elf->machine == machine || (elf->machine == EM_386 && machine == EM_X86_64) ||
+	       (elf->machine == EM_X86_64 && machine == EM_386);
 }
 
 enum program_fault program_preload_fault(const struct program *program, const struct elf_info *library)
 {
-	if (loader_is_missing(&program->elf, library))
+	const struct elf_info *elf = &program->elf;
+
+	if (!runs_on(elf, library))
+		return PROGRAM_FOREIGN;
+	if (elf->interpreter && access(elf->interpreter, F_OK))
 		return PROGRAM_NO_LOADER;
-	if (program->elf.bits != library->bits || program->elf.machine != library->machine)
+	if (elf->bits != library->bits || elf->machine != library->machine)
 		return PROGRAM_OTHER_MACHINE;
-	if (elf_info_is_library(&program->elf))
+	if (elf_info_is_library(elf))
 		return PROGRAM_LIBRARY;
-	if (elf_info_is_static(&program->elf))
-		return program->elf.has_sections ? PROGRAM_STATIC : PROGRAM_PACKED;
+	if (elf_info_is_static(elf))
+		return elf->has_sections ? PROGRAM_STATIC : PROGRAM_PACKED;
 	return privileged(program->binary);
 }
 
@@ -262,6 +266,11 @@ void program_fault_text(enum program_fault fault, const char *name, const struct
 		snprintf(text, size, "%s: is a %d-bit %s program, but this libxrc-compat is %d-bit %s", binary,
 			 program->elf.bits, machine, library->bits, elf_info_machine_name(library));
 		break;
+	case PROGRAM_FOREIGN:
+		snprintf(machine, sizeof(machine), "%s", elf_info_machine_name(&program->elf));
+		snprintf(text, size, "%s: is a %d-bit program for %s, and this machine is %s", binary, program->elf.bits, machine,
+			 elf_info_machine_name(library));
+		break;
 	default:
 		snprintf(text, size, "%s: %s", binary, plain_text(fault));
 		break;
@@ -305,6 +314,7 @@ int program_fault_exit(enum program_fault fault)
 	case PROGRAM_BAD_FORMAT:
 	case PROGRAM_BAD_ELF:
 	case PROGRAM_LIBRARY:
+	case PROGRAM_FOREIGN: /* ENOEXEC */
 		return TOOL_EXIT_NOT_EXECUTABLE;
 	default:
 		return TOOL_EXIT_REFUSED;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Opens and maps regular files. */
+/* Opens and searches regular files. */
 #include "regular.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,18 +22,21 @@ int regular_open(const char *path)
 	return -EACCES;
 }
 
-const void *regular_map(const char *path, size_t *size)
+bool regular_has(const char *path, const char *bytes, size_t size)
 {
 	int fd = regular_open(path);
 	void *map = MAP_FAILED;
-	struct stat st;
+	struct stat st = { 0 };
+	bool found;
 
 	if (fd < 0)
-		return NULL;
-	if (!fstat(fd, &st) && st.st_size > 0) {
-		*size = (size_t)st.st_size;
-		map = mmap(NULL, *size, PROT_READ, MAP_PRIVATE, fd, 0);
-	}
+		return false;
+	if (!fstat(fd, &st) && st.st_size > 0)
+		map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	close(fd);
-	return map == MAP_FAILED ? NULL : map;
+	if (map == MAP_FAILED)
+		return false;
+	found = memmem(map, (size_t)st.st_size, bytes, size) != NULL;
+	munmap(map, (size_t)st.st_size);
+	return found;
 }

@@ -3,12 +3,13 @@
 #ifndef XRC_COMPAT_TOOLS_REGULAR_H
 #define XRC_COMPAT_TOOLS_REGULAR_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /* open() for reading of what must be a regular file; never waits, as on a FIFO. The descriptor, or -errno. */
 int regular_open(const char *path);
 
-/* All of its bytes, until munmap(). NULL when it cannot be read, or is empty. */
-const void *regular_map(const char *path, size_t *size);
+/* Whether the file contains these bytes. False when it cannot be read. */
+bool regular_has(const char *path, const char *bytes, size_t size);
 
 #endif

@@ -3,6 +3,7 @@
 #include "qp_state.h"
 #include "domain_path.h"
 #include "tools/common/aside.h"
+#include "tools/program/needs.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -30,7 +31,7 @@ struct asking {
 
 static bool load(struct verbs *verbs)
 {
-	void *handle = dlopen("libibverbs.so.1", RTLD_NOW);
+	void *handle = dlopen(libibverbs_for_tools(), RTLD_NOW);
 
 	if (!handle)
 		return false;

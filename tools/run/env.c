@@ -4,8 +4,10 @@
 #include "elf/lib_folder.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
+#include "tools/program/needs.h"
 #include "tools/program/paths.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -38,30 +40,71 @@ static void print_launcher(const struct launcher *launcher, const char *library,
 	puts(launcher->after);
 }
 
-int command_env(const struct command *self, int argc, char **argv)
+/* As a setting for both word sizes where there is one. @used: of the value's bytes. */
+static size_t append(char *value, size_t size, size_t used, const char *library)
 {
-	struct path_candidates candidates;
 	char setting[PATH_MAX];
-	const char *library, *fault;
-	const char *quote = "";
+
+	if (!loader_lib_setting(library, LOADER_LIB_OWN_BITS, setting, sizeof(setting)))
+		library = setting;
+	return used + (size_t)snprintf(value + used, used < size ? size - used : 0, "%s%s", used ? ":" : "", library);
+}
+
+/* The library, and what @program needs besides (NULL: nothing is known of it). */
+static int preload_value(const char *library, const char *program, bool system_libibverbs, char *value, size_t size)
+{
+	size_t used = append(value, size, 0, library);
+	struct program opened;
+	struct closure closure;
+	struct needs needs;
+
+	if (program_open(program ? program : library, &opened) && program) {
+		program_close(&opened);
+		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check", program);
+	}
+	closure_read(opened.binary, &opened.elf, NULL, &closure);
+	needs_read(&closure, &needs);
+	for (size_t i = 0; i < needs.companion.count; i++)
+		used = append(value, size, used, needs.companion.item[i]);
+	if (needs.system_libibverbs[0] && (system_libibverbs || needs.old_libibverbs[0]))
+		used = append(value, size, used, needs.system_libibverbs);
+	needs_free(&needs);
+	closure_free(&closure);
+	program_close(&opened);
+	return used < size ? 0 : refuse(TOOL_EXIT_REFUSED, "env: the line is too long");
+}
+
+/* What LD_PRELOAD has to be, so that it reaches the program without this command. */
+static int find_library(const char **library)
+{
+	static struct path_candidates candidates;
+	const char *fault;
 	struct elf_info elf;
 
-	if (argc > 1)
-		return refuse_word(self, argv[1]);
 	paths_library(&candidates);
-	library = paths_first(&candidates);
-	if (!library || elf_info_read(library, &elf))
+	*library = paths_first(&candidates);
+	if (!*library || elf_info_read(*library, &elf))
 		return refuse(TOOL_EXIT_REFUSED, "libxrc-compat.so.1 is not there, or no library; try: xrc-compat doctor");
-	fault = paths_preload_fault(library, &elf);
+	fault = paths_preload_fault(*library, &elf);
 	elf_info_free(&elf);
-	if (fault)
-		return refuse(TOOL_EXIT_REFUSED, "%s: %s", library, fault);
-	/* The setting with $LIB serves both word sizes. It is quoted, because the loader replaces $LIB, not the shell. */
-	if (!loader_lib_setting(library, LOADER_LIB_OWN_BITS, setting, sizeof(setting))) {
-		library = setting;
-		quote = "'";
-	}
-	for (size_t i = 0; i < sizeof(launchers) / sizeof(launchers[0]); i++)
-		print_launcher(&launchers[i], library, quote);
-	return TOOL_EXIT_OK;
+	return fault ? refuse(TOOL_EXIT_REFUSED, "%s: %s", *library, fault) : 0;
+}
+
+int command_env(const struct command *self, int argc, char **argv)
+{
+	bool system_libibverbs = argc > 1 && !strcmp(argv[1], "--system-libibverbs");
+	int next = system_libibverbs ? 2 : 1;
+	char value[4 * PATH_MAX];
+	const char *library;
+	int status;
+
+	if (argc > next + 1 || (argc > next && argv[next][0] == '-'))
+		return refuse_word(self, argv[argc - 1]);
+	status = find_library(&library);
+	if (!status)
+		status = preload_value(library, argv[next], system_libibverbs, value, sizeof(value));
+	/* In quotes, because the loader replaces $LIB, not the shell. */
+	for (size_t i = 0; !status && i < sizeof(launchers) / sizeof(launchers[0]); i++)
+		print_launcher(&launchers[i], value, strchr(value, '$') ? "'" : "");
+	return status;
 }

@@ -5,8 +5,10 @@
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools/program/elf_info.h"
+#include "tools/program/needs.h"
 #include "tools/program/paths.h"
 #include "tools/program/program.h"
+#include "tools/program/starter.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -20,6 +22,7 @@
 struct run_options {
 	unsigned int devices; /* of the emulated HCA; 0 = use the machine's own devices */
 	char *model;	      /* "--model=NAME" for it; NULL = its default */
+	char *system_libibverbs; /* "--system-libibverbs"; NULL without */
 	char **program;	      /* argv of the program, NULL-terminated */
 };
 
@@ -58,6 +61,8 @@ static int parse(const struct command *self, int argc, char **argv, struct run_o
 			}
 		} else if (!strncmp(argv[i], "--model=", 8) && argv[i][8]) {
 			options->model = argv[i];
+		} else if (!strcmp(argv[i], "--system-libibverbs")) {
+			options->system_libibverbs = argv[i];
 		} else {
 			return refuse_word(self, argv[i]);
 		}
@@ -148,11 +153,11 @@ static int preload(const char *library, int bits)
 	return result;
 }
 
-/* argv of "softhca run --devices=N [--model=NAME] -- xrc-compat run -- PROGRAM...". */
+/* argv of "softhca run --devices=N [--model=NAME] -- xrc-compat run [--system-libibverbs] -- PROGRAM...". */
 static char **softhca_argv(char *softhca, char *self, const struct run_options *options)
 {
 	static char devices[32];
-	char *const head[] = { softhca, "run", devices, options->model, "--", self, "run", "--" };
+	char *const head[] = { softhca, "run", devices, options->model, "--", self, "run", options->system_libibverbs, "--" };
 	size_t head_count = 0;
 	size_t count = 0;
 	char **argv;
@@ -216,16 +221,58 @@ static int preload_tracer(int bits)
 	return preload(tracer, bits) ? refuse(TOOL_EXIT_REFUSED, "out of memory") : 0;
 }
 
-static int exec_program(const char *library, const struct program *program, char **argv)
+/* What the program of @kind at @path needs besides; in LD_PRELOAD it comes behind what is put there later. 0 or -1. */
+static int preload_needs(const char *path, const struct elf_info *kind, bool system_libibverbs)
+{
+	const char *verbose = getenv("XRC_COMPAT_VERBOSE");
+	bool talks = verbose && verbose[0] && strcmp(verbose, "0") != 0;
+	struct closure closure;
+	struct needs needs;
+	int result = 0;
+
+	closure_read(path, kind, NULL, &closure);
+	needs_read(&closure, &needs);
+	if (needs.system_libibverbs[0] && (system_libibverbs || needs.old_libibverbs[0])) {
+		result |= preload(needs.system_libibverbs, kind->bits);
+		if (talks)
+			refuse(0, "%s takes the place of %s", needs.system_libibverbs,
+			       needs.old_libibverbs[0] ? needs.old_libibverbs : "any other libibverbs.so.1");
+	}
+	for (size_t i = needs.companion.count; i-- > 0;) {
+		result |= preload(needs.companion.item[i], kind->bits);
+		if (talks)
+			refuse(0, "%s is preloaded, which %s needs", needs.companion.item[i], path);
+	}
+	needs_free(&needs);
+	closure_free(&closure);
+	return result;
+}
+
+/* For the program itself, and for the one that it starts, if that can be told. */
+static int preload_all_needs(const struct program *program, const struct run_options *options)
+{
+	char path[PATH_MAX];
+	struct elf_info kind;
+	int result = preload_needs(program->binary, &program->elf, options->system_libibverbs);
+
+	if (result || !starter_is_one(program) || !starter_find_program(program, options->program + 1, path) || elf_info_read(path, &kind))
+		return result;
+	if (kind.bits == program->elf.bits)
+		result = preload_needs(path, &kind, options->system_libibverbs);
+	elf_info_free(&kind);
+	return result;
+}
+
+static int exec_program(const char *library, const struct program *program, const struct run_options *options)
 {
 	int status;
 
-	if (preload(library, program->elf.bits) || quirks_apply())
+	if (preload_all_needs(program, options) || preload(library, program->elf.bits) || quirks_apply())
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
 	status = preload_tracer(program->elf.bits);
 	if (status)
 		return status;
-	execv(program->path, argv);
+	execv(program->path, options->program);
 	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s", program->path,
 		      strerror(errno));
 }
@@ -244,7 +291,7 @@ static int run(const struct run_options *options)
 		elf_info_free(&library_elf);
 	}
 	if (!status)
-		status = options->devices ? exec_under_softhca(options) : exec_program(library, &program, options->program);
+		status = options->devices ? exec_under_softhca(options) : exec_program(library, &program, options);
 	program_close(&program);
 	return status;
 }

@@ -7,6 +7,7 @@ It returns the program and {setting: value}: options of check, devices, variable
 import os
 import pathlib
 import shutil
+import struct
 
 from compiling import compile_c
 
@@ -31,7 +32,10 @@ RUN_TIME = """
 int main(void) { void *h = dlopen("libibverbs.so", RTLD_NOW); return !(h && dlsym(h, "ibv_open_xrc_domain") &&
 dlsym(h, "ibv_create_xrc_rcv_qp")); }
 """
-STATIC_VERBS = 'int main(int c, char **v) { (void)c; const char *d = "/dev/infiniband/uverbs0"; return d[(long)v[0] & 7]; }'
+STATIC_VERBS = """
+const char *volatile strings[] = { "%s/class/infiniband_verbs", "libibverbs: Warning: couldn't load driver" };
+int main(int c, char **v) { (void)v; return strings[c & 1][0]; }
+"""
 
 
 # Before glibc 2.34 dlopen() and dlsym() were in a library of their own.
@@ -258,6 +262,11 @@ def case_static_with_verbs(w):
     return w.program("static-verbs", STATIC_VERBS, "-static"), {}
 
 
+def case_libibverbs_a_inside(w):
+    """Dynamic, but linked with OFED's libibverbs.a: no symbol of it is left."""
+    return w.program("verbs-inside", STATIC_VERBS), {}
+
+
 def case_static_without_verbs(w):
     return w.program("static", calls(), "-static"), {}
 
@@ -299,6 +308,72 @@ def case_class_32(w):
     library = w.library("stub32/libibverbs.so.1", OLD_LIBIBVERBS, "-m32", "-Wl,-soname,libibverbs.so.1",
                         f"-Wl,--version-script={w.folder}/node.map")
     return w.program("class-32", ONE_WAY, str(library), "-m32", "-Wl,-rpath,$ORIGIN/stub32"), {}
+
+
+def case_shell_script(w):
+    """As commercial programs are started. The shell is one of this test's own: those of distributions differ."""
+    w.program("linked", ONE_WAY, w.stub)
+    return w.script("wrapper", f"""#!{w.program('sh', calls())}
+# /bin/true
+LD_LIBRARY_PATH=/nonexistent:$LD_LIBRARY_PATH
+export LD_LIBRARY_PATH
+exec "$(dirname "$0")/linked" -licence here "$@"
+"""), {}
+
+
+def case_python_script(w):
+    """With ctypes it may open libibverbs itself."""
+    return w.script("solver.py", f"#!{w.program('python3.11', calls())}\nimport ctypes\n"), {}
+
+
+def case_launcher(w):
+    return w.program("mpirun_rsh", calls()), {}
+
+
+def case_starts_programs(w):
+    """Nobody knows its name, but it calls execvp()."""
+    return w.program("start-solver", calls("execvp")), {}
+
+
+def foreign(w, name, order, machine):
+    """The header of a program with one segment, and nothing else."""
+    ident = b"\x7fELF" + bytes([2, 1 if order == "<" else 2, 1]) + bytes(9)
+    header = struct.pack(order + "HHIQQQIHHHHHH", 2, machine, 1, 0x400078, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+    segment = struct.pack(order + "IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 120, 120, 4096)
+    path = w.folder / name
+    path.write_bytes(ident + header + segment)
+    path.chmod(0o755)
+    return path
+
+
+def case_aarch64(w):
+    return foreign(w, "of-aarch64", "<", 183), {}
+
+
+def case_big_endian(w):
+    return foreign(w, "of-ppc64", ">", 21), {}
+
+
+def case_mvapich(w):
+    """MPI was linked into it, and it reads this variable."""
+    source = ONE_WAY.replace("int main", 'const char *volatile name = "MV2_USE_XRC"; int main')
+    return w.program("mvapich2-job", source, w.stub), {}
+
+
+def case_companions(w):
+    """Linked in the days of OFED 1.3."""
+    (w.folder / "old").mkdir(exist_ok=True)
+    library = w.library("old/libibumad.so.1", "int umad_init(void) { return 0; }", "-Wl,-soname,libibumad.so.1")
+    return w.program("with-umad", calls("umad_init", "ibv_open_xrc_domain"), w.stub, str(library)), {}
+
+
+def case_companions_without_xrc(w):
+    case_companions(w)
+    return w.program("only-umad", calls("umad_init"), str(w.folder / "old" / "libibumad.so.1")), {}
+
+
+def case_bundled_and_no_device(w):
+    return case_bundled_rpath(w)[0], {"devices": ""}
 
 
 def case_script(w):

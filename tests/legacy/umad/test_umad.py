@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Programs linked with libibumad.so.1 or .so.2 start, and read their structs right, with what `run` preloads and nothing else."""
+
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+CLIENTS = {"umad-2006": "libibumad.so.1", "umad-2007": "libibumad.so.1", "umad-2009": "libibumad.so.2", "umad-2010": "libibumad.so.2"}
+
+
+@pytest.fixture
+def programs(build_root, monkeypatch):
+    monkeypatch.setenv("LD_LIBRARY_PATH", "")
+    return build_root / "tests" / "legacy" / "umad"
+
+
+@pytest.fixture
+def on_softhca(run, softhca, xrc_compat, programs, sanitizer_env):
+    """on_softhca(program, option...): by `xrc-compat run` on two emulated adapters."""
+
+    def _on_softhca(program, *options, **environment):
+        return run([softhca, "run", "--devices=2", "--", xrc_compat, "run", *options, "--", program], timeout=60,
+                   env={**sanitizer_env, **environment})
+
+    return _on_softhca
+
+
+@pytest.mark.parametrize("name, soname", CLIENTS.items())
+def test_runs(on_softhca, programs, name, soname):
+    done = on_softhca(programs / name)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "2 adapters, all right\n", "")
+
+
+@pytest.mark.parametrize("name, soname", CLIENTS.items())
+def test_does_not_start_without(run, softhca, programs, name, soname):
+    done = run([softhca, "run", "--devices=1", "--", programs / name])
+    assert done.returncode == 127 and f"{soname}: cannot open shared object file" in done.stderr
+
+
+@pytest.mark.parametrize("name, soname", CLIENTS.items())
+def test_preloads_those_needed_and_no_others(on_softhca, programs, name, soname):
+    done = on_softhca(programs / name, XRC_COMPAT_VERBOSE="1")
+    named = re.findall(r"(libib\w+\.so\.\d) is preloaded", done.stderr)
+    assert sorted(named) == sorted([soname] + ["libibcommon.so.1"] * (soname == "libibumad.so.1"))
+
+
+def test_says_ready_and_which(run, softhca, xrc_compat, programs):
+    done = run([softhca, "run", "--devices=1", "--", xrc_compat, "check", "--json", programs / "umad-2007"])
+    report = json.loads(done.stdout)
+    assert (done.returncode, report["verdict"], report["missing"]) == (0, "ready", [])
+    assert [path.rsplit("/", 1)[1] for path in report["companions"]] == ["libibumad.so.1", "libibcommon.so.1"]
+    assert "libibumad.so.1 and libibcommon.so.1" in report["reason"]
+
+
+def test_program_keeps_a_libibumad_of_its_own(on_softhca, programs, build_root, tmp_path):
+    """By LD_LIBRARY_PATH, and nothing is preloaded then."""
+    for library in ("libibumad.so.1", "libibcommon.so.1"):
+        shutil.copy(build_root / "companions" / library, tmp_path)
+    done = on_softhca(programs / "umad-2007", LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
+    assert done.returncode == 0 and "is preloaded" not in done.stderr
+
+
+def test_env_prints_them(run, xrc_compat, programs):
+    done = run([xrc_compat, "env", programs / "umad-2009"], env={"LD_PRELOAD": ""})
+    lines = [line for line in done.stdout.splitlines() if "LD_PRELOAD" in line]
+    assert done.returncode == 0 and lines and all("libxrc-compat.so.1:" in line and "libibumad.so.2" in line for line in lines)
+
+
+@pytest.mark.parametrize("name", ["umad-2007", "umad-2009"])
+def test_programs_of_today_that_it_starts(run, softhca, programs, build_root, name):
+    """The preloaded library's symbols come first for them, too: ibstat reads libibumad.so.3's own structs."""
+    if not shutil.which("ibstat"):
+        pytest.skip("no ibstat (infiniband-diags)")
+    plain = run([softhca, "run", "--devices=2", "--", "ibstat"])
+    companion = build_root / "companions" / CLIENTS[name]
+    assert plain.returncode == 0 and plain.stdout.count("CA '") == 2
+    with_both = run([softhca, "run", "--devices=2", "--", "sh", "-c", f"LD_PRELOAD={companion}:$LD_PRELOAD ibstat"])
+    assert (with_both.returncode, with_both.stdout) == (0, plain.stdout)
+
+
+def without_libibumad(program, library, folder):
+    """A copy of the companion that asks for a libibumad.so.9, as if the machine had no .so.3."""
+    data = library.read_bytes()
+    assert data.count(b"libibumad.so.3\0") == 1
+    (folder / library.name).write_bytes(data.replace(b"libibumad.so.3\0", b"libibumad.so.9\0"))
+    return program
+
+
+def test_starts_where_there_is_no_libibumad(on_softhca, programs, build_root, tmp_path):
+    shutil.copy(build_root / "companions" / "libibcommon.so.1", tmp_path)
+    program = without_libibumad(programs / "umad-2007", build_root / "companions" / "libibumad.so.1", tmp_path)
+    done = on_softhca(program, LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
+    assert (done.returncode, done.stdout) == (3, "no libibumad: umad_init fails\n")
+    assert "libibumad.so.1: libibumad.so.9: cannot open shared object file" in done.stderr
+
+
+IBCOMMON = r"""
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+int sys_read_uint(char *, char *, unsigned *); int sys_read_guid(char *, char *, uint64_t *); int sys_read_gid(char *, char *, uint8_t *);
+int sys_read_string(char *, char *, char *, int); void xdump(FILE *, char *, void *, int); uint32_t fhash(uint8_t *, int, uint32_t);
+void ibwarn(const char *, char *, ...); void ibpanic(const char *, char *, ...);
+int main(int c, char **v) { (void)c; unsigned u; uint64_t g; uint8_t gid[16]; char text[4];
+  int r = sys_read_uint(v[1], "lid", &u); printf("%d %u ", r, u); sys_read_guid(v[1], "guid", &g); xdump(stdout, "", &g, 8);
+  printf("%d ", sys_read_gid(v[1], "gid", gid)); xdump(stdout, "", gid, 16);
+  r = sys_read_string(v[1], "guid", text, 4); printf("%d %s %d %d %d\n", r, text, sys_read_guid(v[1], "lid", &g), sys_read_uint(v[1], "no", &u),
+         fhash(gid, 16, 0) != fhash(gid, 15, 0)); ibwarn("main", "%d", 7); fflush(stdout); ibpanic("main", "end"); return 0; }
+"""
+
+
+def test_ibcommon(run, build_root, tmp_path):
+    library = build_root / "companions" / "libibcommon.so.1"
+    subprocess.run(["cc", "-x", "c", "-", "-o", tmp_path / "common", "-x", "none", library], input=IBCOMMON, text=True, check=True, timeout=60)
+    for name, text in (("lid", "0x11\n"), ("guid", "0002:c903:0011:2201\n"), ("gid", "fe80:0000:0000:0000:0002:c903:0011:2201\n")):
+        (tmp_path / name).write_text(text)
+    done = run([tmp_path / "common", tmp_path], env={"LD_PRELOAD": str(library)})
+    assert done.returncode == 255
+    lines = done.stdout.splitlines()
+    assert lines[:3] == ["0 17 0002 c903 0011 2201", "0 fe80 0000 0000 0000 0002 c903 0011 2201", "0 000 -22 -2 1"]
+    assert lines[3].startswith("ibwarn: [") and lines[3].endswith("] main: 7") and lines[4].startswith("ibpanic: [")
+
+
+def test_ibcm_opens_no_device(run, build_root, tmp_path):
+    """Open MPI then tries its next way to connect."""
+    source = "#include <errno.h>\nvoid *ib_cm_open_device(void *);\nint main(void) { return ib_cm_open_device(0) ? 1 : errno == ENOSYS ? 0 : 2; }"
+    library = build_root / "companions" / "libibcm.so.1"
+    subprocess.run(["cc", "-x", "c", "-", "-o", tmp_path / "cm", "-x", "none", library], input=source, text=True, check=True, timeout=60)
+    assert run([tmp_path / "cm"], env={"LD_PRELOAD": str(library)}).returncode == 0

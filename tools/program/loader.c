@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Runs ld.so as ldd does, and reads its lines. Not `ld.so --list`: that ends at the first library that is missing. */
+#include "loader.h"
+#include "tools/common/aside.h"
+#include "tools/common/command.h"
+#include "tools/common/message.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* A library may be on a file server that sleeps. The loader waits for ever where a FIFO has the name of a library. */
+#define TIMEOUT_MILLISECONDS 5000
+
+#define FAILURE "error while loading shared libraries: "
+
+/* Never the program's PT_INTERP: that may be any file, and would be run. */
+static const char *loader_of(const struct elf_info *kind)
+{
+	static const struct {
+		unsigned int machine;
+		int bits;
+		const char *path;
+	} loaders[] = {
+#if defined(__x86_64__) || defined(__i386__)
+		{ EM_X86_64, 64, "/lib64/ld-linux-x86-64.so.2" },
+		{ EM_386, 32, "/lib/ld-linux.so.2" },
+#elif defined(__aarch64__)
+		{ EM_AARCH64, 64, "/lib/ld-linux-aarch64.so.1" },
+#endif
+	};
+
+	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++) {
+		if (loaders[i].machine == kind->machine && loaders[i].bits == kind->bits && !access(loaders[i].path, X_OK))
+			return loaders[i].path;
+	}
+	return NULL;
+}
+
+struct listing {
+	const struct loader_question *question;
+	const char *loader;
+	int out;
+};
+
+static int list(void *context, int out)
+{
+	const struct listing *listing = context;
+	static const char *const verbose[] = { "LD_DEBUG", "LD_DEBUG_OUTPUT", "LD_VERBOSE", "LD_WARN", "LD_BIND_NOW" };
+
+	(void)out;
+	if (listing->question->preload)
+		setenv("LD_PRELOAD", listing->question->preload, 1);
+	else
+		unsetenv("LD_PRELOAD");
+	if (listing->question->system_only)
+		unsetenv("LD_LIBRARY_PATH");
+	for (size_t i = 0; i < sizeof(verbose) / sizeof(verbose[0]); i++)
+		unsetenv(verbose[i]);
+	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
+	if (dup2(listing->out, 1) >= 0 && dup2(listing->out, 2) >= 0)
+		execl(listing->loader, listing->loader, listing->question->object, (char *)NULL);
+	return 126;
+}
+
+/* "\tNAME => PATH (0x...)", "\tNAME => not found" or "\tPATH (0x...)". */
+static void read_line(char *line, struct loader_answer *answer)
+{
+	char *path = strstr(line, " => ");
+	char *address = strstr(path ? path : line, " (0x");
+	const char *failure = strstr(line, FAILURE);
+
+	if (failure && !answer->failure)
+		answer->failure = copy_string(failure + strlen(FAILURE));
+	if (address)
+		*address = '\0';
+	/* Without a tab: the rest of a name with a line break in it. */
+	if (!path && (line[0] != '\t' || line[1] != '/'))
+		return;
+	if (path)
+		*path = '\0';
+	line += line[0] == '\t';
+	path = path ? path + strlen(" => ") : line;
+	string_list_add(&answer->name, line);
+	string_list_add(&answer->path, path[0] == '/' ? path : "");
+}
+
+static void read_lines(int fd, struct loader_answer *answer)
+{
+	FILE *stream = fdopen(fd, "r");
+	char *line = NULL;
+	size_t size = 0;
+
+	if (!stream) {
+		close(fd);
+		return;
+	}
+	rewind(stream);
+	while (getline(&line, &size, stream) > 0) {
+		line[strcspn(line, "\n")] = '\0';
+		read_line(line, answer);
+	}
+	free(line);
+	fclose(stream);
+}
+
+int loader_ask(const struct loader_question *question, struct loader_answer *answer)
+{
+	struct listing listing = { question, loader_of(question->kind), -1 };
+	struct aside aside = { .work = list, .context = &listing, .record_size = 1 };
+	int error;
+
+	memset(answer, 0, sizeof(*answer));
+	if (!listing.loader)
+		return -ENOENT;
+	listing.out = memfd_create("libraries", MFD_CLOEXEC);
+	if (listing.out < 0)
+		exit(refuse(TOOL_EXIT_REFUSED, "no memory for a list of libraries"));
+	error = aside_do(&aside, TIMEOUT_MILLISECONDS);
+	read_lines(listing.out, answer);
+	if (error == -ETIMEDOUT && !answer->failure)
+		answer->failure = copy_string("the loader waits for a library without end");
+	else if (error == -EIO && !answer->failure)
+		answer->failure = copy_string("the loader crashes");
+	return 0;
+}
+
+void loader_answer_free(struct loader_answer *answer)
+{
+	string_list_free(&answer->name);
+	string_list_free(&answer->path);
+	free(answer->failure);
+	memset(answer, 0, sizeof(*answer));
+}
+
+bool loader_find_system(const char *name, const struct elf_info *kind, const char *object, char *path)
+{
+	struct loader_question question = { .kind = kind, .object = object, .preload = name, .system_only = true };
+	struct loader_answer answer;
+	bool found = false;
+
+	loader_ask(&question, &answer);
+	for (size_t i = 0; !found && i < answer.name.count; i++) {
+		found = !strcmp(answer.name.item[i], name) && answer.path.item[i][0];
+		if (found)
+			snprintf(path, PATH_MAX, "%s", answer.path.item[i]);
+	}
+	loader_answer_free(&answer);
+	return found;
+}

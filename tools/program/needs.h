@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What has to be preloaded into a program behind libxrc-compat: companions, and the system's libibverbs in place of an old one. */
+#ifndef XRC_COMPAT_TOOLS_NEEDS_H
+#define XRC_COMPAT_TOOLS_NEEDS_H
+
+#include "closure.h"
+#include "program.h"
+
+struct needs {
+	struct string_list companion;	  /* paths of our libraries with sonames that went away */
+	struct string_list missing;	  /* what the program misses nevertheless */
+	char old_libibverbs[PATH_MAX];	  /* the one that the program would get and that cannot work here; "" if it is not old */
+	char system_libibverbs[PATH_MAX]; /* what takes its place; "" if the machine has none */
+};
+
+void needs_read(const struct closure *closure, struct needs *needs);
+void needs_free(struct needs *needs);
+
+/* The names of our companion libraries; NULL ends the list. */
+extern const char *const companion_names[];
+
+/* True for a libibverbs of the time before rdma-core, which finds no device on today's kernels. */
+bool libibverbs_is_old(const char *path);
+
+/* What the commands give to dlopen() for themselves: never an old libibverbs, although LD_LIBRARY_PATH leads to one. */
+const char *libibverbs_for_tools(void);
+
+#endif

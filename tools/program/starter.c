@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Knows starters by name, and reads the last words of shell scripts. */
+#include "starter.h"
+#include "regular.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MOST_BYTES 65536
+
+static const char *file_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* Of a name that ends with a dot or digit only the beginning counts: python3.11, mpiexec.hydra. */
+static bool is_among(const char *name, const char *const *names)
+{
+	for (; *names; names++) {
+		size_t length = strlen(*names);
+
+		if (!strncmp(name, *names, length) && (!name[length] || strchr(".-0123456789", name[length])))
+			return true;
+	}
+	return false;
+}
+
+bool starter_is_mpi(const struct program *program)
+{
+	static const char *const names[] = { "mpirun", "mpiexec", "mpirun_rsh", "mpispawn", "orterun", "orted", "prterun", "prun", "srun",
+					     "slurmstepd", "aprun", "jsrun", "hydra_pmi_proxy", "pmi_proxy", NULL };
+
+	return is_among(file_of(program->path), names);
+}
+
+static bool is_known(const struct program *program)
+{
+	static const char *const names[] = { "sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "busybox", "python", "perl", "ruby", "tclsh",
+					     "lua", "java", "env", "nohup", "nice", "taskset", "numactl", "time", "timeout", "stdbuf",
+					     "setsid", "ssh", "make", "gdb", "strace", "ltrace", "valgrind", NULL };
+
+	return is_among(file_of(program->path), names) || is_among(file_of(program->binary), names) || starter_is_mpi(program);
+}
+
+static bool calls_exec(const struct elf_info *elf)
+{
+	static const char *const calls[] = { "execve", "execv", "execvp", "execvpe", "execl", "execle", "execlp", "posix_spawn", "posix_spawnp" };
+
+	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
+		if (elf_info_find_import(elf, calls[i]))
+			return true;
+	}
+	return false;
+}
+
+bool starter_is_one(const struct program *program)
+{
+	return strcmp(program->path, program->binary) != 0 || is_known(program) || calls_exec(&program->elf);
+}
+
+/* ---- words ---- */
+
+static bool take_program(const char *word, char *path)
+{
+	struct program program;
+	bool taken;
+
+	if (!strchr(word, '/'))
+		return false;
+	/* A script in a script is one more starter. */
+	taken = !program_open(word, &program) && !strcmp(program.path, program.binary) && !is_known(&program);
+	if (taken)
+		snprintf(path, PATH_MAX, "%s", program.path);
+	program_close(&program);
+	return taken;
+}
+
+/* ---- shell scripts ---- */
+
+/* Replaces what stands for the script's own folder, and removes quotes. */
+static void simplify(char *line, const char *folder, char *text, size_t size)
+{
+	static const char *const own[] = { "$(dirname \"$0\")", "$(dirname $0)", "`dirname $0`", "`dirname \"$0\"`", "${0%/*}" };
+	size_t used = 0;
+
+	while (*line && used + PATH_MAX < size) {
+		size_t length = 0;
+
+		for (size_t i = 0; !length && i < sizeof(own) / sizeof(own[0]); i++)
+			length = strncmp(line, own[i], strlen(own[i])) ? 0 : strlen(own[i]);
+		if (length)
+			used += (size_t)snprintf(text + used, size - used, "%s", folder);
+		else if (!strchr("\"'", *line))
+			text[used++] = *line;
+		line += length ? length : 1;
+	}
+	text[used] = '\0';
+}
+
+/* The first word of the line that is a program. */
+static bool in_line(char *line, const char *folder, char *path)
+{
+	static char text[MOST_BYTES];
+	char *rest = text;
+	char *word;
+
+	simplify(line, folder, text, sizeof(text));
+	while ((word = strsep(&rest, " \t;&|")) != NULL) {
+		if (word[0] == '#')
+			return false;
+		if (take_program(word, path))
+			return true;
+	}
+	return false;
+}
+
+/* The last line that has a program in it; the one after exec ends the script. */
+static bool in_script(char *script, const char *folder, char *path)
+{
+	bool found = false;
+	char *line;
+
+	while ((line = strsep(&script, "\n")) != NULL) {
+		line += strspn(line, " \t");
+		found |= line[0] != '#' && in_line(line, folder, path);
+		if (found && !strncmp(line, "exec ", 5))
+			return true;
+	}
+	return found;
+}
+
+static bool read_script(const char *name, char *text)
+{
+	int fd = regular_open(name);
+	ssize_t size;
+
+	if (fd < 0)
+		return false;
+	size = read(fd, text, MOST_BYTES);
+	close(fd);
+	/* A longer one does more than to start a program. */
+	if (size < 0 || size == MOST_BYTES)
+		return false;
+	text[size] = '\0';
+	return true;
+}
+
+bool starter_find_program(const struct program *starter, char *const *words, char *path)
+{
+	static char text[MOST_BYTES];
+	char folder[PATH_MAX];
+
+	for (size_t i = 0; words && words[i]; i++) {
+		if (take_program(words[i], path))
+			return true;
+	}
+	if (!strcmp(starter->path, starter->binary) || !read_script(starter->path, text))
+		return false;
+	snprintf(folder, sizeof(folder), "%.*s", (int)(file_of(starter->path) - starter->path), starter->path);
+	if (folder[0] && folder[1])
+		folder[strlen(folder) - 1] = '\0';
+	return in_script(text, folder[0] ? folder : ".", path);
+}

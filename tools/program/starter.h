@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Programs that start others: shells and other interpreters, launchers of parallel programs, env and the like. */
+#ifndef XRC_COMPAT_TOOLS_STARTER_H
+#define XRC_COMPAT_TOOLS_STARTER_H
+
+#include "program.h"
+
+/* True for a script, for a known launcher or interpreter, and for what calls exec() itself. */
+bool starter_is_one(const struct program *program);
+
+/* True for the launcher of an MPI: mpirun and its like. */
+bool starter_is_mpi(const struct program *program);
+
+/*
+ * The first word of @words (up to NULL) that names an ELF program by a path and starts no others: what a launcher is given. Without
+ * one, what a short shell script ends with, or executes. False if none is found. @path: PATH_MAX.
+ */
+bool starter_find_program(const struct program *starter, char *const *words, char *path);
+
+#endif
