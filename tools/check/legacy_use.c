@@ -118,8 +118,22 @@ static bool has_legacy_import(const struct elf_info *elf)
 	return false;
 }
 
+/* The names stand in the file all the same, which need not have section headers to be loaded. */
+static void read_names(const struct loaded_object *object, struct legacy_use *use)
+{
+	static struct elf_import named[sizeof(legacy_functions) / sizeof(legacy_functions[0])];
+
+	for (size_t i = 0; i < sizeof(named) / sizeof(named[0]); i++) {
+		named[i].name = (char *)legacy_functions[i];
+		if (file_has_string(object->path, named[i].name))
+			add_symbol(use, &named[i], object);
+	}
+}
+
 static void read_imports(const struct loaded_object *object, struct legacy_use *use, bool *transitional)
 {
+	if (object->elf.bits && !object->elf.has_sections)
+		read_names(object, use);
 	for (size_t i = 0; i < object->elf.import_count; i++) {
 		const struct elf_import *import = &object->elf.import[i];
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Reads the ELF header, the program headers and the dynamic segment; the symbols are read in elf_imports.c. */
+/* Reads the ELF header and the program headers, as the kernel does, and the dynamic sections, by libelf. */
 #include "elf_info.h"
-#include "elf_imports.h"
 #include "regular.h"
+#include "tools/common/command.h"
+#include "tools/common/message.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -12,119 +13,153 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads PT_INTERP, and notes whether there is a dynamic segment at all. */
-static void read_segments(Elf *elf, struct elf_info *info)
+/* ---- program headers ---- */
+
+static void read_interpreter(Elf *elf, const GElf_Phdr *segment, struct elf_info *info)
 {
-	size_t count = 0;
 	size_t size = 0;
 	const char *image = elf_rawfile(elf, &size);
 
-	elf_getphdrnum(elf, &count);
-	for (size_t i = 0; i < count; i++) {
-		GElf_Phdr segment;
-
-		if (!gelf_getphdr(elf, (int)i, &segment))
-			continue;
-		if (segment.p_type == PT_DYNAMIC)
-			info->is_dynamic = true;
-		/* Of several the kernel takes the first. */
-		if (segment.p_type != PT_INTERP || info->has_interpreter)
-			continue;
-		info->has_interpreter = true;
-		/* The string must end inside the file: these files come from anywhere. */
-		if (image && segment.p_offset < size && memchr(image + segment.p_offset, '\0', size - (size_t)segment.p_offset))
-			info->interpreter = copy_string(image + segment.p_offset);
-	}
-}
-
-static void read_dynamic_entry(const GElf_Dyn *entry, const char *text, struct elf_info *info)
-{
-	switch (entry->d_tag) {
-	case DT_NEEDED:
-		if (text)
-			string_list_add(&info->needed, text);
-		break;
-	case DT_SONAME:
-		info->soname = info->soname ? info->soname : copy_string(text);
-		break;
-	case DT_RPATH:
-		info->rpath = info->rpath ? info->rpath : copy_string(text);
-		break;
-	case DT_RUNPATH:
-		info->runpath = info->runpath ? info->runpath : copy_string(text);
-		break;
-	case DT_BIND_NOW:
-		info->bind_now = true;
-		break;
-	case DT_FLAGS:
-		info->bind_now |= (entry->d_un.d_val & DF_BIND_NOW) != 0;
-		break;
-	case DT_FLAGS_1:
-		info->bind_now |= (entry->d_un.d_val & DF_1_NOW) != 0;
-		info->is_program |= (entry->d_un.d_val & DF_1_PIE) != 0;
-		break;
-	case DT_DEBUG:
-		info->is_program = true;
-		break;
-	default:
-		break;
-	}
-}
-
-static bool names_a_string(const GElf_Dyn *entry)
-{
-	return entry->d_tag == DT_NEEDED || entry->d_tag == DT_SONAME || entry->d_tag == DT_RPATH ||
-	       entry->d_tag == DT_RUNPATH;
-}
-
-static void read_dynamic(const struct elf_dynamic *dynamic, struct elf_info *info)
-{
-	GElf_Dyn entry;
-
-	for (int i = 0; dynamic->entries && gelf_getdyn(dynamic->entries, i, &entry) && entry.d_tag != DT_NULL; i++) {
-		const char *text = NULL;
-
-		if (names_a_string(&entry))
-			text = elf_dynamic_string(dynamic, entry.d_un.d_val);
-		read_dynamic_entry(&entry, text, info);
-	}
-	elf_imports_read(dynamic, info);
+	/* Of several the kernel takes the first. The string must end inside the file: these files come from anywhere. */
+	if (info->has_interpreter)
+		return;
+	info->has_interpreter = true;
+	if (image && segment->p_offset < size && memchr(image + segment->p_offset, '\0', size - (size_t)segment->p_offset))
+		info->interpreter = copy_string(image + segment->p_offset);
 }
 
 /* False when the file ends before its segments do. The kernel starts such a program, which then dies at the missing page. */
-static bool is_whole(Elf *elf)
+static bool read_segments(Elf *elf, struct elf_info *info)
 {
 	size_t count = 0, size = 0;
+	GElf_Phdr segment;
 
 	if (!elf_rawfile(elf, &size) || elf_getphdrnum(elf, &count) || !count)
 		return false;
 	for (size_t i = 0; i < count; i++) {
-		GElf_Phdr segment;
-
 		if (!gelf_getphdr(elf, (int)i, &segment))
 			return false;
 		if (segment.p_type == PT_LOAD && (segment.p_offset > size || segment.p_filesz > size - segment.p_offset))
 			return false;
+		info->is_dynamic |= segment.p_type == PT_DYNAMIC;
+		if (segment.p_type == PT_INTERP)
+			read_interpreter(elf, &segment, info);
 	}
 	return true;
 }
 
+/* ---- sections ---- */
+
+/* The contents of the first section of that kind; NULL if there is none. */
+static Elf_Data *section(Elf *elf, GElf_Word type, GElf_Shdr *header)
+{
+	Elf_Scn *scn = NULL;
+
+	while ((scn = elf_nextscn(elf, scn))) {
+		if (gelf_getshdr(scn, header) && header->sh_type == type)
+			return elf_getdata(scn, NULL);
+	}
+	return NULL;
+}
+
+static void read_dynamic(Elf *elf, struct elf_info *info)
+{
+	GElf_Shdr header;
+	Elf_Data *data = section(elf, SHT_DYNAMIC, &header);
+	GElf_Dyn entry;
+
+	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+		if (entry.d_tag == DT_SONAME && !info->soname)
+			info->soname = copy_string(elf_strptr(elf, header.sh_link, entry.d_un.d_val));
+		info->bind_now |= entry.d_tag == DT_BIND_NOW || (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_BIND_NOW)) ||
+				  (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_NOW));
+		info->is_program |= entry.d_tag == DT_DEBUG || (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE));
+	}
+}
+
+struct symbols {
+	Elf *elf;
+	Elf_Data *versym, *verneed;
+	GElf_Word names; /* section of the names in verneed */
+};
+
+/*
+ * Finds the entry of a library's list that carries version @index. The chain is a list of relative offsets from the
+ * file: only forward steps are followed, so that a broken file cannot make a circle.
+ */
+static void find_version(const struct symbols *symbols, GElf_Versym index, struct elf_import *import)
+{
+	GElf_Verneed need;
+
+	for (int at = 0; symbols->verneed && gelf_getverneed(symbols->verneed, at, &need); at += (int)need.vn_next) {
+		GElf_Vernaux version;
+
+		for (int aux = at + (int)need.vn_aux; gelf_getvernaux(symbols->verneed, aux, &version); aux += (int)version.vna_next) {
+			if (version.vna_other == index) {
+				import->version = copy_string(elf_strptr(symbols->elf, symbols->names, version.vna_name));
+				import->library = copy_string(elf_strptr(symbols->elf, symbols->names, need.vn_file));
+				return;
+			}
+			if ((int)version.vna_next <= 0)
+				break;
+		}
+		if ((int)need.vn_next <= 0)
+			return;
+	}
+}
+
+static void add_import(const struct symbols *symbols, int index, const GElf_Sym *symbol, const char *name, struct elf_info *info)
+{
+	struct elf_import *grown = realloc(info->import, (info->import_count + 1) * sizeof(*grown));
+	struct elf_import import = { .weak = GELF_ST_BIND(symbol->st_info) == STB_WEAK };
+	GElf_Versym version;
+
+	if (!grown)
+		exit(refuse(TOOL_EXIT_REFUSED, "out of memory"));
+	info->import = grown;
+	import.name = copy_string(name);
+	if (symbols->versym && gelf_getversym(symbols->versym, index, &version) && (version & 0x7fff) > VER_NDX_GLOBAL)
+		find_version(symbols, version & 0x7fff, &import);
+	info->import[info->import_count++] = import;
+}
+
+static void read_symbols(Elf *elf, struct elf_info *info)
+{
+	GElf_Shdr table, header;
+	Elf_Data *data = section(elf, SHT_DYNSYM, &table);
+	struct symbols symbols = { .elf = elf, .versym = section(elf, SHT_GNU_versym, &header) };
+	GElf_Sym symbol;
+
+	symbols.verneed = section(elf, SHT_GNU_verneed, &header);
+	symbols.names = header.sh_link;
+	for (int i = 0; data && gelf_getsym(data, i, &symbol); i++) {
+		const char *name = elf_strptr(elf, table.sh_link, symbol.st_name);
+
+		if (!name || !name[0])
+			continue;
+		if (symbol.st_shndx == SHN_UNDEF)
+			add_import(&symbols, i, &symbol, name, info);
+		else if (GELF_ST_BIND(symbol.st_info) != STB_LOCAL)
+			string_list_add(&info->export, name);
+	}
+}
+
+/* ---- the file ---- */
+
 static int read_elf(Elf *elf, struct elf_info *info)
 {
-	struct elf_dynamic dynamic;
 	GElf_Ehdr header;
 
 	if (elf_kind(elf) != ELF_K_ELF)
 		return -ENOEXEC;
-	if (!gelf_getehdr(elf, &header) || (header.e_type != ET_EXEC && header.e_type != ET_DYN) || !is_whole(elf) ||
-	    !elf_dynamic_read(elf, &dynamic))
+	if (!gelf_getehdr(elf, &header) || (header.e_type != ET_EXEC && header.e_type != ET_DYN) || !read_segments(elf, info))
 		return -ELIBBAD;
 	info->bits = gelf_getclass(elf) == ELFCLASS32 ? 32 : 64;
 	info->machine = header.e_machine;
 	info->big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
 	info->has_sections = header.e_shoff != 0;
-	read_segments(elf, info);
-	read_dynamic(&dynamic, info);
+	read_dynamic(elf, info);
+	read_symbols(elf, info);
 	return 0;
 }
 
@@ -149,14 +184,28 @@ int elf_info_read(const char *path, struct elf_info *info)
 
 void elf_info_free(struct elf_info *info)
 {
+	for (size_t i = 0; i < info->import_count; i++) {
+		free(info->import[i].name);
+		free(info->import[i].version);
+		free(info->import[i].library);
+	}
+	free(info->import);
 	free(info->interpreter);
 	free(info->soname);
-	free(info->rpath);
-	free(info->runpath);
-	string_list_free(&info->needed);
-	elf_imports_free(info);
+	string_list_free(&info->export);
 	memset(info, 0, sizeof(*info));
 }
+
+const struct elf_import *elf_info_find_import(const struct elf_info *info, const char *name)
+{
+	for (size_t i = 0; i < info->import_count; i++) {
+		if (!strcmp(info->import[i].name, name))
+			return &info->import[i];
+	}
+	return NULL;
+}
+
+/* ---- kinds ---- */
 
 /* ld.so has no interpreter either, but honours LD_PRELOAD for the program it is given. */
 static bool is_loader(const struct elf_info *info)

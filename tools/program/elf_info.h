@@ -26,14 +26,11 @@ struct elf_info {
 	bool big_endian;
 	bool has_interpreter;
 	bool is_dynamic;  /* has a dynamic segment */
-	bool has_sections; /* has section headers: packers and sstrip take them away */
+	bool has_sections; /* without, as packers and sstrip leave it, what follows is unknown but for the interpreter */
 	bool is_program;  /* marked as one: DT_DEBUG or DF_1_PIE, which no shared library has */
 	bool bind_now;	  /* all functions are resolved at the start */
 	char *interpreter; /* the dynamic loader, or NULL */
 	char *soname;
-	char *rpath;
-	char *runpath;
-	struct string_list needed;
 	struct elf_import *import;
 	size_t import_count;
 	struct string_list export; /* names of the functions and objects it defines for others */

@@ -33,8 +33,6 @@ TEST(reads_this_program)
 	assert_int_equal(access(info.interpreter, X_OK), 0);
 	assert_null(info.soname);
 	assert_false(elf_info_is_static(&info));
-	assert_true(string_list_has(&info.needed, "libelf.so.1"));
-	assert_false(string_list_has(&info.needed, "libibverbs.so.1"));
 	elf_info_free(&info);
 }
 
@@ -124,14 +122,7 @@ static void remove_section_headers(unsigned char *bytes)
 	header->e_shstrndx = 0;
 }
 
-static void assert_same_names(const struct string_list *a, const struct string_list *b)
-{
-	assert_int_equal(a->count, b->count);
-	for (size_t i = 0; i < a->count; i++)
-		assert_string_equal(a->item[i], b->item[i]);
-}
-
-TEST(reads_the_same_without_section_headers)
+TEST(reads_the_interpreter_without_section_headers)
 {
 	struct elf_info self = read_self(), stripped;
 	size_t size;
@@ -141,10 +132,9 @@ TEST(reads_the_same_without_section_headers)
 	assert_int_equal(read_bytes(bytes, size, &stripped), 0);
 	assert_true(self.has_sections);
 	assert_false(stripped.has_sections);
-	assert_same_names(&self.needed, &stripped.needed);
-	assert_same_names(&self.export, &stripped.export);
-	assert_int_equal(self.import_count, stripped.import_count);
-	assert_string_equal(elf_info_find_import(&stripped, "elf_begin")->version, "ELFUTILS_1.0");
+	assert_string_equal(stripped.interpreter, self.interpreter);
+	assert_false(elf_info_is_static(&stripped));
+	assert_int_equal(stripped.import_count, 0);
 	elf_info_free(&stripped);
 	elf_info_free(&self);
 	free(bytes);
@@ -161,17 +151,6 @@ static ElfW(Phdr) *find_segment(unsigned char *bytes, ElfW(Word) type)
 	}
 	fail();
 	return NULL;
-}
-
-TEST(a_dynamic_segment_outside_the_file_is_no_program)
-{
-	struct elf_info info;
-	size_t size;
-	unsigned char *bytes = load_self(&size);
-
-	find_segment(bytes, PT_DYNAMIC)->p_vaddr = (ElfW(Addr))1 << 30;
-	assert_int_equal(read_bytes(bytes, size, &info), -ELIBBAD);
-	free(bytes);
 }
 
 TEST(of_several_loaders_the_first_counts)
@@ -241,11 +220,12 @@ TEST(names_machines)
 	assert_string_equal(elf_info_machine_name(&info), "i386");
 	info.machine = 4711;
 	assert_string_equal(elf_info_machine_name(&info), "machine 4711");
+	info = (struct elf_info){ .bits = 64, .machine = EM_PPC64, .big_endian = true };
+	assert_string_equal(elf_info_machine_name(&info), "ppc64, big-endian");
 }
 
 UNIT_MAIN(NULL, NULL,
 	UNIT(reads_this_program), UNIT(reads_imports_with_their_versions), UNIT(a_loader_is_not_a_static_program),
-	UNIT(says_what_open_said), UNIT(reads_the_same_without_section_headers),
-	UNIT(a_dynamic_segment_outside_the_file_is_no_program), UNIT(of_several_loaders_the_first_counts),
+	UNIT(says_what_open_said), UNIT(reads_the_interpreter_without_section_headers), UNIT(of_several_loaders_the_first_counts),
 	UNIT(survives_files_that_are_cut_off),
 	UNIT(survives_damaged_bytes), UNIT(names_machines))
