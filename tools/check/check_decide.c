@@ -52,23 +52,11 @@ static bool is_printable(const char *text)
 /* The name as a shell word. */
 static const char *word(const char *name, char *buffer, size_t size)
 {
-	size_t used = 0;
-
-	if (name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%")] == '\0')
+	if (name[0] && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%")] == '\0')
 		return name;
-	if (!is_printable(name))
+	if (!is_printable(name) || strchr(name, '\''))
 		return escaped_word(name, buffer, size);
-	buffer[used++] = '\'';
-	for (; *name && used + 6 < size; name++) {
-		if (*name == '\'') {
-			memcpy(buffer + used, "'\\''", 4);
-			used += 4;
-		} else {
-			buffer[used++] = *name;
-		}
-	}
-	buffer[used++] = '\'';
-	buffer[used] = '\0';
+	snprintf(buffer, size, "'%s'", name);
 	return buffer;
 }
 

@@ -64,27 +64,37 @@ static void add_in(struct path_candidates *candidates, const char *prefix, const
 		add(candidates, prefix, path);
 }
 
-void paths_library(struct path_candidates *candidates)
+/* Where a library of ours for programs of this command's word size may be. @in_build: its place in a build directory. */
+static void own_library(const char *in_build, struct path_candidates *candidates)
 {
-	const char *chosen = getenv("XRC_COMPAT_LIBRARY");
+	const char *name = strrchr(in_build, '/') + 1;
 	char prefix[PATH_MAX], folder[PATH_MAX];
 
 	candidates->count = 0;
-	if (chosen && chosen[0]) {
-		/* A relative LD_PRELOAD would break at the first program that changes its directory and starts another. */
-		if (chosen[0] == '/')
-			add(candidates, "", chosen + 1);
-		else if (getcwd(prefix, sizeof(prefix)))
-			add(candidates, prefix, chosen);
-		return;
-	}
 	own_prefix(prefix, sizeof(prefix), 1);
-	add(candidates, prefix, "shim/" TOOLS_LIBRARY);
+	add(candidates, prefix, in_build);
 	/* As this machine's loader names it, so that the setting serves both word sizes wherever this was built. */
 	if (!loader_lib(LOADER_LIB_OWN_BITS, folder, sizeof(folder)))
-		add_in(candidates, prefix, folder, TOOLS_LIBRARY);
-	add(candidates, prefix, TOOLS_LIBDIR_FROM_PREFIX "/" TOOLS_LIBRARY);
-	add(candidates, TOOLS_LIBDIR, TOOLS_LIBRARY);
+		add_in(candidates, prefix, folder, name);
+	snprintf(folder, sizeof(folder), TOOLS_LIBDIR_FROM_PREFIX "/%s", name);
+	add(candidates, prefix, folder);
+	add(candidates, TOOLS_LIBDIR, name);
+}
+
+void paths_library(struct path_candidates *candidates)
+{
+	const char *chosen = getenv("XRC_COMPAT_LIBRARY");
+	char folder[PATH_MAX];
+
+	own_library("shim/" TOOLS_LIBRARY, candidates);
+	if (!chosen || !chosen[0])
+		return;
+	candidates->count = 0;
+	/* A relative LD_PRELOAD would break at the first program that changes its directory and starts another. */
+	if (chosen[0] == '/')
+		add(candidates, "", chosen + 1);
+	else if (getcwd(folder, sizeof(folder)))
+		add(candidates, folder, chosen);
 }
 
 /* The other word size is built in "build-i386" if this one is in "build", and the other way round. */
@@ -194,45 +204,31 @@ static void other_library(int bits, const char *in_build, struct path_candidates
 		add_in(candidates, prefix, folders[i], name);
 }
 
+static const char *library_of(int bits, const char *in_build, struct path_candidates *candidates)
+{
+	if (bits == LOADER_LIB_OTHER_BITS)
+		other_library(bits, in_build, candidates);
+	else
+		own_library(in_build, candidates);
+	return first_of(bits, candidates);
+}
+
 const char *paths_library_of(int bits, struct path_candidates *candidates)
 {
 	const char *chosen = getenv("XRC_COMPAT_LIBRARY");
 	const char *library = NULL;
 
-	if (bits == LOADER_LIB_OTHER_BITS && !(chosen && chosen[0])) {
-		other_library(bits, "shim/" TOOLS_LIBRARY, candidates);
-		library = first_of(bits, candidates);
-	}
+	if (bits == LOADER_LIB_OTHER_BITS && !(chosen && chosen[0]))
+		library = library_of(bits, "shim/" TOOLS_LIBRARY, candidates);
 	if (library)
 		return library;
 	paths_library(candidates);
 	return paths_first(candidates);
 }
 
-/* A library of ours beside libxrc-compat.so.1, for programs of @bits. @in_build: its place in a build directory. */
-static const char *beside_library(int bits, const char *in_build, struct path_candidates *candidates)
-{
-	const char *name = strrchr(in_build, '/') + 1;
-	char prefix[PATH_MAX], folder[PATH_MAX], path[PATH_MAX];
-
-	candidates->count = 0;
-	if (bits == LOADER_LIB_OTHER_BITS) {
-		other_library(bits, in_build, candidates);
-		return first_of(bits, candidates);
-	}
-	own_prefix(prefix, sizeof(prefix), 1);
-	add(candidates, prefix, in_build);
-	if (!loader_lib(LOADER_LIB_OWN_BITS, folder, sizeof(folder)))
-		add_in(candidates, prefix, folder, name);
-	if ((size_t)snprintf(path, sizeof(path), TOOLS_LIBDIR_FROM_PREFIX "/%s", name) < sizeof(path))
-		add(candidates, prefix, path);
-	add(candidates, TOOLS_LIBDIR, name);
-	return first_of(bits, candidates);
-}
-
 const char *paths_tracer_of(int bits, struct path_candidates *candidates)
 {
-	return beside_library(bits, "tools/trace/library/" TOOLS_TRACER, candidates);
+	return library_of(bits, "tools/trace/library/" TOOLS_TRACER, candidates);
 }
 
 const char *paths_companion_of(int bits, const char *name, struct path_candidates *candidates)
@@ -240,5 +236,5 @@ const char *paths_companion_of(int bits, const char *name, struct path_candidate
 	char in_build[NAME_MAX];
 
 	snprintf(in_build, sizeof(in_build), "companions/%s", name);
-	return beside_library(bits, in_build, candidates);
+	return library_of(bits, in_build, candidates);
 }

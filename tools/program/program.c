@@ -161,19 +161,26 @@ static enum program_fault privileged(const char *path)
 	return PROGRAM_FINE;
 }
 
-static bool runs_on(const struct elf_info *elf, const struct elf_info *library)
-{
-	unsigned int machine = library->machine == EM_386 && sizeof(void *) == 8 ? EM_X86_64 : library->machine;
+#if defined(__aarch64__)
+#define OWN_MACHINE "aarch64"
+#else
+#define OWN_MACHINE "x86-64"
+#endif
 
-	return elf->machine == machine || (elf->machine == EM_386 && machine == EM_X86_64) ||
-	       (elf->machine == EM_X86_64 && machine == EM_386);
+static bool runs_here(const struct elf_info *elf)
+{
+#if defined(__aarch64__)
+	return elf->machine == EM_AARCH64 && !elf->big_endian;
+#else
+	return elf->machine == EM_X86_64 || elf->machine == EM_386;
+#endif
 }
 
 enum program_fault program_preload_fault(const struct program *program, const struct elf_info *library)
 {
 	const struct elf_info *elf = &program->elf;
 
-	if (!runs_on(elf, library))
+	if (!runs_here(elf))
 		return PROGRAM_FOREIGN;
 	if (elf->interpreter && access(elf->interpreter, F_OK))
 		return PROGRAM_NO_LOADER;
@@ -216,107 +223,65 @@ static void not_found_text(const char *name, const struct program *program, char
 		snprintf(text, size, "%s: its interpreter %s is not there", program->path, binary);
 }
 
-/* What can be said of the file without more; NULL where more has to be said. */
-static const char *plain_text(enum program_fault fault)
-{
-	switch (fault) {
-	case PROGRAM_FINE:
-		return "can be preloaded";
-	case PROGRAM_BAD_FORMAT:
-		return "is neither an ELF program nor a script with an interpreter in its '#!' line";
-	case PROGRAM_BAD_ELF:
-		return "is an ELF file, but no whole program: it is cut off, damaged, an object file or a core dump";
-	case PROGRAM_LIBRARY:
-		return "is a shared library or plugin, not a program";
-	case PROGRAM_STATIC:
-		return "is statically linked; no library can be preloaded into it";
-	case PROGRAM_PACKED:
-		return "is packed, or statically linked and without section headers: what it needs cannot be seen, and no library be "
-		       "preloaded into it";
-	case PROGRAM_SETUID:
-		return "is setuid or setgid; the dynamic loader ignores LD_PRELOAD for it";
-	case PROGRAM_CAPABILITIES:
-		return "has file capabilities; the dynamic loader ignores LD_PRELOAD for it";
-	default:
-		return NULL;
-	}
-}
+/* What is said of the file (NULL: more has to be said), what the user can do about it, and how `run` ends. */
+static const struct {
+	const char *text, *advice;
+	int exit_status;
+} faults[] = {
+	[PROGRAM_FINE] = { "can be preloaded", NULL, TOOL_EXIT_OK },
+	[PROGRAM_NOT_FOUND] = { NULL, NULL, TOOL_EXIT_NOT_FOUND },
+	[PROGRAM_NOT_EXECUTABLE] = { NULL, NULL, TOOL_EXIT_NOT_EXECUTABLE },
+	[PROGRAM_BAD_FORMAT] = { "is neither an ELF program nor a script with an interpreter in its '#!' line",
+				 "is it a shell script without a '#!' line? then: xrc-compat run sh PROGRAM", TOOL_EXIT_NOT_EXECUTABLE },
+	[PROGRAM_BAD_ELF] = { "is an ELF file, but no whole program: it is cut off, damaged, an object file or a core dump",
+			      "copy it again from where it came from", TOOL_EXIT_NOT_EXECUTABLE },
+	/* ENOENT is what the kernel says to that, too. */
+	[PROGRAM_NO_LOADER] = { NULL, "install the C library of that class (on Debian libc6:i386 for 32-bit programs)", TOOL_EXIT_NOT_FOUND },
+	[PROGRAM_LIBRARY] = { "is a shared library or plugin, not a program",
+			      "ask about the program that loads it: xrc-compat check --plugin FILE PROGRAM", TOOL_EXIT_NOT_EXECUTABLE },
+	[PROGRAM_STATIC] = { "is statically linked; no library can be preloaded into it",
+			     "a statically linked libibverbs of that age cannot work with today's kernels either: relink it dynamically",
+			     TOOL_EXIT_REFUSED },
+	[PROGRAM_PACKED] = { "is packed, or statically linked and without section headers: what it needs cannot be seen, and no library be "
+			     "preloaded into it", "if it is packed, unpack a copy: upx -d", TOOL_EXIT_REFUSED },
+	[PROGRAM_SETUID] = { "is setuid or setgid; the dynamic loader ignores LD_PRELOAD for it",
+			     "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy", TOOL_EXIT_REFUSED },
+	[PROGRAM_CAPABILITIES] = { "has file capabilities; the dynamic loader ignores LD_PRELOAD for it",
+				   "run a copy: cp does not keep file capabilities", TOOL_EXIT_REFUSED },
+	[PROGRAM_OTHER_MACHINE] = { NULL, "install libxrc-compat for that machine beside this one (docs/32-bit.md), or name it in "
+				    "XRC_COMPAT_LIBRARY", TOOL_EXIT_REFUSED },
+	[PROGRAM_FOREIGN] = { NULL, NULL, TOOL_EXIT_NOT_EXECUTABLE }, /* ENOEXEC */
+};
 
 void program_fault_text(enum program_fault fault, const char *name, const struct program *program,
 			const struct elf_info *library, char *text, size_t size)
 {
 	const char *binary = program->binary[0] ? program->binary : name;
-	/* elf_info_machine_name() may use one buffer for both. */
-	char machine[32];
+	char machine[48];
 
-	switch (fault) {
-	case PROGRAM_NOT_FOUND:
+	/* It uses one buffer for all answers. */
+	snprintf(machine, sizeof(machine), "%s", elf_info_machine_name(&program->elf));
+	if (fault == PROGRAM_NOT_EXECUTABLE && !program->binary[0] && program->path[0])
+		binary = program->path;
+	if (fault == PROGRAM_NOT_FOUND)
 		not_found_text(name, program, text, size);
-		break;
-	case PROGRAM_NOT_EXECUTABLE:
-		if (!program->binary[0] && program->path[0])
-			binary = program->path;
-		snprintf(text, size, "%s: %s", binary, why_not_executable(binary));
-		break;
-	case PROGRAM_NO_LOADER:
+	else if (fault == PROGRAM_NO_LOADER)
 		snprintf(text, size, "%s: its dynamic loader %s is not there", binary, program->elf.interpreter);
-		break;
-	case PROGRAM_OTHER_MACHINE:
-		snprintf(machine, sizeof(machine), "%s", elf_info_machine_name(&program->elf));
-		snprintf(text, size, "%s: is a %d-bit %s program, but this libxrc-compat is %d-bit %s", binary,
-			 program->elf.bits, machine, library->bits, elf_info_machine_name(library));
-		break;
-	case PROGRAM_FOREIGN:
-		snprintf(machine, sizeof(machine), "%s", elf_info_machine_name(&program->elf));
-		snprintf(text, size, "%s: is a %d-bit program for %s, and this machine is %s", binary, program->elf.bits, machine,
-			 elf_info_machine_name(library));
-		break;
-	default:
-		snprintf(text, size, "%s: %s", binary, plain_text(fault));
-		break;
-	}
+	else if (fault == PROGRAM_OTHER_MACHINE)
+		snprintf(text, size, "%s: is a %d-bit %s program, but this libxrc-compat is %d-bit %s", binary, program->elf.bits, machine,
+			 library->bits, elf_info_machine_name(library));
+	else if (fault == PROGRAM_FOREIGN)
+		snprintf(text, size, "%s: is a %d-bit program for %s, and this machine is " OWN_MACHINE, binary, program->elf.bits, machine);
+	else
+		snprintf(text, size, "%s: %s", binary, faults[fault].text ? faults[fault].text : why_not_executable(binary));
 }
 
 const char *program_fault_advice(enum program_fault fault)
 {
-	switch (fault) {
-	case PROGRAM_NO_LOADER:
-		return "install the C library of that class (on Debian libc6:i386 for 32-bit programs)";
-	case PROGRAM_LIBRARY:
-		return "ask about the program that loads it: xrc-compat check --plugin FILE PROGRAM";
-	case PROGRAM_STATIC:
-		return "a statically linked libibverbs of that age cannot work with today's kernels either: relink it dynamically";
-	case PROGRAM_PACKED:
-		return "if it is packed, unpack a copy: upx -d";
-	case PROGRAM_SETUID:
-		return "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy";
-	case PROGRAM_CAPABILITIES:
-		return "run a copy: cp does not keep file capabilities";
-	case PROGRAM_OTHER_MACHINE:
-		return "install libxrc-compat for that machine beside this one (docs/32-bit.md), or name it in "
-		       "XRC_COMPAT_LIBRARY";
-	case PROGRAM_BAD_ELF:
-		return "copy it again from where it came from";
-	case PROGRAM_BAD_FORMAT:
-		return "is it a shell script without a '#!' line? then: xrc-compat run sh PROGRAM";
-	default:
-		return NULL;
-	}
+	return faults[fault].advice;
 }
 
 int program_fault_exit(enum program_fault fault)
 {
-	switch (fault) {
-	case PROGRAM_NOT_FOUND:
-	case PROGRAM_NO_LOADER: /* ENOENT is what the kernel says to that, too */
-		return TOOL_EXIT_NOT_FOUND;
-	case PROGRAM_NOT_EXECUTABLE:
-	case PROGRAM_BAD_FORMAT:
-	case PROGRAM_BAD_ELF:
-	case PROGRAM_LIBRARY:
-	case PROGRAM_FOREIGN: /* ENOEXEC */
-		return TOOL_EXIT_NOT_EXECUTABLE;
-	default:
-		return TOOL_EXIT_REFUSED;
-	}
+	return faults[fault].exit_status;
 }

@@ -41,7 +41,7 @@ void program_close(struct program *program);
 /* Whether the kernel can start @program and @library (its ELF header) be preloaded into it, and if not, why. */
 enum program_fault program_preload_fault(const struct program *program, const struct elf_info *library);
 
-/* Writes the sentence that tells a user about @fault. @library may be NULL unless the fault is one of the last two. */
+/* Writes the sentence that tells a user about @fault. @library may be NULL unless the fault is PROGRAM_OTHER_MACHINE. */
 void program_fault_text(enum program_fault fault, const char *name, const struct program *program,
 			const struct elf_info *library, char *text, size_t size);
 
