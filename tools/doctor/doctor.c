@@ -94,6 +94,22 @@ static void examine_libibverbs(struct finding *finding)
 	elf_info_free(&self);
 }
 
+/* Their own need, libibumad.so.3, may be missing: programs start without. */
+static void examine_companions(struct finding *finding)
+{
+	struct path_candidates candidates;
+	const char *path = NULL;
+
+	for (const char *const *name = companion_names; *name; name++) {
+		path = paths_companion_of(LOADER_LIB_OWN_BITS, *name, &candidates);
+		if (!path) {
+			found(finding, true, "install xrc-compat again", "%s is not there (first looked for: %s)", *name, candidates.path[0]);
+			return;
+		}
+	}
+	found(finding, false, NULL, "libibumad.so.1 and others, in %.*s", (int)(strrchr(path, '/') - path), path);
+}
+
 /* Number of entries of @directory whose names end in @suffix. */
 static int count_entries(const char *directory, const char *suffix)
 {
@@ -264,6 +280,7 @@ static const struct {
 	void (*examine)(struct finding *finding);
 } examinations[] = {
 	{ "library", examine_library },
+	{ "companions", examine_companions },
 	{ "libibverbs", examine_libibverbs },
 	{ "drivers", examine_drivers },
 	{ "devices", examine_devices },

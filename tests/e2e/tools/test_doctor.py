@@ -87,6 +87,11 @@ def test_healthy_machine(tool, run):
     assert result.stdout.endswith("Nothing is wrong.\n")
 
 
+def test_companions_are_looked_for(tool, run, build_root):
+    result = tool(run, "doctor")
+    assert re.search(rf"^ok +companions +libibumad.so.1 and others, in {build_root}/companions$", result.stdout, re.M)
+
+
 @pytest.mark.parametrize("environment, where, what, advice", [
     ({"XRC_COMPAT_LIBRARY": "/nonexistent/lib.so"}, "library", "is not there", "XRC_COMPAT_LIBRARY"),
     ({"XRC_COMPAT_LIBRARY": "/etc/passwd"}, "library", "is not a shared library", "install xrc-compat again"),
