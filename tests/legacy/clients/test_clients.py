@@ -72,6 +72,15 @@ def test_the_launcher_runs_them(build_root, xrc_compat, run, tmp_path, command, 
     verify(done, command)
 
 
+@pytest.mark.parametrize("command", ["mvapich", "mvapich2"])
+def test_the_launcher_runs_those_linked_with_libibumad(build_root, softhca, xrc_compat, run, tmp_path, command, sanitizer_runtime):
+    """As every MVAPICH was; the distribution has no libibumad.so.1."""
+    program = build_root / "tests" / "legacy" / "clients" / f"{command}-umad"
+    done = run([softhca, "run", "--devices=2", "--", xrc_compat, "run", "--", program], timeout=60,
+               env={"TMPDIR": str(tmp_path), "LD_PRELOAD": sanitizer_runtime, "LD_LIBRARY_PATH": ""})
+    verify(done, command)
+
+
 @pytest.mark.parametrize("command", ["qperf", "mvapich", "mvapich2", "gasnet", "openmpi", "portals4", "portals4-rdmacm"])
 def test_linked_ones_need_xrc_compat(client, command):
     """They need functions that today's library lacks, so the runs above do test the shim."""
