@@ -44,13 +44,14 @@ static const char *loader_of(const struct elf_info *kind)
 struct listing {
 	const struct loader_question *question;
 	const char *loader;
+	char object[PATH_MAX];
 	int out;
 };
 
 static int list(void *context, int out)
 {
 	const struct listing *listing = context;
-	static const char *const verbose[] = { "LD_DEBUG", "LD_DEBUG_OUTPUT", "LD_VERBOSE", "LD_WARN", "LD_BIND_NOW" };
+	static const char *const others[] = { "LD_AUDIT", "LD_BIND_NOW", "LD_DEBUG", "LD_DEBUG_OUTPUT", "LD_SHOW_AUXV", "LD_VERBOSE", "LD_WARN" };
 
 	(void)out;
 	if (listing->question->preload)
@@ -59,11 +60,11 @@ static int list(void *context, int out)
 		unsetenv("LD_PRELOAD");
 	if (listing->question->system_only)
 		unsetenv("LD_LIBRARY_PATH");
-	for (size_t i = 0; i < sizeof(verbose) / sizeof(verbose[0]); i++)
-		unsetenv(verbose[i]);
+	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		unsetenv(others[i]);
 	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
 	if (dup2(listing->out, 1) >= 0 && dup2(listing->out, 2) >= 0)
-		execl(listing->loader, listing->loader, listing->question->object, (char *)NULL);
+		execl(listing->loader, listing->loader, listing->object, (char *)NULL);
 	return 126;
 }
 
@@ -110,12 +111,13 @@ static void read_lines(int fd, struct loader_answer *answer)
 
 int loader_ask(const struct loader_question *question, struct loader_answer *answer)
 {
-	struct listing listing = { question, loader_of(question->kind), -1 };
+	struct listing listing = { .question = question, .loader = loader_of(question->kind) };
 	struct aside aside = { .work = list, .context = &listing, .record_size = 1 };
 	int error;
 
 	memset(answer, 0, sizeof(*answer));
-	if (!listing.loader)
+	/* Resolved, as the kernel has it: $ORIGIN means the folder of the program, not of a link to it. */
+	if (!listing.loader || !realpath(question->object, listing.object))
 		return -ENOENT;
 	listing.out = memfd_create("libraries", MFD_CLOEXEC);
 	if (listing.out < 0)

@@ -87,6 +87,16 @@ def test_tokens(run, xrc_compat, place, rpath):
     assert same(run, xrc_compat, binary)["libouter.so"] == str(place / "a" / "libouter.so")
 
 
+def test_origin_of_a_program_behind_a_link(run, xrc_compat, place):
+    """ldd would look beside the link; the loader of a process that the kernel starts does not."""
+    program(place, outer(place, "a"), OLD, "-Wl,-rpath,$ORIGIN/a")
+    (place / "links").mkdir(exist_ok=True)
+    link = place / "links" / "program"
+    link.unlink(missing_ok=True)
+    link.symlink_to("../program")
+    assert by_check(run, xrc_compat, link, {})["libouter.so"] == str(place / "a" / "libouter.so")
+
+
 def test_lib_token_is_this_systems(run, xrc_compat, place):
     binary = program(place, outer(place, "a"), OLD, f"-Wl,-rpath,$ORIGIN/$LIB:{place}/b")
     for name in ("lib", "lib64", "lib/x86_64-linux-gnu", "lib/aarch64-linux-gnu"):
