@@ -47,6 +47,17 @@ def test_preloads_those_needed_and_no_others(on_softhca, programs, name, soname)
     assert sorted(named) == sorted([soname] + ["libibcommon.so.1"] * (soname == "libibumad.so.1"))
 
 
+@pytest.mark.parametrize("words", [["env", "LANG=C"], ["wrapper"]], ids=["a launcher", "a script"])
+def test_program_behind_a_launcher_or_script(run, softhca, xrc_compat, programs, tmp_path, sanitizer_env, words):
+    """It is named on the command line, or stands in the last line of a short script."""
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text(f'#!/bin/sh\nLANG=C\nexport LANG\nexec {programs}/umad-2007 "$@"\n')
+    wrapper.chmod(0o755)
+    command = [wrapper] if words == ["wrapper"] else [*words, programs / "umad-2007"]
+    done = run([softhca, "run", "--devices=2", "--", xrc_compat, "run", "--", *command], timeout=60, env=sanitizer_env)
+    assert (done.returncode, done.stdout) == (0, "2 adapters, all right\n"), done.stderr
+
+
 def test_says_ready_and_which(run, softhca, xrc_compat, programs):
     done = run([softhca, "run", "--devices=1", "--", xrc_compat, "check", "--json", programs / "umad-2007"])
     report = json.loads(done.stdout)
