@@ -2,6 +2,7 @@
 """meson install into a folder of the test's own: what is installed, that it works there and when moved, and that it can be uninstalled."""
 
 import fnmatch
+import json
 import os
 import re
 import subprocess
@@ -41,6 +42,13 @@ def test_demo_runs_after_the_prefix_has_moved(installed, demo, tmp_path):
     installed.prefix.rename(moved)
     done = demo(moved)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_companions_are_those_of_the_prefix(run, installed, build_root):
+    program = build_root / "tests" / "legacy" / "umad" / "umad-2007"
+    report = json.loads(run([installed.prefix / "bin" / "xrc-compat", "check", "--json", program], env={"LD_LIBRARY_PATH": ""}).stdout)
+    assert len(report["companions"]) == 2
+    assert all(path.startswith(f"{installed.prefix}/") for path in report["companions"])
 
 
 def test_everything_is_there(installed):

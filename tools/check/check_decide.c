@@ -108,6 +108,11 @@ static void faulty(struct check *check)
 	check->exit_status = program_fault_exit(check->fault);
 }
 
+static bool uses_xrc(const struct check *check)
+{
+	return check->use.count || check->use.run_time;
+}
+
 /* A plugin that cannot be read may need the legacy functions or not. */
 static bool decide_plugins(struct check *check)
 {
@@ -148,7 +153,7 @@ static bool decide_starter(struct check *check)
 	bool script = strcmp(check->program.path, check->program.binary) != 0;
 	const char *found = check->started[0] ? check->started : "the one that uses InfiniBand";
 
-	if (!check->starter || check->fault || check->use.count || check->use.run_time)
+	if (!check->starter || check->fault || uses_xrc(check))
 		return false;
 	verdict(check, VERDICT_CANNOT_TELL, "it starts other programs: ask about %s, and start it as ever, but with xrc-compat %s%s", found,
 		check->mpi ? "env" : "run", script ? " (--system-libibverbs, if it sets LD_LIBRARY_PATH)" : "");
@@ -158,7 +163,7 @@ static bool decide_starter(struct check *check)
 
 static bool decide_static(struct check *check)
 {
-	if (!check->static_verbs || check->fault || check->use.count || check->use.run_time)
+	if (!check->static_verbs || check->fault || uses_xrc(check))
 		return false;
 	verdict(check, VERDICT_UNSUPPORTED, "a libibverbs.a is linked into it, which finds no device on today's kernels, and in whose place no "
 					    "library can be put; link it with libibverbs.so.1");
@@ -176,7 +181,7 @@ static bool decide_need(struct check *check)
 	/* Of a static program only this is known: whether it contains a libibverbs at all. */
 	if ((check->fault == PROGRAM_STATIC && check->static_verbs) || check->fault == PROGRAM_PACKED)
 		return false;
-	if (check->use.count || check->use.run_time || check->needs.companion.count)
+	if (uses_xrc(check) || check->needs.companion.count || check->needs.old_libibverbs[0])
 		return false;
 	verdict(check, VERDICT_NOT_NEEDED, "neither it nor its libraries use the XRC functions of OFED 1.3 to 1.5");
 	return true;
@@ -218,7 +223,7 @@ static bool decide_device(struct check *check)
 {
 	const struct device *closed = find_device(check, is_closed);
 
-	if (find_device(check, device_usable) || (!check->use.count && !check->use.run_time))
+	if (find_device(check, device_usable) || !uses_xrc(check))
 		return false;
 	if (closed) {
 		verdict(check, VERDICT_NO_DEVICE, "device %s cannot be opened; check the permissions of /dev/infiniband/uverbs*", closed->name);
@@ -259,30 +264,21 @@ static bool decide_version(struct check *check)
 
 static void decide_ready(struct check *check)
 {
-	bool uses = check->use.count || check->use.run_time;
-	char companions[NAME_MAX] = "";
-	size_t used = 0;
-
-	for (size_t i = 0; i < check->needs.companion.count; i++)
-		used += (size_t)snprintf(companions + used, sizeof(companions) - used, "%s%s", used ? " and " : "",
-					 strrchr(check->needs.companion.item[i], '/') + 1);
-	if (uses)
-		verdict(check, VERDICT_READY, "it needs the old functions, and libxrc-compat gives them to it%s%s%s", used ? "; " : "",
-			companions, used ? " come along" : "");
-	else
-		verdict(check, VERDICT_READY, "it uses no XRC, but needs %s, which xrc-compat brings along", companions);
-	if (check->mpi)
-		next_command(check, "env", check->name);
-	else
-		next_command(check, "run --", check->name);
+	verdict(check, VERDICT_READY, uses_xrc(check) ? "it needs the old functions, and libxrc-compat gives them to it" : "it uses no XRC");
+	next_command(check, check->mpi ? "env" : "run --", check->name);
 }
 
-/* Whatever the verdict is: with or without a device. */
-static void add_old_libibverbs(struct check *check)
+/* What else `run` does for it: the same with and without a device. */
+static void add_needs(struct check *check)
 {
 	size_t used = strlen(check->reason);
 
-	if (check->needs.old_libibverbs[0] && (check->verdict == VERDICT_READY || check->verdict == VERDICT_NO_DEVICE))
+	if (check->verdict != VERDICT_READY && check->verdict != VERDICT_NO_DEVICE)
+		return;
+	for (size_t i = 0; i < check->needs.companion.count; i++)
+		used += (size_t)snprintf(check->reason + used, sizeof(check->reason) - used, "%s%s", i ? " and " : "; xrc-compat brings along ",
+					 strrchr(check->needs.companion.item[i], '/') + 1);
+	if (check->needs.old_libibverbs[0])
 		snprintf(check->reason + used, sizeof(check->reason) - used, "; it brings an old libibverbs along (%s), which finds no device on "
 			 "today's kernels: run puts the system's in its place", check->needs.old_libibverbs);
 }
@@ -295,7 +291,7 @@ void check_decide(struct check *check)
 
 	if (!decided)
 		decide_ready(check);
-	add_old_libibverbs(check);
+	add_needs(check);
 }
 
 const char *check_verdict_name(enum check_verdict value)
