@@ -100,6 +100,18 @@ static void simplify(char *line, const char *folder, char *text, size_t size)
 	text[used] = '\0';
 }
 
+/* Scripts also call rm, hostname and their like by path. */
+static bool is_of_the_system(const char *word)
+{
+	static const char *const folders[] = { "/bin/", "/sbin/", "/usr/bin/", "/usr/sbin/" };
+
+	for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+		if (!strncmp(word, folders[i], strlen(folders[i])))
+			return true;
+	}
+	return false;
+}
+
 /* The first word of the line that is a program. */
 static bool in_line(char *line, const char *folder, char *path)
 {
@@ -111,7 +123,7 @@ static bool in_line(char *line, const char *folder, char *path)
 	while ((word = strsep(&rest, " \t;&|")) != NULL) {
 		if (word[0] == '#')
 			return false;
-		if (take_program(word, path))
+		if (!is_of_the_system(word) && take_program(word, path))
 			return true;
 	}
 	return false;

@@ -321,6 +321,12 @@ exec "$(dirname "$0")/linked" -licence here "$@"
 """), {}
 
 
+def case_shell_script_without_exec(w):
+    """Cleans up behind itself."""
+    w.program("linked", ONE_WAY, w.stub)
+    return w.script("cleaning", f"#!{w.program('sh', calls())}\n{w.folder}/linked \"$@\"\n/bin/rm -f scratch\n"), {}
+
+
 def case_python_script(w):
     """With ctypes it may open libibverbs itself."""
     return w.script("solver.py", f"#!{w.program('python3.11', calls())}\nimport ctypes\n"), {}
