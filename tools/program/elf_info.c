@@ -48,6 +48,45 @@ static bool read_segments(Elf *elf, struct elf_info *info)
 	return true;
 }
 
+/* Of several the last one counts, as for the loader. */
+static bool find_segment(Elf *elf, GElf_Word type, GElf_Addr address, GElf_Phdr *found)
+{
+	GElf_Phdr segment;
+	bool any = false;
+	size_t count = 0;
+
+	elf_getphdrnum(elf, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != type ||
+		    (type == PT_LOAD && (address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_filesz)))
+			continue;
+		*found = segment;
+		any = true;
+	}
+	return any;
+}
+
+/* By its address, as the loader finds it; it is there without section headers, too. */
+static void read_dynamic(Elf *elf, struct elf_info *info)
+{
+	GElf_Phdr dynamic, load;
+	Elf_Data *data = NULL;
+	GElf_Dyn entry;
+
+	if (find_segment(elf, PT_DYNAMIC, 0, &dynamic) && find_segment(elf, PT_LOAD, dynamic.p_vaddr, &load)) {
+		GElf_Xword skipped = dynamic.p_vaddr - load.p_vaddr, left = load.p_filesz - skipped;
+
+		data = elf_getdata_rawchunk(elf, (int64_t)(load.p_offset + skipped), (size_t)(dynamic.p_memsz < left ? dynamic.p_memsz : left),
+					    ELF_T_DYN);
+	}
+	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+		info->bind_now |= entry.d_tag == DT_BIND_NOW || (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_BIND_NOW)) ||
+				  (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_NOW));
+		info->is_program |= entry.d_tag == DT_DEBUG || (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE));
+		info->is_audited |= entry.d_tag == DT_AUDIT || entry.d_tag == DT_DEPAUDIT;
+	}
+}
+
 /* ---- sections ---- */
 
 /* The contents of the first section of that kind; NULL if there is none. */
@@ -62,18 +101,15 @@ static Elf_Data *section(Elf *elf, GElf_Word type, GElf_Shdr *header)
 	return NULL;
 }
 
-static void read_dynamic(Elf *elf, struct elf_info *info)
+static void read_soname(Elf *elf, struct elf_info *info)
 {
 	GElf_Shdr header;
 	Elf_Data *data = section(elf, SHT_DYNAMIC, &header);
 	GElf_Dyn entry;
 
-	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
-		if (entry.d_tag == DT_SONAME && !info->soname)
+	for (int i = 0; data && !info->soname && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+		if (entry.d_tag == DT_SONAME)
 			info->soname = copy_string(elf_strptr(elf, header.sh_link, entry.d_un.d_val));
-		info->bind_now |= entry.d_tag == DT_BIND_NOW || (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_BIND_NOW)) ||
-				  (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_NOW));
-		info->is_program |= entry.d_tag == DT_DEBUG || (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE));
 	}
 }
 
@@ -159,6 +195,7 @@ static int read_elf(Elf *elf, struct elf_info *info)
 	info->big_endian = header.e_ident[EI_DATA] == ELFDATA2MSB;
 	info->has_sections = header.e_shoff != 0;
 	read_dynamic(elf, info);
+	read_soname(elf, info);
 	read_symbols(elf, info);
 	return 0;
 }

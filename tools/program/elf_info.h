@@ -26,8 +26,9 @@ struct elf_info {
 	bool big_endian;
 	bool has_interpreter;
 	bool is_dynamic;  /* has a dynamic segment */
-	bool has_sections; /* without, as packers and sstrip leave it, what follows is unknown but for the interpreter */
+	bool has_sections; /* without, as packers and sstrip leave it, the SONAME and the symbols are unknown */
 	bool is_program;  /* marked as one: DT_DEBUG or DF_1_PIE, which no shared library has */
+	bool is_audited;  /* the loader runs a library of its choice, even when it only lists libraries (DT_AUDIT) */
 	bool bind_now;	  /* all functions are resolved at the start */
 	char *interpreter; /* the dynamic loader, or NULL */
 	char *soname;

@@ -117,7 +117,7 @@ int loader_ask(const struct loader_question *question, struct loader_answer *ans
 
 	memset(answer, 0, sizeof(*answer));
 	/* Resolved, as the kernel has it: $ORIGIN means the folder of the program, not of a link to it. */
-	if (!listing.loader || !realpath(question->object, listing.object))
+	if (question->kind->is_audited || !listing.loader || !realpath(question->object, listing.object))
 		return -ENOENT;
 	listing.out = memfd_create("libraries", MFD_CLOEXEC);
 	if (listing.out < 0)

@@ -20,7 +20,7 @@ struct loader_answer {
 	char *failure;		    /* why the loader would give up, in its words; or NULL */
 };
 
-/* 0, or -ENOENT where no loader of this machine is for that kind. Call loader_answer_free() in any case. */
+/* 0, or -ENOENT where no loader of this machine is for that kind, or asking it would run code of the program's choice. Call loader_answer_free() in any case. */
 int loader_ask(const struct loader_question *question, struct loader_answer *answer);
 void loader_answer_free(struct loader_answer *answer);
 

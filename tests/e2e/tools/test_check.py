@@ -13,7 +13,7 @@ import subprocess
 
 import pytest
 
-from check_samples import CASES, Workshop, case_linked, case_terminal_sequences
+from check_samples import CASES, ONE_WAY, Workshop, case_linked, case_terminal_sequences
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 
@@ -125,6 +125,20 @@ def test_the_next_command_is_one_that_a_shell_takes(xrc_compat, fakes, workshop,
     line = next(line for line in done.stdout.split(b"\n") if line.startswith(b"Next "))
     words = subprocess.run(["bash", "-c", b"printf '%s\\0' " + line[5:]], capture_output=True, timeout=30).stdout.split(b"\0")
     assert words[:-1] == [b"xrc-compat", b"run", b"--", program]
+
+
+def test_nothing_of_the_program_is_executed(check, workshop):
+    """The loader would run this library, also when it only lists libraries. The program asks for it by DT_AUDIT."""
+    ran = workshop.folder / "ran"
+    audit = workshop.library("audit.so", f"""#include <fcntl.h>
+unsigned la_version(unsigned version); unsigned la_version(unsigned version) {{ return version; }}
+__attribute__((constructor)) static void run(void) {{ if (open("{ran}", O_CREAT | O_WRONLY, 0600) < 0) return; }}""")
+    program = workshop.program("audited", ONE_WAY, workshop.stub, f"-Wl,--audit={audit}")
+    subprocess.run([program], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, timeout=30)
+    if not ran.exists():
+        pytest.skip("this loader runs no auditor when it lists libraries")
+    ran.unlink()
+    assert check(program)[1]["verdict"] == "ready" and not ran.exists()
 
 
 def test_a_file_that_may_not_be_executed(check):

@@ -133,6 +133,7 @@ TEST(reads_the_interpreter_without_section_headers)
 	assert_true(self.has_sections);
 	assert_false(stripped.has_sections);
 	assert_string_equal(stripped.interpreter, self.interpreter);
+	assert_true(stripped.is_program);
 	assert_false(elf_info_is_static(&stripped));
 	assert_int_equal(stripped.import_count, 0);
 	elf_info_free(&stripped);
