@@ -19,10 +19,10 @@ void needs_free(struct needs *needs);
 /* The names of our companion libraries; NULL ends the list. */
 extern const char *const companion_names[];
 
-/* True for a libibverbs of the time before rdma-core, which finds no device on today's kernels. */
+/* True for a libibverbs from before rdma-core. It finds no device on today's kernels. */
 bool libibverbs_is_old(const char *path);
 
-/* What the commands give to dlopen() for themselves: never an old libibverbs, although LD_LIBRARY_PATH leads to one. */
+/* The libibverbs that the commands load for themselves. Never an old one, even if LD_LIBRARY_PATH leads to it. */
 const char *libibverbs_for_tools(void);
 
 #endif

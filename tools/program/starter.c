@@ -16,7 +16,7 @@ static const char *file_of(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Of a name that ends with a dot or digit only the beginning counts: python3.11, mpiexec.hydra. */
+/* A version or flavour may follow the name: python3.11, mpiexec.hydra. */
 static bool is_among(const char *name, const char *const *names)
 {
 	for (; *names; names++) {
@@ -33,7 +33,11 @@ bool starter_is_mpi(const struct program *program)
 	static const char *const names[] = { "mpirun", "mpiexec", "mpirun_rsh", "mpispawn", "orterun", "orted", "prterun", "prun", "srun",
 					     "slurmstepd", "aprun", "jsrun", "hydra_pmi_proxy", "pmi_proxy", NULL };
 
-	return is_among(file_of(program->path), names);
+	if (is_among(file_of(program->path), names))
+		return true;
+	/* A job script has one of these in it. */
+	return strcmp(program->path, program->binary) != 0 &&
+	       (regular_has(program->path, "mpirun", 6) || regular_has(program->path, "mpiexec", 7) || regular_has(program->path, "srun ", 5));
 }
 
 static bool is_known(const struct program *program)
@@ -153,7 +157,7 @@ static bool read_script(const char *name, char *text)
 		return false;
 	size = read(fd, text, MOST_BYTES);
 	close(fd);
-	/* A longer one does more than to start a program. */
+	/* A longer script does more than start a program. */
 	if (size < 0 || size == MOST_BYTES)
 		return false;
 	text[size] = '\0';

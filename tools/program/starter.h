@@ -8,7 +8,7 @@
 /* True for a script, for a known launcher or interpreter, and for what calls exec() itself. */
 bool starter_is_one(const struct program *program);
 
-/* True for the launcher of an MPI: mpirun and its like. */
+/* True for the launcher of an MPI, mpirun and its like, and for a script that starts one. */
 bool starter_is_mpi(const struct program *program);
 
 /*

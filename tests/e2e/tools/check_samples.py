@@ -327,6 +327,11 @@ def case_shell_script_without_exec(w):
     return w.script("cleaning", f"#!{w.program('sh', calls())}\n{w.folder}/linked \"$@\"\n/bin/rm -f scratch\n"), {}
 
 
+def case_job_script(w):
+    w.program("linked", ONE_WAY, w.stub)
+    return w.script("job", f"#!{w.program('sh', calls())}\ncd scratch\nmpirun -np 4 {w.folder}/linked input\n"), {}
+
+
 def case_python_script(w):
     """With ctypes it may open libibverbs itself."""
     return w.script("solver.py", f"#!{w.program('python3.11', calls())}\nimport ctypes\n"), {}
