@@ -24,13 +24,13 @@ deps_table() {
 	all|cmd:pytest-3|tests with several processes|python3-pytest|python3-pytest|python3-pytest
 	test|cmd:ibv_rc_pingpong|programs of rdma-core that must run on the emulated HCA|ibverbs-utils|libibverbs-utils|libibverbs-utils
 	test|cmd:rping|programs over librdmacm that must run on the emulated HCA|rdmacm-utils|librdmacm-utils|librdmacm-utils
+	test|cmd:ibstat|reads the emulated ports, and brings libibumad, to which calls of old programs are passed|infiniband-diags|infiniband-diags|infiniband-diags
 	test|cmd:g++|the legacy headers must compile as C++ too|g++|gcc-c++|gcc-c++
 	test|cmd:strace|shows that programs without XRC are left alone|strace|strace|strace
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc
 	more|cmd:clang|builds and fuzzes with another compiler|clang libclang-rt-dev|clang compiler-rt|clang
 	more|cmd:ld.lld|links with another linker|lld|lld|lld
 	more|cmd:abidiff|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
-	more|cmd:ibstat|reads the emulated ports by way of libibumad|infiniband-diags|infiniband-diags|infiniband-diags
 	more|cmd:ucx_perftest|UCX over the emulated HCA|ucx-utils|ucx|ucx
 	more|cmd:mpicc.mpich|MPI over UCX over it, with tests that are compiled|mpich libmpich-dev|mpich-devel|mpich-devel
 	more|cmd:mpicc.openmpi|the same with the other library|openmpi-bin libopenmpi-dev|openmpi-devel|openmpi-devel

@@ -141,6 +141,17 @@ def real_library(shim):
 
 
 @pytest.fixture(scope="session")
+def todays_libibumad(shim):
+    """For programs linked with an old libibumad: calls are passed to this one. It has to be of the shim's ELF class."""
+    wide = shim.read_bytes()[4] == 2
+    listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True, timeout=30).stdout
+    found = [line.split()[-1] for line in listing.splitlines() if line.split()[:1] == ["libibumad.so.3"] and ("x86-64" in line) == wide]
+    if not found:
+        pytest.skip("no libibumad.so.3 here")
+    return found[0]
+
+
+@pytest.fixture(scope="session")
 def sanitizer_runtime():
     """The library that a program without sanitizer needs in LD_PRELOAD if the shim has one, else ""."""
     return os.environ.get("XRC_COMPAT_TEST_PRELOAD", "")

@@ -72,6 +72,7 @@ def test_the_launcher_runs_them(build_root, xrc_compat, run, tmp_path, command, 
     verify(done, command)
 
 
+@pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("command", ["mvapich", "mvapich2"])
 def test_the_launcher_runs_those_linked_with_libibumad(build_root, softhca, xrc_compat, run, tmp_path, command, sanitizer_runtime):
     """As every MVAPICH was; the distribution has no libibumad.so.1."""

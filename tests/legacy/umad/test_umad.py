@@ -28,6 +28,7 @@ def on_softhca(run, softhca, xrc_compat, programs, sanitizer_env):
     return _on_softhca
 
 
+@pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("name, soname", CLIENTS.items())
 def test_runs(on_softhca, programs, name, soname):
     done = on_softhca(programs / name)
@@ -47,6 +48,7 @@ def test_preloads_those_needed_and_no_others(on_softhca, programs, name, soname)
     assert sorted(named) == sorted([soname] + ["libibcommon.so.1"] * (soname == "libibumad.so.1"))
 
 
+@pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("words", [["env", "LANG=C"], ["wrapper"]], ids=["a launcher", "a script"])
 def test_program_behind_a_launcher_or_script(run, softhca, xrc_compat, programs, tmp_path, sanitizer_env, words):
     """It is named on the command line, or stands in the last line of a short script."""
@@ -66,6 +68,7 @@ def test_says_ready_and_which(run, softhca, xrc_compat, programs):
     assert "libibumad.so.1 and libibcommon.so.1" in report["reason"]
 
 
+@pytest.mark.usefixtures("todays_libibumad")
 def test_program_keeps_a_libibumad_of_its_own(on_softhca, programs, build_root, tmp_path):
     """By LD_LIBRARY_PATH, and nothing is preloaded then."""
     for library in ("libibumad.so.1", "libibcommon.so.1"):
