@@ -23,7 +23,7 @@ meson setup build-32 $options --cross-file packaging/i386.cross
 ninja -C build-32 shim/libxrc-compat.so.1 softhca/libsofthca.so abi/link/libibverbs.so \
 	companions/libibumad.so.1 companions/libibumad.so.2 companions/libibcommon.so.1 companions/libibcm.so.1
 for bits in 64 32; do
-	gcc -m$bits -O2 -D_GNU_SOURCE -Iinclude/ofed -I. tests/legacy/cluster/*.c -o build-$bits/xrc-cluster -Wl,-z,lazy \
+	gcc -m$bits -O2 -D_GNU_SOURCE -Iinclude/ofed -I. demo/*.c -o build-$bits/xrc-cluster -Wl,-z,lazy \
 		-Lbuild-$bits/abi/link -libverbs
 done
 

@@ -20,7 +20,7 @@ def table(source_root):
 
 @pytest.fixture(scope="session")
 def program(build_root):
-    return lambda name: build_root / "tests" / "legacy" / name
+    return lambda name: build_root / "demo" / name
 
 
 def versions(table):

@@ -57,7 +57,7 @@ class Demo:
         self.temporary.mkdir(mode=0o700)
         self.tables.mkdir(mode=0o700)
         self.marker = str(self.temporary)
-        self.program = build_root / "tests" / "legacy" / "xrc-cluster"
+        self.program = build_root / "demo" / "xrc-cluster"
         self.softhca = build_root / "softhca" / "softhca"
         self.shim = build_root / "shim" / "libxrc-compat.so.1"
 

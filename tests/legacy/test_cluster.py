@@ -25,7 +25,7 @@ def cluster(build_root, softhca, run, tmp_path, sanitizer_runtime):
         env["XDG_RUNTIME_DIR"] = ""
         if shim:
             env["LD_PRELOAD"] = ":".join(filter(None, [sanitizer_runtime, str(build_root / "shim" / "libxrc-compat.so.1")]))
-        done = run([softhca, "run", *settings, "--", build_root / "tests" / "legacy" / program, *arguments],
+        done = run([softhca, "run", *settings, "--", build_root / "demo" / program, *arguments],
                    timeout=60, env=env)
         assert_gone_soon(*folders.values())
         return done
@@ -103,13 +103,13 @@ def test_machine_that_cannot(cluster, settings, complaint):
 def test_no_device_at_all(build_root, run):
     if os.path.isdir("/sys/class/infiniband") and os.listdir("/sys/class/infiniband"):
         pytest.skip("this machine has RDMA devices")
-    done = run([build_root / "tests" / "legacy" / "xrc-cluster"],
+    done = run([build_root / "demo" / "xrc-cluster"],
                env={"LD_PRELOAD": str(build_root / "shim" / "libxrc-compat.so.1")})
     assert (done.returncode, done.stdout) == (1, "")
     assert "there is no RDMA device here" in done.stderr
 
 
 def test_no_place_for_the_domain(build_root, run):
-    done = run([build_root / "tests" / "legacy" / "xrc-cluster"], env={"TMPDIR": "/nonexistent"})
+    done = run([build_root / "demo" / "xrc-cluster"], env={"TMPDIR": "/nonexistent"})
     assert (done.returncode, done.stdout) == (1, "")
     assert "cannot make a file for the XRC domain in /nonexistent: No such file or directory" in done.stderr

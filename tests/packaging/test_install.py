@@ -27,7 +27,7 @@ def demo(run, build_root):
         command = [prefix / "bin" / "xrc-compat", "run", "--softhca=2", "--"]
         preloaded = run([*command, "printenv", "LD_PRELOAD"]).stdout.strip().split(":")
         assert len(preloaded) == 2 and all(path.startswith(f"{prefix}/") for path in preloaded), preloaded
-        return run([*command, build_root / "tests" / "legacy" / "xrc-cluster", "-n", "2"], timeout=60)
+        return run([*command, build_root / "demo" / "xrc-cluster", "-n", "2"], timeout=60)
 
     return _demo
 

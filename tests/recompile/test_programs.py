@@ -10,7 +10,7 @@ import elf
 from toolchain import compiler
 
 HERE = pathlib.Path(__file__).parent
-CLUSTER = sorted((HERE.parent / "legacy" / "cluster").glob("*.c"))
+CLUSTER = sorted((HERE.parents[1] / "demo").glob("*.c"))
 STRICT = ["-Wall", "-Wextra", "-Werror"]
 
 
@@ -42,7 +42,7 @@ def wanted_of_libibverbs(path):
 
 
 def test_recompiled_is_an_old_binary(recompiled, build_root):
-    old = build_root / "tests" / "legacy" / "xrc-cluster"
+    old = build_root / "demo" / "xrc-cluster"
     assert wanted_of_libibverbs(recompiled) == wanted_of_libibverbs(old)
     assert "ibv_open_xrc_domain@IBVERBS_1.1" in wanted_of_libibverbs(recompiled)
     assert elf.version_needs(recompiled)["libibverbs.so.1"] == {"IBVERBS_1.0", "IBVERBS_1.1"}

@@ -37,8 +37,8 @@ def test_both_as_they_must_be(demo):
     result = demo(BARE, COMPAT)
     assert result.returncode == 0, result
     assert LOADER_SAYS in result.stdout and "receiver 1" in result.stdout
-    assert "softhca run --devices=2 -- build/tests/legacy/xrc-cluster" in result.stdout
-    assert "xrc-compat run --softhca=2 -- build/tests/legacy/xrc-cluster" in result.stdout
+    assert "softhca run --devices=2 -- build/demo/xrc-cluster" in result.stdout
+    assert "xrc-compat run --softhca=2 -- build/demo/xrc-cluster" in result.stdout
 
 
 @pytest.mark.parametrize("bare, compat, why", [

@@ -21,7 +21,7 @@ FUNCTIONS = [line.split()[0] for line in SYMBOLS if line.startswith("ibv_") and 
 
 @pytest.fixture
 def programs(build_root, helpers):
-    return {"cluster": build_root / "tests" / "legacy" / "xrc-cluster",
+    return {"cluster": build_root / "demo" / "xrc-cluster",
             "selftest": build_root / "tools" / "selftest" / "xrc-compat-selftest",
             "hold": helpers / "hold-registrations",
             "lookup": build_root / "tests" / "e2e" / "door" / "lookup",
@@ -114,7 +114,7 @@ def test_the_line_is_that_of_the_call(trace, programs, source_root):
     _, document = trace(programs["cluster"])
     for call in document["calls"]:
         file, number = call["backtrace"][0]["line"].split(":")
-        text = (source_root / "tests" / "legacy" / "cluster" / file).read_text().split("\n")
+        text = (source_root / "demo" / file).read_text().split("\n")
         # Debugging information may give the call the line of any of its arguments.
         near = "\n".join(text[int(number) - 2: int(number) + 1])
         assert call["function"] in near, (call, near)

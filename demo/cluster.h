@@ -11,7 +11,7 @@
 
 #include <infiniband/verbs.h>
 
-#include "../../rc_masks.h"
+#include "../tests/rc_masks.h"
 
 #define SENDER_DEVICE 0
 #define RECEIVER_DEVICE 1
