@@ -3,7 +3,7 @@
 # Sourced by run-demo and run-tests; POSIX sh, because nothing else may be there yet.
 
 # needed for | check | what it is for | apt | dnf | zypper
-#   needed for  all (every build), test (only ./run-tests), i386 (./run-tests --i386), kernel (./run-tests --kernel),
+#   needed for  all (every build and the demo), test (only ./run-tests), i386 (./run-tests --i386), kernel (./run-tests --kernel),
 #               fresh (./run-tests --on), rdma-core (./run-tests --rdma-core),
 #               a sanitizer's name
 #   check       cc: a program can be compiled    cmd:NAME: on PATH      pkg:MODULE: pkg-config knows it
@@ -19,9 +19,9 @@ deps_table() {
 	all|pkg:librdmacm|headers of today's librdmacm, beside which the shim works|librdmacm-dev|rdma-core-devel|rdma-core-devel
 	all|file:/etc/libibverbs.d/mlx4.driver|libmlx4, the driver that the emulated HCA is for|ibverbs-providers|libibverbs|libibverbs libmlx4-1
 	all|pkg:libelf|reads old programs (xrc-compat run, check)|libelf-dev|elfutils-libelf-devel|libelf-devel
-	all|pkg:libunwind|backtraces of legacy calls (xrc-compat trace)|libunwind-dev|libunwind-devel|libunwind-devel
-	all|pkg:cmocka|unit tests in C|libcmocka-dev|libcmocka-devel|libcmocka-devel
-	all|cmd:pytest-3|tests with several processes|python3-pytest|python3-pytest|python3-pytest
+	test|pkg:libunwind|backtraces of legacy calls (xrc-compat trace)|libunwind-dev|libunwind-devel|libunwind-devel
+	test|pkg:cmocka|unit tests in C|libcmocka-dev|libcmocka-devel|libcmocka-devel
+	test|cmd:pytest-3|tests with several processes|python3-pytest|python3-pytest|python3-pytest
 	test|cmd:ibv_rc_pingpong|programs of rdma-core that must run on the emulated HCA|ibverbs-utils|libibverbs-utils|libibverbs-utils
 	test|cmd:rping|programs over librdmacm that must run on the emulated HCA|rdmacm-utils|librdmacm-utils|librdmacm-utils
 	test|cmd:ibstat|reads the emulated ports, and brings libibumad, to which calls of old programs are passed|infiniband-diags|infiniband-diags|infiniband-diags
@@ -116,15 +116,42 @@ deps_manager() {
 	fi
 }
 
-# Runs a command as root. Without a terminal nobody could type a password, so sudo must not ask for one.
+# deps_quietly COMMAND...: shows its output only if it fails. On a terminal the last line of it is seen while it runs.
+deps_quietly() {
+	quietly_dir=$(mktemp -d) || return 1
+	if [ -t 1 ]; then
+		{
+			"$@" </dev/null 2>&1
+			echo $? >"$quietly_dir/status"
+		} | tee "$quietly_dir/log" | deps_last_line
+		quietly_status=$(cat "$quietly_dir/status")
+	else
+		"$@" >"$quietly_dir/log" 2>&1 </dev/null
+		quietly_status=$?
+	fi
+	[ "$quietly_status" -eq 0 ] || cat "$quietly_dir/log"
+	rm -rf "$quietly_dir"
+	return "$quietly_status"
+}
+
+deps_last_line() {
+	while IFS= read -r quietly_line; do
+		printf '\r\033[K%.79s' "$quietly_line"
+	done
+	printf '\r\033[K'
+}
+
+# Runs a command as root. sudo asks for no password here: deps_ask_once has done that, where there is a terminal.
 deps_as_root() {
 	if [ "$(id -u)" = 0 ]; then
 		"$@"
-	elif [ -t 0 ]; then
-		sudo "$@"
 	else
 		sudo -n "$@"
 	fi
+}
+
+deps_ask_once() {
+	[ "$(id -u)" = 0 ] || [ ! -t 0 ] || sudo -v
 }
 
 deps_install_packages() {
@@ -148,6 +175,7 @@ deps_foreign_i386() {
 	[ -n "$(deps_missing i386)" ] || return 0
 	command -v dpkg >/dev/null && ! dpkg --print-foreign-architectures | grep -qx i386 || return 0
 	echo "Adding the architecture i386 to this machine's (to undo: dpkg --remove-architecture i386)"
+	deps_ask_once
 	deps_as_root dpkg --add-architecture i386
 }
 
@@ -190,22 +218,17 @@ deps_ensure() {
 		echo "  $deps_tool install $deps_packages"
 		return 1
 	fi
-	deps_log=$(mktemp) || return 1
+	deps_ask_once
 	# The list is words on purpose.
 	# shellcheck disable=SC2086
-	deps_install_packages "$deps_tool" $deps_packages >"$deps_log" 2>&1
-	deps_status=$?
-	if [ $deps_status -ne 0 ]; then
-		cat "$deps_log"
+	if ! deps_quietly deps_install_packages "$deps_tool" $deps_packages; then
 		echo "The installation failed; see above."
 		[ "$deps_tool" != dnf ] ||
 			echo "On RHEL and its like some of these are in CRB (dnf config-manager --set-enabled crb; powertools on RHEL 8)" \
 				"and in EPEL (dnf install epel-release)."
-	else
-		echo "Installed."
+		return 1
 	fi
-	rm -f "$deps_log"
-	[ $deps_status -eq 0 ] || return 1
+	echo "Installed."
 	case $deps_rows in
 	*'|meson|'*) deps_have meson || deps_refuse_meson ;;
 	esac

@@ -12,19 +12,20 @@ LOADER_SAYS = "prog: symbol lookup error: prog: undefined symbol: ibv_open_xrc_d
 def demo(tmp_path, run, source_root):
     """demo(bare, compat): runs the script where building does nothing and these two shell commands stand for the program's runs."""
 
-    def _demo(bare, compat):
-        shutil.copy(source_root / "run-demo", tmp_path)
+    def _demo(bare, compat, folder=tmp_path, before=()):
+        folder.mkdir(exist_ok=True)
+        shutil.copy(source_root / "run-demo", folder)
         for name, body in {
             "scripts/deps.sh": "deps_ensure() { :; }\n",
-            "scripts/build.sh": "build_only() { :; }\n",
+            "scripts/build.sh": (source_root / "scripts" / "build.sh").read_text() + "build_only() { echo building; }\n",
             "build/softhca/softhca": f"#!/bin/sh\n{bare}\n",
             "build/tools/xrc-compat": f"#!/bin/sh\n{compat}\n",
         }.items():
-            path = tmp_path / name
+            path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(body)
             path.chmod(0o755)
-        return run(["./run-demo"], cwd=tmp_path)
+        return run([*before, "./run-demo"], cwd=folder)
 
     return _demo
 
@@ -52,3 +53,21 @@ def test_anything_else_is_a_failure(demo, bare, compat, why):
     result = demo(bare, compat)
     assert result.returncode == 1
     assert why in result.stderr
+
+
+@pytest.mark.parametrize("name", ["a b", "a:b", "a$b"])
+def test_a_path_that_cannot_be_preloaded_is_refused_before_anything_is_built(demo, tmp_path, name):
+    result = demo(BARE, COMPAT, tmp_path / name)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert f"{name}: a path with a blank" in result.stderr
+
+
+def test_without_dev_shm_the_tables_are_elsewhere(demo, run):
+    hidden = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+              'mount -t tmpfs -o mode=555 tmpfs /dev/shm && mount -o remount,ro /dev/shm && exec "$@"', "sh"]
+    if run([*hidden, "true"]).returncode != 0:
+        pytest.skip("no namespace for mounts can be made here")
+    tells = 'echo "tables: $XRC_COMPAT_TABLE_DIR"'
+    assert demo(BARE, tells).stdout.count("\ntables: \n") == 1
+    result = demo(BARE, tells, before=hidden)
+    assert result.returncode == 0 and "\ntables: /" in result.stdout, result
