@@ -17,7 +17,7 @@ KERNEL_LICENCE = "SPDX-License-Identifier: GPL-2.0-only"
 KERNEL_FOLDER = "tests/kernel/module/"
 
 # Written by others (the licence texts), read by people as they are, or a format that has no comments.
-NO_LICENCE_LINE = re.compile(r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/changelog)$")
+NO_LICENCE_LINE = re.compile(r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$")
 
 SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "terminal", "tools", "softhca")
 
@@ -262,6 +262,14 @@ def machine_paths(root):
             for found in pattern.finditer(line)]
 
 
+def columns(root, limit=120):
+    """What people read first fits a terminal."""
+    return [f"{relative}:{number}: a line of {len(line)} columns; the limit is {limit}"
+            for relative, path in files(root, "README.md") if relative == "README.md"
+            for number, line in enumerate(read(path).split("\n"), 1)
+            if len(line) > limit]
+
+
 def open_ends(root):
     """No note to self stays in the tree."""
     pattern = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3, "HA" + "CK")) + r")\b")
@@ -398,4 +406,4 @@ def needed(readelf_output):
 
 
 TREE_RULES = (spdx, includes, core_includes, emulator_includes, tool_includes, modern_verbs, printing, exports, machine_paths, open_ends,
-              function_length, file_length, skips, env_variables, env_manual, folder_headers, python_version)
+              columns, function_length, file_length, skips, env_variables, env_manual, folder_headers, python_version)
