@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""A recipe for Spack, version 0.20 and later. scripts/release fills in version and checksum."""
+
+import os
+
+from spack.package import *
+
+try:
+    from spack_repo.builtin.build_systems.meson import MesonPackage  # since Spack 1.0
+except ImportError:
+    pass
+
+
+class XrcCompat(MesonPackage):
+    """Runs InfiniBand programs of OFED 1.3 to 1.5 that use XRC, unmodified, on today's rdma-core."""
+
+    # The project has no address yet: Spack takes the tarball from the folder where it is started.
+    manual_download = True
+
+    license("Linux-OpenIB OR GPL-2.0-only")
+
+    version("@VERSION@", sha256="@SHA256@", url=f"file://{os.getcwd()}/xrc-compat-@VERSION@.tar.xz")
+
+    variant("softhca", default=True, description="the emulated adapter")
+    variant("libunwind", default=False, description="backtraces of xrc-compat trace by libunwind")
+
+    depends_on("c", type="build")
+    depends_on("meson@0.56:", type="build")
+    depends_on("pkgconfig", type="build")
+    # At run time every program uses the libibverbs that it was linked with.
+    depends_on("rdma-core@28:")
+    depends_on("elfutils")
+    depends_on("libunwind", when="+libunwind")
+
+    requires("platform=linux")
+    conflicts("target=ppc64le:", msg="only x86-64 and aarch64")
+
+    def meson_args(self):
+        enabled = {True: "enabled", False: "disabled"}
+        return ["-Dtests=disabled"] + [f"-D{name}={enabled[f'+{name}' in self.spec]}" for name in ("softhca", "libunwind")]
