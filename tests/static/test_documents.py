@@ -11,7 +11,7 @@ import pytest
 from commands import COMMANDS, options_of, usage_of
 
 ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
-PAGES = sorted([ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "NEWS.md", ROOT / "packaging" / "README.md", *(ROOT / "docs").rglob("*.md")])
 SETTINGS = set(re.findall(r'^\t(?:\{ "|LIMIT_OF\()(\w+)', (ROOT / "softhca" / "machine" / "settings.c").read_text(), re.M))
 
 
@@ -42,10 +42,11 @@ def test_every_page_is_found_from_the_readme():
 
 
 def test_the_first_screen_is_one_screen():
-    """Up to "Use it": what it is, the one command to start with, and the one that tests it."""
+    """Up to "Use it": what XRC is, with a picture, what was not tried, the command to start with, its output, the command that tests."""
     first = (ROOT / "README.md").read_text().split("\n## Use it")[0]
-    rows = sum(-(-max(len(line), 1) // 100) for line in first.splitlines())
-    assert rows <= 30
+    assert len(first.splitlines()) <= 50
+    for part in ("Extended Reliable Connection", "](docs/xrc.svg)", "No real adapter has been tried", "receiver 3"):
+        assert part in first
     assert re.findall(r"^    \./(\S+)", first, re.M) == ["run-demo", "run-tests"]
 
 

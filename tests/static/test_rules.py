@@ -46,6 +46,7 @@ BROKEN = [
     (rules.machine_paths, "run", "cd /ro" + "ot/x\n", "names /ro" + "ot/"),
     (rules.open_ends, "shim/a.c", SPDX_C + "/* TO" + "DO: later */\n", "TO" + "DO"),
     (rules.open_ends, "scripts/a.sh", "# FIX" + "ME\n", "FIX" + "ME"),
+    (rules.columns, "README.md", f"<!-- {rules.LICENCE} -->\n" + "x" * 121 + "\n", "121 columns"),
     (rules.function_length, "softhca/wire/a.c", SPDX_C + "void f(void)\n{\n" + "\tx();\n" * 79 + "}\n", "81 lines"),
     (rules.file_length, "tools/a.c", SPDX_C + "int x;\n" * 500, "501 lines"),
     (rules.file_length, "tests/e2e/a.py", f"# {rules.LICENCE}\n" + "x = 1\n" * 500, "501 lines"),
@@ -80,6 +81,7 @@ FINE = {
     "tests/e2e/a.py": f"# {rules.LICENCE}\nif (x := 'a'.removeprefix('a')):\n    pass\n",
     "scripts/a.py": f"# {rules.LICENCE}\nx = f'{1}'\n",
     "COPYING": "text of others\n",
+    "README.md": f"<!-- {rules.LICENCE} -->\n" + "x" * 120 + "\n",
     ".git": "gitdir: of a second worktree\n",
     "build/generated.c": "int x; /* not ours to judge */\n",
 }
