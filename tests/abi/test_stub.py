@@ -34,6 +34,15 @@ def test_stub_has_the_old_table(table, build_root):
     assert exported == set(versions(table))
 
 
+def test_the_stub_of_librdmacm_has_only_what_todays_has(source_root, build_root, real_library):
+    lines = (source_root / "abi" / "rdmacm-symbols.tab").read_text().splitlines()
+    table = {"@@".join(line.split()) for line in lines if line and not line.startswith("#")}
+    exported, _ = elf.dynamic_symbols(build_root / "abi" / "link" / "librdmacm.so")
+    assert exported == table and "rdma_create_id@@RDMACM_1.0" in table
+    todays, _ = elf.dynamic_symbols(real_library.replace("libibverbs", "librdmacm"))
+    assert table <= todays
+
+
 def test_todays_library_lacks_exactly_the_eight(table, real_library):
     exported, _ = elf.dynamic_symbols(real_library)
     missing = {symbol.split("@")[0] for symbol in versions(table) if symbol not in exported}

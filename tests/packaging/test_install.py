@@ -62,7 +62,7 @@ def test_everything_is_there(installed):
         "lib/pkgconfig/xrc-compat-alone.pc", "lib/pkgconfig/xrc-compat-port.pc", "lib/pkgconfig/xrc-compat.pc",
         "lib/xrc-compat/libibcm.so.1", "lib/xrc-compat/libibcommon.so.1", "lib/xrc-compat/libibumad.so.1",
         "lib/xrc-compat/libibumad.so.2", "lib/xrc-compat/libsofthca.so", "lib/xrc-compat/libxrc-compat.so.1",
-        "lib/xrc-compat/link/libibverbs.so", "lib/xrc-compat/link/libxrc-compat.so",
+        "lib/xrc-compat/link/libibverbs.so", "lib/xrc-compat/link/librdmacm.so", "lib/xrc-compat/link/libxrc-compat.so",
         "lib/xrc-compat/ofed/include", "lib/xrc-compat/ofed/lib", "lib/xrc-compat/ofed/lib64",
         "share/bash-completion/completions/xrc-compat",
         "share/man/man1/xrc-compat.1", "share/man/man3/ibv_open_xrc_domain.3", "share/man/man7/xrc-compat.7",

@@ -12,6 +12,7 @@ import pytest
 from toolchain import compiler
 
 VERBS = "#include <infiniband/verbs.h>\n"
+RDMACM = "#include <rdma/rdma_cma.h>\n"
 DRIVER = "#include <infiniband/driver.h>\n"
 
 # AC_CHECK_FUNCS and AC_CHECK_LIB: no header, a prototype that fits nothing, linked.
@@ -34,8 +35,8 @@ class Configure:
         return compiler("c", "-w", "-Wno-error", "-std=gnu89", "-o", self.folder / "conftest", *self.cppflags, *self.ldflags,
                         source, *options)[0]
 
-    def function(self, name):
-        return self._try(FUNCTION.format(name), "-libverbs")
+    def function(self, name, *libraries):
+        return self._try(FUNCTION.format(name), *(libraries or ["-libverbs"]))
 
     def declared(self, name, headers=VERBS):
         return self._try(headers + DECLARED.format(name), "-c")
@@ -43,8 +44,8 @@ class Configure:
     def member(self, struct, name):
         return self._try(VERBS + MEMBER.format(struct, name), "-c")
 
-    def links(self, text):
-        return self._try(text, "-libverbs")
+    def links(self, text, *libraries):
+        return self._try(text, *(libraries or ["-libverbs"]))
 
 
 def open_mpi_13(configure):
@@ -81,12 +82,23 @@ def qperf(configure):
     return configure.function("ibv_open_xrc_domain")
 
 
+def open_mpi_rdmacm(configure):
+    """1.3 to 1.8: librdmacm is looked for by a function of it; without it a connection manager is missing, silently."""
+    return configure.function("rdma_create_id", "-lrdmacm", "-libverbs") and configure.function("ibv_create_xrc_rcv_qp")
+
+
+def rdma_bw(configure):
+    """No test: its Makefile links both libraries."""
+    return configure.links(RDMACM + "int main(void)\n{\n\treturn rdma_create_event_channel() && ibv_open_xrc_domain(0, 0, 0);\n}\n",
+                           "-libverbs", "-lrdmacm")
+
+
 def mvapich_1(configure):
     """No test: its script takes two folders, where the compiler must find what the sources use."""
     return configure.declared("IBV_QPT_XRC") and configure.links(VERBS + "int main(void)\n{\n\treturn !ibv_open_xrc_domain;\n}\n")
 
 
-CLIENTS = [open_mpi_13, open_mpi_187, mvapich_1, mvapich2_18, mvapich2_235, gasnet, qperf]
+CLIENTS = [open_mpi_13, open_mpi_187, open_mpi_rdmacm, mvapich_1, mvapich2_18, mvapich2_235, gasnet, qperf, rdma_bw]
 
 
 def from_pkg_config(tree, package):
@@ -170,7 +182,7 @@ def test_try_run_needs_the_command(configure, tmp_path, installed, run, request)
 def test_link_folder_cannot_be_loaded_from(installed, tmp_path, run):
     """CMake and LD_RUN_PATH turn link paths into run paths: even so the program must get the real library."""
     linkdir = installed.pkg_config("--variable=linkdir", "xrc-compat")[0]
-    assert sorted(os.listdir(linkdir)) == ["libibverbs.so", "libxrc-compat.so"]
+    assert sorted(os.listdir(linkdir)) == ["libibverbs.so", "librdmacm.so", "libxrc-compat.so"]
     configure = Configure(tmp_path, installed.pkg_config("--cflags", "xrc-compat"), [f"-L{linkdir}", f"-Wl,-rpath,{linkdir}"])
     assert configure.links(VERBS + "int main(void)\n{\n\treturn ibv_get_device_list(0) ? 0 : 0;\n}\n")
     done = run([tmp_path / "conftest"], env={"LD_LIBRARY_PATH": linkdir})
