@@ -6,7 +6,9 @@
 #ifndef ELF_LIB_FOLDER_H
 #define ELF_LIB_FOLDER_H
 
+#include <elf.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,19 @@ static inline int loader_lib(int bits, char *lib, size_t size)
 #endif
 }
 
+/* A library of class @bits that can be read: where the 64-bit loader is in /usr/lib (Arch), the 32-bit one of Fedora lies there too. */
+static inline int loader_lib_fits(const char *path, int bits)
+{
+	unsigned char ident[EI_CLASS + 1] = "";
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ssize_t length = fd < 0 ? -1 : read(fd, ident, sizeof(ident));
+
+	if (fd >= 0)
+		close(fd);
+	return length == (ssize_t)sizeof(ident) && !memcmp(ident, ELFMAG, SELFMAG) &&
+	       ident[EI_CLASS] == (bits == 64 ? ELFCLASS64 : ELFCLASS32);
+}
+
 /* @path with "/@from/xrc-compat/" in it changed to "/@to/xrc-compat/". 0, or -ENOENT when it has no such part. */
 static inline int loader_lib_replace(const char *path, const char *from, const char *to, char *result, size_t size)
 {
@@ -61,7 +76,7 @@ static inline int loader_lib_setting(const char *path, int bits, char *setting, 
 	char own[NAME_MAX], other[NAME_MAX], there[PATH_MAX];
 
 	if (loader_lib(bits, own, sizeof(own)) || loader_lib(96 - bits, other, sizeof(other)) ||
-	    loader_lib_replace(path, own, other, there, sizeof(there)) || access(there, R_OK))
+	    loader_lib_replace(path, own, other, there, sizeof(there)) || !loader_lib_fits(there, 96 - bits))
 		return -ENOENT;
 	return loader_lib_replace(path, own, "$LIB", setting, size);
 }

@@ -27,7 +27,7 @@ int cli_find_preload(char *path, size_t size)
 	if (!loader_lib(LOADER_LIB_OWN_BITS, lib, sizeof(lib)))
 		snprintf(here, sizeof(here), "../%s/xrc-compat/" LIBRARY, lib);
 	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
-		if ((size_t)snprintf(path, size, "%s/%s", self, below[i]) < size && !access(path, R_OK))
+		if ((size_t)snprintf(path, size, "%s/%s", self, below[i]) < size && loader_lib_fits(path, LOADER_LIB_OWN_BITS))
 			return 0;
 	}
 	snprintf(path, size, "%s/" LIBRARY, SOFTHCA_LIBDIR);

@@ -51,6 +51,27 @@ def test_companions_are_those_of_the_prefix(run, installed, build_root):
     assert all(path.startswith(f"{installed.prefix}/") for path in report["companions"])
 
 
+def test_demo_runs_where_the_64_bit_loader_is_in_usr_lib(installed, run, build_root, tmp_path):
+    """As on Arch. Its $LIB is "lib", where Fedora's 32-bit programs look: the library there is of the other word size."""
+    loader = os.path.realpath("/lib64/ld-linux-x86-64.so.2")
+    folder = installed.prefix / "lib" / "xrc-compat"
+    if not os.path.exists(loader) or folder == installed.shimdir:
+        pytest.skip("no x86-64 loader here, or the libraries are in lib/ by themselves")
+    folder.mkdir()
+    for name in ("libxrc-compat.so.1", "libsofthca.so"):
+        (folder / name).write_bytes(b"\x7fELF\x01" + bytes(100))
+    links = tmp_path / "lib64"
+    links.mkdir()
+    (links / "ld-linux-x86-64.so.2").symlink_to("/usr/lib/os-release")
+    arch = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+            f'mount --bind {loader} /usr/lib/os-release && mount --bind {links} "$(realpath /lib64)" && exec "$@"', "sh"]
+    if run([*arch, "true"]).returncode != 0:
+        pytest.skip("no namespace for mounts can be made here")
+    demo = [installed.bin / "xrc-compat", "run", "--softhca=2", "--", build_root / "demo" / "xrc-cluster", "-n", "2"]
+    done = run([*arch, *demo], timeout=60)
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+
+
 def test_everything_is_there(installed):
     files = set(map(plain, installed.files()))
     wanted = {

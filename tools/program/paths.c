@@ -159,15 +159,6 @@ static bool readable_file(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
 }
 
-const char *paths_first(const struct path_candidates *candidates)
-{
-	for (size_t i = 0; i < candidates->count; i++) {
-		if (readable_file(candidates->path[i]))
-			return candidates->path[i];
-	}
-	return NULL;
-}
-
 /* The first that is a readable file, and an ELF file of @bits. */
 static const char *first_of(int bits, const struct path_candidates *candidates)
 {
@@ -183,6 +174,17 @@ static const char *first_of(int bits, const struct path_candidates *candidates)
 			return candidates->path[i];
 	}
 	return NULL;
+}
+
+const char *paths_first(const struct path_candidates *candidates)
+{
+	const char *fits = first_of(LOADER_LIB_OWN_BITS, candidates);
+
+	for (size_t i = 0; !fits && i < candidates->count; i++) {
+		if (readable_file(candidates->path[i]))
+			fits = candidates->path[i];
+	}
+	return fits;
 }
 
 /* Where a library for programs of the other word size may be. @in_build: its place in a build directory. */

@@ -44,7 +44,7 @@ const char *paths_preload_fault(const char *path, const struct elf_info *elf);
 /* Where the registration tables are. */
 const char *paths_table_directory(void);
 
-/* The first candidate that is a readable file, or NULL. */
+/* The first candidate that is an ELF file of this command's word size, or else the first readable file, or NULL. */
 const char *paths_first(const struct path_candidates *candidates);
 
 /* Absolute path of the running command. 0 or -errno. */
