@@ -13,13 +13,15 @@ apt-get -q -y --no-install-recommends install gcc gcc-multilib libc6-dev pkg-con
 	libelf-dev zlib1g-dev
 
 # ---- built ----
+harden="-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
+relro="-Wl,-z,relro -Wl,-z,now"
 options="--buildtype=release -Dany_glibc=true -Dstatic_libelf=true -Dtests=disabled -Dlibunwind=disabled"
 # Words on purpose.
 # shellcheck disable=SC2086
-meson setup build-64 $options --prefix=/opt/xrc-compat --libdir=$lib64
+meson setup build-64 $options "-Dc_args=$harden" "-Dc_link_args=$relro" --prefix=/opt/xrc-compat --libdir=$lib64
 ninja -C build-64
 # shellcheck disable=SC2086
-meson setup build-32 $options --cross-file packaging/i386.cross
+meson setup build-32 $options "-Dc_args=$harden" "-Dc_link_args=$relro" --cross-file packaging/i386.cross
 ninja -C build-32 shim/libxrc-compat.so.1 softhca/libsofthca.so abi/link/libibverbs.so \
 	companions/libibumad.so.1 companions/libibumad.so.2 companions/libibcommon.so.1 companions/libibcm.so.1
 for bits in 64 32; do
@@ -34,7 +36,14 @@ mkdir -p "$folder/$lib32/xrc-compat" "$folder/share/doc/xrc-compat"
 cp build-32/shim/libxrc-compat.so.1 build-32/softhca/libsofthca.so build-32/companions/*.so.[12] "$folder/$lib32/xrc-compat"
 cp build-64/xrc-cluster "$folder/libexec/xrc-compat"
 cp build-32/xrc-cluster "$folder/libexec/xrc-compat/xrc-cluster-32"
-cp -R README.md COPYING LICENSES docs/bundle.md "$folder/share/doc/xrc-compat"
+cp -R COPYING LICENSES "$folder/share/doc/xrc-compat"
+# What is linked into the commands, and the sources that it was made of.
+for package in libelf-dev zlib1g-dev; do
+	cp /usr/share/doc/$package/copyright "$folder/share/doc/xrc-compat/LICENSES/$package"
+	dpkg-query -W -f '${source:Package} ${source:Version}: the source package of Debian 11\n' $package
+done >"$folder/share/doc/xrc-compat/LICENSES/linked-in"
+mkdir -p "$folder/share/modulefiles/xrc-compat"
+cp packaging/modulefile "$folder/share/modulefiles/xrc-compat/$1"
 # Recompiling is for where it is installed: these name the folder.
 rm -r "$folder/include" "$folder/$lib64/pkgconfig" "$folder/$lib64/xrc-compat/link" "$folder/$lib64/xrc-compat/ofed" "$folder/share/man/man3"
 # What the loaders of other distributions put for $LIB.
@@ -46,6 +55,10 @@ strip --strip-unneeded "$folder"/bin/* "$folder"/libexec/xrc-compat/* "$folder"/
 # ---- checked ----
 packaging/needed-versions 2.17 "$folder"/lib/*-linux-gnu/xrc-compat/*
 packaging/needed-versions 2.28 "$folder"/bin/* "$folder"/libexec/xrc-compat/*
+for file in "$folder"/bin/* "$folder"/lib/*-linux-gnu/xrc-compat/*; do
+	readelf -dW "$file" | grep -q 'NOW' || { echo "$file is not bound at start"; exit 1; }
+	readelf --dyn-syms -W "$file" | grep -q __stack_chk_fail || { echo "$file has no stack protector"; exit 1; }
+done
 if objdump -p "$folder"/bin/* | grep -E 'NEEDED +(libelf|libunwind|libz)|R(UN)?PATH'; then exit 1; fi
 
 tar -C build-bundle --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-0}" -czf "/opt/$name.tar.gz" "$name"

@@ -89,6 +89,8 @@ def test_everything_is_there(installed):
         "share/man/man1/xrc-compat.1", "share/man/man3/ibv_open_xrc_domain.3", "share/man/man7/xrc-compat.7",
     }
     assert wanted - files == set()
+    # What messages name.
+    assert {"share/doc/xrc-compat/docs/32-bit.md", "share/doc/xrc-compat/docs/porting.md"} <= files
     # For linkers there is the one in the link folder.
     assert "lib/xrc-compat/libxrc-compat.so" not in files
     assert len([name for name in files if name.startswith("share/man/man3/ibv_")]) == 8
