@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The released ABI of libxrc-compat.so.1, as abidw records it and abidiff compares it.
 
-usage: tests/abi/released.py BUILD/shim/libxrc-compat.so.1     records it anew, in released-x86_64.abi
+usage: tests/abi/released.py BUILD/shim/libxrc-compat.so.1     records it anew, in released-x86_64.abi or released-i386.abi
 """
 
 import pathlib
@@ -11,23 +11,29 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).parent
-RECORD = HERE / "released-x86_64.abi"
+MACHINES = {3: "i386", 62: "x86_64"}
 LICENCE = ("<!-- SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only: the ABI of libxrc-compat.so.1, recorded by released.py "
            "-->\n")
 OPTIONS = ["--exported-interfaces-only", "--type-id-style", "hash", "--no-corpus-path", "--no-comp-dir-path",
            "--no-show-locs", "--no-elf-needed", "--drop-undefined-syms"]
 
 
-def load():
+def record_for(library):
+    """The record for the machine (e_machine) of this library; None if there is none."""
+    machine = MACHINES.get(int.from_bytes(pathlib.Path(library).read_bytes()[18:20], "little"))
+    return HERE / f"released-{machine}.abi" if machine else None
+
+
+def load(library):
     """The record as abidw wrote it: abidiff accepts no line before its first one."""
-    return RECORD.read_text(encoding="utf-8").removeprefix(LICENCE)
+    return record_for(library).read_text(encoding="utf-8").removeprefix(LICENCE)
 
 
 def record(library):
     text = subprocess.run(["abidw", *OPTIONS, library], capture_output=True, text=True, check=True, timeout=60).stdout
     # The path of the source tree must not stay in the record.
     text = re.sub(r"path='[^']*?(\w+/\w+\.c)'", r"path='\1'", text)
-    RECORD.write_text(LICENCE + text, encoding="utf-8")
+    record_for(library).write_text(LICENCE + text, encoding="utf-8")
 
 
 def compare(record_file, library):
