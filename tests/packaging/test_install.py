@@ -14,8 +14,15 @@ import tree
 os.environ.pop("LD_LIBRARY_PATH", None)
 
 
+@pytest.fixture(scope="module")
+def installed(build_root, tmp_path_factory):
+    """For all tests that only look."""
+    return tree.Tree(build_root, tmp_path_factory.mktemp("installed")).install()
+
+
 @pytest.fixture
-def installed(build_root, tmp_path):
+def own(build_root, tmp_path):
+    """For a test that changes it."""
     return tree.Tree(build_root, tmp_path).install()
 
 
@@ -37,9 +44,9 @@ def test_demo_runs_from_there(installed, demo):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_demo_runs_after_the_prefix_has_moved(installed, demo, tmp_path):
+def test_demo_runs_after_the_prefix_has_moved(own, demo, tmp_path):
     moved = tmp_path / "elsewhere"
-    installed.prefix.rename(moved)
+    own.prefix.rename(moved)
     done = demo(moved)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -51,11 +58,11 @@ def test_companions_are_those_of_the_prefix(run, installed, build_root):
     assert all(path.startswith(f"{installed.prefix}/") for path in report["companions"])
 
 
-def test_demo_runs_where_the_64_bit_loader_is_in_usr_lib(installed, run, build_root, tmp_path):
+def test_demo_runs_where_the_64_bit_loader_is_in_usr_lib(own, run, build_root, tmp_path):
     """As on Arch. Its $LIB is "lib", where Fedora's 32-bit programs look: the library there is of the other word size."""
     loader = os.path.realpath("/lib64/ld-linux-x86-64.so.2")
-    folder = installed.prefix / "lib" / "xrc-compat"
-    if not os.path.exists(loader) or folder == installed.shimdir:
+    folder = own.prefix / "lib" / "xrc-compat"
+    if not os.path.exists(loader) or folder == own.shimdir:
         pytest.skip("no x86-64 loader here, or the libraries are in lib/ by themselves")
     folder.mkdir()
     for name in ("libxrc-compat.so.1", "libsofthca.so"):
@@ -67,7 +74,7 @@ def test_demo_runs_where_the_64_bit_loader_is_in_usr_lib(installed, run, build_r
             f'mount --bind {loader} /usr/lib/os-release && mount --bind {links} "$(realpath /lib64)" && exec "$@"', "sh"]
     if run([*arch, "true"]).returncode != 0:
         pytest.skip("no namespace for mounts can be made here")
-    demo = [installed.bin / "xrc-compat", "run", "--softhca=2", "--", build_root / "demo" / "xrc-cluster", "-n", "2"]
+    demo = [own.bin / "xrc-compat", "run", "--softhca=2", "--", build_root / "demo" / "xrc-cluster", "-n", "2"]
     done = run([*arch, *demo], timeout=60)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
 
@@ -105,18 +112,18 @@ def test_nothing_is_where_a_loader_or_a_compiler_looks_by_itself(installed):
 
 
 @pytest.mark.parametrize("package", ["xrc-compat", "xrc-compat-alone", "xrc-compat-xsrq"])
-def test_headers_of_ours_come_before_those_of_the_prefix(installed, package):
+def test_headers_of_ours_come_before_those_of_the_prefix(own, package):
     """Somebody may have installed today's rdma-core under the same prefix."""
-    todays = installed.includedir / "infiniband" / "verbs.h"
+    todays = own.includedir / "infiniband" / "verbs.h"
     todays.parent.mkdir()
     todays.write_text("\n")
-    flags = installed.pkg_config("--cflags", package)
+    flags = own.pkg_config("--cflags", package)
     done = subprocess.run([*os.environ.get("CC", "cc").split(), *flags, "-E", "-x", "c", "-"], timeout=60,
                           input="#include <infiniband/verbs.h>\n", capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     first = re.search(r'^# 1 "(.*/infiniband/verbs\.h)"', done.stdout, re.M)[1]
-    assert first.startswith(f"{installed.includedir}/xrc-compat/")
-    folders = [flag for flag in flags if flag.startswith(f"-I{installed.prefix}")]
+    assert first.startswith(f"{own.includedir}/xrc-compat/")
+    folders = [flag for flag in flags if flag.startswith(f"-I{own.prefix}")]
     assert folders and len(folders) == len(set(folders)), flags
 
 
@@ -183,21 +190,21 @@ def links_are_known(installed):
 
 
 @pytest.mark.usefixtures("links_are_known")
-def test_uninstall_leaves_nothing(installed):
-    assert installed.files()
-    installed.uninstall()
-    assert not installed.root.exists(), installed.files()
+def test_uninstall_leaves_nothing(own):
+    assert own.files()
+    own.uninstall()
+    assert not own.root.exists(), own.files()
 
 
 @pytest.mark.usefixtures("links_are_known")
-def test_uninstall_leaves_what_is_not_ours(installed):
-    foreign = installed.includedir / "foreign.h"
+def test_uninstall_leaves_what_is_not_ours(own):
+    foreign = own.includedir / "foreign.h"
     foreign.write_text("")
-    installed.uninstall()
-    assert installed.files() == ["include/foreign.h"]
+    own.uninstall()
+    assert own.files() == ["include/foreign.h"]
 
 
-def test_install_record_of_the_build_is_not_touched(build_root, installed):
+def test_install_record_of_the_build_is_not_touched(build_root, own):
     """Its owner may have installed it, and `ninja uninstall` must go on knowing what."""
     log = build_root / "meson-logs" / "install-log.txt"
-    assert not log.exists() or str(installed.root) not in log.read_text()
+    assert not log.exists() or str(own.root) not in log.read_text()

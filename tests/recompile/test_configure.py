@@ -122,14 +122,22 @@ def from_two_folders(tree, package):
     return [f"-I{include}"], [f"-L{lib}"]
 
 
-@pytest.fixture(params=[from_pkg_config, from_alone, from_ofed_home, from_two_folders], ids=lambda how: how.__name__)
+WAYS = [from_pkg_config, from_alone, from_ofed_home, from_two_folders]
+
+
+@pytest.fixture(params=WAYS, ids=lambda how: how.__name__)
 def configure(request, installed, tmp_path):
     return Configure(tmp_path, *request.param(installed, "xrc-compat"))
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.__name__)
-def test_client_finds_the_old_api(client, configure):
-    assert client(configure)
+def test_client_finds_the_old_api(client, installed, tmp_path):
+    assert client(Configure(tmp_path, *from_pkg_config(installed, "xrc-compat")))
+
+
+def test_every_way_leads_to_the_same_header_and_libraries(configure):
+    """These two ask for all that the others do: a declaration, functions of both libraries, and that today's are not there."""
+    assert open_mpi_187(configure) and rdma_bw(configure)
 
 
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.__name__)
