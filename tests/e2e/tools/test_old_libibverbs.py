@@ -29,7 +29,8 @@ def place(tmp_path_factory, source_root, build_root):
                                f"-Wl,--version-script={folder}/node.map", "-Wl,-soname,libibverbs.so.1"],
                               input=source, text=True, capture_output=True, timeout=60)
     assert compiled.returncode == 0, compiled.stderr
-    cluster = sorted((source_root / "tests" / "legacy" / "cluster").glob("*.c"))
+    cluster = sorted((source_root / "demo").glob("*.c"))
+    assert cluster
     for name, flags in (("rpath", ["-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/old"]), ("plain", [])):
         subprocess.run(["cc", "-w", "-O1", "-D_GNU_SOURCE", f"-I{source_root}/include/ofed", f"-I{source_root}", *cluster, "-o", folder / name,
                         build_root / "abi" / "link" / "libibverbs.so", "-Wl,-z,lazy", *flags], check=True, timeout=120)
