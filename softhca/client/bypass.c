@@ -13,8 +13,11 @@
 
 static char question; /* its address is what makes the call a question */
 static atomic_bool bypassed;
-/* Initial-exec, because __tls_get_addr would make the library need the loader by name (elf/early.c). */
-static __thread bool answered __attribute__((tls_model("initial-exec")));
+/*
+ * Volatile, because glibc declares mmap() a leaf: gcc takes it that the call changes nothing in this file.
+ * Initial-exec, because __tls_get_addr would make the library need the loader by name (elf/early.c).
+ */
+static __thread volatile bool answered __attribute__((tls_model("initial-exec")));
 
 bool bypass_question(const void *address, size_t length, int fd)
 {

@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 
 import pytest
 
@@ -16,6 +17,24 @@ PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 def test_program(run, softhca, program, arena):
     done = run([softhca, "run", f"--arena={arena}", "--", PROGRAMS / f"softhca-{program}"], timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def shared(pid):
+    """Kilobytes of the memory that a program shares with the daemon for its rings."""
+    maps = pathlib.Path(f"/proc/{pid}/smaps").read_text()
+    return int(re.search(r"memfd:softhca-arena.*?^Rss: *(\d+)", maps, re.M | re.S).group(1))
+
+
+@pytest.mark.parametrize("settings, expected", [(["--arena=on"], True), (["--arena=off"], False)])
+def test_rings_are_in_shared_memory(daemon, expected):
+    """Everything works without, but a third slower."""
+    holder = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle"])
+    try:
+        assert holder.stdout.readline() == "ready\n"
+        assert (shared(holder.pid) > 0) == expected
+    finally:
+        holder.kill()
+        holder.communicate()
 
 
 @pytest.mark.parametrize("mode, setting", [("usual", "strict=off"), ("strict", "strict=on"), ("no-open-qp", "open_qp=off"),
