@@ -5,6 +5,7 @@
 #include <softhca/base/refuse.h>
 #include <softhca/machine/mem.h>
 #include <softhca/machine/trace.h>
+#include <softhca/wire/engine.h>
 
 #include <errno.h>
 #include <string.h>
@@ -14,6 +15,7 @@ struct row {
 	int (*execute)(struct cmd *cmd);
 	size_t in_size, out_size; /* least sizes, without headers and driver parts */
 	bool needs_xrc, needs_open_qp;
+	bool after_work; /* what was posted before would have left an adapter long before it hears of the command */
 };
 
 #define IN(type)  sizeof(struct ib_uverbs_##type)
@@ -27,24 +29,24 @@ static const struct row legacy[] = {
 	[IB_USER_VERBS_CMD_ALLOC_PD] = { "ALLOC_PD", cmd_alloc_pd, IO(alloc_pd) },
 	[IB_USER_VERBS_CMD_DEALLOC_PD] = { "DEALLOC_PD", cmd_dealloc_pd, IN(dealloc_pd), 0 },
 	[IB_USER_VERBS_CMD_REG_MR] = { "REG_MR", cmd_reg_mr, IO(reg_mr) },
-	[IB_USER_VERBS_CMD_REREG_MR] = { "REREG_MR", cmd_rereg_mr, IO(rereg_mr) },
-	[IB_USER_VERBS_CMD_DEREG_MR] = { "DEREG_MR", cmd_dereg_mr, IN(dereg_mr), 0 },
+	[IB_USER_VERBS_CMD_REREG_MR] = { "REREG_MR", cmd_rereg_mr, IO(rereg_mr), .after_work = true },
+	[IB_USER_VERBS_CMD_DEREG_MR] = { "DEREG_MR", cmd_dereg_mr, IN(dereg_mr), 0, .after_work = true },
 	[IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL] = { "CREATE_COMP_CHANNEL", cmd_create_comp_channel,
 						    IO(create_comp_channel) },
 	[IB_USER_VERBS_CMD_CREATE_CQ] = { "CREATE_CQ", cmd_create_cq, IO(create_cq) },
 	[IB_USER_VERBS_CMD_RESIZE_CQ] = { "RESIZE_CQ", cmd_resize_cq, IN(resize_cq),
-					  offsetof(struct ib_uverbs_resize_cq_resp, reserved) },
+					  offsetof(struct ib_uverbs_resize_cq_resp, reserved), .after_work = true },
 	[IB_USER_VERBS_CMD_DESTROY_CQ] = { "DESTROY_CQ", cmd_destroy_cq, IO(destroy_cq) },
 	[IB_USER_VERBS_CMD_CREATE_QP] = { "CREATE_QP", cmd_create_qp, IO(create_qp) },
 	[IB_USER_VERBS_CMD_QUERY_QP] = { "QUERY_QP", cmd_query_qp, IO(query_qp) },
-	[IB_USER_VERBS_CMD_MODIFY_QP] = { "MODIFY_QP", cmd_modify_qp, IN(modify_qp), 0 },
-	[IB_USER_VERBS_CMD_DESTROY_QP] = { "DESTROY_QP", cmd_destroy_qp, IO(destroy_qp) },
+	[IB_USER_VERBS_CMD_MODIFY_QP] = { "MODIFY_QP", cmd_modify_qp, IN(modify_qp), 0, .after_work = true },
+	[IB_USER_VERBS_CMD_DESTROY_QP] = { "DESTROY_QP", cmd_destroy_qp, IO(destroy_qp), .after_work = true },
 	[IB_USER_VERBS_CMD_ATTACH_MCAST] = { "ATTACH_MCAST", cmd_attach_mcast, IN(attach_mcast), 0 },
-	[IB_USER_VERBS_CMD_DETACH_MCAST] = { "DETACH_MCAST", cmd_detach_mcast, IN(detach_mcast), 0 },
+	[IB_USER_VERBS_CMD_DETACH_MCAST] = { "DETACH_MCAST", cmd_detach_mcast, IN(detach_mcast), 0, .after_work = true },
 	[IB_USER_VERBS_CMD_CREATE_SRQ] = { "CREATE_SRQ", cmd_create_srq, IO(create_srq) },
-	[IB_USER_VERBS_CMD_MODIFY_SRQ] = { "MODIFY_SRQ", cmd_modify_srq, IN(modify_srq), 0 },
+	[IB_USER_VERBS_CMD_MODIFY_SRQ] = { "MODIFY_SRQ", cmd_modify_srq, IN(modify_srq), 0, .after_work = true },
 	[IB_USER_VERBS_CMD_QUERY_SRQ] = { "QUERY_SRQ", cmd_query_srq, IO(query_srq) },
-	[IB_USER_VERBS_CMD_DESTROY_SRQ] = { "DESTROY_SRQ", cmd_destroy_srq, IO(destroy_srq) },
+	[IB_USER_VERBS_CMD_DESTROY_SRQ] = { "DESTROY_SRQ", cmd_destroy_srq, IO(destroy_srq), .after_work = true },
 	[IB_USER_VERBS_CMD_OPEN_XRCD] = { "OPEN_XRCD", cmd_open_xrcd, IO(open_xrcd), .needs_xrc = true },
 	[IB_USER_VERBS_CMD_CLOSE_XRCD] = { "CLOSE_XRCD", cmd_close_xrcd, IN(close_xrcd), 0, .needs_xrc = true },
 	[IB_USER_VERBS_CMD_CREATE_XSRQ] = { "CREATE_XSRQ", cmd_create_xsrq, IN(create_xsrq), OUT(create_srq) },
@@ -188,6 +190,8 @@ static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
 		error = fault_of_command(&cmd->ctx->device->faults, hdr->command);
 	if (error)
 		return refuse_reason()[0] ? error : refuse(error, "a fault that was ordered");
+	if (row->after_work)
+		engine_catch_up(cmd->ctx->device->machine);
 	return row->execute(cmd);
 }
 

@@ -6,7 +6,6 @@
 #include <softhca/objects/cq.h>
 #include <softhca/objects/event.h>
 #include <softhca/objects/object.h>
-#include <softhca/wire/engine.h>
 
 #include <errno.h>
 #include <unistd.h>
@@ -112,8 +111,6 @@ int cmd_resize_cq(struct cmd *cmd)
 	if (!cq)
 		return refuse(-EINVAL, "CQ handle");
 	error = cmd->ctx->device->model->take_resize(cmd->driver_in, cmd->driver_in_size, &place);
-	/* What was posted before would be done by now on an adapter: its completions count, and may be too many. */
-	engine_catch_up(cmd->ctx->device->machine);
 	if (!error)
 		error = cq_resize(cq, request->cqe, &place);
 	if (error)

@@ -6,7 +6,6 @@
 #include <softhca/objects/event.h>
 #include <softhca/objects/object.h>
 #include <softhca/qp/qp.h>
-#include <softhca/wire/engine.h>
 
 #include <errno.h>
 #include <string.h>
@@ -179,8 +178,6 @@ int cmd_modify_qp(struct cmd *cmd)
 		return refuse(-EOPNOTSUPP, "attribute bits of EX_MODIFY_QP");
 	if (!handle)
 		return refuse(-EINVAL, "QP handle");
-	/* What was posted before would have left an adapter long before it hears of this. */
-	engine_catch_up(cmd->ctx->device->machine);
 	return qp_modify(handle->qp, in);
 }
 
@@ -206,7 +203,6 @@ int cmd_destroy_qp(struct cmd *cmd)
 		return refuse(-ENOENT, "QP handle");
 	if (!list_empty(&handle->qp->groups))
 		return refuse(-EBUSY, "attached to a multicast group");
-	engine_catch_up(cmd->ctx->device->machine);
 	resp.events_reported = event_settle_async(cmd->ctx, handle->user_handle, handle->async_events);
 	qp_handle_destroy(handle);
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);

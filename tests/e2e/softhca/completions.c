@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Completion events; CQs that are too small; CQs that are resized and memory that is registered anew. */
+/* Completion events; CQs that are too small; CQs that are resized; memory that is registered anew; posted work before a command. */
 #include "pair.h"
 #include "xrc_stage.h"
 
@@ -183,10 +183,79 @@ static bool reregistered_memory(void)
 	return true;
 }
 
+/* ---- what is posted before a command is done before it ---- */
+
+#define ROUNDS 20
+
+/* An idle adapter looks for doorbells less often. */
+static void let_it_rest(void)
+{
+	usleep(5000);
+}
+
+static bool posted_before_its_memory_goes(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 100);
+		struct ibv_mr *from = ibv_reg_mr(pair.a->pd, pair.a->buffer, 100, 0);
+		struct ibv_mr *to = ibv_reg_mr(pair.b->pd, pair.b->buffer, 100, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+
+		CHECK(from && to);
+		let_it_rest();
+		sge.lkey = from->lkey;
+		wr.wr.rdma.rkey = to->rkey;
+		CHECK(!rig_post(pair.qa, &wr) && !ibv_dereg_mr(round & 1 ? from : to));
+		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+		CHECK(!ibv_dereg_mr(round & 1 ? to : from));
+	}
+	return pair_tear_down(&pair);
+}
+
+static bool posted_before_its_memory_moves(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 1);
+	struct ibv_wc wc;
+
+	for (int round = 1; round <= ROUNDS; round++) {
+		int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+
+		let_it_rest();
+		pair.a->buffer[0] = (uint8_t)round;
+		CHECK(!rig_post(pair.qa, &wr) && !ibv_rereg_mr(pair.b->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0));
+		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS && pair.b->buffer[0] == round);
+		CHECK(!ibv_rereg_mr(pair.b->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, access));
+	}
+	return pair_tear_down(&pair);
+}
+
+static bool posted_before_its_srq_goes(void)
+{
+	struct xrc_stage s = xrc_stage();
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	for (int round = 0; round < ROUNDS; round++) {
+		struct ibv_srq *srq = MADE(xrc_srq(s.one, s.xrcd1, 4, 1));
+		struct ibv_send_wr wr = xrc_wr(&s, &sge, IBV_WR_SEND, srq);
+
+		let_it_rest();
+		CHECK(!rig_post_srq(s.one, srq, 0, XRC_BYTES, 1) && !rig_post(s.send, &wr) && !ibv_destroy_srq(srq));
+		CHECK(rig_poll(s.sender->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	}
+	return true;
+}
+
 static const struct rig_case cases[] = {
 	CASE(one_event_per_arming), CASE(solicited_only), CASE(armed_too_late_still_fires), CASE(cq_overrun),
 	CASE(cq_overrun_of_an_srq), CASE(cq_resize_keeps_completions), CASE(cq_resize_comes_after_sends),
-	CASE(reregistered_memory),
+	CASE(reregistered_memory), CASE(posted_before_its_memory_goes), CASE(posted_before_its_memory_moves),
+	CASE(posted_before_its_srq_goes),
 };
 
 RIG_MAIN(cases)
