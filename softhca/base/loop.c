@@ -3,6 +3,7 @@
 #include "loop.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
@@ -10,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define MAX_EVENTS 64
+/* More than are ever ready at once: an end that is not among them would be served after what came later. */
+#define MAX_EVENTS 4096
 
 static int epoll_fd = -1;
 static struct epoll_event events[MAX_EVENTS];
@@ -44,6 +46,7 @@ int loop_watch_process(pid_t pid, struct watch *watch)
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int error = fd < 0 ? -errno : loop_watch(fd, EPOLLIN, watch);
 
+	watch->ends = EPOLLIN;
 	if (!error)
 		return fd;
 	if (fd >= 0)
@@ -51,14 +54,33 @@ int loop_watch_process(pid_t pid, struct watch *watch)
 	return error;
 }
 
+static bool ends(const struct epoll_event *event)
+{
+	return event->events & ((const struct watch *)event->data.ptr)->ends;
+}
+
+/* Number of watches that were called. */
+static int call(int count, bool all)
+{
+	int called = 0;
+
+	for (int i = 0; i < count; i++) {
+		struct watch *watch = events[i].data.ptr;
+
+		if (!all && !ends(&events[i]))
+			continue;
+		watch->ready(watch, events[i].events);
+		called++;
+	}
+	return called;
+}
+
 void loop_wait(uint64_t nanoseconds)
 {
 	struct timespec timeout = { (time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u) };
 	int count = epoll_pwait2(epoll_fd, events, MAX_EVENTS, nanoseconds == UINT64_MAX ? NULL : &timeout, NULL);
 
-	for (int i = 0; i < count; i++) {
-		struct watch *watch = events[i].data.ptr;
-
-		watch->ready(watch, events[i].events);
-	}
+	/* The others are ready the next time, too. */
+	if (!call(count, false))
+		call(count, true);
 }

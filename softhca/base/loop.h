@@ -9,6 +9,7 @@
 /* A watched descriptor. A member of the structure that owns it. */
 struct watch {
 	void (*ready)(struct watch *watch, uint32_t events);
+	uint32_t ends; /* epoll's events by which its owner ends: served before everything else */
 };
 
 int loop_init(void);
@@ -20,7 +21,10 @@ void loop_forget(int fd);
 /* Calls once the process has ended. Its pidfd, to be forgotten and closed, or -errno. */
 int loop_watch_process(pid_t pid, struct watch *watch);
 
-/* Waits at most @nanoseconds (UINT64_MAX = without end) and calls what is ready. */
+/*
+ * Waits at most @nanoseconds (UINT64_MAX = without end) and calls what is ready. If owners end, it calls only their watches: what a
+ * program asks after the end of another one is answered when the caller has reaped that one.
+ */
 void loop_wait(uint64_t nanoseconds);
 
 #endif

@@ -276,6 +276,24 @@ static bool waited_for(const struct dev *dev)
 	return others;
 }
 
+/* Returns when the daemon has ended what was open, and closed its end: from then on nothing arrives in the program's memory. */
+static void say_goodbye(struct dev *dev)
+{
+	ssize_t got;
+	char byte;
+	int cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pthread_mutex_lock(&dev->command);
+	shutdown(dev->sock, SHUT_WR);
+	do {
+		errno = 0;
+		got = recv(dev->sock, &byte, sizeof(byte), 0);
+	} while (got > 0 || errno == EINTR);
+	pthread_mutex_unlock(&dev->command);
+	pthread_setcancelstate(cancel, NULL);
+}
+
 int dev_close(struct dev *dev, int fd)
 {
 	bool forked = dev->pid == INHERITED;
@@ -297,7 +315,7 @@ int dev_close(struct dev *dev, int fd)
 		 */
 		death_forget(dev->sock);
 		if (!waited_for(dev))
-			shutdown(dev->sock, SHUT_RDWR);
+			say_goodbye(dev);
 	}
 	return real()->close(fd);
 }

@@ -101,6 +101,15 @@ static int turn_away(const struct guest *guest, int error)
 	return error;
 }
 
+/* The socket of a guest becomes that of what the guest has opened, which ends when the program closes it. */
+static int watch_commands(int sock, struct watch *watch, void (*ready)(struct watch *watch, uint32_t events))
+{
+	watch->ready = ready;
+	watch->ends = EPOLLHUP | EPOLLRDHUP;
+	loop_forget(sock);
+	return loop_watch(sock, EPOLLIN | EPOLLRDHUP, watch);
+}
+
 /* ---- contexts ---- */
 
 static void answer(struct hca_context *ctx, const void *bytes, size_t size, int fd)
@@ -122,7 +131,8 @@ static void command_ready(struct watch *watch, uint32_t events)
 	ssize_t got;
 	int fd;
 
-	(void)events;
+	if (events & watch->ends)
+		ctx->dead = true;
 	if (ctx->dead)
 		return;
 	got = receive_message(ctx->sock, buffer, sizeof(buffer), &fd);
@@ -146,9 +156,7 @@ static int greet_context(struct guest *guest, const struct softhca_hello *hello,
 		return turn_away(guest, welcome.status);
 	welcome.arena = ctx->arena != NULL;
 	welcome.mmap_commands = ctx->device->model->mmap_commands;
-	ctx->commands.ready = command_ready;
-	loop_forget(ctx->sock);
-	if (loop_watch(ctx->sock, EPOLLIN, &ctx->commands) ||
+	if (watch_commands(ctx->sock, &ctx->commands, command_ready) ||
 	    send_message(ctx->sock, &welcome, sizeof(welcome), uar))
 		ctx->dead = true;
 	close(uar);
@@ -165,7 +173,8 @@ static void cm_command_ready(struct watch *watch, uint32_t events)
 	ssize_t got;
 	int fd;
 
-	(void)events;
+	if (events & watch->ends)
+		file->dead = true;
 	if (file->dead)
 		return;
 	got = receive_message(file->sock, buffer, sizeof(buffer), &fd);
@@ -186,9 +195,7 @@ static int greet_cm(struct guest *guest, const struct softhca_hello *hello)
 	welcome.status = cm_file_create(guest->server->machine, hello, guest->sock, guest->pid, &file);
 	if (welcome.status)
 		return turn_away(guest, welcome.status);
-	file->commands.ready = cm_command_ready;
-	loop_forget(file->sock);
-	if (loop_watch(file->sock, EPOLLIN, &file->commands) ||
+	if (watch_commands(file->sock, &file->commands, cm_command_ready) ||
 	    send_message(file->sock, &welcome, sizeof(welcome), file->ear))
 		file->dead = true;
 	return 0;
