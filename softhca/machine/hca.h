@@ -183,6 +183,7 @@ struct hca_qp {
 	unsigned int lost, not_ready; /* attempts of the WQE at hand that failed for want of an answer, of a buffer */
 	uint64_t sent;		      /* bytes of the WQE at hand that have arrived */
 	bool started;		      /* the WQE at hand was tried at least once */
+	uint8_t reading;	      /* reads and atomics that an adapter would have under way, the one at hand included */
 	bool delayed;		      /* what is sent next has been late enough */
 	bool waiting;		      /* for the retry timer, or until something else comes up */
 	bool notify_drained;

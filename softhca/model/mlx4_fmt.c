@@ -10,6 +10,8 @@
 #define CONTROL_BYTES	16u
 #define DATAGRAM_BYTES	48u
 #define ERROR_OPCODE	0x1eu
+#define FENCE		0x40u /* in the last byte of the second word */
+#define FLUSH_VENDOR_ERR 0xf4
 
 bool mlx4_wqe_valid(uint32_t first_word_be, uint32_t index, uint32_t count)
 {
@@ -25,6 +27,7 @@ static void parse_control(const uint8_t *slot, struct wqe *wqe)
 	wqe->opcode = get32(slot) & 0x1f;
 	wqe->signalled = flags & 3u << 2;
 	wqe->solicited = flags & 1u << 1;
+	wqe->fence = slot[7] & FENCE;
 	wqe->srqn = flags >> 8;
 	memcpy(&wqe->imm, slot + 12, sizeof(wqe->imm));
 }
@@ -112,6 +115,7 @@ void mlx4_build_cqe(const struct cqe *cqe, bool turn, uint8_t out[MLX4_CQE_SIZE]
 	put16(out + 24, cqe->wqe_index);
 	out[31] = (uint8_t)((turn ? 0x80 : 0) | (cqe->send ? 0x40 : 0) | opcode);
 	if (cqe->syndrome) {
+		out[26] = cqe->syndrome == SYNDROME_FLUSH ? FLUSH_VENDOR_ERR : model_vendor_err(cqe->syndrome);
 		out[27] = cqe->syndrome;
 		put32(out + 8, remote);
 		return;

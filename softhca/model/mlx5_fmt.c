@@ -11,6 +11,9 @@
 /* fm_ce_se, the last byte of the flags */
 #define COMPLETION_WANTED 0x08u
 #define SOLICITED	  0x02u
+#define FENCE		  0x80u
+
+#define FLUSH_VENDOR_ERR 0xf9
 
 /* The upper half of a completion's last byte. */
 enum { CQE_REQUEST = 0, CQE_RECV_FIRST = 1, CQE_RESIZE = 5, CQE_REQUEST_ERROR = 13, CQE_RECV_ERROR = 14 };
@@ -29,6 +32,7 @@ static void parse_control(const uint8_t *bytes, struct wqe *wqe)
 	wqe->opcode = bytes[3];
 	wqe->signalled = bytes[11] & COMPLETION_WANTED;
 	wqe->solicited = bytes[11] & SOLICITED;
+	wqe->fence = bytes[11] & FENCE;
 	wqe->srqn = 0;
 	memcpy(&wqe->imm, bytes + 12, sizeof(wqe->imm));
 }
@@ -160,7 +164,8 @@ void mlx5_build_cqe(const struct cqe *cqe, const struct cqe_format *format, uint
 	put16(at + 60, cqe->wqe_index);
 	at[63] = (uint8_t)(kind_of(cqe) << 4 | format->turn);
 	if (cqe->syndrome) {
-		/* Before it the vendor's code, which is 0, and no time stamp. */
+		/* No time stamp. */
+		at[54] = cqe->syndrome == SYNDROME_FLUSH ? FLUSH_VENDOR_ERR : model_vendor_err(cqe->syndrome);
 		at[55] = cqe->syndrome;
 		return;
 	}

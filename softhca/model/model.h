@@ -133,6 +133,9 @@ extern const struct model *const models[];
 /* NULL when there is none of that name. */
 const struct model *model_find(const char *name);
 
+/* wc.vendor_err of a completion with this syndrome, except for a flush error; as logs of programs on such adapters have them. */
+uint8_t model_vendor_err(uint8_t syndrome);
+
 /* The least power of two that is not below @value. */
 uint32_t model_pow2(uint32_t value);
 

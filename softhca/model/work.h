@@ -59,6 +59,7 @@ struct wqe {
 	uint32_t slots; /* of the ring that it takes */
 	uint8_t opcode;
 	bool signalled, solicited;
+	bool fence; /* reads and atomics before it are done first */
 	uint32_t imm; /* as in memory, never swapped */
 	uint32_t srqn;
 	uint64_t remote_address;

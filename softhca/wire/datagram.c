@@ -5,7 +5,6 @@
 #include "reach.h"
 
 #include <softhca/qp/mcast.h>
-#include <softhca/qp/qp.h>
 
 #include <string.h>
 
@@ -18,7 +17,8 @@ static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 	const struct av *av = &attempt->wqe->av;
 	uint8_t grh[GRH_BYTES] = { 0x60 };
 	struct mem_vec from;
-	uint32_t payload = (uint32_t)attempt->wqe->length + 8 + 12 + 4; /* DETH, BTH and ICRC count, too */
+	/* BTH, DETH and ICRC count, too, as do the immediate data and the bytes that fill the last word. */
+	uint32_t payload = 12 + 8 + (((uint32_t)attempt->wqe->length + 3) & ~3u) + 4 + (attempt->wqe->opcode == OP_SEND_IMM ? 4 : 0);
 
 	grh[0] = (uint8_t)(0x60 | av->traffic_class >> 4);
 	grh[1] = (uint8_t)((uint32_t)av->traffic_class << 4 | av->flow_label >> 16);
@@ -35,7 +35,17 @@ static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 	return mem_copy(to, &from, sizeof(grh)) == MEM_OK;
 }
 
-/* A datagram for which there is no buffer, or no right to it, is dropped without a word; too long a one is an error. */
+/* It found a buffer that it cannot have. */
+static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queue, enum syndrome syndrome)
+{
+	struct cqe cqe = { .syndrome = (uint8_t)syndrome };
+
+	recv_complete(queue, &cqe, true);
+	operation_receiver_fails(attempt);
+	return SENT;
+}
+
+/* A datagram for which there is no buffer is dropped without a word. */
 static enum outcome deliver_datagram(struct attempt *attempt, const struct recv_queue *queue)
 {
 	const struct wqe *wqe = attempt->wqe;
@@ -44,20 +54,24 @@ static enum outcome deliver_datagram(struct attempt *attempt, const struct recv_
 
 	if (!recv_available(queue))
 		return SENT;
-	if (operation_receive_side(queue, wqe->av.global ? 0 : GRH_BYTES, wqe->length + (wqe->av.global ? GRH_BYTES : 0), &to)) {
-		cqe.syndrome = SYNDROME_LOCAL_LENGTH;
-		recv_complete(queue, &cqe, true);
-		/* The sender's own completion comes before its failure. */
-		if (attempt->peer == attempt->qp)
-			attempt->sender_fails = true;
-		else
-			qp_fail(attempt->peer);
-		return SENT;
+	switch (operation_receive_side(queue, wqe->av.global ? 0 : GRH_BYTES, wqe->length + (wqe->av.global ? GRH_BYTES : 0), &to)) {
+	case BUFFER_SHORT:
+		return spoil(attempt, queue, SYNDROME_LOCAL_LENGTH);
+	case BUFFER_FORBIDDEN:
+		return spoil(attempt, queue, SYNDROME_LOCAL_PROT);
+	default:
+		break;
 	}
 	if (wqe->av.global && !put_grh(attempt, &to))
-		return SENT;
-	if (mem_copy(&to, &attempt->local, wqe->length) == MEM_BAD_SOURCE)
+		return spoil(attempt, queue, SYNDROME_LOCAL_PROT);
+	switch (mem_copy(&to, &attempt->local, wqe->length)) {
+	case MEM_BAD_SOURCE:
 		return operation_fail(attempt, SYNDROME_LOCAL_PROT);
+	case MEM_BAD_TARGET:
+		return spoil(attempt, queue, SYNDROME_LOCAL_PROT);
+	default:
+		break;
+	}
 	operation_describe(attempt, &cqe);
 	cqe.global = wqe->av.global;
 	cqe.sl = wqe->av.sl;

@@ -5,6 +5,7 @@
 
 #include <softhca/machine/bell.h>
 #include <softhca/objects/cq.h>
+#include <softhca/objects/event.h>
 #include <softhca/qp/qp.h>
 #include <softhca/qp/recv.h>
 #include <softhca/qp/sq.h>
@@ -95,8 +96,10 @@ static void fail_unheard(struct hca_machine *machine)
 			list_for_each(link, &container_of(node, struct hca_context, link)->qps) {
 				struct hca_qp *qp = container_of(link, struct hca_qp, link);
 
-				if (reports_nowhere(qp))
-					qp_fail(qp);
+				if (!reports_nowhere(qp))
+					continue;
+				qp_fail(qp);
+				event_qp(qp, IBV_EVENT_QP_FATAL);
 			}
 		}
 	}

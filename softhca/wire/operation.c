@@ -123,13 +123,23 @@ void operation_describe(const struct attempt *attempt, struct cqe *cqe)
 	cqe->byte_count = (uint32_t)attempt->wqe->length;
 }
 
-/* The message found a buffer that it cannot have. */
+void operation_receiver_fails(struct attempt *attempt)
+{
+	if (attempt->peer == attempt->qp)
+		attempt->sender_fails = true;
+	else
+		qp_fail(attempt->peer);
+}
+
+/* The message found a buffer that it cannot have. Without a NAK only the receiver fails. */
 static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queue, enum syndrome theirs,
 			  enum syndrome ours)
 {
 	struct cqe cqe = { .syndrome = (uint8_t)theirs };
 
 	recv_complete(queue, &cqe, true);
+	if (attempt->qp->type == IBV_QPT_UC)
+		operation_receiver_fails(attempt);
 	return nak(attempt, ours, NO_EVENT);
 }
 
@@ -141,7 +151,7 @@ static enum outcome send_message(struct attempt *attempt, const struct recv_queu
 
 	/* Where no completion can be reported any more, nothing may arrive. */
 	if (queue->cq->overrun)
-		return nak(attempt, SYNDROME_REMOTE_OP, NO_EVENT);
+		return nak(attempt, SYNDROME_REMOTE_OP, IBV_EVENT_QP_FATAL);
 	if (!recv_available(queue))
 		return NOT_READY;
 	switch (operation_receive_side(queue, 0, wqe->length, &to)) {
@@ -180,7 +190,7 @@ static enum outcome write_memory(struct attempt *attempt, const struct recv_queu
 	if (!(attempt->peer->attr.access & IBV_ACCESS_REMOTE_WRITE))
 		return nak(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	if (immediate && queue->cq->overrun)
-		return nak(attempt, SYNDROME_REMOTE_OP, NO_EVENT);
+		return nak(attempt, SYNDROME_REMOTE_OP, IBV_EVENT_QP_FATAL);
 	if (immediate && !recv_available(queue))
 		return NOT_READY;
 	/* For no bytes the key is not checked. */
@@ -201,10 +211,16 @@ static enum outcome write_memory(struct attempt *attempt, const struct recv_queu
 	return attempt->last ? SENT : PART;
 }
 
-/* The driver switches reads and atomics off on a QP that offers no resources for them. */
-static bool may_read(const struct hca_qp *peer, uint32_t access)
+/*
+ * The driver switches reads and atomics off on a QP that offers no resources for them. A QP that offers fewer than are under way
+ * refuses one for which it has none left.
+ */
+static bool may_read(const struct attempt *attempt, uint32_t access)
 {
-	return peer->attr.access & access && peer->attr.max_dest_rd_atomic;
+	const struct hca_qp_attr *theirs = &attempt->peer->attr;
+
+	return theirs->access & access && theirs->max_dest_rd_atomic &&
+	       attempt->qp->reading <= attempt->peer->device->model->rd_atomic(theirs->max_dest_rd_atomic);
 }
 
 static enum outcome read_memory(struct attempt *attempt, const struct recv_queue *queue)
@@ -212,7 +228,7 @@ static enum outcome read_memory(struct attempt *attempt, const struct recv_queue
 	const struct wqe *wqe = attempt->wqe;
 	struct mem_vec from;
 
-	if (!may_read(attempt->peer, IBV_ACCESS_REMOTE_READ))
+	if (!may_read(attempt, IBV_ACCESS_REMOTE_READ))
 		return nak(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	if (wqe->length && !remote_side(attempt, queue->pd, wqe->length, IBV_ACCESS_REMOTE_READ, &from))
 		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
@@ -254,7 +270,7 @@ static enum outcome change_memory(struct attempt *attempt, const struct recv_que
 
 	if (wqe->length != sizeof(old))
 		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
-	if (!may_read(peer, IBV_ACCESS_REMOTE_ATOMIC) || wqe->remote_address % sizeof(old))
+	if (!may_read(attempt, IBV_ACCESS_REMOTE_ATOMIC) || wqe->remote_address % sizeof(old))
 		return nak(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	mr = remote_side(attempt, queue->pd, sizeof(old), IBV_ACCESS_REMOTE_ATOMIC, &at);
 	if (!mr)

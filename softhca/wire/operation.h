@@ -20,6 +20,9 @@ bool operation_local_side(struct attempt *attempt);
 enum buffer { BUFFER_OK, BUFFER_SHORT, BUFFER_FORBIDDEN };
 enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip, uint64_t length, struct mem_vec *vec);
 
+/* The QP of the receiver goes to ERR; if it is the sender's own, then after the sender's completion. */
+void operation_receiver_fails(struct attempt *attempt);
+
 /* What the completion of the receiver says about the message. */
 void operation_describe(const struct attempt *attempt, struct cqe *cqe);
 

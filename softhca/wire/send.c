@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Work requests: executed in order, retried, given up. */
+#include "operation.h"
 #include "send.h"
 #include "transport.h"
 
@@ -112,6 +113,15 @@ static bool delayed(struct hca_qp *qp)
 	return true;
 }
 
+/* Those of a turn follow one another without an answer, as far as the QP's own resources reach. */
+static void count_reads(struct hca_qp *qp, const struct wqe *wqe)
+{
+	if (wqe->fence)
+		qp->reading = 0;
+	if (operation_changes_sender(wqe) && !qp->sent && qp->reading < qp->device->model->rd_atomic(qp->attr.max_rd_atomic))
+		qp->reading++;
+}
+
 /* One request, or the next piece of one. True if more may follow at once; *bytes is then what was moved. */
 static bool execute(struct hca_qp *qp, uint64_t *bytes)
 {
@@ -128,10 +138,13 @@ static bool execute(struct hca_qp *qp, uint64_t *bytes)
 		return false;
 	qp->delayed = false;
 	*bytes = 0;
+	count_reads(qp, &wqe);
 	switch (transport_execute(&attempt)) {
 	case PART:
 		*bytes = attempt.part;
 		advance(qp, attempt.part);
+		if (attempt.sender_fails)
+			qp_fail(qp);
 		return true;
 	case SENT:
 		*bytes = attempt.part;
@@ -161,6 +174,7 @@ static void run(struct hca_qp *qp)
 	uint64_t bytes;
 
 	list_del(&qp->ready);
+	qp->reading = 0;
 	for (int left = BURST; left && moved < BURST_BYTES && sq_may_execute(qp) && sq_posted(qp); left--) {
 		if (!execute(qp, &bytes))
 			break;

@@ -84,7 +84,7 @@ static bool cq_overrun(void)
 	CHECK(rig_async(a->ctx, &event) && event.event_type == IBV_EVENT_CQ_ERR && event.element.cq == small);
 	ibv_ack_async_event(&event);
 	/* A QP that cannot report any more has failed. */
-	CHECK(state_soon(qp, IBV_QPS_ERR));
+	CHECK(xrc_event_is(a, IBV_EVENT_QP_FATAL, qp) && state_soon(qp, IBV_QPS_ERR));
 	CHECK(!ibv_destroy_qp(qp) && !ibv_destroy_cq(small));
 	rig_free_host(a);
 	return true;
@@ -123,7 +123,7 @@ static bool cq_overrun_of_an_srq(void)
 			CHECK(state_soon(s.target, IBV_QPS_RTR));
 		}
 	}
-	return state_soon(s.target, IBV_QPS_ERR);
+	return xrc_event_is(s.one, IBV_EVENT_QP_FATAL, s.target) && state_soon(s.target, IBV_QPS_ERR);
 }
 
 static bool cq_resize_keeps_completions(void)

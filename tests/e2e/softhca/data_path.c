@@ -155,35 +155,6 @@ static bool unreliable_connection(void)
 	return pair_tear_down(&pair);
 }
 
-static bool datagram(void)
-{
-	struct pair pair = pair_up(IBV_QPT_UD, NULL);
-	union ibv_gid gid;
-	struct ibv_ah_attr attr = { .dlid = pair.b->lid, .port_num = 1, .is_global = 1 };
-	struct ibv_ah *ah;
-	struct ibv_sge sge;
-	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 100);
-	struct ibv_wc wc;
-
-	CHECK(!ibv_query_gid(pair.b->ctx, 1, 0, &gid));
-	attr.grh.dgid = gid;
-	ah = ibv_create_ah(pair.a->pd, &attr);
-	CHECK(ah);
-	pair_pattern(pair.a->buffer, 100, 8);
-	wr.wr.ud.ah = ah;
-	wr.wr.ud.remote_qpn = pair.qb->qp_num;
-	wr.wr.ud.remote_qkey = 0x22222222; /* wrong: dropped */
-	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 140, 1));
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-	CHECK(rig_quiet(pair.b->cq, 5));
-	wr.wr.ud.remote_qkey = 0x11111111;
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-	CHECK(wc.byte_len == 140 && wc.src_qp == pair.qa->qp_num && wc.slid == pair.a->lid && wc.wc_flags & IBV_WC_GRH);
-	CHECK(!memcmp(pair.b->buffer + 40, pair.a->buffer, 100) && !memcmp(pair.b->buffer + 24, gid.raw, 16));
-	CHECK(rig_poll(pair.a->cq, &wc) && !ibv_destroy_ah(ah));
-	return pair_tear_down(&pair);
-}
-
 static bool one_message(struct pair *pair)
 {
 	struct ibv_sge sge;
@@ -236,7 +207,7 @@ static bool last_message(void)
 
 static const struct rig_case cases[] = {
 	CASE(send_with_immediate), CASE(inline_in_pieces), CASE(scatter_and_gather), CASE(write_and_read),
-	CASE(write_with_immediate), CASE(atomics), CASE(unreliable_connection), CASE(datagram),
+	CASE(write_with_immediate), CASE(atomics), CASE(unreliable_connection),
 	CASE(doorbell_of_another), CASE(last_message),
 };
 

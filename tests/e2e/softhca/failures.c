@@ -1,9 +1,35 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Every way in which an operation fails: the sender's status, the receiver's, and that both QPs are in ERR. */
+#include "../emulated.h"
 #include "pair.h"
 
 #include <string.h>
 #include <sys/mman.h>
+
+/* What logs of programs on real adapters show beside the status. */
+static uint32_t vendor_err(enum ibv_wc_status status)
+{
+	switch (status) {
+	case IBV_WC_LOC_LEN_ERR:
+		return 0x69;
+	case IBV_WC_LOC_PROT_ERR:
+		return 0x51;
+	case IBV_WC_WR_FLUSH_ERR:
+		return emulated_is_mlx5() ? 0xf9 : 0xf4;
+	case IBV_WC_REM_INV_REQ_ERR:
+		return 0x8a;
+	case IBV_WC_REM_ACCESS_ERR:
+		return 0x88;
+	case IBV_WC_REM_OP_ERR:
+		return 0x89;
+	case IBV_WC_RETRY_EXC_ERR:
+		return 0x81;
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return 0x87;
+	default:
+		return 0;
+	}
+}
 
 static bool fails(struct pair *pair, struct ibv_send_wr *wr, enum ibv_wc_status status)
 {
@@ -11,8 +37,7 @@ static bool fails(struct pair *pair, struct ibv_send_wr *wr, enum ibv_wc_status 
 
 	CHECK(!rig_post(pair->qa, wr));
 	CHECK(rig_poll(pair->a->cq, &wc));
-	/* There is no vendor who could say more. */
-	CHECK(wc.status == status && !wc.vendor_err);
+	CHECK(wc.status == status && wc.vendor_err == vendor_err(status));
 	CHECK(wc.wr_id == wr->wr_id && rig_state(pair->qa) == IBV_QPS_ERR);
 	return true;
 }
@@ -121,7 +146,9 @@ static bool message_too_long(void)
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 5));
 	CHECK(fails(&pair, &wr, IBV_WC_REM_INV_REQ_ERR));
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR && wc.wr_id == 4);
+	CHECK(wc.vendor_err == vendor_err(IBV_WC_LOC_LEN_ERR));
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR && wc.wr_id == 5);
+	CHECK(wc.vendor_err == vendor_err(IBV_WC_WR_FLUSH_ERR));
 	CHECK(rig_state(pair.qb) == IBV_QPS_ERR);
 	return pair_tear_down(&pair);
 }
@@ -269,6 +296,84 @@ static bool no_read_resources(void)
 	return refused_by(link, IBV_WR_RDMA_READ);
 }
 
+/* Posts reads together; the peer has room for one at a time. */
+static bool reads_together(struct pair *pair, struct ibv_send_wr wr[4], unsigned int flags)
+{
+	static struct ibv_sge sge[4];
+
+	for (int i = 0; i < 4; i++) {
+		wr[i] = pair_remote_wr(pair, &sge[i], i == 2 ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_RDMA_READ, 0, 0, 8);
+		if (i == 2) {
+			wr[i].wr.atomic.remote_addr = (uint64_t)(uintptr_t)pair->b->buffer;
+			wr[i].wr.atomic.rkey = pair->b->mr->rkey;
+		}
+		wr[i].send_flags |= flags;
+		wr[i].next = i < 3 ? &wr[i + 1] : NULL;
+	}
+	return !rig_post(pair->qa, wr);
+}
+
+static bool more_reads_than_resources(void)
+{
+	struct rig_link link = rig_link_to(0, 0);
+	struct ibv_send_wr wr[4];
+	struct pair pair;
+	struct ibv_wc wc;
+
+	link.max_dest_rd_atomic = 1;
+	pair = pair_up(IBV_QPT_RC, &link);
+	/* Each waits for the one before it. */
+	CHECK(reads_together(&pair, wr, IBV_SEND_FENCE));
+	for (int i = 0; i < 4; i++)
+		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(reads_together(&pair, wr, 0) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_REM_INV_REQ_ERR);
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR && rig_state(pair.qb) == IBV_QPS_ERR);
+	return pair_tear_down(&pair);
+}
+
+/* A QP keeps within its own max_rd_atomic, which is 4 here. */
+static bool as_many_reads_as_resources(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_send_wr wr[2][4];
+	struct ibv_wc wc;
+
+	for (int i = 0; i < 2; i++)
+		CHECK(reads_together(&pair, wr[i], 0));
+	for (int i = 0; i < 8; i++)
+		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	return pair_tear_down(&pair);
+}
+
+/* ---- unreliable connections: only the receiver hears of its error ---- */
+
+static bool unreliable_receiver_fails(uint32_t length, uint32_t wrong_key, enum ibv_wc_status status)
+{
+	struct pair pair = pair_up(IBV_QPT_UC, NULL);
+	struct ibv_sge sge, to = { (uint64_t)(uintptr_t)pair.b->buffer, 100, pair.b->mr->lkey ^ wrong_key };
+	struct ibv_recv_wr recv = { .wr_id = 6, .sg_list = &to, .num_sge = 1 };
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, length);
+	struct ibv_recv_wr *bad;
+	struct ibv_wc wc;
+
+	CHECK(!ibv_post_recv(pair.qb, &recv, &bad) && !rig_post(pair.qa, &wr));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == status && wc.wr_id == 6);
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_state(pair.qb) == IBV_QPS_ERR && rig_state(pair.qa) == IBV_QPS_RTS);
+	return pair_tear_down(&pair);
+}
+
+static bool unreliable_and_too_long(void)
+{
+	return unreliable_receiver_fails(101, 0, IBV_WC_LOC_LEN_ERR);
+}
+
+static bool unreliable_receive_key(void)
+{
+	return unreliable_receiver_fails(100, 0x80, IBV_WC_LOC_PROT_ERR);
+}
+
 static bool misaligned_atomic(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -324,7 +429,8 @@ static const struct rig_case cases[] = {
 	CASE(message_too_long), CASE(posted_in_error_is_flushed), CASE(bad_local_key), CASE(local_range),
 	CASE(other_pd_key), CASE(receive_key), CASE(bad_remote_key), CASE(remote_range), CASE(remote_access_of_region),
 	CASE(remote_access_of_qp), CASE(no_read_resources), CASE(misaligned_atomic), CASE(unmapped_memory),
-	CASE(qp_to_itself),
+	CASE(qp_to_itself), CASE(more_reads_than_resources), CASE(as_many_reads_as_resources), CASE(unreliable_and_too_long),
+	CASE(unreliable_receive_key),
 };
 
 RIG_MAIN(cases)

@@ -13,7 +13,7 @@ PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 
 @pytest.mark.parametrize("arena", ["on", "off"])
-@pytest.mark.parametrize("program", ["data-path", "exact", "failures", "xrc-events", "completions", "long-messages", "multicast", "ends"])
+@pytest.mark.parametrize("program", ["data-path", "datagrams", "exact", "failures", "xrc-events", "completions", "long-messages", "multicast", "ends"])
 def test_program(run, softhca, program, arena):
     done = run([softhca, "run", f"--arena={arena}", "--", PROGRAMS / f"softhca-{program}"], timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -214,7 +214,7 @@ TEST(send_completions)
 	assert_memory_equal(out + 56, ((uint8_t[]){ OP_READ, 0, 0, 0x42, 0, 7, 0, 0x00 }), 8);
 	cqe.syndrome = SYNDROME_FLUSH;
 	mlx5_build_cqe(&cqe, &format, out);
-	assert_memory_equal(out + 54, ((uint8_t[]){ 0, SYNDROME_FLUSH, OP_READ, 0, 0, 0x42, 0, 7, 0, 0xd0 }), 10);
+	assert_memory_equal(out + 54, ((uint8_t[]){ 0xf9, SYNDROME_FLUSH, OP_READ, 0, 0, 0x42, 0, 7, 0, 0xd0 }), 10);
 	assert_int_equal(out[35], 5);
 	assert_int_equal(out[47], 0);
 	cqe.send = false;
@@ -237,7 +237,7 @@ TEST(error_completions)
 
 		cqe.syndrome = SYNDROME_REMOTE_OP;
 		good[sizes[i] - 64 + 35] = 0x77;
-		memcpy(good + sizes[i] - 10, (uint8_t[]){ 0, SYNDROME_REMOTE_OP, 0, 0x81, 0x23, 0x45, 0x12, 0x34, 0, 0xe1 }, 10);
+		memcpy(good + sizes[i] - 10, (uint8_t[]){ 0x89, SYNDROME_REMOTE_OP, 0, 0x81, 0x23, 0x45, 0x12, 0x34, 0, 0xe1 }, 10);
 		memset(out, 0xff, sizeof(out));
 		mlx5_build_cqe(&cqe, &format, out);
 		assert_memory_equal(out, good, sizes[i]);

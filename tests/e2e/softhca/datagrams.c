@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Datagrams: what the receiver finds before them and in their completions, and which of them it does not get. */
+#include "pair.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#define QKEY	   0x11111111u /* of the rig's QPs */
+#define WRONG_QKEY 0x22222222u
+#define GRH	   40
+
+/* A datagram from a to b with a GRH. The address handle is the caller's to destroy. */
+static struct ibv_send_wr to_b(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint32_t length)
+{
+	struct ibv_ah_attr attr = {
+		.dlid = pair->b->lid, .port_num = 1, .is_global = 1, .sl = 5,
+		.grh = { .flow_label = 0x54321, .traffic_class = 0xa7, .hop_limit = 9 },
+	};
+	struct ibv_send_wr wr = rig_wr(pair->a, sge, opcode, 0, length);
+
+	NEED(!ibv_query_gid(pair->b->ctx, 1, 0, &attr.grh.dgid));
+	wr.wr.ud.ah = MADE(ibv_create_ah(pair->a->pd, &attr));
+	wr.wr.ud.remote_qpn = pair->qb->qp_num;
+	wr.wr.ud.remote_qkey = QKEY;
+	return wr;
+}
+
+static bool tear_down(struct pair *pair, struct ibv_send_wr *wr)
+{
+	CHECK(!ibv_destroy_ah(wr->wr.ud.ah));
+	return pair_tear_down(pair);
+}
+
+static bool arrives(void)
+{
+	struct pair pair = pair_up(IBV_QPT_UD, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = to_b(&pair, &sge, IBV_WR_SEND, 100);
+	struct ibv_wc wc;
+
+	pair_pattern(pair.a->buffer, 100, 8);
+	wr.wr.ud.remote_qkey = WRONG_QKEY; /* dropped */
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, GRH + 100, 1));
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_quiet(pair.b->cq, 5));
+	wr.wr.ud.remote_qkey = QKEY;
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(wc.byte_len == GRH + 100 && wc.src_qp == pair.qa->qp_num && wc.slid == pair.a->lid);
+	CHECK(wc.wc_flags & IBV_WC_GRH && wc.sl == 5);
+	CHECK(!memcmp(pair.b->buffer + GRH, pair.a->buffer, 100));
+	return tear_down(&pair, &wr);
+}
+
+/* Its payload is what follows it: headers, data, the bytes that fill the last word, and the ICRC. */
+static bool global_header(void)
+{
+	struct pair pair = pair_up(IBV_QPT_UD, NULL);
+	const struct {
+		enum ibv_wr_opcode opcode;
+		uint32_t length, payload;
+	} rows[] = {
+		{ IBV_WR_SEND, 100, 124 }, { IBV_WR_SEND, 101, 128 }, { IBV_WR_SEND_WITH_IMM, 100, 128 },
+		{ IBV_WR_SEND_WITH_IMM, 99, 128 }, { IBV_WR_SEND, 0, 24 },
+	};
+	const uint8_t *grh = pair.b->buffer;
+	union ibv_gid ours, theirs;
+	struct ibv_wc wc;
+
+	CHECK(!ibv_query_gid(pair.a->ctx, 1, 0, &ours) && !ibv_query_gid(pair.b->ctx, 1, 0, &theirs));
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ibv_sge sge;
+		struct ibv_send_wr wr = to_b(&pair, &sge, rows[i].opcode, rows[i].length);
+
+		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 200, 1) && !rig_post(pair.qa, &wr) && rig_poll(pair.b->cq, &wc));
+		CHECK(!memcmp(grh, (uint8_t[]){ 0x6a, 0x75, 0x43, 0x21 }, 4));
+		CHECK((uint32_t)(grh[4] << 8 | grh[5]) == rows[i].payload && grh[6] == 0x1b && grh[7] == 9);
+		CHECK(!memcmp(grh + 8, ours.raw, 16) && !memcmp(grh + 24, theirs.raw, 16));
+		CHECK(!ibv_destroy_ah(wr.wr.ud.ah) && rig_poll(pair.a->cq, &wc));
+	}
+	return pair_tear_down(&pair);
+}
+
+/* ---- buffers that a datagram cannot have: only the receiver hears of it ---- */
+
+static bool receiver_fails(struct pair *pair, struct ibv_sge *to, enum ibv_wc_status status)
+{
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = to_b(pair, &sge, IBV_WR_SEND, 100);
+	struct ibv_recv_wr recv = { .wr_id = 6, .sg_list = to, .num_sge = 1 };
+	struct ibv_recv_wr *bad;
+	struct ibv_wc wc;
+
+	CHECK(!ibv_post_recv(pair->qb, &recv, &bad) && !rig_post(pair->qa, &wr));
+	CHECK(rig_poll(pair->b->cq, &wc) && wc.status == status && wc.wr_id == 6);
+	CHECK(rig_poll(pair->a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_state(pair->qb) == IBV_QPS_ERR && rig_state(pair->qa) == IBV_QPS_RTS);
+	return !ibv_destroy_ah(wr.wr.ud.ah);
+}
+
+static bool too_long(void)
+{
+	struct pair pair = pair_up(IBV_QPT_UD, NULL);
+	struct ibv_sge to = { (uint64_t)(uintptr_t)pair.b->buffer, GRH + 99, pair.b->mr->lkey };
+
+	return receiver_fails(&pair, &to, IBV_WC_LOC_LEN_ERR) && pair_tear_down(&pair);
+}
+
+static bool bad_key(void)
+{
+	struct pair pair = pair_up(IBV_QPT_UD, NULL);
+	struct ibv_sge to = { (uint64_t)(uintptr_t)pair.b->buffer, GRH + 100, pair.b->mr->lkey ^ 0x80 };
+
+	return receiver_fails(&pair, &to, IBV_WC_LOC_PROT_ERR) && pair_tear_down(&pair);
+}
+
+/* The memory of the data, or that of the GRH, has been given back. */
+static bool unmapped(size_t at)
+{
+	struct pair pair = pair_up(IBV_QPT_UD, NULL);
+	uint8_t *two = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ibv_mr *mr = MADE(ibv_reg_mr(pair.b->pd, two, 8192, IBV_ACCESS_LOCAL_WRITE));
+	struct ibv_sge to = { (uint64_t)(uintptr_t)two + 4096 - GRH, GRH + 100, mr->lkey };
+
+	CHECK(!munmap(two + at, 4096) && receiver_fails(&pair, &to, IBV_WC_LOC_PROT_ERR) && !ibv_dereg_mr(mr));
+	return pair_tear_down(&pair);
+}
+
+static bool unmapped_data(void)
+{
+	return unmapped(4096);
+}
+
+static bool unmapped_header(void)
+{
+	return unmapped(0);
+}
+
+static const struct rig_case cases[] = {
+	CASE(arrives), CASE(global_header), CASE(too_long), CASE(bad_key), CASE(unmapped_data), CASE(unmapped_header),
+};
+
+RIG_MAIN(cases)
