@@ -14,7 +14,10 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+/* A library that has another name defines it before it includes this file. */
+#ifndef OWN_THREAD_NAME
 #define OWN_THREAD_NAME	   "xrc-compat"
+#endif
 #define OWN_THREAD_LOOK_MS 1000 /* how often such a thread calls own_thread_is_alone() */
 
 /** own_thread_start - pthread_create(3). 0 or -errno. */
@@ -38,7 +41,8 @@ static inline void own_thread_begin(void)
 
 static inline bool own_thread_is(const char *tid)
 {
-	char path[64], name[sizeof(OWN_THREAD_NAME)] = "";
+	static const char *const names[] = { "xrc-compat", "softhca" };
+	char path[64], name[16] = ""; /* as the kernel has it */
 	int fd;
 
 	snprintf(path, sizeof(path), "/proc/self/task/%.20s/comm", tid);
@@ -48,7 +52,8 @@ static inline bool own_thread_is(const char *tid)
 	if (read(fd, name, sizeof(name) - 1) < 0)
 		name[0] = '\0';
 	close(fd);
-	return !strcmp(name, OWN_THREAD_NAME);
+	name[strcspn(name, "\n")] = '\0';
+	return !strcmp(name, names[0]) || !strcmp(name, names[1]);
 }
 
 static inline bool own_thread_all_others_ended(void)

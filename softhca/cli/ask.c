@@ -20,7 +20,7 @@
 static int connect_daemon(char *directory)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	struct timeval patience = { .tv_sec = PATIENCE };
+	const struct timeval second = { .tv_sec = 1 };
 	int error = dir_default(directory);
 	int sock;
 
@@ -33,10 +33,12 @@ static int connect_daemon(char *directory)
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (sock < 0)
 		return -errno;
-	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	/* Connecting is sending: it waits while the daemon does not accept and its queue is full. */
+	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
+	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
 	if (!connect(sock, (struct sockaddr *)&address, sizeof(address)))
 		return sock;
-	error = -errno;
+	error = errno == EAGAIN ? -ETIMEDOUT : -errno;
 	close(sock);
 	return error;
 }
@@ -68,8 +70,14 @@ static int receive_reply(int sock, struct softhca_control_reply *reply, int *tex
 		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
 	};
 	struct cmsghdr *cmsg;
-	ssize_t got = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
+	ssize_t got = -1;
 
+	errno = EAGAIN;
+	for (int i = 0; got < 0 && errno == EAGAIN && i < PATIENCE; i++) {
+		got = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
+		if (got < 0 && errno == EAGAIN && home_daemon_is_stopped(sock))
+			return -ETIMEDOUT;
+	}
 	if (got < 0)
 		return errno == EAGAIN ? -ETIMEDOUT : -errno;
 	if ((size_t)got < sizeof(*reply))
@@ -130,6 +138,10 @@ int cli_report(int error)
 		return cli_refuse(CLI_FAILED, "SOFTHCA_DIR: an absolute path of at most %d bytes, for the sake of the socket's name", DIR_MAX);
 	if (error == -ENOENT || error == -ECONNREFUSED)
 		return cli_refuse(CLI_FAILED, "no daemon in %s", directory);
+	if (error == -ETIMEDOUT)
+		return cli_refuse(CLI_FAILED, "the daemon in %s does not answer; is it stopped?", directory);
+	if (error == -EPERM)
+		return cli_refuse(CLI_FAILED, "%s is another user's, or open to others; 'softhca start' starts a daemon of your own", directory);
 	return cli_refuse(CLI_FAILED, "%s: %s", directory, strerror(-error));
 }
 

@@ -61,6 +61,9 @@ static inline pid_t own_tid(void)
 /* The daemon's directory, or NULL when there is none that may be trusted. */
 const char *place_dir(void);
 
+/* Says once, on the standard error output, why place_dir() is NULL. For programs that look for adapters. */
+void place_explain(void);
+
 /* @path as it is in the emulated machine: @buffer when it is redirected, else @path itself. */
 const char *place_redirect(const char *path, char *buffer, size_t size);
 

@@ -5,6 +5,7 @@
  */
 #include "client.h"
 
+#define OWN_THREAD_NAME "softhca"
 #include <include/own_thread.h>
 
 #include <errno.h>

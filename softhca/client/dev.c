@@ -123,9 +123,11 @@ static void explain(int error)
 {
 	static atomic_bool said;
 
-	if ((error != -EACCES && error != -EOVERFLOW) || atomic_exchange(&said, true))
+	if ((error != -EACCES && error != -EOVERFLOW && error != -ENODEV) || atomic_exchange(&said, true))
 		return;
-	if (error == -EACCES)
+	if (error == -ENODEV)
+		fprintf(stderr, "softhca: the daemon in %s has ended without a word; 'softhca start' starts another one\n", place_dir());
+	else if (error == -EACCES)
 		fputs("softhca: the daemon may not read this process' memory; see /proc/sys/kernel/yama/ptrace_scope, and "
 		      "whether the process gave up being dumpable\n", stderr);
 	else
@@ -148,7 +150,8 @@ static int greet(struct dev *dev)
 		error = wire_receive(dev->sock, &welcome, sizeof(welcome), &dev->uar);
 	if (!error)
 		error = welcome.status;
-	explain(error);
+	if (error != -ENODEV)
+		explain(error);
 	if (!error && dev->uar < 0)
 		error = -EIO;
 	if (!error && !dev->cm)
@@ -160,8 +163,12 @@ static int greet(struct dev *dev)
 static int connect_dev(struct dev *dev)
 {
 	dev->sock = wire_connect(place_dir());
+	if (dev->sock == -ENOENT || dev->sock == -ECONNREFUSED) {
+		explain(-ENODEV);
+		return -ENODEV;
+	}
 	if (dev->sock < 0)
-		return dev->sock == -ENOENT || dev->sock == -ECONNREFUSED ? -ENODEV : dev->sock;
+		return dev->sock;
 	admit_daemon(dev->sock);
 	return greet(dev);
 }

@@ -17,6 +17,13 @@
 
 #define HOOK __attribute__((visibility("default")))
 
+/* AddressSanitizer refuses to start a program in which another library comes before its own, unless it is told not to. */
+HOOK const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+	return "verify_asan_link_order=0";
+}
+
 /* glibc gives these no prototype that a definition of the plain name could match on every feature level. */
 HOOK int __open_2(const char *path, int flags);
 HOOK int __open64_2(const char *path, int flags);
@@ -175,6 +182,8 @@ HOOK int socket(int domain, int type, int protocol)
 		errno = EPROTONOSUPPORT;
 		return -1;
 	}
+	if (domain == AF_NETLINK && protocol == NETLINK_RDMA)
+		place_explain();
 	return real()->socket(domain, type, protocol);
 }
 
@@ -224,6 +233,14 @@ HOOK int fstat64(int fd, struct stat64 *st)
 	return dev_is(fd) ? real()->stat64("/dev/null", st) : real()->fstat64(fd, st);
 }
 
+/* Ours, whatever library comes first: libtsan's fstat() calls __fxstat(), which would call it again. */
+static __typeof__(stat) own_stat __attribute__((alias("stat"), nothrow));
+static __typeof__(lstat) own_lstat __attribute__((alias("lstat"), nothrow));
+static __typeof__(fstat) own_fstat __attribute__((alias("fstat"), nothrow));
+static __typeof__(stat64) own_stat64 __attribute__((alias("stat64"), nothrow));
+static __typeof__(lstat64) own_lstat64 __attribute__((alias("lstat64"), nothrow));
+static __typeof__(fstat64) own_fstat64 __attribute__((alias("fstat64"), nothrow));
+
 /*
  * The same for programs and libraries that were linked with glibc before 2.33. The number is the version of struct stat; there
  * has been one only since glibc 2.1.
@@ -231,37 +248,37 @@ HOOK int fstat64(int fd, struct stat64 *st)
 HOOK int __xstat(int version, const char *path, struct stat *st)
 {
 	(void)version;
-	return stat(path, st);
+	return own_stat(path, st);
 }
 
 HOOK int __lxstat(int version, const char *path, struct stat *st)
 {
 	(void)version;
-	return lstat(path, st);
+	return own_lstat(path, st);
 }
 
 HOOK int __fxstat(int version, int fd, struct stat *st)
 {
 	(void)version;
-	return fstat(fd, st);
+	return own_fstat(fd, st);
 }
 
 HOOK int __xstat64(int version, const char *path, struct stat64 *st)
 {
 	(void)version;
-	return stat64(path, st);
+	return own_stat64(path, st);
 }
 
 HOOK int __lxstat64(int version, const char *path, struct stat64 *st)
 {
 	(void)version;
-	return lstat64(path, st);
+	return own_lstat64(path, st);
 }
 
 HOOK int __fxstat64(int version, int fd, struct stat64 *st)
 {
 	(void)version;
-	return fstat64(fd, st);
+	return own_fstat64(fd, st);
 }
 
 HOOK int access(const char *path, int mode)

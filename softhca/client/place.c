@@ -9,18 +9,23 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static char directory[DIR_MAX + 1];
+static char directory[DIR_MAX + 1]; /* "" = there is none to be used, because of */
+static int missing;
 
 static void find(void)
 {
 	int saved = errno;
 
-	if (dir_default(directory) || dir_check(directory))
+	missing = dir_default(directory);
+	if (!missing)
+		missing = dir_check(directory);
+	if (missing)
 		directory[0] = '\0';
 	errno = saved;
 }
@@ -29,6 +34,22 @@ const char *place_dir(void)
 {
 	pthread_once(&once, find);
 	return directory[0] ? directory : NULL;
+}
+
+void place_explain(void)
+{
+	static atomic_bool said;
+	char place[DIR_MAX + 1];
+
+	if (place_dir() || atomic_exchange(&said, true))
+		return;
+	if (dir_default(place))
+		fputs("softhca: no emulated adapters: SOFTHCA_DIR has to be an absolute path, and not too long\n", stderr);
+	else if (missing == -EPERM)
+		fprintf(stderr, "softhca: no emulated adapters: %s is another user's, or open to others; 'softhca start' starts a daemon "
+			"of your own\n", place);
+	else
+		fprintf(stderr, "softhca: no emulated adapters: no daemon in %s; 'softhca start' starts one\n", place);
 }
 
 /*

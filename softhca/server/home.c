@@ -205,8 +205,7 @@ static int claim(const char *path, const char *file)
 	return -EAGAIN;
 }
 
-/* Whether the process at the other end is stopped (SIGSTOP), for all that is known of it. */
-static bool is_stopped(int sock)
+bool home_daemon_is_stopped(int sock)
 {
 	struct ucred peer = { 0 };
 	socklen_t size = sizeof(peer);
@@ -234,11 +233,12 @@ static bool answers(int sock, const struct sockaddr_un *address)
 	ssize_t got;
 
 	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	if (connect(sock, (const struct sockaddr *)address, sizeof(*address)) ||
 	    send(sock, &hello, sizeof(hello), MSG_NOSIGNAL) < 0)
 		return false;
 	got = recv(sock, &reply, sizeof(reply), 0);
-	return got > 0 || (got < 0 && errno == EAGAIN && is_stopped(sock));
+	return got > 0 || (got < 0 && errno == EAGAIN && home_daemon_is_stopped(sock));
 }
 
 /*

@@ -20,6 +20,9 @@ int home_claim(const char *path, int *lock, char *why, size_t size);
 /* No living daemon has the directory. */
 bool home_is_free(const char *path);
 
+/* Whether the daemon at the other end of a connection is stopped (SIGSTOP), for all that is known of it. */
+bool home_daemon_is_stopped(int sock);
+
 /* Removes what a daemon makes in its directory, and the directory itself if nothing else is in it. */
 void home_remove(const char *path);
 

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The preloaded library beside others, and what it and the command say where the daemon cannot be had."""
+
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+import pytest
+
+import models
+from bare_verbs import script
+from installed import need
+from waiting import process_state, wait_for
+
+PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
+SOURCES = pathlib.Path(__file__).parent
+
+
+def library_of_gcc(name):
+    need("gcc")
+    path = subprocess.run(["gcc", f"-print-file-name={name}"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    if "/" not in path:
+        pytest.skip(f"gcc has no {name}")
+    return path
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_thread_sanitizer_is_preloaded_too(run, softhca, first):
+    """Its fstat() calls the function that glibc had in place of fstat() before 2.33."""
+    tsan = library_of_gcc("libtsan.so")
+    ours = softhca.parent / "libsofthca.so"
+    both = f"{tsan}:{ours}" if first else f"{ours}:{tsan}"
+    done = run([softhca, "run", "--", "sh", "-c", f"LD_PRELOAD='{both}' ibv_devinfo"], timeout=60)
+    assert done.returncode == 0 and f"hca_id:\t{models.device(0)}" in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("sanitizer", ["address", "thread"])
+def test_program_with_a_sanitizer(run, softhca, tmp_path, sanitizer):
+    """AddressSanitizer wants to be the first library, which the preloaded one is."""
+    library_of_gcc({"address": "libasan.so", "thread": "libtsan.so"}[sanitizer])
+    program = tmp_path / "program"
+    sources = [SOURCES / name for name in ("data_path.c", "pair.c", "rig.c")]
+    subprocess.run(["gcc", "-O1", f"-fsanitize={sanitizer}", *sources, "-o", program, "-libverbs"], check=True)
+    done = run([softhca, "run", "--", program, "send_with_immediate"], env={"ASAN_OPTIONS": "detect_leaks=0"}, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+# ---- no daemon ----
+
+DEVICES = "import ctypes\nv = library()\nv.ibv_get_device_list(None)\nv.ibv_get_device_list(None)"
+
+
+@pytest.mark.parametrize("mode, words", [(None, "no daemon in"), (0o755, "another user's, or open to others")])
+@pytest.mark.on_model("connectx3")  # there is no adapter
+def test_one_line_without_a_daemon(run, softhca, tmp_path, mode, words):
+    place = tmp_path / "d"
+    if mode:
+        place.mkdir()
+        place.chmod(mode)
+    env = {"SOFTHCA_DIR": str(place), "LD_PRELOAD": str(softhca.parent / "libsofthca.so")}
+    done = run(script(DEVICES), env=env)
+    assert done.stderr.count("\n") == 1 and words in done.stderr and "softhca start" in done.stderr
+    # Programs that do not look for adapters are left alone.
+    assert run(["true"], env=env).stderr == ""
+    told = run([softhca, "status"], env={"SOFTHCA_DIR": str(place)})
+    assert told.returncode == 1 and words in told.stderr
+
+
+def test_one_line_where_the_daemon_was_killed(run, daemon):
+    os.kill(daemon.pid, signal.SIGKILL)
+    wait_for(lambda: process_state(daemon.pid) == "X")
+    done = run(script("for i in range(2):\n    assert not v.ibv_open_device(v.ibv_get_device_list(None)[i])"))
+    assert done.returncode == 0 and done.stderr.count("has ended without a word") == 1, done.stderr
+
+
+@pytest.mark.parametrize("words", [["status"], ["stop"], ["ctl", "objects"], ["ctl", "top"]], ids=" ".join)
+@pytest.mark.on_model("connectx3")  # it is about the command
+def test_a_stopped_daemon_does_not_answer(run, daemon, words):
+    began = time.monotonic()
+    os.kill(daemon.pid, signal.SIGSTOP)
+    try:
+        done = run([daemon.softhca, *words], env={"LD_PRELOAD": ""}, timeout=60)
+    finally:
+        os.kill(daemon.pid, signal.SIGCONT)
+    assert done.returncode == 1 and "does not answer; is it stopped?" in done.stderr
+    assert time.monotonic() - began < 8
+
+
+def test_its_thread_has_its_name(daemon):
+    """Debuggers and top(1) show it."""
+    holder = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle"])
+    try:
+        assert holder.stdout.readline() == "ready\n"
+        names = [path.read_text() for path in pathlib.Path(f"/proc/{holder.pid}/task").glob("*/comm")]
+        assert sorted(names) == ["softhca\n", "softhca-hold\n"]
+    finally:
+        holder.kill()
+        holder.communicate()
