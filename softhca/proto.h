@@ -11,7 +11,7 @@
  * the daemon writes the response into the client's memory itself, as the kernel's copy_to_user() does.
  */
 #define SOFTHCA_MAGIC	0x53484341u /* "SHCA" */
-#define SOFTHCA_VERSION 2u	     /* preload and daemon of one build; a mismatch is refused with EPROTO */
+#define SOFTHCA_VERSION 3u	     /* preload and daemon of one build; a mismatch is refused with EPROTO */
 
 /* Longest write() that is carried; the longest real command is below 200 bytes. */
 #define SOFTHCA_MAX_COMMAND 4096u

@@ -120,11 +120,6 @@ bool dev_any(void);
 /* The connection of the context behind @fd may have ended: then its CQs are polled in vain from now on. */
 void dev_died(int fd);
 
-/* Flushes what programs have posted on contexts whose daemon is dead. True if there are any. */
-bool dev_flush_dead(void);
-/* The same of the context behind @fd. */
-void dev_flush(int fd);
-
 /* How the CQs of such a context were polled. */
 struct ibv_cq;
 struct ibv_wc;
@@ -133,28 +128,17 @@ poll_cq_fn *dev_poll(int fd);
 
 /* ---- the completion queues of a context (cqs.c) ---- */
 
-struct ledger;
-
 struct cqs {
 	struct cq_entry *entry;
 	size_t count;
-	struct ledger *ledger; /* NULL while the daemon lives */
 	poll_cq_fn *poll; /* NULL while the daemon lives */
 };
 
 /* After a command that was executed. */
 void cqs_note(struct cqs *cqs, const void *command, size_t length);
-/* What is posted to them completes, and then polling them fails, in the context whose descriptor is @fd. */
+/* From now on polling them fails, in the context whose descriptor is @fd. */
 void cqs_fail(struct cqs *cqs, int fd);
 void cqs_free(struct cqs *cqs);
-
-/* ---- what a dead daemon leaves undone (flush.c) ---- */
-
-/* The ledger of a context whose doorbell page is @fd, or NULL. */
-struct ledger *flush_open(int fd);
-/* Completes what has been posted since the last time, with flush errors. NULL is no ledger. */
-void flush_posted(struct ledger *ledger);
-void flush_close(struct ledger *ledger);
 
 /* ---- the daemon's death (death.c) ---- */
 

@@ -70,7 +70,7 @@ void cqs_note(struct cqs *cqs, const void *command, size_t length)
 	}
 }
 
-/* What was completed before the end is still handed out, and what was not comes with a flush error. */
+/* What was completed before the end is still handed out. */
 static int poll_dead(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 {
 	poll_cq_fn *poll = dev_poll(cq->context->cmd_fd);
@@ -78,13 +78,24 @@ static int poll_dead(struct ibv_cq *cq, int count, struct ibv_wc *wc)
 
 	if (got > 0)
 		return got;
-	/* What was posted a moment ago has its completion now, if there is room for it. */
-	dev_flush(cq->context->cmd_fd);
-	got = poll ? poll(cq, count, wc) : 0;
-	if (got > 0)
-		return got;
 	errno = EIO;
 	return -1;
+}
+
+static int start_poll_dead(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
+{
+	(void)cq;
+	(void)attr;
+	return EIO;
+}
+
+/* Both providers keep every queue in a structure that begins with the extended one. */
+static void fail_extended(struct ibv_cq_ex *cq)
+{
+	void *start_poll;
+
+	if (peek(&start_poll, (uint64_t)(uintptr_t)cq + offsetof(struct ibv_cq_ex, start_poll), sizeof(start_poll)) && start_poll)
+		__atomic_store_n(&cq->start_poll, start_poll_dead, __ATOMIC_RELEASE);
 }
 
 /* The context that has @fd open, found by way of a queue; or NULL. */
@@ -101,10 +112,13 @@ static struct ibv_context *context_of(uint64_t cq, int fd)
 
 void cqs_fail(struct cqs *cqs, int fd)
 {
-	for (size_t i = 0; i < cqs->count && !cqs->poll; i++) {
+	for (size_t i = 0; i < cqs->count; i++) {
 		struct ibv_context *context = context_of(cqs->entry[i].cq, fd);
 
 		if (!context)
+			continue;
+		fail_extended((struct ibv_cq_ex *)(uintptr_t)cqs->entry[i].cq);
+		if (cqs->poll)
 			continue;
 		cqs->poll = context->ops.poll_cq;
 		__atomic_store_n(&context->ops.poll_cq, poll_dead, __ATOMIC_RELEASE);
@@ -113,6 +127,5 @@ void cqs_fail(struct cqs *cqs, int fd)
 
 void cqs_free(struct cqs *cqs)
 {
-	flush_close(cqs->ledger);
 	free(cqs->entry);
 }

@@ -14,11 +14,11 @@
 #include <stdatomic.h>
 #include <sys/epoll.h>
 
-#define STACK	   (64u << 10)
-#define FLUSH_EVERY 10 /* milliseconds */
+#define STACK (64u << 10)
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int ends = -1; /* epoll of the connections; -1 = no thread */
+static unsigned int watched; /* connections in it */
 static atomic_bool said;
 
 void death_tell(void)
@@ -30,26 +30,37 @@ void death_tell(void)
 		return;
 }
 
-/* Where a daemon is dead, programs may still post, and poll in ways that do not come to us. */
+/* The thread ends some time after the last connection. A program that closes every descriptor may have closed the epoll, too. */
+static bool is_over(bool failed)
+{
+	bool over;
+
+	pthread_mutex_lock(&lock);
+	over = failed || !watched;
+	if (over) {
+		if (!failed)
+			real()->close(ends);
+		ends = -1;
+		watched = 0;
+	}
+	pthread_mutex_unlock(&lock);
+	return over;
+}
+
 static void *wait_for_ends(void *epoll)
 {
 	struct epoll_event event;
-	int fd = (int)(intptr_t)epoll;
-	bool dead = false;
+	bool failed;
+	int ended;
 
 	own_thread_begin();
-	for (;;) {
-		int ended = epoll_wait(fd, &event, 1, dead ? FLUSH_EVERY : OWN_THREAD_LOOK_MS);
-
-		if (own_thread_is_alone())
-			return NULL;
+	do {
+		ended = epoll_wait((int)(intptr_t)epoll, &event, 1, OWN_THREAD_LOOK_MS);
+		failed = ended < 0 && errno != EINTR;
 		if (ended == 1)
 			dev_died(event.data.fd);
-		if (ended >= 0)
-			dead = dev_flush_dead();
-		else if (errno != EINTR) /* a program that closes every descriptor closed this one, too */
-			return NULL;
-	}
+	} while (!own_thread_is_alone() && !is_over(failed));
+	return NULL;
 }
 
 static bool start_thread(int epoll)
@@ -83,16 +94,16 @@ void death_watch(int sock, int fd)
 	pthread_mutex_lock(&lock);
 	if (ends < 0)
 		start();
-	if (ends >= 0)
-		epoll_ctl(ends, EPOLL_CTL_ADD, sock, &event);
+	if (ends >= 0 && !epoll_ctl(ends, EPOLL_CTL_ADD, sock, &event))
+		watched++;
 	pthread_mutex_unlock(&lock);
 }
 
 void death_forget(int sock)
 {
 	pthread_mutex_lock(&lock);
-	if (ends >= 0)
-		epoll_ctl(ends, EPOLL_CTL_DEL, sock, NULL);
+	if (ends >= 0 && !epoll_ctl(ends, EPOLL_CTL_DEL, sock, NULL))
+		watched--;
 	pthread_mutex_unlock(&lock);
 }
 
@@ -103,5 +114,6 @@ void death_forked(void)
 	if (ends >= 0)
 		real()->close(ends);
 	ends = -1;
+	watched = 0;
 	atomic_store(&said, false);
 }

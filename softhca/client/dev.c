@@ -347,46 +347,10 @@ void dev_died(int fd)
 		death_forget(dev->sock);
 		death_tell();
 		pthread_mutex_lock(&dev->command);
-		if (!dev->cm && !dev->cqs.ledger)
-			__atomic_store_n(&dev->cqs.ledger, flush_open(dev->uar), __ATOMIC_RELEASE);
-		/* First: whoever has polled the last flushed request is told of the end by the next poll. */
 		cqs_fail(&dev->cqs, fd);
-		flush_posted(dev->cqs.ledger);
 		pthread_mutex_unlock(&dev->command);
 	}
 	dev_put(dev);
-}
-
-static bool flush_one(int fd)
-{
-	struct dev *dev = dev_get(fd);
-	bool dead;
-
-	if (!dev)
-		return false;
-	/* Of the living nothing is touched: a command may take its time. */
-	dead = dev->pid == getpid() && __atomic_load_n(&dev->cqs.ledger, __ATOMIC_ACQUIRE);
-	if (dead) {
-		pthread_mutex_lock(&dev->command);
-		flush_posted(dev->cqs.ledger);
-		pthread_mutex_unlock(&dev->command);
-	}
-	dev_put(dev);
-	return dead;
-}
-
-void dev_flush(int fd)
-{
-	flush_one(fd);
-}
-
-bool dev_flush_dead(void)
-{
-	bool any = false;
-
-	for (int fd = 0; fd <= atomic_load(&highest); fd++)
-		any |= flush_one(fd);
-	return any;
 }
 
 poll_cq_fn *dev_poll(int fd)

@@ -21,7 +21,6 @@
 
 struct hca_context;
 struct hca_device;
-struct ledger;
 
 /* ---- objects: what a handle of uverbs names ---- */
 
@@ -75,7 +74,6 @@ struct cq_arm {
 struct hca_cq {
 	struct hca_object obj;
 	uint32_t cqn;
-	uint32_t note; /* place in ctx->ledger, or LEDGER_NOTHING */
 	uint64_t user_handle;
 	struct hca_channel *channel; /* or NULL */
 	struct cq_place place;	     /* in the client */
@@ -170,7 +168,6 @@ struct hca_qp {
 	uint32_t max_send_wr, max_send_sge, max_recv_sge, max_inline;
 	struct ring sq, rq;
 	uint32_t user_index;
-	uint32_t note; /* place in ctx->ledger, or LEDGER_NOTHING */
 	struct list groups; /* that it is attached to */
 	bool not_to_self;   /* what it sends to a group does not come back to it */
 	struct hca_counts counts;
@@ -221,9 +218,6 @@ struct hca_context {
 	uint8_t cqe_version; /* agreed on then */
 	bool dead;  /* to be reaped at the end of this turn */
 	uint8_t *uar;
-	struct ledger *ledger;
-	struct numtab cq_notes, qp_notes;
-	uint32_t cqs_noted, qps_noted;
 	uint8_t *arena; /* NULL = not shared */
 	uint64_t arena_base, arena_size;
 	struct hca_channel *async;

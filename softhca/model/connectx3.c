@@ -35,13 +35,6 @@ static void build_cqe(const struct cqe *cqe, const struct cqe_format *format, ui
 {
 	mlx4_build_cqe(cqe, format->turn, out);
 }
-
-/* By its owner bit; empty entries have the wrong one. */
-static bool is_valid(uint8_t last, bool turn)
-{
-	return !!(last & 0x80) == turn;
-}
-
 /* sequence << 28 | command << 24 | consumer index */
 static struct arm_request arm(uint32_t word)
 {
@@ -107,7 +100,6 @@ const struct model connectx3 = {
 	.wqe_slots = one_slot,
 	.parse_wqe = parse_wqe,
 	.build_cqe = build_cqe,
-	.is_valid = is_valid,
 	.resize_opcode = 0x16,
 	/* The provider leaves zeroes, which would look like completions. */
 	.preset = true,

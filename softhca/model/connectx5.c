@@ -21,13 +21,6 @@ static uint32_t sq_known(const struct ring *sq, uint32_t word)
 {
 	return sq->next + (uint16_t)(be32toh(word) - sq->next);
 }
-
-/* By its owner bit; the opcode of empty entries is none. */
-static bool is_valid(uint8_t last, bool turn)
-{
-	return last >> 4 != 15 && (last & 1) == turn;
-}
-
 /* sequence << 28 | command << 24 | consumer index; both are 0 in the first arming of a CQ. */
 static struct arm_request arm(uint32_t word)
 {
@@ -98,7 +91,6 @@ const struct model connectx5 = {
 	.wqe_slots = mlx5_wqe_units,
 	.parse_wqe = mlx5_parse_wqe,
 	.build_cqe = mlx5_build_cqe,
-	.is_valid = is_valid,
 	.resize_opcode = 5,
 	.arm = arm,
 	/* The first arming writes a record full of zeroes, so a CQ that was never armed has this value instead. */

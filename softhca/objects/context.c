@@ -4,7 +4,6 @@
 #include "event.h"
 #include "object.h"
 
-#include <softhca/ledger.h>
 #include <softhca/machine/process.h>
 
 #include <errno.h>
@@ -18,25 +17,20 @@
 #include <unistd.h>
 
 #define HANDLES		(1u << 18)
-#define LEDGER_AT	((off_t)SOFTHCA_UAR_LEN * SOFTHCA_UAR_PAGES)
 #define MAX_ARENA	((uint64_t)1 << 32)
 
-/* The doorbell page, and the ledger. Sealed: a client that cut it short would kill the daemon with SIGBUS. */
+/* The doorbell page. Sealed: a client that cut it short would kill the daemon with SIGBUS. */
 static int map_uar(struct hca_context *ctx, int *fd)
 {
 	*fd = memfd_create("softhca-uar", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 	if (*fd < 0)
 		return -errno;
-	if (ftruncate(*fd, LEDGER_AT + (off_t)LEDGER_BYTES) ||
+	if (ftruncate(*fd, (off_t)SOFTHCA_UAR_LEN * SOFTHCA_UAR_PAGES) ||
 	    fcntl(*fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		goto out;
 	ctx->uar = mmap(NULL, SOFTHCA_UAR_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
-	if (ctx->uar == MAP_FAILED)
-		goto out;
-	ctx->ledger = mmap(NULL, LEDGER_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, LEDGER_AT);
-	if (ctx->ledger != MAP_FAILED)
+	if (ctx->uar != MAP_FAILED)
 		return 0;
-	munmap(ctx->uar, SOFTHCA_UAR_LEN);
 out:
 	close(*fd);
 	return -ENOMEM;
@@ -105,23 +99,6 @@ static void init(struct hca_context *ctx, struct hca_device *device, int sock, p
 		list_init(&ctx->objects[type]);
 }
 
-static void free_numbers(struct hca_context *ctx)
-{
-	numtab_free(&ctx->handles);
-	numtab_free(&ctx->cq_notes);
-	numtab_free(&ctx->qp_notes);
-}
-
-static int init_numbers(struct hca_context *ctx)
-{
-	if (!numtab_init(&ctx->handles, 0, HANDLES, 0, HANDLES) &&
-	    !numtab_init(&ctx->cq_notes, 0, LEDGER_CQS, 0, LEDGER_CQS) &&
-	    !numtab_init(&ctx->qp_notes, 0, LEDGER_QPS, 0, LEDGER_QPS))
-		return 0;
-	free_numbers(ctx);
-	return -ENOMEM;
-}
-
 int context_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock, pid_t pid, int arena_fd,
 		   struct hca_context **result, int *uar_fd)
 {
@@ -139,7 +116,7 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 	if (!ctx)
 		return -ENOMEM;
 	init(ctx, &machine->device[hello->device], sock, pid);
-	error = init_numbers(ctx);
+	error = numtab_init(&ctx->handles, 0, HANDLES, 0, HANDLES);
 	if (error)
 		goto out_context;
 	/* A process that dies takes its contexts with it, even if a child of it still holds the socket. */
@@ -159,7 +136,7 @@ out_process:
 	loop_forget(ctx->pidfd);
 	close(ctx->pidfd);
 out_numbers:
-	free_numbers(ctx);
+	numtab_free(&ctx->handles);
 out_context:
 	free(ctx);
 	return error;
@@ -176,10 +153,9 @@ void context_destroy(struct hca_context *ctx)
 	loop_forget(ctx->pidfd);
 	close(ctx->pidfd);
 	munmap(ctx->uar, SOFTHCA_UAR_LEN);
-	munmap(ctx->ledger, LEDGER_BYTES);
 	if (ctx->arena)
 		munmap(ctx->arena, (size_t)ctx->arena_size);
-	free_numbers(ctx);
+	numtab_free(&ctx->handles);
 	list_del(&ctx->link);
 	free(ctx);
 }

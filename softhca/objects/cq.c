@@ -3,11 +3,9 @@
 #include "cq.h"
 #include "cq_arm.h"
 #include "event.h"
-#include "note.h"
 #include "object.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/ledger.h>
 #include <softhca/machine/bell.h>
 #include <softhca/machine/mem.h>
 
@@ -87,15 +85,12 @@ int cq_create(struct hca_context *ctx, const struct cq_request *request, struct 
 	cq->channel = request->channel;
 	if (cq->channel)
 		channel_hold(cq->channel);
-	cq->note = LEDGER_NOTHING;
-	note_cq(cq);
 	*result = cq;
 	return 0;
 }
 
 void cq_destroy(struct hca_cq *cq)
 {
-	note_cq_gone(cq);
 	if (cq->channel)
 		channel_release(cq->channel);
 	numtab_remove(&cq->obj.ctx->device->cqs, cq->cqn);
@@ -191,7 +186,7 @@ static void notify(struct hca_cq *cq)
 	raise_if_due(cq);
 }
 
-void cq_post(struct hca_cq *cq, struct hca_qp *qp, const struct cqe *cqe, bool solicited)
+void cq_post(struct hca_cq *cq, const struct cqe *cqe, bool solicited)
 {
 	if (cq->overrun)
 		return;
@@ -199,13 +194,11 @@ void cq_post(struct hca_cq *cq, struct hca_qp *qp, const struct cqe *cqe, bool s
 		overrun(cq);
 		return;
 	}
-	note_coming(cq, qp, cqe->send);
 	if (write_entry(cq, cqe))
 		return; /* the program gave its own ring back; it will be reaped or destroy the CQ */
 	if (solicited || cqe->syndrome)
 		cq_arm_solicited(&cq->arm, cq->producer);
 	cq->producer++;
-	note_written(cq, qp);
 	if (cq->channel)
 		notify(cq);
 }
@@ -245,6 +238,5 @@ int cq_resize(struct hca_cq *cq, uint32_t cqe, const struct cq_place *place)
 	cq->place.buffer = place->buffer;
 	cq->place.entry = place->entry;
 	cq->size = size;
-	note_cq(cq);
 	return 0;
 }

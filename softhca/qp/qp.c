@@ -6,7 +6,6 @@
 #include "sq.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/objects/note.h>
 #include <softhca/objects/object.h>
 
 #include <errno.h>
@@ -95,7 +94,6 @@ int qp_create(struct hca_context *ctx, const struct qp_request *request, struct 
 	hold(qp, 1);
 	if (qp->ctx)
 		list_add(&ctx->qps, &qp->link);
-	note_qp(qp);
 	return 0;
 
 out_number:
@@ -127,7 +125,6 @@ bool qp_first_handle(const struct hca_qp_handle *handle)
 static void destroy(struct hca_qp *qp)
 {
 	mcast_detach_all(qp);
-	note_qp_gone(qp);
 	sq_stop(qp);
 	list_del(&qp->link);
 	numtab_remove(&qp->device->qps, qp->qpn & ~qp->device->model->target_tag);

@@ -8,7 +8,6 @@
 
 #include <softhca/base/refuse.h>
 #include <softhca/objects/event.h>
-#include <softhca/objects/note.h>
 
 #include <errno.h>
 #include <string.h>
@@ -201,7 +200,6 @@ int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 		qp->notify_drained = request->en_sqd_async_notify;
 	if (mask & IBV_QP_STATE)
 		enter(qp, next);
-	note_queues(qp);
 	return 0;
 }
 

@@ -98,7 +98,7 @@ void recv_complete(const struct recv_queue *queue, struct cqe *cqe, bool solicit
 	} else {
 		cqe->wqe_index = (uint16_t)queue->qp->rq.next++;
 	}
-	cq_post(queue->cq, queue->qp, cqe, solicited);
+	cq_post(queue->cq, cqe, solicited);
 }
 
 static void flush_claimed(struct hca_qp *qp)

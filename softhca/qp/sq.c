@@ -6,7 +6,6 @@
 #include <softhca/machine/mem.h>
 #include <softhca/objects/cq.h>
 #include <softhca/objects/event.h>
-#include <softhca/objects/note.h>
 
 void sq_init(struct hca_qp *qp)
 {
@@ -110,15 +109,13 @@ void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome)
 	else
 		count_sent(qp, wqe->length);
 	qp->sq.next += slots_at_hand(qp, wqe);
-	if (!syndrome && !wqe->signalled) {
-		note_queues(qp);
+	if (!syndrome && !wqe->signalled)
 		return;
-	}
 	if (wqe) {
 		cqe.opcode = wqe->opcode;
 		cqe.byte_count = (uint32_t)wqe->length;
 	}
-	cq_post(qp->send_cq, qp, &cqe, false);
+	cq_post(qp->send_cq, &cqe, false);
 }
 
 void sq_flush(struct hca_qp *qp)

@@ -4,7 +4,6 @@
 
 #include <softhca/base/refuse.h>
 #include <softhca/objects/event.h>
-#include <softhca/objects/note.h>
 #include <softhca/wire/transport.h>
 
 #include <endian.h>
@@ -45,7 +44,6 @@ int cmd_get_context(struct cmd *cmd)
 	cmd->ctx->async = channel;
 	cmd->ctx->cqe_version = cqe_version;
 	cmd->ctx->ready = true;
-	note_context(cmd->ctx);
 	cmd->give = reader;
 	return 0;
 }

@@ -21,7 +21,7 @@ import models
 
 SECONDS = float(os.environ.get("SOFTHCA_FUZZ_SECONDS", "2"))
 SEED = int(os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", str(int(time.time()))))
-MAGIC, VERSION = 0x53484341, 2
+MAGIC, VERSION = 0x53484341, 3
 CONTEXT, CONTROL, CM = 1, 2, 3
 HELLO = "<4I3Q"
 SIZE = 16 << 20
