@@ -11,8 +11,10 @@
 #include <softhca/qp/sq.h>
 
 #define MILLISECOND 1000000u
-#define LONGEST_NAP MILLISECOND
 #define BUSY_FOR    (2u * MILLISECOND) /* after the last activity the short nap stays for so long */
+#define LONGEST_NAP MILLISECOND
+#define AWAKE_FOR   (250u * MILLISECOND) /* and no nap is longer than that one */
+#define DEEPEST_NAP (8u * MILLISECOND)
 #define FLUSH_EVERY MILLISECOND
 #define MOST_TURNS  16 /* of a command that waits for work: long messages go on after it, as they would on a wire */
 
@@ -117,15 +119,17 @@ void engine_catch_up(struct hca_machine *machine)
 static uint64_t next_nap(struct hca_machine *machine, uint64_t now)
 {
 	uint64_t shortest = (uint64_t)machine->settings.nap * 1000;
+	uint64_t longest;
 
 	if (machine->active)
 		pace.last_active = now;
 	machine->active = false;
+	longest = now - pace.last_active < AWAKE_FOR ? LONGEST_NAP : DEEPEST_NAP;
 	if (now - pace.last_active < BUSY_FOR || !pace.nap)
 		pace.nap = shortest;
-	else if (pace.nap < LONGEST_NAP)
+	else if (pace.nap < longest)
 		pace.nap *= 2;
-	return pace.nap < LONGEST_NAP ? pace.nap : LONGEST_NAP;
+	return pace.nap < longest ? pace.nap : longest;
 }
 
 static uint64_t until(uint64_t deadline, uint64_t now)
