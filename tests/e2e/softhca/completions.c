@@ -183,6 +183,40 @@ static bool reregistered_memory(void)
 	return true;
 }
 
+/* ---- events for which the pipe has no room ---- */
+
+#define PIPE_HOLDS (65536 / 16) /* events */
+
+/* One LAST_WQE_REACHED for each round. */
+static bool raise_last_wqe(struct host *host, struct ibv_qp *qp, int rounds)
+{
+	struct rig_link link = rig_link_to(qp->qp_num, host->lid);
+
+	while (rounds--)
+		CHECK(!rig_init(qp, &link) && !rig_rtr(qp, &link) && !rig_to_state(qp, IBV_QPS_ERR) && !rig_to_state(qp, IBV_QPS_RESET));
+	return true;
+}
+
+/* Events wait until there is room, or until their object is destroyed: libibverbs would wait for ever for one that nobody can read. */
+static bool unread_events_go_with_their_object(void)
+{
+	struct host *host = rig_host(0);
+	struct ibv_srq_init_attr init = { .attr = { .max_wr = 4, .max_sge = 1 } };
+	struct ibv_srq *srq = MADE(ibv_create_srq(host->pd, &init));
+	struct ibv_qp *stays = rig_qp(host, IBV_QPT_RC, srq), *goes = rig_qp(host, IBV_QPT_RC, srq);
+
+	CHECK(raise_last_wqe(host, stays, PIPE_HOLDS) && raise_last_wqe(host, goes, 3) && raise_last_wqe(host, stays, 2));
+	alarm(RIG_PATIENCE_MS / 1000);
+	CHECK(!ibv_destroy_qp(goes));
+	alarm(0);
+	for (int i = 0; i < PIPE_HOLDS + 2; i++)
+		CHECK(xrc_event_is(host, IBV_EVENT_QP_LAST_WQE_REACHED, stays));
+	CHECK(!rig_readable(host->ctx->async_fd, 10));
+	CHECK(!ibv_destroy_qp(stays) && !ibv_destroy_srq(srq));
+	rig_free_host(host);
+	return true;
+}
+
 /* ---- what is posted before a command is done before it ---- */
 
 #define ROUNDS 20
@@ -255,7 +289,7 @@ static const struct rig_case cases[] = {
 	CASE(one_event_per_arming), CASE(solicited_only), CASE(armed_too_late_still_fires), CASE(cq_overrun),
 	CASE(cq_overrun_of_an_srq), CASE(cq_resize_keeps_completions), CASE(cq_resize_comes_after_sends),
 	CASE(reregistered_memory), CASE(posted_before_its_memory_goes), CASE(posted_before_its_memory_moves),
-	CASE(posted_before_its_srq_goes),
+	CASE(posted_before_its_srq_goes), CASE(unread_events_go_with_their_object),
 };
 
 RIG_MAIN(cases)

@@ -44,6 +44,27 @@ static bool inline_in_pieces(void)
 	return pair_tear_down(&pair);
 }
 
+/* Requests of one to three units of a ring of mlx5: some begin at its end and go on at its beginning. */
+static bool requests_of_all_sizes(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	for (uint32_t i = 0; i < 300; i++) {
+		uint32_t length = 1 + i * 37 % 128;
+		struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, length);
+
+		wr.send_flags |= IBV_SEND_INLINE;
+		pair_pattern(pair.a->buffer, length, i);
+		memset(pair.b->buffer, 0, 200);
+		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 200, i) && !rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc));
+		CHECK(wc.status == IBV_WC_SUCCESS && rig_poll(pair.b->cq, &wc) && wc.byte_len == length && wc.wr_id == i);
+		CHECK(!memcmp(pair.a->buffer, pair.b->buffer, length) && !pair.b->buffer[length]);
+	}
+	return pair_tear_down(&pair);
+}
+
 static bool scatter_and_gather(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -206,7 +227,7 @@ static bool last_message(void)
 }
 
 static const struct rig_case cases[] = {
-	CASE(send_with_immediate), CASE(inline_in_pieces), CASE(scatter_and_gather), CASE(write_and_read),
+	CASE(send_with_immediate), CASE(inline_in_pieces), CASE(requests_of_all_sizes), CASE(scatter_and_gather), CASE(write_and_read),
 	CASE(write_with_immediate), CASE(atomics), CASE(unreliable_connection),
 	CASE(doorbell_of_another), CASE(last_message),
 };

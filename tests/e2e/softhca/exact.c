@@ -66,6 +66,18 @@ static bool reset_begins_at_the_first_receive(void)
 	return pair_tear_down(&pair);
 }
 
+static bool reset_forgets_the_attributes(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	CHECK(!ibv_query_qp(pair.qa, &attr, IBV_QP_STATE, &init) && attr.dest_qp_num == pair.qb->qp_num && attr.ah_attr.dlid);
+	CHECK(!rig_to_state(pair.qa, IBV_QPS_RESET) && !ibv_query_qp(pair.qa, &attr, IBV_QP_STATE, &init));
+	CHECK(!attr.dest_qp_num && !attr.rq_psn && !attr.sq_psn && !attr.qp_access_flags && !attr.timeout && !attr.ah_attr.dlid);
+	return pair_tear_down(&pair);
+}
+
 /* Requests that were not sent before are not sent afterwards. */
 static bool reset_begins_at_the_first_send(void)
 {
@@ -447,7 +459,7 @@ static bool zero_based_region(void)
 }
 
 static const struct rig_case cases[] = {
-	CASE(reset_begins_at_the_first_receive), CASE(reset_begins_at_the_first_send),
+	CASE(reset_forgets_the_attributes), CASE(reset_begins_at_the_first_receive), CASE(reset_begins_at_the_first_send),
 	CASE(unreliable_connection_goes_to_sqe), CASE(datagram_goes_to_sqe), CASE(in_sqe_it_still_receives),
 	CASE(senders_own_qkey), CASE(datagram_is_one_packet), CASE(receivers_timer_counts),
 	CASE(senders_timer_does_not_count), CASE(write_with_immediate_needs_a_receive),

@@ -206,6 +206,25 @@ static bool unreliable_messages_are_whole(void)
 	return true;
 }
 
+/* A piece whose answer is lost comes again, and the message goes on after it. */
+static bool long_messages_once(void)
+{
+	struct pair pair = make_pair(IBV_QPT_RC, patient());
+	struct ibv_mr *from = big_region(pair.a), *to = big_region(pair.b);
+	struct ibv_sge sge = { (uint64_t)(uintptr_t)from->addr, LONG, from->lkey };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED, .sg_list = &sge, .num_sge = 1 };
+	struct ibv_wc wc;
+
+	for (int i = 1; i <= 40; i++) {
+		memset(from->addr, i, LONG);
+		CHECK(!post_big(pair.qb, to) && !rig_post(pair.qa, &wr));
+		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+		CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.byte_len == LONG);
+		CHECK(!memcmp(to->addr, from->addr, LONG));
+	}
+	return rig_quiet(pair.b->cq, 20);
+}
+
 /* Datagrams have no sequence numbers, so a repeated one arrives twice. */
 static bool datagram_comes_twice(void)
 {
@@ -258,7 +277,7 @@ static bool one_create_fails(void)
 static const struct rig_case cases[] = {
 	CASE(sends_once), CASE(xrc_sends_once), CASE(additions_once), CASE(reads_and_writes), CASE(nothing_arrives),
 	CASE(receiver_never_ready), CASE(unreliable_messages_are_whole), CASE(datagram_comes_twice), CASE(comes_late),
-	CASE(one_create_fails),
+	CASE(one_create_fails), CASE(long_messages_once),
 };
 
 RIG_MAIN(cases)

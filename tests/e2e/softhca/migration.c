@@ -177,6 +177,42 @@ static bool port_down(void)
 	return true;
 }
 
+/* How many packets of device 0 were lost on purpose. */
+static int dropped(void)
+{
+	char command[512], line[512];
+	int hits = -1;
+	FILE *told;
+
+	snprintf(command, sizeof(command), "LD_PRELOAD= %s ctl fault", getenv("SOFTHCA_TEST_COMMAND"));
+	told = MADE(popen(command, "r"));
+	while (hits < 0 && fgets(line, sizeof(line), told)) {
+		const char *at = strstr(line, "drop=100% hits=");
+
+		if (at)
+			hits = atoi(strstr(at, "hits=") + 5);
+	}
+	pclose(told);
+	return hits;
+}
+
+/* On the second path a request has as many attempts as it had on the first. */
+static bool both_paths_lose_everything(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
+	struct ibv_wc wc;
+
+	CHECK(arm(&pair));
+	control("fault", 0, "drop 100%");
+	CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
+	CHECK(is(pair.qp[0], IBV_MIG_MIGRATED, 2) && dropped() == 2 * (1 + 3)); /* retry_cnt 3 */
+	control("fault", 0, "off");
+	disconnect(&pair);
+	return true;
+}
+
 static bool on_request(void)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
@@ -401,6 +437,7 @@ int main(int argc, char **argv)
 {
 	static const struct rig_case cases[] = {
 		{ "a port goes down", port_down },
+		{ "both paths lose everything", both_paths_lose_everything },
 		{ "on request", on_request },
 		{ "by the program, and back", by_the_program }, { "a request under way", under_way },
 		{ "an unreliable connection", unreliable }, { "who is not armed stays", stays },

@@ -52,6 +52,18 @@ static int init_port_2(struct ground *g)
 	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_INIT));
 }
 
+/* Of the alternate path. No adapter has so many. */
+static int alternate_pkey_1000(struct ground *g)
+{
+	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);
+
+	NEED(!go(g, g->rc, IBV_QPS_INIT, MASK_INIT));
+	attr.alt_ah_attr = attr.ah_attr;
+	attr.alt_port_num = 1;
+	attr.alt_pkey_index = 1000;
+	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_RTR | IBV_QP_ALT_PATH));
+}
+
 static int init_pkey_1(struct ground *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_INIT);
@@ -145,6 +157,7 @@ const struct refusal refusals_of_modify[] = {
 	{ "modify: INIT with a bit too many", init_with_too_much, ALWAYS, EINVAL },
 	{ "modify: INIT on a port that is not there", init_port_2, ALWAYS, EINVAL },
 	{ "modify: INIT with a P_Key that is not there", init_pkey_1, ALWAYS, EINVAL },
+	{ "modify: RTR with an alternate P_Key that is not there", alternate_pkey_1000, ALWAYS, EINVAL },
 	{ "modify: RTR with a bad MTU", rtr_bad_mtu, ALWAYS, EINVAL },
 	{ "modify: RTR with too many reads", rtr_too_many_reads, ALWAYS, EINVAL },
 	{ "modify: RTR with a GID that is not there", rtr_bad_gid_index, ALWAYS, EINVAL },

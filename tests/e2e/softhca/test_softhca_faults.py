@@ -12,7 +12,7 @@ from installed import need
 from test_softhca_programs import pair
 
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
-EVERYTHING = ["sends_once", "xrc_sends_once", "additions_once", "reads_and_writes"]
+EVERYTHING = ["sends_once", "xrc_sends_once", "additions_once", "reads_and_writes", "long_messages_once"]
 
 
 def under(run, softhca, faults, argv):
