@@ -35,6 +35,7 @@ deps_table() {
 	more|cmd:mpicc.mpich|MPI over UCX over it, with tests that are compiled|mpich libmpich-dev|mpich-devel|mpich-devel
 	more|cmd:mpicc.openmpi|the same with the other library|openmpi-bin libopenmpi-dev|openmpi-devel|openmpi-devel
 	more|file:/usr/share/doc/rdma-core/tests/run_tests.py|rdma-core's own tests on the emulated HCA|python3-pyverbs|python3-pyverbs|python3-pyverbs
+	more|cmd:rdma|asks the emulated HCA by netlink|iproute2|iproute|iproute2
 	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	rdma-core|cmd:cmake|configures another rdma-core|cmake|cmake|cmake

@@ -21,6 +21,7 @@ enum softhca_kind {
 	SOFTHCA_CONTEXT = 1, /* an opened device */
 	SOFTHCA_CONTROL = 2, /* one `softhca ctl` command */
 	SOFTHCA_CM = 3,	     /* an opened /dev/infiniband/rdma_cm */
+	SOFTHCA_NETLINK = 4, /* one netlink request; answered like a control command */
 };
 
 /* Client's first message; carries the arena's memfd when arena_size is not 0. */

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -26,6 +27,11 @@ struct real_calls {
 	int (*munmap)(void *address, size_t length);
 	int (*flock)(int fd, int operation);
 	int (*socket)(int domain, int type, int protocol);
+	int (*bind)(int fd, const struct sockaddr *name, socklen_t size);
+	int (*getsockname)(int fd, struct sockaddr *name, socklen_t *size);
+	int (*setsockopt)(int fd, int level, int option, const void *value, socklen_t size);
+	ssize_t (*sendto)(int fd, const void *data, size_t length, int flags, const struct sockaddr *name, socklen_t size);
+	ssize_t (*recvmsg)(int fd, struct msghdr *msg, int flags);
 	int (*stat)(const char *path, struct stat *st);
 	int (*lstat)(const char *path, struct stat *st);
 	int (*stat64)(const char *path, struct stat64 *st);
@@ -164,6 +170,17 @@ int cm_host(uint32_t *host);
 
 /* Waits for an event on @fd. It has the flags of the program's descriptor, so it blocks if that does. 0 or -errno. */
 int cm_wait(int fd);
+
+/* ---- the socket by which rdma(8) asks the kernel (netlink.c) ---- */
+
+/* What stands for one, or -1 with errno. */
+int netlink_open(int type);
+bool netlink_is(int fd);
+void netlink_closed(int fd);
+/* As sendto(2), recvmsg(2) and getsockname(2) on it. */
+ssize_t netlink_send(int fd, const void *request, size_t length);
+ssize_t netlink_receive(int fd, struct msghdr *msg);
+int netlink_name(struct sockaddr *name, socklen_t *size);
 
 /* ---- descriptors in commands (named.c) ---- */
 

@@ -6,13 +6,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/netlink.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #define HOOK __attribute__((visibility("default")))
@@ -89,6 +87,7 @@ HOOK int close(int fd)
 	struct dev *dev = dev_get(fd);
 	int result;
 
+	netlink_closed(fd);
 	if (!dev)
 		return real()->close(fd);
 	result = dev_close(dev, fd);
@@ -170,21 +169,6 @@ HOOK int flock(int fd, int operation)
 HOOK int munmap(void *address, size_t length)
 {
 	return arena_free(address, length) ? 0 : real()->munmap(address, length);
-}
-
-/*
- * With RDMA in the kernel this socket would answer with an empty list of devices, and libibverbs would not look into
- * sysfs any more.
- */
-HOOK int socket(int domain, int type, int protocol)
-{
-	if (domain == AF_NETLINK && protocol == NETLINK_RDMA && place_dir()) {
-		errno = EPROTONOSUPPORT;
-		return -1;
-	}
-	if (domain == AF_NETLINK && protocol == NETLINK_RDMA)
-		place_explain();
-	return real()->socket(domain, type, protocol);
 }
 
 /* A uverbs file looks like /dev/null to stat(), too, so that its device number agrees with sysfs and fstat(). */

@@ -64,6 +64,11 @@ static void find_all(void)
 	*(void **)&calls.munmap = dlsym(RTLD_NEXT, "munmap");
 	*(void **)&calls.flock = dlsym(RTLD_NEXT, "flock");
 	*(void **)&calls.socket = dlsym(RTLD_NEXT, "socket");
+	*(void **)&calls.bind = dlsym(RTLD_NEXT, "bind");
+	*(void **)&calls.getsockname = dlsym(RTLD_NEXT, "getsockname");
+	*(void **)&calls.setsockopt = dlsym(RTLD_NEXT, "setsockopt");
+	*(void **)&calls.sendto = dlsym(RTLD_NEXT, "sendto");
+	*(void **)&calls.recvmsg = dlsym(RTLD_NEXT, "recvmsg");
 	*(void **)&calls.access = dlsym(RTLD_NEXT, "access");
 	*(void **)&calls.fopen = dlsym(RTLD_NEXT, "fopen");
 	*(void **)&calls.fopen64 = dlsym(RTLD_NEXT, "fopen64");

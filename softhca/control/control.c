@@ -176,12 +176,11 @@ static void split(struct request *request, const char *words, size_t size)
 	}
 }
 
-/* The text goes into a file in memory: of any length, and nobody has to wait for its reader. */
-static int publish(char *text, size_t length)
+int control_publish(const void *bytes, size_t length)
 {
 	int fd = memfd_create("softhca-text", MFD_CLOEXEC);
 
-	if (fd >= 0 && write(fd, text, length) != (ssize_t)length) {
+	if (fd >= 0 && write(fd, bytes, length) != (ssize_t)length) {
 		close(fd);
 		fd = -1;
 	}
@@ -207,7 +206,7 @@ int control_execute(struct hca_machine *machine, const char *words, size_t size,
 		free(text);
 		return -1;
 	}
-	fd = publish(text, text_length);
+	fd = control_publish(text, text_length);
 	*length = (uint32_t)text_length;
 	free(text);
 	return fd;

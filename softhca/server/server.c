@@ -6,6 +6,7 @@
 #include <softhca/cm/end.h>
 #include <softhca/cm/file.h>
 #include <softhca/control/control.h>
+#include <softhca/control/nldev.h>
 #include <softhca/objects/context.h>
 #include <softhca/proto.h>
 #include <softhca/uverbs/cmd.h>
@@ -222,6 +223,17 @@ static void run_control(struct guest *guest, const char *words, size_t length)
 	close_fd(text);
 }
 
+static void run_netlink(struct guest *guest, const void *request, size_t size)
+{
+	struct softhca_control_reply reply = { 0 };
+	int answer = nldev_execute(guest->server->machine, request, size, &reply.length);
+
+	if (answer < 0)
+		reply.status = answer;
+	send_message(guest->sock, &reply, sizeof(reply), answer);
+	close_fd(answer);
+}
+
 /* True when the socket has become a context's. */
 static bool handle_greeting(struct guest *guest, const uint8_t *bytes, size_t size, int fd)
 {
@@ -237,6 +249,8 @@ static bool handle_greeting(struct guest *guest, const uint8_t *bytes, size_t si
 		return !greet_cm(guest, hello);
 	if (hello->kind == SOFTHCA_CONTROL)
 		run_control(guest, (const char *)(hello + 1), size - sizeof(*hello));
+	else if (hello->kind == SOFTHCA_NETLINK)
+		run_netlink(guest, hello + 1, size - sizeof(*hello));
 	else
 		turn_away(guest, -EPROTO);
 	return false;

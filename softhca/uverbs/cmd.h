@@ -38,6 +38,9 @@ int cmd_number(const char *name, uint32_t *command);
  */
 int cmd_respond(const struct cmd *cmd, const void *out, size_t size, const void *driver, size_t driver_size);
 
+/* device_cap_flags */
+uint32_t device_capabilities(const struct settings *settings);
+
 int cmd_get_context(struct cmd *cmd);
 int cmd_query_device(struct cmd *cmd);
 int cmd_ex_query_device(struct cmd *cmd);

@@ -48,7 +48,7 @@ int cmd_get_context(struct cmd *cmd)
 	return 0;
 }
 
-static uint32_t capabilities(const struct settings *settings)
+uint32_t device_capabilities(const struct settings *settings)
 {
 	return IB_UVERBS_DEVICE_BAD_PKEY_CNTR | IB_UVERBS_DEVICE_BAD_QKEY_CNTR | IB_UVERBS_DEVICE_AUTO_PATH_MIG |
 	       IB_UVERBS_DEVICE_CURR_QP_STATE_MOD | IB_UVERBS_DEVICE_SHUTDOWN_PORT |
@@ -71,7 +71,7 @@ static void describe(const struct hca_device *device, struct ib_uverbs_query_dev
 	resp->vendor_part_id = device->model->part_id;
 	resp->max_qp = (uint32_t)limits->max_qp;
 	resp->max_qp_wr = (uint32_t)limits->max_qp_wr;
-	resp->device_cap_flags = capabilities(settings);
+	resp->device_cap_flags = device_capabilities(settings);
 	resp->max_sge = resp->max_sge_rd = (uint32_t)limits->max_sge;
 	resp->max_cq = (uint32_t)limits->max_cq;
 	resp->max_cqe = (uint32_t)limits->max_cqe;

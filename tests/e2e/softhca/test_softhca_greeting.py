@@ -22,7 +22,7 @@ import models
 SECONDS = float(os.environ.get("SOFTHCA_FUZZ_SECONDS", "2"))
 SEED = int(os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", str(int(time.time()))))
 MAGIC, VERSION = 0x53484341, 3
-CONTEXT, CONTROL, CM = 1, 2, 3
+CONTEXT, CONTROL, CM, NETLINK = 1, 2, 3, 4
 HELLO = "<4I3Q"
 SIZE = 16 << 20
 MFD_ALLOW_SEALING, MFD_HUGETLB = 2, 4
@@ -158,7 +158,7 @@ def test_several_descriptors_at_once(daemon):
 
 def mutant(rng):
     """A greeting in which some things are as they should be."""
-    likely = [CONTEXT, CONTEXT, CM, CONTROL, rng.getrandbits(32)]
+    likely = [CONTEXT, CONTEXT, CM, CONTROL, NETLINK, rng.getrandbits(32)]
     message = bytearray(struct.pack(HELLO, MAGIC, VERSION, rng.choice(likely), rng.choice([0, 1, 2, 2**32 - 1]),
                                     rng.choice([0, 2**64 - 4096, rng.getrandbits(47)]), rng.choice([0, SIZE, 2**32, 2**64 - 1]),
                                     rng.choice([ctypes.addressof(probe), rng.getrandbits(64)])))
@@ -166,6 +166,29 @@ def mutant(rng):
         message[rng.randrange(len(message))] = rng.getrandbits(8)
     message += rng.randbytes(rng.choice([0, 0, 8, 100, 4000, 5000]))
     return bytes(message[:rng.choice([len(message), len(message), rng.randrange(len(message))])])
+
+
+def netlink_request(rng):
+    """One of the commands of RDMA, with attributes of any type and size."""
+    attributes = b""
+    for _ in range(rng.randrange(4)):
+        value = rng.randbytes(rng.choice([0, 1, 4, 4, 4, 8]))
+        attributes += struct.pack("<HH", rng.choice([len(value) + 4, rng.randrange(16)]), rng.choice([1, 3, 18, rng.getrandbits(16)]))
+        attributes += value.ljust((len(value) + 3) & ~3, b"\0")
+    size = 16 + len(attributes)
+    kind = rng.choice([5 << 10, 5 << 10, 5 << 10, rng.randrange(16) << 10]) | rng.randrange(32)
+    return struct.pack("<IHHII", rng.choice([size, size, size, rng.getrandbits(7)]), kind, rng.choice([1, 5, 0x301, 0x305]), 7, 0) + attributes
+
+
+def test_random_netlink_requests(daemon):
+    rng = random.Random(SEED)
+    before = daemon.descriptors()
+    for _ in range(2000):
+        with connect(daemon) as sock:
+            send(sock, hello(NETLINK) + netlink_request(rng))
+            status, length = struct.unpack("<iI", receive(sock))
+            assert status == -errno.EINVAL or (not status and length % 4 == 0)
+    daemon.until(lambda now: now == before, f"{before} descriptors", daemon.descriptors)
 
 
 def test_random_greetings(daemon):

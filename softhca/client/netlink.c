@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * The netlink socket by which rdma(8) asks the kernel about devices. What stands for it is a file in memory, which becomes the
+ * daemon's answer when the program sends a request: its file offset says how far the program has read.
+ */
+#include "client.h"
+
+#include <softhca/proto.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/netlink.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+
+#define MAX_FDS 1024
+
+static atomic_bool ours[MAX_FDS];
+
+bool netlink_is(int fd)
+{
+	return fd >= 0 && fd < MAX_FDS && atomic_load_explicit(&ours[fd], memory_order_relaxed);
+}
+
+int netlink_open(int type)
+{
+	int fd = memfd_create("softhca-netlink", type & SOCK_CLOEXEC ? MFD_CLOEXEC : 0);
+
+	if (fd >= MAX_FDS) {
+		real()->close(fd);
+		errno = EMFILE;
+		return -1;
+	}
+	if (fd >= 0)
+		atomic_store(&ours[fd], true);
+	return fd;
+}
+
+void netlink_closed(int fd)
+{
+	if (netlink_is(fd))
+		atomic_store(&ours[fd], false);
+}
+
+/* The file with the answer, or -errno. */
+static int ask(const void *request, size_t length)
+{
+	struct {
+		struct softhca_hello hello;
+		char request[SOFTHCA_MAX_COMMAND - sizeof(struct softhca_hello)];
+	} message = { .hello = { .magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = SOFTHCA_NETLINK } };
+	struct softhca_control_reply reply = { 0 };
+	int answer = -1;
+	int sock, error;
+
+	if (length > sizeof(message.request))
+		return -EMSGSIZE;
+	memcpy(message.request, request, length);
+	sock = wire_connect(place_dir());
+	if (sock < 0)
+		return sock;
+	error = wire_send(sock, &message, sizeof(message.hello) + length, -1);
+	if (!error)
+		error = wire_receive(sock, &reply, sizeof(reply), &answer);
+	if (!error)
+		error = reply.status;
+	real()->close(sock);
+	return error ? error : answer;
+}
+
+ssize_t netlink_send(int fd, const void *request, size_t length)
+{
+	int answer = ask(request, length);
+
+	if (answer < 0) {
+		errno = -answer;
+		return -1;
+	}
+	lseek(answer, 0, SEEK_SET);
+	if (dup3(answer, fd, fcntl(fd, F_GETFD) & FD_CLOEXEC ? O_CLOEXEC : 0) < 0)
+		length = (size_t)-1;
+	real()->close(answer);
+	return (ssize_t)length;
+}
+
+/* As many whole messages as there is room for. */
+static size_t whole_messages(const char *bytes, size_t length)
+{
+	size_t whole = 0;
+	struct nlmsghdr header;
+
+	while (length - whole >= sizeof(header)) {
+		memcpy(&header, bytes + whole, sizeof(header));
+		if (header.nlmsg_len < sizeof(header) || NLMSG_ALIGN(header.nlmsg_len) > length - whole)
+			break;
+		whole += NLMSG_ALIGN(header.nlmsg_len);
+	}
+	return whole;
+}
+
+static void name_kernel(void *name, socklen_t *size)
+{
+	const struct sockaddr_nl kernel = { .nl_family = AF_NETLINK };
+
+	if (name && *size >= sizeof(kernel))
+		memcpy(name, &kernel, sizeof(kernel));
+	*size = sizeof(kernel);
+}
+
+ssize_t netlink_receive(int fd, struct msghdr *msg)
+{
+	ssize_t got;
+	size_t whole;
+
+	if (!msg->msg_iovlen) {
+		errno = EINVAL;
+		return -1;
+	}
+	got = pread(fd, msg->msg_iov[0].iov_base, msg->msg_iov[0].iov_len, lseek(fd, 0, SEEK_CUR));
+	whole = got > 0 ? whole_messages(msg->msg_iov[0].iov_base, (size_t)got) : 0;
+	if (!whole) {
+		/* The kernel would wait for a message that nobody sends. */
+		errno = EAGAIN;
+		return -1;
+	}
+	lseek(fd, (off_t)whole, SEEK_CUR);
+	name_kernel(msg->msg_name, &msg->msg_namelen);
+	msg->msg_controllen = 0;
+	msg->msg_flags = 0;
+	return (ssize_t)whole;
+}
+
+int netlink_name(struct sockaddr *name, socklen_t *size)
+{
+	name_kernel(name, size);
+	if (name && *size >= sizeof(struct sockaddr_nl))
+		((struct sockaddr_nl *)(void *)name)->nl_pid = (uint32_t)getpid();
+	return 0;
+}

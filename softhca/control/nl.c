@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Netlink messages and attributes. */
+#include "nl.h"
+
+#include <linux/netlink.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNED(length) (((length) + 3u) & ~(size_t)3u)
+
+static int grow(struct nl *nl, size_t more)
+{
+	size_t room = nl->room ? nl->room : 4096;
+	uint8_t *bytes;
+
+	while (room < nl->length + more)
+		room *= 2;
+	if (room == nl->room)
+		return 0;
+	bytes = realloc(nl->bytes, room);
+	if (!bytes)
+		return -1;
+	nl->bytes = bytes;
+	nl->room = room;
+	return 0;
+}
+
+void nl_raw(struct nl *nl, const void *bytes, size_t length)
+{
+	if (nl->failed || grow(nl, ALIGNED(length))) {
+		nl->failed = 1;
+		return;
+	}
+	memset(nl->bytes + nl->length, 0, ALIGNED(length));
+	if (length)
+		memcpy(nl->bytes + nl->length, bytes, length);
+	nl->length += ALIGNED(length);
+}
+
+static void attribute_of(struct nl *nl, uint16_t type, const void *bytes, size_t length)
+{
+	const struct nlattr header = { (uint16_t)(sizeof(header) + length), type };
+
+	nl_raw(nl, &header, sizeof(header));
+	nl_raw(nl, bytes, length);
+}
+
+size_t nl_message(struct nl *nl, uint16_t type, uint16_t flags, uint32_t seq)
+{
+	const struct nlmsghdr header = { .nlmsg_type = type, .nlmsg_flags = flags, .nlmsg_seq = seq };
+	size_t begin = nl->length;
+
+	nl_raw(nl, &header, sizeof(header));
+	return begin | 1; /* the lowest bit says that it is a message, whose length has 32 bits */
+}
+
+size_t nl_nest(struct nl *nl, uint16_t attribute)
+{
+	size_t begin = nl->length;
+
+	attribute_of(nl, attribute | NLA_F_NESTED, NULL, 0);
+	return begin;
+}
+
+void nl_end(struct nl *nl, size_t begin)
+{
+	size_t at = begin & ~(size_t)1;
+	uint32_t length = (uint32_t)(nl->length - at);
+	uint16_t half = (uint16_t)length;
+
+	if (nl->failed)
+		return;
+	if (begin & 1)
+		memcpy(nl->bytes + at, &length, sizeof(length));
+	else
+		memcpy(nl->bytes + at, &half, sizeof(half));
+}
+
+void nl_u8(struct nl *nl, uint16_t attribute, uint8_t value)
+{
+	attribute_of(nl, attribute, &value, sizeof(value));
+}
+
+void nl_u32(struct nl *nl, uint16_t attribute, uint32_t value)
+{
+	attribute_of(nl, attribute, &value, sizeof(value));
+}
+
+void nl_u64(struct nl *nl, uint16_t attribute, uint64_t value)
+{
+	attribute_of(nl, attribute, &value, sizeof(value));
+}
+
+void nl_text(struct nl *nl, uint16_t attribute, const char *text)
+{
+	attribute_of(nl, attribute, text, strlen(text) + 1);
+}
+
+uint32_t nl_find_u32(const uint8_t *bytes, size_t length, uint16_t attribute, uint32_t other)
+{
+	struct nlattr header;
+	uint32_t value;
+
+	for (size_t at = 0; at + sizeof(header) <= length; at += ALIGNED(header.nla_len)) {
+		memcpy(&header, bytes + at, sizeof(header));
+		if (header.nla_len < sizeof(header) || header.nla_len > length - at)
+			break;
+		if (header.nla_type != attribute || header.nla_len != sizeof(header) + sizeof(value))
+			continue;
+		memcpy(&value, bytes + at + sizeof(header), sizeof(value));
+		return value;
+	}
+	return other;
+}

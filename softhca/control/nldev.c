@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The kernel's RDMA netlink interface, as far as it can be asked: devices, ports, objects. */
+#include "nldev.h"
+#include "control.h"
+#include "nl.h"
+
+#include <softhca/uverbs/cmd.h>
+
+#include <endian.h>
+#include <errno.h>
+#include <linux/netlink.h>
+#include <rdma/rdma_netlink.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NODE_CA	 1
+#define NOBODY	 UINT32_MAX
+#define LINK_UP	 5
+#define POLLING	 2
+
+struct question {
+	const struct hca_machine *machine;
+	const uint8_t *attributes;
+	size_t size;
+	uint16_t type, flags; /* of each answer */
+	uint32_t seq;
+	struct nl *nl;
+};
+
+static uint32_t asked(const struct question *q, uint16_t attribute)
+{
+	return nl_find_u32(q->attributes, q->size, attribute, NOBODY);
+}
+
+static size_t begin(const struct question *q, const struct hca_device *device)
+{
+	char name[DEVICE_NAME_MAX];
+	size_t message = nl_message(q->nl, q->type, q->flags, q->seq);
+
+	nl_u32(q->nl, RDMA_NLDEV_ATTR_DEV_INDEX, (uint32_t)device->index);
+	nl_text(q->nl, RDMA_NLDEV_ATTR_DEV_NAME, device_name(device, name));
+	return message;
+}
+
+/* ---- devices and ports ---- */
+
+static int answer_device(const struct question *q, const struct hca_device *device)
+{
+	size_t message = begin(q, device);
+
+	nl_u32(q->nl, RDMA_NLDEV_ATTR_PORT_INDEX, (uint32_t)q->machine->settings.ports);
+	nl_u64(q->nl, RDMA_NLDEV_ATTR_CAP_FLAGS, device_capabilities(&q->machine->settings));
+	nl_text(q->nl, RDMA_NLDEV_ATTR_FW_VERSION, device->model->firmware);
+	nl_u64(q->nl, RDMA_NLDEV_ATTR_NODE_GUID, device->guid);
+	nl_u64(q->nl, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, device_system_guid(device));
+	nl_u8(q->nl, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, NODE_CA);
+	nl_text(q->nl, RDMA_NLDEV_ATTR_DEV_PROTOCOL, "ib");
+	nl_end(q->nl, message);
+	return 0;
+}
+
+static void answer_one_port(const struct question *q, const struct hca_device *device, uint8_t number)
+{
+	const struct hca_port *port = &device->port[number];
+	size_t message = begin(q, device);
+	uint64_t prefix;
+	uint8_t gid[16];
+
+	device_gid(device, number, gid);
+	memcpy(&prefix, gid, sizeof(prefix));
+	nl_u32(q->nl, RDMA_NLDEV_ATTR_PORT_INDEX, number);
+	nl_u64(q->nl, RDMA_NLDEV_ATTR_CAP_FLAGS, HCA_PORT_CAPS);
+	nl_u64(q->nl, RDMA_NLDEV_ATTR_SUBNET_PREFIX, be64toh(prefix));
+	nl_u32(q->nl, RDMA_NLDEV_ATTR_LID, port->lid);
+	nl_u32(q->nl, RDMA_NLDEV_ATTR_SM_LID, machine_sm_lid(q->machine));
+	nl_u8(q->nl, RDMA_NLDEV_ATTR_LMC, 0);
+	nl_u8(q->nl, RDMA_NLDEV_ATTR_PORT_STATE, port->active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN);
+	nl_u8(q->nl, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->active ? LINK_UP : POLLING);
+	nl_end(q->nl, message);
+}
+
+static int answer_port(const struct question *q, const struct hca_device *device)
+{
+	uint32_t wanted = asked(q, RDMA_NLDEV_ATTR_PORT_INDEX);
+	int ports = q->machine->settings.ports;
+
+	if (wanted != NOBODY && (wanted < 1 || wanted > (uint32_t)ports))
+		return -EINVAL;
+	for (int i = 1; i <= ports; i++) {
+		if (wanted == NOBODY || wanted == (uint32_t)i)
+			answer_one_port(q, device, (uint8_t)i);
+	}
+	return 0;
+}
+
+/* ---- objects ---- */
+
+static void put_qp(struct nl *nl, const struct hca_object *object)
+{
+	const struct hca_qp *qp = container_of(object, struct hca_qp_handle, obj)->qp;
+
+	nl_u32(nl, RDMA_NLDEV_ATTR_PORT_INDEX, qp->attr.port);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_LQPN, qp->qpn);
+	if (qp->type == IBV_QPT_RC || qp->type == IBV_QPT_UC) {
+		nl_u32(nl, RDMA_NLDEV_ATTR_RES_RQPN, qp->attr.dest_qpn);
+		nl_u32(nl, RDMA_NLDEV_ATTR_RES_RQ_PSN, qp->attr.rq_psn);
+		nl_u8(nl, RDMA_NLDEV_ATTR_RES_PATH_MIG_STATE, qp->attr.path_mig_state);
+	}
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_SQ_PSN, qp->attr.sq_psn);
+	nl_u8(nl, RDMA_NLDEV_ATTR_RES_TYPE, (uint8_t)qp->type);
+	nl_u8(nl, RDMA_NLDEV_ATTR_RES_STATE, (uint8_t)qp->state);
+	if (qp->pd)
+		nl_u32(nl, RDMA_NLDEV_ATTR_RES_PDN, qp->pd->pdn);
+}
+
+static void put_cq(struct nl *nl, const struct hca_object *object)
+{
+	const struct hca_cq *cq = container_of(object, struct hca_cq, obj);
+
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_CQE, cq->size - 1);
+	nl_u64(nl, RDMA_NLDEV_ATTR_RES_USECNT, object->uses);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_CQN, cq->cqn);
+}
+
+static void put_mr(struct nl *nl, const struct hca_object *object)
+{
+	const struct hca_mr *mr = container_of(object, struct hca_mr, obj);
+
+	nl_u64(nl, RDMA_NLDEV_ATTR_RES_MRLEN, mr->length);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_MRN, mr->index);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PDN, mr->pd->pdn);
+}
+
+static void put_pd(struct nl *nl, const struct hca_object *object)
+{
+	nl_u64(nl, RDMA_NLDEV_ATTR_RES_USECNT, object->uses);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PDN, container_of(object, struct hca_pd, obj)->pdn);
+}
+
+/* The table is there even if it is empty: rdma(8) passes over an SRQ without one. */
+static void put_qps_of(struct nl *nl, const struct hca_srq *srq)
+{
+	size_t table = nl_nest(nl, RDMA_NLDEV_ATTR_RES_QP);
+
+	list_for_each(node, &srq->obj.ctx->qps) {
+		const struct hca_qp *qp = container_of(node, struct hca_qp, link);
+		size_t entry;
+
+		if (qp->srq != srq)
+			continue;
+		entry = nl_nest(nl, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+		nl_u32(nl, RDMA_NLDEV_ATTR_RES_LQPN, qp->qpn);
+		nl_end(nl, entry);
+	}
+	nl_end(nl, table);
+}
+
+static void put_srq(struct nl *nl, const struct hca_object *object)
+{
+	const struct hca_srq *srq = container_of(object, struct hca_srq, obj);
+
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_SRQN, srq->srqn);
+	nl_u8(nl, RDMA_NLDEV_ATTR_RES_TYPE, srq->xrc ? IBV_SRQT_XRC : IBV_SRQT_BASIC);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PDN, srq->pd->pdn);
+	if (srq->cq)
+		nl_u32(nl, RDMA_NLDEV_ATTR_RES_CQN, srq->cq->cqn);
+	put_qps_of(nl, srq);
+}
+
+/* The types in the order of the kernel's summary. */
+static const struct kind {
+	const char *name;
+	uint16_t command, table, entry;
+	enum hca_type type;
+	void (*put)(struct nl *nl, const struct hca_object *object);
+} kinds[] = {
+	{ "pd", RDMA_NLDEV_CMD_RES_PD_GET, RDMA_NLDEV_ATTR_RES_PD, RDMA_NLDEV_ATTR_RES_PD_ENTRY, HCA_PD, put_pd },
+	{ "cq", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY, HCA_CQ, put_cq },
+	{ "qp", RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY, HCA_QP, put_qp },
+	{ "mr", RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY, HCA_MR, put_mr },
+	{ "srq", RDMA_NLDEV_CMD_RES_SRQ_GET, RDMA_NLDEV_ATTR_RES_SRQ, RDMA_NLDEV_ATTR_RES_SRQ_ENTRY, HCA_SRQ, put_srq },
+};
+
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* Opened handles of a QP are no QPs. */
+static bool counts(const struct hca_object *object)
+{
+	return object->type != HCA_QP || !container_of(object, struct hca_qp_handle, obj)->opened;
+}
+
+static int answer_objects(const struct question *q, const struct hca_device *device, const struct kind *kind)
+{
+	list_for_each(ctx_node, &device->contexts) {
+		const struct hca_context *ctx = container_of(ctx_node, struct hca_context, link);
+
+		list_for_each(node, &ctx->objects[kind->type]) {
+			const struct hca_object *object = container_of(node, struct hca_object, link);
+			size_t message, table, entry;
+
+			if (!counts(object))
+				continue;
+			/* A message for each, so that none outgrows the program's buffer. */
+			message = begin(q, device);
+			table = nl_nest(q->nl, kind->table);
+			entry = nl_nest(q->nl, kind->entry);
+			kind->put(q->nl, object);
+			nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)ctx->pid);
+			nl_end(q->nl, entry);
+			nl_end(q->nl, table);
+			nl_end(q->nl, message);
+		}
+	}
+	return 0;
+}
+
+static void put_count(struct nl *nl, const char *name, uint64_t count)
+{
+	size_t entry = nl_nest(nl, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY);
+
+	nl_text(nl, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, name);
+	nl_u64(nl, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, count);
+	nl_end(nl, entry);
+}
+
+static int answer_summary(const struct question *q, const struct hca_device *device)
+{
+	size_t message = begin(q, device), table = nl_nest(q->nl, RDMA_NLDEV_ATTR_RES_SUMMARY);
+	uint64_t count[KINDS] = { 0 }, contexts = 0;
+
+	list_for_each(ctx_node, &device->contexts) {
+		contexts++;
+		for (size_t i = 0; i < KINDS; i++) {
+			list_for_each(node, &container_of(ctx_node, struct hca_context, link)->objects[kinds[i].type])
+				count[i] += counts(container_of(node, struct hca_object, link));
+		}
+	}
+	for (size_t i = 0; i < KINDS; i++)
+		put_count(q->nl, kinds[i].name, count[i]);
+	put_count(q->nl, "ctx", contexts);
+	nl_end(q->nl, table);
+	nl_end(q->nl, message);
+	return 0;
+}
+
+static int answer_contexts(const struct question *q, const struct hca_device *device)
+{
+	uint32_t number = 0;
+
+	list_for_each(node, &device->contexts) {
+		size_t message = begin(q, device), table = nl_nest(q->nl, RDMA_NLDEV_ATTR_RES_CTX);
+		size_t entry = nl_nest(q->nl, RDMA_NLDEV_ATTR_RES_CTX_ENTRY);
+
+		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_CTXN, number++);
+		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)container_of(node, struct hca_context, link)->pid);
+		nl_end(q->nl, entry);
+		nl_end(q->nl, table);
+		nl_end(q->nl, message);
+	}
+	return 0;
+}
+
+/* ---- requests ---- */
+
+static int answer_system(const struct question *q)
+{
+	size_t message = nl_message(q->nl, q->type, q->flags, q->seq);
+
+	nl_u8(q->nl, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, 1); /* shared */
+	nl_u8(q->nl, RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK, 1);
+	nl_end(q->nl, message);
+	return 0;
+}
+
+static int answer_about(const struct question *q, const struct hca_device *device)
+{
+	uint16_t command = RDMA_NL_GET_OP(q->type);
+
+	for (size_t i = 0; i < KINDS; i++) {
+		if (kinds[i].command == command)
+			return answer_objects(q, device, &kinds[i]);
+	}
+	switch (command) {
+	case RDMA_NLDEV_CMD_GET:
+		return answer_device(q, device);
+	case RDMA_NLDEV_CMD_PORT_GET:
+		return answer_port(q, device);
+	case RDMA_NLDEV_CMD_RES_GET:
+		return answer_summary(q, device);
+	case RDMA_NLDEV_CMD_RES_CTX_GET:
+		return answer_contexts(q, device);
+	case RDMA_NLDEV_CMD_RES_CM_ID_GET: /* softhca ctl objects lists them */
+		return 0;
+	default:
+		return -EOPNOTSUPP;
+	}
+}
+
+/* About one device, or with NLM_F_DUMP about all. */
+static int answer(const struct question *q)
+{
+	uint32_t wanted = asked(q, RDMA_NLDEV_ATTR_DEV_INDEX);
+	int error = 0;
+
+	if (RDMA_NL_GET_CLIENT(q->type) != RDMA_NL_NLDEV)
+		return -EINVAL;
+	if (RDMA_NL_GET_OP(q->type) == RDMA_NLDEV_CMD_SYS_GET)
+		return answer_system(q);
+	if (wanted == NOBODY ? !(q->flags & NLM_F_MULTI) : wanted >= (uint32_t)q->machine->settings.devices)
+		return -EINVAL;
+	for (int i = 0; i < q->machine->settings.devices && !error; i++) {
+		if (wanted == NOBODY || wanted == (uint32_t)i)
+			error = answer_about(q, &q->machine->device[i]);
+	}
+	return error;
+}
+
+/* What the last message says: the end of a dump, an error, or that all is well for a program that wants to know. */
+static void finish(const struct question *q, const struct nlmsghdr *request, int error)
+{
+	const struct nlmsgerr told = { .error = error, .msg = *request };
+	const int32_t none = 0;
+	size_t message;
+
+	if (!error && q->flags & NLM_F_MULTI) {
+		message = nl_message(q->nl, NLMSG_DONE, NLM_F_MULTI, q->seq);
+		nl_raw(q->nl, &none, sizeof(none));
+	} else if (error || request->nlmsg_flags & NLM_F_ACK) {
+		message = nl_message(q->nl, NLMSG_ERROR, 0, q->seq);
+		nl_raw(q->nl, &told, sizeof(told));
+	} else {
+		return;
+	}
+	nl_end(q->nl, message);
+}
+
+int nldev_execute(const struct hca_machine *machine, const void *request, size_t size, uint32_t *length)
+{
+	struct nlmsghdr header;
+	struct nl nl = { 0 };
+	struct question q = { .machine = machine, .nl = &nl };
+	int fd;
+
+	if (size < sizeof(header))
+		return -EINVAL;
+	memcpy(&header, request, sizeof(header));
+	if (header.nlmsg_len < sizeof(header) || header.nlmsg_len > size)
+		return -EINVAL;
+	q.attributes = (const uint8_t *)request + sizeof(header);
+	q.size = header.nlmsg_len - sizeof(header);
+	q.type = header.nlmsg_type;
+	q.flags = (header.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP ? NLM_F_MULTI : 0;
+	q.seq = header.nlmsg_seq;
+	finish(&q, &header, answer(&q));
+	fd = nl.failed ? -ENOMEM : control_publish(nl.bytes, nl.length);
+	*length = (uint32_t)nl.length;
+	free(nl.bytes);
+	return fd;
+}

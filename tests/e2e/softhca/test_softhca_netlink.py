@@ -1,0 +1,101 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""rdma(8), which asks the kernel by netlink: devices, links and objects are those that softhca itself lists."""
+
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+import models
+from installed import need
+
+PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
+KINDS = {"qp": "qp", "cq": "cq", "mr": "mr", "pd": "pd", "srq": "srq"}
+
+
+@pytest.fixture
+def rdma(run, daemon):
+    need("rdma")
+
+    def ask(*words):
+        done = run(["rdma", "-j", *words])
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+        return json.loads(done.stdout or "[]")
+    return ask
+
+
+@pytest.fixture
+def holder(daemon):
+    """A program with objects of every kind, 300 QPs among them, which are more than one message can tell of."""
+    program = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle", "300"], stderr=subprocess.DEVNULL)
+    assert program.stdout.readline() == "ready\n"
+    yield program
+    program.kill()
+    program.communicate()
+
+
+def test_devices(run, daemon, rdma):
+    devices = rdma("dev")
+    assert [(d["ifindex"], d["ifname"], d["node_type"]) for d in devices] == [(i, models.device(i), "ca") for i in (0, 1)]
+    guid = run(["ibv_devinfo", "-d", models.device(1)]).stdout.split("node_guid:")[1].split()[0]
+    assert devices[1]["node_guid"] == guid
+    assert [d["ifname"] for d in rdma("dev", "show", models.device(1))] == [models.device(1)]
+    done = run(["rdma", "dev", "show", models.device(9)])
+    assert done.returncode != 0 and models.device(9) in done.stderr
+
+
+@pytest.mark.parametrize("settings", [["--ports=2"]])
+def test_links(daemon, rdma):
+    daemon.ask("ctl", "port", models.device(1), "2", "down")
+    links = rdma("link", "show")
+    assert [(link["ifname"], link["port"], link["lid"], link["sm_lid"]) for link in links] == [
+        (models.device(0), 1, 1, 1), (models.device(0), 2, 2, 1), (models.device(1), 1, 3, 1), (models.device(1), 2, 4, 1)]
+    assert [link["state"] for link in links] == ["ACTIVE", "ACTIVE", "ACTIVE", "DOWN"]
+    assert [link["port"] for link in rdma("link", "show", f"{models.device(1)}/2")] == [2]
+
+
+def test_objects(daemon, rdma, holder):
+    listed = daemon.objects()["contexts"]
+    summary = {device["ifname"]: device for device in rdma("res")}
+    for kind, name in KINDS.items():
+        there = [(c["device"], c["pid"]) for c in listed for o in c["objects"] if o["type"] == kind]
+        told = [(o["ifname"], o["pid"]) for o in rdma("res", "show", name)]
+        assert sorted(told) == sorted(there)
+        for device in summary:
+            assert summary[device][name] == sum(at == device for at, _ in there)
+    assert summary[models.device(0)]["ctx"] == 1
+
+
+def test_queue_pairs(daemon, rdma, holder):
+    there = {o["number"]: o for c in daemon.objects()["contexts"] for o in c["objects"] if o["type"] == "qp"}
+    told = {qp["lqpn"]: qp for qp in rdma("res", "show", "qp")}
+    assert there.keys() == told.keys() and len(told) > 300
+    for number, qp in told.items():
+        assert qp["state"] == there[number]["state"] and qp["comm"] == "softhca-hold"
+        assert qp.get("rqpn", 0) == there[number]["dest_qp_num"]
+    assert {qp["type"] for qp in told.values()} == {"RC", "XRC_TGT"}
+
+
+def test_an_opened_handle_is_no_qp(daemon, rdma):
+    creator = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", "1"])
+    number = creator.stdout.readline().split()[0]
+    other = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", "1", number])
+    assert other.stdout.readline().split()[0] == number
+    assert [(qp["lqpn"], qp["pid"]) for qp in rdma("res", "show", "qp")] == [(int(number), creator.pid)]
+    assert sum(device["qp"] for device in rdma("res")) == 1
+    for program in (creator, other):
+        program.kill()
+        program.communicate()
+
+
+def test_system(run, daemon):
+    need("rdma")
+    assert run(["rdma", "system"]).stdout.startswith("netns shared")
+
+
+def test_counters_are_not_there(run, daemon):
+    need("rdma")
+    done = run(["rdma", "statistic"])
+    assert done.returncode != 0 and "not supported" in done.stderr
