@@ -29,6 +29,7 @@ static const struct row rows[] = {
 	{ "open_events", SWITCH, AT(open_events), 0, 0, "off: handles from ibv_open_qp hear no events, as with Linux 5.7 and later" },
 	{ "strict", SWITCH, AT(strict), 0, 0, "on: attribute masks are judged without the removal of bits by uverbs" },
 	{ "arena", SWITCH, AT(arena), 0, 0, "off: no memory is shared with the programs" },
+	{ "memlock", SWITCH, AT(memlock), 0, 0, "on: registering memory is refused beyond RLIMIT_MEMLOCK" },
 	{ "nap", NUMBER, AT(nap), 1, 1000, "microseconds between two looks at the doorbells of busy programs" },
 	LIMIT_OF(max_qp, 1 << 17, "QPs per device"),
 	LIMIT_OF(max_cq, 1 << 16, "CQs per device"),

@@ -22,6 +22,7 @@ struct settings {
 	bool open_events; /* off: events of a target QP are for the handle of its creator alone */
 	bool strict;	/* on: uverbs removes no bits from attribute masks */
 	bool arena;	/* off: rings are reached through process_vm_readv() */
+	bool memlock;	/* on: registered memory counts as locked */
 	int nap;	/* microseconds between two looks at the doorbells of busy clients */
 	struct limits limits;
 	uint32_t address; /* of the first port of the first device, IPv4, host byte order */

@@ -3,6 +3,7 @@
 #include "cmd.h"
 
 #include <softhca/base/refuse.h>
+#include <softhca/objects/memlock.h>
 #include <softhca/objects/mr.h>
 #include <softhca/objects/object.h>
 
@@ -73,6 +74,8 @@ int cmd_reg_mr(struct cmd *cmd)
 	if (!pd)
 		return refuse(-EINVAL, "PD handle");
 	if (!error)
+		error = memlock_check(cmd->ctx, range.start, range.length, NULL);
+	if (!error)
 		error = mr_create(cmd->ctx, pd, &range, &mr);
 	if (error)
 		return error;
@@ -112,6 +115,8 @@ int cmd_rereg_mr(struct cmd *cmd)
 		return refuse(-EINVAL, "PD handle");
 	merge(mr, request, &range);
 	error = mr_check(cmd->ctx, &range);
+	if (!error && request->flags & IBV_REREG_MR_CHANGE_TRANSLATION)
+		error = memlock_check(cmd->ctx, range.start, range.length, mr);
 	if (error)
 		return error;
 	mr_change(mr, pd, &range);

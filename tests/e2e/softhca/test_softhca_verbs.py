@@ -70,6 +70,12 @@ def test_limits(run, softhca):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.parametrize("memlock, outcome", [("on", "refused"), ("off", "allowed")])
+def test_locked_memory(run, softhca, memlock, outcome):
+    done = run([softhca, "run", f"--memlock={memlock}", "--", PROGRAMS / "softhca-memlock", outcome])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
 def test_every_limit_is_tried(run, softhca):
     """A limit that is added to the settings has to be added here."""
     settings = {word for word in run([softhca, "--help"]).stdout.replace("=", " ").split() if word.startswith("--max_")}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Memory that may not be locked may not be registered. usage: memlock refused|allowed */
+#include "rig.h"
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#define PAGE   4096u
+#define LOCKED (20 * PAGE) /* RIG_BUFFER and four pages more */
+
+/* root may lock as much as it likes. */
+static void drop_capabilities(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	NEED(!syscall(SYS_capget, &header, data));
+	data[0].effective &= ~(1u << CAP_IPC_LOCK);
+	NEED(!syscall(SYS_capset, &header, data));
+}
+
+static struct ibv_mr *reg(struct host *host, uint8_t *at, size_t length)
+{
+	errno = 0;
+	return ibv_reg_mr(host->pd, at, length, IBV_ACCESS_LOCAL_WRITE);
+}
+
+static bool limited(void)
+{
+	struct host *one = rig_host(0), *two;
+	uint8_t *memory = aligned_alloc(PAGE, LOCKED);
+	struct ibv_mr *mr;
+
+	memset(memory, 0, LOCKED);
+	CHECK(!reg(one, memory, 5 * PAGE) && errno == ENOMEM);
+	/* By the page, not the byte. */
+	CHECK(!reg(one, memory + PAGE - 1, 3 * PAGE + 2) && errno == ENOMEM);
+	mr = MADE(reg(one, memory, 4 * PAGE));
+	CHECK(!reg(one, memory, 1) && errno == ENOMEM);
+	/* A region that moves does not count twice. */
+	CHECK(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, memory + PAGE, 3 * PAGE, 0));
+	CHECK(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, memory, 5 * PAGE, 0));
+	CHECK(!ibv_dereg_mr(mr) && !ibv_dereg_mr(MADE(reg(one, memory, 4 * PAGE))));
+	/* The limit is the process', not the device's. */
+	CHECK(!ibv_dereg_mr(one->mr));
+	two = rig_host(1);
+	CHECK(!reg(one, memory, 5 * PAGE) && errno == ENOMEM && !ibv_dereg_mr(MADE(reg(one, memory, 4 * PAGE))));
+	(void)two;
+	return true;
+}
+
+static bool unlimited(void)
+{
+	struct host *host = rig_host(0);
+	uint8_t *memory = aligned_alloc(PAGE, LOCKED);
+
+	memset(memory, 0, LOCKED);
+	CHECK(reg(host, memory, LOCKED));
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	const struct rlimit limit = { LOCKED, LOCKED };
+	static const struct rig_case refused[] = { CASE(limited) }, allowed[] = { CASE(unlimited) };
+
+	NEED(argc == 2 && !setrlimit(RLIMIT_MEMLOCK, &limit));
+	drop_capabilities();
+	return rig_run(1, argv, strcmp(argv[1], "refused") ? allowed : refused, 1);
+}
