@@ -44,7 +44,7 @@ static bool inline_in_pieces(void)
 	return pair_tear_down(&pair);
 }
 
-/* Requests of one to three units of a ring of mlx5: some begin at its end and go on at its beginning. */
+/* Requests of one to three units of a ring of mlx5, then of three only: so each place of the ring has been the one where they wrap. */
 static bool requests_of_all_sizes(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -52,7 +52,7 @@ static bool requests_of_all_sizes(void)
 	struct ibv_wc wc;
 
 	for (uint32_t i = 0; i < 300; i++) {
-		uint32_t length = 1 + i * 37 % 128;
+		uint32_t length = i < 100 ? 1 + i * 37 % 128 : 109 + i % 20;
 		struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, length);
 
 		wr.send_flags |= IBV_SEND_INLINE;
