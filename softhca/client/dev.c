@@ -286,6 +286,7 @@ static bool waited_for(const struct dev *dev)
 /* Returns when the daemon has ended what was open, and closed its end: from then on nothing arrives in the program's memory. */
 static void say_goodbye(struct dev *dev)
 {
+	int saved = errno;
 	ssize_t got;
 	char byte;
 	int cancel;
@@ -299,6 +300,7 @@ static void say_goodbye(struct dev *dev)
 	} while (got > 0 || errno == EINTR);
 	pthread_mutex_unlock(&dev->command);
 	pthread_setcancelstate(cancel, NULL);
+	errno = saved;
 }
 
 int dev_close(struct dev *dev, int fd)
