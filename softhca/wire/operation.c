@@ -213,14 +213,14 @@ static enum outcome write_memory(struct attempt *attempt, const struct recv_queu
 
 /*
  * The driver switches reads and atomics off on a QP that offers no resources for them. A QP that offers fewer than are under way
- * refuses one for which it has none left.
+ * refuses one for which it has none left. Adapters have powers of two of them.
  */
 static bool may_read(const struct attempt *attempt, uint32_t access)
 {
 	const struct hca_qp_attr *theirs = &attempt->peer->attr;
 
 	return theirs->access & access && theirs->max_dest_rd_atomic &&
-	       attempt->qp->reading <= attempt->peer->device->model->rd_atomic(theirs->max_dest_rd_atomic);
+	       attempt->qp->reading <= model_pow2(theirs->max_dest_rd_atomic);
 }
 
 static enum outcome read_memory(struct attempt *attempt, const struct recv_queue *queue)

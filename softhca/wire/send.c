@@ -118,7 +118,7 @@ static void count_reads(struct hca_qp *qp, const struct wqe *wqe)
 {
 	if (wqe->fence)
 		qp->reading = 0;
-	if (operation_changes_sender(wqe) && !qp->sent && qp->reading < qp->device->model->rd_atomic(qp->attr.max_rd_atomic))
+	if (operation_changes_sender(wqe) && !qp->sent && qp->reading < model_pow2(qp->attr.max_rd_atomic))
 		qp->reading++;
 }
 
