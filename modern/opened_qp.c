@@ -32,14 +32,6 @@ static bool have_commands(void)
 	return modern_table.cmd_open_qp && modern_table.cmd_modify_qp && modern_table.cmd_query_qp && modern_table.cmd_destroy_qp;
 }
 
-/* Kernels before 5.0 answer ENOSYS to a command that the device does not have. */
-static int open_status(int ret)
-{
-	int err = modern_status(ret);
-
-	return err == -ENOSYS ? -EOPNOTSUPP : err;
-}
-
 int opened_qp_open(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context, struct ibv_qp **qp)
 {
 	struct ibv_qp_open_attr attr = {
@@ -64,11 +56,12 @@ int opened_qp_open(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context, str
 	opened->qp.context = xrcd->context;
 	opened->qp.qp_context = qp_context;
 	opened->qp.qp_num = qp_num;
-	err = open_status(modern_table.cmd_open_qp(xrcd->context, opened, (int)sizeof(*opened), &attr, &command, sizeof(command),
-						   &response, sizeof(response)));
+	err = modern_table.cmd_open_qp(xrcd->context, opened, (int)sizeof(*opened), &attr, &command, sizeof(command), &response,
+				       sizeof(response));
 	if (err) {
 		free(opened);
-		return err;
+		/* Kernels before 5.0 answer ENOSYS to a command that the device does not have. */
+		return err == ENOSYS ? -EOPNOTSUPP : -err;
 	}
 	atomic_store_explicit(&opened->open, true, memory_order_release);
 	*qp = &opened->qp;
