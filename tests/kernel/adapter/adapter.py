@@ -1,0 +1,173 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""ConnectX-3 adapters on one wire, each a PCI function for QEMU's vfio-user-pci. See README.md.
+
+usage: adapter.py [--slow=FACTOR] SOCKET...
+"""
+
+import argparse
+import selectors
+import sys
+import time
+import traceback
+
+import commands
+import identity
+from engine import Engine
+from layouts import GROUP, HCR
+from mad import Answers
+from memory import Guest, Icm
+from vfio_user import CONFIG_REGION, Closed, Server
+
+REGISTERS, DOORBELLS = 0, 2
+GO_BYTE = 0x18  # where the part of HCR lies that has the go bit
+
+# include/linux/mlx4/doorbell.h, libmlx4: where they lie in each page of doorbells
+PAGE_MASK, SEND_BELL, ARM_BELL = 0xfff, 0x14, 0x20
+SPECIAL_QPS = {0: 0, 1: 2}
+
+
+class Function:
+    """One adapter with one port."""
+
+    sizes = {REGISTERS: identity.REGISTERS_SIZE, DOORBELLS: identity.DOORBELLS_SIZE, CONFIG_REGION: identity.CONFIG_SIZE}
+    vectors = identity.VECTORS
+    mtu = identity.MTU_4096
+
+    def __init__(self, wire, lid):
+        self.wire, self.lid, self.guest = wire, lid, Guest()
+        self.gid = identity.DEFAULT_PREFIX << 64 | identity.node_guid(lid) + 1
+        self.server = None
+        self.config = identity.config_space()
+        self.started = time.monotonic()
+        self.reset()
+
+    def reset(self):
+        self.icm, self.keys, self.mtt_base, self.special_base = Icm(self.guest), None, 0, 0
+        self.eqs, self.cqs, self.srqs, self.event_queue, self.groups = {}, {}, {}, {}, {}
+        for qp in getattr(self, "qps", {}).values():
+            self.wire.engine.forget(qp)
+        self.qps = {}
+        self.answers = Answers(self.lid)
+        self.register = bytearray(HCR.size)
+        self.half = b""
+
+    def log(self, text):
+        print(f"{time.monotonic() - self.started:.3f} lid {self.lid}: {text}", flush=True)
+
+    # ---- what objects of the adapter want ----
+
+    def interrupt(self, vector):
+        self.server.interrupt(vector)
+
+    def event(self, kind, **fields):
+        queue = self.eqs.get(self.event_queue.get(kind))
+        if queue:
+            queue.post(type=kind, **fields)
+
+    def special_qpn(self, qpn):
+        return self.special_base + SPECIAL_QPS[qpn] if qpn in SPECIAL_QPS else qpn
+
+    def group_members(self, gid):
+        for data in self.groups.values():
+            group = GROUP.parse(data)
+            if group.gid == gid:
+                for at in range(GROUP.size, GROUP.size + 4 * group.members, 4):
+                    yield int.from_bytes(data[at:at + 4], "big") & 0xffffff
+
+    # ---- what the driver reads and writes ----
+
+    def read(self, region, offset, size):
+        if region == CONFIG_REGION:
+            return bytes(self.config[offset:offset + size]).ljust(size, b"\0")
+        if region == REGISTERS and identity.HCR <= offset < identity.HCR + HCR.size:
+            return bytes(self.register[offset - identity.HCR:offset - identity.HCR + size])
+        return bytes(size)
+
+    def write(self, region, offset, data):
+        if region == CONFIG_REGION:
+            self._configure(offset, data)
+        elif region == DOORBELLS:
+            self._doorbell(offset & PAGE_MASK, data)
+        elif identity.HCR <= offset < identity.HCR + HCR.size:
+            at = offset - identity.HCR
+            self.register[at:at + len(data)] = data
+            if at == GO_BYTE and HCR.get(self.register, "go"):
+                commands.execute(self, self.register)
+        elif offset == identity.RESET_REGISTER:
+            self.reset()
+
+    def _configure(self, offset, data):
+        word = int.from_bytes(data, "little")
+        if offset == identity.RAISE_EVENT:
+            self.event(word >> 24, number=word & 0xffffff)
+        elif offset == identity.ASK_OBJECT:
+            numbers = dict(enumerate(sorted((self.qps, self.cqs, self.srqs)[word >> 24])))
+            self.config[identity.ANSWER:identity.ANSWER + 4] = numbers.get(word & 0xffffff, 0xffffffff).to_bytes(4, "little")
+        elif offset == 4 or offset >= 0x40:
+            self.config[offset:offset + len(data)] = data
+
+    def _doorbell(self, offset, data):
+        if offset == SEND_BELL:
+            self.wire.engine.ring(self.qps.get(int.from_bytes(data, "big") >> 8))
+        elif offset == ARM_BELL and len(data) == 4:
+            self.half = data
+        elif offset in (ARM_BELL, ARM_BELL + 4):
+            word = int.from_bytes((self.half + data)[-8:], "big")
+            cq = self.cqs.get(word >> 32 & 0xffffff)
+            if cq:
+                cq.arm(word >> 60 & 3, word >> 56 & 7, word & 0xffffff)
+
+
+class Wire:
+    """Adapters that reach each other, by LID."""
+
+    def __init__(self, count, slow=1):
+        self.engine = Engine(slow)
+        self.functions = [Function(self, lid) for lid in range(1, count + 1)]
+        for function in self.functions:
+            function.wire = self
+
+    def get(self, lid):
+        return self.functions[lid - 1] if 0 < lid <= len(self.functions) else None
+
+
+def serve(wire, paths):
+    """Until all have hung up."""
+    selector = selectors.DefaultSelector()
+    for function, path in zip(wire.functions, paths):
+        function.server = Server(path, function)
+        selector.register(function.server.listener, selectors.EVENT_READ, function)
+    while selector.get_map():
+        for key, _ in selector.select(wire.engine.timeout()):
+            step(selector, key.data)
+        wire.engine.run()
+
+
+def step(selector, function):
+    server = function.server
+    if not server.connection:
+        selector.unregister(server.listener)
+        server.accept()
+        selector.register(server.connection, selectors.EVENT_READ, function)
+        return
+    try:
+        server.serve()
+    except (Closed, ConnectionError):
+        selector.unregister(server.connection)
+    except Exception:  # pylint: disable=broad-except
+        # A guest that writes nonsense gets no answer; the log says why.
+        function.log(traceback.format_exc())
+        raise
+
+
+def main():
+    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+    parser.add_argument("--slow", type=float, default=1)
+    parser.add_argument("socket", nargs="+")
+    given = parser.parse_args()
+    serve(Wire(len(given.socket), given.slow), given.socket)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

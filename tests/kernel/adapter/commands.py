@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The command interface: what mlx4_core asks the firmware. Each command is a function of one table."""
+
+import identity
+from keys import Keys
+from layouts import HCR, ICM_CHUNK, INIT_HCA, QP, SRQ
+from memory import Fault
+from qp import DRAINING, ERR, RTS, SQD, TRANSITIONS, QueuePair
+from queues import EVENT_COMMAND, CompletionQueue, EventQueue, SharedReceiveQueue
+
+# cmd.c: CMD_STAT_*
+OK, INTERNAL_ERROR, BAD_OPCODE, BAD_RESOURCE, BAD_QP_STATE = 0x00, 0x01, 0x02, 0x05, 0x10
+
+MAILBOX = 4096
+NUMBER = 0xffffff
+SELF_MODIFIED = 1 << 31
+COMMANDS = {}
+
+
+class Refused(Exception):
+    """A status other than OK."""
+
+    def __init__(self, status):
+        super().__init__(f"status {status:#x}")
+        self.status = status
+
+
+def command(*opcodes):
+    def _add(function):
+        COMMANDS.update(dict.fromkeys(opcodes, function))
+        return function
+
+    return _add
+
+
+class Call:
+    """One command. What a function returns goes to the mailbox (bytes) or into the register (a number)."""
+
+    def __init__(self, function, register):
+        self.function, self.__dict__ = function, {**vars(HCR.parse(register)), "function": function}
+        self.number = self.in_modifier & NUMBER
+
+    def mailbox(self, size=MAILBOX, offset=0):
+        return bytes(self.function.guest.view(self.in_param + offset, size))
+
+    def of(self, table):
+        if self.number not in table:
+            raise Refused(BAD_RESOURCE)
+        return table[self.number]
+
+    def run(self):
+        """(status, output parameter)"""
+        handler = COMMANDS.get(self.opcode)
+        if not handler:
+            return BAD_OPCODE, self.out_param
+        try:
+            result = handler(self)
+        except Refused as refused:
+            return refused.status, self.out_param
+        except Fault as fault:
+            self.function.log(f"command {self.opcode:#x}: {fault}")
+            return INTERNAL_ERROR, self.out_param
+        if isinstance(result, (bytes, bytearray)):
+            self.function.guest.view(self.out_param, len(result))[:] = result
+            return OK, self.out_param
+        return OK, self.out_param if result is None else result
+
+
+def execute(function, register):
+    """A write to the command register that has the go bit. The answer comes as an event, or is polled for."""
+    call = Call(function, register)
+    status, out_param = call.run()
+    if status:
+        function.log(f"command {call.opcode:#x} of {call.in_modifier:#x}: status {status:#x}")
+    HCR.put(register, go=0, status=status)
+    if call.event:
+        function.event(EVENT_COMMAND, token=call.token, status=status, out_param=out_param)
+    else:
+        HCR.put(register, out_param=out_param)
+
+
+# ---- firmware, limits, context memory ----
+
+# What has nothing to do here: MAP_FA, UNMAP_FA, RUN_FW, MOD_STAT_CFG, CLOSE_HCA, INIT_PORT, CLOSE_PORT, SET_PORT, MAP_ICM_AUX, UNMAP_ICM_AUX,
+# NOP, HW_HEALTH_CHECK, MGID_HASH (one chain for all groups)
+NOTHING = (0xfff, 0xffe, 0xff6, 0x34, 0x8, 0x9, 0xa, 0xc, 0xffc, 0xffb, 0x31, 0x50)
+# QUERY_ADAPTER, QUERY_HCA, DIAG_RPRT, QUERY_IF_STAT: all zero
+ZEROES = (0x6, 0xb, 0x30, 0x54)
+
+
+@command(*NOTHING)
+def nothing(_call):
+    return None
+
+
+@command(*ZEROES)
+def zeroes(call):
+    return bytes(0x100) if call.out_param else None
+
+
+@command(0x27)
+def mgid_hash(_call):
+    return 0
+
+
+@command(0x4)
+def query_fw(_call):
+    return identity.query_fw()
+
+
+@command(0x3)
+def query_dev_cap(_call):
+    return identity.query_dev_cap()
+
+
+@command(0x43)
+def query_port(_call):
+    return identity.query_port()
+
+
+@command(0xffd)
+def set_icm_size(_call):
+    """So many pages the adapter wants for itself."""
+    return 16
+
+
+@command(0xffa)
+def map_icm(call):
+    for at in range(call.in_modifier):
+        chunk = ICM_CHUNK.parse(call.mailbox(ICM_CHUNK.size, at * ICM_CHUNK.size))
+        call.function.icm.map(chunk.virtual, chunk.physical << 12, MAILBOX << chunk.log_pages)
+
+
+@command(0xff9)
+def unmap_icm(call):
+    call.function.icm.unmap(call.in_param, call.in_modifier * MAILBOX)
+
+
+@command(0x7)
+def init_hca(call):
+    given = INIT_HCA.parse(call.mailbox(INIT_HCA.size))
+    call.function.mtt_base = given.mtt_base
+    call.function.keys = Keys(call.function, given.dmpt_base, given.log_mpts)
+
+
+# ---- regions ----
+
+@command(0xd)
+def sw2hw_mpt(call):
+    call.function.keys.give(call.in_modifier, call.mailbox(0x40))
+
+
+@command(0xf)
+def hw2sw_mpt(call):
+    call.function.keys.take(call.in_modifier)
+
+
+@command(0x2f)
+def sync_tpt(call):
+    call.function.keys.synchronize()
+
+
+# ---- queues ----
+
+@command(0x12)
+def map_eq(call):
+    """Which kinds of event go to which queue."""
+    for kind in range(64):
+        if call.in_param >> kind & 1:
+            call.function.event_queue[kind] = None if call.in_modifier >> 31 else call.number
+
+
+@command(0x13)
+def sw2hw_eq(call):
+    call.function.eqs[call.number] = EventQueue(call.function, call.mailbox(0x40))
+
+
+@command(0x14)
+def hw2sw_eq(call):
+    call.function.eqs.pop(call.number, None)
+
+
+@command(0x16)
+def sw2hw_cq(call):
+    call.function.cqs[call.number] = CompletionQueue(call.function, call.number, call.mailbox(0x40), not call.op_modifier)
+
+
+@command(0x17)
+def hw2sw_cq(call):
+    call.of(call.function.cqs)
+    del call.function.cqs[call.number]
+
+
+@command(0x2c)
+def modify_cq(call):
+    cq = call.of(call.function.cqs)
+    if not call.op_modifier:
+        cq.resize(call.mailbox(0x40))
+
+
+@command(0x35)
+def sw2hw_srq(call):
+    call.function.srqs[call.number] = SharedReceiveQueue(call.function, call.number, call.mailbox(0x40))
+
+
+@command(0x36)
+def hw2sw_srq(call):
+    call.of(call.function.srqs)
+    del call.function.srqs[call.number]
+
+
+@command(0x37)
+def query_srq(call):
+    return SRQ.build(limit=call.of(call.function.srqs).limit)
+
+
+@command(0x40)
+def arm_srq(call):
+    call.of(call.function.srqs).limit = call.in_param & 0xffff
+
+
+# ---- QPs ----
+
+@command(*TRANSITIONS)
+def modify_qp(call):
+    function = call.function
+    qp = function.qps.setdefault(call.number, QueuePair(function, call.number))
+    optional = int.from_bytes(call.mailbox(4), "big")
+    if not qp.change(call.opcode, optional, call.mailbox(QP.size, 8)):
+        raise Refused(BAD_QP_STATE)
+    if qp.state == ERR:
+        function.wire.engine.fail(qp)
+    elif qp.state == SQD and call.in_modifier & SELF_MODIFIED:
+        qp.state = DRAINING
+        function.wire.engine.ring(qp)
+    elif qp.state == RTS:
+        function.wire.engine.ring(qp)
+
+
+@command(0x21)
+def reset_qp(call):
+    qp = call.function.qps.pop(call.number, None)
+    if qp:
+        call.function.wire.engine.forget(qp)
+
+
+@command(0x22)
+def query_qp(call):
+    return bytes(8) + call.of(call.function.qps).query()
+
+
+@command(0x23)
+def conf_special_qp(call):
+    call.function.special_base = call.number
+
+
+@command(0x61)
+def update_qp(_call):
+    return None
+
+
+# ---- management ----
+
+@command(0x24)
+def mad_ifc(call):
+    return call.function.answers.answer(call.mailbox(0x100))
+
+
+@command(0x25)
+def read_mcg(call):
+    return call.function.groups.get(call.in_modifier, bytes(0x400))
+
+
+@command(0x26)
+def write_mcg(call):
+    call.function.groups[call.in_modifier] = call.mailbox(0x400)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Memory regions: which memory a key opens, for which protection domain, for what."""
+
+from layouts import MPT
+from memory import Fault, Translation
+
+# mlx4.h: MLX4_PERM_* from bit 10 on
+LOCAL_READ, LOCAL_WRITE, REMOTE_READ, REMOTE_WRITE, REMOTE_ATOMIC = 1, 2, 4, 8, 16
+HARDWARE, SOFTWARE = 0x0, 0xf  # the owner of an entry
+
+
+class Keys:
+    """The table of regions lies in context memory, where the driver changes it after HW2SW_MPT and says so with SYNC_TPT."""
+
+    def __init__(self, function, base, log_count):
+        self.function, self.base, self.last = function, base, (1 << log_count) - 1
+        self.known = {}
+
+    def _address(self, index):
+        return self.base + (index & self.last) * MPT.size
+
+    def give(self, index, data):
+        entry = bytearray(data)
+        MPT.put(entry, owner=HARDWARE)
+        self.function.icm.write(self._address(index), entry)
+        self.known.pop(index & self.last, None)
+
+    def take(self, index):
+        entry = bytearray(self.function.icm.read(self._address(index), MPT.size))
+        MPT.put(entry, owner=SOFTWARE)
+        self.function.icm.write(self._address(index), entry)
+        self.known.pop(index & self.last, None)
+
+    def synchronize(self):
+        self.known.clear()
+
+    def _find(self, key):
+        """The low byte of a key is the high one of its index."""
+        index = key >> 8 | (key & 0xff) << 24
+        slot = index & self.last
+        if slot not in self.known:
+            try:
+                self.known[slot] = MPT.parse(self.function.icm.read(self._address(index), MPT.size))
+            except Fault:
+                return None
+        region = self.known[slot]
+        return region if region.key == index and region.owner == HARDWARE else None
+
+    def views(self, pd, segment, access):
+        """Views of the memory of @segment (bytes, key, address); None if the key does not open it."""
+        size, key, address = segment
+        region = self._find(key)
+        if not region or region.pd != pd or region.access & access != access:
+            return None
+        try:
+            if region.physical:
+                return [self.function.guest.view(address, size)]
+            if address < region.start or address + size > region.start + region.length:
+                return None
+            pages = Translation(self.function.icm, self.function.mtt_base + region.mtt, region.log_page)
+            return list(pages.pieces(address - (region.start & -(1 << region.log_page)), size))
+        except Fault:
+            return None
+
+    def all_views(self, pd, segments, access):
+        found = []
+        for segment in segments:
+            if not segment[0]:
+                continue
+            views = self.views(pd, segment, access)
+            if views is None:
+                return None
+            found += views
+        return found
+
+
+def scatter(views, data):
+    data = memoryview(data)
+    for view in views:
+        part = min(len(view), len(data))
+        view[:part] = data[:part]
+        data = data[part:]

@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The guest's memory as the adapter reaches it: by DMA, through its context memory (ICM), through translation tables (MTT)."""
+
+import bisect
+import mmap
+
+PAGE = 4096
+
+
+class Fault(Exception):
+    """There is no memory at this address."""
+
+
+class Guest:
+    """Physical memory: what QEMU has mapped for us."""
+
+    def __init__(self):
+        self.maps = []
+
+    def add(self, address, size, fd, offset):
+        self.maps.append((address, size, memoryview(mmap.mmap(fd, size, offset=offset))))
+
+    def remove(self, address, size):
+        self.maps = [row for row in self.maps if not (address <= row[0] and row[0] + row[1] <= address + size)]
+
+    def view(self, address, size):
+        """@size bytes that can be read and written in place."""
+        for start, length, data in self.maps:
+            if start <= address and address + size <= start + length:
+                return data[address - start:address - start + size]
+        raise Fault(f"no memory at {address:#x}+{size:#x}")
+
+
+class Icm:
+    """Context memory: the driver lends pages and tells where in the adapter's own address space they lie."""
+
+    def __init__(self, guest):
+        self.guest = guest
+        self.starts, self.chunks = [], {}
+
+    def map(self, virtual, physical, size):
+        bisect.insort(self.starts, virtual)
+        self.chunks[virtual] = (physical, size)
+
+    def unmap(self, virtual, size):
+        for start in [start for start in self.starts if virtual <= start < virtual + size]:
+            self.starts.remove(start)
+            del self.chunks[start]
+
+    def pieces(self, address, size):
+        """Views of what lies there, in order."""
+        while size:
+            at = bisect.bisect_right(self.starts, address) - 1
+            start = self.starts[at] if at >= 0 else 0
+            physical, length = self.chunks.get(start, (0, 0))
+            part = min(size, start + length - address)
+            if part <= 0:
+                raise Fault(f"no context memory at {address:#x}")
+            yield self.guest.view(physical + address - start, part)
+            address, size = address + part, size - part
+
+    def read(self, address, size):
+        return b"".join(self.pieces(address, size))
+
+    def write(self, address, data):
+        for piece in self.pieces(address, len(data)):
+            piece[:] = data[:len(piece)]
+            data = data[len(piece):]
+
+
+class Translation:
+    """Pages of a buffer or a memory region: the entries of the MTT from @address on, pages of 1 << @shift bytes."""
+
+    def __init__(self, icm, address, shift):
+        self.icm, self.address, self.shift = icm, address, shift
+
+    def physical(self, first, count):
+        entries = self.icm.read(self.address + 8 * first, 8 * count)
+        return [int.from_bytes(entries[i:i + 8], "big") & -PAGE for i in range(0, 8 * count, 8)]
+
+    def pieces(self, offset, size):
+        """Views of @size bytes, @offset bytes into the pages."""
+        first, within = offset >> self.shift, offset & (1 << self.shift) - 1
+        for page in self.physical(first, (within + size + (1 << self.shift) - 1) >> self.shift):
+            part = min(size, (1 << self.shift) - within)
+            yield self.icm.guest.view(page + within, part)
+            size, within = size - part, 0
+
+
+class Ring:
+    """A buffer of @count slots, each within one page. Its pages do not change while it is used."""
+
+    def __init__(self, translation, count, size, offset=0):
+        self.count, self.size, self.offset = count, size, offset
+        self.shift = translation.shift
+        pages = (offset + count * size + (1 << self.shift) - 1) >> self.shift
+        self.pages = [translation.icm.guest.view(page, 1 << self.shift) for page in translation.physical(0, pages)]
+
+    def slot(self, index):
+        at = self.offset + (index & self.count - 1) * self.size
+        within = at & (1 << self.shift) - 1
+        return self.pages[at >> self.shift][within:within + self.size]
+
+    def turn(self, index):
+        """The owner bit of a valid entry: it changes each time the ring has been filled."""
+        return int(bool(index & self.count))

@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Queue pairs: their context, what each transition takes over from the driver's, and their send queue."""
+
+from types import SimpleNamespace
+
+from layouts import ATOMIC, CONTROL, DATAGRAM, PATH, QP, REMOTE
+from memory import Ring, Translation
+from queues import CQE_ERROR, FLUSHED, ReceiveQueue
+
+# include/linux/mlx4/qp.h: mlx4_qp_state, MLX4_QP_ST_*
+RESET, INIT, RTR, RTS, SQER, SQD, ERR, DRAINING = range(8)
+RECEIVING = (RTR, RTS, SQER, SQD, DRAINING)
+RC, UC, UD, XRC, MLX = 0, 1, 3, 6, 7
+
+PRIMARY_PATH = [f"primary_{name}" for name in PATH if name not in ("pkey_index", "ackto", "counter")]
+ALTERNATE_PATH = [f"alternate_{name}" for name in PATH]
+
+# include/linux/mlx4/qp.h: mlx4_qp_optpar: by bit, what the driver may change
+OPTIONAL = {
+    0: ALTERNATE_PATH, 1: ["remote_read"], 2: ["remote_atomic"], 3: ["remote_write"], 4: ["primary_pkey_index"], 5: ["qkey"], 6: ["rnr_timer"],
+    7: PRIMARY_PATH, 8: ["max_reads"], 9: ["max_dest_reads"], 10: ["migration"], 12: ["retry_count"], 13: ["rnr_retry"], 14: ["primary_ackto"],
+    16: ["primary_sched_queue"], 20: ["primary_counter"],
+}
+
+# include/linux/mlx4/cmd.h: MLX4_CMD_*_QP: from which states to which, and what is taken over whatever the optional bits say
+TRANSITIONS = {
+    0x19: ((RESET,), INIT, list(QP.fields)),
+    0x2d: ((INIT,), INIT, []),
+    0x1a: ((INIT,), RTR, ["mtu", "log_message", "remote_qpn", "receive_psn", *PRIMARY_PATH]),
+    0x1b: ((RTR,), RTS, ["send_psn"]),
+    0x1c: ((RTS,), RTS, []),
+    0x1d: ((SQER,), RTS, []),
+    0x1f: ((RTS,), SQD, []),
+    0x38: ((SQD,), SQD, []),
+    0x20: ((SQD,), RTS, []),
+    0x1e: ((RESET, INIT, RTR, RTS, SQER, SQD, ERR), ERR, []),
+}
+
+# include/linux/mlx4/device.h: MLX4_OPCODE_*
+NOP, WRITE, WRITE_IMMEDIATE, SEND, SEND_IMMEDIATE, READ, COMPARE_SWAP, FETCH_ADD = 0x00, 0x08, 0x09, 0x0a, 0x0b, 0x10, 0x11, 0x12
+ATOMICS = (COMPARE_SWAP, FETCH_ADD)
+INLINE = 1 << 31
+TARGET = 1 << 23  # in the number of an XRC receive QP
+
+
+def gather_list(data, at, end):
+    """The data of a request: bytes that are in it, or (bytes, key, address)."""
+    found = []
+    while at + 4 <= end:
+        size = int.from_bytes(data[at:at + 4], "big")
+        if not size & INLINE or size == INLINE:
+            if size != INLINE:
+                found.append((size, int.from_bytes(data[at + 4:at + 8], "big"), int.from_bytes(data[at + 8:at + 16], "big")))
+            at += 16
+            continue
+        size &= ~INLINE
+        found.append(bytes(data[at + 4:at + 4 + size]))
+        at += 4 + size
+        at += -at % 16
+    return found
+
+
+class QueuePair:
+    def __init__(self, function, number):
+        self.function, self.number = function, number
+        self.data = bytearray(QP.size)
+        self.state = RESET
+        self.clear()
+
+    def clear(self):
+        self.context = QP.parse(self.data)
+        self.send_ring = self.receives = None
+        self.sent = 0
+        self.established = self.last_told = False
+        self.since = None  # when the request that waits was tried first
+
+    @property
+    def remote_lid(self):
+        return self.context.primary_rlid
+
+    def change(self, opcode, optional, data):
+        """False: not from this state."""
+        allowed, state, taken = TRANSITIONS[opcode]
+        if self.state not in allowed:
+            return False
+        names = taken + [name for bit, row in OPTIONAL.items() if optional >> bit & 1 for name in row]
+        self.data = QP.merge(self.query(), data, QP.mask(names))
+        fresh = self.state == RESET
+        self.state = state
+        self.context = QP.parse(self.data)
+        if fresh and state == INIT:
+            self._find_rings()
+        return True
+
+    def reset(self):
+        self.state, self.data = RESET, bytearray(QP.size)
+        self.clear()
+
+    def query(self):
+        data = bytearray(self.data)
+        QP.put(data, state=self.state, send_psn=self.context.send_psn, receive_psn=self.context.receive_psn)
+        return data
+
+    def _find_rings(self):
+        """Of both queues in the buffer, the one with the larger entries is the first."""
+        context = self.context
+        if self.number & TARGET:
+            return
+        pages = Translation(self.function.icm, self.function.mtt_base + context.mtt, context.log_page + 12)
+        send, receive = 16 << context.log_sq_stride, 16 << context.log_rq_stride
+        first = receive > send
+        has_receives = bool(context.record) and not context.has_srq and context.service != XRC
+        before = receive << context.log_rq if has_receives and first else 0
+        self.send_ring = Ring(pages, 1 << context.log_sq, send, before)
+        if has_receives:
+            slots = Ring(pages, 1 << context.log_rq, receive, 0 if first else send << context.log_sq)
+            self.receives = ReceiveQueue(self.function, context.record, slots)
+
+    def request(self):
+        """The next request, parsed; None if there is none."""
+        slot = self.send_ring.slot(self.sent)
+        if CONTROL.get(slot, "owner") != self.send_ring.turn(self.sent):
+            return None
+        data = bytes(slot)
+        request = SimpleNamespace(**vars(CONTROL.parse(data)), key=0, address=0, atomic=None, datagram=None)
+        at = 16
+        if self.context.service == UD:
+            request.datagram = DATAGRAM.parse(data[at:])
+            at += DATAGRAM.size
+        elif request.opcode in (WRITE, WRITE_IMMEDIATE, READ, *ATOMICS):
+            remote = REMOTE.parse(data[at:])
+            request.address, request.key = remote.address, remote.key
+            at += REMOTE.size
+            if request.opcode in ATOMICS:
+                request.atomic = ATOMIC.parse(data[at:])
+                at += ATOMIC.size
+        request.gather = gather_list(data, at, min(16 * request.units, len(data)))
+        return request
+
+    # ---- completions ----
+
+    def cq(self, number):
+        return self.function.cqs.get(number)
+
+    def complete_send(self, request, size=0, syndrome=0):
+        """False if the CQ has no room for it."""
+        index, self.sent = self.sent, self.sent + 1
+        self.since = None
+        cq = self.cq(self.context.send_cqn)
+        if not cq or not (request.signalled or syndrome):
+            return True
+        if syndrome:
+            return cq.post(True, qpn=self.number, index=index & 0xffff, syndrome=syndrome, is_send=1, opcode=CQE_ERROR)
+        return cq.post(False, qpn=self.number, bytes=size, index=index & 0xffff, is_send=1, opcode=request.opcode)
+
+    def flush(self):
+        """What is in the queues of a QP in the error state comes back."""
+        while self.send_ring:
+            request = self.request()
+            if not request:
+                break
+            self.complete_send(request, syndrome=FLUSHED)
+        while self.state == ERR and self.receives and self.receives.ready():
+            cq = self.cq(self.context.receive_cqn)
+            index = self.receives.take()
+            if cq:
+                cq.post(True, qpn=self.number, index=index, syndrome=FLUSHED, opcode=CQE_ERROR)

@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Event queues, completion queues and the two kinds of receive queue."""
+
+from layouts import CQ, CQE, EQ, EQE, SRQ
+from memory import Ring, Translation
+
+# include/linux/mlx4/device.h: MLX4_EVENT_TYPE_*
+EVENT_COMPLETION, EVENT_PATH_MIGRATED, EVENT_ESTABLISHED, EVENT_DRAINED, EVENT_CQ_ERROR, EVENT_COMMAND = 0x00, 0x01, 0x02, 0x03, 0x04, 0x0a
+EVENT_BAD_REQUEST, EVENT_ACCESS_ERROR, EVENT_LAST_WQE, EVENT_SRQ_LIMIT = 0x10, 0x11, 0x13, 0x14
+CQ_OVERRUN = 1
+
+# include/linux/mlx4/cq.h: MLX4_CQE_SYNDROME_*; and the opcodes of errors and of the last entry before a resize
+LOCAL_LENGTH, LOCAL_QP_OP, LOCAL_PROTECTION, FLUSHED = 0x01, 0x02, 0x04, 0x05
+REMOTE_INVALID, REMOTE_ACCESS, REMOTE_OPERATION, RETRY_EXCEEDED, RNR_EXCEEDED = 0x12, 0x13, 0x14, 0x15, 0x16
+CQE_ERROR, CQE_RESIZE = 0x1e, 0x16
+
+INDEX_MASK = 0xffffff
+ARM_SOLICITED, ARM_NEXT = 1, 2
+SCATTER_END = 0x100  # include/linux/mlx4/qp.h: MLX4_INVALID_LKEY
+
+
+def ring(function, context, size, log_count):
+    pages = Translation(function.icm, function.mtt_base + context.mtt, context.log_page + 12)
+    return Ring(pages, 1 << log_count, size)
+
+
+class EventQueue:
+    def __init__(self, function, data):
+        context = EQ.parse(data)
+        self.function, self.vector, self.produced = function, context.interrupt, 0
+        self.ring = ring(function, context, EQE.size, context.log_size)
+        for index in range(self.ring.count):
+            EQE.put(self.ring.slot(index), owner=1)
+
+    def post(self, **fields):
+        entry = EQE.build(owner=self.ring.turn(self.produced), **fields)
+        slot = self.ring.slot(self.produced)
+        slot[:-1] = entry[:-1]
+        slot[-1] = entry[-1]  # last: it makes the entry valid
+        self.produced += 1
+        self.function.interrupt(self.vector)
+
+
+class CompletionQueue:
+    def __init__(self, function, number, data, preset):
+        context = CQ.parse(data)
+        self.function, self.number, self.eqn = function, number, context.eqn
+        self.record = function.guest.view(context.record, 4)
+        self.ring = ring(function, context, CQE.size, context.log_size)
+        self.produced = self.notified = 0
+        self.armed = self.solicited = self.overrun = False
+        self.told = None  # the driver changes this number when it has seen an event
+        if preset:
+            self._empty()
+
+    def _empty(self):
+        """Each entry has the owner bit that is not valid yet."""
+        fill = (0x4c if self.ring.turn(self.produced) else 0xcc).to_bytes(1, "big")
+        for index in range(self.ring.count):
+            self.ring.slot(index)[:] = fill * CQE.size
+
+    def _unread(self, consumed):
+        return self.produced - consumed & INDEX_MASK
+
+    def full(self):
+        """Says so, too, to the driver."""
+        if not self.overrun and self._unread(int.from_bytes(self.record, "big")) >= self.ring.count:
+            self.overrun = True
+            self.function.event(EVENT_CQ_ERROR, number=self.number, syndrome=CQ_OVERRUN)
+        return self.overrun
+
+    def post(self, solicited, **fields):
+        if self.full():
+            return False
+        entry = CQE.build(owner=self.ring.turn(self.produced), **fields)
+        slot = self.ring.slot(self.produced)
+        slot[:-1] = entry[:-1]
+        slot[-1] = entry[-1]
+        self.produced += 1
+        if self.armed and (solicited or not self.solicited):
+            self._notify()
+        return True
+
+    def _notify(self):
+        self.armed, self.notified = False, self.produced
+        self.function.eqs[self.eqn].post(type=EVENT_COMPLETION, number=self.number)
+
+    def arm(self, sequence, command, consumed):
+        """What came since the driver looked, and was not told of, is told of at once."""
+        if sequence == self.told:
+            return
+        self.told, self.armed, self.solicited = sequence, True, command == ARM_SOLICITED
+        if self._unread(consumed) and self.produced > self.notified:
+            self._notify()
+
+    def resize(self, data):
+        """The old ring ends with an entry that says so; it counts in both."""
+        slot = self.ring.slot(self.produced)
+        slot[-1] = CQE_RESIZE | self.ring.turn(self.produced) << 7
+        context = CQ.parse(data)
+        self.ring = ring(self.function, context, CQE.size, context.log_size)
+        self.produced += 1
+        self._empty()
+
+
+def scatter_list(data):
+    """(bytes, key, address) until the end of the list."""
+    found = []
+    for at in range(0, len(data), 16):
+        size, key = int.from_bytes(data[at:at + 4], "big"), int.from_bytes(data[at + 4:at + 8], "big")
+        if key == SCATTER_END:
+            break
+        found.append((size & 0x7fffffff, key, int.from_bytes(data[at + 8:at + 16], "big")))
+    return found
+
+
+class ReceiveQueue:
+    """A QP's own. The driver counts what it has posted in a record in memory."""
+
+    def __init__(self, function, record, slots):
+        self.record, self.slots, self.taken = function.guest.view(record, 4), slots, 0
+
+    def ready(self):
+        return (int.from_bytes(self.record, "big") - self.taken) & 0xffff
+
+    def peek(self):
+        return scatter_list(self.slots.slot(self.taken))
+
+    def take(self):
+        """The index that its completion names."""
+        self.taken += 1
+        return self.taken - 1 & self.slots.count - 1
+
+
+class SharedReceiveQueue:
+    """The driver links the free entries: each names the next."""
+
+    def __init__(self, function, number, data):
+        context = SRQ.parse(data)
+        self.function, self.number, self.cqn, self.xrcd, self.pd = function, number, context.cqn, context.xrcd, context.pd
+        self.slots = ring(function, context, 16 << context.log_stride, context.log_size)
+        self.record = function.guest.view(context.record, 4)
+        self.head = self.taken = self.limit = 0
+
+    def ready(self):
+        return (int.from_bytes(self.record, "big") - self.taken) & 0xffff
+
+    def peek(self):
+        return scatter_list(self.slots.slot(self.head)[16:])
+
+    def take(self):
+        index = self.head
+        self.head = int.from_bytes(self.slots.slot(index)[2:4], "big")
+        self.taken += 1
+        if self.limit and self.ready() < self.limit:
+            self.limit = 0
+            self.function.event(EVENT_SRQ_LIMIT, number=self.number)
+        return index

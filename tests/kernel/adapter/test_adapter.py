@@ -1,0 +1,194 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The adapter without a guest: tables, translation, commands, queues and messages."""
+
+import pathlib
+import sys
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+import identity  # noqa: E402
+from bench_driver import CQN, EQN, KEY, QPN, Driver, remote, two  # noqa: E402
+from layout import Layout  # noqa: E402
+from layouts import EQE, QP, QUERY_DEV_CAP  # noqa: E402
+from memory import PAGE, Fault  # noqa: E402
+from qp import ERR, READ, SEND, WRITE, XRC, gather_list  # noqa: E402
+from queues import (EVENT_CQ_ERROR, EVENT_SRQ_LIMIT, FLUSHED, LOCAL_LENGTH, LOCAL_PROTECTION, REMOTE_ACCESS, REMOTE_INVALID,  # noqa: E402
+                    RNR_EXCEEDED)
+
+HELLO = b"what is sent crosses the border of a page" * 60
+
+
+def test_a_field_is_bits_of_bytes():
+    layout = Layout(8, high=(0, 4, 28, 4), low=(0, 4, 0, 24), last=(6, 2))
+    data = layout.build(high=0xa, low=0x123456, last=0xbeef)
+    assert data.hex() == "a01234560000beef"
+    assert vars(layout.parse(data)) == {"high": 0xa, "low": 0x123456, "last": 0xbeef}
+    assert layout.merge(data, bytes(8), layout.mask(["low"])).hex() == "a00000000000beef"
+    with pytest.raises(ValueError):
+        layout.build(high=0x10)
+
+
+def test_limits_are_where_the_driver_looks():
+    data = identity.query_dev_cap()
+    assert (data[0x13], data[0x67], data[0x44:0x48].hex()) == (18, 16, "0007030f")
+    assert QUERY_DEV_CAP.get(data, "flags") & 1 << 3  # MLX4_DEV_CAP_FLAG_XRC
+
+
+@pytest.fixture
+def pair():
+    first, second = two()
+    first.connect(2)
+    second.connect(1)
+    return first, second
+
+
+def test_a_message_arrives(pair):
+    sender, receiver = pair
+    sender.payload(len(HELLO))[:] = HELLO
+    receiver.post_receive(PAGE)
+    sender.post_send(SEND, sender.segment(len(HELLO)))
+    assert bytes(receiver.payload(len(HELLO))) == HELLO
+    done, told = sender.completion(), receiver.completion()
+    assert (done.qpn, done.is_send, done.opcode, done.syndrome) == (QPN, 1, SEND, 0)
+    assert (told.qpn, told.is_send, told.bytes, told.slid, told.remote) == (QPN, 0, len(HELLO), 1, QPN)
+
+
+def test_without_a_receive_it_waits(pair):
+    sender, receiver = pair
+    sender.function.qps[QPN].context.rnr_retry = 7
+    sender.post_send(SEND, sender.segment(8))
+    assert sender.function.wire.engine.timeout() > 0
+    receiver.post_receive(8)
+    sender.function.wire.engine.run()
+    assert sender.function.wire.engine.timeout() is None and receiver.completion().bytes == 8
+
+
+def test_without_retries_it_fails(pair):
+    sender, _ = pair
+    sender.post_send(SEND, sender.segment(8))
+    assert sender.completion().syndrome == RNR_EXCEEDED and sender.function.qps[QPN].state == ERR
+    sender.post_send(SEND, sender.segment(8), slot=1)
+    assert sender.completion(1).syndrome == FLUSHED
+
+
+def test_a_message_too_long_fails_both(pair):
+    sender, receiver = pair
+    receiver.post_receive(8)
+    sender.post_send(SEND, sender.segment(9))
+    assert (sender.completion().syndrome, receiver.completion().syndrome) == (REMOTE_INVALID, LOCAL_LENGTH)
+    assert receiver.function.qps[QPN].state == ERR
+
+
+def test_write_and_read(pair):
+    one, other = pair
+    one.payload(4)[:] = b"abcd"
+    one.post_send(WRITE, one.segment(4), remote=remote(other, 100))
+    assert bytes(other.payload(104)[100:]) == b"abcd"
+    other.payload(104)[100:] = b"ABCD"
+    one.post_send(READ, one.segment(4), slot=1, remote=remote(other, 100))
+    assert bytes(one.payload(4)) == b"ABCD"
+
+
+@pytest.mark.parametrize("at, size", [(PAGE - 4, 5), (-1, 4), (1 << 30, 1)])
+def test_a_key_opens_its_region_only(pair, at, size):
+    one, other = pair
+    one.post_send(WRITE, one.segment(size), remote=remote(other, at))
+    assert one.completion().syndrome == REMOTE_ACCESS
+
+
+def test_a_region_that_the_driver_has_taken_back(pair):
+    sender, _ = pair
+    sender.must(0xf, KEY >> 8)
+    sender.post_send(SEND, sender.segment(8))
+    assert sender.completion().syndrome == LOCAL_PROTECTION
+
+
+def test_xrc_finds_the_srq_that_the_request_names():
+    sender, receiver = two()
+    target = 1 << 23 | QPN
+    sender.connect(2, service=XRC, peer=target)
+    receiver.connect(1, service=XRC, qpn=target, xrcd=5)
+    receiver.srq(0x55, xrcd=5)
+    receiver.function.srqs[0x55].limit = 1
+    sender.payload(4)[:] = b"xrc!"
+    sender.post_send(SEND, sender.segment(4), srqn=0x55)
+    told = receiver.completion()
+    assert bytes(receiver.payload(4)) == b"xrc!" and (told.qpn, told.remote) == (target, 0x55)
+    assert (receiver.event(0).type, receiver.event(0).number) == (EVENT_SRQ_LIMIT, 0x55)
+
+
+def test_xrc_refuses_an_srq_of_another_domain():
+    sender, receiver = two()
+    target = 1 << 23 | QPN
+    sender.connect(2, service=XRC, peer=target)
+    receiver.connect(1, service=XRC, qpn=target, xrcd=5)
+    receiver.srq(0x55, xrcd=6)
+    sender.post_send(SEND, sender.segment(4), srqn=0x55)
+    assert sender.completion().syndrome == REMOTE_INVALID
+
+
+def test_a_cq_tells_once_per_arming(pair):
+    driver, _ = pair
+    cq, raised = driver.function.cqs[CQN], driver.interrupts.raised
+    cq.arm(0, 2, 0)
+    assert raised == []
+    cq.post(False, qpn=1)
+    cq.post(False, qpn=2)
+    assert raised == [3] and driver.event(0).number == CQN
+    cq.arm(0, 2, 0)
+    assert raised == [3], "the driver has not seen the first event yet"
+    cq.arm(1, 2, 2)
+    assert raised == [3], "it has seen both entries"
+    cq.arm(2, 1, 2)
+    cq.post(False, qpn=3)
+    assert raised == [3], "it waits for a solicited one"
+    cq.post(True, qpn=4)
+    assert raised == [3, 3]
+
+
+def test_a_full_cq_says_so(pair):
+    driver, _ = pair
+    cq = driver.function.cqs[CQN]
+    assert all(cq.post(False, qpn=1) is True for _ in range(16)) and cq.post(False, qpn=1) is False
+    assert (driver.event(0).type, driver.event(0).number) == (EVENT_CQ_ERROR, CQN)
+
+
+def test_the_owner_bit_turns_with_the_ring(pair):
+    queue = pair[0].function.eqs[EQN]
+    owners = []
+    for number in range(2 * queue.ring.count):
+        queue.post(type=1, number=number)
+        owners.append(EQE.get(queue.ring.slot(number), "owner"))
+    assert owners == [0] * queue.ring.count + [1] * queue.ring.count
+
+
+def test_transitions_take_what_is_theirs(pair):
+    driver, _ = pair
+    optional = (1 << 10).to_bytes(4, "big")  # MLX4_QP_OPTPAR_PM_STATE
+    driver.must(0x1c, QPN, optional + bytes(4) + QP.build(migration=3, qkey=5))
+    context = driver.function.qps[QPN].context
+    assert (context.migration, context.qkey, context.remote_qpn) == (3, 0, QPN)
+    assert driver.command(0x1a, QPN, bytes(8 + QP.size)) == 0x10  # RTR2RTR is none
+
+
+def test_inline_data_in_pieces():
+    data = bytearray(128)
+    data[16:20], data[20:64] = (1 << 31 | 44).to_bytes(4, "big"), b"a" * 44
+    data[64:68], data[68:70] = (1 << 31 | 2).to_bytes(4, "big"), b"bc"
+    assert b"".join(gather_list(bytes(data), 16, 80)) == b"a" * 44 + b"bc"
+
+
+def test_memory_that_is_not_there(pair):
+    driver, _ = pair
+    with pytest.raises(Fault):
+        driver.function.icm.read(1 << 40, 8)
+    assert driver.command(0x16, CQN, in_param=1 << 40) == 1
+
+
+def test_reset_forgets_all(pair):
+    driver, _ = pair
+    driver.function.write(0, identity.RESET_REGISTER, b"\0\0\0\1")
+    assert not driver.function.qps and not driver.function.cqs
+    assert isinstance(Driver(driver.function), Driver)

@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""How a request can end, other than well."""
+
+
+class Lost(Exception):
+    """No answer: it is sent again until the retries are used up."""
+
+
+class NotReady(Exception):
+    """The receiver has no receive posted; it asks for a pause (RNR NAK)."""
+
+    def __init__(self, timer=0):
+        super().__init__()
+        self.timer = timer
+
+
+class Failed(Exception):
+    """The request completes with an error, and its QP fails; so does @peer, which may hear of an event."""
+
+    def __init__(self, syndrome, event=None):
+        super().__init__(f"syndrome {syndrome:#x}")
+        self.syndrome, self.event, self.peer = syndrome, event, None
