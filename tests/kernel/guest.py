@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """A virtual machine that has the root of this machine, read-only, under a kernel of its own."""
 
+import contextlib
 import os
 import pathlib
 import shutil
@@ -15,6 +16,11 @@ UNPACK = {".xz": ["xz", "-dc"], ".zst": ["zstd", "-dcq"], ".gz": ["gzip", "-dc"]
 # Where a machine is itself virtual, /dev/kvm may be there and a guest hang in early boot.
 KVM_SECONDS = 10
 UP = "lab: up"
+
+# The limit of a run counts the guest's time: on a busy host the same work takes as much of it. A guest whose clock stands still for so
+# many seconds of ours is dead.
+STANDSTILL = 600
+CLOCK = "(while cat /proc/uptime >/lab/uptime.new; do mv /lab/uptime.new /lab/uptime; sleep 2; done) &\n"
 
 # An emulated machine has one processor: two spend their time waiting for each other. Its clock counts instructions, so that a
 # limit of so many seconds is the same amount of work however busy the host is; and it needs no other clock, each of which is slow to
@@ -65,8 +71,10 @@ def kvm_is_here():
 class Guest:
     """One boot. What it leaves in its folder `out` is the result, with the console's text in `console`."""
 
-    def __init__(self, folder, kernel, modules, source):
-        self.folder, self.kernel, self.source = folder, kernel, source
+    def __init__(self, folder, kernel, modules, source, qemu=None, adapters=None):
+        self.folder, self.kernel, self.source, self.adapters = folder, kernel, source, adapters
+        self.qemu = qemu.argv if qemu else ["qemu-system-x86_64"]
+        self.env = qemu.env if qemu else None
         self.watches = kernel.watches
         self.out = folder / "out"
         self.console = folder / "console"
@@ -74,7 +82,7 @@ class Guest:
 
     def _qemu(self, accelerator):
         shared = "security_model=none,multidevs=remap"
-        return ["nice", "-n", "5", "qemu-system-x86_64", *ACCELERATORS[accelerator], "-m", "1024", "-nodefaults",
+        return ["nice", "-n", "5", *self.qemu, *(self.adapters.arguments() if self.adapters else []), *ACCELERATORS[accelerator], "-m", "1024", "-nodefaults",
                 "-no-reboot", "-display", "none", "-serial", f"file:{self.console}",
                 "-kernel", self.kernel.image, "-initrd", self.initramfs,
                 "-append", f"console=ttyS0 panic=-1 loglevel=5 printk.time=1 {KERNEL_OPTIONS[accelerator]} lab.source={self.source}",
@@ -88,8 +96,8 @@ class Guest:
         """The machine, once it is known to run; None if it does not come up."""
         self.console.unlink(missing_ok=True)
         # Left running only within boot() below.
-        machine = subprocess.Popen([str(a) for a in self._qemu(accelerator)], stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        machine = subprocess.Popen([str(a) for a in self._qemu(accelerator)], env=self.env, stdin=subprocess.DEVNULL,
+                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         limit = time.monotonic() + KVM_SECONDS
         while accelerator == "kvm" and machine.poll() is None and UP not in self._text():
             if time.monotonic() > limit:
@@ -99,23 +107,42 @@ class Guest:
             return None
         return machine
 
+    def _up(self, accelerator, seconds):
+        """One try; whether the machine came up. When its time is over there is no status."""
+        with self.adapters.running() if self.adapters else contextlib.nullcontext():
+            machine = self._start(accelerator)
+            if not machine:
+                return False
+            try:
+                self.wait(machine, seconds)
+            finally:
+                machine.kill()
+                machine.wait()
+        return True
+
+    def uptime(self):
+        """What the guest's own clock said last, in seconds."""
+        text = (self.out / "uptime").read_text(encoding="utf-8").split() if (self.out / "uptime").exists() else []
+        return float(text[0]) if text else 0
+
+    def wait(self, machine, seconds):
+        """Until the guest ends, or its clock has counted @seconds, or stands still."""
+        last, seen = self.uptime(), time.monotonic()
+        while machine.poll() is None and last < seconds and time.monotonic() - seen < STANDSTILL:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                machine.wait(1)
+            now = self.uptime()
+            if now != last:
+                last, seen = now, time.monotonic()
+
     def boot(self, script, seconds):
-        """Runs the script (sh) as root inside and returns how long it took; its exit status is in out/status."""
+        """Runs the script (sh) as root inside and returns how long it took there; its exit status is in out/status."""
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir()
-        (self.out / "script").write_text(script, encoding="utf-8")
-        began = time.monotonic()
-        machine = (self._start("kvm") if kvm_is_here() else None) or self._start("tcg")
-        if not machine:
+        (self.out / "script").write_text(CLOCK + script, encoding="utf-8")
+        if not (kvm_is_here() and self._up("kvm", seconds)) and not self._up("tcg", seconds):
             raise Unavailable("QEMU does not start")
-        try:
-            machine.wait(seconds)
-        except subprocess.TimeoutExpired:
-            pass  # there is no status then
-        finally:
-            machine.kill()
-            machine.wait()
-        return time.monotonic() - began
+        return self.uptime()
 
     def status(self):
         """The script's exit status; None if it never came to its end."""

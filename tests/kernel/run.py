@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Asks a real kernel: boots one of the distribution's in QEMU with the module of this folder, and runs the tests in inside/ there.
 
-usage: run.py BUILD_FOLDER [SUITE|VERSION|newest|debug] [PYTEST ARGUMENT...]
+usage: run.py BUILD_FOLDER [SUITE|VERSION|newest|debug] [--real[=mlx4]] [PYTEST ARGUMENT...]
 
-"debug" is the kernel of this machine's suite, compiled with the checks that the distribution leaves out.
+"debug" is the kernel of this machine's suite, compiled with the checks that the distribution leaves out. --real takes the distribution's
+driver over emulated adapters (adapter/) instead of the module, and the tests in real/.
 
 The last line is "N passed, N failed, N skipped". Exit status 77: it cannot be done here, the line before says why.
 """
@@ -20,6 +21,7 @@ sys.path.insert(0, str(SOURCE / "scripts"))
 
 from debug_kernel import DebugKernel  # noqa: E402
 from distribution import SUITE_OF, Failed, Kernel, Unavailable, own_suite  # noqa: E402
+from adapters import Adapters, Qemu  # noqa: E402
 from guest import Guest, busybox_is_static, tools_missing  # noqa: E402
 from test_summary import pytest_tally  # noqa: E402
 
@@ -50,14 +52,14 @@ dmesg >/lab/dmesg
 """
 
 
-def guest_script(module, arguments):
-    """What runs inside. The log of the kernel is kept whole; the module is loaded by the tests."""
+def guest_script(tests, lab, arguments):
+    """What runs inside. The log of the kernel is kept whole; drivers are loaded by the tests."""
     env = {
         "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "PYTHONDONTWRITEBYTECODE": "1",
-        "XRC_COMPAT_BUILD_ROOT": str(SOURCE / "build"), "XRC_COMPAT_SOURCE_ROOT": str(SOURCE), "XRC_LAB_MODULE": str(module),
+        "XRC_COMPAT_BUILD_ROOT": str(SOURCE / "build"), "XRC_COMPAT_SOURCE_ROOT": str(SOURCE), **lab,
     }
     env.update({name: value for name, value in os.environ.items() if name.startswith("STORM_")})
-    words = ["/usr/bin/python3", "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider", str(HERE / "inside"), *arguments]
+    words = ["/usr/bin/python3", "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider", str(HERE / tests), *arguments]
     exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in env.items())
     return (f"{PREPARE}{exports}cd {shlex.quote(str(SOURCE))}\n{shlex.join(words)} >/lab/tests 2>&1\nstatus=$?\n"
             f"{LAST_QUESTIONS}echo $status >/lab/status\nsync\necho b >/proc/sysrq-trigger\nsleep 60\n")
@@ -79,6 +81,17 @@ def complaints(guest):
     return found
 
 
+def judge_cut(guest):
+    """The guest was stopped, or ended by itself: what it had done until then counts, and its end is one failure more."""
+    print(f"failed: the guest did not come to its end; its console is {guest.console}\n" + read(guest.console)[-3000:])
+    running, passed, failures = (read(guest.out / name) for name in ("running", "passed", "failures"))
+    print("".join(f"passed: {name}\n" for name in passed.splitlines()), end="")
+    print(f"It was at: {(running.splitlines() or ['no test yet'])[-1]}\n{failures.rstrip()}")
+    failed = len({name for name, _ in re.findall(r"^(\S.*) \((setup|call|teardown)\):$", failures, re.M)})
+    print(f"{len(passed.splitlines())} passed, {failed + 1} failed, 0 skipped")
+    return 1
+
+
 def judge(guest):
     """Prints what ran; the exit status."""
     text = read(guest.out / "tests")
@@ -88,17 +101,23 @@ def judge(guest):
     for what in hurt:
         print(f"failed: {what}")
     if tally is None:
-        print(f"failed: the guest did not come to its end; its console is {guest.console}\n" + read(guest.console)[-3000:])
-        running = read(guest.out / "running").splitlines() or ["no test yet"]
-        print(f"It was at: {running[-1]}\n{read(guest.out / 'failures').rstrip()}")
-        print("0 passed, 1 failed, 0 skipped")
-        return 1
+        return judge_cut(guest)
     failed = tally.failed + bool(hurt) + (guest.status() != 0 and not tally.failed)
     print(f"{tally.passed} passed, {failed} failed, {len(tally.skips)} skipped")
     return 1 if failed or not tally.passed else 0
 
 
-def run(folder, suite, arguments):
+def lab_of(folder, suite, kernel, real):
+    """(tests, what they have to know, the guest) for the module, or for the real driver."""
+    if not real:
+        module = kernel.build(HERE / "module", "xrc_lab.ko")
+        return "inside", {"XRC_LAB_MODULE": str(module)}, Guest(folder / suite, kernel, kernel.needed(*MODULES), SOURCE)
+    guest = Guest(folder / suite, kernel, kernel.needed(*MODULES), SOURCE, Qemu(folder / "qemu"), Adapters(folder / suite))
+    return "real", {"XRC_LAB_REAL": str(kernel.root)}, guest
+
+
+def run(folder, suite, real, arguments):
+    """Boots, waits, judges."""
     missing = tools_missing()
     if missing:
         raise Unavailable(f"not on this machine: {', '.join(missing)}")
@@ -106,17 +125,19 @@ def run(folder, suite, arguments):
         raise Unavailable("x86_64 and a busybox that is linked statically are needed")
     kernel = DebugKernel(folder / suite, own_suite()) if suite == "debug" else Kernel(folder / suite, suite)
     print(f"Linux {kernel.version} ({suite})", flush=True)
-    module = kernel.build(HERE / "module", "xrc_lab.ko")
-    guest = Guest(folder / suite, kernel, kernel.needed(*MODULES), SOURCE)
-    seconds = guest.boot(guest_script(module, arguments), SECONDS)
+    tests, lab, guest = lab_of(folder, suite, kernel, real)
+    seconds = guest.boot(guest_script(tests, lab, arguments), SECONDS)
     print(f"{seconds:.0f} s in the guest")
     return judge(guest)
 
 
 def main():
     folder, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else ""
+    real = sys.argv[3:4] and sys.argv[3].startswith("--real")
     try:
-        return run(folder, SUITE_OF.get(wanted, wanted) or own_suite(), sys.argv[3:])
+        if real and sys.argv[3] not in ("--real", "--real=mlx4"):
+            raise Unavailable(f"{sys.argv[3]}: the adapter is a ConnectX-3, whose driver is mlx4")
+        return run(folder, SUITE_OF.get(wanted, wanted) or own_suite(), real, sys.argv[4 if real else 3:])
     except Unavailable as reason:
         print(f"skipped: a real kernel: {reason}\n0 passed, 0 failed, 1 skipped")
         return 77

@@ -36,7 +36,7 @@ def runner(source_root, monkeypatch):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
-    for name in ("distribution", "guest", "debug_kernel"):
+    for name in ("distribution", "guest", "debug_kernel", "adapters"):
         sys.modules.pop(name, None)
 
 
@@ -75,10 +75,42 @@ def test_a_kernel_that_looks_at_locks_and_leaks(runner, ended, capsys, said):
 
 
 def test_never_ended(runner, ended, capsys):
-    """What had failed before is told, although pytest has not told it."""
-    assert runner.judge(ended("..F.", status=None, failures="test_a (call):\nassert 1 == 2\n", running="1.0 test_a\n3.5 test_b\n")) == 1
+    """What passed and failed before is counted and named, although pytest has not told it."""
+    assert runner.judge(ended("..F.", status=None, passed="test_c\ntest_d\n", failures="test_a (call):\nassert 1 == 2\n",
+                              running="1.0 test_a\n3.5 test_b\n")) == 1
     said = capsys.readouterr().out
-    assert "\nIt was at: 3.5 test_b\ntest_a (call):\nassert 1 == 2\n" in said and said.endswith("0 passed, 1 failed, 0 skipped\n")
+    assert "passed: test_c\npassed: test_d\n" in said
+    assert "\nIt was at: 3.5 test_b\ntest_a (call):\nassert 1 == 2\n" in said and said.endswith("2 passed, 2 failed, 0 skipped\n")
+
+
+class NeverEnds:
+    """A machine that is asked each second."""
+
+    def __init__(self, guest):
+        self.seconds, self.guest = 0, guest
+
+    def poll(self):
+        return None
+
+    def wait(self, seconds):
+        self.seconds += seconds
+        raise self.guest.subprocess.TimeoutExpired("qemu", seconds)
+
+
+# By our clock, what the guest's says.
+SLOW_GUEST = [0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5]
+DEAD_GUEST = [0, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2]
+
+
+@pytest.mark.parametrize("clock, cut_at", [(SLOW_GUEST, 10), (DEAD_GUEST, 5)])
+def test_the_limit_counts_the_guests_time(runner, monkeypatch, clock, cut_at):
+    """The limit is five seconds of the guest, and it may stand still for three of ours."""
+    guest = sys.modules["guest"]
+    machine = NeverEnds(guest)
+    monkeypatch.setattr(guest, "STANDSTILL", 3)
+    monkeypatch.setattr(guest.time, "monotonic", lambda: machine.seconds)
+    guest.Guest.wait(types.SimpleNamespace(uptime=lambda: clock[machine.seconds]), machine, 5)
+    assert machine.seconds == cut_at
 
 
 def test_crashed_after_the_count(runner, ended, capsys):

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""A QEMU in which a process of ours is a PCI function (vfio-user, QEMU 10.1 or later), and that process."""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+from distribution import Apt, Failed, make_root, unpack
+
+HERE = pathlib.Path(__file__).resolve().parent
+SUITE = "sid"
+MEMORY = "1024M"
+SECONDS_TO_LISTEN = 20
+
+# QEMU takes an adapter that does not answer for so long for a broken one. The host may be busy.
+PATIENCE_MS = 600_000
+
+# By how much a guest whose instructions are emulated is slower than a real machine: times of the verbs are so much longer there.
+SLOW = 20
+
+
+class Qemu:
+    """Debian's, downloaded and unpacked like the kernels; run by the loader of its own suite."""
+
+    def __init__(self, folder):
+        self.root = folder / "root"
+        self.ready = folder / "ready"
+        if not self.ready.exists():
+            self._fetch(folder)
+        library = self.root / "usr/lib/x86_64-linux-gnu"
+        self.argv = [self.root / "lib64/ld-linux-x86-64.so.2", "--library-path", library, self.root / "usr/bin/qemu-system-x86_64",
+                     "-L", self.root / "usr/share/qemu", "-L", self.root / "usr/share/seabios"]
+        # Else it would load the modules of the QEMU that is installed.
+        self.env = {**os.environ, "QEMU_MODULE_DIR": str(library / "qemu")}
+
+    def _fetch(self, folder):
+        shutil.rmtree(folder, ignore_errors=True)
+        apt = Apt(folder / "apt", SUITE)
+        apt.get("update")
+        apt.get("--download-only", "install", "qemu-system-x86")
+        make_root(self.root)
+        for package in sorted(apt.archives.glob("*.deb")):
+            unpack(package, self.root)
+        shutil.rmtree(apt.folder)
+        self.ready.touch()
+
+
+class Adapters:
+    """Two adapters on a wire, for one boot."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.sockets = [folder / "adapter1", folder / "adapter2"]
+        self.log = folder / "adapters"
+
+    def arguments(self):
+        """The adapters read the guest's memory, so that must be a file."""
+        words = ["-machine", "q35,memory-backend=ram", "-object", f"memory-backend-memfd,id=ram,size={MEMORY},share=on"]
+        for path in self.sockets:
+            words += ["-device", f'{{"driver":"vfio-user-pci","x-msg-timeout":{PATIENCE_MS},"socket":{{"type":"unix","path":"{path}"}}}}']
+        return words
+
+    @contextlib.contextmanager
+    def running(self):
+        for path in self.sockets:
+            path.unlink(missing_ok=True)
+        with open(self.log, "w", encoding="utf-8") as log:
+            words = [sys.executable, str(HERE / "adapter" / "adapter.py"), f"--slow={SLOW}", *map(str, self.sockets)]
+            with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process:
+                try:
+                    self._wait(process)
+                    yield
+                finally:
+                    process.kill()
+
+    def _wait(self, process):
+        limit = time.monotonic() + SECONDS_TO_LISTEN
+        while not all(path.exists() for path in self.sockets):
+            if process.poll() is not None or time.monotonic() > limit:
+                raise Failed(f"the adapters do not start:\n{self.log.read_text(encoding='utf-8')}")
+            time.sleep(0.05)

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Writes down what has passed: pytest tells at its end, to which a guest need not come. The files are the machine's own."""
+
+import pathlib
+import time
+
+RUNNING, FAILURES, PASSED = pathlib.Path("/lab/running"), pathlib.Path("/lab/failures"), pathlib.Path("/lab/passed")
+
+
+def write(path, text):
+    with path.open("a", encoding="utf-8") as file:
+        file.write(text)
+
+
+def pytest_runtest_logstart(nodeid):
+    write(RUNNING, f"{time.monotonic():.1f} {nodeid}\n")
+
+
+def pytest_runtest_logreport(report):
+    if report.failed:
+        write(FAILURES, f"{report.nodeid} ({report.when}):\n{report.longreprtext}\n\n")
+    elif report.passed and report.when == "call":
+        write(PASSED, f"{report.nodeid}\n")

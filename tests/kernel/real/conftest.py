@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The tests in this folder run in the guest only, as root, over the distribution's own mlx4 driver and two adapters of ours."""
+
+import os
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+TESTS = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(HERE.parent / "inside"), str(TESTS / "e2e" / "shim"), str(TESTS / "e2e" / "softhca"), str(TESTS)]
+
+pytest_plugins = ["driver", "progress"]
+collect_ignore_glob = [] if "XRC_LAB_REAL" in os.environ else ["test_*"]

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The driver, loaded and removed; what its adapters have; and programs run on them."""
+
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+import running
+from waiting import wait_for
+
+# adapter/identity.py: registers of ours in the PCI configuration
+RAISE_EVENT, ASK_OBJECT, ANSWER = 0xb4, 0xb8, 0xbc
+KINDS = ("qp", "cq", "srq")
+NO_MORE = 0xffffffff
+TARGET = 1 << 23
+
+# Called as `softhca ctl event DEVICE NAME NUMBER` is.
+RAISE = str(pathlib.Path(__file__).resolve().parent / "raise_event.py")
+
+MODULES = ["mlx4_ib", "ib_uverbs", "rdma_ucm"]
+REMOVED = ["mlx4_ib", "mlx4_core"]
+
+
+def functions():
+    """The PCI functions of the adapters, in the order of their names."""
+    return sorted(path for path in pathlib.Path("/sys/bus/pci/devices").iterdir() if (path / "device").read_text().strip() == "0x1003")
+
+
+def ask(config, kind, index):
+    os.pwrite(config, (kind << 24 | index).to_bytes(4, "little"), ASK_OBJECT)
+    return int.from_bytes(os.pread(config, 4, ANSWER), "little")
+
+
+def objects():
+    """What the adapters themselves have: {(adapter, kind, number)}, with the driver's own."""
+    found = set()
+    for adapter, path in enumerate(functions()):
+        config = os.open(path / "config", os.O_RDWR)
+        for kind, name in enumerate(KINDS):
+            index = 0
+            while (number := ask(config, kind, index)) != NO_MORE:
+                found.add((adapter, name, number))
+                index += 1
+        os.close(config)
+    return found
+
+
+def targets():
+    """Numbers of the XRC receive QPs."""
+    return {number for _, kind, number in objects() if kind == "qp" and number & TARGET}
+
+
+def modprobe(*words):
+    subprocess.run(["modprobe", "-d", os.environ["XRC_LAB_REAL"], *words], check=True)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def driver():
+    """Both adapters are there when the driver is loaded; it must go when all is over."""
+    subprocess.run(["busybox", "ifconfig", "lo", "127.0.0.1", "up"], check=True)
+    os.environ["SOFTHCA_MODEL"] = "connectx3"
+    for name in MODULES:
+        modprobe(name)
+    wait_for(lambda: len(list(pathlib.Path("/sys/class/infiniband").glob("mlx4_*"))), "two devices", holds=lambda count: count == 2)
+    yield
+    for name in REMOVED:
+        subprocess.run(["rmmod", name], check=True, timeout=120)
+    assert objects() == set(), "the driver has left something"
+
+
+@pytest.fixture(autouse=True)
+def nothing_left(driver):
+    before = objects()
+    yield
+    assert objects() - before == set(), "left when no program is there any more"
+
+
+@pytest.fixture(scope="session")
+def build_root():
+    return pathlib.Path(os.environ["XRC_COMPAT_BUILD_ROOT"])
+
+
+@pytest.fixture(scope="session")
+def xrc_compat(build_root):
+    return build_root / "tools" / "xrc-compat"
+
+
+def run(argv, timeout=200, **kw):
+    """As everywhere, but the guest may be many times slower than the machine."""
+    return running.run(argv, timeout, **kw)

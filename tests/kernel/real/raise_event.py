@@ -1,0 +1,25 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Lets an adapter tell its driver of an event, by the register of ours in its PCI configuration.
+
+usage: raise_event.py ctl event DEVICE EVENT NUMBER [TIMES]
+"""
+
+import os
+import sys
+
+# include/linux/mlx4/device.h: MLX4_EVENT_TYPE_*
+EVENTS = {"path_mig": 0x01, "comm_est": 0x02, "sq_drained": 0x03, "cq_err": 0x04, "qp_fatal": 0x05, "path_mig_err": 0x07, "qp_req_err": 0x10,
+          "qp_access_err": 0x11, "srq_err": 0x12, "last_wqe_reached": 0x13, "srq_limit_reached": 0x14}
+RAISE_EVENT = 0xb4
+
+
+def main():
+    _, _, device, event, number, *times = sys.argv[1:]
+    config = os.open(f"/sys/class/infiniband/{device}/device/config", os.O_RDWR)
+    for _ in range(int(times[0]) if times else 1):
+        os.pwrite(config, (EVENTS[event] << 24 | int(number, 0)).to_bytes(4, "little"), RAISE_EVENT)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

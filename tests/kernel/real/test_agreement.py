@@ -1,0 +1,22 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What the emulated HCA's tests say of the kernel, asked of the kernel and the driver. Where they differ, the driver is right."""
+
+import pytest
+
+from driver import RAISE, run
+
+FOLDER = "tests/e2e/softhca"
+
+
+@pytest.mark.parametrize("setting", ["usual", "beyond"])
+def test_refusals(build_root, setting):
+    done = run([build_root / FOLDER / "softhca-refusals", setting])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_agreement(build_root):
+    """A handle from ibv_open_qp gets no events, because ib_uverbs gives it no event file."""
+    raise_event = f"{RAISE} ctl event mlx4_0 $3 $2 $5"
+    done = run([build_root / FOLDER / "softhca-agreement"], timeout=1200,
+               env={"AGREEMENT_RAISE": f"sh -c '{raise_event}' raise", "AGREEMENT_OPENED": "deaf"})
+    assert done.returncode == 0, done.stdout + done.stderr

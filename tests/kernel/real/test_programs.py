@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Programs that send: the emulator's own tests, legacy clients, two-way QPs, rdma-core's pingpongs, perftest."""
+
+import pytest
+
+from driver import RAISE, run
+from installed import need
+from running import free_port
+from servers import LISTENING
+
+SECONDS = "300"
+
+PAIR = LISTENING + r"""
+port=$1; shift
+"$@" -d mlx4_0 -p $port & server=$!
+listening $port $server
+"$@" -d mlx4_1 -p $port 127.0.0.1; client=$?
+wait $server; server=$?
+echo "server $server, client $client"
+[ $server = 0 ] && [ $client = 0 ]
+"""
+
+
+def passes(done):
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def pair(*argv):
+    need(argv[0])
+    passes(run(["bash", "-c", PAIR, "pair", free_port(), *argv]))
+
+
+@pytest.mark.parametrize("mode", [["-n", "200"], ["-n", "200", "-e"]], ids=["poll", "event"])
+@pytest.mark.parametrize("program", ["rc", "uc", "ud", "srq", "xsrq"])
+def test_pingpong(program, mode):
+    pair(f"ibv_{program}_pingpong", *mode)
+
+
+@pytest.mark.parametrize("argv", [
+    ["ib_send_lat", "-F", "-c", "XRC", "-n", "100"],
+    ["ib_send_bw", "-F", "-c", "UD", "-n", "100"],
+    ["ib_write_bw", "-F", "-c", "XRC", "-n", "100"],
+    ["ib_read_bw", "-F", "-c", "XRC", "-n", "100"],
+    ["ib_atomic_bw", "-F", "-c", "XRC", "-n", "100"],
+], ids=lambda argv: "-".join(argv))
+def test_perftest(argv):
+    pair(*argv)
+
+
+def test_all_operations(build_root):
+    """As the emulator is asked. Its other programs are about an adapter's own doings, which here are ours, too."""
+    passes(run([build_root / "tests" / "e2e" / "softhca" / "softhca-data-path"]))
+
+
+CLIENTS = ["qperf", "mvapich", "mvapich --hybrid", "mvapich --private", "mvapich2", "mvapich2-dlopen", "gasnet", "gasnet-shutdown", "openmpi",
+           "portals4", "portals4 --daemon"]
+
+
+@pytest.mark.parametrize("mode", ["--poll", "--event"])
+@pytest.mark.parametrize("client", CLIENTS)
+def test_legacy_client(build_root, tmp_path, client, mode):
+    name, *words = client.split()
+    done = run([build_root / "tests" / "legacy" / "clients" / name, *words, mode],
+               env={"LD_PRELOAD": str(build_root / "shim" / "libxrc-compat.so.1"), "TMPDIR": str(tmp_path), "LEGACY_SECONDS": SECONDS})
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    assert done.stdout.endswith(", all right\n"), done.stdout
+
+
+def two_way(xrc_compat, build_root, count, name, *words):
+    done = run([xrc_compat, "run", "--", build_root / "tests" / "e2e" / "twoway" / name, *words],
+               env={"SOFTHCA_TEST_COMMAND": RAISE, "SOFTHCA_DIR": ""})
+    lines = done.stdout.splitlines()
+    bad = [line for line in lines if not line.startswith("ok ")]
+    assert not bad and not done.stderr, "\n".join(bad) + done.stderr
+    assert (len(lines), done.returncode) == (count, 0)
+
+
+@pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
+@pytest.mark.parametrize("dialect", ["ofed", "mlnx"])
+def test_two_way_exchange(xrc_compat, build_root, dialect, options):
+    two_way(xrc_compat, build_root, 28, f"exchange-{dialect}", *options)
+
+
+@pytest.mark.parametrize("group, count", [("state", 15), ("order", 11), ("error", 11), ("event", 10)])
+def test_two_way_rows(xrc_compat, build_root, group, count):
+    two_way(xrc_compat, build_root, count, "twoway-pair", group)
+
+
+def test_many_create_two_way_qps_at_once(xrc_compat, build_root):
+    """The driver numbers QPs one after the other, so a pair has neighbours."""
+    done = run([xrc_compat, "run", "--", build_root / "tests" / "e2e" / "twoway" / "twoway-crowd"])
+    assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The xrc-compat command over the real driver."""
+
+import json
+import os
+
+import pytest
+
+from driver import run
+
+DEVICES = ["mlx4_0", "mlx4_1"]
+
+
+def test_doctor_finds_nothing_wrong(xrc_compat):
+    own = [word for variable in os.environ if variable.startswith(("XRC_COMPAT_", "SOFTHCA_")) for word in ("-u", variable)]
+    done = run(["env", *own, xrc_compat, "doctor"])
+    assert done.returncode == 0, done.stdout
+    assert "2 of 2 can carry XRC" in done.stdout
+
+
+def test_check(xrc_compat, build_root):
+    done = run([xrc_compat, "check", "--json", build_root / "tests" / "kernel" / "member"])
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert [(device["name"], device["xrc"]) for device in json.loads(done.stdout)["devices"]] == [(name, True) for name in DEVICES]
+
+
+@pytest.mark.parametrize("name", DEVICES)
+def test_selftest(xrc_compat, name):
+    """All but the events of opened handles, which this kernel drops."""
+    done = run([xrc_compat, "selftest", "--device", name])
+    assert done.returncode == 0 and "FAILED" not in done.stdout and "not tried " not in done.stdout, done.stdout + done.stderr
+    assert f"\n{name}: 15 passed, 0 failed, 0 not tried, 1 limited by the kernel\n" in done.stdout, done.stdout
