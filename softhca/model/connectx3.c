@@ -51,11 +51,6 @@ static bool any_transition(enum ibv_qp_state from, enum ibv_qp_state to)
 	return true;
 }
 
-static uint8_t rd_atomic(uint8_t value)
-{
-	return value;
-}
-
 const struct model connectx3 = {
 	.name = "connectx3",
 	.title = "ConnectX-3",
@@ -111,5 +106,4 @@ const struct model connectx3 = {
 	.flags_of_datagrams = true,
 	.no_xrc = -ENOSYS,
 	.transition = any_transition,
-	.rd_atomic = rd_atomic,
 };

@@ -37,12 +37,6 @@ static bool transition(enum ibv_qp_state from, enum ibv_qp_state to)
 	return to != IBV_QPS_SQD;
 }
 
-/* Kept as a logarithm, which is 0 before it is set. Whether there are any responder resources is kept apart (set_qpc_atomic_flags). */
-static uint8_t rd_atomic(uint8_t value)
-{
-	return value ? (uint8_t)(1u << (31 - __builtin_clz(value))) : 1;
-}
-
 const struct model connectx5 = {
 	.name = "connectx5",
 	.title = "ConnectX-5",
@@ -98,5 +92,4 @@ const struct model connectx5 = {
 	.no_flag = -EINVAL,
 	.no_xrc = -EOPNOTSUPP,
 	.transition = transition,
-	.rd_atomic = rd_atomic,
 };

@@ -121,7 +121,6 @@ struct model {
 	int no_xrc; /* -errno for an XRC QP on an adapter without XRC */
 	bool tells_send_caps; /* in a query; otherwise the provider knows them */
 	bool (*transition)(enum ibv_qp_state from, enum ibv_qp_state to); /* the driver has it, too */
-	uint8_t (*rd_atomic)(uint8_t value); /* as a query tells it */
 };
 
 extern const struct model connectx3, connectx5;

@@ -208,7 +208,27 @@ uint32_t qp_mtu(const struct hca_qp *qp)
 	return valid_mtu(qp->attr.path_mtu) ? 128u << qp->attr.path_mtu : 4096u;
 }
 
-static void query_attr(const struct hca_qp_attr *attr, const struct model *model, struct ib_uverbs_query_qp_resp *resp)
+/* mlx4_ib and mlx5_ib store the logarithm, rounded up; it is 0 before it is set. */
+static uint8_t stored_rd_atomic(uint8_t value)
+{
+	uint8_t stored = 1;
+
+	while (stored < value)
+		stored = (uint8_t)(stored * 2);
+	return stored;
+}
+
+/* Both drivers store the remote rights only, and of a QP without responder resources only that to write. */
+static uint32_t stored_access(const struct hca_qp_attr *attr)
+{
+	uint32_t remote = IBV_ACCESS_REMOTE_WRITE;
+
+	if (attr->max_dest_rd_atomic)
+		remote |= IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+	return attr->access & remote;
+}
+
+static void query_attr(const struct hca_qp_attr *attr, struct ib_uverbs_query_qp_resp *resp)
 {
 	resp->dest = attr->dest;
 	resp->alt_dest = attr->alt_dest;
@@ -216,13 +236,13 @@ static void query_attr(const struct hca_qp_attr *attr, const struct model *model
 	resp->rq_psn = attr->rq_psn;
 	resp->sq_psn = attr->sq_psn;
 	resp->dest_qp_num = attr->dest_qpn;
-	resp->qp_access_flags = attr->access;
+	resp->qp_access_flags = stored_access(attr);
 	resp->pkey_index = attr->pkey_index;
 	resp->alt_pkey_index = attr->alt_pkey_index;
 	resp->path_mtu = attr->path_mtu;
 	resp->path_mig_state = attr->path_mig_state;
-	resp->max_rd_atomic = model->rd_atomic(attr->max_rd_atomic);
-	resp->max_dest_rd_atomic = model->rd_atomic(attr->max_dest_rd_atomic);
+	resp->max_rd_atomic = stored_rd_atomic(attr->max_rd_atomic);
+	resp->max_dest_rd_atomic = stored_rd_atomic(attr->max_dest_rd_atomic);
 	resp->min_rnr_timer = attr->min_rnr_timer;
 	resp->port_num = attr->port;
 	resp->timeout = attr->timeout;
@@ -235,7 +255,7 @@ static void query_attr(const struct hca_qp_attr *attr, const struct model *model
 void qp_query(const struct hca_qp *qp, struct ib_uverbs_query_qp_resp *resp)
 {
 	memset(resp, 0, sizeof(*resp));
-	query_attr(&qp->attr, qp->device->model, resp);
+	query_attr(&qp->attr, resp);
 	resp->qp_state = resp->cur_qp_state = (uint8_t)qp->state;
 	resp->sq_draining = qp->state == IBV_QPS_SQD && qp->waiting;
 	if (qp->device->model->tells_send_caps) {

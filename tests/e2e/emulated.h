@@ -50,14 +50,14 @@ static inline bool emulated_drains(void)
 	return !emulated_is_mlx5();
 }
 
-/* What a query returns of max_rd_atomic or max_dest_rd_atomic: mlx5 stores only the logarithm, rounded down. */
+/* What a query returns of max_rd_atomic or max_dest_rd_atomic: the drivers store the logarithm, rounded up. */
 static inline uint8_t emulated_rd_atomic(uint8_t asked)
 {
 	uint8_t kept = 1;
 
-	while (kept <= asked / 2)
+	while (kept < asked)
 		kept = (uint8_t)(kept * 2);
-	return emulated_is_mlx5() ? kept : asked;
+	return kept;
 }
 
 #endif

@@ -186,15 +186,9 @@ TEST(arm_words)
 
 TEST(queue_pairs)
 {
-	static const uint8_t read_back[][2] = { { 0, 1 }, { 1, 1 }, { 4, 4 }, { 5, 4 }, { 16, 16 } };
-
 	assert_true(connectx3.transition(IBV_QPS_RTS, IBV_QPS_SQD));
 	assert_false(connectx5.transition(IBV_QPS_RTS, IBV_QPS_SQD));
 	assert_true(connectx5.transition(IBV_QPS_RTR, IBV_QPS_RTS));
-	for (size_t i = 0; i < sizeof(read_back) / sizeof(read_back[0]); i++) {
-		assert_int_equal(connectx3.rd_atomic(read_back[i][0]), read_back[i][0]);
-		assert_int_equal(connectx5.rd_atomic(read_back[i][0]), read_back[i][1]);
-	}
 }
 
 UNIT_MAIN(NULL, NULL,
