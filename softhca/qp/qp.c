@@ -68,7 +68,8 @@ static int add_handle(struct hca_context *ctx, struct hca_qp *qp, struct hca_xrc
 	handle->domain = domain;
 	if (domain)
 		domain->obj.uses++;
-	list_add(&qp->handles, &handle->peer);
+	/* In front: ib_core tells the handle that was opened last first. */
+	list_add(qp->handles.next, &handle->peer);
 	*result = handle;
 	return 0;
 }

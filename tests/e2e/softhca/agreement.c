@@ -213,14 +213,15 @@ static bool nothing_more(struct ibv_context *ctx)
 	return true;
 }
 
+/* The handle that was opened last hears first. */
 static bool who_hears(void)
 {
 	struct shared s = share();
 	struct ibv_context *ctx = s.host->ctx;
 
 	for (int i = 0; i < 2; i++) {
-		CHECK(raise_on(s.target->qp_num, 1) && next_is_of(ctx, s.target));
-		CHECK((!opened_hear() || next_is_of(ctx, s.opened)) && nothing_more(ctx));
+		CHECK(raise_on(s.target->qp_num, 1) && (!opened_hear() || next_is_of(ctx, s.opened)));
+		CHECK(next_is_of(ctx, s.target) && nothing_more(ctx));
 	}
 	return true;
 }
