@@ -52,11 +52,19 @@ static int init_port_2(struct ground *g)
 	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_INIT));
 }
 
-static int init_pkey_1(struct ground *g)
+static struct ibv_port_attr port_of(struct ground *g)
+{
+	struct ibv_port_attr port;
+
+	NEED(!ibv_query_port(g->host->ctx, 1, &port));
+	return port;
+}
+
+static int init_pkey_beyond(struct ground *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_INIT);
 
-	attr.pkey_index = 1;
+	attr.pkey_index = (uint16_t)port_of(g).pkey_tbl_len;
 	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_INIT));
 }
 
@@ -87,7 +95,7 @@ static int rtr_bad_gid_index(struct ground *g)
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);
 
 	attr.ah_attr.is_global = 1;
-	attr.ah_attr.grh.sgid_index = 5;
+	attr.ah_attr.grh.sgid_index = (uint8_t)port_of(g).gid_tbl_len;
 	return init_to_rtr(g, &attr);
 }
 
@@ -156,7 +164,7 @@ const struct refusal refusals_of_modify[] = {
 	{ "modify: INIT without a port", init_without_port, ALWAYS, EINVAL },
 	{ "modify: INIT with a bit too many", init_with_too_much, ALWAYS, EINVAL },
 	{ "modify: INIT on a port that is not there", init_port_2, ALWAYS, EINVAL },
-	{ "modify: INIT with a P_Key that is not there", init_pkey_1, ALWAYS, EINVAL },
+	{ "modify: INIT with a P_Key that is not there", init_pkey_beyond, ALWAYS, EINVAL },
 	{ "modify: RTR with a bad MTU", rtr_bad_mtu, ALWAYS, EINVAL },
 	{ "modify: RTR with too many reads", rtr_too_many_reads, ALWAYS, EINVAL },
 	{ "modify: RTR with a GID that is not there", rtr_bad_gid_index, ALWAYS, EINVAL },
