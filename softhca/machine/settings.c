@@ -26,7 +26,7 @@ static const struct row rows[] = {
 	{ "ports", NUMBER, AT(ports), 1, SETTINGS_MAX_PORTS, "ports of each HCA" },
 	{ "xrc", SWITCH, AT(xrc), 0, 0, "off: devices without XRC, as rxe" },
 	{ "open_qp", SWITCH, AT(open_qp), 0, 0, "off: the kernel refuses OPEN_QP, as with qedr before Linux 5.11" },
-	{ "open_events", SWITCH, AT(open_events), 0, 0, "off: handles from ibv_open_qp hear no events, as with Linux 5.7 and later" },
+	{ "open_events", SWITCH, AT(open_events), 0, 0, "off: handles from ibv_open_qp hear no events, as with Linux 5.8 and later" },
 	{ "strict", SWITCH, AT(strict), 0, 0, "on: attribute masks are judged without the removal of bits by uverbs" },
 	{ "arena", SWITCH, AT(arena), 0, 0, "off: no memory is shared with the programs" },
 	{ "memlock", SWITCH, AT(memlock), 0, 0, "on: registering memory is refused beyond RLIMIT_MEMLOCK" },
