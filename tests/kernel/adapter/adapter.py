@@ -17,6 +17,7 @@ from engine import Engine
 from layouts import GROUP, HCR
 from mad import Answers
 from memory import Guest, Icm
+from queues import EVENT_PORT
 from vfio_user import CONFIG_REGION, Closed, Server
 
 REGISTERS, DOORBELLS = 0, 2
@@ -100,12 +101,18 @@ class Function:
     def _configure(self, offset, data):
         word = int.from_bytes(data, "little")
         if offset == identity.RAISE_EVENT:
-            self.event(word >> 24, number=word & 0xffffff)
+            self._raise(word >> 24, word & 0xffffff)
         elif offset == identity.ASK_OBJECT:
             numbers = dict(enumerate(sorted((self.qps, self.cqs, self.srqs)[word >> 24])))
             self.config[identity.ANSWER:identity.ANSWER + 4] = numbers.get(word & 0xffffff, 0xffffffff).to_bytes(4, "little")
         elif offset == 4 or offset >= 0x40:
             self.config[offset:offset + len(data)] = data
+
+    def _raise(self, kind, number):
+        if kind == EVENT_PORT:
+            self.event(kind, subtype=number, port=1)
+        else:
+            self.event(kind, number=number)
 
     def _doorbell(self, offset, data):
         if offset == SEND_BELL:

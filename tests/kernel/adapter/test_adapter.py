@@ -119,6 +119,17 @@ def test_xrc_finds_the_srq_that_the_request_names():
     assert (receiver.event(0).type, receiver.event(0).number) == (EVENT_SRQ_LIMIT, 0x55)
 
 
+def test_an_error_names_the_srq_too():
+    sender, receiver = two()
+    target = 1 << 23 | QPN
+    sender.connect(2, service=XRC, peer=target)
+    receiver.connect(1, service=XRC, qpn=target, xrcd=5)
+    receiver.srq(0x55, xrcd=5)
+    sender.post_send(SEND, sender.segment(PAGE) + sender.segment(8), srqn=0x55)
+    told = receiver.completion()
+    assert (told.syndrome, told.qpn, told.remote) == (LOCAL_LENGTH, target, 0x55)
+
+
 def test_xrc_refuses_an_srq_of_another_domain():
     sender, receiver = two()
     target = 1 << 23 | QPN

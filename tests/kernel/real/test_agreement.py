@@ -10,7 +10,7 @@ FOLDER = "tests/e2e/softhca"
 
 @pytest.mark.parametrize("setting", ["usual", "beyond"])
 def test_refusals(build_root, setting):
-    done = run([build_root / FOLDER / "softhca-refusals", setting])
+    done = run([build_root / FOLDER / "softhca-refusals", setting], env={"SOFTHCA_TEST_DRIVEN": "1"})
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -11,7 +11,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def test_storm(build_root, xrc_compat, tmp_path):
-    done = run([xrc_compat, "run", "--", "/usr/bin/python3", HERE.parent / "inside" / "storm_on_lab.py",
+    done = run([xrc_compat, "run", "--", "/usr/bin/python3", HERE / "storm_on_driver.py",
                 build_root / "tests" / "chaos" / "storm", "-", xrc_compat, tmp_path, "8", KILLS // 4, "20080204"], timeout=3600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "all agreed" in done.stdout
