@@ -73,8 +73,8 @@ int cmd_modify_srq(struct cmd *cmd)
 	struct hca_srq *srq = object_srq(cmd->ctx, in->srq_handle);
 
 	/* The driver cannot change the size of an SRQ. */
-	if (!srq || in->attr_mask & ~(uint32_t)IBV_SRQ_LIMIT)
-		return refuse(-EINVAL, "SRQ handle, or not only its limit");
+	if (!srq || in->attr_mask & IBV_SRQ_MAX_WR)
+		return refuse(-EINVAL, "SRQ handle, or a new size");
 	return in->attr_mask & IBV_SRQ_LIMIT ? srq_set_limit(srq, in->srq_limit) : 0;
 }
 

@@ -136,6 +136,11 @@ static int read_only_memory_for_reading(struct ground *g)
 	return region(g, at, 4096, IBV_ACCESS_REMOTE_READ);
 }
 
+static int hint_of_huge_pages(struct ground *g)
+{
+	return region(g, g->host->buffer, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB);
+}
+
 static int no_bytes(struct ground *g)
 {
 	return region(g, g->host->buffer, 0, 0);
@@ -243,7 +248,11 @@ static int raw_packet(struct ground *g)
 		.cap = { .max_send_wr = 1, .max_send_sge = 1, .max_recv_wr = 1, .max_recv_sge = 1 },
 	};
 
-	return ground_made(ibv_create_qp(g->host->pd, &attr)) ? EOPNOTSUPP : 0;
+	struct ibv_qp *qp = ibv_create_qp(g->host->pd, &attr);
+
+	if (qp)
+		NEED(!ibv_destroy_qp(qp));
+	return ground_made(qp) ? EOPNOTSUPP : 0;
 }
 
 /* ---- opening targets ---- */
@@ -292,6 +301,14 @@ static int srq_resize(struct ground *g)
 	struct ibv_srq_attr attr = { .max_wr = 4 };
 
 	return ground_done(ibv_modify_srq(g->srq, &attr, IBV_SRQ_MAX_WR));
+}
+
+/* The drivers look for the two bits that they know. */
+static int srq_unknown_attribute(struct ground *g)
+{
+	struct ibv_srq_attr attr = { .max_wr = 4 };
+
+	return ground_done(ibv_modify_srq(g->srq, &attr, 4));
 }
 
 /* ---- memory windows and multicast groups ---- */
@@ -438,12 +455,14 @@ const struct refusal refusals_of_objects[] = {
 	{ "srq: too many entries", srq_too_many_sge, WITH_XRC, EINVAL },
 	{ "srq: limit too high", srq_limit_too_high, ALWAYS, EINVAL },
 	{ "srq: cannot be resized", srq_resize, ALWAYS, EINVAL },
+	{ "srq: unknown attribute", srq_unknown_attribute, ALWAYS, 0 },
 	{ "mr: remote write without local write", remote_write_alone, ALWAYS, EINVAL },
 	{ "mr: remote atomic without local write", remote_atomic_alone, ALWAYS, EINVAL },
 	{ "mr: on-demand paging", on_demand, ALWAYS, EINVAL },
 	{ "mr: not mapped", not_mapped, ALWAYS, EFAULT },
 	{ "mr: read-only memory", read_only_memory, ALWAYS, EFAULT },
 	{ "mr: read-only memory, for reading", read_only_memory_for_reading, ALWAYS, 0 },
+	{ "mr: hint of huge pages", hint_of_huge_pages, ALWAYS, 0 },
 	{ "mr: no bytes", no_bytes, ALWAYS, EINVAL },
 	{ "mr: moved", moved, ALWAYS, 0 },
 	{ "mr: moved to what is not mapped", moved_to_nowhere, ALWAYS, EFAULT },
@@ -461,7 +480,7 @@ const struct refusal refusals_of_objects[] = {
 	{ "qp: RC on an XRC SRQ", rc_on_xrc_srq, WITH_XRC, EINVAL },
 	{ "qp: UC on an XRC SRQ", uc_on_xrc_srq, WITH_XRC, EINVAL },
 	{ "qp: UD on an XRC SRQ", ud_on_xrc_srq, WITH_XRC, EINVAL },
-	{ "qp: raw packets", raw_packet, ALWAYS, EOPNOTSUPP },
+	{ "qp: raw packets", raw_packet, ALWAYS | NOT_DRIVEN, EOPNOTSUPP },
 	{ "open_qp: unknown number", open_unknown, WITH_OPEN, EINVAL },
 	{ "open_qp: other domain", open_other_domain, WITH_OPEN, EINVAL },
 	{ "open_qp: not a target", open_no_target, WITH_OPEN, EINVAL },
