@@ -43,6 +43,7 @@ deps_table() {
 	kernel|cmd:qemu-system-x86_64|boots a kernel under the tests|qemu-system-x86|qemu-system-x86-core|qemu-x86
 	kernel|cmd:busybox|the first programs of that machine|busybox-static|busybox|busybox-static
 	kernel|cmd:depmod|finds the modules that a kernel needs|kmod|kmod|kmod
+	kernel|cmd:patch|puts patches of docs/upstream into a kernel module|patch|patch|patch
 	kernel|cmd:cpio|packs the first programs|cpio|cpio|cpio
 	address|sanitize:address|the address sanitizer|libc6-dev|libasan|libasan8
 	undefined|sanitize:undefined|the undefined behaviour sanitizer|libc6-dev|libubsan|libubsan1

@@ -82,7 +82,8 @@ class Guest:
 
     def _qemu(self, accelerator):
         shared = "security_model=none,multidevs=remap"
-        return ["nice", "-n", "5", *self.qemu, *(self.adapters.arguments() if self.adapters else []), *ACCELERATORS[accelerator], "-m", "1024", "-nodefaults",
+        adapters = self.adapters.arguments() if self.adapters else []
+        return ["nice", "-n", "5", *self.qemu, *adapters, *ACCELERATORS[accelerator], "-m", "1024", "-nodefaults",
                 "-no-reboot", "-display", "none", "-serial", f"file:{self.console}",
                 "-kernel", self.kernel.image, "-initrd", self.initramfs,
                 "-append", f"console=ttyS0 panic=-1 loglevel=5 printk.time=1 {KERNEL_OPTIONS[accelerator]} lab.source={self.source}",

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Asks a real kernel: boots one of the distribution's in QEMU with the module of this folder, and runs the tests in inside/ there.
 
-usage: run.py BUILD_FOLDER [SUITE|VERSION|newest|debug] [--real[=mlx4]] [PYTEST ARGUMENT...]
+usage: run.py BUILD_FOLDER [SUITE|VERSION|newest|debug] [--real[=mlx4] [--patched]] [PYTEST ARGUMENT...]
 
 "debug" is the kernel of this machine's suite, compiled with the checks that the distribution leaves out. --real takes the distribution's
-driver over emulated adapters (adapter/) instead of the module, and the tests in real/.
+driver over emulated adapters (adapter/) instead of the module, and the tests in real/; --patched puts docs/upstream's patch into ib_uverbs.
 
 The last line is "N passed, N failed, N skipped". Exit status 77: it cannot be done here, the line before says why.
 """
@@ -23,7 +23,10 @@ from debug_kernel import DebugKernel  # noqa: E402
 from distribution import SUITE_OF, Failed, Kernel, Unavailable, own_suite  # noqa: E402
 from adapters import Adapters, Qemu  # noqa: E402
 from guest import Guest, busybox_is_static, tools_missing  # noqa: E402
+from patched import patched_uverbs  # noqa: E402
 from test_summary import pytest_tally  # noqa: E402
+
+PATCH = SOURCE / "docs" / "upstream" / "uverbs-opened-qp-events.patch"
 
 # To reach the root, and what is asked.
 MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "ib_uverbs"]
@@ -107,16 +110,20 @@ def judge(guest):
     return 1 if failed or not tally.passed else 0
 
 
-def lab_of(folder, suite, kernel, real):
+def lab_of(folder, suite, kernel, real, patched):
     """(tests, what they have to know, the guest) for the module, or for the real driver."""
     if not real:
         module = kernel.build(HERE / "module", "xrc_lab.ko")
         return "inside", {"XRC_LAB_MODULE": str(module)}, Guest(folder / suite, kernel, kernel.needed(*MODULES), SOURCE)
-    guest = Guest(folder / suite, kernel, kernel.needed(*MODULES), SOURCE, Qemu(folder / "qemu"), Adapters(folder / suite))
-    return "real", {"XRC_LAB_REAL": str(kernel.root)}, guest
+    modules, lab = kernel.needed(*MODULES), {"XRC_LAB_REAL": str(kernel.root)}
+    if patched:
+        uverbs = patched_uverbs(kernel, folder / suite, suite, PATCH)
+        modules = [uverbs if path.name.startswith("ib_uverbs.") else path for path in modules]
+        lab["XRC_LAB_PATCHED"] = "1"
+    return "real", lab, Guest(folder / suite, kernel, modules, SOURCE, Qemu(folder / "qemu"), Adapters(folder / suite))
 
 
-def run(folder, suite, real, arguments):
+def run(folder, suite, real, patched, arguments):
     """Boots, waits, judges."""
     missing = tools_missing()
     if missing:
@@ -125,7 +132,7 @@ def run(folder, suite, real, arguments):
         raise Unavailable("x86_64 and a busybox that is linked statically are needed")
     kernel = DebugKernel(folder / suite, own_suite()) if suite == "debug" else Kernel(folder / suite, suite)
     print(f"Linux {kernel.version} ({suite})", flush=True)
-    tests, lab, guest = lab_of(folder, suite, kernel, real)
+    tests, lab, guest = lab_of(folder, suite, kernel, real, patched)
     seconds = guest.boot(guest_script(tests, lab, arguments), SECONDS)
     print(f"{seconds:.0f} s in the guest")
     return judge(guest)
@@ -134,10 +141,11 @@ def run(folder, suite, real, arguments):
 def main():
     folder, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else ""
     real = sys.argv[3:4] and sys.argv[3].startswith("--real")
+    patched = real and sys.argv[4:5] == ["--patched"]
     try:
         if real and sys.argv[3] not in ("--real", "--real=mlx4"):
             raise Unavailable(f"{sys.argv[3]}: the adapter is a ConnectX-3, whose driver is mlx4")
-        return run(folder, SUITE_OF.get(wanted, wanted) or own_suite(), real, sys.argv[4 if real else 3:])
+        return run(folder, SUITE_OF.get(wanted, wanted) or own_suite(), real, patched, sys.argv[3 + bool(real) + bool(patched):])
     except Unavailable as reason:
         print(f"skipped: a real kernel: {reason}\n0 passed, 0 failed, 1 skipped")
         return 77

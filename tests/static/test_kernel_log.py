@@ -36,7 +36,7 @@ def runner(source_root, monkeypatch):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
-    for name in ("distribution", "guest", "debug_kernel", "adapters"):
+    for name in ("distribution", "guest", "debug_kernel", "adapters", "patched"):
         sys.modules.pop(name, None)
 
 

@@ -8,7 +8,7 @@ from qp import RECEIVING, SEND, SEND_IMMEDIATE
 from queues import CQE_ERROR, LOCAL_LENGTH, LOCAL_PROTECTION, LOCAL_QP_OP
 from verdict import Failed
 
-MULTICAST_LID, MULTICAST_QPN = 0xc000, 0xffffff
+MULTICAST_LID = 0xc000
 HAS_GRH, IMMEDIATE, UD_HEADER = 3, 1, 27
 CONTROLLED_QKEY = 1 << 31
 RECEIVED_SEND, RECEIVED_IMMEDIATE = 1, 2
@@ -83,7 +83,8 @@ def _receive(function, qp, packet):
     segments = entries.peek()
     views = function.keys.all_views(qp.context.pd, segments, LOCAL_WRITE)
     if views is None or sum(row[0] for row in segments) < len(data):
-        cq.post(True, qpn=qp.number, index=entries.take() & 0xffff, syndrome=LOCAL_PROTECTION if views is None else LOCAL_LENGTH, opcode=CQE_ERROR)
+        syndrome = LOCAL_PROTECTION if views is None else LOCAL_LENGTH
+        cq.post(True, qpn=qp.number, index=entries.take() & 0xffff, syndrome=syndrome, opcode=CQE_ERROR)
         function.wire.engine.fail(qp)
         return
     scatter(views, data)

@@ -65,8 +65,8 @@ QP = Layout(
     srqn=(0xac, 4, 0, 24), log_page=(0xc8, 1, 0, 6), mtt=(0xc8, 8, 0, 40))
 
 # include/linux/mlx4/device.h: mlx4_eqe
-EQE = Layout(0x20, type=(0x01, 1), subtype=(0x03, 1), number=(0x04, 4), syndrome=(0x0f, 1), port=(0x0c, 4, 28, 4), token=(0x06, 2), status=(0x0f, 1), out_param=(0x10, 8),
-             owner=(0x1f, 1, 7, 1))
+EQE = Layout(0x20, type=(0x01, 1), subtype=(0x03, 1), number=(0x04, 4), syndrome=(0x0f, 1), port=(0x0c, 4, 28, 4), token=(0x06, 2),
+             status=(0x0f, 1), out_param=(0x10, 8), owner=(0x1f, 1, 7, 1))
 
 # include/linux/mlx4/cq.h: mlx4_cqe, mlx4_err_cqe
 CQE = Layout(0x20, qpn=(0x00, 4), immediate=(0x04, 4), has_grh=(0x08, 4, 31, 1), remote=(0x08, 4, 0, 24), sl=(0x0c, 2, 12, 4), slid=(0x0e, 2),

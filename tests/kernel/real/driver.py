@@ -16,6 +16,9 @@ KINDS = ("qp", "cq", "srq")
 NO_MORE = 0xffffffff
 TARGET = 1 << 23
 
+# With docs/upstream's patch, handles from ibv_open_qp hear events.
+PATCHED = "XRC_LAB_PATCHED" in os.environ
+
 # Called as `softhca ctl event DEVICE NAME NUMBER` is.
 RAISE = str(pathlib.Path(__file__).resolve().parent / "raise_event.py")
 
