@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The distribution's ib_uverbs with a patch of docs/upstream/: only that module is compiled, from the sources of the same suite."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -35,9 +36,15 @@ def fetch_core(kernel, folder, suite):
 
 def patched_uverbs(kernel, folder, suite, patch):
     """Path of the module."""
+    made, of = folder / "patched" / "ib_uverbs.ko", folder / "patched" / patch.name
+    if of.exists() and of.read_bytes() == patch.read_bytes():
+        return made
     module = kernel.root / "module"
     shutil.rmtree(module, ignore_errors=True)
     shutil.copytree(fetch_core(kernel, folder, suite), module)
     command("patch", "-d", module, "-p4", "-i", patch, error=Failed)
-    kernel.make(f"M=/module {NOT_MADE} modules")
-    return module / "ib_uverbs.ko"
+    kernel.make(f"-j{os.cpu_count()} M=/module {NOT_MADE} modules")
+    made.parent.mkdir(exist_ok=True)
+    shutil.copy(module / made.name, made)
+    shutil.copy(patch, of)
+    return made
