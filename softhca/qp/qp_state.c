@@ -80,8 +80,11 @@ static void take_path(struct hca_qp_attr *attr, const struct ib_uverbs_modify_qp
 		attr->alt_dest = request->alt_dest;
 		attr->alt_pkey_index = request->alt_pkey_index;
 		attr->alt_port = request->alt_port_num;
-		attr->alt_timeout = request->alt_timeout;
+		attr->alt_timeout = request->alt_timeout & 31;
 	}
+	/* As wide as the fields of the adapter are. */
+	attr->dest.sl &= 15;
+	attr->dest.src_path_bits &= 127;
 	attr->dest.port_num = attr->port;
 }
 

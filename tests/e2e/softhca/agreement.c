@@ -429,6 +429,33 @@ static bool closing_is_each_ones_own(void)
 }
 
 /* An SRQ keeps its domain busy, a sender does not. */
+/* What a driver stores is as wide as the fields of its adapter; it keeps back reads of a QP without responder resources. */
+static bool attributes_read_back(void)
+{
+	struct host *host = rig_host(0);
+	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
+	struct rig_link link = rig_link_to(qp->qp_num, host->lid);
+	struct ibv_qp_attr attr, rtr = {
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = qp->qp_num, .max_dest_rd_atomic = 3, .min_rnr_timer = 40,
+		.ah_attr = { .dlid = host->lid, .port_num = 1, .sl = 19, .src_path_bits = 200 },
+	}, rts = { .qp_state = IBV_QPS_RTS, .timeout = 33, .retry_cnt = 9, .rnr_retry = 1 };
+	struct ibv_qp_init_attr init;
+
+	CHECK(!rig_init(qp, &link) && !ibv_query_qp(qp, &attr, 0, &init));
+	CHECK(attr.qp_access_flags == IBV_ACCESS_REMOTE_WRITE);
+	CHECK(!ibv_modify_qp(qp, &rtr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+					       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+	CHECK(!ibv_modify_qp(qp, &rts, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+					       IBV_QP_MAX_QP_RD_ATOMIC));
+	CHECK(!ibv_query_qp(qp, &attr, 0, &init));
+	CHECK(attr.max_dest_rd_atomic == 4 && attr.max_rd_atomic == 1 && attr.min_rnr_timer == 8);
+	CHECK(attr.ah_attr.sl == 3 && attr.ah_attr.src_path_bits == 72);
+	CHECK(attr.timeout == 1 && attr.retry_cnt == 1 && attr.rnr_retry == 1);
+	CHECK(attr.qp_access_flags == (unsigned int)link.access);
+	CHECK(!ibv_destroy_qp(qp));
+	return true;
+}
+
 static bool what_keeps_a_domain_busy(void)
 {
 	struct host *host = rig_host(0);
@@ -452,6 +479,7 @@ static const struct rig_case cases[] = {
 	CASE(closing_leaves_the_others_their_qp), CASE(destroying_a_qp_reports_its_events),
 	CASE(destroying_an_srq_reports_its_events), CASE(a_state_raises_no_event), CASE(closing_is_each_ones_own),
 	CASE(what_keeps_a_domain_busy),
+	CASE(attributes_read_back),
 };
 
 RIG_MAIN(cases)

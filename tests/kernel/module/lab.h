@@ -102,7 +102,6 @@ struct lab_model {
 	int (*srq)(struct lab_srq *srq, struct ib_udata *udata);
 	int (*qp)(struct lab_qp *qp, const struct ib_qp_init_attr *attr, struct ib_udata *udata);
 	int (*mw)(struct ib_udata *udata);
-	u32 (*rd_atomic)(u32 asked);	/* as it reads back */
 };
 
 extern const struct lab_model lab_mlx4, lab_mlx5;

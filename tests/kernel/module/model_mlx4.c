@@ -116,14 +116,9 @@ static int qp(struct lab_qp *qp, const struct ib_qp_init_attr *attr, struct ib_u
 }
 
 /* Kept as a power of two, rounded up. */
-static u32 rd_atomic(u32 asked)
-{
-	return asked ? roundup_pow_of_two(asked) : 0;
-}
-
 const struct lab_model lab_mlx4 = {
 	.name = "mlx4", .device_names = "mlx4_%d", .driver_id = RDMA_DRIVER_MLX4, .abi_version = 4, .part_id = 0x1003,
 	.target_tag = 1 << 23, .sqd_from_rts = true, .mmap_offsets = 3,
 	.context_response = context_response, .pd_response = pd_response, .cq = cq, .resize = resize, .srq = srq, .qp = qp,
-	.mw = mw, .rd_atomic = rd_atomic,
+	.mw = mw,
 };

@@ -138,14 +138,9 @@ static int qp(struct lab_qp *qp, const struct ib_qp_init_attr *attr, struct ib_u
 }
 
 /* Kept as a power of two, rounded down; none reads back as one. */
-static u32 rd_atomic(u32 asked)
-{
-	return asked ? rounddown_pow_of_two(asked) : 1;
-}
-
 const struct lab_model lab_mlx5 = {
 	.name = "mlx5", .device_names = "mlx5_%d", .driver_id = RDMA_DRIVER_MLX5, .abi_version = 1, .part_id = 0x1017,
 	.srqs_share_numbers = true, .mmap_offsets = 0xff,
 	.context_response = context_response, .pd_response = pd_response, .cq = cq, .resize = resize, .srq = srq, .qp = qp,
-	.mw = mw, .rd_atomic = rd_atomic,
+	.mw = mw,
 };

@@ -57,11 +57,23 @@ static void take_path(struct ib_qp_attr *to, const struct ib_qp_attr *from, int 
 	TAKE(IB_QP_ALT_PATH, alt_pkey_index);
 	TAKE(IB_QP_ALT_PATH, alt_port_num);
 	TAKE(IB_QP_ALT_PATH, alt_timeout);
+	/* As wide as the fields of an adapter are. */
+	rdma_ah_set_sl(&to->ah_attr, rdma_ah_get_sl(&to->ah_attr) & 15);
+	rdma_ah_set_path_bits(&to->ah_attr, rdma_ah_get_path_bits(&to->ah_attr) & 127);
+	to->alt_timeout &= 31;
 	/* The core lends these for the call only: they are not kept. */
 	to->ah_attr.grh.sgid_attr = to->alt_ah_attr.grh.sgid_attr = NULL;
 }
 
-static void take_transport(const struct lab_model *model, struct ib_qp_attr *to, const struct ib_qp_attr *from, int mask)
+#define REMOTE (IB_ACCESS_REMOTE_WRITE | IB_ACCESS_REMOTE_READ | IB_ACCESS_REMOTE_ATOMIC)
+
+/* Stored as a logarithm. */
+static u8 stored_rd_atomic(u8 asked)
+{
+	return roundup_pow_of_two(asked ?: 1);
+}
+
+static void take_transport(struct ib_qp_attr *to, const struct ib_qp_attr *from, int mask)
 {
 	TAKE(IB_QP_TIMEOUT, timeout);
 	TAKE(IB_QP_RETRY_CNT, retry_cnt);
@@ -70,10 +82,12 @@ static void take_transport(const struct lab_model *model, struct ib_qp_attr *to,
 	TAKE(IB_QP_SQ_PSN, sq_psn);
 	TAKE(IB_QP_MIN_RNR_TIMER, min_rnr_timer);
 	TAKE(IB_QP_DEST_QPN, dest_qp_num);
-	if (mask & IB_QP_MAX_QP_RD_ATOMIC)
-		to->max_rd_atomic = model->rd_atomic(from->max_rd_atomic);
-	if (mask & IB_QP_MAX_DEST_RD_ATOMIC)
-		to->max_dest_rd_atomic = model->rd_atomic(from->max_dest_rd_atomic);
+	TAKE(IB_QP_MAX_QP_RD_ATOMIC, max_rd_atomic);
+	TAKE(IB_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic);
+	to->timeout &= 31;
+	to->retry_cnt &= 7;
+	to->rnr_retry &= 7;
+	to->min_rnr_timer &= 31;
 }
 
 static bool transition_ok(const struct lab_qp *qp, enum ib_qp_state now, enum ib_qp_state next, int mask)
@@ -96,7 +110,7 @@ int lab_modify_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct ib
 	if (now != qp->state || !transition_ok(qp, now, next, mask) || !values_ok(attr, mask))
 		return -EINVAL;
 	take_path(&qp->attr, attr, mask);
-	take_transport(qp->object.device->model, &qp->attr, attr, mask);
+	take_transport(&qp->attr, attr, mask);
 	qp->state = next;
 	if (next == IB_QPS_RESET)
 		memset(&qp->attr, 0, sizeof(qp->attr));
@@ -109,6 +123,10 @@ int lab_query_qp(struct ib_qp *ib, struct ib_qp_attr *attr, int mask, struct ib_
 
 	*attr = qp->attr;
 	attr->qp_state = attr->cur_qp_state = qp->state;
+	attr->max_rd_atomic = stored_rd_atomic(qp->attr.max_rd_atomic);
+	attr->max_dest_rd_atomic = stored_rd_atomic(qp->attr.max_dest_rd_atomic);
+	/* Without responder resources only the right to write is stored. */
+	attr->qp_access_flags &= qp->attr.max_dest_rd_atomic ? REMOTE : IB_ACCESS_REMOTE_WRITE;
 	attr->cap = qp->cap;
 	/* The provider knows these and fills them in. */
 	attr->cap.max_send_wr = attr->cap.max_send_sge = attr->cap.max_inline_data = 0;
