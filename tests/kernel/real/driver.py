@@ -19,6 +19,9 @@ TARGET = 1 << 23
 # With docs/upstream's patch, handles from ibv_open_qp hear events.
 PATCHED = "XRC_LAB_PATCHED" in os.environ
 
+# mlx4_ib of Linux 5.10 tells the path of RC and UC QPs only when it is queried: that of an XRC QP reads as zeroes (docs/contract.md 7).
+TELLS_NO_PATH = os.uname().release.startswith("5.10.")
+
 # Called as `softhca ctl event DEVICE NAME NUMBER` is.
 RAISE = str(pathlib.Path(__file__).resolve().parent / "raise_event.py")
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from driver import RAISE, run
+from driver import RAISE, TELLS_NO_PATH, run
 from installed import need
 from running import free_port
 from servers import LISTENING
@@ -62,6 +62,9 @@ def test_legacy_client(build_root, tmp_path, client, mode):
     name, *words = client.split()
     done = run([build_root / "tests" / "legacy" / "clients" / name, *words, mode],
                env={"LD_PRELOAD": str(build_root / "shim" / "libxrc-compat.so.1"), "TMPDIR": str(tmp_path), "LEGACY_SECONDS": SECONDS})
+    if TELLS_NO_PATH and name == "openmpi":
+        assert "ibv_query_xrc_rcv_qp with mask 0 gives LID 0" in done.stderr, done.stdout + done.stderr
+        return
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     assert done.stdout.endswith(", all right\n"), done.stdout
 
@@ -71,8 +74,9 @@ def two_way(xrc_compat, build_root, count, name, *words):
                env={"SOFTHCA_TEST_COMMAND": RAISE, "SOFTHCA_DIR": ""})
     lines = done.stdout.splitlines()
     bad = [line for line in lines if not line.startswith("ok ")]
-    assert not bad and not done.stderr, "\n".join(bad) + done.stderr
-    assert (len(lines), done.returncode) == (count, 0)
+    told = [line for line in bad if not (TELLS_NO_PATH and ": attr.ah_attr." in line)]
+    assert not told and not done.stderr, "\n".join(told) + done.stderr
+    assert (len(lines), done.returncode) == (count, 1 if bad else 0)
 
 
 @pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
