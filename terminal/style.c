@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Breaks lines between words, and marks words by escape sequences. */
+#include "style.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define HELP_WIDTH 80
+
+static bool is_marked(FILE *out)
+{
+	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
+
+	return isatty(fileno(out)) && !(no_color && no_color[0]) && terminal && strcmp(terminal, "dumb") != 0;
+}
+
+void style_print(FILE *out, enum style style, const char *text)
+{
+	bool marked = is_marked(out);
+
+	fprintf(out, "%s%s%s", !marked ? "" : style == STYLE_PROBLEM ? "\033[1;31m" : "\033[1m", text, marked ? "\033[0m" : "");
+}
+
+unsigned int style_width(FILE *out)
+{
+	struct winsize size;
+
+	return ioctl(fileno(out), TIOCGWINSZ, &size) ? 0 : size.ws_col;
+}
+
+unsigned int style_help_width(void)
+{
+	unsigned int width = style_width(stdout);
+
+	return width ? width : HELP_WIDTH;
+}
+
+void style_wrap(FILE *out, const char *text, unsigned int column, unsigned int indent, unsigned int width)
+{
+	bool first = true;
+
+	while (*text) {
+		size_t blanks = strspn(text, " "), length = strcspn(text + blanks, " ");
+		/* The usage keeps "[--output FILE]" together. */
+		if (text[blanks] == '[' && strcspn(text + blanks, "]") < strlen(text + blanks))
+			length = strcspn(text + blanks, "]") + strspn(text + blanks + strcspn(text + blanks, "]"), "].");
+
+		if (width && !first && column + blanks + length > width) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else {
+			fprintf(out, "%*s", (int)blanks, "");
+			column += (unsigned int)blanks;
+		}
+		fwrite(text + blanks, 1, length, out);
+		column += (unsigned int)length;
+		text += blanks + length;
+		first = false;
+	}
+}
