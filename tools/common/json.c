@@ -3,31 +3,61 @@
 #include "json.h"
 #include "text.h"
 
+/* Of letters, digits and the like, which need no thought. */
+static size_t plain_length(const char *text)
+{
+	size_t length = 0;
+
+	while (text[length] >= ' ' && text[length] <= '~' && text[length] != '"' && text[length] != '\\')
+		length++;
+	return length;
+}
+
+/* The length of what was quoted. */
+static size_t quote_special(FILE *out, const char *text)
+{
+	unsigned char byte = (unsigned char)*text;
+	size_t length = text_character(text);
+
+	if (byte == '"' || byte == '\\')
+		fprintf(out, "\\%c", byte);
+	else if (length)
+		fwrite(text, 1, length, out);
+	else /* bytes that are no UTF-8 become U+FFFD, so that the document stays valid */
+		fprintf(out, "\\u%04x", byte < 0x80 ? byte : 0xfffdU);
+	return length ? length : 1;
+}
+
 static void quote(FILE *out, const char *text)
 {
 	fputc('"', out);
 	while (*text) {
-		unsigned char byte = (unsigned char)*text;
-		size_t length = text_character(text);
+		size_t plain = plain_length(text);
 
-		if (byte == '"' || byte == '\\')
-			fprintf(out, "\\%c", byte);
-		else if (length)
-			fwrite(text, 1, length, out);
-		else /* bytes that are no UTF-8 become U+FFFD, so that the document stays valid */
-			fprintf(out, "\\u%04x", byte < 0x80 ? byte : 0xfffdU);
-		text += length ? length : 1;
+		fwrite(text, 1, plain, out);
+		text += plain;
+		if (*text)
+			text += quote_special(out, text);
 	}
 	fputc('"', out);
+}
+
+/* A new line, as far in as the value is deep. */
+static void new_line(const struct json *json)
+{
+	static const char line[] = "\n                                ";
+	size_t length = 1 + 2 * (size_t)json->depth;
+
+	fwrite(line, 1, length < sizeof(line) ? length : sizeof(line) - 1, json->out);
 }
 
 /* What stands between the last value and the next one. */
 static void separate(struct json *json, const char *key)
 {
+	if (json->depth && !json->first)
+		fputc(',', json->out);
 	if (json->depth)
-		fputs(json->first ? "\n" : ",\n", json->out);
-	for (int i = 0; i < json->depth; i++)
-		fputs("  ", json->out);
+		new_line(json);
 	json->first = false;
 	if (key) {
 		quote(json->out, key);
@@ -46,11 +76,8 @@ void json_open(struct json *json, const char *key, char bracket)
 void json_close(struct json *json, char bracket)
 {
 	json->depth--;
-	if (!json->first) {
-		fputc('\n', json->out);
-		for (int i = 0; i < json->depth; i++)
-			fputs("  ", json->out);
-	}
+	if (!json->first)
+		new_line(json);
 	fputc(bracket, json->out);
 	json->first = false;
 	if (!json->depth)
