@@ -194,7 +194,7 @@ static bool pass(struct job *job, enum who from, enum who to, uint32_t qp_num)
 	if (got.status)
 		return fail(job, "%s: the receive ended with status %u", job->actors[to].name, got.status);
 	if (got.qp_num != qp_num)
-		return fail(job, "%s: the completion names QP 0x%x; wanted 0x%x", job->actors[to].name, got.qp_num, qp_num);
+		return fail(job, "%s: the completion names QP 0x%06x; wanted 0x%06x", job->actors[to].name, got.qp_num, qp_num);
 	return true;
 }
 
@@ -219,7 +219,7 @@ static bool get_event(struct job *job, enum who who, bool *heard)
 	if (answer.error)
 		return fail(job, "%s: %s: %s", job->actors[who].name, answer.text, actor_error_text(answer.error));
 	if (answer.event_type != (IBV_EVENT_COMM_EST | IBV_XRC_QP_EVENT_FLAG) || answer.qp_num != job->rcv_qp_num)
-		return fail(job, "%s: event 0x%x of QP 0x%x; wanted COMM_EST with the flag", job->actors[who].name,
+		return fail(job, "%s: event 0x%x of QP 0x%06x; wanted COMM_EST with the flag", job->actors[who].name,
 			    answer.event_type, answer.qp_num);
 	return true;
 }

@@ -160,7 +160,7 @@ def test_wrong_usage(run, xrc_compat, arguments):
     assert "usage: " in result.stderr
 
 
-@pytest.mark.parametrize("port", ["0", "-1", "65536", "99999999999", "x", ""])
+@pytest.mark.parametrize("port", ["0", "-1", "65536", "99999999999", "x"])
 def test_a_port_that_is_none(run, xrc_compat, port):
     result = run([xrc_compat, "selftest", "--softhca", "--listen", "--port", port])
     assert (result.returncode, result.stdout) == (125, "")
