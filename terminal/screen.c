@@ -63,6 +63,14 @@ static void show_line(const char *line, size_t length, unsigned int columns)
 	fwrite(line, 1, used, stdout);
 }
 
+void screen_lines(const char *text)
+{
+	for (unsigned int columns = size_now().ws_col; *text; text += strcspn(text, "\n") + 1) {
+		show_line(text, strcspn(text, "\n"), columns);
+		putchar('\n');
+	}
+}
+
 static unsigned int count_lines(const char *text)
 {
 	unsigned int lines = 0;

@@ -12,4 +12,7 @@ void screen_wait(unsigned int seconds);
 /* Shows @text, in which nothing but line ends controls a terminal, from the upper left, cut to the terminal's size as it is now; what does not fit is counted in the last line. */
 void screen_show(const char *text);
 
+/* Prints the lines of @text, cut to the terminal's width. */
+void screen_lines(const char *text);
+
 #endif

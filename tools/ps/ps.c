@@ -275,7 +275,8 @@ static int print_once(struct ps *ps)
 	return ps->refused ? 1 : TOOL_EXIT_OK;
 }
 
-static int print_screen(struct ps *ps)
+/* Lines are cut to the terminal's size. */
+static int print_on_terminal(struct ps *ps, void (*show_text)(const char *text))
 {
 	size_t size;
 	char *text = NULL;
@@ -287,7 +288,7 @@ static int print_screen(struct ps *ps)
 	status = print_once(ps);
 	fclose(ps->lines);
 	if (status != TOOL_EXIT_REFUSED)
-		screen_show(text);
+		show_text(text);
 	free(text);
 	return status;
 }
@@ -299,7 +300,7 @@ static int watch(struct ps *ps)
 
 	screen_begin();
 	for (;;) {
-		status = terminal && !ps->json ? print_screen(ps) : print_once(ps);
+		status = terminal && !ps->json ? print_on_terminal(ps, screen_show) : print_once(ps);
 		if (status == TOOL_EXIT_REFUSED || fflush(stdout) || ferror(stdout))
 			return status;
 		screen_wait(ps->seconds);
@@ -402,5 +403,7 @@ int command_ps(const struct command *self, int argc, char **argv)
 		return refuse_word(self, argv[optind]);
 	if (!ps.column_count)
 		default_columns(&ps);
-	return ps.watch ? watch(&ps) : print_once(&ps);
+	if (ps.watch)
+		return watch(&ps);
+	return ps.json || !isatty(STDOUT_FILENO) ? print_once(&ps) : print_on_terminal(&ps, screen_lines);
 }

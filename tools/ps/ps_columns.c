@@ -168,7 +168,6 @@ static void table(const struct ps_row *row, char *text)
 
 const struct ps_column ps_columns[] = {
 	{ "DEVICE", "device", 8, true, device, NULL },
-	{ "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14, true, domain, NULL },
 	{ "QP", "number of the receive QP", 8, true, qp, qp_number },
 	{ "QPSTATE", "state of the QP, as the kernel has it: RESET, INIT, RTR, RTS, SQD, SQE, ERR", 7, true, qp_state, NULL },
 	{ "KEPT", "what keeps the QP: kernel, or lost (it ended with the last process that was registered)", 7, true, kept, NULL },
@@ -176,6 +175,7 @@ const struct ps_column ps_columns[] = {
 	{ "COMMAND", "its command", 15, true, command, NULL },
 	{ "AGE", "time since it opened the domain", 7, true, age, age_number },
 	{ "STATE", "live, stale (dead, not yet cleaned up), foreign (live, in another pid namespace)", 7, true, state, NULL },
+	{ "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14, true, domain, NULL },
 	{ "REGS", "number of registrations with the QP", 4, false, NULL, registered_number },
 	{ "CREATOR", "process that created the QP, while it is there", 7, false, NULL, creator_number },
 	{ "CONTEXT", "opened device of the process", 14, false, context, NULL },

@@ -163,9 +163,9 @@ def test_the_files_of_a_crashed_run_are_shown_and_only_then_collected(holder, to
 
 def test_the_table_for_people(holder, tool):
     heading, *lines = tool("ps").stdout.splitlines()
-    assert heading.split() == ["DEVICE", "DOMAIN", "QP", "QPSTATE", "KEPT", "PID", "COMMAND", "AGE", "STATE", "PATH"]
+    assert heading.split() == ["DEVICE", "QP", "QPSTATE", "KEPT", "PID", "COMMAND", "AGE", "STATE", "DOMAIN", "PATH"]
     assert len(lines) == QPS + 1
-    assert sorted((int(line.split()[2], 16), int(line.split()[5])) for line in lines) == expected(
+    assert sorted((int(line.split()[1], 16), int(line.split()[4])) for line in lines) == expected(
         holder, "creator", "registrant")
     assert tool("ps", "--noheadings").stdout.count("\n") == QPS + 1
 
@@ -201,6 +201,7 @@ def test_watch_fits_the_terminal_also_when_it_is_resized(holder, tables, xrc_com
         screen.resize(3, 30)
         narrow = screen.painted(rb"\x1b\[J.* more")
     assert len(wide) == QPS + 2 and max(map(len, wide)) <= 80
+    assert " STATE " in wide[0] and all(" live " in line for line in wide[1:])
     assert [line[:30].rstrip() for line in wide[:2]] == narrow[:2]
     assert narrow[2:] == [f"... and {QPS} more"]
 
