@@ -17,6 +17,10 @@ def options_of(text):
 
 
 def usage_of(command):
-    """What stands behind the command's name in the table."""
-    [usage] = re.findall(rf'^\t\{{ "{command}", "(.*?)",', (TOOLS / "main.c").read_text(), re.M)
-    return usage
+    """The names in the command's table of options."""
+    main, header = (TOOLS / "main.c").read_text(), (TOOLS / "common" / "command.h").read_text()
+    shared = dict(re.findall(r"^#define (\w+) \\\n((?:.*\\\n)*.*)$", header + main, re.M))
+    [table] = re.findall(rf'^\t\{{ "{command}", (\w+),', main, re.M)
+    rows = "".join(re.findall(rf"^static const struct option_row {table}\[\] = \{{(.*?)\{{ 0 \}}", main, re.M | re.S))
+    text = re.sub(r"\b[A-Z_]{5,}\b", lambda name: shared.get(name.group(), ""), rows)
+    return " ".join(re.findall(r"\{ '.', \"(-[\w-]+)\"", text))

@@ -1,31 +1,92 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The xrc-compat command: finds the subcommand in one table and hands over. */
-#include "terminal/help.h"
 #include "terminal/streams.h"
+#include "terminal/style.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
+#include "tools/common/options.h"
 #include "tools_config.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#define SYSTEM_LIBIBVERBS \
+	{ 'i', "--system-libibverbs", NULL, "put the system's libibverbs first in any case, for scripts that lead their programs to an old one" }
+
+static const struct option_row run_options[] = {
+	LAUNCH_OPTIONS,
+	SYSTEM_LIBIBVERBS,
+	{ 0 },
+};
+
+static const struct option_row check_options[] = {
+	{ 'd', "--device", "NAME", "ask for this device; without it any with XRC will do" },
+	{ 'p', "--plugin", "FILE", "look at this library too, which the program opens by itself; may be given several times" },
+	{ 'j', "--json", NULL, "print the report as JSON" },
+	{ 0 },
+};
+
+static const struct option_row trace_options[] = {
+	LAUNCH_OPTIONS,
+	{ 'o', "--output", "FILE", "write the trace there instead of to standard error" },
+	{ 'j', "--json", NULL, "write one JSON object when the program has ended" },
+	{ 'r', "--porting-report", "FILE", "write a report there, in Markdown, of what is to be ported where" },
+	{ 0 },
+};
+
+static const struct option_row ps_options[] = {
+	{ 'o', "-o", "COLUMN[,COLUMN...]", "print these columns" },
+	{ 'j', "--json", NULL, "print JSON, with all columns if -o names none" },
+	{ 'n', "--noheadings", NULL, "leave out the line of headings" },
+	{ 'w', "--watch", "[=SECONDS]", "print again and again, every 2 seconds or as given" },
+	{ 0 },
+};
+
+static const struct option_row gc_options[] = {
+	{ 'n', "--dry-run", NULL, "only say what would be removed" },
+	{ 0 },
+};
+
+static const struct option_row selftest_options[] = {
+	LAUNCH_OPTIONS,
+	{ 'd', "--device", "NAME", "test this device; without it, the first one with XRC" },
+	{ 'l', "--listen", NULL, "be the other host of a test between two: wait for the one that connects" },
+	{ 'c', "--connect", "HOST", "let one side work on this host, where selftest --listen runs" },
+	{ 'p', "--port", "PORT", "the TCP port of both, 18515 if not given" },
+	{ 0 },
+};
+
+static const struct option_row report_options[] = {
+	{ 'o', "--output", "FILE", "write it there instead of xrc-compat-report.md" },
+	{ 's', "--softhca", "[=DEVICES]", "let selftest use emulated adapters" },
+	{ 0 },
+};
+
+static const struct option_row env_options[] = {
+	SYSTEM_LIBIBVERBS,
+	{ 0 },
+};
+
 static const struct command commands[] = {
-	{ "run", "[--softhca[=DEVICES] [--model=NAME]] [--system-libibverbs] [--] PROGRAM [ARGUMENT...]", "run an old program with the legacy XRC verbs",
-	  command_run, NULL, true },
-	{ "check", "PROGRAM [--device NAME] [--plugin FILE]... [--json]",
-	  "will this program run here, and which command does it", command_check, NULL, false },
-	{ "trace", "[--softhca[=DEVICES]] [--json] [--output FILE] [--porting-report FILE] [--] PROGRAM [ARGUMENT...]",
-	  "run it, show every legacy call and what to port it to", command_trace, NULL, true },
-	{ "ps", "[-o COLUMN[,COLUMN...]] [--json] [--noheadings] [--watch[=SECONDS]]",
-	  "who is registered with which receive QP", command_ps, ps_columns_print, false },
-	{ "gc", "[--dry-run]", "remove the registration tables that only dead processes used", command_gc, NULL, false },
-	{ "selftest", "[--device NAME] [--softhca[=DEVICES]] [--listen | --connect HOST] [--port PORT]",
-	  "play the whole legacy exchange on a device, and say what holds", command_selftest, NULL, false },
-	{ "doctor", "", "what is wrong on this machine, in the order to mend it", command_doctor, NULL, false },
-	{ "report", "[--output FILE] [--softhca[=DEVICES]] [PROGRAM]",
-	  "one file to attach to a question: versions, doctor, check, self-test", command_report, NULL, false },
-	{ "env", "[--system-libibverbs] [PROGRAM]", "the lines to type for MPI launchers", command_env, NULL, false },
-	{ "env-vars", "", "list the environment variables", command_env_vars, NULL, false },
+	{ "run", run_options, "[--] PROGRAM [ARGUMENT...]", "run an old program with the legacy XRC verbs",
+	  "xrc-compat run --softhca=2 -- ./xrc_bench server1", command_run, NULL, true },
+	{ "check", check_options, "PROGRAM", "will this program run here, and which command does it",
+	  "xrc-compat check ./old-solver", command_check, NULL, false },
+	{ "trace", trace_options, "[--] PROGRAM [ARGUMENT...]", "run a program, and show every legacy call",
+	  "xrc-compat trace --output trace ./old-solver", command_trace, NULL, true },
+	{ "ps", ps_options, NULL, "who is registered with which receive QP",
+	  "xrc-compat ps -o QP,PID,COMMAND,STATE", command_ps, ps_columns_print, false },
+	{ "gc", gc_options, NULL, "remove the registration tables that only dead processes used",
+	  "xrc-compat gc --dry-run", command_gc, NULL, false },
+	{ "selftest", selftest_options, NULL, "play the whole legacy exchange on a device, and say what holds",
+	  "xrc-compat selftest --device mlx5_0", command_selftest, NULL, false },
+	{ "doctor", NULL, NULL, "what is wrong on this machine, and how to fix it",
+	  "xrc-compat doctor", command_doctor, NULL, false },
+	{ "report", report_options, "[PROGRAM]", "one file with the facts, to attach to a question",
+	  "xrc-compat report ./old-solver", command_report, NULL, false },
+	{ "env", env_options, "[PROGRAM]", "the lines to type for MPI launchers",
+	  "xrc-compat env ./old-solver", command_env, NULL, false },
+	{ "env-vars", NULL, NULL, "list the environment variables", "xrc-compat env-vars", command_env_vars, NULL, false },
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -33,15 +94,16 @@ static const struct command commands[] = {
 static void print_help(void)
 {
 	puts("usage: xrc-compat COMMAND [ARGUMENT...]\n"
+	     "       xrc-compat --help | --version\n"
 	     "\n"
-	     "Runs programs of the OFED 1.3-1.5 era, which use InfiniBand XRC, on today's rdma-core.\n"
+	     "Runs programs of the OFED 1.3-1.5 era, which use InfiniBand XRC, on today's\n"
+	     "rdma-core.\n"
 	     "\n"
 	     "Commands:");
-	for (size_t i = 0; i < COMMAND_COUNT; i++) {
-		printf("  %s%s%s\n", commands[i].name, commands[i].synopsis[0] ? " " : "", commands[i].synopsis);
-		printf("        %s\n", commands[i].summary);
-	}
-	puts("  --help, --version\n"
+	for (size_t i = 0; i < COMMAND_COUNT; i++)
+		printf("  %-8s  %s\n", commands[i].name, commands[i].summary);
+	puts("\n"
+	     "xrc-compat COMMAND --help explains its options.\n"
 	     "\n"
 	     "Environment:");
 	env_vars_print();
@@ -59,10 +121,14 @@ static const struct command *find_command(const char *name)
 
 static int unknown_command(const char *name)
 {
+	const char *nearest = name ? nearest_name(name, &commands[0].name, COMMAND_COUNT, sizeof(commands[0])) : NULL;
+
 	if (name)
 		refuse(0, "there is no command '%s'", name);
 	else
 		refuse(0, "no command given");
+	if (nearest)
+		advise("did you mean: xrc-compat %s", nearest);
 	advise("try: xrc-compat --help");
 	return TOOL_EXIT_REFUSED;
 }
@@ -77,14 +143,14 @@ static int execute(int argc, char **argv)
 		print_help();
 		return TOOL_EXIT_OK;
 	}
-	if (!strcmp(argv[1], "--version")) {
+	if (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")) {
 		puts("xrc-compat " TOOLS_VERSION);
 		return TOOL_EXIT_OK;
 	}
 	command = find_command(argv[1]);
 	if (!command)
 		return unknown_command(argv[1]);
-	return help_wanted(argv + 2, command->launches) ? print_usage(command) : command->run(command, argc - 1, argv + 1);
+	return options_want_help(command, argv + 2) ? print_usage(command) : command->run(command, argc - 1, argv + 1);
 }
 
 int main(int argc, char **argv)

@@ -106,7 +106,6 @@ def test_command(command):
     assert function + "(" in (ROOT / "tools" / "common" / "command.h").read_text()
     assert re.search(r"^int %s\(" % function, text_of("tools/*/*.c"), re.M)
     assert re.search(r"^\.It Cm %s\b" % re.escape(command), (ROOT / "man" / "xrc-compat.1").read_text(), re.M)
-    assert re.search(r"-W '(?=run )[^']*\b%s\b" % re.escape(command), (ROOT / "tools" / "completion" / "xrc-compat").read_text())
     assert re.search(r'"%s"' % re.escape(command), text_of("tests/e2e/tools/*.py"))
 
 

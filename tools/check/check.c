@@ -3,6 +3,7 @@
 #include "check.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
+#include "tools/common/options.h"
 #include "tools/program/paths.h"
 #include "tools/program/starter.h"
 

@@ -16,18 +16,38 @@ enum tool_exit {
 	TOOL_EXIT_NOT_FOUND = 127,
 };
 
+struct option_row;
+
 struct command {
 	const char *name;
-	const char *synopsis; /* what follows the name, as the help prints it */
+	const struct option_row *options; /* up to a row without a name; NULL: it has none */
+	const char *operands; /* what follows the options, as the usage prints it; NULL: nothing */
 	const char *summary;
-	/*
-	 * argv[0] is the name of the subcommand; the result is the exit status. @self is for what it says of its usage: for a
-	 * command that is another one's way to a program, that one.
-	 */
+	const char *example;
+	/* argv[0] is the name of the subcommand; the result is the exit status. @self is for what it says of its usage. */
 	int (*run)(const struct command *self, int argc, char **argv);
-	void (*more_help)(void); /* prints what --help says behind the usage; NULL: nothing */
+	void (*more_help)(void); /* prints what --help says behind the options; NULL: nothing */
 	bool launches;		 /* a program and that one's words follow its own */
 };
+
+/* A program to be started with the library, by `run` and by the commands that are another way to a program. */
+struct launch {
+	const struct command *self;
+	const char *softhca;	/* of --softhca: the number of devices, "" for the default; NULL: the machine's own devices */
+	const char *model;	/* of --model, or NULL */
+	bool system_libibverbs;	/* of --system-libibverbs */
+	char **program;		/* NULL-terminated */
+};
+
+#define LAUNCH_OPTIONS \
+	{ 's', "--softhca", "[=DEVICES]", "use emulated adapters, 2 or as many as given, instead of the machine's own" }, \
+	{ 'm', "--model", "NAME", "with --softhca: which adapter is emulated, connectx3 (mlx4) or connectx5 (mlx5)" }
+
+/* Takes what options_next() returned, if it is one of LAUNCH_OPTIONS. */
+bool launch_option(struct launch *launch, int option, const char *value);
+
+/* Executes the program. Returns the exit status, after a message, when that cannot be done. */
+int launch_program(const struct launch *launch);
 
 int command_check(const struct command *self, int argc, char **argv);
 int command_doctor(const struct command *self, int argc, char **argv);

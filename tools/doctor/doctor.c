@@ -5,6 +5,7 @@
 #include "tools/common/command.h"
 #include "tools/common/devices.h"
 #include "tools/common/message.h"
+#include "tools/common/options.h"
 #include "tools/common/variables.h"
 #include "tools/program/elf_info.h"
 #include "tools/program/needs.h"

@@ -2,6 +2,7 @@
 /* `xrc-compat gc`: removes the files of registration tables whose process ended. */
 #include "tools/common/command.h"
 #include "tools/common/message.h"
+#include "tools/common/options.h"
 #include "tools/program/paths.h"
 #include "tools/tables/files.h"
 
@@ -35,14 +36,18 @@ static int collect(void *context, struct regtab_found *found, int err)
 
 int command_gc(const struct command *self, int argc, char **argv)
 {
+	struct option_words words = { self, argv + 1, NULL };
 	struct tally tally = { false, false };
-	int err;
+	int option, err;
 
-	for (int i = 1; i < argc; i++) {
-		if (strcmp(argv[i], "--dry-run"))
-			return refuse_word(self, argv[i]);
+	(void)argc;
+	while ((option = options_next(&words)) > 0) {
+		if (option == OPTION_OPERAND)
+			return refuse_word(self, words.value);
 		tally.dry_run = true;
 	}
+	if (option)
+		return TOOL_EXIT_REFUSED;
 	err = regtab_each(paths_table_directory(), O_RDWR, collect, &tally);
 	if (err)
 		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", paths_table_directory(), strerror(-err));

@@ -4,14 +4,15 @@
 #include "ps_columns.h"
 #include "qp_state.h"
 #include "terminal/screen.h"
+#include "terminal/style.h"
 #include "tools/common/command.h"
 #include "tools/common/json.h"
 #include "tools/common/message.h"
+#include "tools/common/options.h"
 #include "tools/program/paths.h"
 
 #include <dirent.h>
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -314,8 +315,11 @@ static int watch(struct ps *ps)
 void ps_columns_print(void)
 {
 	puts("\nColumns:");
-	for (size_t i = 0; i < ps_column_count; i++)
-		printf("  %-8s %s\n", ps_columns[i].name, ps_columns[i].help);
+	for (size_t i = 0; i < ps_column_count; i++) {
+		printf("  %-8s ", ps_columns[i].name);
+		style_wrap(stdout, ps_columns[i].help, 11, 11, style_help_width());
+		putchar('\n');
+	}
 }
 
 static int choose_columns(struct ps *ps, const char *list)
@@ -362,45 +366,36 @@ static int choose_seconds(struct ps *ps, const char *text)
 	return 0;
 }
 
-enum { OPTION_COLUMNS = 'o', OPTION_JSON = UCHAR_MAX + 1, OPTION_NO_HEADINGS, OPTION_WATCH };
-
-static int set_option(const struct command *self, struct ps *ps, int option, char *const *argv)
+static int set_option(const struct command *self, struct ps *ps, int option, const char *value)
 {
 	switch (option) {
-	case OPTION_COLUMNS:
-		return choose_columns(ps, optarg);
-	case OPTION_WATCH:
-		return choose_seconds(ps, optarg);
-	case OPTION_JSON:
+	case 'o':
+		return choose_columns(ps, value);
+	case 'w':
+		return choose_seconds(ps, value);
+	case 'j':
 		ps->json = true;
 		return 0;
-	case OPTION_NO_HEADINGS:
+	case 'n':
 		ps->headings = false;
 		return 0;
 	default:
-		return refuse_option(self, argv);
+		return option == OPTION_OPERAND ? refuse_word(self, value) : TOOL_EXIT_REFUSED;
 	}
 }
 
 int command_ps(const struct command *self, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, OPTION_JSON },
-		{ "noheadings", no_argument, NULL, OPTION_NO_HEADINGS },
-		{ "watch", optional_argument, NULL, OPTION_WATCH },
-		{ NULL, 0, NULL, 0 },
-	};
+	struct option_words words = { self, argv + 1, NULL };
 	struct ps ps = { .lines = stdout, .headings = true };
 	int option, status;
 
-	opterr = 0;
-	while ((option = getopt_long(argc, argv, "o:", options, NULL)) != -1) {
-		status = set_option(self, &ps, option, argv);
+	(void)argc;
+	while ((option = options_next(&words)) != OPTIONS_END) {
+		status = set_option(self, &ps, option, words.value);
 		if (status)
 			return status;
 	}
-	if (optind < argc)
-		return refuse_word(self, argv[optind]);
 	if (!ps.column_count)
 		default_columns(&ps);
 	if (ps.watch)

@@ -5,6 +5,7 @@
 #include "terminal/streams.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
+#include "tools/common/options.h"
 #include "tools/tools_config.h"
 
 #include <errno.h>

@@ -4,6 +4,7 @@
 #include "elf/lib_folder.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
+#include "tools/common/options.h"
 #include "tools/program/needs.h"
 #include "tools/program/paths.h"
 

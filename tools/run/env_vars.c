@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat env-vars`: the table of tools/common/variables.h for people and for the test of the man page. */
 #include "tools/common/variables.h"
+#include "terminal/style.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
+#include "tools/common/options.h"
 
 #include <stdio.h>
 #include <string.h>
+
+#define INDENT 8
 
 struct env_var {
 	const char *name;
@@ -23,8 +27,13 @@ void env_vars_print(void)
 	for (size_t i = 0; i < sizeof(table) / sizeof(table[0]); i++) {
 		const struct env_var *var = &table[i];
 
-		printf("  %s\n        %s\n        default: %s; read %s\n", var->name, var->help, var->value_if_unset,
-		       var->read_when);
+		printf("  %s\n%*s", var->name, INDENT, "");
+		style_wrap(stdout, var->help, INDENT, INDENT, style_help_width());
+		printf("\n%*sdefault: ", INDENT, "");
+		style_wrap(stdout, var->value_if_unset, INDENT + 9, INDENT, style_help_width());
+		printf("\n%*sread ", INDENT, "");
+		style_wrap(stdout, var->read_when, INDENT + 5, INDENT, style_help_width());
+		putchar('\n');
 	}
 }
 

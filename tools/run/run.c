@@ -4,6 +4,7 @@
 #include "quirks.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
+#include "tools/common/options.h"
 #include "tools/program/elf_info.h"
 #include "tools/program/needs.h"
 #include "tools/program/paths.h"
@@ -19,63 +20,43 @@
 
 #define MAX_DEVICES 16
 
-struct run_options {
-	unsigned int devices; /* of the emulated HCA; 0 = use the machine's own devices */
-	char *model;	      /* "--model=NAME" for it; NULL = its default */
-	char *system_libibverbs; /* "--system-libibverbs"; NULL without */
-	char **program;	      /* argv of the program, NULL-terminated */
-};
+bool launch_option(struct launch *launch, int option, const char *value)
+{
+	if (option == 's')
+		launch->softhca = value ? value : "";
+	else if (option == 'm')
+		launch->model = value;
+	else if (option == 'i')
+		launch->system_libibverbs = true;
+	else
+		return false;
+	return true;
+}
 
-/* "--softhca=DEVICES": a number from 1 to MAX_DEVICES. */
-static bool parse_devices(const char *text, unsigned int *devices)
+/* "--softhca=DEVICES": a number from 1 to MAX_DEVICES; 2 without one, 0 without the option. -1: none of these. */
+static int count_devices(const char *text)
 {
 	char *end;
 	long value;
 
-	if (text[0] < '0' || text[0] > '9')
-		return false;
-	errno = 0;
+	if (!text || !text[0])
+		return text ? 2 : 0;
 	value = strtol(text, &end, 10);
-	if (errno || *end || value < 1 || value > MAX_DEVICES)
-		return false;
-	*devices = (unsigned int)value;
-	return true;
+	return text[0] < '0' || text[0] > '9' || *end || value < 1 || value > MAX_DEVICES ? -1 : (int)value;
 }
 
 /* 0, or the exit status after a message. */
-static int parse(const struct command *self, int argc, char **argv, struct run_options *options)
+static int check_launch(const struct launch *launch)
 {
-	int i = 1;
-
-	for (; i < argc && argv[i][0] == '-'; i++) {
-		if (!strcmp(argv[i], "--")) {
-			i++;
-			break;
-		}
-		if (!strcmp(argv[i], "--softhca")) {
-			options->devices = 2;
-		} else if (!strncmp(argv[i], "--softhca=", 10)) {
-			if (!parse_devices(argv[i] + 10, &options->devices)) {
-				refuse(0, "%s: the number of devices is 1 to %d", argv[i], MAX_DEVICES);
-				return advise_usage(self);
-			}
-		} else if (!strncmp(argv[i], "--model=", 8) && argv[i][8]) {
-			options->model = argv[i];
-		} else if (!strcmp(argv[i], "--system-libibverbs")) {
-			options->system_libibverbs = argv[i];
-		} else {
-			return refuse_word(self, argv[i]);
-		}
-	}
-	options->program = argv + i;
-	if (options->model && !options->devices) {
-		refuse(0, "%s: a model of emulated adapters; add --softhca", options->model);
-		return advise_usage(self);
-	}
-	if (i < argc)
+	if (count_devices(launch->softhca) < 0)
+		refuse(0, "--softhca=%s: the number of devices is 1 to %d", launch->softhca, MAX_DEVICES);
+	else if (launch->model && !launch->softhca)
+		refuse(0, "--model=%s: a model of emulated adapters; add --softhca", launch->model);
+	else if (!launch->program[0])
+		refuse(0, "%s: no program given", launch->self->name);
+	else
 		return 0;
-	refuse(0, "run: no program given");
-	return advise_usage(self);
+	return advise_usage(launch->self);
 }
 
 static int advise_places(const struct path_candidates *candidates)
@@ -154,16 +135,18 @@ static int preload(const char *library, int bits)
 }
 
 /* argv of "softhca run --devices=N [--model=NAME] -- xrc-compat run [--system-libibverbs] -- PROGRAM...". */
-static char **softhca_argv(char *softhca, char *self, const struct run_options *options)
+static char **softhca_argv(char *softhca, char *self, const struct launch *launch)
 {
-	static char devices[32];
-	char *const head[] = { softhca, "run", devices, options->model, "--", self, "run", options->system_libibverbs, "--" };
+	static char devices[32], model[64];
+	char *const head[] = { softhca, "run", devices, launch->model ? model : NULL, "--", self, "run",
+		launch->system_libibverbs ? "--system-libibverbs" : NULL, "--" };
 	size_t head_count = 0;
 	size_t count = 0;
 	char **argv;
 
-	snprintf(devices, sizeof(devices), "--devices=%u", options->devices);
-	while (options->program[count])
+	snprintf(devices, sizeof(devices), "--devices=%d", count_devices(launch->softhca));
+	snprintf(model, sizeof(model), "--model=%s", launch->model ? launch->model : "");
+	while (launch->program[count])
 		count++;
 	argv = calloc(sizeof(head) / sizeof(head[0]) + count + 1, sizeof(*argv));
 	if (!argv)
@@ -172,7 +155,7 @@ static char **softhca_argv(char *softhca, char *self, const struct run_options *
 		if (head[i])
 			argv[head_count++] = head[i];
 	}
-	memcpy(argv + head_count, options->program, count * sizeof(*argv));
+	memcpy(argv + head_count, launch->program, count * sizeof(*argv));
 	return argv;
 }
 
@@ -180,7 +163,7 @@ static char **softhca_argv(char *softhca, char *self, const struct run_options *
  * The emulator's launcher starts this command again, inside its environment, instead of inheriting our LD_PRELOAD:
  * so neither it nor its daemon ever has the shim in its own process.
  */
-static int exec_under_softhca(const struct run_options *options)
+static int exec_under_softhca(const struct launch *launch)
 {
 	struct path_candidates candidates;
 	const char *found;
@@ -195,7 +178,7 @@ static int exec_under_softhca(const struct run_options *options)
 	if (paths_self(self, sizeof(self)))
 		return refuse(TOOL_EXIT_REFUSED, "/proc is not mounted; mount it");
 	snprintf(softhca, sizeof(softhca), "%s", found);
-	argv = softhca_argv(softhca, self, options);
+	argv = softhca_argv(softhca, self, launch);
 	if (!argv)
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
 	execv(softhca, argv);
@@ -249,59 +232,66 @@ static int preload_needs(const char *path, const struct elf_info *kind, bool sys
 }
 
 /* For the program itself, and for the one that it starts, if that can be told. */
-static int preload_all_needs(const struct program *program, const struct run_options *options)
+static int preload_all_needs(const struct program *program, const struct launch *launch)
 {
 	char path[PATH_MAX];
 	struct elf_info kind;
-	int result = preload_needs(program->binary, &program->elf, options->system_libibverbs);
+	int result = preload_needs(program->binary, &program->elf, launch->system_libibverbs);
 
-	if (result || !starter_is_one(program) || !starter_find_program(program, options->program + 1, path) || elf_info_read(path, &kind))
+	if (result || !starter_is_one(program) || !starter_find_program(program, launch->program + 1, path) || elf_info_read(path, &kind))
 		return result;
 	if (kind.bits == program->elf.bits)
-		result = preload_needs(path, &kind, options->system_libibverbs);
+		result = preload_needs(path, &kind, launch->system_libibverbs);
 	elf_info_free(&kind);
 	return result;
 }
 
-static int exec_program(const char *library, const struct program *program, const struct run_options *options)
+static int exec_program(const char *library, const struct program *program, const struct launch *launch)
 {
 	int status;
 
-	if (preload_all_needs(program, options) || preload(library, program->elf.bits) || quirks_apply())
+	if (preload_all_needs(program, launch) || preload(library, program->elf.bits) || quirks_apply())
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
 	status = preload_tracer(program->elf.bits);
 	if (status)
 		return status;
-	execv(program->path, options->program);
+	execv(program->path, launch->program);
 	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s", program->path,
 		      strerror(errno));
 }
 
-static int run(const struct run_options *options)
+int launch_program(const struct launch *launch)
 {
 	struct path_candidates candidates;
 	struct elf_info library_elf;
 	struct program program;
-	enum program_fault fault = program_open(options->program[0], &program);
+	enum program_fault fault;
 	const char *library;
-	int status = find_library(program.elf.bits, &candidates, &library, &library_elf);
+	int status = check_launch(launch);
 
+	if (status)
+		return status;
+	fault = program_open(launch->program[0], &program);
+	status = find_library(program.elf.bits, &candidates, &library, &library_elf);
 	if (!status) {
-		status = check_program(options->program[0], fault, &program, &library_elf);
+		status = check_program(launch->program[0], fault, &program, &library_elf);
 		elf_info_free(&library_elf);
 	}
 	if (!status)
-		status = options->devices ? exec_under_softhca(options) : exec_program(library, &program, options);
+		status = launch->softhca ? exec_under_softhca(launch) : exec_program(library, &program, launch);
 	program_close(&program);
 	return status;
 }
 
 int command_run(const struct command *self, int argc, char **argv)
 {
-	struct run_options options = { 0 };
-	int status = parse(self, argc, argv, &options);
+	struct launch launch = { .self = self };
+	struct option_words words = { self, argv + 1, NULL };
+	int option;
 
-	if (status)
-		return status;
-	return run(&options);
+	(void)argc;
+	while ((option = options_next(&words)) > 0)
+		launch_option(&launch, option, words.value);
+	launch.program = words.word;
+	return option ? TOOL_EXIT_REFUSED : launch_program(&launch);
 }

@@ -3,6 +3,7 @@
 #include "terminal/streams.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
+#include "tools/common/options.h"
 #include "tools/common/temporary.h"
 #include "tools/common/text.h"
 #include "symbol_name.h"
@@ -10,7 +11,6 @@
 #include "trace_print.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -23,11 +23,9 @@
 #include <unistd.h>
 
 struct trace {
-	const struct command *self;
 	const char *output, *report;
 	bool as_json;
-	char *softhca;		/* "--softhca=N", or NULL */
-	char **program;
+	struct launch launch;
 	/* While it runs: */
 	char directory[96];	/* short, as the address of a socket must be */
 	struct sockaddr_un address;
@@ -142,25 +140,12 @@ static void close_socket(struct trace *trace)
 	rmdir(trace->directory);
 }
 
-/* run does the rest, and puts the tracing library in because of the variable. */
-static int run_program(struct trace *trace)
+/* run puts the tracing library in because of the variable. */
+static int run_program(const struct trace *trace)
 {
-	static char run[] = "run", end[] = "--";
-	char **argv = NULL;
-	int count = 0, head = 0;
-
-	while (trace->program[count])
-		count++;
-	if (!setenv("XRC_COMPAT_TRACE", trace->address.sun_path, 1))
-		argv = calloc((size_t)count + 4, sizeof(*argv));
-	if (!argv)
+	if (setenv("XRC_COMPAT_TRACE", trace->address.sun_path, 1))
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
-	argv[head++] = run;
-	if (trace->softhca)
-		argv[head++] = trace->softhca;
-	argv[head++] = end;
-	memcpy(argv + head, trace->program, (size_t)count * sizeof(*argv));
-	return command_run(trace->self, head + count, argv);
+	return launch_program(&trace->launch);
 }
 
 static void forward(int number)
@@ -220,7 +205,7 @@ static int open_output(struct trace *trace)
 	if (!trace->json.out)
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
 	json_open(&trace->json, NULL, '{');
-	json_string(&trace->json, "program", trace->program[0]);
+	json_string(&trace->json, "program", trace->launch.program[0]);
 	json_open(&trace->json, "calls", '[');
 	return 0;
 }
@@ -246,8 +231,8 @@ static int write_report(struct trace *trace, int status)
 {
 	const char *why;
 
-	text_clean(trace->program[0]);
-	trace_porting_report(trace->report_out, &trace->census, trace->program[0]);
+	text_clean(trace->launch.program[0]);
+	trace_porting_report(trace->report_out, &trace->census, trace->launch.program[0]);
 	why = streams_close(trace->report_out);
 	return why ? refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", trace->report, why) : status;
 }
@@ -288,55 +273,34 @@ static int trace_program(struct trace *trace)
 
 /* ---- the command line ---- */
 
-enum { OPTION_HELP = UCHAR_MAX + 1, OPTION_JSON, OPTION_OUTPUT, OPTION_REPORT, OPTION_SOFTHCA };
-
-static bool set_option(struct trace *trace, int option)
+static void set_option(struct trace *trace, int option, const char *value)
 {
-	switch (option) {
-	case OPTION_JSON:
+	if (option == 'j')
 		trace->as_json = true;
-		return true;
-	case OPTION_OUTPUT:
-		trace->output = optarg;
-		return true;
-	case OPTION_REPORT:
-		trace->report = optarg;
-		return true;
-	case OPTION_SOFTHCA:
-		free(trace->softhca);
-		return asprintf(&trace->softhca, "--softhca%s%s", optarg ? "=" : "", optarg ? optarg : "") >= 0;
-	default:
-		return false;
-	}
+	else if (option == 'o')
+		trace->output = value;
+	else if (option == 'r')
+		trace->report = value;
+	else
+		launch_option(&trace->launch, option, value);
 }
 
 int command_trace(const struct command *self, int argc, char **argv)
 {
-	static const struct option options[] = {
-		{ "json", no_argument, NULL, OPTION_JSON },
-		{ "output", required_argument, NULL, OPTION_OUTPUT },
-		{ "porting-report", required_argument, NULL, OPTION_REPORT },
-		{ "softhca", optional_argument, NULL, OPTION_SOFTHCA },
-		{ "help", no_argument, NULL, OPTION_HELP },
-		{ NULL, 0, NULL, 0 },
-	};
-	struct trace trace = { .self = self, .socket = -1 };
-	int option, status;
+	struct option_words words = { self, argv + 1, NULL };
+	static struct trace trace; /* large */
+	int option;
 
-	opterr = 0;
-	/* "+": the options behind the program are its own. */
-	while ((option = getopt_long(argc, argv, "+", options, NULL)) != -1) {
-		if (option == OPTION_HELP)
-			return print_usage(self);
-		if (!set_option(&trace, option))
-			return refuse_option(self, argv);
-	}
-	if (optind == argc) {
+	(void)argc;
+	trace = (struct trace){ .socket = -1, .launch = { .self = self } };
+	while ((option = options_next(&words)) > 0)
+		set_option(&trace, option, words.value);
+	if (option)
+		return TOOL_EXIT_REFUSED;
+	if (!*words.word) {
 		refuse(0, "trace: no program given");
 		return advise_usage(self);
 	}
-	trace.program = argv + optind;
-	status = trace_program(&trace);
-	free(trace.softhca);
-	return status;
+	trace.launch.program = words.word;
+	return trace_program(&trace);
 }

@@ -13,8 +13,9 @@ def table_of(source_root):
     return re.findall(r"^\tX\((\w+),", header, re.M)
 
 
-def test_version(run, xrc_compat):
-    result = run([xrc_compat, "--version"])
+@pytest.mark.parametrize("option", ["--version", "-V"])
+def test_version(run, xrc_compat, option):
+    result = run([xrc_compat, option])
     assert result.returncode == 0
     assert re.fullmatch(r"xrc-compat \d+\.\d+\.\d+\n", result.stdout)
 
@@ -30,7 +31,40 @@ def test_every_environment_variable_is_printed(run, xrc_compat, source_root, arg
 
 def test_help_names_every_command(run, xrc_compat):
     text = run([xrc_compat, "--help"]).stdout
-    assert "run [--softhca[=DEVICES] [--model=NAME]]" in text and "env-vars" in text
+    assert re.findall(r"^  ([a-z][a-z-]*)  ", text.split("Environment:")[0], re.M) == COMMANDS
+
+
+@pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)], ids=lambda words: " ".join(words) or "xrc-compat")
+def test_help_fits_80_columns(run, xrc_compat, words):
+    text = run([xrc_compat, *words, "--help"]).stdout
+    assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("word, meant", [("rum", "run"), ("docter", "doctor"), ("self-test", "selftest"), ("traces", "trace"), ("reprot", "report")])
+def test_a_command_that_is_nearly_right(run, xrc_compat, word, meant):
+    result = run([xrc_compat, word])
+    assert (result.returncode, result.stdout) == (125, "")
+    assert f"there is no command '{word}'\n" in result.stderr and f"did you mean: xrc-compat {meant}\n" in result.stderr
+
+
+@pytest.mark.parametrize("word", ["x", "launch", "nonsense", "env-vars-of-the-library-and-of-the-emulator"])
+def test_a_word_that_is_like_no_command(run, xrc_compat, word):
+    assert "did you mean" not in run([xrc_compat, word]).stderr
+
+
+def test_an_option_that_is_nearly_right(run, xrc_compat):
+    assert "trace: --ouput: unknown option; did you mean --output?\n" in run([xrc_compat, "trace", "--ouput", "x", "true"]).stderr
+
+
+@pytest.mark.parametrize("command", ["run", "trace", "selftest"])
+@pytest.mark.parametrize("words", [["--model", "connectx9"], ["--model=connectx9"]], ids=["two words", "one word"])
+def test_the_model_is_named_alike_everywhere(run, xrc_compat, command, words, tmp_path):
+    """softhca itself says which models there are."""
+    result = run([xrc_compat, command, "--softhca=1", *words, *([] if command in ("selftest", "report") else ["true"])], cwd=tmp_path)
+    said = result.stderr + "".join(path.read_text() for path in tmp_path.glob("*.md"))
+    assert "connectx9" in said and "connectx3" in said and "connectx5" in said, result
+    alone = run([xrc_compat, command, *words, *([] if command in ("selftest", "report") else ["true"])], cwd=tmp_path)
+    assert command == "report" or "add --softhca" in alone.stderr
 
 
 def test_help_of_run(run, xrc_compat):
@@ -56,7 +90,7 @@ def test_every_command_names_the_word_that_it_does_not_take(run, xrc_compat, com
 
 
 @pytest.mark.parametrize("command, option", [
-    ("check", "--device"), ("check", "--plugin"), ("ps", "-o"), ("trace", "--output"), ("trace", "--porting-report"), ("run", "--model"),
+    ("check", "--device"), ("check", "--plugin"), ("ps", "-o"), ("trace", "--output"), ("trace", "--porting-report"), ("run", "--model"), ("trace", "--model"),
     ("report", "--output"), ("selftest", "--device"), ("selftest", "--port"), ("selftest", "--connect"),
 ])
 def test_a_missing_value_is_named(run, xrc_compat, command, option):

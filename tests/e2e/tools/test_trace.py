@@ -415,8 +415,8 @@ def test_wrong_usage(run, xrc_compat, arguments):
 
 
 @pytest.mark.parametrize("arguments, says", [
-    (["-xyz", "true"], "-x: unknown option"),
-    (["--json", "-xyz", "true"], "-x: unknown option"),
+    (["-xyz", "true"], "-xyz: unknown option"),
+    (["--json", "-xyz", "true"], "-xyz: unknown option"),
     (["--nonsense", "true"], "--nonsense: unknown option"),
     (["--json", "--output"], "--output: its value is missing"),
 ])

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Reads a command line by the command's table of options, and explains them. */
+#include "options.h"
+#include "command.h"
+#include "message.h"
+#include "terminal/style.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NAME_MAX_LENGTH 24
+#define HELP_INDENT 8
+
+/* ---- names that are nearly right ---- */
+
+static unsigned int least(unsigned int a, unsigned int b, unsigned int c)
+{
+	unsigned int low = a < b ? a : b;
+
+	return low < c ? low : c;
+}
+
+/* How many letters have to be changed, added or taken out. */
+static unsigned int distance(const char *a, const char *b)
+{
+	unsigned int row[NAME_MAX_LENGTH + 1];
+	size_t columns = strlen(b);
+
+	if (columns > NAME_MAX_LENGTH)
+		return NAME_MAX_LENGTH;
+	for (unsigned int i = 0; i <= columns; i++)
+		row[i] = i;
+	for (unsigned int line = 1; *a; a++, line++) {
+		unsigned int diagonal = row[0];
+
+		row[0] = line;
+		for (size_t i = 1; i <= columns; i++) {
+			unsigned int above = row[i];
+
+			row[i] = least(above + 1, row[i - 1] + 1, diagonal + (*a != b[i - 1]));
+			diagonal = above;
+		}
+	}
+	return row[columns];
+}
+
+const char *nearest_name(const char *word, const char *const *name, unsigned int count, unsigned int stride)
+{
+	unsigned int low = strlen(word) < 5 ? 2 : 3;	/* more changes make another word of it */
+	const char *nearest = NULL;
+
+	for (unsigned int i = 0; i < count; i++) {
+		const char *other = *(const char *const *)((const char *)name + (size_t)i * stride);
+
+		if (distance(word, other) >= low)
+			continue;
+		nearest = other;
+		low = distance(word, other);
+	}
+	return nearest;
+}
+
+/* ---- reading ---- */
+
+static unsigned int count_options(const struct command *command)
+{
+	unsigned int count = 0;
+
+	while (command->options && command->options[count].name)
+		count++;
+	return count;
+}
+
+/* The row whose name the word begins with, up to its end or "=". */
+static const struct option_row *find_row(const struct command *command, const char *word)
+{
+	for (unsigned int i = 0; i < count_options(command); i++) {
+		size_t length = strlen(command->options[i].name);
+
+		bool letter = command->options[i].name[1] != '-'; /* its value may follow at once */
+
+		if (!strncmp(word, command->options[i].name, length) && (!word[length] || word[length] == '=' || letter))
+			return &command->options[i];
+	}
+	return NULL;
+}
+
+int refuse_word(const struct command *command, const char *word)
+{
+	const struct option_row *row = find_row(command, word);
+	const char *nearest = NULL;
+
+	if (word[0] != '-') {
+		refuse(0, "%s: %s: unexpected argument", command->name, word);
+	} else if (row) {
+		refuse(0, "%s: %s: %s", command->name, word, row->value ? "its value is missing" : "it takes no value");
+	} else {
+		if (command->options)
+			nearest = nearest_name(word, &command->options->name, count_options(command), sizeof(*command->options));
+		refuse(0, "%s: %s: unknown option%s%s%s", command->name, word, nearest ? "; did you mean " : "", nearest ? nearest : "",
+		       nearest ? "?" : "");
+	}
+	return advise_usage(command);
+}
+
+static int wrong(const struct option_words *words, const char *word)
+{
+	refuse_word(words->command, word);
+	return OPTION_WRONG;
+}
+
+int options_next(struct option_words *words)
+{
+	const char *word = *words->word;
+	const struct option_row *row;
+	const char *value;
+
+	if (!word || (words->command->launches && word[0] != '-'))
+		return OPTIONS_END;
+	words->word++;
+	words->value = word;
+	if (words->command->launches && !strcmp(word, "--"))
+		return OPTIONS_END;
+	if (word[0] != '-')
+		return OPTION_OPERAND;
+	row = find_row(words->command, word);
+	if (!row)
+		return wrong(words, word);
+	value = row->name[1] != '-' && word[2] ? word + 1 : strchr(word, '=');
+	words->value = value ? value + 1 : NULL;
+	if (!row->value)
+		return value ? wrong(words, word) : row->key;
+	if (row->value[0] != '[' && !value && *words->word)
+		words->value = *words->word++;
+	if (row->value[0] == '[' ? value && !value[1] : !words->value || !words->value[0])
+		return wrong(words, word);
+	return row->key;
+}
+
+static bool value_follows(const struct command *command, const char *word)
+{
+	const struct option_row *row = find_row(command, word);
+
+	return row && row->value && row->value[0] != '[' && !strchr(word, '=');
+}
+
+bool options_want_help(const struct command *command, char *const *words)
+{
+	for (; *words && strcmp(*words, "--") && !(command->launches && **words != '-'); words++) {
+		if (!strcmp(*words, "--help"))
+			return true;
+		if (value_follows(command, *words) && words[1] && strcmp(words[1], "--help") != 0)
+			words++;
+	}
+	return false;
+}
+
+/* ---- explaining ---- */
+
+/* "[--output FILE]", or "[--watch[=SECONDS]]". */
+static size_t append_synopsis(const struct option_row *row, char *text, size_t size)
+{
+	return (size_t)snprintf(text, size, " [%s%s%s]", row->name, !row->value || row->value[0] == '[' ? "" : " ",
+				row->value ? row->value : "");
+}
+
+static void synopsis(const struct command *command, char *text, size_t size)
+{
+	size_t used = (size_t)snprintf(text, size, "usage: xrc-compat %s", command->name);
+
+	for (unsigned int i = 0; i < count_options(command) && used < size; i++)
+		used += append_synopsis(&command->options[i], text + used, size - used);
+	if (command->operands && used < size)
+		snprintf(text + used, size - used, " %s", command->operands);
+}
+
+int advise_usage(const struct command *command)
+{
+	char text[512];
+
+	synopsis(command, text, sizeof(text));
+	advise("%s", text);
+	return TOOL_EXIT_REFUSED;
+}
+
+int print_usage(const struct command *command)
+{
+	char text[512];
+
+	synopsis(command, text, sizeof(text));
+	style_wrap(stdout, text, 0, HELP_INDENT, style_help_width());
+	printf("\n\n");
+	style_wrap(stdout, command->summary, 0, 0, style_help_width());
+	printf("\n%s", command->options ? "\nOptions:\n" : "");
+	for (unsigned int i = 0; i < count_options(command); i++) {
+		const struct option_row *row = &command->options[i];
+
+		printf("  %s%s%s\n%*s", row->name, !row->value || row->value[0] == '[' ? "" : " ", row->value ? row->value : "",
+		       HELP_INDENT, "");
+		style_wrap(stdout, row->help, HELP_INDENT, HELP_INDENT, style_help_width());
+		putchar('\n');
+	}
+	if (command->more_help)
+		command->more_help();
+	printf("\nExample:\n  %s\n", command->example);
+	return TOOL_EXIT_OK;
+}
