@@ -15,7 +15,7 @@ apt-get -q -y --no-install-recommends install gcc gcc-multilib libc6-dev pkg-con
 # ---- built ----
 harden="-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 relro="-Wl,-z,relro -Wl,-z,now"
-options="--buildtype=release -Dany_glibc=true -Dstatic_libelf=true -Dtests=disabled -Dlibunwind=disabled"
+options="--buildtype=release -Dany_glibc=true -Dstatic_libelf=true -Dtests=disabled"
 # Words on purpose.
 # shellcheck disable=SC2086
 meson setup build-64 $options "-Dc_args=$harden" "-Dc_link_args=$relro" --prefix=/opt/xrc-compat --libdir=$lib64
@@ -59,6 +59,6 @@ for file in "$folder"/bin/* "$folder"/lib/*-linux-gnu/xrc-compat/*; do
 	readelf -dW "$file" | grep -q 'NOW' || { echo "$file is not bound at start"; exit 1; }
 	readelf --dyn-syms -W "$file" | grep -q __stack_chk_fail || { echo "$file has no stack protector"; exit 1; }
 done
-if objdump -p "$folder"/bin/* | grep -E 'NEEDED +(libelf|libunwind|libz)|R(UN)?PATH'; then exit 1; fi
+if objdump -p "$folder"/bin/* | grep -E 'NEEDED +(libelf|libz)|R(UN)?PATH'; then exit 1; fi
 
 tar -C build-bundle --sort=name --owner=0 --group=0 --numeric-owner --mtime="@${SOURCE_DATE_EPOCH:-0}" -czf "/opt/$name.tar.gz" "$name"

@@ -19,7 +19,6 @@ deps_table() {
 	all|pkg:librdmacm|headers of today's librdmacm, beside which the shim works|librdmacm-dev|rdma-core-devel|rdma-core-devel
 	all|file:/etc/libibverbs.d/mlx4.driver|libmlx4, the driver that the emulated HCA is for|ibverbs-providers|libibverbs|libibverbs libmlx4-1
 	all|pkg:libelf|reads old programs (xrc-compat run, check)|libelf-dev|elfutils-libelf-devel|libelf-devel
-	test|pkg:libunwind|backtraces of legacy calls (xrc-compat trace)|libunwind-dev|libunwind-devel|libunwind-devel
 	test|pkg:cmocka|unit tests in C|libcmocka-dev|libcmocka-devel|libcmocka-devel
 	test|cmd:pytest-3|tests with several processes|python3-pytest|python3-pytest|python3-pytest
 	test|cmd:ibv_rc_pingpong|programs of rdma-core that must run on the emulated HCA|ibverbs-utils|libibverbs-utils|libibverbs-utils

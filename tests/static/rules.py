@@ -393,8 +393,7 @@ def needed_libraries(readelf_output):
 
 
 # The C library in its parts (older and newer glibc), and the runtimes of the sanitizers where they are asked for.
-ALLOWED_NEEDED = re.compile(r"^(libc|libdl|libpthread|librt|ld-linux[\w-]*|libgcc_s|libasan|libubsan|libtsan|libm|libunwind)"
-                            r"\.so(\.\d+)*$")
+ALLOWED_NEEDED = re.compile(r"^(libc|libdl|libpthread|librt|ld-linux[\w-]*|libgcc_s|libasan|libubsan|libtsan|libm)\.so(\.\d+)*$")
 
 
 def needed(readelf_output):

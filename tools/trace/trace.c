@@ -6,7 +6,7 @@
 #include "tools/common/options.h"
 #include "tools/common/temporary.h"
 #include "tools/common/text.h"
-#include "symbol_name.h"
+#include "places.h"
 #include "trace_decode.h"
 #include "trace_print.h"
 
@@ -50,12 +50,21 @@ static bool is_sound(struct trace_record *record, ssize_t size)
 		record->became[i].function[sizeof(record->became[i].function) - 1] = '\0';
 		text_clean(record->became[i].function);
 	}
-	for (uint32_t i = 0; i < record->frame_count; i++) {
-		record->frames[i].symbol[sizeof(record->frames[i].symbol) - 1] = '\0';
+	for (uint32_t i = 0; i < record->frame_count; i++)
 		record->frames[i].module[sizeof(record->frames[i].module) - 1] = '\0';
-		symbol_name(&record->frames[i]);
-	}
 	return true;
+}
+
+/* What the program does not call from is of no use to people: the C library, and the code that calls main(). */
+static void drop_start(struct trace_record *record)
+{
+	uint32_t kept = 0;
+
+	for (uint32_t i = 0; i < record->frame_count; i++) {
+		if (!place_is_start(&record->frames[i]))
+			record->frames[kept++] = record->frames[i];
+	}
+	record->frame_count = kept;
 }
 
 /* Returns whether there was anything. */
@@ -76,6 +85,7 @@ static bool take_one(struct trace *trace)
 		trace->census.started = true;
 		return true;
 	}
+	drop_start(&record);
 	site = trace_count(&trace->census, &record, &new);
 	if (!site)
 		return true;
@@ -109,6 +119,7 @@ static int follow(struct trace *trace)
 			child_to_forward_to = 0;
 		while (take_one(trace))
 			;
+		fflush(trace->out);
 	} while (!ended || (ended < 0 && errno == EINTR));
 	return ended < 0 ? TOOL_EXIT_REFUSED : exit_status(status);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A trace for scripts. */
-#include "source_line.h"
+#include "places.h"
 #include "tools/common/text.h"
 #include "trace_decode.h"
 #include "trace_print.h"
@@ -22,13 +22,14 @@ static void json_stack(struct json *json, const struct trace_record *record)
 	json_open(json, "backtrace", '[');
 	for (uint32_t i = 0; i < record->frame_count; i++) {
 		const struct trace_frame *frame = &record->frames[i];
+		const struct place *place = place_of(frame);
 
 		json_open(json, NULL, '{');
 		json_text(json, "module", frame->module);
 		json_number(json, "offset", (long long)frame->offset);
-		json_text(json, "symbol", frame->symbol);
-		json_number(json, "symbol_offset", (long long)frame->symbol_offset);
-		json_text(json, "line", source_line(frame->module, frame->offset));
+		json_text(json, "symbol", place->symbol);
+		json_number(json, "symbol_offset", (long long)place->symbol_offset);
+		json_text(json, "line", place->line);
 		json_close(json, '}');
 	}
 	json_close(json, ']');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* A trace for people and as a document. */
 #include "trace_print.h"
-#include "source_line.h"
+#include "places.h"
 #include "tools/common/text.h"
 #include "trace_decode.h"
 
@@ -17,15 +17,15 @@ static const char *base_name(const char *path)
 
 void trace_place(const struct trace_frame *frame, char *text, size_t size)
 {
-	const char *line = source_line(frame->module, frame->offset);
+	const struct place *found = place_of(frame);
 	int used;
 
-	if (frame->symbol[0])
-		used = snprintf(text, size, "%s+0x%llx", frame->symbol, (unsigned long long)frame->symbol_offset);
+	if (found->symbol[0])
+		used = snprintf(text, size, "%s+0x%llx", found->symbol, (unsigned long long)found->symbol_offset);
 	else
 		used = snprintf(text, size, "0x%llx", (unsigned long long)frame->offset);
 	if (used > 0 && (size_t)used < size)
-		snprintf(text + used, size - (size_t)used, " (%s%s%s)", line, line[0] ? ", " : "", base_name(frame->module));
+		snprintf(text + used, size - (size_t)used, " (%s%s%s)", found->line, found->line[0] ? ", " : "", base_name(frame->module));
 	text_clean(text);
 }
 
@@ -86,7 +86,6 @@ void trace_print_call(FILE *out, const struct trace_record *record, const struct
 	fprintf(out, " [site %u]\n", site->number);
 	if (with_stack)
 		print_stack(out, record, "        ");
-	fflush(out);
 }
 
 static void first_place(const struct trace_record *record, char *place, size_t size)

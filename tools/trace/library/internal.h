@@ -16,11 +16,11 @@ uint64_t trace_now(void);
 /** trace_take - note what an argument, or what was made, stands for. name: as in the table. */
 void trace_take(struct trace_record *record, const char *name, uintptr_t value);
 
-/** trace_stack - fill in who called. in_shim: an address in the shim. */
+/** trace_stack - fill in the callers. in_shim: an address in the shim. */
 void trace_stack(struct trace_record *record, uintptr_t in_shim);
 
-/** trace_frame - add the frame of a return address; NULL if it is of this library or the shim, below the program's. */
-struct trace_frame *trace_frame(struct trace_record *record, uintptr_t ip, uintptr_t in_shim);
+/** trace_program - the path of the program. */
+extern char trace_program[256];
 
 /** trace_send - hand the record to the command; quietly not, when that has ended. */
 void trace_send(const struct trace_record *record);

@@ -64,10 +64,7 @@ struct trace_srq_attr {
 };
 
 struct trace_frame {
-	trace_u64 ip;		/* in the process */
-	trace_u64 offset;	/* of ip in the module's own addresses, as addr2line(1) takes them */
-	trace_u64 symbol_offset;
-	char symbol[64];	/* "" unknown */
+	trace_u64 offset;	/* of the call in the module's own addresses, as addr2line(1) takes them */
 	char module[256];	/* path */
 };
 
@@ -80,8 +77,9 @@ struct trace_became {
 
 struct trace_record {
 	uint32_t magic;
-	uint32_t verb;		/* enum verb, or TRACE_STARTED: then nothing but pid follows */
+	uint32_t verb;		/* enum verb, or TRACE_STARTED: frames[0] is the program, and of the rest only these are set: */
 	int32_t pid, tid;
+	int32_t rank, ranks;	/* of an MPI process and how many there are; -1 unknown */
 	trace_u64 start, duration;	/* ns of CLOCK_MONOTONIC */
 	int64_t result __attribute__((aligned(8)));	/* as returned; pointers as numbers */
 	trace_u64 arguments[TRACE_ARGUMENTS];	/* as passed, in the order of the table */
@@ -98,6 +96,6 @@ struct trace_record {
 	struct trace_frame frames[TRACE_FRAMES];
 };
 
-_Static_assert(sizeof(struct trace_record) == 6256, "one layout for 32 and 64 bits");
+_Static_assert(sizeof(struct trace_record) == 4984, "one layout for 32 and 64 bits");
 
 #endif

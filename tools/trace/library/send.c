@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The way from a traced process to the command. */
 #include "internal.h"
+#include "tools/common/job.h"
 
 #include <errno.h>
 #include <stddef.h>
@@ -24,17 +25,23 @@ void trace_send(const struct trace_record *record)
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	/* Waits while the command is busy printing; once it has ended there is nobody to wait for. */
+	/* Waits while the command is busy printing; once it has ended this fails at once. */
 	sendto(fd, record, sizeof(*record) - unused, MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof(address));
 	close(fd);
 }
 
-/* The loader comes by here when it has found every library and function that the program wants at its start. */
+char trace_program[256];
+
+/* The loader calls this when it has found every library and function that the program needs to start. */
 __attribute__((constructor)) static void tell_start(void)
 {
-	const struct trace_record record = { .magic = TRACE_MAGIC, .verb = TRACE_STARTED, .pid = getpid() };
+	struct trace_record record = { .magic = TRACE_MAGIC, .verb = TRACE_STARTED, .pid = getpid(), .frame_count = 1 };
 	int error = errno;
 
+	if (readlink("/proc/self/exe", trace_program, sizeof(trace_program) - 1) < 0)
+		trace_program[0] = '\0';
+	memcpy(record.frames[0].module, trace_program, sizeof(trace_program));
+	record.rank = job_rank(&record.ranks);
 	trace_send(&record);
 	errno = error;
 }

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Names functions from symbol tables, and lines with addr2line(1). */
+#include "places.h"
+#include "tools/program/regular.h"
+
+#include <gelf.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PATIENCE_MS 10000	/* a solver with a gigabyte of debug information takes a while */
+
+extern char **environ;
+
+/* A program calls from few places, again and again. */
+struct known {
+	struct known *next;
+	struct trace_frame frame;
+	struct place place;
+};
+
+static struct known *known_places;
+
+/* ---- functions ---- */
+
+static bool is_of(const GElf_Sym *symbol, uint64_t address)
+{
+	return GELF_ST_TYPE(symbol->st_info) == STT_FUNC && address >= symbol->st_value &&
+	       address - symbol->st_value < symbol->st_size;
+}
+
+static bool name_from(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t offset, struct place *place)
+{
+	Elf_Data *symbols = elf_getdata(section, NULL);
+	GElf_Sym symbol;
+
+	for (int i = 0; symbols && gelf_getsym(symbols, i, &symbol); i++) {
+		const char *name = is_of(&symbol, offset) ? elf_strptr(elf, header->sh_link, symbol.st_name) : NULL;
+
+		if (!name)
+			continue;
+		strncpy(place->symbol, name, sizeof(place->symbol) - 1);
+		/* offset is one less than the address that the call returns to. */
+		place->symbol_offset = offset + 1 - symbol.st_value;
+		return true;
+	}
+	return false;
+}
+
+static void name_function(const struct trace_frame *frame, struct place *place)
+{
+	int fd = regular_open(frame->module);
+	Elf *elf = fd < 0 || elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	Elf_Scn *section = NULL;
+	bool found = false;
+	GElf_Shdr header;
+
+	while (elf && !found && (section = elf_nextscn(elf, section))) {
+		if (gelf_getshdr(section, &header) && (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
+			found = name_from(elf, section, &header, frame->offset, place);
+	}
+	elf_end(elf);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* ---- lines ---- */
+
+static pid_t start(const char *module, const char *address, int *output)
+{
+	char *argv[] = { (char *)"addr2line", (char *)"-e", (char *)module, (char *)address, NULL };
+	posix_spawn_file_actions_t actions;
+	pid_t pid = -1;
+	int ends[2];
+
+	if (pipe(ends))
+		return -1;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
+	posix_spawn_file_actions_addclose(&actions, ends[0]);
+	if (posix_spawnp(&pid, "addr2line", &actions, NULL, argv, environ))
+		pid = -1;
+	posix_spawn_file_actions_destroy(&actions);
+	close(ends[1]);
+	*output = ends[0];
+	return pid;
+}
+
+static void find_line(const struct trace_frame *frame, char *line, size_t size)
+{
+	struct pollfd pollfd = { .events = POLLIN };
+	char address[32];
+	ssize_t length = 0;
+	pid_t pid;
+
+	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->offset);
+	pid = start(frame->module, address, &pollfd.fd);
+	if (pid < 0)
+		return;
+	if (poll(&pollfd, 1, PATIENCE_MS) > 0)
+		length = read(pollfd.fd, line, size - 1);
+	else
+		kill(pid, SIGKILL);
+	line[length > 0 ? length : 0] = '\0';
+	close(pollfd.fd);
+	waitpid(pid, NULL, 0);
+}
+
+/* "??:0" and "file.c:?" are how it says that it does not know; a discriminator is of no use to people. */
+static void trim(char *line)
+{
+	char *base;
+
+	line[strcspn(line, " \n")] = '\0';
+	base = strrchr(line, '/');
+	if (base)
+		memmove(line, base + 1, strlen(base + 1) + 1);
+	if (strchr(line, '?'))
+		line[0] = '\0';
+}
+
+/* ---- both ---- */
+
+static const struct place *look_up(const struct trace_frame *frame)
+{
+	static const struct place nowhere;
+	struct known *known = calloc(1, sizeof(*known));
+
+	if (!known)
+		return &nowhere;
+	known->frame = *frame;
+	known->next = known_places;
+	known_places = known;
+	if (frame->module[0] != '/')
+		return &known->place;
+	name_function(frame, &known->place);
+	find_line(frame, known->place.line, sizeof(known->place.line));
+	trim(known->place.line);
+	return &known->place;
+}
+
+const struct place *place_of(const struct trace_frame *frame)
+{
+	for (const struct known *known = known_places; known; known = known->next) {
+		if (known->frame.offset == frame->offset && !strcmp(known->frame.module, frame->module))
+			return &known->place;
+	}
+	return look_up(frame);
+}
+
+bool place_is_start(const struct trace_frame *frame)
+{
+	const char *slash = strrchr(frame->module, '/'), *name = slash ? slash + 1 : frame->module;
+
+	return !strncmp(name, "libc.so.", 8) || !strncmp(name, "libc-2.", 7) || !strncmp(name, "libpthread", 10) ||
+	       !strcmp(place_of(frame)->symbol, "_start");
+}
