@@ -28,9 +28,11 @@ static const struct option_row check_options[] = {
 
 static const struct option_row trace_options[] = {
 	LAUNCH_OPTIONS,
-	{ 'o', "--output", "FILE", "write the trace there instead of to standard error" },
+	{ 'o', "--output", "FILE", "write the trace there instead of to standard error. %p is replaced by the process, %h by the host, %r by "
+	  "the MPI rank. A file that is there already is kept: FILE.1, FILE.2, ... is written instead" },
 	{ 'j', "--json", NULL, "write one JSON object when the program has ended" },
-	{ 'r', "--porting-report", "FILE", "write a report there, in Markdown, of what is to be ported where" },
+	{ 't', "--port-to", NULL, "say at the end what to port each function to" },
+	{ 'r', "--porting-report", "FILE", "write a report there, in Markdown, of what is to be ported where; named as for --output" },
 	{ 0 },
 };
 
@@ -73,7 +75,7 @@ static const struct command commands[] = {
 	{ "check", check_options, "PROGRAM", "will this program run here, and which command does it",
 	  "xrc-compat check ./old-solver", command_check, NULL, false },
 	{ "trace", trace_options, "[--] PROGRAM [ARGUMENT...]", "run a program, and show every legacy call",
-	  "xrc-compat trace --output trace ./old-solver", command_trace, NULL, true },
+	  "mpirun -n 4 xrc-compat trace --output trace.%r ./old-solver", command_trace, NULL, true },
 	{ "ps", ps_options, NULL, "who is registered with which receive QP",
 	  "xrc-compat ps -o QP,PID,COMMAND,STATE", command_ps, ps_columns_print, false },
 	{ "gc", gc_options, NULL, "remove the registration tables that only dead processes used",

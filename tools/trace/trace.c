@@ -4,6 +4,7 @@
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools/common/options.h"
+#include "tools/common/output.h"
 #include "tools/common/temporary.h"
 #include "tools/common/text.h"
 #include "places.h"
@@ -24,7 +25,7 @@
 
 struct trace {
 	const char *output, *report;
-	bool as_json;
+	bool as_json, port_to;
 	struct launch launch;
 	/* While it runs: */
 	char directory[96];	/* short, as the address of a socket must be */
@@ -32,6 +33,7 @@ struct trace {
 	int socket;
 	pid_t child;
 	FILE *out, *report_out;
+	char out_name[PATH_MAX], report_name[PATH_MAX];
 	struct json json;
 	char *text;		/* of the JSON document, until the program has ended */
 	size_t text_size;
@@ -82,7 +84,7 @@ static bool take_one(struct trace *trace)
 	if (!is_sound(&record, size))
 		return true;
 	if (record.verb == TRACE_STARTED) {
-		trace->census.started = true;
+		trace_started(&trace->census, &record, trace->child);
 		return true;
 	}
 	drop_start(&record);
@@ -179,7 +181,7 @@ static void set_signals(pid_t child)
 	/* The terminal sends these to the program as well; what it makes of them is told afterwards. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
-	/* Who reads the trace may go first. The program runs to its end all the same, and then the socket is removed. */
+	/* The reader of the trace may end first. The program runs to its end all the same, and then the socket is removed. */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -204,12 +206,13 @@ static int start_program(struct trace *trace)
 
 static int open_output(struct trace *trace)
 {
-	trace->out = trace->output ? fopen(trace->output, "we") : trace->as_json ? stdout : stderr;
-	if (!trace->out)
-		return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s", trace->output, strerror(errno));
-	trace->report_out = trace->report ? fopen(trace->report, "we") : NULL;
-	if (trace->report && !trace->report_out)
-		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", trace->report, strerror(errno));
+	trace->out = stderr;
+	if (trace->output)
+		trace->out = output_open(trace->output, "trace", trace->out_name, sizeof(trace->out_name));
+	if (trace->report && trace->out)
+		trace->report_out = output_open(trace->report, "report", trace->report_name, sizeof(trace->report_name));
+	if (!trace->out || (trace->report && !trace->report_out))
+		return TOOL_EXIT_REFUSED;
 	if (!trace->as_json)
 		return 0;
 	trace->json.out = open_memstream(&trace->text, &trace->text_size);
@@ -224,7 +227,7 @@ static int open_output(struct trace *trace)
 static void finish_output(struct trace *trace, int status)
 {
 	if (!trace->as_json) {
-		trace_print_end(trace->out, &trace->census, status);
+		trace_print_end(trace->out, &trace->census, status, trace->port_to);
 		return;
 	}
 	json_close(&trace->json, ']');
@@ -245,21 +248,16 @@ static int write_report(struct trace *trace, int status)
 	text_clean(trace->launch.program[0]);
 	trace_porting_report(trace->report_out, &trace->census, trace->launch.program[0]);
 	why = streams_close(trace->report_out);
-	return why ? refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", trace->report, why) : status;
+	return why ? refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", trace->report_name, why) : status;
 }
 
-/* Whether standard output took everything is main()'s to find out. */
 static int close_output(struct trace *trace, int status)
 {
-	const char *why = NULL;
+	const char *why = trace->output ? streams_close(trace->out) : streams_flush(trace->out);
 
-	if (trace->output)
-		why = streams_close(trace->out);
-	else if (!trace->as_json)
-		why = streams_flush(trace->out);
 	if (!why)
 		return status;
-	return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s", trace->output ? trace->output : "standard error", why);
+	return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s", trace->output ? trace->out_name : "standard error", why);
 }
 
 static int trace_program(struct trace *trace)
@@ -292,6 +290,8 @@ static void set_option(struct trace *trace, int option, const char *value)
 		trace->output = value;
 	else if (option == 'r')
 		trace->report = value;
+	else if (option == 't')
+		trace->port_to = true;
 	else
 		launch_option(&trace->launch, option, value);
 }
@@ -313,5 +313,6 @@ int command_trace(const struct command *self, int argc, char **argv)
 		return advise_usage(self);
 	}
 	trace.launch.program = words.word;
+	trace_started_by_name(&trace.census, words.word[0]);
 	return trace_program(&trace);
 }

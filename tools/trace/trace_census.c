@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Counts traced calls by the place that makes them, and keeps account of what they leave. */
 #include "trace_census.h"
+#include "tools/common/launchers.h"
 #include "trace_decode.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#define RANKS_MAX (1 << 20)
 
 static bool same_place(const struct trace_record *a, const struct trace_record *b)
 {
@@ -136,8 +140,45 @@ const struct trace_site *trace_count(struct trace_census *census, const struct t
 	return site;
 }
 
+void trace_started_by_name(struct trace_census *census, const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	if (!census->launcher[0] && is_launcher(program))
+		snprintf(census->launcher, sizeof(census->launcher), "%s", slash ? slash + 1 : program);
+}
+
+/* A launcher is no rank itself, even if it has the variables of the batch job. */
+void trace_started(struct trace_census *census, const struct trace_record *record, int32_t first)
+{
+	const char *program = record->frame_count ? record->frames[0].module : "";
+
+	census->started = true;
+	trace_started_by_name(census, program);
+	if (is_launcher(program))
+		return;
+	if (record->pid == first || record->rank < 0 || record->rank >= RANKS_MAX)
+		return;
+	if (record->ranks > (int32_t)census->ranks && record->ranks <= RANKS_MAX)
+		census->ranks = (uint32_t)record->ranks;
+	if (!census->rank_reached)
+		census->rank_reached = calloc(RANKS_MAX, 1);
+	if (!census->rank_reached || census->rank_reached[record->rank])
+		return;
+	census->rank_reached[record->rank] = 1;
+	census->reached++;
+}
+
+bool trace_reached_all(const struct trace_census *census)
+{
+	if (!census->launcher[0])
+		return true;
+	return census->reached ? census->reached >= census->ranks : census->calls > 0;
+}
+
 void trace_census_free(struct trace_census *census)
 {
+	free(census->rank_reached);
 	while (census->left) {
 		struct trace_left *left = census->left;
 

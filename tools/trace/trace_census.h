@@ -38,11 +38,23 @@ struct trace_census {
 	struct trace_left *left;
 	unsigned long calls;
 	bool started;			/* the program, or another that was to be traced */
+	char launcher[64];		/* the name of one that was started; "" none was */
+	uint32_t reached, ranks;	/* MPI ranks that were traced, of how many; 0 unknown */
+	unsigned char *rank_reached;	/* of each */
 	struct trace_verb became[VERBS][TRACE_VERBS];	/* by legacy function; those with a name */
 };
 
 /** trace_count - enter one call. Returns its site, NULL when out of memory; *new is set if it was not known. */
 const struct trace_site *trace_count(struct trace_census *census, const struct trace_record *record, bool *new);
+
+/** trace_started - enter the start of a process. first: the one that the command itself has started. */
+void trace_started(struct trace_census *census, const struct trace_record *record, int32_t first);
+
+/** trace_started_by_name - the command was given a program of this name, which may be a script. */
+void trace_started_by_name(struct trace_census *census, const char *program);
+
+/** trace_reached_all - whether the processes of a launcher were traced, as far as can be told. */
+bool trace_reached_all(const struct trace_census *census);
 
 void trace_census_free(struct trace_census *census);
 

@@ -134,4 +134,8 @@ void trace_json_end(struct json *json, const struct trace_census *census)
 	for (const struct trace_left *left = census->left; left; left = left->next)
 		json_left(json, left);
 	json_close(json, ']');
+	json_string(json, "launcher", census->launcher[0] ? census->launcher : NULL);
+	json_number(json, "ranks_reached", census->reached);
+	json_number(json, "ranks", census->ranks);
+	json_bool(json, "reached_all", trace_reached_all(census));
 }

@@ -139,30 +139,45 @@ static void print_verbs(FILE *out, const struct trace_verb *verbs)
 		fputs("nothing", out);
 }
 
-static void print_functions(FILE *out, const struct trace_census *census)
+static void print_functions(FILE *out, const struct trace_census *census, bool port_to)
 {
-	fputs("\nWhat they became here, and what to port them to:\n", out);
+	fprintf(out, "\nWhat they became here%s:\n", port_to ? ", and what to port them to" : "");
 	for (enum verb call = 0; call < VERBS; call++) {
 		if (!is_called(census, call))
 			continue;
 		fprintf(out, "  %s\n      here: ", trace_function(call));
 		print_verbs(out, census->became[call]);
-		fprintf(out, "\n      port to: %s\n", trace_port(call));
+		fputc('\n', out);
+		if (port_to)
+			fprintf(out, "      port to: %s\n", trace_port(call));
 	}
 }
 
-void trace_print_end(FILE *out, const struct trace_census *census, int status)
+static void print_unreached(FILE *out, const struct trace_census *census)
+{
+	const char *launcher = census->launcher;
+
+	if (census->reached)
+		fprintf(out, "\nThe trace reached %u of the %u ranks that %s started.\n", census->reached, census->ranks, launcher);
+	else
+		fprintf(out, "\nThe trace did not reach the processes that %s started.\n", launcher);
+	fprintf(out, "Put it behind the launcher: %s ... xrc-compat trace --output FILE.%%r PROGRAM\n", launcher);
+}
+
+void trace_print_end(FILE *out, const struct trace_census *census, int status, bool port_to)
 {
 	if (!census->started) {
 		fprintf(out, "\nThe program did not start: exit status %d. A message on standard error says why.\n", status);
 		return;
 	}
-	if (!census->calls) {
+	if (!trace_reached_all(census))
+		print_unreached(out, census);
+	else if (!census->calls)
 		fputs("\nThe program made no legacy call.\n", out);
+	if (!census->calls)
 		return;
-	}
 	print_sites(out, census);
-	print_functions(out, census);
+	print_functions(out, census, port_to);
 	fputs(census->left ? "\nLeft behind:\n" : "\nNothing was left registered.\n", out);
 	for (const struct trace_left *left = census->left; left; left = left->next) {
 		char text[128];

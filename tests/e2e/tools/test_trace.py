@@ -11,7 +11,6 @@ import time
 
 import pytest
 
-from installed import need
 from waiting import process_state, wait_for
 
 # The functions for which abi/symbols.tab lists arguments.
@@ -36,6 +35,7 @@ def trace(run, xrc_compat, tmp_path, sanitizer_env):
 
     def _trace(*program, options=("--softhca=2",)):
         output = tmp_path / "trace.json"
+        output.unlink(missing_ok=True)
         result = run([xrc_compat, "trace", *options, "--json", "--output", output, "--", *program], timeout=60,
                      env=sanitizer_env)
         return result, json.loads(output.read_text())
@@ -204,19 +204,6 @@ def test_functions_that_were_looked_up_with_a_version_are_seen(trace, programs):
         assert all(call["backtrace"][0]["module"] == str(programs["lookup"]) for call in document["calls"])
 
 
-LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"], "hydra": ["mpiexec.hydra"]}
-
-
-@pytest.mark.parametrize("launcher", LAUNCHERS)
-def test_through_a_launcher(trace, programs, launcher):
-    """Two ranks, each a demo cluster of its own: the calls of all processes are listed."""
-    need(LAUNCHERS[launcher][0])
-    result, document = trace(*LAUNCHERS[launcher], "-n", 2, programs["cluster"])
-    assert result.returncode == 0, result
-    assert document["left"] == [] and len(calls_of(document, "ibv_create_xrc_rcv_qp")) == 2
-    assert len(document["calls"]) == 2 * len(trace(programs["cluster"])[1]["calls"])
-
-
 def test_functions_that_were_looked_up_are_seen(trace, programs):
     result, document = trace(programs["dlopen"])
     assert result.returncode == 0, result
@@ -251,13 +238,19 @@ def test_the_trace_for_people(run, xrc_compat, programs):
     result = run([xrc_compat, "trace", "--softhca=2", "--", programs["cluster"]], timeout=60)
     assert result.returncode == 0 and "ibv_" not in result.stdout
     text = result.stderr
+    assert "port to" not in text
     assert re.search(r"^\d+ ibv_open_xrc_domain\(context=0x\w+, fd=\d+, oflag=O_CREAT\) = 0x\w+ <[\d.]+ [um]s> "
                      r"\[ibv_open_xrcd <[\d.]+ [um]s>\] \[site \d+\]$", text, re.M)
     assert "      here: ibv_create_srq_ex 4 times, ibv_get_srq_num 4 times\n" in text
-    assert text.count("ibv_open_qp(context, attr)") == 1 and "legacy calls, by the place" in text
+    assert "legacy calls, by the place" in text
     assert text.endswith("Nothing was left registered.\n")
     stacks = re.findall(r"^        #0 ", text, re.M)
     assert len(stacks) == len(re.findall(r"^ +\d+ +\d+ +\d+ +[\d.]+  ibv_", text, re.M))
+
+
+def test_what_to_port_to_is_an_option(run, xrc_compat, programs):
+    text = run([xrc_compat, "trace", "--softhca=2", "--port-to", "--", programs["cluster"]], timeout=60).stderr
+    assert text.count("\n      port to: ibv_open_qp(context, attr)") == 1
 
 
 def test_the_porting_report(run, xrc_compat, programs, tmp_path):
@@ -317,7 +310,8 @@ def test_what_a_program_is_called_does_not_reach_the_report_raw(run, xrc_compat,
 
 def test_json_of_a_program_that_does_not_start(run, xrc_compat, no_start):
     options, program, status = no_start
-    document = json.loads(run([xrc_compat, "trace", "--json", *options, "--", program]).stdout)
+    said = run([xrc_compat, "trace", "--json", *options, "--", program]).stderr
+    document = json.loads(said[said.index("{\n"):])
     assert (document["started"], document["exit_status"], document["calls"]) == (False, status, [])
 
 

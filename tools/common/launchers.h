@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The launchers of parallel programs, and how each gives its processes a variable. */
+#ifndef XRC_COMPAT_TOOLS_LAUNCHERS_H
+#define XRC_COMPAT_TOOLS_LAUNCHERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct launcher {
+	const char *title;
+	const char *names;	/* of its commands, each between blanks */
+	const char *hints;	/* words in the path of its file that tell it from others of the same name */
+	const char *command;	/* as somebody would begin to type it */
+	const char *before, *between;	/* "before" NAME "between" VALUE, for each variable */
+	const char *word;	/* the word in front of the variables, or NULL: they stand right behind the launcher's name */
+	bool remote;		/* a remote shell reads the values once more: $LIB in them would be lost */
+	bool quoted_twice;	/* and what is quoted is to be quoted for that shell, too */
+};
+
+extern const struct launcher launchers[];
+extern const size_t launcher_count;
+
+/** launcher_has_name - whether a command of this name, or path, may be this launcher's. */
+bool launcher_has_name(const struct launcher *launcher, const char *path);
+
+/** is_launcher - whether it may be any launcher's. */
+bool is_launcher(const char *path);
+
+#endif
