@@ -86,8 +86,8 @@ static const struct command commands[] = {
 	  "xrc-compat doctor", command_doctor, NULL, false },
 	{ "report", report_options, "[PROGRAM]", "one file with the facts, to attach to a question",
 	  "xrc-compat report ./old-solver", command_report, NULL, false },
-	{ "env", env_options, "[PROGRAM]", "the lines to type for MPI launchers",
-	  "xrc-compat env ./old-solver", command_env, NULL, false },
+	{ "env", env_options, "[[LAUNCHER [ARGUMENT...]] PROGRAM [ARGUMENT...]]", "the lines to type for MPI launchers, or the one for this launcher",
+	  "xrc-compat env mpirun_rsh -np 4 -hostfile hosts ./old-solver", command_env, NULL, true },
 	{ "env-vars", NULL, NULL, "list the environment variables", "xrc-compat env-vars", command_env_vars, NULL, false },
 };
 

@@ -3,79 +3,216 @@
 #include "quirks.h"
 #include "elf/lib_folder.h"
 #include "tools/common/command.h"
+#include "tools/common/launchers.h"
 #include "tools/common/message.h"
 #include "tools/common/options.h"
+#include "tools/common/preload.h"
+#include "tools/common/variables.h"
 #include "tools/program/needs.h"
 #include "tools/program/paths.h"
+#include "tools/program/program.h"
 
-#include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-/* How a launcher gives its processes a variable: "before" NAME "between" VALUE, for each. */
-struct launcher {
-	const char *name;
-	const char *command;
-	const char *before;
-	const char *between;
-	const char *after;
-};
+/* ---- values ---- */
 
-static const struct launcher launchers[] = {
-	{ "shell, ssh, batch script", "export", " ", "=", "" },
-	{ "Open MPI", "mpirun", " -x ", "=", " PROGRAM" },
-	{ "MPICH, Intel MPI, MVAPICH2 (Hydra)", "mpiexec", " -genv ", " ", " PROGRAM" },
-	{ "MVAPICH, MVAPICH2 (mpirun_rsh)", "mpirun_rsh -np N HOST...", " ", "=", " PROGRAM" },
-	{ "Platform MPI, HP-MPI", "mpirun", " -e ", "=", " PROGRAM" },
-	/* Not --export=ALL,NAME=VALUE: what is set already wins there. */
-	{ "Slurm", "srun env", " ", "=", " PROGRAM" },
-};
-
-/* As `run` sets it: the library first, then what is preloaded already where the line is typed, softhca for instance. */
-static void print_launcher(const struct launcher *launcher, const char *library, const char *quote)
+/* In quotes where a shell would make something else of it. */
+static void quote(const char *value, char *quoted, size_t size)
 {
-	printf("# %s\n%s", launcher->name, launcher->command);
-	printf("%sLD_PRELOAD%s%s%s%s\"${LD_PRELOAD:+:$LD_PRELOAD}\"", launcher->before, launcher->between, quote, library, quote);
-	for (size_t i = 0; i < quirks_count; i++)
-		printf("%s%s%s\"${%s:-%s}\"", launcher->before, quirks[i].name, launcher->between, quirks[i].name, quirks[i].value);
-	puts(launcher->after);
-}
+	size_t used = 0;
 
-/* As a setting for both word sizes where there is one. @used: of the value's bytes. */
-static size_t append(char *value, size_t size, size_t used, const char *library)
-{
-	char setting[PATH_MAX];
-
-	if (!loader_lib_setting(library, LOADER_LIB_OWN_BITS, setting, sizeof(setting)))
-		library = setting;
-	return used + (size_t)snprintf(value + used, used < size ? size - used : 0, "%s%s", used ? ":" : "", library);
-}
-
-/* The library, and what @program needs besides (NULL: nothing is known of it). */
-static int preload_value(const char *library, const char *program, bool system_libibverbs, char *value, size_t size)
-{
-	size_t used = append(value, size, 0, library);
-	struct program opened;
-	struct closure closure;
-	struct needs needs;
-
-	if (program_open(program ? program : library, &opened) && program) {
-		program_close(&opened);
-		return refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check", program);
+	if (value[0] && !value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,=@%")]) {
+		snprintf(quoted, size, "%s", value);
+		return;
 	}
-	closure_read(opened.binary, &opened.elf, NULL, &closure);
-	needs_read(&closure, &needs);
-	for (size_t i = 0; i < needs.companion.count; i++)
-		used = append(value, size, used, needs.companion.item[i]);
-	if (needs.system_libibverbs[0] && (system_libibverbs || needs.old_libibverbs[0]))
-		used = append(value, size, used, needs.system_libibverbs);
-	needs_free(&needs);
-	closure_free(&closure);
-	program_close(&opened);
-	return used < size ? 0 : refuse(TOOL_EXIT_REFUSED, "env: the line is too long");
+	quoted[used++] = '\'';
+	for (; *value && used + 6 < size; value++)
+		used += (size_t)snprintf(quoted + used, size - used, *value == '\'' ? "'\\''" : "%c", *value);
+	snprintf(quoted + used, size - used, "'");
 }
 
-/* What LD_PRELOAD has to be, so that it reaches the program without this command. */
+/* @rest: for the shell to put behind it, where the line is typed. */
+static void print_variable(const struct launcher *launcher, const char *name, const char *value, const char *rest)
+{
+	char once[5 * PATH_MAX] = "", twice[5 * PATH_MAX];
+
+	if (value[0])
+		quote(value, once, sizeof(once));
+	if (launcher->quoted_twice) {
+		quote(once, twice, sizeof(twice));
+		strcpy(once, twice);
+	}
+	printf("%s%s%s%s%s", launcher->before, name, launcher->between, once, rest);
+}
+
+/* Adds a library that is not there already. */
+static void add_word(char *value, size_t size, const char *word)
+{
+	const char *rest = value;
+	char other[PATH_MAX];
+	size_t used = strlen(value);
+
+	while (preload_next(&rest, false, other, sizeof(other))) {
+		if (!strcmp(other, word))
+			return;
+	}
+	if (used + 1 + strlen(word) < size)
+		snprintf(value + used, size - used, "%s%s", used ? ":" : "", word);
+}
+
+/*
+ * As `run` sets it: the libraries first, then what is preloaded already. That is taken from here, as inside `softhca run`, since the
+ * line may be typed in another shell; if nothing is preloaded here, from the shell in which the line is typed.
+ */
+static void print_preload(const struct launcher *launcher, const struct string_list *libraries)
+{
+	const char *rest = getenv("LD_PRELOAD");
+	char value[4 * PATH_MAX] = "", word[PATH_MAX];
+	bool any = rest && rest[0];
+
+	for (size_t i = 0; i < libraries->count; i++) {
+		/* The setting with $LIB serves both word sizes. */
+		if (launcher->remote || loader_lib_setting(libraries->item[i], LOADER_LIB_OWN_BITS, word, sizeof(word)))
+			snprintf(word, sizeof(word), "%s", libraries->item[i]);
+		add_word(value, sizeof(value), word);
+	}
+	while (preload_next(&rest, launcher->remote, word, sizeof(word)))
+		add_word(value, sizeof(value), word);
+	print_variable(launcher, "LD_PRELOAD", value, any ? "" : "\"${LD_PRELOAD:+:$LD_PRELOAD}\"");
+}
+
+/* Those of the quirks are defaults. */
+static void print_quirk(const struct launcher *launcher, const struct quirk *quirk)
+{
+	char otherwise[128];
+
+	snprintf(otherwise, sizeof(otherwise), "\"${%s:-%s}\"", quirk->name, quirk->value);
+	if (getenv(quirk->name))
+		print_variable(launcher, quirk->name, getenv(quirk->name), "");
+	else
+		printf("%s%s%s%s", launcher->before, quirk->name, launcher->between, otherwise);
+}
+
+/* What the library and the emulator read in the program; the others are for the commands. */
+static bool is_for_programs(const char *name)
+{
+	return strcmp(name, "XRC_COMPAT_LIBRARY") != 0 && strcmp(name, "SOFTHCA_MODEL") != 0;
+}
+
+static void print_variables(const struct launcher *launcher, const struct string_list *libraries)
+{
+#define ROW(NAME, DEFAULT, READ_WHEN, HELP) #NAME,
+	static const char *const names[] = { XRC_COMPAT_ENV_TABLE(ROW) };
+#undef ROW
+
+	printf("%s", launcher->word ? launcher->word : "");
+	print_preload(launcher, libraries);
+	for (size_t i = 0; i < quirks_count; i++)
+		print_quirk(launcher, &quirks[i]);
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		const char *value = getenv(names[i]);
+
+		if (value && value[0] && is_for_programs(names[i]))
+			print_variable(launcher, names[i], value, "");
+	}
+}
+
+/* ---- lines ---- */
+
+static void print_words(char *const *from, char *const *to)
+{
+	char quoted[2 * PATH_MAX];
+
+	for (; from < to; from++) {
+		quote(*from, quoted, sizeof(quoted));
+		printf(" %s", quoted);
+	}
+}
+
+static bool is_program(const char *word)
+{
+	struct stat st;
+
+	return strchr(word, '/') && !stat(word, &st) && S_ISREG(st.st_mode) && !access(word, X_OK);
+}
+
+/* The first word behind the launcher that names a program by its path; or else the last one. */
+static char **find_program(char **words)
+{
+	char **word = words + 1;
+
+	while (*word && !is_program(*word))
+		word++;
+	return *word ? word : word - 1;
+}
+
+/* The line of that launcher, with the user's own words. */
+static void print_line_for(const struct launcher *launcher, const struct string_list *libraries, char **words)
+{
+	char **program = find_program(words), **end = program, **at = launcher->word ? program : words + 1;
+
+	while (*end)
+		end++;
+	printf("%s", words[0]);
+	print_words(words + 1, at);
+	print_variables(launcher, libraries);
+	print_words(at, end);
+	putchar('\n');
+}
+
+static void print_all(const struct string_list *libraries)
+{
+	for (size_t i = 0; i < launcher_count; i++) {
+		printf("# %s\n%s", launchers[i].title, launchers[i].command);
+		print_variables(&launchers[i], libraries);
+		puts(launchers[i].names[0] ? " PROGRAM" : "");
+	}
+}
+
+/* Whether the file behind the launcher's name tells that it is this one. */
+static bool is_hinted(const struct launcher *launcher, const char *name)
+{
+	char hints[64], *rest = hints, *hint, file[PATH_MAX] = "";
+	struct program program;
+	bool hinted = false;
+
+	if (!program_open(name, &program) && !realpath(program.path, file))
+		file[0] = '\0';
+	program_close(&program);
+	snprintf(hints, sizeof(hints), "%s", launcher->hints);
+	while ((hint = strsep(&rest, " ")) != NULL)
+		hinted |= hint[0] && strcasestr(file, hint);
+	return hinted;
+}
+
+static int print_chosen(const struct string_list *libraries, char **words)
+{
+	const struct launcher *chosen[8];
+	size_t count = 0, hinted = 0;
+
+	for (size_t i = 0; i < launcher_count; i++) {
+		if (launcher_has_name(&launchers[i], words[0]))
+			chosen[count++] = &launchers[i];
+	}
+	for (size_t i = 0; i < count && count > 1; i++) {
+		if (is_hinted(chosen[i], words[0]))
+			chosen[hinted++] = chosen[i];
+	}
+	count = hinted ? hinted : count;
+	for (size_t i = 0; i < count; i++) {
+		if (count > 1)
+			printf("# %s\n", chosen[i]->title);
+		print_line_for(chosen[i], libraries, words);
+	}
+	return TOOL_EXIT_OK;
+}
+
+/* ---- what has to be preloaded ---- */
+
 static int find_library(const char **library)
 {
 	static struct path_candidates candidates;
@@ -91,21 +228,62 @@ static int find_library(const char **library)
 	return fault ? refuse(TOOL_EXIT_REFUSED, "%s: %s", *library, fault) : 0;
 }
 
+/* What @name needs besides. False where it is no program; perhaps there is one on the hosts that it is for. */
+static bool add_needs(const char *name, bool system_libibverbs, struct string_list *libraries)
+{
+	struct program program;
+	struct closure closure;
+	struct needs needs;
+	bool found = !program_open(name, &program);
+
+	if (found) {
+		closure_read(program.binary, &program.elf, NULL, &closure);
+		needs_read(&closure, &needs);
+		for (size_t i = 0; i < needs.companion.count; i++)
+			string_list_add(libraries, needs.companion.item[i]);
+		if (needs.system_libibverbs[0] && (system_libibverbs || needs.old_libibverbs[0]))
+			string_list_add(libraries, needs.system_libibverbs);
+		needs_free(&needs);
+		closure_free(&closure);
+	}
+	program_close(&program);
+	return found;
+}
+
+static int print_lines(const struct command *self, bool system_libibverbs, char **words)
+{
+	bool launcher = words[0] && is_launcher(words[0]);
+	struct string_list libraries = { 0 };
+	const char *library, *program;
+	int status = find_library(&library);
+
+	if (status)
+		return status;
+	if (launcher && !words[1]) {
+		refuse(0, "env: no program given for %s", words[0]);
+		return advise_usage(self);
+	}
+	/* The library itself needs nothing but what --system-libibverbs asks for. */
+	program = launcher ? *find_program(words) : words[0] ? words[0] : library;
+	string_list_add(&libraries, library);
+	if (!add_needs(program, system_libibverbs, &libraries) && words[0] && !launcher)
+		status = refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s", program, program);
+	if (!status && launcher)
+		status = print_chosen(&libraries, words);
+	else if (!status)
+		print_all(&libraries);
+	string_list_free(&libraries);
+	return status;
+}
+
 int command_env(const struct command *self, int argc, char **argv)
 {
-	bool system_libibverbs = argc > 1 && !strcmp(argv[1], "--system-libibverbs");
-	int next = system_libibverbs ? 2 : 1;
-	char value[4 * PATH_MAX];
-	const char *library;
-	int status;
+	struct option_words words = { self, argv + 1, NULL };
+	bool system_libibverbs = false;
+	int option;
 
-	if (argc > next + 1 || (argc > next && argv[next][0] == '-'))
-		return refuse_word(self, argv[argc - 1]);
-	status = find_library(&library);
-	if (!status)
-		status = preload_value(library, argv[next], system_libibverbs, value, sizeof(value));
-	/* In quotes, because the loader replaces $LIB, not the shell. */
-	for (size_t i = 0; !status && i < sizeof(launchers) / sizeof(launchers[0]); i++)
-		print_launcher(&launchers[i], value, strchr(value, '$') ? "'" : "");
-	return status;
+	(void)argc;
+	while ((option = options_next(&words)) > 0)
+		system_libibverbs = true;
+	return option ? TOOL_EXIT_REFUSED : print_lines(self, system_libibverbs, words.word);
 }

@@ -51,3 +51,17 @@ def tool(run, xrc_compat, tables):
         return result
 
     return _tool
+
+
+@pytest.fixture
+def clean(fakes, xrc_compat, tmp_path):
+    """clean(run, *arguments, **environment): the command in a clean environment on a machine with one good device."""
+
+    def _clean(run, *arguments, **environment):
+        sanitizers = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
+        values = {**sanitizers, **fakes, "PATH": os.environ["PATH"], "FAKE_DEVICES": "mlx4_0", "XRC_COMPAT_TABLE_DIR": str(tmp_path),
+                  **environment}
+        words = [f"{name}={value}" for name, value in values.items()]
+        return run(["env", "-i", *words, xrc_compat, *arguments])
+
+    return _clean

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`xrc-compat env` prints lines that work as they are, through every launcher."""
+
+import os
+import subprocess
+
+import pytest
+
+
+def test_env_names_the_library_in_a_line_for_each_launcher(clean, run, probe):
+    lines = clean(run, "env").stdout.splitlines()
+    commands = [line for line in lines if not line.startswith("#")]
+    assert len(commands) == len(lines) / 2 >= 6
+    assert all(str(probe) in line for line in commands)
+    for word in ("ssh", "Open MPI", "Intel MPI", "Platform MPI", "Slurm"):
+        assert any(word in line for line in lines if line.startswith("#"))
+
+
+# Launchers that take variables as the real ones do, and start the program. srun keeps what is set already (tried with Slurm 24.11).
+NAME_VALUE = 'while [ "$1" = %s ]; do export "$2"; shift 2; done; exec "$@"'
+LAUNCHERS = {
+    "mpirun -x": NAME_VALUE % "-x",
+    "mpirun -e": NAME_VALUE % "-e",
+    "mpiexec -genv": 'while [ "$1" = -genv ]; do export "$2=$3"; shift 3; done; exec "$@"',
+    # By a remote shell, in an environment of its own, as sshd and mpispawn do.
+    "mpirun_rsh": 'shift 3; exec env -i PATH="$PATH" sh -c "exec env $*"',
+    "ssh": 'shift; exec env -i PATH="$PATH" sh -c "$*"',
+    "srun": """case $1 in --export=ALL,*)
+        IFS=,; set -f
+        for v in ${1#--export=ALL,}; do printenv "${v%%=*}" >/dev/null || export "$v"; done
+        shift
+    esac; exec "$@\"""",
+}
+
+
+@pytest.fixture
+def typed(run, tmp_path):
+    """typed(line, **environment): the result of a line that is typed where such launchers are on PATH."""
+    for launcher, script in LAUNCHERS.items():
+        file = tmp_path / launcher.split()[0]
+        if launcher != "mpirun -e":
+            file.write_text(f"#!/bin/sh\n{script}\n")
+            file.chmod(0o755)
+
+    def _typed(line, **environment):
+        if line.startswith("mpirun -e"):
+            (tmp_path / "mpirun").write_text(f"#!/bin/sh\n{LAUNCHERS['mpirun -e']}\n")
+        return run(["sh", "-c", line], env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "LD_PRELOAD": "", **environment}, timeout=60)
+
+    return _typed
+
+
+def line_of(result, launcher):
+    [line] = [line for line in result.stdout.splitlines() if line.startswith(launcher + " ")]
+    return line
+
+
+GIVEN = pytest.mark.parametrize("given, seen", [
+    ({"LD_PRELOAD": ""}, ("{probe}", "libibverbs.so.1")),
+    ({"LD_PRELOAD": "libm.so.6:libdl.so.2"}, ("{probe}:libm.so.6:libdl.so.2", "libibverbs.so.1")),
+    ({"LD_PRELOAD": "", "MV2_LIBIBVERBS_PATH": "/my/own.so"}, ("{probe}", "/my/own.so")),
+], ids=["alone", "beside-another", "own-setting"])
+EVERY_LAUNCHER = pytest.mark.parametrize("launcher", ["export", *LAUNCHERS])
+
+
+@pytest.fixture
+def shown(helpers, tmp_path):
+    script = tmp_path / "show"
+    script.write_text(f"#!/bin/sh\nexec {helpers}/show-start quirk=$MV2_LIBIBVERBS_PATH\n")
+    script.chmod(0o755)
+    return script
+
+
+@GIVEN
+@pytest.mark.parametrize("where", ["typed", "printed"])
+@EVERY_LAUNCHER
+def test_the_line_for_each_launcher_gives_what_run_would(clean, run, probe, shown, typed, launcher, where, given, seen):
+    """The line preloads the library before what is preloaded already, where it is printed or where it is typed, and sets what the
+    quirks' table says, unless it is set."""
+    line = line_of(clean(run, "env", **({"LD_PRELOAD": ""} if where == "typed" else given)), launcher)
+    command = f"{line}; {shown}" if launcher == "export" else line.replace("PROGRAM", str(shown))
+    result = typed(command, **(given if where == "typed" else {}))
+    assert f"preload={seen[0].format(probe=probe)}\n" in result.stdout, (line, result)
+    assert f"argv=quirk={seen[1]}\n" in result.stdout, (line, result)
+
+
+@EVERY_LAUNCHER
+def test_what_is_set_is_passed_on(clean, run, typed, launcher):
+    """Only what the library and the emulator read in the program, whatever stands in it."""
+    strange = "/tmp/it's a $HOME; `x`"
+    line = line_of(clean(run, "env", LD_PRELOAD="", XRC_COMPAT_VERBOSE="1", SOFTHCA_DIR=strange, SOFTHCA_MODEL="connectx5"), launcher)
+    assert "SOFTHCA_MODEL" not in line and "XRC_COMPAT_LIBRARY" not in line
+    if launcher == "mpirun_rsh":
+        line = line.replace(line[line.index(" SOFTHCA_DIR="):line.index(" PROGRAM")], "")  # a blank cannot pass through its command line
+    result = typed(f"{line}; printenv" if launcher == "export" else line.replace("PROGRAM", "printenv"))
+    assert "\nXRC_COMPAT_VERBOSE=1\n" in "\n" + result.stdout
+    assert launcher == "mpirun_rsh" or f"\nSOFTHCA_DIR={strange}\n" in "\n" + result.stdout
+
+
+@pytest.mark.parametrize("launcher", ["ssh", "mpirun_rsh", "srun"])
+def test_a_line_of_softhca_run_finds_the_adapter_in_an_emptied_environment(run, softhca, xrc_compat, build_root, typed, launcher, tmp_path,
+                                                                           sanitizer_env):
+    program = build_root / "tests" / "legacy" / "xrc-cluster"
+    script = f'line=$("$0" env | grep "^{launcher} " | sed "s|PROGRAM|$1|"); env -i PATH="{tmp_path}:$PATH" sh -c "$line"'
+    result = run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat, program], timeout=60, env=sanitizer_env)
+    assert result.returncode == 0, result
+
+
+@pytest.mark.parametrize("words, begins, ends", [
+    ("mpirun_rsh -np 2 a b ./program x", "mpirun_rsh -np 2 a b LD_PRELOAD=", "./program x"),
+    ("srun -n 4 ./program 'a b'", "srun -n 4 env LD_PRELOAD=", "./program 'a b'"),
+    ("ssh host ./program", "ssh host env LD_PRELOAD=", "./program"),
+    ("mpiexec.hydra -n 4 ./program", "mpiexec.hydra -genv LD_PRELOAD ", "-n 4 ./program"),
+    ("mpirun.openmpi -n 4 ./program", "mpirun.openmpi -x LD_PRELOAD=", "-n 4 ./program"),
+    ("srun -n 4 solver.exe", "srun -n 4 env LD_PRELOAD=", "solver.exe"),
+])
+def test_one_line_for_the_launcher_that_is_named(clean, tmp_path, words, begins, ends):
+    (tmp_path / "program").write_text("#!/bin/sh\n")
+    (tmp_path / "program").chmod(0o755)
+
+    def here(argv):
+        return subprocess.run(["sh", "-c", f'"$@" {words}', "sh", *map(str, argv)], stdout=subprocess.PIPE, text=True, cwd=tmp_path,
+                              timeout=60)
+
+    [line] = clean(here, "env", LD_PRELOAD="").stdout.splitlines()
+    assert line.startswith(begins) and line.endswith(f" {ends}") and "MV2_LIBIBVERBS_PATH" in line
+
+
+def test_mpirun_may_be_of_several(clean, run, tmp_path):
+    """All of them are printed, unless the file behind the name tells which it is."""
+    lines = clean(run, "env", "mpirun", "/bin/true", LD_PRELOAD="", PATH="/nonexistent").stdout.splitlines()
+    assert sum(line.startswith("#") for line in lines) == 3
+    (tmp_path / "orterun").write_text("#!/bin/sh\n")
+    (tmp_path / "orterun").chmod(0o755)
+    (tmp_path / "mpirun").symlink_to("orterun")
+    [line] = clean(run, "env", "mpirun", "/bin/true", LD_PRELOAD="", PATH=str(tmp_path)).stdout.splitlines()
+    assert line.startswith("mpirun -x LD_PRELOAD=")
+
+
+@pytest.mark.parametrize("words", [["srun"], ["--nonsense"]])
+def test_wrong_usage(clean, run, words):
+    result = clean(run, "env", *words)
+    assert (result.returncode, result.stdout) == (125, "") and "usage: xrc-compat env" in result.stderr
+
+
+def test_env_without_the_library(clean, run):
+    result = clean(run, "env", XRC_COMPAT_LIBRARY="/nonexistent/lib.so")
+    assert (result.returncode, result.stdout) == (125, "")
+    assert "xrc-compat doctor" in result.stderr
