@@ -58,6 +58,11 @@ static const struct option_row selftest_options[] = {
 	{ 0 },
 };
 
+static const struct option_row doctor_options[] = {
+	{ 'j', "--json", NULL, "print JSON" },
+	{ 0 },
+};
+
 static const struct option_row report_options[] = {
 	{ 'o', "--output", "FILE", "write it there instead of xrc-compat-report.md" },
 	{ 's', "--softhca", "[=DEVICES]", "let selftest use emulated adapters" },
@@ -82,8 +87,8 @@ static const struct command commands[] = {
 	  "xrc-compat gc --dry-run", command_gc, NULL, false },
 	{ "selftest", selftest_options, NULL, "play the whole legacy exchange on a device, and say what holds",
 	  "xrc-compat selftest --device mlx5_0", command_selftest, NULL, false },
-	{ "doctor", NULL, NULL, "what is wrong on this machine, and how to fix it",
-	  "xrc-compat doctor", command_doctor, NULL, false },
+	{ "doctor", doctor_options, NULL, "what is wrong on this machine, and how to fix it",
+	  "xrc-compat doctor --json", command_doctor, NULL, false },
 	{ "report", report_options, "[PROGRAM]", "one file with the facts, to attach to a question",
 	  "xrc-compat report ./old-solver", command_report, NULL, false },
 	{ "env", env_options, "[[LAUNCHER [ARGUMENT...]] PROGRAM [ARGUMENT...]]", "the lines to type for MPI launchers, or the one for this launcher",

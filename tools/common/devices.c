@@ -18,6 +18,7 @@ struct verbs {
 	const char *(*get_device_name)(struct ibv_device *);
 	struct ibv_context *(*open_device)(struct ibv_device *);
 	int (*query_device)(struct ibv_context *, struct ibv_device_attr *);
+	int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *);	/* may be NULL */
 	int (*close_device)(struct ibv_context *);
 };
 
@@ -31,6 +32,7 @@ static bool load(const char *library, struct verbs *verbs)
 	verbs->get_device_name = (const char *(*)(struct ibv_device *))dlsym(handle, "ibv_get_device_name");
 	verbs->open_device = (struct ibv_context *(*)(struct ibv_device *))dlsym(handle, "ibv_open_device");
 	verbs->query_device = (int (*)(struct ibv_context *, struct ibv_device_attr *))dlsym(handle, "ibv_query_device");
+	verbs->query_port = (int (*)(struct ibv_context *, uint8_t, struct ibv_port_attr *))dlsym(handle, "ibv_query_port");
 	verbs->close_device = (int (*)(struct ibv_context *))dlsym(handle, "ibv_close_device");
 	return verbs->get_device_list && verbs->get_device_name && verbs->open_device && verbs->query_device &&
 	       verbs->close_device;
@@ -52,6 +54,18 @@ static bool has_open_qp(struct ibv_context *context)
 	return err == -EINVAL;
 }
 
+/* The exported function fills in what struct ibv_port_attr had in 2011, which is enough. */
+static void describe_ports(const struct verbs *verbs, struct ibv_context *context, unsigned int count, struct device *device)
+{
+	for (; verbs->query_port && device->ports < count && device->ports < PORTS_MAX; device->ports++) {
+		struct ibv_port_attr attr = { 0 };
+
+		if (verbs->query_port(context, (uint8_t)(device->ports + 1), &attr))
+			return;
+		device->port[device->ports] = (struct device_port){ (int)attr.state, attr.phys_state, attr.lid, attr.link_layer };
+	}
+}
+
 static void describe(const struct verbs *verbs, struct ibv_device *ibv_device, struct device *device)
 {
 	struct ibv_context *context;
@@ -70,6 +84,7 @@ static void describe(const struct verbs *verbs, struct ibv_device *ibv_device, s
 	if (!verbs->query_device(context, &attr)) {
 		snprintf(device->firmware, sizeof(device->firmware), "%.63s", attr.fw_ver);
 		device->xrc = (attr.device_cap_flags & IBV_DEVICE_XRC) != 0;
+		describe_ports(verbs, context, attr.phys_port_cnt, device);
 		device->open_qp = device->xrc && has_open_qp(context);
 	}
 	verbs->close_device(context);
@@ -122,4 +137,17 @@ int devices_read(const char *library, struct device_list *list)
 bool device_usable(const struct device *device)
 {
 	return device->opened && device->xrc;
+}
+
+const char *port_state_name(int state)
+{
+	static const char *const names[] = { "NOP", "DOWN", "INIT", "ARMED", "ACTIVE", "DEFER" };
+
+	return state >= 0 && state < (int)(sizeof(names) / sizeof(names[0])) ? names[state] : "?";
+}
+
+const char *port_layer_name(int layer)
+{
+	/* Before RoCE there was no link layer but one. */
+	return layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : layer <= IBV_LINK_LAYER_INFINIBAND ? "InfiniBand" : "?";
 }

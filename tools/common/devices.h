@@ -7,6 +7,15 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define PORTS_MAX 8
+
+struct device_port {
+	int state;		/* enum ibv_port_state */
+	int physical;		/* 2 polling, 3 disabled, 5 link up: as the kernel has it in sysfs */
+	unsigned int lid;
+	int layer;		/* IBV_LINK_LAYER_* */
+};
+
 struct device {
 	char name[64];
 	char driver[PROVIDER_NAME_SIZE];	/* "mlx5" */
@@ -15,6 +24,8 @@ struct device {
 	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags */
 	bool open_qp;	   /* the kernel lets other processes open a receive QP */
 	int error;	   /* errno of the opening that failed */
+	unsigned int ports;
+	struct device_port port[PORTS_MAX];	/* port 1 first */
 };
 
 #define DEVICES_MAX 64
@@ -30,6 +41,10 @@ struct device_list {
  * the process ended early.
  */
 int devices_read(const char *library, struct device_list *list);
+
+/* "ACTIVE", "DOWN"; "InfiniBand", "Ethernet"; "?" for other values. */
+const char *port_state_name(int state);
+const char *port_layer_name(int layer);
 
 /* True if legacy XRC programs can run on it. */
 bool device_usable(const struct device *device);

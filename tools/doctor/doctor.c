@@ -1,54 +1,80 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat doctor`: looks at this machine in the order in which things are needed and says what is wrong with each. */
+#include "doctor.h"
 #include "elf/lib_folder.h"
-#include "logind.h"
+#include "terminal/style.h"
 #include "tools/common/command.h"
-#include "tools/common/devices.h"
 #include "tools/common/message.h"
 #include "tools/common/options.h"
+#include "tools/common/preload.h"
+#include "tools/common/text.h"
 #include "tools/common/variables.h"
 #include "tools/program/elf_info.h"
 #include "tools/program/needs.h"
 #include "tools/program/paths.h"
 
-#include <compat/regtab.h>
-
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#define TEXT_COLUMN 26
 
 extern char **environ;
 
-/* What one examination found. */
-struct finding {
-	bool ill;
-	char text[2 * PATH_MAX];
-	const char *advice; /* for what is ill */
-};
+/* ---- rows ---- */
 
-static void found(struct finding *finding, bool ill, const char *advice, const char *format, ...)
-	__attribute__((format(printf, 4, 5)));
-
-static void found(struct finding *finding, bool ill, const char *advice, const char *format, ...)
+static void print_row(const char *what, enum finding finding, const char *advice, const char *text)
 {
-	va_list args;
+	static const char *const words[] = { "ok", "note", "PROBLEM" };
 
-	finding->ill = ill;
-	finding->advice = advice;
-	va_start(args, format);
-	vsnprintf(finding->text, sizeof(finding->text), format, args);
-	va_end(args);
+	if (finding == FINDING_PROBLEM)
+		style_print(stdout, STYLE_PROBLEM, words[finding]);
+	printf("%-*s %-16s ", finding == FINDING_PROBLEM ? 1 : 8, finding == FINDING_PROBLEM ? "" : words[finding], what);
+	style_wrap(stdout, text, strlen(what) > 16 ? TEXT_COLUMN + (unsigned int)strlen(what) - 16 : TEXT_COLUMN, TEXT_COLUMN, style_width(stdout));
+	putchar('\n');
+	if (!advice)
+		return;
+	printf("%*s", TEXT_COLUMN, "");
+	style_wrap(stdout, advice, TEXT_COLUMN, TEXT_COLUMN, style_width(stdout));
+	putchar('\n');
 }
 
-static void examine_library(struct finding *finding)
+static void print_row_json(struct json *json, const char *what, enum finding finding, const char *advice, const char *text)
+{
+	static const char *const words[] = { "ok", "note", "problem" };
+
+	json_open(json, NULL, '{');
+	json_string(json, "what", what);
+	json_string(json, "verdict", words[finding]);
+	json_string(json, "text", text);
+	json_string(json, "advice", advice);
+	json_close(json, '}');
+}
+
+void found(struct doctor *doctor, const char *what, enum finding finding, const char *advice, const char *format, ...)
+{
+	char text[2 * PATH_MAX];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	text_clean(text);
+	if (doctor->as_json)
+		print_row_json(&doctor->json, what, finding, advice, text);
+	else
+		print_row(what, finding, advice, text);
+	doctor->problems += finding == FINDING_PROBLEM;
+}
+
+/* ---- libraries ---- */
+
+static void examine_library(struct doctor *doctor)
 {
 	struct path_candidates candidates;
 	const char *path;
@@ -57,22 +83,22 @@ static void examine_library(struct finding *finding)
 	paths_library(&candidates);
 	path = paths_first(&candidates);
 	if (!path)
-		found(finding, true, "install xrc-compat completely, or point XRC_COMPAT_LIBRARY to the library",
+		found(doctor, "library", FINDING_PROBLEM, "install xrc-compat completely, or point XRC_COMPAT_LIBRARY to the library",
 		      "libxrc-compat.so.1 is not there (first looked for: %s)", candidates.path[0]);
 	else if (elf_info_read(path, &elf))
-		found(finding, true, "install xrc-compat again", "%s is not a shared library", path);
+		found(doctor, "library", FINDING_PROBLEM, "install xrc-compat again", "%s is not a shared library", path);
 	else {
 		const char *fault = paths_preload_fault(path, &elf);
 
 		if (fault)
-			found(finding, true, "move xrc-compat, or point XRC_COMPAT_LIBRARY to the library", "%s: %s", path, fault);
+			found(doctor, "library", FINDING_PROBLEM, "move xrc-compat, or point XRC_COMPAT_LIBRARY to the library", "%s: %s", path, fault);
 		else
-			found(finding, false, NULL, "%s, %d-bit %s", path, elf.bits, elf_info_machine_name(&elf));
+			found(doctor, "library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits, elf_info_machine_name(&elf));
 		elf_info_free(&elf);
 	}
 }
 
-static void examine_libibverbs(struct finding *finding)
+static void examine_libibverbs(struct doctor *doctor)
 {
 	const char *advice = "install the distribution's libibverbs (Debian: libibverbs1)";
 	struct elf_info self, elf;
@@ -81,22 +107,22 @@ static void examine_libibverbs(struct finding *finding)
 	char command[PATH_MAX];
 
 	if (paths_self(command, sizeof(command)) || elf_info_read(command, &self)) {
-		found(finding, true, "mount /proc", "/proc/self/exe cannot be read");
+		found(doctor, "libibverbs", FINDING_PROBLEM, "mount /proc", "/proc/self/exe cannot be read");
 		return;
 	}
 	if (!loader_find_system("libibverbs.so.1", &self, command, path))
-		found(finding, true, advice, "libibverbs.so.1 is not installed");
+		found(doctor, "libibverbs", FINDING_PROBLEM, advice, "libibverbs.so.1 is not installed");
 	else if (elf_info_read(path, &elf))
-		found(finding, true, advice, "%s is what the loader would take, but no library", path);
+		found(doctor, "libibverbs", FINDING_PROBLEM, advice, "%s is what the loader would take, but no library", path);
 	else {
-		found(finding, false, NULL, "%s", realpath(path, real) ? real : path);
+		found(doctor, "libibverbs", FINDING_OK, NULL, "%s", realpath(path, real) ? real : path);
 		elf_info_free(&elf);
 	}
 	elf_info_free(&self);
 }
 
 /* Their own need, libibumad.so.3, may be missing: programs start without. */
-static void examine_companions(struct finding *finding)
+static void examine_companions(struct doctor *doctor)
 {
 	struct path_candidates candidates;
 	const char *path = NULL;
@@ -104,11 +130,33 @@ static void examine_companions(struct finding *finding)
 	for (const char *const *name = companion_names; *name; name++) {
 		path = paths_companion_of(LOADER_LIB_OWN_BITS, *name, &candidates);
 		if (!path) {
-			found(finding, true, "install xrc-compat again", "%s is not there (first looked for: %s)", *name, candidates.path[0]);
+			found(doctor, "companions", FINDING_PROBLEM, "install xrc-compat again", "%s is not there (first looked for: %s)", *name, candidates.path[0]);
 			return;
 		}
 	}
-	found(finding, false, NULL, "libibumad.so.1 and others, in %.*s", (int)(strrchr(path, '/') - path), path);
+	found(doctor, "companions", FINDING_OK, NULL, "libibumad.so.1 and others, in %.*s", (int)(strrchr(path, '/') - path), path);
+}
+
+/* A wrapper script that sets it for a solver's own libraries may set it for the shell, too. */
+static void examine_library_path(struct doctor *doctor)
+{
+	const char *rest = getenv("LD_LIBRARY_PATH");
+	char path[PATH_MAX];
+
+	while (rest && *rest) {
+		size_t length = strcspn(rest, ":;");
+
+		snprintf(path, sizeof(path), "%.*s%slibibverbs.so.1", (int)length, rest, length ? "/" : "");
+		rest += length + (rest[length] != '\0');
+		if (access(path, R_OK))
+			continue;
+		found(doctor, "LD_LIBRARY_PATH", libibverbs_is_old(path) ? FINDING_PROBLEM : FINDING_OK,
+		      libibverbs_is_old(path) ? "programs get it instead of the system's; xrc-compat run puts the system's first, for programs that "
+		      "scripts start with --system-libibverbs" : NULL, "%s%s", path,
+		      libibverbs_is_old(path) ? " is older than rdma-core: it finds no device on this kernel" : "");
+		return;
+	}
+	found(doctor, "LD_LIBRARY_PATH", FINDING_OK, NULL, getenv("LD_LIBRARY_PATH") ? "leads to no other libibverbs" : "not set here");
 }
 
 /* Number of entries of @directory whose names end in @suffix. */
@@ -130,122 +178,46 @@ static int count_entries(const char *directory, const char *suffix)
 	return count;
 }
 
-static void examine_drivers(struct finding *finding)
+static void examine_drivers(struct doctor *doctor)
 {
 	int count = count_entries("/etc/libibverbs.d", ".driver");
 
-	found(finding, !count, "install the drivers of libibverbs (Debian: ibverbs-providers)",
-	      "%d user-space drivers in /etc/libibverbs.d", count);
+	found(doctor, "drivers", count ? FINDING_OK : FINDING_PROBLEM,
+	      count ? NULL : "install the drivers of libibverbs (Debian: ibverbs-providers)", "%d user-space drivers in /etc/libibverbs.d", count);
 }
 
-static void examine_devices(struct finding *finding)
-{
-	struct device_list list;
-	int error = devices_read(libibverbs_for_tools(), &list);
-	int usable = 0;
-	const char *blocked = NULL;
-
-	for (size_t i = 0; i < list.count; i++) {
-		usable += device_usable(&list.device[i]);
-		if (!list.device[i].opened)
-			blocked = list.device[i].name;
-	}
-	if (error)
-		found(finding, true, "try: ibv_devinfo", "the devices cannot be listed: %s", strerror(-error));
-	else if (!list.count)
-		found(finding, true, "load the kernel's driver (mlx4_ib, mlx5_ib and ib_uverbs), or use xrc-compat run --softhca",
-		      "there is no RDMA device");
-	else if (usable)
-		found(finding, false, NULL, "%d of %zu can carry XRC", usable, list.count);
-	else if (blocked)
-		found(finding, true, "check the permissions of /dev/infiniband/uverbs*", "%s cannot be opened", blocked);
-	else
-		found(finding, true, "use an mlx4, mlx5, hns or qedr adapter, or xrc-compat run --softhca",
-		      "none of %zu has XRC", list.count);
-}
+/* ---- limits and variables ---- */
 
 /* libmlx4 warns below 32 KiB; real programs register megabytes. */
-static void examine_locked_memory(struct finding *finding)
+static void examine_locked_memory(struct doctor *doctor)
 {
 	const rlim_t little = 1024 * 1024;
 	struct rlimit limit;
+	bool wrong;
 
-	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY)
-		found(finding, false, NULL, "unlimited");
-	else
-		found(finding, limit.rlim_cur < little && geteuid() != 0,
-		      "raise it in /etc/security/limits.conf (memlock), and in the batch system's daemon",
-		      "%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
-}
-
-/* When a user's last session ends, systemd-logind removes the user's files in /dev/shm, even if a batch job still uses them. */
-static bool logind_removes(const char *directory)
-{
-	return !strcmp(directory, "/dev/shm") && geteuid() >= 1000 && !access("/run/systemd/system", F_OK) && logind_removes_ipc();
-}
-
-/* As the library makes its file. 0 or -errno. */
-static int try_file(const char *directory)
-{
-	struct regtab_key key = { .device = "doctor" };
-	struct regtab_entry *entry = regtab_new(directory, &key, "");
-	struct regtab_news news = { .err = -ENOMEM };
-
-	if (entry)
-		regtab_refresh(entry, &news);
-	regtab_free(entry);
-	return news.err;
-}
-
-static void examine_table_directory(struct finding *finding)
-{
-	const char *directory = paths_table_directory();
-	const char *advice = "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR";
-	int error = try_file(directory);
-
-	if (error)
-		found(finding, true, advice, "%s: %s", directory,
-		      error == -EINVAL ? "the directory must be an absolute path" : strerror(-error));
-	else
-		found(finding, logind_removes(directory), "set RemoveIPC=no in a file of /etc/systemd/logind.conf.d, or name a directory of "
-		      "your own in XRC_COMPAT_TABLE_DIR, for jobs that outlive your last login", "%s%s", directory,
-		      logind_removes(directory) ? ": systemd-logind empties it for you when you log out (RemoveIPC)" : "");
-}
-
-/* A word of LD_PRELOAD, with the folder that the loader puts for $LIB. */
-static void preload_path(const char *word, size_t length, char *path, size_t size)
-{
-	const char *token = memmem(word, length, "${LIB}", 6);
-	const char *rest;
-	char lib[NAME_MAX];
-
-	if (!token)
-		token = memmem(word, length, "$LIB", 4);
-	if (!token || loader_lib(LOADER_LIB_OWN_BITS, lib, sizeof(lib)))
-		snprintf(path, size, "%.*s", (int)length, word);
-	else {
-		rest = token + (token[1] == '{' ? 6 : 4);
-		snprintf(path, size, "%.*s%s%.*s", (int)(token - word), word, lib, (int)(word + length - rest), rest);
+	if (getrlimit(RLIMIT_MEMLOCK, &limit) || limit.rlim_cur == RLIM_INFINITY) {
+		found(doctor, "locked memory", FINDING_OK, NULL, "unlimited");
+		return;
 	}
+	wrong = limit.rlim_cur < little && geteuid() != 0;
+	found(doctor, "locked memory", wrong ? FINDING_PROBLEM : FINDING_OK,
+	      wrong ? "raise it in /etc/security/limits.conf (memlock), and in the batch system's daemon" : NULL,
+	      "%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
 }
 
-static void examine_preload(struct finding *finding)
+static void examine_preload(struct doctor *doctor)
 {
-	const char *preload = getenv("LD_PRELOAD");
+	const char *preload = getenv("LD_PRELOAD"), *rest = preload;
 	char path[PATH_MAX];
 
-	found(finding, false, NULL, "%s", preload && preload[0] ? preload : "not set here (xrc-compat run sets it)");
-	while (preload && preload[0]) {
-		size_t length = strcspn(preload, ": ");
-
-		preload_path(preload, length, path, sizeof(path));
-		if (strchr(path, '/') && access(path, R_OK)) {
-			found(finding, true, "correct the variable; the loader only warns", "%s in LD_PRELOAD: %s", path,
-			      strerror(errno));
-			return;
-		}
-		preload += length + (preload[length] != '\0');
+	while (preload_next(&rest, true, path, sizeof(path))) {
+		if (!strchr(path, '/') || !access(path, R_OK))
+			continue;
+		found(doctor, "LD_PRELOAD", FINDING_PROBLEM, "correct the variable; the loader only warns", "%s in LD_PRELOAD: %s", path,
+		      strerror(errno));
+		return;
 	}
+	found(doctor, "LD_PRELOAD", FINDING_OK, NULL, "%s", preload && preload[0] ? preload : "not set here (xrc-compat run sets it)");
 }
 
 static bool known_variable(const char *name, size_t length)
@@ -261,51 +233,61 @@ static bool known_variable(const char *name, size_t length)
 	return false;
 }
 
-static void examine_variables(struct finding *finding)
+static void examine_variables(struct doctor *doctor)
 {
-	found(finding, false, NULL, "none with an unknown name");
 	for (char **variable = environ; *variable; variable++) {
 		size_t length = strcspn(*variable, "=");
 
 		if (strncmp(*variable, "XRC_COMPAT_", 11) && strncmp(*variable, "SOFTHCA_", 8))
 			continue;
 		if (!known_variable(*variable, length)) {
-			found(finding, true, "see: xrc-compat env-vars", "%.*s is set, but nothing reads it", (int)length, *variable);
+			found(doctor, "variables", FINDING_PROBLEM, "see: xrc-compat env-vars", "%.*s is set, but nothing reads it", (int)length,
+			      *variable);
 			return;
 		}
 	}
+	found(doctor, "variables", FINDING_OK, NULL, "none with an unknown name");
 }
 
-static const struct {
-	const char *name;
-	void (*examine)(struct finding *finding);
-} examinations[] = {
-	{ "library", examine_library },
-	{ "companions", examine_companions },
-	{ "libibverbs", examine_libibverbs },
-	{ "drivers", examine_drivers },
-	{ "devices", examine_devices },
-	{ "locked memory", examine_locked_memory },
-	{ "table directory", examine_table_directory },
-	{ "LD_PRELOAD", examine_preload },
-	{ "variables", examine_variables },
+static void (*const examinations[])(struct doctor *doctor) = {
+	examine_library, examine_companions, examine_libibverbs, examine_library_path, examine_drivers, examine_devices, examine_locked_memory, examine_tables,
+	examine_preload, examine_variables,
 };
+
+static void examine_all(struct doctor *doctor)
+{
+	doctor->json.out = stdout;
+	if (doctor->as_json) {
+		json_open(&doctor->json, NULL, '{');
+		json_open(&doctor->json, "rows", '[');
+	}
+	for (size_t i = 0; i < sizeof(examinations) / sizeof(examinations[0]); i++)
+		examinations[i](doctor);
+	if (!doctor->as_json) {
+		printf("\n%s\n", doctor->problems ? "Take the problems from the top: the later ones may follow from the first." : "Nothing is wrong.");
+		return;
+	}
+	json_close(&doctor->json, ']');
+	print_devices_json(doctor);
+	json_number(&doctor->json, "problems", doctor->problems);
+	json_close(&doctor->json, '}');
+}
 
 int command_doctor(const struct command *self, int argc, char **argv)
 {
-	int ill = 0;
+	struct option_words words = { self, argv + 1, NULL };
+	static struct doctor doctor; /* large, and zeroed */
+	int option;
 
-	if (argc > 1)
-		return refuse_word(self, argv[1]);
-	for (size_t i = 0; i < sizeof(examinations) / sizeof(examinations[0]); i++) {
-		struct finding finding = { 0 };
-
-		examinations[i].examine(&finding);
-		printf("%-8s %-16s %s\n", finding.ill ? "PROBLEM" : "ok", examinations[i].name, finding.text);
-		if (finding.ill)
-			printf("%-25s %s\n", "", finding.advice);
-		ill += finding.ill;
+	(void)argc;
+	while ((option = options_next(&words)) > 0) {
+		if (option == OPTION_OPERAND)
+			return refuse_word(self, words.value);
+		doctor.as_json = true;
 	}
-	printf("\n%s\n", ill ? "Take the problems from the top: the later ones may follow from the first." : "Nothing is wrong.");
-	return ill ? 1 : 0;
+	if (option)
+		return TOOL_EXIT_REFUSED;
+	doctor.devices_error = devices_read(libibverbs_for_tools(), &doctor.devices);
+	examine_all(&doctor);
+	return doctor.problems ? 1 : 0;
 }

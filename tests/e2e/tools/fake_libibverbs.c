@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A libibverbs with four devices for the tests of `xrc-compat check`: with XRC and open_qp, with XRC only, without XRC, and one
- * that cannot be opened. FAKE_DEVICES names those that are there; with "crash" the library aborts.
+ * A libibverbs with five devices for the tests of `xrc-compat check` and `doctor`: with XRC and open_qp, with XRC only, without XRC,
+ * one that cannot be opened, and one that udev has renamed. FAKE_DEVICES names those that are there; with "crash" the library
+ * aborts. FAKE_PORT is the state, physical state, LID and link layer of their ports; unset, they have none.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* A macro of the same name would expand in the prototype. */
+#undef ibv_query_port
 
 struct fake {
 	struct ibv_device device; /* first: it is handed out */
@@ -22,9 +27,10 @@ static struct fake fakes[] = {
 	{ .name = "qedr0", .openable = true, .xrc = true },
 	{ .name = "rxe0", .openable = true },
 	{ .name = "mlx5_9" },
+	{ .name = "ibp3s0", .openable = true, .xrc = true, .open_qp = true },
 };
 
-static struct ibv_device *list[5];
+static struct ibv_device *list[6];
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -32,6 +38,7 @@ EXPORT struct ibv_device **fake_get_device_list(int *count) __asm__("ibv_get_dev
 EXPORT const char *fake_get_device_name(struct ibv_device *device) __asm__("ibv_get_device_name");
 EXPORT struct ibv_context *fake_open_device(struct ibv_device *device) __asm__("ibv_open_device");
 EXPORT int fake_query_device(struct ibv_context *context, struct ibv_device_attr *attr) __asm__("ibv_query_device");
+EXPORT int fake_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr) __asm__("ibv_query_port");
 EXPORT int fake_close_device(struct ibv_context *context) __asm__("ibv_close_device");
 
 struct ibv_device **fake_get_device_list(int *count)
@@ -129,6 +136,22 @@ int fake_query_device(struct ibv_context *context, struct ibv_device_attr *attr)
 {
 	strcpy(attr->fw_ver, "2.42.5000");
 	attr->device_cap_flags = ((struct fake *)context->device)->xrc ? IBV_DEVICE_XRC : 0;
+	attr->phys_port_cnt = getenv("FAKE_PORT") != NULL;
+	return 0;
+}
+
+int fake_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr)
+{
+	unsigned int state, physical, lid, layer;
+
+	(void)context;
+	(void)port;
+	if (sscanf(getenv("FAKE_PORT"), "%u,%u,%u,%u", &state, &physical, &lid, &layer) != 4)
+		return EINVAL;
+	attr->state = (enum ibv_port_state)state;
+	attr->phys_state = (uint8_t)physical;
+	attr->lid = (uint16_t)lid;
+	attr->link_layer = (uint8_t)layer;
 	return 0;
 }
 

@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`xrc-compat doctor` finds each trouble and says what to do."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
 
 import pytest
+
+import models
+from terminal import Terminal
+from waiting import read_until
 
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 
@@ -135,3 +140,110 @@ def test_a_preload_for_both_word_sizes(clean, run, fakes, build_root, tmp_path, 
 
 def test_wrong_usage(clean, run):
     assert clean(run, "doctor", "nonsense").returncode == 125
+
+# ---- devices and ports ----
+
+def rows_of(result):
+    return {row["what"]: row for row in json.loads(result.stdout)["rows"]}
+
+
+def test_one_line_for_each_device(run, softhca, xrc_compat, model):
+    """Name, driver, firmware, and each port's state, LID and link layer."""
+    result = run([softhca, "run", "--devices=2", "--", xrc_compat, "doctor"])
+    driver, firmware = models.driver(), r"\d+\.\d+\.\d+"
+    lines = re.findall(rf"^ok       ({driver}_\d)  +(.*)$", result.stdout, re.M)
+    assert [name for name, _ in lines] == [f"{driver}_0", f"{driver}_1"]
+    for _, text in lines:
+        assert re.fullmatch(rf"{driver}, firmware {firmware}, XRC; port 1 ACTIVE, LID \d+, InfiniBand", text), text
+
+
+def test_ports_that_are_down(run, softhca, xrc_compat):
+    script = '"$0" ctl port "$2"_0 1 down && "$1" doctor --json'
+    result = run([softhca, "run", "--devices=1", "--", "sh", "-c", script, softhca, xrc_compat, models.driver()])
+    rows, document = rows_of(result), json.loads(result.stdout)
+    assert rows["ports"]["verdict"] == "problem" and rows["devices"]["verdict"] == "ok" and result.returncode == 1
+    assert document["problems"] == sum(row["verdict"] == "problem" for row in document["rows"])
+    assert "none is ACTIVE" in rows["ports"]["text"] and "cable" in rows["ports"]["advice"]
+    [device] = document["devices"]
+    assert device["ports"][0]["state"] == "DOWN" and device["ports"][0]["link_layer"] == "InfiniBand"
+
+
+@pytest.mark.parametrize("port, says", [
+    ("2,5,0,1", "no subnet manager"), ("3,5,7,1", "no subnet manager"), ("1,2,0,1", "finds no other end"), ("1,3,0,1", "is disabled"),
+    ("1,3,0,2", "ip link set"),
+])
+def test_the_likely_reason_why_no_port_is_active(clean, run, port, says):
+    result = clean(run, "doctor", "--json", FAKE_PORT=port)
+    assert says in rows_of(result)["ports"]["advice"]
+
+
+def test_one_active_port_is_enough(clean, run):
+    assert problems(clean(run, "doctor", FAKE_PORT="4,5,7,1")) == []
+
+
+def test_a_device_that_udev_has_renamed(clean, run):
+    result = clean(run, "doctor", "--json", FAKE_DEVICES="ibp3s0")
+    row = rows_of(result)["device names"]
+    assert row["verdict"] == "note" and result.returncode == 0
+    assert "udev has renamed ibp3s0" in row["text"] and "_0 do not find it" in row["text"]
+    assert 'PROGRAM="rdma_rename %k NAME_KERNEL"' in row["advice"] and "rdma dev set ibp3s0 name " in row["advice"]
+    assert "device names" not in rows_of(clean(run, "doctor", "--json"))
+
+
+# ---- shared memory ----
+
+@pytest.mark.skipif(not own_mounts(), reason="needs root and mounts of its own for a small file system")
+@pytest.mark.parametrize("fill", ["true", 'head -c 15m /dev/zero >"$0/full"'], ids=["too small", "full"])
+def test_a_table_directory_without_room(clean, run, tmp_path, fill):
+    small = tmp_path / "small"
+    small.mkdir()
+    size = "1m" if fill == "true" else "16m"
+    script = f'mount -t tmpfs -o size={size} none "$0" && {fill} && exec "$@"'
+
+    def inside(argv, **kwargs):
+        return run(["unshare", "-m", "sh", "-c", script, small, *argv], **kwargs)
+
+    result = clean(inside, "doctor", XRC_COMPAT_TABLE_DIR=str(small))
+    [problem] = problems(result)
+    assert problem.startswith("table directory") and "no room for the tables of a job" in problem and "xrc-compat gc" in result.stdout
+
+
+# ---- an old libibverbs ----
+
+@pytest.fixture
+def old_libibverbs(tmp_path):
+    """A folder with a libibverbs.so.1 as of OFED: its version nodes, and a constructor that tells when it is loaded."""
+    folder = tmp_path / "solver"
+    folder.mkdir()
+    source = """#include <stdlib.h>
+    __attribute__((constructor)) static void loaded(void) { abort(); }
+    int ibv_get_device_list(void) { return 0; }
+    """
+    (folder / "map").write_text("IBVERBS_1.0 { local: *; }; IBVERBS_1.1 { global: ibv_get_device_list; } IBVERBS_1.0;\n")
+    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-Wl,-soname,libibverbs.so.1", f"-Wl,--version-script={folder}/map", "-o",
+                    folder / "libibverbs.so.1"], input=source, text=True, check=True, timeout=60)
+    return folder
+
+
+def test_an_old_libibverbs_in_ld_library_path(run, softhca, xrc_compat, old_libibverbs, sanitizer_env):
+    """It is named, and not loaded: the devices are listed by the system's."""
+    result = run([softhca, "run", "--devices=1", "--", "env", f"LD_LIBRARY_PATH=/nonexistent:{old_libibverbs}", xrc_compat, "doctor", "--json"],
+                 env=sanitizer_env)
+    rows = rows_of(result)
+    assert rows["LD_LIBRARY_PATH"]["verdict"] == "problem" and str(old_libibverbs) in rows["LD_LIBRARY_PATH"]["text"]
+    assert rows["devices"]["text"] == "1 of 1 can carry XRC"
+
+
+# ---- how it is printed ----
+
+def test_on_a_terminal_of_80_columns(softhca, xrc_compat, tmp_path):
+    """No word is broken, and a problem is marked unless NO_COLOR is set."""
+    argv = [str(softhca), "run", "--devices=1", "--", str(xrc_compat), "doctor"]
+    for no_color in ("", "1"):
+        env = dict(os.environ, TERM="xterm", NO_COLOR=no_color, XRC_COMPAT_TABLE_DIR="/nonexistent/table/directory", LD_PRELOAD="")
+        with Terminal(argv, 24, 80, env) as terminal:
+            text = read_until(terminal.ours, re.compile(rb"Take the problems.*\n").search)
+        plain = re.sub(r"\x1b\[[\d;]*m", "", text)
+        assert all(len(line) <= 80 for line in plain.replace("\r", "").splitlines()), plain
+        assert ("\x1b[1;31mPROBLEM\x1b[0m" in text) == (not no_color)
+        assert "local file" in re.sub(r"\s+", " ", plain)

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Whether registration tables can be made, and last as long as the jobs. */
+#include "doctor.h"
+#include "logind.h"
+#include "tools/program/paths.h"
+
+#include <compat/regtab.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#define JOB_BYTES (8 << 20)	/* of a large one */
+
+/* When a user's last session ends, systemd-logind removes the user's files in /dev/shm, even if a batch job still uses them. */
+static bool logind_removes(const char *directory)
+{
+	return !strcmp(directory, "/dev/shm") && geteuid() >= 1000 && !access("/run/systemd/system", F_OK) && logind_removes_ipc();
+}
+
+/* As the library makes its file. 0 or -errno. */
+static int try_file(const char *directory)
+{
+	struct regtab_key key = { .device = "doctor" };
+	struct regtab_entry *entry = regtab_new(directory, &key, "");
+	struct regtab_news news = { .err = -ENOMEM };
+
+	if (entry)
+		regtab_refresh(entry, &news);
+	regtab_free(entry);
+	return news.err;
+}
+
+/* A first file may still fit where a job's do not: memory for them is allocated, and freed again by closing. */
+static bool has_room(const char *directory)
+{
+	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	bool full = fd >= 0 && fallocate(fd, 0, 0, JOB_BYTES) && errno == ENOSPC;
+
+	if (fd >= 0)
+		close(fd);
+	return !full;
+}
+
+void examine_tables(struct doctor *doctor)
+{
+	const char *directory = paths_table_directory();
+	int error = try_file(directory);
+
+	if (error == -ENOSPC || (!error && !has_room(directory)))
+		found(doctor, "table directory", FINDING_PROBLEM, "remove files there (xrc-compat gc removes dead tables), or mount it larger: "
+		      "mount -o remount,size=1G /dev/shm; in a container: --shm-size=1g", "%s: no room for the tables of a job, %d MiB", directory,
+		      JOB_BYTES >> 20);
+	else if (error)
+		found(doctor, "table directory", FINDING_PROBLEM, "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR",
+		      "%s: %s", directory, error == -EINVAL ? "the directory must be an absolute path" : strerror(-error));
+	else if (logind_removes(directory))
+		found(doctor, "table directory", FINDING_PROBLEM, "set RemoveIPC=no in a file of /etc/systemd/logind.conf.d, or name a directory "
+		      "of your own in XRC_COMPAT_TABLE_DIR, for jobs that outlive your last login",
+		      "%s: systemd-logind empties it for you when you log out (RemoveIPC)", directory);
+	else
+		found(doctor, "table directory", FINDING_OK, NULL, "%s", directory);
+}
