@@ -64,8 +64,8 @@ static const struct option_row doctor_options[] = {
 };
 
 static const struct option_row report_options[] = {
-	{ 'o', "--output", "FILE", "write it there instead of xrc-compat-report.md" },
-	{ 's', "--softhca", "[=DEVICES]", "let selftest use emulated adapters" },
+	{ 'o', "--output", "FILE", "write it there instead of xrc-compat-report.md; a file that is there already is kept" },
+	LAUNCH_OPTIONS,
 	{ 0 },
 };
 

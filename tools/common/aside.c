@@ -104,7 +104,7 @@ int aside_do(const struct aside *aside, int milliseconds)
 	close(fd[1]);
 	result = receive(aside, fd[0], milliseconds);
 	close(fd[0]);
-	if (result)
+	if (result && kill(-pid, SIGKILL))	/* with what it has started itself */
 		kill(pid, SIGKILL);
 	/* A child that has closed its end of the pipe is ending, which may take the kernel some time. */
 	status = bury(pid, result ? BURIAL_MILLISECONDS : milliseconds);

@@ -1,49 +1,56 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat report`: what somebody who is to help needs to know of this machine and a program, in one file. */
-#include "capture.h"
+/* `xrc-compat report`: facts about this machine and a program, in one file to attach to a question. */
 #include "secret.h"
 #include "terminal/streams.h"
+#include "tools/common/aside.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools/common/options.h"
+#include "tools/common/output.h"
+#include "tools/program/paths.h"
 #include "tools/tools_config.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
 #include <gnu/libc-version.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 /* The self-test takes some seconds; on an adapter that does not answer it gives up by itself. */
 #define MOST_SECONDS 120
+/* More than any of the commands says; the rest of what a driver prints without end is left out. */
+#define MOST_BYTES (256 * 1024)
 
 extern char **environ;
 
 struct report_options {
 	const char *output;
-	char *softhca; /* the option as given, or NULL */
+	struct launch launch;	/* what is given for the self-test */
 	char *program;
 };
 
-static int parse(const struct command *self, int argc, char **argv, struct report_options *options)
+static int parse(const struct command *self, char **argv, struct report_options *options)
 {
+	struct option_words words = { self, argv + 1, NULL };
+	int option;
+
 	options->output = "xrc-compat-report.md";
-	for (int i = 1; i < argc; i++) {
-		if (!strcmp(argv[i], "--output") && i + 1 < argc && argv[i + 1][0]) {
-			options->output = argv[++i];
-		} else if (!strncmp(argv[i], "--output=", 9) && argv[i][9]) {
-			options->output = argv[i] + 9;
-		} else if (!strcmp(argv[i], "--softhca") || !strncmp(argv[i], "--softhca=", 10)) {
-			options->softhca = argv[i];
-		} else if (argv[i][0] == '-' || options->program) {
-			return refuse_word(self, argv[i]);
-		} else {
-			options->program = argv[i];
-		}
+	while ((option = options_next(&words)) > 0) {
+		if (option == 'o')
+			options->output = words.value;
+		else if (option != OPTION_OPERAND)
+			launch_option(&options->launch, option, words.value);
+		else if (options->program)
+			return refuse_word(self, words.value);
+		else
+			options->program = words.word[-1];
 	}
-	return 0;
+	return option ? TOOL_EXIT_REFUSED : 0;
 }
 
 /* PRETTY_NAME of os-release(5). */
@@ -89,34 +96,127 @@ static void print_indented(FILE *out, const char *text)
 	}
 }
 
+/* ---- the other commands ---- */
+
+struct capture {
+	char *const *arguments;
+	char *text;
+	size_t length;
+};
+
+static int start_command(void *context, int out)
+{
+	const struct capture *capture = context;
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	char self[PATH_MAX];
+
+	if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(out, 1) >= 0 && dup2(out, 2) >= 0 && !close(out) &&
+	    !paths_self(self, sizeof(self)))
+		execv(self, capture->arguments);
+	return TOOL_EXIT_NOT_EXECUTABLE;
+}
+
+static bool take_byte(void *context, const void *record)
+{
+	struct capture *capture = context;
+
+	if (capture->length < MOST_BYTES)
+		capture->text[capture->length++] = *(const char *)record;
+	return true;
+}
+
 static void print_command(FILE *out, char *const *arguments)
 {
-	struct capture capture;
+	struct capture capture = { arguments, calloc(MOST_BYTES + 1, 1), 0 };
+	const struct aside aside = { start_command, take_byte, &capture, 1 };
+	int status;
 
 	fprintf(out, "## %s %s\n\n", arguments[0], arguments[1]);
 	if (arguments[2]) {
 		print_indented(out, arguments[2]);
 		fputc('\n', out);
 	}
-	if (capture_command(arguments, MOST_SECONDS, &capture)) {
-		fputs("    could not be started\n\n", out);
-		return;
-	}
-	print_indented(out, capture.text);
-	if (capture.status == -ETIMEDOUT)
+	status = capture.text ? aside_do(&aside, MOST_SECONDS * 1000) : -ENOMEM;
+	if (capture.text)
+		print_indented(out, capture.text);
+	if (status == -ETIMEDOUT)
 		fprintf(out, "\nIt did not end within %d seconds.\n\n", MOST_SECONDS);
 	else
-		fprintf(out, "\nExit status %d.\n\n", capture.status);
-	capture_free(&capture);
+		fprintf(out, "\nExit status %d.\n\n", -status);
+	free(capture.text);
 }
+
+/* ---- what the kernel says ---- */
+
+/* The files that match, each with its first line. */
+static void print_files(FILE *out, const char *pattern)
+{
+	glob_t files = { 0 };
+	char line[256];
+
+	if (glob(pattern, 0, NULL, &files))
+		files.gl_pathc = 0;
+	for (size_t i = 0; i < files.gl_pathc; i++) {
+		FILE *file = fopen(files.gl_pathv[i], "re");
+
+		if (file && fgets(line, sizeof(line), file)) {
+			fprintf(out, "    %s: ", files.gl_pathv[i]);
+			line[strcspn(line, "\n")] = '\0';
+			secret_print(out, line);
+			fputc('\n', out);
+		}
+		if (file)
+			fclose(file);
+	}
+	globfree(&files);
+}
+
+static void print_devices(FILE *out)
+{
+	static const char *const patterns[] = { "*/hca_type", "*/board_id", "*/fw_ver", "*/ports/*/state", "*/ports/*/phys_state", "*/ports/*/lid",
+		"*/ports/*/link_layer", "*/ports/*/rate" };
+	char path[128];
+
+	fputs("## Devices and ports, as the kernel has them\n\n", out);
+	if (access("/sys/class/infiniband", F_OK))
+		fputs("    none\n", out);
+	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++) {
+		snprintf(path, sizeof(path), "/sys/class/infiniband/%s", patterns[i]);
+		print_files(out, path);
+	}
+	fputc('\n', out);
+}
+
+static void print_modules(FILE *out)
+{
+	static const char *const beginnings[] = { "ib_", "rdma_", "iw_", "mlx", "mlnx", "hns_roce", "qed", "irdma", "bnxt_re", "hfi1" };
+	char path[128];
+	glob_t modules;
+
+	fputs("## Modules of the kernel\n\n", out);
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
+		snprintf(path, sizeof(path), "/sys/module/%s*", beginnings[i]);
+		if (glob(path, 0, NULL, &modules))
+			continue;
+		for (size_t k = 0; k < modules.gl_pathc; k++)
+			fprintf(out, "    %s\n", modules.gl_pathv[k]);
+		globfree(&modules);
+		/* A module of OFED or MLNX_OFED has a version of its own. */
+		strcat(path, "/version");
+		print_files(out, path);
+	}
+	fputc('\n', out);
+}
+
+/* ---- the environment ---- */
 
 /* Only these are shown: any other may hold a secret. */
 static bool may_be_told(const char *variable)
 {
 	static const char *const beginnings[] = {
-		"XRC_COMPAT_", "SOFTHCA_", "LD_PRELOAD=", "LD_LIBRARY_PATH=", "IBV_", "RDMAV_", "MLX4_", "MLX5_",
-		"MV2_USE_XRC=", "MV2_LIBIBVERBS_PATH=", "VIADEV_USE_XRC=", "GASNET_USE_XRC=", "GASNET_USE_SRQ=",
-		"OMPI_MCA_btl=", "OMPI_MCA_btl_openib_receive_queues=", "MPI_IBV_XRC=",
+		"XRC_COMPAT_", "SOFTHCA_", "LD_", "IBV_", "RDMAV_", "MLX4_", "MLX5_", "MTHCA_", "HNS_", "MV2_", "VIADEV_", "MPIRUN_RANK=",
+		"GASNET_", "OMPI_MCA_", "OMPI_COMM_WORLD_", "MPI_", "I_MPI_", "PMI_RANK=", "PMI_SIZE=", "UCX_", "RDMA_",
+		"SLURM_PROCID=", "SLURM_NTASKS=", "MALLOC_", "GLIBC_TUNABLES=",
 	};
 
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
@@ -142,40 +242,58 @@ static void print_environment(FILE *out)
 	fprintf(out, "\nand %zu others, which are left out.\n", others);
 }
 
+/* --softhca and --model as the self-test takes them. */
+static void print_selftest(FILE *out, const struct launch *launch)
+{
+	char name[] = "xrc-compat", selftest[] = "selftest", softhca[64], model[64];
+	char *arguments[5] = { name, selftest };
+	int count = 2;
+
+	snprintf(softhca, sizeof(softhca), "--softhca%s%s", launch->softhca && launch->softhca[0] ? "=" : "", launch->softhca ? launch->softhca : "");
+	snprintf(model, sizeof(model), "--model=%s", launch->model ? launch->model : "");
+	if (launch->softhca)
+		arguments[count++] = softhca;
+	if (launch->model)
+		arguments[count++] = model;
+	print_command(out, arguments);
+}
+
 static void print_report(FILE *out, const struct report_options *options)
 {
-	char name[] = "xrc-compat", check[] = "check", doctor[] = "doctor", selftest[] = "selftest";
+	char name[] = "xrc-compat", check[] = "check", doctor[] = "doctor";
 	char *const doctor_arguments[] = { name, doctor, NULL };
 	char *const check_arguments[] = { name, check, options->program, NULL };
-	char *const selftest_arguments[] = { name, selftest, options->softhca, NULL };
 
 	fputs("# xrc-compat report\n\n"
 	      "The home directory stands as ~, the user as USER, the host as HOST, adapters' GUIDs as GUID.\n\n", out);
 	print_versions(out);
+	print_devices(out);
+	print_modules(out);
 	print_command(out, doctor_arguments);
 	if (options->program)
 		print_command(out, check_arguments);
-	print_command(out, selftest_arguments);
+	print_selftest(out, &options->launch);
 	print_environment(out);
 }
 
 int command_report(const struct command *self, int argc, char **argv)
 {
 	struct report_options options = { 0 };
+	char name[PATH_MAX];
 	const char *why;
 	FILE *out;
-	int status;
 
-	status = parse(self, argc, argv, &options);
-	if (status)
-		return status;
-	out = fopen(options.output, "we");
+	(void)argc;
+	if (parse(self, argv, &options))
+		return TOOL_EXIT_REFUSED;
+	out = output_open(options.output, "report", name, sizeof(name));
 	if (!out)
-		return refuse(TOOL_EXIT_REFUSED, "%s: %s", options.output, strerror(errno));
+		return TOOL_EXIT_REFUSED;
 	print_report(out, &options);
 	why = streams_close(out);
 	if (why)
-		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", options.output, why);
-	print_line("Wrote %s. Read it before you give it away: paths outside your home directory stand in it.", options.output);
+		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", name, why);
+	print_line("Wrote %s. Read it before you send it: paths outside your home directory stand in it.", name);
+	print_line("%s", TOOLS_REPORT_TO);
 	return TOOL_EXIT_OK;
 }

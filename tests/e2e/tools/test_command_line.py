@@ -56,7 +56,7 @@ def test_an_option_that_is_nearly_right(run, xrc_compat):
     assert "trace: --ouput: unknown option; did you mean --output?\n" in run([xrc_compat, "trace", "--ouput", "x", "true"]).stderr
 
 
-@pytest.mark.parametrize("command", ["run", "trace", "selftest"])
+@pytest.mark.parametrize("command", ["run", "trace", "selftest", "report"])
 @pytest.mark.parametrize("words", [["--model", "connectx9"], ["--model=connectx9"]], ids=["two words", "one word"])
 def test_the_model_is_named_alike_everywhere(run, xrc_compat, command, words, tmp_path):
     """softhca itself says which models there are."""

@@ -4,8 +4,11 @@
 import os
 import platform
 import re
+import subprocess
 
 import pytest
+
+import models
 
 SECRETS = {"HOME": "/srv/people/alice-the-owner", "USER": "alicetheowner", "API_TOKEN": "hunter2-token", "SSH_AUTH_SOCK": "/tmp/ssh-agent.77",
            "XRC_COMPAT_TABLE_DIR": "/dev/shm", "LD_LIBRARY_PATH": "/srv/people/alice-the-owner/lib:/opt/alicetheowner/lib"}
@@ -32,7 +35,7 @@ def test_everything_is_in_it(report, helpers, run, xrc_compat):
     program = helpers / "hold-registrations"
     result, text = report("--softhca=2", program)
     assert (result.returncode, result.stderr) == (0, "")
-    assert "Read it before you give it away" in result.stdout
+    assert "Read it before you send it" in result.stdout and "Send it to " in result.stdout
     version = run([xrc_compat, "--version"]).stdout.split()[1]
     versions = section(text, "Versions")
     assert f"xrc-compat   {version}\n" in versions and platform.release() in versions and "glibc 2." in versions
@@ -46,6 +49,28 @@ def test_everything_is_in_it(report, helpers, run, xrc_compat):
     assert "    XRC_COMPAT_TABLE_DIR=/dev/shm\n" in environment
     assert "    LD_LIBRARY_PATH=~/lib:/opt/USER/lib\n" in environment
     assert int(re.search(r"and (\d+) others", environment).group(1)) > 2
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode != 0,
+                    reason="needs root and mounts of its own for another machine's devices")
+def test_devices_ports_and_modules_of_the_kernel(run, softhca, xrc_compat, tmp_path):
+    """The emulated adapter's files stand where the kernel's would."""
+    script = """cp -r "$SOFTHCA_DIR/sys" "$1" && mkdir -p "$1/sys/module/mlx4_ib" "$1/sys/module/ext4" && echo 4.9 >"$1/sys/module/mlx4_ib/version"
+    mount --bind "$1/sys" /sys && cd "$1" && exec "$0" report"""
+    run([softhca, "run", "--devices=1", "--", "unshare", "-m", "sh", "-c", script, xrc_compat, tmp_path], timeout=150)
+    text = (tmp_path / "xrc-compat-report.md").read_text()
+    devices = section(text, "Devices and ports, as the kernel has them")
+    device = "/sys/class/infiniband/" + models.device(0)
+    for line in (rf"{device}/fw_ver: [\d.]+", rf"{device}/ports/1/state: 4: ACTIVE", rf"{device}/ports/1/link_layer: InfiniBand"):
+        assert re.search(rf"^    {line}$", devices, re.M), devices
+    assert section(text, "Modules of the kernel").split() == ["/sys/module/mlx4_ib", "/sys/module/mlx4_ib/version:", "4.9"]
+
+
+def test_a_report_that_is_there_is_kept(run, xrc_compat, tmp_path):
+    (tmp_path / "xrc-compat-report.md").write_text("precious")
+    result = run([xrc_compat, "report", "--softhca=1"], cwd=tmp_path, timeout=150)
+    assert "Wrote xrc-compat-report.md.1." in result.stdout
+    assert (tmp_path / "xrc-compat-report.md").read_text() == "precious"
 
 
 def test_nothing_secret_is_in_it(report, tmp_path):
