@@ -18,40 +18,25 @@ struct check_options {
 	bool json;
 };
 
-/* The value of option @name, "NAME VALUE" or "NAME=VALUE", with @i moved on; NULL if argv[*i] is another argument, or has no value. */
-static const char *option_value(const char *name, int argc, char **argv, int *i)
+static int parse(const struct command *self, char **argv, struct check_options *options)
 {
-	size_t length = strlen(name);
+	struct option_words words = { self, argv + 1, NULL };
+	int option;
 
-	if (!strncmp(argv[*i], name, length) && argv[*i][length] == '=' && argv[*i][length + 1])
-		return argv[*i] + length + 1;
-	if (!strcmp(argv[*i], name) && *i + 1 < argc && argv[*i + 1][0])
-		return argv[++*i];
-	return NULL;
-}
-
-static int parse(const struct command *self, int argc, char **argv, struct check_options *options)
-{
-	for (int i = 1; i < argc; i++) {
-		const char *value;
-
-		if ((value = option_value("--device", argc, argv, &i))) {
-			options->device = value;
-		} else if ((value = option_value("--plugin", argc, argv, &i))) {
-			string_list_add(&options->plugins, value);
-		} else if (!strcmp(argv[i], "--json")) {
+	while ((option = options_next(&words)) > 0) {
+		if (option == 'd')
+			options->device = words.value;
+		else if (option == 'p')
+			string_list_add(&options->plugins, words.value);
+		else if (option == 'j')
 			options->json = true;
-		} else if (argv[i][0] == '-' && strcmp(argv[i], "--")) {
-			return refuse_word(self, argv[i]);
-		} else if (strcmp(argv[i], "--") && options->program) {
-			refuse(0, "check: one program at a time");
-			return advise_usage(self);
-		} else if (strcmp(argv[i], "--")) {
-			options->program = argv[i];
-		}
+		else if (options->program)
+			return refuse_word(self, words.value);
+		else
+			options->program = words.value;
 	}
-	if (options->program)
-		return 0;
+	if (option || options->program)
+		return option ? TOOL_EXIT_REFUSED : 0;
 	refuse(0, "check: no program given");
 	return advise_usage(self);
 }
@@ -142,7 +127,8 @@ int command_check(const struct command *self, int argc, char **argv)
 	struct path_candidates candidates;
 	int status;
 
-	status = parse(self, argc, argv, &options);
+	(void)argc;
+	status = parse(self, argv, &options);
 	if (status)
 		return status;
 	check.name = options.program;

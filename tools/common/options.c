@@ -119,8 +119,8 @@ int options_next(struct option_words *words)
 		return OPTIONS_END;
 	words->word++;
 	words->value = word;
-	if (words->command->launches && !strcmp(word, "--"))
-		return OPTIONS_END;
+	if (!strcmp(word, "--"))
+		return words->command->launches ? OPTIONS_END : options_next(words);
 	if (word[0] != '-')
 		return OPTION_OPERAND;
 	row = find_row(words->command, word);
