@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The report of `xrc-compat check`, for people and as JSON. Both say the same. */
 #include "check.h"
+#include "terminal/style.h"
 #include "tools/common/json.h"
 #include "tools/common/message.h"
 
@@ -116,7 +117,9 @@ void check_print_text(const struct check *check)
 	print_list("Missing     ", &check->needs.missing);
 	print_list("Unresolved  ", &check->unresolved);
 	print_line("%s", "");
-	print_line("Verdict     %s", check_verdict_name(check->verdict));
+	printf("Verdict     ");
+	style_print(stdout, STYLE_BOLD, check_verdict_name(check->verdict));
+	putchar('\n');
 	print_line("            %s", check->reason);
 	if (advice)
 		print_line("            %s", advice);

@@ -2,19 +2,23 @@
 /* The tools' messages, line by line. */
 #include "message.h"
 #include "text.h"
+#include "terminal/style.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-static void print(FILE *out, const char *before, const char *format, va_list args)
+#define MOST_LABEL 16
+
+static void print(const char *before, const char *format, va_list args)
 {
 	char *line;
 
 	if (vasprintf(&line, format, args) < 0)
 		return;
 	text_clean(line);
-	fprintf(out, "%s%s\n", before, line);
+	fprintf(stderr, "%s%s\n", before, line);
 	free(line);
 }
 
@@ -23,7 +27,7 @@ int refuse(int status, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print(stderr, "xrc-compat: ", format, args);
+	print("xrc-compat: ", format, args);
 	va_end(args);
 	return status;
 }
@@ -33,15 +37,30 @@ void advise(const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	print(stderr, "            ", format, args);
+	print("            ", format, args);
 	va_end(args);
+}
+
+/* Where the text of a line begins that has a label and a second column: "Program     /bin/true". */
+static unsigned int text_column(const char *line)
+{
+	const char *gap = strstr(line, "  ");
+	size_t column = gap ? (size_t)(gap - line) + strspn(gap, " ") : 0;
+
+	return column <= MOST_LABEL ? (unsigned int)column : 0;
 }
 
 void print_line(const char *format, ...)
 {
 	va_list args;
+	char *line;
 
 	va_start(args, format);
-	print(stdout, "", format, args);
+	if (vasprintf(&line, format, args) >= 0) {
+		text_clean(line);
+		style_wrap(stdout, line, 0, text_column(line), style_width(stdout));
+		putchar('\n');
+		free(line);
+	}
 	va_end(args);
 }

@@ -2,6 +2,7 @@
 /* The self-test: an old program that plays the whole legacy exchange, and says what of the contract holds. */
 #include "checks.h"
 #include "terminal/streams.h"
+#include "terminal/style.h"
 #include "tools/common/temporary.h"
 
 #include <errno.h>
@@ -92,13 +93,18 @@ static const char *count_verdict(const struct job *job, bool passed, struct resu
 /* Returns whether the following checks can be tried. */
 static bool run_check(struct job *job, const struct check *check, struct result *result)
 {
-	bool passed;
+	const char *verdict;
+	bool passed, failed;
 
 	job->detail[0] = '\0';
 	job->limit = NULL;
 	job->without_data = false;
 	passed = check->run(job);
-	printf("%-9s %-4s %s\n", count_verdict(job, passed, result), check->section, check->what);
+	verdict = count_verdict(job, passed, result);
+	failed = !strcmp(verdict, "FAILED");
+	if (failed)
+		style_print(stdout, STYLE_PROBLEM, verdict);
+	printf("%-*s %-4s %s\n", failed ? 3 : 9, failed ? "" : verdict, check->section, check->what);
 	if (!passed || job->limit)
 		printf("%14s %s\n", "", passed ? job->limit : job->detail);
 	fflush(stdout);

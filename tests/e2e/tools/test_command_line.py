@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The command line: help, version, wrong usage, and the table of environment variables."""
 
+import os
 import re
+import shutil
 
 import pytest
 
 from commands import COMMANDS
+from terminal import Terminal
+from waiting import read_until
 
 
 def table_of(source_root):
@@ -38,6 +42,17 @@ def test_help_names_every_command(run, xrc_compat):
 def test_help_fits_80_columns(run, xrc_compat, words):
     text = run([xrc_compat, *words, "--help"]).stdout
     assert [line for line in text.splitlines() if len(line) > 80] == []
+
+
+def test_check_on_a_terminal(xrc_compat, tmp_path):
+    """The verdict is bold, and no word is broken."""
+    program = tmp_path / ("a-long-name-" * 8)
+    shutil.copy("/bin/true", program)
+    with Terminal([str(xrc_compat), "check", str(program)], 24, 80, dict(os.environ, TERM="xterm", NO_COLOR="")) as terminal:
+        text = read_until(terminal.ours, re.compile(rb"Verdict[^\n]*\n[^\n]*\n").search)
+    assert "Verdict     \x1b[1m" in text
+    lines = re.sub(r"\x1b\[[\d;]*m", "", text).replace("\r", "").splitlines()
+    assert all(len(line) <= 80 or len(line.split()) == 1 for line in lines), lines
 
 
 @pytest.mark.parametrize("word, meant", [("rum", "run"), ("docter", "doctor"), ("self-test", "selftest"), ("traces", "trace"), ("reprot", "report")])
