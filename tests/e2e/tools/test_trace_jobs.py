@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 
 import pytest
@@ -112,3 +113,11 @@ def test_two_at_once(xrc_compat, tmp_path):
                           timeout=60).stderr
     first.communicate(timeout=60)
     assert os.path.getsize(output) > 0 and os.path.getsize(tmp_path / "trace.1") > 0
+
+
+def test_a_launcher_is_no_rank(run, xrc_compat, tmp_path):
+    """srun has the variables of the batch script, which are those of a rank."""
+    shutil.copy("/usr/bin/env", tmp_path / "srun")
+    batch = {"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}
+    said = run([xrc_compat, "trace", "--", "sh", "-c", f"{tmp_path}/srun -i /bin/true; true"], env=batch).stderr
+    assert "The trace did not reach the processes that srun started.\n" in said
