@@ -239,7 +239,7 @@ def test_the_trace_for_people(run, xrc_compat, programs):
     assert result.returncode == 0 and "ibv_" not in result.stdout
     text = result.stderr
     assert "port to" not in text
-    assert re.search(r"^\d+ ibv_open_xrc_domain\(context=0x\w+, fd=\d+, oflag=O_CREAT\) = 0x\w+ <[\d.]+ [um]s> "
+    assert re.search(r"^\d+ ibv_open_xrc_domain\(context=0x\w+, fd=-?\d+, oflag=O_CREAT\) = 0x\w+ <[\d.]+ [um]s> "
                      r"\[ibv_open_xrcd <[\d.]+ [um]s>\] \[site \d+\]$", text, re.M)
     assert "      here: ibv_create_srq_ex 4 times, ibv_get_srq_num 4 times\n" in text
     assert "legacy calls, by the place" in text
