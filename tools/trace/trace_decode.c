@@ -20,26 +20,23 @@ static const struct {
 #undef X
 };
 
-struct flag {
-	int bit;
-	const char *name;
-};
-
-static const struct flag open_flags[] = { { O_CREAT, "O_CREAT" }, { O_EXCL, "O_EXCL" } };
-
 static const char *const states[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
 
-/* Several members may be selected by one bit. */
-static const struct field {
+/* Of a mask: several members may be selected by one bit. Of flags: there is none. */
+struct field {
 	int bit;
 	const char *name, *field;
-} fields[] = {
+};
+
+static const struct field open_flags[] = { { O_CREAT, "O_CREAT", NULL }, { O_EXCL, "O_EXCL", NULL } };
+
+static const struct field fields[] = {
 #define X(bit, field) { bit, #bit, #field },
 	TRACE_FIELDS(X)
 #undef X
 };
 
-static const struct flag srq_bits[] = { { IBV_SRQ_MAX_WR, "IBV_SRQ_MAX_WR" }, { IBV_SRQ_LIMIT, "IBV_SRQ_LIMIT" } };
+static const struct field srq_bits[] = { { IBV_SRQ_MAX_WR, "IBV_SRQ_MAX_WR", NULL }, { IBV_SRQ_LIMIT, "IBV_SRQ_LIMIT", NULL } };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -63,33 +60,16 @@ __attribute__((format(printf, 3, 4))) static void append(char *text, size_t size
 	va_end(args);
 }
 
-static void append_name(char *text, size_t size, const char *name)
-{
-	append(text, size, "%s%s", text[0] ? "|" : "", name);
-}
-
-static void name_flags(const struct flag *flags, size_t count, int value, char *text)
+static void name_bits(const struct field *bits, size_t count, int value, char *text)
 {
 	text[0] = '\0';
 	for (size_t i = 0; i < count; i++) {
-		if (value & flags[i].bit)
-			append_name(text, TRACE_VALUE_SIZE, flags[i].name);
-		value &= ~flags[i].bit;
+		if (value & bits[i].bit)
+			append(text, TRACE_VALUE_SIZE, "%s%s", text[0] ? "|" : "", bits[i].name);
+		value &= ~bits[i].bit;
 	}
 	if (value || !text[0])
 		append(text, TRACE_VALUE_SIZE, "%s%#x", text[0] ? "|" : "", (unsigned)value);
-}
-
-static void name_mask(int mask, char *text)
-{
-	text[0] = '\0';
-	for (size_t i = 0; i < COUNT(fields); i++) {
-		if (mask & fields[i].bit)
-			append_name(text, TRACE_VALUE_SIZE, fields[i].name);
-		mask &= ~fields[i].bit;
-	}
-	if (mask || !text[0])
-		append(text, TRACE_VALUE_SIZE, "%s%#x", text[0] ? "|" : "", (unsigned)mask);
 }
 
 static void append_field(const struct field *field, uint32_t value, char *text)
@@ -146,19 +126,19 @@ static void show_number(const struct trace_record *record, uint64_t value, char 
 static void show_open_flags(const struct trace_record *record, uint64_t value, char *text)
 {
 	(void)record;
-	name_flags(open_flags, COUNT(open_flags), (int)value, text);
+	name_bits(open_flags, COUNT(open_flags), (int)value, text);
 }
 
 static void show_attr_mask(const struct trace_record *record, uint64_t value, char *text)
 {
 	(void)record;
-	name_mask((int)value, text);
+	name_bits(fields, COUNT(fields), (int)value, text);
 }
 
 static void show_srq_mask(const struct trace_record *record, uint64_t value, char *text)
 {
 	(void)record;
-	name_flags(srq_bits, COUNT(srq_bits), (int)value, text);
+	name_bits(srq_bits, COUNT(srq_bits), (int)value, text);
 }
 
 static void show_qp_num(const struct trace_record *record, uint64_t value, char *text)
