@@ -100,7 +100,7 @@ def test_what_is_set_is_passed_on(clean, run, typed, launcher):
 @pytest.mark.parametrize("launcher", ["ssh", "mpirun_rsh", "srun"])
 def test_a_line_of_softhca_run_finds_the_adapter_in_an_emptied_environment(run, softhca, xrc_compat, build_root, typed, launcher, tmp_path,
                                                                            sanitizer_env):
-    program = build_root / "tests" / "legacy" / "xrc-cluster"
+    program = build_root / "demo" / "xrc-cluster"
     script = f'line=$("$0" env | grep "^{launcher} " | sed "s|PROGRAM|$1|"); env -i PATH="{tmp_path}:$PATH" sh -c "$line"'
     result = run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat, program], timeout=60, env=sanitizer_env)
     assert result.returncode == 0, result

@@ -18,7 +18,7 @@ CALLS = 37  # of the demo cluster with its own probe
 
 @pytest.fixture
 def cluster(build_root):
-    return build_root / "tests" / "legacy" / "xrc-cluster"
+    return build_root / "demo" / "xrc-cluster"
 
 
 def legacy_calls(file):
