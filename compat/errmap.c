@@ -102,8 +102,3 @@ int errmap_return(enum verb verb, int status, int saved_errno)
 	errno = error;
 	return row->returns == RETURNS_MINUS1 ? -1 : error;
 }
-
-const char *errmap_verb_name(enum verb verb)
-{
-	return rows[verb].name;
-}

@@ -15,7 +15,4 @@
  */
 int errmap_return(enum verb verb, int status, int saved_errno);
 
-/** errmap_verb_name - the exported name, for messages. */
-const char *errmap_verb_name(enum verb verb);
-
 #endif

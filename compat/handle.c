@@ -102,15 +102,6 @@ struct search {
 	struct mapping *found;
 };
 
-static void visit(const void *node, VISIT which, void *closure)
-{
-	struct mapping *entry = *(struct mapping *const *)node;
-	struct search *search = closure;
-
-	if ((which == postorder || which == leaf) && !search->found && search->match(entry->object, search->arg))
-		search->found = entry;
-}
-
 /* The C library gives the root away: it points to the node, which begins with what was entered. */
 void *handle_any(const struct handle_map *map)
 {
@@ -144,12 +135,4 @@ void handle_drop(struct handle_map *map, bool (*match)(const void *object, const
 		if (dropped)
 			dropped(object);
 	}
-}
-
-void *handle_take_if(struct handle_map *map, bool (*match)(const void *object, const void *arg), const void *arg)
-{
-	struct search search = { .match = match, .arg = arg };
-
-	twalk_r(map->root, visit, &search);
-	return search.found ? take(map, search.found) : NULL;
 }

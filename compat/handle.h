@@ -36,10 +36,4 @@ void *handle_any(const struct handle_map *map);
 void handle_drop(struct handle_map *map, bool (*match)(const void *object, const void *arg), const void *arg,
 		 void (*dropped)(void *object));
 
-/**
- * handle_take_if - take out one object that matches, whichever; NULL when there is none left.
- * match must not touch the map.
- */
-void *handle_take_if(struct handle_map *map, bool (*match)(const void *object, const void *arg), const void *arg);
-
 #endif

@@ -77,15 +77,22 @@ TEST(a_key_that_is_there_needs_no_memory)
 	assert_null(map.root);
 }
 
+static int taken;
+
+static void count_taken(void *object)
+{
+	(void)object;
+	taken++;
+}
+
 TEST(takes_out_all_that_match)
 {
 	struct handle_map map = { 0 };
-	int objects[] = { 1, 2, 3, 4, 5, 6 }, taken = 0;
+	int objects[] = { 1, 2, 3, 4, 5, 6 };
 
 	for (uintptr_t i = 0; i < 6; i++)
 		assert_int_equal(handle_add(&map, key(i + 1), &objects[i]), 0);
-	while (handle_take_if(&map, is_even, NULL))
-		taken++;
+	handle_drop(&map, is_even, NULL, count_taken);
 	assert_int_equal(taken, 3);
 	for (uintptr_t i = 0; i < 6; i += 2)
 		handle_remove(&map, key(i + 1), &objects[i]);
