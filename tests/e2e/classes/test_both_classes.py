@@ -108,8 +108,9 @@ def test_trace(run, prefix, builds, tmp_path, bits, place):
     for call in calls:
         assert call["became"] or call["function"].endswith("reg_xrc_rcv_qp") or call["failed"], call
         assert call["backtrace"][0]["module"] == str(builds[bits] / CLIENTS / "openmpi"), call
-        # Inlining decides which functions have a frame.
-        assert len(call["backtrace"]) > 2 and call["backtrace"][0]["symbol"], call
+        assert call["backtrace"][0]["symbol"], call
+    # Inlining decides which functions have a frame, and the first function of a thread is libc's.
+    assert max(len(call["backtrace"]) for call in calls) > 1
     made = {call["result"].split()[-1] for call in calls if call["function"] == "ibv_create_xrc_rcv_qp"}
     used = {call["arguments"]["xrc_qp_num"] for call in calls if call["function"] == "ibv_modify_xrc_rcv_qp"}
     assert made and used == made
