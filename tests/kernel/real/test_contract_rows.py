@@ -17,7 +17,7 @@ NO_PATH = "r.attr.ah_attr.dlid: got 0, want 1"
 @pytest.mark.parametrize("group", test_contract.ROWS)
 def test_rows(xrc_compat, build_root, mode, group):
     contract = build_root / "tests" / "e2e" / "shim" / "contract"
-    deaf = ["--without-open-qp"] if group == "event" and DEAF else []
+    deaf = ["--without-opened-events"] if group == "event" and DEAF else []
     done = run([xrc_compat, "run", "--", contract, f"--mode={mode}", *deaf, group])
     found = failures(done, group, mode, test_contract.ROWS[group] - (DEAF if deaf else 0))
     found = [line for line in found if not (TELLS_NO_PATH and line.endswith(NO_PATH))]
