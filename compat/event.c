@@ -79,22 +79,19 @@ static void flag(struct legacy_async_event *levent, struct ibv_context *context,
 /* False: the event is not the application's. */
 static bool translate_qp_event(struct ibv_async_event *event, struct legacy_async_event *levent)
 {
-	struct ibv_qp *qp = event->element.qp;
-	enum modern_tgt_use use = modern_tgt_use(qp);
-	struct ibv_context *context = qp->context;
-	uint32_t qp_num = qp->qp_num;
+	struct modern_event_qp qp = modern_event_qp(event->element.qp);
 
-	if (use == MODERN_TGT_NONE) {
-		xrc_qp_own_event(qp);
+	if (qp.use == MODERN_TGT_NONE) {
+		xrc_qp_own_event(event->element.qp);
 		return true;
 	}
-	if (use == MODERN_TGT_PAIRED)
-		levent->element.qp = xrc_qp_target_event(qp, leaves_in_err(event->event_type));
+	if (qp.use == MODERN_TGT_PAIRED)
+		levent->element.qp = xrc_qp_target_event(event->element.qp, leaves_in_err(event->event_type));
 	/* From here on the handle may be destroyed by the thread that waits for this. */
 	modern_ack_async_event(event);
-	if (use == MODERN_TGT_REGISTERED)
-		flag(levent, context, qp_num);
-	return use != MODERN_TGT_TRANSIENT && (use != MODERN_TGT_PAIRED || levent->element.qp);
+	if (qp.use == MODERN_TGT_REGISTERED)
+		flag(levent, qp.context, qp.qp_num);
+	return qp.use != MODERN_TGT_TRANSIENT && (qp.use != MODERN_TGT_PAIRED || levent->element.qp);
 }
 
 static void translate_srq_event(struct ibv_async_event *event, struct legacy_async_event *levent)

@@ -89,6 +89,15 @@ enum modern_event_of modern_event_of(uint32_t type);
  */
 int modern_read_async_event(int async_fd, struct ib_uverbs_async_event_desc *desc);
 
+/** modern_event_qp - what the QP of an event is, read at once: after the acknowledgement another thread may destroy it. */
+struct modern_event_qp {
+	enum modern_tgt_use use;
+	struct ibv_context *context;
+	uint32_t qp_num;
+};
+
+struct modern_event_qp modern_event_qp(const struct ibv_qp *qp);
+
 /** modern_async_event - the event in what was read. */
 struct ibv_async_event modern_async_event(const struct ib_uverbs_async_event_desc *desc);
 void modern_ack_async_event(struct ibv_async_event *event);

@@ -10,6 +10,7 @@
 #include "modern.h"
 #include "opened_qp.h"
 #include "table.h"
+#include "tgt_qp.h"
 
 /* libibverbs' struct verbs_qp begins with the ibv_qp and is not public. It has 376 bytes in release 44, 392 in release 65. */
 struct opened_qp {
@@ -68,7 +69,7 @@ int opened_qp_open(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context, str
 	return 0;
 }
 
-void opened_qp_await_open(const struct ibv_qp *qp)
+ORDERED_BY_KERNEL void opened_qp_await_open(const struct ibv_qp *qp)
 {
 	const struct opened_qp *opened = (const struct opened_qp *)qp;
 

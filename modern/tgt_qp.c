@@ -16,7 +16,7 @@
  */
 static char marks[2][MODERN_TGT_PAIRED + 1];
 
-static const char *mark_of(const struct ibv_qp *qp)
+static ORDERED_BY_KERNEL const char *mark_of(const struct ibv_qp *qp)
 {
 	const char *mark = qp->qp_context, *first = (const char *)marks;
 
