@@ -46,10 +46,11 @@ def test_nothing_more_is_opened(run, softhca, build_root, tmp_path):
     assert more == {str(shim)}
 
 
-def test_no_lock_no_allocation_no_fork_handler(run, build_root, sanitizer_runtime):
+@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ, reason="the program has a malloc() of its own, as the sanitizer has")
+def test_no_lock_no_allocation_no_fork_handler(run, build_root):
     """For a program without XRC objects, which makes and destroys QPs."""
     folder = build_root / "tests" / "e2e" / "ordinary"
-    preload = ":".join(filter(None, (sanitizer_runtime, str(build_root / "shim" / "libxrc-compat.so.1"))))
+    preload = str(build_root / "shim" / "libxrc-compat.so.1")
     result = run([folder / "ordinary", "1000"], env={"LD_LIBRARY_PATH": str(folder), "LD_PRELOAD": preload})
     assert (result.returncode, result.stdout) == (0, "0 locks, 0 allocations, 0 fork handlers\n"), result.stderr
 
