@@ -16,6 +16,7 @@
  */
 static char marks[2][MODERN_TGT_PAIRED + 1];
 
+/* Its callers have the attribute, too: gcc may read the field in them. */
 static ORDERED_BY_KERNEL const char *mark_of(const struct ibv_qp *qp)
 {
 	const char *mark = qp->qp_context, *first = (const char *)marks;
@@ -23,14 +24,14 @@ static ORDERED_BY_KERNEL const char *mark_of(const struct ibv_qp *qp)
 	return mark >= first && mark < first + sizeof(marks) ? mark : NULL;
 }
 
-enum modern_tgt_use modern_tgt_use(const struct ibv_qp *qp)
+ORDERED_BY_KERNEL enum modern_tgt_use modern_tgt_use(const struct ibv_qp *qp)
 {
 	const char *mark = mark_of(qp);
 
 	return mark ? (enum modern_tgt_use)((mark - marks[0]) % (MODERN_TGT_PAIRED + 1)) : MODERN_TGT_NONE;
 }
 
-bool tgt_qp_is_opened(const struct ibv_qp *qp)
+ORDERED_BY_KERNEL bool tgt_qp_is_opened(const struct ibv_qp *qp)
 {
 	const char *mark = mark_of(qp);
 

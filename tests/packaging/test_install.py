@@ -64,7 +64,7 @@ def test_demo_runs_where_the_64_bit_loader_is_in_usr_lib(own, run, build_root, t
     folder = own.prefix / "lib" / "xrc-compat"
     if not os.path.exists(loader) or folder == own.shimdir:
         pytest.skip("no x86-64 loader here, or the libraries are in lib/ by themselves")
-    folder.mkdir()
+    folder.mkdir(parents=True)
     for name in ("libxrc-compat.so.1", "libsofthca.so"):
         (folder / name).write_bytes(b"\x7fELF\x01" + bytes(100))
     links = tmp_path / "lib64"
