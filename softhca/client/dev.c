@@ -272,13 +272,13 @@ bool dev_is(int fd)
 
 /* ---- close ---- */
 
-/* True when another thread is in a system call on a file of the connection manager that is out of the table. */
+/* True when another thread is in a system call on this file of the connection manager. */
 static bool waited_for(const struct dev *dev)
 {
 	bool others;
 
 	pthread_mutex_lock(&table_lock);
-	others = dev->cm && dev->references > 1;
+	others = dev->cm && dev->references > 2; /* the table's and that of close() */
 	pthread_mutex_unlock(&table_lock);
 	return others;
 }
@@ -293,6 +293,7 @@ static void say_goodbye(struct dev *dev)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&dev->command);
+	atomic_store(&dev->closing, true);
 	shutdown(dev->sock, SHUT_WR);
 	do {
 		errno = 0;
@@ -303,6 +304,23 @@ static void say_goodbye(struct dev *dev)
 	errno = saved;
 }
 
+/* At once: to a thread that writes meanwhile the number is that of the context, or that of no file. close() is a cancellation point. */
+static int leave_table(struct dev *dev, int fd)
+{
+	int result, cancel;
+
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	pthread_mutex_lock(&table_lock);
+	result = real()->close(fd);
+	if (atomic_load(&table[fd]) == dev) {
+		atomic_store(&table[fd], NULL);
+		dev->references--;
+	}
+	pthread_mutex_unlock(&table_lock);
+	pthread_setcancelstate(cancel, NULL);
+	return result;
+}
+
 int dev_close(struct dev *dev, int fd)
 {
 	bool forked = dev->pid == INHERITED;
@@ -310,12 +328,6 @@ int dev_close(struct dev *dev, int fd)
 	/* A vfork() child works in its parent's memory: it closes its descriptor, the context stays the parent's. */
 	if (!forked && dev->pid != getpid())
 		return real()->close(fd);
-	pthread_mutex_lock(&table_lock);
-	if (atomic_load(&table[fd]) == dev) {
-		atomic_store(&table[fd], NULL);
-		dev->references--;
-	}
-	pthread_mutex_unlock(&table_lock);
 	if (!forked) {
 		atomic_fetch_sub(&opened, 1);
 		/*
@@ -326,7 +338,7 @@ int dev_close(struct dev *dev, int fd)
 		if (!waited_for(dev))
 			say_goodbye(dev);
 	}
-	return real()->close(fd);
+	return leave_table(dev, fd);
 }
 
 /* ---- the daemon's death ---- */

@@ -19,6 +19,7 @@ struct dev {
 	unsigned int references;
 	struct cqs cqs;
 	pthread_mutex_t command; /* one command at a time per context */
+	atomic_bool closing; /* written under it: no command follows */
 };
 
 #define INHERITED ((pid_t)-1)

@@ -5,6 +5,7 @@
 #include <softhca/proto.h>
 
 #include <errno.h>
+#include <rdma/rdma_user_cm.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
@@ -60,6 +61,14 @@ static int command(struct dev *dev, const void *data, size_t length)
 	return reply.status;
 }
 
+/* Another thread has begun to close the file. */
+static int closing(const struct dev *dev, const void *data)
+{
+	const struct rdma_ucm_cmd_hdr *header = data;
+
+	return dev->cm && header->cmd == RDMA_USER_CM_CMD_GET_EVENT ? -EAGAIN : -EBADF;
+}
+
 /* If a thread ended between a command and its answer, the next command would read that answer. */
 static int one_command(struct dev *dev, const void *data, size_t length)
 {
@@ -67,7 +76,7 @@ static int one_command(struct dev *dev, const void *data, size_t length)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&dev->command);
-	error = command(dev, data, length);
+	error = atomic_load(&dev->closing) ? closing(dev, data) : command(dev, data, length);
 	if (!error && !dev->cm)
 		cqs_note(&dev->cqs, data, length);
 	pthread_mutex_unlock(&dev->command);
@@ -80,13 +89,20 @@ static void put_cancelled(void *dev)
 	dev_put(dev);
 }
 
+/* As in the kernel, where a thread that asked just before the close goes on waiting. */
+static int wait_in_vain(void)
+{
+	pause();
+	return -EINTR;
+}
+
 /* Without the lock, so that other threads can give the commands that cause the event. The thread may be cancelled here. */
 static int wait_for_event(struct dev *dev)
 {
 	int error;
 
 	pthread_cleanup_push(put_cancelled, dev);
-	error = cm_wait(dev->uar);
+	error = atomic_load(&dev->closing) ? wait_in_vain() : cm_wait(dev->uar);
 	pthread_cleanup_pop(0);
 	return error;
 }
