@@ -237,6 +237,32 @@ static void closing_the_channel_does_not_end_the_wait(struct ground *ground)
 	free(own);
 }
 
+static void *wait_or_come_too_late(void *channel)
+{
+	struct rdma_cm_event *event;
+
+	NEED(rdma_get_cm_event(channel, &event) == -1 && errno == EBADF);
+	return NULL;
+}
+
+/* rping's thread asks for the next event while main closes the channel. Whatever becomes of it, the process must not get SIGPIPE. */
+static void closing_the_channel_beside_a_thread_that_asks(struct ground *ground)
+{
+	(void)ground;
+	for (int i = 0; i < 500; i++) {
+		struct rdma_event_channel *own = rdma_create_event_channel();
+		pthread_t thread;
+
+		NEED(own != NULL);
+		NEED(!pthread_create(&thread, NULL, wait_or_come_too_late, own));
+		for (volatile int spin = 0; spin < i * 100; spin++)
+			;
+		close(own->fd);
+		NEED(!pthread_cancel(thread) && !pthread_join(thread, NULL));
+		free(own);
+	}
+}
+
 static void *destroy(void *id)
 {
 	NEED(!rdma_destroy_id(id));
@@ -335,6 +361,7 @@ static const struct {
 	{ "a waiting thread can be cancelled", a_waiting_thread_can_be_cancelled },
 	{ "others go on while one waits", others_go_on_while_one_waits },
 	{ "closing the channel does not end the wait", closing_the_channel_does_not_end_the_wait },
+	{ "closing the channel beside a thread that asks", closing_the_channel_beside_a_thread_that_asks },
 	{ "destroying waits for acknowledgements", destroying_waits_for_acknowledgements },
 	{ "a child does no harm", a_child_does_no_harm },
 	{ "events come along", events_come_along },
