@@ -10,7 +10,6 @@
 #include "modern.h"
 #include "opened_qp.h"
 #include "table.h"
-#include "tgt_qp.h"
 
 /* libibverbs' struct verbs_qp begins with the ibv_qp and is not public. It has 376 bytes in release 44, 392 in release 65. */
 struct opened_qp {

@@ -11,6 +11,9 @@
 
 #include <infiniband/verbs.h>
 
+/* For a thread that reads an event of a QP. The kernel orders it behind the thread that made the QP, which ThreadSanitizer cannot see. */
+#define ORDERED_BY_KERNEL __attribute__((no_sanitize("thread")))
+
 /** opened_qp_open - a handle on an XRC_RECV QP. @qp_context: kept in the handle. 0 or -errno; -EOPNOTSUPP: there is no such command. */
 int opened_qp_open(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context, struct ibv_qp **qp);
 

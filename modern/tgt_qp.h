@@ -6,9 +6,6 @@
 #include <stdbool.h>
 #include <infiniband/verbs.h>
 
-/* For a thread that reads an event of a QP. The kernel orders it behind the thread that made the QP, which ThreadSanitizer cannot see. */
-#define ORDERED_BY_KERNEL __attribute__((no_sanitize("thread")))
-
 /** tgt_qp_is_opened - whether it is an opened handle of ours, which the provider must not see (opened_qp.h). */
 bool tgt_qp_is_opened(const struct ibv_qp *qp);
 
