@@ -51,7 +51,7 @@ int main(int argc, char **argv)
 	uint32_t number;
 
 	need(!ibv_create_xrc_rcv_qp(&attr, &number), "a receive QP");
-	call(4, domain, number);	/* what is done once */
+	call(4, domain, number);	/* The first calls load libraries and make the table file. */
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	for (long i = 0; i < count; i++)
 		call(4, domain, number);

@@ -16,7 +16,7 @@ void ib_cm_close_device(void)
 {
 }
 
-/* They take different arguments, none of which is read. */
+/* The caller may pass any arguments: the function reads no argument. */
 #define REFUSE(name) \
 	int name(void) \
 	{ \

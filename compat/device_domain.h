@@ -35,7 +35,7 @@ LIST_HEAD(device_domain_list, device_domain);
 /** device_domain_get - that of an inode, or a new one. Each call counts one handle. Lock held. NULL: no memory. */
 struct device_domain *device_domain_get(struct ibv_context *context, bool has_inode, dev_t dev, ino_t ino);
 
-/** device_domain_put - drop one handle. NULL, or what is to be freed, because that was the last. Lock held. */
+/** device_domain_put - drop one handle. After the last one: the device domain, for the caller to free. Else NULL. Lock held. */
 struct device_domain *device_domain_put(struct device_domain *device_domain);
 
 /** device_domain_free - its part of the table ends too. NULL is allowed. No lock held. */

@@ -16,8 +16,8 @@
 
 /**
  * program_is_two_way - whether an XRC QP of this program is to receive as well. XRC_COMPAT_TWO_WAY=on or off decides if set
- * (not in setuid programs); otherwise no object that is loaded now refers to a receive-QP function, none was asked for by
- * dlsym, and nobody who uses dlsym has the name of one, to ask for it later.
+ * (not in setuid programs). Otherwise a program is two-way if all three hold: no loaded object refers to a receive-QP
+ * function; dlsym was not asked for one; no object that calls dlsym contains the name of one.
  * @receive_only: the QP in question cannot send (max_send_wr 0, qperf's xrc_bw server), so it can only be for receiving
  */
 bool program_is_two_way(bool receive_only);

@@ -221,7 +221,7 @@ static struct rcv_qp *begin_unregister(struct device_domain *device_domain, uint
 
 /*
  * The kernel keeps the QP for the others. Its events are acknowledged as they are handed out, so the destroy waits for no thread of
- * the program. What is refused stays, and the next try may succeed.
+ * the program. If the kernel refuses, the registration stays, and the program may try again.
  */
 int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {

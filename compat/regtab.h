@@ -7,7 +7,7 @@
  * domain inode are the table of that domain. Only the process that made a file writes it. That process holds a record lock
  * on the file, which the kernel releases when the process ends. Readers check all that they read.
  *
- * After fork the child owns none of its parent's entries: its calls with them change nothing that others see.
+ * A forked child owns no entry of its parent. If it calls a function with such an entry, the parent's file does not change.
  */
 #ifndef COMPAT_REGTAB_H
 #define COMPAT_REGTAB_H

@@ -9,7 +9,7 @@ enum two_way_setting {
 	TWO_WAY_AUTO,
 	TWO_WAY_ON,
 	TWO_WAY_OFF,
-	TWO_WAY_UNKNOWN,	/* none of these words: as auto, with a warning */
+	TWO_WAY_UNKNOWN,	/* another word: the library warns, and decides as with auto */
 };
 
 struct settings {
