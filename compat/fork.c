@@ -4,8 +4,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include <modern/modern.h>
-
 #include "cancel.h"
 #include "domain.h"
 #include "fork.h"
@@ -17,25 +15,24 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static __thread bool locked __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
 
 /*
- * With the lock taken, so that the child finds no map in the middle of a change. But not in a handler of a signal that forks in
- * the middle of a verb: its thread may have the lock, and would wait for ever. Its child hardly does more than exec.
+ * Take the lock, so that the child finds every map complete. A signal handler that forks inside a verb does not take it, because
+ * its own thread may have it; the child of such a handler usually just calls exec.
+ *
+ * OFED did not wait for the locks of providers, either.
  */
 static void before(void)
 {
 	locked = !cancel_is_held();
-	modern_forking(locked);
 	state_forking(locked);
 }
 
 static void in_parent(void)
 {
 	state_forked(false, locked);
-	modern_forked(false);
 }
 
 static void in_child(void)
 {
-	modern_forked(true);
 	state_forked(true, locked);
 	state_lock();
 	domain_forked();

@@ -238,7 +238,7 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 		return -EINVAL;
 	}
 	look_after_table(domain->device_domain);
-	err = modern_destroy_qp(rcv_qp->qp);
+	err = domain->device_domain->inherited ? modern_destroy_inherited(rcv_qp->qp) : modern_destroy_qp(rcv_qp->qp);
 	state_lock();
 	if (err)
 		settle(rcv_qp, rcv_qp->qp);

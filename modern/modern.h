@@ -60,6 +60,12 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enu
 			 struct ibv_qp **qp);
 int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp);
 
+/**
+ * modern_destroy_inherited - destroy a target QP in a forked child, by libibverbs' command alone: a lock of the provider that
+ * another thread held during the fork stays taken in the child. This leaks the memory of the handle.
+ */
+int modern_destroy_inherited(struct ibv_qp *qp);
+
 /** modern_tags_tgt_qps - whether the device sets bit 23 of the number of every target QP, and of no other: mlx4. */
 bool modern_tags_tgt_qps(struct ibv_context *context);
 
@@ -109,13 +115,6 @@ void modern_ack_async_event(struct ibv_async_event *event);
  */
 void modern_await_qp_acks(struct ibv_qp *qp, uint32_t events, int cancel_state);
 void modern_await_srq_acks(struct ibv_srq *srq, uint32_t events, int cancel_state);
-
-/**
- * modern_forking, modern_forked - before and after a fork. wait: until no thread makes or ends an object through modern/, but not
- * for ever.
- */
-void modern_forking(bool wait);
-void modern_forked(bool child);
 
 /* Opened devices. The GUID is in network byte order, 0 if it cannot be read. */
 uint64_t modern_device_guid(const struct ibv_context *context);

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 
-#include "fork.h"
 #include "modern.h"
 #include "opened_qp.h"
 #include "table.h"
@@ -17,9 +16,7 @@ int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ib
 	struct ibv_qp *created;
 
 	errno = 0;
-	fork_hold_off();
 	created = modern_table.create_qp(pd, attr);
-	fork_let_go();
 	if (!created)
 		return modern_null_status();
 	*qp = created;
@@ -40,12 +37,5 @@ int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struc
 
 int modern_destroy_qp(struct ibv_qp *qp)
 {
-	int ret;
-
-	if (tgt_qp_is_opened(qp))
-		return modern_status(opened_qp_destroy(qp));
-	fork_hold_off();
-	ret = modern_table.destroy_qp(qp);
-	fork_let_go();
-	return modern_status(ret);
+	return modern_status(tgt_qp_is_opened(qp) ? opened_qp_destroy(qp) : modern_table.destroy_qp(qp));
 }

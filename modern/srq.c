@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* XRC shared receive queues of today: ibv_create_srq_ex with IBV_SRQT_XRC, ibv_get_srq_num. */
 
-#include "fork.h"
 #include "modern.h"
 #include "table.h"
 
@@ -22,9 +21,7 @@ int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_c
 	uint32_t number;
 	int err;
 
-	fork_hold_off();
 	created = modern_table.create_srq_ex(pd->context, &ex);
-	fork_let_go();
 	if (!created)
 		return modern_null_status();
 	err = modern_status(modern_table.get_srq_num(created, &number));
@@ -50,10 +47,5 @@ int modern_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 
 int modern_destroy_srq(struct ibv_srq *srq)
 {
-	int ret;
-
-	fork_hold_off();
-	ret = modern_table.destroy_srq(srq);
-	fork_let_go();
-	return modern_status(ret);
+	return modern_status(modern_table.destroy_srq(srq));
 }

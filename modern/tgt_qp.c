@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "fork.h"
 #include "modern.h"
 #include "opened_qp.h"
 #include "provider.h"
@@ -49,9 +48,7 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enu
 	};
 	struct ibv_qp *created;
 
-	fork_hold_off();
 	created = modern_table.create_qp_ex(context, &attr);
-	fork_let_go();
 	if (!created)
 		return modern_null_status();
 	*qp = created;
@@ -61,6 +58,11 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enu
 int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp)
 {
 	return opened_qp_open(xrcd, qp_num, &marks[1][use], qp);
+}
+
+int modern_destroy_inherited(struct ibv_qp *qp)
+{
+	return modern_table.cmd_destroy_qp ? modern_status(modern_table.cmd_destroy_qp(qp)) : modern_destroy_qp(qp);
 }
 
 bool modern_tags_tgt_qps(struct ibv_context *context)

@@ -2,6 +2,7 @@
 /* A provider without hardware: its receive QPs are memory only. */
 
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <modern/modern.h>
 #include <modern/table.h>
@@ -69,8 +70,12 @@ static int cmd_destroy_qp(struct ibv_qp *qp)
 	return 0;
 }
 
+bool provider_lock;
+
 static int destroy_qp(struct ibv_qp *qp)
 {
+	while (provider_lock)
+		pause();
 	free(qp);
 	return 0;
 }

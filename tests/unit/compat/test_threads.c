@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Many threads of a program on one domain; most useful when built with -Db_sanitize=thread. */
+/* Many threads of a program on one domain, most useful when built with -Db_sanitize=thread; and forks beside them. */
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include <compat/cancel.h>
+#include <compat/device.h>
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
 
@@ -57,9 +59,41 @@ TEST(threads_share_a_domain)
 	close(fd);
 }
 
+/* A debugger that a handler starts, while the verb that it interrupted holds the library's lock. */
+TEST(a_handler_forks_inside_the_lock)
+{
+	struct cancel_hold hold;
+
+	device_use_begin();
+	cancel_hold(&hold);
+	state_lock();
+	alarm(30);
+	assert_int_equal(in_child(0), 0);
+	alarm(0);
+	state_unlock();
+	cancel_release(&hold);
+}
+
+/* A provider's lock that another thread of the parent held is never released in the child. */
+TEST(a_child_unregisters_without_the_provider)
+{
+	struct legacy_xrc_domain *domain;
+	uint32_t number;
+
+	device_use_begin();
+	assert_int_equal(domain_open(provider_open(0), -1, 0, &domain), 0);
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	provider_lock = true;
+	assert_int_equal(in_child((alarm(30), rcv_qp_unregister(domain, number))), 0);
+	provider_lock = false;
+	assert_int_equal(rcv_qp_unregister(domain, number), 0);
+	assert_int_equal(domain_close(domain), 0);
+}
+
 FIXTURE(setup)
 {
 	return table_dir_make();
 }
 
-UNIT_MAIN(setup, table_dir_remove, UNIT(threads_share_a_domain))
+UNIT_MAIN(setup, table_dir_remove, UNIT(threads_share_a_domain), UNIT(a_handler_forks_inside_the_lock),
+	  UNIT(a_child_unregisters_without_the_provider))
