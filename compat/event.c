@@ -246,8 +246,7 @@ void event_ack(const struct legacy_async_event *levent)
 	memcpy(&event.element, &levent->element, sizeof(event.element));
 	if (modern_event_of(event.event_type) == MODERN_EVENT_OF_SRQ)
 		event.element.srq = srq_unwrap(event.element.srq);
-	if (modern_event_of(event.event_type) == MODERN_EVENT_OF_QP &&
-	    (was_flagged(event.element.qp) || xrc_qp_ack_owed(event.element.qp)))
+	if (modern_event_of(event.event_type) == MODERN_EVENT_OF_QP && was_flagged(event.element.qp))
 		return;
 	modern_ack_async_event(&event);
 }

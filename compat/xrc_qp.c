@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include <modern/modern.h>
 
@@ -23,19 +22,14 @@ struct xrc_qp {
 	struct ibv_context *context;
 	struct legacy_xrc_domain *ldom;
 	struct device_domain *device_domain;
-	uint32_t events;		/* of ini, that were read */
-	unsigned owed_acks;		/* events of tgt that were handed out as events of ini */
+	uint32_t events;		/* that were handed out as events of ini */
+	uint32_t tgt_events;		/* of these, the ones that tgt raised */
 	unsigned users;			/* threads that are failing it, without the lock */
 	bool ending;
 };
 
 static struct handle_map xrc_qps;	/* by pair.ini */
 static struct handle_map targets;	/* by pair.tgt */
-static struct handle_map late_acks;	/* by what was pair.ini: how many acks a program may still make for it */
-
-/* How long destroy lets a handler finish with an event of tgt; a program that never acknowledges loses no more. */
-#define HANDLER_TRIES 500
-#define HANDLER_PAUSE_NS 1000000
 
 /* GASNet probes with max_inline_data -1 and expects EINVAL; providers differ in what they make of such a size. */
 #define INLINE_DATA_ABSURD 0x10000u
@@ -214,29 +208,21 @@ int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *lattr, int mask, 
 	return 0;
 }
 
-void xrc_qp_await_acks(const struct xrc_qp *xrc_qp, int cancel_state)
+/* Contract 1.3: destroy waited until every event was acknowledged, so handlers look at the QP until they do that. */
+static void await_acks(struct xrc_qp *xrc_qp, int cancel_state)
 {
-	uint32_t events;
+	uint32_t events, tgt_events;
 
 	state_lock();
 	events = xrc_qp->events;
+	tgt_events = xrc_qp->tgt_events;
 	state_unlock();
 	modern_await_qp_acks(xrc_qp->pair.ini, events, cancel_state);
-}
-
-/* Contract 1.3: destroy waited until every event was acknowledged, so handlers look at the QP until they do that. */
-static void await_handlers(const struct xrc_qp *xrc_qp)
-{
-	const struct timespec pause = { .tv_nsec = HANDLER_PAUSE_NS };
-	bool owed = true;
-
-	for (int try = 0; owed && try < HANDLER_TRIES; try++) {
-		state_lock();
-		owed = xrc_qp->owed_acks;
-		state_unlock();
-		if (owed)
-			nanosleep(&pause, NULL);
-	}
+	modern_uncount_qp_acks(xrc_qp->pair.ini, tgt_events);
+	state_lock();
+	xrc_qp->events -= tgt_events;
+	xrc_qp->tgt_events = 0;
+	state_unlock();
 }
 
 /* First of the two, for then no event comes any more that would be handed out as one of the other. */
@@ -251,7 +237,6 @@ static int destroy_target(struct xrc_qp *xrc_qp)
 	handle_remove(&targets, tgt, xrc_qp);
 	xrc_qp->pair.tgt = NULL;
 	state_unlock();
-	await_handlers(xrc_qp);
 	return 0;
 }
 
@@ -268,16 +253,13 @@ static void forget(struct xrc_qp *xrc_qp, const struct ibv_qp *ini)
 {
 	state_lock();
 	handle_remove(&xrc_qps, ini, xrc_qp);
-	/* Out of memory only costs a program that acknowledges what it has destroyed. */
-	if (xrc_qp->owed_acks)
-		handle_add(&late_acks, ini, (void *)(uintptr_t)xrc_qp->owed_acks);
 	xrc_qp->device_domain->qps--;
 	state_unlock();
 	qp_number_remove(xrc_qp->context, xrc_qp->ini_num);
 	free(xrc_qp);
 }
 
-int xrc_qp_destroy(struct xrc_qp *xrc_qp)
+int xrc_qp_destroy(struct xrc_qp *xrc_qp, int cancel_state)
 {
 	struct ibv_qp *ini = xrc_qp->pair.ini;
 	int err = 0;
@@ -285,8 +267,10 @@ int xrc_qp_destroy(struct xrc_qp *xrc_qp)
 	set_ending(xrc_qp, true);
 	if (xrc_qp->pair.tgt)
 		err = destroy_target(xrc_qp);
-	if (!err)
+	if (!err) {
+		await_acks(xrc_qp, cancel_state);
 		err = modern_destroy_qp(ini);
+	}
 	if (err)
 		set_ending(xrc_qp, false);
 	else
@@ -312,11 +296,6 @@ static void fail_pair(struct xrc_qp *xrc_qp)
 	state_unlock();
 }
 
-static void drop_late_acks(const struct ibv_qp *qp)
-{
-	handle_remove(&late_acks, qp, handle_find(&late_acks, qp));
-}
-
 struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal)
 {
 	struct ibv_qp *ini = NULL;
@@ -327,9 +306,9 @@ struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal)
 	xrc_qp = handle_find(&targets, tgt);
 	failing = fatal && begin_failing(xrc_qp);
 	if (xrc_qp) {
-		xrc_qp->owed_acks++;
+		xrc_qp->events++;
+		xrc_qp->tgt_events++;
 		ini = xrc_qp->pair.ini;
-		drop_late_acks(ini);
 	}
 	state_unlock();
 	if (failing)
@@ -342,39 +321,10 @@ void xrc_qp_own_event(const struct ibv_qp *qp)
 	struct xrc_qp *xrc_qp;
 
 	state_lock();
-	drop_late_acks(qp);
 	xrc_qp = handle_find(&xrc_qps, qp);
 	if (xrc_qp)
 		xrc_qp->events++;
 	state_unlock();
-}
-
-static bool take_late_ack(const struct ibv_qp *qp)
-{
-	uintptr_t left = (uintptr_t)handle_find(&late_acks, qp);
-
-	if (!left)
-		return false;
-	drop_late_acks(qp);
-	if (left > 1)
-		handle_add(&late_acks, qp, (void *)(left - 1));
-	return true;
-}
-
-bool xrc_qp_ack_owed(const struct ibv_qp *qp)
-{
-	struct xrc_qp *xrc_qp;
-	bool owed;
-
-	state_lock();
-	xrc_qp = handle_find(&xrc_qps, qp);
-	owed = xrc_qp && xrc_qp->owed_acks;
-	if (owed)
-		xrc_qp->owed_acks--;
-	else
-		owed = take_late_ack(qp);
-	state_unlock();
-	return owed;
 }
 
 struct failure {

@@ -44,30 +44,21 @@ int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *attr, int 
 /** xrc_qp_query - everything the kernel knows; init_attr as it was at create, type LEGACY_QPT_XRC, with the domain. */
 int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *attr, int mask, struct legacy_qp_init_attr *init_attr);
 
-/** xrc_qp_await_acks - wait until all events of the visible QP itself are acknowledged (modern_await_qp_acks()). */
-void xrc_qp_await_acks(const struct xrc_qp *xrc_qp, int cancel_state);
-
 /**
- * xrc_qp_destroy - as contract 1.3 it waits for the acknowledgement of every event, but not for ever for those of a
- * pair's hidden half, which the provider does not count for the visible QP.
+ * xrc_qp_destroy - waits until every event of either half is acknowledged (contract 1.3). A thread that is cancelled while it waits
+ * leaves the visible QP, which can be destroyed again.
+ * @cancel_state: see modern_await_qp_acks()
  */
-int xrc_qp_destroy(struct xrc_qp *xrc_qp);
+int xrc_qp_destroy(struct xrc_qp *xrc_qp, int cancel_state);
 
 /**
- * xrc_qp_target_event - an event of a pair's hidden half is one of the visible QP.
+ * xrc_qp_target_event - an event of a pair's hidden half is handed out as one of the visible QP, and acknowledged as one.
  * @fatal: it leaves the hidden half in ERR; the visible one follows
- * Returns the visible QP, NULL if the pair is gone. The acknowledgement that the application will make for it is owed
- * to nobody: see xrc_qp_ack_owed().
+ * Returns the visible QP, NULL if the pair is gone.
  */
 struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal);
 
-/**
- * xrc_qp_ack_owed - true: this acknowledgement is for an event of the hidden half and must not reach the provider. That
- * is so for those of a QP that was destroyed meanwhile, too, as long as no other QP with events is in its place.
- */
-bool xrc_qp_ack_owed(const struct ibv_qp *qp);
-
-/** xrc_qp_own_event - the application gets an event of that QP: acknowledgements of it are real ones again. */
+/** xrc_qp_own_event - an event of that QP is handed out. */
 void xrc_qp_own_event(const struct ibv_qp *qp);
 
 /**

@@ -89,6 +89,13 @@ void modern_await_qp_acks(struct ibv_qp *qp, uint32_t events, int cancel_state)
 	await(&qp->mutex, &qp->cond, &qp->events_completed, events, cancel_state);
 }
 
+void modern_uncount_qp_acks(struct ibv_qp *qp, uint32_t events)
+{
+	pthread_mutex_lock(&qp->mutex);
+	qp->events_completed -= events;
+	pthread_mutex_unlock(&qp->mutex);
+}
+
 void modern_await_srq_acks(struct ibv_srq *srq, uint32_t events, int cancel_state)
 {
 	await(&srq->mutex, &srq->cond, &srq->events_completed, events, cancel_state);

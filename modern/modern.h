@@ -116,6 +116,12 @@ void modern_ack_async_event(struct ibv_async_event *event);
 void modern_await_qp_acks(struct ibv_qp *qp, uint32_t events, int cancel_state);
 void modern_await_srq_acks(struct ibv_srq *srq, uint32_t events, int cancel_state);
 
+/**
+ * modern_uncount_qp_acks - so many of the acknowledged events were another QP's. ibv_destroy_qp compares the acknowledgements with
+ * the events that the kernel has reported for this QP.
+ */
+void modern_uncount_qp_acks(struct ibv_qp *qp, uint32_t events);
+
 /* Opened devices. The GUID is in network byte order, 0 if it cannot be read. */
 uint64_t modern_device_guid(const struct ibv_context *context);
 int modern_close_device(struct ibv_context *context);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: the QP verbs that may be handed an old XRC QP, or an image as the SRQ of an ordinary one. */
 
+#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -59,7 +60,7 @@ static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struc
 		return 0;
 	err = shim_hook_poll_cq(pd->context, rule);
 	if (err) {
-		xrc_qp_destroy(xrc_qp_find(*qp));
+		xrc_qp_destroy(xrc_qp_find(*qp), PTHREAD_CANCEL_DISABLE);
 		*qp = NULL;
 	}
 	return err;
@@ -172,10 +173,8 @@ static __attribute__((noinline)) int destroy_legacy(struct ibv_qp *qp)
 		shim_pass(&entry);
 		return destroy_ordinary(qp);
 	}
-	if (!err) {
-		xrc_qp_await_acks(xrc_qp, entry.hold.state);
-		err = xrc_qp_destroy(xrc_qp);
-	}
+	if (!err)
+		err = xrc_qp_destroy(xrc_qp, entry.hold.state);
 	return shim_leave(&entry, err);
 }
 

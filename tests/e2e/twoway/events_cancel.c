@@ -167,7 +167,33 @@ static void third_one_gets_its_event(void)
 	end_close(&end);
 }
 
+static void *destroy_srq_cancelled(void *arg)
+{
+	/* The first cancellation point that takes effect is the wait. */
+	pthread_cancel(pthread_self());
+	ibv_destroy_srq(arg);
+	return NULL;
+}
+
+/* Contract 1.3: it waits until every event is acknowledged. */
+static void cancelled_in_destroy_srq(void)
+{
+	struct ibv_async_event event;
+	struct end end;
+	void *result;
+
+	end_open(&end, 0, -1, false);
+	inject(0, "srq_limit_reached", end.own.srq_num);
+	event = end_event(&end);
+	must(event.element.srq == end.srq);
+	must(!pthread_join(events_start(destroy_srq_cancelled, end.srq), &result));
+	must(result == PTHREAD_CANCELED);
+	ibv_ack_async_event(&event);
+	end_close(&end);
+}
+
 static const struct row cancel_rows[] = {
+	{ "cancelled while ibv_destroy_srq waits, which can be repeated", cancelled_in_destroy_srq },
 	{ "cancelled asynchronously 200 times while events arrive", cancelled_asynchronously },
 	{ "cancelled at its cancellation points while events arrive", cancelled_at_its_points },
 	{ "two are cancelled asynchronously, a third still gets its event", third_one_gets_its_event },

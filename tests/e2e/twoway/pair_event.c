@@ -105,29 +105,6 @@ static void acked_half_by_half(void)
 	acked_in_order((const int[EVENTS]){ 1, 3, 5, 4, 0, 2 });
 }
 
-static struct ibv_async_event of_the_hidden_half(struct end *end)
-{
-	struct ibv_async_event event;
-
-	inject(0, "path_mig", hidden_half(end->own.qp_num));
-	event = end_event(end);
-	must(event.element.qp == end->qp);
-	return event;
-}
-
-static void never_acked(void)
-{
-	struct end a, b;
-	double start;
-
-	ends_open(&a, &b);
-	of_the_hidden_half(&a);
-	start = seconds();
-	end_close(&a);
-	must(seconds() - start < 20);
-	end_close(&b);
-}
-
 static void never_read(void)
 {
 	struct end a, b;
@@ -138,94 +115,67 @@ static void never_read(void)
 	ends_close(&a, &b);
 }
 
-/* A handler acknowledges an event after its QP was destroyed: the memory may be another QP's by then, whose count must not change. */
-static void acked_after_destroy(void)
+struct destroyer {
+	struct end *end;
+	volatile bool done;
+};
+
+static void *destroy(void *arg)
 {
-	struct ibv_async_event event;
-	struct ibv_qp *others[8];
+	struct destroyer *destroyer = arg;
+
+	must_eq(ibv_destroy_qp(destroyer->end->qp), 0);
+	destroyer->done = true;
+	return NULL;
+}
+
+/* Contract 1.3: until the acknowledgement a handler may look at the QP. */
+static void destroy_waits_for_the_ack(void)
+{
+	struct ibv_async_event events[EVENTS];
+	struct destroyer destroyer = { 0 };
 	struct end a, b;
+	pthread_t thread;
 
 	ends_open(&a, &b);
-	event = of_the_hidden_half(&a);
-	must_eq(ibv_destroy_qp(a.qp), 0);
-	ibv_ack_async_event(&event);
-	end_create_qp(&a, 4);
-	event = of_the_hidden_half(&a);
-	must_eq(ibv_destroy_qp(a.qp), 0);
-	for (int i = 0; i < 8; i++) {
-		end_create_qp(&a, 4);
-		others[i] = a.qp;
+	get_both_halves(&a, events);
+	destroyer.end = &a;
+	must(!pthread_create(&thread, NULL, destroy, &destroyer));
+	for (int i = 0; i < EVENTS; i++) {
+		usleep(20000);		/* time to come back too early */
+		must(!destroyer.done);
+		must_eq(events[i].element.qp->qp_num, a.own.qp_num);
+		ibv_ack_async_event(&events[i]);
 	}
-	ibv_ack_async_event(&event);
-	for (int i = 0; i < 8; i++) {
-		/* Their own acknowledgements are still counted right, so destroy returns. */
-		inject(0, "path_mig", others[i]->qp_num);
-		event = end_event(&a);
-		must(event.element.qp == others[i]);
-		ibv_ack_async_event(&event);
-		must_eq(ibv_destroy_qp(others[i]), 0);
-	}
+	must(!pthread_join(thread, NULL));
 	a.qp = NULL;
 	ends_close(&a, &b);
 }
 
-#define HANDLING_US 20000
-#define GIVEN_UP_S  0.4	/* a little less than the library waits for a handler that never acknowledges */
-
-struct handler {
-	struct end *end;
-	volatile bool read, acked;
-};
-
-static void *handle_slowly(void *arg)
+static void *destroy_cancelled(void *arg)
 {
-	struct handler *handler = arg;
-	struct ibv_async_event event;
-	double start;
-
-	must_eq(ibv_get_async_event(handler->end->context, &event), 0);
-	start = seconds();
-	handler->read = true;
-	usleep(HANDLING_US);
-	if (seconds() - start < GIVEN_UP_S)
-		must_eq(event.element.qp->qp_num, handler->end->own.qp_num);
-	handler->acked = true;
-	ibv_ack_async_event(&event);
+	/* The first cancellation point that takes effect is the wait. */
+	pthread_cancel(pthread_self());
+	destroy(arg);
 	return NULL;
 }
 
-/* Returns false where a thread was held up so long that the library may have given the handler up. */
-static bool destroy_while_it_is_handled(struct end *end)
+static void cancelled_in_destroy(void)
 {
-	struct handler handler = { .end = end };
-	pthread_t thread;
-	double took;
-	bool acked;
-
-	must(!pthread_create(&thread, NULL, handle_slowly, &handler));
-	inject(0, "path_mig", hidden_half(end->own.qp_num));
-	while (!handler.read)
-		usleep(500);
-	took = seconds();
-	must_eq(ibv_destroy_qp(end->qp), 0);
-	acked = handler.acked;
-	took = seconds() - took;
-	must(!pthread_join(thread, NULL));
-	must(acked || took >= GIVEN_UP_S);
-	return acked;
-}
-
-/* Contract 1.3: destroy waits for the handler, which may still look at the QP. */
-static void destroy_lets_the_handler_finish(void)
-{
+	struct ibv_async_event events[EVENTS];
+	struct destroyer destroyer = { 0 };
 	struct end a, b;
+	pthread_t thread;
+	void *result;
 
 	ends_open(&a, &b);
-	for (int i = 0; !destroy_while_it_is_handled(&a); i++) {
-		must(i < 10);
-		end_create_qp(&a, 4);
-	}
-	a.qp = NULL;
+	get_both_halves(&a, events);
+	destroyer.end = &a;
+	must(!pthread_create(&thread, NULL, destroy_cancelled, &destroyer));
+	must(!pthread_join(thread, &result));
+	must(result == PTHREAD_CANCELED && !destroyer.done);
+	for (int i = 0; i < EVENTS; i++)
+		ibv_ack_async_event(&events[i]);
 	ends_close(&a, &b);
 }
 
@@ -268,10 +218,9 @@ static const struct row event_rows[] = {
 	{ "events of both halves acked in order", acked_forwards },
 	{ "events of both halves acked backwards", acked_backwards },
 	{ "events of both halves acked half by half", acked_half_by_half },
-	{ "destroy does not hang without the ack", never_acked },
 	{ "destroy does not hang with events unread", never_read },
-	{ "an ack after destroy is harmless", acked_after_destroy },
-	{ "destroy lets the handler finish with the QP", destroy_lets_the_handler_finish },
+	{ "destroy waits for the ack of every event of both halves", destroy_waits_for_the_ack },
+	{ "a destroy that is cancelled while it waits can be repeated", cancelled_in_destroy },
 	{ "destroyed while an access error is handled", destroyed_while_an_event_comes },
 };
 

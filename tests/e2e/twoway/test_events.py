@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-ROWS = {"flagged": 15, "thread": 8, "cancel": 4}
+ROWS = {"flagged": 15, "thread": 8, "cancel": 5}
 THREAD_SANITIZER = "thread" in os.environ.get("XRC_COMPAT_TEST_SANITIZE", "")
 
 
