@@ -46,27 +46,19 @@ struct process {
 
 static struct process *self;
 
-/* For Linux before 4.14, which cannot empty the page. */
-static void wipe(void)
-{
-	memset(self, 0, sizeof(*self));
-}
-
 static bool make_self(void)
 {
 	struct process *none = NULL, *made;
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
-	bool wiped;
 
 	made = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (made == MAP_FAILED)
 		return false;
-	wiped = !madvise(made, size, MADV_WIPEONFORK);
-	if (!__atomic_compare_exchange_n(&self, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		munmap(made, size);	/* another thread was faster */
-	else if (!wiped)
-		pthread_atfork(NULL, NULL, wipe);
-	return true;
+	/* Refused by Linux before 4.14: no table there. */
+	if (madvise(made, size, MADV_WIPEONFORK) ||
+	    !__atomic_compare_exchange_n(&self, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		munmap(made, size);	/* or another thread was faster */
+	return __atomic_load_n(&self, __ATOMIC_ACQUIRE);
 }
 
 static bool begin_process(void)
