@@ -63,24 +63,34 @@ free_domain:
 
 /* ---- closing ---- */
 
+/* The kernel refuses to close a domain with registrations; those through other handles of the inode do not count. */
 static bool is_busy(const struct domain *domain)
 {
-	return domain->device_domain->srqs || domain->device_domain->qps || domain->registrations;
+	return domain->device_domain->srqs || domain->device_domain->qps;
+}
+
+/* NULL: no open domain. Waits while another thread closes it, because the kernel may refuse that. Lock held. */
+static struct domain *find_open(const struct legacy_xrc_domain *ldom)
+{
+	struct domain *domain;
+
+	while ((domain = handle_find(&domains, ldom)) && domain->closing)
+		state_wait();
+	return domain;
 }
 
 /* Lock held. */
 static int begin_close(struct domain *domain)
 {
-	if (!domain || domain->closing)
+	if (!domain)
 		return -EINVAL;
-	if (is_busy(domain))
-		return -EBUSY;
 	domain->closing = true;
 	while (domain->users)
 		state_wait();
 	if (!is_busy(domain))
 		return 0;
 	domain->closing = false;
+	state_changed();
 	return -EBUSY;
 }
 
@@ -108,7 +118,7 @@ int domain_close(struct legacy_xrc_domain *ldom)
 	int err;
 
 	state_lock();
-	domain = handle_find(&domains, ldom);
+	domain = find_open(ldom);
 	err = begin_close(domain);
 	state_unlock();
 	return err ? err : end_close(domain);
@@ -118,9 +128,9 @@ int domain_close(struct legacy_xrc_domain *ldom)
 
 struct domain *domain_enter(const struct legacy_xrc_domain *ldom, const struct ibv_context *context)
 {
-	struct domain *domain = handle_find(&domains, ldom);
+	struct domain *domain = find_open(ldom);
 
-	if (!domain || domain->closing || (context && domain->legacy.context != context))
+	if (!domain || (context && domain->legacy.context != context))
 		return NULL;
 	domain->users++;
 	return domain;

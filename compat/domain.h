@@ -15,7 +15,6 @@ struct domain {
 	struct legacy_xrc_domain legacy;	/* first: this is what the application sees */
 	struct device_domain *device_domain;
 	struct ibv_xrcd *xrcd;
-	unsigned registrations;			/* receive QPs registered through this handle */
 	unsigned users;				/* verbs that use xrcd right now */
 	bool closing;
 	LIST_ENTRY(domain) left_open;		/* when its device is closed */
@@ -36,7 +35,7 @@ int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xr
 int domain_close(struct legacy_xrc_domain *ldom);
 
 /**
- * domain_enter - use a domain for a verb: it cannot be closed until domain_leave(). Lock held.
+ * domain_enter - use a domain for a verb: it cannot be closed until domain_leave(). Lock held; a close by another thread is awaited.
  * NULL when ldom is no open domain (of context, unless that is NULL).
  */
 struct domain *domain_enter(const struct legacy_xrc_domain *ldom, const struct ibv_context *context);

@@ -24,7 +24,7 @@ struct rcv_qp {
 	enum phase phase;
 	bool created;			/* by this device */
 	unsigned users;			/* verbs that use the handle right now */
-	struct domain *domain;		/* through which it was registered: that one cannot be closed */
+	struct domain *domain;		/* through which it was registered: the kernel does not close that one */
 	struct ibv_qp *qp;		/* the creator's, or an opened handle; NULL: still opening */
 };
 
@@ -58,7 +58,6 @@ static struct rcv_qp *insert(struct domain *domain, uint32_t qp_num)
 		free(rcv_qp);
 		return NULL;
 	}
-	domain->registrations++;
 	return rcv_qp;
 }
 
@@ -69,7 +68,6 @@ static void drop(struct rcv_qp *rcv_qp)
 	if (rcv_qp->qp)
 		qp_number_remove(device_domain->context, rcv_qp->qp_num);
 	regtab_drop(device_domain->table, rcv_qp->qp_num);
-	rcv_qp->domain->registrations--;
 	handle_remove(&device_domain->rcv_qps, key_of(rcv_qp->qp_num), rcv_qp);
 	free(rcv_qp);
 	state_changed();
@@ -412,17 +410,9 @@ static void forget_users(void *object, void *arg)
 	((struct rcv_qp *)object)->users = 0;
 }
 
-static void drop_unsettled(void *object)
-{
-	struct rcv_qp *rcv_qp = object;
-
-	rcv_qp->domain->registrations--;
-	free(rcv_qp);
-}
-
 static void forked(struct device_domain *device_domain)
 {
-	handle_drop(&device_domain->rcv_qps, is_unsettled, NULL, drop_unsettled);
+	handle_drop(&device_domain->rcv_qps, is_unsettled, NULL, free);
 	handle_each(&device_domain->rcv_qps, forget_users, NULL);
 }
 

@@ -26,10 +26,12 @@ static struct ibv_xrcd *open_xrcd(struct ibv_context *context, struct ibv_xrcd_i
 	return &xrcd;
 }
 
+int (*provider_closes_xrcd)(void);
+
 static int close_xrcd(struct ibv_xrcd *closed)
 {
 	(void)closed;
-	return 0;
+	return provider_closes_xrcd ? provider_closes_xrcd() : 0;
 }
 
 static struct ibv_qp *new_qp(struct ibv_context *context, uint32_t qp_num, void *qp_context)

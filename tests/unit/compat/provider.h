@@ -12,4 +12,7 @@ struct ibv_context *provider_open(unsigned n);
 /** provider_lock - while it is true, the provider's ibv_destroy_qp does not return, as if another thread had its lock. */
 extern bool provider_lock;
 
+/** provider_closes_xrcd - what ibv_close_xrcd does and returns; NULL: it returns 0. */
+extern int (*provider_closes_xrcd)(void);
+
 #endif

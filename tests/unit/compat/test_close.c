@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A device is closed with receive QPs registered: a forked child ends nothing of its parent, and many QPs or domains take no quadratic time. */
+/* Closing domains that the kernel refuses to close, and devices with receive QPs: in a forked child, and in linear time. */
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -13,6 +18,7 @@
 #include <modern/modern.h>
 #include <modern/table.h>
 
+#include "../../thread_state.h"
 #include "../unit.h"
 #include "provider.h"
 
@@ -110,6 +116,70 @@ TEST(many_domains_take_their_time_only)
 	assert_true(least_time_to_close(register_in_many, 5000) <= 15 * least_time_to_close(register_in_many, 1000));
 }
 
+static struct legacy_xrc_domain *refused;
+static _Atomic pid_t verb_thread;
+static _Atomic int verb_result = -1;
+static pthread_t thread;
+
+static void *call_verb(void *unused)
+{
+	uint32_t number;
+
+	verb_thread = (pid_t)syscall(SYS_gettid);
+	verb_result = rcv_qp_create(refused, &number);
+	return unused;
+}
+
+/* The verb is called, and waits or has returned, before the kernel refuses. */
+static int refuse_beside_a_verb(void)
+{
+	assert_int_equal(pthread_create(&thread, NULL, call_verb, NULL), 0);
+	while (verb_result == -1 && !(verb_thread && thread_state(verb_thread) == 'S'))
+		sched_yield();
+	return EBUSY;
+}
+
+TEST(a_verb_waits_for_a_close_that_is_refused)
+{
+	struct ibv_context *context = open_counted();
+
+	assert_int_equal(domain_open(context, -1, 0, &refused), 0);
+	provider_closes_xrcd = refuse_beside_a_verb;
+	assert_int_equal(domain_close(refused), -EBUSY);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_int_equal(verb_result, 0);
+	provider_closes_xrcd = NULL;
+	assert_int_equal(device_close(context), 0);
+}
+
+static struct legacy_xrc_domain *opened_beside;
+static int shared_fd;
+
+static int refuse_beside_an_open(void)
+{
+	assert_int_equal(domain_open(refused->context, shared_fd, 0, &opened_beside), 0);
+	return EBUSY;
+}
+
+/* What one handle of an inode keeps busy, every other one keeps busy, too (contract 5.2). */
+TEST(an_open_beside_a_refused_close_is_of_the_same_domain)
+{
+	struct ibv_context *context = open_counted();
+	struct device_domain *device_domain;
+
+	shared_fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	assert_int_equal(domain_open(context, shared_fd, 0, &refused), 0);
+	device_domain = ((struct domain *)refused)->device_domain;
+	provider_closes_xrcd = refuse_beside_an_open;
+	assert_int_equal(domain_close(refused), -EBUSY);
+	provider_closes_xrcd = NULL;
+	assert_ptr_equal(((struct domain *)refused)->device_domain, device_domain);
+	assert_ptr_equal(((struct domain *)opened_beside)->device_domain, device_domain);
+	assert_int_equal(device_domain->handles, 2);
+	assert_int_equal(device_close(context), 0);
+	close(shared_fd);
+}
+
 FIXTURE(setup)
 {
 	device_use_begin();
@@ -118,4 +188,5 @@ FIXTURE(setup)
 }
 
 UNIT_MAIN(setup, NULL, UNIT(a_child_ends_nothing_of_its_parent), UNIT(many_receive_qps_take_their_time_only),
-	  UNIT(many_domains_take_their_time_only))
+	  UNIT(many_domains_take_their_time_only), UNIT(a_verb_waits_for_a_close_that_is_refused),
+	  UNIT(an_open_beside_a_refused_close_is_of_the_same_domain))
