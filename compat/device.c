@@ -23,7 +23,7 @@ void device_use_begin(void)
 }
 
 /* First ours: once the real close is done another thread may get the same address for a new device. */
-static void take_all(const struct ibv_context *context, struct domain_list *domains, struct device_domain_list *device_domains)
+static void take_all(const struct ibv_context *context, struct domain_list *domains, struct device_domain_list *ended)
 {
 	state_lock();
 	srq_forget_context(context);
@@ -31,13 +31,13 @@ static void take_all(const struct ibv_context *context, struct domain_list *doma
 	event_forget_context(context);
 	ops_forget_context(context);
 	domain_take(context, domains);
-	device_domain_take(context, device_domains);
+	device_domain_take(context, ended);
 	state_unlock();
 }
 
 int device_close(struct ibv_context *context)
 {
-	struct device_domain_list device_domains = LIST_HEAD_INITIALIZER(device_domains);
+	struct device_domain_list ended = LIST_HEAD_INITIALIZER(ended);
 	struct domain_list domains = LIST_HEAD_INITIALIZER(domains);
 	struct device_domain *device_domain;
 
@@ -45,11 +45,11 @@ int device_close(struct ibv_context *context)
 		return -EINVAL;
 	if (!state_in_use())
 		return modern_close_device(context);
-	take_all(context, &domains, &device_domains);
-	LIST_FOREACH(device_domain, &device_domains, link)
+	take_all(context, &domains, &ended);
+	LIST_FOREACH(device_domain, &ended, link)
 		rcv_qp_end_all(device_domain);
 	domain_end(&domains);
-	while ((device_domain = LIST_FIRST(&device_domains))) {
+	while ((device_domain = LIST_FIRST(&ended))) {
 		LIST_REMOVE(device_domain, link);
 		device_domain_free(device_domain);
 	}

@@ -5,13 +5,13 @@
 
 #include "device_domain.h"
 
-static struct device_domain_list all = LIST_HEAD_INITIALIZER(all);
+struct device_domain_list device_domains = LIST_HEAD_INITIALIZER(device_domains);
 
 static struct device_domain *find(const struct ibv_context *context, dev_t dev, ino_t ino)
 {
 	struct device_domain *found;
 
-	LIST_FOREACH(found, &all, link)
+	LIST_FOREACH(found, &device_domains, link)
 		if (found->context == context && found->has_inode && found->dev == dev && found->ino == ino)
 			return found;
 	return NULL;
@@ -28,7 +28,7 @@ static struct device_domain *add(struct ibv_context *context, bool has_inode, de
 	made->dev = dev;
 	made->ino = ino;
 	made->table = has_inode ? table_new(context, dev, ino) : NULL;
-	LIST_INSERT_HEAD(&all, made, link);
+	LIST_INSERT_HEAD(&device_domains, made, link);
 	return made;
 }
 
@@ -62,19 +62,11 @@ void device_domain_take(const struct ibv_context *context, struct device_domain_
 {
 	struct device_domain *next;
 
-	for (struct device_domain *one = LIST_FIRST(&all); one; one = next) {
+	for (struct device_domain *one = LIST_FIRST(&device_domains); one; one = next) {
 		next = LIST_NEXT(one, link);
 		if (one->context != context)
 			continue;
 		LIST_REMOVE(one, link);
 		LIST_INSERT_HEAD(taken, one, link);
 	}
-}
-
-void device_domain_each(void (*visit)(struct device_domain *device_domain))
-{
-	struct device_domain *one;
-
-	LIST_FOREACH(one, &all, link)
-		visit(one);
 }

@@ -32,6 +32,9 @@ struct device_domain {
 
 LIST_HEAD(device_domain_list, device_domain);
 
+/* Of all opened devices. Lock held. */
+extern struct device_domain_list device_domains;
+
 /** device_domain_get - that of an inode, or a new one. Each call counts one handle. Lock held. NULL: no memory. */
 struct device_domain *device_domain_get(struct ibv_context *context, bool has_inode, dev_t dev, ino_t ino);
 
@@ -43,8 +46,5 @@ void device_domain_free(struct device_domain *device_domain);
 
 /** device_domain_take - move all of a device into a list; no device_domain_get() finds them. Lock held. */
 void device_domain_take(const struct ibv_context *context, struct device_domain_list *taken);
-
-/** device_domain_each - visit all. Lock held. */
-void device_domain_each(void (*visit)(struct device_domain *device_domain));
 
 #endif

@@ -171,66 +171,49 @@ struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom)
 	return domain ? domain->xrcd : NULL;
 }
 
-struct by_xrcd {
-	const struct ibv_xrcd *xrcd;
-	struct domain *found;
-};
-
-static void match_xrcd(void *object, void *arg)
-{
-	struct domain *domain = object;
-	struct by_xrcd *search = arg;
-
-	if (domain->xrcd == search->xrcd)
-		search->found = domain;
-}
-
 struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd)
 {
-	struct by_xrcd search = { .xrcd = xrcd };
+	struct legacy_xrc_domain *found = NULL;
 
 	state_lock();
-	handle_each(&domains, match_xrcd, &search);
+	HANDLE_EACH(mapping, &domains) {
+		struct domain *domain = mapping->object;
+
+		if (domain->xrcd == xrcd)
+			found = &domain->legacy;
+	}
 	state_unlock();
-	return search.found ? &search.found->legacy : NULL;
+	return found;
 }
 
 /* ---- the end of a device, and forks ---- */
 
-struct left_open {
-	const struct ibv_context *context;
-	struct domain_list *left;
-	bool closing;		/* another thread is closing one */
-};
-
-static void note_left_open(void *object, void *arg)
+/* Whether another thread is closing a domain of the device. */
+static bool is_closing_any(const struct ibv_context *context)
 {
-	struct domain *domain = object;
-	struct left_open *search = arg;
+	bool closing = false;
 
-	if (domain->legacy.context != search->context)
-		return;
-	search->closing |= domain->closing;
-	LIST_INSERT_HEAD(search->left, domain, left_open);
-}
+	HANDLE_EACH(mapping, &domains) {
+		const struct domain *domain = mapping->object;
 
-static bool find_left_open(const struct ibv_context *context, struct domain_list *left)
-{
-	struct left_open search = { .context = context, .left = left };
-
-	LIST_INIT(left);
-	handle_each(&domains, note_left_open, &search);
-	return !search.closing;
+		closing |= domain->legacy.context == context && domain->closing;
+	}
+	return closing;
 }
 
 void domain_take(const struct ibv_context *context, struct domain_list *left)
 {
 	struct domain *domain;
 
-	while (!find_left_open(context, left))
+	while (is_closing_any(context))
 		state_wait();
-	LIST_FOREACH(domain, left, left_open)
-		handle_remove(&domains, domain, domain);
+	HANDLE_EACH(mapping, &domains) {
+		domain = mapping->object;
+		if (domain->legacy.context != context)
+			continue;
+		LIST_INSERT_HEAD(left, domain, left_open);
+		handle_take(&domains, mapping);
+	}
 	LIST_FOREACH(domain, left, left_open)
 		while (domain->users)
 			state_wait();
@@ -249,22 +232,16 @@ void domain_end(struct domain_list *left)
 	}
 }
 
-static void forget_users(void *object, void *arg)
-{
-	struct domain *domain = object;
-
-	(void)arg;
-	domain->users = 0;
-	domain->closing = false;
-}
-
-static void inherit(struct device_domain *device_domain)
-{
-	device_domain->inherited = true;
-}
-
 void domain_forked(void)
 {
-	handle_each(&domains, forget_users, NULL);
-	device_domain_each(inherit);
+	struct device_domain *device_domain;
+
+	HANDLE_EACH(mapping, &domains) {
+		struct domain *domain = mapping->object;
+
+		domain->users = 0;
+		domain->closing = false;
+	}
+	LIST_FOREACH(device_domain, &device_domains, link)
+		device_domain->inherited = true;
 }

@@ -51,14 +51,11 @@ static bool was_flagged(const void *element)
 	return known;
 }
 
-static bool is_context(const void *object, const void *context)
-{
-	return object == context;
-}
-
 void event_forget_context(const struct ibv_context *context)
 {
-	handle_drop(&flagged, is_context, context, NULL);
+	HANDLE_EACH(mapping, &flagged)
+		if (mapping->object == context)
+			handle_take(&flagged, mapping);
 }
 
 /* ---- translating ---- */

@@ -8,12 +8,6 @@
 
 #include "handle.h"
 
-struct mapping {
-	const void *key;
-	void *object;
-	struct mapping *next;	/* of those that are being dropped */
-};
-
 static int compare(const void *a, const void *b)
 {
 	uintptr_t x = (uintptr_t)((const struct mapping *)a)->key, y = (uintptr_t)((const struct mapping *)b)->key;
@@ -29,7 +23,7 @@ static struct mapping *find(struct handle_map *map, const void *key)
 	return found ? *found : NULL;
 }
 
-/* What is entered first has the right key, but not for long: if it was new, one of the heap takes its place. */
+/* The tree first gets a mapping on the stack. If the key is new, one on the heap takes its place. */
 int handle_add(struct handle_map *map, const void *key, void *object)
 {
 	struct mapping wanted = { .key = key, .object = object };
@@ -49,90 +43,28 @@ int handle_add(struct handle_map *map, const void *key, void *object)
 	}
 	*made = wanted;
 	*there = made;
+	LIST_INSERT_HEAD(&map->all, made, link);
 	return 0;
 }
 
 void *handle_find(struct handle_map *map, const void *key)
 {
-	struct mapping *entry = find(map, key);
+	struct mapping *mapping = find(map, key);
 
-	return entry ? entry->object : NULL;
+	return mapping ? mapping->object : NULL;
 }
 
-static void *take(struct handle_map *map, struct mapping *entry)
+void handle_take(struct handle_map *map, struct mapping *mapping)
 {
-	void *object = entry->object;
-
-	tdelete(entry, &map->root, compare);
-	free(entry);
-	return object;
+	tdelete(mapping, &map->root, compare);
+	LIST_REMOVE(mapping, link);
+	free(mapping);
 }
 
 void handle_remove(struct handle_map *map, const void *key, const void *object)
 {
-	struct mapping *entry = find(map, key);
+	struct mapping *mapping = find(map, key);
 
-	if (entry && entry->object == object)
-		take(map, entry);
-}
-
-struct tour {
-	void (*visit)(void *object, void *arg);
-	void *arg;
-};
-
-static void tour_node(const void *node, VISIT which, void *closure)
-{
-	const struct tour *tour = closure;
-
-	if (which == postorder || which == leaf)
-		tour->visit((*(struct mapping *const *)node)->object, tour->arg);
-}
-
-void handle_each(struct handle_map *map, void (*visit)(void *object, void *arg), void *arg)
-{
-	struct tour tour = { .visit = visit, .arg = arg };
-
-	twalk_r(map->root, tour_node, &tour);
-}
-
-struct search {
-	bool (*match)(const void *object, const void *arg);
-	const void *arg;
-	struct mapping *found;
-};
-
-/* The C library gives the root away: it points to the node, which begins with what was entered. */
-void *handle_any(const struct handle_map *map)
-{
-	return map->root ? (*(struct mapping *const *)map->root)->object : NULL;
-}
-
-static void note(const void *node, VISIT which, void *closure)
-{
-	struct mapping *entry = *(struct mapping *const *)node;
-	struct search *search = closure;
-
-	if ((which == postorder || which == leaf) && search->match(entry->object, search->arg)) {
-		entry->next = search->found;
-		search->found = entry;
-	}
-}
-
-/* In one walk: a device may have tens of thousands. */
-void handle_drop(struct handle_map *map, bool (*match)(const void *object, const void *arg), const void *arg,
-		 void (*dropped)(void *object))
-{
-	struct search search = { .match = match, .arg = arg };
-	struct mapping *next;
-
-	twalk_r(map->root, note, &search);
-	for (struct mapping *entry = search.found; entry; entry = next) {
-		void *object;
-
-		next = entry->next;
-		object = take(map, entry);
-		if (dropped)
-			dropped(object);
-	}
+	if (mapping && mapping->object == object)
+		handle_take(map, mapping);
 }

@@ -9,9 +9,18 @@
 #define COMPAT_HANDLE_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <sys/queue.h>
+
+struct mapping {
+	const void *key;
+	void *object;
+	LIST_ENTRY(mapping) link;
+};
 
 struct handle_map {
-	void *root;
+	void *root;		/* of a tree of the C library */
+	LIST_HEAD(, mapping) all;
 };
 
 /**
@@ -26,14 +35,12 @@ void *handle_find(struct handle_map *map, const void *key);
 /** handle_remove - take the key out, unless it belongs to another object by now. */
 void handle_remove(struct handle_map *map, const void *key, const void *object);
 
-/** handle_each - visit every object. visit must not touch the map. */
-void handle_each(struct handle_map *map, void (*visit)(void *object, void *arg), void *arg);
+/** handle_take - take this mapping out. */
+void handle_take(struct handle_map *map, struct mapping *mapping);
 
-/** handle_any - some object of the map, or NULL if it is empty. */
-void *handle_any(const struct handle_map *map);
-
-/** handle_drop - take out all that match, each of which is then dropped (NULL: nothing is done with it). As above. */
-void handle_drop(struct handle_map *map, bool (*match)(const void *object, const void *arg), const void *arg,
-		 void (*dropped)(void *object));
+/** HANDLE_EACH - visit every mapping of a map; the body may take it out. */
+#define HANDLE_EACH(mapping, map)						\
+	for (struct mapping *mapping = LIST_FIRST(&(map)->all), *next_;		\
+	     mapping && (next_ = LIST_NEXT(mapping, link), true); mapping = next_)
 
 #endif

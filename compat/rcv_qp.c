@@ -99,22 +99,18 @@ static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *q
 
 /* ---- the table ---- */
 
-static void enter_again(void *object, void *arg)
-{
-	const struct rcv_qp *rcv_qp = object;
-	struct device_domain *device_domain = arg;
-
-	if (rcv_qp->phase == REGISTERED)
-		regtab_enter(device_domain->table, rcv_qp->qp_num, rcv_qp->created);
-}
-
 /* Makes a file if there is none, so no lock is held. settle() and drop() keep it up to date. */
 static void look_after_table(struct device_domain *device_domain)
 {
 	if (!table_refresh(device_domain->context, device_domain->table))
 		return;
 	state_lock();
-	handle_each(&device_domain->rcv_qps, enter_again, device_domain);
+	HANDLE_EACH(mapping, &device_domain->rcv_qps) {
+		const struct rcv_qp *rcv_qp = mapping->object;
+
+		if (rcv_qp->phase == REGISTERED)
+			regtab_enter(device_domain->table, rcv_qp->qp_num, rcv_qp->created);
+	}
 	state_unlock();
 }
 
@@ -253,9 +249,9 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
  */
 void rcv_qp_end_all(struct device_domain *device_domain)
 {
-	struct rcv_qp *rcv_qp;
+	HANDLE_EACH(mapping, &device_domain->rcv_qps) {
+		struct rcv_qp *rcv_qp = mapping->object;
 
-	while ((rcv_qp = handle_any(&device_domain->rcv_qps))) {
 		if (!device_domain->inherited)
 			modern_destroy_qp(rcv_qp->qp);
 		state_lock();
@@ -398,25 +394,23 @@ struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_n
 
 /* ---- forks ---- */
 
-static bool is_unsettled(const void *object, const void *arg)
-{
-	(void)arg;
-	return ((const struct rcv_qp *)object)->phase != REGISTERED;
-}
-
-static void forget_users(void *object, void *arg)
-{
-	(void)arg;
-	((struct rcv_qp *)object)->users = 0;
-}
-
 static void forked(struct device_domain *device_domain)
 {
-	handle_drop(&device_domain->rcv_qps, is_unsettled, NULL, free);
-	handle_each(&device_domain->rcv_qps, forget_users, NULL);
+	HANDLE_EACH(mapping, &device_domain->rcv_qps) {
+		struct rcv_qp *rcv_qp = mapping->object;
+
+		rcv_qp->users = 0;
+		if (rcv_qp->phase == REGISTERED)
+			continue;
+		handle_take(&device_domain->rcv_qps, mapping);
+		free(rcv_qp);
+	}
 }
 
 void rcv_qp_forked(void)
 {
-	device_domain_each(forked);
+	struct device_domain *device_domain;
+
+	LIST_FOREACH(device_domain, &device_domains, link)
+		forked(device_domain);
 }

@@ -141,12 +141,14 @@ struct srq_image *srq_image_of_real(struct ibv_srq *srq)
 	return handle_find(&images, srq);
 }
 
-static bool of_context(const void *object, const void *context)
-{
-	return ((const struct srq_image *)object)->ofed.context == context;
-}
-
 void srq_forget_context(const struct ibv_context *context)
 {
-	handle_drop(&images, of_context, context, free);
+	HANDLE_EACH(mapping, &images) {
+		struct srq_image *image = mapping->object;
+
+		if (image->ofed.context != context)
+			continue;
+		handle_take(&images, mapping);
+		free(image);
+	}
 }

@@ -327,56 +327,42 @@ void xrc_qp_own_event(const struct ibv_qp *qp)
 	state_unlock();
 }
 
-struct failure {
-	const struct ibv_context *context;
-	uint32_t qp_num;
-	struct xrc_qp *xrc_qp;
-};
-
-static void note_failed(void *object, void *arg)
+/* One that is being destroyed may have given its numbers to the next one already. */
+static bool is_half(const struct xrc_qp *xrc_qp, const struct ibv_context *context, uint32_t qp_num)
 {
-	struct xrc_qp *xrc_qp = object;
-	struct failure *failure = arg;
-
-	/* One that is being destroyed may have given its numbers to the next one already. */
-	if (!xrc_qp->ending && xrc_qp->context == failure->context &&
-	    (xrc_qp->ini_num == failure->qp_num || xrc_qp->tgt_num == failure->qp_num))
-		failure->xrc_qp = xrc_qp;
+	return !xrc_qp->ending && xrc_qp->context == context && (xrc_qp->ini_num == qp_num || xrc_qp->tgt_num == qp_num);
 }
 
 void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num)
 {
-	struct failure failure = { .context = context, .qp_num = qp_num };
+	struct xrc_qp *failed = NULL;
 	bool failing;
 
 	state_lock();
-	handle_each(&targets, note_failed, &failure);
-	failing = begin_failing(failure.xrc_qp);
+	HANDLE_EACH(mapping, &targets)
+		if (is_half(mapping->object, context, qp_num))
+			failed = mapping->object;
+	failing = begin_failing(failed);
 	state_unlock();
 	if (failing)
-		fail_pair(failure.xrc_qp);
-}
-
-static void forget_users(void *object, void *arg)
-{
-	struct xrc_qp *xrc_qp = object;
-
-	(void)arg;
-	xrc_qp->users = 0;
+		fail_pair(failed);
 }
 
 void xrc_qp_forked(void)
 {
-	handle_each(&xrc_qps, forget_users, NULL);
-}
-
-static bool of_context(const void *object, const void *context)
-{
-	return ((const struct xrc_qp *)object)->context == context;
+	HANDLE_EACH(mapping, &xrc_qps)
+		((struct xrc_qp *)mapping->object)->users = 0;
 }
 
 void xrc_qp_forget_context(const struct ibv_context *context)
 {
-	handle_drop(&targets, of_context, context, NULL);
-	handle_drop(&xrc_qps, of_context, context, free);
+	HANDLE_EACH(mapping, &xrc_qps) {
+		struct xrc_qp *xrc_qp = mapping->object;
+
+		if (xrc_qp->context != context)
+			continue;
+		handle_remove(&targets, xrc_qp->pair.tgt, xrc_qp);
+		handle_take(&xrc_qps, mapping);
+		free(xrc_qp);
+	}
 }

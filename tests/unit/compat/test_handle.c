@@ -24,12 +24,6 @@ static const void *key(uintptr_t number)
 	return (const void *)number;
 }
 
-static bool is_even(const void *object, const void *arg)
-{
-	(void)arg;
-	return !(*(const int *)object & 1);
-}
-
 TEST(finds_what_was_added_and_nothing_else)
 {
 	struct handle_map map = { 0 };
@@ -77,28 +71,26 @@ TEST(a_key_that_is_there_needs_no_memory)
 	assert_null(map.root);
 }
 
-static int taken;
-
-static void count_taken(void *object)
-{
-	(void)object;
-	taken++;
-}
-
-TEST(takes_out_all_that_match)
+TEST(takes_out_what_the_walk_meets)
 {
 	struct handle_map map = { 0 };
-	int objects[] = { 1, 2, 3, 4, 5, 6 };
+	int objects[] = { 1, 2, 3, 4, 5, 6 }, met = 0;
 
 	for (uintptr_t i = 0; i < 6; i++)
 		assert_int_equal(handle_add(&map, key(i + 1), &objects[i]), 0);
-	handle_drop(&map, is_even, NULL, count_taken);
-	assert_int_equal(taken, 3);
-	for (uintptr_t i = 0; i < 6; i += 2)
-		handle_remove(&map, key(i + 1), &objects[i]);
+	HANDLE_EACH(mapping, &map) {
+		met++;
+		if (!(*(int *)mapping->object & 1))
+			handle_take(&map, mapping);
+	}
+	assert_int_equal(met, 6);
+	for (uintptr_t i = 0; i < 6; i++)
+		assert_ptr_equal(handle_find(&map, key(i + 1)), i & 1 ? NULL : &objects[i]);
+	HANDLE_EACH(mapping, &map)
+		handle_take(&map, mapping);
 	assert_null(map.root);
 }
 
 UNIT_MAIN(NULL, NULL,
 	UNIT(finds_what_was_added_and_nothing_else), UNIT(a_reused_key_outlives_its_predecessor),
-	UNIT(a_key_that_is_there_needs_no_memory), UNIT(takes_out_all_that_match))
+	UNIT(a_key_that_is_there_needs_no_memory), UNIT(takes_out_what_the_walk_meets))
