@@ -9,8 +9,7 @@
 
 #include <modern/modern.h>
 
-#include "attr.h"
-#include "mask.h"
+#include "half.h"
 #include "pair.h"
 
 /* ---- numbers ---- */
@@ -141,30 +140,13 @@ int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_att
 
 /* ---- both halves ---- */
 
-/* What a half is in now. */
-struct half {
-	enum ibv_qp_state state;
-	uint8_t port;
-};
-
-static int query_half(struct ibv_qp *qp, struct half *half)
-{
-	struct ibv_qp_init_attr init_attr = { 0 };
-	struct ibv_qp_attr attr = { 0 };
-	int err = modern_query_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PORT, &init_attr);
-
-	if (!err)
-		*half = (struct half){ attr.qp_state, attr.port_num };
-	return err;
-}
-
-/* Where both are, one half that fell into ERR taking the other along. */
+/* Where both are; a half that fell into ERR takes the other along. */
 static int query_halves(const struct pair *pair, struct half *ini, struct half *tgt)
 {
-	int err = query_half(pair->ini, ini);
+	int err = half_query(ini);
 
 	if (!err)
-		err = query_half(pair->tgt, tgt);
+		err = half_query(tgt);
 	if (!err && (ini->state == IBV_QPS_ERR) != (tgt->state == IBV_QPS_ERR)) {
 		pair_fail(pair);
 		ini->state = tgt->state = IBV_QPS_ERR;
@@ -172,42 +154,30 @@ static int query_halves(const struct pair *pair, struct half *ini, struct half *
 	return err;
 }
 
-/* Each half connects to the other one's peer: our initiator to their target, our target to their initiator. */
-static int modify_ini(const struct pair *pair, const struct ibv_qp_attr *attr, int mask, uint8_t port)
+/* Our initiator connects to their target, our target to their initiator. The send queue, with the event that it is drained, is ini's. */
+static int set_halves(const struct pair *pair, const struct half *ini, int ini_mask, const struct half *tgt, int tgt_mask,
+		      const struct ibv_qp_attr *attr)
 {
 	struct ibv_qp_attr ini_attr = *attr;
+	int err = tgt_mask ? half_set(tgt, attr, tgt_mask & ~IBV_QP_EN_SQD_ASYNC_NOTIFY) : 0;
 
 	ini_attr.dest_qp_num = pair_target(pair->rule, attr->dest_qp_num);
-	attr_fill_ports(&ini_attr, mask, port);
-	return modern_modify_qp(pair->ini, &ini_attr, mask);
-}
-
-/* The send queue is the initiator's, and so is the one event that tells that it is drained. */
-static int modify_tgt(const struct pair *pair, const struct ibv_qp_attr *attr, int mask, uint8_t port)
-{
-	struct ibv_qp_attr tgt_attr = *attr;
-
-	attr_fill_ports(&tgt_attr, mask, port);
-	return modern_modify_qp(pair->tgt, &tgt_attr, mask & ~IBV_QP_EN_SQD_ASYNC_NOTIFY);
+	return err ? err : half_set(ini, &ini_attr, ini_mask);
 }
 
 int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mask)
 {
-	int ini_mask, tgt_mask;
-	struct half ini, tgt;
+	struct half ini = { .qp = pair->ini, .role = HALF_INITIATOR }, tgt = { .qp = pair->tgt, .role = HALF_TARGET };
+	int ini_mask, tgt_mask = 0;
 	int err = query_halves(pair, &ini, &tgt);
 	bool tgt_there = !err && ini.state != tgt.state && mask & IBV_QP_STATE && tgt.state == attr->qp_state;
 
 	/* Nothing is moved unless both may move; a target that got there in an earlier, half-failed call stays. */
 	if (!err)
-		err = mask_translate(MASK_INITIATOR, ini.state, attr, mask, &ini_mask);
+		err = half_mask(&ini, attr, mask, &ini_mask);
 	if (!err && !tgt_there)
-		err = mask_translate(MASK_TARGET, tgt.state, attr, mask, &tgt_mask);
-	if (!err && !tgt_there)
-		err = modify_tgt(pair, attr, tgt_mask, tgt.port);
-	if (!err)
-		err = modify_ini(pair, attr, ini_mask, ini.port);
-	return err;
+		err = half_mask(&tgt, attr, mask, &tgt_mask);
+	return err ? err : set_halves(pair, &ini, ini_mask, &tgt, tgt_mask, attr);
 }
 
 int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)

@@ -6,10 +6,9 @@
 
 #include <modern/modern.h>
 
-#include "attr.h"
 #include "domain.h"
+#include "half.h"
 #include "log.h"
-#include "mask.h"
 #include "qp_numbers.h"
 #include "rcv_qp.h"
 
@@ -311,36 +310,15 @@ static void end_use(struct use *use)
 	state_unlock();
 }
 
-static int query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
-{
-	struct ibv_qp_init_attr init_attr = { 0 };
-
-	*attr = (struct ibv_qp_attr){ 0 };
-	return modern_query_qp(qp, attr, mask, &init_attr);
-}
-
-static int modify(struct ibv_qp *qp, const struct legacy_qp_attr *lattr, int mask)
-{
-	struct ibv_qp_attr attr = attr_from_legacy(lattr), now;
-	int modern_mask;
-	int err = query(qp, &now, IBV_QP_STATE | IBV_QP_PORT);
-
-	if (!err)
-		err = mask_translate(MASK_TARGET, now.qp_state, &attr, mask, &modern_mask);
-	if (err)
-		return err;
-	attr_fill_ports(&attr, mask, now.port_num);
-	return modern_modify_qp(qp, &attr, modern_mask);
-}
-
 int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct legacy_qp_attr *lattr, int mask)
 {
+	struct ibv_qp_attr attr = attr_from_legacy(lattr);
 	struct use use;
 	int err = begin_use(ldom, qp_num, &use);
 
 	if (err)
 		return err;
-	err = modify(use.qp, lattr, mask);
+	err = half_modify(HALF_TARGET, use.qp, &attr, mask);
 	end_use(&use);
 	return err;
 }
@@ -360,13 +338,14 @@ static void override_query(struct legacy_xrc_domain *ldom, struct legacy_qp_attr
 int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *lattr, int mask,
 		 struct legacy_qp_init_attr *linit_attr)
 {
-	struct ibv_qp_attr attr;
+	struct ibv_qp_init_attr init_attr = { 0 };
+	struct ibv_qp_attr attr = { 0 };
 	struct use use;
 	int err = begin_use(ldom, qp_num, &use);
 
 	if (err)
 		return err;
-	err = query(use.qp, &attr, mask);
+	err = modern_query_qp(use.qp, &attr, mask, &init_attr);
 	end_use(&use);
 	if (err)
 		return err;

@@ -6,11 +6,10 @@
 
 #include <modern/modern.h>
 
-#include "attr.h"
 #include "domain.h"
+#include "half.h"
 #include "handle.h"
 #include "log.h"
-#include "mask.h"
 #include "pair.h"
 #include "program.h"
 #include "qp_numbers.h"
@@ -163,27 +162,12 @@ struct ibv_qp *xrc_qp_target(const struct xrc_qp *xrc_qp)
 	return xrc_qp->pair.tgt;
 }
 
-static int modify_one_way(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
-{
-	struct ibv_qp_init_attr init_attr = { 0 };
-	struct ibv_qp_attr now = { 0 };
-	int err, modern_mask;
-
-	err = modern_query_qp(qp, &now, IBV_QP_STATE | IBV_QP_PORT, &init_attr);
-	if (!err)
-		err = mask_translate(MASK_INITIATOR, now.qp_state, attr, mask, &modern_mask);
-	if (err)
-		return err;
-	attr_fill_ports(attr, mask, now.port_num);
-	return modern_modify_qp(qp, attr, modern_mask);
-}
-
 int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *lattr, int mask)
 {
 	struct ibv_qp_attr attr = attr_from_legacy(lattr);
 
 	return xrc_qp->pair.tgt ? pair_modify(&xrc_qp->pair, &attr, mask) :
-				  modify_one_way(xrc_qp->pair.ini, &attr, mask);
+				  half_modify(HALF_INITIATOR, xrc_qp->pair.ini, &attr, mask);
 }
 
 int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *lattr, int mask, struct legacy_qp_init_attr *linit_attr)

@@ -38,7 +38,7 @@ bool xrc_qp_is_pair(const struct xrc_qp *xrc_qp, enum pair_rule *rule);
 /** xrc_qp_target - the hidden half of a two-way QP, NULL for a one-way one. */
 struct ibv_qp *xrc_qp_target(const struct xrc_qp *xrc_qp);
 
-/** xrc_qp_modify - with the old masks. -EINVAL as mask_translate(). */
+/** xrc_qp_modify - with the old masks. -EINVAL as half_mask(). */
 int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *attr, int mask);
 
 /** xrc_qp_query - everything the kernel knows; init_attr as it was at create, type LEGACY_QPT_XRC, with the domain. */

@@ -1,10 +1,29 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Attribute masks: the old table of XRC transitions, and the bits each half no longer takes (contract 5.9). */
+/* Modifies a half of an XRC QP: the old table of transitions, and the bits that each half no longer takes (contract 5.9). */
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 
-#include "mask.h"
+#include <modern/modern.h>
+
+#include "half.h"
+
+/* An old struct is shorter than today's: only its own size is ever copied. */
+_Static_assert(sizeof(struct legacy_qp_attr) < sizeof(struct ibv_qp_attr), "today's struct has grown at its end");
+
+struct ibv_qp_attr attr_from_legacy(const struct legacy_qp_attr *lattr)
+{
+	struct ibv_qp_attr attr = { 0 };
+
+	memcpy(&attr, lattr, sizeof(*lattr));
+	return attr;
+}
+
+void attr_to_legacy(const struct ibv_qp_attr *attr, struct legacy_qp_attr *lattr)
+{
+	memcpy(lattr, attr, sizeof(*lattr));
+}
 
 struct transition {
 	bool valid;
@@ -81,14 +100,13 @@ static const struct transition legacy_xrc[STATES][STATES] = {
 
 /* Attributes of the other half: a sender has no responder resources, a target no requester. */
 static const int not_taken[] = {
-	[MASK_INITIATOR] = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
-	[MASK_TARGET] = IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC,
+	[HALF_INITIATOR] = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+	[HALF_TARGET] = IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC,
 };
 
-int mask_translate(enum mask_role role, enum ibv_qp_state cur, const struct ibv_qp_attr *attr, int mask,
-		   int *modern_mask)
+int half_mask(const struct half *half, const struct ibv_qp_attr *attr, int mask, int *modern_mask)
 {
-	enum ibv_qp_state from = mask & IBV_QP_CUR_STATE ? attr->cur_qp_state : cur;
+	enum ibv_qp_state from = mask & IBV_QP_CUR_STATE ? attr->cur_qp_state : half->state;
 	enum ibv_qp_state to = mask & IBV_QP_STATE ? attr->qp_state : from;
 	const struct transition *transition;
 
@@ -98,6 +116,45 @@ int mask_translate(enum mask_role role, enum ibv_qp_state cur, const struct ibv_
 	if (!transition->valid || (mask & transition->required) != transition->required ||
 	    mask & ~(transition->required | transition->optional | IBV_QP_STATE))
 		return -EINVAL;
-	*modern_mask = mask & ~not_taken[role];
+	*modern_mask = mask & ~not_taken[half->role];
 	return 0;
+}
+
+int half_query(struct half *half)
+{
+	struct ibv_qp_init_attr init_attr = { 0 };
+	struct ibv_qp_attr attr = { 0 };
+	int err = modern_query_qp(half->qp, &attr, IBV_QP_STATE | IBV_QP_PORT, &init_attr);
+
+	if (err)
+		return err;
+	half->state = attr.qp_state;
+	half->port = attr.port_num;
+	return 0;
+}
+
+/*
+ * OFED's mlx4 never looked at the ports of the address vectors, and MVAPICH2 1.7 leaves them 0. Kernels since 3.14 compare them with
+ * the QP's own port and that of the alternate path.
+ */
+int half_set(const struct half *half, const struct ibv_qp_attr *attr, int modern_mask)
+{
+	struct ibv_qp_attr filled = *attr;
+
+	if (modern_mask & IBV_QP_AV)
+		filled.ah_attr.port_num = modern_mask & IBV_QP_PORT ? attr->port_num : half->port;
+	if (modern_mask & IBV_QP_ALT_PATH)
+		filled.alt_ah_attr.port_num = attr->alt_port_num;
+	return modern_modify_qp(half->qp, &filled, modern_mask);
+}
+
+int half_modify(enum half_role role, struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask)
+{
+	struct half half = { .qp = qp, .role = role };
+	int modern_mask;
+	int err = half_query(&half);
+
+	if (!err)
+		err = half_mask(&half, attr, mask, &modern_mask);
+	return err ? err : half_set(&half, attr, modern_mask);
 }

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * A half of an old XRC QP: how it is modified, with the attributes and masks that old callers had to pass.
+ */
+#ifndef COMPAT_HALF_H
+#define COMPAT_HALF_H
+
+#include <abi/legacy.h>
+
+enum half_role {
+	HALF_INITIATOR,		/* XRC_SEND */
+	HALF_TARGET,		/* XRC_RECV: a receive QP, or the hidden half of a two-way QP */
+};
+
+struct half {
+	struct ibv_qp *qp;
+	enum half_role role;
+	enum ibv_qp_state state;	/* as half_query() found it, as is the port */
+	uint8_t port;
+};
+
+/** half_query - ask the kernel for state and port. */
+int half_query(struct half *half);
+
+/**
+ * half_mask - check a mask by the old rules, then leave out what today's kernel refuses for the role.
+ * @attr: cur_qp_state and qp_state count if @mask says so
+ * Returns 0 with *modern_mask set, or -EINVAL: transition not allowed, a required bit missing, or one too many
+ * (OFED 1.5.3 ib_modify_qp_is_ok; contract 5.9).
+ */
+int half_mask(const struct half *half, const struct ibv_qp_attr *attr, int mask, int *modern_mask);
+
+/** half_set - modify by a mask of half_mask(). Fills in the ports of the address vectors. */
+int half_set(const struct half *half, const struct ibv_qp_attr *attr, int modern_mask);
+
+/** half_modify - the three in a row. -EINVAL as half_mask(). */
+int half_modify(enum half_role role, struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask);
+
+/** attr_from_legacy, attr_to_legacy - the fields that both worlds have: the old struct is shorter. */
+struct ibv_qp_attr attr_from_legacy(const struct legacy_qp_attr *lattr);
+void attr_to_legacy(const struct ibv_qp_attr *attr, struct legacy_qp_attr *lattr);
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Attribute masks: what old callers passed goes through, what the old kernel refused is refused (contract 5.9). */
+
+#include <errno.h>
+
+#include <compat/half.h>
+
+#include "../unit.h"
+#include "../../rc_masks.h"
+
+#define REFUSED (-1)
+
+struct row {
+	const char *name;
+	enum half_role role;
+	enum ibv_qp_state from, to;
+	int mask;
+	int want;	/* modern mask, or REFUSED */
+};
+
+static const struct row rows[] = {
+	{ "sender to INIT", HALF_INITIATOR, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
+	{ "target to INIT", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
+	{ "sender to RTR drops the responder's", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_RTR, MASK_RTR,
+	  MASK_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) },
+	{ "target to RTR keeps all", HALF_TARGET, IBV_QPS_INIT, IBV_QPS_RTR, MASK_RTR, MASK_RTR },
+	{ "sender to RTS keeps all", HALF_INITIATOR, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS, MASK_RTS },
+	{ "target to RTS drops the requester's", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS,
+	  IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN },
+	{ "sender RTR to RTS with MIN_RNR_TIMER", HALF_INITIATOR, IBV_QPS_RTR, IBV_QPS_RTS,
+	  MASK_RTS | IBV_QP_MIN_RNR_TIMER, MASK_RTS },
+	{ "target to ERR", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_ERR, IBV_QP_STATE, IBV_QP_STATE },
+	{ "sender APM in RTS", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE,
+	  IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE },
+	{ "INIT again", HALF_TARGET, IBV_QPS_INIT, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
+	{ "SQE to RTS", HALF_INITIATOR, IBV_QPS_SQE, IBV_QPS_RTS, IBV_QP_STATE, IBV_QP_STATE },
+	{ "sender SQD to SQD", HALF_INITIATOR, IBV_QPS_SQD, IBV_QPS_SQD,
+	  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER | IBV_QP_TIMEOUT, IBV_QP_TIMEOUT },
+	{ "sender to SQD, and to be told", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_SQD, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY,
+	  IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY },
+
+	{ "RTR without MIN_RNR_TIMER, though dropped", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_RTR,
+	  MASK_RTR & ~IBV_QP_MIN_RNR_TIMER, REFUSED },
+	{ "RTS without RETRY_CNT, though dropped", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS & ~IBV_QP_RETRY_CNT,
+	  REFUSED },
+	{ "INIT without PORT", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT & ~IBV_QP_PORT, REFUSED },
+	{ "INIT with one too many, though it would be dropped", HALF_INITIATOR, IBV_QPS_RESET, IBV_QPS_INIT,
+	  MASK_INIT | IBV_QP_MIN_RNR_TIMER, REFUSED },
+	{ "RTR again: GASNet's lost race", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTR, MASK_RTR, REFUSED },
+	{ "back to INIT: GASNet's lost race", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_INIT, MASK_INIT, REFUSED },
+	{ "RESET to RTR", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_RTR, MASK_RTR, REFUSED },
+	{ "RESET to ERR is not in the table", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_ERR, IBV_QP_STATE, REFUSED },
+	{ "a bit of today", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_RATE_LIMIT, REFUSED },
+	{ "a state that does not exist", HALF_INITIATOR, IBV_QPS_RTS, (enum ibv_qp_state)7, IBV_QP_STATE, REFUSED },
+	{ "QKEY is not XRC's", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_INIT, IBV_QP_QKEY, REFUSED },
+};
+
+TEST(every_row)
+{
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct ibv_qp_attr attr = { .qp_state = rows[i].to };
+		int modern_mask = 0x5a5a;
+		const struct half half = { .role = rows[i].role, .state = rows[i].from };
+		int err = half_mask(&half, &attr, rows[i].mask, &modern_mask);
+
+		print_message("  %s\n", rows[i].name);
+		if (rows[i].want == REFUSED) {
+			assert_int_equal(err, -EINVAL);
+			assert_int_equal(modern_mask, 0x5a5a);
+		} else {
+			assert_int_equal(err, 0);
+			assert_int_equal(modern_mask, rows[i].want);
+		}
+	}
+}
+
+TEST(the_callers_current_state_counts)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .cur_qp_state = IBV_QPS_SQD };
+	const struct half half = { .role = HALF_INITIATOR, .state = IBV_QPS_RTR };
+	int modern_mask = 0;
+
+	/* The kernel would say RTR, where RTS wants more bits than these. */
+	assert_int_equal(half_mask(&half, &attr, IBV_QP_STATE | IBV_QP_CUR_STATE, &modern_mask), 0);
+	assert_int_equal(modern_mask, IBV_QP_STATE | IBV_QP_CUR_STATE);
+}
+
+UNIT_MAIN(NULL, NULL,
+	UNIT(every_row), UNIT(the_callers_current_state_counts))
