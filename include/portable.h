@@ -63,42 +63,6 @@ static inline pid_t portable_gettid(void)
 #define gettid portable_gettid
 #endif
 
-#ifndef HAVE_TWALK_R /* glibc 2.30 */
-/* <search.h> declares a struct entry, and so do files of ours. */
-#define entry portable_search_entry
-#include <search.h>
-#undef entry
-
-struct portable_walk {
-	void (*action)(const void *node, VISIT which, void *closure);
-	void *closure;
-};
-
-/* twalk() hands nothing on to its action. */
-static inline struct portable_walk *portable_walk(void)
-{
-	static __thread struct portable_walk walk;
-
-	return &walk;
-}
-
-static inline void portable_walk_node(const void *node, VISIT which, int depth)
-{
-	(void)depth;
-	portable_walk()->action(node, which, portable_walk()->closure);
-}
-
-static inline void portable_twalk_r(const void *root, void (*action)(const void *node, VISIT which, void *closure), void *closure)
-{
-	const struct portable_walk outer = *portable_walk();
-
-	*portable_walk() = (struct portable_walk){ action, closure };
-	twalk(root, portable_walk_node);
-	*portable_walk() = outer;
-}
-#define twalk_r portable_twalk_r
-#endif
-
 #ifndef HAVE_CLOSE_RANGE /* glibc 2.34 */
 /* By the list of those that are open: the range may end at the greatest number there is. */
 static inline int portable_close_range(unsigned int first, unsigned int last, int flags)

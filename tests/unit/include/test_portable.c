@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <search.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,15 +30,11 @@ static const char *name_here(int error)
 #undef HAVE_GETTID
 #undef HAVE_MEMFD_CREATE
 #undef HAVE_STRERRORNAME_NP
-#undef HAVE_TWALK_R
 #define portable_close_range other_close_range
 #define portable_epoll_pwait2 other_epoll_pwait2
 #define portable_gettid other_gettid
 #define portable_memfd_create other_memfd_create
 #define portable_strerrorname_np other_strerrorname_np
-#define portable_twalk_r other_twalk_r
-#define portable_walk other_walk
-#define portable_walk_node other_walk_node
 #define HAVE_IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION 1
 #define HAVE_IB_UVERBS_DEVICE_XRC 1
 #include <include/portable.h>
@@ -126,43 +121,6 @@ TEST(test_waiting_for_less_than_a_millisecond)
 	close(poll_fd);
 }
 
-static int compare(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
-}
-
-struct sum {
-	const void *root; /* walked once more for each node, unless NULL */
-	int total;
-};
-
-static void add(const void *node, VISIT which, void *closure)
-{
-	struct sum *sum = closure;
-	struct sum inner = { NULL, 0 };
-
-	if (which != postorder && which != leaf)
-		return;
-	if (sum->root)
-		other_twalk_r(sum->root, add, &inner);
-	sum->total += sum->root ? inner.total : **(const int *const *)node;
-}
-
-TEST(test_a_walk_within_a_walk)
-{
-	static int numbers[] = { 5, 1, 9, 3 };
-	struct sum sum = { NULL, 0 };
-	void *root = NULL;
-
-	for (size_t i = 0; i < 4; i++)
-		assert_non_null(tsearch(&numbers[i], &root, compare));
-	sum.root = root;
-	other_twalk_r(root, add, &sum);
-	assert_int_equal(sum.total, 4 * 18);
-	for (size_t i = 0; i < 4; i++)
-		tdelete(&numbers[i], &root, compare);
-}
-
 TEST(test_the_thread)
 {
 	assert_int_equal(other_gettid(), getpid());
@@ -170,4 +128,4 @@ TEST(test_the_thread)
 
 UNIT_MAIN(NULL, NULL,
 	UNIT(test_names_of_errors), UNIT(test_bits_of_kernel_headers), UNIT(test_closing_a_range), UNIT(test_files_in_memory),
-	UNIT(test_waiting_for_less_than_a_millisecond), UNIT(test_a_walk_within_a_walk), UNIT(test_the_thread))
+	UNIT(test_waiting_for_less_than_a_millisecond), UNIT(test_the_thread))
