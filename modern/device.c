@@ -1,5 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Opened devices of today. */
+/* Opened devices of today, and their XRC domains: ibv_open_xrcd, ibv_close_xrcd. */
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <string.h>
 
 #include "modern.h"
 #include "table.h"
@@ -12,4 +16,57 @@ uint64_t modern_device_guid(const struct ibv_context *context)
 int modern_close_device(struct ibv_context *context)
 {
 	return modern_status(modern_table.close_device(context));
+}
+
+void modern_provider_name(const void *function, char name[MODERN_PROVIDER_NAME_SIZE])
+{
+	const char *base, *slash;
+	size_t length;
+	Dl_info info;
+
+	name[0] = '\0';
+	if (!dladdr(function, &info) || !info.dli_fname)
+		return;
+	slash = strrchr(info.dli_fname, '/');
+	base = slash ? slash + 1 : info.dli_fname;
+	if (strncmp(base, "lib", 3))
+		return;
+	base += 3;
+	/* libmlx5.so.1.24.44.0, or the link that libibverbs opens: libmlx5-rdmav34.so. */
+	length = strcspn(base, "-.");
+	if (length >= MODERN_PROVIDER_NAME_SIZE)
+		return;
+	memcpy(name, base, length);
+	name[length] = '\0';
+}
+
+bool modern_tags_tgt_qps(struct ibv_context *context)
+{
+	struct verbs_context *verbs = verbs_get_ctx_op(context, create_qp_ex);
+	char name[MODERN_PROVIDER_NAME_SIZE] = "";
+
+	if (verbs)
+		modern_provider_name((const void *)verbs->create_qp_ex, name);
+	return !strcmp(name, "mlx4");
+}
+
+int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_xrcd **xrcd)
+{
+	struct ibv_xrcd_init_attr attr = {
+		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
+		.fd = fd,
+		/* The only two the kernel has ever looked at (contract 5.1). */
+		.oflags = oflag & (O_CREAT | O_EXCL),
+	};
+	struct ibv_xrcd *opened = modern_table.open_xrcd(context, &attr);
+
+	if (!opened)
+		return modern_null_status();
+	*xrcd = opened;
+	return 0;
+}
+
+int modern_close_xrcd(struct ibv_xrcd *xrcd)
+{
+	return modern_status(modern_table.close_xrcd(xrcd));
 }

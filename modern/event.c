@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "modern.h"
-#include "opened_qp.h"
 #include "table.h"
 #include "tgt_qp.h"
 

@@ -126,4 +126,9 @@ void modern_uncount_qp_acks(struct ibv_qp *qp, uint32_t events);
 uint64_t modern_device_guid(const struct ibv_context *context);
 int modern_close_device(struct ibv_context *context);
 
+#define MODERN_PROVIDER_NAME_SIZE 16
+
+/** modern_provider_name - "mlx5", of the library libmlx5 that a function of the provider is in; "" if its file name does not tell. */
+void modern_provider_name(const void *function, char name[MODERN_PROVIDER_NAME_SIZE]);
+
 #endif

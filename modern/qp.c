@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What is the same for every kind of QP: create, modify, query, destroy. */
+/* QPs of any kind: create, modify, query, destroy. Initiators of today: XRC_SEND QPs. */
 
 #include <errno.h>
 
 #include "modern.h"
-#include "opened_qp.h"
 #include "table.h"
 #include "tgt_qp.h"
 
@@ -20,6 +19,23 @@ int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ib
 	if (!created)
 		return modern_null_status();
 	*qp = created;
+	return 0;
+}
+
+int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp)
+{
+	struct ibv_qp_init_attr ini = *attr;
+	int err;
+
+	ini.qp_type = IBV_QPT_XRC_SEND;
+	ini.srq = NULL;
+	/* The old libmlx4 zeroed the receive capacities of an XRC QP whatever the caller had left there (contract 5.3). */
+	ini.cap.max_recv_wr = 0;
+	ini.cap.max_recv_sge = 0;
+	err = modern_create_qp(pd, &ini, qp);
+	if (err)
+		return err;
+	attr->cap = ini.cap;
 	return 0;
 }
 

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Target QPs of today: XRC_RECV QPs, created with ibv_create_qp_ex or opened (opened_qp.h). */
+/* Target QPs of today: XRC_RECV QPs, created with ibv_create_qp_ex or opened by the commands of libibverbs. */
 
-#include <string.h>
+#include <errno.h>
+#include <rdma/ib_user_verbs.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 
 #include "modern.h"
-#include "opened_qp.h"
-#include "provider.h"
 #include "table.h"
 #include "tgt_qp.h"
+
+/* ---- what a handle is for ---- */
 
 /*
  * The qp_context of each of our handles is the address of one of these, which no application has by accident. Row 0 is for
@@ -37,6 +41,101 @@ ORDERED_BY_KERNEL bool tgt_qp_is_opened(const struct ibv_qp *qp)
 	return mark && mark >= marks[1];
 }
 
+/* ---- opened handles ---- */
+
+/* libibverbs' struct verbs_qp begins with the ibv_qp and is not public. It has 376 bytes in release 44, 392 in release 65. */
+struct opened_qp {
+	union {
+		struct ibv_qp qp;
+		char verbs_qp[1024];
+	};
+	atomic_bool open;
+};
+
+/* Likewise its structs of commands: a header, then the kernel's struct. */
+#define COMMAND(kernel_struct)				\
+	struct {					\
+		struct ib_uverbs_cmd_hdr header;	\
+		struct kernel_struct core;		\
+	} command = { .header = { .command = 0 } }
+
+static bool have_commands(void)
+{
+	return modern_table.cmd_open_qp && modern_table.cmd_modify_qp && modern_table.cmd_query_qp && modern_table.cmd_destroy_qp;
+}
+
+static int open_handle(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context, struct ibv_qp **qp)
+{
+	struct ibv_qp_open_attr attr = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_CONTEXT |
+			     IBV_QP_OPEN_ATTR_TYPE,
+		.qp_num = qp_num,
+		.xrcd = xrcd,
+		.qp_context = qp_context,
+		.qp_type = IBV_QPT_XRC_RECV,
+	};
+	struct ib_uverbs_create_qp_resp response = { .qp_handle = 0 };
+	struct opened_qp *opened;
+	COMMAND(ib_uverbs_open_qp);
+	int err;
+
+	if (!have_commands())
+		return -EOPNOTSUPP;
+	opened = calloc(1, sizeof(*opened));
+	if (!opened)
+		return -ENOMEM;
+	/* An event may come before libibverbs has set these. */
+	opened->qp.context = xrcd->context;
+	opened->qp.qp_context = qp_context;
+	opened->qp.qp_num = qp_num;
+	err = modern_table.cmd_open_qp(xrcd->context, opened, (int)sizeof(*opened), &attr, &command, sizeof(command), &response,
+				       sizeof(response));
+	if (err) {
+		free(opened);
+		/* Kernels before 5.0 answer ENOSYS to a command that the device does not have. */
+		return err == ENOSYS ? -EOPNOTSUPP : -err;
+	}
+	atomic_store_explicit(&opened->open, true, memory_order_release);
+	*qp = &opened->qp;
+	return 0;
+}
+
+ORDERED_BY_KERNEL void opened_qp_await_open(const struct ibv_qp *qp)
+{
+	const struct opened_qp *opened = (const struct opened_qp *)qp;
+
+	while (!atomic_load_explicit(&opened->open, memory_order_acquire))
+		sched_yield();
+}
+
+int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	COMMAND(ib_uverbs_modify_qp);
+	int ret = modern_table.cmd_modify_qp(qp, attr, mask, &command, sizeof(command));
+
+	if (!ret && mask & IBV_QP_STATE)
+		qp->state = attr->qp_state;
+	return ret;
+}
+
+int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+{
+	COMMAND(ib_uverbs_query_qp);
+
+	return modern_table.cmd_query_qp(qp, attr, mask, init_attr, &command, sizeof(command));
+}
+
+int opened_qp_destroy(struct ibv_qp *qp)
+{
+	int ret = modern_table.cmd_destroy_qp(qp);
+
+	if (!ret)
+		free(qp);
+	return ret;
+}
+
+/* ---- any target QP ---- */
+
 int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enum modern_tgt_use use,
 			 struct ibv_qp **qp)
 {
@@ -57,20 +156,10 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enu
 
 int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp)
 {
-	return opened_qp_open(xrcd, qp_num, &marks[1][use], qp);
+	return open_handle(xrcd, qp_num, &marks[1][use], qp);
 }
 
 int modern_destroy_inherited(struct ibv_qp *qp)
 {
 	return modern_table.cmd_destroy_qp ? modern_status(modern_table.cmd_destroy_qp(qp)) : modern_destroy_qp(qp);
-}
-
-bool modern_tags_tgt_qps(struct ibv_context *context)
-{
-	struct verbs_context *verbs = verbs_get_ctx_op(context, create_qp_ex);
-	char name[PROVIDER_NAME_SIZE] = "";
-
-	if (verbs)
-		provider_name((const void *)verbs->create_qp_ex, name);
-	return !strcmp(name, "mlx4");
 }

@@ -1,12 +1,32 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the verbs on any QP ask of a handle: is it an opened one. */
+/*
+ * Opened handles: further handles on a target QP that another process, or opened device, has created.
+ *
+ * A provider's ibv_open_qp allocates a struct and calls ibv_cmd_open_qp of libibverbs. The library calls that function itself,
+ * on a block of its own, so that no provider ever sees an opened handle. libmlx5 would crash on one: in ibv_destroy_qp from
+ * release 40 on, in ibv_modify_qp to RESET from release 26 on.
+ */
 #ifndef MODERN_TGT_QP_H
 #define MODERN_TGT_QP_H
 
 #include <stdbool.h>
 #include <infiniband/verbs.h>
 
-/** tgt_qp_is_opened - whether it is an opened handle of ours, which the provider must not see (opened_qp.h). */
+/* For a thread that reads an event of a QP. The kernel orders it behind the thread that made the QP, which ThreadSanitizer cannot see. */
+#define ORDERED_BY_KERNEL __attribute__((no_sanitize("thread")))
+
+/** tgt_qp_is_opened - whether it is an opened handle of ours. */
 bool tgt_qp_is_opened(const struct ibv_qp *qp);
+
+/** opened_qp_modify, opened_qp_query, opened_qp_destroy - as the verbs: a positive errno. destroy frees the handle. */
+int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
+int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
+int opened_qp_destroy(struct ibv_qp *qp);
+
+/**
+ * opened_qp_await_open - before an event of the handle is acknowledged. The kernel may raise events on a handle while libibverbs
+ * still fills it in, which sets the count of acknowledgements to 0.
+ */
+void opened_qp_await_open(const struct ibv_qp *qp);
 
 #endif

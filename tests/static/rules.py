@@ -38,7 +38,7 @@ MAY_INCLUDE = {
 SHARED_FILES = {
     "softhca": {"include/own_thread.h"},
     "tools": {"compat/regtab.h", "compat/regtab_file.h",
-              "modern/modern.h", "modern/provider.h", "modern/table.h", "shim/tracer.h"},
+              "modern/modern.h", "modern/table.h", "shim/tracer.h"},
 }
 
 LOG_FILE = "compat/log.c"

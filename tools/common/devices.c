@@ -80,7 +80,7 @@ static void describe(const struct verbs *verbs, struct ibv_device *ibv_device, s
 		return;
 	}
 	device->opened = true;
-	provider_name((const void *)context->ops.poll_cq, device->driver);
+	modern_provider_name((const void *)context->ops.poll_cq, device->driver);
 	if (!verbs->query_device(context, &attr)) {
 		snprintf(device->firmware, sizeof(device->firmware), "%.63s", attr.fw_ver);
 		device->xrc = (attr.device_cap_flags & IBV_DEVICE_XRC) != 0;

@@ -3,7 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_DEVICES_H
 #define XRC_COMPAT_TOOLS_DEVICES_H
 
-#include <modern/provider.h>
+#include <modern/modern.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -18,7 +18,7 @@ struct device_port {
 
 struct device {
 	char name[64];
-	char driver[PROVIDER_NAME_SIZE];	/* "mlx5" */
+	char driver[MODERN_PROVIDER_NAME_SIZE];	/* "mlx5" */
 	char firmware[64];
 	bool opened;	   /* ibv_open_device() worked; what follows is known only then */
 	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags */

@@ -78,7 +78,7 @@ static int ask_one(const struct verbs *verbs, struct ibv_xrcd *xrcd, uint32_t qp
 
 	if (!qp)
 		return QP_STATE_UNKNOWN;
-	/* The handle ends with this process: libmlx5 would crash if it had to destroy it (modern/opened_qp.h). */
+	/* The handle ends with this process: libmlx5 would crash if it had to destroy it (modern/tgt_qp.h). */
 	error = verbs->query_qp(qp, &attr, IBV_QP_STATE, &init_attr);
 	return error ? QP_STATE_UNKNOWN : (int)attr.qp_state;
 }
