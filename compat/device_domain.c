@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The domains of each opened device. */
+/* The domains of each opened device, and what the registration table shows of them. */
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <modern/modern.h>
 
 #include "device_domain.h"
+#include "log.h"
 
 struct device_domain_list device_domains = LIST_HEAD_INITIALIZER(device_domains);
 
@@ -17,6 +23,20 @@ static struct device_domain *find(const struct ibv_context *context, dev_t dev, 
 	return NULL;
 }
 
+static struct regtab_entry *new_entry(const struct ibv_context *context, dev_t dev, ino_t ino)
+{
+	struct regtab_key key = { .guid = modern_device_guid(context), .st_dev = dev, .st_ino = ino };
+	char label[REGTAB_LABEL_SIZE];
+	struct stat st;
+
+	snprintf(key.device, sizeof(key.device), "%.63s", context->device->name);
+	snprintf(label, sizeof(label), "%p", (const void *)context);
+	/* Two emulated adapters may have one name and GUID; each has a device directory of its own. */
+	if (!stat(context->device->ibdev_path, &st))
+		key.instance = st.st_ino;
+	return regtab_new(settings()->table_dir, &key, label);
+}
+
 static struct device_domain *add(struct ibv_context *context, bool has_inode, dev_t dev, ino_t ino)
 {
 	struct device_domain *made = calloc(1, sizeof(*made));
@@ -27,7 +47,7 @@ static struct device_domain *add(struct ibv_context *context, bool has_inode, de
 	made->has_inode = has_inode;
 	made->dev = dev;
 	made->ino = ino;
-	made->table = has_inode ? table_new(context, dev, ino) : NULL;
+	made->table = has_inode ? new_entry(context, dev, ino) : NULL;
 	LIST_INSERT_HEAD(&device_domains, made, link);
 	return made;
 }
@@ -69,4 +89,21 @@ void device_domain_take(const struct ibv_context *context, struct device_domain_
 		LIST_REMOVE(one, link);
 		LIST_INSERT_HEAD(taken, one, link);
 	}
+}
+
+bool device_domain_refresh(struct device_domain *device_domain)
+{
+	static bool lost, refused;
+	const char *device = device_domain->context->device->name, *dir = settings()->table_dir;
+	struct regtab_news news;
+	bool again = regtab_refresh(device_domain->table, &news);
+
+	if (news.lost)
+		log_once(lost, "%s: a file of the registration table in %s %s; set XRC_COMPAT_TABLE_DIR to a directory of your own",
+			 device, dir, news.lost);
+	if (news.err)
+		log_once(refused, "%s: the registration table in %s: %s (is the file system full, or ulimit -f, -n or -v low?); "
+			 "xrc-compat ps does not show all of this process. Set XRC_COMPAT_TABLE_DIR to a local directory of your own",
+			 device, dir, strerror(-news.err));
+	return again;
 }

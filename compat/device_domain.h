@@ -14,7 +14,7 @@
 #include <infiniband/verbs.h>
 
 #include "handle.h"
-#include "table.h"
+#include "regtab.h"
 
 struct device_domain {
 	struct ibv_context *context;
@@ -46,5 +46,11 @@ void device_domain_free(struct device_domain *device_domain);
 
 /** device_domain_take - move all of a device into a list; no device_domain_get() finds them. Lock held. */
 void device_domain_take(const struct ibv_context *context, struct device_domain_list *taken);
+
+/**
+ * device_domain_refresh - make its file in the registration table, or a new one if that is lost, at most once a second.
+ * No lock held. True: all registrations have to be entered again.
+ */
+bool device_domain_refresh(struct device_domain *device_domain);
 
 #endif

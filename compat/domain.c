@@ -50,7 +50,7 @@ int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xr
 	err = publish(domain, context, fd);
 	if (err)
 		goto close_xrcd;
-	table_refresh(context, domain->device_domain->table);
+	device_domain_refresh(domain->device_domain);
 	*ldom = &domain->legacy;
 	return 0;
 

@@ -13,11 +13,10 @@
 
 #include <modern/modern.h>
 
-#include "cancel.h"
+#include "state.h"
 #include "event.h"
 #include "handle.h"
 #include "srq.h"
-#include "state.h"
 #include "xrc_qp.h"
 
 /* ---- numbers ---- */

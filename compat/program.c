@@ -8,7 +8,6 @@
 
 #include "log.h"
 #include "program.h"
-#include "settings.h"
 
 static atomic_bool looked_up;
 

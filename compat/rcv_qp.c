@@ -101,7 +101,7 @@ static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *q
 /* Makes a file if there is none, so no lock is held. settle() and drop() keep it up to date. */
 static void look_after_table(struct device_domain *device_domain)
 {
-	if (!table_refresh(device_domain->context, device_domain->table))
+	if (!device_domain_refresh(device_domain))
 		return;
 	state_lock();
 	HANDLE_EACH(mapping, &device_domain->rcv_qps) {

@@ -35,4 +35,17 @@ static inline bool state_in_use(void)
 void state_forking(bool take);
 void state_forked(bool child, bool taken);
 
+/** struct cancel_hold - a section in which the calling thread cannot be cancelled, however it has set itself up. */
+struct cancel_hold {
+	int state, type;
+};
+
+/* May not return, when a cancellation is under way. */
+void cancel_hold(struct cancel_hold *hold);
+/* May not return: what came meanwhile takes effect here. */
+void cancel_release(const struct cancel_hold *hold);
+
+/** cancel_is_held - whether the calling thread is in such a section. Then what calls is a handler of a signal. */
+bool cancel_is_held(void);
+
 #endif

@@ -2,7 +2,6 @@
 /* Exported: ibv_{create,modify,query,reg,unreg}_xrc_rcv_qp. */
 
 #include <compat/rcv_qp.h>
-#include <compat/rcv_qp.h>
 
 #include "shim.h"
 

@@ -11,7 +11,7 @@
 
 #include <abi/export.h>
 #include <abi/legacy.h>
-#include <compat/cancel.h>
+#include <compat/state.h>
 #include <compat/errmap.h>
 #include <compat/pair.h>
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <compat/settings.h>
+#include <compat/log.h>
 
 #include "../unit.h"
 

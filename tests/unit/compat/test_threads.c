@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include <compat/cancel.h>
+#include <compat/state.h>
 #include <compat/device.h>
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
