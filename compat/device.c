@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <stdbool.h>
 
 #include <modern/modern.h>
 
@@ -16,28 +15,10 @@
 #include "srq.h"
 #include "xrc_qp.h"
 
-static __thread bool locked __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
-
-/*
- * Take the lock, so that the child finds every map complete. A signal handler that forks inside a verb does not take it, because
- * its own thread may have it; the child of such a handler usually just calls exec.
- *
- * OFED did not wait for the locks of providers, either.
- */
-static void before(void)
-{
-	locked = !cancel_is_held();
-	state_forking(locked);
-}
-
-static void in_parent(void)
-{
-	state_forked(false, locked);
-}
-
+/* A fork waits for no lock of a provider; OFED did not wait for one, either. */
 static void in_child(void)
 {
-	state_forked(true, locked);
+	state_forked_child();
 	state_lock();
 	domain_forked();
 	rcv_qp_forked();
@@ -47,7 +28,7 @@ static void in_child(void)
 
 static void watch_forks(void)
 {
-	pthread_atfork(before, in_parent, in_child);
+	pthread_atfork(state_forking, state_forked_parent, in_child);
 }
 
 void device_use_begin(void)

@@ -206,7 +206,8 @@ int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask, stru
 void pair_destroy(const struct pair *pair)
 {
 	modern_destroy_qp(pair->ini);
-	modern_destroy_qp(pair->tgt);
+	if (pair->tgt)
+		modern_destroy_qp(pair->tgt);
 }
 
 void pair_fail(const struct pair *pair)

@@ -84,14 +84,14 @@ static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp)
 	state_changed();
 }
 
-/* Leave the domain. The registration (NULL: none was begun) is settled now, or after an error forgotten. */
-static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *qp, int err)
+/* Leave the domain with a registration (NULL: none) that holds now, or not. */
+static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *qp, bool holds)
 {
 	state_lock();
-	if (rcv_qp && err)
-		drop(rcv_qp);
-	else if (rcv_qp)
+	if (rcv_qp && holds)
 		settle(rcv_qp, qp);
+	else if (rcv_qp)
+		drop(rcv_qp);
 	domain_leave(domain);
 	state_unlock();
 }
@@ -146,7 +146,7 @@ int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
 	err = create_in(domain, &rcv_qp, &qp);
 	if (!err)
 		*qp_num = qp->qp_num;
-	leave(domain, rcv_qp, qp, err);
+	leave(domain, rcv_qp, qp, !err);
 	return err;
 }
 
@@ -193,7 +193,7 @@ int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 		err = open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
 	if (rcv_qp && !err)
 		look_after_table(domain->device_domain);
-	leave(domain, rcv_qp, qp, err);
+	leave(domain, rcv_qp, qp, !err);
 	return err;
 }
 
@@ -232,13 +232,7 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	}
 	look_after_table(domain->device_domain);
 	err = domain->device_domain->inherited ? modern_destroy_inherited(rcv_qp->qp) : modern_destroy_qp(rcv_qp->qp);
-	state_lock();
-	if (err)
-		settle(rcv_qp, rcv_qp->qp);
-	else
-		drop(rcv_qp);
-	domain_leave(domain);
-	state_unlock();
+	leave(domain, rcv_qp, rcv_qp->qp, err);
 	return err;
 }
 

@@ -12,28 +12,40 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 atomic_bool state_used;
 
-/*
- * From before a fork until after it the forking thread has the lock, or does without. Fork handlers of the program run in
- * between, and may call verbs: that thread needs, and gives back, no lock then.
- */
-static __thread bool forking __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
+/* Sections that the thread is in, see cancel_hold(). */
+static __thread unsigned sections __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
 
-void state_forking(bool take)
+/*
+ * From before a fork until after it the forking thread has the lock, or does without. The program's own fork handlers run in between
+ * and may call verbs, which then must not take the lock again.
+ */
+static __thread bool forking __attribute__((tls_model("initial-exec")));
+static __thread bool taken __attribute__((tls_model("initial-exec")));
+
+/*
+ * With the lock taken, the child finds every map complete. A signal handler that forks inside a verb does not take it, because its
+ * own thread may have it; the child of such a handler usually just calls exec.
+ */
+void state_forking(void)
 {
-	if (take)
+	taken = !sections;
+	if (taken)
 		pthread_mutex_lock(&lock);
 	forking = true;
 }
 
-void state_forked(bool child, bool taken)
+void state_forked_parent(void)
 {
 	forking = false;
-	if (child) {
-		pthread_mutex_init(&lock, NULL);
-		pthread_cond_init(&changed, NULL);
-	} else if (taken) {
+	if (taken)
 		pthread_mutex_unlock(&lock);
-	}
+}
+
+void state_forked_child(void)
+{
+	forking = false;
+	pthread_mutex_init(&lock, NULL);
+	pthread_cond_init(&changed, NULL);
 }
 
 void state_lock(void)
@@ -56,13 +68,6 @@ void state_wait(void)
 void state_changed(void)
 {
 	pthread_cond_broadcast(&changed);
-}
-
-static __thread unsigned sections __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
-
-bool cancel_is_held(void)
-{
-	return sections;
 }
 
 /*

@@ -31,9 +31,10 @@ static inline bool state_in_use(void)
 	return atomic_load_explicit(&state_used, memory_order_acquire);
 }
 
-/** state_forking, state_forked - before and after a fork (fork.h). take: with the lock; taken: it was. */
-void state_forking(bool take);
-void state_forked(bool child, bool taken);
+/** state_forking, state_forked_* - for pthread_atfork(3). */
+void state_forking(void);
+void state_forked_parent(void);
+void state_forked_child(void);
 
 /** struct cancel_hold - a section in which the calling thread cannot be cancelled, however it has set itself up. */
 struct cancel_hold {
@@ -44,8 +45,5 @@ struct cancel_hold {
 void cancel_hold(struct cancel_hold *hold);
 /* May not return: what came meanwhile takes effect here. */
 void cancel_release(const struct cancel_hold *hold);
-
-/** cancel_is_held - whether the calling thread is in such a section. Then what calls is a handler of a signal. */
-bool cancel_is_held(void);
 
 #endif

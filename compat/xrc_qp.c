@@ -87,14 +87,6 @@ static int create_qps(struct domain *domain, struct ibv_pd *pd, struct ibv_qp_in
 	return -ENOMEM;
 }
 
-static void destroy_qps(const struct pair *pair)
-{
-	if (pair->tgt)
-		pair_destroy(pair);
-	else
-		modern_destroy_qp(pair->ini);
-}
-
 static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct xrc_qp *xrc_qp)
 {
 	struct ibv_qp_init_attr init_attr = modern_init_attr(attr);
@@ -108,7 +100,7 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_
 	xrc_qp->ldom = &domain->legacy;
 	err = xrc_qp_publish(xrc_qp, domain);
 	if (err) {
-		destroy_qps(&xrc_qp->pair);
+		pair_destroy(&xrc_qp->pair);
 		return err;
 	}
 	qp_number_add(pd->context, xrc_qp->ini_num);
@@ -149,12 +141,6 @@ struct xrc_qp *xrc_qp_find(struct ibv_qp *qp)
 	xrc_qp = handle_find(&xrc_qps, qp);
 	state_unlock();
 	return xrc_qp;
-}
-
-bool xrc_qp_is_pair(const struct xrc_qp *xrc_qp, enum pair_rule *rule)
-{
-	*rule = xrc_qp->pair.rule;
-	return xrc_qp->pair.tgt;
 }
 
 struct ibv_qp *xrc_qp_target(const struct xrc_qp *xrc_qp)

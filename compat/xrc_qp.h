@@ -32,9 +32,6 @@ static inline bool xrc_qp_is_possible(const struct ibv_qp *qp)
 /** xrc_qp_find - the old XRC QP that qp is, or NULL for any other QP. qp may not be a wild pointer. */
 struct xrc_qp *xrc_qp_find(struct ibv_qp *qp);
 
-/** xrc_qp_is_pair - whether it is two-way, and by which rule. */
-bool xrc_qp_is_pair(const struct xrc_qp *xrc_qp, enum pair_rule *rule);
-
 /** xrc_qp_target - the hidden half of a two-way QP, NULL for a one-way one. */
 struct ibv_qp *xrc_qp_target(const struct xrc_qp *xrc_qp);
 

@@ -43,7 +43,7 @@
 	  (qp, attr, mask, init_attr, command, size))								\
 	X(cmd_destroy_qp, int, (struct ibv_qp *qp), (qp))
 
-/* Inline in <infiniband/verbs.h>: calls of the provider through the context. Defined in inline.c. */
+/* Inline in <infiniband/verbs.h>: calls of the provider through the context. */
 #define MODERN_INLINES(X)											\
 	X(open_xrcd, struct ibv_xrcd *, (struct ibv_context *context, struct ibv_xrcd_init_attr *attr),		\
 	  (context, attr))											\

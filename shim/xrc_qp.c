@@ -51,14 +51,11 @@ static int destroy_ordinary(struct ibv_qp *qp)
 
 static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp)
 {
-	enum pair_rule rule;
 	int err = xrc_qp_create(pd, attr, qp);
 
-	if (err)
+	if (err || !xrc_qp_target(xrc_qp_find(*qp)))
 		return err;
-	if (!xrc_qp_is_pair(xrc_qp_find(*qp), &rule))
-		return 0;
-	err = shim_hook_poll_cq(pd->context, rule);
+	err = shim_hook_poll_cq(pd->context, pair_rule_of(pd->context));
 	if (err) {
 		xrc_qp_destroy(xrc_qp_find(*qp), PTHREAD_CANCEL_DISABLE);
 		*qp = NULL;
