@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <rdma/ib_user_verbs.h>
+#include <rdma/rdma_netlink.h>
 
 /* Where the C library has none, the stand-in is compared with itself. */
 static const char *name_here(int error)
@@ -29,6 +30,7 @@ static const char *name_here(int error)
 #undef HAVE_FCNTL64
 #undef HAVE_GETTID
 #undef HAVE_MEMFD_CREATE
+#undef HAVE_RDMA_NLDEV_CMD_RES_SRQ_GET
 #undef HAVE_STRERRORNAME_NP
 #define portable_close_range other_close_range
 #define portable_epoll_pwait2 other_epoll_pwait2
@@ -37,6 +39,7 @@ static const char *name_here(int error)
 #define portable_strerrorname_np other_strerrorname_np
 #define HAVE_IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION 1
 #define HAVE_IB_UVERBS_DEVICE_XRC 1
+#define HAVE_RDMA_NLDEV_CMD_RES_SRQ_GET 1
 #include <include/portable.h>
 
 #include "../unit.h"
@@ -55,12 +58,15 @@ TEST(test_names_of_errors)
 }
 
 /* Where the kernel's headers name them, they are these. */
-TEST(test_bits_of_kernel_headers)
+TEST(test_constants_of_kernel_headers)
 {
 #define ROW(NAME, BIT) assert_int_equal(IB_UVERBS_DEVICE_##NAME, 1 << BIT);
 	PORTABLE_DEVICE_BITS(ROW)
 #undef ROW
 	assert_int_equal(IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION, PORTABLE_CQ_TIMESTAMP);
+#define ROW(NAME, NUMBER) assert_int_equal(RDMA_NLDEV_##NAME, NUMBER);
+	PORTABLE_NETLINK(ROW)
+#undef ROW
 }
 
 static bool is_open(int fd)
@@ -127,5 +133,5 @@ TEST(test_the_thread)
 }
 
 UNIT_MAIN(NULL, NULL,
-	UNIT(test_names_of_errors), UNIT(test_bits_of_kernel_headers), UNIT(test_closing_a_range), UNIT(test_files_in_memory),
+	UNIT(test_names_of_errors), UNIT(test_constants_of_kernel_headers), UNIT(test_closing_a_range), UNIT(test_files_in_memory),
 	UNIT(test_waiting_for_less_than_a_millisecond), UNIT(test_the_thread))
