@@ -29,9 +29,17 @@ fresh_why_not() {
 	fi
 }
 
-# fresh_base SUITE: prints the folder with that system and nothing added to it; made at the first call and kept.
+# fresh_expire FOLDER: removes systems and packages that are older than 30 days, so that the cache stays small and a release is current.
+fresh_expire() {
+	[ -d "$1" ] || return 0
+	find "$1" -mindepth 1 -maxdepth 1 ! -name '*.archives' -mtime +30 -exec rm -rf --one-file-system {} +
+	find "$1" -mindepth 2 -maxdepth 2 -path '*.archives/*.deb' -mtime +30 -delete
+}
+
+# fresh_base SUITE: prints the folder with that system and nothing added to it; made at the first call and kept for 30 days.
 fresh_base() {
 	fresh_home=${XDG_CACHE_HOME:-$HOME/.cache}/xrc-compat
+	fresh_expire "$fresh_home"
 	if [ ! -e "$fresh_home/$1/etc/debian_version" ]; then
 		mkdir -p "$fresh_home" && rm -rf "$fresh_home/$1.new" || return 1
 		echo "Making a fresh system of $1 in $fresh_home" >&2
