@@ -57,6 +57,9 @@ packaging/needed-versions 2.17 "$folder"/lib/*-linux-gnu/xrc-compat/*
 packaging/needed-versions 2.28 "$folder"/bin/* "$folder"/libexec/xrc-compat/*
 for file in "$folder"/bin/* "$folder"/lib/*-linux-gnu/xrc-compat/*; do
 	readelf -dW "$file" | grep -q 'NOW' || { echo "$file is not bound at start"; exit 1; }
+	case $file in
+	*/libibcm.so.1 | */libibcommon.so.1) continue ;; # have no function with an array to protect
+	esac
 	readelf --dyn-syms -W "$file" | grep -q __stack_chk_fail || { echo "$file has no stack protector"; exit 1; }
 done
 if objdump -p "$folder"/bin/* | grep -E 'NEEDED +(libelf|libz)|R(UN)?PATH'; then exit 1; fi
