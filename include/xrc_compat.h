@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * For porting step by step: the object of today's rdma-core behind one of the legacy XRC API, and back.
+ * For programs that are half ported: the object of today's rdma-core behind a legacy one, and back.
  *
- * Includes with either header before it, <infiniband/verbs.h> of OFED 1.x or of today; needs neither. Objects stay
- * owned by whoever made them: do not destroy with the new API what the old one created, nor the other way round.
- * Every function returns NULL, or 0 where said, with errno EINVAL for an object that is none of ours.
+ * Works with either <infiniband/verbs.h>, of OFED 1.x or of today, and needs neither. Destroy each object by the API that
+ * created it. Every function returns NULL with errno EINVAL for an object that is not one of xrc-compat.
  */
 #ifndef XRC_COMPAT_H
 #define XRC_COMPAT_H
@@ -33,8 +32,8 @@ struct ibv_srq *xrc_compat_srq(struct ibv_srq *legacy);
 struct ibv_srq *xrc_compat_legacy_srq(struct ibv_srq *srq);
 
 /**
- * xrc_compat_rcv_qp - this process's handle on a receive QP it has created or registered with; its number is
- * qp->qp_num, so there is no way back to ask for. NULL with EINVAL too where another process has the only handle.
+ * xrc_compat_rcv_qp - the handle of this opened device on a receive QP that it created or registered with; qp->qp_num is the
+ * number. libmlx5 crashes if such a handle is moved to RESET, unless this device created the QP.
  */
 struct ibv_qp *xrc_compat_rcv_qp(struct ibv_xrc_domain *domain, uint32_t qp_num);
 

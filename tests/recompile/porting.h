@@ -20,6 +20,9 @@ int ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_srq
 /* The same for a receive QP and an old XRC QP, which is two of today's QPs if two_way is not 0. */
 int ported_qps(struct ibv_xrc_domain *domain, uint32_t rcv_qpn, struct ibv_qp *xrc_qp, int two_way);
 
+/* Verbs of today on a handle that ibv_reg_xrc_rcv_qp() has opened. */
+int ported_handle(struct ibv_xrc_domain *domain, uint32_t rcv_qpn);
+
 #ifdef __cplusplus
 }
 #endif

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include <infiniband/verbs.h>
 
@@ -58,5 +59,22 @@ int ported_qps(struct ibv_xrc_domain *domain, uint32_t rcv_qpn, struct ibv_qp *x
 		return differ("a target of a QP that only sends");
 	if (two_way && (!target || target == xrc_qp || target->qp_type != IBV_QPT_XRC_RECV))
 		return differ("no target of a QP that also receives");
+	return 0;
+}
+
+int ported_handle(struct ibv_xrc_domain *domain, uint32_t rcv_qpn)
+{
+	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	struct ibv_qp *qp = xrc_compat_rcv_qp(domain, rcv_qpn);
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.qp_state = IBV_QPS_INIT;
+	attr.port_num = 1;
+	if (!qp || ibv_modify_qp(qp, &attr, mask))
+		return differ("the opened handle cannot be modified");
+	if (ibv_query_qp(qp, &attr, IBV_QP_STATE, &init) || attr.qp_state != IBV_QPS_INIT)
+		return differ("the opened handle has another state");
 	return 0;
 }

@@ -2,6 +2,7 @@
 """Programs that are recompiled with the installed headers and libraries are like old binaries, or run by themselves (the
 -alone package); and programs that are half ported work."""
 
+import itertools
 import pathlib
 
 import pytest
@@ -94,9 +95,9 @@ def test_half_ported(language, installed, tmp_path, run):
     build(new, language, [], *options, HERE / "porting_new.c", *installed.pkg_config("--cflags", "xrc-compat-port"))
     program = build(tmp_path / "porting", language, [old, new], *installed.pkg_config("--libs", "xrc-compat-port"))
     assert "ibv_reg_mr_iova2@IBVERBS_1.8" in wanted_of_libibverbs(program), "it must use a function of today's libibverbs, or this test shows nothing"
-    for two_way in ("auto", "on"):
-        done = run([installed.bin / "softhca", "run", "--devices=1", "--", program], env={"XRC_COMPAT_TWO_WAY": two_way})
-        assert (done.returncode, done.stdout) == (0, "porting: both halves agree\n"), (two_way, done.stderr)
+    for model, two_way in itertools.product(("connectx3", "connectx5"), ("auto", "on")):
+        done = run([installed.bin / "softhca", "run", "--devices=1", f"--model={model}", "--", program], env={"XRC_COMPAT_TWO_WAY": two_way})
+        assert (done.returncode, done.stdout) == (0, "porting: both halves agree\n"), (model, two_way, done.stderr)
 
 
 # Today's <infiniband/verbs.h> does not compile as C++98.
