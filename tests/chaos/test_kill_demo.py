@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """A process of the running demo is killed at a random moment: no other hangs, nothing is left behind, the next run is clean.
 
-CHAOS_KILLS: how many times (10). CHAOS_SEED: repeats the choices of a run that failed; it is in the message.
+CHAOS_KILLS: how many times (5). CHAOS_SEED: repeats the choices of a run that failed; it is in the message.
 """
 
 import os
@@ -15,7 +15,7 @@ import pytest
 
 from waiting import process_state, wait_for
 
-KILLS = int(os.environ.get("CHAOS_KILLS") or 10)
+KILLS = int(os.environ.get("CHAOS_KILLS") or 5)
 SEED = int(os.environ.get("CHAOS_SEED") or time.time_ns())
 STEP = 20  # seconds that the demo gives a step
 END = 60  # seconds until the demo, and the emulator's daemon after it, must have ended

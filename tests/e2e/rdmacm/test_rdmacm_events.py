@@ -14,7 +14,7 @@ import models
 from installed import need
 
 TALK = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"]) / "rdmacm-talk"
-KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "60"))
+KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "24"))
 THERE, PORT = "198.18.1.1", 7000
 RESOLVED = ["ADDR_RESOLVED 0", "ROUTE_RESOLVED 0"]
 

@@ -15,7 +15,7 @@
 #include "receiver.h"
 #include "row.h"
 
-#define ROUNDS 60
+#define ROUNDS 20
 #define LONGEST_US 3000
 
 /* What the threads work on, and what they have created so far. */

@@ -3,8 +3,8 @@
  * In each round an event is raised, its object is destroyed while another thread is about to read the event, and that thread
  * is cancelled. If it were blocked in a read for an event that is gone, it could never be joined.
  *
- * EVENT_RACE_ROUNDS: rounds of each row, of all its contexts together. Unless it is set, each row runs for a second, and on
- * until a reader was once in time: a busy machine does six rounds in a second.
+ * EVENT_RACE_ROUNDS: rounds of each row, of all its contexts together. Unless it is set, each row runs for a quarter of a
+ * second, and on until a reader was once in time: a busy machine does six rounds in a second.
  */
 
 #include <errno.h>
@@ -185,7 +185,7 @@ static void run_race(void (*round)(struct party *party), int contexts, bool poll
 	pthread_t threads[CONTEXTS_MAX];
 
 	race.limit = limit ? atoll(limit) : 0;
-	race.deadline = seconds() + 1;
+	race.deadline = seconds() + 0.25;
 	for (int i = 0; i < contexts; i++) {
 		parties[i] = (struct party){ .round = round, .poll_first = poll_first, .seed = (unsigned)i };
 		open_party(&parties[i]);
