@@ -2,7 +2,7 @@
 /*
  * Completion channels as an old program uses them, row by row. enum owner in rig.h says what own and joined are.
  *
- *	channel GROUP own|joined
+ *	channel own|joined GROUP [PART_OF_NAME]
  */
 
 #include <stdio.h>
@@ -12,16 +12,10 @@
 
 extern const struct group destroy_group, wake_group, ack_group, fork_group;
 
-static const struct group *const groups[] = { &destroy_group, &wake_group, &ack_group, &fork_group };
-static const char *const owners[OWNERS] = { "own", "joined" };
+static const struct group *const groups[] = { &destroy_group, &wake_group, &ack_group, &fork_group, NULL };
 
 int main(int argc, char **argv)
 {
-	int owner = argc == 3 && !strcmp(argv[2], owners[JOINED]) ? JOINED : OWN;
-
-	for (unsigned i = 0; argc == 3 && i < sizeof(groups) / sizeof(groups[0]); i++)
-		if (!strcmp(groups[i]->name, argv[1]))
-			return rows_run(groups[i], owner, owners[owner]);
-	fprintf(stderr, "usage: channel GROUP own|joined\n");
-	return 2;
+	rig.owner = argc > 1 && !strcmp(argv[1], "joined") ? JOINED : OWN;
+	return groups_main(groups, argc - 1, argv + 1);
 }

@@ -23,9 +23,9 @@ static struct ibv_context *open_device(int number)
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct ibv_context *context;
 
-	HOLDS(list && list[0] && list[1]);
+	must(list && list[0] && list[1]);
 	context = ibv_open_device(list[number]);
-	HOLDS(context);
+	must(context);
 	ibv_free_device_list(list);
 	return context;
 }
@@ -34,7 +34,7 @@ static uint16_t lid_of(struct ibv_context *context)
 {
 	struct ibv_port_attr port;
 
-	IS(ibv_query_port(context, 1, &port), 0);
+	must_eq(ibv_query_port(context, 1, &port), 0);
 	return port.lid;
 }
 
@@ -43,11 +43,11 @@ static void open_domains(void)
 {
 	FILE *file = tmpfile();
 
-	HOLDS(file);
+	must(file);
 	rig.send_domain = ibv_open_xrc_domain(rig.sender, -1, O_CREAT);
 	rig.made = ibv_open_xrc_domain(rig.maker, fileno(file), O_CREAT);
 	rig.domain = rig.owner == OWN ? rig.made : ibv_open_xrc_domain(rig.receiver, fileno(file), 0);
-	HOLDS(rig.send_domain && rig.made && rig.domain);
+	must(rig.send_domain && rig.made && rig.domain);
 	fclose(file);
 }
 
@@ -61,18 +61,18 @@ static void create_qps(void)
 	attr.cap.max_send_sge = 1;
 	attr.sq_sig_all = 1;
 	rig.qp = ibv_create_qp(rig.send_pd, &attr);
-	HOLDS(rig.qp);
-	IS(ibv_create_xrc_rcv_qp(&rcv_attr, &rig.rcv_qpn), 0);
+	must(rig.qp);
+	must_eq(ibv_create_xrc_rcv_qp(&rcv_attr, &rig.rcv_qpn), 0);
 }
 
 static void modify_both(struct ibv_qp_attr *attr, int mask, uint32_t send_to, uint32_t receive_from)
 {
 	attr->dest_qp_num = send_to;
 	attr->ah_attr.dlid = lid_of(rig.maker);
-	IS(ibv_modify_qp(rig.qp, attr, mask), 0);
+	must_eq(ibv_modify_qp(rig.qp, attr, mask), 0);
 	attr->dest_qp_num = receive_from;
 	attr->ah_attr.dlid = lid_of(rig.sender);
-	IS(ibv_modify_xrc_rcv_qp(rig.made, rig.rcv_qpn, attr, mask), 0);
+	must_eq(ibv_modify_xrc_rcv_qp(rig.made, rig.rcv_qpn, attr, mask), 0);
 }
 
 static void connect_qps(void)
@@ -86,33 +86,32 @@ static void connect_qps(void)
 	attr.qp_state = IBV_QPS_RTR;
 	modify_both(&attr, MASK_RTR, rig.rcv_qpn, rig.qp->qp_num);
 	attr.qp_state = IBV_QPS_RTS;
-	IS(ibv_modify_qp(rig.qp, &attr, MASK_RTS), 0);
+	must_eq(ibv_modify_qp(rig.qp, &attr, MASK_RTS), 0);
 }
 
 static void *pages(void)
 {
 	void *found = mmap(NULL, SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	HOLDS(found != MAP_FAILED);
+	must(found != MAP_FAILED);
 	return found;
 }
 
-void rig_open(int owner)
+void rig_open(void)
 {
-	rig.owner = (enum owner)owner;
 	rig.sender = open_device(0);
 	rig.maker = open_device(1);
-	rig.receiver = owner == OWN ? rig.maker : open_device(1);
+	rig.receiver = rig.owner == OWN ? rig.maker : open_device(1);
 	open_domains();
 	rig.send_pd = ibv_alloc_pd(rig.sender);
 	rig.pd = ibv_alloc_pd(rig.receiver);
 	rig.send_cq = ibv_create_cq(rig.sender, 8, NULL, NULL, 0);
-	HOLDS(rig.send_pd && rig.pd && rig.send_cq);
+	must(rig.send_pd && rig.pd && rig.send_cq);
 	memory = pages();
 	received = pages();
 	rig.send_mr = ibv_reg_mr(rig.send_pd, memory, SIZE, IBV_ACCESS_LOCAL_WRITE);
 	rig.mr = ibv_reg_mr(rig.pd, received, SIZE, IBV_ACCESS_LOCAL_WRITE);
-	HOLDS(rig.send_mr && rig.mr);
+	must(rig.send_mr && rig.mr);
 	create_qps();
 	connect_qps();
 }
@@ -121,7 +120,7 @@ struct ibv_comp_channel *rig_channel(void)
 {
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(rig.receiver);
 
-	HOLDS(channel && channel->fd >= 0);
+	must(channel && channel->fd >= 0);
 	return channel;
 }
 
@@ -129,7 +128,7 @@ struct ibv_cq *rig_cq(struct ibv_comp_channel *channel, void *cq_context)
 {
 	struct ibv_cq *cq = ibv_create_cq(rig.receiver, 16, cq_context, channel, 0);
 
-	HOLDS(cq && cq->channel == channel && cq->cq_context == cq_context);
+	must(cq && cq->channel == channel && cq->cq_context == cq_context);
 	return cq;
 }
 
@@ -140,9 +139,9 @@ struct ibv_srq *rig_srq(struct ibv_cq *cq)
 	struct ibv_sge sge = { (uintptr_t)received, SIZE, rig.mr->lkey };
 	struct ibv_recv_wr wr = { .sg_list = &sge, .num_sge = 1 }, *bad;
 
-	HOLDS(srq && srq->xrc_cq == cq);
+	must(srq && srq->xrc_cq == cq);
 	for (int i = 0; i < RECEIVES; i++)
-		IS(ibv_post_srq_recv(srq, &wr, &bad), 0);
+		must_eq(ibv_post_srq_recv(srq, &wr, &bad), 0);
 	return srq;
 }
 
@@ -154,8 +153,8 @@ static void take_completion(struct ibv_cq *cq)
 	/* Each turn takes a millisecond or more. */
 	for (int ms = 0; !(polled = ibv_poll_cq(cq, 1, &wc)) && ms < PATIENCE_MS; ms++)
 		usleep(1000);
-	IS(polled, 1);
-	IS(wc.status, IBV_WC_SUCCESS);
+	must_eq(polled, 1);
+	must_eq(wc.status, IBV_WC_SUCCESS);
 }
 
 void rig_send(const struct ibv_srq *srq, int flags)
@@ -165,7 +164,7 @@ void rig_send(const struct ibv_srq *srq, int flags)
 
 	wr.send_flags = flags;
 	wr.xrc_remote_srq_num = srq->xrc_srq_num;
-	IS(ibv_post_send(rig.qp, &wr, &bad), 0);
+	must_eq(ibv_post_send(rig.qp, &wr, &bad), 0);
 	take_completion(rig.send_cq);
 }
 
@@ -176,7 +175,7 @@ void rig_arrived(struct ibv_cq *cq)
 
 void rig_arm(struct ibv_cq *cq, int solicited_only)
 {
-	IS(ibv_req_notify_cq(cq, solicited_only), 0);
+	must_eq(ibv_req_notify_cq(cq, solicited_only), 0);
 }
 
 bool rig_readable(const struct ibv_comp_channel *channel, int milliseconds)
@@ -191,14 +190,14 @@ void rig_event(struct ibv_comp_channel *channel, const struct ibv_cq *cq)
 	struct ibv_cq *got = NULL;
 	void *context = NULL;
 
-	HOLDS(rig_readable(channel, PATIENCE_MS));
-	IS(ibv_get_cq_event(channel, &got, &context), 0);
-	HOLDS(got == cq && context == cq->cq_context);
+	must(rig_readable(channel, PATIENCE_MS));
+	must_eq(ibv_get_cq_event(channel, &got, &context), 0);
+	must(got == cq && context == cq->cq_context);
 }
 
 void rig_non_blocking(const struct ibv_comp_channel *channel)
 {
-	IS(fcntl(channel->fd, F_SETFL, fcntl(channel->fd, F_GETFL) | O_NONBLOCK), 0);
+	must_eq(fcntl(channel->fd, F_SETFL, fcntl(channel->fd, F_GETFL) | O_NONBLOCK), 0);
 }
 
 void rig_no_event(struct ibv_comp_channel *channel)
@@ -208,8 +207,8 @@ void rig_no_event(struct ibv_comp_channel *channel)
 
 	rig_non_blocking(channel);
 	errno = 0;
-	IS(ibv_get_cq_event(channel, &cq, &context), -1);
-	IS(errno, EAGAIN);
+	must_eq(ibv_get_cq_event(channel, &cq, &context), -1);
+	must_eq(errno, EAGAIN);
 }
 
 void rig_one(struct one *one)
@@ -221,7 +220,7 @@ void rig_one(struct one *one)
 
 void rig_end_one(struct one *one)
 {
-	IS(ibv_destroy_srq(one->srq), 0);
-	IS(ibv_destroy_cq(one->cq), 0);
-	IS(ibv_destroy_comp_channel(one->channel), 0);
+	must_eq(ibv_destroy_srq(one->srq), 0);
+	must_eq(ibv_destroy_cq(one->cq), 0);
+	must_eq(ibv_destroy_comp_channel(one->channel), 0);
 }

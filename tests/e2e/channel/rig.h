@@ -6,18 +6,19 @@
 #ifndef TESTS_E2E_CHANNEL_RIG_H
 #define TESTS_E2E_CHANNEL_RIG_H
 
+#include <errno.h>
+
 #include <infiniband/verbs.h>
 
-#include "rows.h"
+#include "../row.h"
 
 #define RECEIVES 8		/* posted to each SRQ */
-#define PATIENCE_MS 20000	/* for what must come; less than rows.c allows a row */
+#define PATIENCE_MS 20000	/* for what must come; less than row.c allows a row */
 
 /* Which opened device has the SRQs: the one that created the receive QP, or another one that opened its domain, too. */
 enum owner {
 	OWN,
-	JOINED,
-	OWNERS
+	JOINED
 };
 
 struct rig {
@@ -33,8 +34,8 @@ struct rig {
 
 extern struct rig rig;
 
-/** rig_open - opens the devices and connects the QPs; owner as enum owner. */
-void rig_open(int owner);
+/** rig_open - opens the devices as rig.owner says, and connects the QPs. */
+void rig_open(void);
 
 /* A channel, a CQ on it, and an SRQ that completes there: all that most rows need. */
 struct one {

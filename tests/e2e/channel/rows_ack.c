@@ -11,9 +11,9 @@
 
 static struct one one;
 
-static void set_up(int owner)
+static void set_up(void)
 {
-	rig_open(owner);
+	rig_open();
 	rig_one(&one);
 }
 
@@ -27,41 +27,33 @@ static void read_events(int count)
 	}
 }
 
-static void one_by_one(int owner)
+static void one_by_one(void)
 {
-	set_up(owner);
+	set_up();
 	read_events(EVENTS);
 	for (int i = 0; i < EVENTS; i++)
 		ibv_ack_cq_events(one.cq, 1);
 	rig_end_one(&one);
 }
 
-static void all_at_once(int owner)
-{
-	set_up(owner);
-	read_events(EVENTS);
-	ibv_ack_cq_events(one.cq, EVENTS);
-	rig_end_one(&one);
-}
-
 /* As programs do that keep no other pointer to the CQ. */
-static void through_the_image(int owner)
+static void through_the_image(void)
 {
-	set_up(owner);
+	set_up();
 	read_events(EVENTS);
 	ibv_ack_cq_events(one.srq->xrc_cq, EVENTS);
 	rig_end_one(&one);
 }
 
 /* ibv_destroy_srq does not wait for events of the CQ. */
-static void after_the_srq_has_gone(int owner)
+static void after_the_srq_has_gone(void)
 {
-	set_up(owner);
+	set_up();
 	read_events(1);
-	IS(ibv_destroy_srq(one.srq), 0);
+	must_eq(ibv_destroy_srq(one.srq), 0);
 	ibv_ack_cq_events(one.cq, 1);
-	IS(ibv_destroy_cq(one.cq), 0);
-	IS(ibv_destroy_comp_channel(one.channel), 0);
+	must_eq(ibv_destroy_cq(one.cq), 0);
+	must_eq(ibv_destroy_comp_channel(one.channel), 0);
 }
 
 static atomic_int acked;
@@ -76,28 +68,27 @@ static void *destroy(void *unused)
 	return atomic_load(&acked) ? &acked : NULL;	/* NULL: it came back before the last ack */
 }
 
-static void destroy_waits(int owner)
+static void destroy_waits(void)
 {
 	void *in_order = NULL;
 	pthread_t thread;
 
-	set_up(owner);
+	set_up();
 	read_events(2);
-	IS(ibv_destroy_srq(one.srq), 0);
+	must_eq(ibv_destroy_srq(one.srq), 0);
 	ibv_ack_cq_events(one.cq, 1);
-	IS(pthread_create(&thread, NULL, destroy, NULL), 0);
+	must_eq(pthread_create(&thread, NULL, destroy, NULL), 0);
 	usleep(50000);			/* time to come back too early */
 	atomic_store(&acked, 1);
 	ibv_ack_cq_events(one.cq, 1);
-	IS(pthread_join(thread, &in_order), 0);
-	HOLDS(in_order);
-	IS(ibv_destroy_comp_channel(one.channel), 0);
+	must_eq(pthread_join(thread, &in_order), 0);
+	must(in_order);
+	must_eq(ibv_destroy_comp_channel(one.channel), 0);
 }
 
-static const struct row rows[] = {
+static const struct row ack_rows[] = {
 	{ "one by one", one_by_one },
-	{ "all at once", all_at_once },
-	{ "by the SRQ's xrc_cq", through_the_image },
+	{ "all at once, by the SRQ's xrc_cq", through_the_image },
 	{ "after the SRQ has gone", after_the_srq_has_gone },
 	{ "ibv_destroy_cq waits for the last one", destroy_waits },
 };

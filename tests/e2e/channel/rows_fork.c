@@ -11,10 +11,10 @@
 
 static struct one one;
 
-static void set_up(int owner)
+static void set_up(void)
 {
-	IS(ibv_fork_init(), 0);
-	rig_open(owner);
+	must_eq(ibv_fork_init(), 0);
+	rig_open();
 	rig_one(&one);
 }
 
@@ -22,8 +22,8 @@ static void wait_for(pid_t child)
 {
 	int status;
 
-	IS(waitpid(child, &status, 0), child);
-	IS(status, 0);
+	must_eq(waitpid(child, &status, 0), child);
+	must_eq(status, 0);
 }
 
 static void message(void)
@@ -36,11 +36,11 @@ static void message(void)
 }
 
 /* As system() and popen() do it. */
-static void child_that_goes(int owner)
+static void child_that_goes(void)
 {
-	set_up(owner);
+	set_up();
 	message();
-	IS(system("true"), 0);
+	must_eq(system("true"), 0);
 	message();
 	for (int i = 0; i < 3; i++) {
 		pid_t child = fork();
@@ -53,14 +53,14 @@ static void child_that_goes(int owner)
 	rig_end_one(&one);
 }
 
-static void child_that_stays(int owner)
+static void child_that_stays(void)
 {
 	int ends[2];
 	pid_t child;
 	char word;
 
-	set_up(owner);
-	IS(pipe(ends), 0);
+	set_up();
+	must_eq(pipe(ends), 0);
 	child = fork();
 	if (!child) {
 		close(ends[1]);
@@ -75,12 +75,12 @@ static void child_that_stays(int owner)
 }
 
 /* The child waits until the descriptor is readable; the parent reads the event. */
-static void child_that_watches(int owner)
+static void child_that_watches(void)
 {
 	pid_t child;
 
-	set_up(owner);
-	HOLDS(!rig_readable(one.channel, 0));
+	set_up();
+	must(!rig_readable(one.channel, 0));
 	child = fork();
 	if (!child)
 		_exit(rig_readable(one.channel, PATIENCE_MS) ? 0 : 1);
@@ -93,11 +93,11 @@ static void child_that_watches(int owner)
 }
 
 /* An event that the child has read does not reach the parent. The parent must acknowledge it, since it is its CQ that counts. */
-static void child_that_reads(int owner)
+static void child_that_reads(void)
 {
 	pid_t child;
 
-	set_up(owner);
+	set_up();
 	rig_arm(one.cq, 0);
 	rig_send(one.srq, 0);
 	child = fork();
@@ -111,14 +111,14 @@ static void child_that_reads(int owner)
 	rig_end_one(&one);
 }
 
-static void opened_in_the_child(int owner)
+static void opened_in_the_child(void)
 {
 	pid_t child;
 
-	set_up(owner);
+	set_up();
 	child = fork();
 	if (!child) {
-		rig_open(owner);
+		rig_open();
 		rig_one(&one);
 		message();
 		rig_end_one(&one);
@@ -161,18 +161,18 @@ static void fork_in_handler(int number)
 	struck++;
 }
 
-static void child_of_a_handler(int owner)
+static void child_of_a_handler(void)
 {
 	signal(SIGUSR1, fork_in_handler);
 	striking = 1;
-	set_up(owner);
+	set_up();
 	message();
 	rig_end_one(&one);
 	striking = 0;
-	HOLDS(struck > 20);
+	must(struck > 20);
 }
 
-static const struct row rows[] = {
+static const struct row fork_rows[] = {
 	{ "events go on after children that ended", child_that_goes },
 	{ "events go on beside a child that stays", child_that_stays },
 	{ "a child may wait for the descriptor", child_that_watches },

@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/epoll.h>
-#include <sys/select.h>
 #include <unistd.h>
 
 #include "rig.h"
@@ -14,9 +13,9 @@ static struct ibv_cq *cq, *other_cq;
 static struct ibv_srq *srq, *other_srq;
 
 /* Two CQs, each with an SRQ of its own, on one channel or on two. */
-static void set_up(int owner, bool one_channel)
+static void set_up(bool one_channel)
 {
-	rig_open(owner);
+	rig_open();
 	channel = rig_channel();
 	other_channel = one_channel ? channel : rig_channel();
 	cq = rig_cq(channel, &cq);
@@ -33,18 +32,18 @@ static void event_and_ack(struct ibv_comp_channel *of, struct ibv_cq *want)
 
 static void take_down(void)
 {
-	IS(ibv_destroy_srq(srq), 0);
-	IS(ibv_destroy_srq(other_srq), 0);
-	IS(ibv_destroy_cq(cq), 0);
-	IS(ibv_destroy_cq(other_cq), 0);
-	IS(ibv_destroy_comp_channel(channel), 0);
+	must_eq(ibv_destroy_srq(srq), 0);
+	must_eq(ibv_destroy_srq(other_srq), 0);
+	must_eq(ibv_destroy_cq(cq), 0);
+	must_eq(ibv_destroy_cq(other_cq), 0);
+	must_eq(ibv_destroy_comp_channel(channel), 0);
 	if (other_channel != channel)
-		IS(ibv_destroy_comp_channel(other_channel), 0);
+		must_eq(ibv_destroy_comp_channel(other_channel), 0);
 }
 
-static void the_srqs_own_channel(int owner)
+static void the_srqs_own_channel(void)
 {
-	set_up(owner, false);
+	set_up(false);
 	rig_arm(cq, 0);
 	rig_arm(other_cq, 0);
 	rig_send(other_srq, 0);
@@ -58,9 +57,9 @@ static void the_srqs_own_channel(int owner)
 	take_down();
 }
 
-static void one_channel_for_several(int owner)
+static void one_channel_for_several(void)
 {
-	set_up(owner, true);
+	set_up(true);
 	rig_arm(cq, 0);
 	rig_arm(other_cq, 0);
 	rig_send(other_srq, 0);
@@ -72,28 +71,28 @@ static void one_channel_for_several(int owner)
 }
 
 /* The opened device that created the receive QP gets no event for a message to another one's SRQ. */
-static void only_who_has_the_srq(int owner)
+static void only_who_has_the_srq(void)
 {
 	struct ibv_comp_channel *makers;
 	struct ibv_cq *makers_cq;
 
-	set_up(owner, true);
+	set_up(true);
 	makers = ibv_create_comp_channel(rig.maker);
 	makers_cq = ibv_create_cq(rig.maker, 4, NULL, makers, 0);
-	HOLDS(makers && makers_cq);
+	must(makers && makers_cq);
 	rig_arm(makers_cq, 0);
 	rig_arm(cq, 0);
 	rig_send(srq, 0);
 	event_and_ack(channel, cq);
 	rig_no_event(makers);
-	IS(ibv_destroy_cq(makers_cq), 0);
-	IS(ibv_destroy_comp_channel(makers), 0);
+	must_eq(ibv_destroy_cq(makers_cq), 0);
+	must_eq(ibv_destroy_comp_channel(makers), 0);
 	take_down();
 }
 
-static void once_per_request(int owner)
+static void once_per_request(void)
 {
-	set_up(owner, true);
+	set_up(true);
 	rig_send(srq, 0);
 	rig_arrived(cq);
 	rig_no_event(channel);		/* nobody asked */
@@ -110,9 +109,9 @@ static void once_per_request(int owner)
 	take_down();
 }
 
-static void solicited_only(int owner)
+static void solicited_only(void)
 {
-	set_up(owner, true);
+	set_up(true);
 	rig_arm(cq, 1);
 	rig_send(srq, 0);
 	rig_arrived(cq);
@@ -130,16 +129,6 @@ static bool by_poll(int milliseconds)
 	return rig_readable(channel, milliseconds);
 }
 
-static bool by_select(int milliseconds)
-{
-	struct timeval time = { .tv_sec = milliseconds / 1000 };
-	fd_set set;
-
-	FD_ZERO(&set);
-	FD_SET(channel->fd, &set);
-	return select(channel->fd + 1, &set, NULL, NULL, &time) == 1;
-}
-
 static int epoll_fd;
 
 static void add_to_epoll(uint32_t events)
@@ -147,8 +136,8 @@ static void add_to_epoll(uint32_t events)
 	struct epoll_event event = { .events = events };
 
 	epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	HOLDS(epoll_fd >= 0);
-	IS(epoll_ctl(epoll_fd, EPOLL_CTL_ADD, channel->fd, &event), 0);
+	must(epoll_fd >= 0);
+	must_eq(epoll_ctl(epoll_fd, EPOLL_CTL_ADD, channel->fd, &event), 0);
 }
 
 static bool by_epoll(int milliseconds)
@@ -161,69 +150,56 @@ static bool by_epoll(int milliseconds)
 static void waits(bool (*readable)(int milliseconds))
 {
 	for (int round = 0; round < 3; round++) {
-		HOLDS(!readable(0));
+		must(!readable(0));
 		rig_arm(cq, 0);
-		HOLDS(!readable(0));
+		must(!readable(0));
 		rig_send(srq, 0);
-		HOLDS(readable(PATIENCE_MS));
+		must(readable(PATIENCE_MS));
 		event_and_ack(channel, cq);
 		rig_arrived(cq);
 	}
-	HOLDS(!readable(0));
+	must(!readable(0));
 	take_down();
 }
 
-static void with_poll(int owner)
+static void with_poll(void)
 {
-	set_up(owner, true);
+	set_up(true);
 	waits(by_poll);
 }
 
-static void with_select(int owner)
+static void with_epoll_edges(void)
 {
-	set_up(owner, true);
-	waits(by_select);
-}
-
-static void with_epoll(int owner)
-{
-	set_up(owner, true);
-	add_to_epoll(EPOLLIN);
-	waits(by_epoll);
-}
-
-static void with_epoll_edges(int owner)
-{
-	set_up(owner, true);
+	set_up(true);
 	add_to_epoll(EPOLLIN | EPOLLET);
 	rig_non_blocking(channel);
 	waits(by_epoll);
 }
 
-static void level_stays_until_all_is_read(int owner)
+static void level_stays_until_all_is_read(void)
 {
-	set_up(owner, true);
+	set_up(true);
 	rig_arm(cq, 0);
 	rig_arm(other_cq, 0);
 	rig_send(srq, 0);
 	rig_send(other_srq, 0);
 	event_and_ack(channel, cq);
-	HOLDS(rig_readable(channel, PATIENCE_MS));
+	must(rig_readable(channel, PATIENCE_MS));
 	event_and_ack(channel, other_cq);
-	HOLDS(!rig_readable(channel, 0));
+	must(!rig_readable(channel, 0));
 	take_down();
 }
 
-static void non_blocking(int owner)
+static void non_blocking(void)
 {
-	set_up(owner, true);
+	set_up(true);
 	rig_no_event(channel);
 	rig_arm(cq, 0);
 	rig_no_event(channel);
 	rig_send(srq, 0);
 	event_and_ack(channel, cq);
 	rig_no_event(channel);
-	IS(fcntl(channel->fd, F_SETFL, 0), 0);	/* now blocking */
+	must_eq(fcntl(channel->fd, F_SETFL, 0), 0);	/* now blocking */
 	rig_arm(cq, 0);
 	rig_send(srq, 0);
 	event_and_ack(channel, cq);
@@ -238,31 +214,29 @@ static void *wait_blocked(void *got_at)
 	return ibv_get_cq_event(channel, got, &context) ? NULL : context;
 }
 
-static void blocked_in_another_thread(int owner)
+static void blocked_in_another_thread(void)
 {
 	struct ibv_cq *got = NULL;
 	void *context = NULL;
 	pthread_t thread;
 
-	set_up(owner, true);
+	set_up(true);
 	rig_arm(cq, 0);
-	IS(pthread_create(&thread, NULL, wait_blocked, &got), 0);
+	must_eq(pthread_create(&thread, NULL, wait_blocked, &got), 0);
 	rig_send(srq, 0);
-	IS(pthread_join(thread, &context), 0);
-	HOLDS(got == cq && context == &cq);
+	must_eq(pthread_join(thread, &context), 0);
+	must(got == cq && context == &cq);
 	ibv_ack_cq_events(cq, 1);
 	take_down();
 }
 
-static const struct row rows[] = {
+static const struct row wake_rows[] = {
 	{ "each SRQ wakes the channel of its own XRC CQ", the_srqs_own_channel },
 	{ "several CQs on one channel: every event names its own", one_channel_for_several },
 	{ "only the opened device that has the SRQ is woken", only_who_has_the_srq },
 	{ "one event for each request, none without", once_per_request },
 	{ "solicited only", solicited_only },
 	{ "poll", with_poll },
-	{ "select", with_select },
-	{ "epoll", with_epoll },
 	{ "epoll, edge-triggered", with_epoll_edges },
 	{ "readable until the last event is read", level_stays_until_all_is_read },
 	{ "non-blocking: EAGAIN", non_blocking },

@@ -20,7 +20,7 @@
 
 #include "../twoway/end.h"
 #include "../twoway/receiver.h"
-#include "../twoway/row.h"
+#include "../row.h"
 
 #define LIFETIME 60	/* seconds, also if the test dies */
 #define THEIRS 4096	/* offset of received bytes in our memory */

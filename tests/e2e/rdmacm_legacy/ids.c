@@ -23,8 +23,8 @@ static struct rdma_cm_id *create(void)
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	struct rdma_cm_id *id;
 
-	HOLDS(channel);
-	IS(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+	must(channel);
+	must_eq(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
 	return id;
 }
 
@@ -33,8 +33,8 @@ struct rdma_cm_id *ids_bound(int device, int port)
 	struct sockaddr_in own = address(device, port);
 	struct rdma_cm_id *id = create();
 
-	IS(rdma_bind_addr(id, (struct sockaddr *)&own), 0);
-	HOLDS(id->verbs);
+	must_eq(rdma_bind_addr(id, (struct sockaddr *)&own), 0);
+	must(id->verbs);
 	return id;
 }
 
@@ -43,11 +43,11 @@ struct rdma_cm_id *ids_event(struct rdma_cm_id *id, enum rdma_cm_event_type want
 	struct pollfd pollfd = { .fd = id->channel->fd, .events = POLLIN };
 	struct rdma_cm_event *event;
 
-	IS(poll(&pollfd, 1, PATIENCE_MS), 1);
-	IS(rdma_get_cm_event(id->channel, &event), 0);
-	IS(event->event, want);
+	must_eq(poll(&pollfd, 1, PATIENCE_MS), 1);
+	must_eq(rdma_get_cm_event(id->channel, &event), 0);
+	must_eq(event->event, want);
 	id = event->id;
-	IS(rdma_ack_cm_event(event), 0);
+	must_eq(rdma_ack_cm_event(event), 0);
 	return id;
 }
 
@@ -56,9 +56,9 @@ struct rdma_cm_id *ids_resolved(void)
 	struct sockaddr_in own = address(0, 0), other = address(1, PORT);
 	struct rdma_cm_id *id = create();
 
-	IS(rdma_resolve_addr(id, (struct sockaddr *)&own, (struct sockaddr *)&other, PATIENCE_MS), 0);
+	must_eq(rdma_resolve_addr(id, (struct sockaddr *)&own, (struct sockaddr *)&other, PATIENCE_MS), 0);
 	ids_event(id, RDMA_CM_EVENT_ADDR_RESOLVED);
-	IS(rdma_resolve_route(id, PATIENCE_MS), 0);
+	must_eq(rdma_resolve_route(id, PATIENCE_MS), 0);
 	ids_event(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	return id;
 }
@@ -70,8 +70,8 @@ struct rdma_addrinfo *ids_way(int qp_type)
 
 	hints.ai_src_addr = (struct sockaddr *)&own;
 	hints.ai_src_len = sizeof(own);
-	IS(rdma_getaddrinfo("198.18.0.1", "7471", &hints, &res), 0);
-	IS(res->ai_qp_type, qp_type);
+	must_eq(rdma_getaddrinfo("198.18.0.1", "7471", &hints, &res), 0);
+	must_eq(res->ai_qp_type, qp_type);
 	return res;
 }
 
@@ -79,7 +79,7 @@ struct ibv_xrc_domain *ids_domain(struct rdma_cm_id *id)
 {
 	struct ibv_xrc_domain *domain = ibv_open_xrc_domain(id->verbs, -1, O_CREAT);
 
-	HOLDS(domain);
+	must(domain);
 	return domain;
 }
 
@@ -87,7 +87,7 @@ struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domai
 {
 	struct ibv_cq *cq = ibv_create_cq(id->verbs, 8, NULL, NULL, 0);
 
-	HOLDS(cq);
+	must(cq);
 	return (struct ibv_qp_init_attr){
 		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_XRC, .sq_sig_all = 1, .xrc_domain = domain,
 		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
@@ -101,7 +101,7 @@ struct ibv_wc ids_completion(struct ibv_cq *cq)
 
 	while (!(polled = ibv_poll_cq(cq, 1, &wc)))
 		poll(NULL, 0, 1);
-	IS(polled, 1);
-	IS(wc.status, IBV_WC_SUCCESS);
+	must_eq(polled, 1);
+	must_eq(wc.status, IBV_WC_SUCCESS);
 	return wc;
 }

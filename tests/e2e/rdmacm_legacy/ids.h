@@ -3,9 +3,11 @@
 #ifndef TESTS_E2E_RDMACM_LEGACY_IDS_H
 #define TESTS_E2E_RDMACM_LEGACY_IDS_H
 
+#include <errno.h>
+
 #include <rdma/rdma_cma.h>
 
-#include "../channel/rows.h"
+#include "../row.h"
 
 #define PORT 7471
 

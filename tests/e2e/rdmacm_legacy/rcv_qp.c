@@ -8,8 +8,8 @@ static void modify_rcv_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, 
 	struct ibv_qp_attr attr = { .qp_state = state };
 	int mask;
 
-	IS(rdma_init_qp_attr(id, &attr, &mask), 0);
-	IS(ibv_modify_xrc_rcv_qp(domain, qpn, &attr, mask), 0);
+	must_eq(rdma_init_qp_attr(id, &attr, &mask), 0);
+	must_eq(ibv_modify_xrc_rcv_qp(domain, qpn, &attr, mask), 0);
 }
 
 uint32_t ids_connect(struct rdma_cm_id *id, struct rdma_cm_id *listener, struct ibv_xrc_domain *domain)
@@ -19,13 +19,13 @@ uint32_t ids_connect(struct rdma_cm_id *id, struct rdma_cm_id *listener, struct 
 	struct ibv_qp_init_attr attr = { .xrc_domain = domain };
 	struct rdma_cm_id *accepted;
 
-	IS(rdma_connect(id, &param), 0);
+	must_eq(rdma_connect(id, &param), 0);
 	accepted = ids_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST);
-	IS(ibv_create_xrc_rcv_qp(&attr, &param.qp_num), 0);
+	must_eq(ibv_create_xrc_rcv_qp(&attr, &param.qp_num), 0);
 	modify_rcv_qp(accepted, domain, param.qp_num, IBV_QPS_INIT);
 	modify_rcv_qp(accepted, domain, param.qp_num, IBV_QPS_RTR);
 	param.srq = 1;
-	IS(rdma_accept(accepted, &param), 0);
+	must_eq(rdma_accept(accepted, &param), 0);
 	ids_event(id, RDMA_CM_EVENT_ESTABLISHED);
 	return param.qp_num;
 }

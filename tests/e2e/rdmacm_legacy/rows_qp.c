@@ -15,61 +15,58 @@ static void set_up(void)
 	other = ids_bound(1, 0);
 	pd = ibv_alloc_pd(id->verbs);
 	other_pd = ibv_alloc_pd(other->verbs);
-	HOLDS(pd && other_pd);
+	must(pd && other_pd);
 	domain = ids_domain(id);
 	other_domain = ids_domain(other);
 }
 
 /* As ibv_create_qp makes it, but in INIT already, for librdmacm to connect. */
-static void is_an_old_one(int variant)
+static void is_an_old_one(void)
 {
 	struct ibv_qp_init_attr attr, init;
 	struct ibv_qp_attr state;
 
-	(void)variant;
 	set_up();
 	attr = ids_xrc_attr(id, domain);
 	attr.cap.max_recv_wr = 3;	/* taken as 0, as by ibv_create_qp */
-	IS(rdma_create_qp(id, pd, &attr), 0);
-	HOLDS(id->qp && id->qp->context == id->verbs && id->qp->pd == pd);
-	HOLDS(attr.cap.max_send_wr >= 4 && !attr.cap.max_recv_wr);
-	HOLDS(attr.qp_type == IBV_QPT_XRC && attr.xrc_domain == domain);
-	IS(ibv_query_qp(id->qp, &state, IBV_QP_STATE, &init), 0);
-	IS(state.qp_state, IBV_QPS_INIT);
-	IS(init.qp_type, IBV_QPT_XRC);
-	HOLDS(init.xrc_domain == domain);
-	IS(ibv_close_xrc_domain(domain), EBUSY);
+	must_eq(rdma_create_qp(id, pd, &attr), 0);
+	must(id->qp && id->qp->context == id->verbs && id->qp->pd == pd);
+	must(attr.cap.max_send_wr >= 4 && !attr.cap.max_recv_wr);
+	must(attr.qp_type == IBV_QPT_XRC && attr.xrc_domain == domain);
+	must_eq(ibv_query_qp(id->qp, &state, IBV_QP_STATE, &init), 0);
+	must_eq(state.qp_state, IBV_QPS_INIT);
+	must_eq(init.qp_type, IBV_QPT_XRC);
+	must(init.xrc_domain == domain);
+	must_eq(ibv_close_xrc_domain(domain), EBUSY);
 	rdma_destroy_qp(id);
-	HOLDS(!id->qp);
-	IS(ibv_close_xrc_domain(domain), 0);
+	must(!id->qp);
+	must_eq(ibv_close_xrc_domain(domain), 0);
 }
 
 /* Not every program gave CQs to rdma_create_qp, and such a QP has no use for a receive CQ. */
-static void without_cqs(int variant)
+static void without_cqs(void)
 {
 	struct ibv_qp_init_attr attr;
 
-	(void)variant;
 	set_up();
 	attr = ids_xrc_attr(id, domain);
 	attr.send_cq = attr.recv_cq = NULL;
-	IS(rdma_create_qp(id, pd, &attr), 0);
-	HOLDS(id->send_cq && id->qp->send_cq == id->send_cq);
+	must_eq(rdma_create_qp(id, pd, &attr), 0);
+	must(id->send_cq && id->qp->send_cq == id->send_cq);
 	rdma_destroy_qp(id);
-	HOLDS(!id->send_cq || ibv_destroy_cq(id->send_cq) == 0);
-	IS(ibv_close_xrc_domain(domain), 0);
+	must(!id->send_cq || ibv_destroy_cq(id->send_cq) == 0);
+	must_eq(ibv_close_xrc_domain(domain), 0);
 }
 
 /* Without pd librdmacm takes its own of the device. */
-static void without_pd(int variant)
+static void without_pd(void)
 {
 	struct ibv_qp_init_attr attr;
 
-	(void)variant;
 	set_up();
 	attr = ids_xrc_attr(id, domain);
-	IS(rdma_create_qp(id, NULL, &attr), 0);
-	HOLDS(id->qp->pd == id->pd && id->pd->context == id->verbs);
+	must_eq(rdma_create_qp(id, NULL, &attr), 0);
+	must(id->qp->pd == id->pd && id->pd->context == id->verbs);
 	rdma_destroy_qp(id);
 }
 
@@ -88,7 +85,7 @@ static void others_domain(struct ibv_qp_init_attr *attr)
 static void closed_domain(struct ibv_qp_init_attr *attr)
 {
 	attr->xrc_domain = ids_domain(id);
-	IS(ibv_close_xrc_domain(attr->xrc_domain), 0);
+	must_eq(ibv_close_xrc_domain(attr->xrc_domain), 0);
 }
 
 static void srq_of_the_domain(struct ibv_qp_init_attr *attr)
@@ -96,13 +93,13 @@ static void srq_of_the_domain(struct ibv_qp_init_attr *attr)
 	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 1, .max_sge = 1 } };
 
 	attr->srq = ibv_create_xrc_srq(pd, domain, attr->send_cq, &srq_attr);
-	HOLDS(attr->srq);
+	must(attr->srq);
 }
 
 static void cq_of_the_other(struct ibv_qp_init_attr *attr)
 {
 	attr->send_cq = attr->recv_cq = ibv_create_cq(other->verbs, 4, NULL, NULL, 0);
-	HOLDS(attr->send_cq);
+	must(attr->send_cq);
 }
 
 static void receive_only(struct ibv_qp_init_attr *attr)
@@ -119,17 +116,17 @@ static void pd_of_the_other(struct ibv_qp_init_attr *attr)
 static void unbound_id(struct ibv_qp_init_attr *attr)
 {
 	(void)attr;
-	IS(rdma_create_id(id->channel, &id, NULL, RDMA_PS_TCP), 0);
+	must_eq(rdma_create_id(id->channel, &id, NULL, RDMA_PS_TCP), 0);
 }
 
 static void second_qp(struct ibv_qp_init_attr *attr)
 {
 	struct ibv_qp_init_attr first = *attr;
 
-	IS(rdma_create_qp(id, pd, &first), 0);
+	must_eq(rdma_create_qp(id, pd, &first), 0);
 }
 
-static void refusals(int variant)
+static void refusals(void)
 {
 	static void (*const spoils[])(struct ibv_qp_init_attr *) = {
 		no_domain, others_domain, closed_domain, srq_of_the_domain, cq_of_the_other, receive_only,
@@ -137,7 +134,6 @@ static void refusals(int variant)
 	};
 	struct ibv_qp_init_attr attr;
 
-	(void)variant;
 	for (unsigned i = 0; i < sizeof(spoils) / sizeof(spoils[0]); i++) {
 		struct ibv_qp *before;
 
@@ -148,32 +144,31 @@ static void refusals(int variant)
 		errno = 0;
 		if (rdma_create_qp(id, pd, &attr) != -1 || errno != EINVAL)
 			row_fail(__FILE__, __LINE__, "refusal %u of the table", i);
-		HOLDS(id->qp == before);
+		must(id->qp == before);
 	}
 }
 
-static void nothing_is_left(int variant)
+static void nothing_is_left(void)
 {
 	struct ibv_qp_init_attr attr, without;
 
-	(void)variant;
 	set_up();
 	attr = ids_xrc_attr(id, other_domain);
-	IS(rdma_create_qp(id, pd, &attr), -1);
+	must_eq(rdma_create_qp(id, pd, &attr), -1);
 	attr = ids_xrc_attr(id, domain);
 	attr.qp_type = IBV_QPT_RC;
-	IS(rdma_create_qp(id, pd, &attr), 0);
-	IS(id->qp->qp_type, IBV_QPT_RC);
+	must_eq(rdma_create_qp(id, pd, &attr), 0);
+	must_eq(id->qp->qp_type, IBV_QPT_RC);
 	rdma_destroy_qp(id);
 	attr.qp_type = IBV_QPT_XRC;
 	attr.xrc_domain = domain;
-	IS(rdma_create_qp(id, pd, &attr), 0);
+	must_eq(rdma_create_qp(id, pd, &attr), 0);
 	without = attr;			/* ibv_create_qp refuses the same attributes */
 	without.xrc_domain = NULL;
-	HOLDS(!ibv_create_qp(pd, &without) && errno == EINVAL);
+	must(!ibv_create_qp(pd, &without) && errno == EINVAL);
 }
 
-static const struct row rows[] = {
+static const struct row qp_rows[] = {
 	{ "type 5 is an XRC QP of its domain", is_an_old_one },
 	{ "without CQs it gets librdmacm's", without_cqs },
 	{ "without a PD it gets librdmacm's", without_pd },

@@ -2,7 +2,6 @@
 """The shim beside librdmacm in one process: old XRC QPs that librdmacm makes and connects, and SRQs of one used with the other."""
 
 import os
-import re
 
 import pytest
 
@@ -29,7 +28,7 @@ def program(run, softhca, xrc_compat, build_root, sanitizer_runtime):
 def test_rows(program, group, settings):
     done = program(group, *settings.split())
     rows = done.stdout.splitlines()
-    assert [row for row in rows if not re.match(r"ok .* \[" + group + r"\]$", row)] == [], done.stderr
+    assert [row for row in rows if not row.startswith("ok ")] == [], done.stderr
     assert (done.returncode, len(rows)) == (0, ROWS[group]), done.stderr
 
 

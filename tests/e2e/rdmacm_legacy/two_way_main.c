@@ -31,14 +31,14 @@ static void make_end(struct end *end, struct rdma_cm_id *id)
 	end->id = id;
 	end->domain = ids_domain(id);
 	end->pd = ibv_alloc_pd(id->verbs);
-	HOLDS(end->pd);
+	must(end->pd);
 	attr = ids_xrc_attr(id, end->domain);
 	end->cq = attr.recv_cq;
-	IS(rdma_create_qp(id, end->pd, &attr), 0);
+	must_eq(rdma_create_qp(id, end->pd, &attr), 0);
 	end->srq = ibv_create_xrc_srq(end->pd, end->domain, end->cq, &srq_attr);
-	HOLDS(end->srq);
+	must(end->srq);
 	end->mr = ibv_reg_mr(end->pd, end, sizeof(*end), IBV_ACCESS_LOCAL_WRITE);
-	HOLDS(end->mr);
+	must(end->mr);
 }
 
 static void connect_both(void)
@@ -47,11 +47,11 @@ static void connect_both(void)
 					 .rnr_retry_count = 7 };
 	struct rdma_cm_id *listener = ids_bound(1, PORT);
 
-	IS(rdma_listen(listener, 1), 0);
+	must_eq(rdma_listen(listener, 1), 0);
 	make_end(&ends[0], ids_resolved());
-	IS(rdma_connect(ends[0].id, &param), 0);
+	must_eq(rdma_connect(ends[0].id, &param), 0);
 	make_end(&ends[1], ids_event(listener, RDMA_CM_EVENT_CONNECT_REQUEST));
-	IS(rdma_accept(ends[1].id, &param), 0);
+	must_eq(rdma_accept(ends[1].id, &param), 0);
 	ids_event(ends[0].id, RDMA_CM_EVENT_ESTABLISHED);
 	ids_event(listener, RDMA_CM_EVENT_ESTABLISHED);
 }
@@ -60,8 +60,8 @@ static void take(struct end *end, enum ibv_wc_opcode want)
 {
 	struct ibv_wc wc = ids_completion(end->cq);
 
-	IS(wc.opcode, want);
-	IS(wc.qp_num, end->id->qp->qp_num);
+	must_eq(wc.opcode, want);
+	must_eq(wc.qp_num, end->id->qp->qp_num);
 }
 
 static void send_from(struct end *from, struct end *to, int round)
@@ -72,55 +72,51 @@ static void send_from(struct end *from, struct end *to, int round)
 	struct ibv_recv_wr recv_wr = { .sg_list = &received, .num_sge = 1 }, *bad_recv;
 
 	memset(from->sent, 'a' + round, LENGTH);
-	IS(ibv_post_srq_recv(to->srq, &recv_wr, &bad_recv), 0);
+	must_eq(ibv_post_srq_recv(to->srq, &recv_wr, &bad_recv), 0);
 	wr.xrc_remote_srq_num = to->srq->xrc_srq_num;
-	IS(ibv_post_send(from->id->qp, &wr, &bad), 0);
+	must_eq(ibv_post_send(from->id->qp, &wr, &bad), 0);
 	take(from, IBV_WC_SEND);
 	take(to, IBV_WC_RECV);
-	HOLDS(!memcmp(from->sent, to->received, LENGTH));
+	must(!memcmp(from->sent, to->received, LENGTH));
 }
 
 static void take_down(struct end *end)
 {
 	rdma_destroy_qp(end->id);
-	IS(ibv_destroy_srq(end->srq), 0);
-	IS(ibv_destroy_cq(end->cq), 0);
-	IS(ibv_close_xrc_domain(end->domain), 0);
+	must_eq(ibv_destroy_srq(end->srq), 0);
+	must_eq(ibv_destroy_cq(end->cq), 0);
+	must_eq(ibv_close_xrc_domain(end->domain), 0);
 }
 
-static void both_send(int variant)
+static void both_send(void)
 {
-	(void)variant;
 	connect_both();
 	for (int round = 0; round < ROUNDS; round++) {
 		send_from(&ends[0], &ends[1], round);
 		send_from(&ends[1], &ends[0], round);
 	}
-	IS(rdma_disconnect(ends[0].id), 0);
+	must_eq(rdma_disconnect(ends[0].id), 0);
 	take_down(&ends[0]);
 	take_down(&ends[1]);
 }
 
 /* In a two-way program it makes sense: such a QP receives. */
-static void receive_only(int variant)
+static void receive_only(void)
 {
 	struct rdma_cm_id *id = ids_bound(1, 0);
 	struct ibv_qp_init_attr attr = ids_xrc_attr(id, ids_domain(id));
 
-	(void)variant;
 	attr.cap.max_send_wr = attr.cap.max_send_sge = 0;
-	IS(rdma_create_qp(id, ibv_alloc_pd(id->verbs), &attr), 0);
+	must_eq(rdma_create_qp(id, ibv_alloc_pd(id->verbs), &attr), 0);
 	rdma_destroy_qp(id);
 }
 
-static const struct row rows[] = {
+static const struct row twoway_rows[] = {
 	{ "both ends send on the QP that rdma_cm connected", both_send },
 	{ "a QP that only receives", receive_only },
 };
 
-GROUP(twoway);
-
 int main(void)
 {
-	return rows_run(&twoway_group, 0, "twoway");
+	return rows_run(ROWS(twoway_rows), NULL);
 }

@@ -13,7 +13,7 @@
 
 #include "end.h"
 #include "receiver.h"
-#include "row.h"
+#include "../row.h"
 
 #define ROUNDS 20
 #define LONGEST_US 3000

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "end.h"
-#include "row.h"
+#include "../row.h"
 
 #define PROCESSES 8
 #define PAIRS 50

@@ -12,7 +12,7 @@
 
 #include "../emulated.h"
 #include "end.h"
-#include "row.h"
+#include "../row.h"
 
 #define PATIENCE_MS 20000	/* for what must come */
 

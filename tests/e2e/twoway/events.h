@@ -7,7 +7,7 @@
 
 #include "end.h"
 #include "receiver.h"
-#include "row.h"
+#include "../row.h"
 
 extern const struct group flagged_group, thread_group, cancel_group;
 

@@ -14,7 +14,7 @@
 
 #include "../emulated.h"
 #include "end.h"
-#include "row.h"
+#include "../row.h"
 
 #define SLOTS 4		/* of each kind in flight */
 #define SLOT_BYTES 8192

@@ -10,7 +10,7 @@
 
 #include "end.h"
 #include "receiver.h"
-#include "row.h"
+#include "../row.h"
 
 #define INJECT_EVERY 500	/* jumps */
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "end.h"
-#include "row.h"
+#include "../row.h"
 
 #ifdef REFERS_TO
 /* Visible, so that the compiler must keep it. */

@@ -12,7 +12,7 @@
 #include "../../thread_state.h"
 #include "end.h"
 #include "receiver.h"
-#include "row.h"
+#include "../row.h"
 
 #define PATIENCE 20	/* seconds, for what must come */
 #define LENGTH	 5000u	/* of a message: on more than one page */

@@ -3,7 +3,7 @@
 
 #include "end.h"
 #include "receiver.h"
-#include "row.h"
+#include "../row.h"
 
 /* Such a QP has a hidden half, and so the library looks at every completion from then on. */
 static struct ibv_qp *create_receiving(struct end *end)

@@ -9,7 +9,7 @@
 
 #include "end.h"
 #include "receiver.h"
-#include "row.h"
+#include "../row.h"
 
 #define SENDERS 3
 

@@ -15,7 +15,7 @@
 
 #include "end.h"
 #include "receiver.h"
-#include "row.h"
+#include "../row.h"
 
 #define CONTEXTS_MAX 4
 #define PATIENCE_S 20

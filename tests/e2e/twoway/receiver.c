@@ -2,7 +2,7 @@
 /* Makes receive QPs, connects them, and sends through them. */
 
 #include "receiver.h"
-#include "row.h"
+#include "../row.h"
 
 uint32_t receive_qp(struct ibv_xrc_domain *domain)
 {

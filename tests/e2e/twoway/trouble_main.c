@@ -13,7 +13,7 @@
 
 #include "end.h"
 #include "receiver.h"
-#include "row.h"
+#include "../row.h"
 
 static int query(struct end *end, uint32_t qp_num)
 {

@@ -2,8 +2,8 @@
 /*
  * Rows of a table, each run in a process of its own, so that one that crashes or hangs is one line of the result.
  */
-#ifndef TESTS_E2E_TWOWAY_ROW_H
-#define TESTS_E2E_TWOWAY_ROW_H
+#ifndef TESTS_E2E_ROW_H
+#define TESTS_E2E_ROW_H
 
 #include <stdbool.h>
 #include <stddef.h>
