@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Finds the legacy XRC functions among imports, and their names among the strings of programs that use dlsym(). */
 #include "legacy_use.h"
-#include "tools/common/command.h"
-#include "tools/common/message.h"
 #include "tools/program/regular.h"
 
 #include <abi/functions.h>
@@ -73,11 +71,7 @@ static bool file_has_string(const char *path, const char *text)
 
 static void add_symbol(struct legacy_use *use, const struct elf_import *import, const struct loaded_object *object)
 {
-	struct legacy_symbol *grown = realloc(use->symbol, (use->count + 1) * sizeof(*grown));
-
-	if (!grown)
-		exit(refuse(TOOL_EXIT_REFUSED, "out of memory"));
-	use->symbol = grown;
+	use->symbol = grow(use->symbol, use->count, sizeof(*use->symbol));
 	use->symbol[use->count++] = (struct legacy_symbol){ import, object };
 	if (use->dialect == DIALECT_NONE)
 		use->dialect = DIALECT_OFED;

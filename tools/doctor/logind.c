@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads RemoveIPC of logind.conf and its drop-ins as systemd does: logind.conf(5). */
 #include "logind.h"
-#include "tools/program/elf_info.h"
+#include "tools/common/memory.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -2,8 +2,6 @@
 /* The loader's answer, with the ELF headers of all objects. */
 #include "closure.h"
 #include "regular.h"
-#include "tools/common/command.h"
-#include "tools/common/message.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,16 +11,13 @@
 
 static void append(struct closure *closure, const char *path, const char *wanted)
 {
-	struct loaded_object **grown = realloc(closure->object, (closure->count + 1) * sizeof(struct loaded_object *));
-	struct loaded_object *object = calloc(1, sizeof(*object));
+	struct loaded_object *object = need_memory(calloc(1, sizeof(*object)));
 
-	if (!grown || !object)
-		exit(refuse(TOOL_EXIT_REFUSED, "out of memory"));
 	object->path = copy_string(path);
 	object->wanted = copy_string(wanted);
 	elf_info_read(path, &object->elf);
-	grown[closure->count++] = object;
-	closure->object = grown;
+	closure->object = grow(closure->object, closure->count, sizeof(object));
+	closure->object[closure->count++] = object;
 }
 
 static const char *file_of(const struct loaded_object *object)
@@ -54,8 +49,7 @@ static char *joined(const struct string_list *paths)
 
 		if (strpbrk(paths->item[i], ": $"))
 			continue;
-		if (asprintf(&longer, "%s%s%s", text, text[0] ? ":" : "", paths->item[i]) < 0)
-			exit(refuse(TOOL_EXIT_REFUSED, "out of memory"));
+		longer = format_string("%s%s%s", text, text[0] ? ":" : "", paths->item[i]);
 		free(text);
 		text = longer;
 	}

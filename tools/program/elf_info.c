@@ -2,8 +2,6 @@
 /* Reads the ELF header and the program headers, as the kernel does, and the dynamic sections, by libelf. */
 #include "elf_info.h"
 #include "regular.h"
-#include "tools/common/command.h"
-#include "tools/common/message.h"
 
 #include <errno.h>
 #include <gelf.h>
@@ -146,13 +144,10 @@ static void find_version(const struct symbols *symbols, GElf_Versym index, struc
 
 static void add_import(const struct symbols *symbols, int index, const GElf_Sym *symbol, const char *name, struct elf_info *info)
 {
-	struct elf_import *grown = realloc(info->import, (info->import_count + 1) * sizeof(*grown));
 	struct elf_import import = { .weak = GELF_ST_BIND(symbol->st_info) == STB_WEAK };
 	GElf_Versym version;
 
-	if (!grown)
-		exit(refuse(TOOL_EXIT_REFUSED, "out of memory"));
-	info->import = grown;
+	info->import = grow(info->import, info->import_count, sizeof(import));
 	import.name = copy_string(name);
 	if (symbols->versym && gelf_getversym(symbols->versym, index, &version) && (version & 0x7fff) > VER_NDX_GLOBAL)
 		find_version(symbols, version & 0x7fff, &import);

@@ -3,14 +3,7 @@
 #ifndef XRC_COMPAT_TOOLS_ELF_INFO_H
 #define XRC_COMPAT_TOOLS_ELF_INFO_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-/* A growing list of strings that it owns. */
-struct string_list {
-	char **item;
-	size_t count;
-};
+#include "tools/common/memory.h"
 
 /* A symbol that the file wants from elsewhere. */
 struct elf_import {
@@ -56,13 +49,5 @@ const char *elf_info_machine_name(const struct elf_info *info);
 
 /* The import of that name, or NULL. */
 const struct elf_import *elf_info_find_import(const struct elf_info *info, const char *name);
-
-/* Appends a copy; ends the tool when there is no memory. */
-void string_list_add(struct string_list *list, const char *text);
-bool string_list_has(const struct string_list *list, const char *text);
-void string_list_free(struct string_list *list);
-
-/* strdup() that ends the tool when there is no memory; NULL stays NULL. */
-char *copy_string(const char *text);
 
 #endif

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Memory for names and lists. Without any left, the command says so and ends: no caller could act on the error. */
+#ifndef XRC_COMPAT_TOOLS_MEMORY_H
+#define XRC_COMPAT_TOOLS_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* A growing list of strings that it owns. */
+struct string_list {
+	char **item;
+	size_t count;
+};
+
+/* Appends a copy. */
+void string_list_add(struct string_list *list, const char *text);
+bool string_list_has(const struct string_list *list, const char *text);
+void string_list_free(struct string_list *list);
+
+/* strdup(3); NULL stays NULL. */
+char *copy_string(const char *text);
+
+/* asprintf(3). */
+char *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* @array of @count elements, @size bytes each, with room for one more. */
+void *grow(void *array, size_t count, size_t size);
+
+/* Ends the command unless @memory was got. */
+void *need_memory(void *memory);
+
+#endif
