@@ -11,7 +11,7 @@
 
 static struct ibv_device device = { .name = "fake_0" };
 static struct ibv_xrcd xrcd;
-static uint32_t next_qp = 0x40;
+uint32_t provider_next_qp = 0x40;
 
 static __be64 get_device_guid(struct ibv_device *of)
 {
@@ -46,7 +46,7 @@ static struct ibv_qp *new_qp(struct ibv_context *context, uint32_t qp_num, void 
 
 static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
-	return new_qp(context, __atomic_fetch_add(&next_qp, 1, __ATOMIC_RELAXED), attr->qp_context);
+	return new_qp(context, __atomic_fetch_add(&provider_next_qp, 1, __ATOMIC_RELAXED), attr->qp_context);
 }
 
 /* As libibverbs does it, but without a kernel. */

@@ -4,10 +4,14 @@
 #define TESTS_COMPAT_PROVIDER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <infiniband/verbs.h>
 
 /** provider_open - an opened device, static; two at most. NULL: no libibverbs. */
 struct ibv_context *provider_open(unsigned n);
+
+/** provider_next_qp - the number of the next QP that is created. */
+extern uint32_t provider_next_qp;
 
 /** provider_lock - while it is true, the provider's ibv_destroy_qp does not return, as if another thread had its lock. */
 extern bool provider_lock;

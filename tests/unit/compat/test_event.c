@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Events of receive QPs: which acknowledgements reach libibverbs, and a cancellation during the translation. */
+
+#include <pthread.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <compat/device.h>
+#include <compat/domain.h>
+#include <compat/event.h>
+#include <compat/rcv_qp.h>
+#include <modern/modern.h>
+#include <modern/table.h>
+
+#include "../unit.h"
+#include "provider.h"
+
+static struct ibv_context *context;
+static struct legacy_xrc_domain *domain;
+static int to_kernel, acks;
+
+static void count_ack(struct ibv_async_event *event)
+{
+	(void)event;
+	acks++;
+}
+
+static int close_nothing(struct ibv_context *closed)
+{
+	(void)closed;
+	return 0;
+}
+
+static void open_device(void)
+{
+	int ends[2];
+
+	context = provider_open(0);
+	assert_non_null(context);
+	assert_int_equal(pipe(ends), 0);
+	context->async_fd = ends[0];
+	to_kernel = ends[1];
+	modern_table.ack_async_event = count_ack;
+	modern_table.close_device = close_nothing;
+	device_use_begin();
+	acks = 0;
+	assert_int_equal(domain_open(context, -1, 0, &domain), 0);
+}
+
+static void close_device(void)
+{
+	close(context->async_fd);
+	close(to_kernel);
+	assert_int_equal(device_close(context), 0);
+}
+
+static void raise_event(uint32_t number)
+{
+	const struct ib_uverbs_async_event_desc desc = {
+		.element = (uintptr_t)rcv_qp_handle(domain, number),
+		.event_type = IBV_EVENT_COMM_EST,
+	};
+
+	assert_int_equal(write(to_kernel, &desc, sizeof(desc)), sizeof(desc));
+}
+
+/* An acknowledgement without the flag has a QP number where others have a pointer. After the close that may be a pointer. */
+TEST(numbers_of_a_closed_device_are_forgotten)
+{
+	struct legacy_async_event event;
+	struct ibv_qp *low = mmap((void *)0x10000, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint32_t number;
+
+	if ((uintptr_t)low > 0xffffff)
+		skip_because("this system maps no memory at an address that could be a QP number");
+	open_device();
+	provider_next_qp = (uint32_t)(uintptr_t)low;
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	raise_event(number);
+	assert_int_equal(event_get(context, &event), 0);
+	assert_int_equal(event.element.xrc_qp_num, number);
+	assert_int_equal(acks, 1);
+	event.event_type &= ~LEGACY_XRC_QP_EVENT_FLAG;
+	event_ack(&event);
+	assert_int_equal(acks, 1);
+	close_device();
+	event_ack(&event);
+	assert_int_equal(acks, 2);
+	munmap(low, 4096);
+}
+
+static void be_cancelled(struct ibv_async_event *event)
+{
+	pthread_cancel(pthread_self());
+	pthread_testcancel();
+	count_ack(event);
+}
+
+static void *get(void *event)
+{
+	event_get(context, event);
+	pthread_testcancel();
+	return NULL;
+}
+
+/* The thread would end with whatever it holds. */
+TEST(a_cancellation_waits_for_the_translation)
+{
+	struct legacy_async_event event;
+	pthread_t thread;
+	uint32_t number;
+	void *result;
+
+	open_device();
+	modern_table.ack_async_event = be_cancelled;
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	raise_event(number);
+	assert_int_equal(pthread_create(&thread, NULL, get, &event), 0);
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+	assert_int_equal(acks, 1);
+	close_device();
+}
+
+UNIT_MAIN(NULL, NULL, UNIT(numbers_of_a_closed_device_are_forgotten), UNIT(a_cancellation_waits_for_the_translation))

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Receive QPs that the kernel refuses to query, and that one thread queries while another unregisters. */
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <compat/device.h>
+#include <compat/domain.h>
+#include <compat/rcv_qp.h>
+#include <modern/modern.h>
+#include <modern/table.h>
+
+#include "../../thread_state.h"
+#include "../unit.h"
+#include "provider.h"
+
+static struct legacy_xrc_domain *domain;
+static uint32_t number;
+static int (*provider_destroy_qp)(struct ibv_qp *qp);
+static atomic_bool destroyed, modified;
+static _Atomic pid_t unregistering;
+static pthread_t thread;
+
+static int refuse(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+{
+	(void)qp;
+	(void)mask;
+	(void)init_attr;
+	attr->qp_state = IBV_QPS_RTS;
+	return ENOMEM;
+}
+
+static int note_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	(void)qp;
+	(void)attr;
+	(void)mask;
+	modified = true;
+	return 0;
+}
+
+static int note_destroy(struct ibv_qp *qp)
+{
+	destroyed = true;
+	return provider_destroy_qp(qp);
+}
+
+static void *unregister(void *unused)
+{
+	unregistering = (pid_t)syscall(SYS_gettid);
+	assert_int_equal(rcv_qp_unregister(domain, number), 0);
+	return unused;
+}
+
+/* The other thread waits, or has destroyed the QP, before the kernel answers. */
+static int answer_beside_unregister(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+{
+	(void)qp;
+	(void)attr;
+	(void)mask;
+	(void)init_attr;
+	assert_int_equal(pthread_create(&thread, NULL, unregister, NULL), 0);
+	while (!destroyed && !(unregistering && thread_state(unregistering) == 'S'))
+		sched_yield();
+	return destroyed ? EIO : 0;
+}
+
+static void create(int (*query)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr))
+{
+	device_use_begin();
+	assert_int_equal(domain_open(provider_open(0), -1, 0, &domain), 0);
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	provider_destroy_qp = modern_table.destroy_qp;
+	modern_table.destroy_qp = note_destroy;
+	modern_table.modify_qp = note_modify;
+	modern_table.query_qp = query;
+	destroyed = modified = false;
+}
+
+TEST(a_query_that_is_refused_writes_nothing)
+{
+	struct legacy_qp_init_attr init_attr, init_before;
+	struct legacy_qp_attr attr, before;
+
+	create(refuse);
+	memset(&attr, 0x5a, sizeof(attr));
+	memset(&init_attr, 0x5a, sizeof(init_attr));
+	memcpy(&before, &attr, sizeof(attr));
+	memcpy(&init_before, &init_attr, sizeof(init_attr));
+	assert_int_equal(rcv_qp_query(domain, number, &attr, IBV_QP_STATE, &init_attr), -ENOMEM);
+	assert_memory_equal(&attr, &before, sizeof(attr));
+	assert_memory_equal(&init_attr, &init_before, sizeof(init_attr));
+	assert_int_equal(rcv_qp_unregister(domain, number) | domain_close(domain), 0);
+}
+
+TEST(a_qp_of_unknown_state_is_not_modified)
+{
+	const struct legacy_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+
+	create(refuse);
+	assert_int_equal(rcv_qp_modify(domain, number, &attr, IBV_QP_STATE), -ENOMEM);
+	assert_false(modified);
+	assert_int_equal(rcv_qp_unregister(domain, number) | domain_close(domain), 0);
+}
+
+TEST(unregister_waits_for_a_query)
+{
+	struct legacy_qp_init_attr init_attr;
+	struct legacy_qp_attr attr;
+
+	create(answer_beside_unregister);
+	assert_int_equal(rcv_qp_query(domain, number, &attr, IBV_QP_STATE, &init_attr), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(destroyed);
+	assert_int_equal(domain_close(domain), 0);
+}
+
+UNIT_MAIN(NULL, NULL, UNIT(a_query_that_is_refused_writes_nothing), UNIT(a_qp_of_unknown_state_is_not_modified),
+	  UNIT(unregister_waits_for_a_query))
