@@ -40,7 +40,7 @@ void device_use_begin(void)
 	atomic_store_explicit(&state_used, true, memory_order_release);
 }
 
-/* First ours: once the real close is done another thread may get the same address for a new device. */
+/* Before the real close: after it another thread may open a device at the same address. */
 static void take_all(const struct ibv_context *context, struct domain_list *domains, struct device_domain_list *ended)
 {
 	state_lock();

@@ -5,7 +5,7 @@
 
 #include <infiniband/verbs.h>
 
-/** device_use_begin - the program is about to open a domain: from now on its verbs and forks concern the library (state_in_use()). */
+/** device_use_begin - the program opens a domain: from now on the library handles its verbs and forks (state_in_use()). */
 void device_use_begin(void);
 
 /** device_close - free what stands for objects of this device, then close it. -errno of the real close. */

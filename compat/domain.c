@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* XRC domains: identity is device plus inode; what the kernel once counted against closing is counted here. */
+/* XRC domains: each is a device and an inode. SRQs and QPs keep one busy, as they did in the old kernel. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -219,7 +219,7 @@ void domain_take(const struct ibv_context *context, struct domain_list *left)
 			state_wait();
 }
 
-/* What a forked child has from its parent is the parent's too: the kernel's domain stays. */
+/* A forked child leaves its parent's domains open in the kernel. */
 void domain_end(struct domain_list *left)
 {
 	struct domain *domain;

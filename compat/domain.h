@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * What an XRC domain meant: an inode of a device, opened by any number of processes (contract 5.1, 5.2).
- */
+/* What an XRC domain meant: an inode of a device, opened by any number of processes (contract 5.1, 5.2). */
 #ifndef COMPAT_DOMAIN_H
 #define COMPAT_DOMAIN_H
 
@@ -49,7 +47,7 @@ void domain_release(struct domain *domain);
 struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom);
 struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
 
-/** domain_forked - in a forked child: no other thread uses a domain, and what there is belongs to the parent too. Lock held. */
+/** domain_forked - in a forked child: forget the parent's other threads, and mark all domains as inherited. Lock held. */
 void domain_forked(void);
 
 /**

@@ -20,7 +20,7 @@ static const struct row rows[VERBS] = {
 #undef X
 };
 
-/* Passed on but for what XRC needs, or made for programs of today: the errors are today's, too. */
+/* Verbs that return today's errors: the library passes them on, or has them for programs of today. */
 static bool is_todays(enum verb verb)
 {
 	switch (verb) {
@@ -41,7 +41,7 @@ static bool is_todays(enum verb verb)
 	}
 }
 
-/* Contract 5, and EIO, as ever, of an adapter that has failed. */
+/* The errors of contract 5, and EIO, which an adapter that has failed always gave. */
 static bool is_known(enum verb verb, int error)
 {
 	switch (error) {
@@ -63,8 +63,8 @@ static bool is_known(enum verb verb, int error)
 }
 
 /*
- * Kernels of today refuse for reasons that those of the time did not have: control groups (EAGAIN), security modules
- * (EACCES, EPERM). Programs switch over, or print, what they know: that something ran out, or that it is not to be had.
+ * Today's kernels have errors that old programs do not know: EAGAIN of control groups, EACCES and EPERM of security modules.
+ * Old programs get ENOMEM if something ran out, else EINVAL.
  */
 static int known_error(enum verb verb, int error)
 {

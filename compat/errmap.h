@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The one place where an error changes its form: 0 or -errno inside, what the old verb returned outside.
- */
+/* The one place where an error changes its form: 0 or -errno inside, what the old verb returned outside. */
 #ifndef COMPAT_ERRMAP_H
 #define COMPAT_ERRMAP_H
 

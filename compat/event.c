@@ -33,7 +33,7 @@ static struct handle_map flagged;
 static void note_flagged(struct ibv_context *context, uint32_t qp_num)
 {
 	state_lock();
-	/* Out of memory only costs a program that takes the flag off; it crashed on the old stack. */
+	/* Without memory, an acknowledgement without the flag crashes, as it did with OFED. */
 	handle_add(&flagged, (const void *)(uintptr_t)qp_num, context);
 	state_unlock();
 }
@@ -72,7 +72,7 @@ static void flag(struct legacy_async_event *levent, struct ibv_context *context,
 	levent->event_type |= LEGACY_XRC_QP_EVENT_FLAG;
 }
 
-/* False: the event is not the application's. */
+/* False: the application does not get the event. */
 static bool translate_qp_event(struct ibv_async_event *event, struct legacy_async_event *levent)
 {
 	struct modern_event_qp qp = modern_event_qp(event->element.qp);
@@ -83,7 +83,7 @@ static bool translate_qp_event(struct ibv_async_event *event, struct legacy_asyn
 	}
 	if (qp.use == MODERN_TGT_PAIRED)
 		levent->element.qp = xrc_qp_target_event(event->element.qp, leaves_in_err(event->event_type));
-	/* From here on the handle may be destroyed by the thread that waits for this. */
+	/* From here on a thread that waits for this in a destroy may free the handle. */
 	modern_ack_async_event(event);
 	if (qp.use == MODERN_TGT_REGISTERED)
 		flag(levent, qp.context, qp.qp_num);
@@ -120,7 +120,7 @@ static bool translate(struct ibv_async_event *event, struct legacy_async_event *
 
 /* ---- reading ---- */
 
-/* While an event is translated: neither a cancellation nor a handler that jumps away may leave our lock taken. */
+/* Translation takes the lock: a cancellation, or a signal handler that jumps away, would leave it taken. */
 struct quiet {
 	sigset_t signals;
 	struct cancel_hold hold;
@@ -144,10 +144,7 @@ static void quiet_end(const struct quiet *quiet)
 
 #define NOTHING_READ UINT32_MAX
 
-/*
- * What this thread reads. Not on its stack: a handler that jumps away just after the kernel has answered leaves the event here, for
- * the thread's next call.
- */
+/* Not on the stack: if a handler jumps away just after the kernel has answered, the event stays here for the thread's next call. */
 static __thread struct {
 	struct ib_uverbs_async_event_desc desc;
 	int async_fd;
@@ -188,7 +185,7 @@ static int read_quietly(int async_fd, struct quiet *quiet)
 	return err;
 }
 
-/* On success quiet. */
+/* On success, signals are blocked and cancellation is off. */
 static int read_event(int async_fd, struct ibv_async_event *event, struct quiet *quiet)
 {
 	int err;
@@ -204,7 +201,7 @@ static int read_event(int async_fd, struct ibv_async_event *event, struct quiet 
 	return err;
 }
 
-/* A cancellation that came meanwhile ends the thread here, and nothing else would acknowledge its event. */
+/* A cancellation that came during the translation ends the thread here. Nothing else would acknowledge its event. */
 static void hand_out(struct legacy_async_event *levent, const struct quiet *quiet)
 {
 	pthread_cleanup_push(acknowledge, levent);

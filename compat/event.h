@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Async events: a receive QP's come out flagged, by number; an XRC SRQ's with the image (contract 1.4, 5.8).
- */
+/* Async events: those of a receive QP have a flag and its number, those of an XRC SRQ its image (contract 1.4, 5.8). */
 #ifndef COMPAT_EVENT_H
 #define COMPAT_EVENT_H
 

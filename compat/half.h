@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * A half of an old XRC QP: how it is modified, with the attributes and masks that old callers had to pass.
- */
+/* A half of an old XRC QP: how it is modified, with the attributes and masks that old callers had to pass. */
 #ifndef COMPAT_HALF_H
 #define COMPAT_HALF_H
 

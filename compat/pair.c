@@ -14,7 +14,7 @@
 
 /* ---- numbers ---- */
 
-/* By the device: numbers of mlx5 may have the bit that is mlx4's tag. */
+/* A number does not tell the rule: mlx5's may have the bit that is mlx4's tag. */
 enum pair_rule pair_rule_of(struct ibv_context *context)
 {
 	return modern_tags_tgt_qps(context) ? PAIR_TAGGED : PAIR_NEXT;
@@ -29,23 +29,23 @@ uint32_t pair_target(enum pair_rule rule, uint32_t visible)
 
 bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target)
 {
-	/* Both ways, so that a neighbour that wrapped into the tag, and has no way back, is no pair. */
+	/* Checked in both directions: a number that wraps into the tag has no way back. */
 	return pair_target(rule, initiator) == target && pair_visible(rule, target) == initiator;
 }
 
 /* ---- creating ---- */
 
-/* Numbers are given out in order, so that only others in between spoil a pair: a few tries are plenty. */
+/* Devices hand out numbers in order. An attempt fails only if another process takes one in between. */
 #define PAIR_ATTEMPTS 64
 
-/* The ranks of a host all connect at the same moment, and in lockstep none would ever get neighbours. */
+/* The ranks of a host all connect at the same moment. In lockstep, none would ever get neighbouring numbers. */
 #define LOCK_TRIES 5000
 #define LOCK_PAUSE_NS 200000
 
 /*
- * One at a time on a device: by the device file that each of them has open anyway. The kernel releases the lock of a
- * killed process. If somebody else holds it for a second, as a stopped process does, we go on without: it only makes pairs
- * likelier. Not sooner, for whoever has it may need all its attempts, and each of eight waits for seven.
+ * One process at a time creates a pair on a device, by a lock on the device file that each has open. The kernel releases the lock of
+ * a killed process. After a second go on without it, because the holder may be stopped: the lock only makes pairs likelier. Less than
+ * a second is too short for eight ranks, each of which may need all its attempts.
  */
 static bool lock_device(const struct ibv_context *context)
 {
@@ -67,7 +67,7 @@ static void unlock_device(const struct ibv_context *context, bool locked)
 		flock(context->cmd_fd, LOCK_UN);
 }
 
-/* Programs of today take numbers too: a pause of random length breaks step with them. */
+/* Programs of today take numbers too. A random pause gets out of step with them. */
 static void pause_before_attempt(unsigned attempt)
 {
 	struct timespec now, pause = { 0 };
@@ -91,7 +91,7 @@ static int create_both(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_i
 	return err;
 }
 
-/* Misfits are kept until the end: given back at once, their numbers would be handed out again. */
+/* Keep misfits until the end: the device would hand out their numbers again. */
 static void destroy_misfits(const struct pair *misfits, unsigned count)
 {
 	while (count--)
@@ -172,7 +172,7 @@ int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mas
 	int err = query_halves(pair, &ini, &tgt);
 	bool tgt_there = !err && ini.state != tgt.state && mask & IBV_QP_STATE && tgt.state == attr->qp_state;
 
-	/* Nothing is moved unless both may move; a target that got there in an earlier, half-failed call stays. */
+	/* Check both before either is modified. A target that an earlier, half-failed call brought there stays. */
 	if (!err)
 		err = half_mask(&ini, attr, mask, &ini_mask);
 	if (!err && !tgt_there)
@@ -191,7 +191,7 @@ int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask, stru
 	if (err)
 		return err;
 	if ((attr->qp_state == IBV_QPS_ERR) != (tgt_attr.qp_state == IBV_QPS_ERR)) {
-		/* Who is told so relies on it: from now on nothing arrives either. */
+		/* A program that reads ERR relies on it: from now on nothing may arrive, either. */
 		pair_fail(pair);
 		attr->qp_state = attr->cur_qp_state = IBV_QPS_ERR;
 	}

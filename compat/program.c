@@ -15,7 +15,7 @@ atomic_int program_xrc;
 
 typedef bool (*names_fn)(const char *name);
 
-/* Both ends of a receive QP's life begin with one of these; modify, query and unreg never come without. */
+/* A program with receive QPs creates or registers one first. */
 static bool names_rcv_qp(const char *name)
 {
 	return !strcmp(name, "ibv_create_xrc_rcv_qp") || !strcmp(name, "ibv_reg_xrc_rcv_qp");
@@ -45,7 +45,7 @@ static int inspect_references(const struct loaded *loaded, void *names)
 	return loaded_refers(loaded, *(names_fn *)names);
 }
 
-/* A program that is going to look one up has its name. One that defines dlsym, as we do, hands the look-ups of others on. */
+/* An object that looks up a function contains its name. One that defines dlsym, as this library does, passes on others' look-ups. */
 static int inspect_literals(const struct loaded *loaded, void *names)
 {
 	return loaded_refers(loaded, names_lookup) && !loaded_symbol(loaded, "dlsym") && loaded_mentions(loaded, *(names_fn *)names);
@@ -83,11 +83,6 @@ static bool refers_to_none(void)
 	return known & 1;
 }
 
-static bool decide(bool receive_only)
-{
-	return receive_only || (!atomic_load_explicit(&looked_up, memory_order_relaxed) && refers_to_none());
-}
-
 bool program_is_two_way(bool receive_only)
 {
 	static bool warned;
@@ -103,5 +98,5 @@ bool program_is_two_way(bool receive_only)
 	case TWO_WAY_AUTO:
 		break;
 	}
-	return decide(receive_only);
+	return receive_only || (!atomic_load_explicit(&looked_up, memory_order_relaxed) && refers_to_none());
 }

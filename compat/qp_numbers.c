@@ -7,12 +7,12 @@
 
 #include "qp_numbers.h"
 
-/* A byte for each number is the shortest way for poll_cq. Of these zero pages a job touches one or two. */
+/* One byte for each number is fastest for poll_cq. A job touches one or two of these pages. */
 static atomic_uchar *_Atomic all_counts;
 
 static atomic_uchar *make_counts(void)
 {
-	/* Not by malloc(), which would learn from the end of so large a piece to take others from the heap. */
+	/* Not malloc: the munmap() below would be a free(), after which malloc no longer maps blocks of that size. */
 	atomic_uchar *none = NULL, *made = mmap(NULL, QP_NUMBERS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (made == MAP_FAILED)
@@ -30,7 +30,7 @@ static atomic_uchar *get_counts(void)
 	return counts ? counts : make_counts();
 }
 
-/* Devices share the bytes. Each begins elsewhere, because adapters number their QPs alike. */
+/* Devices share the bytes, each from another offset, because adapters give their QPs the same numbers. */
 static uint32_t offset_of(const struct ibv_context *context)
 {
 	return (uint32_t)((uintptr_t)context->device >> 4) * 0x9e3779b1u;
@@ -43,7 +43,7 @@ static atomic_uchar *count_of(const struct ibv_context *context, uint32_t qp_num
 	return counts ? &counts[(qp_num + offset_of(context)) % QP_NUMBERS] : NULL;
 }
 
-/* Without memory receive completions of the QP may come to show its neighbour's number; the QP is fine. */
+/* Without memory, receive completions of the QP may show its neighbour's number. */
 void qp_number_add(const struct ibv_context *context, uint32_t qp_num)
 {
 	atomic_uchar *count = count_of(context, qp_num);

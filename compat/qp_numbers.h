@@ -17,7 +17,7 @@
 /* QP numbers have 24 bits. */
 #define QP_NUMBERS (1u << 24)
 
-/** qp_number_add - a QP was made. qp_number_remove - it was destroyed; its number may be another one's already, and both count. */
+/** qp_number_add - a QP was created. qp_number_remove - one was destroyed; if its number is a new QP's already, both count. */
 void qp_number_add(const struct ibv_context *context, uint32_t qp_num);
 void qp_number_remove(const struct ibv_context *context, uint32_t qp_num);
 

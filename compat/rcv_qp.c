@@ -98,7 +98,7 @@ static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *q
 
 /* ---- the table ---- */
 
-/* Makes a file if there is none, so no lock is held. settle() and drop() keep it up to date. */
+/* No lock held, because this may create the file. settle() and drop() keep it up to date. */
 static void look_after_table(struct device_domain *device_domain)
 {
 	if (!device_domain_refresh(device_domain))
@@ -236,10 +236,7 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	return err;
 }
 
-/*
- * Not so what a forked child has from its parent: to close a device there ended nothing, for the kernel does that with the last
- * descriptor, and the parent has one.
- */
+/* A forked child ends none of its parent's: the kernel does that with the last descriptor of the device, and the parent has one. */
 void rcv_qp_end_all(struct device_domain *device_domain)
 {
 	HANDLE_EACH(mapping, &device_domain->rcv_qps) {
@@ -261,17 +258,6 @@ struct use {
 	struct ibv_qp *qp;
 };
 
-static void begin_in(struct use *use, uint32_t qp_num)
-{
-	struct rcv_qp *rcv_qp = find_settled(use->domain->device_domain, qp_num);
-
-	if (!rcv_qp)
-		return;
-	use->held = rcv_qp;
-	use->qp = rcv_qp->qp;
-	rcv_qp->users++;
-}
-
 /* -EINVAL: no such receive QP in this domain. end_use() after success. */
 static int begin_use(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct use *use)
 {
@@ -281,7 +267,11 @@ static int begin_use(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct use
 	state_lock();
 	use->domain = domain_enter(ldom, NULL);
 	if (use->domain)
-		begin_in(use, qp_num);
+		use->held = find_settled(use->domain->device_domain, qp_num);
+	if (use->held) {
+		use->held->users++;
+		use->qp = use->held->qp;
+	}
 	state_unlock();
 	if (!use->domain)
 		return -EINVAL;

@@ -29,9 +29,7 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num);
 /** rcv_qp_modify - -EINVAL: no such receive QP in this domain, or mask or transition not allowed. */
 int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct legacy_qp_attr *attr, int mask);
 
-/**
- * rcv_qp_query - everything the kernel knows, whatever the mask; init_attr as the old libmlx4 filled it (contract 5.5).
- */
+/** rcv_qp_query - everything the kernel knows, whatever the mask; init_attr as the old libmlx4 filled it (contract 5.5). */
 int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr, int mask,
 		 struct legacy_qp_init_attr *init_attr);
 

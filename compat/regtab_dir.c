@@ -68,7 +68,7 @@ int regtab_open_found(struct regtab_found *found, int flags)
 	return -ENOENT;	/* removed or replaced meanwhile */
 }
 
-/* The magic is written last: zeros or nothing are of a process that died while it made the file. */
+/* The magic is written last: without it, the process died while it made the file. */
 static bool is_ours(int fd)
 {
 	uint64_t magic = 0;
@@ -114,7 +114,7 @@ void regtab_gc(const char *dir)
 
 	if (count < 0)
 		return;
-	clock_gettime(CLOCK_MONOTONIC, &now);	/* the first one is as good as random */
+	clock_gettime(CLOCK_MONOTONIC, &now);	/* begin with a random one */
 	for (int i = 0; i < count && i < GC_LIMIT; i++) {
 		struct regtab_found found = { .fd = -1 };
 

@@ -46,26 +46,23 @@ struct process {
 
 static struct process *self;
 
-static bool make_self(void)
+/* Linux before 4.14 refuses the advice: then there is no table. */
+static void make_self(void)
 {
-	struct process *none = NULL, *made;
 	size_t size = (size_t)sysconf(_SC_PAGESIZE);
+	void *made = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
-	made = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	if (made == MAP_FAILED)
-		return false;
-	/* Refused by Linux before 4.14: no table there. */
-	if (madvise(made, size, MADV_WIPEONFORK) ||
-	    !__atomic_compare_exchange_n(&self, &none, made, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		munmap(made, size);	/* or another thread was faster */
-	return __atomic_load_n(&self, __ATOMIC_ACQUIRE);
+	if (made != MAP_FAILED && !madvise(made, size, MADV_WIPEONFORK))
+		self = made;
 }
 
 static bool begin_process(void)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	static uint32_t serials;	/* a child continues its parent's count, so their serials differ */
 
-	if (!__atomic_load_n(&self, __ATOMIC_ACQUIRE) && !make_self())
+	pthread_once(&once, make_self);
+	if (!self)
 		return false;
 	pthread_mutex_lock(&self->mutex);
 	if (!self->serial)
@@ -192,7 +189,7 @@ static int make_file(struct regtab_entry *entry)
 	return err;
 }
 
-/* Also of a child's copy: there is nothing locked that its close could release. */
+/* In a forked child this closes the child's copy of the descriptor, which holds no lock. */
 static void close_file(struct regtab_entry *entry)
 {
 	struct stat st;
@@ -234,7 +231,7 @@ static void fill_header(struct regtab_header *header, const struct regtab_key *k
 	snprintf(header->label, sizeof(header->label), "%s", label);
 }
 
-/* Tells the second in a tenth of a system call. */
+/* Takes a tenth of the time of a system call. */
 static unsigned second(void)
 {
 	struct timespec now;

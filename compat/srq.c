@@ -123,7 +123,7 @@ void srq_await_acks(const struct srq_image *image, int cancel_state)
 
 int srq_destroy(struct srq_image *image)
 {
-	/* Found by the event side until the provider says that no event of it is on its way any more. */
+	/* Events find the image until this returns: after that none is left. */
 	int err = modern_destroy_srq(image->srq);
 
 	if (err)

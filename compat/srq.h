@@ -55,7 +55,7 @@ int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq 
 
 /**
  * srq_modify, srq_query - as the verbs. max_wr and max_sge are what create answered, also where the provider asked the kernel
- * for more (libmlx5: twice as many and one): who posts as many receives as a query says must be able to.
+ * for more (libmlx5: twice as many and one): a program may post as many receives as the query says.
  */
 int srq_modify(const struct srq_image *image, struct ibv_srq_attr *attr, int mask);
 int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr);

@@ -17,7 +17,7 @@
 
 struct xrc_qp {
 	struct pair pair;		/* ini is the QP the application has; tgt is NULL if one-way */
-	uint32_t ini_num, tgt_num;	/* of the pair; in the QPs they may be read no longer when one is being destroyed */
+	uint32_t ini_num, tgt_num;	/* copies: another thread may compare while a QP is freed */
 	struct ibv_context *context;
 	struct legacy_xrc_domain *ldom;
 	struct device_domain *device_domain;
@@ -46,7 +46,7 @@ static struct ibv_qp_init_attr modern_init_attr(const struct legacy_qp_init_attr
 	return (struct ibv_qp_init_attr){
 		.qp_context = attr->qp_context,
 		.send_cq = attr->send_cq,
-		/* A sender has none, but old programs may read qp->recv_cq back; Open MPI's own port passes both too. */
+		/* A sender needs none, but old programs may read qp->recv_cq back. */
 		.recv_cq = attr->recv_cq,
 		.cap = attr->cap,
 		.sq_sig_all = attr->sq_sig_all,
@@ -59,12 +59,11 @@ static int xrc_qp_publish(struct xrc_qp *xrc_qp, struct domain *domain)
 
 	state_lock();
 	err = handle_add(&xrc_qps, xrc_qp->pair.ini, xrc_qp);
-	if (!err && xrc_qp->pair.tgt) {
+	if (!err && xrc_qp->pair.tgt)
 		err = handle_add(&targets, xrc_qp->pair.tgt, xrc_qp);
-		if (err)
-			handle_remove(&xrc_qps, xrc_qp->pair.ini, xrc_qp);
-	}
-	if (!err) {
+	if (err) {
+		handle_remove(&xrc_qps, xrc_qp->pair.ini, xrc_qp);
+	} else {
 		xrc_qp->device_domain = domain->device_domain;
 		domain->device_domain->qps++;
 	}
@@ -195,7 +194,7 @@ static void await_acks(struct xrc_qp *xrc_qp, int cancel_state)
 	state_unlock();
 }
 
-/* First of the two, for then no event comes any more that would be handed out as one of the other. */
+/* Before the visible half, so that no event of the target is handed out as one of a freed QP. */
 static int destroy_target(struct xrc_qp *xrc_qp)
 {
 	struct ibv_qp *tgt = xrc_qp->pair.tgt;
@@ -297,7 +296,7 @@ void xrc_qp_own_event(const struct ibv_qp *qp)
 	state_unlock();
 }
 
-/* One that is being destroyed may have given its numbers to the next one already. */
+/* A QP that is being destroyed does not count: its number may be a new QP's already. */
 static bool is_half(const struct xrc_qp *xrc_qp, const struct ibv_context *context, uint32_t qp_num)
 {
 	return !xrc_qp->ending && xrc_qp->context == context && (xrc_qp->ini_num == qp_num || xrc_qp->tgt_num == qp_num);

@@ -4,7 +4,7 @@
  *
  * One-way, for programs that only send on such a QP (Open MPI, MVAPICH2, GASNet): the provider's own XRC_SEND QP, so
  * that inline ibv_post_send reaches the provider with nothing between. Two-way, for programs that connect such QPs to
- * one another (qperf, MVAPICH 1.x): the same, with an XRC_RECV QP behind it (xrc_pair.h).
+ * one another (qperf, MVAPICH 1.x): the same, with an XRC_RECV QP behind it (pair.h).
  */
 #ifndef COMPAT_XRC_QP_H
 #define COMPAT_XRC_QP_H

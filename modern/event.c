@@ -43,7 +43,7 @@ int modern_read_async_event(int async_fd, struct ib_uverbs_async_event_desc *des
 	return got == sizeof(*desc) ? 0 : -EIO;
 }
 
-/* All objects lie in one place of the union, as does the number of a port. */
+/* Every object, and the number of a port, is at the same place of the union. */
 struct ibv_async_event modern_async_event(const struct ib_uverbs_async_event_desc *desc)
 {
 	struct ibv_async_event event = { .event_type = desc->event_type };
@@ -68,7 +68,10 @@ static void unlock(void *mutex)
 	pthread_mutex_unlock(mutex);
 }
 
-/* libibverbs counts acknowledgements under this mutex, and signals each. A cancelled thread's event is acknowledged, but not counted. */
+/*
+ * libibverbs counts acknowledgements under this mutex, and signals each. The event of a cancelled thread is acknowledged without
+ * being handed out, so there may be more acknowledgements than events.
+ */
 static void await(pthread_mutex_t *mutex, pthread_cond_t *cond, const uint32_t *completed, uint32_t events, int cancel_state)
 {
 	int off;

@@ -155,7 +155,7 @@ static modern_wrapper_fn find_wrapper(void)
 /* What is missing, or NULL. */
 static const char *find(struct found *found)
 {
-	/* It is nearly always loaded. It is not in a program that came by one of our functions in another way. */
+	/* It is loaded, unless the program found one of our functions without it. */
 	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
 	const char *name;
 
@@ -215,7 +215,7 @@ const char *modern_missing(void)
 
 void *modern_older(const char *name)
 {
-	/* Loaded it is: the caller has an object of it. */
+	/* It is loaded: the caller has an object of it. */
 	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
 	loader_dlvsym_fn dlvsym_real = loader_dlvsym();
 

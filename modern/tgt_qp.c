@@ -19,7 +19,7 @@
  */
 static char marks[2][MODERN_TGT_PAIRED + 1];
 
-/* Its callers have the attribute, too: gcc may read the field in them. */
+/* Its callers have the attribute too, because gcc may inline it. */
 static ORDERED_BY_KERNEL const char *mark_of(const struct ibv_qp *qp)
 {
 	const char *mark = qp->qp_context, *first = (const char *)marks;
@@ -64,7 +64,7 @@ static bool have_commands(void)
 	return modern_table.cmd_open_qp && modern_table.cmd_modify_qp && modern_table.cmd_query_qp && modern_table.cmd_destroy_qp;
 }
 
-static int open_handle(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context, struct ibv_qp **qp)
+static int open_by_command(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context, struct ibv_qp **qp)
 {
 	struct ibv_qp_open_attr attr = {
 		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_CONTEXT |
@@ -156,7 +156,7 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enu
 
 int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp)
 {
-	return open_handle(xrcd, qp_num, &marks[1][use], qp);
+	return open_by_command(xrcd, qp_num, &marks[1][use], qp);
 }
 
 int modern_destroy_inherited(struct ibv_qp *qp)

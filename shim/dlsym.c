@@ -48,7 +48,7 @@ static bool is_verb(const char *name)
 
 static __attribute__((noinline)) void *find_ours(void *handle, const char *name)
 {
-	/* Before we are relocated nobody can have opened libibverbs. */
+	/* Before this library is relocated, no code can have opened libibverbs. */
 	if (!is_verb(name) || early() || !loader_finds_in_libibverbs(handle, name))
 		return NULL;
 	program_note_lookup(name);

@@ -31,7 +31,7 @@ static void tell_failure(void)
 	log_once(told, "no usable libibverbs.so.1: %s not found; install the distribution's libibverbs", modern_missing());
 }
 
-/* At the first call. Two threads may do it at once; they find the same. */
+/* At the first call. Two threads may do it at once, and find the same. */
 static __attribute__((noinline, cold)) void begin(void)
 {
 	atomic_store(&tracer, shim_find_tracer());
@@ -39,7 +39,7 @@ static __attribute__((noinline, cold)) void begin(void)
 		banner();
 }
 
-/* In a section: no thread may be cancelled in the loader. */
+/* By shim_enter(), because no thread may be cancelled in the loader. */
 __attribute__((cold)) int shim_begin(void)
 {
 	struct entry entry;

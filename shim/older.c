@@ -12,7 +12,7 @@
 
 #include "shim.h"
 
-/* failed: what the caller is told if libibverbs has no such function, with errno ENOSYS. Structs of that node are none of ours. */
+/* failed: what the caller gets, with errno ENOSYS, if libibverbs has no such function. The structs of that node are not read here. */
 #define OLDER(ret, verb, params, args, failed)									\
 	ret shim_older_##verb params										\
 	{													\

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * What every exported function shares: it comes in, calls compat, and goes out with the legacy error.
- */
+/* What every exported function shares: it enters, calls compat, and leaves with the legacy error. */
 #ifndef SHIM_SHIM_H
 #define SHIM_SHIM_H
 
@@ -48,8 +46,8 @@ struct entry {
 int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments);
 
 /**
- * shim_ready - for a call that is none of ours: 0 once the program's libibverbs is found, so that the call can go straight on to
- * it; -ENOSYS if there is none. Cancellation and errno are left alone.
+ * shim_ready - for a call without XRC: 0 once the program's libibverbs is found, so that the call can go straight on to it;
+ * -ENOSYS if there is none. Cancellation and errno are left alone.
  */
 extern atomic_bool shim_begun;
 int shim_begin(void);
@@ -65,7 +63,7 @@ int shim_leave(const struct entry *entry, int err);
 /** shim_leave_made - the same for a verb that returns what it made: that, or NULL. */
 void *shim_leave_made(const struct entry *entry, int err, void *made);
 
-/** shim_pass - the call is none of ours: the real function goes on as if we had not been there. */
+/** shim_pass - leave before the call is passed on to the real function: errno and cancellation are as before shim_enter(). */
 void shim_pass(const struct entry *entry);
 
 /** What hooked ops slots hold: post_srq_recv where images exist, poll_cq where two-way QPs do. */

@@ -17,7 +17,7 @@ struct shim_tracer {
 	void *(*enter)(enum verb verb, const uintptr_t *arguments);
 	/* Ends it. result: what the program gets; error: its errno, 0 for success. */
 	void (*leave)(void *call, int64_t result, int error);
-	/* Ends it without a word: the call was passed on to libibverbs. */
+	/* Ends it without a record: the call was passed on to libibverbs. */
 	void (*drop)(void *call);
 };
 
@@ -26,7 +26,7 @@ struct shim_tracer {
 #define SHIM_TRACER_NODE "XRC_TRACE"
 typedef const struct shim_tracer *(*shim_tracer_start_fn)(unsigned int verbs);
 
-/** shim_find_tracer - in this process; NULL where nobody traces. */
+/** shim_find_tracer - that of this process; NULL without `xrc-compat trace`. */
 const struct shim_tracer *shim_find_tracer(void);
 
 #endif
