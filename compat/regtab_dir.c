@@ -77,6 +77,15 @@ static bool is_ours(int fd)
 	return !length || (length == sizeof(magic) && (!magic || magic == REGTAB_MAGIC));
 }
 
+int regtab_lock(int fd)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	int err = fcntl(fd, F_SETLK, &lock) ? -errno : 0;
+
+	regtab_fault_point();
+	return err == -EACCES ? -EAGAIN : err;
+}
+
 int regtab_unlink(const char *path, dev_t dev, ino_t ino)
 {
 	struct stat st;

@@ -89,15 +89,6 @@ static bool is_mine(const struct regtab_entry *entry)
 
 /* ---- one file ---- */
 
-int regtab_lock(int fd)
-{
-	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int err = fcntl(fd, F_SETLK, &lock) ? -errno : 0;
-
-	regtab_fault_point();
-	return err == -EACCES ? -EAGAIN : err;
-}
-
 /* Whether the descriptor is still ours: the program may have closed it and opened a file of its own in its place. */
 static bool fd_is_ours(const struct regtab_entry *entry, struct stat *st)
 {

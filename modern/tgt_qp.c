@@ -158,8 +158,3 @@ int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_u
 {
 	return open_by_command(xrcd, qp_num, &marks[1][use], qp);
 }
-
-int modern_destroy_inherited(struct ibv_qp *qp)
-{
-	return modern_table.cmd_destroy_qp ? modern_status(modern_table.cmd_destroy_qp(qp)) : modern_destroy_qp(qp);
-}
