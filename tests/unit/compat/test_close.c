@@ -5,6 +5,8 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -152,6 +154,42 @@ TEST(a_verb_waits_for_a_close_that_is_refused)
 	assert_int_equal(device_close(context), 0);
 }
 
+static atomic_bool closed;
+
+static int note_close(void)
+{
+	closed = true;
+	return 0;
+}
+
+static void *close_domain(void *unused)
+{
+	verb_thread = (pid_t)syscall(SYS_gettid);
+	assert_int_equal(domain_close(refused), 0);
+	return unused;
+}
+
+TEST(a_close_waits_for_verbs)
+{
+	struct ibv_context *context = open_counted();
+	struct domain *domain;
+
+	assert_int_equal(domain_open(context, -1, 0, &refused), 0);
+	domain = domain_hold(refused, context);
+	assert_non_null(domain);
+	provider_closes_xrcd = note_close;
+	verb_thread = 0;
+	assert_int_equal(pthread_create(&thread, NULL, close_domain, NULL), 0);
+	while (!closed && !(verb_thread && thread_state(verb_thread) == 'S'))
+		sched_yield();
+	assert_false(closed);
+	domain_release(domain);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_true(closed);
+	provider_closes_xrcd = NULL;
+	assert_int_equal(device_close(context), 0);
+}
+
 static struct legacy_xrc_domain *opened_beside;
 static int shared_fd;
 
@@ -189,4 +227,5 @@ FIXTURE(setup)
 
 UNIT_MAIN(setup, NULL, UNIT(a_child_ends_nothing_of_its_parent), UNIT(many_receive_qps_take_their_time_only),
 	  UNIT(many_domains_take_their_time_only), UNIT(a_verb_waits_for_a_close_that_is_refused),
+	  UNIT(a_close_waits_for_verbs),
 	  UNIT(an_open_beside_a_refused_close_is_of_the_same_domain))
