@@ -2,9 +2,9 @@
 /*
  * The ops table of an opened device: what the provider had there before a slot was hooked.
  *
- * ibv_post_srq_recv and ibv_poll_cq were inline in old headers, so an old program reaches us only through the table in
- * its context. post_srq_recv is hooked where images exist, poll_cq where two-way QPs do; every other slot, and these
- * two on any other device, stay the provider's own.
+ * ibv_post_srq_recv and ibv_poll_cq were inline in old headers, so the library sees such calls only through the table in
+ * the context. post_srq_recv is hooked on devices with SRQ images, poll_cq on those with two-way QPs. Every other slot stays the
+ * provider's.
  */
 #ifndef COMPAT_OPS_H
 #define COMPAT_OPS_H

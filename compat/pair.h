@@ -31,7 +31,7 @@ uint32_t pair_target(enum pair_rule rule, uint32_t visible);
 /** pair_visible - the visible number in front of a target's, which has the tag if the rule says so. */
 static inline uint32_t pair_visible(enum pair_rule rule, uint32_t target)
 {
-	/* No wrap-around to mask away: number 0 is nobody's, tagged or not. */
+	/* No mask is needed: no QP has number 0, tagged or not, so this does not wrap. */
 	return target - (rule == PAIR_TAGGED ? PAIR_TARGET_TAG + 1 : 1);
 }
 

@@ -30,7 +30,7 @@
 
 /*
  * For providers, in a node that changes with each release. From release 28 to 65 the signatures are these. NULL where libibverbs
- * has none. Structs that libibverbs does not publish are void here. Only tgt_qp.c calls them.
+ * has none. Structs that libibverbs does not publish are void here. Only for target QPs.
  */
 #define MODERN_COMMANDS(X)											\
 	X(cmd_open_qp, int, (struct ibv_context *context, void *qp, int qp_size, struct ibv_qp_open_attr *attr,	\

@@ -25,7 +25,7 @@ int ibv_create_xrc_rcv_qp(struct legacy_qp_init_attr *init_attr, uint32_t *qp_nu
 SHIM_EXPORT(ibv_create_xrc_rcv_qp);
 
 /*
- * Legacy: whoever has the domain open may modify, registered or not; full RC masks.
+ * Legacy: every process that has the domain open may modify, registered or not; full RC masks.
  * Modern: ibv_modify_qp on the registration's handle, else on one opened for this call.
  * Difference: none known.
  */

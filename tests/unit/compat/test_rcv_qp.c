@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Receive QPs that the kernel refuses to query, and that one thread queries while another unregisters. */
+/* Receive QPs that the kernel refuses to query, and that one thread queries while another one unregisters. */
 
 #include <errno.h>
 #include <pthread.h>
@@ -121,5 +121,60 @@ TEST(unregister_waits_for_a_query)
 	assert_int_equal(domain_close(domain), 0);
 }
 
+static atomic_bool used;
+static _Atomic pid_t querying;
+
+static int note_use(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+{
+	(void)qp;
+	(void)attr;
+	(void)mask;
+	(void)init_attr;
+	used = true;
+	return 0;
+}
+
+static int query_opened(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr, void *command,
+			size_t size)
+{
+	(void)qp;
+	(void)attr;
+	(void)mask;
+	(void)init_attr;
+	(void)command;
+	(void)size;
+	return 0;
+}
+
+static void *query(void *unused)
+{
+	struct legacy_qp_init_attr init_attr;
+	struct legacy_qp_attr attr;
+
+	querying = (pid_t)syscall(SYS_gettid);
+	assert_int_equal(rcv_qp_query(domain, number, &attr, IBV_QP_STATE, &init_attr), 0);
+	return unused;
+}
+
+static int destroy_beside_query(struct ibv_qp *qp)
+{
+	assert_int_equal(pthread_create(&thread, NULL, query, NULL), 0);
+	while (!used && !(querying && thread_state(querying) == 'S'))
+		sched_yield();
+	return provider_destroy_qp(qp);
+}
+
+/* The query waits for the unregister, and opens a handle of its own then. */
+TEST(a_query_does_not_use_what_is_being_destroyed)
+{
+	create(note_use);
+	modern_table.destroy_qp = destroy_beside_query;
+	modern_table.cmd_query_qp = query_opened;
+	assert_int_equal(rcv_qp_unregister(domain, number), 0);
+	assert_int_equal(pthread_join(thread, NULL), 0);
+	assert_false(used);
+	assert_int_equal(domain_close(domain), 0);
+}
+
 UNIT_MAIN(NULL, NULL, UNIT(a_query_that_is_refused_writes_nothing), UNIT(a_qp_of_unknown_state_is_not_modified),
-	  UNIT(unregister_waits_for_a_query))
+	  UNIT(unregister_waits_for_a_query), UNIT(a_query_does_not_use_what_is_being_destroyed))
