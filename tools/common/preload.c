@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The words of LD_PRELOAD, between colons or blanks. */
+/* Takes LD_PRELOAD apart at colons and blanks, and composes it. */
 #include "preload.h"
 #include "elf/lib_folder.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 static void expand_lib(const char *word, size_t length, char *path, size_t size)
 {
@@ -30,4 +33,35 @@ bool preload_next(const char **rest, bool expand, char *word, size_t size)
 	else
 		snprintf(word, size, "%.*s", (int)length, start);
 	return length > 0;
+}
+
+bool preload_for_both(const char *path, char *setting, size_t size)
+{
+	return !loader_lib_setting(path, LOADER_LIB_OWN_BITS, setting, size) || !loader_lib_setting(path, LOADER_LIB_OTHER_BITS, setting, size);
+}
+
+static void add_word(char **value, const char *word)
+{
+	const char *rest = *value;
+	char other[PATH_MAX], *longer;
+
+	while (preload_next(&rest, false, other, sizeof(other))) {
+		if (!strcmp(other, word))
+			return;
+	}
+	longer = format_string("%s%s%s", *value, **value ? ":" : "", word);
+	free(*value);
+	*value = longer;
+}
+
+char *preload_value(const struct string_list *libraries, bool remote)
+{
+	char *value = copy_string(""), word[PATH_MAX];
+	const char *rest = getenv("LD_PRELOAD");
+
+	for (size_t i = 0; i < libraries->count; i++)
+		add_word(&value, !remote && preload_for_both(libraries->item[i], word, sizeof(word)) ? word : libraries->item[i]);
+	while (preload_next(&rest, remote, word, sizeof(word)))
+		add_word(&value, word);
+	return value;
 }

@@ -3,6 +3,9 @@
 #include "needs.h"
 #include "paths.h"
 #include "regular.h"
+#include "starter.h"
+#include "tools/common/message.h"
+#include "tools/common/preload.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -33,15 +36,13 @@ static bool is_companion(const char *name)
 /* Whether LD_PRELOAD has a library of that name: `run` within `run`, or the user's own. */
 static bool is_preloaded(const char *name)
 {
-	const char *list = getenv("LD_PRELOAD");
-	size_t length = strlen(name);
+	const char *rest = getenv("LD_PRELOAD"), *slash;
+	char word[PATH_MAX];
 
-	while (list && *list) {
-		size_t end = strcspn(list, ": ");
-
-		if (end > length && list[end - length - 1] == '/' && !strncmp(list + end - length, name, length))
+	while (preload_next(&rest, false, word, sizeof(word))) {
+		slash = strrchr(word, '/');
+		if (slash && !strcmp(slash + 1, name))
 			return true;
-		list += end + (list[end] != '\0');
 	}
 	return false;
 }
@@ -71,6 +72,69 @@ void needs_free(struct needs *needs)
 {
 	string_list_free(&needs->companion);
 	string_list_free(&needs->missing);
+}
+
+/* What is preloaded, and why. */
+static void talk(const char *why, const char *library, const char *what)
+{
+	const char *verbose = getenv("XRC_COMPAT_VERBOSE");
+
+	if (verbose && verbose[0] && strcmp(verbose, "0") != 0)
+		refuse(0, "%s %s %s", library, why, what);
+}
+
+static void add_libibverbs(const char *path, const struct needs *needs, bool wanted, struct string_list *libraries)
+{
+	const char *old = needs->old_libibverbs;
+
+	if (needs->system_libibverbs[0] && (wanted || old[0])) {
+		string_list_add(libraries, needs->system_libibverbs);
+		talk("takes the place of", needs->system_libibverbs, old[0] ? old : "any other libibverbs.so.1");
+	} else if (old[0]) {
+		refuse(0, "%s loads the old libibverbs %s, which finds no device here", path, old);
+		advise("install the distribution's libibverbs (Debian: libibverbs1), which then takes its place");
+	} else if (wanted) {
+		refuse(0, "--system-libibverbs: this system has no libibverbs.so.1 for %s", path);
+		advise("install the distribution's libibverbs (Debian: libibverbs1)");
+	}
+}
+
+/* @bits: of the program that gets LD_PRELOAD. Programs of the other word size can only have what $LIB leads them to. */
+static void add_needs(const char *path, const struct elf_info *kind, int bits, bool system_libibverbs, struct string_list *libraries)
+{
+	char setting[PATH_MAX];
+	struct closure closure;
+	struct needs needs;
+
+	closure_read(path, kind, NULL, &closure);
+	needs_read(&closure, &needs);
+	for (size_t i = 0; i < needs.companion.count; i++) {
+		if (kind->bits != bits && !preload_for_both(needs.companion.item[i], setting, sizeof(setting)))
+			continue;
+		string_list_add(libraries, needs.companion.item[i]);
+		talk("is preloaded for", needs.companion.item[i], path);
+	}
+	if (kind->bits == bits)
+		add_libibverbs(path, &needs, system_libibverbs, libraries);
+	needs_free(&needs);
+	closure_free(&closure);
+}
+
+void needs_add_file(const char *path, const struct elf_info *kind, bool system_libibverbs, struct string_list *libraries)
+{
+	add_needs(path, kind, kind->bits, system_libibverbs, libraries);
+}
+
+void needs_add(const struct program *program, char *const *words, bool system_libibverbs, struct string_list *libraries)
+{
+	char path[PATH_MAX];
+	struct elf_info kind;
+
+	needs_add_file(program->binary, &program->elf, system_libibverbs, libraries);
+	if (!starter_is_one(program) || !starter_find_program(program, words, path) || elf_info_read(path, &kind))
+		return;
+	add_needs(path, &kind, program->elf.bits, false, libraries);
+	elf_info_free(&kind);
 }
 
 const char *libibverbs_for_tools(void)

@@ -16,6 +16,15 @@ struct needs {
 void needs_read(const struct closure *closure, struct needs *needs);
 void needs_free(struct needs *needs);
 
+/*
+ * Adds what @program needs in LD_PRELOAD besides our library, and what the program needs that it starts, if that can be told from its
+ * @words or its script. With XRC_COMPAT_VERBOSE a message names each. @system_libibverbs: the system's libibverbs in any case.
+ */
+void needs_add(const struct program *program, char *const *words, bool system_libibverbs, struct string_list *libraries);
+
+/* The same for the ELF file @path, of @kind. */
+void needs_add_file(const char *path, const struct elf_info *kind, bool system_libibverbs, struct string_list *libraries);
+
 /* The names of our companion libraries; NULL ends the list. */
 extern const char *const companion_names[];
 

@@ -164,19 +164,31 @@ static bool read_script(const char *name, char *text)
 	return true;
 }
 
-bool starter_find_program(const struct program *starter, char *const *words, char *path)
+/* @given: to a shell, which executes it whatever its first line says. */
+static bool take_script(const char *name, bool given, char *path)
 {
 	static char text[MOST_BYTES];
 	char folder[PATH_MAX];
+	int length = (int)(file_of(name) - name);
 
+	if ((!given && !strchr(name, '/')) || !read_script(name, text) || (!given && strncmp(text, "#!", 2) != 0))
+		return false;
+	snprintf(folder, sizeof(folder), "%.*s", length > 1 ? length - 1 : length, name);
+	return in_script(text, folder[0] ? folder : ".", path);
+}
+
+static bool is_shell(const char *path)
+{
+	static const char *const names[] = { "sh", "bash", "dash", "ksh", "zsh", NULL };
+
+	return is_among(file_of(path), names);
+}
+
+bool starter_find_program(const struct program *starter, char *const *words, char *path)
+{
 	for (size_t i = 0; words && words[i]; i++) {
-		if (take_program(words[i], path))
+		if (take_program(words[i], path) || take_script(words[i], is_shell(starter->path) && words[i][0] != '-', path))
 			return true;
 	}
-	if (!strcmp(starter->path, starter->binary) || !read_script(starter->path, text))
-		return false;
-	snprintf(folder, sizeof(folder), "%.*s", (int)(file_of(starter->path) - starter->path), starter->path);
-	if (folder[0] && folder[1])
-		folder[strlen(folder) - 1] = '\0';
-	return in_script(text, folder[0] ? folder : ".", path);
+	return strcmp(starter->path, starter->binary) != 0 && take_script(starter->path, true, path);
 }

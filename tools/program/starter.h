@@ -12,8 +12,9 @@ bool starter_is_one(const struct program *program);
 bool starter_is_mpi(const struct program *program);
 
 /*
- * The first word of @words (up to NULL) that names an ELF program by a path and starts no others: what a launcher is given. Without
- * one, what a short shell script ends with, or executes. False if none is found. @path: PATH_MAX.
+ * The first word of @words (up to NULL) that names an ELF program by a path and starts no others, or a short shell script that ends
+ * with one or executes one: what a launcher or a shell is given. Without such a word, what the starter itself ends with, if it is a
+ * script. False if none is found. @path: PATH_MAX.
  */
 bool starter_find_program(const struct program *starter, char *const *words, char *path);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat env`: the lines to type so that the setting reaches every process of a parallel program, launcher by launcher. */
 #include "quirks.h"
-#include "elf/lib_folder.h"
 #include "tools/common/command.h"
 #include "tools/common/launchers.h"
 #include "tools/common/message.h"
@@ -49,40 +48,17 @@ static void print_variable(const struct launcher *launcher, const char *name, co
 	printf("%s%s%s%s%s", launcher->before, name, launcher->between, once, rest);
 }
 
-/* Adds a library that is not there already. */
-static void add_word(char *value, size_t size, const char *word)
-{
-	const char *rest = value;
-	char other[PATH_MAX];
-	size_t used = strlen(value);
-
-	while (preload_next(&rest, false, other, sizeof(other))) {
-		if (!strcmp(other, word))
-			return;
-	}
-	if (used + 1 + strlen(word) < size)
-		snprintf(value + used, size - used, "%s%s", used ? ":" : "", word);
-}
-
 /*
- * As `run` sets it: the libraries first, then what is preloaded already. That is taken from here, as inside `softhca run`, since the
- * line may be typed in another shell; if nothing is preloaded here, from the shell in which the line is typed.
+ * What is preloaded already is taken from here, as inside `softhca run`, since the line may be typed in another shell; if nothing is
+ * preloaded here, from the shell in which the line is typed.
  */
 static void print_preload(const struct launcher *launcher, const struct string_list *libraries)
 {
-	const char *rest = getenv("LD_PRELOAD");
-	char value[4 * PATH_MAX] = "", word[PATH_MAX];
-	bool any = rest && rest[0];
+	const char *here = getenv("LD_PRELOAD");
+	char *value = preload_value(libraries, launcher->remote);
 
-	for (size_t i = 0; i < libraries->count; i++) {
-		/* The setting with $LIB serves both word sizes. */
-		if (launcher->remote || loader_lib_setting(libraries->item[i], LOADER_LIB_OWN_BITS, word, sizeof(word)))
-			snprintf(word, sizeof(word), "%s", libraries->item[i]);
-		add_word(value, sizeof(value), word);
-	}
-	while (preload_next(&rest, launcher->remote, word, sizeof(word)))
-		add_word(value, sizeof(value), word);
-	print_variable(launcher, "LD_PRELOAD", value, any ? "" : "\"${LD_PRELOAD:+:$LD_PRELOAD}\"");
+	print_variable(launcher, "LD_PRELOAD", value, here && here[0] ? "" : "\"${LD_PRELOAD:+:$LD_PRELOAD}\"");
+	free(value);
 }
 
 /* Those of the quirks are defaults. */
@@ -213,64 +189,56 @@ static int print_chosen(const struct string_list *libraries, char **words)
 
 /* ---- what has to be preloaded ---- */
 
-static int find_library(const char **library)
+static int find_library(const char **library, struct elf_info *elf)
 {
 	static struct path_candidates candidates;
 	const char *fault;
-	struct elf_info elf;
 
 	paths_library(&candidates);
 	*library = paths_first(&candidates);
-	if (!*library || elf_info_read(*library, &elf))
+	if (!*library || elf_info_read(*library, elf))
 		return refuse(TOOL_EXIT_REFUSED, "libxrc-compat.so.1 is not there, or no library; try: xrc-compat doctor");
-	fault = paths_preload_fault(*library, &elf);
-	elf_info_free(&elf);
-	return fault ? refuse(TOOL_EXIT_REFUSED, "%s: %s", *library, fault) : 0;
+	fault = paths_preload_fault(*library, elf);
+	if (!fault)
+		return 0;
+	elf_info_free(elf);
+	return refuse(TOOL_EXIT_REFUSED, "%s: %s", *library, fault);
 }
 
-/* What @name needs besides. False where it is no program; perhaps there is one on the hosts that it is for. */
-static bool add_needs(const char *name, bool system_libibverbs, struct string_list *libraries)
+/* False where @words begin with no program; perhaps there is one on the hosts that they are for. */
+static bool add_needs(char **words, bool system_libibverbs, struct string_list *libraries)
 {
 	struct program program;
-	struct closure closure;
-	struct needs needs;
-	bool found = !program_open(name, &program);
+	bool found = !program_open(words[0], &program);
 
-	if (found) {
-		closure_read(program.binary, &program.elf, NULL, &closure);
-		needs_read(&closure, &needs);
-		for (size_t i = 0; i < needs.companion.count; i++)
-			string_list_add(libraries, needs.companion.item[i]);
-		if (needs.system_libibverbs[0] && (system_libibverbs || needs.old_libibverbs[0]))
-			string_list_add(libraries, needs.system_libibverbs);
-		needs_free(&needs);
-		closure_free(&closure);
-	}
+	if (found)
+		needs_add(&program, words + 1, system_libibverbs, libraries);
 	program_close(&program);
 	return found;
 }
 
-static int print_lines(const struct command *self, bool system_libibverbs, char **words)
+static int print_lines(char **words, bool system_libibverbs)
 {
 	bool launcher = words[0] && is_launcher(words[0]);
 	struct string_list libraries = { 0 };
-	const char *library, *program;
-	int status = find_library(&library);
+	const char *library;
+	struct elf_info elf;
+	bool found;
+	int status = find_library(&library, &elf);
 
 	if (status)
 		return status;
-	if (launcher && !words[1]) {
-		refuse(0, "env: no program given for %s", words[0]);
-		return advise_usage(self);
-	}
-	/* The library itself needs nothing but what --system-libibverbs asks for. */
-	program = launcher ? *find_program(words) : words[0] ? words[0] : library;
 	string_list_add(&libraries, library);
-	if (!add_needs(program, system_libibverbs, &libraries) && words[0] && !launcher)
-		status = refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s", program, program);
-	if (!status && launcher)
+	found = words[0] && add_needs(launcher ? find_program(words) : words, system_libibverbs, &libraries);
+	/* The library itself needs nothing but what --system-libibverbs asks for. */
+	if (!found)
+		needs_add_file(library, &elf, system_libibverbs, &libraries);
+	elf_info_free(&elf);
+	if (words[0] && !launcher && !found)
+		status = refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s", words[0], words[0]);
+	else if (launcher)
 		status = print_chosen(&libraries, words);
-	else if (!status)
+	else
 		print_all(&libraries);
 	string_list_free(&libraries);
 	return status;
@@ -285,5 +253,11 @@ int command_env(const struct command *self, int argc, char **argv)
 	(void)argc;
 	while ((option = options_next(&words)) > 0)
 		system_libibverbs = true;
-	return option ? TOOL_EXIT_REFUSED : print_lines(self, system_libibverbs, words.word);
+	if (option)
+		return TOOL_EXIT_REFUSED;
+	if (words.word[0] && !words.word[1] && is_launcher(words.word[0])) {
+		refuse(0, "env: no program given for %s", words.word[0]);
+		return advise_usage(self);
+	}
+	return print_lines(words.word, system_libibverbs);
 }

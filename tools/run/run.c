@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* `xrc-compat run`: sets LD_PRELOAD and execs, after having made sure that the preload will take effect. */
-#include "elf/lib_folder.h"
 #include "quirks.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
 #include "tools/common/options.h"
+#include "tools/common/preload.h"
 #include "tools/program/elf_info.h"
 #include "tools/program/needs.h"
 #include "tools/program/paths.h"
 #include "tools/program/program.h"
-#include "tools/program/starter.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -110,30 +109,6 @@ static int check_program(const char *name, enum program_fault fault, const struc
 	return program_fault_exit(fault);
 }
 
-/* Puts @library first in LD_PRELOAD and keeps what is there. If possible the setting serves children of the other word size, too. */
-static int preload(const char *library, int bits)
-{
-	char setting[PATH_MAX];
-
-	const char *others = getenv("LD_PRELOAD");
-	size_t length;
-	int result;
-	char *value;
-
-	if (!loader_lib_setting(library, bits, setting, sizeof(setting)))
-		library = setting;
-	length = strlen(library);
-	if (!others || !others[0])
-		return setenv("LD_PRELOAD", library, 1);
-	if (!strncmp(others, library, length) && (others[length] == '\0' || strchr(": ", others[length])))
-		return 0; /* already first: xrc-compat run within xrc-compat run */
-	if (asprintf(&value, "%s:%s", library, others) < 0)
-		return -1;
-	result = setenv("LD_PRELOAD", value, 1);
-	free(value);
-	return result;
-}
-
 /* argv of "softhca run --devices=N [--model=NAME] -- xrc-compat run [--system-libibverbs] -- PROGRAM...". */
 static char **softhca_argv(char *softhca, char *self, const struct launch *launch)
 {
@@ -148,9 +123,7 @@ static char **softhca_argv(char *softhca, char *self, const struct launch *launc
 	snprintf(model, sizeof(model), "--model=%s", launch->model ? launch->model : "");
 	while (launch->program[count])
 		count++;
-	argv = calloc(sizeof(head) / sizeof(head[0]) + count + 1, sizeof(*argv));
-	if (!argv)
-		return NULL;
+	argv = need_memory(calloc(sizeof(head) / sizeof(head[0]) + count + 1, sizeof(*argv)));
 	for (size_t i = 0; i < sizeof(head) / sizeof(head[0]); i++) {
 		if (head[i])
 			argv[head_count++] = head[i];
@@ -179,8 +152,6 @@ static int exec_under_softhca(const struct launch *launch)
 		return refuse(TOOL_EXIT_REFUSED, "/proc is not mounted; mount it");
 	snprintf(softhca, sizeof(softhca), "%s", found);
 	argv = softhca_argv(softhca, self, launch);
-	if (!argv)
-		return refuse(TOOL_EXIT_REFUSED, "out of memory");
 	execv(softhca, argv);
 	refuse(0, "%s: %s", softhca, strerror(errno));
 	free(argv);
@@ -188,7 +159,7 @@ static int exec_under_softhca(const struct launch *launch)
 }
 
 /* `xrc-compat trace` sets the variable. The shim tells the tracing library of its calls. */
-static int preload_tracer(int bits)
+static int add_tracer(int bits, struct string_list *libraries)
 {
 	const char *socket = getenv("XRC_COMPAT_TRACE");
 	struct path_candidates candidates;
@@ -201,60 +172,21 @@ static int preload_tracer(int bits)
 		refuse(0, "trace: no libxrc-trace.so for %d-bit programs; looked at:", bits);
 		return advise_places(&candidates);
 	}
-	return preload(tracer, bits) ? refuse(TOOL_EXIT_REFUSED, "out of memory") : 0;
-}
-
-/* What the program of @kind at @path needs besides; in LD_PRELOAD it comes behind what is put there later. 0 or -1. */
-static int preload_needs(const char *path, const struct elf_info *kind, bool system_libibverbs)
-{
-	const char *verbose = getenv("XRC_COMPAT_VERBOSE");
-	bool talks = verbose && verbose[0] && strcmp(verbose, "0") != 0;
-	struct closure closure;
-	struct needs needs;
-	int result = 0;
-
-	closure_read(path, kind, NULL, &closure);
-	needs_read(&closure, &needs);
-	if (needs.system_libibverbs[0] && (system_libibverbs || needs.old_libibverbs[0])) {
-		result |= preload(needs.system_libibverbs, kind->bits);
-		if (talks)
-			refuse(0, "%s takes the place of %s", needs.system_libibverbs,
-			       needs.old_libibverbs[0] ? needs.old_libibverbs : "any other libibverbs.so.1");
-	}
-	for (size_t i = needs.companion.count; i-- > 0;) {
-		result |= preload(needs.companion.item[i], kind->bits);
-		if (talks)
-			refuse(0, "%s is preloaded, which %s needs", needs.companion.item[i], path);
-	}
-	needs_free(&needs);
-	closure_free(&closure);
-	return result;
-}
-
-/* For the program itself, and for the one that it starts, if that can be told. */
-static int preload_all_needs(const struct program *program, const struct launch *launch)
-{
-	char path[PATH_MAX];
-	struct elf_info kind;
-	int result = preload_needs(program->binary, &program->elf, launch->system_libibverbs);
-
-	if (result || !starter_is_one(program) || !starter_find_program(program, launch->program + 1, path) || elf_info_read(path, &kind))
-		return result;
-	if (kind.bits == program->elf.bits)
-		result = preload_needs(path, &kind, launch->system_libibverbs);
-	elf_info_free(&kind);
-	return result;
+	string_list_add(libraries, tracer);
+	return 0;
 }
 
 static int exec_program(const char *library, const struct program *program, const struct launch *launch)
 {
-	int status;
+	struct string_list libraries = { 0 };
+	int status = add_tracer(program->elf.bits, &libraries);
 
-	if (preload_all_needs(program, launch) || preload(library, program->elf.bits) || quirks_apply())
-		return refuse(TOOL_EXIT_REFUSED, "out of memory");
-	status = preload_tracer(program->elf.bits);
 	if (status)
 		return status;
+	string_list_add(&libraries, library);
+	needs_add(program, launch->program + 1, launch->system_libibverbs, &libraries);
+	if (setenv("LD_PRELOAD", preload_value(&libraries, false), 1) || quirks_apply())
+		return refuse(TOOL_EXIT_REFUSED, "out of memory");
 	execv(program->path, launch->program);
 	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s", program->path,
 		      strerror(errno));

@@ -79,6 +79,25 @@ def test_script_that_sets_ld_library_path(on_softhca, xrc_compat, place):
     assert works(on_softhca(xrc_compat, "run", "--system-libibverbs", "--", place / "wrapper", "-n", "1"))
 
 
+@pytest.mark.skipif(os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0,
+                    reason="needs root and mounts of its own for a system without libibverbs")
+@pytest.mark.parametrize("words, says", [
+    (["run", "--system-libibverbs", "--", "true"], "--system-libibverbs: this system has no libibverbs.so.1 for "),
+    (["run", "--", "OLD", "-n", "1"], "OLD loads the old libibverbs "),
+    (["env", "--system-libibverbs"], "--system-libibverbs: this system has no libibverbs.so.1 for "),
+    (["run", "--", "true"], None),
+])
+def test_system_without_libibverbs(run, xrc_compat, place, real_library, words, says):
+    hidden = 'mount --bind /dev/null "$0" && exec "$@"'
+    words = [str(place / "rpath") if word == "OLD" else word for word in words]
+    done = run(["unshare", "-m", "sh", "-c", hidden, os.path.realpath(real_library), xrc_compat, *words], env={"LD_LIBRARY_PATH": ""})
+    if not says:
+        assert done.stderr == ""
+        return
+    assert f"xrc-compat: {says}".replace("OLD", str(place / "rpath")) in done.stderr
+    assert done.stderr.count("install the distribution's libibverbs") == 1
+
+
 def test_option_passes_through_softhca(run, xrc_compat, place, model, sanitizer_env):
     done = run([xrc_compat, "run", "--softhca=2", "--system-libibverbs", "--", place / "wrapper", "-n", "1"], timeout=90,
                env={**sanitizer_env, "LD_LIBRARY_PATH": ""})

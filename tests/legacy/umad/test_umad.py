@@ -49,14 +49,14 @@ def test_preloads_those_needed_and_no_others(on_softhca, programs, name, soname)
 
 
 @pytest.mark.usefixtures("todays_libibumad")
-@pytest.mark.parametrize("words", [["env", "LANG=C"], ["wrapper"]], ids=["a launcher", "a script"])
+@pytest.mark.parametrize("words", [["env", "LANG=C", "PROGRAM"], ["./wrapper"], ["sh", "wrapper"], ["sh", "-e", "./wrapper"], ["env", "./wrapper"]])
 def test_program_behind_a_launcher_or_script(run, softhca, xrc_compat, programs, tmp_path, sanitizer_env, words):
-    """It is named on the command line, or stands in the last line of a short script."""
+    """It is named on the command line, or stands in the last line of a short script, which a launcher or a shell may be given."""
     wrapper = tmp_path / "wrapper"
     wrapper.write_text(f'#!/bin/sh\nLANG=C\nexport LANG\nexec {programs}/umad-2007 "$@"\n')
     wrapper.chmod(0o755)
-    command = [wrapper] if words == ["wrapper"] else [*words, programs / "umad-2007"]
-    done = run([softhca, "run", "--devices=2", "--", xrc_compat, "run", "--", *command], timeout=60, env=sanitizer_env)
+    command = [programs / "umad-2007" if word == "PROGRAM" else word for word in words]
+    done = run([softhca, "run", "--devices=2", "--", xrc_compat, "run", "--", *command], timeout=60, env=sanitizer_env, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "2 adapters, all right\n"), done.stderr
 
 
