@@ -51,6 +51,7 @@ deps_table() {
 	i386|link32:libibverbs.so.1|libibverbs for 32-bit programs|libibverbs1:i386|libibverbs.i686|libibverbs1-32bit
 	i386|link32:libmlx4.so.1|libmlx4 for 32-bit programs|ibverbs-providers:i386|libibverbs.i686|libmlx4-1-32bit
 	i386|link32:librdmacm.so.1|librdmacm for 32-bit programs|librdmacm1:i386|librdmacm.i686|librdmacm1-32bit
+	i386|link32:libibumad.so.3|libibumad for 32-bit programs, to which calls of old programs are passed|libibumad3:i386|libibumad.i686|libibumad3-32bit
 	i386|link32:libelf.so.1|reads old programs (xrc-compat of 32 bits)|libelf1:i386|elfutils-libelf.i686|libelf1-32bit
 	i386|link32:libcmocka.so.0|unit tests in C of 32 bits|libcmocka0:i386|libcmocka.i686|libcmocka0-32bit
 	TABLE

@@ -70,6 +70,20 @@ def test_clients_of_32_bits_on_a_daemon_of_64(launch, builds, client, tmp_path):
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
+@pytest.mark.parametrize("words", [["env", "LANG=C", "PROGRAM"], ["./wrapper"], ["sh", "wrapper"]])
+def test_companions_through_a_launcher_of_64_bits(launch, builds, tmp_path, monkeypatch, words):
+    """The program is of 32 bits: what it needs besides reaches it through a shell or launcher of the other class."""
+    program = builds[32] / "tests" / "legacy" / "umad" / "umad-2007"
+    (tmp_path / "wrapper").write_text(f'#!/bin/sh\nexec {program} "$@"\n')
+    (tmp_path / "wrapper").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    done = launch(*(program if word == "PROGRAM" else word for word in words), XRC_COMPAT_VERBOSE="1")
+    assert "i386-linux-gnu/xrc-compat/libibumad.so.1 is preloaded for " in done.stderr
+    assert "cannot be preloaded" not in done.stderr and "error while loading" not in done.stderr
+    # Without a libibumad of today for that class umad_init fails, and the program says so.
+    assert done.stdout in ("2 adapters, all right\n", "no libibumad: umad_init fails\n")
+
+
 @pytest.mark.parametrize("group", ["rcv_qp", "reg", "end", "event", "data"])
 def test_contract_of_32_bits_on_a_daemon_of_64(launch, builds, group):
     done = launch(builds[32] / "tests" / "e2e" / "shim" / "contract", "--mode=processes", group)
