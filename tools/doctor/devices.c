@@ -23,6 +23,7 @@ static void describe_port(const struct device_port *port, unsigned int number, c
 /* As ibv_devinfo(1) tells, in one line. */
 static void show_device(struct doctor *doctor, const struct device *device)
 {
+	bool alone = device->xrc && !device->open_qp;
 	char ports[PORTS_MAX * 48] = "";
 
 	if (!device->opened) {
@@ -31,8 +32,10 @@ static void show_device(struct doctor *doctor, const struct device *device)
 	}
 	for (unsigned int i = 0; i < device->ports; i++)
 		describe_port(&device->port[i], i + 1, ports, sizeof(ports));
-	found(doctor, device->name, FINDING_OK, NULL, "%s, firmware %s, %s%s", device->driver[0] ? device->driver : "unknown driver",
-	      device->firmware, device->xrc ? "XRC" : "no XRC", ports);
+	found(doctor, device->name, alone ? FINDING_NOTE : FINDING_OK,
+	      alone ? "update to Linux 5.11 or later; until then ibv_reg_xrc_rcv_qp() fails with ENOSYS in all processes but the creator" : NULL,
+	      "%s, firmware %s, %s%s", device->driver[0] ? device->driver : "unknown driver", device->firmware,
+	      alone ? "XRC without sharing of receive QPs between processes" : device->xrc ? "XRC" : "no XRC", ports);
 }
 
 static void count_devices(struct doctor *doctor)
@@ -162,6 +165,7 @@ void print_devices_json(struct doctor *doctor)
 		json_string(json, "firmware", device->firmware[0] ? device->firmware : NULL);
 		json_bool(json, "opened", device->opened);
 		json_bool(json, "xrc", device->xrc);
+		json_bool(json, "open_qp", device->open_qp);
 		print_ports_json(json, device);
 		json_close(json, '}');
 	}

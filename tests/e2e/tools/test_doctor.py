@@ -190,6 +190,16 @@ def test_a_device_that_udev_has_renamed(clean, run):
     assert "device names" not in rows_of(clean(run, "doctor", "--json"))
 
 
+def test_a_device_whose_kernel_shares_no_receive_qps(clean, run):
+    """qedr before Linux 5.11."""
+    result = clean(run, "doctor", "--json", FAKE_DEVICES="qedr0")
+    row, [device] = rows_of(result)["qedr0"], json.loads(result.stdout)["devices"]
+    assert (row["verdict"], device["open_qp"], result.returncode) == ("note", False, 0)
+    assert "without sharing of receive QPs" in row["text"] and "Linux 5.11" in row["advice"]
+    result = clean(run, "doctor", "--json", FAKE_DEVICES="mlx4_0")
+    assert rows_of(result)["mlx4_0"]["verdict"] == "ok" and json.loads(result.stdout)["devices"][0]["open_qp"]
+
+
 # ---- shared memory ----
 
 @pytest.mark.skipif(not own_mounts(), reason="needs root and mounts of its own for a small file system")
