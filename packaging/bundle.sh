@@ -22,7 +22,7 @@ meson setup build-64 $options "-Dc_args=$harden" "-Dc_link_args=$relro" --prefix
 ninja -C build-64
 # shellcheck disable=SC2086
 meson setup build-32 $options "-Dc_args=$harden" "-Dc_link_args=$relro" --cross-file packaging/i386.cross
-ninja -C build-32 shim/libxrc-compat.so.1 softhca/libsofthca.so abi/link/libibverbs.so \
+ninja -C build-32 shim/libxrc-compat.so.1 softhca/bin/libsofthca.so abi/link/libibverbs.so \
 	companions/libibumad.so.1 companions/libibumad.so.2 companions/libibcommon.so.1 companions/libibcm.so.1
 for bits in 64 32; do
 	gcc -m$bits -O2 -D_GNU_SOURCE -Iinclude/ofed -I. demo/*.c -o build-$bits/xrc-cluster -Wl,-z,lazy \
@@ -33,7 +33,7 @@ done
 DESTDIR=$source/build-bundle/installed meson install -C build-64 --no-rebuild
 mv build-bundle/installed/opt/xrc-compat "$folder"
 mkdir -p "$folder/$lib32/xrc-compat" "$folder/share/doc/xrc-compat"
-cp build-32/shim/libxrc-compat.so.1 build-32/softhca/libsofthca.so build-32/companions/*.so.[12] "$folder/$lib32/xrc-compat"
+cp build-32/shim/libxrc-compat.so.1 build-32/softhca/bin/libsofthca.so build-32/companions/*.so.[12] "$folder/$lib32/xrc-compat"
 cp build-64/xrc-cluster "$folder/libexec/xrc-compat"
 cp build-32/xrc-cluster "$folder/libexec/xrc-compat/xrc-cluster-32"
 cp -R COPYING LICENSES "$folder/share/doc/xrc-compat"

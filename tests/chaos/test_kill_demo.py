@@ -58,7 +58,7 @@ class Demo:
         self.tables.mkdir(mode=0o700)
         self.marker = str(self.temporary)
         self.program = build_root / "demo" / "xrc-cluster"
-        self.softhca = build_root / "softhca" / "softhca"
+        self.softhca = build_root / "softhca" / "bin" / "softhca"
         self.shim = build_root / "shim" / "libxrc-compat.so.1"
 
     def start(self, *options):

@@ -115,6 +115,6 @@ MODELS = re.findall(r"&(\w+)", (ROOT / "softhca" / "model" / "model.c").read_tex
 @pytest.mark.parametrize("adapter", MODELS)
 def test_adapter_model(adapter):
     assert (ROOT / "softhca" / "model" / f"{adapter}.c").exists()
-    assert f"model/{adapter}.c" in (ROOT / "softhca" / "meson.build").read_text()
-    for path in ("tests/models.py", "man/softhca.1", "tools/common/variables.h"):
+    assert f"model/{adapter}.c" in (ROOT / "softhca" / "bin" / "meson.build").read_text()
+    for path in ("tests/models.py", "softhca/softhca.1", "tools/common/variables.h"):
         assert adapter in (ROOT / path).read_text(), path

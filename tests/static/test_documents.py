@@ -11,7 +11,7 @@ import pytest
 from commands import COMMANDS, options_of, usage_of
 
 ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
-PAGES = sorted([ROOT / "README.md", ROOT / "NEWS.md", ROOT / "packaging" / "README.md", *(ROOT / "docs").rglob("*.md")])
+PAGES = sorted([ROOT / "README.md", ROOT / "NEWS.md", ROOT / "packaging" / "README.md", ROOT / "softhca" / "README.md", *(ROOT / "docs").rglob("*.md")])
 SETTINGS = set(re.findall(r'^\t(?:\{ "|LIMIT_OF\()(\w+)', (ROOT / "softhca" / "machine" / "settings.c").read_text(), re.M))
 
 

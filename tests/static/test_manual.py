@@ -13,7 +13,7 @@ import rules
 from commands import COMMANDS, options_of
 
 MAN = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "man"
-PAGES = sorted(MAN.glob("*.[0-9]"))
+PAGES = sorted([*MAN.glob("*.[0-9]"), MAN.parent / "softhca" / "softhca.1"])
 
 
 def text_of(name):

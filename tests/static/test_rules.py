@@ -178,7 +178,7 @@ def test_the_shim_brings_no_libibverbs_along(build_root):
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="elsewhere the stack protector's guard is the loader's")
 @pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ, reason="a sanitizer needs it")
-@pytest.mark.parametrize("library", ["shim/libxrc-compat.so.1", "softhca/libsofthca.so"])
+@pytest.mark.parametrize("library", ["shim/libxrc-compat.so.1", "softhca/bin/libsofthca.so"])
 def test_what_is_preloaded_does_not_need_the_loader_by_name(build_root, library):
     """Or that would stand in front of a sanitizer's runtime, which looks for the loader's functions behind itself."""
     library = build_root / library

@@ -115,7 +115,7 @@ void paths_softhca(struct path_candidates *candidates)
 
 	candidates->count = 0;
 	own_prefix(prefix, sizeof(prefix), 1);
-	add(candidates, prefix, "softhca/softhca");
+	add(candidates, prefix, "softhca/bin/softhca");
 	own_prefix(prefix, sizeof(prefix), 0);
 	add(candidates, prefix, "softhca");
 	add(candidates, TOOLS_BINDIR, "softhca");

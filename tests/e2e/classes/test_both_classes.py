@@ -141,7 +141,7 @@ def test_trace_of_a_class_without_its_library(run, builds, tmp_path):
 
 
 def test_a_daemon_of_32_bits_says_that_it_serves_only_its_own(run, builds):
-    done = run([builds[32] / "softhca" / "softhca", "run", "--", builds[64] / WORKER, "0", "/dev/null"])
+    done = run([builds[32] / "softhca" / "bin" / "softhca", "run", "--", builds[64] / WORKER, "0", "/dev/null"])
     assert done.returncode != 0
     assert "64-bit program" in done.stderr
 

@@ -68,7 +68,7 @@ def test_no_device(run, xrc_compat, contract, mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_no_daemon(run, xrc_compat, build_root, contract, mode, tmp_path):
     """The emulated HCA is preloaded, but there is no daemon."""
-    preload = ":".join(filter(None, (str(build_root / "softhca" / "libsofthca.so"), os.environ.get("LD_PRELOAD"))))
+    preload = ":".join(filter(None, (str(build_root / "softhca" / "bin" / "libsofthca.so"), os.environ.get("LD_PRELOAD"))))
     command = [xrc_compat, "run", "--", contract, f"--mode={mode}", "no_device"]
     env = {"LD_PRELOAD": preload, "SOFTHCA_DIR": str(tmp_path)}
     check(run(command, env=env), "no_device", mode, ABSENT_ROWS["no_device"])

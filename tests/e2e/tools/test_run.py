@@ -152,7 +152,7 @@ def test_library_path_that_ld_preload_cannot_carry(launch, helpers, probe, tmp_p
 def test_softhca_where_ld_preload_cannot_carry_its_path(run, build_root, tmp_path, name):
     (tmp_path / name).mkdir()
     for file in ("softhca", "libsofthca.so"):
-        shutil.copy(build_root / "softhca" / file, tmp_path / name)
+        shutil.copy(build_root / "softhca" / "bin" / file, tmp_path / name)
     done = run([tmp_path / name / "softhca", "run", "--", "true"])
     assert (done.returncode, "cannot stand in LD_PRELOAD" in done.stderr) == (REFUSED, True), done
 
@@ -266,11 +266,11 @@ def test_wrong_usage(launch, arguments):
 @pytest.fixture
 def tree(tmp_path, xrc_compat, probe):
     """A folder laid out like the build tree, with a softhca that only prints its arguments and starts the program."""
-    for folder in ("tools", "shim", "softhca"):
-        (tmp_path / folder).mkdir()
+    for folder in ("tools", "shim", "softhca/bin"):
+        (tmp_path / folder).mkdir(parents=True)
     shutil.copy(xrc_compat, tmp_path / "tools")
     shutil.copy(probe, tmp_path / "shim" / "libxrc-compat.so.1")
-    softhca = tmp_path / "softhca" / "softhca"
+    softhca = tmp_path / "softhca" / "bin" / "softhca"
     softhca.write_text('#!/bin/sh\necho "softhca $1 $2 $3, preload ${LD_PRELOAD:-none}" >&2\nshift 3\nexec "$@"\n')
     softhca.chmod(0o755)
     return tmp_path
@@ -319,9 +319,9 @@ def test_the_program_is_checked_before_softhca_is_started(run, tree):
 
 
 def test_missing_softhca(run, tree, helpers):
-    (tree / "softhca" / "softhca").unlink()
+    (tree / "softhca" / "bin" / "softhca").unlink()
     refused(run_in(tree, run, "--softhca", helpers / "show-start"), REFUSED, "softhca, the emulated HCA, is not there",
-            str(tree / "softhca" / "softhca"))
+            str(tree / "softhca" / "bin" / "softhca"))
 
 
 def test_missing_library_names_every_place(run, tree, helpers):

@@ -181,7 +181,7 @@ def test_both_halves_of_a_two_way_qp(trace, programs):
 
 def test_ordinary_calls_are_not_legacy_ones(trace, build_root):
     """Calls on RC QPs pass through the shim and are not listed."""
-    result, document = trace(build_root / "tests" / "e2e" / "softhca" / "softhca-data-path")
+    result, document = trace(build_root / "softhca" / "tests" / "e2e" / "softhca-data-path")
     assert result.returncode == 0, result
     assert document["calls"] == []
 

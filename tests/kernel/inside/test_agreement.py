@@ -7,7 +7,7 @@ import pytest
 
 from lab import devices, run
 
-PROGRAMS = os.path.join("tests", "e2e", "softhca")
+PROGRAMS = os.path.join("softhca", "tests", "e2e")
 SETTINGS = {"usual": {}, "no-open-qp": {"open_qp": 0}, "no-xrc": {"xrc": 0}, "beyond": {}}
 
 

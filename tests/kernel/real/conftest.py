@@ -7,7 +7,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 TESTS = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(HERE.parent / "inside"), str(TESTS / "e2e" / "shim"), str(TESTS / "e2e" / "softhca"), str(TESTS)]
+sys.path[:0] = [str(HERE), str(HERE.parent / "inside"), str(TESTS / "e2e" / "shim"), str(TESTS.parent / "softhca" / "tests" / "e2e"), str(TESTS)]
 
 pytest_plugins = ["driver", "progress"]
 collect_ignore_glob = [] if "XRC_LAB_REAL" in os.environ else ["test_*"]

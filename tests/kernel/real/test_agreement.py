@@ -5,7 +5,7 @@ import pytest
 
 from driver import PATCHED, RAISE, run
 
-FOLDER = "tests/e2e/softhca"
+FOLDER = "softhca/tests/e2e"
 
 
 @pytest.mark.parametrize("setting", ["usual", "beyond"])

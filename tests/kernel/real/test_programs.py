@@ -49,7 +49,7 @@ def test_perftest(argv):
 
 def test_all_operations(build_root):
     """As the emulator is asked. Its other programs are about an adapter's own doings, which here are ours, too."""
-    passes(run([build_root / "tests" / "e2e" / "softhca" / "softhca-data-path"]))
+    passes(run([build_root / "softhca" / "tests" / "e2e" / "softhca-data-path"]))
 
 
 CLIENTS = ["qperf", "mvapich", "mvapich --hybrid", "mvapich --private", "mvapich2", "mvapich2-dlopen", "gasnet", "gasnet-shutdown", "openmpi",

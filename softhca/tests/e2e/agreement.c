@@ -1,0 +1,485 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * What the kernel does beside refusing: when an object is gone, who gets which event, and in which order. The same program runs
+ * on the emulated HCA and on a real kernel (tests/kernel).
+ *
+ * AGREEMENT_RAISE is a shell command that raises an event on the first device. Its arguments are the kind of object (qp, srq),
+ * its number, the event by name and by number, and how often. AGREEMENT_OPENED says whether handles from ibv_open_qp hear
+ * events: "hear" or "deaf".
+ */
+#include <tests/e2e/opened.h>
+#include "xrc.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HANDLES 64
+#define MANY	5000	/* events: more than a pipe holds */
+
+static bool raise_event(const char *kind, uint32_t number, enum ibv_event_type type, int times)
+{
+	static const char *const names[] = {
+		[IBV_EVENT_QP_FATAL] = "qp_fatal", [IBV_EVENT_QP_REQ_ERR] = "qp_req_err",
+		[IBV_EVENT_QP_ACCESS_ERR] = "qp_access_err", [IBV_EVENT_COMM_EST] = "comm_est",
+		[IBV_EVENT_PATH_MIG] = "path_mig", [IBV_EVENT_SRQ_LIMIT_REACHED] = "srq_limit_reached",
+		[IBV_EVENT_QP_LAST_WQE_REACHED] = "last_wqe_reached",
+	};
+	char command[512];
+
+	snprintf(command, sizeof(command), "%s %s %u %s %d %d", getenv("AGREEMENT_RAISE"), kind, number, names[type], type,
+		 times);
+	return !system(command);
+}
+
+static bool raise_on(uint32_t qpn, int times)
+{
+	return raise_event("qp", qpn, IBV_EVENT_COMM_EST, times);
+}
+
+static bool opened_hear(void)
+{
+	const char *word = getenv("AGREEMENT_OPENED");
+
+	return !word || strcmp(word, "deaf") != 0;
+}
+
+/* A domain that no process has open can be made by any process. */
+static bool nobody_has(int fd)
+{
+	struct host *host = rig_host(0);
+	struct ibv_xrcd *xrcd = xrc_domain(host, fd, O_CREAT | O_EXCL);
+
+	CHECK(xrcd && !ibv_close_xrcd(xrcd));
+	rig_free_host(host);
+	return true;
+}
+
+/* Everything is gone when close() of the device returns, however much the program has left open. */
+static bool closing_the_device_frees_the_domain(void)
+{
+	for (int round = 0; round < 20; round++) {
+		struct host *host = rig_host(0);
+		int fd = xrc_file();
+		struct ibv_xrcd *xrcd = xrc_domain(host, fd, O_CREAT);
+
+		CHECK(xrcd && xrc_target(host, xrcd));
+		CHECK(!ibv_close_device(host->ctx));
+		CHECK(nobody_has(fd));
+		close(fd);
+	}
+	return true;
+}
+
+static bool kill_child(pid_t child)
+{
+	return !kill(child, SIGKILL) && waitpid(child, NULL, 0) == child;
+}
+
+/* As soon as the parent knows of the death, all that the process had is gone. */
+static bool a_dead_process_has_left_nothing(void)
+{
+	for (int round = 0; round < 20; round++) {
+		int fd = xrc_file(), ready[2];
+		char byte;
+		pid_t child;
+
+		CHECK(!pipe(ready));
+		child = fork();
+		NEED(child >= 0);
+		if (!child) {
+			struct host *host = rig_host(0);
+
+			NEED(xrc_target(host, xrc_domain(host, fd, O_CREAT)) && write(ready[1], "x", 1) == 1);
+			pause();
+		}
+		CHECK(read(ready[0], &byte, 1) == 1 && kill_child(child));
+		CHECK(nobody_has(fd));
+		close(fd);
+		close(ready[0]);
+		close(ready[1]);
+	}
+	return true;
+}
+
+#define RACERS 6
+
+/* Tells whether this process was the one that made the domain, and keeps it until it is killed. */
+static void race(int fd, int start, int finish)
+{
+	struct host *host = rig_host(0);
+	uint8_t made;
+	char byte;
+
+	NEED(!read(start, &byte, 1));
+	made = xrc_domain(host, fd, O_CREAT | O_EXCL) != NULL;
+	NEED((made || errno == EINVAL) && write(finish, &made, 1) == 1);
+	for (;;)
+		pause();
+}
+
+/* If many create a domain at once (O_EXCL), one succeeds. */
+static bool one_makes_a_domain(void)
+{
+	int fd = xrc_file(), start[2], finish[2], made = 0;
+	pid_t child[RACERS];
+	uint8_t byte;
+
+	CHECK(!pipe(start) && !pipe(finish));
+	for (int i = 0; i < RACERS; i++) {
+		child[i] = fork();
+		NEED(child[i] >= 0);
+		if (child[i])
+			continue;
+		close(start[1]);
+		race(fd, start[0], finish[1]);
+	}
+	close(start[0]);
+	close(start[1]);
+	for (int i = 0; i < RACERS; i++) {
+		CHECK(read(finish[0], &byte, 1) == 1);
+		made += byte;
+	}
+	for (int i = 0; i < RACERS; i++)
+		CHECK(kill_child(child[i]));
+	close(finish[0]);
+	close(finish[1]);
+	CHECK(made == 1 && nobody_has(fd));
+	close(fd);
+	return true;
+}
+
+#define DOMAINS 200
+
+/* Each of many files has a domain of its own, although none of them has a name. */
+static bool many_domains_at_once(void)
+{
+	struct host *host = rig_host(0);
+	struct ibv_xrcd *xrcd[DOMAINS];
+	int fd[DOMAINS];
+
+	for (int i = 0; i < DOMAINS; i++) {
+		fd[i] = xrc_file();
+		xrcd[i] = xrc_domain(host, fd[i], O_CREAT | O_EXCL);
+		CHECK(xrcd[i]);
+	}
+	for (int i = 0; i < DOMAINS; i++) {
+		CHECK(!xrc_domain(host, fd[i], O_CREAT | O_EXCL) && errno == EINVAL);
+		CHECK(!ibv_close_xrcd(xrcd[i]));
+	}
+	CHECK(nobody_has(fd[0]) && nobody_has(fd[DOMAINS - 1]));
+	for (int i = 0; i < DOMAINS; i++)
+		close(fd[i]);
+	rig_free_host(host);
+	return true;
+}
+
+/* A target in a private domain, and a second handle of it. */
+struct shared {
+	struct host *host;
+	struct ibv_xrcd *xrcd;
+	struct ibv_qp *target, *opened;
+};
+
+static struct shared share(void)
+{
+	struct shared s = { .host = rig_host(0) };
+
+	s.xrcd = MADE(xrc_domain(s.host, -1, O_CREAT));
+	s.target = MADE(xrc_target(s.host, s.xrcd));
+	s.opened = MADE(xrc_open(s.host, s.xrcd, s.target->qp_num));
+	return s;
+}
+
+static bool next_is_of(struct ibv_context *ctx, const struct ibv_qp *qp)
+{
+	struct ibv_async_event event;
+
+	CHECK(rig_async(ctx, &event));
+	ibv_ack_async_event(&event);
+	CHECK(event.event_type == IBV_EVENT_COMM_EST && event.element.qp == qp);
+	return true;
+}
+
+static bool nothing_more(struct ibv_context *ctx)
+{
+	CHECK(!rig_readable(ctx->async_fd, 50));
+	return true;
+}
+
+/* The handle that was opened last hears first. */
+static bool who_hears(void)
+{
+	struct shared s = share();
+	struct ibv_context *ctx = s.host->ctx;
+
+	for (int i = 0; i < 2; i++) {
+		CHECK(raise_on(s.target->qp_num, 1) && (!opened_hear() || next_is_of(ctx, s.opened)));
+		CHECK(next_is_of(ctx, s.target) && nothing_more(ctx));
+	}
+	return true;
+}
+
+static bool who_hears_when_the_creator_has_left(void)
+{
+	struct shared s = share();
+	struct ibv_context *ctx = s.host->ctx;
+	uint32_t qpn = s.target->qp_num;
+
+	CHECK(!ibv_destroy_qp(s.target) && raise_on(qpn, 1));
+	return (!opened_hear() || next_is_of(ctx, s.opened)) && nothing_more(ctx);
+}
+
+static int read_all(struct ibv_context *ctx)
+{
+	struct ibv_async_event event;
+	int count = 0;
+
+	while (rig_readable(ctx->async_fd, 200) && !ibv_get_async_event(ctx, &event)) {
+		ibv_ack_async_event(&event);
+		count++;
+	}
+	return count;
+}
+
+/* Any number of events waits, for any time. */
+static bool unread_events_are_kept(void)
+{
+	struct shared s = share();
+	struct ibv_context *ctx = s.host->ctx;
+	int hearers = opened_hear() ? HANDLES : 1, times = MANY / hearers, count;
+
+	for (int i = 2; i < hearers; i++)
+		CHECK(xrc_open(s.host, s.xrcd, s.target->qp_num));
+	CHECK(raise_on(s.target->qp_num, times));
+	count = read_all(ctx);
+	if (count != times * hearers)
+		printf("%d of %d events came\n", count, times * hearers);
+	CHECK(count == times * hearers);
+	return true;
+}
+
+/* The events hold a pointer to the handle, which is no longer valid. */
+static bool unread_events_go_with_the_qp(void)
+{
+	struct shared s = share();
+
+	CHECK(raise_on(s.target->qp_num, 3) && rig_readable(s.host->ctx->async_fd, RIG_PATIENCE_MS));
+	CHECK(!ibv_destroy_qp(s.target));
+	CHECK(read_all(s.host->ctx) == (opened_hear() ? 3 : 0));
+	return true;
+}
+
+static enum ibv_event_type next_type(const struct shared *s)
+{
+	struct ibv_async_event event;
+
+	do {
+		if (!rig_async(s->host->ctx, &event))
+			return IBV_EVENT_DEVICE_FATAL;
+		ibv_ack_async_event(&event);
+	} while (event.element.qp != s->target);
+	return event.event_type;
+}
+
+/* In the order in which they were raised; none is left out or merged with another. */
+static bool events_keep_their_order(void)
+{
+	static const enum ibv_event_type types[] = {
+		IBV_EVENT_COMM_EST, IBV_EVENT_QP_FATAL, IBV_EVENT_PATH_MIG, IBV_EVENT_QP_FATAL, IBV_EVENT_QP_ACCESS_ERR,
+		IBV_EVENT_QP_REQ_ERR, IBV_EVENT_QP_LAST_WQE_REACHED, IBV_EVENT_COMM_EST,
+	};
+	const size_t count = sizeof(types) / sizeof(types[0]);
+	struct shared s = share();
+
+	for (size_t i = 0; i < count; i++)
+		CHECK(raise_event("qp", s.target->qp_num, types[i], 1));
+	for (size_t i = 0; i < count; i++)
+		CHECK(next_type(&s) == types[i]);
+	if (opened_hear())
+		CHECK(read_all(s.host->ctx) <= (int)count);
+	else
+		CHECK(nothing_more(s.host->ctx));
+	return true;
+}
+
+/* A failure is reported, and the QP keeps its state until a program changes it. */
+static bool a_failure_changes_no_state(void)
+{
+	struct shared s = share();
+
+	CHECK(raise_event("qp", s.target->qp_num, IBV_EVENT_QP_FATAL, 1) && next_type(&s) == IBV_EVENT_QP_FATAL);
+	CHECK(rig_state(s.opened) == IBV_QPS_RESET);
+	return true;
+}
+
+/* When the last handle goes, nobody is left to get an event. */
+static bool the_last_holder_leaves_in_silence(void)
+{
+	struct shared s = share();
+	uint32_t qpn = s.target->qp_num;
+
+	CHECK(!ibv_destroy_qp(s.target) && nothing_more(s.host->ctx));
+	CHECK(!opened_destroy(s.opened) && nothing_more(s.host->ctx));
+	CHECK(!xrc_open(s.host, s.xrcd, qpn) && errno == EINVAL);
+	return !ibv_close_xrcd(s.xrcd);
+}
+
+/* One process closes the device: the QP lives until the other one's handle goes, too. */
+static bool closing_leaves_the_others_their_qp(void)
+{
+	struct host *a = rig_host(0), *b = rig_host(0);
+	int fd = xrc_file();
+	struct ibv_xrcd *one = xrc_domain(a, fd, O_CREAT), *two = xrc_domain(b, fd, 0);
+	struct ibv_qp *target, *opened;
+	uint32_t qpn;
+
+	CHECK(one && two);
+	target = xrc_target(a, one);
+	CHECK(target);
+	qpn = target->qp_num;
+	opened = xrc_open(b, two, qpn);
+	CHECK(opened && !ibv_close_device(a->ctx) && ibv_close_xrcd(two) == EBUSY);
+	CHECK(!opened_destroy(opened) && !xrc_open(b, two, qpn) && errno == EINVAL && !ibv_close_xrcd(two));
+	return nobody_has(fd);
+}
+
+/* What a thread destroys, a QP or an SRQ, and whether it has. */
+struct ending {
+	struct ibv_qp *qp;
+	struct ibv_srq *srq;
+	bool done;
+};
+
+static void *end(void *argument)
+{
+	struct ending *ending = argument;
+
+	NEED(ending->qp ? !ibv_destroy_qp(ending->qp) : !ibv_destroy_srq(ending->srq));
+	__atomic_store_n(&ending->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/*
+ * Destroying reports how many events were read, and the library waits until as many have been acknowledged. Three are raised
+ * and two of them are read: it ends with the second acknowledgement, and not before.
+ */
+static bool destroy_counts_what_was_read(struct ending *ending, struct ibv_context *ctx)
+{
+	struct ibv_async_event event[2];
+	pthread_t thread;
+
+	CHECK(rig_async(ctx, &event[0]) && rig_async(ctx, &event[1]));
+	CHECK(!pthread_create(&thread, NULL, end, ending));
+	ibv_ack_async_event(&event[0]);
+	usleep(200000);
+	CHECK(!__atomic_load_n(&ending->done, __ATOMIC_ACQUIRE));
+	ibv_ack_async_event(&event[1]);
+	CHECK(!pthread_join(thread, NULL) && nothing_more(ctx));
+	return true;
+}
+
+static bool destroying_a_qp_reports_its_events(void)
+{
+	struct host *host = rig_host(0);
+	struct ending ending = { .qp = xrc_target(host, xrc_domain(host, -1, O_CREAT)) };
+
+	CHECK(ending.qp && raise_on(ending.qp->qp_num, 3));
+	return destroy_counts_what_was_read(&ending, host->ctx);
+}
+
+static bool destroying_an_srq_reports_its_events(void)
+{
+	struct host *host = rig_host(0);
+	struct ending ending = { .srq = xrc_srq(host, xrc_domain(host, -1, O_CREAT), 8, 1) };
+
+	CHECK(ending.srq && raise_event("srq", xrc_srq_number(ending.srq), IBV_EVENT_SRQ_LIMIT_REACHED, 3));
+	return destroy_counts_what_was_read(&ending, host->ctx);
+}
+
+/* Only the adapter raises events of a target QP: a program that changes its state raises none. */
+static bool a_state_raises_no_event(void)
+{
+	struct shared s = share();
+
+	CHECK(!rig_to_state(s.target, IBV_QPS_RESET));
+	return nothing_more(s.host->ctx);
+}
+
+/* Each context closes its own handle of a domain, whatever another context has in the domain. */
+static bool closing_is_each_ones_own(void)
+{
+	struct host *a = rig_host(0), *b = rig_host(0);
+	int fd = xrc_file();
+	struct ibv_xrcd *one = xrc_domain(a, fd, O_CREAT), *two = xrc_domain(b, fd, 0);
+	struct ibv_qp *target;
+
+	CHECK(one && two);
+	target = xrc_target(b, two);
+	CHECK(target && !ibv_close_xrcd(one) && ibv_close_xrcd(two) == EBUSY);
+	CHECK(!xrc_domain(a, fd, O_CREAT | O_EXCL) && errno == EINVAL);
+	CHECK(!ibv_destroy_qp(target) && !ibv_close_xrcd(two));
+	return nobody_has(fd);
+}
+
+/* An SRQ keeps its domain busy, a sender does not. */
+/* What a driver stores is as wide as the fields of its adapter; it keeps back reads of a QP without responder resources. */
+static bool attributes_read_back(void)
+{
+	struct host *host = rig_host(0);
+	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
+	struct rig_link link = rig_link_to(qp->qp_num, host->lid);
+	struct ibv_qp_attr attr, rtr = {
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = qp->qp_num, .max_dest_rd_atomic = 3, .min_rnr_timer = 40,
+		.ah_attr = { .dlid = host->lid, .port_num = 1, .sl = 19, .src_path_bits = 200 },
+	}, rts = { .qp_state = IBV_QPS_RTS, .timeout = 33, .retry_cnt = 9, .rnr_retry = 1 };
+	struct ibv_qp_init_attr init;
+
+	CHECK(!rig_init(qp, &link) && !ibv_query_qp(qp, &attr, 0, &init));
+	CHECK(attr.qp_access_flags == IBV_ACCESS_REMOTE_WRITE);
+	CHECK(!ibv_modify_qp(qp, &rtr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+					       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
+	CHECK(!ibv_modify_qp(qp, &rts, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+					       IBV_QP_MAX_QP_RD_ATOMIC));
+	CHECK(!ibv_query_qp(qp, &attr, 0, &init));
+	CHECK(attr.max_dest_rd_atomic == 4 && attr.max_rd_atomic == 1 && attr.min_rnr_timer == 8);
+	CHECK(attr.ah_attr.sl == 3 && attr.ah_attr.src_path_bits == 72);
+	CHECK(attr.timeout == 1 && attr.retry_cnt == 1 && attr.rnr_retry == 1);
+	CHECK(attr.qp_access_flags == (unsigned int)link.access);
+	CHECK(!ibv_destroy_qp(qp));
+	return true;
+}
+
+static bool what_keeps_a_domain_busy(void)
+{
+	struct host *host = rig_host(0);
+	struct ibv_xrcd *xrcd = xrc_domain(host, -1, O_CREAT);
+	struct ibv_srq *srq;
+	struct ibv_qp *send = rig_qp(host, IBV_QPT_XRC_SEND, NULL);
+
+	CHECK(xrcd);
+	srq = xrc_srq(host, xrcd, 8, 1);
+	CHECK(srq && send && ibv_close_xrcd(xrcd) == EBUSY && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
+	CHECK(!ibv_destroy_qp(send));
+	rig_free_host(host);
+	return true;
+}
+
+static const struct rig_case cases[] = {
+	CASE(closing_the_device_frees_the_domain), CASE(a_dead_process_has_left_nothing), CASE(one_makes_a_domain),
+	CASE(many_domains_at_once), CASE(who_hears), CASE(who_hears_when_the_creator_has_left),
+	CASE(unread_events_are_kept), CASE(unread_events_go_with_the_qp), CASE(events_keep_their_order),
+	CASE(a_failure_changes_no_state), CASE(the_last_holder_leaves_in_silence),
+	CASE(closing_leaves_the_others_their_qp), CASE(destroying_a_qp_reports_its_events),
+	CASE(destroying_an_srq_reports_its_events), CASE(a_state_raises_no_event), CASE(closing_is_each_ones_own),
+	CASE(what_keeps_a_domain_busy),
+	CASE(attributes_read_back),
+};
+
+RIG_MAIN(cases)

@@ -1,0 +1,436 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Every way in which an operation fails: the sender's status, the receiver's, and that both QPs are in ERR. */
+#include <tests/e2e/emulated.h>
+#include "pair.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+/* What logs of programs on real adapters show beside the status. */
+static uint32_t vendor_err(enum ibv_wc_status status)
+{
+	switch (status) {
+	case IBV_WC_LOC_LEN_ERR:
+		return 0x69;
+	case IBV_WC_LOC_PROT_ERR:
+		return 0x51;
+	case IBV_WC_WR_FLUSH_ERR:
+		return emulated_is_mlx5() ? 0xf9 : 0xf4;
+	case IBV_WC_REM_INV_REQ_ERR:
+		return 0x8a;
+	case IBV_WC_REM_ACCESS_ERR:
+		return 0x88;
+	case IBV_WC_REM_OP_ERR:
+		return 0x89;
+	case IBV_WC_RETRY_EXC_ERR:
+		return 0x81;
+	case IBV_WC_RNR_RETRY_EXC_ERR:
+		return 0x87;
+	default:
+		return 0;
+	}
+}
+
+static bool fails(struct pair *pair, struct ibv_send_wr *wr, enum ibv_wc_status status)
+{
+	struct ibv_wc wc;
+
+	CHECK(!rig_post(pair->qa, wr));
+	CHECK(rig_poll(pair->a->cq, &wc));
+	CHECK(wc.status == status && wc.vendor_err == vendor_err(status));
+	CHECK(wc.wr_id == wr->wr_id && rig_state(pair->qa) == IBV_QPS_ERR);
+	return true;
+}
+
+static bool no_answer(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+
+	CHECK(!rig_to_state(pair.qb, IBV_QPS_RESET));
+	CHECK(fails(&pair, &wr, IBV_WC_RETRY_EXC_ERR));
+	return pair_tear_down(&pair);
+}
+
+static bool late_peer_is_waited_for(void)
+{
+	struct pair p = pair_apart(IBV_QPT_RC);
+	struct rig_link to_b = rig_link_to(p.qb->qp_num, p.b->lid), to_a = rig_link_to(p.qa->qp_num, p.a->lid);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(p.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	to_b.timeout = 22; /* 17 seconds */
+	CHECK(!rig_bring_up(p.qa, &to_b));
+	CHECK(!rig_post(p.qa, &wr));
+	CHECK(!rig_init(p.qb, &to_a) && !rig_post_recv(p.b, p.qb, 0, 10, 1));
+	CHECK(rig_quiet(p.a->cq, 20));
+	CHECK(!rig_rtr(p.qb, &to_a));
+	/* At once, not when the timeout is over. */
+	CHECK(rig_poll_within(p.a->cq, &wc, 10000) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_poll(p.b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	return pair_tear_down(&p);
+}
+
+static bool stranger_is_not_answered(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_qp *stranger = rig_qp(pair.a, IBV_QPT_RC, NULL);
+	struct rig_link link = rig_link_to(pair.qb->qp_num, pair.b->lid);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	/* qb is connected to qa: an answer to somebody else never arrives. */
+	CHECK(!rig_bring_up(stranger, &link));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
+	CHECK(!rig_post(stranger, &wr));
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR && wc.qp_num == stranger->qp_num);
+	CHECK(!ibv_destroy_qp(stranger));
+	return pair_tear_down(&pair);
+}
+
+static bool wrong_sequence_is_not_answered(void)
+{
+	struct pair p = pair_apart(IBV_QPT_RC);
+	struct rig_link to_b = rig_link_to(p.qb->qp_num, p.b->lid), to_a = rig_link_to(p.qa->qp_num, p.a->lid);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(p.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	to_a.psn++;
+	CHECK(!rig_bring_up(p.qa, &to_b));
+	CHECK(!rig_init(p.qb, &to_a) && !rig_rtr(p.qb, &to_a) && !rig_post_recv(p.b, p.qb, 0, 10, 1));
+	CHECK(!rig_post(p.qa, &wr) && rig_poll(p.a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
+	CHECK(rig_quiet(p.b->cq, 5));
+	return pair_tear_down(&p);
+}
+
+static bool receiver_not_ready(void)
+{
+	struct rig_link link = rig_link_to(0, 0);
+	struct pair pair;
+	struct ibv_sge sge;
+	struct ibv_send_wr wr;
+
+	link.rnr_retry = 2;
+	pair = pair_up(IBV_QPT_RC, &link);
+	wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	CHECK(fails(&pair, &wr, IBV_WC_RNR_RETRY_EXC_ERR));
+	return pair_tear_down(&pair);
+}
+
+static bool receiver_ready_later(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	CHECK(!rig_post(pair.qa, &wr));
+	CHECK(rig_quiet(pair.a->cq, 20));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 10, 1));
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	return pair_tear_down(&pair);
+}
+
+static bool message_too_long(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 101);
+	struct ibv_wc wc;
+
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 4));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 5));
+	CHECK(fails(&pair, &wr, IBV_WC_REM_INV_REQ_ERR));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR && wc.wr_id == 4);
+	CHECK(wc.vendor_err == vendor_err(IBV_WC_LOC_LEN_ERR));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR && wc.wr_id == 5);
+	CHECK(wc.vendor_err == vendor_err(IBV_WC_WR_FLUSH_ERR));
+	CHECK(rig_state(pair.qb) == IBV_QPS_ERR);
+	return pair_tear_down(&pair);
+}
+
+static bool posted_in_error_is_flushed(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	CHECK(!rig_to_state(pair.qa, IBV_QPS_ERR));
+	wr.send_flags = 0; /* a flush is reported to those who asked for no report, too */
+	CHECK(!rig_post(pair.qa, &wr));
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR && wc.wr_id == 77);
+	CHECK(!rig_post_recv(pair.a, pair.qa, 0, 10, 3));
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR && wc.wr_id == 3);
+	return pair_tear_down(&pair);
+}
+
+static bool bad_local_key(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
+	sge.lkey = pair.a->mr->lkey + 1;
+	CHECK(fails(&pair, &wr, IBV_WC_LOC_PROT_ERR));
+	CHECK(rig_quiet(pair.b->cq, 5) && rig_state(pair.qb) == IBV_QPS_RTS);
+	return pair_tear_down(&pair);
+}
+
+static bool local_range(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, RIG_BUFFER - 10, 11);
+
+	CHECK(fails(&pair, &wr, IBV_WC_LOC_PROT_ERR));
+	return pair_tear_down(&pair);
+}
+
+static bool other_pd_key(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_pd *pd = ibv_alloc_pd(pair.a->ctx);
+	struct ibv_mr *mr = ibv_reg_mr(pd, pair.a->buffer, 4096, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+
+	CHECK(mr);
+	sge.lkey = mr->lkey;
+	CHECK(fails(&pair, &wr, IBV_WC_LOC_PROT_ERR));
+	CHECK(!ibv_dereg_mr(mr) && !ibv_dealloc_pd(pd));
+	return pair_tear_down(&pair);
+}
+
+static bool receive_key(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge, to = { (uint64_t)(uintptr_t)pair.b->buffer, 100, pair.b->mr->lkey ^ 0x80 };
+	struct ibv_recv_wr recv = { .wr_id = 6, .sg_list = &to, .num_sge = 1 };
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_recv_wr *bad;
+	struct ibv_wc wc;
+
+	CHECK(!ibv_post_recv(pair.qb, &recv, &bad));
+	CHECK(fails(&pair, &wr, IBV_WC_REM_OP_ERR));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_LOC_PROT_ERR && wc.wr_id == 6);
+	return pair_tear_down(&pair);
+}
+
+static bool refused_remotely(struct pair *pair, struct ibv_send_wr *wr, enum ibv_wc_status status,
+			     enum ibv_event_type type)
+{
+	struct ibv_async_event event;
+
+	CHECK(fails(pair, wr, status));
+	CHECK(rig_state(pair->qb) == IBV_QPS_ERR);
+	CHECK(rig_async(pair->b->ctx, &event) && event.event_type == type && event.element.qp == pair->qb);
+	ibv_ack_async_event(&event);
+	return pair_tear_down(pair);
+}
+
+static bool bad_remote_key(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 10);
+
+	wr.wr.rdma.rkey++;
+	return refused_remotely(&pair, &wr, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+}
+
+static bool remote_range(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_READ, 0, RIG_BUFFER - 9, 10);
+
+	return refused_remotely(&pair, &wr, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
+}
+
+static bool remote_access_of_region(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_mr *mr = ibv_reg_mr(pair.b->pd, pair.b->buffer, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 10);
+	struct ibv_async_event event;
+
+	CHECK(mr);
+	wr.wr.rdma.rkey = mr->rkey;
+	CHECK(fails(&pair, &wr, IBV_WC_REM_ACCESS_ERR));
+	CHECK(rig_async(pair.b->ctx, &event));
+	ibv_ack_async_event(&event);
+	CHECK(!ibv_dereg_mr(mr));
+	return pair_tear_down(&pair);
+}
+
+/* A responder with these attributes refuses the operation. */
+static bool refused_by(struct rig_link link, enum ibv_wr_opcode opcode)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, &link);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, opcode, 0, 0, 10);
+
+	return refused_remotely(&pair, &wr, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+}
+
+static bool remote_access_of_qp(void)
+{
+	struct rig_link link = rig_link_to(0, 0);
+
+	link.access = IBV_ACCESS_REMOTE_READ;
+	return refused_by(link, IBV_WR_RDMA_WRITE);
+}
+
+static bool no_read_resources(void)
+{
+	struct rig_link link = rig_link_to(0, 0);
+
+	link.max_dest_rd_atomic = 0;
+	return refused_by(link, IBV_WR_RDMA_READ);
+}
+
+/* Posts reads together; the peer has room for one at a time. */
+static bool reads_together(struct pair *pair, struct ibv_send_wr wr[4], unsigned int flags)
+{
+	static struct ibv_sge sge[4];
+
+	for (int i = 0; i < 4; i++) {
+		wr[i] = pair_remote_wr(pair, &sge[i], i == 2 ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_RDMA_READ, 0, 0, 8);
+		if (i == 2) {
+			wr[i].wr.atomic.remote_addr = (uint64_t)(uintptr_t)pair->b->buffer;
+			wr[i].wr.atomic.rkey = pair->b->mr->rkey;
+		}
+		wr[i].send_flags |= flags;
+		wr[i].next = i < 3 ? &wr[i + 1] : NULL;
+	}
+	return !rig_post(pair->qa, wr);
+}
+
+static bool more_reads_than_resources(void)
+{
+	struct rig_link link = rig_link_to(0, 0);
+	struct ibv_send_wr wr[4];
+	struct pair pair;
+	struct ibv_wc wc;
+
+	link.max_dest_rd_atomic = 1;
+	pair = pair_up(IBV_QPT_RC, &link);
+	/* Each waits for the one before it. */
+	CHECK(reads_together(&pair, wr, IBV_SEND_FENCE));
+	for (int i = 0; i < 4; i++)
+		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(reads_together(&pair, wr, 0) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_REM_INV_REQ_ERR);
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR && rig_state(pair.qb) == IBV_QPS_ERR);
+	return pair_tear_down(&pair);
+}
+
+/* A QP keeps within its own max_rd_atomic, which is 4 here. */
+static bool as_many_reads_as_resources(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_send_wr wr[2][4];
+	struct ibv_wc wc;
+
+	for (int i = 0; i < 2; i++)
+		CHECK(reads_together(&pair, wr[i], 0));
+	for (int i = 0; i < 8; i++)
+		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	return pair_tear_down(&pair);
+}
+
+/* ---- unreliable connections: only the receiver hears of its error ---- */
+
+static bool unreliable_receiver_fails(uint32_t length, uint32_t wrong_key, enum ibv_wc_status status)
+{
+	struct pair pair = pair_up(IBV_QPT_UC, NULL);
+	struct ibv_sge sge, to = { (uint64_t)(uintptr_t)pair.b->buffer, 100, pair.b->mr->lkey ^ wrong_key };
+	struct ibv_recv_wr recv = { .wr_id = 6, .sg_list = &to, .num_sge = 1 };
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, length);
+	struct ibv_recv_wr *bad;
+	struct ibv_wc wc;
+
+	CHECK(!ibv_post_recv(pair.qb, &recv, &bad) && !rig_post(pair.qa, &wr));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == status && wc.wr_id == 6);
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_state(pair.qb) == IBV_QPS_ERR && rig_state(pair.qa) == IBV_QPS_RTS);
+	return pair_tear_down(&pair);
+}
+
+static bool unreliable_and_too_long(void)
+{
+	return unreliable_receiver_fails(101, 0, IBV_WC_LOC_LEN_ERR);
+}
+
+static bool unreliable_receive_key(void)
+{
+	return unreliable_receiver_fails(100, 0x80, IBV_WC_LOC_PROT_ERR);
+}
+
+static bool misaligned_atomic(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 8);
+
+	wr.wr.atomic.remote_addr = (uint64_t)(uintptr_t)pair.b->buffer + 4;
+	wr.wr.atomic.rkey = pair.b->mr->rkey;
+	return refused_remotely(&pair, &wr, IBV_WC_REM_INV_REQ_ERR, IBV_EVENT_QP_REQ_ERR);
+}
+
+static bool unmapped_memory(void)
+{
+	struct pair pair = pair_up(IBV_QPT_RC, NULL);
+	uint8_t *gone = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ibv_mr *mr = ibv_reg_mr(pair.a->pd, gone, 1 << 20, IBV_ACCESS_LOCAL_WRITE);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
+
+	CHECK(gone != MAP_FAILED && mr);
+	sge.addr = (uint64_t)(uintptr_t)gone;
+	sge.lkey = mr->lkey;
+	CHECK(!munmap(gone, 1 << 20));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
+	CHECK(fails(&pair, &wr, IBV_WC_LOC_PROT_ERR));
+	CHECK(!ibv_dereg_mr(mr));
+	return pair_tear_down(&pair);
+}
+
+static bool qp_to_itself(void)
+{
+	struct host *host = rig_host(0);
+	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
+	struct rig_link link = rig_link_to(qp->qp_num, host->lid);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(host, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	CHECK(!rig_bring_up(qp, &link));
+	CHECK(!rig_post_recv(host, qp, 1000, 5, 1));
+	CHECK(!rig_post(qp, &wr));
+	/* The real reason comes first, whatever is flushed after it. */
+	CHECK(rig_poll(host->cq, &wc) && wc.wr_id == 1 && wc.status == IBV_WC_LOC_LEN_ERR);
+	CHECK(rig_poll(host->cq, &wc) && wc.wr_id == 77 && wc.status == IBV_WC_REM_INV_REQ_ERR);
+	CHECK(!ibv_destroy_qp(qp));
+	rig_free_host(host);
+	return true;
+}
+
+static const struct rig_case cases[] = {
+	CASE(no_answer), CASE(late_peer_is_waited_for), CASE(stranger_is_not_answered),
+	CASE(wrong_sequence_is_not_answered), CASE(receiver_not_ready), CASE(receiver_ready_later),
+	CASE(message_too_long), CASE(posted_in_error_is_flushed), CASE(bad_local_key), CASE(local_range),
+	CASE(other_pd_key), CASE(receive_key), CASE(bad_remote_key), CASE(remote_range), CASE(remote_access_of_region),
+	CASE(remote_access_of_qp), CASE(no_read_resources), CASE(misaligned_atomic), CASE(unmapped_memory),
+	CASE(qp_to_itself), CASE(more_reads_than_resources), CASE(as_many_reads_as_resources), CASE(unreliable_and_too_long),
+	CASE(unreliable_receive_key),
+};
+
+RIG_MAIN(cases)

@@ -1,0 +1,451 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Alternate paths on devices with two ports: loading, arming and migrating, and the events of it. */
+#include <tests/rc_masks.h>
+#include <tests/e2e/emulated.h>
+#include "xrc_stage.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LENGTH 5000u
+
+/* Two hosts that are connected by their first ports; the second ports are the alternate path. */
+struct pair {
+	struct host *host[2];
+	struct ibv_qp *qp[2];
+	uint16_t second[2]; /* LIDs of the second ports */
+};
+
+/* softhca ctl VERB DEVICE WORDS */
+static void control(const char *verb, int device, const char *words)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "LD_PRELOAD= %s ctl %s %s %s", getenv("SOFTHCA_TEST_COMMAND"), verb,
+		 emulated_name(device).text, words);
+	rig_need(!system(command), command);
+}
+
+static uint16_t second_lid(const struct host *host)
+{
+	struct ibv_port_attr port;
+
+	NEED(!ibv_query_port(host->ctx, 2, &port));
+	return port.lid;
+}
+
+static struct pair connect_pair(enum ibv_qp_type type)
+{
+	struct rig_link link = rig_link_to(0, 0);
+	struct pair pair;
+
+	link.timeout = 8;
+	for (int i = 0; i < 2; i++) {
+		pair.host[i] = rig_host(i);
+		pair.qp[i] = rig_qp(pair.host[i], type, NULL);
+		pair.second[i] = second_lid(pair.host[i]);
+	}
+	rig_connect(pair.host[0], pair.qp[0], pair.host[1], pair.qp[1], link);
+	return pair;
+}
+
+/* Brings all ports up again, too. */
+static void free_hosts(struct pair *pair)
+{
+	for (int i = 0; i < 2; i++)
+		rig_free_host(pair->host[i]);
+	for (int port = 1; port <= 2; port++) {
+		char words[32];
+
+		snprintf(words, sizeof(words), "%d up", port);
+		control("port", 0, words);
+	}
+}
+
+static void disconnect(struct pair *pair)
+{
+	for (int i = 0; i < 2; i++)
+		NEED(!ibv_destroy_qp(pair->qp[i]));
+	free_hosts(pair);
+}
+
+static int set_state(struct ibv_qp *qp, enum ibv_mig_state state)
+{
+	struct ibv_qp_attr attr = { .path_mig_state = state };
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_PATH_MIG_STATE);
+}
+
+static int load(struct ibv_qp *qp, uint16_t dlid, uint8_t port)
+{
+	struct ibv_qp_attr attr = {
+		.alt_ah_attr = { .dlid = dlid, .port_num = port }, .alt_port_num = port, .alt_timeout = 9,
+		.path_mig_state = IBV_MIG_REARM,
+	};
+
+	return ibv_modify_qp(qp, &attr, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE);
+}
+
+static bool is(struct ibv_qp *qp, enum ibv_mig_state state, uint8_t port)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	NEED(!ibv_query_qp(qp, &attr, IBV_QP_PATH_MIG_STATE | IBV_QP_PORT, &init));
+	return attr.path_mig_state == state && attr.port_num == port && attr.ah_attr.port_num == port &&
+	       attr.timeout == (port == 1 ? 8 : 9);
+}
+
+static uint8_t port_of(struct ibv_qp *qp)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	NEED(!ibv_query_qp(qp, &attr, IBV_QP_PORT, &init));
+	return attr.port_num;
+}
+
+/* One message in each direction. */
+static bool talk(struct pair *pair)
+{
+	for (int i = 0; i < 2; i++) {
+		struct host *from = pair->host[i], *to = pair->host[1 - i];
+		struct ibv_send_wr wr;
+		struct ibv_sge sge;
+		struct ibv_wc wc;
+
+		memset(from->buffer, 0x30 + i, LENGTH);
+		memset(to->buffer + LENGTH, 0, LENGTH);
+		CHECK(!rig_post_recv(to, pair->qp[1 - i], LENGTH, LENGTH, 1));
+		wr = rig_wr(from, &sge, IBV_WR_SEND, 0, LENGTH);
+		CHECK(!rig_post(pair->qp[i], &wr) && rig_poll(from->cq, &wc) && !wc.status);
+		CHECK(rig_poll(to->cq, &wc) && !wc.status && wc.byte_len == LENGTH);
+		CHECK(!memcmp(from->buffer, to->buffer + LENGTH, LENGTH));
+	}
+	return true;
+}
+
+/* The next event, without those of ports and COMM_EST. */
+static bool hears(struct host *host, enum ibv_event_type type)
+{
+	struct ibv_async_event event;
+	bool skip;
+
+	do {
+		if (!rig_async(host->ctx, &event))
+			return false;
+		skip = event.event_type == IBV_EVENT_COMM_EST || event.event_type == IBV_EVENT_PORT_ERR ||
+		       event.event_type == IBV_EVENT_PORT_ACTIVE;
+		ibv_ack_async_event(&event);
+	} while (skip);
+	return event.event_type == type;
+}
+
+static bool arm(struct pair *pair)
+{
+	for (int i = 0; i < 2; i++)
+		CHECK(!load(pair->qp[i], pair->second[1 - i], 2) && is(pair->qp[i], IBV_MIG_REARM, 1));
+	/* Both have to know that the other is ready. */
+	CHECK(talk(pair));
+	CHECK(is(pair->qp[0], IBV_MIG_ARMED, 1) && is(pair->qp[1], IBV_MIG_ARMED, 1));
+	return true;
+}
+
+/* The one end has migrated; the other follows with the first packet. */
+static bool goes_over(struct pair *pair, int first)
+{
+	CHECK(hears(pair->host[first], IBV_EVENT_PATH_MIG));
+	CHECK(is(pair->qp[first], IBV_MIG_MIGRATED, 2));
+	CHECK(talk(pair));
+	CHECK(hears(pair->host[1 - first], IBV_EVENT_PATH_MIG));
+	CHECK(is(pair->qp[1 - first], IBV_MIG_MIGRATED, 2));
+	return talk(pair);
+}
+
+static bool port_down(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+
+	CHECK(arm(&pair));
+	control("port", 0, "1 down");
+	CHECK(goes_over(&pair, 0));
+	disconnect(&pair);
+	return true;
+}
+
+/* How many packets of device 0 were lost on purpose. */
+static int dropped(void)
+{
+	char command[512], line[512];
+	int hits = -1;
+	FILE *told;
+
+	snprintf(command, sizeof(command), "LD_PRELOAD= %s ctl fault", getenv("SOFTHCA_TEST_COMMAND"));
+	told = MADE(popen(command, "r"));
+	while (hits < 0 && fgets(line, sizeof(line), told)) {
+		const char *at = strstr(line, "drop=100% hits=");
+
+		if (at)
+			hits = atoi(strstr(at, "hits=") + 5);
+	}
+	pclose(told);
+	return hits;
+}
+
+/* On the second path a request has as many attempts as it had on the first. */
+static bool both_paths_lose_everything(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
+	struct ibv_wc wc;
+
+	CHECK(arm(&pair));
+	control("fault", 0, "drop 100%");
+	CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
+	CHECK(is(pair.qp[0], IBV_MIG_MIGRATED, 2) && dropped() == 2 * (1 + 3)); /* retry_cnt 3 */
+	control("fault", 0, "off");
+	disconnect(&pair);
+	return true;
+}
+
+static bool on_request(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+	char words[64];
+
+	CHECK(arm(&pair));
+	snprintf(words, sizeof(words), "%u", pair.qp[1]->qp_num);
+	control("migrate", 1, words);
+	CHECK(hears(pair.host[1], IBV_EVENT_PATH_MIG) && is(pair.qp[1], IBV_MIG_MIGRATED, 2));
+	/* The other side sends first, on the path that is not used any more: it migrates, too. */
+	CHECK(talk(&pair));
+	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && is(pair.qp[0], IBV_MIG_MIGRATED, 2));
+	disconnect(&pair);
+	return true;
+}
+
+static bool by_the_program(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+
+	CHECK(arm(&pair));
+	CHECK(!set_state(pair.qp[0], IBV_MIG_MIGRATED));
+	CHECK(goes_over(&pair, 0));
+	/* And back again, with the first ports as the alternate path. */
+	CHECK(!load(pair.qp[0], pair.host[1]->lid, 1) && !load(pair.qp[1], pair.host[0]->lid, 1));
+	CHECK(talk(&pair) && is(pair.qp[0], IBV_MIG_ARMED, 2));
+	CHECK(!set_state(pair.qp[1], IBV_MIG_MIGRATED));
+	CHECK(hears(pair.host[1], IBV_EVENT_PATH_MIG) && talk(&pair) && hears(pair.host[0], IBV_EVENT_PATH_MIG));
+	disconnect(&pair);
+	return true;
+}
+
+/* A request that is under way when its path goes arrives by the other. */
+static bool under_way(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	CHECK(arm(&pair));
+	wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
+	CHECK(!rig_post(pair.qp[0], &wr));
+	CHECK(rig_quiet(pair.host[0]->cq, 20)); /* no buffer yet */
+	control("port", 0, "1 down");
+	CHECK(!rig_post_recv(pair.host[1], pair.qp[1], LENGTH, LENGTH, 1));
+	CHECK(rig_poll(pair.host[0]->cq, &wc) && !wc.status);
+	CHECK(rig_poll(pair.host[1]->cq, &wc) && !wc.status);
+	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && hears(pair.host[1], IBV_EVENT_PATH_MIG));
+	disconnect(&pair);
+	return true;
+}
+
+static bool unreliable(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_UC);
+
+	for (int i = 0; i < 2; i++)
+		CHECK(!load(pair.qp[i], pair.second[1 - i], 2));
+	CHECK(talk(&pair));
+	control("port", 0, "1 down");
+	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && talk(&pair) && hears(pair.host[1], IBV_EVENT_PATH_MIG));
+	disconnect(&pair);
+	return true;
+}
+
+/* An XRC target never sends, so it follows its sender. */
+static bool xrc(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 8 };
+	struct pair pair = { .host = { rig_host(0), rig_host(1) } };
+	struct ibv_xrcd *xrcd = MADE(xrc_domain(pair.host[1], -1, O_CREAT));
+	struct ibv_srq *srq = MADE(xrc_srq(pair.host[1], xrcd, RIG_DEPTH, 1));
+
+	pair.qp[0] = rig_qp(pair.host[0], IBV_QPT_XRC_SEND, NULL);
+	pair.qp[1] = MADE(xrc_target(pair.host[1], xrcd));
+	rig_connect(pair.host[0], pair.qp[0], pair.host[1], pair.qp[1], rig_link_to(0, 0));
+	NEED(!ibv_modify_qp(pair.qp[1], &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN));
+	for (int i = 0; i < 2; i++)
+		CHECK(!load(pair.qp[i], second_lid(pair.host[1 - i]), 2));
+	for (int sent = 0; sent < 2; sent++) {
+		struct ibv_send_wr wr;
+		struct ibv_sge sge;
+		struct ibv_wc wc;
+
+		CHECK(!rig_post_srq(pair.host[1], srq, 0, LENGTH, 1));
+		wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
+		wr.qp_type.xrc.remote_srqn = xrc_srq_number(srq);
+		CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) && !wc.status);
+		CHECK(rig_poll(pair.host[1]->cq, &wc) && !wc.status);
+		CHECK(port_of(pair.qp[1]) == 1 + sent);
+		if (!sent)
+			control("port", 0, "1 down");
+	}
+	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && hears(pair.host[1], IBV_EVENT_PATH_MIG));
+	NEED(!ibv_destroy_qp(pair.qp[1]) && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
+	NEED(!ibv_destroy_qp(pair.qp[0]));
+	free_hosts(&pair);
+	return true;
+}
+
+/* So many PATH_MIG_ERR were raised in this context; all of its events are there, for `softhca ctl` has returned. */
+static int refusals_heard(struct host *host)
+{
+	struct ibv_async_event event;
+	int heard = 0;
+
+	while (rig_readable(host->ctx->async_fd, 0)) {
+		NEED(rig_async(host->ctx, &event));
+		heard += event.event_type == IBV_EVENT_PATH_MIG_ERR;
+		ibv_ack_async_event(&event);
+	}
+	return heard;
+}
+
+static bool arm_target(struct xrc_stage *s)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .timeout = 8 };
+
+	NEED(!ibv_modify_qp(s->target, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN));
+	CHECK(!load(s->send, second_lid(s->one), 2) && !load(s->target, second_lid(s->sender), 2));
+	CHECK(xrc_send(s, s->srq1, s->one, IBV_WC_SUCCESS) && is(s->target, IBV_MIG_ARMED, 1));
+	return true;
+}
+
+/* A target that cannot migrate says so once to each of its handles, whichever context has the first of them. */
+static bool each_handle_is_told_once(void)
+{
+	struct xrc_stage s = xrc_stage();
+
+	MADE(xrc_open(s.two, s.xrcd2, s.target->qp_num));
+	CHECK(arm_target(&s));
+	control("port", 1, "2 down");
+	control("port", 1, "1 down");
+	CHECK(refusals_heard(s.one) == 1 && refusals_heard(s.two) == 2);
+	/* Behind the others from now on, in the context that was opened before theirs. */
+	MADE(xrc_open(s.one, s.xrcd1, s.target->qp_num));
+	NEED(!ibv_destroy_qp(s.target));
+	control("port", 1, "1 up");
+	control("port", 1, "1 down");
+	CHECK(refusals_heard(s.one) == 1 && refusals_heard(s.two) == 2);
+	control("port", 1, "1 up");
+	control("port", 1, "2 up");
+	return true;
+}
+
+/* A connection that is not armed, or whose other port is down, does not migrate: its retries run out. */
+static bool stays(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+	struct ibv_send_wr wr;
+	struct ibv_sge sge;
+	struct ibv_wc wc;
+
+	CHECK(arm(&pair));
+	control("port", 0, "2 down");
+	control("port", 0, "1 down");
+	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG_ERR) && is(pair.qp[0], IBV_MIG_ARMED, 1));
+	wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
+	CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
+	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG_ERR));
+	disconnect(&pair);
+	pair = connect_pair(IBV_QPT_RC);
+	CHECK(!load(pair.qp[0], pair.second[1], 2) && talk(&pair) && is(pair.qp[0], IBV_MIG_REARM, 1));
+	control("port", 0, "1 down");
+	CHECK(is(pair.qp[0], IBV_MIG_REARM, 1));
+	disconnect(&pair);
+	return true;
+}
+
+static bool refusals(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+	struct ibv_qp_attr attr = { .alt_ah_attr = { .dlid = 1, .port_num = 1 }, .alt_port_num = 2 };
+
+	CHECK(load(pair.qp[0], pair.second[1], 3) == EINVAL && load(pair.qp[0], pair.second[1], 0) == EINVAL);
+	CHECK(ibv_modify_qp(pair.qp[0], &attr, IBV_QP_ALT_PATH) == EINVAL);
+	attr.alt_ah_attr.port_num = 2;
+	CHECK(!ibv_modify_qp(pair.qp[0], &attr, IBV_QP_ALT_PATH));
+	disconnect(&pair);
+	return true;
+}
+
+static struct ibv_qp_attr drain = { .qp_state = IBV_QPS_SQD };
+
+static bool moves_while_drained(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = { .ah_attr = { .dlid = 1, .port_num = 1 }, .port_num = 2 };
+
+	CHECK(!ibv_modify_qp(qp, &drain, IBV_QP_STATE));
+	CHECK(ibv_modify_qp(qp, &attr, IBV_QP_PORT | IBV_QP_AV) == EINVAL);
+	attr.ah_attr.port_num = 2;
+	CHECK(!ibv_modify_qp(qp, &attr, IBV_QP_AV) && port_of(qp) == 2);
+	attr.ah_attr.port_num = attr.port_num = 1;
+	CHECK(!ibv_modify_qp(qp, &attr, IBV_QP_PORT | IBV_QP_AV) && port_of(qp) == 1);
+	return true;
+}
+
+/* A program names the port of its primary path twice. uverbs refuses two different ones. */
+static bool ports_disagree(void)
+{
+	struct pair pair = connect_pair(IBV_QPT_RC);
+	struct rig_link link = rig_link_to(pair.qp[1]->qp_num, pair.host[1]->lid);
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = 1, .ah_attr = { .dlid = 1 },
+	};
+	struct ibv_qp *qp = rig_qp(pair.host[0], IBV_QPT_RC, NULL);
+
+	NEED(!rig_init(qp, &link));
+	CHECK(ibv_modify_qp(qp, &attr, MASK_RTR) == EINVAL);
+	attr.ah_attr.port_num = 2;
+	CHECK(ibv_modify_qp(qp, &attr, MASK_RTR) == EINVAL);
+	attr.ah_attr.port_num = 1;
+	CHECK(!ibv_modify_qp(qp, &attr, MASK_RTR));
+	NEED(!ibv_destroy_qp(qp));
+	CHECK(emulated_drains() ? moves_while_drained(pair.qp[0]) : ibv_modify_qp(pair.qp[0], &drain, IBV_QP_STATE) == EINVAL);
+	disconnect(&pair);
+	return true;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct rig_case cases[] = {
+		{ "a port goes down", port_down },
+		{ "both paths lose everything", both_paths_lose_everything },
+		{ "on request", on_request },
+		{ "by the program, and back", by_the_program }, { "a request under way", under_way },
+		{ "an unreliable connection", unreliable }, { "who is not armed stays", stays },
+		{ "an XRC target", xrc },		{ "refusals", refusals },
+		{ "ports that disagree", ports_disagree },
+		{ "each handle of a target is told once", each_handle_is_told_once },
+	};
+
+	NEED(getenv("SOFTHCA_TEST_COMMAND"));
+	return rig_run(argc, argv, cases, sizeof(cases) / sizeof(cases[0]));
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What is refused when QPs change their state (contract 5.9). */
+#include "ground.h"
+
+#include <errno.h>
+
+#include <tests/rc_masks.h>
+
+static struct ibv_qp_attr good_attr(struct ground *g, enum ibv_qp_state state)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = state, .port_num = 1, .path_mtu = IBV_MTU_1024, .dest_qp_num = 1, .max_dest_rd_atomic = 1,
+		.min_rnr_timer = 1, .ah_attr = { .dlid = g->host->lid, .port_num = 1 }, .timeout = 10, .retry_cnt = 1,
+		.rnr_retry = 1, .max_rd_atomic = 1,
+	};
+
+	return attr;
+}
+
+static int go(struct ground *g, struct ibv_qp *qp, enum ibv_qp_state state, int mask)
+{
+	struct ibv_qp_attr attr = good_attr(g, state);
+
+	return ground_done(ibv_modify_qp(qp, &attr, mask));
+}
+
+static int reset_to_rtr(struct ground *g)
+{
+	return go(g, g->rc, IBV_QPS_RTR, MASK_RTR);
+}
+
+static int reset_to_err(struct ground *g)
+{
+	return go(g, g->rc, IBV_QPS_ERR, IBV_QP_STATE);
+}
+
+static int init_without_port(struct ground *g)
+{
+	return go(g, g->rc, IBV_QPS_INIT, MASK_INIT & ~IBV_QP_PORT);
+}
+
+static int init_with_too_much(struct ground *g)
+{
+	return go(g, g->rc, IBV_QPS_INIT, MASK_INIT | IBV_QP_TIMEOUT);
+}
+
+static int init_port_2(struct ground *g)
+{
+	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_INIT);
+
+	attr.port_num = 2;
+	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_INIT));
+}
+
+static struct ibv_port_attr port_of(struct ground *g)
+{
+	struct ibv_port_attr port;
+
+	NEED(!ibv_query_port(g->host->ctx, 1, &port));
+	return port;
+}
+
+static int init_pkey_beyond(struct ground *g)
+{
+	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_INIT);
+
+	attr.pkey_index = (uint16_t)port_of(g).pkey_tbl_len;
+	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_INIT));
+}
+
+static int init_to_rtr(struct ground *g, struct ibv_qp_attr *attr)
+{
+	NEED(!go(g, g->rc, IBV_QPS_INIT, MASK_INIT));
+	return ground_done(ibv_modify_qp(g->rc, attr, MASK_RTR));
+}
+
+static int rtr_bad_mtu(struct ground *g)
+{
+	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);
+
+	attr.path_mtu = 6;
+	return init_to_rtr(g, &attr);
+}
+
+static int rtr_too_many_reads(struct ground *g)
+{
+	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);
+
+	attr.max_dest_rd_atomic = 17;
+	return init_to_rtr(g, &attr);
+}
+
+static int rtr_bad_gid_index(struct ground *g)
+{
+	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);
+
+	attr.ah_attr.is_global = 1;
+	attr.ah_attr.grh.sgid_index = (uint8_t)port_of(g).gid_tbl_len;
+	return init_to_rtr(g, &attr);
+}
+
+static int rtr_twice(struct ground *g)
+{
+	NEED(!go(g, g->rc, IBV_QPS_INIT, MASK_INIT) && !go(g, g->rc, IBV_QPS_RTR, MASK_RTR));
+	return go(g, g->rc, IBV_QPS_RTR, MASK_RTR);
+}
+
+static int wrong_current_state(struct ground *g)
+{
+	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTS);
+
+	NEED(!go(g, g->rc, IBV_QPS_INIT, MASK_INIT) && !go(g, g->rc, IBV_QPS_RTR, MASK_RTR));
+	attr.cur_qp_state = IBV_QPS_RTS;
+	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_RTS | IBV_QP_CUR_STATE));
+}
+
+/* Of the alternate path. No adapter has so many. */
+static int alternate_pkey_1000(struct ground *g)
+{
+	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_RTR);
+
+	NEED(!go(g, g->rc, IBV_QPS_INIT, MASK_INIT));
+	attr.alt_ah_attr = attr.ah_attr;
+	attr.alt_port_num = 1;
+	attr.alt_pkey_index = 1000;
+	return ground_done(ibv_modify_qp(g->rc, &attr, MASK_RTR | IBV_QP_ALT_PATH));
+}
+
+/* uverbs ignores some bits of old masks for XRC QPs; the strict setting refuses them. */
+static int sender_legacy_rtr(struct ground *g)
+{
+	NEED(!go(g, g->send, IBV_QPS_INIT, MASK_INIT));
+	return go(g, g->send, IBV_QPS_RTR, MASK_RTR);
+}
+
+static int target_legacy_rts(struct ground *g)
+{
+	NEED(!go(g, g->recv, IBV_QPS_INIT, MASK_INIT) && !go(g, g->recv, IBV_QPS_RTR, MASK_RTR));
+	return go(g, g->recv, IBV_QPS_RTS, MASK_RTS);
+}
+
+static int sender_modern(struct ground *g)
+{
+	NEED(!go(g, g->send, IBV_QPS_INIT, MASK_INIT));
+	NEED(!go(g, g->send, IBV_QPS_RTR, MASK_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)));
+	return go(g, g->send, IBV_QPS_RTS, MASK_RTS);
+}
+
+static int target_modern(struct ground *g)
+{
+	NEED(!go(g, g->recv, IBV_QPS_INIT, MASK_INIT) && !go(g, g->recv, IBV_QPS_RTR, MASK_RTR));
+	return go(g, g->recv, IBV_QPS_RTS, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_SQ_PSN);
+}
+
+static int target_without_rnr_timer(struct ground *g)
+{
+	NEED(!go(g, g->recv, IBV_QPS_INIT, MASK_INIT));
+	return go(g, g->recv, IBV_QPS_RTR, MASK_RTR & ~IBV_QP_MIN_RNR_TIMER);
+}
+
+const struct refusal refusals_of_modify[] = {
+	{ "modify: RESET to RTR", reset_to_rtr, ALWAYS, EINVAL },
+	{ "modify: RESET to ERR", reset_to_err, ALWAYS, EINVAL },
+	{ "modify: INIT without a port", init_without_port, ALWAYS, EINVAL },
+	{ "modify: INIT with a bit too many", init_with_too_much, ALWAYS, EINVAL },
+	{ "modify: INIT on a port that is not there", init_port_2, ALWAYS, EINVAL },
+	{ "modify: INIT with a P_Key that is not there", init_pkey_beyond, ALWAYS, EINVAL },
+	{ "modify: RTR with a bad MTU", rtr_bad_mtu, ALWAYS, EINVAL },
+	{ "modify: RTR with too many reads", rtr_too_many_reads, ALWAYS, EINVAL },
+	{ "modify: RTR with a GID that is not there", rtr_bad_gid_index, ALWAYS, EINVAL },
+	{ "modify: RTR twice", rtr_twice, ALWAYS, EINVAL },
+	{ "modify: wrong current state", wrong_current_state, ALWAYS, EINVAL },
+	{ "modify: RTR with an alternate P_Key that is not there", alternate_pkey_1000, ALWAYS | NOT_DRIVEN, EINVAL },
+	{ "modify: sender with the masks of old", sender_legacy_rtr, USUAL | NO_OPEN_QP, 0 },
+	{ "modify: sender with the masks of old, strictly", sender_legacy_rtr, STRICT, EINVAL },
+	{ "modify: target with the masks of old", target_legacy_rts, USUAL | NO_OPEN_QP, 0 },
+	{ "modify: target with the masks of old, strictly", target_legacy_rts, STRICT, EINVAL },
+	{ "modify: sender with its own masks", sender_modern, WITH_XRC, 0 },
+	{ "modify: target with its own masks", target_modern, WITH_XRC, 0 },
+	{ "modify: target without its RNR timer", target_without_rnr_timer, WITH_XRC, EINVAL },
+	{ NULL, NULL, 0, 0 },
+};

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The command, and the daemon behind it: where it lives, whom it serves, when it ends, what it leaves behind."""
+
+import fcntl
+import json
+import os
+import pathlib
+import signal
+import socket
+import stat
+import subprocess
+import tempfile
+import threading
+import time
+
+import pytest
+
+import models
+from waiting import stop, wait_for
+
+PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
+
+
+@pytest.fixture
+def place(monkeypatch):
+    """A directory for everything that softhca makes. Its name is short, as those of sockets must be."""
+    with tempfile.TemporaryDirectory(prefix="softhca-test-", dir="/tmp") as folder:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
+        monkeypatch.delenv("SOFTHCA_DIR", raising=False)
+        yield pathlib.Path(folder)
+
+
+def test_help_names_everything(run, softhca):
+    done = run([softhca, "--help"])
+    assert done.returncode == 0
+    for word in ("run", "start", "stop", "status", "ctl", "--devices", "--xrc", "--open_qp", "--strict", "SOFTHCA_DIR"):
+        assert word in done.stdout
+
+
+@pytest.mark.parametrize("argv, status, words", [
+    ([], 2, "no command"),
+    (["frobnicate"], 2, "unknown command 'frobnicate'"),
+    (["run"], 125, "no program given"),
+    (["run", "--devices=0", "true"], 125, "a number from 1 to 16"),
+    (["run", "--devices=2x", "true"], 125, "a number from 1 to 16"),
+    (["run", "--xrc=maybe", "true"], 125, "on or off"),
+    (["run", "--nonsense=1", "true"], 125, "unknown setting 'nonsense'; there are: model devices"),
+    (["run", "--devices", "true"], 125, "needs a value"),
+    (["run", "-x", "true"], 125, "-x: unknown option"),
+    (["run", "--", "/nonexistent/program"], 127, "No such file"),
+    (["run", "--", "/dev/null"], 126, "Permission denied"),
+    (["run", "--trace=/nonexistent/file", "true"], 125, "/nonexistent/file"),
+    (["start", "word"], 2, "only settings"),
+    (["ctl"], 2, "needs a command"),
+    (["status"], 1, "no daemon in"),
+    (["stop"], 1, "no daemon in"),
+    (["ctl", "status"], 1, "no daemon in"),
+    (["ctl", "top"], 1, "no daemon in"),
+])
+def test_refuses_with_a_sentence(run, softhca, place, argv, status, words):
+    done = run([softhca, *argv])
+    assert (done.returncode, done.stdout) == (status, "")
+    assert words in done.stderr
+    wait_for(lambda: not list(place.iterdir()))
+
+
+@pytest.mark.parametrize("words, complaint", [
+    ("frobnicate", "unknown command 'frobnicate'; there are: top status stop"), ("status word", "status takes no words"),
+    ("stop word", "stop takes no words"), ("set xrc", "set takes one NAME=VALUE"), ("port mlx4_0 -1 up", "'-1' is no number"),
+    ("port mlx4_0 x up", "'x' is no number"),
+])
+@pytest.mark.on_model("connectx3") # it is about the command
+def test_the_daemon_refuses_with_a_sentence(run, softhca, place, words, complaint):
+    done = run([softhca, "run", "sh", "-c", f'"$0" ctl {words}', softhca])
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(complaint)
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["-h"], ["run", "--help"], ["start", "--help"], ["run", "--devices=1", "--help"], ["ctl", "--help"],
+                                  ["ctl", "objects", "--help"], ["stop", "--help"]], ids=" ".join)
+@pytest.mark.on_model("connectx3")
+def test_help(run, softhca, argv):
+    done = run([softhca, *argv])
+    assert (done.returncode, done.stderr) == (0, "") and "Settings of run and start:" in done.stdout
+
+
+@pytest.mark.on_model("connectx3")
+def test_version(run, softhca, build_root):
+    project = json.loads((build_root / "meson-info" / "intro-projectinfo.json").read_text())
+    assert run([softhca, "--version"]).stdout.split() == ["softhca", project["version"]]
+
+
+def test_an_option_outdoes_the_model_of_the_environment(run, softhca, place):
+    listed = run([softhca, "run", "--model=connectx5", "--", "ibv_devices"], env={"SOFTHCA_MODEL": "connectx3"}).stdout
+    assert "mlx5_0" in listed and "mlx4_0" not in listed
+    done = run([softhca, "run", "--", "true"], env={"SOFTHCA_MODEL": "connectx9"})
+    assert done.returncode == 125 and "connectx3 connectx5" in done.stderr
+
+
+def test_run_is_the_program(run, softhca, place):
+    """Same process, its own exit status, its output untouched, nothing left behind."""
+    proc = subprocess.Popen([softhca, "run", "--", "sh", "-c", "echo $$ $SOFTHCA_DIR; exit 7"], stdout=subprocess.PIPE,
+                            text=True)
+    pid, directory = proc.communicate(timeout=20)[0].split()
+    assert (proc.returncode, int(pid)) == (7, proc.pid)
+    assert directory.startswith(str(place))
+    wait_for(lambda: not os.path.exists(directory))
+
+
+def test_run_keeps_other_preloads(run, softhca, place):
+    done = run([softhca, "run", "--", "sh", "-c", "echo $LD_PRELOAD"], env={"LD_PRELOAD": "libm.so.6"})
+    ours, others = done.stdout.strip().split(":")
+    # With $LIB in it, in the daemon's directory, when the other class is built too.
+    assert ours.endswith("/libsofthca.so") and others == "libm.so.6"
+
+
+def test_program_finds_no_child_it_never_had(run, softhca, place):
+    script = "import os\ntry:\n os.wait()\nexcept ChildProcessError:\n print('none')"
+    assert run([softhca, "run", "--", "/usr/bin/python3", "-c", script]).stdout == "none\n"
+
+
+def test_killed_launcher_leaves_nothing(softhca, place):
+    proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
+    wait_for(lambda: list(place.glob("*/socket")))
+    proc.kill()
+    proc.wait()
+    wait_for(lambda: not list(place.iterdir()))
+
+
+def daemon_pid(run, softhca, **env):
+    """Once it answers: its socket is there before that."""
+    status = wait_for(lambda: run([softhca, "status"], env=env).stdout, "daemon", holds=lambda told: "pid " in told)
+    return int(status.split("pid ")[1].split(",")[0])
+
+
+def test_leftovers_of_a_killed_daemon_go_with_the_next_run(run, softhca, place):
+    proc = subprocess.Popen([softhca, "run", "--", "sleep", "60"])
+    wait_for(lambda: list(place.glob("*/socket")))
+    (left,) = place.iterdir()
+    os.kill(daemon_pid(run, softhca, SOFTHCA_DIR=str(left)), signal.SIGKILL)
+    proc.kill()
+    proc.wait()
+    # A process that was killed may take a moment to let go of its lock.
+    wait_for(lambda: run([softhca, "run", "--", "true"]) and not left.exists())
+    wait_for(lambda: not list(place.iterdir()))
+
+
+def test_start_and_stop(run, softhca, place):
+    assert run([softhca, "start", "--devices=3"]).returncode == 0
+    again = run([softhca, "start"])
+    assert again.returncode == 1 and "already running" in again.stderr
+    env = {"LD_PRELOAD": str(softhca.parent / "libsofthca.so")}
+    assert models.device(2) in run(["ibv_devices"], env=env).stdout
+    status = run([softhca, "status"]).stdout
+    assert "3 devices" in status and f"model={models.model()} " in status
+    assert run([softhca, "stop"]).returncode == 0
+    assert run(["ibv_devices"], env=env).stdout.count(models.driver()) == 0
+    assert not list(place.iterdir())
+
+
+def test_start_replaces_a_killed_daemon(run, softhca, place):
+    assert run([softhca, "start"]).returncode == 0
+    os.kill(daemon_pid(run, softhca), signal.SIGKILL)
+    wait_for(lambda: run([softhca, "status"]).returncode == 1)
+    assert run([softhca, "start"]).returncode == 0
+    assert run([softhca, "stop"]).returncode == 0
+
+
+@pytest.mark.on_model("connectx3")  # what is tested does not depend on the model
+@pytest.mark.parametrize("seconds", [0.3, 1.5])
+def test_start_waits_for_the_end_of_a_killed_daemon(run, softhca, place, seconds):
+    """A killed daemon still holds the lock for a moment, and its socket accepts connections, but it does not answer."""
+    directory = place / "softhca"
+    directory.mkdir(mode=0o700)
+    with open(directory / "lock", "w") as lock, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as dying:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        dying.bind(str(directory / "socket"))
+        dying.listen()
+        threading.Timer(seconds, lambda: (dying.close(), lock.close())).start()
+        done = run([softhca, "start"])
+    assert done.returncode == 0, done.stderr
+    assert run([softhca, "stop"]).returncode == 0
+
+
+def test_start_right_after_a_kill(run, softhca, place):
+    for _ in range(20):
+        done = run([softhca, "start"])
+        assert done.returncode == 0, done.stderr
+        os.kill(daemon_pid(run, softhca), signal.SIGKILL)
+    assert run([softhca, "start"]).returncode == 0 and run([softhca, "stop"]).returncode == 0
+
+
+def test_a_stopped_daemon_is_running(run, softhca, place):
+    assert run([softhca, "start"]).returncode == 0
+    pid = daemon_pid(run, softhca)
+    stop(pid)
+    again = run([softhca, "start"])
+    os.kill(pid, signal.SIGCONT)
+    assert again.returncode == 1 and "already running" in again.stderr
+    assert run([softhca, "stop"]).returncode == 0
+
+
+def test_foreign_files_in_the_directory_stay(run, softhca, place):
+    (place / "softhca").mkdir(mode=0o700)
+    (place / "softhca" / "letter").write_text("mine")
+    assert run([softhca, "start"]).returncode == 0
+    assert run([softhca, "stop"]).returncode == 0
+    assert [p.name for p in (place / "softhca").iterdir()] == ["letter"]
+
+
+def test_open_directory_is_refused(run, softhca, place):
+    (place / "softhca").mkdir(mode=0o700)
+    (place / "softhca").chmod(0o755)
+    done = run([softhca, "start"])
+    assert done.returncode == 1 and "must belong to you and to nobody else" in done.stderr
+
+
+def test_too_long_a_directory_is_refused(run, softhca, place):
+    done = run([softhca, "start"], env={"SOFTHCA_DIR": "/tmp/" + "x" * 100})
+    assert done.returncode == 1 and "at most 100 bytes" in done.stderr
+
+
+def test_relative_directory_is_refused(run, softhca, place):
+    done = run([softhca, "start"], env={"SOFTHCA_DIR": "here"})
+    assert done.returncode == 1 and "an absolute path" in done.stderr
+
+
+def test_run_with_closed_descriptors(run, softhca, place):
+    done = run(["sh", "-c", f'exec "{softhca}" run -- ls -1 /proc/self/fd <&- 2>&-'])
+    assert done.returncode == 0
+    assert "2" not in done.stdout.split()
+
+
+@pytest.fixture
+def as_nobody(run, softhca):
+    """The words before a command that has to run as a user without privileges."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can become another user")
+    words = ["setpriv", "--reuid=65534", "--clear-groups"]
+    if run([*words, "test", "-x", softhca]).returncode:
+        pytest.skip("the build is out of another user's reach")
+    return words
+
+
+def test_unreachable_client_is_told_why(run, softhca, place, as_nobody):
+    """A process that is not dumpable is closed to an unprivileged daemon."""
+    place.chmod(0o777)
+    script = r"""
+import ctypes
+v = ctypes.CDLL("libibverbs.so.1", use_errno=True)
+v.ibv_get_device_list.restype = v.ibv_open_device.restype = ctypes.c_void_p
+v.ibv_open_device.argtypes = [ctypes.c_void_p]
+devices = ctypes.cast(v.ibv_get_device_list(None), ctypes.POINTER(ctypes.c_void_p))
+assert v.ibv_open_device(devices[0])
+ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)
+assert not v.ibv_open_device(devices[0])
+"""
+    done = run([*as_nobody, softhca, "run", "--", "/usr/bin/python3", "-c", script])
+    assert done.returncode == 0, done.stderr
+    assert "may not read this process' memory" in done.stderr
+
+
+def test_no_place_for_a_run(run, softhca):
+    """Where no folder can be written to, the message says so."""
+    if not run(["unshare", "-rm", "true"]).returncode == 0:
+        pytest.skip("no user namespaces here")
+    script = f'mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /dev/shm && exec "{softhca}" run -- true'
+    if str(softhca).startswith("/tmp/"):
+        script = script.replace("mount -t tmpfs -o ro none /tmp", "mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp")
+    done = run(["unshare", "-rm", "sh", "-c", script], env={"XDG_RUNTIME_DIR": "/nonexistent", "TMPDIR": "/nonexistent"})
+    assert done.returncode == 125 and "no place for a private directory" in done.stderr, done.stderr
+
+
+def test_no_null_device(run, softhca, tmp_path):
+    """The daemon would keep the streams of its starter, who may wait for their end."""
+    if not run(["unshare", "-rm", "true"]).returncode == 0:
+        pytest.skip("no user namespaces here")
+    os.mknod(tmp_path / "null", stat.S_IFSOCK | 0o600)
+    script = f'mount --bind "{tmp_path}/null" /dev/null && exec "{softhca}" run -- true'
+    done = run(["unshare", "-rm", "sh", "-c", script])
+    assert done.returncode == 125 and "/dev/null: No such device or address" in done.stderr, done.stderr
+
+
+def test_another_user_is_not_served(run, softhca, place, as_nobody):
+    assert run([softhca, "start"]).returncode == 0
+    place.chmod(0o755)
+    (place / "softhca").chmod(0o755)
+    (place / "softhca" / "socket").chmod(0o666)
+    client = ("import socket\ns = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)\n"
+              f"s.connect('{place}/softhca/socket')\n"
+              "print(int.from_bytes(s.recv(64)[:4], 'little', signed=True))")
+    done = run([*as_nobody, "/usr/bin/python3", "-c", client])
+    (place / "softhca").chmod(0o700)
+    assert run([softhca, "stop"]).returncode == 0
+    assert done.stdout == "-1\n", done.stderr
+
+
+def test_idle_daemon_sleeps(run, softhca, place):
+    """Without a context the daemon is not scheduled at all."""
+    assert run([softhca, "start"]).returncode == 0
+    stat = pathlib.Path(f"/proc/{daemon_pid(run, softhca)}/status")
+
+    def switches():
+        return [line for line in stat.read_text().splitlines() if "ctxt_switches" in line]
+
+    def rests():
+        seen = switches()
+        time.sleep(1.3)
+        return seen == switches()
+
+    # It may still be busy with the last question.
+    wait_for(rests, "time in which it rests")
+    assert run([softhca, "stop"]).returncode == 0
+
+
+def test_settings_can_be_changed_later(run, softhca, place):
+    assert run([softhca, "start"]).returncode == 0
+    assert run([softhca, "ctl", "set", "open_qp=off"]).returncode == 0
+    assert "open_qp=off" in run([softhca, "status"]).stdout
+    refused = run([softhca, "ctl", "set", "devices=5"])
+    assert refused.returncode == 1 and "only when softhca starts" in refused.stderr
+    assert json.loads(run([softhca, "ctl", "objects", "--json"]).stdout)["contexts"] == []
+    assert run([softhca, "stop"]).returncode == 0
+
+
+def test_trace_names_commands_and_the_check_that_refused(run, softhca, place):
+    """An errno stands for many checks, so that each refusal has the check beside it."""
+    trace = place / "trace"
+    for mode, setting in (("usual", "strict=off"), ("strict", "strict=on"), ("no-open-qp", "open_qp=off"), ("no-xrc", "xrc=off")):
+        assert run([softhca, "run", f"--trace={trace}", f"--{setting}", "--", PROGRAMS / "softhca-refusals", mode]).returncode == 0
+    lines = trace.read_text().splitlines()
+    assert [line for line in lines if not line.endswith((": ok", ")")) or "unknown" in line] == []
+    reasons = {line.split(" ", 3)[3] for line in lines}
+    assert {"GET_CONTEXT: ok", "MODIFY_QP: EINVAL (attribute missing: PORT)", "MODIFY_QP: EINVAL (attribute forbidden: TIMEOUT)", "DESTROY_CQ: EBUSY (CQ in use)",
+            "REG_MR: EINVAL (remote writing without local writing)", "OPEN_QP: EOPNOTSUPP (no ibv_open_qp on this device)",
+            "OPEN_XRCD: EOPNOTSUPP (no XRC on this device)"} <= reasons
+    done = run([softhca, "run", "--", "sh", "-c", f"{PROGRAMS}/softhca-refusals usual >/dev/null; {softhca} ctl trace 1024"])
+    assert "MODIFY_QP: EINVAL (address vector: port or GID index)" in done.stdout

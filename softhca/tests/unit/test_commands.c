@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Commands that no library would write: the errno of the kernel for each, and nothing left behind. */
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <softhca/uverbs/cmd.h>
+#include <softhca/objects/context.h>
+
+#include <tests/unit/unit.h>
+#include "memory.h"
+
+static struct hca_machine machine;
+static struct hca_context *ctx;
+static uint8_t response[512];
+
+/* A context whose "client" is this very process. */
+FIXTURE(setup)
+{
+	static const uint32_t probe = SOFTHCA_MAGIC;
+	const struct softhca_hello hello = { .device = 0, .probe = (uint64_t)(uintptr_t)&probe };
+	int uar;
+
+	assert_int_equal(machine_init(&machine, &settings_default), 0);
+	assert_int_equal(context_create(&machine, &hello, dup(0), getpid(), -1, &ctx, &uar), 0);
+	close(uar);
+	return 0;
+}
+
+FIXTURE(teardown)
+{
+	context_destroy(ctx);
+	machine_free(&machine);
+	return 0;
+}
+
+static int execute(const void *bytes, size_t size)
+{
+	uint64_t give_at;
+	int give;
+	int result = cmd_execute(ctx, bytes, size, -1, &give, &give_at);
+
+	if (give >= 0)
+		close(give);
+	return result;
+}
+
+struct alloc_pd {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_alloc_pd body;
+};
+
+static struct alloc_pd good_alloc(void)
+{
+	struct alloc_pd cmd = {
+		.hdr = { .command = IB_USER_VERBS_CMD_ALLOC_PD, .in_words = sizeof(cmd) / 4, .out_words = 3 },
+		.body = { .response = (uint64_t)(uintptr_t)response },
+	};
+
+	return cmd;
+}
+
+static void get_context(void)
+{
+	struct alloc_pd cmd = good_alloc();
+
+	cmd.hdr.command = IB_USER_VERBS_CMD_GET_CONTEXT;
+	cmd.hdr.out_words = 6;
+	assert_int_equal(execute(&cmd, sizeof(cmd)), 0);
+}
+
+TEST(nothing_before_get_context)
+{
+	struct alloc_pd cmd = good_alloc();
+
+	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
+	get_context();
+	assert_int_equal(execute(&cmd, sizeof(cmd)), 0);
+	cmd.hdr.command = IB_USER_VERBS_CMD_GET_CONTEXT;
+	cmd.hdr.out_words = 6;
+	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
+}
+
+TEST(wrong_sizes)
+{
+	struct alloc_pd cmd = good_alloc();
+
+	get_context();
+	assert_int_equal(execute(&cmd, 0), -EINVAL);
+	assert_int_equal(execute(&cmd, 7), -EINVAL);
+	assert_int_equal(execute(&cmd, sizeof(cmd) - 4), -EINVAL);
+	cmd.hdr.in_words--;
+	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
+	assert_int_equal(execute(&cmd, sizeof(cmd) - 4), -EINVAL);
+	cmd = good_alloc();
+	assert_int_equal(execute(&cmd, sizeof(cmd) + 4), -EINVAL);
+	cmd = good_alloc();
+	cmd.hdr.out_words = 0;
+	assert_int_equal(execute(&cmd, sizeof(cmd)), -ENOSPC);
+}
+
+TEST(wild_response)
+{
+	struct alloc_pd cmd = good_alloc();
+
+	get_context();
+	cmd.body.response = 16;
+	assert_int_equal(execute(&cmd, sizeof(cmd)), -EFAULT);
+	assert_int_equal(machine.device[0].pds.used, 0); /* the PD whose handle nobody was told is gone */
+	assert_true(list_empty(&ctx->objects[HCA_PD]));
+}
+
+TEST(unknown_numbers)
+{
+	static const struct {
+		uint32_t command;
+		int error;
+	} rows[] = {
+		{ IB_USER_VERBS_CMD_POLL_CQ, -EOPNOTSUPP }, { IB_USER_VERBS_CMD_ALLOC_MW, -EOPNOTSUPP },
+		{ 41, -EINVAL }, { 255, -EINVAL }, { 256, -EINVAL }, { 0x40000003, -EINVAL },
+		{ 0x80000000u | 60, -EOPNOTSUPP }, { 0x80000000u | 255, -EOPNOTSUPP },
+	};
+	struct alloc_pd cmd = good_alloc();
+
+	get_context();
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		cmd.hdr.command = rows[i].command;
+		assert_int_equal(execute(&cmd, sizeof(cmd)), rows[i].error);
+	}
+}
+
+struct ex_query {
+	struct ib_uverbs_cmd_hdr hdr;
+	struct ib_uverbs_ex_cmd_hdr ex;
+	struct ib_uverbs_ex_query_device body;
+};
+
+static struct ex_query good_ex(void)
+{
+	struct ex_query cmd = {
+		.hdr = { .command = 0x80000001u, .in_words = 1, .out_words = sizeof(response) / 8 },
+		.ex = { .response = (uint64_t)(uintptr_t)response },
+	};
+
+	return cmd;
+}
+
+TEST(extended_headers)
+{
+	struct ex_query cmd = good_ex();
+
+	get_context();
+	memset(response, 0xff, sizeof(response));
+	assert_int_equal(execute(&cmd, sizeof(cmd)), 0);
+	assert_int_equal(response[sizeof(response) - 1], 0); /* room that is not needed is cleared */
+	cmd.ex.cmd_hdr_reserved = 1;
+	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
+	cmd = good_ex();
+	cmd.ex.response = 0;
+	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
+	cmd = good_ex();
+	cmd.hdr.in_words = 0;
+	cmd.ex.provider_in_words = 1;
+	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
+	cmd = good_ex();
+	cmd.hdr.out_words = 1;
+	assert_int_equal(execute(&cmd, sizeof(cmd)), -ENOSPC);
+	cmd = good_ex();
+	assert_int_equal(execute(&cmd, sizeof(cmd) - 8), -EINVAL);
+	cmd.body.comp_mask = 1;
+	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
+}
+
+TEST(unknown_handles)
+{
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_dealloc_pd body;
+	} dealloc = { { IB_USER_VERBS_CMD_DEALLOC_PD, 3, 0 }, { 4711 } };
+	struct {
+		struct ib_uverbs_cmd_hdr hdr;
+		struct ib_uverbs_query_qp body;
+	} query = {
+		{ IB_USER_VERBS_CMD_QUERY_QP, sizeof(query) / 4, 32 },
+		{ .response = (uint64_t)(uintptr_t)response, .qp_handle = 0 },
+	};
+	struct alloc_pd alloc = good_alloc();
+
+	get_context();
+	assert_int_equal(execute(&dealloc, sizeof(dealloc)), -ENOENT);
+	assert_int_equal(execute(&alloc, sizeof(alloc)), 0);
+	assert_int_equal(execute(&query, sizeof(query)), -EINVAL); /* handle 0 exists, but is a PD */
+}
+
+/* Whatever is written: an errno or success, no crash, and a context that can be destroyed. */
+TEST(noise)
+{
+	get_context();
+	srandom(3);
+	for (int round = 0; round < 20000; round++) {
+		uint64_t words[32];
+		struct ib_uverbs_cmd_hdr *hdr = (void *)words;
+		size_t size = 8 * (1 + (size_t)random() % 31);
+
+		for (size_t i = 0; i < 32; i++)
+			words[i] = random() % 4 ? (uint64_t)random() % 8 : (uint64_t)(uintptr_t)response;
+		hdr->command = (uint32_t)random() % 41;
+		hdr->in_words = (uint16_t)(size / 4);
+		hdr->out_words = (uint16_t)(random() % 64);
+		words[1] = (uint64_t)(uintptr_t)response;
+		execute(words, size);
+	}
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		CASE(nothing_before_get_context), CASE(wrong_sizes), CASE(wild_response), CASE(unknown_numbers),
+		CASE(extended_headers), CASE(unknown_handles), CASE(noise),
+	};
+
+	if (!memory_is_readable()) {
+		puts("process_vm_readv() does not work here");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

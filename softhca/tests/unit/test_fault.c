@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Faults: when they hit, and that the same seed repeats them. */
+
+#include <errno.h>
+
+#include <softhca/machine/fault.h>
+
+#include <tests/unit/unit.h>
+
+/* Which of 64 packets are lost, as bits. @with: asks for another kind in between, which is off. */
+static uint64_t lost(uint64_t seed, bool with)
+{
+	struct faults faults = { .rate = { [FAULT_DROP] = FAULT_ALWAYS / 2 } };
+	uint64_t bits = 0;
+
+	fault_seed(&faults, seed);
+	for (int i = 0; i < 64; i++) {
+		bits = bits << 1 | fault_strikes(&faults, FAULT_DROP);
+		if (with)
+			assert_false(fault_strikes(&faults, FAULT_DELAY));
+	}
+	assert_int_equal(faults.hits[FAULT_DROP], __builtin_popcountll(bits));
+	return bits;
+}
+
+TEST(seed_makes_the_faults)
+{
+	assert_true(lost(7, false) == lost(7, false) && lost(7, false) != lost(8, false));
+	assert_true(lost(7, true) == lost(7, false));
+}
+
+TEST(never_and_always)
+{
+	struct faults faults = { .rate = { [FAULT_CORRUPT] = FAULT_ALWAYS } };
+
+	for (int i = 0; i < 100; i++) {
+		assert_true(fault_strikes(&faults, FAULT_CORRUPT) && fault_loses(&faults));
+		assert_false(fault_strikes(&faults, FAULT_DROP));
+	}
+	fault_clear(&faults);
+	assert_false(fault_loses(&faults));
+	assert_int_equal(faults.hits[FAULT_CORRUPT], 200);
+}
+
+TEST(commands_fail_as_often_as_planned)
+{
+	struct faults faults = { .random = 0 };
+
+	assert_int_equal(fault_plan_command(&faults, 24, ENOMEM, 2), 0);
+	assert_int_equal(fault_of_command(&faults, 25), 0);
+	assert_int_equal(fault_of_command(&faults, 24), -ENOMEM);
+	assert_int_equal(fault_of_command(&faults, 24), -ENOMEM);
+	assert_int_equal(fault_of_command(&faults, 24), 0);
+	for (int i = 0; i < FAULT_COMMANDS; i++)
+		assert_int_equal(fault_plan_command(&faults, FAULT_ANY, EIO, 1), 0);
+	assert_int_equal(fault_plan_command(&faults, FAULT_ANY, EIO, 1), -ENOSPC);
+}
+
+UNIT_MAIN(NULL, NULL,
+	UNIT(seed_makes_the_faults), UNIT(never_and_always), UNIT(commands_fail_as_often_as_planned))

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Multicast groups of a device: how many there can be, and that none is left over. */
+
+#include <errno.h>
+
+#include <softhca/qp/mcast.h>
+
+#include <tests/unit/unit.h>
+
+static struct hca_machine machine;
+static struct hca_qp qp;
+static const uint8_t gid[16] = { 0xff, 0x12 };
+
+FIXTURE(setup)
+{
+	assert_int_equal(machine_init(&machine, &settings_default), 0);
+	qp = (struct hca_qp){ .device = &machine.device[0], .type = IBV_QPT_UD };
+	list_init(&qp.groups);
+	return 0;
+}
+
+FIXTURE(teardown)
+{
+	machine_free(&machine);
+	return 0;
+}
+
+TEST(as_many_groups_as_the_device_says)
+{
+	struct hca_device *device = qp.device;
+
+	device->group_count = device->model->max_groups - 1;
+	assert_int_equal(mcast_attach(&qp, gid, 0xc001), 0);
+	assert_int_equal(mcast_attach(&qp, gid, 0xc002), -ENOMEM);
+	assert_int_equal(mcast_attach(&qp, gid, 0xc001), 0);
+	assert_int_equal(mcast_detach(&qp, gid, 0xc001), 0);
+	assert_int_equal(mcast_attach(&qp, gid, 0xc002), 0);
+	mcast_detach_all(&qp);
+	assert_int_equal(device->group_count, device->model->max_groups - 1);
+}
+
+TEST(a_group_goes_with_its_last_member)
+{
+	struct hca_qp other = qp;
+
+	list_init(&other.groups);
+	assert_int_equal(mcast_attach(&qp, gid, 0xc001), 0);
+	assert_int_equal(mcast_attach(&other, gid, 0xc001), 0);
+	assert_int_equal(machine.device[0].group_count, 1);
+	mcast_detach_all(&qp);
+	assert_non_null(mcast_find(&machine.device[0], gid, 0xc001));
+	assert_int_equal(mcast_detach(&qp, gid, 0xc001), -EINVAL);
+	mcast_detach_all(&other);
+	assert_null(mcast_find(&machine.device[0], gid, 0xc001));
+	assert_true(list_empty(&machine.device[0].groups));
+}
+
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+UNIT_MAIN(NULL, NULL,
+	CASE(as_many_groups_as_the_device_says), CASE(a_group_goes_with_its_last_member))

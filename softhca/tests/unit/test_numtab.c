@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Tables of numbers: neighbours, no early reuse, limits. */
+
+#include <errno.h>
+
+#include <softhca/base/numtab.h>
+
+#include <tests/unit/unit.h>
+
+static int things[16];
+
+static uint32_t add(struct numtab *tab, int thing)
+{
+	uint32_t number = 0;
+
+	assert_int_equal(numtab_add(tab, &things[thing], &number), 0);
+	return number;
+}
+
+TEST(neighbours_and_no_early_reuse)
+{
+	struct numtab tab;
+
+	assert_int_equal(numtab_init(&tab, 10, 14, 12, 4), 0);
+	assert_int_equal(add(&tab, 0), 12);
+	assert_int_equal(add(&tab, 1), 13);
+	numtab_remove(&tab, 12);
+	assert_int_equal(add(&tab, 2), 10);
+	assert_int_equal(add(&tab, 3), 11);
+	assert_int_equal(add(&tab, 4), 12);
+	assert_ptr_equal(numtab_find(&tab, 12), &things[4]);
+	assert_null(numtab_find(&tab, 9));
+	assert_null(numtab_find(&tab, 14));
+	numtab_free(&tab);
+}
+
+TEST(full_and_quota)
+{
+	struct numtab tab;
+	uint32_t number;
+
+	assert_int_equal(numtab_init(&tab, 0, 8, 0, 2), 0);
+	add(&tab, 0);
+	add(&tab, 1);
+	assert_int_equal(numtab_add(&tab, &things[2], &number), -ENOMEM);
+	numtab_remove(&tab, 1);
+	numtab_remove(&tab, 1); /* a free number stays free */
+	add(&tab, 2);
+	assert_int_equal(tab.used, 2);
+	numtab_free(&tab);
+}
+
+/* As the QPs and SRQs of a ConnectX-5: no number twice, and each table knows only its own. */
+TEST(two_tables_in_one_sequence)
+{
+	struct numtab qps, srqs;
+	uint32_t number;
+
+	assert_int_equal(numtab_init(&qps, 10, 14, 12, 4), 0);
+	assert_int_equal(numtab_init(&srqs, 10, 14, 12, 4), 0);
+	numtab_pair(&qps, &srqs);
+	assert_int_equal(add(&qps, 0), 12);
+	assert_int_equal(add(&srqs, 1), 13);
+	assert_int_equal(add(&qps, 2), 10);
+	assert_null(numtab_find(&qps, 13));
+	assert_null(numtab_find(&srqs, 12));
+	assert_int_equal(add(&srqs, 3), 11);
+	assert_int_equal(numtab_add(&qps, &things[4], &number), -ENOMEM);
+	numtab_remove(&srqs, 13);
+	assert_int_equal(add(&qps, 4), 13);
+	numtab_free(&qps);
+	numtab_free(&srqs);
+}
+
+UNIT_MAIN(NULL, NULL,
+	UNIT(two_tables_in_one_sequence), UNIT(neighbours_and_no_early_reuse), UNIT(full_and_quota))

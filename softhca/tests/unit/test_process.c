@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The memory of a process is reached by way of whatever thread has it, and a process that has ended is known at once. */
+
+#include <tests/unit/unit.h>
+#include "memory.h"
+
+#include <softhca/machine/process.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/wait.h>
+
+#define READS	 10000
+#define PATIENCE 25 /* seconds; a process that is forgotten ends by itself */
+
+static const uint32_t word = 0x50f7ca11;
+
+static void *stay(void *arg)
+{
+	pause();
+	return arg;
+}
+
+/* Each thread ends as soon as it has started the next one. */
+static void *relay(void *arg)
+{
+	pthread_t next;
+
+	pthread_detach(pthread_self());
+	while (pthread_create(&next, NULL, relay, NULL))
+		sched_yield();
+	return arg;
+}
+
+/* A process whose main() has left; its threads begin with @run. */
+static pid_t start(void *(*run)(void *arg))
+{
+	pthread_t thread;
+	pid_t pid = fork();
+
+	assert_true(pid >= 0);
+	if (pid)
+		return pid;
+	alarm(PATIENCE);
+	if (pthread_create(&thread, NULL, run, NULL))
+		_exit(1);
+	pthread_exit(NULL);
+}
+
+static bool reads(pid_t pid)
+{
+	uint32_t found = 0;
+	struct iovec here = { &found, sizeof(found) };
+	struct iovec there = { (void *)(uintptr_t)&word, sizeof(word) };
+
+	return process_read(pid, &here, &there, 1) == sizeof(word) && found == word;
+}
+
+static void wait_for_the_end_of_main(pid_t pid)
+{
+	while (process_has_memory(pid))
+		sched_yield();
+}
+
+/* The process is not reaped before all has been looked at. */
+static void end(pid_t pid)
+{
+	siginfo_t info;
+
+	kill(pid, SIGKILL);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+	assert_false(reads(pid));
+	assert_int_equal(errno, ESRCH);
+	assert_int_equal(process_thread(pid), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	assert_int_equal(process_thread(pid), 0);
+}
+
+TEST(test_a_thread_that_stays)
+{
+	pid_t pid = start(stay), thread;
+
+	assert_true(reads(pid));
+	wait_for_the_end_of_main(pid);
+	thread = process_thread(pid);
+	assert_true(thread > 0 && thread != pid);
+	assert_true(reads(pid));
+	assert_int_equal(process_thread(pid), thread);
+	end(pid);
+}
+
+TEST(test_threads_that_end_one_after_the_other)
+{
+	pid_t pid = start(relay);
+
+	wait_for_the_end_of_main(pid);
+	for (int i = 0; i < READS; i++)
+		assert_true(reads(pid));
+	end(pid);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = { UNIT(test_a_thread_that_stays), UNIT(test_threads_that_end_one_after_the_other) };
+
+	if (!memory_is_readable()) {
+		puts("process_vm_readv() does not work here");
+		return 77;
+	}
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Fixtures and options of every pytest here: the build tree, the models of adapter, and what cannot run in some builds."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import pytest
+
+if sys.version_info < (3, 9):
+    raise pytest.UsageError(f"the tests need Python 3.9 or later, and {sys.executable} is {sys.version.split()[0]}: put the pytest of a "
+                            "later one on PATH as pytest-3, and build anew")
+
+import models
+import running
+from emulator import Daemon
+
+
+# {(sanitizer, or "" for any; part of the test's name): why it cannot run there}
+NOT_UNDER_SANITIZERS = {
+    ("thread", "test_selftest.py"): "the helper's threads start without the sanitizer's runtime",
+    ("thread", "test_trace.py"): "the traced program's threads start without the sanitizer's runtime",
+    ("thread", "test_limits.py"): "the sanitizer's shadow of the address space is above any limit",
+    ("thread", "test_ends_with_its_last_thread"): "the sanitizer's own thread keeps every program alive",
+    ("thread", "test_cancellation_that_comes_late"): "strace would be run with the sanitizer's runtime, too",
+    ("", "test_streams.py"): "the sanitizer's runtime itself uses standard error and free descriptors",
+    ("", "test_killed_programs_leave_nothing"): "the programs start more slowly than they are killed",
+    ("", "test_install.py"): "looks at an installation as of a release, which has no sanitizer",
+    ("", "test_i386.py"): "makes a build of its own",
+    ("", "test_configure.py"): "compiles programs that are not instrumented",
+    ("", "test_programs.py"): "compiles programs that are not instrumented",
+    ("", "test_xsrq.py"): "compiles programs that are not instrumented",
+}
+
+
+# {part of the test's name: why it cannot run on another build of rdma-core}
+NOT_ON_ANOTHER_RDMA_CORE = {
+    "test_without_a_private_copy": "is about the libibverbs that the loader takes by itself",
+    "test_libraries_are_those_that_the_loader_takes": "ldd follows the environment, which check does not",
+    "test_perftest": "perftest asks for the private symbols of the release that it was built with",
+    "test_settings_of_libmlx5": "perftest asks for the private symbols of the release that it was built with",
+}
+
+
+def pytest_collection_modifyitems(items):
+    sanitizer = os.environ.get("XRC_COMPAT_TEST_SANITIZE")
+    for item in items:
+        for name, reason in NOT_ON_ANOTHER_RDMA_CORE.items():
+            if os.environ.get("XRC_COMPAT_TEST_RDMA_CORE") and name in item.nodeid:
+                item.add_marker(pytest.mark.skip(reason=reason))
+        for (which, name), reason in NOT_UNDER_SANITIZERS.items():
+            if sanitizer and which in sanitizer and name in item.nodeid:
+                item.add_marker(pytest.mark.skip(reason=reason))
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "on_model(name): holds on this model of adapter only; the test says why")
+
+
+def pytest_generate_tests(metafunc):
+    """A test that uses the fixture `model` runs once for each model, or for those that its mark on_model names."""
+    if "model" in metafunc.fixturenames:
+        only = metafunc.definition.get_closest_marker("on_model")
+        metafunc.parametrize("model", [name for name in models.chosen() if not only or name in only.args], indirect=True)
+
+
+@pytest.fixture
+def model(request, monkeypatch):
+    """The model of the emulated adapters, which softhca and models.py read from the environment."""
+    monkeypatch.setenv("SOFTHCA_MODEL", request.param)
+    return request.param
+
+
+@pytest.fixture(scope="session")
+def build_root():
+    """The meson build directory under test."""
+    return pathlib.Path(os.environ["XRC_COMPAT_BUILD_ROOT"])
+
+
+@pytest.fixture(scope="session")
+def source_root():
+    return pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
+
+
+@pytest.fixture
+def softhca(model):
+    """The softhca command. It depends on `model`, so that the test runs on every model."""
+    return pathlib.Path(os.environ["SOFTHCA_TEST_BIN"]) / "softhca"
+
+
+@pytest.fixture
+def settings():
+    """Further options of softhca for the fixtures that start it; a test can parametrize it."""
+    return []
+
+
+@pytest.fixture
+def daemon(run, softhca, settings, monkeypatch):
+    """Emulated adapters that outlive the programs on them."""
+    # The path of a socket must be short, which those of tmp_path are not.
+    with tempfile.TemporaryDirectory(prefix="softhca-test-", dir="/tmp") as folder:
+        started = Daemon(run, softhca, pathlib.Path(folder))
+        monkeypatch.setenv("SOFTHCA_DIR", str(started.directory))
+        done = run([softhca, "start", *settings])
+        assert done.returncode == 0, done.stderr
+        monkeypatch.setenv("LD_PRELOAD", str(started.preload))
+        yield started
+        # The daemon must end even if the preloaded library is broken.
+        monkeypatch.delenv("LD_PRELOAD")
+        run([softhca, "stop"])
+
+
+@pytest.fixture
+def tables():
+    """A directory for registration tables, on a file system that can have them."""
+    with tempfile.TemporaryDirectory(prefix="tables-test-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+        yield pathlib.Path(folder)
+
+
+@pytest.fixture(scope="session")
+def xrc_compat(build_root):
+    return build_root / "tools" / "xrc-compat"
+
+
+@pytest.fixture(scope="session")
+def shim(build_root):
+    return build_root / "shim" / "libxrc-compat.so.1"
+
+
+@pytest.fixture(scope="session")
+def real_library(shim):
+    """The system's libibverbs.so.1 of the ELF class (32 or 64 bits) that the shim has, by the loader's own list."""
+    wide = shim.read_bytes()[4] == 2
+    listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True, timeout=30).stdout
+    for line in listing.splitlines():
+        if line.split()[:1] == ["libibverbs.so.1"] and ("x86-64" in line) == wide:
+            return line.split()[-1]
+    raise AssertionError("the loader knows no libibverbs.so.1")
+
+
+@pytest.fixture(scope="session")
+def todays_libibumad(shim):
+    """For programs linked with an old libibumad: calls are passed to this one. It has to be of the shim's ELF class."""
+    wide = shim.read_bytes()[4] == 2
+    listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True, timeout=30).stdout
+    found = [line.split()[-1] for line in listing.splitlines() if line.split()[:1] == ["libibumad.so.3"] and ("x86-64" in line) == wide]
+    if not found:
+        pytest.skip("no libibumad.so.3 here")
+    return found[0]
+
+
+@pytest.fixture(scope="session")
+def sanitizer_runtime():
+    """The library that a program without sanitizer needs in LD_PRELOAD if the shim has one, else ""."""
+    return os.environ.get("XRC_COMPAT_TEST_PRELOAD", "")
+
+
+@pytest.fixture(scope="session")
+def sanitizer_env(sanitizer_runtime):
+    """The environment by which a program without sanitizer loads a shim that has one."""
+    return {"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else {}
+
+
+@pytest.fixture
+def own_crashes(monkeypatch):
+    """For programs that crash on purpose: they end by the signal even where a sanitizer would report it and exit."""
+    for variable in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
+        options = [os.environ.get(variable, ""), "handle_segv=0", "allow_user_segv_handler=1"]
+        monkeypatch.setenv(variable, ":".join(filter(None, options)))
+
+
+@pytest.fixture(scope="session")
+def run():
+    """run(argv, timeout=30, **kw): see running.py."""
+    return running.run
