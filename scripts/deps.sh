@@ -235,3 +235,16 @@ deps_ensure() {
 	*'|meson|'*) deps_have meson || deps_refuse_meson ;;
 	esac
 }
+
+# deps_wish PURPOSE: the same for what the tests can do without. Installs row by row where the distribution has not all of it.
+deps_wish() {
+	deps_ensure "$1" && return
+	# shellcheck disable=SC2046
+	set -- "$1" $(deps_manager)
+	[ $# -eq 3 ] || return 0
+	deps_missing "$1" | while IFS= read -r deps_row; do
+		deps_packages=$(printf '%s\n' "$deps_row" | cut -d'|' -f"$3")
+		# shellcheck disable=SC2086
+		deps_install_packages "$2" $deps_packages >/dev/null 2>&1 || echo "Not available here: $deps_packages"
+	done
+}

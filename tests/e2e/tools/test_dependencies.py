@@ -14,9 +14,10 @@ def machine(tmp_path, run, source_root):
     """machine(purposes, missing, manager, uid, sudo, status, before, dpkg): (result, calls) of deps_ensure on a made-up machine.
 
     missing: checks that fail; status: of the package manager; before: a command to run first; dpkg: what dpkg prints, None
-    if there is no dpkg; calls: of the package manager, dpkg and sudo."""
+    if there is no dpkg; function: of deps.sh; calls: of the package manager, dpkg and sudo."""
 
-    def _machine(purposes="all", missing=(), manager="apt-get", uid=0, sudo=True, status=0, before="true", dpkg=None):
+    def _machine(purposes="all", missing=(), manager="apt-get", uid=0, sudo=True, status=0, before="true", dpkg=None,
+                 function="deps_ensure"):
         path = tmp_path / "bin"
         path.mkdir()
         calls = tmp_path / "calls"
@@ -34,7 +35,7 @@ def machine(tmp_path, run, source_root):
             (path / name).write_text(f"#!/bin/sh\n{body}\n")
             (path / name).chmod(0o755)
         cases = "".join(f"{check}) return 1 ;; " for check in missing)
-        script = f". scripts/deps.sh; deps_have() {{ case $1 in {cases} *) return 0 ;; esac; }}; {before} && deps_ensure {purposes}"
+        script = f". scripts/deps.sh; deps_have() {{ case $1 in {cases} *) return 0 ;; esac; }}; {before} && {function} {purposes}"
         result = run(["/bin/sh", "-uc", script], env={"PATH": str(path)}, cwd=source_root)
         return result, calls.read_text().splitlines()
 
@@ -66,6 +67,15 @@ def test_each_distribution_has_its_own_names(machine, manager, package):
 def test_one_row_may_be_several_packages(machine):
     _, calls = machine(missing=["cc"])
     assert calls[-1].endswith(" gcc libc6-dev")
+
+
+def test_a_release_that_has_not_everything_gets_the_rest(machine):
+    """For what the tests can do without."""
+    result, calls = machine("more", missing=["cmd:clang", "cmd:rdma"], status='$(case "$*" in *clang*) echo 100 ;; *) echo 0 ;; esac)',
+                            function="deps_wish")
+    assert result.returncode == 0
+    assert "Not available here: clang libclang-rt-dev" in result.stdout
+    assert calls[-1].endswith(" iproute2") and "iproute2" not in result.stdout.split("Not available")[1]
 
 
 @pytest.mark.parametrize("missing", ["cmd:mandoc", "pkg:cmocka", "cmd:pytest-3"])
