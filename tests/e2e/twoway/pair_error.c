@@ -90,18 +90,6 @@ static void query_alone_finds_out(void)
 	ends_close(&a, &b);
 }
 
-/* Contract 5.9: no transition but to ERR or RESET leads out of ERR. */
-static void nothing_leads_on(void)
-{
-	struct end a, b;
-
-	lose_peer(&a, &b);
-	refused(&a);
-	must(end_modify(&a, IBV_QPS_RTS));
-	must(end_modify(&a, IBV_QPS_INIT));
-	must_eq(end_state(&a), IBV_QPS_ERR);
-}
-
 static void too_long(void)
 {
 	struct ibv_wc wc;
@@ -263,7 +251,6 @@ static const struct row error_rows[] = {
 	{ "retries exceeded: what comes in is refused", refuses_what_comes_in },
 	{ "retries exceeded: a write is refused, also without an SRQ", refuses_without_an_srq },
 	{ "retries exceeded: a query alone finds out", query_alone_finds_out },
-	{ "ERR is left through RESET only", nothing_leads_on },
 	{ "a message longer than its buffer fails both halves", too_long },
 	{ "a write with a wrong key: event, and ERR as a whole", bad_write },
 	{ "a read with a wrong key: event, and ERR as a whole", bad_read },

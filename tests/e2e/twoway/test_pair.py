@@ -3,7 +3,7 @@
 
 import pytest
 
-ROWS = {"state": 15, "order": 11, "error": 11, "event": 9}
+ROWS = {"state": 11, "order": 11, "error": 10, "event": 9}
 
 
 @pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
