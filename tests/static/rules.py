@@ -6,6 +6,7 @@ A complaint is "file:line: what is wrong". An empty list means that the rule hol
 
 import ast
 import collections
+import functools
 import os
 import pathlib
 import re
@@ -63,6 +64,7 @@ def files(root, pattern="*", folders=None):
                 yield relative, path
 
 
+@functools.lru_cache(maxsize=None)
 def read(path):
     """The text of a file, or "" for one that is not text."""
     data = path.read_bytes()
@@ -79,6 +81,7 @@ def blank(match):
     return re.sub(r"[^\n]", " ", match.group(0))
 
 
+@functools.lru_cache(maxsize=None)
 def without_comments(text):
     return re.sub(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\\n])*")', lambda m: m.group(1) or blank(m), text, flags=re.S)
 
@@ -257,10 +260,15 @@ def exports(root):
     return bad
 
 
+# Every machine has them.
+COMMON_FOLDERS = {"bin", "dev", "etc", "lib", "lib64", "media", "mnt", "opt", "proc", "run", "sbin", "srv", "sys", "tmp", "usr", "var"}
+
+
 def machine_paths(root):
-    """Nothing names a folder of the machine it was written on."""
-    words = ("work", "root", "farm", "home", "tmp/farm", "tmp/build")
-    pattern = re.compile(r"(?<![\w.$})-])/(" + "|".join(words) + r")/")
+    """Nothing names a folder of the machine it was written on: a home, or where this tree is."""
+    top = pathlib.Path(root).resolve().parts[1]
+    words = {"home", "root"} | ({top} - COMMON_FOLDERS)
+    pattern = re.compile(r"(?<![\w.$})-])/(" + "|".join(sorted(map(re.escape, words))) + r")/")
     return [f"{relative}:{number}: names {found.group(0)}"
             for relative, path in files(root)
             for number, line in enumerate(read(path).split("\n"), 1)

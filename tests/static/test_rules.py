@@ -42,7 +42,7 @@ BROKEN = [
     (rules.printing, "compat/log.c", SPDX_C + '\tprintf("x");\n', "printf()"),
     (rules.exports, "compat/a.c", SPDX_C + '__attribute__((visibility("default"))) int x;\n', "exports a symbol"),
     (rules.exports, "modern/a.c", SPDX_C + '__asm__(".symver a,b@C");\n', "exports a symbol"),
-    (rules.machine_paths, "docs/a.md", "see /wo" + "rk/main\n", "names /wo" + "rk/"),
+    (rules.machine_paths, "docs/a.md", "see /ho" + "me/me/main\n", "names /ho" + "me/"),
     (rules.machine_paths, "run", "cd /ro" + "ot/x\n", "names /ro" + "ot/"),
     (rules.open_ends, "shim/a.c", SPDX_C + "/* TO" + "DO: later */\n", "TO" + "DO"),
     (rules.open_ends, "scripts/a.sh", "# FIX" + "ME\n", "FIX" + "ME"),
@@ -127,6 +127,12 @@ def test_files_that_include_one_another_in_a_circle_are_noticed(tmp_path):
     write(tmp_path, "softhca/wire/a.h", SPDX_C)
     assert [complaint.split(": ")[0] for complaint in rules.emulator_includes(tmp_path)] == [
         "softhca/wire/a.c:2", "softhca/wire/b.c:2", "softhca/wire/c.c:2"]
+
+
+def test_the_folder_of_the_tree_is_noticed(monkeypatch, tmp_path):
+    monkeypatch.setattr(rules, "COMMON_FOLDERS", set())
+    write(tmp_path, "docs/a.md", f"see {tmp_path}\n")
+    assert len(rules.machine_paths(tmp_path)) == 1
 
 
 def test_a_circle_in_the_library_is_noticed(tmp_path):
