@@ -3,7 +3,7 @@
 """Builds a fuzz target of the emulated HCA with clang's libFuzzer and sanitizers, and runs it for a while.
 
 usage: softhca_fuzz.py SOURCE-ROOT WORK-DIRECTORY TARGET MODEL SOURCE...
-SOFTHCA_FUZZ_SECONDS (default 5): how long it runs. The corpus stays in the work directory, and later runs begin with it.
+SOFTHCA_FUZZ_SECONDS (default 2): how long it runs. The corpus stays in the work directory, and later runs begin with it.
 XRC_COMPAT_FUZZ_SEED: the seed of the changes (default 1); "fresh" takes the clock. libFuzzer keeps an input that fails, and the
 command that repeats the failure is printed. Exit status 77 when clang has no libFuzzer here.
 """
@@ -21,7 +21,7 @@ import struct
 import subprocess
 import sys
 
-SECONDS = int(os.environ.get("SOFTHCA_FUZZ_SECONDS", "5"))
+SECONDS = int(os.environ.get("SOFTHCA_FUZZ_SECONDS", "2"))
 SEED = os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", "0")  # 0: libFuzzer takes the clock
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-gline-tables-only", "-O1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
          "-fno-sanitize-recover=undefined"]
