@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Processes that die, stop, fork and clone; in another pid namespace; of another word size. */
 
-#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -37,25 +36,6 @@ TEST(a_killed_process_is_stale_until_a_gc)
 	assert_true(seen.members == 2 && seen.live == 0 && seen.qps == 1 && seen.live_qps == 0);
 	regtab_gc(room_dir());
 	assert_int_equal(room_files(NULL), 0);
-}
-
-TEST(a_stopped_process_holds_nobody_up)
-{
-	pid_t stopped = room_start(register_7, "");
-	struct regtab_entry *entry;
-
-	kill(stopped, SIGSTOP);
-	alarm(5);
-	entry = room_join(1);
-	assert_int_equal(regtab_enter(entry, 7, false), 0);
-	assert_true(room_look().live == 2);
-	regtab_drop(entry, 7);
-	regtab_free(entry);
-	alarm(0);
-	regtab_gc(room_dir());
-	assert_true(room_look().live == 1);
-	room_end(stopped);
-	regtab_gc(room_dir());
 }
 
 /* ---- children ---- */
@@ -167,34 +147,6 @@ TEST(a_program_started_by_vfork_changes_nothing)
 	regtab_free(entry);
 }
 
-/* A fork while another thread is inside the library: the child does not wait for a lock of that thread. */
-static bool enough;
-
-static void *use_all_the_time(void *entry)
-{
-	while (!__atomic_load_n(&enough, __ATOMIC_RELAXED)) {
-		regtab_enter(entry, 7, true);
-		regtab_drop(entry, 7);
-	}
-	return NULL;
-}
-
-TEST(a_child_of_a_busy_process_does_not_hang)
-{
-	struct regtab_entry *entry = room_join(1);
-	pthread_t thread;
-
-	pthread_create(&thread, NULL, use_all_the_time, entry);
-	for (int i = 0; i < 200; i++) {
-		int status = in_child((alarm(10), use_as_a_child(entry)));
-
-		assert_int_equal(status, 0);
-	}
-	__atomic_store_n(&enough, true, __ATOMIC_RELAXED);
-	pthread_join(thread, NULL);
-	regtab_free(entry);
-}
-
 /* ---- worlds ---- */
 
 TEST(both_word_sizes_use_one_directory)
@@ -275,9 +227,8 @@ TEST(processes_of_another_pid_namespace_are_seen_alive)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(a_killed_process_is_stale_until_a_gc), CASE(a_stopped_process_holds_nobody_up),
-		CASE(a_sleeping_child_does_not_keep_its_dead_parent), CASE(a_child_changes_nothing_of_its_parent),
-		CASE(a_program_started_by_vfork_changes_nothing), CASE(a_child_of_a_busy_process_does_not_hang),
+		CASE(a_killed_process_is_stale_until_a_gc), CASE(a_sleeping_child_does_not_keep_its_dead_parent),
+		CASE(a_child_changes_nothing_of_its_parent), CASE(a_program_started_by_vfork_changes_nothing),
 		CASE(both_word_sizes_use_one_directory), CASE(processes_of_another_pid_namespace_are_seen_alive),
 	};
 
