@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "../emulated.h"
+#include "../../emulated.h"
 #include "masks.h"
 #include "row.h"
 

@@ -5,7 +5,7 @@
 
 #include <unistd.h>
 
-#include "../../rc_masks.h"
+#include "../../../rc_masks.h"
 #include "actor.h"
 
 /* Most rows use one domain, in this slot. */

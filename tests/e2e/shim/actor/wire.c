@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Connects a sender to receivers, and sends. */
 
-#include "../emulated.h"
+#include "../../emulated.h"
 #include "row.h"
 #include "wire.h"
 
