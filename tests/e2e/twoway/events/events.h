@@ -5,9 +5,9 @@
 
 #include <pthread.h>
 
-#include "end.h"
-#include "receiver.h"
-#include "../row.h"
+#include "../end.h"
+#include "../receiver.h"
+#include "../../row.h"
 
 extern const struct group flagged_group, thread_group, cancel_group;
 

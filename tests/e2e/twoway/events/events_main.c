@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../../thread_state.h"
+#include "../../../thread_state.h"
 #include "events.h"
 
 uint64_t event_number(const struct ibv_async_event *event)

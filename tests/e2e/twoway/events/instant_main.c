@@ -8,9 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "end.h"
-#include "receiver.h"
-#include "../row.h"
+#include "../end.h"
+#include "../receiver.h"
+#include "../../row.h"
 
 static int cancel_reader;
 

@@ -8,9 +8,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "end.h"
-#include "receiver.h"
-#include "../row.h"
+#include "../end.h"
+#include "../receiver.h"
+#include "../../row.h"
 
 #define INJECT_EVERY 500	/* jumps */
 

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "end.h"
-#include "receiver.h"
-#include "../row.h"
+#include "../end.h"
+#include "../receiver.h"
+#include "../../row.h"
 
 #define CONTEXTS_MAX 4
 #define PATIENCE_S 20

@@ -3,8 +3,8 @@
 #ifndef TESTS_E2E_TWOWAY_PAIR_H
 #define TESTS_E2E_TWOWAY_PAIR_H
 
-#include "end.h"
-#include "../row.h"
+#include "../end.h"
+#include "../../row.h"
 
 extern const struct group state_group, order_group, error_group, event_group;
 

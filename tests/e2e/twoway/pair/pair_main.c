@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "../emulated.h"
+#include "../../emulated.h"
 #include "pair.h"
 
 void one_message(struct end *from, struct end *to)

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../emulated.h"
+#include "../../emulated.h"
 #include "pair.h"
 
 /* From RESET through the states in between. */

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "../emulated.h"
+#include "../../emulated.h"
 #include "pair.h"
 
 static struct ibv_qp_attr query(struct end *end, int mask, struct ibv_qp_init_attr *init_attr)
