@@ -15,14 +15,17 @@ HERE = pathlib.Path(__file__).parent
 
 @pytest.fixture(scope="session")
 def devenv(build_root):
-    """devenv(*arguments): the words that pkg-config prints in there."""
+    """devenv(*arguments): the words that pkg-config prints with the variables of that environment."""
     meson = tree.meson_command(build_root)
     version = subprocess.run([*meson, "--version"], capture_output=True, text=True, timeout=60).stdout
     if [int(part) for part in version.split(".")[:2]] < [0, 59]:
         pytest.skip("meson has `devenv` with packages since 0.59")
 
+    inside = subprocess.run([*meson, "devenv", "-C", build_root, "env", "-0"], capture_output=True, text=True, timeout=60, check=True).stdout
+    env = dict(line.split("=", 1) for line in inside.split("\0") if "=" in line)
+
     def _devenv(*arguments):
-        done = subprocess.run([*meson, "devenv", "-C", build_root, "pkg-config", *arguments], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(["pkg-config", *arguments], env=env, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
 

@@ -38,17 +38,13 @@ def program(request, source, installed, tmp_path):
                  *installed.pkg_config("--libs", "xrc-compat-xsrq"))
 
 
-def test_runs_by_itself(program, source, installed, run):
-    done = run([installed.bin / "softhca", "run", "--devices=2", "--", program], timeout=90)
-    assert (done.returncode, done.stdout) == (0, PROGRAMS[source][1]), done.stderr
+def test_runs_by_itself_and_beside_the_library(program, source, installed, run):
+    """A job may preload the library into every program."""
+    for command in (["softhca", "run", "--devices=2"], ["xrc-compat", "run", "--softhca=2"]):
+        done = run([installed.bin / command[0], *command[1:], "--", program], timeout=90)
+        assert (done.returncode, done.stdout) == (0, PROGRAMS[source][1]), done.stderr
     assert not [name for name in elf.needed(program) if "xrc" in name]
     assert not [name for name in elf.dynamic_symbols(program)[1] if "xrc_domain" in name or "xsrq" in name]
-
-
-def test_runs_beside_the_library(program, source, installed, run):
-    """A job may preload the library into every program."""
-    done = run([installed.bin / "xrc-compat", "run", "--softhca=2", "--", program], timeout=90)
-    assert (done.returncode, done.stdout) == (0, PROGRAMS[source][1]), done.stderr
 
 
 def test_the_api_is_nowhere_else(installed, tmp_path):
