@@ -9,22 +9,9 @@
 #include <endian.h>
 #include <errno.h>
 #include <linux/netlink.h>
-#include <linux/version.h>
 #include <rdma/rdma_netlink.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* Enumerators that came with Linux 5.12 and 5.13. Debian 11, where the bundle is built, has the headers of 5.10. */
-#if LINUX_VERSION_CODE < KERNEL_VERSION(5, 13, 0)
-#define RDMA_NLDEV_CMD_RES_CTX_GET 22
-#define RDMA_NLDEV_CMD_RES_SRQ_GET 23
-#define RDMA_NLDEV_ATTR_RES_CTX 86
-#define RDMA_NLDEV_ATTR_RES_CTX_ENTRY 87
-#define RDMA_NLDEV_ATTR_RES_SRQ 88
-#define RDMA_NLDEV_ATTR_RES_SRQ_ENTRY 89
-#define RDMA_NLDEV_ATTR_RES_SRQN 90
-#define RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK 93
-#endif
 
 #define NODE_CA	 1
 #define NOBODY	 UINT32_MAX
