@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Work in a process of its own, with a time limit. */
+/* Starts a process, takes what it gives until a time limit, and ends it. */
 #include "aside.h"
+#include "command.h"
+#include "memory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -15,6 +20,7 @@
 
 /* How long a killed process may take to end. After that it is left to init: a driver may hold it in the kernel. */
 #define BURIAL_MILLISECONDS 200
+#define MOST_BYTES (256 * 1024)	/* of a program's output: one that prints without end is cut off */
 
 static long milliseconds_until(const struct timespec *end)
 {
@@ -34,27 +40,30 @@ static struct timespec in_milliseconds(int milliseconds)
 	return end;
 }
 
-/* 0 at the end of the stream. */
+/* The size of the next piece; 0 at the end of the stream. */
+static ssize_t receive_piece(int in, const struct timespec *end, char *piece, size_t size)
+{
+	struct pollfd pollfd = { .fd = in, .events = POLLIN };
+	long left = milliseconds_until(end);
+	ssize_t got;
+
+	if (left <= 0 || poll(&pollfd, 1, (int)left) == 0)
+		return -ETIMEDOUT;
+	got = read(in, piece, size);
+	return got < 0 && errno == EINTR ? receive_piece(in, end, piece, size) : got;
+}
+
 static int receive(const struct aside *aside, int in, int milliseconds)
 {
 	struct timespec end = in_milliseconds(milliseconds);
 	char record[PIPE_BUF];
+	ssize_t size;
 
-	for (;;) {
-		struct pollfd pollfd = { .fd = in, .events = POLLIN };
-		long left = milliseconds_until(&end);
-		ssize_t size;
-
-		if (left <= 0 || poll(&pollfd, 1, (int)left) == 0)
-			return -ETIMEDOUT;
-		size = read(in, record, aside->record_size);
-		if (size == 0)
-			return 0;
-		if (size < 0 && errno == EINTR)
-			continue;
+	while ((size = receive_piece(in, &end, record, aside->record_size)) > 0) {
 		if (size != (ssize_t)aside->record_size || !aside->take(aside->context, record))
 			return -EIO;
 	}
+	return (int)size;
 }
 
 /* -EIO for one that did not end by itself. */
@@ -81,29 +90,34 @@ static void work(const struct aside *aside, int out)
 	_exit(aside->work(aside->context, out));
 }
 
-int aside_do(const struct aside *aside, int milliseconds)
+/* The process, or -errno. *in: what it gives. */
+static pid_t start(const struct aside *aside, int *in)
 {
-	int result, status;
-	int fd[2];
+	int fd[2], error;
 	pid_t pid;
 
 	fflush(NULL); /* or the child would print what is still buffered once more */
-	if (pipe(fd))
+	if (pipe2(fd, O_CLOEXEC))
 		return -errno;
 	pid = fork();
-	if (pid < 0) {
-		result = -errno;
-		close(fd[0]);
-		close(fd[1]);
-		return result;
-	}
+	error = errno;
 	if (!pid) {
 		close(fd[0]);
 		work(aside, fd[1]);
 	}
 	close(fd[1]);
-	result = receive(aside, fd[0], milliseconds);
-	close(fd[0]);
+	*in = fd[0];
+	if (pid < 0)
+		close(fd[0]);
+	return pid < 0 ? -error : pid;
+}
+
+/* @result: of receiving. */
+static int finish(pid_t pid, int in, int result, int milliseconds)
+{
+	int status;
+
+	close(in);
 	if (result && kill(-pid, SIGKILL))	/* with what it has started itself */
 		kill(pid, SIGKILL);
 	/* A child that has closed its end of the pipe is ending, which may take the kernel some time. */
@@ -111,7 +125,58 @@ int aside_do(const struct aside *aside, int milliseconds)
 	return result ? result : status;
 }
 
+int aside_do(const struct aside *aside, int milliseconds)
+{
+	int in;
+	pid_t pid = start(aside, &in);
+
+	return pid < 0 ? pid : finish(pid, in, receive(aside, in, milliseconds), milliseconds);
+}
+
 bool aside_give(int out, const void *record, size_t size)
 {
 	return write(out, record, size) == (ssize_t)size;
+}
+
+/* ---- other programs ---- */
+
+static int execute(void *context, int out)
+{
+	const struct aside_program *program = context;
+	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(out, 1) < 0 || dup2(program->with_errors ? out : nothing, 2) < 0)
+		return errno;
+	if (program->prepare)
+		program->prepare(program->context);
+	execvp(program->words[0], program->words);
+	return TOOL_EXIT_NOT_EXECUTABLE;
+}
+
+/* To the end of the stream; what is too much is read and dropped. */
+static int collect(int in, int milliseconds, char *text)
+{
+	struct timespec end = in_milliseconds(milliseconds);
+	char piece[PIPE_BUF];
+	size_t used = 0;
+	ssize_t size;
+
+	while ((size = receive_piece(in, &end, piece, sizeof(piece))) > 0) {
+		size_t kept = (size_t)size < MOST_BYTES - used ? (size_t)size : MOST_BYTES - used;
+
+		memcpy(text + used, piece, kept);
+		used += kept;
+	}
+	return (int)size;
+}
+
+char *aside_output(const struct aside_program *program, int milliseconds, int *result)
+{
+	const struct aside aside = { .work = execute, .context = (void *)program };
+	char *text = need_memory(calloc(MOST_BYTES + 1, 1));
+	int in;
+	pid_t pid = start(&aside, &in);
+
+	*result = pid < 0 ? pid : finish(pid, in, collect(in, milliseconds, text), milliseconds);
+	return text;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Work that may crash or hang, such as calling a driver: done in a process of its own. */
+/* Work that may crash or hang, such as calling a driver, and other programs: done in a process of its own. */
 #ifndef XRC_COMPAT_TOOLS_ASIDE_H
 #define XRC_COMPAT_TOOLS_ASIDE_H
 
@@ -20,6 +20,20 @@ struct aside {
  * its process ended early. Records that came before are taken in any case.
  */
 int aside_do(const struct aside *aside, int milliseconds);
+
+/* A program of which the output is wanted. */
+struct aside_program {
+	char *const *words;			/* as for execvp(3) */
+	void (*prepare)(const void *context);	/* called in its process first; NULL: nothing */
+	const void *context;
+	bool with_errors;			/* what it writes on standard error, too */
+};
+
+/**
+ * aside_output - run it without input, waiting so long for its end. *result is as of aside_do(). Returns the beginning of what it
+ * writes, 256 KiB at most, to be freed.
+ */
+char *aside_output(const struct aside_program *program, int milliseconds, int *result);
 
 /** aside_give - from the work: one record. */
 bool aside_give(int out, const void *record, size_t size);

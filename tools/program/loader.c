@@ -2,15 +2,12 @@
 /* Runs ld.so as ldd does, and reads its lines. Not `ld.so --list`: that ends at the first library that is missing. */
 #include "loader.h"
 #include "tools/common/aside.h"
-#include "tools/common/command.h"
-#include "tools/common/message.h"
 
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* A library may be on a file server that sleeps. The loader waits for ever where a FIFO has the name of a library. */
@@ -41,31 +38,17 @@ static const char *loader_of(const struct elf_info *kind)
 	return NULL;
 }
 
-struct listing {
-	const struct loader_question *question;
-	const char *loader;
-	char object[PATH_MAX];
-	int out;
-};
-
-static int list(void *context, int out)
+static void set_environment(const void *context)
 {
-	const struct listing *listing = context;
 	static const char *const others[] = { "LD_AUDIT", "LD_BIND_NOW", "LD_DEBUG", "LD_DEBUG_OUTPUT", "LD_SHOW_AUXV", "LD_VERBOSE", "LD_WARN" };
+	const struct loader_question *question = context;
 
-	(void)out;
-	if (listing->question->preload)
-		setenv("LD_PRELOAD", listing->question->preload, 1);
-	else
-		unsetenv("LD_PRELOAD");
-	if (listing->question->system_only)
+	setenv("LD_PRELOAD", question->preload ? question->preload : "", 1);
+	if (question->system_only)
 		unsetenv("LD_LIBRARY_PATH");
 	for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
 		unsetenv(others[i]);
 	setenv("LD_TRACE_LOADED_OBJECTS", "1", 1);
-	if (dup2(listing->out, 1) >= 0 && dup2(listing->out, 2) >= 0)
-		execl(listing->loader, listing->loader, listing->object, (char *)NULL);
-	return 126;
 }
 
 /* "\tNAME => PATH (0x...)", "\tNAME => not found" or "\tPATH (0x...)". */
@@ -90,40 +73,23 @@ static void read_line(char *line, struct loader_answer *answer)
 	string_list_add(&answer->path, path[0] == '/' ? path : "");
 }
 
-static void read_lines(int fd, struct loader_answer *answer)
-{
-	FILE *stream = fdopen(fd, "r");
-	char *line = NULL;
-	size_t size = 0;
-
-	if (!stream) {
-		close(fd);
-		return;
-	}
-	rewind(stream);
-	while (getline(&line, &size, stream) > 0) {
-		line[strcspn(line, "\n")] = '\0';
-		read_line(line, answer);
-	}
-	free(line);
-	fclose(stream);
-}
-
 int loader_ask(const struct loader_question *question, struct loader_answer *answer)
 {
-	struct listing listing = { .question = question, .loader = loader_of(question->kind) };
-	struct aside aside = { .work = list, .context = &listing, .record_size = 1 };
+	const char *loader = loader_of(question->kind);
+	char object[PATH_MAX];
+	char *const words[] = { (char *)loader, object, NULL };
+	const struct aside_program program = { words, set_environment, question, true };
+	char *text, *rest, *line;
 	int error;
 
 	memset(answer, 0, sizeof(*answer));
 	/* Resolved, as the kernel has it: $ORIGIN means the folder of the program, not of a link to it. */
-	if (question->kind->is_audited || !listing.loader || !realpath(question->object, listing.object))
+	if (question->kind->is_audited || !loader || !realpath(question->object, object))
 		return -ENOENT;
-	listing.out = memfd_create("libraries", MFD_CLOEXEC);
-	if (listing.out < 0)
-		exit(refuse(TOOL_EXIT_REFUSED, "no memory for a list of libraries"));
-	error = aside_do(&aside, TIMEOUT_MILLISECONDS);
-	read_lines(listing.out, answer);
+	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, &error);
+	while ((line = strsep(&rest, "\n")) != NULL)
+		read_line(line, answer);
+	free(text);
 	if (error == -ETIMEDOUT && !answer->failure)
 		answer->failure = copy_string("the loader waits for a library without end");
 	else if (error == -EIO && !answer->failure)

@@ -11,7 +11,6 @@
 #include "tools/tools_config.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <glob.h>
 #include <gnu/libc-version.h>
 #include <stdbool.h>
@@ -23,8 +22,6 @@
 
 /* The self-test takes some seconds; on an adapter that does not answer it gives up by itself. */
 #define MOST_SECONDS 120
-/* More than any of the commands says; the rest of what a driver prints without end is left out. */
-#define MOST_BYTES (256 * 1024)
 
 extern char **environ;
 
@@ -98,37 +95,12 @@ static void print_indented(FILE *out, const char *text)
 
 /* ---- the other commands ---- */
 
-struct capture {
-	char *const *arguments;
-	char *text;
-	size_t length;
-};
-
-static int start_command(void *context, int out)
-{
-	const struct capture *capture = context;
-	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	char self[PATH_MAX];
-
-	if (nothing >= 0 && dup2(nothing, 0) >= 0 && dup2(out, 1) >= 0 && dup2(out, 2) >= 0 && !close(out) &&
-	    !paths_self(self, sizeof(self)))
-		execv(self, capture->arguments);
-	return TOOL_EXIT_NOT_EXECUTABLE;
-}
-
-static bool take_byte(void *context, const void *record)
-{
-	struct capture *capture = context;
-
-	if (capture->length < MOST_BYTES)
-		capture->text[capture->length++] = *(const char *)record;
-	return true;
-}
-
 static void print_command(FILE *out, char *const *arguments)
 {
-	struct capture capture = { arguments, calloc(MOST_BYTES + 1, 1), 0 };
-	const struct aside aside = { start_command, take_byte, &capture, 1 };
+	char self[PATH_MAX] = "";
+	char *words[] = { self, arguments[1], arguments[2], arguments[2] ? arguments[3] : NULL, NULL };
+	const struct aside_program program = { .words = words, .with_errors = true };
+	char *text;
 	int status;
 
 	fprintf(out, "## %s %s\n\n", arguments[0], arguments[1]);
@@ -136,14 +108,14 @@ static void print_command(FILE *out, char *const *arguments)
 		print_indented(out, arguments[2]);
 		fputc('\n', out);
 	}
-	status = capture.text ? aside_do(&aside, MOST_SECONDS * 1000) : -ENOMEM;
-	if (capture.text)
-		print_indented(out, capture.text);
+	paths_self(self, sizeof(self));
+	text = aside_output(&program, MOST_SECONDS * 1000, &status);
+	print_indented(out, text);
+	free(text);
 	if (status == -ETIMEDOUT)
 		fprintf(out, "\nIt did not end within %d seconds.\n\n", MOST_SECONDS);
 	else
 		fprintf(out, "\nExit status %d.\n\n", -status);
-	free(capture.text);
 }
 
 /* ---- what the kernel says ---- */

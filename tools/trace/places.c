@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Names functions from symbol tables, and lines with addr2line(1). */
 #include "places.h"
+#include "tools/common/aside.h"
 #include "tools/program/regular.h"
 
 #include <gelf.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #define PATIENCE_MS 10000	/* a solver with a gigabyte of debug information takes a while */
-
-extern char **environ;
 
 /* A program calls from few places, again and again. */
 struct known {
@@ -71,45 +66,18 @@ static void name_function(const struct trace_frame *frame, struct place *place)
 
 /* ---- lines ---- */
 
-static pid_t start(const char *module, const char *address, int *output)
-{
-	char *argv[] = { (char *)"addr2line", (char *)"-e", (char *)module, (char *)address, NULL };
-	posix_spawn_file_actions_t actions;
-	pid_t pid = -1;
-	int ends[2];
-
-	if (pipe(ends))
-		return -1;
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
-	posix_spawn_file_actions_addclose(&actions, ends[0]);
-	if (posix_spawnp(&pid, "addr2line", &actions, NULL, argv, environ))
-		pid = -1;
-	posix_spawn_file_actions_destroy(&actions);
-	close(ends[1]);
-	*output = ends[0];
-	return pid;
-}
-
 static void find_line(const struct trace_frame *frame, char *line, size_t size)
 {
-	struct pollfd pollfd = { .events = POLLIN };
 	char address[32];
-	ssize_t length = 0;
-	pid_t pid;
+	char *const words[] = { (char *)"addr2line", (char *)"-e", (char *)frame->module, address, NULL };
+	const struct aside_program program = { .words = words };
+	int result;
+	char *text;
 
 	snprintf(address, sizeof(address), "0x%llx", (unsigned long long)frame->offset);
-	pid = start(frame->module, address, &pollfd.fd);
-	if (pid < 0)
-		return;
-	if (poll(&pollfd, 1, PATIENCE_MS) > 0)
-		length = read(pollfd.fd, line, size - 1);
-	else
-		kill(pid, SIGKILL);
-	line[length > 0 ? length : 0] = '\0';
-	close(pollfd.fd);
-	waitpid(pid, NULL, 0);
+	text = aside_output(&program, PATIENCE_MS, &result);
+	snprintf(line, size, "%s", text);
+	free(text);
 }
 
 /* "??:0" and "file.c:?" are how it says that it does not know; a discriminator is of no use to people. */

@@ -6,6 +6,8 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define LATE_MICROSECONDS 600000
@@ -98,5 +100,51 @@ TEST(a_slow_end_is_no_failure)
 	assert_int_equal(done(late), 0);
 }
 
+static void set_word(const void *word)
+{
+	setenv("ASIDE_WORD", word, 1);
+}
+
+TEST(output)
+{
+	char *words[] = { (char *)"sh", (char *)"-c", (char *)"cat; echo $ASIDE_WORD; echo error >&2; exit 3", NULL };
+	struct aside_program program = { words, set_word, "word", true };
+	int result;
+	char *text = aside_output(&program, 20000, &result);
+
+	assert_int_equal(result, -3);
+	assert_string_equal(text, "word\nerror\n");
+	free(text);
+	program.with_errors = false;
+	text = aside_output(&program, 20000, &result);
+	assert_string_equal(text, "word\n");
+	free(text);
+}
+
+TEST(output_without_end_is_cut_off)
+{
+	char *words[] = { (char *)"sh", (char *)"-c", (char *)"head -c 300000 /dev/zero | tr '\\0' x; echo end", NULL };
+	const struct aside_program program = { .words = words };
+	int result;
+	char *text = aside_output(&program, 20000, &result);
+
+	assert_int_equal(result, 0);
+	assert_int_equal(strspn(text, "x"), 256 * 1024);
+	free(text);
+}
+
+TEST(program_that_is_not_there)
+{
+	char *words[] = { (char *)"/nonexistent", NULL };
+	const struct aside_program program = { .words = words };
+	int result;
+	char *text = aside_output(&program, 20000, &result);
+
+	assert_int_equal(result, -126);
+	assert_string_equal(text, "");
+	free(text);
+}
+
 UNIT_MAIN(NULL, NULL,
-	UNIT(ends), UNIT(never_ends), UNIT(a_slow_end_is_no_failure))
+	UNIT(ends), UNIT(never_ends), UNIT(a_slow_end_is_no_failure), UNIT(output),
+	UNIT(output_without_end_is_cut_off), UNIT(program_that_is_not_there))
