@@ -3,6 +3,8 @@
 #ifndef SOFTHCA_CLI_H
 #define SOFTHCA_CLI_H
 
+#include <softhca/machine/settings.h>
+
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -24,6 +26,9 @@ int cli_stop(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_ctl(int argc, char **argv);
 int cli_top(int argc, char **argv);
+
+/* Puts this process into a network namespace with the adapters' addresses. Exit status, after a message if it is not 0. */
+int cli_net(const struct settings *settings);
 
 /* Prints "softhca: MESSAGE" on stderr and returns @status. */
 int cli_refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -29,8 +29,9 @@ static const struct {
 	const char *usage;
 	const char *help;
 } commands[] = {
-	{ "run", cli_run, "run [--SETTING=VALUE...] [--] PROGRAM [ARGUMENT...]",
-	  "runs a program on emulated HCAs of its own, which end with it" },
+	{ "run", cli_run, "run [--net] [--SETTING=VALUE...] [--] PROGRAM [ARGUMENT...]",
+	  "runs a program on emulated HCAs of its own, which end with it\n"
+	  "          --net   in a network namespace that has their addresses" },
 	{ "start", cli_start, "start [--SETTING=VALUE...]", "starts the emulated HCAs of this user" },
 	{ "stop", cli_stop, "stop", "stops them; programs that use them see a dead device" },
 	{ "status", cli_status, "status", "says whether they run, and with which settings" },

@@ -28,8 +28,11 @@ static int take_environment(struct settings *settings)
 	return -EINVAL;
 }
 
-/* Leading --NAME=VALUE words; @i is then the index of the first other word. 0 or -EINVAL after a message. */
-static int take_settings(int argc, char **argv, struct settings *settings, int *i)
+/*
+ * Leading --NAME=VALUE words; @i is then the index of the first other word. @net: whether --net was among them, NULL where it
+ * may not be. 0 or -EINVAL after a message.
+ */
+static int take_settings(int argc, char **argv, struct settings *settings, bool *net, int *i)
 {
 	char why[512];
 
@@ -40,6 +43,10 @@ static int take_settings(int argc, char **argv, struct settings *settings, int *
 		if (!strcmp(argv[*i], "--")) {
 			++*i;
 			break;
+		}
+		if (net && !strcmp(argv[*i], "--net")) {
+			*net = true;
+			continue;
 		}
 		if (argv[*i][1] != '-') {
 			cli_refuse(0, "%s: unknown option; a setting is --NAME=VALUE, and '--' stands before a program of such a name", argv[*i]);
@@ -133,10 +140,11 @@ int cli_run(int argc, char **argv)
 	char preload[PATH_MAX], setting[PATH_MAX];
 	char directory[DIR_MAX + 1];
 	struct settings settings;
+	bool net = false;
 	int status;
 	int i;
 
-	if (take_settings(argc, argv, &settings, &i))
+	if (take_settings(argc, argv, &settings, &net, &i))
 		return CLI_RUN_FAILED;
 	if (i == argc)
 		return cli_refuse(CLI_RUN_FAILED, "run: no program given");
@@ -148,6 +156,8 @@ int cli_run(int argc, char **argv)
 	if (anchor_trace(&settings))
 		return cli_refuse(CLI_RUN_FAILED, "%s: the path is too long", settings.trace);
 	status = start_for_run(&settings, directory);
+	if (!status && net)
+		status = cli_net(&settings);
 	if (status)
 		return status;
 	status = cli_preload_setting(directory, preload, setting, sizeof(setting));
@@ -169,7 +179,7 @@ int cli_start(int argc, char **argv)
 	int error;
 	int i;
 
-	if (take_settings(argc, argv, &plan.settings, &i))
+	if (take_settings(argc, argv, &plan.settings, NULL, &i))
 		return CLI_USAGE;
 	if (i < argc)
 		return cli_refuse(CLI_USAGE, "start takes only settings, not '%s'", argv[i]);

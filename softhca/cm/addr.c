@@ -95,7 +95,7 @@ static bool loopback(const union cm_address *address)
 
 static uint32_t ipv4_of(const struct hca_device *device, uint8_t port)
 {
-	return device->machine->settings.address + (uint32_t)device->index * 256 + port - 1;
+	return settings_address(&device->machine->settings, device->index, port);
 }
 
 static bool has(const struct hca_device *device, uint8_t port, const union cm_address *address)

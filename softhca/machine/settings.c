@@ -256,6 +256,11 @@ static void print_shape(FILE *out, const struct row *row)
 		fprintf(out, "%s%s", i ? "|" : "", models[i]->name);
 }
 
+uint32_t settings_address(const struct settings *settings, int device, int port)
+{
+	return settings->address + (uint32_t)device * 256 + (uint32_t)port - 1;
+}
+
 void settings_help(FILE *out)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -44,6 +44,9 @@ int settings_take(struct settings *settings, const char *text, char *why, size_t
  */
 int settings_complete(struct settings *settings, char *why, size_t size);
 
+/* The IPv4 address of a port; adapters and ports are counted from 0 and 1. */
+uint32_t settings_address(const struct settings *settings, int device, int port);
+
 /* One line per setting with its range, default and meaning. */
 void settings_help(FILE *out);
 

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* `softhca run --net`: a network namespace whose loopback interface has the addresses of the adapters. */
+#include "cli.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ipv6.h>
+#include <net/if.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int write_file(const char *path, const char *text)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int error = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return error;
+}
+
+/* The same user as before; a user namespace without a map has none. Groups can be mapped only once setgroups(2) is given up. */
+static int map_self(uid_t uid, gid_t gid)
+{
+	char map[64];
+	int error;
+
+	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
+	error = write_file("/proc/self/uid_map", map);
+	if (!error)
+		error = write_file("/proc/self/setgroups", "deny");
+	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
+	return error ? error : write_file("/proc/self/gid_map", map);
+}
+
+/* Root needs no user namespace, and would lose its rights in one. */
+static int enter(void)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+
+	if (!unshare(CLONE_NEWNET))
+		return 0;
+	return unshare(CLONE_NEWUSER | CLONE_NEWNET) ? -errno : map_self(uid, gid);
+}
+
+static int set_ipv4(int fd, unsigned long request, const char *name, uint32_t address)
+{
+	struct ifreq asked = { 0 };
+	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(address) };
+
+	strcpy(asked.ifr_name, name);
+	memcpy(&asked.ifr_addr, &in, sizeof(in));
+	return ioctl(fd, request, &asked) ? -errno : 0;
+}
+
+/* An address of its own label, for itself alone: with a shorter prefix the loopback interface would have all of it. */
+static int add_ipv4(int fd, int number, uint32_t address)
+{
+	char label[IFNAMSIZ];
+	int error;
+
+	snprintf(label, sizeof(label), "lo:%d", number);
+	error = set_ipv4(fd, SIOCSIFADDR, label, address);
+	return error ? error : set_ipv4(fd, SIOCSIFNETMASK, label, UINT32_MAX);
+}
+
+/* fd00::198.18.N.1, as the connection manager has it. */
+static int add_ipv6(int fd, uint32_t address)
+{
+	struct in6_ifreq asked = { .ifr6_addr.s6_addr[0] = 0xfd, .ifr6_prefixlen = 128, .ifr6_ifindex = (int)if_nametoindex("lo") };
+
+	address = htonl(address);
+	memcpy(&asked.ifr6_addr.s6_addr[12], &address, sizeof(address));
+	return ioctl(fd, SIOCSIFADDR, &asked) ? -errno : 0;
+}
+
+static int up(int fd)
+{
+	struct ifreq asked = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
+
+	return ioctl(fd, SIOCSIFFLAGS, &asked) ? -errno : 0;
+}
+
+/* @fd6 is -1 where the kernel has no IPv6. */
+static int add_all(int fd, int fd6, const struct settings *settings)
+{
+	int error = up(fd);
+
+	for (int i = 0; !error && i < settings->devices * settings->ports; i++) {
+		uint32_t address = settings_address(settings, i / settings->ports, i % settings->ports + 1);
+
+		error = add_ipv4(fd, i, address);
+		if (!error && fd6 >= 0)
+			error = add_ipv6(fd6, address);
+	}
+	return error;
+}
+
+int cli_net(const struct settings *settings)
+{
+	int error = enter();
+	int fd, fd6;
+
+	if (error)
+		return cli_refuse(CLI_RUN_FAILED, "--net: this system allows you no network namespace of your own: %s; user.max_user_namespaces, "
+				  "user.max_net_namespaces or a container's rules forbid it", strerror(-error));
+	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	fd6 = access("/proc/sys/net/ipv6/conf/lo", F_OK) ? -1 : socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	error = fd < 0 ? -errno : add_all(fd, fd6, settings);
+	close(fd);
+	if (fd6 >= 0)
+		close(fd6);
+	return error ? cli_refuse(CLI_RUN_FAILED, "--net: the adapters' addresses: %s", strerror(-error)) : CLI_OK;
+}
