@@ -37,7 +37,7 @@ cp build-32/shim/libxrc-compat.so.1 build-32/softhca/bin/libsofthca.so build-32/
 cp build-64/xrc-cluster "$folder/libexec/xrc-compat"
 cp build-32/xrc-cluster "$folder/libexec/xrc-compat/xrc-cluster-32"
 cp -R COPYING LICENSES "$folder/share/doc/xrc-compat"
-# What is linked into the commands, and the sources that it was made of.
+# Licences and source packages of the libraries that are linked into the commands.
 for package in libelf-dev zlib1g-dev; do
 	cp /usr/share/doc/$package/copyright "$folder/share/doc/xrc-compat/LICENSES/$package"
 	dpkg-query -W -f '${source:Package} ${source:Version}: the source package of Debian 11\n' $package
@@ -46,7 +46,7 @@ mkdir -p "$folder/share/modulefiles/xrc-compat"
 cp packaging/modulefile "$folder/share/modulefiles/xrc-compat/$1"
 # Recompiling is for where it is installed: these name the folder.
 rm -r "$folder/include" "$folder/$lib64/pkgconfig" "$folder/$lib64/xrc-compat/link" "$folder/$lib64/xrc-compat/ofed" "$folder/share/man/man3"
-# What the loaders of other distributions put for $LIB.
+# The names that the loaders of other distributions put for $LIB.
 ln -s $lib64 "$folder/lib64"
 ln -s $lib32 "$folder/lib32"
 ln -s i386-linux-gnu/xrc-compat "$folder/lib/xrc-compat"

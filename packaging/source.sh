@@ -6,7 +6,7 @@ source_version() {
 	sed -n "s/^  version: '\(.*\)',$/\1/p" "$1/meson.build"
 }
 
-# source_copy TOP FOLDER: everything but what was built, and the history.
+# source_copy TOP FOLDER: copies everything but build folders and the history.
 source_copy() {
 	mkdir -p "$2" &&
 		tar -C "$1" --exclude=./.git --exclude=./build --exclude='./build-*' --exclude=__pycache__ -cf - . | tar -C "$2" -xf -

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# Configures and compiles; what run-demo and run-tests do alike. Sourced after deps.sh; POSIX sh.
+# Configures and compiles, for run-demo and run-tests. Sourced after deps.sh; POSIX sh.
 
 # The libraries are preloaded from where they are built, and LD_PRELOAD separates paths by blanks and colons.
 build_refuse_path() {

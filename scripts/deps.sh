@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# What has to be on a machine to build, demonstrate and test this project: one table, and the code that fulfils it.
+# The programs and libraries that build, demo and tests need: one table, and the code that installs them.
 # Sourced by run-demo and run-tests; POSIX sh, because nothing else may be there yet.
 
 # needed for | check | what it is for | apt | dnf | zypper
@@ -192,14 +192,14 @@ deps_missing() {
 	done
 }
 
-# What the package manager has is too old: nothing else would come of installing it once more.
+# The package manager's meson is too old, so installing it again does not help.
 deps_refuse_meson() {
 	echo "The distribution's meson is too old: this wants 0.56 or later. Put one on PATH and start again:"
 	echo "  python3 -m pip install --user 'meson>=0.56' && export PATH=\$HOME/.local/bin:\$PATH"
 	return 1
 }
 
-# deps_ensure PURPOSE...: installs what is missing, after having said what and why. Says nothing when all is there.
+# deps_ensure PURPOSE...: names missing packages and their use, and installs them. Prints nothing if none is missing.
 deps_ensure() {
 	deps_rows=$(deps_missing "$@")
 	[ -n "$deps_rows" ] || return 0
@@ -236,7 +236,7 @@ deps_ensure() {
 	esac
 }
 
-# deps_wish PURPOSE: the same for what the tests can do without. Installs row by row where the distribution has not all of it.
+# deps_wish PURPOSE: the same for optional packages. Installs row by row if the distribution lacks some of them.
 deps_wish() {
 	deps_ensure "$1" && return
 	# shellcheck disable=SC2046

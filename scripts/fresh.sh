@@ -53,7 +53,7 @@ fresh_base() {
 	echo "$fresh_home/$1"
 }
 
-# fresh_copy SUITE ROOT: a copy that one may change, which reaches the network as this machine does, and has what others downloaded.
+# fresh_copy SUITE ROOT: makes a copy to change. It reaches the network as this machine does, and has the cached packages.
 fresh_copy() {
 	fresh_from=$(fresh_base "$1") || return 1
 	fresh_archives=$fresh_from.archives

@@ -52,7 +52,7 @@ def cmocka_tally(text):
 
     if not re.search(r"^\[==========\] (?:\w+: )?\d+ test\(s\) run", text, re.M):
         return None
-    # What the test printed between its start and its skip is the reason.
+    # The lines that the test printed between its start and its skip are the reason.
     skipped = re.findall(r"^\[ RUN      \] (\w+)\n((?:(?!\[).*\n)*)\[  SKIPPED \] \1$", text, re.M)
     reasons = [f"{name}: {said.strip() or 'no reason given'}" for name, said in skipped]
     reasons += ["no reason given"] * (total("SKIPPED") - len(reasons))
