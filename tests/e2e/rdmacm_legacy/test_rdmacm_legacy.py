@@ -23,10 +23,10 @@ def program(run, softhca, xrc_compat, build_root, sanitizer_runtime):
     return _program
 
 
-@pytest.mark.parametrize("settings", ["", "--strict=on"])
 @pytest.mark.parametrize("group", ROWS)
-def test_rows(program, group, settings):
-    done = program(group, *settings.split())
+def test_rows(program, group):
+    """On a kernel that removes no mask bits: what works there works on others."""
+    done = program(group, "--strict=on")
     rows = done.stdout.splitlines()
     assert [row for row in rows if not row.startswith("ok ")] == [], done.stderr
     assert (done.returncode, len(rows)) == (0, ROWS[group]), done.stderr
