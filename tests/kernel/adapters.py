@@ -49,11 +49,15 @@ class Qemu:
         self.ready.touch()
 
 
+# What each driver's adapter is.
+PROGRAMS = {"mlx4": HERE / "adapter" / "adapter.py", "mlx5": HERE / "connectx5" / "connectx5.py"}
+
+
 class Adapters:
     """Two adapters on a wire, for one boot."""
 
-    def __init__(self, folder):
-        self.folder = folder
+    def __init__(self, folder, driver):
+        self.program = PROGRAMS[driver]
         self.sockets = [folder / "adapter1", folder / "adapter2"]
         self.log = folder / "adapters"
 
@@ -69,7 +73,7 @@ class Adapters:
         for path in self.sockets:
             path.unlink(missing_ok=True)
         with open(self.log, "w", encoding="utf-8") as log:
-            words = [sys.executable, str(HERE / "adapter" / "adapter.py"), f"--slow={SLOW}", *map(str, self.sockets)]
+            words = [sys.executable, str(self.program), f"--slow={SLOW}", *map(str, self.sockets)]
             with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process:
                 try:
                     self._wait(process)

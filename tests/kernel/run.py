@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Asks a real kernel: boots one of the distribution's in QEMU with the module of this folder, and runs the tests in inside/ there.
 
-usage: run.py BUILD_FOLDER [SUITE|VERSION|newest|debug] [--real[=mlx4] [--patched]] [PYTEST ARGUMENT...]
+usage: run.py BUILD_FOLDER [SUITE|VERSION|newest|debug] [--real[=mlx4|mlx5] [--patched]] [PYTEST ARGUMENT...]
 
 "debug" is the kernel of this machine's suite, compiled with the checks that the distribution leaves out. --real takes the distribution's
 driver over emulated adapters (adapter/) instead of the module, and the tests in real/; --patched puts docs/upstream's patch into ib_uverbs.
@@ -21,7 +21,7 @@ sys.path.insert(0, str(SOURCE / "scripts"))
 
 from debug_kernel import DebugKernel  # noqa: E402
 from distribution import SUITE_OF, Failed, Kernel, Unavailable, own_suite  # noqa: E402
-from adapters import Adapters, Qemu  # noqa: E402
+from adapters import PROGRAMS, Adapters, Qemu  # noqa: E402
 from guest import Guest, busybox_is_static, tools_missing  # noqa: E402
 from patched import patched_uverbs  # noqa: E402
 from test_summary import pytest_tally  # noqa: E402
@@ -111,16 +111,16 @@ def judge(guest):
 
 
 def lab_of(folder, suite, kernel, real, patched):
-    """(tests, what they have to know, the guest) for the module, or for the real driver."""
+    """(tests, what they have to know, the guest) for the module, or for the real driver of that name."""
     if not real:
         module = kernel.build(HERE / "module", "xrc_lab.ko")
         return "inside", {"XRC_LAB_MODULE": str(module)}, Guest(folder / suite, kernel, kernel.needed(*MODULES), SOURCE)
-    modules, lab = kernel.needed(*MODULES), {"XRC_LAB_REAL": str(kernel.root)}
+    modules, lab = kernel.needed(*MODULES), {"XRC_LAB_REAL": str(kernel.root), "XRC_LAB_DRIVER": real}
     if patched:
         uverbs = patched_uverbs(kernel, folder / suite, suite, PATCH)
         modules = [uverbs if path.name.startswith("ib_uverbs.") else path for path in modules]
         lab["XRC_LAB_PATCHED"] = "1"
-    return "real", lab, Guest(folder / suite, kernel, modules, SOURCE, Qemu(folder / "qemu"), Adapters(folder / suite))
+    return "real", lab, Guest(folder / suite, kernel, modules, SOURCE, Qemu(folder / "qemu"), Adapters(folder / suite, real))
 
 
 def run(folder, suite, real, patched, arguments):
@@ -140,13 +140,14 @@ def run(folder, suite, real, patched, arguments):
 
 def main():
     folder, wanted = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2] if len(sys.argv) > 2 else ""
-    real = sys.argv[3:4] and sys.argv[3].startswith("--real")
+    word = sys.argv[3] if sys.argv[3:4] and sys.argv[3].startswith("--real") else ""
+    real = word and (word.partition("=")[2] or "mlx4")
     patched = real and sys.argv[4:5] == ["--patched"]
     try:
-        if real and sys.argv[3] not in ("--real", "--real=mlx4"):
-            raise Unavailable(f"{sys.argv[3]}: the adapter is a ConnectX-3, whose driver is mlx4")
+        if real and real not in PROGRAMS:
+            raise Unavailable(f"{word}: the adapters are a ConnectX-3 and a ConnectX-5, whose drivers are mlx4 and mlx5")
         if real and wanted == "debug":
-            raise Unavailable("the kernel that is compiled here has no mlx4; --real takes one of the distribution")
+            raise Unavailable("the kernel that is compiled here has none of these drivers; --real takes one of the distribution")
         return run(folder, SUITE_OF.get(wanted, wanted) or own_suite(), real, patched, sys.argv[3 + bool(real) + bool(patched):])
     except Unavailable as reason:
         print(f"skipped: a real kernel: {reason}\n0 passed, 0 failed, 1 skipped")

@@ -129,9 +129,9 @@ class Function:
 class Wire:
     """Adapters that reach each other, by LID."""
 
-    def __init__(self, count, slow=1):
+    def __init__(self, count, slow=1, kind=Function):
         self.engine = Engine(slow)
-        self.functions = [Function(self, lid) for lid in range(1, count + 1)]
+        self.functions = [kind(self, lid) for lid in range(1, count + 1)]
         for function in self.functions:
             function.wire = self
 

@@ -24,6 +24,7 @@ ACTIVE = 4
 INFINIBAND = 1
 LOG_PKEYS, LOG_GIDS = 7, 7
 DEFAULT_PREFIX = 0xfe80000000000000
+CAPABILITIES = 0x02514868  # of the port (InfiniBand Architecture Specification 14.2.5.6)
 
 
 def config_space():
@@ -75,7 +76,7 @@ def node_info(lid):
 
 def port_info(lid):
     """Active: no subnet manager is needed."""
-    return PORT_INFO.build(gid_prefix=DEFAULT_PREFIX, lid=lid, sm_lid=1, capabilities=0x02514868, local_port=1, width_enabled=3,
+    return PORT_INFO.build(gid_prefix=DEFAULT_PREFIX, lid=lid, sm_lid=1, capabilities=CAPABILITIES, local_port=1, width_enabled=3,
                            width_supported=3, width_active=LINK_4X, speed_supported=7, state=ACTIVE, physical=LINK_UP, down_default=2,
                            speed_active=QDR, speed_enabled=7, mtu=MTU_4096, vls=4, mtu_cap=MTU_4096, operational_vls=4, guids=1 << LOG_GIDS,
                            subnet_timeout=18, response_time=16)

@@ -25,13 +25,16 @@ TELLS_NO_PATH = os.uname().release.startswith("5.10.")
 # Called as `softhca ctl event DEVICE NAME NUMBER` is.
 RAISE = str(pathlib.Path(__file__).resolve().parent / "raise_event.py")
 
-MODULES = ["mlx4_ib", "ib_uverbs", "rdma_ucm"]
-REMOVED = ["mlx4_ib", "mlx4_core"]
+DRIVER = os.environ.get("XRC_LAB_DRIVER", "mlx4")
+MODEL, DEVICE_ID = {"mlx4": ("connectx3", "0x1003"), "mlx5": ("connectx5", "0x1017")}[DRIVER]
+MODULES = [f"{DRIVER}_ib", "ib_uverbs", "rdma_ucm"]
+REMOVED = [f"{DRIVER}_ib", f"{DRIVER}_core"]
+DEVICES = [f"{DRIVER}_0", f"{DRIVER}_1"]
 
 
 def functions():
     """The PCI functions of the adapters, in the order of their names."""
-    return sorted(path for path in pathlib.Path("/sys/bus/pci/devices").iterdir() if (path / "device").read_text().strip() == "0x1003")
+    return sorted(path for path in pathlib.Path("/sys/bus/pci/devices").iterdir() if (path / "device").read_text().strip() == DEVICE_ID)
 
 
 def ask(config, kind, index):
@@ -66,10 +69,10 @@ def modprobe(*words):
 def driver():
     """Both adapters are there when the driver is loaded; it must go when all is over."""
     subprocess.run(["busybox", "ifconfig", "lo", "127.0.0.1", "up"], check=True)
-    os.environ["SOFTHCA_MODEL"] = "connectx3"
+    os.environ["SOFTHCA_MODEL"] = MODEL
     for name in MODULES:
         modprobe(name)
-    wait_for(lambda: len(list(pathlib.Path("/sys/class/infiniband").glob("mlx4_*"))), "two devices", holds=lambda count: count == 2)
+    wait_for(lambda: len(list(pathlib.Path("/sys/class/infiniband").glob(f"{DRIVER}_*"))), "two devices", holds=lambda count: count == 2)
     yield
     for name in REMOVED:
         subprocess.run(["rmmod", name], check=True, timeout=120)

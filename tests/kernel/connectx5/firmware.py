@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""The command queue: what mlx5_core and mlx5_ib ask the firmware. Each command is a function of one table."""
+
+import description
+from memory import Fault
+from objects import CHANGES, EventQueue, Object, QueuePair
+from structures import ASKED, BLOCK, BLOCK_DATA, ENTRY, PAGES, QP, QP_AT, SRQ, TOLD
+
+# device.h: MLX5_CMD_STAT_*, MLX5_CMD_DELIVERY_STAT_*; MLX5_EVENT_TYPE_CMD
+OK, INTERNAL_ERROR, BAD_OPCODE, BAD_PARAMETER, BAD_RESOURCE, BAD_STATE = 0x00, 0x01, 0x02, 0x03, 0x05, 0x10
+EVENT_COMMAND = 0x0a
+
+# manage_pages_in: op_mod
+NOT_GIVEN, GIVE, TAKE_BACK = 0, 1, 2
+
+HEAD = 16
+COMMANDS = {}
+
+
+class Refused(Exception):
+    """A status other than OK."""
+
+    def __init__(self, status):
+        super().__init__(f"status {status:#x}")
+        self.status = status
+
+
+def command(*opcodes):
+    def _add(function):
+        COMMANDS.update(dict.fromkeys(opcodes, function))
+        return function
+
+    return _add
+
+
+class Call:
+    """One command: @data is the whole question. What a function returns is the answer but for its first eight bytes."""
+
+    def __init__(self, function, data):
+        self.function, self.data = function, data
+        self.__dict__.update(vars(ASKED.parse(data)), function=function)
+
+    def of(self, kind):
+        found = self.function.objects[kind].get(self.number)
+        if not found:
+            raise Refused(BAD_RESOURCE)
+        return found
+
+    def run(self):
+        """The answer."""
+        handler = COMMANDS.get(self.opcode)
+        try:
+            if not handler:
+                raise Refused(BAD_OPCODE)
+            return bytes(8) + (handler(self) or b"")
+        except Refused as refused:
+            status = refused.status
+        except Fault as fault:
+            self.function.log(f"command {self.opcode:#x}: {fault}")
+            status = INTERNAL_ERROR
+        self.function.log(f"command {self.opcode:#x}/{self.modifier:#x} of {self.number:#x}: status {status:#x}")
+        return bytes(TOLD.build(status=status))
+
+
+def told(**fields):
+    return bytes(TOLD.build(**fields)[8:])
+
+
+def blocks(guest, at, size):
+    """Views of the data in a chain of blocks."""
+    while size > 0:
+        block = guest.view(at, BLOCK.size)
+        yield block[:min(size, BLOCK_DATA)]
+        at, size = BLOCK.get(block, "next"), size - BLOCK_DATA
+
+
+def execute(function, slot):
+    """One entry of the queue, which the driver has given to us. The driver polls for the owner bit or waits for the event."""
+    entry = function.guest.view(function.command_queue + (slot << description.LOG_ENTRY), ENTRY.size)
+    asked = ENTRY.parse(entry)
+    data = bytes(entry[16:32]) + b"".join(bytes(part) for part in blocks(function.guest, asked.in_blocks, asked.in_length - HEAD))
+    hears = function.queues_for(EVENT_COMMAND)
+    answer = Call(function, data[:asked.in_length]).run().ljust(asked.out_length, b"\0")[:asked.out_length]
+    entry[32:48] = answer[:HEAD].ljust(HEAD, b"\0")
+    at = HEAD
+    for part in blocks(function.guest, asked.out_blocks, asked.out_length - HEAD):
+        part[:] = answer[at:at + len(part)]
+        at += len(part)
+    ENTRY.put(entry, status=OK, owner=0)
+    # What makes or ends the queue of these events is polled for.
+    for queue in function.queues_for(EVENT_COMMAND):
+        if queue in hears:
+            queue.post(EVENT_COMMAND, (1 << slot) << 192)
+
+
+# ---- firmware, limits, pages ----
+
+# What has nothing to do here: INIT_HCA, TEARDOWN_HCA, ENABLE_HCA, DISABLE_HCA, SET_HCA_CAP, SET_ISSI, SET_DRIVER_VERSION, ACCESS_REG (all
+# registers read as zero), NOP, QUERY_Q_COUNTER, ATTACH_TO_MCG, DETACH_FROM_MCG
+@command(0x102, 0x103, 0x104, 0x105, 0x109, 0x10b, 0x10d, 0x805, 0x80d, 0x773, 0x806, 0x807)
+def nothing(_call):
+    return None
+
+
+@command(0x10a)
+def query_issi(_call):
+    return description.issi()[8:]
+
+
+@command(0x100)
+def query_hca_cap(call):
+    found = description.capabilities(call.modifier >> 1)
+    if found is None:
+        raise Refused(BAD_PARAMETER)
+    return bytes(8) + found
+
+
+@command(0x101)
+def query_adapter(_call):
+    return description.adapter()[8:]
+
+
+@command(0x203)
+def query_special_contexts(_call):
+    return bytes(24)
+
+
+@command(0x107)
+def query_pages(call):
+    """How many more are wanted now."""
+    wanted = {1: description.BOOT_PAGES, 2: description.INIT_PAGES}.get(call.modifier, 0)
+    return told(argument=wanted)
+
+
+@command(0x108)
+def manage_pages(call):
+    pages = call.function.pages
+    count = PAGES.get(call.data, "count")
+    if call.modifier == GIVE:
+        pages += [call.data[at:at + 8] for at in range(HEAD, HEAD + 8 * count, 8)]
+    elif call.modifier == TAKE_BACK:
+        given, pages[:] = pages[:count], pages[count:]
+        return bytes(PAGES.build(returned=len(given))[8:]) + b"".join(given)
+    return None
+
+
+@command(0x50d)
+def mad_ifc(call):
+    return bytes(8) + call.function.answers.answer(call.data[HEAD:])
+
+
+@command(0x762)
+def query_port(call):
+    return bytes(description.port(call.function.lid)[8:])
+
+
+# ---- objects: what makes them and what ends them ----
+
+KINDS = {"mkey": (0x200, 0x202), "eq": (0x301, 0x302), "cq": (0x400, 0x401), "qp": (0x500, 0x501), "srq": (0x700, 0x701),
+         "xrc_srq": (0x705, 0x706), "rmp": (0x90c, 0x90e), "pd": (0x800, 0x801), "uar": (0x802, 0x803), "xrcd": (0x80e, 0x80f),
+         "transport_domain": (0x816, 0x817), "counters": (0x771, 0x772)}
+CREATED = {create: kind for kind, (create, _) in KINDS.items()}
+DESTROYED = {destroy: kind for kind, (_, destroy) in KINDS.items()}
+MADE_BY = {"eq": EventQueue, "qp": QueuePair}
+
+
+@command(*CREATED)
+def create(call):
+    kind = CREATED[call.opcode]
+    number = call.function.new_number(kind)
+    call.function.objects[kind][number] = MADE_BY.get(kind, Object)(call.function, number, call.data)
+    return told(number=number)
+
+
+@command(*DESTROYED)
+def destroy(call):
+    kind = DESTROYED[call.opcode]
+    call.of(kind)
+    del call.function.objects[kind][call.number]
+
+
+@command(0x403)
+def modify_cq(call):
+    call.of("cq")
+
+
+@command(0x702, 0x707)
+def query_srq(call):
+    srq = call.of({0x702: "srq", 0x707: "xrc_srq"}[call.opcode])
+    return bytes(8) + bytes(SRQ.build(limit=srq.limit)[HEAD:])
+
+
+@command(0x703, 0x708)
+def arm_srq(call):
+    call.of({0x703: "srq", 0x708: "xrc_srq"}[call.opcode]).limit = call.argument & 0xffff
+
+
+# ---- QPs ----
+
+@command(*CHANGES)
+def change_qp(call):
+    optional = int.from_bytes(call.data[HEAD:HEAD + 4], "big")
+    if not call.of("qp").change(call.opcode, optional, call.data[QP_AT:QP_AT + QP.size]):
+        raise Refused(BAD_STATE)
+
+
+@command(0x50b)
+def query_qp(call):
+    return bytes(QP_AT - 8) + bytes(call.of("qp").query())

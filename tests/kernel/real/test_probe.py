@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""How far the driver comes with the adapters: its devices, as programs see them."""
+
+import re
+
+import pytest
+
+from driver import DEVICES, run
+
+
+@pytest.mark.parametrize("lid, name", enumerate(DEVICES, 1))
+def test_device(lid, name):
+    done = run(["ibv_devinfo", "-v", "-d", name])
+    assert done.returncode == 0, done.stdout + done.stderr
+    said = dict(re.findall(r"^\s*(\w+):\s+(\S+)", done.stdout, re.M))
+    assert (said["hca_id"], said["state"], said["port_lid"], said["link_layer"]) == (name, "PORT_ACTIVE", str(lid), "InfiniBand")
+    assert re.search(r"^\s*XRC$", done.stdout, re.M)
