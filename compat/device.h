@@ -8,7 +8,7 @@
 /** device_use_begin - the program opens a domain: from now on the library handles its verbs and forks (state_in_use()). */
 void device_use_begin(void);
 
-/** device_close - free what stands for objects of this device, then close it. -errno of the real close. */
+/** device_close - free the library's objects of this device, then close it. -errno of the real close. */
 int device_close(struct ibv_context *context);
 
 #endif

@@ -19,7 +19,7 @@
 struct device_domain {
 	struct ibv_context *context;
 	bool has_inode;		/* false: private, fd was -1 */
-	bool inherited;		/* from the parent of this process, which has the device open, too */
+	bool inherited;		/* from the parent process, which still uses it */
 	dev_t dev;
 	ino_t ino;
 	unsigned handles;	/* struct domain that refer to this */

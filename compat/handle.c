@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Maps from a pointer an application holds to what stands behind it, as trees of the C library. */
+/* Maps from a pointer that the application has to the library's object: trees of the C library, and lists. */
 
 #include <errno.h>
 #include <search.h>

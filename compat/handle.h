@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Maps from a pointer an application holds to what stands behind it.
+ * Maps from a pointer that the application has to the library's object.
  *
  * Old programs pass wrong and stale pointers; the old kernel looked handles up and said EINVAL. So a pointer is looked
  * up before it is followed. All calls with state_lock held.
@@ -25,7 +25,7 @@ struct handle_map {
 
 /**
  * handle_add - 0, or -ENOMEM. A key that is there already gets the new object: a provider may reuse an address before
- * the thread that ended the old object comes round to handle_remove().
+ * the thread that ended the old object calls handle_remove().
  */
 int handle_add(struct handle_map *map, const void *key, void *object);
 

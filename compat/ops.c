@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Remembers what the provider had in the hooked slots of each device. */
+/* Keeps the provider's functions of the hooked slots of each device. */
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The two-way QP: initiator and target created, moved and ended as one. */
+/* The two-way QP: initiator and target created, modified and destroyed as one. */
 
 #include <errno.h>
 #include <stdbool.h>
@@ -140,7 +140,7 @@ int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_att
 
 /* ---- both halves ---- */
 
-/* Where both are; a half that fell into ERR takes the other along. */
+/* Query both. A half in ERR takes the other one there. */
 static int query_halves(const struct pair *pair, struct half *ini, struct half *tgt)
 {
 	int err = half_query(ini);
@@ -154,7 +154,7 @@ static int query_halves(const struct pair *pair, struct half *ini, struct half *
 	return err;
 }
 
-/* Our initiator connects to their target, our target to their initiator. The send queue, with the event that it is drained, is ini's. */
+/* Our initiator connects to their target, our target to their initiator. Only the initiator has a send queue to be drained. */
 static int set_halves(const struct pair *pair, const struct half *ini, int ini_mask, const struct half *tgt, int tgt_mask,
 		      const struct ibv_qp_attr *attr)
 {

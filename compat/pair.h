@@ -56,7 +56,7 @@ int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mas
 /** pair_query - what one old QP would say: each attribute from the half that has it, ERR if either is. */
 int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
 
-/** pair_destroy - both halves of a pair that no program has. */
+/** pair_destroy - both halves, before the program has them. tgt may be NULL. */
 void pair_destroy(const struct pair *pair);
 
 /** pair_fail - one half is in ERR: take the other there too. */

@@ -15,7 +15,7 @@
 enum phase {
 	OPENING,	/* the kernel is being asked */
 	REGISTERED,
-	CLOSING,	/* unregistered; its last users are leaving */
+	CLOSING,	/* being unregistered: waits for its users, then asks the kernel */
 };
 
 struct rcv_qp {
@@ -34,7 +34,7 @@ static const void *key_of(uint32_t qp_num)
 	return (const void *)(uintptr_t)qp_num;
 }
 
-/* The registration once no other thread is about to open or close it; NULL: none. */
+/* Waits while another thread opens or closes the registration. NULL: there is none. */
 static struct rcv_qp *find_settled(struct device_domain *device_domain, uint32_t qp_num)
 {
 	struct rcv_qp *rcv_qp;
@@ -84,7 +84,7 @@ static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp)
 	state_changed();
 }
 
-/* Leave the domain with a registration (NULL: none) that holds now, or not. */
+/* Settle or drop a registration (NULL: none), and leave the domain. */
 static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *qp, bool holds)
 {
 	state_lock();

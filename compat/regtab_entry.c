@@ -102,17 +102,17 @@ static int reserve(int fd, unsigned page)
 	struct rlimit limit;
 	int err = -EINTR;
 
-	/* Past this limit (ulimit -f) the kernel would send SIGXFSZ besides. */
+	/* Past this limit (ulimit -f) the kernel would also send SIGXFSZ. */
 	if (!getrlimit(RLIMIT_FSIZE, &limit) && (rlim_t)end > limit.rlim_cur)
 		return -EFBIG;
-	/* A signal undoes it. A program with a fast timer succeeds at some try. */
+	/* A signal interrupts fallocate(2). With a fast timer, some try succeeds. */
 	for (int i = 0; i < 1000 && err == -EINTR; i++)
 		err = fallocate(fd, 0, end - REGTAB_PAGE, REGTAB_PAGE) ? -errno : 0;
 	regtab_fault_point();
 	return err;
 }
 
-/* The standard descriptors are the program's, even if it has closed them. */
+/* Leave the standard descriptors to the program, even if it has closed them. */
 static int above_standard(int fd)
 {
 	int above = fd;

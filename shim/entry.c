@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The way into every exported function and out of it. */
+/* How every exported function begins and ends. */
 
 #include <stdatomic.h>
 #include <stdio.h>

@@ -50,7 +50,7 @@ static int create_xrc(rdmacm_create_qp_fn real, struct rdma_cm_id *id, struct ib
 /*
  * Legacy: type 5 is an XRC QP, in attr's domain if the patched librdmacm was there.
  * Modern: the same, the QP made as ibv_create_qp makes it; without a receive CQ the send CQ is that too.
- * Difference: max_send_wr 0 is EINVAL. What librdmacm keeps for connections to come (rdma_create_ep) has no domain, and
+ * Difference: max_send_wr 0 is EINVAL. rdma_create_ep keeps attributes for later connections without the domain:
  * type 5 is EINVAL there.
  */
 int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
