@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void verdict(struct check *check, enum check_verdict value, const char *format, ...)
@@ -23,49 +24,13 @@ static void verdict(struct check *check, enum check_verdict value, const char *f
 	va_end(args);
 }
 
-/* As $'...', from which bash, ksh and zsh get the same bytes back. */
-static const char *escaped_word(const char *name, char *buffer, size_t size)
-{
-	size_t used = (size_t)snprintf(buffer, size, "$'");
-
-	while (*name && used + 8 < size) {
-		size_t length = text_character(name);
-
-		if (!length)
-			used += (size_t)snprintf(buffer + used, size - used, "\\%03o", (unsigned char)*name);
-		else
-			used += (size_t)snprintf(buffer + used, size - used, "%s%.*s", strchr("'\\", *name) ? "\\" : "",
-						 (int)length, name);
-		name += length ? length : 1;
-	}
-	snprintf(buffer + used, size - used, "'");
-	return buffer;
-}
-
-static bool is_printable(const char *text)
-{
-	while (*text && text_character(text))
-		text += text_character(text);
-	return !*text;
-}
-
-/* The name as a shell word. */
-static const char *word(const char *name, char *buffer, size_t size)
-{
-	if (name[0] && name[strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%")] == '\0')
-		return name;
-	if (!is_printable(name) || strchr(name, '\''))
-		return escaped_word(name, buffer, size);
-	snprintf(buffer, size, "'%s'", name);
-	return buffer;
-}
-
 /* @command: with what it takes before the program. */
 static void next_command(struct check *check, const char *command, const char *program)
 {
-	char buffer[2 * PATH_MAX];
+	char *word = text_shell_word(program);
 
-	snprintf(check->next, sizeof(check->next), "xrc-compat %s %s", command, word(program, buffer, sizeof(buffer)));
+	snprintf(check->next, sizeof(check->next), "xrc-compat %s %s", command, word);
+	free(word);
 }
 
 /* Of those that may be used, the first that @fits. */

@@ -14,4 +14,7 @@ size_t text_character(const char *text);
  */
 void text_clean(char *text);
 
+/* @text as one word of a shell, to be freed. If there is something in it that is no printable character, as $'...' of bash, ksh, zsh. */
+char *text_shell_word(const char *text);
+
 #endif

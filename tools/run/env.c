@@ -6,6 +6,7 @@
 #include "tools/common/message.h"
 #include "tools/common/options.h"
 #include "tools/common/preload.h"
+#include "tools/common/text.h"
 #include "tools/common/variables.h"
 #include "tools/program/needs.h"
 #include "tools/program/paths.h"
@@ -19,33 +20,14 @@
 
 /* ---- values ---- */
 
-/* In quotes where a shell would make something else of it. */
-static void quote(const char *value, char *quoted, size_t size)
-{
-	size_t used = 0;
-
-	if (value[0] && !value[strspn(value, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+:,=@%")]) {
-		snprintf(quoted, size, "%s", value);
-		return;
-	}
-	quoted[used++] = '\'';
-	for (; *value && used + 6 < size; value++)
-		used += (size_t)snprintf(quoted + used, size - used, *value == '\'' ? "'\\''" : "%c", *value);
-	snprintf(quoted + used, size - used, "'");
-}
-
 /* @rest: for the shell to put behind it, where the line is typed. */
 static void print_variable(const struct launcher *launcher, const char *name, const char *value, const char *rest)
 {
-	char once[5 * PATH_MAX] = "", twice[5 * PATH_MAX];
+	char *once = value[0] ? text_shell_word(value) : copy_string(""), *twice = text_shell_word(once);
 
-	if (value[0])
-		quote(value, once, sizeof(once));
-	if (launcher->quoted_twice) {
-		quote(once, twice, sizeof(twice));
-		strcpy(once, twice);
-	}
-	printf("%s%s%s%s%s", launcher->before, name, launcher->between, once, rest);
+	printf("%s%s%s%s%s", launcher->before, name, launcher->between, launcher->quoted_twice ? twice : once, rest);
+	free(twice);
+	free(once);
 }
 
 /*
@@ -101,11 +83,11 @@ static void print_variables(const struct launcher *launcher, const struct string
 
 static void print_words(char *const *from, char *const *to)
 {
-	char quoted[2 * PATH_MAX];
-
 	for (; from < to; from++) {
-		quote(*from, quoted, sizeof(quoted));
-		printf(" %s", quoted);
+		char *word = text_shell_word(*from);
+
+		printf(" %s", word);
+		free(word);
 	}
 }
 
