@@ -2,41 +2,14 @@
 /* Lists RDMA devices through libibverbs, which is loaded in a process of its own only. */
 #include "devices.h"
 #include "aside.h"
+#include "verbs.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <infiniband/verbs.h>
 #include <modern/modern.h>
 #include <stdio.h>
 #include <string.h>
 
 #define TIMEOUT_MILLISECONDS 15000
-
-/* The functions of libibverbs that are used here; looked up, so that the tool starts where there is none. */
-struct verbs {
-	struct ibv_device **(*get_device_list)(int *);
-	const char *(*get_device_name)(struct ibv_device *);
-	struct ibv_context *(*open_device)(struct ibv_device *);
-	int (*query_device)(struct ibv_context *, struct ibv_device_attr *);
-	int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *);	/* may be NULL */
-	int (*close_device)(struct ibv_context *);
-};
-
-static bool load(const char *library, struct verbs *verbs)
-{
-	void *handle = dlopen(library, RTLD_NOW);
-
-	if (!handle)
-		return false;
-	verbs->get_device_list = (struct ibv_device **(*)(int *))dlsym(handle, "ibv_get_device_list");
-	verbs->get_device_name = (const char *(*)(struct ibv_device *))dlsym(handle, "ibv_get_device_name");
-	verbs->open_device = (struct ibv_context *(*)(struct ibv_device *))dlsym(handle, "ibv_open_device");
-	verbs->query_device = (int (*)(struct ibv_context *, struct ibv_device_attr *))dlsym(handle, "ibv_query_device");
-	verbs->query_port = (int (*)(struct ibv_context *, uint8_t, struct ibv_port_attr *))dlsym(handle, "ibv_query_port");
-	verbs->close_device = (int (*)(struct ibv_context *))dlsym(handle, "ibv_close_device");
-	return verbs->get_device_list && verbs->get_device_name && verbs->open_device && verbs->query_device &&
-	       verbs->close_device;
-}
 
 /* QP numbers have 24 bits, so no handle is made: a kernel that has the command says EINVAL. */
 #define NO_QP_NUM 0xffffffffu
@@ -57,10 +30,10 @@ static bool has_open_qp(struct ibv_context *context)
 /* The exported function fills in what struct ibv_port_attr had in 2011, which is enough. */
 static void describe_ports(const struct verbs *verbs, struct ibv_context *context, unsigned int count, struct device *device)
 {
-	for (; verbs->query_port && device->ports < count && device->ports < PORTS_MAX; device->ports++) {
+	for (; device->ports < count && device->ports < PORTS_MAX; device->ports++) {
 		struct ibv_port_attr attr = { 0 };
 
-		if (verbs->query_port(context, (uint8_t)(device->ports + 1), &attr))
+		if (verbs->query_port(context, (uint8_t)(device->ports + 1), (void *)&attr))
 			return;
 		device->port[device->ports] = (struct device_port){ (int)attr.state, attr.phys_state, attr.lid, attr.link_layer };
 	}
@@ -102,7 +75,7 @@ static int read_devices(void *context, int out)
 	struct verbs verbs;
 	int count = 0;
 
-	if (!load(reading->library, &verbs))
+	if (!verbs_load(reading->library, &verbs) || !verbs.get_device_list || !verbs.open_device)
 		return ENOENT;
 	list = verbs.get_device_list(&count);
 	for (int i = 0; list && i < count && i < DEVICES_MAX; i++) {

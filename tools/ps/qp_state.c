@@ -3,21 +3,12 @@
 #include "qp_state.h"
 #include "domain_path.h"
 #include "tools/common/aside.h"
+#include "tools/common/verbs.h"
 #include "tools/program/needs.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <infiniband/verbs.h>
 #include <string.h>
 #include <sys/stat.h>
-
-/* The functions of libibverbs that are not inline; looked up, so that the tool starts where there is none. */
-struct verbs {
-	struct ibv_device **(*get_device_list)(int *);
-	__be64 (*get_device_guid)(struct ibv_device *);
-	struct ibv_context *(*open_device)(struct ibv_device *);
-	int (*query_qp)(struct ibv_qp *, struct ibv_qp_attr *, int, struct ibv_qp_init_attr *);
-};
 
 struct answer {
 	unsigned int qp;
@@ -28,20 +19,6 @@ struct asking {
 	const struct regtab_view *view;
 	int *states;
 };
-
-static bool load(struct verbs *verbs)
-{
-	void *handle = dlopen(libibverbs_for_tools(), RTLD_NOW);
-
-	if (!handle)
-		return false;
-	verbs->get_device_list = (struct ibv_device **(*)(int *))dlsym(handle, "ibv_get_device_list");
-	verbs->get_device_guid = (__be64 (*)(struct ibv_device *))dlsym(handle, "ibv_get_device_guid");
-	verbs->open_device = (struct ibv_context *(*)(struct ibv_device *))dlsym(handle, "ibv_open_device");
-	verbs->query_qp = (int (*)(struct ibv_qp *, struct ibv_qp_attr *, int, struct ibv_qp_init_attr *))
-		dlsym(handle, "ibv_query_qp");
-	return verbs->get_device_list && verbs->get_device_guid && verbs->open_device && verbs->query_qp;
-}
 
 /* Name and GUID must both be the same: another device, or one of another emulator, may have the name now. */
 static bool is_device(const struct verbs *verbs, struct ibv_device *device, const struct regtab_key *key)
@@ -121,7 +98,7 @@ static int ask(void *context, int out)
 
 	if (fd < 0)
 		return ENOENT;
-	device = load(&verbs) ? open_device(&verbs, &view->key) : NULL;
+	device = verbs_load(libibverbs_for_tools(), &verbs) && verbs.get_device_guid ? open_device(&verbs, &view->key) : NULL;
 	if (!device)
 		return ENODEV;
 	return ask_in_domain(&verbs, device, view, fd, out);

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* The functions of libibverbs that the commands call; looked up, so that they start where there is none. */
+#ifndef XRC_COMPAT_TOOLS_VERBS_H
+#define XRC_COMPAT_TOOLS_VERBS_H
+
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+
+#define TOOLS_VERBS(X) \
+	X(get_device_list) X(get_device_name) X(get_device_guid) X(open_device) X(close_device) X(query_device) X(query_port) X(query_qp)
+
+/* Those that the library does not have are NULL. */
+struct verbs {
+#define X(name) __typeof__(&(ibv_##name)) name;
+	TOOLS_VERBS(X)
+#undef X
+};
+
+/* @library: a path, or a name for dlopen(3). False if it cannot be loaded. */
+bool verbs_load(const char *library, struct verbs *verbs);
+
+#endif
