@@ -18,62 +18,13 @@ static bool is_domain(int dir_fd, const char *name, const struct regtab_key *key
 	       makedev(st.stx_dev_major, st.stx_dev_minor) == key->st_dev;
 }
 
-/* Called for the entry of /proc/PID/fd that was found. A negative result: go on searching. */
-typedef int (*use_fn)(int dir_fd, const char *name, void *context);
-
-static int use_in_process(uint32_t pid, const struct regtab_key *key, use_fn use, void *context)
-{
-	struct dirent *entry;
-	char name[64];
-	int result = -1;
-	DIR *stream;
-
-	snprintf(name, sizeof(name), "/proc/%u/fd", pid);
-	stream = opendir(name);
-	while (stream && result < 0 && (entry = readdir(stream))) {
-		if (entry->d_name[0] != '.' && is_domain(dirfd(stream), entry->d_name, key))
-			result = use(dirfd(stream), entry->d_name, context);
-	}
-	if (stream)
-		closedir(stream);
-	return result;
-}
-
-static int use_first(const struct regtab_view *view, use_fn use, void *context)
-{
-	int result = -1;
-
-	for (unsigned i = 0; i < view->member_count && result < 0; i++) {
-		const struct regtab_view_member *member = &view->members[i];
-
-		if (member->live && !member->foreign)
-			result = use_in_process(member->pid, &view->key, use, context);
-	}
-	return result;
-}
-
-static int read_path(int dir_fd, const char *name, void *context)
-{
-	char *path = context;
-	ssize_t length = readlinkat(dir_fd, name, path, PATH_MAX - 1);
-
-	if (length >= 0)
-		path[length] = '\0';
-	return length >= 0 ? 0 : -1;
-}
-
-bool domain_path_find(const struct regtab_view *view, char *path)
-{
-	return !use_first(view, read_path, path);
-}
-
 /* Through /proc, which leads to the inode whatever its name is now. Opening a device or a pipe might do something. */
-static int open_again(int dir_fd, const char *name, void *key)
+static int open_again(int dir_fd, const char *name, const struct regtab_key *key)
 {
 	struct stat st;
 	int fd;
 
-	if (fstatat(dir_fd, name, &st, 0) || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+	if (!is_domain(dir_fd, name, key) || fstatat(dir_fd, name, &st, 0) || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
 		return -1;
 	fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)
@@ -84,9 +35,54 @@ static int open_again(int dir_fd, const char *name, void *key)
 	return -1;
 }
 
+/* As open_again(); with @path only its name is read. */
+static int find_entry(int dir_fd, const char *name, const struct regtab_key *key, char *path)
+{
+	ssize_t length;
+
+	if (!path)
+		return open_again(dir_fd, name, key);
+	length = is_domain(dir_fd, name, key) ? readlinkat(dir_fd, name, path, PATH_MAX - 1) : -1;
+	if (length >= 0)
+		path[length] = '\0';
+	return length >= 0 ? 0 : -1;
+}
+
+static int find_in_process(uint32_t pid, const struct regtab_key *key, char *path)
+{
+	struct dirent *entry;
+	char name[64];
+	int result = -1;
+	DIR *stream;
+
+	snprintf(name, sizeof(name), "/proc/%u/fd", pid);
+	stream = opendir(name);
+	while (stream && result < 0 && (entry = readdir(stream))) {
+		if (entry->d_name[0] != '.')
+			result = find_entry(dirfd(stream), entry->d_name, key, path);
+	}
+	if (stream)
+		closedir(stream);
+	return result;
+}
+
+static int find(const struct regtab_view *view, char *path)
+{
+	int result = -1;
+
+	for (unsigned i = 0; i < view->member_count && result < 0; i++) {
+		if (view->members[i].live && !view->members[i].foreign)
+			result = find_in_process(view->members[i].pid, &view->key, path);
+	}
+	return result;
+}
+
+bool domain_path_find(const struct regtab_view *view, char *path)
+{
+	return !find(view, path);
+}
+
 int domain_open(const struct regtab_view *view)
 {
-	struct regtab_key key = view->key;
-
-	return use_first(view, open_again, &key);
+	return find(view, NULL);
 }
