@@ -195,27 +195,34 @@ static int show_table(struct ps *ps, const struct regtab_view *view)
 	return error;
 }
 
-static int visit_table(void *context, const struct regtab_view *view)
+static void begin_refused(struct ps *ps)
 {
-	return view->condition == REGTAB_REFUSED ? 0 : show_table(context, view);
+	json_close(&ps->out, ']');
+	json_open(&ps->out, "refused", '[');
 }
 
-/* Refused tables are kept apart, in JSON in an array of their own, so that no script takes one for a registration. */
-static int visit_refused(void *context, const struct regtab_view *view)
+/* Refused tables come last. In JSON they have an array of their own, so that no script takes one for a registration. */
+static void show_refused(struct ps *ps, const struct regtab_view *view)
 {
-	struct ps *ps = context;
-
-	if (view->condition != REGTAB_REFUSED)
-		return 0;
-	ps->refused = true;
 	if (!ps->json) {
+		fflush(ps->lines);
 		refuse(0, "%s", view->reason);
-		return 0;
+	} else {
+		if (!ps->refused)
+			begin_refused(ps);
+		json_open(&ps->out, NULL, '{');
+		json_string(&ps->out, "table", view->path);
+		json_string(&ps->out, "reason", view->reason);
+		json_close(&ps->out, '}');
 	}
-	json_open(&ps->out, NULL, '{');
-	json_string(&ps->out, "table", view->path);
-	json_string(&ps->out, "reason", view->reason);
-	json_close(&ps->out, '}');
+	ps->refused = true;
+}
+
+static int visit(void *context, const struct regtab_view *view)
+{
+	if (view->condition != REGTAB_REFUSED)
+		return show_table(context, view);
+	show_refused(context, view);
 	return 0;
 }
 
@@ -227,11 +234,9 @@ static int print_json(struct ps *ps, const char *directory)
 	json_open(&ps->out, NULL, '{');
 	json_string(&ps->out, "directory", directory);
 	json_open(&ps->out, "registrations", '[');
-	error = regtab_list(directory, visit_table, ps);
-	json_close(&ps->out, ']');
-	json_open(&ps->out, "refused", '[');
-	if (!error)
-		error = regtab_list(directory, visit_refused, ps);
+	error = regtab_list(directory, visit, ps);
+	if (!ps->refused)
+		begin_refused(ps);
 	json_close(&ps->out, ']');
 	json_close(&ps->out, '}');
 	return error;
@@ -239,13 +244,9 @@ static int print_json(struct ps *ps, const char *directory)
 
 static int print_table(struct ps *ps, const char *directory)
 {
-	int error;
-
 	for (size_t i = 0; i < ps->column_count && ps->headings; i++)
 		print_cell(ps, i, ps->columns[i]->name);
-	error = regtab_list(directory, visit_table, ps);
-	fflush(ps->lines);
-	return error ? error : regtab_list(directory, visit_refused, ps);
+	return regtab_list(directory, visit, ps);
 }
 
 /* 0, or -errno. Whether something can be executed access() says of files, too. */
