@@ -9,32 +9,61 @@
 #include "tools/program/paths.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-#define MAX_WORDS 24
+#define LONGEST_DEVICE 63
+
+/* The words of xrc-compat-selftest. */
+enum { PROGRAM, DEVICE, PORT, ROLE, HOST, END };
+
+static bool is_port(const char *text)
+{
+	char *end;
+	unsigned long port = strtoul(text, &end, 10);
+
+	return text[0] >= '0' && text[0] <= '9' && !*end && port >= 1 && port <= 65535;
+}
+
+static int set_option(struct launch *launch, int option, char *value)
+{
+	static char listen[] = "listen", connect[] = "connect";
+	char **words = launch->program;
+
+	if (option == 'd') {
+		words[DEVICE] = value;
+	} else if (option == 'p') {
+		words[PORT] = value;
+	} else if (option == 'l' || option == 'c') {
+		if (words[ROLE] && words[ROLE] != (option == 'l' ? listen : connect)) {
+			refuse(0, "selftest: --listen and --connect exclude each other");
+			return advise_usage(launch->self);
+		}
+		words[ROLE] = option == 'l' ? listen : connect;
+		words[HOST] = option == 'l' ? NULL : value;
+	} else if (!launch_option(launch, option, value)) {
+		return refuse_word(launch->self, value);
+	}
+	return 0;
+}
 
 int command_selftest(const struct command *self, int argc, char **argv)
 {
+	char path[PATH_MAX], *program[END + 1] = { path, (char *)"", (char *)"18515" };
 	struct option_words words = { self, argv + 1, NULL };
-	char path[PATH_MAX], *program[MAX_WORDS + 1] = { path };
 	struct launch launch = { .self = self, .program = program };
 	struct path_candidates candidates;
-	int option, count = 1;
-	char **from = words.word;
+	int option, status = 0;
 
 	(void)argc;
-	/* The program takes each option in one word or two, as this command does. */
-	for (; (option = options_next(&words)) > 0; from = words.word) {
-		if (option == OPTION_OPERAND)
-			return refuse_word(self, words.value);
-		if (launch_option(&launch, option, words.value))
-			continue;
-		if (count + 2 > MAX_WORDS)
-			return refuse_word(self, *from);
-		while (from < words.word)
-			program[count++] = *from++;
-	}
-	if (option)
-		return TOOL_EXIT_REFUSED;
+	while (!status && (option = options_next(&words)) != OPTIONS_END)
+		status = option == OPTION_WRONG ? TOOL_EXIT_REFUSED : set_option(&launch, option, (char *)words.value);
+	if (status)
+		return status;
+	if (strlen(program[DEVICE]) > LONGEST_DEVICE)
+		return refuse(TOOL_EXIT_REFUSED, "selftest: --device: no device has so long a name");
+	if (!is_port(program[PORT]))
+		return refuse(TOOL_EXIT_REFUSED, "selftest: --port: a port is a number from 1 to 65535");
 	paths_helper("selftest/xrc-compat-selftest", &candidates);
 	if (!paths_first(&candidates))
 		return refuse(TOOL_EXIT_REFUSED, "xrc-compat-selftest is not there (first looked for: %s)", candidates.path[0]);

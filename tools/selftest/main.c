@@ -6,7 +6,6 @@
 #include "tools/common/temporary.h"
 
 #include <errno.h>
-#include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,14 +14,7 @@
 #define EXIT_FAILED 1
 #define EXIT_NO_DEVICE 4	/* as of `xrc-compat check` */
 #define EXIT_IMPOSSIBLE 125	/* nothing could be tested */
-#define DEFAULT_PORT "18515"
 #define LISTEN_SECONDS 600
-
-struct options {
-	const char *device;
-	const char *connect, *port;
-	bool listen;
-};
 
 struct result {
 	int passed, failed, untried, limited;
@@ -138,9 +130,9 @@ static int run_checks(struct job *job)
 	return result.failed || job->no_data_path ? EXIT_FAILED : EXIT_SUCCESS;
 }
 
-static int test(const struct options *options)
+static int test(const char *device, const char *host, const char *port)
 {
-	struct job job = { .device = options->device, .remote_host = options->connect, .remote_port = options->port };
+	struct job job = { .device = device, .remote_host = host, .remote_port = port };
 	int status = make_domain_file(&job);
 
 	if (status)
@@ -153,63 +145,14 @@ static int test(const struct options *options)
 	return status;
 }
 
-static bool is_port(const char *text)
-{
-	char *end;
-	unsigned long port = strtoul(text, &end, 10);
-
-	return text[0] >= '0' && text[0] <= '9' && !*end && port >= 1 && port <= 65535;
-}
-
-/* Says what is wrong with them. */
-static bool are_sound(const struct options *options)
-{
-	const char *wrong = NULL;
-
-	if (options->listen && options->connect)
-		wrong = "--listen and --connect exclude each other";
-	else if (strlen(options->device) >= DEVICE_SIZE)
-		wrong = "--device: no device has so long a name";
-	else if (!is_port(options->port))
-		wrong = "--port: a port is a number from 1 to 65535";
-	if (wrong)
-		fprintf(stderr, "xrc-compat-selftest: %s\n", wrong);
-	return !wrong;
-}
-
-static int usage(void)
-{
-	fputs("usage: xrc-compat-selftest [--device NAME] [--listen | --connect HOST] [--port PORT]\n", stderr);
-	return EXIT_IMPOSSIBLE;
-}
-
+/* [DEVICE [PORT [listen | connect HOST]]], as command.c gives them. */
 static int execute(int argc, char **argv)
 {
-	static const struct option long_options[] = {
-		{ "device", required_argument, NULL, 'd' },
-		{ "listen", no_argument, NULL, 'l' },
-		{ "connect", required_argument, NULL, 'c' },
-		{ "port", required_argument, NULL, 'p' },
-		{ NULL, 0, NULL, 0 },
-	};
-	struct options options = { .device = "", .port = DEFAULT_PORT };
-	int option;
+	const char *device = argc > 1 ? argv[1] : "", *port = argc > 2 ? argv[2] : NULL;
 
-	while ((option = getopt_long(argc, argv, "", long_options, NULL)) != -1) {
-		if (option == 'd')
-			options.device = optarg;
-		else if (option == 'l')
-			options.listen = true;
-		else if (option == 'c')
-			options.connect = optarg;
-		else if (option == 'p')
-			options.port = optarg;
-		else
-			return usage();
-	}
-	if (optind < argc || !are_sound(&options))
-		return usage();
-	return options.listen ? actor_serve(options.port, options.device, LISTEN_SECONDS) : test(&options);
+	if (argc == 4)
+		return actor_serve(port, device, LISTEN_SECONDS);
+	return test(device, argc > 4 ? argv[4] : NULL, port);
 }
 
 int main(int argc, char **argv)
