@@ -37,7 +37,7 @@ enum control_verb {
 	CONTROL_ROUND,		/* one round of messages, to or from the receivers in `present` */
 	CONTROL_UNREGISTER,	/* receiver: cancel the registration, keep the SRQ */
 	CONTROL_LEAVE,		/* receiver: cancel the registration if there is one, close everything and exit */
-	CONTROL_LAST_WORD,	/* sender: send to a receiver when nobody is registered with the receive QP any more */
+	CONTROL_LAST_WORD,	/* sender: send to a receiver when no process is registered with the receive QP any more */
 	CONTROL_QUIT,		/* sender: close everything and exit */
 	CONTROL_ABORT,		/* somebody failed: exit at once */
 	CONTROL_DONE,		/* child: done; counts are its sums so far */

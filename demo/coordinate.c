@@ -142,7 +142,7 @@ static struct control hear(unsigned int number, enum control_verb verb)
 	return control;
 }
 
-/* In the child. Closes the sockets of the others: while a copy is open, nobody notices their end. */
+/* In the child. Closes the sockets of the others: while a copy is open, their end goes unnoticed. */
 static void become_member(unsigned int number, int socket, int domain_fd)
 {
 	for (unsigned int i = 0; i <= SENDER; i++)

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #define SYSTEM_LIBIBVERBS \
-	{ 'i', "--system-libibverbs", NULL, "put the system's libibverbs first in any case, for scripts that lead their programs to an old one" }
+	{ 'i', "--system-libibverbs", NULL, "preload the system's libibverbs in any case, for scripts that set LD_LIBRARY_PATH to an old one" }
 
 static const struct option_row run_options[] = {
 	LAUNCH_OPTIONS,
@@ -40,7 +40,7 @@ static const struct option_row ps_options[] = {
 	{ 'o', "-o", "COLUMN[,COLUMN...]", "print these columns" },
 	{ 'j', "--json", NULL, "print JSON, with all columns if -o names none" },
 	{ 'n', "--noheadings", NULL, "leave out the line of headings" },
-	{ 'w', "--watch", "[=SECONDS]", "print again and again, every 2 seconds or as given" },
+	{ 'w', "--watch", "[=SECONDS]", "print repeatedly, every 2 seconds or as given" },
 	{ 0 },
 };
 
@@ -52,8 +52,8 @@ static const struct option_row gc_options[] = {
 static const struct option_row selftest_options[] = {
 	LAUNCH_OPTIONS,
 	{ 'd', "--device", "NAME", "test this device; without it, the first one with XRC" },
-	{ 'l', "--listen", NULL, "be the other host of a test between two: wait for the one that connects" },
-	{ 'c', "--connect", "HOST", "let one side work on this host, where selftest --listen runs" },
+	{ 'l', "--listen", NULL, "be the second host of a test between two hosts: wait for --connect" },
+	{ 'c', "--connect", "HOST", "run one side of the test on this host, where selftest --listen runs" },
 	{ 'p', "--port", "PORT", "the TCP port of both, 18515 if not given" },
 	{ 0 },
 };
@@ -77,21 +77,21 @@ static const struct option_row env_options[] = {
 static const struct command commands[] = {
 	{ "run", run_options, "[--] PROGRAM [ARGUMENT...]", "run an old program with the legacy XRC verbs",
 	  "xrc-compat run --softhca=2 -- ./xrc_bench server1", command_run, NULL, true },
-	{ "check", check_options, "PROGRAM", "will this program run here, and which command does it",
+	{ "check", check_options, "PROGRAM", "say whether a program will run here, and by which command",
 	  "xrc-compat check ./old-solver", command_check, NULL, false },
 	{ "trace", trace_options, "[--] PROGRAM [ARGUMENT...]", "run a program, and show every legacy call",
 	  "mpirun -n 4 xrc-compat trace --output trace.%r ./old-solver", command_trace, NULL, true },
-	{ "ps", ps_options, NULL, "who is registered with which receive QP",
+	{ "ps", ps_options, NULL, "list the processes that are registered with each receive QP",
 	  "xrc-compat ps -o QP,PID,COMMAND,STATE", command_ps, ps_columns_print, false },
 	{ "gc", gc_options, NULL, "remove the registration tables that only dead processes used",
 	  "xrc-compat gc --dry-run", command_gc, NULL, false },
-	{ "selftest", selftest_options, NULL, "play the whole legacy exchange on a device, and say what holds",
+	{ "selftest", selftest_options, NULL, "carry out the whole legacy exchange on a device, and say what works",
 	  "xrc-compat selftest --device mlx5_0", command_selftest, NULL, false },
-	{ "doctor", doctor_options, NULL, "what is wrong on this machine, and how to fix it",
+	{ "doctor", doctor_options, NULL, "say what is wrong on this machine, and how to fix it",
 	  "xrc-compat doctor --json", command_doctor, NULL, false },
-	{ "report", report_options, "[PROGRAM]", "one file with the facts, to attach to a question",
+	{ "report", report_options, "[PROGRAM]", "write one file with the facts, to attach to a question",
 	  "xrc-compat report ./old-solver", command_report, NULL, false },
-	{ "env", env_options, "[[LAUNCHER [ARGUMENT...]] PROGRAM [ARGUMENT...]]", "the lines to type for MPI launchers, or the one for this launcher",
+	{ "env", env_options, "[[LAUNCHER [ARGUMENT...]] PROGRAM [ARGUMENT...]]", "print the lines to type for all MPI launchers, or for the one given",
 	  "xrc-compat env mpirun_rsh -np 4 -hostfile hosts ./old-solver", command_env, NULL, true },
 	{ "env-vars", NULL, NULL, "list the environment variables", "xrc-compat env-vars", command_env_vars, NULL, false },
 };

@@ -17,7 +17,7 @@ enum check_verdict {
 	VERDICT_RUN_TIME = 2, /* binds with dlsym(), and this library has no answer to that */
 	VERDICT_CANNOT_TELL = 3, /* it starts other programs, or cannot be looked into */
 	VERDICT_NO_DEVICE = 4,
-	VERDICT_UNSUPPORTED = 5, /* a dialect or a build that nobody can serve */
+	VERDICT_UNSUPPORTED = 5, /* a dialect or a build that this library cannot serve */
 	VERDICT_NOT_PRELOADABLE, /* static, setuid, another class */
 	VERDICT_CANNOT_START,	 /* no program, or not one of this machine */
 	VERDICT_BROKEN,		 /* libraries are missing, the program's or ours */

@@ -80,7 +80,7 @@ static int bury(pid_t pid, int milliseconds)
 
 /*
  * The command may be stopped or killed at any moment, alone or with its process group. The child must still give back what it has
- * got from the driver. A crash of the child is reported; a core file in the user's directory would help nobody.
+ * got from the driver. A crash of the child is reported; a core file in the user's directory is of no use.
  */
 static void work(const struct aside *aside, int out)
 {

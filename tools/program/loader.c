@@ -91,7 +91,7 @@ int loader_ask(const struct loader_question *question, struct loader_answer *ans
 		read_line(line, answer);
 	free(text);
 	if (error == -ETIMEDOUT && !answer->failure)
-		answer->failure = copy_string("the loader waits for a library without end");
+		answer->failure = copy_string("the loader does not return from opening a library");
 	else if (error == -EIO && !answer->failure)
 		answer->failure = copy_string("the loader crashes");
 	return 0;

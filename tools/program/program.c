@@ -204,7 +204,7 @@ static const char *why_not_executable(const char *path)
 	if (!S_ISREG(st.st_mode))
 		return "is no regular file";
 	if (!access(path, X_OK))
-		return "may not be read, so nobody can tell what it needs";
+		return "cannot be read, so its libraries are not known";
 	return "is there, but may not be executed; chmod +x, if it is a program";
 }
 
@@ -217,7 +217,7 @@ static void not_found_text(const char *name, const struct program *program, char
 	if (!length || !strcmp(binary, program->path))
 		snprintf(text, size, "%s: no such program%s", name[0] ? name : "''", strchr(name, '/') ? "" : " on PATH");
 	else if (binary[length - 1] == '\r')
-		snprintf(text, size, "%s: its '#!' line ends with a carriage return, as text of Windows does; sed -i 's/\\r$//' takes them away",
+		snprintf(text, size, "%s: its '#!' line ends with a carriage return, as in text files of Windows; sed -i 's/\\r$//' removes them",
 			 program->path);
 	else
 		snprintf(text, size, "%s: its interpreter %s is not there", program->path, binary);
@@ -242,8 +242,8 @@ static const struct {
 	[PROGRAM_STATIC] = { "is statically linked; no library can be preloaded into it",
 			     "a statically linked libibverbs of that age cannot work with today's kernels either: relink it dynamically",
 			     TOOL_EXIT_REFUSED },
-	[PROGRAM_PACKED] = { "is packed, or statically linked and without section headers: what it needs cannot be seen, and no library be "
-			     "preloaded into it", "if it is packed, unpack a copy: upx -d", TOOL_EXIT_REFUSED },
+	[PROGRAM_PACKED] = { "is packed, or statically linked and without section headers: its libraries are not known, and none can "
+			     "be preloaded into it", "if it is packed, unpack a copy: upx -d", TOOL_EXIT_REFUSED },
 	[PROGRAM_SETUID] = { "is setuid or setgid; the dynamic loader ignores LD_PRELOAD for it",
 			     "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy", TOOL_EXIT_REFUSED },
 	[PROGRAM_CAPABILITIES] = { "has file capabilities; the dynamic loader ignores LD_PRELOAD for it",

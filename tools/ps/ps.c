@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat ps`: who is registered with which receive QP, from the tables in shared memory. */
+/* `xrc-compat ps`: the processes that are registered with each receive QP, from the tables in shared memory. */
 #include "domain_path.h"
 #include "ps_columns.h"
 #include "qp_state.h"

@@ -76,7 +76,7 @@ static int ask_all(const struct verbs *verbs, struct ibv_xrcd *xrcd, const struc
 	return 0;
 }
 
-/* Without O_CREAT: a domain that nobody has open any more is not made anew. */
+/* Without O_CREAT: a domain that no process has open any more is not created again. */
 static int ask_in_domain(const struct verbs *verbs, struct ibv_context *context, const struct regtab_view *view, int fd,
 			 int out)
 {

@@ -226,7 +226,7 @@ static bool get_event(struct job *job, enum who who, bool *heard)
 
 /*
  * Linux since 5.8 gives the event to the creator of the QP, and to no opened handle. The library cannot change that.
- * If only the creator hears it, that is a limit of the kernel; whoever else misses it, it is a failure.
+ * If only the creator hears it, that is a limit of the kernel; if another process misses it, that is a failure.
  */
 static bool check_event(struct job *job)
 {

@@ -36,7 +36,7 @@ static struct ibv_qp_attr rtr_attr(const struct address *peer)
 	return attr;
 }
 
-/* A message to nobody fails after 4.096 us << 14, four times: about a third of a second. */
+/* A message to a QP that is gone fails after 4.096 us << 14, four times: about a third of a second. */
 static struct ibv_qp_attr rts_attr(void)
 {
 	return (struct ibv_qp_attr){

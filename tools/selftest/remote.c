@@ -143,7 +143,7 @@ int actor_serve(const char *port, const char *device, unsigned int seconds)
 		if (poll(&pollfd, 1, 100) > 0) {
 			error = serve_one(fd, device);
 			if (error && error != ECONNABORTED) {
-				fprintf(stderr, "xrc-compat-selftest: cannot serve who connects to port %s: %s\n", port, strerror(error));
+				fprintf(stderr, "xrc-compat-selftest: cannot serve a connection to port %s: %s\n", port, strerror(error));
 				return 125;
 			}
 			served += !error;
@@ -155,6 +155,6 @@ int actor_serve(const char *port, const char *device, unsigned int seconds)
 	}
 	if (served)
 		return 0;
-	fprintf(stderr, "xrc-compat-selftest: nobody connected within %u s\n", seconds);
+	fprintf(stderr, "xrc-compat-selftest: no host connected within %u s\n", seconds);
 	return 125;
 }

@@ -57,7 +57,7 @@ static bool is_sound(struct trace_record *record, ssize_t size)
 	return true;
 }
 
-/* What the program does not call from is of no use to people: the C library, and the code that calls main(). */
+/* Leaves out frames that are not the program's: those of the C library, and of the code that calls main(). */
 static void drop_start(struct trace_record *record)
 {
 	uint32_t kept = 0;

@@ -65,7 +65,7 @@ def test_a_listener_that_cannot_serve_says_so(program):
         finally:
             listener.kill()
     assert listener.returncode == 125
-    assert said == f"xrc-compat-selftest: cannot serve who connects to port {port}: Too many open files\n"
+    assert said == f"xrc-compat-selftest: cannot serve a connection to port {port}: Too many open files\n"
 
 
 def test_nobody_listens(model, run, xrc_compat):
