@@ -29,9 +29,10 @@ static const struct {
 	const char *usage;
 	const char *help;
 } commands[] = {
-	{ "run", cli_run, "run [--net] [--SETTING=VALUE...] [--] PROGRAM [ARGUMENT...]",
+	{ "run", cli_run, "run [--net] [--hosts=N] [--SETTING=VALUE...] [--] PROGRAM [ARGUMENT...]",
 	  "runs a program on emulated HCAs of its own, which end with it\n"
-	  "          --net   in a network namespace that has their addresses" },
+	  "          --net       in a network namespace that has their addresses\n"
+	  "          --hosts=N   rank R of an MPI job sees adapter R modulo N alone" },
 	{ "start", cli_start, "start [--SETTING=VALUE...]", "starts the emulated HCAs of this user" },
 	{ "stop", cli_stop, "stop", "stops them; programs that use them see a dead device" },
 	{ "status", cli_status, "status", "says whether they run, and with which settings" },

@@ -28,11 +28,25 @@ static int take_environment(struct settings *settings)
 	return -EINVAL;
 }
 
-/*
- * Leading --NAME=VALUE words; @i is then the index of the first other word. @net: whether --net was among them, NULL where it
- * may not be. 0 or -EINVAL after a message.
- */
-static int take_settings(int argc, char **argv, struct settings *settings, bool *net, int *i)
+/* What only run takes. */
+struct run_options {
+	bool net;
+	int hosts; /* 0: the program sees all */
+};
+
+/* True if it was one of these. */
+static bool take_option(struct run_options *options, const char *word)
+{
+	if (options && !strcmp(word, "--net"))
+		return options->net = true;
+	if (!options || strncmp(word, "--hosts=", 8))
+		return false;
+	options->hosts = word[8] >= '1' && word[8] <= '9' ? atoi(word + 8) : -1;
+	return true;
+}
+
+/* Leading --NAME=VALUE words; @i is then the index of the first other word. @options may be NULL. 0 or -EINVAL after a message. */
+static int take_settings(int argc, char **argv, struct settings *settings, struct run_options *options, int *i)
 {
 	char why[512];
 
@@ -44,10 +58,8 @@ static int take_settings(int argc, char **argv, struct settings *settings, bool 
 			++*i;
 			break;
 		}
-		if (net && !strcmp(argv[*i], "--net")) {
-			*net = true;
+		if (take_option(options, argv[*i]))
 			continue;
-		}
 		if (argv[*i][1] != '-') {
 			cli_refuse(0, "%s: unknown option; a setting is --NAME=VALUE, and '--' stands before a program of such a name", argv[*i]);
 			return -EINVAL;
@@ -57,9 +69,12 @@ static int take_settings(int argc, char **argv, struct settings *settings, bool 
 			return -EINVAL;
 		}
 	}
-	if (!settings_complete(settings, why, sizeof(why)))
+	if (settings_complete(settings, why, sizeof(why)))
+		cli_refuse(0, "%s", why);
+	else if (options && (options->hosts < 0 || options->hosts > settings->devices))
+		cli_refuse(0, "--hosts is 1 to %d, as many as there are devices", settings->devices);
+	else
 		return 0;
-	cli_refuse(0, "%s", why);
 	return -EINVAL;
 }
 
@@ -94,13 +109,14 @@ static bool listed(const char *list, const char *path)
 	return false;
 }
 
-static int set_environment(const char *directory, const char *preload)
+static int set_environment(const char *directory, const char *preload, int hosts)
 {
 	const char *others = getenv("LD_PRELOAD");
-	char *value;
+	char *value, text[16];
 	int result;
 
-	if (setenv("SOFTHCA_DIR", directory, 1))
+	snprintf(text, sizeof(text), "%d", hosts);
+	if (setenv("SOFTHCA_DIR", directory, 1) || (hosts ? setenv("SOFTHCA_HOSTS", text, 1) : unsetenv("SOFTHCA_HOSTS")))
 		return -1;
 	if (!others || !others[0])
 		return setenv("LD_PRELOAD", preload, 1);
@@ -140,11 +156,11 @@ int cli_run(int argc, char **argv)
 	char preload[PATH_MAX], setting[PATH_MAX];
 	char directory[DIR_MAX + 1];
 	struct settings settings;
-	bool net = false;
+	struct run_options options = { 0 };
 	int status;
 	int i;
 
-	if (take_settings(argc, argv, &settings, &net, &i))
+	if (take_settings(argc, argv, &settings, &options, &i))
 		return CLI_RUN_FAILED;
 	if (i == argc)
 		return cli_refuse(CLI_RUN_FAILED, "run: no program given");
@@ -156,14 +172,14 @@ int cli_run(int argc, char **argv)
 	if (anchor_trace(&settings))
 		return cli_refuse(CLI_RUN_FAILED, "%s: the path is too long", settings.trace);
 	status = start_for_run(&settings, directory);
-	if (!status && net)
+	if (!status && options.net)
 		status = cli_net(&settings);
 	if (status)
 		return status;
 	status = cli_preload_setting(directory, preload, setting, sizeof(setting));
 	if (status)
 		return cli_refuse(CLI_RUN_FAILED, "%s: %s", directory, strerror(-status));
-	if (set_environment(directory, setting))
+	if (set_environment(directory, setting, options.hosts))
 		return cli_refuse(CLI_RUN_FAILED, "out of memory");
 	return execute(argv + i);
 }

@@ -163,10 +163,18 @@ bool bypass_none(void);
 /* True for the call by which bypass_none() finds that out. */
 bool bypass_question(const void *address, size_t length, int fd);
 
-/* ---- what is special about the connection manager (cm.c) ---- */
+/* ---- the program's host (host.c) ---- */
 
 /* The adapter on whose host SOFTHCA_HOST puts this program; SOFTHCA_EVERY_HOST without it. 0 or -EINVAL, explained. */
-int cm_host(uint32_t *host);
+int host_index(uint32_t *host);
+
+/* False for an entry of the directory of devices that is another host's. */
+bool host_has(const char *entry);
+
+/* Sets SOFTHCA_HOST for a process of an MPI job, if SOFTHCA_HOSTS tells how many hosts there are and nothing else did. */
+void host_by_rank(void);
+
+/* ---- what is special about the connection manager (cm.c) ---- */
 
 /* Waits for an event on @fd. It has the flags of the program's descriptor, so it blocks if that does. 0 or -errno. */
 int cm_wait(int fd);

@@ -253,7 +253,7 @@ int dev_open(unsigned int index, int flags)
 int dev_open_cm(int flags)
 {
 	uint32_t host;
-	int error = cm_host(&host);
+	int error = host_index(&host);
 
 	if (!error)
 		return open_kind(true, host, flags);

@@ -2,6 +2,7 @@
 /*
  * The directory of devices in the order of their numbers. libibverbs lists devices as readdir() has them, and the file system
  * of a temporary directory may have them in any order; programs that take "the first device" need the same one each time.
+ * Devices of other hosts are left out.
  */
 #include "client.h"
 
@@ -33,8 +34,10 @@ static void load(struct ordered *slot, DIR *dir)
 	struct dirent64 *entry;
 
 	slot->count = slot->at = 0;
-	while (slot->count < MAX_ENTRIES && (entry = real()->readdir64(dir)))
-		slot->entry[slot->count++] = *entry;
+	while (slot->count < MAX_ENTRIES && (entry = real()->readdir64(dir))) {
+		if (host_has(entry->d_name))
+			slot->entry[slot->count++] = *entry;
+	}
 	qsort(slot->entry, (size_t)slot->count, sizeof(slot->entry[0]), compare);
 }
 

@@ -92,6 +92,7 @@ __attribute__((constructor)) static void point_providers_here(void)
 	if (!place_dir() || dir_join(path, sizeof(path), directory, SOFTHCA_SYSFS))
 		return;
 	setenv("SYSFS_PATH", path, 1);
+	host_by_rank();
 	ask_for_mapped_rings();
 }
 

@@ -29,8 +29,10 @@
 	X(SOFTHCA_DIR, "$XDG_RUNTIME_DIR/softhca, else /tmp/softhca-UID; softhca run makes a private one", \
 	  "at the first call that the emulator looks at", \
 	  "directory in which the emulated HCA has its socket and its device tree") \
-	X(SOFTHCA_HOST, "all of them", "when the program opens /dev/infiniband/rdma_cm", \
-	  "adapter on whose host a program over librdmacm is, as mlx4_1") \
+	X(SOFTHCA_HOST, "all of them", "when the program lists devices or opens /dev/infiniband/rdma_cm", \
+	  "adapter on whose host a program is, as mlx4_1: it sees no other") \
+	X(SOFTHCA_HOSTS, "not by rank", "when the emulator's library is loaded", \
+	  "number of hosts of an MPI job, set by softhca run --hosts: the rank chooses SOFTHCA_HOST") \
 	X(SOFTHCA_MODEL, "connectx3", "when softhca run or start begins", \
 	  "which adapter is emulated if no --model says so: connectx3 (mlx4) or connectx5 (mlx5)")
 

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* On which host the program is: every adapter is one. SOFTHCA_HOST says it, or with `run --hosts=N` the rank in an MPI job. */
+#include "client.h"
+
+#include <softhca/proto.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The name of the first adapter, or "" when there is none. */
+static void first_adapter(char *name, size_t size)
+{
+	char path[PATH_MAX];
+	FILE *file = NULL;
+
+	name[0] = '\0';
+	if (place_dir() && (size_t)snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs0/ibdev",
+					    place_dir()) < sizeof(path))
+		file = real()->fopen(path, "re");
+	if (!file)
+		return;
+	if (fgets(name, (int)size, file))
+		name[strcspn(name, "\n")] = '\0';
+	fclose(file);
+}
+
+/* The number at the end of @name, if what stands before it is the same as in @first; else -1. */
+static long number_of(const char *name, const char *first)
+{
+	const char *line = strrchr(first, '_');
+	size_t before = line ? (size_t)(line + 1 - first) : 0;
+	char *end;
+	long index;
+
+	if (!before || strncmp(name, first, before) || name[before] < '0' || name[before] > '9')
+		return -1;
+	index = strtol(name + before, &end, 10);
+	return *end || index > 255 ? -1 : index;
+}
+
+static void explain(const char *first, const char *name)
+{
+	static atomic_bool said;
+
+	if (!atomic_exchange(&said, true))
+		fprintf(stderr, "softhca: SOFTHCA_HOST is the name of an adapter, as %s, not '%s'\n", first, name);
+}
+
+int host_index(uint32_t *host)
+{
+	const char *name = getenv("SOFTHCA_HOST");
+	char first[64];
+	long index;
+
+	*host = SOFTHCA_EVERY_HOST;
+	if (!name || !name[0])
+		return 0;
+	first_adapter(first, sizeof(first));
+	index = number_of(name, first);
+	if (index >= 0) {
+		*host = (uint32_t)index;
+		return 0;
+	}
+	explain(first, name);
+	return -EINVAL;
+}
+
+bool host_has(const char *entry)
+{
+	char *end;
+	unsigned long index;
+	uint32_t host;
+
+	if (strncmp(entry, "uverbs", 6))
+		return true;
+	index = strtoul(entry + 6, &end, 10);
+	if (*end || host_index(&host))
+		return false;
+	return host == SOFTHCA_EVERY_HOST || index == host;
+}
+
+/* Of Open MPI, of MPICH, MVAPICH2 and Intel MPI, of PMIx, of srun and of MVAPICH. */
+static const char *const rank_variables[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "MPIRUN_RANK" };
+
+void host_by_rank(void)
+{
+	const char *hosts = getenv("SOFTHCA_HOSTS"), *rank = NULL;
+	char name[80];
+	long count = hosts ? strtol(hosts, NULL, 10) : 0;
+
+	for (size_t i = 0; !rank && i < sizeof(rank_variables) / sizeof(rank_variables[0]); i++)
+		rank = getenv(rank_variables[i]);
+	if (count < 1 || !rank || getenv("SOFTHCA_HOST"))
+		return;
+	first_adapter(name, 64);
+	if (!strrchr(name, '_'))
+		return;
+	sprintf(strrchr(name, '_') + 1, "%u", (unsigned int)strtoul(rank, NULL, 10) % (unsigned int)count);
+	setenv("SOFTHCA_HOST", name, 1);
+}

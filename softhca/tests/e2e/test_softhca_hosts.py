@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Every adapter is a host: which of them a program sees, by SOFTHCA_HOST or by its rank in an MPI job."""
+
+import pathlib
+import re
+import subprocess
+
+import pytest
+
+import models
+from installed import need
+
+SOURCES = pathlib.Path(__file__).parent
+OPEN_MPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-x", "LD_PRELOAD", "-n", "2"]
+
+
+def listed(text):
+    return re.findall(r"^\s+(mlx\d_\d+)\s", text, re.M)
+
+
+@pytest.fixture
+def seen(run, softhca):
+    """seen(OPTION..., env={...}): the adapters that a program sees."""
+    need("ibv_devices")
+    return lambda *options, env=None: listed(run([softhca, "run", *options, "--", "ibv_devices"], env=env).stdout)
+
+
+def test_a_program_sees_its_host_alone(seen):
+    assert seen("--devices=3") == [models.device(i) for i in range(3)]
+    assert seen("--devices=12", env={"SOFTHCA_HOST": models.device(11)}) == [models.device(11)]
+    assert seen(env={"SOFTHCA_HOST": ""}) == [models.device(0), models.device(1)]
+
+
+def test_no_such_host(run, softhca):
+    need("ibv_devices")
+    done = run([softhca, "run", "--", "ibv_devices"], env={"SOFTHCA_HOST": "rxe0"})
+    assert listed(done.stdout) == []
+    assert done.stderr == f"softhca: SOFTHCA_HOST is the name of an adapter, as {models.device(0)}, not 'rxe0'\n"
+
+
+@pytest.mark.parametrize("variable", ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "MPIRUN_RANK"])
+def test_ranks(seen, variable):
+    for rank, host in (("0", 0), ("1", 1), ("5", 2)):
+        assert seen("--devices=4", "--hosts=3", env={variable: rank}) == [models.device(host)]
+    assert len(seen(env={variable: "1"})) == 2, "without --hosts"
+
+
+def test_what_is_set_is_kept(seen):
+    assert seen("--hosts=2", env={"PMI_RANK": "1", "SOFTHCA_HOST": models.device(0)}) == [models.device(0)]
+    assert len(seen("--hosts=2")) == 2, "without a rank"
+
+
+@pytest.mark.parametrize("hosts", ["0", "3", "x", "-1", ""])
+def test_refused(run, softhca, hosts):
+    done = run([softhca, "run", f"--hosts={hosts}", "--", "echo", "started"])
+    assert (done.returncode, done.stdout) == (125, "") and "--hosts is 1 to 2" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def ring(tmp_path_factory):
+    need("mpicc.openmpi", "mpirun.openmpi")
+    program = tmp_path_factory.mktemp("ring") / "ring"
+    subprocess.run(["mpicc.openmpi", "-O1", "-o", program, SOURCES / "ring_of_ranks.c"], check=True)
+    return program
+
+
+def test_mpi(run, softhca, ring):
+    """Each rank sees one adapter, and they reach one another, as on two machines."""
+    need("ibv_devices")
+    done = run([softhca, "run", "--hosts=2", "--", *OPEN_MPI, "ibv_devices"], timeout=60)
+    assert sorted(listed(done.stdout)) == [models.device(0), models.device(1)], done
+    done = run([softhca, "run", "--hosts=2", "--", *OPEN_MPI, "--mca", "pml", "ucx", "--mca", "osc", "^ucx", "-x", "UCX_TLS", ring],
+               env={"UCX_TLS": "rc_v,self", "OMPI_MCA_btl": "^openib"}, timeout=60)
+    assert done.returncode == 0 and "2 ranks, 0 wrong" in done.stdout, done
