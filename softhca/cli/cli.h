@@ -26,6 +26,13 @@ int cli_stop(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_ctl(int argc, char **argv);
 int cli_top(int argc, char **argv);
+int cli_ssh(int argc, char **argv);
+
+/*
+ * Puts this process into new namespaces (CLONE_NEW*), in a user namespace only where that is needed: root would lose its rights in
+ * one. 0 or -errno.
+ */
+int cli_unshare(int namespaces);
 
 /* Puts this process into a network namespace with the adapters' addresses. Exit status, after a message if it is not 0. */
 int cli_net(const struct settings *settings);

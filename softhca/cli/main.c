@@ -36,6 +36,8 @@ static const struct {
 	{ "start", cli_start, "start [--SETTING=VALUE...]", "starts the emulated HCAs of this user" },
 	{ "stop", cli_stop, "stop", "stops them; programs that use them see a dead device" },
 	{ "status", cli_status, "status", "says whether they run, and with which settings" },
+	{ "ssh", cli_ssh, "ssh HOST COMMAND [ARGUMENT...]",
+	  "runs a command on the host of another adapter, as ssh does: mpirun --mca plm_rsh_agent 'softhca ssh'" },
 	{ "ctl", cli_ctl, "ctl COMMAND [WORD...]",
 	  "asks or tells the running daemon:\n"
 	  "          top [SECONDS]                what devices and QPs do, shown again and again\n"

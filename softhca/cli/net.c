@@ -37,15 +37,14 @@ static int map_self(uid_t uid, gid_t gid)
 	return error ? error : write_file("/proc/self/gid_map", map);
 }
 
-/* Root needs no user namespace, and would lose its rights in one. */
-static int enter(void)
+int cli_unshare(int namespaces)
 {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
 
-	if (!unshare(CLONE_NEWNET))
+	if (!unshare(namespaces))
 		return 0;
-	return unshare(CLONE_NEWUSER | CLONE_NEWNET) ? -errno : map_self(uid, gid);
+	return unshare(CLONE_NEWUSER | namespaces) ? -errno : map_self(uid, gid);
 }
 
 static int set_ipv4(int fd, unsigned long request, const char *name, uint32_t address)
@@ -103,7 +102,7 @@ static int add_all(int fd, int fd6, const struct settings *settings)
 
 int cli_net(const struct settings *settings)
 {
-	int error = enter();
+	int error = cli_unshare(CLONE_NEWNET);
 	int fd, fd6;
 
 	if (error)

@@ -72,3 +72,59 @@ def test_mpi(run, softhca, ring):
     done = run([softhca, "run", "--hosts=2", "--", *OPEN_MPI, "--mca", "pml", "ucx", "--mca", "osc", "^ucx", "-x", "UCX_TLS", ring],
                env={"UCX_TLS": "rc_v,self", "OMPI_MCA_btl": "^openib"}, timeout=60)
     assert done.returncode == 0 and "2 ranks, 0 wrong" in done.stdout, done
+
+
+@pytest.fixture
+def ssh(run, softhca):
+    """ssh(WORD...): `softhca ssh` below a run; @prefix is what starts all of it."""
+    return lambda *words, prefix=(): run([*prefix, softhca, "run", "--", softhca, "ssh", *words])
+
+
+@pytest.fixture
+def host():
+    return models.device(1).replace("_", "-")
+
+
+def test_ssh(ssh, host):
+    """Launchers put options before the host, and the command into one word or several."""
+    need("ibv_devices")
+    done = ssh("-x", "-p", "22", host, "echo", "$SOFTHCA_HOST;", "ibv_devices; exit 3")
+    assert (done.returncode, done.stdout.split()[0], listed(done.stdout)) == (3, models.device(1), [models.device(1)]), done
+    assert ssh(models.device(1), "echo $SOFTHCA_HOST").stdout == models.device(1) + "\n"
+
+
+def test_ssh_is_another_host(run, softhca, ssh, host, tables):
+    name = ssh(host, "hostname").stdout.strip()
+    if name != host and run(["unshare", "-Urum", "true"]).returncode != 0:
+        pytest.skip("this system allows no UTS and mount namespaces")
+    assert name == host
+    done = ssh(host, f"[ ! -e {tables} ] && touch /dev/shm/{tables.name}-inside")
+    assert done.returncode == 0, "a /dev/shm of its own"
+    assert not pathlib.Path(f"/dev/shm/{tables.name}-inside").exists()
+
+
+def test_ssh_without_namespaces(run, ssh, host):
+    """The host is then one for verbs alone."""
+    need("unshare")
+    if run(["unshare", "-Ur", "true"]).returncode != 0:
+        pytest.skip("this system allows no user namespaces")
+    forbid = "for kind in user uts mnt ipc; do echo 0 >/proc/sys/user/max_${kind}_namespaces || exit 9; done; exec \"$@\""
+    done = ssh(host, "echo $SOFTHCA_HOST", prefix=["unshare", "-Ur", "sh", "-c", forbid, "sh"])
+    assert (done.returncode, done.stdout) == (0, models.device(1) + "\n"), done
+
+
+@pytest.mark.parametrize("words, message", [([], "a host and a command"), (["HOST-0"], "a host and a command"), (["-p"], "a host and a command"),
+                                            (["HOST-7", "true"], "HOST-7: no such host"), (["../sys", "true"], "no such host")])
+def test_ssh_refused(ssh, words, message):
+    done = ssh(*(word.replace("HOST", models.driver()) for word in words))
+    assert done.returncode == 255 and message.replace("HOST", models.driver()) in done.stderr, done
+
+
+def test_mpi_by_ssh(run, softhca, ring):
+    """mpirun starts a daemon of its own on each host."""
+    hosts = [models.device(i).replace("_", "-") for i in (0, 1)]
+    done = run([softhca, "run", "--", "mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent", f"{softhca} ssh", "--host", ",".join(hosts),
+                "--mca", "pml", "ucx", "--mca", "osc", "^ucx", "--mca", "btl", "^openib", "-x", "UCX_TLS", "-n", "2", "sh", "-c",
+                f"echo $SOFTHCA_HOST; {ring}"], env={"UCX_TLS": "rc_v,self"}, timeout=60)
+    assert done.returncode == 0 and "2 ranks, 0 wrong" in done.stdout, done
+    assert {models.device(0), models.device(1)} <= set(done.stdout.split()), done

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* `softhca ssh`: runs a command on the host of another adapter, as launchers of MPI jobs do by ssh(1). */
+#include "cli.h"
+
+#include <softhca/dir.h>
+#include <softhca/proto.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <unistd.h>
+
+/* What ssh(1) itself exits with when it cannot start the command. */
+#define SSH_FAILED 255
+
+/* Index of the first word that is no option of ssh; those that take a value have it in the same word or in the next. */
+static int skip_options(int argc, char **argv)
+{
+	int i = 1;
+
+	for (; i < argc && argv[i][0] == '-'; i++) {
+		if (strlen(argv[i]) == 2 && strchr("bceFiIJlLmopQRSwWDE", argv[i][1]))
+			i++;
+	}
+	return i;
+}
+
+/* @word with @from replaced: Open MPI refuses an underline in the name of a host. NULL without memory. */
+static char *renamed(const char *word, char from, char to)
+{
+	char *name = strdup(word);
+
+	for (char *at = name; at && *at; at++)
+		*at = *at == from ? to : *at;
+	return name;
+}
+
+/* Whether a daemon runs that has this adapter; its directory is in @directory. */
+static bool known(const char *directory, const char *adapter)
+{
+	char path[PATH_MAX];
+
+	return adapter[0] && !strpbrk(adapter, "/.") &&
+	       (size_t)snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband/%s", directory, adapter) < sizeof(path) &&
+	       !access(path, F_OK);
+}
+
+/* A name and shared memory of its own. Without namespaces it is the other host's for verbs and librdmacm only. */
+static void separate(const char *host, const char *directory)
+{
+	if (cli_unshare(CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC) || sethostname(host, strlen(host)))
+		return;
+	if (strncmp(directory, "/dev/shm", 8) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
+}
+
+/* As ssh hands them to the shell. NULL without memory. */
+static char *join(char **words, int count)
+{
+	size_t size = 1;
+	char *text;
+
+	for (int i = 0; i < count; i++)
+		size += strlen(words[i]) + 1;
+	text = calloc(1, size);
+	for (int i = 0; text && i < count; i++) {
+		strcat(text, words[i]);
+		strcat(text, i + 1 < count ? " " : "");
+	}
+	return text;
+}
+
+int cli_ssh(int argc, char **argv)
+{
+	int first = skip_options(argc, argv);
+	char *host, *adapter, *command;
+	char directory[DIR_MAX + 1];
+
+	if (first + 1 >= argc)
+		return cli_refuse(SSH_FAILED, "ssh: a host and a command are needed");
+	host = renamed(argv[first], '_', '-');
+	adapter = renamed(argv[first], '-', '_');
+	command = join(argv + first + 1, argc - first - 1);
+	if (!host || !adapter || !command || setenv("SOFTHCA_HOST", adapter, 1))
+		return cli_refuse(SSH_FAILED, "out of memory");
+	if (dir_default(directory) || !known(directory, adapter))
+		return cli_refuse(SSH_FAILED, "ssh: %s: no such host; it is called like its adapter, as mlx4-1 or mlx4_1", argv[first]);
+	separate(host, directory);
+	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
+	return cli_refuse(SSH_FAILED, "/bin/sh: %s", strerror(errno));
+}
