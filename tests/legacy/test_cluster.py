@@ -15,9 +15,10 @@ RETRY = "the sender's next message ended with: transport retry counter exceeded,
 
 @pytest.fixture
 def cluster(build_root, softhca, run, tmp_path, sanitizer_runtime):
-    """cluster(argument..., settings=[...], shim=True, program=...): runs it once in folders of its own, which must be empty then."""
+    """cluster(argument..., settings=[...], shim=True, program=..., through=[...]): runs it once, by the command `through`, in folders of
+    its own, which must be empty then."""
 
-    def _cluster(*arguments, settings=("--devices=2",), shim=True, program="xrc-cluster"):
+    def _cluster(*arguments, settings=("--devices=2",), shim=True, program="xrc-cluster", through=()):
         folders = {"TMPDIR": tmp_path / "tmp", "XRC_COMPAT_TABLE_DIR": tmp_path / "table"}
         for folder in folders.values():
             folder.mkdir(mode=0o700, exist_ok=True)
@@ -25,9 +26,10 @@ def cluster(build_root, softhca, run, tmp_path, sanitizer_runtime):
         env["XDG_RUNTIME_DIR"] = ""
         if shim:
             env["LD_PRELOAD"] = ":".join(filter(None, [sanitizer_runtime, str(build_root / "shim" / "libxrc-compat.so.1")]))
-        done = run([softhca, "run", *settings, "--", build_root / "demo" / program, *arguments],
+        done = run([softhca, "run", *settings, "--", *through, build_root / "demo" / program, *arguments],
                    timeout=60, env=env)
-        assert_gone_soon(*folders.values())
+        # The table of a process that was killed stays until the next process that uses the domain.
+        assert_gone_soon(*(folders.values() if "was killed" not in done.stderr else [folders["TMPDIR"]]))
         return done
 
     return _cluster
@@ -76,6 +78,22 @@ def test_bound_at_start(cluster):
 
 def test_kernel_that_removes_no_bits(cluster):
     done = cluster(settings=["--devices=2", "--strict=on"])
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# Kills the first process that the demo starts, while messages are on their way.
+KILL_ONE = """"$0" "$@" & demo=$!
+until set -- $(cat /proc/$demo/task/$demo/children) && [ $# -gt 1 ]; do sleep 0.01; done
+kill -9 $1
+wait $demo"""
+
+
+@pytest.mark.parametrize("options", [[], ["-e"]], ids=["poll", "event"])
+def test_a_killed_process_ends_the_run_and_the_next_one_is_clean(cluster, options):
+    done = cluster("-i", "10000", *options, through=["sh", "-c", KILL_ONE])
+    assert done.returncode == 1 and "was killed by signal 9" in done.stderr, done.stdout + done.stderr
+    assert "took too long" not in done.stderr
+    done = cluster("-i", "1", *options)
     assert (done.returncode, done.stderr) == (0, "")
 
 
