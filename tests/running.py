@@ -37,7 +37,7 @@ def own_ports():
 
 
 def free_port():
-    """A TCP port that nobody listens at, and no other test will."""
+    """A TCP port that is free, and that no other test will use."""
     for port in own_ports()[0]:
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -119,7 +119,7 @@ static void unread_event_holds_nothing_up(void)
 	must(rig_readable(channel, PATIENCE_MS));
 	must_eq(ibv_destroy_srq(srq), 0);
 	must_eq(ibv_destroy_cq(cq), 0);
-	rig_no_event(channel);	/* it went with its CQ; otherwise the program would get a pointer to freed memory */
+	rig_no_event(channel);	/* dropped with its CQ; otherwise the program would get a pointer to freed memory */
 	must_eq(ibv_destroy_cq(stays), 0);
 	must_eq(ibv_destroy_comp_channel(channel), 0);
 }
@@ -130,7 +130,7 @@ static const struct row destroy_rows[] = {
 	{ "a CQ that could not be made is not on the channel", refused_cq_is_not_on_it },
 	{ "CQs without a channel or on another do not count", other_cqs_do_not_count },
 	{ "after EBUSY everything works on", refused_end_changes_nothing },
-	{ "an event that nobody read goes with its CQ", unread_event_holds_nothing_up },
+	{ "an unread event is dropped with its CQ", unread_event_holds_nothing_up },
 };
 
 GROUP(destroy);

@@ -71,7 +71,7 @@ static void one_channel_for_several(void)
 }
 
 /* The opened device that created the receive QP gets no event for a message to another one's SRQ. */
-static void only_who_has_the_srq(void)
+static void only_the_device_with_the_srq(void)
 {
 	struct ibv_comp_channel *makers;
 	struct ibv_cq *makers_cq;
@@ -95,7 +95,7 @@ static void once_per_request(void)
 	set_up(true);
 	rig_send(srq, 0);
 	rig_arrived(cq);
-	rig_no_event(channel);		/* nobody asked */
+	rig_no_event(channel);		/* the CQ was not armed */
 	rig_arm(cq, 0);
 	rig_send(srq, 0);
 	rig_send(srq, 0);
@@ -233,7 +233,7 @@ static void blocked_in_another_thread(void)
 static const struct row wake_rows[] = {
 	{ "each SRQ wakes the channel of its own XRC CQ", the_srqs_own_channel },
 	{ "several CQs on one channel: every event names its own", one_channel_for_several },
-	{ "only the opened device that has the SRQ is woken", only_who_has_the_srq },
+	{ "only the opened device that has the SRQ is woken", only_the_device_with_the_srq },
 	{ "one event for each request, none without", once_per_request },
 	{ "solicited only", solicited_only },
 	{ "poll", with_poll },

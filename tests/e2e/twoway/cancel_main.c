@@ -150,8 +150,8 @@ static void all_answer(void)
 }
 
 /*
- * A thread that may be cancelled anywhere may also be cancelled after a function has returned and before its result is stored. Then
- * nobody knows what was created, and the domain stays busy.
+ * An asynchronous cancellation can strike after a function has returned and before its result is stored. Then the test cannot know
+ * what was created, and the domain stays busy.
  */
 static void close_all(bool all_is_known)
 {

@@ -47,7 +47,7 @@ static bool taken_in_between(struct end *end)
 	return end->own.qp_num - number != 2;
 }
 
-/* The crowd may be faster than others who just then have no processor. */
+/* The crowd may finish before the disturbing processes were scheduled. */
 static void look_for_others(struct end *end)
 {
 	double deadline = seconds() + PATIENCE;
@@ -118,7 +118,7 @@ static pid_t start(char *program)
 	return pid;
 }
 
-/* Fails if the program has ended before: then it disturbed nobody. */
+/* Fails if the program has ended by itself: then it may have disturbed no process. */
 static void stop(pid_t pid)
 {
 	int status;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #define QPS 32
-#define LIFETIME 60	/* seconds, whatever happens to who started it */
+#define LIFETIME 60	/* seconds; it ends then even if its parent was killed */
 
 int main(void)
 {

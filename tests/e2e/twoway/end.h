@@ -94,7 +94,7 @@ void end_no_event(struct end *end, int milliseconds);
 void end_close(struct end *end);
 void ends_close(struct end *a, struct end *b);
 
-/** shared_file - descriptor of a file of no name: a domain of this file is shared with all who have the descriptor. */
+/** shared_file - descriptor of a file without a name; processes that have the descriptor share its domain. */
 int shared_file(void);
 
 /** inject - raises an async event on a device's object; @event as `softhca ctl event` names it. */

@@ -97,7 +97,7 @@ def test_two_way_ones_need_pairs(client, command):
 
 
 @pytest.mark.parametrize("command", TWO_WAY + ONE_WAY)
-def test_nobody_waits_for_the_dead(client, command):
+def test_a_killed_process_ends_the_job(client, command):
     """One process is killed in the middle. The job ends at once, though it may run for ten minutes."""
     done = client(command, LEGACY_KILL="1:7", LEGACY_SECONDS="600")
     assert done.returncode == 1 and "rank 1 is killed, as told" in done.stderr

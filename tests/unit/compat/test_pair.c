@@ -32,7 +32,7 @@ TEST(every_row)
 	}
 }
 
-/* A peer knows only the visible number; who polls the CQ knows only the target's. */
+/* A peer knows only the visible number, and a completion has only the target's. */
 TEST(both_ways_agree)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -37,7 +37,7 @@ TEST(finds_every_function_in_the_distributions_library)
 }
 
 /* Without tracing the table holds the library's own functions: a call has no detour. */
-TEST(nothing_stands_in_front_when_nobody_traces)
+TEST(without_a_tracer_the_table_has_the_librarys_functions)
 {
 	void *library = dlopen("libibverbs.so.1", RTLD_LAZY);
 
@@ -65,5 +65,5 @@ TEST(marks_are_told_apart_by_the_handle_alone)
 
 UNIT_MAIN(NULL, NULL,
 	UNIT(both_conventions_become_negative_errno), UNIT(a_provider_that_leaves_errno_alone_is_still_a_failure),
-	UNIT(finds_every_function_in_the_distributions_library), UNIT(nothing_stands_in_front_when_nobody_traces),
+	UNIT(finds_every_function_in_the_distributions_library), UNIT(without_a_tracer_the_table_has_the_librarys_functions),
 	UNIT(marks_are_told_apart_by_the_handle_alone))

@@ -58,7 +58,7 @@ static void two_threads(void)
 }
 
 /* While a thread waits for events, others can call every verb: the waiting thread holds no lock. */
-static void nobody_waits_for_the_waiting(void)
+static void a_reader_holds_no_lock(void)
 {
 	struct shift shift = { 0 };
 	struct end end, other;
@@ -279,8 +279,8 @@ static void destroy_waits_for_every_ack(void)
 
 static const struct row thread_rows[] = {
 	{ "two threads get each event once between them", two_threads },
-	{ "destroy waits for every acknowledgement, and nobody waits for it", destroy_waits_for_every_ack },
-	{ "nobody waits for a thread that waits for events", nobody_waits_for_the_waiting },
+	{ "destroy waits for every acknowledgement, and blocks no other reader", destroy_waits_for_every_ack },
+	{ "a thread that waits for events blocks no other verb", a_reader_holds_no_lock },
 	{ "a signal handler with SA_RESTART does not end the wait", restarted },
 	{ "a signal handler without it ends the wait with EINTR", interrupted },
 	{ "a signal handler of one shot ends the wait with EINTR", interrupted_by_one_shot },

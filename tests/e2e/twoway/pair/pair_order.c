@@ -181,7 +181,7 @@ static void fail_receiving_half(struct end *a, struct end *b)
 	must_eq(end_poll(a).status, IBV_WC_REM_ACCESS_ERR);
 }
 
-/* The sending half of @b has failed as nobody answered; @b has not polled. */
+/* The sending half of @b has failed, since its retries were not answered; @b has not polled. */
 static void fail_sending_half(struct end *a, struct end *b)
 {
 	ends_open(a, b);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A process is killed, or stopped, after each store and each system call of the library. What it leaves hinders nobody, a
- * reader sees no registration that was not asked for, and a gc removes it all.
+ * A process is killed, or stopped, after each store and each system call of the library. What it leaves
+ * blocks no other process, readers see no registration that was not asked for, and a gc removes all of it.
  */
 
 #include <signal.h>
@@ -64,7 +64,7 @@ static bool end_at(int n, int signal_number)
 	assert_int_equal(waitpid(pid, &status, WUNTRACED), pid);
 	if (WIFSTOPPED(status)) {
 		alarm(10);
-		regtab_free(room_join(1));	/* nobody waits for it */
+		regtab_free(room_join(1));	/* joins although the other process is stopped */
 		assert_int_equal(room_look().result, 0);
 		alarm(0);
 		kill(pid, SIGCONT);
