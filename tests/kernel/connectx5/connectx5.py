@@ -29,8 +29,13 @@ FIRST = {"uar": (description.FIRST_UAR, description.UARS), "eq": (1, 64), "count
 SEQUENCE = ("qp", "srq", "xrc_srq", "rmp")
 FIRST_IN_SEQUENCE = 0x40
 
-# What a register of ours asks for, by number
-ASKED = (("qp",), ("cq",), ("srq", "xrc_srq", "rmp"))
+# device.h: MLX5_EVENT_TYPE_*, and where mlx5_eqe_port_state has the port
+EVENT_CQ_ERROR, EVENT_PORT, EVENT_SRQ_LIMIT = 0x04, 0x09, 0x14
+PORT_ONE = 0x10 << 152
+
+# What a register of ours asks for, by number; then XRC receive QPs
+SRQS = ("srq", "xrc_srq", "rmp")
+ASKED = (("qp",), ("cq",), SRQS)
 
 
 class ConnectX5:
@@ -105,12 +110,27 @@ class ConnectX5:
     def _configure(self, offset, data):
         word = int.from_bytes(data, "little")
         if offset == ASK_OBJECT:
-            numbers = dict(enumerate(sorted(number for kind in ASKED[word >> 24] for number in self.objects[kind])))
+            numbers = dict(enumerate(sorted(self._asked(word >> 24))))
             self.config[ANSWER:ANSWER + 4] = numbers.get(word & 0xffffff, 0xffffffff).to_bytes(4, "little")
         elif offset == RAISE_EVENT:
-            self.event(word >> 24, word & 0xffffff)
+            self._raise(word >> 24, word & 0xffffff)
         elif offset == 4 or offset >= 0x40:
             self.config[offset:offset + len(data)] = data
+
+    def _asked(self, which):
+        if which == len(ASKED):
+            return [number for number, qp in self.objects["qp"].items() if qp.is_target()]
+        return [number for kind in ASKED[which] for number in self.objects[kind]]
+
+    def _raise(self, kind, number):
+        """An SRQ's limit is used up by its event."""
+        if kind == EVENT_SRQ_LIMIT:
+            for srq in filter(None, (self.objects[name].get(number) for name in SRQS)):
+                srq.limit = 0
+        if kind == EVENT_PORT:
+            self.event(kind, PORT_ONE, subtype=number)
+        else:
+            self.event(kind, number << 192 if kind == EVENT_CQ_ERROR else number)
 
 
 def main():

@@ -4,7 +4,7 @@
 import description
 from memory import Fault
 from objects import CHANGES, EventQueue, Object, QueuePair
-from structures import ASKED, BLOCK, BLOCK_DATA, ENTRY, PAGES, QP, QP_AT, SRQ, TOLD
+from structures import ASKED, BLOCK, BLOCK_DATA, ENTRY, PAGES, QP, QP_AT, RMP, SRQ, TOLD
 
 # device.h: MLX5_CMD_STAT_*, MLX5_CMD_DELIVERY_STAT_*; MLX5_EVENT_TYPE_CMD
 OK, INTERNAL_ERROR, BAD_OPCODE, BAD_PARAMETER, BAD_RESOURCE, BAD_STATE = 0x00, 0x01, 0x02, 0x03, 0x05, 0x10
@@ -193,6 +193,17 @@ def query_srq(call):
 @command(0x703, 0x708)
 def arm_srq(call):
     call.of({0x703: "srq", 0x708: "xrc_srq"}[call.opcode]).limit = call.argument & 0xffff
+
+
+@command(0x90f)
+def query_rmp(call):
+    return bytes(RMP.build(limit=call.of("rmp").limit)[8:])
+
+
+@command(0x90d)
+def modify_rmp(call):
+    """Ordinary SRQs are these."""
+    call.of("rmp").limit = RMP.get(call.data, "limit")
 
 
 # ---- QPs ----

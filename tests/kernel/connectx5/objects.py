@@ -36,8 +36,9 @@ class EventQueue(Object):
         self.function.interrupt(self.vector)
 
 
-# qp.h: mlx5_qp_state
+# qp.h: mlx5_qp_state, MLX5_QP_ST_XRC
 RST, INIT, RTR, RTS, SQER, SQD, ERR = range(7)
+XRC = 3
 
 PRIMARY_PATH = [f"primary_{name}" for name in PATH if name not in ("pkey_index", "ack_timeout")]
 ALTERNATE_PATH = [f"alternate_{name}" for name in PATH]
@@ -82,6 +83,10 @@ class QueuePair(Object):
         self.context = self.made if state == RST else QP.merge(self.context, data, QP.mask(names))
         self.state = state
         return True
+
+    def is_target(self):
+        """It receives for XRC, and never sends."""
+        return QP.get(self.made, "service") == XRC and QP.get(self.made, "no_sq") == 1
 
     def query(self):
         data = bytearray(self.context)

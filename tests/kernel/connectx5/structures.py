@@ -84,5 +84,8 @@ QP = table(
     receive_psn=(0x4a8, 24), xrcd=(0x4c8, 24), receive_cqn=(0x4e8, 24), record=(0x500, 64), qkey=(0x540, 32), receive_kind=(0x565, 3),
     srqn=(0x568, 24))
 
-# mlx5_ifc.h: create_xrc_srq_in with xrc_srqc, as create_srq_in with srqc; create_rmp_in with rmpc has another
+# mlx5_ifc.h: create_xrc_srq_in with xrc_srqc, as create_srq_in with srqc
 SRQ = table(0x50, log_size=(0x84, 4), log_stride=(0xa5, 3), xrcd=(0xa8, 24), cqn=(0xc8, 24), pd=(0x148, 24), limit=(0x160, 16))
+
+# mlx5_ifc.h: modify_rmp_in, query_rmp_out with rmpc and wq
+RMP = table(0x110, limit=(0x2b0, 16))

@@ -9,13 +9,13 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from connectx5 import REGISTERS, ConnectX5, Wire  # noqa: E402
+from connectx5 import ANSWER, ASK_OBJECT, CONFIG_REGION, RAISE_EVENT, REGISTERS, ConnectX5, Wire  # noqa: E402
 from description import BOOT_PAGES, general  # noqa: E402
 from firmware import BAD_OPCODE, BAD_RESOURCE, BAD_STATE, EVENT_COMMAND, HEAD, OK  # noqa: E402
 from structures import (ASKED, BLOCK, BLOCK_DATA, COMMAND_BELL, ENTRY, EQ, EQE, GENERAL, HEALTH_COUNTER, QP, QP_AT, QUEUE_HIGH, QUEUE_LOW,  # noqa: E402
-                        TOLD)
+                        RMP, TOLD)
 
-SIZE, QUEUE, QUESTION, ANSWER, EVENTS = 1 << 20, 0x1000, 0x10000, 0x20000, 0x30000
+SIZE, QUEUE, QUESTION, REPLY, EVENTS = 1 << 20, 0x1000, 0x10000, 0x20000, 0x30000
 BLOCK_STEP = 0x400
 
 
@@ -53,9 +53,9 @@ class Driver:
         for number, at in enumerate(self._chain(QUESTION, len(data) - HEAD)):
             part = data[HEAD + BLOCK_DATA * number:][:BLOCK_DATA]
             self.memory[at:at + len(part)] = part
-        replies = self._chain(ANSWER, out_length - HEAD)
+        replies = self._chain(REPLY, out_length - HEAD)
         entry = self.memory[QUEUE + slot * ENTRY.size:][:ENTRY.size]
-        entry[:] = ENTRY.build(in_length=len(data), in_blocks=QUESTION, out_blocks=ANSWER, out_length=out_length, owner=1,
+        entry[:] = ENTRY.build(in_length=len(data), in_blocks=QUESTION, out_blocks=REPLY, out_length=out_length, owner=1,
                                question=int.from_bytes(data[:HEAD], "big"))
         self.write(COMMAND_BELL, 1 << slot)
         assert (ENTRY.get(entry, "owner"), ENTRY.get(entry, "status")) == (0, OK)
@@ -157,6 +157,27 @@ def test_a_transition_that_is_none(driver):
     assert driver.change(0x504, number) == BAD_STATE
     assert driver.change(0x507, number) == OK and driver.queried(number).state == 6
     assert driver.change(0x50a, number) == OK and driver.queried(number).state == 0
+
+
+def asked(driver, kind):
+    """What the registers of ours answer to the first question."""
+    driver.function.write(CONFIG_REGION, ASK_OBJECT, (kind << 24).to_bytes(4, "little"))
+    return int.from_bytes(driver.function.read(CONFIG_REGION, ANSWER, 4), "little")
+
+
+def test_an_xrc_receive_qp_is_told_from_a_sender(driver):
+    sender, target = driver.made(0x500, qp_body(service=3)), driver.made(0x500, qp_body(service=3, no_sq=1))
+    assert (asked(driver, 0), asked(driver, 3)) == (sender, target)
+
+
+def test_a_limit_is_used_up_by_its_event(driver):
+    number = driver.made(0x90c)
+    assert driver.status(0x90d, bytes(RMP.build(limit=3)[HEAD:]), number=number) == OK
+    assert RMP.get(driver.command(0x90f, number=number, out_length=RMP.size), "limit") == 3
+    driver.event_queue(events=1 << 0x14 << 192)
+    driver.function.write(CONFIG_REGION, RAISE_EVENT, (0x14 << 24 | number).to_bytes(4, "little"))
+    assert EQE.parse(driver.memory[EVENTS:]).content == number
+    assert RMP.get(driver.command(0x90f, number=number, out_length=RMP.size), "limit") == 0
 
 
 def test_the_health_counter_moves(driver):

@@ -12,7 +12,7 @@ from waiting import wait_for
 
 # adapter/identity.py: registers of ours in the PCI configuration
 RAISE_EVENT, ASK_OBJECT, ANSWER = 0xb4, 0xb8, 0xbc
-KINDS = ("qp", "cq", "srq")
+KINDS, TARGETS = ("qp", "cq", "srq"), 3
 NO_MORE = 0xffffffff
 TARGET = 1 << 23
 
@@ -28,6 +28,8 @@ RAISE = str(pathlib.Path(__file__).resolve().parent / "raise_event.py")
 DRIVER = os.environ.get("XRC_LAB_DRIVER", "mlx4")
 MODEL, DEVICE_ID = {"mlx4": ("connectx3", "0x1003"), "mlx5": ("connectx5", "0x1017")}[DRIVER]
 MODULES = [f"{DRIVER}_ib", "ib_uverbs", "rdma_ucm"]
+# The ConnectX-5 carries no messages.
+CARRIES = DRIVER == "mlx4"
 REMOVED = [f"{DRIVER}_ib", f"{DRIVER}_core"]
 DEVICES = [f"{DRIVER}_0", f"{DRIVER}_1"]
 
@@ -42,23 +44,29 @@ def ask(config, kind, index):
     return int.from_bytes(os.pread(config, 4, ANSWER), "little")
 
 
-def objects():
-    """What the adapters themselves have: {(adapter, kind, number)}, with the driver's own."""
+def numbers(kind):
+    """{(adapter, number)} of this kind."""
     found = set()
     for adapter, path in enumerate(functions()):
         config = os.open(path / "config", os.O_RDWR)
-        for kind, name in enumerate(KINDS):
-            index = 0
-            while (number := ask(config, kind, index)) != NO_MORE:
-                found.add((adapter, name, number))
-                index += 1
+        index = 0
+        while (number := ask(config, kind, index)) != NO_MORE:
+            found.add((adapter, number))
+            index += 1
         os.close(config)
     return found
 
 
+def objects():
+    """What the adapters themselves have: {(adapter, kind, number)}, with the driver's own."""
+    return {(adapter, name, number) for kind, name in enumerate(KINDS) for adapter, number in numbers(kind)}
+
+
 def targets():
-    """Numbers of the XRC receive QPs."""
-    return {number for _, kind, number in objects() if kind == "qp" and number & TARGET}
+    """Numbers of the XRC receive QPs. A ConnectX-3's tell it themselves."""
+    if DRIVER == "mlx4":
+        return {number for _, number in numbers(0) if number & TARGET}
+    return {number for _, number in numbers(TARGETS)}
 
 
 def modprobe(*words):

@@ -3,7 +3,7 @@
 
 import pytest
 
-from driver import PATCHED, RAISE, run
+from driver import DEVICES, PATCHED, RAISE, run
 
 FOLDER = "softhca/tests/e2e"
 
@@ -16,7 +16,7 @@ def test_refusals(build_root, setting):
 
 def test_agreement(build_root):
     """A handle from ibv_open_qp gets no events unless ib_uverbs is patched: it is given no event file."""
-    raise_event = f"{RAISE} ctl event mlx4_0 $3 $2 $5"
+    raise_event = f"{RAISE} ctl event {DEVICES[0]} $3 $2 $5"
     done = run([build_root / FOLDER / "softhca-agreement"], timeout=1200,
                env={"AGREEMENT_RAISE": f"sh -c '{raise_event}' raise", "AGREEMENT_OPENED": "hear" if PATCHED else "deaf"})
     assert done.returncode == 0, done.stdout + done.stderr
