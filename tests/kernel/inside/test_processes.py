@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Processes that share a receive QP, also across namespaces: what keeps the QP, and what ends it."""
 
-import contextlib
 import os
-import select
 import signal
-import subprocess
-import tempfile
 
 import pytest
 
 from lab import objects, run
+from members import sharing_a_domain
 from waiting import wait_for
 
 NEW_PIDS = ["unshare", "--pid", "--fork", "--kill-child", "--mount-proc"]
@@ -19,52 +16,8 @@ OWN_SHM = ["unshare", "--mount", "sh", "-c", 'mount -t tmpfs own /dev/shm && exe
 WAYS = {"side by side": [], "own pid namespace": NEW_PIDS, "own /dev/shm": OWN_SHM}
 
 
-class Member:
-    """One programs/member.c."""
-
-    def __init__(self, argv):
-        self.process = subprocess.Popen([str(a) for a in argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        start_new_session=True)
-        self.number = self.answer()
-
-    def answer(self):
-        ready, _, _ = select.select([self.process.stdout], [], [], 60)
-        assert ready, "a member hangs"
-        line = self.process.stdout.readline()
-        assert line, f"a member ended with {self.process.wait()}"
-        return int(line)
-
-    def ask(self, letter):
-        self.process.stdin.write(letter + "\n")
-        self.process.stdin.flush()
-        return self.answer()
-
-    def kill(self):
-        """All of it, with what it is run by."""
-        if self.process.poll() is None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
-        self.process.stdin.close()
-        self.process.stdout.close()
-
-
 def targets():
     return {int(line.split()[2], 0) for line in objects() if line.split()[1] == "target"}
-
-
-@contextlib.contextmanager
-def sharing_a_domain(build_root, xrc_compat):
-    """member(way, number): who creates a receive QP in a domain that all share, or registers with it."""
-    members = []
-    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
-        def _member(way=(), number=None):
-            words = [*way, xrc_compat, "run", "--", build_root / "tests" / "kernel" / "member", f"{folder}/domain"]
-            members.append(Member(words + ([number] if number is not None else [])))
-            return members[-1]
-
-        yield _member
-        for one in members:
-            one.kill()
 
 
 @pytest.fixture

@@ -8,7 +8,8 @@ import re
 import pytest
 
 from lab import run
-from test_processes import sharing_a_domain, targets
+from members import registrations, sharing_a_domain
+from test_processes import targets
 
 
 @pytest.fixture
@@ -45,18 +46,13 @@ def test_selftest_goes_as_far_as_control_does(name, xrc_compat):
     assert f"\n{name}: 10 passed, 0 failed, 6 not tried\n" in done.stdout, done.stdout
 
 
-def rows(xrc_compat):
-    return json.loads(run([xrc_compat, "ps", "--json"]).stdout)["registrations"]
-
-
 def test_ps_and_gc(member, xrc_compat):
     creator = member()
     other = member([], creator.number)
-    listed = [(row["qp"], row["state"], row["kept"], row["qpstate"]) for row in rows(xrc_compat)]
-    assert listed == [(creator.number, "live", "kernel", "RESET")] * 2
+    assert registrations(xrc_compat) == [(creator.number, "live", "kernel", "RESET")] * 2
     for one in (creator, other):
         one.kill()
-    assert not [row for row in rows(xrc_compat) if row["state"] == "live"]
+    assert "live" not in [state for _, state, *_ in registrations(xrc_compat)]
     done = run([xrc_compat, "gc"])
     assert done.returncode == 0, done.stdout + done.stderr
-    assert rows(xrc_compat) == [] and targets() == set()
+    assert registrations(xrc_compat) == [] and targets() == set()

@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from driver import CARRIES, DEVICES, PATCHED, run
+from driver import CARRIES, DEVICES, PATCHED, run, targets
+from members import registrations, sharing_a_domain
 
 
 def test_doctor_finds_nothing_wrong(xrc_compat):
@@ -32,3 +33,16 @@ def test_selftest(xrc_compat, name):
     if not CARRIES:
         said = "10 passed, 0 failed, 6 not tried"
     assert f"\n{name}: {said}\n" in done.stdout, done.stdout
+
+
+def test_ps_and_gc(xrc_compat, build_root):
+    with sharing_a_domain(build_root, xrc_compat) as member:
+        creator = member()
+        other = member([], creator.number)
+        assert registrations(xrc_compat) == [(creator.number, "live", "kernel", "RESET")] * 2
+        for one in (creator, other):
+            one.kill()
+        assert "live" not in [state for _, state, *_ in registrations(xrc_compat)]
+        done = run([xrc_compat, "gc"])
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert registrations(xrc_compat) == [] and targets() == set()

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""Old programs that share a domain, a process each; and what the registration table says of them."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import tempfile
+
+import running
+
+
+class Member:
+    """One programs/member.c."""
+
+    def __init__(self, argv):
+        self.process = subprocess.Popen([str(a) for a in argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        start_new_session=True)
+        self.number = self.answer()
+
+    def answer(self):
+        ready, _, _ = select.select([self.process.stdout], [], [], 60)
+        assert ready, "a member hangs"
+        line = self.process.stdout.readline()
+        assert line, f"a member ended with {self.process.wait()}"
+        return int(line)
+
+    def ask(self, letter):
+        self.process.stdin.write(letter + "\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def kill(self):
+        """All of it, with what it is run by."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.process.stdin.close()
+        self.process.stdout.close()
+
+
+@contextlib.contextmanager
+def sharing_a_domain(build_root, xrc_compat):
+    """member(way, number): who creates a receive QP in a domain that all share, or registers with it."""
+    members = []
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        def _member(way=(), number=None):
+            words = [*way, xrc_compat, "run", "--", build_root / "tests" / "kernel" / "member", f"{folder}/domain"]
+            members.append(Member(words + ([number] if number is not None else [])))
+            return members[-1]
+
+        yield _member
+        for one in members:
+            one.kill()
+
+
+def registrations(xrc_compat):
+    """(number, state, who keeps it, its own state) for each row of "xrc-compat ps"."""
+    rows = json.loads(running.run([xrc_compat, "ps", "--json"], 300).stdout)["registrations"]
+    return [(row["qp"], row["state"], row["kept"], row["qpstate"]) for row in rows]
