@@ -11,7 +11,7 @@ OK, INTERNAL_ERROR, BAD_OPCODE, BAD_PARAMETER, BAD_RESOURCE, BAD_STATE = 0x00, 0
 EVENT_COMMAND = 0x0a
 
 # manage_pages_in: op_mod
-NOT_GIVEN, GIVE, TAKE_BACK = 0, 1, 2
+GIVE, TAKE_BACK = 1, 2
 
 HEAD = 16
 COMMANDS = {}
@@ -38,7 +38,7 @@ class Call:
 
     def __init__(self, function, data):
         self.function, self.data = function, data
-        self.__dict__.update(vars(ASKED.parse(data)), function=function)
+        self.__dict__.update(vars(ASKED.parse(data)))
 
     def of(self, kind):
         found = self.function.objects[kind].get(self.number)

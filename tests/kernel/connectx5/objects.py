@@ -7,6 +7,8 @@ PAS_AT = 0x110  # in every command that gives pages
 
 
 class Object:
+    """@data is the command that made it; @limit is an SRQ's."""
+
     def __init__(self, function, number, data):
         self.function, self.number, self.data, self.limit = function, number, data, 0
 

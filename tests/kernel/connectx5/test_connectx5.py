@@ -153,10 +153,13 @@ def test_a_qp_comes_to_send(driver):
 
 
 def test_a_transition_that_is_none(driver):
-    number = driver.made(0x500, qp_body())
+    number = driver.made(0x500, qp_body(pd=7))
     assert driver.change(0x504, number) == BAD_STATE
+    assert driver.change(0x502, number, primary_port=1) == OK
     assert driver.change(0x507, number) == OK and driver.queried(number).state == 6
-    assert driver.change(0x50a, number) == OK and driver.queried(number).state == 0
+    assert driver.change(0x50a, number) == OK
+    said = driver.queried(number)
+    assert (said.state, said.pd, said.primary_port) == (0, 7, 0)
 
 
 def asked(driver, kind):
