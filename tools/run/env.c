@@ -44,15 +44,12 @@ static void print_preload(const struct launcher *launcher, const struct string_l
 }
 
 /* Those of the quirks are defaults. */
-static void print_quirk(const struct launcher *launcher, const struct quirk *quirk)
+static void print_quirk(const struct launcher *launcher, const char *name, const char *value)
 {
-	char otherwise[128];
-
-	snprintf(otherwise, sizeof(otherwise), "\"${%s:-%s}\"", quirk->name, quirk->value);
-	if (getenv(quirk->name))
-		print_variable(launcher, quirk->name, getenv(quirk->name), "");
+	if (getenv(name))
+		print_variable(launcher, name, getenv(name), "");
 	else
-		printf("%s%s%s%s", launcher->before, quirk->name, launcher->between, otherwise);
+		printf("%s%s%s\"${%s:-%s}\"", launcher->before, name, launcher->between, name, value);
 }
 
 /* What the library and the emulator read in the program; the others are for the commands. */
@@ -69,8 +66,9 @@ static void print_variables(const struct launcher *launcher, const struct string
 
 	printf("%s", launcher->word ? launcher->word : "");
 	print_preload(launcher, libraries);
-	for (size_t i = 0; i < quirks_count; i++)
-		print_quirk(launcher, &quirks[i]);
+#define ROW(NAME, VALUE) print_quirk(launcher, NAME, VALUE);
+	QUIRKS(ROW)
+#undef ROW
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *value = getenv(names[i]);
 

@@ -1,20 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Environment defaults that single old programs need. */
+/* What single old programs need besides the library: variables with the value that they have unless the user sets another. */
 #ifndef TOOLS_QUIRKS_H
 #define TOOLS_QUIRKS_H
 
-#include <stddef.h>
-
-/* A variable that is to have @value unless the user has set it. */
-struct quirk {
-	const char *name;
-	const char *value;
-};
-
-extern const struct quirk quirks[];
-extern const size_t quirks_count;
-
-/** quirks_apply - set each variable that is not set yet. 0, or -1 with errno ENOMEM. */
-int quirks_apply(void);
+#define QUIRKS(X) \
+	/* MVAPICH2 2.3 opens the library that this names, or libibverbs.so, which only development packages install. */ \
+	X("MV2_LIBIBVERBS_PATH", "libibverbs.so.1")
 
 #endif

@@ -176,6 +176,13 @@ static int add_tracer(int bits, struct string_list *libraries)
 	return 0;
 }
 
+static int set_quirks(void)
+{
+#define ROW(name, value) || setenv(name, value, 0)
+	return 0 QUIRKS(ROW);
+#undef ROW
+}
+
 static int exec_program(const char *library, const struct program *program, const struct launch *launch)
 {
 	struct string_list libraries = { 0 };
@@ -185,7 +192,7 @@ static int exec_program(const char *library, const struct program *program, cons
 		return status;
 	string_list_add(&libraries, library);
 	needs_add(program, launch->program + 1, launch->system_libibverbs, &libraries);
-	if (setenv("LD_PRELOAD", preload_value(&libraries, false), 1) || quirks_apply())
+	if (setenv("LD_PRELOAD", preload_value(&libraries, false), 1) || set_quirks())
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
 	execv(program->path, launch->program);
 	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s", program->path,
