@@ -81,10 +81,9 @@ def test_kernel_that_removes_no_bits(cluster):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-# Kills the first process that the demo starts, while messages are on their way.
+# Kills the first process of the demo as soon as all five are there.
 KILL_ONE = """"$0" "$@" & demo=$!
-until set -- $(cat /proc/$demo/task/$demo/children) && [ $# -gt 1 ]; do sleep 0.01; done
-kill -9 $1
+until set -- $(cat /proc/$demo/task/$demo/children) && [ $# -eq 5 ] && kill -9 $1; do sleep 0.01; done
 wait $demo"""
 
 
