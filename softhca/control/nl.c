@@ -37,7 +37,7 @@ void nl_raw(struct nl *nl, const void *bytes, size_t length)
 	nl->length += ALIGNED(length);
 }
 
-static void attribute_of(struct nl *nl, uint16_t type, const void *bytes, size_t length)
+void nl_attribute(struct nl *nl, uint16_t type, const void *bytes, size_t length)
 {
 	const struct nlattr header = { (uint16_t)(sizeof(header) + length), type };
 
@@ -58,7 +58,7 @@ size_t nl_nest(struct nl *nl, uint16_t attribute)
 {
 	size_t begin = nl->length;
 
-	attribute_of(nl, attribute | NLA_F_NESTED, NULL, 0);
+	nl_attribute(nl, attribute | NLA_F_NESTED, NULL, 0);
 	return begin;
 }
 
@@ -78,22 +78,22 @@ void nl_end(struct nl *nl, size_t begin)
 
 void nl_u8(struct nl *nl, uint16_t attribute, uint8_t value)
 {
-	attribute_of(nl, attribute, &value, sizeof(value));
+	nl_attribute(nl, attribute, &value, sizeof(value));
 }
 
 void nl_u32(struct nl *nl, uint16_t attribute, uint32_t value)
 {
-	attribute_of(nl, attribute, &value, sizeof(value));
+	nl_attribute(nl, attribute, &value, sizeof(value));
 }
 
 void nl_u64(struct nl *nl, uint16_t attribute, uint64_t value)
 {
-	attribute_of(nl, attribute, &value, sizeof(value));
+	nl_attribute(nl, attribute, &value, sizeof(value));
 }
 
 void nl_text(struct nl *nl, uint16_t attribute, const char *text)
 {
-	attribute_of(nl, attribute, text, strlen(text) + 1);
+	nl_attribute(nl, attribute, text, strlen(text) + 1);
 }
 
 uint32_t nl_find_u32(const uint8_t *bytes, size_t length, uint16_t attribute, uint32_t other)

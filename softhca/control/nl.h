@@ -17,6 +17,7 @@ size_t nl_message(struct nl *nl, uint16_t type, uint16_t flags, uint32_t seq);
 size_t nl_nest(struct nl *nl, uint16_t attribute);
 void nl_end(struct nl *nl, size_t begin);
 
+void nl_attribute(struct nl *nl, uint16_t attribute, const void *bytes, size_t length);
 void nl_u8(struct nl *nl, uint16_t attribute, uint8_t value);
 void nl_u32(struct nl *nl, uint16_t attribute, uint32_t value);
 void nl_u64(struct nl *nl, uint16_t attribute, uint64_t value);

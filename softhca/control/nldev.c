@@ -4,6 +4,7 @@
 #include "control.h"
 #include "nl.h"
 
+#include <softhca/cm/addr.h>
 #include <softhca/uverbs/cmd.h>
 
 #include <endian.h>
@@ -223,6 +224,15 @@ static void put_count(struct nl *nl, const char *name, uint64_t count)
 	nl_end(nl, entry);
 }
 
+static uint64_t count_cm_ids(const struct question *q, const struct hca_device *device)
+{
+	uint64_t count = 0;
+
+	list_for_each(node, &q->machine->cm.ids)
+		count += container_of(node, struct cm_id, known)->device == device;
+	return count;
+}
+
 static int answer_summary(const struct question *q, const struct hca_device *device)
 {
 	size_t message = begin(q, device), table = nl_nest(q->nl, RDMA_NLDEV_ATTR_RES_SUMMARY);
@@ -237,9 +247,59 @@ static int answer_summary(const struct question *q, const struct hca_device *dev
 	}
 	for (size_t i = 0; i < KINDS; i++)
 		put_count(q->nl, kinds[i].name, count[i]);
+	put_count(q->nl, "cm_id", count_cm_ids(q, device));
 	put_count(q->nl, "ctx", contexts);
 	nl_end(q->nl, table);
 	nl_end(q->nl, message);
+	return 0;
+}
+
+/* By the numbers of the kernel's enum rdma_cm_state, which no header for programs has. */
+static const uint8_t cm_states[] = {
+	[CM_IDLE] = 0, [CM_ADDR_QUERY] = 1, [CM_ADDR_RESOLVED] = 2, [CM_ROUTE_RESOLVED] = 4,
+	[CM_CONNECT] = 5, [CM_DISCONNECT] = 6, [CM_BOUND] = 7, [CM_LISTEN] = 8,
+};
+
+static void put_address(struct nl *nl, uint16_t attribute, const union cm_address *address)
+{
+	size_t size = address->family == AF_INET || address->family == AF_INET6 ? cm_addr_size(address) : 0;
+
+	if (size)
+		nl_attribute(nl, attribute, address, size);
+}
+
+static void put_cm_id(struct nl *nl, const struct cm_id *id)
+{
+	nl_u32(nl, RDMA_NLDEV_ATTR_PORT_INDEX, id->port);
+	if (id->qpn) {
+		nl_u32(nl, RDMA_NLDEV_ATTR_RES_LQPN, id->qpn);
+		nl_u8(nl, RDMA_NLDEV_ATTR_RES_TYPE, id->qp_type);
+	}
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PS, id->ps);
+	nl_u8(nl, RDMA_NLDEV_ATTR_RES_STATE, cm_states[id->state]);
+	put_address(nl, RDMA_NLDEV_ATTR_RES_SRC_ADDR, &id->src);
+	put_address(nl, RDMA_NLDEV_ATTR_RES_DST_ADDR, &id->dst);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_CM_IDN, id->number);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)id->file->pid);
+}
+
+/* Those that are not on an adapter yet are in no adapter's list. */
+static int answer_cm_ids(const struct question *q, const struct hca_device *device)
+{
+	list_for_each(node, &q->machine->cm.ids) {
+		const struct cm_id *id = container_of(node, struct cm_id, known);
+		size_t message, table, entry;
+
+		if (id->device != device)
+			continue;
+		message = begin(q, device);
+		table = nl_nest(q->nl, RDMA_NLDEV_ATTR_RES_CM_ID);
+		entry = nl_nest(q->nl, RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY);
+		put_cm_id(q->nl, id);
+		nl_end(q->nl, entry);
+		nl_end(q->nl, table);
+		nl_end(q->nl, message);
+	}
 	return 0;
 }
 
@@ -289,8 +349,8 @@ static int answer_about(const struct question *q, const struct hca_device *devic
 		return answer_summary(q, device);
 	case RDMA_NLDEV_CMD_RES_CTX_GET:
 		return answer_contexts(q, device);
-	case RDMA_NLDEV_CMD_RES_CM_ID_GET: /* softhca ctl objects lists them */
-		return 0;
+	case RDMA_NLDEV_CMD_RES_CM_ID_GET:
+		return answer_cm_ids(q, device);
 	default:
 		return -EOPNOTSUPP;
 	}

@@ -90,6 +90,26 @@ def test_an_opened_handle_is_no_qp(daemon, rdma):
         program.communicate()
 
 
+def test_connections(daemon, rdma):
+    """A listener and both ends of a connection, each on its adapter."""
+    need("rping")
+    server = daemon.start(["rping", "-s", "-a", "198.18.1.1", "-C", "1000000"], host=1)
+    daemon.until_listening()
+    assert [(i["ifname"], i["pid"], i["ps"], i["state"], i["src-addr"]) for i in rdma("res", "show", "cm_id")] == [
+        (models.device(1), server.pid, "TCP", "LISTEN", "198.18.1.1:7174")]
+    client = daemon.start(["rping", "-c", "-a", "198.18.1.1", "-C", "1000000"], host=0)
+    daemon.until(lambda now: sum(i["connection"] == "ESTABLISHED" for i in now["cm_ids"]) == 2, "connection")
+    told = {(i["pid"], i["state"]): i for i in rdma("res", "show", "cm_id")}
+    assert told.keys() == {(server.pid, "LISTEN"), (server.pid, "CONNECT"), (client.pid, "CONNECT")}
+    ours = told[client.pid, "CONNECT"]
+    assert ours["ifname"] == models.device(0) and ours["qp-type"] == "RC" and ours["dst-addr"] == "198.18.1.1:7174"
+    assert ours["lqpn"] in {qp["lqpn"] for qp in rdma("res", "show", "qp") if qp["pid"] == client.pid}
+    assert {device["ifname"]: device["cm_id"] for device in rdma("res")} == {models.device(0): 1, models.device(1): 2}
+    for program in (client, server):
+        program.kill()
+        program.communicate()
+
+
 def test_system(run, daemon):
     need("rdma")
     assert run(["rdma", "system"]).stdout.startswith("netns shared")
