@@ -36,6 +36,7 @@ deps_table() {
 	more|file:/usr/share/doc/rdma-core/tests/run_tests.py|rdma-core's own tests on the emulated HCA|python3-pyverbs|python3-pyverbs|python3-pyverbs
 	more|cmd:rdma|asks the emulated HCA by netlink|iproute2|iproute|iproute2
 	more|cmd:ib_send_lat|measures the emulated HCA|perftest|perftest|perftest
+	more|cmd:fi_pingpong|sockets and verbs in one program, in a namespace|libfabric-bin|libfabric|libfabric
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	rdma-core|cmd:cmake|configures another rdma-core|cmake|cmake|cmake
 	rdma-core|cmd:git|gets its release|git|git|git

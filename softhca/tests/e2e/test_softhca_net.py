@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from installed import need
+from servers import LISTENING
 
 REFUSED = "--net: this system allows you no network namespace of your own"
 
@@ -15,6 +16,12 @@ UDPONG = """
 udpong -b {server} >/dev/null & server=$!
 until grep -q :1C06 /proc/net/udp /proc/net/udp6; do kill -0 $server || exit; sleep 0.02; done
 udpong -s {server} -C 5 -S 64 && kill $server
+"""
+
+# Both ends of libfabric's test first speak over TCP, at port 47592.
+FI_PINGPONG = LISTENING + """
+fi_pingpong -p verbs -e msg -I 10 >/dev/null & server=$!
+listening 47592 $server && fi_pingpong -p verbs -e msg -I 10 198.18.1.1 && wait $server
 """
 
 BIND = """
@@ -65,6 +72,12 @@ def test_udpong(net):
     need("udpong")
     done = net("--", "sh", "-c", UDPONG.format(server="198.18.1.1"))
     assert done.returncode == 0 and "custom" in done.stdout, done
+
+
+def test_fi_pingpong(net):
+    need("fi_pingpong")
+    done = net("--", "sh", "-c", FI_PINGPONG)
+    assert done.returncode == 0 and "1m" in done.stdout, done
 
 
 def test_objects_from_inside(net, softhca):
