@@ -13,18 +13,18 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The model that SOFTHCA_MODEL names, if it is set. */
-static int take_environment(struct settings *settings)
+/* What the variable @name says of @setting, if it is set. */
+static int take_variable(struct settings *settings, const char *name, const char *setting)
 {
-	const char *name = getenv("SOFTHCA_MODEL");
-	char setting[64], why[512];
+	const char *value = getenv(name);
+	char text[64], why[512];
 
-	if (!name || !name[0])
+	if (!value || !value[0])
 		return 0;
-	snprintf(setting, sizeof(setting), "model=%s", name);
-	if (!settings_take(settings, setting, why, sizeof(why)))
+	snprintf(text, sizeof(text), "%s=%s", setting, value);
+	if (!settings_take(settings, text, why, sizeof(why)))
 		return 0;
-	cli_refuse(0, "SOFTHCA_MODEL=%s: %s", name, why);
+	cli_refuse(0, "%s=%s: %s", name, value, why);
 	return -EINVAL;
 }
 
@@ -51,7 +51,7 @@ static int take_settings(int argc, char **argv, struct settings *settings, struc
 	char why[512];
 
 	*settings = settings_default;
-	if (take_environment(settings))
+	if (take_variable(settings, "SOFTHCA_MODEL", "model") || take_variable(settings, "SOFTHCA_LINK", "link"))
 		return -EINVAL;
 	for (*i = 1; *i < argc && argv[*i][0] == '-'; ++*i) {
 		if (!strcmp(argv[*i], "--")) {

@@ -5,13 +5,13 @@
  */
 #include "addr.h"
 
+#include <softhca/machine/port.h>
+
 #include <arpa/inet.h>
 #include <endian.h>
 #include <string.h>
 
 #define SPACE(service) ((service) & ~0xffffull)
-
-static const uint8_t v6_prefix[12] = { 0xfd };
 
 /* memset(), because an initializer of gcc 15 and later clears only the member of a union that it names. */
 union cm_address cm_addr_none(uint16_t family)
@@ -93,11 +93,6 @@ static bool loopback(const union cm_address *address)
 	       address->in6.sin6_addr.s6_addr[15] == 1;
 }
 
-static uint32_t ipv4_of(const struct hca_device *device, uint8_t port)
-{
-	return settings_address(&device->machine->settings, device->index, port);
-}
-
 static bool has(const struct hca_device *device, uint8_t port, const union cm_address *address)
 {
 	union cm_address own = cm_addr_none(address->family);
@@ -139,21 +134,44 @@ bool cm_addr_local(const struct cm_file *file, const struct hca_device *device)
 
 void cm_addr_set(union cm_address *address, const struct hca_device *device, uint8_t port)
 {
-	uint32_t ipv4 = htonl(ipv4_of(device, port));
-
 	switch (address->family) {
 	case AF_INET:
-		address->in.sin_addr.s_addr = ipv4;
+		address->in.sin_addr.s_addr = htonl(port_ipv4(device, port));
 		break;
 	case AF_INET6:
-		memcpy(address->in6.sin6_addr.s6_addr, v6_prefix, sizeof(v6_prefix));
-		memcpy(address->in6.sin6_addr.s6_addr + sizeof(v6_prefix), &ipv4, sizeof(ipv4));
+		port_ipv6(device, port, address->in6.sin6_addr.s6_addr);
 		break;
 	default:
-		device_gid(device, port, address->ib.gid);
+		port_gid(device, port, 0, address->ib.gid);
 		address->ib.pkey = 0xffff;
 		break;
 	}
+}
+
+void cm_addr_gid(const struct cm_id *id, const struct hca_device *device, uint8_t port, uint8_t gid[16])
+{
+	port_gid(device, port, port_gid_index(device->machine, id->src.family), gid);
+}
+
+void cm_addr_vector(const struct cm_id *id, const uint8_t dgid[16], struct ib_uverbs_ah_attr *attr)
+{
+	attr->port_num = id->port;
+	attr->is_global = 1;
+	attr->grh.sgid_index = port_gid_index(id->device->machine, id->src.family);
+	attr->grh.hop_limit = 1;
+	memcpy(attr->grh.dgid, dgid, sizeof(attr->grh.dgid));
+}
+
+void cm_addr_vector_to_peer(const struct cm_id *id, struct ib_uverbs_ah_attr *attr)
+{
+	uint8_t dgid[16];
+
+	attr->port_num = id->port;
+	attr->dlid = port_lid(id->dst_device, id->dst_port);
+	if (!id->device->machine->settings.ethernet)
+		return;
+	cm_addr_gid(id, id->dst_device, id->dst_port, dgid);
+	cm_addr_vector(id, dgid, attr);
 }
 
 uint16_t cm_addr_port(const union cm_address *address)

@@ -31,6 +31,13 @@ bool cm_addr_local(const struct cm_file *file, const struct hca_device *device);
 /* The address of a port, of the family of @address, into it; what else it holds stays. */
 void cm_addr_set(union cm_address *address, const struct hca_device *device, uint8_t port);
 
+/* The GID by which an id knows a port: on Ethernet that of the IP address. */
+void cm_addr_gid(const struct cm_id *id, const struct hca_device *device, uint8_t port, uint8_t gid[16]);
+
+/* An address vector to @dgid; to the id's peer, with a GRH on Ethernet only. */
+void cm_addr_vector(const struct cm_id *id, const uint8_t dgid[16], struct ib_uverbs_ah_attr *attr);
+void cm_addr_vector_to_peer(const struct cm_id *id, struct ib_uverbs_ah_attr *attr);
+
 /* The number after the address, as programs give it; of AF_IB the lower bits of the service id. */
 uint16_t cm_addr_port(const union cm_address *address);
 void cm_addr_set_port(union cm_address *address, uint16_t port);

@@ -131,10 +131,9 @@ static void tell(struct cm_join *join)
 	ud = &event->resp.param.ud;
 	ud->qp_num = EVERY_MEMBER;
 	ud->qkey = cm_sidr_qkey(join->id);
-	memcpy(ud->ah_attr.grh.dgid, join->group->gid, sizeof(ud->ah_attr.grh.dgid));
-	ud->ah_attr.dlid = (uint16_t)join->group->lid;
-	ud->ah_attr.is_global = 1;
-	ud->ah_attr.port_num = join->id->port;
+	cm_addr_vector(join->id, join->group->gid, &ud->ah_attr);
+	if (!join->id->device->machine->settings.ethernet)
+		ud->ah_attr.dlid = (uint16_t)join->group->lid;
 	cm_event_raise(event);
 }
 

@@ -3,6 +3,8 @@
 #include "query.h"
 #include "addr.h"
 
+#include <softhca/machine/port.h>
+
 #include <endian.h>
 #include <string.h>
 
@@ -37,15 +39,15 @@ static uint64_t node_guid(const struct cm_id *id)
 
 static uint16_t lid_of(const struct hca_device *device, uint8_t port)
 {
-	return htobe16(device->port[port].lid);
+	return htobe16(port_lid(device, port));
 }
 
 static void put_gids(const struct cm_id *id, uint8_t *sgid, uint8_t *dgid)
 {
 	if (id->device)
-		device_gid(id->device, id->port, sgid);
+		cm_addr_gid(id, id->device, id->port, sgid);
 	if (id->dst_device)
-		device_gid(id->dst_device, id->dst_port, dgid);
+		cm_addr_gid(id, id->dst_device, id->dst_port, dgid);
 }
 
 static void put_path(const struct cm_id *id, struct ib_user_path_rec *path)

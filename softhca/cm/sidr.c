@@ -52,8 +52,7 @@ static void answer(struct cm_id *id, enum cm_event_kind kind, int status, const 
 	if (!status) {
 		ud->qp_num = id->remote_qpn;
 		ud->qkey = id->qkey;
-		ud->ah_attr.dlid = id->dst_device->port[id->dst_port].lid;
-		ud->ah_attr.port_num = id->port;
+		cm_addr_vector_to_peer(id, &ud->ah_attr);
 	}
 	cm_event_raise(event);
 }

@@ -3,12 +3,13 @@
 #include "listing.h"
 
 #include <softhca/cm/listing.h>
+#include <softhca/machine/port.h>
 #include <softhca/objects/srq.h>
 
 #include <string.h>
 
 static const char *const type_names[HCA_TYPES] = {
-	[HCA_QP] = "qp", [HCA_SRQ] = "srq", [HCA_CQ] = "cq", [HCA_MR] = "mr", [HCA_XRCD] = "xrcd", [HCA_PD] = "pd",
+	[HCA_AH] = "ah", [HCA_QP] = "qp", [HCA_SRQ] = "srq", [HCA_CQ] = "cq", [HCA_MR] = "mr", [HCA_XRCD] = "xrcd", [HCA_PD] = "pd",
 };
 
 const char *listing_qp_type(enum ibv_qp_type type)
@@ -174,7 +175,7 @@ static void devices_json(const struct hca_machine *machine, FILE *out)
 		const struct hca_device *device = &machine->device[i];
 
 		fprintf(out, "%s{\"name\":\"%s\",\"lid\":%u,\"qps\":%u,\"cqs\":%u,\"srqs\":%u,\"mrs\":%u,\"pds\":%u}",
-			i ? "," : "", device_name(device, name), device->port[1].lid, device->qps.used, device->cqs.used, device->srqs.used,
+			i ? "," : "", device_name(device, name), port_lid(device, 1), device->qps.used, device->cqs.used, device->srqs.used,
 			device->mrs.used, device->pds.used);
 	}
 }

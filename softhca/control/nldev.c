@@ -5,6 +5,7 @@
 #include "nl.h"
 
 #include <softhca/cm/addr.h>
+#include <softhca/machine/port.h>
 #include <softhca/uverbs/cmd.h>
 
 #include <endian.h>
@@ -55,26 +56,34 @@ static int answer_device(const struct question *q, const struct hca_device *devi
 	nl_u64(q->nl, RDMA_NLDEV_ATTR_NODE_GUID, device->guid);
 	nl_u64(q->nl, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, device_system_guid(device));
 	nl_u8(q->nl, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, NODE_CA);
-	nl_text(q->nl, RDMA_NLDEV_ATTR_DEV_PROTOCOL, "ib");
+	nl_text(q->nl, RDMA_NLDEV_ATTR_DEV_PROTOCOL, q->machine->settings.ethernet ? "roce" : "ib");
 	nl_end(q->nl, message);
 	return 0;
+}
+
+/* What only ports of InfiniBand have. */
+static void answer_subnet(const struct question *q, const struct hca_device *device, uint8_t number)
+{
+	uint64_t prefix;
+	uint8_t gid[16];
+
+	port_gid(device, number, 0, gid);
+	memcpy(&prefix, gid, sizeof(prefix));
+	nl_u64(q->nl, RDMA_NLDEV_ATTR_CAP_FLAGS, port_capabilities(q->machine));
+	nl_u64(q->nl, RDMA_NLDEV_ATTR_SUBNET_PREFIX, be64toh(prefix));
+	nl_u32(q->nl, RDMA_NLDEV_ATTR_LID, port_lid(device, number));
+	nl_u32(q->nl, RDMA_NLDEV_ATTR_SM_LID, port_sm_lid(q->machine));
+	nl_u8(q->nl, RDMA_NLDEV_ATTR_LMC, 0);
 }
 
 static void answer_one_port(const struct question *q, const struct hca_device *device, uint8_t number)
 {
 	const struct hca_port *port = &device->port[number];
 	size_t message = begin(q, device);
-	uint64_t prefix;
-	uint8_t gid[16];
 
-	device_gid(device, number, gid);
-	memcpy(&prefix, gid, sizeof(prefix));
 	nl_u32(q->nl, RDMA_NLDEV_ATTR_PORT_INDEX, number);
-	nl_u64(q->nl, RDMA_NLDEV_ATTR_CAP_FLAGS, HCA_PORT_CAPS);
-	nl_u64(q->nl, RDMA_NLDEV_ATTR_SUBNET_PREFIX, be64toh(prefix));
-	nl_u32(q->nl, RDMA_NLDEV_ATTR_LID, port->lid);
-	nl_u32(q->nl, RDMA_NLDEV_ATTR_SM_LID, machine_sm_lid(q->machine));
-	nl_u8(q->nl, RDMA_NLDEV_ATTR_LMC, 0);
+	if (!q->machine->settings.ethernet)
+		answer_subnet(q, device, number);
 	nl_u8(q->nl, RDMA_NLDEV_ATTR_PORT_STATE, port->active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN);
 	nl_u8(q->nl, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->active ? LINK_UP : POLLING);
 	nl_end(q->nl, message);

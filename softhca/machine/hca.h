@@ -25,7 +25,7 @@ struct hca_device;
 /* ---- objects: what a handle of uverbs names ---- */
 
 /* In the order in which a context's death destroys them (ib_core's cleanup order). */
-enum hca_type { HCA_QP, HCA_SRQ, HCA_CQ, HCA_MR, HCA_XRCD, HCA_PD, HCA_TYPES };
+enum hca_type { HCA_AH, HCA_QP, HCA_SRQ, HCA_CQ, HCA_MR, HCA_XRCD, HCA_PD, HCA_TYPES };
 
 struct hca_object {
 	enum hca_type type;
@@ -38,6 +38,11 @@ struct hca_object {
 struct hca_pd {
 	struct hca_object obj;
 	uint32_t pdn;
+};
+
+struct hca_ah {
+	struct hca_object obj;
+	struct hca_pd *pd;
 };
 
 struct hca_mr {
@@ -229,11 +234,8 @@ struct hca_context {
 
 /* ---- devices and the machine ---- */
 
-/* What every port says of itself: alternate paths, a GUID for the whole system, a subnet manager that may ask for all again. */
-#define HCA_PORT_CAPS (IBV_PORT_AUTO_MIGR_SUP | IBV_PORT_SYS_IMAGE_GUID_SUP | IBV_PORT_CLIENT_REG_SUP)
-
 struct hca_port {
-	uint16_t lid;
+	uint16_t lid; /* on the wire; port.h knows what programs see */
 	bool active;
 };
 
@@ -299,12 +301,7 @@ const char *device_name(const struct hca_device *device, char name[DEVICE_NAME_M
 /* The device of that name, or NULL. */
 struct hca_device *machine_device(struct hca_machine *machine, const char *name);
 
-/* The LID of the subnet manager: the first port of all. */
-uint16_t machine_sm_lid(const struct hca_machine *machine);
-
 /* The GUID of the system that the device is in, host order. */
 uint64_t device_system_guid(const struct hca_device *device);
-
-void device_gid(const struct hca_device *device, uint8_t port, uint8_t gid[16]);
 
 #endif

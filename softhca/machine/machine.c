@@ -2,7 +2,6 @@
 /* The HCAs and the wire between them. */
 #include "hca.h"
 
-#include <endian.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -154,21 +153,7 @@ struct hca_device *machine_device(struct hca_machine *machine, const char *name)
 	return NULL;
 }
 
-uint16_t machine_sm_lid(const struct hca_machine *machine)
-{
-	return machine->device[0].port[1].lid;
-}
-
 uint64_t device_system_guid(const struct hca_device *device)
 {
 	return device->guid + 3;
-}
-
-void device_gid(const struct hca_device *device, uint8_t port, uint8_t gid[16])
-{
-	uint64_t prefix = htobe64(0xfe80000000000000ull);
-	uint64_t id = htobe64(device->guid + port);
-
-	memcpy(gid, &prefix, 8);
-	memcpy(gid + 8, &id, 8);
 }

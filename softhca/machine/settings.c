@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum kind { MODEL, SWITCH, NUMBER, LIMIT, ADDRESS, TEXT };
+enum kind { MODEL, LINK, SWITCH, NUMBER, LIMIT, ADDRESS, TEXT };
 
 struct row {
 	const char *name;
@@ -24,6 +24,7 @@ static const struct row rows[] = {
 	{ "model", MODEL, AT(model), 0, 0, "which adapter is emulated" },
 	{ "devices", NUMBER, AT(devices), 1, SETTINGS_MAX_DEVICES, "number of HCAs on the wire, each a host of its own" },
 	{ "ports", NUMBER, AT(ports), 1, SETTINGS_MAX_PORTS, "ports of each HCA" },
+	{ "link", LINK, AT(ethernet), 0, 0, "link layer of all ports; ethernet is RoCE" },
 	{ "xrc", SWITCH, AT(xrc), 0, 0, "off: devices without XRC, as rxe" },
 	{ "open_qp", SWITCH, AT(open_qp), 0, 0, "off: the kernel refuses OPEN_QP, as with qedr before Linux 5.11" },
 	{ "open_events", SWITCH, AT(open_events), 0, 0, "off: handles from ibv_open_qp hear no events, as with Linux 5.8 and later" },
@@ -88,13 +89,18 @@ static int take_model(const struct model **target, const char *value, char *why,
 	return -EINVAL;
 }
 
+/* What a bool is called: true, then false. */
+static const char *const words[][2] = { [LINK] = { "ethernet", "infiniband" }, [SWITCH] = { "on", "off" } };
+
 static int take_switch(bool *target, const struct row *row, const char *value, char *why, size_t size)
 {
-	if (strcmp(value, "on") && strcmp(value, "off")) {
-		snprintf(why, size, "%s is on or off, not '%s'", row->name, value);
+	const char *const *word = words[row->kind];
+
+	if (strcmp(value, word[0]) && strcmp(value, word[1])) {
+		snprintf(why, size, "%s is %s or %s, not '%s'", row->name, word[0], word[1], value);
 		return -EINVAL;
 	}
-	*target = !strcmp(value, "on");
+	*target = !strcmp(value, word[0]);
 	return 0;
 }
 
@@ -178,6 +184,7 @@ int settings_take(struct settings *settings, const char *text, char *why, size_t
 	switch (row->kind) {
 	case MODEL:
 		return take_model(target, equals + 1, why, size);
+	case LINK:
 	case SWITCH:
 		return take_switch(target, row, equals + 1, why, size);
 	case NUMBER:
@@ -224,8 +231,9 @@ static void print_default(FILE *out, const struct row *row)
 	case MODEL:
 		fprintf(out, "default %s", settings_default.model->name);
 		break;
+	case LINK:
 	case SWITCH:
-		fprintf(out, "default %s", *(const bool *)value ? "on" : "off");
+		fprintf(out, "default %s", words[row->kind][!*(const bool *)value]);
 		break;
 	case NUMBER:
 		fprintf(out, "%d to %d, default %d", row->least, row->most, *(const int *)value);
@@ -245,7 +253,7 @@ static void print_default(FILE *out, const struct row *row)
 static void print_shape(FILE *out, const struct row *row)
 {
 	static const char *const shape[] = {
-		[SWITCH] = "on|off", [NUMBER] = "N", [LIMIT] = "N", [ADDRESS] = "A.B.C.D", [TEXT] = "FILE",
+		[LINK] = "ethernet|infiniband", [SWITCH] = "on|off", [NUMBER] = "N", [LIMIT] = "N", [ADDRESS] = "A.B.C.D", [TEXT] = "FILE",
 	};
 
 	if (row->kind != MODEL) {

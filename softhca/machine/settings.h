@@ -17,6 +17,7 @@ struct settings {
 	const struct model *model;
 	int devices;
 	int ports;	/* of each device */
+	bool ethernet;	/* link layer of all ports; otherwise InfiniBand */
 	bool xrc;	/* off: a device without XRC */
 	bool open_qp;	/* off: the kernel refuses the command, as with qedr before Linux 5.11 */
 	bool open_events; /* off: events of a target QP are for the handle of its creator alone */

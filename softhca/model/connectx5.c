@@ -70,6 +70,7 @@ const struct model connectx5 = {
 	.context = mlx5_context,
 	.device_caps = mlx5_device_caps,
 	.answer = mlx5_answer,
+	.answer_ah = mlx5_answer_ah,
 	.take_cq = mlx5_take_cq,
 	.take_resize = mlx5_take_resize,
 	.take_srq = mlx5_take_srq,

@@ -69,6 +69,7 @@ int mlx5_context(const void *in, size_t size, int ports, const struct limits *li
 	if (error)
 		return error;
 	/* Not 0, which would have the library ask for its doorbell pages by ioctl. */
+	resp.cmds_supp_uhw = MLX5_USER_CMDS_SUPP_UHW_CREATE_AH;
 	resp.tot_bfregs = bfregs;
 	resp.cqe_version = *cqe_version = req.max_cqe_version ? 1 : 0;
 	put_part(out, &resp, sizeof(resp));
@@ -86,6 +87,14 @@ void mlx5_answer(enum numbered what, uint32_t number, struct driver_part *out)
 	const uint32_t resp[2] = { number, 0 };
 
 	put_part(out, resp, what == NUMBERED_PD ? sizeof(resp[0]) : sizeof(resp));
+}
+
+void mlx5_answer_ah(const uint8_t mac[6], struct driver_part *out)
+{
+	struct mlx5_ib_create_ah_resp resp = { .response_length = sizeof(resp) };
+
+	memcpy(resp.dmac, mac, sizeof(resp.dmac));
+	put_part(out, &resp, sizeof(resp));
 }
 
 /* ---- completion queues ---- */

@@ -83,6 +83,7 @@ struct model {
 		       struct driver_part *out, uint8_t *cqe_version);
 	void (*device_caps)(struct driver_part *out);
 	void (*answer)(enum numbered what, uint32_t number, struct driver_part *out);
+	void (*answer_ah)(const uint8_t mac[6], struct driver_part *out); /* NULL: the provider needs no address */
 	int (*take_cq)(const void *in, size_t size, struct cq_place *place);
 	int (*take_resize)(const void *in, size_t size, struct cq_place *place);
 	int (*take_srq)(const void *in, size_t size, bool xrc, uint8_t cqe_version, struct srq_place *place);

@@ -36,6 +36,11 @@ struct hca_pd *object_pd(const struct hca_context *ctx, uint32_t handle)
 	return FIND(ctx, HCA_PD, handle);
 }
 
+struct hca_ah *object_ah(const struct hca_context *ctx, uint32_t handle)
+{
+	return FIND(ctx, HCA_AH, handle);
+}
+
 struct hca_mr *object_mr(const struct hca_context *ctx, uint32_t handle)
 {
 	return FIND(ctx, HCA_MR, handle);
@@ -64,6 +69,9 @@ struct hca_xrcd_handle *object_xrcd(const struct hca_context *ctx, uint32_t hand
 static void destroy(struct hca_object *object)
 {
 	switch (object->type) {
+	case HCA_AH:
+		ah_destroy((void *)object);
+		break;
 	case HCA_QP:
 		qp_handle_destroy((void *)object);
 		break;

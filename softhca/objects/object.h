@@ -13,6 +13,7 @@ void object_remove(struct hca_object *object);
 struct hca_object *object_find(const struct hca_context *ctx, enum hca_type type, uint32_t handle);
 
 struct hca_pd *object_pd(const struct hca_context *ctx, uint32_t handle);
+struct hca_ah *object_ah(const struct hca_context *ctx, uint32_t handle);
 struct hca_mr *object_mr(const struct hca_context *ctx, uint32_t handle);
 struct hca_cq *object_cq(const struct hca_context *ctx, uint32_t handle);
 struct hca_srq *object_srq(const struct hca_context *ctx, uint32_t handle);
@@ -26,6 +27,7 @@ void object_destroy_all(struct hca_context *ctx);
  * What a type does when one of its objects goes, a QP's handle in qp/; whoever calls has made sure that nothing stands on it.
  */
 void pd_destroy(struct hca_pd *pd);
+void ah_destroy(struct hca_ah *ah);
 void mr_destroy(struct hca_mr *mr);
 void cq_destroy(struct hca_cq *cq);
 void srq_destroy(struct hca_srq *srq);

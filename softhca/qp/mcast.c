@@ -3,17 +3,16 @@
 #include "mcast.h"
 
 #include <softhca/base/refuse.h>
+#include <softhca/machine/port.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* As ib_core: an IPv4 address in an IPv6 one may be of a group, too. */
-static bool is_group(const uint8_t gid[16])
+/* The group's LID on the wire. */
+static uint16_t wire_lid(const struct hca_qp *qp, uint16_t lid)
 {
-	static const uint8_t ipv4[12] = { [10] = 0xff, [11] = 0xff };
-
-	return gid[0] == 0xff || (!memcmp(gid, ipv4, sizeof(ipv4)) && gid[12] >> 4 == 0xe);
+	return qp->device->machine->settings.ethernet ? PORT_FIRST_GROUP : lid;
 }
 
 static struct hca_group *find(const struct hca_device *device, const uint8_t gid[16], uint16_t lid)
@@ -93,9 +92,10 @@ int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 	struct hca_group *group;
 	int error;
 
+	lid = wire_lid(qp, lid);
 	if (find_member(qp, gid, lid))
 		return 0;
-	if (qp->type != IBV_QPT_UD || !is_group(gid) || lid < MCAST_FIRST_LID || lid > MCAST_LAST_LID)
+	if (qp->type != IBV_QPT_UD || !port_is_group(gid) || lid < PORT_FIRST_GROUP || lid > PORT_LAST_GROUP)
 		return refuse(-EINVAL, "QP type, or GID or LID of a group");
 	group = enter(qp->device, gid, lid);
 	if (!group)
@@ -117,7 +117,7 @@ static void detach(struct hca_member *member)
 
 int mcast_detach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 {
-	struct hca_member *member = find_member(qp, gid, lid);
+	struct hca_member *member = find_member(qp, gid, wire_lid(qp, lid));
 
 	if (!member)
 		return refuse(-EINVAL, "not attached");

@@ -5,9 +5,6 @@
 
 #include <softhca/machine/hca.h>
 
-#define MCAST_FIRST_LID 0xc000u
-#define MCAST_LAST_LID	0xfffeu
-
 /* Attached twice is attached once. 0; -EINVAL for a QP or a name that cannot be; -ENOMEM when the device, or the group, is full. */
 int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid);
 

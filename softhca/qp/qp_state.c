@@ -7,6 +7,7 @@
 #include "sq.h"
 
 #include <softhca/base/refuse.h>
+#include <softhca/machine/port.h>
 #include <softhca/objects/event.h>
 
 #include <errno.h>
@@ -19,10 +20,23 @@ static bool valid_port(const struct hca_qp *qp, uint8_t port)
 	return port >= 1 && port <= qp->device->machine->settings.ports;
 }
 
-/* Only the first entry of the GID table exists. */
-static bool valid_path(const struct hca_qp *qp, const struct ib_uverbs_qp_dest *dest)
+/* On Ethernet the kernel resolves the GID of the peer, except for a link-local one with RoCE v1, whose address it computes. */
+static int check_gids(const struct hca_qp *qp, const struct ib_uverbs_qp_dest *dest)
 {
-	return valid_port(qp, dest->port_num) && !(dest->is_global && dest->sgid_index);
+	const struct hca_machine *machine = qp->device->machine;
+	uint8_t own[16];
+	enum gid_type type;
+
+	if (!dest->is_global)
+		return machine->settings.ethernet ? refuse(-EINVAL, "address vector without a GRH") : 0;
+	type = port_gid(qp->device, dest->port_num, dest->sgid_index, own);
+	if (dest->sgid_index >= PORT_GIDS)
+		return refuse(-EINVAL, "GID index");
+	if (type == GID_NONE)
+		return refuse(-ENODATA, "GID index of an empty entry");
+	if (type == GID_IB || (type == GID_ROCE_V1 && dest->dgid[0] == 0xfe) || port_behind(machine, dest->dgid))
+		return 0;
+	return refuse(-ETIMEDOUT, "GID that nobody has");
 }
 
 /* The port is named twice. On the way to RTR it has been said before; in SQD the path may go to another one. */
@@ -38,20 +52,21 @@ static bool valid_mtu(uint8_t mtu)
 	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096;
 }
 
-/* What uverbs and the driver check beside the masks. */
+/* What uverbs, ib_core and the driver check beside the masks. */
 static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request, uint32_t mask)
 {
 	const struct limits *limits = &qp->device->machine->settings.limits;
+	const uint16_t pkeys = port_pkeys(qp->device->machine);
+	int error = 0;
 
 	if (mask & IBV_QP_PORT && !valid_port(qp, request->port_num))
 		return refuse(-EINVAL, "port number");
-	if (mask & IBV_QP_PKEY_INDEX && request->pkey_index)
+	if (mask & IBV_QP_PKEY_INDEX && request->pkey_index >= pkeys)
 		return refuse(-EINVAL, "P_Key index");
-	if (mask & IBV_QP_AV && (!valid_path(qp, &request->dest) || !ports_agree(qp, request, mask)))
-		return refuse(-EINVAL, "address vector: port or GID index");
-	if (mask & IBV_QP_ALT_PATH &&
-	    (!valid_path(qp, &request->alt_dest) || request->alt_pkey_index ||
-	     request->alt_dest.port_num != request->alt_port_num))
+	if (mask & IBV_QP_AV && (!valid_port(qp, request->dest.port_num) || !ports_agree(qp, request, mask)))
+		return refuse(-EINVAL, "port of the address vector");
+	if (mask & IBV_QP_ALT_PATH && (!valid_port(qp, request->alt_dest.port_num) || request->alt_pkey_index >= pkeys ||
+				       request->alt_dest.port_num != request->alt_port_num))
 		return refuse(-EINVAL, "alternate path");
 	if (mask & IBV_QP_PATH_MTU && !valid_mtu(request->path_mtu))
 		return refuse(-EINVAL, "path MTU");
@@ -59,13 +74,28 @@ static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_q
 		return refuse(-EINVAL, "max_rd_atomic");
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC && request->max_dest_rd_atomic > limits->max_qp_rd_atom)
 		return refuse(-EINVAL, "max_dest_rd_atomic");
-	return 0;
+	if (mask & IBV_QP_AV)
+		error = check_gids(qp, &request->dest);
+	if (!error && mask & IBV_QP_ALT_PATH)
+		error = check_gids(qp, &request->alt_dest);
+	return error;
 }
 
-static void take_path(struct hca_qp_attr *attr, const struct ib_uverbs_modify_qp *request, uint32_t mask)
+/* The LID is where the wire leads to. Ethernet has none, so the GID says it. */
+static struct ib_uverbs_qp_dest on_wire(const struct hca_machine *machine, struct ib_uverbs_qp_dest dest)
 {
+	if (machine->settings.ethernet)
+		dest.dlid = port_behind(machine, dest.dgid);
+	return dest;
+}
+
+static void take_path(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request, uint32_t mask)
+{
+	const struct hca_machine *machine = qp->device->machine;
+	struct hca_qp_attr *attr = &qp->attr;
+
 	if (mask & IBV_QP_AV) {
-		attr->dest = request->dest;
+		attr->dest = on_wire(machine, request->dest);
 		attr->port = request->dest.port_num;
 	}
 	if (mask & IBV_QP_PATH_MTU)
@@ -77,7 +107,7 @@ static void take_path(struct hca_qp_attr *attr, const struct ib_uverbs_modify_qp
 	if (mask & IBV_QP_PORT)
 		attr->port = request->port_num;
 	if (mask & IBV_QP_ALT_PATH) {
-		attr->alt_dest = request->alt_dest;
+		attr->alt_dest = on_wire(machine, request->alt_dest);
 		attr->alt_pkey_index = request->alt_pkey_index;
 		attr->alt_port = request->alt_port_num;
 		attr->alt_timeout = request->alt_timeout & 31;
@@ -184,6 +214,7 @@ int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 {
 	uint32_t mask = request->attr_mask;
 	enum ibv_qp_state next;
+	int error;
 
 	if (!qp->device->machine->settings.strict)
 		mask = qp_mask_kindness(qp->type, mask);
@@ -193,9 +224,10 @@ int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 		return -EINVAL;
 	if (!qp->device->model->transition(qp->state, next))
 		return refuse(-EINVAL, "the driver has no such transition");
-	if (check_values(qp, request, mask))
-		return -EINVAL;
-	take_path(&qp->attr, request, mask);
+	error = check_values(qp, request, mask);
+	if (error)
+		return error;
+	take_path(qp, request, mask);
 	take_transport(&qp->attr, request, mask);
 	if (mask & IBV_QP_PATH_MIG_STATE)
 		take_migration(qp, request);
@@ -259,6 +291,8 @@ void qp_query(const struct hca_qp *qp, struct ib_uverbs_query_qp_resp *resp)
 {
 	memset(resp, 0, sizeof(*resp));
 	query_attr(&qp->attr, resp);
+	if (qp->device->machine->settings.ethernet)
+		resp->dest.dlid = resp->alt_dest.dlid = 0;
 	resp->qp_state = resp->cur_qp_state = (uint8_t)qp->state;
 	resp->sq_draining = qp->state == IBV_QPS_SQD && qp->waiting;
 	if (qp->device->model->tells_send_caps) {

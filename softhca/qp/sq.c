@@ -4,6 +4,7 @@
 #include "count.h"
 
 #include <softhca/machine/mem.h>
+#include <softhca/machine/port.h>
 #include <softhca/objects/cq.h>
 #include <softhca/objects/event.h>
 
@@ -85,6 +86,8 @@ enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe)
 		return SYNDROME_LOCAL_QP_OP;
 	if (qp->device->model->parse_wqe(bytes, (size_t)wqe->slots << qp->sq.shift, qp->type, wqe))
 		return SYNDROME_LOCAL_QP_OP;
+	if (qp->type == IBV_QPT_UD)
+		port_route(qp->device->machine, &wqe->av);
 	return SYNDROME_OK;
 }
 

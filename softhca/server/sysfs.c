@@ -2,6 +2,8 @@
 /* The device tree in which libibverbs finds the emulated devices: what it and the tools of InfiniBand read. */
 #include "sysfs.h"
 
+#include <softhca/machine/port.h>
+
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -68,29 +70,46 @@ static void guid_bytes(uint64_t guid, uint8_t bytes[8])
 	memcpy(bytes, &guid, sizeof(guid));
 }
 
+/* The loopback interface stands for the port's own, which this machine has not. */
+static void plant_gids(struct tree *tree, const struct hca_device *device, uint8_t port, const char *dir)
+{
+	static const char v1[] = "IB/RoCE v1", v2[] = "RoCE v2";
+	char text[64];
+	uint8_t gid[16];
+
+	for (unsigned int i = 0; i < PORT_GIDS; i++) {
+		enum gid_type type = port_gid(device, port, i, gid);
+
+		plant(tree, format_gid(gid, 8, text), "%s/gids/%u", dir, i);
+		/* Of an empty entry the kernel refuses to tell. No file can do that, and libibverbs ignores what it reads. */
+		plant(tree, type == GID_ROCE_V2 ? v2 : v1, "%s/gid_attrs/types/%u", dir, i);
+		if (type != GID_NONE && type != GID_IB)
+			plant(tree, "lo", "%s/gid_attrs/ndevs/%u", dir, i);
+	}
+}
+
 static void plant_port(struct tree *tree, const struct hca_device *device, int port)
 {
 	char name[DEVICE_NAME_MAX];
 	char text[64];
 	char dir[64];
-	uint8_t gid[16];
 
 	snprintf(dir, sizeof(dir), "class/infiniband/%s/ports/%d", device_name(device, name), port);
-	device_gid(device, (uint8_t)port, gid);
-	plant(tree, format_gid(gid, 8, text), "%s/gids/0", dir);
-	plant(tree, "0xffff", "%s/pkeys/0", dir);
-	snprintf(text, sizeof(text), "0x%x", device->port[port].lid);
+	plant_gids(tree, device, (uint8_t)port, dir);
+	for (int i = 0; i < port_pkeys(device->machine); i++)
+		plant(tree, i ? "0x0000" : "0xffff", "%s/pkeys/%d", dir, i);
+	snprintf(text, sizeof(text), "0x%x", port_lid(device, (uint8_t)port));
 	plant(tree, text, "%s/lid", dir);
 	plant(tree, "0", "%s/lid_mask_count", dir);
-	snprintf(text, sizeof(text), "0x%x", machine_sm_lid(device->machine));
+	snprintf(text, sizeof(text), "0x%x", port_sm_lid(device->machine));
 	plant(tree, text, "%s/sm_lid", dir);
 	plant(tree, "0", "%s/sm_sl", dir);
-	snprintf(text, sizeof(text), "0x%08x", (unsigned int)HCA_PORT_CAPS);
+	snprintf(text, sizeof(text), "0x%08x", port_capabilities(device->machine));
 	plant(tree, text, "%s/cap_mask", dir);
 	plant(tree, "4: ACTIVE", "%s/state", dir);
 	plant(tree, "5: LinkUp", "%s/phys_state", dir);
 	plant(tree, device->model->rate, "%s/rate", dir);
-	plant(tree, "InfiniBand", "%s/link_layer", dir);
+	plant(tree, device->machine->settings.ethernet ? "Ethernet" : "InfiniBand", "%s/link_layer", dir);
 }
 
 static void plant_device(struct tree *tree, const struct hca_device *device)

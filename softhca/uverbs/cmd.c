@@ -28,6 +28,8 @@ static const struct row legacy[] = {
 	[IB_USER_VERBS_CMD_QUERY_PORT] = { "QUERY_PORT", cmd_query_port, IO(query_port) },
 	[IB_USER_VERBS_CMD_ALLOC_PD] = { "ALLOC_PD", cmd_alloc_pd, IO(alloc_pd) },
 	[IB_USER_VERBS_CMD_DEALLOC_PD] = { "DEALLOC_PD", cmd_dealloc_pd, IN(dealloc_pd), 0 },
+	[IB_USER_VERBS_CMD_CREATE_AH] = { "CREATE_AH", cmd_create_ah, IO(create_ah) },
+	[IB_USER_VERBS_CMD_DESTROY_AH] = { "DESTROY_AH", cmd_destroy_ah, IN(destroy_ah), 0 },
 	[IB_USER_VERBS_CMD_REG_MR] = { "REG_MR", cmd_reg_mr, IO(reg_mr) },
 	[IB_USER_VERBS_CMD_REREG_MR] = { "REREG_MR", cmd_rereg_mr, IO(rereg_mr), .after_work = true },
 	[IB_USER_VERBS_CMD_DEREG_MR] = { "DEREG_MR", cmd_dereg_mr, IN(dereg_mr), 0, .after_work = true },

@@ -52,6 +52,9 @@ int cmd_reg_mr(struct cmd *cmd);
 int cmd_rereg_mr(struct cmd *cmd);
 int cmd_dereg_mr(struct cmd *cmd);
 
+int cmd_create_ah(struct cmd *cmd);
+int cmd_destroy_ah(struct cmd *cmd);
+
 int cmd_create_comp_channel(struct cmd *cmd);
 int cmd_create_cq(struct cmd *cmd);
 int cmd_ex_create_cq(struct cmd *cmd);

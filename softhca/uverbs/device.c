@@ -3,6 +3,7 @@
 #include "cmd.h"
 
 #include <softhca/base/refuse.h>
+#include <softhca/machine/port.h>
 #include <softhca/objects/event.h>
 #include <softhca/wire/transport.h>
 
@@ -88,7 +89,7 @@ static void describe(const struct hca_device *device, struct ib_uverbs_query_dev
 	resp->max_srq = (uint32_t)limits->max_srq;
 	resp->max_srq_wr = (uint32_t)limits->max_srq_wr;
 	resp->max_srq_sge = (uint32_t)limits->max_srq_sge;
-	resp->max_pkeys = 1;
+	resp->max_pkeys = port_pkeys(device->machine);
 	resp->local_ca_ack_delay = device->model->ack_delay;
 	resp->phys_port_cnt = (uint8_t)settings->ports;
 }
@@ -128,18 +129,19 @@ int cmd_query_port(struct cmd *cmd)
 	if (request->port_num < 1 || request->port_num > device->machine->settings.ports)
 		return refuse(-EINVAL, "port number");
 	port = &device->port[request->port_num];
-	resp.port_cap_flags = HCA_PORT_CAPS;
+	resp.port_cap_flags = port_capabilities(device->machine);
 	resp.max_msg_sz = TRANSPORT_MAX_MESSAGE;
-	resp.gid_tbl_len = resp.pkey_tbl_len = 1;
-	resp.lid = port->lid;
-	resp.sm_lid = machine_sm_lid(device->machine);
+	resp.gid_tbl_len = PORT_GIDS;
+	resp.pkey_tbl_len = port_pkeys(device->machine);
+	resp.lid = port_lid(device, request->port_num);
+	resp.sm_lid = port_sm_lid(device->machine);
 	resp.state = port->active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
 	resp.max_mtu = resp.active_mtu = MTU;
 	resp.max_vl_num = 4;
-	resp.subnet_timeout = 18;
+	resp.subnet_timeout = device->machine->settings.ethernet ? 0 : 18;
 	resp.active_width = WIDTH_4X;
 	resp.active_speed = device->model->link_speed;
 	resp.phys_state = port->active ? LINK_UP : POLLING;
-	resp.link_layer = IBV_LINK_LAYER_INFINIBAND;
+	resp.link_layer = device->machine->settings.ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 }

@@ -4,32 +4,69 @@
 #include "operation.h"
 #include "reach.h"
 
+#include <softhca/machine/port.h>
 #include <softhca/qp/mcast.h>
 
+#include <netinet/in.h>
 #include <string.h>
 
 #define GRH_BYTES    40u
+#define UDP_BYTES    8u
+#define IBA_TRANSPORT 0x1b /* next header */
 #define MAX_DATAGRAM 4096u
 #define EVERY_MEMBER 0xffffffu /* the QP number that a group has */
+
+static void put16(uint8_t *at, uint32_t value)
+{
+	at[0] = (uint8_t)(value >> 8);
+	at[1] = (uint8_t)value;
+}
+
+/* In the last 20 bytes. The checksum is what programs know it by. */
+static void fill_ipv4(const struct av *av, const uint8_t sgid[16], uint32_t payload, uint8_t grh[GRH_BYTES])
+{
+	uint8_t *ip = grh + GRH_BYTES - 20;
+	uint32_t sum = 0;
+
+	ip[0] = 0x45;
+	ip[1] = av->traffic_class;
+	put16(ip + 2, payload + 20);
+	ip[6] = 0x40; /* do not fragment */
+	ip[8] = av->hop_limit;
+	ip[9] = IPPROTO_UDP;
+	memcpy(ip + 12, sgid + 12, 4);
+	memcpy(ip + 16, av->dgid + 12, 4);
+	for (int i = 0; i < 20; i += 2)
+		sum += (uint32_t)ip[i] << 8 | ip[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	put16(ip + 10, ~(sum + (sum >> 16)));
+}
+
+static void fill_ipv6(const struct av *av, const uint8_t sgid[16], uint32_t payload, uint8_t next, uint8_t grh[GRH_BYTES])
+{
+	grh[0] = (uint8_t)(0x60 | av->traffic_class >> 4);
+	grh[1] = (uint8_t)((uint32_t)av->traffic_class << 4 | av->flow_label >> 16);
+	put16(grh + 2, av->flow_label);
+	put16(grh + 4, payload);
+	grh[6] = next;
+	grh[7] = av->hop_limit;
+	memcpy(grh + 8, sgid, 16);
+	memcpy(grh + 24, av->dgid, sizeof(av->dgid));
+}
 
 static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 {
 	const struct av *av = &attempt->wqe->av;
-	uint8_t grh[GRH_BYTES] = { 0x60 };
+	uint8_t sgid[16], grh[GRH_BYTES] = { 0 };
+	bool udp = port_gid(attempt->qp->device, attempt->qp->attr.port, av->sgid_index, sgid) == GID_ROCE_V2;
 	struct mem_vec from;
 	/* BTH, DETH and ICRC count, too, as do the immediate data and the bytes that fill the last word. */
 	uint32_t payload = 12 + 8 + (((uint32_t)attempt->wqe->length + 3) & ~3u) + 4 + (attempt->wqe->opcode == OP_SEND_IMM ? 4 : 0);
 
-	grh[0] = (uint8_t)(0x60 | av->traffic_class >> 4);
-	grh[1] = (uint8_t)((uint32_t)av->traffic_class << 4 | av->flow_label >> 16);
-	grh[2] = (uint8_t)(av->flow_label >> 8);
-	grh[3] = (uint8_t)av->flow_label;
-	grh[4] = (uint8_t)(payload >> 8);
-	grh[5] = (uint8_t)payload;
-	grh[6] = 0x1b; /* next header: IBA transport */
-	grh[7] = av->hop_limit;
-	device_gid(attempt->qp->device, attempt->qp->attr.port, grh + 8);
-	memcpy(grh + 24, av->dgid, sizeof(av->dgid));
+	if (udp && port_is_ipv4(sgid))
+		fill_ipv4(av, sgid, payload + UDP_BYTES, grh);
+	else
+		fill_ipv6(av, sgid, payload + (udp ? UDP_BYTES : 0), udp ? IPPROTO_UDP : IBA_TRANSPORT, grh);
 	mem_vec_init(&from, NULL);
 	mem_vec_add(&from, (uint64_t)(uintptr_t)grh, sizeof(grh));
 	return mem_copy(to, &from, sizeof(grh)) == MEM_OK;
@@ -103,7 +140,7 @@ static enum outcome send_to(struct attempt *attempt, struct hca_qp *peer, uint32
 
 static bool listens(const struct hca_qp *member, const struct hca_qp *sender)
 {
-	return reach_receives(member) && member->device->port[member->attr.port].active &&
+	return reach_receives(member) && !member->attr.pkey_index && member->device->port[member->attr.port].active &&
 	       !(member == sender && sender->not_to_self);
 }
 
@@ -125,7 +162,7 @@ static enum outcome send_to_group(struct attempt *attempt, uint32_t qkey)
 	const struct av *av = &attempt->wqe->av;
 
 	/* The group's GID is in the global header only. */
-	if (!av->global || av->qpn != EVERY_MEMBER || !attempt->qp->device->port[attempt->qp->attr.port].active)
+	if (!av->global || av->qpn != EVERY_MEMBER || attempt->qp->attr.pkey_index || !attempt->qp->device->port[attempt->qp->attr.port].active)
 		return SENT;
 	for (int i = 0; i < machine->settings.devices; i++) {
 		const struct hca_group *group = mcast_find(&machine->device[i], av->dgid, av->dlid);
@@ -146,7 +183,7 @@ enum outcome datagram_execute(struct attempt *attempt)
 
 	if (attempt->wqe->length > MAX_DATAGRAM)
 		return operation_fail(attempt, SYNDROME_LOCAL_LENGTH);
-	if (av->dlid >= MCAST_FIRST_LID && av->dlid <= MCAST_LAST_LID)
+	if (av->dlid >= PORT_FIRST_GROUP && av->dlid <= PORT_LAST_GROUP)
 		return send_to_group(attempt, qkey);
 	peer = reach(qp, av->dlid, av->qpn);
 	return peer ? send_to(attempt, peer, qkey) : SENT;

@@ -2,6 +2,7 @@
 /* What a request does where it arrives: keys, buffers, and the six operations. */
 #include "operation.h"
 
+#include <softhca/machine/port.h>
 #include <softhca/objects/mr.h>
 #include <softhca/qp/qp.h>
 
@@ -118,7 +119,7 @@ void operation_describe(const struct attempt *attempt, struct cqe *cqe)
 
 	cqe->imm = attempt->wqe->imm;
 	cqe->remote = qp->qpn;
-	cqe->slid = qp->device->port[qp->attr.port].lid;
+	cqe->slid = port_lid(qp->device, qp->attr.port);
 	cqe->sl = qp->attr.dest.sl;
 	cqe->byte_count = (uint32_t)attempt->wqe->length;
 }

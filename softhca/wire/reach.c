@@ -24,6 +24,9 @@ struct hca_qp *reach(const struct hca_qp *qp, uint16_t lid, uint32_t qpn)
 
 	if (!peer || peer->type != type || !reach_receives(peer))
 		return NULL;
+	/* All but the first P_Key are empty, and match nothing. */
+	if (qp->attr.pkey_index || peer->attr.pkey_index)
+		return NULL;
 	if (peer->attr.port != port && !path_offered(peer, qp))
 		return NULL;
 	return port_up(qp, qp->attr.port) && port_up(peer, port) ? peer : NULL;

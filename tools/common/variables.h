@@ -33,6 +33,8 @@
 	  "adapter on whose host a program is, as mlx4_1: it sees no other") \
 	X(SOFTHCA_HOSTS, "not by rank", "when the emulator's library is loaded", \
 	  "number of hosts of an MPI job, set by softhca run --hosts: the rank chooses SOFTHCA_HOST") \
+	X(SOFTHCA_LINK, "infiniband", "when softhca run or start begins", \
+	  "link layer of the emulated ports if no --link says so: infiniband or ethernet (RoCE)") \
 	X(SOFTHCA_MODEL, "connectx3", "when softhca run or start begins", \
 	  "which adapter is emulated if no --model says so: connectx3 (mlx4) or connectx5 (mlx5)")
 

@@ -55,7 +55,7 @@ static void print_quirk(const struct launcher *launcher, const char *name, const
 /* What the library and the emulator read in the program; the others are for the commands. */
 static bool is_for_programs(const char *name)
 {
-	return strcmp(name, "XRC_COMPAT_LIBRARY") != 0 && strcmp(name, "SOFTHCA_MODEL") != 0;
+	return strcmp(name, "XRC_COMPAT_LIBRARY") != 0 && strcmp(name, "SOFTHCA_MODEL") != 0 && strcmp(name, "SOFTHCA_LINK") != 0;
 }
 
 static void print_variables(const struct launcher *launcher, const struct string_list *libraries)

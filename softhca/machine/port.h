@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What a port is: its link layer, the tables that programs see of it, and which port an address leads to. */
+#ifndef SOFTHCA_PORT_H
+#define SOFTHCA_PORT_H
+
+#include "hca.h"
+
+#define PORT_GIDS 16 /* places in the table */
+
+/* LIDs of multicast groups on InfiniBand. All groups of Ethernet have the first one, on the wire only. */
+#define PORT_FIRST_GROUP 0xc000u
+#define PORT_LAST_GROUP	 0xfffeu
+
+enum gid_type { GID_NONE, GID_IB, GID_ROCE_V1, GID_ROCE_V2 };
+
+/* LIDs as programs see them: Ethernet has none. struct hca_port has the number by which the wire knows the port. */
+uint16_t port_lid(const struct hca_device *device, uint8_t port);
+uint16_t port_sm_lid(const struct hca_machine *machine);
+
+/* port_cap_flags */
+uint32_t port_capabilities(const struct hca_machine *machine);
+
+/* Places in the P_Key table. The first one is the default P_Key, the others are empty. */
+uint16_t port_pkeys(const struct hca_machine *machine);
+
+/* IPv4, host byte order. */
+uint32_t port_ipv4(const struct hca_device *device, uint8_t port);
+void port_ipv6(const struct hca_device *device, uint8_t port, uint8_t address[16]);
+
+/* An entry of the GID table; all zeroes for an empty one. */
+enum gid_type port_gid(const struct hca_device *device, uint8_t port, unsigned int index, uint8_t gid[16]);
+
+/* The index of the GID that belongs to an IP address of this family. RoCE v2, as the kernel prefers it. */
+uint8_t port_gid_index(const struct hca_machine *machine, int family);
+
+/* What the table of the wire has under @gid: the number of a port, or of a group; 0 = nobody has it. */
+uint16_t port_behind(const struct hca_machine *machine, const uint8_t gid[16]);
+
+bool port_is_group(const uint8_t gid[16]);
+bool port_is_ipv4(const uint8_t gid[16]);
+
+/* On Ethernet a datagram finds its receiver by the GID. */
+void port_route(const struct hca_machine *machine, struct av *av);
+
+/* The Ethernet address for @gid. False when nobody has it. */
+bool port_mac(const struct hca_machine *machine, const uint8_t gid[16], uint8_t mac[6]);
+
+#endif

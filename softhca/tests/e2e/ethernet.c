@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Ports of Ethernet: GID tables, what is refused without a GID, and what stands before a datagram. */
+#include "pair.h"
+
+#include <errno.h>
+#include <net/if.h>
+#include <string.h>
+
+#define QKEY	0x11111111u /* of the rig's QPs */
+#define GRH	40
+#define ENTRIES 6 /* of the table that are in use */
+#define EMPTY	7
+#define V1	0 /* link-local */
+#define V2	1
+#define V2_IPV4 3
+#define V2_IPV6 5
+
+static bool table(void)
+{
+	struct host *host = rig_host(0);
+	struct ibv_gid_entry entries[32], one;
+
+	CHECK(ibv_query_gid_table(host->ctx, entries, 32, 0) == ENTRIES);
+	for (unsigned int i = 0; i < ENTRIES; i++) {
+		CHECK(entries[i].gid_index == i && entries[i].port_num == 1);
+		CHECK(entries[i].gid_type == (i % 2 ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_ROCE_V1));
+		CHECK(entries[i].ndev_ifindex == if_nametoindex("lo"));
+		CHECK(!ibv_query_gid_ex(host->ctx, 1, i, &one, 0) && !memcmp(&one, &entries[i], sizeof(one)));
+	}
+	CHECK(ibv_query_gid_ex(host->ctx, 1, EMPTY, &one, 0) == ENODATA);
+	rig_free_host(host);
+	return true;
+}
+
+/* A path from a to b between entries of this index. */
+static struct ibv_ah_attr path(const struct pair *pair, uint8_t index)
+{
+	struct ibv_ah_attr attr = { .port_num = 1, .is_global = 1, .grh = { .sgid_index = index, .hop_limit = 9, .traffic_class = 0xa7 } };
+
+	NEED(!ibv_query_gid(pair->b->ctx, 1, index, &attr.grh.dgid));
+	return attr;
+}
+
+static int to_rtr(struct pair *pair, struct ibv_ah_attr ah)
+{
+	struct rig_link link = rig_link_to(pair->qb->qp_num, 0);
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = pair->qb->qp_num, .min_rnr_timer = 1, .ah_attr = ah,
+	};
+
+	NEED(!rig_to_state(pair->qa, IBV_QPS_RESET) && !rig_init(pair->qa, &link));
+	return ibv_modify_qp(pair->qa, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+						      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+}
+
+static bool refused(void)
+{
+	struct pair pair = pair_apart(IBV_QPT_RC);
+	struct ibv_ah_attr attr = path(&pair, V2_IPV4);
+
+	CHECK(!to_rtr(&pair, attr));
+	attr.is_global = 0;
+	CHECK(to_rtr(&pair, attr) == EINVAL);
+	attr.is_global = 1;
+	attr.grh.sgid_index = EMPTY;
+	CHECK(to_rtr(&pair, attr) == ENODATA);
+	attr.grh.sgid_index = 16;
+	CHECK(to_rtr(&pair, attr) == EINVAL);
+	attr = path(&pair, V2_IPV4);
+	attr.grh.dgid.raw[15] ^= 0x40;
+	CHECK(to_rtr(&pair, attr) == ETIMEDOUT);
+	/* The kernel computes the address behind a link-local GID only for RoCE v1. */
+	attr = path(&pair, V2);
+	attr.grh.dgid.raw[15] ^= 0x40;
+	CHECK(to_rtr(&pair, attr) == ETIMEDOUT);
+	attr.grh.sgid_index = V1;
+	CHECK(!to_rtr(&pair, attr));
+	return pair_tear_down(&pair);
+}
+
+static bool queried(void)
+{
+	struct pair pair = pair_apart(IBV_QPT_RC);
+	struct ibv_ah_attr attr = path(&pair, V2_IPV6);
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr got;
+
+	CHECK(!to_rtr(&pair, attr) && !ibv_query_qp(pair.qa, &got, IBV_QP_AV, &init));
+	CHECK(got.ah_attr.is_global && !got.ah_attr.dlid && got.ah_attr.grh.sgid_index == V2_IPV6);
+	CHECK(!memcmp(&got.ah_attr.grh.dgid, &attr.grh.dgid, 16));
+	return pair_tear_down(&pair);
+}
+
+/* libmlx5 asks the kernel, libmlx4 asks libibverbs, which does not say why. */
+static bool handles(void)
+{
+	struct pair pair = pair_apart(IBV_QPT_UD);
+	struct ibv_ah_attr attr = path(&pair, V2_IPV4);
+	bool by_kernel = !strncmp(ibv_get_device_name(pair.a->ctx->device), "mlx5", 4);
+	struct ibv_ah *ah;
+
+	attr.is_global = 0;
+	CHECK(!ibv_create_ah(pair.a->pd, &attr));
+	attr.is_global = 1;
+	ah = MADE(ibv_create_ah(pair.a->pd, &attr));
+	CHECK(!ibv_destroy_ah(ah));
+	attr.grh.dgid.raw[15] ^= 0x40;
+	errno = 0;
+	ah = ibv_create_ah(pair.a->pd, &attr);
+	CHECK(by_kernel ? !ah && errno == ETIMEDOUT : !ibv_destroy_ah(ah));
+	return pair_tear_down(&pair);
+}
+
+/* A datagram to b, which answers by what has come. */
+static bool there_and_back(uint8_t index, int header, const uint8_t *want, size_t bytes)
+{
+	struct pair pair = pair_up(IBV_QPT_UD, NULL);
+	struct ibv_ah_attr attr = path(&pair, index);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 100);
+	struct ibv_ah *back;
+	struct ibv_wc wc;
+
+	wr.wr.ud.ah = MADE(ibv_create_ah(pair.a->pd, &attr));
+	wr.wr.ud.remote_qpn = pair.qb->qp_num;
+	wr.wr.ud.remote_qkey = QKEY;
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, GRH + 100, 1) && !rig_post_recv(pair.a, pair.qa, 1024, GRH + 100, 1));
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wc_flags & IBV_WC_GRH && !wc.slid);
+	CHECK(!memcmp(pair.b->buffer + header, want, bytes));
+	back = MADE(ibv_create_ah_from_wc(pair.b->pd, &wc, (void *)pair.b->buffer, 1));
+	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
+	wr = rig_wr(pair.b, &sge, IBV_WR_SEND, 0, 100);
+	wr.wr.ud.ah = back;
+	wr.wr.ud.remote_qpn = wc.src_qp;
+	wr.wr.ud.remote_qkey = QKEY;
+	CHECK(!rig_post(pair.qb, &wr) && rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.byte_len == GRH + 100);
+	CHECK(!ibv_destroy_ah(back));
+	return pair_tear_down(&pair);
+}
+
+/* BTH, DETH and ICRC are 24 bytes, the header of UDP 8. */
+static bool datagram_v2_ipv4(void)
+{
+	static const uint8_t want[] = { 0x45, 0xa7, 0, 152, 0, 0, 0x40, 0, 9, 17 };
+
+	return there_and_back(V2_IPV4, 20, want, sizeof(want));
+}
+
+static bool datagram_v2_ipv6(void)
+{
+	static const uint8_t want[] = { 0x6a, 0x70, 0, 0, 0, 132, 17, 9, 0xfd };
+
+	return there_and_back(V2_IPV6, 0, want, sizeof(want));
+}
+
+static bool datagram_v1(void)
+{
+	static const uint8_t want[] = { 0x6a, 0x70, 0, 0, 0, 124, 0x1b, 9, 0xfe, 0x80 };
+
+	return there_and_back(V1, 0, want, sizeof(want));
+}
+
+static const struct rig_case cases[] = {
+	CASE(table), CASE(refused), CASE(queried), CASE(handles), CASE(datagram_v2_ipv4), CASE(datagram_v2_ipv6), CASE(datagram_v1),
+};
+
+RIG_MAIN(cases)
