@@ -25,12 +25,12 @@
 #define ROW_MS 60000
 
 extern const struct group open_group, close_group, srq_group, xrc_qp_group, rcv_qp_group, query_group, reg_group,
-	end_group, event_group, data_group, ordinary_group, bad_input_group, no_open_qp_group, no_xrc_group, no_device_group;
+	end_group, event_group, data_group, ordinary_group, bad_input_group, no_open_qp_group, no_xrc_group, no_device_group, ethernet_group;
 
 static const struct group *const groups[] = {
 	&open_group, &close_group, &srq_group, &xrc_qp_group, &rcv_qp_group, &query_group, &reg_group, &end_group,
 	&event_group, &data_group, &ordinary_group, &bad_input_group, &no_open_qp_group, &no_xrc_group,
-	&no_device_group,
+	&no_device_group, &ethernet_group,
 };
 
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))

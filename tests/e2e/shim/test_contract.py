@@ -32,6 +32,17 @@ def test_kernel_that_removes_no_bits(on_device, group):
 
 
 @pytest.mark.parametrize("mode", MODES)
+def test_ethernet(on_device, mode):
+    check(on_device(mode, "ethernet", "--link=ethernet"), "ethernet", mode, 4)
+
+
+@pytest.mark.parametrize("group", ["xrc_qp", "rcv_qp", "query", "end", "event", "data"])
+def test_rows_over_ethernet(on_device, group):
+    """Connected by GIDs (is_global), since ports of Ethernet have no LIDs."""
+    check(on_device("processes", group, "--link=ethernet"), group, "processes", ROWS[group])
+
+
+@pytest.mark.parametrize("mode", MODES)
 def test_kernel_whose_opened_handles_get_no_events(on_device, mode):
     """As Linux since 5.8 (contract 5.10): only the creator gets events. The two rows about others are left out."""
     result = on_device(mode, "event", "--open_events=off", options=["--without-opened-events"])

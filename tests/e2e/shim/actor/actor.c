@@ -19,6 +19,7 @@ struct actor {
 	pid_t pid;			/* PROCESSES */
 	int socket;
 	uint16_t lid;
+	union ibv_gid gid;
 };
 
 enum mode actor_mode;
@@ -82,6 +83,7 @@ struct actor *actor_open(int device)
 	if (result.ret)
 		row_fail(__FILE__, __LINE__, "device %d cannot be opened: %s", device, error_name(result.ret));
 	actor->lid = (uint16_t)result.number;
+	actor->gid = result.attr.ah_attr.grh.dgid;
 	return actor;
 }
 
@@ -129,4 +131,16 @@ void actor_end(struct actor *actor, enum end how)
 uint16_t actor_lid(const struct actor *actor)
 {
 	return actor->lid;
+}
+
+struct ibv_ah_attr actor_path(const struct actor *actor)
+{
+	struct ibv_ah_attr path = { .dlid = actor->lid, .port_num = 1 };
+
+	if (!actor->lid) { /* Ethernet has no LIDs */
+		path.is_global = 1;
+		path.grh.dgid = actor->gid;
+		path.grh.hop_limit = 1;
+	}
+	return path;
 }

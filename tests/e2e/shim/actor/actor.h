@@ -32,4 +32,7 @@ void actor_end(struct actor *actor, enum end how);
 /** actor_lid - LID of port 1 of its device. */
 uint16_t actor_lid(const struct actor *actor);
 
+/** actor_path - an address vector to that port: by its LID, or on Ethernet by its GID. */
+struct ibv_ah_attr actor_path(const struct actor *actor);
+
 #endif

@@ -207,9 +207,7 @@ struct ibv_qp_attr attr_to(enum ibv_qp_state state, const struct actor *peer, ui
 		.rnr_retry = 5,
 	};
 
-	attr.ah_attr.dlid = actor_lid(peer);
-	attr.ah_attr.sl = 0;
-	attr.ah_attr.port_num = 1;
+	attr.ah_attr = actor_path(peer);
 	return attr;
 }
 

@@ -21,6 +21,8 @@ static void do_open_device(struct actor_state *state, const struct request *requ
 		return;
 	result->ret = ibv_query_port(opened->context, 1, &port);
 	result->number = port.lid;
+	if (!result->ret)
+		result->ret = ibv_query_gid(opened->context, 1, 0, &result->attr.ah_attr.grh.dgid) ? errno : 0;
 	state->mr = ibv_reg_mr(opened->pd, state->buffer, MESSAGE_MAX * (RECV_SLOTS + 1), IBV_ACCESS_LOCAL_WRITE);
 	if (!state->mr)
 		result->ret = errno;

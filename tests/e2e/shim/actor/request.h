@@ -120,7 +120,7 @@ struct result {
 	uint32_t raw_number;	/* the bytes at offset 32 of an SRQ */
 	uint32_t event_type;
 	enum ibv_qp_type qp_type;
-	struct ibv_qp_attr attr;
+	struct ibv_qp_attr attr; /* OP_OPEN_DEVICE: ah_attr.grh.dgid is the port's own GID */
 	struct ibv_qp_cap cap;	/* of init_attr */
 	struct ibv_srq_attr srq_attr;
 	struct ibv_wc wc;
