@@ -55,6 +55,14 @@ def test_program(daemon, finish, name):
         daemon.until_empty()
 
 
+@pytest.mark.parametrize("settings", [["--link=ethernet"]])
+@pytest.mark.parametrize("name", ["rping", "udaddy", "rdma_xserver-xrc"])
+def test_program_over_ethernet(daemon, finish, name):
+    """The GIDs of the connection are those of the IP addresses."""
+    pair(daemon, finish, PROGRAMS[name])
+    daemon.until_empty()
+
+
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_within_a_host(daemon, finish, name):
     """By the loopback address, without any word about hosts."""
