@@ -76,8 +76,10 @@ def test_bound_at_start(cluster):
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_kernel_that_removes_no_bits(cluster):
-    done = cluster(settings=["--devices=2", "--strict=on"])
+@pytest.mark.parametrize("setting", ["--strict=on", "--link=ethernet"])
+def test_another_kernel_or_link(cluster, setting):
+    """A kernel that removes no mask bits; ports of Ethernet, between which receive QPs are connected by GIDs."""
+    done = cluster(settings=["--devices=2", setting])
     assert (done.returncode, done.stderr) == (0, "")
 
 
