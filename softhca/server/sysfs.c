@@ -70,22 +70,53 @@ static void guid_bytes(uint64_t guid, uint8_t bytes[8])
 	memcpy(bytes, &guid, sizeof(guid));
 }
 
+/* Entries first to count - 1 of a table, all alike: hard links to one file, because every start of the emulator makes them. */
+static void plant_alike(struct tree *tree, const char *line, const char *table, unsigned int first, unsigned int count)
+{
+	char path[PATH_MAX], from[PATH_MAX + 16], to[PATH_MAX + 16];
+
+	if (first >= count)
+		return;
+	plant(tree, line, "%s/%u", table, first);
+	snprintf(path, sizeof(path), "%s/%s", tree->root, table);
+	snprintf(from, sizeof(from), "%s/%u", path, first);
+	for (unsigned int i = first + 1; !tree->error && i < count; i++) {
+		snprintf(to, sizeof(to), "%s/%u", path, i);
+		/* A file system may have no hard links. */
+		if (link(from, to))
+			plant(tree, line, "%s/%u", table, i);
+	}
+}
+
 /* The loopback interface stands for the port's own, which this machine has not. */
 static void plant_gids(struct tree *tree, const struct hca_device *device, uint8_t port, const char *dir)
 {
 	static const char v1[] = "IB/RoCE v1", v2[] = "RoCE v2";
-	char text[64];
+	char text[64], table[96];
 	uint8_t gid[16];
+	enum gid_type type;
+	unsigned int i;
 
-	for (unsigned int i = 0; i < PORT_GIDS; i++) {
-		enum gid_type type = port_gid(device, port, i, gid);
-
+	for (i = 0; i < PORT_GIDS && (type = port_gid(device, port, i, gid)) != GID_NONE; i++) {
 		plant(tree, format_gid(gid, 8, text), "%s/gids/%u", dir, i);
-		/* Of an empty entry the kernel refuses to tell. No file can do that, and libibverbs ignores what it reads. */
 		plant(tree, type == GID_ROCE_V2 ? v2 : v1, "%s/gid_attrs/types/%u", dir, i);
-		if (type != GID_NONE && type != GID_IB)
+		if (type != GID_IB)
 			plant(tree, "lo", "%s/gid_attrs/ndevs/%u", dir, i);
 	}
+	snprintf(table, sizeof(table), "%s/gids", dir);
+	plant_alike(tree, format_gid((const uint8_t[16]){ 0 }, 8, text), table, i, PORT_GIDS);
+	/* Of an empty entry the kernel refuses to tell the type. No file can do that, and libibverbs ignores what it reads. */
+	snprintf(table, sizeof(table), "%s/gid_attrs/types", dir);
+	plant_alike(tree, v1, table, i, PORT_GIDS);
+}
+
+static void plant_pkeys(struct tree *tree, const struct hca_device *device, const char *dir)
+{
+	char table[96];
+
+	snprintf(table, sizeof(table), "%s/pkeys", dir);
+	plant(tree, "0xffff", "%s/0", table);
+	plant_alike(tree, "0x0000", table, 1, (unsigned int)port_pkeys(device->machine));
 }
 
 static void plant_port(struct tree *tree, const struct hca_device *device, int port)
@@ -96,8 +127,7 @@ static void plant_port(struct tree *tree, const struct hca_device *device, int p
 
 	snprintf(dir, sizeof(dir), "class/infiniband/%s/ports/%d", device_name(device, name), port);
 	plant_gids(tree, device, (uint8_t)port, dir);
-	for (int i = 0; i < port_pkeys(device->machine); i++)
-		plant(tree, i ? "0x0000" : "0xffff", "%s/pkeys/%d", dir, i);
+	plant_pkeys(tree, device, dir);
 	snprintf(text, sizeof(text), "0x%x", port_lid(device, (uint8_t)port));
 	plant(tree, text, "%s/lid", dir);
 	plant(tree, "0", "%s/lid_mask_count", dir);
