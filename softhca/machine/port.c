@@ -123,7 +123,7 @@ uint8_t port_gid_index(const struct hca_machine *machine, int family)
 	return (uint8_t)(2 * (family == AF_INET ? IPV4 : family == AF_INET6 ? IPV6 : LINK_LOCAL) + 1);
 }
 
-/* ---- who has a GID ---- */
+/* ---- the ports of GIDs ---- */
 
 bool port_is_ipv4(const uint8_t gid[16])
 {

@@ -33,7 +33,7 @@ enum gid_type port_gid(const struct hca_device *device, uint8_t port, unsigned i
 /* The index of the GID that belongs to an IP address of this family. RoCE v2, as the kernel prefers it. */
 uint8_t port_gid_index(const struct hca_machine *machine, int family);
 
-/* What the table of the wire has under @gid: the number of a port, or of a group; 0 = nobody has it. */
+/* What the table of the wire has under @gid: the number of a port, or of a group; 0 = no port has it. */
 uint16_t port_behind(const struct hca_machine *machine, const uint8_t gid[16]);
 
 bool port_is_group(const uint8_t gid[16]);
@@ -42,7 +42,7 @@ bool port_is_ipv4(const uint8_t gid[16]);
 /* On Ethernet a datagram finds its receiver by the GID. */
 void port_route(const struct hca_machine *machine, struct av *av);
 
-/* The Ethernet address for @gid. False when nobody has it. */
+/* The Ethernet address for @gid. False when no port has it. */
 bool port_mac(const struct hca_machine *machine, const uint8_t gid[16], uint8_t mac[6]);
 
 #endif

@@ -36,7 +36,7 @@ static int check_gids(const struct hca_qp *qp, const struct ib_uverbs_qp_dest *d
 		return refuse(-ENODATA, "GID index of an empty entry");
 	if (type == GID_IB || (type == GID_ROCE_V1 && dest->dgid[0] == 0xfe) || port_behind(machine, dest->dgid))
 		return 0;
-	return refuse(-ETIMEDOUT, "GID that nobody has");
+	return refuse(-ETIMEDOUT, "GID of no port");
 }
 
 /* The port is named twice. On the way to RTR it has been said before; in SQD the path may go to another one. */

@@ -21,7 +21,7 @@ static int resolve(const struct hca_device *device, const struct ib_uverbs_ah_at
 		return attr->grh.sgid_index < PORT_GIDS ? refuse(-ENODATA, "GID index of an empty entry") : refuse(-EINVAL, "GID index");
 	if (!device->machine->settings.ethernet || port_mac(device->machine, attr->grh.dgid, mac))
 		return 0;
-	return refuse(-ETIMEDOUT, "GID that nobody has");
+	return refuse(-ETIMEDOUT, "GID of no port");
 }
 
 int cmd_create_ah(struct cmd *cmd)
