@@ -49,12 +49,18 @@ static bool known(const char *directory, const char *adapter)
 	       !access(path, F_OK);
 }
 
+/* What is mounted from here on is seen by this host alone. Below chroot(2) "/" is no mount, but /dev/shm may be one. */
+static bool keep_mounts(void)
+{
+	return !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || !mount("none", "/dev/shm", NULL, MS_PRIVATE, NULL);
+}
+
 /* A name and shared memory of its own. Without namespaces it is the other host's for verbs and librdmacm only. */
 static void separate(const char *host, const char *directory)
 {
 	if (cli_unshare(CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC) || sethostname(host, strlen(host)))
 		return;
-	if (strncmp(directory, "/dev/shm", 8) && !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL))
+	if (strncmp(directory, "/dev/shm", 8) && keep_mounts())
 		mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
 }
 
