@@ -104,14 +104,15 @@ def test_the_trace_never_stands_between_the_lines_of_the_program(run, xrc_compat
 
 
 def test_two_at_once(xrc_compat, tmp_path):
-    """While the first has written nothing yet, the second takes another file."""
+    """Two tracers race for a file: one of them says that it takes another one."""
     output = tmp_path / "trace"
-    first = subprocess.Popen([str(xrc_compat), "trace", "--output", str(output), "--", "cat"], stdin=subprocess.PIPE)
+    trace = [str(xrc_compat), "trace", "--output", str(output), "--"]
+    first = subprocess.Popen([*trace, "cat"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
     while not output.exists():
         assert first.poll() is None
-    assert subprocess.run([str(xrc_compat), "trace", "--output", str(output), "--", "true"], stderr=subprocess.PIPE, check=True,
-                          timeout=60).stderr
-    first.communicate(timeout=60)
+    second = subprocess.run([*trace, "true"], stderr=subprocess.PIPE, check=True, timeout=60)
+    said = first.communicate(timeout=60)[1] + second.stderr
+    assert said.count(b"is there already; the trace goes to ") == 1
     assert os.path.getsize(output) > 0 and os.path.getsize(tmp_path / "trace.1") > 0
 
 
