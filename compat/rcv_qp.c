@@ -236,7 +236,7 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	return err;
 }
 
-/* A forked child ends none of its parent's: the kernel does that with the last descriptor of the device, and the parent has one. */
+/* A forked child destroys no handle of its parent. The kernel destroys them with the device's last descriptor, which the parent has. */
 void rcv_qp_end_all(struct device_domain *device_domain)
 {
 	HANDLE_EACH(mapping, &device_domain->rcv_qps) {

@@ -49,7 +49,7 @@ static bool known(const char *directory, const char *adapter)
 	       !access(path, F_OK);
 }
 
-/* What is mounted from here on is seen by this host alone. Below chroot(2) "/" is no mount, but /dev/shm may be one. */
+/* Later mounts stay in this namespace. Below chroot(2) "/" is no mount, but /dev/shm may be one. */
 static bool keep_mounts(void)
 {
 	return !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || !mount("none", "/dev/shm", NULL, MS_PRIVATE, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* libmlx4 asks libibverbs for the Ethernet address behind a GID, which asks this machine's kernel: that knows none of the wire. */
+/* libmlx4 asks libibverbs for the Ethernet address of a GID. libibverbs asks the kernel, which knows no emulated wire. */
 #include "client.h"
 
 #include <errno.h>

@@ -28,7 +28,7 @@ int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qp
 /* One handle of each QP is its first, whoever has it: a walk over the handles in all contexts meets each QP there once. */
 bool qp_first_handle(const struct hca_qp_handle *handle);
 
-/* 0, -EINVAL, or what is wrong with a GID: -ENODATA, -ETIMEDOUT. */
+/* 0 or -EINVAL; -ENODATA: empty GID entry; -ETIMEDOUT: no port has the GID. */
 int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request);
 
 /* Everything that is known, whatever was asked for. */
