@@ -85,7 +85,7 @@ def test_two_way_exchange(xrc_compat, build_root, dialect, options):
     two_way(xrc_compat, build_root, 28, f"exchange-{dialect}", *options)
 
 
-@pytest.mark.parametrize("group, count", [("state", 15), ("order", 11), ("error", 11), ("event", 10)])
+@pytest.mark.parametrize("group, count", [("state", 11), ("order", 11), ("error", 10), ("event", 9)])
 def test_two_way_rows(xrc_compat, build_root, group, count):
     two_way(xrc_compat, build_root, count, "twoway-pair", group)
 
