@@ -20,7 +20,8 @@ TARGET = 1 << 23
 PATCHED = "XRC_LAB_PATCHED" in os.environ
 
 # mlx4_ib of Linux 5.10 tells the path of RC and UC QPs only when it is queried: that of an XRC QP reads as zeroes (docs/contract.md 7).
-TELLS_NO_PATH = os.uname().release.startswith("5.10.")
+LINUX_5_10 = os.uname().release.startswith("5.10.")
+TELLS_NO_PATH = LINUX_5_10
 
 # Called as `softhca ctl event DEVICE NAME NUMBER` is.
 RAISE = str(pathlib.Path(__file__).resolve().parent / "raise_event.py")
@@ -28,6 +29,8 @@ RAISE = str(pathlib.Path(__file__).resolve().parent / "raise_event.py")
 DRIVER = os.environ.get("XRC_LAB_DRIVER", "mlx4")
 MODEL, DEVICE_ID = {"mlx4": ("connectx3", "0x1003"), "mlx5": ("connectx5", "0x1017")}[DRIVER]
 MODULES = [f"{DRIVER}_ib", "ib_uverbs", "rdma_ucm"]
+# mlx5_ib of Linux 5.10 rounds responder resources down to a power of two; later releases and mlx4_ib round up.
+ROUNDING = "down" if DRIVER == "mlx5" and LINUX_5_10 else "up"
 # The ConnectX-5 carries no messages.
 CARRIES = DRIVER == "mlx4"
 REMOVED = [f"{DRIVER}_ib", f"{DRIVER}_core"]

@@ -3,7 +3,7 @@
 
 import pytest
 
-from driver import DEVICES, PATCHED, RAISE, run
+from driver import DEVICES, PATCHED, RAISE, ROUNDING, run
 
 FOLDER = "softhca/tests/e2e"
 
@@ -18,5 +18,6 @@ def test_agreement(build_root):
     """A handle from ibv_open_qp gets no events unless ib_uverbs is patched: it is given no event file."""
     raise_event = f"{RAISE} ctl event {DEVICES[0]} $3 $2 $5"
     done = run([build_root / FOLDER / "softhca-agreement"], timeout=1200,
-               env={"AGREEMENT_RAISE": f"sh -c '{raise_event}' raise", "AGREEMENT_OPENED": "hear" if PATCHED else "deaf"})
+               env={"AGREEMENT_RAISE": f"sh -c '{raise_event}' raise", "AGREEMENT_OPENED": "hear" if PATCHED else "deaf",
+                    "AGREEMENT_ROUNDING": ROUNDING})
     assert done.returncode == 0, done.stdout + done.stderr
