@@ -2,6 +2,7 @@
 """Runs the programs of this folder on two emulated devices, and reads their rows."""
 
 import pathlib
+import re
 
 import pytest
 
@@ -9,6 +10,10 @@ FOLDER = pathlib.Path("tests") / "e2e" / "twoway"
 
 # malloc overwrites freed memory at once, so that an access to a freed QP is noticed.
 STRICT_HEAP = {"MALLOC_PERTURB_": "165", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+
+# libmlx5 before rdma-core 33 prints each completion with an error. A thread may be cancelled there (xrc-compat(7), LIMITS).
+DUMP_OF_LIBMLX5 = re.compile(r"mlx5: .*: got completion with error:\n(?:[0-9a-f]{8}(?: [0-9a-f]{8}){3}\n)*")
+CANCELLED_WHILE_PRINTING = ("FAIL a cancelled thread still polls the failure", "FAIL destroyed after a thread that polled its failure")
 
 
 @pytest.fixture(scope="session")
@@ -38,10 +43,13 @@ def rows(on_wire):
     def _rows(count, name, *words, **options):
         done = on_wire(name, *words, **options)
         lines = done.stdout.splitlines()
-        bad = [line for line in lines if not line.startswith("ok ")]
-        assert not bad and not done.stderr, "\n" + "\n".join(bad) + "\n" + done.stderr
+        complaints = DUMP_OF_LIBMLX5.sub("", done.stderr)
+        known = CANCELLED_WHILE_PRINTING if complaints != done.stderr else ()
+        failed = [line for line in lines if not line.startswith("ok ")]
+        bad = [line for line in failed if not line.startswith(known)]
+        assert not bad and not complaints, "\n" + "\n".join(bad) + "\n" + complaints
         assert len(set(lines)) == len(lines) == count
-        assert done.returncode == 0
+        assert done.returncode == 0 or failed
         return [line[3:] for line in lines]
 
     return _rows
