@@ -23,7 +23,7 @@ struct rcv_qp {
 	enum phase phase;
 	bool created;			/* by this device */
 	unsigned users;			/* verbs that use the handle right now */
-	struct domain *domain;		/* through which it was registered: the kernel does not close that one */
+	struct device_domain *device_domain;	/* not the handle: that may be closed before drop() */
 	struct ibv_qp *qp;		/* the creator's, or an opened handle; NULL: still opening */
 };
 
@@ -44,7 +44,7 @@ static struct rcv_qp *find_settled(struct device_domain *device_domain, uint32_t
 	return rcv_qp;
 }
 
-static struct rcv_qp *insert(struct domain *domain, uint32_t qp_num)
+static struct rcv_qp *insert(struct device_domain *device_domain, uint32_t qp_num)
 {
 	struct rcv_qp *rcv_qp = calloc(1, sizeof(*rcv_qp));
 
@@ -52,8 +52,8 @@ static struct rcv_qp *insert(struct domain *domain, uint32_t qp_num)
 		return NULL;
 	rcv_qp->qp_num = qp_num;
 	rcv_qp->phase = OPENING;
-	rcv_qp->domain = domain;
-	if (handle_add(&domain->device_domain->rcv_qps, key_of(qp_num), rcv_qp)) {
+	rcv_qp->device_domain = device_domain;
+	if (handle_add(&device_domain->rcv_qps, key_of(qp_num), rcv_qp)) {
 		free(rcv_qp);
 		return NULL;
 	}
@@ -62,7 +62,7 @@ static struct rcv_qp *insert(struct domain *domain, uint32_t qp_num)
 
 static void drop(struct rcv_qp *rcv_qp)
 {
-	struct device_domain *device_domain = rcv_qp->domain->device_domain;
+	struct device_domain *device_domain = rcv_qp->device_domain;
 
 	if (rcv_qp->qp)
 		qp_number_remove(device_domain->context, rcv_qp->qp_num);
@@ -74,7 +74,7 @@ static void drop(struct rcv_qp *rcv_qp)
 
 static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp)
 {
-	struct device_domain *device_domain = rcv_qp->domain->device_domain;
+	struct device_domain *device_domain = rcv_qp->device_domain;
 
 	if (!rcv_qp->qp)
 		qp_number_add(device_domain->context, rcv_qp->qp_num);
@@ -123,7 +123,7 @@ static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp 
 	if (err)
 		return err;
 	state_lock();
-	*made = insert(domain, (*qp)->qp_num);
+	*made = insert(domain->device_domain, (*qp)->qp_num);
 	state_unlock();
 	if (!*made) {
 		modern_destroy_qp(*qp);
@@ -162,7 +162,7 @@ static int claim(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct domain 
 	if (!*domain) {
 		err = -EINVAL;
 	} else if (!find_settled((*domain)->device_domain, qp_num)) {
-		*claimed = insert(*domain, qp_num);
+		*claimed = insert((*domain)->device_domain, qp_num);
 		err = *claimed ? 0 : -ENOMEM;
 	}
 	state_unlock();

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Receive QPs that the kernel refuses to query, and that one thread queries while another one unregisters. */
+/* Receive QPs that the kernel refuses to query, and that one thread uses while another one unregisters. */
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -176,5 +178,35 @@ TEST(a_query_does_not_use_what_is_being_destroyed)
 	assert_int_equal(domain_close(domain), 0);
 }
 
+static void *reused;
+
+/* The next block of that size is where the closed handle was. */
+static int close_after_destroy(struct ibv_qp *qp)
+{
+	assert_int_equal(provider_destroy_qp(qp) | domain_close(domain), 0);
+	reused = malloc(sizeof(struct domain));
+	memset(reused, 0x5a, sizeof(struct domain));
+	return 0;
+}
+
+/* The kernel lets a handle be closed as soon as it has destroyed the QP. The thread that unregisters goes on meanwhile. */
+TEST(the_handle_that_registered_is_closed_during_unregister)
+{
+	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	struct legacy_xrc_domain *other;
+
+	assert_int_equal(domain_open(provider_open(0), fd, O_CREAT, &domain), 0);
+	assert_int_equal(domain_open(domain->context, fd, O_CREAT, &other), 0);
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	provider_destroy_qp = modern_table.destroy_qp;
+	modern_table.destroy_qp = close_after_destroy;
+	assert_int_equal(rcv_qp_unregister(other, number), 0);
+	assert_int_equal(rcv_qp_unregister(other, number), -EINVAL);
+	assert_int_equal(domain_close(other), 0);
+	free(reused);
+	close(fd);
+}
+
 UNIT_MAIN(NULL, NULL, UNIT(a_query_that_is_refused_writes_nothing), UNIT(a_qp_of_unknown_state_is_not_modified),
-	  UNIT(unregister_waits_for_a_query), UNIT(a_query_does_not_use_what_is_being_destroyed))
+	  UNIT(unregister_waits_for_a_query), UNIT(a_query_does_not_use_what_is_being_destroyed),
+	  UNIT(the_handle_that_registered_is_closed_during_unregister))
