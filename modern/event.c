@@ -43,7 +43,7 @@ int modern_read_async_event(int async_fd, struct ib_uverbs_async_event_desc *des
 	return got == sizeof(*desc) ? 0 : -EIO;
 }
 
-/* Every object, and the number of a port, is at the same place of the union. */
+/* All pointers of the union lie at one place. */
 struct ibv_async_event modern_async_event(const struct ib_uverbs_async_event_desc *desc)
 {
 	struct ibv_async_event event = { .event_type = desc->event_type };
@@ -63,32 +63,33 @@ void modern_ack_async_event(struct ibv_async_event *event)
 	modern_table.ack_async_event(event);
 }
 
-static void unlock(void *mutex)
+static void unlock_mutex(void *mutex)
 {
 	pthread_mutex_unlock(mutex);
 }
 
 /*
  * libibverbs counts acknowledgements under this mutex, and signals each. The event of a cancelled thread is acknowledged without
- * being handed out, so there may be more acknowledgements than events.
+ * being handed out, so there may be more acknowledgements than events. Both counts may wrap.
  */
-static void await(pthread_mutex_t *mutex, pthread_cond_t *cond, const uint32_t *completed, uint32_t events, int cancel_state)
+static void await_acks(pthread_mutex_t *mutex, pthread_cond_t *cond, const uint32_t *completed, uint32_t events,
+		       int cancel_state)
 {
-	int off;
+	int disabled;
 
 	pthread_mutex_lock(mutex);
-	pthread_cleanup_push(unlock, mutex);
+	pthread_cleanup_push(unlock_mutex, mutex);
 	while ((int32_t)(events - *completed) > 0) {
-		pthread_setcancelstate(cancel_state, &off);
+		pthread_setcancelstate(cancel_state, &disabled);
 		pthread_cond_wait(cond, mutex);
-		pthread_setcancelstate(off, NULL);
+		pthread_setcancelstate(disabled, NULL);
 	}
 	pthread_cleanup_pop(1);
 }
 
 void modern_await_qp_acks(struct ibv_qp *qp, uint32_t events, int cancel_state)
 {
-	await(&qp->mutex, &qp->cond, &qp->events_completed, events, cancel_state);
+	await_acks(&qp->mutex, &qp->cond, &qp->events_completed, events, cancel_state);
 }
 
 void modern_uncount_qp_acks(struct ibv_qp *qp, uint32_t events)
@@ -100,5 +101,5 @@ void modern_uncount_qp_acks(struct ibv_qp *qp, uint32_t events)
 
 void modern_await_srq_acks(struct ibv_srq *srq, uint32_t events, int cancel_state)
 {
-	await(&srq->mutex, &srq->cond, &srq->events_completed, events, cancel_state);
+	await_acks(&srq->mutex, &srq->cond, &srq->events_completed, events, cancel_state);
 }

@@ -2,8 +2,8 @@
 /*
  * Today's rdma-core, as the rest of the library sees it.
  *
- * Only modern/ calls a verb. Every function here returns 0 or a negative errno, whatever convention the verb itself
- * has, and leaves its out-parameters alone on failure. A provider that has no such operation gives -EOPNOTSUPP.
+ * Only modern/ calls a verb. A function here that returns int returns 0 or a negative errno, whatever convention the verb
+ * itself has, and leaves its out-parameters alone on failure. -EOPNOTSUPP: the provider has no such operation.
  */
 #ifndef MODERN_MODERN_H
 #define MODERN_MODERN_H
@@ -14,7 +14,7 @@
 #include <rdma/ib_user_verbs.h>
 
 /**
- * modern_load - find the program's own libibverbs.so.1 and every function used of it. Idempotent, thread-safe.
+ * modern_load - find the program's own libibverbs.so.1, and in it every function that the library uses. Idempotent, thread-safe.
  * Returns 0, or -ENOSYS when there is no libibverbs.so.1 or it lacks one of the functions (modern_missing() names it).
  */
 int modern_load(void);
@@ -22,7 +22,7 @@ int modern_load(void);
 /** modern_library_path - the file modern_load() found, as the loader names it; "" before that. */
 const char *modern_library_path(void);
 
-/** modern_missing - what modern_load() failed on: a library or function name; "" if it did not fail. */
+/** modern_missing - the library or function that modern_load() did not find; "" if it has not failed. */
 const char *modern_missing(void);
 
 /** modern_older - the function of that name in the node IBVERBS_1.0 of the program's libibverbs.so.1; NULL: there is none. */
@@ -61,8 +61,8 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enu
 int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp);
 
 /**
- * modern_destroy_inherited - destroy a target QP in a forked child, by libibverbs' command alone: a lock of the provider that
- * another thread held during the fork stays taken in the child. This leaks the memory of the handle.
+ * modern_destroy_inherited - destroy a target QP in a forked child without the provider, by libibverbs' command alone. If another
+ * thread held a lock of the provider during the fork, that lock stays taken in the child. This leaks the memory of the handle.
  */
 int modern_destroy_inherited(struct ibv_qp *qp);
 
@@ -73,7 +73,6 @@ bool modern_tags_tgt_qps(struct ibv_context *context);
 int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp);
 
 /* Any QP. modify takes today's masks only; query fills in everything, whatever the mask. */
-int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp);
 int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
 int modern_destroy_qp(struct ibv_qp *qp);
@@ -89,13 +88,13 @@ enum modern_event_of modern_event_of(uint32_t type);
 
 /**
  * modern_read_async_event - read the next event of a device as libibverbs does: read(2) of its async_fd, in which a thread can be
- * cancelled. 0 or -errno. The caller sees in desc whether a thread that was cancelled had an event already.
+ * cancelled. 0 or -errno. The kernel writes desc itself, so a cleanup handler finds the event there if there was one.
  *
- * libibverbs also tells the provider. Of those with XRC only libmlx5 listens, for its steering rules' sake.
+ * libibverbs also passes each event to the provider. Of the providers with XRC only libmlx5 uses that, for flow steering.
  */
 int modern_read_async_event(int async_fd, struct ib_uverbs_async_event_desc *desc);
 
-/** modern_event_qp - what the QP of an event is, read at once: after the acknowledgement another thread may destroy it. */
+/** modern_event_qp - what the QP of an event is. Read it before the acknowledgement: after that another thread may destroy the QP. */
 struct modern_event_qp {
 	enum modern_tgt_use use;
 	struct ibv_context *context;
@@ -104,21 +103,21 @@ struct modern_event_qp {
 
 struct modern_event_qp modern_event_qp(const struct ibv_qp *qp);
 
-/** modern_async_event - the event in what was read. */
+/** modern_async_event - the event that the kernel described. */
 struct ibv_async_event modern_async_event(const struct ib_uverbs_async_event_desc *desc);
 void modern_ack_async_event(struct ibv_async_event *event);
 
 /**
- * modern_await_qp_acks, modern_await_srq_acks - wait until so many events of the object are acknowledged. Every destroy does so in
- * the end; here a thread can be cancelled, as it always could in the destroy verbs.
- * @events: that were read. @cancel_state: of the thread during the wait; the caller has cancellation off and deferred.
+ * modern_await_qp_acks, modern_await_srq_acks - wait until so many events of the object are acknowledged. The destroy verb waits
+ * for them as well, but the library calls it with cancellation disabled. Here the thread can be cancelled, as in OFED's destroy.
+ * @events: how many were read. @cancel_state: the thread's during the wait; the caller has disabled and deferred cancellation.
  */
 void modern_await_qp_acks(struct ibv_qp *qp, uint32_t events, int cancel_state);
 void modern_await_srq_acks(struct ibv_srq *srq, uint32_t events, int cancel_state);
 
 /**
- * modern_uncount_qp_acks - so many of the acknowledged events were another QP's. ibv_destroy_qp compares the acknowledgements with
- * the events that the kernel has reported for this QP.
+ * modern_uncount_qp_acks - take back so many acknowledgements of this QP: the events were another QP's. ibv_destroy_qp waits until
+ * the acknowledgements equal the events that the kernel has reported for this QP.
  */
 void modern_uncount_qp_acks(struct ibv_qp *qp, uint32_t events);
 
@@ -128,7 +127,7 @@ int modern_close_device(struct ibv_context *context);
 
 #define MODERN_PROVIDER_NAME_SIZE 16
 
-/** modern_provider_name - "mlx5", of the library libmlx5 that a function of the provider is in; "" if its file name does not tell. */
+/** modern_provider_name - the provider that a function belongs to: "mlx5" if it is in libmlx5. "" if the file name does not tell. */
 void modern_provider_name(const void *function, char name[MODERN_PROVIDER_NAME_SIZE]);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* QPs of any kind: create, modify, query, destroy. Initiators of today: XRC_SEND QPs. */
+/* Initiators of today, which are XRC_SEND QPs; and modify, query, destroy for QPs of any kind. */
 
 #include <errno.h>
 
@@ -7,35 +7,25 @@
 #include "table.h"
 #include "tgt_qp.h"
 
-/* ibv_query_qp refuses mask bits from here on; the kernel has never looked at the mask at all (contract 2.3). */
+/* ibv_query_qp refuses bits above these. The kernel has never looked at the mask (contract 2.3). */
 #define QUERY_MASK_KNOWN (IBV_QP_RATE_LIMIT - 1)
-
-int modern_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp)
-{
-	struct ibv_qp *created;
-
-	errno = 0;
-	created = modern_table.create_qp(pd, attr);
-	if (!created)
-		return modern_null_status();
-	*qp = created;
-	return 0;
-}
 
 int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp)
 {
 	struct ibv_qp_init_attr ini = *attr;
-	int err;
+	struct ibv_qp *created;
 
 	ini.qp_type = IBV_QPT_XRC_SEND;
 	ini.srq = NULL;
 	/* The old libmlx4 zeroed the receive capacities of an XRC QP whatever the caller had left there (contract 5.3). */
 	ini.cap.max_recv_wr = 0;
 	ini.cap.max_recv_sge = 0;
-	err = modern_create_qp(pd, &ini, qp);
-	if (err)
-		return err;
+	errno = 0;
+	created = modern_table.create_qp(pd, &ini);
+	if (!created)
+		return modern_null_status();
 	attr->cap = ini.cap;
+	*qp = created;
 	return 0;
 }
 

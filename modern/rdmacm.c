@@ -2,38 +2,36 @@
 /* Finds librdmacm.so.1 among what is loaded. */
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <string.h>
-
 #include <rdma/rdma_cma.h>
 
 #include <elf/loaded.h>
 
 #include "rdmacm.h"
 
-static int find(const struct loaded *loaded, void *found)
+static int copy_if_librdmacm(const struct loaded *loaded, void *librdmacm)
 {
 	if (strcmp(loaded_soname(loaded), "librdmacm.so.1"))
 		return 0;
-	*(struct loaded *)found = *loaded;
+	*(struct loaded *)librdmacm = *loaded;
 	return 1;
 }
 
-static void *function(const char *name)
+static void *find_function(const char *name)
 {
 	struct loaded librdmacm;
 
-	return loaded_each(find, &librdmacm) ? loaded_symbol(&librdmacm, name) : NULL;
+	return loaded_each(copy_if_librdmacm, &librdmacm) ? loaded_symbol(&librdmacm, name) : NULL;
 }
 
 rdmacm_create_qp_fn modern_rdmacm_create_qp(void)
 {
-	return (rdmacm_create_qp_fn)function("rdma_create_qp");
+	return (rdmacm_create_qp_fn)find_function("rdma_create_qp");
 }
 
 rdmacm_create_qp_ex_fn modern_rdmacm_create_qp_ex(void)
 {
-	return (rdmacm_create_qp_ex_fn)function("rdma_create_qp_ex");
+	return (rdmacm_create_qp_ex_fn)find_function("rdma_create_qp_ex");
 }
 
 struct ibv_srq **modern_rdmacm_srq(void *attr)
@@ -46,5 +44,6 @@ bool modern_is_rdmacm(const void *address)
 	struct loaded librdmacm;
 	Dl_info info;
 
-	return loaded_each(find, &librdmacm) && dladdr(address, &info) && (ElfW(Addr))info.dli_fbase == librdmacm.base;
+	return loaded_each(copy_if_librdmacm, &librdmacm) && dladdr(address, &info) &&
+	       (ElfW(Addr))info.dli_fbase == librdmacm.base;
 }

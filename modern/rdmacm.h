@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The functions of librdmacm.so.1 that the shim stands in front of. It is no dependency of ours: it is there if the
- * program brought it, also where only a plugin did.
+ * The functions of librdmacm.so.1 that the shim stands in front of. The library does not link with librdmacm, which is loaded if
+ * the program or one of its plugins needs it.
  */
 #ifndef MODERN_RDMACM_H
 #define MODERN_RDMACM_H
@@ -14,14 +14,14 @@ struct rdma_cm_id;
 typedef int (*rdmacm_create_qp_fn)(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 typedef int (*rdmacm_create_qp_ex_fn)(struct rdma_cm_id *id, void *attr);
 
-/** The functions, NULL if no librdmacm.so.1 is loaded. Asked for anew each time: a plugin may go and come. */
+/** The functions, NULL if no librdmacm.so.1 is loaded. Looked up at each call, because a plugin may be unloaded. */
 rdmacm_create_qp_fn modern_rdmacm_create_qp(void);
 rdmacm_create_qp_ex_fn modern_rdmacm_create_qp_ex(void);
 
 /** modern_rdmacm_srq - where the SRQ is in the attributes of rdma_create_qp_ex. */
 struct ibv_srq **modern_rdmacm_srq(void *attr);
 
-/** modern_is_rdmacm - whether code at that address is librdmacm's own. */
+/** modern_is_rdmacm - whether the code at that address is librdmacm's. */
 bool modern_is_rdmacm(const void *address);
 
 #endif

@@ -89,26 +89,25 @@ static atomic_bool loaded;
 static const char *_Atomic missing = "";
 static const char *library_path = "";
 
-static const struct {
+struct member {
 	const char *name;
-	size_t offset;
-} functions[] = {
+	size_t offset;	/* in struct modern_table */
+};
+
+static const struct member functions[] = {
 #define X(name, ret, params, args) { "ibv_" #name, offsetof(struct modern_table, name) },
 	MODERN_FUNCTIONS(X)
 	MODERN_PROCEDURES(X)
 #undef X
 };
 
-static const struct {
-	const char *name;
-	size_t offset;
-} commands[] = {
+static const struct member commands[] = {
 #define X(name, ret, params, args) { "ibv_" #name, offsetof(struct modern_table, name) },
 	MODERN_COMMANDS(X)
 #undef X
 };
 
-static void put(struct modern_table *table, size_t offset, void *function)
+static void set_member(struct modern_table *table, size_t offset, void *function)
 {
 	memcpy((char *)table + offset, &function, sizeof(function));
 }
@@ -119,10 +118,10 @@ static void look_up_commands(void *library, struct modern_table *table)
 	loader_dlsym_fn dlsym_real = loader_dlsym();
 
 	for (size_t i = 0; dlsym_real && i < sizeof(commands) / sizeof(commands[0]); i++)
-		put(table, commands[i].offset, dlsym_real(library, commands[i].name));
+		set_member(table, commands[i].offset, dlsym_real(library, commands[i].name));
 }
 
-/* Returns the name of one that is missing, or NULL. A plain dlsym would be our own, and find the shim's functions. */
+/* Returns the name of a function that is missing, or NULL. A plain dlvsym would be our own, and find the shim's functions. */
 static const char *look_up_functions(void *library, struct modern_table *table)
 {
 	loader_dlvsym_fn dlvsym_real = loader_dlvsym();
@@ -132,7 +131,7 @@ static const char *look_up_functions(void *library, struct modern_table *table)
 
 		if (!function)
 			return functions[i].name;
-		put(table, functions[i].offset, function);
+		set_member(table, functions[i].offset, function);
 	}
 	return NULL;
 }
@@ -144,18 +143,20 @@ static void find_path(struct found *found)
 	found->path = dladdr((void *)found->table.create_qp, &info) && info.dli_fname ? info.dli_fname : "";
 }
 
+/* After look_up_functions(): there is a dlvsym. */
 static modern_wrapper_fn find_wrapper(void)
 {
 	const char *traced = secure_getenv("XRC_COMPAT_TRACE");
 
-	return traced && *traced ? (modern_wrapper_fn)loader_dlvsym()(RTLD_DEFAULT, MODERN_WRAPPER, MODERN_WRAPPER_NODE) :
-				   NULL;
+	if (!traced || !*traced)
+		return NULL;
+	return (modern_wrapper_fn)loader_dlvsym()(RTLD_DEFAULT, MODERN_WRAPPER, MODERN_WRAPPER_NODE);
 }
 
-/* What is missing, or NULL. */
-static const char *find(struct found *found)
+/* Returns the name of what is missing, or NULL. */
+static const char *search_libibverbs(struct found *found)
 {
-	/* It is loaded, unless the program found one of our functions without it. */
+	/* Usually it is loaded. But a program may find a function of ours by dlsym before it loads libibverbs. */
 	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
 	const char *name;
 
@@ -183,8 +184,8 @@ static void publish(void)
 }
 
 /*
- * No thread waits here for another one that is in the loader. That one may be waiting for the loader's lock, whose holder may
- * be running the constructor of a plugin that calls a verb. So threads that come at the same time all search.
+ * No thread may wait here for another one that searches. That one may wait for the loader's lock, whose holder may run the
+ * constructor of a plugin that calls a verb, and so wait for the search. So threads that come at the same time all search.
  */
 int modern_load(void)
 {
@@ -193,7 +194,7 @@ int modern_load(void)
 
 	if (atomic_load_explicit(&loaded, memory_order_acquire))
 		return 0;
-	name = find(&found);
+	name = search_libibverbs(&found);
 	if (name) {
 		atomic_store(&missing, name);
 		return -ENOSYS;
@@ -215,7 +216,7 @@ const char *modern_missing(void)
 
 void *modern_older(const char *name)
 {
-	/* It is loaded: the caller has an object of it. */
+	/* It is loaded: the program has an object of it. */
 	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
 	loader_dlvsym_fn dlvsym_real = loader_dlvsym();
 

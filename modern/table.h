@@ -2,8 +2,8 @@
 /*
  * The functions of today's verbs that modern/ calls: all in one table.
  *
- * Those of libibverbs.so.1 are looked up in the library the program itself uses, by node: a link-time reference would
- * bind to our own definitions of the same names, and would drag libibverbs into every process the preload is set for.
+ * Those of libibverbs.so.1 are looked up by node, in the library that the program itself uses. A link-time reference would bind to
+ * our own definitions of the same names. It would also load libibverbs into every process for which the preload is set.
  */
 #ifndef MODERN_TABLE_H
 #define MODERN_TABLE_H
@@ -29,8 +29,8 @@
 	X(ack_async_event, void, (struct ibv_async_event *event), (event))
 
 /*
- * For providers, in a node that changes with each release. From release 28 to 65 the signatures are these. NULL where libibverbs
- * has none. Structs that libibverbs does not publish are void here. Only for target QPs.
+ * Functions of libibverbs.so.1 for providers, in a node that changes with each release. The signatures are those of releases 28 to
+ * 65; structs that libibverbs does not publish are void here. NULL if libibverbs has no such function. Only for target QPs.
  */
 #define MODERN_COMMANDS(X)											\
 	X(cmd_open_qp, int, (struct ibv_context *context, void *qp, int qp_size, struct ibv_qp_open_attr *attr,	\
@@ -75,8 +75,7 @@ MODERN_INLINES(X)
 
 /*
  * `xrc-compat trace` preloads a library that exports this function. When XRC_COMPAT_TRACE is set, modern_load() calls it with the
- * full table, and it puts functions of its own in front. It does nothing if size, that of the table, is not what it was
- * built with.
+ * full table, and it puts functions of its own in front. It does nothing if @size is not that of the table it was built with.
  */
 #define MODERN_WRAPPER "xrc_trace_wrap"
 #define MODERN_WRAPPER_NODE "XRC_TRACE"

@@ -2,10 +2,10 @@
 /* Target QPs of today: XRC_RECV QPs, created with ibv_create_qp_ex or opened by the commands of libibverbs. */
 
 #include <errno.h>
-#include <rdma/ib_user_verbs.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <rdma/ib_user_verbs.h>
 
 #include "modern.h"
 #include "table.h"
@@ -19,7 +19,7 @@
  */
 static char marks[2][MODERN_TGT_PAIRED + 1];
 
-/* Its callers have the attribute too, because gcc may inline it. */
+/* gcc may inline it into its callers, so they have the attribute too. */
 static ORDERED_BY_KERNEL const char *mark_of(const struct ibv_qp *qp)
 {
 	const char *mark = qp->qp_context, *first = (const char *)marks;
@@ -52,8 +52,8 @@ struct opened_qp {
 	atomic_bool open;
 };
 
-/* Likewise its structs of commands: a header, then the kernel's struct. */
-#define COMMAND(kernel_struct)				\
+/* Its structs of commands are not public, either: a header, then the kernel's struct. */
+#define DECLARE_COMMAND(kernel_struct)			\
 	struct {					\
 		struct ib_uverbs_cmd_hdr header;	\
 		struct kernel_struct core;		\
@@ -61,7 +61,8 @@ struct opened_qp {
 
 static bool have_commands(void)
 {
-	return modern_table.cmd_open_qp && modern_table.cmd_modify_qp && modern_table.cmd_query_qp && modern_table.cmd_destroy_qp;
+	return modern_table.cmd_open_qp && modern_table.cmd_modify_qp && modern_table.cmd_query_qp &&
+	       modern_table.cmd_destroy_qp;
 }
 
 static int open_by_command(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context, struct ibv_qp **qp)
@@ -76,7 +77,7 @@ static int open_by_command(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_cont
 	};
 	struct ib_uverbs_create_qp_resp response = { .qp_handle = 0 };
 	struct opened_qp *opened;
-	COMMAND(ib_uverbs_open_qp);
+	DECLARE_COMMAND(ib_uverbs_open_qp);
 	int err;
 
 	if (!have_commands())
@@ -88,8 +89,8 @@ static int open_by_command(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_cont
 	opened->qp.context = xrcd->context;
 	opened->qp.qp_context = qp_context;
 	opened->qp.qp_num = qp_num;
-	err = modern_table.cmd_open_qp(xrcd->context, opened, (int)sizeof(*opened), &attr, &command, sizeof(command), &response,
-				       sizeof(response));
+	err = modern_table.cmd_open_qp(xrcd->context, opened, (int)sizeof(*opened), &attr, &command, sizeof(command),
+				       &response, sizeof(response));
 	if (err) {
 		free(opened);
 		/* Kernels before 5.0 answer ENOSYS to a command that the device does not have. */
@@ -110,7 +111,7 @@ ORDERED_BY_KERNEL void opened_qp_await_open(const struct ibv_qp *qp)
 
 int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	COMMAND(ib_uverbs_modify_qp);
+	DECLARE_COMMAND(ib_uverbs_modify_qp);
 	int ret = modern_table.cmd_modify_qp(qp, attr, mask, &command, sizeof(command));
 
 	if (!ret && mask & IBV_QP_STATE)
@@ -120,7 +121,7 @@ int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
 int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
 {
-	COMMAND(ib_uverbs_query_qp);
+	DECLARE_COMMAND(ib_uverbs_query_qp);
 
 	return modern_table.cmd_query_qp(qp, attr, mask, init_attr, &command, sizeof(command));
 }
@@ -145,9 +146,8 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enu
 		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
 		.xrcd = xrcd,
 	};
-	struct ibv_qp *created;
+	struct ibv_qp *created = modern_table.create_qp_ex(context, &attr);
 
-	created = modern_table.create_qp_ex(context, &attr);
 	if (!created)
 		return modern_null_status();
 	*qp = created;

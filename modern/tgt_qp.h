@@ -12,10 +12,13 @@
 #include <stdbool.h>
 #include <infiniband/verbs.h>
 
-/* For a thread that reads an event of a QP. The kernel orders it behind the thread that made the QP, which ThreadSanitizer cannot see. */
+/*
+ * For functions that read the QP of an event. The kernel orders them behind the thread that created the QP. ThreadSanitizer cannot
+ * see that order.
+ */
 #define ORDERED_BY_KERNEL __attribute__((no_sanitize("thread")))
 
-/** tgt_qp_is_opened - whether it is an opened handle of ours. */
+/** tgt_qp_is_opened - whether qp is an opened handle of ours. qp may be any QP. */
 bool tgt_qp_is_opened(const struct ibv_qp *qp);
 
 /** opened_qp_modify, opened_qp_query, opened_qp_destroy - as the verbs: a positive errno. destroy frees the handle. */
@@ -24,8 +27,8 @@ int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struc
 int opened_qp_destroy(struct ibv_qp *qp);
 
 /**
- * opened_qp_await_open - before an event of the handle is acknowledged. The kernel may raise events on a handle while libibverbs
- * still fills it in, which sets the count of acknowledgements to 0.
+ * opened_qp_await_open - wait until libibverbs has filled in the handle. The kernel may raise an event on it before. An event must
+ * not be acknowledged before, because filling in sets the count of acknowledgements to 0.
  */
 void opened_qp_await_open(const struct ibv_qp *qp);
 
