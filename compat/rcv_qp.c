@@ -66,7 +66,9 @@ static void drop(struct rcv_qp *rcv_qp)
 
 	if (rcv_qp->qp)
 		qp_number_remove(device_domain->context, rcv_qp->qp_num);
-	regtab_drop(device_domain->table, rcv_qp->qp_num);
+	/* The kernel may have given the number to a new QP, whose registration has taken this one's place. */
+	if (handle_find(&device_domain->rcv_qps, key_of(rcv_qp->qp_num)) == rcv_qp)
+		regtab_drop(device_domain->table, rcv_qp->qp_num);
 	handle_remove(&device_domain->rcv_qps, key_of(rcv_qp->qp_num), rcv_qp);
 	free(rcv_qp);
 	state_changed();

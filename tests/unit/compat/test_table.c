@@ -11,6 +11,8 @@
 
 #include <compat/domain.h>
 #include <compat/rcv_qp.h>
+#include <modern/modern.h>
+#include <modern/table.h>
 
 #include <tools/tables/view.h>
 
@@ -91,6 +93,36 @@ TEST(registrations_are_seen)
 	assert_int_equal(domain_close(domain), 0);
 }
 
+static struct legacy_xrc_domain *reusing;
+static int (*provider_destroy_qp)(struct ibv_qp *qp);
+
+static int create_after_destroy(struct ibv_qp *qp)
+{
+	uint32_t number = qp->qp_num, again;
+
+	modern_table.destroy_qp = provider_destroy_qp;
+	provider_next_qp = number;
+	assert_int_equal(provider_destroy_qp(qp) | rcv_qp_create(reusing, &again), 0);
+	assert_int_equal(again, number);
+	return 0;
+}
+
+/* The kernel may give the number to the next QP while the thread that destroyed the last one is still in the verb. */
+TEST(a_number_that_is_used_again_is_seen)
+{
+	uint32_t number;
+
+	assert_int_equal(domain_open(context, file, O_CREAT, &reusing), 0);
+	assert_int_equal(rcv_qp_create(reusing, &number), 0);
+	provider_destroy_qp = modern_table.destroy_qp;
+	modern_table.destroy_qp = create_after_destroy;
+	assert_int_equal(rcv_qp_unregister(reusing, number), 0);
+	assert_int_equal(look().qps, 1);
+	assert_int_equal(rcv_qp_unregister(reusing, number), 0);
+	assert_int_equal(look().qps, 0);
+	assert_int_equal(domain_close(reusing), 0);
+}
+
 /* Up to a second later: looking is a system call, and not made each time. */
 TEST(a_removed_file_is_replaced_with_all_registrations)
 {
@@ -135,5 +167,5 @@ TEST(without_the_directory_everything_works)
 }
 
 UNIT_MAIN(setup, table_dir_remove,
-	UNIT(a_domain_is_seen_while_it_is_open), UNIT(registrations_are_seen),
+	UNIT(a_domain_is_seen_while_it_is_open), UNIT(registrations_are_seen), UNIT(a_number_that_is_used_again_is_seen),
 	UNIT(a_removed_file_is_replaced_with_all_registrations), UNIT(without_the_directory_everything_works))
