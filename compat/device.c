@@ -15,7 +15,7 @@
 #include "srq.h"
 #include "xrc_qp.h"
 
-/* A fork waits for no lock of a provider; OFED did not wait for one, either. */
+/* The child may find a lock of the provider taken, as with OFED: the library does not wait for such locks before a fork. */
 static void in_child(void)
 {
 	state_forked_child();
@@ -40,8 +40,8 @@ void device_use_begin(void)
 	atomic_store_explicit(&state_used, true, memory_order_release);
 }
 
-/* Before the real close: after it another thread may open a device at the same address. */
-static void take_all(const struct ibv_context *context, struct domain_list *domains, struct device_domain_list *ended)
+/* Called before the real close: after that another thread may open a device at the same address. */
+static void detach_all(const struct ibv_context *context, struct domain_list *domains, struct device_domain_list *ended)
 {
 	state_lock();
 	srq_forget_context(context);
@@ -63,7 +63,7 @@ int device_close(struct ibv_context *context)
 		return -EINVAL;
 	if (!state_in_use())
 		return modern_close_device(context);
-	take_all(context, &domains, &ended);
+	detach_all(context, &domains, &ended);
 	LIST_FOREACH(device_domain, &ended, link)
 		rcv_qp_end_all(device_domain);
 	domain_end(&domains);

@@ -13,7 +13,7 @@
 
 struct device_domain_list device_domains = LIST_HEAD_INITIALIZER(device_domains);
 
-static struct device_domain *find(const struct ibv_context *context, dev_t dev, ino_t ino)
+static struct device_domain *find_by_inode(const struct ibv_context *context, dev_t dev, ino_t ino)
 {
 	struct device_domain *found;
 
@@ -37,27 +37,27 @@ static struct regtab_entry *new_entry(const struct ibv_context *context, dev_t d
 	return regtab_new(settings()->table_dir, &key, label);
 }
 
-static struct device_domain *add(struct ibv_context *context, bool has_inode, dev_t dev, ino_t ino)
+static struct device_domain *create(struct ibv_context *context, bool has_inode, dev_t dev, ino_t ino)
 {
-	struct device_domain *made = calloc(1, sizeof(*made));
+	struct device_domain *created = calloc(1, sizeof(*created));
 
-	if (!made)
+	if (!created)
 		return NULL;
-	made->context = context;
-	made->has_inode = has_inode;
-	made->dev = dev;
-	made->ino = ino;
-	made->table = has_inode ? new_entry(context, dev, ino) : NULL;
-	LIST_INSERT_HEAD(&device_domains, made, link);
-	return made;
+	created->context = context;
+	created->has_inode = has_inode;
+	created->dev = dev;
+	created->ino = ino;
+	created->table = has_inode ? new_entry(context, dev, ino) : NULL;
+	LIST_INSERT_HEAD(&device_domains, created, link);
+	return created;
 }
 
 struct device_domain *device_domain_get(struct ibv_context *context, bool has_inode, dev_t dev, ino_t ino)
 {
-	struct device_domain *got = has_inode ? find(context, dev, ino) : NULL;
+	struct device_domain *got = has_inode ? find_by_inode(context, dev, ino) : NULL;
 
 	if (!got)
-		got = add(context, has_inode, dev, ino);
+		got = create(context, has_inode, dev, ino);
 	if (got)
 		got->handles++;
 	return got;

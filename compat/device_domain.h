@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A domain of the kernel's in one opened device.
+ * An XRC domain of the kernel as one opened device has it, behind all handles of one inode.
  *
  * The old kernel compared domains by this object, not by handle: an SRQ made through one handle keeps every handle of
  * the same inode busy (contract 5.2).
@@ -35,16 +35,16 @@ LIST_HEAD(device_domain_list, device_domain);
 /* Of all opened devices. Lock held. */
 extern struct device_domain_list device_domains;
 
-/** device_domain_get - that of an inode, or a new one. Each call counts one handle. Lock held. NULL: no memory. */
+/** device_domain_get - find that of an inode, or create it. Each call counts one handle. Lock held. NULL: no memory. */
 struct device_domain *device_domain_get(struct ibv_context *context, bool has_inode, dev_t dev, ino_t ino);
 
-/** device_domain_put - drop one handle. After the last one: the device domain, for the caller to free. Else NULL. Lock held. */
+/** device_domain_put - drop one handle. Returns it after the last one, for the caller to free; else NULL. Lock held. */
 struct device_domain *device_domain_put(struct device_domain *device_domain);
 
-/** device_domain_free - its part of the table ends too. NULL is allowed. No lock held. */
+/** device_domain_free - free it and its part of the table. NULL is allowed. No lock held. */
 void device_domain_free(struct device_domain *device_domain);
 
-/** device_domain_take - move all of a device into a list; no device_domain_get() finds them. Lock held. */
+/** device_domain_take - move all of a device into a list, where device_domain_get() does not find them. Lock held. */
 void device_domain_take(const struct ibv_context *context, struct device_domain_list *taken);
 
 /**

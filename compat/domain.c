@@ -63,13 +63,13 @@ free_domain:
 
 /* ---- closing ---- */
 
-/* The kernel refuses to close a domain with registrations; those through other handles of the inode do not count. */
+/* Registrations are not counted: the kernel itself refuses to close the handle through which one was made. */
 static bool is_busy(const struct domain *domain)
 {
 	return domain->device_domain->srqs || domain->device_domain->qps;
 }
 
-/* NULL: no open domain. Waits while another thread closes it, because the kernel may refuse that. Lock held. */
+/* NULL: not an open domain. While another thread closes it, wait: the kernel may refuse, and then it stays open. Lock held. */
 static struct domain *find_open(const struct legacy_xrc_domain *ldom)
 {
 	struct domain *domain;
@@ -79,7 +79,7 @@ static struct domain *find_open(const struct legacy_xrc_domain *ldom)
 	return domain;
 }
 
-/* Lock held. */
+/* -EINVAL if domain is NULL. Lock held. */
 static int begin_close(struct domain *domain)
 {
 	if (!domain)

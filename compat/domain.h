@@ -8,9 +8,9 @@
 #include "device_domain.h"
 #include "state.h"
 
-/** struct domain - a handle that the application got from ibv_open_xrc_domain. */
+/** struct domain - a handle that the program got from ibv_open_xrc_domain. */
 struct domain {
-	struct legacy_xrc_domain legacy;	/* first: this is what the application sees */
+	struct legacy_xrc_domain legacy;	/* first: this is what the program sees */
 	struct device_domain *device_domain;
 	struct ibv_xrcd *xrcd;
 	unsigned users;				/* verbs that use xrcd right now */
@@ -33,13 +33,13 @@ int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xr
 int domain_close(struct legacy_xrc_domain *ldom);
 
 /**
- * domain_enter - use a domain for a verb: it cannot be closed until domain_leave(). Lock held; a close by another thread is awaited.
- * NULL when ldom is no open domain (of context, unless that is NULL).
+ * domain_enter - use a domain for a verb: it cannot be closed until domain_leave(). Lock held; waits while another thread closes it.
+ * NULL if ldom is not an open domain, or not one of context (NULL: any).
  */
 struct domain *domain_enter(const struct legacy_xrc_domain *ldom, const struct ibv_context *context);
 void domain_leave(struct domain *domain);
 
-/** domain_hold, domain_release - the same for verbs that need the lock for nothing else: it is taken here. NULL is released, too. */
+/** domain_hold, domain_release - the same, without the lock: these take it. domain_release() accepts NULL. */
 struct domain *domain_hold(const struct legacy_xrc_domain *ldom, const struct ibv_context *context);
 void domain_release(struct domain *domain);
 
@@ -51,8 +51,8 @@ struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
 void domain_forked(void);
 
 /**
- * domain_take - the application closes the device: move its domains into a list once no verb uses them. No call finds them any
- * more. Lock held. domain_end - close and free them. No lock held.
+ * domain_take - the program closes the device: move its domains into a list, where no call finds them, and wait until no verb uses
+ * them. Lock held. domain_end - close and free them. No lock held.
  */
 void domain_take(const struct ibv_context *context, struct domain_list *left);
 void domain_end(struct domain_list *left);

@@ -11,7 +11,7 @@
 struct row {
 	const char *name;
 	enum verb_returns returns;
-	int unsupported;	/* what the caller reads for rdma-core's EOPNOTSUPP */
+	int unsupported;	/* errno of the program for rdma-core's EOPNOTSUPP */
 };
 
 static const struct row rows[VERBS] = {
@@ -20,7 +20,7 @@ static const struct row rows[VERBS] = {
 #undef X
 };
 
-/* Verbs that return today's errors: the library passes them on, or has them for programs of today. */
+/* Functions that return rdma-core's errors as they are: verbs that are passed on, and functions for programs of today. */
 static bool is_todays(enum verb verb)
 {
 	switch (verb) {
@@ -54,8 +54,8 @@ static bool is_known(enum verb verb, int error)
 	case ENOSPC:
 	case EIO:
 		return true;
-	case EBADF:	/* the file's descriptor */
-	case EAGAIN:	/* no domain yet, and no O_CREAT */
+	case EBADF:	/* fd is not open */
+	case EAGAIN:	/* the domain does not exist, and no O_CREAT */
 		return verb == VERB_ibv_open_xrc_domain;
 	default:
 		return false;
@@ -86,12 +86,12 @@ static int known_error(enum verb verb, int error)
 	return known;
 }
 
-int errmap_return(enum verb verb, int status, int saved_errno)
+int errmap_return(enum verb verb, int err, int saved_errno)
 {
 	const struct row *row = &rows[verb];
-	int error = -status;
+	int error = -err;
 
-	if (!status) {
+	if (!err) {
 		errno = saved_errno;
 		return 0;
 	}

@@ -6,11 +6,11 @@
 #include <abi/verb.h>
 
 /**
- * errmap_return - what the verb returns for status, with errno set to match.
- * @status: 0 or -errno; @saved_errno: errno as the caller had it, put back on success
+ * errmap_return - what the verb returns for err, with errno set to match.
+ * @err: 0 or -errno; @saved_errno: errno as the program had it, restored on success
  * Returns 0 on success. On failure a positive errno, or -1 for the verbs that say so in the table; for verbs that
- * return a pointer the value has no meaning (the caller returns NULL).
+ * return a pointer the value has no meaning (the shim returns NULL).
  */
-int errmap_return(enum verb verb, int status, int saved_errno);
+int errmap_return(enum verb verb, int err, int saved_errno);
 
 #endif

@@ -13,10 +13,10 @@
 
 #include <modern/modern.h>
 
-#include "state.h"
 #include "event.h"
 #include "handle.h"
 #include "srq.h"
+#include "state.h"
 #include "xrc_qp.h"
 
 /* ---- numbers ---- */
@@ -59,12 +59,12 @@ void event_forget_context(const struct ibv_context *context)
 
 /* ---- translating ---- */
 
-static bool leaves_in_err(uint32_t type)
+static bool leaves_qp_in_err(uint32_t type)
 {
 	return type == IBV_EVENT_QP_FATAL || type == IBV_EVENT_QP_REQ_ERR || type == IBV_EVENT_QP_ACCESS_ERR;
 }
 
-static void flag(struct legacy_async_event *levent, struct ibv_context *context, uint32_t qp_num)
+static void flag_event(struct legacy_async_event *levent, struct ibv_context *context, uint32_t qp_num)
 {
 	note_flagged(context, qp_num);
 	memset(&levent->element, 0, sizeof(levent->element));
@@ -72,7 +72,7 @@ static void flag(struct legacy_async_event *levent, struct ibv_context *context,
 	levent->event_type |= LEGACY_XRC_QP_EVENT_FLAG;
 }
 
-/* False: the application does not get the event. */
+/* False: the program does not get the event. */
 static bool translate_qp_event(struct ibv_async_event *event, struct legacy_async_event *levent)
 {
 	struct modern_event_qp qp = modern_event_qp(event->element.qp);
@@ -82,11 +82,11 @@ static bool translate_qp_event(struct ibv_async_event *event, struct legacy_asyn
 		return true;
 	}
 	if (qp.use == MODERN_TGT_PAIRED)
-		levent->element.qp = xrc_qp_target_event(event->element.qp, leaves_in_err(event->event_type));
-	/* From here on a thread that waits for this in a destroy may free the handle. */
+		levent->element.qp = xrc_qp_target_event(event->element.qp, leaves_qp_in_err(event->event_type));
+	/* Another thread may wait for this in a destroy, and then free the handle. */
 	modern_ack_async_event(event);
 	if (qp.use == MODERN_TGT_REGISTERED)
-		flag(levent, qp.context, qp.qp_num);
+		flag_event(levent, qp.context, qp.qp_num);
 	return qp.use != MODERN_TGT_TRANSIENT && (qp.use != MODERN_TGT_PAIRED || levent->element.qp);
 }
 
@@ -120,7 +120,10 @@ static bool translate(struct ibv_async_event *event, struct legacy_async_event *
 
 /* ---- reading ---- */
 
-/* Translation takes the lock: a cancellation, or a signal handler that jumps away, would leave it taken. */
+/*
+ * While the thread translates an event, signals are blocked and cancellation is off. Translation takes the lock, which a
+ * cancelled thread, or a signal handler that jumps away, would not release.
+ */
 struct quiet {
 	sigset_t signals;
 	struct cancel_hold hold;
@@ -135,7 +138,7 @@ static void quiet_begin(struct quiet *quiet)
 	cancel_hold(&quiet->hold);
 }
 
-/* Cancellation first: a handler may jump away as soon as signals are unblocked. */
+/* Cancellation first: once signals are unblocked, a handler may jump away. */
 static void quiet_end(const struct quiet *quiet)
 {
 	cancel_release(&quiet->hold);
@@ -144,7 +147,7 @@ static void quiet_end(const struct quiet *quiet)
 
 #define NOTHING_READ UINT32_MAX
 
-/* Not on the stack: if a handler jumps away just after the kernel has answered, the event stays here for the thread's next call. */
+/* Not on the stack: if a signal handler jumps away after the kernel has answered, the thread's next call finds the event here. */
 static __thread struct {
 	struct ib_uverbs_async_event_desc desc;
 	int async_fd;
@@ -169,7 +172,7 @@ static void acknowledge_read(void *arg)
 	modern_ack_async_event(&event);
 }
 
-static void acknowledge(void *levent)
+static void acknowledge_translated(void *levent)
 {
 	event_ack(levent);
 }
@@ -201,10 +204,10 @@ static int read_event(int async_fd, struct ibv_async_event *event, struct quiet 
 	return err;
 }
 
-/* A cancellation that came during the translation ends the thread here. Nothing else would acknowledge its event. */
+/* A thread that was cancelled during the translation ends here. The cleanup handler then acknowledges the event. */
 static void hand_out(struct legacy_async_event *levent, const struct quiet *quiet)
 {
-	pthread_cleanup_push(acknowledge, levent);
+	pthread_cleanup_push(acknowledge_translated, levent);
 	quiet_end(quiet);
 	pthread_cleanup_pop(0);
 }

@@ -98,7 +98,7 @@ static const struct transition legacy_xrc[STATES][STATES] = {
 	},
 };
 
-/* Attributes of the other half: a sender has no responder resources, a target no requester. */
+/* Attributes of the other half: an initiator does not respond, a target does not request. */
 static const int not_taken[] = {
 	[HALF_INITIATOR] = IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
 	[HALF_TARGET] = IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC,

@@ -13,7 +13,7 @@ enum half_role {
 struct half {
 	struct ibv_qp *qp;
 	enum half_role role;
-	enum ibv_qp_state state;	/* as half_query() found it, as is the port */
+	enum ibv_qp_state state;	/* this and the port: from half_query() */
 	uint8_t port;
 };
 
@@ -23,7 +23,7 @@ int half_query(struct half *half);
 /**
  * half_mask - check a mask by the old rules, then leave out what today's kernel refuses for the role.
  * @attr: cur_qp_state and qp_state count if @mask says so
- * Returns 0 with *modern_mask set, or -EINVAL: transition not allowed, a required bit missing, or one too many
+ * Returns 0 with *modern_mask set, or -EINVAL: the transition is not allowed, a required bit is missing, or a bit is not allowed
  * (OFED 1.5.3 ib_modify_qp_is_ok; contract 5.9).
  */
 int half_mask(const struct half *half, const struct ibv_qp_attr *attr, int mask, int *modern_mask);
@@ -31,7 +31,7 @@ int half_mask(const struct half *half, const struct ibv_qp_attr *attr, int mask,
 /** half_set - modify by a mask of half_mask(). Fills in the ports of the address vectors. */
 int half_set(const struct half *half, const struct ibv_qp_attr *attr, int modern_mask);
 
-/** half_modify - the three in a row. -EINVAL as half_mask(). */
+/** half_modify - half_query(), half_mask() and half_set() in a row. */
 int half_modify(enum half_role role, struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask);
 
 /** attr_from_legacy, attr_to_legacy - the fields that both worlds have: the old struct is shorter. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Maps from a pointer that the application has to the library's object: trees of the C library, and lists. */
+/* Maps from a pointer that the program has to the library's object: a tree of the C library for look-ups, a list for visits. */
 
 #include <errno.h>
 #include <search.h>
@@ -15,7 +15,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static struct mapping *find(struct handle_map *map, const void *key)
+static struct mapping *find_mapping(struct handle_map *map, const void *key)
 {
 	struct mapping wanted = { .key = key };
 	struct mapping **found = tfind(&wanted, &map->root, compare);
@@ -49,7 +49,7 @@ int handle_add(struct handle_map *map, const void *key, void *object)
 
 void *handle_find(struct handle_map *map, const void *key)
 {
-	struct mapping *mapping = find(map, key);
+	struct mapping *mapping = find_mapping(map, key);
 
 	return mapping ? mapping->object : NULL;
 }
@@ -63,7 +63,7 @@ void handle_take(struct handle_map *map, struct mapping *mapping)
 
 void handle_remove(struct handle_map *map, const void *key, const void *object)
 {
-	struct mapping *mapping = find(map, key);
+	struct mapping *mapping = find_mapping(map, key);
 
 	if (mapping && mapping->object == object)
 		handle_take(map, mapping);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Maps from a pointer that the application has to the library's object.
+ * Maps from a pointer that the program has to the library's object.
  *
- * Old programs pass wrong and stale pointers; the old kernel looked handles up and said EINVAL. So a pointer is looked
- * up before it is followed. All calls with state_lock held.
+ * Old programs pass wrong and stale pointers. The old kernel looked each handle up and refused such ones with EINVAL. So the
+ * library looks a pointer up before it follows it. All calls with state_lock held.
  */
 #ifndef COMPAT_HANDLE_H
 #define COMPAT_HANDLE_H
@@ -32,7 +32,7 @@ int handle_add(struct handle_map *map, const void *key, void *object);
 /** handle_find - the object, or NULL. */
 void *handle_find(struct handle_map *map, const void *key);
 
-/** handle_remove - take the key out, unless it belongs to another object by now. */
+/** handle_remove - take the key out, if it still belongs to this object. */
 void handle_remove(struct handle_map *map, const void *key, const void *object);
 
 /** handle_take - take this mapping out. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Reads the environment once, and prints: the one place that does either. */
+/* Reads the settings once, and prints. No other file of the library prints. */
 
 #include <errno.h>
 #include <pthread.h>
@@ -16,7 +16,7 @@
 static struct settings current = { .table_dir = DEFAULT_TABLE_DIR };
 
 /* NULL: not set, or empty. */
-static const char *get(const char *name)
+static const char *get_variable(const char *name)
 {
 	const char *value = secure_getenv(name);
 
@@ -34,7 +34,9 @@ static enum two_way_setting two_way_of(const char *value)
 
 static void read_all(void)
 {
-	const char *verbose = get("XRC_COMPAT_VERBOSE"), *two_way = get("XRC_COMPAT_TWO_WAY"), *dir = get("XRC_COMPAT_TABLE_DIR");
+	const char *verbose = get_variable("XRC_COMPAT_VERBOSE");
+	const char *two_way = get_variable("XRC_COMPAT_TWO_WAY");
+	const char *dir = get_variable("XRC_COMPAT_TABLE_DIR");
 	char *copy = dir ? strdup(dir) : NULL;
 
 	current.verbose = verbose && *verbose != '0';
@@ -74,7 +76,7 @@ void log_line(const char *format, ...)
 			used = sizeof(line) - 2;
 		line[used++] = '\n';
 		if (write(STDERR_FILENO, line, used) < 0)
-			errno = saved_errno;	/* nothing to be done about a closed stderr */
+			errno = saved_errno;	/* stderr is closed: there is nowhere to say so */
 	}
 	errno = saved_errno;
 }

@@ -23,8 +23,8 @@ struct settings {
 };
 
 /**
- * settings - the environment as it was at the first call, which the program's first verb makes. In a setuid program, which has its
- * caller's environment, the defaults.
+ * settings - from the environment as it was at the first call, which the program's first verb makes. A setuid program has its
+ * caller's environment, so there they are the defaults.
  */
 const struct settings *settings(void);
 

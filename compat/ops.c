@@ -30,7 +30,7 @@ static struct ops_device *free_entry(void)
 	return device;
 }
 
-/* Save both slots before the first is hooked: the entry does not change while the device is open. Lock held. */
+/* Save both slots before the first is hooked: hooks read the entry without the lock. Lock held. */
 static int note_device(struct ibv_context *context)
 {
 	struct ops_device *device;

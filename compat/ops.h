@@ -2,9 +2,8 @@
 /*
  * The ops table of an opened device: what the provider had there before a slot was hooked.
  *
- * ibv_post_srq_recv and ibv_poll_cq were inline in old headers, so the library sees such calls only through the table in
- * the context. post_srq_recv is hooked on devices with SRQ images, poll_cq on those with two-way QPs. Every other slot stays the
- * provider's.
+ * ibv_post_srq_recv and ibv_poll_cq were inline in old headers and call the slots of the ops table in the context. The library
+ * hooks post_srq_recv on devices with SRQ images and poll_cq on devices with two-way QPs. Every other slot stays the provider's.
  */
 #ifndef COMPAT_OPS_H
 #define COMPAT_OPS_H
@@ -28,7 +27,7 @@ struct ops_device {
 
 extern struct ops_device *_Atomic ops_devices;
 
-/** ops_device - the hooked device, or NULL. Lock-free; inline because it is on the data path. */
+/** ops_device - the device if a slot of it is hooked, else NULL. Lock-free; inline because it is on the data path. */
 static inline const struct ops_device *ops_device(const struct ibv_context *context)
 {
 	const struct ops_device *device = atomic_load_explicit(&ops_devices, memory_order_acquire);

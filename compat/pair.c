@@ -38,7 +38,7 @@ bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target)
 /* Devices hand out numbers in order. An attempt fails only if another process takes one in between. */
 #define PAIR_ATTEMPTS 64
 
-/* The ranks of a host all connect at the same moment. In lockstep, none would ever get neighbouring numbers. */
+/* The ranks of a host all connect at the same moment. Without a lock they would take turns, and none would get neighbours. */
 #define LOCK_TRIES 5000
 #define LOCK_PAUSE_NS 200000
 
@@ -67,7 +67,7 @@ static void unlock_device(const struct ibv_context *context, bool locked)
 		flock(context->cmd_fd, LOCK_UN);
 }
 
-/* Programs of today take numbers too. A random pause gets out of step with them. */
+/* Programs of today take numbers, too, without the lock. A random pause gets out of step with them. */
 static void pause_before_attempt(unsigned attempt)
 {
 	struct timespec now, pause = { 0 };
@@ -91,15 +91,14 @@ static int create_both(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_i
 	return err;
 }
 
-/* Keep misfits until the end: the device would hand out their numbers again. */
+/* Called after the last attempt: else the device would hand out the same numbers again. */
 static void destroy_misfits(const struct pair *misfits, unsigned count)
 {
 	while (count--)
 		pair_destroy(&misfits[count]);
 }
 
-static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr,
-			  struct pair *pair)
+static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr, struct pair *pair)
 {
 	struct pair tried[PAIR_ATTEMPTS];
 	enum pair_rule rule = pair_rule_of(pd->context);
@@ -140,7 +139,7 @@ int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_att
 
 /* ---- both halves ---- */
 
-/* Query both. A half in ERR takes the other one there. */
+/* Query both. If one half is in ERR, modify the other to ERR. */
 static int query_halves(const struct pair *pair, struct half *ini, struct half *tgt)
 {
 	int err = half_query(ini);
@@ -170,12 +169,12 @@ int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mas
 	struct half ini = { .qp = pair->ini, .role = HALF_INITIATOR }, tgt = { .qp = pair->tgt, .role = HALF_TARGET };
 	int ini_mask, tgt_mask = 0;
 	int err = query_halves(pair, &ini, &tgt);
-	bool tgt_there = !err && ini.state != tgt.state && mask & IBV_QP_STATE && tgt.state == attr->qp_state;
+	bool tgt_is_there = !err && ini.state != tgt.state && mask & IBV_QP_STATE && tgt.state == attr->qp_state;
 
-	/* Check both before either is modified. A target that an earlier, half-failed call brought there stays. */
+	/* Check both before either is modified. If an earlier call failed halfway, the target is in the new state already. */
 	if (!err)
 		err = half_mask(&ini, attr, mask, &ini_mask);
-	if (!err && !tgt_there)
+	if (!err && !tgt_is_there)
 		err = half_mask(&tgt, attr, mask, &tgt_mask);
 	return err ? err : set_halves(pair, &ini, ini_mask, &tgt, tgt_mask, attr);
 }

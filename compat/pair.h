@@ -35,13 +35,13 @@ static inline uint32_t pair_visible(enum pair_rule rule, uint32_t target)
 	return target - (rule == PAIR_TAGGED ? PAIR_TARGET_TAG + 1 : 1);
 }
 
-/** pair_fits - whether two numbers, freshly given out, make a pair. */
+/** pair_fits - whether the numbers of two new QPs make a pair. */
 bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target);
 
 struct pair {
 	struct ibv_qp *ini;
 	struct ibv_qp *tgt;
-	enum pair_rule rule;	/* of this device, taken for the peer's too */
+	enum pair_rule rule;	/* of this device; the peer's must be the same */
 };
 
 /**
@@ -50,16 +50,16 @@ struct pair {
  */
 int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr, struct pair *pair);
 
-/** pair_modify - one transition of both. attr and mask as for an old XRC QP; dest_qp_num is the peer's visible. */
+/** pair_modify - modify both halves. attr and mask as for an old XRC QP; dest_qp_num is the peer's visible number. */
 int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mask);
 
-/** pair_query - what one old QP would say: each attribute from the half that has it, ERR if either is. */
+/** pair_query - as one old QP: each attribute from the half that has it, state ERR if either half is in ERR. */
 int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
 
-/** pair_destroy - both halves, before the program has them. tgt may be NULL. */
+/** pair_destroy - destroy the halves of a pair that the program does not have yet. tgt may be NULL. */
 void pair_destroy(const struct pair *pair);
 
-/** pair_fail - one half is in ERR: take the other there too. */
+/** pair_fail - one half is in ERR: modify the other to ERR, too. */
 void pair_fail(const struct pair *pair);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Which kind of program this is, by what the loaded objects refer to. */
 
-#include <stdatomic.h>
 #include <string.h>
 
 #include <elf/loaded.h>
@@ -9,19 +8,19 @@
 #include "log.h"
 #include "program.h"
 
-static atomic_bool looked_up;
+static atomic_bool rcv_qp_looked_up;
 
 atomic_int program_xrc;
 
 typedef bool (*names_fn)(const char *name);
 
-/* A program with receive QPs creates or registers one first. */
+/* Each program with receive QPs has to call one of these. */
 static bool names_rcv_qp(const char *name)
 {
 	return !strcmp(name, "ibv_create_xrc_rcv_qp") || !strcmp(name, "ibv_reg_xrc_rcv_qp");
 }
 
-/* There is no XRC without a domain. */
+/* Each program that uses XRC has to call this. */
 static bool names_domain(const char *name)
 {
 	return !strcmp(name, "ibv_open_xrc_domain");
@@ -30,7 +29,7 @@ static bool names_domain(const char *name)
 void program_note_lookup(const char *name)
 {
 	if (names_rcv_qp(name))
-		atomic_store_explicit(&looked_up, true, memory_order_relaxed);
+		atomic_store_explicit(&rcv_qp_looked_up, true, memory_order_relaxed);
 	if (names_domain(name))
 		program_note_xrc();
 }
@@ -45,10 +44,11 @@ static int inspect_references(const struct loaded *loaded, void *names)
 	return loaded_refers(loaded, *(names_fn *)names);
 }
 
-/* An object that looks up a function contains its name. One that defines dlsym, as this library does, passes on others' look-ups. */
+/* An object that looks up a function contains its name. An object that defines dlsym, as this library does, looks up for others. */
 static int inspect_literals(const struct loaded *loaded, void *names)
 {
-	return loaded_refers(loaded, names_lookup) && !loaded_symbol(loaded, "dlsym") && loaded_mentions(loaded, *(names_fn *)names);
+	return loaded_refers(loaded, names_lookup) && !loaded_symbol(loaded, "dlsym") &&
+	       loaded_mentions(loaded, *(names_fn *)names);
 }
 
 static bool refers_to(names_fn names)
@@ -69,7 +69,7 @@ __attribute__((cold)) bool program_find_xrc(void)
 	return program_uses_xrc();
 }
 
-static bool refers_to_none(void)
+static bool refers_to_no_rcv_qp(void)
 {
 	/* Generation and answer in one word, so that no lock is needed: the answer is in the lowest bit. */
 	static _Atomic unsigned long long cache;
@@ -98,5 +98,6 @@ bool program_is_two_way(bool receive_only)
 	case TWO_WAY_AUTO:
 		break;
 	}
-	return receive_only || (!atomic_load_explicit(&looked_up, memory_order_relaxed) && refers_to_none());
+	return receive_only ||
+	       (!atomic_load_explicit(&rcv_qp_looked_up, memory_order_relaxed) && refers_to_no_rcv_qp());
 }

@@ -3,9 +3,9 @@
  * Which kind of program this is: whether it uses XRC, and in one direction or in both.
  *
  * One-way programs (Open MPI, MVAPICH2, GASNet) connect an XRC QP to a receive QP and only send on it. Two-way programs
- * (qperf, MVAPICH 1.x) connect XRC QPs to one another and send both ways. Call order does not tell, for one-way
- * programs create the sending QP first; what a program refers to does: without ibv_create_xrc_rcv_qp or
- * ibv_reg_xrc_rcv_qp there is no receive QP it could mean.
+ * (qperf, MVAPICH 1.x) connect XRC QPs to one another and send both ways. The order of calls does not tell which, because
+ * one-way programs create the sending QP first. The functions that a program refers to do tell: without
+ * ibv_create_xrc_rcv_qp and ibv_reg_xrc_rcv_qp it has no receive QPs.
  */
 #ifndef COMPAT_PROGRAM_H
 #define COMPAT_PROGRAM_H
@@ -26,8 +26,8 @@ bool program_is_two_way(bool receive_only);
 void program_note_lookup(const char *name);
 
 /**
- * program_uses_xrc - whether the program can have XRC objects: a loaded object refers to ibv_open_xrc_domain, or looks it up. Found
- * out at the first call; from then on one load. program_note_xrc - it does, whatever was found.
+ * program_uses_xrc - whether the program can have XRC objects: a loaded object refers to ibv_open_xrc_domain, or looks it up. The
+ * first call determines it, later ones only load it. program_note_xrc - from now on the answer is yes.
  */
 enum program_xrc {
 	PROGRAM_USES_NONE = 1,	/* 0: not known yet */

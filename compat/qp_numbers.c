@@ -13,7 +13,8 @@ static atomic_uchar *_Atomic all_counts;
 static atomic_uchar *make_counts(void)
 {
 	/* Not malloc: the munmap() below would be a free(), after which malloc no longer maps blocks of that size. */
-	atomic_uchar *none = NULL, *made = mmap(NULL, QP_NUMBERS, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	atomic_uchar *none = NULL, *made = mmap(NULL, QP_NUMBERS, PROT_READ | PROT_WRITE,
+						MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (made == MAP_FAILED)
 		return NULL;

@@ -2,8 +2,8 @@
 /*
  * The QP numbers that the program knows: of its ordinary QPs, its initiators and its receive QPs.
  *
- * In a two-way program every other receive completion is of a hidden target, of this process or of another one that delivers
- * to an SRQ of ours (MVAPICH 1.x). Only mlx4 marks the numbers of targets, and there receive QPs have the mark, too.
+ * In a two-way program a receive completion with any other number is of a hidden target. That target belongs to this process, or to
+ * another one and delivers to an SRQ of this one (MVAPICH 1.x). Only mlx4 tags the numbers of targets, those of receive QPs as well.
  *
  * No call here takes a lock or waits.
  */
@@ -24,7 +24,7 @@ void qp_number_remove(const struct ibv_context *context, uint32_t qp_num);
 /** qp_number_hide - the number is now a hidden target's. */
 void qp_number_hide(const struct ibv_context *context, uint32_t qp_num);
 
-/** qp_numbers_of - for qp_number_is_known(): where the numbers of a device are counted. NULL: no memory. */
+/** qp_numbers_of - for qp_number_is_known(): where the numbers of a device are counted. 0 or -ENOMEM. */
 struct qp_numbers {
 	const unsigned char *counts;
 	uint32_t offset;
@@ -32,7 +32,7 @@ struct qp_numbers {
 
 int qp_numbers_of(const struct ibv_context *context, struct qp_numbers *numbers);
 
-/* On the data path: the plain load of a byte, which is as atomic as any and lets the compiler test it in memory. */
+/* On the data path: a plain load of a byte is atomic, and lets the compiler test the byte in memory. */
 static inline __attribute__((no_sanitize("thread"))) bool qp_number_is_known(const unsigned char *counts, uint32_t offset,
 									     uint32_t qp_num)
 {

@@ -13,15 +13,15 @@
 #include "rcv_qp.h"
 
 enum phase {
-	OPENING,	/* the kernel is being asked */
+	OPENING,	/* a thread asks the kernel */
 	REGISTERED,
-	CLOSING,	/* being unregistered: waits for its users, then asks the kernel */
+	CLOSING,	/* a thread unregisters it: waits for its users, then asks the kernel */
 };
 
 struct rcv_qp {
 	uint32_t qp_num;
 	enum phase phase;
-	bool created;			/* by this device */
+	bool created;			/* by this opened device */
 	unsigned users;			/* verbs that use the handle right now */
 	struct device_domain *device_domain;	/* not the handle: that may be closed before drop() */
 	struct ibv_qp *qp;		/* the creator's, or an opened handle; NULL: still opening */
@@ -86,11 +86,11 @@ static void settle(struct rcv_qp *rcv_qp, struct ibv_qp *qp)
 	state_changed();
 }
 
-/* Settle or drop a registration (NULL: none), and leave the domain. */
-static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *qp, bool holds)
+/* The end of a verb: settle or drop its registration (NULL: none), and leave the domain. */
+static void finish(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *qp, bool registered)
 {
 	state_lock();
-	if (rcv_qp && holds)
+	if (rcv_qp && registered)
 		settle(rcv_qp, qp);
 	else if (rcv_qp)
 		drop(rcv_qp);
@@ -100,8 +100,8 @@ static void leave(struct domain *domain, struct rcv_qp *rcv_qp, struct ibv_qp *q
 
 /* ---- the table ---- */
 
-/* No lock held, because this may create the file. settle() and drop() keep it up to date. */
-static void look_after_table(struct device_domain *device_domain)
+/* Creates the file if there is none. settle() and drop() keep it up to date. No lock held. */
+static void refresh_table(struct device_domain *device_domain)
 {
 	if (!device_domain_refresh(device_domain))
 		return;
@@ -132,7 +132,7 @@ static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp 
 		return -ENOMEM;
 	}
 	(*made)->created = true;
-	look_after_table(domain->device_domain);
+	refresh_table(domain->device_domain);
 	return 0;
 }
 
@@ -148,13 +148,13 @@ int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
 	err = create_in(domain, &rcv_qp, &qp);
 	if (!err)
 		*qp_num = qp->qp_num;
-	leave(domain, rcv_qp, qp, !err);
+	finish(domain, rcv_qp, qp, !err);
 	return err;
 }
 
 /* ---- registering ---- */
 
-/* Enter the domain and claim the number for this opened device. *claimed NULL: it has it already. */
+/* Enter the domain and claim the number for this opened device. *claimed stays NULL if it is registered already. */
 static int claim(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct domain **domain, struct rcv_qp **claimed)
 {
 	int err = 0;
@@ -173,8 +173,8 @@ static int claim(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct domain 
 
 static int open_handle(struct domain *domain, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp)
 {
-	int err = modern_open_tgt_qp(domain->xrcd, qp_num, use, qp);
 	static bool warned;
+	int err = modern_open_tgt_qp(domain->xrcd, qp_num, use, qp);
 
 	if (err == -EOPNOTSUPP)
 		log_once(warned, "%s: this kernel does not share receive QPs between processes of this device's driver; Linux 5.11 "
@@ -194,8 +194,8 @@ int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	if (rcv_qp)
 		err = open_handle(domain, qp_num, MODERN_TGT_REGISTERED, &qp);
 	if (rcv_qp && !err)
-		look_after_table(domain->device_domain);
-	leave(domain, rcv_qp, qp, !err);
+		refresh_table(domain->device_domain);
+	finish(domain, rcv_qp, qp, !err);
 	return err;
 }
 
@@ -215,8 +215,8 @@ static struct rcv_qp *begin_unregister(struct device_domain *device_domain, uint
 }
 
 /*
- * The kernel keeps the QP for the others. Its events are acknowledged as they are handed out, so the destroy waits for no thread of
- * the program. If the kernel refuses, the registration stays, and the program may try again.
+ * The kernel keeps the QP for other registrants. Its events are acknowledged when they are handed out, so the destroy waits for no
+ * thread of the program. If the kernel refuses, the registration stays, and the program may try again.
  */
 int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
@@ -232,9 +232,10 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 		domain_release(domain);
 		return -EINVAL;
 	}
-	look_after_table(domain->device_domain);
-	err = domain->device_domain->inherited ? modern_destroy_inherited(rcv_qp->qp) : modern_destroy_qp(rcv_qp->qp);
-	leave(domain, rcv_qp, rcv_qp->qp, err);
+	refresh_table(domain->device_domain);
+	err = domain->device_domain->inherited ? modern_destroy_inherited(rcv_qp->qp) :
+						 modern_destroy_qp(rcv_qp->qp);
+	finish(domain, rcv_qp, rcv_qp->qp, err != 0);
 	return err;
 }
 
@@ -359,7 +360,7 @@ struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_n
 
 /* ---- forks ---- */
 
-static void forked(struct device_domain *device_domain)
+static void forget_other_threads(struct device_domain *device_domain)
 {
 	HANDLE_EACH(mapping, &device_domain->rcv_qps) {
 		struct rcv_qp *rcv_qp = mapping->object;
@@ -377,5 +378,5 @@ void rcv_qp_forked(void)
 	struct device_domain *device_domain;
 
 	LIST_FOREACH(device_domain, &device_domains, link)
-		forked(device_domain);
+		forget_other_threads(device_domain);
 }

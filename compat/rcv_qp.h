@@ -4,8 +4,8 @@
  * (contract 5.4 to 5.7).
  *
  * A registration belongs to an opened device, is idempotent, and is implicit for the creator. Modify and query need
- * only the domain. The state is always the kernel's: GASNet's processes race to modify one receive QP, and take EINVAL
- * plus a query as "someone else did it".
+ * only the domain. The state is always asked of the kernel: GASNet's processes race to modify one receive QP, and a process that
+ * gets EINVAL queries whether another one was faster.
  */
 #ifndef COMPAT_RCV_QP_H
 #define COMPAT_RCV_QP_H
@@ -23,7 +23,7 @@ int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num);
  */
 int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
-/** rcv_qp_unregister - -EINVAL when not registered. The last one anywhere ends the QP. Never waits for an ack. */
+/** rcv_qp_unregister - -EINVAL when not registered. The last one of all processes ends the QP. Never waits for an ack. */
 int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
 /** rcv_qp_modify - -EINVAL: no such receive QP in this domain, or mask or transition not allowed. */
@@ -37,12 +37,12 @@ int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_
 struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
 /**
- * rcv_qp_end_all - end all registrations of a domain that no verb can reach any more. The kernel ends with the device whatever it
- * does not end now. No lock held.
+ * rcv_qp_end_all - end all registrations of a domain that no verb can reach any more. If the kernel refuses one, it ends it with
+ * the device. No lock held.
  */
 void rcv_qp_end_all(struct device_domain *device_domain);
 
-/** rcv_qp_forked - in a forked child: drop what other threads were opening or closing. No thread uses the rest. Lock held. */
+/** rcv_qp_forked - in a forked child: free what the parent's threads were opening or closing, and forget their uses. Lock held. */
 void rcv_qp_forked(void);
 
 #endif

@@ -29,17 +29,17 @@ struct regtab_key {
 /** struct regtab_entry - one domain of one opened device, and its file while there is one. */
 struct regtab_entry;
 
-/** struct regtab_news - for a warning. */
+/** struct regtab_news - what the caller may want to warn of. */
 struct regtab_news {
-	const char *lost;	/* why the file that was there is no longer ours: a phrase, or NULL */
-	int err;		/* -errno: no file could be made, or it has no room. regtab_refresh() tries again */
+	const char *lost;	/* why the process no longer has its file: a phrase, or NULL */
+	int err;		/* -errno: the file cannot be made, or has no room. regtab_refresh() tries again */
 };
 
-/** regtab_new - an entry without a file; NULL: no memory. The string dir must stay. All other calls accept NULL. */
+/** regtab_new - an entry without a file; NULL: no memory. dir must outlive it. All other functions accept NULL as the entry. */
 struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, const char *label);
 
 /**
- * regtab_refresh - make the file, or a new one if it is lost. Looks at most once a second.
+ * regtab_refresh - make the file, or a new one if it is lost. Checks this at most once a second.
  * True: the caller has to enter all its registrations again.
  */
 bool regtab_refresh(struct regtab_entry *entry, struct regtab_news *news);
@@ -56,7 +56,7 @@ void regtab_drop(struct regtab_entry *entry, uint32_t qp_num);
 /** regtab_free - remove the file (in a forked child the parent's stays) and free the entry. */
 void regtab_free(struct regtab_entry *entry);
 
-/** regtab_gc - try to remove a few files that no process has locked; a thousand processes that start must not try all. */
+/** regtab_gc - remove files that no process has locked. Tries only a few: a job may start a thousand processes at once. */
 void regtab_gc(const char *dir);
 
 #endif

@@ -32,7 +32,7 @@ int regtab_has_name(const struct dirent *entry)
 	return *end == '-' && (user == geteuid() || !geteuid());
 }
 
-static int check(const struct stat *st, const char **reason)
+static int check_trust(const struct stat *st, const char **reason)
 {
 	*reason = NULL;
 	if (!S_ISREG(st->st_mode))
@@ -46,7 +46,7 @@ static int check(const struct stat *st, const char **reason)
 	return *reason ? -EPERM : 0;
 }
 
-/* Examined before it is opened: opening a device or a pipe may do something. */
+/* The file is examined before it is opened: opening a device or a pipe may have effects. */
 int regtab_open_found(struct regtab_found *found, int flags)
 {
 	struct stat st;
@@ -54,7 +54,7 @@ int regtab_open_found(struct regtab_found *found, int flags)
 
 	if (lstat(found->path, &found->st))
 		return -errno;
-	err = check(&found->st, &found->reason);
+	err = check_trust(&found->st, &found->reason);
 	if (err)
 		return err;
 	found->fd = open(found->path, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -68,8 +68,8 @@ int regtab_open_found(struct regtab_found *found, int flags)
 	return -ENOENT;	/* removed or replaced meanwhile */
 }
 
-/* The magic is written last: without it, the process died while it made the file. */
-static bool is_ours(int fd)
+/* The magic is written last. A file without it is of a process that died while it made the file. */
+static bool is_table(int fd)
 {
 	uint64_t magic = 0;
 	ssize_t length = pread(fd, &magic, sizeof(magic), 0);
@@ -97,7 +97,7 @@ int regtab_unlink(const char *path, dev_t dev, ino_t ino)
 	return err;
 }
 
-/* The lock proves that no process has the file, of whatever version: each version locks some byte of it. */
+/* The lock proves that no process has the file: the library of each version locks some byte of it. */
 int regtab_remove_dead(struct regtab_found *found, bool dry_run)
 {
 	int err = regtab_lock(found->fd);
@@ -106,7 +106,7 @@ int regtab_remove_dead(struct regtab_found *found, bool dry_run)
 	if (err)
 		return err;
 	found->reason = "it is not a registration table";
-	if (!is_ours(found->fd))
+	if (!is_table(found->fd))
 		return -EPERM;
 	found->reason = "it cannot be removed";
 	err = dry_run ? 0 : regtab_unlink(found->path, found->st.st_dev, found->st.st_ino);

@@ -15,18 +15,18 @@
 #include "regtab_file.h"
 
 #define FILE_SIZE	((size_t)(1 + REGTAB_MAP_PAGES) * REGTAB_PAGE)
-#define TRIES		8	/* each failure means that a gc took the file before it was locked */
+#define MAKE_TRIES	8	/* a try fails if a gc takes the file before it is locked */
 
 struct regtab_entry {
 	pthread_mutex_t mutex;	/* all-zero, see struct process */
-	uint32_t process;	/* serial of the process that made it */
-	unsigned looked;	/* second of the last look at the file */
-	int missing;		/* -errno: a QP could not be entered */
+	uint32_t process;	/* serial of the process that made the entry */
+	unsigned checked;	/* second of the last check of the file */
+	int missing;		/* -errno: a QP could not be entered, so the file is incomplete */
 	int fd;			/* -1: no file */
 	dev_t dev;
 	ino_t ino;
 	char *map;		/* NULL until the first QP: jobs without receive QPs need none */
-	uint8_t reserved[(1 + REGTAB_MAP_PAGES + 7) / 8];	/* pages that the file has */
+	uint8_t reserved[(1 + REGTAB_MAP_PAGES + 7) / 8];	/* a bit for each page that the file has */
 	const char *dir;
 	char path[512];
 	struct regtab_header header;
@@ -71,7 +71,7 @@ static bool begin_process(void)
 	return true;
 }
 
-/* Before the first file: a later gc would close a descriptor of a file of this process, which releases the lock on it. */
+/* Before the first file: a later gc would open and close the files of this process too, which releases their locks. */
 static void clean_once(const char *dir)
 {
 	pthread_mutex_lock(&self->mutex);
@@ -112,7 +112,7 @@ static int reserve(int fd, unsigned page)
 	return err;
 }
 
-/* Leave the standard descriptors to the program, even if it has closed them. */
+/* A program that has closed a standard descriptor may want the number for a file of its own. */
 static int above_standard(int fd)
 {
 	int above = fd;
@@ -138,13 +138,13 @@ static int write_header(const struct regtab_entry *entry)
 	return 0;
 }
 
-/* -EAGAIN: a gc locked or removed it first. The file stays empty until it is locked. */
-static int fill(struct regtab_entry *entry)
+/* -EAGAIN: a gc locked or removed the file first. It stays empty until it is locked. */
+static int lock_and_fill(struct regtab_entry *entry)
 {
 	struct stat st;
 	int err;
 
-	if (fchmod(entry->fd, 0600))	/* the umask may have taken our own rights */
+	if (fchmod(entry->fd, 0600))	/* the umask may have removed the owner's rights */
 		return -errno;
 	err = regtab_lock(entry->fd);
 	if (err)
@@ -162,16 +162,16 @@ static int fill(struct regtab_entry *entry)
 /* mkostemp() uses O_EXCL: a planted file is never opened. */
 static int make_file(struct regtab_entry *entry)
 {
-	int err, used = snprintf(entry->path, sizeof(entry->path), "%s/" REGTAB_PREFIX "%u-%.32s-XXXXXX", entry->dir,
-				 (unsigned)geteuid(), entry->header.key.device);
+	int err, used = snprintf(entry->path, sizeof(entry->path), "%s/" REGTAB_PREFIX "%u-%.32s-XXXXXX",
+				 entry->dir, (unsigned)geteuid(), entry->header.key.device);
 
 	if (used >= (int)sizeof(entry->path) || entry->dir[0] != '/')
-		return -EINVAL;	/* processes differ in their working directories */
+		return -EINVAL;	/* not a relative path: processes differ in their working directories */
 	entry->fd = above_standard(mkostemp(entry->path, O_CLOEXEC));
 	regtab_fault_point();
 	if (entry->fd < 0)
 		return entry->fd;
-	err = fill(entry);
+	err = lock_and_fill(entry);
 	if (!err)
 		return 0;
 	unlink(entry->path);
@@ -222,8 +222,8 @@ static void fill_header(struct regtab_header *header, const struct regtab_key *k
 	snprintf(header->label, sizeof(header->label), "%s", label);
 }
 
-/* Takes a tenth of the time of a system call. */
-static unsigned second(void)
+/* The coarse clock takes a tenth of the time of a system call. */
+static unsigned monotonic_second(void)
 {
 	struct timespec now;
 
@@ -240,24 +240,25 @@ struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, c
 	entry->process = self->serial;
 	entry->dir = dir;
 	entry->fd = -1;
-	entry->looked = second() - 1;
+	entry->checked = monotonic_second() - 1;
 	fill_header(&entry->header, key, label);
 	return entry;
 }
 
-/* Entry locked. */
-static bool renew(struct regtab_entry *entry, struct regtab_news *news)
+/* Make the file if it is lost. True: the caller has to enter all registrations again. Entry locked. */
+static bool check_file(struct regtab_entry *entry, struct regtab_news *news)
 {
-	int tries = TRIES;
+	int tries = MAKE_TRIES;
 	struct stat st;
 
 	news->err = entry->missing;
 	entry->missing = 0;
 	if (fd_is_ours(entry, &st) && st.st_nlink)
-		return news->err;
-	if (entry->fd >= 0)
-		news->lost = fd_is_ours(entry, &st) ? "was removed while it was in use, as systemd does at log-out (RemoveIPC=yes)" :
-						      "lost its lock, because the program closed its descriptor";
+		return news->err != 0;
+	if (fd_is_ours(entry, &st))
+		news->lost = "was removed while it was in use, as systemd does at log-out (RemoveIPC=yes)";
+	else if (entry->fd >= 0)
+		news->lost = "lost its lock, because the program closed its descriptor";
 	end_file(entry);
 	clean_once(entry->dir);
 	do {
@@ -268,16 +269,16 @@ static bool renew(struct regtab_entry *entry, struct regtab_news *news)
 
 bool regtab_refresh(struct regtab_entry *entry, struct regtab_news *news)
 {
-	unsigned now = second();
+	unsigned now = monotonic_second();
 	bool again = false;
 
 	*news = (struct regtab_news){ 0 };
-	if (!is_mine(entry) || now == __atomic_load_n(&entry->looked, __ATOMIC_RELAXED))
+	if (!is_mine(entry) || now == __atomic_load_n(&entry->checked, __ATOMIC_RELAXED))
 		return false;
 	pthread_mutex_lock(&entry->mutex);
-	if (now != entry->looked) {
-		__atomic_store_n(&entry->looked, now, __ATOMIC_RELAXED);
-		again = renew(entry, news);
+	if (now != entry->checked) {
+		__atomic_store_n(&entry->checked, now, __ATOMIC_RELAXED);
+		again = check_file(entry, news);
 	}
 	pthread_mutex_unlock(&entry->mutex);
 	return again;
@@ -294,8 +295,8 @@ void regtab_free(struct regtab_entry *entry)
 
 /* ---- registrations ---- */
 
-/* The page is in the file and mapped. Entry locked. */
-static int prepare(struct regtab_entry *entry, unsigned page)
+/* Allocate the page in the file, and map the file. Entry locked. */
+static int prepare_page(struct regtab_entry *entry, unsigned page)
 {
 	struct stat st;
 	void *map;
@@ -326,8 +327,8 @@ static unsigned page_of(uint32_t qp_num)
 	return 1 + qp_num / REGTAB_PAGE_QPS;
 }
 
-/* The page is reserved, entry locked. Only readers in other processes see the word meanwhile. */
-static void put(struct regtab_entry *entry, uint32_t qp_num, uint32_t bits)
+/* Page reserved, entry locked. Readers in other processes may read the word at any time. */
+static void set_bits(struct regtab_entry *entry, uint32_t qp_num, uint32_t bits)
 {
 	uint32_t *word = (uint32_t *)(void *)(entry->map + REGTAB_PAGE) + qp_num / REGTAB_WORD_QPS;
 	unsigned shift = 2 * (qp_num % REGTAB_WORD_QPS);
@@ -345,9 +346,9 @@ int regtab_enter(struct regtab_entry *entry, uint32_t qp_num, bool created)
 		return 0;
 	pthread_mutex_lock(&entry->mutex);
 	if (entry->fd >= 0) {
-		err = is_reserved(entry, page) ? 0 : prepare(entry, page);
+		err = is_reserved(entry, page) ? 0 : prepare_page(entry, page);
 		if (!err)
-			put(entry, qp_num, REGTAB_REGISTERED | (created ? REGTAB_CREATED : 0));
+			set_bits(entry, qp_num, REGTAB_REGISTERED | (created ? REGTAB_CREATED : 0));
 		if (err)
 			entry->missing = err;
 	}
@@ -361,6 +362,6 @@ void regtab_drop(struct regtab_entry *entry, uint32_t qp_num)
 		return;
 	pthread_mutex_lock(&entry->mutex);
 	if (is_reserved(entry, page_of(qp_num)))
-		put(entry, qp_num, 0);
+		set_bits(entry, qp_num, 0);
 	pthread_mutex_unlock(&entry->mutex);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A file of the registration table, as its writer (regtab_entry.c) and its readers share it: one page of header, then two bits
- * for each QP number. 32- and 64-bit processes use the same layout. A page exists once a QP in it was entered.
+ * The layout of a file of the registration table, for its writer (regtab_entry.c) and its readers: one page of header, then two
+ * bits for each QP number. It is the same for 32- and 64-bit processes. A page is allocated when the first QP in it is entered.
  */
 #ifndef COMPAT_REGTAB_FILE_H
 #define COMPAT_REGTAB_FILE_H
@@ -44,10 +44,10 @@ struct regtab_header {
 _Static_assert(sizeof(struct regtab_header) == 184, "equal for 32 and 64 bits");
 
 /**
- * regtab_lock - write lock on the whole file, without waiting. 0, -EAGAIN: another process has it, or another -errno.
+ * regtab_lock - take a write lock on the whole file, without waiting. 0, -EAGAIN: another process has it, or another -errno.
  *
- * It is a process lock, not an open file description lock: a child of fork or clone inherits the latter, and a sleeping
- * child would keep its dead parent's registrations. It is lost when the process closes any descriptor of the file.
+ * It is a process lock, not an open file description lock, which a child of fork or clone inherits: a sleeping child would keep its
+ * dead parent's registrations. A process loses its lock when it closes any descriptor of the file.
  */
 int regtab_lock(int fd);
 

@@ -123,7 +123,7 @@ void srq_await_acks(const struct srq_image *image, int cancel_state)
 
 int srq_destroy(struct srq_image *image)
 {
-	/* Events find the image until this returns: after that none is left. */
+	/* Until this returns, an event may look up the image. After that the SRQ has no more events. */
 	int err = modern_destroy_srq(image->srq);
 
 	if (err)

@@ -13,8 +13,8 @@
 #include "state.h"
 
 /*
- * What an image has in `handle`. The kernel hands out handles from 0 upwards, so a real SRQ has it only after four
- * billion objects in one opened device; old programs never read the handle (contract 2.1).
+ * The handle of an image. The kernel hands out handles from 0 upwards, so a real SRQ has this one only after four
+ * billion objects in one opened device. Old programs never read the handle (contract 2.1).
  */
 #define IMAGE_HANDLE 0xfffffffeu
 
@@ -23,21 +23,21 @@ struct srq_image {
 		struct legacy_srq ofed;
 		struct legacy_mlnx_srq mlnx;
 	};
-	/* Second: post_srq_recv reads the next two for every call, so they share a cache line. */
+	/* shim_post_srq_recv() reads these two in every call. They share a cache line. */
 	struct ibv_srq *srq;
 	int (*post_recv)(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 	struct device_domain *device_domain;
 	uint32_t max_wr, max_sge;	/* as create answered */
-	uint32_t events;		/* that were read */
+	uint32_t events;		/* how many were read */
 };
 
-/** image_of - the image if srq is one, else NULL. srq may be any SRQ of old or new kind, not a wild pointer. */
+/** image_of - srq as an image if it is one, else NULL. srq may be NULL, an image or a provider's SRQ, but not a wild pointer. */
 static inline struct srq_image *image_of(struct ibv_srq *srq)
 {
 	return srq && srq->handle == IMAGE_HANDLE ? (struct srq_image *)srq : NULL;
 }
 
-/** srq_unwrap - the SRQ that the provider knows; srq itself if it is no image. NULL stays NULL. */
+/** srq_unwrap - the provider's SRQ behind an image; srq itself if it is not an image, or NULL. */
 static inline struct ibv_srq *srq_unwrap(struct ibv_srq *srq)
 {
 	struct srq_image *image = image_of(srq);
@@ -54,8 +54,8 @@ int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq 
 	       struct ibv_srq **lsrq);
 
 /**
- * srq_modify, srq_query - as the verbs. max_wr and max_sge are what create answered, also where the provider asked the kernel
- * for more (libmlx5: twice as many and one): a program may post as many receives as the query says.
+ * srq_modify, srq_query - as the verbs. max_wr and max_sge are those of srq_create(), although libmlx5 asks the kernel for more than
+ * twice as many: a program may post as many receives as the query says.
  */
 int srq_modify(const struct srq_image *image, struct ibv_srq_attr *attr, int mask);
 int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr);

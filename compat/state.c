@@ -12,15 +12,15 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 
 atomic_bool state_used;
 
-/* Sections that the thread is in, see cancel_hold(). */
+/* How many sections the thread is in, see cancel_hold(). */
 static __thread unsigned sections __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
 
 /*
- * From before a fork until after it the forking thread has the lock, or does without. The program's own fork handlers run in between
- * and may call verbs, which then must not take the lock again.
+ * During a fork the forking thread has the lock, or does without it. The program's own fork handlers may call verbs in that time,
+ * which then must not take the lock again.
  */
 static __thread bool forking __attribute__((tls_model("initial-exec")));
-static __thread bool taken __attribute__((tls_model("initial-exec")));
+static __thread bool took_lock __attribute__((tls_model("initial-exec")));
 
 /*
  * With the lock taken, the child finds every map complete. A signal handler that forks inside a verb does not take it, because its
@@ -28,8 +28,8 @@ static __thread bool taken __attribute__((tls_model("initial-exec")));
  */
 void state_forking(void)
 {
-	taken = !sections;
-	if (taken)
+	took_lock = !sections;
+	if (took_lock)
 		pthread_mutex_lock(&lock);
 	forking = true;
 }
@@ -37,7 +37,7 @@ void state_forking(void)
 void state_forked_parent(void)
 {
 	forking = false;
-	if (taken)
+	if (took_lock)
 		pthread_mutex_unlock(&lock);
 }
 
@@ -72,9 +72,9 @@ void state_changed(void)
 
 /*
  * pthread_cancel() looks at the state of an asynchronously cancellable thread and sends a signal, whose handler looks only at
- * the type (glibc 2.36). If the sender loses its processor in between, the signal comes while cancellation is disabled, and
- * ends the thread all the same at its next cancellation point: with our lock in its hands. So the signal is waited for, as
- * every cancellation point does before it goes on; from then on none is sent.
+ * the type (glibc 2.36). If the sender loses its processor in between, the signal comes while cancellation is disabled. It
+ * then ends the thread at its next cancellation point all the same, perhaps with the lock taken. So cancel_hold() calls poll(2):
+ * like every cancellation point it waits for a signal that is under way. After that no such signal is sent.
  */
 void cancel_hold(struct cancel_hold *hold)
 {
@@ -85,7 +85,7 @@ void cancel_hold(struct cancel_hold *hold)
 		poll(NULL, 0, 0);
 }
 
-/* The type last: pthread_join() would not say PTHREAD_CANCELED if it were the state that ends the thread. */
+/* The type last: if restoring the state ended the thread, pthread_join() would not return PTHREAD_CANCELED. */
 void cancel_release(const struct cancel_hold *hold)
 {
 	sections--;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The one lock of the library. It guards maps and counts only and is never held across a verb: ibv_destroy_* may wait for
- * another thread to acknowledge an event. A thread that needs an object during a verb counts itself in first, and a thread
- * that ends the object waits for that count (state_wait). Old MPIs create on a connection thread, unregister on the main
- * one and cancel the event thread at any instruction (MVAPICH2), so nothing here relies on one thread.
+ * another thread to acknowledge an event. A thread that needs an object during a verb first counts itself as a user. A thread
+ * that ends the object waits until there is no user (state_wait). Any thread may call any verb: old MPIs create on a
+ * connection thread, unregister on the main thread, and cancel the event thread at any instruction (MVAPICH2).
  */
 #ifndef COMPAT_STATE_H
 #define COMPAT_STATE_H
@@ -21,8 +21,7 @@ void state_wait(void);
 void state_changed(void);
 
 /**
- * state_in_use - whether the program has ever opened a domain. Before that there is nothing that a verb could mean, so it passes
- * straight through.
+ * state_in_use - whether the program has ever opened a domain. Before that no object of ours exists, so verbs are passed on.
  */
 extern atomic_bool state_used;
 
@@ -36,14 +35,14 @@ void state_forking(void);
 void state_forked_parent(void);
 void state_forked_child(void);
 
-/** struct cancel_hold - a section in which the calling thread cannot be cancelled, however it has set itself up. */
+/** struct cancel_hold - a section in which the calling thread cannot be cancelled, whatever its cancel state and type were. */
 struct cancel_hold {
 	int state, type;
 };
 
-/* May not return, when a cancellation is under way. */
+/* Does not return if the thread is being cancelled already. */
 void cancel_hold(struct cancel_hold *hold);
-/* May not return: what came meanwhile takes effect here. */
+/* Does not return if the thread was cancelled meanwhile. */
 void cancel_release(const struct cancel_hold *hold);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* XRC QPs: which of an application's QPs are old XRC ones, one-way or two-way, and what they keep busy. */
+/* XRC QPs: which QPs of the program are old XRC QPs, one-way or two-way, and what they keep busy. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,14 +16,14 @@
 #include "xrc_qp.h"
 
 struct xrc_qp {
-	struct pair pair;		/* ini is the QP the application has; tgt is NULL if one-way */
+	struct pair pair;		/* ini is the QP that the program has; tgt is NULL if one-way */
 	uint32_t ini_num, tgt_num;	/* copies: another thread may compare while a QP is freed */
 	struct ibv_context *context;
 	struct legacy_xrc_domain *ldom;
 	struct device_domain *device_domain;
-	uint32_t events;		/* that were handed out as events of ini */
-	uint32_t tgt_events;		/* of these, the ones that tgt raised */
-	unsigned users;			/* threads that are failing it, without the lock */
+	uint32_t events;		/* how many were handed out as events of ini */
+	uint32_t tgt_events;		/* of these, the events of tgt */
+	unsigned users;			/* threads in fail_pair() */
 	bool ending;
 };
 
@@ -33,15 +33,15 @@ static struct handle_map targets;	/* by pair.tgt */
 /* GASNet probes with max_inline_data -1 and expects EINVAL; providers differ in what they make of such a size. */
 #define INLINE_DATA_ABSURD 0x10000u
 
-static bool attr_valid(const struct ibv_pd *pd, const struct legacy_qp_init_attr *attr)
+static bool is_valid(const struct ibv_pd *pd, const struct legacy_qp_init_attr *attr)
 {
 	return pd && attr->send_cq && attr->recv_cq && attr->xrc_domain && !attr->srq &&
 	       attr->send_cq->context == pd->context && attr->recv_cq->context == pd->context &&
 	       attr->cap.max_inline_data < INLINE_DATA_ABSURD;
 }
 
-/* Only the fields both worlds have: the old struct is longer, by the domain. */
-static struct ibv_qp_init_attr modern_init_attr(const struct legacy_qp_init_attr *attr)
+/* The old struct is today's with the domain appended. */
+static struct ibv_qp_init_attr init_attr_from_legacy(const struct legacy_qp_init_attr *attr)
 {
 	return (struct ibv_qp_init_attr){
 		.qp_context = attr->qp_context,
@@ -53,7 +53,7 @@ static struct ibv_qp_init_attr modern_init_attr(const struct legacy_qp_init_attr
 	};
 }
 
-static int xrc_qp_publish(struct xrc_qp *xrc_qp, struct domain *domain)
+static int publish(struct xrc_qp *xrc_qp, struct domain *domain)
 {
 	int err;
 
@@ -88,7 +88,7 @@ static int create_qps(struct domain *domain, struct ibv_pd *pd, struct ibv_qp_in
 
 static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct xrc_qp *xrc_qp)
 {
-	struct ibv_qp_init_attr init_attr = modern_init_attr(attr);
+	struct ibv_qp_init_attr init_attr = init_attr_from_legacy(attr);
 	int err = create_qps(domain, pd, &init_attr, &xrc_qp->pair);
 
 	if (err)
@@ -97,7 +97,7 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_
 	xrc_qp->tgt_num = xrc_qp->pair.tgt ? xrc_qp->pair.tgt->qp_num : 0;
 	xrc_qp->context = pd->context;
 	xrc_qp->ldom = &domain->legacy;
-	err = xrc_qp_publish(xrc_qp, domain);
+	err = publish(xrc_qp, domain);
 	if (err) {
 		pair_destroy(&xrc_qp->pair);
 		return err;
@@ -115,7 +115,7 @@ int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ib
 	struct xrc_qp *xrc_qp;
 	int err;
 
-	if (!attr_valid(pd, attr))
+	if (!is_valid(pd, attr))
 		return -EINVAL;
 	xrc_qp = calloc(1, sizeof(*xrc_qp));
 	if (!xrc_qp)
@@ -177,7 +177,7 @@ int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *lattr, int mask, 
 	return 0;
 }
 
-/* Contract 1.3: destroy waited until every event was acknowledged, so handlers look at the QP until they do that. */
+/* Contract 1.3: destroy waited until every event was acknowledged. Until then a program's handler may use the QP. */
 static void await_acks(struct xrc_qp *xrc_qp, int cancel_state)
 {
 	uint32_t events, tgt_events;
@@ -209,6 +209,7 @@ static int destroy_target(struct xrc_qp *xrc_qp)
 	return 0;
 }
 
+/* Ending: no thread begins to fail the pair from now on, and none is at it when this returns. */
 static void set_ending(struct xrc_qp *xrc_qp, bool ending)
 {
 	state_lock();
@@ -218,7 +219,7 @@ static void set_ending(struct xrc_qp *xrc_qp, bool ending)
 	state_unlock();
 }
 
-static void forget(struct xrc_qp *xrc_qp, const struct ibv_qp *ini)
+static void forget_and_free(struct xrc_qp *xrc_qp, const struct ibv_qp *ini)
 {
 	state_lock();
 	handle_remove(&xrc_qps, ini, xrc_qp);
@@ -243,11 +244,11 @@ int xrc_qp_destroy(struct xrc_qp *xrc_qp, int cancel_state)
 	if (err)
 		set_ending(xrc_qp, false);
 	else
-		forget(xrc_qp, ini);
+		forget_and_free(xrc_qp, ini);
 	return err;
 }
 
-/* Lock held; NULL may be given. True: fail_pair() is to follow. */
+/* True: the caller has to call fail_pair(). xrc_qp may be NULL. Lock held. */
 static bool begin_failing(struct xrc_qp *xrc_qp)
 {
 	if (!xrc_qp || xrc_qp->ending)
@@ -296,7 +297,7 @@ void xrc_qp_own_event(const struct ibv_qp *qp)
 	state_unlock();
 }
 
-/* A QP that is being destroyed does not count: its number may be a new QP's already. */
+/* Not while it is being destroyed: its numbers may be those of new QPs already. */
 static bool is_half(const struct xrc_qp *xrc_qp, const struct ibv_context *context, uint32_t qp_num)
 {
 	return !xrc_qp->ending && xrc_qp->context == context && (xrc_qp->ini_num == qp_num || xrc_qp->tgt_num == qp_num);

@@ -23,7 +23,7 @@ struct xrc_qp;
  */
 int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp);
 
-/** xrc_qp_is_possible - false: qp is no old XRC QP. Takes no lock. */
+/** xrc_qp_is_possible - false: qp is certainly not an old XRC QP. Takes no lock. */
 static inline bool xrc_qp_is_possible(const struct ibv_qp *qp)
 {
 	return qp && qp->qp_type == IBV_QPT_XRC_SEND && state_in_use();
@@ -42,29 +42,28 @@ int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *attr, int 
 int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *attr, int mask, struct legacy_qp_init_attr *init_attr);
 
 /**
- * xrc_qp_destroy - waits until every event of either half is acknowledged (contract 1.3). A thread that is cancelled while it waits
- * leaves the visible QP, which can be destroyed again.
+ * xrc_qp_destroy - waits until every event of either half is acknowledged (contract 1.3). If the thread is cancelled while it waits,
+ * the visible QP stays, and another thread may destroy it.
  * @cancel_state: see modern_await_qp_acks()
  */
 int xrc_qp_destroy(struct xrc_qp *xrc_qp, int cancel_state);
 
 /**
- * xrc_qp_target_event - an event of a pair's hidden half is handed out as one of the visible QP, and acknowledged as one.
- * @fatal: it leaves the hidden half in ERR; the visible one follows
+ * xrc_qp_target_event - an event of a pair's target is handed out as one of the visible QP, and acknowledged as one.
+ * @fatal: it leaves the target in ERR; take the visible QP there, too
  * Returns the visible QP, NULL if the pair is gone.
  */
 struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal);
 
-/** xrc_qp_own_event - an event of that QP is handed out. */
+/** xrc_qp_own_event - an event of qp itself is handed out: count it if qp is an XRC QP. */
 void xrc_qp_own_event(const struct ibv_qp *qp);
 
 /**
- * xrc_qp_failed - a completion with an error other than flushed: a pair, one half of which has that number, is in ERR
- * as a whole.
+ * xrc_qp_failed - a completion has an error, other than flushed: if a half of a pair has that number, take both halves to ERR.
  */
 void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num);
 
-/** xrc_qp_forked - in a forked child: no other thread is failing a pair. Lock held. */
+/** xrc_qp_forked - in a forked child: the parent's threads that were failing a pair are gone. Lock held. */
 void xrc_qp_forked(void);
 
 /** xrc_qp_forget_context - the device is being closed. Lock held. */

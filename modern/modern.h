@@ -45,7 +45,7 @@ int modern_destroy_srq(struct ibv_srq *srq);
  */
 enum modern_tgt_use {
 	MODERN_TGT_NONE,	/* not a handle of ours */
-	MODERN_TGT_REGISTERED,	/* a registration: its events are the application's */
+	MODERN_TGT_REGISTERED,	/* a registration: its events are the program's */
 	MODERN_TGT_TRANSIENT,	/* opened for one modify or query: no program gets its events */
 	MODERN_TGT_PAIRED,	/* the hidden half of a two-way QP: its events are the visible half's */
 };

@@ -14,7 +14,7 @@
 /* ---- what a handle is for ---- */
 
 /*
- * The qp_context of each of our handles is the address of one of these, which no application has by accident. Row 0 is for
+ * The qp_context of each of our handles is the address of one of these, which no program has by accident. Row 0 is for
  * handles that were created, row 1 for opened ones.
  */
 static char marks[2][MODERN_TGT_PAIRED + 1];
