@@ -12,9 +12,6 @@
 
 #define MILLISECOND 1000000u
 #define BUSY_FOR    (2u * MILLISECOND) /* after the last activity the short nap stays for so long */
-#define LONGEST_NAP MILLISECOND
-#define AWAKE_FOR   (250u * MILLISECOND) /* and no nap is longer than that one */
-#define DEEPEST_NAP (8u * MILLISECOND)
 #define FLUSH_EVERY MILLISECOND
 #define MOST_TURNS  16 /* of a command that waits for work: long messages go on after it, as they would on a wire */
 
@@ -115,6 +112,14 @@ void engine_catch_up(struct hca_machine *machine)
 	fail_unheard(machine);
 }
 
+/* A nap is a wakeup, and wakeups are all that an idle daemon costs. */
+static uint64_t longest_nap(uint64_t quiet)
+{
+	if (quiet < 250u * MILLISECOND)
+		return MILLISECOND;
+	return (quiet < 2000u * MILLISECOND ? 8u : 20u) * MILLISECOND;
+}
+
 /* Short naps while something goes on, longer and longer ones when nothing does. */
 static uint64_t next_nap(struct hca_machine *machine, uint64_t now)
 {
@@ -124,7 +129,7 @@ static uint64_t next_nap(struct hca_machine *machine, uint64_t now)
 	if (machine->active)
 		pace.last_active = now;
 	machine->active = false;
-	longest = now - pace.last_active < AWAKE_FOR ? LONGEST_NAP : DEEPEST_NAP;
+	longest = longest_nap(now - pace.last_active);
 	if (now - pace.last_active < BUSY_FOR || !pace.nap)
 		pace.nap = shortest;
 	else if (pace.nap < longest)
