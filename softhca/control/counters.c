@@ -45,12 +45,29 @@ static void print_context(FILE *out, const struct hca_context *ctx)
 	}
 }
 
+static struct hca_counts of_all_ports(const struct hca_device *device)
+{
+	struct hca_counts all = { 0 };
+
+	for (int port = 1; port <= SETTINGS_MAX_PORTS; port++) {
+		const struct hca_counts *counts = &device->port[port].counts;
+
+		all.sent += counts->sent;
+		all.sent_bytes += counts->sent_bytes;
+		all.received += counts->received;
+		all.received_bytes += counts->received_bytes;
+		all.errors += counts->errors;
+	}
+	return all;
+}
+
 static void print_device(FILE *out, const struct hca_device *device)
 {
+	struct hca_counts counts = of_all_ports(device);
 	char name[DEVICE_NAME_MAX];
 
 	fprintf(out, "device %s %u", device_name(device, name), device->qps.used);
-	print_counts(out, &device->counts);
+	print_counts(out, &counts);
 	fputc('\n', out);
 	list_for_each(node, &device->contexts)
 		print_context(out, container_of(node, struct hca_context, link));

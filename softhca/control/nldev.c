@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The kernel's RDMA netlink interface, as far as it can be asked: devices, ports, objects. */
+/* The kernel's RDMA netlink interface, as far as it can be asked: devices, ports, counters, objects. */
 #include "nldev.h"
 #include "control.h"
 #include "nl.h"
@@ -103,7 +103,62 @@ static int answer_port(const struct question *q, const struct hca_device *device
 	return 0;
 }
 
+/* ---- counters ---- */
+
+static void put_counter(struct nl *nl, const char *name, uint64_t value)
+{
+	size_t entry = nl_nest(nl, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
+
+	nl_text(nl, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name);
+	nl_u64(nl, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, value);
+	nl_end(nl, entry);
+}
+
+/* Those of a port. No QP or MR has any, as on adapters where none was bound to one. */
+static int answer_counters(const struct question *q, const struct hca_device *device)
+{
+	uint32_t port = asked(q, RDMA_NLDEV_ATTR_PORT_INDEX);
+	const struct hca_counts *counts;
+	size_t message, table;
+
+	if (asked(q, RDMA_NLDEV_ATTR_STAT_RES) != NOBODY)
+		return q->flags & NLM_F_MULTI ? 0 : -EOPNOTSUPP;
+	if (port < 1 || port > (uint32_t)q->machine->settings.ports)
+		return -EINVAL;
+	counts = &device->port[port].counts;
+	message = begin(q, device);
+	nl_u32(q->nl, RDMA_NLDEV_ATTR_PORT_INDEX, port);
+	table = nl_nest(q->nl, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	put_counter(q->nl, "sent", counts->sent);
+	put_counter(q->nl, "sent_bytes", counts->sent_bytes);
+	put_counter(q->nl, "received", counts->received);
+	put_counter(q->nl, "received_bytes", counts->received_bytes);
+	put_counter(q->nl, "errors", counts->errors);
+	nl_end(q->nl, table);
+	nl_end(q->nl, message);
+	return 0;
+}
+
 /* ---- objects ---- */
+
+/* A message for each object, so that none outgrows the program's buffer. */
+struct entry {
+	size_t message, table, entry;
+};
+
+static struct entry begin_entry(const struct question *q, const struct hca_device *device, uint16_t table, uint16_t entry)
+{
+	size_t message = begin(q, device), outer = nl_nest(q->nl, table);
+
+	return (struct entry){ message, outer, nl_nest(q->nl, entry) };
+}
+
+static void end_entry(const struct question *q, const struct entry *entry)
+{
+	nl_end(q->nl, entry->entry);
+	nl_end(q->nl, entry->table);
+	nl_end(q->nl, entry->message);
+}
 
 static void put_qp(struct nl *nl, const struct hca_object *object)
 {
@@ -206,19 +261,14 @@ static int answer_objects(const struct question *q, const struct hca_device *dev
 
 		list_for_each(node, &ctx->objects[kind->type]) {
 			const struct hca_object *object = container_of(node, struct hca_object, link);
-			size_t message, table, entry;
+			struct entry entry;
 
 			if (!counts(object))
 				continue;
-			/* A message for each, so that none outgrows the program's buffer. */
-			message = begin(q, device);
-			table = nl_nest(q->nl, kind->table);
-			entry = nl_nest(q->nl, kind->entry);
+			entry = begin_entry(q, device, kind->table, kind->entry);
 			kind->put(q->nl, object);
 			nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)ctx->pid);
-			nl_end(q->nl, entry);
-			nl_end(q->nl, table);
-			nl_end(q->nl, message);
+			end_entry(q, &entry);
 		}
 	}
 	return 0;
@@ -297,17 +347,13 @@ static int answer_cm_ids(const struct question *q, const struct hca_device *devi
 {
 	list_for_each(node, &q->machine->cm.ids) {
 		const struct cm_id *id = container_of(node, struct cm_id, known);
-		size_t message, table, entry;
+		struct entry entry;
 
 		if (id->device != device)
 			continue;
-		message = begin(q, device);
-		table = nl_nest(q->nl, RDMA_NLDEV_ATTR_RES_CM_ID);
-		entry = nl_nest(q->nl, RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY);
+		entry = begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CM_ID, RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY);
 		put_cm_id(q->nl, id);
-		nl_end(q->nl, entry);
-		nl_end(q->nl, table);
-		nl_end(q->nl, message);
+		end_entry(q, &entry);
 	}
 	return 0;
 }
@@ -317,14 +363,11 @@ static int answer_contexts(const struct question *q, const struct hca_device *de
 	uint32_t number = 0;
 
 	list_for_each(node, &device->contexts) {
-		size_t message = begin(q, device), table = nl_nest(q->nl, RDMA_NLDEV_ATTR_RES_CTX);
-		size_t entry = nl_nest(q->nl, RDMA_NLDEV_ATTR_RES_CTX_ENTRY);
+		struct entry entry = begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CTX, RDMA_NLDEV_ATTR_RES_CTX_ENTRY);
 
 		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_CTXN, number++);
 		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)container_of(node, struct hca_context, link)->pid);
-		nl_end(q->nl, entry);
-		nl_end(q->nl, table);
-		nl_end(q->nl, message);
+		end_entry(q, &entry);
 	}
 	return 0;
 }
@@ -354,6 +397,8 @@ static int answer_about(const struct question *q, const struct hca_device *devic
 		return answer_device(q, device);
 	case RDMA_NLDEV_CMD_PORT_GET:
 		return answer_port(q, device);
+	case RDMA_NLDEV_CMD_STAT_GET:
+		return answer_counters(q, device);
 	case RDMA_NLDEV_CMD_RES_GET:
 		return answer_summary(q, device);
 	case RDMA_NLDEV_CMD_RES_CTX_GET:

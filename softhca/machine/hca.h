@@ -237,6 +237,7 @@ struct hca_context {
 struct hca_port {
 	uint16_t lid; /* on the wire; port.h knows what programs see */
 	bool active;
+	struct hca_counts counts; /* of all QPs on it, those that have gone, too */
 };
 
 struct hca_device {
@@ -251,7 +252,6 @@ struct hca_device {
 	struct list groups;
 	uint32_t group_count;
 	struct faults faults;
-	struct hca_counts counts; /* of all its QPs, those that have gone, too */
 	uint8_t key_variant; /* low byte of the next key: a stale key does not fit its index any more */
 };
 

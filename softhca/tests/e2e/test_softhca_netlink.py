@@ -10,6 +10,8 @@ import pytest
 
 import models
 from installed import need
+from running import free_port
+from test_softhca_programs import PAIR
 
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 KINDS = {"qp": "qp", "cq": "cq", "mr": "mr", "pd": "pd", "srq": "srq"}
@@ -115,7 +117,16 @@ def test_system(run, daemon):
     assert run(["rdma", "system"]).stdout.startswith("netns shared")
 
 
-def test_counters_are_not_there(run, daemon):
-    need("rdma")
-    done = run(["rdma", "statistic"])
-    assert done.returncode != 0 and "not supported" in done.stderr
+@pytest.mark.parametrize("settings", [["--ports=2"]])
+def test_counters(run, daemon, rdma):
+    """Of the ports; a QP has none until one is bound to it, which is refused."""
+    need("ibv_rc_pingpong")
+    zero = {"sent": 0, "sent_bytes": 0, "received": 0, "received_bytes": 0, "errors": 0}
+    pair = ["bash", "-c", PAIR, "pair", free_port(), models.device(0), models.device(1), "", "", "ibv_rc_pingpong", "-n", "50", "-s", "100"]
+    assert run(pair).returncode == 0
+    busy = {"sent": 50, "sent_bytes": 5000, "received": 50, "received_bytes": 5000, "errors": 0}
+    assert rdma("statistic") == [{"ifname": models.device(i), "port": port, **(zero if port == 2 else busy)} for i in (0, 1) for port in (1, 2)]
+    assert rdma("statistic", "show", "link", f"{models.device(1)}/2") == [{"ifname": models.device(1), "port": 2, **zero}]
+    assert rdma("statistic", "qp", "show") == []
+    refused = run(["rdma", "statistic", "qp", "set", "link", f"{models.device(0)}/1", "auto", "type", "on"])
+    assert refused.returncode != 0 and "not supported" in refused.stderr
