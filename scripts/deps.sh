@@ -29,7 +29,7 @@ deps_table() {
 	test|cmd:mandoc|checks the manual pages|mandoc|mandoc|mandoc
 	more|cmd:clang|builds and fuzzes with another compiler|clang libclang-rt-dev|clang compiler-rt|clang
 	more|cmd:ld.lld|links with another linker|lld|lld|lld
-	more|cmd:abidiff|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
+	more|cmd:abidw|compares the library with the one released|abigail-tools|libabigail|libabigail-tools
 	more|cmd:ucx_perftest|UCX over the emulated HCA|ucx-utils|ucx|ucx
 	more|cmd:mpicc.mpich|MPI over UCX over it, with tests that are compiled|mpich libmpich-dev|mpich-devel|mpich-devel
 	more|cmd:mpicc.openmpi|the same with the other library|openmpi-bin libopenmpi-dev|openmpi-devel|openmpi-devel
