@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The objects on which refusals are tried, and the rows of refusals. */
+/* The objects on which refusals are tried, and rows of refusals. */
 #ifndef TEST_SOFTHCA_GROUND_H
 #define TEST_SOFTHCA_GROUND_H
 
@@ -33,15 +33,27 @@ enum mode { USUAL = 1, STRICT = 2, NO_OPEN_QP = 4, NO_XRC = 8, BEYOND = 16 };
 #define WITH_OPEN (USUAL | STRICT)
 #define ALWAYS	  (WITH_XRC | NO_XRC)
 
-struct refusal {
-	const char *name;
-	int (*attempt)(struct ground *g);
-	int modes; /* in which this row holds */
-	int error;
+/* A run through the rows that hold in @mode. */
+struct refusals {
+	enum mode mode;
+	int ran, failures;
 };
 
-/* Each ends with a row without a name. */
-extern const struct refusal refusals_of_objects[];
-extern const struct refusal refusals_of_modify[];
+bool refusals_apply(const struct refusals *run, int modes);
+void refusals_judge(struct refusals *run, const char *name, int error, int wanted);
+
+/* A row that holds in these modes: @attempt is an expression over the ground @g, and says which errno it was given, or 0. */
+#define ROW(name, modes, wanted, attempt)                                                                              \
+	do {                                                                                                           \
+		if (refusals_apply(run, modes)) {                                                                      \
+			struct ground ground = ground_lay(run->mode != NO_XRC), *g = &ground;                          \
+			int error = attempt;                                                                           \
+			ground_clear(g);                                                                               \
+			refusals_judge(run, name, error, wanted);                                                      \
+		}                                                                                                      \
+	} while (0)
+
+void refusals_of_objects(struct refusals *run);
+void refusals_of_modify(struct refusals *run);
 
 #endif

@@ -18,33 +18,26 @@ static enum mode find_mode(const char *name)
 	exit(EXIT_FAILURE);
 }
 
-/* True if the row holds. */
-static bool attempt(const struct refusal *row, enum mode mode)
+bool refusals_apply(const struct refusals *run, int modes)
 {
-	struct ground ground = ground_lay(mode != NO_XRC);
-	int error = row->attempt(&ground);
+	return (modes & (int)run->mode) && !(modes & NOT_DRIVEN && getenv("SOFTHCA_TEST_DRIVEN"));
+}
 
-	ground_clear(&ground);
-	if (error == row->error)
-		return true;
-	printf("FAIL %s: got %s, the kernel has %s\n", row->name, strerrorname_np(error), strerrorname_np(row->error));
-	return false;
+void refusals_judge(struct refusals *run, const char *name, int error, int wanted)
+{
+	run->ran++;
+	if (error == wanted)
+		return;
+	run->failures++;
+	printf("FAIL %s: got %s, the kernel has %s\n", name, strerrorname_np(error), strerrorname_np(wanted));
 }
 
 int main(int argc, char **argv)
 {
-	const struct refusal *const tables[] = { refusals_of_objects, refusals_of_modify };
-	enum mode mode = find_mode(argc >= 2 ? argv[1] : "");
-	int failures = 0, ran = 0;
+	struct refusals run = { .mode = find_mode(argc >= 2 ? argv[1] : "") };
 
-	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++) {
-		for (const struct refusal *row = tables[i]; row->name; row++) {
-			if (!(row->modes & (int)mode) || (row->modes & NOT_DRIVEN && getenv("SOFTHCA_TEST_DRIVEN")))
-				continue;
-			failures += !attempt(row, mode);
-			ran++;
-		}
-	}
-	printf("%d rows, %d failures\n", ran, failures);
-	return failures || !ran ? EXIT_FAILURE : EXIT_SUCCESS;
+	refusals_of_objects(&run);
+	refusals_of_modify(&run);
+	printf("%d rows, %d failures\n", run.ran, run.failures);
+	return run.failures || !run.ran ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -24,26 +24,6 @@ static int go(struct ground *g, struct ibv_qp *qp, enum ibv_qp_state state, int 
 	return ground_done(ibv_modify_qp(qp, &attr, mask));
 }
 
-static int reset_to_rtr(struct ground *g)
-{
-	return go(g, g->rc, IBV_QPS_RTR, MASK_RTR);
-}
-
-static int reset_to_err(struct ground *g)
-{
-	return go(g, g->rc, IBV_QPS_ERR, IBV_QP_STATE);
-}
-
-static int init_without_port(struct ground *g)
-{
-	return go(g, g->rc, IBV_QPS_INIT, MASK_INIT & ~IBV_QP_PORT);
-}
-
-static int init_with_too_much(struct ground *g)
-{
-	return go(g, g->rc, IBV_QPS_INIT, MASK_INIT | IBV_QP_TIMEOUT);
-}
-
 static int init_port_2(struct ground *g)
 {
 	struct ibv_qp_attr attr = good_attr(g, IBV_QPS_INIT);
@@ -158,25 +138,27 @@ static int target_without_rnr_timer(struct ground *g)
 	return go(g, g->recv, IBV_QPS_RTR, MASK_RTR & ~IBV_QP_MIN_RNR_TIMER);
 }
 
-const struct refusal refusals_of_modify[] = {
-	{ "modify: RESET to RTR", reset_to_rtr, ALWAYS, EINVAL },
-	{ "modify: RESET to ERR", reset_to_err, ALWAYS, EINVAL },
-	{ "modify: INIT without a port", init_without_port, ALWAYS, EINVAL },
-	{ "modify: INIT with a bit too many", init_with_too_much, ALWAYS, EINVAL },
-	{ "modify: INIT on a port that is not there", init_port_2, ALWAYS, EINVAL },
-	{ "modify: INIT with a P_Key that is not there", init_pkey_beyond, ALWAYS, EINVAL },
-	{ "modify: RTR with a bad MTU", rtr_bad_mtu, ALWAYS, EINVAL },
-	{ "modify: RTR with too many reads", rtr_too_many_reads, ALWAYS, EINVAL },
-	{ "modify: RTR with a GID that is not there", rtr_bad_gid_index, ALWAYS, EINVAL },
-	{ "modify: RTR twice", rtr_twice, ALWAYS, EINVAL },
-	{ "modify: wrong current state", wrong_current_state, ALWAYS, EINVAL },
-	{ "modify: RTR with an alternate P_Key that is not there", alternate_pkey_1000, ALWAYS | NOT_DRIVEN, EINVAL },
-	{ "modify: sender with the masks of old", sender_legacy_rtr, USUAL | NO_OPEN_QP, 0 },
-	{ "modify: sender with the masks of old, strictly", sender_legacy_rtr, STRICT, EINVAL },
-	{ "modify: target with the masks of old", target_legacy_rts, USUAL | NO_OPEN_QP, 0 },
-	{ "modify: target with the masks of old, strictly", target_legacy_rts, STRICT, EINVAL },
-	{ "modify: sender with its own masks", sender_modern, WITH_XRC, 0 },
-	{ "modify: target with its own masks", target_modern, WITH_XRC, 0 },
-	{ "modify: target without its RNR timer", target_without_rnr_timer, WITH_XRC, EINVAL },
-	{ NULL, NULL, 0, 0 },
-};
+void refusals_of_modify(struct refusals *run)
+{
+	ROW("modify: RESET to RTR", ALWAYS, EINVAL, go(g, g->rc, IBV_QPS_RTR, MASK_RTR));
+	ROW("modify: RESET to ERR", ALWAYS, EINVAL, go(g, g->rc, IBV_QPS_ERR, IBV_QP_STATE));
+	ROW("modify: INIT without a port", ALWAYS, EINVAL, go(g, g->rc, IBV_QPS_INIT, MASK_INIT & ~IBV_QP_PORT));
+	ROW("modify: INIT with a bit too many", ALWAYS, EINVAL,
+	    go(g, g->rc, IBV_QPS_INIT, MASK_INIT | IBV_QP_TIMEOUT));
+	ROW("modify: INIT on a port that is not there", ALWAYS, EINVAL, init_port_2(g));
+	ROW("modify: INIT with a P_Key that is not there", ALWAYS, EINVAL, init_pkey_beyond(g));
+	ROW("modify: RTR with a bad MTU", ALWAYS, EINVAL, rtr_bad_mtu(g));
+	ROW("modify: RTR with too many reads", ALWAYS, EINVAL, rtr_too_many_reads(g));
+	ROW("modify: RTR with a GID that is not there", ALWAYS, EINVAL, rtr_bad_gid_index(g));
+	ROW("modify: RTR twice", ALWAYS, EINVAL, rtr_twice(g));
+	ROW("modify: wrong current state", ALWAYS, EINVAL, wrong_current_state(g));
+	ROW("modify: RTR with an alternate P_Key that is not there", ALWAYS | NOT_DRIVEN, EINVAL,
+	    alternate_pkey_1000(g));
+	ROW("modify: sender with the masks of old", USUAL | NO_OPEN_QP, 0, sender_legacy_rtr(g));
+	ROW("modify: sender with the masks of old, strictly", STRICT, EINVAL, sender_legacy_rtr(g));
+	ROW("modify: target with the masks of old", USUAL | NO_OPEN_QP, 0, target_legacy_rts(g));
+	ROW("modify: target with the masks of old, strictly", STRICT, EINVAL, target_legacy_rts(g));
+	ROW("modify: sender with its own masks", WITH_XRC, 0, sender_modern(g));
+	ROW("modify: target with its own masks", WITH_XRC, 0, target_modern(g));
+	ROW("modify: target without its RNR timer", WITH_XRC, EINVAL, target_without_rnr_timer(g));
+}

@@ -19,16 +19,6 @@ static int no_domain_no_creat(struct ground *g)
 	return error;
 }
 
-static int domain_exists_excl(struct ground *g)
-{
-	return ground_made(xrc_domain(g->host, g->fd, O_CREAT | O_EXCL));
-}
-
-static int domain_bad_fd(struct ground *g)
-{
-	return ground_made(xrc_domain(g->host, 9999, O_CREAT));
-}
-
 /* It names a file, but is no open one. */
 static int domain_of_a_path(struct ground *g)
 {
@@ -46,22 +36,7 @@ static int domain_joined_again(struct ground *g)
 	return again ? ground_done(ibv_close_xrcd(again)) : errno;
 }
 
-static int close_used_domain(struct ground *g)
-{
-	return ground_done(ibv_close_xrcd(g->xrcd));
-}
-
 /* ---- in use ---- */
-
-static int pd_in_use(struct ground *g)
-{
-	return ground_done(ibv_dealloc_pd(g->host->pd));
-}
-
-static int cq_in_use(struct ground *g)
-{
-	return ground_done(ibv_destroy_cq(g->host->cq));
-}
 
 static int srq_in_use(struct ground *g)
 {
@@ -96,16 +71,6 @@ static int region(struct ground *g, void *at, size_t length, unsigned int access
 	return mr ? ground_done(ibv_dereg_mr(mr)) : errno;
 }
 
-static int remote_write_alone(struct ground *g)
-{
-	return region(g, g->host->buffer, 4096, IBV_ACCESS_REMOTE_WRITE);
-}
-
-static int remote_atomic_alone(struct ground *g)
-{
-	return region(g, g->host->buffer, 4096, IBV_ACCESS_REMOTE_ATOMIC);
-}
-
 static int on_demand(struct ground *g)
 {
 	int error = region(g, g->host->buffer, 4096, IBV_ACCESS_ON_DEMAND);
@@ -136,16 +101,6 @@ static int read_only_memory_for_reading(struct ground *g)
 	return region(g, at, 4096, IBV_ACCESS_REMOTE_READ);
 }
 
-static int hint_of_huge_pages(struct ground *g)
-{
-	return region(g, g->host->buffer, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB);
-}
-
-static int no_bytes(struct ground *g)
-{
-	return region(g, g->host->buffer, 0, 0);
-}
-
 /* ibv_rereg_mr leaves the errno of the command behind. */
 static int region_again(struct ground *g, int flags, void *at, size_t length, int access)
 {
@@ -158,22 +113,12 @@ static int region_again(struct ground *g, int flags, void *at, size_t length, in
 	return error;
 }
 
-static int moved(struct ground *g)
-{
-	return region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, g->host->buffer + 4096, 8192, 0);
-}
-
 static int moved_to_nowhere(struct ground *g)
 {
 	uint8_t *at = mmap(NULL, 8192, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	munmap(at, 8192);
 	return region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, at, 8192, 0);
-}
-
-static int changed_to_remote_write_alone(struct ground *g)
-{
-	return region_again(g, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, IBV_ACCESS_REMOTE_WRITE);
 }
 
 /* ---- creation ---- */
@@ -201,21 +146,6 @@ static int cq_resized_and_back(struct ground *g)
 	return error;
 }
 
-static int cq_bad_vector(struct ground *g)
-{
-	return ground_made(ibv_create_cq(g->host->ctx, 4, NULL, NULL, g->host->ctx->num_comp_vectors));
-}
-
-static int srq_too_deep(struct ground *g)
-{
-	return ground_made(xrc_srq(g->host, g->xrcd, 40000, 1));
-}
-
-static int srq_too_many_sge(struct ground *g)
-{
-	return ground_made(xrc_srq(g->host, g->xrcd, 8, 32));
-}
-
 static int on_xrc_srq(struct ground *g, enum ibv_qp_type type)
 {
 	struct ibv_qp_init_attr attr = {
@@ -224,21 +154,6 @@ static int on_xrc_srq(struct ground *g, enum ibv_qp_type type)
 	};
 
 	return ground_made(ibv_create_qp(g->host->pd, &attr));
-}
-
-static int rc_on_xrc_srq(struct ground *g)
-{
-	return on_xrc_srq(g, IBV_QPT_RC);
-}
-
-static int uc_on_xrc_srq(struct ground *g)
-{
-	return on_xrc_srq(g, IBV_QPT_UC);
-}
-
-static int ud_on_xrc_srq(struct ground *g)
-{
-	return on_xrc_srq(g, IBV_QPT_UD);
 }
 
 static int raw_packet(struct ground *g)
@@ -256,26 +171,6 @@ static int raw_packet(struct ground *g)
 }
 
 /* ---- opening targets ---- */
-
-static int open_unknown(struct ground *g)
-{
-	return ground_made(xrc_open(g->host, g->xrcd, emulated_target_tag() | 12345));
-}
-
-static int open_other_domain(struct ground *g)
-{
-	return ground_made(xrc_open(g->host, g->private, g->recv->qp_num));
-}
-
-static int open_no_target(struct ground *g)
-{
-	return ground_made(xrc_open(g->host, g->xrcd, g->rc->qp_num));
-}
-
-static int open_with_another_bit(struct ground *g)
-{
-	return ground_made(xrc_open(g->host, g->xrcd, g->recv->qp_num ^ 0x800000u));
-}
 
 static int open_good(struct ground *g)
 {
@@ -318,16 +213,6 @@ static int window(struct ground *g, enum ibv_mw_type type)
 	struct ibv_mw *mw = ibv_alloc_mw(g->host->pd, type);
 
 	return mw ? ground_done(ibv_dealloc_mw(mw)) : errno;
-}
-
-static int window_type_1(struct ground *g)
-{
-	return window(g, IBV_MW_TYPE_1);
-}
-
-static int window_without_type(struct ground *g)
-{
-	return window(g, (enum ibv_mw_type)3);
 }
 
 static int pd_with_a_window(struct ground *g)
@@ -376,21 +261,11 @@ static int once(struct ground *g, int (*verb)(struct ibv_qp *qp, const union ibv
 	return error;
 }
 
-static int group_never_joined(struct ground *g)
-{
-	return once(g, ibv_detach_mcast, &group);
-}
-
 static int group_that_is_none(struct ground *g)
 {
 	const union ibv_gid one = { .raw = { 0xfe, 0x80, [15] = 1 } };
 
 	return once(g, ibv_attach_mcast, &one);
-}
-
-static int group_of_rc(struct ground *g)
-{
-	return ground_done(ibv_attach_mcast(g->rc, &group, GROUP_LID));
 }
 
 static int qp_in_a_group(struct ground *g)
@@ -434,58 +309,83 @@ static int xrc_sender(struct ground *g)
 	return emulated_is_mlx5() && error == EOPNOTSUPP ? ENOSYS : error;
 }
 
-const struct refusal refusals_of_objects[] = {
-	{ "domain: unknown file without O_CREAT", no_domain_no_creat, WITH_XRC, EAGAIN },
-	{ "domain: known file with O_EXCL", domain_exists_excl, WITH_XRC, EINVAL },
-	{ "domain: closed descriptor", domain_bad_fd, WITH_XRC, EBADF },
-	{ "domain: descriptor of O_PATH", domain_of_a_path, WITH_XRC, EBADF },
-	{ "domain: joined again and left", domain_joined_again, WITH_XRC, 0 },
-	{ "domain: closed while in use", close_used_domain, WITH_XRC, EBUSY },
-	{ "domain: on a device without XRC", private_domain, NO_XRC, EOPNOTSUPP },
-	{ "capability: XRC", xrc_capability, WITH_XRC, 0 },
-	{ "capability: no XRC", xrc_capability, NO_XRC, ENOSYS },
-	{ "sender: on a device without XRC", xrc_sender, NO_XRC, ENOSYS },
-	{ "sender", xrc_sender, WITH_XRC, 0 },
-	{ "pd: in use", pd_in_use, ALWAYS, EBUSY },
-	{ "cq: in use", cq_in_use, ALWAYS, EBUSY },
-	{ "cq: in use by an XRC SRQ", cq_of_xrc_srq, WITH_XRC, EBUSY },
-	{ "cq: no such vector", cq_bad_vector, ALWAYS, EINVAL },
-	{ "srq: in use", srq_in_use, ALWAYS, EBUSY },
-	{ "srq: too deep", srq_too_deep, WITH_XRC, EINVAL },
-	{ "srq: too many entries", srq_too_many_sge, WITH_XRC, EINVAL },
-	{ "srq: limit too high", srq_limit_too_high, ALWAYS, EINVAL },
-	{ "srq: cannot be resized", srq_resize, ALWAYS, EINVAL },
-	{ "srq: unknown attribute", srq_unknown_attribute, ALWAYS, 0 },
-	{ "mr: remote write without local write", remote_write_alone, ALWAYS, EINVAL },
-	{ "mr: remote atomic without local write", remote_atomic_alone, ALWAYS, EINVAL },
-	{ "mr: on-demand paging", on_demand, ALWAYS, EINVAL },
-	{ "mr: not mapped", not_mapped, ALWAYS, EFAULT },
-	{ "mr: read-only memory", read_only_memory, ALWAYS, EFAULT },
-	{ "mr: read-only memory, for reading", read_only_memory_for_reading, ALWAYS, 0 },
-	{ "mr: hint of huge pages", hint_of_huge_pages, ALWAYS, 0 },
-	{ "mr: no bytes", no_bytes, ALWAYS, EINVAL },
-	{ "mr: moved", moved, ALWAYS, 0 },
-	{ "mr: moved to what is not mapped", moved_to_nowhere, ALWAYS, EFAULT },
-	{ "mr: changed to remote write without local write", changed_to_remote_write_alone, ALWAYS, EINVAL },
-	{ "cq: resized", cq_resized, ALWAYS, 0 },
-	{ "cq: resized and back", cq_resized_and_back, ALWAYS, 0 },
-	{ "mw", window_type_1, BEYOND, 0 },
-	{ "mw: no such type", window_without_type, BEYOND, EINVAL },
-	{ "mw: keeps its PD", pd_with_a_window, BEYOND, EBUSY },
-	{ "group: joined and left", group_joined_and_left, ALWAYS, 0 },
-	{ "group: left without having been joined", group_never_joined, ALWAYS, EINVAL },
-	{ "group: the address of no group", group_that_is_none, ALWAYS, EINVAL },
-	{ "group: joined by an RC QP", group_of_rc, ALWAYS, EINVAL },
-	{ "group: joined by a QP that is destroyed", qp_in_a_group, ALWAYS, EBUSY },
-	{ "qp: RC on an XRC SRQ", rc_on_xrc_srq, WITH_XRC, EINVAL },
-	{ "qp: UC on an XRC SRQ", uc_on_xrc_srq, WITH_XRC, EINVAL },
-	{ "qp: UD on an XRC SRQ", ud_on_xrc_srq, WITH_XRC, EINVAL },
-	{ "qp: raw packets", raw_packet, ALWAYS | NOT_DRIVEN, EOPNOTSUPP },
-	{ "open_qp: unknown number", open_unknown, WITH_OPEN, EINVAL },
-	{ "open_qp: other domain", open_other_domain, WITH_OPEN, EINVAL },
-	{ "open_qp: not a target", open_no_target, WITH_OPEN, EINVAL },
-	{ "open_qp: number with bit 23 turned", open_with_another_bit, WITH_OPEN, EINVAL },
-	{ "open_qp: opened and closed", open_good, WITH_OPEN, 0 },
-	{ "open_qp: on a device without it", open_good, NO_OPEN_QP, EOPNOTSUPP },
-	{ NULL, NULL, 0, 0 },
-};
+/* ---- the rows ---- */
+
+static void of_domains_and_numbers(struct refusals *run)
+{
+	ROW("domain: unknown file without O_CREAT", WITH_XRC, EAGAIN, no_domain_no_creat(g));
+	ROW("domain: known file with O_EXCL", WITH_XRC, EINVAL,
+	    ground_made(xrc_domain(g->host, g->fd, O_CREAT | O_EXCL)));
+	ROW("domain: closed descriptor", WITH_XRC, EBADF, ground_made(xrc_domain(g->host, 9999, O_CREAT)));
+	ROW("domain: descriptor of O_PATH", WITH_XRC, EBADF, domain_of_a_path(g));
+	ROW("domain: joined again and left", WITH_XRC, 0, domain_joined_again(g));
+	ROW("domain: closed while in use", WITH_XRC, EBUSY, ground_done(ibv_close_xrcd(g->xrcd)));
+	ROW("domain: on a device without XRC", NO_XRC, EOPNOTSUPP, private_domain(g));
+	ROW("capability: XRC", WITH_XRC, 0, xrc_capability(g));
+	ROW("capability: no XRC", NO_XRC, ENOSYS, xrc_capability(g));
+	ROW("sender: on a device without XRC", NO_XRC, ENOSYS, xrc_sender(g));
+	ROW("sender", WITH_XRC, 0, xrc_sender(g));
+	ROW("open_qp: unknown number", WITH_OPEN, EINVAL,
+	    ground_made(xrc_open(g->host, g->xrcd, emulated_target_tag() | 12345)));
+	ROW("open_qp: other domain", WITH_OPEN, EINVAL, ground_made(xrc_open(g->host, g->private, g->recv->qp_num)));
+	ROW("open_qp: not a target", WITH_OPEN, EINVAL, ground_made(xrc_open(g->host, g->xrcd, g->rc->qp_num)));
+	ROW("open_qp: number with bit 23 turned", WITH_OPEN, EINVAL,
+	    ground_made(xrc_open(g->host, g->xrcd, g->recv->qp_num ^ 0x800000u)));
+	ROW("open_qp: opened and closed", WITH_OPEN, 0, open_good(g));
+	ROW("open_qp: on a device without it", NO_OPEN_QP, EOPNOTSUPP, open_good(g));
+}
+
+static void of_queues(struct refusals *run)
+{
+	ROW("pd: in use", ALWAYS, EBUSY, ground_done(ibv_dealloc_pd(g->host->pd)));
+	ROW("cq: in use", ALWAYS, EBUSY, ground_done(ibv_destroy_cq(g->host->cq)));
+	ROW("cq: in use by an XRC SRQ", WITH_XRC, EBUSY, cq_of_xrc_srq(g));
+	ROW("cq: no such vector", ALWAYS, EINVAL,
+	    ground_made(ibv_create_cq(g->host->ctx, 4, NULL, NULL, g->host->ctx->num_comp_vectors)));
+	ROW("srq: in use", ALWAYS, EBUSY, srq_in_use(g));
+	ROW("srq: too deep", WITH_XRC, EINVAL, ground_made(xrc_srq(g->host, g->xrcd, 40000, 1)));
+	ROW("srq: too many entries", WITH_XRC, EINVAL, ground_made(xrc_srq(g->host, g->xrcd, 8, 32)));
+	ROW("srq: limit too high", ALWAYS, EINVAL, srq_limit_too_high(g));
+	ROW("srq: cannot be resized", ALWAYS, EINVAL, srq_resize(g));
+	ROW("srq: unknown attribute", ALWAYS, 0, srq_unknown_attribute(g));
+	ROW("cq: resized", ALWAYS, 0, cq_resized(g));
+	ROW("cq: resized and back", ALWAYS, 0, cq_resized_and_back(g));
+	ROW("group: joined and left", ALWAYS, 0, group_joined_and_left(g));
+	ROW("group: left without having been joined", ALWAYS, EINVAL, once(g, ibv_detach_mcast, &group));
+	ROW("group: the address of no group", ALWAYS, EINVAL, group_that_is_none(g));
+	ROW("group: joined by an RC QP", ALWAYS, EINVAL, ground_done(ibv_attach_mcast(g->rc, &group, GROUP_LID)));
+	ROW("group: joined by a QP that is destroyed", ALWAYS, EBUSY, qp_in_a_group(g));
+	ROW("qp: RC on an XRC SRQ", WITH_XRC, EINVAL, on_xrc_srq(g, IBV_QPT_RC));
+	ROW("qp: UC on an XRC SRQ", WITH_XRC, EINVAL, on_xrc_srq(g, IBV_QPT_UC));
+	ROW("qp: UD on an XRC SRQ", WITH_XRC, EINVAL, on_xrc_srq(g, IBV_QPT_UD));
+	ROW("qp: raw packets", ALWAYS | NOT_DRIVEN, EOPNOTSUPP, raw_packet(g));
+}
+
+static void of_memory(struct refusals *run)
+{
+	ROW("mr: remote write without local write", ALWAYS, EINVAL,
+	    region(g, g->host->buffer, 4096, IBV_ACCESS_REMOTE_WRITE));
+	ROW("mr: remote atomic without local write", ALWAYS, EINVAL,
+	    region(g, g->host->buffer, 4096, IBV_ACCESS_REMOTE_ATOMIC));
+	ROW("mr: on-demand paging", ALWAYS, EINVAL, on_demand(g));
+	ROW("mr: not mapped", ALWAYS, EFAULT, not_mapped(g));
+	ROW("mr: read-only memory", ALWAYS, EFAULT, read_only_memory(g));
+	ROW("mr: read-only memory, for reading", ALWAYS, 0, read_only_memory_for_reading(g));
+	ROW("mr: hint of huge pages", ALWAYS, 0,
+	    region(g, g->host->buffer, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB));
+	ROW("mr: no bytes", ALWAYS, EINVAL, region(g, g->host->buffer, 0, 0));
+	ROW("mr: moved", ALWAYS, 0, region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, g->host->buffer + 4096, 8192, 0));
+	ROW("mr: moved to what is not mapped", ALWAYS, EFAULT, moved_to_nowhere(g));
+	ROW("mr: changed to remote write without local write", ALWAYS, EINVAL,
+	    region_again(g, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, IBV_ACCESS_REMOTE_WRITE));
+	ROW("mw", BEYOND, 0, window(g, IBV_MW_TYPE_1));
+	ROW("mw: no such type", BEYOND, EINVAL, window(g, (enum ibv_mw_type)3));
+	ROW("mw: keeps its PD", BEYOND, EBUSY, pd_with_a_window(g));
+}
+
+void refusals_of_objects(struct refusals *run)
+{
+	of_domains_and_numbers(run);
+	of_queues(run);
+	of_memory(run);
+}

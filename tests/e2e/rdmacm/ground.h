@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Ids of librdmacm in the states that tests start from, and the rows of refusals. */
+/* Ids of librdmacm in the states that tests start from, and rows of refusals. */
 #ifndef TEST_RDMACM_GROUND_H
 #define TEST_RDMACM_GROUND_H
 
@@ -52,13 +52,24 @@ static inline int error_of(int result)
 	return result ? errno : 0;
 }
 
-struct refusal {
-	const char *name;
-	int (*attempt)(struct ground *ground);
-	int error;
+struct refusals {
+	int ran, failures;
 };
 
-/* Each ends with a row without name. */
-extern const struct refusal refusals_of_ids[], refusals_of_connections[];
+void refusals_judge(struct refusals *run, const char *name, int error, int wanted);
+
+/* @attempt is an expression over @ground, and says which errno it was given, or 0. */
+#define ROW(name, wanted, attempt) \
+	do { \
+		struct ground laid, *ground = &laid; \
+		int error; \
+		ground_lay(ground); \
+		error = attempt; \
+		ground_clear(ground); \
+		refusals_judge(run, name, error, wanted); \
+	} while (0)
+
+void refusals_of_ids(struct refusals *run);
+void refusals_of_connections(struct refusals *run);
 
 #endif

@@ -82,21 +82,6 @@ static struct rdma_conn_param *param(uint8_t data_length)
 	return &one;
 }
 
-static int connect_without_qp(struct ground *ground)
-{
-	return error_of(rdma_connect(ground->routed, NULL));
-}
-
-static int connect_unrouted(struct ground *ground)
-{
-	return error_of(rdma_connect(ground->bound, param(0)));
-}
-
-static int connect_with_long_data(struct ground *ground)
-{
-	return error_of(rdma_connect(ground->routed, param(57)));
-}
-
 static int connect_with_many_reads(struct ground *ground)
 {
 	struct rdma_conn_param *many = param(0);
@@ -118,41 +103,6 @@ static int connect_twice(struct ground *ground)
 	take_event(ground, RDMA_CM_EVENT_REJECTED, NULL);
 	rdma_destroy_qp(ground->routed);
 	return error;
-}
-
-static int listen_twice(struct ground *ground)
-{
-	return error_of(rdma_listen(ground->listener, 4));
-}
-
-static int listen_resolved(struct ground *ground)
-{
-	return error_of(rdma_listen(ground->routed, 4));
-}
-
-static int listen_unbound(struct ground *ground)
-{
-	return error_of(rdma_listen(ground->idle, 4));
-}
-
-static int accept_unasked(struct ground *ground)
-{
-	return error_of(rdma_accept(ground->routed, param(0)));
-}
-
-static int reject_unasked(struct ground *ground)
-{
-	return error_of(rdma_reject(ground->routed, NULL, 0));
-}
-
-static int disconnect_unconnected(struct ground *ground)
-{
-	return error_of(rdma_disconnect(ground->routed));
-}
-
-static int notify_unconnected(struct ground *ground)
-{
-	return error_of(rdma_notify(ground->routed, IBV_EVENT_COMM_EST));
 }
 
 /* Brings one request to the listener; the attempt uses it. */
@@ -192,26 +142,6 @@ static int reject_twice(struct rdma_cm_id *child)
 	return error_of(rdma_reject(child, NULL, 0));
 }
 
-static int long_reject(struct ground *ground)
-{
-	return with_request(ground, reject_at_length);
-}
-
-static int long_accept(struct ground *ground)
-{
-	return with_request(ground, accept_at_length);
-}
-
-static int accept_after_reject(struct ground *ground)
-{
-	return with_request(ground, accept_rejected);
-}
-
-static int reject_after_reject(struct ground *ground)
-{
-	return with_request(ground, reject_twice);
-}
-
 static int accept_of_a_peer_that_left(struct ground *ground)
 {
 	struct rdma_cm_id *child, *id = new_id(ground, RDMA_PS_TCP);
@@ -241,29 +171,29 @@ static int connect_to_nobody(struct ground *ground)
 	return error;
 }
 
-const struct refusal refusals_of_connections[] = {
-	{ "second QP", second_qp, EINVAL },
-	{ "QP with another device's PD", qp_with_foreign_pd, EINVAL },
-	{ "QP of an unbound id", qp_of_unbound, EINVAL },
-	{ "QP with too many work requests", qp_too_large, EINVAL },
-	{ "connect without QP", connect_without_qp, EINVAL },
-	{ "connect before the route is resolved", connect_unrouted, EINVAL },
-	{ "connect with 57 bytes of private data", connect_with_long_data, EINVAL },
-	{ "connect with more reads than the device has", connect_with_many_reads, EINVAL },
-	{ "connect twice", connect_twice, EINVAL },
-	{ "connect to nobody", connect_to_nobody, ECONNREFUSED },
-	{ "listen twice", listen_twice, EINVAL },
-	{ "listen on a resolved id", listen_resolved, EINVAL },
-	{ "listen on an unbound id", listen_unbound, 0 },
-	{ "accept what nobody asked", accept_unasked, EINVAL },
-	{ "accept with 197 bytes of private data", long_accept, EINVAL },
-	{ "accept what was rejected", accept_after_reject, EINVAL },
-	{ "accept of a peer that left", accept_of_a_peer_that_left, EINVAL },
-	{ "reject what nobody asked", reject_unasked, EINVAL },
-	{ "reject with 149 bytes of private data", long_reject, EINVAL },
-	{ "reject twice", reject_after_reject, EINVAL },
-	{ "disconnect what was never connected", disconnect_unconnected, EINVAL },
-	{ "notify of what was never connected", notify_unconnected, EINVAL },
-	{ "second SRQ", second_srq, 0 },
-	{ 0 },
-};
+void refusals_of_connections(struct refusals *run)
+{
+	ROW("second QP", EINVAL, second_qp(ground));
+	ROW("QP with another device's PD", EINVAL, qp_with_foreign_pd(ground));
+	ROW("QP of an unbound id", EINVAL, qp_of_unbound(ground));
+	ROW("QP with too many work requests", EINVAL, qp_too_large(ground));
+	ROW("connect without QP", EINVAL, error_of(rdma_connect(ground->routed, NULL)));
+	ROW("connect before the route is resolved", EINVAL, error_of(rdma_connect(ground->bound, param(0))));
+	ROW("connect with 57 bytes of private data", EINVAL, error_of(rdma_connect(ground->routed, param(57))));
+	ROW("connect with more reads than the device has", EINVAL, connect_with_many_reads(ground));
+	ROW("connect twice", EINVAL, connect_twice(ground));
+	ROW("connect to nobody", ECONNREFUSED, connect_to_nobody(ground));
+	ROW("listen twice", EINVAL, error_of(rdma_listen(ground->listener, 4)));
+	ROW("listen on a resolved id", EINVAL, error_of(rdma_listen(ground->routed, 4)));
+	ROW("listen on an unbound id", 0, error_of(rdma_listen(ground->idle, 4)));
+	ROW("accept what nobody asked", EINVAL, error_of(rdma_accept(ground->routed, param(0))));
+	ROW("accept with 197 bytes of private data", EINVAL, with_request(ground, accept_at_length));
+	ROW("accept what was rejected", EINVAL, with_request(ground, accept_rejected));
+	ROW("accept of a peer that left", EINVAL, accept_of_a_peer_that_left(ground));
+	ROW("reject what nobody asked", EINVAL, error_of(rdma_reject(ground->routed, NULL, 0)));
+	ROW("reject with 149 bytes of private data", EINVAL, with_request(ground, reject_at_length));
+	ROW("reject twice", EINVAL, with_request(ground, reject_twice));
+	ROW("disconnect what was never connected", EINVAL, error_of(rdma_disconnect(ground->routed)));
+	ROW("notify of what was never connected", EINVAL, error_of(rdma_notify(ground->routed, IBV_EVENT_COMM_EST)));
+	ROW("second SRQ", 0, second_srq(ground));
+}

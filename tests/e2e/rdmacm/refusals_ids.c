@@ -13,26 +13,6 @@ static int unknown_port_space(struct ground *ground)
 	return error_of(rdma_create_id(ground->channel, &id, NULL, (enum rdma_port_space)0x0107));
 }
 
-static int bind_twice(struct ground *ground)
-{
-	return error_of(rdma_bind_addr(ground->bound, address(HERE, 0)));
-}
-
-static int bind_in_use(struct ground *ground)
-{
-	return error_of(rdma_bind_addr(ground->idle, address(HERE, PORT)));
-}
-
-static int bind_all_beside_one(struct ground *ground)
-{
-	return error_of(rdma_bind_addr(ground->idle, address("0.0.0.0", PORT)));
-}
-
-static int bind_other_address(struct ground *ground)
-{
-	return error_of(rdma_bind_addr(ground->idle, address(HERE, PORT + 1)));
-}
-
 static int bind_other_port_space(struct ground *ground)
 {
 	struct rdma_cm_id *id = new_id(ground, RDMA_PS_UDP);
@@ -40,11 +20,6 @@ static int bind_other_port_space(struct ground *ground)
 
 	rdma_destroy_id(id);
 	return error;
-}
-
-static int bind_nobodys(struct ground *ground)
-{
-	return error_of(rdma_bind_addr(ground->idle, address("192.0.2.1", PORT)));
 }
 
 /* Another id beside ground->idle, both with this option. */
@@ -95,35 +70,10 @@ static int two_families(struct ground *ground)
 	return error;
 }
 
-static int resolve_other_family(struct ground *ground)
-{
-	return error_of(rdma_resolve_addr(ground->bound, NULL, address6("fd00::198.18.1.1", PORT), 1000));
-}
-
-static int resolve_from_nobodys(struct ground *ground)
-{
-	return error_of(rdma_resolve_addr(ground->idle, address("192.0.2.1", 0), address(THERE, PORT), 1000));
-}
-
 static int resolve_nobody(struct ground *ground)
 {
 	NEED(!rdma_resolve_addr(ground->idle, NULL, address("198.18.99.1", PORT), 50));
 	return -take_event(ground, RDMA_CM_EVENT_ADDR_ERROR, NULL);
-}
-
-static int resolve_twice(struct ground *ground)
-{
-	return error_of(rdma_resolve_addr(ground->routed, NULL, address(THERE, PORT), 1000));
-}
-
-static int resolve_listener(struct ground *ground)
-{
-	return error_of(rdma_resolve_addr(ground->listener, NULL, address(HERE, PORT), 1000));
-}
-
-static int route_before_address(struct ground *ground)
-{
-	return error_of(rdma_resolve_route(ground->bound, 1000));
 }
 
 /* ---- options, events, multicast ---- */
@@ -135,31 +85,6 @@ static int option(struct rdma_cm_id *id, int level, int name, size_t length)
 	return error_of(rdma_set_option(id, level, name, value, length));
 }
 
-static int unknown_level(struct ground *ground)
-{
-	return option(ground->idle, 7, RDMA_OPTION_ID_TOS, 1);
-}
-
-static int unknown_option(struct ground *ground)
-{
-	return option(ground->idle, RDMA_OPTION_ID, 9, 1);
-}
-
-static int option_of_wrong_length(struct ground *ground)
-{
-	return option(ground->idle, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, 4);
-}
-
-static int reuse_of_listener(struct ground *ground)
-{
-	return option(ground->listener, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, sizeof(int));
-}
-
-static int family_of_listener(struct ground *ground)
-{
-	return option(ground->listener, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, sizeof(int));
-}
-
 static int ack_timeout_of_datagrams(struct ground *ground)
 {
 	struct rdma_cm_id *id = new_id(ground, RDMA_PS_UDP);
@@ -167,11 +92,6 @@ static int ack_timeout_of_datagrams(struct ground *ground)
 
 	rdma_destroy_id(id);
 	return error;
-}
-
-static int path_of_wrong_length(struct ground *ground)
-{
-	return option(ground->routed, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, 60);
 }
 
 static int no_event(struct ground *ground)
@@ -200,11 +120,6 @@ static int join_on_no_device(struct ground *ground)
 
 	rdma_destroy_id(id);
 	return error;
-}
-
-static int join_of_a_connection(struct ground *ground)
-{
-	return error_of(rdma_join_multicast(ground->bound, address("239.1.1.1", 0), NULL));
 }
 
 static int join_with_unknown_flags(struct ground *ground)
@@ -236,35 +151,43 @@ static int join_too_late(struct ground *ground)
 	return error;
 }
 
-const struct refusal refusals_of_ids[] = {
-	{ "unknown port space", unknown_port_space, EINVAL },
-	{ "bind twice", bind_twice, EINVAL },
-	{ "bind to a port in use", bind_in_use, EADDRINUSE },
-	{ "bind to all addresses beside one", bind_all_beside_one, EADDRNOTAVAIL },
-	{ "bind to a free port", bind_other_address, 0 },
-	{ "bind to the same port of another port space", bind_other_port_space, 0 },
-	{ "bind to nobody's address", bind_nobodys, EADDRNOTAVAIL },
-	{ "listen on a port that is shared", bind_shared, EADDRINUSE },
-	{ "share the port of a listener", bind_beside_listener, EADDRINUSE },
-	{ "one port, two families", two_families, 0 },
-	{ "resolve an address of another family", resolve_other_family, EINVAL },
-	{ "resolve from nobody's address", resolve_from_nobodys, EADDRNOTAVAIL },
-	{ "resolve nobody's address", resolve_nobody, ETIMEDOUT },
-	{ "resolve twice", resolve_twice, EINVAL },
-	{ "resolve on a listener", resolve_listener, EINVAL },
-	{ "resolve the route before the address", route_before_address, EINVAL },
-	{ "option of an unknown level", unknown_level, ENOSYS },
-	{ "unknown option", unknown_option, ENOSYS },
-	{ "option of a wrong length", option_of_wrong_length, EINVAL },
-	{ "share the address of a listener", reuse_of_listener, EINVAL },
-	{ "restrict the family of a listener", family_of_listener, EINVAL },
-	{ "acknowledge timeout of datagrams", ack_timeout_of_datagrams, EINVAL },
-	{ "path of a wrong length", path_of_wrong_length, EINVAL },
-	{ "no event", no_event, EAGAIN },
-	{ "join a multicast group", join, 0 },
-	{ "join a multicast group on no device", join_on_no_device, EINVAL },
-	{ "join a multicast group for connections", join_of_a_connection, EINVAL },
-	{ "join a multicast group with unknown flags", join_with_unknown_flags, EINVAL },
-	{ "join a multicast group after the route", join_too_late, EINVAL },
-	{ 0 },
-};
+void refusals_of_ids(struct refusals *run)
+{
+	ROW("unknown port space", EINVAL, unknown_port_space(ground));
+	ROW("bind twice", EINVAL, error_of(rdma_bind_addr(ground->bound, address(HERE, 0))));
+	ROW("bind to a port in use", EADDRINUSE, error_of(rdma_bind_addr(ground->idle, address(HERE, PORT))));
+	ROW("bind to all addresses beside one", EADDRNOTAVAIL,
+	    error_of(rdma_bind_addr(ground->idle, address("0.0.0.0", PORT))));
+	ROW("bind to a free port", 0, error_of(rdma_bind_addr(ground->idle, address(HERE, PORT + 1))));
+	ROW("bind to the same port of another port space", 0, bind_other_port_space(ground));
+	ROW("bind to nobody's address", EADDRNOTAVAIL,
+	    error_of(rdma_bind_addr(ground->idle, address("192.0.2.1", PORT))));
+	ROW("listen on a port that is shared", EADDRINUSE, bind_shared(ground));
+	ROW("share the port of a listener", EADDRINUSE, bind_beside_listener(ground));
+	ROW("one port, two families", 0, two_families(ground));
+	ROW("resolve an address of another family", EINVAL,
+	    error_of(rdma_resolve_addr(ground->bound, NULL, address6("fd00::198.18.1.1", PORT), 1000)));
+	ROW("resolve from nobody's address", EADDRNOTAVAIL,
+	    error_of(rdma_resolve_addr(ground->idle, address("192.0.2.1", 0), address(THERE, PORT), 1000)));
+	ROW("resolve nobody's address", ETIMEDOUT, resolve_nobody(ground));
+	ROW("resolve twice", EINVAL, error_of(rdma_resolve_addr(ground->routed, NULL, address(THERE, PORT), 1000)));
+	ROW("resolve on a listener", EINVAL,
+	    error_of(rdma_resolve_addr(ground->listener, NULL, address(HERE, PORT), 1000)));
+	ROW("resolve the route before the address", EINVAL, error_of(rdma_resolve_route(ground->bound, 1000)));
+	ROW("option of an unknown level", ENOSYS, option(ground->idle, 7, RDMA_OPTION_ID_TOS, 1));
+	ROW("unknown option", ENOSYS, option(ground->idle, RDMA_OPTION_ID, 9, 1));
+	ROW("option of a wrong length", EINVAL, option(ground->idle, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, 4));
+	ROW("share the address of a listener", EINVAL,
+	    option(ground->listener, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, sizeof(int)));
+	ROW("restrict the family of a listener", EINVAL,
+	    option(ground->listener, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, sizeof(int)));
+	ROW("acknowledge timeout of datagrams", EINVAL, ack_timeout_of_datagrams(ground));
+	ROW("path of a wrong length", EINVAL, option(ground->routed, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, 60));
+	ROW("no event", EAGAIN, no_event(ground));
+	ROW("join a multicast group", 0, join(ground));
+	ROW("join a multicast group on no device", EINVAL, join_on_no_device(ground));
+	ROW("join a multicast group for connections", EINVAL,
+	    error_of(rdma_join_multicast(ground->bound, address("239.1.1.1", 0), NULL)));
+	ROW("join a multicast group with unknown flags", EINVAL, join_with_unknown_flags(ground));
+	ROW("join a multicast group after the route", EINVAL, join_too_late(ground));
+}
