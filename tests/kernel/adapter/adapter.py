@@ -34,12 +34,13 @@ class Function:
     sizes = {REGISTERS: identity.REGISTERS_SIZE, DOORBELLS: identity.DOORBELLS_SIZE, CONFIG_REGION: identity.CONFIG_SIZE}
     vectors = identity.VECTORS
     mtu = identity.MTU_4096
+    config_space = staticmethod(identity.config_space)
 
     def __init__(self, wire, lid):
         self.wire, self.lid, self.guest = wire, lid, Guest()
         self.gid = identity.DEFAULT_PREFIX << 64 | identity.node_guid(lid) + 1
         self.server = None
-        self.config = identity.config_space()
+        self.config = self.config_space()
         self.started = time.monotonic()
         self.reset()
 
@@ -101,14 +102,17 @@ class Function:
     def _configure(self, offset, data):
         word = int.from_bytes(data, "little")
         if offset == identity.RAISE_EVENT:
-            self._raise(word >> 24, word & 0xffffff)
+            self.raise_event(word >> 24, word & 0xffffff)
         elif offset == identity.ASK_OBJECT:
-            numbers = dict(enumerate(sorted((self.qps, self.cqs, self.srqs)[word >> 24])))
+            numbers = dict(enumerate(sorted(self.asked(word >> 24))))
             self.config[identity.ANSWER:identity.ANSWER + 4] = numbers.get(word & 0xffffff, 0xffffffff).to_bytes(4, "little")
         elif offset == 4 or offset >= 0x40:
             self.config[offset:offset + len(data)] = data
 
-    def _raise(self, kind, number):
+    def asked(self, kind):
+        return (self.qps, self.cqs, self.srqs)[kind]
+
+    def raise_event(self, kind, number):
         if kind == EVENT_PORT:
             self.event(kind, subtype=number, port=1)
         else:

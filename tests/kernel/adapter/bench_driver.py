@@ -70,7 +70,7 @@ class Driver:
         self.must(0xffa, 1, ICM_CHUNK.build(virtual=0, physical=0, log_pages=10))
         self.must(0x7, 0, INIT_HCA.build(dmpt_base=DMPT, log_mpts=8, mtt_base=MTT))
         self.events, mtt = self.pages(1)
-        self.must(0x13, EQN, EQ.build(log_size=4, interrupt=3, mtt=mtt))
+        self.must(0x13, EQN, EQ.build(log_size=4, vector=3, mtt=mtt))
         self.must(0x12, EQN, in_param=(1 << 64) - 1)
         self.cq_record, (self.completions, mtt) = self.record(), self.pages(1)
         self.must(0x16, CQN, CQ.build(log_size=4, eqn=EQN, mtt=mtt, record=self.cq_record))

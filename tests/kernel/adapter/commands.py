@@ -2,10 +2,10 @@
 """The command interface: what mlx4_core asks the firmware. Each command is a function of one table."""
 
 import identity
-from keys import Keys
-from layouts import HCR, ICM_CHUNK, INIT_HCA, QP, SRQ
-from memory import Fault
-from qp import DRAINING, ERR, RTS, SQD, TRANSITIONS, QueuePair
+from keys import Table
+from layouts import CQ, CQE, EQ, EQE, HCR, ICM_CHUNK, INIT_HCA, QP, SRQ
+from memory import Fault, Ring, Translation
+from qp import DRAINING, SQD, TRANSITIONS, QueuePair
 from queues import EVENT_COMMAND, CompletionQueue, EventQueue, SharedReceiveQueue
 
 # cmd.c: CMD_STAT_*
@@ -140,7 +140,7 @@ def unmap_icm(call):
 def init_hca(call):
     given = INIT_HCA.parse(call.mailbox(INIT_HCA.size))
     call.function.mtt_base = given.mtt_base
-    call.function.keys = Keys(call.function, given.dmpt_base, given.log_mpts)
+    call.function.keys = Table(call.function, given.dmpt_base, given.log_mpts)
 
 
 # ---- regions ----
@@ -162,6 +162,11 @@ def sync_tpt(call):
 
 # ---- queues ----
 
+def ring(function, context, size):
+    pages = Translation(function.icm, function.mtt_base + context.mtt, context.log_page + 12)
+    return Ring(pages, 1 << context.log_size, size)
+
+
 @command(0x12)
 def map_eq(call):
     """Which kinds of event go to which queue."""
@@ -172,7 +177,8 @@ def map_eq(call):
 
 @command(0x13)
 def sw2hw_eq(call):
-    call.function.eqs[call.number] = EventQueue(call.function, call.mailbox(0x40))
+    context = EQ.parse(call.mailbox(EQ.size))
+    call.function.eqs[call.number] = EventQueue(call.function, context, ring(call.function, context, EQE.size))
 
 
 @command(0x14)
@@ -182,7 +188,11 @@ def hw2sw_eq(call):
 
 @command(0x16)
 def sw2hw_cq(call):
-    call.function.cqs[call.number] = CompletionQueue(call.function, call.number, call.mailbox(0x40), not call.op_modifier)
+    context = CQ.parse(call.mailbox(CQ.size))
+    cq = CompletionQueue(call.function, call.number, context, ring(call.function, context, CQE.size))
+    call.function.cqs[call.number] = cq
+    if not call.op_modifier:
+        cq.preset()
 
 
 @command(0x17)
@@ -195,12 +205,14 @@ def hw2sw_cq(call):
 def modify_cq(call):
     cq = call.of(call.function.cqs)
     if not call.op_modifier:
-        cq.resize(call.mailbox(0x40))
+        cq.resize(ring(call.function, CQ.parse(call.mailbox(CQ.size)), CQE.size))
 
 
 @command(0x35)
 def sw2hw_srq(call):
-    call.function.srqs[call.number] = SharedReceiveQueue(call.function, call.number, call.mailbox(0x40))
+    context = SRQ.parse(call.mailbox(SRQ.size))
+    slots = ring(call.function, context, 16 << context.log_stride)
+    call.function.srqs[call.number] = SharedReceiveQueue(call.function, call.number, context, slots)
 
 
 @command(0x36)
@@ -228,12 +240,9 @@ def modify_qp(call):
     optional = int.from_bytes(call.mailbox(4), "big")
     if not qp.change(call.opcode, optional, call.mailbox(QP.size, 8)):
         raise Refused(BAD_QP_STATE)
-    if qp.state == ERR:
-        function.wire.engine.fail(qp)
-    elif qp.state == SQD and call.in_modifier & SELF_MODIFIED:
+    function.wire.engine.changed(qp)
+    if qp.state == SQD and call.in_modifier & SELF_MODIFIED:
         qp.state = DRAINING
-        function.wire.engine.ring(qp)
-    elif qp.state == RTS:
         function.wire.engine.ring(qp)
 
 

@@ -116,13 +116,12 @@ def _complete(call, size, syndrome=0):
     if not queue.cq or queue.cq.full():
         raise Failed(REMOTE_OPERATION)
     index = queue.entries.take()
-    # libmlx4 finds the SRQ by it, also when there is an error.
-    remote = queue.srq.number if call.peer.context.service == XRC else call.qp.number
+    srqn = queue.srq.number if call.peer.context.service == XRC else 0
     if syndrome:
-        queue.cq.post(True, qpn=call.peer.number, remote=remote, index=index & 0xffff, syndrome=syndrome, opcode=CQE_ERROR)
+        queue.cq.post(True, qpn=call.peer.number, srqn=srqn, index=index & 0xffff, syndrome=syndrome, opcode=CQE_ERROR)
         return
-    queue.cq.post(bool(request.solicited), qpn=call.peer.number, immediate=request.immediate, remote=remote, slid=call.qp.function.lid,
-                  sl=call.qp.context.primary_sched_queue >> 2 & 0xf, bytes=size, index=index & 0xffff, opcode=RECEIVED[request.opcode])
+    queue.cq.post(bool(request.solicited), qpn=call.peer.number, immediate=request.immediate, remote=call.qp.number, srqn=srqn,
+                  slid=call.qp.function.lid, sl=call.qp.sl, bytes=size, index=index & 0xffff, opcode=RECEIVED[request.opcode])
 
 
 def _send(call):

@@ -5,7 +5,7 @@ import time
 
 import connected
 import datagram
-from qp import DRAINING, ERR, MLX, RTS, SQD, SQER, UC, UD
+from qp import DRAINING, ERR, MLX, RESET, RTS, SQD, SQER, UC, UD
 from queues import EVENT_DRAINED, EVENT_LAST_WQE, RETRY_EXCEEDED, RNR_EXCEEDED
 from verdict import Failed, Lost, NotReady
 
@@ -32,6 +32,15 @@ class Engine:
 
     def forget(self, qp):
         self.waiting.pop(qp, None)
+
+    def changed(self, qp):
+        """The driver has changed the state."""
+        if qp.state == RESET:
+            self.forget(qp)
+        elif qp.state == ERR:
+            self.fail(qp)
+        elif qp.state == RTS:
+            self.ring(qp)
 
     def timeout(self):
         """How long the caller may sleep."""
@@ -109,10 +118,9 @@ class Engine:
             if context.rnr_retry == FOREVER:
                 return None, RNR_EXCEEDED
             return context.rnr_retry * RNR_UNITS[reason.timer] * 1e-5 * self.slow, RNR_EXCEEDED
-        timeout = context.primary_ackto >> 3
-        if not timeout:
+        if not qp.timeout:
             return None, RETRY_EXCEEDED
-        return (context.retry_count + 1) * 4.096e-6 * 2 ** timeout * self.slow, RETRY_EXCEEDED
+        return (context.retry_count + 1) * 4.096e-6 * 2 ** qp.timeout * self.slow, RETRY_EXCEEDED
 
     def fail_sender(self, qp):
         """An unreliable QP goes on receiving."""

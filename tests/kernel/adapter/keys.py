@@ -10,10 +10,44 @@ HARDWARE, SOFTWARE = 0x0, 0xf  # the owner of an entry
 
 
 class Keys:
+    """What the keys of one adapter open. @_find(key) gives the region, or None."""
+
+    def __init__(self, function):
+        self.function = function
+
+    def views(self, pd, segment, access):
+        """Views of the memory of @segment (bytes, key, address); None if the key does not open it."""
+        size, key, address = segment
+        region = self._find(key)
+        if not region or region.pd != pd or region.access & access != access:
+            return None
+        try:
+            if region.physical:
+                return [self.function.guest.view(address, size)]
+            if address < region.start or address + size > region.start + region.length:
+                return None
+            return list(region.pages.pieces(address - (region.start & -(1 << region.log_page)), size))
+        except Fault:
+            return None
+
+    def all_views(self, pd, segments, access):
+        found = []
+        for segment in segments:
+            if not segment[0]:
+                continue
+            views = self.views(pd, segment, access)
+            if views is None:
+                return None
+            found += views
+        return found
+
+
+class Table(Keys):
     """The table of regions lies in context memory, where the driver changes it after HW2SW_MPT and says so with SYNC_TPT."""
 
     def __init__(self, function, base, log_count):
-        self.function, self.base, self.last = function, base, (1 << log_count) - 1
+        super().__init__(function)
+        self.base, self.last = base, (1 << log_count) - 1
         self.known = {}
 
     def _address(self, index):
@@ -40,38 +74,13 @@ class Keys:
         slot = index & self.last
         if slot not in self.known:
             try:
-                self.known[slot] = MPT.parse(self.function.icm.read(self._address(index), MPT.size))
+                region = MPT.parse(self.function.icm.read(self._address(index), MPT.size))
             except Fault:
                 return None
+            region.pages = Translation(self.function.icm, self.function.mtt_base + region.mtt, region.log_page)
+            self.known[slot] = region
         region = self.known[slot]
         return region if region.key == index and region.owner == HARDWARE else None
-
-    def views(self, pd, segment, access):
-        """Views of the memory of @segment (bytes, key, address); None if the key does not open it."""
-        size, key, address = segment
-        region = self._find(key)
-        if not region or region.pd != pd or region.access & access != access:
-            return None
-        try:
-            if region.physical:
-                return [self.function.guest.view(address, size)]
-            if address < region.start or address + size > region.start + region.length:
-                return None
-            pages = Translation(self.function.icm, self.function.mtt_base + region.mtt, region.log_page)
-            return list(pages.pieces(address - (region.start & -(1 << region.log_page)), size))
-        except Fault:
-            return None
-
-    def all_views(self, pd, segments, access):
-        found = []
-        for segment in segments:
-            if not segment[0]:
-                continue
-            views = self.views(pd, segment, access)
-            if views is None:
-                return None
-            found += views
-        return found
 
 
 def scatter(views, data):

@@ -38,7 +38,7 @@ INIT_HCA = Layout(0x200, dmpt_base=(0xf0, 8), log_mpts=(0xfb, 1), mtt_base=(0x10
 ICM_CHUNK = Layout(16, virtual=(0, 8), physical=(8, 8, 12), log_pages=(8, 8, 0, 12))
 
 # mlx4.h: mlx4_eq_context, mlx4_cq_context, mlx4_srq_context, mlx4_mpt_entry; the second three are padded to what the table holds
-EQ = Layout(0x40, log_size=(0x0c, 1), interrupt=(0x17, 1), log_page=(0x18, 1, 0, 6), mtt=(0x18, 8, 0, 40))
+EQ = Layout(0x40, log_size=(0x0c, 1), vector=(0x17, 1), log_page=(0x18, 1, 0, 6), mtt=(0x18, 8, 0, 40))
 CQ = Layout(0x40, log_size=(0x0c, 1, 0, 5), eqn=(0x17, 1), log_page=(0x18, 1, 0, 6), mtt=(0x18, 8, 0, 40), record=(0x38, 8))
 SRQ = Layout(0x40, log_size=(0x00, 1, 0, 4), log_stride=(0x04, 1, 0, 3), xrcd=(0x06, 2), cqn=(0x08, 4, 0, 24), log_page=(0x10, 1, 0, 6),
              mtt=(0x10, 8, 0, 40), pd=(0x18, 4, 0, 24), limit=(0x1c, 2), record=(0x28, 8))

@@ -68,33 +68,50 @@ class Icm:
             data = data[len(piece):]
 
 
-class Translation:
-    """Pages of a buffer or a memory region: the entries of the MTT from @address on, pages of 1 << @shift bytes."""
+def addresses(entries):
+    """Of a list of pages; the low bits of an entry say other things."""
+    return [int.from_bytes(entries[at:at + 8], "big") & -PAGE for at in range(0, len(entries), 8)]
 
-    def __init__(self, icm, address, shift):
-        self.icm, self.address, self.shift = icm, address, shift
+
+class Pages:
+    """A buffer or a memory region: the pages at @known, of 1 << @shift bytes each."""
+
+    def __init__(self, guest, shift, known=()):
+        self.guest, self.shift, self.known = guest, shift, known
 
     def physical(self, first, count):
-        entries = self.icm.read(self.address + 8 * first, 8 * count)
-        return [int.from_bytes(entries[i:i + 8], "big") & -PAGE for i in range(0, 8 * count, 8)]
+        if first + count > len(self.known):
+            raise Fault(f"no page {first + count - 1}")
+        return self.known[first:first + count]
 
     def pieces(self, offset, size):
         """Views of @size bytes, @offset bytes into the pages."""
         first, within = offset >> self.shift, offset & (1 << self.shift) - 1
         for page in self.physical(first, (within + size + (1 << self.shift) - 1) >> self.shift):
             part = min(size, (1 << self.shift) - within)
-            yield self.icm.guest.view(page + within, part)
+            yield self.guest.view(page + within, part)
             size, within = size - part, 0
+
+
+class Translation(Pages):
+    """Pages of the entries of the MTT from @address on."""
+
+    def __init__(self, icm, address, shift):
+        super().__init__(icm.guest, shift)
+        self.icm, self.address = icm, address
+
+    def physical(self, first, count):
+        return addresses(self.icm.read(self.address + 8 * first, 8 * count))
 
 
 class Ring:
     """A buffer of @count slots, each within one page. Its pages do not change while it is used."""
 
-    def __init__(self, translation, count, size, offset=0):
+    def __init__(self, pages, count, size, offset=0):
         self.count, self.size, self.offset = count, size, offset
-        self.shift = translation.shift
-        pages = (offset + count * size + (1 << self.shift) - 1) >> self.shift
-        self.pages = [translation.icm.guest.view(page, 1 << self.shift) for page in translation.physical(0, pages)]
+        self.shift = pages.shift
+        needed = (offset + count * size + (1 << self.shift) - 1) >> self.shift
+        self.pages = [pages.guest.view(page, 1 << self.shift) for page in pages.physical(0, needed)]
 
     def slot(self, index):
         at = self.offset + (index & self.count - 1) * self.size

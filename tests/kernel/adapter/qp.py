@@ -61,14 +61,18 @@ def gather_list(data, at, end):
 
 
 class QueuePair:
-    def __init__(self, function, number):
-        self.function, self.number = function, number
-        self.data = bytearray(QP.size)
-        self.state = RESET
-        self.clear()
+    """@made is its context in RESET."""
 
-    def clear(self):
-        self.context = QP.parse(self.data)
+    layout, transitions, optional = QP, TRANSITIONS, OPTIONAL
+    control, datagram = CONTROL, DATAGRAM
+
+    def __init__(self, function, number, made=bytes(QP.size)):
+        self.function, self.number, self.made = function, number, made
+        self.reset()
+
+    def reset(self):
+        self.state, self.data = RESET, bytearray(self.made)
+        self.context = self.parsed()
         self.send_ring = self.receives = None
         self.sent = 0
         self.established = self.last_told = False
@@ -78,34 +82,46 @@ class QueuePair:
     def remote_lid(self):
         return self.context.primary_rlid
 
+    @property
+    def sl(self):
+        return self.context.primary_sched_queue >> 2 & 0xf
+
+    @property
+    def timeout(self):
+        return self.context.primary_ackto >> 3
+
+    def is_target(self):
+        """It receives for XRC, and never sends."""
+        return bool(self.number & TARGET)
+
+    def parsed(self):
+        return self.layout.parse(self.data)
+
     def change(self, opcode, optional, data):
         """False: not from this state."""
-        allowed, state, taken = TRANSITIONS[opcode]
+        allowed, state, taken = self.transitions[opcode]
         if self.state not in allowed:
             return False
-        names = taken + [name for bit, row in OPTIONAL.items() if optional >> bit & 1 for name in row]
-        self.data = QP.merge(self.query(), data, QP.mask(names))
+        if state == RESET:
+            self.reset()
+            return True
+        names = taken + [name for bit, row in self.optional.items() if optional >> bit & 1 for name in row]
+        self.data = self.layout.merge(self.query(), data, self.layout.mask(names))
         fresh = self.state == RESET
         self.state = state
-        self.context = QP.parse(self.data)
-        if fresh and state == INIT:
-            self._find_rings()
+        self.context = self.parsed()
+        if fresh and state == INIT and not self.is_target():
+            self.find_rings()
         return True
-
-    def reset(self):
-        self.state, self.data = RESET, bytearray(QP.size)
-        self.clear()
 
     def query(self):
         data = bytearray(self.data)
-        QP.put(data, state=self.state, send_psn=self.context.send_psn, receive_psn=self.context.receive_psn)
+        self.layout.put(data, state=self.state, send_psn=self.context.send_psn, receive_psn=self.context.receive_psn)
         return data
 
-    def _find_rings(self):
+    def find_rings(self):
         """Of both queues in the buffer, the one with the larger entries is the first."""
         context = self.context
-        if self.number & TARGET:
-            return
         pages = Translation(self.function.icm, self.function.mtt_base + context.mtt, context.log_page + 12)
         send, receive = 16 << context.log_sq_stride, 16 << context.log_rq_stride
         first = receive > send
@@ -121,12 +137,14 @@ class QueuePair:
         slot = self.send_ring.slot(self.sent)
         if CONTROL.get(slot, "owner") != self.send_ring.turn(self.sent):
             return None
-        data = bytes(slot)
-        request = SimpleNamespace(**vars(CONTROL.parse(data)), key=0, address=0, atomic=None, datagram=None)
-        at = 16
+        return self.parse(bytes(slot), CONTROL.size)
+
+    def parse(self, data, at):
+        """A request; what follows its head begins @at. It takes @slots of the ring."""
+        request = SimpleNamespace(**vars(self.control.parse(data)), key=0, address=0, atomic=None, datagram=None, slots=1)
         if self.context.service == UD:
-            request.datagram = DATAGRAM.parse(data[at:])
-            at += DATAGRAM.size
+            request.datagram = self.datagram.parse(data[at:])
+            at += self.datagram.size
         elif request.opcode in (WRITE, WRITE_IMMEDIATE, READ, *ATOMICS):
             remote = REMOTE.parse(data[at:])
             request.address, request.key = remote.address, remote.key
@@ -144,7 +162,7 @@ class QueuePair:
 
     def complete_send(self, request, size=0, syndrome=0):
         """False if the CQ has no room for it."""
-        index, self.sent = self.sent, self.sent + 1
+        index, self.sent = self.sent, self.sent + request.slots
         self.since = None
         cq = self.cq(self.context.send_cqn)
         if not cq or not (request.signalled or syndrome):

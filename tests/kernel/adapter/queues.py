@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Event queues, completion queues and the two kinds of receive queue."""
 
-from layouts import CQ, CQE, EQ, EQE, SRQ
-from memory import Ring, Translation
+from layouts import CQE, EQE
 
 # include/linux/mlx4/device.h: MLX4_EVENT_TYPE_*
 EVENT_COMPLETION, EVENT_ESTABLISHED, EVENT_DRAINED, EVENT_CQ_ERROR, EVENT_PORT, EVENT_COMMAND = 0x00, 0x02, 0x03, 0x04, 0x09, 0x0a
@@ -19,41 +18,44 @@ ARM_SOLICITED, ARM_NEXT = 1, 2
 SCATTER_END = 0x100  # include/linux/mlx4/qp.h: MLX4_INVALID_LKEY
 
 
-def ring(function, context, size, log_count):
-    pages = Translation(function.icm, function.mtt_base + context.mtt, context.log_page + 12)
-    return Ring(pages, 1 << log_count, size)
+class Entries:
+    """A ring that the adapter fills. The last byte of an entry has the owner bit, which makes it valid."""
+
+    def __init__(self, slots):
+        self.ring, self.produced = slots, 0
+
+    def put(self, entry):
+        """At the end of the slot, which may be larger."""
+        slot = self.ring.slot(self.produced)[-len(entry):]
+        slot[:-1] = entry[:-1]
+        slot[-1] = entry[-1]
+        self.produced += 1
 
 
-class EventQueue:
-    def __init__(self, function, data):
-        context = EQ.parse(data)
-        self.function, self.vector, self.produced = function, context.interrupt, 0
-        self.ring = ring(function, context, EQE.size, context.log_size)
-        for index in range(self.ring.count):
-            EQE.put(self.ring.slot(index), owner=1)
+class EventQueue(Entries):
+    layout = EQE
+
+    def __init__(self, function, context, slots):
+        super().__init__(slots)
+        self.function, self.vector = function, context.vector
+        for index in range(slots.count):
+            self.layout.put(slots.slot(index), owner=1)
 
     def post(self, **fields):
-        entry = EQE.build(owner=self.ring.turn(self.produced), **fields)
-        slot = self.ring.slot(self.produced)
-        slot[:-1] = entry[:-1]
-        slot[-1] = entry[-1]  # last: it makes the entry valid
-        self.produced += 1
+        self.put(self.layout.build(owner=self.ring.turn(self.produced), **fields))
         self.function.interrupt(self.vector)
 
 
-class CompletionQueue:
-    def __init__(self, function, number, data, preset):
-        context = CQ.parse(data)
+class CompletionQueue(Entries):
+    def __init__(self, function, number, context, slots):
+        super().__init__(slots)
         self.function, self.number, self.eqn = function, number, context.eqn
         self.record = function.guest.view(context.record, 4)
-        self.ring = ring(function, context, CQE.size, context.log_size)
-        self.produced = self.notified = 0
+        self.notified = 0
         self.armed = self.solicited = self.overrun = False
         self.told = None  # the driver changes this number when it has seen an event
-        if preset:
-            self._empty()
 
-    def _empty(self):
+    def preset(self):
         """Each entry has the owner bit that is not valid yet."""
         fill = (0x4c if self.ring.turn(self.produced) else 0xcc).to_bytes(1, "big")
         for index in range(self.ring.count):
@@ -69,14 +71,14 @@ class CompletionQueue:
             self.function.event(EVENT_CQ_ERROR, number=self.number, syndrome=CQ_OVERRUN)
         return self.overrun
 
+    def entry(self, remote=0, srqn=0, **fields):
+        """libmlx4 finds an XRC SRQ where the sender's number is otherwise, also when there is an error."""
+        return CQE.build(remote=srqn or remote, **fields)
+
     def post(self, solicited, **fields):
         if self.full():
             return False
-        entry = CQE.build(owner=self.ring.turn(self.produced), **fields)
-        slot = self.ring.slot(self.produced)
-        slot[:-1] = entry[:-1]
-        slot[-1] = entry[-1]
-        self.produced += 1
+        self.put(self.entry(owner=self.ring.turn(self.produced), **fields))
         if self.armed and (solicited or not self.solicited):
             self._notify()
         return True
@@ -93,14 +95,14 @@ class CompletionQueue:
         if self._unread(consumed) and self.produced > self.notified:
             self._notify()
 
-    def resize(self, data):
+    def last_of_ring(self):
+        return bytes([CQE_RESIZE | self.ring.turn(self.produced) << 7])
+
+    def resize(self, slots):
         """The old ring ends with an entry that says so; it counts in both."""
-        slot = self.ring.slot(self.produced)
-        slot[-1] = CQE_RESIZE | self.ring.turn(self.produced) << 7
-        context = CQ.parse(data)
-        self.ring = ring(self.function, context, CQE.size, context.log_size)
-        self.produced += 1
-        self._empty()
+        self.put(self.last_of_ring())
+        self.ring = slots
+        self.preset()
 
 
 def scatter_list(data):
@@ -135,10 +137,9 @@ class ReceiveQueue:
 class SharedReceiveQueue:
     """The driver links the free entries: each names the next."""
 
-    def __init__(self, function, number, data):
-        context = SRQ.parse(data)
+    def __init__(self, function, number, context, slots):
         self.function, self.number, self.cqn, self.xrcd, self.pd = function, number, context.cqn, context.xrcd, context.pd
-        self.slots = ring(function, context, 16 << context.log_stride, context.log_size)
+        self.slots = slots
         self.record = function.guest.view(context.record, 4)
         self.head = self.taken = self.limit = 0
 
