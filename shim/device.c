@@ -5,7 +5,7 @@
 
 #include "shim.h"
 
-/* Legacy and modern: the same; domains, images and registrations of the device end with it. */
+/* Legacy and modern: the same. Domains, SRQ images and registrations of the device end with it. */
 int ibv_close_device(struct ibv_context *context)
 {
 	struct entry entry;

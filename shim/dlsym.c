@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Exported: dlsym, dlvsym. Some programs dlopen libibverbs, or a plugin that is linked with it, and look its functions up on
- * that handle (MVAPICH2 2.3, closed MPIs). Such a look-up never finds a preloaded definition, so it is answered here.
+ * Exported: dlsym, dlvsym. Some programs dlopen libibverbs, or a plugin that is linked with it, and look up its functions on
+ * that handle (MVAPICH2 2.3, closed MPIs). The loader never finds a preloaded definition there, so the look-up is answered here.
  *
- * Everything else goes on to the loader's own function. That function knows by its return address whose RTLD_NEXT is meant,
- * so it is reached by a tail call.
+ * All other calls are passed on to the loader's function. For RTLD_NEXT that function takes its return address for the caller,
+ * so it is called by a tail call.
  */
 
 #include <dlfcn.h>
@@ -21,13 +21,13 @@
 #define TAIL_CALLER
 #else
 #define TAIL_CALL
-/* Counters (scripts/coverage) would stand between the call and the return. */
+/* The counters of scripts/coverage would come between the call and the return, and prevent a tail call. */
 #define TAIL_CALLER __attribute__((optimize("O2"), no_profile_instrument_function))
 #endif
 
 #define NODE "IBVERBS_1.1"
 
-/* Only their addresses are wanted here. */
+/* Declared only for their addresses. */
 #define X(symbol) extern void shim_##symbol(void);
 SHIM_VERBS(X)
 #undef X
@@ -59,14 +59,15 @@ static __attribute__((noinline)) void *find_ours(void *handle, const char *name)
 	return NULL;
 }
 
-static __attribute__((noinline)) void *find_ours_versioned(void *handle, const char *name, const char *version)
+static __attribute__((noinline)) void *find_ours_versioned(void *handle, const char *name,
+							   const char *version)
 {
 	return is_verb(name) && !strcmp(version, NODE) ? find_ours(handle, name) : NULL;
 }
 
 /*
  * Legacy and modern: the same.
- * Difference: a handle of libibverbs.so.1, or of what was linked with it, has the legacy functions too.
+ * Difference: a handle of libibverbs.so.1, or of a library that was linked with it, has the legacy functions, too.
  */
 TAIL_CALLER void *dlsym(void *handle, const char *name)
 {
@@ -79,7 +80,7 @@ TAIL_CALLER void *dlsym(void *handle, const char *name)
 }
 SHIM_EXPORT(dlsym);
 
-/* As dlsym; only node IBVERBS_1.1 is ours. */
+/* As dlsym, but only for node IBVERBS_1.1. */
 TAIL_CALLER void *dlvsym(void *handle, const char *name, const char *version)
 {
 	void *found = find_ours_versioned(handle, name, version);

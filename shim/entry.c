@@ -11,35 +11,37 @@
 
 #include "shim.h"
 
-static void banner(void)
+static void print_banner(void)
 {
 	char *real = settings()->verbose ? realpath(modern_library_path(), NULL) : NULL;
 	const char *path = real ? real : modern_library_path();
 	const char *version = strstr(path, ".so.");
 
-	log_line("version %s, libibverbs %s (%s), doors: preload", XRC_COMPAT_VERSION, version ? version + 4 : "?", path);
+	log_line("version %s, libibverbs %s (%s), doors: preload", XRC_COMPAT_VERSION,
+		 version ? version + 4 : "?", path);
 	free(real);
 }
 
 static const struct shim_tracer *_Atomic tracer;
 atomic_bool shim_begun;
 
-static void tell_failure(void)
+static void warn_missing(void)
 {
-	static bool told;
+	static bool warned;
 
-	log_once(told, "no usable libibverbs.so.1: %s not found; install the distribution's libibverbs", modern_missing());
+	log_once(warned, "no usable libibverbs.so.1: %s not found; install the distribution's libibverbs",
+		 modern_missing());
 }
 
-/* At the first call. Two threads may do it at once, and find the same. */
-static __attribute__((noinline, cold)) void begin(void)
+/* At the first call. Two threads may do it at once, and find the same tracer. */
+static __attribute__((noinline, cold)) void begin_process(void)
 {
 	atomic_store(&tracer, shim_find_tracer());
 	if (!atomic_exchange(&shim_begun, true))
-		banner();
+		print_banner();
 }
 
-/* By shim_enter(), because no thread may be cancelled in the loader. */
+/* Through shim_enter(): a thread must not be cancelled inside the loader. shim_pass() leaves no record of the verb. */
 __attribute__((cold)) int shim_begin(void)
 {
 	struct entry entry;
@@ -51,7 +53,7 @@ __attribute__((cold)) int shim_begin(void)
 
 int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 {
-	const struct shim_tracer *told;
+	const struct shim_tracer *tracing;
 	int err;
 
 	entry->verb = verb;
@@ -59,11 +61,11 @@ int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments)
 	cancel_hold(&entry->hold);
 	err = modern_load();
 	if (err)
-		tell_failure();
+		warn_missing();
 	else if (!atomic_load_explicit(&shim_begun, memory_order_acquire))
-		begin();
-	told = atomic_load_explicit(&tracer, memory_order_relaxed);
-	entry->traced = unlikely(told) ? told->enter(verb, arguments) : NULL;
+		begin_process();
+	tracing = atomic_load_explicit(&tracer, memory_order_relaxed);
+	entry->traced = unlikely(tracing) ? tracing->enter(verb, arguments) : NULL;
 	errno = entry->saved_errno;
 	return err;
 }
@@ -90,15 +92,10 @@ void *shim_leave_made(const struct entry *entry, int err, void *made)
 	return made;
 }
 
-static void drop(const struct entry *entry)
+void shim_pass(const struct entry *entry)
 {
 	if (unlikely(entry->traced))
 		tracer->drop(entry->traced);
-}
-
-void shim_pass(const struct entry *entry)
-{
-	drop(entry);
 	cancel_release(&entry->hold);
 	errno = entry->saved_errno;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Exported: ibv_get_async_event, ibv_ack_async_event. */
 
-#include <compat/state.h>
 #include <compat/event.h>
 #include <compat/program.h>
+#include <compat/state.h>
 #include <modern/table.h>
 
 #include "shim.h"
@@ -11,11 +11,11 @@
 /*
  * Legacy: a receive QP's event has bit 31 set in its type and the number in the union.
  * Modern: an ordinary event of the handle that a registration holds.
- * Difference: the upper half of the union is zero; the old library left it unwritten. The event of a thread that is cancelled
- * before it has it counts as acknowledged.
+ * Difference: the upper half of the union is zero; the old library left it unwritten. If a thread is cancelled before it gets its
+ * event, that event counts as acknowledged.
  *
- * Nothing is held on the way in: a thread is cancelled, or jumps away, while it reads. A thread that began to wait before the
- * program's first domain waits in libibverbs; a program that refers to XRC never does.
+ * No shim_enter(): the thread may be cancelled, or a signal handler may jump away, while it reads. In a program that does not refer
+ * to XRC, the thread waits in libibverbs.
  */
 int ibv_get_async_event(struct ibv_context *context, struct legacy_async_event *event)
 {
@@ -31,7 +31,7 @@ SHIM_EXPORT(ibv_get_async_event);
 
 /*
  * Legacy: a flagged event needs no ack.
- * Modern: acknowledged when it was handed out.
+ * Modern: ibv_get_async_event has acknowledged it.
  * Difference: a flagged event acknowledged without its flag is ignored; the old library crashed.
  */
 void ibv_ack_async_event(struct legacy_async_event *event)

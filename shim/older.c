@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Exported: in node IBVERBS_1.0, the verbs that we also have in IBVERBS_1.1. Each is passed on to libibverbs' own.
+ * Exported in node IBVERBS_1.0: today's verbs that the library exports in IBVERBS_1.1. Each is passed on to libibverbs.
  *
- * They are there for references without a version, as in a plugin that was not linked with libibverbs. Such a reference takes a
- * library's first node. If that were IBVERBS_1.1 here, our ibv_create_qp would be called with a PD of libibverbs' IBVERBS_1.0.
+ * A reference without a version binds to a library's first node, for example in a plugin that was not linked with libibverbs. If
+ * that node were IBVERBS_1.1 here, such a plugin would call our ibv_create_qp with a PD of libibverbs' IBVERBS_1.0.
  */
 
 #include <stdatomic.h>
@@ -12,7 +12,7 @@
 
 #include "shim.h"
 
-/* failed: what the caller gets, with errno ENOSYS, if libibverbs has no such function. The structs of that node are not read here. */
+/* failed: returned, with errno ENOSYS, if libibverbs has no such function. The structs of that node differ: they are void here. */
 #define OLDER(ret, verb, params, args, failed)									\
 	ret shim_older_##verb params										\
 	{													\

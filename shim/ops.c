@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The hooked slots of the ops table. The old header inlined both verbs, so an old program calls these slots itself. This is
- * its data path: a test, two loads, a jump.
+ * The hooks in the ops table. The old header inlined both verbs, so an old program calls the slots itself. This is its data
+ * path: a test, two loads, a jump.
  */
 
 #include <compat/ops.h>
@@ -11,7 +11,7 @@
 
 #include "shim.h"
 
-/* An ordinary SRQ of a device that also has images. A function of its own, so that the one for images needs no stack frame. */
+/* For an ordinary SRQ of a device that also has images. Not inlined, so that shim_post_srq_recv() needs no stack frame. */
 static __attribute__((noinline)) int post_plain(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 						struct ibv_recv_wr **bad_wr)
 {
@@ -28,10 +28,11 @@ int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_r
 }
 
 /*
- * The halves of a two-way QP fail together: see pair_fail(). Flush errors only follow the first failure. The verbs that are
- * called then are cancellation points; ibv_poll_cq never was one, so cancellation is held off.
+ * If one half of a two-way QP fails, the other one has to fail: see pair_fail(). Flush errors only follow the first failure.
+ * pair_fail() calls verbs that are cancellation points. ibv_poll_cq never was one, so cancellation is disabled.
  */
-static __attribute__((noinline, cold)) void note_failure(const struct ibv_cq *cq, const struct ibv_wc *wc)
+static __attribute__((noinline, cold)) void note_failure(const struct ibv_cq *cq,
+							  const struct ibv_wc *wc)
 {
 	int saved_errno = errno;
 	struct cancel_hold hold;
@@ -44,7 +45,7 @@ static __attribute__((noinline, cold)) void note_failure(const struct ibv_cq *cq
 	errno = saved_errno;
 }
 
-/* The device of a CQ whose poll was hooked, so there is one. */
+/* Never NULL: only hooks call it. */
 static inline const struct ops_device *hooked_device(const struct ibv_cq *cq)
 {
 	const struct ops_device *device = ops_device(cq->context);
@@ -60,9 +61,9 @@ static inline bool is_known(struct qp_numbers numbers, uint32_t qp_num)
 }
 
 /*
- * A receive completion has the number of the target QP; the application knows the visible number. The tag in the number
- * tells that it is a target, also one of another process: MVAPICH 1.x receives in one process what came through the QP of
- * another. A receive QP is one, too, which the program knows by this number.
+ * A receive completion has the number of the target QP, but the program knows only the visible number. The tag in the number
+ * tells that it is a target, of this process or another: MVAPICH 1.x receives in one process what came through the QP of
+ * another. A receive QP is a target, too, but the program knows it by its own number.
  */
 int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
@@ -81,8 +82,8 @@ int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 	return polled;
 }
 
-static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq *cq, struct qp_numbers numbers,
-							      struct ibv_wc *wc)
+static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq *cq,
+							     struct qp_numbers numbers, struct ibv_wc *wc)
 {
 	note_failure(cq, wc);
 	if (!is_known(numbers, wc->qp_num))
@@ -90,8 +91,8 @@ static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq 
 }
 
 /*
- * Here the numbers have no tag. The program knows the numbers of its own QPs; a receive of any other number is of a hidden
- * target, of this process or another one. The opcode of a failed request is undefined.
+ * For devices whose numbers have no tag. The program knows the numbers of its own QPs. A receive completion with any other number
+ * is of a hidden target, of this process or another. The opcode of a failed completion is undefined.
  */
 int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {

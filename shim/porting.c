@@ -8,7 +8,8 @@
 
 #include "shim.h"
 
-static void *leave(const struct entry *entry, void *found)
+/* -EINVAL for NULL, as xrc_compat.h says. */
+static void *leave_found(const struct entry *entry, void *found)
 {
 	return shim_leave_made(entry, found ? 0 : -EINVAL, found);
 }
@@ -16,24 +17,27 @@ static void *leave(const struct entry *entry, void *found)
 struct ibv_xrcd *xrc_compat_xrcd(struct legacy_xrc_domain *ldom)
 {
 	struct entry entry;
+	int err = shim_enter(&entry, VERB_xrc_compat_xrcd, NULL);
 
-	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_xrcd, NULL) ? NULL : domain_xrcd(ldom));
+	return leave_found(&entry, err ? NULL : domain_xrcd(ldom));
 }
 SHIM_EXPORT(xrc_compat_xrcd);
 
 struct legacy_xrc_domain *xrc_compat_domain(struct ibv_xrcd *xrcd)
 {
 	struct entry entry;
+	int err = shim_enter(&entry, VERB_xrc_compat_domain, NULL);
 
-	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_domain, NULL) ? NULL : domain_of_xrcd(xrcd));
+	return leave_found(&entry, err ? NULL : domain_of_xrcd(xrcd));
 }
 SHIM_EXPORT(xrc_compat_domain);
 
 struct ibv_srq *xrc_compat_srq(struct ibv_srq *legacy)
 {
 	struct entry entry;
+	int err = shim_enter(&entry, VERB_xrc_compat_srq, NULL);
 
-	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_srq, NULL) ? NULL : srq_unwrap(legacy));
+	return leave_found(&entry, err ? NULL : srq_unwrap(legacy));
 }
 SHIM_EXPORT(xrc_compat_srq);
 
@@ -47,23 +51,25 @@ struct ibv_srq *xrc_compat_legacy_srq(struct ibv_srq *srq)
 		image = srq_image_of_real(srq);
 		state_unlock();
 	}
-	return leave(&entry, image);
+	return leave_found(&entry, image);
 }
 SHIM_EXPORT(xrc_compat_legacy_srq);
 
 struct ibv_qp *xrc_compat_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
 	struct entry entry;
+	int err = shim_enter(&entry, VERB_xrc_compat_rcv_qp, NULL);
 
-	return leave(&entry, shim_enter(&entry, VERB_xrc_compat_rcv_qp, NULL) ? NULL : rcv_qp_handle(ldom, qp_num));
+	return leave_found(&entry, err ? NULL : rcv_qp_handle(ldom, qp_num));
 }
 SHIM_EXPORT(xrc_compat_rcv_qp);
 
 struct ibv_qp *xrc_compat_target_qp(struct ibv_qp *legacy)
 {
 	struct entry entry;
-	struct xrc_qp *xrc_qp = shim_enter(&entry, VERB_xrc_compat_target_qp, NULL) ? NULL : xrc_qp_find(legacy);
+	int err = shim_enter(&entry, VERB_xrc_compat_target_qp, NULL);
+	struct xrc_qp *xrc_qp = err ? NULL : xrc_qp_find(legacy);
 
-	return leave(&entry, xrc_qp ? xrc_qp_target(xrc_qp) : NULL);
+	return leave_found(&entry, xrc_qp ? xrc_qp_target(xrc_qp) : NULL);
 }
 SHIM_EXPORT(xrc_compat_target_qp);

@@ -9,9 +9,9 @@
 
 #include <abi/export.h>
 #include <abi/legacy.h>
-#include <compat/state.h>
 #include <compat/errmap.h>
 #include <compat/pair.h>
+#include <compat/state.h>
 
 #include "tracer.h"
 
@@ -22,11 +22,12 @@ struct entry {
 	enum verb verb;
 	int saved_errno;
 	struct cancel_hold hold;
-	void *traced;	/* NULL: this call is not */
+	void *traced;	/* from the tracer; NULL: this call is not traced */
 };
 
-/* What a function was called with, as words, for the trace; up to five. */
-#define ARGUMENTS(...) ((const uintptr_t[]){ WORDS_OF(__VA_ARGS__, WORDS_5, WORDS_4, WORDS_3, WORDS_2, WORDS_1)(__VA_ARGS__) })
+/* The arguments of a call as an array of words, for the trace; up to five. */
+#define ARGUMENTS(...) \
+	((const uintptr_t[]){ WORDS_OF(__VA_ARGS__, WORDS_5, WORDS_4, WORDS_3, WORDS_2, WORDS_1)(__VA_ARGS__) })
 #define WORDS_OF(a, b, c, d, e, words, ...) words
 #define WORDS_1(a) (uintptr_t)(a)
 #define WORDS_2(a, ...) (uintptr_t)(a), WORDS_1(__VA_ARGS__)
@@ -35,38 +36,38 @@ struct entry {
 #define WORDS_5(a, ...) (uintptr_t)(a), WORDS_4(__VA_ARGS__)
 
 /**
- * shim_enter - every exported function begins with it: nothing is done in a constructor, for the preload is set for every
- * process of a job. 0 once the program's libibverbs is found, -ENOSYS if there is none; the first call prints the banner.
+ * shim_enter - every exported function begins with it. The first call finds the program's libibverbs and prints the banner: a
+ * constructor does nothing, because the preload is set for every process of a job. 0, or -ENOSYS if there is no libibverbs.
  *
  * From here on the thread cannot be cancelled: libibverbs' write(2) is a cancellation point, and a thread that ended
- * there would take our locks and counts with it.
+ * there would never release our locks and counts.
  *
- * arguments: ARGUMENTS() of those that the table names (abi/symbols.tab), NULL where it names none.
+ * @arguments: ARGUMENTS() of those that abi/symbols.tab names; NULL if it names none
  */
 int shim_enter(struct entry *entry, enum verb verb, const uintptr_t *arguments);
 
-/**
- * shim_ready - for a call without XRC: 0 once the program's libibverbs is found, so that the call can go straight on to it;
- * -ENOSYS if there is none. Cancellation and errno are left alone.
- */
 extern atomic_bool shim_begun;
 int shim_begin(void);
 
+/**
+ * shim_ready - for a call without XRC, which is passed on without shim_enter(). 0 once the program's libibverbs is found, -ENOSYS
+ * if there is none. Cancellation and errno are left alone.
+ */
 static inline int shim_ready(void)
 {
 	return atomic_load_explicit(&shim_begun, memory_order_acquire) ? 0 : shim_begin();
 }
 
-/** shim_leave - what the verb returns for err (0 or -errno), errno set to match. Cancellation is as it was again. */
+/** shim_leave - what the verb returns for err (0 or -errno), errno set to match. Restores cancellation. */
 int shim_leave(const struct entry *entry, int err);
 
-/** shim_leave_made - the same for a verb that returns what it made: that, or NULL. */
+/** shim_leave_made - the same for a verb that returns an object: made, which is NULL if err is not 0. */
 void *shim_leave_made(const struct entry *entry, int err, void *made);
 
 /** shim_pass - leave before the call is passed on to the real function: errno and cancellation are as before shim_enter(). */
 void shim_pass(const struct entry *entry);
 
-/** What hooked ops slots hold: post_srq_recv where images exist, poll_cq where two-way QPs do. */
+/** The hooks: for post_srq_recv of a device with images, for poll_cq of a device with two-way QPs. */
 int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
@@ -75,12 +76,12 @@ int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 int shim_hook_poll_cq(struct ibv_context *context, enum pair_rule rule);
 
 /**
- * shim_rdmacm_attr - within rdma_create_qp with an old XRC QP: the program's own attributes, else NULL. What then reaches
- * ibv_create_qp is a copy that librdmacm made, and ends before the domain.
+ * shim_rdmacm_attr - the attributes that the program passed to rdma_create_qp, while it creates an old XRC QP; else NULL.
+ * librdmacm passes a copy to ibv_create_qp that ends before the domain.
  */
 const struct legacy_qp_init_attr *shim_rdmacm_attr(void);
 
-/* Last: from here on the name of an exported function is that of our definition. */
+/* Last, because it renames the exported functions to shim_...: no header after it may declare them. */
 #include <abi/shim_names.h>
 
 #endif

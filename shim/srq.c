@@ -2,14 +2,14 @@
 /* Exported: ibv_create_xrc_srq, and the SRQ verbs that may be handed an image. */
 
 #include <compat/ops.h>
-#include <compat/srq.h>
 #include <compat/program.h>
+#include <compat/srq.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 
 #include "shim.h"
 
-/* In a two-way program another process's QP may deliver to this SRQ before this process has a pair of its own. */
+/* In a two-way program a QP of another process may deliver to this SRQ before this process has a pair itself. */
 static int hook_device(struct ibv_context *context)
 {
 	int err = ops_hook_post_srq_recv(context, shim_post_srq_recv);
@@ -40,7 +40,7 @@ static int create_hooked(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, stru
  * Difference: NULL arguments are EINVAL; the old library crashed.
  */
 struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
-					struct ibv_srq_init_attr *attr)
+				   struct ibv_srq_init_attr *attr)
 {
 	struct ibv_srq *lsrq = NULL;
 	struct entry entry;
@@ -67,7 +67,7 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 }
 SHIM_EXPORT(ibv_modify_srq);
 
-/* Legacy and modern: the same; of an image, max_wr and max_sge are what create answered. */
+/* Legacy and modern: the same; for an image, max_wr and max_sge are those of ibv_create_xrc_srq. */
 int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 {
 	struct entry entry;
@@ -82,7 +82,7 @@ int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 }
 SHIM_EXPORT(ibv_query_srq);
 
-/* Legacy and modern: the same; an image ends with the SRQ behind it. */
+/* Legacy and modern: the same; an image is freed with the SRQ behind it. */
 int ibv_destroy_srq(struct ibv_srq *srq)
 {
 	struct entry entry;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Finds the library of `xrc-compat trace`, if this process has it. */
+/* Finds the library of `xrc-compat trace`, if it is loaded. */
 
 #include <dlfcn.h>
 #include <stddef.h>

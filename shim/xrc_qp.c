@@ -5,16 +5,16 @@
 #include <stddef.h>
 #include <string.h>
 
+#include <compat/program.h>
 #include <compat/qp_numbers.h>
 #include <compat/srq.h>
-#include <compat/program.h>
 #include <compat/xrc_qp.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 
 #include "shim.h"
 
-/* Everything but an old XRC QP, and an ordinary one on an SRQ image. */
+/* Neither an old XRC QP, nor an ordinary QP on an SRQ image. */
 static bool is_ordinary(const struct ibv_qp_init_attr *attr)
 {
 	return (int)attr->qp_type != LEGACY_QPT_XRC && !image_of(attr->srq);
@@ -32,7 +32,7 @@ static struct ibv_qp *create_ordinary(struct ibv_pd *pd, struct ibv_qp_init_attr
 	return qp;
 }
 
-/* Its number counts until it is destroyed: another thread may poll its completions meanwhile. */
+/* Its number is known until it is destroyed: another thread may poll its completions meanwhile. */
 static int destroy_ordinary(struct ibv_qp *qp)
 {
 	const struct ibv_context *context;
@@ -63,7 +63,7 @@ static int create_xrc(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struc
 	return err;
 }
 
-/* attr is librdmacm's copy: the domain is in the original. */
+/* attr is librdmacm's copy. Only the original has the domain. */
 static int create_xrc_by_rdmacm(struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
 				const struct legacy_qp_init_attr *original, struct ibv_qp **qp)
 {
@@ -78,12 +78,15 @@ static int create_xrc_by_rdmacm(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	return err;
 }
 
-static __attribute__((noinline)) struct ibv_qp *create_legacy(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+/* Also refuses an ordinary QP on an SRQ image, and NULL. */
+static __attribute__((noinline)) struct ibv_qp *create_legacy(struct ibv_pd *pd,
+							      struct ibv_qp_init_attr *attr)
 {
 	const struct legacy_qp_init_attr *original = shim_rdmacm_attr();
+	const void *traced = original ? (const void *)original : attr;
 	struct ibv_qp *qp = NULL;
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_create_qp, ARGUMENTS(pd, original ? (const void *)original : attr));
+	int err = shim_enter(&entry, VERB_ibv_create_qp, ARGUMENTS(pd, traced));
 
 	if (!err && (!attr || (int)attr->qp_type != LEGACY_QPT_XRC))
 		err = -EINVAL;
@@ -96,8 +99,8 @@ static __attribute__((noinline)) struct ibv_qp *create_legacy(struct ibv_pd *pd,
 /*
  * Legacy: type 5 is an XRC QP in attr's domain, receive capacities taken as 0. Other types: as today.
  * Modern: IBV_QPT_XRC_SEND; in a two-way program an IBV_QPT_XRC_RECV beside it.
- * Difference: qp->qp_type reads 9; the provider's post_send needs it. An ordinary QP on an XRC SRQ is EINVAL, as today's
- * kernels have it.
+ * Difference: qp->qp_type reads 9, because the provider's post_send needs that. An ordinary QP on an XRC SRQ is EINVAL, as in
+ * today's kernels.
  */
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
@@ -109,7 +112,7 @@ SHIM_EXPORT(ibv_create_qp);
 
 /*
  * Legacy: an XRC QP takes, and requires, the masks of RC.
- * Modern: what XRC_SEND refuses is checked, then left out.
+ * Modern: ibv_modify_qp, without the bits that an XRC_SEND QP refuses; they are checked before.
  * Difference: none known.
  */
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
@@ -133,7 +136,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 SHIM_EXPORT(ibv_modify_qp);
 
 /*
- * Legacy: everything whatever the mask; init_attr has type 5 and the domain.
+ * Legacy: all attributes, whatever the mask; init_attr has type 5 and the domain.
  * Modern: ibv_query_qp.
  * Difference: none known.
  */
