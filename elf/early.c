@@ -7,13 +7,13 @@
 #include "early.h"
 
 /*
- * Weak, so that no library of ours lists the loader as needed. The loader would then stand before a sanitizer's runtime, which
- * looks for the loader's functions behind itself.
+ * Weak, so that no library of ours lists the loader in DT_NEEDED. Else the loader would come before a sanitizer's runtime in the
+ * search order, and that runtime looks for the loader's functions behind itself.
  */
 #pragma weak _r_debug
 
 static const char anchor = 0;
-/* Has a relocation. Before it is done this is 0, or, where the addend stands in place (i386), an offset. */
+/* The loader relocates this pointer. Before that it is 0, or an offset where the addend is in place (i386). */
 static const char *const volatile relocated = &anchor;
 
 bool early(void)
@@ -22,15 +22,16 @@ bool early(void)
 }
 
 /*
- * The program headers of the program. The kernel puts them above the first frame of the stack, in this order. Code that is not
- * relocated yet is run only by the loader at start, which is on that stack.
+ * Finds where the auxiliary vector tells the program headers of the program. The kernel puts that vector above the first frame of
+ * the stack, with these entries in this order. Only the loader, at start, calls code that is not relocated yet, and it runs on that
+ * stack.
  */
 static const ElfW(auxv_t) *find_program_headers(void)
 {
 	const ElfW(auxv_t) *entry = __builtin_frame_address(0);
 
-	while (entry[0].a_type != AT_PHDR || entry[1].a_type != AT_PHENT || entry[1].a_un.a_val != sizeof(ElfW(Phdr)) ||
-	       entry[2].a_type != AT_PHNUM)
+	while (entry[0].a_type != AT_PHDR || entry[1].a_type != AT_PHENT ||
+	       entry[1].a_un.a_val != sizeof(ElfW(Phdr)) || entry[2].a_type != AT_PHNUM)
 		entry = (const ElfW(auxv_t) *)((const ElfW(Addr) *)entry + 1);
 	return entry;
 }
@@ -51,7 +52,7 @@ static const ElfW(Dyn) *find_program_dynamic(void)
 	return NULL;
 }
 
-/* The loader leaves it there for debuggers, before it relocates anything. */
+/* The loader stores its address in DT_DEBUG for debuggers, before it relocates anything. */
 static const struct r_debug *find_debug(void)
 {
 	const ElfW(Dyn) *entry = find_program_dynamic();

@@ -2,9 +2,9 @@
 /*
  * For code of this library that runs before the loader has relocated it.
  *
- * The loader relocates the last library first. A library behind ours may have a resolver (IFUNC) that calls dlsym. That is our
- * dlsym, and our library is not relocated yet: no function or variable of another library may be used, and no table with
- * addresses in it.
+ * The loader relocates the last library first. A library behind ours may have a resolver (IFUNC) that calls dlsym. It calls our
+ * dlsym, while our library is not relocated yet. Such code must not use a function or variable of another library, nor a table
+ * that contains addresses.
  */
 #ifndef ELF_EARLY_H
 #define ELF_EARLY_H
@@ -12,10 +12,10 @@
 #include <link.h>
 #include <stdbool.h>
 
-/** early - whether that is so. */
+/** early - whether this library is not relocated yet. */
 bool early(void);
 
-/** early_objects - the loader's list of objects, at any moment. NULL if there is no way to it. */
+/** early_objects - the loader's list of objects, relocated or not. NULL if it cannot be found. */
 const struct link_map *early_objects(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the dynamic loader of each class (32 or 64 bits) puts for $LIB in LD_PRELOAD. If the libraries of both classes differ in
- * that folder only, one setting serves the programs of both.
+ * What the dynamic loader of each class (32 or 64 bits) puts in place of $LIB in LD_PRELOAD. If the paths of our 32-bit and 64-bit
+ * libraries differ only in that folder, one setting works for programs of both classes.
  */
 #ifndef ELF_LIB_FOLDER_H
 #define ELF_LIB_FOLDER_H
@@ -39,7 +39,7 @@ static inline int loader_lib(int bits, char *lib, size_t size)
 #endif
 }
 
-/* A library of class @bits that can be read: where the 64-bit loader is in /usr/lib (Arch), the 32-bit one of Fedora lies there too. */
+/* Whether @path is a library of class @bits. On Arch a 64-bit library is in /usr/lib, on Fedora a 32-bit one. */
 static inline int loader_lib_fits(const char *path, int bits)
 {
 	unsigned char ident[EI_CLASS + 1] = "";
@@ -68,8 +68,8 @@ static inline int loader_lib_replace(const char *path, const char *from, const c
 }
 
 /*
- * The library @path of class @bits as a setting for both classes, with $LIB in it. -ENOENT when that of the other class is
- * not at the place that belongs to it.
+ * @path, a library of class @bits, with $LIB in it, for programs of both classes. -ENOENT if the library of the other class is
+ * not where $LIB leads in its programs.
  */
 static inline int loader_lib_setting(const char *path, int bits, char *setting, size_t size)
 {

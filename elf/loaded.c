@@ -5,7 +5,7 @@
 
 enum { PLT, WITH_ADDENDS, WITHOUT_ADDENDS, TABLES };
 
-/* A table that the loader has relocated holds addresses; some objects' (the vDSO's) hold offsets. */
+/* The loader has put addresses into the dynamic sections of most objects. That of the vDSO, for example, still has offsets. */
 static const void *address_of(const struct loaded *loaded, ElfW(Addr) value)
 {
 	return (const void *)(value < loaded->base ? loaded->base + value : value);
@@ -73,33 +73,34 @@ void loaded_read(ElfW(Addr) base, const ElfW(Dyn) *dynamic, struct loaded *loade
 	}
 }
 
-struct tour {
+struct visitor {
 	int (*visit)(const struct loaded *loaded, void *arg);
 	void *arg;
 };
 
 static int visit_object(struct dl_phdr_info *info, size_t size, void *closure)
 {
-	const struct tour *tour = closure;
+	const struct visitor *visitor = closure;
 	struct loaded loaded;
 
 	(void)size;
 	for (int i = 0; i < info->dlpi_phnum; i++) {
 		if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
 			continue;
-		loaded_read(info->dlpi_addr, (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr), &loaded);
+		loaded_read(info->dlpi_addr,
+			    (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr), &loaded);
 		loaded.segments = info->dlpi_phdr;
 		loaded.segment_count = info->dlpi_phnum;
-		return tour->visit(&loaded, tour->arg);
+		return visitor->visit(&loaded, visitor->arg);
 	}
 	return 0;
 }
 
 int loaded_each(int (*visit)(const struct loaded *loaded, void *arg), void *arg)
 {
-	struct tour tour = { .visit = visit, .arg = arg };
+	struct visitor visitor = { .visit = visit, .arg = arg };
 
-	return dl_iterate_phdr(visit_object, &tour);
+	return dl_iterate_phdr(visit_object, &visitor);
 }
 
 static int read_generation(struct dl_phdr_info *info, size_t size, void *generation)
@@ -118,7 +119,7 @@ unsigned long long loaded_generation(void)
 }
 
 /* Not strcmp: a sanitizer's runtime looks its functions up through us before its own strcmp works. */
-static bool same(const char *a, const char *b)
+static bool is_same_string(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
 		a++;
@@ -132,13 +133,14 @@ static const char *name_of(const struct loaded *loaded, size_t offset)
 	return offset < loaded->names_size ? loaded->names + offset : "";
 }
 
-static void *definition(const struct loaded *loaded, size_t index, const char *name)
+/* The address, NULL if that symbol is not the definition of a function of this name. */
+static void *function_at(const struct loaded *loaded, size_t index, const char *name)
 {
 	const ElfW(Sym) *symbol = &loaded->symbols[index];
 
 	/* The type is in the low four bits in both ELF classes. */
 	if (symbol->st_shndx == SHN_UNDEF || (symbol->st_info & 0xf) != STT_FUNC ||
-	    !same(name_of(loaded, symbol->st_name), name))
+	    !is_same_string(name_of(loaded, symbol->st_name), name))
 		return NULL;
 	return (void *)(loaded->base + symbol->st_value);
 }
@@ -152,7 +154,7 @@ static uint32_t gnu_hash_of(const char *name)
 	return hash;
 }
 
-/* Layout: buckets, first hashed symbol, bloom words, bloom shift; then bloom (addresses), buckets, chains. */
+/* Layout: number of buckets, first hashed symbol, number of bloom words, bloom shift; bloom words, buckets, chains. */
 static void *find_by_gnu_hash(const struct loaded *loaded, const char *name)
 {
 	const uint32_t *table = loaded->gnu_hash, hash = gnu_hash_of(name);
@@ -164,18 +166,18 @@ static void *find_by_gnu_hash(const struct loaded *loaded, const char *name)
 	for (; index >= table[1] && index; index++) {
 		uint32_t chain = chains[index - table[1]];
 
-		found = (chain ^ hash) < 2 ? definition(loaded, index, name) : NULL;
+		found = (chain ^ hash) < 2 ? function_at(loaded, index, name) : NULL;
 		if (found || chain & 1)
 			return found;
 	}
 	return NULL;
 }
 
-/* Layout: buckets, symbols; the second is how many there are, and so few objects have only this that a scan will do. */
+/* Layout: number of buckets, number of symbols. Few objects have only this table, so a scan of all symbols is fast enough. */
 static void *find_by_scan(const struct loaded *loaded, const char *name)
 {
 	for (uint32_t index = 1; index < loaded->hash[1]; index++) {
-		void *found = definition(loaded, index, name);
+		void *found = function_at(loaded, index, name);
 
 		if (found)
 			return found;
@@ -201,11 +203,12 @@ bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name))
 {
 	if (!loaded->symbols || !loaded->names)
 		return false;
-	for (const struct loaded_relocations *table = loaded->relocations; table < loaded->relocations + TABLES; table++) {
+	for (int i = 0; i < TABLES; i++) {
+		const struct loaded_relocations *table = &loaded->relocations[i];
 		size_t step = table->addends ? sizeof(ElfW(Rela)) : sizeof(ElfW(Rel));
 
 		for (size_t at = 0; table->start && at + step <= table->size; at += step) {
-			/* Both kinds begin alike. */
+			/* Rela begins with the members of Rel. */
 			const ElfW(Rel) *relocation = (const ElfW(Rel) *)(table->start + at);
 
 			if (match(name_of(loaded, loaded->symbols[symbol_of(relocation->r_info)].st_name)))
@@ -219,8 +222,8 @@ bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name))
 #define VERB_SIZE_MAX 64
 
 /*
- * The next place in [at, end) where "ibv_" stands, or NULL. In plain C: a sanitizer in the program would not let memmem() read
- * what is between the program's variables.
+ * The next string in [at, end) that begins with "ibv_", or NULL. In plain C: a sanitizer in the program would stop memmem() between
+ * the program's variables.
  */
 __attribute__((no_sanitize("address", "thread", "undefined")))
 static const char *find_verb(const char *at, const char *end)
@@ -240,7 +243,8 @@ static const char *find_verb(const char *at, const char *end)
 	return NULL;
 }
 
-static bool segment_mentions(const struct loaded *loaded, const char *at, const char *end, bool (*match)(const char *name))
+static bool segment_mentions(const struct loaded *loaded, const char *at, const char *end,
+			     bool (*match)(const char *name))
 {
 	const char *names_end = loaded->names + loaded->names_size;
 

@@ -2,8 +2,8 @@
 /*
  * The loaded objects of the process, read from their dynamic sections.
  *
- * For questions that dlsym cannot answer: what an object refers to, and where the loader's own functions are when the
- * names dlsym and dlvsym are ours. Nothing here allocates.
+ * For questions that dlsym cannot answer: what an object refers to, and where the loader's own dlsym and dlvsym are, although
+ * those names lead to our functions. Nothing here allocates.
  */
 #ifndef ELF_LOADED_H
 #define ELF_LOADED_H
@@ -16,7 +16,7 @@
 struct loaded_relocations {
 	const char *start;
 	size_t size;
-	bool addends;
+	bool addends;	/* the table is of ElfW(Rela), else of ElfW(Rel) */
 };
 
 /** struct loaded - one object; members it does not have are NULL or 0. Valid while the object is loaded. */
@@ -29,7 +29,7 @@ struct loaded {
 	const uint32_t *gnu_hash;
 	const uint32_t *hash;
 	struct loaded_relocations relocations[3];
-	const ElfW(Phdr) *segments;	/* NULL after loaded_read */
+	const ElfW(Phdr) *segments;	/* only from loaded_each() */
 	unsigned segment_count;
 };
 
@@ -49,8 +49,8 @@ void *loaded_symbol(const struct loaded *loaded, const char *name);
 bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name));
 
 /**
- * loaded_mentions - whether a string in what the object cannot write is, or ends with, a verb's name that match accepts. The names of
- * its symbols do not count.
+ * loaded_mentions - whether a string in a read-only segment of the object is, or ends with, a verb's name that match accepts. Names of
+ * its symbols do not count. Only for an object from loaded_each().
  */
 bool loaded_mentions(const struct loaded *loaded, bool (*match)(const char *name));
 

@@ -9,7 +9,7 @@
 #include "loaded.h"
 #include "loader.h"
 
-/* _DYNAMIC as this library has it; <link.h> declares it so that its address would come from a relocation. */
+/* This library's _DYNAMIC, declared hidden: with the declaration of <link.h> its address would need a relocation. */
 extern const ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
 
 static bool is_ours(const struct link_map *map)
@@ -18,8 +18,8 @@ static bool is_ours(const struct link_map *map)
 }
 
 /*
- * Another copy of this library, of another place, which somebody preloaded as well. It is passed over: two that call each other
- * would take each other's locks in both orders when the program forks.
+ * Another copy of this library that is preloaded as well, from another place. It is skipped: at a fork, two copies that call each
+ * other would take their locks in different orders.
  */
 static bool is_copy(const struct loaded *loaded)
 {
@@ -27,9 +27,9 @@ static bool is_copy(const struct loaded *loaded)
 }
 
 /*
- * Walks the loader's list as debuggers read it. Not dl_iterate_phdr: a sanitizer's runtime stands in front of that function, and
- * looks its own functions up through us before it works. Nothing here needs a relocation (early.h). It is done once for each
- * name, in practice while the first library starts up, so that nothing is being unloaded meanwhile.
+ * Walks the loader's list as debuggers do. It does not call dl_iterate_phdr, because a sanitizer's runtime interposes that function
+ * and looks up its own functions through ours before it works. Nothing here needs a relocation (early.h). It runs once for each
+ * name, in practice during start-up, when no object is being unloaded.
  */
 static void *find_behind_us(const char *name)
 {
@@ -48,8 +48,8 @@ static void *find_behind_us(const char *name)
 	return found;
 }
 
-/* Two threads may search at once and find the same. */
-static void *cached(void *_Atomic *cache, const char *name)
+/* Two threads may search at once: they find the same function. */
+static void *find_once(void *_Atomic *cache, const char *name)
 {
 	void *found = atomic_load_explicit(cache, memory_order_relaxed);
 
@@ -64,14 +64,14 @@ loader_dlsym_fn loader_dlsym(void)
 {
 	static void *_Atomic cache;
 
-	return (loader_dlsym_fn)cached(&cache, "dlsym");
+	return (loader_dlsym_fn)find_once(&cache, "dlsym");
 }
 
 loader_dlvsym_fn loader_dlvsym(void)
 {
 	static void *_Atomic cache;
 
-	return (loader_dlvsym_fn)cached(&cache, "dlvsym");
+	return (loader_dlvsym_fn)find_once(&cache, "dlvsym");
 }
 
 static bool is_libibverbs(const struct link_map *map)
@@ -92,8 +92,8 @@ static const struct link_map *object_of(const void *function)
 	return dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
 }
 
-/* A verb that was never missing tells whether libibverbs is where the handle makes the loader look. */
-static bool finds_in_dependency(void *handle, const char *verb)
+/* The handle of a plugin. libibverbs has no legacy verb, so a verb that it always had is looked up in its place. */
+static bool plugin_finds_libibverbs(void *handle, const char *verb)
 {
 	loader_dlsym_fn real = loader_dlsym();
 	const void *found = real ? real(handle, verb) : NULL;
@@ -111,6 +111,6 @@ bool loader_finds_in_libibverbs(void *handle, const char *verb)
 
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT || dlinfo(handle, RTLD_DI_LINKMAP, &map))
 		return false;
-	/* The program's own handle means all that is loaded, as RTLD_DEFAULT: us first. */
-	return is_libibverbs(map) || (map->l_prev && finds_in_dependency(handle, verb));
+	/* The handle of the program itself searches all that is loaded, as RTLD_DEFAULT does, and finds us first. */
+	return is_libibverbs(map) || (map->l_prev && plugin_finds_libibverbs(handle, verb));
 }
