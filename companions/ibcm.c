@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libibcm.so.1. The kernel's part of it (ib_ucm) was removed, so that no device opens. Open MPI's IBCM support then tries its next
- * way to connect. No object exists that the other functions could be called with.
+ * libibcm.so.1. Kernels no longer have its module ib_ucm, so ib_cm_open_device() fails, and Open MPI tries its next way to connect.
+ * No program can have an object for the other functions.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ void ib_cm_close_device(void)
 {
 }
 
-/* The caller may pass any arguments: the function reads no argument. */
+/* Declared without parameters: these functions read no argument. */
 #define REFUSE(name) \
 	int name(void) \
 	{ \

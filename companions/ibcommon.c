@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libibcommon.so.1, in DT_NEEDED of programs because libibumad.so.1 was linked with it. Only diagnostics called its functions.
+ * libibcommon.so.1. Programs have it in DT_NEEDED because libibumad.so.1 was linked with it. Only diagnostic programs called it.
  */
 #include <endian.h>
 #include <errno.h>
@@ -22,14 +22,17 @@ void logmsg(const char *function, const char *format, ...) PRINTS;
 
 /* ---- messages ---- */
 
-static void __attribute__((format(printf, 1, 0))) write_message(const char *format, va_list args, char text[512])
+#define TEXT_SIZE 512
+
+static void __attribute__((format(printf, 1, 0))) write_message(const char *format, va_list args,
+								char text[TEXT_SIZE])
 {
-	vsnprintf(text, 512, format, args);
+	vsnprintf(text, TEXT_SIZE, format, args);
 }
 
 void ibwarn(const char *function, const char *format, ...)
 {
-	char text[512];
+	char text[TEXT_SIZE];
 	va_list args;
 
 	va_start(args, format);
@@ -40,27 +43,27 @@ void ibwarn(const char *function, const char *format, ...)
 
 void ibpanic(const char *function, const char *format, ...)
 {
-	int error = errno;
-	char text[512];
+	int saved_errno = errno;
+	char text[TEXT_SIZE];
 	va_list args;
 
 	va_start(args, format);
 	write_message(format, args, text);
 	va_end(args);
-	printf("ibpanic: [%d] %s: %s: (%s)\n", getpid(), function, text, strerror(error));
+	printf("ibpanic: [%d] %s: %s: (%s)\n", getpid(), function, text, strerror(saved_errno));
 	exit(255);
 }
 
 void logmsg(const char *function, const char *format, ...)
 {
-	int error = errno;
-	char text[512];
+	int saved_errno = errno;
+	char text[TEXT_SIZE];
 	va_list args;
 
 	va_start(args, format);
 	write_message(format, args, text);
 	va_end(args);
-	syslog(LOG_ALERT, "[%d] %s: %s: (%s)\n", getpid(), function, text, strerror(error));
+	syslog(LOG_ALERT, "[%d] %s: %s: (%s)\n", getpid(), function, text, strerror(saved_errno));
 }
 
 /* Two bytes to a word, eight words to a line. */
@@ -77,7 +80,7 @@ void xdump(FILE *file, const char *message, const void *data, int size)
 	}
 }
 
-/* Backtraces of crashes: debuggers show them. */
+/* They printed a backtrace at a crash. A debugger does that better, so they do nothing. */
 void stack_dump(void)
 {
 }
@@ -113,31 +116,31 @@ int sys_read_string(const char *directory, const char *name, char *text, int siz
 int sys_read_uint64(const char *directory, const char *name, uint64_t *value)
 {
 	char text[32];
-	int result = sys_read_string(directory, name, text, sizeof(text));
+	int err = sys_read_string(directory, name, text, sizeof(text));
 
-	if (!result)
+	if (!err)
 		*value = strtoull(text, NULL, 0);
-	return result;
+	return err;
 }
 
 int sys_read_uint(const char *directory, const char *name, unsigned int *value)
 {
 	uint64_t wide;
-	int result = sys_read_uint64(directory, name, &wide);
+	int err = sys_read_uint64(directory, name, &wide);
 
-	if (!result)
+	if (!err)
 		*value = (unsigned int)wide;
-	return result;
+	return err;
 }
 
-/* @count groups of four hexadecimal digits between colons; network order. */
+/* Read @count groups of four hexadecimal digits with colons between them, into network byte order. */
 static int read_groups(const char *directory, const char *name, uint16_t *group, int count)
 {
 	char text[64];
 	char *at = text;
-	int result = sys_read_string(directory, name, text, sizeof(text));
+	int err = sys_read_string(directory, name, text, sizeof(text));
 
-	for (int i = 0; !result && i < count; i++) {
+	for (int i = 0; !err && i < count; i++) {
 		char *end;
 
 		group[i] = htobe16((uint16_t)strtoul(at, &end, 16));
@@ -145,32 +148,32 @@ static int read_groups(const char *directory, const char *name, uint16_t *group,
 			return -EINVAL;
 		at = end + 1;
 	}
-	return result;
+	return err;
 }
 
 int sys_read_guid(const char *directory, const char *name, uint64_t *guid)
 {
 	uint16_t group[4];
-	int result = read_groups(directory, name, group, 4);
+	int err = read_groups(directory, name, group, 4);
 
-	if (!result)
+	if (!err)
 		memcpy(guid, group, sizeof(group));
-	return result;
+	return err;
 }
 
 int sys_read_gid(const char *directory, const char *name, uint8_t *gid)
 {
 	uint16_t group[8];
-	int result = read_groups(directory, name, group, 8);
+	int err = read_groups(directory, name, group, 8);
 
-	if (!result)
+	if (!err)
 		memcpy(gid, group, sizeof(group));
-	return result;
+	return err;
 }
 
 /* ---- others ---- */
 
-/* Microseconds. */
+/* In microseconds. */
 uint64_t getcurrenttime(void)
 {
 	struct timeval now;
@@ -179,7 +182,7 @@ uint64_t getcurrenttime(void)
 	return (uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_usec;
 }
 
-/* For tables in memory: any good hash serves (FNV-1a). */
+/* FNV-1a. Programs used it for tables in memory, so it need not be the old function. */
 uint32_t fhash(const uint8_t *key, int length, uint32_t start)
 {
 	uint32_t hash = 2166136261u ^ start;

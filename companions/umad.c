@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* libibumad.so.1 and .so.2: the four functions whose structs have changed. The others are in umad_forward.c. */
+#include <errno.h>
+
 #include "umad_now.h"
 #include "umad_port.h"
-
-#include <errno.h>
 
 typedef int (*get_ca_fn)(const char *name, struct umad_ca *ca);
 typedef int (*release_ca_fn)(struct umad_ca *ca);
@@ -26,7 +26,10 @@ static int get_ca_2007(get_ca_fn get, const char *name, struct umad_ca *ca)
 	return result;
 }
 
-/* The ports are the library's: it may allocate more than the caller knows of. So those of libibumad.so.2 are today's. */
+/*
+ * The library allocates the ports, so each may be longer than the struct that the caller knows. Callers of libibumad.so.2 get those
+ * of today. In those of libibumad.so.1, capmask is longer.
+ */
 int umad_get_ca(const char *name, struct umad_ca *ca)
 {
 	get_ca_fn get = (get_ca_fn)umad_now("umad_get_ca");
@@ -48,7 +51,7 @@ int umad_release_ca(struct umad_ca *ca)
 	return 0;
 }
 
-/* The struct is the caller's, and may be the shortest one of its soname: no byte behind that is written. */
+/* The caller owns the struct. It may be the shortest one of its soname, so no more than that is written. */
 static int get_port_older(int caller, const char *name, int portnum, void *port)
 {
 	get_port_fn get = (get_port_fn)umad_now("umad_get_port");
@@ -90,7 +93,7 @@ static int release_port_2009(release_port_fn release, struct umad_port_2009 *por
 	return result;
 }
 
-/* A struct of libibumad.so.1 holds nothing to free: umad_get_port writes no P_Keys into it. */
+/* For a caller of libibumad.so.1 there is nothing to free: umad_get_port() writes no P_Keys into its struct. */
 int umad_release_port(void *port)
 {
 	release_port_fn release = (release_port_fn)umad_now("umad_release_port");

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* libibumad.so.1 and .so.2: the functions that today's libibumad.so.3 has with the same arguments. */
-#include "umad_now.h"
-
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The header in front of a MAD, with which programs allocate before they know whether there is a device. */
+#include "umad_now.h"
+
+/* The size of the header before a MAD. Programs allocate a MAD with it before they know whether there is a device. */
 #define MAD_HEADER_SIZE 64
 
-/* A function of the same name in libibumad.so.3; @missing where the machine has none. */
+/* Calls the function of the same name in libibumad.so.3; returns @missing if the machine has no libibumad.so.3. */
 #define FORWARD(type, name, parameters, arguments, missing) \
 	type name parameters \
 	{ \
@@ -27,7 +27,7 @@
 			now arguments; \
 	}
 
-/* As on a machine without the ib_umad module: MVAPICH then goes on without what it would ask. */
+/* As on a machine without the ib_umad module: MVAPICH then goes on without libibumad. */
 FORWARD(int, umad_init, (void), (), -1)
 FORWARD(int, umad_done, (void), (), 0)
 
@@ -47,17 +47,20 @@ FORWARD(int, umad_set_pkey, (void *umad, int index), (umad, index), -ENODEV)
 FORWARD(int, umad_get_pkey, (void *umad), (umad), 0)
 FORWARD(int, umad_send, (int fd, int agent, void *umad, int length, int milliseconds, int retries),
 	(fd, agent, umad, length, milliseconds, retries), -ENODEV)
-FORWARD(int, umad_recv, (int fd, void *umad, int *length, int milliseconds), (fd, umad, length, milliseconds), -ENODEV)
+FORWARD(int, umad_recv, (int fd, void *umad, int *length, int milliseconds),
+	(fd, umad, length, milliseconds), -ENODEV)
 FORWARD(int, umad_poll, (int fd, int milliseconds), (fd, milliseconds), -ENODEV)
-FORWARD(int, umad_register, (int fd, int class, int version, uint8_t rmpp, long *methods), (fd, class, version, rmpp, methods),
-	-ENODEV)
-FORWARD(int, umad_register_oui, (int fd, int class, uint8_t rmpp, uint8_t *oui, long *methods), (fd, class, rmpp, oui, methods),
-	-ENODEV)
+FORWARD(int, umad_register, (int fd, int class, int version, uint8_t rmpp, long *methods),
+	(fd, class, version, rmpp, methods), -ENODEV)
+FORWARD(int, umad_register_oui, (int fd, int class, uint8_t rmpp, uint8_t *oui, long *methods),
+	(fd, class, rmpp, oui, methods), -ENODEV)
 FORWARD(int, umad_unregister, (int fd, int agent), (fd, agent), -ENODEV)
 FORWARD(int, umad_debug, (int level), (level), 0)
 FORWARD_VOID(umad_addr_dump, (void *address), (address))
 FORWARD_VOID(umad_dump, (void *umad), (umad))
 
-/* Old headers: int. Today's: 16 and 32 bits in network order, of which the callee takes the lower ones. */
-FORWARD(int, umad_set_addr, (void *umad, int lid, int qpn, int sl, int qkey), (umad, lid, qpn, sl, qkey), -ENODEV)
-FORWARD(int, umad_set_addr_net, (void *umad, int lid, int qpn, int sl, int qkey), (umad, lid, qpn, sl, qkey), -ENODEV)
+/* Old headers declare int. Today's umad_set_addr_net declares 16 and 32 bits: it takes the lower bits of each argument. */
+FORWARD(int, umad_set_addr, (void *umad, int lid, int qpn, int sl, int qkey),
+	(umad, lid, qpn, sl, qkey), -ENODEV)
+FORWARD(int, umad_set_addr_net, (void *umad, int lid, int qpn, int sl, int qkey),
+	(umad, lid, qpn, sl, qkey), -ENODEV)

@@ -17,7 +17,7 @@
 #define UMAD_NAME_LENGTH 20
 #define UMAD_PORTS_MAX 10
 
-/* The members before capmask are the same in all of them. */
+/* The members before capmask are the same in all structs of a port. */
 #define UMAD_PORT_HEAD \
 	char ca_name[UMAD_NAME_LENGTH]; \
 	int portnum; \
@@ -54,7 +54,7 @@ struct umad_port_now {
 	char link_layer[UMAD_NAME_LENGTH];
 };
 
-/* The same at all times, but for what the ports are. */
+/* The same for all sonames, except for the structs that the ports point to. */
 struct umad_ca {
 	char ca_name[UMAD_NAME_LENGTH];
 	unsigned int node_type;

@@ -1,31 +1,33 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Loads libibumad.so.3, and reads DT_NEEDED of the objects that call. */
-#include "umad_now.h"
-#include "elf/loaded.h"
-
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NOW "libibumad.so.3"
+#include <elf/loaded.h>
+
+#include "umad_now.h"
+
+#define LIBRARY "libibumad.so.3"
 
 static void *library;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-static void load(void)
+static void load_library(void)
 {
 	const char *verbose = getenv("XRC_COMPAT_VERBOSE");
 
-	library = dlopen(NOW, RTLD_NOW | RTLD_LOCAL);
+	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	if (!library && verbose && verbose[0] && strcmp(verbose, "0"))
-		fprintf(stderr, "xrc-compat: libibumad.so.%d: %s; the umad functions fail\n", SONAME_VERSION, dlerror());
+		fprintf(stderr, "xrc-compat: libibumad.so.%d: %s; the umad functions fail\n",
+			SONAME_VERSION, dlerror());
 }
 
 void *umad_now(const char *name)
 {
-	pthread_once(&once, load);
+	pthread_once(&once, load_library);
 	return library ? dlsym(library, name) : NULL;
 }
 
@@ -40,6 +42,7 @@ static int version_of(const char *name)
 	return name[length] - '0';
 }
 
+/* Of its own soname, else of the libibumad that it was linked with; 0: none. */
 static int version_of_object(const struct link_map *map)
 {
 	struct loaded loaded;

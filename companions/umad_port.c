@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Converts structs; calls nothing of libibumad. */
-#include "umad_port.h"
-
+/* Converts structs; calls no function of libibumad. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "umad_port.h"
 
 #define HEAD_SIZE (offsetof(struct umad_port_now, rate) + sizeof(unsigned int))
 
@@ -27,7 +27,7 @@ void umad_port_from_2009(const struct umad_port_2009 *port, struct umad_port_now
 	memcpy(now, port, sizeof(*port));
 }
 
-/* With its own copy of the P_Keys: today's library frees those that it allocated. */
+/* It has its own copy of the P_Keys, because today's library frees those of now. */
 static struct umad_port_2007 *new_port(const struct umad_port_now *now)
 {
 	struct umad_port_2007 *port = calloc(1, sizeof(*port));
