@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* legacy.h has the layouts that were measured: a build that compiles this file has them, for the ABI of the build. */
+/* Asserts that legacy.h has the measured layouts, for the ABI of the build. */
 #include <abi/legacy.h>
 
+/* After it: these are the assertions. */
 #include <abi/layout_legacy.h>
 #include <abi/layout_legacy_mlnx.h>
 
-/* Where the layout did not change today's types are used: they are asserted with the old numbers. */
+/* Types that have not changed are today's in legacy.h. They are asserted with the old numbers. */
 #include <abi/layout_embedded.h>
 
 #define SLOT(number) (offsetof(struct legacy_context, ops) + (number) * sizeof(void *))

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What is assumed of the rdma-core headers that this build uses. An old binary works on objects of today's library, so
- * a line that fails here is a crash or silent corruption there: do not relax it, find out what moved.
+ * What the library assumes of the rdma-core headers of this build. Old binaries use objects of today's library. So if a line fails
+ * here, they would crash or corrupt memory: do not relax it, find out what moved.
  */
-#include <abi/legacy.h>
-
 #include <stddef.h>
+
+#include <abi/legacy.h>
 
 #define OFFSET(type, field) offsetof(struct type, field)
 #define SAME(field, modern, legacy)										\
@@ -25,7 +25,7 @@ SAME(qp_num, ibv_qp, legacy_qp);
 SAME(state, ibv_qp, legacy_qp);
 SAME(qp_type, ibv_qp, legacy_qp);
 
-/* Before an image is told from a real SRQ, both are looked at through these. */
+/* The library reads these of an SRQ before it knows whether it is an image or the provider's. */
 SAME(context, ibv_srq, legacy_srq);
 SAME(srq_context, ibv_srq, legacy_srq);
 SAME(pd, ibv_srq, legacy_srq);
@@ -33,13 +33,13 @@ SAME(handle, ibv_srq, legacy_srq);
 SAME(context, ibv_srq, legacy_mlnx_srq);
 SAME(handle, ibv_srq, legacy_mlnx_srq);
 
-/* CQs stay the provider's own; the inlines fetch the ops table through context. */
+/* CQs are the provider's own. Old inline functions find the ops table through context. */
 SAME(context, ibv_cq, legacy_cq);
 SAME(channel, ibv_cq, legacy_cq);
 SAME(cq_context, ibv_cq, legacy_cq);
 SAME(cqe, ibv_cq, legacy_cq);
 
-/* Old programs post their own work requests to the provider unchanged. */
+/* Work requests of old programs reach the provider unchanged. */
 SAME(wr_id, ibv_send_wr, legacy_send_wr);
 SAME(next, ibv_send_wr, legacy_send_wr);
 SAME(sg_list, ibv_send_wr, legacy_send_wr);
@@ -71,7 +71,7 @@ SAME(srq_context, ibv_srq_init_attr, legacy_srq_init_attr);
 SAME(attr, ibv_srq_init_attr, legacy_srq_init_attr);
 _Static_assert(sizeof(struct ibv_srq_init_attr) == sizeof(struct legacy_srq_init_attr), "caller-owned");
 
-/* Ordinary QPs of old programs hand rdma-core a struct that ends before rate_limit. */
+/* For ordinary QPs, old programs pass to rdma-core a struct that ends before rate_limit. */
 SAME(qp_state, ibv_qp_attr, legacy_qp_attr);
 SAME(dest_qp_num, ibv_qp_attr, legacy_qp_attr);
 SAME(qp_access_flags, ibv_qp_attr, legacy_qp_attr);
@@ -91,7 +91,7 @@ SAME(element.port_num, ibv_async_event, legacy_async_event);
 SAME(event_type, ibv_async_event, legacy_async_event);
 _Static_assert(sizeof(struct ibv_async_event) == sizeof(struct legacy_async_event), "caller-owned");
 
-/* The slots that old headers called without any symbol: all that is left of the old library's inside. */
+/* The slots that inline functions of old headers call. */
 #define SAME_SLOT(slot, number)											\
 	_Static_assert(OFFSET(ibv_context, ops.slot) ==								\
 		       OFFSET(legacy_context, ops) + (number) * sizeof(void *),					\
@@ -116,7 +116,7 @@ SAME(dev_name, ibv_device, legacy_device);
 SAME(dev_path, ibv_device, legacy_device);
 SAME(ibdev_path, ibv_device, legacy_device);
 
-/* The numbers that today gives another name or none. */
+/* Numbers that have another name today, or none. */
 _Static_assert(IBV_DEVICE_XRC == LEGACY_DEVICE_XRC, "old programs test this bit before they use XRC");
 _Static_assert(IBV_QPT_RAW_PACKET == LEGACY_QPT_RAW_ETH, "type 8 passes through");
 _Static_assert(IBV_QPT_RC == 2 && IBV_QPT_UC == 3 && IBV_QPT_UD == 4, "types 2 to 4 pass through");

@@ -2,8 +2,8 @@
 /*
  * The frozen header agrees with the measured layouts and with legacy.h, for the ABI of the build.
  *
- * Both declare types that cannot meet in one file, so the reference dump stands between them: assert_legacy.c asserts
- * legacy.h against it, this file the header.
+ * One file cannot include both. So assert_legacy.c compares legacy.h with the reference dump, and this file compares the frozen
+ * header with the same dump.
  */
 #include <infiniband/driver.h>
 

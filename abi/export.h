@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * SHIM_EXPORT(symbol); after the definition of a function exports it under the versions that symbols.tab gives. In C it is
- * shim_<symbol> (shim_names.h), for libibverbs' headers declare some of the names, and the library must not call itself.
+ * SHIM_EXPORT(symbol); after the definition of a function exports it under the versions that symbols.tab gives. Its name in C is
+ * shim_<symbol> (shim_names.h), because libibverbs' headers declare some of the symbols, and the library must not call itself.
  */
 #ifndef ABI_EXPORT_H
 #define ABI_EXPORT_H
 
-/* gcc 10 takes one version of a symbol only. */
+/* gcc 10 accepts only one version of a symbol. */
 #if defined(__has_attribute) && !(defined(__GNUC__) && __GNUC__ == 10)
 #if __has_attribute(symver)
 #define SHIM_HAVE_SYMVER 1
@@ -14,8 +14,8 @@
 #endif
 
 /*
- * gcc from 11 on has an attribute that link-time optimisation understands; clang and older gcc tell the assembler, which before
- * binutils 2.35 wants a name of its own for every version.
+ * gcc since 11 has an attribute that link-time optimisation understands. With clang and older gcc the assembler attaches the
+ * versions. Before binutils 2.35 it requires a different name for every version.
  */
 #ifdef SHIM_HAVE_SYMVER
 #define SHIM_VERSION(name, number, versioned) , symver(versioned)

@@ -4,9 +4,9 @@
 
 usage: gen_layouts.py REFERENCE.json OUTPUT.h [STRUCT[=NAME]...]
 
-Without STRUCTs all structs of the dump are asserted; NAME is what the struct is called where the assertions are
-compiled. A file made so holds all ABIs of the dump and asserts the one it is compiled for. On aarch64, of which there is no
-dump, everything lies as on x86-64 up to the first mutex or condition variable, whose sizes differ.
+Without STRUCTs all structs of the dump are asserted. NAME is the name of the struct where the assertions are
+compiled. OUTPUT.h contains all ABIs of the dump and asserts the one that it is compiled for. There is no dump of aarch64: its
+layouts are those of x86-64 up to the first mutex or condition variable, whose sizes differ.
 """
 
 import json
@@ -42,7 +42,7 @@ def assertions(name, layout):
 
 
 def as_far_as_pthread(layout):
-    """What of it does not depend on the sizes of the C library's types: with no size of its own if it contains one."""
+    """The fields before the first type of the C library, and then without the size of the struct."""
     first = min((layout["fields"][field][0] for field in PTHREAD_FIELDS if field in layout["fields"]), default=None)
     if first is None:
         return layout

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Makes the stub of an old libibverbs.so.1 from ofed-symbols.tab: a C file and its linker map. Or only a header with the
-names, each as OFED_SYMBOL(name). Standard library only.
+"""Makes from ofed-symbols.tab the stub of an old libibverbs.so.1, which is a C file and its linker map, or a header with each
+symbol as OFED_SYMBOL(name). Standard library only.
 
 usage: gen_stub.py ofed-symbols.tab OUTPUT.c OUTPUT.map
        gen_stub.py ofed-symbols.tab OUTPUT.h

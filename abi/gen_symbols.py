@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Makes the linker map, the symver header, the names in C, the list of functions, the list of expected exports or the table of what programs
-are linked against (for gen_stub.py) from symbols.tab. Standard library only.
+"""Makes from symbols.tab the linker map, the symver header, the header of names in C, the list of functions, the list of expected
+exports, or the symbols for programs to link against (for gen_stub.py). Standard library only.
 
 usage: gen_symbols.py map|symver|names|functions|exports|link symbols.tab OUTPUT CPU_FAMILY
 """
@@ -20,7 +20,7 @@ Symbol = collections.namedtuple("Symbol", "name node visibility returns unsuppor
 
 
 class TableError(Exception):
-    """A row of the table that means nothing; the text names file, line and what is wrong."""
+    """A wrong row of the table. The text names file, line and what is wrong."""
 
 
 def read_row(line, where):
@@ -44,7 +44,7 @@ def read_row(line, where):
 
 
 def more_of(symbol, text, where):
-    """The row with what an indented line below it says: "port to: ...", which may go on in further lines."""
+    """The row with the text of an indented line below it: "port to: ...", which may continue in further lines."""
     if not symbol.port and not text.startswith(PORT):
         raise TableError(f"{where}: '{PORT}' wanted below {symbol.name}")
     said = text[len(PORT):] if text.startswith(PORT) else text
@@ -95,11 +95,11 @@ def by(symbols, field):
 
 
 def with_older_node(symbols):
-    """(symbol, name that the shim defines it by after shim_), the verbs in IBVERBS_1.0 first.
+    """(symbol, its C name in the shim after shim_), the verbs in IBVERBS_1.0 first.
 
-    A reference without any version takes the first node of the first library that knows the name. In libibverbs that is IBVERBS_1.0,
-    whose callers have other structures and never use XRC: an entry of its own passes them on to libibverbs. The eight were only in
-    IBVERBS_1.1; a library that was not linked with libibverbs, and is called by a program that was, finds them by that node.
+    A reference without a version binds to the first node of the first library that has the symbol. In libibverbs that is IBVERBS_1.0,
+    whose structs differ and whose callers never use XRC. So an entry of its own passes such calls on to libibverbs. The eight legacy
+    functions never were in IBVERBS_1.0. Here they are, for a library that uses them but was not linked with libibverbs.
     """
     older = [(symbol._replace(node="IBVERBS_1.0", visibility="hidden"), symbol.name if is_legacy(symbol) else f"older_{symbol.name}")
              for symbol in symbols if symbol.node == "IBVERBS_1.1"]
@@ -107,7 +107,7 @@ def with_older_node(symbols):
 
 
 def linker_map(symbols):
-    """Only what is named is exported: the first node makes everything else local."""
+    """Only the named symbols are exported: the first node makes all others local."""
     text = f"# {LICENCE}\n# Made from symbols.tab.\n"
     exported = [symbol for symbol, _ in with_older_node(symbols)]
     for number, (node, members) in enumerate(by(exported, "node").items()):
@@ -132,7 +132,7 @@ def symver_header(symbols):
 
 
 def names_header(symbols):
-    """A function is defined by its exported name, so that people find it; the compiler sees another one."""
+    """A function is written with its exported name, so that people find it. The compiler sees another one."""
     text = f"/* {LICENCE} */\n/* What the exported functions are called in C, made from symbols.tab; included after all headers of others. */\n"
     text += "#ifndef ABI_SHIM_NAMES_H\n#define ABI_SHIM_NAMES_H\n\n"
     text += "".join(f"#define {name} shim_{name}\n" for name in by(symbols, "name"))
@@ -140,7 +140,7 @@ def names_header(symbols):
 
 
 def is_legacy(symbol):
-    """One of the functions that libibverbs has no longer."""
+    """Whether it is one of the functions that libibverbs no longer has."""
     return symbol.visibility == "hidden" and symbol.name.startswith("ibv_")
 
 
@@ -153,7 +153,7 @@ def functions_header(symbols):
             arguments = symbol.arguments.replace("-", "")
             text += (f" \\\n\tX({symbol.name}, RETURNS_{symbol.returns.upper()}, {symbol.unsupported}, \"{arguments}\","
                      f" \"{symbol.port}\")")
-    text += "\n\n/* Those that libibverbs has no longer. */\n#define ABI_LEGACY_FUNCTIONS(X)"
+    text += "\n\n/* The functions that libibverbs no longer has. */\n#define ABI_LEGACY_FUNCTIONS(X)"
     text += "".join(f" \\\n\tX({symbol.name})" for symbol in symbols if is_legacy(symbol))
     return text + "\n\n#endif\n"
 
@@ -163,7 +163,7 @@ def expected_exports(symbols):
 
 
 def link_table(symbols):
-    """Verbs and functions of ours as rows of ofed-symbols.tab. Names of libc and librdmacm are theirs for every linker."""
+    """Our verbs and functions in the form of ofed-symbols.tab. Programs link with libc and librdmacm for the other symbols."""
     rows = "".join(f"{symbol.name} {symbol.node}\n" for symbol in symbols
                    if symbol.returns != "loader" and not symbol.name.startswith("rdma_"))
     return f"# {LICENCE}\n# Made from symbols.tab.\n{rows}"

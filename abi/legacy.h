@@ -34,7 +34,7 @@ struct legacy_xrc_domain {
 	uint32_t handle;
 };
 
-/* OFED moved mutex and cond behind the plain members, so events_completed and what follows lie elsewhere than today. */
+/* OFED moved mutex and cond behind the plain members, so events_completed and later members are not where they are today. */
 struct legacy_srq {
 	struct ibv_context *context;
 	void *srq_context;
@@ -48,7 +48,7 @@ struct legacy_srq {
 	pthread_cond_t cond;
 };
 
-/* MLNX_OFED 2.x-4.x: today's order, and the number far behind (contract 2.6). */
+/* MLNX_OFED 2.x-4.x: today's order, and xrc_srq_num far behind (contract 2.6). */
 struct legacy_mlnx_srq {
 	struct ibv_context *context;
 	void *srq_context;
@@ -94,8 +94,8 @@ struct legacy_cq {
 };
 
 /*
- * Today's struct with xrc_domain appended. A caller built without XRC owns only what lies before it, so xrc_domain
- * may be looked at for type 5 and in create_xrc_rcv_qp, nowhere else.
+ * Today's struct with xrc_domain appended. The struct of a caller that was built without XRC ends before it. So read xrc_domain
+ * only for type 5 and in ibv_create_xrc_rcv_qp.
  */
 struct legacy_qp_init_attr {
 	void *qp_context;
@@ -114,7 +114,7 @@ struct legacy_srq_init_attr {
 	struct ibv_srq_attr attr;
 };
 
-/* 136 bytes; today's has grown at the end, so nothing may copy sizeof(struct ibv_qp_attr) of a caller's. */
+/* 136 bytes. Today's struct is longer, so never copy sizeof(struct ibv_qp_attr) from or to a caller's. */
 struct legacy_qp_attr {
 	uint32_t qp_state;
 	uint32_t cur_qp_state;
@@ -143,7 +143,7 @@ struct legacy_qp_attr {
 	uint8_t alt_timeout;
 };
 
-/* The first 80 bytes of today's; the number is where qp_type.xrc.remote_srqn is now. */
+/* The first 80 bytes of today's. xrc_remote_srq_num is where qp_type.xrc.remote_srqn is now. */
 struct legacy_send_wr {
 	uint64_t wr_id;
 	struct legacy_send_wr *next;
@@ -172,7 +172,7 @@ struct legacy_send_wr {
 	uint32_t xrc_remote_srq_num;
 };
 
-/* As today, but a type with LEGACY_XRC_QP_EVENT_FLAG has a number in the union, upper half zero. */
+/* As today, but if the type has LEGACY_XRC_QP_EVENT_FLAG, the union contains a QP number, and its upper half is zero. */
 struct legacy_async_event {
 	union {
 		struct ibv_cq *cq;
@@ -209,7 +209,7 @@ struct legacy_port_attr {
 	uint8_t pad;
 };
 
-/* Identical today, but for the name of ops. */
+/* Identical today, except for the name of ops. */
 struct legacy_device {
 	void *ops[2];
 	int node_type;
@@ -220,7 +220,7 @@ struct legacy_device {
 	char ibdev_path[256];
 };
 
-/* more_ops lies where providers keep their own data today: only ever read inside the old library, never here. */
+/* Only the old library read more_ops. Today providers keep their own data there, so nothing may read it. */
 struct legacy_context {
 	struct ibv_device *device;
 	void *ops[LEGACY_OPS_SLOTS];

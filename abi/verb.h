@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The exported functions by number: every table that has a row for each takes its rows from ABI_FUNCTIONS. */
+/* The exported functions by number. Every table with a row for each function takes its rows from ABI_FUNCTIONS. */
 #ifndef ABI_VERB_H
 #define ABI_VERB_H
 
@@ -12,7 +12,7 @@ enum verb {
 };
 #undef X
 
-/* How failure is told. */
+/* How a function tells that it failed. */
 enum verb_returns {
 	RETURNS_ERRNO,	/* a positive errno, errno set as well */
 	RETURNS_NULL,	/* NULL with errno set */
