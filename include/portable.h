@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What is younger than the oldest that we build with: functions of the C library (glibc 2.17), constants of the kernel's headers
- * (Linux 5.8; softhca is left out where they are older). meson.build includes this in front of every source where one is missing or
- * not to be used, and says by HAVE_* which are there. After the headers that declare the functions: their names become those of
- * stand-ins.
+ * Stand-ins for functions that glibc 2.17 does not have, and for constants that the kernel headers of Linux 5.8 do not have. (With
+ * older headers softhca is not built.) If one is missing, or must not be used, meson.build includes this file before every source.
+ * HAVE_* tells which exist. It includes the headers that declare the functions first, because it defines their names as macros.
  */
 #ifndef XRC_COMPAT_PORTABLE_H
 #define XRC_COMPAT_PORTABLE_H
@@ -74,7 +73,7 @@ static inline pid_t portable_gettid(void)
 #endif
 
 #ifndef HAVE_CLOSE_RANGE /* glibc 2.34 */
-/* By the list of those that are open: the range may end at the greatest number there is. */
+/* Closes those that /proc lists as open: the range may end at the greatest number that exists. */
 static inline int portable_close_range(unsigned int first, unsigned int last, int flags)
 {
 	DIR *list = flags ? NULL : opendir("/proc/self/fd");

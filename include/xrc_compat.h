@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * For programs that are half ported: the object of today's rdma-core behind a legacy one, and back.
+ * For programs that are half ported: from a legacy object to the object of today's rdma-core behind it, and back.
  *
- * Works with either <infiniband/verbs.h>, of OFED 1.x or of today, and needs neither. Destroy each object by the API that
- * created it. Every function returns NULL with errno EINVAL for an object that is not one of xrc-compat.
+ * Works with <infiniband/verbs.h> of OFED 1.x or of today, and does not include it. Destroy each object by the API that
+ * created it. Every function returns NULL with errno EINVAL for an object that does not belong to xrc-compat.
  */
 #ifndef XRC_COMPAT_H
 #define XRC_COMPAT_H
@@ -25,7 +25,7 @@ struct ibv_xrcd *xrc_compat_xrcd(struct ibv_xrc_domain *domain);
 /** xrc_compat_domain - the legacy domain in front of an xrcd that xrc_compat_xrcd() gave. */
 struct ibv_xrc_domain *xrc_compat_domain(struct ibv_xrcd *xrcd);
 
-/** xrc_compat_srq - the provider's SRQ behind a legacy XRC SRQ; an SRQ that is none is returned as it is. */
+/** xrc_compat_srq - the provider's SRQ behind a legacy XRC SRQ; any other SRQ is returned as it is. */
 struct ibv_srq *xrc_compat_srq(struct ibv_srq *legacy);
 
 /** xrc_compat_legacy_srq - the legacy SRQ in front of a provider's. */
