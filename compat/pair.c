@@ -61,12 +61,6 @@ static bool lock_device(const struct ibv_context *context)
 	return false;
 }
 
-static void unlock_device(const struct ibv_context *context, bool locked)
-{
-	if (locked)
-		flock(context->cmd_fd, LOCK_UN);
-}
-
 /* Programs of today take numbers, too, without the lock. A random pause gets out of step with them. */
 static void pause_before_attempt(unsigned attempt)
 {
@@ -133,7 +127,8 @@ int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_att
 		attr->cap.max_send_wr = 1;
 	locked = lock_device(pd->context);
 	err = create_fitting(pd, xrcd, attr, pair);
-	unlock_device(pd->context, locked);
+	if (locked)
+		flock(pd->context->cmd_fd, LOCK_UN);
 	return err;
 }
 
