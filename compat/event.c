@@ -23,18 +23,23 @@
 
 /*
  * Numbers that were handed out in flagged events, each with its device. An acknowledgement without the flag must not take one for a
- * pointer to a QP, however often and however late it comes. So a number stays until its device is closed.
+ * pointer to a QP, however often and however late it comes. So a number stays until its device is closed; that of several devices
+ * stays for good.
  */
 static struct handle_map flagged;
+#define SEVERAL_DEVICES ((void *)&flagged)
 
 /* QP numbers have 24 bits; a heap pointer that small is possible in a non-PIE program, hence the map. */
 #define QP_NUM_MAX 0xffffffu
 
 static void note_flagged(struct ibv_context *context, uint32_t qp_num)
 {
+	const void *number = (const void *)(uintptr_t)qp_num, *of;
+
 	state_lock();
+	of = handle_find(&flagged, number);
 	/* Without memory, an acknowledgement without the flag crashes, as it did with OFED. */
-	handle_add(&flagged, (const void *)(uintptr_t)qp_num, context);
+	handle_add(&flagged, number, of && of != context ? SEVERAL_DEVICES : context);
 	state_unlock();
 }
 

@@ -54,10 +54,10 @@ static void close_device(void)
 	assert_int_equal(device_close(context), 0);
 }
 
-static void raise_event(uint32_t number)
+static void raise_event(struct legacy_xrc_domain *of, uint32_t number)
 {
 	const struct ib_uverbs_async_event_desc desc = {
-		.element = (uintptr_t)rcv_qp_handle(domain, number),
+		.element = (uintptr_t)rcv_qp_handle(of, number),
 		.event_type = IBV_EVENT_COMM_EST,
 	};
 
@@ -76,7 +76,7 @@ TEST(numbers_of_a_closed_device_are_forgotten)
 	open_device();
 	provider_next_qp = (uint32_t)(uintptr_t)low;
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
-	raise_event(number);
+	raise_event(domain, number);
 	assert_int_equal(event_get(context, &event), 0);
 	assert_int_equal(event.element.xrc_qp_num, number);
 	assert_int_equal(acks, 1);
@@ -87,6 +87,40 @@ TEST(numbers_of_a_closed_device_are_forgotten)
 	event_ack(&event);
 	assert_int_equal(acks, 2);
 	munmap(low, 4096);
+}
+
+static struct legacy_async_event unflagged_event(struct ibv_context *device, struct legacy_xrc_domain *of, uint32_t number)
+{
+	struct legacy_async_event event;
+	uint32_t created;
+
+	provider_next_qp = number;
+	assert_int_equal(rcv_qp_create(of, &created), 0);
+	raise_event(of, created);
+	assert_int_equal(event_get(device, &event), 0);
+	assert_int_equal(event.element.xrc_qp_num, number);
+	event.event_type &= ~LEGACY_XRC_QP_EVENT_FLAG;
+	return event;
+}
+
+/* Adapters of one kind give their QPs the same numbers. */
+TEST(a_number_of_two_devices_is_not_forgotten_with_one)
+{
+	struct legacy_async_event event;
+	struct legacy_xrc_domain *on_other;
+	struct ibv_context *other;
+
+	open_device();
+	event = unflagged_event(context, domain, 0x48);
+	other = provider_open(1);
+	other->async_fd = context->async_fd;
+	assert_int_equal(domain_open(other, -1, 0, &on_other), 0);
+	unflagged_event(other, on_other, 0x48);
+	assert_int_equal(device_close(other), 0);
+	assert_int_equal(acks, 2);
+	event_ack(&event);
+	assert_int_equal(acks, 2);
+	close_device();
 }
 
 static void be_cancelled(struct ibv_async_event *event)
@@ -114,7 +148,7 @@ TEST(a_cancellation_waits_for_the_translation)
 	open_device();
 	modern_table.ack_async_event = be_cancelled;
 	assert_int_equal(rcv_qp_create(domain, &number), 0);
-	raise_event(number);
+	raise_event(domain, number);
 	assert_int_equal(pthread_create(&thread, NULL, get, &event), 0);
 	assert_int_equal(pthread_join(thread, &result), 0);
 	assert_ptr_equal(result, PTHREAD_CANCELED);
@@ -122,4 +156,5 @@ TEST(a_cancellation_waits_for_the_translation)
 	close_device();
 }
 
-UNIT_MAIN(NULL, NULL, UNIT(numbers_of_a_closed_device_are_forgotten), UNIT(a_cancellation_waits_for_the_translation))
+UNIT_MAIN(NULL, NULL, UNIT(numbers_of_a_closed_device_are_forgotten),
+	  UNIT(a_number_of_two_devices_is_not_forgotten_with_one), UNIT(a_cancellation_waits_for_the_translation))
