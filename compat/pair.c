@@ -65,11 +65,13 @@ static bool lock_device(const struct ibv_context *context)
 static void pause_before_attempt(unsigned attempt)
 {
 	struct timespec now, pause = { 0 };
+	uint32_t random;
 
 	if (!attempt)
 		return;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	pause.tv_nsec = (now.tv_nsec / 16 ^ getpid() * 7919L) % (20000L << (attempt < 6 ? attempt : 6));
+	random = (uint32_t)now.tv_nsec / 16 ^ (uint32_t)getpid() * 7919;
+	pause.tv_nsec = (long)(random % (20000u << (attempt < 6 ? attempt : 6)));
 	nanosleep(&pause, NULL);
 }
 

@@ -22,7 +22,6 @@ enum pair_rule {
 	PAIR_TAGGED,	/* mlx4: target = (visible + 1) | PAIR_TARGET_TAG */
 };
 
-/** pair_rule_of - the rule of a device. */
 enum pair_rule pair_rule_of(struct ibv_context *context);
 
 /** pair_target - the target's number behind a visible one. */

@@ -14,8 +14,7 @@
 #include <stdint.h>
 #include <infiniband/verbs.h>
 
-/* QP numbers have 24 bits. */
-#define QP_NUMBERS (1u << 24)
+#define QP_NUMBERS (1u << 24)	/* they have 24 bits */
 
 /** qp_number_add - a QP was created. qp_number_remove - one was destroyed; if its number is a new QP's already, both count. */
 void qp_number_add(const struct ibv_context *context, uint32_t qp_num);

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The numbers of a two-way QP, on every provider that has XRC. */
+/* The numbers of a two-way QP, on every provider that has XRC; and the pauses between attempts to get them. */
+
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
 
 #include <compat/pair.h>
+#include <modern/modern.h>
+#include <modern/table.h>
 
 #include "../unit.h"
+#include "provider.h"
 
 static const struct {
 	const char *provider;
@@ -45,5 +52,48 @@ TEST(both_ways_agree)
 	}
 }
 
+static unsigned pauses;
+
+/* As the kernel does, but without the pause. */
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left);
+int __wrap_nanosleep(const struct timespec *pause, struct timespec *left)
+{
+	(void)left;
+	assert_true(pause->tv_sec == 0 && pause->tv_nsec >= 0 && pause->tv_nsec < 1000000000);
+	pauses++;
+	return 0;
+}
+
+/* 64-bit kernels give such numbers to 32-bit processes, too. */
+pid_t __wrap_getpid(void);
+pid_t __wrap_getpid(void)
+{
+	return 271182 + (pid_t)pauses;
+}
+
+/* Another process always takes the number in between. */
+static struct ibv_qp *create_misfit(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp *qp = calloc(1, sizeof(*qp));
+
+	qp->context = pd->context;
+	qp->qp_context = attr->qp_context;
+	qp->qp_num = provider_next_qp;
+	provider_next_qp += 2;
+	return qp;
+}
+
+TEST(every_attempt_but_the_first_waits)
+{
+	struct ibv_pd pd = { .context = provider_open(0) };
+	struct ibv_qp_init_attr attr = { .cap = { .max_send_wr = 1 } };
+	struct pair pair;
+
+	modern_table.create_qp = create_misfit;
+	pd.context->cmd_fd = -1;
+	assert_int_equal(pair_create(&pd, NULL, &attr, &pair), -ERANGE);
+	assert_int_equal(pauses, 63);
+}
+
 UNIT_MAIN(NULL, NULL,
-	UNIT(every_row), UNIT(both_ways_agree))
+	UNIT(every_row), UNIT(both_ways_agree), UNIT(every_attempt_but_the_first_waits))
