@@ -86,6 +86,7 @@ const struct model connectx5 = {
 	.wqe_slots = mlx5_wqe_units,
 	.parse_wqe = mlx5_parse_wqe,
 	.build_cqe = mlx5_build_cqe,
+	.tells_packet = true,
 	.resize_opcode = 5,
 	.arm = arm,
 	/* The first arming writes a record full of zeroes, so a CQ that was never armed has this value instead. */

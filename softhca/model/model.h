@@ -110,6 +110,7 @@ struct model {
 
 	/* completions */
 	void (*build_cqe)(const struct cqe *cqe, const struct cqe_format *format, uint8_t out[CQE_MAX_BYTES]);
+	bool tells_packet;     /* over RoCE the service level of a datagram is the kind of its packet */
 	uint8_t resize_opcode; /* of the entry that ends a ring which was resized */
 	bool preset;	       /* the HCA makes entries of a new ring invalid */
 	uint8_t preset_even, preset_odd; /* bytes that fill an entry not valid in an even, an odd turn of the ring */

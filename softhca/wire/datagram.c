@@ -72,6 +72,28 @@ static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 	return mem_copy(to, &from, sizeof(grh)) == MEM_OK;
 }
 
+/* As NVIDIA's manual of the hardware has it. UCX takes the receiver's address from the header by it. */
+enum { PACKET_ROCE_V1 = 0, PACKET_IPV6 = 1, PACKET_IPV4 = 2, PACKET_UDP = 8 };
+
+static uint8_t kind_of_packet(const struct attempt *attempt)
+{
+	uint8_t sgid[16];
+
+	if (port_gid(attempt->qp->device, attempt->qp->attr.port, attempt->wqe->av.sgid_index, sgid) != GID_ROCE_V2)
+		return PACKET_ROCE_V1;
+	return PACKET_UDP | (port_is_ipv4(sgid) ? PACKET_IPV4 : PACKET_IPV6);
+}
+
+/* Ethernet has no service levels. */
+static uint8_t service_level(const struct attempt *attempt)
+{
+	const struct hca_device *device = attempt->qp->device;
+
+	if (!device->machine->settings.ethernet)
+		return attempt->wqe->av.sl;
+	return device->model->tells_packet ? kind_of_packet(attempt) : 0;
+}
+
 /* It found a buffer that it cannot have. */
 static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queue, enum syndrome syndrome)
 {
@@ -111,7 +133,7 @@ static enum outcome deliver_datagram(struct attempt *attempt, const struct recv_
 	}
 	operation_describe(attempt, &cqe);
 	cqe.global = wqe->av.global;
-	cqe.sl = wqe->av.sl;
+	cqe.sl = service_level(attempt);
 	cqe.byte_count = (uint32_t)wqe->length + GRH_BYTES;
 	recv_complete(queue, &cqe, wqe->solicited);
 	return SENT;

@@ -83,6 +83,29 @@ def test_mpi(run, softhca, monkeypatch, mpi_program, flavour, transport):
         assert done.returncode == 0 and "2 ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.fixture
+def roce(softhca, monkeypatch):
+    """UCX 1.13 knows datagrams of RoCE v2 by the service level of their completion, and a ConnectX-3 says nothing there."""
+    if models.model() == "connectx3":
+        monkeypatch.setenv("UCX_IB_GID_INDEX", "2")
+    return [softhca, "run", "--link=ethernet", "--"]
+
+
+@pytest.mark.parametrize("transport, test, size", [("rc_v", "tag_lat", 64), ("rc_v", "ucp_put_bw", 5000), ("ud_v", "tag_bw", 100000)])
+def test_ucx_perftest_over_roce(run, roce, transport, test, size):
+    need("ucx_perftest")
+    done = run([*roce, "bash", "-c", PERFTEST, "perftest", transport, free_port(), models.device(0), models.device(1),
+                "-n", "100", "-w", "10", "-t", test, "-s", size], timeout=40)
+    assert done.returncode == 0 and "Final:" in done.stdout, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("flavour", LAUNCHERS)
+def test_mpi_over_roce(run, roce, monkeypatch, mpi_program, flavour):
+    monkeypatch.setenv("UCX_TLS", "rc_v,self")
+    done = run([*roce, *LAUNCHERS[flavour], "-n", "2", mpi_program(flavour)], timeout=40)
+    assert done.returncode == 0 and "2 ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
+
+
 def test_openings_share_their_locks(run, softhca):
     """Two openings of a device have each a doorbell page of their own, and are all the same one file to flock()."""
     script = r"""
