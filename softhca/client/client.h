@@ -18,40 +18,46 @@
  * Both names of each: on a 64-bit machine they are one function, on a 32-bit one they have other structures and limits.
  */
 
+/* Name, result, parameters. */
+#define REAL_CALLS(X) \
+	X(open, int, const char *path, int flags, ...) \
+	X(open64, int, const char *path, int flags, ...) \
+	X(close, int, int fd) \
+	X(write, ssize_t, int fd, const void *data, size_t length) \
+	X(mmap64, void *, void *address, size_t length, int prot, int flags, int fd, off64_t offset) \
+	X(munmap, int, void *address, size_t length) \
+	X(flock, int, int fd, int operation) \
+	X(socket, int, int domain, int type, int protocol) \
+	X(bind, int, int fd, const struct sockaddr *name, socklen_t size) \
+	X(getsockname, int, int fd, struct sockaddr *name, socklen_t *size) \
+	X(setsockopt, int, int fd, int level, int option, const void *value, socklen_t size) \
+	X(sendto, ssize_t, int fd, const void *data, size_t length, int flags, const struct sockaddr *name, socklen_t size) \
+	X(recvmsg, ssize_t, int fd, struct msghdr *msg, int flags) \
+	X(stat, int, const char *path, struct stat *st) \
+	X(lstat, int, const char *path, struct stat *st) \
+	X(stat64, int, const char *path, struct stat64 *st) \
+	X(lstat64, int, const char *path, struct stat64 *st) \
+	X(fstat, int, int fd, struct stat *st) \
+	X(fstat64, int, int fd, struct stat64 *st) \
+	X(access, int, const char *path, int mode) \
+	X(fopen, FILE *, const char *path, const char *mode) \
+	X(fopen64, FILE *, const char *path, const char *mode) \
+	X(faccessat, int, int fd, const char *path, int mode, int flags) \
+	X(chdir, int, const char *path) \
+	X(scandir, int, const char *path, struct dirent ***names, int (*filter)(const struct dirent *), \
+	  int (*compare)(const struct dirent **, const struct dirent **)) \
+	X(scandir64, int, const char *path, struct dirent64 ***names, int (*filter)(const struct dirent64 *), \
+	  int (*compare)(const struct dirent64 **, const struct dirent64 **)) \
+	X(opendir, DIR *, const char *path) \
+	X(readdir, struct dirent *, DIR *dir) \
+	X(readdir64, struct dirent64 *, DIR *dir) \
+	X(closedir, int, DIR *dir)
+
+#define REAL_CALL(name, result, ...) result (*name)(__VA_ARGS__);
 struct real_calls {
-	int (*open)(const char *path, int flags, ...);
-	int (*open64)(const char *path, int flags, ...);
-	int (*close)(int fd);
-	ssize_t (*write)(int fd, const void *data, size_t length);
-	void *(*mmap64)(void *address, size_t length, int prot, int flags, int fd, off64_t offset);
-	int (*munmap)(void *address, size_t length);
-	int (*flock)(int fd, int operation);
-	int (*socket)(int domain, int type, int protocol);
-	int (*bind)(int fd, const struct sockaddr *name, socklen_t size);
-	int (*getsockname)(int fd, struct sockaddr *name, socklen_t *size);
-	int (*setsockopt)(int fd, int level, int option, const void *value, socklen_t size);
-	ssize_t (*sendto)(int fd, const void *data, size_t length, int flags, const struct sockaddr *name, socklen_t size);
-	ssize_t (*recvmsg)(int fd, struct msghdr *msg, int flags);
-	int (*stat)(const char *path, struct stat *st);
-	int (*lstat)(const char *path, struct stat *st);
-	int (*stat64)(const char *path, struct stat64 *st);
-	int (*lstat64)(const char *path, struct stat64 *st);
-	int (*fstat)(int fd, struct stat *st);
-	int (*fstat64)(int fd, struct stat64 *st);
-	int (*access)(const char *path, int mode);
-	FILE *(*fopen)(const char *path, const char *mode);
-	FILE *(*fopen64)(const char *path, const char *mode);
-	int (*faccessat)(int fd, const char *path, int mode, int flags);
-	int (*chdir)(const char *path);
-	int (*scandir)(const char *path, struct dirent ***names, int (*filter)(const struct dirent *),
-		       int (*compare)(const struct dirent **, const struct dirent **));
-	int (*scandir64)(const char *path, struct dirent64 ***names, int (*filter)(const struct dirent64 *),
-			 int (*compare)(const struct dirent64 **, const struct dirent64 **));
-	DIR *(*opendir)(const char *path);
-	struct dirent *(*readdir)(DIR *dir);
-	struct dirent64 *(*readdir64)(DIR *dir);
-	int (*closedir)(DIR *dir);
+	REAL_CALLS(REAL_CALL)
 };
+#undef REAL_CALL
 
 /* Looked up at the first use: hooks can run before any constructor of this library. */
 const struct real_calls *real(void);

@@ -37,7 +37,6 @@ STAT_BY_VERSION(fstat64, int of, stat64)
 #define FIND_STAT(NAME, VERSIONED) \
 	do { \
 		*(void **)&versioned_##NAME = dlsym(RTLD_NEXT, VERSIONED); \
-		*(void **)&calls.NAME = dlsym(RTLD_NEXT, #NAME); \
 		if (!calls.NAME) \
 			calls.NAME = NAME##_by_version; \
 	} while (0)
@@ -52,34 +51,13 @@ static void find_stats(void)
 	FIND_STAT(fstat64, "__fxstat64");
 }
 
+#define FIND(NAME, ...) *(void **)&calls.NAME = dlsym(RTLD_NEXT, #NAME);
+
 /* Two threads may do this at once: both store the same values. */
 static void find_all(void)
 {
+	REAL_CALLS(FIND)
 	find_stats();
-	*(void **)&calls.open = dlsym(RTLD_NEXT, "open");
-	*(void **)&calls.open64 = dlsym(RTLD_NEXT, "open64");
-	*(void **)&calls.close = dlsym(RTLD_NEXT, "close");
-	*(void **)&calls.write = dlsym(RTLD_NEXT, "write");
-	*(void **)&calls.mmap64 = dlsym(RTLD_NEXT, "mmap64");
-	*(void **)&calls.munmap = dlsym(RTLD_NEXT, "munmap");
-	*(void **)&calls.flock = dlsym(RTLD_NEXT, "flock");
-	*(void **)&calls.socket = dlsym(RTLD_NEXT, "socket");
-	*(void **)&calls.bind = dlsym(RTLD_NEXT, "bind");
-	*(void **)&calls.getsockname = dlsym(RTLD_NEXT, "getsockname");
-	*(void **)&calls.setsockopt = dlsym(RTLD_NEXT, "setsockopt");
-	*(void **)&calls.sendto = dlsym(RTLD_NEXT, "sendto");
-	*(void **)&calls.recvmsg = dlsym(RTLD_NEXT, "recvmsg");
-	*(void **)&calls.access = dlsym(RTLD_NEXT, "access");
-	*(void **)&calls.fopen = dlsym(RTLD_NEXT, "fopen");
-	*(void **)&calls.fopen64 = dlsym(RTLD_NEXT, "fopen64");
-	*(void **)&calls.faccessat = dlsym(RTLD_NEXT, "faccessat");
-	*(void **)&calls.scandir = dlsym(RTLD_NEXT, "scandir");
-	*(void **)&calls.scandir64 = dlsym(RTLD_NEXT, "scandir64");
-	*(void **)&calls.chdir = dlsym(RTLD_NEXT, "chdir");
-	*(void **)&calls.opendir = dlsym(RTLD_NEXT, "opendir");
-	*(void **)&calls.readdir = dlsym(RTLD_NEXT, "readdir");
-	*(void **)&calls.readdir64 = dlsym(RTLD_NEXT, "readdir64");
-	*(void **)&calls.closedir = dlsym(RTLD_NEXT, "closedir");
 }
 
 const struct real_calls *real(void)
