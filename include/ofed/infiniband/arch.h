@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What old programs took from OFED's <infiniband/arch.h>: 64-bit byte order, and memory barriers. */
+/* The part of OFED's <infiniband/arch.h> that old programs use: 64-bit byte order, and memory barriers. */
 #ifndef INFINIBAND_ARCH_H
 #define INFINIBAND_ARCH_H
 
@@ -27,7 +27,7 @@ static inline uint64_t ntohll(uint64_t x)
 }
 #endif
 
-/* Full fences: they order stores to device memory, too, on every architecture. */
+/* Full fences. On x86 they order stores to device memory, too. */
 #define mb() __sync_synchronize()
 #define rmb() mb()
 #define wmb() mb()

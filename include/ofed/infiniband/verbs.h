@@ -203,7 +203,7 @@ struct ibv_grh {
 	union ibv_gid dgid;
 };
 
-/* Not in order of speed: the numbers are the wire's. */
+/* The numbers are those of the wire protocol, not in order of speed. */
 enum ibv_rate {
 	IBV_RATE_MAX = 0,
 	IBV_RATE_2_5_GBPS = 2,
@@ -257,7 +257,7 @@ enum ibv_event_type {
 	IBV_EVENT_GID_CHANGE
 };
 
-/* In event_type beside the type: the event is of an XRC receive QP, and element.xrc_qp_num says which. */
+/* If event_type has this bit, the event is of an XRC receive QP, and element.xrc_qp_num is its number. */
 /* Bit 31 does not fit into an int; __extension__ keeps ISO C compilers from warning. */
 __extension__ enum ibv_event_flags {
 	IBV_XRC_QP_EVENT_FLAG = 0x80000000
@@ -676,7 +676,7 @@ struct ibv_context {
 	int num_comp_vectors;
 	pthread_mutex_t mutex;
 	void *abi_compat;
-	struct ibv_more_ops *more_ops;	/* not there with today's library: never read it */
+	struct ibv_more_ops *more_ops;	/* does not exist in today's library: never read it */
 };
 
 /* ---- Verbs. Pointers: NULL and errno on failure. int: 0, or a positive errno unless said otherwise. ---- */
@@ -695,8 +695,8 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, unio
 int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, uint16_t *pkey);
 
 /*
- * Waits for the next event: 0, or -1 with errno. Every event is to be acknowledged with ibv_ack_async_event; those that
- * have IBV_XRC_QP_EVENT_FLAG need not be.
+ * Waits for the next event: 0, or -1 with errno. Acknowledge every event with ibv_ack_async_event; this is not necessary
+ * if it has IBV_XRC_QP_EVENT_FLAG.
  */
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
 void ibv_ack_async_event(struct ibv_async_event *event);
@@ -713,7 +713,7 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_cont
 int ibv_resize_cq(struct ibv_cq *cq, int cqe);
 int ibv_destroy_cq(struct ibv_cq *cq);
 
-/* 0, or -1. ibv_destroy_cq waits until every event got is acknowledged. */
+/* 0, or -1. ibv_destroy_cq waits until every event of the CQ is acknowledged. */
 int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context);
 void ibv_ack_cq_events(struct ibv_cq *cq, unsigned int nevents);
 
@@ -738,7 +738,7 @@ int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
 
 int ibv_fork_init(void);
 
-/* In multiples of 2.5 Gbit/s, -1 for what is no rate. */
+/* In multiples of 2.5 Gbit/s; -1 if rate is not valid. */
 int ibv_rate_to_mult(enum ibv_rate rate) __attribute__((const));
 enum ibv_rate mult_to_ibv_rate(int mult) __attribute__((const));
 
@@ -751,7 +751,7 @@ const char *ibv_wc_status_str(enum ibv_wc_status status);
 
 /*
  * The domain of the file behind fd on this device, for every process that opens the same file; fd -1: a private one.
- * oflag: O_CREAT makes it if there is none yet (else EAGAIN), O_EXCL refuses one that is there (EINVAL).
+ * oflag: with O_CREAT it is created if it does not exist (else EAGAIN), with O_EXCL it must not exist (else EINVAL).
  * The descriptor may be closed and the file unlinked at once.
  */
 struct ibv_xrc_domain *ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag);
@@ -759,13 +759,13 @@ struct ibv_xrc_domain *ibv_open_xrc_domain(struct ibv_context *context, int fd, 
 /* EBUSY while SRQs, QPs or registrations of this opened device are in the domain. */
 int ibv_close_xrc_domain(struct ibv_xrc_domain *d);
 
-/* An SRQ to which every receive QP of the domain delivers what names its xrc_srq_num; completions on xrc_cq. */
+/* An SRQ. Every receive QP of the domain delivers to it the messages for its xrc_srq_num; completions are on xrc_cq. */
 struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrc_domain *xrc_domain, struct ibv_cq *xrc_cq,
 				   struct ibv_srq_init_attr *srq_init_attr);
 
 /*
- * A QP that only receives and lives until the last registration with it is cancelled. Of init_attr only xrc_domain is
- * read. The caller's opened device is registered with it.
+ * A QP that only receives, and exists until the last registration with it is cancelled. The caller's opened device is
+ * registered with it. Reads only xrc_domain of init_attr.
  */
 int ibv_create_xrc_rcv_qp(struct ibv_qp_init_attr *init_attr, uint32_t *xrc_rcv_qpn);
 
@@ -775,13 +775,13 @@ int ibv_modify_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num
 int ibv_query_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num, struct ibv_qp_attr *attr,
 			 int attr_mask, struct ibv_qp_init_attr *init_attr);
 
-/* One registration for each opened device, however often it is asked for. EINVAL: no such QP in the domain. */
+/* An opened device has one registration with a QP, however often it registers. EINVAL: no such QP in the domain. */
 int ibv_reg_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num);
 int ibv_unreg_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num);
 
-/* ---- Inline: no symbol of the library is involved ---- */
+/* ---- Inline: these use no symbol of the library ---- */
 
-/* The number of completions got, or a negative value. */
+/* Returns the number of completions, or a negative value. */
 static inline int ibv_poll_cq(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
 	return cq->context->ops.poll_cq(cq, num_entries, wc);
@@ -807,7 +807,7 @@ static inline int ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struc
 	return qp->context->ops.post_recv(qp, wr, bad_wr);
 }
 
-/* A driver older than link_layer leaves the two last members alone, so they are cleared first. */
+/* A driver that does not know link_layer does not write the two last members, so they are cleared first. */
 static inline int ___ibv_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr)
 {
 	port_attr->link_layer = IBV_LINK_LAYER_UNSPECIFIED;

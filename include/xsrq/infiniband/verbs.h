@@ -2,11 +2,11 @@
 /*
  * The XRC API of 2011 (ibv_create_xsrq, srq->ext.xrc.srq_num), between OFED's and today's, on top of today's header.
  *
- * No libibverbs was released with it, and of its binaries no complete layout is known: this is for sources. What comes
- * out is a program of today, which needs neither the library of xrc-compat nor its command. Names of that API which mean
- * something else today stand for types and functions of this header, which begin with xsrq_.
+ * No libibverbs was released with it, and the complete layout of its binaries is not known, so this header is for sources. A
+ * program that is compiled with it is a program of today: it needs neither the library of xrc-compat nor its command. If a name of
+ * that API means something else today, it is a macro here for a type or function that begins with xsrq_.
  *
- * Not as then: qp->srq is the driver's SRQ, so its type is not that of a program's own.
+ * Difference: qp->srq is the provider's SRQ, so its type is not that of the program's own SRQs.
  */
 #ifndef XSRQ_VERBS_H
 #define XSRQ_VERBS_H
@@ -23,15 +23,15 @@
 extern "C" {
 #endif
 
-/* By this sources of the time tell that the API is there. */
+/* Sources of that time test for this macro. */
 #define IBV_XRC_OPS 1
 
 /* ---- Types ---- */
 
-/* In place of the kernel's handle, which counts from 0. */
+/* The handle of an SRQ of this header. The kernel's handles count from 0. */
 #define XSRQ_HANDLE 0xfffffffdu
 
-/* As today's up to the handle. Today's has no room for the rest, so the one that the driver knows lies behind. */
+/* As today's up to the handle. Today's has no room for the rest, so the provider has an SRQ of its own, xsrq_real. */
 struct xsrq_srq {
 	struct ibv_context *context;
 	void *srq_context;
@@ -76,7 +76,7 @@ struct xsrq_qp_init_attr {
 	} ext;
 };
 
-/* As today's. The SRQ's number is where today's qp_type.xrc has it, so it shares nothing with the others in wr. */
+/* As today's. remote_srqn is where today's qp_type.xrc has it, so it does not overlap the other members of wr. */
 struct xsrq_send_wr {
 	uint64_t wr_id;
 	struct xsrq_send_wr *next;
@@ -119,7 +119,7 @@ struct xsrq_async_event {
 	enum ibv_event_type event_type;
 };
 
-/* Today's functions get these as they are: should an rdma-core change its own, nothing compiles. */
+/* These are passed to today's functions without a copy. If rdma-core changes its own, this does not compile. */
 typedef char xsrq_check_srq[offsetof(struct ibv_srq, handle) == offsetof(struct xsrq_srq, handle) ? 1 : -1];
 typedef char xsrq_check_qp_attr[offsetof(struct xsrq_qp_init_attr, ext) >= sizeof(struct ibv_qp_init_attr) ? 1 : -1];
 typedef char xsrq_check_send_wr[sizeof(struct xsrq_send_wr) == sizeof(struct ibv_send_wr) ? 1 : -1];
@@ -140,7 +140,7 @@ static inline struct ibv_xrcd *xsrq_open_xrcd(struct ibv_context *context, int f
 
 /* ---- SRQs ---- */
 
-/* An SRQ that was not made here is as it is. */
+/* The provider's SRQ; srq itself if it was not created by this header. */
 static inline struct ibv_srq *xsrq_real(struct xsrq_srq *srq)
 {
 	return srq && srq->handle == XSRQ_HANDLE ? srq->xsrq_real : (struct ibv_srq *)srq;
@@ -164,7 +164,7 @@ static inline void xsrq_fill_attr_ex(struct ibv_srq_init_attr_ex *ex, struct ibv
 static inline int xsrq_fill(struct xsrq_srq *srq, struct ibv_srq *real, void *srq_context,
 			    const struct ibv_srq_init_attr_ex *ex)
 {
-	real->srq_context = srq;	/* leads from an event to the program's SRQ */
+	real->srq_context = srq;	/* for xsrq_get_async_event() */
 	srq->context = ex->pd->context;
 	srq->srq_context = srq_context;
 	srq->pd = ex->pd;
@@ -202,7 +202,7 @@ static inline struct xsrq_srq *xsrq_create(struct xsrq_srq *srq, struct ibv_pd *
 	errno = 0;
 	real = xsrq_create_real(&ex);
 	if (!real) {
-		errno = errno ? errno : EINVAL;	/* sizes that mlx4 refuses without a word */
+		errno = errno ? errno : EINVAL;	/* libmlx4 refuses some sizes without setting errno */
 		return NULL;
 	}
 	err = xsrq_fill(srq, real, attr->srq_context, &ex);
@@ -230,7 +230,7 @@ static inline struct xsrq_srq *xsrq_create_xsrq(struct ibv_pd *pd, struct xsrq_s
 	return created;
 }
 
-/* What it is not given it does not read: callers of ibv_create_srq left srq_type and ext as they were. */
+/* Does not read srq_type and ext: callers of ibv_create_srq leave them uninitialised. */
 static inline struct xsrq_srq *xsrq_create_srq(struct ibv_pd *pd, struct xsrq_srq_init_attr *attr)
 {
 	struct xsrq_srq_init_attr basic;
@@ -277,7 +277,7 @@ static inline int xsrq_post_srq_recv(struct xsrq_srq *srq, struct ibv_recv_wr *w
 
 /* ---- QPs ---- */
 
-/* Sizes come back in the attributes, all else in there is the program's. */
+/* The caller copies cap back to attr; nothing else of *today. */
 static inline void xsrq_fill_qp_attr(struct ibv_qp_init_attr *today, const struct xsrq_qp_init_attr *attr)
 {
 	memcpy(today, attr, sizeof(*today));
@@ -323,7 +323,7 @@ static inline struct ibv_qp *xsrq_create_qp(struct ibv_pd *pd, struct xsrq_qp_in
 	return qp;
 }
 
-/* attr->srq of an ordinary QP comes back as qp->srq is: not the program's own. ext does not come back. */
+/* For an ordinary QP, init->srq becomes qp->srq, which is the provider's. Does not write init->ext. */
 static inline int xsrq_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct xsrq_qp_init_attr *init)
 {
 	return ibv_query_qp(qp, attr, mask, (struct ibv_qp_init_attr *)init);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Today's <rdma/rdma_cma.h> for programs in the XRC API of 2011: where a QP is made, the attributes are theirs. */
+/* Today's <rdma/rdma_cma.h> for programs in the XRC API of 2011: to create a QP they pass the attributes of that API. */
 #ifndef XSRQ_RDMA_CMA_H
 #define XSRQ_RDMA_CMA_H
 
@@ -10,25 +10,25 @@
 extern "C" {
 #endif
 
-/* librdmacm gives a QP the SRQ of its id, and must then find the driver's there. */
+/* librdmacm creates a QP with the SRQ of its id, which must be the provider's then. Returns the SRQ that was there. */
 static inline struct xsrq_srq *xsrq_swap_srq(struct rdma_cm_id *id, struct xsrq_srq *srq)
 {
-	struct xsrq_srq *before = id->srq;
+	struct xsrq_srq *previous = id->srq;
 
 	id->srq = srq;
-	return before;
+	return previous;
 }
 
 static inline int xsrq_rdma_create_qp_on(struct rdma_cm_id *id, struct ibv_pd *pd, struct xsrq_qp_init_attr *attr)
 {
 	struct ibv_qp_init_attr_ex ex;
-	struct xsrq_srq *of_program = attr->srq;
+	struct xsrq_srq *program_srq = attr->srq;
 	int ret;
 
 	if (id->qp_type != IBV_QPT_XRC_RECV) {
-		attr->srq = (struct xsrq_srq *)xsrq_real(of_program);
+		attr->srq = (struct xsrq_srq *)xsrq_real(program_srq);
 		ret = rdma_create_qp(id, pd, attr);
-		attr->srq = of_program;
+		attr->srq = program_srq;
 		return ret;
 	}
 	xsrq_fill_qp_attr_ex(&ex, pd, attr);
@@ -39,21 +39,21 @@ static inline int xsrq_rdma_create_qp_on(struct rdma_cm_id *id, struct ibv_pd *p
 
 static inline int xsrq_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct xsrq_qp_init_attr *attr)
 {
-	struct xsrq_srq *of_program = xsrq_swap_srq(id, (struct xsrq_srq *)xsrq_real(id->srq));
+	struct xsrq_srq *program_srq = xsrq_swap_srq(id, (struct xsrq_srq *)xsrq_real(id->srq));
 	int ret = xsrq_rdma_create_qp_on(id, pd, attr);
 
-	id->srq = of_program;
+	id->srq = program_srq;
 	return ret;
 }
 
 /*
- * librdmacm keeps the attributes for the connections to come, but not ext: the domain of an IBV_QPT_XRC_RECV QP would
- * be lost, so that is refused. Such a QP is for rdma_create_qp, once the connection is there.
+ * librdmacm keeps the attributes for later connections, but without ext. The domain of an IBV_QPT_XRC_RECV QP would be
+ * lost, so that type is EINVAL here. Create such a QP by rdma_create_qp, after the connection request.
  */
 static inline int xsrq_rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res, struct ibv_pd *pd,
 				      struct xsrq_qp_init_attr *attr)
 {
-	struct xsrq_srq *of_program = attr ? attr->srq : NULL;
+	struct xsrq_srq *program_srq = attr ? attr->srq : NULL;
 	int ret;
 
 	if (attr && res->ai_qp_type == IBV_QPT_XRC_RECV) {
@@ -61,22 +61,22 @@ static inline int xsrq_rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrin
 		return -1;
 	}
 	if (attr)
-		attr->srq = (struct xsrq_srq *)xsrq_real(of_program);
+		attr->srq = (struct xsrq_srq *)xsrq_real(program_srq);
 	ret = rdma_create_ep(id, res, pd, attr);
 	if (attr)
-		attr->srq = of_program;
+		attr->srq = program_srq;
 	return ret;
 }
 
-/* It ends the id's SRQ too. */
+/* rdma_destroy_ep() also destroys the SRQ of the id. */
 static inline void xsrq_rdma_destroy_ep(struct rdma_cm_id *id)
 {
-	struct xsrq_srq *of_program = xsrq_swap_srq(id, (struct xsrq_srq *)xsrq_real(id->srq));
-	int ours = of_program != id->srq;
+	struct xsrq_srq *program_srq = xsrq_swap_srq(id, (struct xsrq_srq *)xsrq_real(id->srq));
+	int is_xsrq = program_srq != id->srq;
 
 	rdma_destroy_ep(id);
-	if (ours)
-		free(of_program);
+	if (is_xsrq)
+		free(program_srq);
 }
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Today's <rdma/rdma_verbs.h> for programs in the XRC API of 2011: an id's SRQ has ext.xrc, and may be of a domain. */
+/* Today's <rdma/rdma_verbs.h> for programs in the XRC API of 2011: the SRQ of an id has ext.xrc, and may be in a domain. */
 #ifndef XSRQ_RDMA_VERBS_H
 #define XSRQ_RDMA_VERBS_H
 
@@ -30,7 +30,7 @@ static inline int xsrq_rdma_create_on(struct rdma_cm_id *id, struct ibv_pd *pd, 
 	return 0;
 }
 
-/* Without a CQ in ext.xrc the library makes one, and with it a channel; without pd it takes the id's. One SRQ per id. */
+/* Without a CQ in ext.xrc, librdmacm creates one with a channel. Without pd it takes that of the id. An id has one SRQ. */
 static inline int xsrq_rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct xsrq_srq_init_attr *attr)
 {
 	struct xsrq_srq *srq;
@@ -49,12 +49,12 @@ static inline int xsrq_rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 
 static inline void xsrq_rdma_destroy_srq(struct rdma_cm_id *id)
 {
-	struct xsrq_srq *of_program = xsrq_swap_srq(id, (struct xsrq_srq *)xsrq_real(id->srq));
-	int ours = of_program != id->srq;
+	struct xsrq_srq *program_srq = xsrq_swap_srq(id, (struct xsrq_srq *)xsrq_real(id->srq));
+	int is_xsrq = program_srq != id->srq;
 
 	rdma_destroy_srq(id);
-	if (ours)
-		free(of_program);
+	if (is_xsrq)
+		free(program_srq);
 }
 
 #ifdef __cplusplus
