@@ -99,8 +99,8 @@ bool device_domain_refresh(struct device_domain *device_domain)
 	bool again = regtab_refresh(device_domain->table, &news);
 
 	if (news.lost)
-		log_once(lost, "%s: a file of the registration table in %s %s; set XRC_COMPAT_TABLE_DIR to a directory of your own",
-			 device, dir, news.lost);
+		log_once(lost, "%s: a file of the registration table in %s %s; set XRC_COMPAT_TABLE_DIR to a "
+			 "directory of your own", device, dir, news.lost);
 	if (news.err)
 		log_once(refused, "%s: the registration table in %s: %s (is the file system full, or ulimit -f, -n or -v low?); "
 			 "xrc-compat ps does not show all of this process. Set XRC_COMPAT_TABLE_DIR to a local directory of your own",

@@ -81,8 +81,8 @@ static int known_error(enum verb verb, int error)
 	case ENOLCK:
 		known = ENOMEM;
 	}
-	log_once(warned[verb], "%s: %s; that error is unknown to old programs, this one is told %s", rows[verb].name,
-		 strerror(error), known == ENOMEM ? "ENOMEM" : "EINVAL");
+	log_once(warned[verb], "%s: %s; old programs do not know that error, so this one gets %s",
+		 rows[verb].name, strerror(error), known == ENOMEM ? "ENOMEM" : "EINVAL");
 	return known;
 }
 

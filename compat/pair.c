@@ -151,8 +151,8 @@ static int query_halves(const struct pair *pair, struct half *ini, struct half *
 }
 
 /* Our initiator connects to their target, our target to their initiator. Only the initiator has a send queue to be drained. */
-static int set_halves(const struct pair *pair, const struct half *ini, int ini_mask, const struct half *tgt, int tgt_mask,
-		      const struct ibv_qp_attr *attr)
+static int set_halves(const struct pair *pair, const struct half *ini, int ini_mask,
+		      const struct half *tgt, int tgt_mask, const struct ibv_qp_attr *attr)
 {
 	struct ibv_qp_attr ini_attr = *attr;
 	int err = tgt_mask ? half_set(tgt, attr, tgt_mask & ~IBV_QP_EN_SQD_ASYNC_NOTIFY) : 0;

@@ -32,8 +32,8 @@ struct qp_numbers {
 int qp_numbers_of(const struct ibv_context *context, struct qp_numbers *numbers);
 
 /* On the data path: a plain load of a byte is atomic, and lets the compiler test the byte in memory. */
-static inline __attribute__((no_sanitize("thread"))) bool qp_number_is_known(const unsigned char *counts, uint32_t offset,
-									     uint32_t qp_num)
+static inline __attribute__((no_sanitize("thread")))
+bool qp_number_is_known(const unsigned char *counts, uint32_t offset, uint32_t qp_num)
 {
 	return counts[(qp_num + offset) % QP_NUMBERS];
 }

@@ -322,8 +322,8 @@ static void override_query(struct legacy_xrc_domain *ldom, struct legacy_qp_attr
 	attr->cap = init_attr->cap;
 }
 
-int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *lattr, int mask,
-		 struct legacy_qp_init_attr *linit_attr)
+int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *lattr,
+		 int mask, struct legacy_qp_init_attr *linit_attr)
 {
 	struct ibv_qp_init_attr init_attr = { 0 };
 	struct ibv_qp_attr attr = { 0 };

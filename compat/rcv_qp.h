@@ -30,8 +30,8 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num);
 int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct legacy_qp_attr *attr, int mask);
 
 /** rcv_qp_query - everything the kernel knows, whatever the mask; init_attr as the old libmlx4 filled it (contract 5.5). */
-int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr, int mask,
-		 struct legacy_qp_init_attr *init_attr);
+int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr,
+		 int mask, struct legacy_qp_init_attr *init_attr);
 
 /** rcv_qp_handle - this device's own handle on a receive QP it is registered with; NULL: none. */
 struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_num);

@@ -17,8 +17,8 @@
 
 static struct handle_map images;	/* by the provider's SRQ */
 
-static void image_fill(struct srq_image *image, struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
-		       void *srq_context, uint32_t srq_num)
+static void image_fill(struct srq_image *image, struct ibv_pd *pd, struct legacy_xrc_domain *ldom,
+		       struct ibv_cq *cq, void *srq_context, uint32_t srq_num)
 {
 	image->ofed.context = pd->context;
 	image->ofed.srq_context = srq_context;
@@ -47,8 +47,8 @@ static int image_publish(struct srq_image *image, struct domain *domain)
 	return err;
 }
 
-static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq, struct ibv_srq_init_attr *attr,
-		     struct srq_image *image)
+static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq,
+		     struct ibv_srq_init_attr *attr, struct srq_image *image)
 {
 	struct ibv_srq_init_attr wanted = *attr;
 	uint32_t srq_num;
@@ -71,8 +71,8 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq
 	return 0;
 }
 
-int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq, struct ibv_srq_init_attr *attr,
-	       struct ibv_srq **lsrq)
+int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
+	       struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq)
 {
 	struct srq_image *image;
 	struct domain *domain;

@@ -50,8 +50,8 @@ static inline struct ibv_srq *srq_unwrap(struct ibv_srq *srq)
  * updated with what was allocated; srq_limit is ignored, as it was (contract 5.3).
  * -EINVAL: an argument is NULL or of another device. Otherwise as the kernel's.
  */
-int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq, struct ibv_srq_init_attr *attr,
-	       struct ibv_srq **lsrq);
+int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
+	       struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq);
 
 /**
  * srq_modify, srq_query - as the verbs. max_wr and max_sge are those of srq_create(), although libmlx5 asks the kernel for more than

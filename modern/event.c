@@ -72,8 +72,8 @@ static void unlock_mutex(void *mutex)
  * libibverbs counts acknowledgements under this mutex, and signals each. The event of a cancelled thread is acknowledged without
  * being handed out, so there may be more acknowledgements than events. Both counts may wrap.
  */
-static void await_acks(pthread_mutex_t *mutex, pthread_cond_t *cond, const uint32_t *completed, uint32_t events,
-		       int cancel_state)
+static void await_acks(pthread_mutex_t *mutex, pthread_cond_t *cond, const uint32_t *completed,
+		       uint32_t events, int cancel_state)
 {
 	int disabled;
 

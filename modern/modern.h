@@ -33,8 +33,8 @@ int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_
 int modern_close_xrcd(struct ibv_xrcd *xrcd);
 
 /* XRC shared receive queues. attr->attr is updated with what was allocated; *srq_num is the 24-bit number for senders. */
-int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_cq *cq, struct ibv_srq_init_attr *attr,
-			  struct ibv_srq **srq, uint32_t *srq_num);
+int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_cq *cq,
+			  struct ibv_srq_init_attr *attr, struct ibv_srq **srq, uint32_t *srq_num);
 int modern_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
 int modern_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 int modern_destroy_srq(struct ibv_srq *srq);
@@ -56,8 +56,8 @@ enum modern_tgt_use modern_tgt_use(const struct ibv_qp *qp);
  * Target QPs (XRC_RECV). open gives another handle on a QP that exists in the domain, else -EINVAL; -EOPNOTSUPP where the kernel
  * lets no QP be opened (Linux before 5.11 with qedr).
  */
-int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enum modern_tgt_use use,
-			 struct ibv_qp **qp);
+int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd,
+			 enum modern_tgt_use use, struct ibv_qp **qp);
 int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp);
 
 /**

@@ -4,8 +4,8 @@
 #include "modern.h"
 #include "table.h"
 
-int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_cq *cq, struct ibv_srq_init_attr *attr,
-			  struct ibv_srq **srq, uint32_t *srq_num)
+int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_cq *cq,
+			  struct ibv_srq_init_attr *attr, struct ibv_srq **srq, uint32_t *srq_num)
 {
 	struct ibv_srq_init_attr_ex ex = {
 		.srq_context = attr->srq_context,

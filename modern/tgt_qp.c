@@ -89,8 +89,8 @@ static int open_by_command(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_cont
 	opened->qp.context = xrcd->context;
 	opened->qp.qp_context = qp_context;
 	opened->qp.qp_num = qp_num;
-	err = modern_table.cmd_open_qp(xrcd->context, opened, (int)sizeof(*opened), &attr, &command, sizeof(command),
-				       &response, sizeof(response));
+	err = modern_table.cmd_open_qp(xrcd->context, opened, (int)sizeof(*opened), &attr,
+				       &command, sizeof(command), &response, sizeof(response));
 	if (err) {
 		free(opened);
 		/* Kernels before 5.0 answer ENOSYS to a command that the device does not have. */
@@ -137,8 +137,8 @@ int opened_qp_destroy(struct ibv_qp *qp)
 
 /* ---- any target QP ---- */
 
-int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd, enum modern_tgt_use use,
-			 struct ibv_qp **qp)
+int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd,
+			 enum modern_tgt_use use, struct ibv_qp **qp)
 {
 	struct ibv_qp_init_attr_ex attr = {
 		.qp_context = &marks[0][use],
