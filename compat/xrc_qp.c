@@ -219,10 +219,10 @@ static void set_ending(struct xrc_qp *xrc_qp, bool ending)
 	state_unlock();
 }
 
-static void forget_and_free(struct xrc_qp *xrc_qp, const struct ibv_qp *ini)
+static void forget_and_free(struct xrc_qp *xrc_qp)
 {
 	state_lock();
-	handle_remove(&xrc_qps, ini, xrc_qp);
+	handle_remove(&xrc_qps, xrc_qp->pair.ini, xrc_qp);
 	xrc_qp->device_domain->qps--;
 	state_unlock();
 	qp_number_remove(xrc_qp->context, xrc_qp->ini_num);
@@ -231,7 +231,6 @@ static void forget_and_free(struct xrc_qp *xrc_qp, const struct ibv_qp *ini)
 
 int xrc_qp_destroy(struct xrc_qp *xrc_qp, int cancel_state)
 {
-	struct ibv_qp *ini = xrc_qp->pair.ini;
 	int err = 0;
 
 	set_ending(xrc_qp, true);
@@ -239,12 +238,12 @@ int xrc_qp_destroy(struct xrc_qp *xrc_qp, int cancel_state)
 		err = destroy_target(xrc_qp);
 	if (!err) {
 		await_acks(xrc_qp, cancel_state);
-		err = modern_destroy_qp(ini);
+		err = modern_destroy_qp(xrc_qp->pair.ini);
 	}
 	if (err)
 		set_ending(xrc_qp, false);
 	else
-		forget_and_free(xrc_qp, ini);
+		forget_and_free(xrc_qp);
 	return err;
 }
 
@@ -333,6 +332,7 @@ void xrc_qp_forget_context(const struct ibv_context *context)
 			continue;
 		handle_remove(&targets, xrc_qp->pair.tgt, xrc_qp);
 		handle_take(&xrc_qps, mapping);
+		qp_number_remove(context, xrc_qp->ini_num);
 		free(xrc_qp);
 	}
 }

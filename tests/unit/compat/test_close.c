@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Closing domains that the kernel refuses to close, and devices with receive QPs: in a forked child, and in linear time. */
+/* Closing domains that the kernel refuses to close, and devices with QPs: in a forked child, and in linear time. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -16,7 +16,9 @@
 
 #include <compat/device.h>
 #include <compat/domain.h>
+#include <compat/qp_numbers.h>
 #include <compat/rcv_qp.h>
+#include <compat/xrc_qp.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 
@@ -167,6 +169,39 @@ TEST(a_verb_waits_for_a_close_that_is_refused)
 	assert_int_equal(device_close(context), 0);
 }
 
+static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct ibv_qp *qp = calloc(1, sizeof(*qp));
+
+	qp->context = pd->context;
+	qp->qp_type = attr->qp_type;
+	qp->qp_num = provider_next_qp++;
+	return qp;
+}
+
+/* Opened again, the device gives the same numbers to QPs of other processes, whose hidden targets must not seem to be known. */
+TEST(a_closed_device_has_no_known_numbers)
+{
+	struct ibv_context *context = open_counted();
+	struct ibv_pd pd = { .context = context };
+	struct ibv_cq cq = { .context = context };
+	struct legacy_qp_init_attr attr = { .send_cq = &cq, .recv_cq = &cq, .cap.max_send_wr = 1 };
+	struct qp_numbers numbers;
+	struct ibv_qp *qp, *target;
+
+	context->cmd_fd = -1;
+	modern_table.create_qp = create_qp;
+	assert_int_equal(domain_open(context, -1, 0, &attr.xrc_domain), 0);
+	assert_int_equal(xrc_qp_create(&pd, &attr, &qp), 0);
+	target = xrc_qp_target(xrc_qp_find(qp));
+	assert_int_equal(qp_numbers_of(context, &numbers), 0);
+	assert_true(qp_number_is_known(numbers.counts, numbers.offset, qp->qp_num));
+	assert_int_equal(device_close(context), 0);
+	assert_false(qp_number_is_known(numbers.counts, numbers.offset, qp->qp_num));
+	free(qp);
+	free(target);
+}
+
 static void *close_domain(void *used)
 {
 	verb_thread = (pid_t)syscall(SYS_gettid);
@@ -245,5 +280,5 @@ FIXTURE(setup)
 
 UNIT_MAIN(setup, NULL, UNIT(a_child_ends_nothing_of_its_parent), UNIT(many_receive_qps_take_their_time_only),
 	  UNIT(many_domains_take_their_time_only), UNIT(a_verb_waits_for_a_close_that_is_refused),
-	  UNIT(a_close_waits_for_verbs),
+	  UNIT(a_close_waits_for_verbs), UNIT(a_closed_device_has_no_known_numbers),
 	  UNIT(an_open_beside_a_refused_close_is_of_the_same_domain))
