@@ -3,15 +3,13 @@
 #include "cli.h"
 
 #include <softhca/dir.h>
+#include <softhca/message.h>
 #include <softhca/proto.h>
 #include <softhca/server/home.h>
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 /* Seconds until a daemon that does not answer is called stuck. */
@@ -19,28 +17,15 @@
 
 static int connect_daemon(char *directory)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	const struct timeval second = { .tv_sec = 1 };
 	int error = dir_default(directory);
 	int sock;
 
 	if (!error)
 		error = dir_check(directory);
-	if (!error)
-		error = dir_join(address.sun_path, sizeof(address.sun_path), directory, SOFTHCA_SOCKET);
 	if (error)
 		return error;
-	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (sock < 0)
-		return -errno;
-	/* Connecting is sending: it waits while the daemon does not accept and its queue is full. */
-	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &second, sizeof(second));
-	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
-	if (!connect(sock, (struct sockaddr *)&address, sizeof(address)))
-		return sock;
-	error = errno == EAGAIN ? -ETIMEDOUT : -errno;
-	close(sock);
-	return error;
+	sock = message_connect(directory, 1);
+	return sock == -EAGAIN ? -ETIMEDOUT : sock;
 }
 
 static int send_words(int sock, int count, char **words)
@@ -59,33 +44,21 @@ static int send_words(int sock, int count, char **words)
 		memcpy(message.words + at, words[i], length);
 		at += length;
 	}
-	return send(sock, &message, sizeof(message.hello) + at, MSG_NOSIGNAL) < 0 ? -errno : 0;
+	return message_send(sock, &message, sizeof(message.hello) + at, -1, 0);
 }
 
 static int receive_reply(int sock, struct softhca_control_reply *reply, int *text)
 {
-	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
-	struct iovec iov = { reply, sizeof(*reply) };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
-	};
-	struct cmsghdr *cmsg;
-	ssize_t got = -1;
+	ssize_t got = -EAGAIN;
 
-	errno = EAGAIN;
-	for (int i = 0; got < 0 && errno == EAGAIN && i < PATIENCE; i++) {
-		got = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC);
-		if (got < 0 && errno == EAGAIN && home_daemon_is_stopped(sock))
-			return -ETIMEDOUT;
+	for (int i = 0; got == -EAGAIN && i < PATIENCE; i++) {
+		got = message_receive(sock, reply, sizeof(*reply), text, 0);
+		if (got == -EAGAIN && home_daemon_is_stopped(sock))
+			break;
 	}
 	if (got < 0)
-		return errno == EAGAIN ? -ETIMEDOUT : -errno;
-	if ((size_t)got < sizeof(*reply))
-		return -EPROTO;
-	cmsg = CMSG_FIRSTHDR(&msg);
-	if (cmsg && cmsg->cmsg_type == SCM_RIGHTS)
-		memcpy(text, CMSG_DATA(cmsg), sizeof(*text));
-	return 0;
+		return got == -EAGAIN ? -ETIMEDOUT : (int)got;
+	return (size_t)got < sizeof(*reply) ? -EPROTO : 0;
 }
 
 static void print_text(int fd, FILE *out)

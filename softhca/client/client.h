@@ -176,7 +176,6 @@ int named_fd_cm(const void *data, size_t length);
 int wire_connect(const char *directory);
 /* The same file under a number that programs do not use; @fd if there is none. */
 int wire_move_high(int fd);
-int wire_send(int sock, const void *data, size_t length, int fd);
 /* Receives exactly @length bytes and at most one descriptor (*fd, else -1). 0 or -errno. */
 int wire_receive(int sock, void *data, size_t length, int *fd);
 

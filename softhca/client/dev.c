@@ -2,6 +2,7 @@
 /* Opened device contexts: which file descriptors are uverbs files, from the opening to the close or the daemon's death. */
 #include "dev.h"
 
+#include <softhca/message.h>
 #include <softhca/proto.h>
 
 #include <errno.h>
@@ -148,7 +149,7 @@ static int greet(struct dev *dev)
 		.arena_base = arena.base, .arena_size = arena.size, .probe = (uint64_t)(uintptr_t)&probe,
 	};
 	struct softhca_welcome welcome = { 0 };
-	int error = wire_send(dev->sock, &hello, sizeof(hello), arena.fd);
+	int error = message_send(dev->sock, &hello, sizeof(hello), arena.fd, 0);
 
 	if (!error)
 		error = wire_receive(dev->sock, &welcome, sizeof(welcome), &dev->uar);

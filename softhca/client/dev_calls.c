@@ -2,6 +2,7 @@
 /* The system calls on an opened context: commands, mappings, locks. */
 #include "dev.h"
 
+#include <softhca/message.h>
 #include <softhca/proto.h>
 
 #include <errno.h>
@@ -43,7 +44,7 @@ static int command(struct dev *dev, const void *data, size_t length)
 {
 	struct softhca_reply reply;
 	int fd;
-	int error = wire_send(dev->sock, data, length, dev->cm ? named_fd_cm(data, length) : named_fd(data, length));
+	int error = message_send(dev->sock, data, length, dev->cm ? named_fd_cm(data, length) : named_fd(data, length), 0);
 
 	/* The daemon closed the connection: to the program the device has gone. */
 	if (error == -EPIPE || error == -ECONNRESET)

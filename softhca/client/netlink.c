@@ -5,6 +5,7 @@
  */
 #include "client.h"
 
+#include <softhca/message.h>
 #include <softhca/proto.h>
 
 #include <errno.h>
@@ -61,7 +62,7 @@ static int ask(const void *request, size_t length)
 	sock = wire_connect(place_dir());
 	if (sock < 0)
 		return sock;
-	error = wire_send(sock, &message, sizeof(message.hello) + length, -1);
+	error = message_send(sock, &message, sizeof(message.hello) + length, -1, 0);
 	if (!error)
 		error = wire_receive(sock, &reply, sizeof(reply), &answer);
 	if (!error)

@@ -3,6 +3,7 @@
 #include "home.h"
 
 #include <softhca/machine/hca.h>
+#include <softhca/message.h>
 #include <softhca/proto.h>
 
 #include <dirent.h>
@@ -17,8 +18,6 @@
 #include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #define LOCK	   "lock"
@@ -225,20 +224,19 @@ bool home_daemon_is_stopped(int sock)
 }
 
 /* A running daemon answers even a request without words. One that does not answer is stopped, or is being ended by the kernel. */
-static bool answers(int sock, const struct sockaddr_un *address)
+static bool answers(int sock)
 {
 	const struct softhca_hello hello = { .magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = SOFTHCA_CONTROL };
-	const struct timeval patience = { .tv_sec = 1 };
 	struct softhca_control_reply reply;
 	ssize_t got;
+	int text;
 
-	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
-	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
-	if (connect(sock, (const struct sockaddr *)address, sizeof(*address)) ||
-	    send(sock, &hello, sizeof(hello), MSG_NOSIGNAL) < 0)
+	if (message_send(sock, &hello, sizeof(hello), -1, 0))
 		return false;
-	got = recv(sock, &reply, sizeof(reply), 0);
-	return got > 0 || (got < 0 && errno == EAGAIN && home_daemon_is_stopped(sock));
+	got = message_receive(sock, &reply, sizeof(reply), &text, 0);
+	if (text >= 0)
+		close(text);
+	return got > 0 || (got == -EAGAIN && home_daemon_is_stopped(sock));
 }
 
 /*
@@ -247,16 +245,12 @@ static bool answers(int sock, const struct sockaddr_un *address)
  */
 static bool serves(const char *path)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int sock = message_connect(path, 1);
 	bool answer;
-	int sock;
 
-	if (dir_join(address.sun_path, sizeof(address.sun_path), path, SOFTHCA_SOCKET))
-		return true;
-	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (sock < 0)
-		return true;
-	answer = answers(sock, &address);
+		return sock == -ENAMETOOLONG;
+	answer = answers(sock);
 	close(sock);
 	return answer;
 }

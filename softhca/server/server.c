@@ -8,6 +8,7 @@
 #include <softhca/control/control.h>
 #include <softhca/control/nldev.h>
 #include <softhca/objects/context.h>
+#include <softhca/message.h>
 #include <softhca/proto.h>
 #include <softhca/uverbs/cmd.h>
 
@@ -31,66 +32,16 @@ struct guest {
 
 /* ---- messages ---- */
 
+/* A client that does not fetch its answers must not hold up the others. */
 static int send_message(int sock, const void *data, size_t length, int fd)
 {
-	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = { 0 };
-	struct iovec iov = { (void *)data, length };
-	struct msghdr msg = { .msg_iov = &iov, .msg_iovlen = 1 };
-	struct cmsghdr *cmsg = (void *)control;
-
-	if (fd >= 0) {
-		msg.msg_control = control;
-		msg.msg_controllen = sizeof(control);
-		cmsg->cmsg_level = SOL_SOCKET;
-		cmsg->cmsg_type = SCM_RIGHTS;
-		cmsg->cmsg_len = CMSG_LEN(sizeof(int));
-		memcpy(CMSG_DATA(cmsg), &fd, sizeof(fd));
-	}
-	/* A client that does not fetch its answers must not hold up the others. */
-	return sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+	return message_send(sock, data, length, fd, MSG_DONTWAIT);
 }
 
 static void close_fd(int fd)
 {
 	if (fd >= 0)
 		close(fd);
-}
-
-/* The first descriptor that came with a message, or -1. There may be more: the padding of the control buffer has room for them. */
-static int take_descriptor(struct msghdr *msg)
-{
-	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
-	int first = -1;
-
-	if (!cmsg || cmsg->cmsg_level != SOL_SOCKET || cmsg->cmsg_type != SCM_RIGHTS)
-		return -1;
-	for (size_t at = CMSG_LEN(0); at + sizeof(int) <= cmsg->cmsg_len; at += sizeof(int)) {
-		int fd;
-
-		memcpy(&fd, (char *)cmsg + at, sizeof(fd));
-		if (first < 0)
-			first = fd;
-		else
-			close(fd);
-	}
-	return first;
-}
-
-/* Bytes received (0 = the other side has gone), or -errno; at most one descriptor is kept, in *fd. */
-static ssize_t receive_message(int sock, void *data, size_t room, int *fd)
-{
-	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
-	struct iovec iov = { data, room };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
-	};
-	ssize_t got = recvmsg(sock, &msg, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
-
-	*fd = -1;
-	if (got < 0)
-		return -errno;
-	*fd = take_descriptor(&msg);
-	return msg.msg_flags & MSG_TRUNC ? -EMSGSIZE : got;
 }
 
 /* Returns @error. */
@@ -136,7 +87,7 @@ static void command_ready(struct watch *watch, uint32_t events)
 		ctx->dead = true;
 	if (ctx->dead)
 		return;
-	got = receive_message(ctx->sock, buffer, sizeof(buffer), &fd);
+	got = message_receive(ctx->sock, buffer, sizeof(buffer), &fd, MSG_DONTWAIT);
 	if (got == -EAGAIN)
 		return;
 	if (got > 0)
@@ -178,7 +129,7 @@ static void cm_command_ready(struct watch *watch, uint32_t events)
 		file->dead = true;
 	if (file->dead)
 		return;
-	got = receive_message(file->sock, buffer, sizeof(buffer), &fd);
+	got = message_receive(file->sock, buffer, sizeof(buffer), &fd, MSG_DONTWAIT);
 	if (got == -EAGAIN)
 		return;
 	if (got > 0)
@@ -265,7 +216,7 @@ static void guest_ready(struct watch *watch, uint32_t events)
 	int fd;
 
 	(void)events;
-	got = receive_message(guest->sock, buffer, sizeof(buffer), &fd);
+	got = message_receive(guest->sock, buffer, sizeof(buffer), &fd, MSG_DONTWAIT);
 	if (got == -EAGAIN)
 		return;
 	if (got > 0)

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Messages and descriptors over the daemon's socket, for both of its sides. */
+#ifndef SOFTHCA_MESSAGE_H
+#define SOFTHCA_MESSAGE_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* A connection to the daemon in @directory. Its calls give up with -EAGAIN after so many seconds; 0 = never. Socket, or -errno. */
+int message_connect(const char *directory, int seconds);
+
+/* Sends one message, with a descriptor or without (-1). @flags as of sendmsg(2). 0 or -errno. */
+int message_send(int sock, const void *data, size_t length, int fd, int flags);
+
+/* Bytes received (0 = the other side has gone), or -errno; at most one descriptor is kept, in *fd, else -1. */
+ssize_t message_receive(int sock, void *data, size_t room, int *fd, int flags);
+
+#endif
