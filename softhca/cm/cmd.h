@@ -10,6 +10,7 @@
 /* One command that has passed the checks of its header. */
 struct cm_cmd {
 	struct cm_file *file;
+	struct cm_id *id; /* that the request names, of the file; NULL where it names none */
 	const void *in;	 /* request; as long as the structure of the command, with zeroes for what the client left out */
 	size_t out_size; /* room for the response */
 	int fd;		 /* descriptor that the client attached, or -1; stays the caller's */

@@ -17,20 +17,12 @@
 
 /* ---- bind ---- */
 
-static int bind_id(struct cm_cmd *cmd, uint32_t number, const union cm_address *address)
-{
-	struct cm_id *id;
-	int error = cm_id_find(cmd->file, number, &id);
-
-	return error ? error : cm_bind(id, address);
-}
-
 int cm_cmd_bind_ip(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_bind_ip *in = cmd->in;
 	union cm_address address;
 
-	return cm_addr_take_ip(&address, &in->addr) ? bind_id(cmd, in->id, &address) : refuse(-EINVAL, "address");
+	return cm_addr_take_ip(&address, &in->addr) ? cm_bind(cmd->id, &address) : refuse(-EINVAL, "address");
 }
 
 int cm_cmd_bind(struct cm_cmd *cmd)
@@ -40,7 +32,7 @@ int cm_cmd_bind(struct cm_cmd *cmd)
 
 	if (in->reserved || !cm_addr_take_storage(&address, &in->addr, in->addr_size))
 		return refuse(-EINVAL, "address");
-	return bind_id(cmd, in->id, &address);
+	return cm_bind(cmd->id, &address);
 }
 
 /* ---- resolve ---- */
@@ -102,14 +94,10 @@ static void nobody_answered(struct timer *timer)
 	cm_event_plain(id, CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
 }
 
-static int resolve(struct cm_cmd *cmd, uint32_t number, const union cm_address *src, const union cm_address *dst,
-		   uint32_t timeout)
+static int resolve(struct cm_id *id, const union cm_address *src, const union cm_address *dst, uint32_t timeout)
 {
-	struct cm_id *id;
-	int error = cm_id_find(cmd->file, number, &id);
+	int error = bind_source(id, src, dst);
 
-	if (!error)
-		error = bind_source(id, src, dst);
 	if (error)
 		return error;
 	if (id->src.family != dst->family)
@@ -136,7 +124,7 @@ int cm_cmd_resolve_ip(struct cm_cmd *cmd)
 
 	if ((has_src && !cm_addr_take_ip(&src, &in->src_addr)) || !cm_addr_take_ip(&dst, &in->dst_addr))
 		return refuse(-EINVAL, "address");
-	return resolve(cmd, in->id, has_src ? &src : NULL, &dst, in->timeout_ms);
+	return resolve(cmd->id, has_src ? &src : NULL, &dst, in->timeout_ms);
 }
 
 int cm_cmd_resolve_addr(struct cm_cmd *cmd)
@@ -147,17 +135,13 @@ int cm_cmd_resolve_addr(struct cm_cmd *cmd)
 	if (in->reserved || (in->src_size && !cm_addr_take_storage(&src, &in->src_addr, in->src_size)) ||
 	    !cm_addr_take_storage(&dst, &in->dst_addr, in->dst_size))
 		return refuse(-EINVAL, "address");
-	return resolve(cmd, in->id, in->src_size ? &src : NULL, &dst, in->timeout_ms);
+	return resolve(cmd->id, in->src_size ? &src : NULL, &dst, in->timeout_ms);
 }
 
 int cm_cmd_resolve_route(struct cm_cmd *cmd)
 {
-	const struct rdma_ucm_resolve_route *in = cmd->in;
-	struct cm_id *id;
-	int error = cm_id_find_bound(cmd->file, in->id, &id);
+	struct cm_id *id = cmd->id;
 
-	if (error)
-		return error;
 	if (id->state != CM_ADDR_RESOLVED)
 		return refuse(-EINVAL, "id whose address is not resolved");
 	/* No path leads to a group. */
@@ -189,12 +173,8 @@ int cm_cmd_query_route(struct cm_cmd *cmd)
 	const size_t size = offsetof(struct rdma_ucm_query_route_resp, ibdev_index);
 	const struct rdma_ucm_query *in = cmd->in;
 	struct rdma_ucm_query_route_resp resp;
-	struct cm_id *id;
-	int error = cm_id_find(cmd->file, in->id, &id);
 
-	if (error)
-		return error;
-	cm_query_route(id, &resp);
+	cm_query_route(cmd->id, &resp);
 	return respond(cmd, in->response, &resp, size, size);
 }
 
@@ -216,20 +196,16 @@ int cm_cmd_query(struct cm_cmd *cmd)
 	const size_t size = offsetof(struct rdma_ucm_query_addr_resp, ibdev_index);
 	const struct rdma_ucm_query *in = cmd->in;
 	struct rdma_ucm_query_addr_resp resp;
-	struct cm_id *id;
-	int error = cm_id_find(cmd->file, in->id, &id);
 
-	if (error)
-		return error;
 	switch (in->option) {
 	case RDMA_USER_CM_QUERY_ADDR:
-		cm_query_addr(id, &resp);
+		cm_query_addr(cmd->id, &resp);
 		break;
 	case RDMA_USER_CM_QUERY_GID:
-		cm_query_gid(id, &resp);
+		cm_query_gid(cmd->id, &resp);
 		break;
 	case RDMA_USER_CM_QUERY_PATH:
-		return query_path(cmd, id, in->response);
+		return query_path(cmd, cmd->id, in->response);
 	default:
 		return refuse(-ENOSYS, "question that is not known");
 	}

@@ -3,7 +3,6 @@
 #include "cmd.h"
 #include "conn.h"
 #include "file.h"
-#include "id.h"
 #include "port.h"
 #include "query.h"
 
@@ -17,39 +16,29 @@
 int cm_cmd_listen(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_listen *in = cmd->in;
-	struct cm_id *id;
-	int error = cm_id_find(cmd->file, in->id, &id);
 
-	return error ? error : cm_listen(id, in->backlog);
+	return cm_listen(cmd->id, in->backlog);
 }
 
 int cm_cmd_connect(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_connect *in = cmd->in;
-	struct cm_id *id;
-	int error;
 
-	if (!in->conn_param.valid)
-		return refuse(-EINVAL, "connection parameters that are not valid");
-	error = cm_id_find_bound(cmd->file, in->id, &id);
-	return error ? error : cm_connect(id, &in->conn_param);
+	return in->conn_param.valid ? cm_connect(cmd->id, &in->conn_param) : refuse(-EINVAL, "connection parameters that are not valid");
 }
 
 /* With parameters it is the passive side that accepts a request, without the active side that accepts the answer. */
 int cm_cmd_accept(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_accept *in = cmd->in;
-	struct cm_id *id;
-	int error = cm_id_find_bound(cmd->file, in->id, &id);
+	int error;
 
-	if (error)
-		return error;
 	if (!in->conn_param.valid)
-		return cm_establish(id);
-	error = cm_accept(id, &in->conn_param);
+		return cm_establish(cmd->id);
+	error = cm_accept(cmd->id, &in->conn_param);
 	/* Nobody can have raised an event for it before. */
 	if (!error)
-		id->uid = in->uid;
+		cmd->id->uid = in->uid;
 	return error;
 }
 
@@ -57,46 +46,32 @@ int cm_cmd_reject(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_reject *in = cmd->in;
 	uint8_t reason = in->reason ? in->reason : CM_REJ_CONSUMER;
-	struct cm_id *id;
-	int error;
 
 	if (reason != CM_REJ_CONSUMER && reason != REJ_VENDOR_OPTION)
 		return refuse(-EINVAL, "reason");
-	error = cm_id_find_bound(cmd->file, in->id, &id);
-	return error ? error : cm_reject(id, reason, in->private_data, in->private_data_len);
+	return cm_reject(cmd->id, reason, in->private_data, in->private_data_len);
 }
 
 int cm_cmd_disconnect(struct cm_cmd *cmd)
 {
-	const struct rdma_ucm_disconnect *in = cmd->in;
-	struct cm_id *id;
-	int error = cm_id_find_bound(cmd->file, in->id, &id);
-
-	return error ? error : cm_disconnect(id);
+	return cm_disconnect(cmd->id);
 }
 
 int cm_cmd_notify(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_notify *in = cmd->in;
-	struct cm_id *id;
-	int error = cm_id_find_bound(cmd->file, in->id, &id);
 
-	return error ? error : cm_notify(id, in->event);
+	return cm_notify(cmd->id, in->event);
 }
 
 int cm_cmd_init_qp_attr(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_init_qp_attr *in = cmd->in;
 	struct ib_uverbs_qp_attr resp;
-	struct cm_id *id;
 	int error;
 
-	if (cmd->out_size < sizeof(resp))
-		return refuse(-ENOSPC, "room for the answer");
 	if (in->qp_state > IBV_QPS_ERR)
 		return refuse(-EINVAL, "QP state");
-	error = cm_id_find_bound(cmd->file, in->id, &id);
-	if (!error)
-		error = cm_query_qp_attr(id, (enum ibv_qp_state)in->qp_state, &resp);
+	error = cm_query_qp_attr(cmd->id, (enum ibv_qp_state)in->qp_state, &resp);
 	return error ? error : cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
 }

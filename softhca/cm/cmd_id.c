@@ -36,11 +36,8 @@ int cm_cmd_create_id(struct cm_cmd *cmd)
 	struct rdma_ucm_create_id_resp resp;
 	struct cm_id *id;
 	uint8_t qp_type = 0;
-	int error;
+	int error = qp_type_of(in, &qp_type);
 
-	if (cmd->out_size < sizeof(resp))
-		return refuse(-ENOSPC, "room for the answer");
-	error = qp_type_of(in, &qp_type);
 	if (error)
 		return error;
 	id = cm_id_new(cmd->file, in->ps, qp_type, &error);
@@ -57,17 +54,9 @@ int cm_cmd_create_id(struct cm_cmd *cmd)
 int cm_cmd_destroy_id(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_destroy_id *in = cmd->in;
-	struct rdma_ucm_destroy_id_resp resp;
-	struct cm_id *id;
-	int error;
+	struct rdma_ucm_destroy_id_resp resp = { .events_reported = cmd->id->reported };
 
-	if (cmd->out_size < sizeof(resp))
-		return refuse(-ENOSPC, "room for the answer");
-	error = cm_id_find(cmd->file, in->id, &id);
-	if (error)
-		return error;
-	resp.events_reported = id->reported;
-	cm_id_destroy(id);
+	cm_id_destroy(cmd->id);
 	return cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
 }
 
@@ -156,16 +145,12 @@ static int set_path(struct cm_cmd *cmd, struct cm_id *id, const struct rdma_ucm_
 int cm_cmd_set_option(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_set_option *in = cmd->in;
-	struct cm_id *id;
-	int error = cm_id_find(cmd->file, in->id, &id);
 
-	if (error)
-		return error;
 	switch (in->level) {
 	case RDMA_OPTION_ID:
-		return set_id_option(cmd, id, in);
+		return set_id_option(cmd, cmd->id, in);
 	case RDMA_OPTION_IB:
-		return set_path(cmd, id, in);
+		return set_path(cmd, cmd->id, in);
 	default:
 		return refuse(-ENOSYS, "level of the option");
 	}
@@ -181,8 +166,6 @@ int cm_cmd_migrate_id(struct cm_cmd *cmd)
 	struct cm_id *id;
 	int error;
 
-	if (cmd->out_size < sizeof(resp))
-		return refuse(-ENOSPC, "room for the answer");
 	if (cmd->fd < 0)
 		return refuse(-ENOENT, "no descriptor of the other channel");
 	old = cm_file_find(cmd->file->machine, cmd->fd);

@@ -3,7 +3,6 @@
 #include "addr.h"
 #include "cmd.h"
 #include "file.h"
-#include "id.h"
 #include "mcast.h"
 
 #include <softhca/base/refuse.h>
@@ -11,18 +10,12 @@
 #include <errno.h>
 #include <string.h>
 
-static int join(struct cm_cmd *cmd, uint32_t id_number, const union cm_address *address, uint64_t uid, uint64_t response)
+static int join(struct cm_cmd *cmd, const union cm_address *address, uint64_t uid, uint64_t response)
 {
 	struct rdma_ucm_create_id_resp resp;
 	uint32_t reported;
-	struct cm_id *id;
-	int error;
+	int error = cm_join(cmd->id, address, uid, &resp.id);
 
-	if (cmd->out_size < sizeof(resp))
-		return refuse(-ENOSPC, "room for the answer");
-	error = cm_id_find_bound(cmd->file, id_number, &id);
-	if (!error)
-		error = cm_join(id, address, uid, &resp.id);
 	if (error)
 		return error;
 	error = cm_file_write(cmd->file, response, &resp, sizeof(resp));
@@ -36,7 +29,7 @@ int cm_cmd_join_ip_mcast(struct cm_cmd *cmd)
 	const struct rdma_ucm_join_ip_mcast *in = cmd->in;
 	union cm_address address;
 
-	return cm_addr_take_ip(&address, &in->addr) ? join(cmd, in->id, &address, in->uid, in->response) : refuse(-EINVAL, "address");
+	return cm_addr_take_ip(&address, &in->addr) ? join(cmd, &address, in->uid, in->response) : refuse(-EINVAL, "address");
 }
 
 int cm_cmd_join_mcast(struct cm_cmd *cmd)
@@ -47,17 +40,14 @@ int cm_cmd_join_mcast(struct cm_cmd *cmd)
 	/* To send only is to join as a whole here: whoever is not attached gets nothing anyway. */
 	if (in->join_flags > RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER || !cm_addr_take_storage(&address, &in->addr, in->addr_size))
 		return refuse(-EINVAL, "address, or flags");
-	return join(cmd, in->id, &address, in->uid, in->response);
+	return join(cmd, &address, in->uid, in->response);
 }
 
 int cm_cmd_leave_mcast(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_destroy_id *in = cmd->in;
 	struct rdma_ucm_destroy_id_resp resp;
-	int error;
+	int error = cm_leave(cmd->file, in->id, &resp.events_reported);
 
-	if (cmd->out_size < sizeof(resp))
-		return refuse(-ENOSPC, "room for the answer");
-	error = cm_leave(cmd->file, in->id, &resp.events_reported);
 	return error ? error : cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
 }
