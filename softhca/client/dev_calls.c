@@ -105,7 +105,10 @@ static int wait_for_event(struct dev *dev)
 	int error;
 
 	pthread_cleanup_push(put_cancelled, dev);
-	error = atomic_load(&dev->closing) ? wait_in_vain() : cm_wait(dev->uar);
+	error = atomic_load(&dev->closing) ? 0 : cm_wait(dev->uar);
+	/* Or a close() in another thread has ended the wait. */
+	if (atomic_load(&dev->closing))
+		error = wait_in_vain();
 	pthread_cleanup_pop(0);
 	return error;
 }
