@@ -4,13 +4,11 @@
 #include "addr.h"
 #include "event.h"
 #include "id.h"
-#include "port.h"
 #include "sidr.h"
 
 #include <softhca/base/refuse.h>
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 /* Bytes that a program may say in each message, and its peer sees: always all of them, as ib_cm has no length field. */
@@ -72,13 +70,9 @@ static uint8_t opposite(uint8_t qp_type)
 	return qp_type == IBV_QPT_XRC_SEND ? IBV_QPT_XRC_RECV : qp_type;
 }
 
-/* The passive side's id of the connection. */
-static struct cm_id *make_child(struct cm_id *id, struct cm_id *listener)
+/* What the passive side knows from the request. */
+static void take_request(struct cm_id *child, const struct cm_id *id)
 {
-	struct cm_id *child = cm_id_new_child(id, listener, opposite(id->qp_type));
-
-	if (!child)
-		return NULL;
 	child->remote_qpn = id->qpn;
 	child->remote_psn = id->psn;
 	/* What one side may have outstanding as requester the other one must accept as responder. */
@@ -87,12 +81,12 @@ static struct cm_id *make_child(struct cm_id *id, struct cm_id *listener)
 	child->retry_count = id->retry_count;
 	child->rnr_retry = id->rnr_retry;
 	child->link = CM_REQ_RCVD;
-	return child;
 }
 
-static void tell_request(struct cm_event *event, struct cm_id *child, const struct rdma_ucm_conn_param *param)
+static void tell_request(struct cm_event *event, const struct rdma_ucm_conn_param *param)
 {
 	struct rdma_ucm_conn_param *conn = &event->resp.param.conn;
+	const struct cm_id *child = event->child;
 
 	take_data(conn, param->private_data, param->private_data_len, request_room(child->peer));
 	conn->qp_num = child->remote_qpn;
@@ -102,8 +96,6 @@ static void tell_request(struct cm_event *event, struct cm_id *child, const stru
 	conn->flow_control = param->flow_control;
 	conn->retry_count = child->retry_count;
 	conn->rnr_retry_count = child->rnr_retry;
-	event->child = child;
-	event->id->backlog--;
 	cm_event_raise(event);
 }
 
@@ -126,28 +118,19 @@ static void refused(struct cm_id *id, uint8_t reason, const void *data, size_t l
 
 static void send_request(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
-	struct hca_machine *machine = id->file->machine;
-	struct cm_event *event = NULL;
-	struct cm_id *listener, *child;
+	struct cm_event *event;
+	bool heard;
 
 	enter(id, CM_REQ_SENT);
 	if (!cm_id_is_wired(id))
 		return;
-	listener = cm_listener(machine, cm_addr_service(id, &id->dst), id->dst_device, id->dst_port);
-	if (!listener) {
-		refused(id, REJ_NO_SERVICE, NULL, 0);
+	event = cm_id_request(id, opposite(id->qp_type), &heard);
+	if (!event) {
+		refused(id, heard ? CM_REJ_CONSUMER : REJ_NO_SERVICE, NULL, 0);
 		return;
 	}
-	if (listener->backlog && listener->qp_type == opposite(id->qp_type))
-		event = cm_event_new(listener, CM_EVENT_CONNECT_REQUEST, 0);
-	child = event ? make_child(id, listener) : NULL;
-	if (!child) {
-		free(event);
-		refused(id, CM_REJ_CONSUMER, NULL, 0);
-		return;
-	}
-	id->peer = child;
-	tell_request(event, child, param);
+	take_request(event->child, id);
+	tell_request(event, param);
 }
 
 int cm_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Ids of the connection manager: their birth, their numbers and their patience. */
 #include "id.h"
+#include "addr.h"
+#include "event.h"
+#include "port.h"
 
 #include <softhca/base/refuse.h>
 
@@ -54,7 +57,8 @@ struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int 
 	return id;
 }
 
-struct cm_id *cm_id_new_child(struct cm_id *id, const struct cm_id *listener, uint8_t qp_type)
+/* The listener's id for the request: the same connection as seen from there. NULL: too many. */
+static struct cm_id *new_child(struct cm_id *id, const struct cm_id *listener, uint8_t qp_type)
 {
 	int error;
 	struct cm_id *child = cm_id_new(listener->file, listener->ps, qp_type, &error);
@@ -70,6 +74,26 @@ struct cm_id *cm_id_new_child(struct cm_id *id, const struct cm_id *listener, ui
 	child->dst = id->src;
 	child->peer = id;
 	return child;
+}
+
+struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard)
+{
+	struct cm_id *listener = cm_listener(id->file->machine, cm_addr_service(id, &id->dst), id->dst_device, id->dst_port);
+	struct cm_event *event = NULL;
+
+	*heard = listener;
+	if (listener && listener->backlog && listener->qp_type == qp_type)
+		event = cm_event_new(listener, CM_EVENT_CONNECT_REQUEST, 0);
+	if (!event)
+		return NULL;
+	event->child = new_child(id, listener, qp_type);
+	if (!event->child) {
+		free(event);
+		return NULL;
+	}
+	id->peer = event->child;
+	listener->backlog--;
+	return event;
 }
 
 int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id)

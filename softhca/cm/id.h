@@ -8,8 +8,11 @@
 /* NULL with *error = -ENOMEM when there are too many. */
 struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *error);
 
-/* The listener's id for a request that comes from id: the same connection as seen from there. NULL: too many. */
-struct cm_id *cm_id_new_child(struct cm_id *id, const struct cm_id *listener, uint8_t qp_type);
+/*
+ * A connection request for the listener at the destination, with its child, an id of @qp_type: to be filled in and raised. NULL: it
+ * is refused; *heard = whether there is a listener.
+ */
+struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard);
 
 /* -ENOENT when there is none of this number, -EINVAL when it is another file's. */
 int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id);

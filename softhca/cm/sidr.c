@@ -4,12 +4,10 @@
 #include "addr.h"
 #include "event.h"
 #include "id.h"
-#include "port.h"
 
 #include <softhca/base/refuse.h>
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define REQUEST_DATA 216
@@ -57,25 +55,6 @@ static void answer(struct cm_id *id, enum cm_event_kind kind, int status, const 
 	cm_event_raise(event);
 }
 
-static struct cm_id *make_child(struct cm_id *id, struct cm_id *listener)
-{
-	struct cm_id *child = cm_id_new_child(id, listener, IBV_QPT_UD);
-
-	if (!child)
-		return NULL;
-	child->link = CM_SIDR_RCVD;
-	id->peer = child;
-	return child;
-}
-
-static void tell_request(struct cm_event *event, struct cm_id *child, const struct rdma_ucm_conn_param *param)
-{
-	take_data(&event->resp.param.ud, param->private_data, param->private_data_len, request_room(child->peer));
-	event->child = child;
-	event->id->backlog--;
-	cm_event_raise(event);
-}
-
 /* The peer has not answered. It may still do so, in vain. */
 static void expired(struct timer *timer)
 {
@@ -88,31 +67,24 @@ static void expired(struct timer *timer)
 
 int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
-	struct hca_machine *machine = id->file->machine;
-	struct cm_event *event = NULL;
-	struct cm_id *listener, *child;
+	struct cm_event *event;
+	bool heard;
 
 	if (param->private_data_len > request_room(id))
 		return refuse(-EINVAL, "size of the private data");
 	id->state = CM_CONNECT;
 	id->link = CM_SIDR_SENT;
-	cm_wait(id, (unsigned int)machine->settings.cm_timeout, expired);
+	cm_wait(id, (unsigned int)id->file->machine->settings.cm_timeout, expired);
 	if (!cm_id_is_wired(id))
 		return 0;
-	listener = cm_listener(machine, cm_addr_service(id, &id->dst), id->dst_device, id->dst_port);
-	if (!listener) {
-		answer(id, CM_EVENT_UNREACHABLE, SIDR_UNSUPPORTED, NULL, 0);
+	event = cm_id_request(id, IBV_QPT_UD, &heard);
+	if (!event) {
+		answer(id, CM_EVENT_UNREACHABLE, heard ? SIDR_REJECT : SIDR_UNSUPPORTED, NULL, 0);
 		return 0;
 	}
-	if (listener->backlog && listener->qp_type == IBV_QPT_UD)
-		event = cm_event_new(listener, CM_EVENT_CONNECT_REQUEST, 0);
-	child = event ? make_child(id, listener) : NULL;
-	if (child) {
-		tell_request(event, child, param);
-	} else {
-		free(event);
-		answer(id, CM_EVENT_UNREACHABLE, SIDR_REJECT, NULL, 0);
-	}
+	event->child->link = CM_SIDR_RCVD;
+	take_data(&event->resp.param.ud, param->private_data, param->private_data_len, request_room(id));
+	cm_event_raise(event);
 	return 0;
 }
 
