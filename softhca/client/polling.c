@@ -36,10 +36,10 @@ static bool peek(void *to, const void *from, size_t length)
 static bool time_to_look(struct dev *dev)
 {
 	struct timespec now;
-	uint64_t ms;
+	unsigned int ms;
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+	ms = (unsigned int)now.tv_sec * 1000u + (unsigned int)now.tv_nsec / 1000000u;
 	if (ms - atomic_load_explicit(&dev->looked, memory_order_relaxed) < LOOK_EVERY_MS)
 		return false;
 	atomic_store_explicit(&dev->looked, ms, memory_order_relaxed);
