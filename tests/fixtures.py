@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import zlib
 
 import pytest
 
@@ -56,14 +57,24 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "on_model(name): holds on this model of adapter only; the test says why")
+    config.addinivalue_line("markers", "on_model(name...): runs on these models of adapter; the test says why")
+    config.addinivalue_line("markers", "any_model: the model makes no difference, so the test runs on one of them")
+
+
+def models_of(definition):
+    """The models that a test runs on. Of those marked any_model about half run on each, whichever tests are selected."""
+    only, any_model = definition.get_closest_marker("on_model"), definition.get_closest_marker("any_model")
+    if only:
+        return [name for name in models.chosen() if name in only.args]
+    if any_model:
+        return [models.chosen()[zlib.crc32(definition.name.encode()) % len(models.chosen())]]
+    return models.chosen()
 
 
 def pytest_generate_tests(metafunc):
-    """A test that uses the fixture `model` runs once for each model, or for those that its mark on_model names."""
+    """A test that uses the fixture `model` runs once for each model, unless a mark says otherwise."""
     if "model" in metafunc.fixturenames:
-        only = metafunc.definition.get_closest_marker("on_model")
-        metafunc.parametrize("model", [name for name in models.chosen() if not only or name in only.args], indirect=True)
+        metafunc.parametrize("model", models_of(metafunc.definition), indirect=True)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ SEED = os.environ.get("STORM_SEED", "20080204")
 
 
 # With few QPs the device soon gives a number out again.
+@pytest.mark.any_model
 @pytest.mark.parametrize("max_qp", [60000, 2000])
 def test_storm(build_root, source_root, softhca, xrc_compat, run, tmp_path, max_qp):
     kills = KILLS if max_qp == 60000 else KILLS // 2

@@ -89,6 +89,7 @@ until set -- $(cat /proc/$demo/task/$demo/children) && [ $# -eq 5 ] && kill -9 $
 wait $demo"""
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("options", [[], ["-e"]], ids=["poll", "event"])
 def test_a_killed_process_ends_the_run_and_the_next_one_is_clean(cluster, options):
     done = cluster("-i", "10000", *options, through=["sh", "-c", KILL_ONE])
@@ -98,6 +99,7 @@ def test_a_killed_process_ends_the_run_and_the_next_one_is_clean(cluster, option
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("program", ["xrc-cluster", "xrc-cluster-now"])
 def test_without_xrc_compat(cluster, program):
     done = cluster(shim=False, program=program)
@@ -108,6 +110,7 @@ def test_without_xrc_compat(cluster, program):
         assert MISSING in done.stderr
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("settings, complaint", [
     (["--devices=1"], "there is one RDMA device, mlx4_0; the sender and the receivers need one each"),
     (["--devices=2", "--xrc=off"], "mlx4_0 cannot do XRC"),

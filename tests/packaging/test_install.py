@@ -39,11 +39,13 @@ def demo(run, build_root):
     return _demo
 
 
+@pytest.mark.any_model
 def test_demo_runs_from_there(installed, demo):
     done = demo(installed.prefix)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.any_model
 def test_demo_runs_after_the_prefix_has_moved(own, demo, tmp_path):
     moved = tmp_path / "elsewhere"
     own.prefix.rename(moved)
@@ -58,6 +60,7 @@ def test_companions_are_those_of_the_prefix(run, installed, build_root):
     assert all(path.startswith(f"{installed.prefix}/") for path in report["companions"])
 
 
+@pytest.mark.any_model
 def test_demo_runs_where_the_64_bit_loader_is_in_usr_lib(own, run, build_root, tmp_path):
     """As on Arch. Its $LIB is "lib", where Fedora's 32-bit programs look: the library there is of the other word size."""
     loader = os.path.realpath("/lib64/ld-linux-x86-64.so.2")

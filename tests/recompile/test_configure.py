@@ -11,6 +11,8 @@ import pytest
 
 from toolchain import compiler
 
+pytestmark = pytest.mark.any_model
+
 VERBS = "#include <infiniband/verbs.h>\n"
 RDMACM = "#include <rdma/rdma_cma.h>\n"
 DRIVER = "#include <infiniband/driver.h>\n"

@@ -10,6 +10,8 @@ import pytest
 import elf
 from toolchain import compiler
 
+pytestmark = pytest.mark.any_model
+
 HERE = pathlib.Path(__file__).parent
 CLUSTER = sorted((HERE.parents[1] / "demo").glob("*.c"))
 STRICT = ["-Wall", "-Wextra", "-Werror"]

@@ -10,6 +10,8 @@ import elf
 import tree
 from test_programs import CLUSTER, build
 
+pytestmark = pytest.mark.any_model
+
 HERE = pathlib.Path(__file__).parent
 
 

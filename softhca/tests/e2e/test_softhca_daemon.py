@@ -18,6 +18,8 @@ import pytest
 import models
 from waiting import stop, wait_for
 
+pytestmark = pytest.mark.any_model
+
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 
@@ -323,6 +325,7 @@ def test_settings_can_be_changed_later(run, softhca, place):
     assert run([softhca, "stop"]).returncode == 0
 
 
+@pytest.mark.on_model("connectx3", "connectx5")  # whose commands differ
 def test_trace_names_commands_and_the_check_that_refused(run, softhca, place):
     """An errno stands for many checks, so that each refusal has the check beside it."""
     trace = place / "trace"

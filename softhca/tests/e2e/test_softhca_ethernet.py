@@ -23,6 +23,7 @@ def output(run, softhca, *argv, settings=(ETHERNET,), env=None):
     return done.stdout
 
 
+@pytest.mark.any_model
 def test_rules_of_the_kernel(run, softhca):
     """The tables of GIDs by the library, address vectors and handles that are refused, and what stands before a datagram."""
     output(run, softhca, PROGRAM)
@@ -37,6 +38,7 @@ def test_ibv_devinfo(run, softhca):
     assert gids[3][1] == "::ffff:198.18.1.1" and gids[5][1] == "fd00::c612:101"
 
 
+@pytest.mark.any_model
 def test_device_tree(run, softhca):
     """As tools that read it find it; on InfiniBand there are no network interfaces."""
     tree = f"/sys/class/infiniband/{models.device(0)}/ports/1"
@@ -50,6 +52,7 @@ def test_device_tree(run, softhca):
         "InfiniBand", "0x1", "IB/RoCE v1", "0xffff", "0x0000", "16", "types"]
 
 
+@pytest.mark.any_model
 def test_the_environment_says_it(run, softhca):
     assert "Ethernet" in output(run, softhca, "ibv_devinfo", settings=(), env={"SOFTHCA_LINK": "ethernet"})
     assert "InfiniBand" in output(run, softhca, "ibv_devinfo", settings=("--link=infiniband",), env={"SOFTHCA_LINK": "ethernet"})
@@ -67,6 +70,7 @@ def test_perftest(run, softhca, kind):
     pair(run, softhca, ["ib_send_bw", "-c", kind, "-n", "200", "-s", "2048", "-x", "3", "-F"], settings=[ETHERNET])
 
 
+@pytest.mark.any_model
 def test_without_a_gid(run, softhca):
     need("ibv_rc_pingpong")
     command = [softhca, "run", ETHERNET, "--", "bash", "-c", PAIR, "pair", free_port(), models.device(0), models.device(1), "", ""]

@@ -11,6 +11,8 @@ import models
 from installed import need
 from test_softhca_programs import REPEAT
 
+pytestmark = pytest.mark.any_model
+
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 # name of `ctl event` -> number in enum ibv_event_type, whose event it is

@@ -11,6 +11,8 @@ import models
 from installed import need
 from test_softhca_programs import pair
 
+pytestmark = pytest.mark.any_model
+
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 EVERYTHING = ["sends_once", "xrc_sends_once", "additions_once", "reads_and_writes", "long_messages_once"]
 

@@ -19,6 +19,8 @@ import pytest
 
 import models
 
+pytestmark = pytest.mark.any_model
+
 SECONDS = float(os.environ.get("SOFTHCA_FUZZ_SECONDS", "2"))
 SEED = int(os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", str(int(time.time()))))
 MAGIC, VERSION = 0x53484341, 3

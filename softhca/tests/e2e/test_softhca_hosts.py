@@ -10,6 +10,8 @@ import pytest
 import models
 from installed import need
 
+pytestmark = pytest.mark.any_model
+
 SOURCES = pathlib.Path(__file__).parent
 OPEN_MPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-x", "LD_PRELOAD", "-n", "2"]
 

@@ -13,6 +13,8 @@ import models
 from bare_verbs import script
 from waiting import wait_for
 
+pytestmark = pytest.mark.any_model
+
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "60"))
 CLIENTS = 16
@@ -22,6 +24,7 @@ def start(daemon, *words):
     return subprocess.Popen([PROGRAMS / "softhca-hold", daemon.folder / "domain", *words], stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.on_model("connectx3", "connectx5")  # whose numbers differ
 def test_lists_what_a_process_holds(daemon):
     proc = start(daemon, "idle")
     assert proc.stdout.readline() == "ready\n"

@@ -9,6 +9,8 @@ import pytest
 from installed import need
 from servers import LISTENING
 
+pytestmark = pytest.mark.any_model
+
 REFUSED = "--net: this system allows you no network namespace of your own"
 
 # The server is ready once it has bound its port of UDP, 7174.

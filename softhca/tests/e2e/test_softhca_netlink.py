@@ -13,6 +13,8 @@ from installed import need
 from running import free_port
 from test_softhca_programs import PAIR
 
+pytestmark = pytest.mark.any_model
+
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 KINDS = {"qp": "qp", "cq": "cq", "mr": "mr", "pd": "pd", "srq": "srq"}
 

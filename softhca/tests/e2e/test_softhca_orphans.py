@@ -61,6 +61,7 @@ def test_what_was_completed_is_still_there_and_then_polling_fails(run, daemon, c
     assert done.stderr.count(SENTENCE) == 1
 
 
+@pytest.mark.any_model
 def test_a_forked_child_is_told_too(daemon):
     """Of the device that it opened itself; both say it when they end."""
     forked = start(*script(r"""

@@ -14,6 +14,8 @@ from bare_verbs import script
 from installed import need
 from waiting import process_state, wait_for
 
+pytestmark = pytest.mark.any_model
+
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 SOURCES = pathlib.Path(__file__).parent
 

@@ -11,6 +11,8 @@ import models
 from terminal import Terminal
 from waiting import read_until, wait_for
 
+pytestmark = pytest.mark.any_model
+
 PROGRAM = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"]) / "softhca-counted"
 HEADING = "DEVICE  OUT/s"
 

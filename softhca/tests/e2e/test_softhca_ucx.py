@@ -31,6 +31,7 @@ def transports(text, device):
 
 
 # Not "reloc": there UCX 1.13 waits for itself in ucm_dlmalloc().
+@pytest.mark.any_model
 @pytest.mark.parametrize("hooks", ["bistro", "none"])
 def test_ucx_info(run, softhca, monkeypatch, hooks):
     """Whether UCX overwrites mmap() or leaves it alone: the devices open."""
@@ -73,6 +74,7 @@ def mpi_program(tmp_path_factory):
     return build
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("transport", ["rc_v,self", "ud_v,self"])
 @pytest.mark.parametrize("flavour", LAUNCHERS)
 def test_mpi(run, softhca, monkeypatch, mpi_program, flavour, transport):
@@ -106,6 +108,7 @@ def test_mpi_over_roce(run, roce, monkeypatch, mpi_program, flavour):
     assert done.returncode == 0 and "2 ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
 
 
+@pytest.mark.any_model
 def test_openings_share_their_locks(run, softhca):
     """Two openings of a device have each a doorbell page of their own, and are all the same one file to flock()."""
     script = r"""

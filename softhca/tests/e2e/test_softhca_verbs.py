@@ -12,11 +12,30 @@ import models
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 
-@pytest.mark.parametrize("arena", ["on", "off"])
-@pytest.mark.parametrize("program", ["data-path", "datagrams", "exact", "failures", "xrc-events", "completions", "long-messages", "multicast", "ends"])
-def test_program(run, softhca, program, arena):
+PROGRAMS_OF_RINGS = ["data-path", "datagrams", "exact", "failures", "xrc-events", "completions"]
+PROGRAMS_OF_THE_WIRE = ["long-messages", "multicast", "ends"]  # the models differ in nothing that they see
+
+
+def check(run, softhca, program, arena):
     done = run([softhca, "run", f"--arena={arena}", "--", PROGRAMS / f"softhca-{program}"], timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("program", PROGRAMS_OF_RINGS)
+def test_program(run, softhca, program):
+    check(run, softhca, program, "on")
+
+
+@pytest.mark.any_model
+@pytest.mark.parametrize("program", PROGRAMS_OF_THE_WIRE)
+def test_program_of_the_wire(run, softhca, program):
+    check(run, softhca, program, "on")
+
+
+@pytest.mark.any_model
+@pytest.mark.parametrize("program", PROGRAMS_OF_RINGS + PROGRAMS_OF_THE_WIRE)
+def test_program_without_arena(run, softhca, program):
+    check(run, softhca, program, "off")
 
 
 def shared(pid):
@@ -25,6 +44,7 @@ def shared(pid):
     return int(re.search(r"memfd:softhca-arena.*?^Rss: *(\d+)", maps, re.M | re.S).group(1))
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("settings, expected", [(["--arena=on"], True), (["--arena=off"], False)])
 def test_rings_are_in_shared_memory(daemon, expected):
     """Everything works without, but a third slower."""
@@ -44,6 +64,7 @@ def test_refusals(run, softhca, mode, setting):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.any_model
 def test_refusals_notice_a_wrong_setting(run, softhca):
     """The table can fail: a lenient HCA is not a strict one."""
     done = run([softhca, "run", "--strict=off", "--", PROGRAMS / "softhca-refusals", "strict"])
@@ -70,12 +91,14 @@ def test_limits(run, softhca):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("memlock, outcome", [("on", "refused"), ("off", "allowed")])
 def test_locked_memory(run, softhca, memlock, outcome):
     done = run([softhca, "run", f"--memlock={memlock}", "--", PROGRAMS / "softhca-memlock", outcome])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.any_model
 def test_every_limit_is_tried(run, softhca):
     """A limit that is added to the settings has to be added here."""
     settings = {word for word in run([softhca, "--help"]).stdout.replace("=", " ").split() if word.startswith("--max_")}

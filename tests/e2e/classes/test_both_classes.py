@@ -48,6 +48,7 @@ def test_commands_are_of_64_bits(prefix):
         assert (prefix / "bin" / name).read_bytes()[4] == 2
 
 
+@pytest.mark.any_model
 def test_one_setting_for_both(launch, builds):
     done = launch("sh", "-c", 'printenv LD_PRELOAD; for i; do $i --poll; done', "sh",
                   *(builds[bits] / CLIENTS / "openmpi" for bits in (64, 32)), LEGACY_SECONDS="30")
@@ -70,6 +71,7 @@ def test_clients_of_32_bits_on_a_daemon_of_64(launch, builds, client, tmp_path):
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("words", [["env", "LANG=C", "PROGRAM"], ["./wrapper"], ["sh", "wrapper"]])
 def test_companions_through_a_launcher_of_64_bits(launch, builds, tmp_path, monkeypatch, words):
     """The program is of 32 bits: what it needs besides reaches it through a shell or launcher of the other class."""
@@ -98,6 +100,7 @@ def test_build_directories_serve_both_too(run, builds):
         assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
+@pytest.mark.any_model
 def test_missing_library_is_named(run, builds, tmp_path):
     """With only the 64-bit build installed, the command says what a 32-bit program lacks."""
     alone = tree.Tree(builds[64], tmp_path).install()
@@ -107,6 +110,7 @@ def test_missing_library_is_named(run, builds, tmp_path):
         assert "is a 32-bit i386 program, but this libxrc-compat is 64-bit x86-64" in done.stdout + done.stderr
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize("place", ["prefix", "build"])
 def test_trace(run, prefix, builds, tmp_path, bits, place):
@@ -133,6 +137,7 @@ def test_trace(run, prefix, builds, tmp_path, bits, place):
     assert rtr and all("ah_attr.port_num=1" in attr and "path_mtu=" in attr for attr in rtr)
 
 
+@pytest.mark.any_model
 def test_trace_of_a_class_without_its_library(run, builds, tmp_path):
     alone = tree.Tree(builds[64], tmp_path).install()
     done = run([alone.bin / "xrc-compat", "trace", "--", builds[32] / WORKER, "0", "/dev/null"],
@@ -140,6 +145,7 @@ def test_trace_of_a_class_without_its_library(run, builds, tmp_path):
     assert done.returncode == 125 and "is a 32-bit i386 program" in done.stderr, done
 
 
+@pytest.mark.any_model
 def test_a_daemon_of_32_bits_says_that_it_serves_only_its_own(run, builds):
     done = run([builds[32] / "softhca" / "bin" / "softhca", "run", "--", builds[64] / WORKER, "0", "/dev/null"])
     assert done.returncode != 0

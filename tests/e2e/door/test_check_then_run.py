@@ -12,6 +12,8 @@ import pytest
 import models
 from played import done
 
+pytestmark = pytest.mark.any_model
+
 HERE = pathlib.Path(__file__).parent
 CXX = os.environ.get("CXX", "c++").split()
 PROGRAMS = {"lookup": "lookup", "lazy": "linked-lazy", "now": "linked-now", "rpath": "linked-rpath", "c++": "linked-c++"}

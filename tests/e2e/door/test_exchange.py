@@ -8,6 +8,8 @@ import pytest
 
 from played import done
 
+pytestmark = pytest.mark.any_model
+
 WAYS = ["dlsym", "dlvsym", "lazy", "local", "global", "noload", "path", "path-dlvsym"]
 
 

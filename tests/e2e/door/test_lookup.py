@@ -9,6 +9,8 @@ import pytest
 
 from played import done
 
+pytestmark = pytest.mark.any_model
+
 GLIBC = tuple(int(part) for part in platform.libc_ver()[1].split("."))
 OURS, REAL, LIBDL = "libxrc-compat.so.1", "libibverbs.so.1", "libc.so.6" if GLIBC >= (2, 34) else "libdl.so.2"
 # Before glibc 2.36 a program without symbol versions gets hidden symbols of a library's first version by RTLD_NEXT.

@@ -13,6 +13,8 @@ import pytest
 import models
 from installed import need
 
+pytestmark = pytest.mark.any_model
+
 TALK = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"]) / "rdmacm-talk"
 KILLS = int(os.environ.get("SOFTHCA_TEST_KILLS", "24"))
 THERE, PORT = "198.18.1.1", 7000

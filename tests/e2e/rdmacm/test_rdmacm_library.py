@@ -6,6 +6,8 @@ import pathlib
 
 import pytest
 
+pytestmark = pytest.mark.any_model
+
 PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 
 

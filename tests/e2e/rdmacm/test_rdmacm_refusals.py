@@ -4,7 +4,11 @@
 import os
 import pathlib
 
+import pytest
+
 import models
+
+pytestmark = pytest.mark.any_model
 
 PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 

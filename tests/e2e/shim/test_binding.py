@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.any_model
+
 LIVED = ["life: device open", "life: SRQ number read", "life: lived"]
 MISSING = "undefined symbol: ibv_{}, version IBVERBS_1.1"
 

@@ -24,6 +24,7 @@ def test_rows(on_device, group, mode):
     check(on_device(mode, group), group, mode, ROWS[group])
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("group", ["xrc_qp", "rcv_qp", "query", "ordinary"])
 def test_kernel_that_removes_no_bits(on_device, group):
     """The shim itself clears mask bits that today's kernel refuses; it does not rely on uverbs doing that (contract 5.9). Only these
@@ -55,6 +56,7 @@ def test_kernel_that_refuses_open_qp(on_device, mode):
     check(on_device(mode, "no_open_qp", "--open_qp=off"), "no_open_qp", mode, ABSENT_ROWS["no_open_qp"])
 
 
+@pytest.mark.any_model
 def test_one_warning_names_the_kernel_that_is_needed(on_device, monkeypatch):
     monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
     result = on_device("contexts", "no_open_qp", "--open_qp=off", options=["--only=another registers: ENOSYS, and again"])
@@ -85,6 +87,7 @@ def test_no_daemon(run, xrc_compat, build_root, contract, mode, tmp_path):
     check(run(command, env=env), "no_device", mode, ABSENT_ROWS["no_device"])
 
 
+@pytest.mark.any_model
 def test_without_the_shim_no_row_passes(run, softhca, contract):
     """The same binary fails without xrc-compat, so the rows above do test it."""
     result = run([softhca, "run", "--devices=2", "--", contract, "--mode=contexts", "open"], timeout=120)
@@ -96,6 +99,7 @@ def test_without_the_shim_no_row_passes(run, softhca, contract):
 NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("group", ["reg", "end"])
 @pytest.mark.parametrize("kernel", ["inside", "outside"])
 def test_in_a_second_pid_namespace(run, softhca, xrc_compat, contract, group, kernel):

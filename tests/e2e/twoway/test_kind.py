@@ -28,6 +28,7 @@ def qps_made(on_wire, program, trace):
     return _qps_made
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("name, words, want", [
     ("twoway-kind-none", [], TWO_WAY),
     ("twoway-kind-create", [], ONE_WAY),
@@ -47,6 +48,7 @@ def test_auto(qps_made, name, words, want):
     assert qps_made(name, *words, setting="auto")[0] == 2 * want, "both runs are in the trace"
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("name, setting, want", [
     ("twoway-kind-none", "off", ONE_WAY),
     ("twoway-kind-none", "on", TWO_WAY),
@@ -61,6 +63,7 @@ def test_setting(qps_made, name, setting, want):
     assert "XRC_COMPAT_TWO_WAY" not in complaint
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("name, want", [("twoway-kind-none", TWO_WAY), ("twoway-kind-create", ONE_WAY)])
 def test_nonsense_is_reported_once_and_taken_as_auto(qps_made, name, want):
     made, complaint = qps_made(name, setting="nonsense", verbose=True)
@@ -71,6 +74,7 @@ def test_nonsense_is_reported_once_and_taken_as_auto(qps_made, name, want):
                         said[0])
 
 
+@pytest.mark.any_model
 def test_nonsense_is_not_reported_unless_verbose(qps_made):
     assert qps_made("twoway-kind-none", setting="nonsense") == (TWO_WAY, "")
 

@@ -59,6 +59,7 @@ def test_runs_unmodified(client, command, mode):
         verify(client(command, mode, settings=("--devices=2", MODES[mode])), command)
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("command", ["qperf", "openmpi"])
 def test_the_launcher_runs_them(build_root, xrc_compat, run, tmp_path, command, sanitizer_runtime):
     program = build_root / "tests" / "legacy" / "clients" / command
@@ -67,6 +68,7 @@ def test_the_launcher_runs_them(build_root, xrc_compat, run, tmp_path, command, 
     verify(done, command)
 
 
+@pytest.mark.any_model
 @pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("command", ["mvapich", "mvapich2"])
 def test_the_launcher_runs_those_linked_with_libibumad(build_root, softhca, xrc_compat, run, tmp_path, command, sanitizer_runtime):
@@ -77,6 +79,7 @@ def test_the_launcher_runs_those_linked_with_libibumad(build_root, softhca, xrc_
     verify(done, command)
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("command", ["qperf", "mvapich", "mvapich2", "gasnet", "openmpi", "portals4", "portals4-rdmacm"])
 def test_linked_ones_need_xrc_compat(client, command):
     """They need functions that today's library lacks, so the runs above do test the shim."""
@@ -84,6 +87,7 @@ def test_linked_ones_need_xrc_compat(client, command):
     assert done.returncode == 1 and MISSING in done.stderr
 
 
+@pytest.mark.any_model
 def test_dlopen_falls_back_without_xrc_compat(client):
     done = client("mvapich2-dlopen", shim=False)
     assert done.returncode == 1 and FALLBACK in done.stderr

@@ -22,6 +22,7 @@ def test_rows_of_one_instant(rows):
     rows(1, "twoway-instant", settings=["--devices=1"])
 
 
+@pytest.mark.any_model
 @pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ, reason="a jump leaves the sanitizer's marks on the frames it leaves")
 def test_rows_of_jumps(rows):
     rows(1, "twoway-jump", settings=["--devices=1"])
