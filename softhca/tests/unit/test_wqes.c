@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* Work requests that no provider writes. tests/e2e reads and writes the good ones, by libmlx4 and libmlx5 themselves. */
+
+#include <endian.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include <softhca/model/mlx4_fmt.h>
+#include <softhca/model/mlx5_fmt.h>
+#include <softhca/model/model.h>
+#include <softhca/model/segment.h>
+
+#include <tests/unit/unit.h>
+
+#define INLINE 0x80000000u
+
+/* A work request: its opcode, the units of 16 bytes that it says it has, and the words that begin its first two data segments. */
+struct row {
+	const char *what;
+	uint32_t opcode;
+	uint8_t units;
+	enum ibv_qp_type type;
+	uint32_t first, second;
+};
+
+static const struct row bad_for_both[] = {
+	{ "no control segment", OP_SEND, 0, IBV_QPT_RC, 0, 0 },
+	{ "longer than its bytes", OP_SEND, 17, IBV_QPT_RC, 0, 0 },
+	{ "no such operation", 0x1f, 1, IBV_QPT_RC, 0, 0 },
+	{ "a write without an address", OP_WRITE, 1, IBV_QPT_RC, 0, 0 },
+	{ "an atomic with half of its operands", OP_ATOMIC_CS, 2, IBV_QPT_RC, 0, 0 },
+	{ "a datagram without a whole address", OP_SEND, 3, IBV_QPT_UD, 0, 0 },
+	{ "a write on a datagram queue", OP_WRITE, 6, IBV_QPT_UD, 0, 0 },
+	{ "inline data beyond the end", OP_SEND, 2, IBV_QPT_RC, INLINE | 13, 0 },
+	{ "inline data and pieces of memory", OP_SEND, 3, IBV_QPT_RC, INLINE | 12, 5 },
+};
+
+/* Windows, invalidation and segmentation: an adapter could. */
+static const struct row bad_for_mlx5[] = {
+	{ "XRC without the number of an SRQ", OP_SEND, 1, IBV_QPT_XRC_SEND, 0, 0 },
+	{ "0x01", 0x01, 4, IBV_QPT_RC, 0, 0 }, { "0x0e", 0x0e, 4, IBV_QPT_RC, 0, 0 }, { "0x25", 0x25, 4, IBV_QPT_RC, 0, 0 },
+	{ "0x28", 0x28, 4, IBV_QPT_RC, 0, 0 }, { "0x2f", 0x2f, 4, IBV_QPT_RC, 0, 0 }, { "0xff", 0xff, 4, IBV_QPT_RC, 0, 0 },
+};
+
+/* Both formats have the opcode, the length and the data segments in the same places. */
+static void write_request(const struct row *row, uint8_t bytes[256])
+{
+	uint32_t first = htobe32(row->first), second = htobe32(row->second);
+
+	memset(bytes, 0, 256);
+	bytes[3] = (uint8_t)row->opcode;
+	bytes[7] = row->units;
+	memcpy(bytes + 16, &first, sizeof(first));
+	memcpy(bytes + 32, &second, sizeof(second));
+}
+
+static void refused_by(bool mlx5, const struct row *rows, size_t count)
+{
+	uint8_t bytes[256];
+	struct wqe wqe;
+	int err;
+
+	for (size_t i = 0; i < count; i++) {
+		write_request(&rows[i], bytes);
+		err = mlx5 ? mlx5_parse_wqe(bytes, sizeof(bytes), rows[i].type, &wqe)
+			   : mlx4_parse_wqe(bytes, sizeof(bytes), rows[i].type == IBV_QPT_UD, &wqe);
+		if (err != -EINVAL)
+			fail_msg("mlx%d: %s: %d", mlx5 ? 5 : 4, rows[i].what, err);
+	}
+}
+
+#define ROWS(table) table, sizeof(table) / sizeof(table[0])
+
+TEST(impossible_requests)
+{
+	refused_by(false, ROWS(bad_for_both));
+	refused_by(true, ROWS(bad_for_both));
+	refused_by(true, ROWS(bad_for_mlx5));
+}
+
+/* No library of today asks for entries of 128 bytes without user indices, as the first ones did. */
+TEST(long_completion_of_an_old_library)
+{
+	const struct cqe_format format = { 128, false, 0 };
+	const struct cqe cqe = { .opcode = RECV_SEND, .srqn = 0x66, .user_index = 0x77 };
+	uint8_t out[CQE_MAX_BYTES], none[64] = { 0 };
+
+	memset(out, 0xff, sizeof(out));
+	mlx5_build_cqe(&cqe, &format, out);
+	assert_memory_equal(out, none, sizeof(none));
+	assert_int_equal(out[64 + 35], 0x66);
+}
+
+/* Both are bits of one byte of libmlx5's. */
+TEST(a_fence_is_no_wish_for_a_completion)
+{
+	static const struct row send = { "a send", OP_SEND, 1, IBV_QPT_RC, 0, 0 };
+	uint8_t bytes[256];
+	struct wqe wqe;
+
+	write_request(&send, bytes);
+	bytes[11] = 0xa0;
+	assert_int_equal(mlx5_parse_wqe(bytes, sizeof(bytes), IBV_QPT_RC, &wqe), 0);
+	assert_true(wqe.fence && !wqe.signalled && !wqe.solicited);
+}
+
+/* Behind the end stands what an earlier, longer list has left. A piece of no bytes is written as inline data. */
+TEST(scatter_list_ends)
+{
+	const uint32_t words[][4] = {
+		{ htobe32(10), htobe32(0x2200), 0, 0 }, { htobe32(INLINE), htobe32(0x2300), 0, 0 },
+		{ 0, htobe32(SEGMENT_RESERVED_KEY), 0, 0 }, { htobe32(30), htobe32(0x2400), 0, 0 },
+	};
+	struct sge list[WQE_MAX_SGE];
+
+	assert_int_equal(segment_parse_scatter((const uint8_t *)words, sizeof(words), list), 2);
+	assert_int_equal(list[0].length, 10);
+	assert_int_equal(list[1].length, 0);
+	assert_int_equal(segment_parse_scatter((const uint8_t *)words, SEGMENT_BYTES, list), 1);
+}
+
+/* The least is 32 bytes: an SRQ without entries, too, has room for the list that its requests are in. */
+TEST(strides_of_srqs)
+{
+	assert_int_equal(mlx4_srq_stride(0), 32);
+	assert_int_equal(mlx4_srq_stride(2), 64);
+}
+
+UNIT_MAIN(NULL, NULL, UNIT(impossible_requests), UNIT(long_completion_of_an_old_library),
+	  UNIT(a_fence_is_no_wish_for_a_completion), UNIT(scatter_list_ends), UNIT(strides_of_srqs))
