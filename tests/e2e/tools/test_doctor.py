@@ -13,6 +13,8 @@ import models
 from terminal import Terminal
 from waiting import read_until
 
+pytestmark = pytest.mark.any_model
+
 LOADER = "/lib64/ld-linux-x86-64.so.2"
 
 

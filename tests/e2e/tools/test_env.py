@@ -6,6 +6,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.any_model
+
 
 def test_env_names_the_library_in_a_line_for_each_launcher(clean, run, probe):
     lines = clean(run, "env").stdout.splitlines()

@@ -11,6 +11,8 @@ import subprocess
 
 import pytest
 
+pytestmark = pytest.mark.any_model
+
 LOADED = "the old libibverbs is loaded"
 
 

@@ -16,6 +16,8 @@ from holder import QPS, Holder, expected, pairs, registrations
 from terminal import Terminal
 from waiting import read_until, stop, wait_for
 
+pytestmark = pytest.mark.any_model
+
 
 def test_one_line_per_registration_as_the_program_made_them(holder, tool):
     rows = registrations(tool)

@@ -9,6 +9,8 @@ import pytest
 
 from holder import registrations
 
+pytestmark = pytest.mark.any_model
+
 
 def truncated(file, data):
     file.write_bytes(data[:100])

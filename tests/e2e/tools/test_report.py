@@ -10,6 +10,8 @@ import pytest
 
 import models
 
+pytestmark = pytest.mark.any_model
+
 SECRETS = {"HOME": "/srv/people/alice-the-owner", "USER": "alicetheowner", "API_TOKEN": "hunter2-token", "SSH_AUTH_SOCK": "/tmp/ssh-agent.77",
            "XRC_COMPAT_TABLE_DIR": "/dev/shm", "LD_LIBRARY_PATH": "/srv/people/alice-the-owner/lib:/opt/alicetheowner/lib"}
 

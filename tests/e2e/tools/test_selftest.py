@@ -35,6 +35,7 @@ def test_everything_holds_on_the_emulated_device(model, run, xrc_compat):
     assert result.stdout.endswith(f"\n{models.device(0)}: 16 passed, 0 failed, 0 not tried\n")
 
 
+@pytest.mark.any_model
 def test_the_device_is_chosen(model, run, xrc_compat):
     result = run([xrc_compat, "selftest", "--device", models.device(1), "--softhca=2"], timeout=60)
     assert result.returncode == 0 and f"\n{models.device(1)}: 16 passed" in result.stdout
@@ -109,6 +110,7 @@ def test_events_of_others_are_a_limit_of_the_kernel(run, softhca, xrc_compat):
     assert result.stdout.endswith(": 15 passed, 0 failed, 0 not tried, 1 limited by the kernel\n")
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("deaf, verdict, detail", [
     ("12", "limited", "this kernel tells only the creator"),
     ("1", "FAILED", "no event for the survivor"),

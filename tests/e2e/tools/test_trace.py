@@ -13,6 +13,8 @@ import pytest
 
 from waiting import process_state, wait_for
 
+pytestmark = pytest.mark.any_model
+
 # The functions for which abi/symbols.tab lists arguments.
 SYMBOLS = (pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "abi" / "symbols.tab").read_text().splitlines()
 FUNCTIONS = [line.split()[0] for line in SYMBOLS if line.startswith("ibv_") and line.split()[5] != "-"]
