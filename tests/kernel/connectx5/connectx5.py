@@ -8,6 +8,7 @@ usage: connectx5.py [--slow=FACTOR] SOCKET...
 import argparse
 import collections
 import pathlib
+import struct
 import sys
 import time
 
@@ -15,51 +16,47 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "adapter"))
 
 import description  # noqa: E402
 import firmware  # noqa: E402
-from adapter import Wire, serve  # noqa: E402
-from identity import ANSWER, ASK_OBJECT, CONFIG_SIZE, RAISE_EVENT  # noqa: E402
+from adapter import Function, Wire, serve  # noqa: E402
+from identity import CONFIG_SIZE  # noqa: E402
 from mad import Answers  # noqa: E402
-from memory import Guest  # noqa: E402
+from objects import Keys  # noqa: E402
+from queues import EVENT_CQ_ERROR, EVENT_SRQ_LIMIT  # noqa: E402
 from structures import COMMAND_BELL, HEALTH_COUNTER, QUEUE_HIGH, QUEUE_LOW, TIMER_HIGH, TIMER_LOW  # noqa: E402
 from vfio_user import CONFIG_REGION  # noqa: E402
 
 REGISTERS = 0
 
 # The first number of a kind, and by how many there can be. QPs and SRQs share one sequence: two that are made one after the other are neighbours.
-FIRST = {"uar": (description.FIRST_UAR, description.UARS), "eq": (1, 64), "counters": (1, 256)}
-SEQUENCE = ("qp", "srq", "xrc_srq", "rmp")
+# A key of 0x100 would end a list of segments, and the low byte of a key is not of its number.
+FIRST = {"uar": (description.FIRST_UAR, description.UARS), "eq": (1, 64), "counters": (1, 256), "mkey": (2, 1 << 24)}
+SEQUENCE = ("qp", "xrc_srq", "rmp")
 FIRST_IN_SEQUENCE = 0x40
 
-# device.h: MLX5_EVENT_TYPE_*, and where mlx5_eqe_port_state has the port
-EVENT_CQ_ERROR, EVENT_PORT, EVENT_SRQ_LIMIT = 0x04, 0x09, 0x14
-PORT_ONE = 0x10 << 152
+# doorbell.h: MLX5_CQ_DOORBELL, MLX5_BF_OFFSET: where they lie in each page of doorbells
+ARM_BELL, SEND_BELLS = 0x20, 0x800
 
-# What a register of ours asks for, by number; then XRC receive QPs
-SRQS = ("srq", "xrc_srq", "rmp")
-ASKED = (("qp",), ("cq",), SRQS)
+# What a register of ours asks for beside QPs, CQs and SRQs: XRC receive QPs
+TARGETS = 3
 
 
-class ConnectX5:
+class ConnectX5(Function):
     """One adapter with one port."""
 
     sizes = {REGISTERS: description.REGISTERS_SIZE, CONFIG_REGION: CONFIG_SIZE}
     vectors = description.VECTORS
-
-    def __init__(self, wire, lid):
-        self.wire, self.lid, self.guest = wire, lid, Guest()
-        self.server = None
-        self.config = description.config_space()
-        self.started = time.monotonic()
-        self.reset()
+    config_space = staticmethod(description.config_space)
 
     def reset(self):
+        for qp in getattr(self, "qps", {}).values():
+            self.wire.engine.forget(qp)
         self.words = description.initialization_segment()
         self.command_queue, self.pages = 0, []
         self.objects = collections.defaultdict(dict)
+        self.qps, self.cqs, self.eqs = self.objects["qp"], self.objects["cq"], self.objects["eq"]
+        self.srqs = self.objects["xrc_srq"] = self.objects["rmp"] = {}
+        self.keys, self.groups, self.half = Keys(self), set(), b""
         self.sequence = FIRST_IN_SEQUENCE
         self.answers = Answers(self.lid)
-
-    def log(self, text):
-        print(f"{time.monotonic() - self.started:.3f} lid {self.lid}: {text}", flush=True)
 
     def new_number(self, kind):
         if kind in SEQUENCE:
@@ -71,15 +68,20 @@ class ConnectX5:
             raise firmware.Refused(firmware.BAD_RESOURCE)
         return number
 
-    def interrupt(self, vector):
-        self.server.interrupt(vector)
-
     def queues_for(self, kind):
-        return [queue for queue in self.objects["eq"].values() if queue.wants(kind)]
+        return [queue for queue in self.eqs.values() if queue.wants(kind)]
 
-    def event(self, kind, content, subtype=0):
+    def event(self, kind, **fields):
+        if kind == EVENT_CQ_ERROR:
+            fields["first"] = fields.pop("number")
         for queue in self.queues_for(kind):
-            queue.post(kind, content, subtype)
+            queue.post(type=kind, **fields)
+
+    def special_qpn(self, qpn):
+        return qpn
+
+    def group_members(self, gid):
+        return [qpn for group, qpn in self.groups if int.from_bytes(group, "big") == gid]
 
     # ---- what the driver reads and writes ----
 
@@ -106,31 +108,30 @@ class ConnectX5:
             for slot in range(1 << description.LOG_COMMANDS):
                 if bell >> slot & 1:
                     firmware.execute(self, slot)
+        elif offset >= description.FIRST_UAR * description.PAGE:
+            self._doorbell(offset % description.PAGE, data)
 
-    def _configure(self, offset, data):
-        word = int.from_bytes(data, "little")
-        if offset == ASK_OBJECT:
-            numbers = dict(enumerate(sorted(self._asked(word >> 24))))
-            self.config[ANSWER:ANSWER + 4] = numbers.get(word & 0xffffff, 0xffffffff).to_bytes(4, "little")
-        elif offset == RAISE_EVENT:
-            self._raise(word >> 24, word & 0xffffff)
-        elif offset == 4 or offset >= 0x40:
-            self.config[offset:offset + len(data)] = data
+    def _doorbell(self, offset, data):
+        """Two words, which may come one after the other."""
+        if len(data) == 4 and not offset % 8:
+            self.half = data
+            return
+        first, number = struct.unpack(">II", (self.half + data)[-8:])
+        if offset >= SEND_BELLS:
+            self.wire.engine.ring(self.qps.get(number >> 8))
+        elif offset & -8 == ARM_BELL and number in self.cqs:
+            self.cqs[number].arm(first >> 28 & 3, first >> 24 & 7, first & 0xffffff)
 
-    def _asked(self, which):
-        if which == len(ASKED):
-            return [number for number, qp in self.objects["qp"].items() if qp.is_target()]
-        return [number for kind in ASKED[which] for number in self.objects[kind]]
+    def asked(self, kind):
+        if kind == TARGETS:
+            return [number for number, qp in self.qps.items() if qp.is_target()]
+        return super().asked(kind)
 
-    def _raise(self, kind, number):
+    def raise_event(self, kind, number):
         """An SRQ's limit is used up by its event."""
-        if kind == EVENT_SRQ_LIMIT:
-            for srq in filter(None, (self.objects[name].get(number) for name in SRQS)):
-                srq.limit = 0
-        if kind == EVENT_PORT:
-            self.event(kind, PORT_ONE, subtype=number)
-        else:
-            self.event(kind, number << 192 if kind == EVENT_CQ_ERROR else number)
+        if kind == EVENT_SRQ_LIMIT and number in self.srqs:
+            self.srqs[number].limit = 0
+        super().raise_event(kind, number)
 
 
 def main():

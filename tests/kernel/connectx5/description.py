@@ -65,7 +65,7 @@ def capabilities(kind):
     if kind == CAP_GENERAL:
         return general()
     if kind == CAP_ATOMIC:
-        return ATOMIC_CAPABILITIES.build(operations=COMPARE_AND_SWAP | FETCH_AND_ADD, qp_sizes=EIGHT_BYTES)
+        return ATOMIC_CAPABILITIES.build(host_order=1, operations=COMPARE_AND_SWAP | FETCH_AND_ADD, qp_sizes=EIGHT_BYTES)
     return None
 
 

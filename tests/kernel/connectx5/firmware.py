@@ -3,12 +3,16 @@
 
 import description
 from memory import Fault
-from objects import CHANGES, EventQueue, Object, QueuePair
+from objects import CompletionQueue, EventQueue, Object, Region, Rmp, XrcSrq
+from queue_pair import CHANGES, QueuePair
 from structures import ASKED, BLOCK, BLOCK_DATA, ENTRY, PAGES, QP, QP_AT, RMP, SRQ, TOLD
 
 # device.h: MLX5_CMD_STAT_*, MLX5_CMD_DELIVERY_STAT_*; MLX5_EVENT_TYPE_CMD
 OK, INTERNAL_ERROR, BAD_OPCODE, BAD_PARAMETER, BAD_RESOURCE, BAD_STATE = 0x00, 0x01, 0x02, 0x03, 0x05, 0x10
 EVENT_COMMAND = 0x0a
+
+# cq.h: MLX5_CQ_OPMOD_RESIZE
+RESIZE = 1
 
 # manage_pages_in: op_mod
 GIVE, TAKE_BACK = 1, 2
@@ -90,14 +94,14 @@ def execute(function, slot):
     # What makes or ends the queue of these events is polled for.
     for queue in function.queues_for(EVENT_COMMAND):
         if queue in hears:
-            queue.post(EVENT_COMMAND, (1 << slot) << 192)
+            queue.post(type=EVENT_COMMAND, first=1 << slot)
 
 
 # ---- firmware, limits, pages ----
 
 # What has nothing to do here: INIT_HCA, TEARDOWN_HCA, ENABLE_HCA, DISABLE_HCA, SET_HCA_CAP, SET_ISSI, SET_DRIVER_VERSION, ACCESS_REG (all
-# registers read as zero), NOP, QUERY_Q_COUNTER, ATTACH_TO_MCG, DETACH_FROM_MCG
-@command(0x102, 0x103, 0x104, 0x105, 0x109, 0x10b, 0x10d, 0x805, 0x80d, 0x773, 0x806, 0x807)
+# registers read as zero), NOP, QUERY_Q_COUNTER
+@command(0x102, 0x103, 0x104, 0x105, 0x109, 0x10b, 0x10d, 0x805, 0x80d, 0x773)
 def nothing(_call):
     return None
 
@@ -156,12 +160,11 @@ def query_port(call):
 
 # ---- objects: what makes them and what ends them ----
 
-KINDS = {"mkey": (0x200, 0x202), "eq": (0x301, 0x302), "cq": (0x400, 0x401), "qp": (0x500, 0x501), "srq": (0x700, 0x701),
-         "xrc_srq": (0x705, 0x706), "rmp": (0x90c, 0x90e), "pd": (0x800, 0x801), "uar": (0x802, 0x803), "xrcd": (0x80e, 0x80f),
+KINDS = {"mkey": (0x200, 0x202), "eq": (0x301, 0x302), "cq": (0x400, 0x401), "qp": (0x500, 0x501), "xrc_srq": (0x705, 0x706), "rmp": (0x90c, 0x90e), "pd": (0x800, 0x801), "uar": (0x802, 0x803), "xrcd": (0x80e, 0x80f),
          "transport_domain": (0x816, 0x817), "counters": (0x771, 0x772)}
 CREATED = {create: kind for kind, (create, _) in KINDS.items()}
 DESTROYED = {destroy: kind for kind, (_, destroy) in KINDS.items()}
-MADE_BY = {"eq": EventQueue, "qp": QueuePair}
+MADE_BY = {"mkey": Region, "eq": EventQueue, "cq": CompletionQueue, "qp": QueuePair, "xrc_srq": XrcSrq, "rmp": Rmp}
 
 
 @command(*CREATED)
@@ -175,24 +178,27 @@ def create(call):
 @command(*DESTROYED)
 def destroy(call):
     kind = DESTROYED[call.opcode]
-    call.of(kind)
+    gone = call.of(kind)
+    if kind == "qp":
+        call.function.wire.engine.forget(gone)
     del call.function.objects[kind][call.number]
 
 
 @command(0x403)
 def modify_cq(call):
-    call.of("cq")
+    cq = call.of("cq")
+    if call.modifier == RESIZE:
+        cq.resize_by(call.data)
 
 
-@command(0x702, 0x707)
+@command(0x707)
 def query_srq(call):
-    srq = call.of({0x702: "srq", 0x707: "xrc_srq"}[call.opcode])
-    return bytes(8) + bytes(SRQ.build(limit=srq.limit)[HEAD:])
+    return bytes(8) + bytes(SRQ.build(limit=call.of("xrc_srq").limit)[HEAD:])
 
 
-@command(0x703, 0x708)
+@command(0x708)
 def arm_srq(call):
-    call.of({0x703: "srq", 0x708: "xrc_srq"}[call.opcode]).limit = call.argument & 0xffff
+    call.of("xrc_srq").limit = call.argument & 0xffff
 
 
 @command(0x90f)
@@ -211,10 +217,24 @@ def modify_rmp(call):
 @command(*CHANGES)
 def change_qp(call):
     optional = int.from_bytes(call.data[HEAD:HEAD + 4], "big")
-    if not call.of("qp").change(call.opcode, optional, call.data[QP_AT:QP_AT + QP.size]):
+    qp = call.of("qp")
+    if not qp.change(call.opcode, optional, call.data[QP_AT:QP_AT + QP.size]):
         raise Refused(BAD_STATE)
+    call.function.wire.engine.changed(qp)
 
 
 @command(0x50b)
 def query_qp(call):
     return bytes(QP_AT - 8) + bytes(call.of("qp").query())
+
+
+# ---- groups ----
+
+@command(0x806)
+def attach(call):
+    call.function.groups.add((call.data[HEAD:], call.of("qp").number))
+
+
+@command(0x807)
+def detach(call):
+    call.function.groups.discard((call.data[HEAD:], call.number))

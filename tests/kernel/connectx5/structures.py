@@ -53,15 +53,16 @@ GENERAL = table(
     driver_version=(0x261, 1), max_sq_wqe=(0x290, 16), max_rq_wqe=(0x2b0, 16),
     max_group_members=(0x2e7, 25), log_max_groups=(0x318, 8), log_max_transport_domains=(0x323, 5), log_max_pds=(0x32b, 5),
     log_max_xrcds=(0x33b, 5), khz=(0x4e0, 32))
-ATOMIC_CAPABILITIES = table(0x1000, operations=(0x90, 16), qp_sizes=(0xb0, 16))
+ATOMIC_CAPABILITIES = table(0x1000, host_order=(0x40, 2), operations=(0x90, 16), qp_sizes=(0xb0, 16))
 
 # mlx5_ifc.h: query_hca_vport_context_out with hca_vport_context
 PORT = table(0x210, has_smi=(0x181, 1), physical_state=(0x190, 4), policy=(0x194, 4), state=(0x19c, 4), system_guid=(0x1c0, 64),
              port_guid=(0x200, 64), node_guid=(0x240, 64), capabilities=(0x280, 32), lid=(0x380, 16), subnet_timeout=(0x39b, 5), sm_lid=(0x3a0, 16))
 
 # mlx5_ifc.h: create_eq_in with eqc; device.h: mlx5_eqe
-EQ = table(0x110, log_size=(0xe3, 5), vector=(0x134, 12), log_page=(0x143, 5), events=(0x2c0, 256))
-EQE = table(0x40, type=(0x08, 8), subtype=(0x18, 8), content=(0x100, 224), owner=(0x1ff, 1))
+EQ = table(0x110, page_offset=(0xd4, 6), log_size=(0xe3, 5), vector=(0x134, 12), log_page=(0x143, 5), events=(0x2c0, 256))
+EQE = table(0x40, type=(0x08, 8), subtype=(0x18, 8), first=(0x100, 32), port=(0x140, 4), syndrome=(0x158, 8), number=(0x1c0, 32),
+            owner=(0x1ff, 1))
 
 # mlx5_ifc.h: ads
 PATH = {"fl": (0, 1), "pkey_index": (0x10, 16), "grh": (0x28, 1), "mlid": (0x29, 7), "rlid": (0x30, 16), "ack_timeout": (0x40, 5),
@@ -85,7 +86,25 @@ QP = table(
     srqn=(0x568, 24))
 
 # mlx5_ifc.h: create_xrc_srq_in with xrc_srqc, as create_srq_in with srqc
-SRQ = table(0x50, log_size=(0x84, 4), log_stride=(0xa5, 3), xrcd=(0xa8, 24), cqn=(0xc8, 24), pd=(0x148, 24), limit=(0x160, 16))
+SRQ = table(0x60, log_size=(0x84, 4), log_stride=(0xa5, 3), xrcd=(0xa8, 24), page_offset=(0xc0, 6), cqn=(0xc8, 24), log_page=(0x102, 6),
+            user_index=(0x108, 24), pd=(0x148, 24), limit=(0x160, 16), record=(0x1c0, 64))
 
-# mlx5_ifc.h: modify_rmp_in, query_rmp_out with rmpc and wq
-RMP = table(0x110, limit=(0x2b0, 16))
+# mlx5_ifc.h: create_rmp_in, modify_rmp_in, query_rmp_out with rmpc and wq
+RMP = table(0x110, page_offset=(0x2ab, 5), limit=(0x2b0, 16), pd=(0x2c8, 24), record=(0x300, 64), log_stride=(0x38c, 4), log_page=(0x393, 5),
+            log_size=(0x39b, 5))
+
+# mlx5_ifc.h: create_cq_in, modify_cq_in with cqc
+CQ = table(0x110, entry=(0x88, 3), page_offset=(0xd4, 6), log_size=(0xe3, 5), eqn=(0x120, 32), log_page=(0x143, 5), record=(0x240, 64))
+
+# mlx5_ifc.h: create_mkey_in with mkc
+MKEY = table(0x110, free=(0x81, 1), access=(0x91, 5), mode=(0x96, 2), variant=(0xb8, 8), pd=(0xe8, 24), start=(0x100, 64), length=(0x140, 64),
+             log_page=(0x25b, 5))
+
+# device.h: mlx5_cqe64, mlx5_err_cqe
+CQE = table(0x40, slid=(0xb0, 16), has_grh=(0xc2, 2), sl=(0xc4, 4), remote=(0xc8, 24), user_index=(0x108, 24), immediate=(0x120, 32),
+            bytes=(0x160, 32), syndrome=(0x1b8, 8), send_opcode=(0x1c0, 8), qpn=(0x1c8, 24), index=(0x1e0, 16), kind=(0x1f8, 4), owner=(0x1ff, 1))
+
+# qp.h: mlx5_wqe_ctrl_seg with the mlx5_wqe_xrc_seg that may follow, mlx5_av
+CONTROL = table(0x20, opcode=(0x18, 8), units=(0x3a, 6), signalled=(0x5c, 1), solicited=(0x5e, 1), immediate=(0x60, 32), srqn=(0x88, 24))
+DATAGRAM = table(0x30, qkey=(0x00, 32), qpn=(0x48, 24), sl=(0x64, 4), dlid=(0x70, 16), hop_limit=(0xd8, 8), has_grh=(0xe1, 1), flow=(0xec, 20),
+                 dgid=(0x100, 128))

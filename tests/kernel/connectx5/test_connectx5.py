@@ -9,85 +9,19 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from connectx5 import ANSWER, ASK_OBJECT, CONFIG_REGION, RAISE_EVENT, REGISTERS, ConnectX5, Wire  # noqa: E402
+from bench_connectx5 import BELLS, EVENTS, SHARED, START, UD, XRC, Driver, two, with_pages  # noqa: E402
+from connectx5 import CONFIG_REGION, REGISTERS  # noqa: E402
 from description import BOOT_PAGES, general  # noqa: E402
-from firmware import BAD_OPCODE, BAD_RESOURCE, BAD_STATE, EVENT_COMMAND, HEAD, OK  # noqa: E402
-from structures import (ASKED, BLOCK, BLOCK_DATA, COMMAND_BELL, ENTRY, EQ, EQE, GENERAL, HEALTH_COUNTER, QP, QP_AT, QUEUE_HIGH, QUEUE_LOW,  # noqa: E402
-                        RMP, TOLD)
-
-SIZE, QUEUE, QUESTION, REPLY, EVENTS = 1 << 20, 0x1000, 0x10000, 0x20000, 0x30000
-BLOCK_STEP = 0x400
-
-
-class Driver:
-    """The least of mlx5_core: memory, the command queue and its mailboxes."""
-
-    def __init__(self):
-        self.function = Wire(1, 1, ConnectX5).functions[0]
-        self.function.server = self
-        self.raised = []
-        fd = os.memfd_create("guest")
-        os.ftruncate(fd, SIZE)
-        self.function.guest.add(0, SIZE, fd, 0)
-        os.close(fd)
-        self.memory = self.function.guest.view(0, SIZE)
-        self.write(QUEUE_HIGH, 0)
-        self.write(QUEUE_LOW, QUEUE)
-
-    def interrupt(self, vector):
-        self.raised.append(vector)
-
-    def write(self, offset, word):
-        self.function.write(REGISTERS, offset, word.to_bytes(4, "big"))
-
-    def _chain(self, at, size):
-        """Addresses of the blocks for @size bytes, linked."""
-        found = [at + BLOCK_STEP * number for number in range((size + BLOCK_DATA - 1) // BLOCK_DATA)]
-        for here, following in zip(found, [*found[1:], 0]):
-            BLOCK.put(self.memory[here:here + BLOCK.size], next=following)
-        return found
-
-    def command(self, opcode, more=b"", out_length=HEAD, slot=0, **fields):
-        """The answer, whole."""
-        data = bytes(ASKED.build(opcode=opcode, **fields)) + more
-        for number, at in enumerate(self._chain(QUESTION, len(data) - HEAD)):
-            part = data[HEAD + BLOCK_DATA * number:][:BLOCK_DATA]
-            self.memory[at:at + len(part)] = part
-        replies = self._chain(REPLY, out_length - HEAD)
-        entry = self.memory[QUEUE + slot * ENTRY.size:][:ENTRY.size]
-        entry[:] = ENTRY.build(in_length=len(data), in_blocks=QUESTION, out_blocks=REPLY, out_length=out_length, owner=1,
-                               question=int.from_bytes(data[:HEAD], "big"))
-        self.write(COMMAND_BELL, 1 << slot)
-        assert (ENTRY.get(entry, "owner"), ENTRY.get(entry, "status")) == (0, OK)
-        return (bytes(entry[32:48]) + b"".join(bytes(self.memory[at:at + BLOCK_DATA]) for at in replies))[:out_length]
-
-    def status(self, *words, **kw):
-        return TOLD.get(self.command(*words, **kw), "status")
-
-    def made(self, opcode, more=b""):
-        answer = self.command(opcode, more)
-        assert TOLD.get(answer, "status") == OK
-        return TOLD.get(answer, "number")
-
-    def event_queue(self, events=0, log_size=1):
-        body = EQ.build(log_size=log_size, vector=5, events=events) + EVENTS.to_bytes(8, "big")
-        return self.made(0x301, bytes(body[HEAD:]))
-
-    def change(self, opcode, number, optional=0, **fields):
-        body = optional.to_bytes(4, "big").ljust(QP_AT - HEAD, b"\0") + QP.build(**fields)
-        return self.status(opcode, body, number=number)
-
-    def queried(self, number):
-        return QP.parse(self.command(0x50b, out_length=0x110, number=number)[QP_AT:])
-
+from firmware import BAD_OPCODE, BAD_RESOURCE, BAD_STATE, EVENT_COMMAND, HEAD, INTERNAL_ERROR, OK  # noqa: E402
+from identity import ANSWER, ASK_OBJECT, RAISE_EVENT  # noqa: E402
+from qp import COMPARE_SWAP, ERR, FETCH_ADD, READ, SEND, SEND_IMMEDIATE, WRITE, WRITE_IMMEDIATE  # noqa: E402
+from queues import (EVENT_COMPLETION, EVENT_CQ_ERROR, EVENT_LAST_WQE, EVENT_SRQ_LIMIT, FLUSHED, LOCAL_LENGTH, LOCAL_PROTECTION,  # noqa: E402
+                    REMOTE_ACCESS, REMOTE_INVALID, RETRY_EXCEEDED)
+from structures import DATAGRAM, EQE, GENERAL, HEALTH_COUNTER, RMP, SRQ, TOLD  # noqa: E402
 
 @pytest.fixture
 def driver():
     return Driver()
-
-
-def qp_body(**fields):
-    return bytes(QP_AT - HEAD) + QP.build(**fields)
 
 
 def test_fields_are_where_the_header_has_them():
@@ -115,13 +49,14 @@ def test_an_unknown_command_is_refused(driver):
 
 def test_what_is_not_there_is_refused(driver):
     assert driver.status(0x501, number=0x40) == BAD_RESOURCE
-    number = driver.made(0x500, qp_body())
-    assert driver.status(0x501, number=number) == OK and driver.status(0x501, number=number) == BAD_RESOURCE
+    number = driver.made(0x800)
+    assert driver.status(0x801, number=number) == OK and driver.status(0x801, number=number) == BAD_RESOURCE
 
 
-def test_qps_and_srqs_share_their_numbers(driver):
-    first = driver.made(0x500, qp_body())
-    assert [driver.made(0x705), driver.made(0x90c), driver.made(0x500, qp_body())] == [first + 1, first + 2, first + 3]
+def test_qps_and_srqs_share_their_numbers():
+    driver, _ = two()
+    first = driver.qp()
+    assert [driver.xrc_srq(5), driver.rmp(), driver.qp()] == [first + 1, first + 2, first + 3]
 
 
 def test_commands_complete_by_event(driver):
@@ -130,30 +65,32 @@ def test_commands_complete_by_event(driver):
     assert driver.raised == []
     driver.command(0x80d, slot=3)
     event = EQE.parse(driver.memory[EVENTS:])
-    assert (driver.raised, event.type, event.content >> 192, event.owner) == ([5], EVENT_COMMAND, 1 << 3, 0)
+    assert (driver.raised, event.type, event.first, event.owner) == ([5], EVENT_COMMAND, 1 << 3, 0)
 
 
 def test_the_owner_bit_turns_with_the_ring(driver):
     queue = driver.function.objects["eq"][driver.event_queue()]
     owners = []
     for number in range(4):
-        queue.post(1, number)
+        queue.post(type=1, number=number)
         owners.append(EQE.get(driver.memory[EVENTS + EQE.size * (number % 2):], "owner"))
     assert owners == [0, 0, 1, 1]
 
 
-def test_a_qp_comes_to_send(driver):
-    number = driver.made(0x500, qp_body(service=3, pd=7, log_sq=4))
+def test_a_qp_comes_to_send():
+    driver, _ = two()
+    number = driver.qp(XRC, receive_kind=SHARED)
     assert driver.change(0x502, number, primary_port=1, migration=3) == OK
     assert driver.change(0x503, number, mtu=5, remote_qpn=0x77, primary_rlid=2, primary_port=1, retry_count=7) == OK
     assert driver.change(0x504, number, optional=1 << 6, retry_count=5, rnr_timer=9, remote_qpn=1) == OK
     said = driver.queried(number)
-    assert (said.state, said.service, said.pd, said.log_sq, said.primary_port, said.primary_rlid) == (3, 3, 7, 4, 1, 2)
+    assert (said.state, said.service, said.pd, said.log_sq, said.primary_port, said.primary_rlid) == (3, 3, 7, 3, 1, 2)
     assert (said.remote_qpn, said.retry_count, said.rnr_timer) == (0x77, 5, 9)
 
 
-def test_a_transition_that_is_none(driver):
-    number = driver.made(0x500, qp_body(pd=7))
+def test_a_transition_that_is_none():
+    driver, _ = two()
+    number = driver.qp()
     assert driver.change(0x504, number) == BAD_STATE
     assert driver.change(0x502, number, primary_port=1) == OK
     assert driver.change(0x507, number) == OK and driver.queried(number).state == 6
@@ -168,18 +105,19 @@ def asked(driver, kind):
     return int.from_bytes(driver.function.read(CONFIG_REGION, ANSWER, 4), "little")
 
 
-def test_an_xrc_receive_qp_is_told_from_a_sender(driver):
-    sender, target = driver.made(0x500, qp_body(service=3)), driver.made(0x500, qp_body(service=3, no_sq=1))
+def test_an_xrc_receive_qp_is_told_from_a_sender():
+    driver, _ = two()
+    sender, target = driver.qp(XRC), driver.qp(XRC, no_sq=1)
     assert (asked(driver, 0), asked(driver, 3)) == (sender, target)
 
 
-def test_a_limit_is_used_up_by_its_event(driver):
-    number = driver.made(0x90c)
+def test_a_limit_is_used_up_by_its_event():
+    driver, _ = two()
+    number = driver.rmp()
     assert driver.status(0x90d, bytes(RMP.build(limit=3)[HEAD:]), number=number) == OK
     assert RMP.get(driver.command(0x90f, number=number, out_length=RMP.size), "limit") == 3
-    driver.event_queue(events=1 << 0x14 << 192)
-    driver.function.write(CONFIG_REGION, RAISE_EVENT, (0x14 << 24 | number).to_bytes(4, "little"))
-    assert EQE.parse(driver.memory[EVENTS:]).content == number
+    driver.function.write(CONFIG_REGION, RAISE_EVENT, (EVENT_SRQ_LIMIT << 24 | number).to_bytes(4, "little"))
+    assert driver.event().number == number
     assert RMP.get(driver.command(0x90f, number=number, out_length=RMP.size), "limit") == 0
 
 
@@ -188,3 +126,314 @@ def test_the_health_counter_moves(driver):
     later = driver.function.read(REGISTERS, HEALTH_COUNTER, 4)
     driver.function.started -= 10
     assert driver.function.read(REGISTERS, HEALTH_COUNTER, 4) != later
+
+
+# ---- messages ----
+
+HELLO = b"what is sent crosses the border of a page" * 60
+REQUEST, WRITTEN, RECEIVED, RECEIVED_IMMEDIATE, RESIZED, BAD_REQUEST, BAD_RESPONSE = 0, 1, 2, 3, 5, 13, 14
+
+
+@pytest.fixture
+def pair():
+    """Two RC QPs that are connected."""
+    first, second = two()
+    first.qp(user_index=0x11)
+    second.qp(user_index=0x22)
+    first.connect(2, second.qpn)
+    second.connect(1, first.qpn)
+    return first, second
+
+
+def inline(data):
+    return (1 << 31 | len(data)).to_bytes(4, "big") + data
+
+
+def remote(driver, at=0):
+    return (START + at).to_bytes(8, "big") + driver.key.to_bytes(4, "big") + bytes(4)
+
+
+def test_a_message_arrives(pair):
+    sender, receiver = pair
+    sender.payload(len(HELLO))[:] = HELLO
+    receiver.post_receive(len(HELLO))
+    sender.post_send(SEND, sender.segment(len(HELLO)))
+    assert bytes(receiver.payload(len(HELLO))) == HELLO
+    done, told = sender.completion(), receiver.completion()
+    assert (done.kind, done.send_opcode, done.qpn, done.user_index, done.index) == (REQUEST, SEND, sender.qpn, 0x11, 0)
+    assert (told.kind, told.qpn, told.user_index, told.bytes) == (RECEIVED, receiver.qpn, 0x22, len(HELLO))
+    assert (told.slid, told.sl, told.remote) == (1, 0, sender.qpn)
+
+
+def test_queues_in_the_midst_of_a_page():
+    sender, receiver = two()
+    sender.qp(page_offset=5)
+    receiver.qp(page_offset=9)
+    sender.connect(2, receiver.qpn, to_rtr={"primary_sl": 3})
+    receiver.connect(1, sender.qpn)
+    receiver.post_receive(4)
+    sender.post_send(SEND, sender.segment(4))
+    assert (receiver.completion().bytes, receiver.completion().sl) == (4, 3)
+
+
+def test_a_queue_without_its_pages(driver):
+    assert driver.status(0x705, with_pages(SRQ.build(log_size=1))) == INTERNAL_ERROR
+
+
+def test_the_record_of_sends_has_16_bits(pair):
+    sender, receiver = pair
+    sender.posted = sender.function.qps[sender.qpn].sent = 0xffff
+    receiver.post_receive(4)
+    sender.post_send(SEND, sender.segment(4))
+    assert (sender.completion().index, sender.function.qps[sender.qpn].sent) == (0xffff, 0x10000)
+
+
+def test_a_request_without_an_answer(pair):
+    sender, receiver = pair
+    receiver.change(0x50a, receiver.qpn)
+    qp = sender.function.qps[sender.qpn]
+    sender.post_send(SEND, sender.segment(4))
+    assert sender.completion().syndrome == 0
+    qp.context.primary_ack_timeout = 14
+    qp.since -= 1
+    qp.function.wire.engine.run()
+    assert (sender.completion().kind, sender.completion().syndrome) == (BAD_REQUEST, RETRY_EXCEEDED)
+
+
+def test_requests_of_all_sizes_go_round_the_ring(pair):
+    sender, receiver = pair
+    for number in range(12):
+        data, units = bytes([number]) * (10 + 50 * (number % 3)), sender.posted
+        receiver.post_receive(len(data))
+        sender.post_send(SEND_IMMEDIATE, inline(data), immediate=number)
+        done, told = sender.completion(number % 4), receiver.completion(number % 4)
+        assert (done.kind, done.index, done.owner) == (REQUEST, units, number // 4 % 2)
+        assert (told.kind, told.index, told.immediate) == (RECEIVED_IMMEDIATE, number % 4, number)
+        assert bytes(receiver.payload(len(data))) == data
+        for driver in pair:
+            driver.number_at(driver.cq_record, number + 1)
+    assert units > 16
+
+
+def test_a_write_a_read_and_what_they_tell(pair):
+    one, other = pair
+    one.payload(4)[:] = b"abcd"
+    other.post_receive(4)
+    one.post_send(WRITE_IMMEDIATE, remote(other, 100), one.segment(4), immediate=9)
+    assert bytes(other.payload(4, 100)) == b"abcd"
+    assert (other.completion().kind, other.completion().immediate) == (WRITTEN, 9)
+    other.payload(4, 100)[:] = b"ABCD"
+    one.post_send(READ, remote(other, 100), one.segment(4))
+    assert bytes(one.payload(4)) == b"ABCD" and one.completion(1).bytes == 4
+
+
+def test_atomics(pair):
+    one, other = pair
+    other.payload(8)[:] = (40).to_bytes(8, "little")
+    one.post_send(FETCH_ADD, remote(other), (2).to_bytes(8, "big") + bytes(8), one.segment(8))
+    one.post_send(COMPARE_SWAP, remote(other), (7).to_bytes(8, "big") + (42).to_bytes(8, "big"), one.segment(8, 8))
+    assert bytes(one.payload(16)) == (40).to_bytes(8, "little") + (42).to_bytes(8, "little")
+    assert bytes(other.payload(8)) == (7).to_bytes(8, "little")
+
+
+@pytest.mark.parametrize("fields", [{"free": 1}, {"mode": 2}, {"pd": 8}, {"access": 0x7}, {"length": 3}, {"variant": 1}], ids="".join)
+def test_a_key_that_does_not_open(pair, fields):
+    one, other = pair
+    assert other.key >> 8 > 1, "a key of 0x100 ends a list of segments"
+    other.region(**fields)
+    one.post_send(WRITE, remote(other), one.segment(4))
+    assert (one.completion().kind, one.completion().syndrome) == (BAD_REQUEST, REMOTE_ACCESS)
+
+
+def test_a_key_to_all_memory(pair):
+    one, other = pair
+    one.region(mode=0, length=0, start=0)
+    one.payload(4)[:] = b"phys"
+    other.post_receive(4)
+    one.post_send(SEND, (4).to_bytes(4, "big") + one.key.to_bytes(4, "big") + one.data.to_bytes(8, "big"))
+    assert bytes(other.payload(4)) == b"phys"
+
+
+def test_a_region_that_is_gone(pair):
+    one, _ = pair
+    assert one.status(0x202, number=one.key >> 8) == OK
+    one.post_send(SEND, one.segment(4))
+    assert one.completion().syndrome == LOCAL_PROTECTION
+
+
+def test_an_error_flushes_both_sides(pair):
+    sender, receiver = pair
+    for _ in range(2):
+        receiver.post_receive(8)
+    sender.post_send(SEND, sender.segment(9))
+    sender.post_send(SEND, sender.segment(8))
+    assert [(told.kind, told.syndrome, told.index) for told in map(sender.completion, range(2))] == \
+        [(BAD_REQUEST, REMOTE_INVALID, 0), (BAD_REQUEST, FLUSHED, 1)]
+    assert [(told.kind, told.syndrome, told.index) for told in map(receiver.completion, range(2))] == \
+        [(BAD_RESPONSE, LOCAL_LENGTH, 0), (BAD_RESPONSE, FLUSHED, 1)]
+
+
+def xrc(**fields):
+    """A sender; a target with an SRQ; the SRQ's number."""
+    sender, receiver = two()
+    sender.qp(XRC, receive_kind=SHARED, user_index=0x11)
+    receiver.qp(XRC, receive_kind=SHARED, no_sq=1, xrcd=5)
+    sender.connect(2, receiver.qpn)
+    receiver.connect(1, sender.qpn)
+    return sender, receiver, receiver.xrc_srq(**{"xrcd": 5, "user_index": 0x33, **fields})
+
+
+def test_xrc_finds_the_srq_that_the_request_names():
+    sender, receiver, srqn = xrc()
+    assert receiver.status(0x708, number=srqn, argument=2) == OK
+    sender.payload(4)[:] = b"xrc!"
+    sender.post_send(SEND, sender.segment(4), srqn=srqn)
+    told = receiver.completion()
+    assert (bytes(receiver.payload(4)), told.kind, told.qpn, told.user_index) == (b"xrc!", RECEIVED, receiver.qpn, 0x33)
+    assert (receiver.event().type, receiver.event().number) == (EVENT_SRQ_LIMIT, srqn)
+    sender.post_send(SEND, sender.segment(4), srqn=srqn)
+    assert (bytes(receiver.payload(4, 2048)), receiver.completion(1).index) == (b"xrc!", 1)
+    assert (sender.completion().kind, sender.completion().user_index) == (REQUEST, 0x11)
+
+
+def test_an_error_names_the_srq_too():
+    sender, receiver, srqn = xrc()
+    sender.post_send(SEND, sender.segment(4096), sender.segment(8), srqn=srqn)
+    told = receiver.completion()
+    assert (told.kind, told.syndrome, told.qpn, told.user_index) == (BAD_RESPONSE, LOCAL_LENGTH, receiver.qpn, 0x33)
+
+
+@pytest.mark.parametrize("kind", ["other domain", "ordinary"])
+def test_xrc_refuses_an_srq(kind):
+    sender, receiver, srqn = xrc(xrcd=6)
+    sender.post_send(SEND, sender.segment(4), srqn=srqn if kind == "other domain" else receiver.rmp())
+    assert sender.completion().syndrome == REMOTE_INVALID
+    assert [receiver.event(index).type for index in range(3)].count(EVENT_LAST_WQE) == 0
+
+
+def test_a_qp_that_only_receives():
+    driver, _ = two()
+    number = driver.qp(receive_kind=SHARED, no_sq=1)
+    driver.connect(2, 1)
+    assert driver.function.qps[number].send_ring is None
+
+
+def test_an_ordinary_srq_and_its_last_request():
+    sender, receiver = two()
+    sender.qp()
+    receiver.qp(receive_kind=SHARED, srqn=receiver.rmp(), user_index=0x22)
+    sender.connect(2, receiver.qpn)
+    receiver.connect(1, sender.qpn)
+    sender.payload(4)[:] = b"rmp!"
+    sender.post_send(SEND, sender.segment(4))
+    assert (bytes(receiver.payload(4)), receiver.completion().user_index) == (b"rmp!", 0x22)
+    sender.post_send(SEND, sender.segment(4))
+    assert (bytes(receiver.payload(4, 2048)), receiver.completion(1).index) == (b"rmp!", 1)
+    assert receiver.change(0x507, receiver.qpn) == OK
+    assert (receiver.event().type, receiver.event().number) == (EVENT_LAST_WQE, receiver.qpn)
+
+
+@pytest.mark.parametrize("dlid", [2, 0xc001])
+def test_a_datagram_and_its_header(dlid):
+    sender, receiver = two()
+    for driver in (sender, receiver):
+        driver.qp(UD, qkey=0x99)
+        driver.connect(0, 0, qkey=0x99)
+    group = bytes(range(16))
+    assert receiver.status(0x806, group, number=receiver.qpn) == OK and receiver.function.group_members(1) == []
+    receiver.post_receive(100)
+    sender.payload(4)[:] = b"ping"
+    to = DATAGRAM.build(qkey=0x99, qpn=receiver.qpn if dlid == 2 else 0xffffff, dlid=dlid, has_grh=1, sl=3, dgid=int.from_bytes(group, "big"))
+    sender.post_send(SEND, bytes(to), sender.segment(4))
+    told = receiver.completion()
+    assert (told.kind, told.bytes, told.has_grh, told.sl, told.remote) == (RECEIVED, 44, 1, 3, sender.qpn)
+    assert bytes(receiver.payload(20, 24)) == group + b"ping"
+    assert receiver.status(0x807, group, number=receiver.qpn) == OK and not receiver.function.groups
+
+
+# ---- completion queues ----
+
+def test_a_cq_tells_once_per_arming(pair):
+    sender, receiver = pair
+    sender.arm(0)
+    for _ in range(2):
+        receiver.post_receive(4)
+        sender.post_send(SEND, sender.segment(4))
+    assert sender.raised == [5]
+    assert (sender.event().type, sender.event().number) == (EVENT_COMPLETION, sender.cqn)
+    sender.arm(1, consumed=1)
+    assert sender.raised == [5, 5], "the second has come since"
+
+
+def test_a_cq_that_waits_for_a_solicited_message(pair):
+    sender, receiver = pair
+    receiver.arm(0, command=1)
+    raised = []
+    for solicited in (0, 1):
+        receiver.post_receive(4)
+        sender.post_send(SEND, sender.segment(4), solicited=solicited)
+        raised.append(len(receiver.raised))
+    assert raised == [0, 1]
+
+
+def test_a_doorbell_in_two_words(pair):
+    sender, receiver = pair
+    receiver.arm(0, command=1)
+    for driver, word in ((sender, 0), (receiver, 1 << 28)):
+        driver.write(BELLS + 0x20, word)
+        driver.write(BELLS + 0x24, driver.cqn)
+    receiver.post_receive(4)
+    sender.post_send(SEND, sender.segment(4))
+    assert (sender.raised, receiver.raised) == ([5], [5])
+
+
+def test_a_full_cq_says_so(pair):
+    sender, receiver = pair
+    for _ in range(5):
+        receiver.post_receive(4)
+        sender.post_send(SEND, sender.segment(4))
+    event = next(event for event in map(sender.event, range(8)) if event.type == EVENT_CQ_ERROR)
+    assert (event.first, event.syndrome) == (sender.cqn, 1) and sender.function.qps[sender.qpn].state == ERR
+
+
+def test_entries_of_128_bytes():
+    sender, receiver = two()
+    sender.completion_queue(entry=1)
+    sender.qp()
+    receiver.qp()
+    sender.connect(2, receiver.qpn)
+    receiver.connect(1, sender.qpn)
+    for number in range(2):
+        receiver.post_receive(4)
+        sender.post_send(SEND, sender.segment(4))
+        assert (sender.completion(number, 128).qpn, sender.completion(number, 128).index) == (sender.qpn, number)
+
+
+def test_the_old_ring_ends_when_a_cq_is_resized(pair):
+    sender, receiver = pair
+    old = sender.completions
+    sender.resize(3)
+    receiver.post_receive(4)
+    sender.post_send(SEND, sender.segment(4))
+    assert sender.completion(1).qpn == sender.qpn
+    sender.completions = old
+    assert sender.completion(0).kind == RESIZED
+
+
+ENDS = {"reset": lambda driver: driver.change(0x50a, driver.qpn), "destroyed": lambda driver: driver.status(0x501, number=driver.qpn),
+        "adapter": lambda driver: driver.function.reset()}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_a_request_that_waits_ends_with_its_qp(pair, end):
+    sender, receiver = pair
+    receiver.change(0x50a, receiver.qpn)
+    sender.post_send(SEND, sender.segment(4))
+    waiting = sender.function.wire.engine.waiting
+    assert waiting and not ENDS[end](sender) and not waiting
+
+
+def test_a_qp_in_reset_is_as_it_was_made(pair):
+    sender, _ = pair
+    assert sender.change(0x50a, sender.qpn) == OK
+    assert (sender.queried(sender.qpn).remote_qpn, sender.queried(sender.qpn).log_sq) == (0, 3)
