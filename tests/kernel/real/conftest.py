@@ -9,10 +9,6 @@ HERE = pathlib.Path(__file__).resolve().parent
 TESTS = HERE.parents[1]
 sys.path[:0] = [str(HERE), str(HERE.parent / "inside"), str(TESTS / "e2e" / "shim"), str(TESTS.parent / "softhca" / "tests" / "e2e"), str(TESTS)]
 
-# The ConnectX-5 carries no messages.
-WITH_DATA = ["test_programs.py"]
-
 pytest_plugins = ["driver", "progress"]
-collect_ignore_glob = WITH_DATA if os.environ.get("XRC_LAB_DRIVER") == "mlx5" else []
 if "XRC_LAB_REAL" not in os.environ:
     collect_ignore_glob = ["test_*"]

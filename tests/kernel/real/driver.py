@@ -31,8 +31,6 @@ MODEL, DEVICE_ID = {"mlx4": ("connectx3", "0x1003"), "mlx5": ("connectx5", "0x10
 MODULES = [f"{DRIVER}_ib", "ib_uverbs", "rdma_ucm"]
 # mlx5_ib of Linux 5.10 rounds responder resources down to a power of two; later releases and mlx4_ib round up.
 ROUNDING = "down" if DRIVER == "mlx5" and LINUX_5_10 else "up"
-# The ConnectX-5 carries no messages.
-CARRIES = DRIVER == "mlx4"
 REMOVED = [f"{DRIVER}_ib", f"{DRIVER}_core"]
 DEVICES = [f"{DRIVER}_0", f"{DRIVER}_1"]
 

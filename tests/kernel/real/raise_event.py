@@ -13,10 +13,6 @@ EVENTS = {"path_mig": 0x01, "comm_est": 0x02, "sq_drained": 0x03, "cq_err": 0x04
           "qp_access_err": 0x11, "srq_err": 0x12, "last_wqe_reached": 0x13, "srq_limit_reached": 0x14}
 RAISE_EVENT = 0xb4
 
-# enum ibv_event_type counts them in this order.
-NAMES = ("cq_err", "qp_fatal", "qp_req_err", "qp_access_err", "comm_est", "sq_drained", "path_mig", "path_mig_err", "device_fatal", "port_active",
-         "port_err", "lid_change", "pkey_change", "sm_change", "srq_err", "srq_limit_reached", "last_wqe_reached")
-
 # MLX4_PORT_CHANGE_SUBTYPE_*; softhca gives the port's number there, and each adapter has one port.
 PORT_EVENT = 0x09
 PORT_STATES = {"port_err": 1, "port_active": 4}

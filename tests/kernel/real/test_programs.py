@@ -3,7 +3,7 @@
 
 import pytest
 
-from driver import RAISE, TELLS_NO_PATH, run
+from driver import DEVICES, RAISE, TELLS_NO_PATH, run
 from installed import need
 from running import free_port
 from servers import LISTENING
@@ -11,10 +11,10 @@ from servers import LISTENING
 SECONDS = "300"
 
 PAIR = LISTENING + r"""
-port=$1; shift
-"$@" -d mlx4_0 -p $port & server=$!
+first=$1 second=$2 port=$3; shift 3
+"$@" -d $first -p $port & server=$!
 listening $port $server
-"$@" -d mlx4_1 -p $port 127.0.0.1; client=$?
+"$@" -d $second -p $port 127.0.0.1; client=$?
 wait $server; server=$?
 echo "server $server, client $client"
 [ $server = 0 ] && [ $client = 0 ]
@@ -27,7 +27,7 @@ def passes(done):
 
 def pair(*argv):
     need(argv[0])
-    passes(run(["bash", "-c", PAIR, "pair", free_port(), *argv]))
+    passes(run(["bash", "-c", PAIR, "pair", *DEVICES, free_port(), *argv]))
 
 
 @pytest.mark.parametrize("mode", [["-n", "200"], ["-n", "200", "-e"]], ids=["poll", "event"])
