@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The xrc-compat command: finds the subcommand in one table and hands over. */
+/* The xrc-compat command: finds the subcommand in a table and calls it. */
 #include "terminal/streams.h"
 #include "terminal/style.h"
 #include "tools/common/command.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat check`: will this program run, what would it take, and which command does it. Nothing of the program is executed. */
+/* `xrc-compat check`: whether a program runs here, and by which command. It executes nothing of the program. */
 #include "check.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
@@ -41,7 +41,7 @@ static int parse(const struct command *self, char **argv, struct check_options *
 	return advise_usage(self);
 }
 
-/* Reads our own library: whether programs of this kind can have it, and which doors it opens. */
+/* Reads our own library: its class, and whether it answers dlsym(). */
 static void read_library(struct check *check, struct path_candidates *candidates)
 {
 	check->library_path = paths_library_of(check->program.elf.bits, candidates);
@@ -51,7 +51,7 @@ static void read_library(struct check *check, struct path_candidates *candidates
 		check->library_has_dlsym = string_list_has(&check->library.export, "dlsym");
 }
 
-/* Other functions that the program imports from libibverbs and the system's does not have, as the experimental verbs of MLNX_OFED. */
+/* Functions that the program imports and the system's libibverbs lacks, as the experimental verbs of MLNX_OFED. */
 static void read_unresolved(struct check *check)
 {
 	struct elf_info system;
@@ -73,7 +73,7 @@ static void read_unresolved(struct check *check)
 	elf_info_free(&system);
 }
 
-/* The plugins that can be read. */
+/* Keeps the plugins that can be read. */
 static void read_plugins(struct check *check, const struct string_list *wanted, struct string_list *readable)
 {
 	for (size_t i = 0; i < wanted->count; i++) {
@@ -111,7 +111,7 @@ static void read_all(struct check *check, const struct check_options *options, s
 	read_library(check, candidates);
 	if (check->fault)
 		return;
-	/* Without our library its word size cannot be compared, but everything else can still be said. */
+	/* Without our library only the comparison of word sizes is missing. */
 	check->fault = program_preload_fault(&check->program, check->library_path ? &check->library : &check->program.elf);
 	read_libraries(check, options);
 	check->starter = starter_is_one(&check->program);

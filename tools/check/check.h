@@ -14,10 +14,10 @@
 enum check_verdict {
 	VERDICT_READY = 0,
 	VERDICT_NOT_NEEDED = 1,
-	VERDICT_RUN_TIME = 2, /* binds with dlsym(), and this library has no answer to that */
-	VERDICT_CANNOT_TELL = 3, /* it starts other programs, or cannot be looked into */
+	VERDICT_RUN_TIME = 2, /* binds by dlsym(), and our library was built without that */
+	VERDICT_CANNOT_TELL = 3, /* it starts other programs, or cannot be read */
 	VERDICT_NO_DEVICE = 4,
-	VERDICT_UNSUPPORTED = 5, /* a dialect or a build that this library cannot serve */
+	VERDICT_UNSUPPORTED = 5, /* a dialect or a build that our library does not support */
 	VERDICT_NOT_PRELOADABLE, /* static, setuid, another class */
 	VERDICT_CANNOT_START,	 /* no program, or not one of this machine */
 	VERDICT_BROKEN,		 /* libraries are missing, the program's or ours */
@@ -28,18 +28,18 @@ struct check {
 	const char *wanted_device;
 	struct program program;
 	enum program_fault fault;
-	struct elf_info library; /* ours; bits 0 when it is not there */
+	struct elf_info library; /* ours; bits 0 if it is missing */
 	const char *library_path;
-	bool library_has_dlsym; /* it answers programs that bind at run time */
+	bool library_has_dlsym; /* it serves programs that bind at run time */
 	bool static_verbs; /* a libibverbs is linked into the program */
 	bool starter; /* it starts other programs */
-	char started[PATH_MAX]; /* the one that it starts, if that can be told; or "" */
+	char started[PATH_MAX]; /* the program that it starts; "" if unknown */
 	bool mpi;
 	struct closure closure;
 	struct needs needs;
 	struct legacy_use use;
-	const struct loaded_object *libibverbs; /* the one that the program would get without us, or NULL */
-	struct string_list unread;		/* plugins that the user named, and that cannot be read */
+	const struct loaded_object *libibverbs; /* the one that the loader finds for the program, or NULL */
+	struct string_list unread;		/* plugins that the user named and that cannot be read */
 	struct string_list unresolved;		/* other functions that today's libibverbs does not have */
 	struct device_list devices;
 	int devices_error;

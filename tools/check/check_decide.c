@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* From the facts to the verdict, the reason and the next command. The first rule that applies decides. */
+/* Decides the verdict, the reason and the next command. The first rule that applies counts. */
 #include "check.h"
 #include "tools/common/command.h"
 #include "tools/common/text.h"
@@ -24,7 +24,7 @@ static void verdict(struct check *check, enum check_verdict value, const char *f
 	va_end(args);
 }
 
-/* @command: with what it takes before the program. */
+/* @command: a command of ours with its options, without the program. */
 static void next_command(struct check *check, const char *command, const char *program)
 {
 	char *word = text_shell_word(program);
@@ -33,7 +33,7 @@ static void next_command(struct check *check, const char *command, const char *p
 	free(word);
 }
 
-/* Of those that may be used, the first that @fits. */
+/* The first allowed device that @fits. */
 static const struct device *find_device(const struct check *check, bool (*fits)(const struct device *device))
 {
 	for (size_t i = 0; i < check->devices.count; i++) {
@@ -45,13 +45,13 @@ static const struct device *find_device(const struct check *check, bool (*fits)(
 	return NULL;
 }
 
-/* Whether it has XRC is not known. */
+/* A device that could not be opened: its capabilities are unknown. */
 static bool is_closed(const struct device *device)
 {
 	return !device->opened;
 }
 
-/* What `run` cannot start at all, or what is no program but a library. */
+/* The file cannot be started at all, or it is a library. */
 static bool is_no_program(const struct check *check)
 {
 	static const enum program_fault faults[] = { PROGRAM_NOT_FOUND, PROGRAM_NOT_EXECUTABLE, PROGRAM_BAD_FORMAT, PROGRAM_BAD_ELF,
@@ -78,7 +78,7 @@ static bool uses_xrc(const struct check *check)
 	return check->use.count || check->use.run_time;
 }
 
-/* A plugin that cannot be read may need the legacy functions or not. */
+/* A plugin that cannot be read may need the legacy functions. */
 static bool decide_plugins(struct check *check)
 {
 	if (!check->unread.count)
@@ -88,7 +88,7 @@ static bool decide_plugins(struct check *check)
 	return true;
 }
 
-/* Why the program cannot start, whatever functions it uses. */
+/* The program cannot start, whatever functions it uses. */
 static bool decide_start(struct check *check)
 {
 	if (is_no_program(check)) {
@@ -99,7 +99,7 @@ static bool decide_start(struct check *check)
 		}
 		return true;
 	}
-	/* `run` refuses before the loader could look for libraries. */
+	/* `run` refuses before the loader looks for libraries. */
 	if (check->fault)
 		return false;
 	if (check->closure.failure)
@@ -112,7 +112,7 @@ static bool decide_start(struct check *check)
 	return true;
 }
 
-/* What it starts decides, not itself. */
+/* The program that it starts decides. */
 static bool decide_starter(struct check *check)
 {
 	bool script = strcmp(check->program.path, check->program.binary) != 0;
@@ -143,7 +143,7 @@ static bool decide_need(struct check *check)
 						    "xrc-compat-xsrq");
 		return true;
 	}
-	/* Of a static program only this is known: whether it contains a libibverbs at all. */
+	/* Of a static program only one thing can be told: whether it contains a libibverbs. */
 	if ((check->fault == PROGRAM_STATIC && check->static_verbs) || check->fault == PROGRAM_PACKED)
 		return false;
 	if (uses_xrc(check) || check->needs.companion.count || check->needs.old_libibverbs[0])
@@ -152,7 +152,7 @@ static bool decide_need(struct check *check)
 	return true;
 }
 
-/* Why the library cannot be preloaded. */
+/* The library cannot be preloaded. */
 static bool decide_preload(struct check *check)
 {
 	const char *fault;
@@ -207,7 +207,7 @@ static bool decide_device(struct check *check)
 	return true;
 }
 
-/* The program needs a function that no library here has. */
+/* The program needs a function that no library of this machine has. */
 static bool decide_unresolved(struct check *check)
 {
 	if (!check->unresolved.count)
@@ -233,7 +233,7 @@ static void decide_ready(struct check *check)
 	next_command(check, check->mpi ? "env" : "run --", check->name);
 }
 
-/* What else `run` does for it: the same with and without a device. */
+/* Says what else `run` preloads, with and without a device. */
 static void add_needs(struct check *check)
 {
 	size_t used = strlen(check->reason);

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "1.14.44.0" out of the file behind ".../libibverbs.so.1"; "" if the name does not tell. */
+/* "1.14.44.0" from the file name behind ".../libibverbs.so.1"; "" if the name has no version. */
 static const char *library_version(const char *path, char *buffer)
 {
 	const char *version;

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The function without which nothing legacy works; its name as it stands among the strings of a file. */
+/* Every legacy program needs this function. Its name, with the final 0, stands among the strings of a file. */
 static const char first_function[] = "ibv_open_xrc_domain";
 
 static const char *const legacy_functions[] = {
@@ -48,7 +48,7 @@ static bool was_in_ofed(const char *name)
 	return is_among(name, ofed_functions, sizeof(ofed_functions) / sizeof(ofed_functions[0]));
 }
 
-/* Functions that beside the legacy ones only MLNX_OFED's libibverbs had. */
+/* Functions that only MLNX_OFED's libibverbs had beside the legacy ones. */
 static bool is_later(const struct elf_import *import)
 {
 	if (!strncmp(import->name, "ibv_exp_", 8))
@@ -81,7 +81,7 @@ static void add_symbol(struct legacy_use *use, const struct elf_import *import, 
 		use->direction = DIRECTION_TWO_WAY;
 }
 
-/* Headers that verbs.h of MLNX_OFED includes and OFED had not; debugging information names them. */
+/* Headers of MLNX_OFED that OFED did not have. Debugging information names them. */
 static const char *later_header(const struct loaded_object *object)
 {
 	static const char *const headers[] = { "verbs_exp.h", "ofa_verbs.h" };
@@ -93,7 +93,7 @@ static const char *later_header(const struct loaded_object *object)
 	return NULL;
 }
 
-/* The dialect of the objects that use the legacy functions. Other libraries of the process tell nothing. */
+/* The dialect of the objects that use the legacy functions; other libraries do not matter. */
 static const char *find_later(const struct loaded_object *object)
 {
 	for (size_t i = 0; i < object->elf.import_count; i++) {
@@ -112,7 +112,7 @@ static bool has_legacy_import(const struct elf_info *elf)
 	return false;
 }
 
-/* The names stand in the file all the same, which need not have section headers to be loaded. */
+/* A file without section headers has the names, too. */
 static void read_names(const struct loaded_object *object, struct legacy_use *use)
 {
 	static struct elf_import named[sizeof(legacy_functions) / sizeof(legacy_functions[0])];
@@ -138,7 +138,7 @@ static void read_imports(const struct loaded_object *object, struct legacy_use *
 	}
 }
 
-/* A reference that has no version means libibverbs' first node, IBVERBS_1.0. Its devices are no devices for the eight. */
+/* The loader binds a reference without a version to IBVERBS_1.0, whose device structs the eight functions cannot use. */
 static void read_opening(const struct loaded_object *object, struct legacy_use *use, bool *versioned)
 {
 	const struct elf_import *import = elf_info_find_import(&object->elf, "ibv_open_device");
@@ -155,7 +155,7 @@ static bool looks_up_at_run_time(const struct loaded_object *object)
 	       !elf_info_find_import(&object->elf, first_function) && file_has_string(object->path, first_function);
 }
 
-/* By name, then in the order of loading: the order in the file is the linker's whim. */
+/* Sorted by name, then in the order of loading. The order in the file is arbitrary. */
 static int compare(const void *a, const void *b)
 {
 	const struct legacy_symbol *left = a;
@@ -173,7 +173,7 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 	for (size_t i = 0; i < closure->count; i++) {
 		const struct loaded_object *object = closure->object[i];
 
-		/* An old libibverbs names its own functions. */
+		/* An old libibverbs contains the names of its own functions. */
 		if (is_libibverbs(object))
 			continue;
 		read_imports(object, use, &transitional);
@@ -189,7 +189,7 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 		qsort(use->symbol, use->count, sizeof(*use->symbol), compare);
 	if (use->run_time && !use->count) {
 		use->dialect = DIALECT_OFED;
-		/* Strings do not tell which functions are called. All known programs of this kind use these. */
+		/* Strings do not tell which functions are called. All known programs that bind by dlsym() use these. */
 		use->direction = file_has_string(use->run_time->path, "ibv_create_xrc_rcv_qp") ? DIRECTION_ONE_WAY :
 											      DIRECTION_TWO_WAY;
 	}
@@ -207,7 +207,7 @@ void legacy_use_free(struct legacy_use *use)
 
 bool legacy_is_in_file(const char *path)
 {
-	/* libibverbs of that age looks there for devices, and says this of drivers. */
+	/* A libibverbs of that age has these strings. */
 	static const char folder[] = "infiniband_verbs", message[] = "libibverbs: ";
 
 	return regular_has(path, folder, strlen(folder)) && regular_has(path, message, strlen(message));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What a program and its libraries use of the legacy XRC interface, and how they get hold of it. */
+/* What a program and its libraries use of the legacy XRC interface, and how they bind to it. */
 #ifndef XRC_COMPAT_TOOLS_LEGACY_USE_H
 #define XRC_COMPAT_TOOLS_LEGACY_USE_H
 
@@ -20,16 +20,16 @@ enum legacy_direction {
 
 struct legacy_symbol {
 	const struct elf_import *import;
-	const struct loaded_object *object; /* who wants it */
+	const struct loaded_object *object; /* which imports it */
 };
 
 struct legacy_use {
 	struct legacy_symbol *symbol;
 	size_t count;
-	const struct loaded_object *run_time; /* looks the functions up with dlsym(), or NULL */
-	const struct loaded_object *unversioned; /* opens devices of IBVERBS_1.0, as all who open any do; or NULL */
+	const struct loaded_object *run_time; /* the object that looks the functions up by dlsym(), or NULL */
+	const struct loaded_object *unversioned; /* the object that opens devices by IBVERBS_1.0, or NULL */
 	enum legacy_dialect dialect;
-	const char *later; /* what shows DIALECT_MLNX: a function or header that OFED 1.5 did not have; of the closure */
+	const char *later; /* the evidence for DIALECT_MLNX: a function or header that OFED 1.5 lacks; memory of the closure */
 	enum legacy_direction direction;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Starts a process, takes what it gives until a time limit, and ends it. */
+/* Runs a function or a program in a process of its own, reads its output until a time limit, and ends it. */
 #include "aside.h"
 #include "command.h"
 #include "memory.h"
@@ -18,9 +18,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a killed process may take to end. After that it is left to init: a driver may hold it in the kernel. */
+/* How long a killed process may take to end. A driver may hold it in the kernel for longer; then init reaps it. */
 #define BURIAL_MILLISECONDS 200
-#define MOST_BYTES (256 * 1024)	/* of a program's output: one that prints without end is cut off */
+#define MOST_BYTES (256 * 1024)	/* of a program's output; the rest is dropped */
 
 static long milliseconds_until(const struct timespec *end)
 {
@@ -66,7 +66,7 @@ static int receive(const struct aside *aside, int in, int milliseconds)
 	return (int)size;
 }
 
-/* -EIO for one that did not end by itself. */
+/* -EIO if the process did not end by itself. */
 static int bury(pid_t pid, int milliseconds)
 {
 	struct timespec end = in_milliseconds(milliseconds);
@@ -96,7 +96,7 @@ static pid_t start(const struct aside *aside, int *in)
 	int fd[2], error;
 	pid_t pid;
 
-	fflush(NULL); /* or the child would print what is still buffered once more */
+	fflush(NULL); /* or the child prints the buffered text once more */
 	if (pipe2(fd, O_CLOEXEC))
 		return -errno;
 	pid = fork();
@@ -118,9 +118,9 @@ static int finish(pid_t pid, int in, int result, int milliseconds)
 	int status;
 
 	close(in);
-	if (result && kill(-pid, SIGKILL))	/* with what it has started itself */
+	if (result && kill(-pid, SIGKILL))	/* and its children */
 		kill(pid, SIGKILL);
-	/* A child that has closed its end of the pipe is ending, which may take the kernel some time. */
+	/* The child has closed its end of the pipe. Its exit may take the kernel some time. */
 	status = bury(pid, result ? BURIAL_MILLISECONDS : milliseconds);
 	return result ? result : status;
 }
@@ -153,7 +153,7 @@ static int execute(void *context, int out)
 	return TOOL_EXIT_NOT_EXECUTABLE;
 }
 
-/* To the end of the stream; what is too much is read and dropped. */
+/* Reads to the end of the stream, and drops what is too much. */
 static int collect(int in, int milliseconds, char *text)
 {
 	struct timespec end = in_milliseconds(milliseconds);

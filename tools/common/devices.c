@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Lists RDMA devices through libibverbs, which is loaded in a process of its own only. */
+/* Lists RDMA devices in a process of its own, which loads libibverbs. */
 #include "devices.h"
 #include "aside.h"
 #include "verbs.h"
@@ -11,7 +11,7 @@
 
 #define TIMEOUT_MILLISECONDS 15000
 
-/* QP numbers have 24 bits, so no handle is made: a kernel that has the command says EINVAL. */
+/* QP numbers have 24 bits, so a kernel that has the command answers EINVAL. */
 #define NO_QP_NUM 0xffffffffu
 
 static bool has_open_qp(struct ibv_context *context)
@@ -27,7 +27,7 @@ static bool has_open_qp(struct ibv_context *context)
 	return err == -EINVAL;
 }
 
-/* The exported function fills in what struct ibv_port_attr had in 2011, which is enough. */
+/* The exported function fills in struct ibv_port_attr as of 2011, which is enough. */
 static void describe_ports(const struct verbs *verbs, struct ibv_context *context, unsigned int count, struct device *device)
 {
 	for (; device->ports < count && device->ports < PORTS_MAX; device->ports++) {
@@ -121,6 +121,6 @@ const char *port_state_name(int state)
 
 const char *port_layer_name(int layer)
 {
-	/* Before RoCE there was no link layer but one. */
+	/* Kernels before RoCE report no link layer. */
 	return layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : layer <= IBV_LINK_LAYER_INFINIBAND ? "InfiniBand" : "?";
 }

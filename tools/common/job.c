@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/* Slurm last: it sets its own for the ranks of every other launcher in a batch job, too. */
+/* Slurm comes last: in a batch job it sets its variables for the ranks of other launchers, too. */
 static const struct {
 	const char *rank, *ranks;
 } launchers[] = {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* JSON for scripts: one member a line, so that a person can read it and diff(1) can compare it. */
+/* Writes JSON with one member per line, for people and for diff(1). */
 #include "json.h"
 #include "text.h"
 
-/* Of letters, digits and the like, which need no thought. */
+/* The length of the characters that need no escape. */
 static size_t plain_length(const char *text)
 {
 	size_t length = 0;
@@ -23,7 +23,7 @@ static size_t quote_special(FILE *out, const char *text)
 		fprintf(out, "\\%c", byte);
 	else if (length)
 		fwrite(text, 1, length, out);
-	else /* bytes that are no UTF-8 become U+FFFD, so that the document stays valid */
+	else /* replace bytes that are no UTF-8 by U+FFFD, so that the document stays valid */
 		fprintf(out, "\\u%04x", byte < 0x80 ? byte : 0xfffdU);
 	return length ? length : 1;
 }
@@ -42,7 +42,7 @@ static void quote(FILE *out, const char *text)
 	fputc('"', out);
 }
 
-/* A new line, as far in as the value is deep. */
+/* Begins a line, indented by the depth of the value. */
 static void new_line(const struct json *json)
 {
 	static const char line[] = "\n                                ";
@@ -51,7 +51,7 @@ static void new_line(const struct json *json)
 	fwrite(line, 1, length < sizeof(line) ? length : sizeof(line) - 1, json->out);
 }
 
-/* What stands between the last value and the next one. */
+/* Writes the separator between two values. */
 static void separate(struct json *json, const char *key)
 {
 	if (json->depth && !json->first)

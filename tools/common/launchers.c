@@ -13,7 +13,7 @@ const struct launcher launchers[] = {
 	  NULL, false, false },
 	{ "MPICH, Intel MPI, MVAPICH2 (Hydra)", " mpirun mpiexec mpiexec.hydra mpirun.mpich mpiexec.mpich ", "hydra mpich impi mvapich",
 	  "mpiexec", " -genv ", " ", NULL, false, false },
-	/* It composes a command line for ssh. */
+	/* mpirun_rsh composes a command line for ssh. */
 	{ "MVAPICH, MVAPICH2 (mpirun_rsh)", " mpirun_rsh mpiexec.mpirun_rsh ", "", "mpirun_rsh -np N HOST...", " ", "=", "", true, false },
 	{ "Platform MPI, HP-MPI", " mpirun ", "platform hpmpi pcmpi", "mpirun", " -e ", "=", NULL, false, false },
 	/* Not --export=ALL,NAME=VALUE: there srun keeps a value that is set already. */

@@ -9,12 +9,12 @@
 struct launcher {
 	const char *title;
 	const char *names;	/* of its commands, each between blanks */
-	const char *hints;	/* words in the path of its file that tell it from others of the same name */
-	const char *command;	/* as somebody would begin to type it */
+	const char *hints;	/* words in the path of its file that identify it among others of the same name */
+	const char *command;	/* as a user begins to type it */
 	const char *before, *between;	/* "before" NAME "between" VALUE, for each variable */
-	const char *word;	/* the word in front of the variables, or NULL: they stand right behind the launcher's name */
-	bool remote;		/* a remote shell reads the values once more: $LIB in them would be lost */
-	bool quoted_twice;	/* and what is quoted is to be quoted for that shell, too */
+	const char *word;	/* the word in front of the variables; NULL: they follow the launcher's name */
+	bool remote;		/* a remote shell expands the values again: $LIB would be lost */
+	bool quoted_twice;	/* so values need quotes for that shell, too */
 };
 
 extern const struct launcher launchers[];
@@ -23,7 +23,7 @@ extern const size_t launcher_count;
 /** launcher_has_name - whether a command of this name, or path, may be this launcher's. */
 bool launcher_has_name(const struct launcher *launcher, const char *path);
 
-/** is_launcher - whether it may be any launcher's. */
+/** is_launcher - whether it may be the name of any launcher. */
 bool is_launcher(const char *path);
 
 #endif

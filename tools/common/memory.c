@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Allocates, or ends the command. */
+/* Allocates memory, or ends the command. */
 #include "memory.h"
 #include "command.h"
 #include "message.h"

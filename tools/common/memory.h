@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Memory for names and lists. Without any left, the command says so and ends: no caller could act on the error. */
+/* Memory for names and lists. If none is left, the command says so and ends: no caller can act on the error. */
 #ifndef XRC_COMPAT_TOOLS_MEMORY_H
 #define XRC_COMPAT_TOOLS_MEMORY_H
 
@@ -26,7 +26,7 @@ char *format_string(const char *format, ...) __attribute__((format(printf, 1, 2)
 /* @array of @count elements, @size bytes each, with room for one more. */
 void *grow(void *array, size_t count, size_t size);
 
-/* Ends the command unless @memory was got. */
+/* Ends the command if @memory is NULL. */
 void *need_memory(void *memory);
 
 #endif

@@ -41,7 +41,7 @@ void advise(const char *format, ...)
 	va_end(args);
 }
 
-/* Where the text of a line begins that has a label and a second column: "Program     /bin/true". */
+/* The column of the second part of a line: "Program     /bin/true". */
 static unsigned int text_column(const char *line)
 {
 	const char *gap = strstr(line, "  ");

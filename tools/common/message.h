@@ -9,7 +9,7 @@
 /* Prints "xrc-compat: MESSAGE" and returns @status, so that a refusal is one statement. */
 int refuse(int status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A second line under a refusal: what to do about it. */
+/* Prints a second line under a refusal, with advice. */
 void advise(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* One line of a report, on standard output. */

@@ -11,7 +11,7 @@
 #define NAME_MAX_LENGTH 24
 #define HELP_INDENT 8
 
-/* ---- names that are nearly right ---- */
+/* ---- did you mean ---- */
 
 static unsigned int least(unsigned int a, unsigned int b, unsigned int c)
 {
@@ -20,7 +20,7 @@ static unsigned int least(unsigned int a, unsigned int b, unsigned int c)
 	return low < c ? low : c;
 }
 
-/* How many letters have to be changed, added or taken out. */
+/* The edit distance: letters to change, add or remove. */
 static unsigned int distance(const char *a, const char *b)
 {
 	unsigned int row[NAME_MAX_LENGTH + 1];
@@ -46,7 +46,7 @@ static unsigned int distance(const char *a, const char *b)
 
 const char *nearest_name(const char *word, const char *const *name, unsigned int count, unsigned int stride)
 {
-	unsigned int low = strlen(word) < 5 ? 2 : 3;	/* more changes make another word of it */
+	unsigned int low = strlen(word) < 5 ? 2 : 3;	/* with more changes it is another word */
 	const char *nearest = NULL;
 
 	for (unsigned int i = 0; i < count; i++) {
@@ -71,7 +71,7 @@ static unsigned int count_options(const struct command *command)
 	return count;
 }
 
-/* The row whose name the word begins with, up to its end or "=". */
+/* The row of the option in @word, which ends at "=" or with the word. */
 static const struct option_row *find_row(const struct command *command, const char *word)
 {
 	for (unsigned int i = 0; i < count_options(command); i++) {

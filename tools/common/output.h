@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Files that a command writes for its user, of which several processes may be given the same name. */
+/* Files that a command writes for its user. Several processes may be given the same name. */
 #ifndef XRC_COMPAT_TOOLS_OUTPUT_H
 #define XRC_COMPAT_TOOLS_OUTPUT_H
 

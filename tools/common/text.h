@@ -5,7 +5,7 @@
 
 #include <stddef.h>
 
-/* Length of the printable UTF-8 character that begins here; 0 if none does. C1 controls and surrogates count as none. */
+/* The length of the printable UTF-8 character that begins here; 0 if there is none. C1 controls and surrogates are none. */
 size_t text_character(const char *text);
 
 /*
@@ -14,7 +14,7 @@ size_t text_character(const char *text);
  */
 void text_clean(char *text);
 
-/* @text as one word of a shell, to be freed. If there is something in it that is no printable character, as $'...' of bash, ksh, zsh. */
+/* @text quoted as one shell word, to be freed. Unprintable characters need $'...' of bash, ksh and zsh. */
 char *text_shell_word(const char *text);
 
 #endif

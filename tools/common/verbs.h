@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The functions of libibverbs that the commands call; looked up, so that they start where there is none. */
+/* The functions of libibverbs that the commands call. They are looked up, so that the commands start without libibverbs. */
 #ifndef XRC_COMPAT_TOOLS_VERBS_H
 #define XRC_COMPAT_TOOLS_VERBS_H
 
@@ -9,7 +9,7 @@
 #define TOOLS_VERBS(X) \
 	X(get_device_list) X(get_device_name) X(get_device_guid) X(open_device) X(close_device) X(query_device) X(query_port) X(query_qp)
 
-/* Those that the library does not have are NULL. */
+/* A function that the library lacks is NULL. */
 struct verbs {
 #define X(name) __typeof__(&(ibv_##name)) name;
 	TOOLS_VERBS(X)

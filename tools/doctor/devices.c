@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The adapters: whether there is one with XRC, what it is called, and whether its ports are up. */
+/* Examines the adapters: XRC, names and ports. */
 #include "doctor.h"
 
 #include <infiniband/verbs.h>
@@ -20,7 +20,7 @@ static void describe_port(const struct device_port *port, unsigned int number, c
 		snprintf(text + used, size - used, ", %s", port_layer_name(port->layer));
 }
 
-/* As ibv_devinfo(1) tells, in one line. */
+/* The facts of ibv_devinfo(1) in one line. */
 static void show_device(struct doctor *doctor, const struct device *device)
 {
 	bool alone = device->xrc && !device->open_qp;
@@ -107,7 +107,7 @@ static const char *reason_of(const struct device_port *port)
 	return "look at the cable, and whether a subnet manager runs (opensm)";
 }
 
-/* Of the devices with XRC. The first port stands for the others. */
+/* Looks at devices with XRC only, and at their first port. */
 static void examine_ports(struct doctor *doctor)
 {
 	const struct device_port *down = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat doctor`: looks at this machine in the order in which things are needed and says what is wrong with each. */
+/* `xrc-compat doctor`: examines this machine in the order in which a program needs its parts. */
 #include "doctor.h"
 #include "elf/lib_folder.h"
 #include "terminal/style.h"
@@ -121,7 +121,7 @@ static void examine_libibverbs(struct doctor *doctor)
 	elf_info_free(&self);
 }
 
-/* Their own need, libibumad.so.3, may be missing: programs start without. */
+/* libibumad.so.3 may be missing: programs start without it. */
 static void examine_companions(struct doctor *doctor)
 {
 	struct path_candidates candidates;
@@ -137,7 +137,7 @@ static void examine_companions(struct doctor *doctor)
 	found(doctor, "companions", FINDING_OK, NULL, "libibumad.so.1 and others, in %.*s", (int)(strrchr(path, '/') - path), path);
 }
 
-/* A wrapper script that sets it for a solver's own libraries may set it for the shell, too. */
+/* LD_LIBRARY_PATH of this shell may come from a solver's module or wrapper script. */
 static void examine_library_path(struct doctor *doctor)
 {
 	const char *rest = getenv("LD_LIBRARY_PATH");

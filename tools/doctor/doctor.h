@@ -10,7 +10,7 @@
 
 enum finding {
 	FINDING_OK,
-	FINDING_NOTE,		/* works, but not for every old program */
+	FINDING_NOTE,		/* serves most old programs, not all */
 	FINDING_PROBLEM,
 };
 

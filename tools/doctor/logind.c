@@ -11,7 +11,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* A file hides those of the same name in the directories behind its own. */
+/* A file hides files of the same name in later directories. */
 static const char *const directories[] = { "/etc/systemd", "/run/systemd", "/usr/local/lib/systemd", "/usr/lib/systemd", "/lib/systemd" };
 
 #define DIRECTORIES (sizeof(directories) / sizeof(directories[0]))
@@ -47,7 +47,7 @@ static void read_file(FILE *file, bool *removes)
 	}
 }
 
-/* The file of that name which counts. */
+/* The first file of that name, which hides the others. */
 static void read_first(const char *name, bool *removes)
 {
 	char path[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Whether registration tables can be made, and last as long as the jobs. */
+/* Examines whether registration tables can be made, and whether they outlive a logout. */
 #include "doctor.h"
 #include "logind.h"
 #include "tools/program/paths.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define JOB_BYTES (8 << 20)	/* of a large one */
+#define JOB_BYTES (8 << 20)	/* of a large job */
 
 /* When a user's last session ends, systemd-logind removes the user's files in /dev/shm, even if a batch job still uses them. */
 static bool logind_removes(const char *directory)
@@ -32,7 +32,7 @@ static int try_file(const char *directory)
 	return news.err;
 }
 
-/* A first file may still fit where a job's do not: memory for them is allocated, and freed again by closing. */
+/* Allocates the memory of a large job's tables. One small file may fit where these do not. */
 static bool has_room(const char *directory)
 {
 	int fd = open(directory, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);

@@ -39,7 +39,7 @@ const struct loaded_object *closure_find(const struct closure *closure, const ch
 	return NULL;
 }
 
-/* A path that cannot stand in LD_PRELOAD is left out; the loader would take it for several. */
+/* Leaves out a path with a blank or a colon: the loader would take it for several. */
 static char *joined(const struct string_list *paths)
 {
 	char *text = copy_string("");
@@ -129,7 +129,7 @@ void closure_read(const char *path, const struct elf_info *kind, const struct st
 bool closure_has_mpi(const struct closure *closure)
 {
 	static const char *const libraries[] = { "libmpi", "libopen-rte.", "libopen-pal.", NULL };
-	/* Variables that an MPI reads: of MVAPICH, MVAPICH2 and Open MPI, which are often linked statically into a program. */
+	/* Variables that MVAPICH, MVAPICH2 and Open MPI read. These MPIs are often linked statically into a program. */
 	static const char *const variables[] = { "VIADEV_", "MV2_USE_", "OMPI_MCA_", NULL };
 
 	for (size_t i = 1; i < closure->count; i++) {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Everything that comes into a process with a program: its libraries, theirs, and plugins where they can be guessed. */
+/* All objects that a program loads: its libraries, their libraries, and plugins that are known. */
 #ifndef XRC_COMPAT_TOOLS_CLOSURE_H
 #define XRC_COMPAT_TOOLS_CLOSURE_H
 
 #include "loader.h"
 
-/* An object on its way into the process. */
+/* An object that the loader maps. */
 struct loaded_object {
 	char *path;
 	char *wanted; /* the name in DT_NEEDED */

@@ -18,7 +18,7 @@ static void read_interpreter(Elf *elf, const GElf_Phdr *segment, struct elf_info
 	size_t size = 0;
 	const char *image = elf_rawfile(elf, &size);
 
-	/* Of several the kernel takes the first. The string must end inside the file: these files come from anywhere. */
+	/* The kernel takes the first PT_INTERP. A damaged file may have a string without an end. */
 	if (info->has_interpreter)
 		return;
 	info->has_interpreter = true;
@@ -26,7 +26,7 @@ static void read_interpreter(Elf *elf, const GElf_Phdr *segment, struct elf_info
 		info->interpreter = copy_string(image + segment->p_offset);
 }
 
-/* False when the file ends before its segments do. The kernel starts such a program, which then dies at the missing page. */
+/* False if the file ends before its segments do. The kernel starts such a program, and it dies at the missing page. */
 static bool read_segments(Elf *elf, struct elf_info *info)
 {
 	size_t count = 0, size = 0;
@@ -46,7 +46,7 @@ static bool read_segments(Elf *elf, struct elf_info *info)
 	return true;
 }
 
-/* Of several the last one counts, as for the loader. */
+/* The last one counts, as for the loader. */
 static bool find_segment(Elf *elf, GElf_Word type, GElf_Addr address, GElf_Phdr *found)
 {
 	GElf_Phdr segment;
@@ -64,7 +64,7 @@ static bool find_segment(Elf *elf, GElf_Word type, GElf_Addr address, GElf_Phdr 
 	return any;
 }
 
-/* By its address, as the loader finds it; it is there without section headers, too. */
+/* Found by its address, as the loader does: a file may have no section headers. */
 static void read_dynamic(Elf *elf, struct elf_info *info)
 {
 	GElf_Phdr dynamic, load;
@@ -239,7 +239,7 @@ const struct elf_import *elf_info_find_import(const struct elf_info *info, const
 
 /* ---- kinds ---- */
 
-/* ld.so has no interpreter either, but honours LD_PRELOAD for the program it is given. */
+/* ld.so has no interpreter either, but it honours LD_PRELOAD for the program that it starts. */
 static bool is_loader(const struct elf_info *info)
 {
 	static const char *const names[] = { "ld-", "ld.so", "ld64.so" };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the tools want to know of an ELF file: for whom it was built, how it is started, what it needs. */
+/* Facts about an ELF file: its machine, its loader, what it imports. */
 #ifndef XRC_COMPAT_TOOLS_ELF_INFO_H
 #define XRC_COMPAT_TOOLS_ELF_INFO_H
 
@@ -19,9 +19,9 @@ struct elf_info {
 	bool big_endian;
 	bool has_interpreter;
 	bool is_dynamic;  /* has a dynamic segment */
-	bool has_sections; /* without, as packers and sstrip leave it, the SONAME and the symbols are unknown */
+	bool has_sections; /* packers and sstrip remove them; then SONAME and symbols are unknown */
 	bool is_program;  /* marked as one: DT_DEBUG or DF_1_PIE, which no shared library has */
-	bool is_audited;  /* the loader runs a library of its choice, even when it only lists libraries (DT_AUDIT) */
+	bool is_audited;  /* has DT_AUDIT: the loader runs that library, even if it only lists libraries */
 	bool bind_now;	  /* all functions are resolved at the start */
 	char *interpreter; /* the dynamic loader, or NULL */
 	char *soname;
@@ -38,10 +38,10 @@ struct elf_info {
 int elf_info_read(const char *path, struct elf_info *info);
 void elf_info_free(struct elf_info *info);
 
-/* True for a program that no loader starts, so that nothing can be preloaded into it. A loader itself is not one. */
+/* True for a program that no loader starts: nothing can be preloaded into it. False for a loader. */
 bool elf_info_is_static(const struct elf_info *info);
 
-/* True for a library or plugin: a process can load it, but not be started from it. */
+/* True for a library or plugin, which a process loads but cannot start from. */
 bool elf_info_is_library(const struct elf_info *info);
 
 /* "x86-64", "i386", "ppc64, big-endian" ..., or "machine N"; for people. The result may be a static buffer. */

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* A library may be on a file server that sleeps. The loader waits for ever where a FIFO has the name of a library. */
+/* A file server may be slow. A FIFO with the name of a library stops the loader for ever. */
 #define TIMEOUT_MILLISECONDS 5000
 
 #define FAILURE "error while loading shared libraries: "
 
-/* Never the program's PT_INTERP: that may be any file, and would be run. */
+/* Never the program's PT_INTERP: it may name any file, and that file would be run. */
 static const char *loader_of(const struct elf_info *kind)
 {
 	static const struct {
@@ -62,7 +62,7 @@ static void read_line(char *line, struct loader_answer *answer)
 		answer->failure = copy_string(failure + strlen(FAILURE));
 	if (address)
 		*address = '\0';
-	/* Without a tab: the rest of a name with a line break in it. */
+	/* A line without a tab is the rest of a name that has a line break. */
 	if (!path && (line[0] != '\t' || line[1] != '/'))
 		return;
 	if (path)
@@ -83,7 +83,7 @@ int loader_ask(const struct loader_question *question, struct loader_answer *ans
 	int error;
 
 	memset(answer, 0, sizeof(*answer));
-	/* Resolved, as the kernel has it: $ORIGIN means the folder of the program, not of a link to it. */
+	/* Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it. */
 	if (question->kind->is_audited || !loader || !realpath(question->object, object))
 		return -ENOENT;
 	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, &error);

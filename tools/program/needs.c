@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* From what the loader finds, and does not find, to what is to be preloaded. */
+/* Decides from the loader's answer what must be preloaded. */
 #include "needs.h"
 #include "paths.h"
 #include "regular.h"
@@ -18,7 +18,7 @@ const char *const companion_names[] = { "libibumad.so.1", "libibumad.so.2", "lib
 
 bool libibverbs_is_old(const char *path)
 {
-	/* All releases of rdma-core have this symbol version, by which their drivers find them. */
+	/* Each release of rdma-core has this symbol version, which its drivers need. */
 	static const char node[] = "IBVERBS_PRIVATE_";
 
 	return !regular_has(path, node, strlen(node));
@@ -74,7 +74,7 @@ void needs_free(struct needs *needs)
 	string_list_free(&needs->missing);
 }
 
-/* What is preloaded, and why. */
+/* Says what is preloaded, and why. */
 static void talk(const char *why, const char *library, const char *what)
 {
 	const char *verbose = getenv("XRC_COMPAT_VERBOSE");
@@ -99,7 +99,7 @@ static void add_libibverbs(const char *path, const struct needs *needs, bool wan
 	}
 }
 
-/* @bits: of the program that gets LD_PRELOAD. Programs of the other word size can only have what $LIB leads them to. */
+/* @bits: of the program that gets LD_PRELOAD. A program of the other word size gets only what $LIB leads to. */
 static void add_needs(const char *path, const struct elf_info *kind, int bits, bool system_libibverbs, struct string_list *libraries)
 {
 	char setting[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What has to be preloaded into a program behind libxrc-compat: companions, and the system's libibverbs in place of an old one. */
+/* What must be preloaded besides libxrc-compat: companions, and the system's libibverbs in place of an old one. */
 #ifndef XRC_COMPAT_TOOLS_NEEDS_H
 #define XRC_COMPAT_TOOLS_NEEDS_H
 
@@ -8,9 +8,9 @@
 
 struct needs {
 	struct string_list companion;	  /* paths of our libraries with sonames that went away */
-	struct string_list missing;	  /* what the program misses nevertheless */
+	struct string_list missing;	  /* libraries that the program still misses */
 	char old_libibverbs[PATH_MAX];	  /* the one that the program would get and that cannot work here; "" if it is not old */
-	char system_libibverbs[PATH_MAX]; /* what takes its place; "" if the machine has none */
+	char system_libibverbs[PATH_MAX]; /* its replacement; "" if the machine has none */
 };
 
 void needs_read(const struct closure *closure, struct needs *needs);

@@ -47,7 +47,7 @@ static void add(struct path_candidates *candidates, const char *directory, const
 	slot = candidates->path[candidates->count];
 	length = snprintf(slot, PATH_MAX, "%s/%s", directory, name);
 	if (length <= 0 || length >= PATH_MAX)
-		return; /* such a path cannot be opened anyway */
+		return; /* open() would refuse such a path */
 	for (size_t i = 0; i < candidates->count; i++) {
 		if (!strcmp(candidates->path[i], slot))
 			return;
@@ -73,7 +73,7 @@ static void own_library(const char *in_build, struct path_candidates *candidates
 	candidates->count = 0;
 	own_prefix(prefix, sizeof(prefix), 1);
 	add(candidates, prefix, in_build);
-	/* As this machine's loader names it, so that the setting serves both word sizes wherever this was built. */
+	/* With this loader's value of $LIB, so that the path serves both word sizes on every distribution. */
 	if (!loader_lib(LOADER_LIB_OWN_BITS, folder, sizeof(folder)))
 		add_in(candidates, prefix, folder, name);
 	snprintf(folder, sizeof(folder), TOOLS_LIBDIR_FROM_PREFIX "/%s", name);
@@ -90,7 +90,7 @@ void paths_library(struct path_candidates *candidates)
 	if (!chosen || !chosen[0])
 		return;
 	candidates->count = 0;
-	/* A relative LD_PRELOAD would break at the first program that changes its directory and starts another. */
+	/* A relative LD_PRELOAD breaks when a program changes its directory and starts another one. */
 	if (chosen[0] == '/')
 		add(candidates, "", chosen + 1);
 	else if (getcwd(folder, sizeof(folder)))
@@ -144,7 +144,7 @@ const char *paths_table_directory(void)
 	return chosen && chosen[0] ? chosen : "/dev/shm";
 }
 
-/* The loader cuts LD_PRELOAD at colons and blanks, replaces words with a '$', and only warns about what is no library. */
+/* The loader splits LD_PRELOAD at colons and blanks and expands '$'. A file that is no library gets only a warning. */
 const char *paths_preload_fault(const char *path, const struct elf_info *elf)
 {
 	if (strpbrk(path, ": \t\n$"))
@@ -159,7 +159,7 @@ static bool readable_file(const char *path)
 	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, R_OK);
 }
 
-/* The first that is a readable file, and an ELF file of @bits. */
+/* The first readable ELF file of @bits. */
 static const char *first_of(int bits, const struct path_candidates *candidates)
 {
 	for (size_t i = 0; i < candidates->count; i++) {

@@ -10,7 +10,7 @@
 
 #define PATHS_MAX_CANDIDATES 8
 
-/* Every place that was or will be looked at, in order, so that a message can name them all. */
+/* Every place to look at, in order; a message names them all. */
 struct path_candidates {
 	size_t count;
 	char path[PATHS_MAX_CANDIDATES][PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Finds a program as execvp() would and tells beforehand what the dynamic loader would only say in a warning, or not at all. */
+/* Finds a program as execvp() does, and says why a library cannot be preloaded into it. The loader says little or nothing. */
 #include "program.h"
 #include "regular.h"
 #include "tools/common/command.h"
@@ -13,9 +13,9 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-/* The kernel follows this many '#!' lines, one more is ELOOP (BINPRM_MAX_RECURSION). */
+/* The kernel follows so many '#!' lines; one more is ELOOP (BINPRM_MAX_RECURSION). */
 #define MAX_INTERPRETERS 5
-/* And looks at so many bytes of each (BINPRM_BUF_SIZE). */
+/* The kernel reads so many bytes of each (BINPRM_BUF_SIZE). */
 #define MAX_INTERPRETER_LINE 256
 
 /* 0 when the kernel may execute @path, else -errno. */
@@ -60,7 +60,7 @@ static enum program_fault search_path(const char *name, char *path)
 		size_t length = strcspn(directory, ":");
 		int error = try_directory(directory, length, name, candidate);
 
-		/* Like execvp(): something that may not be executed is remembered, but a later directory may be better. */
+		/* As execvp() does: remember a file that may not be executed, and go on to the next directory. */
 		if (!error || (fault_of(error) == PROGRAM_NOT_EXECUTABLE && fault == PROGRAM_NOT_FOUND)) {
 			memcpy(path, candidate, sizeof(candidate));
 			fault = error ? PROGRAM_NOT_EXECUTABLE : PROGRAM_FINE;
@@ -106,7 +106,7 @@ static bool follow_script(char *path)
 	return true;
 }
 
-/* Distributions install libraries without the permission to execute: that it is a library says more. */
+/* Distributions install libraries without execute permission. That the file is a library tells the user more. */
 static bool is_library_file(const char *path)
 {
 	struct elf_info elf;
@@ -208,7 +208,7 @@ static const char *why_not_executable(const char *path)
 	return "is there, but may not be executed; chmod +x, if it is a program";
 }
 
-/* A carriage return at the end of the interpreter's name is the reason, but cannot be seen. */
+/* The reason may be a carriage return after the interpreter's name, which nobody sees in a message. */
 static void not_found_text(const char *name, const struct program *program, char *text, size_t size)
 {
 	const char *binary = program->binary;
@@ -223,7 +223,7 @@ static void not_found_text(const char *name, const struct program *program, char
 		snprintf(text, size, "%s: its interpreter %s is not there", program->path, binary);
 }
 
-/* What is said of the file (NULL: more has to be said), what the user can do about it, and how `run` ends. */
+/* The sentence about the file (NULL: fault_text() makes it), the advice, and the exit status of `run`. */
 static const struct {
 	const char *text, *advice;
 	int exit_status;
@@ -235,7 +235,7 @@ static const struct {
 				 "is it a shell script without a '#!' line? then: xrc-compat run sh PROGRAM", TOOL_EXIT_NOT_EXECUTABLE },
 	[PROGRAM_BAD_ELF] = { "is an ELF file, but no whole program: it is cut off, damaged, an object file or a core dump",
 			      "copy it again from where it came from", TOOL_EXIT_NOT_EXECUTABLE },
-	/* ENOENT is what the kernel says to that, too. */
+	/* The kernel answers ENOENT too. */
 	[PROGRAM_NO_LOADER] = { NULL, "install the C library of that class (on Debian libc6:i386 for 32-bit programs)", TOOL_EXIT_NOT_FOUND },
 	[PROGRAM_LIBRARY] = { "is a shared library or plugin, not a program",
 			      "ask about the program that loads it: xrc-compat check --plugin FILE PROGRAM", TOOL_EXIT_NOT_EXECUTABLE },
@@ -259,7 +259,7 @@ void program_fault_text(enum program_fault fault, const char *name, const struct
 	const char *binary = program->binary[0] ? program->binary : name;
 	char machine[48];
 
-	/* It uses one buffer for all answers. */
+	/* The result is in one buffer for all calls. */
 	snprintf(machine, sizeof(machine), "%s", elf_info_machine_name(&program->elf));
 	if (fault == PROGRAM_NOT_EXECUTABLE && !program->binary[0] && program->path[0])
 		binary = program->path;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The program a user names: where it is, which ELF file the kernel loads for it, and whether a preload can reach it. */
+/* The program that a user names: its path, the ELF file that the kernel loads for it, and whether a library can be preloaded. */
 #ifndef XRC_COMPAT_TOOLS_PROGRAM_H
 #define XRC_COMPAT_TOOLS_PROGRAM_H
 
@@ -20,7 +20,7 @@ enum program_fault {
 	PROGRAM_PACKED,
 	PROGRAM_SETUID,
 	PROGRAM_CAPABILITIES,
-	PROGRAM_OTHER_MACHINE, /* runs here, but our library is of another class */
+	PROGRAM_OTHER_MACHINE, /* runs here, but our library has another class */
 	PROGRAM_FOREIGN,       /* runs on other machines only */
 };
 
@@ -45,7 +45,7 @@ enum program_fault program_preload_fault(const struct program *program, const st
 void program_fault_text(enum program_fault fault, const char *name, const struct program *program,
 			const struct elf_info *library, char *text, size_t size);
 
-/* What the user can do about it; NULL when there is nothing to say. */
+/* What the user can do about it, or NULL. */
 const char *program_fault_advice(enum program_fault fault);
 
 /* The status with which `xrc-compat run` refuses: 127 when the program cannot be found, 126 when not executed, else 125. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Knows starters by name, and reads the last words of shell scripts. */
+/* Recognizes starters by name, and reads the last words of shell scripts. */
 #include "starter.h"
 #include "regular.h"
 
@@ -74,7 +74,7 @@ static bool take_program(const char *word, char *path)
 
 	if (!strchr(word, '/'))
 		return false;
-	/* A script in a script is one more starter. */
+	/* A script that starts a script is a starter, too. */
 	taken = !program_open(word, &program) && !strcmp(program.path, program.binary) && !is_known(&program);
 	if (taken)
 		snprintf(path, PATH_MAX, "%s", program.path);
@@ -84,7 +84,7 @@ static bool take_program(const char *word, char *path)
 
 /* ---- shell scripts ---- */
 
-/* Replaces what stands for the script's own folder, and removes quotes. */
+/* Expands the usual forms of the script's own folder, and removes quotes. */
 static void simplify(char *line, const char *folder, char *text, size_t size)
 {
 	static const char *const own[] = { "$(dirname \"$0\")", "$(dirname $0)", "`dirname $0`", "`dirname \"$0\"`", "${0%/*}" };
@@ -133,7 +133,7 @@ static bool in_line(char *line, const char *folder, char *path)
 	return false;
 }
 
-/* The last line that has a program in it; the one after exec ends the script. */
+/* The last line with a program. A line with exec ends the script. */
 static bool in_script(char *script, const char *folder, char *path)
 {
 	bool found = false;
@@ -164,7 +164,7 @@ static bool read_script(const char *name, char *text)
 	return true;
 }
 
-/* @given: to a shell, which executes it whatever its first line says. */
+/* @given: as an argument of a shell, which ignores the script's first line. */
 static bool take_script(const char *name, bool given, char *path)
 {
 	static char text[MOST_BYTES];

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Programs that start others: shells and other interpreters, launchers of parallel programs, env and the like. */
+/* Programs that start others: shells, interpreters, launchers of parallel programs, env and the like. */
 #ifndef XRC_COMPAT_TOOLS_STARTER_H
 #define XRC_COMPAT_TOOLS_STARTER_H
 
 #include "program.h"
 
-/* True for a script, for a known launcher or interpreter, and for what calls exec() itself. */
+/* True for a script, for a known launcher or interpreter, and for a program that calls exec(). */
 bool starter_is_one(const struct program *program);
 
-/* True for the launcher of an MPI, mpirun and its like, and for a script that starts one. */
+/* True for mpirun and other MPI launchers, and for a script that starts one. */
 bool starter_is_mpi(const struct program *program);
 
 /*

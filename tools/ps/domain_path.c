@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The file of a domain: a table only knows its inode, but most programs keep the file open as long as the domain. */
+/* Finds the file of a domain. A table has only its inode, but most programs keep the file open. */
 #include "domain_path.h"
 
 #include <dirent.h>
@@ -9,7 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-/* Asks only for what is cached: a dead file server would not answer. */
+/* Asks for cached attributes only: a dead file server does not answer. */
 static bool is_domain(int dir_fd, const char *name, const struct regtab_key *key)
 {
 	struct statx st;
@@ -18,7 +18,7 @@ static bool is_domain(int dir_fd, const char *name, const struct regtab_key *key
 	       makedev(st.stx_dev_major, st.stx_dev_minor) == key->st_dev;
 }
 
-/* Through /proc, which leads to the inode whatever its name is now. Opening a device or a pipe might do something. */
+/* By the link in /proc, which needs no name. Does not open devices and pipes: that may have an effect. */
 static int open_again(int dir_fd, const char *name, const struct regtab_key *key)
 {
 	struct stat st;

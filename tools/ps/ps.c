@@ -21,15 +21,15 @@
 
 #define MAX_COLUMNS 32
 #define MAX_SECONDS 86400
-/* For asking devices about the states of QPs, in all: one that does not answer must not hold up the rest. */
+/* For all queries of QP states together. A device that does not answer must not block `ps`. */
 #define ASKING_MILLISECONDS 3000
-/* Registrations of the dead that are listed of a table: a damaged one may claim millions. */
+/* Stale registrations listed per table. A damaged table may claim millions. */
 #define STALE_MAX 10000
 
 struct ps {
 	const struct ps_column *columns[MAX_COLUMNS];
 	size_t column_count;
-	FILE *lines; /* where rows go that are no JSON */
+	FILE *lines; /* where rows of text go */
 	bool json, headings, watch;
 	unsigned int seconds;
 	/* While printing: */
@@ -69,7 +69,7 @@ static void print_row(struct ps *ps, const struct ps_row *row)
 	}
 }
 
-/* Keys are the names of the columns in lower case, as lsipc(1) has them. */
+/* Keys are the names of the columns in lower case, as in lsipc(1). */
 static void json_key(const struct ps_column *column, char *key)
 {
 	size_t i;
@@ -113,7 +113,7 @@ static void show(struct ps *ps, struct ps_row *row, const struct regtab_view_qp 
 
 /* ---- walking ---- */
 
-/* What was found out about one table beside its view. */
+/* Facts about one table that its view does not have. */
 struct findings {
 	bool *registered;	/* for each member: with any QP */
 	unsigned long stale;	/* registrations of dead members met */
@@ -201,7 +201,7 @@ static void begin_refused(struct ps *ps)
 	json_open(&ps->out, "refused", '[');
 }
 
-/* Refused tables come last. In JSON they have an array of their own, so that no script takes one for a registration. */
+/* Refused tables come last. In JSON they have an array of their own, so that scripts tell them from registrations. */
 static void show_refused(struct ps *ps, const struct regtab_view *view)
 {
 	if (!ps->json) {
@@ -268,7 +268,7 @@ static int print_once(struct ps *ps)
 	ps->refused = false;
 	ps->now = time(NULL);
 	ps->left = ASKING_MILLISECONDS;
-	/* Before anything is printed, so that a failure leaves no half of a document. */
+	/* Read everything before the first line: a failure must not leave half a document. */
 	error = try_directory(directory);
 	if (!error)
 		error = ps->json ? print_json(ps, directory) : print_table(ps, directory);
@@ -342,7 +342,7 @@ static int choose_columns(struct ps *ps, const char *list)
 	}
 }
 
-/* People get what fits on a line, scripts get everything. */
+/* A terminal gets the columns that fit on a line, JSON gets all. */
 static void default_columns(struct ps *ps)
 {
 	for (size_t i = 0; i < ps_column_count; i++) {

@@ -93,7 +93,7 @@ static void command(const struct ps_row *row, char *text)
 		put(text, "%s", row->member->command);
 }
 
-/* A clock that was set back, or a hostile table, must not give a negative age. */
+/* The clock may have been set back, and a table may be forged: an age is never negative. */
 static bool age_number(const struct ps_row *row, long *number)
 {
 	if (!row->member)
@@ -124,7 +124,7 @@ static bool since_number(const struct ps_row *row, long *number)
 	return row->member;
 }
 
-/* The pid of a process in another pid namespace means nothing here, so that comes first. */
+/* Tested first: the pid of a process in another pid namespace means nothing here. */
 static void state(const struct ps_row *row, char *text)
 {
 	if (row->member)

@@ -20,7 +20,7 @@ struct asking {
 	int *states;
 };
 
-/* Name and GUID must both be the same: another device, or one of another emulator, may have the name now. */
+/* Name and GUID must match: another device may have the name now. */
 static bool is_device(const struct verbs *verbs, struct ibv_device *device, const struct regtab_key *key)
 {
 	struct stat st;
@@ -76,7 +76,7 @@ static int ask_all(const struct verbs *verbs, struct ibv_xrcd *xrcd, const struc
 	return 0;
 }
 
-/* Without O_CREAT: a domain that no process has open any more is not created again. */
+/* Without O_CREAT: `ps` must not create a domain. */
 static int ask_in_domain(const struct verbs *verbs, struct ibv_context *context, const struct regtab_view *view, int fd,
 			 int out)
 {

@@ -20,14 +20,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* The self-test takes some seconds; on an adapter that does not answer it gives up by itself. */
+/* The self-test takes some seconds. It gives up by itself if the adapter does not answer. */
 #define MOST_SECONDS 120
 
 extern char **environ;
 
 struct report_options {
 	const char *output;
-	struct launch launch;	/* what is given for the self-test */
+	struct launch launch;	/* options for the self-test */
 	char *program;
 };
 
@@ -78,7 +78,7 @@ static void print_versions(FILE *out)
 	fprintf(out, "    C library    glibc %s\n\n", gnu_get_libc_version());
 }
 
-/* As code of Markdown, line by line: nothing in it can end the block. */
+/* Prints a block of Markdown code. Each line is indented, so nothing in it ends the block. */
 static void print_indented(FILE *out, const char *text)
 {
 	while (*text) {
@@ -118,9 +118,9 @@ static void print_command(FILE *out, char *const *arguments)
 		fprintf(out, "\nExit status %d.\n\n", -status);
 }
 
-/* ---- what the kernel says ---- */
+/* ---- kernel ---- */
 
-/* The files that match, each with its first line. */
+/* Prints the first line of each file that matches. */
 static void print_files(FILE *out, const char *pattern)
 {
 	glob_t files = { 0 };
@@ -173,7 +173,7 @@ static void print_modules(FILE *out)
 		for (size_t k = 0; k < modules.gl_pathc; k++)
 			fprintf(out, "    %s\n", modules.gl_pathv[k]);
 		globfree(&modules);
-		/* A module of OFED or MLNX_OFED has a version of its own. */
+		/* Modules of OFED and MLNX_OFED have a version. */
 		strcat(path, "/version");
 		print_files(out, path);
 	}
@@ -182,7 +182,7 @@ static void print_modules(FILE *out)
 
 /* ---- the environment ---- */
 
-/* Only these are shown: any other may hold a secret. */
+/* Only these variables are printed: another one may hold a secret. */
 static bool may_be_told(const char *variable)
 {
 	static const char *const beginnings[] = {

@@ -21,7 +21,7 @@ struct secret {
 
 static void add(struct secret *list, size_t *count, const char *name, const char *instead)
 {
-	/* Names that identify nobody, or that are part of other words. */
+	/* Names that identify nobody, or that are part of common words. */
 	static const char *const common[] = { "", "/", "root", "localhost" };
 
 	for (size_t i = 0; i < sizeof(common) / sizeof(common[0]); i++) {
@@ -50,13 +50,13 @@ static size_t collect(struct secret *list)
 	return count;
 }
 
-/* '_' is none: people put it between their name and other words. */
+/* '_' does not belong to a word: users write it behind their name. */
 static bool is_word_character(char c)
 {
 	return isalnum((unsigned char)c);
 }
 
-/* Length of the secret at @text if it is a whole word there, which begins the text or follows @before. */
+/* The length of the secret at @text if it is a whole word. @before is the character in front of it. */
 static size_t at_word(const char *text, char before, const char *name)
 {
 	size_t length = strlen(name);
@@ -78,7 +78,7 @@ static size_t at_guid(const char *text, char before)
 	return is_word_character(text[19]) ? 0 : 19;
 }
 
-/* The longest of those at @text: a host's full name begins with the short one, and that perhaps with its user's name. */
+/* The longest secret at @text: a host's full name begins with its short name, and that may begin with the user's. */
 static size_t find(const struct secret *list, size_t count, const char *text, char before, const char **instead)
 {
 	size_t longest = at_guid(text, before);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What must not stand in a document that is given to others: who and where. */
+/* Hides who made a report and where. */
 #ifndef XRC_COMPAT_TOOLS_SECRET_H
 #define XRC_COMPAT_TOOLS_SECRET_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat env`: the lines to type so that the setting reaches every process of a parallel program, launcher by launcher. */
+/* `xrc-compat env`: prints, for each launcher, the line that preloads the library into every process. */
 #include "quirks.h"
 #include "tools/common/command.h"
 #include "tools/common/launchers.h"
@@ -20,7 +20,7 @@
 
 /* ---- values ---- */
 
-/* @rest: for the shell to put behind it, where the line is typed. */
+/* @rest: a variable that the user's shell expands behind the value. */
 static void print_variable(const struct launcher *launcher, const char *name, const char *value, const char *rest)
 {
 	char *once = value[0] ? text_shell_word(value) : copy_string(""), *twice = text_shell_word(once);
@@ -43,7 +43,7 @@ static void print_preload(const struct launcher *launcher, const struct string_l
 	free(value);
 }
 
-/* Those of the quirks are defaults. */
+/* The variables of quirks.h are defaults. */
 static void print_quirk(const struct launcher *launcher, const char *name, const char *value)
 {
 	if (getenv(name))
@@ -52,7 +52,7 @@ static void print_quirk(const struct launcher *launcher, const char *name, const
 		printf("%s%s%s\"${%s:-%s}\"", launcher->before, name, launcher->between, name, value);
 }
 
-/* What the library and the emulator read in the program; the others are for the commands. */
+/* Variables that the library and the emulator read in the program. The commands read the others. */
 static bool is_for_programs(const char *name)
 {
 	return strcmp(name, "XRC_COMPAT_LIBRARY") != 0 && strcmp(name, "SOFTHCA_MODEL") != 0 && strcmp(name, "SOFTHCA_LINK") != 0;
@@ -96,7 +96,7 @@ static bool is_program(const char *word)
 	return strchr(word, '/') && !stat(word, &st) && S_ISREG(st.st_mode) && !access(word, X_OK);
 }
 
-/* The first word behind the launcher that names a program by its path; or else the last one. */
+/* The first word after the launcher that names a program by its path, or else the last word. */
 static char **find_program(char **words)
 {
 	char **word = words + 1;
@@ -129,7 +129,7 @@ static void print_all(const struct string_list *libraries)
 	}
 }
 
-/* Whether the file behind the launcher's name tells that it is this one. */
+/* Whether the path of the launcher's file has a word that identifies it. */
 static bool is_hinted(const struct launcher *launcher, const char *name)
 {
 	char hints[64], *rest = hints, *hint, file[PATH_MAX] = "";
@@ -185,7 +185,7 @@ static int find_library(const char **library, struct elf_info *elf)
 	return refuse(TOOL_EXIT_REFUSED, "%s: %s", *library, fault);
 }
 
-/* False where @words begin with no program; perhaps there is one on the hosts that they are for. */
+/* False if @words do not begin with a program of this host. Other hosts may have it. */
 static bool add_needs(char **words, bool system_libibverbs, struct string_list *libraries)
 {
 	struct program program;
@@ -210,7 +210,7 @@ static int print_lines(char **words, bool system_libibverbs)
 		return status;
 	string_list_add(&libraries, library);
 	found = words[0] && add_needs(launcher ? find_program(words) : words, system_libibverbs, &libraries);
-	/* The library itself needs nothing but what --system-libibverbs asks for. */
+	/* Without a program only --system-libibverbs adds a library. */
 	if (!found)
 		needs_add_file(library, &elf, system_libibverbs, &libraries);
 	elf_info_free(&elf);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat env-vars`: the table of tools/common/variables.h for people and for the test of the man page. */
+/* `xrc-compat env-vars`: prints the table of tools/common/variables.h. */
 #include "tools/common/variables.h"
 #include "terminal/style.h"
 #include "tools/common/command.h"

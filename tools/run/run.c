@@ -32,7 +32,7 @@ bool launch_option(struct launch *launch, int option, const char *value)
 	return true;
 }
 
-/* "--softhca=DEVICES": a number from 1 to MAX_DEVICES; 2 without one, 0 without the option. -1: none of these. */
+/* "--softhca=DEVICES": 1 to MAX_DEVICES; 2 without a value, 0 without the option, -1 for a wrong value. */
 static int count_devices(const char *text)
 {
 	char *end;
@@ -44,7 +44,7 @@ static int count_devices(const char *text)
 	return text[0] < '0' || text[0] > '9' || *end || value < 1 || value > MAX_DEVICES ? -1 : (int)value;
 }
 
-/* 0, or the exit status after a message. */
+/* 0, or an exit status after printing a message. */
 static int check_launch(const struct launch *launch)
 {
 	if (count_devices(launch->softhca) < 0)

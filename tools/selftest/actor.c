@@ -44,7 +44,7 @@ void actor_run(int socket, const char *device)
 	struct request request;
 	struct answer answer;
 
-	/* Other actors have inherited the coordinator's end of this socket: it stays open when the coordinator ends. */
+	/* Other actors have inherited the coordinator's end of this socket, so it stays open when the coordinator ends. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(ACTOR_LIFETIME);
 	while (receive_all(socket, &request, sizeof(request), -1)) {
@@ -56,7 +56,7 @@ void actor_run(int socket, const char *device)
 		if (!send_all(socket, &answer, sizeof(answer)))
 			break;
 	}
-	/* As a program that ends without closing anything: the contract says what happens to its registrations. */
+	/* End without closing anything: the contract says what happens to the registrations. */
 	_exit(0);
 }
 

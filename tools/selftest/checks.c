@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The checks: each is a short story that several processes play. */
+/* The checks. In each, several processes carry out a few verbs. */
 #include "checks.h"
 
 #include <dlfcn.h>
@@ -44,7 +44,7 @@ static bool open_device(struct job *job, enum who who)
 	struct request request = { .op = OP_OPEN_DEVICE, .flags = who == TWO_WAY || who == TWO_WAY_PEER };
 	struct answer answer;
 
-	/* On the other host the listening command has chosen the device. */
+	/* The command that listens on the other host has chosen its device. */
 	if (job->actors[who].pid)
 		snprintf(request.text, sizeof(request.text), "%s", job->device);
 	if (!ask(job, who, request, 0, &answer)) {
@@ -118,7 +118,7 @@ static bool check_srqs(struct job *job)
 	return true;
 }
 
-/* Nothing else is answered with ENOSYS. */
+/* No other fault gives ENOSYS. */
 #define NOT_SHARED \
 	"this kernel does not share receive QPs between processes of this device's driver; Linux 5.11 and later do"
 
@@ -232,7 +232,7 @@ static bool check_event(struct job *job)
 {
 	bool creator, survivor, victim;
 
-	/* It is the first message that raises it. */
+	/* The first message raises the event. */
 	job->without_data = job->no_data_path;
 	if (job->no_data_path)
 		return true;

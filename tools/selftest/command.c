@@ -14,7 +14,7 @@
 
 #define LONGEST_DEVICE 63
 
-/* The words of xrc-compat-selftest. */
+/* Makes the arguments of xrc-compat-selftest. */
 enum { PROGRAM, DEVICE, PORT, ROLE, HOST, END };
 
 static bool is_port(const char *text)

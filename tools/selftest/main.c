@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The self-test: an old program that plays the whole legacy exchange, and says what of the contract holds. */
+/* The self-test: an old program that uses the whole legacy API and says which lines of the contract hold. */
 #include "checks.h"
 #include "terminal/streams.h"
 #include "terminal/style.h"
@@ -54,7 +54,7 @@ static int make_domain_file(struct job *job)
 		fprintf(stderr, "xrc-compat-selftest: %s: %s\n", job->domain_path, strerror(errno));
 		return EXIT_IMPOSSIBLE;
 	}
-	/* Nothing stays behind, however the test ends. The actors inherit the descriptor, and open the file by it. */
+	/* Unlink the file at once, so that it never stays behind. The actors open it by the inherited descriptor. */
 	unlink(job->domain_path);
 	snprintf(job->domain_path, sizeof(job->domain_path), "/proc/self/fd/%d", fd);
 	return 0;

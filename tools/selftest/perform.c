@@ -25,7 +25,7 @@ bool perform_failed(struct answer *answer, const char *verb, int error)
 	return error;
 }
 
-/* NULL-returning verbs say why in errno; one that forgets to must not look like success. */
+/* Verbs that return NULL set errno. A verb that does not must still count as failed. */
 static bool failed_null(struct answer *answer, const char *verb, const void *result)
 {
 	return perform_failed(answer, verb, result ? 0 : errno ? errno : EPROTO);
@@ -53,7 +53,7 @@ static struct ibv_context *open_named(const char *name)
 		if (context && !has_xrc(context)) {
 			ibv_close_device(context);
 			context = NULL;
-			errno = ENODEV; /* of the kind that is asked for */
+			errno = ENODEV; /* no device of the wanted kind */
 		}
 	}
 	if (list)
@@ -83,7 +83,7 @@ static void open_device(const struct request *request, struct answer *answer)
 {
 	size_t size = (SLOTS + 1) * SLOT_SIZE;
 
-	/* Before the first verb. This program uses receive QPs, so by what it imports it would be taken for one-way. */
+	/* Set before the first verb. This program imports the receive-QP functions, so the library would take it for one-way. */
 	setenv("XRC_COMPAT_TWO_WAY", request->flags ? "on" : "off", 1);
 	mine.context = open_named(request->text);
 	if (failed_null(answer, "ibv_open_device", mine.context) ||

@@ -36,7 +36,7 @@ static int greet(int socket)
 	return memcmp(&theirs, &greeting, sizeof(greeting)) ? EPROTO : 0;
 }
 
-/* 0, errno, or one of getaddrinfo()'s own numbers, which are negative. */
+/* 0, a positive errno, or a negative number of getaddrinfo(). */
 static int resolve(const char *host, const char *port, int flags, struct addrinfo **list)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags };
@@ -110,7 +110,7 @@ static int listen_at(const char *port, int *error)
 	return fd;
 }
 
-/* By a process of its own. 0 or errno. */
+/* Serves one actor in a process of its own. 0 or errno. */
 static int serve_one(int listener, const char *device)
 {
 	int peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
@@ -127,7 +127,7 @@ static int serve_one(int listener, const char *device)
 	return error;
 }
 
-/* Ends when the actors that were asked for have ended, or nobody asked in time. */
+/* Ends after the last actor, or if no actor was asked for in time. */
 int actor_serve(const char *port, const char *device, unsigned int seconds)
 {
 	int error, fd = listen_at(port, &error), served = 0, running = 0;

@@ -15,9 +15,9 @@
 #include "files.h"
 #include "view.h"
 
-#define QPS_MAX		(1u << 20)	/* more than any adapter has: a file with more is forged */
+#define QPS_MAX		(1u << 20)	/* more than any adapter has; a file with more is refused */
 #define PAGE_WORDS	(REGTAB_PAGE / 4)
-#define REGISTERED_MASK	0x55555555u	/* of all QP numbers of a word */
+#define REGISTERED_MASK	0x55555555u	/* of all QP numbers in one word */
 
 /* ---- one file ---- */
 
@@ -89,7 +89,7 @@ static int read_map(struct regtab_found *found, struct regtab_view_member *membe
 	return 0;
 }
 
-/* -ENOENT: it is being made, or its maker died before it was complete. */
+/* -ENOENT: another process is creating it, or died while it did. */
 static int read_header(struct regtab_found *found, struct regtab_header *header)
 {
 	ssize_t length = pread(found->fd, header, sizeof(*header), 0);

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#define PATIENCE_MS 10000	/* a solver with a gigabyte of debug information takes a while */
+#define PATIENCE_MS 10000	/* addr2line is slow on a gigabyte of debug information */
 
-/* A program calls from few places, again and again. */
+/* A program calls from a few places many times. */
 struct known {
 	struct known *next;
 	struct trace_frame frame;
@@ -80,7 +80,7 @@ static void find_line(const struct trace_frame *frame, char *line, size_t size)
 	free(text);
 }
 
-/* "??:0" and "file.c:?" are how it says that it does not know; a discriminator is of no use to people. */
+/* addr2line prints "??:0" or "file.c:?" if it does not know. A discriminator is cut off. */
 static void trim(char *line)
 {
 	char *base;

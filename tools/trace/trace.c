@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat trace`: runs a program as `run` does, with a library beside the shim that tells of every legacy call. */
+/* `xrc-compat trace`: runs a program as `run` does. A second library reports every legacy call. */
 #include "terminal/streams.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
@@ -35,14 +35,14 @@ struct trace {
 	FILE *out, *report_out;
 	char out_name[PATH_MAX], report_name[PATH_MAX];
 	struct json json;
-	char *text;		/* of the JSON document, until the program has ended */
+	char *text;		/* of the JSON document, kept until the program has ended */
 	size_t text_size;
 	struct trace_census census;
 };
 
-/* ---- what comes in ---- */
+/* ---- records ---- */
 
-/* Only this user's processes can write to the socket, but a program that overwrites its memory must not crash this command. */
+/* Only this user's processes can write to the socket. A program that corrupts its memory must not crash this command. */
 static bool is_sound(struct trace_record *record, ssize_t size)
 {
 	if (size < (ssize_t)offsetof(struct trace_record, frames) || record->magic != TRACE_MAGIC ||
@@ -98,7 +98,7 @@ static bool take_one(struct trace *trace)
 	return true;
 }
 
-/* 0 once it has ended: its number may be another process's then. */
+/* 0 after the program has ended: another process may have its number. */
 static volatile pid_t child_to_forward_to;
 
 static int exit_status(int status)
@@ -106,7 +106,7 @@ static int exit_status(int status)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/* Until the program has ended and everything that it said has been read. */
+/* Runs until the program has ended and all its records are read. */
 static int follow(struct trace *trace)
 {
 	struct pollfd pollfd = { .fd = trace->socket, .events = POLLIN };
@@ -115,7 +115,7 @@ static int follow(struct trace *trace)
 
 	do {
 		poll(&pollfd, 1, 20);
-		/* In this order: what it said before it ended is there when its end is. */
+		/* In this order: all records of a process are in the socket before its end is seen. */
 		ended = waitpid(trace->child, &status, WNOHANG);
 		if (ended > 0)
 			child_to_forward_to = 0;
@@ -153,7 +153,7 @@ static void close_socket(struct trace *trace)
 	rmdir(trace->directory);
 }
 
-/* run puts the tracing library in because of the variable. */
+/* `run` preloads the tracing library if the variable is set. */
 static int run_program(const struct trace *trace)
 {
 	if (setenv("XRC_COMPAT_TRACE", trace->address.sun_path, 1))
@@ -167,21 +167,21 @@ static void forward(int number)
 		kill(child_to_forward_to, number);
 }
 
-/* After fork(): the program has those that this command was started with. */
+/* Called after fork(), so that the program keeps the signal actions that this command was started with. */
 static void set_signals(pid_t child)
 {
-	/* What resource managers send, to the first process of a job only. */
+	/* Resource managers send these to the first process of a job only. */
 	static const int forwarded[] = { SIGTERM, SIGHUP, SIGUSR1, SIGUSR2 };
-	/* Restarted: a write that a signal interrupts would be lost. */
+	/* SA_RESTART: an interrupted write would be lost. */
 	struct sigaction action = { .sa_handler = forward, .sa_flags = SA_RESTART };
 
 	child_to_forward_to = child;
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
 		sigaction(forwarded[i], &action, NULL);
-	/* The terminal sends these to the program as well; what it makes of them is told afterwards. */
+	/* The terminal sends these to the program as well. This command reports how the program ended. */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
-	/* The reader of the trace may end first. The program runs to its end all the same, and then the socket is removed. */
+	/* The reader of the trace may end first. The program still runs to its end, and then the socket is removed. */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -190,7 +190,7 @@ static int start_program(struct trace *trace)
 	sigset_t all, before;
 
 	fflush(NULL);
-	/* One that comes in between waits until it can be passed on. */
+	/* Block the signals until their handler can pass them on. */
 	sigfillset(&all);
 	sigprocmask(SIG_SETMASK, &all, &before);
 	trace->child = fork();
@@ -236,7 +236,7 @@ static void finish_output(struct trace *trace, int status)
 	json_number(&trace->json, "exit_status", status);
 	json_close(&trace->json, '}');
 	fclose(trace->json.out);
-	/* Behind all that the program itself has written. */
+	/* After all output of the program. */
 	fwrite(trace->text, 1, trace->text_size, trace->out);
 	free(trace->text);
 }

@@ -42,7 +42,7 @@ static bool is_domain(const struct trace_left *left)
 	return left->record.verb == VERB_ibv_open_xrc_domain;
 }
 
-/* Ends what the process has of this domain: all, or the registration with one QP. */
+/* Forgets what the process has in this domain: everything, or the registration with one QP. */
 static void remove_left(struct trace_census *census, const struct trace_record *record, bool all)
 {
 	struct trace_left **link = &census->left;
@@ -87,7 +87,7 @@ static void account(struct trace_census *census, const struct trace_record *reco
 {
 	switch (record->verb) {
 	case VERB_ibv_open_xrc_domain:
-		/* The same address again: the device was closed in between, and took the old domain along. */
+		/* The same address again: the device was closed in between, which closed the old domain. */
 		remove_left(census, record, true);
 		add_left(census, record, site);
 		break;
@@ -96,7 +96,7 @@ static void account(struct trace_census *census, const struct trace_record *reco
 		break;
 	case VERB_ibv_create_xrc_rcv_qp:
 	case VERB_ibv_reg_xrc_rcv_qp:
-		/* Registering again changes nothing (contract 5.6), so the first stays the one to name. */
+		/* Registering again changes nothing (contract 5.6), so the first call is reported. */
 		if (!is_registered(census, record))
 			add_left(census, record, site);
 		break;
@@ -148,7 +148,7 @@ void trace_started_by_name(struct trace_census *census, const char *program)
 		snprintf(census->launcher, sizeof(census->launcher), "%s", slash ? slash + 1 : program);
 }
 
-/* A launcher is no rank itself, even if it has the variables of the batch job. */
+/* A launcher is no rank, even if it has the variables of the batch job. */
 void trace_started(struct trace_census *census, const struct trace_record *record, int32_t first)
 {
 	const char *program = record->frame_count ? record->frames[0].module : "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the traced calls come to: where they are made, and what is left in the end. */
+/* Sums up the traced calls: the places that make them, and what is still open in the end. */
 #ifndef XRC_COMPAT_TOOLS_TRACE_CENSUS_H
 #define XRC_COMPAT_TOOLS_TRACE_CENSUS_H
 

@@ -22,7 +22,7 @@ static const struct {
 
 static const char *const states[] = { "RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR" };
 
-/* Of a mask: several members may be selected by one bit. Of flags: there is none. */
+/* In a mask one bit may select several members. Flags have none. */
 struct field {
 	int bit;
 	const char *name, *field;
@@ -85,7 +85,7 @@ static void append_field(const struct field *field, uint32_t value, char *text)
 		append(text, TRACE_VALUE_SIZE, "%u", value);
 }
 
-/* Only what the mask selects: the rest is what happened to be on the caller's stack. */
+/* Only members that the mask selects: the others are uninitialised. */
 static void show_attr(const struct trace_record *record, int mask, char *text)
 {
 	strcpy(text, "{");
@@ -96,7 +96,7 @@ static void show_attr(const struct trace_record *record, int mask, char *text)
 	append(text, TRACE_VALUE_SIZE, "}");
 }
 
-/* ---- one argument by its name in the table ---- */
+/* ---- arguments, by their names in the table ---- */
 
 /* The value of another argument of the same call; 0 if it has none of that name. */
 static int value_of(const struct trace_record *record, const char *name)
@@ -163,7 +163,7 @@ static void show_selected_attr(const struct trace_record *record, uint64_t value
 	show_attr(record, value_of(record, "attr_mask"), text);
 }
 
-/* Of ibv_modify_srq: what the mask selects. */
+/* The attributes that the mask of ibv_modify_srq selects. */
 static void show_selected_srq_attr(const struct trace_record *record, uint64_t value, char *text)
 {
 	int mask = value_of(record, "srq_attr_mask");
@@ -203,7 +203,7 @@ static void show_qp_init(const struct trace_record *record, uint64_t value, char
 
 typedef void (*show_fn)(const struct trace_record *record, uint64_t value, char *text);
 
-/* Of a null pointer there is nothing to show. */
+/* A null pointer has no members to show. */
 static show_fn shower_of(const char *name, bool null)
 {
 	static const struct {
@@ -269,7 +269,7 @@ const char *trace_error_name(int error)
 	return strerror(error);
 }
 
-/* What a call has made or filled in, behind what it returned. */
+/* What a call has created or filled in, after its result. */
 static void append_outcome(const struct trace_record *record, const struct trace_parameter *parameter, char *text, size_t size)
 {
 	char value[TRACE_VALUE_SIZE] = "";

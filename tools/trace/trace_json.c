@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A trace for scripts. */
+/* Writes a trace as JSON. */
 #include "places.h"
 #include "tools/common/text.h"
 #include "trace_decode.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A trace for people and as a document. */
+/* Writes a trace as text and as Markdown. */
 #include "trace_print.h"
 #include "places.h"
 #include "tools/common/text.h"
@@ -29,7 +29,7 @@ void trace_place(const struct trace_frame *frame, char *text, size_t size)
 	text_clean(text);
 }
 
-/* 999 us at most, then ms. */
+/* Microseconds up to 999, then milliseconds. */
 static void print_duration(FILE *out, uint64_t nanoseconds)
 {
 	if (nanoseconds < 1000000)
