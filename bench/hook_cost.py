@@ -47,7 +47,7 @@ def main(argv):
     print(f"{'data-path call':44}{'provider':>10}{'hooked':>10}{'added':>8}{'limit':>7}")
     for what, measure, hooked, own, limit in ROWS:
         before, after = measure(argv[1], own), measure(argv[1], hooked)
-        # Start-up is not the same to the instruction in two runs; of 100,000 calls that is the fifth decimal.
+        # The instructions of a start differ between runs; per call that is the fifth decimal.
         failed |= limit is not None and round(after - before, 2) > limit
         print(f"{what:44}{before:10.1f}{after:10.1f}{after - before:8.1f}{limit or '-':>7}")
     print("one-way ibv_post_send, ibv_post_recv, ibv_poll_cq, ibv_req_notify_cq: the provider's own functions")

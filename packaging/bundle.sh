@@ -12,11 +12,11 @@ apt-get -q update
 apt-get -q -y --no-install-recommends install gcc gcc-multilib libc6-dev pkg-config meson ninja-build libibverbs-dev librdmacm-dev \
 	libelf-dev zlib1g-dev
 
-# ---- built ----
+# ---- build ----
 harden="-fstack-protector-strong -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2"
 relro="-Wl,-z,relro -Wl,-z,now"
 options="--buildtype=release -Dany_glibc=true -Dstatic_libelf=true -Dtests=disabled"
-# Words on purpose.
+# Split into words.
 # shellcheck disable=SC2086
 meson setup build-64 $options "-Dc_args=$harden" "-Dc_link_args=$relro" --prefix=/opt/xrc-compat --libdir=$lib64
 ninja -C build-64
@@ -29,7 +29,7 @@ for bits in 64 32; do
 		-Lbuild-$bits/abi/link -libverbs
 done
 
-# ---- gathered ----
+# ---- collect ----
 DESTDIR=$source/build-bundle/installed meson install -C build-64 --no-rebuild
 mv build-bundle/installed/opt/xrc-compat "$folder"
 mkdir -p "$folder/$lib32/xrc-compat" "$folder/share/doc/xrc-compat"
@@ -44,15 +44,15 @@ for package in libelf-dev zlib1g-dev; do
 done >"$folder/share/doc/xrc-compat/LICENSES/linked-in"
 mkdir -p "$folder/share/modulefiles/xrc-compat"
 cp packaging/modulefile "$folder/share/modulefiles/xrc-compat/$1"
-# Recompiling is for where it is installed: these name the folder.
+# The bundle is not for recompiling: these files contain the folder's path.
 rm -r "$folder/include" "$folder/$lib64/pkgconfig" "$folder/$lib64/xrc-compat/link" "$folder/$lib64/xrc-compat/ofed" "$folder/share/man/man3"
-# The names that the loaders of other distributions put for $LIB.
+# The names of $LIB on other distributions.
 ln -s $lib64 "$folder/lib64"
 ln -s $lib32 "$folder/lib32"
 ln -s i386-linux-gnu/xrc-compat "$folder/lib/xrc-compat"
 strip --strip-unneeded "$folder"/bin/* "$folder"/libexec/xrc-compat/* "$folder"/lib/*-linux-gnu/xrc-compat/*
 
-# ---- checked ----
+# ---- check ----
 packaging/needed-versions 2.17 "$folder"/lib/*-linux-gnu/xrc-compat/*
 packaging/needed-versions 2.28 "$folder"/bin/* "$folder"/libexec/xrc-compat/*
 for file in "$folder"/bin/* "$folder"/lib/*-linux-gnu/xrc-compat/*; do

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 # The programs and libraries that build, demo and tests need: one table, and the code that installs them.
-# Sourced by run-demo and run-tests; POSIX sh, because nothing else may be there yet.
+# Sourced by run-demo and run-tests. POSIX sh, because no other shell may be installed yet.
 
 # needed for | check | what it is for | apt | dnf | zypper
 #   needed for  all (every build and the demo), test (only ./run-tests), i386 (./run-tests --i386), kernel (./run-tests --kernel),
@@ -58,7 +58,7 @@ deps_table() {
 	TABLE
 }
 
-# A Python that some version manager puts in front has other modules than the distribution's.
+# A version manager's Python, first on PATH, lacks the distribution's modules.
 deps_python() {
 	if [ -x /usr/bin/python3 ]; then
 		/usr/bin/python3 "$@"
@@ -162,7 +162,7 @@ deps_install_packages() {
 	shift
 	case $deps_tool in
 	apt-get)
-		# One broken third-party source must not stop what the other sources can deliver.
+		# A broken third-party source must not stop the others.
 		deps_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 update ||
 			echo "(apt-get update failed; going on with what it knows)"
 		deps_as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y -o DPkg::Lock::Timeout=300 \
@@ -173,7 +173,7 @@ deps_install_packages() {
 	esac </dev/null
 }
 
-# Debian installs libraries of another architecture only when told that it may. Does nothing where all are there, or elsewhere.
+# Lets Debian install libraries of another architecture. Does nothing if they are installed, or on another distribution.
 deps_foreign_i386() {
 	[ -n "$(deps_missing i386)" ] || return 0
 	command -v dpkg >/dev/null && ! dpkg --print-foreign-architectures | grep -qx i386 || return 0
@@ -193,7 +193,7 @@ deps_missing() {
 	done
 }
 
-# The package manager's meson is too old, so installing it again does not help.
+# The package manager's meson is too old: installing it again does not help.
 deps_refuse_meson() {
 	echo "The distribution's meson is too old: this wants 0.56 or later. Put one on PATH and start again:"
 	echo "  python3 -m pip install --user 'meson>=0.56' && export PATH=\$HOME/.local/bin:\$PATH"
@@ -222,7 +222,7 @@ deps_ensure() {
 		return 1
 	fi
 	deps_ask_once
-	# The list is words on purpose.
+	# Split the list into words.
 	# shellcheck disable=SC2086
 	if ! deps_quietly deps_install_packages "$deps_tool" $deps_packages; then
 		echo "The installation failed; see above."

@@ -60,7 +60,7 @@ fresh_copy() {
 	mkdir -p "$fresh_archives" || return 1
 	cp -a --one-file-system "$fresh_from" "$2" || return 1
 	cp "$fresh_archives"/*.deb "$2/var/cache/apt/archives/" 2>/dev/null || :
-	# A mirror may be behind.
+	# A mirror may be out of date.
 	mkdir -p "$2/etc/apt/apt.conf.d" && echo 'Acquire::Check-Valid-Until "false";' >"$2/etc/apt/apt.conf.d/90fresh" || return 1
 	for fresh_file in /etc/resolv.conf /etc/hosts; do
 		[ ! -e "$fresh_file" ] || cp -L "$fresh_file" "$2$fresh_file" || return 1
@@ -73,7 +73,7 @@ fresh_copy() {
 fresh_run() {
 	fresh_root=$1
 	shift
-	# The variables are of the shell within.
+	# The inner shell expands these variables.
 	# shellcheck disable=SC2016
 	unshare --mount --pid --fork --kill-child sh -c '
 		set -e

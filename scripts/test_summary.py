@@ -14,7 +14,7 @@ import sys
 MESON_PASSED = {"OK", "EXPECTEDFAIL"}
 MESON_SKIPPED = {"SKIP"}
 
-# How much of a failed program's own words is repeated at the end, where somebody looks first.
+# So many lines of a failed program are repeated at the end of the summary.
 FAILURE_LINES = 20
 
 
@@ -85,7 +85,7 @@ def tally(record):
     if record["result"] in MESON_PASSED:
         if cases is None:
             return Tally(passed=1)
-        # A program that passes without a single case has tested nothing.
+        # A program that passes without a case has tested nothing.
         return cases if cases.passed or cases.skips else Tally(failed=1)
     cases = cases or Tally()
     # It crashed or timed out before it could count its own failure.

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 needed apptainer
 
-# Words on purpose.
+# Split into words.
 # shellcheck disable=SC2086,SC2016
 {
 	tried "apptainer exec, the command in front of the program" 1 $user apptainer exec --bind $X $image \

@@ -18,7 +18,7 @@ failed() {
 	exit 1
 }
 
-# needed PACKAGE...: installs them. A release that has not all of them is no failure.
+# needed PACKAGE...: installs them. A release that lacks one is no failure.
 needed() {
 	for package in "$@"; do
 		apt-cache show "$package" >/dev/null 2>&1 || skip "$(. /etc/os-release && echo "$PRETTY_NAME") has no package $package"
@@ -37,7 +37,7 @@ until_it() {
 	done
 }
 
-# tried WHAT COUNT COMMAND...: the demo program in it has to come to its end COUNT times.
+# tried WHAT COUNT COMMAND...: the demo program must end well COUNT times.
 tried() {
 	what=$1 count=$2
 	shift 2
@@ -57,7 +57,7 @@ control_groups() {
 	mount -t cgroup2 cgroup2 /sys/fs/cgroup || skip "there are no control groups of version 2"
 }
 
-# memlock: the option that lifts the limit on registered memory, where this machine allows to lift it at all.
+# memlock: the option that lifts the limit on registered memory, if this machine allows that.
 memlock() {
 	# shellcheck disable=SC3045 # every shell of these systems has -H
 	if (ulimit -H -l unlimited) 2>/dev/null; then

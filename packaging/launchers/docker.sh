@@ -12,7 +12,7 @@ dockerd --storage-driver vfs --iptables=false --ip6tables=false --bridge=none \
 until_it dockerd /tmp/dockerd.log docker info
 tar -C "$image" -c . | docker import - old >/tmp/log 2>&1 || failed /tmp/log
 
-# Words on purpose.
+# Split into words.
 # shellcheck disable=SC2086
 {
 	run="docker run --rm --network none --volume $X:$X:ro $(memlock) --ipc host old"

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/common.sh"
 needed openmpi-bin
 
-# Words on purpose.
+# Split into words.
 # shellcheck disable=SC2086,SC2016
 {
 	tried "mpirun, the command in front of the program" 2 $user mpirun --oversubscribe -np 2 \

@@ -9,7 +9,7 @@ engine="podman --storage-driver vfs --cgroup-manager cgroupfs"
 # shellcheck disable=SC2086
 tar -C "$image" -c . | $engine import - old >/tmp/log 2>&1 || failed /tmp/log
 
-# Words on purpose.
+# Split into words.
 # shellcheck disable=SC2086
 {
 	run="$engine run --rm --network none --cgroups disabled --volume $X:$X:ro $(memlock) --ipc host old"

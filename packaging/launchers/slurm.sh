@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# A cluster of one node by Debian's Slurm, which is told to do without control groups, and two tasks on it.
+# A cluster of one node by Debian's Slurm, without control groups, and two tasks on it.
 . "$(dirname "$0")/common.sh"
 needed slurmctld slurmd slurm-client munge
 
@@ -17,7 +17,7 @@ SlurmctldHost=$node(127.0.0.1)
 SlurmUser=root
 NodeName=$node NodeAddr=127.0.0.1 CPUs=2
 PartitionName=all Nodes=ALL Default=YES
-# Other ports than the usual: the network is the machine's.
+# Unusual ports, because the network is the machine's.
 SlurmctldPort=16817
 SlurmdPort=16818
 AuthType=auth/munge
@@ -39,7 +39,7 @@ slurmctld
 slurmd
 until_it "Slurm's node" /var/log/slurm.log sh -c 'sinfo --noheader --format=%t | grep -qx idle'
 
-# Words on purpose.
+# Split into words.
 # shellcheck disable=SC2086,SC2016
 {
 	tried "srun, the command in front of the program" 2 $user srun -n 2 \
