@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The adapter without a guest: tables, the command queue, events, transitions."""
+"""The adapter without a guest: tables, the command queue, events, transitions, messages."""
 
-import os
 import pathlib
 import sys
 
@@ -18,6 +17,7 @@ from qp import COMPARE_SWAP, ERR, FETCH_ADD, READ, SEND, SEND_IMMEDIATE, WRITE, 
 from queues import (EVENT_COMPLETION, EVENT_CQ_ERROR, EVENT_LAST_WQE, EVENT_SRQ_LIMIT, FLUSHED, LOCAL_LENGTH, LOCAL_PROTECTION,  # noqa: E402
                     REMOTE_ACCESS, REMOTE_INVALID, RETRY_EXCEEDED)
 from structures import DATAGRAM, EQE, GENERAL, HEALTH_COUNTER, RMP, SRQ, TOLD  # noqa: E402
+
 
 @pytest.fixture
 def driver():
