@@ -37,12 +37,14 @@ def test_ethernet(on_device, mode):
     check(on_device(mode, "ethernet", "--link=ethernet"), "ethernet", mode, 4)
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("group", ["xrc_qp", "rcv_qp", "query", "end", "event", "data"])
 def test_rows_over_ethernet(on_device, group):
     """Connected by GIDs (is_global), since ports of Ethernet have no LIDs."""
     check(on_device("processes", group, "--link=ethernet"), group, "processes", ROWS[group])
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("mode", MODES)
 def test_kernel_whose_opened_handles_get_no_events(on_device, mode):
     """As Linux since 5.8 (contract 5.10): only the creator gets events. The two rows about others are left out."""
@@ -50,6 +52,7 @@ def test_kernel_whose_opened_handles_get_no_events(on_device, mode):
     check(result, "event", mode, ROWS["event"] - 2)
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("mode", MODES)
 def test_kernel_that_refuses_open_qp(on_device, mode):
     """As qedr's before Linux 5.11."""

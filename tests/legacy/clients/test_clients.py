@@ -100,6 +100,7 @@ def test_two_way_ones_need_pairs(client, command):
     assert done.returncode == 1 and "FAILED" in done.stdout
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("command", TWO_WAY + ONE_WAY)
 def test_a_killed_process_ends_the_job(client, command):
     """One process is killed in the middle. The job ends at once, though it may run for ten minutes."""

@@ -23,6 +23,7 @@ def test_rows(rows, group):
     rows(ROWS[group], "twoway-pair", group)
 
 
+@pytest.mark.any_model
 @pytest.mark.parametrize("group", ["state", "order"])
 def test_rows_on_a_kernel_that_removes_no_bits(rows, group):
     rows(ROWS[group], "twoway-pair", group, settings=["--strict=on"])

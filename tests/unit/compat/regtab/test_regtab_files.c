@@ -105,6 +105,8 @@ TEST(what_is_no_plain_file_is_refused)
 	assert_int_equal(link(planted, elsewhere), 0);
 	assert_true(room_look().refused == 1);
 	assert_non_null(strstr(room_look().reason, "several names"));
+	assert_int_equal(in_child((regtab_gc(room_dir()), 0)), 0);
+	assert_int_equal(access(planted, F_OK), 0);
 	assert_int_equal(unlink(planted), 0);
 	assert_int_equal(symlink(elsewhere, planted), 0);
 	assert_non_null(strstr(room_look().reason, "not a regular file"));
