@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /*
@@ -62,10 +63,16 @@ struct real_calls {
 /* Looked up at the first use: hooks can run before any constructor of this library. */
 const struct real_calls *real(void);
 
-/* For process_vm_readv(): once main() has left by pthread_exit(3), the kernel finds no memory under the process' own number. */
-static inline pid_t own_tid(void)
+/*
+ * Copies memory of this process, at an address from the program that may not be mapped. By the thread's number: once main() has
+ * left by pthread_exit(3), the kernel finds no memory under that of the process.
+ */
+static inline bool peek(void *to, const void *from, size_t length)
 {
-	return gettid();
+	struct iovec here = { to, length };
+	struct iovec there = { (void *)from, length };
+
+	return process_vm_readv(gettid(), &here, 1, &there, 1, 0) == (ssize_t)length;
 }
 
 /* ---- where the emulated machine is (place.c) ---- */

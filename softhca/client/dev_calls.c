@@ -9,7 +9,6 @@
 #include <rdma/rdma_user_cm.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 /* ---- flock: two openings of a device are one file, as in the kernel, though each has a doorbell page of its own ---- */
@@ -113,15 +112,6 @@ static int wait_for_event(struct dev *dev)
 	return error;
 }
 
-/* A command at an address that is not mapped is an error, as in the kernel; it must not crash the program. */
-static int copy_command(void *to, const void *from, size_t length)
-{
-	struct iovec here = { to, length };
-	struct iovec there = { (void *)from, length };
-
-	return process_vm_readv(own_tid(), &here, 1, &there, 1, 0) == (ssize_t)length ? 0 : -EFAULT;
-}
-
 ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 {
 	uint64_t copy[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
@@ -138,7 +128,7 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 		return -1;
 	}
 	bypass_none();
-	error = copy_command(copy, data, length);
+	error = peek(copy, data, length) ? 0 : -EFAULT;
 	while (!error) {
 		error = one_command(dev, copy, length);
 		if (error != -EAGAIN || !dev->cm)

@@ -10,7 +10,6 @@
 #include <infiniband/verbs.h>
 #include <rdma/ib_user_verbs.h>
 #include <stdlib.h>
-#include <sys/uio.h>
 #include <time.h>
 
 #define LOOK_EVERY_MS 100
@@ -22,15 +21,6 @@ struct polled_cq {
 	_Atomic(struct ibv_cq_ex *) cq; /* of the program, if it told the truth; NULL = free entry */
 	int (*start_poll)(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr); /* the provider's */
 };
-
-/* Pointers from the program are checked before they are used. */
-static bool peek(void *to, const void *from, size_t length)
-{
-	struct iovec here = { to, length };
-	struct iovec there = { (void *)from, length };
-
-	return process_vm_readv(own_tid(), &here, 1, &there, 1, 0) == (ssize_t)length;
-}
 
 /* The coarse clock costs no system call on any machine. */
 static bool time_to_look(struct dev *dev)
