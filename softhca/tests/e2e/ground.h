@@ -26,7 +26,7 @@ int ground_made(const void *object);
 /* Errno of a call that returns 0, an errno, or -1 with errno. */
 int ground_done(int result);
 
-/* The settings that the HCA runs with. BEYOND: rows for real adapters, of what softhca lacks (softhca(1), LIMITS). */
+/* The settings that the HCA runs with. BEYOND: rows for real adapters, of what softhca lacks (softhca(1), CAVEATS). */
 enum mode { USUAL = 1, STRICT = 2, NO_OPEN_QP = 4, NO_XRC = 8, BEYOND = 16 };
 #define NOT_DRIVEN 32 /* real mlx4 differs, see softhca(1); SOFTHCA_TEST_DRIVEN says that it is asked */
 #define WITH_XRC  (USUAL | STRICT | NO_OPEN_QP)
