@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Events for which a pipe has no room yet. The kernel keeps events as long as nobody reads them, and so does the daemon. */
+/* Events for which a pipe has no room yet. The kernel keeps unread events without a limit, and so does the daemon. */
 #ifndef SOFTHCA_BACKLOG_H
 #define SOFTHCA_BACKLOG_H
 
@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* All zero is an empty one. */
+/* All zero is an empty backlog. */
 struct backlog {
 	uint8_t *bytes;
 	size_t length, room;
@@ -18,7 +18,7 @@ void backlog_free(struct backlog *backlog);
 /* False if there is no memory. */
 bool backlog_add(struct backlog *backlog, const void *record, size_t length);
 
-/* Takes out the records that begin with these 8 bytes. How many. */
+/* Removes the records that begin with these 8 bytes. Returns how many. */
 uint32_t backlog_drop(struct backlog *backlog, uint64_t element, size_t record);
 
 /* Moves to the descriptor what fits: whole records, which are far shorter than PIPE_BUF. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the daemon waits for. */
+/* Watches: descriptors and processes that the daemon waits for. */
 #ifndef SOFTHCA_LOOP_H
 #define SOFTHCA_LOOP_H
 
@@ -18,7 +18,7 @@ int loop_init(void);
 int loop_watch(int fd, uint32_t events, struct watch *watch);
 void loop_forget(int fd);
 
-/* Calls once the process has ended. Its pidfd, to be forgotten and closed, or -errno. */
+/* Calls back when the process has ended. Returns its pidfd, which the caller forgets and closes, or -errno. */
 int loop_watch_process(pid_t pid, struct watch *watch);
 
 /*

@@ -22,10 +22,10 @@ struct numtab {
 int numtab_init(struct numtab *tab, uint32_t first, uint32_t limit, uint32_t start, uint32_t quota);
 void numtab_free(struct numtab *tab);
 
-/* Two fresh tables of the same range give out their numbers in one sequence from now on. */
+/* Lets two fresh tables of the same range give out their numbers in one sequence. */
 void numtab_pair(struct numtab *tab, struct numtab *twin);
 
-/* Gives @what the next free number. 0, or -ENOMEM, as the kernel says, when all are taken. */
+/* Gives @what the next free number. 0, or -ENOMEM as in the kernel if all are taken. */
 int numtab_add(struct numtab *tab, void *what, uint32_t *number);
 void numtab_remove(struct numtab *tab, uint32_t number);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Why a command is refused: an errno stands for many checks, and the trace says which it was. */
+/* Why a command is refused. An errno stands for many checks; the trace names the one. */
 #ifndef SOFTHCA_REFUSE_H
 #define SOFTHCA_REFUSE_H
 
@@ -8,7 +8,7 @@
 /* Returns @error, and remembers @check, a few words, as its reason. */
 int refuse(int error, const char *check);
 
-/* The same for a check that is made of several things; @what says which one. */
+/* The same for a check of several things; @what names the one. */
 int refuse_one(int error, const char *check, const char *what);
 
 /* The reason of the last refusal since refuse_begin(), or "". */

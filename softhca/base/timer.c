@@ -106,7 +106,7 @@ size_t timer_run(struct timer_heap *heap, uint64_t now)
 {
 	size_t calls = 0;
 
-	/* A timer may start itself again; with a deadline of now or earlier it would run for ever, so count. */
+	/* A timer may start itself again. Count, because one with a past deadline would run for ever. */
 	for (size_t limit = heap->count; limit && heap->count && heap->slot[0]->deadline <= now; limit--) {
 		struct timer *timer = heap->slot[0];
 

@@ -23,7 +23,7 @@ static int write_file(const char *path, const char *text)
 	return error;
 }
 
-/* The same user as before; a user namespace without a map has none. Groups can be mapped only once setgroups(2) is given up. */
+/* Maps the user to itself. Groups can be mapped only after setgroups(2) is denied. */
 static int map_self(uid_t uid, gid_t gid)
 {
 	char map[64];
@@ -57,7 +57,7 @@ static int set_ipv4(int fd, unsigned long request, const char *name, uint32_t ad
 	return ioctl(fd, request, &asked) ? -errno : 0;
 }
 
-/* An address of its own label, for itself alone: with a shorter prefix the loopback interface would have all of it. */
+/* Each address with its own label and a prefix for itself alone: a shorter prefix gives the loopback interface the whole net. */
 static int add_ipv4(int fd, int number, uint32_t address)
 {
 	char label[IFNAMSIZ];

@@ -34,7 +34,7 @@ struct run_options {
 	int hosts; /* 0: the program sees all */
 };
 
-/* True if it was one of these. */
+/* True if the word was one of these. */
 static bool take_option(struct run_options *options, const char *word)
 {
 	if (options && !strcmp(word, "--net"))

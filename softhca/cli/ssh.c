@@ -14,7 +14,7 @@
 #include <sys/mount.h>
 #include <unistd.h>
 
-/* What ssh(1) itself exits with when it cannot start the command. */
+/* The exit status of ssh(1) if it cannot start the command. */
 #define SSH_FAILED 255
 
 /* Index of the first word that is no option of ssh; those that take a value have it in the same word or in the next. */

@@ -32,7 +32,7 @@ static bool size_allowed(void)
 	return !getrlimit(RLIMIT_FSIZE, &limit) && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= ARENA_SIZE);
 }
 
-/* Sealed against shrinking: the daemon maps it too and must not be shot by SIGBUS. */
+/* Sealed against shrinking: the daemon maps it too and must not die by SIGBUS. */
 static int create_file(void)
 {
 	int fd = memfd_create("softhca-arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -128,7 +128,7 @@ bool arena_free(void *address, size_t length)
 
 	if (!arena.base || (unsigned char *)address < arena.base || offset >= ARENA_SIZE || length > ARENA_SIZE - offset)
 		return false;
-	/* Gives the pages back and makes the next owner's ring begin with zeroes, as fresh memory does. */
+	/* Frees the pages, so that the next owner's ring begins with zeroes, as fresh memory does. */
 	madvise(address, count * PAGE, MADV_REMOVE);
 	pthread_mutex_lock(&lock);
 	memset(arena.used + offset / PAGE, 0, count);

@@ -105,7 +105,7 @@ static int wait_for_event(struct dev *dev)
 
 	pthread_cleanup_push(put_cancelled, dev);
 	error = atomic_load(&dev->closing) ? 0 : cm_wait(dev->uar);
-	/* Or a close() in another thread has ended the wait. */
+	/* A close() in another thread may have ended the wait. */
 	if (atomic_load(&dev->closing))
 		error = wait_in_vain();
 	pthread_cleanup_pop(0);

@@ -36,7 +36,7 @@ static bool time_to_look(struct dev *dev)
 	return true;
 }
 
-/* Asked when a poll found nothing: what was completed before the end is still handed out. */
+/* Called when a poll found nothing: earlier completions are still handed out. */
 static bool has_ended(struct dev *dev)
 {
 	return atomic_load_explicit(&dev->ended, memory_order_relaxed) || (time_to_look(dev) && dev_ended(dev));

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-/* Out of the way of programs that count on low numbers, or close everything up to some small one. */
+/* A high number: some programs count on low ones, or close all descriptors up to a small number. */
 #define HIGH_FD 700
 
 int wire_move_high(int fd)
@@ -33,6 +33,6 @@ int wire_receive(int sock, void *data, size_t length, int *fd)
 
 	if (got < 0)
 		return (int)got;
-	/* A daemon that is gone reads as the end of the connection: the device is dead. */
+	/* The end of the connection means that the daemon has ended. */
 	return (size_t)got == length ? 0 : -EIO;
 }

@@ -165,7 +165,7 @@ static void split(struct request *request, const char *words, size_t size)
 {
 	const char *end = words + size;
 
-	/* What the client did not end with a null byte is not a word. */
+	/* Text without a null byte at its end is not a word. */
 	while (request->count < MAX_WORDS && words < end) {
 		size_t length = strnlen(words, (size_t)(end - words));
 

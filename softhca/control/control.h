@@ -13,7 +13,7 @@
  */
 int control_execute(struct hca_machine *machine, const char *words, size_t size, int32_t *status, uint32_t *length);
 
-/* The bytes in a file in memory: of any length, and nobody has to wait for its reader. -1: there is none. */
+/* Puts the bytes into a memfd, which holds any length and needs no reader. -1: no memory. */
 int control_publish(const void *bytes, size_t length);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What devices and QPs have done, and what QPs wait for: one line each, for `softhca ctl top` and for scripts. */
+/* One line for each device and QP: its counters, and what it waits for. For `softhca ctl top` and for scripts. */
 #include "listing.h"
 #include "request.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Writes netlink messages. A writer that runs out of memory goes on, and its bytes are lost as a whole. */
+/* Writes netlink messages. If memory runs out, the writer goes on and the whole answer is lost. */
 #ifndef SOFTHCA_CONTROL_NL_H
 #define SOFTHCA_CONTROL_NL_H
 

@@ -114,7 +114,7 @@ static void put_counter(struct nl *nl, const char *name, uint64_t value)
 	nl_end(nl, entry);
 }
 
-/* Those of a port. No QP or MR has any, as on adapters where none was bound to one. */
+/* The counters of a port. QPs and MRs have none, as on an adapter where no counter was bound. */
 static int answer_counters(const struct question *q, const struct hca_device *device)
 {
 	uint32_t port = asked(q, RDMA_NLDEV_ATTR_PORT_INDEX);
@@ -342,7 +342,7 @@ static void put_cm_id(struct nl *nl, const struct cm_id *id)
 	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)id->file->pid);
 }
 
-/* Those that are not on an adapter yet are in no adapter's list. */
+/* Ids that are not bound to an adapter yet are in no adapter's list. */
 static int answer_cm_ids(const struct question *q, const struct hca_device *device)
 {
 	list_for_each(node, &q->machine->cm.ids) {
@@ -429,7 +429,7 @@ static int answer(const struct question *q)
 	return error;
 }
 
-/* What the last message says: the end of a dump, an error, or that all is well for a program that wants to know. */
+/* The last message: the end of a dump, an error, or the acknowledgement that the program asked for. */
 static void finish(const struct question *q, const struct nlmsghdr *request, int error)
 {
 	const struct nlmsgerr told = { .error = error, .msg = *request };

@@ -2,7 +2,7 @@
 /* Doorbells in a context's page. */
 #include "bell.h"
 
-/* A program of 32 bits writes a long one in two halves: either will do. */
+/* A 32-bit program writes a 64-bit doorbell in two halves. Either half counts. */
 bool bell_rings(const struct hca_context *ctx, const struct bell *bell)
 {
 	const void *at = ctx->uar + bell->at;

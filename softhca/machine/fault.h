@@ -38,7 +38,7 @@ struct faults {
 /* The same seed and the same traffic make the same faults. */
 void fault_seed(struct faults *faults, uint64_t seed);
 
-/* Everything off. The counts stay. */
+/* Switches all faults off, and keeps the counts. */
 void fault_clear(struct faults *faults);
 
 /* Whether the fault strikes now, by its rate. */

@@ -132,7 +132,7 @@ struct hca_qp *device_qp(const struct hca_device *device, uint32_t qpn)
 {
 	struct hca_qp *qp = numtab_find(&device->qps, qpn & (device->qps.limit - 1));
 
-	/* The whole number counts: a target's has a bit more than its place in the table. */
+	/* Compare the whole number: a target's has a bit more than its index in the table. */
 	return qp && qp->qpn == qpn ? qp : NULL;
 }
 

@@ -118,7 +118,7 @@ bool mem_gone(const struct hca_context *ctx)
 {
 	struct pollfd end = { .fd = ctx->pidfd, .events = POLLIN };
 
-	/* A process that ends loses its memory first. */
+	/* The memory of a process goes before its end is reported. */
 	return ctx->dead || poll(&end, 1, 0) > 0 || !process_thread(ctx->pid);
 }
 

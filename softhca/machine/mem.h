@@ -15,7 +15,7 @@ int mem_fill(const struct hca_context *ctx, uint64_t to, uint8_t byte, size_t le
 /* One word of a ring or doorbell record as it lies there (big endian); what the client wrote before it is then visible. */
 int mem_load32(const struct hca_context *ctx, uint64_t from, uint32_t *word);
 
-/* As many of them, at once where they have to be fetched from the process. -EFAULT if any is out of reach. */
+/* Reads several words, by one system call if they are in the process. -EFAULT if one cannot be read. */
 #define MEM_WORDS 64u
 int mem_load32_many(const struct hca_context *ctx, const uint64_t *from, uint32_t *words, size_t count);
 

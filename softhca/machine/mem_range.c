@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What registering memory finds out in the kernel by pinning it: whether the program has all of it. */
+/* Whether the program has mapped the whole range. The kernel finds out by pinning it. */
 #include "mem.h"
 #include "process.h"
 

@@ -91,7 +91,7 @@ static ssize_t copy(copy_fn *how, pid_t pid, const struct iovec *here, const str
 	ssize_t done = how(pid, here, 1, there, count, 0);
 	pid_t thread;
 
-	/* Each time round a thread has ended. */
+	/* A thread has ended in each round. */
 	while (done < 0 && errno == ESRCH && (thread = other_thread(pid)))
 		done = how(thread, here, 1, there, count, 0);
 	return done;

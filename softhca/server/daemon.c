@@ -76,7 +76,7 @@ static int watch_launcher(struct end *end, pid_t pid)
 
 /* ---- service ---- */
 
-/* Every client costs a handful of descriptors here. */
+/* Every client needs several descriptors in the daemon. */
 static void raise_limits(void)
 {
 	struct rlimit limit;
@@ -85,7 +85,7 @@ static void raise_limits(void)
 		limit.rlim_cur = limit.rlim_max;
 		setrlimit(RLIMIT_NOFILE, &limit);
 	}
-	/* Large tables stay fresh mappings, of which only the touched pages cost anything. */
+	/* Allocate large tables by mmap(): only touched pages use memory. */
 	mallopt(M_MMAP_THRESHOLD, 1 << 17);
 }
 
@@ -152,7 +152,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 
 /* ---- birth ---- */
 
-/* The starter must not wait for the daemon because of an inherited pipe, lock or terminal. */
+/* Close inherited pipes, locks and the terminal, so that the caller's shell does not wait for the daemon. */
 static int detach(const struct daemon_plan *plan, int keep)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -276,7 +276,7 @@ int home_claim(const char *path, int *lock, char *why, size_t size)
 		fail(why, size, path, *lock);
 	if (*lock < 0)
 		return *lock;
-	/* What a killed daemon left; the lock file stays, as it is ours now. */
+	/* Removes what a killed daemon left, except the lock file, which is ours now. */
 	clear(path, false);
 	return 0;
 }
