@@ -113,6 +113,9 @@ class ConnectX5(Function):
 
     def _doorbell(self, offset, data):
         """Two words, which may come one after the other."""
+        if len(data) < 4:
+            self.log(f"{len(data)} bytes at {offset:#x} are no doorbell: {bytes(data).hex()}")
+            return
         if len(data) == 4 and not offset % 8:
             self.half = data
             return

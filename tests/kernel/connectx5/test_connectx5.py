@@ -387,6 +387,15 @@ def test_a_doorbell_in_two_words(pair):
     assert (sender.raised, receiver.raised) == ([5], [5])
 
 
+def test_less_than_a_word_is_no_doorbell(pair):
+    sender, receiver = pair
+    receiver.post_receive(4)
+    for size in range(4):
+        sender.function.write(REGISTERS, BELLS + 0x24, bytes(size))
+    sender.post_send(SEND, sender.segment(4))
+    assert sender.completion().qpn == sender.qpn and sender.raised == []
+
+
 def test_a_full_cq_says_so(pair):
     sender, receiver = pair
     for _ in range(5):
