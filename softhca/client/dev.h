@@ -25,7 +25,7 @@ struct dev {
 	atomic_bool closing; /* written under it: no command follows */
 	/* Of polling.c: */
 	atomic_bool ended; /* the daemon has */
-	atomic_uint looked; /* for that, in milliseconds */
+	atomic_ullong looked; /* for that, in milliseconds */
 	_Atomic(struct polled_cq *) cqs;
 	int (*poll_cq)(struct ibv_cq *cq, int count, struct ibv_wc *wc); /* the provider's */
 };

@@ -26,10 +26,10 @@ struct polled_cq {
 static bool time_to_look(struct dev *dev)
 {
 	struct timespec now;
-	unsigned int ms;
+	uint64_t ms;
 
 	clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
-	ms = (unsigned int)now.tv_sec * 1000u + (unsigned int)now.tv_nsec / 1000000u;
+	ms = (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 	if (ms - atomic_load_explicit(&dev->looked, memory_order_relaxed) < LOOK_EVERY_MS)
 		return false;
 	atomic_store_explicit(&dev->looked, ms, memory_order_relaxed);
