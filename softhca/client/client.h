@@ -136,6 +136,38 @@ int dev_flock(struct dev *dev, int fd, int operation);
 /* True while this process has a context open. */
 bool dev_any(void);
 
+/* The connection of the context behind @fd may have ended: then its CQs are polled in vain from now on. */
+void dev_died(int fd);
+
+/* How the CQs of such a context were polled. */
+struct ibv_cq;
+struct ibv_wc;
+typedef int poll_cq_fn(struct ibv_cq *cq, int count, struct ibv_wc *wc);
+poll_cq_fn *dev_poll(int fd);
+
+/* ---- the completion queues of a context (cqs.c) ---- */
+
+struct cqs {
+	struct cq_entry *entry;
+	size_t count;
+	poll_cq_fn *poll; /* NULL while the daemon lives */
+};
+
+/* After a command that was executed. */
+void cqs_note(struct cqs *cqs, const void *command, size_t length);
+/* From now on polling them fails, in the context whose descriptor is @fd. */
+void cqs_fail(struct cqs *cqs, int fd);
+void cqs_free(struct cqs *cqs);
+
+/* ---- the daemon's death (death.c) ---- */
+
+/* Has dev_died() called for @fd when the connection ends, by a thread of our own. */
+void death_watch(int sock, int fd);
+void death_forget(int sock);
+/* Says it on the standard error output, once. */
+void death_tell(void);
+void death_forked(void);
+
 /* ---- programs that map memory without us (bypass.c) ---- */
 
 /* True while the program's mmap() comes to us. After the first one that does not, rings are no longer placed in the arena. */

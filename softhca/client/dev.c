@@ -52,6 +52,7 @@ static void child_after_fork(void)
 	}
 	atomic_store(&opened, 0);
 	arena_forked();
+	death_forked();
 }
 
 static void watch_forks(void)
@@ -61,16 +62,11 @@ static void watch_forks(void)
 
 /* ---- the table ---- */
 
-struct dev *dev_at(int fd)
-{
-	return fd < 0 || fd >= MAX_FDS ? NULL : atomic_load_explicit(&table[fd], memory_order_acquire);
-}
-
 struct dev *dev_get(int fd)
 {
 	struct dev *dev;
 
-	if (!dev_at(fd))
+	if (fd < 0 || fd >= MAX_FDS || !atomic_load_explicit(&table[fd], memory_order_acquire))
 		return NULL;
 	pthread_mutex_lock(&table_lock);
 	dev = atomic_load(&table[fd]);
@@ -85,7 +81,7 @@ static void dev_free(struct dev *dev)
 	if (dev->pid != INHERITED)
 		close_files(dev);
 	pthread_mutex_destroy(&dev->command);
-	polling_free(dev);
+	cqs_free(&dev->cqs);
 	free(dev);
 }
 
@@ -241,8 +237,10 @@ static int open_kind(bool cm, unsigned int index, int flags)
 	fd = connect_dev(dev);
 	if (!fd)
 		fd = enter_table(dev, flags);
-	if (fd >= 0)
+	if (fd >= 0) {
+		death_watch(dev->sock, fd);
 		return fd;
+	}
 	dev_free(dev);
 	errno = -fd;
 	return -1;
@@ -337,48 +335,47 @@ int dev_close(struct dev *dev, int fd)
 		 * Says goodbye even if somebody else still holds a copy of the socket. But a thread that waits for an
 		 * event goes on waiting, as in the kernel: programs end in the meantime, and do not expect it to return.
 		 */
+		death_forget(dev->sock);
 		if (!waited_for(dev))
 			say_goodbye(dev);
 	}
 	return leave_table(dev, fd);
 }
 
-/* ---- the daemon's end ---- */
+/* ---- the daemon's death ---- */
 
-static void tell(void)
-{
-	static const char text[] = "softhca: the daemon has ended, and with it the adapters of this program: commands fail with EIO, "
-				   "and so does polling for completions\n";
-	static atomic_bool said;
-
-	if (!atomic_exchange(&said, true) && real()->write(2, text, sizeof(text) - 1) < 0)
-		return;
-}
-
-bool dev_ended(struct dev *dev)
+static bool hung_up(const struct dev *dev)
 {
 	struct pollfd end = { .fd = dev->sock };
-	int saved = errno;
-	int cancel;
 
-	/* A forked child has no connection, and a close() ends it. */
-	if (dev->pid != getpid() || atomic_load(&dev->closing))
-		return false;
-	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	if (poll(&end, 1, 0) == 1 && end.revents & POLLHUP && !atomic_exchange(&dev->ended, true))
-		tell();
-	pthread_setcancelstate(cancel, NULL);
-	errno = saved;
-	return atomic_load(&dev->ended);
+	return poll(&end, 1, 0) == 1 && end.revents & POLLHUP;
 }
 
-/* A program that only waited for events may end without a command that fails. */
-__attribute__((destructor)) static void tell_at_exit(void)
+void dev_died(int fd)
 {
-	for (int fd = 0; fd <= atomic_load(&highest); fd++) {
-		struct dev *dev = dev_at(fd);
+	struct dev *dev = dev_get(fd);
 
-		if (dev)
-			dev_ended(dev);
+	if (!dev)
+		return;
+	/* Or the number is already that of another context. */
+	if (hung_up(dev)) {
+		death_forget(dev->sock);
+		death_tell();
+		pthread_mutex_lock(&dev->command);
+		cqs_fail(&dev->cqs, fd);
+		pthread_mutex_unlock(&dev->command);
 	}
+	dev_put(dev);
+}
+
+poll_cq_fn *dev_poll(int fd)
+{
+	struct dev *dev = dev_get(fd);
+	poll_cq_fn *poll = NULL;
+
+	if (!dev)
+		return NULL;
+	poll = dev->cqs.poll;
+	dev_put(dev);
+	return poll;
 }

@@ -76,11 +76,9 @@ static int one_command(struct dev *dev, const void *data, size_t length)
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&dev->command);
-	if (!dev->cm)
-		polling_hook(dev);
 	error = atomic_load(&dev->closing) ? closing(dev, data) : command(dev, data, length);
 	if (!error && !dev->cm)
-		polling_note(dev, data, length);
+		cqs_note(&dev->cqs, data, length);
 	pthread_mutex_unlock(&dev->command);
 	pthread_setcancelstate(cancel, NULL);
 	return error;
@@ -135,8 +133,6 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 			break;
 		error = wait_for_event(dev);
 	}
-	if (error == -EIO)
-		dev_ended(dev);
 	errno = error ? -error : saved;
 	return error ? -1 : (ssize_t)length;
 }

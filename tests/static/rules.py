@@ -35,8 +35,9 @@ MAY_INCLUDE = {
     "softhca": {"softhca", "elf", "terminal"},
 }
 
-# Single files beside those: what the tools share with the library, complete in itself.
+# Single files beside those: what the tools and the emulator share with the library, complete in itself.
 SHARED_FILES = {
+    "softhca": {"include/own_thread.h"},
     "tools": {"compat/regtab.h", "compat/regtab_file.h",
               "modern/modern.h", "modern/table.h", "shim/tracer.h"},
 }

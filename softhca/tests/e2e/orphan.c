@@ -87,10 +87,8 @@ static bool extended_cq(void)
 	struct ibv_cq_ex *cq = MADE(ibv_create_cq_ex(host->ctx, &ask));
 	struct ibv_poll_cq_attr attr = { 0 };
 	double end = rig_now() + RIG_PATIENCE_MS / 1e3;
-	struct ibv_port_attr port;
 	int error;
 
-	CHECK(!ibv_query_port(host->ctx, 1, &port));
 	CHECK(ibv_start_poll(cq, &attr) == ENOENT);
 	kill_daemon();
 	while ((error = ibv_start_poll(cq, &attr)) == ENOENT && rig_now() < end)

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/*
+ * Notices the daemon's death. A program that only polls makes no system call and would not notice. So one thread of the process
+ * sleeps until a context's connection ends.
+ */
+#include "client.h"
+
+#define OWN_THREAD_NAME "softhca"
+#include <include/own_thread.h>
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/epoll.h>
+
+#define STACK (64u << 10)
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int ends = -1; /* epoll of the connections; -1 = no thread */
+static unsigned int watched; /* connections in it */
+static atomic_bool said;
+
+void death_tell(void)
+{
+	static const char text[] = "softhca: the daemon has ended, and with it the adapters of this program: commands fail with EIO, "
+				   "and so does polling for completions\n";
+
+	if (!atomic_exchange(&said, true) && real()->write(2, text, sizeof(text) - 1) < 0)
+		return;
+}
+
+/* The thread ends some time after the last connection. A program that closes every descriptor may have closed the epoll, too. */
+static bool is_over(bool failed)
+{
+	bool over;
+
+	pthread_mutex_lock(&lock);
+	over = failed || !watched;
+	if (over) {
+		if (!failed)
+			real()->close(ends);
+		ends = -1;
+		watched = 0;
+	}
+	pthread_mutex_unlock(&lock);
+	return over;
+}
+
+static void *wait_for_ends(void *epoll)
+{
+	struct epoll_event event;
+	bool failed;
+	int ended;
+
+	own_thread_begin();
+	do {
+		ended = epoll_wait((int)(intptr_t)epoll, &event, 1, OWN_THREAD_LOOK_MS);
+		failed = ended < 0 && errno != EINTR;
+		if (ended == 1)
+			dev_died(event.data.fd);
+	} while (!own_thread_is_alone() && !is_over(failed));
+	return NULL;
+}
+
+static bool start_thread(int epoll)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+	int error;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, (size_t)PTHREAD_STACK_MIN + STACK);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	error = own_thread_start(&thread, &attr, wait_for_ends, (void *)(intptr_t)epoll);
+	pthread_attr_destroy(&attr);
+	return !error;
+}
+
+/* Without the thread everything works but this. */
+static void start(void)
+{
+	ends = wire_move_high(epoll_create1(EPOLL_CLOEXEC));
+	if (ends >= 0 && !start_thread(ends)) {
+		real()->close(ends);
+		ends = -1;
+	}
+}
+
+void death_watch(int sock, int fd)
+{
+	struct epoll_event event = { .data.fd = fd }; /* EPOLLHUP is reported in any case */
+
+	pthread_mutex_lock(&lock);
+	if (ends < 0)
+		start();
+	if (ends >= 0 && !epoll_ctl(ends, EPOLL_CTL_ADD, sock, &event))
+		watched++;
+	pthread_mutex_unlock(&lock);
+}
+
+void death_forget(int sock)
+{
+	pthread_mutex_lock(&lock);
+	if (ends >= 0 && !epoll_ctl(ends, EPOLL_CTL_DEL, sock, NULL))
+		watched--;
+	pthread_mutex_unlock(&lock);
+}
+
+/* A forked child has neither the thread nor the connections. */
+void death_forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	if (ends >= 0)
+		real()->close(ends);
+	ends = -1;
+	watched = 0;
+	atomic_store(&said, false);
+}
