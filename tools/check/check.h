@@ -46,7 +46,7 @@ struct check {
 	enum check_verdict verdict;
 	int exit_status;
 	char reason[3 * PATH_MAX];
-	char next[3 * PATH_MAX]; /* the command to type now; "" if there is none */
+	char next[5 * PATH_MAX]; /* the command to type now, in which a byte of a path may take four; "" if there is none */
 };
 
 void check_decide(struct check *check);

@@ -24,6 +24,19 @@ static void verdict(struct check *check, enum check_verdict value, const char *f
 	va_end(args);
 }
 
+/* Cuts off what does not fit. */
+static void append(char *text, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static void append(char *text, size_t size, const char *format, ...)
+{
+	size_t used = strlen(text);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text + used, size - used, format, args);
+	va_end(args);
+}
+
 /* @command: a command of ours with its options, without the program. */
 static void next_command(struct check *check, const char *command, const char *program)
 {
@@ -95,7 +108,7 @@ static bool decide_start(struct check *check)
 		faulty(check);
 		if (check->fault == PROGRAM_LIBRARY) {
 			next_command(check, "check --plugin", check->name);
-			strcat(check->next, " PROGRAM");
+			append(check->next, sizeof(check->next), " PROGRAM");
 		}
 		return true;
 	}
@@ -236,16 +249,14 @@ static void decide_ready(struct check *check)
 /* Says what else `run` preloads, with and without a device. */
 static void add_needs(struct check *check)
 {
-	size_t used = strlen(check->reason);
-
 	if (check->verdict != VERDICT_READY && check->verdict != VERDICT_NO_DEVICE)
 		return;
 	for (size_t i = 0; i < check->needs.companion.count; i++)
-		used += (size_t)snprintf(check->reason + used, sizeof(check->reason) - used, "%s%s", i ? " and " : "; xrc-compat brings along ",
-					 strrchr(check->needs.companion.item[i], '/') + 1);
+		append(check->reason, sizeof(check->reason), "%s%s", i ? " and " : "; xrc-compat brings along ",
+		       strrchr(check->needs.companion.item[i], '/') + 1);
 	if (check->needs.old_libibverbs[0])
-		snprintf(check->reason + used, sizeof(check->reason) - used, "; it brings an old libibverbs along (%s), which finds no device on "
-			 "today's kernels: run puts the system's in its place", check->needs.old_libibverbs);
+		append(check->reason, sizeof(check->reason), "; it brings an old libibverbs along (%s), which finds no device on "
+		       "today's kernels: run puts the system's in its place", check->needs.old_libibverbs);
 }
 
 void check_decide(struct check *check)

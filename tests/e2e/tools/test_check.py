@@ -151,6 +151,21 @@ def test_the_next_command_is_one_that_a_shell_takes(xrc_compat, fakes, workshop,
     assert words[:-1] == [b"xrc-compat", b"run", b"--", program]
 
 
+def test_the_next_command_has_room_for_the_longest_path(check, workshop, tmp_path):
+    """A shell word for an unprintable byte takes four."""
+    library = workshop.library("l.so", "int nothing;")
+    folder = os.open(tmp_path, os.O_RDONLY)
+    for _ in range(15):
+        os.mkdir("\x01" * 250, dir_fd=folder)
+        deeper = os.open("\x01" * 250, os.O_RDONLY, dir_fd=folder)
+        os.close(folder)
+        folder = deeper
+    os.link(library, "l.so", dst_dir_fd=folder)
+    os.close(folder)
+    path = tmp_path.joinpath(*["\x01" * 250] * 15, "l.so")
+    assert check(path)[1]["next"].endswith("l.so' PROGRAM")
+
+
 def test_nothing_of_the_program_is_executed(check, workshop):
     """The loader would run this library, also when it only lists libraries. The program asks for it by DT_AUDIT."""
     ran = workshop.folder / "ran"
