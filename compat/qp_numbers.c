@@ -56,9 +56,11 @@ void qp_number_add(const struct ibv_context *context, uint32_t qp_num)
 void qp_number_remove(const struct ibv_context *context, uint32_t qp_num)
 {
 	atomic_uchar *count = count_of(context, qp_num);
+	unsigned char known = count ? atomic_load_explicit(count, memory_order_relaxed) : 0;
 
-	if (count && atomic_load_explicit(count, memory_order_relaxed))
-		atomic_fetch_sub_explicit(count, 1, memory_order_relaxed);
+	/* Not a plain subtraction: another thread may hide the number meanwhile. */
+	while (known && !atomic_compare_exchange_weak(count, &known, known - 1))
+		;
 }
 
 void qp_number_hide(const struct ibv_context *context, uint32_t qp_num)
