@@ -248,7 +248,7 @@ static bool segment_mentions(const struct loaded *loaded, const char *at, const 
 {
 	const char *names_end = loaded->names + loaded->names_size;
 
-	while ((at = find_verb(at, end))) {
+	while (at < end && (at = find_verb(at, end))) {
 		bool symbol = at >= loaded->names && at < names_end;
 
 		if (!symbol && match(at))

@@ -89,10 +89,22 @@ TEST(mentions)
 	assert_false(loaded_mentions(&gnu, is_wanted));
 }
 
+/* A damaged object may say that its names go on behind its segment. */
+TEST(nothing_is_read_behind_a_segment)
+{
+	static const char text[] = "ibv_post_send\0ibv_create_xrc_rcv_qp";
+	const size_t behind = sizeof("ibv_post_send");
+	const ElfW(Phdr) segment = { .p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = (ElfW(Addr))text, .p_filesz = behind };
+	const struct loaded damaged = { .names = text, .names_size = behind + 1, .segments = &segment, .segment_count = 1 };
+
+	wanted = "ibv_create_xrc_rcv_qp";
+	assert_false(loaded_mentions(&damaged, is_wanted));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		UNIT(symbols), UNIT(references), UNIT(mentions),
+		UNIT(symbols), UNIT(references), UNIT(mentions), UNIT(nothing_is_read_behind_a_segment),
 	};
 
 	/* The calls keep both libraries linked. */
