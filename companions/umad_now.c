@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Loads libibumad.so.3, and reads DT_NEEDED of the objects that call. */
 #include <dlfcn.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,23 +12,33 @@
 
 #define LIBRARY "libibumad.so.3"
 
-static void *library;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void *_Atomic library;
+static atomic_bool missing;
 
-static void load_library(void)
+static void complain(const char *reason)
 {
 	const char *verbose = getenv("XRC_COMPAT_VERBOSE");
 
-	library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (!library && verbose && verbose[0] && strcmp(verbose, "0"))
-		fprintf(stderr, "xrc-compat: libibumad.so.%d: %s; the umad functions fail\n",
-			SONAME_VERSION, dlerror());
+	if (!atomic_exchange(&missing, true) && verbose && verbose[0] && strcmp(verbose, "0"))
+		fprintf(stderr, "xrc-compat: libibumad.so.%d: %s; the umad functions fail\n", SONAME_VERSION, reason);
 }
 
+/*
+ * No pthread_once(): a constructor that calls these functions holds the loader's lock. It would wait for a thread that is in
+ * pthread_once() and waits for that lock. Two threads may load the library, which only counts its uses.
+ */
 void *umad_now(const char *name)
 {
-	pthread_once(&once, load_library);
-	return library ? dlsym(library, name) : NULL;
+	void *handle = atomic_load(&library);
+
+	if (!handle && !atomic_load(&missing)) {
+		handle = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
+		if (handle)
+			atomic_store(&library, handle);
+		else
+			complain(dlerror());
+	}
+	return handle ? dlsym(handle, name) : NULL;
 }
 
 /* 1, 2 or 3 for "libibumad.so.1" and so on; 0 for any other name. */
