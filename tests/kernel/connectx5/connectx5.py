@@ -34,6 +34,7 @@ FIRST_IN_SEQUENCE = 0x40
 
 # doorbell.h: MLX5_CQ_DOORBELL, MLX5_BF_OFFSET: where they lie in each page of doorbells
 ARM_BELL, SEND_BELLS = 0x20, 0x800
+HALF_A_BELL = 1 << description.LOG_SEND_BELL - 1
 
 # What a register of ours asks for beside QPs, CQs and SRQs: XRC receive QPs
 TARGETS = 3
@@ -120,7 +121,7 @@ class ConnectX5(Function):
             self.half = data
             return
         first, number = struct.unpack(">II", (self.half + data)[-8:])
-        if offset >= SEND_BELLS:
+        if offset >= SEND_BELLS and offset % HALF_A_BELL < 8:
             self.wire.engine.ring(self.qps.get(number >> 8))
         elif offset & -8 == ARM_BELL and number in self.cqs:
             self.cqs[number].arm(first >> 28 & 3, first >> 24 & 7, first & 0xffffff)

@@ -21,6 +21,9 @@ KHZ = 156250
 # The firmware's own pages: before the limits are set, and after.
 BOOT_PAGES, INIT_PAGES = 8, 32
 
+# Bytes of a register for send doorbells (log_bf_reg_size). Programs ring in both halves of it, in turn. Linux 7.2 reads the size without BlueFlame, too.
+LOG_SEND_BELL = 9
+
 # cmd.h, device.h: MLX5_CAP_*
 CAP_GENERAL, CAP_ATOMIC = 0x0, 0x3
 COMPARE_AND_SWAP, FETCH_AND_ADD, EIGHT_BYTES = 1, 2, 8
@@ -57,7 +60,7 @@ def general():
         log_max_responses=4, gid_table=4, pkey_table=0, ack_delay=16, ports=1, log_max_message=30, rates=0xffff, cqe_version=1,
         compact_address=1, umr_entity_disabled=1, umr_atomic_disabled=1, atomic=1, cq_ignores_overrun=1, cq_resize=1, cq_moderation=1,
         block_loopback=1, windows=1, qkey_violations=1, pkey_violations=1, xrc=1, ud=1, uc=1, rc=1, log_uars=11, log_page_size=12,
-        driver_version=1, max_sq_wqe=1024, max_rq_wqe=512, max_group_members=240, log_max_groups=21,
+        driver_version=1, log_send_bell=LOG_SEND_BELL, max_sq_wqe=1024, max_rq_wqe=512, max_group_members=240, log_max_groups=21,
         log_max_transport_domains=16, log_max_pds=24, log_max_xrcds=24, khz=KHZ)
 
 

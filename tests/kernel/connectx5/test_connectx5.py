@@ -387,6 +387,15 @@ def test_a_doorbell_in_two_words(pair):
     assert (sender.raised, receiver.raised) == ([5], [5])
 
 
+def test_both_halves_of_each_register_ring(pair):
+    sender, _ = pair
+    rung = []
+    sender.function.wire.engine.ring = rung.append
+    for offset in (0x800, 0x900, 0xa00, 0xb00, 0x808):
+        sender.function.write(REGISTERS, BELLS + offset, (sender.qpn << 8).to_bytes(8, "big"))
+    assert rung == [sender.function.qps[sender.qpn]] * 4
+
+
 def test_less_than_a_word_is_no_doorbell(pair):
     sender, receiver = pair
     receiver.post_receive(4)
