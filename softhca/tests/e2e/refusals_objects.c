@@ -378,7 +378,6 @@ static void of_memory(struct refusals *run)
 	ROW("mr: moved to what is not mapped", ALWAYS, EFAULT, moved_to_nowhere(g));
 	ROW("mr: changed to remote write without local write", ALWAYS, EINVAL,
 	    region_again(g, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, IBV_ACCESS_REMOTE_WRITE));
-	ROW("mw: not on softhca", USUAL | NOT_DRIVEN, EOPNOTSUPP, window(g, IBV_MW_TYPE_1));
 	ROW("mw", BEYOND, 0, window(g, IBV_MW_TYPE_1));
 	ROW("mw: no such type", BEYOND, EINVAL, window(g, (enum ibv_mw_type)3));
 	ROW("mw: keeps its PD", BEYOND, EBUSY, pd_with_a_window(g));
