@@ -46,11 +46,11 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static void must(int error, const char *what)
+static void must(int err, const char *what)
 {
-	if (!error)
+	if (!err)
 		return;
-	fprintf(stderr, "job_cost: %s: %s\n", what, strerror(-error));
+	fprintf(stderr, "job_cost: %s: %s\n", what, strerror(-err));
 	exit(1);
 }
 

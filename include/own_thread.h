@@ -24,13 +24,13 @@
 static inline int own_thread_start(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *arg), void *arg)
 {
 	sigset_t all, before;
-	int error;
+	int err;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	error = pthread_create(thread, attr, run, arg);
+	err = pthread_create(thread, attr, run, arg);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -error;
+	return -err;
 }
 
 /** own_thread_begin - the first call of such a thread, by whose name the others know it. From outside it would take a descriptor. */

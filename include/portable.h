@@ -133,10 +133,10 @@ static inline int portable_epoll_pwait2(int epoll_fd, struct epoll_event *events
 	X(ENOKEY) X(EKEYEXPIRED) X(EKEYREVOKED) X(EKEYREJECTED) X(EOWNERDEAD) X(ENOTRECOVERABLE) \
 	X(ERFKILL) X(EHWPOISON) PORTABLE_YOUNG_ERRORS(X)
 
-static inline const char *portable_strerrorname_np(int error)
+static inline const char *portable_strerrorname_np(int err)
 {
 	static const struct {
-		int error;
+		int err;
 		const char *name;
 	} names[] = {
 		{ 0, "0" },
@@ -146,7 +146,7 @@ static inline const char *portable_strerrorname_np(int error)
 	};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		if (names[i].error == error)
+		if (names[i].err == err)
 			return names[i].name;
 	}
 	return NULL;

@@ -16,7 +16,7 @@ struct shim_tracer {
 	/* Begins a call. arguments: those that abi/symbols.tab names. Returns the call for leave or drop; NULL: not traced. */
 	void *(*enter)(enum verb verb, const uintptr_t *arguments);
 	/* Ends it. result: what the program gets; error: its errno, 0 for success. */
-	void (*leave)(void *call, int64_t result, int error);
+	void (*leave)(void *call, int64_t result, int err);
 	/* Ends it without a record: the call was passed on to libibverbs. */
 	void (*drop)(void *call);
 };

@@ -15,11 +15,11 @@ int message_connect(const char *directory, int seconds)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	const struct timeval patience = { .tv_sec = seconds };
-	int error = dir_join(address.sun_path, sizeof(address.sun_path), directory, SOFTHCA_SOCKET);
+	int err = dir_join(address.sun_path, sizeof(address.sun_path), directory, SOFTHCA_SOCKET);
 	int sock;
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (sock < 0)
 		return -errno;
@@ -29,9 +29,9 @@ int message_connect(const char *directory, int seconds)
 	while (connect(sock, (struct sockaddr *)&address, sizeof(address))) {
 		if (errno == EINTR)
 			continue;
-		error = -errno;
+		err = -errno;
 		close(sock);
-		return error;
+		return err;
 	}
 	return sock;
 }

@@ -44,14 +44,14 @@ void loop_forget(int fd)
 int loop_watch_process(pid_t pid, struct watch *watch)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	int error = fd < 0 ? -errno : loop_watch(fd, EPOLLIN, watch);
+	int err = fd < 0 ? -errno : loop_watch(fd, EPOLLIN, watch);
 
 	watch->ends = EPOLLIN;
-	if (!error)
+	if (!err)
 		return fd;
 	if (fd >= 0)
 		close(fd);
-	return error;
+	return err;
 }
 
 static bool ends(const struct epoll_event *event)

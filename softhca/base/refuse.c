@@ -6,16 +6,16 @@
 
 static char reason[REFUSE_MAX];
 
-int refuse(int error, const char *check)
+int refuse(int err, const char *check)
 {
 	snprintf(reason, sizeof(reason), "%s", check);
-	return error;
+	return err;
 }
 
-int refuse_one(int error, const char *check, const char *what)
+int refuse_one(int err, const char *check, const char *what)
 {
 	snprintf(reason, sizeof(reason), "%s: %s", check, what);
-	return error;
+	return err;
 }
 
 const char *refuse_reason(void)

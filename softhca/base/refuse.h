@@ -6,10 +6,10 @@
 #define REFUSE_MAX 64
 
 /* Returns @error, and remembers @check, a few words, as its reason. */
-int refuse(int error, const char *check);
+int refuse(int err, const char *check);
 
 /* The same for a check of several things; @what names the one. */
-int refuse_one(int error, const char *check, const char *what);
+int refuse_one(int err, const char *check, const char *what);
 
 /* The reason of the last refusal since refuse_begin(), or "". */
 const char *refuse_reason(void);

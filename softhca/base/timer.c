@@ -69,12 +69,12 @@ void timer_heap_free(struct timer_heap *heap)
 
 int timer_start(struct timer_heap *heap, struct timer *timer, uint64_t deadline)
 {
-	int error;
+	int err;
 
 	timer_stop(heap, timer);
-	error = reserve(heap);
-	if (error)
-		return error;
+	err = reserve(heap);
+	if (err)
+		return err;
 	timer->deadline = deadline;
 	put(heap, heap->count++, timer);
 	sift_up(heap, timer->place - 1);

@@ -17,13 +17,13 @@
 
 static int connect_daemon(char *directory)
 {
-	int error = dir_default(directory);
+	int err = dir_default(directory);
 	int sock;
 
-	if (!error)
-		error = dir_check(directory);
-	if (error)
-		return error;
+	if (!err)
+		err = dir_check(directory);
+	if (err)
+		return err;
 	sock = message_connect(directory, 1);
 	return sock == -EAGAIN ? -ETIMEDOUT : sock;
 }
@@ -78,16 +78,16 @@ int ask_daemon_for(int count, char **words, FILE *out)
 	char directory[DIR_MAX + 1];
 	int text = -1;
 	int sock = connect_daemon(directory);
-	int error;
+	int err;
 
 	if (sock < 0)
 		return sock;
-	error = send_words(sock, count, words);
-	if (!error)
-		error = receive_reply(sock, &reply, &text);
+	err = send_words(sock, count, words);
+	if (!err)
+		err = receive_reply(sock, &reply, &text);
 	close(sock);
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (text < 0)
 		return reply.status;
 	print_text(text, reply.status ? stderr : out);
@@ -99,23 +99,23 @@ int ask_daemon(int count, char **words)
 	return ask_daemon_for(count, words, stdout);
 }
 
-int cli_report(int error)
+int cli_report(int err)
 {
 	char directory[DIR_MAX + 1];
 
-	if (!error)
+	if (!err)
 		return CLI_OK;
-	if (error == ASK_REFUSED)
+	if (err == ASK_REFUSED)
 		return CLI_FAILED;
 	if (dir_default(directory))
 		return cli_refuse(CLI_FAILED, "SOFTHCA_DIR: an absolute path of at most %d bytes, for the sake of the socket's name", DIR_MAX);
-	if (error == -ENOENT || error == -ECONNREFUSED)
+	if (err == -ENOENT || err == -ECONNREFUSED)
 		return cli_refuse(CLI_FAILED, "no daemon in %s", directory);
-	if (error == -ETIMEDOUT)
+	if (err == -ETIMEDOUT)
 		return cli_refuse(CLI_FAILED, "the daemon in %s does not answer; is it stopped?", directory);
-	if (error == -EPERM)
+	if (err == -EPERM)
 		return cli_refuse(CLI_FAILED, "%s is another user's, or open to others; 'softhca start' starts a daemon of your own", directory);
-	return cli_refuse(CLI_FAILED, "%s: %s", directory, strerror(-error));
+	return cli_refuse(CLI_FAILED, "%s: %s", directory, strerror(-err));
 }
 
 int cli_status(int argc, char **argv)
@@ -128,13 +128,13 @@ int cli_status(int argc, char **argv)
 int cli_stop(int argc, char **argv)
 {
 	char directory[DIR_MAX + 1];
-	int error;
+	int err;
 
 	if (argc > 1)
 		return cli_refuse(CLI_USAGE, "stop takes no words");
-	error = ask_daemon(argc, argv);
-	if (error)
-		return cli_report(error);
+	err = ask_daemon(argc, argv);
+	if (err)
+		return cli_report(err);
 	/* Return only when a new `start` would succeed. */
 	if (dir_default(directory))
 		return CLI_OK;

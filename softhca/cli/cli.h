@@ -51,7 +51,7 @@ int ask_daemon(int count, char **words);
 /* The same, printed on @out. */
 int ask_daemon_for(int count, char **words, FILE *out);
 /* The exit status for what those return, after a message if it is an error. */
-int cli_report(int error);
+int cli_report(int err);
 
 /* Path of libsofthca.so. 0 or -ENOENT. */
 int cli_find_preload(char *path, size_t size);

@@ -16,25 +16,25 @@
 static int write_file(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int error = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
+	int err = fd < 0 || write(fd, text, strlen(text)) < 0 ? -errno : 0;
 
 	if (fd >= 0)
 		close(fd);
-	return error;
+	return err;
 }
 
 /* Maps the user to itself. Groups can be mapped only after setgroups(2) is denied. */
 static int map_self(uid_t uid, gid_t gid)
 {
 	char map[64];
-	int error;
+	int err;
 
 	snprintf(map, sizeof(map), "%u %u 1", uid, uid);
-	error = write_file("/proc/self/uid_map", map);
-	if (!error)
-		error = write_file("/proc/self/setgroups", "deny");
+	err = write_file("/proc/self/uid_map", map);
+	if (!err)
+		err = write_file("/proc/self/setgroups", "deny");
 	snprintf(map, sizeof(map), "%u %u 1", gid, gid);
-	return error ? error : write_file("/proc/self/gid_map", map);
+	return err ? err : write_file("/proc/self/gid_map", map);
 }
 
 int cli_unshare(int namespaces)
@@ -61,11 +61,11 @@ static int set_ipv4(int fd, unsigned long request, const char *name, uint32_t ad
 static int add_ipv4(int fd, int number, uint32_t address)
 {
 	char label[IFNAMSIZ];
-	int error;
+	int err;
 
 	snprintf(label, sizeof(label), "lo:%d", number);
-	error = set_ipv4(fd, SIOCSIFADDR, label, address);
-	return error ? error : set_ipv4(fd, SIOCSIFNETMASK, label, UINT32_MAX);
+	err = set_ipv4(fd, SIOCSIFADDR, label, address);
+	return err ? err : set_ipv4(fd, SIOCSIFNETMASK, label, UINT32_MAX);
 }
 
 /* fd00::198.18.N.1, as the connection manager has it. */
@@ -88,31 +88,31 @@ static int up(int fd)
 /* @fd6 is -1 where the kernel has no IPv6. */
 static int add_all(int fd, int fd6, const struct settings *settings)
 {
-	int error = up(fd);
+	int err = up(fd);
 
-	for (int i = 0; !error && i < settings->devices * settings->ports; i++) {
+	for (int i = 0; !err && i < settings->devices * settings->ports; i++) {
 		uint32_t address = settings_address(settings, i / settings->ports, i % settings->ports + 1);
 
-		error = add_ipv4(fd, i, address);
-		if (!error && fd6 >= 0)
-			error = add_ipv6(fd6, address);
+		err = add_ipv4(fd, i, address);
+		if (!err && fd6 >= 0)
+			err = add_ipv6(fd6, address);
 	}
-	return error;
+	return err;
 }
 
 int cli_net(const struct settings *settings)
 {
-	int error = cli_unshare(CLONE_NEWNET);
+	int err = cli_unshare(CLONE_NEWNET);
 	int fd, fd6;
 
-	if (error)
+	if (err)
 		return cli_refuse(CLI_RUN_FAILED, "--net: this system allows you no network namespace of your own: %s; user.max_user_namespaces, "
-				  "user.max_net_namespaces or a container's rules forbid it", strerror(-error));
+				  "user.max_net_namespaces or a container's rules forbid it", strerror(-err));
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	fd6 = access("/proc/sys/net/ipv6/conf/lo", F_OK) ? -1 : socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	error = fd < 0 ? -errno : add_all(fd, fd6, settings);
+	err = fd < 0 ? -errno : add_all(fd, fd6, settings);
 	close(fd);
 	if (fd6 >= 0)
 		close(fd6);
-	return error ? cli_refuse(CLI_RUN_FAILED, "--net: the adapters' addresses: %s", strerror(-error)) : CLI_OK;
+	return err ? cli_refuse(CLI_RUN_FAILED, "--net: the adapters' addresses: %s", strerror(-err)) : CLI_OK;
 }

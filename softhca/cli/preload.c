@@ -71,27 +71,27 @@ static int link_below(const char *home, const char *lib, const char *target)
 static int gather(const char *home, const char *preload, char *setting, size_t size)
 {
 	char own[NAME_MAX], other[NAME_MAX], there[PATH_MAX];
-	int error;
+	int err;
 
 	if (other_build(preload, there, sizeof(there)) || loader_lib(LOADER_LIB_OWN_BITS, own, sizeof(own)) ||
 	    loader_lib(LOADER_LIB_OTHER_BITS, other, sizeof(other)))
 		return -ENOENT;
-	error = link_below(home, own, preload);
-	if (!error)
-		error = link_below(home, other, there);
-	if (!error && (size_t)snprintf(setting, size, "%s/" SOFTHCA_PRELOAD "/$LIB/" LIBRARY, home) >= size)
-		error = -ENAMETOOLONG;
-	return error;
+	err = link_below(home, own, preload);
+	if (!err)
+		err = link_below(home, other, there);
+	if (!err && (size_t)snprintf(setting, size, "%s/" SOFTHCA_PRELOAD "/$LIB/" LIBRARY, home) >= size)
+		err = -ENAMETOOLONG;
+	return err;
 }
 
 int cli_preload_setting(const char *home, const char *preload, char *setting, size_t size)
 {
-	int error;
+	int err;
 
 	if (!loader_lib_setting(preload, LOADER_LIB_OWN_BITS, setting, size))
 		return 0;
-	error = home ? gather(home, preload, setting, size) : -ENOENT;
-	if (error == -ENOENT)
+	err = home ? gather(home, preload, setting, size) : -ENOENT;
+	if (err == -ENOENT)
 		return (size_t)snprintf(setting, size, "%s", preload) < size ? 0 : -ENAMETOOLONG;
-	return error;
+	return err;
 }

@@ -131,24 +131,24 @@ static int set_environment(const char *directory, const char *preload, int hosts
 
 static int execute(char **program)
 {
-	int error;
+	int err;
 
 	execvp(program[0], program);
-	error = errno;
-	return cli_refuse(error == ENOENT ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE, "%s: %s", program[0], strerror(error));
+	err = errno;
+	return cli_refuse(err == ENOENT ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE, "%s: %s", program[0], strerror(err));
 }
 
 static int start_for_run(struct settings *settings, char *directory)
 {
 	struct daemon_plan plan = { .settings = *settings, .directory = directory, .until = getpid() };
 	char why[512];
-	int error = home_create(directory, &plan.lock, why, sizeof(why));
+	int err = home_create(directory, &plan.lock, why, sizeof(why));
 
-	if (!error) {
-		error = daemon_spawn(&plan, why, sizeof(why));
+	if (!err) {
+		err = daemon_spawn(&plan, why, sizeof(why));
 		close(plan.lock);
 	}
-	return error ? cli_refuse(CLI_RUN_FAILED, "%s", why) : CLI_OK;
+	return err ? cli_refuse(CLI_RUN_FAILED, "%s", why) : CLI_OK;
 }
 
 int cli_run(int argc, char **argv)
@@ -192,7 +192,7 @@ int cli_start(int argc, char **argv)
 	struct daemon_plan plan = { .directory = directory };
 	char preload[PATH_MAX] = "libsofthca.so", setting[PATH_MAX];
 	char why[512];
-	int error;
+	int err;
 	int i;
 
 	if (take_settings(argc, argv, &plan.settings, NULL, &i))
@@ -203,12 +203,12 @@ int cli_start(int argc, char **argv)
 		return cli_refuse(CLI_FAILED, "SOFTHCA_DIR: an absolute path of at most %d bytes, for the sake of the socket's name", DIR_MAX);
 	if (anchor_trace(&plan.settings))
 		return cli_refuse(CLI_FAILED, "%s: the path is too long", plan.settings.trace);
-	error = home_claim(directory, &plan.lock, why, sizeof(why));
-	if (!error) {
-		error = daemon_spawn(&plan, why, sizeof(why));
+	err = home_claim(directory, &plan.lock, why, sizeof(why));
+	if (!err) {
+		err = daemon_spawn(&plan, why, sizeof(why));
 		close(plan.lock);
 	}
-	if (error)
+	if (err)
 		return cli_refuse(CLI_FAILED, "%s", why);
 	cli_find_preload(preload, sizeof(preload));
 	cli_preload_setting(NULL, preload, setting, sizeof(setting));

@@ -133,34 +133,34 @@ static int ask(char **answer)
 	char *words[] = { counters };
 	size_t size;
 	FILE *out = open_memstream(answer, &size);
-	int error;
+	int err;
 
 	if (!out)
 		return -ENOMEM;
-	error = ask_daemon_for(1, words, out);
-	return fclose(out) ? -ENOMEM : error;
+	err = ask_daemon_for(1, words, out);
+	return fclose(out) ? -ENOMEM : err;
 }
 
 static int show(struct top *top)
 {
 	char *answer = NULL, *text = NULL;
-	int error = ask(&answer);
+	int err = ask(&answer);
 	size_t size;
-	FILE *out = error ? NULL : open_memstream(&text, &size);
+	FILE *out = err ? NULL : open_memstream(&text, &size);
 
 	top->asked_before = top->asked;
 	clock_gettime(CLOCK_MONOTONIC, &top->asked);
 	if (out) {
 		print_screen(top, answer, out);
-		error = fclose(out) ? -ENOMEM : 0;
+		err = fclose(out) ? -ENOMEM : 0;
 	}
-	if (!error && isatty(STDOUT_FILENO))
+	if (!err && isatty(STDOUT_FILENO))
 		screen_show(text);
-	else if (!error)
+	else if (!err)
 		fputs(text, stdout);
 	free(answer);
 	free(text);
-	return error;
+	return err;
 }
 
 int cli_top(int argc, char **argv)
@@ -168,17 +168,17 @@ int cli_top(int argc, char **argv)
 	struct top top = { 0 };
 	char *end = "";
 	long seconds = argc == 2 ? strtol(argv[1], &end, 10) : 1;
-	int error;
+	int err;
 
 	if (argc > 2 || *end || seconds < 1 || seconds > LONGEST)
 		return cli_refuse(CLI_USAGE, "top takes the seconds between two screens, 1 to %d", LONGEST);
 	screen_begin();
-	while (!(error = show(&top))) {
+	while (!(err = show(&top))) {
 		if (fflush(stdout))
 			return CLI_FAILED;
 		screen_wait((unsigned int)seconds);
 		if (!isatty(STDOUT_FILENO))
 			putchar('\n');
 	}
-	return cli_report(error);
+	return cli_report(err);
 }

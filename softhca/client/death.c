@@ -67,14 +67,14 @@ static bool start_thread(int epoll)
 {
 	pthread_attr_t attr;
 	pthread_t thread;
-	int error;
+	int err;
 
 	pthread_attr_init(&attr);
 	pthread_attr_setstacksize(&attr, (size_t)PTHREAD_STACK_MIN + STACK);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	error = own_thread_start(&thread, &attr, wait_for_ends, (void *)(intptr_t)epoll);
+	err = own_thread_start(&thread, &attr, wait_for_ends, (void *)(intptr_t)epoll);
 	pthread_attr_destroy(&attr);
-	return !error;
+	return !err;
 }
 
 /* Without the thread everything works but this. */

@@ -120,15 +120,15 @@ static void admit_daemon(int sock)
 static const uint32_t probe = SOFTHCA_MAGIC;
 
 /* Printed once: otherwise nobody would find out why a device that is listed cannot be opened. */
-static void explain(int error)
+static void explain(int err)
 {
 	static atomic_bool said;
 
-	if ((error != -EACCES && error != -EOVERFLOW && error != -ENODEV) || atomic_exchange(&said, true))
+	if ((err != -EACCES && err != -EOVERFLOW && err != -ENODEV) || atomic_exchange(&said, true))
 		return;
-	if (error == -ENODEV)
+	if (err == -ENODEV)
 		fprintf(stderr, "softhca: the daemon in %s has ended without a word; 'softhca start' starts another one\n", place_dir());
-	else if (error == -EACCES)
+	else if (err == -EACCES)
 		fputs("softhca: the daemon may not read this process' memory; see /proc/sys/kernel/yama/ptrace_scope, and "
 		      "whether the process gave up being dumpable\n", stderr);
 	else
@@ -145,20 +145,20 @@ static int greet(struct dev *dev)
 		.arena_base = arena.base, .arena_size = arena.size, .probe = (uint64_t)(uintptr_t)&probe,
 	};
 	struct softhca_welcome welcome = { 0 };
-	int error = message_send(dev->sock, &hello, sizeof(hello), arena.fd, 0);
+	int err = message_send(dev->sock, &hello, sizeof(hello), arena.fd, 0);
 
-	if (!error)
-		error = wire_receive(dev->sock, &welcome, sizeof(welcome), &dev->uar);
-	if (!error)
-		error = welcome.status;
-	if (error != -ENODEV)
-		explain(error);
-	if (!error && dev->uar < 0)
-		error = -EIO;
-	if (!error && !dev->cm)
+	if (!err)
+		err = wire_receive(dev->sock, &welcome, sizeof(welcome), &dev->uar);
+	if (!err)
+		err = welcome.status;
+	if (err != -ENODEV)
+		explain(err);
+	if (!err && dev->uar < 0)
+		err = -EIO;
+	if (!err && !dev->cm)
 		arena_enable(welcome.arena);
 	dev->mmap_commands = welcome.mmap_commands;
-	return error;
+	return err;
 }
 
 static int connect_dev(struct dev *dev)
@@ -254,11 +254,11 @@ int dev_open(unsigned int index, int flags)
 int dev_open_cm(int flags)
 {
 	uint32_t host;
-	int error = host_index(&host);
+	int err = host_index(&host);
 
-	if (!error)
+	if (!err)
 		return open_kind(true, host, flags);
-	errno = -error;
+	errno = -err;
 	return -1;
 }
 

@@ -43,15 +43,15 @@ static int command(struct dev *dev, const void *data, size_t length)
 {
 	struct softhca_reply reply;
 	int fd;
-	int error = message_send(dev->sock, data, length, dev->cm ? named_fd_cm(data, length) : named_fd(data, length), 0);
+	int err = message_send(dev->sock, data, length, dev->cm ? named_fd_cm(data, length) : named_fd(data, length), 0);
 
 	/* The daemon closed the connection: to the program the device has gone. */
-	if (error == -EPIPE || error == -ECONNRESET)
+	if (err == -EPIPE || err == -ECONNRESET)
 		return -EIO;
-	if (!error)
-		error = wire_receive(dev->sock, &reply, sizeof(reply), &fd);
-	if (error)
-		return error == -ECONNRESET ? -EIO : error;
+	if (!err)
+		err = wire_receive(dev->sock, &reply, sizeof(reply), &fd);
+	if (err)
+		return err == -ECONNRESET ? -EIO : err;
 	if (fd >= 0) {
 		if (!reply.status && reply.fd_address)
 			memcpy((void *)(uintptr_t)reply.fd_address, &fd, sizeof(fd));
@@ -72,16 +72,16 @@ static int closing(const struct dev *dev, const void *data)
 /* If a thread ended between a command and its answer, the next command would read that answer. */
 static int one_command(struct dev *dev, const void *data, size_t length)
 {
-	int error, cancel;
+	int err, cancel;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	pthread_mutex_lock(&dev->command);
-	error = atomic_load(&dev->closing) ? closing(dev, data) : command(dev, data, length);
-	if (!error && !dev->cm)
+	err = atomic_load(&dev->closing) ? closing(dev, data) : command(dev, data, length);
+	if (!err && !dev->cm)
 		cqs_note(&dev->cqs, data, length);
 	pthread_mutex_unlock(&dev->command);
 	pthread_setcancelstate(cancel, NULL);
-	return error;
+	return err;
 }
 
 static void put_cancelled(void *dev)
@@ -99,22 +99,22 @@ static int wait_in_vain(void)
 /* Without the lock, so that other threads can give the commands that cause the event. The thread may be cancelled here. */
 static int wait_for_event(struct dev *dev)
 {
-	int error;
+	int err;
 
 	pthread_cleanup_push(put_cancelled, dev);
-	error = atomic_load(&dev->closing) ? 0 : cm_wait(dev->uar);
+	err = atomic_load(&dev->closing) ? 0 : cm_wait(dev->uar);
 	/* A close() in another thread may have ended the wait. */
 	if (atomic_load(&dev->closing))
-		error = wait_in_vain();
+		err = wait_in_vain();
 	pthread_cleanup_pop(0);
-	return error;
+	return err;
 }
 
 ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 {
 	uint64_t copy[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
 	int saved = errno;
-	int error;
+	int err;
 
 	/* Checked before the lock is taken: the lock of an inherited context may never be released. */
 	if (dev->pid != getpid()) {
@@ -126,15 +126,15 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 		return -1;
 	}
 	bypass_none();
-	error = peek(copy, data, length) ? 0 : -EFAULT;
-	while (!error) {
-		error = one_command(dev, copy, length);
-		if (error != -EAGAIN || !dev->cm)
+	err = peek(copy, data, length) ? 0 : -EFAULT;
+	while (!err) {
+		err = one_command(dev, copy, length);
+		if (err != -EAGAIN || !dev->cm)
 			break;
-		error = wait_for_event(dev);
+		err = wait_for_event(dev);
 	}
-	errno = error ? -error : saved;
-	return error ? -1 : (ssize_t)length;
+	errno = err ? -err : saved;
+	return err ? -1 : (ssize_t)length;
 }
 
 /* libmlx5 puts a page index into the lowest 8 bits of the page number, and a command above it. */

@@ -54,7 +54,7 @@ static int ask(const void *request, size_t length)
 	} message = { .hello = { .magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = SOFTHCA_NETLINK } };
 	struct softhca_control_reply reply = { 0 };
 	int answer = -1;
-	int sock, error;
+	int sock, err;
 
 	if (length > sizeof(message.request))
 		return -EMSGSIZE;
@@ -62,13 +62,13 @@ static int ask(const void *request, size_t length)
 	sock = wire_connect(place_dir());
 	if (sock < 0)
 		return sock;
-	error = message_send(sock, &message, sizeof(message.hello) + length, -1, 0);
-	if (!error)
-		error = wire_receive(sock, &reply, sizeof(reply), &answer);
-	if (!error)
-		error = reply.status;
+	err = message_send(sock, &message, sizeof(message.hello) + length, -1, 0);
+	if (!err)
+		err = wire_receive(sock, &reply, sizeof(reply), &answer);
+	if (!err)
+		err = reply.status;
 	real()->close(sock);
-	return error ? error : answer;
+	return err ? err : answer;
 }
 
 ssize_t netlink_send(int fd, const void *request, size_t length)

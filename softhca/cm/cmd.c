@@ -84,7 +84,7 @@ static int execute(struct cm_file *file, const uint8_t *bytes, size_t size, int 
 	uint64_t in[64] = { 0 };
 	struct cm_cmd cmd = { .file = file, .in = in, .fd = fd };
 	const struct row *row;
-	int error;
+	int err;
 
 	if (size < sizeof(*hdr) || hdr->in > size - sizeof(*hdr) || hdr->cmd >= ROWS)
 		return refuse(-EINVAL, "header");
@@ -97,8 +97,8 @@ static int execute(struct cm_file *file, const uint8_t *bytes, size_t size, int 
 		return refuse(-ENOSPC, "room for the answer");
 	memcpy(in, bytes + sizeof(*hdr), hdr->in < row->size ? hdr->in : row->size);
 	cmd.out_size = hdr->out;
-	error = find_id(&cmd, row);
-	return error ? error : row->execute(&cmd);
+	err = find_id(&cmd, row);
+	return err ? err : row->execute(&cmd);
 }
 
 _Static_assert(sizeof(struct rdma_ucm_connect) <= 512 && sizeof(struct rdma_ucm_accept) <= 512 &&

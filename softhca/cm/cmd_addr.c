@@ -96,10 +96,10 @@ static void nobody_answered(struct timer *timer)
 
 static int resolve(struct cm_id *id, const union cm_address *src, const union cm_address *dst, uint32_t timeout)
 {
-	int error = bind_source(id, src, dst);
+	int err = bind_source(id, src, dst);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (id->src.family != dst->family)
 		return refuse(-EINVAL, "families of both ends");
 	id->dst = *dst;

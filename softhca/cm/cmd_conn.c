@@ -31,15 +31,15 @@ int cm_cmd_connect(struct cm_cmd *cmd)
 int cm_cmd_accept(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_accept *in = cmd->in;
-	int error;
+	int err;
 
 	if (!in->conn_param.valid)
 		return cm_establish(cmd->id);
-	error = cm_accept(cmd->id, &in->conn_param);
+	err = cm_accept(cmd->id, &in->conn_param);
 	/* Nobody can have raised an event for it before. */
-	if (!error)
+	if (!err)
 		cmd->id->uid = in->uid;
-	return error;
+	return err;
 }
 
 int cm_cmd_reject(struct cm_cmd *cmd)
@@ -68,10 +68,10 @@ int cm_cmd_init_qp_attr(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_init_qp_attr *in = cmd->in;
 	struct ib_uverbs_qp_attr resp;
-	int error;
+	int err;
 
 	if (in->qp_state > IBV_QPS_ERR)
 		return refuse(-EINVAL, "QP state");
-	error = cm_query_qp_attr(cmd->id, (enum ibv_qp_state)in->qp_state, &resp);
-	return error ? error : cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
+	err = cm_query_qp_attr(cmd->id, (enum ibv_qp_state)in->qp_state, &resp);
+	return err ? err : cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
 }

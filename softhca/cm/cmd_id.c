@@ -36,19 +36,19 @@ int cm_cmd_create_id(struct cm_cmd *cmd)
 	struct rdma_ucm_create_id_resp resp;
 	struct cm_id *id;
 	uint8_t qp_type = 0;
-	int error = qp_type_of(in, &qp_type);
+	int err = qp_type_of(in, &qp_type);
 
-	if (error)
-		return error;
-	id = cm_id_new(cmd->file, in->ps, qp_type, &error);
+	if (err)
+		return err;
+	id = cm_id_new(cmd->file, in->ps, qp_type, &err);
 	if (!id)
-		return error;
+		return err;
 	id->uid = in->uid;
 	resp.id = id->number;
-	error = cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
-	if (error)
+	err = cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
+	if (err)
 		cm_id_destroy(id);
-	return error;
+	return err;
 }
 
 int cm_cmd_destroy_id(struct cm_cmd *cmd)
@@ -164,16 +164,16 @@ int cm_cmd_migrate_id(struct cm_cmd *cmd)
 	struct rdma_ucm_migrate_resp resp;
 	struct cm_file *old;
 	struct cm_id *id;
-	int error;
+	int err;
 
 	if (cmd->fd < 0)
 		return refuse(-ENOENT, "no descriptor of the other channel");
 	old = cm_file_find(cmd->file->machine, cmd->fd);
 	if (!old)
 		return refuse(-EINVAL, "descriptor that is no channel");
-	error = cm_id_find(old, in->id, &id);
-	if (error)
-		return error;
+	err = cm_id_find(old, in->id, &id);
+	if (err)
+		return err;
 	if (old != cmd->file)
 		cm_id_migrate(id, cmd->file);
 	resp.events_reported = id->reported;

@@ -14,14 +14,14 @@ static int join(struct cm_cmd *cmd, const union cm_address *address, uint64_t ui
 {
 	struct rdma_ucm_create_id_resp resp;
 	uint32_t reported;
-	int error = cm_join(cmd->id, address, uid, &resp.id);
+	int err = cm_join(cmd->id, address, uid, &resp.id);
 
-	if (error)
-		return error;
-	error = cm_file_write(cmd->file, response, &resp, sizeof(resp));
-	if (error)
+	if (err)
+		return err;
+	err = cm_file_write(cmd->file, response, &resp, sizeof(resp));
+	if (err)
 		cm_leave(cmd->file, resp.id, &reported);
-	return error;
+	return err;
 }
 
 int cm_cmd_join_ip_mcast(struct cm_cmd *cmd)
@@ -47,7 +47,7 @@ int cm_cmd_leave_mcast(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_destroy_id *in = cmd->in;
 	struct rdma_ucm_destroy_id_resp resp;
-	int error = cm_leave(cmd->file, in->id, &resp.events_reported);
+	int err = cm_leave(cmd->file, in->id, &resp.events_reported);
 
-	return error ? error : cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
+	return err ? err : cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
 }

@@ -37,7 +37,7 @@ int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hell
 		   struct cm_file **result)
 {
 	struct cm_file *file;
-	int error;
+	int err;
 
 	if (hello->device != SOFTHCA_EVERY_HOST && hello->device >= (uint32_t)machine->settings.devices)
 		return -ENODEV;
@@ -52,14 +52,14 @@ int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hell
 	file->host = hello->device == SOFTHCA_EVERY_HOST ? -1 : (int)hello->device;
 	list_init(&file->ids);
 	list_init(&file->events);
-	error = make_bell(file);
-	if (error)
+	err = make_bell(file);
+	if (err)
 		goto out_free;
 	/* A process that dies takes its files with it, even if a child of it still holds the socket. */
 	file->process.ready = process_gone;
 	file->pidfd = loop_watch_process(pid, &file->process);
-	error = file->pidfd < 0 ? file->pidfd : 0;
-	if (error)
+	err = file->pidfd < 0 ? file->pidfd : 0;
+	if (err)
 		goto out_bell;
 	list_add(&machine->cm.files, &file->link);
 	*result = file;
@@ -70,7 +70,7 @@ out_bell:
 	close(file->ear);
 out_free:
 	free(file);
-	return error;
+	return err;
 }
 
 int cm_file_read(const struct cm_file *file, void *to, uint64_t from, size_t length)

@@ -33,16 +33,16 @@ void cm_free(struct hca_cm *cm)
 	numtab_free(&cm->group_lids);
 }
 
-struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *error)
+struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *err)
 {
 	struct hca_cm *cm = &file->machine->cm;
 	struct cm_id *id = calloc(1, sizeof(*id));
 
-	*error = -ENOMEM;
+	*err = -ENOMEM;
 	if (!id)
 		return NULL;
-	*error = numtab_add(&cm->numbers, id, &id->number);
-	if (*error) {
+	*err = numtab_add(&cm->numbers, id, &id->number);
+	if (*err) {
 		free(id);
 		return NULL;
 	}
@@ -60,8 +60,8 @@ struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int 
 /* The listener's id for the request: the same connection as seen from there. NULL: too many. */
 static struct cm_id *new_child(struct cm_id *id, const struct cm_id *listener, uint8_t qp_type)
 {
-	int error;
-	struct cm_id *child = cm_id_new(listener->file, listener->ps, qp_type, &error);
+	int err;
+	struct cm_id *child = cm_id_new(listener->file, listener->ps, qp_type, &err);
 
 	if (!child)
 		return NULL;
@@ -107,10 +107,10 @@ int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id)
 
 int cm_id_find_bound(const struct cm_file *file, uint32_t number, struct cm_id **id)
 {
-	int error = cm_id_find(file, number, id);
+	int err = cm_id_find(file, number, id);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	return (*id)->device ? 0 : refuse(-EINVAL, "id without a device");
 }
 

@@ -6,7 +6,7 @@
 #include "cm.h"
 
 /* NULL with *error = -ENOMEM when there are too many. */
-struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *error);
+struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *err);
 
 /*
  * A connection request for the listener at the destination, with its child, an id of @qp_type: to be filled in and raised. NULL: it

@@ -37,10 +37,10 @@ static int conflict(const struct cm_id *id, const struct cm_id *other, bool reus
 static int check_port(const struct cm_id *id, bool reuse)
 {
 	list_for_each(node, &id->file->machine->cm.ids) {
-		int error = conflict(id, container_of(node, struct cm_id, known), reuse);
+		int err = conflict(id, container_of(node, struct cm_id, known), reuse);
 
-		if (error)
-			return error;
+		if (err)
+			return err;
 	}
 	return 0;
 }
@@ -74,7 +74,7 @@ static int take_port(struct cm_id *id)
 
 int cm_bind(struct cm_id *id, const union cm_address *address)
 {
-	int error;
+	int err;
 
 	if (id->state != CM_IDLE)
 		return refuse(-EINVAL, "id that is bound already");
@@ -84,12 +84,12 @@ int cm_bind(struct cm_id *id, const union cm_address *address)
 		return refuse(-EADDRNOTAVAIL, "address that is nobody's here");
 	}
 	memcpy(&id->src, address, cm_addr_size(address));
-	error = take_port(id);
-	if (error) {
+	err = take_port(id);
+	if (err) {
 		id->device = NULL;
 		id->service = 0;
 		memset(&id->src, 0, sizeof(id->src));
-		return error;
+		return err;
 	}
 	id->state = CM_BOUND;
 	return 0;
@@ -98,14 +98,14 @@ int cm_bind(struct cm_id *id, const union cm_address *address)
 int cm_listen(struct cm_id *id, uint32_t backlog)
 {
 	const union cm_address any = cm_addr_none(AF_INET);
-	int error = 0;
+	int err = 0;
 
 	if (id->state != CM_BOUND)
-		error = cm_bind(id, &any);
-	if (!error && id->reuse)
-		error = check_port(id, false);
-	if (error)
-		return error;
+		err = cm_bind(id, &any);
+	if (!err && id->reuse)
+		err = check_port(id, false);
+	if (err)
+		return err;
 	id->reuse = false;
 	id->backlog = backlog && backlog < MAX_BACKLOG ? backlog : MAX_BACKLOG;
 	id->state = CM_LISTEN;

@@ -96,16 +96,16 @@ static int do_set(struct request *request)
 	static const char *const later[] = { "xrc", "open_qp", "strict", "nap" };
 	struct settings changed = request->machine->settings;
 	char why[512];
-	int error;
+	int err;
 
 	if (request->count != 2 || !strchr(request->word[1], '=')) {
 		fprintf(request->out, "set takes one NAME=VALUE\n");
 		return -EINVAL;
 	}
-	error = settings_take(&changed, request->word[1], why, sizeof(why));
-	if (error) {
+	err = settings_take(&changed, request->word[1], why, sizeof(why));
+	if (err) {
 		fprintf(request->out, "%s\n", why);
-		return error;
+		return err;
 	}
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
 		size_t length = strlen(later[i]);

@@ -38,7 +38,7 @@ static void list_device(const struct hca_device *device, FILE *out)
 
 		if (planned->times)
 			fprintf(out, " %s=%s*%u", planned->command == FAULT_ANY ? "any" : cmd_name(planned->command),
-				strerrorname_np(planned->error), planned->times);
+				strerrorname_np(planned->err), planned->times);
 	}
 	fputc('\n', out);
 }
@@ -97,8 +97,8 @@ static int parse_command(int count, const char *const *word, struct change *chan
 		change->planned.command = (uint32_t)number;
 		number = 1;
 	}
-	change->planned.error = find_errno(word[1]);
-	if (change->planned.error < 0 || (count == 3 && parse_number(word[2], UINT32_MAX, &number)) || !number)
+	change->planned.err = find_errno(word[1]);
+	if (change->planned.err < 0 || (count == 3 && parse_number(word[2], UINT32_MAX, &number)) || !number)
 		return -EINVAL;
 	change->planned.times = (uint32_t)number;
 	return 0;
@@ -156,7 +156,7 @@ static int apply(const struct change *change, struct hca_device *device)
 			faults->delay = change->delay;
 		return 0;
 	default:
-		return fault_plan_command(faults, change->planned.command, change->planned.error,
+		return fault_plan_command(faults, change->planned.command, change->planned.err,
 					  change->planned.times);
 	}
 }
@@ -165,7 +165,7 @@ int control_fault(struct request *request)
 {
 	struct change change = { 0 };
 	struct hca_device *only;
-	int error = 0;
+	int err = 0;
 
 	if (request->count == 1)
 		return list(request);
@@ -175,7 +175,7 @@ int control_fault(struct request *request)
 		only = control_device(request, request->word[1]);
 		return only ? apply(&change, only) : -ENOENT;
 	}
-	for (int i = 0; i < request->machine->settings.devices && !error; i++)
-		error = apply(&change, &request->machine->device[i]);
-	return error;
+	for (int i = 0; i < request->machine->settings.devices && !err; i++)
+		err = apply(&change, &request->machine->device[i]);
+	return err;
 }

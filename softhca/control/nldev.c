@@ -414,7 +414,7 @@ static int answer_about(const struct question *q, const struct hca_device *devic
 static int answer(const struct question *q)
 {
 	uint32_t wanted = asked(q, RDMA_NLDEV_ATTR_DEV_INDEX);
-	int error = 0;
+	int err = 0;
 
 	if (RDMA_NL_GET_CLIENT(q->type) != RDMA_NL_NLDEV)
 		return -EINVAL;
@@ -422,24 +422,24 @@ static int answer(const struct question *q)
 		return answer_system(q);
 	if (wanted == NOBODY ? !(q->flags & NLM_F_MULTI) : wanted >= (uint32_t)q->machine->settings.devices)
 		return -EINVAL;
-	for (int i = 0; i < q->machine->settings.devices && !error; i++) {
+	for (int i = 0; i < q->machine->settings.devices && !err; i++) {
 		if (wanted == NOBODY || wanted == (uint32_t)i)
-			error = answer_about(q, &q->machine->device[i]);
+			err = answer_about(q, &q->machine->device[i]);
 	}
-	return error;
+	return err;
 }
 
 /* The last message: the end of a dump, an error, or the acknowledgement that the program asked for. */
-static void finish(const struct question *q, const struct nlmsghdr *request, int error)
+static void finish(const struct question *q, const struct nlmsghdr *request, int err)
 {
-	const struct nlmsgerr told = { .error = error, .msg = *request };
+	const struct nlmsgerr told = { .error = err, .msg = *request };
 	const int32_t none = 0;
 	size_t message;
 
-	if (!error && q->flags & NLM_F_MULTI) {
+	if (!err && q->flags & NLM_F_MULTI) {
 		message = nl_message(q->nl, NLMSG_DONE, NLM_F_MULTI, q->seq);
 		nl_raw(q->nl, &none, sizeof(none));
-	} else if (error || request->nlmsg_flags & NLM_F_ACK) {
+	} else if (err || request->nlmsg_flags & NLM_F_ACK) {
 		message = nl_message(q->nl, NLMSG_ERROR, 0, q->seq);
 		nl_raw(q->nl, &told, sizeof(told));
 	} else {

@@ -41,12 +41,12 @@ bool fault_loses(struct faults *faults)
 	return fault_strikes(faults, FAULT_DROP) || fault_strikes(faults, FAULT_CORRUPT);
 }
 
-int fault_plan_command(struct faults *faults, uint32_t command, int error, uint32_t times)
+int fault_plan_command(struct faults *faults, uint32_t command, int err, uint32_t times)
 {
 	for (int i = 0; i < FAULT_COMMANDS; i++) {
 		if (faults->command[i].times)
 			continue;
-		faults->command[i] = (struct fault_command){ command, error, times };
+		faults->command[i] = (struct fault_command){ command, err, times };
 		return 0;
 	}
 	return -ENOSPC;
@@ -60,7 +60,7 @@ int fault_of_command(struct faults *faults, uint32_t command)
 		if (!planned->times || (planned->command != command && planned->command != FAULT_ANY))
 			continue;
 		planned->times--;
-		return -planned->error;
+		return -planned->err;
 	}
 	return 0;
 }

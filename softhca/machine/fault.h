@@ -22,7 +22,7 @@ enum fault_kind {
 /* A command that is to fail. */
 struct fault_command {
 	uint32_t command; /* as in the header of the write(); FAULT_ANY = whichever comes */
-	int error;	  /* errno */
+	int err;	  /* errno */
 	uint32_t times;	  /* how often it still fails; 0 = free slot */
 };
 
@@ -48,7 +48,7 @@ bool fault_strikes(struct faults *faults, enum fault_kind kind);
 bool fault_loses(struct faults *faults);
 
 /* 0 or -ENOSPC when too many are waiting already. */
-int fault_plan_command(struct faults *faults, uint32_t command, int error, uint32_t times);
+int fault_plan_command(struct faults *faults, uint32_t command, int err, uint32_t times);
 
 /* 0, or the -errno with which the command fails. */
 int fault_of_command(struct faults *faults, uint32_t command);

@@ -80,10 +80,10 @@ int machine_init(struct hca_machine *machine, const struct settings *settings)
 	list_init(&machine->cm.ids);
 	list_init(&machine->cm.groups);
 	for (int i = 0; i < settings->devices; i++) {
-		int error = init_device(&machine->device[i], machine, i);
+		int err = init_device(&machine->device[i], machine, i);
 
-		if (error)
-			return error;
+		if (err)
+			return err;
 	}
 	return 0;
 }

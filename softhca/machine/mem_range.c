@@ -35,7 +35,7 @@ static int walk(FILE *maps, uint64_t start, uint64_t end, bool writable)
 {
 	char *line = NULL;
 	size_t room = 0;
-	int error = -EFAULT;
+	int err = -EFAULT;
 
 	while (getline(&line, &room, maps) > 0) {
 		struct area area;
@@ -46,36 +46,36 @@ static int walk(FILE *maps, uint64_t start, uint64_t end, bool writable)
 			break;
 		start = area.end;
 		if (start >= end) {
-			error = 0;
+			err = 0;
 			break;
 		}
 	}
 	free(line);
-	return error;
+	return err;
 }
 
 static int walk_thread(const struct hca_context *ctx, pid_t thread, uint64_t start, uint64_t end, bool writable)
 {
 	char path[64];
 	FILE *maps;
-	int error;
+	int err;
 
 	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", (int)ctx->pid, (int)thread);
 	maps = fopen(path, "re");
 	if (!maps)
 		return -EFAULT;
-	error = walk(maps, start, end, writable);
+	err = walk(maps, start, end, writable);
 	fclose(maps);
-	return error;
+	return err;
 }
 
 int mem_check_range(const struct hca_context *ctx, uint64_t start, uint64_t length, bool writable)
 {
 	pid_t thread = ctx->pid;
-	int error = walk_thread(ctx, thread, start, start + length, writable);
+	int err = walk_thread(ctx, thread, start, start + length, writable);
 
 	/* The maps of a thread without memory are empty. */
-	while (error && !process_has_memory(thread) && (thread = process_thread(ctx->pid)))
-		error = walk_thread(ctx, thread, start, start + length, writable);
-	return error;
+	while (err && !process_has_memory(thread) && (thread = process_thread(ctx->pid)))
+		err = walk_thread(ctx, thread, start, start + length, writable);
+	return err;
 }

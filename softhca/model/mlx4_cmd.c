@@ -138,18 +138,18 @@ int mlx4_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared
 		 const struct limits *limits, struct qp_caps *caps, struct qp_rings *rings)
 {
 	const struct mlx4_ib_create_qp *driver = in;
-	int error;
+	int err;
 
 	(void)cqe_version;
 	*rings = (struct qp_rings){ 0 };
-	error = size_rq(type != IBV_QPT_XRC_SEND && type != IBV_QPT_XRC_RECV && !shared, limits, caps, rings);
-	if (error || type == IBV_QPT_XRC_RECV)
-		return error;
+	err = size_rq(type != IBV_QPT_XRC_SEND && type != IBV_QPT_XRC_RECV && !shared, limits, caps, rings);
+	if (err || type == IBV_QPT_XRC_RECV)
+		return err;
 	/* inl_recv_sz came later than the rest: older providers end before it. */
 	if (size < offsetof(struct mlx4_ib_create_qp, inl_recv_sz))
 		return refuse(-EINVAL, "driver's part too short");
-	error = size_sq(driver, limits, caps, rings);
-	if (!error)
+	err = size_sq(driver, limits, caps, rings);
+	if (!err)
 		place_rings(driver, rings);
-	return error;
+	return err;
 }

@@ -57,7 +57,7 @@ int mlx5_context(const void *in, size_t size, int ports, const struct limits *li
 		.response_length = sizeof(resp), .log_uar_size = 12, .num_uars_per_page = 1,
 	};
 	uint32_t bfregs;
-	int error;
+	int err;
 
 	/* Two structures: the first had the numbers of registers only. */
 	if (size != sizeof(struct mlx5_ib_alloc_ucontext_req) &&
@@ -65,9 +65,9 @@ int mlx5_context(const void *in, size_t size, int ports, const struct limits *li
 		return refuse(-EINVAL, "size of the driver's part");
 	take_part(&req, sizeof(req), in, size);
 	bfregs = (req.total_num_bfregs + BFREGS_PER_UAR - 1) & ~(BFREGS_PER_UAR - 1);
-	error = check_context(&req, bfregs);
-	if (error)
-		return error;
+	err = check_context(&req, bfregs);
+	if (err)
+		return err;
 	/* Not 0, which would have the library ask for its doorbell pages by ioctl. */
 	resp.cmds_supp_uhw = MLX5_USER_CMDS_SUPP_UHW_CREATE_AH;
 	resp.tot_bfregs = bfregs;
@@ -204,7 +204,7 @@ int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared
 		 const struct limits *limits, struct qp_caps *caps, struct qp_rings *rings)
 {
 	struct mlx5_ib_create_qp req;
-	int error;
+	int err;
 
 	*rings = (struct qp_rings){ 0 };
 	/* The driver is not even shown what came with an XRC target. */
@@ -216,12 +216,12 @@ int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared
 	/* It may scatter small messages into completions, but does not. Other flags are not asked for. */
 	if (req.flags & ~(uint32_t)MLX5_QP_FLAG_SCATTER_CQE)
 		return refuse(-EINVAL, "QP flags");
-	error = take_index(req.uidx, cqe_version, &rings->user_index);
-	if (!error)
-		error = size_rq(&req, type != IBV_QPT_XRC_SEND && !shared && caps->max_recv_wr, limits, caps, rings);
-	if (!error)
-		error = size_sq(&req, limits, caps, rings);
-	if (!error)
+	err = take_index(req.uidx, cqe_version, &rings->user_index);
+	if (!err)
+		err = size_rq(&req, type != IBV_QPT_XRC_SEND && !shared && caps->max_recv_wr, limits, caps, rings);
+	if (!err)
+		err = size_sq(&req, limits, caps, rings);
+	if (!err)
 		place_rings(&req, rings);
-	return error;
+	return err;
 }

@@ -103,7 +103,7 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 		   struct hca_context **result, int *uar_fd)
 {
 	struct hca_context *ctx;
-	int error;
+	int err;
 
 	if (hello->device >= (uint32_t)machine->settings.devices)
 		return -ENODEV;
@@ -116,16 +116,16 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 	if (!ctx)
 		return -ENOMEM;
 	init(ctx, &machine->device[hello->device], sock, pid);
-	error = numtab_init(&ctx->handles, 0, HANDLES, 0, HANDLES);
-	if (error)
+	err = numtab_init(&ctx->handles, 0, HANDLES, 0, HANDLES);
+	if (err)
 		goto out_context;
 	/* A process that dies takes its contexts with it, even if a child of it still holds the socket. */
 	ctx->pidfd = loop_watch_process(pid, &ctx->process);
-	error = ctx->pidfd < 0 ? ctx->pidfd : 0;
-	if (error)
+	err = ctx->pidfd < 0 ? ctx->pidfd : 0;
+	if (err)
 		goto out_numbers;
-	error = map_uar(ctx, uar_fd);
-	if (error)
+	err = map_uar(ctx, uar_fd);
+	if (err)
 		goto out_process;
 	map_arena(ctx, hello, arena_fd);
 	list_add(&ctx->device->contexts, &ctx->link);
@@ -139,7 +139,7 @@ out_numbers:
 	numtab_free(&ctx->handles);
 out_context:
 	free(ctx);
-	return error;
+	return err;
 }
 
 void context_destroy(struct hca_context *ctx)

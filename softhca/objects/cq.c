@@ -32,12 +32,12 @@ static int preset(const struct hca_context *ctx, const struct cq_place *place, u
 	size_t bytes = (size_t)size * place->entry;
 	uint8_t this_turn = next & size ? model->preset_odd : model->preset_even;
 	uint8_t next_turn = next & size ? model->preset_even : model->preset_odd;
-	int error;
+	int err;
 
 	if (!model->preset)
 		return 0;
-	error = mem_fill(ctx, place->buffer, next_turn, before);
-	return error ? error : mem_fill(ctx, place->buffer + before, this_turn, bytes - before);
+	err = mem_fill(ctx, place->buffer, next_turn, before);
+	return err ? err : mem_fill(ctx, place->buffer + before, this_turn, bytes - before);
 }
 
 /* All CQs share one doorbell register, so it does not tell whether this CQ was ever armed. */
@@ -61,10 +61,10 @@ static int register_cq(struct hca_context *ctx, struct hca_cq *cq)
 int cq_create(struct hca_context *ctx, const struct cq_request *request, struct hca_cq **result)
 {
 	struct hca_cq *cq;
-	int error = check_size(ctx, request->cqe);
+	int err = check_size(ctx, request->cqe);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	cq = calloc(1, sizeof(*cq));
 	if (!cq)
 		return -ENOMEM;
@@ -73,14 +73,14 @@ int cq_create(struct hca_context *ctx, const struct cq_request *request, struct 
 	cq->stamped = request->stamped || ctx->device->model->stamps_all;
 	cq->size = model_pow2(request->cqe + 1);
 	cq_arm_init(&cq->arm);
-	error = preset(ctx, &cq->place, cq->size, 0);
-	if (!error)
-		error = disarm(ctx, &cq->place);
-	if (!error)
-		error = register_cq(ctx, cq);
-	if (error) {
+	err = preset(ctx, &cq->place, cq->size, 0);
+	if (!err)
+		err = disarm(ctx, &cq->place);
+	if (!err)
+		err = register_cq(ctx, cq);
+	if (err) {
 		free(cq);
-		return error;
+		return err;
 	}
 	cq->channel = request->channel;
 	if (cq->channel)
@@ -219,20 +219,20 @@ int cq_resize(struct hca_cq *cq, uint32_t cqe, const struct cq_place *place)
 {
 	struct cqe last = { .opcode = cq->obj.ctx->device->model->resize_opcode };
 	uint32_t size;
-	int error = check_size(cq->obj.ctx, cqe);
+	int err = check_size(cq->obj.ctx, cqe);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	size = model_pow2(cqe + 1);
 	if (read_consumer(cq))
 		return refuse(-EFAULT, "doorbell record");
 	if (cq->overrun || outstanding(cq) >= cq->size || outstanding(cq) + 1 >= size)
 		return refuse(-EINVAL, "CQ overrun, or more in it than fits");
-	error = preset(cq->obj.ctx, place, size, cq->producer + 1);
-	if (!error)
-		error = write_entry(cq, &last);
-	if (error)
-		return error;
+	err = preset(cq->obj.ctx, place, size, cq->producer + 1);
+	if (!err)
+		err = write_entry(cq, &last);
+	if (err)
+		return err;
 	cq->producer++;
 	cq->arm.notified++;
 	cq->place.buffer = place->buffer;

@@ -58,11 +58,11 @@ static int make_pipe(struct hca_channel *channel, int *reader)
 		return -errno;
 	/* Only our end: the client decides about its own blocking. */
 	if (fstat(ends[1], &st) || fcntl(ends[1], F_SETFL, O_NONBLOCK) || loop_watch(ends[1], 0, &channel->watch)) {
-		int error = -errno;
+		int err = -errno;
 
 		close(ends[0]);
 		close(ends[1]);
-		return error;
+		return err;
 	}
 	channel->dev = st.st_dev;
 	channel->ino = st.st_ino;
@@ -71,17 +71,17 @@ static int make_pipe(struct hca_channel *channel, int *reader)
 	return 0;
 }
 
-struct hca_channel *channel_new(struct hca_context *ctx, int *reader, int *error)
+struct hca_channel *channel_new(struct hca_context *ctx, int *reader, int *err)
 {
 	struct hca_channel *channel = calloc(1, sizeof(*channel));
 
-	*error = -ENOMEM;
+	*err = -ENOMEM;
 	if (!channel)
 		return NULL;
 	channel->ctx = ctx;
 	channel->watch.ready = pipe_changed;
-	*error = make_pipe(channel, reader);
-	if (*error) {
+	*err = make_pipe(channel, reader);
+	if (*err) {
 		free(channel);
 		return NULL;
 	}

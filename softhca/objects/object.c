@@ -4,10 +4,10 @@
 
 int object_add(struct hca_context *ctx, struct hca_object *object, enum hca_type type)
 {
-	int error = numtab_add(&ctx->handles, object, &object->handle);
+	int err = numtab_add(&ctx->handles, object, &object->handle);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	object->type = type;
 	object->uses = 0;
 	object->ctx = ctx;

@@ -58,7 +58,7 @@ static bool allowed(const struct model *model, const struct limits *limits, cons
 int srq_create(struct hca_context *ctx, const struct srq_request *request, struct hca_srq **result)
 {
 	struct hca_srq *srq;
-	int error;
+	int err;
 
 	if (!allowed(ctx->device->model, &ctx->device->machine->settings.limits, request))
 		return refuse(-EINVAL, "SRQ size");
@@ -66,10 +66,10 @@ int srq_create(struct hca_context *ctx, const struct srq_request *request, struc
 	if (!srq)
 		return -ENOMEM;
 	fill(srq, ctx->device->model, request);
-	error = register_srq(ctx, srq);
-	if (error) {
+	err = register_srq(ctx, srq);
+	if (err) {
 		free(srq);
-		return error;
+		return err;
 	}
 	hold(srq, 1);
 	*result = srq;

@@ -76,22 +76,22 @@ static bool is_open_file(int fd, struct stat *st)
 }
 
 /* The domain to join, or NULL with *error 0 when one is to be made. */
-static struct hca_xrcd *join(struct hca_device *device, int fd, int oflags, struct stat *st, int *error)
+static struct hca_xrcd *join(struct hca_device *device, int fd, int oflags, struct stat *st, int *err)
 {
 	struct hca_xrcd *xrcd;
 
-	*error = 0;
+	*err = 0;
 	if (fd < 0)
 		return NULL;
 	if (!is_open_file(fd, st)) {
-		*error = refuse(-EBADF, "no such descriptor");
+		*err = refuse(-EBADF, "no such descriptor");
 		return NULL;
 	}
 	xrcd = find(device, st);
 	if (!xrcd && !(oflags & O_CREAT))
-		*error = refuse(-EAGAIN, "no domain of this file, and no O_CREAT");
+		*err = refuse(-EAGAIN, "no domain of this file, and no O_CREAT");
 	if (xrcd && oflags & O_EXCL)
-		*error = refuse(-EINVAL, "O_EXCL, and there is one");
+		*err = refuse(-EINVAL, "O_EXCL, and there is one");
 	return xrcd;
 }
 
@@ -99,11 +99,11 @@ int xrcd_open(struct hca_context *ctx, int fd, int oflags, struct hca_xrcd_handl
 {
 	struct hca_xrcd_handle *handle;
 	struct stat st;
-	int error;
-	struct hca_xrcd *xrcd = join(ctx->device, fd, oflags, &st, &error);
+	int err;
+	struct hca_xrcd *xrcd = join(ctx->device, fd, oflags, &st, &err);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	if (!xrcd)
 		xrcd = create(ctx->device, fd, &st);
 	if (!xrcd)

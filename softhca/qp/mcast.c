@@ -90,7 +90,7 @@ static int join(struct hca_group *group, struct hca_qp *qp)
 int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 {
 	struct hca_group *group;
-	int error;
+	int err;
 
 	lid = wire_lid(qp, lid);
 	if (find_member(qp, gid, lid))
@@ -100,10 +100,10 @@ int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 	group = enter(qp->device, gid, lid);
 	if (!group)
 		return refuse(-ENOMEM, "max_mcast_grp");
-	error = join(group, qp);
-	if (error)
+	err = join(group, qp);
+	if (err)
 		leave_if_empty(group);
-	return error;
+	return err;
 }
 
 static void detach(struct hca_member *member)

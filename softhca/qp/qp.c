@@ -78,19 +78,19 @@ int qp_create(struct hca_context *ctx, const struct qp_request *request, struct 
 {
 	struct hca_qp *qp = calloc(1, sizeof(*qp));
 	uint32_t number;
-	int error;
+	int err;
 
 	if (!qp)
 		return -ENOMEM;
 	init(qp, ctx, request);
-	error = numtab_add(&ctx->device->qps, qp, &number);
-	if (error) {
-		refuse(error, "max_qp");
+	err = numtab_add(&ctx->device->qps, qp, &number);
+	if (err) {
+		refuse(err, "max_qp");
 		goto out_free;
 	}
 	qp->qpn = number | (qp->type == IBV_QPT_XRC_RECV ? ctx->device->model->target_tag : 0);
-	error = add_handle(ctx, qp, request->domain, request->user_handle, handle);
-	if (error)
+	err = add_handle(ctx, qp, request->domain, request->user_handle, handle);
+	if (err)
 		goto out_number;
 	hold(qp, 1);
 	if (qp->ctx)
@@ -101,21 +101,21 @@ out_number:
 	numtab_remove(&ctx->device->qps, number);
 out_free:
 	free(qp);
-	return error;
+	return err;
 }
 
 int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qpn, uint64_t user_handle,
 	    struct hca_qp_handle **handle)
 {
 	struct hca_qp *qp = device_qp(ctx->device, qpn);
-	int error;
+	int err;
 
 	if (!qp || qp->type != IBV_QPT_XRC_RECV || qp->xrcd != domain->xrcd)
 		return refuse(-EINVAL, "no such XRC target in this domain");
-	error = add_handle(ctx, qp, domain, user_handle, handle);
-	if (!error)
+	err = add_handle(ctx, qp, domain, user_handle, handle);
+	if (!err)
 		(*handle)->opened = true;
-	return error;
+	return err;
 }
 
 bool qp_first_handle(const struct hca_qp_handle *handle)

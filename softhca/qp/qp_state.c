@@ -57,7 +57,7 @@ static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_q
 {
 	const struct limits *limits = &qp->device->machine->settings.limits;
 	const uint16_t pkeys = port_pkeys(qp->device->machine);
-	int error = 0;
+	int err = 0;
 
 	if (mask & IBV_QP_PORT && !valid_port(qp, request->port_num))
 		return refuse(-EINVAL, "port number");
@@ -75,10 +75,10 @@ static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_q
 	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC && request->max_dest_rd_atomic > limits->max_qp_rd_atom)
 		return refuse(-EINVAL, "max_dest_rd_atomic");
 	if (mask & IBV_QP_AV)
-		error = check_gids(qp, &request->dest);
-	if (!error && mask & IBV_QP_ALT_PATH)
-		error = check_gids(qp, &request->alt_dest);
-	return error;
+		err = check_gids(qp, &request->dest);
+	if (!err && mask & IBV_QP_ALT_PATH)
+		err = check_gids(qp, &request->alt_dest);
+	return err;
 }
 
 /* The LID is where the wire leads to. Ethernet has none, so the GID says it. */
@@ -214,7 +214,7 @@ int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 {
 	uint32_t mask = request->attr_mask;
 	enum ibv_qp_state next;
-	int error;
+	int err;
 
 	if (!qp->device->machine->settings.strict)
 		mask = qp_mask_kindness(qp->type, mask);
@@ -224,9 +224,9 @@ int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 		return -EINVAL;
 	if (!qp->device->model->transition(qp->state, next))
 		return refuse(-EINVAL, "the driver has no such transition");
-	error = check_values(qp, request, mask);
-	if (error)
-		return error;
+	err = check_values(qp, request, mask);
+	if (err)
+		return err;
 	take_path(qp, request, mask);
 	take_transport(&qp->attr, request, mask);
 	if (mask & IBV_QP_PATH_MIG_STATE)

@@ -57,10 +57,10 @@ static int read_slots(const struct hca_qp *qp, uint32_t first, uint32_t count, u
 	const struct ring *sq = &qp->sq;
 	uint32_t at = first & (sq->count - 1);
 	uint32_t before = sq->count - at < count ? sq->count - at : count;
-	int error = mem_read(qp->ctx, to, sq->buffer + ((uint64_t)at << sq->shift), (size_t)before << sq->shift);
+	int err = mem_read(qp->ctx, to, sq->buffer + ((uint64_t)at << sq->shift), (size_t)before << sq->shift);
 
-	if (error || before == count)
-		return error;
+	if (err || before == count)
+		return err;
 	return mem_read(qp->ctx, to + ((size_t)before << sq->shift), sq->buffer, (size_t)(count - before) << sq->shift);
 }
 

@@ -104,10 +104,10 @@ static void serve(struct server *server, struct end *end)
 	}
 }
 
-static int fail(char *why, size_t size, const char *what, int error)
+static int fail(char *why, size_t size, const char *what, int err)
 {
-	snprintf(why, size, "%.400s: %s", what, strerror(-error));
-	return error;
+	snprintf(why, size, "%.400s: %s", what, strerror(-err));
+	return err;
 }
 
 static int open_trace(struct hca_machine *machine, char *why, size_t size)
@@ -122,32 +122,32 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 		   char *why, size_t size)
 {
 	char path[PATH_MAX];
-	int error;
+	int err;
 
 	raise_limits();
-	error = loop_init();
-	if (!error)
-		error = machine_init(machine, &plan->settings);
-	if (!error)
-		error = cm_init(&machine->cm);
-	if (!error)
-		error = watch_signals(end);
-	if (!error)
-		error = watch_launcher(end, plan->until);
-	if (error)
-		return fail(why, size, "cannot start", error);
-	error = open_trace(machine, why, size);
-	if (error)
-		return error;
-	error = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SYSFS);
-	if (!error)
-		error = sysfs_create(machine, path);
-	if (error)
-		return fail(why, size, "the device tree cannot be written", error);
-	error = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SOCKET);
-	if (!error)
-		error = server_open(server, machine, path);
-	return error ? fail(why, size, path, error) : 0;
+	err = loop_init();
+	if (!err)
+		err = machine_init(machine, &plan->settings);
+	if (!err)
+		err = cm_init(&machine->cm);
+	if (!err)
+		err = watch_signals(end);
+	if (!err)
+		err = watch_launcher(end, plan->until);
+	if (err)
+		return fail(why, size, "cannot start", err);
+	err = open_trace(machine, why, size);
+	if (err)
+		return err;
+	err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SYSFS);
+	if (!err)
+		err = sysfs_create(machine, path);
+	if (err)
+		return fail(why, size, "the device tree cannot be written", err);
+	err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SOCKET);
+	if (!err)
+		err = server_open(server, machine, path);
+	return err ? fail(why, size, path, err) : 0;
 }
 
 /* ---- birth ---- */
@@ -188,19 +188,19 @@ static void __attribute__((noreturn)) live(const struct daemon_plan *plan, int r
 	static struct server server;
 	static struct end end;
 	char why[512] = "";
-	int error;
+	int err;
 
-	error = detach(plan, ready);
-	error = error ? fail(why, sizeof(why), "/dev/null", error) : prepare(plan, &machine, &server, &end, why, sizeof(why));
+	err = detach(plan, ready);
+	err = err ? fail(why, sizeof(why), "/dev/null", err) : prepare(plan, &machine, &server, &end, why, sizeof(why));
 	tell(ready, why);
-	if (!error) {
+	if (!err) {
 		serve(&server, &end);
 		server_close(&server);
 	}
 	cm_free(&machine.cm);
 	machine_free(&machine);
 	home_remove(plan->directory);
-	_exit(error ? EXIT_FAILURE : EXIT_SUCCESS);
+	_exit(err ? EXIT_FAILURE : EXIT_SUCCESS);
 }
 
 static int read_all(int fd, char *text, size_t size)

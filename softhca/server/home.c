@@ -24,10 +24,10 @@
 #define RUN_PREFIX "softhca-run-"
 #define PATIENCE   20 /* seconds: as long as the end of a killed daemon may take on a busy machine */
 
-static int fail(char *why, size_t size, const char *what, int error)
+static int fail(char *why, size_t size, const char *what, int err)
 {
-	snprintf(why, size, "%s: %s", what, strerror(-error));
-	return error;
+	snprintf(why, size, "%s: %s", what, strerror(-err));
+	return err;
 }
 
 /* ---- removal ---- */
@@ -83,15 +83,15 @@ bool home_is_free(const char *path)
 static int lock_file(const char *path, int flags)
 {
 	int fd = open(path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
-	int error;
+	int err;
 
 	if (fd < 0)
 		return -errno;
 	if (!flock(fd, LOCK_EX | LOCK_NB))
 		return fd;
-	error = errno == EWOULDBLOCK ? -EBUSY : -errno;
+	err = errno == EWOULDBLOCK ? -EBUSY : -errno;
 	close(fd);
-	return error;
+	return err;
 }
 
 /* Created under another name and locked before it gets its own: so a lock file that is not locked is a dead daemon's. */
@@ -104,10 +104,10 @@ static int lock_new(const char *directory)
 		return -ENAMETOOLONG;
 	fd = lock_file(early, O_CREAT);
 	if (fd >= 0 && rename(early, path)) {
-		int error = -errno;
+		int err = -errno;
 
 		close(fd);
-		return error;
+		return err;
 	}
 	return fd;
 }
@@ -165,10 +165,10 @@ int home_create(char path[DIR_MAX + 1], int *lock, char *why, size_t size)
 	}
 	*lock = lock_new(path);
 	if (*lock < 0) {
-		int error = fail(why, size, path, *lock);
+		int err = fail(why, size, path, *lock);
 
 		home_remove(path);
-		return error;
+		return err;
 	}
 	sweep(bases[i]);
 	return 0;
@@ -187,14 +187,14 @@ static bool still_there(const char *path, int fd)
 /* Directory and lock, or -errno; -EAGAIN when a daemon that was ending took them away. */
 static int claim(const char *path, const char *file)
 {
-	int error;
+	int err;
 	int fd;
 
 	if (mkdir(path, 0700) && errno != EEXIST)
 		return -errno;
-	error = dir_check(path);
-	if (error)
-		return error == -ENOENT ? -EAGAIN : error;
+	err = dir_check(path);
+	if (err)
+		return err == -ENOENT ? -EAGAIN : err;
 	fd = lock_file(file, O_CREAT);
 	if (fd < 0)
 		return fd == -ENOENT ? -EAGAIN : fd;

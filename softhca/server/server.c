@@ -45,12 +45,12 @@ static void close_fd(int fd)
 }
 
 /* Returns @error. */
-static int turn_away(const struct guest *guest, int error)
+static int turn_away(const struct guest *guest, int err)
 {
-	struct softhca_welcome welcome = { .status = error };
+	struct softhca_welcome welcome = { .status = err };
 
 	send_message(guest->sock, &welcome, sizeof(welcome), -1);
-	return error;
+	return err;
 }
 
 /* The socket of a guest becomes that of what the guest has opened, which ends when the program closes it. */
@@ -268,7 +268,7 @@ static void connection_ready(struct watch *watch, uint32_t events)
 int server_open(struct server *server, struct hca_machine *machine, const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int sock, error;
+	int sock, err;
 
 	memset(server, 0, sizeof(*server));
 	server->machine = machine;
@@ -280,13 +280,13 @@ int server_open(struct server *server, struct hca_machine *machine, const char *
 	if (sock < 0)
 		return -errno;
 	if (bind(sock, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0600) || listen(sock, 128))
-		error = -errno;
+		err = -errno;
 	else
-		error = loop_watch(sock, EPOLLIN, &server->watch);
-	if (error)
+		err = loop_watch(sock, EPOLLIN, &server->watch);
+	if (err)
 		close(sock);
 	server->sock = sock;
-	return error;
+	return err;
 }
 
 void server_close(struct server *server)

@@ -17,15 +17,15 @@
 /* Where the tree grows, and what went wrong first: what follows a failure does nothing. */
 struct tree {
 	const char *root;
-	int error;
+	int err;
 };
 
 static void make_dirs(struct tree *tree, char *path)
 {
-	for (char *slash = path + strlen(tree->root); !tree->error && (slash = strchr(slash, '/')); slash++) {
+	for (char *slash = path + strlen(tree->root); !tree->err && (slash = strchr(slash, '/')); slash++) {
 		*slash = '\0';
 		if (mkdir(path, 0700) && errno != EEXIST)
-			tree->error = -errno;
+			tree->err = -errno;
 		*slash = '/';
 	}
 }
@@ -42,17 +42,17 @@ __attribute__((format(printf, 3, 4))) static void plant(struct tree *tree, const
 	vsnprintf(path + length, sizeof(path) - (size_t)length, format, args);
 	va_end(args);
 	make_dirs(tree, path);
-	if (tree->error || !line)
+	if (tree->err || !line)
 		return;
 	file = fopen(path, "we");
 	if (!file) {
-		tree->error = -errno;
+		tree->err = -errno;
 		return;
 	}
 	if (fprintf(file, "%s\n", line) < 0)
-		tree->error = -EIO;
-	if (fclose(file) && !tree->error)
-		tree->error = -errno;
+		tree->err = -EIO;
+	if (fclose(file) && !tree->err)
+		tree->err = -errno;
 }
 
 static const char *format_gid(const uint8_t *gid, int words, char *text)
@@ -80,7 +80,7 @@ static void plant_alike(struct tree *tree, const char *line, const char *table, 
 	plant(tree, line, "%s/%u", table, first);
 	snprintf(path, sizeof(path), "%s/%s", tree->root, table);
 	snprintf(from, sizeof(from), "%s/%u", path, first);
-	for (unsigned int i = first + 1; !tree->error && i < count; i++) {
+	for (unsigned int i = first + 1; !tree->err && i < count; i++) {
 		snprintf(to, sizeof(to), "%s/%u", path, i);
 		/* A file system may have no hard links. */
 		if (link(from, to))
@@ -181,5 +181,5 @@ int sysfs_create(const struct hca_machine *machine, const char *root)
 	plant(&tree, "4", "class/misc/rdma_cm/abi_version");
 	for (int i = 0; i < machine->settings.devices; i++)
 		plant_device(&tree, &machine->device[i]);
-	return tree.error;
+	return tree.err;
 }

@@ -33,20 +33,20 @@ int cmd_create_ah(struct cmd *cmd)
 	struct driver_part driver = { .size = 0 };
 	uint8_t mac[6] = { 0 };
 	struct hca_ah *ah;
-	int error = resolve(device, &in->attr, mac);
+	int err = resolve(device, &in->attr, mac);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	ah = pd ? ah_create(pd) : NULL;
 	if (!ah)
 		return pd ? -ENOMEM : refuse(-EINVAL, "PD handle");
 	if (device->model->answer_ah)
 		device->model->answer_ah(mac, &driver);
 	resp.ah_handle = ah->obj.handle;
-	error = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
-	if (error)
+	err = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
+	if (err)
 		ah_destroy(ah);
-	return error;
+	return err;
 }
 
 int cmd_destroy_ah(struct cmd *cmd)

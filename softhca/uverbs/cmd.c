@@ -64,25 +64,25 @@ static const struct row extended[] = {
 					     offsetof(struct ib_uverbs_ex_create_qp, create_flags), OUT(ex_create_qp) },
 };
 
-static const struct row *find(uint32_t command, int *error)
+static const struct row *find(uint32_t command, int *err)
 {
 	bool ex = command & IB_USER_VERBS_CMD_FLAG_EXTENDED;
 	uint32_t number = command & IB_USER_VERBS_CMD_COMMAND_MASK;
 	size_t count = ex ? sizeof(extended) / sizeof(extended[0]) : sizeof(legacy) / sizeof(legacy[0]);
 	const struct row *row = (ex ? extended : legacy) + number;
 
-	*error = -EINVAL;
+	*err = -EINVAL;
 	if (command & ~(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_CMD_COMMAND_MASK))
 		return NULL;
 	/* The kernel knows more commands than the driver has; those it has not are "not supported" rather than invalid. */
-	*error = ex || number <= IB_USER_VERBS_CMD_OPEN_QP ? -EOPNOTSUPP : -EINVAL;
+	*err = ex || number <= IB_USER_VERBS_CMD_OPEN_QP ? -EOPNOTSUPP : -EINVAL;
 	return number < count && row->execute ? row : NULL;
 }
 
 const char *cmd_name(uint32_t command)
 {
-	int error;
-	const struct row *row = find(command, &error);
+	int err;
+	const struct row *row = find(command, &err);
 
 	return row ? row->name : "unknown";
 }
@@ -173,25 +173,25 @@ static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
 {
 	const struct ib_uverbs_cmd_hdr *hdr = (const void *)bytes;
 	const struct row *row;
-	int error;
+	int err;
 
 	if (size < sizeof(*hdr))
 		return refuse(-EINVAL, "no header");
-	row = find(hdr->command, &error);
+	row = find(hdr->command, &err);
 	if (!row)
-		return refuse(error, "no such command");
-	error = hdr->command & IB_USER_VERBS_CMD_FLAG_EXTENDED ? split_extended(cmd, row, bytes, size) :
+		return refuse(err, "no such command");
+	err = hdr->command & IB_USER_VERBS_CMD_FLAG_EXTENDED ? split_extended(cmd, row, bytes, size) :
 								   split_legacy(cmd, row, bytes, size);
-	if (error)
-		return error;
+	if (err)
+		return err;
 	/* GET_CONTEXT must be the first command, and can be given only once. */
 	if (cmd->ctx->ready == (row->execute == cmd_get_context))
 		return refuse(-EINVAL, "GET_CONTEXT comes first, and once");
-	error = supported(cmd->ctx, row);
-	if (!error)
-		error = fault_of_command(&cmd->ctx->device->faults, hdr->command);
-	if (error)
-		return refuse_reason()[0] ? error : refuse(error, "a fault that was ordered");
+	err = supported(cmd->ctx, row);
+	if (!err)
+		err = fault_of_command(&cmd->ctx->device->faults, hdr->command);
+	if (err)
+		return refuse_reason()[0] ? err : refuse(err, "a fault that was ordered");
 	if (row->after_work)
 		engine_catch_up(cmd->ctx->device->machine);
 	return row->execute(cmd);
@@ -228,7 +228,7 @@ static int put(const struct cmd *cmd, uint64_t to, const void *from, size_t leng
 
 int cmd_respond(const struct cmd *cmd, const void *out, size_t size, const void *driver, size_t driver_size)
 {
-	int error = put(cmd, cmd->response, out, size, cmd->out_size);
+	int err = put(cmd, cmd->response, out, size, cmd->out_size);
 
-	return error ? error : put(cmd, cmd->response + cmd->out_size, driver, driver_size, cmd->driver_out_size);
+	return err ? err : put(cmd, cmd->response + cmd->out_size, driver, driver_size, cmd->driver_out_size);
 }

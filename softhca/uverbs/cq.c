@@ -16,17 +16,17 @@ int cmd_create_comp_channel(struct cmd *cmd)
 {
 	/* The client's preload puts the descriptor's number here; the kernel would have known it already. */
 	struct ib_uverbs_create_comp_channel_resp resp = { 0 };
-	int error;
+	int err;
 	int reader;
-	struct hca_channel *channel = channel_new(cmd->ctx, &reader, &error);
+	struct hca_channel *channel = channel_new(cmd->ctx, &reader, &err);
 
 	if (!channel)
-		return error;
-	error = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
-	if (error) {
+		return err;
+	err = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+	if (err) {
 		close(reader);
 		channel_free(channel);
-		return error;
+		return err;
 	}
 	cmd->give = reader;
 	return 0;
@@ -35,13 +35,13 @@ int cmd_create_comp_channel(struct cmd *cmd)
 static int create(struct cmd *cmd, uint32_t vector, int32_t channel_fd, struct cq_request *request,
 		  struct hca_cq **cq)
 {
-	int error;
+	int err;
 
 	if (vector >= COMP_VECTORS)
 		return refuse(-EINVAL, "completion vector");
-	error = cmd->ctx->device->model->take_cq(cmd->driver_in, cmd->driver_in_size, &request->place);
-	if (error)
-		return error;
+	err = cmd->ctx->device->model->take_cq(cmd->driver_in, cmd->driver_in_size, &request->place);
+	if (err)
+		return err;
 	if (channel_fd >= 0) {
 		request->channel = channel_find(cmd->ctx, cmd->fd);
 		if (!request->channel)
@@ -57,17 +57,17 @@ int cmd_create_cq(struct cmd *cmd)
 	struct ib_uverbs_create_cq_resp resp = { 0 };
 	struct driver_part driver;
 	struct hca_cq *cq;
-	int error = create(cmd, in->comp_vector, in->comp_channel, &request, &cq);
+	int err = create(cmd, in->comp_vector, in->comp_channel, &request, &cq);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	resp.cq_handle = cq->obj.handle;
 	resp.cqe = cq->size - 1;
 	cmd->ctx->device->model->answer(NUMBERED_CQ, cq->cqn, &driver);
-	error = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
-	if (error)
+	err = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
+	if (err)
 		cq_destroy(cq);
-	return error;
+	return err;
 }
 
 int cmd_ex_create_cq(struct cmd *cmd)
@@ -80,24 +80,24 @@ int cmd_ex_create_cq(struct cmd *cmd)
 	struct ib_uverbs_ex_create_cq_resp resp = { 0 };
 	struct driver_part driver;
 	struct hca_cq *cq;
-	int error;
+	int err;
 
 	if (in->comp_mask || in->reserved)
 		return refuse(-EINVAL, "comp_mask or reserved");
 	/* An overrun is always an error. */
 	if (in->flags & ~(uint32_t)IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
 		return refuse(-EOPNOTSUPP, "CQ flags");
-	error = create(cmd, in->comp_vector, in->comp_channel, &request, &cq);
-	if (error)
-		return error;
+	err = create(cmd, in->comp_vector, in->comp_channel, &request, &cq);
+	if (err)
+		return err;
 	resp.base.cq_handle = cq->obj.handle;
 	resp.base.cqe = cq->size - 1;
 	resp.response_length = sizeof(resp);
 	cmd->ctx->device->model->answer(NUMBERED_CQ, cq->cqn, &driver);
-	error = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
-	if (error)
+	err = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
+	if (err)
 		cq_destroy(cq);
-	return error;
+	return err;
 }
 
 int cmd_resize_cq(struct cmd *cmd)
@@ -106,15 +106,15 @@ int cmd_resize_cq(struct cmd *cmd)
 	struct hca_cq *cq = object_cq(cmd->ctx, request->cq_handle);
 	struct ib_uverbs_resize_cq_resp resp = { 0 };
 	struct cq_place place;
-	int error;
+	int err;
 
 	if (!cq)
 		return refuse(-EINVAL, "CQ handle");
-	error = cmd->ctx->device->model->take_resize(cmd->driver_in, cmd->driver_in_size, &place);
-	if (!error)
-		error = cq_resize(cq, request->cqe, &place);
-	if (error)
-		return error;
+	err = cmd->ctx->device->model->take_resize(cmd->driver_in, cmd->driver_in_size, &place);
+	if (!err)
+		err = cq_resize(cq, request->cqe, &place);
+	if (err)
+		return err;
 	resp.cqe = cq->size - 1;
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 }

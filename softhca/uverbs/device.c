@@ -25,22 +25,22 @@ int cmd_get_context(struct cmd *cmd)
 	struct ib_uverbs_get_context_resp resp = { .num_comp_vectors = COMP_VECTORS };
 	struct driver_part driver;
 	uint8_t cqe_version;
-	int error;
+	int err;
 	int reader;
 	struct hca_channel *channel;
 
-	error = cmd->ctx->device->model->context(cmd->driver_in, cmd->driver_in_size, settings->ports, &settings->limits, &driver,
+	err = cmd->ctx->device->model->context(cmd->driver_in, cmd->driver_in_size, settings->ports, &settings->limits, &driver,
 						    &cqe_version);
-	if (error)
-		return error;
-	channel = channel_new(cmd->ctx, &reader, &error);
+	if (err)
+		return err;
+	channel = channel_new(cmd->ctx, &reader, &err);
 	if (!channel)
-		return error;
-	error = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
-	if (error) {
+		return err;
+	err = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
+	if (err) {
 		close(reader);
 		channel_free(channel);
-		return error;
+		return err;
 	}
 	cmd->ctx->async = channel;
 	cmd->ctx->cqe_version = cqe_version;

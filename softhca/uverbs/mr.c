@@ -37,16 +37,16 @@ int cmd_alloc_pd(struct cmd *cmd)
 	struct ib_uverbs_alloc_pd_resp resp;
 	struct driver_part driver;
 	struct hca_pd *pd;
-	int error = pd_create(cmd->ctx, &pd);
+	int err = pd_create(cmd->ctx, &pd);
 
-	if (error)
-		return error;
+	if (err)
+		return err;
 	resp.pd_handle = pd->obj.handle;
 	cmd->ctx->device->model->answer(NUMBERED_PD, pd->pdn, &driver);
-	error = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
-	if (error)
+	err = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
+	if (err)
 		pd_destroy(pd);
-	return error;
+	return err;
 }
 
 int cmd_dealloc_pd(struct cmd *cmd)
@@ -69,22 +69,22 @@ int cmd_reg_mr(struct cmd *cmd)
 	struct hca_pd *pd = object_pd(cmd->ctx, request->pd_handle);
 	struct ib_uverbs_reg_mr_resp resp;
 	struct hca_mr *mr;
-	int error = mr_check(cmd->ctx, &range);
+	int err = mr_check(cmd->ctx, &range);
 
 	if (!pd)
 		return refuse(-EINVAL, "PD handle");
-	if (!error)
-		error = memlock_check(cmd->ctx, range.start, range.length, NULL);
-	if (!error)
-		error = mr_create(cmd->ctx, pd, &range, &mr);
-	if (error)
-		return error;
+	if (!err)
+		err = memlock_check(cmd->ctx, range.start, range.length, NULL);
+	if (!err)
+		err = mr_create(cmd->ctx, pd, &range, &mr);
+	if (err)
+		return err;
 	resp.mr_handle = mr->obj.handle;
 	resp.lkey = resp.rkey = mr->key;
-	error = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
-	if (error)
+	err = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+	if (err)
 		mr_destroy(mr);
-	return error;
+	return err;
 }
 
 /* What the flags do not name stays as it is. */
@@ -106,7 +106,7 @@ int cmd_rereg_mr(struct cmd *cmd)
 	struct ib_uverbs_rereg_mr_resp resp;
 	struct mr_range range;
 	struct hca_pd *pd;
-	int error;
+	int err;
 
 	if (!request->flags || request->flags & ~known || !mr)
 		return refuse(-EINVAL, "rereg flags or MR handle");
@@ -114,11 +114,11 @@ int cmd_rereg_mr(struct cmd *cmd)
 	if (!pd)
 		return refuse(-EINVAL, "PD handle");
 	merge(mr, request, &range);
-	error = mr_check(cmd->ctx, &range);
-	if (!error && request->flags & IBV_REREG_MR_CHANGE_TRANSLATION)
-		error = memlock_check(cmd->ctx, range.start, range.length, mr);
-	if (error)
-		return error;
+	err = mr_check(cmd->ctx, &range);
+	if (!err && request->flags & IBV_REREG_MR_CHANGE_TRANSLATION)
+		err = memlock_check(cmd->ctx, range.start, range.length, mr);
+	if (err)
+		return err;
 	mr_change(mr, pd, &range);
 	resp.lkey = resp.rkey = mr->key;
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);

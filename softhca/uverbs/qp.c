@@ -87,20 +87,20 @@ static int create(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in, stru
 		  struct hca_qp_handle **handle)
 {
 	const struct hca_device *device = cmd->ctx->device;
-	int error;
+	int err;
 
 	*request = (struct qp_request){
 		.user_handle = in->user_handle, .type = in->qp_type, .sq_sig_all = in->sq_sig_all,
 		.caps = { in->max_send_wr, in->max_recv_wr, in->max_send_sge, in->max_recv_sge, in->max_inline_data },
 	};
-	error = find_objects(cmd, in, request);
-	if (!error)
-		error = take_flags(cmd, in, request);
-	if (!error)
-		error = device->model->take_qp(cmd->driver_in, cmd->driver_in_size, request->type, request->srq,
+	err = find_objects(cmd, in, request);
+	if (!err)
+		err = take_flags(cmd, in, request);
+	if (!err)
+		err = device->model->take_qp(cmd->driver_in, cmd->driver_in_size, request->type, request->srq,
 					       cmd->ctx->cqe_version, &device->machine->settings.limits, &request->caps,
 					       &request->rings);
-	return error ? error : qp_create(cmd->ctx, request, handle);
+	return err ? err : qp_create(cmd->ctx, request, handle);
 }
 
 /* The first command is the beginning of the second, but for the address of its response. */
@@ -111,17 +111,17 @@ int cmd_create_qp(struct cmd *cmd)
 	struct ib_uverbs_ex_create_qp in = { 0 };
 	struct hca_qp_handle *handle;
 	struct qp_request request;
-	int error;
+	int err;
 
 	memcpy(&in, &first->user_handle, offsetof(struct ib_uverbs_ex_create_qp, comp_mask));
-	error = create(cmd, &in, &request, &handle);
-	if (error)
-		return error;
+	err = create(cmd, &in, &request, &handle);
+	if (err)
+		return err;
 	resp = describe(handle, &request);
-	error = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
-	if (error)
+	err = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+	if (err)
 		qp_handle_destroy(handle);
-	return error;
+	return err;
 }
 
 int cmd_ex_create_qp(struct cmd *cmd)
@@ -130,21 +130,21 @@ int cmd_ex_create_qp(struct cmd *cmd)
 	struct ib_uverbs_ex_create_qp in = { 0 };
 	struct hca_qp_handle *handle;
 	struct qp_request request;
-	int error;
+	int err;
 
 	memcpy(&in, cmd->in, cmd->in_size < sizeof(in) ? cmd->in_size : sizeof(in));
 	/* A table of receive queues is for Ethernet. */
 	if (in.comp_mask || in.reserved)
 		return refuse(in.comp_mask == IB_UVERBS_CREATE_QP_MASK_IND_TABLE ? -EOPNOTSUPP : -EINVAL, "comp_mask or reserved");
-	error = create(cmd, &in, &request, &handle);
-	if (error)
-		return error;
+	err = create(cmd, &in, &request, &handle);
+	if (err)
+		return err;
 	resp.base = describe(handle, &request);
 	resp.response_length = (uint32_t)(cmd->out_size < sizeof(resp) ? cmd->out_size : sizeof(resp));
-	error = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
-	if (error)
+	err = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+	if (err)
 		qp_handle_destroy(handle);
-	return error;
+	return err;
 }
 
 int cmd_open_qp(struct cmd *cmd)
@@ -154,18 +154,18 @@ int cmd_open_qp(struct cmd *cmd)
 	const struct qp_request nothing = { 0 };
 	struct ib_uverbs_create_qp_resp resp;
 	struct hca_qp_handle *handle;
-	int error;
+	int err;
 
 	if (!domain || in->qp_type != IBV_QPT_XRC_RECV)
 		return refuse(-EINVAL, "XRC domain handle or QP type");
-	error = qp_open(cmd->ctx, domain, in->qpn, in->user_handle, &handle);
-	if (error)
-		return error;
+	err = qp_open(cmd->ctx, domain, in->qpn, in->user_handle, &handle);
+	if (err)
+		return err;
 	resp = describe(handle, &nothing);
-	error = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
-	if (error)
+	err = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+	if (err)
 		qp_handle_destroy(handle);
-	return error;
+	return err;
 }
 
 int cmd_modify_qp(struct cmd *cmd)

@@ -15,24 +15,24 @@ static int create(struct cmd *cmd, struct srq_request *request)
 	struct ib_uverbs_create_srq_resp resp = { 0 };
 	struct driver_part driver;
 	struct hca_srq *srq;
-	int error;
+	int err;
 
 	if (!request->pd)
 		return refuse(-EINVAL, "PD handle");
-	error = model->take_srq(cmd->driver_in, cmd->driver_in_size, request->xrc, cmd->ctx->cqe_version, &request->place);
-	if (!error)
-		error = srq_create(cmd->ctx, request, &srq);
-	if (error)
-		return error;
+	err = model->take_srq(cmd->driver_in, cmd->driver_in_size, request->xrc, cmd->ctx->cqe_version, &request->place);
+	if (!err)
+		err = srq_create(cmd->ctx, request, &srq);
+	if (err)
+		return err;
 	resp.srq_handle = srq->obj.handle;
 	resp.max_wr = srq->size - 1;
 	resp.max_sge = srq->max_sge;
 	resp.srqn = srq->xrc ? srq->srqn : 0;
 	model->answer(NUMBERED_SRQ, srq->srqn, &driver);
-	error = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
-	if (error)
+	err = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
+	if (err)
 		srq_destroy(srq);
-	return error;
+	return err;
 }
 
 int cmd_create_srq(struct cmd *cmd)

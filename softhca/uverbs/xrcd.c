@@ -13,19 +13,19 @@ int cmd_open_xrcd(struct cmd *cmd)
 	const struct ib_uverbs_open_xrcd *in = cmd->in;
 	struct ib_uverbs_open_xrcd_resp resp;
 	struct hca_xrcd_handle *handle;
-	int error;
+	int err;
 
 	/* Named, but the preload had nothing to attach: no such descriptor is open. */
 	if (in->fd != UINT32_MAX && cmd->fd < 0)
 		return refuse(-EBADF, "no such descriptor");
-	error = xrcd_open(cmd->ctx, in->fd == UINT32_MAX ? -1 : cmd->fd, (int)in->oflags, &handle);
-	if (error)
-		return error;
+	err = xrcd_open(cmd->ctx, in->fd == UINT32_MAX ? -1 : cmd->fd, (int)in->oflags, &handle);
+	if (err)
+		return err;
 	resp.xrcd_handle = handle->obj.handle;
-	error = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
-	if (error)
+	err = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+	if (err)
 		xrcd_handle_destroy(handle);
-	return error;
+	return err;
 }
 
 int cmd_close_xrcd(struct cmd *cmd)

@@ -36,17 +36,17 @@ static struct board *board;
 static const char *directory;
 static unsigned seed;
 
-static void unexpected(const char *what, int error)
+static void unexpected(const char *what, int err)
 {
-	printf("unexpected: %s: %s\n", what, strerror(error));
+	printf("unexpected: %s: %s\n", what, strerror(err));
 	fflush(stdout);
 	_exit(3);
 }
 
-static void expect(const char *what, int error, int allowed, int also_allowed)
+static void expect(const char *what, int err, int allowed, int also_allowed)
 {
-	if (error && error != allowed && error != also_allowed)
-		unexpected(what, error);
+	if (err && err != allowed && err != also_allowed)
+		unexpected(what, err);
 }
 
 static int open_file(const char *name)
@@ -107,11 +107,11 @@ static int holds_any(int d)
 
 static void close_domain(int d)
 {
-	int error = ibv_close_xrc_domain(domains[d]);
+	int err = ibv_close_xrc_domain(domains[d]);
 
-	if (holds_any(d) ? error != EBUSY : error)
-		unexpected("ibv_close_xrc_domain", error);
-	if (!error)
+	if (holds_any(d) ? err != EBUSY : err)
+		unexpected("ibv_close_xrc_domain", err);
+	if (!err)
 		domains[d] = NULL;
 }
 
@@ -119,39 +119,39 @@ static void create(int d, int i)
 {
 	struct ibv_qp_init_attr attr;
 	uint32_t number;
-	int error;
+	int err;
 
 	if (held[d][i])
 		return;
 	attr.xrc_domain = domains[d];
-	error = ibv_create_xrc_rcv_qp(&attr, &number);
-	if (error)
-		unexpected("ibv_create_xrc_rcv_qp", error);
+	err = ibv_create_xrc_rcv_qp(&attr, &number);
+	if (err)
+		unexpected("ibv_create_xrc_rcv_qp", err);
 	held[d][i] = number;
 	board->numbers[d][i] = number;
 }
 
 static void unreg(int d, int i)
 {
-	int error;
+	int err;
 
 	if (!held[d][i])
 		return;
-	error = ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]);
-	if (error)
-		unexpected("ibv_unreg_xrc_rcv_qp", error);
-	error = ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]);
-	if (error != EINVAL)
-		unexpected("second ibv_unreg_xrc_rcv_qp", error);
+	err = ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]);
+	if (err)
+		unexpected("ibv_unreg_xrc_rcv_qp", err);
+	err = ibv_unreg_xrc_rcv_qp(domains[d], held[d][i]);
+	if (err != EINVAL)
+		unexpected("second ibv_unreg_xrc_rcv_qp", err);
 	held[d][i] = 0;
 }
 
 static void reg_again(int d, int i)
 {
-	int error = ibv_reg_xrc_rcv_qp(domains[d], held[d][i]);
+	int err = ibv_reg_xrc_rcv_qp(domains[d], held[d][i]);
 
-	if (error)
-		unexpected("reg again", error);
+	if (err)
+		unexpected("reg again", err);
 }
 
 static int place_of(int d, uint32_t number)
@@ -166,7 +166,7 @@ static int place_of(int d, uint32_t number)
 static void reg(int d, int i)
 {
 	uint32_t number = board->numbers[d][i];
-	int place = place_of(d, number), error;
+	int place = place_of(d, number), err;
 
 	if (!number)
 		return;
@@ -174,11 +174,11 @@ static void reg(int d, int i)
 		reg_again(d, place);
 		return;
 	}
-	error = ibv_reg_xrc_rcv_qp(domains[d], number);
-	expect("ibv_reg_xrc_rcv_qp", error, EINVAL, EINVAL);
-	if (!error && !held[d][i])
+	err = ibv_reg_xrc_rcv_qp(domains[d], number);
+	expect("ibv_reg_xrc_rcv_qp", err, EINVAL, EINVAL);
+	if (!err && !held[d][i])
 		held[d][i] = number;
-	else if (!error && ibv_unreg_xrc_rcv_qp(domains[d], number))
+	else if (!err && ibv_unreg_xrc_rcv_qp(domains[d], number))
 		unexpected("unreg of what was just registered", errno);
 }
 
@@ -200,10 +200,10 @@ static void query(int d, int i)
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
 	uint32_t number = board->numbers[d][i];
-	int error = number ? ibv_query_xrc_rcv_qp(domains[d], number, &attr, 0, &init_attr) : EINVAL;
+	int err = number ? ibv_query_xrc_rcv_qp(domains[d], number, &attr, 0, &init_attr) : EINVAL;
 
-	expect("ibv_query_xrc_rcv_qp", error, EINVAL, ETIMEDOUT);
-	if (!error && attr.qp_state != IBV_QPS_RESET && attr.qp_state != IBV_QPS_INIT)
+	expect("ibv_query_xrc_rcv_qp", err, EINVAL, ETIMEDOUT);
+	if (!err && attr.qp_state != IBV_QPS_RESET && attr.qp_state != IBV_QPS_INIT)
 		unexpected("state", (int)attr.qp_state);
 }
 

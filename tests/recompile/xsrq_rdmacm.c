@@ -131,7 +131,7 @@ static void refusals(void)
 		const char *what;
 		struct rdma_cm_id *id;
 		struct ibv_pd *pd;
-		int error;
+		int err;
 	} table[] = {
 		{ "a second SRQ", srq_id, NULL, EINVAL },
 		{ "a second SRQ, with a PD", srq_id, srq_id->pd, EINVAL },
@@ -148,7 +148,7 @@ static void refusals(void)
 		memset(&attr, 0, sizeof(attr));
 		attr.attr.max_wr = attr.attr.max_sge = 1;
 		errno = 0;
-		fail_unless(rdma_create_srq(table[i].id, table[i].pd, &attr) == -1 && errno == table[i].error, table[i].what);
+		fail_unless(rdma_create_srq(table[i].id, table[i].pd, &attr) == -1 && errno == table[i].err, table[i].what);
 		fail_unless(table[i].id->srq == before, table[i].what);
 	}
 	HOLDS(!rdma_destroy_id(unbound) && !ibv_dealloc_pd(elsewhere));

@@ -81,7 +81,7 @@ static void print_libibverbs(const struct check *check)
 static void print_device(const char *label, const struct device *device)
 {
 	if (!device->opened) {
-		print_line("%s%s: cannot be opened (%s)", label, device->name, strerror(device->error));
+		print_line("%s%s: cannot be opened (%s)", label, device->name, strerror(device->err));
 		return;
 	}
 	print_line("%s%s: %s, firmware %s, %s%s", label, device->name, device->driver,

@@ -93,14 +93,14 @@ static void work(const struct aside *aside, int out)
 /* The process, or -errno. *in: what it gives. */
 static pid_t start(const struct aside *aside, int *in)
 {
-	int fd[2], error;
+	int fd[2], err;
 	pid_t pid;
 
 	fflush(NULL); /* or the child prints the buffered text once more */
 	if (pipe2(fd, O_CLOEXEC))
 		return -errno;
 	pid = fork();
-	error = errno;
+	err = errno;
 	if (!pid) {
 		close(fd[0]);
 		work(aside, fd[1]);
@@ -109,7 +109,7 @@ static pid_t start(const struct aside *aside, int *in)
 	*in = fd[0];
 	if (pid < 0)
 		close(fd[0]);
-	return pid < 0 ? -error : pid;
+	return pid < 0 ? -err : pid;
 }
 
 /* @result: of receiving. */

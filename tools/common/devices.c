@@ -49,7 +49,7 @@ static void describe(const struct verbs *verbs, struct ibv_device *ibv_device, s
 	errno = 0;
 	context = verbs->open_device(ibv_device);
 	if (!context) {
-		device->error = errno ? errno : EIO;
+		device->err = errno ? errno : EIO;
 		return;
 	}
 	device->opened = true;

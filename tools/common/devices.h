@@ -23,7 +23,7 @@ struct device {
 	bool opened;	   /* ibv_open_device() worked; what follows is known only then */
 	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags */
 	bool open_qp;	   /* the kernel lets other processes open a receive QP */
-	int error;	   /* errno of the opening that failed */
+	int err;	   /* errno of the opening that failed */
 	unsigned int ports;
 	struct device_port port[PORTS_MAX];	/* port 1 first */
 };

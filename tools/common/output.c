@@ -81,14 +81,14 @@ static int claim(const char *name)
 
 FILE *output_open(const char *pattern, const char *what, char *name, size_t size)
 {
-	int error = expand(pattern, name, size), fd = -1;
-	size_t length = error ? 0 : strlen(name);
+	int err = expand(pattern, name, size), fd = -1;
+	size_t length = err ? 0 : strlen(name);
 
-	if (error == EINVAL) {
+	if (err == EINVAL) {
 		refuse(0, "cannot write the %s to %s: after %% stands p (process), h (host), r (rank) or %%", what, pattern);
 		return NULL;
 	}
-	for (int number = 1; !error && fd < 0 && number < MOST_TRIES; number++) {
+	for (int number = 1; !err && fd < 0 && number < MOST_TRIES; number++) {
 		fd = claim(name);
 		if (fd >= 0 || errno != EEXIST)
 			break;
@@ -97,6 +97,6 @@ FILE *output_open(const char *pattern, const char *what, char *name, size_t size
 	if (fd >= 0 && name[length])
 		refuse(0, "%.*s is there already; the %s goes to %s", (int)length, name, what, name);
 	if (fd < 0)
-		refuse(0, "cannot write the %s to %s: %s", what, pattern, strerror(error ? error : errno));
+		refuse(0, "cannot write the %s to %s: %s", what, pattern, strerror(err ? err : errno));
 	return fd < 0 ? NULL : fdopen(fd, "w");
 }

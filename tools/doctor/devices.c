@@ -27,7 +27,7 @@ static void show_device(struct doctor *doctor, const struct device *device)
 	char ports[PORTS_MAX * 48] = "";
 
 	if (!device->opened) {
-		found(doctor, device->name, FINDING_NOTE, NULL, "cannot be opened: %s", strerror(device->error));
+		found(doctor, device->name, FINDING_NOTE, NULL, "cannot be opened: %s", strerror(device->err));
 		return;
 	}
 	for (unsigned int i = 0; i < device->ports; i++)

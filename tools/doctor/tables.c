@@ -46,15 +46,15 @@ static bool has_room(const char *directory)
 void examine_tables(struct doctor *doctor)
 {
 	const char *directory = paths_table_directory();
-	int error = try_file(directory);
+	int err = try_file(directory);
 
-	if (error == -ENOSPC || (!error && !has_room(directory)))
+	if (err == -ENOSPC || (!err && !has_room(directory)))
 		found(doctor, "table directory", FINDING_PROBLEM, "remove files there (xrc-compat gc removes dead tables), or mount it larger: "
 		      "mount -o remount,size=1G /dev/shm; in a container: --shm-size=1g", "%s: no room for the tables of a job, %d MiB", directory,
 		      JOB_BYTES >> 20);
-	else if (error)
+	else if (err)
 		found(doctor, "table directory", FINDING_PROBLEM, "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR",
-		      "%s: %s", directory, error == -EINVAL ? "the directory must be an absolute path" : strerror(-error));
+		      "%s: %s", directory, err == -EINVAL ? "the directory must be an absolute path" : strerror(-err));
 	else if (logind_removes(directory))
 		found(doctor, "table directory", FINDING_PROBLEM, "set RemoveIPC=no in a file of /etc/systemd/logind.conf.d, or name a directory "
 		      "of your own in XRC_COMPAT_TABLE_DIR, for jobs that outlive your last login",

@@ -80,19 +80,19 @@ int loader_ask(const struct loader_question *question, struct loader_answer *ans
 	char *const words[] = { (char *)loader, object, NULL };
 	const struct aside_program program = { words, set_environment, question, true };
 	char *text, *rest, *line;
-	int error;
+	int err;
 
 	memset(answer, 0, sizeof(*answer));
 	/* Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it. */
 	if (question->kind->is_audited || !loader || !realpath(question->object, object))
 		return -ENOENT;
-	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, &error);
+	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, &err);
 	while ((line = strsep(&rest, "\n")) != NULL)
 		read_line(line, answer);
 	free(text);
-	if (error == -ETIMEDOUT && !answer->failure)
+	if (err == -ETIMEDOUT && !answer->failure)
 		answer->failure = copy_string("the loader does not return from opening a library");
-	else if (error == -EIO && !answer->failure)
+	else if (err == -EIO && !answer->failure)
 		answer->failure = copy_string("the loader crashes");
 	return 0;
 }

@@ -30,9 +30,9 @@ static int executable(const char *path)
 	return access(path, X_OK) ? -errno : 0;
 }
 
-static enum program_fault fault_of(int error)
+static enum program_fault fault_of(int err)
 {
-	return error == -ENOENT || error == -ENOTDIR ? PROGRAM_NOT_FOUND : PROGRAM_NOT_EXECUTABLE;
+	return err == -ENOENT || err == -ENOTDIR ? PROGRAM_NOT_FOUND : PROGRAM_NOT_EXECUTABLE;
 }
 
 /* One element of $PATH; an empty one means the current directory. */
@@ -58,14 +58,14 @@ static enum program_fault search_path(const char *name, char *path)
 		directory = "/bin:/usr/bin"; /* what execvp() assumes */
 	for (;;) {
 		size_t length = strcspn(directory, ":");
-		int error = try_directory(directory, length, name, candidate);
+		int err = try_directory(directory, length, name, candidate);
 
 		/* As execvp() does: remember a file that may not be executed, and go on to the next directory. */
-		if (!error || (fault_of(error) == PROGRAM_NOT_EXECUTABLE && fault == PROGRAM_NOT_FOUND)) {
+		if (!err || (fault_of(err) == PROGRAM_NOT_EXECUTABLE && fault == PROGRAM_NOT_FOUND)) {
 			memcpy(path, candidate, sizeof(candidate));
-			fault = error ? PROGRAM_NOT_EXECUTABLE : PROGRAM_FINE;
+			fault = err ? PROGRAM_NOT_EXECUTABLE : PROGRAM_FINE;
 		}
-		if (!error || !directory[length])
+		if (!err || !directory[length])
 			return fault;
 		directory += length + 1;
 	}
@@ -73,14 +73,14 @@ static enum program_fault search_path(const char *name, char *path)
 
 static enum program_fault find(const char *name, char *path)
 {
-	int error;
+	int err;
 
 	if (!strchr(name, '/'))
 		return name[0] ? search_path(name, path) : PROGRAM_NOT_FOUND;
 	if (snprintf(path, PATH_MAX, "%s", name) >= PATH_MAX)
 		return PROGRAM_NOT_FOUND;
-	error = executable(path);
-	return error ? fault_of(error) : PROGRAM_FINE;
+	err = executable(path);
+	return err ? fault_of(err) : PROGRAM_FINE;
 }
 
 /* Replaces @path by the interpreter in its '#!' line, as the kernel reads it. False when it has none. */
@@ -123,7 +123,7 @@ enum program_fault program_open(const char *name, struct program *program)
 {
 	enum program_fault fault;
 	int depth = 0;
-	int error;
+	int err;
 
 	memset(program, 0, sizeof(*program));
 	fault = find(name, program->path);
@@ -132,12 +132,12 @@ enum program_fault program_open(const char *name, struct program *program)
 	memcpy(program->binary, program->path, PATH_MAX);
 	while (depth < MAX_INTERPRETERS && follow_script(program->binary))
 		depth++;
-	error = elf_info_read(program->binary, &program->elf);
-	if (!error)
+	err = elf_info_read(program->binary, &program->elf);
+	if (!err)
 		return program->elf.has_interpreter && !program->elf.interpreter ? PROGRAM_BAD_ELF : PROGRAM_FINE;
-	if (error == -ELIBBAD)
+	if (err == -ELIBBAD)
 		return PROGRAM_BAD_ELF;
-	return error == -ENOEXEC ? PROGRAM_BAD_FORMAT : fault_of(error);
+	return err == -ENOEXEC ? PROGRAM_BAD_FORMAT : fault_of(err);
 }
 
 void program_close(struct program *program)

@@ -184,15 +184,15 @@ static int show_table(struct ps *ps, const struct regtab_view *view)
 		.registered = calloc(view->member_count + 1, sizeof(*findings.registered)),
 		.states = calloc(view->qp_count + 1, sizeof(*findings.states)),
 	};
-	int error = findings.registered && findings.states ? 0 : -ENOMEM;
+	int err = findings.registered && findings.states ? 0 : -ENOMEM;
 
-	if (!error) {
+	if (!err) {
 		ask_states(ps, view, findings.states);
 		show_rows(ps, view, &findings);
 	}
 	free(findings.states);
 	free(findings.registered);
-	return error;
+	return err;
 }
 
 static void begin_refused(struct ps *ps)
@@ -228,18 +228,18 @@ static int visit(void *context, const struct regtab_view *view)
 
 static int print_json(struct ps *ps, const char *directory)
 {
-	int error;
+	int err;
 
 	ps->out = (struct json){ .out = stdout };
 	json_open(&ps->out, NULL, '{');
 	json_string(&ps->out, "directory", directory);
 	json_open(&ps->out, "registrations", '[');
-	error = regtab_list(directory, visit, ps);
+	err = regtab_list(directory, visit, ps);
 	if (!ps->refused)
 		begin_refused(ps);
 	json_close(&ps->out, ']');
 	json_close(&ps->out, '}');
-	return error;
+	return err;
 }
 
 static int print_table(struct ps *ps, const char *directory)
@@ -263,17 +263,17 @@ static int try_directory(const char *path)
 static int print_once(struct ps *ps)
 {
 	const char *directory = paths_table_directory();
-	int error;
+	int err;
 
 	ps->refused = false;
 	ps->now = time(NULL);
 	ps->left = ASKING_MILLISECONDS;
 	/* Read everything before the first line: a failure must not leave half a document. */
-	error = try_directory(directory);
-	if (!error)
-		error = ps->json ? print_json(ps, directory) : print_table(ps, directory);
-	if (error)
-		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory, strerror(-error));
+	err = try_directory(directory);
+	if (!err)
+		err = ps->json ? print_json(ps, directory) : print_table(ps, directory);
+	if (err)
+		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory, strerror(-err));
 	return ps->refused ? 1 : TOOL_EXIT_OK;
 }
 

@@ -51,13 +51,13 @@ static int ask_one(const struct verbs *verbs, struct ibv_xrcd *xrcd, uint32_t qp
 	struct ibv_qp *qp = ibv_open_qp(xrcd->context, &open_attr);
 	struct ibv_qp_init_attr init_attr = { 0 };
 	struct ibv_qp_attr attr = { 0 };
-	int error;
+	int err;
 
 	if (!qp)
 		return QP_STATE_UNKNOWN;
 	/* The handle ends with this process: libmlx5 would crash if it had to destroy it (modern/tgt_qp.h). */
-	error = verbs->query_qp(qp, &attr, IBV_QP_STATE, &init_attr);
-	return error ? QP_STATE_UNKNOWN : (int)attr.qp_state;
+	err = verbs->query_qp(qp, &attr, IBV_QP_STATE, &init_attr);
+	return err ? QP_STATE_UNKNOWN : (int)attr.qp_state;
 }
 
 static bool give(void *out, unsigned int qp, int state)

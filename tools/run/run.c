@@ -78,14 +78,14 @@ static int refuse_missing(const char *what, const struct path_candidates *candid
 static int find_library(int bits, struct path_candidates *candidates, const char **library, struct elf_info *elf)
 {
 	const char *fault;
-	int error;
+	int err;
 
 	*library = paths_library_of(bits, candidates);
 	if (!*library)
 		return refuse_missing("libxrc-compat.so.1", candidates);
-	error = elf_info_read(*library, elf);
-	if (error)
-		return refuse(TOOL_EXIT_REFUSED, "%s: is not a shared library (%s)", *library, strerror(-error));
+	err = elf_info_read(*library, elf);
+	if (err)
+		return refuse(TOOL_EXIT_REFUSED, "%s: is not a shared library (%s)", *library, strerror(-err));
 	fault = paths_preload_fault(*library, elf);
 	if (!fault)
 		return 0;

@@ -82,9 +82,9 @@ struct answer actor_ask(struct actor *actor, const struct request *request)
 	struct answer answer = { 0 };
 
 	if (!send_all(actor->socket, request, sizeof(*request)))
-		answer.error = ANSWER_GONE;
+		answer.err = ANSWER_GONE;
 	else if (!receive_all(actor->socket, &answer, sizeof(answer), ANSWER_SECONDS * 1000))
-		answer.error = errno == ETIMEDOUT ? ANSWER_SILENT : ANSWER_GONE;
+		answer.err = errno == ETIMEDOUT ? ANSWER_SILENT : ANSWER_GONE;
 	answer.text[DEVICE_SIZE - 1] = '\0';
 	return answer;
 }
@@ -101,11 +101,11 @@ void actor_kill(struct actor *actor)
 	actor->socket = -1;
 }
 
-const char *actor_error_text(int error)
+const char *actor_error_text(int err)
 {
-	if (error == ANSWER_SILENT)
+	if (err == ANSWER_SILENT)
 		return "no answer in time";
-	if (error == ANSWER_GONE)
+	if (err == ANSWER_GONE)
 		return "the process ended";
-	return error ? strerror(error) : "success";
+	return err ? strerror(err) : "success";
 }

@@ -54,7 +54,7 @@ struct request {
 };
 
 struct answer {
-	int32_t error;		/* 0, errno of the verb, or one of the two below */
+	int32_t err;		/* 0, errno of the verb, or one of the two below */
 	uint32_t qp_num, srq_num;
 	uint32_t status;	/* enum ibv_wc_status */
 	uint32_t state;		/* enum ibv_qp_state */
@@ -79,7 +79,7 @@ int actor_start(struct actor *actor, const char *name);
 int actor_connect(struct actor *actor, const char *name, const char *host, const char *port);
 
 /** actor_error - what such a result means. */
-const char *actor_error(int error);
+const char *actor_error(int err);
 
 /** actor_serve - let the self-test of another host use this host's device until it is done. An exit status. */
 int actor_serve(const char *port, const char *device, unsigned int seconds);
@@ -94,7 +94,7 @@ void actor_kill(struct actor *actor);
 void actor_run(int socket, const char *device) __attribute__((noreturn));
 
 /** actor_error_text - for every value of answer.error. */
-const char *actor_error_text(int error);
+const char *actor_error_text(int err);
 
 /** perform - carry out one request. */
 void perform(const struct request *request, struct answer *answer);
@@ -118,7 +118,7 @@ extern struct holdings mine;
 void perform_qp(const struct request *request, struct answer *answer);
 
 /** perform_failed - note which verb failed and how; error 0 is success. Returns whether it failed. */
-bool perform_failed(struct answer *answer, const char *verb, int error);
+bool perform_failed(struct answer *answer, const char *verb, int err);
 
 #define SLOT_SIZE 4096u		/* of memory; SLOTS to receive into, one more to send from */
 #define SLOTS 4u

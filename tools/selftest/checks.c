@@ -31,10 +31,10 @@ static bool ask(struct job *job, enum who who, struct request request, int wante
 	if (!answer)
 		answer = &ignored;
 	*answer = actor_ask(&job->actors[who], &request);
-	if (answer->error == wanted)
+	if (answer->err == wanted)
 		return true;
-	return fail(job, "%s: %s: %s; wanted: %s", job->actors[who].name, answer->error ? answer->text : "a call that should fail",
-		    actor_error_text(answer->error), actor_error_text(wanted));
+	return fail(job, "%s: %s: %s; wanted: %s", job->actors[who].name, answer->err ? answer->text : "a call that should fail",
+		    actor_error_text(answer->err), actor_error_text(wanted));
 }
 
 #define ASK(who, wanted, answer, ...) ask(job, who, (struct request){ __VA_ARGS__ }, wanted, answer)
@@ -48,7 +48,7 @@ static bool open_device(struct job *job, enum who who)
 	if (job->actors[who].pid)
 		snprintf(request.text, sizeof(request.text), "%s", job->device);
 	if (!ask(job, who, request, 0, &answer)) {
-		job->no_device = answer.error == ENODEV;
+		job->no_device = answer.err == ENODEV;
 		return job->no_device ? fail(job, "%s: no device%s%s with XRC", job->actors[who].name, request.text[0] ? " " : "",
 					     request.text) : false;
 	}
@@ -135,7 +135,7 @@ static bool check_rcv_qp(struct job *job)
 	modify.peer = job->address[SENDER];
 	modify.qp_num = NO_SUCH_QP;
 	if (!ask(job, SURVIVOR, modify, EINVAL, &refused))
-		return refused.error == ENOSYS ? fail(job, NOT_SHARED) : false;
+		return refused.err == ENOSYS ? fail(job, NOT_SHARED) : false;
 	modify.qp_num = made.qp_num;
 	return ask(job, SURVIVOR, modify, 0, NULL) &&
 	       ASK(SENDER, 0, NULL, .op = OP_CONNECT, .peer = job->address[CREATOR]);
@@ -171,7 +171,7 @@ static bool send_message(struct job *job, enum who from, enum who to, struct ans
 {
 	if (!job->no_data_path && ASK(from, 0, sent, .op = OP_SEND, .srq_num = job->srq_num[to], .seed = ++job->seed))
 		return true;
-	if (!job->no_data_path && sent->error != ETIMEDOUT)
+	if (!job->no_data_path && sent->err != ETIMEDOUT)
 		return false;
 	job->no_data_path = job->without_data = true;
 	return true;
@@ -213,11 +213,11 @@ static bool get_event(struct job *job, enum who who, bool *heard)
 {
 	struct answer answer = actor_ask(&job->actors[who], &(struct request){ .op = OP_GET_EVENT });
 
-	*heard = !answer.error;
-	if (answer.error == ETIMEDOUT)
+	*heard = !answer.err;
+	if (answer.err == ETIMEDOUT)
 		return true;
-	if (answer.error)
-		return fail(job, "%s: %s: %s", job->actors[who].name, answer.text, actor_error_text(answer.error));
+	if (answer.err)
+		return fail(job, "%s: %s: %s", job->actors[who].name, answer.text, actor_error_text(answer.err));
 	if (answer.event_type != (IBV_EVENT_COMM_EST | IBV_XRC_QP_EVENT_FLAG) || answer.qp_num != job->rcv_qp_num)
 		return fail(job, "%s: event 0x%x of QP 0x%06x; wanted COMM_EST with the flag", job->actors[who].name,
 			    answer.event_type, answer.qp_num);

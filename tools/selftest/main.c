@@ -34,13 +34,13 @@ static int start_actors(struct job *job)
 	for (enum who who = 0; who < ACTORS; who++) {
 		struct actor *actor = &job->actors[who];
 		bool remote = job->remote_host && may_be_remote(who);
-		int error = remote ? actor_connect(actor, actor_names[who], job->remote_host, job->remote_port) :
+		int err = remote ? actor_connect(actor, actor_names[who], job->remote_host, job->remote_port) :
 				     actor_start(actor, actor_names[who]);
 
-		if (!error)
+		if (!err)
 			continue;
 		fprintf(stderr, "xrc-compat-selftest: %s%s%s: %s\n", actor_names[who], remote ? " on the other host, " : "",
-			remote ? job->remote_host : "", actor_error(error));
+			remote ? job->remote_host : "", actor_error(err));
 		return EXIT_IMPOSSIBLE;
 	}
 	return 0;

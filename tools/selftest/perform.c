@@ -17,12 +17,12 @@
 
 struct holdings mine;
 
-bool perform_failed(struct answer *answer, const char *verb, int error)
+bool perform_failed(struct answer *answer, const char *verb, int err)
 {
-	answer->error = error;
-	if (error)
+	answer->err = err;
+	if (err)
 		snprintf(answer->text, sizeof(answer->text), "%s", verb);
-	return error;
+	return err;
 }
 
 /* Verbs that return NULL set errno. A verb that does not must still count as failed. */

@@ -40,49 +40,49 @@ static int greet(int socket)
 static int resolve(const char *host, const char *port, int flags, struct addrinfo **list)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags };
-	int error = getaddrinfo(host, port, &hints, list);
+	int err = getaddrinfo(host, port, &hints, list);
 
-	return error == EAI_SYSTEM ? errno : error;
+	return err == EAI_SYSTEM ? errno : err;
 }
 
-const char *actor_error(int error)
+const char *actor_error(int err)
 {
-	return error < 0 ? gai_strerror(error) : strerror(error);
+	return err < 0 ? gai_strerror(err) : strerror(err);
 }
 
 static int connect_to(const struct addrinfo *address, int *result)
 {
 	struct timeval limit = { .tv_sec = 10 };
-	int error, fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int err, fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0)
 		return errno;
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));	/* bounds connect as well */
-	error = connect(fd, address->ai_addr, address->ai_addrlen) ? errno : greet(fd);
-	if (error)
+	err = connect(fd, address->ai_addr, address->ai_addrlen) ? errno : greet(fd);
+	if (err)
 		close(fd);
 	else
 		*result = fd;
-	return error == EINPROGRESS ? ETIMEDOUT : error;
+	return err == EINPROGRESS ? ETIMEDOUT : err;
 }
 
 int actor_connect(struct actor *actor, const char *name, const char *host, const char *port)
 {
 	struct addrinfo *list;
-	int fd = -1, error = resolve(host, port, 0, &list);
+	int fd = -1, err = resolve(host, port, 0, &list);
 
-	if (error)
-		return error;
-	error = EHOSTUNREACH;
-	for (struct addrinfo *address = list; address && error; address = address->ai_next)
-		error = connect_to(address, &fd);
+	if (err)
+		return err;
+	err = EHOSTUNREACH;
+	for (struct addrinfo *address = list; address && err; address = address->ai_next)
+		err = connect_to(address, &fd);
 	freeaddrinfo(list);
-	if (!error)
+	if (!err)
 		*actor = (struct actor){ .name = name, .socket = fd };
-	return error;
+	return err;
 }
 
-static int listen_on(const struct addrinfo *address, int *error)
+static int listen_on(const struct addrinfo *address, int *err)
 {
 	int one = 1, fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
@@ -90,22 +90,22 @@ static int listen_on(const struct addrinfo *address, int *error)
 		setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
 	if (fd >= 0 && !bind(fd, address->ai_addr, address->ai_addrlen) && !listen(fd, 4))
 		return fd;
-	*error = errno;
+	*err = errno;
 	if (fd >= 0)
 		close(fd);
 	return -1;
 }
 
-static int listen_at(const char *port, int *error)
+static int listen_at(const char *port, int *err)
 {
 	struct addrinfo *list;
 	int fd = -1;
 
-	*error = resolve(NULL, port, AI_PASSIVE, &list);
-	if (*error)
+	*err = resolve(NULL, port, AI_PASSIVE, &list);
+	if (*err)
 		return -1;
 	for (struct addrinfo *address = list; address && fd < 0; address = address->ai_next)
-		fd = listen_on(address, error);
+		fd = listen_on(address, err);
 	freeaddrinfo(list);
 	return fd;
 }
@@ -115,7 +115,7 @@ static int serve_one(int listener, const char *device)
 {
 	int peer = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	pid_t pid = peer < 0 ? -1 : fork();
-	int error = pid < 0 ? errno : 0;
+	int err = pid < 0 ? errno : 0;
 
 	if (!pid) {
 		if (greet(peer))
@@ -124,30 +124,30 @@ static int serve_one(int listener, const char *device)
 	}
 	if (peer >= 0)
 		close(peer);
-	return error;
+	return err;
 }
 
 /* Ends after the last actor, or if no actor was asked for in time. */
 int actor_serve(const char *port, const char *device, unsigned int seconds)
 {
-	int error, fd = listen_at(port, &error), served = 0, running = 0;
+	int err, fd = listen_at(port, &err), served = 0, running = 0;
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
 
 	if (fd < 0) {
-		fprintf(stderr, "xrc-compat-selftest: cannot listen on port %s: %s\n", port, actor_error(error));
+		fprintf(stderr, "xrc-compat-selftest: cannot listen on port %s: %s\n", port, actor_error(err));
 		return 125;
 	}
 	printf("listening on port %s\n", port);
 	fflush(stdout);
 	for (unsigned int waited = 0; running || (!served && waited < seconds * 10);) {
 		if (poll(&pollfd, 1, 100) > 0) {
-			error = serve_one(fd, device);
-			if (error && error != ECONNABORTED) {
-				fprintf(stderr, "xrc-compat-selftest: cannot serve a connection to port %s: %s\n", port, strerror(error));
+			err = serve_one(fd, device);
+			if (err && err != ECONNABORTED) {
+				fprintf(stderr, "xrc-compat-selftest: cannot serve a connection to port %s: %s\n", port, strerror(err));
 				return 125;
 			}
-			served += !error;
-			running += !error;
+			served += !err;
+			running += !err;
 		}
 		while (running && waitpid(-1, NULL, WNOHANG) > 0)
 			running--;

@@ -116,7 +116,7 @@ static void count_verb(struct trace_verb *verbs, const struct trace_became *beca
 		if (strcmp(verb->function, became->function))
 			continue;
 		verb->calls++;
-		verb->failures += became->error != 0;
+		verb->failures += became->err != 0;
 		verb->duration += became->duration;
 		return;
 	}

@@ -250,23 +250,23 @@ bool trace_failed(const struct trace_record *record)
 	return functions[record->verb].pointer ? !record->result : record->result != 0;
 }
 
-const char *trace_error_name(int error)
+const char *trace_error_name(int err)
 {
 	static const struct {
-		int error;
+		int err;
 		const char *name;
 	} names[] = {
-#define NAME(error) { error, #error }
+#define NAME(err) { err, #err }
 		NAME(EINVAL), NAME(EBUSY), NAME(EAGAIN), NAME(ENOSYS), NAME(ENOMEM), NAME(EBADF), NAME(EFAULT), NAME(ENOSPC),
 		NAME(EPERM), NAME(EACCES), NAME(ENODEV), NAME(EIO), NAME(EOPNOTSUPP), NAME(EINTR),
 #undef NAME
 	};
 
 	for (size_t i = 0; i < COUNT(names); i++) {
-		if (names[i].error == error)
+		if (names[i].err == err)
 			return names[i].name;
 	}
-	return strerror(error);
+	return strerror(err);
 }
 
 /* What a call has created or filled in, after its result. */
@@ -296,7 +296,7 @@ void trace_result(const struct trace_record *record, char *text, size_t size)
 
 	text[0] = '\0';
 	if (trace_failed(record)) {
-		append(text, size, pointer ? "NULL, errno %s" : "%s", trace_error_name(pointer ? record->error : (int)record->result));
+		append(text, size, pointer ? "NULL, errno %s" : "%s", trace_error_name(pointer ? record->err : (int)record->result));
 		return;
 	}
 	append(text, size, pointer ? "%#llx" : "%lld", (unsigned long long)record->result);

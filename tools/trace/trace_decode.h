@@ -33,6 +33,6 @@ void trace_result(const struct trace_record *record, char *text, size_t size);
 uint32_t trace_became_kept(const struct trace_record *record);
 
 /** trace_error_name - "EINVAL", or what strerror(3) says of a rare one. */
-const char *trace_error_name(int error);
+const char *trace_error_name(int err);
 
 #endif

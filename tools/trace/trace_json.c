@@ -43,7 +43,7 @@ static void json_became(struct json *json, const struct trace_record *record)
 
 		json_open(json, NULL, '{');
 		json_string(json, "function", became->function);
-		json_string(json, "error", became->error ? trace_error_name(became->error) : NULL);
+		json_string(json, "error", became->err ? trace_error_name(became->err) : NULL);
 		json_number(json, "duration_ns", (long long)became->duration);
 		json_close(json, '}');
 	}

@@ -57,8 +57,8 @@ static void print_became(FILE *out, const struct trace_record *record)
 	for (uint32_t i = 0; i < kept; i++) {
 		const struct trace_became *became = &record->became[i];
 
-		fprintf(out, "%s%s%s%s <", i ? ", " : "", became->function, became->error ? " = " : "",
-			became->error ? trace_error_name(became->error) : "");
+		fprintf(out, "%s%s%s%s <", i ? ", " : "", became->function, became->err ? " = " : "",
+			became->err ? trace_error_name(became->err) : "");
 		print_duration(out, became->duration);
 		fputc('>', out);
 	}

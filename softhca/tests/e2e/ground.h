@@ -40,16 +40,16 @@ struct refusals {
 };
 
 bool refusals_apply(const struct refusals *run, int modes);
-void refusals_judge(struct refusals *run, const char *name, int error, int wanted);
+void refusals_judge(struct refusals *run, const char *name, int err, int wanted);
 
 /* A row that holds in these modes: @attempt is an expression over the ground @g, and says which errno it was given, or 0. */
 #define ROW(name, modes, wanted, attempt)                                                                              \
 	do {                                                                                                           \
 		if (refusals_apply(run, modes)) {                                                                      \
 			struct ground ground = ground_lay(run->mode != NO_XRC), *g = &ground;                          \
-			int error = attempt;                                                                           \
+			int err = attempt;                                                                           \
 			ground_clear(g);                                                                               \
-			refusals_judge(run, name, error, wanted);                                                      \
+			refusals_judge(run, name, err, wanted);                                                      \
 		}                                                                                                      \
 	} while (0)
 

@@ -248,7 +248,7 @@ static bool addresses_of_groups(void)
 	static const struct {
 		union ibv_gid gid;
 		uint16_t lid;
-		int error;
+		int err;
 	} rows[] = {
 		{ { .raw = { 0xff } }, 0xc000, 0 },
 		{ { .raw = { 0xff } }, 0xfffe, 0 },
@@ -262,8 +262,8 @@ static bool addresses_of_groups(void)
 	struct member member = new_member(0);
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-		CHECK(ibv_attach_mcast(member.qp, &rows[i].gid, rows[i].lid) == rows[i].error);
-		CHECK(ibv_detach_mcast(member.qp, &rows[i].gid, rows[i].lid) == rows[i].error);
+		CHECK(ibv_attach_mcast(member.qp, &rows[i].gid, rows[i].lid) == rows[i].err);
+		CHECK(ibv_detach_mcast(member.qp, &rows[i].gid, rows[i].lid) == rows[i].err);
 	}
 	return member_ends(&member);
 }

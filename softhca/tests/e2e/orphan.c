@@ -87,13 +87,13 @@ static bool extended_cq(void)
 	struct ibv_cq_ex *cq = MADE(ibv_create_cq_ex(host->ctx, &ask));
 	struct ibv_poll_cq_attr attr = { 0 };
 	double end = rig_now() + RIG_PATIENCE_MS / 1e3;
-	int error;
+	int err;
 
 	CHECK(ibv_start_poll(cq, &attr) == ENOENT);
 	kill_daemon();
-	while ((error = ibv_start_poll(cq, &attr)) == ENOENT && rig_now() < end)
+	while ((err = ibv_start_poll(cq, &attr)) == ENOENT && rig_now() < end)
 		usleep(1000);
-	return error == EIO;
+	return err == EIO;
 }
 
 static const struct rig_case cases[] = {

@@ -23,13 +23,13 @@ bool refusals_apply(const struct refusals *run, int modes)
 	return (modes & (int)run->mode) && !(modes & NOT_DRIVEN && getenv("SOFTHCA_TEST_DRIVEN"));
 }
 
-void refusals_judge(struct refusals *run, const char *name, int error, int wanted)
+void refusals_judge(struct refusals *run, const char *name, int err, int wanted)
 {
 	run->ran++;
-	if (error == wanted)
+	if (err == wanted)
 		return;
 	run->failures++;
-	printf("FAIL %s: got %s, the kernel has %s\n", name, strerrorname_np(error), strerrorname_np(wanted));
+	printf("FAIL %s: got %s, the kernel has %s\n", name, strerrorname_np(err), strerrorname_np(wanted));
 }
 
 int main(int argc, char **argv)

@@ -13,20 +13,20 @@
 static int no_domain_no_creat(struct ground *g)
 {
 	int fd = xrc_file();
-	int error = ground_made(xrc_domain(g->host, fd, 0));
+	int err = ground_made(xrc_domain(g->host, fd, 0));
 
 	close(fd);
-	return error;
+	return err;
 }
 
 /* It names a file, but is no open one. */
 static int domain_of_a_path(struct ground *g)
 {
 	int fd = open("/", O_PATH);
-	int error = ground_made(xrc_domain(g->host, fd, O_CREAT));
+	int err = ground_made(xrc_domain(g->host, fd, O_CREAT));
 
 	close(fd);
-	return error;
+	return err;
 }
 
 static int domain_joined_again(struct ground *g)
@@ -41,25 +41,25 @@ static int domain_joined_again(struct ground *g)
 static int srq_in_use(struct ground *g)
 {
 	struct ibv_qp *qp = rig_qp(g->host, IBV_QPT_RC, g->srq);
-	int error = ground_done(ibv_destroy_srq(g->srq));
+	int err = ground_done(ibv_destroy_srq(g->srq));
 
 	NEED(!ibv_destroy_qp(qp));
-	return error;
+	return err;
 }
 
 static int cq_of_xrc_srq(struct ground *g)
 {
 	struct ibv_cq *cq = g->host->cq, *own = ibv_create_cq(g->host->ctx, 4, NULL, NULL, 0);
 	struct ibv_srq *srq;
-	int error;
+	int err;
 
 	g->host->cq = own;
 	srq = xrc_srq(g->host, g->xrcd, 8, 1);
 	g->host->cq = cq;
 	NEED(srq);
-	error = ground_done(ibv_destroy_cq(own));
+	err = ground_done(ibv_destroy_cq(own));
 	NEED(!ibv_destroy_srq(srq) && !ibv_destroy_cq(own));
-	return error;
+	return err;
 }
 
 /* ---- memory ---- */
@@ -73,10 +73,10 @@ static int region(struct ground *g, void *at, size_t length, unsigned int access
 
 static int on_demand(struct ground *g)
 {
-	int error = region(g, g->host->buffer, 4096, IBV_ACCESS_ON_DEMAND);
+	int err = region(g, g->host->buffer, 4096, IBV_ACCESS_ON_DEMAND);
 
 	/* Linux 7.2 says EOPNOTSUPP, those before EINVAL. */
-	return error == EOPNOTSUPP ? EINVAL : error;
+	return err == EOPNOTSUPP ? EINVAL : err;
 }
 
 static int not_mapped(struct ground *g)
@@ -105,12 +105,12 @@ static int read_only_memory_for_reading(struct ground *g)
 static int region_again(struct ground *g, int flags, void *at, size_t length, int access)
 {
 	struct ibv_mr *mr = ibv_reg_mr(g->host->pd, g->host->buffer, 4096, IBV_ACCESS_LOCAL_WRITE);
-	int error;
+	int err;
 
 	NEED(mr);
-	error = ibv_rereg_mr(mr, flags, NULL, at, length, access) ? errno : 0;
+	err = ibv_rereg_mr(mr, flags, NULL, at, length, access) ? errno : 0;
 	NEED(!ibv_dereg_mr(mr));
-	return error;
+	return err;
 }
 
 static int moved_to_nowhere(struct ground *g)
@@ -126,24 +126,24 @@ static int moved_to_nowhere(struct ground *g)
 static int cq_resized(struct ground *g)
 {
 	struct ibv_cq *cq = ibv_create_cq(g->host->ctx, 4, NULL, NULL, 0);
-	int error;
+	int err;
 
 	NEED(cq);
-	error = ground_done(ibv_resize_cq(cq, 100));
-	NEED((error || cq->cqe >= 100) && !ibv_destroy_cq(cq));
-	return error;
+	err = ground_done(ibv_resize_cq(cq, 100));
+	NEED((err || cq->cqe >= 100) && !ibv_destroy_cq(cq));
+	return err;
 }
 
 static int cq_resized_and_back(struct ground *g)
 {
 	struct ibv_cq *cq = ibv_create_cq(g->host->ctx, 100, NULL, NULL, 0);
 	struct ibv_wc wc;
-	int error;
+	int err;
 
 	NEED(cq && !ibv_resize_cq(cq, 10));
-	error = ground_done(ibv_resize_cq(cq, 200));
+	err = ground_done(ibv_resize_cq(cq, 200));
 	NEED(!ibv_poll_cq(cq, 1, &wc) && !ibv_destroy_cq(cq));
-	return error;
+	return err;
 }
 
 static int on_xrc_srq(struct ground *g, enum ibv_qp_type type)
@@ -219,12 +219,12 @@ static int pd_with_a_window(struct ground *g)
 {
 	struct ibv_pd *pd = ibv_alloc_pd(g->host->ctx);
 	struct ibv_mw *mw = pd ? ibv_alloc_mw(pd, IBV_MW_TYPE_1) : NULL;
-	int error;
+	int err;
 
 	NEED(mw);
-	error = ground_done(ibv_dealloc_pd(pd));
+	err = ground_done(ibv_dealloc_pd(pd));
 	NEED(!ibv_dealloc_mw(mw) && !ibv_dealloc_pd(pd));
-	return error;
+	return err;
 }
 
 static const union ibv_gid group = { .raw = { 0xff, 0x12, 0x40, 0x1b, [15] = 1 } };
@@ -242,23 +242,23 @@ static struct ibv_qp *datagrams(struct ground *g)
 static int group_joined_and_left(struct ground *g)
 {
 	struct ibv_qp *qp = datagrams(g);
-	int error = ground_done(ibv_attach_mcast(qp, &group, GROUP_LID));
+	int err = ground_done(ibv_attach_mcast(qp, &group, GROUP_LID));
 
 	/* Once is enough. */
 	NEED(!ibv_attach_mcast(qp, &group, GROUP_LID));
-	if (!error)
-		error = ground_done(ibv_detach_mcast(qp, &group, GROUP_LID));
+	if (!err)
+		err = ground_done(ibv_detach_mcast(qp, &group, GROUP_LID));
 	NEED(!ibv_destroy_qp(qp));
-	return error;
+	return err;
 }
 
 static int once(struct ground *g, int (*verb)(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid), const union ibv_gid *gid)
 {
 	struct ibv_qp *qp = datagrams(g);
-	int error = ground_done(verb(qp, gid, GROUP_LID));
+	int err = ground_done(verb(qp, gid, GROUP_LID));
 
 	NEED(!ibv_destroy_qp(qp));
-	return error;
+	return err;
 }
 
 static int group_that_is_none(struct ground *g)
@@ -271,12 +271,12 @@ static int group_that_is_none(struct ground *g)
 static int qp_in_a_group(struct ground *g)
 {
 	struct ibv_qp *qp = datagrams(g);
-	int error;
+	int err;
 
 	NEED(!ibv_attach_mcast(qp, &group, GROUP_LID));
-	error = ground_done(ibv_destroy_qp(qp));
+	err = ground_done(ibv_destroy_qp(qp));
 	NEED(!ibv_detach_mcast(qp, &group, GROUP_LID) && !ibv_destroy_qp(qp));
-	return error;
+	return err;
 }
 
 /* ---- devices that lack something ---- */
@@ -303,10 +303,10 @@ static int xrc_sender(struct ground *g)
 		.comp_mask = IBV_QP_INIT_ATTR_PD, .cap = { .max_send_wr = 1, .max_send_sge = 1 },
 	};
 	struct ibv_qp *qp = ibv_create_qp_ex(g->host->ctx, &attr);
-	int error = qp ? ground_done(ibv_destroy_qp(qp)) : errno;
+	int err = qp ? ground_done(ibv_destroy_qp(qp)) : errno;
 
 	/* mlx4_ib says ENOSYS, mlx5_ib EOPNOTSUPP. */
-	return emulated_is_mlx5() && error == EOPNOTSUPP ? ENOSYS : error;
+	return emulated_is_mlx5() && err == EOPNOTSUPP ? ENOSYS : err;
 }
 
 /* ---- the rows ---- */

@@ -133,11 +133,11 @@ int rig_rts(struct ibv_qp *qp, const struct rig_link *link)
 
 int rig_bring_up(struct ibv_qp *qp, const struct rig_link *link)
 {
-	int error = rig_init(qp, link);
+	int err = rig_init(qp, link);
 
-	if (!error)
-		error = rig_rtr(qp, link);
-	return error || qp->qp_type == IBV_QPT_XRC_RECV ? error : rig_rts(qp, link);
+	if (!err)
+		err = rig_rtr(qp, link);
+	return err || qp->qp_type == IBV_QPT_XRC_RECV ? err : rig_rts(qp, link);
 }
 
 int rig_to_state(struct ibv_qp *qp, enum ibv_qp_state state)

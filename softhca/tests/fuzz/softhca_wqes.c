@@ -48,9 +48,9 @@ struct play {
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void need(int error)
+static void need(int err)
 {
-	if (error)
+	if (err)
 		abort();
 }
 

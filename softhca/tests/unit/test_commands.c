@@ -118,7 +118,7 @@ TEST(unknown_numbers)
 {
 	static const struct {
 		uint32_t command;
-		int error;
+		int err;
 	} rows[] = {
 		{ IB_USER_VERBS_CMD_POLL_CQ, -EOPNOTSUPP }, { IB_USER_VERBS_CMD_ALLOC_MW, -EOPNOTSUPP },
 		{ 41, -EINVAL }, { 255, -EINVAL }, { 256, -EINVAL }, { 0x40000003, -EINVAL },
@@ -129,7 +129,7 @@ TEST(unknown_numbers)
 	get_context();
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		cmd.hdr.command = rows[i].command;
-		assert_int_equal(execute(&cmd, sizeof(cmd)), rows[i].error);
+		assert_int_equal(execute(&cmd, sizeof(cmd)), rows[i].err);
 	}
 }
 

@@ -11,10 +11,10 @@
 static int take(struct settings *settings, const char *text)
 {
 	char why[512] = "";
-	int error = settings_take(settings, text, why, sizeof(why));
+	int err = settings_take(settings, text, why, sizeof(why));
 
-	assert_int_equal(!error, !why[0]);
-	return error;
+	assert_int_equal(!err, !why[0]);
+	return err;
 }
 
 TEST(takes)
@@ -34,7 +34,7 @@ TEST(refuses)
 {
 	static const struct {
 		const char *text;
-		int error;
+		int err;
 	} rows[] = {
 		{ "devices=17", -EINVAL }, { "devices=", -EINVAL },	 { "devices=1 ", -EINVAL }, { "devices", -EINVAL },
 		{ "xrc=yes", -EINVAL },	   { "xrc", -EINVAL },		 { "", -ENOENT },	    { "device=1", -ENOENT },
@@ -43,7 +43,7 @@ TEST(refuses)
 	struct settings settings = settings_default;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		assert_int_equal(take(&settings, rows[i].text), rows[i].error);
+		assert_int_equal(take(&settings, rows[i].text), rows[i].err);
 	assert_memory_equal(&settings, &settings_default, sizeof(settings));
 }
 

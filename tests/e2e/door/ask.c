@@ -44,17 +44,17 @@ static void *ask(const char *word, const char *name, const char *version)
 
 static void answer(char *question)
 {
-	const char *word = strtok(question, ":"), *name = strtok(NULL, ":"), *version = strtok(NULL, ":"), *error;
+	const char *word = strtok(question, ":"), *name = strtok(NULL, ":"), *version = strtok(NULL, ":"), *err;
 	Dl_info info = { .dli_fname = "nowhere" };
 	void *found;
 
 	found = ask(word, name && !strcmp(name, "NULL") ? NULL : name, version);
-	error = dlerror();
+	err = dlerror();
 	if (found && dladdr(found, &info))
 		printf("%s", strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1 : info.dli_fname);
 	else
 		printf("%s", found ? "somewhere" : "NULL");
-	printf("%s%s\n", error ? " " : "", error ? error : "");
+	printf("%s%s\n", err ? " " : "", err ? err : "");
 	fflush(stdout);
 	_exit(0);
 }

@@ -124,10 +124,10 @@ static void fill(const struct layout *layout, uint8_t *body, uint32_t id)
 static uint32_t create_id(int fd)
 {
 	struct rdma_ucm_create_id in = { .uid = 1, .response = (uint64_t)(uintptr_t)response, .ps = RDMA_PS_TCP };
-	int error = send_command(fd, RDMA_USER_CM_CMD_CREATE_ID, &in, sizeof(in), 4);
+	int err = send_command(fd, RDMA_USER_CM_CMD_CREATE_ID, &in, sizeof(in), 4);
 
-	if (error) {
-		fprintf(stderr, "commands: CREATE_ID: %s\n", strerror(error));
+	if (err) {
+		fprintf(stderr, "commands: CREATE_ID: %s\n", strerror(err));
 		exit(EXIT_FAILURE);
 	}
 	return (uint32_t)response[0];

@@ -56,17 +56,17 @@ struct refusals {
 	int ran, failures;
 };
 
-void refusals_judge(struct refusals *run, const char *name, int error, int wanted);
+void refusals_judge(struct refusals *run, const char *name, int err, int wanted);
 
 /* @attempt is an expression over @ground, and says which errno it was given, or 0. */
 #define ROW(name, wanted, attempt) \
 	do { \
 		struct ground laid, *ground = &laid; \
-		int error; \
+		int err; \
 		ground_lay(ground); \
-		error = attempt; \
+		err = attempt; \
 		ground_clear(ground); \
-		refusals_judge(run, name, error, wanted); \
+		refusals_judge(run, name, err, wanted); \
 	} while (0)
 
 void refusals_of_ids(struct refusals *run);

@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-void refusals_judge(struct refusals *run, const char *name, int error, int wanted)
+void refusals_judge(struct refusals *run, const char *name, int err, int wanted)
 {
 	run->ran++;
-	if (error == wanted)
+	if (err == wanted)
 		return;
 	run->failures++;
-	printf("FAIL %s: got %s, expected %s\n", name, error ? strerrorname_np(error) : "success",
+	printf("FAIL %s: got %s, expected %s\n", name, err ? strerrorname_np(err) : "success",
 	       wanted ? strerrorname_np(wanted) : "success");
 }
 

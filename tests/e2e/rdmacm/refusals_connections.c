@@ -25,12 +25,12 @@ static void give_qp(struct rdma_cm_id *id)
 static int second_qp(struct ground *ground)
 {
 	struct ibv_qp_init_attr attr = qp_attr();
-	int error;
+	int err;
 
 	give_qp(ground->routed);
-	error = error_of(rdma_create_qp(ground->routed, NULL, &attr));
+	err = error_of(rdma_create_qp(ground->routed, NULL, &attr));
 	rdma_destroy_qp(ground->routed);
-	return error;
+	return err;
 }
 
 static int qp_with_foreign_pd(struct ground *ground)
@@ -60,15 +60,15 @@ static int second_srq(struct ground *ground)
 {
 	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
 	struct ibv_srq *first;
-	int error;
+	int err;
 
 	NEED(!rdma_create_srq(ground->routed, NULL, &attr));
 	first = ground->routed->srq;
-	error = error_of(rdma_create_srq(ground->routed, NULL, &attr));
-	if (!error)
+	err = error_of(rdma_create_srq(ground->routed, NULL, &attr));
+	if (!err)
 		NEED(!ibv_destroy_srq(first));
 	rdma_destroy_srq(ground->routed);
-	return error;
+	return err;
 }
 
 /* ---- connections ---- */
@@ -93,31 +93,31 @@ static int connect_with_many_reads(struct ground *ground)
 static int connect_twice(struct ground *ground)
 {
 	struct rdma_cm_id *child;
-	int error;
+	int err;
 
 	give_qp(ground->routed);
 	NEED(!rdma_connect(ground->routed, param(56)));
-	error = error_of(rdma_connect(ground->routed, param(56)));
+	err = error_of(rdma_connect(ground->routed, param(56)));
 	take_event(ground, RDMA_CM_EVENT_CONNECT_REQUEST, &child);
 	rdma_destroy_id(child);
 	take_event(ground, RDMA_CM_EVENT_REJECTED, NULL);
 	rdma_destroy_qp(ground->routed);
-	return error;
+	return err;
 }
 
 /* Brings one request to the listener; the attempt uses it. */
 static int with_request(struct ground *ground, int (*attempt)(struct rdma_cm_id *child))
 {
 	struct rdma_cm_id *child;
-	int error;
+	int err;
 
 	give_qp(ground->routed);
 	NEED(!rdma_connect(ground->routed, param(0)));
 	take_event(ground, RDMA_CM_EVENT_CONNECT_REQUEST, &child);
-	error = attempt(child);
+	err = attempt(child);
 	rdma_destroy_id(child);
 	rdma_destroy_qp(ground->routed);
-	return error;
+	return err;
 }
 
 static int reject_at_length(struct rdma_cm_id *child)
@@ -145,30 +145,30 @@ static int reject_twice(struct rdma_cm_id *child)
 static int accept_of_a_peer_that_left(struct ground *ground)
 {
 	struct rdma_cm_id *child, *id = new_id(ground, RDMA_PS_TCP);
-	int error;
+	int err;
 
 	resolve(ground, id, THERE, PORT);
 	NEED(!rdma_connect(id, param(0)));
 	take_event(ground, RDMA_CM_EVENT_CONNECT_REQUEST, &child);
 	rdma_destroy_id(id);
-	error = error_of(rdma_accept(child, param(0)));
+	err = error_of(rdma_accept(child, param(0)));
 	rdma_destroy_id(child);
-	return error;
+	return err;
 }
 
 /* An id without a channel: each call waits for its event and returns the error. */
 static int connect_to_nobody(struct ground *ground)
 {
 	struct rdma_cm_id *id;
-	int error;
+	int err;
 
 	(void)ground;
 	NEED(!rdma_create_id(NULL, &id, NULL, RDMA_PS_TCP));
 	NEED(!rdma_resolve_addr(id, address(HERE, 0), address(THERE, PORT + 4), 20000));
 	NEED(!rdma_resolve_route(id, 20000));
-	error = error_of(rdma_connect(id, param(0)));
+	err = error_of(rdma_connect(id, param(0)));
 	rdma_destroy_id(id);
-	return error;
+	return err;
 }
 
 void refusals_of_connections(struct refusals *run)

@@ -16,10 +16,10 @@ static int unknown_port_space(struct ground *ground)
 static int bind_other_port_space(struct ground *ground)
 {
 	struct rdma_cm_id *id = new_id(ground, RDMA_PS_UDP);
-	int error = error_of(rdma_bind_addr(id, address(HERE, PORT)));
+	int err = error_of(rdma_bind_addr(id, address(HERE, PORT)));
 
 	rdma_destroy_id(id);
-	return error;
+	return err;
 }
 
 /* Another id beside ground->idle, both with this option. */
@@ -36,38 +36,38 @@ static struct rdma_cm_id *two_with(struct ground *ground, int option)
 static int bind_shared(struct ground *ground)
 {
 	struct rdma_cm_id *other = two_with(ground, RDMA_OPTION_ID_REUSEADDR);
-	int error;
+	int err;
 
 	NEED(!rdma_bind_addr(ground->idle, address(HERE, PORT + 2)));
 	NEED(!rdma_bind_addr(other, address(HERE, PORT + 2)));
 	/* Bound together, but only one can listen. */
-	error = error_of(rdma_listen(other, 1));
+	err = error_of(rdma_listen(other, 1));
 	rdma_destroy_id(other);
-	return error;
+	return err;
 }
 
 /* A listener shares its port with nobody, even if it was bound to share it. */
 static int bind_beside_listener(struct ground *ground)
 {
 	struct rdma_cm_id *other = two_with(ground, RDMA_OPTION_ID_REUSEADDR);
-	int error;
+	int err;
 
 	NEED(!rdma_bind_addr(ground->idle, address(HERE, PORT + 2)));
 	NEED(!rdma_listen(ground->idle, 1));
-	error = error_of(rdma_bind_addr(other, address(HERE, PORT + 2)));
+	err = error_of(rdma_bind_addr(other, address(HERE, PORT + 2)));
 	rdma_destroy_id(other);
-	return error;
+	return err;
 }
 
 static int two_families(struct ground *ground)
 {
 	struct rdma_cm_id *other = two_with(ground, RDMA_OPTION_ID_AFONLY);
-	int error;
+	int err;
 
 	NEED(!rdma_bind_addr(ground->idle, address("0.0.0.0", PORT + 3)));
-	error = error_of(rdma_bind_addr(other, address6("::", PORT + 3)));
+	err = error_of(rdma_bind_addr(other, address6("::", PORT + 3)));
 	rdma_destroy_id(other);
-	return error;
+	return err;
 }
 
 static int resolve_nobody(struct ground *ground)
@@ -88,10 +88,10 @@ static int option(struct rdma_cm_id *id, int level, int name, size_t length)
 static int ack_timeout_of_datagrams(struct ground *ground)
 {
 	struct rdma_cm_id *id = new_id(ground, RDMA_PS_UDP);
-	int error = option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, 1);
+	int err = option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, 1);
 
 	rdma_destroy_id(id);
-	return error;
+	return err;
 }
 
 static int no_event(struct ground *ground)
@@ -105,21 +105,21 @@ static int no_event(struct ground *ground)
 static int join(struct ground *ground)
 {
 	struct rdma_cm_id *id = new_id(ground, RDMA_PS_UDP);
-	int error;
+	int err;
 
 	NEED(!rdma_bind_addr(id, address(HERE, 0)));
-	error = error_of(rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
+	err = error_of(rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
 	rdma_destroy_id(id);
-	return error;
+	return err;
 }
 
 static int join_on_no_device(struct ground *ground)
 {
 	struct rdma_cm_id *id = new_id(ground, RDMA_PS_UDP);
-	int error = error_of(rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
+	int err = error_of(rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
 
 	rdma_destroy_id(id);
-	return error;
+	return err;
 }
 
 static int join_with_unknown_flags(struct ground *ground)
@@ -129,26 +129,26 @@ static int join_with_unknown_flags(struct ground *ground)
 		.join_flags = RDMA_MC_JOIN_FLAG_RESERVED - 1,
 	};
 	struct rdma_cm_id *id = new_id(ground, RDMA_PS_UDP);
-	int error;
+	int err;
 
 	NEED(!rdma_bind_addr(id, address(HERE, 0)));
 	/* The flag of a member that only sends is known. */
 	NEED(!rdma_join_multicast_ex(id, &attr, NULL));
 	attr.join_flags = RDMA_MC_JOIN_FLAG_RESERVED;
-	error = error_of(rdma_join_multicast_ex(id, &attr, NULL));
+	err = error_of(rdma_join_multicast_ex(id, &attr, NULL));
 	rdma_destroy_id(id);
-	return error;
+	return err;
 }
 
 static int join_too_late(struct ground *ground)
 {
 	struct rdma_cm_id *id = new_id(ground, RDMA_PS_UDP);
-	int error;
+	int err;
 
 	resolve(ground, id, THERE, PORT);
-	error = error_of(rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
+	err = error_of(rdma_join_multicast(id, address("239.1.1.1", 0), NULL));
 	rdma_destroy_id(id);
-	return error;
+	return err;
 }
 
 void refusals_of_ids(struct refusals *run)

@@ -48,17 +48,17 @@ const char *row_file(int n)
 	return paths[n & 3];
 }
 
-const char *error_name(int error)
+const char *error_name(int err)
 {
 	static char names[4][32];
 	static unsigned next;
-	const char *known = error == ERRNO_MARK ? "untouched" : strerrorname_np(error);
+	const char *known = err == ERRNO_MARK ? "untouched" : strerrorname_np(err);
 	char *name = names[next++ & 3];
 
 	if (known)
-		snprintf(name, sizeof(names[0]), "%s", error ? known : "0");
+		snprintf(name, sizeof(names[0]), "%s", err ? known : "0");
 	else
-		snprintf(name, sizeof(names[0]), "%d", error);
+		snprintf(name, sizeof(names[0]), "%d", err);
 	return name;
 }
 

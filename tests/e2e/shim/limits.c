@@ -94,9 +94,9 @@ static void tighten(const char *name, struct rlimit *before, __rlimit_resource_t
 	must(0, "no such limit");
 }
 
-static int known(int error)
+static int known(int err)
 {
-	return !error || error == ENOMEM || error == EINVAL || error == EIO;
+	return !err || err == ENOMEM || err == EINVAL || err == EIO;
 }
 
 static int create(struct ibv_xrc_domain *domain, uint32_t *qp_num)
@@ -126,24 +126,24 @@ int main(int argc, char **argv)
 	struct rlimit before;
 	__rlimit_resource_t resource;
 	time_t deadline;
-	int error;
+	int err;
 
 	must(argc == 3, "usage: limits NAME FILE");
 	alarm(50);
 	domain = open_domain(argv[2]);
 	tighten(argv[1], &before, &resource);
-	error = create(domain, &qp_num);
+	err = create(domain, &qp_num);
 	must(!setrlimit(resource, &before), "setrlimit back");
 	deadline = time(NULL) + 20;
-	printf("limits: %s: %s\n", argv[1], error ? strerror(error) : "works");
-	if (!known(error) || (!error && ibv_unreg_xrc_rcv_qp(domain, qp_num)))
+	printf("limits: %s: %s\n", argv[1], err ? strerror(err) : "works");
+	if (!known(err) || (!err && ibv_unreg_xrc_rcv_qp(domain, qp_num)))
 		return 1;
-	while ((error = create(domain, &later)) && time(NULL) < deadline)
+	while ((err = create(domain, &later)) && time(NULL) < deadline)
 		usleep(100000);		/* the library tries again once a second what has failed */
-	if (!error)
-		error = ibv_unreg_xrc_rcv_qp(domain, later);
-	if (!error)
-		error = ibv_close_xrc_domain(domain);
-	printf("limits: with room again: %s\n", error ? strerror(error) : "works");
-	return error != 0;
+	if (!err)
+		err = ibv_unreg_xrc_rcv_qp(domain, later);
+	if (!err)
+		err = ibv_close_xrc_domain(domain);
+	printf("limits: with room again: %s\n", err ? strerror(err) : "works");
+	return err != 0;
 }

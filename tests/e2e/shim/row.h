@@ -44,7 +44,7 @@ void row_fail(const char *file, int line, const char *format, ...)
 void row_expect(const char *file, int line, const char *call, struct result result, int want, bool errno_too);
 
 /** error_name - "EINVAL" for 22. The text is overwritten by the fourth call after this. */
-const char *error_name(int error);
+const char *error_name(int err);
 
 /* An XRC verb: 0 and errno left alone, or the error both returned and in errno. */
 #define expect(call, want) row_expect(__FILE__, __LINE__, #call, call, want, true)

@@ -23,9 +23,9 @@
 #define MAX_QPS 64
 #define LIFETIME 300	/* seconds, also if the test dies */
 
-static void die(const char *what, int error)
+static void die(const char *what, int err)
 {
-	fprintf(stderr, "hold-registrations: %s: %s\n", what, strerror(error));
+	fprintf(stderr, "hold-registrations: %s: %s\n", what, strerror(err));
 	exit(1);
 }
 
@@ -72,10 +72,10 @@ static void hear(const char *role, struct ibv_context *context)
 
 static void modify(struct ibv_xrc_domain *domain, uint32_t number, struct ibv_qp_attr attr, int mask)
 {
-	int error = ibv_modify_xrc_rcv_qp(domain, number, &attr, mask);
+	int err = ibv_modify_xrc_rcv_qp(domain, number, &attr, mask);
 
-	if (error)
-		die("ibv_modify_xrc_rcv_qp", error);
+	if (err)
+		die("ibv_modify_xrc_rcv_qp", err);
 }
 
 static void to_init(struct ibv_xrc_domain *domain, uint32_t number)
@@ -99,17 +99,17 @@ static void registrant(const char *path, bool leave, int from_creator)
 {
 	struct ibv_xrc_domain *domain;
 	uint32_t number;
-	int error;
+	int err;
 
 	if (read(from_creator, &number, sizeof(number)) != sizeof(number))
 		exit(1);
 	domain = open_domain(path);
-	error = ibv_reg_xrc_rcv_qp(domain, number);
-	if (error)
-		die("ibv_reg_xrc_rcv_qp", error);
-	error = leave ? ibv_unreg_xrc_rcv_qp(domain, number) : 0;
-	if (error)
-		die("ibv_unreg_xrc_rcv_qp", error);
+	err = ibv_reg_xrc_rcv_qp(domain, number);
+	if (err)
+		die("ibv_reg_xrc_rcv_qp", err);
+	err = leave ? ibv_unreg_xrc_rcv_qp(domain, number) : 0;
+	if (err)
+		die("ibv_unreg_xrc_rcv_qp", err);
 	say("registrant", &number, leave ? 0 : 1);
 	hear("registrant", domain->context);
 }
@@ -120,10 +120,10 @@ static void creator(const char *path, int count, int to_registrant)
 	uint32_t numbers[MAX_QPS];
 
 	for (int i = 0; i < count; i++) {
-		int error = ibv_create_xrc_rcv_qp(&attr, &numbers[i]);
+		int err = ibv_create_xrc_rcv_qp(&attr, &numbers[i]);
 
-		if (error)
-			die("ibv_create_xrc_rcv_qp", error);
+		if (err)
+			die("ibv_create_xrc_rcv_qp", err);
 		if (i % 3 > 0)
 			to_init(attr.xrc_domain, numbers[i]);
 		if (i % 3 > 1)

@@ -402,11 +402,11 @@ void inject(int device, const char *event, uint32_t number)
 	ask_softhca(words);
 }
 
-void command_fails(int device, const char *command, const char *error, unsigned times)
+void command_fails(int device, const char *command, const char *err, unsigned times)
 {
 	struct emulated_name name = emulated_name(device);
 	char digits[16];
-	const char *const words[] = { "softhca", "ctl", "fault", name.text, "command", command, error, digits, NULL };
+	const char *const words[] = { "softhca", "ctl", "fault", name.text, "command", command, err, digits, NULL };
 
 	snprintf(digits, sizeof(digits), "%u", times);
 	ask_softhca(words);

@@ -101,7 +101,7 @@ int shared_file(void);
 void inject(int device, const char *event, uint32_t number);
 
 /** command_fails - the next @times commands of this name ("any": all) on a device fail with @error, a name as "EBUSY". */
-void command_fails(int device, const char *command, const char *error, unsigned times);
+void command_fails(int device, const char *command, const char *err, unsigned times);
 void commands_work(int device);
 
 /** show_objects - a line of JSON on stdout: what there is on the devices now. */

@@ -17,9 +17,9 @@
 #include <rdma/rdma_netlink.h>
 
 /* Where the C library has none, the stand-in is compared with itself. */
-static const char *name_here(int error)
+static const char *name_here(int err)
 {
-	return strerrorname_np(error);
+	return strerrorname_np(err);
 }
 
 #undef XRC_COMPAT_PORTABLE_H
@@ -46,8 +46,8 @@ static const char *name_here(int error)
 
 TEST(test_names_of_errors)
 {
-	for (int error = 0; error < 200; error++) {
-		const char *here = name_here(error), *other = other_strerrorname_np(error);
+	for (int err = 0; err < 200; err++) {
+		const char *here = name_here(err), *other = other_strerrorname_np(err);
 
 		if (here)
 			assert_string_equal(other ? other : "(none)", here);

@@ -58,12 +58,12 @@ static int in_vain(void *context, int out)
 /* As a process that the kernel ends slowly: its files are closed long before it can be waited for. */
 static int late(void *context, int out)
 {
-	int error = give(out);
+	int err = give(out);
 
 	(void)context;
 	close(out);
 	usleep(LATE_MICROSECONDS);
-	return error;
+	return err;
 }
 
 static int badly(void *context, int out)

@@ -123,7 +123,7 @@ TEST(test_what_calls_became)
 	bool new;
 
 	for (int i = 0; i < TRACE_BECAME; i++)
-		record.became[i] = (struct trace_became){ .function = "ibv_open_qp", .duration = 3, .error = i ? 0 : 95 };
+		record.became[i] = (struct trace_became){ .function = "ibv_open_qp", .duration = 3, .err = i ? 0 : 95 };
 	strcpy(record.became[1].function, "ibv_query_qp");
 	trace_count(&census, &record, &new);
 	trace_count(&census, &record, &new);

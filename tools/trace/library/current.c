@@ -78,21 +78,21 @@ static void drop(void *entered)
 	free(call);
 }
 
-static void leave(void *entered, int64_t result, int error)
+static void leave(void *entered, int64_t result, int err)
 {
 	struct trace_record *record = &((struct call *)entered)->record;
 
 	record->duration = trace_now() - record->start;
 	record->result = result;
-	record->error = error;
-	if (!error)
+	record->err = err;
+	if (!err)
 		take_after(record);
 	trace_stack(record, (uintptr_t)__builtin_return_address(0));
 	trace_send(record);
 	drop(entered);
 }
 
-void trace_became(const char *name, uint64_t start, int error)
+void trace_became(const char *name, uint64_t start, int err)
 {
 	struct trace_record *record = current ? &current->record : NULL;
 	struct trace_became *became;
@@ -102,7 +102,7 @@ void trace_became(const char *name, uint64_t start, int error)
 	became = &record->became[record->became_count - 1];
 	strncpy(became->function, name, sizeof(became->function) - 1);
 	became->duration = trace_now() - start;
-	became->error = error;
+	became->err = err;
 }
 
 #define SHIM_VERSIONS_xrc_trace_start SHIM_VERSION(xrc_trace_start, 0, SHIM_TRACER "@" SHIM_TRACER_NODE)

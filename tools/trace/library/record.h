@@ -71,7 +71,7 @@ struct trace_frame {
 /* One of today's verbs that the shim called for it. */
 struct trace_became {
 	trace_u64 duration;	/* ns */
-	int32_t error;		/* errno, 0 where it succeeded */
+	int32_t err;		/* errno, 0 where it succeeded */
 	char function[28];
 };
 
@@ -84,7 +84,7 @@ struct trace_record {
 	int64_t result __attribute__((aligned(8)));	/* as returned; pointers as numbers */
 	trace_u64 arguments[TRACE_ARGUMENTS];	/* as passed, in the order of the table */
 	trace_u64 domain;	/* given, or made */
-	int32_t error;		/* errno after the call where it failed, else 0 */
+	int32_t err;		/* errno after the call where it failed, else 0 */
 	uint32_t qp_num;	/* given or made */
 	uint32_t srq_num;
 	uint32_t frame_count;

@@ -36,12 +36,12 @@ char trace_program[256];
 __attribute__((constructor)) static void tell_start(void)
 {
 	struct trace_record record = { .magic = TRACE_MAGIC, .verb = TRACE_STARTED, .pid = getpid(), .frame_count = 1 };
-	int error = errno;
+	int err = errno;
 
 	if (readlink("/proc/self/exe", trace_program, sizeof(trace_program) - 1) < 0)
 		trace_program[0] = '\0';
 	memcpy(record.frames[0].module, trace_program, sizeof(trace_program));
 	record.rank = job_rank(&record.ranks);
 	trace_send(&record);
-	errno = error;
+	errno = err;
 }

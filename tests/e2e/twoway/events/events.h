@@ -25,7 +25,7 @@ struct waiter {
 	struct end *end;
 	volatile int done;
 	volatile pid_t thread;
-	int result, error;
+	int result, err;
 	struct ibv_async_event event;
 };
 

@@ -30,7 +30,7 @@ void *events_get_once(void *arg)
 
 	waiter->thread = gettid();
 	waiter->result = ibv_get_async_event(waiter->end->context, &waiter->event);
-	waiter->error = errno;
+	waiter->err = errno;
 	waiter->done = 1;
 	return NULL;
 }

@@ -145,7 +145,7 @@ static void interrupted_by(int flags)
 	must(!pthread_kill(thread, SIGUSR1));
 	must(!pthread_join(thread, NULL));
 	must_eq(waiter.result, -1);
-	must_eq(waiter.error, EINTR);
+	must_eq(waiter.err, EINTR);
 	must_eq(signals, 1);
 	end_close(&end);
 }
@@ -176,7 +176,7 @@ static void closed(void)
 	end_close(&end);
 	must(!pthread_join(thread, NULL));
 	must_eq(waiter.result, -1);
-	must_eq(waiter.error, EIO);	/* the library's own: the provider's would come from memory that is freed */
+	must_eq(waiter.err, EIO);	/* the library's own: the provider's would come from memory that is freed */
 	end_open(&next, 0, -1, false);
 	end_no_event(&next, 0);
 	end_close(&next);
