@@ -5,7 +5,7 @@
 
 #define REFUSE_MAX 64
 
-/* Returns @error, and remembers @check, a few words, as its reason. */
+/* Returns @err, and remembers @check, a few words, as its reason. */
 int refuse(int err, const char *check);
 
 /* The same for a check of several things; @what names the one. */

@@ -56,7 +56,7 @@ void order_opened(DIR *dir)
 }
 
 /* A directory stream belongs to one thread at a time, so its slot needs no lock. */
-static struct ordered *find(DIR *dir)
+static struct ordered *slot_of(DIR *dir)
 {
 	if (!atomic_load_explicit(&used, memory_order_acquire) || !dir)
 		return NULL;
@@ -67,23 +67,23 @@ static struct ordered *find(DIR *dir)
 	return NULL;
 }
 
-static struct dirent64 *next(struct ordered *slot)
+static struct dirent64 *next_in_order(struct ordered *slot)
 {
 	return slot && slot->at < slot->count ? &slot->entry[slot->at++] : NULL;
 }
 
 struct dirent64 *order_next64(DIR *dir, bool *ours)
 {
-	struct ordered *slot = find(dir);
+	struct ordered *slot = slot_of(dir);
 
 	*ours = slot != NULL;
-	return next(slot);
+	return next_in_order(slot);
 }
 
 struct dirent *order_next(DIR *dir, bool *ours)
 {
-	struct ordered *slot = find(dir);
-	const struct dirent64 *entry = next(slot);
+	struct ordered *slot = slot_of(dir);
+	const struct dirent64 *entry = next_in_order(slot);
 
 	*ours = slot != NULL;
 	if (!entry)
@@ -98,7 +98,7 @@ struct dirent *order_next(DIR *dir, bool *ours)
 
 void order_closed(DIR *dir)
 {
-	struct ordered *slot = find(dir);
+	struct ordered *slot = slot_of(dir);
 
 	if (!slot)
 		return;

@@ -18,7 +18,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static char directory[DIR_MAX + 1]; /* "" = there is none to be used, because of */
 static int missing;
 
-static void find(void)
+static void find_directory(void)
 {
 	int saved = errno;
 
@@ -32,7 +32,7 @@ static void find(void)
 
 const char *place_dir(void)
 {
-	pthread_once(&once, find);
+	pthread_once(&once, find_directory);
 	return directory[0] ? directory : NULL;
 }
 

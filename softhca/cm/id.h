@@ -5,7 +5,7 @@
 
 #include "cm.h"
 
-/* NULL with *error = -ENOMEM when there are too many. */
+/* NULL with *err = -ENOMEM when there are too many. */
 struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *err);
 
 /*

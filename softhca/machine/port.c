@@ -149,7 +149,7 @@ static bool has(const struct hca_device *device, uint8_t port, const uint8_t gid
 	return false;
 }
 
-static const struct hca_device *find(const struct hca_machine *machine, const uint8_t gid[16], uint8_t *port)
+static const struct hca_device *find_port(const struct hca_machine *machine, const uint8_t gid[16], uint8_t *port)
 {
 	for (int i = 0; i < machine->settings.devices; i++) {
 		for (*port = 1; *port <= machine->settings.ports; ++*port) {
@@ -167,7 +167,7 @@ uint16_t port_behind(const struct hca_machine *machine, const uint8_t gid[16])
 
 	if (port_is_group(gid))
 		return PORT_FIRST_GROUP;
-	device = find(machine, gid, &port);
+	device = find_port(machine, gid, &port);
 	return device ? device->port[port].lid : 0;
 }
 
@@ -192,7 +192,7 @@ bool port_mac(const struct hca_machine *machine, const uint8_t gid[16], uint8_t 
 			memcpy(mac + 2, (const uint8_t[2]){ 0x5e, gid[13] & 0x7f }, 2);
 		return true;
 	}
-	device = find(machine, gid, &port);
+	device = find_port(machine, gid, &port);
 	if (device)
 		own_mac(device, port, mac);
 	return device;

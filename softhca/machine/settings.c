@@ -56,7 +56,7 @@ const struct settings settings_default = {
 	.address = DEFAULT_ADDRESS, .cm_timeout = 60000,
 };
 
-static const struct row *find(const char *text, size_t length)
+static const struct row *find_row(const char *text, size_t length)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		if (strlen(rows[i].name) == length && !strncmp(rows[i].name, text, length))
@@ -171,7 +171,7 @@ int settings_take(struct settings *settings, const char *text, char *why, size_t
 {
 	const char *equals = strchr(text, '=');
 	size_t length = equals ? (size_t)(equals - text) : strlen(text);
-	const struct row *row = find(text, length);
+	const struct row *row = find_row(text, length);
 	void *target;
 
 	if (!row)

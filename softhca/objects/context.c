@@ -87,7 +87,7 @@ bool context_reachable(pid_t pid, uint64_t probe)
 	return process_read(pid, &local, &far, 1) == sizeof(word) && word == SOFTHCA_MAGIC;
 }
 
-static void init(struct hca_context *ctx, struct hca_device *device, int sock, pid_t pid)
+static void init_context(struct hca_context *ctx, struct hca_device *device, int sock, pid_t pid)
 {
 	ctx->device = device;
 	ctx->sock = sock;
@@ -115,7 +115,7 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
 		return -ENOMEM;
-	init(ctx, &machine->device[hello->device], sock, pid);
+	init_context(ctx, &machine->device[hello->device], sock, pid);
 	err = numtab_init(&ctx->handles, 0, HANDLES, 0, HANDLES);
 	if (err)
 		goto out_context;

@@ -5,7 +5,7 @@
 
 #include <softhca/machine/hca.h>
 
-/* A new pipe; *reader is the client's end, to be sent and closed. NULL with *error = -errno. */
+/* A new pipe; *reader is the client's end, to be sent and closed. NULL with *err = -errno. */
 struct hca_channel *channel_new(struct hca_context *ctx, int *reader, int *err);
 void channel_free(struct hca_channel *channel);
 

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct hca_xrcd *find(struct hca_device *device, const struct stat *st)
+static struct hca_xrcd *find_xrcd(struct hca_device *device, const struct stat *st)
 {
 	list_for_each(node, &device->xrcds) {
 		struct hca_xrcd *xrcd = container_of(node, struct hca_xrcd, link);
@@ -75,7 +75,7 @@ static bool is_open_file(int fd, struct stat *st)
 	return flags >= 0 && !(flags & O_PATH) && !fstat(fd, st);
 }
 
-/* The domain to join, or NULL with *error 0 when one is to be made. */
+/* The domain to join, or NULL with *err 0 when one is to be made. */
 static struct hca_xrcd *join(struct hca_device *device, int fd, int oflags, struct stat *st, int *err)
 {
 	struct hca_xrcd *xrcd;
@@ -87,7 +87,7 @@ static struct hca_xrcd *join(struct hca_device *device, int fd, int oflags, stru
 		*err = refuse(-EBADF, "no such descriptor");
 		return NULL;
 	}
-	xrcd = find(device, st);
+	xrcd = find_xrcd(device, st);
 	if (!xrcd && !(oflags & O_CREAT))
 		*err = refuse(-EAGAIN, "no domain of this file, and no O_CREAT");
 	if (xrcd && oflags & O_EXCL)

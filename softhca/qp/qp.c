@@ -26,7 +26,7 @@ static void hold(struct hca_qp *qp, int by)
 	}
 }
 
-static void init(struct hca_qp *qp, struct hca_context *ctx, const struct qp_request *request)
+static void init_qp(struct hca_qp *qp, struct hca_context *ctx, const struct qp_request *request)
 {
 	qp->device = ctx->device;
 	qp->ctx = request->type == IBV_QPT_XRC_RECV ? NULL : ctx;
@@ -82,7 +82,7 @@ int qp_create(struct hca_context *ctx, const struct qp_request *request, struct 
 
 	if (!qp)
 		return -ENOMEM;
-	init(qp, ctx, request);
+	init_qp(qp, ctx, request);
 	err = numtab_add(&ctx->device->qps, qp, &number);
 	if (err) {
 		refuse(err, "max_qp");

@@ -44,7 +44,7 @@ static void close_fd(int fd)
 		close(fd);
 }
 
-/* Returns @error. */
+/* Returns @err. */
 static int turn_away(const struct guest *guest, int err)
 {
 	struct softhca_welcome welcome = { .status = err };

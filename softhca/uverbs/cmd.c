@@ -64,7 +64,7 @@ static const struct row extended[] = {
 					     offsetof(struct ib_uverbs_ex_create_qp, create_flags), OUT(ex_create_qp) },
 };
 
-static const struct row *find(uint32_t command, int *err)
+static const struct row *find_row(uint32_t command, int *err)
 {
 	bool ex = command & IB_USER_VERBS_CMD_FLAG_EXTENDED;
 	uint32_t number = command & IB_USER_VERBS_CMD_COMMAND_MASK;
@@ -82,7 +82,7 @@ static const struct row *find(uint32_t command, int *err)
 const char *cmd_name(uint32_t command)
 {
 	int err;
-	const struct row *row = find(command, &err);
+	const struct row *row = find_row(command, &err);
 
 	return row ? row->name : "unknown";
 }
@@ -177,7 +177,7 @@ static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
 
 	if (size < sizeof(*hdr))
 		return refuse(-EINVAL, "no header");
-	row = find(hdr->command, &err);
+	row = find_row(hdr->command, &err);
 	if (!row)
 		return refuse(err, "no such command");
 	err = hdr->command & IB_USER_VERBS_CMD_FLAG_EXTENDED ? split_extended(cmd, row, bytes, size) :

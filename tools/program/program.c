@@ -71,7 +71,7 @@ static enum program_fault search_path(const char *name, char *path)
 	}
 }
 
-static enum program_fault find(const char *name, char *path)
+static enum program_fault find_program(const char *name, char *path)
 {
 	int err;
 
@@ -126,7 +126,7 @@ enum program_fault program_open(const char *name, struct program *program)
 	int err;
 
 	memset(program, 0, sizeof(*program));
-	fault = find(name, program->path);
+	fault = find_program(name, program->path);
 	if (fault && (fault != PROGRAM_NOT_EXECUTABLE || !is_library_file(program->path)))
 		return fault;
 	memcpy(program->binary, program->path, PATH_MAX);

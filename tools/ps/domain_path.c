@@ -66,7 +66,7 @@ static int find_in_process(uint32_t pid, const struct regtab_key *key, char *pat
 	return result;
 }
 
-static int find(const struct regtab_view *view, char *path)
+static int find_path(const struct regtab_view *view, char *path)
 {
 	int result = -1;
 
@@ -79,10 +79,10 @@ static int find(const struct regtab_view *view, char *path)
 
 bool domain_path_find(const struct regtab_view *view, char *path)
 {
-	return !find(view, path);
+	return !find_path(view, path);
 }
 
 int domain_open(const struct regtab_view *view)
 {
-	return find(view, NULL);
+	return find_path(view, NULL);
 }

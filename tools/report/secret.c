@@ -79,7 +79,7 @@ static size_t at_guid(const char *text, char before)
 }
 
 /* The longest secret at @text: a host's full name begins with its short name, and that may begin with the user's. */
-static size_t find(const struct secret *list, size_t count, const char *text, char before, const char **instead)
+static size_t match_at(const struct secret *list, size_t count, const char *text, char before, const char **instead)
 {
 	size_t longest = at_guid(text, before);
 
@@ -105,7 +105,7 @@ void secret_print(FILE *out, const char *text)
 		count = collect(list);
 	while (*text) {
 		const char *instead;
-		size_t length = find(list, count, text, before, &instead);
+		size_t length = match_at(list, count, text, before, &instead);
 		size_t character = text_character(text);
 
 		if (length) {

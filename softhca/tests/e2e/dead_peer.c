@@ -37,7 +37,7 @@ static const struct request requests[] = {
 	{ "xrc-write", IBV_WR_RDMA_WRITE, LENGTH, true, false },
 };
 
-static const struct request *find(const char *name)
+static const struct request *find_request(const char *name)
 {
 	for (size_t i = 0; i < sizeof(requests) / sizeof(requests[0]); i++) {
 		if (!strcmp(requests[i].name, name))
@@ -210,7 +210,7 @@ static bool good_round(const struct request *request, struct host *host, int rou
 int main(int argc, char **argv)
 {
 	bool serves = argc == 3 && !strcmp(argv[1], "peer");
-	const struct request *request = argc == 3 ? find(argv[serves ? 2 : 1]) : NULL;
+	const struct request *request = argc == 3 ? find_request(argv[serves ? 2 : 1]) : NULL;
 	bool good = true;
 	struct host *host;
 

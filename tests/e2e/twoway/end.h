@@ -100,7 +100,7 @@ int shared_file(void);
 /** inject - raises an async event on a device's object; @event as `softhca ctl event` names it. */
 void inject(int device, const char *event, uint32_t number);
 
-/** command_fails - the next @times commands of this name ("any": all) on a device fail with @error, a name as "EBUSY". */
+/** command_fails - the next @times commands of this name ("any": all) on a device fail with @err, a name as "EBUSY". */
 void command_fails(int device, const char *command, const char *err, unsigned times);
 void commands_work(int device);
 

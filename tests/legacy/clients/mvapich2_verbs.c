@@ -27,7 +27,7 @@ static void *open_library(void)
 }
 
 /* MVAPICH2 goes on with the NULL pointer, and crashes when it calls that. */
-static void *find(void *library, const char *name, int *missing)
+static void *look_up(void *library, const char *name, int *missing)
 {
 	void *verb = dlsym(library, name);
 
@@ -43,7 +43,7 @@ void verbs_open(void)
 	void *library = open_library();
 	int missing = 0;
 
-#define X(name) verbs.name = (__typeof__(verbs.name))find(library, "ibv_" #name, &missing);
+#define X(name) verbs.name = (__typeof__(verbs.name))look_up(library, "ibv_" #name, &missing);
 	VERBS(X)
 #undef X
 	if (missing)
