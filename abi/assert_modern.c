@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the library assumes of the rdma-core headers of this build. Old binaries use objects of today's library. So if a line fails
+ * What the library assumes of the rdma-core headers of this build. Old binaries use objects of
+ * today's library. So if a line fails
  * here, they would crash or corrupt memory: do not relax it, find out what moved.
  */
 #include <stddef.h>
@@ -8,9 +9,9 @@
 #include <abi/legacy.h>
 
 #define OFFSET(type, field) offsetof(struct type, field)
-#define SAME(field, modern, legacy)										\
-	_Static_assert(OFFSET(modern, field) == OFFSET(legacy, field) &&					\
-		       sizeof(((struct modern *)0)->field) == sizeof(((struct legacy *)0)->field),		\
+#define SAME(field, modern, legacy) \
+	_Static_assert(OFFSET(modern, field) == OFFSET(legacy, field) && \
+		       sizeof(((struct modern *)0)->field) == sizeof(((struct legacy *)0)->field), \
 		       #modern "." #field " has moved: old programs use it where it was")
 
 /* Old programs read these straight from QPs that the provider allocates. */
@@ -53,7 +54,8 @@ SAME(wr.atomic.compare_add, ibv_send_wr, legacy_send_wr);
 SAME(wr.atomic.swap, ibv_send_wr, legacy_send_wr);
 SAME(wr.atomic.rkey, ibv_send_wr, legacy_send_wr);
 SAME(wr.ud.remote_qkey, ibv_send_wr, legacy_send_wr);
-_Static_assert(OFFSET(ibv_send_wr, qp_type.xrc.remote_srqn) == OFFSET(legacy_send_wr, xrc_remote_srq_num),
+_Static_assert(OFFSET(ibv_send_wr, qp_type.xrc.remote_srqn) ==
+		       OFFSET(legacy_send_wr, xrc_remote_srq_num),
 	       "the SRQ number of an old work request is not where the provider reads it");
 
 /* Passed through by pointer; xrc_domain lies just behind what rdma-core reads and writes. */
@@ -64,12 +66,14 @@ SAME(srq, ibv_qp_init_attr, legacy_qp_init_attr);
 SAME(cap, ibv_qp_init_attr, legacy_qp_init_attr);
 SAME(qp_type, ibv_qp_init_attr, legacy_qp_init_attr);
 SAME(sq_sig_all, ibv_qp_init_attr, legacy_qp_init_attr);
-_Static_assert(sizeof(struct ibv_qp_init_attr) == OFFSET(legacy_qp_init_attr, xrc_domain),
-	       "ibv_qp_init_attr has grown: rdma-core would read and write the caller's xrc_domain");
+_Static_assert(
+	sizeof(struct ibv_qp_init_attr) == OFFSET(legacy_qp_init_attr, xrc_domain),
+	"ibv_qp_init_attr has grown: rdma-core would read and write the caller's xrc_domain");
 
 SAME(srq_context, ibv_srq_init_attr, legacy_srq_init_attr);
 SAME(attr, ibv_srq_init_attr, legacy_srq_init_attr);
-_Static_assert(sizeof(struct ibv_srq_init_attr) == sizeof(struct legacy_srq_init_attr), "caller-owned");
+_Static_assert(sizeof(struct ibv_srq_init_attr) == sizeof(struct legacy_srq_init_attr),
+	       "caller-owned");
 
 /* For ordinary QPs, old programs pass to rdma-core a struct that ends before rate_limit. */
 SAME(qp_state, ibv_qp_attr, legacy_qp_attr);
@@ -81,7 +85,8 @@ SAME(alt_ah_attr, ibv_qp_attr, legacy_qp_attr);
 SAME(pkey_index, ibv_qp_attr, legacy_qp_attr);
 SAME(min_rnr_timer, ibv_qp_attr, legacy_qp_attr);
 SAME(alt_timeout, ibv_qp_attr, legacy_qp_attr);
-_Static_assert(OFFSET(ibv_qp_attr, rate_limit) == sizeof(struct legacy_qp_attr), "the first new member comes after");
+_Static_assert(OFFSET(ibv_qp_attr, rate_limit) == sizeof(struct legacy_qp_attr),
+	       "the first new member comes after");
 
 /* Caller-owned, filled by us. */
 SAME(element.cq, ibv_async_event, legacy_async_event);
@@ -92,9 +97,9 @@ SAME(event_type, ibv_async_event, legacy_async_event);
 _Static_assert(sizeof(struct ibv_async_event) == sizeof(struct legacy_async_event), "caller-owned");
 
 /* The slots that inline functions of old headers call. */
-#define SAME_SLOT(slot, number)											\
-	_Static_assert(OFFSET(ibv_context, ops.slot) ==								\
-		       OFFSET(legacy_context, ops) + (number) * sizeof(void *),					\
+#define SAME_SLOT(slot, number) \
+	_Static_assert(OFFSET(ibv_context, ops.slot) == \
+		       OFFSET(legacy_context, ops) + (number) * sizeof(void *), \
 		       #slot " has moved: old programs would call another operation")
 
 SAME_SLOT(_compat_query_port, LEGACY_OPS_QUERY_PORT);
@@ -117,7 +122,8 @@ SAME(dev_path, ibv_device, legacy_device);
 SAME(ibdev_path, ibv_device, legacy_device);
 
 /* Numbers that have another name today, or none. */
-_Static_assert(IBV_DEVICE_XRC == LEGACY_DEVICE_XRC, "old programs test this bit before they use XRC");
+_Static_assert(IBV_DEVICE_XRC == LEGACY_DEVICE_XRC,
+	       "old programs test this bit before they use XRC");
 _Static_assert(IBV_QPT_RAW_PACKET == LEGACY_QPT_RAW_ETH, "type 8 passes through");
 _Static_assert(IBV_QPT_RC == 2 && IBV_QPT_UC == 3 && IBV_QPT_UD == 4, "types 2 to 4 pass through");
 _Static_assert(IBV_QPT_RAW_PACKET != LEGACY_QPT_XRC && IBV_QPT_XRC_SEND != LEGACY_QPT_XRC &&

@@ -4,9 +4,10 @@
 
 usage: gen_layouts.py REFERENCE.json OUTPUT.h [STRUCT[=NAME]...]
 
-Without STRUCTs all structs of the dump are asserted. NAME is the name of the struct where the assertions are
-compiled. OUTPUT.h contains all ABIs of the dump and asserts the one that it is compiled for. There is no dump of aarch64: its
-layouts are those of x86-64 up to the first mutex or condition variable, whose sizes differ.
+Without STRUCTs all structs of the dump are asserted. NAME is the name of the struct where the
+assertions are compiled. OUTPUT.h contains all ABIs of the dump and asserts the one that it is
+compiled for. There is no dump of aarch64: its layouts are those of x86-64 up to the first mutex or
+condition variable, whose sizes differ.
 """
 
 import json
@@ -20,7 +21,8 @@ PTHREAD_FIELDS = ("mutex", "cond")
 
 
 def read_reference(path):
-    """{"provenance": text, "abi": {arch: {struct: {"size": n or [n, n], "fields": {name: [offset, size]}}}}}"""
+    """{"provenance": text, "abi": {arch: {struct: {"size": n or [n, n], "fields": {name: [offset,
+    size]}}}}}"""
     with open(path, encoding="utf-8") as dump:
         return json.load(dump)
 
@@ -42,11 +44,16 @@ def assertions(name, layout):
 
 
 def as_far_as_pthread(layout):
-    """The fields before the first type of the C library, and then without the size of the struct."""
-    first = min((layout["fields"][field][0] for field in PTHREAD_FIELDS if field in layout["fields"]), default=None)
+    """The fields before the first type of the C library, and then without the size of the
+    struct."""
+    first = min((layout["fields"][field][0]
+                 for field in PTHREAD_FIELDS if field in layout["fields"]), default=None)
     if first is None:
         return layout
-    return {"size": None, "fields": {field: at for field, at in layout["fields"].items() if at[0] < first}}
+    return {
+        "size": None,
+        "fields": {field: at for field, at in layout["fields"].items() if at[0] < first}
+    }
 
 
 def every_abi(reference):
@@ -54,7 +61,10 @@ def every_abi(reference):
     yield from reference["abi"].items()
     for arch, like in AS_FAR_AS_PTHREAD.items():
         if like in reference["abi"]:
-            yield arch, {struct: as_far_as_pthread(layout) for struct, layout in reference["abi"][like].items()}
+            yield arch, {
+                struct: as_far_as_pthread(layout)
+                for struct, layout in reference["abi"][like].items()
+            }
 
 
 def header(reference, names):
@@ -73,7 +83,8 @@ def main(argv):
         return 2
     reference = read_reference(argv[1])
     known = next(iter(reference["abi"].values()))
-    names = dict((pair.split("=") * 2)[:2] for pair in argv[3:]) or {struct: struct for struct in known}
+    names = dict(
+        (pair.split("=") * 2)[:2] for pair in argv[3:]) or {struct: struct for struct in known}
     unknown = [struct for struct in names if struct not in known]
     if unknown:
         print(f"{argv[1]}: no struct {unknown[0]}", file=sys.stderr)

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Makes from ofed-symbols.tab the stub of an old libibverbs.so.1, which is a C file and its linker map, or a header with each
-symbol as OFED_SYMBOL(name). Standard library only.
+"""Makes from ofed-symbols.tab the stub of an old libibverbs.so.1, which is a C file and its linker
+map, or a header with each symbol as OFED_SYMBOL(name). Standard library only.
 
 usage: gen_stub.py ofed-symbols.tab OUTPUT.c OUTPUT.map
        gen_stub.py ofed-symbols.tab OUTPUT.h
@@ -42,7 +42,8 @@ def linker_map(rows):
     for number, node in enumerate(nodes):
         names = "".join(f"\t\t{symbol};\n" for symbol, members in rows if node in members)
         tail = f" {nodes[number - 1]}" if number else ""
-        text += f"\n{node} {{\n\tglobal:\n{names}" + ("" if number else "\tlocal: *;\n") + f"}}{tail};\n"
+        text += f"\n{node} {{\n\tglobal:\n{names}" + ("" if number else
+                                                      "\tlocal: *;\n") + f"}}{tail};\n"
     return text
 
 
@@ -55,7 +56,8 @@ def main(argv):
         print(__doc__[__doc__.index("usage"):].strip(), file=sys.stderr)
         return 2
     rows = read_table(argv[1])
-    outputs = [(argv[2], names(rows))] if len(argv) == 3 else [(argv[2], source(rows)), (argv[3], linker_map(rows))]
+    outputs = [(argv[2], names(rows))] if len(argv) == 3 else [(argv[2], source(rows)),
+                                                               (argv[3], linker_map(rows))]
     for path, text in outputs:
         with open(path, "w", encoding="utf-8") as output:
             output.write(text)

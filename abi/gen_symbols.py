@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Makes from symbols.tab the linker map, the symver header, the header of names in C, the list of functions, the list of expected
-exports, or the symbols for programs to link against (for gen_stub.py). Standard library only.
+"""Makes from symbols.tab the linker map, the symver header, the header of names in C, the list of
+functions, the list of expected exports, or the symbols for programs to link against (for
+gen_stub.py). Standard library only.
 
 usage: gen_symbols.py map|symver|names|functions|exports|link symbols.tab OUTPUT CPU_FAMILY
 """
@@ -16,7 +17,8 @@ RETURNS = ("errno", "null", "minus1", "void", "loader")
 UNSUPPORTED = ("ENOSYS", "EOPNOTSUPP", "-")
 PORT = "port to: "
 
-Symbol = collections.namedtuple("Symbol", "name node visibility returns unsupported arguments purpose port")
+Symbol = collections.namedtuple("Symbol",
+                                "name node visibility returns unsupported arguments purpose port")
 
 
 class TableError(Exception):
@@ -35,16 +37,21 @@ def read_row(line, where):
     if symbol.visibility not in MARK:
         raise TableError(f"{where}: visibility '{symbol.visibility}' is none of {', '.join(MARK)}")
     if symbol.returns not in RETURNS:
-        raise TableError(f"{where}: return convention '{symbol.returns}' is none of {', '.join(RETURNS)}")
-    if symbol.unsupported not in UNSUPPORTED or (symbol.unsupported == "-") != (symbol.returns == "loader"):
-        raise TableError(f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED[:-1])} (the loader's: -)")
+        raise TableError(
+            f"{where}: return convention '{symbol.returns}' is none of {', '.join(RETURNS)}")
+    if symbol.unsupported not in UNSUPPORTED or (symbol.unsupported == "-") != (symbol.returns
+                                                                                == "loader"):
+        raise TableError(
+            f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED[:-1])} (the loader's: -)"
+        )
     if not re.fullmatch(r"-|[>=]?\w+(,[>=]?\w+)*", symbol.arguments):
         raise TableError(f"{where}: '{symbol.arguments}' are no arguments")
     return symbol
 
 
 def more_of(symbol, text, where):
-    """The row with the text of an indented line below it: "port to: ...", which may continue in further lines."""
+    """The row with the text of an indented line below it: "port to: ...", which may continue in
+    further lines."""
     if not symbol.port and not text.startswith(PORT):
         raise TableError(f"{where}: '{PORT}' wanted below {symbol.name}")
     said = text[len(PORT):] if text.startswith(PORT) else text
@@ -59,7 +66,8 @@ def node_for(symbol, cpu):
 
 
 def read_table(path, cpu):
-    """All rows for this architecture, in order. A symbol may stand in several nodes, but has one default at most."""
+    """All rows for this architecture, in order. A symbol may stand in several nodes, but has one
+    default at most."""
     symbols = []
     with open(path, encoding="utf-8") as table:
         for number, line in enumerate(table, 1):
@@ -77,7 +85,8 @@ def read_table(path, cpu):
                 if other.name != symbol.name:
                     continue
                 if other.node == symbol.node or other.visibility == symbol.visibility == "default":
-                    raise TableError(f"{path}:{number}: {symbol.name} is there already, as {versioned(other)}")
+                    raise TableError(
+                        f"{path}:{number}: {symbol.name} is there already, as {versioned(other)}")
             symbols.append(symbol)
     return symbols
 
@@ -97,12 +106,14 @@ def by(symbols, field):
 def with_older_node(symbols):
     """(symbol, its C name in the shim after shim_), the verbs in IBVERBS_1.0 first.
 
-    A reference without a version binds to the first node of the first library that has the symbol. In libibverbs that is IBVERBS_1.0,
-    whose structs differ and whose callers never use XRC. So an entry of its own passes such calls on to libibverbs. The eight legacy
-    functions never were in IBVERBS_1.0. Here they are, for a library that uses them but was not linked with libibverbs.
+    A reference without a version binds to the first node of the first library that has the symbol.
+    In libibverbs that is IBVERBS_1.0, whose structs differ and whose callers never use XRC. So an
+    entry of its own passes such calls on to libibverbs. The eight legacy functions never were in
+    IBVERBS_1.0. Here they are, for a library that uses them but was not linked with libibverbs.
     """
-    older = [(symbol._replace(node="IBVERBS_1.0", visibility="hidden"), symbol.name if is_legacy(symbol) else f"older_{symbol.name}")
-             for symbol in symbols if symbol.node == "IBVERBS_1.1"]
+    older = [(symbol._replace(node="IBVERBS_1.0", visibility="hidden"),
+              symbol.name if is_legacy(symbol) else f"older_{symbol.name}") for symbol in symbols
+             if symbol.node == "IBVERBS_1.1"]
     return older + [(symbol, symbol.name) for symbol in symbols]
 
 
@@ -112,7 +123,8 @@ def linker_map(symbols):
     exported = [symbol for symbol, _ in with_older_node(symbols)]
     for number, (node, members) in enumerate(by(exported, "node").items()):
         names = "".join(f"\t\t{member.name};\n" for member in members)
-        text += f"\n{node} {{\n\tglobal:\n{names}" + ("\tlocal: *;\n" if number == 0 else "") + "};\n"
+        text += f"\n{node} {{\n\tglobal:\n{names}" + ("\tlocal: *;\n"
+                                                      if number == 0 else "") + "};\n"
     return text
 
 
@@ -124,15 +136,18 @@ def symver_header(symbols):
     for symbol, entry in with_older_node(symbols):
         entries.setdefault(entry, []).append(symbol)
     for name, members in entries.items():
-        versions = " ".join(f'SHIM_VERSION({name}, {number}, "{versioned(member)}")' for number, member in enumerate(members))
+        versions = " ".join(f'SHIM_VERSION({name}, {number}, "{versioned(member)}")'
+                            for number, member in enumerate(members))
         text += f"#define SHIM_VERSIONS_{name} {versions}\n"
     verbs = [name for name in by(symbols, "name") if name.startswith("ibv_")]
-    text += "\n/* Every exported verb. */\n#define SHIM_VERBS(X)" + "".join(f" \\\n\tX({verb})" for verb in verbs)
+    text += "\n/* Every exported verb. */\n#define SHIM_VERBS(X)" + "".join(f" \\\n\tX({verb})"
+                                                                            for verb in verbs)
     return text + "\n\n#endif\n"
 
 
 def names_header(symbols):
-    """A function is written with its exported name, so that people find it. The compiler sees another one."""
+    """A function is written with its exported name, so that people find it. The compiler sees
+    another one."""
     text = f"/* {LICENCE} */\n/* What the exported functions are called in C, made from symbols.tab; included after all headers of others. */\n"
     text += "#ifndef ABI_SHIM_NAMES_H\n#define ABI_SHIM_NAMES_H\n\n"
     text += "".join(f"#define {name} shim_{name}\n" for name in by(symbols, "name"))
@@ -145,14 +160,16 @@ def is_legacy(symbol):
 
 
 def functions_header(symbols):
-    """X(name, how it returns, its errno for EOPNOTSUPP, arguments, what to port to), and the names of the legacy functions."""
+    """X(name, how it returns, its errno for EOPNOTSUPP, arguments, what to port to), and the names
+    of the legacy functions."""
     text = f"/* {LICENCE} */\n/* Every function that is entered through the shim, made from symbols.tab; for verb.h. */\n"
     text += "#ifndef ABI_FUNCTIONS_H\n#define ABI_FUNCTIONS_H\n\n#define ABI_FUNCTIONS(X)"
     for symbol in symbols:
         if symbol.returns != "loader":
             arguments = symbol.arguments.replace("-", "")
-            text += (f" \\\n\tX({symbol.name}, RETURNS_{symbol.returns.upper()}, {symbol.unsupported}, \"{arguments}\","
-                     f" \"{symbol.port}\")")
+            text += (
+                f" \\\n\tX({symbol.name}, RETURNS_{symbol.returns.upper()}, {symbol.unsupported}, \"{arguments}\","
+                f" \"{symbol.port}\")")
     text += "\n\n/* The functions that libibverbs no longer has. */\n#define ABI_LEGACY_FUNCTIONS(X)"
     text += "".join(f" \\\n\tX({symbol.name})" for symbol in symbols if is_legacy(symbol))
     return text + "\n\n#endif\n"
@@ -163,14 +180,17 @@ def expected_exports(symbols):
 
 
 def link_table(symbols):
-    """Our verbs and functions in the form of ofed-symbols.tab. Programs link with libc and librdmacm for the other symbols."""
+    """Our verbs and functions in the form of ofed-symbols.tab. Programs link with libc and
+    librdmacm for the other symbols."""
     rows = "".join(f"{symbol.name} {symbol.node}\n" for symbol in symbols
                    if symbol.returns != "loader" and not symbol.name.startswith("rdma_"))
     return f"# {LICENCE}\n# Made from symbols.tab.\n{rows}"
 
 
-PRODUCTS = {"map": linker_map, "symver": symver_header, "names": names_header, "functions": functions_header, "exports": expected_exports,
-            "link": link_table}
+PRODUCTS = {
+    "map": linker_map, "symver": symver_header, "names": names_header,
+    "functions": functions_header, "exports": expected_exports, "link": link_table
+}
 
 
 def main(argv):

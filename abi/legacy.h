@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The frozen layouts of OFED 1.3-1.5.x (and MLNX_OFED 2-4 where it differs), beside today's <infiniband/verbs.h>.
+ * The frozen layouts of OFED 1.3-1.5.x (and MLNX_OFED 2-4 where it differs), beside today's
+ * <infiniband/verbs.h>.
  *
- * Only what differs has a type of its own; members whose type has not changed use today's. Offsets: contract 2.
+ * Only what differs has a type of its own; members whose type has not changed use today's. Offsets:
+ * contract 2.
  */
 #ifndef ABI_LEGACY_H
 #define ABI_LEGACY_H
@@ -17,7 +19,10 @@
 #define LEGACY_XRC_QP_EVENT_FLAG 0x80000000u
 #define LEGACY_DEVICE_XRC (1u << 20)
 
-/* Slots of ibv_context.ops, each one pointer wide; the ones that old headers called without a symbol (contract 3). */
+/*
+ * Slots of ibv_context.ops, each one pointer wide; the ones that old headers called without a
+ * symbol (contract 3).
+ */
 #define LEGACY_OPS_SLOTS 32
 #define LEGACY_OPS_QUERY_DEVICE 0
 #define LEGACY_OPS_QUERY_PORT 1
@@ -34,7 +39,10 @@ struct legacy_xrc_domain {
 	uint32_t handle;
 };
 
-/* OFED moved mutex and cond behind the plain members, so events_completed and later members are not where they are today. */
+/*
+ * OFED moved mutex and cond behind the plain members, so events_completed and later members are not
+ * where they are today.
+ */
 struct legacy_srq {
 	struct ibv_context *context;
 	void *srq_context;
@@ -94,8 +102,8 @@ struct legacy_cq {
 };
 
 /*
- * Today's struct with xrc_domain appended. The struct of a caller that was built without XRC ends before it. So read xrc_domain
- * only for type 5 and in ibv_create_xrc_rcv_qp.
+ * Today's struct with xrc_domain appended. The struct of a caller that was built without XRC ends
+ * before it. So read xrc_domain only for type 5 and in ibv_create_xrc_rcv_qp.
  */
 struct legacy_qp_init_attr {
 	void *qp_context;
@@ -114,7 +122,10 @@ struct legacy_srq_init_attr {
 	struct ibv_srq_attr attr;
 };
 
-/* 136 bytes. Today's struct is longer, so never copy sizeof(struct ibv_qp_attr) from or to a caller's. */
+/*
+ * 136 bytes. Today's struct is longer, so never copy sizeof(struct ibv_qp_attr) from or to a
+ * caller's.
+ */
 struct legacy_qp_attr {
 	uint32_t qp_state;
 	uint32_t cur_qp_state;
@@ -172,7 +183,10 @@ struct legacy_send_wr {
 	uint32_t xrc_remote_srq_num;
 };
 
-/* As today, but if the type has LEGACY_XRC_QP_EVENT_FLAG, the union contains a QP number, and its upper half is zero. */
+/*
+ * As today, but if the type has LEGACY_XRC_QP_EVENT_FLAG, the union contains a QP number, and its
+ * upper half is zero.
+ */
 struct legacy_async_event {
 	union {
 		struct ibv_cq *cq;
@@ -220,7 +234,10 @@ struct legacy_device {
 	char ibdev_path[256];
 };
 
-/* Only the old library read more_ops. Today providers keep their own data there, so nothing may read it. */
+/*
+ * Only the old library read more_ops. Today providers keep their own data there, so nothing may
+ * read it.
+ */
 struct legacy_context {
 	struct ibv_device *device;
 	void *ops[LEGACY_OPS_SLOTS];

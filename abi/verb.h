@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The exported functions by number. Every table with a row for each function takes its rows from ABI_FUNCTIONS. */
+/*
+ * The exported functions by number. Every table with a row for each function takes its rows from
+ * ABI_FUNCTIONS.
+ */
 #ifndef ABI_VERB_H
 #define ABI_VERB_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What closing a device costs that has many domains with a receive QP each: an old program. Prints the processor time of 1,000 and of
- * 5,000 domains; exit status 1 if five times as many take more than six times as long.
+ * What closing a device costs that has many domains with a receive QP each: an old program. Prints
+ * the processor time of 1,000 and of 5,000 domains; exit status 1 if five times as many take more
+ * than six times as long.
  */
 
 #include <fcntl.h>
@@ -67,6 +68,7 @@ int main(void)
 {
 	double few = least_time_to_close(FEW), many = least_time_to_close(MANY);
 
-	printf("closing a device: %d domains %.1f ms, %d domains %.1f ms, %.1f times (limit %.0f)\n", FEW, few, MANY, many, many / few, LIMIT);
+	printf("closing a device: %d domains %.1f ms, %d domains %.1f ms, %.1f times (limit %.0f)\n",
+	       FEW, few, MANY, many, many / few, LIMIT);
 	return many > LIMIT * few;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a process keeps of registrations that have ended: an old program that registers with a receive QP and unregisters, again and
- * again. Prints bytes per registration; exit status 1 unless that is 0. Resident memory comes in pages: up to two of them in all
- * 10,000 registrations, less than a byte for each, count as 0.
+ * What a process keeps of registrations that have ended: an old program that registers with a
+ * receive QP and unregisters, again and again. Prints bytes per registration; exit status 1 unless
+ * that is 0. Resident memory comes in pages: up to two of them in all 10,000 registrations, less
+ * than a byte for each, count as 0.
  */
 
 #include <fcntl.h>
@@ -45,7 +46,8 @@ static struct ibv_xrc_domain *open_domain(int fd)
 static void rounds(struct ibv_xrc_domain *domain, uint32_t number)
 {
 	for (int i = 0; i < ROUNDS; i++)
-		need(!ibv_reg_xrc_rcv_qp(domain, number) && !ibv_unreg_xrc_rcv_qp(domain, number), "reg and unreg");
+		need(!ibv_reg_xrc_rcv_qp(domain, number) && !ibv_unreg_xrc_rcv_qp(domain, number),
+		     "reg and unreg");
 }
 
 int main(void)
@@ -66,6 +68,7 @@ int main(void)
 	before = resident_bytes();
 	rounds(registrant, number);
 	kept = (resident_bytes() - before) / ROUNDS;
-	printf("%s: %ld bytes stay of each registration that has ended (limit 0)\n", ibv_get_device_name(creator->context->device), kept);
+	printf("%s: %ld bytes stay of each registration that has ended (limit 0)\n",
+	       ibv_get_device_name(creator->context->device), kept);
 	return kept > 0;
 }

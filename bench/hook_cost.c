@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* One data-path call, many times, for an instruction counter: hook_cost CASE COUNT [BATCH]. See hook_cost.py. */
+/*
+ * One data-path call, many times, for an instruction counter: hook_cost CASE COUNT [BATCH]. See
+ * hook_cost.py.
+ */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +12,8 @@
 #include <compat/srq.h>
 #include <shim/shim.h>
 
-static int provider_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+static int provider_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+				  struct ibv_recv_wr **bad_wr)
 {
 	(void)srq;
 	(void)wr;
@@ -74,7 +78,8 @@ int main(int argc, char **argv)
 		shim_hook_poll_cq(&context, PAIR_NEXT);
 		poll_many(count, batch);
 	} else {
-		fprintf(stderr, "usage: hook_cost post-plain|post-image|poll-plain|poll-two-way|poll-two-way-untagged COUNT "
+		fprintf(stderr,
+			"usage: hook_cost post-plain|post-image|poll-plain|poll-two-way|poll-two-way-untagged COUNT "
 			"[BATCH 1..16]\n");
 		return 2;
 	}

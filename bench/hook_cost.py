@@ -1,9 +1,11 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Counts, with callgrind, the instructions that the hooked slots add to one data-path call, and prints them as a table.
+"""Counts, with callgrind, the instructions that the hooked slots add to one data-path call, and
+prints them as a table.
 
 usage: hook_cost.py HOOK_COST_PROGRAM
-Exit status 1 when a limit is exceeded. Instruction counts do not depend on what else the machine is doing.
+Exit status 1 when a limit is exceeded. Instruction counts do not depend on what else the machine is
+doing.
 """
 
 import re
@@ -15,14 +17,17 @@ BATCH = 16
 
 
 def instructions(program, case, count, batch):
-    result = subprocess.run(
-        ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, case, str(count), str(batch)],
-        stderr=subprocess.PIPE, text=True, timeout=300, check=True)
+    result = subprocess.run([
+        "valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", program, case,
+        str(count),
+        str(batch)
+    ], stderr=subprocess.PIPE, text=True, timeout=300, check=True)
     return int(re.search(r"Collected : (\d+)", result.stderr).group(1))
 
 
 def per_call(program, case, batch=1):
-    return (instructions(program, case, MANY, batch) - instructions(program, case, FEW, batch)) / (MANY - FEW)
+    return (instructions(program, case, MANY, batch) -
+            instructions(program, case, FEW, batch)) / (MANY - FEW)
 
 
 def per_completion(program, case):
@@ -50,7 +55,9 @@ def main(argv):
         # The instructions of a start differ between runs; per call that is the fifth decimal.
         failed |= limit is not None and round(after - before, 2) > limit
         print(f"{what:44}{before:10.1f}{after:10.1f}{after - before:8.1f}{limit or '-':>7}")
-    print("one-way ibv_post_send, ibv_post_recv, ibv_poll_cq, ibv_req_notify_cq: the provider's own functions")
+    print(
+        "one-way ibv_post_send, ibv_post_recv, ibv_poll_cq, ibv_req_notify_cq: the provider's own functions"
+    )
     return 1 if failed else 0
 
 

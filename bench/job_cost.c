@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a job of 4,096 nodes with 128 processes each costs one node: QPs, registrations, table memory, calls and the
- * library's own time at connect. One node's table is really filled, by 128 members, and timed; nothing is extrapolated
- * but the adapter's own time, which is not counted.
+ * What a job of 4,096 nodes with 128 processes each costs one node: QPs, registrations, table
+ * memory, calls and the library's own time at connect. One node's table is really filled, by 128
+ * members, and timed; nothing is extrapolated but the adapter's own time, which is not counted.
  */
 
 #include <inttypes.h>
@@ -19,13 +19,17 @@
 #define NODES 4096
 #define PROCESSES 128
 
-/* Legacy calls a process makes per send QP (create, INIT, RTR, RTS), and per receive QP it creates (create, INIT, RTR). */
+/*
+ * Legacy calls a process makes per send QP (create, INIT, RTR, RTS), and per receive QP it creates
+ * (create, INIT, RTR).
+ */
 #define CALLS_PER_SEND 4
 #define CALLS_PER_RECEIVE 3
 
 struct pattern {
 	const char *name;
-	uint32_t send_qps;		/* of the node: one per process and remote node it talks to */
+	/* of the node: one per process and remote node it talks to */
+	uint32_t send_qps;
 	uint32_t receive_qps;		/* of the node: one per remote process that talks to it */
 	unsigned registrants;		/* local processes that each of those talks to */
 	uint64_t rc_qps;		/* what plain RC needs: one per pair of processes */
@@ -34,7 +38,10 @@ struct pattern {
 static const struct pattern patterns[] = {
 	{ "all to all", (NODES - 1) * PROCESSES, (NODES - 1) * PROCESSES, PROCESSES,
 	  (uint64_t)(NODES - 1) * PROCESSES * PROCESSES },
-	/* A 3-D grid, 6 neighbours each; a node is a block of 8 x 4 x 4, so 160 of its links lead to other nodes. */
+	/*
+	 * A 3-D grid, 6 neighbours each; a node is a block of 8 x 4 x 4, so 160 of its links lead
+	 * to other nodes.
+	 */
 	{ "nearest neighbour", 160, 160, 1, 160 },
 };
 
@@ -69,14 +76,17 @@ static void fill(struct regtab_entry **members, const struct pattern *pattern)
 
 		must(regtab_enter(members[first], 0x800000 + 64 + i, true), "enter");
 		for (unsigned other = 1; other < pattern->registrants; other++)
-			must(regtab_enter(members[(first + other) % PROCESSES], 0x800000 + 64 + i, false), "enter");
+			must(regtab_enter(members[(first + other) % PROCESSES], 0x800000 + 64 + i,
+					  false),
+			     "enter");
 	}
 }
 
 static void measure(const char *dir, const struct pattern *pattern)
 {
 	struct regtab_key key = { .device = "mlx4_0", .st_dev = 1, .st_ino = 1 };
-	uint64_t registrations = (uint64_t)pattern->receive_qps * pattern->registrants, calls, bytes = 0;
+	uint64_t registrations = (uint64_t)pattern->receive_qps * pattern->registrants, calls,
+		 bytes = 0;
 	struct regtab_entry *members[PROCESSES];
 	struct regtab_news news;
 	double seconds;
@@ -89,11 +99,13 @@ static void measure(const char *dir, const struct pattern *pattern)
 	fill(members, pattern);
 	seconds = now() - seconds;
 	must(regtab_list(dir, note_bytes, &bytes), "list");
-	calls = (uint64_t)pattern->send_qps * CALLS_PER_SEND + (uint64_t)pattern->receive_qps * CALLS_PER_RECEIVE +
-		registrations - pattern->receive_qps;
-	printf("%-18s%10" PRIu32 "%10" PRIu32 "%12" PRIu64 "%12" PRIu64 "%11.2f%13" PRIu64 "%14.3f\n", pattern->name,
-	       pattern->send_qps, pattern->receive_qps, registrations, pattern->rc_qps, (double)bytes / (1 << 20),
-	       calls / PROCESSES, seconds / PROCESSES);
+	calls = (uint64_t)pattern->send_qps * CALLS_PER_SEND +
+		(uint64_t)pattern->receive_qps * CALLS_PER_RECEIVE + registrations -
+		pattern->receive_qps;
+	printf("%-18s%10" PRIu32 "%10" PRIu32 "%12" PRIu64 "%12" PRIu64 "%11.2f%13" PRIu64
+	       "%14.3f\n",
+	       pattern->name, pattern->send_qps, pattern->receive_qps, registrations,
+	       pattern->rc_qps, (double)bytes / (1 << 20), calls / PROCESSES, seconds / PROCESSES);
 	for (unsigned i = 0; i < PROCESSES; i++)
 		regtab_free(members[i]);
 }
@@ -107,8 +119,8 @@ int main(void)
 		return 77;
 	}
 	printf("%d nodes x %d processes, per node\n", NODES, PROCESSES);
-	printf("%-18s%10s%10s%12s%12s%11s%13s%14s\n", "traffic", "send QPs", "recv QPs", "registr.", "RC QPs", "table MiB",
-	       "calls/proc.", "table s/proc.");
+	printf("%-18s%10s%10s%12s%12s%11s%13s%14s\n", "traffic", "send QPs", "recv QPs", "registr.",
+	       "RC QPs", "table MiB", "calls/proc.", "table s/proc.");
 	for (size_t i = 0; i < sizeof(patterns) / sizeof(patterns[0]); i++)
 		measure(dir, &patterns[i]);
 	rmdir(dir);

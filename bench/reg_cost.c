@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What registering with a receive QP and unregistering costs on top of the two commands that open and destroy a handle, which
- * cost nothing here: libibverbs' functions are fakes, everything above is real. Exit status 1 when a limit is exceeded.
+ * What registering with a receive QP and unregistering costs on top of the two commands that open
+ * and destroy a handle, which cost nothing here: libibverbs' functions are fakes, everything above
+ * is real. Exit status 1 when a limit is exceeded.
  */
 
 #include <fcntl.h>
@@ -17,7 +18,8 @@
 #include <modern/table.h>
 
 #define ROUNDS 2000
-#define REPEATS 200	/* of which the best counts: on a busy machine most contain somebody else's time slice */
+/* of which the best counts: on a busy machine most contain somebody else's time slice */
+#define REPEATS 200
 #define FIRST_QP 0x800040u
 
 static struct ibv_device device = { .name = "bench" };
@@ -49,15 +51,17 @@ static struct ibv_qp *new_qp(uint32_t number, void *qp_context)
 	return qp;
 }
 
-static struct ibv_qp *fake_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+static struct ibv_qp *fake_create_qp_ex(struct ibv_context *context,
+					struct ibv_qp_init_attr_ex *attr)
 {
 	(void)context;
 	return new_qp(next_qp++, attr->qp_context);
 }
 
 /* As libibverbs does it, but without a kernel. */
-static int fake_cmd_open_qp(struct ibv_context *context, void *block, int size, struct ibv_qp_open_attr *attr, void *command,
-			    size_t command_size, void *response, size_t response_size)
+static int fake_cmd_open_qp(struct ibv_context *context, void *block, int size,
+			    struct ibv_qp_open_attr *attr, void *command, size_t command_size,
+			    void *response, size_t response_size)
 {
 	struct ibv_qp *qp = block;
 
@@ -120,8 +124,8 @@ static void register_round(struct legacy_xrc_domain *domain, uint32_t number)
 		abort();
 }
 
-static double best_ns(void (*round)(struct legacy_xrc_domain *, uint32_t), struct legacy_xrc_domain *domain,
-		      uint32_t number)
+static double best_ns(void (*round)(struct legacy_xrc_domain *, uint32_t),
+		      struct legacy_xrc_domain *domain, uint32_t number)
 {
 	double best = 1e9;
 

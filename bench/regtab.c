@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The cost of the registration table: time of a registration, time to join as the directory fills, memory. Exit status 1
- * when a promised limit is missed.
+ * The cost of the registration table: time of a registration, time to join as the directory fills,
+ * memory. Exit status 1 when a promised limit is missed.
  */
 
 #include <dirent.h>
@@ -63,7 +63,10 @@ static struct regtab_entry *join(void)
 	return entry;
 }
 
-/* As the library does it. The best of many short rounds: on a busy machine most contain another program's time slice. */
+/*
+ * As the library does it. The best of many short rounds: on a busy machine most contain another
+ * program's time slice.
+ */
 static void bench_pair(void)
 {
 	struct regtab_entry *entry = join();
@@ -114,7 +117,8 @@ static double join_in_child(pid_t *pid)
 
 static int compare(const void *a, const void *b)
 {
-	return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+	return (*(const double *)a > *(const double *)b) -
+	       (*(const double *)a < *(const double *)b);
 }
 
 static int ignore(void *context, const struct regtab_view *view)
@@ -191,7 +195,8 @@ static void bench_memory(void)
 
 int main(void)
 {
-	snprintf(dir, sizeof(dir), "%s/regtab-bench-XXXXXX", access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
+	snprintf(dir, sizeof(dir), "%s/regtab-bench-XXXXXX",
+		 access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
 	must(mkdtemp(dir), dir);
 	bench_joins();
 	remove_all();

@@ -3,7 +3,8 @@
 """What the emulator's daemon costs while three programs hold objects and do nothing.
 
 usage: softhca_idle.py SOFTHCA HOLDER
-Processor time of the daemon over 20 seconds, so other work on the machine does not count. Fails above 0.5 % of a processor.
+Processor time of the daemon over 20 seconds, so other work on the machine does not count. Fails
+above 0.5 % of a processor.
 """
 
 import os
@@ -19,19 +20,25 @@ LIMIT, SECONDS = 0.5, 20
 
 def used(pid):
     """Seconds, of all its threads."""
-    return sum(int(path.read_text().split()[0]) for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
+    return sum(
+        int(path.read_text().split()[0])
+        for path in pathlib.Path(f"/proc/{pid}/task").glob("*/schedstat")) / 1e9
 
 
 def measure(softhca, holder, model, folder):
     env = dict(os.environ, SOFTHCA_DIR=str(folder / "d"))
-    subprocess.run([softhca, "start", f"--model={model}"], env=env, check=True, stdout=subprocess.DEVNULL)
+    subprocess.run([softhca, "start", f"--model={model}"], env=env, check=True,
+                   stdout=subprocess.DEVNULL)
     programs = []
     try:
-        status = subprocess.run([softhca, "status"], env=env, check=True, stdout=subprocess.PIPE, text=True).stdout
+        status = subprocess.run([softhca, "status"], env=env, check=True, stdout=subprocess.PIPE,
+                                text=True).stdout
         pid = int(re.search(r"pid (\d+)", status).group(1))
         inside = dict(env, LD_PRELOAD=str(pathlib.Path(softhca).parent / "libsofthca.so"))
         for number in range(3):
-            programs.append(subprocess.Popen([holder, folder / f"domain{number}", "idle", "4"], env=inside, stdout=subprocess.PIPE, text=True))
+            programs.append(
+                subprocess.Popen([holder, folder / f"domain{number}", "idle", "4"], env=inside,
+                                 stdout=subprocess.PIPE, text=True))
             assert programs[-1].stdout.readline() == "ready\n"
         before = used(pid)
         time.sleep(SECONDS)

@@ -1,11 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Measures the emulated HCA, each model of it: latency, bandwidth, and what it costs when nothing happens.
+"""Measures the emulated HCA, each model of it: latency, bandwidth, and what it costs when nothing
+happens.
 
 usage: softhca_speed.py SOFTHCA-COMMAND
-Prints a table with the targets; exit status 1 when one is missed, 77 when perftest is not installed. What other programs do
-on the machine meanwhile shows: each figure is the median of several runs, in which the models take turns, and the load is printed
-with them.
+Prints a table with the targets; exit status 1 when one is missed, 77 when perftest is not
+installed. What other programs do on the machine meanwhile shows: each figure is the median of
+several runs, in which the models take turns, and the load is printed with them.
 """
 
 import os
@@ -37,9 +38,11 @@ wait $server
 HOLDER = r"""
 import ctypes, time
 v = ctypes.CDLL("libibverbs.so.1")
-v.ibv_get_device_list.restype = v.ibv_open_device.restype = v.ibv_create_cq.restype = ctypes.c_void_p
+for function in (v.ibv_get_device_list, v.ibv_open_device, v.ibv_create_cq):
+    function.restype = ctypes.c_void_p
 v.ibv_open_device.argtypes = [ctypes.c_void_p]
-v.ibv_create_cq.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int]
+v.ibv_create_cq.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p,
+                            ctypes.c_int]
 devices = ctypes.cast(v.ibv_get_device_list(None), ctypes.POINTER(ctypes.c_void_p))
 assert v.ibv_create_cq(v.ibv_open_device(devices[0]), 16, None, None, 0)
 print("ready", flush=True)
@@ -49,9 +52,10 @@ time.sleep(600)
 
 def perftest(softhca, model, run, *words):
     """Columns of the one line of results."""
-    done = subprocess.run([softhca, "run", f"--model={model}", "--", "bash", "-c", PAIR, "pair", str(19100 + os.getpid() % 500 + run),
-                           MODELS[model], *words],
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    done = subprocess.run([
+        softhca, "run", f"--model={model}", "--", "bash", "-c", PAIR, "pair",
+        str(19100 + os.getpid() % 500 + run), MODELS[model], *words
+    ], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
     line = re.search(r"^[ \t]*\d+[ \t]+\d+[ \t]+[\d. \t]+$", done.stdout, re.M)
     if done.returncode or not line:
         sys.exit(f"{' '.join(words)} failed:\n{done.stdout}")
@@ -60,7 +64,9 @@ def perftest(softhca, model, run, *words):
 
 def latency(softhca, model, run):
     """Typical one-way latency in microseconds of 64 byte messages, with events."""
-    return float(perftest(softhca, model, run, "ib_send_lat", "-F", "-c", "XRC", "-e", "-s", "64", "-n", "2000")[4])
+    return float(
+        perftest(softhca, model, run, "ib_send_lat", "-F", "-c", "XRC", "-e", "-s", "64", "-n",
+                 "2000")[4])
 
 
 def bandwidth(program, connection):
@@ -77,7 +83,9 @@ def xrc_against_rc(softhca, model, run):
     best = {"RC": 0, "XRC": 0}
     for turn in range(RUNS):
         for connection, so_far in best.items():
-            best[connection] = max(so_far, bandwidth("ib_send_bw", connection)(softhca, model, run * RUNS + turn))
+            best[connection] = max(
+                so_far,
+                bandwidth("ib_send_bw", connection)(softhca, model, run * RUNS + turn))
     return best["XRC"] / best["RC"]
 
 
@@ -88,17 +96,22 @@ def processor_time(pid):
 
 def idle(contexts):
     def measure(softhca, model, run):
-        """Per cent of one processor that the daemon takes while @contexts contexts with a CQ do nothing."""
+        """Per cent of one processor that the daemon takes while @contexts contexts with a CQ do
+        nothing."""
         with tempfile.TemporaryDirectory(dir="/tmp") as directory:
             env = dict(os.environ, SOFTHCA_DIR=f"{directory}/d")
-            subprocess.run([softhca, "start", f"--model={model}"], env=env, check=True, stdout=subprocess.DEVNULL, timeout=20)
+            subprocess.run([softhca, "start", f"--model={model}"], env=env, check=True,
+                           stdout=subprocess.DEVNULL, timeout=20)
             env["LD_PRELOAD"] = str(pathlib.Path(softhca).parent / "libsofthca.so")
-            holders = [subprocess.Popen(["/usr/bin/python3", "-c", HOLDER], env=env, stdout=subprocess.PIPE, text=True)
-                       for _ in range(contexts)]
+            holders = [
+                subprocess.Popen(["/usr/bin/python3", "-c", HOLDER], env=env,
+                                 stdout=subprocess.PIPE, text=True) for _ in range(contexts)
+            ]
             try:
                 for holder in holders:
                     assert holder.stdout.readline() == "ready\n"
-                status = subprocess.run([softhca, "status"], env=env, stdout=subprocess.PIPE, text=True, timeout=20).stdout
+                status = subprocess.run([softhca, "status"], env=env, stdout=subprocess.PIPE,
+                                        text=True, timeout=20).stdout
                 pid = re.search(r"pid (\d+)", status).group(1)
                 time.sleep(0.5)
                 before, begin = processor_time(pid), time.monotonic()
@@ -113,12 +126,14 @@ def idle(contexts):
     return measure
 
 
-# what, unit, measure, runs, target, whether the target is the most (or the least), how many times worse than the first model the
-# others may be
+# what, unit, measure, runs, target, whether the target is the most (or the least), how many times
+# worse than the first model the others may be
 ROWS = (
     ("XRC send, events, 64 bytes: typical latency", "us", latency, RUNS, 60, True, 1.3),
-    ("RC RDMA write, 64 KiB: bandwidth", "GB/s", bandwidth("ib_write_bw", "RC"), RUNS, 1.5, False, 1.2),
-    ("XRC RDMA write, 64 KiB: bandwidth", "GB/s", bandwidth("ib_write_bw", "XRC"), RUNS, 1.5, False, 1.2),
+    ("RC RDMA write, 64 KiB: bandwidth", "GB/s", bandwidth("ib_write_bw",
+                                                           "RC"), RUNS, 1.5, False, 1.2),
+    ("XRC RDMA write, 64 KiB: bandwidth", "GB/s", bandwidth("ib_write_bw",
+                                                            "XRC"), RUNS, 1.5, False, 1.2),
     ("RC send, 64 KiB: bandwidth", "GB/s", bandwidth("ib_send_bw", "RC"), RUNS, 1.5, False, 1.2),
     ("XRC send, 64 KiB: bandwidth", "GB/s", bandwidth("ib_send_bw", "XRC"), RUNS, 1.5, False, 1.2),
     ("XRC send against RC send, 64 KiB: bandwidth", "", xrc_against_rc, 1, 0.98, False, None),
@@ -131,7 +146,9 @@ def print_model(model, values, unit, target, most):
     """Whether the target is met."""
     median, best = statistics.median(values), (min if most else max)(values)
     good = median <= target if most else median >= target
-    print(f"    {model:42}{median:9.2f}{best:9.2f}{'<=' if most else '>=':>5}{target:5g} {unit}{'' if good else '  MISSED'}", flush=True)
+    print(
+        f"    {model:42}{median:9.2f}{best:9.2f}{'<=' if most else '>=':>5}{target:5g} {unit}{'' if good else '  MISSED'}",
+        flush=True)
     return good
 
 
@@ -140,12 +157,15 @@ def print_ratio(first, values, most, limit):
     ratio = statistics.median(values) / statistics.median(first)
     ratio = ratio if most else 1 / ratio
     good = ratio <= limit
-    print(f"    {'against the first':42}{ratio:9.2f}{'':9}{'<=':>5}{limit:5g}{'' if good else '  MISSED'}", flush=True)
+    print(
+        f"    {'against the first':42}{ratio:9.2f}{'':9}{'<=':>5}{limit:5g}{'' if good else '  MISSED'}",
+        flush=True)
     return good
 
 
 def measure_row(softhca, what, unit, measure, runs, target, most, limit):
-    """The models take turns, so that what else the machine does meets them alike. Whether all targets are met."""
+    """The models take turns, so that what else the machine does meets them alike. Whether all
+    targets are met."""
     values = {model: [] for model in MODELS}
     for run in range(runs):
         for model in MODELS:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An old program that makes many short legacy calls, five functions deep: trace_calls COUNT. It registers again and again with the
- * receive QP that it has created, for which no kernel is asked. Prints the nanoseconds of one call.
+ * An old program that makes many short legacy calls, five functions deep: trace_calls COUNT. It
+ * registers again and again with the receive QP that it has created, for which no kernel is asked.
+ * Prints the nanoseconds of one call.
  */
 
 #include <fcntl.h>
@@ -33,7 +34,8 @@ static struct ibv_xrc_domain *open_domain(void)
 	return domain;
 }
 
-__attribute__((noinline)) static void call(int depth, struct ibv_xrc_domain *domain, uint32_t number)
+__attribute__((noinline)) static void call(int depth, struct ibv_xrc_domain *domain,
+					   uint32_t number)
 {
 	if (depth)
 		call(depth - 1, domain, number);
@@ -51,11 +53,13 @@ int main(int argc, char **argv)
 	uint32_t number;
 
 	need(!ibv_create_xrc_rcv_qp(&attr, &number), "a receive QP");
-	call(4, domain, number);	/* The first calls load libraries and make the table file. */
+	/* The first calls load libraries and make the table file. */
+	call(4, domain, number);
 	clock_gettime(CLOCK_MONOTONIC, &start);
 	for (long i = 0; i < count; i++)
 		call(4, domain, number);
 	clock_gettime(CLOCK_MONOTONIC, &end);
-	printf("%ld\n", ((end.tv_sec - start.tv_sec) * 1000000000 + end.tv_nsec - start.tv_nsec) / count);
+	printf("%ld\n",
+	       ((end.tv_sec - start.tv_sec) * 1000000000 + end.tv_nsec - start.tv_nsec) / count);
 	return 0;
 }

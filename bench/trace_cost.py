@@ -3,7 +3,8 @@
 """Measures the time and the system calls that `xrc-compat trace` adds to one legacy call.
 
 usage: trace_cost.py SOFTHCA XRC-COMPAT TRACE-CALLS
-Exit status 1 beyond 20 us or 10 system calls. The time is the least of several runs; the system calls need strace.
+Exit status 1 beyond 20 us or 10 system calls. The time is the least of several runs; the system
+calls need strace.
 """
 
 import re
@@ -17,17 +18,24 @@ MOST_MICROSECONDS, MOST_SYSTEM_CALLS = 20, 10
 
 
 def run(argv):
-    return subprocess.run(argv, stdout=subprocess.PIPE, universal_newlines=True, timeout=300, check=True).stdout
+    return subprocess.run(argv, stdout=subprocess.PIPE, universal_newlines=True, timeout=300,
+                          check=True).stdout
 
 
 def microseconds(softhca, way, program):
-    return min(int(run([softhca, "run", "--devices=1", "--", *way, program, str(MANY)]).split()[-1]) for _ in range(RUNS)) / 1000
+    return min(
+        int(run([softhca, "run", "--devices=1", "--", *way, program,
+                 str(MANY)]).split()[-1]) for _ in range(RUNS)) / 1000
 
 
 def system_calls(softhca, way, program, count):
     """Of the whole program; the difference of two counts is what the calls make."""
     with tempfile.NamedTemporaryFile("r") as summary:
-        run([softhca, "run", "--devices=1", "--", *way, "strace", "-qq", "-c", "-o", summary.name, program, str(count)])
+        run([
+            softhca, "run", "--devices=1", "--", *way, "strace", "-qq", "-c", "-o", summary.name,
+            program,
+            str(count)
+        ])
         return int(re.search(r"^100\.00 .*?(\d+)(?: +\d+)? total$", summary.read(), re.M).group(1))
 
 
@@ -36,8 +44,11 @@ def main(argv):
         print(__doc__.split("\n")[2], file=sys.stderr)
         return 2
     softhca, xrc_compat, program = argv[1:]
-    ways = {"run": [xrc_compat, "run", "--"], "trace": [xrc_compat, "trace", "--output", "/dev/null", "--"],
-            "trace --json": [xrc_compat, "trace", "--json", "--output", "/dev/null", "--"]}
+    ways = {
+        "run": [xrc_compat, "run",
+                "--"], "trace": [xrc_compat, "trace", "--output", "/dev/null", "--"],
+        "trace --json": [xrc_compat, "trace", "--json", "--output", "/dev/null", "--"]
+    }
     failed = False
     alone = microseconds(softhca, ways["run"], program)
     print(f"one call without a trace: {alone:.2f} us")
@@ -49,7 +60,9 @@ def main(argv):
         counts = [system_calls(softhca, ways["trace"], program, count) for count in (FEW, MANY)]
         added = (counts[1] - counts[0]) / (MANY - FEW)
         failed |= added > MOST_SYSTEM_CALLS
-        print(f"{'trace makes':20} {added:6.2f} system calls in the program for each (limit {MOST_SYSTEM_CALLS})")
+        print(
+            f"{'trace makes':20} {added:6.2f} system calls in the program for each (limit {MOST_SYSTEM_CALLS})"
+        )
     return 1 if failed else 0
 
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * libibcommon.so.1. Programs have it in DT_NEEDED because libibumad.so.1 was linked with it. Only diagnostic programs called it.
+ * libibcommon.so.1. Programs have it in DT_NEEDED because libibumad.so.1 was linked with it. Only
+ * diagnostic programs called it.
  */
 #include <endian.h>
 #include <errno.h>
@@ -133,7 +134,9 @@ int sys_read_uint(const char *directory, const char *name, unsigned int *value)
 	return err;
 }
 
-/* Read @count groups of four hexadecimal digits with colons between them, into network byte order. */
+/*
+ * Read @count groups of four hexadecimal digits with colons between them, into network byte order.
+ */
 static int read_groups(const char *directory, const char *name, uint16_t *group, int count)
 {
 	char text[64];

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* libibumad.so.1 and .so.2: the four functions whose structs have changed. The others are in umad_forward.c. */
+/*
+ * libibumad.so.1 and .so.2: the four functions whose structs have changed. The others are in
+ * umad_forward.c.
+ */
 #include <errno.h>
 
 #include "umad_now.h"
@@ -27,8 +30,8 @@ static int get_ca_2007(get_ca_fn get, const char *name, struct umad_ca *ca)
 }
 
 /*
- * The library allocates the ports, so each may be longer than the struct that the caller knows. Callers of libibumad.so.2 get those
- * of today. In those of libibumad.so.1, capmask is longer.
+ * The library allocates the ports, so each may be longer than the struct that the caller knows.
+ * Callers of libibumad.so.2 get those of today. In those of libibumad.so.1, capmask is longer.
  */
 int umad_get_ca(const char *name, struct umad_ca *ca)
 {
@@ -51,7 +54,10 @@ int umad_release_ca(struct umad_ca *ca)
 	return 0;
 }
 
-/* The caller owns the struct. It may be the shortest one of its soname, so no more than that is written. */
+/*
+ * The caller owns the struct. It may be the shortest one of its soname, so no more than that is
+ * written.
+ */
 static int get_port_older(int caller, const char *name, int portnum, void *port)
 {
 	get_port_fn get = (get_port_fn)umad_now("umad_get_port");
@@ -93,7 +99,10 @@ static int release_port_2009(release_port_fn release, struct umad_port_2009 *por
 	return result;
 }
 
-/* For a caller of libibumad.so.1 there is nothing to free: umad_get_port() writes no P_Keys into its struct. */
+/*
+ * For a caller of libibumad.so.1 there is nothing to free: umad_get_port() writes no P_Keys into
+ * its struct.
+ */
 int umad_release_port(void *port)
 {
 	release_port_fn release = (release_port_fn)umad_now("umad_release_port");

@@ -1,15 +1,23 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* libibumad.so.1 and .so.2: the functions that today's libibumad.so.3 has with the same arguments. */
+/*
+ * libibumad.so.1 and .so.2: the functions that today's libibumad.so.3 has with the same arguments.
+ */
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "umad_now.h"
 
-/* The size of the header before a MAD. Programs allocate a MAD with it before they know whether there is a device. */
+/*
+ * The size of the header before a MAD. Programs allocate a MAD with it before they know whether
+ * there is a device.
+ */
 #define MAD_HEADER_SIZE 64
 
-/* Calls the function of the same name in libibumad.so.3; returns @missing if the machine has no libibumad.so.3. */
+/*
+ * Calls the function of the same name in libibumad.so.3; returns @missing if the machine has no
+ * libibumad.so.3.
+ */
 #define FORWARD(type, name, parameters, arguments, missing) \
 	type name parameters \
 	{ \
@@ -32,8 +40,10 @@ FORWARD(int, umad_init, (void), (), -1)
 FORWARD(int, umad_done, (void), (), 0)
 
 FORWARD(int, umad_get_cas_names, (char names[][20], int max), (names, max), -ENODEV)
-FORWARD(int, umad_get_ca_portguids, (const char *ca, uint64_t *guids, int max), (ca, guids, max), -ENODEV)
-FORWARD(int, umad_get_issm_path, (const char *ca, int port, char *path, int max), (ca, port, path, max), -ENODEV)
+FORWARD(int, umad_get_ca_portguids, (const char *ca, uint64_t *guids, int max), (ca, guids, max),
+	-ENODEV)
+FORWARD(int, umad_get_issm_path, (const char *ca, int port, char *path, int max),
+	(ca, port, path, max), -ENODEV)
 FORWARD(int, umad_open_port, (const char *ca, int port), (ca, port), -ENODEV)
 FORWARD(int, umad_close_port, (int fd), (fd), -ENODEV)
 FORWARD(int, umad_get_fd, (int fd), (fd), -ENODEV)
@@ -59,7 +69,10 @@ FORWARD(int, umad_debug, (int level), (level), 0)
 FORWARD_VOID(umad_addr_dump, (void *address), (address))
 FORWARD_VOID(umad_dump, (void *umad), (umad))
 
-/* Old headers declare int. Today's umad_set_addr_net declares 16 and 32 bits: it takes the lower bits of each argument. */
+/*
+ * Old headers declare int. Today's umad_set_addr_net declares 16 and 32 bits: it takes the lower
+ * bits of each argument.
+ */
 FORWARD(int, umad_set_addr, (void *umad, int lid, int qpn, int sl, int qkey),
 	(umad, lid, qpn, sl, qkey), -ENODEV)
 FORWARD(int, umad_set_addr_net, (void *umad, int lid, int qpn, int sl, int qkey),

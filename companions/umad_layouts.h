@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The structs of libibumad's interface as programs of each age were compiled with them. Never change one: each is an ABI.
+ * The structs of libibumad's interface as programs of each age were compiled with them. Never
+ * change one: each is an ABI.
  *
  *   libibumad.so.1   2006-10  struct umad_port_2006
  *                    2007-11  struct umad_port_2007: the P_Keys were appended under the same soname
- *   libibumad.so.2   2009-05  struct umad_port_2009: capmask has 32 bits, and every later member moved
+ *   libibumad.so.2   2009-05  struct umad_port_2009: capmask has 32 bits; later members moved
  *                    2010-03  struct umad_port_now: link_layer was appended under the same soname
  *   libibumad.so.3   2010-05  struct umad_port_now
  */
@@ -71,8 +72,10 @@ struct umad_ca {
 #endif
 
 #define UMAD_OFFSET(type, member, class64, class32) \
-	_Static_assert(offsetof(struct type, member) == UMAD_BY_CLASS(class64, class32), #type "." #member)
-#define UMAD_SIZE(type, class64, class32) _Static_assert(sizeof(struct type) == UMAD_BY_CLASS(class64, class32), #type)
+	_Static_assert(offsetof(struct type, member) == UMAD_BY_CLASS(class64, class32), \
+		       #type "." #member)
+#define UMAD_SIZE(type, class64, class32) \
+	_Static_assert(sizeof(struct type) == UMAD_BY_CLASS(class64, class32), #type)
 
 #if defined(__LP64__) || defined(__i386__)
 UMAD_OFFSET(umad_port_2006, rate, 48, 48);

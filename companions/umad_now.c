@@ -20,12 +20,14 @@ static void complain(const char *reason)
 	const char *verbose = getenv("XRC_COMPAT_VERBOSE");
 
 	if (!atomic_exchange(&missing, true) && verbose && verbose[0] && strcmp(verbose, "0"))
-		fprintf(stderr, "xrc-compat: libibumad.so.%d: %s; the umad functions fail\n", SONAME_VERSION, reason);
+		fprintf(stderr, "xrc-compat: libibumad.so.%d: %s; the umad functions fail\n",
+			SONAME_VERSION, reason);
 }
 
 /*
- * No pthread_once(): a constructor that calls these functions holds the loader's lock. It would wait for a thread that is in
- * pthread_once() and waits for that lock. Two threads may load the library, which only counts its uses.
+ * No pthread_once(): a constructor that calls these functions holds the loader's lock. It would
+ * wait for a thread that is in pthread_once() and waits for that lock. Two threads may load the
+ * library, which only counts its uses.
  */
 void *umad_now(const char *name)
 {
@@ -47,7 +49,8 @@ static int version_of(const char *name)
 	static const char prefix[] = "libibumad.so.";
 	size_t length = sizeof(prefix) - 1;
 
-	if (strncmp(name, prefix, length) || name[length] < '1' || name[length] > '3' || name[length + 1])
+	if (strncmp(name, prefix, length) || name[length] < '1' || name[length] > '3' ||
+	    name[length + 1])
 		return 0;
 	return name[length] - '0';
 }

@@ -15,7 +15,7 @@
 #include "srq.h"
 #include "xrc_qp.h"
 
-/* The child may find a lock of the provider taken, as with OFED: the library does not wait for such locks before a fork. */
+/* As with OFED, a lock of the provider may be taken in the child: fork() does not wait for it. */
 static void in_child(void)
 {
 	state_forked_child();
@@ -41,7 +41,8 @@ void device_use_begin(void)
 }
 
 /* Called before the real close: after that another thread may open a device at the same address. */
-static void detach_all(const struct ibv_context *context, struct domain_list *domains, struct device_domain_list *ended)
+static void detach_all(const struct ibv_context *context, struct domain_list *domains,
+		       struct device_domain_list *ended)
 {
 	state_lock();
 	srq_forget_context(context);

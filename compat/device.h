@@ -5,10 +5,10 @@
 
 #include <infiniband/verbs.h>
 
-/** device_use_begin - the program opens its first domain: from now on the library handles verbs and forks (state_in_use()). */
+/** device_use_begin - the program opens its first domain: handle verbs and forks from now on. */
 void device_use_begin(void);
 
-/** device_close - free the library's objects of this device, then close it. -errno of the real close. */
+/** device_close - free the library's objects of this device, then close it. The close's -errno. */
 int device_close(struct ibv_context *context);
 
 #endif

@@ -18,26 +18,30 @@ static struct device_domain *find_by_inode(const struct ibv_context *context, de
 	struct device_domain *found;
 
 	LIST_FOREACH(found, &device_domains, link)
-		if (found->context == context && found->has_inode && found->dev == dev && found->ino == ino)
+		if (found->context == context && found->has_inode && found->dev == dev &&
+		    found->ino == ino)
 			return found;
 	return NULL;
 }
 
 static struct regtab_entry *new_entry(const struct ibv_context *context, dev_t dev, ino_t ino)
 {
-	struct regtab_key key = { .guid = modern_device_guid(context), .st_dev = dev, .st_ino = ino };
+	struct regtab_key key = { .guid = modern_device_guid(context),
+				  .st_dev = dev,
+				  .st_ino = ino };
 	char label[REGTAB_LABEL_SIZE];
 	struct stat st;
 
 	snprintf(key.device, sizeof(key.device), "%.63s", context->device->name);
 	snprintf(label, sizeof(label), "%p", (const void *)context);
-	/* Two emulated adapters may have one name and GUID; each has a device directory of its own. */
+	/* Emulated adapters may share name and GUID; each has a device directory of its own. */
 	if (!stat(context->device->ibdev_path, &st))
 		key.instance = st.st_ino;
 	return regtab_new(settings()->table_dir, &key, label);
 }
 
-static struct device_domain *create(struct ibv_context *context, bool has_inode, dev_t dev, ino_t ino)
+static struct device_domain *create(struct ibv_context *context, bool has_inode, dev_t dev,
+				    ino_t ino)
 {
 	struct device_domain *created = calloc(1, sizeof(*created));
 
@@ -52,7 +56,8 @@ static struct device_domain *create(struct ibv_context *context, bool has_inode,
 	return created;
 }
 
-struct device_domain *device_domain_get(struct ibv_context *context, bool has_inode, dev_t dev, ino_t ino)
+struct device_domain *device_domain_get(struct ibv_context *context, bool has_inode, dev_t dev,
+					ino_t ino)
 {
 	struct device_domain *got = has_inode ? find_by_inode(context, dev, ino) : NULL;
 
@@ -99,10 +104,13 @@ bool device_domain_refresh(struct device_domain *device_domain)
 	bool again = regtab_refresh(device_domain->table, &news);
 
 	if (news.lost)
-		log_once(lost, "%s: a file of the registration table in %s %s; set XRC_COMPAT_TABLE_DIR to a "
-			 "directory of your own", device, dir, news.lost);
+		log_once(lost,
+			 "%s: a file of the registration table in %s %s; set XRC_COMPAT_TABLE_DIR to a "
+			 "directory of your own",
+			 device, dir, news.lost);
 	if (news.err)
-		log_once(refused, "%s: the registration table in %s: %s (is the file system full, or ulimit -f, -n or -v low?); "
+		log_once(refused,
+			 "%s: the registration table in %s: %s (is the file system full, or ulimit -f, -n or -v low?); "
 			 "xrc-compat ps does not show all of this process. Set XRC_COMPAT_TABLE_DIR to a local directory of your own",
 			 device, dir, strerror(-news.err));
 	return again;

@@ -2,8 +2,8 @@
 /*
  * An XRC domain of the kernel as one opened device has it, behind all handles of one inode.
  *
- * The old kernel compared domains by this object, not by handle: an SRQ made through one handle keeps every handle of
- * the same inode busy (contract 5.2).
+ * The old kernel compared domains by this object, not by handle: an SRQ made through one handle
+ * keeps every handle of the same inode busy (contract 5.2).
  */
 #ifndef COMPAT_DEVICE_DOMAIN_H
 #define COMPAT_DEVICE_DOMAIN_H
@@ -25,8 +25,8 @@ struct device_domain {
 	unsigned handles;	/* struct domain that refer to this */
 	unsigned srqs;		/* XRC SRQs of this opened device */
 	unsigned qps;		/* XRC QPs of this opened device */
-	struct handle_map rcv_qps;	/* struct rcv_qp by number: registrations of this opened device */
-	struct regtab_entry *table;	/* its part of the registration table; NULL: private, or no memory */
+	struct handle_map rcv_qps;	/* struct rcv_qp by number: this device's registrations */
+	struct regtab_entry *table;	/* its part of the registration table, or NULL */
 	LIST_ENTRY(device_domain) link;
 };
 
@@ -35,21 +35,22 @@ LIST_HEAD(device_domain_list, device_domain);
 /* Of all opened devices. Lock held. */
 extern struct device_domain_list device_domains;
 
-/** device_domain_get - find that of an inode, or create it. Each call counts one handle. Lock held. NULL: no memory. */
-struct device_domain *device_domain_get(struct ibv_context *context, bool has_inode, dev_t dev, ino_t ino);
+/** device_domain_get - find or create it; counts one handle. Lock held. NULL: no memory. */
+struct device_domain *device_domain_get(struct ibv_context *context, bool has_inode, dev_t dev,
+					ino_t ino);
 
-/** device_domain_put - drop one handle. Returns it after the last one, for the caller to free; else NULL. Lock held. */
+/** device_domain_put - drop one handle. Returns it after the last one, to be freed. Lock held. */
 struct device_domain *device_domain_put(struct device_domain *device_domain);
 
 /** device_domain_free - free it and its part of the table. NULL is allowed. No lock held. */
 void device_domain_free(struct device_domain *device_domain);
 
-/** device_domain_take - move all of a device into a list, where device_domain_get() does not find them. Lock held. */
+/** device_domain_take - move all of a device into a list: no look-up finds them. Lock held. */
 void device_domain_take(const struct ibv_context *context, struct device_domain_list *taken);
 
 /**
- * device_domain_refresh - make its file in the registration table, or a new one if that is lost, at most once a second.
- * No lock held. True: all registrations have to be entered again.
+ * device_domain_refresh - make its file in the registration table, or a new one if that is lost, at
+ * most once a second. No lock held. True: all registrations have to be entered again.
  */
 bool device_domain_refresh(struct device_domain *device_domain);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* XRC domains: each is a device and an inode. SRQs and QPs keep one busy, as they did in the old kernel. */
+/* XRC domains: each is a device and an inode. Its SRQs and QPs keep it busy. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -63,13 +63,13 @@ free_domain:
 
 /* ---- closing ---- */
 
-/* Registrations are not counted: the kernel itself refuses to close the handle through which one was made. */
+/* Registrations do not count: the kernel keeps the handle open through which one was made. */
 static bool is_busy(const struct domain *domain)
 {
 	return domain->device_domain->srqs || domain->device_domain->qps;
 }
 
-/* NULL: not an open domain. While another thread closes it, wait: the kernel may refuse, and then it stays open. Lock held. */
+/* Wait while another thread closes it, since the kernel may refuse. NULL: not open. Lock held. */
 static struct domain *find_open(const struct legacy_xrc_domain *ldom)
 {
 	struct domain *domain;

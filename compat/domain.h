@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What an XRC domain meant: an inode of a device, opened by any number of processes (contract 5.1, 5.2). */
+/* An XRC domain: an inode of a device, opened by any number of processes (contract 5.1, 5.2). */
 #ifndef COMPAT_DOMAIN_H
 #define COMPAT_DOMAIN_H
 
@@ -22,24 +22,25 @@ LIST_HEAD(domain_list, domain);
 
 /**
  * domain_open - open the domain of fd's inode, or with fd -1 a new private one.
- * The file may be closed and unlinked at once: the kernel holds the inode. -errno as the kernel's (contract 5.1).
+ * The file may be closed and unlinked at once: the kernel holds the inode. -errno: contract 5.1.
  */
 int domain_open(struct ibv_context *context, int fd, int oflag, struct legacy_xrc_domain **ldom);
 
 /**
- * domain_close - -EINVAL: not an open domain. -EBUSY: an SRQ or QP of this opened device is in the domain, or receive
- * QPs are still registered through this handle (contract 5.2).
+ * domain_close - -EINVAL: not an open domain. -EBUSY: an SRQ or QP of this opened device is in the
+ * domain, or receive QPs are still registered through this handle (contract 5.2).
  */
 int domain_close(struct legacy_xrc_domain *ldom);
 
 /**
- * domain_enter - use a domain for a verb: it cannot be closed until domain_leave(). Lock held; waits while another thread closes it.
+ * domain_enter - use a domain for a verb: it stays open until domain_leave(). Lock held.
  * NULL if ldom is not an open domain, or not one of context (NULL: any).
  */
-struct domain *domain_enter(const struct legacy_xrc_domain *ldom, const struct ibv_context *context);
+struct domain *domain_enter(const struct legacy_xrc_domain *ldom,
+			    const struct ibv_context *context);
 void domain_leave(struct domain *domain);
 
-/** domain_hold, domain_release - the same, without the lock: these take it. domain_release() accepts NULL. */
+/** domain_hold, domain_release - the same; they take the lock. domain_release() accepts NULL. */
 struct domain *domain_hold(const struct legacy_xrc_domain *ldom, const struct ibv_context *context);
 void domain_release(struct domain *domain);
 
@@ -47,12 +48,13 @@ void domain_release(struct domain *domain);
 struct ibv_xrcd *domain_xrcd(const struct legacy_xrc_domain *ldom);
 struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
 
-/** domain_forked - in a forked child: forget the parent's other threads, and mark all domains as inherited. Lock held. */
+/** domain_forked - in a forked child: mark all domains as inherited. Lock held. */
 void domain_forked(void);
 
 /**
- * domain_take - the program closes the device: move its domains into a list, where no call finds them, and wait until no verb uses
- * them. Lock held. domain_end - close and free them. No lock held.
+ * domain_take - the program closes the device: move its domains into a list, where no call finds
+ * them, and wait until no verb uses them. Lock held. domain_end - close and free them. No lock
+ * held.
  */
 void domain_take(const struct ibv_context *context, struct domain_list *left);
 void domain_end(struct domain_list *left);

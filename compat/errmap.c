@@ -15,12 +15,13 @@ struct row {
 };
 
 static const struct row rows[VERBS] = {
-#define X(function, returns, unsupported, arguments, port) [VERB_##function] = { #function, returns, unsupported },
+#define X(function, returns, unsupported, arguments, port) \
+	[VERB_##function] = { #function, returns, unsupported },
 	ABI_FUNCTIONS(X)
 #undef X
 };
 
-/* Functions that return rdma-core's errors as they are: verbs that are passed on, and functions for programs of today. */
+/* These return rdma-core's errors: verbs that are passed on, and functions for today's programs. */
 static bool is_todays(enum verb verb)
 {
 	switch (verb) {
@@ -63,8 +64,8 @@ static bool is_known(enum verb verb, int error)
 }
 
 /*
- * Today's kernels have errors that old programs do not know: EAGAIN of control groups, EACCES and EPERM of security modules.
- * Old programs get ENOMEM if something ran out, else EINVAL.
+ * Today's kernels have errors that old programs do not know: EAGAIN of control groups, EACCES and
+ * EPERM of security modules. Old programs get ENOMEM if something ran out, else EINVAL.
  */
 static int known_error(enum verb verb, int error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The one place where an error changes its form: 0 or -errno inside, what the old verb returned outside. */
+/* Translates errors: 0 or -errno inside, what the old verb returned outside. */
 #ifndef COMPAT_ERRMAP_H
 #define COMPAT_ERRMAP_H
 
@@ -8,8 +8,8 @@
 /**
  * errmap_return - what the verb returns for err, with errno set to match.
  * @err: 0 or -errno; @saved_errno: errno as the program had it, restored on success
- * Returns 0 on success. On failure a positive errno, or -1 for the verbs that say so in the table; for verbs that
- * return a pointer the value has no meaning (the shim returns NULL).
+ * Returns 0 on success. On failure a positive errno, or -1 for the verbs that say so in the table;
+ * for verbs that return a pointer the value has no meaning (the shim returns NULL).
  */
 int errmap_return(enum verb verb, int err, int saved_errno);
 

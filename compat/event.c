@@ -2,9 +2,10 @@
 /*
  * Async events, read and translated.
  *
- * MVAPICH and MVAPICH2 cancel their event thread at any instruction while it sits in ibv_get_async_event. Once the kernel has
- * counted an event as read, ibv_destroy_qp waits until it is acknowledged. So the thread reads as OFED's did, cancellable, and a
- * cleanup handler acknowledges the event of a thread that is cancelled when the kernel has just answered.
+ * MVAPICH and MVAPICH2 cancel their event thread at any instruction while it sits in
+ * ibv_get_async_event. Once the kernel has counted an event as read, ibv_destroy_qp waits until it
+ * is acknowledged. So the thread reads as OFED's did, cancellable, and a cleanup handler
+ * acknowledges the event of a thread that is cancelled when the kernel has just answered.
  */
 
 #include <pthread.h>
@@ -22,14 +23,14 @@
 /* ---- numbers ---- */
 
 /*
- * Numbers that were handed out in flagged events, each with its device. An acknowledgement without the flag must not take one for a
- * pointer to a QP, however often and however late it comes. So a number stays until its device is closed; that of several devices
- * stays for good.
+ * Numbers that were handed out in flagged events, each with its device. An acknowledgement without
+ * the flag must not take one for a pointer to a QP, however often and however late it comes. So a
+ * number stays until its device is closed; that of several devices stays for good.
  */
 static struct handle_map flagged;
 #define SEVERAL_DEVICES ((void *)&flagged)
 
-/* QP numbers have 24 bits; a heap pointer that small is possible in a non-PIE program, hence the map. */
+/* QP numbers have 24 bits. In a non-PIE program a heap pointer may be as small: hence the map. */
 #define QP_NUM_MAX 0xffffffu
 
 static void note_flagged(struct ibv_context *context, uint32_t qp_num)
@@ -66,10 +67,12 @@ void event_forget_context(const struct ibv_context *context)
 
 static bool leaves_qp_in_err(uint32_t type)
 {
-	return type == IBV_EVENT_QP_FATAL || type == IBV_EVENT_QP_REQ_ERR || type == IBV_EVENT_QP_ACCESS_ERR;
+	return type == IBV_EVENT_QP_FATAL || type == IBV_EVENT_QP_REQ_ERR ||
+	       type == IBV_EVENT_QP_ACCESS_ERR;
 }
 
-static void flag_event(struct legacy_async_event *levent, struct ibv_context *context, uint32_t qp_num)
+static void flag_event(struct legacy_async_event *levent, struct ibv_context *context,
+		       uint32_t qp_num)
 {
 	note_flagged(context, qp_num);
 	memset(&levent->element, 0, sizeof(levent->element));
@@ -87,12 +90,14 @@ static bool translate_qp_event(struct ibv_async_event *event, struct legacy_asyn
 		return true;
 	}
 	if (qp.use == MODERN_TGT_PAIRED)
-		levent->element.qp = xrc_qp_target_event(event->element.qp, leaves_qp_in_err(event->event_type));
+		levent->element.qp =
+			xrc_qp_target_event(event->element.qp, leaves_qp_in_err(event->event_type));
 	/* Another thread may wait for this in a destroy, and then free the handle. */
 	modern_ack_async_event(event);
 	if (qp.use == MODERN_TGT_REGISTERED)
 		flag_event(levent, qp.context, qp.qp_num);
-	return qp.use != MODERN_TGT_TRANSIENT && (qp.use != MODERN_TGT_PAIRED || levent->element.qp);
+	return qp.use != MODERN_TGT_TRANSIENT &&
+	       (qp.use != MODERN_TGT_PAIRED || levent->element.qp);
 }
 
 static void translate_srq_event(struct ibv_async_event *event, struct legacy_async_event *levent)
@@ -126,8 +131,8 @@ static bool translate(struct ibv_async_event *event, struct legacy_async_event *
 /* ---- reading ---- */
 
 /*
- * While the thread translates an event, signals are blocked and cancellation is off. Translation takes the lock, which a
- * cancelled thread, or a signal handler that jumps away, would not release.
+ * While the thread translates an event, signals are blocked and cancellation is off. Translation
+ * takes the lock, which a cancelled thread, or a signal handler that jumps away, would not release.
  */
 struct quiet {
 	sigset_t signals;
@@ -152,11 +157,12 @@ static void quiet_end(const struct quiet *quiet)
 
 #define NOTHING_READ UINT32_MAX
 
-/* Not on the stack: if a signal handler jumps away after the kernel has answered, the thread's next call finds the event here. */
+/* Not on the stack: a handler may jump away. Then the thread's next call finds the event here. */
 static __thread struct {
 	struct ib_uverbs_async_event_desc desc;
 	int async_fd;
-} reading __attribute__((tls_model("initial-exec"))) = { .desc.event_type = NOTHING_READ };	/* as in shim/rdmacm.c */
+/* shim/rdmacm.c */
+} reading __attribute__((tls_model("initial-exec"))) = { .desc.event_type = NOTHING_READ };
 
 static struct ibv_async_event take_read(void)
 {
@@ -209,7 +215,7 @@ static int read_event(int async_fd, struct ibv_async_event *event, struct quiet 
 	return err;
 }
 
-/* A thread that was cancelled during the translation ends here. The cleanup handler then acknowledges the event. */
+/* A thread cancelled meanwhile ends here. The cleanup handler acknowledges the event. */
 static void hand_out(struct legacy_async_event *levent, const struct quiet *quiet)
 {
 	pthread_cleanup_push(acknowledge_translated, levent);
@@ -247,7 +253,8 @@ void event_ack(const struct legacy_async_event *levent)
 	memcpy(&event.element, &levent->element, sizeof(event.element));
 	if (modern_event_of(event.event_type) == MODERN_EVENT_OF_SRQ)
 		event.element.srq = srq_unwrap(event.element.srq);
-	if (modern_event_of(event.event_type) == MODERN_EVENT_OF_QP && was_flagged(event.element.qp))
+	if (modern_event_of(event.event_type) == MODERN_EVENT_OF_QP &&
+	    was_flagged(event.element.qp))
 		return;
 	modern_ack_async_event(&event);
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Async events: those of a receive QP have a flag and its number, those of an XRC SRQ its image (contract 1.4, 5.8). */
+/*
+ * Async events: a receive QP's have a flag and its number, an XRC SRQ's its image (contract 5.8).
+ */
 #ifndef COMPAT_EVENT_H
 #define COMPAT_EVENT_H
 
@@ -7,15 +9,16 @@
 
 /**
  * event_get - the next event of the device, as old programs know it.
- * -EAGAIN: there is none, and async_fd is non-blocking. Other errors are those of read(2). While the thread blocks it holds no lock:
- * it may be cancelled, and a signal handler may leave by siglongjmp(3).
+ * -EAGAIN: there is none, and async_fd is non-blocking. Other errors are those of read(2). While
+ * the thread blocks it holds no lock: it may be cancelled, and a signal handler may leave by
+ * siglongjmp(3).
  *
- * The event of a receive QP counts as acknowledged when it is handed out: the old kernel did no accounting for it, so
- * programs need not acknowledge it, and unregister must never wait for that.
+ * The event of a receive QP counts as acknowledged when it is handed out: the old kernel did no
+ * accounting for it, so programs need not acknowledge it, and unregister must never wait for that.
  */
 int event_get(struct ibv_context *context, struct legacy_async_event *event);
 
-/** event_ack - acknowledge an event. Old programs leave its flag as it was, clear it, or set it again. *event is not changed. */
+/** event_ack - acknowledge an event. Old programs keep, clear or set its flag. No change to it. */
 void event_ack(const struct legacy_async_event *event);
 
 /** event_forget_context - the device is being closed. Lock held. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Modifies a half of an XRC QP: the old table of transitions, and the bits that each half no longer takes (contract 5.9). */
+/* Modifies a half of an XRC QP by the old table of transitions (contract 5.9). */
 
 #include <errno.h>
 #include <stdbool.h>
@@ -10,7 +10,8 @@
 #include "half.h"
 
 /* An old struct is shorter than today's: only its own size is ever copied. */
-_Static_assert(sizeof(struct legacy_qp_attr) < sizeof(struct ibv_qp_attr), "today's struct has grown at its end");
+_Static_assert(sizeof(struct legacy_qp_attr) < sizeof(struct ibv_qp_attr),
+	       "today's struct has grown at its end");
 
 struct ibv_qp_attr attr_from_legacy(const struct legacy_qp_attr *lattr)
 {
@@ -55,10 +56,10 @@ static const struct transition legacy_xrc[STATES][STATES] = {
 		[IBV_QPS_ERR] = { .valid = true },
 		[IBV_QPS_RTS] = {
 			.valid = true,
-			.required = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-				    IBV_QP_MAX_QP_RD_ATOMIC,
-			.optional = IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER |
-				    IBV_QP_PATH_MIG_STATE,
+			.required = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				    IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC,
+			.optional = IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS |
+				    IBV_QP_MIN_RNR_TIMER | IBV_QP_PATH_MIG_STATE,
 		},
 	},
 	[IBV_QPS_RTS] = {
@@ -66,8 +67,8 @@ static const struct transition legacy_xrc[STATES][STATES] = {
 		[IBV_QPS_ERR] = { .valid = true },
 		[IBV_QPS_RTS] = {
 			.valid = true,
-			.optional = IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE |
-				    IBV_QP_MIN_RNR_TIMER,
+			.optional = IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_ALT_PATH |
+				    IBV_QP_PATH_MIG_STATE | IBV_QP_MIN_RNR_TIMER,
 		},
 		[IBV_QPS_SQD] = { .valid = true, .optional = IBV_QP_EN_SQD_ASYNC_NOTIFY },
 	},
@@ -76,15 +77,16 @@ static const struct transition legacy_xrc[STATES][STATES] = {
 		[IBV_QPS_ERR] = { .valid = true },
 		[IBV_QPS_RTS] = {
 			.valid = true,
-			.optional = IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER |
-				    IBV_QP_PATH_MIG_STATE,
+			.optional = IBV_QP_CUR_STATE | IBV_QP_ALT_PATH | IBV_QP_ACCESS_FLAGS |
+				    IBV_QP_MIN_RNR_TIMER | IBV_QP_PATH_MIG_STATE,
 		},
 		[IBV_QPS_SQD] = {
 			.valid = true,
-			.optional = IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				    IBV_QP_MAX_QP_RD_ATOMIC | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ALT_PATH |
-				    IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_MIN_RNR_TIMER |
-				    IBV_QP_PATH_MIG_STATE,
+			.optional = IBV_QP_PORT | IBV_QP_AV | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+				    IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC |
+				    IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ALT_PATH |
+				    IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX |
+				    IBV_QP_MIN_RNR_TIMER | IBV_QP_PATH_MIG_STATE,
 		},
 	},
 	[IBV_QPS_SQE] = {
@@ -134,8 +136,8 @@ int half_query(struct half *half)
 }
 
 /*
- * OFED's mlx4 never looked at the ports of the address vectors, and MVAPICH2 1.7 leaves them 0. Kernels since 3.14 compare them with
- * the QP's own port and that of the alternate path.
+ * OFED's mlx4 never looked at the ports of the address vectors, and MVAPICH2 1.7 leaves them 0.
+ * Kernels since 3.14 compare them with the QP's own port and that of the alternate path.
  */
 int half_set(const struct half *half, const struct ibv_qp_attr *attr, int modern_mask)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A half of an old XRC QP: how it is modified, with the attributes and masks that old callers had to pass. */
+/* A half of an old XRC QP, modified with the attributes and masks that old callers passed. */
 #ifndef COMPAT_HALF_H
 #define COMPAT_HALF_H
 
@@ -21,10 +21,10 @@ struct half {
 int half_query(struct half *half);
 
 /**
- * half_mask - check a mask by the old rules, then leave out what today's kernel refuses for the role.
+ * half_mask - check a mask by the old rules, then leave out what today's kernel refuses.
  * @attr: cur_qp_state and qp_state count if @mask says so
- * Returns 0 with *modern_mask set, or -EINVAL: the transition is not allowed, a required bit is missing, or a bit is not allowed
- * (OFED 1.5.3 ib_modify_qp_is_ok; contract 5.9).
+ * Returns 0 with *modern_mask set, or -EINVAL: the transition is not allowed, a required bit is
+ * missing, or a bit is not allowed (OFED 1.5.3 ib_modify_qp_is_ok; contract 5.9).
  */
 int half_mask(const struct half *half, const struct ibv_qp_attr *attr, int mask, int *modern_mask);
 
@@ -34,7 +34,7 @@ int half_set(const struct half *half, const struct ibv_qp_attr *attr, int modern
 /** half_modify - half_query(), half_mask() and half_set() in a row. */
 int half_modify(enum half_role role, struct ibv_qp *qp, const struct ibv_qp_attr *attr, int mask);
 
-/** attr_from_legacy, attr_to_legacy - the fields that both worlds have: the old struct is shorter. */
+/** attr_from_legacy, attr_to_legacy - the common fields: the old struct is shorter. */
 struct ibv_qp_attr attr_from_legacy(const struct legacy_qp_attr *lattr);
 void attr_to_legacy(const struct ibv_qp_attr *attr, struct legacy_qp_attr *lattr);
 

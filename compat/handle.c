@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Maps from a pointer that the program has to the library's object: a tree of the C library for look-ups, a list for visits. */
+/* Maps from a pointer of the program to our object: a tree for look-ups, a list for visits. */
 
 #include <errno.h>
 #include <search.h>
@@ -10,7 +10,8 @@
 
 static int compare(const void *a, const void *b)
 {
-	uintptr_t x = (uintptr_t)((const struct mapping *)a)->key, y = (uintptr_t)((const struct mapping *)b)->key;
+	uintptr_t x = (uintptr_t)((const struct mapping *)a)->key,
+		  y = (uintptr_t)((const struct mapping *)b)->key;
 
 	return (x > y) - (x < y);
 }
@@ -23,7 +24,7 @@ static struct mapping *find_mapping(struct handle_map *map, const void *key)
 	return found ? *found : NULL;
 }
 
-/* The tree first gets a mapping on the stack. If the key is new, one on the heap takes its place. */
+/* The tree first gets a mapping on the stack. A new key then gets one on the heap. */
 int handle_add(struct handle_map *map, const void *key, void *object)
 {
 	struct mapping wanted = { .key = key, .object = object };

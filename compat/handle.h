@@ -2,8 +2,9 @@
 /*
  * Maps from a pointer that the program has to the library's object.
  *
- * Old programs pass wrong and stale pointers. The old kernel looked each handle up and refused such ones with EINVAL. So the
- * library looks a pointer up before it follows it. All calls with state_lock held.
+ * Old programs pass wrong and stale pointers. The old kernel looked each handle up and refused such
+ * ones with EINVAL. So the library looks a pointer up before it follows it. All calls with
+ * state_lock held.
  */
 #ifndef COMPAT_HANDLE_H
 #define COMPAT_HANDLE_H
@@ -24,8 +25,8 @@ struct handle_map {
 };
 
 /**
- * handle_add - 0, or -ENOMEM. A key that is there already gets the new object: a provider may reuse an address before
- * the thread that ended the old object calls handle_remove().
+ * handle_add - 0, or -ENOMEM. A key that is there already gets the new object: a provider may reuse
+ * an address before the thread that ended the old object calls handle_remove().
  */
 int handle_add(struct handle_map *map, const void *key, void *object);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The library's settings, read once: getenv(3) in a verb would race with the program's setenv(3). Its messages go to stderr, and
- * only with XRC_COMPAT_VERBOSE=1, because scripts parse the output of old programs.
+ * The library's settings, read once: getenv(3) in a verb would race with the program's setenv(3).
+ * Its messages go to stderr, and only with XRC_COMPAT_VERBOSE=1, because scripts parse the output
+ * of old programs.
  */
 #ifndef COMPAT_LOG_H
 #define COMPAT_LOG_H
@@ -23,19 +24,19 @@ struct settings {
 };
 
 /**
- * settings - from the environment as it was at the first call, which the program's first verb makes. A setuid program has its
- * caller's environment, so there they are the defaults.
+ * settings - from the environment as it was at the first call, which the program's first verb
+ * makes. A setuid program has its caller's environment, so there they are the defaults.
  */
 const struct settings *settings(void);
 
-/** log_line - one line, printf-style, without its newline. Nothing unless verbose. errno is kept. */
+/** log_line - one line, printf-style, without its newline, if verbose. errno is kept. */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/** log_once - as log_line, but only the first time for this flag (a static bool of the caller: one per cause). */
-#define log_once(flag, ...)                                                                                            \
-	do {                                                                                                           \
-		if (!__atomic_exchange_n(&(flag), true, __ATOMIC_RELAXED))                                             \
-			log_line(__VA_ARGS__);                                                                         \
+/** log_once - log_line, but once for this flag (a static bool of the caller: one per cause). */
+#define log_once(flag, ...) \
+	do { \
+		if (!__atomic_exchange_n(&(flag), true, __ATOMIC_RELAXED)) \
+			log_line(__VA_ARGS__); \
 	} while (0)
 
 #endif

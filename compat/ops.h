@@ -2,8 +2,9 @@
 /*
  * The ops table of an opened device: what the provider had there before a slot was hooked.
  *
- * ibv_post_srq_recv and ibv_poll_cq were inline in old headers and call the slots of the ops table in the context. The library
- * hooks post_srq_recv on devices with SRQ images and poll_cq on devices with two-way QPs. Every other slot stays the provider's.
+ * ibv_post_srq_recv and ibv_poll_cq were inline in old headers and call the slots of the ops table
+ * in the context. The library hooks post_srq_recv on devices with SRQ images and poll_cq on devices
+ * with two-way QPs. Every other slot stays the provider's.
  */
 #ifndef COMPAT_OPS_H
 #define COMPAT_OPS_H
@@ -13,12 +14,13 @@
 
 #include "qp_numbers.h"
 
-typedef int (*post_srq_recv_fn)(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
+typedef int (*post_srq_recv_fn)(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+				struct ibv_recv_wr **bad_wr);
 typedef int (*poll_cq_fn)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 
-/** struct ops_device - a device with hooked slots, and what they held. Never freed: the data path reads it unlocked. */
+/** struct ops_device - a device with hooked slots. Never freed: the data path reads unlocked. */
 struct ops_device {
-	const struct ibv_context *_Atomic context;	/* NULL: closed since, free for the next one */
+	const struct ibv_context *_Atomic context;	/* NULL: closed, free for the next */
 	post_srq_recv_fn post_srq_recv;
 	poll_cq_fn poll_cq;
 	struct qp_numbers numbers;	/* where poll_cq is hooked */
@@ -27,7 +29,7 @@ struct ops_device {
 
 extern struct ops_device *_Atomic ops_devices;
 
-/** ops_device - the device if a slot of it is hooked, else NULL. Lock-free; inline because it is on the data path. */
+/** ops_device - the device if a slot of it is hooked, else NULL. On the data path: no lock. */
 static inline const struct ops_device *ops_device(const struct ibv_context *context)
 {
 	const struct ops_device *device = atomic_load_explicit(&ops_devices, memory_order_acquire);
@@ -44,7 +46,7 @@ post_srq_recv_fn ops_provider_post_srq_recv(const struct ibv_context *context);
 int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook);
 int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook);
 
-/** ops_forget_context - the device is being closed; its memory may become another device's. Lock held. */
+/** ops_forget_context - the device is closed; another may get its memory. Lock held. */
 void ops_forget_context(const struct ibv_context *context);
 
 #endif

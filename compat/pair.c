@@ -35,17 +35,18 @@ bool pair_fits(enum pair_rule rule, uint32_t initiator, uint32_t target)
 
 /* ---- creating ---- */
 
-/* Devices hand out numbers in order. An attempt fails only if another process takes one in between. */
+/* Devices count numbers up. An attempt fails only if another process takes one in between. */
 #define PAIR_ATTEMPTS 64
 
-/* The ranks of a host all connect at the same moment. Without a lock they would take turns, and none would get neighbours. */
+/* All ranks of a host connect at once. Without a lock they take turns and get no neighbours. */
 #define LOCK_TRIES 5000
 #define LOCK_PAUSE_NS 200000
 
 /*
- * One process at a time creates a pair on a device, by a lock on the device file that each has open. The kernel releases the lock of
- * a killed process. After a second go on without it, because the holder may be stopped: the lock only makes pairs likelier. Less than
- * a second is too short for eight ranks, each of which may need all its attempts.
+ * One process at a time creates a pair on a device, by a lock on the device file that each has
+ * open. The kernel releases the lock of a killed process. After a second go on without it, because
+ * the holder may be stopped: the lock only makes pairs likelier. Less than a second is too short
+ * for eight ranks, each of which may need all its attempts.
  */
 static bool lock_device(const struct ibv_context *context)
 {
@@ -61,7 +62,7 @@ static bool lock_device(const struct ibv_context *context)
 	return false;
 }
 
-/* Programs of today take numbers, too, without the lock. A random pause gets out of step with them. */
+/* Today's programs take numbers without the lock. A random pause gets out of step with them. */
 static void pause_before_attempt(unsigned attempt)
 {
 	struct timespec now, pause = { 0 };
@@ -75,7 +76,8 @@ static void pause_before_attempt(unsigned attempt)
 	nanosleep(&pause, NULL);
 }
 
-static int create_both(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr, struct pair *pair)
+static int create_both(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr,
+		       struct pair *pair)
 {
 	int err = modern_create_ini_qp(pd, attr, &pair->ini);
 
@@ -94,7 +96,8 @@ static void destroy_misfits(const struct pair *misfits, unsigned count)
 		pair_destroy(&misfits[count]);
 }
 
-static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr, struct pair *pair)
+static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr,
+			  struct pair *pair)
 {
 	struct pair tried[PAIR_ATTEMPTS];
 	enum pair_rule rule = pair_rule_of(pd->context);
@@ -120,12 +123,13 @@ static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_q
 	return err;
 }
 
-int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr, struct pair *pair)
+int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr,
+		struct pair *pair)
 {
 	bool locked;
 	int err;
 
-	if (!attr->cap.max_send_wr)	/* receive-only, qperf's xrc_bw server; not every provider makes such an initiator */
+	if (!attr->cap.max_send_wr)	/* qperf's xrc_bw server; not every provider takes 0 */
 		attr->cap.max_send_wr = 1;
 	locked = lock_device(pd->context);
 	err = create_fitting(pd, xrcd, attr, pair);
@@ -150,7 +154,7 @@ static int query_halves(const struct pair *pair, struct half *ini, struct half *
 	return err;
 }
 
-/* Our initiator connects to their target, our target to their initiator. Only the initiator has a send queue to be drained. */
+/* Our initiator connects to their target, our target to their initiator. */
 static int set_halves(const struct pair *pair, const struct half *ini, int ini_mask,
 		      const struct half *tgt, int tgt_mask, const struct ibv_qp_attr *attr)
 {
@@ -163,12 +167,14 @@ static int set_halves(const struct pair *pair, const struct half *ini, int ini_m
 
 int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mask)
 {
-	struct half ini = { .qp = pair->ini, .role = HALF_INITIATOR }, tgt = { .qp = pair->tgt, .role = HALF_TARGET };
+	struct half ini = { .qp = pair->ini, .role = HALF_INITIATOR },
+		    tgt = { .qp = pair->tgt, .role = HALF_TARGET };
 	int ini_mask, tgt_mask = 0;
 	int err = query_halves(pair, &ini, &tgt);
-	bool tgt_is_there = !err && ini.state != tgt.state && mask & IBV_QP_STATE && tgt.state == attr->qp_state;
+	bool tgt_is_there = !err && ini.state != tgt.state && mask & IBV_QP_STATE &&
+			    tgt.state == attr->qp_state;
 
-	/* Check both before either is modified. If an earlier call failed halfway, the target is in the new state already. */
+	/* Check both first. A failed call may have left the target in the new state. */
 	if (!err)
 		err = half_mask(&ini, attr, mask, &ini_mask);
 	if (!err && !tgt_is_there)
@@ -176,7 +182,8 @@ int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mas
 	return err ? err : set_halves(pair, &ini, ini_mask, &tgt, tgt_mask, attr);
 }
 
-int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask,
+	       struct ibv_qp_init_attr *init_attr)
 {
 	struct ibv_qp_init_attr tgt_init_attr = { 0 };
 	struct ibv_qp_attr tgt_attr = { 0 };

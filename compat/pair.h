@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The two-way QP: an XRC_SEND QP with the visible number and a hidden XRC_RECV QP beside it, acting as one.
+ * The two-way QP: an XRC_SEND QP with the visible number and a hidden XRC_RECV QP beside it.
  *
- * An old XRC QP was initiator and target under one number, and that is all its two ends exchange (qperf, MVAPICH 1.x).
- * Today these are two QPs. The visible number is the initiator's; the target's is its neighbour, so that a peer on any
- * host derives it with no further exchange. Both ends must be of one rule: the same family of adapter.
+ * An old XRC QP was initiator and target under one number, and that is all its two ends exchange
+ * (qperf, MVAPICH 1.x). Today these are two QPs. The visible number is the initiator's; the
+ * target's is its neighbour, so that a peer on any host derives it with no further exchange. Both
+ * ends must be of one rule: the same family of adapter.
  */
 #ifndef COMPAT_PAIR_H
 #define COMPAT_PAIR_H
@@ -27,7 +28,7 @@ enum pair_rule pair_rule_of(struct ibv_context *context);
 /** pair_target - the target's number behind a visible one. */
 uint32_t pair_target(enum pair_rule rule, uint32_t visible);
 
-/** pair_visible - the visible number in front of a target's, which has the tag if the rule says so. */
+/** pair_visible - the visible number of a target's, which has the tag if the rule says so. */
 static inline uint32_t pair_visible(enum pair_rule rule, uint32_t target)
 {
 	/* No mask is needed: no QP has number 0, tagged or not, so this does not wrap. */
@@ -45,17 +46,19 @@ struct pair {
 
 /**
  * pair_create - both QPs, numbers adjacent. attr->cap is updated.
- * -ERANGE: the device gave no neighbouring numbers in PAIR_ATTEMPTS tries. Otherwise as the kernel's.
+ * -ERANGE: the device gave no neighbouring numbers in PAIR_ATTEMPTS tries. Or the kernel's.
  */
-int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr, struct pair *pair);
+int pair_create(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr,
+		struct pair *pair);
 
-/** pair_modify - modify both halves. attr and mask as for an old XRC QP; dest_qp_num is the peer's visible number. */
+/** pair_modify - modify both halves as an old XRC QP; dest_qp_num is the peer's visible number. */
 int pair_modify(const struct pair *pair, const struct ibv_qp_attr *attr, int mask);
 
-/** pair_query - as one old QP: each attribute from the half that has it, state ERR if either half is in ERR. */
-int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
+/** pair_query - as one old QP: state ERR if either half is in ERR. */
+int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask,
+	       struct ibv_qp_init_attr *init_attr);
 
-/** pair_destroy - destroy the halves of a pair that the program does not have yet. tgt may be NULL. */
+/** pair_destroy - destroy the halves of a pair that the program never got. tgt may be NULL. */
 void pair_destroy(const struct pair *pair);
 
 /** pair_fail - one half is in ERR: modify the other to ERR, too. */

@@ -44,7 +44,7 @@ static int inspect_references(const struct loaded *loaded, void *names)
 	return loaded_refers(loaded, *(names_fn *)names);
 }
 
-/* An object that looks up a function contains its name. An object that defines dlsym, as this library does, looks up for others. */
+/* An object that looks up a function contains its name. One that defines dlsym does not count. */
 static int inspect_literals(const struct loaded *loaded, void *names)
 {
 	return loaded_refers(loaded, names_lookup) && !loaded_symbol(loaded, "dlsym") &&
@@ -65,13 +65,15 @@ __attribute__((cold)) bool program_find_xrc(void)
 {
 	int unknown = 0;
 
-	atomic_compare_exchange_strong(&program_xrc, &unknown, refers_to(names_domain) ? PROGRAM_USES_XRC : PROGRAM_USES_NONE);
+	atomic_compare_exchange_strong(&program_xrc, &unknown,
+				       refers_to(names_domain) ? PROGRAM_USES_XRC
+							       : PROGRAM_USES_NONE);
 	return program_uses_xrc();
 }
 
 static bool refers_to_no_rcv_qp(void)
 {
-	/* Generation and answer in one word, so that no lock is needed: the answer is in the lowest bit. */
+	/* Generation and answer in one word need no lock: the answer is in the lowest bit. */
 	static _Atomic unsigned long long cache;
 	unsigned long long generation = loaded_generation() << 1;
 	unsigned long long known = atomic_load_explicit(&cache, memory_order_relaxed);
@@ -93,11 +95,12 @@ bool program_is_two_way(bool receive_only)
 	case TWO_WAY_OFF:
 		return false;
 	case TWO_WAY_UNKNOWN:
-		log_once(warned, "XRC_COMPAT_TWO_WAY=%s is none of auto, on, off: taken as auto", settings()->two_way_text);
+		log_once(warned, "XRC_COMPAT_TWO_WAY=%s is none of auto, on, off: taken as auto",
+			 settings()->two_way_text);
 		break;
 	case TWO_WAY_AUTO:
 		break;
 	}
-	return receive_only ||
-	       (!atomic_load_explicit(&rcv_qp_looked_up, memory_order_relaxed) && refers_to_no_rcv_qp());
+	return receive_only || (!atomic_load_explicit(&rcv_qp_looked_up, memory_order_relaxed) &&
+				refers_to_no_rcv_qp());
 }

@@ -2,10 +2,11 @@
 /*
  * Which kind of program this is: whether it uses XRC, and in one direction or in both.
  *
- * One-way programs (Open MPI, MVAPICH2, GASNet) connect an XRC QP to a receive QP and only send on it. Two-way programs
- * (qperf, MVAPICH 1.x) connect XRC QPs to one another and send both ways. The order of calls does not tell which, because
- * one-way programs create the sending QP first. The functions that a program refers to do tell: without
- * ibv_create_xrc_rcv_qp and ibv_reg_xrc_rcv_qp it has no receive QPs.
+ * One-way programs (Open MPI, MVAPICH2, GASNet) connect an XRC QP to a receive QP and only send on
+ * it. Two-way programs (qperf, MVAPICH 1.x) connect XRC QPs to one another and send both ways. The
+ * order of calls does not tell which, because one-way programs create the sending QP first. The
+ * functions that a program refers to do tell: without ibv_create_xrc_rcv_qp and ibv_reg_xrc_rcv_qp
+ * it has no receive QPs.
  */
 #ifndef COMPAT_PROGRAM_H
 #define COMPAT_PROGRAM_H
@@ -15,10 +16,12 @@
 #include <stdint.h>
 
 /**
- * program_is_two_way - whether an XRC QP of this program is to receive as well. XRC_COMPAT_TWO_WAY=on or off decides if set
- * (not in setuid programs). Otherwise a program is two-way if all three hold: no loaded object refers to a receive-QP
- * function; dlsym was not asked for one; no object that calls dlsym contains the name of one.
- * @receive_only: the QP in question cannot send (max_send_wr 0, qperf's xrc_bw server), so it can only be for receiving
+ * program_is_two_way - whether an XRC QP of this program is to receive as well.
+ * XRC_COMPAT_TWO_WAY=on or off decides if set (not in setuid programs). Otherwise a program is
+ * two-way if all three hold: no loaded object refers to a receive-QP function; dlsym was not asked
+ * for one; no object that calls dlsym contains the name of one.
+ * @receive_only: the QP in question cannot send (max_send_wr 0, qperf's xrc_bw server), so it can
+ * only be for receiving
  */
 bool program_is_two_way(bool receive_only);
 
@@ -26,8 +29,9 @@ bool program_is_two_way(bool receive_only);
 void program_note_lookup(const char *name);
 
 /**
- * program_uses_xrc - whether the program can have XRC objects: a loaded object refers to ibv_open_xrc_domain, or looks it up. The
- * first call determines it, later ones only load it. program_note_xrc - from now on the answer is yes.
+ * program_uses_xrc - whether the program can have XRC objects: a loaded object refers to
+ * ibv_open_xrc_domain, or looks it up. The first call determines it, later ones only load it.
+ * program_note_xrc - from now on the answer is yes.
  */
 enum program_xrc {
 	PROGRAM_USES_NONE = 1,	/* 0: not known yet */

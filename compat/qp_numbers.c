@@ -12,7 +12,7 @@ static atomic_uchar *_Atomic all_counts;
 
 static atomic_uchar *make_counts(void)
 {
-	/* Not malloc: the munmap() below would be a free(), after which malloc no longer maps blocks of that size. */
+	/* Not malloc: free() in place of munmap() makes malloc stop mapping blocks of that size. */
 	atomic_uchar *none = NULL, *made = mmap(NULL, QP_NUMBERS, PROT_READ | PROT_WRITE,
 						MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -31,7 +31,7 @@ static atomic_uchar *get_counts(void)
 	return counts ? counts : make_counts();
 }
 
-/* Devices share the bytes, each from another offset, because adapters give their QPs the same numbers. */
+/* Devices share the bytes, each from another offset: adapters give their QPs the same numbers. */
 static uint32_t offset_of(const struct ibv_context *context)
 {
 	return (uint32_t)((uintptr_t)context->device >> 4) * 0x9e3779b1u;

@@ -2,8 +2,9 @@
 /*
  * The QP numbers that the program knows: of its ordinary QPs, its initiators and its receive QPs.
  *
- * In a two-way program a receive completion with any other number is of a hidden target. That target belongs to this process, or to
- * another one and delivers to an SRQ of this one (MVAPICH 1.x). Only mlx4 tags the numbers of targets, those of receive QPs as well.
+ * In a two-way program a receive completion with any other number is of a hidden target. That
+ * target belongs to this process, or to another one and delivers to an SRQ of this one (MVAPICH
+ * 1.x). Only mlx4 tags the numbers of targets, those of receive QPs as well.
  *
  * No call here takes a lock or waits.
  */
@@ -16,14 +17,14 @@
 
 #define QP_NUMBERS (1u << 24)	/* they have 24 bits */
 
-/** qp_number_add - a QP was created. qp_number_remove - one was destroyed; if its number is a new QP's already, both count. */
+/** qp_number_add, qp_number_remove - a QP was created, destroyed. A reused number counts twice. */
 void qp_number_add(const struct ibv_context *context, uint32_t qp_num);
 void qp_number_remove(const struct ibv_context *context, uint32_t qp_num);
 
 /** qp_number_hide - the number is now a hidden target's. */
 void qp_number_hide(const struct ibv_context *context, uint32_t qp_num);
 
-/** qp_numbers_of - for qp_number_is_known(): where the numbers of a device are counted. 0 or -ENOMEM. */
+/** qp_numbers_of - where the numbers of a device are counted. 0 or -ENOMEM. */
 struct qp_numbers {
 	const unsigned char *counts;
 	uint32_t offset;
@@ -31,7 +32,7 @@ struct qp_numbers {
 
 int qp_numbers_of(const struct ibv_context *context, struct qp_numbers *numbers);
 
-/* On the data path: a plain load of a byte is atomic, and lets the compiler test the byte in memory. */
+/* On the data path. A plain load of a byte is atomic; the compiler can test it in memory. */
 static inline __attribute__((no_sanitize("thread")))
 bool qp_number_is_known(const unsigned char *counts, uint32_t offset, uint32_t qp_num)
 {

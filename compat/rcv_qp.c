@@ -23,8 +23,8 @@ struct rcv_qp {
 	enum phase phase;
 	bool created;			/* by this opened device */
 	unsigned users;			/* verbs that use the handle right now */
-	struct device_domain *device_domain;	/* not the handle: that may be closed before drop() */
-	struct ibv_qp *qp;		/* the creator's, or an opened handle; NULL: still opening */
+	struct device_domain *device_domain;	/* a handle may be closed before drop() */
+	struct ibv_qp *qp;		/* or an opened handle; NULL: still opening */
 };
 
 /* ---- the map of a domain, lock held ---- */
@@ -39,7 +39,8 @@ static struct rcv_qp *find_settled(struct device_domain *device_domain, uint32_t
 {
 	struct rcv_qp *rcv_qp;
 
-	while ((rcv_qp = handle_find(&device_domain->rcv_qps, key_of(qp_num))) && rcv_qp->phase != REGISTERED)
+	while ((rcv_qp = handle_find(&device_domain->rcv_qps, key_of(qp_num))) &&
+	       rcv_qp->phase != REGISTERED)
 		state_wait();
 	return rcv_qp;
 }
@@ -66,7 +67,7 @@ static void drop(struct rcv_qp *rcv_qp)
 
 	if (rcv_qp->qp)
 		qp_number_remove(device_domain->context, rcv_qp->qp_num);
-	/* The kernel may have given the number to a new QP, whose registration has taken this one's place. */
+	/* The kernel may have given the number to a new QP, whose registration took its place. */
 	if (handle_find(&device_domain->rcv_qps, key_of(rcv_qp->qp_num)) == rcv_qp)
 		regtab_drop(device_domain->table, rcv_qp->qp_num);
 	handle_remove(&device_domain->rcv_qps, key_of(rcv_qp->qp_num), rcv_qp);
@@ -120,7 +121,8 @@ static void refresh_table(struct device_domain *device_domain)
 /* *made: the registration to be settled. */
 static int create_in(struct domain *domain, struct rcv_qp **made, struct ibv_qp **qp)
 {
-	int err = modern_create_tgt_qp(domain->legacy.context, domain->xrcd, MODERN_TGT_REGISTERED, qp);
+	int err = modern_create_tgt_qp(domain->legacy.context, domain->xrcd, MODERN_TGT_REGISTERED,
+				       qp);
 
 	if (err)
 		return err;
@@ -154,8 +156,9 @@ int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num)
 
 /* ---- registering ---- */
 
-/* Enter the domain and claim the number for this opened device. *claimed stays NULL if it is registered already. */
-static int claim(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct domain **domain, struct rcv_qp **claimed)
+/* Enter the domain and claim the number. *claimed stays NULL if it is registered already. */
+static int claim(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct domain **domain,
+		 struct rcv_qp **claimed)
 {
 	int err = 0;
 
@@ -171,14 +174,17 @@ static int claim(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct domain 
 	return err;
 }
 
-static int open_handle(struct domain *domain, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp)
+static int open_handle(struct domain *domain, uint32_t qp_num, enum modern_tgt_use use,
+		       struct ibv_qp **qp)
 {
 	static bool warned;
 	int err = modern_open_tgt_qp(domain->xrcd, qp_num, use, qp);
 
 	if (err == -EOPNOTSUPP)
-		log_once(warned, "%s: this kernel does not share receive QPs between processes of this device's driver; Linux 5.11 "
-			 "and later do. Other processes are told ENOSYS", domain->legacy.context->device->name);
+		log_once(warned,
+			 "%s: this kernel does not share receive QPs between processes of this device's driver; Linux 5.11 "
+			 "and later do. Other processes are told ENOSYS",
+			 domain->legacy.context->device->name);
 	return err;
 }
 
@@ -215,8 +221,9 @@ static struct rcv_qp *begin_unregister(struct device_domain *device_domain, uint
 }
 
 /*
- * The kernel keeps the QP for other registrants. Its events are acknowledged when they are handed out, so the destroy waits for no
- * thread of the program. If the kernel refuses, the registration stays, and the program may try again.
+ * The kernel keeps the QP for other registrants. Its events are acknowledged when they are handed
+ * out, so the destroy waits for no thread of the program. If the kernel refuses, the registration
+ * stays, and the program may try again.
  */
 int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 {
@@ -239,7 +246,7 @@ int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num)
 	return err;
 }
 
-/* A forked child destroys no handle of its parent. The kernel destroys them with the device's last descriptor, which the parent has. */
+/* A forked child destroys no handle of its parent: the parent has the device's last descriptor. */
 void rcv_qp_end_all(struct device_domain *device_domain)
 {
 	HANDLE_EACH(mapping, &device_domain->rcv_qps) {
@@ -297,7 +304,8 @@ static void end_use(struct use *use)
 	state_unlock();
 }
 
-int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct legacy_qp_attr *lattr, int mask)
+int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num,
+		  const struct legacy_qp_attr *lattr, int mask)
 {
 	struct ibv_qp_attr attr = attr_from_legacy(lattr);
 	struct use use;

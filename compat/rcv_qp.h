@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a receive QP meant: a QP of the kernel's, known by its number alone, that lives while any process is registered
- * (contract 5.4 to 5.7).
+ * What a receive QP meant: a QP of the kernel's, known by its number alone, that lives while any
+ * process is registered (contract 5.4 to 5.7).
  *
- * A registration belongs to an opened device, is idempotent, and is implicit for the creator. Modify and query need
- * only the domain. The state is always asked of the kernel: GASNet's processes race to modify one receive QP, and a process that
- * gets EINVAL queries whether another one was faster.
+ * A registration belongs to an opened device, is idempotent, and is implicit for the creator.
+ * Modify and query need only the domain. The state is always asked of the kernel: GASNet's
+ * processes race to modify one receive QP, and a process that gets EINVAL queries whether another
+ * one was faster.
  */
 #ifndef COMPAT_RCV_QP_H
 #define COMPAT_RCV_QP_H
@@ -14,22 +15,23 @@
 
 #include "device_domain.h"
 
-/** rcv_qp_create - a receive QP in RESET, the caller's device registered. *qp_num: 24 bits, never 0 or 1. */
+/** rcv_qp_create - a receive QP in RESET, registered here. *qp_num: 24 bits, never 0 or 1. */
 int rcv_qp_create(struct legacy_xrc_domain *ldom, uint32_t *qp_num);
 
 /**
- * rcv_qp_register - 0 also when registered already. -EINVAL: no such receive QP in this domain. -EOPNOTSUPP, with a warning: the
- * kernel does not share receive QPs of this device.
+ * rcv_qp_register - 0 also when registered already. -EINVAL: no such receive QP in this domain.
+ * -EOPNOTSUPP, with a warning: the kernel does not share receive QPs of this device.
  */
 int rcv_qp_register(struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
-/** rcv_qp_unregister - -EINVAL when not registered. The last one of all processes ends the QP. Never waits for an ack. */
+/** rcv_qp_unregister - -EINVAL: not registered. The last one ends the QP. Never waits for acks. */
 int rcv_qp_unregister(struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
-/** rcv_qp_modify - -EINVAL: no such receive QP in this domain, or mask or transition not allowed. */
-int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num, const struct legacy_qp_attr *attr, int mask);
+/** rcv_qp_modify - -EINVAL: no such receive QP in this domain, or a bad mask or transition. */
+int rcv_qp_modify(struct legacy_xrc_domain *ldom, uint32_t qp_num,
+		  const struct legacy_qp_attr *attr, int mask);
 
-/** rcv_qp_query - everything the kernel knows, whatever the mask; init_attr as the old libmlx4 filled it (contract 5.5). */
+/** rcv_qp_query - all that the kernel knows; init_attr as by the old libmlx4 (contract 5.5). */
 int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr,
 		 int mask, struct legacy_qp_init_attr *init_attr);
 
@@ -37,12 +39,12 @@ int rcv_qp_query(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_
 struct ibv_qp *rcv_qp_handle(const struct legacy_xrc_domain *ldom, uint32_t qp_num);
 
 /**
- * rcv_qp_end_all - end all registrations of a domain that no verb can reach any more. If the kernel refuses one, it ends it with
- * the device. No lock held.
+ * rcv_qp_end_all - end all registrations of a domain that no verb can reach any more. If the kernel
+ * refuses one, it ends it with the device. No lock held.
  */
 void rcv_qp_end_all(struct device_domain *device_domain);
 
-/** rcv_qp_forked - in a forked child: free what the parent's threads were opening or closing, and forget their uses. Lock held. */
+/** rcv_qp_forked - in a forked child: free what threads of the parent used. Lock held. */
 void rcv_qp_forked(void);
 
 #endif

@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The registration table shows which opened device is registered with which receive QP. It is for people and tools: the
- * library decides nothing by it and never waits for it. The kernel's handles carry the registrations.
+ * The registration table shows which opened device is registered with which receive QP. It is for
+ * people and tools: the library decides nothing by it and never waits for it. The kernel's handles
+ * carry the registrations.
  *
- * Each opened device has one file of its own for each domain, in the table directory. The files of one user, device and
- * domain inode are the table of that domain. Only the process that made a file writes it. That process holds a record lock
- * on the file, which the kernel releases when the process ends. Readers check all that they read.
+ * Each opened device has one file of its own for each domain, in the table directory. The files of
+ * one user, device and domain inode are the table of that domain. Only the process that made a file
+ * writes it. That process holds a record lock on the file, which the kernel releases when the
+ * process ends. Readers check all that they read.
  *
- * A forked child owns no entry of its parent. If it calls a function with such an entry, the parent's file does not change.
+ * A forked child owns no entry of its parent. If it calls a function with such an entry, the
+ * parent's file does not change.
  */
 #ifndef COMPAT_REGTAB_H
 #define COMPAT_REGTAB_H
@@ -32,10 +35,11 @@ struct regtab_entry;
 /** struct regtab_news - what the caller may want to warn of. */
 struct regtab_news {
 	const char *lost;	/* why the process no longer has its file: a phrase, or NULL */
-	int err;		/* -errno: the file cannot be made, or has no room. regtab_refresh() tries again */
+	/* -errno: the file cannot be made, or has no room. regtab_refresh() tries again */
+	int err;
 };
 
-/** regtab_new - an entry without a file; NULL: no memory. dir must outlive it. All other functions accept NULL as the entry. */
+/** regtab_new - an entry without a file, or NULL. dir must outlive it. Others accept NULL. */
 struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, const char *label);
 
 /**
@@ -46,7 +50,8 @@ bool regtab_refresh(struct regtab_entry *entry, struct regtab_news *news);
 
 /**
  * regtab_enter - the opened device is registered with a QP; created: it made the QP.
- * 0, also without a file. -ENOSPC, -EFBIG, -ENOMEM, -ESTALE: not entered, regtab_refresh() will ask for it again.
+ * 0, also without a file. -ENOSPC, -EFBIG, -ENOMEM, -ESTALE: not entered, regtab_refresh() will ask
+ * for it again.
  */
 int regtab_enter(struct regtab_entry *entry, uint32_t qp_num, bool created);
 
@@ -56,7 +61,7 @@ void regtab_drop(struct regtab_entry *entry, uint32_t qp_num);
 /** regtab_free - remove the file (in a forked child the parent's stays) and free the entry. */
 void regtab_free(struct regtab_entry *entry);
 
-/** regtab_gc - remove files that no process has locked. Tries only a few: a job may start a thousand processes at once. */
+/** regtab_gc - remove a few files that no process has locked: many processes may start. */
 void regtab_gc(const char *dir);
 
 #endif

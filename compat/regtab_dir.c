@@ -2,8 +2,8 @@
 /*
  * The files of a table directory: which ones can be trusted, and removing those of dead processes.
  *
- * Other users can plant files under our names. So files are examined before they are opened, and only files of this user
- * are read.
+ * Other users can plant files under our names. So files are examined before they are opened, and
+ * only files of this user are read.
  */
 
 #include <dirent.h>
@@ -62,7 +62,8 @@ int regtab_open_found(struct regtab_found *found, int flags)
 		found->reason = "it cannot be opened";
 		return -errno;
 	}
-	if (!fstat(found->fd, &st) && st.st_dev == found->st.st_dev && st.st_ino == found->st.st_ino && st.st_nlink)
+	if (!fstat(found->fd, &st) && st.st_dev == found->st.st_dev &&
+	    st.st_ino == found->st.st_ino && st.st_nlink)
 		return 0;
 	close(found->fd);
 	return -ENOENT;	/* removed or replaced meanwhile */
@@ -97,12 +98,13 @@ int regtab_unlink(const char *path, dev_t dev, ino_t ino)
 	return err;
 }
 
-/* The lock proves that no process has the file: the library of each version locks some byte of it. */
+/* The lock proves that no process has the file: each version of the library locks a byte of it. */
 int regtab_remove_dead(struct regtab_found *found, bool dry_run)
 {
 	int err = regtab_lock(found->fd);
 
-	found->reason = err == -EAGAIN ? "a process is using it" : "the file system has no record locks";
+	found->reason = err == -EAGAIN ? "a process is using it"
+				       : "the file system has no record locks";
 	if (err)
 		return err;
 	found->reason = "it is not a registration table";
@@ -127,7 +129,8 @@ void regtab_gc(const char *dir)
 	for (int i = 0; i < count && i < GC_LIMIT; i++) {
 		struct regtab_found found = { .fd = -1 };
 
-		snprintf(found.path, sizeof(found.path), "%s/%s", dir, names[(now.tv_nsec / 100 + i) % count]->d_name);
+		snprintf(found.path, sizeof(found.path), "%s/%s", dir,
+			 names[(now.tv_nsec / 100 + i) % count]->d_name);
 		if (!regtab_open_found(&found, O_RDWR)) {
 			regtab_remove_dead(&found, false);
 			close(found.fd);

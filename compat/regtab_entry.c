@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The writer of the registration table: it makes, locks, fills and removes the files of this process. */
+/* Writes the registration table: makes, locks, fills and removes the files of this process. */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,8 @@ struct regtab_entry {
 	dev_t dev;
 	ino_t ino;
 	char *map;		/* NULL until the first QP: jobs without receive QPs need none */
-	uint8_t reserved[(1 + REGTAB_MAP_PAGES + 7) / 8];	/* a bit for each page that the file has */
+	/* a bit for each page that the file has */
+	uint8_t reserved[(1 + REGTAB_MAP_PAGES + 7) / 8];
 	const char *dir;
 	char path[512];
 	struct regtab_header header;
@@ -35,8 +36,8 @@ struct regtab_entry {
 /* ---- this process ---- */
 
 /*
- * The kernel empties this page in a child, also in one by bare clone(), for which no fork handler runs. The child begins
- * with an unlocked mutex: all-zero is an initialised mutex of glibc.
+ * The kernel empties this page in a child, also in one by bare clone(), for which no fork handler
+ * runs. The child begins with an unlocked mutex: all-zero is an initialised mutex of glibc.
  */
 struct process {
 	pthread_mutex_t mutex;
@@ -59,7 +60,8 @@ static void make_self(void)
 static bool begin_process(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	static uint32_t serials;	/* a child continues its parent's count, so their serials differ */
+	/* a child continues its parent's count, so their serials differ */
+	static uint32_t serials;
 
 	pthread_once(&once, make_self);
 	if (!self)
@@ -71,7 +73,7 @@ static bool begin_process(void)
 	return true;
 }
 
-/* Before the first file: a later gc would open and close the files of this process too, which releases their locks. */
+/* Before the first file: a later gc would close files of this process, which releases locks. */
 static void clean_once(const char *dir)
 {
 	pthread_mutex_lock(&self->mutex);
@@ -81,7 +83,7 @@ static void clean_once(const char *dir)
 	pthread_mutex_unlock(&self->mutex);
 }
 
-/* False in a forked child: it must not touch its parent's file, nor a mutex that a thread of the parent held. */
+/* False in a forked child: it must not touch its parent's file, nor a mutex of its threads. */
 static bool is_mine(const struct regtab_entry *entry)
 {
 	return entry && entry->process == __atomic_load_n(&self->serial, __ATOMIC_RELAXED);
@@ -89,10 +91,11 @@ static bool is_mine(const struct regtab_entry *entry)
 
 /* ---- one file ---- */
 
-/* Whether the descriptor is still ours: the program may have closed it and opened a file of its own in its place. */
+/* False if the program has closed the descriptor, and perhaps opened a file of its own there. */
 static bool fd_is_ours(const struct regtab_entry *entry, struct stat *st)
 {
-	return entry->fd >= 0 && !fstat(entry->fd, st) && st->st_dev == entry->dev && st->st_ino == entry->ino;
+	return entry->fd >= 0 && !fstat(entry->fd, st) && st->st_dev == entry->dev &&
+	       st->st_ino == entry->ino;
 }
 
 /* Allocate a page before it is touched: on a full file system touching it is a SIGBUS. */
@@ -131,8 +134,10 @@ static int write_header(const struct regtab_entry *entry)
 	header.magic = 0;
 	if (pwrite(entry->fd, &header, sizeof(header), 0) != sizeof(header))
 		return -EIO;
-	regtab_fault_point();	/* A crash up to here leaves a file without the magic. Readers skip it, a gc removes it. */
-	if (pwrite(entry->fd, &entry->header.magic, sizeof(header.magic), 0) != sizeof(header.magic))
+	/* A crash up to here leaves a file without the magic. Readers skip it, a gc removes it. */
+	regtab_fault_point();
+	if (pwrite(entry->fd, &entry->header.magic, sizeof(header.magic), 0) !=
+	    sizeof(header.magic))
 		return -EIO;
 	regtab_fault_point();
 	return 0;
@@ -162,11 +167,13 @@ static int lock_and_fill(struct regtab_entry *entry)
 /* mkostemp() uses O_EXCL: a planted file is never opened. */
 static int make_file(struct regtab_entry *entry)
 {
-	int err, used = snprintf(entry->path, sizeof(entry->path), "%s/" REGTAB_PREFIX "%u-%.32s-XXXXXX",
-				 entry->dir, (unsigned)geteuid(), entry->header.key.device);
+	int err, used = snprintf(entry->path, sizeof(entry->path),
+				 "%s/" REGTAB_PREFIX "%u-%.32s-XXXXXX", entry->dir,
+				 (unsigned)geteuid(), entry->header.key.device);
 
 	if (used >= (int)sizeof(entry->path) || entry->dir[0] != '/')
-		return -EINVAL;	/* not a relative path: processes differ in their working directories */
+		/* not a relative path: processes differ in their working directories */
+		return -EINVAL;
 	entry->fd = above_standard(mkostemp(entry->path, O_CLOEXEC));
 	regtab_fault_point();
 	if (entry->fd < 0)
@@ -205,7 +212,8 @@ static void end_file(struct regtab_entry *entry)
 
 /* ---- entries ---- */
 
-static void fill_header(struct regtab_header *header, const struct regtab_key *key, const char *label)
+static void fill_header(struct regtab_header *header, const struct regtab_key *key,
+			const char *label)
 {
 	struct timespec now;
 	struct stat st;
@@ -245,7 +253,7 @@ struct regtab_entry *regtab_new(const char *dir, const struct regtab_key *key, c
 	return entry;
 }
 
-/* Make the file if it is lost. True: the caller has to enter all registrations again. Entry locked. */
+/* Make the file if it is lost. True: enter all registrations again. Entry locked. */
 static bool check_file(struct regtab_entry *entry, struct regtab_news *news)
 {
 	int tries = MAKE_TRIES;
@@ -256,7 +264,8 @@ static bool check_file(struct regtab_entry *entry, struct regtab_news *news)
 	if (fd_is_ours(entry, &st) && st.st_nlink)
 		return news->err != 0;
 	if (fd_is_ours(entry, &st))
-		news->lost = "was removed while it was in use, as systemd does at log-out (RemoveIPC=yes)";
+		news->lost =
+			"was removed while it was in use, as systemd does at log-out (RemoveIPC=yes)";
 	else if (entry->fd >= 0)
 		news->lost = "lost its lock, because the program closed its descriptor";
 	end_file(entry);

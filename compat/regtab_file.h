@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The layout of a file of the registration table, for its writer (regtab_entry.c) and its readers: one page of header, then two
- * bits for each QP number. It is the same for 32- and 64-bit processes. A page is allocated when the first QP in it is entered.
+ * The layout of a file of the registration table, for its writer (regtab_entry.c) and its readers:
+ * one page of header, then two bits for each QP number. It is the same for 32- and 64-bit
+ * processes. A page is allocated when the first QP in it is entered.
  */
 #ifndef COMPAT_REGTAB_FILE_H
 #define COMPAT_REGTAB_FILE_H
@@ -17,7 +18,8 @@
 #define REGTAB_VERSION		4u
 #define REGTAB_PAGE		4096u
 #define REGTAB_QP_NUM_MAX	0xffffffu
-#define REGTAB_WORD_QPS		16u				/* QP numbers in one 32-bit word of the map */
+/* QP numbers in one 32-bit word of the map */
+#define REGTAB_WORD_QPS		16u
 #define REGTAB_PAGE_QPS		(REGTAB_PAGE / 4 * REGTAB_WORD_QPS)
 #define REGTAB_MAP_PAGES	((REGTAB_QP_NUM_MAX + 1) / REGTAB_PAGE_QPS)
 
@@ -44,10 +46,12 @@ struct regtab_header {
 _Static_assert(sizeof(struct regtab_header) == 184, "equal for 32 and 64 bits");
 
 /**
- * regtab_lock - take a write lock on the whole file, without waiting. 0, -EAGAIN: another process has it, or another -errno.
+ * regtab_lock - take a write lock on the whole file, without waiting. 0, -EAGAIN: another process
+ * has it, or another -errno.
  *
- * It is a process lock, not an open file description lock, which a child of fork or clone inherits: a sleeping child would keep its
- * dead parent's registrations. A process loses its lock when it closes any descriptor of the file.
+ * It is a process lock, not an open file description lock, which a child of fork or clone inherits:
+ * a sleeping child would keep its dead parent's registrations. A process loses its lock when it
+ * closes any descriptor of the file.
  */
 int regtab_lock(int fd);
 
@@ -63,19 +67,23 @@ struct regtab_found {
 };
 
 /**
- * regtab_open_found - open the file at found->path if it can be trusted. -ENOENT: it is gone; another -errno: refused.
- * The process must not have made the file itself: the close would release its lock.
+ * regtab_open_found - open the file at found->path if it can be trusted. -ENOENT: it is gone;
+ * another -errno: refused. The process must not have made the file itself: the close would release
+ * its lock.
  */
 int regtab_open_found(struct regtab_found *found, int flags);
 
 /** regtab_unlink - remove a name, but only while it is that of this file. 0 or -errno. */
 int regtab_unlink(const char *path, dev_t dev, ino_t ino);
 
-/** regtab_remove_dead - a file open for writing. 0: no process has it; -EAGAIN: one has; or -errno. found->reason: why. */
+/**
+ * regtab_remove_dead - a file open for writing. 0: no process has it; -EAGAIN: one has; or -errno.
+ * found->reason: why.
+ */
 int regtab_remove_dead(struct regtab_found *found, bool dry_run);
 
 #ifdef REGTAB_FAULTS
-/* The tests define it and kill the process in it. One follows each store and system call that others can see. */
+/* The tests kill the process here. One follows each store and call that others can see. */
 void regtab_fault_point(void);
 #else
 static inline void regtab_fault_point(void)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The SRQ image: one object with the layouts of OFED 1.x and of MLNX_OFED 2-4, the real XRC SRQ behind it. */
+/* The SRQ image: an object with the layouts of OFED 1.x and MLNX_OFED 2-4 before the real SRQ. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,7 +54,7 @@ static int create_in(struct domain *domain, struct ibv_pd *pd, struct ibv_cq *cq
 	uint32_t srq_num;
 	int err;
 
-	if (!wanted.attr.max_wr)	/* qperf's xrc_bw client; not every provider rounds up as mlx4 does */
+	if (!wanted.attr.max_wr)	/* qperf's xrc_bw client; mlx4 rounds up */
 		wanted.attr.max_wr = 1;
 	wanted.attr.srq_limit = 0;
 	err = modern_create_xrc_srq(pd, domain->xrcd, cq, &wanted, &image->srq, &srq_num);
@@ -123,7 +123,7 @@ void srq_await_acks(const struct srq_image *image, int cancel_state)
 
 int srq_destroy(struct srq_image *image)
 {
-	/* Until this returns, an event may look up the image. After that the SRQ has no more events. */
+	/* Until this returns, an event may look up the image. */
 	int err = modern_destroy_srq(image->srq);
 
 	if (err)

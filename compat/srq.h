@@ -2,8 +2,9 @@
 /*
  * The SRQ image: what an old program holds in place of its XRC SRQ.
  *
- * Old programs read srq->xrc_srq_num at an offset where today's struct ibv_srq has the lock word of a mutex, OFED 1.x
- * at 32 and MLNX_OFED 2-4 at 152 (i386: 20). The image has both layouts at once, with the real SRQ behind it.
+ * Old programs read srq->xrc_srq_num at an offset where today's struct ibv_srq has the lock word of
+ * a mutex, OFED 1.x at 32 and MLNX_OFED 2-4 at 152 (i386: 20). The image has both layouts at once,
+ * with the real SRQ behind it.
  */
 #ifndef COMPAT_SRQ_H
 #define COMPAT_SRQ_H
@@ -13,8 +14,9 @@
 #include "state.h"
 
 /*
- * The handle of an image. The kernel hands out handles from 0 upwards, so a real SRQ has this one only after four
- * billion objects in one opened device. Old programs never read the handle (contract 2.1).
+ * The handle of an image. The kernel hands out handles from 0 upwards, so a real SRQ has this one
+ * only after four billion objects in one opened device. Old programs never read the handle
+ * (contract 2.1).
  */
 #define IMAGE_HANDLE 0xfffffffeu
 
@@ -31,7 +33,7 @@ struct srq_image {
 	uint32_t events;		/* how many were read */
 };
 
-/** image_of - srq as an image if it is one, else NULL. srq may be NULL, an image or a provider's SRQ, but not a wild pointer. */
+/** image_of - srq as an image, or NULL. srq: NULL, an image, or a provider's SRQ. */
 static inline struct srq_image *image_of(struct ibv_srq *srq)
 {
 	return srq && srq->handle == IMAGE_HANDLE ? (struct srq_image *)srq : NULL;
@@ -46,16 +48,18 @@ static inline struct ibv_srq *srq_unwrap(struct ibv_srq *srq)
 }
 
 /**
- * srq_create - an XRC SRQ of the domain, completions on cq. attr->attr.max_wr (entries, 0 counts as 1) and max_sge are
- * updated with what was allocated; srq_limit is ignored, as it was (contract 5.3).
+ * srq_create - an XRC SRQ of the domain, completions on cq. attr->attr.max_wr (entries, 0 counts as
+ * 1) and max_sge are updated with what was allocated; srq_limit is ignored, as it was (contract
+ * 5.3).
  * -EINVAL: an argument is NULL or of another device. Otherwise as the kernel's.
  */
 int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
 	       struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq);
 
 /**
- * srq_modify, srq_query - as the verbs. max_wr and max_sge are those of srq_create(), although libmlx5 asks the kernel for more than
- * twice as many: a program may post as many receives as the query says.
+ * srq_modify, srq_query - as the verbs. max_wr and max_sge are those of srq_create(), although
+ * libmlx5 asks the kernel for more than twice as many: a program may post as many receives as the
+ * query says.
  */
 int srq_modify(const struct srq_image *image, struct ibv_srq_attr *attr, int mask);
 int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr);

@@ -13,18 +13,19 @@ static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 atomic_bool state_used;
 
 /* How many sections the thread is in, see cancel_hold(). */
-static __thread unsigned sections __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
+static __thread unsigned sections __attribute__((tls_model("initial-exec"))); /* shim/rdmacm.c */
 
 /*
- * During a fork the forking thread has the lock, or does without it. The program's own fork handlers may call verbs in that time,
- * which then must not take the lock again.
+ * During a fork the forking thread has the lock, or does without it. The program's own fork
+ * handlers may call verbs in that time, which then must not take the lock again.
  */
 static __thread bool forking __attribute__((tls_model("initial-exec")));
 static __thread bool took_lock __attribute__((tls_model("initial-exec")));
 
 /*
- * With the lock taken, the child finds every map complete. A signal handler that forks inside a verb does not take it, because its
- * own thread may have it; the child of such a handler usually just calls exec.
+ * With the lock taken, the child finds every map complete. A signal handler that forks inside a
+ * verb does not take it, because its own thread may have it; the child of such a handler usually
+ * just calls exec.
  */
 void state_forking(void)
 {
@@ -71,10 +72,11 @@ void state_changed(void)
 }
 
 /*
- * pthread_cancel() looks at the state of an asynchronously cancellable thread and sends a signal, whose handler looks only at
- * the type (glibc 2.36). If the sender loses its processor in between, the signal comes while cancellation is disabled. It
- * then ends the thread at its next cancellation point all the same, perhaps with the lock taken. So cancel_hold() calls poll(2):
- * like every cancellation point it waits for a signal that is under way. After that no such signal is sent.
+ * pthread_cancel() looks at the state of an asynchronously cancellable thread and sends a signal,
+ * whose handler looks only at the type (glibc 2.36). If the sender loses its processor in between,
+ * the signal comes while cancellation is disabled. It then ends the thread at its next cancellation
+ * point all the same, perhaps with the lock taken. So cancel_hold() calls poll(2): like every
+ * cancellation point it waits for a signal that is under way. After that no such signal is sent.
  */
 void cancel_hold(struct cancel_hold *hold)
 {
@@ -85,7 +87,7 @@ void cancel_hold(struct cancel_hold *hold)
 		poll(NULL, 0, 0);
 }
 
-/* The type last: if restoring the state ended the thread, pthread_join() would not return PTHREAD_CANCELED. */
+/* The type last: if this ended the thread, pthread_join() would not return PTHREAD_CANCELED. */
 void cancel_release(const struct cancel_hold *hold)
 {
 	sections--;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The one lock of the library. It guards maps and counts only and is never held across a verb: ibv_destroy_* may wait for
- * another thread to acknowledge an event. A thread that needs an object during a verb first counts itself as a user. A thread
- * that ends the object waits until there is no user (state_wait). Any thread may call any verb: old MPIs create on a
- * connection thread, unregister on the main thread, and cancel the event thread at any instruction (MVAPICH2).
+ * The one lock of the library. It guards maps and counts only and is never held across a verb:
+ * ibv_destroy_* may wait for another thread to acknowledge an event. A thread that needs an object
+ * during a verb first counts itself as a user. A thread that ends the object waits until there is
+ * no user (state_wait). Any thread may call any verb: old MPIs create on a connection thread,
+ * unregister on the main thread, and cancel the event thread at any instruction (MVAPICH2).
  */
 #ifndef COMPAT_STATE_H
 #define COMPAT_STATE_H
@@ -14,14 +15,14 @@
 void state_lock(void);
 void state_unlock(void);
 
-/** state_wait - wait, lock dropped meanwhile, until some object changed; the caller tests its condition again. */
+/** state_wait - drop the lock until some object changes; then test the condition again. */
 void state_wait(void);
 
 /** state_changed - wake every thread in state_wait(). */
 void state_changed(void);
 
 /**
- * state_in_use - whether the program has ever opened a domain. Before that no object of ours exists, so verbs are passed on.
+ * state_in_use - whether the program has ever opened a domain. Before that, verbs are passed on.
  */
 extern atomic_bool state_used;
 
@@ -35,7 +36,7 @@ void state_forking(void);
 void state_forked_parent(void);
 void state_forked_child(void);
 
-/** struct cancel_hold - a section in which the calling thread cannot be cancelled, whatever its cancel state and type were. */
+/** struct cancel_hold - a section in which the calling thread cannot be cancelled. */
 struct cancel_hold {
 	int state, type;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* XRC QPs: which QPs of the program are old XRC QPs, one-way or two-way, and what they keep busy. */
+/* XRC QPs: which QPs of the program are old XRC QPs, and what they keep busy. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "xrc_qp.h"
 
 struct xrc_qp {
-	struct pair pair;		/* ini is the QP that the program has; tgt is NULL if one-way */
+	struct pair pair;		/* the program has ini; tgt is NULL if one-way */
 	uint32_t ini_num, tgt_num;	/* copies: another thread may compare while a QP is freed */
 	struct ibv_context *context;
 	struct legacy_xrc_domain *ldom;
@@ -30,7 +30,7 @@ struct xrc_qp {
 static struct handle_map xrc_qps;	/* by pair.ini */
 static struct handle_map targets;	/* by pair.tgt */
 
-/* GASNet probes with max_inline_data -1 and expects EINVAL; providers differ in what they make of such a size. */
+/* GASNet probes with max_inline_data -1 and expects EINVAL; providers differ with such a size. */
 #define INLINE_DATA_ABSURD 0x10000u
 
 static bool is_valid(const struct ibv_pd *pd, const struct legacy_qp_init_attr *attr)
@@ -71,7 +71,8 @@ static int publish(struct xrc_qp *xrc_qp, struct domain *domain)
 	return err;
 }
 
-static int create_qps(struct domain *domain, struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct pair *pair)
+static int create_qps(struct domain *domain, struct ibv_pd *pd, struct ibv_qp_init_attr *attr,
+		      struct pair *pair)
 {
 	static bool warned;
 	int err;
@@ -81,12 +82,15 @@ static int create_qps(struct domain *domain, struct ibv_pd *pd, struct ibv_qp_in
 	err = pair_create(pd, domain->xrcd, attr, pair);
 	if (err != -ERANGE)
 		return err;
-	log_once(warned, "%s gives no neighbouring QP numbers, so this program's XRC QPs cannot send both ways; "
-		 "if it only sends on them, set XRC_COMPAT_TWO_WAY=off", pd->context->device->name);
+	log_once(warned,
+		 "%s gives no neighbouring QP numbers, so this program's XRC QPs cannot send both ways; "
+		 "if it only sends on them, set XRC_COMPAT_TWO_WAY=off",
+		 pd->context->device->name);
 	return -ENOMEM;
 }
 
-static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct xrc_qp *xrc_qp)
+static int create_in(struct domain *domain, struct ibv_pd *pd, struct legacy_qp_init_attr *attr,
+		     struct xrc_qp *xrc_qp)
 {
 	struct ibv_qp_init_attr init_attr = init_attr_from_legacy(attr);
 	int err = create_qps(domain, pd, &init_attr, &xrc_qp->pair);
@@ -155,7 +159,8 @@ int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *lattr, int
 				  half_modify(HALF_INITIATOR, xrc_qp->pair.ini, &attr, mask);
 }
 
-int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *lattr, int mask, struct legacy_qp_init_attr *linit_attr)
+int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *lattr, int mask,
+		 struct legacy_qp_init_attr *linit_attr)
 {
 	struct ibv_qp_init_attr init_attr = { 0 };
 	struct ibv_qp_attr attr = { 0 };
@@ -177,7 +182,7 @@ int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *lattr, int mask, 
 	return 0;
 }
 
-/* Contract 1.3: destroy waited until every event was acknowledged. Until then a program's handler may use the QP. */
+/* Contract 1.3: destroy waits until every event is acknowledged: a handler may use the QP. */
 static void await_acks(struct xrc_qp *xrc_qp, int cancel_state)
 {
 	uint32_t events, tgt_events;
@@ -299,7 +304,8 @@ void xrc_qp_own_event(const struct ibv_qp *qp)
 /* Not while it is being destroyed: its numbers may be those of new QPs already. */
 static bool is_half(const struct xrc_qp *xrc_qp, const struct ibv_context *context, uint32_t qp_num)
 {
-	return !xrc_qp->ending && xrc_qp->context == context && (xrc_qp->ini_num == qp_num || xrc_qp->tgt_num == qp_num);
+	return !xrc_qp->ending && xrc_qp->context == context &&
+	       (xrc_qp->ini_num == qp_num || xrc_qp->tgt_num == qp_num);
 }
 
 void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num)

@@ -2,9 +2,10 @@
 /*
  * What ibv_create_qp with IBV_QPT_XRC meant.
  *
- * One-way, for programs that only send on such a QP (Open MPI, MVAPICH2, GASNet): the provider's own XRC_SEND QP, so
- * that inline ibv_post_send reaches the provider with nothing between. Two-way, for programs that connect such QPs to
- * one another (qperf, MVAPICH 1.x): the same, with an XRC_RECV QP behind it (pair.h).
+ * One-way, for programs that only send on such a QP (Open MPI, MVAPICH2, GASNet): the provider's
+ * own XRC_SEND QP, so that inline ibv_post_send reaches the provider with nothing between. Two-way,
+ * for programs that connect such QPs to one another (qperf, MVAPICH 1.x): the same, with an
+ * XRC_RECV QP behind it (pair.h).
  */
 #ifndef COMPAT_XRC_QP_H
 #define COMPAT_XRC_QP_H
@@ -17,9 +18,12 @@
 struct xrc_qp;
 
 /**
- * xrc_qp_create - attr->qp_type is LEGACY_QPT_XRC. attr->cap is updated with what was allocated, receive capacities 0.
- * -EINVAL: pd, a CQ or the domain is missing or of another device, or an SRQ is given (contract 5.3).
- * -ENOMEM: something ran out, or the device gives no numbers that can be paired, which is warned of.
+ * xrc_qp_create - attr->qp_type is LEGACY_QPT_XRC. attr->cap is updated with what was allocated,
+ * receive capacities 0.
+ * -EINVAL: pd, a CQ or the domain is missing or of another device, or an SRQ is given (contract
+ * 5.3).
+ * -ENOMEM: something ran out, or the device gives no numbers that can be paired, which is warned
+ * of.
  */
 int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp);
 
@@ -29,7 +33,7 @@ static inline bool xrc_qp_is_possible(const struct ibv_qp *qp)
 	return qp && qp->qp_type == IBV_QPT_XRC_SEND && state_in_use();
 }
 
-/** xrc_qp_find - the old XRC QP that qp is, or NULL for any other QP. qp may not be a wild pointer. */
+/** xrc_qp_find - the old XRC QP that qp is, or NULL. qp may not be a wild pointer. */
 struct xrc_qp *xrc_qp_find(struct ibv_qp *qp);
 
 /** xrc_qp_target - the hidden half of a two-way QP, NULL for a one-way one. */
@@ -38,18 +42,19 @@ struct ibv_qp *xrc_qp_target(const struct xrc_qp *xrc_qp);
 /** xrc_qp_modify - with the old masks. -EINVAL as half_mask(). */
 int xrc_qp_modify(struct xrc_qp *xrc_qp, const struct legacy_qp_attr *attr, int mask);
 
-/** xrc_qp_query - everything the kernel knows; init_attr as it was at create, type LEGACY_QPT_XRC, with the domain. */
-int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *attr, int mask, struct legacy_qp_init_attr *init_attr);
+/** xrc_qp_query - all that the kernel knows; init_attr as at create, type LEGACY_QPT_XRC. */
+int xrc_qp_query(struct xrc_qp *xrc_qp, struct legacy_qp_attr *attr, int mask,
+		 struct legacy_qp_init_attr *init_attr);
 
 /**
- * xrc_qp_destroy - waits until every event of either half is acknowledged (contract 1.3). If the thread is cancelled while it waits,
- * the visible QP stays, and another thread may destroy it.
+ * xrc_qp_destroy - waits until every event of either half is acknowledged (contract 1.3). If the
+ * thread is cancelled while it waits, the visible QP stays, and another thread may destroy it.
  * @cancel_state: see modern_await_qp_acks()
  */
 int xrc_qp_destroy(struct xrc_qp *xrc_qp, int cancel_state);
 
 /**
- * xrc_qp_target_event - an event of a pair's target is handed out as one of the visible QP, and acknowledged as one.
+ * xrc_qp_target_event - hand out an event of a pair's target as one of the visible QP.
  * @fatal: it leaves the target in ERR; take the visible QP there, too
  * Returns the visible QP, NULL if the pair is gone.
  */
@@ -59,11 +64,12 @@ struct ibv_qp *xrc_qp_target_event(const struct ibv_qp *tgt, bool fatal);
 void xrc_qp_own_event(const struct ibv_qp *qp);
 
 /**
- * xrc_qp_failed - a completion has an error, other than flushed: if a half of a pair has that number, take both halves to ERR.
+ * xrc_qp_failed - a completion has an error, other than flushed: if a half of a pair has that
+ * number, take both halves to ERR.
  */
 void xrc_qp_failed(const struct ibv_context *context, uint32_t qp_num);
 
-/** xrc_qp_forked - in a forked child: the parent's threads that were failing a pair are gone. Lock held. */
+/** xrc_qp_forked - in a forked child: no thread of the parent fails a pair here. Lock held. */
 void xrc_qp_forked(void);
 
 /** xrc_qp_forget_context - the device is being closed. Lock held. */

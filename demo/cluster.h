@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The demo cluster: what its files share. A coordinator, which opens no device itself, forks a sender and N receivers and tells
- * them over socket pairs what to do.
+ * The demo cluster: what its files share. A coordinator, which opens no device itself, forks a
+ * sender and N receivers and tells them over socket pairs what to do.
  */
 #ifndef CLUSTER_H
 #define CLUSTER_H
@@ -36,8 +36,10 @@ enum control_verb {
 	CONTROL_CONNECT,	/* sender: connect to the receive QP in address */
 	CONTROL_ROUND,		/* one round of messages, to or from the receivers in `present` */
 	CONTROL_UNREGISTER,	/* receiver: cancel the registration, keep the SRQ */
-	CONTROL_LEAVE,		/* receiver: cancel the registration if there is one, close everything and exit */
-	CONTROL_LAST_WORD,	/* sender: send to a receiver when no process is registered with the receive QP any more */
+	/* receiver: cancel the registration if there is one, close everything and exit */
+	CONTROL_LEAVE,
+	/* sender: send to a receiver when no process is registered with the receive QP any more */
+	CONTROL_LAST_WORD,
 	CONTROL_QUIT,		/* sender: close everything and exit */
 	CONTROL_ABORT,		/* somebody failed: exit at once */
 	CONTROL_DONE,		/* child: done; counts are its sums so far */
@@ -74,10 +76,16 @@ struct control {
 /** control_send - 0, or -1 with errno: EPIPE if the other side is gone. */
 int control_send(int socket, const struct control *control);
 
-/** control_receive - waits at most `milliseconds`. 0, or -1 with errno: ETIMEDOUT, EPIPE if the other side is gone. */
+/**
+ * control_receive - waits at most `milliseconds`. 0, or -1 with errno: ETIMEDOUT, EPIPE if the
+ * other side is gone.
+ */
 int control_receive(int socket, struct control *control, int milliseconds);
 
-/** control_hung_up - whether the other side is gone. There may still be messages that it sent before. */
+/**
+ * control_hung_up - whether the other side is gone. There may still be messages that it sent
+ * before.
+ */
 bool control_hung_up(int socket);
 
 /* ---- process.c: a process of the cluster and how it ends ---- */
@@ -92,8 +100,8 @@ void process_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void process_opened(struct ibv_context *context);
 
 /**
- * process_abandon - close the device with all that is in it and exit with status 1. The kernel would do that, but what
- * this process shares with others ends better by its own hand.
+ * process_abandon - close the device with all that is in it and exit with status 1. The kernel
+ * would do that, but what this process shares with others ends better by its own hand.
  */
 void process_abandon(void) __attribute__((noreturn));
 
@@ -101,8 +109,9 @@ void process_abandon(void) __attribute__((noreturn));
 void process_fail(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 
 /**
- * process_step - begins a step that may take `seconds` (0: any time); `what` must stay valid. After that time SIGALRM prints it
- * and ends the process, since a verb that blocks cannot be interrupted otherwise.
+ * process_step - begins a step that may take `seconds` (0: any time); `what` must stay valid. After
+ * that time SIGALRM prints it and ends the process, since a verb that blocks cannot be interrupted
+ * otherwise.
  */
 void process_step(const char *what, unsigned int seconds);
 
@@ -111,7 +120,8 @@ void process_step(const char *what, unsigned int seconds);
 enum message_kind {
 	MESSAGE_SEND,
 	MESSAGE_SEND_IMM,
-	MESSAGE_WRITE,		/* RDMA write into the receiver's region, then a short SEND, the note */
+	/* RDMA write into the receiver's region, then a short SEND, the note */
+	MESSAGE_WRITE,
 };
 
 struct planned {
@@ -151,13 +161,22 @@ struct endpoint {
 	struct ibv_mr *mr;
 };
 
-/** endpoint_open - device by index, with a CQ and registered memory, in the domain of fd (-1: a private one). */
+/**
+ * endpoint_open - device by index, with a CQ and registered memory, in the domain of fd (-1: a
+ * private one).
+ */
 void endpoint_open(struct endpoint *endpoint, int device, int fd, uint32_t memory_size);
 
-/** endpoint_close - closes all, the domain first, as old programs did. Ends the process if anything is still in use. */
+/**
+ * endpoint_close - closes all, the domain first, as old programs did. Ends the process if anything
+ * is still in use.
+ */
 void endpoint_close(struct endpoint *endpoint);
 
-/** endpoint_wait - the next completion, any status. Ends the process at the timeout or if the coordinator gives up. */
+/**
+ * endpoint_wait - the next completion, any status. Ends the process at the timeout or if the
+ * coordinator gives up.
+ */
 struct ibv_wc endpoint_wait(struct endpoint *endpoint);
 
 /** endpoint_init_attr, endpoint_rtr_attr - the attributes of MASK_INIT and MASK_RTR. */
@@ -166,7 +185,10 @@ struct ibv_qp_attr endpoint_rtr_attr(const struct endpoint *endpoint, const stru
 
 /* ---- the processes ---- */
 
-/** probe_run - in a child: checks that there are two devices with XRC, and exits. Prints what is missing. */
+/**
+ * probe_run - in a child: checks that there are two devices with XRC, and exits. Prints what is
+ * missing.
+ */
 void probe_run(const struct options *options) __attribute__((noreturn));
 
 void sender_run(const struct options *options, int socket) __attribute__((noreturn));

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Control messages between the coordinator and its children: one packet each, over a socket pair. */
+/*
+ * Control messages between the coordinator and its children: one packet each, over a socket pair.
+ */
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The coordinator: starts the others, tells each what to do next, notices if one ends too early, and prints the result. When
- * something goes wrong it tells all to stop, and kills those that do not.
+ * The coordinator: starts the others, tells each what to do next, notices if one ends too early,
+ * and prints the result. When something goes wrong it tells all to stop, and kills those that do
+ * not.
  */
 #include <errno.h>
 #include <signal.h>
@@ -17,7 +18,8 @@
 #include "table.h"
 
 #define SENDER MAX_RECEIVERS	/* its index in members */
-#define END_MS 20000		/* that the kernel may take to end a process whose socket it has closed */
+/* that the kernel may take to end a process whose socket it has closed */
+#define END_MS 20000
 
 static struct member members[MAX_RECEIVERS + 1];
 static const struct options *options;
@@ -96,7 +98,8 @@ static void member_lost(unsigned int number)
 	if (errno == ETIMEDOUT) {
 		process_say("%s does not answer; giving up", member_name(number));
 	} else if (reap(member->pid, END_MS, &status)) {
-		process_say("%s (pid %d) %s; giving up", member_name(number), (int)member->pid, ending(status));
+		process_say("%s (pid %d) %s; giving up", member_name(number), (int)member->pid,
+			    ending(status));
 		member->pid = 0;
 	} else {
 		process_say("%s hung up; giving up", member_name(number));
@@ -116,8 +119,8 @@ static void tell_verb(unsigned int number, enum control_verb verb)
 }
 
 /*
- * Waits for a member's answer. All members may be waiting for one that has failed: so it looks at all of them in turn, to name
- * the one that failed first.
+ * Waits for a member's answer. All members may be waiting for one that has failed: so it looks at
+ * all of them in turn, to name the one that failed first.
  */
 static struct control hear(unsigned int number, enum control_verb verb)
 {
@@ -135,14 +138,17 @@ static struct control hear(unsigned int number, enum control_verb verb)
 			}
 	}
 	if (control.verb != verb) {
-		process_say("%s said %d instead of %d; giving up", member_name(number), (int)control.verb, (int)verb);
+		process_say("%s said %d instead of %d; giving up", member_name(number),
+			    (int)control.verb, (int)verb);
 		give_up();
 	}
 	members[number].counts = control.counts;
 	return control;
 }
 
-/* In the child. Closes the sockets of the others: while a copy is open, their end goes unnoticed. */
+/*
+ * In the child. Closes the sockets of the others: while a copy is open, their end goes unnoticed.
+ */
 static void become_member(unsigned int number, int socket, int domain_fd)
 {
 	for (unsigned int i = 0; i <= SENDER; i++)

@@ -22,7 +22,8 @@ static struct ibv_context *open_device(int number)
 		process_fail("device %d is not there", number);
 	context = ibv_open_device(list[number]);
 	if (!context)
-		process_fail("cannot open %s: %s", ibv_get_device_name(list[number]), strerror(errno));
+		process_fail("cannot open %s: %s", ibv_get_device_name(list[number]),
+			     strerror(errno));
 	ibv_free_device_list(list);
 	return context;
 }
@@ -35,7 +36,8 @@ static void learn_address(struct endpoint *endpoint)
 	if (err)
 		process_fail("ibv_query_port: %s", strerror(err));
 	if (port.state != IBV_PORT_ACTIVE)
-		process_fail("port %d of %s is %s, not active", PORT, ibv_get_device_name(endpoint->context->device),
+		process_fail("port %d of %s is %s, not active", PORT,
+			     ibv_get_device_name(endpoint->context->device),
 			     ibv_port_state_str(port.state));
 	if (ibv_query_gid(endpoint->context, PORT, 0, &endpoint->address.gid))
 		process_fail("ibv_query_gid: %s", strerror(errno));
@@ -65,8 +67,8 @@ static void register_memory(struct endpoint *endpoint, uint32_t size)
 	endpoint->mr = ibv_reg_mr(endpoint->pd, endpoint->memory, size,
 				  IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 	if (!endpoint->mr)
-		process_fail("ibv_reg_mr of %u bytes: %s (is the limit of locked memory too low? see ulimit -l)", size,
-			     strerror(errno));
+		process_fail("ibv_reg_mr of %u bytes: %s (is the limit of locked memory too low? see ulimit -l)",
+			     size, strerror(errno));
 }
 
 void endpoint_open(struct endpoint *endpoint, int device, int fd, uint32_t memory_size)
@@ -184,7 +186,9 @@ static struct ibv_ah_attr route_to(const struct address *peer)
 
 struct ibv_qp_attr endpoint_init_attr(int access)
 {
-	return (struct ibv_qp_attr){ .qp_state = IBV_QPS_INIT, .port_num = PORT, .qp_access_flags = access };
+	return (struct ibv_qp_attr){ .qp_state = IBV_QPS_INIT,
+				     .port_num = PORT,
+				     .qp_access_flags = access };
 }
 
 struct ibv_qp_attr endpoint_rtr_attr(const struct endpoint *endpoint, const struct address *peer)

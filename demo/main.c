@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* xrc-cluster, a program in the style of OFED 1.5, shows what XRC is for. Here: its options, and the file of the domain. */
+/*
+ * xrc-cluster, a program in the style of OFED 1.5, shows what XRC is for. Here: its options, and
+ * the file of the domain.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -65,8 +68,8 @@ static struct options parse(int argc, char **argv)
 }
 
 /*
- * A domain belongs to the inode of a file, not to its name. So the file is unlinked as soon as it is open: even a run that is
- * killed leaves nothing behind.
+ * A domain belongs to the inode of a file, not to its name. So the file is unlinked as soon as it
+ * is open: even a run that is killed leaves nothing behind.
  */
 static int domain_file(void)
 {
@@ -79,7 +82,8 @@ static int domain_file(void)
 	snprintf(path, sizeof(path), "%s/xrc-cluster-XXXXXX", folder);
 	fd = mkstemp(path);
 	if (fd < 0)
-		process_fail("cannot make a file for the XRC domain in %s: %s", folder, strerror(errno));
+		process_fail("cannot make a file for the XRC domain in %s: %s", folder,
+			     strerror(errno));
 	unlink(path);
 	return fd;
 }

@@ -51,7 +51,9 @@ uint32_t plan_imm(uint32_t receiver, uint32_t round, uint32_t number)
 	return receiver << 24 | (round & 0xffff) << 8 | number;
 }
 
-/* splitmix64: neighbouring keys and positions give unrelated words, so a misplaced byte is noticed. */
+/*
+ * splitmix64: neighbouring keys and positions give unrelated words, so a misplaced byte is noticed.
+ */
 static uint64_t word_at(uint64_t key, uint64_t position)
 {
 	uint64_t x = key * 0x9e3779b97f4a7c15u + position * 0xd1342543de82ef95u;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A child that checks whether the machine can run the cluster. It makes the first XRC call, so that without the functions the
- * loader complains once, and not in every process of the cluster.
+ * A child that checks whether the machine can run the cluster. It makes the first XRC call, so that
+ * without the functions the loader complains once, and not in every process of the cluster.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,12 +21,15 @@ static void check_device(struct ibv_device *device)
 		process_fail("cannot open %s: %s", ibv_get_device_name(device), strerror(errno));
 	err = ibv_query_device(context, &attr);
 	if (err)
-		process_fail("ibv_query_device of %s: %s", ibv_get_device_name(device), strerror(err));
+		process_fail("ibv_query_device of %s: %s", ibv_get_device_name(device),
+			     strerror(err));
 	if (!(attr.device_cap_flags & IBV_DEVICE_XRC))
-		process_fail("%s cannot do XRC (no IBV_DEVICE_XRC in its capabilities)", ibv_get_device_name(device));
+		process_fail("%s cannot do XRC (no IBV_DEVICE_XRC in its capabilities)",
+			     ibv_get_device_name(device));
 	domain = ibv_open_xrc_domain(context, -1, O_CREAT);
 	if (!domain)
-		process_fail("%s has no XRC domain for us: %s", ibv_get_device_name(device), strerror(errno));
+		process_fail("%s has no XRC domain for us: %s", ibv_get_device_name(device),
+			     strerror(errno));
 	if (ibv_close_xrc_domain(domain) || ibv_close_device(context))
 		process_fail("cannot close %s", ibv_get_device_name(device));
 }
@@ -40,7 +43,8 @@ void probe_run(const struct options *options)
 	process_step("looking at the devices", options->timeout + 2);
 	list = ibv_get_device_list(&devices);
 	if (!list)	/* ENOSYS: the kernel has no RDMA support loaded */
-		process_fail("there is no RDMA device here: ibv_get_device_list: %s", strerror(errno));
+		process_fail("there is no RDMA device here: ibv_get_device_list: %s",
+			     strerror(errno));
 	if (!devices)
 		process_fail("there is no RDMA device here");
 	if (devices <= RECEIVER_DEVICE)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* How a process of the cluster prints messages, and how it ends when it fails or something takes too long. */
+/*
+ * How a process of the cluster prints messages, and how it ends when it fails or something takes
+ * too long.
+ */
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A receiver has one XRC SRQ in the shared domain. It does not know the sender: messages for its SRQ come in through a receive QP
- * that another process may have created.
+ * A receiver has one XRC SRQ in the shared domain. It does not know the sender: messages for its
+ * SRQ come in through a receive QP that another process may have created.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -10,7 +10,10 @@
 
 #include "cluster.h"
 
-/* Fewer than a round has messages, so that the sender also meets "receiver not ready" and tries again. */
+/*
+ * Fewer than a round has messages, so that the sender also meets "receiver not ready" and tries
+ * again.
+ */
 #define BUFFERS 6u
 
 struct receiver {
@@ -45,8 +48,10 @@ static void open_receiver(struct receiver *receiver, int domain_fd)
 	struct endpoint *endpoint = &receiver->endpoint;
 	struct ibv_srq_init_attr init_attr = { .attr = { .max_wr = BUFFERS, .max_sge = 1 } };
 
-	endpoint_open(endpoint, RECEIVER_DEVICE, domain_fd, plan_region_size() + BUFFERS * MAX_MESSAGE);
-	receiver->srq = ibv_create_xrc_srq(endpoint->pd, endpoint->domain, endpoint->cq, &init_attr);
+	endpoint_open(endpoint, RECEIVER_DEVICE, domain_fd,
+		      plan_region_size() + BUFFERS * MAX_MESSAGE);
+	receiver->srq =
+		ibv_create_xrc_srq(endpoint->pd, endpoint->domain, endpoint->cq, &init_attr);
 	if (!receiver->srq)
 		process_fail("ibv_create_xrc_srq: %s", strerror(errno));
 	endpoint->address.srq_num = receiver->srq->xrc_srq_num;
@@ -127,9 +132,11 @@ static struct ibv_wc receive(struct receiver *receiver, uint32_t size)
 	if (wc.status != IBV_WC_SUCCESS)
 		process_fail("a receive completed with: %s", ibv_wc_status_str(wc.status));
 	if (wc.opcode != IBV_WC_RECV || wc.byte_len != size)
-		process_fail("expected %u bytes by SEND, got %u with opcode %d", size, wc.byte_len, (int)wc.opcode);
+		process_fail("expected %u bytes by SEND, got %u with opcode %d", size, wc.byte_len,
+			     (int)wc.opcode);
 	if (wc.qp_num != receiver->qp_num)
-		process_fail("a completion names QP 0x%06x, not the receive QP 0x%06x", wc.qp_num, receiver->qp_num);
+		process_fail("a completion names QP 0x%06x, not the receive QP 0x%06x", wc.qp_num,
+			     receiver->qp_num);
 	receiver->counts.named++;
 	return wc;
 }
@@ -151,7 +158,8 @@ static void receive_message(struct receiver *receiver, uint32_t round, uint32_t 
 
 	if (planned->kind == MESSAGE_SEND_IMM)
 		check_imm(&wc, plan_imm(receiver->number, round, number));
-	check(receiver, buffer(receiver, wc.wr_id), size, plan_key(receiver->number, round, number, write));
+	check(receiver, buffer(receiver, wc.wr_id), size,
+	      plan_key(receiver->number, round, number, write));
 	if (write)
 		check(receiver, receiver->endpoint.memory + planned->offset, planned->size,
 		      plan_key(receiver->number, round, number, false));
@@ -186,7 +194,8 @@ static void obey(struct receiver *receiver, const struct control *control)
 		create_rcv_qp(receiver, &control->address);
 		break;
 	case CONTROL_REGISTER:
-		process_step("registering with the receive QP", receiver->endpoint.options->timeout + 2);
+		process_step("registering with the receive QP",
+			     receiver->endpoint.options->timeout + 2);
 		register_rcv_qp(receiver, control->address.qp_num);
 		break;
 	case CONTROL_ROUND:
@@ -210,7 +219,8 @@ static void obey(struct receiver *receiver, const struct control *control)
 
 void receiver_run(const struct options *options, int socket, int domain_fd, unsigned int number)
 {
-	struct receiver receiver = { .endpoint = { .options = options, .socket = socket }, .number = number };
+	struct receiver receiver = { .endpoint = { .options = options, .socket = socket },
+				     .number = number };
 	struct control control;
 
 	process_name("receiver %u", number);

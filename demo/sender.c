@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The sender: one XRC QP, connected to one receive QP, from which every receiver is reached by its SRQ number. */
+/*
+ * The sender: one XRC QP, connected to one receive QP, from which every receiver is reached by its
+ * SRQ number.
+ */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +24,8 @@ struct sender {
 static void open_sender(struct sender *sender)
 {
 	struct endpoint *endpoint = &sender->endpoint;
-	struct ibv_qp_init_attr init_attr = { .cap = { .max_send_wr = 2 * WINDOW, .max_send_sge = 1 } };
+	struct ibv_qp_init_attr init_attr = { .cap = { .max_send_wr = 2 * WINDOW,
+						       .max_send_sge = 1 } };
 	struct ibv_qp_attr attr = endpoint_init_attr(0);
 	int err;
 
@@ -43,7 +47,10 @@ static void open_sender(struct sender *sender)
 static void connect_to(struct sender *sender, const struct address *peer)
 {
 	struct ibv_qp_attr rtr = endpoint_rtr_attr(&sender->endpoint, peer);
-	/* Timeout 4.096 us << 14 = 67 ms and three retries: the last message fails within a second. rnr_retry 7 is for ever. */
+	/*
+	 * Timeout 4.096 us << 14 = 67 ms and three retries: the last message fails within a second.
+	 * rnr_retry 7 is for ever.
+	 */
 	struct ibv_qp_attr rts = {
 		.qp_state = IBV_QPS_RTS,
 		.timeout = 14,
@@ -84,7 +91,9 @@ static void must_complete(struct sender *sender)
 static void post(struct sender *sender, struct ibv_send_wr *wr, uint32_t size, uint64_t key)
 {
 	uint8_t *buffer = sender->endpoint.memory + sender->posted % WINDOW * MAX_MESSAGE;
-	struct ibv_sge sge = { .addr = (uintptr_t)buffer, .length = size, .lkey = sender->endpoint.mr->lkey };
+	struct ibv_sge sge = { .addr = (uintptr_t)buffer,
+			       .length = size,
+			       .lkey = sender->endpoint.mr->lkey };
 	struct ibv_send_wr *bad;
 	int err;
 

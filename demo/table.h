@@ -15,9 +15,12 @@ struct member {
 	struct counts counts;
 };
 
-/** table_complete - whether every message that was sent arrived as it was, and the last one failed as it should. */
-bool table_complete(const struct member *receivers, unsigned int number, const struct member *sender,
-		    enum ibv_wc_status last_word);
+/**
+ * table_complete - whether every message that was sent arrived as it was, and the last one failed
+ * as it should.
+ */
+bool table_complete(const struct member *receivers, unsigned int number,
+		    const struct member *sender, enum ibv_wc_status last_word);
 
 void table_print(const struct member *receivers, unsigned int number, const struct member *sender,
 		 enum ibv_wc_status last_word);

@@ -7,13 +7,17 @@
 #include "early.h"
 
 /*
- * Weak, so that no library of ours lists the loader in DT_NEEDED. Else the loader would come before a sanitizer's runtime in the
- * search order, and that runtime looks for the loader's functions behind itself.
+ * Weak, so that no library of ours lists the loader in DT_NEEDED. Else the loader would come before
+ * a sanitizer's runtime in the search order, and that runtime looks for the loader's functions
+ * behind itself.
  */
 #pragma weak _r_debug
 
 static const char anchor = 0;
-/* The loader relocates this pointer. Before that it is 0, or an offset where the addend is in place (i386). */
+/*
+ * The loader relocates this pointer. Before that it is 0, or an offset where the addend is in place
+ * (i386).
+ */
 static const char *const volatile relocated = &anchor;
 
 bool early(void)
@@ -22,9 +26,9 @@ bool early(void)
 }
 
 /*
- * Finds where the auxiliary vector tells the program headers of the program. The kernel puts that vector above the first frame of
- * the stack, with these entries in this order. Only the loader, at start, calls code that is not relocated yet, and it runs on that
- * stack.
+ * Finds where the auxiliary vector tells the program headers of the program. The kernel puts that
+ * vector above the first frame of the stack, with these entries in this order. Only the loader, at
+ * start, calls code that is not relocated yet, and it runs on that stack.
  */
 static const ElfW(auxv_t) *find_program_headers(void)
 {

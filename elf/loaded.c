@@ -5,7 +5,10 @@
 
 enum { PLT, WITH_ADDENDS, WITHOUT_ADDENDS, TABLES };
 
-/* The loader has put addresses into the dynamic sections of most objects. That of the vDSO, for example, still has offsets. */
+/*
+ * The loader has put addresses into the dynamic sections of most objects. That of the vDSO, for
+ * example, still has offsets.
+ */
 static const void *address_of(const struct loaded *loaded, ElfW(Addr) value)
 {
 	return (const void *)(value < loaded->base ? loaded->base + value : value);
@@ -88,7 +91,8 @@ static int visit_object(struct dl_phdr_info *info, size_t size, void *closure)
 		if (info->dlpi_phdr[i].p_type != PT_DYNAMIC)
 			continue;
 		loaded_read(info->dlpi_addr,
-			    (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr), &loaded);
+			    (const ElfW(Dyn) *)(info->dlpi_addr + info->dlpi_phdr[i].p_vaddr),
+			    &loaded);
 		loaded.segments = info->dlpi_phdr;
 		loaded.segment_count = info->dlpi_phnum;
 		return visitor->visit(&loaded, visitor->arg);
@@ -118,7 +122,9 @@ unsigned long long loaded_generation(void)
 	return generation;
 }
 
-/* Not strcmp: a sanitizer's runtime looks its functions up through us before its own strcmp works. */
+/*
+ * Not strcmp: a sanitizer's runtime looks its functions up through us before its own strcmp works.
+ */
 static bool is_same_string(const char *a, const char *b)
 {
 	while (*a && *a == *b) {
@@ -154,7 +160,10 @@ static uint32_t gnu_hash_of(const char *name)
 	return hash;
 }
 
-/* Layout: number of buckets, first hashed symbol, number of bloom words, bloom shift; bloom words, buckets, chains. */
+/*
+ * Layout: number of buckets, first hashed symbol, number of bloom words, bloom shift; bloom words,
+ * buckets, chains.
+ */
 static void *find_by_gnu_hash(const struct loaded *loaded, const char *name)
 {
 	const uint32_t *table = loaded->gnu_hash, hash = gnu_hash_of(name);
@@ -173,7 +182,10 @@ static void *find_by_gnu_hash(const struct loaded *loaded, const char *name)
 	return NULL;
 }
 
-/* Layout: number of buckets, number of symbols. Few objects have only this table, so a scan of all symbols is fast enough. */
+/*
+ * Layout: number of buckets, number of symbols. Few objects have only this table, so a scan of all
+ * symbols is fast enough.
+ */
 static void *find_by_scan(const struct loaded *loaded, const char *name)
 {
 	for (uint32_t index = 1; index < loaded->hash[1]; index++) {
@@ -211,7 +223,8 @@ bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name))
 			/* Rela begins with the members of Rel. */
 			const ElfW(Rel) *relocation = (const ElfW(Rel) *)(table->start + at);
 
-			if (match(name_of(loaded, loaded->symbols[symbol_of(relocation->r_info)].st_name)))
+			if (match(name_of(loaded,
+					  loaded->symbols[symbol_of(relocation->r_info)].st_name)))
 				return true;
 		}
 	}
@@ -222,8 +235,8 @@ bool loaded_refers(const struct loaded *loaded, bool (*match)(const char *name))
 #define VERB_SIZE_MAX 64
 
 /*
- * The next string in [at, end) that begins with "ibv_", or NULL. In plain C: a sanitizer in the program would stop memmem() between
- * the program's variables.
+ * The next string in [at, end) that begins with "ibv_", or NULL. In plain C: a sanitizer in the
+ * program would stop memmem() between the program's variables.
  */
 __attribute__((no_sanitize("address", "thread", "undefined")))
 static const char *find_verb(const char *at, const char *end)

@@ -9,7 +9,10 @@
 #include "loaded.h"
 #include "loader.h"
 
-/* This library's _DYNAMIC, declared hidden: with the declaration of <link.h> its address would need a relocation. */
+/*
+ * This library's _DYNAMIC, declared hidden: with the declaration of <link.h> its address would need
+ * a relocation.
+ */
 extern const ElfW(Dyn) own_dynamic[] __asm__("_DYNAMIC") __attribute__((visibility("hidden")));
 
 static bool is_ours(const struct link_map *map)
@@ -18,8 +21,8 @@ static bool is_ours(const struct link_map *map)
 }
 
 /*
- * Another copy of this library that is preloaded as well, from another place. It is skipped: at a fork, two copies that call each
- * other would take their locks in different orders.
+ * Another copy of this library that is preloaded as well, from another place. It is skipped: at a
+ * fork, two copies that call each other would take their locks in different orders.
  */
 static bool is_copy(const struct loaded *loaded)
 {
@@ -27,8 +30,9 @@ static bool is_copy(const struct loaded *loaded)
 }
 
 /*
- * Walks the loader's list as debuggers do. It does not call dl_iterate_phdr, because a sanitizer's runtime interposes that function
- * and looks up its own functions through ours before it works. Nothing here needs a relocation (early.h). It runs once for each
+ * Walks the loader's list as debuggers do. It does not call dl_iterate_phdr, because a sanitizer's
+ * runtime interposes that function and looks up its own functions through ours before it works.
+ * Nothing here needs a relocation (early.h). It runs once for each
  * name, in practice during start-up, when no object is being unloaded.
  */
 static void *find_behind_us(const char *name)
@@ -92,7 +96,10 @@ static const struct link_map *object_of(const void *function)
 	return dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
 }
 
-/* The handle of a plugin. libibverbs has no legacy verb, so a verb that it always had is looked up in its place. */
+/*
+ * The handle of a plugin. libibverbs has no legacy verb, so a verb that it always had is looked up
+ * in its place.
+ */
 static bool plugin_finds_libibverbs(void *handle, const char *verb)
 {
 	loader_dlsym_fn real = loader_dlsym();
@@ -111,6 +118,9 @@ bool loader_finds_in_libibverbs(void *handle, const char *verb)
 
 	if (handle == RTLD_DEFAULT || handle == RTLD_NEXT || dlinfo(handle, RTLD_DI_LINKMAP, &map))
 		return false;
-	/* The handle of the program itself searches all that is loaded, as RTLD_DEFAULT does, and finds us first. */
+	/*
+	 * The handle of the program itself searches all that is loaded, as RTLD_DEFAULT does, and
+	 * finds us first.
+	 */
 	return is_libibverbs(map) || (map->l_prev && plugin_finds_libibverbs(handle, verb));
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Threads of ours in a program that does not know of them: none of its signals is delivered to them, and they do not keep it alive. */
+/*
+ * Threads of ours in a program that does not know of them: none of its signals is delivered to
+ * them, and they do not keep it alive.
+ */
 #ifndef XRC_COMPAT_OWN_THREAD_H
 #define XRC_COMPAT_OWN_THREAD_H
 
@@ -21,7 +24,8 @@
 #define OWN_THREAD_LOOK_MS 1000 /* how often such a thread calls own_thread_is_alone() */
 
 /** own_thread_start - pthread_create(3). 0 or -errno. */
-static inline int own_thread_start(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *arg), void *arg)
+static inline int own_thread_start(pthread_t *thread, const pthread_attr_t *attr,
+				   void *(*run)(void *arg), void *arg)
 {
 	sigset_t all, before;
 	int err;
@@ -33,7 +37,10 @@ static inline int own_thread_start(pthread_t *thread, const pthread_attr_t *attr
 	return -err;
 }
 
-/** own_thread_begin - the first call of such a thread, by whose name the others know it. From outside it would take a descriptor. */
+/**
+ * own_thread_begin - the first call of such a thread, by whose name the others know it. From
+ * outside it would take a descriptor.
+ */
 static inline void own_thread_begin(void)
 {
 	prctl(PR_SET_NAME, OWN_THREAD_NAME);
@@ -65,22 +72,25 @@ static inline bool own_thread_all_others_ended(void)
 
 	snprintf(first, sizeof(first), "%d", (int)getpid());
 	while (ended && (task = readdir(tasks)))
-		ended = task->d_name[0] == '.' || !strcmp(task->d_name, first) || own_thread_is(task->d_name);
+		ended = task->d_name[0] == '.' || !strcmp(task->d_name, first) ||
+			own_thread_is(task->d_name);
 	if (tasks)
 		closedir(tasks);
 	return ended;
 }
 
 /**
- * own_thread_is_alone - whether the program's threads have all ended. Then this one is to end, too: with the last thread the C
- * library ends the process. The first thread must have ended by pthread_exit(3), for else the process would have ended. /proc
- * shows no folder of such a process; to ask for that takes no descriptor, whose number the program might be about to use.
+ * own_thread_is_alone - whether the program's threads have all ended. Then this one is to end, too:
+ * with the last thread the C library ends the process. The first thread must have ended by
+ * pthread_exit(3), for else the process would have ended. /proc shows no folder of such a process;
+ * to ask for that takes no descriptor, whose number the program might be about to use.
  */
 static inline bool own_thread_is_alone(void)
 {
 	char folder[1];
 
-	return readlink("/proc/self/cwd", folder, sizeof(folder)) < 0 && errno == ENOENT && own_thread_all_others_ended();
+	return readlink("/proc/self/cwd", folder, sizeof(folder)) < 0 && errno == ENOENT &&
+	       own_thread_all_others_ended();
 }
 
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Stand-ins for functions that glibc 2.17 does not have, and for constants that the kernel headers of Linux 5.8 do not have. (With
- * older headers softhca is not built.) If one is missing, or must not be used, meson.build includes this file before every source.
- * HAVE_* tells which exist. It includes the headers that declare the functions first, because it defines their names as macros.
+ * Stand-ins for functions that glibc 2.17 does not have, and for constants that the kernel headers
+ * of Linux 5.8 do not have. (With older headers softhca is not built.) If one is missing, or must
+ * not be used, meson.build includes this file before every source. HAVE_* tells which exist. It
+ * includes the headers that declare the functions first, because it defines their names as macros.
  */
 #ifndef XRC_COMPAT_PORTABLE_H
 #define XRC_COMPAT_PORTABLE_H
@@ -25,8 +26,9 @@
 
 /* The bits of ibv_device_attr.device_cap_flags, as the kernel's headers name them since 6.0. */
 #define PORTABLE_DEVICE_BITS(X) \
-	X(BAD_PKEY_CNTR, 1) X(BAD_QKEY_CNTR, 2) X(AUTO_PATH_MIG, 4) X(CURR_QP_STATE_MOD, 7) X(SHUTDOWN_PORT, 8) \
-	X(PORT_ACTIVE_EVENT, 10) X(SYS_IMAGE_GUID, 11) X(RC_RNR_NAK_GEN, 12) X(XRC, 20)
+	X(BAD_PKEY_CNTR, 1) X(BAD_QKEY_CNTR, 2) X(AUTO_PATH_MIG, 4) X(CURR_QP_STATE_MOD, 7) \
+	X(SHUTDOWN_PORT, 8) X(PORT_ACTIVE_EVENT, 10) X(SYS_IMAGE_GUID, 11) X(RC_RNR_NAK_GEN, 12) \
+	X(XRC, 20)
 #ifndef HAVE_IB_UVERBS_DEVICE_XRC
 #define PORTABLE_ROW(NAME, BIT) IB_UVERBS_DEVICE_##NAME = 1 << BIT,
 enum portable_device_bits { PORTABLE_DEVICE_BITS(PORTABLE_ROW) };
@@ -35,8 +37,9 @@ enum portable_device_bits { PORTABLE_DEVICE_BITS(PORTABLE_ROW) };
 
 /* Of <rdma/rdma_netlink.h>, all since Linux 5.13. */
 #define PORTABLE_NETLINK(X) \
-	X(CMD_RES_CTX_GET, 22) X(CMD_RES_SRQ_GET, 23) X(ATTR_RES_CTX, 86) X(ATTR_RES_CTX_ENTRY, 87) X(ATTR_RES_SRQ, 88) \
-	X(ATTR_RES_SRQ_ENTRY, 89) X(ATTR_RES_SRQN, 90) X(SYS_ATTR_COPY_ON_FORK, 93)
+	X(CMD_RES_CTX_GET, 22) X(CMD_RES_SRQ_GET, 23) X(ATTR_RES_CTX, 86) \
+	X(ATTR_RES_CTX_ENTRY, 87) X(ATTR_RES_SRQ, 88) X(ATTR_RES_SRQ_ENTRY, 89) \
+	X(ATTR_RES_SRQN, 90) X(SYS_ATTR_COPY_ON_FORK, 93)
 #ifndef HAVE_RDMA_NLDEV_CMD_RES_SRQ_GET
 #define PORTABLE_ROW(NAME, NUMBER) RDMA_NLDEV_##NAME = NUMBER,
 enum portable_netlink { PORTABLE_NETLINK(PORTABLE_ROW) };
@@ -86,7 +89,8 @@ static inline int portable_close_range(unsigned int first, unsigned int last, in
 	while ((entry = readdir(list))) {
 		int fd = atoi(entry->d_name);
 
-		if (entry->d_name[0] != '.' && fd != dirfd(list) && (unsigned int)fd >= first && (unsigned int)fd <= last)
+		if (entry->d_name[0] != '.' && fd != dirfd(list) && (unsigned int)fd >= first &&
+		    (unsigned int)fd <= last)
 			close(fd);
 	}
 	closedir(list);
@@ -97,8 +101,8 @@ static inline int portable_close_range(unsigned int first, unsigned int last, in
 
 #ifndef HAVE_EPOLL_PWAIT2 /* glibc 2.35 */
 /* An epoll descriptor can be polled itself, and ppoll() counts in nanoseconds. */
-static inline int portable_epoll_pwait2(int epoll_fd, struct epoll_event *events, int count, const struct timespec *timeout,
-					const sigset_t *mask)
+static inline int portable_epoll_pwait2(int epoll_fd, struct epoll_event *events, int count,
+					const struct timespec *timeout, const sigset_t *mask)
 {
 	struct pollfd pollfd = { .fd = epoll_fd, .events = POLLIN };
 	int ready = ppoll(&pollfd, 1, timeout, mask);
@@ -115,23 +119,24 @@ static inline int portable_epoll_pwait2(int epoll_fd, struct epoll_event *events
 #define PORTABLE_YOUNG_ERRORS(X)
 #endif
 #define PORTABLE_ERRORS(X) \
-	X(EPERM) X(ENOENT) X(ESRCH) X(EINTR) X(EIO) X(ENXIO) X(E2BIG) X(ENOEXEC) X(EBADF) X(ECHILD) \
-	X(EAGAIN) X(ENOMEM) X(EACCES) X(EFAULT) X(ENOTBLK) X(EBUSY) X(EEXIST) X(EXDEV) X(ENODEV) \
-	X(ENOTDIR) X(EISDIR) X(EINVAL) X(ENFILE) X(EMFILE) X(ENOTTY) X(ETXTBSY) X(EFBIG) X(ENOSPC) \
-	X(ESPIPE) X(EROFS) X(EMLINK) X(EPIPE) X(EDOM) X(ERANGE) X(EDEADLK) X(ENAMETOOLONG) X(ENOLCK) \
-	X(ENOSYS) X(ENOTEMPTY) X(ELOOP) X(ENOMSG) X(EIDRM) X(ECHRNG) X(EL2NSYNC) X(EL3HLT) X(EL3RST) \
-	X(ELNRNG) X(EUNATCH) X(ENOCSI) X(EL2HLT) X(EBADE) X(EBADR) X(EXFULL) X(ENOANO) X(EBADRQC) \
-	X(EBADSLT) X(EBFONT) X(ENOSTR) X(ENODATA) X(ETIME) X(ENOSR) X(ENONET) X(ENOPKG) X(EREMOTE) \
-	X(ENOLINK) X(EADV) X(ESRMNT) X(ECOMM) X(EPROTO) X(EMULTIHOP) X(EDOTDOT) X(EBADMSG) X(EOVERFLOW) \
-	X(ENOTUNIQ) X(EBADFD) X(EREMCHG) X(ELIBACC) X(ELIBBAD) X(ELIBSCN) X(ELIBMAX) X(ELIBEXEC) X(EILSEQ) \
-	X(ERESTART) X(ESTRPIPE) X(EUSERS) X(ENOTSOCK) X(EDESTADDRREQ) X(EMSGSIZE) X(EPROTOTYPE) \
-	X(ENOPROTOOPT) X(EPROTONOSUPPORT) X(ESOCKTNOSUPPORT) X(EOPNOTSUPP) X(EPFNOSUPPORT) X(EAFNOSUPPORT) \
+	X(EPERM) X(ENOENT) X(ESRCH) X(EINTR) X(EIO) X(ENXIO) X(E2BIG) X(ENOEXEC) X(EBADF) \
+	X(ECHILD) X(EAGAIN) X(ENOMEM) X(EACCES) X(EFAULT) X(ENOTBLK) X(EBUSY) X(EEXIST) X(EXDEV) \
+	X(ENODEV) X(ENOTDIR) X(EISDIR) X(EINVAL) X(ENFILE) X(EMFILE) X(ENOTTY) X(ETXTBSY) X(EFBIG) \
+	X(ENOSPC) X(ESPIPE) X(EROFS) X(EMLINK) X(EPIPE) X(EDOM) X(ERANGE) X(EDEADLK) \
+	X(ENAMETOOLONG) X(ENOLCK) X(ENOSYS) X(ENOTEMPTY) X(ELOOP) X(ENOMSG) X(EIDRM) X(ECHRNG) \
+	X(EL2NSYNC) X(EL3HLT) X(EL3RST) X(ELNRNG) X(EUNATCH) X(ENOCSI) X(EL2HLT) X(EBADE) X(EBADR) \
+	X(EXFULL) X(ENOANO) X(EBADRQC) X(EBADSLT) X(EBFONT) X(ENOSTR) X(ENODATA) X(ETIME) X(ENOSR) \
+	X(ENONET) X(ENOPKG) X(EREMOTE) X(ENOLINK) X(EADV) X(ESRMNT) X(ECOMM) X(EPROTO) \
+	X(EMULTIHOP) X(EDOTDOT) X(EBADMSG) X(EOVERFLOW) X(ENOTUNIQ) X(EBADFD) X(EREMCHG) \
+	X(ELIBACC) X(ELIBBAD) X(ELIBSCN) X(ELIBMAX) X(ELIBEXEC) X(EILSEQ) X(ERESTART) X(ESTRPIPE) \
+	X(EUSERS) X(ENOTSOCK) X(EDESTADDRREQ) X(EMSGSIZE) X(EPROTOTYPE) X(ENOPROTOOPT) \
+	X(EPROTONOSUPPORT) X(ESOCKTNOSUPPORT) X(EOPNOTSUPP) X(EPFNOSUPPORT) X(EAFNOSUPPORT) \
 	X(EADDRINUSE) X(EADDRNOTAVAIL) X(ENETDOWN) X(ENETUNREACH) X(ENETRESET) X(ECONNABORTED) \
 	X(ECONNRESET) X(ENOBUFS) X(EISCONN) X(ENOTCONN) X(ESHUTDOWN) X(ETOOMANYREFS) X(ETIMEDOUT) \
-	X(ECONNREFUSED) X(EHOSTDOWN) X(EHOSTUNREACH) X(EALREADY) X(EINPROGRESS) X(ESTALE) X(EUCLEAN) \
-	X(ENOTNAM) X(ENAVAIL) X(EISNAM) X(EREMOTEIO) X(EDQUOT) X(ENOMEDIUM) X(EMEDIUMTYPE) X(ECANCELED) \
-	X(ENOKEY) X(EKEYEXPIRED) X(EKEYREVOKED) X(EKEYREJECTED) X(EOWNERDEAD) X(ENOTRECOVERABLE) \
-	X(ERFKILL) X(EHWPOISON) PORTABLE_YOUNG_ERRORS(X)
+	X(ECONNREFUSED) X(EHOSTDOWN) X(EHOSTUNREACH) X(EALREADY) X(EINPROGRESS) X(ESTALE) \
+	X(EUCLEAN) X(ENOTNAM) X(ENAVAIL) X(EISNAM) X(EREMOTEIO) X(EDQUOT) X(ENOMEDIUM) \
+	X(EMEDIUMTYPE) X(ECANCELED) X(ENOKEY) X(EKEYEXPIRED) X(EKEYREVOKED) X(EKEYREJECTED) \
+	X(EOWNERDEAD) X(ENOTRECOVERABLE) X(ERFKILL) X(EHWPOISON) PORTABLE_YOUNG_ERRORS(X)
 
 static inline const char *portable_strerrorname_np(int err)
 {

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * For programs that are half ported: from a legacy object to the object of today's rdma-core behind it, and back.
+ * For programs that are half ported: from a legacy object to the object of today's rdma-core behind
+ * it, and back.
  *
- * Works with <infiniband/verbs.h> of OFED 1.x or of today, and does not include it. Destroy each object by the API that
- * created it. Every function returns NULL with errno EINVAL for an object that does not belong to xrc-compat.
+ * Works with <infiniband/verbs.h> of OFED 1.x or of today, and does not include it. Destroy each
+ * object by the API that created it. Every function returns NULL with errno EINVAL for an object
+ * that does not belong to xrc-compat.
  */
 #ifndef XRC_COMPAT_H
 #define XRC_COMPAT_H
@@ -19,27 +21,32 @@ struct ibv_srq;
 struct ibv_xrc_domain;
 struct ibv_xrcd;
 
-/** xrc_compat_xrcd - the struct ibv_xrcd behind a legacy domain; valid until ibv_close_xrc_domain(). */
+/**
+ * xrc_compat_xrcd - the struct ibv_xrcd behind a legacy domain; valid until ibv_close_xrc_domain().
+ */
 struct ibv_xrcd *xrc_compat_xrcd(struct ibv_xrc_domain *domain);
 
 /** xrc_compat_domain - the legacy domain in front of an xrcd that xrc_compat_xrcd() gave. */
 struct ibv_xrc_domain *xrc_compat_domain(struct ibv_xrcd *xrcd);
 
-/** xrc_compat_srq - the provider's SRQ behind a legacy XRC SRQ; any other SRQ is returned as it is. */
+/**
+ * xrc_compat_srq - the provider's SRQ behind a legacy XRC SRQ; any other SRQ is returned as it is.
+ */
 struct ibv_srq *xrc_compat_srq(struct ibv_srq *legacy);
 
 /** xrc_compat_legacy_srq - the legacy SRQ in front of a provider's. */
 struct ibv_srq *xrc_compat_legacy_srq(struct ibv_srq *srq);
 
 /**
- * xrc_compat_rcv_qp - the handle of this opened device on a receive QP that it created or registered with; qp->qp_num is the
- * number. libmlx5 crashes if such a handle is moved to RESET, unless this device created the QP.
+ * xrc_compat_rcv_qp - the handle of this opened device on a receive QP that it created or
+ * registered with; qp->qp_num is the number. libmlx5 crashes if such a handle is moved to RESET,
+ * unless this device created the QP.
  */
 struct ibv_qp *xrc_compat_rcv_qp(struct ibv_xrc_domain *domain, uint32_t qp_num);
 
 /**
- * xrc_compat_target_qp - the XRC_RECV QP beside a legacy XRC QP that sends and receives; EINVAL for one that only
- * sends. The legacy QP itself is the XRC_SEND QP of today.
+ * xrc_compat_target_qp - the XRC_RECV QP beside a legacy XRC QP that sends and receives; EINVAL for
+ * one that only sends. The legacy QP itself is the XRC_SEND QP of today.
  */
 struct ibv_qp *xrc_compat_target_qp(struct ibv_qp *legacy);
 

@@ -58,7 +58,8 @@ struct ibv_async_event modern_async_event(const struct ib_uverbs_async_event_des
 
 void modern_ack_async_event(struct ibv_async_event *event)
 {
-	if (modern_event_of(event->event_type) == MODERN_EVENT_OF_QP && tgt_qp_is_opened(event->element.qp))
+	if (modern_event_of(event->event_type) == MODERN_EVENT_OF_QP &&
+	    tgt_qp_is_opened(event->element.qp))
 		opened_qp_await_open(event->element.qp);
 	modern_table.ack_async_event(event);
 }
@@ -69,8 +70,9 @@ static void unlock_mutex(void *mutex)
 }
 
 /*
- * libibverbs counts acknowledgements under this mutex, and signals each. The event of a cancelled thread is acknowledged without
- * being handed out, so there may be more acknowledgements than events. Both counts may wrap.
+ * libibverbs counts acknowledgements under this mutex, and signals each. The event of a cancelled
+ * thread is acknowledged without being handed out, so there may be more acknowledgements than
+ * events. Both counts may wrap.
  */
 static void await_acks(pthread_mutex_t *mutex, pthread_cond_t *cond, const uint32_t *completed,
 		       uint32_t events, int cancel_state)

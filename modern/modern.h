@@ -2,8 +2,9 @@
 /*
  * Today's rdma-core, as the rest of the library sees it.
  *
- * Only modern/ calls a verb. A function here that returns int returns 0 or a negative errno, whatever convention the verb
- * itself has, and leaves its out-parameters alone on failure. -EOPNOTSUPP: the provider has no such operation.
+ * Only modern/ calls a verb. A function here that returns int returns 0 or a negative errno,
+ * whatever convention the verb itself has, and leaves its out-parameters alone on failure.
+ * -EOPNOTSUPP: the provider has no such operation.
  */
 #ifndef MODERN_MODERN_H
 #define MODERN_MODERN_H
@@ -14,25 +15,26 @@
 #include <rdma/ib_user_verbs.h>
 
 /**
- * modern_load - find the program's own libibverbs.so.1, and in it every function that the library uses. Idempotent, thread-safe.
- * Returns 0, or -ENOSYS when there is no libibverbs.so.1 or it lacks one of the functions (modern_missing() names it).
+ * modern_load - find the program's own libibverbs.so.1, and in it every function that the library
+ * uses. Idempotent, thread-safe. Returns 0, or -ENOSYS when there is no libibverbs.so.1 or it lacks
+ * one of the functions (modern_missing() names it).
  */
 int modern_load(void);
 
 /** modern_library_path - the file modern_load() found, as the loader names it; "" before that. */
 const char *modern_library_path(void);
 
-/** modern_missing - the library or function that modern_load() did not find; "" if it has not failed. */
+/** modern_missing - the library or function that modern_load() did not find, or "". */
 const char *modern_missing(void);
 
-/** modern_older - the function of that name in the node IBVERBS_1.0 of the program's libibverbs.so.1; NULL: there is none. */
+/** modern_older - a function of node IBVERBS_1.0 of the program's libibverbs.so.1, or NULL. */
 void *modern_older(const char *name);
 
-/* Domains. oflag: O_CREAT and O_EXCL count; fd -1 opens a private one. Errors: kernel ib_uverbs_open_xrcd. */
+/* Domains. oflag: O_CREAT, O_EXCL; fd -1: a private one. Errors: kernel ib_uverbs_open_xrcd. */
 int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_xrcd **xrcd);
 int modern_close_xrcd(struct ibv_xrcd *xrcd);
 
-/* XRC shared receive queues. attr->attr is updated with what was allocated; *srq_num is the 24-bit number for senders. */
+/* XRC SRQs. attr->attr is updated with what was allocated; *srq_num has 24 bits. */
 int modern_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_cq *cq,
 			  struct ibv_srq_init_attr *attr, struct ibv_srq **srq, uint32_t *srq_num);
 int modern_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask);
@@ -40,41 +42,44 @@ int modern_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 int modern_destroy_srq(struct ibv_srq *srq);
 
 /**
- * enum modern_tgt_use - what a handle on a target QP is for. It is stored in the handle itself, because the kernel may raise
- * an event on a handle before any table of ours has it.
+ * enum modern_tgt_use - what a handle on a target QP is for. It is stored in the handle itself,
+ * because the kernel may raise an event on a handle before any table of ours has it.
  */
 enum modern_tgt_use {
 	MODERN_TGT_NONE,	/* not a handle of ours */
 	MODERN_TGT_REGISTERED,	/* a registration: its events are the program's */
 	MODERN_TGT_TRANSIENT,	/* opened for one modify or query: no program gets its events */
-	MODERN_TGT_PAIRED,	/* the hidden half of a two-way QP: its events are the visible half's */
+	MODERN_TGT_PAIRED,	/* the hidden half of a two-way QP */
 };
 
 enum modern_tgt_use modern_tgt_use(const struct ibv_qp *qp);
 
 /*
- * Target QPs (XRC_RECV). open gives another handle on a QP that exists in the domain, else -EINVAL; -EOPNOTSUPP where the kernel
- * lets no QP be opened (Linux before 5.11 with qedr).
+ * Target QPs (XRC_RECV). open gives another handle on a QP that exists in the domain, else -EINVAL;
+ * -EOPNOTSUPP where the kernel lets no QP be opened (Linux before 5.11 with qedr).
  */
 int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd,
 			 enum modern_tgt_use use, struct ibv_qp **qp);
-int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp);
+int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use,
+		       struct ibv_qp **qp);
 
 /**
- * modern_destroy_inherited - destroy a target QP in a forked child without the provider, by libibverbs' command alone. If another
- * thread held a lock of the provider during the fork, that lock stays taken in the child. This leaks the memory of the handle.
+ * modern_destroy_inherited - destroy a target QP in a forked child without the provider, by
+ * libibverbs' command alone. If another thread held a lock of the provider during the fork, that
+ * lock stays taken in the child. This leaks the memory of the handle.
  */
 int modern_destroy_inherited(struct ibv_qp *qp);
 
-/** modern_tags_tgt_qps - whether the device sets bit 23 of the number of every target QP, and of no other: mlx4. */
+/** modern_tags_tgt_qps - whether bit 23 of a number means a target QP: mlx4. */
 bool modern_tags_tgt_qps(struct ibv_context *context);
 
-/* Initiator QPs (XRC_SEND). attr->cap is updated with what was allocated; its qp_type and srq are ignored. */
+/* Initiator QPs (XRC_SEND). attr->cap is updated; its qp_type and srq are ignored. */
 int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp);
 
 /* Any QP. modify takes today's masks only; query fills in everything, whatever the mask. */
 int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
-int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
+int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		    struct ibv_qp_init_attr *init_attr);
 int modern_destroy_qp(struct ibv_qp *qp);
 
 /** modern_event_of - what kind of object has events of that type. */
@@ -87,14 +92,16 @@ enum modern_event_of {
 enum modern_event_of modern_event_of(uint32_t type);
 
 /**
- * modern_read_async_event - read the next event of a device as libibverbs does: read(2) of its async_fd, in which a thread can be
- * cancelled. 0 or -errno. The kernel writes desc itself, so a cleanup handler finds the event there if there was one.
+ * modern_read_async_event - read the next event of a device as libibverbs does: read(2) of its
+ * async_fd, in which a thread can be cancelled. 0 or -errno. The kernel writes desc itself, so a
+ * cleanup handler finds the event there if there was one.
  *
- * libibverbs also passes each event to the provider. Of the providers with XRC only libmlx5 uses that, for flow steering.
+ * libibverbs also passes each event to the provider. Of the providers with XRC only libmlx5 uses
+ * that, for flow steering.
  */
 int modern_read_async_event(int async_fd, struct ib_uverbs_async_event_desc *desc);
 
-/** modern_event_qp - what the QP of an event is. Read it before the acknowledgement: after that another thread may destroy the QP. */
+/** modern_event_qp - what the QP of an event is. Call it before the acknowledgement. */
 struct modern_event_qp {
 	enum modern_tgt_use use;
 	struct ibv_context *context;
@@ -108,16 +115,19 @@ struct ibv_async_event modern_async_event(const struct ib_uverbs_async_event_des
 void modern_ack_async_event(struct ibv_async_event *event);
 
 /**
- * modern_await_qp_acks, modern_await_srq_acks - wait until so many events of the object are acknowledged. The destroy verb waits
- * for them as well, but the library calls it with cancellation disabled. Here the thread can be cancelled, as in OFED's destroy.
- * @events: how many were read. @cancel_state: the thread's during the wait; the caller has disabled and deferred cancellation.
+ * modern_await_qp_acks, modern_await_srq_acks - wait until so many events of the object are
+ * acknowledged. The destroy verb waits for them as well, but the library calls it with cancellation
+ * disabled. Here the thread can be cancelled, as in OFED's destroy.
+ * @events: how many were read. @cancel_state: the thread's during the wait; the caller has disabled
+ * and deferred cancellation.
  */
 void modern_await_qp_acks(struct ibv_qp *qp, uint32_t events, int cancel_state);
 void modern_await_srq_acks(struct ibv_srq *srq, uint32_t events, int cancel_state);
 
 /**
- * modern_uncount_qp_acks - take back so many acknowledgements of this QP: the events were another QP's. ibv_destroy_qp waits until
- * the acknowledgements equal the events that the kernel has reported for this QP.
+ * modern_uncount_qp_acks - take back so many acknowledgements of this QP: the events were another
+ * QP's. ibv_destroy_qp waits until the acknowledgements equal the events that the kernel has
+ * reported for this QP.
  */
 void modern_uncount_qp_acks(struct ibv_qp *qp, uint32_t events);
 
@@ -127,7 +137,7 @@ int modern_close_device(struct ibv_context *context);
 
 #define MODERN_PROVIDER_NAME_SIZE 16
 
-/** modern_provider_name - the provider that a function belongs to: "mlx5" if it is in libmlx5. "" if the file name does not tell. */
+/** modern_provider_name - the provider of a function: "mlx5" if it is in libmlx5; or "". */
 void modern_provider_name(const void *function, char name[MODERN_PROVIDER_NAME_SIZE]);
 
 #endif

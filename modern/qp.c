@@ -17,7 +17,7 @@ int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struc
 
 	ini.qp_type = IBV_QPT_XRC_SEND;
 	ini.srq = NULL;
-	/* The old libmlx4 zeroed the receive capacities of an XRC QP whatever the caller had left there (contract 5.3). */
+	/* The old libmlx4 zeroed the receive capacities of an XRC QP in any case (contract 5.3). */
 	ini.cap.max_recv_wr = 0;
 	ini.cap.max_recv_sge = 0;
 	errno = 0;
@@ -31,22 +31,27 @@ int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struc
 
 int modern_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	return modern_status(tgt_qp_is_opened(qp) ? opened_qp_modify(qp, attr, mask) : modern_table.modify_qp(qp, attr, mask));
+	return modern_status(tgt_qp_is_opened(qp) ? opened_qp_modify(qp, attr, mask)
+						  : modern_table.modify_qp(qp, attr, mask));
 }
 
-int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+int modern_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		    struct ibv_qp_init_attr *init_attr)
 {
 	mask &= QUERY_MASK_KNOWN;
-	return modern_status(tgt_qp_is_opened(qp) ? opened_qp_query(qp, attr, mask, init_attr) :
-						   modern_table.query_qp(qp, attr, mask, init_attr));
+	return modern_status(tgt_qp_is_opened(qp)
+				     ? opened_qp_query(qp, attr, mask, init_attr)
+				     : modern_table.query_qp(qp, attr, mask, init_attr));
 }
 
 int modern_destroy_qp(struct ibv_qp *qp)
 {
-	return modern_status(tgt_qp_is_opened(qp) ? opened_qp_destroy(qp) : modern_table.destroy_qp(qp));
+	return modern_status(tgt_qp_is_opened(qp) ? opened_qp_destroy(qp)
+						  : modern_table.destroy_qp(qp));
 }
 
 int modern_destroy_inherited(struct ibv_qp *qp)
 {
-	return modern_table.cmd_destroy_qp ? modern_status(modern_table.cmd_destroy_qp(qp)) : modern_destroy_qp(qp);
+	return modern_table.cmd_destroy_qp ? modern_status(modern_table.cmd_destroy_qp(qp))
+					   : modern_destroy_qp(qp);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The functions of librdmacm.so.1 that the shim stands in front of. The library does not link with librdmacm, which is loaded if
- * the program or one of its plugins needs it.
+ * The functions of librdmacm.so.1 that the shim stands in front of. The library does not link with
+ * librdmacm, which is loaded if the program or one of its plugins needs it.
  */
 #ifndef MODERN_RDMACM_H
 #define MODERN_RDMACM_H
@@ -11,10 +11,11 @@
 
 struct rdma_cm_id;
 
-typedef int (*rdmacm_create_qp_fn)(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
+typedef int (*rdmacm_create_qp_fn)(struct rdma_cm_id *id, struct ibv_pd *pd,
+				   struct ibv_qp_init_attr *attr);
 typedef int (*rdmacm_create_qp_ex_fn)(struct rdma_cm_id *id, void *attr);
 
-/** The functions, NULL if no librdmacm.so.1 is loaded. Looked up at each call, because a plugin may be unloaded. */
+/** The functions, or NULL. Looked up at each call, because a plugin may be unloaded. */
 rdmacm_create_qp_fn modern_rdmacm_create_qp(void);
 rdmacm_create_qp_ex_fn modern_rdmacm_create_qp_ex(void);
 

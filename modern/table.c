@@ -19,9 +19,10 @@
 #define NODE "IBVERBS_1.1"
 #define OLDER_NODE "IBVERBS_1.0"
 
-/* ---- the verbs that are inline today, as functions; each clears errno first, for modern_null_status() ---- */
+/* ---- verbs that are inline today; each clears errno for modern_null_status() ---- */
 
-struct ibv_xrcd *modern_inline_open_xrcd(struct ibv_context *context, struct ibv_xrcd_init_attr *attr)
+struct ibv_xrcd *modern_inline_open_xrcd(struct ibv_context *context,
+					 struct ibv_xrcd_init_attr *attr)
 {
 	errno = 0;
 	return ibv_open_xrcd(context, attr);
@@ -33,10 +34,11 @@ int modern_inline_close_xrcd(struct ibv_xrcd *xrcd)
 }
 
 /*
- * Not the inline ibv_create_srq_ex: that one also refers to the symbol ibv_create_srq for ordinary SRQs, and the
- * library must not have undefined symbols of libibverbs.
+ * Not the inline ibv_create_srq_ex: that one also refers to the symbol ibv_create_srq for ordinary
+ * SRQs, and the library must not have undefined symbols of libibverbs.
  */
-struct ibv_srq *modern_inline_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
+struct ibv_srq *modern_inline_create_srq_ex(struct ibv_context *context,
+					    struct ibv_srq_init_attr_ex *attr)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, create_srq_ex);
 
@@ -54,7 +56,8 @@ int modern_inline_get_srq_num(struct ibv_srq *srq, uint32_t *number)
 }
 
 /* Not the inline ibv_create_qp_ex, for the same reason. */
-struct ibv_qp *modern_inline_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
+struct ibv_qp *modern_inline_create_qp_ex(struct ibv_context *context,
+					  struct ibv_qp_init_attr_ex *attr)
 {
 	struct verbs_context *vctx = verbs_get_ctx_op(context, create_qp_ex);
 
@@ -84,7 +87,7 @@ struct found {
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static __thread const struct found *to_publish __attribute__((tls_model("initial-exec")));	/* as in shim/rdmacm.c */
+static __thread const struct found *to_publish __attribute__((tls_model("initial-exec")));
 static atomic_bool loaded;
 static const char *_Atomic missing = "";
 static const char *library_path = "";
@@ -121,7 +124,7 @@ static void look_up_commands(void *library, struct modern_table *table)
 		set_member(table, commands[i].offset, dlsym_real(library, commands[i].name));
 }
 
-/* Returns the name of a function that is missing, or NULL. A plain dlvsym would be our own, and find the shim's functions. */
+/* The name of a missing function, or NULL. A plain dlvsym would find the shim's functions. */
 static const char *look_up_functions(void *library, struct modern_table *table)
 {
 	loader_dlvsym_fn dlvsym_real = loader_dlvsym();
@@ -140,7 +143,9 @@ static void find_path(struct found *found)
 {
 	Dl_info info;
 
-	found->path = dladdr((void *)found->table.create_qp, &info) && info.dli_fname ? info.dli_fname : "";
+	found->path = dladdr((void *)found->table.create_qp, &info) && info.dli_fname
+			      ? info.dli_fname
+			      : "";
 }
 
 /* After look_up_functions(): there is a dlvsym. */
@@ -150,13 +155,14 @@ static modern_wrapper_fn find_wrapper(void)
 
 	if (!traced || !*traced)
 		return NULL;
-	return (modern_wrapper_fn)loader_dlvsym()(RTLD_DEFAULT, MODERN_WRAPPER, MODERN_WRAPPER_NODE);
+	return (modern_wrapper_fn)loader_dlvsym()(RTLD_DEFAULT, MODERN_WRAPPER,
+						  MODERN_WRAPPER_NODE);
 }
 
 /* Returns the name of what is missing, or NULL. */
 static const char *search_libibverbs(struct found *found)
 {
-	/* Usually it is loaded. But a program may find a function of ours by dlsym before it loads libibverbs. */
+	/* A program may find a function of ours by dlsym before it loads libibverbs. */
 	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
 	const char *name;
 
@@ -184,8 +190,9 @@ static void publish(void)
 }
 
 /*
- * No thread may wait here for another one that searches. That one may wait for the loader's lock, whose holder may run the
- * constructor of a plugin that calls a verb, and so wait for the search. So threads that come at the same time all search.
+ * No thread may wait here for another one that searches. That one may wait for the loader's lock,
+ * whose holder may run the constructor of a plugin that calls a verb, and so wait for the search.
+ * So threads that come at the same time all search.
  */
 int modern_load(void)
 {

@@ -2,8 +2,9 @@
 /*
  * The functions of today's verbs that modern/ calls: all in one table.
  *
- * Those of libibverbs.so.1 are looked up by node, in the library that the program itself uses. A link-time reference would bind to
- * our own definitions of the same names. It would also load libibverbs into every process for which the preload is set.
+ * Those of libibverbs.so.1 are looked up by node, in the library that the program itself uses. A
+ * link-time reference would bind to our own definitions of the same names. It would also load
+ * libibverbs into every process for which the preload is set.
  */
 #ifndef MODERN_TABLE_H
 #define MODERN_TABLE_H
@@ -11,47 +12,57 @@
 #include <infiniband/verbs.h>
 
 /* In libibverbs.so.1. Name without its ibv_, return type, parameters, arguments. */
-#define MODERN_FUNCTIONS(X)											\
-	X(create_qp, struct ibv_qp *, (struct ibv_pd *pd, struct ibv_qp_init_attr *attr), (pd, attr))		\
-	X(modify_qp, int, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask), (qp, attr, mask))		\
-	X(query_qp, int, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,				\
-			  struct ibv_qp_init_attr *init_attr), (qp, attr, mask, init_attr))			\
-	X(destroy_qp, int, (struct ibv_qp *qp), (qp))								\
-	X(modify_srq, int, (struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask), (srq, attr, mask))	\
-	X(query_srq, int, (struct ibv_srq *srq, struct ibv_srq_attr *attr), (srq, attr))			\
-	X(destroy_srq, int, (struct ibv_srq *srq), (srq))							\
-	X(get_async_event, int, (struct ibv_context *context, struct ibv_async_event *event), (context, event))	\
-	X(get_device_guid, __be64, (struct ibv_device *device), (device))					\
+#define MODERN_FUNCTIONS(X) \
+	X(create_qp, struct ibv_qp *, (struct ibv_pd *pd, struct ibv_qp_init_attr *attr), \
+	  (pd, attr)) \
+	X(modify_qp, int, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask), \
+	  (qp, attr, mask)) \
+	X(query_qp, int, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, \
+			  struct ibv_qp_init_attr *init_attr), (qp, attr, mask, init_attr)) \
+	X(destroy_qp, int, (struct ibv_qp *qp), (qp)) \
+	X(modify_srq, int, (struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask), \
+	  (srq, attr, mask)) \
+	X(query_srq, int, (struct ibv_srq *srq, struct ibv_srq_attr *attr), (srq, attr)) \
+	X(destroy_srq, int, (struct ibv_srq *srq), (srq)) \
+	X(get_async_event, int, (struct ibv_context *context, struct ibv_async_event *event), \
+	  (context, event)) \
+	X(get_device_guid, __be64, (struct ibv_device *device), (device)) \
 	X(close_device, int, (struct ibv_context *context), (context))
 
 /* The same, without a result. */
-#define MODERN_PROCEDURES(X)											\
+#define MODERN_PROCEDURES(X) \
 	X(ack_async_event, void, (struct ibv_async_event *event), (event))
 
 /*
- * Functions of libibverbs.so.1 for providers, in a node that changes with each release. The signatures are those of releases 28 to
- * 65; structs that libibverbs does not publish are void here. NULL if libibverbs has no such function. Only for target QPs.
+ * Functions of libibverbs.so.1 for providers, in a node that changes with each release. The
+ * signatures are those of releases 28 to 65; structs that libibverbs does not publish are void
+ * here. NULL if libibverbs has no such function. Only for target QPs.
  */
-#define MODERN_COMMANDS(X)											\
-	X(cmd_open_qp, int, (struct ibv_context *context, void *qp, int qp_size, struct ibv_qp_open_attr *attr,	\
-			     void *command, size_t command_size, void *response, size_t response_size),		\
-	  (context, qp, qp_size, attr, command, command_size, response, response_size))				\
-	X(cmd_modify_qp, int, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, void *command,		\
-			      size_t size), (qp, attr, mask, command, size))					\
-	X(cmd_query_qp, int, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,				\
-			      struct ibv_qp_init_attr *init_attr, void *command, size_t size),			\
-	  (qp, attr, mask, init_attr, command, size))								\
+#define MODERN_COMMANDS(X) \
+	X(cmd_open_qp, int, \
+	  (struct ibv_context *context, void *qp, int qp_size, struct ibv_qp_open_attr *attr, \
+	   void *command, size_t command_size, void *response, size_t response_size), \
+	  (context, qp, qp_size, attr, command, command_size, response, response_size)) \
+	X(cmd_modify_qp, int, \
+	  (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, void *command, size_t size), \
+	  (qp, attr, mask, command, size)) \
+	X(cmd_query_qp, int, (struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, \
+			      struct ibv_qp_init_attr *init_attr, void *command, size_t size), \
+	  (qp, attr, mask, init_attr, command, size)) \
 	X(cmd_destroy_qp, int, (struct ibv_qp *qp), (qp))
 
 /* Inline in <infiniband/verbs.h>: calls of the provider through the context. */
-#define MODERN_INLINES(X)											\
-	X(open_xrcd, struct ibv_xrcd *, (struct ibv_context *context, struct ibv_xrcd_init_attr *attr),		\
-	  (context, attr))											\
-	X(close_xrcd, int, (struct ibv_xrcd *xrcd), (xrcd))							\
-	X(create_srq_ex, struct ibv_srq *, (struct ibv_context *context, struct ibv_srq_init_attr_ex *attr),	\
-	  (context, attr))											\
-	X(get_srq_num, int, (struct ibv_srq *srq, uint32_t *number), (srq, number))				\
-	X(create_qp_ex, struct ibv_qp *, (struct ibv_context *context, struct ibv_qp_init_attr_ex *attr),	\
+#define MODERN_INLINES(X) \
+	X(open_xrcd, struct ibv_xrcd *, \
+	  (struct ibv_context *context, struct ibv_xrcd_init_attr *attr), \
+	  (context, attr)) \
+	X(close_xrcd, int, (struct ibv_xrcd *xrcd), (xrcd)) \
+	X(create_srq_ex, struct ibv_srq *, \
+	  (struct ibv_context *context, struct ibv_srq_init_attr_ex *attr), \
+	  (context, attr)) \
+	X(get_srq_num, int, (struct ibv_srq *srq, uint32_t *number), (srq, number)) \
+	X(create_qp_ex, struct ibv_qp *, \
+	  (struct ibv_context *context, struct ibv_qp_init_attr_ex *attr), \
 	  (context, attr))
 
 struct modern_table {
@@ -64,8 +75,8 @@ struct modern_table {
 };
 
 /*
- * Valid once modern_load() has returned 0; read-only from then on. Calls that are passed on go through these, so that return
- * value and errno are the real library's own.
+ * Valid once modern_load() has returned 0; read-only from then on. Calls that are passed on go
+ * through these, so that return value and errno are the real library's own.
  */
 extern struct modern_table modern_table;
 
@@ -74,8 +85,9 @@ MODERN_INLINES(X)
 #undef X
 
 /*
- * `xrc-compat trace` preloads a library that exports this function. When XRC_COMPAT_TRACE is set, modern_load() calls it with the
- * full table, and it puts functions of its own in front. It does nothing if @size is not that of the table it was built with.
+ * `xrc-compat trace` preloads a library that exports this function. When XRC_COMPAT_TRACE is set,
+ * modern_load() calls it with the full table, and it puts functions of its own in front. It does
+ * nothing if @size is not that of the table it was built with.
  */
 #define MODERN_WRAPPER "xrc_trace_wrap"
 #define MODERN_WRAPPER_NODE "XRC_TRACE"

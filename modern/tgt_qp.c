@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Target QPs of today: XRC_RECV QPs, created with ibv_create_qp_ex or opened by the commands of libibverbs. */
+/* Target QPs of today: XRC_RECV QPs, created, or opened by commands of libibverbs. */
 
 #include <errno.h>
 #include <sched.h>
@@ -14,8 +14,8 @@
 /* ---- what a handle is for ---- */
 
 /*
- * The qp_context of each of our handles is the address of one of these, which no program has by accident. Row 0 is for
- * handles that were created, row 1 for opened ones.
+ * The qp_context of each of our handles is the address of one of these, which no program has by
+ * accident. Row 0 is for handles that were created, row 1 for opened ones.
  */
 static char marks[2][MODERN_TGT_PAIRED + 1];
 
@@ -31,7 +31,8 @@ ORDERED_BY_KERNEL enum modern_tgt_use modern_tgt_use(const struct ibv_qp *qp)
 {
 	const char *mark = mark_of(qp);
 
-	return mark ? (enum modern_tgt_use)((mark - marks[0]) % (MODERN_TGT_PAIRED + 1)) : MODERN_TGT_NONE;
+	return mark ? (enum modern_tgt_use)((mark - marks[0]) % (MODERN_TGT_PAIRED + 1))
+		    : MODERN_TGT_NONE;
 }
 
 ORDERED_BY_KERNEL bool tgt_qp_is_opened(const struct ibv_qp *qp)
@@ -43,7 +44,7 @@ ORDERED_BY_KERNEL bool tgt_qp_is_opened(const struct ibv_qp *qp)
 
 /* ---- opened handles ---- */
 
-/* libibverbs' struct verbs_qp begins with the ibv_qp and is not public. It has 376 bytes in release 44, 392 in release 65. */
+/* libibverbs' struct verbs_qp begins with the ibv_qp. It has 376 bytes in release 44, 392 in 65. */
 struct opened_qp {
 	union {
 		struct ibv_qp qp;
@@ -61,15 +62,16 @@ struct opened_qp {
 
 static bool have_commands(void)
 {
-	return modern_table.cmd_open_qp && modern_table.cmd_modify_qp && modern_table.cmd_query_qp &&
-	       modern_table.cmd_destroy_qp;
+	return modern_table.cmd_open_qp && modern_table.cmd_modify_qp &&
+	       modern_table.cmd_query_qp && modern_table.cmd_destroy_qp;
 }
 
-static int open_by_command(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context, struct ibv_qp **qp)
+static int open_by_command(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context,
+			   struct ibv_qp **qp)
 {
 	struct ibv_qp_open_attr attr = {
-		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD | IBV_QP_OPEN_ATTR_CONTEXT |
-			     IBV_QP_OPEN_ATTR_TYPE,
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD |
+			     IBV_QP_OPEN_ATTR_CONTEXT | IBV_QP_OPEN_ATTR_TYPE,
 		.qp_num = qp_num,
 		.xrcd = xrcd,
 		.qp_context = qp_context,
@@ -119,7 +121,8 @@ int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	return ret;
 }
 
-int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		    struct ibv_qp_init_attr *init_attr)
 {
 	DECLARE_COMMAND(ib_uverbs_query_qp);
 
@@ -154,7 +157,8 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd,
 	return 0;
 }
 
-int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use, struct ibv_qp **qp)
+int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use,
+		       struct ibv_qp **qp)
 {
 	return open_by_command(xrcd, qp_num, &marks[1][use], qp);
 }

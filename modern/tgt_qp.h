@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Opened handles: further handles on a target QP that another process, or opened device, has created.
+ * Opened handles: on a target QP that another process, or opened device, has created.
  *
- * A provider's ibv_open_qp allocates a struct and calls ibv_cmd_open_qp of libibverbs. The library calls that function itself,
- * on a block of its own, so that no provider ever sees an opened handle. libmlx5 would crash on one: in ibv_destroy_qp from
- * release 40 on, in ibv_modify_qp to RESET from release 26 on.
+ * A provider's ibv_open_qp allocates a struct and calls ibv_cmd_open_qp of libibverbs. The library
+ * calls that function itself, on a block of its own, so that no provider ever sees an opened
+ * handle. libmlx5 would crash on one: in ibv_destroy_qp from release 40 on, in ibv_modify_qp to
+ * RESET from release 26 on.
  */
 #ifndef MODERN_TGT_QP_H
 #define MODERN_TGT_QP_H
@@ -13,22 +14,24 @@
 #include <infiniband/verbs.h>
 
 /*
- * For functions that read the QP of an event. The kernel orders them behind the thread that created the QP. ThreadSanitizer cannot
- * see that order.
+ * For functions that read the QP of an event. The kernel orders them behind the thread that created
+ * the QP. ThreadSanitizer cannot see that order.
  */
 #define ORDERED_BY_KERNEL __attribute__((no_sanitize("thread")))
 
 /** tgt_qp_is_opened - whether qp is an opened handle of ours. qp may be any QP. */
 bool tgt_qp_is_opened(const struct ibv_qp *qp);
 
-/** opened_qp_modify, opened_qp_query, opened_qp_destroy - as the verbs: a positive errno. destroy frees the handle. */
+/** opened_qp_modify, _query, _destroy - a positive errno, as verbs. destroy frees the handle. */
 int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
-int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr);
+int opened_qp_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		    struct ibv_qp_init_attr *init_attr);
 int opened_qp_destroy(struct ibv_qp *qp);
 
 /**
- * opened_qp_await_open - wait until libibverbs has filled in the handle. The kernel may raise an event on it before. An event must
- * not be acknowledged before, because filling in sets the count of acknowledgements to 0.
+ * opened_qp_await_open - wait until libibverbs has filled in the handle. The kernel may raise an
+ * event on it before. An event must not be acknowledged before, because filling in sets the count
+ * of acknowledgements to 0.
  */
 void opened_qp_await_open(const struct ibv_qp *qp);
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# The part of build-bundle that runs on the fresh system, in /opt/source: makes /opt/xrc-compat-VERSION-x86_64.tar.gz.
+# The part of build-bundle that runs on the fresh system, in /opt/source: makes
+# /opt/xrc-compat-VERSION-x86_64.tar.gz.
 set -eux
 
 source=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# Sourced by build-deb, build-rpm and scripts/release: the source tree as it is, its version, its tarball. POSIX sh.
+# Sourced by build-deb, build-rpm and scripts/release: the source tree as it is, its version, its
+# tarball. POSIX sh.
 
 # source_version TOP: the version that meson.build gives.
 source_version() {
@@ -12,7 +13,8 @@ source_copy() {
 		tar -C "$1" --exclude=./.git --exclude=./build --exclude='./build-*' --exclude=__pycache__ -cf - . | tar -C "$2" -xf -
 }
 
-# source_tar PARENT NAME FILE: the folder NAME as FILE (.tar.xz), the same bytes whenever and wherever it is packed.
+# source_tar PARENT NAME FILE: the folder NAME as FILE (.tar.xz), the same bytes whenever and
+# wherever it is packed.
 source_tar() {
 	tar -C "$1" --sort=name --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw --mtime="@${SOURCE_DATE_EPOCH:-0}" -cJf "$3" "$2"
 }

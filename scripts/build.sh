@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 # Configures and compiles, for run-demo and run-tests. Sourced after deps.sh; POSIX sh.
 
-# The libraries are preloaded from where they are built, and LD_PRELOAD separates paths by blanks and colons.
+# The libraries are preloaded from where they are built, and LD_PRELOAD separates paths by blanks
+# and colons.
 build_refuse_path() {
 	case $PWD in
 	*[[:space:]:\$]*)
@@ -11,7 +12,8 @@ build_refuse_path() {
 	esac
 }
 
-# build_in DIRECTORY [MESON SETUP ARGUMENT...]: configures it with the tests when needed, and compiles all of it.
+# build_in DIRECTORY [MESON SETUP ARGUMENT...]: configures it with the tests when needed, and
+# compiles all of it.
 build_in() {
 	build_dir=$1
 	shift
@@ -29,7 +31,8 @@ build_only() {
 	deps_quietly ninja -C "$build_dir" "$@"
 }
 
-# A folder that was configured where no tests could be made, as run-demo does it, is configured once more.
+# A folder that was configured where no tests could be made, as run-demo does it, is configured once
+# more.
 build_configure() {
 	if [ ! -f "$build_dir/build.ninja" ]; then
 		echo "Configuring $build_dir"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# The programs and libraries that build, demo and tests need: one table, and the code that installs them.
+# The programs and libraries that build, demo and tests need: one table, and the code that installs
+# them.
 # Sourced by run-demo and run-tests. POSIX sh, because no other shell may be installed yet.
 
 # needed for | check | what it is for | apt | dnf | zypper
@@ -119,7 +120,8 @@ deps_manager() {
 	fi
 }
 
-# deps_quietly COMMAND...: shows its output only if it fails. On a terminal the last line of it is seen while it runs.
+# deps_quietly COMMAND...: shows its output only if it fails. On a terminal the last line of it is
+# seen while it runs.
 deps_quietly() {
 	quietly_dir=$(mktemp -d) || return 1
 	if [ -t 1 ]; then
@@ -144,7 +146,8 @@ deps_last_line() {
 	printf '\r\033[K'
 }
 
-# Runs a command as root. sudo asks for no password here: deps_ask_once has done that, where there is a terminal.
+# Runs a command as root. sudo asks for no password here: deps_ask_once has done that, where there
+# is a terminal.
 deps_as_root() {
 	if [ "$(id -u)" = 0 ]; then
 		"$@"
@@ -173,7 +176,8 @@ deps_install_packages() {
 	esac </dev/null
 }
 
-# Lets Debian install libraries of another architecture. Does nothing if they are installed, or on another distribution.
+# Lets Debian install libraries of another architecture. Does nothing if they are installed, or on
+# another distribution.
 deps_foreign_i386() {
 	[ -n "$(deps_missing i386)" ] || return 0
 	command -v dpkg >/dev/null && ! dpkg --print-foreign-architectures | grep -qx i386 || return 0
@@ -182,7 +186,8 @@ deps_foreign_i386() {
 	deps_as_root dpkg --add-architecture i386
 }
 
-# deps_missing PURPOSE...: the rows of the table that are needed for one of the purposes and not there.
+# deps_missing PURPOSE...: the rows of the table that are needed for one of the purposes and not
+# there.
 deps_missing() {
 	deps_table | while IFS= read -r deps_row; do
 		for deps_purpose in "$@"; do
@@ -200,7 +205,8 @@ deps_refuse_meson() {
 	return 1
 }
 
-# deps_ensure PURPOSE...: names missing packages and their use, and installs them. Prints nothing if none is missing.
+# deps_ensure PURPOSE...: names missing packages and their use, and installs them. Prints nothing if
+# none is missing.
 deps_ensure() {
 	deps_rows=$(deps_missing "$@")
 	[ -n "$deps_rows" ] || return 0
@@ -237,7 +243,8 @@ deps_ensure() {
 	esac
 }
 
-# deps_wish PURPOSE: the same for optional packages. Installs row by row if the distribution lacks some of them.
+# deps_wish PURPOSE: the same for optional packages. Installs row by row if the distribution lacks
+# some of them.
 deps_wish() {
 	deps_ensure "$1" && return
 	# shellcheck disable=SC2046

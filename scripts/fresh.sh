@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# Fresh systems of other releases of Debian, by debootstrap, from where this machine's apt takes its packages.
+# Fresh systems of other releases of Debian, by debootstrap, from where this machine's apt takes its
+# packages.
 # Sourced by run-tests and packaging/try-packages after deps.sh; POSIX sh.
 
 # fresh_mirror: where apt gets this system's own packages.
@@ -29,14 +30,16 @@ fresh_why_not() {
 	fi
 }
 
-# fresh_expire FOLDER: removes systems and packages that are older than 30 days, so that the cache stays small and a release is current.
+# fresh_expire FOLDER: removes systems and packages that are older than 30 days, so that the cache
+# stays small and a release is current.
 fresh_expire() {
 	[ -d "$1" ] || return 0
 	find "$1" -mindepth 1 -maxdepth 1 ! -name '*.archives' -mtime +30 -exec rm -rf --one-file-system {} +
 	find "$1" -mindepth 2 -maxdepth 2 -path '*.archives/*.deb' -mtime +30 -delete
 }
 
-# fresh_base SUITE: prints the folder with that system and nothing added to it; made at the first call and kept for 30 days.
+# fresh_base SUITE: prints the folder with that system and nothing added to it; made at the first
+# call and kept for 30 days.
 fresh_base() {
 	fresh_home=${XDG_CACHE_HOME:-$HOME/.cache}/xrc-compat
 	fresh_expire "$fresh_home"
@@ -53,7 +56,8 @@ fresh_base() {
 	echo "$fresh_home/$1"
 }
 
-# fresh_copy SUITE ROOT: makes a copy to change. It reaches the network as this machine does, and has the cached packages.
+# fresh_copy SUITE ROOT: makes a copy to change. It reaches the network as this machine does, and
+# has the cached packages.
 fresh_copy() {
 	fresh_from=$(fresh_base "$1") || return 1
 	fresh_archives=$fresh_from.archives
@@ -67,9 +71,10 @@ fresh_copy() {
 	done
 }
 
-# fresh_run ROOT COMMAND...: runs it in there, with processes and mounts of its own that end with it. Keeps what it downloads; not by a
-# folder that several share, which apt would lock. With fresh_pivots=yes its root is a mount with nothing above it: what makes
-# containers of its own wants that, and the kernel gives no user namespaces below a plain chroot.
+# fresh_run ROOT COMMAND...: runs it in there, with processes and mounts of its own that end with
+# it. Keeps what it downloads; not by a folder that several share, which apt would lock. With
+# fresh_pivots=yes its root is a mount with nothing above it: what makes containers of its own wants
+# that, and the kernel gives no user namespaces below a plain chroot.
 fresh_run() {
 	fresh_root=$1
 	shift

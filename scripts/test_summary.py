@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Counts single test cases out of meson's testlog.json, so that a skip inside a passing program is seen as a skip.
+"""Counts single test cases out of meson's testlog.json, so that a skip inside a passing program is
+seen as a skip.
 
 usage: test_summary.py TESTLOG.JSON
 
-The last line is "N passed, N failed, N skipped". Exit status: 0 when all that ran passed, 1 when any failed or none ran.
+The last line is "N passed, N failed, N skipped". Exit status: 0 when all that ran passed, 1 when
+any failed or none ran.
 """
 
 import collections
@@ -31,7 +33,8 @@ class Tally:
 
 
 def pytest_tally(text):
-    """Reads pytest's last line ("3 passed, 1 skipped in 0.1s") and the reasons that -rs prints; None if it is not pytest."""
+    """Reads pytest's last line ("3 passed, 1 skipped in 0.1s") and the reasons that -rs prints;
+    None if it is not pytest."""
     last = re.findall(r"^(?:=+ )?((?:\d+ \w+(?:, )?)+) in [\d.]+s", text, re.M)
     if not last:
         return None
@@ -94,7 +97,8 @@ def tally(record):
 
 
 def summarize(lines, out):
-    """Prints the skips, the failures with what they said, and the last line; returns the exit status."""
+    """Prints the skips, the failures with what they said, and the last line; returns the exit
+    status."""
     total, skips, failures = Tally(), collections.Counter(), []
     for line in lines:
         record = json.loads(line)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Exported: dlsym, dlvsym. Some programs dlopen libibverbs, or a plugin that is linked with it, and look up its functions on
- * that handle (MVAPICH2 2.3, closed MPIs). The loader never finds a preloaded definition there, so the look-up is answered here.
+ * Exported: dlsym, dlvsym. Some programs dlopen libibverbs, or a plugin that is linked with it, and
+ * look up its functions on that handle (MVAPICH2 2.3, closed MPIs). The loader never finds a
+ * preloaded definition there, so the look-up is answered here.
  *
- * All other calls are passed on to the loader's function. For RTLD_NEXT that function takes its return address for the caller,
- * so it is called by a tail call.
+ * All other calls are passed on to the loader's function. For RTLD_NEXT that function takes its
+ * return address for the caller, so it is called by a tail call.
  */
 
 #include <dlfcn.h>
@@ -21,7 +22,10 @@
 #define TAIL_CALLER
 #else
 #define TAIL_CALL
-/* The counters of scripts/coverage would come between the call and the return, and prevent a tail call. */
+/*
+ * The counters of scripts/coverage would come between the call and the return, and prevent a tail
+ * call.
+ */
 #define TAIL_CALLER __attribute__((optimize("O2"), no_profile_instrument_function))
 #endif
 
@@ -67,7 +71,8 @@ static __attribute__((noinline)) void *find_ours_versioned(void *handle, const c
 
 /*
  * Legacy and modern: the same.
- * Difference: a handle of libibverbs.so.1, or of a library that was linked with it, has the legacy functions, too.
+ * Difference: a handle of libibverbs.so.1, or of a library that was linked with it, has the legacy
+ * functions, too.
  */
 TAIL_CALLER void *dlsym(void *handle, const char *name)
 {

@@ -9,7 +9,8 @@
 /*
  * Legacy: open the domain of fd's inode (-1: a private one); NULL on failure.
  * Modern: ibv_open_xrcd.
- * Difference: errno is always set; the old library left it alone when the driver had no XRC (now ENOSYS).
+ * Difference: errno is always set; the old library left it alone when the driver had no XRC (now
+ * ENOSYS).
  */
 struct legacy_xrc_domain *ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag)
 {
@@ -27,8 +28,8 @@ SHIM_EXPORT(ibv_open_xrc_domain);
 
 /*
  * Legacy: EBUSY while SRQs, QPs or registrations of this opened device are in the domain.
- * Modern: ibv_close_xrcd. Today an XRC_SEND QP does not keep its domain busy, so the library counts them.
- * Difference: NULL and stale pointers are EINVAL; the old library crashed.
+ * Modern: ibv_close_xrcd. Today an XRC_SEND QP does not keep its domain busy, so the library counts
+ * them. Difference: NULL and stale pointers are EINVAL; the old library crashed.
  */
 int ibv_close_xrc_domain(struct legacy_xrc_domain *ldom)
 {

@@ -29,7 +29,8 @@ static void warn_missing(void)
 {
 	static bool warned;
 
-	log_once(warned, "no usable libibverbs.so.1: %s not found; install the distribution's libibverbs",
+	log_once(warned,
+		 "no usable libibverbs.so.1: %s not found; install the distribution's libibverbs",
 		 modern_missing());
 }
 
@@ -41,7 +42,10 @@ static __attribute__((noinline, cold)) void begin_process(void)
 		print_banner();
 }
 
-/* Through shim_enter(): a thread must not be cancelled inside the loader. shim_pass() leaves no record of the verb. */
+/*
+ * Through shim_enter(): a thread must not be cancelled inside the loader. shim_pass() leaves no
+ * record of the verb.
+ */
 __attribute__((cold)) int shim_begin(void)
 {
 	struct entry entry;

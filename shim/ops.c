@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The hooks in the ops table. The old header inlined both verbs, so an old program calls the slots itself. This is its data
- * path: a test, two loads, a jump.
+ * The hooks in the ops table. The old header inlined both verbs, so an old program calls the slots
+ * itself. This is its data path: a test, two loads, a jump.
  */
 
 #include <compat/ops.h>
@@ -11,7 +11,10 @@
 
 #include "shim.h"
 
-/* For an ordinary SRQ of a device that also has images. Not inlined, so that shim_post_srq_recv() needs no stack frame. */
+/*
+ * For an ordinary SRQ of a device that also has images. Not inlined, so that shim_post_srq_recv()
+ * needs no stack frame.
+ */
 static __attribute__((noinline)) int post_plain(struct ibv_srq *srq, struct ibv_recv_wr *wr,
 						struct ibv_recv_wr **bad_wr)
 {
@@ -28,8 +31,9 @@ int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_r
 }
 
 /*
- * If one half of a two-way QP fails, the other one has to fail: see pair_fail(). Flush errors only follow the first failure.
- * pair_fail() calls verbs that are cancellation points. ibv_poll_cq never was one, so cancellation is disabled.
+ * If one half of a two-way QP fails, the other one has to fail: see pair_fail(). Flush errors only
+ * follow the first failure. pair_fail() calls verbs that are cancellation points. ibv_poll_cq never
+ * was one, so cancellation is disabled.
  */
 static __attribute__((noinline, cold)) void note_failure(const struct ibv_cq *cq,
 							  const struct ibv_wc *wc)
@@ -61,9 +65,10 @@ static inline bool is_known(struct qp_numbers numbers, uint32_t qp_num)
 }
 
 /*
- * A receive completion has the number of the target QP, but the program knows only the visible number. The tag in the number
- * tells that it is a target, of this process or another: MVAPICH 1.x receives in one process what came through the QP of
- * another. A receive QP is a target, too, but the program knows it by its own number.
+ * A receive completion has the number of the target QP, but the program knows only the visible
+ * number. The tag in the number tells that it is a target, of this process or another: MVAPICH 1.x
+ * receives in one process what came through the QP of another. A receive QP is a target, too, but
+ * the program knows it by its own number.
  */
 int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {
@@ -82,8 +87,8 @@ int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 	return polled;
 }
 
-static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq *cq,
-							     struct qp_numbers numbers, struct ibv_wc *wc)
+static __attribute__((noinline, cold)) void
+failed_untagged(const struct ibv_cq *cq, struct qp_numbers numbers, struct ibv_wc *wc)
 {
 	note_failure(cq, wc);
 	if (!is_known(numbers, wc->qp_num))
@@ -91,8 +96,9 @@ static __attribute__((noinline, cold)) void failed_untagged(const struct ibv_cq 
 }
 
 /*
- * For devices whose numbers have no tag. The program knows the numbers of its own QPs. A receive completion with any other number
- * is of a hidden target, of this process or another. The opcode of a failed completion is undefined.
+ * For devices whose numbers have no tag. The program knows the numbers of its own QPs. A receive
+ * completion with any other number is of a hidden target, of this process or another. The opcode of
+ * a failed completion is undefined.
  */
 int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 {

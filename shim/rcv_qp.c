@@ -6,8 +6,8 @@
 #include "shim.h"
 
 /*
- * Legacy: a receive QP of the kernel, known by number; the creator is registered. Only xrc_domain of init_attr is
- * read: GASNet leaves the rest uninitialised.
+ * Legacy: a receive QP of the kernel, known by number; the creator is registered. Only xrc_domain
+ * of init_attr is read: GASNet leaves the rest uninitialised.
  * Modern: ibv_create_qp_ex(IBV_QPT_XRC_RECV).
  * Difference: a stale domain is EINVAL; the old library followed it.
  */
@@ -29,11 +29,12 @@ SHIM_EXPORT(ibv_create_xrc_rcv_qp);
  * Modern: ibv_modify_qp on the registration's handle, else on one opened for this call.
  * Difference: none known.
  */
-int ibv_modify_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr,
-			  int mask)
+int ibv_modify_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num,
+			  struct legacy_qp_attr *attr, int mask)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_modify_xrc_rcv_qp, ARGUMENTS(ldom, qp_num, attr, mask));
+	int err =
+		shim_enter(&entry, VERB_ibv_modify_xrc_rcv_qp, ARGUMENTS(ldom, qp_num, attr, mask));
 
 	if (!err && (!ldom || !attr))
 		err = -EINVAL;
@@ -44,15 +45,17 @@ int ibv_modify_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, struc
 SHIM_EXPORT(ibv_modify_xrc_rcv_qp);
 
 /*
- * Legacy: everything the driver knows, the mask is ignored; init_attr has type 5, capacities 1/1 and 0/0, and the domain.
- * Modern: ibv_query_qp as for modify.
+ * Legacy: everything the driver knows, the mask is ignored; init_attr has type 5, capacities 1/1
+ * and 0/0, and the domain. Modern: ibv_query_qp as for modify.
  * Difference: NULL attr or init_attr is EINVAL; the old library crashed.
  */
-int ibv_query_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num, struct legacy_qp_attr *attr,
-			 int mask, struct legacy_qp_init_attr *init_attr)
+int ibv_query_xrc_rcv_qp(struct legacy_xrc_domain *ldom, uint32_t qp_num,
+			 struct legacy_qp_attr *attr, int mask,
+			 struct legacy_qp_init_attr *init_attr)
 {
 	struct entry entry;
-	int err = shim_enter(&entry, VERB_ibv_query_xrc_rcv_qp, ARGUMENTS(ldom, qp_num, attr, mask));
+	int err =
+		shim_enter(&entry, VERB_ibv_query_xrc_rcv_qp, ARGUMENTS(ldom, qp_num, attr, mask));
 
 	if (!err && (!ldom || !attr || !init_attr))
 		err = -EINVAL;

@@ -2,8 +2,9 @@
 /*
  * Exported: the functions of librdmacm that may be handed an old XRC QP or an SRQ image.
  *
- * librdmacm creates its QPs by ibv_create_qp, which is the shim's. But it passes a copy of the attributes in today's length,
- * without the domain. For attributes that ibv_create_qp does not take, librdmacm calls the provider instead.
+ * librdmacm creates its QPs by ibv_create_qp, which is the shim's. But it passes a copy of the
+ * attributes in today's length, without the domain. For attributes that ibv_create_qp does not
+ * take, librdmacm calls the provider instead.
  */
 
 #include <compat/log.h>
@@ -13,8 +14,12 @@
 
 #include "shim.h"
 
-/* Initial-exec, because __tls_get_addr would make the library need the loader by name (elf/early.c). */
-static __thread const struct legacy_qp_init_attr *program_attr __attribute__((tls_model("initial-exec")));
+/*
+ * Initial-exec, because __tls_get_addr would make the library need the loader by name
+ * (elf/early.c).
+ */
+static __thread const struct legacy_qp_init_attr *program_attr
+	__attribute__((tls_model("initial-exec")));
 
 const struct legacy_qp_init_attr *shim_rdmacm_attr(void)
 {
@@ -22,8 +27,9 @@ const struct legacy_qp_init_attr *shim_rdmacm_attr(void)
 }
 
 /*
- * The librdmacm that was patched for Portals4 created a receive QP for these attributes, and kept its number in a member that
- * today's rdma_cm_id does not have. A send QP in its place would connect, but nothing would arrive.
+ * The librdmacm that was patched for Portals4 created a receive QP for these attributes, and kept
+ * its number in a member that today's rdma_cm_id does not have. A send QP in its place would
+ * connect, but nothing would arrive.
  */
 static bool means_receive_qp(const struct legacy_qp_init_attr *attr)
 {
@@ -31,7 +37,8 @@ static bool means_receive_qp(const struct legacy_qp_init_attr *attr)
 
 	if (attr->cap.max_send_wr || program_is_two_way(false))
 		return false;
-	log_once(warned, "rdma_create_qp makes no receive QP (max_send_wr 0): call ibv_create_xrc_rcv_qp, "
+	log_once(warned,
+		 "rdma_create_qp makes no receive QP (max_send_wr 0): call ibv_create_xrc_rcv_qp, "
 		 "and give its number to rdma_accept in conn_param.qp_num");
 	return true;
 }
@@ -49,9 +56,9 @@ static int create_xrc(rdmacm_create_qp_fn real, struct rdma_cm_id *id, struct ib
 
 /*
  * Legacy: type 5 is an XRC QP, with the patched librdmacm in attr's domain.
- * Modern: the same, created by the shim's ibv_create_qp; without a receive CQ the send CQ is used for both.
- * Difference: max_send_wr 0 is EINVAL. rdma_create_ep keeps attributes for later connections without the domain:
- * type 5 is EINVAL there.
+ * Modern: the same, created by the shim's ibv_create_qp; without a receive CQ the send CQ is used
+ * for both. Difference: max_send_wr 0 is EINVAL. rdma_create_ep keeps attributes for later
+ * connections without the domain: type 5 is EINVAL there.
  */
 int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {

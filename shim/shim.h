@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What every exported function shares: it enters, calls compat, and leaves with the legacy error. */
+/*
+ * What every exported function shares: it enters, calls compat, and leaves with the legacy error.
+ */
 #ifndef SHIM_SHIM_H
 #define SHIM_SHIM_H
 
@@ -17,7 +19,9 @@
 
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/** struct entry - one call of an exported function, from shim_enter() to one of those that leave. */
+/**
+ * struct entry - one call of an exported function, from shim_enter() to one of those that leave.
+ */
 struct entry {
 	enum verb verb;
 	int saved_errno;
@@ -27,7 +31,8 @@ struct entry {
 
 /* The arguments of a call as an array of words, for the trace; up to five. */
 #define ARGUMENTS(...) \
-	((const uintptr_t[]){ WORDS_OF(__VA_ARGS__, WORDS_5, WORDS_4, WORDS_3, WORDS_2, WORDS_1)(__VA_ARGS__) })
+	((const uintptr_t[]){ \
+		WORDS_OF(__VA_ARGS__, WORDS_5, WORDS_4, WORDS_3, WORDS_2, WORDS_1)(__VA_ARGS__) })
 #define WORDS_OF(a, b, c, d, e, words, ...) words
 #define WORDS_1(a) (uintptr_t)(a)
 #define WORDS_2(a, ...) (uintptr_t)(a), WORDS_1(__VA_ARGS__)
@@ -36,11 +41,12 @@ struct entry {
 #define WORDS_5(a, ...) (uintptr_t)(a), WORDS_4(__VA_ARGS__)
 
 /**
- * shim_enter - every exported function begins with it. The first call finds the program's libibverbs and prints the banner: a
- * constructor does nothing, because the preload is set for every process of a job. 0, or -ENOSYS if there is no libibverbs.
+ * shim_enter - every exported function begins with it. The first call finds the program's
+ * libibverbs and prints the banner: a constructor does nothing, because the preload is set for
+ * every process of a job. 0, or -ENOSYS if there is no libibverbs.
  *
- * From here on the thread cannot be cancelled: libibverbs' write(2) is a cancellation point, and a thread that ended
- * there would never release our locks and counts.
+ * From here on the thread cannot be cancelled: libibverbs' write(2) is a cancellation point, and a
+ * thread that ended there would never release our locks and counts.
  *
  * @arguments: ARGUMENTS() of those that abi/symbols.tab names; NULL if it names none
  */
@@ -50,24 +56,35 @@ extern atomic_bool shim_begun;
 int shim_begin(void);
 
 /**
- * shim_ready - for a call without XRC, which is passed on without shim_enter(). 0 once the program's libibverbs is found, -ENOSYS
- * if there is none. Cancellation and errno are left alone.
+ * shim_ready - for a call without XRC, which is passed on without shim_enter(). 0 once the
+ * program's libibverbs is found, -ENOSYS if there is none. Cancellation and errno are left alone.
  */
 static inline int shim_ready(void)
 {
 	return atomic_load_explicit(&shim_begun, memory_order_acquire) ? 0 : shim_begin();
 }
 
-/** shim_leave - what the verb returns for err (0 or -errno), errno set to match. Restores cancellation. */
+/**
+ * shim_leave - what the verb returns for err (0 or -errno), errno set to match. Restores
+ * cancellation.
+ */
 int shim_leave(const struct entry *entry, int err);
 
-/** shim_leave_made - the same for a verb that returns an object: made, which is NULL if err is not 0. */
+/**
+ * shim_leave_made - the same for a verb that returns an object: made, which is NULL if err is not
+ * 0.
+ */
 void *shim_leave_made(const struct entry *entry, int err, void *made);
 
-/** shim_pass - leave before the call is passed on to the real function: errno and cancellation are as before shim_enter(). */
+/**
+ * shim_pass - leave before the call is passed on to the real function: errno and cancellation are
+ * as before shim_enter().
+ */
 void shim_pass(const struct entry *entry);
 
-/** The hooks: for post_srq_recv of a device with images, for poll_cq of a device with two-way QPs. */
+/**
+ * The hooks: for post_srq_recv of a device with images, for poll_cq of a device with two-way QPs.
+ */
 int shim_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr);
 int shim_poll_cq_tagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
@@ -76,12 +93,14 @@ int shim_poll_cq_untagged(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc)
 int shim_hook_poll_cq(struct ibv_context *context, enum pair_rule rule);
 
 /**
- * shim_rdmacm_attr - the attributes that the program passed to rdma_create_qp, while it creates an old XRC QP; else NULL.
- * librdmacm passes a copy to ibv_create_qp that ends before the domain.
+ * shim_rdmacm_attr - the attributes that the program passed to rdma_create_qp, while it creates an
+ * old XRC QP; else NULL. librdmacm passes a copy to ibv_create_qp that ends before the domain.
  */
 const struct legacy_qp_init_attr *shim_rdmacm_attr(void);
 
-/* Last, because it renames the exported functions to shim_...: no header after it may declare them. */
+/*
+ * Last, because it renames the exported functions to shim_...: no header after it may declare them.
+ */
 #include <abi/shim_names.h>
 
 #endif

@@ -9,7 +9,10 @@
 
 #include "shim.h"
 
-/* In a two-way program a QP of another process may deliver to this SRQ before this process has a pair itself. */
+/*
+ * In a two-way program a QP of another process may deliver to this SRQ before this process has a
+ * pair itself.
+ */
 static int hook_device(struct ibv_context *context)
 {
 	int err = ops_hook_post_srq_recv(context, shim_post_srq_recv);
@@ -35,12 +38,12 @@ static int create_hooked(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, stru
 }
 
 /*
- * Legacy: an SRQ with its number readable in the struct; attr's max_wr and max_sge are updated, srq_limit is ignored.
- * Modern: ibv_create_srq_ex(IBV_SRQT_XRC), ibv_get_srq_num; the caller gets an image of it.
- * Difference: NULL arguments are EINVAL; the old library crashed.
+ * Legacy: an SRQ with its number readable in the struct; attr's max_wr and max_sge are updated,
+ * srq_limit is ignored. Modern: ibv_create_srq_ex(IBV_SRQT_XRC), ibv_get_srq_num; the caller gets
+ * an image of it. Difference: NULL arguments are EINVAL; the old library crashed.
  */
-struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq *cq,
-				   struct ibv_srq_init_attr *attr)
+struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct legacy_xrc_domain *ldom,
+				   struct ibv_cq *cq, struct ibv_srq_init_attr *attr)
 {
 	struct ibv_srq *lsrq = NULL;
 	struct entry entry;

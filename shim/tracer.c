@@ -15,6 +15,7 @@ const struct shim_tracer *shim_find_tracer(void)
 	shim_tracer_start_fn start = NULL;
 
 	if (traced && *traced)
-		start = (shim_tracer_start_fn)loader_dlvsym()(RTLD_DEFAULT, SHIM_TRACER, SHIM_TRACER_NODE);
+		start = (shim_tracer_start_fn)loader_dlvsym()(RTLD_DEFAULT, SHIM_TRACER,
+							      SHIM_TRACER_NODE);
 	return start ? start(VERBS) : NULL;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Exported: the QP verbs that may be handed an old XRC QP, or an image as the SRQ of an ordinary one. */
+/*
+ * Exported: the QP verbs that may be handed an old XRC QP, or an image as the SRQ of an ordinary
+ * one.
+ */
 
 #include <pthread.h>
 #include <stddef.h>
@@ -97,10 +100,10 @@ static __attribute__((noinline)) struct ibv_qp *create_legacy(struct ibv_pd *pd,
 }
 
 /*
- * Legacy: type 5 is an XRC QP in attr's domain, receive capacities taken as 0. Other types: as today.
- * Modern: IBV_QPT_XRC_SEND; in a two-way program an IBV_QPT_XRC_RECV beside it.
- * Difference: qp->qp_type reads 9, because the provider's post_send needs that. An ordinary QP on an XRC SRQ is EINVAL, as in
- * today's kernels.
+ * Legacy: type 5 is an XRC QP in attr's domain, receive capacities taken as 0. Other types: as
+ * today. Modern: IBV_QPT_XRC_SEND; in a two-way program an IBV_QPT_XRC_RECV beside it. Difference:
+ * qp->qp_type reads 9, because the provider's post_send needs that. An ordinary QP on an XRC SRQ is
+ * EINVAL, as in today's kernels.
  */
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
@@ -130,7 +133,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		return modern_table.modify_qp(qp, attr, mask);
 	}
 	if (!err)
-		err = attr ? xrc_qp_modify(xrc_qp, (const struct legacy_qp_attr *)attr, mask) : -EINVAL;
+		err = attr ? xrc_qp_modify(xrc_qp, (const struct legacy_qp_attr *)attr, mask)
+			   : -EINVAL;
 	return shim_leave(&entry, err);
 }
 SHIM_EXPORT(ibv_modify_qp);
@@ -140,7 +144,8 @@ SHIM_EXPORT(ibv_modify_qp);
  * Modern: ibv_query_qp.
  * Difference: none known.
  */
-int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		 struct ibv_qp_init_attr *init_attr)
 {
 	struct xrc_qp *xrc_qp;
 	struct entry entry;

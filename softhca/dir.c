@@ -25,7 +25,8 @@ int dir_default(char path[DIR_MAX + 1])
 		return checked(snprintf(path, DIR_MAX + 1, "%s", chosen), DIR_MAX);
 	if (runtime && runtime[0] == '/')
 		return checked(snprintf(path, DIR_MAX + 1, "%s/softhca", runtime), DIR_MAX);
-	return checked(snprintf(path, DIR_MAX + 1, "/tmp/softhca-%u", (unsigned int)geteuid()), DIR_MAX);
+	return checked(snprintf(path, DIR_MAX + 1, "/tmp/softhca-%u", (unsigned int)geteuid()),
+		       DIR_MAX);
 }
 
 int dir_check(const char *path)

@@ -9,8 +9,9 @@
 #define DIR_MAX 100
 
 /*
- * The directory named by SOFTHCA_DIR, else the user's own: softhca in XDG_RUNTIME_DIR, or /tmp/softhca-UID.
- * 0, -EINVAL for a relative SOFTHCA_DIR, or -ENAMETOOLONG when a socket in it could not have a name.
+ * The directory named by SOFTHCA_DIR, else the user's own: softhca in XDG_RUNTIME_DIR, or
+ * /tmp/softhca-UID. 0, -EINVAL for a relative SOFTHCA_DIR, or -ENAMETOOLONG when a socket in it
+ * could not have a name.
  */
 int dir_default(char path[DIR_MAX + 1]);
 

@@ -23,7 +23,9 @@ int message_connect(const char *directory, int seconds)
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (sock < 0)
 		return -errno;
-	/* Connecting is sending: it waits while the daemon does not accept and its queue is full. */
+	/*
+	 * Connecting is sending: it waits while the daemon does not accept and its queue is full.
+	 */
 	setsockopt(sock, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
 	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
 	while (connect(sock, (struct sockaddr *)&address, sizeof(address))) {
@@ -58,7 +60,10 @@ int message_send(int sock, const void *data, size_t length, int fd, int flags)
 	return 0;
 }
 
-/* The first descriptor that came with a message, or -1. There may be more: the padding of the control buffer has room for them. */
+/*
+ * The first descriptor that came with a message, or -1. There may be more: the padding of the
+ * control buffer has room for them.
+ */
 static int take_descriptor(struct msghdr *msg)
 {
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);
@@ -82,9 +87,10 @@ ssize_t message_receive(int sock, void *data, size_t room, int *fd, int flags)
 {
 	char control[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8)));
 	struct iovec iov = { data, room };
-	struct msghdr msg = {
-		.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)
-	};
+	struct msghdr msg = { .msg_iov = &iov,
+			      .msg_iovlen = 1,
+			      .msg_control = control,
+			      .msg_controllen = sizeof(control) };
 	ssize_t got;
 
 	*fd = -1;

@@ -6,12 +6,14 @@
 #include <stdint.h>
 
 /*
- * One SOCK_SEQPACKET connection per opened device context, so that a message is a system call and the connection's end is
- * the context's end. After the greeting every message of the client is the very bytes of one write() on the uverbs file;
- * the daemon writes the response into the client's memory itself, as the kernel's copy_to_user() does.
+ * One SOCK_SEQPACKET connection per opened device context, so that a message is a system call and
+ * the connection's end is the context's end. After the greeting every message of the client is the
+ * very bytes of one write() on the uverbs file; the daemon writes the response into the client's
+ * memory itself, as the kernel's copy_to_user() does.
  */
 #define SOFTHCA_MAGIC	0x53484341u /* "SHCA" */
-#define SOFTHCA_VERSION 3u	     /* preload and daemon of one build; a mismatch is refused with EPROTO */
+/* preload and daemon of one build; a mismatch is refused with EPROTO */
+#define SOFTHCA_VERSION 3u
 
 /* Longest write() that is carried; the longest real command is below 200 bytes. */
 #define SOFTHCA_MAX_COMMAND 4096u
@@ -29,7 +31,8 @@ struct softhca_hello {
 	uint32_t magic;
 	uint32_t version;
 	uint32_t kind;
-	uint32_t device;     /* index: uverbsN; for SOFTHCA_CM the program's host, or SOFTHCA_EVERY_HOST */
+	/* index: uverbsN; for SOFTHCA_CM the program's host, or SOFTHCA_EVERY_HOST */
+	uint32_t device;
 	uint64_t arena_base; /* address of the arena in the client */
 	uint64_t arena_size; /* bytes */
 	uint64_t probe;	     /* address of a word in the client that holds SOFTHCA_MAGIC */
@@ -37,14 +40,25 @@ struct softhca_hello {
 
 #define SOFTHCA_EVERY_HOST UINT32_MAX
 
-/* The answer; carries the memfd of the context's doorbell page, or for SOFTHCA_CM what is readable while events wait. */
+/*
+ * The answer; carries the memfd of the context's doorbell page, or for SOFTHCA_CM what is readable
+ * while events wait.
+ */
 struct softhca_welcome {
-	int32_t status; /* 0 or -errno; -EACCES: the daemon may not reach the client's memory, -EOVERFLOW: not address it */
+	/*
+	 * 0 or -errno; -EACCES: the daemon may not reach the client's memory, -EOVERFLOW: not
+	 * address it
+	 */
+	int32_t status;
 	uint32_t arena; /* 1 = rings may be placed in the arena */
-	uint32_t mmap_commands; /* 1 = an mmap offset is a page index, 8 bits, with a command above it */
+	/* 1 = an mmap offset is a page index, 8 bits, with a command above it */
+	uint32_t mmap_commands;
 };
 
-/* Answer to one command. When it carries a descriptor, its number belongs at fd_address (an int of the client). */
+/*
+ * Answer to one command. When it carries a descriptor, its number belongs at fd_address (an int of
+ * the client).
+ */
 struct softhca_reply {
 	int32_t status; /* 0 or -errno */
 	uint32_t reserved;
@@ -59,9 +73,13 @@ struct softhca_control_reply {
 
 #define SOFTHCA_SOCKET	"socket"
 #define SOFTHCA_SYSFS	"sys"
-#define SOFTHCA_PRELOAD "preload" /* libraries of both classes, where they are not beside each other */
+/* libraries of both classes, where they are not beside each other */
+#define SOFTHCA_PRELOAD "preload"
 #define SOFTHCA_UAR_LEN 4096
-/* Pages of its memfd: as many as a page index of libmlx5 can name. Only the first is ever looked at. */
+/*
+ * Pages of its memfd: as many as a page index of libmlx5 can name. Only the first is ever looked
+ * at.
+ */
 #define SOFTHCA_UAR_PAGES 256
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdbool.h>
 
 /*
- * Whether --help is among the words (up to NULL) that follow a command's name and are its own: none behind "--" is, nor, if the
- * command launches a program, that one's name and what follows it.
+ * Whether --help is among the words (up to NULL) that follow a command's name and are its own: none
+ * behind "--" is, nor, if the command launches a program, that one's name and what follows it.
  */
 bool help_wanted(char *const *words, bool launches);
 

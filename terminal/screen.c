@@ -86,7 +86,10 @@ void screen_show(const char *text)
 	unsigned int lines = count_lines(text);
 	unsigned int shown = lines <= size.ws_row ? lines : size.ws_row - 1u;
 
-	/* Each line is erased before it is written: after the last column an erasure would take the last character. */
+	/*
+	 * Each line is erased before it is written: after the last column an erasure would take the
+	 * last character.
+	 */
 	fputs("\033[H", stdout);
 	for (unsigned int i = 0; i < shown; i++) {
 		size_t length = strcspn(text, "\n");

@@ -9,7 +9,10 @@ void screen_begin(void);
 /* Waits so long, or until the terminal has another size, also one that it got meanwhile. */
 void screen_wait(unsigned int seconds);
 
-/* Shows @text, in which nothing but line ends controls a terminal, from the upper left, cut to the terminal's size as it is now; what does not fit is counted in the last line. */
+/*
+ * Shows @text, in which nothing but line ends controls a terminal, from the upper left, cut to the
+ * terminal's size as it is now; what does not fit is counted in the last line.
+ */
 void screen_show(const char *text);
 
 /* Prints the lines of @text, cut to the terminal's width. */

@@ -12,7 +12,10 @@
 static void fill(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		/* The wrong way round, so that it fails with EBADF as a closed one. open() takes the lowest number, this one. */
+		/*
+		 * The wrong way round, so that it fails with EBADF as a closed one. open() takes
+		 * the lowest number, this one.
+		 */
 		if (fcntl(fd, F_GETFD) < 0)
 			open("/dev/null", (fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) | O_CLOEXEC);
 	}
@@ -35,7 +38,8 @@ const char *streams_close(FILE *stream)
 	return fclose(stream) && !why ? strerror(errno) : why;
 }
 
-int streams_main(const char *name, int lost, int (*execute)(int argc, char **argv), int argc, char **argv)
+int streams_main(const char *name, int lost, int (*execute)(int argc, char **argv), int argc,
+		 char **argv)
 {
 	const char *why;
 	int status;

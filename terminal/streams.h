@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Standard input, output and error of a command: closed ones stay out of the way, and lost output is noticed. */
+/*
+ * Standard input, output and error of a command: closed ones stay out of the way, and lost output
+ * is noticed.
+ */
 #ifndef TERMINAL_STREAMS_H
 #define TERMINAL_STREAMS_H
 
@@ -12,11 +15,13 @@ const char *streams_flush(FILE *stream);
 const char *streams_close(FILE *stream);
 
 /*
- * What main() of a command does: executes it, and returns its exit status, or @lost after a message that begins with @name when
- * not all of standard output was written: a full disk is no success. While it executes, the number of every closed standard
- * descriptor is taken, so that no file, lock or socket gets it. Reading and writing there still fail, and a program that is
- * executed finds it closed.
+ * What main() of a command does: executes it, and returns its exit status, or @lost after a message
+ * that begins with @name when not all of standard output was written: a full disk is no success.
+ * While it executes, the number of every closed standard descriptor is taken, so that no file, lock
+ * or socket gets it. Reading and writing there still fail, and a program that is executed finds it
+ * closed.
  */
-int streams_main(const char *name, int lost, int (*execute)(int argc, char **argv), int argc, char **argv);
+int streams_main(const char *name, int lost, int (*execute)(int argc, char **argv), int argc,
+		 char **argv);
 
 #endif

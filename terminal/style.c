@@ -14,14 +14,19 @@ static bool is_marked(FILE *out)
 {
 	const char *no_color = getenv("NO_COLOR"), *terminal = getenv("TERM");
 
-	return isatty(fileno(out)) && !(no_color && no_color[0]) && terminal && strcmp(terminal, "dumb") != 0;
+	return isatty(fileno(out)) && !(no_color && no_color[0]) && terminal &&
+	       strcmp(terminal, "dumb") != 0;
 }
 
 void style_print(FILE *out, enum style style, const char *text)
 {
 	bool marked = is_marked(out);
 
-	fprintf(out, "%s%s%s", !marked ? "" : style == STYLE_PROBLEM ? "\033[1;31m" : "\033[1m", text, marked ? "\033[0m" : "");
+	fprintf(out, "%s%s%s",
+		!marked			 ? ""
+		: style == STYLE_PROBLEM ? "\033[1;31m"
+					 : "\033[1m",
+		text, marked ? "\033[0m" : "");
 }
 
 unsigned int style_width(FILE *out)
@@ -38,7 +43,8 @@ unsigned int style_help_width(void)
 	return width ? width : HELP_WIDTH;
 }
 
-void style_wrap(FILE *out, const char *text, unsigned int column, unsigned int indent, unsigned int width)
+void style_wrap(FILE *out, const char *text, unsigned int column, unsigned int indent,
+		unsigned int width)
 {
 	bool first = true;
 
@@ -46,7 +52,8 @@ void style_wrap(FILE *out, const char *text, unsigned int column, unsigned int i
 		size_t blanks = strspn(text, " "), length = strcspn(text + blanks, " ");
 		/* The usage keeps "[--output FILE]" together. */
 		if (text[blanks] == '[' && strcspn(text + blanks, "]") < strlen(text + blanks))
-			length = strcspn(text + blanks, "]") + strspn(text + blanks + strcspn(text + blanks, "]"), "].");
+			length = strcspn(text + blanks, "]") +
+				 strspn(text + blanks + strcspn(text + blanks, "]"), "].");
 
 		if (width && !first && column + blanks + length > width) {
 			fprintf(out, "\n%*s", (int)indent, "");

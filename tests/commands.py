@@ -21,6 +21,8 @@ def usage_of(command):
     main, header = (TOOLS / "main.c").read_text(), (TOOLS / "common" / "command.h").read_text()
     shared = dict(re.findall(r"^#define (\w+) \\\n((?:.*\\\n)*.*)$", header + main, re.M))
     [table] = re.findall(rf'^\t\{{ "{command}", (\w+),', main, re.M)
-    rows = "".join(re.findall(rf"^static const struct option_row {table}\[\] = \{{(.*?)\{{ 0 \}}", main, re.M | re.S))
+    rows = "".join(
+        re.findall(rf"^static const struct option_row {table}\[\] = \{{(.*?)\{{ 0 \}}", main,
+                   re.M | re.S))
     text = re.sub(r"\b[A-Z_]{5,}\b", lambda name: shared.get(name.group(), ""), rows)
     return " ".join(re.findall(r"\{ '.', \"(-[\w-]+)\"", text))

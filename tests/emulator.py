@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A daemon of emulated adapters that outlives the programs on it, as the fixture `daemon` of conftest.py starts it."""
+"""A daemon of emulated adapters that outlives the programs on it, as the fixture `daemon` of
+conftest.py starts it."""
 
 import functools
 import json
@@ -15,7 +16,8 @@ OBJECTS = ("qps", "cqs", "srqs", "mrs", "pds")
 
 
 class Daemon:
-    """Programs that the test starts use it, by the environment. A test may put files into its folder."""
+    """Programs that the test starts use it, by the environment. A test may put files into its
+    folder."""
 
     def __init__(self, run, softhca, folder):
         self.run, self.softhca, self.folder = run, softhca, folder
@@ -46,10 +48,13 @@ class Daemon:
         return wait_for(ask or self.objects, what, holds=condition)
 
     def until_listening(self, port=None):
-        self.until(lambda now: any(i["state"] == "LISTEN" and port in (None, i["port"]) for i in now["cm_ids"]), "listener")
+        self.until(
+            lambda now: any(i["state"] == "LISTEN" and port in (None, i["port"])
+                            for i in now["cm_ids"]), "listener")
 
     def until_empty(self):
-        """Waits until no program uses it. Open files of the connection manager are in no list, but count as contexts."""
+        """Waits until no program uses it. Open files of the connection manager are in no list, but
+        count as contexts."""
         self.until(lambda now: ", 0 contexts" in now, "end of all programs", self.status)
         left = self.objects()
         assert left["contexts"] == left["cm_ids"] == [], left
@@ -57,8 +62,10 @@ class Daemon:
             assert {device[kind] for kind in OBJECTS} == {0}, left
 
     def descriptors(self):
-        """How many it has open when it has nothing to do: it closes connections a little after they have ended."""
-        wait_for(lambda: process_state(self.pid), "rest of the daemon", holds=lambda state: state == "S")
+        """How many it has open when it has nothing to do: it closes connections a little after they
+        have ended."""
+        wait_for(lambda: process_state(self.pid), "rest of the daemon",
+                 holds=lambda state: state == "S")
         return len(os.listdir(f"/proc/{self.pid}/fd"))
 
     def memory(self):
@@ -71,7 +78,10 @@ class Daemon:
         return 300 << 10 if re.search(rb"__[at]san_init", self.softhca.read_bytes()) else usual
 
     def start(self, argv, host=None, **kw):
-        """Starts a program on it, on the host of this adapter; output and errors are one stream unless @kw says otherwise."""
+        """Starts a program on it, on the host of this adapter; output and errors are one stream
+        unless @kw says otherwise."""
         env = dict(os.environ, **({} if host is None else {"SOFTHCA_HOST": models.device(host)}))
-        streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+        streams = {
+            "stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT
+        }
         return subprocess.Popen([str(a) for a in argv], text=True, env=env, **{**streams, **kw})

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Fixtures and options of every pytest here: the build tree, the models of adapter, and what cannot run in some builds."""
+"""Fixtures and options of every pytest here: the build tree, the models of adapter, and what cannot
+run in some builds."""
 
 import os
 import pathlib
@@ -11,8 +12,9 @@ import zlib
 import pytest
 
 if sys.version_info < (3, 9):
-    raise pytest.UsageError(f"the tests need Python 3.9 or later, and {sys.executable} is {sys.version.split()[0]}: put the pytest of a "
-                            "later one on PATH as pytest-3, and build anew")
+    raise pytest.UsageError(
+        f"the tests need Python 3.9 or later, and {sys.executable} is {sys.version.split()[0]}: put the pytest of a "
+        "later one on PATH as pytest-3, and build anew")
 
 import models
 import running
@@ -57,13 +59,17 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_configure(config):
-    config.addinivalue_line("markers", "on_model(name...): runs on these models of adapter; the test says why")
-    config.addinivalue_line("markers", "any_model: the model makes no difference, so the test runs on one of them")
+    config.addinivalue_line(
+        "markers", "on_model(name...): runs on these models of adapter; the test says why")
+    config.addinivalue_line(
+        "markers", "any_model: the model makes no difference, so the test runs on one of them")
 
 
 def models_of(definition):
-    """The models that a test runs on. Of those marked any_model about half run on each, whichever tests are selected."""
-    only, any_model = definition.get_closest_marker("on_model"), definition.get_closest_marker("any_model")
+    """The models that a test runs on. Of those marked any_model about half run on each, whichever
+    tests are selected."""
+    only, any_model = definition.get_closest_marker("on_model"), definition.get_closest_marker(
+        "any_model")
     if only:
         return [name for name in models.chosen() if name in only.args]
     if any_model:
@@ -72,7 +78,8 @@ def models_of(definition):
 
 
 def pytest_generate_tests(metafunc):
-    """A test that uses the fixture `model` runs once for each model, unless a mark says otherwise."""
+    """A test that uses the fixture `model` runs once for each model, unless a mark says
+    otherwise."""
     if "model" in metafunc.fixturenames:
         metafunc.parametrize("model", models_of(metafunc.definition), indirect=True)
 
@@ -126,7 +133,9 @@ def daemon(run, softhca, settings, monkeypatch):
 @pytest.fixture
 def tables():
     """A directory for registration tables, on a file system that can have them."""
-    with tempfile.TemporaryDirectory(prefix="tables-test-", dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
+    with tempfile.TemporaryDirectory(
+            prefix="tables-test-",
+            dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None) as folder:
         yield pathlib.Path(folder)
 
 
@@ -142,9 +151,11 @@ def shim(build_root):
 
 @pytest.fixture(scope="session")
 def real_library(shim):
-    """The system's libibverbs.so.1 of the ELF class (32 or 64 bits) that the shim has, by the loader's own list."""
+    """The system's libibverbs.so.1 of the ELF class (32 or 64 bits) that the shim has, by the
+    loader's own list."""
     wide = shim.read_bytes()[4] == 2
-    listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True, timeout=30).stdout
+    listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True,
+                             timeout=30).stdout
     for line in listing.splitlines():
         if line.split()[:1] == ["libibverbs.so.1"] and ("x86-64" in line) == wide:
             return line.split()[-1]
@@ -153,10 +164,15 @@ def real_library(shim):
 
 @pytest.fixture(scope="session")
 def todays_libibumad(shim):
-    """For programs linked with an old libibumad: calls are passed to this one. It has to be of the shim's ELF class."""
+    """For programs linked with an old libibumad: calls are passed to this one. It has to be of the
+    shim's ELF class."""
     wide = shim.read_bytes()[4] == 2
-    listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True, timeout=30).stdout
-    found = [line.split()[-1] for line in listing.splitlines() if line.split()[:1] == ["libibumad.so.3"] and ("x86-64" in line) == wide]
+    listing = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True,
+                             timeout=30).stdout
+    found = [
+        line.split()[-1] for line in listing.splitlines()
+        if line.split()[:1] == ["libibumad.so.3"] and ("x86-64" in line) == wide
+    ]
     if not found:
         pytest.skip("no libibumad.so.3 here")
     return found[0]
@@ -164,7 +180,8 @@ def todays_libibumad(shim):
 
 @pytest.fixture(scope="session")
 def sanitizer_runtime():
-    """The library that a program without sanitizer needs in LD_PRELOAD if the shim has one, else ""."""
+    """The library that a program without sanitizer needs in LD_PRELOAD if the shim has one, else
+    ""."""
     return os.environ.get("XRC_COMPAT_TEST_PRELOAD", "")
 
 
@@ -176,7 +193,8 @@ def sanitizer_env(sanitizer_runtime):
 
 @pytest.fixture
 def own_crashes(monkeypatch):
-    """For programs that crash on purpose: they end by the signal even where a sanitizer would report it and exit."""
+    """For programs that crash on purpose: they end by the signal even where a sanitizer would
+    report it and exit."""
     for variable in ("ASAN_OPTIONS", "TSAN_OPTIONS"):
         options = [os.environ.get(variable, ""), "handle_segv=0", "allow_user_segv_handler=1"]
         monkeypatch.setenv(variable, ":".join(filter(None, options)))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs of the system that a test needs: whether they are installed, and how those of some releases differ."""
+"""Programs of the system that a test needs: whether they are installed, and how those of some
+releases differ."""
 
 import ctypes
 import functools
@@ -21,8 +22,9 @@ def need(*programs):
 
 @functools.cache
 def rping_may_wait_for_itself():
-    """That of rdma-core 65 polls for an event in one thread and then fetches it, and waits for ever if another thread has destroyed the
-    id in between. Releases before it do not poll (seen in 33 to 56)."""
+    """That of rdma-core 65 polls for an event in one thread and then fetches it, and waits for ever
+    if another thread has destroyed the id in between. Releases before it do not poll (seen in 33 to
+    56)."""
     path = shutil.which("rping")
     return path is not None and b"\0eventfd\0" in pathlib.Path(path).read_bytes()
 
@@ -31,11 +33,14 @@ def rping_may_wait_for_itself():
 def rdma_core_release():
     """That of the libibverbs that a program here gets, by its file's name."""
     ctypes.CDLL("libibverbs.so.1")
-    names = re.findall(r"/libibverbs\.so\.1\.\d+\.(\d+)\.", pathlib.Path("/proc/self/maps").read_text())
+    names = re.findall(r"/libibverbs\.so\.1\.\d+\.(\d+)\.",
+                       pathlib.Path("/proc/self/maps").read_text())
     return int(names[0])
 
 
 def need_xclient(arguments):
-    """rdma_xclient of before release 44 (seen in 33) wants to receive on its XRC_SEND QP. The driver mlx5 refuses that."""
+    """rdma_xclient of before release 44 (seen in 33) wants to receive on its XRC_SEND QP. The
+    driver mlx5 refuses that."""
     if arguments.endswith("-c x") and models.driver() == "mlx5" and rdma_core_release() < 44:
-        pytest.skip("rdma_xclient of this release asks for receives on an XRC_SEND QP, which mlx5 refuses")
+        pytest.skip(
+            "rdma_xclient of this release asks for receives on an XRC_SEND QP, which mlx5 refuses")

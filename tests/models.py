@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The models of adapter that tests run on, one after the other (fixture `model` of conftest.py), and what they are called."""
+"""The models of adapter that tests run on, one after the other (fixture `model` of conftest.py),
+and what they are called."""
 
 import os
 
@@ -27,5 +28,6 @@ def device(index):
 
 
 def named(text):
-    """@text, which names adapters mlx4_0, mlx4_1 ..., with the names that they have in the running test."""
+    """@text, which names adapters mlx4_0, mlx4_1 ..., with the names that they have in the running
+    test."""
     return text.replace("mlx4_", f"{driver()}_")

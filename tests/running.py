@@ -10,22 +10,26 @@ import subprocess
 
 
 def run(argv, timeout=30, env=None, **kw):
-    """Runs @argv to its end: a CompletedProcess with text output. At the timeout the whole process group is killed."""
-    with subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, env=dict(os.environ, **(env or {})), start_new_session=True, **kw) as program:
+    """Runs @argv to its end: a CompletedProcess with text output. At the timeout the whole process
+    group is killed."""
+    with subprocess.Popen([str(a) for a in argv], stdin=subprocess.DEVNULL,
+                          stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=dict(
+                              os.environ, **(env or {})), start_new_session=True, **kw) as program:
         try:
             out, err = program.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             os.killpg(program.pid, signal.SIGKILL)
             out, err = program.communicate()
-            raise AssertionError(f"{argv} hung for {timeout} s\nstdout: {out}\nstderr: {err}") from None
+            raise AssertionError(
+                f"{argv} hung for {timeout} s\nstdout: {out}\nstderr: {err}") from None
         return subprocess.CompletedProcess(argv, program.returncode, out, err)
 
 
 @functools.lru_cache(maxsize=None)
 def own_ports():
-    """Ports below those that the system hands out. Processes of pytest that run at the same time have ranges of their own: each
-    binds, as long as it lives, a socket that is named by its range."""
+    """Ports below those that the system hands out. Processes of pytest that run at the same time
+    have ranges of their own: each binds, as long as it lives, a socket that is named by its
+    range."""
     for begin in range(13000, 32000, 500):
         claim = socket.socket(socket.AF_UNIX)
         try:

@@ -14,7 +14,8 @@ from waiting import read_until
 
 
 class Terminal:
-    """with Terminal(argv, rows, columns) as screen: the program runs on it until the end of the block."""
+    """with Terminal(argv, rows, columns) as screen: the program runs on it until the end of the
+    block."""
 
     def __init__(self, argv, rows, columns, env=None):
         self.ours, theirs = pty.openpty()
@@ -34,11 +35,13 @@ class Terminal:
         fcntl.ioctl(self.ours, termios.TIOCSWINSZ, struct.pack("4H", rows, columns, 0, 0))
 
     def resize(self, rows, columns):
-        """Sends SIGWINCH itself: the kernel sends it only to programs whose controlling terminal this is."""
+        """Sends SIGWINCH itself: the kernel sends it only to programs whose controlling terminal
+        this is."""
         self._set_size(rows, columns)
         self.program.send_signal(signal.SIGWINCH)
 
     def painted(self, until):
-        """Waits until the output since the last call matches @until. The lines of the newest screen in it."""
+        """Waits until the output since the last call matches @until. The lines of the newest screen
+        in it."""
         screen = read_until(self.ours, re.compile(until).search).split("\x1b[H")[-1]
         return [re.sub(r"\x1b\[[HJK]", "", line).rstrip() for line in screen.split("\r\n")]

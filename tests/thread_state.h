@@ -7,8 +7,8 @@
 #include <sys/types.h>
 
 /**
- * thread_state - of a thread of this process, a letter as in ps(1): S when it waits, Z for the one of main() when that has left
- * by pthread_exit(3); 0: it is not there.
+ * thread_state - of a thread of this process, a letter as in ps(1): S when it waits, Z for the one
+ * of main() when that has left by pthread_exit(3); 0: it is not there.
  */
 static inline char thread_state(pid_t thread)
 {

@@ -9,7 +9,8 @@ import time
 
 
 def wait_for(ask, what="such thing", seconds=30, holds=bool):
-    """The first value of ask() for which holds(value). Fails after so many seconds and shows the last value."""
+    """The first value of ask() for which holds(value). Fails after so many seconds and shows the
+    last value."""
     end = time.monotonic() + seconds
     while not holds(value := ask()):
         assert time.monotonic() < end, f"no {what} within {seconds} s: {value!r}"
@@ -34,22 +35,26 @@ def thread_states(pid):
 
 
 def stop(pid):
-    """Stops a process and waits until all its threads have stopped: they may still run for a moment after the signal."""
+    """Stops a process and waits until all its threads have stopped: they may still run for a moment
+    after the signal."""
     os.kill(pid, signal.SIGSTOP)
     wait_for(lambda: thread_states(pid), f"stop of {pid}", holds=lambda states: states == {"T"})
 
 
 def wait_for_the_end(pid):
-    """Of all threads of a killed process: the last one releases what they had open, though the first may be a zombie long before."""
+    """Of all threads of a killed process: the last one releases what they had open, though the
+    first may be a zombie long before."""
     wait_for(lambda: thread_states(pid), f"end of {pid}", holds=lambda states: states <= set("XZ"))
 
 
 def read_until(stream, done, seconds=30):
-    """Reads a pipe or terminal until done(the bytes so far). Fails at its end, or after so many seconds in all."""
+    """Reads a pipe or terminal until done(the bytes so far). Fails at its end, or after so many
+    seconds in all."""
     text, end = b"", time.monotonic() + seconds
     while not done(text):
         ready, _, _ = select.select([stream], [], [], max(0, end - time.monotonic()))
-        chunk = os.read(stream if isinstance(stream, int) else stream.fileno(), 65536) if ready else b""
+        chunk = os.read(stream if isinstance(stream, int) else stream.fileno(),
+                        65536) if ready else b""
         assert chunk, f"{'the end' if ready else f'nothing more within {seconds} s'} after {text!r}"
         text += chunk
     return text.decode()

@@ -21,7 +21,8 @@ static struct ibv_srq *create_srq(struct side *side, struct ibv_xrcd *domain, ui
 {
 	struct ibv_srq_init_attr_ex attr = {
 		.attr = { .max_wr = 4, .max_sge = 1 },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
 		.srq_type = IBV_SRQT_XRC,
 		.pd = side->pd,
 		.xrcd = domain,
@@ -54,12 +55,13 @@ static void connect_recv_qp(struct side *side, struct ibv_qp *qp, uint32_t peer)
 	struct ibv_qp_attr attr = connection(side, IBV_QPS_INIT, peer);
 	struct ibv_qp_init_attr init;
 
-	errno = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	errno = ibv_modify_qp(qp, &attr,
+			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	need(errno == 0, "ibv_modify_qp to INIT");
 	attr.qp_state = IBV_QPS_RTR;
 	errno = ibv_modify_qp(qp, &attr,
-			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			      IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 	need(errno == 0, "ibv_modify_qp to RTR");
 	errno = ibv_query_qp(qp, &attr, IBV_QP_STATE, &init);
 	need(errno == 0 && attr.qp_state == IBV_QPS_RTR, "ibv_query_qp");
@@ -99,16 +101,18 @@ static void connect_send_qp(struct side *side, struct ibv_qp *qp, uint32_t peer)
 {
 	struct ibv_qp_attr attr = connection(side, IBV_QPS_INIT, peer);
 
-	errno = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	errno = ibv_modify_qp(qp, &attr,
+			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	need(errno == 0, "ibv_modify_qp to INIT");
 	attr.qp_state = IBV_QPS_RTR;
 	errno = ibv_modify_qp(qp, &attr,
-			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN);
+			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				      IBV_QP_RQ_PSN);
 	need(errno == 0, "ibv_modify_qp to RTR");
 	attr.qp_state = IBV_QPS_RTS;
 	errno = ibv_modify_qp(qp, &attr,
-			      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-			      IBV_QP_MAX_QP_RD_ATOMIC);
+			      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			      IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 	need(errno == 0, "ibv_modify_qp to RTS");
 }
 
@@ -158,8 +162,8 @@ static void post_receive(struct side *side, struct ibv_srq *srq)
 }
 
 /*
- * libmlx5 of rdma-core 40 to 65 crashes in ibv_destroy_qp of an opened handle. ibv_close_device ends the handle
- * and the domain without libmlx5. Until then the handle keeps the domain busy.
+ * libmlx5 of rdma-core 40 to 65 crashes in ibv_destroy_qp of an opened handle. ibv_close_device
+ * ends the handle and the domain without libmlx5. Until then the handle keeps the domain busy.
  */
 static void leave(struct ibv_xrcd *domain, struct ibv_qp *qp, bool created)
 {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* XRC as OFED 1.3 to 1.5 had it. Compile with the header of that time: cc $(pkg-config --cflags xrc-compat) ... */
+/*
+ * XRC as OFED 1.3 to 1.5 had it. Compile with the header of that time: cc $(pkg-config --cflags
+ * xrc-compat) ...
+ */
 #include "example.h"
 
 static struct ibv_xrc_domain *open_domain(struct side *side, const char *file)
@@ -12,7 +15,8 @@ static struct ibv_xrc_domain *open_domain(struct side *side, const char *file)
 	return domain;
 }
 
-static struct ibv_srq *create_srq(struct side *side, struct ibv_xrc_domain *domain, uint32_t *number)
+static struct ibv_srq *create_srq(struct side *side, struct ibv_xrc_domain *domain,
+				  uint32_t *number)
 {
 	struct ibv_srq_init_attr attr;
 	struct ibv_srq *srq;
@@ -40,18 +44,21 @@ static uint32_t create_recv_qp(struct ibv_xrc_domain *domain)
 }
 
 /* Any process of the domain may do this, by the number. */
-static void connect_recv_qp(struct side *side, struct ibv_xrc_domain *domain, uint32_t number, uint32_t peer)
+static void connect_recv_qp(struct side *side, struct ibv_xrc_domain *domain, uint32_t number,
+			    uint32_t peer)
 {
 	struct ibv_qp_attr attr = connection(side, IBV_QPS_INIT, peer);
 	struct ibv_qp_init_attr init;
 
 	errno = ibv_modify_xrc_rcv_qp(domain, number, &attr,
-				      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+				      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+					      IBV_QP_ACCESS_FLAGS);
 	need(errno == 0, "ibv_modify_xrc_rcv_qp to INIT");
 	attr.qp_state = IBV_QPS_RTR;
 	errno = ibv_modify_xrc_rcv_qp(domain, number, &attr,
-				      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-				      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+				      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+					      IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+					      IBV_QP_MIN_RNR_TIMER);
 	need(errno == 0, "ibv_modify_xrc_rcv_qp to RTR");
 	errno = ibv_query_xrc_rcv_qp(domain, number, &attr, IBV_QP_STATE, &init);
 	need(errno == 0 && attr.qp_state == IBV_QPS_RTR, "ibv_query_xrc_rcv_qp");
@@ -85,17 +92,18 @@ static void connect_send_qp(struct side *side, struct ibv_qp *qp, uint32_t peer)
 {
 	struct ibv_qp_attr attr = connection(side, IBV_QPS_INIT, peer);
 
-	errno = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	errno = ibv_modify_qp(qp, &attr,
+			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	need(errno == 0, "ibv_modify_qp to INIT");
 	attr.qp_state = IBV_QPS_RTR;
 	errno = ibv_modify_qp(qp, &attr,
-			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			      IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 	need(errno == 0, "ibv_modify_qp to RTR");
 	attr.qp_state = IBV_QPS_RTS;
 	errno = ibv_modify_qp(qp, &attr,
-			      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-			      IBV_QP_MAX_QP_RD_ATOMIC);
+			      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			      IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 	need(errno == 0, "ibv_modify_qp to RTS");
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the programs before and after porting have in common: processes on one adapter, a sender and its receivers, and the
- * board on which they write down what the others have to know. A real program sends that over a network.
+ * What the programs before and after porting have in common: processes on one adapter, a sender and
+ * its receivers, and the board on which they write down what the others have to know. A real
+ * program sends that over a network.
  */
 #ifndef EXAMPLE_H
 #define EXAMPLE_H
@@ -67,7 +68,8 @@ static inline void open_side(struct side *side)
 	side->pd = ibv_alloc_pd(side->context);
 	side->cq = ibv_create_cq(side->context, 16, NULL, NULL, 0);
 	need(side->pd && side->cq, "ibv_alloc_pd, ibv_create_cq");
-	side->mr = ibv_reg_mr(side->pd, side->message, sizeof(side->message), IBV_ACCESS_LOCAL_WRITE);
+	side->mr =
+		ibv_reg_mr(side->pd, side->message, sizeof(side->message), IBV_ACCESS_LOCAL_WRITE);
 	need(side->mr && !ibv_query_port(side->context, PORT, &port), "ibv_reg_mr, ibv_query_port");
 	side->lid = port.lid;
 }
@@ -75,11 +77,16 @@ static inline void open_side(struct side *side)
 static inline void close_side(struct side *side)
 {
 	need(!ibv_dereg_mr(side->mr) && !ibv_destroy_cq(side->cq), "ibv_dereg_mr, ibv_destroy_cq");
-	need(!ibv_dealloc_pd(side->pd) && !ibv_close_device(side->context), "ibv_dealloc_pd, ibv_close_device");
+	need(!ibv_dealloc_pd(side->pd) && !ibv_close_device(side->context),
+	     "ibv_dealloc_pd, ibv_close_device");
 }
 
-/* All attributes that any step of connecting to QP @peer takes; the mask says which of them are meant. */
-static inline struct ibv_qp_attr connection(const struct side *side, enum ibv_qp_state state, uint32_t peer)
+/*
+ * All attributes that any step of connecting to QP @peer takes; the mask says which of them are
+ * meant.
+ */
+static inline struct ibv_qp_attr connection(const struct side *side, enum ibv_qp_state state,
+					    uint32_t peer)
 {
 	struct ibv_qp_attr attr;
 
@@ -128,7 +135,8 @@ static inline int run_process(struct board *board, const char *domain_file, int 
 static inline int run_example(void)
 {
 	char domain_file[] = "/tmp/xrc-example.XXXXXX";
-	struct board *board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct board *board = mmap(NULL, sizeof(*board), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pthread_barrierattr_t shared;
 	int status, failed = 0;
 

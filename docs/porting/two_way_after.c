@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The same today: one QP that sends, one that receives, in each process, and so two numbers to exchange. */
+/*
+ * The same today: one QP that sends, one that receives, in each process, and so two numbers to
+ * exchange.
+ */
 #define RECEIVERS 1
 #include "example.h"
 
@@ -7,7 +10,8 @@ static struct ibv_srq *create_srq(struct side *side, struct ibv_xrcd *domain, ui
 {
 	struct ibv_srq_init_attr_ex attr = {
 		.attr = { .max_wr = 4, .max_sge = 1 },
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD |
+			     IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ,
 		.srq_type = IBV_SRQT_XRC,
 		.pd = side->pd,
 		.xrcd = domain,
@@ -37,12 +41,13 @@ static void connect_recv_qp(struct side *side, struct ibv_qp *qp, uint32_t peer)
 {
 	struct ibv_qp_attr attr = connection(side, IBV_QPS_INIT, peer);
 
-	errno = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	errno = ibv_modify_qp(qp, &attr,
+			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	need(errno == 0, "ibv_modify_qp to INIT");
 	attr.qp_state = IBV_QPS_RTR;
 	errno = ibv_modify_qp(qp, &attr,
-			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			      IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 	need(errno == 0, "ibv_modify_qp to RTR");
 }
 
@@ -65,16 +70,18 @@ static void connect_send_qp(struct side *side, struct ibv_qp *qp, uint32_t peer)
 {
 	struct ibv_qp_attr attr = connection(side, IBV_QPS_INIT, peer);
 
-	errno = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	errno = ibv_modify_qp(qp, &attr,
+			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	need(errno == 0, "ibv_modify_qp to INIT");
 	attr.qp_state = IBV_QPS_RTR;
 	errno = ibv_modify_qp(qp, &attr,
-			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN);
+			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				      IBV_QP_RQ_PSN);
 	need(errno == 0, "ibv_modify_qp to RTR");
 	attr.qp_state = IBV_QPS_RTS;
 	errno = ibv_modify_qp(qp, &attr,
-			      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-			      IBV_QP_MAX_QP_RD_ATOMIC);
+			      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			      IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 	need(errno == 0, "ibv_modify_qp to RTS");
 }
 
@@ -137,7 +144,8 @@ static void play(struct side *side, struct board *board, int number)
 	pthread_barrier_wait(&board->barrier);
 	need(!strcmp(side->message[1], number ? "from process 0" : "from process 1"), "message");
 	printf("both directions\n");
-	need(!ibv_destroy_qp(send_qp) && !ibv_destroy_qp(recv_qp) && !ibv_destroy_srq(srq), "destroying");
+	need(!ibv_destroy_qp(send_qp) && !ibv_destroy_qp(recv_qp) && !ibv_destroy_srq(srq),
+	     "destroying");
 	need(!ibv_close_xrcd(domain), "ibv_close_xrcd");
 }
 

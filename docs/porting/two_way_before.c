@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An XRC QP of OFED that both sends and receives, as qperf and MVAPICH 1 use it: the processes exchange one QP number each. */
+/*
+ * An XRC QP of OFED that both sends and receives, as qperf and MVAPICH 1 use it: the processes
+ * exchange one QP number each.
+ */
 #define RECEIVERS 1
 #include "example.h"
 
-static struct ibv_srq *create_srq(struct side *side, struct ibv_xrc_domain *domain, uint32_t *number)
+static struct ibv_srq *create_srq(struct side *side, struct ibv_xrc_domain *domain,
+				  uint32_t *number)
 {
 	struct ibv_srq_init_attr attr;
 	struct ibv_srq *srq;
@@ -38,17 +42,18 @@ static void connect_qp(struct side *side, struct ibv_qp *qp, uint32_t peer)
 {
 	struct ibv_qp_attr attr = connection(side, IBV_QPS_INIT, peer);
 
-	errno = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
+	errno = ibv_modify_qp(qp, &attr,
+			      IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 	need(errno == 0, "ibv_modify_qp to INIT");
 	attr.qp_state = IBV_QPS_RTR;
 	errno = ibv_modify_qp(qp, &attr,
-			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			      IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 	need(errno == 0, "ibv_modify_qp to RTR");
 	attr.qp_state = IBV_QPS_RTS;
 	errno = ibv_modify_qp(qp, &attr,
-			      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-			      IBV_QP_MAX_QP_RD_ATOMIC);
+			      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			      IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC);
 	need(errno == 0, "ibv_modify_qp to RTS");
 }
 
@@ -103,7 +108,8 @@ static void play(struct side *side, struct board *board, int number)
 	pthread_barrier_wait(&board->barrier);
 	need(!strcmp(side->message[1], number ? "from process 0" : "from process 1"), "message");
 	printf("both directions\n");
-	need(!ibv_destroy_qp(qp) && !ibv_destroy_srq(srq) && !ibv_close_xrc_domain(domain), "closing");
+	need(!ibv_destroy_qp(qp) && !ibv_destroy_srq(srq) && !ibv_close_xrc_domain(domain),
+	     "closing");
 }
 
 void sender(struct side *side, struct board *board, const char *domain_file)

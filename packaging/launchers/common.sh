@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# Functions for the steps of packaging/try-launchers. Each step sources them, in a fresh system of Debian; POSIX sh.
+# Functions for the steps of packaging/try-launchers. Each step sources them, in a fresh system of
+# Debian; POSIX sh.
 # shellcheck disable=SC2034 # read by the steps
 set -eu
 
@@ -46,7 +47,8 @@ tried() {
 	echo "try-launchers: $what: runs"
 }
 
-# shares_memory COMMAND...: the processes that it starts see this system's /dev/shm, where the registration tables are.
+# shares_memory COMMAND...: the processes that it starts see this system's /dev/shm, where the
+# registration tables are.
 shares_memory() {
 	: >/dev/shm/of-the-host
 	"$@" test -e /dev/shm/of-the-host || { echo "/dev/shm in there is not the host's"; exit 1; }

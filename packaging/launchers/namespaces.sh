@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# A container by hand: another root, another path, read-only; processes, shared memory and network of its own.
+# A container by hand: another root, another path, read-only; processes, shared memory and network
+# of its own.
 . "$(dirname "$0")/common.sh"
 
 inside=/mnt/elsewhere

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-# An image without a registry, and the line of docs/bundle.md by Podman; the adapter is the emulated one.
+# An image without a registry, and the line of docs/bundle.md by Podman; the adapter is the emulated
+# one.
 . "$(dirname "$0")/common.sh"
 needed podman crun
 control_groups

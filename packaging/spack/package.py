@@ -12,7 +12,8 @@ except ImportError:
 
 
 class XrcCompat(MesonPackage):
-    """Runs InfiniBand programs of OFED 1.3 to 1.5 that use XRC, unmodified, on today's rdma-core."""
+    """Runs InfiniBand programs of OFED 1.3 to 1.5 that use XRC, unmodified, on today's
+    rdma-core."""
 
     # The project has no address yet: Spack takes the tarball from the folder where it is started.
     manual_download = True
@@ -35,4 +36,5 @@ class XrcCompat(MesonPackage):
 
     def meson_args(self):
         enabled = {True: "enabled", False: "disabled"}
-        return ["-Dtests=disabled"] + [f"-D{name}={enabled[f'+{name}' in self.spec]}" for name in ("softhca",)]
+        return ["-Dtests=disabled"
+                ] + [f"-D{name}={enabled[f'+{name}' in self.spec]}" for name in ("softhca", )]

@@ -10,7 +10,8 @@ struct list {
 	struct list *next, *prev;
 };
 
-#define container_of(pointer, type, member) ((type *)(void *)((char *)(pointer) - offsetof(type, member)))
+#define container_of(pointer, type, member) \
+	((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 
 static inline void list_init(struct list *list)
 {
@@ -38,11 +39,12 @@ static inline void list_del(struct list *node)
 	list_init(node);
 }
 
-#define list_for_each(node, head) for (struct list *node = (head)->next; (node) != (head); (node) = (node)->next)
+#define list_for_each(node, head) \
+	for (struct list *node = (head)->next; (node) != (head); (node) = (node)->next)
 
 /* The body may take @node off the list. */
-#define list_for_each_safe(node, after, head)                                                                          \
-	for (struct list *node = (head)->next, *after = node->next; (node) != (head);                                  \
+#define list_for_each_safe(node, after, head) \
+	for (struct list *node = (head)->next, *after = node->next; (node) != (head); \
 	     (node) = after, after = (node)->next)
 
 #endif

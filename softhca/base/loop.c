@@ -11,7 +11,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* More than are ever ready at once: the end of a process must not be served after a later request. */
+/*
+ * More than are ever ready at once: the end of a process must not be served after a later request.
+ */
 #define MAX_EVENTS 4096
 
 static int epoll_fd = -1;
@@ -77,8 +79,10 @@ static int call(int count, bool all)
 
 void loop_wait(uint64_t nanoseconds)
 {
-	struct timespec timeout = { (time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u) };
-	int count = epoll_pwait2(epoll_fd, events, MAX_EVENTS, nanoseconds == UINT64_MAX ? NULL : &timeout, NULL);
+	struct timespec timeout = { (time_t)(nanoseconds / 1000000000u),
+				    (long)(nanoseconds % 1000000000u) };
+	int count = epoll_pwait2(epoll_fd, events, MAX_EVENTS,
+				 nanoseconds == UINT64_MAX ? NULL : &timeout, NULL);
 
 	/* The others stay ready until the next call. */
 	if (!call(count, false))

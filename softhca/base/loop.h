@@ -18,12 +18,16 @@ int loop_init(void);
 int loop_watch(int fd, uint32_t events, struct watch *watch);
 void loop_forget(int fd);
 
-/* Calls back when the process has ended. Returns its pidfd, which the caller forgets and closes, or -errno. */
+/*
+ * Calls back when the process has ended. Returns its pidfd, which the caller forgets and closes, or
+ * -errno.
+ */
 int loop_watch_process(pid_t pid, struct watch *watch);
 
 /*
- * Waits at most @nanoseconds (UINT64_MAX = without end) and calls what is ready. If owners end, it calls only their watches: what a
- * program asks after the end of another one is answered when the caller has reaped that one.
+ * Waits at most @nanoseconds (UINT64_MAX = without end) and calls what is ready. If owners end, it
+ * calls only their watches: what a program asks after the end of another one is answered when the
+ * caller has reaped that one.
  */
 void loop_wait(uint64_t nanoseconds);
 

@@ -44,7 +44,8 @@ static bool taken(const struct numtab *tab, uint32_t number)
 
 static bool full(const struct numtab *tab)
 {
-	return tab->used >= tab->quota || tab->used + (tab->twin ? tab->twin->used : 0) >= tab->limit - tab->first;
+	return tab->used >= tab->quota ||
+	       tab->used + (tab->twin ? tab->twin->used : 0) >= tab->limit - tab->first;
 }
 
 int numtab_add(struct numtab *tab, void *what, uint32_t *number)

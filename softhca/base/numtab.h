@@ -6,8 +6,9 @@
 #include <stdint.h>
 
 /*
- * Numbers are given out in rising order and used again only after a whole turn, as the drivers' bitmaps do: two
- * objects made one after the other have neighbouring numbers, and a stale number does not soon mean something else.
+ * Numbers are given out in rising order and used again only after a whole turn, as the drivers'
+ * bitmaps do: two objects made one after the other have neighbouring numbers, and a stale number
+ * does not soon mean something else.
  */
 struct numtab {
 	void **slot;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Timers of retries: a binary heap, so that thousands of waiting QPs cost nothing until the first is due. */
+/*
+ * Timers of retries: a binary heap, so that thousands of waiting QPs cost nothing until the first
+ * is due.
+ */
 #include "timer.h"
 
 #include <errno.h>
@@ -35,7 +38,8 @@ static void sift_down(struct timer_heap *heap, size_t index)
 
 		if (child >= heap->count)
 			break;
-		if (child + 1 < heap->count && heap->slot[child + 1]->deadline < heap->slot[child]->deadline)
+		if (child + 1 < heap->count &&
+		    heap->slot[child + 1]->deadline < heap->slot[child]->deadline)
 			child++;
 		if (timer->deadline <= heap->slot[child]->deadline)
 			break;
@@ -106,8 +110,12 @@ size_t timer_run(struct timer_heap *heap, uint64_t now)
 {
 	size_t calls = 0;
 
-	/* A timer may start itself again. Count, because one with a past deadline would run for ever. */
-	for (size_t limit = heap->count; limit && heap->count && heap->slot[0]->deadline <= now; limit--) {
+	/*
+	 * A timer may start itself again. Count, because one with a past deadline would run for
+	 * ever.
+	 */
+	for (size_t limit = heap->count; limit && heap->count && heap->slot[0]->deadline <= now;
+	     limit--) {
 		struct timer *timer = heap->slot[0];
 
 		timer_stop(heap, timer);

@@ -25,7 +25,10 @@ int timer_start(struct timer_heap *heap, struct timer *timer, uint64_t deadline)
 void timer_stop(struct timer_heap *heap, struct timer *timer);
 bool timer_running(const struct timer *timer);
 
-/* Calls every timer whose deadline is not after @now; each is stopped before its call. Number of calls. */
+/*
+ * Calls every timer whose deadline is not after @now; each is stopped before its call. Number of
+ * calls.
+ */
 size_t timer_run(struct timer_heap *heap, uint64_t now);
 
 /* The earliest deadline, or UINT64_MAX. */

@@ -33,7 +33,9 @@ static int send_words(int sock, int count, char **words)
 	struct {
 		struct softhca_hello hello;
 		char words[SOFTHCA_MAX_COMMAND - sizeof(struct softhca_hello)];
-	} message = { .hello = { .magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = SOFTHCA_CONTROL } };
+	} message = { .hello = { .magic = SOFTHCA_MAGIC,
+				 .version = SOFTHCA_VERSION,
+				 .kind = SOFTHCA_CONTROL } };
 	size_t at = 0;
 
 	for (int i = 0; i < count; i++) {
@@ -108,13 +110,18 @@ int cli_report(int err)
 	if (err == ASK_REFUSED)
 		return CLI_FAILED;
 	if (dir_default(directory))
-		return cli_refuse(CLI_FAILED, "SOFTHCA_DIR: an absolute path of at most %d bytes, for the sake of the socket's name", DIR_MAX);
+		return cli_refuse(CLI_FAILED,
+				  "SOFTHCA_DIR: an absolute path of at most %d bytes, for the sake of the socket's name",
+				  DIR_MAX);
 	if (err == -ENOENT || err == -ECONNREFUSED)
 		return cli_refuse(CLI_FAILED, "no daemon in %s", directory);
 	if (err == -ETIMEDOUT)
-		return cli_refuse(CLI_FAILED, "the daemon in %s does not answer; is it stopped?", directory);
+		return cli_refuse(CLI_FAILED, "the daemon in %s does not answer; is it stopped?",
+				  directory);
 	if (err == -EPERM)
-		return cli_refuse(CLI_FAILED, "%s is another user's, or open to others; 'softhca start' starts a daemon of your own", directory);
+		return cli_refuse(CLI_FAILED,
+				  "%s is another user's, or open to others; 'softhca start' starts a daemon of your own",
+				  directory);
 	return cli_refuse(CLI_FAILED, "%s: %s", directory, strerror(-err));
 }
 
@@ -140,7 +147,9 @@ int cli_stop(int argc, char **argv)
 		return CLI_OK;
 	for (int i = 0; i < PATIENCE * 100 && !home_is_free(directory); i++)
 		usleep(10000);
-	return home_is_free(directory) ? CLI_OK : cli_refuse(CLI_FAILED, "%s: the daemon does not end", directory);
+	return home_is_free(directory)
+		       ? CLI_OK
+		       : cli_refuse(CLI_FAILED, "%s: the daemon does not end", directory);
 }
 
 int cli_ctl(int argc, char **argv)
@@ -148,6 +157,7 @@ int cli_ctl(int argc, char **argv)
 	if (argc > 1 && !strcmp(argv[1], "top"))
 		return cli_top(argc - 1, argv + 1);
 	if (argc < 2)
-		return cli_refuse(CLI_USAGE, "ctl needs a command: top, objects, counters, trace, set, port, migrate, event, fault, status or stop");
+		return cli_refuse(CLI_USAGE,
+				  "ctl needs a command: top, objects, counters, trace, set, port, migrate, event, fault, status or stop");
 	return cli_report(ask_daemon(argc - 1, argv + 1));
 }

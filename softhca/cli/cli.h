@@ -29,12 +29,15 @@ int cli_top(int argc, char **argv);
 int cli_ssh(int argc, char **argv);
 
 /*
- * Puts this process into new namespaces (CLONE_NEW*), in a user namespace only where that is needed: root would lose its rights in
- * one. 0 or -errno.
+ * Puts this process into new namespaces (CLONE_NEW*), in a user namespace only where that is
+ * needed: root would lose its rights in one. 0 or -errno.
  */
 int cli_unshare(int namespaces);
 
-/* Puts this process into a network namespace with the adapters' addresses. Exit status, after a message if it is not 0. */
+/*
+ * Puts this process into a network namespace with the adapters' addresses. Exit status, after a
+ * message if it is not 0.
+ */
 int cli_net(const struct settings *settings);
 
 /* Prints "softhca: MESSAGE" on stderr and returns @status. */
@@ -44,7 +47,8 @@ int cli_refuse(int status, const char *format, ...) __attribute__((format(printf
 #define ASK_REFUSED 1
 
 /*
- * Sends @words to the daemon of this user and prints its answer, on stderr if it is a refusal. 0, ASK_REFUSED or -errno;
+ * Sends @words to the daemon of this user and prints its answer, on stderr if it is a refusal. 0,
+ * ASK_REFUSED or -errno;
  * -ENOENT and -ECONNREFUSED when there is no daemon.
  */
 int ask_daemon(int count, char **words);
@@ -57,8 +61,9 @@ int cli_report(int err);
 int cli_find_preload(char *path, size_t size);
 
 /*
- * The value for LD_PRELOAD: @preload, or a path with $LIB in it if the library of the other word size is installed (or built)
- * beside it. @home: the daemon's directory if it exists as long as the value is used, else NULL. 0 or -errno.
+ * The value for LD_PRELOAD: @preload, or a path with $LIB in it if the library of the other word
+ * size is installed (or built) beside it. @home: the daemon's directory if it exists as long as the
+ * value is used, else NULL. 0 or -errno.
  */
 int cli_preload_setting(const char *home, const char *preload, char *setting, size_t size);
 

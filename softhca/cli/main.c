@@ -33,7 +33,8 @@ static const struct {
 	  "runs a program on emulated HCAs of its own, which end with it\n"
 	  "          --net       in a network namespace that has their addresses\n"
 	  "          --hosts=N   rank R of an MPI job sees adapter R modulo N alone" },
-	{ "start", cli_start, "start [--SETTING=VALUE...]", "starts the emulated HCAs of this user" },
+	{ "start", cli_start, "start [--SETTING=VALUE...]",
+	  "starts the emulated HCAs of this user" },
 	{ "stop", cli_stop, "stop", "stops them; programs that use them see a dead device" },
 	{ "status", cli_status, "status", "says whether they run, and with which settings" },
 	{ "ssh", cli_ssh, "ssh HOST COMMAND [ARGUMENT...]",
@@ -58,7 +59,8 @@ static const struct {
 
 static void help(FILE *out)
 {
-	fputs("softhca emulates ConnectX-3 or ConnectX-5 HCAs under the machine's own libibverbs and libmlx4 or libmlx5.\n\n", out);
+	fputs("softhca emulates ConnectX-3 or ConnectX-5 HCAs under the machine's own libibverbs and libmlx4 or libmlx5.\n\n",
+	      out);
 	for (size_t i = 0; i < COMMANDS; i++)
 		fprintf(out, "  softhca %s\n        %s\n", commands[i].usage, commands[i].help);
 	fputs("  softhca --help, --version\n\nSettings of run and start:\n", out);

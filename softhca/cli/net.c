@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `softhca run --net`: a network namespace whose loopback interface has the addresses of the adapters. */
+/*
+ * `softhca run --net`: a network namespace whose loopback interface has the addresses of the
+ * adapters.
+ */
 #include "cli.h"
 
 #include <arpa/inet.h>
@@ -57,7 +60,10 @@ static int set_ipv4(int fd, unsigned long request, const char *name, uint32_t ad
 	return ioctl(fd, request, &asked) ? -errno : 0;
 }
 
-/* Each address with its own label and a prefix for itself alone: a shorter prefix gives the loopback interface the whole net. */
+/*
+ * Each address with its own label and a prefix for itself alone: a shorter prefix gives the
+ * loopback interface the whole net.
+ */
 static int add_ipv4(int fd, int number, uint32_t address)
 {
 	char label[IFNAMSIZ];
@@ -71,7 +77,9 @@ static int add_ipv4(int fd, int number, uint32_t address)
 /* fd00::198.18.N.1, as the connection manager has it. */
 static int add_ipv6(int fd, uint32_t address)
 {
-	struct in6_ifreq asked = { .ifr6_addr.s6_addr[0] = 0xfd, .ifr6_prefixlen = 128, .ifr6_ifindex = (int)if_nametoindex("lo") };
+	struct in6_ifreq asked = { .ifr6_addr.s6_addr[0] = 0xfd,
+				   .ifr6_prefixlen = 128,
+				   .ifr6_ifindex = (int)if_nametoindex("lo") };
 
 	address = htonl(address);
 	memcpy(&asked.ifr6_addr.s6_addr[12], &address, sizeof(address));
@@ -91,7 +99,8 @@ static int add_all(int fd, int fd6, const struct settings *settings)
 	int err = up(fd);
 
 	for (int i = 0; !err && i < settings->devices * settings->ports; i++) {
-		uint32_t address = settings_address(settings, i / settings->ports, i % settings->ports + 1);
+		uint32_t address =
+			settings_address(settings, i / settings->ports, i % settings->ports + 1);
 
 		err = add_ipv4(fd, i, address);
 		if (!err && fd6 >= 0)
@@ -106,13 +115,19 @@ int cli_net(const struct settings *settings)
 	int fd, fd6;
 
 	if (err)
-		return cli_refuse(CLI_RUN_FAILED, "--net: this system allows you no network namespace of your own: %s; user.max_user_namespaces, "
-				  "user.max_net_namespaces or a container's rules forbid it", strerror(-err));
+		return cli_refuse(CLI_RUN_FAILED,
+				  "--net: this system allows you no network namespace of your own: %s; user.max_user_namespaces, "
+				  "user.max_net_namespaces or a container's rules forbid it",
+				  strerror(-err));
 	fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	fd6 = access("/proc/sys/net/ipv6/conf/lo", F_OK) ? -1 : socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	fd6 = access("/proc/sys/net/ipv6/conf/lo", F_OK)
+		      ? -1
+		      : socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	err = fd < 0 ? -errno : add_all(fd, fd6, settings);
 	close(fd);
 	if (fd6 >= 0)
 		close(fd6);
-	return err ? cli_refuse(CLI_RUN_FAILED, "--net: the adapters' addresses: %s", strerror(-err)) : CLI_OK;
+	return err ? cli_refuse(CLI_RUN_FAILED, "--net: the adapters' addresses: %s",
+				strerror(-err))
+		   : CLI_OK;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Where libsofthca.so is, and the LD_PRELOAD that serves programs of both word sizes, if there is a library for each. */
+/*
+ * Where libsofthca.so is, and the LD_PRELOAD that serves programs of both word sizes, if there is a
+ * library for each.
+ */
 #include "cli.h"
 #include "elf/lib_folder.h"
 
@@ -15,7 +18,9 @@ int cli_find_preload(char *path, size_t size)
 {
 	char self[PATH_MAX], lib[NAME_MAX], here[PATH_MAX] = LIBRARY;
 	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
-	/* The folders for $LIB: in a build, as this machine's loader names it, as it was installed. */
+	/*
+	 * The folders for $LIB: in a build, as this machine's loader names it, as it was installed.
+	 */
 	const char *const below[] = { LIBRARY, here, "../" SOFTHCA_LIBDIR_FROM_BINDIR "/" LIBRARY };
 	char *slash;
 
@@ -27,14 +32,17 @@ int cli_find_preload(char *path, size_t size)
 	if (!loader_lib(LOADER_LIB_OWN_BITS, lib, sizeof(lib)))
 		snprintf(here, sizeof(here), "../%s/xrc-compat/" LIBRARY, lib);
 	for (size_t i = 0; i < sizeof(below) / sizeof(below[0]); i++) {
-		if ((size_t)snprintf(path, size, "%s/%s", self, below[i]) < size && loader_lib_fits(path, LOADER_LIB_OWN_BITS))
+		if ((size_t)snprintf(path, size, "%s/%s", self, below[i]) < size &&
+		    loader_lib_fits(path, LOADER_LIB_OWN_BITS))
 			return 0;
 	}
 	snprintf(path, size, "%s/" LIBRARY, SOFTHCA_LIBDIR);
 	return access(path, R_OK) ? -ENOENT : 0;
 }
 
-/* The other word size is built in "build-i386" if this one is in "build", and the other way round. */
+/*
+ * The other word size is built in "build-i386" if this one is in "build", and the other way round.
+ */
 static int other_build(const char *preload, char *path, size_t size)
 {
 	static const char mark[] = "-i386", below[] = "/softhca/bin/" LIBRARY;
@@ -56,9 +64,11 @@ static int link_below(const char *home, const char *lib, const char *target)
 {
 	char path[PATH_MAX];
 
-	if ((size_t)snprintf(path, sizeof(path), "%s/" SOFTHCA_PRELOAD "/%s/" LIBRARY, home, lib) >= sizeof(path))
+	if ((size_t)snprintf(path, sizeof(path), "%s/" SOFTHCA_PRELOAD "/%s/" LIBRARY, home, lib) >=
+	    sizeof(path))
 		return -ENAMETOOLONG;
-	for (char *slash = strchr(path + strlen(home) + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+	for (char *slash = strchr(path + strlen(home) + 1, '/'); slash;
+	     slash = strchr(slash + 1, '/')) {
 		*slash = '\0';
 		if (mkdir(path, 0700) && errno != EEXIST)
 			return -errno;
@@ -67,19 +77,24 @@ static int link_below(const char *home, const char *lib, const char *target)
 	return symlink(target, path) ? -errno : 0;
 }
 
-/* Links to both in the daemon's directory, so that their paths differ in $LIB only. Paths in build directories differ otherwise. */
+/*
+ * Links to both in the daemon's directory, so that their paths differ in $LIB only. Paths in build
+ * directories differ otherwise.
+ */
 static int gather(const char *home, const char *preload, char *setting, size_t size)
 {
 	char own[NAME_MAX], other[NAME_MAX], there[PATH_MAX];
 	int err;
 
-	if (other_build(preload, there, sizeof(there)) || loader_lib(LOADER_LIB_OWN_BITS, own, sizeof(own)) ||
+	if (other_build(preload, there, sizeof(there)) ||
+	    loader_lib(LOADER_LIB_OWN_BITS, own, sizeof(own)) ||
 	    loader_lib(LOADER_LIB_OTHER_BITS, other, sizeof(other)))
 		return -ENOENT;
 	err = link_below(home, own, preload);
 	if (!err)
 		err = link_below(home, other, there);
-	if (!err && (size_t)snprintf(setting, size, "%s/" SOFTHCA_PRELOAD "/$LIB/" LIBRARY, home) >= size)
+	if (!err &&
+	    (size_t)snprintf(setting, size, "%s/" SOFTHCA_PRELOAD "/$LIB/" LIBRARY, home) >= size)
 		err = -ENAMETOOLONG;
 	return err;
 }

@@ -45,13 +45,18 @@ static bool take_option(struct run_options *options, const char *word)
 	return true;
 }
 
-/* Leading --NAME=VALUE words; @i is then the index of the first other word. @options may be NULL. 0 or -EINVAL after a message. */
-static int take_settings(int argc, char **argv, struct settings *settings, struct run_options *options, int *i)
+/*
+ * Leading --NAME=VALUE words; @i is then the index of the first other word. @options may be NULL. 0
+ * or -EINVAL after a message.
+ */
+static int take_settings(int argc, char **argv, struct settings *settings,
+			 struct run_options *options, int *i)
 {
 	char why[512];
 
 	*settings = settings_default;
-	if (take_variable(settings, "SOFTHCA_MODEL", "model") || take_variable(settings, "SOFTHCA_LINK", "link"))
+	if (take_variable(settings, "SOFTHCA_MODEL", "model") ||
+	    take_variable(settings, "SOFTHCA_LINK", "link"))
 		return -EINVAL;
 	for (*i = 1; *i < argc && argv[*i][0] == '-'; ++*i) {
 		if (!strcmp(argv[*i], "--")) {
@@ -61,7 +66,9 @@ static int take_settings(int argc, char **argv, struct settings *settings, struc
 		if (take_option(options, argv[*i]))
 			continue;
 		if (argv[*i][1] != '-') {
-			cli_refuse(0, "%s: unknown option; a setting is --NAME=VALUE, and '--' stands before a program of such a name", argv[*i]);
+			cli_refuse(0,
+				   "%s: unknown option; a setting is --NAME=VALUE, and '--' stands before a program of such a name",
+				   argv[*i]);
 			return -EINVAL;
 		}
 		if (settings_take(settings, argv[*i] + 2, why, sizeof(why))) {
@@ -72,7 +79,8 @@ static int take_settings(int argc, char **argv, struct settings *settings, struc
 	if (settings_complete(settings, why, sizeof(why)))
 		cli_refuse(0, "%s", why);
 	else if (options && (options->hosts < 0 || options->hosts > settings->devices))
-		cli_refuse(0, "--hosts is 1 to %d, as many as there are devices", settings->devices);
+		cli_refuse(0, "--hosts is 1 to %d, as many as there are devices",
+			   settings->devices);
 	else
 		return 0;
 	return -EINVAL;
@@ -116,7 +124,8 @@ static int set_environment(const char *directory, const char *preload, int hosts
 	int result;
 
 	snprintf(text, sizeof(text), "%d", hosts);
-	if (setenv("SOFTHCA_DIR", directory, 1) || (hosts ? setenv("SOFTHCA_HOSTS", text, 1) : unsetenv("SOFTHCA_HOSTS")))
+	if (setenv("SOFTHCA_DIR", directory, 1) ||
+	    (hosts ? setenv("SOFTHCA_HOSTS", text, 1) : unsetenv("SOFTHCA_HOSTS")))
 		return -1;
 	if (!others || !others[0])
 		return setenv("LD_PRELOAD", preload, 1);
@@ -135,12 +144,15 @@ static int execute(char **program)
 
 	execvp(program[0], program);
 	err = errno;
-	return cli_refuse(err == ENOENT ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE, "%s: %s", program[0], strerror(err));
+	return cli_refuse(err == ENOENT ? CLI_NOT_FOUND : CLI_NOT_EXECUTABLE, "%s: %s", program[0],
+			  strerror(err));
 }
 
 static int start_for_run(struct settings *settings, char *directory)
 {
-	struct daemon_plan plan = { .settings = *settings, .directory = directory, .until = getpid() };
+	struct daemon_plan plan = { .settings = *settings,
+				    .directory = directory,
+				    .until = getpid() };
 	char why[512];
 	int err = home_create(directory, &plan.lock, why, sizeof(why));
 
@@ -165,10 +177,13 @@ int cli_run(int argc, char **argv)
 	if (i == argc)
 		return cli_refuse(CLI_RUN_FAILED, "run: no program given");
 	if (cli_find_preload(preload, sizeof(preload)))
-		return cli_refuse(CLI_RUN_FAILED, "libsofthca.so is missing: neither next to this command nor in %s",
+		return cli_refuse(CLI_RUN_FAILED,
+				  "libsofthca.so is missing: neither next to this command nor in %s",
 				  SOFTHCA_LIBDIR);
 	if (strpbrk(preload, ": \t\n$"))
-		return cli_refuse(CLI_RUN_FAILED, "%s: a path with a colon, a blank or a '$' cannot stand in LD_PRELOAD", preload);
+		return cli_refuse(CLI_RUN_FAILED,
+				  "%s: a path with a colon, a blank or a '$' cannot stand in LD_PRELOAD",
+				  preload);
 	if (anchor_trace(&settings))
 		return cli_refuse(CLI_RUN_FAILED, "%s: the path is too long", settings.trace);
 	status = start_for_run(&settings, directory);
@@ -200,7 +215,9 @@ int cli_start(int argc, char **argv)
 	if (i < argc)
 		return cli_refuse(CLI_USAGE, "start takes only settings, not '%s'", argv[i]);
 	if (dir_default(directory))
-		return cli_refuse(CLI_FAILED, "SOFTHCA_DIR: an absolute path of at most %d bytes, for the sake of the socket's name", DIR_MAX);
+		return cli_refuse(CLI_FAILED,
+				  "SOFTHCA_DIR: an absolute path of at most %d bytes, for the sake of the socket's name",
+				  DIR_MAX);
 	if (anchor_trace(&plan.settings))
 		return cli_refuse(CLI_FAILED, "%s: the path is too long", plan.settings.trace);
 	err = home_claim(directory, &plan.lock, why, sizeof(why));
@@ -213,7 +230,7 @@ int cli_start(int argc, char **argv)
 	cli_find_preload(preload, sizeof(preload));
 	cli_preload_setting(NULL, preload, setting, sizeof(setting));
 	/* The loader is to replace $LIB, not the shell. */
-	printf("softhca: started in %s; programs use it with LD_PRELOAD=%s%s%s\n", directory, strchr(setting, '$') ? "'" : "",
-	       setting, strchr(setting, '$') ? "'" : "");
+	printf("softhca: started in %s; programs use it with LD_PRELOAD=%s%s%s\n", directory,
+	       strchr(setting, '$') ? "'" : "", setting, strchr(setting, '$') ? "'" : "");
 	return CLI_OK;
 }

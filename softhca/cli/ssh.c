@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `softhca ssh`: runs a command on the host of another adapter, as launchers of MPI jobs do by ssh(1). */
+/*
+ * `softhca ssh`: runs a command on the host of another adapter, as launchers of MPI jobs do by
+ * ssh(1).
+ */
 #include "cli.h"
 
 #include <softhca/dir.h>
@@ -17,7 +20,10 @@
 /* The exit status of ssh(1) if it cannot start the command. */
 #define SSH_FAILED 255
 
-/* Index of the first word that is no option of ssh; those that take a value have it in the same word or in the next. */
+/*
+ * Index of the first word that is no option of ssh; those that take a value have it in the same
+ * word or in the next.
+ */
 static int skip_options(int argc, char **argv)
 {
 	int i = 1;
@@ -29,7 +35,10 @@ static int skip_options(int argc, char **argv)
 	return i;
 }
 
-/* @word with @from replaced: Open MPI refuses an underline in the name of a host. NULL without memory. */
+/*
+ * @word with @from replaced: Open MPI refuses an underline in the name of a host. NULL without
+ * memory.
+ */
 static char *renamed(const char *word, char from, char to)
 {
 	char *name = strdup(word);
@@ -45,20 +54,26 @@ static bool known(const char *directory, const char *adapter)
 	char path[PATH_MAX];
 
 	return adapter[0] && !strpbrk(adapter, "/.") &&
-	       (size_t)snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband/%s", directory, adapter) < sizeof(path) &&
+	       (size_t)snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband/%s",
+				directory, adapter) < sizeof(path) &&
 	       !access(path, F_OK);
 }
 
 /* Later mounts stay in this namespace. Below chroot(2) "/" is no mount, but /dev/shm may be one. */
 static bool keep_mounts(void)
 {
-	return !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) || !mount("none", "/dev/shm", NULL, MS_PRIVATE, NULL);
+	return !mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) ||
+	       !mount("none", "/dev/shm", NULL, MS_PRIVATE, NULL);
 }
 
-/* A name and shared memory of its own. Without namespaces it is the other host's for verbs and librdmacm only. */
+/*
+ * A name and shared memory of its own. Without namespaces it is the other host's for verbs and
+ * librdmacm only.
+ */
 static void separate(const char *host, const char *directory)
 {
-	if (cli_unshare(CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC) || sethostname(host, strlen(host)))
+	if (cli_unshare(CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC) ||
+	    sethostname(host, strlen(host)))
 		return;
 	if (strncmp(directory, "/dev/shm", 8) && keep_mounts())
 		mount("tmpfs", "/dev/shm", "tmpfs", MS_NOSUID | MS_NODEV, "mode=1777");
@@ -94,7 +109,9 @@ int cli_ssh(int argc, char **argv)
 	if (!host || !adapter || !command || setenv("SOFTHCA_HOST", adapter, 1))
 		return cli_refuse(SSH_FAILED, "out of memory");
 	if (dir_default(directory) || !known(directory, adapter))
-		return cli_refuse(SSH_FAILED, "ssh: %s: no such host; it is called like its adapter, as mlx4-1 or mlx4_1", argv[first]);
+		return cli_refuse(SSH_FAILED,
+				  "ssh: %s: no such host; it is called like its adapter, as mlx4-1 or mlx4_1",
+				  argv[first]);
 	separate(host, directory);
 	execl("/bin/sh", "sh", "-c", command, (char *)NULL);
 	return cli_refuse(SSH_FAILED, "/bin/sh: %s", strerror(errno));

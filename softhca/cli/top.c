@@ -50,7 +50,8 @@ static double seconds_between(const struct top *top)
 	       (double)(top->asked.tv_nsec - top->asked_before.tv_nsec) / 1e9;
 }
 
-static void print_rate(const struct top *top, FILE *out, unsigned long long before, unsigned long long now)
+static void print_rate(const struct top *top, FILE *out, unsigned long long before,
+		       unsigned long long now)
 {
 	if (top->again && now >= before)
 		print_scaled(out, (double)(now - before) / seconds_between(top));
@@ -60,7 +61,8 @@ static void print_rate(const struct top *top, FILE *out, unsigned long long befo
 
 static void print_devices(const struct top *top, FILE *out)
 {
-	fprintf(out, "%-7s %5s %5s %5s %5s %5s %6s\n", "DEVICE", "OUT/s", "B/s", "IN/s", "B/s", "QPs", "ERRORS");
+	fprintf(out, "%-7s %5s %5s %5s %5s %5s %6s\n", "DEVICE", "OUT/s", "B/s", "IN/s", "B/s",
+		"QPs", "ERRORS");
 	for (int i = 0; i < top->count; i++) {
 		const struct counts *before = &top->before[i].counts, *now = &top->now[i].counts;
 
@@ -81,8 +83,9 @@ static void print_qp(const char *line, FILE *out)
 	struct counts counts;
 	int pid;
 
-	if (sscanf(line, "qp %15s %d %u %15s %7s %llu %llu %llu %llu %llu %7s %u", device, &pid, &qpn, type, state, &counts.sent,
-		   &counts.sent_bytes, &counts.received, &counts.received_bytes, &counts.errors, waits, &peer) != 12)
+	if (sscanf(line, "qp %15s %d %u %15s %7s %llu %llu %llu %llu %llu %7s %u", device, &pid,
+		   &qpn, type, state, &counts.sent, &counts.sent_bytes, &counts.received,
+		   &counts.received_bytes, &counts.errors, waits, &peer) != 12)
 		return;
 	fprintf(out, "%7d %-7s %06x %-8s %-5s", pid, device, qpn, type, state);
 	print_scaled(out, (double)counts.sent);
@@ -101,8 +104,9 @@ static void take_device(struct top *top, const char *line)
 	struct counts *counts = &device->counts;
 
 	if (top->count < SETTINGS_MAX_DEVICES &&
-	    sscanf(line, "device %15s %u %llu %llu %llu %llu %llu", device->name, &device->qps, &counts->sent,
-		   &counts->sent_bytes, &counts->received, &counts->received_bytes, &counts->errors) == 7)
+	    sscanf(line, "device %15s %u %llu %llu %llu %llu %llu", device->name, &device->qps,
+		   &counts->sent, &counts->sent_bytes, &counts->received, &counts->received_bytes,
+		   &counts->errors) == 7)
 		top->count++;
 }
 
@@ -119,8 +123,8 @@ static void print_screen(struct top *top, const char *answer, FILE *out)
 	for (const char *line = answer; *line; line = next_line(line))
 		take_device(top, line);
 	print_devices(top, out);
-	fprintf(out, "\n%7s %-7s %6s %-8s %-5s %5s %5s %5s %5s %4s %s\n", "PID", "DEVICE", "QP", "TYPE", "STATE", "OUT", "BYTES",
-		"IN", "BYTES", "ERR", "WAITS FOR");
+	fprintf(out, "\n%7s %-7s %6s %-8s %-5s %5s %5s %5s %5s %4s %s\n", "PID", "DEVICE", "QP",
+		"TYPE", "STATE", "OUT", "BYTES", "IN", "BYTES", "ERR", "WAITS FOR");
 	for (const char *line = answer; *line; line = next_line(line))
 		print_qp(line, out);
 	top->again = true;
@@ -171,7 +175,8 @@ int cli_top(int argc, char **argv)
 	int err;
 
 	if (argc > 2 || *end || seconds < 1 || seconds > LONGEST)
-		return cli_refuse(CLI_USAGE, "top takes the seconds between two screens, 1 to %d", LONGEST);
+		return cli_refuse(CLI_USAGE, "top takes the seconds between two screens, 1 to %d",
+				  LONGEST);
 	screen_begin();
 	while (!(err = show(&top))) {
 		if (fflush(stdout))

@@ -10,7 +10,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Sparse: only used pages cost memory. A 32-bit process gets less, because its addresses are scarce. */
+/*
+ * Sparse: only used pages cost memory. A 32-bit process gets less, because its addresses are
+ * scarce.
+ */
 #define ARENA_SIZE ((size_t)(sizeof(void *) > 4 ? 256 : 64) << 20)
 #define PAGE	   ((size_t)4096)
 #define PAGES	   (ARENA_SIZE / PAGE)
@@ -29,7 +32,8 @@ static bool size_allowed(void)
 {
 	struct rlimit limit;
 
-	return !getrlimit(RLIMIT_FSIZE, &limit) && (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= ARENA_SIZE);
+	return !getrlimit(RLIMIT_FSIZE, &limit) &&
+	       (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur >= ARENA_SIZE);
 }
 
 /* Sealed against shrinking: the daemon maps it too and must not die by SIGBUS. */
@@ -39,7 +43,8 @@ static int create_file(void)
 
 	if (fd < 0)
 		return -1;
-	if (!ftruncate(fd, (off_t)ARENA_SIZE) && !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	if (!ftruncate(fd, (off_t)ARENA_SIZE) &&
+	    !fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
 		return fd;
 	real()->close(fd);
 	return -1;
@@ -55,7 +60,8 @@ static void create(void)
 	arena.fd = create_file();
 	if (arena.fd < 0)
 		return;
-	base = real()->mmap64(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, arena.fd, 0);
+	base = real()->mmap64(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE,
+			      arena.fd, 0);
 	if (base == MAP_FAILED) {
 		real()->close(arena.fd);
 		arena.fd = -1;
@@ -126,9 +132,12 @@ bool arena_free(void *address, size_t length)
 	size_t offset = (size_t)((unsigned char *)address - arena.base);
 	size_t count = (length + PAGE - 1) / PAGE;
 
-	if (!arena.base || (unsigned char *)address < arena.base || offset >= ARENA_SIZE || length > ARENA_SIZE - offset)
+	if (!arena.base || (unsigned char *)address < arena.base || offset >= ARENA_SIZE ||
+	    length > ARENA_SIZE - offset)
 		return false;
-	/* Frees the pages, so that the next owner's ring begins with zeroes, as fresh memory does. */
+	/*
+	 * Frees the pages, so that the next owner's ring begins with zeroes, as fresh memory does.
+	 */
 	madvise(address, count * PAGE, MADV_REMOVE);
 	pthread_mutex_lock(&lock);
 	memset(arena.used + offset / PAGE, 0, count);
@@ -138,7 +147,10 @@ bool arena_free(void *address, size_t length)
 
 void arena_forked(void)
 {
-	/* In the child only this thread exists. Another one may have held the lock, so it is initialised again. */
+	/*
+	 * In the child only this thread exists. Another one may have held the lock, so it is
+	 * initialised again.
+	 */
 	pthread_mutex_init(&lock, NULL);
 	if (arena.fd >= 0)
 		real()->close(arena.fd);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Notices programs that watch memory by taking the place of mmap(): UCX, and with it MPI libraries, overwrite the beginning of
- * the function with a jump to their own, which makes the system call itself. Their mappings reach the descriptor that stands
- * for the device. That has a doorbell page, but no memory for rings.
+ * Notices programs that watch memory by taking the place of mmap(): UCX, and with it MPI libraries,
+ * overwrite the beginning of the function with a jump to their own, which makes the system call
+ * itself. Their mappings reach the descriptor that stands for the device. That has a doorbell page,
+ * but no memory for rings.
  */
 #include "client.h"
 
@@ -14,8 +15,9 @@
 static char question; /* its address is what makes the call a question */
 static atomic_bool bypassed;
 /*
- * Volatile, because glibc declares mmap() a leaf: gcc takes it that the call changes nothing in this file.
- * Initial-exec, because __tls_get_addr would make the library need the loader by name (elf/early.c).
+ * Volatile, because glibc declares mmap() a leaf: gcc takes it that the call changes nothing in
+ * this file. Initial-exec, because __tls_get_addr would make the library need the loader by name
+ * (elf/early.c).
  */
 static __thread volatile bool answered __attribute__((tls_model("initial-exec")));
 
@@ -28,7 +30,10 @@ bool bypass_question(const void *address, size_t length, int fd)
 	return true;
 }
 
-/* Called as a program calls it. If the call does not come to us the kernel refuses it, because the range is empty. */
+/*
+ * Called as a program calls it. If the call does not come to us the kernel refuses it, because the
+ * range is empty.
+ */
 static bool comes_to_us(void)
 {
 	int saved = errno;

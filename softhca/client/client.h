@@ -14,10 +14,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/*
- * ---- the next definition of what this library interposes (real.c) ----
- * Both names of each: on a 64-bit machine they are one function, on a 32-bit one they have other structures and limits.
- */
+/* ---- the next definition of what this library interposes (real.c) ---- */
 
 /* Name, result, parameters. */
 #define REAL_CALLS(X) \
@@ -25,14 +22,16 @@
 	X(open64, int, const char *path, int flags, ...) \
 	X(close, int, int fd) \
 	X(write, ssize_t, int fd, const void *data, size_t length) \
-	X(mmap64, void *, void *address, size_t length, int prot, int flags, int fd, off64_t offset) \
+	X(mmap64, void *, void *address, size_t length, int prot, int flags, int fd, \
+	  off64_t offset) \
 	X(munmap, int, void *address, size_t length) \
 	X(flock, int, int fd, int operation) \
 	X(socket, int, int domain, int type, int protocol) \
 	X(bind, int, int fd, const struct sockaddr *name, socklen_t size) \
 	X(getsockname, int, int fd, struct sockaddr *name, socklen_t *size) \
 	X(setsockopt, int, int fd, int level, int option, const void *value, socklen_t size) \
-	X(sendto, ssize_t, int fd, const void *data, size_t length, int flags, const struct sockaddr *name, socklen_t size) \
+	X(sendto, ssize_t, int fd, const void *data, size_t length, int flags, \
+	  const struct sockaddr *name, socklen_t size) \
 	X(recvmsg, ssize_t, int fd, struct msghdr *msg, int flags) \
 	X(stat, int, const char *path, struct stat *st) \
 	X(lstat, int, const char *path, struct stat *st) \
@@ -45,9 +44,11 @@
 	X(fopen64, FILE *, const char *path, const char *mode) \
 	X(faccessat, int, int fd, const char *path, int mode, int flags) \
 	X(chdir, int, const char *path) \
-	X(scandir, int, const char *path, struct dirent ***names, int (*filter)(const struct dirent *), \
+	X(scandir, int, const char *path, struct dirent ***names, \
+	  int (*filter)(const struct dirent *), \
 	  int (*compare)(const struct dirent **, const struct dirent **)) \
-	X(scandir64, int, const char *path, struct dirent64 ***names, int (*filter)(const struct dirent64 *), \
+	X(scandir64, int, const char *path, struct dirent64 ***names, \
+	  int (*filter)(const struct dirent64 *), \
 	  int (*compare)(const struct dirent64 **, const struct dirent64 **)) \
 	X(opendir, DIR *, const char *path) \
 	X(readdir, struct dirent *, DIR *dir) \
@@ -64,8 +65,9 @@ struct real_calls {
 const struct real_calls *real(void);
 
 /*
- * Copies memory of this process, at an address from the program that may not be mapped. By the thread's number: once main() has
- * left by pthread_exit(3), the kernel finds no memory under that of the process.
+ * Copies memory of this process, at an address from the program that may not be mapped. By the
+ * thread's number: once main() has left by pthread_exit(3), the kernel finds no memory under that
+ * of the process.
  */
 static inline bool peek(void *to, const void *from, size_t length)
 {
@@ -80,7 +82,10 @@ static inline bool peek(void *to, const void *from, size_t length)
 /* The daemon's directory, or NULL when there is none that may be trusted. */
 const char *place_dir(void);
 
-/* Says once, on the standard error output, why place_dir() is NULL. For programs that look for adapters. */
+/*
+ * Says once, on the standard error output, why place_dir() is NULL. For programs that look for
+ * adapters.
+ */
 void place_explain(void);
 
 /* @path as it is in the emulated machine: @buffer when it is redirected, else @path itself. */
@@ -136,7 +141,10 @@ int dev_flock(struct dev *dev, int fd, int operation);
 /* True while this process has a context open. */
 bool dev_any(void);
 
-/* The connection of the context behind @fd may have ended: then its CQs are polled in vain from now on. */
+/*
+ * The connection of the context behind @fd may have ended: then its CQs are polled in vain from now
+ * on.
+ */
 void dev_died(int fd);
 
 /* How the CQs of such a context were polled. */
@@ -170,7 +178,10 @@ void death_forked(void);
 
 /* ---- programs that map memory without us (bypass.c) ---- */
 
-/* True while the program's mmap() comes to us. After the first one that does not, rings are no longer placed in the arena. */
+/*
+ * True while the program's mmap() comes to us. After the first one that does not, rings are no
+ * longer placed in the arena.
+ */
 bool bypass_none(void);
 
 /* True for the call by which bypass_none() finds that out. */
@@ -178,18 +189,27 @@ bool bypass_question(const void *address, size_t length, int fd);
 
 /* ---- the program's host (host.c) ---- */
 
-/* The adapter on whose host SOFTHCA_HOST puts this program; SOFTHCA_EVERY_HOST without it. 0 or -EINVAL, explained. */
+/*
+ * The adapter on whose host SOFTHCA_HOST puts this program; SOFTHCA_EVERY_HOST without it. 0 or
+ * -EINVAL, explained.
+ */
 int host_index(uint32_t *host);
 
 /* False for an entry of the directory of devices that is another host's. */
 bool host_has(const char *entry);
 
-/* Sets SOFTHCA_HOST for a process of an MPI job, if SOFTHCA_HOSTS tells how many hosts there are and nothing else did. */
+/*
+ * Sets SOFTHCA_HOST for a process of an MPI job, if SOFTHCA_HOSTS tells how many hosts there are
+ * and nothing else did.
+ */
 void host_by_rank(void);
 
 /* ---- what is special about the connection manager (cm.c) ---- */
 
-/* Waits for an event on @fd. It has the flags of the program's descriptor, so it blocks if that does. 0 or -errno. */
+/*
+ * Waits for an event on @fd. It has the flags of the program's descriptor, so it blocks if that
+ * does. 0 or -errno.
+ */
 int cm_wait(int fd);
 
 /* ---- the socket by which rdma(8) asks the kernel (netlink.c) ---- */
@@ -205,7 +225,10 @@ int netlink_name(struct sockaddr *name, socklen_t *size);
 
 /* ---- descriptors in commands (named.c) ---- */
 
-/* The descriptor that a command of uverbs, or of the connection manager, names by number; -1 if none or not open. */
+/*
+ * The descriptor that a command of uverbs, or of the connection manager, names by number; -1 if
+ * none or not open.
+ */
 int named_fd(const void *data, size_t length);
 int named_fd_cm(const void *data, size_t length);
 

@@ -5,7 +5,10 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-/* recv() and not poll(): a signal with SA_RESTART does not interrupt it, as it does not interrupt the kernel's write(). */
+/*
+ * recv() and not poll(): a signal with SA_RESTART does not interrupt it, as it does not interrupt
+ * the kernel's write().
+ */
 int cm_wait(int fd)
 {
 	char byte;

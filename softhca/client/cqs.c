@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The completion queues of a context, so that polling them fails when the daemon is gone. The command that creates a queue
- * contains the program's pointer to it, because events carry that pointer.
+ * The completion queues of a context, so that polling them fails when the daemon is gone. The
+ * command that creates a queue contains the program's pointer to it, because events carry that
+ * pointer.
  */
 #include "client.h"
 
@@ -51,11 +52,13 @@ void cqs_note(struct cqs *cqs, const void *command, size_t length)
 	const struct ib_uverbs_cmd_hdr *hdr = command;
 	const void *body = hdr + 1;
 
-	if (hdr->command == IB_USER_VERBS_CMD_CREATE_CQ && length >= sizeof(*hdr) + sizeof(struct ib_uverbs_create_cq)) {
+	if (hdr->command == IB_USER_VERBS_CMD_CREATE_CQ &&
+	    length >= sizeof(*hdr) + sizeof(struct ib_uverbs_create_cq)) {
 		const struct ib_uverbs_create_cq *in = body;
 
 		add(cqs, in->user_handle, in->response);
-	} else if (hdr->command == (IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_CQ)) {
+	} else if (hdr->command ==
+		   (IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_CQ)) {
 		const struct ib_uverbs_ex_cmd_hdr *ex = body;
 		const struct ib_uverbs_ex_create_cq *in = (const void *)(ex + 1);
 
@@ -90,7 +93,9 @@ static void fail_extended(struct ibv_cq_ex *cq)
 {
 	void *start_poll;
 
-	if (peek_at(&start_poll, (uint64_t)(uintptr_t)cq + offsetof(struct ibv_cq_ex, start_poll), sizeof(start_poll)) && start_poll)
+	if (peek_at(&start_poll, (uint64_t)(uintptr_t)cq + offsetof(struct ibv_cq_ex, start_poll),
+		    sizeof(start_poll)) &&
+	    start_poll)
 		__atomic_store_n(&cq->start_poll, start_poll_dead, __ATOMIC_RELEASE);
 }
 
@@ -101,7 +106,8 @@ static struct ibv_context *context_of(uint64_t cq, int fd)
 	int cmd_fd;
 
 	if (!peek_at(&context, cq + offsetof(struct ibv_cq, context), sizeof(context)) ||
-	    !peek_at(&cmd_fd, (uint64_t)(uintptr_t)context + offsetof(struct ibv_context, cmd_fd), sizeof(cmd_fd)))
+	    !peek_at(&cmd_fd, (uint64_t)(uintptr_t)context + offsetof(struct ibv_context, cmd_fd),
+		     sizeof(cmd_fd)))
 		return NULL;
 	return cmd_fd == fd ? context : NULL;
 }

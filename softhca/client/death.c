@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Notices the daemon's death. A program that only polls makes no system call and would not notice. So one thread of the process
- * sleeps until a context's connection ends.
+ * Notices the daemon's death. A program that only polls makes no system call and would not notice.
+ * So one thread of the process sleeps until a context's connection ends.
  */
 #include "client.h"
 
@@ -23,14 +23,18 @@ static atomic_bool said;
 
 void death_tell(void)
 {
-	static const char text[] = "softhca: the daemon has ended, and with it the adapters of this program: commands fail with EIO, "
-				   "and so does polling for completions\n";
+	static const char text[] =
+		"softhca: the daemon has ended, and with it the adapters of this program: commands fail with EIO, "
+		"and so does polling for completions\n";
 
 	if (!atomic_exchange(&said, true) && real()->write(2, text, sizeof(text) - 1) < 0)
 		return;
 }
 
-/* The thread ends some time after the last connection. A program that closes every descriptor may have closed the epoll, too. */
+/*
+ * The thread ends some time after the last connection. A program that closes every descriptor may
+ * have closed the epoll, too.
+ */
 static bool is_over(bool failed)
 {
 	bool over;

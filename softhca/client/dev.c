@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Opened device contexts: which file descriptors are uverbs files, from the opening to the close or the daemon's death. */
+/*
+ * Opened device contexts: which file descriptors are uverbs files, from the opening to the close or
+ * the daemon's death.
+ */
 #include "dev.h"
 
 #include <softhca/message.h>
@@ -105,7 +108,10 @@ bool dev_any(void)
 
 /* ---- open ---- */
 
-/* Yama's ptrace_scope 1 lets only ancestors read this process; the daemon is none. Elsewhere this is a no-op. */
+/*
+ * Yama's ptrace_scope 1 lets only ancestors read this process; the daemon is none. Elsewhere this
+ * is a no-op.
+ */
 static void admit_daemon(int sock)
 {
 #ifdef PR_SET_PTRACER
@@ -127,22 +133,29 @@ static void explain(int err)
 	if ((err != -EACCES && err != -EOVERFLOW && err != -ENODEV) || atomic_exchange(&said, true))
 		return;
 	if (err == -ENODEV)
-		fprintf(stderr, "softhca: the daemon in %s has ended without a word; 'softhca start' starts another one\n", place_dir());
+		fprintf(stderr,
+			"softhca: the daemon in %s has ended without a word; 'softhca start' starts another one\n",
+			place_dir());
 	else if (err == -EACCES)
 		fputs("softhca: the daemon may not read this process' memory; see /proc/sys/kernel/yama/ptrace_scope, and "
-		      "whether the process gave up being dumpable\n", stderr);
+		      "whether the process gave up being dumpable\n",
+		      stderr);
 	else
 		fputs("softhca: a daemon of 32 bits cannot serve a 64-bit program; start the softhca command of 64 bits, which "
-		      "serves both\n", stderr);
+		      "serves both\n",
+		      stderr);
 }
 
 static int greet(struct dev *dev)
 {
-	struct arena_info arena = dev->cm || !bypass_none() ? (struct arena_info){ .fd = -1 } : arena_info();
+	struct arena_info arena = dev->cm || !bypass_none() ? (struct arena_info){ .fd = -1 }
+							    : arena_info();
 	struct softhca_hello hello = {
-		.magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = dev->cm ? SOFTHCA_CM : SOFTHCA_CONTEXT,
+		.magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION,
+		.kind = dev->cm ? SOFTHCA_CM : SOFTHCA_CONTEXT,
 		.device = dev->index,
-		.arena_base = arena.base, .arena_size = arena.size, .probe = (uint64_t)(uintptr_t)&probe,
+		.arena_base = arena.base, .arena_size = arena.size,
+		.probe = (uint64_t)(uintptr_t)&probe,
 	};
 	struct softhca_welcome welcome = { 0 };
 	int err = message_send(dev->sock, &hello, sizeof(hello), arena.fd, 0);
@@ -189,8 +202,9 @@ static struct dev *dev_new(void)
 }
 
 /*
- * The doorbell page's memfd itself, so that a program that maps it by a system call of its own gets the page, too (bypass.c). Its
- * ioctl() fails with ENOTTY, as that of a kernel without the ioctl interface.
+ * The doorbell page's memfd itself, so that a program that maps it by a system call of its own gets
+ * the page, too (bypass.c). Its ioctl() fails with ENOTTY, as that of a kernel without the ioctl
+ * interface.
  */
 static int stand_in(struct dev *dev, int flags)
 {
@@ -284,7 +298,10 @@ static bool waited_for(const struct dev *dev)
 	return others;
 }
 
-/* Returns when the daemon has ended what was open, and closed its end: from then on nothing arrives in the program's memory. */
+/*
+ * Returns when the daemon has ended what was open, and closed its end: from then on nothing arrives
+ * in the program's memory.
+ */
 static void say_goodbye(struct dev *dev)
 {
 	int saved = errno;
@@ -305,7 +322,10 @@ static void say_goodbye(struct dev *dev)
 	errno = saved;
 }
 
-/* At once: to a thread that writes meanwhile the number is that of the context, or that of no file. close() is a cancellation point. */
+/*
+ * At once: to a thread that writes meanwhile the number is that of the context, or that of no file.
+ * close() is a cancellation point.
+ */
 static int leave_table(struct dev *dev, int fd)
 {
 	int result, cancel;
@@ -326,14 +346,18 @@ int dev_close(struct dev *dev, int fd)
 {
 	bool forked = dev->pid == INHERITED;
 
-	/* A vfork() child works in its parent's memory: it closes its descriptor, the context stays the parent's. */
+	/*
+	 * A vfork() child works in its parent's memory: it closes its descriptor, the context stays
+	 * the parent's.
+	 */
 	if (!forked && dev->pid != getpid())
 		return real()->close(fd);
 	if (!forked) {
 		atomic_fetch_sub(&opened, 1);
 		/*
-		 * Says goodbye even if somebody else still holds a copy of the socket. But a thread that waits for an
-		 * event goes on waiting, as in the kernel: programs end in the meantime, and do not expect it to return.
+		 * Says goodbye even if somebody else still holds a copy of the socket. But a thread
+		 * that waits for an event goes on waiting, as in the kernel: programs end in the
+		 * meantime, and do not expect it to return.
 		 */
 		death_forget(dev->sock);
 		if (!waited_for(dev))

@@ -13,9 +13,13 @@ struct dev {
 	int sock;
 	bool cm;
 	bool mmap_commands;
-	int uar; /* memfd of the doorbell page; of the connection manager what is readable while events wait */
+	/*
+	 * memfd of the doorbell page; of the connection manager what is readable while events wait
+	 */
+	int uar;
 	unsigned int index;
-	atomic_int lock; /* a file that all contexts of the device share, for flock(); -1 = not needed yet */
+	/* a file that all contexts of the device share, for flock(); -1 = not needed yet */
+	atomic_int lock;
 	unsigned int references;
 	struct cqs cqs;
 	pthread_mutex_t command; /* one command at a time per context */

@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* ---- flock: two openings of a device are one file, as in the kernel, though each has a doorbell page of its own ---- */
+/* ---- flock: two openings of a device are one file ---- */
 
 static int lock_file(struct dev *dev)
 {
@@ -43,7 +43,8 @@ static int command(struct dev *dev, const void *data, size_t length)
 {
 	struct softhca_reply reply;
 	int fd;
-	int err = message_send(dev->sock, data, length, dev->cm ? named_fd_cm(data, length) : named_fd(data, length), 0);
+	int err = message_send(dev->sock, data, length,
+			       dev->cm ? named_fd_cm(data, length) : named_fd(data, length), 0);
 
 	/* The daemon closed the connection: to the program the device has gone. */
 	if (err == -EPIPE || err == -ECONNRESET)
@@ -96,7 +97,10 @@ static int wait_in_vain(void)
 	return -EINTR;
 }
 
-/* Without the lock, so that other threads can give the commands that cause the event. The thread may be cancelled here. */
+/*
+ * Without the lock, so that other threads can give the commands that cause the event. The thread
+ * may be cancelled here.
+ */
 static int wait_for_event(struct dev *dev)
 {
 	int err;
@@ -116,7 +120,9 @@ ssize_t dev_write(struct dev *dev, const void *data, size_t length)
 	int saved = errno;
 	int err;
 
-	/* Checked before the lock is taken: the lock of an inherited context may never be released. */
+	/*
+	 * Checked before the lock is taken: the lock of an inherited context may never be released.
+	 */
 	if (dev->pid != getpid()) {
 		errno = EIO;
 		return -1;

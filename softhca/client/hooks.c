@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the preload interposes. All decisions are made elsewhere; everything that is not ours goes to the next definition. */
+/*
+ * What the preload interposes. All decisions are made elsewhere; everything that is not ours goes
+ * to the next definition.
+ */
 #include "client.h"
 
 #include <dlfcn.h>
@@ -15,14 +18,20 @@
 
 #define HOOK __attribute__((visibility("default")))
 
-/* AddressSanitizer refuses to start a program in which another library comes before its own, unless it is told not to. */
+/*
+ * AddressSanitizer refuses to start a program in which another library comes before its own, unless
+ * it is told not to.
+ */
 HOOK const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
 	return "verify_asan_link_order=0";
 }
 
-/* glibc gives these no prototype that a definition of the plain name could match on every feature level. */
+/*
+ * glibc gives these no prototype that a definition of the plain name could match on every feature
+ * level.
+ */
 HOOK int __open_2(const char *path, int flags);
 HOOK int __open64_2(const char *path, int flags);
 HOOK int __xstat(int version, const char *path, struct stat *st);
@@ -32,7 +41,8 @@ HOOK int __xstat64(int version, const char *path, struct stat64 *st);
 HOOK int __lxstat64(int version, const char *path, struct stat64 *st);
 HOOK int __fxstat64(int version, int fd, struct stat64 *st);
 
-static int hooked_open(int (*next)(const char *, int, ...), const char *path, int flags, mode_t mode)
+static int hooked_open(int (*next)(const char *, int, ...), const char *path, int flags,
+		       mode_t mode)
 {
 	char buffer[PATH_MAX];
 	int index = place_uverbs(path);
@@ -96,8 +106,8 @@ HOOK int close(int fd)
 }
 
 /*
- * A cancellation point, as write(2) is one: before the command, and also after it, because the signal may come when the kernel has
- * done its work and the thread is not back yet.
+ * A cancellation point, as write(2) is one: before the command, and also after it, because the
+ * signal may come when the kernel has done its work and the thread is not back yet.
  */
 HOOK ssize_t write(int fd, const void *data, size_t length)
 {
@@ -122,7 +132,8 @@ static bool is_provider(const void *caller)
 	return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libmlx4");
 }
 
-static void *hooked_mmap(void *address, size_t length, int prot, int flags, int fd, off64_t offset, const void *caller)
+static void *hooked_mmap(void *address, size_t length, int prot, int flags, int fd, off64_t offset,
+			 const void *caller)
 {
 	struct dev *dev;
 	void *result;
@@ -135,8 +146,8 @@ static void *hooked_mmap(void *address, size_t length, int prot, int flags, int 
 		dev_put(dev);
 		return result;
 	}
-	if (!address && flags == (MAP_PRIVATE | MAP_ANONYMOUS) && prot == (PROT_READ | PROT_WRITE) && dev_any() &&
-	    is_provider(caller)) {
+	if (!address && flags == (MAP_PRIVATE | MAP_ANONYMOUS) &&
+	    prot == (PROT_READ | PROT_WRITE) && dev_any() && is_provider(caller)) {
 		result = arena_alloc(length);
 		if (result)
 			return result;
@@ -171,10 +182,14 @@ HOOK int munmap(void *address, size_t length)
 	return arena_free(address, length) ? 0 : real()->munmap(address, length);
 }
 
-/* A uverbs file looks like /dev/null to stat(), too, so that its device number agrees with sysfs and fstat(). */
+/*
+ * A uverbs file looks like /dev/null to stat(), too, so that its device number agrees with sysfs
+ * and fstat().
+ */
 static const char *stat_path(const char *path, char *buffer, size_t size)
 {
-	return place_uverbs(path) >= 0 || place_is_cm(path) ? "/dev/null" : place_redirect(path, buffer, size);
+	return place_uverbs(path) >= 0 || place_is_cm(path) ? "/dev/null"
+							    : place_redirect(path, buffer, size);
 }
 
 HOOK int stat(const char *path, struct stat *st)
@@ -206,7 +221,10 @@ HOOK int lstat64(const char *path, struct stat64 *st)
 	return real()->lstat64(stat_path(path, buffer, sizeof(buffer)), st);
 }
 
-/* A character device that can be mapped, or waited for, cannot be made. A memfd or a socket stands for ours, and looks like one. */
+/*
+ * A character device that can be mapped, or waited for, cannot be made. A memfd or a socket stands
+ * for ours, and looks like one.
+ */
 HOOK int fstat(int fd, struct stat *st)
 {
 	return dev_is(fd) ? real()->stat("/dev/null", st) : real()->fstat(fd, st);
@@ -217,7 +235,10 @@ HOOK int fstat64(int fd, struct stat64 *st)
 	return dev_is(fd) ? real()->stat64("/dev/null", st) : real()->fstat64(fd, st);
 }
 
-/* Ours, whatever library comes first: libtsan's fstat() calls __fxstat(), which would call it again. */
+/*
+ * Ours, whatever library comes first: libtsan's fstat() calls __fxstat(), which would call it
+ * again.
+ */
 static __typeof__(stat) own_stat __attribute__((alias("stat"), nothrow));
 static __typeof__(lstat) own_lstat __attribute__((alias("lstat"), nothrow));
 static __typeof__(fstat) own_fstat __attribute__((alias("fstat"), nothrow));
@@ -226,8 +247,8 @@ static __typeof__(lstat64) own_lstat64 __attribute__((alias("lstat64"), nothrow)
 static __typeof__(fstat64) own_fstat64 __attribute__((alias("fstat64"), nothrow));
 
 /*
- * The same for programs and libraries that were linked with glibc before 2.33. The number is the version of struct stat; there
- * has been one only since glibc 2.1.
+ * The same for programs and libraries that were linked with glibc before 2.33. The number is the
+ * version of struct stat; there has been one only since glibc 2.1.
  */
 HOOK int __xstat(int version, const char *path, struct stat *st)
 {
@@ -308,15 +329,18 @@ HOOK int scandir(const char *path, struct dirent ***names, int (*filter)(const s
 {
 	char buffer[PATH_MAX];
 
-	return real()->scandir(place_redirect(path, buffer, sizeof(buffer)), names, filter, compare);
+	return real()->scandir(place_redirect(path, buffer, sizeof(buffer)), names, filter,
+			       compare);
 }
 
-HOOK int scandir64(const char *path, struct dirent64 ***names, int (*filter)(const struct dirent64 *),
+HOOK int scandir64(const char *path, struct dirent64 ***names,
+		   int (*filter)(const struct dirent64 *),
 		   int (*compare)(const struct dirent64 **, const struct dirent64 **))
 {
 	char buffer[PATH_MAX];
 
-	return real()->scandir64(place_redirect(path, buffer, sizeof(buffer)), names, filter, compare);
+	return real()->scandir64(place_redirect(path, buffer, sizeof(buffer)), names, filter,
+				 compare);
 }
 
 HOOK DIR *opendir(const char *path)

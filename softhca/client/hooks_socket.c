@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the preload interposes of sockets: the netlink interface of RDMA. Everything else goes to the next definition. */
+/*
+ * What the preload interposes of sockets: the netlink interface of RDMA. Everything else goes to
+ * the next definition.
+ */
 #include "client.h"
 
 #include <dlfcn.h>
@@ -10,8 +13,8 @@
 #define HOOK __attribute__((visibility("default")))
 
 /*
- * libibverbs asks by way of libnl. Without netlink it looks into sysfs, which has all that it needs; with it, it would ask for more
- * than is answered here.
+ * libibverbs asks by way of libnl. Without netlink it looks into sysfs, which has all that it
+ * needs; with it, it would ask for more than is answered here.
  */
 static bool is_libnl(const void *caller)
 {
@@ -49,9 +52,11 @@ HOOK int setsockopt(int fd, int level, int option, const void *value, socklen_t 
 	return netlink_is(fd) ? 0 : real()->setsockopt(fd, level, option, value, size);
 }
 
-HOOK ssize_t sendto(int fd, const void *data, size_t length, int flags, const struct sockaddr *name, socklen_t size)
+HOOK ssize_t sendto(int fd, const void *data, size_t length, int flags, const struct sockaddr *name,
+		    socklen_t size)
 {
-	return netlink_is(fd) ? netlink_send(fd, data, length) : real()->sendto(fd, data, length, flags, name, size);
+	return netlink_is(fd) ? netlink_send(fd, data, length)
+			      : real()->sendto(fd, data, length, flags, name, size);
 }
 
 HOOK ssize_t recvmsg(int fd, struct msghdr *msg, int flags)

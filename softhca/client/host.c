@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* On which host the program is: every adapter is one. SOFTHCA_HOST says it, or with `run --hosts=N` the rank in an MPI job. */
+/*
+ * On which host the program is: every adapter is one. SOFTHCA_HOST says it, or with `run --hosts=N`
+ * the rank in an MPI job.
+ */
 #include "client.h"
 
 #include <softhca/proto.h>
@@ -17,8 +20,10 @@ static void first_adapter(char *name, size_t size)
 	FILE *file = NULL;
 
 	name[0] = '\0';
-	if (place_dir() && (size_t)snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs0/ibdev",
-					    place_dir()) < sizeof(path))
+	if (place_dir() &&
+	    (size_t)snprintf(path, sizeof(path),
+			     "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs0/ibdev",
+			     place_dir()) < sizeof(path))
 		file = real()->fopen(path, "re");
 	if (!file)
 		return;
@@ -46,7 +51,9 @@ static void explain(const char *first, const char *name)
 	static atomic_bool said;
 
 	if (!atomic_exchange(&said, true))
-		fprintf(stderr, "softhca: SOFTHCA_HOST is the name of an adapter, as %s, not '%s'\n", first, name);
+		fprintf(stderr,
+			"softhca: SOFTHCA_HOST is the name of an adapter, as %s, not '%s'\n", first,
+			name);
 }
 
 int host_index(uint32_t *host)
@@ -83,7 +90,8 @@ bool host_has(const char *entry)
 }
 
 /* Of Open MPI, of MPICH, MVAPICH2 and Intel MPI, of PMIx, of srun and of MVAPICH. */
-static const char *const rank_variables[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "MPIRUN_RANK" };
+static const char *const rank_variables[] = { "OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK",
+					      "SLURM_PROCID", "MPIRUN_RANK" };
 
 void host_by_rank(void)
 {
@@ -98,6 +106,7 @@ void host_by_rank(void)
 	first_adapter(name, 64);
 	if (!strrchr(name, '_'))
 		return;
-	sprintf(strrchr(name, '_') + 1, "%u", (unsigned int)strtoul(rank, NULL, 10) % (unsigned int)count);
+	sprintf(strrchr(name, '_') + 1, "%u",
+		(unsigned int)strtoul(rank, NULL, 10) % (unsigned int)count);
 	setenv("SOFTHCA_HOST", name, 1);
 }

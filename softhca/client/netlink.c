@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The netlink socket by which rdma(8) asks the kernel about devices. What stands for it is a file in memory, which becomes the
- * daemon's answer when the program sends a request: its file offset says how far the program has read.
+ * The netlink socket by which rdma(8) asks the kernel about devices. What stands for it is a file
+ * in memory, which becomes the daemon's answer when the program sends a request: its file offset
+ * says how far the program has read.
  */
 #include "client.h"
 
@@ -51,7 +52,9 @@ static int ask(const void *request, size_t length)
 	struct {
 		struct softhca_hello hello;
 		char request[SOFTHCA_MAX_COMMAND - sizeof(struct softhca_hello)];
-	} message = { .hello = { .magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = SOFTHCA_NETLINK } };
+	} message = { .hello = { .magic = SOFTHCA_MAGIC,
+				 .version = SOFTHCA_VERSION,
+				 .kind = SOFTHCA_NETLINK } };
 	struct softhca_control_reply reply = { 0 };
 	int answer = -1;
 	int sock, err;
@@ -94,7 +97,8 @@ static size_t whole_messages(const char *bytes, size_t length)
 
 	while (length - whole >= sizeof(header)) {
 		memcpy(&header, bytes + whole, sizeof(header));
-		if (header.nlmsg_len < sizeof(header) || NLMSG_ALIGN(header.nlmsg_len) > length - whole)
+		if (header.nlmsg_len < sizeof(header) ||
+		    NLMSG_ALIGN(header.nlmsg_len) > length - whole)
 			break;
 		whole += NLMSG_ALIGN(header.nlmsg_len);
 	}

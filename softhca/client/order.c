@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The directory of devices in the order of their numbers. libibverbs lists devices as readdir() has them, and the file system
- * of a temporary directory may have them in any order; programs that take "the first device" need the same one each time.
- * Devices of other hosts are left out.
+ * The directory of devices in the order of their numbers. libibverbs lists devices as readdir() has
+ * them, and the file system of a temporary directory may have them in any order; programs that take
+ * "the first device" need the same one each time. Devices of other hosts are left out.
  */
 #include "client.h"
 
@@ -19,14 +19,17 @@ struct ordered {
 	struct dirent last; /* as readdir() has it */
 };
 
-/* As many as threads that list devices at the same moment; one more sees the file system's order. */
+/*
+ * As many as threads that list devices at the same moment; one more sees the file system's order.
+ */
 static struct ordered slots[8];
 static atomic_int used;
 
 /* "uverbs10" comes after "uverbs9". */
 static int compare(const void *a, const void *b)
 {
-	return strverscmp(((const struct dirent64 *)a)->d_name, ((const struct dirent64 *)b)->d_name);
+	return strverscmp(((const struct dirent64 *)a)->d_name,
+			  ((const struct dirent64 *)b)->d_name);
 }
 
 static void load(struct ordered *slot, DIR *dir)

@@ -44,17 +44,23 @@ void place_explain(void)
 	if (place_dir() || atomic_exchange(&said, true))
 		return;
 	if (dir_default(place))
-		fputs("softhca: no emulated adapters: SOFTHCA_DIR has to be an absolute path, and not too long\n", stderr);
+		fputs("softhca: no emulated adapters: SOFTHCA_DIR has to be an absolute path, and not too long\n",
+		      stderr);
 	else if (missing == -EPERM)
-		fprintf(stderr, "softhca: no emulated adapters: %s is another user's, or open to others; 'softhca start' starts a daemon "
-			"of your own\n", place);
+		fprintf(stderr,
+			"softhca: no emulated adapters: %s is another user's, or open to others; 'softhca start' starts a daemon "
+			"of your own\n",
+			place);
 	else
-		fprintf(stderr, "softhca: no emulated adapters: no daemon in %s; 'softhca start' starts one\n", place);
+		fprintf(stderr,
+			"softhca: no emulated adapters: no daemon in %s; 'softhca start' starts one\n",
+			place);
 }
 
 /*
- * By default libmlx5 takes memory for its rings from the heap, which the daemon reaches by system calls only. With this setting it
- * first tries to map it from the device, and gets the arena. A setting of the user is left alone.
+ * By default libmlx5 takes memory for its rings from the heap, which the daemon reaches by system
+ * calls only. With this setting it first tries to map it from the device, and gets the arena. A
+ * setting of the user is left alone.
  */
 #define MAPPED "PREFER_CONTIG"
 static char alloc_type[][sizeof("MLX_SRQ_ALLOC_TYPE=" MAPPED)] = {
@@ -62,7 +68,10 @@ static char alloc_type[][sizeof("MLX_SRQ_ALLOC_TYPE=" MAPPED)] = {
 };
 #define ALLOC_TYPES (sizeof(alloc_type) / sizeof(alloc_type[0]))
 
-/* The variable may be inherited. It is copied all the same, so that it can be changed in place later. */
+/*
+ * The variable may be inherited. It is copied all the same, so that it can be changed in place
+ * later.
+ */
 static void ask_for_mapped_rings(void)
 {
 	for (size_t i = 0; i < ALLOC_TYPES; i++) {
@@ -77,14 +86,21 @@ static void ask_for_mapped_rings(void)
 	}
 }
 
-/* In place: setenv() would race with getenv() in other threads. libmlx5 ignores a value that it does not know. */
+/*
+ * In place: setenv() would race with getenv() in other threads. libmlx5 ignores a value that it
+ * does not know.
+ */
 void place_map_rings(bool map)
 {
 	for (size_t i = 0; i < ALLOC_TYPES; i++)
-		__atomic_store_n(strchr(alloc_type[i], '=') + 1, map ? MAPPED[0] : '-', __ATOMIC_RELAXED);
+		__atomic_store_n(strchr(alloc_type[i], '=') + 1, map ? MAPPED[0] : '-',
+				 __ATOMIC_RELAXED);
 }
 
-/* libibverbs takes its device tree from here; what programs read below /sys themselves is redirected by the hooks. */
+/*
+ * libibverbs takes its device tree from here; what programs read below /sys themselves is
+ * redirected by the hooks.
+ */
 __attribute__((constructor)) static void point_providers_here(void)
 {
 	char path[DIR_MAX + sizeof("/" SOFTHCA_SYSFS)];
@@ -125,7 +141,8 @@ int place_open_device(unsigned int index)
 {
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs%u/dev", directory, index);
+	snprintf(path, sizeof(path), "%s/" SOFTHCA_SYSFS "/class/infiniband_verbs/uverbs%u/dev",
+		 directory, index);
 	return real()->open(path, O_RDONLY | O_CLOEXEC);
 }
 

@@ -10,8 +10,8 @@ static struct real_calls calls;
 static atomic_bool found;
 
 /*
- * Before 2.33 glibc defined stat() and its like in its headers only, by these functions; their first argument is the version of
- * struct stat.
+ * Before 2.33 glibc defined stat() and its like in its headers only, by these functions; their
+ * first argument is the version of struct stat.
  */
 #if defined(__x86_64__)
 #define STRUCT_STAT_VERSION 1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Addresses of the emulated ports. Device N's port P has the IPv4 address BASE + N * 256 + P - 1, the IPv6 address fd00::
- * followed by that one, and its GID.
+ * Addresses of the emulated ports. Device N's port P has the IPv4 address BASE + N * 256 + P - 1,
+ * the IPv6 address fd00:: followed by that one, and its GID.
  */
 #include "addr.h"
 
@@ -13,7 +13,10 @@
 
 #define SPACE(service) ((service) & ~0xffffull)
 
-/* memset(), because an initializer of gcc 15 and later clears only the member of a union that it names. */
+/*
+ * memset(), because an initializer of gcc 15 and later clears only the member of a union that it
+ * names.
+ */
 union cm_address cm_addr_none(uint16_t family)
 {
 	union cm_address none;
@@ -44,7 +47,8 @@ bool cm_addr_take_ip(union cm_address *address, const struct sockaddr_in6 *in)
 	return cm_addr_size(address) && cm_addr_size(address) <= sizeof(*in);
 }
 
-bool cm_addr_take_storage(union cm_address *address, const struct __kernel_sockaddr_storage *in, size_t size)
+bool cm_addr_take_storage(union cm_address *address, const struct __kernel_sockaddr_storage *in,
+			  size_t size)
 {
 	memset(address, 0, sizeof(*address));
 	memcpy(address, in, sizeof(*in));
@@ -108,7 +112,8 @@ static bool has(const struct hca_device *device, uint8_t port, const union cm_ad
 	}
 }
 
-bool cm_addr_find(const struct cm_file *file, const union cm_address *address, struct hca_device **device, uint8_t *port)
+bool cm_addr_find(const struct cm_file *file, const union cm_address *address,
+		  struct hca_device **device, uint8_t *port)
 {
 	struct hca_machine *machine = file->machine;
 
@@ -148,7 +153,8 @@ void cm_addr_set(union cm_address *address, const struct hca_device *device, uin
 	}
 }
 
-void cm_addr_gid(const struct cm_id *id, const struct hca_device *device, uint8_t port, uint8_t gid[16])
+void cm_addr_gid(const struct cm_id *id, const struct hca_device *device, uint8_t port,
+		 uint8_t gid[16])
 {
 	port_gid(device, port, port_gid_index(device->machine, id->src.family), gid);
 }
@@ -209,7 +215,8 @@ uint64_t cm_addr_service(const struct cm_id *id, const union cm_address *address
 	if (address->family != CM_AF_IB)
 		return (uint64_t)id->ps << 16 | cm_addr_port(address);
 	space = be64toh(address->ib.sid) >> 16;
-	if (space != id->ps && (id->ps != RDMA_PS_IB || (space != RDMA_PS_TCP && space != RDMA_PS_UDP)))
+	if (space != id->ps &&
+	    (id->ps != RDMA_PS_IB || (space != RDMA_PS_TCP && space != RDMA_PS_UDP)))
 		return 0;
 	return be64toh(address->ib.sid);
 }

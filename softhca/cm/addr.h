@@ -11,10 +11,14 @@ union cm_address cm_addr_none(uint16_t family);
 /* Size of an address of this family, 0 when the family is unknown. */
 size_t cm_addr_size(const union cm_address *address);
 
-/* An address out of a request: the older commands have room for IP only. False when it is of no known family. */
+/*
+ * An address out of a request: the older commands have room for IP only. False when it is of no
+ * known family.
+ */
 bool cm_addr_take_ip(union cm_address *address, const struct sockaddr_in6 *in);
 /* The newer ones say the size. */
-bool cm_addr_take_storage(union cm_address *address, const struct __kernel_sockaddr_storage *in, size_t size);
+bool cm_addr_take_storage(union cm_address *address, const struct __kernel_sockaddr_storage *in,
+			  size_t size);
 
 /* That of a group. */
 bool cm_addr_multicast(const union cm_address *address);
@@ -23,7 +27,8 @@ bool cm_addr_multicast(const union cm_address *address);
 bool cm_addr_any(const union cm_address *address);
 
 /* Whose address it is. False when no port has it. */
-bool cm_addr_find(const struct cm_file *file, const union cm_address *address, struct hca_device **device, uint8_t *port);
+bool cm_addr_find(const struct cm_file *file, const union cm_address *address,
+		  struct hca_device **device, uint8_t *port);
 
 /* True when programs of this file are on the host of @device. */
 bool cm_addr_local(const struct cm_file *file, const struct hca_device *device);
@@ -32,7 +37,8 @@ bool cm_addr_local(const struct cm_file *file, const struct hca_device *device);
 void cm_addr_set(union cm_address *address, const struct hca_device *device, uint8_t port);
 
 /* The GID by which an id knows a port: on Ethernet that of the IP address. */
-void cm_addr_gid(const struct cm_id *id, const struct hca_device *device, uint8_t port, uint8_t gid[16]);
+void cm_addr_gid(const struct cm_id *id, const struct hca_device *device, uint8_t port,
+		 uint8_t gid[16]);
 
 /* An address vector to @dgid; to the id's peer, with a GRH on Ethernet only. */
 void cm_addr_vector(const struct cm_id *id, const uint8_t dgid[16], struct ib_uverbs_ah_attr *attr);
@@ -43,8 +49,8 @@ uint16_t cm_addr_port(const union cm_address *address);
 void cm_addr_set_port(union cm_address *address, uint16_t port);
 
 /*
- * The service id that an address of @id means: port space, then port. 0 when the id's port space does not go with the
- * address.
+ * The service id that an address of @id means: port space, then port. 0 when the id's port space
+ * does not go with the address.
  */
 uint64_t cm_addr_service(const struct cm_id *id, const union cm_address *address);
 

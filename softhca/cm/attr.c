@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The attributes with which the queue pair of an id is taken through its states: as ib_cm gives them for each type and state. */
+/*
+ * The attributes with which the queue pair of an id is taken through its states: as ib_cm gives
+ * them for each type and state.
+ */
 #include "addr.h"
 #include "query.h"
 #include "sidr.h"
@@ -47,7 +50,8 @@ static int rtr_attr(const struct cm_id *id, struct ib_uverbs_qp_attr *attr)
 {
 	if (!knows_peer(id))
 		return refuse(-EINVAL, "peer that is not known yet");
-	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			     IBV_QP_RQ_PSN;
 	cm_addr_vector_to_peer(id, &attr->ah_attr);
 	attr->path_mtu = CM_PATH_MTU;
 	attr->dest_qp_num = id->remote_qpn;

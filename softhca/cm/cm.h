@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The connection manager: files of /dev/infiniband/rdma_cm, their ids, and the addresses that these have. */
+/*
+ * The connection manager: files of /dev/infiniband/rdma_cm, their ids, and the addresses that these
+ * have.
+ */
 #ifndef SOFTHCA_CM_H
 #define SOFTHCA_CM_H
 
@@ -57,7 +60,10 @@ enum cm_link {
 	CM_SIDR_RCVD,
 };
 
-/* An id. Two that are connected, or about to be, point to each other; there is no wire between them. */
+/*
+ * An id. Two that are connected, or about to be, point to each other; there is no wire between
+ * them.
+ */
 struct cm_id {
 	uint32_t number;
 	struct cm_file *file;
@@ -69,7 +75,8 @@ struct cm_id {
 	enum cm_state state;
 	enum cm_link link;
 	struct cm_id *peer;
-	struct cm_event *request; /* that tells of this id; NULL = the program has fetched it, or made the id itself */
+	/* that tells of this id; NULL = the program has fetched it, or made the id itself */
+	struct cm_event *request;
 	struct timer timer;
 	union cm_address src, dst;
 	uint64_t service; /* port space and port that it is bound to; 0 = not bound */

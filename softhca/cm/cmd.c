@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The table of the connection manager's commands, and what is checked about each before it is looked into. */
+/*
+ * The table of the connection manager's commands, and what is checked about each before it is
+ * looked into.
+ */
 #include "cmd.h"
 #include "id.h"
 
@@ -25,35 +28,46 @@ struct row {
 #define BOUND(type)	 .needs = BOUND_ID, .id = offsetof(struct rdma_ucm_##type, id)
 
 static const struct row rows[] = {
-	[RDMA_USER_CM_CMD_CREATE_ID] = { "CREATE_ID", cm_cmd_create_id, WHOLE(create_id), OUT(create_id) },
-	[RDMA_USER_CM_CMD_DESTROY_ID] = { "DESTROY_ID", cm_cmd_destroy_id, SINCE(destroy_id, reserved),
-					OUT(destroy_id), ANY(destroy_id) },
+	[RDMA_USER_CM_CMD_CREATE_ID] = { "CREATE_ID", cm_cmd_create_id, WHOLE(create_id),
+					 OUT(create_id) },
+	[RDMA_USER_CM_CMD_DESTROY_ID] = { "DESTROY_ID", cm_cmd_destroy_id,
+					  SINCE(destroy_id, reserved), OUT(destroy_id),
+					  ANY(destroy_id) },
 	[RDMA_USER_CM_CMD_BIND_IP] = { "BIND_IP", cm_cmd_bind_ip, WHOLE(bind_ip), ANY(bind_ip) },
-	[RDMA_USER_CM_CMD_RESOLVE_IP] = { "RESOLVE_IP", cm_cmd_resolve_ip, WHOLE(resolve_ip), ANY(resolve_ip) },
-	[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = { "RESOLVE_ROUTE", cm_cmd_resolve_route, WHOLE(resolve_route),
-					BOUND(resolve_route) },
-	[RDMA_USER_CM_CMD_QUERY_ROUTE] = { "QUERY_ROUTE", cm_cmd_query_route, SINCE(query, option), ANY(query) },
-	[RDMA_USER_CM_CMD_CONNECT] = { "CONNECT", cm_cmd_connect, SINCE(connect, ece), BOUND(connect) },
+	[RDMA_USER_CM_CMD_RESOLVE_IP] = { "RESOLVE_IP", cm_cmd_resolve_ip, WHOLE(resolve_ip),
+					  ANY(resolve_ip) },
+	[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = { "RESOLVE_ROUTE", cm_cmd_resolve_route,
+					     WHOLE(resolve_route), BOUND(resolve_route) },
+	[RDMA_USER_CM_CMD_QUERY_ROUTE] = { "QUERY_ROUTE", cm_cmd_query_route, SINCE(query, option),
+					   ANY(query) },
+	[RDMA_USER_CM_CMD_CONNECT] = { "CONNECT", cm_cmd_connect, SINCE(connect, ece),
+				       BOUND(connect) },
 	[RDMA_USER_CM_CMD_LISTEN] = { "LISTEN", cm_cmd_listen, WHOLE(listen), ANY(listen) },
 	[RDMA_USER_CM_CMD_ACCEPT] = { "ACCEPT", cm_cmd_accept, SINCE(accept, ece), BOUND(accept) },
 	[RDMA_USER_CM_CMD_REJECT] = { "REJECT", cm_cmd_reject, WHOLE(reject), BOUND(reject) },
-	[RDMA_USER_CM_CMD_DISCONNECT] = { "DISCONNECT", cm_cmd_disconnect, WHOLE(disconnect), BOUND(disconnect) },
-	[RDMA_USER_CM_CMD_INIT_QP_ATTR] = { "INIT_QP_ATTR", cm_cmd_init_qp_attr, WHOLE(init_qp_attr),
-					.out = sizeof(struct ib_uverbs_qp_attr), BOUND(init_qp_attr) },
+	[RDMA_USER_CM_CMD_DISCONNECT] = { "DISCONNECT", cm_cmd_disconnect, WHOLE(disconnect),
+					  BOUND(disconnect) },
+	[RDMA_USER_CM_CMD_INIT_QP_ATTR] = { "INIT_QP_ATTR", cm_cmd_init_qp_attr,
+					    WHOLE(init_qp_attr),
+					    .out = sizeof(struct ib_uverbs_qp_attr),
+					    BOUND(init_qp_attr) },
 	[RDMA_USER_CM_CMD_GET_EVENT] = { "GET_EVENT", cm_cmd_get_event, WHOLE(get_event) },
-	[RDMA_USER_CM_CMD_SET_OPTION] = { "SET_OPTION", cm_cmd_set_option, WHOLE(set_option), ANY(set_option) },
+	[RDMA_USER_CM_CMD_SET_OPTION] = { "SET_OPTION", cm_cmd_set_option, WHOLE(set_option),
+					  ANY(set_option) },
 	[RDMA_USER_CM_CMD_NOTIFY] = { "NOTIFY", cm_cmd_notify, WHOLE(notify), BOUND(notify) },
-	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { "JOIN_IP_MCAST", cm_cmd_join_ip_mcast, WHOLE(join_ip_mcast),
-					OUT(create_id), BOUND(join_ip_mcast) },
-	[RDMA_USER_CM_CMD_LEAVE_MCAST] = { "LEAVE_MCAST", cm_cmd_leave_mcast, SINCE(destroy_id, reserved),
-					OUT(destroy_id) },
-	[RDMA_USER_CM_CMD_MIGRATE_ID] = { "MIGRATE_ID", cm_cmd_migrate_id, WHOLE(migrate_id), OUT(migrate) },
+	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { "JOIN_IP_MCAST", cm_cmd_join_ip_mcast,
+					     WHOLE(join_ip_mcast), OUT(create_id),
+					     BOUND(join_ip_mcast) },
+	[RDMA_USER_CM_CMD_LEAVE_MCAST] = { "LEAVE_MCAST", cm_cmd_leave_mcast,
+					   SINCE(destroy_id, reserved), OUT(destroy_id) },
+	[RDMA_USER_CM_CMD_MIGRATE_ID] = { "MIGRATE_ID", cm_cmd_migrate_id, WHOLE(migrate_id),
+					  OUT(migrate) },
 	[RDMA_USER_CM_CMD_QUERY] = { "QUERY", cm_cmd_query, WHOLE(query), ANY(query) },
 	[RDMA_USER_CM_CMD_BIND] = { "BIND", cm_cmd_bind, WHOLE(bind), ANY(bind) },
-	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = { "RESOLVE_ADDR", cm_cmd_resolve_addr, WHOLE(resolve_addr),
-					ANY(resolve_addr) },
+	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = { "RESOLVE_ADDR", cm_cmd_resolve_addr,
+					    WHOLE(resolve_addr), ANY(resolve_addr) },
 	[RDMA_USER_CM_CMD_JOIN_MCAST] = { "JOIN_MCAST", cm_cmd_join_mcast, WHOLE(join_mcast),
-					OUT(create_id), BOUND(join_mcast) },
+					  OUT(create_id), BOUND(join_mcast) },
 };
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
@@ -70,12 +84,13 @@ static int find_id(struct cm_cmd *cmd, const struct row *row)
 	if (row->needs == NO_ID)
 		return 0;
 	memcpy(&number, (const uint8_t *)cmd->in + row->id, sizeof(number));
-	return row->needs == BOUND_ID ? cm_id_find_bound(cmd->file, number, &cmd->id) : cm_id_find(cmd->file, number, &cmd->id);
+	return row->needs == BOUND_ID ? cm_id_find_bound(cmd->file, number, &cmd->id)
+				      : cm_id_find(cmd->file, number, &cmd->id);
 }
 
 /*
- * The kernel reads a request that is too short on beyond what was written, into whatever lies behind it; here it is
- * refused. Too long a one is fine.
+ * The kernel reads a request that is too short on beyond what was written, into whatever lies
+ * behind it; here it is refused. Too long a one is fine.
  */
 static int execute(struct cm_file *file, const uint8_t *bytes, size_t size, int fd)
 {
@@ -115,6 +130,7 @@ int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd)
 		memcpy(&command, bytes, sizeof(command));
 	/* A client that waits asks again and again. */
 	if (command != RDMA_USER_CM_CMD_GET_EVENT || result != -EAGAIN)
-		trace_note_cm(file->machine, file->pid, command_name(command), result, refuse_reason());
+		trace_note_cm(file->machine, file->pid, command_name(command), result,
+			      refuse_reason());
 	return result;
 }

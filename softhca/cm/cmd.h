@@ -11,14 +11,18 @@
 struct cm_cmd {
 	struct cm_file *file;
 	struct cm_id *id; /* that the request names, of the file; NULL where it names none */
-	const void *in;	 /* request; as long as the structure of the command, with zeroes for what the client left out */
+	/*
+	 * request; as long as the structure of the command, with zeroes for what the client left
+	 * out
+	 */
+	const void *in;
 	size_t out_size; /* room for the response */
 	int fd;		 /* descriptor that the client attached, or -1; stays the caller's */
 };
 
 /*
- * Executes the @size bytes of one write(). 0 or -errno as the kernel's write() has it; -EAGAIN means that there is no
- * event yet.
+ * Executes the @size bytes of one write(). 0 or -errno as the kernel's write() has it; -EAGAIN
+ * means that there is no event yet.
  */
 int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd);
 

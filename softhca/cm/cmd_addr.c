@@ -22,7 +22,8 @@ int cm_cmd_bind_ip(struct cm_cmd *cmd)
 	const struct rdma_ucm_bind_ip *in = cmd->in;
 	union cm_address address;
 
-	return cm_addr_take_ip(&address, &in->addr) ? cm_bind(cmd->id, &address) : refuse(-EINVAL, "address");
+	return cm_addr_take_ip(&address, &in->addr) ? cm_bind(cmd->id, &address)
+						    : refuse(-EINVAL, "address");
 }
 
 int cm_cmd_bind(struct cm_cmd *cmd)
@@ -52,8 +53,8 @@ static int bind_source(struct cm_id *id, const union cm_address *src, const unio
 }
 
 /*
- * Without a source it is the host's own device; a program on all hosts talks to the destination from there, and to a group from
- * the first device.
+ * Without a source it is the host's own device; a program on all hosts talks to the destination
+ * from there, and to a group from the first device.
  */
 static void choose_source(struct cm_id *id)
 {
@@ -94,7 +95,8 @@ static void nobody_answered(struct timer *timer)
 	cm_event_plain(id, CM_EVENT_ADDR_ERROR, -ETIMEDOUT);
 }
 
-static int resolve(struct cm_id *id, const union cm_address *src, const union cm_address *dst, uint32_t timeout)
+static int resolve(struct cm_id *id, const union cm_address *src, const union cm_address *dst,
+		   uint32_t timeout)
 {
 	int err = bind_source(id, src, dst);
 
@@ -122,7 +124,8 @@ int cm_cmd_resolve_ip(struct cm_cmd *cmd)
 	union cm_address src, dst;
 	bool has_src = in->src_addr.sin6_family;
 
-	if ((has_src && !cm_addr_take_ip(&src, &in->src_addr)) || !cm_addr_take_ip(&dst, &in->dst_addr))
+	if ((has_src && !cm_addr_take_ip(&src, &in->src_addr)) ||
+	    !cm_addr_take_ip(&dst, &in->dst_addr))
 		return refuse(-EINVAL, "address");
 	return resolve(cmd->id, has_src ? &src : NULL, &dst, in->timeout_ms);
 }
@@ -132,7 +135,8 @@ int cm_cmd_resolve_addr(struct cm_cmd *cmd)
 	const struct rdma_ucm_resolve_addr *in = cmd->in;
 	union cm_address src, dst;
 
-	if (in->reserved || (in->src_size && !cm_addr_take_storage(&src, &in->src_addr, in->src_size)) ||
+	if (in->reserved ||
+	    (in->src_size && !cm_addr_take_storage(&src, &in->src_addr, in->src_size)) ||
 	    !cm_addr_take_storage(&dst, &in->dst_addr, in->dst_size))
 		return refuse(-EINVAL, "address");
 	return resolve(cmd->id, in->src_size ? &src : NULL, &dst, in->timeout_ms);
@@ -157,16 +161,19 @@ int cm_cmd_resolve_route(struct cm_cmd *cmd)
 /* ---- query ---- */
 
 /* As much as the program has room for; the number of the device came later than the rest. */
-static int respond(struct cm_cmd *cmd, uint64_t response, const void *resp, size_t least, size_t size)
+static int respond(struct cm_cmd *cmd, uint64_t response, const void *resp, size_t least,
+		   size_t size)
 {
 	if (cmd->out_size < least)
 		return refuse(-ENOSPC, "room for the answer");
-	return cm_file_write(cmd->file, response, resp, cmd->out_size < size ? cmd->out_size : size);
+	return cm_file_write(cmd->file, response, resp,
+			     cmd->out_size < size ? cmd->out_size : size);
 }
 
 /*
- * As kernels before 5.9, without the device's index: programs learn that from netlink, which has no emulated device, and librdmacm 30
- * to 39 takes the device for another one when only the kernel knows it.
+ * As kernels before 5.9, without the device's index: programs learn that from netlink, which has no
+ * emulated device, and librdmacm 30 to 39 takes the device for another one when only the kernel
+ * knows it.
  */
 int cm_cmd_query_route(struct cm_cmd *cmd)
 {

@@ -24,10 +24,14 @@ int cm_cmd_connect(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_connect *in = cmd->in;
 
-	return in->conn_param.valid ? cm_connect(cmd->id, &in->conn_param) : refuse(-EINVAL, "connection parameters that are not valid");
+	return in->conn_param.valid ? cm_connect(cmd->id, &in->conn_param)
+				    : refuse(-EINVAL, "connection parameters that are not valid");
 }
 
-/* With parameters it is the passive side that accepts a request, without the active side that accepts the answer. */
+/*
+ * With parameters it is the passive side that accepts a request, without the active side that
+ * accepts the answer.
+ */
 int cm_cmd_accept(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_accept *in = cmd->in;

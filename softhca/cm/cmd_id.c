@@ -117,7 +117,10 @@ static int set_id_option(struct cm_cmd *cmd, struct cm_id *id, const struct rdma
 	}
 }
 
-/* A path that somebody else has found. There is only one on this wire, so it is not looked at further. */
+/*
+ * A path that somebody else has found. There is only one on this wire, so it is not looked at
+ * further.
+ */
 static int set_path(struct cm_cmd *cmd, struct cm_id *id, const struct rdma_ucm_set_option *in)
 {
 	const uint32_t wanted = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;

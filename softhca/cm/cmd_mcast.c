@@ -10,7 +10,8 @@
 #include <errno.h>
 #include <string.h>
 
-static int join(struct cm_cmd *cmd, const union cm_address *address, uint64_t uid, uint64_t response)
+static int join(struct cm_cmd *cmd, const union cm_address *address, uint64_t uid,
+		uint64_t response)
 {
 	struct rdma_ucm_create_id_resp resp;
 	uint32_t reported;
@@ -29,7 +30,8 @@ int cm_cmd_join_ip_mcast(struct cm_cmd *cmd)
 	const struct rdma_ucm_join_ip_mcast *in = cmd->in;
 	union cm_address address;
 
-	return cm_addr_take_ip(&address, &in->addr) ? join(cmd, &address, in->uid, in->response) : refuse(-EINVAL, "address");
+	return cm_addr_take_ip(&address, &in->addr) ? join(cmd, &address, in->uid, in->response)
+						    : refuse(-EINVAL, "address");
 }
 
 int cm_cmd_join_mcast(struct cm_cmd *cmd)
@@ -38,7 +40,8 @@ int cm_cmd_join_mcast(struct cm_cmd *cmd)
 	union cm_address address;
 
 	/* To send only is to join as a whole here: whoever is not attached gets nothing anyway. */
-	if (in->join_flags > RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER || !cm_addr_take_storage(&address, &in->addr, in->addr_size))
+	if (in->join_flags > RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER ||
+	    !cm_addr_take_storage(&address, &in->addr, in->addr_size))
 		return refuse(-EINVAL, "address, or flags");
 	return join(cmd, &address, in->uid, in->response);
 }

@@ -11,7 +11,10 @@
 #include <errno.h>
 #include <string.h>
 
-/* Bytes that a program may say in each message, and its peer sees: always all of them, as ib_cm has no length field. */
+/*
+ * Bytes that a program may say in each message, and its peer sees: always all of them, as ib_cm has
+ * no length field.
+ */
 #define REQ_DATA 92
 #define REP_DATA 196
 #define REJ_DATA 148
@@ -20,7 +23,8 @@
 #define REJ_NO_SERVICE	8
 #define REJ_TIMEOUT	4
 #define MAX_RETRIES	7
-#define TIMEWAIT	200 /* milliseconds; as long as packets of the connection could still be under way */
+/* milliseconds; as long as packets of the connection could still be under way */
+#define TIMEWAIT	200
 
 static size_t request_room(const struct cm_id *id)
 {
@@ -43,7 +47,8 @@ static void enter(struct cm_id *id, enum cm_link link)
 }
 
 /* What a program says with a message, in the room that the message has. */
-static void take_data(struct rdma_ucm_conn_param *conn, const void *data, size_t length, size_t room)
+static void take_data(struct rdma_ucm_conn_param *conn, const void *data, size_t length,
+		      size_t room)
 {
 	if (length)
 		memcpy(conn->private_data, data, length);
@@ -75,7 +80,9 @@ static void take_request(struct cm_id *child, const struct cm_id *id)
 {
 	child->remote_qpn = id->qpn;
 	child->remote_psn = id->psn;
-	/* What one side may have outstanding as requester the other one must accept as responder. */
+	/*
+	 * What one side may have outstanding as requester the other one must accept as responder.
+	 */
 	child->responder_resources = id->initiator_depth;
 	child->initiator_depth = id->responder_resources;
 	child->retry_count = id->retry_count;
@@ -231,7 +238,8 @@ int cm_reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t length
 		return cm_sidr_reject(id, data, length);
 	if (length > REJ_DATA)
 		return refuse(-EINVAL, "size of the private data");
-	if (id->link != CM_REQ_RCVD && id->link != CM_REQ_SENT && id->link != CM_REP_SENT && id->link != CM_REP_RCVD)
+	if (id->link != CM_REQ_RCVD && id->link != CM_REQ_SENT && id->link != CM_REP_SENT &&
+	    id->link != CM_REP_RCVD)
 		return refuse(-EINVAL, "nothing to reject");
 	cm_id_part(id);
 	enter(id, CM_OVER);
@@ -255,7 +263,10 @@ static void ask_to_disconnect(struct cm_id *id)
 	enter(id, CM_DREQ_SENT);
 	if (!id->peer)
 		return;
-	/* The peer may believe in the connection a little later than this side, and hears of its end all the same. */
+	/*
+	 * The peer may believe in the connection a little later than this side, and hears of its
+	 * end all the same.
+	 */
 	enter(id->peer, CM_DREQ_RCVD);
 	tell_disconnected(id->peer, 0);
 }

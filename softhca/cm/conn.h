@@ -8,7 +8,10 @@
 /* The usual reason of a reject: the program says so. */
 #define CM_REJ_CONSUMER 28
 
-/* All of them: -EINVAL when the id is in no state for that, or says more than the message has room for. */
+/*
+ * All of them: -EINVAL when the id is in no state for that, or says more than the message has room
+ * for.
+ */
 int cm_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param);
 int cm_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param);
 int cm_reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t length);

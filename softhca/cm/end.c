@@ -9,7 +9,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Drops events that nobody will fetch. The id that a connection request made goes with it, for no program knows it. */
+/*
+ * Drops events that nobody will fetch. The id that a connection request made goes with it, for no
+ * program knows it.
+ */
 static void drop_events(const struct cm_id *id)
 {
 	struct cm_event *event;

@@ -5,7 +5,10 @@
 
 #include "cm.h"
 
-/* Tells the peer, and ends everything that belongs to the id: connection requests that nobody has fetched, too. */
+/*
+ * Tells the peer, and ends everything that belongs to the id: connection requests that nobody has
+ * fetched, too.
+ */
 void cm_id_destroy(struct cm_id *id);
 
 /* The id's file becomes another one; its events come along. */

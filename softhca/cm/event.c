@@ -29,7 +29,9 @@ void cm_event_raise(struct cm_event *event)
 	struct cm_file *file = event->id->file;
 
 	event->resp.uid = event->join ? event->join->uid : event->id->uid;
-	event->resp.id = event->join ? event->join->number : event->child ? event->child->number : event->id->number;
+	event->resp.id = event->join	? event->join->number
+			 : event->child ? event->child->number
+					: event->id->number;
 	if (event->child)
 		event->child->request = event;
 	list_add(&file->events, &event->link);
@@ -72,7 +74,8 @@ int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room)
 	if (list_empty(&file->events))
 		return -EAGAIN;
 	event = container_of(file->events.next, struct cm_event, link);
-	if (cm_file_write(file, response, &event->resp, room < sizeof(event->resp) ? room : sizeof(event->resp)))
+	if (cm_file_write(file, response, &event->resp,
+			  room < sizeof(event->resp) ? room : sizeof(event->resp)))
 		return refuse(-EFAULT, "answer that cannot be written");
 	event->id->reported++;
 	if (event->join)

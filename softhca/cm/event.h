@@ -34,7 +34,10 @@ struct cm_event {
 	struct rdma_ucm_event_resp resp;
 };
 
-/* An event to be filled in and raised. NULL when memory is short, or the program would not know whose it is. */
+/*
+ * An event to be filled in and raised. NULL when memory is short, or the program would not know
+ * whose it is.
+ */
 struct cm_event *cm_event_new(struct cm_id *id, enum cm_event_kind kind, int status);
 void cm_event_raise(struct cm_event *event);
 

@@ -19,8 +19,8 @@ static void process_gone(struct watch *watch, uint32_t events)
 }
 
 /*
- * A socket, because waiting for it can be resumed after a signal as waiting in the kernel's write() can; and the flags of
- * its two ends are independent.
+ * A socket, because waiting for it can be resumed after a signal as waiting in the kernel's write()
+ * can; and the flags of its two ends are independent.
  */
 static int make_bell(struct cm_file *file)
 {
@@ -33,13 +33,14 @@ static int make_bell(struct cm_file *file)
 	return 0;
 }
 
-int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock, pid_t pid,
-		   struct cm_file **result)
+int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
+		   pid_t pid, struct cm_file **result)
 {
 	struct cm_file *file;
 	int err;
 
-	if (hello->device != SOFTHCA_EVERY_HOST && hello->device >= (uint32_t)machine->settings.devices)
+	if (hello->device != SOFTHCA_EVERY_HOST &&
+	    hello->device >= (uint32_t)machine->settings.devices)
 		return -ENODEV;
 	if (!context_reachable(pid, hello->probe))
 		return -EACCES;
@@ -55,7 +56,10 @@ int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hell
 	err = make_bell(file);
 	if (err)
 		goto out_free;
-	/* A process that dies takes its files with it, even if a child of it still holds the socket. */
+	/*
+	 * A process that dies takes its files with it, even if a child of it still holds the
+	 * socket.
+	 */
 	file->process.ready = process_gone;
 	file->pidfd = loop_watch_process(pid, &file->process);
 	err = file->pidfd < 0 ? file->pidfd : 0;
@@ -78,7 +82,9 @@ int cm_file_read(const struct cm_file *file, void *to, uint64_t from, size_t len
 	struct iovec local = { to, length };
 	struct iovec far = { (void *)(uintptr_t)from, length };
 
-	return process_read(file->pid, &local, &far, 1) == (ssize_t)length ? 0 : refuse(-EFAULT, "request that cannot be read");
+	return process_read(file->pid, &local, &far, 1) == (ssize_t)length
+		       ? 0
+		       : refuse(-EFAULT, "request that cannot be read");
 }
 
 int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, size_t length)
@@ -86,7 +92,9 @@ int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, siz
 	struct iovec local = { (void *)from, length };
 	struct iovec far = { (void *)(uintptr_t)to, length };
 
-	return process_write(file->pid, &local, &far, 1) == (ssize_t)length ? 0 : refuse(-EFAULT, "answer that cannot be written");
+	return process_write(file->pid, &local, &far, 1) == (ssize_t)length
+		       ? 0
+		       : refuse(-EFAULT, "answer that cannot be written");
 }
 
 struct cm_file *cm_file_find(const struct hca_machine *machine, int fd)
@@ -104,12 +112,16 @@ struct cm_file *cm_file_find(const struct hca_machine *machine, int fd)
 	return NULL;
 }
 
-/* One byte for each event, so that each new one is an edge for epoll, too; as far as the socket has room for them. */
+/*
+ * One byte for each event, so that each new one is an edge for epoll, too; as far as the socket has
+ * room for them.
+ */
 void cm_file_ring(struct cm_file *file)
 {
 	char byte = 0;
 
-	while (file->rung < file->waiting && send(file->bell, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
+	while (file->rung < file->waiting &&
+	       send(file->bell, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
 		file->rung++;
 	while (file->rung > file->waiting) {
 		/* A program that read them itself has spoilt only its own waiting. */

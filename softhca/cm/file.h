@@ -8,11 +8,12 @@
 #include <softhca/proto.h>
 
 /*
- * A file for the client @pid on @sock, which becomes the file's. 0 with file->ear for the program; -ENODEV for a host that
- * is not there, -EACCES when the client's memory is out of reach, -ENOMEM or -errno.
+ * A file for the client @pid on @sock, which becomes the file's. 0 with file->ear for the program;
+ * -ENODEV for a host that is not there, -EACCES when the client's memory is out of reach, -ENOMEM
+ * or -errno.
  */
-int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock, pid_t pid,
-		   struct cm_file **file);
+int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
+		   pid_t pid, struct cm_file **file);
 
 /* The client's memory. 0 or -EFAULT. */
 int cm_file_read(const struct cm_file *file, void *to, uint64_t from, size_t length);

@@ -21,9 +21,11 @@
 
 int cm_init(struct hca_cm *cm)
 {
-	if (numtab_init(&cm->numbers, 0, NUMBERS, 0, NUMBERS) || numtab_init(&cm->joins, 0, NUMBERS, 0, NUMBERS))
+	if (numtab_init(&cm->numbers, 0, NUMBERS, 0, NUMBERS) ||
+	    numtab_init(&cm->joins, 0, NUMBERS, 0, NUMBERS))
 		return -ENOMEM;
-	return numtab_init(&cm->group_lids, FIRST_GROUP, END_GROUPS, FIRST_GROUP, END_GROUPS - FIRST_GROUP);
+	return numtab_init(&cm->group_lids, FIRST_GROUP, END_GROUPS, FIRST_GROUP,
+			   END_GROUPS - FIRST_GROUP);
 }
 
 void cm_free(struct hca_cm *cm)
@@ -78,7 +80,8 @@ static struct cm_id *new_child(struct cm_id *id, const struct cm_id *listener, u
 
 struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard)
 {
-	struct cm_id *listener = cm_listener(id->file->machine, cm_addr_service(id, &id->dst), id->dst_device, id->dst_port);
+	struct cm_id *listener = cm_listener(id->file->machine, cm_addr_service(id, &id->dst),
+					     id->dst_device, id->dst_port);
 	struct cm_event *event = NULL;
 
 	*heard = listener;
@@ -130,5 +133,6 @@ bool cm_id_is_wired(const struct cm_id *id)
 void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct timer *timer))
 {
 	id->timer.expired = expired;
-	timer_start(&id->file->machine->timers, &id->timer, hca_now() + milliseconds * (uint64_t)1000000);
+	timer_start(&id->file->machine->timers, &id->timer,
+		    hca_now() + milliseconds * (uint64_t)1000000);
 }

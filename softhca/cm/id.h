@@ -9,8 +9,8 @@
 struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *err);
 
 /*
- * A connection request for the listener at the destination, with its child, an id of @qp_type: to be filled in and raised. NULL: it
- * is refused; *heard = whether there is a listener.
+ * A connection request for the listener at the destination, with its child, an id of @qp_type: to
+ * be filled in and raised. NULL: it is refused; *heard = whether there is a listener.
  */
 struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard);
 
@@ -26,7 +26,10 @@ void cm_id_part(struct cm_id *id);
 /* The ports on both sides of the connection are up. */
 bool cm_id_is_wired(const struct cm_id *id);
 
-/* Waits at most so long for what is to come next; @expired is called with id->timer when it has not come. */
+/*
+ * Waits at most so long for what is to come next; @expired is called with id->timer when it has not
+ * come.
+ */
 void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct timer *timer));
 
 #endif

@@ -9,7 +9,8 @@ static const char *state(const struct cm_id *id)
 {
 	static const char *const names[] = {
 		[CM_IDLE] = "IDLE", [CM_BOUND] = "BOUND", [CM_ADDR_QUERY] = "ADDR_QUERY",
-		[CM_ADDR_RESOLVED] = "ADDR_RESOLVED", [CM_ROUTE_RESOLVED] = "ROUTE_RESOLVED", [CM_CONNECT] = "CONNECT",
+		[CM_ADDR_RESOLVED] = "ADDR_RESOLVED", [CM_ROUTE_RESOLVED] = "ROUTE_RESOLVED",
+		[CM_CONNECT] = "CONNECT",
 		[CM_DISCONNECT] = "DISCONNECT", [CM_LISTEN] = "LISTEN",
 	};
 
@@ -19,10 +20,18 @@ static const char *state(const struct cm_id *id)
 static const char *connection(const struct cm_id *id)
 {
 	static const char *const names[] = {
-		[CM_NO_LINK] = "NONE", [CM_OVER] = "OVER", [CM_REQ_SENT] = "REQ_SENT", [CM_REQ_RCVD] = "REQ_RCVD",
-		[CM_REP_SENT] = "REP_SENT", [CM_REP_RCVD] = "REP_RCVD", [CM_ESTABLISHED] = "ESTABLISHED",
-		[CM_DREQ_SENT] = "DREQ_SENT", [CM_DREQ_RCVD] = "DREQ_RCVD", [CM_TIMEWAIT] = "TIMEWAIT",
-		[CM_SIDR_SENT] = "SIDR_SENT", [CM_SIDR_RCVD] = "SIDR_RCVD",
+		[CM_NO_LINK] = "NONE",
+		[CM_OVER] = "OVER",
+		[CM_REQ_SENT] = "REQ_SENT",
+		[CM_REQ_RCVD] = "REQ_RCVD",
+		[CM_REP_SENT] = "REP_SENT",
+		[CM_REP_RCVD] = "REP_RCVD",
+		[CM_ESTABLISHED] = "ESTABLISHED",
+		[CM_DREQ_SENT] = "DREQ_SENT",
+		[CM_DREQ_RCVD] = "DREQ_RCVD",
+		[CM_TIMEWAIT] = "TIMEWAIT",
+		[CM_SIDR_SENT] = "SIDR_SENT",
+		[CM_SIDR_RCVD] = "SIDR_RCVD",
 	};
 
 	return names[id->link];
@@ -54,9 +63,9 @@ void cm_listing_text(const struct hca_machine *machine, FILE *out)
 	list_for_each(node, &machine->cm.ids) {
 		const struct cm_id *id = container_of(node, struct cm_id, known);
 
-		fprintf(out, "%7d %-7s %-5s %6u ps=%s state=%s connection=%s port=%u\n", (int)id->file->pid,
-			device(id, name), "cm_id", id->number, space(id), state(id), connection(id),
-			cm_addr_port(&id->src));
+		fprintf(out, "%7d %-7s %-5s %6u ps=%s state=%s connection=%s port=%u\n",
+			(int)id->file->pid, device(id, name), "cm_id", id->number, space(id),
+			state(id), connection(id), cm_addr_port(&id->src));
 	}
 }
 
@@ -67,8 +76,10 @@ void cm_listing_json(const struct hca_machine *machine, FILE *out)
 	list_for_each(node, &machine->cm.ids) {
 		const struct cm_id *id = container_of(node, struct cm_id, known);
 
-		fprintf(out, "%s{\"pid\":%d,\"device\":\"%s\",\"number\":%u,\"ps\":\"%s\",\"state\":\"%s\",\"connection\":\"%s\","
-			"\"port\":%u}", node == machine->cm.ids.next ? "" : ",", (int)id->file->pid,
+		fprintf(out,
+			"%s{\"pid\":%d,\"device\":\"%s\",\"number\":%u,\"ps\":\"%s\",\"state\":\"%s\",\"connection\":\"%s\","
+			"\"port\":%u}",
+			node == machine->cm.ids.next ? "" : ",", (int)id->file->pid,
 			device(id, name), id->number, space(id), state(id), connection(id),
 			cm_addr_port(&id->src));
 	}

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Multicast groups of the fabric. One comes with the first that joins it, and goes with the last. */
+/*
+ * Multicast groups of the fabric. One comes with the first that joins it, and goes with the last.
+ */
 #include "mcast.h"
 #include "addr.h"
 #include "event.h"
@@ -39,7 +41,8 @@ static void begin_gid(uint8_t gid[16], uint8_t signature_low, const struct cm_id
 /* An IPv6 address of this form is a GID that a subnet manager has given out. */
 static bool is_assigned(const uint8_t *address)
 {
-	return address[0] == 0xff && address[1] >> 4 == 1 && address[2] == 0xa0 && address[3] == 0x1b;
+	return address[0] == 0xff && address[1] >> 4 == 1 && address[2] == 0xa0 &&
+	       address[3] == 0x1b;
 }
 
 /* As rdma_cm maps it (RFC 4391), with a signature of its own in the port space UDP. */
@@ -150,7 +153,8 @@ static void tell_refusal(struct cm_join *join)
 
 static bool may_join(const struct cm_id *id)
 {
-	return id->device && id->qp_type == IBV_QPT_UD && (id->state == CM_BOUND || id->state == CM_ADDR_RESOLVED);
+	return id->device && id->qp_type == IBV_QPT_UD &&
+	       (id->state == CM_BOUND || id->state == CM_ADDR_RESOLVED);
 }
 
 /* NULL: no memory, or no LID is left. */

@@ -22,10 +22,14 @@ static bool apart(const struct cm_id *a, const struct cm_id *b)
 	return host_a >= 0 && host_b >= 0 && host_a != host_b;
 }
 
-/* Kernel's cma_check_port(): a wildcard is "not available" beside others, the same address is "in use". */
+/*
+ * Kernel's cma_check_port(): a wildcard is "not available" beside others, the same address is "in
+ * use".
+ */
 static int conflict(const struct cm_id *id, const struct cm_id *other, bool reuse)
 {
-	if (other == id || other->service != id->service || apart(id, other) || (reuse && other->reuse))
+	if (other == id || other->service != id->service || apart(id, other) ||
+	    (reuse && other->reuse))
 		return 0;
 	if (id->family_only && other->family_only && id->src.family != other->src.family)
 		return 0;
@@ -113,7 +117,8 @@ int cm_listen(struct cm_id *id, uint32_t backlog)
 }
 
 /* A listener of this very address comes before one of all. */
-struct cm_id *cm_listener(struct hca_machine *machine, uint64_t service, const struct hca_device *device, uint8_t port)
+struct cm_id *cm_listener(struct hca_machine *machine, uint64_t service,
+			  const struct hca_device *device, uint8_t port)
 {
 	struct cm_id *general = NULL;
 

@@ -25,11 +25,13 @@ struct wire_path {
 	uint8_t reserved[6];
 };
 
-_Static_assert(sizeof(struct wire_path) == sizeof(((struct ib_path_rec_data *)0)->path_rec), "IBTA PathRecord");
+_Static_assert(sizeof(struct wire_path) == sizeof(((struct ib_path_rec_data *)0)->path_rec),
+	       "IBTA PathRecord");
 
 static bool has_route(const struct cm_id *id)
 {
-	return id->dst_device && (id->state == CM_ROUTE_RESOLVED || id->state == CM_CONNECT || id->state == CM_DISCONNECT);
+	return id->dst_device && (id->state == CM_ROUTE_RESOLVED || id->state == CM_CONNECT ||
+				  id->state == CM_DISCONNECT);
 }
 
 static uint64_t node_guid(const struct cm_id *id)

@@ -15,7 +15,10 @@ void cm_query_gid(const struct cm_id *id, struct rdma_ucm_query_addr_resp *resp)
 /* Number of paths, 0 or 1; that one into @path. */
 unsigned int cm_query_path(const struct cm_id *id, struct ib_path_rec_data *path);
 
-/* Attributes for the step of the id's queue pair to @state. 0, or -EINVAL when the connection is not so far. */
+/*
+ * Attributes for the step of the id's queue pair to @state. 0, or -EINVAL when the connection is
+ * not so far.
+ */
 int cm_query_qp_attr(struct cm_id *id, enum ibv_qp_state state, struct ib_uverbs_qp_attr *attr);
 
 #endif

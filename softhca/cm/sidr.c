@@ -36,7 +36,8 @@ static void take_data(struct rdma_ucm_ud_param *ud, const void *data, size_t len
 	ud->private_data_len = (uint8_t)room;
 }
 
-static void answer(struct cm_id *id, enum cm_event_kind kind, int status, const void *data, size_t length)
+static void answer(struct cm_id *id, enum cm_event_kind kind, int status, const void *data,
+		   size_t length)
 {
 	struct cm_event *event = cm_event_new(id, kind, status);
 	struct rdma_ucm_ud_param *ud;
@@ -83,7 +84,8 @@ int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 		return 0;
 	}
 	event->child->link = CM_SIDR_RCVD;
-	take_data(&event->resp.param.ud, param->private_data, param->private_data_len, request_room(id));
+	take_data(&event->resp.param.ud, param->private_data, param->private_data_len,
+		  request_room(id));
 	cm_event_raise(event);
 	return 0;
 }

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Unreliable ids: one asks for the number of a queue pair, the other one tells it; there is no connection. */
+/*
+ * Unreliable ids: one asks for the number of a queue pair, the other one tells it; there is no
+ * connection.
+ */
 #ifndef SOFTHCA_CM_SIDR_H
 #define SOFTHCA_CM_SIDR_H
 
 #include "cm.h"
 
-/* Of ids that have been given no other one: every one, and those that talk to IP hosts, as the group of all these has it. */
+/*
+ * Of ids that have been given no other one: every one, and those that talk to IP hosts, as the
+ * group of all these has it.
+ */
 #define CM_UDP_QKEY   0x01234567u
 #define CM_IPOIB_QKEY 0x0b1bu
 

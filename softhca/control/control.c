@@ -62,10 +62,13 @@ static int do_status(struct request *request)
 
 	if (!control_is_alone(request))
 		return -EINVAL;
-	fprintf(request->out, "softhca: pid %d, %d devices of %d ports, %u contexts\n", (int)getpid(), settings->devices,
-		settings->ports, machine_clients(request->machine));
-	fprintf(request->out, "model=%s xrc=%s open_qp=%s open_events=%s strict=%s arena=%s nap=%d\n", settings->model->name,
-		settings->xrc ? "on" : "off", settings->open_qp ? "on" : "off", settings->open_events ? "on" : "off",
+	fprintf(request->out, "softhca: pid %d, %d devices of %d ports, %u contexts\n",
+		(int)getpid(), settings->devices, settings->ports,
+		machine_clients(request->machine));
+	fprintf(request->out,
+		"model=%s xrc=%s open_qp=%s open_events=%s strict=%s arena=%s nap=%d\n",
+		settings->model->name, settings->xrc ? "on" : "off",
+		settings->open_qp ? "on" : "off", settings->open_events ? "on" : "off",
 		settings->strict ? "on" : "off", settings->arena ? "on" : "off", settings->nap);
 	return 0;
 }
@@ -110,7 +113,8 @@ static int do_set(struct request *request)
 	for (size_t i = 0; i < sizeof(later) / sizeof(later[0]); i++) {
 		size_t length = strlen(later[i]);
 
-		if (!strncmp(request->word[1], later[i], length) && request->word[1][length] == '=') {
+		if (!strncmp(request->word[1], later[i], length) &&
+		    request->word[1][length] == '=') {
 			request->machine->settings = changed;
 			return 0;
 		}
@@ -139,9 +143,10 @@ static const struct {
 	const char *name;
 	int (*execute)(struct request *request);
 } commands[] = {
-	{ "status", do_status }, { "stop", do_stop },	{ "objects", do_objects }, { "counters", control_counters },
-	{ "set", do_set },	 { "event", control_event }, { "port", control_port },
-	{ "migrate", control_migrate }, { "fault", control_fault }, { "trace", do_trace },
+	{ "status", do_status }, { "stop", do_stop },   { "objects", do_objects },
+	{ "counters", control_counters }, { "set", do_set },     { "event", control_event },
+	{ "port", control_port }, { "migrate", control_migrate }, { "fault", control_fault },
+	{ "trace", do_trace },
 };
 
 static int dispatch(struct request *request)
@@ -152,7 +157,8 @@ static int dispatch(struct request *request)
 		if (!strcmp(commands[i].name, request->word[0]))
 			return commands[i].execute(request);
 	}
-	fprintf(request->out, "unknown command '%s'; there are: top", request->count ? request->word[0] : "");
+	fprintf(request->out, "unknown command '%s'; there are: top",
+		request->count ? request->word[0] : "");
 	for (int i = 0; i < count; i++)
 		fprintf(request->out, " %s", commands[i].name);
 	fputc('\n', request->out);
@@ -187,7 +193,8 @@ int control_publish(const void *bytes, size_t length)
 	return fd;
 }
 
-int control_execute(struct hca_machine *machine, const char *words, size_t size, int32_t *status, uint32_t *length)
+int control_execute(struct hca_machine *machine, const char *words, size_t size, int32_t *status,
+		    uint32_t *length)
 {
 	struct request request = { .machine = machine };
 	char *text = NULL;

@@ -8,10 +8,12 @@
 #include <stddef.h>
 
 /*
- * Executes the words of one command, each ended by a null byte. *status is 0 or -errno; the text to print (or the reason
- * of the failure) is in the memfd that is returned (-1 = none), @length bytes long.
+ * Executes the words of one command, each ended by a null byte. *status is 0 or -errno; the text to
+ * print (or the reason of the failure) is in the memfd that is returned (-1 = none), @length bytes
+ * long.
  */
-int control_execute(struct hca_machine *machine, const char *words, size_t size, int32_t *status, uint32_t *length);
+int control_execute(struct hca_machine *machine, const char *words, size_t size, int32_t *status,
+		    uint32_t *length);
 
 /* Puts the bytes into a memfd, which holds any length and needs no reader. -1: no memory. */
 int control_publish(const void *bytes, size_t length);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* One line for each device and QP: its counters, and what it waits for. For `softhca ctl top` and for scripts. */
+/*
+ * One line for each device and QP: its counters, and what it waits for. For `softhca ctl top` and
+ * for scripts.
+ */
 #include "listing.h"
 #include "request.h"
 
@@ -19,17 +22,17 @@ static const char *wait_of(const struct hca_qp *qp)
 
 static void print_counts(FILE *out, const struct hca_counts *counts)
 {
-	fprintf(out, " %llu %llu %llu %llu %llu", (unsigned long long)counts->sent, (unsigned long long)counts->sent_bytes,
-		(unsigned long long)counts->received, (unsigned long long)counts->received_bytes,
-		(unsigned long long)counts->errors);
+	fprintf(out, " %llu %llu %llu %llu %llu", (unsigned long long)counts->sent,
+		(unsigned long long)counts->sent_bytes, (unsigned long long)counts->received,
+		(unsigned long long)counts->received_bytes, (unsigned long long)counts->errors);
 }
 
 static void print_qp(FILE *out, const struct hca_context *ctx, const struct hca_qp *qp)
 {
 	char name[DEVICE_NAME_MAX];
 
-	fprintf(out, "qp %s %d %u %s %s", device_name(qp->device, name), (int)ctx->pid, qp->qpn, listing_qp_type(qp->type),
-		listing_qp_state(qp->state));
+	fprintf(out, "qp %s %d %u %s %s", device_name(qp->device, name), (int)ctx->pid, qp->qpn,
+		listing_qp_type(qp->type), listing_qp_state(qp->state));
 	print_counts(out, &qp->counts);
 	fprintf(out, " %s %u\n", wait_of(qp), qp->attr.dest_qpn);
 }
@@ -38,7 +41,8 @@ static void print_qp(FILE *out, const struct hca_context *ctx, const struct hca_
 static void print_context(FILE *out, const struct hca_context *ctx)
 {
 	list_for_each(node, &ctx->objects[HCA_QP]) {
-		const struct hca_qp_handle *handle = container_of(node, struct hca_qp_handle, obj.link);
+		const struct hca_qp_handle *handle =
+			container_of(node, struct hca_qp_handle, obj.link);
 
 		if (qp_first_handle(handle))
 			print_qp(out, ctx, handle->qp);

@@ -87,7 +87,10 @@ static int raise_on(struct request *request, struct hca_device *device, int even
 	}
 }
 
-/* event DEVICE NAME [NUMBER]: of the QP, CQ or SRQ as the programs see it, or of the port (default 1). */
+/*
+ * event DEVICE NAME [NUMBER]: of the QP, CQ or SRQ as the programs see it, or of the port (default
+ * 1).
+ */
 int control_event(struct request *request)
 {
 	struct hca_device *device;

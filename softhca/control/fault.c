@@ -11,7 +11,8 @@
 #define MAX_ERRNO 133
 
 static const char *const kind_names[FAULT_KINDS] = {
-	[FAULT_DROP] = "drop", [FAULT_CORRUPT] = "corrupt", [FAULT_DUPLICATE] = "duplicate", [FAULT_DELAY] = "delay",
+	[FAULT_DROP] = "drop", [FAULT_CORRUPT] = "corrupt", [FAULT_DUPLICATE] = "duplicate",
+	[FAULT_DELAY] = "delay",
 };
 
 static int usage(struct request *request)
@@ -31,13 +32,15 @@ static void list_device(const struct hca_device *device, FILE *out)
 
 	fputs(device_name(device, name), out);
 	for (int kind = 0; kind < FAULT_KINDS; kind++)
-		fprintf(out, " %s=%g%% hits=%llu", kind_names[kind], faults->rate[kind] * 100.0 / FAULT_ALWAYS,
+		fprintf(out, " %s=%g%% hits=%llu", kind_names[kind],
+			faults->rate[kind] * 100.0 / FAULT_ALWAYS,
 			(unsigned long long)faults->hits[kind]);
 	for (int i = 0; i < FAULT_COMMANDS; i++) {
 		const struct fault_command *planned = &faults->command[i];
 
 		if (planned->times)
-			fprintf(out, " %s=%s*%u", planned->command == FAULT_ANY ? "any" : cmd_name(planned->command),
+			fprintf(out, " %s=%s*%u",
+				planned->command == FAULT_ANY ? "any" : cmd_name(planned->command),
 				strerrorname_np(planned->err), planned->times);
 	}
 	fputc('\n', out);
@@ -98,7 +101,8 @@ static int parse_command(int count, const char *const *word, struct change *chan
 		number = 1;
 	}
 	change->planned.err = find_errno(word[1]);
-	if (change->planned.err < 0 || (count == 3 && parse_number(word[2], UINT32_MAX, &number)) || !number)
+	if (change->planned.err < 0 || (count == 3 && parse_number(word[2], UINT32_MAX, &number)) ||
+	    !number)
 		return -EINVAL;
 	change->planned.times = (uint32_t)number;
 	return 0;

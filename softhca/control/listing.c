@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The objects of the emulated machine: the truth that tests compare with, and the answer to "who holds this QP?". */
+/*
+ * The objects of the emulated machine: the truth that tests compare with, and the answer to "who
+ * holds this QP?".
+ */
 #include "listing.h"
 
 #include <softhca/cm/listing.h>
@@ -9,7 +12,8 @@
 #include <string.h>
 
 static const char *const type_names[HCA_TYPES] = {
-	[HCA_AH] = "ah", [HCA_QP] = "qp", [HCA_SRQ] = "srq", [HCA_CQ] = "cq", [HCA_MR] = "mr", [HCA_XRCD] = "xrcd", [HCA_PD] = "pd",
+	[HCA_AH] = "ah", [HCA_QP] = "qp", [HCA_SRQ] = "srq", [HCA_CQ] = "cq", [HCA_MR] = "mr",
+	[HCA_XRCD] = "xrcd", [HCA_PD] = "pd",
 };
 
 const char *listing_qp_type(enum ibv_qp_type type)
@@ -43,7 +47,8 @@ struct writer {
 
 static void number(const struct writer *writer, const char *name, uint64_t value)
 {
-	fprintf(writer->out, writer->json ? ",\"%s\":%llu" : " %s=%llu", name, (unsigned long long)value);
+	fprintf(writer->out, writer->json ? ",\"%s\":%llu" : " %s=%llu", name,
+		(unsigned long long)value);
 }
 
 static void text(const struct writer *writer, const char *name, const char *value)
@@ -140,10 +145,11 @@ static void objects_json(const struct writer *writer, const struct hca_context *
 
 	for (int type = HCA_TYPES - 1; type >= 0; type--) {
 		list_for_each(node, &ctx->objects[type]) {
-			const struct hca_object *object = container_of(node, struct hca_object, link);
+			const struct hca_object *object =
+				container_of(node, struct hca_object, link);
 
-			fprintf(writer->out, "%s{\"type\":\"%s\",\"handle\":%u", first ? "" : ",", type_names[type],
-				object->handle);
+			fprintf(writer->out, "%s{\"type\":\"%s\",\"handle\":%u", first ? "" : ",",
+				type_names[type], object->handle);
 			list_object(writer, object);
 			fputc('}', writer->out);
 			first = false;
@@ -157,10 +163,11 @@ static void objects_text(const struct writer *writer, const struct hca_context *
 
 	for (int type = HCA_TYPES - 1; type >= 0; type--) {
 		list_for_each(node, &ctx->objects[type]) {
-			const struct hca_object *object = container_of(node, struct hca_object, link);
+			const struct hca_object *object =
+				container_of(node, struct hca_object, link);
 
-			fprintf(writer->out, "%7d %-7s %-5s %6u", (int)ctx->pid, device_name(ctx->device, name),
-				type_names[type], object->handle);
+			fprintf(writer->out, "%7d %-7s %-5s %6u", (int)ctx->pid,
+				device_name(ctx->device, name), type_names[type], object->handle);
 			list_object(writer, object);
 			fputc('\n', writer->out);
 		}
@@ -174,9 +181,11 @@ static void devices_json(const struct hca_machine *machine, FILE *out)
 	for (int i = 0; i < machine->settings.devices; i++) {
 		const struct hca_device *device = &machine->device[i];
 
-		fprintf(out, "%s{\"name\":\"%s\",\"lid\":%u,\"qps\":%u,\"cqs\":%u,\"srqs\":%u,\"mrs\":%u,\"pds\":%u}",
-			i ? "," : "", device_name(device, name), port_lid(device, 1), device->qps.used, device->cqs.used, device->srqs.used,
-			device->mrs.used, device->pds.used);
+		fprintf(out,
+			"%s{\"name\":\"%s\",\"lid\":%u,\"qps\":%u,\"cqs\":%u,\"srqs\":%u,\"mrs\":%u,\"pds\":%u}",
+			i ? "," : "", device_name(device, name), port_lid(device, 1),
+			device->qps.used, device->cqs.used, device->srqs.used, device->mrs.used,
+			device->pds.used);
 	}
 }
 
@@ -187,10 +196,11 @@ static void contexts_json(const struct hca_machine *machine, const struct writer
 
 	for (int i = 0; i < machine->settings.devices; i++) {
 		list_for_each(node, &machine->device[i].contexts) {
-			const struct hca_context *ctx = container_of(node, struct hca_context, link);
+			const struct hca_context *ctx =
+				container_of(node, struct hca_context, link);
 
-			fprintf(writer->out, "%s{\"pid\":%d,\"device\":\"%s\",\"objects\":[", first ? "" : ",",
-				(int)ctx->pid, device_name(ctx->device, name));
+			fprintf(writer->out, "%s{\"pid\":%d,\"device\":\"%s\",\"objects\":[",
+				first ? "" : ",", (int)ctx->pid, device_name(ctx->device, name));
 			objects_json(writer, ctx);
 			fputs("]}", writer->out);
 			first = false;

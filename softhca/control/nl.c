@@ -47,7 +47,9 @@ void nl_attribute(struct nl *nl, uint16_t type, const void *bytes, size_t length
 
 size_t nl_message(struct nl *nl, uint16_t type, uint16_t flags, uint32_t seq)
 {
-	const struct nlmsghdr header = { .nlmsg_type = type, .nlmsg_flags = flags, .nlmsg_seq = seq };
+	const struct nlmsghdr header = { .nlmsg_type = type,
+					 .nlmsg_flags = flags,
+					 .nlmsg_seq = seq };
 	size_t begin = nl->length;
 
 	nl_raw(nl, &header, sizeof(header));
@@ -105,7 +107,8 @@ uint32_t nl_find_u32(const uint8_t *bytes, size_t length, uint16_t attribute, ui
 		memcpy(&header, bytes + at, sizeof(header));
 		if (header.nla_len < sizeof(header) || header.nla_len > length - at)
 			break;
-		if (header.nla_type != attribute || header.nla_len != sizeof(header) + sizeof(value))
+		if (header.nla_type != attribute ||
+		    header.nla_len != sizeof(header) + sizeof(value))
 			continue;
 		memcpy(&value, bytes + at + sizeof(header), sizeof(value));
 		return value;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The kernel's RDMA netlink interface, as far as it can be asked: devices, ports, counters, objects. */
+/*
+ * The kernel's RDMA netlink interface, as far as it can be asked: devices, ports, counters,
+ * objects.
+ */
 #include "nldev.h"
 #include "control.h"
 #include "nl.h"
@@ -76,7 +79,8 @@ static void answer_subnet(const struct question *q, const struct hca_device *dev
 	nl_u8(q->nl, RDMA_NLDEV_ATTR_LMC, 0);
 }
 
-static void answer_one_port(const struct question *q, const struct hca_device *device, uint8_t number)
+static void answer_one_port(const struct question *q, const struct hca_device *device,
+			    uint8_t number)
 {
 	const struct hca_port *port = &device->port[number];
 	size_t message = begin(q, device);
@@ -146,7 +150,8 @@ struct entry {
 	size_t message, table, entry;
 };
 
-static struct entry begin_entry(const struct question *q, const struct hca_device *device, uint16_t table, uint16_t entry)
+static struct entry begin_entry(const struct question *q, const struct hca_device *device,
+				uint16_t table, uint16_t entry)
 {
 	size_t message = begin(q, device), outer = nl_nest(q->nl, table);
 
@@ -239,11 +244,16 @@ static const struct kind {
 	enum hca_type type;
 	void (*put)(struct nl *nl, const struct hca_object *object);
 } kinds[] = {
-	{ "pd", RDMA_NLDEV_CMD_RES_PD_GET, RDMA_NLDEV_ATTR_RES_PD, RDMA_NLDEV_ATTR_RES_PD_ENTRY, HCA_PD, put_pd },
-	{ "cq", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY, HCA_CQ, put_cq },
-	{ "qp", RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY, HCA_QP, put_qp },
-	{ "mr", RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY, HCA_MR, put_mr },
-	{ "srq", RDMA_NLDEV_CMD_RES_SRQ_GET, RDMA_NLDEV_ATTR_RES_SRQ, RDMA_NLDEV_ATTR_RES_SRQ_ENTRY, HCA_SRQ, put_srq },
+	{ "pd", RDMA_NLDEV_CMD_RES_PD_GET, RDMA_NLDEV_ATTR_RES_PD, RDMA_NLDEV_ATTR_RES_PD_ENTRY,
+	  HCA_PD, put_pd },
+	{ "cq", RDMA_NLDEV_CMD_RES_CQ_GET, RDMA_NLDEV_ATTR_RES_CQ, RDMA_NLDEV_ATTR_RES_CQ_ENTRY,
+	  HCA_CQ, put_cq },
+	{ "qp", RDMA_NLDEV_CMD_RES_QP_GET, RDMA_NLDEV_ATTR_RES_QP, RDMA_NLDEV_ATTR_RES_QP_ENTRY,
+	  HCA_QP, put_qp },
+	{ "mr", RDMA_NLDEV_CMD_RES_MR_GET, RDMA_NLDEV_ATTR_RES_MR, RDMA_NLDEV_ATTR_RES_MR_ENTRY,
+	  HCA_MR, put_mr },
+	{ "srq", RDMA_NLDEV_CMD_RES_SRQ_GET, RDMA_NLDEV_ATTR_RES_SRQ, RDMA_NLDEV_ATTR_RES_SRQ_ENTRY,
+	  HCA_SRQ, put_srq },
 };
 
 #define KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -254,13 +264,15 @@ static bool counts(const struct hca_object *object)
 	return object->type != HCA_QP || !container_of(object, struct hca_qp_handle, obj)->opened;
 }
 
-static int answer_objects(const struct question *q, const struct hca_device *device, const struct kind *kind)
+static int answer_objects(const struct question *q, const struct hca_device *device,
+			  const struct kind *kind)
 {
 	list_for_each(ctx_node, &device->contexts) {
 		const struct hca_context *ctx = container_of(ctx_node, struct hca_context, link);
 
 		list_for_each(node, &ctx->objects[kind->type]) {
-			const struct hca_object *object = container_of(node, struct hca_object, link);
+			const struct hca_object *object =
+				container_of(node, struct hca_object, link);
 			struct entry entry;
 
 			if (!counts(object))
@@ -300,7 +312,8 @@ static int answer_summary(const struct question *q, const struct hca_device *dev
 	list_for_each(ctx_node, &device->contexts) {
 		contexts++;
 		for (size_t i = 0; i < KINDS; i++) {
-			list_for_each(node, &container_of(ctx_node, struct hca_context, link)->objects[kinds[i].type])
+			list_for_each(node, &container_of(ctx_node, struct hca_context, link)
+						     ->objects[kinds[i].type])
 				count[i] += counts(container_of(node, struct hca_object, link));
 		}
 	}
@@ -321,7 +334,9 @@ static const uint8_t cm_states[] = {
 
 static void put_address(struct nl *nl, uint16_t attribute, const union cm_address *address)
 {
-	size_t size = address->family == AF_INET || address->family == AF_INET6 ? cm_addr_size(address) : 0;
+	size_t size = address->family == AF_INET || address->family == AF_INET6
+			      ? cm_addr_size(address)
+			      : 0;
 
 	if (size)
 		nl_attribute(nl, attribute, address, size);
@@ -351,7 +366,8 @@ static int answer_cm_ids(const struct question *q, const struct hca_device *devi
 
 		if (id->device != device)
 			continue;
-		entry = begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CM_ID, RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY);
+		entry = begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CM_ID,
+				    RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY);
 		put_cm_id(q->nl, id);
 		end_entry(q, &entry);
 	}
@@ -363,10 +379,12 @@ static int answer_contexts(const struct question *q, const struct hca_device *de
 	uint32_t number = 0;
 
 	list_for_each(node, &device->contexts) {
-		struct entry entry = begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CTX, RDMA_NLDEV_ATTR_RES_CTX_ENTRY);
+		struct entry entry = begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CTX,
+						 RDMA_NLDEV_ATTR_RES_CTX_ENTRY);
 
 		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_CTXN, number++);
-		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)container_of(node, struct hca_context, link)->pid);
+		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID,
+		       (uint32_t)container_of(node, struct hca_context, link)->pid);
 		end_entry(q, &entry);
 	}
 	return 0;
@@ -420,7 +438,8 @@ static int answer(const struct question *q)
 		return -EINVAL;
 	if (RDMA_NL_GET_OP(q->type) == RDMA_NLDEV_CMD_SYS_GET)
 		return answer_system(q);
-	if (wanted == NOBODY ? !(q->flags & NLM_F_MULTI) : wanted >= (uint32_t)q->machine->settings.devices)
+	if (wanted == NOBODY ? !(q->flags & NLM_F_MULTI)
+			     : wanted >= (uint32_t)q->machine->settings.devices)
 		return -EINVAL;
 	for (int i = 0; i < q->machine->settings.devices && !err; i++) {
 		if (wanted == NOBODY || wanted == (uint32_t)i)
@@ -429,7 +448,9 @@ static int answer(const struct question *q)
 	return err;
 }
 
-/* The last message: the end of a dump, an error, or the acknowledgement that the program asked for. */
+/*
+ * The last message: the end of a dump, an error, or the acknowledgement that the program asked for.
+ */
 static void finish(const struct question *q, const struct nlmsghdr *request, int err)
 {
 	const struct nlmsgerr told = { .error = err, .msg = *request };
@@ -448,7 +469,8 @@ static void finish(const struct question *q, const struct nlmsghdr *request, int
 	nl_end(q->nl, message);
 }
 
-int nldev_execute(const struct hca_machine *machine, const void *request, size_t size, uint32_t *length)
+int nldev_execute(const struct hca_machine *machine, const void *request, size_t size,
+		  uint32_t *length)
 {
 	struct nlmsghdr header;
 	struct nl nl = { 0 };

@@ -5,7 +5,10 @@
 
 #include <softhca/machine/hca.h>
 
-/* A file in memory with all messages that answer the request, @length bytes. -errno: there is none. */
-int nldev_execute(const struct hca_machine *machine, const void *request, size_t size, uint32_t *length);
+/*
+ * A file in memory with all messages that answer the request, @length bytes. -errno: there is none.
+ */
+int nldev_execute(const struct hca_machine *machine, const void *request, size_t size,
+		  uint32_t *length);
 
 #endif

@@ -23,7 +23,8 @@ int control_port(struct request *request)
 	struct hca_device *device;
 	uint32_t port;
 
-	if (request->count != 4 || (strcmp(request->word[3], "up") && strcmp(request->word[3], "down"))) {
+	if (request->count != 4 ||
+	    (strcmp(request->word[3], "up") && strcmp(request->word[3], "down"))) {
 		fprintf(request->out, "port takes DEVICE PORT up|down\n");
 		return -EINVAL;
 	}

@@ -29,7 +29,10 @@ void fault_clear(struct faults *faults)
 
 bool fault_strikes(struct faults *faults, enum fault_kind kind)
 {
-	/* A fault that is off draws no random number, so that it does not change the sequence of the others. */
+	/*
+	 * A fault that is off draws no random number, so that it does not change the sequence of
+	 * the others.
+	 */
 	if (!faults->rate[kind] || next_random(faults) % FAULT_ALWAYS >= faults->rate[kind])
 		return false;
 	faults->hits[kind]++;
@@ -57,7 +60,8 @@ int fault_of_command(struct faults *faults, uint32_t command)
 	for (int i = 0; i < FAULT_COMMANDS; i++) {
 		struct fault_command *planned = &faults->command[i];
 
-		if (!planned->times || (planned->command != command && planned->command != FAULT_ANY))
+		if (!planned->times ||
+		    (planned->command != command && planned->command != FAULT_ANY))
 			continue;
 		planned->times--;
 		return -planned->err;

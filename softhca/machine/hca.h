@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The emulated machine: HCAs on one wire, the contexts that programs have open on them, and the objects in these. */
+/*
+ * The emulated machine: HCAs on one wire, the contexts that programs have open on them, and the
+ * objects in these.
+ */
 #ifndef SOFTHCA_HCA_H
 #define SOFTHCA_HCA_H
 
@@ -55,7 +58,10 @@ struct hca_mr {
 	uint64_t length;
 };
 
-/* A completion channel or the asynchronous events of a context: a pipe whose other end the client reads. */
+/*
+ * A completion channel or the asynchronous events of a context: a pipe whose other end the client
+ * reads.
+ */
 struct hca_channel {
 	struct hca_context *ctx;
 	struct watch watch;
@@ -124,7 +130,10 @@ struct hca_srq {
 	uint32_t async_events;
 };
 
-/* Requests that were executed, receives that were filled, and completions with an error other than a flush error. */
+/*
+ * Requests that were executed, receives that were filled, and completions with an error other than
+ * a flush error.
+ */
 struct hca_counts {
 	uint64_t sent, sent_bytes, received, received_bytes, errors;
 };
@@ -149,13 +158,17 @@ struct hca_member {
 struct hca_qp_attr {
 	struct ib_uverbs_qp_dest dest, alt_dest;
 	uint32_t qkey, rq_psn, sq_psn, dest_qpn, access;
-	uint32_t received; /* packets before rq_psn that were received, as far as they may come again */
+	/* packets before rq_psn that were received, as far as they may come again */
+	uint32_t received;
 	uint16_t pkey_index, alt_pkey_index;
 	uint8_t path_mtu, path_mig_state, max_rd_atomic, max_dest_rd_atomic, min_rnr_timer;
 	uint8_t port, timeout, retry_cnt, rnr_retry, alt_port, alt_timeout;
 };
 
-/* A queue pair. Its handles are objects of their own: an XRC target QP can have many, in many processes. */
+/*
+ * A queue pair. Its handles are objects of their own: an XRC target QP can have many, in many
+ * processes.
+ */
 struct hca_qp {
 	struct hca_device *device;
 	struct hca_context *ctx; /* owner of the rings; NULL for an XRC target QP */
@@ -182,20 +195,24 @@ struct hca_qp {
 	struct list failed; /* machine->failed */
 	struct list unanswered; /* machine->unanswered */
 	struct timer retry;
-	unsigned int lost, not_ready; /* attempts of the WQE at hand that failed for want of an answer, of a buffer */
+	/* attempts of the WQE at hand that failed for want of an answer, of a buffer */
+	unsigned int lost, not_ready;
 	uint64_t sent;		      /* bytes of the WQE at hand that have arrived */
 	bool started;		      /* the WQE at hand was tried at least once */
-	uint8_t reading;	      /* reads and atomics that an adapter would have under way, the one at hand included */
+	/* reads and atomics that an adapter would have under way, the one at hand included */
+	uint8_t reading;
 	bool delayed;		      /* what is sent next has been late enough */
 	bool waiting;		      /* for the retry timer, or until something else comes up */
 	bool notify_drained;
 
 	/* receiver */
 	bool communicating; /* COMM_EST has been raised */
-	bool atomic_known;  /* the last request was an atomic one, at atomic_psn, and was answered with atomic_old */
+	/* the last request was an atomic one, at atomic_psn, and was answered with atomic_old */
+	bool atomic_known;
 	uint32_t atomic_psn;
 	uint64_t atomic_old;
-	uint32_t claimed_srqn; /* SRQ whose WQE claimed_index a message has begun to fill; 0 = none */
+	/* SRQ whose WQE claimed_index a message has begun to fill; 0 = none */
+	uint32_t claimed_srqn;
 	uint16_t claimed_index;
 };
 
@@ -252,7 +269,8 @@ struct hca_device {
 	struct list groups;
 	uint32_t group_count;
 	struct faults faults;
-	uint8_t key_variant; /* low byte of the next key: a stale key does not fit its index any more */
+	/* low byte of the next key: a stale key does not fit its index any more */
+	uint8_t key_variant;
 };
 
 /* The connection manager's part (cm.h). */

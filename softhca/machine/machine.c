@@ -29,18 +29,22 @@ static uint32_t qp_numbers(const struct settings *settings)
 	return numbers;
 }
 
-/* Each device begins with other numbers, so that a number of one is not by chance valid on another. */
+/*
+ * Each device begins with other numbers, so that a number of one is not by chance valid on another.
+ */
 static int init_numbers(struct hca_device *device, const struct settings *settings)
 {
 	uint32_t numbers = qp_numbers(settings), apart = numbers < 1u << 14 ? numbers / 32 : 0x200;
-	uint32_t start = 0x40 + (uint32_t)device->index * 0x200, qp_start = 0x40 + ((uint32_t)device->index + 1) * apart;
+	uint32_t start = 0x40 + (uint32_t)device->index * 0x200,
+		 qp_start = 0x40 + ((uint32_t)device->index + 1) * apart;
 	bool together = device->model->one_sequence;
 
 	if (numtab_init(&device->pds, 1, 1u << 16, start, (uint32_t)settings->limits.max_pd) ||
 	    numtab_init(&device->mrs, 2, 1u << 20, start, (uint32_t)settings->limits.max_mr) ||
-	    numtab_init(&device->cqs, 0x40, 1u << 17, 0x80 + start, (uint32_t)settings->limits.max_cq) ||
-	    numtab_init(&device->srqs, 0x40, together ? numbers : 1u << 17, together ? qp_start : start,
-			(uint32_t)settings->limits.max_srq) ||
+	    numtab_init(&device->cqs, 0x40, 1u << 17, 0x80 + start,
+			(uint32_t)settings->limits.max_cq) ||
+	    numtab_init(&device->srqs, 0x40, together ? numbers : 1u << 17,
+			together ? qp_start : start, (uint32_t)settings->limits.max_srq) ||
 	    numtab_init(&device->qps, 0x40, numbers, qp_start, (uint32_t)settings->limits.max_qp))
 		return -ENOMEM;
 	if (together)

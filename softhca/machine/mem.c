@@ -15,16 +15,19 @@ static uint8_t *in_arena(const struct hca_context *ctx, uint64_t address, size_t
 {
 	uint64_t offset = address - ctx->arena_base;
 
-	if (!ctx->arena || address < ctx->arena_base || offset >= ctx->arena_size || length > ctx->arena_size - offset)
+	if (!ctx->arena || address < ctx->arena_base || offset >= ctx->arena_size ||
+	    length > ctx->arena_size - offset)
 		return NULL;
 	return ctx->arena + offset;
 }
 
-static int remote(const struct hca_context *ctx, bool write, void *here, uint64_t there, size_t length)
+static int remote(const struct hca_context *ctx, bool write, void *here, uint64_t there,
+		  size_t length)
 {
 	struct iovec local = { here, length };
 	struct iovec far = { (void *)(uintptr_t)there, length };
-	ssize_t done = write ? process_write(ctx->pid, &local, &far, 1) : process_read(ctx->pid, &local, &far, 1);
+	ssize_t done = write ? process_write(ctx->pid, &local, &far, 1)
+			     : process_read(ctx->pid, &local, &far, 1);
 
 	return done >= 0 && (size_t)done == length ? 0 : -EFAULT;
 }
@@ -78,7 +81,8 @@ int mem_load32(const struct hca_context *ctx, uint64_t from, uint32_t *word)
 	return 0;
 }
 
-int mem_load32_many(const struct hca_context *ctx, const uint64_t *from, uint32_t *words, size_t count)
+int mem_load32_many(const struct hca_context *ctx, const uint64_t *from, uint32_t *words,
+		    size_t count)
 {
 	struct iovec local = { words, count * sizeof(words[0]) };
 	struct iovec far[MEM_WORDS];
@@ -104,7 +108,8 @@ int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe
 	if (!shared || (uintptr_t)shared % sizeof(last)) {
 		/* The kernel copies piece after piece. */
 		struct iovec local = { (void *)cqe, size };
-		struct iovec far[2] = { { (void *)(uintptr_t)to, body }, { (void *)(uintptr_t)(to + body), sizeof(last) } };
+		struct iovec far[2] = { { (void *)(uintptr_t)to, body },
+					{ (void *)(uintptr_t)(to + body), sizeof(last) } };
 
 		return process_write(ctx->pid, &local, far, 2) == (ssize_t)size ? 0 : -EFAULT;
 	}
@@ -179,11 +184,13 @@ static bool transfer(struct mem_vec *vec, bool write, uint8_t *bounce, size_t le
 	ssize_t done = 0;
 
 	if (vec->ctx) {
-		done = write ? process_write(vec->ctx->pid, &local, far, count) : process_read(vec->ctx->pid, &local, far, count);
+		done = write ? process_write(vec->ctx->pid, &local, far, count)
+			     : process_read(vec->ctx->pid, &local, far, count);
 		return done >= 0 && (size_t)done == length;
 	}
 	for (unsigned int i = 0; i < count; i++) {
-		memcpy(write ? far[i].iov_base : bounce + done, write ? bounce + done : far[i].iov_base, far[i].iov_len);
+		memcpy(write ? far[i].iov_base : bounce + done,
+		       write ? bounce + done : far[i].iov_base, far[i].iov_len);
 		done += (ssize_t)far[i].iov_len;
 	}
 	return (size_t)done == length;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The memory of the programs: rings and doorbell records (in the arena, if they share one) and payload. */
+/*
+ * The memory of the programs: rings and doorbell records (in the arena, if they share one) and
+ * payload.
+ */
 #ifndef SOFTHCA_MEM_H
 #define SOFTHCA_MEM_H
 
@@ -12,12 +15,19 @@ int mem_read(const struct hca_context *ctx, void *to, uint64_t from, size_t leng
 int mem_write(const struct hca_context *ctx, uint64_t to, const void *from, size_t length);
 int mem_fill(const struct hca_context *ctx, uint64_t to, uint8_t byte, size_t length);
 
-/* One word of a ring or doorbell record as it lies there (big endian); what the client wrote before it is then visible. */
+/*
+ * One word of a ring or doorbell record as it lies there (big endian); what the client wrote before
+ * it is then visible.
+ */
 int mem_load32(const struct hca_context *ctx, uint64_t from, uint32_t *word);
 
-/* Reads several words, by one system call if they are in the process. -EFAULT if one cannot be read. */
+/*
+ * Reads several words, by one system call if they are in the process. -EFAULT if one cannot be
+ * read.
+ */
 #define MEM_WORDS 64u
-int mem_load32_many(const struct hca_context *ctx, const uint64_t *from, uint32_t *words, size_t count);
+int mem_load32_many(const struct hca_context *ctx, const uint64_t *from, uint32_t *words,
+		    size_t count);
 
 /* A completion: its last word, which makes it valid, appears after all others. */
 int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe, size_t size);
@@ -26,8 +36,8 @@ int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe
 int mem_check_range(const struct hca_context *ctx, uint64_t start, uint64_t length, bool writable);
 
 /*
- * Whether the process has ended, or is about to. Asked when its memory could not be reached; the daemon itself is told of the
- * end a little later.
+ * Whether the process has ended, or is about to. Asked when its memory could not be reached; the
+ * daemon itself is told of the end a little later.
  */
 bool mem_gone(const struct hca_context *ctx);
 

@@ -54,7 +54,8 @@ static int walk(FILE *maps, uint64_t start, uint64_t end, bool writable)
 	return err;
 }
 
-static int walk_thread(const struct hca_context *ctx, pid_t thread, uint64_t start, uint64_t end, bool writable)
+static int walk_thread(const struct hca_context *ctx, pid_t thread, uint64_t start, uint64_t end,
+		       bool writable)
 {
 	char path[64];
 	FILE *maps;

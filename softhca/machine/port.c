@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a port is. On Ethernet the GID table has two entries (RoCE v1, RoCE v2) for each address of the network interface: the
- * link-local one, IPv4, IPv6.
+ * What a port is. On Ethernet the GID table has two entries (RoCE v1, RoCE v2) for each address of
+ * the network interface: the link-local one, IPv4, IPv6.
  */
 #include "port.h"
 
@@ -82,7 +82,9 @@ static void link_local(const struct hca_device *device, uint8_t port, uint8_t gi
 
 	own_mac(device, port, mac);
 	memcpy(gid, (const uint8_t[8]){ 0xfe, 0x80 }, 8);
-	memcpy(gid + 8, (const uint8_t[8]){ mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5] }, 8);
+	memcpy(gid + 8,
+	       (const uint8_t[8]){ mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5] },
+	       8);
 }
 
 static void ib_gid(const struct hca_device *device, uint8_t port, uint8_t gid[16])
@@ -93,7 +95,8 @@ static void ib_gid(const struct hca_device *device, uint8_t port, uint8_t gid[16
 	memcpy(gid + 8, &id, sizeof(id));
 }
 
-enum gid_type port_gid(const struct hca_device *device, uint8_t port, unsigned int index, uint8_t gid[16])
+enum gid_type port_gid(const struct hca_device *device, uint8_t port, unsigned int index,
+		       uint8_t gid[16])
 {
 	memset(gid, 0, 16);
 	if (index >= (ethernet(device) ? 2 * ADDRESSES : 1))
@@ -120,7 +123,10 @@ uint8_t port_gid_index(const struct hca_machine *machine, int family)
 {
 	if (!machine->settings.ethernet)
 		return 0;
-	return (uint8_t)(2 * (family == AF_INET ? IPV4 : family == AF_INET6 ? IPV6 : LINK_LOCAL) + 1);
+	return (uint8_t)(2 * (family == AF_INET	   ? IPV4
+			      : family == AF_INET6 ? IPV6
+						   : LINK_LOCAL) +
+			 1);
 }
 
 /* ---- the ports of GIDs ---- */
@@ -149,7 +155,8 @@ static bool has(const struct hca_device *device, uint8_t port, const uint8_t gid
 	return false;
 }
 
-static const struct hca_device *find_port(const struct hca_machine *machine, const uint8_t gid[16], uint8_t *port)
+static const struct hca_device *find_port(const struct hca_machine *machine, const uint8_t gid[16],
+					  uint8_t *port)
 {
 	for (int i = 0; i < machine->settings.devices; i++) {
 		for (*port = 1; *port <= machine->settings.ports; ++*port) {

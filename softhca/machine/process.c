@@ -10,8 +10,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-typedef ssize_t copy_fn(pid_t pid, const struct iovec *here, unsigned long here_count, const struct iovec *there,
-			unsigned long there_count, unsigned long flags);
+typedef ssize_t copy_fn(pid_t pid, const struct iovec *here, unsigned long here_count,
+			const struct iovec *there, unsigned long there_count, unsigned long flags);
 
 bool process_has_memory(pid_t thread)
 {
@@ -23,7 +23,10 @@ bool process_has_memory(pid_t thread)
 	return process_vm_readv(thread, &here, 1, &there, 1, 0) >= 0 || errno != ESRCH;
 }
 
-/* Asked first: /proc may be that of another pid namespace, and the number of a thread that ended may be another process's. */
+/*
+ * Asked first: /proc may be that of another pid namespace, and the number of a thread that ended
+ * may be another process's.
+ */
 static bool is_usable(pid_t pid, pid_t thread)
 {
 	return thread != pid && !syscall(SYS_tgkill, pid, thread, 0) && process_has_memory(thread);
@@ -55,8 +58,9 @@ static pid_t look_through(pid_t pid, pid_t *newest)
 }
 
 /*
- * The list stops short at a thread that ends just then, and does not have one that was started later. So none is believed to have
- * memory only if the list ends with the same thread again: the kernel lists the oldest first.
+ * The list stops short at a thread that ends just then, and does not have one that was started
+ * later. So none is believed to have memory only if the list ends with the same thread again: the
+ * kernel lists the oldest first.
  */
 static pid_t find_thread(pid_t pid)
 {
@@ -86,7 +90,8 @@ pid_t process_thread(pid_t pid)
 	return process_has_memory(pid) ? pid : other_thread(pid);
 }
 
-static ssize_t copy(copy_fn *how, pid_t pid, const struct iovec *here, const struct iovec *there, size_t count)
+static ssize_t copy(copy_fn *how, pid_t pid, const struct iovec *here, const struct iovec *there,
+		    size_t count)
 {
 	ssize_t done = how(pid, here, 1, there, count, 0);
 	pid_t thread;

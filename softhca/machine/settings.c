@@ -22,16 +22,22 @@ struct row {
 
 static const struct row rows[] = {
 	{ "model", MODEL, AT(model), 0, 0, "which adapter is emulated" },
-	{ "devices", NUMBER, AT(devices), 1, SETTINGS_MAX_DEVICES, "number of HCAs on the wire, each a host of its own" },
+	{ "devices", NUMBER, AT(devices), 1, SETTINGS_MAX_DEVICES,
+	  "number of HCAs on the wire, each a host of its own" },
 	{ "ports", NUMBER, AT(ports), 1, SETTINGS_MAX_PORTS, "ports of each HCA" },
 	{ "link", LINK, AT(ethernet), 0, 0, "link layer of all ports; ethernet is RoCE" },
 	{ "xrc", SWITCH, AT(xrc), 0, 0, "off: devices without XRC, as rxe" },
-	{ "open_qp", SWITCH, AT(open_qp), 0, 0, "off: the kernel refuses OPEN_QP, as with qedr before Linux 5.11" },
-	{ "open_events", SWITCH, AT(open_events), 0, 0, "off: handles from ibv_open_qp hear no events, as with Linux 5.8 and later" },
-	{ "strict", SWITCH, AT(strict), 0, 0, "on: attribute masks are judged without the removal of bits by uverbs" },
+	{ "open_qp", SWITCH, AT(open_qp), 0, 0,
+	  "off: the kernel refuses OPEN_QP, as with qedr before Linux 5.11" },
+	{ "open_events", SWITCH, AT(open_events), 0, 0,
+	  "off: handles from ibv_open_qp hear no events, as with Linux 5.8 and later" },
+	{ "strict", SWITCH, AT(strict), 0, 0,
+	  "on: attribute masks are judged without the removal of bits by uverbs" },
 	{ "arena", SWITCH, AT(arena), 0, 0, "off: no memory is shared with the programs" },
-	{ "memlock", SWITCH, AT(memlock), 0, 0, "on: registering memory is refused beyond RLIMIT_MEMLOCK" },
-	{ "nap", NUMBER, AT(nap), 1, 1000, "microseconds between two looks at the doorbells of busy programs" },
+	{ "memlock", SWITCH, AT(memlock), 0, 0,
+	  "on: registering memory is refused beyond RLIMIT_MEMLOCK" },
+	{ "nap", NUMBER, AT(nap), 1, 1000,
+	  "microseconds between two looks at the doorbells of busy programs" },
 	LIMIT_OF(max_qp, 1 << 17, "QPs per device"),
 	LIMIT_OF(max_cq, 1 << 16, "CQs per device"),
 	LIMIT_OF(max_srq, 1 << 16, "SRQs per device"),
@@ -44,15 +50,19 @@ static const struct row rows[] = {
 	LIMIT_OF(max_srq_sge, 0, "pieces of memory per work request of an SRQ"),
 	LIMIT_OF(max_qp_rd_atom, 0, "reads and atomics that a QP answers at a time"),
 	LIMIT_OF(max_qp_init_rd_atom, 0, "reads and atomics that a QP asks for at a time"),
-	{ "address", ADDRESS, AT(address), 0, 0, "of the first HCA for the connection manager; the Nth after it adds N to the third number" },
-	{ "cm_timeout", NUMBER, AT(cm_timeout), 10, 600000, "milliseconds that a connection waits for an answer" },
-	{ "trace", TEXT, AT(trace), 0, 0, "file to which every command is written, with its result" },
+	{ "address", ADDRESS, AT(address), 0, 0,
+	  "of the first HCA for the connection manager; the Nth after it adds N to the third number" },
+	{ "cm_timeout", NUMBER, AT(cm_timeout), 10, 600000,
+	  "milliseconds that a connection waits for an answer" },
+	{ "trace", TEXT, AT(trace), 0, 0,
+	  "file to which every command is written, with its result" },
 };
 
 #define DEFAULT_ADDRESS (198u << 24 | 18u << 16 | 0u << 8 | 1u)
 
 const struct settings settings_default = {
-	.model = &connectx3, .devices = 2, .ports = 1, .xrc = true, .open_qp = true, .open_events = true, .strict = false, .arena = true, .nap = 20,
+	.model = &connectx3, .devices = 2, .ports = 1, .xrc = true, .open_qp = true,
+	.open_events = true, .strict = false, .arena = true, .nap = 20,
 	.address = DEFAULT_ADDRESS, .cm_timeout = 60000,
 };
 
@@ -90,9 +100,11 @@ static int take_model(const struct model **target, const char *value, char *why,
 }
 
 /* What a bool is called: true, then false. */
-static const char *const words[][2] = { [LINK] = { "ethernet", "infiniband" }, [SWITCH] = { "on", "off" } };
+static const char
+	*const words[][2] = { [LINK] = { "ethernet", "infiniband" }, [SWITCH] = { "on", "off" } };
 
-static int take_switch(bool *target, const struct row *row, const char *value, char *why, size_t size)
+static int take_switch(bool *target, const struct row *row, const char *value, char *why,
+		       size_t size)
 {
 	const char *const *word = words[row->kind];
 
@@ -122,7 +134,8 @@ static int most_of(const struct row *row)
 	return most;
 }
 
-static int take_number(int *target, const struct row *row, const char *value, char *why, size_t size)
+static int take_number(int *target, const struct row *row, const char *value, char *why,
+		       size_t size)
 {
 	const int most = most_of(row);
 	char *end;
@@ -131,7 +144,8 @@ static int take_number(int *target, const struct row *row, const char *value, ch
 	errno = 0;
 	number = strtol(value, &end, 10);
 	if (errno || end == value || *end || number < row->least || number > most) {
-		snprintf(why, size, "%s is a number from %d to %d, not '%s'", row->name, row->least, most, value);
+		snprintf(why, size, "%s is a number from %d to %d, not '%s'", row->name, row->least,
+			 most, value);
 		return -EINVAL;
 	}
 	*target = (int)number;
@@ -139,7 +153,8 @@ static int take_number(int *target, const struct row *row, const char *value, ch
 }
 
 /* An address that a host can have, with room behind it for those of the other devices. */
-static int take_address(uint32_t *target, const struct row *row, const char *value, char *why, size_t size)
+static int take_address(uint32_t *target, const struct row *row, const char *value, char *why,
+			size_t size)
 {
 	const uint32_t span = SETTINGS_MAX_DEVICES * 256 + SETTINGS_MAX_PORTS;
 	struct in_addr address;
@@ -148,16 +163,19 @@ static int take_address(uint32_t *target, const struct row *row, const char *val
 	if (inet_pton(AF_INET, value, &address) == 1) {
 		first = ntohl(address.s_addr);
 		last = first + span;
-		if (first >> 24 >= 1 && last >> 24 < 224 && first >> 24 != 127 && last >> 24 != 127) {
+		if (first >> 24 >= 1 && last >> 24 < 224 && first >> 24 != 127 &&
+		    last >> 24 != 127) {
 			*target = first;
 			return 0;
 		}
 	}
-	snprintf(why, size, "%s is the IPv4 address of a host, as 198.18.0.1, not '%s'", row->name, value);
+	snprintf(why, size, "%s is the IPv4 address of a host, as 198.18.0.1, not '%s'", row->name,
+		 value);
 	return -EINVAL;
 }
 
-static int take_text(char *target, size_t room, const struct row *row, const char *value, char *why, size_t size)
+static int take_text(char *target, size_t room, const struct row *row, const char *value, char *why,
+		     size_t size)
 {
 	if (!value[0] || strlen(value) >= room) {
 		snprintf(why, size, "%s takes a text of 1 to %zu bytes", row->name, room - 1);
@@ -209,7 +227,8 @@ int settings_complete(struct settings *settings, char *why, size_t size)
 		if (!*value)
 			*value = own;
 		if (!rows[i].most && *value > own) {
-			snprintf(why, size, "%s is at most %d on a %s, not %d", rows[i].name, own, settings->model->title, *value);
+			snprintf(why, size, "%s is at most %d on a %s, not %d", rows[i].name, own,
+				 settings->model->title, *value);
 			return -EINVAL;
 		}
 	}
@@ -220,7 +239,8 @@ static void print_limit(FILE *out, const struct row *row)
 {
 	fprintf(out, "1 to %d, default", most_of(row));
 	for (size_t i = 0; models[i]; i++)
-		fprintf(out, "%s %d on a %s", i ? "," : "", of_model(models[i], row), models[i]->title);
+		fprintf(out, "%s %d on a %s", i ? "," : "", of_model(models[i], row),
+			models[i]->title);
 }
 
 static void print_default(FILE *out, const struct row *row)
@@ -242,7 +262,8 @@ static void print_default(FILE *out, const struct row *row)
 		print_limit(out, row);
 		break;
 	case ADDRESS:
-		fprintf(out, "default %s", inet_ntoa((struct in_addr){ htonl(*(const uint32_t *)value) }));
+		fprintf(out, "default %s",
+			inet_ntoa((struct in_addr){ htonl(*(const uint32_t *)value) }));
 		break;
 	default:
 		fprintf(out, "default none");
@@ -253,7 +274,8 @@ static void print_default(FILE *out, const struct row *row)
 static void print_shape(FILE *out, const struct row *row)
 {
 	static const char *const shape[] = {
-		[LINK] = "ethernet|infiniband", [SWITCH] = "on|off", [NUMBER] = "N", [LIMIT] = "N", [ADDRESS] = "A.B.C.D", [TEXT] = "FILE",
+		[LINK] = "ethernet|infiniband", [SWITCH] = "on|off", [NUMBER] = "N", [LIMIT] = "N",
+		[ADDRESS] = "A.B.C.D", [TEXT] = "FILE",
 	};
 
 	if (row->kind != MODEL) {

@@ -34,14 +34,14 @@ struct settings {
 extern const struct settings settings_default;
 
 /*
- * Takes one "name=value" (without the dashes). 0; -ENOENT for an unknown name, -EINVAL for a value that it cannot have;
- * then @why holds a sentence for the user.
+ * Takes one "name=value" (without the dashes). 0; -ENOENT for an unknown name, -EINVAL for a value
+ * that it cannot have; then @why holds a sentence for the user.
  */
 int settings_take(struct settings *settings, const char *text, char *why, size_t size);
 
 /*
- * Before use: what was not set becomes the model's own, and what was set must not be more than the model can. 0, or -EINVAL
- * with a sentence in @why.
+ * Before use: what was not set becomes the model's own, and what was set must not be more than the
+ * model can. 0, or -EINVAL with a sentence in @why.
  */
 int settings_complete(struct settings *settings, char *why, size_t size);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The commands that programs gave: the last ones are always known, all of them are in a file if one was asked for. */
+/*
+ * The commands that programs gave: the last ones are always known, all of them are in a file if one
+ * was asked for.
+ */
 #include "trace.h"
 
 #include <softhca/base/refuse.h>
@@ -42,7 +45,8 @@ static void note_command(FILE *file, struct entry *entry, const char *reason)
 	note(file, entry);
 }
 
-void trace_note(const struct hca_device *device, pid_t pid, const char *name, int result, const char *reason)
+void trace_note(const struct hca_device *device, pid_t pid, const char *name, int result,
+		const char *reason)
 {
 	struct entry entry = { .pid = pid, .name = name, .result = result };
 
@@ -50,7 +54,8 @@ void trace_note(const struct hca_device *device, pid_t pid, const char *name, in
 	note_command(device->machine->trace, &entry, reason);
 }
 
-void trace_note_cm(const struct hca_machine *machine, pid_t pid, const char *name, int result, const char *reason)
+void trace_note_cm(const struct hca_machine *machine, pid_t pid, const char *name, int result,
+		   const char *reason)
 {
 	struct entry entry = { .pid = pid, .device = "rdma_cm", .name = name, .result = result };
 

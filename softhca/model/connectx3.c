@@ -31,7 +31,8 @@ static int parse_wqe(const uint8_t *bytes, size_t size, enum ibv_qp_type type, s
 	return mlx4_parse_wqe(bytes, size, type == IBV_QPT_UD, wqe);
 }
 
-static void build_cqe(const struct cqe *cqe, const struct cqe_format *format, uint8_t out[CQE_MAX_BYTES])
+static void build_cqe(const struct cqe *cqe, const struct cqe_format *format,
+		      uint8_t out[CQE_MAX_BYTES])
 {
 	mlx4_build_cqe(cqe, format->turn, out);
 }
@@ -41,7 +42,8 @@ static struct arm_request arm(uint32_t word)
 	static const enum arm_kind kinds[8] = { [1] = ARM_SOLICITED, [2] = ARM_NEXT };
 	uint32_t host = be32toh(word);
 
-	return (struct arm_request){ kinds[host >> 24 & 7], (int)(host >> 28 & 3), host & 0xffffff };
+	return (struct arm_request){ kinds[host >> 24 & 7], (int)(host >> 28 & 3),
+				     host & 0xffffff };
 }
 
 static bool any_transition(enum ibv_qp_state from, enum ibv_qp_state to)
@@ -71,8 +73,10 @@ const struct model connectx3 = {
 	.max_groups = 8192,
 	.max_group_members = 248,
 	.limits = {
-		.max_qp = 65472, .max_cq = 65408, .max_srq = 65472, .max_mr = 524032, .max_pd = 32764,
-		.max_qp_wr = 16351, .max_sge = 32, .max_cqe = 4194303, .max_srq_wr = 16383, .max_srq_sge = 31,
+		.max_qp = 65472, .max_cq = 65408, .max_srq = 65472, .max_mr = 524032,
+		.max_pd = 32764,
+		.max_qp_wr = 16351, .max_sge = 32, .max_cqe = 4194303, .max_srq_wr = 16383,
+		.max_srq_sge = 31,
 		.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 128,
 	},
 	.target_tag = 1u << 23,

@@ -27,7 +27,8 @@ static struct arm_request arm(uint32_t word)
 	static const enum arm_kind kinds[16] = { [0] = ARM_NEXT, [1] = ARM_SOLICITED };
 	uint32_t host = be32toh(word);
 
-	return (struct arm_request){ kinds[host >> 24 & 15], (int)(host >> 28 & 3), host & 0xffffff };
+	return (struct arm_request){ kinds[host >> 24 & 15], (int)(host >> 28 & 3),
+				     host & 0xffffff };
 }
 
 /* mlx5 QPs do not enter SQD, so no transition leaves it. */
@@ -58,8 +59,10 @@ const struct model connectx5 = {
 	.max_groups = 2097152,
 	.max_group_members = 240,
 	.limits = {
-		.max_qp = 131072, .max_cq = 65408, .max_srq = 65472, .max_mr = 524032, .max_pd = 32764,
-		.max_qp_wr = MLX5_MAX_QUEUE, .max_sge = 30, .max_cqe = 4194303, .max_srq_wr = MLX5_MAX_QUEUE - 1, .max_srq_sge = 31,
+		.max_qp = 131072, .max_cq = 65408, .max_srq = 65472, .max_mr = 524032,
+		.max_pd = 32764,
+		.max_qp_wr = MLX5_MAX_QUEUE, .max_sge = 30, .max_cqe = 4194303,
+		.max_srq_wr = MLX5_MAX_QUEUE - 1, .max_srq_sge = 31,
 		.max_qp_rd_atom = 16, .max_qp_init_rd_atom = 16,
 	},
 	.one_sequence = true,
@@ -89,7 +92,10 @@ const struct model connectx5 = {
 	.tells_packet = true,
 	.resize_opcode = 5,
 	.arm = arm,
-	/* The first arming writes a record full of zeroes, so a CQ that was never armed has this value instead. */
+	/*
+	 * The first arming writes a record full of zeroes, so a CQ that was never armed has this
+	 * value instead.
+	 */
 	.arm_never = ARM_NEVER,
 	.no_flag = -EINVAL,
 	.no_xrc = -EOPNOTSUPP,

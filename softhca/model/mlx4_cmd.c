@@ -23,9 +23,13 @@ static void put_part(struct driver_part *out, const void *part, size_t size)
 int mlx4_context(const void *in, size_t size, int ports, const struct limits *limits,
 		 struct driver_part *out, uint8_t *cqe_version)
 {
-	/* The ring entries are 32 bytes; without BlueFlame every doorbell goes through the page that is polled. */
+	/*
+	 * The ring entries are 32 bytes; without BlueFlame every doorbell goes through the page
+	 * that is polled.
+	 */
 	const struct mlx4_ib_alloc_ucontext_resp resp = {
-		.dev_caps = MLX4_USER_DEV_CAP_LARGE_CQE, .qp_tab_size = QP_TABLE, .cqe_size = MLX4_CQE_SIZE,
+		.dev_caps = MLX4_USER_DEV_CAP_LARGE_CQE, .qp_tab_size = QP_TABLE,
+		.cqe_size = MLX4_CQE_SIZE,
 	};
 
 	(void)in;
@@ -47,7 +51,10 @@ void mlx4_device_caps(struct driver_part *out)
 
 void mlx4_answer(enum numbered what, uint32_t number, struct driver_part *out)
 {
-	/* A number and a reserved word, for all types of object. For a protection domain libmlx4 has no room for the second. */
+	/*
+	 * A number and a reserved word, for all types of object. For a protection domain libmlx4
+	 * has no room for the second.
+	 */
 	const uint32_t resp[2] = { number, 0 };
 
 	(void)what;
@@ -74,7 +81,8 @@ int mlx4_take_resize(const void *in, size_t size, struct cq_place *place)
 	return 0;
 }
 
-int mlx4_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version, struct srq_place *place)
+int mlx4_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version,
+		  struct srq_place *place)
 {
 	const struct mlx4_ib_create_srq *driver = in;
 
@@ -89,13 +97,17 @@ int mlx4_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version, st
 /* ---- queue pairs ---- */
 
 /* As the mlx4 driver sizes a receive queue; a QP that has none must not ask for one. */
-static int size_rq(bool has_rq, const struct limits *limits, struct qp_caps *caps, struct qp_rings *rings)
+static int size_rq(bool has_rq, const struct limits *limits, struct qp_caps *caps,
+		   struct qp_rings *rings)
 {
 	if (!has_rq) {
 		caps->max_recv_sge = 0;
-		return caps->max_recv_wr ? refuse(-EINVAL, "receives where there is no receive queue") : 0;
+		return caps->max_recv_wr
+			       ? refuse(-EINVAL, "receives where there is no receive queue")
+			       : 0;
 	}
-	if (!caps->max_recv_wr || !caps->max_recv_sge || caps->max_recv_wr > (uint32_t)limits->max_qp_wr ||
+	if (!caps->max_recv_wr || !caps->max_recv_sge ||
+	    caps->max_recv_wr > (uint32_t)limits->max_qp_wr ||
 	    caps->max_recv_sge > (uint32_t)limits->max_sge)
 		return refuse(-EINVAL, "size of the receive queue");
 	rings->rq.count = model_pow2(caps->max_recv_wr);
@@ -109,10 +121,11 @@ static int size_rq(bool has_rq, const struct limits *limits, struct qp_caps *cap
 	return 0;
 }
 
-static int size_sq(const struct mlx4_ib_create_qp *driver, const struct limits *limits, const struct qp_caps *caps,
-		   struct qp_rings *rings)
+static int size_sq(const struct mlx4_ib_create_qp *driver, const struct limits *limits,
+		   const struct qp_caps *caps, struct qp_rings *rings)
 {
-	if (caps->max_send_wr > (uint32_t)limits->max_qp_wr || caps->max_send_sge > (uint32_t)limits->max_sge)
+	if (caps->max_send_wr > (uint32_t)limits->max_qp_wr ||
+	    caps->max_send_sge > (uint32_t)limits->max_sge)
 		return refuse(-EINVAL, "size of the send queue");
 	if (driver->log_sq_stride < MIN_LOG_STRIDE || driver->log_sq_stride > MAX_LOG_STRIDE ||
 	    driver->log_sq_bb_count > MAX_LOG_COUNT)
@@ -134,15 +147,17 @@ static void place_rings(const struct mlx4_ib_create_qp *driver, struct qp_rings 
 	rings->rq.record = driver->db_addr;
 }
 
-int mlx4_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared, uint8_t cqe_version,
-		 const struct limits *limits, struct qp_caps *caps, struct qp_rings *rings)
+int mlx4_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared,
+		 uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
+		 struct qp_rings *rings)
 {
 	const struct mlx4_ib_create_qp *driver = in;
 	int err;
 
 	(void)cqe_version;
 	*rings = (struct qp_rings){ 0 };
-	err = size_rq(type != IBV_QPT_XRC_SEND && type != IBV_QPT_XRC_RECV && !shared, limits, caps, rings);
+	err = size_rq(type != IBV_QPT_XRC_SEND && type != IBV_QPT_XRC_RECV && !shared, limits, caps,
+		      rings);
 	if (err || type == IBV_QPT_XRC_RECV)
 		return err;
 	/* inl_recv_sz came later than the rest: older providers end before it. */

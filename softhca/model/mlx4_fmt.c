@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The layouts that libmlx4 shares with a ConnectX. All fields are big endian unless it is said otherwise. */
+/*
+ * The layouts that libmlx4 shares with a ConnectX. All fields are big endian unless it is said
+ * otherwise.
+ */
 #include "mlx4_fmt.h"
 #include "bytes.h"
 #include "model.h"
@@ -52,7 +55,8 @@ static void parse_datagram(const uint8_t *segment, struct av *av)
 /* The segments before the data; bytes taken, or -EINVAL. */
 static int parse_head(const uint8_t *at, size_t left, bool datagram, struct wqe *wqe)
 {
-	size_t atomic = wqe->opcode == OP_ATOMIC_CS || wqe->opcode == OP_ATOMIC_FA ? SEGMENT_BYTES : 0;
+	size_t atomic = wqe->opcode == OP_ATOMIC_CS || wqe->opcode == OP_ATOMIC_FA ? SEGMENT_BYTES
+										   : 0;
 
 	switch (wqe->opcode) {
 	case OP_NOP:
@@ -99,7 +103,8 @@ int mlx4_parse_wqe(const uint8_t *slot, size_t size, bool datagram, struct wqe *
 		return head;
 	if (wqe->opcode == OP_NOP)
 		return 0;
-	return segment_parse_data(slot + CONTROL_BYTES + head, bytes - CONTROL_BYTES - (size_t)head, wqe);
+	return segment_parse_data(slot + CONTROL_BYTES + head, bytes - CONTROL_BYTES - (size_t)head,
+				  wqe);
 }
 
 /* ---- completions ---- */
@@ -107,7 +112,9 @@ int mlx4_parse_wqe(const uint8_t *slot, size_t size, bool datagram, struct wqe *
 void mlx4_build_cqe(const struct cqe *cqe, bool turn, uint8_t out[MLX4_CQE_SIZE])
 {
 	uint8_t opcode = cqe->syndrome ? ERROR_OPCODE : cqe->opcode;
-	/* The provider finds the SRQ of an XRC completion by this number, of an erroneous one too. */
+	/*
+	 * The provider finds the SRQ of an XRC completion by this number, of an erroneous one too.
+	 */
 	uint32_t remote = (cqe->xrc ? cqe->srqn : cqe->remote) & 0xffffff;
 
 	memset(out, 0, MLX4_CQE_SIZE);
@@ -115,7 +122,8 @@ void mlx4_build_cqe(const struct cqe *cqe, bool turn, uint8_t out[MLX4_CQE_SIZE]
 	put16(out + 24, cqe->wqe_index);
 	out[31] = (uint8_t)((turn ? 0x80 : 0) | (cqe->send ? 0x40 : 0) | opcode);
 	if (cqe->syndrome) {
-		out[26] = cqe->syndrome == SYNDROME_FLUSH ? FLUSH_VENDOR_ERR : model_vendor_err(cqe->syndrome);
+		out[26] = cqe->syndrome == SYNDROME_FLUSH ? FLUSH_VENDOR_ERR
+							  : model_vendor_err(cqe->syndrome);
 		out[27] = cqe->syndrome;
 		put32(out + 8, remote);
 		return;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The layouts that libmlx4 shares with a ConnectX-3: work queue entries, completions, ring geometry. */
+/*
+ * The layouts that libmlx4 shares with a ConnectX-3: work queue entries, completions, ring
+ * geometry.
+ */
 #ifndef SOFTHCA_MLX4_FMT_H
 #define SOFTHCA_MLX4_FMT_H
 
@@ -8,7 +11,9 @@
 #define MLX4_CQE_SIZE	 32u
 #define MLX4_SRQ_HEADER	 16u
 
-/* True if the first word of the slot says that the program has filled it in this turn of the ring. */
+/*
+ * True if the first word of the slot says that the program has filled it in this turn of the ring.
+ */
 bool mlx4_wqe_valid(uint32_t first_word_be, uint32_t index, uint32_t count);
 
 /* As model->parse_wqe; @datagram = a UD queue, which has an address segment. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What libmlx5 appends to commands, and what the mlx5 driver makes of it. The parts of older libraries are shorter: the driver
- * requires a least size, and takes zero for what is missing behind it.
+ * What libmlx5 appends to commands, and what the mlx5 driver makes of it. The parts of older
+ * libraries are shorter: the driver requires a least size, and takes zero for what is missing
+ * behind it.
  */
 #include "mlx5_cmd.h"
 #include "mlx5_fmt.h"
@@ -38,8 +39,8 @@ static void put_part(struct driver_part *out, const void *part, size_t size)
 
 static int check_context(const struct mlx5_ib_alloc_ucontext_req_v2 *req, uint32_t bfregs)
 {
-	if (req->flags & ~(uint32_t)MLX5_IB_ALLOC_UCTX_DEVX || req->comp_mask || req->reserved0 || req->reserved1 ||
-	    req->reserved2)
+	if (req->flags & ~(uint32_t)MLX5_IB_ALLOC_UCTX_DEVX || req->comp_mask || req->reserved0 ||
+	    req->reserved1 || req->reserved2)
 		return refuse(-EOPNOTSUPP, "context flags or reserved");
 	if (!bfregs || req->num_low_latency_bfregs > bfregs - 1)
 		return refuse(-EINVAL, "number of doorbell registers");
@@ -52,8 +53,10 @@ int mlx5_context(const void *in, size_t size, int ports, const struct limits *li
 	struct mlx5_ib_alloc_ucontext_req_v2 req;
 	struct mlx5_ib_alloc_ucontext_resp resp = {
 		.qp_tab_size = QP_TABLE, .bf_reg_size = BF_REG_SIZE, .cache_line_size = CACHE_LINE,
-		.max_sq_desc_sz = MLX5_MAX_SQ_BYTES, .max_rq_desc_sz = MLX5_MAX_RQ_BYTES, .max_send_wqebb = MLX5_MAX_QUEUE,
-		.max_recv_wr = MLX5_MAX_QUEUE, .max_srq_recv_wr = (uint32_t)limits->max_srq_wr + 1, .num_ports = (uint16_t)ports,
+		.max_sq_desc_sz = MLX5_MAX_SQ_BYTES, .max_rq_desc_sz = MLX5_MAX_RQ_BYTES,
+		.max_send_wqebb = MLX5_MAX_QUEUE,
+		.max_recv_wr = MLX5_MAX_QUEUE, .max_srq_recv_wr = (uint32_t)limits->max_srq_wr + 1,
+		.num_ports = (uint16_t)ports,
 		.response_length = sizeof(resp), .log_uar_size = 12, .num_uars_per_page = 1,
 	};
 	uint32_t bfregs;
@@ -111,7 +114,10 @@ int mlx5_take_cq(const void *in, size_t size, struct cq_place *place)
 	if (size < offsetof(struct mlx5_ib_create_cq, flags))
 		return refuse(-EINVAL, "driver's part too short");
 	take_part(&req, sizeof(req), in, size);
-	/* Padding, pages of its own, real time: an adapter may have them, this one has not. Nor does it compress. */
+	/*
+	 * Padding, pages of its own, real time: an adapter may have them, this one has not. Nor
+	 * does it compress.
+	 */
 	if (req.flags || req.cqe_comp_en)
 		return refuse(-EOPNOTSUPP, "CQ flags or compression");
 	*place = (struct cq_place){ req.buf_addr, req.db_addr, req.cqe_size };
@@ -144,7 +150,8 @@ static int take_index(uint32_t sent, uint8_t cqe_version, uint32_t *index)
 	return sent >= NO_USER_INDEX ? refuse(-EINVAL, "user index") : 0;
 }
 
-int mlx5_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version, struct srq_place *place)
+int mlx5_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version,
+		  struct srq_place *place)
 {
 	struct mlx5_ib_create_srq req;
 
@@ -160,19 +167,25 @@ int mlx5_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version, st
 
 /* ---- queue pairs ---- */
 
-/* The driver computes the receive queue's size, and the library must have the same: none if receives go to an SRQ. */
-static int size_rq(const struct mlx5_ib_create_qp *req, bool has_rq, const struct limits *limits, struct qp_caps *caps,
-		   struct qp_rings *rings)
+/*
+ * The driver computes the receive queue's size, and the library must have the same: none if
+ * receives go to an SRQ.
+ */
+static int size_rq(const struct mlx5_ib_create_qp *req, bool has_rq, const struct limits *limits,
+		   struct qp_caps *caps, struct qp_rings *rings)
 {
-	if (caps->max_recv_wr > (uint32_t)limits->max_qp_wr || caps->max_recv_sge > (uint32_t)limits->max_sge)
+	if (caps->max_recv_wr > (uint32_t)limits->max_qp_wr ||
+	    caps->max_recv_sge > (uint32_t)limits->max_sge)
 		return refuse(-EINVAL, "size of the receive queue");
 	if (!has_rq) {
 		caps->max_recv_wr = caps->max_recv_sge = 0;
-		return req->rq_wqe_count || req->rq_wqe_shift ? refuse(-EINVAL, "receives where there is no receive queue") : 0;
+		return req->rq_wqe_count || req->rq_wqe_shift
+			       ? refuse(-EINVAL, "receives where there is no receive queue")
+			       : 0;
 	}
-	if (req->rq_wqe_shift > MAX_SHIFT || !req->rq_wqe_count || req->rq_wqe_count & (req->rq_wqe_count - 1) ||
-	    req->rq_wqe_count > MLX5_MAX_QUEUE || 1u << req->rq_wqe_shift < 16 ||
-	    1u << req->rq_wqe_shift > MLX5_MAX_RQ_BYTES)
+	if (req->rq_wqe_shift > MAX_SHIFT || !req->rq_wqe_count ||
+	    req->rq_wqe_count & (req->rq_wqe_count - 1) || req->rq_wqe_count > MLX5_MAX_QUEUE ||
+	    1u << req->rq_wqe_shift < 16 || 1u << req->rq_wqe_shift > MLX5_MAX_RQ_BYTES)
 		return refuse(-EINVAL, "driver's size of the receive queue");
 	rings->rq.count = req->rq_wqe_count;
 	rings->rq.shift = req->rq_wqe_shift;
@@ -180,11 +193,12 @@ static int size_rq(const struct mlx5_ib_create_qp *req, bool has_rq, const struc
 	return 0;
 }
 
-static int size_sq(const struct mlx5_ib_create_qp *req, const struct limits *limits, const struct qp_caps *caps,
-		   struct qp_rings *rings)
+static int size_sq(const struct mlx5_ib_create_qp *req, const struct limits *limits,
+		   const struct qp_caps *caps, struct qp_rings *rings)
 {
-	if (caps->max_send_wr > (uint32_t)limits->max_qp_wr || caps->max_send_sge > (uint32_t)limits->max_sge ||
-	    req->sq_wqe_count > MLX5_MAX_QUEUE || req->sq_wqe_count & (req->sq_wqe_count - 1))
+	if (caps->max_send_wr > (uint32_t)limits->max_qp_wr ||
+	    caps->max_send_sge > (uint32_t)limits->max_sge || req->sq_wqe_count > MLX5_MAX_QUEUE ||
+	    req->sq_wqe_count & (req->sq_wqe_count - 1))
 		return refuse(-EINVAL, "size of the send queue");
 	rings->sq.count = req->sq_wqe_count;
 	rings->sq.shift = MLX5_WQE_SHIFT;
@@ -200,8 +214,9 @@ static void place_rings(const struct mlx5_ib_create_qp *req, struct qp_rings *ri
 	rings->sq.record = req->db_addr + sizeof(uint32_t);
 }
 
-int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared, uint8_t cqe_version,
-		 const struct limits *limits, struct qp_caps *caps, struct qp_rings *rings)
+int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared,
+		 uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
+		 struct qp_rings *rings)
 {
 	struct mlx5_ib_create_qp req;
 	int err;
@@ -213,12 +228,16 @@ int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared
 	if (size < offsetof(struct mlx5_ib_create_qp, ece_options))
 		return refuse(-EINVAL, "driver's part too short");
 	take_part(&req, sizeof(req), in, size);
-	/* It may scatter small messages into completions, but does not. Other flags are not asked for. */
+	/*
+	 * It may scatter small messages into completions, but does not. Other flags are not asked
+	 * for.
+	 */
 	if (req.flags & ~(uint32_t)MLX5_QP_FLAG_SCATTER_CQE)
 		return refuse(-EINVAL, "QP flags");
 	err = take_index(req.uidx, cqe_version, &rings->user_index);
 	if (!err)
-		err = size_rq(&req, type != IBV_QPT_XRC_SEND && !shared && caps->max_recv_wr, limits, caps, rings);
+		err = size_rq(&req, type != IBV_QPT_XRC_SEND && !shared && caps->max_recv_wr,
+			      limits, caps, rings);
 	if (!err)
 		err = size_sq(&req, limits, caps, rings);
 	if (!err)

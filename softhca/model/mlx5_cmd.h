@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What libmlx5 appends to commands, and what the mlx5 driver makes of it. As the members of struct model. */
+/*
+ * What libmlx5 appends to commands, and what the mlx5 driver makes of it. As the members of struct
+ * model.
+ */
 #ifndef SOFTHCA_MLX5_CMD_H
 #define SOFTHCA_MLX5_CMD_H
 
@@ -16,8 +19,10 @@ void mlx5_answer(enum numbered what, uint32_t number, struct driver_part *out);
 void mlx5_answer_ah(const uint8_t mac[6], struct driver_part *out);
 int mlx5_take_cq(const void *in, size_t size, struct cq_place *place);
 int mlx5_take_resize(const void *in, size_t size, struct cq_place *place);
-int mlx5_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version, struct srq_place *place);
-int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared, uint8_t cqe_version,
-		 const struct limits *limits, struct qp_caps *caps, struct qp_rings *rings);
+int mlx5_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version,
+		  struct srq_place *place);
+int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared,
+		 uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
+		 struct qp_rings *rings);
 
 #endif

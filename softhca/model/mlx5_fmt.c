@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The layouts that libmlx5 shares with a ConnectX-5. All fields are big endian unless it is said otherwise. */
+/*
+ * The layouts that libmlx5 shares with a ConnectX-5. All fields are big endian unless it is said
+ * otherwise.
+ */
 #include "mlx5_fmt.h"
 #include "bytes.h"
 #include "segment.h"
@@ -16,7 +19,13 @@
 #define FLUSH_VENDOR_ERR 0xf9
 
 /* The upper half of a completion's last byte. */
-enum { CQE_REQUEST = 0, CQE_RECV_FIRST = 1, CQE_RESIZE = 5, CQE_REQUEST_ERROR = 13, CQE_RECV_ERROR = 14 };
+enum {
+	CQE_REQUEST = 0,
+	CQE_RECV_FIRST = 1,
+	CQE_RESIZE = 5,
+	CQE_REQUEST_ERROR = 13,
+	CQE_RECV_ERROR = 14
+};
 
 /* ---- send WQEs ---- */
 
@@ -154,7 +163,8 @@ static uint32_t index_of(const struct cqe *cqe, uint8_t version)
 	return version ? cqe->user_index : cqe->srqn;
 }
 
-void mlx5_build_cqe(const struct cqe *cqe, const struct cqe_format *format, uint8_t out[CQE_MAX_BYTES])
+void mlx5_build_cqe(const struct cqe *cqe, const struct cqe_format *format,
+		    uint8_t out[CQE_MAX_BYTES])
 {
 	uint8_t *at = out + format->bytes - MLX5_CQE_SIZE;
 
@@ -165,12 +175,14 @@ void mlx5_build_cqe(const struct cqe *cqe, const struct cqe_format *format, uint
 	at[63] = (uint8_t)(kind_of(cqe) << 4 | format->turn);
 	if (cqe->syndrome) {
 		/* No time stamp. */
-		at[54] = cqe->syndrome == SYNDROME_FLUSH ? FLUSH_VENDOR_ERR : model_vendor_err(cqe->syndrome);
+		at[54] = cqe->syndrome == SYNDROME_FLUSH ? FLUSH_VENDOR_ERR
+							 : model_vendor_err(cqe->syndrome);
 		at[55] = cqe->syndrome;
 		return;
 	}
 	put16(at + 22, cqe->slid);
-	put32(at + 24, (cqe->global ? 1u << 28 : 0) | (uint32_t)(cqe->sl & 0xf) << 24 | (cqe->remote & 0xffffff));
+	put32(at + 24, (cqe->global ? 1u << 28 : 0) | (uint32_t)(cqe->sl & 0xf) << 24 |
+			       (cqe->remote & 0xffffff));
 	memcpy(at + 36, &cqe->imm, sizeof(cqe->imm));
 	put32(at + 44, cqe->byte_count);
 	put64(at + 48, cqe->timestamp);

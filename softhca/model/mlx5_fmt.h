@@ -15,6 +15,7 @@ uint32_t mlx5_wqe_units(const uint8_t *unit);
 int mlx5_parse_wqe(const uint8_t *bytes, size_t size, enum ibv_qp_type type, struct wqe *wqe);
 
 /* As model->build_cqe: an entry of 128 bytes has the completion in its second half. */
-void mlx5_build_cqe(const struct cqe *cqe, const struct cqe_format *format, uint8_t out[CQE_MAX_BYTES]);
+void mlx5_build_cqe(const struct cqe *cqe, const struct cqe_format *format,
+		    uint8_t out[CQE_MAX_BYTES]);
 
 #endif

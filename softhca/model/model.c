@@ -18,8 +18,10 @@ const struct model *model_find(const char *name)
 uint8_t model_vendor_err(uint8_t syndrome)
 {
 	static const uint8_t codes[] = {
-		[SYNDROME_LOCAL_LENGTH] = 0x69, [SYNDROME_LOCAL_QP_OP] = 0x68, [SYNDROME_LOCAL_PROT] = 0x51,
-		[SYNDROME_REMOTE_INVALID] = 0x8a, [SYNDROME_REMOTE_ACCESS] = 0x88, [SYNDROME_REMOTE_OP] = 0x89,
+		[SYNDROME_LOCAL_LENGTH] = 0x69, [SYNDROME_LOCAL_QP_OP] = 0x68,
+		[SYNDROME_LOCAL_PROT] = 0x51,
+		[SYNDROME_REMOTE_INVALID] = 0x8a, [SYNDROME_REMOTE_ACCESS] = 0x88,
+		[SYNDROME_REMOTE_OP] = 0x89,
 		[SYNDROME_RETRY_EXCEEDED] = 0x81, [SYNDROME_RNR_EXCEEDED] = 0x87,
 	};
 

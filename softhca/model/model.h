@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What differs between the HCAs that are emulated: one table for each. Nothing outside this room knows a provider's layouts,
- * and none of these functions reaches into a program's memory.
+ * What differs between the HCAs that are emulated: one table for each. Nothing outside this room
+ * knows a provider's layouts, and none of these functions reaches into a program's memory.
  */
 #ifndef SOFTHCA_MODEL_H
 #define SOFTHCA_MODEL_H
@@ -13,7 +13,8 @@
 struct limits {
 	int max_qp, max_cq, max_srq, max_mr, max_pd;
 	int max_qp_wr, max_sge, max_cqe, max_srq_wr, max_srq_sge;
-	int max_qp_rd_atom, max_qp_init_rd_atom; /* reads and atomics under way on a QP: as responder, as requester */
+	/* reads and atomics under way on a QP: as responder, as requester */
+	int max_qp_rd_atom, max_qp_init_rd_atom;
 };
 
 /* The part of a response that is the provider's. */
@@ -83,46 +84,62 @@ struct model {
 		       struct driver_part *out, uint8_t *cqe_version);
 	void (*device_caps)(struct driver_part *out);
 	void (*answer)(enum numbered what, uint32_t number, struct driver_part *out);
-	void (*answer_ah)(const uint8_t mac[6], struct driver_part *out); /* NULL: the provider needs no address */
+	/* NULL: the provider needs no address */
+	void (*answer_ah)(const uint8_t mac[6], struct driver_part *out);
 	int (*take_cq)(const void *in, size_t size, struct cq_place *place);
 	int (*take_resize)(const void *in, size_t size, struct cq_place *place);
-	int (*take_srq)(const void *in, size_t size, bool xrc, uint8_t cqe_version, struct srq_place *place);
-	/* Sizes and places both rings; @caps as it goes back. @shared: receives come from an SRQ. */
-	int (*take_qp)(const void *in, size_t size, enum ibv_qp_type type, bool shared, uint8_t cqe_version,
-		       const struct limits *limits, struct qp_caps *caps, struct qp_rings *rings);
+	int (*take_srq)(const void *in, size_t size, bool xrc, uint8_t cqe_version,
+			struct srq_place *place);
+	/*
+	 * Sizes and places both rings; @caps as it goes back. @shared: receives come from an SRQ.
+	 */
+	int (*take_qp)(const void *in, size_t size, enum ibv_qp_type type, bool shared,
+		       uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
+		       struct qp_rings *rings);
 	uint32_t (*srq_stride)(uint32_t max_sge);
-	bool whole_srqs;     /* what fills a ring, and a WQE, is not too much: the provider asks for as much */
-	uint32_t srq_header; /* bytes before the scatter list of an SRQ's WQE; the next index is 2 bytes into it */
+	/* what fills a ring, and a WQE, is not too much: the provider asks for as much */
+	bool whole_srqs;
+	/* bytes before the scatter list of an SRQ's WQE; the next index is 2 bytes into it */
+	uint32_t srq_header;
 
 	/* receive WQEs */
 	uint32_t scatter_bytes; /* of one entry of a scatter list */
 	uint32_t (*parse_scatter)(const uint8_t *list, size_t bytes, struct sge sge[WQE_MAX_SGE]);
 
 	/* send queues */
-	uint64_t (*sq_word)(const struct ring *sq); /* address of the word that tells whether there is more */
-	uint32_t (*sq_known)(const struct ring *sq, uint32_t word); /* ring->known with that word, as it lies there */
-	uint32_t (*wqe_slots)(const uint8_t *slot); /* that the WQE takes whose first slot this is; at least 1 */
+	/* address of the word that tells whether there is more */
+	uint64_t (*sq_word)(const struct ring *sq);
+	/* ring->known with that word, as it lies there */
+	uint32_t (*sq_known)(const struct ring *sq, uint32_t word);
+	/* that the WQE takes whose first slot this is; at least 1 */
+	uint32_t (*wqe_slots)(const uint8_t *slot);
 	/*
-	 * Reads a send WQE out of a private copy. 0; -EINVAL for one that no hardware could execute (its completion is a
-	 * local QP operation error). opcode, signalled and imm are set in either case.
+	 * Reads a send WQE out of a private copy. 0; -EINVAL for one that no hardware could execute
+	 * (its completion is a local QP operation error). opcode, signalled and imm are set in
+	 * either case.
 	 */
 	int (*parse_wqe)(const uint8_t *bytes, size_t size, enum ibv_qp_type type, struct wqe *wqe);
 
 	/* completions */
-	void (*build_cqe)(const struct cqe *cqe, const struct cqe_format *format, uint8_t out[CQE_MAX_BYTES]);
-	bool tells_packet;     /* over RoCE the service level of a datagram is the kind of its packet */
+	void (*build_cqe)(const struct cqe *cqe, const struct cqe_format *format,
+			  uint8_t out[CQE_MAX_BYTES]);
+	/* over RoCE the service level of a datagram is the kind of its packet */
+	bool tells_packet;
 	uint8_t resize_opcode; /* of the entry that ends a ring which was resized */
 	bool preset;	       /* the HCA makes entries of a new ring invalid */
-	uint8_t preset_even, preset_odd; /* bytes that fill an entry not valid in an even, an odd turn of the ring */
+	/* bytes that fill an entry not valid in an even, an odd turn of the ring */
+	uint8_t preset_even, preset_odd;
 	struct arm_request (*arm)(uint32_t word);
-	uint32_t arm_never; /* arm word of a CQ that was never armed, host order; 0 = as the provider leaves it */
+	/* arm word of a CQ that was never armed, host order; 0 = as the provider leaves it */
+	uint32_t arm_never;
 
 	/* QPs */
 	int no_flag; /* -errno for a creation flag that the adapter has not */
 	bool flags_of_datagrams; /* UD QPs only have creation flags */
 	int no_xrc; /* -errno for an XRC QP on an adapter without XRC */
 	bool tells_send_caps; /* in a query; otherwise the provider knows them */
-	bool (*transition)(enum ibv_qp_state from, enum ibv_qp_state to); /* the driver has it, too */
+	/* the driver has it, too */
+	bool (*transition)(enum ibv_qp_state from, enum ibv_qp_state to);
 };
 
 extern const struct model connectx3, connectx5;
@@ -133,7 +150,10 @@ extern const struct model *const models[];
 /* NULL when there is none of that name. */
 const struct model *model_find(const char *name);
 
-/* wc.vendor_err of a completion with this syndrome, except for a flush error; as logs of programs on such adapters have them. */
+/*
+ * wc.vendor_err of a completion with this syndrome, except for a flush error; as logs of programs
+ * on such adapters have them.
+ */
 uint8_t model_vendor_err(uint8_t syndrome);
 
 /* The least power of two that is not below @value. */

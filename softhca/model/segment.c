@@ -34,7 +34,8 @@ int segment_parse_data(const uint8_t *at, size_t left, struct wqe *wqe)
 {
 	wqe->sges = wqe->inline_length = 0;
 	while (left >= SEGMENT_BYTES) {
-		int taken = get32(at) & SEGMENT_INLINE ? parse_inline(at, left, wqe) : parse_sge(at, wqe);
+		int taken = get32(at) & SEGMENT_INLINE ? parse_inline(at, left, wqe)
+						       : parse_sge(at, wqe);
 
 		if (taken < 0)
 			return taken;
@@ -53,7 +54,8 @@ uint32_t segment_parse_scatter(const uint8_t *segments, size_t bytes, struct sge
 {
 	uint32_t count = 0;
 
-	for (; bytes >= SEGMENT_BYTES && count < WQE_MAX_SGE; bytes -= SEGMENT_BYTES, segments += SEGMENT_BYTES) {
+	for (; bytes >= SEGMENT_BYTES && count < WQE_MAX_SGE;
+	     bytes -= SEGMENT_BYTES, segments += SEGMENT_BYTES) {
 		sge[count].length = get32(segments);
 		sge[count].key = get32(segments + 4);
 		sge[count].address = get64(segments + 8);

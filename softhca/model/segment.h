@@ -10,8 +10,8 @@
 #define SEGMENT_RESERVED_KEY 0x100u	 /* ends the scatter list of a receive WQE */
 
 /*
- * The data of a send request: entries and inline bytes, from @at to the end. A message is inline as a whole or not at all.
- * Sets sges, inline_length and length. 0 or -EINVAL.
+ * The data of a send request: entries and inline bytes, from @at to the end. A message is inline as
+ * a whole or not at all. Sets sges, inline_length and length. 0 or -EINVAL.
  */
 int segment_parse_data(const uint8_t *at, size_t left, struct wqe *wqe);
 

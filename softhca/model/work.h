@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Work requests and completions as the HCA itself speaks of them, whatever the rings of a model look like. */
+/*
+ * Work requests and completions as the HCA itself speaks of them, whatever the rings of a model
+ * look like.
+ */
 #ifndef SOFTHCA_WORK_H
 #define SOFTHCA_WORK_H
 

@@ -37,8 +37,9 @@ out:
 }
 
 /*
- * Whether @fd is ordinary memory that cannot shrink, so that each byte of @size can be read as long as it is mapped. Huge pages
- * may run out and a file's pages may be missing: either would kill the daemon with SIGBUS.
+ * Whether @fd is ordinary memory that cannot shrink, so that each byte of @size can be read as long
+ * as it is mapped. Huge pages may run out and a file's pages may be missing: either would kill the
+ * daemon with SIGBUS.
  */
 static bool is_solid(int fd, uint64_t size)
 {
@@ -56,11 +57,13 @@ static void map_arena(struct hca_context *ctx, const struct softhca_hello *hello
 {
 	void *base;
 
-	if (fd < 0 || !hello->arena_size || hello->arena_size > MAX_ARENA || !ctx->device->machine->settings.arena)
+	if (fd < 0 || !hello->arena_size || hello->arena_size > MAX_ARENA ||
+	    !ctx->device->machine->settings.arena)
 		return;
 	if (!is_solid(fd, hello->arena_size))
 		return;
-	base = mmap(NULL, (size_t)hello->arena_size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+	base = mmap(NULL, (size_t)hello->arena_size, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_NORESERVE, fd, 0);
 	if (base == MAP_FAILED)
 		return;
 	ctx->arena = base;
@@ -99,8 +102,8 @@ static void init_context(struct hca_context *ctx, struct hca_device *device, int
 		list_init(&ctx->objects[type]);
 }
 
-int context_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock, pid_t pid, int arena_fd,
-		   struct hca_context **result, int *uar_fd)
+int context_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
+		   pid_t pid, int arena_fd, struct hca_context **result, int *uar_fd)
 {
 	struct hca_context *ctx;
 	int err;
@@ -119,7 +122,10 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 	err = numtab_init(&ctx->handles, 0, HANDLES, 0, HANDLES);
 	if (err)
 		goto out_context;
-	/* A process that dies takes its contexts with it, even if a child of it still holds the socket. */
+	/*
+	 * A process that dies takes its contexts with it, even if a child of it still holds the
+	 * socket.
+	 */
 	ctx->pidfd = loop_watch_process(pid, &ctx->process);
 	err = ctx->pidfd < 0 ? ctx->pidfd : 0;
 	if (err)

@@ -7,11 +7,12 @@
 #include <softhca/proto.h>
 
 /*
- * A context for the client @pid on @sock, which becomes the context's. @arena_fd is the memfd of its arena or -1; it stays
- * the caller's. 0 with *uar_fd to be sent and closed; -ENODEV, -EACCES when the client's memory is out of reach, -ENOMEM.
+ * A context for the client @pid on @sock, which becomes the context's. @arena_fd is the memfd of
+ * its arena or -1; it stays the caller's. 0 with *uar_fd to be sent and closed; -ENODEV, -EACCES
+ * when the client's memory is out of reach, -ENOMEM.
  */
-int context_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock, pid_t pid, int arena_fd,
-		   struct hca_context **ctx, int *uar_fd);
+int context_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
+		   pid_t pid, int arena_fd, struct hca_context **ctx, int *uar_fd);
 
 /* True when the daemon may read the memory of a client, which has SOFTHCA_MAGIC at @probe. */
 bool context_reachable(pid_t pid, uint64_t probe);

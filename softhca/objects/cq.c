@@ -18,14 +18,17 @@
 
 static int check_size(const struct hca_context *ctx, uint32_t cqe)
 {
-	return cqe < 1 || cqe > (uint32_t)ctx->device->machine->settings.limits.max_cqe ? refuse(-EINVAL, "number of CQ entries") : 0;
+	return cqe < 1 || cqe > (uint32_t)ctx->device->machine->settings.limits.max_cqe
+		       ? refuse(-EINVAL, "number of CQ entries")
+		       : 0;
 }
 
 /*
- * Makes all entries of a ring invalid whose first completion will have index @next: the owner bit of each is the opposite
- * of what its next index makes valid.
+ * Makes all entries of a ring invalid whose first completion will have index @next: the owner bit
+ * of each is the opposite of what its next index makes valid.
  */
-static int preset(const struct hca_context *ctx, const struct cq_place *place, uint32_t size, uint32_t next)
+static int preset(const struct hca_context *ctx, const struct cq_place *place, uint32_t size,
+		  uint32_t next)
 {
 	const struct model *model = ctx->device->model;
 	size_t before = (size_t)(next & (size - 1)) * place->entry;
@@ -121,12 +124,14 @@ static bool has_room(struct hca_cq *cq)
 }
 
 /*
- * The time by the adapter's clock; never 0, which means no time stamp. It is the time at which the daemon's turn began: reading the
- * clock for each completion would cost more than the completion itself.
+ * The time by the adapter's clock; never 0, which means no time stamp. It is the time at which the
+ * daemon's turn began: reading the clock for each completion would cost more than the completion
+ * itself.
  */
 static uint64_t ticks(const struct model *model, uint64_t now)
 {
-	uint64_t value = now / 1000000 * model->clock_khz + now % 1000000 * model->clock_khz / 1000000;
+	uint64_t value = now / 1000000 * model->clock_khz +
+			 now % 1000000 * model->clock_khz / 1000000;
 
 	value &= model->timestamp_mask;
 	return value ? value : 1;
@@ -135,7 +140,8 @@ static uint64_t ticks(const struct model *model, uint64_t now)
 static int write_entry(struct hca_cq *cq, const struct cqe *cqe)
 {
 	const struct hca_context *ctx = cq->obj.ctx;
-	const struct cqe_format format = { cq->place.entry, cq->producer & cq->size, ctx->cqe_version };
+	const struct cqe_format format = { cq->place.entry, cq->producer & cq->size,
+					   ctx->cqe_version };
 	uint8_t bytes[CQE_MAX_BYTES];
 	struct cqe stamped;
 	uint64_t slot = cq->place.buffer + (uint64_t)(cq->producer & (cq->size - 1)) * format.bytes;
@@ -149,7 +155,10 @@ static int write_entry(struct hca_cq *cq, const struct cqe *cqe)
 	return mem_write_cqe(ctx, slot, bytes, format.bytes);
 }
 
-/* What follows would overwrite completions that the program has not seen: the CQ is dead, and says so once. */
+/*
+ * What follows would overwrite completions that the program has not seen: the CQ is dead, and says
+ * so once.
+ */
 static void overrun(struct hca_cq *cq)
 {
 	cq->overrun = true;
@@ -173,8 +182,8 @@ static void raise_if_due(struct hca_cq *cq)
 }
 
 /*
- * First the entry is written, then the arm word is read: the program arms the CQ and rings first, and polls afterwards. Without a
- * new doorbell the arm word is the one that was read last.
+ * First the entry is written, then the arm word is read: the program arms the CQ and rings first,
+ * and polls afterwards. Without a new doorbell the arm word is the one that was read last.
  */
 static void notify(struct hca_cq *cq)
 {
@@ -195,7 +204,8 @@ void cq_post(struct hca_cq *cq, const struct cqe *cqe, bool solicited)
 		return;
 	}
 	if (write_entry(cq, cqe))
-		return; /* the program gave its own ring back; it will be reaped or destroy the CQ */
+		/* the program gave its own ring back; it will be reaped or destroy the CQ */
+		return;
 	if (solicited || cqe->syndrome)
 		cq_arm_solicited(&cq->arm, cq->producer);
 	cq->producer++;
@@ -212,8 +222,8 @@ void cq_check_armed(struct hca_cq *cq)
 }
 
 /*
- * The provider moves what it has not polled from the old ring to the new one, up to a special entry, which takes an index
- * of its own.
+ * The provider moves what it has not polled from the old ring to the new one, up to a special
+ * entry, which takes an index of its own.
  */
 int cq_resize(struct hca_cq *cq, uint32_t cqe, const struct cq_place *place)
 {

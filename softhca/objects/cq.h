@@ -19,7 +19,10 @@ int cq_create(struct hca_context *ctx, const struct cq_request *request, struct 
 /* Goes on in a new ring. 0, -EINVAL (too small, too large) or -EFAULT. */
 int cq_resize(struct hca_cq *cq, uint32_t cqe, const struct cq_place *place);
 
-/* Writes a completion and raises the event if one is due. @solicited: counts for a CQ armed for solicited ones only. */
+/*
+ * Writes a completion and raises the event if one is due. @solicited: counts for a CQ armed for
+ * solicited ones only.
+ */
 void cq_post(struct hca_cq *cq, const struct cqe *cqe, bool solicited);
 
 /* The program may have armed the CQ since the last completion. */

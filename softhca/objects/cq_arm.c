@@ -26,10 +26,16 @@ bool cq_arm_fires(struct cq_arm *arm, struct arm_request request, uint32_t produ
 
 	if (request.kind == ARM_NONE)
 		return false;
-	/* One event per sequence number: the provider counts it on when the program has fetched the event. */
+	/*
+	 * One event per sequence number: the provider counts it on when the program has fetched the
+	 * event.
+	 */
 	if (arm->fired == request.sequence)
 		return false;
-	/* What the program had polled when it armed, and what an event has told already, is no news. */
+	/*
+	 * What the program had polled when it armed, and what an event has told already, is no
+	 * news.
+	 */
 	if (ahead24(last, request.consumer) <= 0 || (int32_t)(last - arm->notified) <= 0)
 		return false;
 	arm->notified = producer;

@@ -11,8 +11,8 @@ void cq_arm_init(struct cq_arm *arm);
 void cq_arm_solicited(struct cq_arm *arm, uint32_t index);
 
 /*
- * @request is what the CQ's doorbell record asks for, @producer the number of completions ever written.
- * True when an event is due; it is then taken as raised.
+ * @request is what the CQ's doorbell record asks for, @producer the number of completions ever
+ * written. True when an event is due; it is then taken as raised.
  */
 bool cq_arm_fires(struct cq_arm *arm, struct arm_request request, uint32_t producer);
 

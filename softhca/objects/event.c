@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Events: pipes, so that read, poll, epoll, O_NONBLOCK and dup on the client's side are the kernel's own. */
+/*
+ * Events: pipes, so that read, poll, epoll, O_NONBLOCK and dup on the client's side are the
+ * kernel's own.
+ */
 #include "event.h"
 
 #include <errno.h>
@@ -19,7 +22,10 @@ static void free_if_useless(struct hca_channel *channel)
 		channel_free(channel);
 }
 
-/* Whether to be called when there is room in the pipe. The loss of the last reader is reported in any case. */
+/*
+ * Whether to be called when there is room in the pipe. The loss of the last reader is reported in
+ * any case.
+ */
 static void await_room(struct hca_channel *channel, bool wanted)
 {
 	loop_forget(channel->fd);
@@ -35,7 +41,10 @@ static void flush(struct hca_channel *channel)
 		await_room(channel, false);
 }
 
-/* There is room, or the last reader has closed its end: then nobody will ever ask for these events again. */
+/*
+ * There is room, or the last reader has closed its end: then nobody will ever ask for these events
+ * again.
+ */
 static void pipe_changed(struct watch *watch, uint32_t events)
 {
 	struct hca_channel *channel = container_of(watch, struct hca_channel, watch);
@@ -57,7 +66,8 @@ static int make_pipe(struct hca_channel *channel, int *reader)
 	if (pipe2(ends, O_CLOEXEC))
 		return -errno;
 	/* Only our end: the client decides about its own blocking. */
-	if (fstat(ends[1], &st) || fcntl(ends[1], F_SETFL, O_NONBLOCK) || loop_watch(ends[1], 0, &channel->watch)) {
+	if (fstat(ends[1], &st) || fcntl(ends[1], F_SETFL, O_NONBLOCK) ||
+	    loop_watch(ends[1], 0, &channel->watch)) {
 		int err = -errno;
 
 		close(ends[0]);
@@ -126,7 +136,10 @@ void channel_release(struct hca_channel *channel)
 	free_if_useless(channel);
 }
 
-/* Whole records or nothing: they are far shorter than PIPE_BUF. Records that find no room wait in line. */
+/*
+ * Whole records or nothing: they are far shorter than PIPE_BUF. Records that find no room wait in
+ * line.
+ */
 static bool channel_write(struct hca_channel *channel, const void *record, size_t length)
 {
 	bool first;
@@ -156,7 +169,8 @@ void event_completion(struct hca_cq *cq)
 
 static uint32_t async(struct hca_context *ctx, uint64_t element, enum ibv_event_type type)
 {
-	struct ib_uverbs_async_event_desc desc = { .element = element, .event_type = (uint32_t)type };
+	struct ib_uverbs_async_event_desc desc = { .element = element,
+						   .event_type = (uint32_t)type };
 
 	return channel_write(ctx->async, &desc, sizeof(desc));
 }
@@ -200,7 +214,10 @@ static int open_reader(const struct hca_channel *channel)
 	return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-/* All records begin with the 8 bytes that name their object. Number of records of @element that were dropped. */
+/*
+ * All records begin with the 8 bytes that name their object. Number of records of @element that
+ * were dropped.
+ */
 static uint32_t drop_records(struct hca_channel *channel, uint64_t element, size_t record)
 {
 	static uint8_t unread[65536]; /* the capacity of a pipe */
@@ -214,7 +231,8 @@ static uint32_t drop_records(struct hca_channel *channel, uint64_t element, size
 	reader = open_reader(channel);
 	if (reader < 0)
 		return 0;
-	while (length < sizeof(unread) && (got = read(reader, unread + length, sizeof(unread) - length)) > 0)
+	while (length < sizeof(unread) &&
+	       (got = read(reader, unread + length, sizeof(unread) - length)) > 0)
 		length += (size_t)got;
 	for (size_t at = 0; at + record <= length; at += record) {
 		if (!memcmp(unread + at, &element, sizeof(element)))
@@ -232,7 +250,8 @@ uint32_t event_settle_async(struct hca_context *ctx, uint64_t element, uint32_t 
 {
 	if (!written || !ctx->async)
 		return 0;
-	return written - drop_records(ctx->async, element, sizeof(struct ib_uverbs_async_event_desc));
+	return written -
+	       drop_records(ctx->async, element, sizeof(struct ib_uverbs_async_event_desc));
 }
 
 uint32_t event_settle_completions(struct hca_cq *cq)

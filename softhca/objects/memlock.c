@@ -30,13 +30,15 @@ static uint64_t registered(const struct hca_context *ctx, const struct hca_mr *l
 }
 
 /* As the kernel: in all contexts that the process has open, whatever the device. */
-static uint64_t registered_by(const struct hca_machine *machine, pid_t pid, const struct hca_mr *leaving)
+static uint64_t registered_by(const struct hca_machine *machine, pid_t pid,
+			      const struct hca_mr *leaving)
 {
 	uint64_t sum = 0;
 
 	for (int i = 0; i < machine->settings.devices; i++) {
 		list_for_each(node, &machine->device[i].contexts) {
-			const struct hca_context *ctx = container_of(node, struct hca_context, link);
+			const struct hca_context *ctx =
+				container_of(node, struct hca_context, link);
 
 			if (ctx->pid == pid)
 				sum += registered(ctx, leaving);
@@ -63,14 +65,18 @@ static bool has_no_limit(pid_t pid)
 	return capabilities & 1ull << CAP_IPC_LOCK;
 }
 
-int memlock_check(const struct hca_context *ctx, uint64_t start, uint64_t length, const struct hca_mr *leaving)
+int memlock_check(const struct hca_context *ctx, uint64_t start, uint64_t length,
+		  const struct hca_mr *leaving)
 {
 	const struct hca_machine *machine = ctx->device->machine;
 	struct rlimit limit;
 
-	if (!machine->settings.memlock || prlimit(ctx->pid, RLIMIT_MEMLOCK, NULL, &limit) || limit.rlim_cur == RLIM_INFINITY)
+	if (!machine->settings.memlock || prlimit(ctx->pid, RLIMIT_MEMLOCK, NULL, &limit) ||
+	    limit.rlim_cur == RLIM_INFINITY)
 		return 0;
-	if (registered_by(machine, ctx->pid, leaving) + pages(start, length) <= limit.rlim_cur / PAGE || has_no_limit(ctx->pid))
+	if (registered_by(machine, ctx->pid, leaving) + pages(start, length) <=
+		    limit.rlim_cur / PAGE ||
+	    has_no_limit(ctx->pid))
 		return 0;
 	return refuse(-ENOMEM, "RLIMIT_MEMLOCK");
 }

@@ -12,8 +12,10 @@
 #define PAGE		 4096ull
 #define REMOTE_CHANGES	 (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
 #define NEEDS_WRITABLE	 (IBV_ACCESS_LOCAL_WRITE | REMOTE_CHANGES | IBV_ACCESS_MW_BIND)
-#define SUPPORTED_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |                  \
-			  IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | IBV_ACCESS_HUGETLB)
+#define SUPPORTED_ACCESS \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | \
+	 IBV_ACCESS_HUGETLB)
 
 void pd_destroy(struct hca_pd *pd)
 {
@@ -30,7 +32,10 @@ int mr_check(const struct hca_context *ctx, const struct mr_range *range)
 		return refuse(-EINVAL, "start and address within their pages");
 	if (range->access & REMOTE_CHANGES && !(range->access & IBV_ACCESS_LOCAL_WRITE))
 		return refuse(-EINVAL, "remote writing without local writing");
-	/* Bits of the optional range are hints. Any other that this device does not know (on-demand paging) is an error. */
+	/*
+	 * Bits of the optional range are hints. Any other that this device does not know (on-demand
+	 * paging) is an error.
+	 */
 	if (range->access & ~(uint32_t)(SUPPORTED_ACCESS | IB_UVERBS_ACCESS_OPTIONAL_RANGE))
 		return refuse(-EINVAL, "access flags");
 	if (end < range->start || end + PAGE - 1 < end)
@@ -53,7 +58,8 @@ static void fill(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *ra
 	pd->obj.uses++;
 }
 
-int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range *range, struct hca_mr **result)
+int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range *range,
+	      struct hca_mr **result)
 {
 	struct hca_mr *mr = calloc(1, sizeof(*mr));
 
@@ -65,7 +71,10 @@ int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range 
 	}
 	if (object_add(ctx, &mr->obj, HCA_MR))
 		goto out_number;
-	/* The index above, a changing byte below. A key of 0x100 would end a scatter list, so the first index is 2. */
+	/*
+	 * The index above, a changing byte below. A key of 0x100 would end a scatter list, so the
+	 * first index is 2.
+	 */
 	mr->key = mr->index << 8 | ctx->device->key_variant++;
 	fill(mr, pd, range);
 	*result = mr;
@@ -92,8 +101,8 @@ void mr_destroy(struct hca_mr *mr)
 	free(mr);
 }
 
-struct hca_mr *mr_find(const struct hca_device *device, uint32_t key, const struct hca_pd *pd, uint64_t address,
-		       uint64_t length, uint32_t access)
+struct hca_mr *mr_find(const struct hca_device *device, uint32_t key, const struct hca_pd *pd,
+		       uint64_t address, uint64_t length, uint32_t access)
 {
 	struct hca_mr *mr = numtab_find(&device->mrs, key >> 8);
 	uint64_t base;

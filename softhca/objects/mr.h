@@ -15,14 +15,18 @@ struct mr_range {
 int mr_check(const struct hca_context *ctx, const struct mr_range *range);
 
 /* 0 or -ENOMEM. */
-int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range *range, struct hca_mr **mr);
+int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range *range,
+	      struct hca_mr **mr);
 
 /* Changes what the region is; its key stays, for the peers to which the program has given it. */
 void mr_change(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *range);
 
-/* The region that @key opens for an access of kind @access to @length bytes at @address by objects of @pd, or NULL. */
-struct hca_mr *mr_find(const struct hca_device *device, uint32_t key, const struct hca_pd *pd, uint64_t address,
-		       uint64_t length, uint32_t access);
+/*
+ * The region that @key opens for an access of kind @access to @length bytes at @address by objects
+ * of @pd, or NULL.
+ */
+struct hca_mr *mr_find(const struct hca_device *device, uint32_t key, const struct hca_pd *pd,
+		       uint64_t address, uint64_t length, uint32_t access);
 
 /* @address, as work requests name it, in the client's memory. */
 uint64_t mr_address(const struct hca_mr *mr, uint64_t address);

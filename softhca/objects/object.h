@@ -24,7 +24,8 @@ struct hca_xrcd_handle *object_xrcd(const struct hca_context *ctx, uint32_t hand
 void object_destroy_all(struct hca_context *ctx);
 
 /*
- * What a type does when one of its objects goes, a QP's handle in qp/; whoever calls has made sure that nothing stands on it.
+ * What a type does when one of its objects goes, a QP's handle in qp/; whoever calls has made sure
+ * that nothing stands on it.
  */
 void pd_destroy(struct hca_pd *pd);
 void ah_destroy(struct hca_ah *ah);

@@ -44,7 +44,8 @@ static void hold(struct hca_srq *srq, int by)
 		srq->cq->obj.uses += (unsigned int)by;
 }
 
-static bool allowed(const struct model *model, const struct limits *limits, const struct srq_request *request)
+static bool allowed(const struct model *model, const struct limits *limits,
+		    const struct srq_request *request)
 {
 	uint32_t max_wr = (uint32_t)limits->max_srq_wr, max_sge = (uint32_t)limits->max_srq_sge;
 
@@ -111,7 +112,10 @@ void srq_consume(struct hca_srq *srq)
 {
 	uint16_t next;
 
-	/* The program owns the free list: a WQE's link is certain only once the WQE is posted, so it is read as late as this. */
+	/*
+	 * The program owns the free list: a WQE's link is certain only once the WQE is posted, so
+	 * it is read as late as this.
+	 */
 	if (!mem_read(srq->obj.ctx, &next, srq_slot(srq, srq->head) + 2, sizeof(next)))
 		srq->head = be16toh(next);
 	srq->consumed++;

@@ -24,8 +24,8 @@ static struct hca_xrcd *find_xrcd(struct hca_device *device, const struct stat *
 }
 
 /*
- * Keeps the inode, so that its number does not come back as another file. A description of our own: the client's would
- * keep its flock() locks alive after it closed the file.
+ * Keeps the inode, so that its number does not come back as another file. A description of our own:
+ * the client's would keep its flock() locks alive after it closed the file.
  */
 static int pin_inode(int fd)
 {
@@ -76,7 +76,8 @@ static bool is_open_file(int fd, struct stat *st)
 }
 
 /* The domain to join, or NULL with *err 0 when one is to be made. */
-static struct hca_xrcd *join(struct hca_device *device, int fd, int oflags, struct stat *st, int *err)
+static struct hca_xrcd *join(struct hca_device *device, int fd, int oflags, struct stat *st,
+			     int *err)
 {
 	struct hca_xrcd *xrcd;
 

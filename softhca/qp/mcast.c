@@ -15,7 +15,8 @@ static uint16_t wire_lid(const struct hca_qp *qp, uint16_t lid)
 	return qp->device->machine->settings.ethernet ? PORT_FIRST_GROUP : lid;
 }
 
-static struct hca_group *find_group(const struct hca_device *device, const uint8_t gid[16], uint16_t lid)
+static struct hca_group *find_group(const struct hca_device *device, const uint8_t gid[16],
+				    uint16_t lid)
 {
 	list_for_each(node, &device->groups) {
 		struct hca_group *group = container_of(node, struct hca_group, link);
@@ -26,7 +27,8 @@ static struct hca_group *find_group(const struct hca_device *device, const uint8
 	return NULL;
 }
 
-const struct hca_group *mcast_find(const struct hca_device *device, const uint8_t gid[16], uint16_t lid)
+const struct hca_group *mcast_find(const struct hca_device *device, const uint8_t gid[16],
+				   uint16_t lid)
 {
 	return find_group(device, gid, lid);
 }
@@ -36,7 +38,8 @@ static struct hca_member *find_member(const struct hca_qp *qp, const uint8_t gid
 	list_for_each(node, &qp->groups) {
 		struct hca_member *member = container_of(node, struct hca_member, link);
 
-		if (member->group->lid == lid && !memcmp(member->group->gid, gid, sizeof(member->group->gid)))
+		if (member->group->lid == lid &&
+		    !memcmp(member->group->gid, gid, sizeof(member->group->gid)))
 			return member;
 	}
 	return NULL;
@@ -95,7 +98,8 @@ int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 	lid = wire_lid(qp, lid);
 	if (find_member(qp, gid, lid))
 		return 0;
-	if (qp->type != IBV_QPT_UD || !port_is_group(gid) || lid < PORT_FIRST_GROUP || lid > PORT_LAST_GROUP)
+	if (qp->type != IBV_QPT_UD || !port_is_group(gid) || lid < PORT_FIRST_GROUP ||
+	    lid > PORT_LAST_GROUP)
 		return refuse(-EINVAL, "QP type, or GID or LID of a group");
 	group = enter(qp->device, gid, lid);
 	if (!group)

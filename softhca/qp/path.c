@@ -40,7 +40,8 @@ void path_leave(struct hca_device *device, uint8_t port)
 		struct hca_context *ctx = container_of(node, struct hca_context, link);
 
 		list_for_each(object, &ctx->objects[HCA_QP]) {
-			const struct hca_qp_handle *handle = container_of(object, struct hca_qp_handle, obj.link);
+			const struct hca_qp_handle *handle =
+				container_of(object, struct hca_qp_handle, obj.link);
 
 			if (qp_first_handle(handle) && handle->qp->attr.port == port)
 				path_migrate(handle->qp);
@@ -49,9 +50,11 @@ void path_leave(struct hca_device *device, uint8_t port)
 }
 
 /* Between @qp and this end of @peer, both ways. */
-static bool joins(const struct hca_qp *qp, const struct hca_qp *peer, uint8_t port, const struct ib_uverbs_qp_dest *dest)
+static bool joins(const struct hca_qp *qp, const struct hca_qp *peer, uint8_t port,
+		  const struct ib_uverbs_qp_dest *dest)
 {
-	return qp->attr.dest.dlid == peer->device->port[port].lid && dest->dlid == qp->device->port[qp->attr.port].lid;
+	return qp->attr.dest.dlid == peer->device->port[port].lid &&
+	       dest->dlid == qp->device->port[qp->attr.port].lid;
 }
 
 bool path_used(const struct hca_qp *peer, const struct hca_qp *qp)
@@ -63,7 +66,8 @@ bool path_offered(const struct hca_qp *peer, const struct hca_qp *qp)
 {
 	const struct hca_qp_attr *attr = &peer->attr;
 
-	return attr->path_mig_state == IBV_MIG_ARMED && qp->attr.path_mig_state == IBV_MIG_MIGRATED &&
+	return attr->path_mig_state == IBV_MIG_ARMED &&
+	       qp->attr.path_mig_state == IBV_MIG_MIGRATED &&
 	       joins(qp, peer, attr->alt_port, &attr->alt_dest);
 }
 
@@ -73,7 +77,8 @@ void path_met(struct hca_qp *peer, struct hca_qp *qp)
 		path_migrate(peer);
 		return;
 	}
-	if (peer->attr.path_mig_state == IBV_MIG_MIGRATED || qp->attr.path_mig_state == IBV_MIG_MIGRATED)
+	if (peer->attr.path_mig_state == IBV_MIG_MIGRATED ||
+	    qp->attr.path_mig_state == IBV_MIG_MIGRATED)
 		return;
 	peer->attr.path_mig_state = qp->attr.path_mig_state = IBV_MIG_ARMED;
 }

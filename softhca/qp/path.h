@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Automatic path migration: connected QPs that change over to their alternate path (InfiniBand specification 17.2.8). */
+/*
+ * Automatic path migration: connected QPs that change over to their alternate path (InfiniBand
+ * specification 17.2.8).
+ */
 #ifndef SOFTHCA_PATH_H
 #define SOFTHCA_PATH_H
 
 #include <softhca/machine/hca.h>
 
 /*
- * To the alternate path, with the event. False when the QP is not armed, and when the alternate port is down, which is the
- * other event.
+ * To the alternate path, with the event. False when the QP is not armed, and when the alternate
+ * port is down, which is the other event.
  */
 bool path_migrate(struct hca_qp *qp);
 

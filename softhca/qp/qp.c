@@ -52,8 +52,8 @@ static void init_qp(struct hca_qp *qp, struct hca_context *ctx, const struct qp_
 	sq_init(qp);
 }
 
-static int add_handle(struct hca_context *ctx, struct hca_qp *qp, struct hca_xrcd_handle *domain, uint64_t user_handle,
-		      struct hca_qp_handle **result)
+static int add_handle(struct hca_context *ctx, struct hca_qp *qp, struct hca_xrcd_handle *domain,
+		      uint64_t user_handle, struct hca_qp_handle **result)
 {
 	struct hca_qp_handle *handle = calloc(1, sizeof(*handle));
 
@@ -74,7 +74,8 @@ static int add_handle(struct hca_context *ctx, struct hca_qp *qp, struct hca_xrc
 	return 0;
 }
 
-int qp_create(struct hca_context *ctx, const struct qp_request *request, struct hca_qp_handle **handle)
+int qp_create(struct hca_context *ctx, const struct qp_request *request,
+	      struct hca_qp_handle **handle)
 {
 	struct hca_qp *qp = calloc(1, sizeof(*qp));
 	uint32_t number;
@@ -104,8 +105,8 @@ out_free:
 	return err;
 }
 
-int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qpn, uint64_t user_handle,
-	    struct hca_qp_handle **handle)
+int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qpn,
+	    uint64_t user_handle, struct hca_qp_handle **handle)
 {
 	struct hca_qp *qp = device_qp(ctx->device, qpn);
 	int err;

@@ -19,13 +19,17 @@ struct qp_request {
 };
 
 /* 0 or -ENOMEM. */
-int qp_create(struct hca_context *ctx, const struct qp_request *request, struct hca_qp_handle **handle);
+int qp_create(struct hca_context *ctx, const struct qp_request *request,
+	      struct hca_qp_handle **handle);
 
 /* A further handle of an XRC target QP of the domain. 0, -EINVAL or -ENOMEM. */
-int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qpn, uint64_t user_handle,
-	    struct hca_qp_handle **handle);
+int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qpn,
+	    uint64_t user_handle, struct hca_qp_handle **handle);
 
-/* One handle of each QP is its first, whoever has it: a walk over the handles in all contexts meets each QP there once. */
+/*
+ * One handle of each QP is its first, whoever has it: a walk over the handles in all contexts meets
+ * each QP there once.
+ */
 bool qp_first_handle(const struct hca_qp_handle *handle);
 
 /* 0 or -EINVAL; -ENODATA: empty GID entry; -ETIMEDOUT: no port has the GID. */

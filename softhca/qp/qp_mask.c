@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* ib_core's table of QP transitions as data, and the bits that uverbs removes before (contract 5.9). */
+/*
+ * ib_core's table of QP transitions as data, and the bits that uverbs removes before (contract
+ * 5.9).
+ */
 #include "qp_mask.h"
 
 #include <softhca/base/refuse.h>
@@ -39,37 +42,40 @@ struct transition {
 #define TO_RESET_OR_ERR [IBV_QPS_RESET] = { .valid = true }, [IBV_QPS_ERR] = { .valid = true }
 
 /* What may change while the send queue runs (RTR->RTS, RTS->RTS, SQD->RTS). */
-#define RUNNING                                                                                                        \
-	{                                                                                                              \
-		CUR | QKEY, CUR | ALT | ACCESS | MIG, CUR | ALT | ACCESS | MIG | MIN_RNR, CUR | ALT | ACCESS | MIG,    \
-			CUR | ALT | ACCESS | MIG | MIN_RNR                                                             \
+#define RUNNING \
+	{ \
+		CUR | QKEY, CUR | ALT | ACCESS | MIG, CUR | ALT | ACCESS | MIG | MIN_RNR, \
+			CUR | ALT | ACCESS | MIG, CUR | ALT | ACCESS | MIG | MIN_RNR \
 	}
 
 static const struct transition table[STATES][STATES] = {
 	[IBV_QPS_RESET] = {
 		[IBV_QPS_RESET] = { .valid = true },
 		[IBV_QPS_INIT] = { true,
-			.required = { PKEY | PORT | QKEY, PKEY | PORT | ACCESS, PKEY | PORT | ACCESS,
-				      PKEY | PORT | ACCESS, PKEY | PORT | ACCESS } },
+			.required = { PKEY | PORT | QKEY, PKEY | PORT | ACCESS,
+				      PKEY | PORT | ACCESS, PKEY | PORT | ACCESS,
+				      PKEY | PORT | ACCESS } },
 	},
 	[IBV_QPS_INIT] = {
 		TO_RESET_OR_ERR,
 		[IBV_QPS_INIT] = { true,
-			.optional = { PKEY | PORT | QKEY, PKEY | PORT | ACCESS, PKEY | PORT | ACCESS,
-				      PKEY | PORT | ACCESS, PKEY | PORT | ACCESS } },
+			.optional = { PKEY | PORT | QKEY, PKEY | PORT | ACCESS,
+				      PKEY | PORT | ACCESS, PKEY | PORT | ACCESS,
+				      PKEY | PORT | ACCESS } },
 		[IBV_QPS_RTR] = { true,
 			.required = { 0, AV | MTU | DEST_QPN | RQ_PSN,
 				      AV | MTU | DEST_QPN | RQ_PSN | MAX_DEST | MIN_RNR,
 				      AV | MTU | DEST_QPN | RQ_PSN,
 				      AV | MTU | DEST_QPN | RQ_PSN | MAX_DEST | MIN_RNR },
-			.optional = { PKEY | QKEY, ALT | ACCESS | PKEY, ALT | ACCESS | PKEY, ALT | ACCESS | PKEY,
-				      ALT | ACCESS | PKEY } },
+			.optional = { PKEY | QKEY, ALT | ACCESS | PKEY, ALT | ACCESS | PKEY,
+				      ALT | ACCESS | PKEY, ALT | ACCESS | PKEY } },
 	},
 	[IBV_QPS_RTR] = {
 		TO_RESET_OR_ERR,
 		[IBV_QPS_RTS] = { true,
 			.required = { SQ_PSN, SQ_PSN, TIMEOUT | RETRY | RNR_RETRY | SQ_PSN | MAX_RD,
-				      TIMEOUT | RETRY | RNR_RETRY | SQ_PSN | MAX_RD, TIMEOUT | SQ_PSN },
+				      TIMEOUT | RETRY | RNR_RETRY | SQ_PSN | MAX_RD,
+				      TIMEOUT | SQ_PSN },
 			.optional = RUNNING },
 	},
 	[IBV_QPS_RTS] = {
@@ -82,10 +88,13 @@ static const struct transition table[STATES][STATES] = {
 		[IBV_QPS_RTS] = { true, .optional = RUNNING },
 		[IBV_QPS_SQD] = { true,
 			.optional = { PKEY | QKEY, AV | ALT | ACCESS | PKEY | MIG,
-				      PORT | AV | TIMEOUT | RETRY | RNR_RETRY | MAX_RD | MAX_DEST | ALT | ACCESS | PKEY |
+				      PORT | AV | TIMEOUT | RETRY | RNR_RETRY | MAX_RD | MAX_DEST |
+				      ALT | ACCESS | PKEY |
 					      MIN_RNR | MIG,
-				      PORT | AV | TIMEOUT | RETRY | RNR_RETRY | MAX_RD | ALT | ACCESS | PKEY | MIG,
-				      PORT | AV | TIMEOUT | MAX_DEST | ALT | ACCESS | PKEY | MIN_RNR | MIG } },
+				      PORT | AV | TIMEOUT | RETRY | RNR_RETRY | MAX_RD | ALT |
+				      ACCESS | PKEY | MIG,
+				      PORT | AV | TIMEOUT | MAX_DEST | ALT | ACCESS | PKEY |
+				      MIN_RNR | MIG } },
 	},
 	[IBV_QPS_SQE] = {
 		TO_RESET_OR_ERR,
@@ -125,8 +134,9 @@ uint32_t qp_mask_kindness(enum ibv_qp_type type, uint32_t mask)
 static const char *first_of(uint32_t mask)
 {
 	static const char *const names[] = {
-		"STATE", "CUR_STATE", "EN_SQD_ASYNC_NOTIFY", "ACCESS_FLAGS", "PKEY_INDEX", "PORT", "QKEY", "AV", "PATH_MTU", "TIMEOUT",
-		"RETRY_CNT", "RNR_RETRY", "RQ_PSN", "MAX_QP_RD_ATOMIC", "ALT_PATH", "MIN_RNR_TIMER", "SQ_PSN", "MAX_DEST_RD_ATOMIC",
+		"STATE", "CUR_STATE", "EN_SQD_ASYNC_NOTIFY", "ACCESS_FLAGS", "PKEY_INDEX", "PORT",
+		"QKEY", "AV", "PATH_MTU", "TIMEOUT", "RETRY_CNT", "RNR_RETRY", "RQ_PSN",
+		"MAX_QP_RD_ATOMIC", "ALT_PATH", "MIN_RNR_TIMER", "SQ_PSN", "MAX_DEST_RD_ATOMIC",
 		"PATH_MIG_STATE", "CAP", "DEST_QPN",
 	};
 	unsigned int bit = (unsigned int)__builtin_ctz(mask);
@@ -151,7 +161,8 @@ bool qp_mask_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type t
 
 	if (col < 0 || (unsigned int)from >= STATES || (unsigned int)to >= STATES)
 		return no("QP type or state", 0);
-	if (mask & CUR && from != IBV_QPS_RTR && from != IBV_QPS_RTS && from != IBV_QPS_SQD && from != IBV_QPS_SQE)
+	if (mask & CUR && from != IBV_QPS_RTR && from != IBV_QPS_RTS && from != IBV_QPS_SQD &&
+	    from != IBV_QPS_SQE)
 		return no("attribute forbidden", CUR);
 	transition = &table[from][to];
 	if (!transition->valid)

@@ -20,7 +20,10 @@ static bool valid_port(const struct hca_qp *qp, uint8_t port)
 	return port >= 1 && port <= qp->device->machine->settings.ports;
 }
 
-/* On Ethernet the kernel resolves the GID of the peer, except for a link-local one with RoCE v1, whose address it computes. */
+/*
+ * On Ethernet the kernel resolves the GID of the peer, except for a link-local one with RoCE v1,
+ * whose address it computes.
+ */
 static int check_gids(const struct hca_qp *qp, const struct ib_uverbs_qp_dest *dest)
 {
 	const struct hca_machine *machine = qp->device->machine;
@@ -28,19 +31,25 @@ static int check_gids(const struct hca_qp *qp, const struct ib_uverbs_qp_dest *d
 	enum gid_type type;
 
 	if (!dest->is_global)
-		return machine->settings.ethernet ? refuse(-EINVAL, "address vector without a GRH") : 0;
+		return machine->settings.ethernet ? refuse(-EINVAL, "address vector without a GRH")
+						  : 0;
 	type = port_gid(qp->device, dest->port_num, dest->sgid_index, own);
 	if (dest->sgid_index >= PORT_GIDS)
 		return refuse(-EINVAL, "GID index");
 	if (type == GID_NONE)
 		return refuse(-ENODATA, "GID index of an empty entry");
-	if (type == GID_IB || (type == GID_ROCE_V1 && dest->dgid[0] == 0xfe) || port_behind(machine, dest->dgid))
+	if (type == GID_IB || (type == GID_ROCE_V1 && dest->dgid[0] == 0xfe) ||
+	    port_behind(machine, dest->dgid))
 		return 0;
 	return refuse(-ETIMEDOUT, "GID of no port");
 }
 
-/* The port is named twice. On the way to RTR it has been said before; in SQD the path may go to another one. */
-static bool ports_agree(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request, uint32_t mask)
+/*
+ * The port is named twice. On the way to RTR it has been said before; in SQD the path may go to
+ * another one.
+ */
+static bool ports_agree(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request,
+			uint32_t mask)
 {
 	if (mask & IBV_QP_STATE && request->qp_state == IBV_QPS_RTR)
 		return request->dest.port_num == qp->attr.port;
@@ -53,7 +62,8 @@ static bool valid_mtu(uint8_t mtu)
 }
 
 /* What uverbs, ib_core and the driver check beside the masks. */
-static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request, uint32_t mask)
+static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request,
+			uint32_t mask)
 {
 	const struct limits *limits = &qp->device->machine->settings.limits;
 	const uint16_t pkeys = port_pkeys(qp->device->machine);
@@ -63,16 +73,19 @@ static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_q
 		return refuse(-EINVAL, "port number");
 	if (mask & IBV_QP_PKEY_INDEX && request->pkey_index >= pkeys)
 		return refuse(-EINVAL, "P_Key index");
-	if (mask & IBV_QP_AV && (!valid_port(qp, request->dest.port_num) || !ports_agree(qp, request, mask)))
+	if (mask & IBV_QP_AV &&
+	    (!valid_port(qp, request->dest.port_num) || !ports_agree(qp, request, mask)))
 		return refuse(-EINVAL, "port of the address vector");
-	if (mask & IBV_QP_ALT_PATH && (!valid_port(qp, request->alt_dest.port_num) || request->alt_pkey_index >= pkeys ||
-				       request->alt_dest.port_num != request->alt_port_num))
+	if (mask & IBV_QP_ALT_PATH &&
+	    (!valid_port(qp, request->alt_dest.port_num) || request->alt_pkey_index >= pkeys ||
+	     request->alt_dest.port_num != request->alt_port_num))
 		return refuse(-EINVAL, "alternate path");
 	if (mask & IBV_QP_PATH_MTU && !valid_mtu(request->path_mtu))
 		return refuse(-EINVAL, "path MTU");
 	if (mask & IBV_QP_MAX_QP_RD_ATOMIC && request->max_rd_atomic > limits->max_qp_init_rd_atom)
 		return refuse(-EINVAL, "max_rd_atomic");
-	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC && request->max_dest_rd_atomic > limits->max_qp_rd_atom)
+	if (mask & IBV_QP_MAX_DEST_RD_ATOMIC &&
+	    request->max_dest_rd_atomic > limits->max_qp_rd_atom)
 		return refuse(-EINVAL, "max_dest_rd_atomic");
 	if (mask & IBV_QP_AV)
 		err = check_gids(qp, &request->dest);
@@ -82,7 +95,8 @@ static int check_values(const struct hca_qp *qp, const struct ib_uverbs_modify_q
 }
 
 /* The LID is where the wire leads to. Ethernet has none, so the GID says it. */
-static struct ib_uverbs_qp_dest on_wire(const struct hca_machine *machine, struct ib_uverbs_qp_dest dest)
+static struct ib_uverbs_qp_dest on_wire(const struct hca_machine *machine,
+					struct ib_uverbs_qp_dest dest)
 {
 	if (machine->settings.ethernet)
 		dest.dlid = port_behind(machine, dest.dgid);
@@ -121,11 +135,13 @@ static void take_path(struct hca_qp *qp, const struct ib_uverbs_modify_qp *reque
 /* An armed QP that is told that it has migrated does so. */
 static void take_migration(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request)
 {
-	if (request->path_mig_state != IBV_MIG_MIGRATED || qp->attr.path_mig_state != IBV_MIG_ARMED || !path_migrate(qp))
+	if (request->path_mig_state != IBV_MIG_MIGRATED ||
+	    qp->attr.path_mig_state != IBV_MIG_ARMED || !path_migrate(qp))
 		qp->attr.path_mig_state = request->path_mig_state;
 }
 
-static void take_transport(struct hca_qp_attr *attr, const struct ib_uverbs_modify_qp *request, uint32_t mask)
+static void take_transport(struct hca_qp_attr *attr, const struct ib_uverbs_modify_qp *request,
+			   uint32_t mask)
 {
 	if (mask & IBV_QP_ACCESS_FLAGS)
 		attr->access = request->qp_access_flags;
@@ -161,7 +177,8 @@ static void reset(struct hca_qp *qp)
 
 void qp_fail(struct hca_qp *qp)
 {
-	bool last_wqe = qp->srq && (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD);
+	bool last_wqe = qp->srq && (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS ||
+				    qp->state == IBV_QPS_SQD);
 
 	if (qp->state == IBV_QPS_ERR)
 		return;
@@ -201,8 +218,8 @@ static void enter(struct hca_qp *qp, enum ibv_qp_state state)
 }
 
 /* The current and the new state. False when the program named a wrong current state. */
-static bool find_transition(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request, uint32_t mask,
-			    enum ibv_qp_state *next)
+static bool find_transition(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request,
+			    uint32_t mask, enum ibv_qp_state *next)
 {
 	if (mask & IBV_QP_CUR_STATE && request->cur_qp_state != qp->state)
 		return false;
@@ -253,7 +270,10 @@ static uint8_t stored_rd_atomic(uint8_t value)
 	return stored;
 }
 
-/* Both drivers store the remote rights only, and of a QP without responder resources only that to write. */
+/*
+ * Both drivers store the remote rights only, and of a QP without responder resources only that to
+ * write.
+ */
 static uint32_t stored_access(const struct hca_qp_attr *attr)
 {
 	uint32_t remote = IBV_ACCESS_REMOTE_WRITE;

@@ -26,15 +26,16 @@ bool recv_queue_of(struct hca_qp *qp, uint32_t srqn, struct recv_queue *queue)
 }
 
 /*
- * There is a WQE in the QP's own ring. Reads the record only when all that were known are consumed; one that tells of more
- * than the ring can hold tells nothing.
+ * There is a WQE in the QP's own ring. Reads the record only when all that were known are consumed;
+ * one that tells of more than the ring can hold tells nothing.
  */
 static bool rq_ready(struct hca_qp *qp)
 {
 	uint32_t word;
 	uint16_t more;
 
-	if (qp->rq.count && qp->rq.known == qp->rq.next && !mem_load32(qp->ctx, qp->rq.record, &word)) {
+	if (qp->rq.count && qp->rq.known == qp->rq.next &&
+	    !mem_load32(qp->ctx, qp->rq.record, &word)) {
 		more = (uint16_t)(be32toh(word) - qp->rq.next);
 		qp->rq.known += more <= qp->rq.count ? more : 0;
 	}
@@ -67,8 +68,9 @@ uint32_t recv_peek(const struct recv_queue *queue, struct sge sge[WQE_MAX_SGE])
 	const struct hca_qp *qp = queue->qp;
 	const struct hca_srq *srq = queue->srq;
 	uint16_t index = srq && claimed(queue) ? qp->claimed_index : srq ? srq->head : 0;
-	uint64_t slot = srq ? srq_slot(srq, index) + model->srq_header :
-			      qp->rq.buffer + ((uint64_t)(qp->rq.next & (qp->rq.count - 1)) << qp->rq.shift);
+	uint64_t slot = srq ? srq_slot(srq, index) + model->srq_header
+			    : qp->rq.buffer + ((uint64_t)(qp->rq.next & (qp->rq.count - 1))
+					       << qp->rq.shift);
 	size_t bytes = model->scatter_bytes * (size_t)(srq ? srq->max_sge : qp->max_recv_sge);
 
 	if (bytes > sizeof(list) || mem_read(queue->ctx, list, slot, bytes))

@@ -24,8 +24,9 @@ bool recv_available(const struct recv_queue *queue);
 uint32_t recv_peek(const struct recv_queue *queue, struct sge sge[WQE_MAX_SGE]);
 
 /*
- * A message in several pieces begins: the next WQE of an SRQ is taken for it, before a message to another QP takes it.
- * recv_complete() then completes that one. A message that is begun again after a failure keeps its WQE.
+ * A message in several pieces begins: the next WQE of an SRQ is taken for it, before a message to
+ * another QP takes it. recv_complete() then completes that one. A message that is begun again after
+ * a failure keeps its WQE.
  */
 void recv_claim(const struct recv_queue *queue);
 

@@ -57,14 +57,19 @@ static int read_slots(const struct hca_qp *qp, uint32_t first, uint32_t count, u
 	const struct ring *sq = &qp->sq;
 	uint32_t at = first & (sq->count - 1);
 	uint32_t before = sq->count - at < count ? sq->count - at : count;
-	int err = mem_read(qp->ctx, to, sq->buffer + ((uint64_t)at << sq->shift), (size_t)before << sq->shift);
+	int err = mem_read(qp->ctx, to, sq->buffer + ((uint64_t)at << sq->shift),
+			   (size_t)before << sq->shift);
 
 	if (err || before == count)
 		return err;
-	return mem_read(qp->ctx, to + ((size_t)before << sq->shift), sq->buffer, (size_t)(count - before) << sq->shift);
+	return mem_read(qp->ctx, to + ((size_t)before << sq->shift), sq->buffer,
+			(size_t)(count - before) << sq->shift);
 }
 
-/* Its slots in @bytes, which has room for the largest. Their number; 0 = not readable, or more than was posted. */
+/*
+ * Its slots in @bytes, which has room for the largest. Their number; 0 = not readable, or more than
+ * was posted.
+ */
 static uint32_t read_wqe(const struct hca_qp *qp, uint8_t bytes[WQE_MAX_BYTES])
 {
 	uint32_t slots;
@@ -74,7 +79,10 @@ static uint32_t read_wqe(const struct hca_qp *qp, uint8_t bytes[WQE_MAX_BYTES])
 	slots = qp->device->model->wqe_slots(bytes);
 	if (slots > qp->sq.known - qp->sq.next || slots << qp->sq.shift > WQE_MAX_BYTES)
 		return 0;
-	return slots == 1 || !read_slots(qp, qp->sq.next + 1, slots - 1, bytes + ((size_t)1 << qp->sq.shift)) ? slots : 0;
+	return slots == 1 || !read_slots(qp, qp->sq.next + 1, slots - 1,
+					 bytes + ((size_t)1 << qp->sq.shift))
+		       ? slots
+		       : 0;
 }
 
 enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe)
@@ -103,7 +111,8 @@ static uint32_t slots_at_hand(const struct hca_qp *qp, const struct wqe *wqe)
 void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome)
 {
 	struct cqe cqe = {
-		.qpn = qp->qpn, .send = true, .wqe_index = (uint16_t)qp->sq.next, .syndrome = syndrome,
+		.qpn = qp->qpn, .send = true, .wqe_index = (uint16_t)qp->sq.next,
+		.syndrome = syndrome,
 		.user_index = qp->user_index,
 	};
 
@@ -133,7 +142,8 @@ void sq_flush(struct hca_qp *qp)
 /* In SQD only what was begun is finished. */
 bool sq_may_execute(const struct hca_qp *qp)
 {
-	return !qp->waiting && (qp->state == IBV_QPS_RTS || (qp->state == IBV_QPS_SQD && qp->started));
+	return !qp->waiting &&
+	       (qp->state == IBV_QPS_RTS || (qp->state == IBV_QPS_SQD && qp->started));
 }
 
 static void kick_if_known(struct hca_qp *qp)
@@ -152,8 +162,11 @@ void sq_kick(struct hca_qp *qp)
 		kick_if_known(qp);
 }
 
-/* What their words say, read for all of them together; a QP whose word is out of reach has nothing. */
-static void look(struct hca_context *ctx, struct hca_qp *const *qps, const uint64_t *at, size_t count)
+/*
+ * What their words say, read for all of them together; a QP whose word is out of reach has nothing.
+ */
+static void look(struct hca_context *ctx, struct hca_qp *const *qps, const uint64_t *at,
+		 size_t count)
 {
 	const struct model *model = ctx->device->model;
 	uint32_t words[MEM_WORDS];

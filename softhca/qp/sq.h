@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Send queues: what is posted, which of them have work, and what happens to the requests that are over. */
+/*
+ * Send queues: what is posted, which of them have work, and what happens to the requests that are
+ * over.
+ */
 #ifndef SOFTHCA_SQ_H
 #define SOFTHCA_SQ_H
 
@@ -19,7 +22,9 @@ bool sq_posted(struct hca_qp *qp);
 /* Reads it. SYNDROME_OK, or the syndrome of one that cannot be executed. */
 enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe);
 
-/* It is over: one completion if it asked for one, or if it failed. @wqe NULL = it was never read. */
+/*
+ * It is over: one completion if it asked for one, or if it failed. @wqe NULL = it was never read.
+ */
 void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome);
 
 /* Completes everything posted with a flush error. */

@@ -118,8 +118,8 @@ static int open_trace(struct hca_machine *machine, char *why, size_t size)
 	return machine->trace ? 0 : fail(why, size, machine->settings.trace, -errno);
 }
 
-static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, struct server *server, struct end *end,
-		   char *why, size_t size)
+static int prepare(const struct daemon_plan *plan, struct hca_machine *machine,
+		   struct server *server, struct end *end, char *why, size_t size)
 {
 	char path[PATH_MAX];
 	int err;
@@ -152,7 +152,10 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, 
 
 /* ---- birth ---- */
 
-/* Close inherited pipes, locks and the terminal, so that the caller's shell does not wait for the daemon. */
+/*
+ * Close inherited pipes, locks and the terminal, so that the caller's shell does not wait for the
+ * daemon.
+ */
 static int detach(const struct daemon_plan *plan, int keep)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -174,7 +177,10 @@ static int detach(const struct daemon_plan *plan, int keep)
 	return 0;
 }
 
-/* The launcher reads one sentence, the reason of a failure, to the end of the pipe. An empty one means success. */
+/*
+ * The launcher reads one sentence, the reason of a failure, to the end of the pipe. An empty one
+ * means success.
+ */
 static void tell(int pipe_end, const char *why)
 {
 	if (write(pipe_end, why, strlen(why)) < 0)
@@ -191,7 +197,8 @@ static void __attribute__((noreturn)) live(const struct daemon_plan *plan, int r
 	int err;
 
 	err = detach(plan, ready);
-	err = err ? fail(why, sizeof(why), "/dev/null", err) : prepare(plan, &machine, &server, &end, why, sizeof(why));
+	err = err ? fail(why, sizeof(why), "/dev/null", err)
+		  : prepare(plan, &machine, &server, &end, why, sizeof(why));
 	tell(ready, why);
 	if (!err) {
 		serve(&server, &end);
@@ -220,14 +227,18 @@ static int read_all(int fd, char *text, size_t size)
 	return length ? -EIO : 0;
 }
 
-/* Doorbell pages and queues lie where the drivers map them, which follows from the size of the system's pages. */
+/*
+ * Doorbell pages and queues lie where the drivers map them, which follows from the size of the
+ * system's pages.
+ */
 static int check_page_size(char *why, size_t size)
 {
 	long page = sysconf(_SC_PAGESIZE);
 
 	if (page == SOFTHCA_UAR_LEN)
 		return 0;
-	snprintf(why, size, "this kernel's pages have %ld bytes, and the adapter is emulated for pages of %d only: use a kernel with those",
+	snprintf(why, size,
+		 "this kernel's pages have %ld bytes, and the adapter is emulated for pages of %d only: use a kernel with those",
 		 page, SOFTHCA_UAR_LEN);
 	return -ENOTSUP;
 }
@@ -260,7 +271,9 @@ int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size)
 	close(ready[1]);
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		continue;
-	status = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS ? read_all(ready[0], why, size) : -EAGAIN;
+	status = WIFEXITED(status) && WEXITSTATUS(status) == EXIT_SUCCESS
+			 ? read_all(ready[0], why, size)
+			 : -EAGAIN;
 	if (status == -EAGAIN)
 		snprintf(why, size, "the daemon could not be started");
 	close(ready[0]);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The daemon's directory. Whether its owner lives is known by a lock that the kernel releases, however the owner died. */
+/*
+ * The daemon's directory. Whether its owner lives is known by a lock that the kernel releases,
+ * however the owner died.
+ */
 #include "home.h"
 
 #include <softhca/machine/hca.h>
@@ -22,7 +25,8 @@
 
 #define LOCK	   "lock"
 #define RUN_PREFIX "softhca-run-"
-#define PATIENCE   20 /* seconds: as long as the end of a killed daemon may take on a busy machine */
+/* seconds: as long as the end of a killed daemon may take on a busy machine */
+#define PATIENCE   20
 
 static int fail(char *why, size_t size, const char *what, int err)
 {
@@ -44,7 +48,8 @@ static int remove_entry(const char *path, const struct stat *st, int type, struc
 /* Only what a daemon makes: the user may have named a directory that holds other things, too. */
 static void clear(const char *path, bool lock_too)
 {
-	static const char *const made[] = { SOFTHCA_SYSFS, SOFTHCA_SOCKET, SOFTHCA_PRELOAD, LOCK ".new", LOCK };
+	static const char *const made[] = { SOFTHCA_SYSFS, SOFTHCA_SOCKET, SOFTHCA_PRELOAD,
+					    LOCK ".new", LOCK };
 	size_t count = sizeof(made) / sizeof(made[0]) - (lock_too ? 0 : 1);
 	char victim[PATH_MAX];
 
@@ -94,13 +99,17 @@ static int lock_file(const char *path, int flags)
 	return err;
 }
 
-/* Created under another name and locked before it gets its own: so a lock file that is not locked is a dead daemon's. */
+/*
+ * Created under another name and locked before it gets its own: so a lock file that is not locked
+ * is a dead daemon's.
+ */
 static int lock_new(const char *directory)
 {
 	char early[PATH_MAX], path[PATH_MAX];
 	int fd;
 
-	if (dir_join(early, sizeof(early), directory, LOCK ".new") || dir_join(path, sizeof(path), directory, LOCK))
+	if (dir_join(early, sizeof(early), directory, LOCK ".new") ||
+	    dir_join(path, sizeof(path), directory, LOCK))
 		return -ENAMETOOLONG;
 	fd = lock_file(early, O_CREAT);
 	if (fd >= 0 && rename(early, path)) {
@@ -152,15 +161,18 @@ static int create_in(const char *base, char path[DIR_MAX + 1])
 
 int home_create(char path[DIR_MAX + 1], int *lock, char *why, size_t size)
 {
-	const char *const bases[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp", "/dev/shm" };
+	const char *const bases[] = { getenv("XDG_RUNTIME_DIR"), getenv("TMPDIR"), "/tmp",
+				      "/dev/shm" };
 	const size_t count = sizeof(bases) / sizeof(bases[0]);
 	size_t i;
 
 	for (i = 0; i < count && create_in(bases[i], path); i++)
 		continue;
 	if (i == count) {
-		snprintf(why, size, "no place for a private directory: neither XDG_RUNTIME_DIR nor TMPDIR (%d bytes at "
-			 "most, for the sake of the socket's name), /tmp or /dev/shm can take one", DIR_MAX - 19);
+		snprintf(why, size,
+			 "no place for a private directory: neither XDG_RUNTIME_DIR nor TMPDIR (%d bytes at "
+			 "most, for the sake of the socket's name), /tmp or /dev/shm can take one",
+			 DIR_MAX - 19);
 		return -ENOENT;
 	}
 	*lock = lock_new(path);
@@ -176,7 +188,10 @@ int home_create(char path[DIR_MAX + 1], int *lock, char *why, size_t size)
 
 /* ---- the long-lived daemon ---- */
 
-/* A daemon that was just ending may have removed the file between our open() and our lock: then the lock is nobody's. */
+/*
+ * A daemon that was just ending may have removed the file between our open() and our lock: then the
+ * lock is nobody's.
+ */
 static bool still_there(const char *path, int fd)
 {
 	struct stat named, open_file;
@@ -223,10 +238,15 @@ bool home_daemon_is_stopped(int sock)
 	return stopped;
 }
 
-/* A running daemon answers even a request without words. One that does not answer is stopped, or is being ended by the kernel. */
+/*
+ * A running daemon answers even a request without words. One that does not answer is stopped, or is
+ * being ended by the kernel.
+ */
 static bool answers(int sock)
 {
-	const struct softhca_hello hello = { .magic = SOFTHCA_MAGIC, .version = SOFTHCA_VERSION, .kind = SOFTHCA_CONTROL };
+	const struct softhca_hello hello = { .magic = SOFTHCA_MAGIC,
+					     .version = SOFTHCA_VERSION,
+					     .kind = SOFTHCA_CONTROL };
 	struct softhca_control_reply reply;
 	ssize_t got;
 	int text;
@@ -240,8 +260,9 @@ static bool answers(int sock)
 }
 
 /*
- * Whether the owner of the lock is a daemon that serves. One that was killed is still there for a moment, in which it may
- * even accept connections; one that has just been started does not listen yet.
+ * Whether the owner of the lock is a daemon that serves. One that was killed is still there for a
+ * moment, in which it may even accept connections; one that has just been started does not listen
+ * yet.
  */
 static bool serves(const char *path)
 {

@@ -53,8 +53,12 @@ static int turn_away(const struct guest *guest, int err)
 	return err;
 }
 
-/* The socket of a guest becomes that of what the guest has opened, which ends when the program closes it. */
-static int watch_commands(int sock, struct watch *watch, void (*ready)(struct watch *watch, uint32_t events))
+/*
+ * The socket of a guest becomes that of what the guest has opened, which ends when the program
+ * closes it.
+ */
+static int watch_commands(int sock, struct watch *watch,
+			  void (*ready)(struct watch *watch, uint32_t events))
 {
 	watch->ready = ready;
 	watch->ends = EPOLLHUP | EPOLLRDHUP;
@@ -103,7 +107,8 @@ static int greet_context(struct guest *guest, const struct softhca_hello *hello,
 	struct hca_context *ctx;
 	int uar = -1;
 
-	welcome.status = context_create(guest->server->machine, hello, guest->sock, guest->pid, arena_fd, &ctx, &uar);
+	welcome.status = context_create(guest->server->machine, hello, guest->sock, guest->pid,
+					arena_fd, &ctx, &uar);
 	if (welcome.status)
 		return turn_away(guest, welcome.status);
 	welcome.arena = ctx->arena != NULL;
@@ -144,7 +149,8 @@ static int greet_cm(struct guest *guest, const struct softhca_hello *hello)
 	struct softhca_welcome welcome = { 0 };
 	struct cm_file *file = NULL;
 
-	welcome.status = cm_file_create(guest->server->machine, hello, guest->sock, guest->pid, &file);
+	welcome.status =
+		cm_file_create(guest->server->machine, hello, guest->sock, guest->pid, &file);
 	if (welcome.status)
 		return turn_away(guest, welcome.status);
 	if (watch_commands(file->sock, &file->commands, cm_command_ready) ||
@@ -168,7 +174,8 @@ static void guest_free(struct guest *guest, bool close_socket)
 static void run_control(struct guest *guest, const char *words, size_t length)
 {
 	struct softhca_control_reply reply = { 0 };
-	int text = control_execute(guest->server->machine, words, length, &reply.status, &reply.length);
+	int text = control_execute(guest->server->machine, words, length, &reply.status,
+				   &reply.length);
 
 	send_message(guest->sock, &reply, sizeof(reply), text);
 	close_fd(text);
@@ -190,7 +197,8 @@ static bool handle_greeting(struct guest *guest, const uint8_t *bytes, size_t si
 {
 	const struct softhca_hello *hello = (const void *)bytes;
 
-	if (size < sizeof(*hello) || hello->magic != SOFTHCA_MAGIC || hello->version != SOFTHCA_VERSION) {
+	if (size < sizeof(*hello) || hello->magic != SOFTHCA_MAGIC ||
+	    hello->version != SOFTHCA_VERSION) {
 		turn_away(guest, -EPROTO);
 		return false;
 	}
@@ -279,7 +287,8 @@ int server_open(struct server *server, struct hca_machine *machine, const char *
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (sock < 0)
 		return -errno;
-	if (bind(sock, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0600) || listen(sock, 128))
+	if (bind(sock, (struct sockaddr *)&address, sizeof(address)) || chmod(path, 0600) ||
+	    listen(sock, 128))
 		err = -errno;
 	else
 		err = loop_watch(sock, EPOLLIN, &server->watch);

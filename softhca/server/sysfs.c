@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The device tree in which libibverbs finds the emulated devices: what it and the tools of InfiniBand read. */
+/*
+ * The device tree in which libibverbs finds the emulated devices: what it and the tools of
+ * InfiniBand read.
+ */
 #include "sysfs.h"
 
 #include <softhca/machine/port.h>
@@ -22,7 +25,8 @@ struct tree {
 
 static void make_dirs(struct tree *tree, char *path)
 {
-	for (char *slash = path + strlen(tree->root); !tree->err && (slash = strchr(slash, '/')); slash++) {
+	for (char *slash = path + strlen(tree->root); !tree->err && (slash = strchr(slash, '/'));
+	     slash++) {
 		*slash = '\0';
 		if (mkdir(path, 0700) && errno != EEXIST)
 			tree->err = -errno;
@@ -30,8 +34,12 @@ static void make_dirs(struct tree *tree, char *path)
 	}
 }
 
-/* One file with one line. The line may be NULL for a directory of that name (which ends in a slash). */
-__attribute__((format(printf, 3, 4))) static void plant(struct tree *tree, const char *line, const char *format, ...)
+/*
+ * One file with one line. The line may be NULL for a directory of that name (which ends in a
+ * slash).
+ */
+__attribute__((format(printf, 3, 4))) static void plant(struct tree *tree, const char *line,
+							const char *format, ...)
 {
 	char path[PATH_MAX];
 	int length = snprintf(path, sizeof(path), "%s/", tree->root);
@@ -70,8 +78,12 @@ static void guid_bytes(uint64_t guid, uint8_t bytes[8])
 	memcpy(bytes, &guid, sizeof(guid));
 }
 
-/* Entries first to count - 1 of a table, all alike: hard links to one file, because every start of the emulator makes them. */
-static void plant_alike(struct tree *tree, const char *line, const char *table, unsigned int first, unsigned int count)
+/*
+ * Entries first to count - 1 of a table, all alike: hard links to one file, because every start of
+ * the emulator makes them.
+ */
+static void plant_alike(struct tree *tree, const char *line, const char *table, unsigned int first,
+			unsigned int count)
 {
 	char path[PATH_MAX], from[PATH_MAX + 16], to[PATH_MAX + 16];
 
@@ -89,7 +101,8 @@ static void plant_alike(struct tree *tree, const char *line, const char *table, 
 }
 
 /* The loopback interface stands for the port's own, which this machine has not. */
-static void plant_gids(struct tree *tree, const struct hca_device *device, uint8_t port, const char *dir)
+static void plant_gids(struct tree *tree, const struct hca_device *device, uint8_t port,
+		       const char *dir)
 {
 	static const char v1[] = "IB/RoCE v1", v2[] = "RoCE v2";
 	char text[64], table[96];
@@ -105,7 +118,10 @@ static void plant_gids(struct tree *tree, const struct hca_device *device, uint8
 	}
 	snprintf(table, sizeof(table), "%s/gids", dir);
 	plant_alike(tree, format_gid((const uint8_t[16]){ 0 }, 8, text), table, i, PORT_GIDS);
-	/* Of an empty entry the kernel refuses to tell the type. No file can do that, and libibverbs ignores what it reads. */
+	/*
+	 * Of an empty entry the kernel refuses to tell the type. No file can do that, and
+	 * libibverbs ignores what it reads.
+	 */
 	snprintf(table, sizeof(table), "%s/gid_attrs/types", dir);
 	plant_alike(tree, v1, table, i, PORT_GIDS);
 }
@@ -139,7 +155,8 @@ static void plant_port(struct tree *tree, const struct hca_device *device, int p
 	plant(tree, "4: ACTIVE", "%s/state", dir);
 	plant(tree, "5: LinkUp", "%s/phys_state", dir);
 	plant(tree, device->model->rate, "%s/rate", dir);
-	plant(tree, device->machine->settings.ethernet ? "Ethernet" : "InfiniBand", "%s/link_layer", dir);
+	plant(tree, device->machine->settings.ethernet ? "Ethernet" : "InfiniBand", "%s/link_layer",
+	      dir);
 }
 
 static void plant_device(struct tree *tree, const struct hca_device *device)
@@ -152,7 +169,9 @@ static void plant_device(struct tree *tree, const struct hca_device *device)
 	device_name(device, name);
 	guid_bytes(device->guid, guid);
 	plant(tree, name, "class/infiniband_verbs/uverbs%d/ibdev", device->index);
-	/* /dev/null's number: what stands in for the uverbs file. 0:0 would skip libibverbs' check. */
+	/*
+	 * /dev/null's number: what stands in for the uverbs file. 0:0 would skip libibverbs' check.
+	 */
 	plant(tree, "1:3", "class/infiniband_verbs/uverbs%d/dev", device->index);
 	snprintf(text, sizeof(text), "%u", model->driver_abi);
 	plant(tree, text, "class/infiniband_verbs/uverbs%d/abi_version", device->index);

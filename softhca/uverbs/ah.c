@@ -9,16 +9,21 @@
 
 #include <errno.h>
 
-static int resolve(const struct hca_device *device, const struct ib_uverbs_ah_attr *attr, uint8_t mac[6])
+static int resolve(const struct hca_device *device, const struct ib_uverbs_ah_attr *attr,
+		   uint8_t mac[6])
 {
 	uint8_t own[16];
 
 	if (attr->port_num < 1 || attr->port_num > device->machine->settings.ports)
 		return refuse(-EINVAL, "port number");
 	if (!attr->is_global)
-		return device->machine->settings.ethernet ? refuse(-EINVAL, "address handle without a GRH") : 0;
+		return device->machine->settings.ethernet
+			       ? refuse(-EINVAL, "address handle without a GRH")
+			       : 0;
 	if (port_gid(device, attr->port_num, attr->grh.sgid_index, own) == GID_NONE)
-		return attr->grh.sgid_index < PORT_GIDS ? refuse(-ENODATA, "GID index of an empty entry") : refuse(-EINVAL, "GID index");
+		return attr->grh.sgid_index < PORT_GIDS
+			       ? refuse(-ENODATA, "GID index of an empty entry")
+			       : refuse(-EINVAL, "GID index");
 	if (!device->machine->settings.ethernet || port_mac(device->machine, attr->grh.dgid, mac))
 		return 0;
 	return refuse(-ETIMEDOUT, "GID of no port");

@@ -15,7 +15,8 @@ struct row {
 	int (*execute)(struct cmd *cmd);
 	size_t in_size, out_size; /* least sizes, without headers and driver parts */
 	bool needs_xrc, needs_open_qp;
-	bool after_work; /* what was posted before would have left an adapter long before it hears of the command */
+	/* what was posted before would have left an adapter long before it hears of the command */
+	bool after_work;
 };
 
 #define IN(type)  sizeof(struct ib_uverbs_##type)
@@ -31,50 +32,70 @@ static const struct row legacy[] = {
 	[IB_USER_VERBS_CMD_CREATE_AH] = { "CREATE_AH", cmd_create_ah, IO(create_ah) },
 	[IB_USER_VERBS_CMD_DESTROY_AH] = { "DESTROY_AH", cmd_destroy_ah, IN(destroy_ah), 0 },
 	[IB_USER_VERBS_CMD_REG_MR] = { "REG_MR", cmd_reg_mr, IO(reg_mr) },
-	[IB_USER_VERBS_CMD_REREG_MR] = { "REREG_MR", cmd_rereg_mr, IO(rereg_mr), .after_work = true },
-	[IB_USER_VERBS_CMD_DEREG_MR] = { "DEREG_MR", cmd_dereg_mr, IN(dereg_mr), 0, .after_work = true },
+	[IB_USER_VERBS_CMD_REREG_MR] = { "REREG_MR", cmd_rereg_mr, IO(rereg_mr),
+					 .after_work = true },
+	[IB_USER_VERBS_CMD_DEREG_MR] = { "DEREG_MR", cmd_dereg_mr, IN(dereg_mr), 0,
+					 .after_work = true },
 	[IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL] = { "CREATE_COMP_CHANNEL", cmd_create_comp_channel,
 						    IO(create_comp_channel) },
 	[IB_USER_VERBS_CMD_CREATE_CQ] = { "CREATE_CQ", cmd_create_cq, IO(create_cq) },
 	[IB_USER_VERBS_CMD_RESIZE_CQ] = { "RESIZE_CQ", cmd_resize_cq, IN(resize_cq),
-					  offsetof(struct ib_uverbs_resize_cq_resp, reserved), .after_work = true },
+					  offsetof(struct ib_uverbs_resize_cq_resp, reserved),
+					  .after_work = true },
 	[IB_USER_VERBS_CMD_DESTROY_CQ] = { "DESTROY_CQ", cmd_destroy_cq, IO(destroy_cq) },
 	[IB_USER_VERBS_CMD_CREATE_QP] = { "CREATE_QP", cmd_create_qp, IO(create_qp) },
 	[IB_USER_VERBS_CMD_QUERY_QP] = { "QUERY_QP", cmd_query_qp, IO(query_qp) },
-	[IB_USER_VERBS_CMD_MODIFY_QP] = { "MODIFY_QP", cmd_modify_qp, IN(modify_qp), 0, .after_work = true },
-	[IB_USER_VERBS_CMD_DESTROY_QP] = { "DESTROY_QP", cmd_destroy_qp, IO(destroy_qp), .after_work = true },
-	[IB_USER_VERBS_CMD_ATTACH_MCAST] = { "ATTACH_MCAST", cmd_attach_mcast, IN(attach_mcast), 0 },
-	[IB_USER_VERBS_CMD_DETACH_MCAST] = { "DETACH_MCAST", cmd_detach_mcast, IN(detach_mcast), 0, .after_work = true },
+	[IB_USER_VERBS_CMD_MODIFY_QP] = { "MODIFY_QP", cmd_modify_qp, IN(modify_qp), 0,
+					  .after_work = true },
+	[IB_USER_VERBS_CMD_DESTROY_QP] = { "DESTROY_QP", cmd_destroy_qp, IO(destroy_qp),
+					   .after_work = true },
+	[IB_USER_VERBS_CMD_ATTACH_MCAST] = { "ATTACH_MCAST", cmd_attach_mcast, IN(attach_mcast),
+					     0 },
+	[IB_USER_VERBS_CMD_DETACH_MCAST] = { "DETACH_MCAST", cmd_detach_mcast, IN(detach_mcast), 0,
+					     .after_work = true },
 	[IB_USER_VERBS_CMD_CREATE_SRQ] = { "CREATE_SRQ", cmd_create_srq, IO(create_srq) },
-	[IB_USER_VERBS_CMD_MODIFY_SRQ] = { "MODIFY_SRQ", cmd_modify_srq, IN(modify_srq), 0, .after_work = true },
+	[IB_USER_VERBS_CMD_MODIFY_SRQ] = { "MODIFY_SRQ", cmd_modify_srq, IN(modify_srq), 0,
+					   .after_work = true },
 	[IB_USER_VERBS_CMD_QUERY_SRQ] = { "QUERY_SRQ", cmd_query_srq, IO(query_srq) },
-	[IB_USER_VERBS_CMD_DESTROY_SRQ] = { "DESTROY_SRQ", cmd_destroy_srq, IO(destroy_srq), .after_work = true },
-	[IB_USER_VERBS_CMD_OPEN_XRCD] = { "OPEN_XRCD", cmd_open_xrcd, IO(open_xrcd), .needs_xrc = true },
-	[IB_USER_VERBS_CMD_CLOSE_XRCD] = { "CLOSE_XRCD", cmd_close_xrcd, IN(close_xrcd), 0, .needs_xrc = true },
-	[IB_USER_VERBS_CMD_CREATE_XSRQ] = { "CREATE_XSRQ", cmd_create_xsrq, IN(create_xsrq), OUT(create_srq) },
-	[IB_USER_VERBS_CMD_OPEN_QP] = { "OPEN_QP", cmd_open_qp, IN(open_qp), OUT(create_qp), .needs_open_qp = true },
+	[IB_USER_VERBS_CMD_DESTROY_SRQ] = { "DESTROY_SRQ", cmd_destroy_srq, IO(destroy_srq),
+					    .after_work = true },
+	[IB_USER_VERBS_CMD_OPEN_XRCD] = { "OPEN_XRCD", cmd_open_xrcd, IO(open_xrcd),
+					  .needs_xrc = true },
+	[IB_USER_VERBS_CMD_CLOSE_XRCD] = { "CLOSE_XRCD", cmd_close_xrcd, IN(close_xrcd), 0,
+					   .needs_xrc = true },
+	[IB_USER_VERBS_CMD_CREATE_XSRQ] = { "CREATE_XSRQ", cmd_create_xsrq, IN(create_xsrq),
+					    OUT(create_srq) },
+	[IB_USER_VERBS_CMD_OPEN_QP] = { "OPEN_QP", cmd_open_qp, IN(open_qp), OUT(create_qp),
+					.needs_open_qp = true },
 };
 
 static const struct row extended[] = {
-	[IB_USER_VERBS_EX_CMD_QUERY_DEVICE] = { "EX_QUERY_DEVICE", cmd_ex_query_device, IN(ex_query_device),
-						offsetof(struct ib_uverbs_ex_query_device_resp, odp_caps) },
+	[IB_USER_VERBS_EX_CMD_QUERY_DEVICE] = { "EX_QUERY_DEVICE", cmd_ex_query_device,
+						IN(ex_query_device),
+						offsetof(struct ib_uverbs_ex_query_device_resp,
+							 odp_caps) },
 	[IB_USER_VERBS_EX_CMD_CREATE_CQ] = { "EX_CREATE_CQ", cmd_ex_create_cq, IN(ex_create_cq),
 					     OUT(ex_create_cq) },
 	[IB_USER_VERBS_EX_CMD_CREATE_QP] = { "EX_CREATE_QP", cmd_ex_create_qp,
-					     offsetof(struct ib_uverbs_ex_create_qp, create_flags), OUT(ex_create_qp) },
+					     offsetof(struct ib_uverbs_ex_create_qp, create_flags),
+					     OUT(ex_create_qp) },
 };
 
 static const struct row *find_row(uint32_t command, int *err)
 {
 	bool ex = command & IB_USER_VERBS_CMD_FLAG_EXTENDED;
 	uint32_t number = command & IB_USER_VERBS_CMD_COMMAND_MASK;
-	size_t count = ex ? sizeof(extended) / sizeof(extended[0]) : sizeof(legacy) / sizeof(legacy[0]);
+	size_t count = ex ? sizeof(extended) / sizeof(extended[0])
+			  : sizeof(legacy) / sizeof(legacy[0]);
 	const struct row *row = (ex ? extended : legacy) + number;
 
 	*err = -EINVAL;
 	if (command & ~(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_CMD_COMMAND_MASK))
 		return NULL;
-	/* The kernel knows more commands than the driver has; those it has not are "not supported" rather than invalid. */
+	/*
+	 * The kernel knows more commands than the driver has; those it has not are "not supported"
+	 * rather than invalid.
+	 */
 	*err = ex || number <= IB_USER_VERBS_CMD_OPEN_QP ? -EOPNOTSUPP : -EINVAL;
 	return number < count && row->execute ? row : NULL;
 }
@@ -108,7 +129,10 @@ int cmd_number(const char *name, uint32_t *command)
 	return 0;
 }
 
-/* in_words and out_words count 4 bytes, all headers included; the response's address comes first in the request. */
+/*
+ * in_words and out_words count 4 bytes, all headers included; the response's address comes first in
+ * the request.
+ */
 static int split_legacy(struct cmd *cmd, const struct row *row, const uint8_t *bytes, size_t size)
 {
 	const struct ib_uverbs_cmd_hdr *hdr = (const void *)bytes;
@@ -116,7 +140,10 @@ static int split_legacy(struct cmd *cmd, const struct row *row, const uint8_t *b
 
 	if (hdr->in_words * 4u != size)
 		return refuse(-EINVAL, "in_words");
-	/* Too short a request is as malformed as one with wrong counts (newer kernels tell the two apart: ENOSPC). */
+	/*
+	 * Too short a request is as malformed as one with wrong counts (newer kernels tell the two
+	 * apart: ENOSPC).
+	 */
 	if (size < row->in_size + sizeof(*hdr))
 		return refuse(-EINVAL, "request too short");
 	/* Not malformed: the response would not fit, which is ENOSPC. */
@@ -139,7 +166,8 @@ static int split_extended(struct cmd *cmd, const struct row *row, const uint8_t 
 	const struct ib_uverbs_ex_cmd_hdr *ex = (const void *)(hdr + 1);
 	const size_t headers = sizeof(*hdr) + sizeof(*ex);
 
-	if (size < headers || (size_t)(hdr->in_words + ex->provider_in_words) * 8 != size - headers ||
+	if (size < headers ||
+	    (size_t)(hdr->in_words + ex->provider_in_words) * 8 != size - headers ||
 	    ex->cmd_hdr_reserved)
 		return refuse(-EINVAL, "in_words");
 	if (hdr->in_words * 8u < row->in_size)
@@ -180,8 +208,8 @@ static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
 	row = find_row(hdr->command, &err);
 	if (!row)
 		return refuse(err, "no such command");
-	err = hdr->command & IB_USER_VERBS_CMD_FLAG_EXTENDED ? split_extended(cmd, row, bytes, size) :
-								   split_legacy(cmd, row, bytes, size);
+	err = hdr->command & IB_USER_VERBS_CMD_FLAG_EXTENDED ? split_extended(cmd, row, bytes, size)
+							     : split_legacy(cmd, row, bytes, size);
 	if (err)
 		return err;
 	/* GET_CONTEXT must be the first command, and can be given only once. */
@@ -197,7 +225,8 @@ static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
 	return row->execute(cmd);
 }
 
-int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd, int *give, uint64_t *give_at)
+int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd, int *give,
+		uint64_t *give_at)
 {
 	struct cmd cmd = { .ctx = ctx, .fd = fd, .give = -1 };
 	uint32_t command = 0;
@@ -220,15 +249,19 @@ static int put(const struct cmd *cmd, uint64_t to, const void *from, size_t leng
 	if (mem_write(cmd->ctx, to, from, part))
 		return refuse(-EFAULT, "response address");
 	for (size_t at = part; at < room; at += sizeof(zeroes)) {
-		if (mem_write(cmd->ctx, to + at, zeroes, room - at < sizeof(zeroes) ? room - at : sizeof(zeroes)))
+		if (mem_write(cmd->ctx, to + at, zeroes,
+			      room - at < sizeof(zeroes) ? room - at : sizeof(zeroes)))
 			return refuse(-EFAULT, "response address");
 	}
 	return 0;
 }
 
-int cmd_respond(const struct cmd *cmd, const void *out, size_t size, const void *driver, size_t driver_size)
+int cmd_respond(const struct cmd *cmd, const void *out, size_t size, const void *driver,
+		size_t driver_size)
 {
 	int err = put(cmd, cmd->response, out, size, cmd->out_size);
 
-	return err ? err : put(cmd, cmd->response + cmd->out_size, driver, driver_size, cmd->driver_out_size);
+	return err ? err
+		   : put(cmd, cmd->response + cmd->out_size, driver, driver_size,
+			 cmd->driver_out_size);
 }

@@ -17,14 +17,17 @@ struct cmd {
 	uint64_t response; /* in the client; 0 = none */
 	size_t out_size, driver_out_size;
 	int fd;	    /* descriptor that the client attached, or -1; stays the caller's */
-	int give;   /* descriptor for the client, or -1: the command sets it, the caller sends and closes it */
+	/* descriptor for the client, or -1: the command sets it, the caller sends and closes it */
+	int give;
 };
 
 /*
- * Executes the @size bytes of one write(). @fd as in struct cmd. 0 or -errno as the kernel's write() has it; then *give is
- * a descriptor whose number belongs into the first word of the response at *give_at, or -1.
+ * Executes the @size bytes of one write(). @fd as in struct cmd. 0 or -errno as the kernel's
+ * write() has it; then *give is a descriptor whose number belongs into the first word of the
+ * response at *give_at, or -1.
  */
-int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd, int *give, uint64_t *give_at);
+int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd, int *give,
+		uint64_t *give_at);
 
 /* Name of a command, for people. */
 const char *cmd_name(uint32_t command);
@@ -33,10 +36,11 @@ const char *cmd_name(uint32_t command);
 int cmd_number(const char *name, uint32_t *command);
 
 /*
- * Writes the response: @out, then the driver's part after it. As the kernel, no more than the client has room for, and
- * what it has more is zeroed. 0 or -EFAULT.
+ * Writes the response: @out, then the driver's part after it. As the kernel, no more than the
+ * client has room for, and what it has more is zeroed. 0 or -EFAULT.
  */
-int cmd_respond(const struct cmd *cmd, const void *out, size_t size, const void *driver, size_t driver_size);
+int cmd_respond(const struct cmd *cmd, const void *out, size_t size, const void *driver,
+		size_t driver_size);
 
 /* device_cap_flags */
 uint32_t device_capabilities(const struct settings *settings);

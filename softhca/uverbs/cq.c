@@ -14,7 +14,10 @@
 
 int cmd_create_comp_channel(struct cmd *cmd)
 {
-	/* The client's preload puts the descriptor's number here; the kernel would have known it already. */
+	/*
+	 * The client's preload puts the descriptor's number here; the kernel would have known it
+	 * already.
+	 */
 	struct ib_uverbs_create_comp_channel_resp resp = { 0 };
 	int err;
 	int reader;
@@ -39,7 +42,8 @@ static int create(struct cmd *cmd, uint32_t vector, int32_t channel_fd, struct c
 
 	if (vector >= COMP_VECTORS)
 		return refuse(-EINVAL, "completion vector");
-	err = cmd->ctx->device->model->take_cq(cmd->driver_in, cmd->driver_in_size, &request->place);
+	err = cmd->ctx->device->model->take_cq(cmd->driver_in, cmd->driver_in_size,
+					       &request->place);
 	if (err)
 		return err;
 	if (channel_fd >= 0) {
@@ -130,7 +134,8 @@ int cmd_destroy_cq(struct cmd *cmd)
 	if (cq->obj.uses)
 		return refuse(-EBUSY, "CQ in use");
 	resp.comp_events_reported = event_settle_completions(cq);
-	resp.async_events_reported = event_settle_async(cmd->ctx, cq->user_handle, cq->async_events);
+	resp.async_events_reported =
+		event_settle_async(cmd->ctx, cq->user_handle, cq->async_events);
 	cq_destroy(cq);
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 }

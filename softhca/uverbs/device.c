@@ -29,8 +29,8 @@ int cmd_get_context(struct cmd *cmd)
 	int reader;
 	struct hca_channel *channel;
 
-	err = cmd->ctx->device->model->context(cmd->driver_in, cmd->driver_in_size, settings->ports, &settings->limits, &driver,
-						    &cqe_version);
+	err = cmd->ctx->device->model->context(cmd->driver_in, cmd->driver_in_size, settings->ports,
+					       &settings->limits, &driver, &cqe_version);
 	if (err)
 		return err;
 	channel = channel_new(cmd->ctx, &reader, &err);
@@ -51,10 +51,11 @@ int cmd_get_context(struct cmd *cmd)
 
 uint32_t device_capabilities(const struct settings *settings)
 {
-	return IB_UVERBS_DEVICE_BAD_PKEY_CNTR | IB_UVERBS_DEVICE_BAD_QKEY_CNTR | IB_UVERBS_DEVICE_AUTO_PATH_MIG |
+	return IB_UVERBS_DEVICE_BAD_PKEY_CNTR | IB_UVERBS_DEVICE_BAD_QKEY_CNTR |
+	IB_UVERBS_DEVICE_AUTO_PATH_MIG |
 	       IB_UVERBS_DEVICE_CURR_QP_STATE_MOD | IB_UVERBS_DEVICE_SHUTDOWN_PORT |
-	       IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT | IB_UVERBS_DEVICE_SYS_IMAGE_GUID | IB_UVERBS_DEVICE_RC_RNR_NAK_GEN |
-	       (settings->xrc ? IB_UVERBS_DEVICE_XRC : 0);
+	       IB_UVERBS_DEVICE_PORT_ACTIVE_EVENT | IB_UVERBS_DEVICE_SYS_IMAGE_GUID |
+	       IB_UVERBS_DEVICE_RC_RNR_NAK_GEN | (settings->xrc ? IB_UVERBS_DEVICE_XRC : 0);
 }
 
 static void describe(const struct hca_device *device, struct ib_uverbs_query_device_resp *resp)
@@ -111,7 +112,8 @@ int cmd_ex_query_device(struct cmd *cmd)
 	if (request->comp_mask || request->reserved)
 		return refuse(-EINVAL, "comp_mask or reserved");
 	describe(cmd->ctx->device, &resp.base);
-	resp.response_length = (uint32_t)(cmd->out_size < sizeof(resp) ? cmd->out_size : sizeof(resp));
+	resp.response_length =
+		(uint32_t)(cmd->out_size < sizeof(resp) ? cmd->out_size : sizeof(resp));
 	resp.device_cap_flags_ex = resp.base.device_cap_flags;
 	resp.timestamp_mask = cmd->ctx->device->model->timestamp_mask;
 	resp.hca_core_clock = cmd->ctx->device->model->clock_khz;
@@ -142,6 +144,7 @@ int cmd_query_port(struct cmd *cmd)
 	resp.active_width = WIDTH_4X;
 	resp.active_speed = device->model->link_speed;
 	resp.phys_state = port->active ? LINK_UP : POLLING;
-	resp.link_layer = device->machine->settings.ethernet ? IBV_LINK_LAYER_ETHERNET : IBV_LINK_LAYER_INFINIBAND;
+	resp.link_layer = device->machine->settings.ethernet ? IBV_LINK_LAYER_ETHERNET
+							     : IBV_LINK_LAYER_INFINIBAND;
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 }

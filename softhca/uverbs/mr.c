@@ -65,7 +65,8 @@ int cmd_dealloc_pd(struct cmd *cmd)
 int cmd_reg_mr(struct cmd *cmd)
 {
 	const struct ib_uverbs_reg_mr *request = cmd->in;
-	const struct mr_range range = { request->start, request->length, request->hca_va, request->access_flags };
+	const struct mr_range range = { request->start, request->length, request->hca_va,
+					request->access_flags };
 	struct hca_pd *pd = object_pd(cmd->ctx, request->pd_handle);
 	struct ib_uverbs_reg_mr_resp resp;
 	struct hca_mr *mr;
@@ -88,20 +89,23 @@ int cmd_reg_mr(struct cmd *cmd)
 }
 
 /* What the flags do not name stays as it is. */
-static void merge(const struct hca_mr *mr, const struct ib_uverbs_rereg_mr *request, struct mr_range *range)
+static void merge(const struct hca_mr *mr, const struct ib_uverbs_rereg_mr *request,
+		  struct mr_range *range)
 {
 	bool moved = request->flags & IBV_REREG_MR_CHANGE_TRANSLATION;
 
 	range->start = moved ? request->start : mr->start;
 	range->length = moved ? request->length : mr->length;
 	range->iova = moved ? request->hca_va : mr->iova;
-	range->access = request->flags & IBV_REREG_MR_CHANGE_ACCESS ? request->access_flags : mr->access;
+	range->access = request->flags & IBV_REREG_MR_CHANGE_ACCESS ? request->access_flags
+								    : mr->access;
 }
 
 int cmd_rereg_mr(struct cmd *cmd)
 {
 	const struct ib_uverbs_rereg_mr *request = cmd->in;
-	const uint32_t known = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD | IBV_REREG_MR_CHANGE_ACCESS;
+	const uint32_t known = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD |
+			       IBV_REREG_MR_CHANGE_ACCESS;
 	struct hca_mr *mr = object_mr(cmd->ctx, request->mr_handle);
 	struct ib_uverbs_rereg_mr_resp resp;
 	struct mr_range range;
@@ -110,7 +114,8 @@ int cmd_rereg_mr(struct cmd *cmd)
 
 	if (!request->flags || request->flags & ~known || !mr)
 		return refuse(-EINVAL, "rereg flags or MR handle");
-	pd = request->flags & IBV_REREG_MR_CHANGE_PD ? object_pd(cmd->ctx, request->pd_handle) : mr->pd;
+	pd = request->flags & IBV_REREG_MR_CHANGE_PD ? object_pd(cmd->ctx, request->pd_handle)
+						     : mr->pd;
 	if (!pd)
 		return refuse(-EINVAL, "PD handle");
 	merge(mr, request, &range);

@@ -11,7 +11,8 @@
 #include <string.h>
 
 /* The handles of a QP that sends. */
-static int find_sender(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in, struct qp_request *request)
+static int find_sender(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in,
+		       struct qp_request *request)
 {
 	request->pd = object_pd(cmd->ctx, in->pd_handle);
 	request->send_cq = object_cq(cmd->ctx, in->send_cq_handle);
@@ -28,10 +29,12 @@ static int find_sender(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in,
 		return 0;
 	/* An XRC SRQ takes messages of XRC targets only. */
 	request->srq = object_srq(cmd->ctx, in->srq_handle);
-	return request->srq && !request->srq->xrc ? 0 : refuse(-EINVAL, "SRQ handle, or an XRC SRQ");
+	return request->srq && !request->srq->xrc ? 0
+						  : refuse(-EINVAL, "SRQ handle, or an XRC SRQ");
 }
 
-static int find_objects(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in, struct qp_request *request)
+static int find_objects(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in,
+			struct qp_request *request)
 {
 	bool xrc = cmd->ctx->device->machine->settings.xrc;
 
@@ -56,7 +59,8 @@ static int find_objects(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in
 	}
 }
 
-static struct ib_uverbs_create_qp_resp describe(const struct hca_qp_handle *handle, const struct qp_request *request)
+static struct ib_uverbs_create_qp_resp describe(const struct hca_qp_handle *handle,
+						const struct qp_request *request)
 {
 	struct ib_uverbs_create_qp_resp resp = { 0 };
 
@@ -71,35 +75,41 @@ static struct ib_uverbs_create_qp_resp describe(const struct hca_qp_handle *hand
 }
 
 /* Of the flags these adapters have one. */
-static int take_flags(const struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in, struct qp_request *request)
+static int take_flags(const struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in,
+		      struct qp_request *request)
 {
 	const uint32_t known = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB;
 
 	if (in->create_flags & ~known)
 		return refuse(cmd->ctx->device->model->no_flag, "creation flags");
-	if (in->create_flags && request->type != IBV_QPT_UD && cmd->ctx->device->model->flags_of_datagrams)
+	if (in->create_flags && request->type != IBV_QPT_UD &&
+	    cmd->ctx->device->model->flags_of_datagrams)
 		return refuse(-EINVAL, "creation flags of a QP that is not UD");
 	request->not_to_self = in->create_flags;
 	return 0;
 }
 
-static int create(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in, struct qp_request *request,
-		  struct hca_qp_handle **handle)
+static int create(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in,
+		  struct qp_request *request, struct hca_qp_handle **handle)
 {
 	const struct hca_device *device = cmd->ctx->device;
 	int err;
 
 	*request = (struct qp_request){
-		.user_handle = in->user_handle, .type = in->qp_type, .sq_sig_all = in->sq_sig_all,
-		.caps = { in->max_send_wr, in->max_recv_wr, in->max_send_sge, in->max_recv_sge, in->max_inline_data },
+		.user_handle = in->user_handle,
+		.type = in->qp_type,
+		.sq_sig_all = in->sq_sig_all,
+		.caps = { in->max_send_wr, in->max_recv_wr, in->max_send_sge, in->max_recv_sge,
+			  in->max_inline_data },
 	};
 	err = find_objects(cmd, in, request);
 	if (!err)
 		err = take_flags(cmd, in, request);
 	if (!err)
-		err = device->model->take_qp(cmd->driver_in, cmd->driver_in_size, request->type, request->srq,
-					       cmd->ctx->cqe_version, &device->machine->settings.limits, &request->caps,
-					       &request->rings);
+		err = device->model->take_qp(cmd->driver_in, cmd->driver_in_size, request->type,
+					     request->srq, cmd->ctx->cqe_version,
+					     &device->machine->settings.limits, &request->caps,
+					     &request->rings);
 	return err ? err : qp_create(cmd->ctx, request, handle);
 }
 
@@ -135,12 +145,15 @@ int cmd_ex_create_qp(struct cmd *cmd)
 	memcpy(&in, cmd->in, cmd->in_size < sizeof(in) ? cmd->in_size : sizeof(in));
 	/* A table of receive queues is for Ethernet. */
 	if (in.comp_mask || in.reserved)
-		return refuse(in.comp_mask == IB_UVERBS_CREATE_QP_MASK_IND_TABLE ? -EOPNOTSUPP : -EINVAL, "comp_mask or reserved");
+		return refuse(in.comp_mask == IB_UVERBS_CREATE_QP_MASK_IND_TABLE ? -EOPNOTSUPP
+										 : -EINVAL,
+			      "comp_mask or reserved");
 	err = create(cmd, &in, &request, &handle);
 	if (err)
 		return err;
 	resp.base = describe(handle, &request);
-	resp.response_length = (uint32_t)(cmd->out_size < sizeof(resp) ? cmd->out_size : sizeof(resp));
+	resp.response_length =
+		(uint32_t)(cmd->out_size < sizeof(resp) ? cmd->out_size : sizeof(resp));
 	err = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 	if (err)
 		qp_handle_destroy(handle);
@@ -203,7 +216,8 @@ int cmd_destroy_qp(struct cmd *cmd)
 		return refuse(-ENOENT, "QP handle");
 	if (!list_empty(&handle->qp->groups))
 		return refuse(-EBUSY, "attached to a multicast group");
-	resp.events_reported = event_settle_async(cmd->ctx, handle->user_handle, handle->async_events);
+	resp.events_reported =
+		event_settle_async(cmd->ctx, handle->user_handle, handle->async_events);
 	qp_handle_destroy(handle);
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 }

@@ -19,7 +19,8 @@ static int create(struct cmd *cmd, struct srq_request *request)
 
 	if (!request->pd)
 		return refuse(-EINVAL, "PD handle");
-	err = model->take_srq(cmd->driver_in, cmd->driver_in_size, request->xrc, cmd->ctx->cqe_version, &request->place);
+	err = model->take_srq(cmd->driver_in, cmd->driver_in_size, request->xrc,
+			      cmd->ctx->cqe_version, &request->place);
 	if (!err)
 		err = srq_create(cmd->ctx, request, &srq);
 	if (err)

@@ -35,7 +35,10 @@ int cmd_close_xrcd(struct cmd *cmd)
 
 	if (!handle)
 		return refuse(-ENOENT, "XRC domain handle");
-	/* Counted per handle: another handle of the same domain does not keep this one (contract 5.2). */
+	/*
+	 * Counted per handle: another handle of the same domain does not keep this one (contract
+	 * 5.2).
+	 */
 	if (handle->obj.uses)
 		return refuse(-EBUSY, "XRC domain in use");
 	xrcd_handle_destroy(handle);

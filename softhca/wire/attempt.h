@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An attempt to execute a work request: what is known about it between its sender and its receiver. */
+/*
+ * An attempt to execute a work request: what is known about it between its sender and its receiver.
+ */
 #ifndef SOFTHCA_ATTEMPT_H
 #define SOFTHCA_ATTEMPT_H
 
@@ -14,7 +16,9 @@ enum outcome {
 	FAILED,	   /* with a syndrome */
 };
 
-/* An attempt to execute a request. What happens to the peer happens after the sender's completion. */
+/*
+ * An attempt to execute a request. What happens to the peer happens after the sender's completion.
+ */
 struct attempt {
 	struct hca_qp *qp;
 	const struct wqe *wqe;
@@ -22,9 +26,11 @@ struct attempt {
 	uint8_t syndrome;	  /* of FAILED */
 	bool peer_fails;	  /* goes to ERR */
 	bool sender_fails;	  /* after SENT: it was its own receiver */
-	int event;		  /* enum ibv_event_type, raised on the peer if it fails; -1 = none */
+	/* enum ibv_event_type, raised on the peer if it fails; -1 = none */
+	int event;
 	struct mem_vec local;	  /* the sender's data */
-	uint64_t offset, part;	  /* bytes of the message that were sent before, that are sent now */
+	/* bytes of the message that were sent before, that are sent now */
+	uint64_t offset, part;
 	bool last;		  /* with them the message is complete */
 };
 

@@ -23,7 +23,8 @@ static void put16(uint8_t *at, uint32_t value)
 }
 
 /* In the last 20 bytes. The checksum is what programs know it by. */
-static void fill_ipv4(const struct av *av, const uint8_t sgid[16], uint32_t payload, uint8_t grh[GRH_BYTES])
+static void fill_ipv4(const struct av *av, const uint8_t sgid[16], uint32_t payload,
+		      uint8_t grh[GRH_BYTES])
 {
 	uint8_t *ip = grh + GRH_BYTES - 20;
 	uint32_t sum = 0;
@@ -42,7 +43,8 @@ static void fill_ipv4(const struct av *av, const uint8_t sgid[16], uint32_t payl
 	put16(ip + 10, ~(sum + (sum >> 16)));
 }
 
-static void fill_ipv6(const struct av *av, const uint8_t sgid[16], uint32_t payload, uint8_t next, uint8_t grh[GRH_BYTES])
+static void fill_ipv6(const struct av *av, const uint8_t sgid[16], uint32_t payload, uint8_t next,
+		      uint8_t grh[GRH_BYTES])
 {
 	grh[0] = (uint8_t)(0x60 | av->traffic_class >> 4);
 	grh[1] = (uint8_t)((uint32_t)av->traffic_class << 4 | av->flow_label >> 16);
@@ -58,28 +60,38 @@ static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 {
 	const struct av *av = &attempt->wqe->av;
 	uint8_t sgid[16], grh[GRH_BYTES] = { 0 };
-	bool udp = port_gid(attempt->qp->device, attempt->qp->attr.port, av->sgid_index, sgid) == GID_ROCE_V2;
+	bool udp = port_gid(attempt->qp->device, attempt->qp->attr.port, av->sgid_index, sgid) ==
+		   GID_ROCE_V2;
 	struct mem_vec from;
-	/* BTH, DETH and ICRC count, too, as do the immediate data and the bytes that fill the last word. */
-	uint32_t payload = 12 + 8 + (((uint32_t)attempt->wqe->length + 3) & ~3u) + 4 + (attempt->wqe->opcode == OP_SEND_IMM ? 4 : 0);
+	/*
+	 * BTH, DETH and ICRC count, too, as do the immediate data and the bytes that fill the last
+	 * word.
+	 */
+	uint32_t payload = 12 + 8 + (((uint32_t)attempt->wqe->length + 3) & ~3u) + 4 +
+			   (attempt->wqe->opcode == OP_SEND_IMM ? 4 : 0);
 
 	if (udp && port_is_ipv4(sgid))
 		fill_ipv4(av, sgid, payload + UDP_BYTES, grh);
 	else
-		fill_ipv6(av, sgid, payload + (udp ? UDP_BYTES : 0), udp ? IPPROTO_UDP : IBA_TRANSPORT, grh);
+		fill_ipv6(av, sgid, payload + (udp ? UDP_BYTES : 0),
+			  udp ? IPPROTO_UDP : IBA_TRANSPORT, grh);
 	mem_vec_init(&from, NULL);
 	mem_vec_add(&from, (uint64_t)(uintptr_t)grh, sizeof(grh));
 	return mem_copy(to, &from, sizeof(grh)) == MEM_OK;
 }
 
-/* As NVIDIA's manual of the hardware has it. UCX takes the receiver's address from the header by it. */
+/*
+ * As NVIDIA's manual of the hardware has it. UCX takes the receiver's address from the header by
+ * it.
+ */
 enum { PACKET_ROCE_V1 = 0, PACKET_IPV6 = 1, PACKET_IPV4 = 2, PACKET_UDP = 8 };
 
 static uint8_t kind_of_packet(const struct attempt *attempt)
 {
 	uint8_t sgid[16];
 
-	if (port_gid(attempt->qp->device, attempt->qp->attr.port, attempt->wqe->av.sgid_index, sgid) != GID_ROCE_V2)
+	if (port_gid(attempt->qp->device, attempt->qp->attr.port, attempt->wqe->av.sgid_index,
+		     sgid) != GID_ROCE_V2)
 		return PACKET_ROCE_V1;
 	return PACKET_UDP | (port_is_ipv4(sgid) ? PACKET_IPV4 : PACKET_IPV6);
 }
@@ -95,7 +107,8 @@ static uint8_t service_level(const struct attempt *attempt)
 }
 
 /* It found a buffer that it cannot have. */
-static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queue, enum syndrome syndrome)
+static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queue,
+			  enum syndrome syndrome)
 {
 	struct cqe cqe = { .syndrome = (uint8_t)syndrome };
 
@@ -113,7 +126,8 @@ static enum outcome deliver_datagram(struct attempt *attempt, const struct recv_
 
 	if (!recv_available(queue))
 		return SENT;
-	switch (operation_receive_side(queue, wqe->av.global ? 0 : GRH_BYTES, wqe->length + (wqe->av.global ? GRH_BYTES : 0), &to)) {
+	switch (operation_receive_side(queue, wqe->av.global ? 0 : GRH_BYTES,
+				       wqe->length + (wqe->av.global ? GRH_BYTES : 0), &to)) {
 	case BUFFER_SHORT:
 		return spoil(attempt, queue, SYNDROME_LOCAL_LENGTH);
 	case BUFFER_FORBIDDEN:
@@ -158,15 +172,17 @@ static enum outcome send_to(struct attempt *attempt, struct hca_qp *peer, uint32
 	return outcome;
 }
 
-/* ---- multicast: a copy for every QP that is attached, those of the sender's own device and the sender itself included ---- */
+/* ---- multicast: a copy for every QP that is attached, the sender's own included ---- */
 
 static bool listens(const struct hca_qp *member, const struct hca_qp *sender)
 {
-	return reach_receives(member) && !member->attr.pkey_index && member->device->port[member->attr.port].active &&
+	return reach_receives(member) && !member->attr.pkey_index &&
+	       member->device->port[member->attr.port].active &&
 	       !(member == sender && sender->not_to_self);
 }
 
-static enum outcome send_to_members(struct attempt *attempt, const struct hca_group *group, uint32_t qkey)
+static enum outcome send_to_members(struct attempt *attempt, const struct hca_group *group,
+				    uint32_t qkey)
 {
 	list_for_each(node, &group->members) {
 		struct hca_qp *member = container_of(node, struct hca_member, peer)->qp;
@@ -177,14 +193,18 @@ static enum outcome send_to_members(struct attempt *attempt, const struct hca_gr
 	return SENT;
 }
 
-/* Every port hears it, whether it has joined the group or not: this wire has no switch that would know. */
+/*
+ * Every port hears it, whether it has joined the group or not: this wire has no switch that would
+ * know.
+ */
 static enum outcome send_to_group(struct attempt *attempt, uint32_t qkey)
 {
 	struct hca_machine *machine = attempt->qp->device->machine;
 	const struct av *av = &attempt->wqe->av;
 
 	/* The group's GID is in the global header only. */
-	if (!av->global || av->qpn != EVERY_MEMBER || attempt->qp->attr.pkey_index || !attempt->qp->device->port[attempt->qp->attr.port].active)
+	if (!av->global || av->qpn != EVERY_MEMBER || attempt->qp->attr.pkey_index ||
+	    !attempt->qp->device->port[attempt->qp->attr.port].active)
 		return SENT;
 	for (int i = 0; i < machine->settings.devices; i++) {
 		const struct hca_group *group = mcast_find(&machine->device[i], av->dgid, av->dlid);

@@ -5,7 +5,9 @@
 
 #include "attempt.h"
 
-/* Sends one. It is SENT even if it was lost on the way; only errors at the sender make it FAILED. */
+/*
+ * Sends one. It is SENT even if it was lost on the way; only errors at the sender make it FAILED.
+ */
 enum outcome datagram_execute(struct attempt *attempt);
 
 #endif

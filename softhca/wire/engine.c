@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The HCAs' own activity. Doorbells are stores into shared memory, so the daemon has to look for them, and choose how often. */
+/*
+ * The HCAs' own activity. Doorbells are stores into shared memory, so the daemon has to look for
+ * them, and choose how often.
+ */
 #include "engine.h"
 #include "send.h"
 
@@ -13,7 +16,8 @@
 #define MILLISECOND 1000000u
 #define BUSY_FOR    (2u * MILLISECOND) /* after the last activity the short nap stays for so long */
 #define FLUSH_EVERY MILLISECOND
-#define MOST_TURNS  16 /* of a command that waits for work: long messages go on after it, as they would on a wire */
+/* of a command that waits for work: long messages go on after it, as they would on a wire */
+#define MOST_TURNS  16
 
 struct pace {
 	uint64_t last_active, last_flush, nap;
@@ -22,8 +26,9 @@ struct pace {
 static struct pace pace;
 
 /*
- * A page for all QPs of a context: they overwrite one another's numbers, so a doorbell only says that there is something
- * new. Nothing is lost: the request is in its ring before the doorbell rings.
+ * A page for all QPs of a context: they overwrite one another's numbers, so a doorbell only says
+ * that there is something new. Nothing is lost: the request is in its ring before the doorbell
+ * rings.
  */
 static void look_at(struct hca_context *ctx)
 {
@@ -75,14 +80,16 @@ static void flush_failed(struct hca_machine *machine, uint64_t now)
 
 static bool reports_nowhere(const struct hca_qp *qp)
 {
-	bool works = qp->state != IBV_QPS_RESET && qp->state != IBV_QPS_INIT && qp->state != IBV_QPS_ERR;
+	bool works = qp->state != IBV_QPS_RESET && qp->state != IBV_QPS_INIT &&
+		     qp->state != IBV_QPS_ERR;
 
-	return works && ((qp->send_cq && qp->send_cq->overrun) || (qp->recv_cq && qp->recv_cq->overrun));
+	return works &&
+	       ((qp->send_cq && qp->send_cq->overrun) || (qp->recv_cq && qp->recv_cq->overrun));
 }
 
 /*
- * The QPs of CQs that were overrun in this turn fail, since they cannot report completions any more. Not in cq_post(), whose
- * callers are in the midst of a QP's work.
+ * The QPs of CQs that were overrun in this turn fail, since they cannot report completions any
+ * more. Not in cq_post(), whose callers are in the midst of a QP's work.
  */
 static void fail_unheard(struct hca_machine *machine)
 {

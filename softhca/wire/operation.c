@@ -14,7 +14,10 @@ enum outcome operation_fail(struct attempt *attempt, enum syndrome syndrome)
 	return FAILED;
 }
 
-/* The peer answered with a NAK. An unreliable connection has no NAKs: the message is gone and nobody knows. */
+/*
+ * The peer answered with a NAK. An unreliable connection has no NAKs: the message is gone and
+ * nobody knows.
+ */
 static enum outcome nak(struct attempt *attempt, enum syndrome syndrome, int event)
 {
 	if (attempt->qp->type == IBV_QPT_UC)
@@ -61,11 +64,12 @@ bool operation_local_side(struct attempt *attempt)
 }
 
 /* What the rkey opens, for the protection domain that answers. NULL if it does not. */
-static struct hca_mr *remote_side(const struct attempt *attempt, const struct hca_pd *pd, uint64_t length,
-				  uint32_t access, struct mem_vec *vec)
+static struct hca_mr *remote_side(const struct attempt *attempt, const struct hca_pd *pd,
+				  uint64_t length, uint32_t access, struct mem_vec *vec)
 {
 	const struct wqe *wqe = attempt->wqe;
-	struct hca_mr *mr = mr_find(attempt->peer->device, wqe->rkey, pd, wqe->remote_address, length, access);
+	struct hca_mr *mr =
+		mr_find(attempt->peer->device, wqe->rkey, pd, wqe->remote_address, length, access);
 
 	if (mr) {
 		mem_vec_init(vec, mr->obj.ctx);
@@ -75,7 +79,8 @@ static struct hca_mr *remote_side(const struct attempt *attempt, const struct hc
 	return mr;
 }
 
-enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip, uint64_t length, struct mem_vec *vec)
+enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip, uint64_t length,
+				   struct mem_vec *vec)
 {
 	struct sge sge[WQE_MAX_SGE];
 	uint32_t count = recv_peek(queue, sge);
@@ -88,7 +93,8 @@ enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip
 
 		if (!part)
 			continue;
-		mr = mr_find(queue->qp->device, sge[i].key, queue->pd, sge[i].address, part, IBV_ACCESS_LOCAL_WRITE);
+		mr = mr_find(queue->qp->device, sge[i].key, queue->pd, sge[i].address, part,
+			     IBV_ACCESS_LOCAL_WRITE);
 		if (!mr)
 			return BUFFER_FORBIDDEN;
 		length -= part;
@@ -102,7 +108,10 @@ enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip
 	return length ? BUFFER_SHORT : BUFFER_OK;
 }
 
-/* A receiver takes no packet longer than its own MTU, and of a message in several parts only full ones. */
+/*
+ * A receiver takes no packet longer than its own MTU, and of a message in several parts only full
+ * ones.
+ */
 static bool mtu_fits(const struct attempt *attempt)
 {
 	uint32_t mine = qp_mtu(attempt->qp);
@@ -133,8 +142,8 @@ void operation_receiver_fails(struct attempt *attempt)
 }
 
 /* The message found a buffer that it cannot have. Without a NAK only the receiver fails. */
-static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queue, enum syndrome theirs,
-			  enum syndrome ours)
+static enum outcome spoil(struct attempt *attempt, const struct recv_queue *queue,
+			  enum syndrome theirs, enum syndrome ours)
 {
 	struct cqe cqe = { .syndrome = (uint8_t)theirs };
 
@@ -195,7 +204,8 @@ static enum outcome write_memory(struct attempt *attempt, const struct recv_queu
 	if (immediate && !recv_available(queue))
 		return NOT_READY;
 	/* For no bytes the key is not checked. */
-	if (wqe->length && !remote_side(attempt, queue->pd, wqe->length, IBV_ACCESS_REMOTE_WRITE, &to))
+	if (wqe->length &&
+	    !remote_side(attempt, queue->pd, wqe->length, IBV_ACCESS_REMOTE_WRITE, &to))
 		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	switch (mem_copy(&to, &attempt->local, attempt->part)) {
 	case MEM_BAD_SOURCE:
@@ -213,8 +223,9 @@ static enum outcome write_memory(struct attempt *attempt, const struct recv_queu
 }
 
 /*
- * The driver switches reads and atomics off on a QP that offers no resources for them. A QP that offers fewer than are under way
- * refuses one for which it has none left. Adapters have powers of two of them.
+ * The driver switches reads and atomics off on a QP that offers no resources for them. A QP that
+ * offers fewer than are under way refuses one for which it has none left. Adapters have powers of
+ * two of them.
  */
 static bool may_read(const struct attempt *attempt, uint32_t access)
 {
@@ -231,7 +242,8 @@ static enum outcome read_memory(struct attempt *attempt, const struct recv_queue
 
 	if (!may_read(attempt, IBV_ACCESS_REMOTE_READ))
 		return nak(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
-	if (wqe->length && !remote_side(attempt, queue->pd, wqe->length, IBV_ACCESS_REMOTE_READ, &from))
+	if (wqe->length &&
+	    !remote_side(attempt, queue->pd, wqe->length, IBV_ACCESS_REMOTE_READ, &from))
 		return nak(attempt, SYNDROME_REMOTE_ACCESS, IBV_EVENT_QP_ACCESS_ERR);
 	switch (mem_copy(&attempt->local, &from, attempt->part)) {
 	case MEM_BAD_SOURCE:
@@ -256,10 +268,15 @@ static enum outcome answer_atomic(struct attempt *attempt, uint64_t old)
 
 	mem_vec_init(&answer, NULL);
 	mem_vec_add(&answer, (uint64_t)(uintptr_t)&old, sizeof(old));
-	return mem_copy(&attempt->local, &answer, sizeof(old)) == MEM_OK ? SENT : operation_fail(attempt, SYNDROME_LOCAL_PROT);
+	return mem_copy(&attempt->local, &answer, sizeof(old)) == MEM_OK
+		       ? SENT
+		       : operation_fail(attempt, SYNDROME_LOCAL_PROT);
 }
 
-/* Atomic among HCAs (IBV_ATOMIC_HCA): the daemon does one thing at a time; the program itself is not held up. */
+/*
+ * Atomic among HCAs (IBV_ATOMIC_HCA): the daemon does one thing at a time; the program itself is
+ * not held up.
+ */
 static enum outcome change_memory(struct attempt *attempt, const struct recv_queue *queue)
 {
 	const struct wqe *wqe = attempt->wqe;
@@ -292,7 +309,10 @@ enum outcome operation_execute(struct attempt *attempt)
 {
 	struct recv_queue queue;
 
-	/* Every request of an XRC sender names an SRQ; its protection domain answers for the keys, too. */
+	/*
+	 * Every request of an XRC sender names an SRQ; its protection domain answers for the keys,
+	 * too.
+	 */
 	if (!recv_queue_of(attempt->peer, attempt->wqe->srqn, &queue) || !mtu_fits(attempt))
 		return nak(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	switch (attempt->wqe->opcode) {

@@ -8,7 +8,10 @@
 /* The QP's state lets messages in. */
 bool reach_receives(const struct hca_qp *qp);
 
-/* The QP @qpn behind port @lid, if it is there, up and of the type that @qp talks to; NULL = no answer ever comes. */
+/*
+ * The QP @qpn behind port @lid, if it is there, up and of the type that @qp talks to; NULL = no
+ * answer ever comes.
+ */
 struct hca_qp *reach(const struct hca_qp *qp, uint16_t lid, uint32_t qpn);
 
 #endif

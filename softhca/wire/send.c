@@ -12,7 +12,8 @@
 #define BURST	     64 /* requests of one QP in one turn */
 #define BURST_BYTES  ((uint64_t)1 << 20)
 #define RNR_FOREVER  7
-#define PATIENCE     (67u * 1000 * 1000) /* ns between two attempts of a QP whose timeout is 0 = infinite */
+/* ns between two attempts of a QP whose timeout is 0 = infinite */
+#define PATIENCE     (67u * 1000 * 1000)
 
 /* ---- retries ---- */
 
@@ -61,7 +62,10 @@ static void retry_expired(struct timer *timer)
 	list_del(&qp->unanswered);
 	qp->waiting = false;
 	qp->device->machine->active = true;
-	/* One transmission and retry_cnt repetitions, each with its own timeout; a timeout of 0 never expires. Then another path. */
+	/*
+	 * One transmission and retry_cnt repetitions, each with its own timeout; a timeout of 0
+	 * never expires. Then another path.
+	 */
 	if (unanswered && qp->attr.timeout && ++qp->lost > qp->attr.retry_cnt && !path_migrate(qp))
 		give_up(qp, NULL, SYNDROME_RETRY_EXCEEDED);
 	else
@@ -79,7 +83,10 @@ static void not_ready(struct hca_qp *qp, const struct attempt *attempt)
 
 /* ---- execution ---- */
 
-/* The sender's completion comes first: on a QP that is connected to itself the peer's failure would flush it. */
+/*
+ * The sender's completion comes first: on a QP that is connected to itself the peer's failure would
+ * flush it.
+ */
 static void failed(struct hca_qp *qp, const struct attempt *attempt)
 {
 	struct hca_qp *peer = attempt->peer;
@@ -118,14 +125,19 @@ static void count_reads(struct hca_qp *qp, const struct wqe *wqe)
 {
 	if (wqe->fence)
 		qp->reading = 0;
-	if (operation_changes_sender(wqe) && !qp->sent && qp->reading < model_pow2(qp->attr.max_rd_atomic))
+	if (operation_changes_sender(wqe) && !qp->sent &&
+	    qp->reading < model_pow2(qp->attr.max_rd_atomic))
 		qp->reading++;
 }
 
-/* One request, or the next piece of one. True if more may follow at once; *bytes is then what was moved. */
+/*
+ * One request, or the next piece of one. True if more may follow at once; *bytes is then what was
+ * moved.
+ */
 static bool execute(struct hca_qp *qp, uint64_t *bytes)
 {
-	static struct wqe wqe; /* the daemon has one thread, and this is too large for the stack of a loop */
+	/* the daemon has one thread, and this is too large for the stack of a loop */
+	static struct wqe wqe;
 	struct attempt attempt = { .qp = qp, .wqe = &wqe, .event = -1 };
 	enum syndrome syndrome = sq_fetch(qp, &wqe);
 
@@ -175,7 +187,8 @@ static void run(struct hca_qp *qp)
 
 	list_del(&qp->ready);
 	qp->reading = 0;
-	for (int left = BURST; left && moved < BURST_BYTES && sq_may_execute(qp) && sq_posted(qp); left--) {
+	for (int left = BURST; left && moved < BURST_BYTES && sq_may_execute(qp) && sq_posted(qp);
+	     left--) {
 		if (!execute(qp, &bytes))
 			break;
 		moved += bytes;
@@ -192,7 +205,10 @@ bool send_run(struct hca_machine *machine)
 
 	if (list_empty(&machine->ready))
 		return false;
-	/* A turn serves the QPs that were ready when it began. One that is ready again waits for the next turn. */
+	/*
+	 * A turn serves the QPs that were ready when it began. One that is ready again waits for
+	 * the next turn.
+	 */
 	list_init(&turn);
 	while (!list_empty(&machine->ready)) {
 		struct list *node = machine->ready.next;

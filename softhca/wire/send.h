@@ -5,7 +5,10 @@
 
 #include <softhca/machine/hca.h>
 
-/* Executes what is in the list of work, a bounded number of requests each. False when the list is empty after that. */
+/*
+ * Executes what is in the list of work, a bounded number of requests each. False when the list is
+ * empty after that.
+ */
 bool send_run(struct hca_machine *machine);
 
 #endif

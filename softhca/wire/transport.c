@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* One work request on the wire. The wire is the daemon itself: the answer is known when the request has been delivered. */
+/*
+ * One work request on the wire. The wire is the daemon itself: the answer is known when the request
+ * has been delivered.
+ */
 #include "transport.h"
 #include "datagram.h"
 #include "operation.h"
@@ -45,19 +48,22 @@ static bool arrived(enum outcome outcome)
 }
 
 /*
- * The receiving process has ended: its memory is gone, and its QPs stay until the daemon hears of the end. Until then a request
- * gets no answer rather than an error. An XRC target outlives its processes, their SRQs do not.
+ * The receiving process has ended: its memory is gone, and its QPs stay until the daemon hears of
+ * the end. Until then a request gets no answer rather than an error. An XRC target outlives its
+ * processes, their SRQs do not.
  */
 static bool nobody_there(const struct attempt *attempt)
 {
 	struct recv_queue queue;
 
-	return recv_queue_of(attempt->peer, attempt->wqe->srqn, &queue) && queue.ctx && mem_gone(queue.ctx);
+	return recv_queue_of(attempt->peer, attempt->wqe->srqn, &queue) && queue.ctx &&
+	       mem_gone(queue.ctx);
 }
 
 /*
- * A packet reaches its receiver. One that is out of sequence is dropped, like its repetitions, and the sender gets no answer.
- * Only what was really received is answered when it comes again: any other answer would hide a wrong sequence number.
+ * A packet reaches its receiver. One that is out of sequence is dropped, like its repetitions, and
+ * the sender gets no answer. Only what was really received is answered when it comes again: any
+ * other answer would hide a wrong sequence number.
  */
 static enum outcome receive(struct attempt *attempt)
 {
@@ -106,7 +112,10 @@ static enum outcome execute_reliable(struct attempt *attempt)
 	return outcome;
 }
 
-/* A message begins with any sequence number: what was lost before is lost. Its further packets must follow it. */
+/*
+ * A message begins with any sequence number: what was lost before is lost. Its further packets must
+ * follow it.
+ */
 static bool continues(const struct attempt *attempt)
 {
 	return !attempt->offset || attempt->peer->attr.rq_psn == attempt->qp->attr.sq_psn;
@@ -122,10 +131,12 @@ static enum outcome execute_unreliable(struct attempt *attempt)
 	if (operation_changes_sender(attempt->wqe))
 		return operation_fail(attempt, SYNDROME_LOCAL_QP_OP);
 	attempt->peer = reach(qp, qp->attr.dest.dlid, qp->attr.dest_qpn);
-	if (attempt->peer && answers_to(attempt->peer, qp) && continues(attempt) && !fault_loses(&qp->device->faults)) {
+	if (attempt->peer && answers_to(attempt->peer, qp) && continues(attempt) &&
+	    !fault_loses(&qp->device->faults)) {
 		path_met(attempt->peer, qp);
 		established(attempt->peer);
-		twice = attempt->last && !attempt->offset && fault_strikes(&qp->device->faults, FAULT_DUPLICATE);
+		twice = attempt->last && !attempt->offset &&
+			fault_strikes(&qp->device->faults, FAULT_DUPLICATE);
 		theirs = operation_execute(attempt);
 		/* A message of one packet that comes again is a new one here. */
 		if (twice && theirs == SENT) {
@@ -133,7 +144,8 @@ static enum outcome execute_unreliable(struct attempt *attempt)
 			operation_execute(attempt);
 		}
 		if (arrived(theirs))
-			attempt->peer->attr.rq_psn = (qp->attr.sq_psn + packets(attempt)) & PSN_MASK;
+			attempt->peer->attr.rq_psn = (qp->attr.sq_psn + packets(attempt)) &
+						     PSN_MASK;
 	}
 	qp->attr.sq_psn = (qp->attr.sq_psn + packets(attempt)) & PSN_MASK;
 	return theirs == FAILED ? FAILED : outcome;

@@ -8,8 +8,8 @@
 #define TRANSPORT_MAX_MESSAGE 0x40000000u
 
 /*
- * Longest piece of a message that is moved at once: others wait meanwhile. A multiple of every MTU. To the wire's faults a
- * piece is one packet.
+ * Longest piece of a message that is moved at once: others wait meanwhile. A multiple of every MTU.
+ * To the wire's faults a piece is one packet.
  */
 #define TRANSPORT_PIECE ((uint64_t)256 << 10)
 

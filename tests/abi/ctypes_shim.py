@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Calls the real shim as an old binary does, from Python: ctypes_shim.py SHIM SOURCE_ROOT CHECK, on an emulated HCA.
+"""Calls the real shim as an old binary does, from Python: ctypes_shim.py SHIM SOURCE_ROOT CHECK, on
+an emulated HCA.
 
-It starts itself again with the shim in LD_PRELOAD. Exits with 0, or prints what is wrong on stderr. Whoever writes behind a
-structure gets a SIGSEGV, and the line of the call is printed.
+It starts itself again with the shim in LD_PRELOAD. Exits with 0, or prints what is wrong on stderr.
+Whoever writes behind a structure gets a SIGSEGV, and the line of the call is printed.
 """
 
 import ctypes
@@ -16,8 +17,8 @@ import tempfile
 import time
 from ctypes import c_char_p, c_int, c_uint32, c_void_p
 
-from legacy_structs import (AsyncEvent, Device, Guarded, PortAttr, Qp, QpAttr, QpInitAttr, RecvWr, SendWr, Sge, Srq,
-                            SrqAttr, SrqInitAttr, Wc, XrcDomain, libc, reference)
+from legacy_structs import (AsyncEvent, Device, Guarded, PortAttr, Qp, QpAttr, QpInitAttr, RecvWr,
+                            SendWr, Sge, Srq, SrqAttr, SrqInitAttr, Wc, XrcDomain, libc, reference)
 
 NODE = "IBVERBS_1.1"
 QPT_XRC = 5
@@ -36,21 +37,33 @@ BYTES = 700
 WAIT = 20.0  # seconds
 
 CALLS = {
-    "get_device_list": (c_void_p, c_void_p), "free_device_list": (None, c_void_p), "open_device": (c_void_p, c_void_p),
-    "query_port": (c_int, c_void_p, ctypes.c_uint8, c_void_p), "alloc_pd": (c_void_p, c_void_p),
+    "get_device_list": (c_void_p, c_void_p),
+    "free_device_list": (None, c_void_p),
+    "open_device": (c_void_p, c_void_p),
+    "query_port": (c_int, c_void_p, ctypes.c_uint8, c_void_p),
+    "alloc_pd": (c_void_p, c_void_p),
     "create_cq": (c_void_p, c_void_p, c_int, c_void_p, c_void_p, c_int),
     "reg_mr": (c_void_p, c_void_p, c_void_p, ctypes.c_size_t, c_int),
-    "open_xrc_domain": (c_void_p, c_void_p, c_int, c_int), "close_xrc_domain": (c_int, c_void_p),
+    "open_xrc_domain": (c_void_p, c_void_p, c_int, c_int),
+    "close_xrc_domain": (c_int, c_void_p),
     "create_xrc_srq": (c_void_p, c_void_p, c_void_p, c_void_p, c_void_p),
-    "modify_srq": (c_int, c_void_p, c_void_p, c_int), "query_srq": (c_int, c_void_p, c_void_p),
-    "destroy_srq": (c_int, c_void_p), "create_qp": (c_void_p, c_void_p, c_void_p),
-    "modify_qp": (c_int, c_void_p, c_void_p, c_int), "query_qp": (c_int, c_void_p, c_void_p, c_int, c_void_p),
-    "destroy_qp": (c_int, c_void_p), "create_xrc_rcv_qp": (c_int, c_void_p, c_void_p),
+    "modify_srq": (c_int, c_void_p, c_void_p, c_int),
+    "query_srq": (c_int, c_void_p, c_void_p),
+    "destroy_srq": (c_int, c_void_p),
+    "create_qp": (c_void_p, c_void_p, c_void_p),
+    "modify_qp": (c_int, c_void_p, c_void_p, c_int),
+    "query_qp": (c_int, c_void_p, c_void_p, c_int, c_void_p),
+    "destroy_qp": (c_int, c_void_p),
+    "create_xrc_rcv_qp": (c_int, c_void_p, c_void_p),
     "modify_xrc_rcv_qp": (c_int, c_void_p, c_uint32, c_void_p, c_int),
     "query_xrc_rcv_qp": (c_int, c_void_p, c_uint32, c_void_p, c_int, c_void_p),
-    "reg_xrc_rcv_qp": (c_int, c_void_p, c_uint32), "unreg_xrc_rcv_qp": (c_int, c_void_p, c_uint32),
-    "get_async_event": (c_int, c_void_p, c_void_p), "ack_async_event": (None, c_void_p),
-    "dereg_mr": (c_int, c_void_p), "destroy_cq": (c_int, c_void_p), "dealloc_pd": (c_int, c_void_p),
+    "reg_xrc_rcv_qp": (c_int, c_void_p, c_uint32),
+    "unreg_xrc_rcv_qp": (c_int, c_void_p, c_uint32),
+    "get_async_event": (c_int, c_void_p, c_void_p),
+    "ack_async_event": (None, c_void_p),
+    "dereg_mr": (c_int, c_void_p),
+    "destroy_cq": (c_int, c_void_p),
+    "dealloc_pd": (c_int, c_void_p),
     "close_device": (c_int, c_void_p),
 }
 
@@ -74,8 +87,9 @@ def home(address):
 
 
 class Verbs:
-    """The functions, by dlvsym with the version that an old binary asks for. All are looked up at once, as MPIs do it, since the
-    shim decides by what a program looks up whether its XRC QPs are one-way."""
+    """The functions, by dlvsym with the version that an old binary asks for. All are looked up at
+    once, as MPIs do it, since the shim decides by what a program looks up whether its XRC QPs are
+    one-way."""
 
     def __init__(self):
         self.handle = ctypes.CDLL("libibverbs.so.1")._handle
@@ -105,7 +119,8 @@ class Verbs:
 
 
 class Player:
-    """An opened device with all that a message needs. Each structure that a verb gets is a guarded one."""
+    """An opened device with all that a message needs. Each structure that a verb gets is a guarded
+    one."""
 
     def __init__(self, source_root):
         self.layout = reference(source_root)
@@ -123,7 +138,8 @@ class Player:
         self.cq = verbs.ok("create_cq", self.context, 16, None, None, 0)
         self.buffer = ctypes.create_string_buffer(2 * BYTES)
         self.mr = verbs.ok("reg_mr", self.pd, ctypes.addressof(self.buffer), 2 * BYTES, LOCAL_WRITE)
-        self.lkey = c_uint32.from_address(self.mr + self.layout["ibv_mr"]["fields"]["lkey"][0]).value
+        self.lkey = c_uint32.from_address(self.mr +
+                                          self.layout["ibv_mr"]["fields"]["lkey"][0]).value
         with tempfile.TemporaryFile() as file:
             self.domain = verbs.ok("open_xrc_domain", self.context, file.fileno(), os.O_CREAT)
 
@@ -140,13 +156,15 @@ class Player:
         attr.at.xrc_domain = self.domain
         self.verbs.ok("create_xrc_rcv_qp", attr, number)
         self.rcv_qpn = number.at.value
-        attr = Guarded(QpInitAttr, send_cq=self.cq, recv_cq=self.cq, qp_type=QPT_XRC, xrc_domain=self.domain)
+        attr = Guarded(QpInitAttr, send_cq=self.cq, recv_cq=self.cq, qp_type=QPT_XRC,
+                       xrc_domain=self.domain)
         attr.at.cap.max_send_wr, attr.at.cap.max_send_sge = 4, 1
         self.qp = self.verbs.ok("create_qp", self.pd, attr)
 
     def step(self, state, peer):
-        attr = Guarded(QpAttr, qp_state=state, port_num=1, path_mtu=3, dest_qp_num=peer, rq_psn=17, sq_psn=17,
-                       max_rd_atomic=1, max_dest_rd_atomic=1, min_rnr_timer=12, timeout=14, retry_cnt=7, rnr_retry=7)
+        attr = Guarded(QpAttr, qp_state=state, port_num=1, path_mtu=3, dest_qp_num=peer, rq_psn=17,
+                       sq_psn=17, max_rd_atomic=1, max_dest_rd_atomic=1, min_rnr_timer=12,
+                       timeout=14, retry_cnt=7, rnr_retry=7)
         attr.at.ah_attr.dlid, attr.at.ah_attr.port_num = self.lid, 1
         return attr
 
@@ -154,14 +172,16 @@ class Player:
         qpn = Qp.from_address(self.qp).qp_num
         for state in (STATE_INIT, STATE_RTR, STATE_RTS):
             if state != STATE_RTS:
-                self.verbs.ok("modify_xrc_rcv_qp", self.domain, self.rcv_qpn, self.step(state, qpn), MASKS[state])
+                self.verbs.ok("modify_xrc_rcv_qp", self.domain, self.rcv_qpn, self.step(state, qpn),
+                              MASKS[state])
             self.verbs.ok("modify_qp", self.qp, self.step(state, self.rcv_qpn), MASKS[state])
             expect(f"qp->state after the step to {state}", Qp.from_address(self.qp).state, state)
 
     def slot(self, owner, name, *arguments):
         """Calls owner->context->ops.NAME, as the inline functions of the old header do."""
         context = c_void_p.from_address(owner + self.layout["ibv_qp"]["fields"]["context"][0]).value
-        offset = self.layout["ibv_context"]["fields"]["ops"][0] + self.layout["ibv_context_ops"]["fields"][name][0]
+        offset = self.layout["ibv_context"]["fields"]["ops"][0] + self.layout["ibv_context_ops"][
+            "fields"][name][0]
         function = c_void_p.from_address(context + offset).value
         assert function, f"context->ops.{name} at {offset} is NULL"
         call = ctypes.CFUNCTYPE(c_int, c_void_p, c_int if name == "poll_cq" else c_void_p, c_void_p)
@@ -179,8 +199,9 @@ class Player:
             expect("ibv_post_srq_recv", self.slot(self.srq, "post_srq_recv", recv, bad), 0)
         self.buffer[:BYTES] = bytes(i * 5 % 251 for i in range(BYTES))
         source = Guarded(Sge, addr=base, length=BYTES, lkey=self.lkey)
-        send = Guarded(SendWr, wr_id=20, sg_list=source.address, num_sge=1, opcode=SEND_WITH_IMM, send_flags=SIGNALED,
-                       imm_data=0xCAFE, xrc_remote_srq_num=Srq.from_address(self.srq).xrc_srq_num)
+        send = Guarded(SendWr, wr_id=20, sg_list=source.address, num_sge=1, opcode=SEND_WITH_IMM,
+                       send_flags=SIGNALED, imm_data=0xCAFE, xrc_remote_srq_num=Srq.from_address(
+                           self.srq).xrc_srq_num)
         expect("ibv_post_send", self.slot(self.qp, "post_send", send, bad), 0)
 
     def completions(self):
@@ -199,7 +220,8 @@ class Player:
         return found
 
     def event(self):
-        fd = c_int.from_address(self.context + self.layout["ibv_context"]["fields"]["async_fd"][0]).value
+        fd = c_int.from_address(self.context +
+                                self.layout["ibv_context"]["fields"]["async_fd"][0]).value
         assert select.select([fd], [], [], WAIT)[0], f"no asynchronous event within {WAIT} s"
         event = Guarded(AsyncEvent)
         event.fill()
@@ -215,32 +237,39 @@ class Player:
 
     def finish(self):
         self.verbs.ok("unreg_xrc_rcv_qp", self.domain, self.rcv_qpn)
-        for name, thing in (("destroy_qp", self.qp), ("destroy_srq", self.srq), ("close_xrc_domain", self.domain),
-                            ("dereg_mr", self.mr), ("destroy_cq", self.cq), ("dealloc_pd", self.pd),
-                            ("close_device", self.context)):
+        for name, thing in (("destroy_qp", self.qp), ("destroy_srq", self.srq),
+                            ("close_xrc_domain", self.domain), ("dereg_mr", self.mr),
+                            ("destroy_cq", self.cq), ("dealloc_pd", self.pd), ("close_device",
+                                                                               self.context)):
             self.verbs.ok(name, thing)
 
 
 def rows_of(table):
     """The rows of a table of abi/, as lists of words. Indented lines belong to the row before."""
-    lines = (line.split("#")[0].split() for line in table.read_text().splitlines() if not line[:1].isspace())
+    lines = (line.split("#")[0].split() for line in table.read_text().splitlines()
+             if not line[:1].isspace())
     return [line for line in lines if line]
 
 
 def check_symbols(source_root, shim):
-    """Every symbol of the old library, by dlvsym and its node; the eight XRC functions are hidden from plain look-ups."""
+    """Every symbol of the old library, by dlvsym and its node; the eight XRC functions are hidden
+    from plain look-ups."""
     verbs = Verbs()
     wrong = [f"{name}@{node}" for name, nodes in rows_of(source_root / "abi" / "ofed-symbols.tab")
              for node in nodes.split(",") if not verbs.address(name, node)]
     assert not wrong, f"not found: {wrong}"
-    ours = [row for row in rows_of(source_root / "abi" / "symbols.tab") if row[0].startswith("ibv_") and row[1] == "IBVERBS_1.1"]
+    ours = [
+        row for row in rows_of(source_root / "abi" / "symbols.tab")
+        if row[0].startswith("ibv_") and row[1] == "IBVERBS_1.1"
+    ]
     for name, node, visibility, *_ in ours:
         for handle, where in ((verbs.handle, "handle"), (None, "RTLD_DEFAULT")):
             found = libc.dlvsym(handle, name.encode(), node.encode())
             assert found, f"dlvsym({where}, {name}, {node}) finds nothing"
             expect(f"where {name}@{node} of {where} is", home(found), shim)
         plain = libc.dlsym(None, name.encode())
-        expect(f"{name}: found by dlsym(RTLD_DEFAULT)", bool(plain and home(plain) == shim), visibility == "default")
+        expect(f"{name}: found by dlsym(RTLD_DEFAULT)", bool(plain and home(plain) == shim),
+               visibility == "default")
     expect("XRC functions", len([row for row in ours if row[2] == "hidden"]), 8)
 
 
@@ -251,9 +280,11 @@ def check_domain_and_srq(source_root, _shim):
     raw = ctypes.string_at(player.srq, 160)
     number = int.from_bytes(raw[32:36], "little")
     assert number, "srq->xrc_srq_num at 32 is 0"
-    expect("the SRQ's number at 152, MLNX_OFED's place", int.from_bytes(raw[152:156], "little"), number)
+    expect("the SRQ's number at 152, MLNX_OFED's place", int.from_bytes(raw[152:156], "little"),
+           number)
     srq = Srq.from_address(player.srq)
-    expect("context, pd, xrc_domain, xrc_cq of the SRQ", (srq.context, srq.pd, srq.xrc_domain, srq.xrc_cq),
+    expect("context, pd, xrc_domain, xrc_cq of the SRQ",
+           (srq.context, srq.pd, srq.xrc_domain, srq.xrc_cq),
            (player.context, player.pd, player.domain, player.cq))
     attr = Guarded(SrqAttr)
     attr.fill()
@@ -268,8 +299,8 @@ def check_exchange(source_root, _shim):
     player = Player(source_root)
     done = player.exchange()
     expect("the payload", player.buffer.raw[BYTES:], player.buffer.raw[:BYTES])
-    expect("length, immediate and QP of the receive", (done[10].byte_len, done[10].imm_data, done[10].qp_num),
-           (BYTES, 0xCAFE, player.rcv_qpn))
+    expect("length, immediate and QP of the receive",
+           (done[10].byte_len, done[10].imm_data, done[10].qp_num), (BYTES, 0xCAFE, player.rcv_qpn))
     expect("QP of the send", done[20].qp_num, Qp.from_address(player.qp).qp_num)
     player.finish()
 
@@ -287,7 +318,8 @@ def check_queries(source_root, _shim):
            (STATE_RTS, player.rcv_qpn, QPT_XRC))
     expect("init_attr.xrc_domain", init_attr.at.xrc_domain, player.domain)
     attr, init_attr = Guarded(QpAttr), Guarded(QpInitAttr)
-    player.verbs.ok("query_xrc_rcv_qp", player.domain, player.rcv_qpn, attr, (1 << 21) - 1, init_attr)
+    player.verbs.ok("query_xrc_rcv_qp", player.domain, player.rcv_qpn, attr, (1 << 21) - 1,
+                    init_attr)
     expect("state and peer of the receive QP", (attr.at.qp_state, attr.at.dest_qp_num),
            (STATE_RTR, Qp.from_address(player.qp).qp_num))
     expect("its xrc_domain", init_attr.at.xrc_domain, player.domain)
@@ -295,7 +327,8 @@ def check_queries(source_root, _shim):
 
 
 def check_events(source_root, _shim):
-    """The first message on a receive QP in RTR raises COMM_EST with the flag and the number; an SRQ's event names the SRQ."""
+    """The first message on a receive QP in RTR raises COMM_EST with the flag and the number; an
+    SRQ's event names the SRQ."""
     player = Player(source_root)
     player.exchange()
     event = player.event()

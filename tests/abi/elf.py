@@ -6,11 +6,13 @@ import subprocess
 
 
 def readelf(*args):
-    return subprocess.run(["readelf", "-W", *map(str, args)], capture_output=True, text=True, check=True).stdout
+    return subprocess.run(["readelf", "-W", *map(str, args)], capture_output=True, text=True,
+                          check=True).stdout
 
 
 def dynamic_symbols(path):
-    """(defined, undefined). Defined are only what other objects can bind to; version names themselves are left out."""
+    """(defined, undefined). Defined are only what other objects can bind to; version names
+    themselves are left out."""
     defined, undefined = set(), set()
     for line in readelf("--dyn-syms", path).splitlines():
         columns = line.split()
@@ -33,7 +35,8 @@ def run_paths(path):
 
 
 def first_node(path):
-    """The version node that a reference without a version takes: of index 2, for 1 is the library's own name."""
+    """The version node that a reference without a version takes: of index 2, for 1 is the library's
+    own name."""
     return re.search(r"Index: 2 .*Name: (\S+)", readelf("-V", path))[1]
 
 

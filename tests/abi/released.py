@@ -1,8 +1,10 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The released ABI of libxrc-compat.so.1: a line for each exported function, for each of our structs and each member of one.
+"""The released ABI of libxrc-compat.so.1: a line for each exported function, for each of our
+structs and each member of one.
 
-usage: tests/abi/released.py BUILD/shim/libxrc-compat.so.1     records it anew, in released-x86_64.abi or released-i386.abi
+usage: tests/abi/released.py BUILD/shim/libxrc-compat.so.1     records it anew, in
+released-x86_64.abi or released-i386.abi
 """
 
 import pathlib
@@ -14,7 +16,8 @@ import xml.etree.ElementTree
 HERE = pathlib.Path(__file__).parent
 MACHINES = {3: "i386", 62: "x86_64"}
 LICENCE = "# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only: the ABI of libxrc-compat.so.1, recorded by released.py\n"
-# Types of today's rdma-core and of libc. test_headers.py compares the parts on which old binaries rely.
+# Types of today's rdma-core and of libc. test_headers.py compares the parts on which old binaries
+# rely.
 NOT_OURS = re.compile(r"_?(compat_)?(ibv_|verbs_)|(__)?pthread_")
 KINDS = {"class-decl": "struct", "union-decl": "union", "enum-decl": "enum"}
 
@@ -36,7 +39,8 @@ def symbol_name(symbol):
 
 def abidw(library):
     """What abidw of libabigail says about a library, as XML."""
-    return subprocess.run(["abidw", "--no-show-locs", library], capture_output=True, text=True, check=True, timeout=60).stdout
+    return subprocess.run(["abidw", "--no-show-locs", library], capture_output=True, text=True,
+                          check=True, timeout=60).stdout
 
 
 class Corpus:
@@ -62,11 +66,14 @@ class Corpus:
 
     def functions(self):
         """(symbol, its declaration). Only one of the symbols of an address has the declaration."""
-        declared = {function.get("elf-symbol-id"): function for function in self.root.iter("function-decl")}
+        declared = {
+            function.get("elf-symbol-id"): function for function in self.root.iter("function-decl")
+        }
         groups = [[symbol_name(symbol), *filter(None, symbol.get("alias", "").split(","))]
                   for symbol in self.root.find("elf-function-symbols")]
         for name, *_ in groups:
-            yield name, next(declared[same] for group in groups if name in group for same in group if same in declared)
+            yield name, next(declared[same] for group in groups if name in group for same in group
+                             if same in declared)
 
     def prototype(self, function):
         arguments = [self.name(parameter.get("type-id")) if parameter.get("type-id") else "..."
@@ -81,9 +88,11 @@ class Corpus:
         if element.tag == "pointer-type-def":
             return self.name(target) + " *"
         if element.tag == "qualified-type-def":
-            return "const " + self.name(target) if element.get("const") == "yes" else self.name(target)
+            return "const " + self.name(target) if element.get("const") == "yes" else self.name(
+                target)
         if element.tag == "array-type-def":
-            return self.name(target) + "".join(f"[{part.get('length')}]" for part in element.findall("subrange"))
+            return self.name(target) + "".join(f"[{part.get('length')}]"
+                                               for part in element.findall("subrange"))
         if element.tag == "function-type":
             return self.prototype(element)
         if element.tag not in KINDS:
@@ -104,7 +113,8 @@ class Corpus:
             yield f"{variable.get('name')} at {int(member.get('layout-offset-in-bits', 0)) // 8}: {self.name(variable.get('type-id'))}"
 
     def members(self, name, element):
-        size = [f"{name}: {int(element.get('size-in-bits')) // 8} bytes"] if element.get("size-in-bits") else []
+        size = [f"{name}: {int(element.get('size-in-bits')) // 8} bytes"
+                ] if element.get("size-in-bits") else []
         return size + [f"{name}: {part}" for part in self.parts(element)]
 
 
@@ -113,11 +123,13 @@ def describe(library):
 
 
 def lost(recorded, library):
-    """The recorded lines that are not true of this library. What a library has more breaks no program."""
+    """The recorded lines that are not true of this library. What a library has more breaks no
+    program."""
     return sorted(set(recorded) - set(describe(library)))
 
 
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit(__doc__.strip().split("\n")[-1])
-    record_for(sys.argv[1]).write_text(LICENCE + "\n".join(describe(sys.argv[1])) + "\n", encoding="utf-8")
+    record_for(sys.argv[1]).write_text(LICENCE + "\n".join(describe(sys.argv[1])) + "\n",
+                                       encoding="utf-8")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The companion libraries have the sonames, nodes and functions of OFED 1.x, and the struct layouts of both ELF classes."""
+"""The companion libraries have the sonames, nodes and functions of OFED 1.x, and the struct layouts
+of both ELF classes."""
 
 import subprocess
 
@@ -14,8 +15,13 @@ umad_recv umad_register umad_register_oui umad_release_ca umad_release_port umad
 umad_set_grh umad_set_pkey umad_size umad_status umad_unregister""".split()
 IBCOMMON = """enable_stack_dump fhash getcurrenttime ibpanic ibwarn logmsg stack_dump sys_read_gid sys_read_guid sys_read_string
 sys_read_uint sys_read_uint64 xdump""".split()
-IBCM = [f"ib_cm_{name}" for name in """open_device close_device get_event ack_event create_id destroy_id attr_id listen send_req
-send_rep send_rtu send_dreq send_drep notify send_rej send_mra send_lap send_apr send_sidr_req send_sidr_rep init_qp_attr""".split()]
+IBCM = [
+    f"ib_cm_{name}" for name in
+    """open_device close_device get_event ack_event create_id destroy_id attr_id listen send_req
+send_rep send_rtu send_dreq send_drep notify send_rej send_mra send_lap send_apr send_sidr_req
+        send_sidr_rep init_qp_attr"""
+    .split()
+]
 
 LIBRARIES = {"libibumad.so.1": ("IBUMAD_1.0", UMAD), "libibumad.so.2": ("IBUMAD_1.0", UMAD),
              "libibcommon.so.1": ("IBCOMMON_1.0", IBCOMMON), "libibcm.so.1": ("IBCM_1.0", IBCM)}
@@ -43,10 +49,12 @@ def test_each_function_of_libibumad_is_in_todays(todays_libibumad):
 
 @pytest.mark.parametrize("option", ["-m64", "-m32"])
 def test_layouts(source_root, tmp_path, option):
-    """umad_layouts.h asserts all offsets of both classes. A wrong one must not compile, or nothing is asserted."""
+    """umad_layouts.h asserts all offsets of both classes. A wrong one must not compile, or nothing
+    is asserted."""
     header = (source_root / "companions" / "umad_layouts.h").read_text()
     assert compiles(header, option, tmp_path)
-    for right, wrong in (("capmask, 56, 52", "capmask, 64, 56"), ("_port_2007, 96, 84", "_port_2007, 80, 76")):
+    for right, wrong in (("capmask, 56, 52", "capmask, 64, 56"), ("_port_2007, 96, 84",
+                                                                  "_port_2007, 80, 76")):
         assert right in header
         assert not compiles(header.replace(right, wrong), option, tmp_path)
 
@@ -54,9 +62,12 @@ def test_layouts(source_root, tmp_path, option):
 def compiles(text, option, folder):
     """Without any header of a C library, which this machine may not have for the other class."""
     source = folder / "layouts.c"
-    plain = {"#include <stddef.h>": "#define offsetof(type, member) __builtin_offsetof(type, member)\n",
-             "#include <stdint.h>": "typedef __UINT64_TYPE__ uint64_t; typedef __UINT32_TYPE__ uint32_t; typedef __UINT16_TYPE__ uint16_t;"}
+    plain = {
+        "#include <stddef.h>": "#define offsetof(type, member) __builtin_offsetof(type, member)\n",
+        "#include <stdint.h>": "typedef __UINT64_TYPE__ uint64_t; typedef __UINT32_TYPE__ uint32_t; typedef __UINT16_TYPE__ uint16_t;"
+    }
     for line, replacement in plain.items():
         text = text.replace(line, replacement)
     source.write_text(text)
-    return subprocess.run(["gcc", option, "-fsyntax-only", source], capture_output=True, timeout=60).returncode == 0
+    return subprocess.run(["gcc", option, "-fsyntax-only", source], capture_output=True,
+                          timeout=60).returncode == 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Python calls the shim with structures of exactly the old sizes, which come from the reference data and from no header."""
+"""Python calls the shim with structures of exactly the old sizes, which come from the reference
+data and from no header."""
 
 import pathlib
 import platform
@@ -14,12 +15,14 @@ from legacy_structs import CLASSES, differences, reference
 SCRIPT = pathlib.Path(__file__).parent / "ctypes_shim.py"
 OF_THE_GUARDS = {"overrun_dies", "underrun_is_seen"}
 
-pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="the layouts here are those of x86_64")
+pytestmark = pytest.mark.skipif(platform.machine() != "x86_64",
+                                reason="the layouts here are those of x86_64")
 
 
 @pytest.fixture
 def call_shim(run, softhca, shim, source_root):
-    return lambda check: run([softhca, "run", "--devices=1", "--", sys.executable, SCRIPT, shim, source_root, check])
+    return lambda check: run(
+        [softhca, "run", "--devices=1", "--", sys.executable, SCRIPT, shim, source_root, check])
 
 
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The shim exports the symbols of abi/symbols.tab and no others, and only look-ups by version find the legacy ones."""
+"""The shim exports the symbols of abi/symbols.tab and no others, and only look-ups by version find
+the legacy ones."""
 
 import shutil
 import subprocess
@@ -9,8 +10,10 @@ import pytest
 
 import elf
 
-LEGACY = ["ibv_open_xrc_domain", "ibv_close_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp",
-          "ibv_modify_xrc_rcv_qp", "ibv_query_xrc_rcv_qp", "ibv_reg_xrc_rcv_qp", "ibv_unreg_xrc_rcv_qp"]
+LEGACY = [
+    "ibv_open_xrc_domain", "ibv_close_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp",
+    "ibv_modify_xrc_rcv_qp", "ibv_query_xrc_rcv_qp", "ibv_reg_xrc_rcv_qp", "ibv_unreg_xrc_rcv_qp"
+]
 
 
 @pytest.fixture(scope="session")
@@ -32,9 +35,12 @@ def test_the_table_has_the_eight_hidden(expected):
 def test_the_older_node_has_what_libibverbs_has_there(expected, real_library):
     """And the eight, for references without a version: they take this node, here as there."""
     verbs = {symbol.split("@")[0] for symbol in expected if symbol.startswith("ibv_")}
-    older = {symbol for symbol in elf.dynamic_symbols(real_library)[0] if symbol.endswith("@IBVERBS_1.0")}
-    assert {symbol for symbol in expected if symbol.endswith("@IBVERBS_1.0")} == {
-        symbol for symbol in older if symbol.split("@")[0] in verbs} | {f"{symbol}@IBVERBS_1.0" for symbol in LEGACY}
+    older = {
+        symbol for symbol in elf.dynamic_symbols(real_library)[0] if symbol.endswith("@IBVERBS_1.0")
+    }
+    assert {symbol for symbol in expected if symbol.endswith("@IBVERBS_1.0")
+            } == {symbol for symbol in older if symbol.split("@")[0] in verbs
+                  } | {f"{symbol}@IBVERBS_1.0" for symbol in LEGACY}
 
 
 def test_the_older_node_is_the_first(shim, real_library):
@@ -52,7 +58,8 @@ def test_verbs_of_today_are_in_the_node_of_the_real_library(expected, real_libra
 
 @pytest.fixture(scope="session")
 def look_up(shim, run):
-    """look_up("dlsym NAME" or "dlvsym NAME NODE", ...): [found in the shim], looked up in another process."""
+    """look_up("dlsym NAME" or "dlvsym NAME NODE", ...): [found in the shim], looked up in another
+    process."""
     program = (
         "import ctypes, sys\n"
         "lib = ctypes.CDLL(sys.argv[1])\n"
@@ -76,14 +83,16 @@ def preload_of_sanitizer(shim):
     for library in elf.needed(shim):
         if library.startswith(("libasan", "libtsan")):
             name = library.split(".so")[0] + ".so"
-            path = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True, text=True).stdout.strip()
+            path = subprocess.run(["gcc", f"-print-file-name={name}"], capture_output=True,
+                                  text=True).stdout.strip()
             return {"LD_PRELOAD": path}
     return {}
 
 
 @pytest.mark.parametrize("symbol", LEGACY)
 def test_legacy_symbol_by_version_only(look_up, symbol):
-    by_node, by_another, plain = look_up(f"dlvsym {symbol} IBVERBS_1.1", f"dlvsym {symbol} IBVERBS_1.2", f"dlsym {symbol}")
+    by_node, by_another, plain = look_up(f"dlvsym {symbol} IBVERBS_1.1",
+                                         f"dlvsym {symbol} IBVERBS_1.2", f"dlsym {symbol}")
     assert by_node, "an old binary asks for this node"
     assert not by_another, "there never was one in this node"
     assert not plain, "programs that probe with plain dlsym which API exists would take the old one"
@@ -91,7 +100,8 @@ def test_legacy_symbol_by_version_only(look_up, symbol):
 
 def test_default_symbol_without_version(look_up):
     assert look_up("dlsym ibv_create_qp", "dlvsym ibv_create_qp IBVERBS_1.1",
-                   "dlvsym ibv_create_qp IBVERBS_1.0", "dlvsym ibv_create_qp IBVERBS_1.2") == [True, True, True, False]
+                   "dlvsym ibv_create_qp IBVERBS_1.0",
+                   "dlvsym ibv_create_qp IBVERBS_1.2") == [True, True, True, False]
 
 
 SAMPLE = """
@@ -121,20 +131,26 @@ def test_every_toolchain_exports_alike(compiler, linker, build_root, source_root
     if not shutil.which(f"ld.{linker}"):
         pytest.skip(f"no ld.{linker}")
     (tmp_path / "sample.c").write_text(SAMPLE)
-    run_it = run([command, "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", f"-fuse-ld={linker}", "-I", source_root,
-                  "-I", build_root, f"-Wl,--version-script={build_root / 'abi' / 'xrc-compat.map'}",
-                  tmp_path / "sample.c", "-o", tmp_path / "sample.so"])
+    run_it = run([
+        command, "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", f"-fuse-ld={linker}", "-I",
+        source_root, "-I", build_root,
+        f"-Wl,--version-script={build_root / 'abi' / 'xrc-compat.map'}", tmp_path / "sample.c",
+        "-o", tmp_path / "sample.so"
+    ])
     assert run_it.returncode == 0, run_it.stderr
     exported, _ = elf.dynamic_symbols(tmp_path / "sample.so")
     assert WANTED <= exported
-    assert {symbol.split("@")[0] for symbol in exported} == {"ibv_open_xrc_domain", "ibv_create_qp", "dlsym"}
+    assert {symbol.split("@")[0]
+            for symbol in exported} == {"ibv_open_xrc_domain", "ibv_create_qp", "dlsym"}
 
 
 def test_without_the_attribute(build_root, source_root, tmp_path, run):
     """The code for compilers without the symver attribute works."""
     (tmp_path / "sample.c").write_text("#define __has_attribute(x) 0\n" + SAMPLE)
-    run_it = run(["gcc", "-fPIC", "-shared", "-I", source_root, "-I", build_root,
-                  f"-Wl,--version-script={build_root / 'abi' / 'xrc-compat.map'}", tmp_path / "sample.c", "-o",
-                  tmp_path / "sample.so"])
+    run_it = run([
+        "gcc", "-fPIC", "-shared", "-I", source_root, "-I", build_root,
+        f"-Wl,--version-script={build_root / 'abi' / 'xrc-compat.map'}", tmp_path / "sample.c",
+        "-o", tmp_path / "sample.so"
+    ])
     assert run_it.returncode == 0, run_it.stderr
     assert WANTED <= elf.dynamic_symbols(tmp_path / "sample.so")[0]

@@ -38,7 +38,10 @@ def make(table, tmp_path):
 
 
 def test_exports(make):
-    assert make("exports", GOOD) == (0, "ibv_a@IBVERBS_1.0\nibv_a@IBVERBS_1.1\nibv_b@@IBVERBS_1.1\nibv_b@IBVERBS_1.0\n")
+    assert make(
+        "exports",
+        GOOD) == (0,
+                  "ibv_a@IBVERBS_1.0\nibv_a@IBVERBS_1.1\nibv_b@@IBVERBS_1.1\nibv_b@IBVERBS_1.0\n")
 
 
 def test_functions_are_those_that_are_entered(make):
@@ -62,7 +65,9 @@ def test_map_makes_the_rest_local_once(make):
 
 
 def test_symver_of_a_symbol_in_two_nodes(make):
-    text = make("symver", "f  A  hidden  void  EOPNOTSUPP  -  old\nf  B  default  void  EOPNOTSUPP  -  new\n")[1]
+    text = make(
+        "symver",
+        "f  A  hidden  void  EOPNOTSUPP  -  old\nf  B  default  void  EOPNOTSUPP  -  new\n")[1]
     assert '#define SHIM_VERSIONS_f SHIM_VERSION(f, 0, "f@A") SHIM_VERSION(f, 1, "f@@B")' in text
 
 
@@ -75,23 +80,28 @@ def test_the_older_node_is_first_and_has_entries_of_its_own_but_for_the_legacy_o
     assert made.index("IBVERBS_1.0 {") < made.index("local: *;") < made.index("IBVERBS_1.1 {")
 
 
-@pytest.mark.parametrize("cpu, node", [("x86_64", "GLIBC_2.2.5"), ("x86", "GLIBC_2.0"), ("aarch64", None)])
+@pytest.mark.parametrize("cpu, node", [("x86_64", "GLIBC_2.2.5"), ("x86", "GLIBC_2.0"),
+                                       ("aarch64", None)])
 def test_node_by_architecture(make, cpu, node):
-    text = make("exports", "f  x86_64:GLIBC_2.2.5,x86:GLIBC_2.0  hidden  loader  -  -  per cpu\n", cpu)[1]
+    text = make("exports", "f  x86_64:GLIBC_2.2.5,x86:GLIBC_2.0  hidden  loader  -  -  per cpu\n",
+                cpu)[1]
     assert text == (f"f@{node}\n" if node else "")
 
 
 @pytest.mark.parametrize("row, complaint", [
     ("ibv_a IBVERBS_1.1 hidden errno ENOSYS -", "7 columns wanted, 6 found"),
     ("ibv-a IBVERBS_1.1 hidden errno ENOSYS - why", "'ibv-a' is no C identifier"),
-    ("ibv_c IBVERBS_1.1 secret errno ENOSYS - why", "visibility 'secret' is none of hidden, default"),
+    ("ibv_c IBVERBS_1.1 secret errno ENOSYS - why",
+     "visibility 'secret' is none of hidden, default"),
     ("ibv_c IBVERBS_1.1 hidden maybe ENOSYS - why", "return convention 'maybe' is none of"),
     ("ibv_c IBVERBS_1.1 hidden errno EIO - why", "errno 'EIO' is none of ENOSYS, EOPNOTSUPP"),
     ("ibv_c IBVERBS_1.1 hidden errno - - why", "errno '-' is none of"),
     ("ibv_c IBVERBS_1.1 hidden errno ENOSYS a;b why", "'a;b' are no arguments"),
     ("  ibv_c()", "'port to: ' wanted below ibv_b"),
-    ("ibv_a IBVERBS_1.1 default errno ENOSYS - twice", "ibv_a is there already, as ibv_a@IBVERBS_1.1"),
-    ("ibv_b IBVERBS_1.2 default errno ENOSYS - twice", "ibv_b is there already, as ibv_b@@IBVERBS_1.1"),
+    ("ibv_a IBVERBS_1.1 default errno ENOSYS - twice",
+     "ibv_a is there already, as ibv_a@IBVERBS_1.1"),
+    ("ibv_b IBVERBS_1.2 default errno ENOSYS - twice",
+     "ibv_b is there already, as ibv_b@@IBVERBS_1.1"),
 ])
 def test_refused_rows(make, capsys, row, complaint):
     status, made = make("exports", GOOD + row + "\n")
@@ -110,7 +120,8 @@ def test_stub_versions():
     text = gen_stub.source([("f", ["A", "B"]), ("g", ["B"])])
     assert [line.split('"')[1] for line in text.splitlines() if ".symver" in line] == [
         ".symver stub0_f, f@A", ".symver stub1_f, f@@B", ".symver stub0_g, g@@B"]
-    assert "B {\n\tglobal:\n\t\tf;\n\t\tg;\n} A;" in gen_stub.linker_map([("f", ["A", "B"]), ("g", ["B"])])
+    assert "B {\n\tglobal:\n\t\tf;\n\t\tg;\n} A;" in gen_stub.linker_map([("f", ["A", "B"]),
+                                                                          ("g", ["B"])])
 
 
 def test_layouts_of_unknown_struct(tmp_path, capsys):
@@ -125,7 +136,8 @@ def test_other_processors_are_asserted_as_far_as_the_first_mutex(tmp_path):
     dump = os.path.join(ABI, "reference", "ofed-1.5.3.json")
     assert gen_layouts.main(["gen_layouts.py", dump, str(made), "ibv_srq", "ibv_wc"]) == 0
     arm = made.read_text().split("#elif defined(__aarch64__) && defined(__LP64__)\n")[1]
-    for asserted in ("ibv_srq.xrc_srq_num: 4 bytes at 32", "ibv_srq.xrc_cq: 8 bytes at 48", "struct ibv_wc: 48 bytes"):
+    for asserted in ("ibv_srq.xrc_srq_num: 4 bytes at 32", "ibv_srq.xrc_cq: 8 bytes at 48",
+                     "struct ibv_wc: 48 bytes"):
         assert f'"{asserted}"' in arm
     for differs in ("mutex", "cond", "struct ibv_srq:"):
         assert differs not in arm

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The frozen header and this machine's have the layouts that were measured, struct by struct; and the frozen one compiles as
-C and C++ of every standard."""
+"""The frozen header and this machine's have the layouts that were measured, struct by struct; and
+the frozen one compiles as C and C++ of every standard."""
 
 import os
 import re
@@ -15,23 +15,28 @@ import gen_layouts  # noqa: E402
 
 CC = os.environ.get("CC", "cc").split()
 # clang stops after 20 errors, gcc never.
-ALL_ERRORS = ["-ferror-limit=0"] if "clang" in subprocess.check_output([*CC, "--version"], text=True) else []
+ALL_ERRORS = ["-ferror-limit=0"] if "clang" in subprocess.check_output([*CC, "--version"],
+                                                                       text=True) else []
 HEADERS = ["verbs.h", "driver.h", "arch.h"]
-LANGUAGES = [("c", "gnu89"), ("c", "c99"), ("c", "gnu11"), ("c", "gnu17"), ("c++", "c++98"), ("c++", "c++11"),
-             ("c++", "c++17"), ("c++", "c++20")]
+LANGUAGES = [("c", "gnu89"), ("c", "c99"), ("c", "gnu11"), ("c", "gnu17"), ("c++", "c++98"),
+             ("c++", "c++11"), ("c++", "c++17"), ("c++", "c++20")]
 
 
 def compile_text(text, *options):
     """The compiler's errors about a C text, "" if there are none."""
-    command = [*CC, *ALL_ERRORS, "-x", "c", "-fsyntax-only", "-D_GNU_SOURCE", *map(str, options), "-"]
+    command = [
+        *CC, *ALL_ERRORS, "-x", "c", "-fsyntax-only", "-D_GNU_SOURCE", *map(str, options), "-"
+    ]
     done = subprocess.run(command, input=text,
                           capture_output=True, text=True, timeout=60)
     return done.stderr if done.returncode else ""
 
 
 def moved(complaints):
-    """The texts of failed assertions, and the members that are missing; the errors themselves if they say something else."""
-    found = re.findall(r'static.assert\w* failed[^"]*"([^"]*)"|(no member named \W?\w+)', complaints)
+    """The texts of failed assertions, and the members that are missing; the errors themselves if
+    they say something else."""
+    found = re.findall(r'static.assert\w* failed[^"]*"([^"]*)"|(no member named \W?\w+)',
+                       complaints)
     return [assertion or member for assertion, member in found] or complaints
 
 
@@ -52,25 +57,34 @@ def disagreements(source_root, dump, header, *options):
 
 
 def test_frozen_header_is_as_measured(source_root, abi_option):
-    assert not disagreements(source_root, "ofed-1.5.3.json", "verbs.h", abi_option, "-I", source_root / "include/ofed")
+    assert not disagreements(source_root, "ofed-1.5.3.json", "verbs.h", abi_option, "-I",
+                             source_root / "include/ofed")
 
 
 def test_header_of_this_machine_is_as_measured(source_root, abi_option):
-    """Fails on a release of rdma-core that moves what an old binary may use, and says what it is."""
+    """Fails on a release of rdma-core that moves what an old binary may use, and says what it
+    is."""
     gone = disagreements(source_root, "rdma-core-44.json", "verbs.h", abi_option)
-    assert not gone, ("this machine's <infiniband/verbs.h> is not as measured. If old binaries do not depend on it "
-                      "(abi/assert_modern.c says on what they do), the dump may be extended")
+    assert not gone, (
+        "this machine's <infiniband/verbs.h> is not as measured. If old binaries do not depend on it "
+        "(abi/assert_modern.c says on what they do), the dump may be extended")
 
 
 def test_a_moved_member_is_noticed(source_root):
-    """Compared with today's layouts, the frozen header differs in what the contract says has moved since."""
-    gone = disagreements(source_root, "rdma-core-44.json", "verbs.h", "-m64", "-I", source_root / "include/ofed")
-    assert {"ibv_srq.mutex: 40 bytes at 32", "ibv_qp.events_completed: 4 bytes at 152", "struct ibv_qp_attr: 144 bytes",
-            "struct ibv_qp_init_attr: 64 bytes", "struct ibv_port_attr: 52 or 56 bytes"} <= set(gone)
+    """Compared with today's layouts, the frozen header differs in what the contract says has moved
+    since."""
+    gone = disagreements(source_root, "rdma-core-44.json", "verbs.h", "-m64", "-I",
+                         source_root / "include/ofed")
+    assert {
+        "ibv_srq.mutex: 40 bytes at 32", "ibv_qp.events_completed: 4 bytes at 152",
+        "struct ibv_qp_attr: 144 bytes", "struct ibv_qp_init_attr: 64 bytes",
+        "struct ibv_port_attr: 52 or 56 bytes"
+    } <= set(gone)
     assert [text for text in gone if re.match(r"no member named \W?flags", text)]
 
 
-@pytest.mark.parametrize("member, wrong", [("xrc_srq_num", [36, 4]), ("xrc_srq_num", [32, 8]), ("handle", [32, 4])])
+@pytest.mark.parametrize("member, wrong", [("xrc_srq_num", [36, 4]), ("xrc_srq_num", [32, 8]),
+                                           ("handle", [32, 4])])
 def test_a_wrong_number_is_noticed(source_root, member, wrong):
     reference = gen_layouts.read_reference(source_root / "abi" / "reference" / "ofed-1.5.3.json")
     reference["abi"]["x86_64"]["ibv_srq"]["fields"][member] = wrong
@@ -87,12 +101,14 @@ def compilers():
 @pytest.mark.parametrize("language, standard", LANGUAGES)
 @pytest.mark.parametrize("header", HEADERS)
 def test_frozen_header_compiles_alone(source_root, header, language, standard):
-    """Included twice, to test its include guard. Without -pedantic, which refuses bit 31 in an enum, a part of the frozen API."""
+    """Included twice, to test its include guard. Without -pedantic, which refuses bit 31 in an
+    enum, a part of the frozen API."""
     text = f"#include <infiniband/{header}>\n" * 2 + "int main(void) { return 0; }\n"
     for compiler in compilers():
-        done = subprocess.run([compiler, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Werror",
-                               "-fsyntax-only", "-I", source_root / "include/ofed", "-"], input=text,
-                              capture_output=True, text=True, timeout=60)
+        done = subprocess.run([
+            compiler, "-x", language, f"-std={standard}", "-Wall", "-Wextra", "-Werror",
+            "-fsyntax-only", "-I", source_root / "include/ofed", "-"
+        ], input=text, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, f"{compiler}: {done.stderr}"
 
 
@@ -126,7 +142,8 @@ int use(struct ibv_context *context, struct ibv_cq *cq, struct ibv_srq *srq, str
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_members_and_inlines_of_old_programs(source_root, language):
     for compiler in compilers():
-        done = subprocess.run([compiler, "-x", language, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I",
-                               source_root / "include/ofed", "-"], input=USE,
-                              capture_output=True, text=True, timeout=60)
+        done = subprocess.run([
+            compiler, "-x", language, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-I",
+            source_root / "include/ofed", "-"
+        ], input=USE, capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, f"{compiler}: {done.stderr}"

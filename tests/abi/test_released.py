@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The library's ABI, functions and types, is the one that was released. abidw of libabigail reads it.
+"""The library's ABI, functions and types, is the one that was released. abidw of libabigail reads
+it.
 
-If you change it on purpose, think of the programs that are linked with a released library; then record it anew:
+If you change it on purpose, think of the programs that are linked with a released library; then
+record it anew:
 tests/abi/released.py build/shim/libxrc-compat.so.1
 """
 
@@ -44,16 +46,21 @@ CHANGES = [
     ("int first", "long first", "first: int (const struct object *, struct ibv_theirs *)"),
     ("RESET, INIT", "INIT, RESET", "enum state: INIT = 1"),
     ("state; int number;", "state; int pad; int number;", "struct attr: number at 4: int"),
-    ("void *cq;", "int cq;", "struct attr: element at 8: union { cq at 0: void *; port at 0: short int }"),
+    ("void *cq;", "int cq;",
+     "struct attr: element at 8: union { cq at 0: void *; port at 0: short int }"),
     ("(char)", "(short)", "struct attr: call at 16: int (char) *"),
     ("attr[2]", "attr[3]", "struct object: 48 bytes"),
 ]
-HARMLESS = [("struct ibv_theirs { int", "struct ibv_theirs { long"), ("int second(unsigned value, ...);", "int third(void) { return 3; }")]
+HARMLESS = [("struct ibv_theirs { int", "struct ibv_theirs { long"),
+            ("int second(unsigned value, ...);", "int third(void) { return 3; }")]
 
 
 def build(folder, name, text, run):
     (folder / f"{name}.c").write_text(text)
-    done = run(["gcc", "-m64", "-g", "-w", "-fPIC", "-shared", folder / f"{name}.c", "-o", folder / f"{name}.so"])
+    done = run([
+        "gcc", "-m64", "-g", "-w", "-fPIC", "-shared", folder / f"{name}.c", "-o",
+        folder / f"{name}.so"
+    ])
     assert done.returncode == 0, done.stderr
     return folder / f"{name}.so"
 
@@ -66,10 +73,12 @@ def recorded(tmp_path_factory, run):
 @pytest.mark.parametrize("was, other, line", CHANGES)
 def test_a_change_is_noticed(tmp_path, recorded, run, was, other, line):
     assert line in recorded
-    assert line in released.lost(recorded, build(tmp_path, "changed", SAMPLE.replace(was, other), run))
+    assert line in released.lost(recorded,
+                                 build(tmp_path, "changed", SAMPLE.replace(was, other), run))
 
 
 @pytest.mark.parametrize("was, other", HARMLESS)
 def test_additions_and_types_of_others_are_allowed(tmp_path, recorded, run, was, other):
     assert was in SAMPLE
-    assert not released.lost(recorded, build(tmp_path, "changed", SAMPLE.replace(was, other, 1), run))
+    assert not released.lost(recorded, build(tmp_path, "changed", SAMPLE.replace(was, other, 1),
+                                             run))

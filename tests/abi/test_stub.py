@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The stub has the symbols of the old library, and a program that is linked with it is like a binary of that time."""
+"""The stub has the symbols of the old library, and a program that is linked with it is like a
+binary of that time."""
 
 import re
 
@@ -82,7 +83,8 @@ def test_without_the_shim_the_loader_refuses(program, run):
 
 @pytest.mark.parametrize("name", XRC_PROGRAMS)
 def test_with_the_shim_it_starts(program, shim, run, name):
-    """It prints its usage before it calls any verb, so it needs no device; but the loader binds its symbols before that."""
+    """It prints its usage before it calls any verb, so it needs no device; but the loader binds its
+    symbols before that."""
     done = run([program(name), "-h"], env={"LD_PRELOAD": str(shim)})
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.startswith("usage: xrc-cluster")

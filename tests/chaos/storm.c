@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * One process of the storm: an old program that opens, creates, registers, unregisters, modifies, queries and closes at random
- * in domains that it shares with others, until it is told to stop, or killed.
+ * One process of the storm: an old program that opens, creates, registers, unregisters, modifies,
+ * queries and closes at random in domains that it shares with others, until it is told to stop, or
+ * killed.
  *
  * usage: storm DIRECTORY SEED
- * On standard input: s = stop working, r = report what is registered, g = go on, q = undo everything and exit.
- * On standard output, to s: "still"; to r: a line of "DOMAIN:NUMBER" words; to anything unexpected: a line that begins
- * with "unexpected".
+ * On standard input: s = stop working, r = report what is registered, g = go on, q = undo
+ * everything and exit. On standard output, to s: "still"; to r: a line of "DOMAIN:NUMBER" words; to
+ * anything unexpected: a line that begins with "unexpected".
  */
 
 #include <errno.h>
@@ -191,7 +192,8 @@ static void modify(int d, int i)
 	attr.qp_state = IBV_QPS_INIT;
 	attr.port_num = 1;
 	if (number)
-		expect("ibv_modify_xrc_rcv_qp", ibv_modify_xrc_rcv_qp(domains[d], number, &attr, MASK_INIT), EINVAL,
+		expect("ibv_modify_xrc_rcv_qp",
+		       ibv_modify_xrc_rcv_qp(domains[d], number, &attr, MASK_INIT), EINVAL,
 		       ETIMEDOUT);
 }
 
@@ -263,7 +265,10 @@ static void undo_all(void)
 	exit(0);
 }
 
-/* The next command of storm.py, 0 if there is none; wait: until there is one. Ends if storm.py is gone. */
+/*
+ * The next command of storm.py, 0 if there is none; wait: until there is one. Ends if storm.py is
+ * gone.
+ */
 static char wanted(int wait)
 {
 	struct pollfd pollfd = { .fd = STDIN_FILENO, .events = POLLIN };

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Drives the storm: starts processes of storm.c and kills them at random. Now and then all stop and are compared.
+"""Drives the storm: starts processes of storm.c and kills them at random. Now and then all stop and
+are compared.
 
 usage: storm.py STORM_PROGRAM SOFTHCA XRC_COMPAT DIRECTORY PROCESSES KILLS SEED
-Runs under softhca with the shim preloaded. Three lists of registrations must agree: what each process believes, what the
-emulated kernel has (softhca ctl objects), and what the registration table has (xrc-compat ps).
+Runs under softhca with the shim preloaded. Three lists of registrations must agree: what each
+process believes, what the emulated kernel has (softhca ctl objects), and what the registration
+table has (xrc-compat ps).
 Exit status 0 and "KILLS kills, COUNTS counts, all agreed" at the end.
 """
 
@@ -39,7 +41,9 @@ class Process:
             self.popen.stdin.write(command)
             self.popen.stdin.flush()
         except BrokenPipeError:
-            raise Disagreement(f"process {self.pid} ended by itself: {self.popen.stdout.read().decode()}") from None
+            raise Disagreement(
+                f"process {self.pid} ended by itself: {self.popen.stdout.read().decode()}"
+            ) from None
 
     def line(self):
         ready, _, _ = select.select([self.popen.stdout], [], [], TIMEOUT)
@@ -60,7 +64,8 @@ class Process:
         except subprocess.TimeoutExpired:
             raise Disagreement(f"process {self.pid} hangs at its end") from None
         if status:
-            raise Disagreement(f"process {self.pid} ended with {status}: {self.popen.stdout.read().decode()}")
+            raise Disagreement(
+                f"process {self.pid} ended with {status}: {self.popen.stdout.read().decode()}")
 
 
 class Storm:
@@ -89,18 +94,23 @@ class Storm:
         return result
 
     def said(self):
-        """{pid: {number, ...}} as the processes say. All stop before the first reports, so that no report is outdated."""
+        """{pid: {number, ...}} as the processes say. All stop before the first reports, so that no
+        report is outdated."""
         self.told(b"s")
-        return {pid: {int(word.split(":")[1]) for word in line.split()} for pid, line in self.told(b"r").items()}
+        return {
+            pid: {int(word.split(":")[1]) for word in line.split()}
+            for pid, line in self.told(b"r").items()
+        }
 
     def kernel(self):
         """{pid: {number, ...}}: target QP handles in the emulated kernel."""
-        out = subprocess.run([self.softhca, "ctl", "objects", "--json"], stdout=subprocess.PIPE, check=True,
-                             timeout=TIMEOUT).stdout
+        out = subprocess.run([self.softhca, "ctl", "objects", "--json"], stdout=subprocess.PIPE,
+                             check=True, timeout=TIMEOUT).stdout
         result = {}
         for context in json.loads(out)["contexts"]:
             numbers = result.setdefault(context["pid"], set())
-            numbers.update(o["number"] for o in context["objects"] if o.get("qp_type") == "XRC_RECV")
+            numbers.update(
+                o["number"] for o in context["objects"] if o.get("qp_type") == "XRC_RECV")
         return result
 
     def table(self):
@@ -122,7 +132,8 @@ class Storm:
         self.counts += 1
 
     def compare(self, name, witness, said):
-        """Tries for 30 seconds, as the emulator notices later than this process that one was killed."""
+        """Tries for 30 seconds, as the emulator notices later than this process that one was
+        killed."""
         deadline = time.monotonic() + 30
         while True:
             seen = {pid: numbers for pid, numbers in witness().items() if numbers}
@@ -134,8 +145,9 @@ class Storm:
             time.sleep(0.1)
         for pid in sorted(set(seen) | set(expected)):
             if seen.get(pid) != expected.get(pid):
-                raise Disagreement(f"process {pid} says {sorted(expected.get(pid, ()))}, the {name} "
-                                   f"{sorted(seen.get(pid, ()))}")
+                raise Disagreement(
+                    f"process {pid} says {sorted(expected.get(pid, ()))}, the {name} "
+                    f"{sorted(seen.get(pid, ()))}")
 
     def run(self, kills):
         for number in range(1, kills + 1):
@@ -153,7 +165,8 @@ class Storm:
 
 def registrations(document):
     """(pid, number) of every live registration in what "xrc-compat ps --json" prints."""
-    return [(row["pid"], row["qp"]) for row in document["registrations"] if row["qp"] and row["state"] == "live"]
+    return [(row["pid"], row["qp"]) for row in document["registrations"]
+            if row["qp"] and row["state"] == "live"]
 
 
 def main(argv):

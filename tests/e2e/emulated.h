@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* How the two models of adapter differ that softhca emulates. SOFTHCA_MODEL says which one it is. */
+/*
+ * How the two models of adapter differ that softhca emulates. SOFTHCA_MODEL says which one it is.
+ */
 #ifndef TESTS_EMULATED_H
 #define TESTS_EMULATED_H
 
@@ -36,8 +38,8 @@ static inline uint32_t emulated_target_tag(void)
 }
 
 /*
- * wc.src_qp of a message that a target QP received: on mlx4 the SRQ's number; on mlx5, whose completions have no field for that,
- * the sender's QP number.
+ * wc.src_qp of a message that a target QP received: on mlx4 the SRQ's number; on mlx5, whose
+ * completions have no field for that, the sender's QP number.
  */
 static inline uint32_t emulated_src_qp(uint32_t srq_num, uint32_t sender)
 {
@@ -50,7 +52,10 @@ static inline bool emulated_drains(void)
 	return !emulated_is_mlx5();
 }
 
-/* What a query returns of max_rd_atomic or max_dest_rd_atomic: the drivers store the logarithm, rounded up. */
+/*
+ * What a query returns of max_rd_atomic or max_dest_rd_atomic: the drivers store the logarithm,
+ * rounded up.
+ */
 static inline uint8_t emulated_rd_atomic(uint8_t asked)
 {
 	uint8_t kept = 1;

@@ -14,7 +14,8 @@
 
 #include "row.h"
 
-#define ROW_SECONDS 60	/* more than any single wait in a row, so that the wait can say what did not come */
+/* more than any single wait in a row, so that the wait can say what did not come */
+#define ROW_SECONDS 60
 
 static const char *current = "no row";
 static const char *speaker = "";
@@ -97,7 +98,8 @@ int groups_main(const struct group *const *groups, int argc, char **argv)
 {
 	for (; argc > 1 && *groups; groups++)
 		if (!strcmp((*groups)->name, argv[1]))
-			return rows_run((*groups)->rows, (*groups)->count, argc > 2 ? argv[2] : NULL);
+			return rows_run((*groups)->rows, (*groups)->count,
+					argc > 2 ? argv[2] : NULL);
 	fprintf(stderr, "usage: %s GROUP [PART_OF_NAME]\n", argv[0]);
 	return 2;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Rows of a table, each run in a process of its own, so that one that crashes or hangs is one line of the result.
+ * Rows of a table, each run in a process of its own, so that one that crashes or hangs is one line
+ * of the result.
  */
 #ifndef TESTS_E2E_ROW_H
 #define TESTS_E2E_ROW_H
@@ -19,22 +20,34 @@ struct group {
 	size_t count;
 };
 
-#define GROUP(name) const struct group name##_group = { #name, name##_rows, sizeof(name##_rows) / sizeof(name##_rows[0]) }
+#define GROUP(name) \
+	const struct group name##_group = { #name, name##_rows, \
+					    sizeof(name##_rows) / sizeof(name##_rows[0]) }
 
-/** rows_run - those whose name contains @only (NULL: all), one line each. Returns the program's exit status. */
+/**
+ * rows_run - those whose name contains @only (NULL: all), one line each. Returns the program's exit
+ * status.
+ */
 int rows_run(const struct row *rows, size_t count, const char *only);
 
 /** groups_main - main() of a program with several groups (NULL ends): GROUP [PART_OF_NAME]. */
 int groups_main(const struct group *const *groups, int argc, char **argv);
 
-/** row_begin, row_ok - for a program that runs its rows in one process: a row's name, and its line when it has passed. */
+/**
+ * row_begin, row_ok - for a program that runs its rows in one process: a row's name, and its line
+ * when it has passed.
+ */
 void row_begin(const char *name);
 void row_ok(void);
 
 /** row_fail - prints the row's line and ends the process. */
-void row_fail(const char *file, int line, const char *format, ...) __attribute__((noreturn, format(printf, 3, 4)));
+void row_fail(const char *file, int line, const char *format, ...)
+	__attribute__((noreturn, format(printf, 3, 4)));
 
-/** row_inherit - in a forked child of a row: its failures are the row's, their lines begin with @who. */
+/**
+ * row_inherit - in a forked child of a row: its failures are the row's, their lines begin with
+ * @who.
+ */
 void row_inherit(const char *who);
 
 /** seconds - on a clock that does not jump. */
@@ -52,8 +65,10 @@ double seconds(void);
 	do { \
 		long long found_ = (long long)(found), wanted_ = (long long)(wanted); \
 		if (found_ != wanted_) \
-			row_fail(__FILE__, __LINE__, "%s is %lld (0x%llx), not %lld (0x%llx)", #found, found_, \
-				 (unsigned long long)found_, wanted_, (unsigned long long)wanted_); \
+			row_fail(__FILE__, __LINE__, \
+				 "%s is %lld (0x%llx), not %lld (0x%llx)", #found, \
+				 found_, (unsigned long long)found_, wanted_, \
+				 (unsigned long long)wanted_); \
 	} while (0)
 
 #endif

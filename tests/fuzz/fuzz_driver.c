@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Runs a fuzz target on random inputs, for compilers without a fuzzer of their own. Each input follows from its seed alone.
+ * Runs a fuzz target on random inputs, for compilers without a fuzzer of their own. Each input
+ * follows from its seed alone.
  *
- * XRC_COMPAT_FUZZ_RUNS: how many inputs (default 1500). XRC_COMPAT_FUZZ_SEED: the seed of the first one (default 1); "fresh" takes
- * the clock.
+ * XRC_COMPAT_FUZZ_RUNS: how many inputs (default 1500). XRC_COMPAT_FUZZ_SEED: the seed of the first
+ * one (default 1); "fresh" takes the clock.
  */
 
 #include <signal.h>
@@ -55,8 +56,9 @@ int main(int argc, char **argv)
 		}
 		/* Few changes as often as many: many are refused at the first look. */
 		size = 3 + 7 * ((random >> 8) % (seed % 2 ? 64 : 4));
-		snprintf(failure, sizeof(failure), "failed or hung; to repeat it: XRC_COMPAT_FUZZ_SEED=%u XRC_COMPAT_FUZZ_RUNS=1 %s\n", seed,
-			 argc ? argv[0] : "fuzz_regtab");
+		snprintf(failure, sizeof(failure),
+			 "failed or hung; to repeat it: XRC_COMPAT_FUZZ_SEED=%u XRC_COMPAT_FUZZ_RUNS=1 %s\n",
+			 seed, argc ? argv[0] : "fuzz_regtab");
 		alarm(60);
 		LLVMFuzzerTestOneInput(data, size);
 	}

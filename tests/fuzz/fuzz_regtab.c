@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Hostile files of registration tables: readers get one whose bytes somebody has changed, or is changing or truncating
- * meanwhile. They must neither crash nor hang, and a refusal must name the file.
+ * Hostile files of registration tables: readers get one whose bytes somebody has changed, or is
+ * changing or truncating meanwhile. They must neither crash nor hang, and a refusal must name the
+ * file.
  *
- * The input: one byte of flags, two bytes of length, then changes of seven bytes each: an area, an offset in it, four new bytes.
+ * The input: one byte of flags, two bytes of length, then changes of seven bytes each: an area, an
+ * offset in it, four new bytes.
  */
 
 #include <fcntl.h>
@@ -20,7 +22,8 @@
 #include <tools/tables/view.h>
 
 #define FLAGS_CHANGE_MEANWHILE	0xe0	/* only if all are set: it takes a process */
-#define FLAGS_TRUNCATE		0x1c	/* only if all are set: hardly any check is reached by a file cut short */
+/* only if all are set: hardly any check is reached by a file cut short */
+#define FLAGS_TRUNCATE		0x1c
 #define SIZE			(REGTAB_PAGE * 6)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -43,8 +46,13 @@ static void summary(void)
 
 static void prepare(void)
 {
-	struct regtab_header header = { .magic = REGTAB_MAGIC, .version = REGTAB_VERSION, .header_size = sizeof(header),
-		.key = { .device = "mlx4_0", .st_ino = 1 }, .pid = 1, .command = "fuzz", .label = "fuzz" };
+	struct regtab_header header = { .magic = REGTAB_MAGIC,
+					.version = REGTAB_VERSION,
+					.header_size = sizeof(header),
+					.key = { .device = "mlx4_0", .st_ino = 1 },
+					.pid = 1,
+					.command = "fuzz",
+					.label = "fuzz" };
 
 	if (!mkdtemp(dir))
 		abort();
@@ -64,7 +72,8 @@ static void spoil(const uint8_t *data, size_t size, int fd)
 		uint32_t offset = (uint32_t)(data[1] | data[2] << 8);
 
 		/* One change in eight hits the header, or no file would be accepted. */
-		offset = data[0] % 8 ? REGTAB_PAGE + offset % (SIZE - REGTAB_PAGE) : offset % (uint32_t)sizeof(struct regtab_header);
+		offset = data[0] % 8 ? REGTAB_PAGE + offset % (SIZE - REGTAB_PAGE)
+				     : offset % (uint32_t)sizeof(struct regtab_header);
 		if (pwrite(fd, data + 3, 4, offset) != 4)
 			abort();
 	}
@@ -82,7 +91,8 @@ static pid_t change(int fd, uint32_t random)
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	for (;;) {
 		random = random * 1664525u + 1013904223u;
-		if (pwrite(fd, &random, 4, (random >> 3) % SIZE) < 0 || (random % 16 == 0 && ftruncate(fd, (random >> 4) % SIZE)))
+		if (pwrite(fd, &random, 4, (random >> 3) % SIZE) < 0 ||
+		    (random % 16 == 0 && ftruncate(fd, (random >> 4) % SIZE)))
 			_exit(1);
 	}
 }
@@ -94,7 +104,8 @@ static int look(void *context, const struct regtab_view *view)
 	*(bool *)context |= view->condition != REGTAB_REFUSED;
 	for (unsigned q = 0; q < view->qp_count; q++)
 		for (unsigned m = 0; m < view->member_count; m++)
-			sum += regtab_view_registered(view, q, m) + (unsigned)strlen(view->members[m].command) +
+			sum += regtab_view_registered(view, q, m) +
+			       (unsigned)strlen(view->members[m].command) +
 			       (unsigned)strlen(view->members[m].label);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The conversions of companions/umad.c on adapters of any content, under the address sanitizer: each caller's struct is allocated
- * with the size that its age knows, so that a byte behind it is found, as are leaks and double frees.
+ * The conversions of companions/umad.c on adapters of any content, under the address sanitizer:
+ * each caller's struct is allocated with the size that its age knows, so that a byte behind it is
+ * found, as are leaks and double frees.
  */
 #include "companions/umad_now.h"
 #include "companions/umad_port.h"
@@ -91,8 +92,10 @@ void *umad_now(const char *name)
 	static const struct {
 		const char *name;
 		void *function;
-	} fakes[] = { { "umad_get_ca", (void *)fake_get_ca }, { "umad_release_ca", (void *)fake_release_ca },
-		      { "umad_get_port", (void *)fake_get_port }, { "umad_release_port", (void *)fake_release_port } };
+	} fakes[] = { { "umad_get_ca", (void *)fake_get_ca },
+		      { "umad_release_ca", (void *)fake_release_ca },
+		      { "umad_get_port", (void *)fake_get_port },
+		      { "umad_release_port", (void *)fake_release_port } };
 
 	for (size_t i = 0; i < sizeof(fakes) / sizeof(fakes[0]); i++) {
 		if (!strcmp(fakes[i].name, name))
@@ -112,12 +115,14 @@ int umad_caller(const void *address)
 /* What the caller's struct says. */
 static uint64_t capmask_of(const void *port)
 {
-	return input.caller == 1 ? ((const struct umad_port_2006 *)port)->capmask : ((const struct umad_port_now *)port)->capmask;
+	return input.caller == 1 ? ((const struct umad_port_2006 *)port)->capmask
+				 : ((const struct umad_port_now *)port)->capmask;
 }
 
 static uint64_t guid_of(const void *port)
 {
-	return input.caller == 1 ? ((const struct umad_port_2006 *)port)->port_guid : ((const struct umad_port_now *)port)->port_guid;
+	return input.caller == 1 ? ((const struct umad_port_2006 *)port)->port_guid
+				 : ((const struct umad_port_now *)port)->port_guid;
 }
 
 static void verify(const void *port)
@@ -158,8 +163,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct {
 		int caller;
 		size_t port;
-	} ages[] = { { 1, sizeof(struct umad_port_2006) }, { 1, sizeof(struct umad_port_2007) }, { 2, sizeof(struct umad_port_2009) },
-		     { 2, sizeof(struct umad_port_now) }, { 3, sizeof(struct umad_port_now) } };
+	} ages[] = { { 1, sizeof(struct umad_port_2006) },
+		     { 1, sizeof(struct umad_port_2007) },
+		     { 2, sizeof(struct umad_port_2009) },
+		     { 2, sizeof(struct umad_port_now) },
+		     { 3, sizeof(struct umad_port_now) } };
 
 	input.data = data;
 	input.size = size;

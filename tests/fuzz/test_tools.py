@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat check`, `ps` and `gc` as commands on damaged files: they end by themselves, with a status that is documented,
-and what they print is text and JSON, whatever stands in the file.
+"""`xrc-compat check`, `ps` and `gc` as commands on damaged files: they end by themselves, with a
+status that is documented, and what they print is text and JSON, whatever stands in the file.
 
-XRC_COMPAT_FUZZ_RUNS: how many files for each (default 150). XRC_COMPAT_FUZZ_SEED: the seed of the first one (default 1); "fresh" takes
-the clock. Each file follows from its seed alone.
+XRC_COMPAT_FUZZ_RUNS: how many files for each (default 150). XRC_COMPAT_FUZZ_SEED: the seed of the
+first one (default 1); "fresh" takes the clock. Each file follows from its seed alone.
 """
 
 import contextlib
@@ -17,11 +17,14 @@ import pytest
 
 RUNS = int(os.environ.get("XRC_COMPAT_FUZZ_RUNS", "150"))
 SEED = int(os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", str(int(time.time()))))
-WORDS = [b"\0\0\0\0", b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\1\0\0\0", b"\x1b[2J"]
+WORDS = [
+    b"\0\0\0\0", b"\xff\xff\xff\xff", b"\xff\xff\xff\x7f", b"\0\0\0\x80", b"\1\0\0\0", b"\x1b[2J"
+]
 
 
 def damaged(data, meaningful, dice):
-    """The data with some bytes changed, mostly at places that mean something; now and then cut short."""
+    """The data with some bytes changed, mostly at places that mean something; now and then cut
+    short."""
     data = bytearray(data)
     for _ in range(dice.choice((1, 2, 4, 16, 64))):
         at = dice.choice(meaningful) if dice.random() < 0.8 else dice.randrange(len(data))
@@ -31,9 +34,10 @@ def damaged(data, meaningful, dice):
 
 
 def outcome(argv, env):
-    """(status, stdout) of a command. It fails if the command hangs or crashes, or prints control characters or no UTF-8."""
-    done = subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL, capture_output=True, timeout=60,
-                          env=dict(os.environ, **env))
+    """(status, stdout) of a command. It fails if the command hangs or crashes, or prints control
+    characters or no UTF-8."""
+    done = subprocess.run([str(word) for word in argv], stdin=subprocess.DEVNULL,
+                          capture_output=True, timeout=60, env=dict(os.environ, **env))
     for text in (done.stdout.decode("utf-8"), done.stderr.decode("utf-8")):
         wrong = {c for c in text if (ord(c) < 32 and c != "\n") or 0x7f <= ord(c) < 0xa0}
         assert not wrong, (wrong, text)
@@ -67,9 +71,12 @@ CHECK_STATUSES = {0, 1, 2, 3, 4, 5, 125, 126, 127}
 
 def test_check(xrc_compat, build_root, tmp_path):
     helpers = build_root / "tests" / "e2e" / "tools"
-    env = {"LD_PRELOAD": str(helpers / "libfake-ibverbs.so"), "XRC_COMPAT_LIBRARY": str(helpers / "libprobe.so"),
-           "FAKE_DEVICES": "mlx4_0", "LD_LIBRARY_PATH": ""}
-    originals = [(path.name, path.read_bytes()) for path in (helpers / "hold-registrations", helpers / "libprobe.so")]
+    env = {
+        "LD_PRELOAD": str(helpers / "libfake-ibverbs.so"), "XRC_COMPAT_LIBRARY": str(
+            helpers / "libprobe.so"), "FAKE_DEVICES": "mlx4_0", "LD_LIBRARY_PATH": ""
+    }
+    originals = [(path.name, path.read_bytes())
+                 for path in (helpers / "hold-registrations", helpers / "libprobe.so")]
     program = tmp_path / "program"
     for seed, name, data in each_damaged(originals):
         program.write_bytes(data)
@@ -88,8 +95,9 @@ def real_tables(xrc_compat, build_root, tables):
     holder = build_root / "tests" / "e2e" / "tools" / "hold-registrations"
     env = dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))
     domain = tables.parent / (tables.name + ".domain")
-    process = subprocess.Popen([str(word) for word in (xrc_compat, "run", "--softhca=1", "--", holder, domain, "3")],
-                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=env, start_new_session=True)
+    process = subprocess.Popen(
+        [str(word) for word in (xrc_compat, "run", "--softhca=1", "--", holder, domain, "3")],
+        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=env, start_new_session=True)
     lines = [process.stdout.readline() for _ in range(2)]
     found = [(path.name, path.read_bytes()) for path in tables.iterdir()]
     os.killpg(process.pid, 9)
@@ -109,7 +117,10 @@ def test_ps_and_gc(xrc_compat, tables, real_tables):
         path.write_bytes(data)
         path.chmod(0o600)
         with repeatable(seed):
-            status, text = outcome([xrc_compat, "ps", "--json", "-o", "DEVICE,DOMAIN,QP,PID,COMMAND,STATE,KEPT,BYTES,TABLE"], env)
+            status, text = outcome([
+                xrc_compat, "ps", "--json", "-o",
+                "DEVICE,DOMAIN,QP,PID,COMMAND,STATE,KEPT,BYTES,TABLE"
+            ], env)
             report = json.loads(text)
             assert status == (1 if report["refused"] else 0)
             refused += status

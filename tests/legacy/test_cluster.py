@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The demo cluster on emulated HCAs: it works with xrc-compat, and says what is missing where it cannot."""
+"""The demo cluster on emulated HCAs: it works with xrc-compat, and says what is missing where it
+cannot."""
 
 import os
 import re
@@ -15,21 +16,26 @@ RETRY = "the sender's next message ended with: transport retry counter exceeded,
 
 @pytest.fixture
 def cluster(build_root, softhca, run, tmp_path, sanitizer_runtime):
-    """cluster(argument..., settings=[...], shim=True, program=..., through=[...]): runs it once, by the command `through`, in folders of
-    its own, which must be empty then."""
+    """cluster(argument..., settings=[...], shim=True, program=..., through=[...]): runs it once, by
+    the command `through`, in folders of its own, which must be empty then."""
 
-    def _cluster(*arguments, settings=("--devices=2",), shim=True, program="xrc-cluster", through=()):
+    def _cluster(*arguments, settings=("--devices=2", ), shim=True, program="xrc-cluster",
+                 through=()):
         folders = {"TMPDIR": tmp_path / "tmp", "XRC_COMPAT_TABLE_DIR": tmp_path / "table"}
         for folder in folders.values():
             folder.mkdir(mode=0o700, exist_ok=True)
         env = {name: str(folder) for name, folder in folders.items()}
         env["XDG_RUNTIME_DIR"] = ""
         if shim:
-            env["LD_PRELOAD"] = ":".join(filter(None, [sanitizer_runtime, str(build_root / "shim" / "libxrc-compat.so.1")]))
-        done = run([softhca, "run", *settings, "--", *through, build_root / "demo" / program, *arguments],
-                   timeout=60, env=env)
+            env["LD_PRELOAD"] = ":".join(
+                filter(None, [sanitizer_runtime,
+                              str(build_root / "shim" / "libxrc-compat.so.1")]))
+        done = run(
+            [softhca, "run", *settings, "--", *through, build_root / "demo" / program, *arguments],
+            timeout=60, env=env)
         # The table of a process that was killed stays until the next process that uses the domain.
-        assert_gone_soon(*(folders.values() if "was killed" not in done.stderr else [folders["TMPDIR"]]))
+        assert_gone_soon(
+            *(folders.values() if "was killed" not in done.stderr else [folders["TMPDIR"]]))
         return done
 
     return _cluster
@@ -37,17 +43,20 @@ def cluster(build_root, softhca, run, tmp_path, sanitizer_runtime):
 
 def assert_gone_soon(*folders):
     """Waits until the folders are empty: the emulator's daemon ends a moment after the program."""
-    wait_for(lambda: [name for folder in folders for name in os.listdir(folder)], "end of the daemon's files",
-             holds=lambda left: not left)
+    wait_for(lambda: [name for folder in folders for name in os.listdir(folder)],
+             "end of the daemon's files", holds=lambda left: not left)
 
 
 def rows(output):
     """{who: (QP, SRQ, messages, bytes, verified)} of the table."""
-    found = re.findall(r"^(sender|receiver \d+)\s+\d+\s+0x(\w+)\s+(?:0x(\w+)|-)\s+(\d+)\s+(\d+)\s+(\d+|-)", output, re.M)
+    found = re.findall(
+        r"^(sender|receiver \d+)\s+\d+\s+0x(\w+)\s+(?:0x(\w+)|-)\s+(\d+)\s+(\d+)\s+(\d+|-)", output,
+        re.M)
     return {row[0]: row[1:] for row in found}
 
 
-@pytest.mark.parametrize("receivers, options", [(4, []), (4, ["-e"]), (1, ["-n", "1"]), (2, ["-n", "2", "-e"]),
+@pytest.mark.parametrize("receivers, options", [(4, []), (4, ["-e"]), (1, ["-n", "1"]),
+                                                (2, ["-n", "2", "-e"]),
                                                 (9, ["-n", "9", "-i", "1"])])
 def test_every_receiver_through_one_qp(cluster, receivers, options):
     done = cluster(*options)
@@ -65,10 +74,12 @@ def test_every_receiver_through_one_qp(cluster, receivers, options):
 
 
 def test_rounds_go_on_after_each_departure(cluster):
-    """Those that leave later receive more: 4 receivers, 1 round with all and 3 with fewer and fewer."""
+    """Those that leave later receive more: 4 receivers, 1 round with all and 3 with fewer and
+    fewer."""
     table = rows(cluster("-i", "1").stdout)
     messages = [int(table[f"receiver {i}"][2]) for i in range(4)]
-    assert messages[0] * 2 == messages[1] and messages[0] * 3 == messages[2] and messages[2] < messages[3]
+    assert messages[0] * 2 == messages[1] and messages[0] * 3 == messages[
+        2] and messages[2] < messages[3]
 
 
 def test_bound_at_start(cluster):
@@ -78,7 +89,8 @@ def test_bound_at_start(cluster):
 
 @pytest.mark.parametrize("setting", ["--strict=on", "--link=ethernet"])
 def test_another_kernel_or_link(cluster, setting):
-    """A kernel that removes no mask bits; ports of Ethernet, between which receive QPs are connected by GIDs."""
+    """A kernel that removes no mask bits; ports of Ethernet, between which receive QPs are
+    connected by GIDs."""
     done = cluster(settings=["--devices=2", setting])
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -112,7 +124,8 @@ def test_without_xrc_compat(cluster, program):
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("settings, complaint", [
-    (["--devices=1"], "there is one RDMA device, mlx4_0; the sender and the receivers need one each"),
+    (["--devices=1"
+      ], "there is one RDMA device, mlx4_0; the sender and the receivers need one each"),
     (["--devices=2", "--xrc=off"], "mlx4_0 cannot do XRC"),
 ])
 def test_machine_that_cannot(cluster, settings, complaint):

@@ -10,7 +10,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 @dataclasses.dataclass(frozen=True)
 class Row:
     path: str    # of the file that is changed, in the source tree
-    tests: tuple  # names in meson, one of which is to fail; what follows in brackets is for pytest's -k
+    # names in meson, one of which is to fail; what follows in brackets is for pytest's -k
+    tests: tuple
     title: str   # what is wrong then
     old: str     # stands there exactly once
     new: str
@@ -21,14 +22,17 @@ class Row:
 
 
 def parse(text, where):
-    """The rows of one file. A row is a line "@ PATH | TEST; TEST | TITLE", lines "-TEXT" and lines "+TEXT"."""
+    """The rows of one file. A row is a line "@ PATH | TEST; TEST | TITLE", lines "-TEXT" and lines
+    "+TEXT"."""
     heading, old, new, rows = None, [], [], []
 
     def finish():
         if heading is None:
             return
         path, tests, title = (word.strip() for word in heading.split("|"))
-        rows.append(Row(path, tuple(t.strip() for t in tests.split(";")), title, "\n".join(old), "\n".join(new)))
+        rows.append(
+            Row(path, tuple(t.strip() for t in tests.split(";")), title, "\n".join(old),
+                "\n".join(new)))
 
     for number, line in enumerate(text.splitlines(), 1):
         kind, rest = line[:1], line[1:]
@@ -36,7 +40,8 @@ def parse(text, where):
             finish()
             heading, old, new = rest, [], []
             if rest.count("|") != 2:
-                raise ValueError(f"{where}:{number}: a row begins with '@ PATH | TEST; TEST | TITLE'")
+                raise ValueError(
+                    f"{where}:{number}: a row begins with '@ PATH | TEST; TEST | TITLE'")
         elif kind == "-" and heading is not None:
             old.append(rest)
         elif kind == "+" and heading is not None:
@@ -49,12 +54,16 @@ def parse(text, where):
 
 def table():
     """All rows, in the order of the files' names."""
-    return [row for file in sorted(HERE.glob("*.rows")) for row in parse(file.read_text(), file.name)]
+    return [
+        row for file in sorted(HERE.glob("*.rows")) for row in parse(file.read_text(), file.name)
+    ]
 
 
 def mutated(row, text):
     """@text with the row's change made. ValueError if it does not say where that is."""
     count = text.count(row.old)
     if not row.old or count != 1 or row.old == row.new:
-        raise ValueError(f"{row.name}: its text stands in the file {count} times; it has to stand there once, and to change")
+        raise ValueError(
+            f"{row.name}: its text stands in the file {count} times; it has to stand there once, and to change"
+        )
     return text.replace(row.old, row.new)

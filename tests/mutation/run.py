@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Breaks the code on purpose, one row of the table at a time, and counts how often the tests notice.
+"""Breaks the code on purpose, one row of the table at a time, and counts how often the tests
+notice.
 
 usage: run.py [--copy=FOLDER] [--list | --score] [--missed] [WORD...]
 
-Runs the rows whose path or title contains one of the words; without a word, all of them. With --missed only those of them that were
-not noticed the last time, or never run. The checkout is not touched: a copy
-of what git knows there is built and changed in FOLDER (default: build-mutation/ in the checkout), and kept, so that the next
-run builds only what is different. Every outcome is written to FOLDER/outcomes; --score adds up what stands there. Exit status:
-0 when every row was noticed, 1 when one was not, 2 when the table or the tests themselves are not in order.
+Runs the rows whose path or title contains one of the words; without a word, all of them. With
+--missed only those of them that were not noticed the last time, or never run. The checkout is not
+touched: a copy of what git knows there is built and changed in FOLDER (default: build-mutation/ in
+the checkout), and kept, so that the next run builds only what is different. Every outcome is
+written to FOLDER/outcomes; --score adds up what stands there. Exit status: 0 when every row was
+noticed, 1 when one was not, 2 when the table or the tests themselves are not in order.
 """
 
 import argparse
@@ -28,7 +30,8 @@ MESON = "/usr/bin/meson" if os.path.exists("/usr/bin/meson") else "meson"
 
 
 def git(*words):
-    return subprocess.run(["git", "-C", ROOT, *words], check=True, capture_output=True, text=True).stdout
+    return subprocess.run(["git", "-C", ROOT, *words], check=True, capture_output=True,
+                          text=True).stdout
 
 
 class Copy:
@@ -45,12 +48,14 @@ class Copy:
         known = set(git("ls-files", "-co", "--exclude-standard").splitlines())
         for name in known:
             source, target = ROOT / name, self.tree / name
-            if not source.is_file() or (target.is_file() and target.read_bytes() == source.read_bytes()):
+            if not source.is_file() or (target.is_file() and
+                                        target.read_bytes() == source.read_bytes()):
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, target)
         for target in [path for path in self.tree.rglob("*") if path.is_file()]:
-            if str(target.relative_to(self.tree)) not in known and "__pycache__" not in target.parts:
+            if str(target.relative_to(
+                    self.tree)) not in known and "__pycache__" not in target.parts:
                 target.unlink()
 
     def setup(self):
@@ -65,7 +70,8 @@ class Copy:
         return (self.tree / name).read_text()
 
     def run(self, test):
-        """Builds what a test of meson needs and runs it. It is given as in the table: "NAME", or "NAME [EXPRESSION]" for pytest's -k."""
+        """Builds what a test of meson needs and runs it. It is given as in the table: "NAME", or
+        "NAME [EXPRESSION]" for pytest's -k."""
         name, _, expression = test.rstrip("]").partition(" [")
         options = "-x" + (f" -k '{expression}'" if expression else "")
         done = self._run([MESON, "test", "-C", self.build, name], options=options)
@@ -73,14 +79,18 @@ class Copy:
 
     def _run(self, argv, check=False, options=""):
         env = dict(os.environ, TMPDIR=str(self.temporary), PYTEST_ADDOPTS=options)
-        done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = subprocess.run(argv, env=env, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True)
         if check and done.returncode:
-            sys.exit(f"{done.stdout[-4000:]}{done.stderr[-4000:]}\nrun.py: {argv[0]} failed in the unchanged copy")
+            sys.exit(
+                f"{done.stdout[-4000:]}{done.stderr[-4000:]}\nrun.py: {argv[0]} failed in the unchanged copy"
+            )
         return done
 
 
 def first_failing(copy, row):
-    """The first of the row's tests that fails or does not compile, and which of both; (None, "NOT NOTICED") if all pass."""
+    """The first of the row's tests that fails or does not compile, and which of both; (None, "NOT
+    NOTICED") if all pass."""
     text = copy.read(row.path)
     copy.write(row.path, rows.mutated(row, text))
     try:
@@ -94,7 +104,8 @@ def first_failing(copy, row):
 
 
 def outcome(copy, row, sound):
-    """What the row's tests make of it. A test that fails anyway notices nothing: each is tried once without a mutation, see @sound."""
+    """What the row's tests make of it. A test that fails anyway notices nothing: each is tried once
+    without a mutation, see @sound."""
     test, result = first_failing(copy, row)
     if result == "noticed" and test not in sound:
         if copy.run(test) != "passes":
@@ -131,7 +142,8 @@ def score(selected, last):
         folders[row.path.split("/")[0]][last.get(row.name, "not run")] += 1
     for folder, counts in sorted(folders.items()):
         print(f"{folder}: {counts['noticed']} of {counts.total()} noticed" +
-              "".join(f", {number} {kind}" for kind, number in sorted(counts.items()) if kind != "noticed"))
+              "".join(f", {number} {kind}"
+                      for kind, number in sorted(counts.items()) if kind != "noticed"))
     missed = [row for row in selected if last.get(row.name) != "noticed"]
     for row in missed:
         print(f"{last.get(row.name, 'not run')}: {row.name}")
@@ -149,7 +161,10 @@ def main():
     options = parser.parse_args()
     folder = options.copy.resolve()
     record = folder / "outcomes"
-    selected = [row for row in rows.table() if not options.words or any(word in row.name for word in options.words)]
+    selected = [
+        row for row in rows.table()
+        if not options.words or any(word in row.name for word in options.words)
+    ]
     if options.missed:
         selected = [row for row in selected if last_outcomes(record).get(row.name) != "noticed"]
     if not selected:

@@ -13,7 +13,8 @@ ROWS = rows.table()
 
 
 def test_every_row_applies(source_root):
-    """Code that is written anew needs its rows anew: change the text, or take a row out that has no sense any more."""
+    """Code that is written anew needs its rows anew: change the text, or take a row out that has no
+    sense any more."""
     wrong = []
     for row in ROWS:
         try:
@@ -24,8 +25,12 @@ def test_every_row_applies(source_root):
 
 
 def test_every_test_exists(build_root):
-    tests = {test["name"] for test in json.loads((build_root / "meson-info" / "intro-tests.json").read_text())}
-    assert not [(row.name, test) for row in ROWS for test in row.tests if test.partition(" [")[0] not in tests]
+    tests = {
+        test["name"]
+        for test in json.loads((build_root / "meson-info" / "intro-tests.json").read_text())
+    }
+    assert not [(row.name, test) for row in ROWS
+                for test in row.tests if test.partition(" [")[0] not in tests]
 
 
 def test_every_room_is_there():
@@ -36,11 +41,15 @@ def test_every_room_is_there():
 
 def test_names_are_unique():
     """The outcomes of run.py are kept by name."""
-    assert not [name for name, count in collections.Counter(row.name for row in ROWS).items() if count > 1]
+    assert not [
+        name for name, count in collections.Counter(row.name for row in ROWS).items() if count > 1
+    ]
 
 
 @pytest.mark.parametrize("text, complaint", [
-    ("@ a.c | test\n-x\n+y\n", "begins with '@ PATH"), ("@ a.c | test | title\nx\n", "begins with none of"), ("-x\n", "begins with none of"),
+    ("@ a.c | test\n-x\n+y\n", "begins with '@ PATH"),
+    ("@ a.c | test | title\nx\n", "begins with none of"),
+    ("-x\n", "begins with none of"),
 ])
 def test_refuses(text, complaint):
     with pytest.raises(ValueError, match=complaint):

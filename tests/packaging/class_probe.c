@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Started with the library preloaded, on a machine that need not have a libibverbs of its class: is it in, are its
- * functions found by version, do they answer, and do the loader's own functions still work behind ours?
+ * Started with the library preloaded, on a machine that need not have a libibverbs of its class: is
+ * it in, are its functions found by version, do they answer, and do the loader's own functions
+ * still work behind ours?
  */
 
 #include <dlfcn.h>
@@ -17,7 +18,8 @@ static int check(const char *what, int good)
 
 int main(void)
 {
-	close_domain_fn *close_domain = (close_domain_fn *)dlvsym(RTLD_DEFAULT, "ibv_close_xrc_domain", "IBVERBS_1.1");
+	close_domain_fn *close_domain =
+		(close_domain_fn *)dlvsym(RTLD_DEFAULT, "ibv_close_xrc_domain", "IBVERBS_1.1");
 	size_t (*length)(const char *) = (size_t (*)(const char *))dlsym(RTLD_DEFAULT, "strlen");
 	int bad = 0;
 

@@ -23,7 +23,8 @@ def made(path, days, content=None):
 def cache(tmp_path):
     folder = tmp_path / "cache"
     (folder / "bullseye.archives").mkdir(parents=True)
-    for name, days in (("bullseye", 32), ("trixie", 28), ("bullseye.archives/old.deb", 32), ("bullseye.archives/new.deb", 28)):
+    for name, days in (("bullseye", 32), ("trixie", 28), ("bullseye.archives/old.deb", 32),
+                       ("bullseye.archives/new.deb", 28)):
         made(folder / name, days, "deb" if name.endswith(".deb") else None)
     # Packages are told apart by their own age, not by that of their folder.
     os.utime(folder / "bullseye.archives", (time.time() - 100 * DAY,) * 2)
@@ -31,11 +32,16 @@ def cache(tmp_path):
 
 
 def test_only_what_is_old_is_removed(cache, run, source_root):
-    done = run(["sh", "-c", '. "$1" && fresh_expire "$2"', "sh", source_root / "scripts" / "fresh.sh", cache])
+    done = run([
+        "sh", "-c", '. "$1" && fresh_expire "$2"', "sh", source_root / "scripts" / "fresh.sh", cache
+    ])
     assert (done.returncode, done.stderr) == (0, "")
     assert sorted(str(path.relative_to(cache)) for path in cache.rglob("*")) == [
         "bullseye.archives", "bullseye.archives/new.deb", "trixie", "trixie/file"]
 
 
 def test_no_cache_is_no_error(tmp_path, run, source_root):
-    assert run(["sh", "-c", '. "$1" && fresh_expire "$2"', "sh", source_root / "scripts" / "fresh.sh", tmp_path / "none"]).returncode == 0
+    assert run([
+        "sh", "-c", '. "$1" && fresh_expire "$2"', "sh", source_root / "scripts" / "fresh.sh",
+        tmp_path / "none"
+    ]).returncode == 0

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The library for 32-bit programs: it builds by the cross file, exports what the table says, and works in a process."""
+"""The library for 32-bit programs: it builds by the cross file, exports what the table says, and
+works in a process."""
 
 import os
 import pathlib
@@ -25,11 +26,14 @@ def multilib(tmp_path_factory):
     probe = tmp_path_factory.mktemp("probe") / "probe.c"
     probe.write_text("#include <stdio.h>\nint main(void) { return puts(\"\") == EOF; }\n")
     try:
-        done = subprocess.run(["gcc", "-m32", probe, "-o", probe.with_suffix("")], capture_output=True, text=True, timeout=60)
+        done = subprocess.run(
+            ["gcc", "-m32", probe, "-o", probe.with_suffix("")], capture_output=True, text=True,
+            timeout=60)
     except FileNotFoundError:
         pytest.exit("SKIP: no gcc, which packaging/i386.cross names", returncode=77)
     if done.returncode:
-        pytest.exit("SKIP: gcc -m32 cannot link here (gcc-multilib or glibc-devel.i686 is missing)", returncode=77)
+        pytest.exit("SKIP: gcc -m32 cannot link here (gcc-multilib or glibc-devel.i686 is missing)",
+                    returncode=77)
     try:
         subprocess.run([probe.with_suffix("")], capture_output=True, timeout=30, check=True)
     except OSError:
@@ -41,15 +45,24 @@ def build32(build_root, source_root, tmp_path_factory, multilib):
     """A build directory of the other class, and nothing built in it but what programs meet."""
     folder = tmp_path_factory.mktemp("i386") / "build"
     commands = [
-        [*tree.meson_command(build_root), "setup", folder, source_root, "--cross-file",
-         source_root / "packaging" / "i386.cross", "-Dwerror=true"],
-        ["ninja", "-C", folder, "shim/libxrc-compat.so.1", "abi/expected-exports.txt", "abi/link/libibverbs.so",
-         *(f"companions/{name}" for name in COMPANIONS)],
+        [
+            *tree.meson_command(build_root), "setup", folder, source_root, "--cross-file",
+            source_root / "packaging" / "i386.cross", "-Dwerror=true"
+        ],
+        [
+            "ninja", "-C", folder, "shim/libxrc-compat.so.1", "abi/expected-exports.txt",
+            "abi/link/libibverbs.so", *(f"companions/{name}" for name in COMPANIONS)
+        ],
     ]
-    # The flags of this run (a sanitizer, another compiler) are not for a class of which this machine has so little.
-    env = {name: value for name, value in os.environ.items() if not name.endswith("FLAGS") and name not in ("CC", "CXX")}
+    # The flags of this run (a sanitizer, another compiler) are not for a class of which this
+    # machine has so little.
+    env = {
+        name: value for name, value in os.environ.items()
+        if not name.endswith("FLAGS") and name not in ("CC", "CXX")
+    }
     for command in commands:
-        done = subprocess.run([*map(str, command)], env=env, capture_output=True, text=True, timeout=100)
+        done = subprocess.run([*map(str, command)], env=env, capture_output=True, text=True,
+                              timeout=100)
         assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
@@ -60,7 +73,9 @@ def shim32(build32):
 
 
 def compile32(source, output, *options):
-    subprocess.run(["gcc", "-m32", "-Wall", "-Wextra", "-D_GNU_SOURCE", source, "-o", output, *options], check=True, timeout=60)
+    subprocess.run(
+        ["gcc", "-m32", "-Wall", "-Wextra", "-D_GNU_SOURCE", source, "-o", output, *options],
+        check=True, timeout=60)
     return output
 
 
@@ -70,31 +85,39 @@ def test_exports_are_those_of_the_table(shim32, build32):
 
 
 def test_loaders_functions_in_the_nodes_of_i386(shim32):
-    """Programs of that age ask for the first versions of libc's ABI, which are others than on x86-64."""
+    """Programs of that age ask for the first versions of libc's ABI, which are others than on
+    x86-64."""
     exported, _ = elf.dynamic_symbols(shim32)
-    assert {"dlsym@GLIBC_2.0", "dlvsym@GLIBC_2.1", "dlsym@@GLIBC_2.34", "dlvsym@@GLIBC_2.34"} <= exported
+    assert {"dlsym@GLIBC_2.0", "dlvsym@GLIBC_2.1", "dlsym@@GLIBC_2.34", "dlvsym@@GLIBC_2.34"
+            } <= exported
     assert not {"dlsym@GLIBC_2.2.5", "dlvsym@GLIBC_2.2.5"} & exported
 
 
 def test_brings_nothing_along(shim32):
     assert "ELF32" in elf.readelf("-h", shim32)
-    assert set(elf.needed(shim32)) <= {"libc.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux.so.2", "libgcc_s.so.1"}
+    assert set(elf.needed(shim32)) <= {
+        "libc.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux.so.2", "libgcc_s.so.1"
+    }
 
 
 def test_files_are_asked_for_with_64_bits(shim32):
-    """The domain's identity has the inode in it: a 32-bit one would be another file, or none (EOVERFLOW). Meson asks for
-    it on its own account, so nothing in the source says so."""
+    """The domain's identity has the inode in it: a 32-bit one would be another file, or none
+    (EOVERFLOW). Meson asks for it on its own account, so nothing in the source says so."""
     _, undefined = elf.dynamic_symbols(shim32)
     names = {symbol.split("@")[0] for symbol in undefined}
-    assert not names & {"open", "openat", "fstat", "stat", "fstatat", "mmap", "ftruncate", "__fxstat", "__xstat"}
+    assert not names & {
+        "open", "openat", "fstat", "stat", "fstatat", "mmap", "ftruncate", "__fxstat", "__xstat"
+    }
 
 
 @pytest.mark.parametrize("name", COMPANIONS)
 def test_companions(build32, build_root, name):
-    """The same functions as in 64 bits; that the layouts compile proves their offsets (umad_layouts.h)."""
+    """The same functions as in 64 bits; that the layouts compile proves their offsets
+    (umad_layouts.h)."""
     library = build32 / "companions" / name
     assert "ELF32" in elf.readelf("-h", library)
-    assert elf.dynamic_symbols(library)[0] == elf.dynamic_symbols(build_root / "companions" / name)[0]
+    assert elf.dynamic_symbols(library)[0] == elf.dynamic_symbols(
+        build_root / "companions" / name)[0]
 
 
 def test_works_in_a_32_bit_process(shim32, tmp_path, run):
@@ -109,13 +132,18 @@ def test_probe_notices_that_nothing_is_preloaded(tmp_path, run):
 
 
 def test_one_setting_serves_both_classes(shim32, build_root, tmp_path, run):
-    """$LIB in LD_PRELOAD: the loader of each class puts its own folder there; which, differs between distributions."""
+    """$LIB in LD_PRELOAD: the loader of each class puts its own folder there; which, differs
+    between distributions."""
     setting = {"LD_PRELOAD": f"{tmp_path}/$LIB/libxrc-compat.so.1"}
-    classes = {"-m32": (shim32, ["lib", "lib32", "lib/i386-linux-gnu"]),
-               "-m64": (build_root / "shim" / "libxrc-compat.so.1", ["lib64", "lib/x86_64-linux-gnu"])}
+    classes = {
+        "-m32": (shim32, ["lib", "lib32", "lib/i386-linux-gnu"]),
+        "-m64": (build_root / "shim" / "libxrc-compat.so.1", ["lib64", "lib/x86_64-linux-gnu"])
+    }
     for option, (shim, folders) in classes.items():
-        subprocess.run(["gcc", option, "-D_GNU_SOURCE", HERE / "class_probe.c", "-o", tmp_path / f"probe{option}"],
-                       check=True, timeout=60)
+        subprocess.run([
+            "gcc", option, "-D_GNU_SOURCE", HERE / "class_probe.c", "-o",
+            tmp_path / f"probe{option}"
+        ], check=True, timeout=60)
         for folder in folders:
             (tmp_path / folder).mkdir(parents=True, exist_ok=True)
             (tmp_path / folder / "libxrc-compat.so.1").symlink_to(shim)
@@ -126,7 +154,8 @@ def test_one_setting_serves_both_classes(shim32, build_root, tmp_path, run):
 
 def test_recompiled_32_bit_program_is_an_old_binary(build32, source_root, tmp_path):
     source = tmp_path / "probe.c"
-    source.write_text("#include <infiniband/verbs.h>\nint main(void)\n{\n\treturn ibv_close_xrc_domain(0);\n}\n")
+    source.write_text(
+        "#include <infiniband/verbs.h>\nint main(void)\n{\n\treturn ibv_close_xrc_domain(0);\n}\n")
     program = compile32(source, tmp_path / "probe", "-I", source_root / "include" / "ofed",
                         f"-L{build32 / 'abi' / 'link'}", "-libverbs")
     assert elf.needed(program)[0] == "libibverbs.so.1"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""meson install into a folder of the test's own: what is installed, that it works there and when moved, and that it can be uninstalled."""
+"""meson install into a folder of the test's own: what is installed, that it works there and when
+moved, and that it can be uninstalled."""
 
 import fnmatch
 import json
@@ -33,7 +34,8 @@ def demo(run, build_root):
     def _demo(prefix):
         command = [prefix / "bin" / "xrc-compat", "run", "--softhca=2", "--"]
         preloaded = run([*command, "printenv", "LD_PRELOAD"]).stdout.strip().split(":")
-        assert len(preloaded) == 2 and all(path.startswith(f"{prefix}/") for path in preloaded), preloaded
+        assert len(preloaded) == 2 and all(path.startswith(f"{prefix}/")
+                                           for path in preloaded), preloaded
         return run([*command, build_root / "demo" / "xrc-cluster", "-n", "2"], timeout=60)
 
     return _demo
@@ -55,14 +57,17 @@ def test_demo_runs_after_the_prefix_has_moved(own, demo, tmp_path):
 
 def test_companions_are_those_of_the_prefix(run, installed, build_root):
     program = build_root / "tests" / "legacy" / "umad" / "umad-2007"
-    report = json.loads(run([installed.prefix / "bin" / "xrc-compat", "check", "--json", program], env={"LD_LIBRARY_PATH": ""}).stdout)
+    report = json.loads(
+        run([installed.prefix / "bin" / "xrc-compat", "check", "--json", program],
+            env={"LD_LIBRARY_PATH": ""}).stdout)
     assert len(report["companions"]) == 2
     assert all(path.startswith(f"{installed.prefix}/") for path in report["companions"])
 
 
 @pytest.mark.any_model
 def test_demo_runs_where_the_64_bit_loader_is_in_usr_lib(own, run, build_root, tmp_path):
-    """As on Arch. Its $LIB is "lib", where Fedora's 32-bit programs look: the library there is of the other word size."""
+    """As on Arch. Its $LIB is "lib", where Fedora's 32-bit programs look: the library there is of
+    the other word size."""
     loader = os.path.realpath("/lib64/ld-linux-x86-64.so.2")
     folder = own.prefix / "lib" / "xrc-compat"
     if not os.path.exists(loader) or folder == own.shimdir:
@@ -73,11 +78,17 @@ def test_demo_runs_where_the_64_bit_loader_is_in_usr_lib(own, run, build_root, t
     links = tmp_path / "lib64"
     links.mkdir()
     (links / "ld-linux-x86-64.so.2").symlink_to("/usr/lib/os-release")
-    arch = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
-            f'mount --bind {loader} /usr/lib/os-release && mount --bind {links} "$(realpath /lib64)" && exec "$@"', "sh"]
+    arch = [
+        "unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+        f'mount --bind {loader} /usr/lib/os-release && mount --bind {links} "$(realpath /lib64)" && exec "$@"',
+        "sh"
+    ]
     if run([*arch, "true"]).returncode != 0:
         pytest.skip("no namespace for mounts can be made here")
-    demo = [own.bin / "xrc-compat", "run", "--softhca=2", "--", build_root / "demo" / "xrc-cluster", "-n", "2"]
+    demo = [
+        own.bin / "xrc-compat", "run", "--softhca=2", "--", build_root / "demo" / "xrc-cluster",
+        "-n", "2"
+    ]
     done = run([*arch, *demo], timeout=60)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
 
@@ -85,18 +96,35 @@ def test_demo_runs_where_the_64_bit_loader_is_in_usr_lib(own, run, build_root, t
 def test_everything_is_there(installed):
     files = set(map(plain, installed.files()))
     wanted = {
-        "bin/softhca", "bin/xrc-compat",
-        "include/xrc-compat/ofed/infiniband/arch.h", "include/xrc-compat/ofed/infiniband/driver.h",
-        "include/xrc-compat/ofed/infiniband/verbs.h", "include/xrc_compat.h",
-        "include/xrc-compat/xsrq/infiniband/verbs.h", "include/xrc-compat/xsrq/rdma/rdma_cma.h",
-        "include/xrc-compat/xsrq/rdma/rdma_verbs.h", "lib/pkgconfig/xrc-compat-xsrq.pc",
-        "lib/pkgconfig/xrc-compat-alone.pc", "lib/pkgconfig/xrc-compat-port.pc", "lib/pkgconfig/xrc-compat.pc",
-        "lib/xrc-compat/libibcm.so.1", "lib/xrc-compat/libibcommon.so.1", "lib/xrc-compat/libibumad.so.1",
-        "lib/xrc-compat/libibumad.so.2", "lib/xrc-compat/libsofthca.so", "lib/xrc-compat/libxrc-compat.so.1",
-        "lib/xrc-compat/link/libibverbs.so", "lib/xrc-compat/link/librdmacm.so", "lib/xrc-compat/link/libxrc-compat.so",
-        "lib/xrc-compat/ofed/include", "lib/xrc-compat/ofed/lib", "lib/xrc-compat/ofed/lib64",
+        "bin/softhca",
+        "bin/xrc-compat",
+        "include/xrc-compat/ofed/infiniband/arch.h",
+        "include/xrc-compat/ofed/infiniband/driver.h",
+        "include/xrc-compat/ofed/infiniband/verbs.h",
+        "include/xrc_compat.h",
+        "include/xrc-compat/xsrq/infiniband/verbs.h",
+        "include/xrc-compat/xsrq/rdma/rdma_cma.h",
+        "include/xrc-compat/xsrq/rdma/rdma_verbs.h",
+        "lib/pkgconfig/xrc-compat-xsrq.pc",
+        "lib/pkgconfig/xrc-compat-alone.pc",
+        "lib/pkgconfig/xrc-compat-port.pc",
+        "lib/pkgconfig/xrc-compat.pc",
+        "lib/xrc-compat/libibcm.so.1",
+        "lib/xrc-compat/libibcommon.so.1",
+        "lib/xrc-compat/libibumad.so.1",
+        "lib/xrc-compat/libibumad.so.2",
+        "lib/xrc-compat/libsofthca.so",
+        "lib/xrc-compat/libxrc-compat.so.1",
+        "lib/xrc-compat/link/libibverbs.so",
+        "lib/xrc-compat/link/librdmacm.so",
+        "lib/xrc-compat/link/libxrc-compat.so",
+        "lib/xrc-compat/ofed/include",
+        "lib/xrc-compat/ofed/lib",
+        "lib/xrc-compat/ofed/lib64",
         "share/bash-completion/completions/xrc-compat",
-        "share/man/man1/xrc-compat.1", "share/man/man3/ibv_open_xrc_domain.3", "share/man/man7/xrc-compat.7",
+        "share/man/man1/xrc-compat.1",
+        "share/man/man3/ibv_open_xrc_domain.3",
+        "share/man/man7/xrc-compat.7",
     }
     assert wanted - files == set()
     # What messages name.
@@ -107,10 +135,13 @@ def test_everything_is_there(installed):
 
 
 def test_nothing_is_where_a_loader_or_a_compiler_looks_by_itself(installed):
-    """Beside folders of its own only commands, pages and xrc_compat.h: in /usr no file of libibverbs would be replaced."""
+    """Beside folders of its own only commands, pages and xrc_compat.h: in /usr no file of
+    libibverbs would be replaced."""
     public = [name for name in installed.files() if "/xrc-compat/" not in name]
-    allowed = re.compile(r"bin/(softhca|xrc-compat)|include/xrc_compat\.h|.*/pkgconfig/xrc-compat[\w-]*\.pc"
-                         r"|share/(man/man[137]|bash-completion/completions)/(ibv_\w+xrc\w+|xrc[-_]compat\w*|softhca)[.\d]*")
+    allowed = re.compile(
+        r"bin/(softhca|xrc-compat)|include/xrc_compat\.h|.*/pkgconfig/xrc-compat[\w-]*\.pc"
+        r"|share/(man/man[137]|bash-completion/completions)/(ibv_\w+xrc\w+|xrc[-_]compat\w*|softhca)[.\d]*"
+    )
     assert [name for name in public if not allowed.fullmatch(name)] == []
 
 
@@ -121,8 +152,9 @@ def test_headers_of_ours_come_before_those_of_the_prefix(own, package):
     todays.parent.mkdir()
     todays.write_text("\n")
     flags = own.pkg_config("--cflags", package)
-    done = subprocess.run([*os.environ.get("CC", "cc").split(), *flags, "-E", "-x", "c", "-"], timeout=60,
-                          input="#include <infiniband/verbs.h>\n", capture_output=True, text=True)
+    done = subprocess.run([*os.environ.get("CC", "cc").split(), *flags, "-E", "-x", "c", "-"],
+                          timeout=60, input="#include <infiniband/verbs.h>\n", capture_output=True,
+                          text=True)
     assert done.returncode == 0, done.stderr
     first = re.search(r'^# 1 "(.*/infiniband/verbs\.h)"', done.stdout, re.M)[1]
     assert first.startswith(f"{own.includedir}/xrc-compat/")
@@ -147,8 +179,10 @@ def debian_lists(packaging):
 
 
 def rpm_lists(packaging):
-    folders = {"bindir": "bin", "libdir": "lib", "libexecdir": "libexec", "includedir": "include", "mandir": "share/man",
-               "datadir": "share"}
+    folders = {
+        "bindir": "bin", "libdir": "lib", "libexecdir": "libexec", "includedir": "include",
+        "mandir": "share/man", "datadir": "share"
+    }
     section = ""
     for line in (packaging / "xrc-compat.spec").read_text().splitlines():
         section = line if line.startswith("%files") else section
@@ -158,21 +192,25 @@ def rpm_lists(packaging):
 
 @pytest.mark.parametrize("lists", [debian_lists, rpm_lists])
 def test_every_file_is_in_one_package(installed, source_root, lists):
-    """Every installed file belongs to exactly one package, and every line of a package matches a file."""
+    """Every installed file belongs to exactly one package, and every line of a package matches a
+    file."""
     rows = list(lists(source_root / "packaging"))
     assert rows
     for name in map(plain, installed.files()):
         owners = {package for package, pattern in rows if listed(name, pattern)}
         assert len(owners) == 1, f"{name} is in {sorted(owners) or 'no package'}"
     for package, pattern in rows:
-        assert any(listed(name, pattern) for name in map(plain, installed.files())), f"{package}: {pattern} is not installed"
+        assert any(
+            listed(name, pattern)
+            for name in map(plain, installed.files())), f"{package}: {pattern} is not installed"
 
 
 def test_links_stay_within(installed):
     for name in installed.files():
         path = installed.prefix / name
         if path.is_symlink():
-            assert not os.path.isabs(os.readlink(path)), f"{name} would point at the prefix it was made for"
+            assert not os.path.isabs(
+                os.readlink(path)), f"{name} would point at the prefix it was made for"
             assert path.resolve(strict=True).is_relative_to(installed.prefix)
 
 
@@ -181,15 +219,18 @@ def test_nothing_leads_back_to_the_build(installed, build_root):
         path = installed.prefix / name
         if path.is_symlink() or path.read_bytes()[:4] != b"\x7fELF":
             continue
-        dynamic = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, timeout=30, check=True).stdout
+        dynamic = subprocess.run(["readelf", "-dW", path], capture_output=True, text=True,
+                                 timeout=30, check=True).stdout
         assert "RUNPATH" not in dynamic and "RPATH" not in dynamic, name
 
 
 @pytest.fixture
 def links_are_known(installed):
-    version = subprocess.run([*installed.meson, "--version"], capture_output=True, text=True, timeout=60).stdout
+    version = subprocess.run([*installed.meson, "--version"], capture_output=True, text=True,
+                             timeout=60).stdout
     if [int(part) for part in version.split(".")[:2]] < [0, 61]:
-        pytest.skip("this meson makes links by a script, of which its uninstall does not know (0.61)")
+        pytest.skip(
+            "this meson makes links by a script, of which its uninstall does not know (0.61)")
 
 
 @pytest.mark.usefixtures("links_are_known")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""packaging/needed-versions, which keeps files out of the bundle that need a newer C library, notices such a file."""
+"""packaging/needed-versions, which keeps files out of the bundle that need a newer C library,
+notices such a file."""
 
 import shutil
 
@@ -8,14 +9,16 @@ import pytest
 
 @pytest.fixture
 def needed(run, source_root, tmp_path):
-    """needed(NEWEST, CALL): the command on a library that makes this call, with this glibc as the newest allowed."""
+    """needed(NEWEST, CALL): the command on a library that makes this call, with this glibc as the
+    newest allowed."""
     if not shutil.which("objdump"):
         pytest.skip("no objdump")
 
     def _needed(newest, call):
         source, library = tmp_path / "asks.c", tmp_path / "asks.so"
-        source.write_text(f"#define _GNU_SOURCE\n#include <sys/random.h>\n#include <stdlib.h>\nvoid asks(void *);\n"
-                          f"void asks(void *at) {{ {call}; }}\n")
+        source.write_text(
+            f"#define _GNU_SOURCE\n#include <sys/random.h>\n#include <stdlib.h>\nvoid asks(void *);\n"
+            f"void asks(void *at) {{ {call}; }}\n")
         made = run(["cc", "-shared", "-fPIC", source, "-o", library])
         assert made.returncode == 0, made.stderr
         return run([source_root / "packaging" / "needed-versions", newest, library])

@@ -9,7 +9,8 @@ import subprocess
 
 
 def meson_command(build_root):
-    """The very meson that configured the build: another version, or another Python's, cannot read its files."""
+    """The very meson that configured the build: another version, or another Python's, cannot read
+    its files."""
     for line in (build_root / "build.ninja").read_text().splitlines():
         if " --internal regenerate " in line:
             return line.split("=", 1)[1].split(" --internal ")[0].split()
@@ -17,7 +18,8 @@ def meson_command(build_root):
 
 
 def view_of(build_root, folder):
-    """A build directory that is the same but for its logs: what its owner has installed must stay uninstallable."""
+    """A build directory that is the same but for its logs: what its owner has installed must stay
+    uninstallable."""
     folder.mkdir()
     for entry in build_root.iterdir():
         if entry.name == "meson-logs":
@@ -45,8 +47,9 @@ class Tree:
         self.shimdir = self.libdir / "xrc-compat"
 
     def _meson(self, *arguments, **variables):
-        done = subprocess.run([*self.meson, *map(str, arguments)], cwd=self.view, stdin=subprocess.DEVNULL,
-                              env={**os.environ, **variables}, capture_output=True, text=True, timeout=60)
+        done = subprocess.run([*self.meson, *map(str, arguments)], cwd=self.view,
+                              stdin=subprocess.DEVNULL, env={**os.environ, **variables},
+                              capture_output=True, text=True, timeout=60)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 
@@ -63,13 +66,17 @@ class Tree:
         found = []
         for folder, folders, names in os.walk(self.root):
             links = [name for name in folders if os.path.islink(os.path.join(folder, name))]
-            found += [pathlib.Path(folder, name).relative_to(self.prefix).as_posix() for name in names + links]
+            found += [
+                pathlib.Path(folder, name).relative_to(self.prefix).as_posix()
+                for name in names + links
+            ]
         return sorted(found)
 
     def pkg_config(self, *arguments):
-        """The words that pkg-config prints, for the prefix as it is and not as it was configured."""
+        """The words that pkg-config prints, for the prefix as it is and not as it was
+        configured."""
         env = dict(os.environ, PKG_CONFIG_PATH=str(self.libdir / "pkgconfig"))
-        done = subprocess.run(["pkg-config", f"--define-variable=prefix={self.prefix}", *arguments], env=env,
-                              capture_output=True, text=True, timeout=30)
+        done = subprocess.run(["pkg-config", f"--define-variable=prefix={self.prefix}", *arguments],
+                              env=env, capture_output=True, text=True, timeout=30)
         assert done.returncode == 0, done.stderr
         return done.stdout.split()

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What the old half of a program and its ported half know of each other. Neither includes the other's <infiniband/verbs.h>. */
+/*
+ * What the old half of a program and its ported half know of each other. Neither includes the
+ * other's <infiniband/verbs.h>.
+ */
 #ifndef PORTING_H
 #define PORTING_H
 
@@ -14,8 +17,12 @@ extern "C" {
 struct ibv_pd;
 struct ibv_qp;
 
-/* Checks that today's objects behind the old half's belong to them. 0, or 1 after printing what is wrong. */
-int ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_srq *srq, uint32_t srq_num);
+/*
+ * Checks that today's objects behind the old half's belong to them. 0, or 1 after printing what is
+ * wrong.
+ */
+int ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_srq *srq,
+		uint32_t srq_num);
 
 /* The same for a receive QP and an old XRC QP, which is two of today's QPs if two_way is not 0. */
 int ported_qps(struct ibv_xrc_domain *domain, uint32_t rcv_qpn, struct ibv_qp *xrc_qp, int two_way);

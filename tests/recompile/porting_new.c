@@ -15,7 +15,10 @@ static int differ(const char *what)
 	return 1;
 }
 
-/* ibv_reg_mr of today's header calls a function that OFED's libibverbs had not: today's must be linked as well. */
+/*
+ * ibv_reg_mr of today's header calls a function that OFED's libibverbs had not: today's must be
+ * linked as well.
+ */
 static int register_memory(struct ibv_pd *pd)
 {
 	static char memory[64];
@@ -25,7 +28,8 @@ static int register_memory(struct ibv_pd *pd)
 	return !mr || ibv_dereg_mr(mr) ? differ("ibv_reg_mr failed") : 0;
 }
 
-int ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_srq *srq, uint32_t srq_num)
+int ported_half(struct ibv_pd *pd, struct ibv_xrc_domain *domain, struct ibv_srq *srq,
+		uint32_t srq_num)
 {
 	struct ibv_xrcd *xrcd = xrc_compat_xrcd(domain);
 	struct ibv_srq *real = xrc_compat_srq(srq);

@@ -31,7 +31,8 @@ static int registered_elsewhere(struct ibv_context *context, FILE *file, uint32_
 	if (!domain || ibv_reg_xrc_rcv_qp(domain, rcv_qpn))
 		return say("ibv_reg_xrc_rcv_qp");
 	failed = ported_handle(domain, rcv_qpn);
-	if (ibv_unreg_xrc_rcv_qp(domain, rcv_qpn) || ibv_close_xrc_domain(domain) || ibv_close_device(other))
+	if (ibv_unreg_xrc_rcv_qp(domain, rcv_qpn) || ibv_close_xrc_domain(domain) ||
+	    ibv_close_device(other))
 		return say("leaving");
 	return failed;
 }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The programs of docs/porting.md, before and after, compile, run and print the same, and the page quotes them correctly."""
+"""The programs of docs/porting.md, before and after, compile, run and print the same, and the page
+quotes them correctly."""
 
 import re
 
@@ -10,7 +11,8 @@ from test_programs import build
 
 PAIRS = [("before", "after"), ("two_way_before", "two_way_after")]
 FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-Wshadow", "-Wconversion", "-pthread"]
-LEGACY = re.compile(r"ibv_\w*_?xrc_(?:domain|srq|rcv_qp)\b|\bIBV_QPT_XRC\b|xrc_remote_srq_num|xrc_srq_num")
+LEGACY = re.compile(
+    r"ibv_\w*_?xrc_(?:domain|srq|rcv_qp)\b|\bIBV_QPT_XRC\b|xrc_remote_srq_num|xrc_srq_num")
 
 
 @pytest.fixture(scope="session")
@@ -25,7 +27,8 @@ def page(source_root):
 
 @pytest.mark.parametrize("before, after", PAIRS, ids=lambda name: name)
 def test_before_and_after_do_the_same(before, after, model, porting, installed, tmp_path, run):
-    old = build(tmp_path / before, "c", [porting / f"{before}.c"], *FLAGS, *installed.pkg_config("--cflags", "--libs", "xrc-compat"))
+    old = build(tmp_path / before, "c", [porting / f"{before}.c"], *FLAGS,
+                *installed.pkg_config("--cflags", "--libs", "xrc-compat"))
     new = build(tmp_path / after, "c", [porting / f"{after}.c"], *FLAGS, "-libverbs")
     said = run([installed.bin / "xrc-compat", "run", "--softhca=1", "--", old], timeout=90)
     says = run([installed.bin / "softhca", "run", "--devices=1", "--", new], timeout=90)
@@ -36,7 +39,8 @@ def test_before_and_after_do_the_same(before, after, model, porting, installed, 
 
 
 def test_before_without_the_library_fails(porting, installed, tmp_path, run):
-    old = build(tmp_path / "before", "c", [porting / "before.c"], *FLAGS, *installed.pkg_config("--cflags", "--libs", "xrc-compat"))
+    old = build(tmp_path / "before", "c", [porting / "before.c"], *FLAGS,
+                *installed.pkg_config("--cflags", "--libs", "xrc-compat"))
     done = run([installed.bin / "softhca", "run", "--devices=1", "--", old], timeout=90)
     assert done.returncode != 0 and "undefined symbol: ibv_" in done.stderr
 
@@ -71,7 +75,14 @@ def test_the_page_names_every_old_function_and_its_files_exist(page, source_root
 def test_the_masks_of_the_page_are_those_of_the_program(page, porting):
     """The page shows the masks of the sending QP; those of the receive QP have two bits more."""
     program = (porting / "after.c").read_text()
-    body = program[program.index("static void connect_send_qp"):program.index("static void send_to")]
-    used = [set(re.findall(r"IBV_QP_(\w+)", call)) for call in re.findall(r"ibv_modify_qp\(qp, &attr,(.*?)\);", body, re.S)]
-    shown = [set(re.findall(r"[A-Z_]+", row)) for row in re.findall(r"^\| to \w+ \| `([^`]+)`", page, re.M)]
+    body = program[program.index("static void connect_send_qp"):program.index("static void send_to"
+                                                                              )]
+    used = [
+        set(re.findall(r"IBV_QP_(\w+)", call))
+        for call in re.findall(r"ibv_modify_qp\(qp, &attr,(.*?)\);", body, re.S)
+    ]
+    shown = [
+        set(re.findall(r"[A-Z_]+", row))
+        for row in re.findall(r"^\| to \w+ \| `([^`]+)`", page, re.M)
+    ]
     assert shown == used and len(used) == 3

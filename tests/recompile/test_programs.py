@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs that are recompiled with the installed headers and libraries are like old binaries, or run by themselves (the
+"""Programs that are recompiled with the installed headers and libraries are like old binaries, or
+run by themselves (the
 -alone package); and programs that are half ported work."""
 
 import itertools
@@ -37,7 +38,8 @@ def recompiled(installed, tmp_path_factory):
 @pytest.fixture(scope="module")
 def alone(installed, tmp_path_factory):
     output = tmp_path_factory.mktemp("alone") / "xrc-cluster"
-    return build(output, "c", CLUSTER, "-D_GNU_SOURCE", "-pthread", *flags(installed, "xrc-compat-alone"))
+    return build(output, "c", CLUSTER, "-D_GNU_SOURCE", "-pthread",
+                 *flags(installed, "xrc-compat-alone"))
 
 
 def wanted_of_libibverbs(path):
@@ -49,7 +51,8 @@ def test_recompiled_is_an_old_binary(recompiled, build_root):
     assert wanted_of_libibverbs(recompiled) == wanted_of_libibverbs(old)
     assert "ibv_open_xrc_domain@IBVERBS_1.1" in wanted_of_libibverbs(recompiled)
     assert elf.version_needs(recompiled)["libibverbs.so.1"] == {"IBVERBS_1.0", "IBVERBS_1.1"}
-    assert {name for name in elf.needed(recompiled) if "ibverbs" in name or "xrc" in name} == {"libibverbs.so.1"}
+    assert {name for name in elf.needed(recompiled)
+            if "ibverbs" in name or "xrc" in name} == {"libibverbs.so.1"}
     assert elf.run_paths(recompiled) == []
 
 
@@ -66,12 +69,16 @@ def test_recompiled_dies_without(recompiled, installed, run):
 def test_alone_runs_by_itself(alone, installed, run):
     done = run([installed.bin / "softhca", "run", "--devices=2", "--", alone, "-n", "2"])
     assert done.returncode == 0, done.stdout + done.stderr
-    assert elf.needed(alone).index("libxrc-compat.so.1") < elf.needed(alone).index("libibverbs.so.1")
+    assert elf.needed(alone).index("libxrc-compat.so.1") < elf.needed(alone).index(
+        "libibverbs.so.1")
 
 
 def test_alone_and_preloaded_is_one_library(alone, installed, run):
     """The loader recognises the file, so that it is loaded once and has one state."""
-    done = run([installed.bin / "xrc-compat", "run", "--softhca=2", "--", "sh", "-c", f"{alone} -n 2; echo status $?"])
+    done = run([
+        installed.bin / "xrc-compat", "run", "--softhca=2", "--", "sh", "-c",
+        f"{alone} -n 2; echo status $?"
+    ])
     assert done.stdout.endswith("status 0\n"), done.stdout + done.stderr
 
 
@@ -80,7 +87,8 @@ def test_alone_of_a_linker_that_drops_what_seems_unused(installed, tmp_path, run
     source = tmp_path / "probe.c"
     source.write_text("#include <infiniband/verbs.h>\n#include <stddef.h>\n"
                       "int main(void)\n{\n\treturn ibv_close_xrc_domain(NULL) == 22 ? 0 : 1;\n}\n")
-    probe = build(tmp_path / "probe", "c", [source], "-Wl,--as-needed", *flags(installed, "xrc-compat-alone"))
+    probe = build(tmp_path / "probe", "c", [source], "-Wl,--as-needed",
+                  *flags(installed, "xrc-compat-alone"))
     assert run([probe]).returncode == 0
     ordinary = build(tmp_path / "ordinary", "c", [source], *flags(installed, "xrc-compat"))
     assert run([ordinary]).returncode == 127
@@ -89,31 +97,44 @@ def test_alone_of_a_linker_that_drops_what_seems_unused(installed, tmp_path, run
 
 @pytest.mark.parametrize("language", ["c", "c++"])
 def test_half_ported(language, installed, tmp_path, run):
-    """An old half and a ported half, with xrc_compat.h between them, linked with today's libibverbs and ours."""
+    """An old half and a ported half, with xrc_compat.h between them, linked with today's libibverbs
+    and ours."""
     std = {"c": "gnu11", "c++": "gnu++11"}[language]
     options = [f"-std={std}", "-pedantic", "-Wshadow", "-c", "-x", language]
     old, new = tmp_path / "old.o", tmp_path / "new.o"
-    build(old, language, [], *options, HERE / "porting_old.c", *installed.pkg_config("--cflags", "xrc-compat"))
-    build(new, language, [], *options, HERE / "porting_new.c", *installed.pkg_config("--cflags", "xrc-compat-port"))
-    program = build(tmp_path / "porting", language, [old, new], *installed.pkg_config("--libs", "xrc-compat-port"))
-    assert "ibv_reg_mr_iova2@IBVERBS_1.8" in wanted_of_libibverbs(program), "it must use a function of today's libibverbs, or this test shows nothing"
+    build(old, language, [], *options, HERE / "porting_old.c",
+          *installed.pkg_config("--cflags", "xrc-compat"))
+    build(new, language, [], *options, HERE / "porting_new.c",
+          *installed.pkg_config("--cflags", "xrc-compat-port"))
+    program = build(tmp_path / "porting", language, [old, new],
+                    *installed.pkg_config("--libs", "xrc-compat-port"))
+    assert "ibv_reg_mr_iova2@IBVERBS_1.8" in wanted_of_libibverbs(
+        program), "it must use a function of today's libibverbs, or this test shows nothing"
     for model, two_way in itertools.product(("connectx3", "connectx5"), ("auto", "on")):
-        done = run([installed.bin / "softhca", "run", "--devices=1", f"--model={model}", "--", program], env={"XRC_COMPAT_TWO_WAY": two_way})
-        assert (done.returncode, done.stdout) == (0, "porting: both halves agree\n"), (model, two_way, done.stderr)
+        done = run(
+            [installed.bin / "softhca", "run", "--devices=1", f"--model={model}", "--", program],
+            env={"XRC_COMPAT_TWO_WAY": two_way})
+        assert (done.returncode,
+                done.stdout) == (0, "porting: both halves agree\n"), (model, two_way, done.stderr)
 
 
 # Today's <infiniband/verbs.h> does not compile as C++98.
-HEADERS = [("ofed", "c", "c99"), ("ofed", "c", "c17"), ("ofed", "c++", "c++98"), ("ofed", "c++", "c++17"),
-           ("system", "c", "c99"), ("system", "c", "c17"), ("system", "c++", "c++11"), ("system", "c++", "c++17")]
+HEADERS = [("ofed", "c", "c99"), ("ofed", "c", "c17"), ("ofed", "c++", "c++98"),
+           ("ofed", "c++", "c++17"), ("system", "c", "c99"), ("system", "c", "c17"),
+           ("system", "c++", "c++11"), ("system", "c++", "c++17")]
 
 
-@pytest.mark.parametrize("before", ["", "#include <infiniband/verbs.h>\n"], ids=["first", "after-verbs"])
+@pytest.mark.parametrize("before", ["", "#include <infiniband/verbs.h>\n"],
+                         ids=["first", "after-verbs"])
 @pytest.mark.parametrize("header, language, std", HEADERS)
 def test_xrc_compat_h_with_either_header(header, language, std, before, installed, tmp_path):
     source = tmp_path / "source"
-    source.write_text(before + "#include <xrc_compat.h>\nint main(void) { return xrc_compat_xrcd(0) ? 1 : 0; }\n")
-    include = installed.pkg_config("--cflags", {"ofed": "xrc-compat", "system": "xrc-compat-port"}[header])
-    ok, complaints = compiler(language, *STRICT, "-pedantic", f"-std={std}", "-fsyntax-only", "-x", language, *include, source)
+    source.write_text(
+        before + "#include <xrc_compat.h>\nint main(void) { return xrc_compat_xrcd(0) ? 1 : 0; }\n")
+    include = installed.pkg_config("--cflags", {"ofed": "xrc-compat",
+                                                "system": "xrc-compat-port"}[header])
+    ok, complaints = compiler(language, *STRICT, "-pedantic", f"-std={std}", "-fsyntax-only", "-x",
+                              language, *include, source)
     assert ok, complaints
 
 
@@ -121,9 +142,11 @@ def test_xrc_compat_h_with_either_header(header, language, std, before, installe
 def test_old_header_beside_todays_librdmacm(language, installed, tmp_path):
     """The system's <rdma/rdma_cma.h> compiles with the old <infiniband/verbs.h>."""
     source = tmp_path / "source"
-    source.write_text("#include <rdma/rdma_cma.h>\n#include <infiniband/verbs.h>\n"
-                      "int main(void) { struct ibv_srq s; return (int)sizeof(s.xrc_srq_num) - 4; }\n")
+    source.write_text(
+        "#include <rdma/rdma_cma.h>\n#include <infiniband/verbs.h>\n"
+        "int main(void) { struct ibv_srq s; return (int)sizeof(s.xrc_srq_num) - 4; }\n")
     if "xrc_srq_num" not in compiler("c", "-fsyntax-only", "-x", "c", source)[1]:
         pytest.skip("no <rdma/rdma_cma.h> here")
-    ok, complaints = compiler(language, "-fsyntax-only", "-x", language, *installed.pkg_config("--cflags", "xrc-compat"), source)
+    ok, complaints = compiler(language, "-fsyntax-only", "-x", language,
+                              *installed.pkg_config("--cflags", "xrc-compat"), source)
     assert ok, complaints

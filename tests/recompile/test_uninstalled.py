@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Inside `meson devenv` pkg-config has the same packages out of the build tree, before anything is installed."""
+"""Inside `meson devenv` pkg-config has the same packages out of the build tree, before anything is
+installed."""
 
 import pathlib
 import subprocess
@@ -17,17 +18,21 @@ HERE = pathlib.Path(__file__).parent
 
 @pytest.fixture(scope="session")
 def devenv(build_root):
-    """devenv(*arguments): the words that pkg-config prints with the variables of that environment."""
+    """devenv(*arguments): the words that pkg-config prints with the variables of that
+    environment."""
     meson = tree.meson_command(build_root)
-    version = subprocess.run([*meson, "--version"], capture_output=True, text=True, timeout=60).stdout
+    version = subprocess.run([*meson, "--version"], capture_output=True, text=True,
+                             timeout=60).stdout
     if [int(part) for part in version.split(".")[:2]] < [0, 59]:
         pytest.skip("meson has `devenv` with packages since 0.59")
 
-    inside = subprocess.run([*meson, "devenv", "-C", build_root, "env", "-0"], capture_output=True, text=True, timeout=60, check=True).stdout
+    inside = subprocess.run([*meson, "devenv", "-C", build_root, "env", "-0"], capture_output=True,
+                            text=True, timeout=60, check=True).stdout
     env = dict(line.split("=", 1) for line in inside.split("\0") if "=" in line)
 
     def _devenv(*arguments):
-        done = subprocess.run(["pkg-config", *arguments], env=env, capture_output=True, text=True, timeout=60)
+        done = subprocess.run(["pkg-config", *arguments], env=env, capture_output=True, text=True,
+                              timeout=60)
         assert done.returncode == 0, done.stderr
         return done.stdout.split()
 
@@ -54,18 +59,23 @@ def test_the_one_folder_of_ofed(devenv):
     home = pathlib.Path(*devenv("--variable=ofedhome", "xrc-compat"))
     assert (home / "include" / "infiniband" / "verbs.h").exists()
     for lib in ("lib", "lib64"):
-        assert (home / lib / "libibverbs.so").exists() and not (home / lib / "libibverbs.so.1").exists()
+        assert (home / lib /
+                "libibverbs.so").exists() and not (home / lib / "libibverbs.so.1").exists()
 
 
 def test_half_ported_out_of_the_build_tree(devenv, tmp_path, softhca, run):
-    objects = [build(tmp_path / f"{half}.o", "c", [], "-c", HERE / f"porting_{half}.c", *devenv("--cflags", package))
-               for half, package in (("old", "xrc-compat"), ("new", "xrc-compat-port"))]
+    objects = [
+        build(tmp_path / f"{half}.o", "c", [], "-c", HERE / f"porting_{half}.c",
+              *devenv("--cflags", package))
+        for half, package in (("old", "xrc-compat"), ("new", "xrc-compat-port"))
+    ]
     program = build(tmp_path / "porting", "c", objects, *devenv("--libs", "xrc-compat-port"))
     done = run([softhca, "run", "--devices=1", "--", program])
     assert (done.returncode, done.stdout) == (0, "porting: both halves agree\n"), done.stderr
 
 
 def test_the_api_of_2011_out_of_the_build_tree(devenv, tmp_path, softhca, run):
-    program = build(tmp_path / "xsrq", "c", [HERE / "xsrq_program.c"], *devenv("--cflags", "--libs", "xrc-compat-xsrq"))
+    program = build(tmp_path / "xsrq", "c", [HERE / "xsrq_program.c"],
+                    *devenv("--cflags", "--libs", "xrc-compat-xsrq"))
     done = run([softhca, "run", "--devices=2", "--", program], timeout=90)
     assert (done.returncode, done.stdout) == (0, "xsrq: all right\n"), done.stderr

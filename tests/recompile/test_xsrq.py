@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Sources in the XRC API of 2011, compiled with the installed headers, become programs of today that need no library of ours."""
+"""Sources in the XRC API of 2011, compiled with the installed headers, become programs of today
+that need no library of ours."""
 
 import pathlib
 
@@ -14,7 +15,10 @@ STANDARDS = [("c", "gnu99"), ("c", "gnu17"), ("c++", "gnu++11"), ("c++", "gnu++1
 
 
 # {program: (libraries beside libibverbs, its output)}
-PROGRAMS = {"xsrq_program.c": ([], "xsrq: all right\n"), "xsrq_rdmacm.c": (["-lrdmacm"], "xsrq rdma_cm: all right\n")}
+PROGRAMS = {
+    "xsrq_program.c": ([], "xsrq: all right\n"),
+    "xsrq_rdmacm.c": (["-lrdmacm"], "xsrq rdma_cm: all right\n")
+}
 
 
 def build(output, language, source, *options):
@@ -25,7 +29,8 @@ def build(output, language, source, *options):
 
 @pytest.fixture(params=PROGRAMS)
 def source(request, installed, tmp_path):
-    if "rdmacm" in request.param and not compiler("c", "-x", "c", "-include", "rdma/rdma_cma.h", "-fsyntax-only", "/dev/null")[0]:
+    if "rdmacm" in request.param and not compiler("c", "-x", "c", "-include", "rdma/rdma_cma.h",
+                                                  "-fsyntax-only", "/dev/null")[0]:
         pytest.skip("no <rdma/rdma_cma.h> here")
     return request.param
 
@@ -44,13 +49,17 @@ def test_runs_by_itself_and_beside_the_library(program, source, installed, run):
         done = run([installed.bin / command[0], *command[1:], "--", program], timeout=90)
         assert (done.returncode, done.stdout) == (0, PROGRAMS[source][1]), done.stderr
     assert not [name for name in elf.needed(program) if "xrc" in name]
-    assert not [name for name in elf.dynamic_symbols(program)[1] if "xrc_domain" in name or "xsrq" in name]
+    assert not [
+        name for name in elf.dynamic_symbols(program)[1] if "xrc_domain" in name or "xsrq" in name
+    ]
 
 
 def test_the_api_is_nowhere_else(installed, tmp_path):
-    """Neither today's headers nor those of OFED 1.5 have this API, so the programs above do use ours."""
+    """Neither today's headers nor those of OFED 1.5 have this API, so the programs above do use
+    ours."""
     for package in ("xrc-compat", "libibverbs"):
-        ok, complaints = compiler("c", "-fsyntax-only", *installed.pkg_config("--cflags", package), HERE / "xsrq_program.c")
+        ok, complaints = compiler("c", "-fsyntax-only", *installed.pkg_config("--cflags", package),
+                                  HERE / "xsrq_program.c")
         assert not ok and "would not have found the API" in complaints
 
 
@@ -58,21 +67,23 @@ UNITS = {
     "one.c": """#include <infiniband/verbs.h>
 struct ibv_srq *make(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
 struct ibv_srq *make(struct ibv_pd *pd, struct ibv_srq_init_attr *attr) { return ibv_create_xsrq(pd, attr); }
-""",
-    "two.c": """#include <infiniband/verbs.h>
+""", "two.c": """#include <infiniband/verbs.h>
 #include <infiniband/verbs.h>
 struct ibv_srq *make(struct ibv_pd *pd, struct ibv_srq_init_attr *attr);
 static struct ibv_srq *(*const maker)(struct ibv_pd *, struct ibv_srq_init_attr *) = ibv_create_srq;
 int main(void) { struct ibv_srq_init_attr attr = { .srq_type = IBV_SRQT_XRC };
 	return !(maker && !make(0, &attr)); }
-"""}
+"""
+}
 
 
 def test_several_units(installed, tmp_path):
-    """Two units of a program can include the header, whose functions are inline, and take their addresses."""
+    """Two units of a program can include the header, whose functions are inline, and take their
+    addresses."""
     for name, text in UNITS.items():
         (tmp_path / name).write_text(text)
     output = tmp_path / "units"
-    ok, complaints = compiler("c", *STRICT, "-Wno-missing-field-initializers", tmp_path / "one.c", tmp_path / "two.c", "-o", output,
+    ok, complaints = compiler("c", *STRICT, "-Wno-missing-field-initializers", tmp_path / "one.c",
+                              tmp_path / "two.c", "-o", output,
                               *installed.pkg_config("--cflags", "--libs", "xrc-compat-xsrq"))
     assert ok, complaints

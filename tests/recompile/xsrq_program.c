@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program in the XRC API of 2011, as its manual pages show it: a domain of a file, an XRC SRQ and an XRC_RECV QP on one
+ * A program in the XRC API of 2011, as its manual pages show it: a domain of a file, an XRC SRQ and
+ * an XRC_RECV QP on one
  * device, an XRC_SEND QP on another; then calls that must be refused. C and C++.
  */
 
@@ -97,8 +98,10 @@ static void create_xsrq(void)
 	attr.ext.xrc.xrcd = xrcd;
 	attr.ext.xrc.cq = receiver.cq;
 	HOLDS(srq = ibv_create_xsrq(receiver.pd, &attr));
-	HOLDS(!ibv_query_srq(srq, &actual) && attr.attr.max_wr > 5 && attr.attr.max_wr <= actual.max_wr);
-	HOLDS(srq->context == receiver.context && srq->pd == receiver.pd && srq->srq_context == &receiver);
+	HOLDS(!ibv_query_srq(srq, &actual) && attr.attr.max_wr > 5 &&
+	      attr.attr.max_wr <= actual.max_wr);
+	HOLDS(srq->context == receiver.context && srq->pd == receiver.pd &&
+	      srq->srq_context == &receiver);
 	HOLDS(srq->ext.xrc.xrcd == xrcd && srq->ext.xrc.cq == receiver.cq);
 	HOLDS(!ibv_get_srq_num(srq, &number) && number == srq->ext.xrc.srq_num);
 }
@@ -129,7 +132,8 @@ static void create_send_qp(void)
 	HOLDS(sender.qp = ibv_create_qp(sender.pd, &attr));
 	HOLDS(attr.cap.max_send_wr >= 4);
 	HOLDS(!ibv_query_qp(sender.qp, &state, IBV_QP_STATE, &queried));
-	HOLDS(queried.qp_type == IBV_QPT_XRC_SEND && queried.cap.max_send_wr == attr.cap.max_send_wr);
+	HOLDS(queried.qp_type == IBV_QPT_XRC_SEND &&
+	      queried.cap.max_send_wr == attr.cap.max_send_wr);
 }
 
 static void to_init_and_rtr(struct end *end, const struct end *peer)
@@ -140,15 +144,20 @@ static void to_init_and_rtr(struct end *end, const struct end *peer)
 	attr.qp_state = IBV_QPS_INIT;
 	attr.port_num = 1;
 	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
-	HOLDS(!ibv_modify_qp(end->qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+	HOLDS(!ibv_modify_qp(end->qp, &attr,
+			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
 	attr.qp_state = IBV_QPS_RTR;
 	attr.path_mtu = IBV_MTU_1024;
 	attr.dest_qp_num = peer->qp->qp_num;
 	attr.ah_attr.dlid = peer->lid;
 	attr.ah_attr.port_num = 1;
 	attr.min_rnr_timer = 12;
-	HOLDS(!ibv_modify_qp(end->qp, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-			     (end == &receiver ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER : 0)));
+	HOLDS(!ibv_modify_qp(end->qp, &attr,
+			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				     IBV_QP_RQ_PSN |
+				     (end == &receiver
+					      ? IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER
+					      : 0)));
 }
 
 static void sender_to_rts(void)
@@ -160,8 +169,9 @@ static void sender_to_rts(void)
 	attr.timeout = 14;
 	attr.retry_cnt = 7;
 	attr.rnr_retry = 7;
-	HOLDS(!ibv_modify_qp(sender.qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-			     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
+	HOLDS(!ibv_modify_qp(sender.qp, &attr,
+			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
 }
 
 static struct ibv_sge element(struct end *end)
@@ -233,7 +243,10 @@ static void next_srq_event(struct ibv_async_event *event)
 	}
 }
 
-/* The event names the program's SRQ. If its ack were not counted, destroying the SRQ would wait for ever. */
+/*
+ * The event names the program's SRQ. If its ack were not counted, destroying the SRQ would wait for
+ * ever.
+ */
 static void limit_event(void)
 {
 	struct ibv_srq_attr attr, queried;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * librdmacm in the XRC API of 2011, as its examples rdma_xserver and rdma_xclient used it: a QP that receives for a domain, and an
- * SRQ of the domain on another id, whose number the client learns by a connection request. C and C++.
+ * librdmacm in the XRC API of 2011, as its examples rdma_xserver and rdma_xclient used it: a QP
+ * that receives for a domain, and an SRQ of the domain on another id, whose number the client
+ * learns by a connection request. C and C++.
  */
 
 #include <errno.h>
@@ -148,7 +149,9 @@ static void refusals(void)
 		memset(&attr, 0, sizeof(attr));
 		attr.attr.max_wr = attr.attr.max_sge = 1;
 		errno = 0;
-		fail_unless(rdma_create_srq(table[i].id, table[i].pd, &attr) == -1 && errno == table[i].err, table[i].what);
+		fail_unless(rdma_create_srq(table[i].id, table[i].pd, &attr) == -1 &&
+				    errno == table[i].err,
+			    table[i].what);
 		fail_unless(table[i].id->srq == before, table[i].what);
 	}
 	HOLDS(!rdma_destroy_id(unbound) && !ibv_dealloc_pd(elsewhere));

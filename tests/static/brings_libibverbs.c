@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The mistake that the test of the shim's dependencies must notice: a library linked against libibverbs. */
+/*
+ * The mistake that the test of the shim's dependencies must notice: a library linked against
+ * libibverbs.
+ */
 #include <infiniband/verbs.h>
 
 int brings_libibverbs(void);

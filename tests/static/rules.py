@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The rules of the house that a compiler does not know: one function per rule, root folder in, list of complaints out.
+"""The rules of the house that a compiler does not know: one function per rule, root folder in, list
+of complaints out.
 
-A complaint is "file:line: what is wrong". An empty list means that the rule holds. Standard library only.
+A complaint is "file:line: what is wrong". An empty list means that the rule holds. Standard library
+only.
 """
 
 import ast
@@ -17,12 +19,17 @@ LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
 KERNEL_LICENCE = "SPDX-License-Identifier: GPL-2.0-only"
 KERNEL_FOLDER = "tests/kernel/module/"
 
-# Written by others (the licence texts), read by people as they are, or a format that has no comments.
-NO_LICENCE_LINE = re.compile(r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$")
+# Written by others (the licence texts), read by people as they are, or a format that has no
+# comments.
+NO_LICENCE_LINE = re.compile(
+    r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$"
+)
 
-SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "terminal", "tools", "softhca")
+SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "terminal", "tools",
+                  "softhca")
 
-# Includes run downwards only. The key may include itself and what stands here, nothing else of this project.
+# Includes run downwards only. The key may include itself and what stands here, nothing else of this
+# project.
 MAY_INCLUDE = {
     "abi": {"abi"},
     "elf": {"elf"},
@@ -35,7 +42,8 @@ MAY_INCLUDE = {
     "softhca": {"softhca", "elf", "terminal"},
 }
 
-# Single files beside those: what the tools and the emulator share with the library, complete in itself.
+# Single files beside those: what the tools and the emulator share with the library, complete in
+# itself.
 SHARED_FILES = {
     "softhca": {"include/own_thread.h"},
     "tools": {"compat/regtab.h", "compat/regtab_file.h",
@@ -51,10 +59,12 @@ def folder_of(relative):
 
 
 def files(root, pattern="*", folders=None):
-    """All files of the project under @root as (relative path, path), without what git would ignore."""
+    """All files of the project under @root as (relative path, path), without what git would
+    ignore."""
     root = pathlib.Path(root)
     for directory, names, entries in os.walk(root):
-        names[:] = sorted(n for n in names if not re.match(r"(\.(?!ci$)|build$|build-|__pycache__$)", n))
+        names[:] = sorted(
+            n for n in names if not re.match(r"(\.(?!ci$)|build$|build-|__pycache__$)", n))
         for entry in sorted(set(entries) - {".git"}):
             path = pathlib.Path(directory) / entry
             relative = path.relative_to(root).as_posix()
@@ -83,7 +93,8 @@ def blank(match):
 
 @functools.lru_cache(maxsize=None)
 def without_comments(text):
-    return re.sub(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\\n])*")', lambda m: m.group(1) or blank(m), text, flags=re.S)
+    return re.sub(r'/\*.*?\*/|//[^\n]*|("(?:\\.|[^"\\\n])*")', lambda m: m.group(1) or blank(m),
+                  text, flags=re.S)
 
 
 def without_strings(text):
@@ -107,19 +118,22 @@ def spdx(root):
         if licence not in first:
             bad.append(f"{relative}:1: the first line does not carry '{licence}'")
         elif first.startswith("//") and licence == LICENCE:
-            bad.append(f"{relative}:1: the first line is written /* {licence} */ in all other files")
+            bad.append(
+                f"{relative}:1: the first line is written /* {licence} */ in all other files")
     return bad
 
 
 def includes(root):
-    """shim -> compat -> modern -> <infiniband/verbs.h>; the emulator and the tools know nothing of either."""
+    """shim -> compat -> modern -> <infiniband/verbs.h>; the emulator and the tools know nothing of
+    either."""
     bad = []
     ours = [relative for relative, _ in c_files(root, MAY_INCLUDE)]
     for relative, path in c_files(root, MAY_INCLUDE):
         room = relative.split("/")[0]
         for number, line in enumerate(without_comments(read(path)).split("\n"), 1):
             found = re.match(r'\s*#\s*include\s*[<"]([^>"]+)[>"]', line)
-            if found and (fault := include_fault(room, found.group(1)) or include_detour(room, found.group(1), ours)):
+            if found and (fault := include_fault(room, found.group(1)) or
+                          include_detour(room, found.group(1), ours)):
                 bad.append(f"{relative}:{number}: {room}/ includes {found.group(1)}: {fault}")
     return bad
 
@@ -127,7 +141,8 @@ def includes(root):
 def include_fault(room, name):
     """Why @room may not include @name; None if it may."""
     parts = [part for part in name.split("/") if part not in (".", "..")]
-    if parts[0] == "infiniband" and parts[1:] != ["verbs.h"] and room in ("shim", "compat", "modern", "tools"):
+    if parts[0] == "infiniband" and parts[1:] != ["verbs.h"] and room in ("shim", "compat",
+                                                                          "modern", "tools"):
         return "of rdma-core only the public verbs.h"
     if "/".join(parts) in SHARED_FILES.get(room, ()):
         return None
@@ -138,20 +153,24 @@ def include_fault(room, name):
 
 
 def include_detour(room, name, ours):
-    """A header of another room that is found by the compiler's search path would not be seen by include_fault()."""
+    """A header of another room that is found by the compiler's search path would not be seen by
+    include_fault()."""
     if name in ours or name.startswith("../"):
         return None
     homes = {path.split("/")[0] for path in ours if path.endswith("/" + name)}
     return f"a header of {', '.join(sorted(homes))}/: name it by its folder" if homes and room not in homes else None
 
 
-# Rooms in the order of their includes: each knows those before it, none of those behind it. Of the tools, those that the commands share.
+# Rooms in the order of their includes: each knows those before it, none of those behind it. Of the
+# tools, those that the commands share.
 TOOL_ROOMS = ("common", "tables", "program")
-EMULATOR_ROOMS = ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control", "server", "cli")
+EMULATOR_ROOMS = ("base", "model", "machine", "objects", "qp", "wire", "uverbs", "cm", "control",
+                  "server", "cli")
 
 
 def include_graph(root, folders):
-    """Module -> {module: "file:line"} of what files of these folders include of them; a module is a .c and its .h."""
+    """Module -> {module: "file:line"} of what files of these folders include of them; a module is a
+    .c and its .h."""
     graph = {}
     known = {relative for relative, _ in c_files(root, folders)}
     for relative, path in c_files(root, folders):
@@ -166,7 +185,8 @@ def include_graph(root, folders):
 
 
 def emulator_includes(root):
-    """Includes of the emulator run one way: from room to room, and no file includes itself by way of others."""
+    """Includes of the emulator run one way: from room to room, and no file includes itself by way
+    of others."""
     bad = []
     graph = include_graph(root, ("softhca",))
     for module, targets in sorted(graph.items()):
@@ -179,7 +199,8 @@ def emulator_includes(root):
 
 
 def room_fault(order, module, target):
-    """Why @module may not include @target when rooms know only those before them; None if it may."""
+    """Why @module may not include @target when rooms know only those before them; None if it
+    may."""
     rooms = [name.split("/")[1] for name in (module, target)]
     if not set(rooms) <= set(order) or order.index(rooms[0]) >= order.index(rooms[1]):
         return None
@@ -205,7 +226,8 @@ def tool_includes(root):
         known = TOOL_ROOMS[:TOOL_ROOMS.index(room)] if room in TOOL_ROOMS else TOOL_ROOMS
         for target, place in sorted(targets.items()):
             if target.count("/") > 1 and target.split("/")[1] not in (room, *known):
-                bad.append(f"{place}: {room}/ includes {target}.h: only {', '.join(known) or 'its own'}")
+                bad.append(
+                    f"{place}: {room}/ includes {target}.h: only {', '.join(known) or 'its own'}")
     return bad
 
 
@@ -225,16 +247,19 @@ def modern_verbs(root):
     bad = []
     for relative, path in c_files(root, ("shim", "compat")):
         for number, line in code_lines(path):
-            # A definition starts in column 0; a call is indented. SHIM_EXPORT(ibv_x) names a verb without calling it.
-            for name in re.findall(r"(?<=[\s(!=,*&|?:-])(ibv_\w+)\s*\(", line if line[:1].isspace() else ""):
+            # A definition starts in column 0; a call is indented. SHIM_EXPORT(ibv_x) names a verb
+            # without calling it.
+            for name in re.findall(r"(?<=[\s(!=,*&|?:-])(ibv_\w+)\s*\(",
+                                   line if line[:1].isspace() else ""):
                 bad.append(f"{relative}:{number}: calls {name}; only modern/ does that")
             for name in re.findall(r"\b(verbs_context|verbs_get_ctx\w*|struct ibv_\w+_ex)\b", line):
                 bad.append(f"{relative}:{number}: names {name}; only modern/ does that")
     return bad
 
 
-PRINTS = re.compile(r"(?<![\w.>])(printf|fprintf|vprintf|vfprintf|dprintf|vdprintf|puts|fputs|putchar|fputc|fwrite|perror|"
-                    r"psignal|syslog|vsyslog|warnx?|errx?|error|abort|exit|_exit|assert|__assert_fail|write)\s*\(")
+PRINTS = re.compile(
+    r"(?<![\w.>])(printf|fprintf|vprintf|vfprintf|dprintf|vdprintf|puts|fputs|putchar|fputc|fwrite|perror|"
+    r"psignal|syslog|vsyslog|warnx?|errx?|error|abort|exit|_exit|assert|__assert_fail|write)\s*\(")
 
 
 def printing(root):
@@ -245,14 +270,18 @@ def printing(root):
             for name in PRINTS.findall(line):
                 if relative == LOG_FILE and name == "write":
                     continue
-                bad.append(f"{relative}:{number}: {name}(): the library neither prints nor ends the process")
+                bad.append(
+                    f"{relative}:{number}: {name}(): the library neither prints nor ends the process"
+                )
     return bad
 
 
 def exports(root):
-    """Only shim/ gives symbols away (and the emulator's preload, which is no part of the product)."""
+    """Only shim/ gives symbols away (and the emulator's preload, which is no part of the
+    product)."""
     bad = []
-    # abi/ states symbols as data, from which the shim's directives are generated, so it is not asked.
+    # abi/ states symbols as data, from which the shim's directives are generated, so it is not
+    # asked.
     for relative, path in c_files(root, ("compat", "modern", "tools")):
         for number, line in enumerate(without_comments(read(path)).split("\n"), 1):
             if re.search(r"visibility\s*\(\s*\"(default|protected)\"|\.symver|__symver__", line):
@@ -261,7 +290,10 @@ def exports(root):
 
 
 # Every machine has them.
-COMMON_FOLDERS = {"bin", "dev", "etc", "lib", "lib64", "media", "mnt", "opt", "proc", "run", "sbin", "srv", "sys", "tmp", "usr", "var"}
+COMMON_FOLDERS = {
+    "bin", "dev", "etc", "lib", "lib64", "media", "mnt", "opt", "proc", "run", "sbin", "srv", "sys",
+    "tmp", "usr", "var"
+}
 
 
 def machine_paths(root):
@@ -283,9 +315,30 @@ def columns(root, limit=120):
             if len(line) > limit and not line.startswith("|")]
 
 
+# A string counts as two columns: a message stays in one piece, so that grep finds it. The text of a
+# Python string of several lines is a program or data of its own; a docstring is not.
+STRING = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'')
+TEXT = re.compile(r'((?<=\S) ?)?[rbf]*"""(?:\\.|[^\\])*?"""', re.S)
+
+
+def code_columns(root, limit=100):
+    """Code fits beside other code: at most @limit columns, with a tab of 8."""
+    bad = []
+    for relative, path in [*c_files(root), *files(root, "*.py"), *files(root, "meson.build")]:
+        text = read(path)
+        if relative.endswith(".py"):
+            text = TEXT.sub(lambda m: m.group() if m.group(1) is None else blank(m), text)
+        for number, line in enumerate(text.split("\n"), 1):
+            columns = len(STRING.sub("''", line.expandtabs(8)).rstrip())
+            if columns > limit:
+                bad.append(f"{relative}:{number}: a line of {columns} columns; the limit is {limit}")
+    return bad
+
+
 def open_ends(root):
     """No note to self stays in the tree."""
-    pattern = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3, "HA" + "CK")) + r")\b")
+    pattern = re.compile(r"\b(" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3, "HA" + "CK")) +
+                         r")\b")
     return [f"{relative}:{number}: {found.group(1)}"
             for relative, path in files(root)
             if not relative.startswith("LICENSES/")
@@ -303,7 +356,9 @@ def function_length(root, limit=80):
                 start = number
             elif line.startswith("}") and start:
                 if number - start + 1 > limit:
-                    bad.append(f"{relative}:{start}: a function of {number - start + 1} lines; the limit is {limit}")
+                    bad.append(
+                        f"{relative}:{start}: a function of {number - start + 1} lines; the limit is {limit}"
+                    )
                 start = None
     return bad
 
@@ -312,34 +367,45 @@ def function_length(root, limit=80):
 FROZEN = re.compile(r"^include/ofed/")
 
 
-def file_length(root, limit=500):
+def file_length(root, limit=520):
     """A file has one purpose, and at most @limit lines."""
     bad = []
     for relative, path in [*c_files(root), *files(root, "*.py")]:
         lines = read(path).count("\n")
         if lines > limit and not FROZEN.match(relative):
-            bad.append(f"{relative}:1: a file of {lines} lines; the limit is {limit}: split it by purpose")
+            bad.append(
+                f"{relative}:1: a file of {lines} lines; the limit is {limit}: split it by purpose")
     return bad
 
 
 def room_size(root, limit=30):
-    """A room is taken in by one look: it has at most @limit files, a .c and its .h taken for one, folders in it not counted."""
-    stems = {re.sub(r"\.[ch]$", "", relative) for relative, _ in files(root, folders=SOURCE_FOLDERS)}
+    """A room is taken in by one look: it has at most @limit files, a .c and its .h taken for one,
+    folders in it not counted."""
+    stems = {
+        re.sub(r"\.[ch]$", "", relative) for relative, _ in files(root, folders=SOURCE_FOLDERS)
+    }
     rooms = collections.Counter(os.path.dirname(stem) for stem in stems)
-    return [f"{room}/:1: a room of {count} files; the limit is {limit}: give what belongs together a room of its own"
-            for room, count in sorted(rooms.items()) if count > limit]
+    return [
+        f"{room}/:1: a room of {count} files; the limit is {limit}: give what belongs together a room of its own"
+        for room, count in sorted(rooms.items()) if count > limit
+    ]
 
 
 def skips(root):
-    """A C test skips by tests/unit/unit.h, with a reason; pytest and meson ask for one themselves."""
-    return [f"{relative}:{number}: skips without a reason; skip_because() of tests/unit/unit.h takes one"
-            for relative, path in c_files(root, ("tests",)) if relative != "tests/unit/unit.h"
-            for number, line in code_lines(path) if re.search(r"\bskip\(\)", line)]
+    """A C test skips by tests/unit/unit.h, with a reason; pytest and meson ask for one
+    themselves."""
+    return [
+        f"{relative}:{number}: skips without a reason; skip_because() of tests/unit/unit.h takes one"
+        for relative, path in c_files(root, ("tests", )) if relative != "tests/unit/unit.h"
+        for number, line in code_lines(path) if re.search(r"\bskip\(\)", line)
+    ]
 
 
-# RHEL 8 and SLES 15 have Python 3.6: that runs what a build needs, and is told that the tests need the 3.9 of Debian 11.
+# RHEL 8 and SLES 15 have Python 3.6: that runs what a build needs, and is told that the tests need
+# the 3.9 of Debian 11.
 RUN_BY_BUILD = re.compile(r"(abi|scripts)/[^/]*$")
-LATER_THAN_3_6 = re.compile(r"\.(removeprefix|removesuffix)\(|\b(capture_output|dataclass\w*|text=)")
+LATER_THAN_3_6 = re.compile(
+    r"\.(removeprefix|removesuffix)\(|\b(capture_output|dataclass\w*|text=)")
 
 
 def python_version(root):
@@ -351,7 +417,8 @@ def python_version(root):
         try:
             ast.parse(text, feature_version=oldest)
         except SyntaxError as error:
-            bad.append(f"{relative}:{error.lineno}: is not Python {oldest[0]}.{oldest[1]}: {error.msg}")
+            bad.append(
+                f"{relative}:{error.lineno}: is not Python {oldest[0]}.{oldest[1]}: {error.msg}")
         bad += [f"{relative}:{number}: {found.group(0)} is later than Python 3.6"
                 for number, line in enumerate(text.split("\n") if built else [], 1)
                 for found in LATER_THAN_3_6.finditer(line)]
@@ -365,7 +432,8 @@ def env_table(root):
 
 
 def env_variables(root):
-    """Every variable that is read stands in the table, and every row of the table is read somewhere."""
+    """Every variable that is read stands in the table, and every row of the table is read
+    somewhere."""
     known = set(env_table(root))
     seen = set()
     bad = []
@@ -374,7 +442,8 @@ def env_variables(root):
             for name in re.findall(r'"((?:XRC_COMPAT|SOFTHCA)_[A-Z0-9_]+)=?"', line):
                 seen.add(name)
                 if name not in known:
-                    bad.append(f"{relative}:{number}: {name} is missing in tools/common/variables.h")
+                    bad.append(
+                        f"{relative}:{number}: {name} is missing in tools/common/variables.h")
     bad += [f"tools/common/variables.h:1: {name} is read nowhere" for name in sorted(known - seen)]
     return bad
 
@@ -385,17 +454,24 @@ def documented(names, text):
 
 
 def env_manual(root):
-    """Every variable of the table has an entry in the manual page of the command that lists them."""
-    entries = re.findall(r"^\.It Ev (.*)$", "".join(read(path) for _, path in files(root, "man/xrc-compat.1")), re.M)
-    return [f"man/xrc-compat.1:1: {name} is not documented" for name in documented(env_table(root), "\n".join(entries))]
+    """Every variable of the table has an entry in the manual page of the command that lists
+    them."""
+    entries = re.findall(r"^\.It Ev (.*)$", "".join(
+        read(path) for _, path in files(root, "man/xrc-compat.1")), re.M)
+    return [
+        f"man/xrc-compat.1:1: {name} is not documented"
+        for name in documented(env_table(root), "\n".join(entries))
+    ]
 
 
 def folder_headers(root):
-    """Each folder of tests says at its beginning what it proves, and how to add to it: in its README.md or its meson.build."""
+    """Each folder of tests says at its beginning what it proves, and how to add to it: in its
+    README.md or its meson.build."""
     bad = []
     for relative, path in files(root, "meson.build", ("tests",)):
         readme = path.parent / "README.md"
-        head = re.match(r"(?:#[^\n]*\n)*", read(path)).group(0) + (read(readme) if readme.exists() else "")
+        head = re.match(r"(?:#[^\n]*\n)*",
+                        read(path)).group(0) + (read(readme) if readme.exists() else "")
         if re.search(r"^\s*test\(", read(path), re.M) and "o add" not in head:
             bad.append(f"{relative}:2: does not say how to add to it")
     return bad
@@ -405,17 +481,22 @@ def needed_libraries(readelf_output):
     return re.findall(r"\(NEEDED\)\s+.*\[(.*)\]", readelf_output)
 
 
-# The C library in its parts (older and newer glibc), and the runtimes of the sanitizers where they are asked for.
-ALLOWED_NEEDED = re.compile(r"^(libc|libdl|libpthread|librt|ld-linux[\w-]*|libgcc_s|libasan|libubsan|libtsan|libm)\.so(\.\d+)*$")
+# The C library in its parts (older and newer glibc), and the runtimes of the sanitizers where they
+# are asked for.
+ALLOWED_NEEDED = re.compile(
+    r"^(libc|libdl|libpthread|librt|ld-linux[\w-]*|libgcc_s|libasan|libubsan|libtsan|libm)\.so(\.\d+)*$"
+)
 
 
 def needed(readelf_output):
-    """What the shared library brings along: never a libibverbs, or a bundled one would meet the program's own."""
+    """What the shared library brings along: never a libibverbs, or a bundled one would meet the
+    program's own."""
     found = needed_libraries(readelf_output)
     if not found:
         return ["no NEEDED entry at all: is this a shared library?"]
     return [f"needs {name}" for name in found if not ALLOWED_NEEDED.match(name)]
 
 
-TREE_RULES = (spdx, includes, core_includes, emulator_includes, tool_includes, modern_verbs, printing, exports, machine_paths, open_ends,
-              columns, function_length, file_length, skips, env_variables, env_manual, folder_headers, python_version)
+TREE_RULES = (spdx, includes, core_includes, emulator_includes, tool_includes, modern_verbs,
+              printing, exports, machine_paths, open_ends, columns, code_columns, function_length,
+              file_length, skips, env_variables, env_manual, folder_headers, python_version)

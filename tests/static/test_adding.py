@@ -14,7 +14,9 @@ ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
 sys.path.insert(0, str(ROOT / "abi"))
 import gen_symbols  # noqa: E402
 
-ROWS = {symbol.name: symbol for symbol in gen_symbols.read_table(ROOT / "abi" / "symbols.tab", "x86_64")}
+ROWS = {
+    symbol.name: symbol for symbol in gen_symbols.read_table(ROOT / "abi" / "symbols.tab", "x86_64")
+}
 ENTERED = [symbol for symbol in ROWS.values() if symbol.returns != "loader"]
 LEGACY = [symbol for symbol in ENTERED if gen_symbols.is_legacy(symbol)]
 TRACED = [symbol for symbol in ENTERED if symbol.arguments != "-"]
@@ -37,14 +39,16 @@ def passed(symbol):
 
 
 def test_every_file_is_there():
-    named = re.findall(r"`((?:abi|shim|compat|modern|man|docs|tests|tools|include|softhca|bench)/[\w./-]*)`",
-                       (ROOT / "docs" / "adding.md").read_text())
+    named = re.findall(
+        r"`((?:abi|shim|compat|modern|man|docs|tests|tools|include|softhca|bench)/[\w./-]*)`",
+        (ROOT / "docs" / "adding.md").read_text())
     assert len(named) > 30
     assert [name for name in named if not (ROOT / name).exists()] == []
 
 
 def test_the_example_is_the_code():
-    example = re.search(r"\n       int ibv_reg_xrc_rcv_qp.*?\n       SHIM_EXPORT[^\n]*\n", (ROOT / "docs" / "adding.md").read_text(), re.S).group()
+    example = re.search(r"\n       int ibv_reg_xrc_rcv_qp.*?\n       SHIM_EXPORT[^\n]*\n",
+                        (ROOT / "docs" / "adding.md").read_text(), re.S).group()
     code = "\n".join(re.sub(r" {8}", "\t", line[7:]) for line in example.strip("\n").split("\n"))
     assert code in SHIM
 
@@ -52,13 +56,16 @@ def test_the_example_is_the_code():
 @pytest.mark.parametrize("symbol", ENTERED, ids=name_of)
 def test_entry(symbol):
     """A plain function of that name, in by shim_enter() with its own number."""
-    entry = re.search(r"\n[^\n\t]*\b%s\([^\n]*\n(?:\t[^\n]*\n)?\{\n.*?\n\}\nSHIM_EXPORT\(%s\);\n" % (symbol.name, symbol.name),
-                      SHIM, re.S)
+    entry = re.search(
+        r"\n[^\n\t]*\b%s\([^\n]*\n(?:\t[^\n]*\n)*\{\n.*?\n\}\nSHIM_EXPORT\(%s\);\n" %
+        (symbol.name, symbol.name), SHIM, re.S)
     assert entry, "no entry in shim/"
-    if symbol.name == "ibv_get_async_event":  # a thread that waits there must be free to be cancelled, and to jump away
+    # a thread that waits there must be free to be cancelled, and to jump away
+    if symbol.name == "ibv_get_async_event":
         assert "shim_ready()" in entry.group() and "shim_enter" not in entry.group()
         return
-    called = re.search(r"shim_enter\(&entry, VERB_%s, (NULL|ARGUMENTS\((.*?)\))\)" % symbol.name, SHIM)
+    called = re.search(r"shim_enter\(&entry, VERB_%s, (NULL|ARGUMENTS\((.*?)\))\)" % symbol.name,
+                       SHIM)
     assert called, "does not come in by shim_enter() under its own name"
     if symbol.arguments == "-":
         assert called.group(1) == "NULL", "the table has no arguments for the trace"
@@ -76,22 +83,28 @@ def test_manual_contract_and_prototype(symbol):
     page = ROOT / "man" / f"{symbol.name}.3"
     assert page.exists() and f"'{symbol.name}.3'" in (ROOT / "man" / "meson.build").read_text()
     assert symbol.name in (ROOT / "docs" / "contract.md").read_text()
-    assert re.search(r"\b%s\(" % symbol.name, (ROOT / "include" / "ofed" / "infiniband" / "verbs.h").read_text())
+    assert re.search(r"\b%s\(" % symbol.name,
+                     (ROOT / "include" / "ofed" / "infiniband" / "verbs.h").read_text())
 
 
 @pytest.mark.parametrize("symbol", ENTERED, ids=name_of)
 def test_it_is_called_by_tests(symbol):
-    folders = {"ibv_": "tests/e2e/shim/**/*.c", "rdma": "tests/**/*.c", "xrc_": "tests/recompile/*.c"}
+    folders = {
+        "ibv_": "tests/e2e/shim/**/*.c", "rdma": "tests/**/*.c", "xrc_": "tests/recompile/*.c"
+    }
     assert re.search(r"\b%s\(" % symbol.name, text_of(folders[symbol.name[:4]]))
 
 
 def names_in(path, struct_end):
     """The names that a table of C begins its rows with, up to its end."""
-    return set(re.findall(r'\{ "(\w+)",', (ROOT / path).read_text().split(struct_end)[1].split("};")[0]))
+    return set(
+        re.findall(r'\{ "(\w+)",', (ROOT / path).read_text().split(struct_end)[1].split("};")[0]))
 
 
 def test_the_trace_knows_no_name_that_the_table_has_not():
-    wanted = {argument.lstrip(">=") for symbol in TRACED for argument in symbol.arguments.split(",")}
+    wanted = {
+        argument.lstrip(">=") for symbol in TRACED for argument in symbol.arguments.split(",")
+    }
     taken = names_in("tools/trace/library/take.c", "} takers[] = {")
     shown = names_in("tools/trace/trace_decode.c", "} showers[] = {")
     assert taken and taken <= wanted
@@ -105,11 +118,14 @@ def test_command(command):
     function = "command_" + command.replace("-", "_")
     assert function + "(" in (ROOT / "tools" / "common" / "command.h").read_text()
     assert re.search(r"^int %s\(" % function, text_of("tools/*/*.c"), re.M)
-    assert re.search(r"^\.It Cm %s\b" % re.escape(command), (ROOT / "man" / "xrc-compat.1").read_text(), re.M)
+    assert re.search(r"^\.It Cm %s\b" % re.escape(command),
+                     (ROOT / "man" / "xrc-compat.1").read_text(), re.M)
     assert re.search(r'"%s"' % re.escape(command), text_of("tests/e2e/tools/*.py"))
 
 
-MODELS = re.findall(r"&(\w+)", (ROOT / "softhca" / "model" / "model.c").read_text().split("models[] = {")[1].split("}")[0])
+MODELS = re.findall(
+    r"&(\w+)",
+    (ROOT / "softhca" / "model" / "model.c").read_text().split("models[] = {")[1].split("}")[0])
 
 
 @pytest.mark.parametrize("adapter", MODELS)

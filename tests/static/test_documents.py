@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""README.md and docs/: every link leads somewhere, every page is found from README.md, every test that is named exists."""
+"""README.md and docs/: every link leads somewhere, every page is found from README.md, every test
+that is named exists."""
 
 import json
 import os
@@ -11,12 +12,20 @@ import pytest
 from commands import COMMANDS, options_of, usage_of
 
 ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
-PAGES = sorted([ROOT / "README.md", ROOT / "NEWS.md", ROOT / "packaging" / "README.md", ROOT / "softhca" / "README.md", *(ROOT / "docs").rglob("*.md")])
-SETTINGS = set(re.findall(r'^\t(?:\{ "|LIMIT_OF\()(\w+)', (ROOT / "softhca" / "machine" / "settings.c").read_text(), re.M))
+PAGES = sorted([
+    ROOT / "README.md", ROOT / "NEWS.md", ROOT / "packaging" / "README.md",
+    ROOT / "softhca" / "README.md", *(ROOT / "docs").rglob("*.md")
+])
+SETTINGS = set(
+    re.findall(r'^\t(?:\{ "|LIMIT_OF\()(\w+)',
+               (ROOT / "softhca" / "machine" / "settings.c").read_text(), re.M))
 
 
 def links(page):
-    return [link.split("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text()) if not link.startswith(("http", "#"))]
+    return [
+        link.split("#")[0] for link in re.findall(r"\]\(([^)\s]+)\)", page.read_text())
+        if not link.startswith(("http", "#"))
+    ]
 
 
 def anchors(page):
@@ -42,10 +51,12 @@ def test_every_page_is_found_from_the_readme():
 
 
 def test_the_first_screen_is_one_screen():
-    """Up to "Use it": what XRC is, with a picture, what was not tried, the command to start with, its output, the command that tests."""
+    """Up to "Use it": what XRC is, with a picture, what was not tried, the command to start with,
+    its output, the command that tests."""
     first = (ROOT / "README.md").read_text().split("\n## Use it")[0]
     assert len(first.splitlines()) <= 50
-    for part in ("Extended Reliable Connection", "](docs/xrc.svg)", "No real adapter has been tried", "receiver 3"):
+    for part in ("Extended Reliable Connection", "](docs/xrc.svg)",
+                 "No real adapter has been tried", "receiver 3"):
         assert part in first
     assert re.findall(r"^    \./(\S+)", first, re.M) == ["run-demo", "run-tests"]
 
@@ -57,7 +68,8 @@ def test_commands_exist(page):
     for command, words in re.findall(r"xrc-compat ([a-z][\w-]*)((?: +(?!-- )[^\s`|;]+)*)", text):
         if command in COMMANDS:
             # Options of the program that is run are its own.
-            ours = words if command not in ("run", "trace", "env") else re.match(r"(?: +(?:-\S*|\[\S*))*", words).group()
+            ours = words if command not in ("run", "trace", "env") else re.match(
+                r"(?: +(?:-\S*|\[\S*))*", words).group()
             assert options_of(ours) <= options_of(usage_of(command)), f"xrc-compat {command}{words}"
     for name in re.findall(r"\./(run-\w+)", text):
         assert (ROOT / name).exists()
@@ -72,7 +84,9 @@ def test_tests_exist(page, build_root):
     """What a page has the reader run is a test of this build, or a suite of it."""
     tests = json.loads((build_root / "meson-info" / "intro-tests.json").read_text())
     calls = re.findall(r"(?:meson test|run-tests) ([^`\n]*)", page.read_text())
-    names = {name for call in calls if "--kernel" not in call for name in re.findall(r'"([^"]+)"', call)}
+    names = {
+        name for call in calls if "--kernel" not in call for name in re.findall(r'"([^"]+)"', call)
+    }
     assert names <= {test["name"] for test in tests}
     suites = {suite for call in calls for suite in re.findall(r"--suite (\w+)", call)}
     assert suites <= {suite.rpartition(":")[2] for test in tests for suite in test["suite"]}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""./run-tests --kernel: what counts as hurt in a kernel's log, and how the guest's results are counted."""
+"""./run-tests --kernel: what counts as hurt in a kernel's log, and how the guest's results are
+counted."""
 
 import importlib.util
 import sys
@@ -32,7 +33,8 @@ FINE = [
 @pytest.fixture
 def runner(source_root, monkeypatch):
     monkeypatch.syspath_prepend(str(source_root / "tests" / "kernel"))
-    spec = importlib.util.spec_from_file_location("kernel_run", source_root / "tests" / "kernel" / "run.py")
+    spec = importlib.util.spec_from_file_location("kernel_run",
+                                                  source_root / "tests" / "kernel" / "run.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     yield module
@@ -46,7 +48,8 @@ def ended(tmp_path):
     def _ended(tests, log="", status=0, watches=False, **more):
         for name, text in dict(more, tests=tests, dmesg=log).items():
             (tmp_path / name).write_text(text, encoding="utf-8")
-        return types.SimpleNamespace(out=tmp_path, console=tmp_path / "console", status=lambda: status, watches=watches)
+        return types.SimpleNamespace(out=tmp_path, console=tmp_path / "console",
+                                     status=lambda: status, watches=watches)
 
     return _ended
 
@@ -65,7 +68,9 @@ def test_fine(runner, ended, capsys):
 LOCKS = " lock-classes: 700 [max: 8192]\n debug_locks:                             {}\n"
 
 
-@pytest.mark.parametrize("said", [{"locks": LOCKS.format(0)}, {}, {"locks": LOCKS.format(1), "leaks": "unreferenced object\n"}])
+@pytest.mark.parametrize(
+    "said",
+    [{"locks": LOCKS.format(0)}, {}, {"locks": LOCKS.format(1), "leaks": "unreferenced object\n"}])
 def test_a_kernel_that_looks_at_locks_and_leaks(runner, ended, capsys, said):
     assert runner.judge(ended("5 passed in 1.0s\n", watches=True, locks=LOCKS.format(1))) == 0
     for name in ("locks", "leaks"):
@@ -76,11 +81,13 @@ def test_a_kernel_that_looks_at_locks_and_leaks(runner, ended, capsys, said):
 
 def test_never_ended(runner, ended, capsys):
     """What passed and failed before is counted and named, although pytest has not told it."""
-    assert runner.judge(ended("..F.", status=None, passed="test_c\ntest_d\n", failures="test_a (call):\nassert 1 == 2\n",
-                              running="1.0 test_a\n3.5 test_b\n")) == 1
+    assert runner.judge(
+        ended("..F.", status=None, passed="test_c\ntest_d\n",
+              failures="test_a (call):\nassert 1 == 2\n", running="1.0 test_a\n3.5 test_b\n")) == 1
     said = capsys.readouterr().out
     assert "passed: test_c\npassed: test_d\n" in said
-    assert "\nIt was at: 3.5 test_b\ntest_a (call):\nassert 1 == 2\n" in said and said.endswith("2 passed, 2 failed, 0 skipped\n")
+    assert "\nIt was at: 3.5 test_b\ntest_a (call):\nassert 1 == 2\n" in said and said.endswith(
+        "2 passed, 2 failed, 0 skipped\n")
 
 
 class NeverEnds:
@@ -119,7 +126,8 @@ def test_crashed_after_the_count(runner, ended, capsys):
 
 
 def test_where_it_cannot_be_done_it_is_skipped(run, source_root, tmp_path):
-    result = run([sys.executable, source_root / "tests" / "kernel" / "run.py", tmp_path / "build"], env={"PATH": str(tmp_path)})
+    result = run([sys.executable, source_root / "tests" / "kernel" / "run.py", tmp_path / "build"],
+                 env={"PATH": str(tmp_path)})
     assert result.returncode == 77
     reason, count = result.stdout.splitlines()
     assert "qemu-system-x86_64" in reason and count == "0 passed, 0 failed, 1 skipped"
@@ -132,4 +140,5 @@ def test_a_module_that_does_not_compile_is_no_skip(runner, monkeypatch, capsys):
     monkeypatch.setattr(runner, "run", broken)
     monkeypatch.setattr(sys, "argv", ["run.py", "build-kernel"])
     assert runner.main() == 1
-    assert capsys.readouterr().out == "failed: make ...: exit status 2\n0 passed, 1 failed, 0 skipped\n"
+    assert capsys.readouterr(
+    ).out == "failed: make ...: exit status 2\n0 passed, 1 failed, 0 skipped\n"

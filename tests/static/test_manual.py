@@ -22,9 +22,12 @@ def text_of(name):
 
 def lint(path):
     """mandoc's complaints, without those about pages that this machine's index does not list."""
-    result = subprocess.run(["mandoc", "-Tlint", "-W", "style", path], capture_output=True, text=True, timeout=30)
-    return [line for line in (result.stdout + result.stderr).splitlines()
-            if not re.search(r"referenced manual not found|mandoc\.db|operating system explicitly", line)]
+    result = subprocess.run(["mandoc", "-Tlint", "-W", "style", path], capture_output=True,
+                            text=True, timeout=30)
+    return [
+        line for line in (result.stdout + result.stderr).splitlines() if
+        not re.search(r"referenced manual not found|mandoc\.db|operating system explicitly", line)
+    ]
 
 
 needs_mandoc = pytest.mark.skipif(not shutil.which("mandoc"), reason="mandoc is not installed")
@@ -39,15 +42,19 @@ def test_markup(page):
 @needs_mandoc
 def test_wrong_markup_is_noticed(tmp_path):
     page = tmp_path / "a.1"
-    page.write_text(".Dd November 21, 2026\n.Dt A 1\n.Os\n.Sh NAME\n.Nm a\n.Nd b\n.Sh DESCRIPTION\n.Op Fl x Ns\n.Nonsense\n")
+    page.write_text(
+        ".Dd November 21, 2026\n.Dt A 1\n.Os\n.Sh NAME\n.Nm a\n.Nd b\n.Sh DESCRIPTION\n.Op Fl x Ns\n.Nonsense\n"
+    )
     assert lint(page) != []
 
 
 def exported(build_root):
-    output = subprocess.run(["readelf", "-W", "--dyn-syms", build_root / "shim" / "libxrc-compat.so.1"],
-                            capture_output=True, text=True, check=True, timeout=30).stdout
+    output = subprocess.run(
+        ["readelf", "-W", "--dyn-syms", build_root / "shim" / "libxrc-compat.so.1"],
+        capture_output=True, text=True, check=True, timeout=30).stdout
     # "ibv_x@IBVERBS_1.1" without "UND" in front: defined here.
-    return sorted(set(re.findall(r"(?:FUNC|IFUNC)\s+(?:GLOBAL|WEAK)\s+DEFAULT\s+\d+ (\w+)@", output)))
+    return sorted(
+        set(re.findall(r"(?:FUNC|IFUNC)\s+(?:GLOBAL|WEAK)\s+DEFAULT\s+\d+ (\w+)@", output)))
 
 
 def test_every_legacy_function_has_its_page(build_root):
@@ -61,22 +68,28 @@ def test_every_legacy_function_has_its_page(build_root):
 
 
 def test_every_other_exported_function_is_mentioned(build_root):
-    others = [name for name in exported(build_root) if not (name.startswith("ibv_") and "xrc" in name)]
+    others = [
+        name for name in exported(build_root) if not (name.startswith("ibv_") and "xrc" in name)
+    ]
     assert "ibv_create_qp" in others
     assert rules.documented(others, text_of("xrc-compat.7") + text_of("xrc_compat_xrcd.3")) == []
 
 
 def test_no_other_function_is_said_to_be_stepped_into(build_root):
-    """The list in xrc-compat.7 is exact: a verb that was dropped from the library must go there too."""
+    """The list in xrc-compat.7 is exact: a verb that was dropped from the library must go there
+    too."""
     listed = re.findall(r"^\.Fn (ibv_\w+)", text_of("xrc-compat.7"), re.M)
-    assert sorted(listed) == [name for name in exported(build_root) if name.startswith("ibv_") and "xrc" not in name]
+    assert sorted(listed) == [
+        name for name in exported(build_root) if name.startswith("ibv_") and "xrc" not in name
+    ]
 
 
 def test_every_command_is_documented(run, xrc_compat):
     shown = run([xrc_compat, "--help"]).stdout.split("Environment:")[0]
     assert re.findall(r"^  ([a-z][a-z-]*)", shown, re.M) == COMMANDS
     page = text_of("xrc-compat.1")
-    assert [c for c in COMMANDS if f".Nm\n.Cm {c}\n" not in page or f".It Cm {c}\n" not in page] == []
+    assert [c for c in COMMANDS
+            if f".Nm\n.Cm {c}\n" not in page or f".It Cm {c}\n" not in page] == []
 
 
 def flags_of(markup):
@@ -86,10 +99,12 @@ def flags_of(markup):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_help_and_the_page_have_the_same_options(run, xrc_compat, command):
-    """The usage of the command and what its --help explains, the synopsis and the entries of xrc-compat(1)."""
+    """The usage of the command and what its --help explains, the synopsis and the entries of
+    xrc-compat(1)."""
     page = text_of("xrc-compat.1")
     [synopsis] = re.findall(rf"^\.Nm\n\.Cm {command}\n(.*?)(?=^\.Nm|^\.Sh)", page, re.M | re.S)
-    [entry] = re.findall(rf"^\.It Cm {command}\n(.*?)(?=^\.It Cm|^\.It Fl -help|^\.Sh)", page, re.M | re.S)
+    [entry] = re.findall(rf"^\.It Cm {command}\n(.*?)(?=^\.It Cm|^\.It Fl -help|^\.Sh)", page,
+                         re.M | re.S)
     usage, text = run([xrc_compat, command, "--help"]).stdout.split("\n\n", 1)
     options = options_of(usage)
     assert set(re.findall(r"^  (--?[a-z][\w-]*)", text.split("\nColumns:")[0], re.M)) == options
@@ -99,12 +114,15 @@ def test_the_help_and_the_page_have_the_same_options(run, xrc_compat, command):
 
 
 def test_every_exit_status_is_documented(source_root):
-    headers = (source_root / "tools" / "common" / "command.h").read_text() + (source_root / "tools" / "check" / "check.h").read_text()
+    headers = (source_root / "tools" / "common" /
+               "command.h").read_text() + (source_root / "tools" / "check" / "check.h").read_text()
     statuses = re.findall(r"(?:TOOL_EXIT|VERDICT)_\w+ = (\d+)", headers)
     assert "125" in statuses and "5" in statuses
-    told = re.findall(r"\d+", " ".join(re.findall(r"^\.It (\d+(?: , \d+)*)$", text_of("xrc-compat.1"), re.M)))
+    told = re.findall(
+        r"\d+", " ".join(re.findall(r"^\.It (\d+(?: , \d+)*)$", text_of("xrc-compat.1"), re.M)))
     assert [s for s in statuses if s not in told] == []
 
 
 def test_what_is_not_documented_is_noticed():
-    assert rules.documented(["ibv_open", "XRC_X"], "see ibv_open_device and XRC_X here") == ["ibv_open"]
+    assert rules.documented(["ibv_open", "XRC_X"],
+                            "see ibv_open_device and XRC_X here") == ["ibv_open"]

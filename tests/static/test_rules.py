@@ -16,31 +16,50 @@ BROKEN = [
     (rules.spdx, "shim/a.c", "int x;\n", "first line"),
     (rules.spdx, "run", f"#!/bin/sh\necho\n# {rules.LICENCE}\n", "first line"),
     (rules.spdx, ".ci/run", "#!/bin/sh\n", "first line"),
-    (rules.spdx, "tests/kernel/module/a.c", f"// {rules.LICENCE}\n", "'SPDX-License-Identifier: GPL-2.0-only'"),
+    (rules.spdx, "tests/kernel/module/a.c", f"// {rules.LICENCE}\n",
+     "'SPDX-License-Identifier: GPL-2.0-only'"),
     (rules.spdx, "softhca/wire/a.c", f"// {rules.LICENCE}\n", "is written /* SPDX"),
-    (rules.includes, "compat/a.c", SPDX_C + "#include <shim/shim.h>\n", "compat/ includes shim/shim.h"),
-    (rules.includes, "compat/a.c", SPDX_C + '#include "../shim/shim.h"\n', "compat/ includes ../shim/shim.h"),
-    (rules.includes, "modern/a.c", SPDX_C + "# include <compat/srq.h>\n", "modern/ includes compat/srq.h"),
-    (rules.includes, "modern/a.h", SPDX_C + "#include <abi/legacy.h>\n", "modern/ includes abi/legacy.h"),
-    (rules.includes, "modern/a.h", SPDX_C + "#include <infiniband/driver.h>\n", "only the public verbs.h"),
-    (rules.includes, "tools/a.c", SPDX_C + "#include <compat/state.h>\n", "tools/ includes compat/state.h"),
-    (rules.includes, "tools/a.c", SPDX_C + "#include <modern/tgt_qp.h>\n", "tools/ includes modern/tgt_qp.h"),
-    (rules.includes, "compat/a.c", SPDX_C + "#include <tools/tools.h>\n", "compat/ includes tools/tools.h"),
-    (rules.includes, "softhca/client/a.c", SPDX_C + "#include <modern/modern.h>\n", "softhca/ includes"),
+    (rules.includes, "compat/a.c", SPDX_C + "#include <shim/shim.h>\n",
+     "compat/ includes shim/shim.h"),
+    (rules.includes, "compat/a.c", SPDX_C + '#include "../shim/shim.h"\n',
+     "compat/ includes ../shim/shim.h"),
+    (rules.includes, "modern/a.c", SPDX_C + "# include <compat/srq.h>\n",
+     "modern/ includes compat/srq.h"),
+    (rules.includes, "modern/a.h", SPDX_C + "#include <abi/legacy.h>\n",
+     "modern/ includes abi/legacy.h"),
+    (rules.includes, "modern/a.h", SPDX_C + "#include <infiniband/driver.h>\n",
+     "only the public verbs.h"),
+    (rules.includes, "tools/a.c", SPDX_C + "#include <compat/state.h>\n",
+     "tools/ includes compat/state.h"),
+    (rules.includes, "tools/a.c", SPDX_C + "#include <modern/tgt_qp.h>\n",
+     "tools/ includes modern/tgt_qp.h"),
+    (rules.includes, "compat/a.c", SPDX_C + "#include <tools/tools.h>\n",
+     "compat/ includes tools/tools.h"),
+    (rules.includes, "softhca/client/a.c", SPDX_C + "#include <modern/modern.h>\n",
+     "softhca/ includes"),
     (rules.includes, "abi/a.h", SPDX_C + "#include <shim/shim.h>\n", "abi/ includes"),
-    (rules.emulator_includes, "softhca/wire/a.c", SPDX_C + "#include <softhca/uverbs/b.h>\n", "wire/ includes softhca/uverbs/b.h"),
-    (rules.tool_includes, "tools/common/a.c", SPDX_C + '#include "tools/program/paths.h"\n', "common/ includes tools/program/paths.h"),
-    (rules.tool_includes, "tools/program/a.h", SPDX_C + "#include <tools/check/check.h>\n", "program/ includes tools/check/check.h"),
-    (rules.tool_includes, "tools/ps/a.c", SPDX_C + '#include "tools/run/quirks.h"\n', "ps/ includes tools/run/quirks.h"),
-    (rules.modern_verbs, "compat/a.c", SPDX_C + "{\n\treturn ibv_open_xrcd(context, attr);\n}\n", "calls ibv_open_xrcd"),
-    (rules.modern_verbs, "shim/a.c", SPDX_C + "{\n\tif (!ibv_destroy_qp (qp))\n}\n", "calls ibv_destroy_qp"),
-    (rules.modern_verbs, "shim/a.c", SPDX_C + "\tstruct verbs_context *v;\n", "names verbs_context"),
-    (rules.modern_verbs, "compat/a.h", SPDX_C + "\tstruct ibv_srq_init_attr_ex *x;\n", "names struct ibv_srq_init_attr_ex"),
+    (rules.emulator_includes, "softhca/wire/a.c", SPDX_C + "#include <softhca/uverbs/b.h>\n",
+     "wire/ includes softhca/uverbs/b.h"),
+    (rules.tool_includes, "tools/common/a.c", SPDX_C + '#include "tools/program/paths.h"\n',
+     "common/ includes tools/program/paths.h"),
+    (rules.tool_includes, "tools/program/a.h", SPDX_C + "#include <tools/check/check.h>\n",
+     "program/ includes tools/check/check.h"),
+    (rules.tool_includes, "tools/ps/a.c", SPDX_C + '#include "tools/run/quirks.h"\n',
+     "ps/ includes tools/run/quirks.h"),
+    (rules.modern_verbs, "compat/a.c", SPDX_C + "{\n\treturn ibv_open_xrcd(context, attr);\n}\n",
+     "calls ibv_open_xrcd"),
+    (rules.modern_verbs, "shim/a.c", SPDX_C + "{\n\tif (!ibv_destroy_qp (qp))\n}\n",
+     "calls ibv_destroy_qp"),
+    (rules.modern_verbs, "shim/a.c", SPDX_C + "\tstruct verbs_context *v;\n",
+     "names verbs_context"),
+    (rules.modern_verbs, "compat/a.h", SPDX_C + "\tstruct ibv_srq_init_attr_ex *x;\n",
+     "names struct ibv_srq_init_attr_ex"),
     (rules.printing, "compat/a.c", SPDX_C + '\tfprintf(stderr, "x");\n', "fprintf()"),
     (rules.printing, "shim/a.c", SPDX_C + "\tabort();\n", "abort()"),
     (rules.printing, "modern/a.c", SPDX_C + "\tassert(x);\n", "assert()"),
     (rules.printing, "compat/log.c", SPDX_C + '\tprintf("x");\n', "printf()"),
-    (rules.exports, "compat/a.c", SPDX_C + '__attribute__((visibility("default"))) int x;\n', "exports a symbol"),
+    (rules.exports, "compat/a.c", SPDX_C + '__attribute__((visibility("default"))) int x;\n',
+     "exports a symbol"),
     (rules.exports, "modern/a.c", SPDX_C + '__asm__(".symver a,b@C");\n', "exports a symbol"),
     (rules.machine_paths, "docs/a.md", "see /ho" + "me/me/main\n", "names /ho" + "me/"),
     (rules.machine_paths, "run", "cd /ro" + "ot/x\n", "names /ro" + "ot/"),
@@ -48,33 +67,53 @@ BROKEN = [
     (rules.open_ends, "scripts/a.sh", "# FIX" + "ME\n", "FIX" + "ME"),
     (rules.columns, "docs/a.md", f"<!-- {rules.LICENCE} -->\n" + "x" * 121 + "\n", "121 columns"),
     (rules.columns, "README.md", f"<!-- {rules.LICENCE} -->\n" + "x" * 121 + "\n", "121 columns"),
-    (rules.function_length, "softhca/wire/a.c", SPDX_C + "void f(void)\n{\n" + "\tx();\n" * 79 + "}\n", "81 lines"),
-    (rules.file_length, "tools/a.c", SPDX_C + "int x;\n" * 500, "501 lines"),
-    (rules.file_length, "tests/e2e/a.py", f"# {rules.LICENCE}\n" + "x = 1\n" * 500, "501 lines"),
-    (rules.skips, "tests/unit/test_a.c", SPDX_C + "\tif (geteuid())\n\t\tskip();\n", "skips without a reason"),
-    (rules.env_variables, "compat/a.c", SPDX_C + '\tgetenv("XRC_COMPAT_SECRET");\n', "XRC_COMPAT_SECRET is missing"),
-    (rules.env_variables, "tools/common/variables.h", "\tX(XRC_COMPAT_UNUSED, \"\")\n", "XRC_COMPAT_UNUSED is read nowhere"),
-    (rules.env_manual, "tools/common/variables.h", "\tX(XRC_COMPAT_UNTOLD, \"\")\n", "XRC_COMPAT_UNTOLD is not documented"),
+    (rules.function_length, "softhca/wire/a.c",
+     SPDX_C + "void f(void)\n{\n" + "\tx();\n" * 79 + "}\n", "81 lines"),
+    (rules.code_columns, "tools/a.c", SPDX_C + "\tint x" + "x" * 90 + ";\n", "104 columns"),
+    (rules.code_columns, "tests/a.py", f"# {rules.LICENCE}\n" + "x" * 101 + "\n", "101 columns"),
+    (rules.file_length, "tools/a.c", SPDX_C + "int x;\n" * 520, "521 lines"),
+    (rules.file_length, "tests/e2e/a.py", f"# {rules.LICENCE}\n" + "x = 1\n" * 520, "521 lines"),
+    (rules.skips, "tests/unit/test_a.c", SPDX_C + "\tif (geteuid())\n\t\tskip();\n",
+     "skips without a reason"),
+    (rules.env_variables, "compat/a.c", SPDX_C + '\tgetenv("XRC_COMPAT_SECRET");\n',
+     "XRC_COMPAT_SECRET is missing"),
+    (rules.env_variables, "tools/common/variables.h", "\tX(XRC_COMPAT_UNUSED, \"\")\n",
+     "XRC_COMPAT_UNUSED is read nowhere"),
+    (rules.env_manual, "tools/common/variables.h", "\tX(XRC_COMPAT_UNTOLD, \"\")\n",
+     "XRC_COMPAT_UNTOLD is not documented"),
     # Python 3.9 parses whatever is in its own grammar as if 3.6 knew it.
-    (rules.python_version, "abi/a.py", f"# {rules.LICENCE}\nmatch x:\n    case 1:\n        pass\n", "is not Python 3.6"),
-    (rules.python_version, "abi/a.py", f"# {rules.LICENCE}\nx = 'a'.removeprefix('a')\n", ".removeprefix( is later than"),
-    (rules.python_version, "tests/e2e/a.py", f"# {rules.LICENCE}\nmatch x:\n    case 1:\n        pass\n", "is not Python 3.9"),
-    (rules.folder_headers, "tests/e2e/a/meson.build", f"# {rules.LICENCE}\n# What it proves.\n\ntest('a', b)\n", "how to add"),
+    (rules.python_version, "abi/a.py", f"# {rules.LICENCE}\nmatch x:\n    case 1:\n        pass\n",
+     "is not Python 3.6"),
+    (rules.python_version, "abi/a.py", f"# {rules.LICENCE}\nx = 'a'.removeprefix('a')\n",
+     ".removeprefix( is later than"),
+    (rules.python_version, "tests/e2e/a.py",
+     f"# {rules.LICENCE}\nmatch x:\n    case 1:\n        pass\n", "is not Python 3.9"),
+    (rules.folder_headers, "tests/e2e/a/meson.build",
+     f"# {rules.LICENCE}\n# What it proves.\n\ntest('a', b)\n", "how to add"),
 ]
 
-# The same kinds of line where they are allowed, or are no such thing: a rule that cries wolf gets switched off.
+# The same kinds of line where they are allowed, or are no such thing: a rule that cries wolf gets
+# switched off.
 FINE = {
-    "shim/a.c": SPDX_C + '#include <compat/srq.h>\n#include <stdio.h>\n#include "shim.h"\n'
-                "int shim_ibv_create_qp(struct ibv_pd *pd)\n{\n\tmodern_table.create_qp(pd);\n\tuse(\"ibv_x(\");\n}\n"
-                "/* ibv_open_xrcd(x) and printf(x) in a comment */\nSHIM_EXPORT(ibv_create_qp)\n",
-    "compat/a.c": SPDX_C + "#include <modern/modern.h>\n\tlog_line(\"printf(x)\");\n\tevent.error(x);\n\tsnprintf(a, b, c);\n",
+    "shim/a.c":
+        SPDX_C + '#include <compat/srq.h>\n#include <stdio.h>\n#include "shim.h"\n'
+        "int shim_ibv_create_qp(struct ibv_pd *pd)\n{\n\tmodern_table.create_qp(pd);\n\tuse(\"ibv_x(\");\n}\n"
+        "/* ibv_open_xrcd(x) and printf(x) in a comment */\nSHIM_EXPORT(ibv_create_qp)\n",
+    "compat/a.c":
+        SPDX_C +
+        "#include <modern/modern.h>\n\tlog_line(\"printf(x)\");\n\tevent.error(x);\n\tsnprintf(a, b, c);\n",
     "compat/log.c": SPDX_C + "\twrite(STDERR_FILENO, line, used);\n\tvsnprintf(a);\n",
-    "modern/a.c": SPDX_C + "#include <infiniband/verbs.h>\n\tibv_open_xrcd(a, b);\n\tstruct verbs_context *v;\n",
-    "tools/a.c": SPDX_C + '#include <modern/table.h>\n\tprintf("x");\n\tgetenv("XRC_COMPAT_LIBRARY");\n\texit(1);\n\tmkstemp("/tmp/x.XXXXXX");\n',
+    "modern/a.c":
+        SPDX_C +
+        "#include <infiniband/verbs.h>\n\tibv_open_xrcd(a, b);\n\tstruct verbs_context *v;\n",
+    "tools/a.c":
+        SPDX_C +
+        '#include <modern/table.h>\n\tprintf("x");\n\tgetenv("XRC_COMPAT_LIBRARY");\n\texit(1);\n\tmkstemp("/tmp/x.XXXXXX");\n',
     "tools/common/variables.h": SPDX_C + '\tX(XRC_COMPAT_LIBRARY, "")\n',
     "man/xrc-compat.1": f'.\\" {rules.LICENCE}\n.It Ev XRC_COMPAT_LIBRARY\n',
-    "softhca/wire/a.c": SPDX_C + "#include <softhca/machine/hca.h>\nvoid f(void)\n{\n" + "\tx();\n" * 78 + "}\n",
-    "include/ofed/infiniband/a.h": SPDX_C + "int x;\n" * 500,
+    "softhca/wire/a.c": SPDX_C + "#include <softhca/machine/hca.h>\nvoid f(void)\n{\n" +
+                        "\tx();\n" * 78 + "}\n",
+    "include/ofed/infiniband/a.h": SPDX_C + "int x;\n" * 520,
     "tests/unit/test_a.c": SPDX_C + '\tskip_because("no root");\n\tskip_line();\n',
     "tools/b.c": SPDX_C + "int x;\n" * 499,
     "run": f"#!/bin/sh\n# {rules.LICENCE}\n",
@@ -100,7 +139,8 @@ def test_holds_on_this_tree(rule):
     assert not complaints, "\n" + "\n".join(complaints)
 
 
-@pytest.mark.parametrize("rule, name, contents, said", BROKEN, ids=lambda value: getattr(value, "__name__", None))
+@pytest.mark.parametrize("rule, name, contents, said", BROKEN,
+                         ids=lambda value: getattr(value, "__name__", None))
 def test_fails_on_a_broken_sample(tmp_path, rule, name, contents, said):
     write(tmp_path, name, contents)
     complaints = rule(tmp_path)
@@ -112,7 +152,8 @@ def test_fails_on_a_broken_sample(tmp_path, rule, name, contents, said):
 def test_a_detour_by_the_search_path_is_noticed(tmp_path):
     write(tmp_path, "compat/regtab/state.h", SPDX_C)
     write(tmp_path, "tools/own/here.h", SPDX_C)
-    write(tmp_path, "tools/a.c", SPDX_C + "#include <state.h>\n#include <here.h>\n#include <stdio.h>\n")
+    write(tmp_path, "tools/a.c",
+          SPDX_C + "#include <state.h>\n#include <here.h>\n#include <stdio.h>\n")
     [complaint] = rules.includes(tmp_path)
     assert complaint.startswith("tools/a.c:2: ") and "a header of compat/" in complaint
 
@@ -141,7 +182,8 @@ def test_a_circle_in_the_library_is_noticed(tmp_path):
     assert rules.core_includes(tmp_path) == []
     write(tmp_path, "compat/b.c", SPDX_C + "#include <compat/a.h>\n")
     write(tmp_path, "compat/a.h", SPDX_C)
-    assert [complaint.split(": ")[0] for complaint in rules.core_includes(tmp_path)] == ["compat/a.c:2", "compat/b.c:2"]
+    assert [complaint.split(": ")[0]
+            for complaint in rules.core_includes(tmp_path)] == ["compat/a.c:2", "compat/b.c:2"]
 
 
 def test_a_room_of_too_many_files_is_noticed(tmp_path):
@@ -166,7 +208,8 @@ def test_is_silent_on_a_good_sample(tmp_path, rule):
 
 
 def test_every_rule_has_a_broken_sample():
-    assert {row[0] for row in BROKEN} == set(rules.TREE_RULES) - {rules.core_includes}  # that takes two files: see above
+    # that takes two files: see above
+    assert {row[0] for row in BROKEN} == set(rules.TREE_RULES) - {rules.core_includes}
 
 
 def test_the_tree_is_really_looked_at():
@@ -175,7 +218,8 @@ def test_the_tree_is_really_looked_at():
 
 
 def readelf(path):
-    return subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True, timeout=30).stdout
+    return subprocess.run(["readelf", "-dW", path], capture_output=True, text=True, check=True,
+                          timeout=30).stdout
 
 
 def test_the_shim_brings_no_libibverbs_along(build_root):
@@ -183,11 +227,13 @@ def test_the_shim_brings_no_libibverbs_along(build_root):
     assert rules.needed(readelf(library)) == []
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="elsewhere the stack protector's guard is the loader's")
+@pytest.mark.skipif(platform.machine() != "x86_64",
+                    reason="elsewhere the stack protector's guard is the loader's")
 @pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ, reason="a sanitizer needs it")
 @pytest.mark.parametrize("library", ["shim/libxrc-compat.so.1", "softhca/bin/libsofthca.so"])
 def test_what_is_preloaded_does_not_need_the_loader_by_name(build_root, library):
-    """Or that would stand in front of a sanitizer's runtime, which looks for the loader's functions behind itself."""
+    """Or that would stand in front of a sanitizer's runtime, which looks for the loader's functions
+    behind itself."""
     library = build_root / library
     assert not [name for name in rules.needed_libraries(readelf(library)) if name.startswith("ld-")]
 

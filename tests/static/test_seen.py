@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The contract says of every group of rows on what it was seen: no group is left out, and the numbers are those of the rows."""
+"""The contract says of every group of rows on what it was seen: no group is left out, and the
+numbers are those of the rows."""
 
 import re
 
@@ -10,8 +11,17 @@ def rows_of(path):
 
 
 def test_every_group_is_in_the_contract(source_root):
-    groups = {path.stem.removeprefix("rows_"): rows_of(path) for path in (source_root / "tests/e2e/shim").glob("rows_*.c")}
+    groups = {
+        path.stem.removeprefix("rows_"): rows_of(path)
+        for path in (source_root / "tests/e2e/shim").glob("rows_*.c")
+    }
     del groups["absent"]  # what is where there is no XRC
-    text = (source_root / "docs/contract.md").read_text(encoding="utf-8").split("## 7. On what it was seen")[1]
-    said = {group: (sections, int(count)) for group, sections, count in re.findall(r"^\| `(\w+)` \| ([^|]*) \| (\d+) \|", text, re.M)}
-    assert said == {group: (", ".join(sorted(set(rows))), len(rows)) for group, rows in groups.items()}
+    text = (source_root /
+            "docs/contract.md").read_text(encoding="utf-8").split("## 7. On what it was seen")[1]
+    said = {
+        group: (sections, int(count))
+        for group, sections, count in re.findall(r"^\| `(\w+)` \| ([^|]*) \| (\d+) \|", text, re.M)
+    }
+    assert said == {
+        group: (", ".join(sorted(set(rows))), len(rows)) for group, rows in groups.items()
+    }

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""softhca/meson.build, which configures the emulator alone, says of the compiler and the version what the whole project says."""
+"""softhca/meson.build, which configures the emulator alone, says of the compiler and the version
+what the whole project says."""
 
 import os
 import pathlib
@@ -11,9 +12,12 @@ ROOT = pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"])
 WHOLE, ALONE = ((ROOT / path).read_text() for path in ("meson.build", "softhca/meson.build"))
 
 
-@pytest.mark.parametrize("pattern", [r"\n  version: .*", r"\n  meson_version: .*", r"\n  default_options: .*",
-                                     r"get_supported_arguments\(\[.*?\]\)",
-                                     r"\nyounger_functions = .*", r"\nyounger_constants = \{.*?\}"])
+@pytest.mark.parametrize("pattern", [
+    r"\n  version: .*", r"\n  meson_version: .*", r"\n  default_options: .*",
+    r"get_supported_arguments\(\[.*?\]\)", r"\nyounger_functions = .*",
+    r"\nyounger_constants = \{.*?\}"
+])
 def test_same(pattern):
-    whole, alone = (re.search(pattern, text, re.S if "*?" in pattern else 0).group() for text in (WHOLE, ALONE))
+    whole, alone = (re.search(pattern, text, re.S if "*?" in pattern else 0).group()
+                    for text in (WHOLE, ALONE))
     assert whole == alone

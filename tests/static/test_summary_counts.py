@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The summary of ./run-tests: what it counts, what it shows, and when it fails. A skip must never look like a pass."""
+"""The summary of ./run-tests: what it counts, what it shows, and when it fails. A skip must never
+look like a pass."""
 
 import io
 import json
@@ -13,8 +14,9 @@ sys.path.insert(0, str(pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "scr
 import test_summary  # noqa: E402
 
 PYTEST_SKIPS = "ss. [100%]\nSKIPPED [2] test_x.py:10: no -m32 here\n1 passed, 2 skipped in 0.10s\n"
-CMOCKA_SKIP = ("[ RUN      ] x\n[       OK ] x\n[ RUN      ] a\nno tmpfs here\n[  SKIPPED ] a\n[==========] 3 test(s) run.\n[  PASSED  ] 2 test(s).\n"
-               "[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] a\n\n 1 SKIPPED TEST(S)\n")
+CMOCKA_SKIP = (
+    "[ RUN      ] x\n[       OK ] x\n[ RUN      ] a\nno tmpfs here\n[  SKIPPED ] a\n[==========] 3 test(s) run.\n[  PASSED  ] 2 test(s).\n"
+    "[  SKIPPED ] 1 test(s), listed below:\n[  SKIPPED ] a\n\n 1 SKIPPED TEST(S)\n")
 
 
 def record(result="OK", stdout="", stderr="", name="t"):
@@ -32,18 +34,23 @@ def summary(*records):
     (record(stdout="5 passed in 0.20s\n"), 0, "5 passed, 0 failed, 0 skipped"),
     (record(stdout=PYTEST_SKIPS), 0, "1 passed, 0 failed, 2 skipped"),
     (record(stdout="2 skipped in 0.01s\n"), 1, "0 passed, 0 failed, 2 skipped"),
-    (record(stderr="[==========] 7 test(s) run.\n[  PASSED  ] 7 test(s).\n"), 0, "7 passed, 0 failed, 0 skipped"),
+    (record(stderr="[==========] 7 test(s) run.\n[  PASSED  ] 7 test(s).\n"), 0,
+     "7 passed, 0 failed, 0 skipped"),
     (record(stderr=CMOCKA_SKIP), 0, "2 passed, 0 failed, 1 skipped"),
     (record("SKIP", stdout="no xz\n"), 1, "0 passed, 0 failed, 1 skipped"),
-    (record("FAIL", stdout="2 failed, 1 error, 3 passed in 1.00s\n"), 1, "3 passed, 3 failed, 0 skipped"),
-    (record("FAIL", stderr="[==========] 2 test(s) run.\n[  PASSED  ] 1 test(s).\n[  FAILED  ] 1 test(s), listed below:\n"),
-     1, "1 passed, 1 failed, 0 skipped"),
+    (record("FAIL",
+            stdout="2 failed, 1 error, 3 passed in 1.00s\n"), 1, "3 passed, 3 failed, 0 skipped"),
+    (record(
+        "FAIL", stderr=
+        "[==========] 2 test(s) run.\n[  PASSED  ] 1 test(s).\n[  FAILED  ] 1 test(s), listed below:\n"
+    ), 1, "1 passed, 1 failed, 0 skipped"),
     (record("FAIL"), 1, "0 passed, 1 failed, 0 skipped"),
     (record("TIMEOUT", stdout="3 passed in 0.1s\n"), 1, "3 passed, 1 failed, 0 skipped"),
     (record("ERROR"), 1, "0 passed, 1 failed, 0 skipped"),
     (record("INTERRUPT"), 1, "0 passed, 1 failed, 0 skipped"),
     (record("UNEXPECTEDPASS"), 1, "0 passed, 1 failed, 0 skipped"),
-    (record(stderr="[==========] 0 test(s) run.\n[  PASSED  ] 0 test(s).\n"), 1, "0 passed, 1 failed, 0 skipped"),
+    (record(stderr="[==========] 0 test(s) run.\n[  PASSED  ] 0 test(s).\n"), 1,
+     "0 passed, 1 failed, 0 skipped"),
 ])
 def test_counts_cases(line, status, last):
     assert summary(line)[0] == status
@@ -73,9 +80,12 @@ def test_every_skip_is_shown_with_its_reason(line, reason):
 
 
 def test_what_is_skipped_several_times_is_one_line():
-    _, lines = summary(record(stdout=PYTEST_SKIPS), record(stdout=PYTEST_SKIPS), record(stdout=PYTEST_SKIPS, name="other"))
-    assert lines == ["skipped: t: test_x.py:10: no -m32 here (4 times)", "skipped: other: test_x.py:10: no -m32 here (2 times)",
-                     "3 passed, 0 failed, 6 skipped"]
+    _, lines = summary(record(stdout=PYTEST_SKIPS), record(stdout=PYTEST_SKIPS),
+                       record(stdout=PYTEST_SKIPS, name="other"))
+    assert lines == [
+        "skipped: t: test_x.py:10: no -m32 here (4 times)",
+        "skipped: other: test_x.py:10: no -m32 here (2 times)", "3 passed, 0 failed, 6 skipped"
+    ]
 
 
 @pytest.mark.parametrize("said, shown", [

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What every unit test needs: cmocka with the headers that it wants before it, tests, fixtures, skips with a reason. */
+/*
+ * What every unit test needs: cmocka with the headers that it wants before it, tests, fixtures,
+ * skips with a reason.
+ */
 #ifndef TESTS_UNIT_UNIT_H
 #define TESTS_UNIT_UNIT_H
 
@@ -17,7 +20,10 @@
 #define TEST(name) static void name(void **state __attribute__((unused)))
 #define FIXTURE(name) static int name(void **state __attribute__((unused)))
 
-/* One test of a program, and the main() that runs all of them. @setup and @teardown are for the group, or NULL. */
+/*
+ * One test of a program, and the main() that runs all of them. @setup and @teardown are for the
+ * group, or NULL.
+ */
 #define UNIT(test) cmocka_unit_test(test)
 #define UNIT_MAIN(setup, teardown, ...)                                        \
 	int main(void)                                                         \

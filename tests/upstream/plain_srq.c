@@ -2,7 +2,7 @@
 /*
  * Asks an ordinary SRQ for its XRC number, which it has not.
  *
- *	plain-srq	0: refused, and the object shows 0; 1: there is a number; 2: there was no SRQ
+ * Status 0: refused, and the object shows 0. 1: there is a number. 2: there was no SRQ.
  */
 #include <softhca/tests/e2e/rig.h>
 

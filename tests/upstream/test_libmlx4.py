@@ -10,5 +10,7 @@ PATCHED = os.environ.get("XRC_COMPAT_TEST_RDMA_CORE", "").endswith("+patched")
 
 
 def test_an_ordinary_srq(run, softhca, build_root):
-    done = run([softhca, "run", "--model=connectx3", "--", build_root / "tests" / "upstream" / "plain-srq"], env=FILLED_HEAP)
+    done = run([
+        softhca, "run", "--model=connectx3", "--", build_root / "tests" / "upstream" / "plain-srq"
+    ], env=FILLED_HEAP)
     assert done.returncode == (0 if PATCHED else 1), done.stdout + done.stderr

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A ported program that ends a handle from ibv_open_qp: which libmlx5 crashes, and that the patched one does not."""
+"""A ported program that ends a handle from ibv_open_qp: which libmlx5 crashes, and that the patched
+one does not."""
 
 import ctypes
 import os
@@ -17,7 +18,9 @@ SINCE = {"destroy": 40, "reset": 26}
 def release():
     """Of the libibverbs that programs get here: libibverbs.so.1.14.RELEASE.0."""
     ctypes.CDLL("libibverbs.so.1")
-    return int(re.search(r"libibverbs\.so\.1\.\d+\.(\d+)", pathlib.Path("/proc/self/maps").read_text(encoding="utf-8"))[1])
+    return int(
+        re.search(r"libibverbs\.so\.1\.\d+\.(\d+)",
+                  pathlib.Path("/proc/self/maps").read_text(encoding="utf-8"))[1])
 
 
 @pytest.mark.parametrize("how", SINCE)
@@ -25,4 +28,6 @@ def test_an_opened_handle(run, softhca, build_root, how):
     program = build_root / "tests" / "upstream" / "opened-end"
     done = run([softhca, "run", "--model=connectx5", "--", program, how])
     assert done.returncode not in (2, 3), done.stdout + done.stderr
-    assert (done.returncode != 0) == (not PATCHED and release() >= SINCE[how]), f"exit status {done.returncode}: {done.stderr}"
+    assert (done.returncode !=
+            0) == (not PATCHED and
+                   release() >= SINCE[how]), f"exit status {done.returncode}: {done.stderr}"

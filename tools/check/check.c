@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat check`: whether a program runs here, and by which command. It executes nothing of the program. */
+/*
+ * `xrc-compat check`: whether a program runs here, and by which command. It executes nothing of the
+ * program.
+ */
 #include "check.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
@@ -51,12 +54,16 @@ static void read_library(struct check *check, struct path_candidates *candidates
 		check->library_has_dlsym = string_list_has(&check->library.export, "dlsym");
 }
 
-/* Functions that the program imports and the system's libibverbs lacks, as the experimental verbs of MLNX_OFED. */
+/*
+ * Functions that the program imports and the system's libibverbs lacks, as the experimental verbs
+ * of MLNX_OFED.
+ */
 static void read_unresolved(struct check *check)
 {
 	struct elf_info system;
 
-	if (!check->needs.system_libibverbs[0] || elf_info_read(check->needs.system_libibverbs, &system))
+	if (!check->needs.system_libibverbs[0] ||
+	    elf_info_read(check->needs.system_libibverbs, &system))
 		return;
 	for (size_t i = 0; i < check->closure.count; i++) {
 		const struct elf_info *elf = &check->closure.object[i]->elf;
@@ -64,9 +71,11 @@ static void read_unresolved(struct check *check)
 		for (size_t j = 0; j < elf->import_count; j++) {
 			const struct elf_import *import = &elf->import[j];
 
-			if (import->weak || !import->library || strcmp(import->library, "libibverbs.so.1"))
+			if (import->weak || !import->library ||
+			    strcmp(import->library, "libibverbs.so.1"))
 				continue;
-			if (!legacy_name(import->name) && !string_list_has(&system.export, import->name))
+			if (!legacy_name(import->name) &&
+			    !string_list_has(&system.export, import->name))
 				string_list_add(&check->unresolved, import->name);
 		}
 	}
@@ -74,13 +83,15 @@ static void read_unresolved(struct check *check)
 }
 
 /* Keeps the plugins that can be read. */
-static void read_plugins(struct check *check, const struct string_list *wanted, struct string_list *readable)
+static void read_plugins(struct check *check, const struct string_list *wanted,
+			 struct string_list *readable)
 {
 	for (size_t i = 0; i < wanted->count; i++) {
 		char path[PATH_MAX];
 		struct elf_info elf;
 
-		if (!realpath(wanted->item[i], path) || strpbrk(path, ": $") || elf_info_read(path, &elf)) {
+		if (!realpath(wanted->item[i], path) || strpbrk(path, ": $") ||
+		    elf_info_read(path, &elf)) {
 			string_list_add(&check->unread, wanted->item[i]);
 			continue;
 		}
@@ -100,19 +111,23 @@ static void read_libraries(struct check *check, const struct check_options *opti
 	needs_read(&check->closure, &check->needs);
 	legacy_use_read(&check->closure, &check->use);
 	check->libibverbs = closure_find(&check->closure, "libibverbs.so.1");
-	check->static_verbs = !check->libibverbs && !starter_is_one(program) && legacy_is_in_file(program->binary);
+	check->static_verbs = !check->libibverbs && !starter_is_one(program) &&
+			      legacy_is_in_file(program->binary);
 	check->mpi = closure_has_mpi(&check->closure) || starter_is_mpi(program);
 	read_unresolved(check);
 }
 
-static void read_all(struct check *check, const struct check_options *options, struct path_candidates *candidates)
+static void read_all(struct check *check, const struct check_options *options,
+		     struct path_candidates *candidates)
 {
 	check->fault = program_open(options->program, &check->program);
 	read_library(check, candidates);
 	if (check->fault)
 		return;
 	/* Without our library only the comparison of word sizes is missing. */
-	check->fault = program_preload_fault(&check->program, check->library_path ? &check->library : &check->program.elf);
+	check->fault = program_preload_fault(&check->program, check->library_path
+								      ? &check->library
+								      : &check->program.elf);
 	read_libraries(check, options);
 	check->starter = starter_is_one(&check->program);
 	if (!check->starter || !starter_find_program(&check->program, NULL, check->started))

@@ -8,8 +8,8 @@
 #include "tools/program/needs.h"
 
 /*
- * The value is the exit status of `xrc-compat check`. But if `run` or the loader would refuse the program it is the status with
- * which `run` would end.
+ * The value is the exit status of `xrc-compat check`. But if `run` or the loader would refuse the
+ * program it is the status with which `run` would end.
  */
 enum check_verdict {
 	VERDICT_READY = 0,
@@ -38,15 +38,19 @@ struct check {
 	struct closure closure;
 	struct needs needs;
 	struct legacy_use use;
-	const struct loaded_object *libibverbs; /* the one that the loader finds for the program, or NULL */
-	struct string_list unread;		/* plugins that the user named and that cannot be read */
-	struct string_list unresolved;		/* other functions that today's libibverbs does not have */
+	/* the one that the loader finds for the program, or NULL */
+	const struct loaded_object *libibverbs;
+	/* plugins that the user named and that cannot be read */
+	struct string_list unread;
+	/* other functions that today's libibverbs does not have */
+	struct string_list unresolved;
 	struct device_list devices;
 	int devices_error;
 	enum check_verdict verdict;
 	int exit_status;
 	char reason[3 * PATH_MAX];
-	char next[5 * PATH_MAX]; /* the command to type now, in which a byte of a path may take four; "" if there is none */
+	/* the command to type now, in which a byte of a path may take four; "" if there is none */
+	char next[5 * PATH_MAX];
 };
 
 void check_decide(struct check *check);

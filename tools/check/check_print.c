@@ -31,8 +31,9 @@ static void print_program(const struct check *check)
 	if (program->binary[0] && strcmp(program->path, program->binary))
 		snprintf(script, sizeof(script), " (a script for %s)", program->binary);
 	if (elf->bits)
-		snprintf(kind, sizeof(kind), ", %d-bit %s%s%s", elf->bits, elf_info_machine_name(elf),
-			 elf_info_is_static(elf) ? ", static" : "", elf->bind_now ? ", binds at start" : "");
+		snprintf(kind, sizeof(kind), ", %d-bit %s%s%s", elf->bits,
+			 elf_info_machine_name(elf), elf_info_is_static(elf) ? ", static" : "",
+			 elf->bind_now ? ", binds at start" : "");
 	print_line("Program     %s%s%s", name, script, kind);
 }
 
@@ -42,8 +43,9 @@ static void print_dialect(const struct legacy_use *use)
 
 	if (!use->dialect)
 		return;
-	print_line("Dialect     %s%s%s%s%s%s", legacy_dialect_name(use->dialect), direction ? ", " : "",
-		   direction ? direction : "", use->later ? " (OFED 1.5 had no " : "", use->later ? use->later : "",
+	print_line("Dialect     %s%s%s%s%s%s", legacy_dialect_name(use->dialect),
+		   direction ? ", " : "", direction ? direction : "",
+		   use->later ? " (OFED 1.5 had no " : "", use->later ? use->later : "",
 		   use->later ? ")" : "");
 }
 
@@ -52,11 +54,14 @@ static void print_use(const struct check *check)
 	for (size_t i = 0; i < check->use.count; i++) {
 		const struct legacy_symbol *symbol = &check->use.symbol[i];
 
-		print_line("%s%s@%s, by %s", i ? "            " : "Needs       ", symbol->import->name,
-			   symbol->import->version ? symbol->import->version : "(no version)", symbol->object->path);
+		print_line("%s%s@%s, by %s", i ? "            " : "Needs       ",
+			   symbol->import->name,
+			   symbol->import->version ? symbol->import->version : "(no version)",
+			   symbol->object->path);
 	}
 	if (check->use.run_time)
-		print_line("Looks up    the XRC functions with dlsym(), in %s", check->use.run_time->path);
+		print_line("Looks up    the XRC functions with dlsym(), in %s",
+			   check->use.run_time->path);
 	print_dialect(&check->use);
 }
 
@@ -69,11 +74,14 @@ static void print_libibverbs(const struct check *check)
 	if (!path[0])
 		print_line("libibverbs  none");
 	else
-		print_line("libibverbs  %s%s%s%s", check->libibverbs ? "" : "not linked; the system's is ", path,
-			   library_version(path, buffer)[0] ? ", version " : "", library_version(path, buffer));
+		print_line("libibverbs  %s%s%s%s",
+			   check->libibverbs ? "" : "not linked; the system's is ", path,
+			   library_version(path, buffer)[0] ? ", version " : "",
+			   library_version(path, buffer));
 	if (needs->old_libibverbs[0])
 		print_line("            too old for today's kernels; run puts %s in its place",
-			   needs->system_libibverbs[0] ? needs->system_libibverbs : "the system's, of which there is none,");
+			   needs->system_libibverbs[0] ? needs->system_libibverbs
+						       : "the system's, of which there is none,");
 	for (size_t i = 0; i < needs->companion.count; i++)
 		print_line("%s%s", i ? "            " : "Companions  ", needs->companion.item[i]);
 }
@@ -81,12 +89,16 @@ static void print_libibverbs(const struct check *check)
 static void print_device(const char *label, const struct device *device)
 {
 	if (!device->opened) {
-		print_line("%s%s: cannot be opened (%s)", label, device->name, strerror(device->err));
+		print_line("%s%s: cannot be opened (%s)", label, device->name,
+			   strerror(device->err));
 		return;
 	}
 	print_line("%s%s: %s, firmware %s, %s%s", label, device->name, device->driver,
-		   device->firmware[0] ? device->firmware : "unknown", device->xrc ? "XRC" : "no XRC",
-		   device->xrc && !device->open_qp ? ", receive QPs of one process only (needs Linux 5.11)" : "");
+		   device->firmware[0] ? device->firmware : "unknown",
+		   device->xrc ? "XRC" : "no XRC",
+		   device->xrc && !device->open_qp
+			   ? ", receive QPs of one process only (needs Linux 5.11)"
+			   : "");
 }
 
 static void print_devices(const struct check *check)
@@ -106,7 +118,10 @@ static void print_list(const char *label, const struct string_list *list)
 
 void check_print_text(const struct check *check)
 {
-	const char *advice = check->verdict == VERDICT_NOT_PRELOADABLE || check->verdict == VERDICT_CANNOT_START ? program_fault_advice(check->fault) : NULL;
+	const char *advice = check->verdict == VERDICT_NOT_PRELOADABLE ||
+					     check->verdict == VERDICT_CANNOT_START
+				     ? program_fault_advice(check->fault)
+				     : NULL;
 
 	print_program(check);
 	if (check->program.elf.bits) {
@@ -163,8 +178,10 @@ static void json_libraries(struct json *json, const struct check *check)
 	json_open(json, "libibverbs", '{');
 	json_string(json, "path", check->libibverbs ? check->libibverbs->path : NULL);
 	json_bool(json, "is_old", check->needs.old_libibverbs[0] != '\0');
-	json_string(json, "system", check->needs.system_libibverbs[0] ? check->needs.system_libibverbs : NULL);
-	json_string(json, "system_version", library_version(check->needs.system_libibverbs, buffer));
+	json_string(json, "system",
+		    check->needs.system_libibverbs[0] ? check->needs.system_libibverbs : NULL);
+	json_string(json, "system_version",
+		    library_version(check->needs.system_libibverbs, buffer));
 	json_close(json, '}');
 	json_open(json, "libraries", '[');
 	for (size_t i = 1; i < check->closure.count; i++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Finds the legacy XRC functions among imports, and their names among the strings of programs that use dlsym(). */
+/*
+ * Finds the legacy XRC functions among imports, and their names among the strings of programs that
+ * use dlsym().
+ */
 #include "legacy_use.h"
 #include "tools/program/regular.h"
 
@@ -8,7 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Every legacy program needs this function. Its name, with the final 0, stands among the strings of a file. */
+/*
+ * Every legacy program needs this function. Its name, with the final 0, stands among the strings of
+ * a file.
+ */
 static const char first_function[] = "ibv_open_xrc_domain";
 
 static const char *const legacy_functions[] = {
@@ -34,7 +40,8 @@ static bool is_among(const char *name, const char *const *names, size_t count)
 
 bool legacy_name(const char *name)
 {
-	return is_among(name, legacy_functions, sizeof(legacy_functions) / sizeof(legacy_functions[0]));
+	return is_among(name, legacy_functions,
+			sizeof(legacy_functions) / sizeof(legacy_functions[0]));
 }
 
 /* Symbols that only the interface of 2011 had; today these functions are inline or gone. */
@@ -53,9 +60,13 @@ static bool is_later(const struct elf_import *import)
 {
 	if (!strncmp(import->name, "ibv_exp_", 8))
 		return true;
-	/* Version nodes above 1.1 are rdma-core's: the program is half ported. Functions for drivers are in none of our tables. */
-	return import->library && !strcmp(import->library, "libibverbs.so.1") && import->version && !strcmp(import->version, "IBVERBS_1.1") &&
-	       !was_in_ofed(import->name) && strncmp(import->name, "ibv_cmd_", 8) && strcmp(import->name, "ibv_register_driver");
+	/*
+	 * Version nodes above 1.1 are rdma-core's: the program is half ported. Functions for
+	 * drivers are in none of our tables.
+	 */
+	return import->library && !strcmp(import->library, "libibverbs.so.1") && import->version &&
+	       !strcmp(import->version, "IBVERBS_1.1") && !was_in_ofed(import->name) &&
+	       strncmp(import->name, "ibv_cmd_", 8) && strcmp(import->name, "ibv_register_driver");
 }
 
 static bool is_libibverbs(const struct loaded_object *object)
@@ -69,7 +80,8 @@ static bool file_has_string(const char *path, const char *text)
 	return regular_has(path, text, strlen(text) + 1);
 }
 
-static void add_symbol(struct legacy_use *use, const struct elf_import *import, const struct loaded_object *object)
+static void add_symbol(struct legacy_use *use, const struct elf_import *import,
+		       const struct loaded_object *object)
 {
 	use->symbol = grow(use->symbol, use->count, sizeof(*use->symbol));
 	use->symbol[use->count++] = (struct legacy_symbol){ import, object };
@@ -124,7 +136,8 @@ static void read_names(const struct loaded_object *object, struct legacy_use *us
 	}
 }
 
-static void read_imports(const struct loaded_object *object, struct legacy_use *use, bool *transitional)
+static void read_imports(const struct loaded_object *object, struct legacy_use *use,
+			 bool *transitional)
 {
 	if (object->elf.bits && !object->elf.has_sections)
 		read_names(object, use);
@@ -138,8 +151,12 @@ static void read_imports(const struct loaded_object *object, struct legacy_use *
 	}
 }
 
-/* The loader binds a reference without a version to IBVERBS_1.0, whose device structs the eight functions cannot use. */
-static void read_opening(const struct loaded_object *object, struct legacy_use *use, bool *versioned)
+/*
+ * The loader binds a reference without a version to IBVERBS_1.0, whose device structs the eight
+ * functions cannot use.
+ */
+static void read_opening(const struct loaded_object *object, struct legacy_use *use,
+			 bool *versioned)
 {
 	const struct elf_import *import = elf_info_find_import(&object->elf, "ibv_open_device");
 
@@ -151,8 +168,10 @@ static void read_opening(const struct loaded_object *object, struct legacy_use *
 
 static bool looks_up_at_run_time(const struct loaded_object *object)
 {
-	return (elf_info_find_import(&object->elf, "dlsym") || elf_info_find_import(&object->elf, "dlvsym")) &&
-	       !elf_info_find_import(&object->elf, first_function) && file_has_string(object->path, first_function);
+	return (elf_info_find_import(&object->elf, "dlsym") ||
+		elf_info_find_import(&object->elf, "dlvsym")) &&
+	       !elf_info_find_import(&object->elf, first_function) &&
+	       file_has_string(object->path, first_function);
 }
 
 /* Sorted by name, then in the order of loading. The order in the file is arbitrary. */
@@ -178,7 +197,8 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 			continue;
 		read_imports(object, use, &transitional);
 		read_opening(object, use, &versioned);
-		if (!use->later && (has_legacy_import(&object->elf) || looks_up_at_run_time(object)))
+		if (!use->later &&
+		    (has_legacy_import(&object->elf) || looks_up_at_run_time(object)))
 			use->later = find_later(object);
 		if (!use->run_time && looks_up_at_run_time(object))
 			use->run_time = object;
@@ -189,9 +209,13 @@ void legacy_use_read(const struct closure *closure, struct legacy_use *use)
 		qsort(use->symbol, use->count, sizeof(*use->symbol), compare);
 	if (use->run_time && !use->count) {
 		use->dialect = DIALECT_OFED;
-		/* Strings do not tell which functions are called. All known programs that bind by dlsym() use these. */
-		use->direction = file_has_string(use->run_time->path, "ibv_create_xrc_rcv_qp") ? DIRECTION_ONE_WAY :
-											      DIRECTION_TWO_WAY;
+		/*
+		 * Strings do not tell which functions are called. All known programs that bind by
+		 * dlsym() use these.
+		 */
+		use->direction = file_has_string(use->run_time->path, "ibv_create_xrc_rcv_qp")
+					 ? DIRECTION_ONE_WAY
+					 : DIRECTION_TWO_WAY;
 	}
 	if (use->later)
 		use->dialect = DIALECT_MLNX;
@@ -210,7 +234,8 @@ bool legacy_is_in_file(const char *path)
 	/* A libibverbs of that age has these strings. */
 	static const char folder[] = "infiniband_verbs", message[] = "libibverbs: ";
 
-	return regular_has(path, folder, strlen(folder)) && regular_has(path, message, strlen(message));
+	return regular_has(path, folder, strlen(folder)) &&
+	       regular_has(path, message, strlen(message));
 }
 
 const char *legacy_dialect_name(enum legacy_dialect dialect)

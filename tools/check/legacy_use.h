@@ -8,8 +8,10 @@
 enum legacy_dialect {
 	DIALECT_NONE,
 	DIALECT_OFED,	      /* OFED 1.3 to 1.5, or nothing that tells it from MLNX_OFED */
-	DIALECT_MLNX,	      /* MLNX_OFED 2 to 4: uses or was compiled with what OFED 1.5 did not have */
-	DIALECT_TRANSITIONAL, /* the interface between the two, which was never released (IBV_XRC_OPS) */
+	/* MLNX_OFED 2 to 4: uses or was compiled with what OFED 1.5 did not have */
+	DIALECT_MLNX,
+	/* the interface between the two, which was never released (IBV_XRC_OPS) */
+	DIALECT_TRANSITIONAL,
 };
 
 enum legacy_direction {
@@ -26,10 +28,16 @@ struct legacy_symbol {
 struct legacy_use {
 	struct legacy_symbol *symbol;
 	size_t count;
-	const struct loaded_object *run_time; /* the object that looks the functions up by dlsym(), or NULL */
-	const struct loaded_object *unversioned; /* the object that opens devices by IBVERBS_1.0, or NULL */
+	/* the object that looks the functions up by dlsym(), or NULL */
+	const struct loaded_object *run_time;
+	/* the object that opens devices by IBVERBS_1.0, or NULL */
+	const struct loaded_object *unversioned;
 	enum legacy_dialect dialect;
-	const char *later; /* the evidence for DIALECT_MLNX: a function or header that OFED 1.5 lacks; memory of the closure */
+	/*
+	 * the evidence for DIALECT_MLNX: a function or header that OFED 1.5 lacks; memory of the
+	 * closure
+	 */
+	const char *later;
 	enum legacy_direction direction;
 };
 

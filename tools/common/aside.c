@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Runs a function or a program in a process of its own, reads its output until a time limit, and ends it. */
+/*
+ * Runs a function or a program in a process of its own, reads its output until a time limit, and
+ * ends it.
+ */
 #include "aside.h"
 #include "command.h"
 #include "memory.h"
@@ -18,7 +21,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* How long a killed process may take to end. A driver may hold it in the kernel for longer; then init reaps it. */
+/*
+ * How long a killed process may take to end. A driver may hold it in the kernel for longer; then
+ * init reaps it.
+ */
 #define BURIAL_MILLISECONDS 200
 #define MOST_BYTES (256 * 1024)	/* of a program's output; the rest is dropped */
 
@@ -79,8 +85,9 @@ static int bury(pid_t pid, int milliseconds)
 }
 
 /*
- * The command may be stopped or killed at any moment, alone or with its process group. The child must still give back what it has
- * got from the driver. A crash of the child is reported; a core file in the user's directory is of no use.
+ * The command may be stopped or killed at any moment, alone or with its process group. The child
+ * must still give back what it has got from the driver. A crash of the child is reported; a core
+ * file in the user's directory is of no use.
  */
 static void work(const struct aside *aside, int out)
 {
@@ -145,7 +152,8 @@ static int execute(void *context, int out)
 	const struct aside_program *program = context;
 	int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-	if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(out, 1) < 0 || dup2(program->with_errors ? out : nothing, 2) < 0)
+	if (nothing < 0 || dup2(nothing, 0) < 0 || dup2(out, 1) < 0 ||
+	    dup2(program->with_errors ? out : nothing, 2) < 0)
 		return errno;
 	if (program->prepare)
 		program->prepare(program->context);

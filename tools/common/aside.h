@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Work that may crash or hang, such as calling a driver, and other programs: done in a process of its own. */
+/*
+ * Work that may crash or hang, such as calling a driver, and other programs: done in a process of
+ * its own.
+ */
 #ifndef XRC_COMPAT_TOOLS_ASIDE_H
 #define XRC_COMPAT_TOOLS_ASIDE_H
 
@@ -16,8 +19,8 @@ struct aside {
 };
 
 /**
- * aside_do - have the work done, waiting so long for its end. 0, what the work returned negated, -ETIMEDOUT, -EIO when
- * its process ended early. Records that came before are taken in any case.
+ * aside_do - have the work done, waiting so long for its end. 0, what the work returned negated,
+ * -ETIMEDOUT, -EIO when its process ended early. Records that came before are taken in any case.
  */
 int aside_do(const struct aside *aside, int milliseconds);
 
@@ -30,7 +33,8 @@ struct aside_program {
 };
 
 /**
- * aside_output - run it without input, waiting so long for its end. *result is as of aside_do(). Returns the beginning of what it
+ * aside_output - run it without input, waiting so long for its end. *result is as of aside_do().
+ * Returns the beginning of what it
  * writes, 256 KiB at most, to be freed.
  */
 char *aside_output(const struct aside_program *program, int milliseconds, int *result);

@@ -6,12 +6,13 @@
 #include <stdbool.h>
 
 /*
- * A launcher shares its exit status with the program it runs; like env(1), nohup(1) and timeout(1) it therefore speaks
- * for itself only with the last three values that a shell leaves free.
+ * A launcher shares its exit status with the program it runs; like env(1), nohup(1) and timeout(1)
+ * it therefore speaks for itself only with the last three values that a shell leaves free.
  */
 enum tool_exit {
 	TOOL_EXIT_OK = 0,
-	TOOL_EXIT_REFUSED = 125,	/* wrong usage, or running would not do what was asked for */
+	/* wrong usage, or running would not do what was asked for */
+	TOOL_EXIT_REFUSED = 125,
 	TOOL_EXIT_NOT_EXECUTABLE = 126, /* found, but the kernel would not execute it */
 	TOOL_EXIT_NOT_FOUND = 127,
 };
@@ -24,24 +25,35 @@ struct command {
 	const char *operands; /* what follows the options, as the usage prints it; NULL: nothing */
 	const char *summary;
 	const char *example;
-	/* argv[0] is the name of the subcommand; the result is the exit status. @self is for what it says of its usage. */
+	/*
+	 * argv[0] is the name of the subcommand; the result is the exit status. @self is for what
+	 * it says of its usage.
+	 */
 	int (*run)(const struct command *self, int argc, char **argv);
 	void (*more_help)(void); /* prints what --help says behind the options; NULL: nothing */
 	bool launches;		 /* a program and that one's words follow its own */
 };
 
-/* A program to be started with the library, by `run` and by the commands that are another way to a program. */
+/*
+ * A program to be started with the library, by `run` and by the commands that are another way to a
+ * program.
+ */
 struct launch {
 	const struct command *self;
-	const char *softhca;	/* of --softhca: the number of devices, "" for the default; NULL: the machine's own devices */
+	/*
+	 * of --softhca: the number of devices, "" for the default; NULL: the machine's own devices
+	 */
+	const char *softhca;
 	const char *model;	/* of --model, or NULL */
 	bool system_libibverbs;	/* of --system-libibverbs */
 	char **program;		/* NULL-terminated */
 };
 
 #define LAUNCH_OPTIONS \
-	{ 's', "--softhca", "[=DEVICES]", "use emulated adapters, 2 or as many as given, instead of the machine's own" }, \
-	{ 'm', "--model", "NAME", "with --softhca: which adapter is emulated, connectx3 (mlx4) or connectx5 (mlx5)" }
+	{ 's', "--softhca", "[=DEVICES]", \
+	  "use emulated adapters, 2 or as many as given, instead of the machine's own" }, \
+	{ 'm', "--model", "NAME", \
+	  "with --softhca: which adapter is emulated, connectx3 (mlx4) or connectx5 (mlx5)" }
 
 /* Takes what options_next() returned, if it is one of LAUNCH_OPTIONS. */
 bool launch_option(struct launch *launch, int option, const char *value);

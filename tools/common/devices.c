@@ -28,18 +28,22 @@ static bool has_open_qp(struct ibv_context *context)
 }
 
 /* The exported function fills in struct ibv_port_attr as of 2011, which is enough. */
-static void describe_ports(const struct verbs *verbs, struct ibv_context *context, unsigned int count, struct device *device)
+static void describe_ports(const struct verbs *verbs, struct ibv_context *context,
+			   unsigned int count, struct device *device)
 {
 	for (; device->ports < count && device->ports < PORTS_MAX; device->ports++) {
 		struct ibv_port_attr attr = { 0 };
 
 		if (verbs->query_port(context, (uint8_t)(device->ports + 1), (void *)&attr))
 			return;
-		device->port[device->ports] = (struct device_port){ (int)attr.state, attr.phys_state, attr.lid, attr.link_layer };
+		device->port[device->ports] = (struct device_port){ (int)attr.state,
+								    attr.phys_state, attr.lid,
+								    attr.link_layer };
 	}
 }
 
-static void describe(const struct verbs *verbs, struct ibv_device *ibv_device, struct device *device)
+static void describe(const struct verbs *verbs, struct ibv_device *ibv_device,
+		     struct device *device)
 {
 	struct ibv_context *context;
 	struct ibv_device_attr attr = { 0 };
@@ -122,5 +126,7 @@ const char *port_state_name(int state)
 const char *port_layer_name(int layer)
 {
 	/* Kernels before RoCE report no link layer. */
-	return layer == IBV_LINK_LAYER_ETHERNET ? "Ethernet" : layer <= IBV_LINK_LAYER_INFINIBAND ? "InfiniBand" : "?";
+	return layer == IBV_LINK_LAYER_ETHERNET	    ? "Ethernet"
+	       : layer <= IBV_LINK_LAYER_INFINIBAND ? "InfiniBand"
+						    : "?";
 }

@@ -5,7 +5,9 @@
 
 #include <stdint.h>
 
-/** job_rank - the rank, -1 where no launcher has set one; *ranks: how many there are, -1 unknown. */
+/**
+ * job_rank - the rank, -1 where no launcher has set one; *ranks: how many there are, -1 unknown.
+ */
 int32_t job_rank(int32_t *ranks);
 
 #endif

@@ -8,7 +8,8 @@ static size_t plain_length(const char *text)
 {
 	size_t length = 0;
 
-	while (text[length] >= ' ' && text[length] <= '~' && text[length] != '"' && text[length] != '\\')
+	while (text[length] >= ' ' && text[length] <= '~' && text[length] != '"' &&
+	       text[length] != '\\')
 		length++;
 	return length;
 }

@@ -9,10 +9,12 @@
 struct launcher {
 	const char *title;
 	const char *names;	/* of its commands, each between blanks */
-	const char *hints;	/* words in the path of its file that identify it among others of the same name */
+	/* words in the path of its file that identify it among others of the same name */
+	const char *hints;
 	const char *command;	/* as a user begins to type it */
 	const char *before, *between;	/* "before" NAME "between" VALUE, for each variable */
-	const char *word;	/* the word in front of the variables; NULL: they follow the launcher's name */
+	/* the word in front of the variables; NULL: they follow the launcher's name */
+	const char *word;
 	bool remote;		/* a remote shell expands the values again: $LIB would be lost */
 	bool quoted_twice;	/* so values need quotes for that shell, too */
 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Memory for names and lists. If none is left, the command says so and ends: no caller can act on the error. */
+/*
+ * Memory for names and lists. If none is left, the command says so and ends: no caller can act on
+ * the error.
+ */
 #ifndef XRC_COMPAT_TOOLS_MEMORY_H
 #define XRC_COMPAT_TOOLS_MEMORY_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * How the tools speak to people: one prefix, stderr for what went wrong. Names out of files and of other processes may hold
- * anything: whatever is no printable character comes out as '?'.
+ * How the tools speak to people: one prefix, stderr for what went wrong. Names out of files and of
+ * other processes may hold anything: whatever is no printable character comes out as '?'.
  */
 #ifndef XRC_COMPAT_TOOLS_MESSAGE_H
 #define XRC_COMPAT_TOOLS_MESSAGE_H

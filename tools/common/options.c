@@ -44,7 +44,8 @@ static unsigned int distance(const char *a, const char *b)
 	return row[columns];
 }
 
-const char *nearest_name(const char *word, const char *const *name, unsigned int count, unsigned int stride)
+const char *nearest_name(const char *word, const char *const *name, unsigned int count,
+			 unsigned int stride)
 {
 	unsigned int low = strlen(word) < 5 ? 2 : 3;	/* with more changes it is another word */
 	const char *nearest = NULL;
@@ -79,7 +80,8 @@ static const struct option_row *find_row(const struct command *command, const ch
 
 		bool letter = command->options[i].name[1] != '-'; /* its value may follow at once */
 
-		if (!strncmp(word, command->options[i].name, length) && (!word[length] || word[length] == '=' || letter))
+		if (!strncmp(word, command->options[i].name, length) &&
+		    (!word[length] || word[length] == '=' || letter))
 			return &command->options[i];
 	}
 	return NULL;
@@ -93,11 +95,14 @@ int refuse_word(const struct command *command, const char *word)
 	if (word[0] != '-') {
 		refuse(0, "%s: %s: unexpected argument", command->name, word);
 	} else if (row) {
-		refuse(0, "%s: %s: %s", command->name, word, row->value ? "its value is missing" : "it takes no value");
+		refuse(0, "%s: %s: %s", command->name, word,
+		       row->value ? "its value is missing" : "it takes no value");
 	} else {
 		if (command->options)
-			nearest = nearest_name(word, &command->options->name, count_options(command), sizeof(*command->options));
-		refuse(0, "%s: %s: unknown option%s%s%s", command->name, word, nearest ? "; did you mean " : "", nearest ? nearest : "",
+			nearest = nearest_name(word, &command->options->name,
+					       count_options(command), sizeof(*command->options));
+		refuse(0, "%s: %s: unknown option%s%s%s", command->name, word,
+		       nearest ? "; did you mean " : "", nearest ? nearest : "",
 		       nearest ? "?" : "");
 	}
 	return advise_usage(command);
@@ -160,7 +165,8 @@ bool options_want_help(const struct command *command, char *const *words)
 /* "[--output FILE]", or "[--watch[=SECONDS]]". */
 static size_t append_synopsis(const struct option_row *row, char *text, size_t size)
 {
-	return (size_t)snprintf(text, size, " [%s%s%s]", row->name, !row->value || row->value[0] == '[' ? "" : " ",
+	return (size_t)snprintf(text, size, " [%s%s%s]", row->name,
+				!row->value || row->value[0] == '[' ? "" : " ",
 				row->value ? row->value : "");
 }
 
@@ -195,8 +201,8 @@ int print_usage(const struct command *command)
 	for (unsigned int i = 0; i < count_options(command); i++) {
 		const struct option_row *row = &command->options[i];
 
-		printf("  %s%s%s\n%*s", row->name, !row->value || row->value[0] == '[' ? "" : " ", row->value ? row->value : "",
-		       HELP_INDENT, "");
+		printf("  %s%s%s\n%*s", row->name, !row->value || row->value[0] == '[' ? "" : " ",
+		       row->value ? row->value : "", HELP_INDENT, "");
 		style_wrap(stdout, row->help, HELP_INDENT, HELP_INDENT, style_help_width());
 		putchar('\n');
 	}

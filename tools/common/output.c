@@ -59,8 +59,9 @@ static int expand(const char *pattern, char *name, size_t size)
 }
 
 /*
- * A file that is made here, or an empty one as mktemp(1) makes it. The lock tells the process that writes it: until the end there
- * may be nothing in it. File systems without locks, as Lustre may be mounted, still tell which process has made a file.
+ * A file that is made here, or an empty one as mktemp(1) makes it. The lock tells the process that
+ * writes it: until the end there may be nothing in it. File systems without locks, as Lustre may be
+ * mounted, still tell which process has made a file.
  */
 static int claim(const char *name)
 {
@@ -72,7 +73,8 @@ static int claim(const char *name)
 		fd = open(name, O_WRONLY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return fd;
-	if (flock(fd, LOCK_EX | LOCK_NB) ? made && errno != EWOULDBLOCK : made || (!fstat(fd, &st) && !st.st_size))
+	if (flock(fd, LOCK_EX | LOCK_NB) ? made && errno != EWOULDBLOCK
+					 : made || (!fstat(fd, &st) && !st.st_size))
 		return fd;
 	close(fd);
 	errno = EEXIST;
@@ -85,7 +87,9 @@ FILE *output_open(const char *pattern, const char *what, char *name, size_t size
 	size_t length = err ? 0 : strlen(name);
 
 	if (err == EINVAL) {
-		refuse(0, "cannot write the %s to %s: after %% stands p (process), h (host), r (rank) or %%", what, pattern);
+		refuse(0,
+		       "cannot write the %s to %s: after %% stands p (process), h (host), r (rank) or %%",
+		       what, pattern);
 		return NULL;
 	}
 	for (int number = 1; !err && fd < 0 && number < MOST_TRIES; number++) {
@@ -95,8 +99,10 @@ FILE *output_open(const char *pattern, const char *what, char *name, size_t size
 		snprintf(name + length, size - length, ".%d", number);
 	}
 	if (fd >= 0 && name[length])
-		refuse(0, "%.*s is there already; the %s goes to %s", (int)length, name, what, name);
+		refuse(0, "%.*s is there already; the %s goes to %s", (int)length, name, what,
+		       name);
 	if (fd < 0)
-		refuse(0, "cannot write the %s to %s: %s", what, pattern, strerror(err ? err : errno));
+		refuse(0, "cannot write the %s to %s: %s", what, pattern,
+		       strerror(err ? err : errno));
 	return fd < 0 ? NULL : fdopen(fd, "w");
 }

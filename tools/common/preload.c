@@ -19,7 +19,8 @@ static void expand_lib(const char *word, size_t length, char *path, size_t size)
 		return;
 	}
 	rest = token + (token[1] == '{' ? 6 : 4);
-	snprintf(path, size, "%.*s%s%.*s", (int)(token - word), word, lib, (int)(word + length - rest), rest);
+	snprintf(path, size, "%.*s%s%.*s", (int)(token - word), word, lib,
+		 (int)(word + length - rest), rest);
 }
 
 bool preload_next(const char **rest, bool expand, char *word, size_t size)
@@ -37,7 +38,8 @@ bool preload_next(const char **rest, bool expand, char *word, size_t size)
 
 bool preload_for_both(const char *path, char *setting, size_t size)
 {
-	return !loader_lib_setting(path, LOADER_LIB_OWN_BITS, setting, size) || !loader_lib_setting(path, LOADER_LIB_OTHER_BITS, setting, size);
+	return !loader_lib_setting(path, LOADER_LIB_OWN_BITS, setting, size) ||
+	       !loader_lib_setting(path, LOADER_LIB_OTHER_BITS, setting, size);
 }
 
 static void add_word(char **value, const char *word)
@@ -60,7 +62,9 @@ char *preload_value(const struct string_list *libraries, bool remote)
 	const char *rest = getenv("LD_PRELOAD");
 
 	for (size_t i = 0; i < libraries->count; i++)
-		add_word(&value, !remote && preload_for_both(libraries->item[i], word, sizeof(word)) ? word : libraries->item[i]);
+		add_word(&value, !remote && preload_for_both(libraries->item[i], word, sizeof(word))
+					 ? word
+					 : libraries->item[i]);
 	while (preload_next(&rest, remote, word, sizeof(word)))
 		add_word(&value, word);
 	return value;

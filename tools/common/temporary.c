@@ -11,7 +11,8 @@ int temporary_make(const char *name, char *path, size_t size, int (*make)(char *
 	int made = -1;
 
 	for (size_t i = 0; i < sizeof(parents) / sizeof(parents[0]) && made < 0; i++) {
-		if (parents[i] && parents[i][0] == '/' && snprintf(path, size, "%s/%s-XXXXXX", parents[i], name) < (int)size)
+		if (parents[i] && parents[i][0] == '/' &&
+		    snprintf(path, size, "%s/%s-XXXXXX", parents[i], name) < (int)size)
 			made = make(path);
 	}
 	return made;

@@ -6,8 +6,9 @@
 #include <stddef.h>
 
 /*
- * Has "NAME-XXXXXX" made by @make, as mkstemp(3) makes a file: in TMPDIR if that is an absolute path, leaves room in the @size
- * bytes of @path, and @make succeeds there. What @make returned; with -1, @path is where it failed last.
+ * Has "NAME-XXXXXX" made by @make, as mkstemp(3) makes a file: in TMPDIR if that is an absolute
+ * path, leaves room in the @size bytes of @path, and @make succeeds there. What @make returned;
+ * with -1, @path is where it failed last.
  */
 int temporary_make(const char *name, char *path, size_t size, int (*make)(char *path));
 

@@ -62,7 +62,8 @@ static bool is_printable(const char *text)
 
 char *text_shell_word(const char *text)
 {
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%";
+	static const char plain[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-=:,@%";
 	bool printable = is_printable(text);
 	char *word, *end;
 
@@ -77,7 +78,9 @@ char *text_shell_word(const char *text)
 		else if (printable && *text == '\'')
 			end = stpcpy(end, "'\\''");
 		else
-			end += sprintf(end, "%s%.*s", !printable && strchr("'\\", *text) ? "\\" : "", (int)length, text);
+			end += sprintf(end, "%s%.*s",
+				       !printable && strchr("'\\", *text) ? "\\" : "", (int)length,
+				       text);
 	}
 	strcpy(end, "'");
 	return word;

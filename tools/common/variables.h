@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The one table of environment variables that this project reads: the library, the tools and the emulated HCA.
+ * The one table of environment variables that this project reads: the library, the tools and the
+ * emulated HCA.
  *
- * Macros only, so that the library (which must not print) and the tools (which must explain) share one truth: a variable
- * that is read but missing here, or stands here but is missing in xrc-compat(1), fails a test.
+ * Macros only, so that the library (which must not print) and the tools (which must explain) share
+ * one truth: a variable that is read but missing here, or stands here but is missing in
+ * xrc-compat(1), fails a test.
  *
  * X(NAME, DEFAULT, READ_WHEN, HELP)
  *   NAME       identifier; the name of the variable is #NAME

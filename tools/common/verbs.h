@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The functions of libibverbs that the commands call. They are looked up, so that the commands start without libibverbs. */
+/*
+ * The functions of libibverbs that the commands call. They are looked up, so that the commands
+ * start without libibverbs.
+ */
 #ifndef XRC_COMPAT_TOOLS_VERBS_H
 #define XRC_COMPAT_TOOLS_VERBS_H
 
@@ -7,7 +10,9 @@
 #include <stdbool.h>
 
 #define TOOLS_VERBS(X) \
-	X(get_device_list) X(get_device_name) X(get_device_guid) X(open_device) X(close_device) X(query_device) X(query_port) X(query_qp)
+	X(get_device_list) \
+	X(get_device_name) X(get_device_guid) X(open_device) X(close_device) X(query_device) \
+		X(query_port) X(query_qp)
 
 /* A function that the library lacks is NULL. */
 struct verbs {

@@ -34,8 +34,11 @@ static void print_row(const char *what, enum finding finding, const char *advice
 
 	if (finding == FINDING_PROBLEM)
 		style_print(stdout, STYLE_PROBLEM, words[finding]);
-	printf("%-*s %-16s ", finding == FINDING_PROBLEM ? 1 : 8, finding == FINDING_PROBLEM ? "" : words[finding], what);
-	style_wrap(stdout, text, strlen(what) > 16 ? TEXT_COLUMN + (unsigned int)strlen(what) - 16 : TEXT_COLUMN, TEXT_COLUMN, style_width(stdout));
+	printf("%-*s %-16s ", finding == FINDING_PROBLEM ? 1 : 8,
+	       finding == FINDING_PROBLEM ? "" : words[finding], what);
+	style_wrap(stdout, text,
+		   strlen(what) > 16 ? TEXT_COLUMN + (unsigned int)strlen(what) - 16 : TEXT_COLUMN,
+		   TEXT_COLUMN, style_width(stdout));
 	putchar('\n');
 	if (!advice)
 		return;
@@ -44,7 +47,8 @@ static void print_row(const char *what, enum finding finding, const char *advice
 	putchar('\n');
 }
 
-static void print_row_json(struct json *json, const char *what, enum finding finding, const char *advice, const char *text)
+static void print_row_json(struct json *json, const char *what, enum finding finding,
+			   const char *advice, const char *text)
 {
 	static const char *const words[] = { "ok", "note", "problem" };
 
@@ -56,7 +60,8 @@ static void print_row_json(struct json *json, const char *what, enum finding fin
 	json_close(json, '}');
 }
 
-void found(struct doctor *doctor, const char *what, enum finding finding, const char *advice, const char *format, ...)
+void found(struct doctor *doctor, const char *what, enum finding finding, const char *advice,
+	   const char *format, ...)
 {
 	char text[2 * PATH_MAX];
 	va_list args;
@@ -83,17 +88,22 @@ static void examine_library(struct doctor *doctor)
 	paths_library(&candidates);
 	path = paths_first(&candidates);
 	if (!path)
-		found(doctor, "library", FINDING_PROBLEM, "install xrc-compat completely, or point XRC_COMPAT_LIBRARY to the library",
+		found(doctor, "library", FINDING_PROBLEM,
+		      "install xrc-compat completely, or point XRC_COMPAT_LIBRARY to the library",
 		      "libxrc-compat.so.1 is not there (first looked for: %s)", candidates.path[0]);
 	else if (elf_info_read(path, &elf))
-		found(doctor, "library", FINDING_PROBLEM, "install xrc-compat again", "%s is not a shared library", path);
+		found(doctor, "library", FINDING_PROBLEM, "install xrc-compat again",
+		      "%s is not a shared library", path);
 	else {
 		const char *fault = paths_preload_fault(path, &elf);
 
 		if (fault)
-			found(doctor, "library", FINDING_PROBLEM, "move xrc-compat, or point XRC_COMPAT_LIBRARY to the library", "%s: %s", path, fault);
+			found(doctor, "library", FINDING_PROBLEM,
+			      "move xrc-compat, or point XRC_COMPAT_LIBRARY to the library",
+			      "%s: %s", path, fault);
 		else
-			found(doctor, "library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits, elf_info_machine_name(&elf));
+			found(doctor, "library", FINDING_OK, NULL, "%s, %d-bit %s", path, elf.bits,
+			      elf_info_machine_name(&elf));
 		elf_info_free(&elf);
 	}
 }
@@ -107,15 +117,19 @@ static void examine_libibverbs(struct doctor *doctor)
 	char command[PATH_MAX];
 
 	if (paths_self(command, sizeof(command)) || elf_info_read(command, &self)) {
-		found(doctor, "libibverbs", FINDING_PROBLEM, "mount /proc", "/proc/self/exe cannot be read");
+		found(doctor, "libibverbs", FINDING_PROBLEM, "mount /proc",
+		      "/proc/self/exe cannot be read");
 		return;
 	}
 	if (!loader_find_system("libibverbs.so.1", &self, command, path))
-		found(doctor, "libibverbs", FINDING_PROBLEM, advice, "libibverbs.so.1 is not installed");
+		found(doctor, "libibverbs", FINDING_PROBLEM, advice,
+		      "libibverbs.so.1 is not installed");
 	else if (elf_info_read(path, &elf))
-		found(doctor, "libibverbs", FINDING_PROBLEM, advice, "%s is what the loader would take, but no library", path);
+		found(doctor, "libibverbs", FINDING_PROBLEM, advice,
+		      "%s is what the loader would take, but no library", path);
 	else {
-		found(doctor, "libibverbs", FINDING_OK, NULL, "%s", realpath(path, real) ? real : path);
+		found(doctor, "libibverbs", FINDING_OK, NULL, "%s",
+		      realpath(path, real) ? real : path);
 		elf_info_free(&elf);
 	}
 	elf_info_free(&self);
@@ -130,11 +144,13 @@ static void examine_companions(struct doctor *doctor)
 	for (const char *const *name = companion_names; *name; name++) {
 		path = paths_companion_of(LOADER_LIB_OWN_BITS, *name, &candidates);
 		if (!path) {
-			found(doctor, "companions", FINDING_PROBLEM, "install xrc-compat again", "%s is not there (first looked for: %s)", *name, candidates.path[0]);
+			found(doctor, "companions", FINDING_PROBLEM, "install xrc-compat again",
+			      "%s is not there (first looked for: %s)", *name, candidates.path[0]);
 			return;
 		}
 	}
-	found(doctor, "companions", FINDING_OK, NULL, "libibumad.so.1 and others, in %.*s", (int)(strrchr(path, '/') - path), path);
+	found(doctor, "companions", FINDING_OK, NULL, "libibumad.so.1 and others, in %.*s",
+	      (int)(strrchr(path, '/') - path), path);
 }
 
 /* LD_LIBRARY_PATH of this shell may come from a solver's module or wrapper script. */
@@ -146,17 +162,25 @@ static void examine_library_path(struct doctor *doctor)
 	while (rest && *rest) {
 		size_t length = strcspn(rest, ":;");
 
-		snprintf(path, sizeof(path), "%.*s%slibibverbs.so.1", (int)length, rest, length ? "/" : "");
+		snprintf(path, sizeof(path), "%.*s%slibibverbs.so.1", (int)length, rest,
+			 length ? "/" : "");
 		rest += length + (rest[length] != '\0');
 		if (access(path, R_OK))
 			continue;
-		found(doctor, "LD_LIBRARY_PATH", libibverbs_is_old(path) ? FINDING_PROBLEM : FINDING_OK,
-		      libibverbs_is_old(path) ? "programs get it instead of the system's; xrc-compat run puts the system's first, for programs that "
-		      "scripts start with --system-libibverbs" : NULL, "%s%s", path,
-		      libibverbs_is_old(path) ? " is older than rdma-core: it finds no device on this kernel" : "");
+		found(doctor, "LD_LIBRARY_PATH",
+		      libibverbs_is_old(path) ? FINDING_PROBLEM : FINDING_OK,
+		      libibverbs_is_old(path)
+			      ? "programs get it instead of the system's; xrc-compat run puts the system's first, for programs that "
+				"scripts start with --system-libibverbs"
+			      : NULL,
+		      "%s%s", path,
+		      libibverbs_is_old(path)
+			      ? " is older than rdma-core: it finds no device on this kernel"
+			      : "");
 		return;
 	}
-	found(doctor, "LD_LIBRARY_PATH", FINDING_OK, NULL, getenv("LD_LIBRARY_PATH") ? "leads to no other libibverbs" : "not set here");
+	found(doctor, "LD_LIBRARY_PATH", FINDING_OK, NULL,
+	      getenv("LD_LIBRARY_PATH") ? "leads to no other libibverbs" : "not set here");
 }
 
 /* Number of entries of @directory whose names end in @suffix. */
@@ -183,7 +207,8 @@ static void examine_drivers(struct doctor *doctor)
 	int count = count_entries("/etc/libibverbs.d", ".driver");
 
 	found(doctor, "drivers", count ? FINDING_OK : FINDING_PROBLEM,
-	      count ? NULL : "install the drivers of libibverbs (Debian: ibverbs-providers)", "%d user-space drivers in /etc/libibverbs.d", count);
+	      count ? NULL : "install the drivers of libibverbs (Debian: ibverbs-providers)",
+	      "%d user-space drivers in /etc/libibverbs.d", count);
 }
 
 /* ---- limits and variables ---- */
@@ -201,7 +226,8 @@ static void examine_locked_memory(struct doctor *doctor)
 	}
 	wrong = limit.rlim_cur < little && geteuid() != 0;
 	found(doctor, "locked memory", wrong ? FINDING_PROBLEM : FINDING_OK,
-	      wrong ? "raise it in /etc/security/limits.conf (memlock), and in the batch system's daemon" : NULL,
+	      wrong ? "raise it in /etc/security/limits.conf (memlock), and in the batch system's daemon"
+		    : NULL,
 	      "%llu KiB may be locked", (unsigned long long)limit.rlim_cur / 1024);
 }
 
@@ -213,11 +239,13 @@ static void examine_preload(struct doctor *doctor)
 	while (preload_next(&rest, true, path, sizeof(path))) {
 		if (!strchr(path, '/') || !access(path, R_OK))
 			continue;
-		found(doctor, "LD_PRELOAD", FINDING_PROBLEM, "correct the variable; the loader only warns", "%s in LD_PRELOAD: %s", path,
+		found(doctor, "LD_PRELOAD", FINDING_PROBLEM,
+		      "correct the variable; the loader only warns", "%s in LD_PRELOAD: %s", path,
 		      strerror(errno));
 		return;
 	}
-	found(doctor, "LD_PRELOAD", FINDING_OK, NULL, "%s", preload && preload[0] ? preload : "not set here (xrc-compat run sets it)");
+	found(doctor, "LD_PRELOAD", FINDING_OK, NULL, "%s",
+	      preload && preload[0] ? preload : "not set here (xrc-compat run sets it)");
 }
 
 static bool known_variable(const char *name, size_t length)
@@ -241,8 +269,8 @@ static void examine_variables(struct doctor *doctor)
 		if (strncmp(*variable, "XRC_COMPAT_", 11) && strncmp(*variable, "SOFTHCA_", 8))
 			continue;
 		if (!known_variable(*variable, length)) {
-			found(doctor, "variables", FINDING_PROBLEM, "see: xrc-compat env-vars", "%.*s is set, but nothing reads it", (int)length,
-			      *variable);
+			found(doctor, "variables", FINDING_PROBLEM, "see: xrc-compat env-vars",
+			      "%.*s is set, but nothing reads it", (int)length, *variable);
 			return;
 		}
 	}
@@ -250,8 +278,9 @@ static void examine_variables(struct doctor *doctor)
 }
 
 static void (*const examinations[])(struct doctor *doctor) = {
-	examine_library, examine_companions, examine_libibverbs, examine_library_path, examine_drivers, examine_devices, examine_locked_memory, examine_tables,
-	examine_preload, examine_variables,
+	examine_library, examine_companions, examine_libibverbs, examine_library_path,
+	examine_drivers, examine_devices, examine_locked_memory, examine_tables, examine_preload,
+	examine_variables,
 };
 
 static void examine_all(struct doctor *doctor)
@@ -264,7 +293,10 @@ static void examine_all(struct doctor *doctor)
 	for (size_t i = 0; i < sizeof(examinations) / sizeof(examinations[0]); i++)
 		examinations[i](doctor);
 	if (!doctor->as_json) {
-		printf("\n%s\n", doctor->problems ? "Take the problems from the top: the later ones may follow from the first." : "Nothing is wrong.");
+		printf("\n%s\n",
+		       doctor->problems
+			       ? "Take the problems from the top: the later ones may follow from the first."
+			       : "Nothing is wrong.");
 		return;
 	}
 	json_close(&doctor->json, ']');

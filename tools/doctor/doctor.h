@@ -23,8 +23,8 @@ struct doctor {
 };
 
 /* One row of the result. @advice: what to do about it, NULL when all is well. */
-void found(struct doctor *doctor, const char *what, enum finding finding, const char *advice, const char *format, ...)
-	__attribute__((format(printf, 5, 6)));
+void found(struct doctor *doctor, const char *what, enum finding finding, const char *advice,
+	   const char *format, ...) __attribute__((format(printf, 5, 6)));
 
 /* Devices, their names, and their ports. */
 void examine_devices(struct doctor *doctor);

@@ -12,7 +12,8 @@
 #include <strings.h>
 
 /* A file hides files of the same name in later directories. */
-static const char *const directories[] = { "/etc/systemd", "/run/systemd", "/usr/local/lib/systemd", "/usr/lib/systemd", "/lib/systemd" };
+static const char *const directories[] = { "/etc/systemd", "/run/systemd", "/usr/local/lib/systemd",
+					   "/usr/lib/systemd", "/lib/systemd" };
 
 #define DIRECTORIES (sizeof(directories) / sizeof(directories[0]))
 
@@ -20,7 +21,8 @@ static const char *const directories[] = { "/etc/systemd", "/run/systemd", "/usr
 static bool boolean(const char *word, bool otherwise)
 {
 	static const char *const words[][2] = {
-		{ "no", "yes" }, { "false", "true" }, { "off", "on" }, { "0", "1" }, { "n", "y" }, { "f", "t" },
+		{ "no", "yes" }, { "false", "true" }, { "off", "on" }, { "0", "1" }, { "n", "y" },
+		{ "f", "t" },
 	};
 
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
@@ -79,7 +81,8 @@ static void add_drop_ins(const char *directory, struct string_list *names)
 		const char *end = strrchr(entry->d_name, '.');
 
 		snprintf(name, sizeof(name), "logind.conf.d/%s", entry->d_name);
-		if (entry->d_name[0] != '.' && end && !strcmp(end, ".conf") && !string_list_has(names, name))
+		if (entry->d_name[0] != '.' && end && !strcmp(end, ".conf") &&
+		    !string_list_has(names, name))
 			string_list_add(names, name);
 	}
 	if (stream)

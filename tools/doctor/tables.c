@@ -13,10 +13,14 @@
 
 #define JOB_BYTES (8 << 20)	/* of a large job */
 
-/* When a user's last session ends, systemd-logind removes the user's files in /dev/shm, even if a batch job still uses them. */
+/*
+ * When a user's last session ends, systemd-logind removes the user's files in /dev/shm, even if a
+ * batch job still uses them.
+ */
 static bool logind_removes(const char *directory)
 {
-	return !strcmp(directory, "/dev/shm") && geteuid() >= 1000 && !access("/run/systemd/system", F_OK) && logind_removes_ipc();
+	return !strcmp(directory, "/dev/shm") && geteuid() >= 1000 &&
+	       !access("/run/systemd/system", F_OK) && logind_removes_ipc();
 }
 
 /* As the library makes its file. 0 or -errno. */
@@ -49,16 +53,21 @@ void examine_tables(struct doctor *doctor)
 	int err = try_file(directory);
 
 	if (err == -ENOSPC || (!err && !has_room(directory)))
-		found(doctor, "table directory", FINDING_PROBLEM, "remove files there (xrc-compat gc removes dead tables), or mount it larger: "
-		      "mount -o remount,size=1G /dev/shm; in a container: --shm-size=1g", "%s: no room for the tables of a job, %d MiB", directory,
-		      JOB_BYTES >> 20);
+		found(doctor, "table directory", FINDING_PROBLEM,
+		      "remove files there (xrc-compat gc removes dead tables), or mount it larger: "
+		      "mount -o remount,size=1G /dev/shm; in a container: --shm-size=1g",
+		      "%s: no room for the tables of a job, %d MiB", directory, JOB_BYTES >> 20);
 	else if (err)
-		found(doctor, "table directory", FINDING_PROBLEM, "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR",
-		      "%s: %s", directory, err == -EINVAL ? "the directory must be an absolute path" : strerror(-err));
+		found(doctor, "table directory", FINDING_PROBLEM,
+		      "name a directory of your own, on a local file system, in XRC_COMPAT_TABLE_DIR",
+		      "%s: %s", directory,
+		      err == -EINVAL ? "the directory must be an absolute path" : strerror(-err));
 	else if (logind_removes(directory))
-		found(doctor, "table directory", FINDING_PROBLEM, "set RemoveIPC=no in a file of /etc/systemd/logind.conf.d, or name a directory "
+		found(doctor, "table directory", FINDING_PROBLEM,
+		      "set RemoveIPC=no in a file of /etc/systemd/logind.conf.d, or name a directory "
 		      "of your own in XRC_COMPAT_TABLE_DIR, for jobs that outlive your last login",
-		      "%s: systemd-logind empties it for you when you log out (RemoveIPC)", directory);
+		      "%s: systemd-logind empties it for you when you log out (RemoveIPC)",
+		      directory);
 	else
 		found(doctor, "table directory", FINDING_OK, NULL, "%s", directory);
 }

@@ -56,10 +56,13 @@ static char *joined(const struct string_list *paths)
 	return text;
 }
 
-static void ask(struct closure *closure, const char *path, const struct elf_info *kind, const struct string_list *plugins)
+static void ask(struct closure *closure, const char *path, const struct elf_info *kind,
+		const struct string_list *plugins)
 {
 	char *preload = joined(plugins);
-	const struct loader_question question = { .kind = kind, .object = path, .preload = preload };
+	const struct loader_question question = { .kind = kind,
+						  .object = path,
+						  .preload = preload };
 	struct loader_answer answer;
 
 	memset(closure, 0, sizeof(*closure));
@@ -106,17 +109,22 @@ static bool begins_with_any(const char *text, const char *const *words)
 	return false;
 }
 
-void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins, struct closure *closure)
+void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins,
+		  struct closure *closure)
 {
-	/* Programs link libmpi. mpirun and orted link only libopen-rte (1.3 to 4.x) or libopen-pal. */
-	static const char *const open_mpi[] = { "libmpi.", "libmpi_", "libopen-rte.", "libopen-pal.", NULL };
+	/*
+	 * Programs link libmpi. mpirun and orted link only libopen-rte (1.3 to 4.x) or libopen-pal.
+	 */
+	static const char *const open_mpi[] = { "libmpi.", "libmpi_", "libopen-rte.",
+						"libopen-pal.", NULL };
 	struct string_list all = { 0 };
 
 	for (size_t i = 0; plugins && i < plugins->count; i++)
 		string_list_add(&all, plugins->item[i]);
 	ask(closure, path, kind, &all);
 	for (size_t i = 1; i < closure->count; i++) {
-		if (begins_with_any(file_of(closure->object[i]), open_mpi) && closure->object[i]->path[0] == '/')
+		if (begins_with_any(file_of(closure->object[i]), open_mpi) &&
+		    closure->object[i]->path[0] == '/')
 			add_plugins_beside(&all, closure->object[i]->path);
 	}
 	if (all.count > (plugins ? plugins->count : 0)) {
@@ -129,7 +137,10 @@ void closure_read(const char *path, const struct elf_info *kind, const struct st
 bool closure_has_mpi(const struct closure *closure)
 {
 	static const char *const libraries[] = { "libmpi", "libopen-rte.", "libopen-pal.", NULL };
-	/* Variables that MVAPICH, MVAPICH2 and Open MPI read. These MPIs are often linked statically into a program. */
+	/*
+	 * Variables that MVAPICH, MVAPICH2 and Open MPI read. These MPIs are often linked
+	 * statically into a program.
+	 */
 	static const char *const variables[] = { "VIADEV_", "MV2_USE_", "OMPI_MCA_", NULL };
 
 	for (size_t i = 1; i < closure->count; i++) {

@@ -19,8 +19,12 @@ struct closure {
 	char *failure; /* why the loader would give up; or NULL */
 };
 
-/* Asks the loader for the libraries of the ELF file @path, of @kind, and of these plugins, which the program opens by itself. */
-void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins, struct closure *closure);
+/*
+ * Asks the loader for the libraries of the ELF file @path, of @kind, and of these plugins, which
+ * the program opens by itself.
+ */
+void closure_read(const char *path, const struct elf_info *kind, const struct string_list *plugins,
+		  struct closure *closure);
 void closure_free(struct closure *closure);
 
 /* The object whose SONAME or file name is @name, or NULL. */

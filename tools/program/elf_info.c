@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Reads the ELF header and the program headers, as the kernel does, and the dynamic sections, by libelf. */
+/*
+ * Reads the ELF header and the program headers, as the kernel does, and the dynamic sections, by
+ * libelf.
+ */
 #include "elf_info.h"
 #include "regular.h"
 
@@ -22,11 +25,15 @@ static void read_interpreter(Elf *elf, const GElf_Phdr *segment, struct elf_info
 	if (info->has_interpreter)
 		return;
 	info->has_interpreter = true;
-	if (image && segment->p_offset < size && memchr(image + segment->p_offset, '\0', size - (size_t)segment->p_offset))
+	if (image && segment->p_offset < size &&
+	    memchr(image + segment->p_offset, '\0', size - (size_t)segment->p_offset))
 		info->interpreter = copy_string(image + segment->p_offset);
 }
 
-/* False if the file ends before its segments do. The kernel starts such a program, and it dies at the missing page. */
+/*
+ * False if the file ends before its segments do. The kernel starts such a program, and it dies at
+ * the missing page.
+ */
 static bool read_segments(Elf *elf, struct elf_info *info)
 {
 	size_t count = 0, size = 0;
@@ -37,7 +44,8 @@ static bool read_segments(Elf *elf, struct elf_info *info)
 	for (size_t i = 0; i < count; i++) {
 		if (!gelf_getphdr(elf, (int)i, &segment))
 			return false;
-		if (segment.p_type == PT_LOAD && (segment.p_offset > size || segment.p_filesz > size - segment.p_offset))
+		if (segment.p_type == PT_LOAD &&
+		    (segment.p_offset > size || segment.p_filesz > size - segment.p_offset))
 			return false;
 		info->is_dynamic |= segment.p_type == PT_DYNAMIC;
 		if (segment.p_type == PT_INTERP)
@@ -56,7 +64,8 @@ static bool find_segment(Elf *elf, GElf_Word type, GElf_Addr address, GElf_Phdr 
 	elf_getphdrnum(elf, &count);
 	for (size_t i = 0; i < count; i++) {
 		if (!gelf_getphdr(elf, (int)i, &segment) || segment.p_type != type ||
-		    (type == PT_LOAD && (address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_filesz)))
+		    (type == PT_LOAD &&
+		     (address < segment.p_vaddr || address - segment.p_vaddr >= segment.p_filesz)))
 			continue;
 		*found = segment;
 		any = true;
@@ -71,16 +80,21 @@ static void read_dynamic(Elf *elf, struct elf_info *info)
 	Elf_Data *data = NULL;
 	GElf_Dyn entry;
 
-	if (find_segment(elf, PT_DYNAMIC, 0, &dynamic) && find_segment(elf, PT_LOAD, dynamic.p_vaddr, &load)) {
+	if (find_segment(elf, PT_DYNAMIC, 0, &dynamic) &&
+	    find_segment(elf, PT_LOAD, dynamic.p_vaddr, &load)) {
 		GElf_Xword skipped = dynamic.p_vaddr - load.p_vaddr, left = load.p_filesz - skipped;
 
-		data = elf_getdata_rawchunk(elf, (int64_t)(load.p_offset + skipped), (size_t)(dynamic.p_memsz < left ? dynamic.p_memsz : left),
+		data = elf_getdata_rawchunk(elf, (int64_t)(load.p_offset + skipped),
+					    (size_t)(dynamic.p_memsz < left ? dynamic.p_memsz
+									    : left),
 					    ELF_T_DYN);
 	}
 	for (int i = 0; data && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
-		info->bind_now |= entry.d_tag == DT_BIND_NOW || (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_BIND_NOW)) ||
+		info->bind_now |= entry.d_tag == DT_BIND_NOW ||
+				  (entry.d_tag == DT_FLAGS && (entry.d_un.d_val & DF_BIND_NOW)) ||
 				  (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_NOW));
-		info->is_program |= entry.d_tag == DT_DEBUG || (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE));
+		info->is_program |= entry.d_tag == DT_DEBUG ||
+				    (entry.d_tag == DT_FLAGS_1 && (entry.d_un.d_val & DF_1_PIE));
 		info->is_audited |= entry.d_tag == DT_AUDIT || entry.d_tag == DT_DEPAUDIT;
 	}
 }
@@ -105,9 +119,11 @@ static void read_soname(Elf *elf, struct elf_info *info)
 	Elf_Data *data = section(elf, SHT_DYNAMIC, &header);
 	GElf_Dyn entry;
 
-	for (int i = 0; data && !info->soname && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
+	for (int i = 0;
+	     data && !info->soname && gelf_getdyn(data, i, &entry) && entry.d_tag != DT_NULL; i++) {
 		if (entry.d_tag == DT_SONAME)
-			info->soname = copy_string(elf_strptr(elf, header.sh_link, entry.d_un.d_val));
+			info->soname =
+				copy_string(elf_strptr(elf, header.sh_link, entry.d_un.d_val));
 	}
 }
 
@@ -118,20 +134,27 @@ struct symbols {
 };
 
 /*
- * Finds the entry of a library's list that carries version @index. The chain is a list of relative offsets from the
- * file: only forward steps are followed, so that a broken file cannot make a circle.
+ * Finds the entry of a library's list that carries version @index. The chain is a list of relative
+ * offsets from the file: only forward steps are followed, so that a broken file cannot make a
+ * circle.
  */
-static void find_version(const struct symbols *symbols, GElf_Versym index, struct elf_import *import)
+static void find_version(const struct symbols *symbols, GElf_Versym index,
+			 struct elf_import *import)
 {
 	GElf_Verneed need;
 
-	for (int at = 0; symbols->verneed && gelf_getverneed(symbols->verneed, at, &need); at += (int)need.vn_next) {
+	for (int at = 0; symbols->verneed && gelf_getverneed(symbols->verneed, at, &need);
+	     at += (int)need.vn_next) {
 		GElf_Vernaux version;
 
-		for (int aux = at + (int)need.vn_aux; gelf_getvernaux(symbols->verneed, aux, &version); aux += (int)version.vna_next) {
+		for (int aux = at + (int)need.vn_aux;
+		     gelf_getvernaux(symbols->verneed, aux, &version);
+		     aux += (int)version.vna_next) {
 			if (version.vna_other == index) {
-				import->version = copy_string(elf_strptr(symbols->elf, symbols->names, version.vna_name));
-				import->library = copy_string(elf_strptr(symbols->elf, symbols->names, need.vn_file));
+				import->version = copy_string(
+					elf_strptr(symbols->elf, symbols->names, version.vna_name));
+				import->library = copy_string(
+					elf_strptr(symbols->elf, symbols->names, need.vn_file));
 				return;
 			}
 			if ((int)version.vna_next <= 0)
@@ -142,14 +165,16 @@ static void find_version(const struct symbols *symbols, GElf_Versym index, struc
 	}
 }
 
-static void add_import(const struct symbols *symbols, int index, const GElf_Sym *symbol, const char *name, struct elf_info *info)
+static void add_import(const struct symbols *symbols, int index, const GElf_Sym *symbol,
+		       const char *name, struct elf_info *info)
 {
 	struct elf_import import = { .weak = GELF_ST_BIND(symbol->st_info) == STB_WEAK };
 	GElf_Versym version;
 
 	info->import = grow(info->import, info->import_count, sizeof(import));
 	import.name = copy_string(name);
-	if (symbols->versym && gelf_getversym(symbols->versym, index, &version) && (version & 0x7fff) > VER_NDX_GLOBAL)
+	if (symbols->versym && gelf_getversym(symbols->versym, index, &version) &&
+	    (version & 0x7fff) > VER_NDX_GLOBAL)
 		find_version(symbols, version & 0x7fff, &import);
 	info->import[info->import_count++] = import;
 }
@@ -183,7 +208,8 @@ static int read_elf(Elf *elf, struct elf_info *info)
 
 	if (elf_kind(elf) != ELF_K_ELF)
 		return -ENOEXEC;
-	if (!gelf_getehdr(elf, &header) || (header.e_type != ET_EXEC && header.e_type != ET_DYN) || !read_segments(elf, info))
+	if (!gelf_getehdr(elf, &header) || (header.e_type != ET_EXEC && header.e_type != ET_DYN) ||
+	    !read_segments(elf, info))
 		return -ELIBBAD;
 	info->bits = gelf_getclass(elf) == ELFCLASS32 ? 32 : 64;
 	info->machine = header.e_machine;
@@ -266,9 +292,11 @@ const char *elf_info_machine_name(const struct elf_info *info)
 	static const struct {
 		unsigned int machine;
 		const char *name;
-	} names[] = { { EM_X86_64, "x86-64" }, { EM_386, "i386" }, { EM_AARCH64, "aarch64" }, { EM_ARM, "arm" }, { EM_PPC64, "ppc64" },
-		      { EM_PPC, "ppc" }, { EM_IA_64, "ia64" }, { EM_S390, "s390" }, { EM_RISCV, "riscv" }, { EM_SPARCV9, "sparc64" },
-		      { EM_SPARC, "sparc" }, { EM_MIPS, "mips" }, { EM_ALPHA, "alpha" }, { EM_PARISC, "hppa" } };
+	} names[] = { { EM_X86_64, "x86-64" },	 { EM_386, "i386" },	{ EM_AARCH64, "aarch64" },
+		      { EM_ARM, "arm" },	 { EM_PPC64, "ppc64" }, { EM_PPC, "ppc" },
+		      { EM_IA_64, "ia64" },	 { EM_S390, "s390" },	{ EM_RISCV, "riscv" },
+		      { EM_SPARCV9, "sparc64" }, { EM_SPARC, "sparc" }, { EM_MIPS, "mips" },
+		      { EM_ALPHA, "alpha" },	 { EM_PARISC, "hppa" } };
 	static char text[48];
 	const char *order = info->big_endian ? ", big-endian" : "";
 

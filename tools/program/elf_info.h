@@ -21,7 +21,8 @@ struct elf_info {
 	bool is_dynamic;  /* has a dynamic segment */
 	bool has_sections; /* packers and sstrip remove them; then SONAME and symbols are unknown */
 	bool is_program;  /* marked as one: DT_DEBUG or DF_1_PIE, which no shared library has */
-	bool is_audited;  /* has DT_AUDIT: the loader runs that library, even if it only lists libraries */
+	/* has DT_AUDIT: the loader runs that library, even if it only lists libraries */
+	bool is_audited;
 	bool bind_now;	  /* all functions are resolved at the start */
 	char *interpreter; /* the dynamic loader, or NULL */
 	char *soname;
@@ -31,20 +32,26 @@ struct elf_info {
 };
 
 /*
- * Reads @path. 0, or -errno: -ENOEXEC when it is no ELF file, -ELIBBAD when it is one that no process can be made of (an
- * object file, a core dump, a part of a program), -EACCES when it is no regular file, otherwise what open() said.
- * On failure @info is left empty and needs no elf_info_free().
+ * Reads @path. 0, or -errno: -ENOEXEC when it is no ELF file, -ELIBBAD when it is one that no
+ * process can be made of (an object file, a core dump, a part of a program), -EACCES when it is no
+ * regular file, otherwise what open() said. On failure @info is left empty and needs no
+ * elf_info_free().
  */
 int elf_info_read(const char *path, struct elf_info *info);
 void elf_info_free(struct elf_info *info);
 
-/* True for a program that no loader starts: nothing can be preloaded into it. False for a loader. */
+/*
+ * True for a program that no loader starts: nothing can be preloaded into it. False for a loader.
+ */
 bool elf_info_is_static(const struct elf_info *info);
 
 /* True for a library or plugin, which a process loads but cannot start from. */
 bool elf_info_is_library(const struct elf_info *info);
 
-/* "x86-64", "i386", "ppc64, big-endian" ..., or "machine N"; for people. The result may be a static buffer. */
+/*
+ * "x86-64", "i386", "ppc64, big-endian" ..., or "machine N"; for people. The result may be a static
+ * buffer.
+ */
 const char *elf_info_machine_name(const struct elf_info *info);
 
 /* The import of that name, or NULL. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Runs ld.so as ldd does, and reads its lines. Not `ld.so --list`: that ends at the first library that is missing. */
+/*
+ * Runs ld.so as ldd does, and reads its lines. Not `ld.so --list`: that ends at the first library
+ * that is missing.
+ */
 #include "loader.h"
 #include "tools/common/aside.h"
 
@@ -32,7 +35,8 @@ static const char *loader_of(const struct elf_info *kind)
 	};
 
 	for (size_t i = 0; i < sizeof(loaders) / sizeof(loaders[0]); i++) {
-		if (loaders[i].machine == kind->machine && loaders[i].bits == kind->bits && !access(loaders[i].path, X_OK))
+		if (loaders[i].machine == kind->machine && loaders[i].bits == kind->bits &&
+		    !access(loaders[i].path, X_OK))
 			return loaders[i].path;
 	}
 	return NULL;
@@ -40,7 +44,9 @@ static const char *loader_of(const struct elf_info *kind)
 
 static void set_environment(const void *context)
 {
-	static const char *const others[] = { "LD_AUDIT", "LD_BIND_NOW", "LD_DEBUG", "LD_DEBUG_OUTPUT", "LD_SHOW_AUXV", "LD_VERBOSE", "LD_WARN" };
+	static const char *const others[] = { "LD_AUDIT",	 "LD_BIND_NOW",	 "LD_DEBUG",
+					      "LD_DEBUG_OUTPUT", "LD_SHOW_AUXV", "LD_VERBOSE",
+					      "LD_WARN" };
 	const struct loader_question *question = context;
 
 	setenv("LD_PRELOAD", question->preload ? question->preload : "", 1);
@@ -83,7 +89,9 @@ int loader_ask(const struct loader_question *question, struct loader_answer *ans
 	int err;
 
 	memset(answer, 0, sizeof(*answer));
-	/* Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it. */
+	/*
+	 * Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it.
+	 */
 	if (question->kind->is_audited || !loader || !realpath(question->object, object))
 		return -ENOENT;
 	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, &err);
@@ -105,9 +113,12 @@ void loader_answer_free(struct loader_answer *answer)
 	memset(answer, 0, sizeof(*answer));
 }
 
-bool loader_find_system(const char *name, const struct elf_info *kind, const char *object, char *path)
+bool loader_find_system(const char *name, const struct elf_info *kind, const char *object,
+			char *path)
 {
-	struct loader_question question = { .kind = kind, .object = object, .preload = name, .system_only = true };
+	struct loader_question question = {
+		.kind = kind, .object = object, .preload = name, .system_only = true
+	};
 	struct loader_answer answer;
 	bool found = false;
 

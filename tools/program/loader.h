@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Asks the dynamic loader which libraries it would load, as ldd does. It maps them, and runs no code of theirs. */
+/*
+ * Asks the dynamic loader which libraries it would load, as ldd does. It maps them, and runs no
+ * code of theirs.
+ */
 #ifndef XRC_COMPAT_TOOLS_LOADER_H
 #define XRC_COMPAT_TOOLS_LOADER_H
 
@@ -20,11 +23,18 @@ struct loader_answer {
 	char *failure;		    /* why the loader would give up, in its words; or NULL */
 };
 
-/* 0, or -ENOENT where no loader of this machine is for that kind, or asking it would run code of the program's choice. Call loader_answer_free() in any case. */
+/*
+ * 0, or -ENOENT where no loader of this machine is for that kind, or asking it would run code of
+ * the program's choice. Call loader_answer_free() in any case.
+ */
 int loader_ask(const struct loader_question *question, struct loader_answer *answer);
 void loader_answer_free(struct loader_answer *answer);
 
-/* The path that the loader finds for the library @name where the system keeps libraries. False if there is none. @path: PATH_MAX. */
-bool loader_find_system(const char *name, const struct elf_info *kind, const char *object, char *path);
+/*
+ * The path that the loader finds for the library @name where the system keeps libraries. False if
+ * there is none. @path: PATH_MAX.
+ */
+bool loader_find_system(const char *name, const struct elf_info *kind, const char *object,
+			char *path);
 
 #endif

@@ -14,7 +14,8 @@
 
 #define LIBIBVERBS "libibverbs.so.1"
 
-const char *const companion_names[] = { "libibumad.so.1", "libibumad.so.2", "libibcommon.so.1", "libibcm.so.1", NULL };
+const char *const companion_names[] = { "libibumad.so.1", "libibumad.so.2", "libibcommon.so.1",
+					"libibcm.so.1", NULL };
 
 bool libibverbs_is_old(const char *path)
 {
@@ -49,7 +50,8 @@ static bool is_preloaded(const char *name)
 
 void needs_read(const struct closure *closure, struct needs *needs)
 {
-	const struct loaded_object *neutral = closure_find(closure, "libc.so.6"); /* has no RPATH, and the program's class */
+	/* has no RPATH, and the program's class */
+	const struct loaded_object *neutral = closure_find(closure, "libc.so.6");
 	const struct elf_info *kind = &closure->object[0]->elf;
 	const struct loaded_object *libibverbs = closure_find(closure, LIBIBVERBS);
 	struct path_candidates candidates;
@@ -57,15 +59,22 @@ void needs_read(const struct closure *closure, struct needs *needs)
 	memset(needs, 0, sizeof(*needs));
 	for (size_t i = 0; i < closure->missing.count; i++) {
 		const char *name = closure->missing.item[i];
-		const char *path = is_companion(name) ? paths_companion_of(kind->bits, name, &candidates) : NULL;
+		const char *path = is_companion(name)
+					   ? paths_companion_of(kind->bits, name, &candidates)
+					   : NULL;
 
 		if (!is_preloaded(name))
-			string_list_add(path ? &needs->companion : &needs->missing, path ? path : name);
+			string_list_add(path ? &needs->companion : &needs->missing,
+					path ? path : name);
 	}
-	if (!neutral || !loader_find_system(LIBIBVERBS, kind, neutral->path, needs->system_libibverbs))
+	if (!neutral ||
+	    !loader_find_system(LIBIBVERBS, kind, neutral->path, needs->system_libibverbs))
 		needs->system_libibverbs[0] = '\0';
-	if (libibverbs && !is_preloaded(LIBIBVERBS) && strcmp(libibverbs->path, needs->system_libibverbs) != 0 && libibverbs_is_old(libibverbs->path))
-		snprintf(needs->old_libibverbs, sizeof(needs->old_libibverbs), "%s", libibverbs->path);
+	if (libibverbs && !is_preloaded(LIBIBVERBS) &&
+	    strcmp(libibverbs->path, needs->system_libibverbs) != 0 &&
+	    libibverbs_is_old(libibverbs->path))
+		snprintf(needs->old_libibverbs, sizeof(needs->old_libibverbs), "%s",
+			 libibverbs->path);
 }
 
 void needs_free(struct needs *needs)
@@ -83,13 +92,15 @@ static void talk(const char *why, const char *library, const char *what)
 		refuse(0, "%s %s %s", library, why, what);
 }
 
-static void add_libibverbs(const char *path, const struct needs *needs, bool wanted, struct string_list *libraries)
+static void add_libibverbs(const char *path, const struct needs *needs, bool wanted,
+			   struct string_list *libraries)
 {
 	const char *old = needs->old_libibverbs;
 
 	if (needs->system_libibverbs[0] && (wanted || old[0])) {
 		string_list_add(libraries, needs->system_libibverbs);
-		talk("takes the place of", needs->system_libibverbs, old[0] ? old : "any other libibverbs.so.1");
+		talk("takes the place of", needs->system_libibverbs,
+		     old[0] ? old : "any other libibverbs.so.1");
 	} else if (old[0]) {
 		refuse(0, "%s loads the old libibverbs %s, which finds no device here", path, old);
 		advise("install the distribution's libibverbs (Debian: libibverbs1), which then takes its place");
@@ -99,8 +110,12 @@ static void add_libibverbs(const char *path, const struct needs *needs, bool wan
 	}
 }
 
-/* @bits: of the program that gets LD_PRELOAD. A program of the other word size gets only what $LIB leads to. */
-static void add_needs(const char *path, const struct elf_info *kind, int bits, bool system_libibverbs, struct string_list *libraries)
+/*
+ * @bits: of the program that gets LD_PRELOAD. A program of the other word size gets only what $LIB
+ * leads to.
+ */
+static void add_needs(const char *path, const struct elf_info *kind, int bits,
+		      bool system_libibverbs, struct string_list *libraries)
 {
 	char setting[PATH_MAX];
 	struct closure closure;
@@ -109,7 +124,8 @@ static void add_needs(const char *path, const struct elf_info *kind, int bits, b
 	closure_read(path, kind, NULL, &closure);
 	needs_read(&closure, &needs);
 	for (size_t i = 0; i < needs.companion.count; i++) {
-		if (kind->bits != bits && !preload_for_both(needs.companion.item[i], setting, sizeof(setting)))
+		if (kind->bits != bits &&
+		    !preload_for_both(needs.companion.item[i], setting, sizeof(setting)))
 			continue;
 		string_list_add(libraries, needs.companion.item[i]);
 		talk("is preloaded for", needs.companion.item[i], path);
@@ -120,18 +136,21 @@ static void add_needs(const char *path, const struct elf_info *kind, int bits, b
 	closure_free(&closure);
 }
 
-void needs_add_file(const char *path, const struct elf_info *kind, bool system_libibverbs, struct string_list *libraries)
+void needs_add_file(const char *path, const struct elf_info *kind, bool system_libibverbs,
+		    struct string_list *libraries)
 {
 	add_needs(path, kind, kind->bits, system_libibverbs, libraries);
 }
 
-void needs_add(const struct program *program, char *const *words, bool system_libibverbs, struct string_list *libraries)
+void needs_add(const struct program *program, char *const *words, bool system_libibverbs,
+	       struct string_list *libraries)
 {
 	char path[PATH_MAX];
 	struct elf_info kind;
 
 	needs_add_file(program->binary, &program->elf, system_libibverbs, libraries);
-	if (!starter_is_one(program) || !starter_find_program(program, words, path) || elf_info_read(path, &kind))
+	if (!starter_is_one(program) || !starter_find_program(program, words, path) ||
+	    elf_info_read(path, &kind))
 		return;
 	add_needs(path, &kind, program->elf.bits, false, libraries);
 	elf_info_free(&kind);
@@ -155,7 +174,8 @@ const char *libibverbs_for_tools(void)
 	question.object = self;
 	loader_ask(&question, &answer);
 	for (size_t i = 0; i < answer.name.count; i++) {
-		if (!strcmp(answer.name.item[i], LIBIBVERBS) && answer.path.item[i][0] && libibverbs_is_old(answer.path.item[i]) &&
+		if (!strcmp(answer.name.item[i], LIBIBVERBS) && answer.path.item[i][0] &&
+		    libibverbs_is_old(answer.path.item[i]) &&
 		    loader_find_system(LIBIBVERBS, &kind, self, path))
 			chosen = path;
 	}

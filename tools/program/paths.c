@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Finds this installation's own files, so that a build tree, a moved prefix and a package all work without settings. */
+/*
+ * Finds this installation's own files, so that a build tree, a moved prefix and a package all work
+ * without settings.
+ */
 #include "paths.h"
 #include "elf_info.h"
 #include "elf/lib_folder.h"
@@ -23,7 +26,9 @@ int paths_self(char *path, size_t size)
 	return 0;
 }
 
-/* The directory @levels above the running command ("" when it cannot be known); no trailing slash. */
+/*
+ * The directory @levels above the running command ("" when it cannot be known); no trailing slash.
+ */
 static void own_prefix(char *directory, size_t size, int levels)
 {
 	if (paths_self(directory, size))
@@ -56,7 +61,8 @@ static void add(struct path_candidates *candidates, const char *directory, const
 }
 
 /* The library @name in @libdir below @prefix. */
-static void add_in(struct path_candidates *candidates, const char *prefix, const char *libdir, const char *name)
+static void add_in(struct path_candidates *candidates, const char *prefix, const char *libdir,
+		   const char *name)
 {
 	char path[PATH_MAX];
 
@@ -64,7 +70,10 @@ static void add_in(struct path_candidates *candidates, const char *prefix, const
 		add(candidates, prefix, path);
 }
 
-/* Where a library of ours for programs of this command's word size may be. @in_build: its place in a build directory. */
+/*
+ * Where a library of ours for programs of this command's word size may be. @in_build: its place in
+ * a build directory.
+ */
 static void own_library(const char *in_build, struct path_candidates *candidates)
 {
 	const char *name = strrchr(in_build, '/') + 1;
@@ -73,7 +82,10 @@ static void own_library(const char *in_build, struct path_candidates *candidates
 	candidates->count = 0;
 	own_prefix(prefix, sizeof(prefix), 1);
 	add(candidates, prefix, in_build);
-	/* With this loader's value of $LIB, so that the path serves both word sizes on every distribution. */
+	/*
+	 * With this loader's value of $LIB, so that the path serves both word sizes on every
+	 * distribution.
+	 */
 	if (!loader_lib(LOADER_LIB_OWN_BITS, folder, sizeof(folder)))
 		add_in(candidates, prefix, folder, name);
 	snprintf(folder, sizeof(folder), TOOLS_LIBDIR_FROM_PREFIX "/%s", name);
@@ -90,14 +102,18 @@ void paths_library(struct path_candidates *candidates)
 	if (!chosen || !chosen[0])
 		return;
 	candidates->count = 0;
-	/* A relative LD_PRELOAD breaks when a program changes its directory and starts another one. */
+	/*
+	 * A relative LD_PRELOAD breaks when a program changes its directory and starts another one.
+	 */
 	if (chosen[0] == '/')
 		add(candidates, "", chosen + 1);
 	else if (getcwd(folder, sizeof(folder)))
 		add(candidates, folder, chosen);
 }
 
-/* The other word size is built in "build-i386" if this one is in "build", and the other way round. */
+/*
+ * The other word size is built in "build-i386" if this one is in "build", and the other way round.
+ */
 static void other_build(const char *build, char *other, size_t size)
 {
 	static const char mark[] = "-i386";
@@ -144,7 +160,10 @@ const char *paths_table_directory(void)
 	return chosen && chosen[0] ? chosen : "/dev/shm";
 }
 
-/* The loader splits LD_PRELOAD at colons and blanks and expands '$'. A file that is no library gets only a warning. */
+/*
+ * The loader splits LD_PRELOAD at colons and blanks and expands '$'. A file that is no library gets
+ * only a warning.
+ */
 const char *paths_preload_fault(const char *path, const struct elf_info *elf)
 {
 	if (strpbrk(path, ": \t\n$"))
@@ -187,7 +206,10 @@ const char *paths_first(const struct path_candidates *candidates)
 	return fits;
 }
 
-/* Where a library for programs of the other word size may be. @in_build: its place in a build directory. */
+/*
+ * Where a library for programs of the other word size may be. @in_build: its place in a build
+ * directory.
+ */
 static void other_library(int bits, const char *in_build, struct path_candidates *candidates)
 {
 	static const char *const folders32[] = { "lib/i386-linux-gnu", "lib32", "lib" };

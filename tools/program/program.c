@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Finds a program as execvp() does, and says why a library cannot be preloaded into it. The loader says little or nothing. */
+/*
+ * Finds a program as execvp() does, and says why a library cannot be preloaded into it. The loader
+ * says little or nothing.
+ */
 #include "program.h"
 #include "regular.h"
 #include "tools/common/command.h"
@@ -60,8 +63,12 @@ static enum program_fault search_path(const char *name, char *path)
 		size_t length = strcspn(directory, ":");
 		int err = try_directory(directory, length, name, candidate);
 
-		/* As execvp() does: remember a file that may not be executed, and go on to the next directory. */
-		if (!err || (fault_of(err) == PROGRAM_NOT_EXECUTABLE && fault == PROGRAM_NOT_FOUND)) {
+		/*
+		 * As execvp() does: remember a file that may not be executed, and go on to the next
+		 * directory.
+		 */
+		if (!err ||
+		    (fault_of(err) == PROGRAM_NOT_EXECUTABLE && fault == PROGRAM_NOT_FOUND)) {
 			memcpy(path, candidate, sizeof(candidate));
 			fault = err ? PROGRAM_NOT_EXECUTABLE : PROGRAM_FINE;
 		}
@@ -83,7 +90,10 @@ static enum program_fault find_program(const char *name, char *path)
 	return err ? fault_of(err) : PROGRAM_FINE;
 }
 
-/* Replaces @path by the interpreter in its '#!' line, as the kernel reads it. False when it has none. */
+/*
+ * Replaces @path by the interpreter in its '#!' line, as the kernel reads it. False when it has
+ * none.
+ */
 static bool follow_script(char *path)
 {
 	char line[MAX_INTERPRETER_LINE + 1] = "";
@@ -106,7 +116,10 @@ static bool follow_script(char *path)
 	return true;
 }
 
-/* Distributions install libraries without execute permission. That the file is a library tells the user more. */
+/*
+ * Distributions install libraries without execute permission. That the file is a library tells the
+ * user more.
+ */
 static bool is_library_file(const char *path)
 {
 	struct elf_info elf;
@@ -134,7 +147,8 @@ enum program_fault program_open(const char *name, struct program *program)
 		depth++;
 	err = elf_info_read(program->binary, &program->elf);
 	if (!err)
-		return program->elf.has_interpreter && !program->elf.interpreter ? PROGRAM_BAD_ELF : PROGRAM_FINE;
+		return program->elf.has_interpreter && !program->elf.interpreter ? PROGRAM_BAD_ELF
+										 : PROGRAM_FINE;
 	if (err == -ELIBBAD)
 		return PROGRAM_BAD_ELF;
 	return err == -ENOEXEC ? PROGRAM_BAD_FORMAT : fault_of(err);
@@ -146,8 +160,8 @@ void program_close(struct program *program)
 }
 
 /*
- * Any of these bits makes the loader ignore LD_PRELOAD, silently, for everybody but the owner. So the bit alone
- * decides: that it works for the owner would only confuse.
+ * Any of these bits makes the loader ignore LD_PRELOAD, silently, for everybody but the owner. So
+ * the bit alone decides: that it works for the owner would only confuse.
  */
 static enum program_fault privileged(const char *path)
 {
@@ -176,7 +190,8 @@ static bool runs_here(const struct elf_info *elf)
 #endif
 }
 
-enum program_fault program_preload_fault(const struct program *program, const struct elf_info *library)
+enum program_fault program_preload_fault(const struct program *program,
+					 const struct elf_info *library)
 {
 	const struct elf_info *elf = &program->elf;
 
@@ -208,22 +223,29 @@ static const char *why_not_executable(const char *path)
 	return "is there, but may not be executed; chmod +x, if it is a program";
 }
 
-/* The reason may be a carriage return after the interpreter's name, which nobody sees in a message. */
+/*
+ * The reason may be a carriage return after the interpreter's name, which nobody sees in a message.
+ */
 static void not_found_text(const char *name, const struct program *program, char *text, size_t size)
 {
 	const char *binary = program->binary;
 	size_t length = strlen(binary);
 
 	if (!length || !strcmp(binary, program->path))
-		snprintf(text, size, "%s: no such program%s", name[0] ? name : "''", strchr(name, '/') ? "" : " on PATH");
+		snprintf(text, size, "%s: no such program%s", name[0] ? name : "''",
+			 strchr(name, '/') ? "" : " on PATH");
 	else if (binary[length - 1] == '\r')
-		snprintf(text, size, "%s: its '#!' line ends with a carriage return, as in text files of Windows; sed -i 's/\\r$//' removes them",
+		snprintf(text, size,
+			 "%s: its '#!' line ends with a carriage return, as in text files of Windows; sed -i 's/\\r$//' removes them",
 			 program->path);
 	else
 		snprintf(text, size, "%s: its interpreter %s is not there", program->path, binary);
 }
 
-/* The sentence about the file (NULL: fault_text() makes it), the advice, and the exit status of `run`. */
+/*
+ * The sentence about the file (NULL: fault_text() makes it), the advice, and the exit status of
+ * `run`.
+ */
 static const struct {
 	const char *text, *advice;
 	int exit_status;
@@ -232,24 +254,33 @@ static const struct {
 	[PROGRAM_NOT_FOUND] = { NULL, NULL, TOOL_EXIT_NOT_FOUND },
 	[PROGRAM_NOT_EXECUTABLE] = { NULL, NULL, TOOL_EXIT_NOT_EXECUTABLE },
 	[PROGRAM_BAD_FORMAT] = { "is neither an ELF program nor a script with an interpreter in its '#!' line",
-				 "is it a shell script without a '#!' line? then: xrc-compat run sh PROGRAM", TOOL_EXIT_NOT_EXECUTABLE },
+				 "is it a shell script without a '#!' line? then: xrc-compat run sh PROGRAM",
+				 TOOL_EXIT_NOT_EXECUTABLE },
 	[PROGRAM_BAD_ELF] = { "is an ELF file, but no whole program: it is cut off, damaged, an object file or a core dump",
 			      "copy it again from where it came from", TOOL_EXIT_NOT_EXECUTABLE },
 	/* The kernel answers ENOENT too. */
-	[PROGRAM_NO_LOADER] = { NULL, "install the C library of that class (on Debian libc6:i386 for 32-bit programs)", TOOL_EXIT_NOT_FOUND },
+	[PROGRAM_NO_LOADER] = { NULL,
+				"install the C library of that class (on Debian libc6:i386 for 32-bit programs)",
+				TOOL_EXIT_NOT_FOUND },
 	[PROGRAM_LIBRARY] = { "is a shared library or plugin, not a program",
-			      "ask about the program that loads it: xrc-compat check --plugin FILE PROGRAM", TOOL_EXIT_NOT_EXECUTABLE },
+			      "ask about the program that loads it: xrc-compat check --plugin FILE PROGRAM",
+			      TOOL_EXIT_NOT_EXECUTABLE },
 	[PROGRAM_STATIC] = { "is statically linked; no library can be preloaded into it",
 			     "a statically linked libibverbs of that age cannot work with today's kernels either: relink it dynamically",
 			     TOOL_EXIT_REFUSED },
 	[PROGRAM_PACKED] = { "is packed, or statically linked and without section headers: its libraries are not known, and none can "
-			     "be preloaded into it", "if it is packed, unpack a copy: upx -d", TOOL_EXIT_REFUSED },
+			     "be preloaded into it",
+			     "if it is packed, unpack a copy: upx -d", TOOL_EXIT_REFUSED },
 	[PROGRAM_SETUID] = { "is setuid or setgid; the dynamic loader ignores LD_PRELOAD for it",
-			     "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy", TOOL_EXIT_REFUSED },
+			     "run a copy without the bits: cp PROGRAM copy && chmod ug-s copy",
+			     TOOL_EXIT_REFUSED },
 	[PROGRAM_CAPABILITIES] = { "has file capabilities; the dynamic loader ignores LD_PRELOAD for it",
-				   "run a copy: cp does not keep file capabilities", TOOL_EXIT_REFUSED },
-	[PROGRAM_OTHER_MACHINE] = { NULL, "install libxrc-compat for that machine beside this one (docs/32-bit.md), or name it in "
-				    "XRC_COMPAT_LIBRARY", TOOL_EXIT_REFUSED },
+				   "run a copy: cp does not keep file capabilities",
+				   TOOL_EXIT_REFUSED },
+	[PROGRAM_OTHER_MACHINE] = { NULL,
+				    "install libxrc-compat for that machine beside this one (docs/32-bit.md), or name it in "
+				    "XRC_COMPAT_LIBRARY",
+				    TOOL_EXIT_REFUSED },
 	[PROGRAM_FOREIGN] = { NULL, NULL, TOOL_EXIT_NOT_EXECUTABLE }, /* ENOEXEC */
 };
 
@@ -266,14 +297,19 @@ void program_fault_text(enum program_fault fault, const char *name, const struct
 	if (fault == PROGRAM_NOT_FOUND)
 		not_found_text(name, program, text, size);
 	else if (fault == PROGRAM_NO_LOADER)
-		snprintf(text, size, "%s: its dynamic loader %s is not there", binary, program->elf.interpreter);
+		snprintf(text, size, "%s: its dynamic loader %s is not there", binary,
+			 program->elf.interpreter);
 	else if (fault == PROGRAM_OTHER_MACHINE)
-		snprintf(text, size, "%s: is a %d-bit %s program, but this libxrc-compat is %d-bit %s", binary, program->elf.bits, machine,
-			 library->bits, elf_info_machine_name(library));
+		snprintf(text, size,
+			 "%s: is a %d-bit %s program, but this libxrc-compat is %d-bit %s", binary,
+			 program->elf.bits, machine, library->bits, elf_info_machine_name(library));
 	else if (fault == PROGRAM_FOREIGN)
-		snprintf(text, size, "%s: is a %d-bit program for %s, and this machine is " OWN_MACHINE, binary, program->elf.bits, machine);
+		snprintf(text, size,
+			 "%s: is a %d-bit program for %s, and this machine is " OWN_MACHINE, binary,
+			 program->elf.bits, machine);
 	else
-		snprintf(text, size, "%s: %s", binary, faults[fault].text ? faults[fault].text : why_not_executable(binary));
+		snprintf(text, size, "%s: %s", binary,
+			 faults[fault].text ? faults[fault].text : why_not_executable(binary));
 }
 
 const char *program_fault_advice(enum program_fault fault)

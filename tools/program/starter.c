@@ -22,7 +22,8 @@ static bool is_among(const char *name, const char *const *names)
 	for (; *names; names++) {
 		size_t length = strlen(*names);
 
-		if (!strncmp(name, *names, length) && (!name[length] || strchr(".-0123456789", name[length])))
+		if (!strncmp(name, *names, length) &&
+		    (!name[length] || strchr(".-0123456789", name[length])))
 			return true;
 	}
 	return false;
@@ -30,28 +31,38 @@ static bool is_among(const char *name, const char *const *names)
 
 bool starter_is_mpi(const struct program *program)
 {
-	static const char *const names[] = { "mpirun", "mpiexec", "mpirun_rsh", "mpispawn", "orterun", "orted", "prterun", "prun", "srun",
-					     "slurmstepd", "aprun", "jsrun", "hydra_pmi_proxy", "pmi_proxy", NULL };
+	static const char *const names[] = { "mpirun",		"mpiexec",   "mpirun_rsh",
+					     "mpispawn",	"orterun",   "orted",
+					     "prterun",		"prun",	     "srun",
+					     "slurmstepd",	"aprun",     "jsrun",
+					     "hydra_pmi_proxy", "pmi_proxy", NULL };
 
 	if (is_among(file_of(program->path), names))
 		return true;
 	/* A job script has one of these in it. */
 	return strcmp(program->path, program->binary) != 0 &&
-	       (regular_has(program->path, "mpirun", 6) || regular_has(program->path, "mpiexec", 7) || regular_has(program->path, "srun ", 5));
+	       (regular_has(program->path, "mpirun", 6) ||
+		regular_has(program->path, "mpiexec", 7) || regular_has(program->path, "srun ", 5));
 }
 
 static bool is_known(const struct program *program)
 {
-	static const char *const names[] = { "sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "busybox", "python", "perl", "ruby", "tclsh",
-					     "lua", "java", "env", "nohup", "nice", "taskset", "numactl", "time", "timeout", "stdbuf",
-					     "setsid", "ssh", "make", "gdb", "strace", "ltrace", "valgrind", NULL };
+	static const char *const names[] = { "sh",	"bash",	  "dash",    "ksh",	 "zsh",
+					     "csh",	"tcsh",	  "busybox", "python",	 "perl",
+					     "ruby",	"tclsh",  "lua",     "java",	 "env",
+					     "nohup",	"nice",	  "taskset", "numactl",	 "time",
+					     "timeout", "stdbuf", "setsid",  "ssh",	 "make",
+					     "gdb",	"strace", "ltrace",  "valgrind", NULL };
 
-	return is_among(file_of(program->path), names) || is_among(file_of(program->binary), names) || starter_is_mpi(program);
+	return is_among(file_of(program->path), names) ||
+	       is_among(file_of(program->binary), names) || starter_is_mpi(program);
 }
 
 static bool calls_exec(const struct elf_info *elf)
 {
-	static const char *const calls[] = { "execve", "execv", "execvp", "execvpe", "execl", "execle", "execlp", "posix_spawn", "posix_spawnp" };
+	static const char *const calls[] = { "execve",	"execv",       "execvp",
+					     "execvpe", "execl",       "execle",
+					     "execlp",	"posix_spawn", "posix_spawnp" };
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		if (elf_info_find_import(elf, calls[i]))
@@ -62,7 +73,8 @@ static bool calls_exec(const struct elf_info *elf)
 
 bool starter_is_one(const struct program *program)
 {
-	return strcmp(program->path, program->binary) != 0 || is_known(program) || calls_exec(&program->elf);
+	return strcmp(program->path, program->binary) != 0 || is_known(program) ||
+	       calls_exec(&program->elf);
 }
 
 /* ---- words ---- */
@@ -75,7 +87,8 @@ static bool take_program(const char *word, char *path)
 	if (!strchr(word, '/'))
 		return false;
 	/* A script that starts a script is a starter, too. */
-	taken = !program_open(word, &program) && !strcmp(program.path, program.binary) && !is_known(&program);
+	taken = !program_open(word, &program) && !strcmp(program.path, program.binary) &&
+		!is_known(&program);
 	if (taken)
 		snprintf(path, PATH_MAX, "%s", program.path);
 	program_close(&program);
@@ -87,7 +100,8 @@ static bool take_program(const char *word, char *path)
 /* Expands the usual forms of the script's own folder, and removes quotes. */
 static void simplify(char *line, const char *folder, char *text, size_t size)
 {
-	static const char *const own[] = { "$(dirname \"$0\")", "$(dirname $0)", "`dirname $0`", "`dirname \"$0\"`", "${0%/*}" };
+	static const char *const own[] = { "$(dirname \"$0\")", "$(dirname $0)", "`dirname $0`",
+					   "`dirname \"$0\"`", "${0%/*}" };
 	size_t used = 0;
 
 	while (*line && used + PATH_MAX < size) {
@@ -171,7 +185,8 @@ static bool take_script(const char *name, bool given, char *path)
 	char folder[PATH_MAX];
 	int length = (int)(file_of(name) - name);
 
-	if ((!given && !strchr(name, '/')) || !read_script(name, text) || (!given && strncmp(text, "#!", 2) != 0))
+	if ((!given && !strchr(name, '/')) || !read_script(name, text) ||
+	    (!given && strncmp(text, "#!", 2) != 0))
 		return false;
 	snprintf(folder, sizeof(folder), "%.*s", length > 1 ? length - 1 : length, name);
 	return in_script(text, folder[0] ? folder : ".", path);
@@ -187,8 +202,10 @@ static bool is_shell(const char *path)
 bool starter_find_program(const struct program *starter, char *const *words, char *path)
 {
 	for (size_t i = 0; words && words[i]; i++) {
-		if (take_program(words[i], path) || take_script(words[i], is_shell(starter->path) && words[i][0] != '-', path))
+		if (take_program(words[i], path) ||
+		    take_script(words[i], is_shell(starter->path) && words[i][0] != '-', path))
 			return true;
 	}
-	return strcmp(starter->path, starter->binary) != 0 && take_script(starter->path, true, path);
+	return strcmp(starter->path, starter->binary) != 0 &&
+	       take_script(starter->path, true, path);
 }

@@ -14,17 +14,22 @@ static bool is_domain(int dir_fd, const char *name, const struct regtab_key *key
 {
 	struct statx st;
 
-	return !statx(dir_fd, name, AT_STATX_DONT_SYNC | AT_EMPTY_PATH, STATX_INO, &st) && st.stx_ino == key->st_ino &&
+	return !statx(dir_fd, name, AT_STATX_DONT_SYNC | AT_EMPTY_PATH, STATX_INO, &st) &&
+	       st.stx_ino == key->st_ino &&
 	       makedev(st.stx_dev_major, st.stx_dev_minor) == key->st_dev;
 }
 
-/* By the link in /proc, which needs no name. Does not open devices and pipes: that may have an effect. */
+/*
+ * By the link in /proc, which needs no name. Does not open devices and pipes: that may have an
+ * effect.
+ */
 static int open_again(int dir_fd, const char *name, const struct regtab_key *key)
 {
 	struct stat st;
 	int fd;
 
-	if (!is_domain(dir_fd, name, key) || fstatat(dir_fd, name, &st, 0) || (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
+	if (!is_domain(dir_fd, name, key) || fstatat(dir_fd, name, &st, 0) ||
+	    (!S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)))
 		return -1;
 	fd = openat(dir_fd, name, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
 	if (fd < 0)

@@ -8,10 +8,16 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* @path: PATH_MAX bytes. False when no process of the table that we may look into has the file open any more. */
+/*
+ * @path: PATH_MAX bytes. False when no process of the table that we may look into has the file open
+ * any more.
+ */
 bool domain_path_find(const struct regtab_view *view, char *path);
 
-/* A descriptor of the file, also of one that was removed; -1 when none can be had. Only files and folders are opened. */
+/*
+ * A descriptor of the file, also of one that was removed; -1 when none can be had. Only files and
+ * folders are opened.
+ */
 int domain_open(const struct regtab_view *view);
 
 #endif

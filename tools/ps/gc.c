@@ -23,7 +23,8 @@ static int collect(void *context, struct regtab_found *found, int err)
 	if (!err)
 		err = regtab_remove_dead(found, tally->dry_run);
 	if (!err) {
-		printf("%s %s: %s\n", tally->dry_run ? "would remove" : "removed", found->path, found->reason);
+		printf("%s %s: %s\n", tally->dry_run ? "would remove" : "removed", found->path,
+		       found->reason);
 	} else if (err == -EAGAIN) {
 		printf("kept %s: %s\n", found->path, found->reason);
 	} else {
@@ -50,6 +51,7 @@ int command_gc(const struct command *self, int argc, char **argv)
 		return TOOL_EXIT_REFUSED;
 	err = regtab_each(paths_table_directory(), O_RDWR, collect, &tally);
 	if (err)
-		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", paths_table_directory(), strerror(-err));
+		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s",
+			      paths_table_directory(), strerror(-err));
 	return tally.left_alone ? 1 : TOOL_EXIT_OK;
 }

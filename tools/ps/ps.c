@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat ps`: the processes that are registered with each receive QP, from the tables in shared memory. */
+/*
+ * `xrc-compat ps`: the processes that are registered with each receive QP, from the tables in
+ * shared memory.
+ */
 #include "domain_path.h"
 #include "ps_columns.h"
 #include "qp_state.h"
@@ -56,7 +59,8 @@ static void print_cell(const struct ps *ps, size_t i, const char *text)
 {
 	bool last = i + 1 == ps->column_count;
 
-	fprintf(ps->lines, "%-*s%s", last ? 0 : ps->columns[i]->width, text[0] ? text : "-", last ? "\n" : " ");
+	fprintf(ps->lines, "%-*s%s", last ? 0 : ps->columns[i]->width, text[0] ? text : "-",
+		last ? "\n" : " ");
 }
 
 static void print_row(struct ps *ps, const struct ps_row *row)
@@ -201,7 +205,10 @@ static void begin_refused(struct ps *ps)
 	json_open(&ps->out, "refused", '[');
 }
 
-/* Refused tables come last. In JSON they have an array of their own, so that scripts tell them from registrations. */
+/*
+ * Refused tables come last. In JSON they have an array of their own, so that scripts tell them from
+ * registrations.
+ */
 static void show_refused(struct ps *ps, const struct regtab_view *view)
 {
 	if (!ps->json) {
@@ -273,7 +280,8 @@ static int print_once(struct ps *ps)
 	if (!err)
 		err = ps->json ? print_json(ps, directory) : print_table(ps, directory);
 	if (err)
-		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory, strerror(-err));
+		return refuse(TOOL_EXIT_REFUSED, "the table directory %s: %s", directory,
+			      strerror(-err));
 	return ps->refused ? 1 : TOOL_EXIT_OK;
 }
 
@@ -302,7 +310,8 @@ static int watch(struct ps *ps)
 
 	screen_begin();
 	for (;;) {
-		status = terminal && !ps->json ? print_on_terminal(ps, screen_show) : print_once(ps);
+		status = terminal && !ps->json ? print_on_terminal(ps, screen_show)
+					       : print_once(ps);
 		if (status == TOOL_EXIT_REFUSED || fflush(stdout) || ferror(stdout))
 			return status;
 		screen_wait(ps->seconds);
@@ -331,7 +340,8 @@ static int choose_columns(struct ps *ps, const char *list)
 		const struct ps_column *column = ps_column_find(list, length);
 
 		if (!column || ps->column_count == MAX_COLUMNS) {
-			refuse(0, column ? "ps: too many columns" : "ps: there is no column '%.*s'", (int)length, list);
+			refuse(0, column ? "ps: too many columns" : "ps: there is no column '%.*s'",
+			       (int)length, list);
 			advise("xrc-compat ps --help lists them");
 			return TOOL_EXIT_REFUSED;
 		}
@@ -401,5 +411,6 @@ int command_ps(const struct command *self, int argc, char **argv)
 		default_columns(&ps);
 	if (ps.watch)
 		return watch(&ps);
-	return ps.json || !isatty(STDOUT_FILENO) ? print_once(&ps) : print_on_terminal(&ps, screen_lines);
+	return ps.json || !isatty(STDOUT_FILENO) ? print_once(&ps)
+						 : print_on_terminal(&ps, screen_lines);
 }

@@ -35,7 +35,8 @@ static void domain(const struct ps_row *row, char *text)
 {
 	const struct regtab_key *key = &row->view->key;
 
-	put(text, "%u:%u:%llu", major(key->st_dev), minor(key->st_dev), (unsigned long long)key->st_ino);
+	put(text, "%u:%u:%llu", major(key->st_dev), minor(key->st_dev),
+	    (unsigned long long)key->st_ino);
 }
 
 static void path(const struct ps_row *row, char *text)
@@ -98,7 +99,9 @@ static bool age_number(const struct ps_row *row, long *number)
 {
 	if (!row->member)
 		return false;
-	*number = row->member->since < (uint64_t)row->now ? (long)((uint64_t)row->now - row->member->since) : 0;
+	*number = row->member->since < (uint64_t)row->now
+			  ? (long)((uint64_t)row->now - row->member->since)
+			  : 0;
 	return true;
 }
 
@@ -128,7 +131,10 @@ static bool since_number(const struct ps_row *row, long *number)
 static void state(const struct ps_row *row, char *text)
 {
 	if (row->member)
-		put(text, "%s", !row->member->live ? "stale" : row->member->foreign ? "foreign" : "live");
+		put(text, "%s",
+		    !row->member->live	   ? "stale"
+		    : row->member->foreign ? "foreign"
+					   : "live");
 }
 
 static bool namespace_number(const struct ps_row *row, long *number)
@@ -169,17 +175,25 @@ static void table(const struct ps_row *row, char *text)
 const struct ps_column ps_columns[] = {
 	{ "DEVICE", "device", 8, true, device, NULL },
 	{ "QP", "number of the receive QP", 8, true, qp, qp_number },
-	{ "QPSTATE", "state of the QP, as the kernel has it: RESET, INIT, RTR, RTS, SQD, SQE, ERR", 7, true, qp_state, NULL },
-	{ "KEPT", "what keeps the QP: kernel, or lost (it ended with the last process that was registered)", 7, true, kept, NULL },
+	{ "QPSTATE", "state of the QP, as the kernel has it: RESET, INIT, RTR, RTS, SQD, SQE, ERR",
+	  7, true, qp_state, NULL },
+	{ "KEPT",
+	  "what keeps the QP: kernel, or lost (it ended with the last process that was registered)",
+	  7, true, kept, NULL },
 	{ "PID", "process that is registered", 7, true, NULL, pid_number },
 	{ "COMMAND", "its command", 15, true, command, NULL },
 	{ "AGE", "time since it opened the domain", 7, true, age, age_number },
-	{ "STATE", "live, stale (dead, not yet cleaned up), foreign (live, in another pid namespace)", 7, true, state, NULL },
-	{ "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14, true, domain, NULL },
+	{ "STATE",
+	  "live, stale (dead, not yet cleaned up), foreign (live, in another pid namespace)", 7,
+	  true, state, NULL },
+	{ "DOMAIN", "the domain: device and inode of its file, major:minor:inode", 14, true, domain,
+	  NULL },
 	{ "REGS", "number of registrations with the QP", 4, false, NULL, registered_number },
-	{ "CREATOR", "process that created the QP, while it is there", 7, false, NULL, creator_number },
+	{ "CREATOR", "process that created the QP, while it is there", 7, false, NULL,
+	  creator_number },
 	{ "CONTEXT", "opened device of the process", 14, false, context, NULL },
-	{ "SINCE", "when the process opened the domain, seconds since 1970", 10, false, NULL, since_number },
+	{ "SINCE", "when the process opened the domain, seconds since 1970", 10, false, NULL,
+	  since_number },
 	{ "PIDNS", "inode of its pid namespace", 10, false, NULL, namespace_number },
 	{ "GUID", "node GUID of the device", 16, false, guid, NULL },
 	{ "UID", "user whom the file belongs to", 6, false, NULL, uid_number },
@@ -194,7 +208,8 @@ const size_t ps_column_count = sizeof(ps_columns) / sizeof(ps_columns[0]);
 const struct ps_column *ps_column_find(const char *name, size_t length)
 {
 	for (size_t i = 0; i < ps_column_count; i++) {
-		if (strlen(ps_columns[i].name) == length && !strncasecmp(ps_columns[i].name, name, length))
+		if (strlen(ps_columns[i].name) == length &&
+		    !strncasecmp(ps_columns[i].name, name, length))
 			return &ps_columns[i];
 	}
 	return NULL;

@@ -25,7 +25,8 @@ struct ps_row {
 struct ps_column {
 	const char *name;
 	const char *help;
-	int width;	/* of most values; 0 for the ones that stand last because they may be long */
+	/* of most values; 0 for the ones that stand last because they may be long */
+	int width;
 	bool by_default;
 	/* For people; "" when it does not apply. At most PS_TEXT_SIZE bytes with the final 0. */
 	void (*text)(const struct ps_row *row, char *text);

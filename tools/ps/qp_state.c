@@ -21,7 +21,8 @@ struct asking {
 };
 
 /* Name and GUID must match: another device may have the name now. */
-static bool is_device(const struct verbs *verbs, struct ibv_device *device, const struct regtab_key *key)
+static bool is_device(const struct verbs *verbs, struct ibv_device *device,
+		      const struct regtab_key *key)
 {
 	struct stat st;
 
@@ -55,7 +56,10 @@ static int ask_one(const struct verbs *verbs, struct ibv_xrcd *xrcd, uint32_t qp
 
 	if (!qp)
 		return QP_STATE_UNKNOWN;
-	/* The handle ends with this process: libmlx5 would crash if it had to destroy it (modern/tgt_qp.h). */
+	/*
+	 * The handle ends with this process: libmlx5 would crash if it had to destroy it
+	 * (modern/tgt_qp.h).
+	 */
 	err = verbs->query_qp(qp, &attr, IBV_QP_STATE, &init_attr);
 	return err ? QP_STATE_UNKNOWN : (int)attr.qp_state;
 }
@@ -67,7 +71,8 @@ static bool give(void *out, unsigned int qp, int state)
 	return aside_give(*(int *)out, &answer, sizeof(answer));
 }
 
-static int ask_all(const struct verbs *verbs, struct ibv_xrcd *xrcd, const struct regtab_view *view, int out)
+static int ask_all(const struct verbs *verbs, struct ibv_xrcd *xrcd, const struct regtab_view *view,
+		   int out)
 {
 	for (unsigned int i = 0; i < view->qp_count; i++) {
 		if (view->qps[i].live && !give(&out, i, ask_one(verbs, xrcd, view->qps[i].qp_num)))
@@ -77,8 +82,8 @@ static int ask_all(const struct verbs *verbs, struct ibv_xrcd *xrcd, const struc
 }
 
 /* Without O_CREAT: `ps` must not create a domain. */
-static int ask_in_domain(const struct verbs *verbs, struct ibv_context *context, const struct regtab_view *view, int fd,
-			 int out)
+static int ask_in_domain(const struct verbs *verbs, struct ibv_context *context,
+			 const struct regtab_view *view, int fd, int out)
 {
 	struct ibv_xrcd_init_attr attr = {
 		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
@@ -98,7 +103,9 @@ static int ask(void *context, int out)
 
 	if (fd < 0)
 		return ENOENT;
-	device = verbs_load(libibverbs_for_tools(), &verbs) && verbs.get_device_guid ? open_device(&verbs, &view->key) : NULL;
+	device = verbs_load(libibverbs_for_tools(), &verbs) && verbs.get_device_guid
+			 ? open_device(&verbs, &view->key)
+			 : NULL;
 	if (!device)
 		return ENODEV;
 	return ask_in_domain(&verbs, device, view, fd, out);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat report`: facts about this machine and a program, in one file to attach to a question. */
+/*
+ * `xrc-compat report`: facts about this machine and a program, in one file to attach to a question.
+ */
 #include "secret.h"
 #include "terminal/streams.h"
 #include "tools/common/aside.h"
@@ -74,7 +76,8 @@ static void print_versions(FILE *out)
 	fprintf(out, "## Versions\n\n    xrc-compat   %s\n", TOOLS_VERSION);
 	print_distribution(out);
 	if (!uname(&system))
-		fprintf(out, "    kernel       %s %s %s\n", system.sysname, system.release, system.machine);
+		fprintf(out, "    kernel       %s %s %s\n", system.sysname, system.release,
+			system.machine);
 	fprintf(out, "    C library    glibc %s\n\n", gnu_get_libc_version());
 }
 
@@ -98,7 +101,8 @@ static void print_indented(FILE *out, const char *text)
 static void print_command(FILE *out, char *const *arguments)
 {
 	char self[PATH_MAX] = "";
-	char *words[] = { self, arguments[1], arguments[2], arguments[2] ? arguments[3] : NULL, NULL };
+	char *words[] = { self, arguments[1], arguments[2], arguments[2] ? arguments[3] : NULL,
+			  NULL };
 	const struct aside_program program = { .words = words, .with_errors = true };
 	char *text;
 	int status;
@@ -145,8 +149,11 @@ static void print_files(FILE *out, const char *pattern)
 
 static void print_devices(FILE *out)
 {
-	static const char *const patterns[] = { "*/hca_type", "*/board_id", "*/fw_ver", "*/ports/*/state", "*/ports/*/phys_state", "*/ports/*/lid",
-		"*/ports/*/link_layer", "*/ports/*/rate" };
+	static const char *const patterns[] = {
+		"*/hca_type",		"*/board_id",		"*/fw_ver",
+		"*/ports/*/state",	"*/ports/*/phys_state", "*/ports/*/lid",
+		"*/ports/*/link_layer", "*/ports/*/rate"
+	};
 	char path[128];
 
 	fputs("## Devices and ports, as the kernel has them\n\n", out);
@@ -161,7 +168,8 @@ static void print_devices(FILE *out)
 
 static void print_modules(FILE *out)
 {
-	static const char *const beginnings[] = { "ib_", "rdma_", "iw_", "mlx", "mlnx", "hns_roce", "qed", "irdma", "bnxt_re", "hfi1" };
+	static const char *const beginnings[] = { "ib_",      "rdma_", "iw_",	"mlx",	   "mlnx",
+						  "hns_roce", "qed",   "irdma", "bnxt_re", "hfi1" };
 	char path[128];
 	glob_t modules;
 
@@ -186,8 +194,9 @@ static void print_modules(FILE *out)
 static bool may_be_told(const char *variable)
 {
 	static const char *const beginnings[] = {
-		"XRC_COMPAT_", "SOFTHCA_", "LD_", "IBV_", "RDMAV_", "MLX4_", "MLX5_", "MTHCA_", "HNS_", "MV2_", "VIADEV_", "MPIRUN_RANK=",
-		"GASNET_", "OMPI_MCA_", "OMPI_COMM_WORLD_", "MPI_", "I_MPI_", "PMI_RANK=", "PMI_SIZE=", "UCX_", "RDMA_",
+		"XRC_COMPAT_", "SOFTHCA_", "LD_", "IBV_", "RDMAV_", "MLX4_", "MLX5_", "MTHCA_",
+		"HNS_", "MV2_", "VIADEV_", "MPIRUN_RANK=", "GASNET_", "OMPI_MCA_",
+		"OMPI_COMM_WORLD_", "MPI_", "I_MPI_", "PMI_RANK=", "PMI_SIZE=", "UCX_", "RDMA_",
 		"SLURM_PROCID=", "SLURM_NTASKS=", "MALLOC_", "GLIBC_TUNABLES=",
 	};
 
@@ -221,7 +230,9 @@ static void print_selftest(FILE *out, const struct launch *launch)
 	char *arguments[5] = { name, selftest };
 	int count = 2;
 
-	snprintf(softhca, sizeof(softhca), "--softhca%s%s", launch->softhca && launch->softhca[0] ? "=" : "", launch->softhca ? launch->softhca : "");
+	snprintf(softhca, sizeof(softhca), "--softhca%s%s",
+		 launch->softhca && launch->softhca[0] ? "=" : "",
+		 launch->softhca ? launch->softhca : "");
 	snprintf(model, sizeof(model), "--model=%s", launch->model ? launch->model : "");
 	if (launch->softhca)
 		arguments[count++] = softhca;
@@ -237,7 +248,8 @@ static void print_report(FILE *out, const struct report_options *options)
 	char *const check_arguments[] = { name, check, options->program, NULL };
 
 	fputs("# xrc-compat report\n\n"
-	      "The home directory stands as ~, the user as USER, the host as HOST, adapters' GUIDs as GUID.\n\n", out);
+	      "The home directory stands as ~, the user as USER, the host as HOST, adapters' GUIDs as GUID.\n\n",
+	      out);
 	print_versions(out);
 	print_devices(out);
 	print_modules(out);
@@ -265,7 +277,8 @@ int command_report(const struct command *self, int argc, char **argv)
 	why = streams_close(out);
 	if (why)
 		return refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", name, why);
-	print_line("Wrote %s. Read it before you send it: paths outside your home directory stand in it.", name);
+	print_line("Wrote %s. Read it before you send it: paths outside your home directory stand in it.",
+		   name);
 	print_line("%s", TOOLS_REPORT_TO);
 	return TOOL_EXIT_OK;
 }

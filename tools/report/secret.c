@@ -28,7 +28,8 @@ static void add(struct secret *list, size_t *count, const char *name, const char
 		if (!name || !strcmp(name, common[i]))
 			return;
 	}
-	if ((size_t)snprintf(list[*count].name, sizeof(list[*count].name), "%s", name) < sizeof(list[*count].name))
+	if ((size_t)snprintf(list[*count].name, sizeof(list[*count].name), "%s", name) <
+	    sizeof(list[*count].name))
 		list[(*count)++].instead = instead;
 }
 
@@ -56,7 +57,9 @@ static bool is_word_character(char c)
 	return isalnum((unsigned char)c);
 }
 
-/* The length of the secret at @text if it is a whole word. @before is the character in front of it. */
+/*
+ * The length of the secret at @text if it is a whole word. @before is the character in front of it.
+ */
 static size_t at_word(const char *text, char before, const char *name)
 {
 	size_t length = strlen(name);
@@ -78,8 +81,12 @@ static size_t at_guid(const char *text, char before)
 	return is_word_character(text[19]) ? 0 : 19;
 }
 
-/* The longest secret at @text: a host's full name begins with its short name, and that may begin with the user's. */
-static size_t match_at(const struct secret *list, size_t count, const char *text, char before, const char **instead)
+/*
+ * The longest secret at @text: a host's full name begins with its short name, and that may begin
+ * with the user's.
+ */
+static size_t match_at(const struct secret *list, size_t count, const char *text, char before,
+		       const char **instead)
 {
 	size_t longest = at_guid(text, before);
 

@@ -6,8 +6,8 @@
 #include <stdio.h>
 
 /*
- * Prints @text with the home directory as "~", the user's name as USER, the host's as HOST, and GUIDs as GUID; characters
- * that are not printable as '?'. Lines stay lines.
+ * Prints @text with the home directory as "~", the user's name as USER, the host's as HOST, and
+ * GUIDs as GUID; characters that are not printable as '?'. Lines stay lines.
  */
 void secret_print(FILE *out, const char *text);
 

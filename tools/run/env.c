@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat env`: prints, for each launcher, the line that preloads the library into every process. */
+/*
+ * `xrc-compat env`: prints, for each launcher, the line that preloads the library into every
+ * process.
+ */
 #include "quirks.h"
 #include "tools/common/command.h"
 #include "tools/common/launchers.h"
@@ -21,25 +24,29 @@
 /* ---- values ---- */
 
 /* @rest: a variable that the user's shell expands behind the value. */
-static void print_variable(const struct launcher *launcher, const char *name, const char *value, const char *rest)
+static void print_variable(const struct launcher *launcher, const char *name, const char *value,
+			   const char *rest)
 {
-	char *once = value[0] ? text_shell_word(value) : copy_string(""), *twice = text_shell_word(once);
+	char *once = value[0] ? text_shell_word(value) : copy_string(""),
+	     *twice = text_shell_word(once);
 
-	printf("%s%s%s%s%s", launcher->before, name, launcher->between, launcher->quoted_twice ? twice : once, rest);
+	printf("%s%s%s%s%s", launcher->before, name, launcher->between,
+	       launcher->quoted_twice ? twice : once, rest);
 	free(twice);
 	free(once);
 }
 
 /*
- * What is preloaded already is taken from here, as inside `softhca run`, since the line may be typed in another shell; if nothing is
- * preloaded here, from the shell in which the line is typed.
+ * What is preloaded already is taken from here, as inside `softhca run`, since the line may be
+ * typed in another shell; if nothing is preloaded here, from the shell in which the line is typed.
  */
 static void print_preload(const struct launcher *launcher, const struct string_list *libraries)
 {
 	const char *here = getenv("LD_PRELOAD");
 	char *value = preload_value(libraries, launcher->remote);
 
-	print_variable(launcher, "LD_PRELOAD", value, here && here[0] ? "" : "\"${LD_PRELOAD:+:$LD_PRELOAD}\"");
+	print_variable(launcher, "LD_PRELOAD", value,
+		       here && here[0] ? "" : "\"${LD_PRELOAD:+:$LD_PRELOAD}\"");
 	free(value);
 }
 
@@ -49,13 +56,15 @@ static void print_quirk(const struct launcher *launcher, const char *name, const
 	if (getenv(name))
 		print_variable(launcher, name, getenv(name), "");
 	else
-		printf("%s%s%s\"${%s:-%s}\"", launcher->before, name, launcher->between, name, value);
+		printf("%s%s%s\"${%s:-%s}\"", launcher->before, name, launcher->between, name,
+		       value);
 }
 
 /* Variables that the library and the emulator read in the program. The commands read the others. */
 static bool is_for_programs(const char *name)
 {
-	return strcmp(name, "XRC_COMPAT_LIBRARY") != 0 && strcmp(name, "SOFTHCA_MODEL") != 0 && strcmp(name, "SOFTHCA_LINK") != 0;
+	return strcmp(name, "XRC_COMPAT_LIBRARY") != 0 && strcmp(name, "SOFTHCA_MODEL") != 0 &&
+	       strcmp(name, "SOFTHCA_LINK") != 0;
 }
 
 static void print_variables(const struct launcher *launcher, const struct string_list *libraries)
@@ -107,9 +116,11 @@ static char **find_program(char **words)
 }
 
 /* The line of that launcher, with the user's own words. */
-static void print_line_for(const struct launcher *launcher, const struct string_list *libraries, char **words)
+static void print_line_for(const struct launcher *launcher, const struct string_list *libraries,
+			   char **words)
 {
-	char **program = find_program(words), **end = program, **at = launcher->word ? program : words + 1;
+	char **program = find_program(words), **end = program,
+	     **at = launcher->word ? program : words + 1;
 
 	while (*end)
 		end++;
@@ -177,7 +188,8 @@ static int find_library(const char **library, struct elf_info *elf)
 	paths_library(&candidates);
 	*library = paths_first(&candidates);
 	if (!*library || elf_info_read(*library, elf))
-		return refuse(TOOL_EXIT_REFUSED, "libxrc-compat.so.1 is not there, or no library; try: xrc-compat doctor");
+		return refuse(TOOL_EXIT_REFUSED,
+			      "libxrc-compat.so.1 is not there, or no library; try: xrc-compat doctor");
 	fault = paths_preload_fault(*library, elf);
 	if (!fault)
 		return 0;
@@ -209,13 +221,15 @@ static int print_lines(char **words, bool system_libibverbs)
 	if (status)
 		return status;
 	string_list_add(&libraries, library);
-	found = words[0] && add_needs(launcher ? find_program(words) : words, system_libibverbs, &libraries);
+	found = words[0] &&
+		add_needs(launcher ? find_program(words) : words, system_libibverbs, &libraries);
 	/* Without a program only --system-libibverbs adds a library. */
 	if (!found)
 		needs_add_file(library, &elf, system_libibverbs, &libraries);
 	elf_info_free(&elf);
 	if (words[0] && !launcher && !found)
-		status = refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s", words[0], words[0]);
+		status = refuse(TOOL_EXIT_REFUSED, "env: %s: no program; try: xrc-compat check %s",
+				words[0], words[0]);
 	else if (launcher)
 		status = print_chosen(&libraries, words);
 	else

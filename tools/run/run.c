@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* `xrc-compat run`: sets LD_PRELOAD and execs, after having made sure that the preload will take effect. */
+/*
+ * `xrc-compat run`: sets LD_PRELOAD and execs, after having made sure that the preload will take
+ * effect.
+ */
 #include "quirks.h"
 #include "tools/common/command.h"
 #include "tools/common/message.h"
@@ -32,7 +35,10 @@ bool launch_option(struct launch *launch, int option, const char *value)
 	return true;
 }
 
-/* "--softhca=DEVICES": 1 to MAX_DEVICES; 2 without a value, 0 without the option, -1 for a wrong value. */
+/*
+ * "--softhca=DEVICES": 1 to MAX_DEVICES; 2 without a value, 0 without the option, -1 for a wrong
+ * value.
+ */
 static int count_devices(const char *text)
 {
 	char *end;
@@ -41,14 +47,17 @@ static int count_devices(const char *text)
 	if (!text || !text[0])
 		return text ? 2 : 0;
 	value = strtol(text, &end, 10);
-	return text[0] < '0' || text[0] > '9' || *end || value < 1 || value > MAX_DEVICES ? -1 : (int)value;
+	return text[0] < '0' || text[0] > '9' || *end || value < 1 || value > MAX_DEVICES
+		       ? -1
+		       : (int)value;
 }
 
 /* 0, or an exit status after printing a message. */
 static int check_launch(const struct launch *launch)
 {
 	if (count_devices(launch->softhca) < 0)
-		refuse(0, "--softhca=%s: the number of devices is 1 to %d", launch->softhca, MAX_DEVICES);
+		refuse(0, "--softhca=%s: the number of devices is 1 to %d", launch->softhca,
+		       MAX_DEVICES);
 	else if (launch->model && !launch->softhca)
 		refuse(0, "--model=%s: a model of emulated adapters; add --softhca", launch->model);
 	else if (!launch->program[0])
@@ -72,10 +81,11 @@ static int refuse_missing(const char *what, const struct path_candidates *candid
 }
 
 /*
- * The loader only warns about a library that it cannot preload, and the program dies much later of a missing symbol. So
- * everything is checked before the exec.
+ * The loader only warns about a library that it cannot preload, and the program dies much later of
+ * a missing symbol. So everything is checked before the exec.
  */
-static int find_library(int bits, struct path_candidates *candidates, const char **library, struct elf_info *elf)
+static int find_library(int bits, struct path_candidates *candidates, const char **library,
+			struct elf_info *elf)
 {
 	const char *fault;
 	int err;
@@ -85,7 +95,8 @@ static int find_library(int bits, struct path_candidates *candidates, const char
 		return refuse_missing("libxrc-compat.so.1", candidates);
 	err = elf_info_read(*library, elf);
 	if (err)
-		return refuse(TOOL_EXIT_REFUSED, "%s: is not a shared library (%s)", *library, strerror(-err));
+		return refuse(TOOL_EXIT_REFUSED, "%s: is not a shared library (%s)", *library,
+			      strerror(-err));
 	fault = paths_preload_fault(*library, elf);
 	if (!fault)
 		return 0;
@@ -109,12 +120,18 @@ static int check_program(const char *name, enum program_fault fault, const struc
 	return program_fault_exit(fault);
 }
 
-/* argv of "softhca run --devices=N [--model=NAME] -- xrc-compat run [--system-libibverbs] -- PROGRAM...". */
+/*
+ * argv of "softhca run --devices=N [--model=NAME] -- xrc-compat run [--system-libibverbs] --
+ * PROGRAM...".
+ */
 static char **softhca_argv(char *softhca, char *self, const struct launch *launch)
 {
 	static char devices[32], model[64];
-	char *const head[] = { softhca, "run", devices, launch->model ? model : NULL, "--", self, "run",
-		launch->system_libibverbs ? "--system-libibverbs" : NULL, "--" };
+	char *const head[] = { softhca, "run",
+			       devices, launch->model ? model : NULL,
+			       "--",	self,
+			       "run",	launch->system_libibverbs ? "--system-libibverbs" : NULL,
+			       "--" };
 	size_t head_count = 0;
 	size_t count = 0;
 	char **argv;
@@ -133,8 +150,8 @@ static char **softhca_argv(char *softhca, char *self, const struct launch *launc
 }
 
 /*
- * The emulator's launcher starts this command again, inside its environment, instead of inheriting our LD_PRELOAD:
- * so neither it nor its daemon ever has the shim in its own process.
+ * The emulator's launcher starts this command again, inside its environment, instead of inheriting
+ * our LD_PRELOAD: so neither it nor its daemon ever has the shim in its own process.
  */
 static int exec_under_softhca(const struct launch *launch)
 {
@@ -183,7 +200,8 @@ static int set_quirks(void)
 #undef ROW
 }
 
-static int exec_program(const char *library, const struct program *program, const struct launch *launch)
+static int exec_program(const char *library, const struct program *program,
+			const struct launch *launch)
 {
 	struct string_list libraries = { 0 };
 	int status = add_tracer(program->elf.bits, &libraries);
@@ -195,8 +213,8 @@ static int exec_program(const char *library, const struct program *program, cons
 	if (setenv("LD_PRELOAD", preload_value(&libraries, false), 1) || set_quirks())
 		return refuse(TOOL_EXIT_REFUSED, "out of memory");
 	execv(program->path, launch->program);
-	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s", program->path,
-		      strerror(errno));
+	return refuse(errno == ENOENT ? TOOL_EXIT_NOT_FOUND : TOOL_EXIT_NOT_EXECUTABLE, "%s: %s",
+		      program->path, strerror(errno));
 }
 
 int launch_program(const struct launch *launch)
@@ -217,7 +235,8 @@ int launch_program(const struct launch *launch)
 		elf_info_free(&library_elf);
 	}
 	if (!status)
-		status = launch->softhca ? exec_under_softhca(launch) : exec_program(library, &program, launch);
+		status = launch->softhca ? exec_under_softhca(launch)
+					 : exec_program(library, &program, launch);
 	program_close(&program);
 	return status;
 }

@@ -44,7 +44,10 @@ void actor_run(int socket, const char *device)
 	struct request request;
 	struct answer answer;
 
-	/* Other actors have inherited the coordinator's end of this socket, so it stays open when the coordinator ends. */
+	/*
+	 * Other actors have inherited the coordinator's end of this socket, so it stays open when
+	 * the coordinator ends.
+	 */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	alarm(ACTOR_LIFETIME);
 	while (receive_all(socket, &request, sizeof(request), -1)) {

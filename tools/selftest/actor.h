@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The self-test's processes: the coordinator asks over a socket, an actor uses the verbs and answers. An actor on another
- * host is the same behind TCP. The coordinator opens no device itself, and never waits without a limit.
+ * The self-test's processes: the coordinator asks over a socket, an actor uses the verbs and
+ * answers. An actor on another host is the same behind TCP. The coordinator opens no device itself,
+ * and never waits without a limit.
  */
 #ifndef SELFTEST_ACTOR_H
 #define SELFTEST_ACTOR_H
@@ -75,13 +76,19 @@ struct actor {
 /** actor_start - fork one. 0 or a positive errno. */
 int actor_start(struct actor *actor, const char *name);
 
-/** actor_connect - use one on another host, where the self-test listens. 0, a positive errno, or a number of getaddrinfo(). */
+/**
+ * actor_connect - use one on another host, where the self-test listens. 0, a positive errno, or a
+ * number of getaddrinfo().
+ */
 int actor_connect(struct actor *actor, const char *name, const char *host, const char *port);
 
 /** actor_error - what such a result means. */
 const char *actor_error(int err);
 
-/** actor_serve - let the self-test of another host use this host's device until it is done. An exit status. */
+/**
+ * actor_serve - let the self-test of another host use this host's device until it is done. An exit
+ * status.
+ */
 int actor_serve(const char *port, const char *device, unsigned int seconds);
 
 /** actor_ask - never fails by itself: what went wrong is in the answer. */
@@ -90,7 +97,10 @@ struct answer actor_ask(struct actor *actor, const struct request *request);
 /** actor_kill - kill -9, and wait until the kernel has released everything. */
 void actor_kill(struct actor *actor);
 
-/** actor_run - answers until the other side hangs up; does not return. device: what OP_OPEN_DEVICE without a name means. */
+/**
+ * actor_run - answers until the other side hangs up; does not return. device: what OP_OPEN_DEVICE
+ * without a name means.
+ */
 void actor_run(int socket, const char *device) __attribute__((noreturn));
 
 /** actor_error_text - for every value of answer.error. */
@@ -117,7 +127,9 @@ extern struct holdings mine;
 
 void perform_qp(const struct request *request, struct answer *answer);
 
-/** perform_failed - note which verb failed and how; error 0 is success. Returns whether it failed. */
+/**
+ * perform_failed - note which verb failed and how; error 0 is success. Returns whether it failed.
+ */
 bool perform_failed(struct answer *answer, const char *verb, int err);
 
 #define SLOT_SIZE 4096u		/* of memory; SLOTS to receive into, one more to send from */

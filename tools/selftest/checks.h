@@ -28,11 +28,15 @@ struct job {
 	uint32_t srq_num[ACTORS];
 	uint32_t rcv_qp_num;
 	uint32_t seed;
-	bool no_device;				/* that could be tested: none at all, or not the one that was named */
+	/* that could be tested: none at all, or not the one that was named */
+	bool no_device;
 	bool no_data_path;			/* a message has never ended: no more are sent */
-	bool without_data;			/* this check could be done only as far as it needs no messages */
-	const char *limit;			/* of the kernel: why this check cannot hold here; NULL: it holds */
-	char detail[512];			/* of the first thing that went wrong in this check */
+	/* this check could be done only as far as it needs no messages */
+	bool without_data;
+	/* of the kernel: why this check cannot hold here; NULL: it holds */
+	const char *limit;
+	/* of the first thing that went wrong in this check */
+	char detail[512];
 };
 
 struct check {

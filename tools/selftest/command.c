@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * `xrc-compat selftest`: the whole legacy exchange on a device of this machine. The exchange is in a program of its own, compiled
- * and linked as old programs were; here it is only started, as `xrc-compat run` starts any other.
+ * `xrc-compat selftest`: the whole legacy exchange on a device of this machine. The exchange is in
+ * a program of its own, compiled and linked as old programs were; here it is only started, as
+ * `xrc-compat run` starts any other.
  */
 #include "tools/common/command.h"
 #include "tools/common/message.h"
@@ -57,16 +58,21 @@ int command_selftest(const struct command *self, int argc, char **argv)
 
 	(void)argc;
 	while (!status && (option = options_next(&words)) != OPTIONS_END)
-		status = option == OPTION_WRONG ? TOOL_EXIT_REFUSED : set_option(&launch, option, (char *)words.value);
+		status = option == OPTION_WRONG ? TOOL_EXIT_REFUSED
+						: set_option(&launch, option, (char *)words.value);
 	if (status)
 		return status;
 	if (strlen(program[DEVICE]) > LONGEST_DEVICE)
-		return refuse(TOOL_EXIT_REFUSED, "selftest: --device: no device has so long a name");
+		return refuse(TOOL_EXIT_REFUSED,
+			      "selftest: --device: no device has so long a name");
 	if (!is_port(program[PORT]))
-		return refuse(TOOL_EXIT_REFUSED, "selftest: --port: a port is a number from 1 to 65535");
+		return refuse(TOOL_EXIT_REFUSED,
+			      "selftest: --port: a port is a number from 1 to 65535");
 	paths_helper("selftest/xrc-compat-selftest", &candidates);
 	if (!paths_first(&candidates))
-		return refuse(TOOL_EXIT_REFUSED, "xrc-compat-selftest is not there (first looked for: %s)", candidates.path[0]);
+		return refuse(TOOL_EXIT_REFUSED,
+			      "xrc-compat-selftest is not there (first looked for: %s)",
+			      candidates.path[0]);
 	snprintf(path, sizeof(path), "%s", paths_first(&candidates));
 	return launch_program(&launch);
 }

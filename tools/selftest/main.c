@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The self-test: an old program that uses the whole legacy API and says which lines of the contract hold. */
+/*
+ * The self-test: an old program that uses the whole legacy API and says which lines of the contract
+ * hold.
+ */
 #include "checks.h"
 #include "terminal/streams.h"
 #include "terminal/style.h"
@@ -34,13 +37,15 @@ static int start_actors(struct job *job)
 	for (enum who who = 0; who < ACTORS; who++) {
 		struct actor *actor = &job->actors[who];
 		bool remote = job->remote_host && may_be_remote(who);
-		int err = remote ? actor_connect(actor, actor_names[who], job->remote_host, job->remote_port) :
-				     actor_start(actor, actor_names[who]);
+		int err = remote ? actor_connect(actor, actor_names[who], job->remote_host,
+						 job->remote_port)
+				 : actor_start(actor, actor_names[who]);
 
 		if (!err)
 			continue;
-		fprintf(stderr, "xrc-compat-selftest: %s%s%s: %s\n", actor_names[who], remote ? " on the other host, " : "",
-			remote ? job->remote_host : "", actor_error(err));
+		fprintf(stderr, "xrc-compat-selftest: %s%s%s: %s\n", actor_names[who],
+			remote ? " on the other host, " : "", remote ? job->remote_host : "",
+			actor_error(err));
 		return EXIT_IMPOSSIBLE;
 	}
 	return 0;
@@ -48,13 +53,17 @@ static int start_actors(struct job *job)
 
 static int make_domain_file(struct job *job)
 {
-	int fd = temporary_make("xrc-selftest", job->domain_path, sizeof(job->domain_path), mkstemp);
+	int fd =
+		temporary_make("xrc-selftest", job->domain_path, sizeof(job->domain_path), mkstemp);
 
 	if (fd < 0) {
 		fprintf(stderr, "xrc-compat-selftest: %s: %s\n", job->domain_path, strerror(errno));
 		return EXIT_IMPOSSIBLE;
 	}
-	/* Unlink the file at once, so that it never stays behind. The actors open it by the inherited descriptor. */
+	/*
+	 * Unlink the file at once, so that it never stays behind. The actors open it by the
+	 * inherited descriptor.
+	 */
 	unlink(job->domain_path);
 	snprintf(job->domain_path, sizeof(job->domain_path), "/proc/self/fd/%d", fd);
 	return 0;
@@ -96,7 +105,8 @@ static bool run_check(struct job *job, const struct check *check, struct result 
 	failed = !strcmp(verdict, "FAILED");
 	if (failed)
 		style_print(stdout, STYLE_PROBLEM, verdict);
-	printf("%-*s %-4s %s\n", failed ? 3 : 9, failed ? "" : verdict, check->section, check->what);
+	printf("%-*s %-4s %s\n", failed ? 3 : 9, failed ? "" : verdict, check->section,
+	       check->what);
 	if (!passed || job->limit)
 		printf("%14s %s\n", "", passed ? job->limit : job->detail);
 	fflush(stdout);
@@ -116,8 +126,8 @@ static int run_checks(struct job *job)
 		printf("%-9s %-4s %s\n", "not tried", checks[i].section, checks[i].what);
 		result.untried++;
 	}
-	printf("\n%s%s%d passed, %d failed, %d not tried", job->found_device, job->found_device[0] ? ": " : "",
-	       result.passed, result.failed, result.untried);
+	printf("\n%s%s%d passed, %d failed, %d not tried", job->found_device,
+	       job->found_device[0] ? ": " : "", result.passed, result.failed, result.untried);
 	if (result.limited)
 		printf(", %d limited by the kernel", result.limited);
 	putchar('\n');

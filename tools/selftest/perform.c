@@ -83,7 +83,10 @@ static void open_device(const struct request *request, struct answer *answer)
 {
 	size_t size = (SLOTS + 1) * SLOT_SIZE;
 
-	/* Set before the first verb. This program imports the receive-QP functions, so the library would take it for one-way. */
+	/*
+	 * Set before the first verb. This program imports the receive-QP functions, so the library
+	 * would take it for one-way.
+	 */
 	setenv("XRC_COMPAT_TWO_WAY", request->flags ? "on" : "off", 1);
 	mine.context = open_named(request->text);
 	if (failed_null(answer, "ibv_open_device", mine.context) ||
@@ -101,7 +104,8 @@ static void open_device(const struct request *request, struct answer *answer)
 	mine.mr = ibv_reg_mr(mine.pd, mine.memory, size, IBV_ACCESS_LOCAL_WRITE);
 	if (failed_null(answer, "ibv_reg_mr", mine.mr))
 		return;
-	snprintf(answer->text, sizeof(answer->text), "%s", ibv_get_device_name(mine.context->device));
+	snprintf(answer->text, sizeof(answer->text), "%s",
+		 ibv_get_device_name(mine.context->device));
 }
 
 static void close_device(struct answer *answer)
@@ -197,7 +201,9 @@ static bool wait_completion(struct ibv_wc *wc, struct answer *answer)
 static void send_message(const struct request *request, struct answer *answer)
 {
 	uint8_t *data = mine.memory + SLOTS * SLOT_SIZE;
-	struct ibv_sge sge = { .addr = (uintptr_t)data, .length = MESSAGE_SIZE, .lkey = mine.mr->lkey };
+	struct ibv_sge sge = { .addr = (uintptr_t)data,
+			       .length = MESSAGE_SIZE,
+			       .lkey = mine.mr->lkey };
 	struct ibv_send_wr wr = {
 		.wr_id = SLOTS,
 		.sg_list = &sge,
@@ -221,11 +227,16 @@ static void receive_message(const struct request *request, struct answer *answer
 
 	if (!wait_completion(&wc, answer) || wc.status != IBV_WC_SUCCESS)
 		return;
-	if (perform_failed(answer, "the completion is not of a receive", wc.wr_id >= SLOTS || wc.opcode != IBV_WC_RECV ? EPROTO : 0))
+	if (perform_failed(answer, "the completion is not of a receive",
+			   wc.wr_id >= SLOTS || wc.opcode != IBV_WC_RECV ? EPROTO : 0))
 		return;
 	data = mine.memory + wc.wr_id * SLOT_SIZE;
 	for (uint32_t i = 0; i < MESSAGE_SIZE; i++) {
-		if (perform_failed(answer, "the data is wrong", wc.byte_len != MESSAGE_SIZE || data[i] != pattern(request->seed, i) ? EBADMSG : 0))
+		if (perform_failed(answer, "the data is wrong",
+				   wc.byte_len != MESSAGE_SIZE ||
+						   data[i] != pattern(request->seed, i)
+					   ? EBADMSG
+					   : 0))
 			return;
 	}
 	perform_failed(answer, "ibv_post_srq_recv", post_slot(wc.wr_id));
@@ -239,7 +250,8 @@ static void get_event(struct answer *answer)
 	struct ibv_async_event event = { 0 };
 
 	if (perform_failed(answer, "no event", poll(&pollfd, 1, EVENT_MS) > 0 ? 0 : ETIMEDOUT) ||
-	    perform_failed(answer, "ibv_get_async_event", ibv_get_async_event(mine.context, &event) ? errno : 0))
+	    perform_failed(answer, "ibv_get_async_event",
+			   ibv_get_async_event(mine.context, &event) ? errno : 0))
 		return;
 	answer->event_type = event.event_type;
 	answer->qp_num = event.element.xrc_qp_num;

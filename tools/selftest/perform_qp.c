@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What an actor does with QPs: receive QPs by number, and an XRC QP of its own. The masks are those of OFED's time. */
+/*
+ * What an actor does with QPs: receive QPs by number, and an XRC QP of its own. The masks are those
+ * of OFED's time.
+ */
 #include "actor.h"
 
 #include <errno.h>
@@ -8,8 +11,8 @@
 #define INIT_MASK (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS)
 #define RTR_MASK (IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | \
 		  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
-#define RTS_MASK (IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | \
-		  IBV_QP_MAX_QP_RD_ATOMIC)
+#define RTS_MASK (IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | \
+		  IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC)
 
 static struct ibv_qp_attr init_attr(void)
 {
@@ -36,7 +39,9 @@ static struct ibv_qp_attr rtr_attr(const struct address *peer)
 	return attr;
 }
 
-/* A message to a QP that is gone fails after 4.096 us << 14, four times: about a third of a second. */
+/*
+ * A message to a QP that is gone fails after 4.096 us << 14, four times: about a third of a second.
+ */
 static struct ibv_qp_attr rts_attr(void)
 {
 	return (struct ibv_qp_attr){
@@ -53,7 +58,8 @@ static void create_rcv_qp(struct answer *answer)
 {
 	struct ibv_qp_init_attr attr = { .xrc_domain = mine.domain };
 
-	perform_failed(answer, "ibv_create_xrc_rcv_qp", ibv_create_xrc_rcv_qp(&attr, &answer->qp_num));
+	perform_failed(answer, "ibv_create_xrc_rcv_qp",
+		       ibv_create_xrc_rcv_qp(&attr, &answer->qp_num));
 }
 
 static void modify_rcv_qp(const struct request *request, struct answer *answer)
@@ -73,7 +79,8 @@ static void query_rcv_qp(const struct request *request, struct answer *answer)
 	struct ibv_qp_attr attr = { 0 };
 
 	perform_failed(answer, "ibv_query_xrc_rcv_qp",
-		       ibv_query_xrc_rcv_qp(mine.domain, request->qp_num, &attr, IBV_QP_STATE, &init));
+		       ibv_query_xrc_rcv_qp(mine.domain, request->qp_num, &attr, IBV_QP_STATE,
+					    &init));
 	answer->state = attr.qp_state;
 	answer->qp_type = init.qp_type;
 }
@@ -99,7 +106,8 @@ static void connect_qp(const struct request *request, struct answer *answer)
 {
 	struct ibv_qp_attr init = init_attr(), rtr = rtr_attr(&request->peer), rts = rts_attr();
 
-	if (perform_failed(answer, "ibv_modify_qp to INIT", ibv_modify_qp(mine.qp, &init, INIT_MASK)) ||
+	if (perform_failed(answer, "ibv_modify_qp to INIT",
+			   ibv_modify_qp(mine.qp, &init, INIT_MASK)) ||
 	    perform_failed(answer, "ibv_modify_qp to RTR", ibv_modify_qp(mine.qp, &rtr, RTR_MASK)))
 		return;
 	perform_failed(answer, "ibv_modify_qp to RTS", ibv_modify_qp(mine.qp, &rts, RTS_MASK));
@@ -118,10 +126,12 @@ void perform_qp(const struct request *request, struct answer *answer)
 		query_rcv_qp(request, answer);
 		break;
 	case OP_REG:
-		perform_failed(answer, "ibv_reg_xrc_rcv_qp", ibv_reg_xrc_rcv_qp(mine.domain, request->qp_num));
+		perform_failed(answer, "ibv_reg_xrc_rcv_qp",
+			       ibv_reg_xrc_rcv_qp(mine.domain, request->qp_num));
 		break;
 	case OP_UNREG:
-		perform_failed(answer, "ibv_unreg_xrc_rcv_qp", ibv_unreg_xrc_rcv_qp(mine.domain, request->qp_num));
+		perform_failed(answer, "ibv_unreg_xrc_rcv_qp",
+			       ibv_unreg_xrc_rcv_qp(mine.domain, request->qp_num));
 		break;
 	case OP_CREATE_XRC_QP:
 		create_xrc_qp(answer);

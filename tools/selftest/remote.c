@@ -12,14 +12,18 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Both sides send it first. Structures are sent as they are in memory, so both sides must have the same layout. */
+/*
+ * Both sides send it first. Structures are sent as they are in memory, so both sides must have the
+ * same layout.
+ */
 struct greeting {
 	char magic[16];
 	uint32_t one;
 	uint32_t request_size, answer_size;
 };
 
-static const struct greeting greeting = { "xrc-selftest 1", 1, sizeof(struct request), sizeof(struct answer) };
+static const struct greeting greeting = { "xrc-selftest 1", 1, sizeof(struct request),
+					  sizeof(struct answer) };
 
 static int greet(int socket)
 {
@@ -134,7 +138,8 @@ int actor_serve(const char *port, const char *device, unsigned int seconds)
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
 
 	if (fd < 0) {
-		fprintf(stderr, "xrc-compat-selftest: cannot listen on port %s: %s\n", port, actor_error(err));
+		fprintf(stderr, "xrc-compat-selftest: cannot listen on port %s: %s\n", port,
+			actor_error(err));
 		return 125;
 	}
 	printf("listening on port %s\n", port);
@@ -143,7 +148,9 @@ int actor_serve(const char *port, const char *device, unsigned int seconds)
 		if (poll(&pollfd, 1, 100) > 0) {
 			err = serve_one(fd, device);
 			if (err && err != ECONNABORTED) {
-				fprintf(stderr, "xrc-compat-selftest: cannot serve a connection to port %s: %s\n", port, strerror(err));
+				fprintf(stderr,
+					"xrc-compat-selftest: cannot serve a connection to port %s: %s\n",
+					port, strerror(err));
 				return 125;
 			}
 			served += !err;

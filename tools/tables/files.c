@@ -8,7 +8,8 @@
 
 #include "files.h"
 
-static int visit_file(struct regtab_found *found, int flags, int (*visit)(void *context, struct regtab_found *found, int err),
+static int visit_file(struct regtab_found *found, int flags,
+		      int (*visit)(void *context, struct regtab_found *found, int err),
 		      void *context)
 {
 	int err = regtab_open_found(found, flags), result = 0;
@@ -20,7 +21,8 @@ static int visit_file(struct regtab_found *found, int flags, int (*visit)(void *
 	return result;
 }
 
-int regtab_each(const char *dir, int flags, int (*visit)(void *context, struct regtab_found *found, int err), void *context)
+int regtab_each(const char *dir, int flags,
+		int (*visit)(void *context, struct regtab_found *found, int err), void *context)
 {
 	struct dirent **names;
 	int result = 0, count = scandir(dir, &names, regtab_has_name, alphasort);

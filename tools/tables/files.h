@@ -6,9 +6,10 @@
 #include <compat/regtab_file.h>
 
 /**
- * regtab_each - call back for every file with a name of ours, by name, open with flags, or refused with err.
- * A result other than 0 ends the walk and is returned. -errno: the directory.
+ * regtab_each - call back for every file with a name of ours, by name, open with flags, or refused
+ * with err. A result other than 0 ends the walk and is returned. -errno: the directory.
  */
-int regtab_each(const char *dir, int flags, int (*visit)(void *context, struct regtab_found *found, int err), void *context);
+int regtab_each(const char *dir, int flags,
+		int (*visit)(void *context, struct regtab_found *found, int err), void *context);
 
 #endif

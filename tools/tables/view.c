@@ -2,7 +2,8 @@
 /*
  * The registration tables of a directory as people see them.
  *
- * Files are read into private memory, never mapped: a file that changes or shrinks meanwhile cannot hurt the reader.
+ * Files are read into private memory, never mapped: a file that changes or shrinks meanwhile cannot
+ * hurt the reader.
  */
 
 #include <errno.h>
@@ -73,7 +74,8 @@ static int read_map(struct regtab_found *found, struct regtab_view_member *membe
 	member->pages = calloc(REGTAB_MAP_PAGES, sizeof(*member->pages));
 	if (!member->pages)
 		return -ENOMEM;
-	for (off_t at = next_data(found->fd, REGTAB_PAGE); at >= 0 && at < end && at < found->st.st_size;
+	for (off_t at = next_data(found->fd, REGTAB_PAGE);
+	     at >= 0 && at < end && at < found->st.st_size;
 	     at = next_data(found->fd, at - at % REGTAB_PAGE + REGTAB_PAGE)) {
 		unsigned page = (unsigned)(at / REGTAB_PAGE) - 1;
 
@@ -118,7 +120,8 @@ static bool is_locked(int fd)
 	return !fcntl(fd, F_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
-static int read_member(const struct directory *directory, struct regtab_found *found, struct regtab_view_member *member)
+static int read_member(const struct directory *directory, struct regtab_found *found,
+		       struct regtab_view_member *member)
 {
 	struct regtab_header header = { 0 };
 	int err = read_header(found, &header);
@@ -126,7 +129,8 @@ static int read_member(const struct directory *directory, struct regtab_found *f
 	if (err)
 		return err;
 	*member = (struct regtab_view_member){ .uid = (uint32_t)found->st.st_uid, .pid = header.pid,
-		.bytes = (uint64_t)found->st.st_blocks * 512, .key = header.key, .since = header.since,
+		.bytes = (uint64_t)found->st.st_blocks * 512, .key = header.key,
+		.since = header.since,
 		.pid_namespace = header.pid_namespace, .live = is_locked(found->fd) };
 	member->key.device[sizeof(member->key.device) - 1] = 0;
 	snprintf(member->path, sizeof(member->path), "%s", found->path);
@@ -147,7 +151,9 @@ static void *grow(void *array, unsigned count, size_t size)
 
 static int refuse_file(struct directory *directory, const struct regtab_found *found)
 {
-	struct refusal *refusals = grow(directory->refusals, directory->refusal_count, sizeof(*refusals)), *refusal;
+	struct refusal *refusals = grow(directory->refusals, directory->refusal_count,
+					sizeof(*refusals)),
+		       *refusal;
 
 	if (!refusals)
 		return -ENOMEM;
@@ -155,14 +161,17 @@ static int refuse_file(struct directory *directory, const struct regtab_found *f
 	refusal = &refusals[directory->refusal_count++];
 	refusal->uid = (uint32_t)found->st.st_uid;
 	snprintf(refusal->path, sizeof(refusal->path), "%s", found->path);
-	snprintf(refusal->reason, sizeof(refusal->reason), "registration table %.500s: %.100s", found->path, found->reason);
+	snprintf(refusal->reason, sizeof(refusal->reason), "registration table %.500s: %.100s",
+		 found->path, found->reason);
 	return 0;
 }
 
 static int note_file(void *context, struct regtab_found *found, int err)
 {
 	struct directory *directory = context;
-	struct regtab_view_member *members = grow(directory->members, directory->member_count, sizeof(*members)), *member;
+	struct regtab_view_member *members = grow(directory->members, directory->member_count,
+						  sizeof(*members)),
+				  *member;
 
 	if (!members)
 		return -ENOMEM;
@@ -203,7 +212,10 @@ static unsigned bits_of(const struct regtab_view_member *member, uint32_t qp_num
 {
 	const uint32_t *page = member->pages[qp_num / REGTAB_PAGE_QPS];
 
-	return page ? page[qp_num / REGTAB_WORD_QPS % PAGE_WORDS] >> 2 * (qp_num % REGTAB_WORD_QPS) & 3 : 0;
+	return page ? page[qp_num / REGTAB_WORD_QPS % PAGE_WORDS] >>
+				       2 * (qp_num % REGTAB_WORD_QPS) &
+			       3
+		    : 0;
 }
 
 bool regtab_view_registered(const struct regtab_view *view, unsigned qp, unsigned member)
@@ -255,7 +267,8 @@ static int view_word(struct regtab_view *view, unsigned word)
 		if (!qps)
 			return -ENOMEM;
 		view->qps = qps;
-		qps[view->qp_count++] = view_qp(view, word * REGTAB_WORD_QPS + (unsigned)__builtin_ctz(any) / 2);
+		qps[view->qp_count++] =
+			view_qp(view, word * REGTAB_WORD_QPS + (unsigned)__builtin_ctz(any) / 2);
 	}
 	return 0;
 }
@@ -274,9 +287,11 @@ static int view_qps(struct regtab_view *view)
 
 typedef int (*visit_fn)(void *context, const struct regtab_view *view);
 
-static int list_table(struct regtab_view_member *members, unsigned count, visit_fn visit, void *context)
+static int list_table(struct regtab_view_member *members, unsigned count, visit_fn visit,
+		      void *context)
 {
-	struct regtab_view view = { .condition = REGTAB_DEAD, .path = members->path, .key = members->key, .uid = members->uid,
+	struct regtab_view view = { .condition = REGTAB_DEAD, .path = members->path,
+				    .key = members->key, .uid = members->uid,
 		.members = members, .member_count = count };
 	int result = view_qps(&view);
 
@@ -296,7 +311,9 @@ static int list_tables(const struct directory *directory, visit_fn visit, void *
 	int result = 0;
 
 	for (; first < directory->member_count && !result; first = end) {
-		for (end = first + 1; end < directory->member_count && !compare_tables(&members[first], &members[end]); end++)
+		for (end = first + 1; end < directory->member_count &&
+				      !compare_tables(&members[first], &members[end]);
+		     end++)
 			;
 		result = list_table(&members[first], end - first, visit, context);
 	}
@@ -310,8 +327,10 @@ static int list_refusals(const struct directory *directory, visit_fn visit, void
 	for (unsigned i = 0; i < directory->refusal_count && !result; i++) {
 		const struct refusal *refusal = &directory->refusals[i];
 
-		result = visit(context, &(struct regtab_view){ .condition = REGTAB_REFUSED, .path = refusal->path,
-							       .reason = refusal->reason, .uid = refusal->uid });
+		result = visit(context, &(struct regtab_view){ .condition = REGTAB_REFUSED,
+							       .path = refusal->path,
+							       .reason = refusal->reason,
+							       .uid = refusal->uid });
 	}
 	return result;
 }
@@ -325,7 +344,8 @@ int regtab_list(const char *dir, visit_fn visit, void *context)
 	directory.pid_namespace = stat("/proc/self/ns/pid", &st) ? 0 : st.st_ino;
 	result = regtab_each(dir, O_RDONLY, note_file, &directory);
 	if (directory.member_count)
-		qsort(directory.members, directory.member_count, sizeof(*directory.members), compare_members);
+		qsort(directory.members, directory.member_count, sizeof(*directory.members),
+		      compare_members);
 	if (!result)
 		result = list_tables(&directory, visit, context);
 	if (!result)

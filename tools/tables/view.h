@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The registration tables of a directory as people see them: snapshots, which change and lock nothing. */
+/*
+ * The registration tables of a directory as people see them: snapshots, which change and lock
+ * nothing.
+ */
 #ifndef TOOLS_TABLES_VIEW_H
 #define TOOLS_TABLES_VIEW_H
 
@@ -8,7 +11,8 @@
 enum regtab_condition {
 	REGTAB_IN_USE,		/* some process of it lives */
 	REGTAB_DEAD,		/* none does: gc removes all its files */
-	REGTAB_REFUSED,		/* one file that is not ours, not readable, or damaged: see reason */
+	/* one file that is not ours, not readable, or damaged: see reason */
+	REGTAB_REFUSED,
 };
 
 /** struct regtab_view_member - an opened device with the domain open, from its file. */
@@ -34,7 +38,10 @@ struct regtab_view_qp {
 	unsigned registrants;	/* members registered, live or stale */
 };
 
-/** struct regtab_view - a snapshot of one table, or of one refused file. Members and QPs only when not refused. */
+/**
+ * struct regtab_view - a snapshot of one table, or of one refused file. Members and QPs only when
+ * not refused.
+ */
 struct regtab_view {
 	enum regtab_condition condition;
 	const char *path;	/* refused: of the file; else of the first member's */
@@ -48,11 +55,13 @@ struct regtab_view {
 };
 
 /**
- * regtab_list - call back with every table in dir, by user, device and inode, then with every refused file, by name.
- * The view is valid during the call. A return value other than 0 ends the walk and is returned. -errno: the directory.
- * Not in a process that has entries of its own (regtab_file.h).
+ * regtab_list - call back with every table in dir, by user, device and inode, then with every
+ * refused file, by name. The view is valid during the call. A return value other than 0 ends the
+ * walk and is returned. -errno: the directory. Not in a process that has entries of its own
+ * (regtab_file.h).
  */
-int regtab_list(const char *dir, int (*visit)(void *context, const struct regtab_view *view), void *context);
+int regtab_list(const char *dir, int (*visit)(void *context, const struct regtab_view *view),
+		void *context);
 
 /** regtab_view_registered - whether members[member] is registered with qps[qp]. */
 bool regtab_view_registered(const struct regtab_view *view, unsigned qp, unsigned member);

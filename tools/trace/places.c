@@ -29,13 +29,16 @@ static bool is_of(const GElf_Sym *symbol, uint64_t address)
 	       address - symbol->st_value < symbol->st_size;
 }
 
-static bool name_from(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t offset, struct place *place)
+static bool name_from(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint64_t offset,
+		      struct place *place)
 {
 	Elf_Data *symbols = elf_getdata(section, NULL);
 	GElf_Sym symbol;
 
 	for (int i = 0; symbols && gelf_getsym(symbols, i, &symbol); i++) {
-		const char *name = is_of(&symbol, offset) ? elf_strptr(elf, header->sh_link, symbol.st_name) : NULL;
+		const char *name = is_of(&symbol, offset)
+					   ? elf_strptr(elf, header->sh_link, symbol.st_name)
+					   : NULL;
 
 		if (!name)
 			continue;
@@ -50,13 +53,15 @@ static bool name_from(Elf *elf, Elf_Scn *section, const GElf_Shdr *header, uint6
 static void name_function(const struct trace_frame *frame, struct place *place)
 {
 	int fd = regular_open(frame->module);
-	Elf *elf = fd < 0 || elf_version(EV_CURRENT) == EV_NONE ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	Elf *elf = fd < 0 || elf_version(EV_CURRENT) == EV_NONE ? NULL
+								: elf_begin(fd, ELF_C_READ, NULL);
 	Elf_Scn *section = NULL;
 	bool found = false;
 	GElf_Shdr header;
 
 	while (elf && !found && (section = elf_nextscn(elf, section))) {
-		if (gelf_getshdr(section, &header) && (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
+		if (gelf_getshdr(section, &header) &&
+		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
 			found = name_from(elf, section, &header, frame->offset, place);
 	}
 	elf_end(elf);
@@ -69,7 +74,8 @@ static void name_function(const struct trace_frame *frame, struct place *place)
 static void find_line(const struct trace_frame *frame, char *line, size_t size)
 {
 	char address[32];
-	char *const words[] = { (char *)"addr2line", (char *)"-e", (char *)frame->module, address, NULL };
+	char *const words[] = { (char *)"addr2line", (char *)"-e", (char *)frame->module, address,
+				NULL };
 	const struct aside_program program = { .words = words };
 	int result;
 	char *text;
@@ -116,7 +122,8 @@ static const struct place *look_up(const struct trace_frame *frame)
 const struct place *place_of(const struct trace_frame *frame)
 {
 	for (const struct known *known = known_places; known; known = known->next) {
-		if (known->frame.offset == frame->offset && !strcmp(known->frame.module, frame->module))
+		if (known->frame.offset == frame->offset &&
+		    !strcmp(known->frame.module, frame->module))
 			return &known->place;
 	}
 	return look_up(frame);
@@ -126,6 +133,6 @@ bool place_is_start(const struct trace_frame *frame)
 {
 	const char *slash = strrchr(frame->module, '/'), *name = slash ? slash + 1 : frame->module;
 
-	return !strncmp(name, "libc.so.", 8) || !strncmp(name, "libc-2.", 7) || !strncmp(name, "libpthread", 10) ||
-	       !strcmp(place_of(frame)->symbol, "_start");
+	return !strncmp(name, "libc.so.", 8) || !strncmp(name, "libc-2.", 7) ||
+	       !strncmp(name, "libpthread", 10) || !strcmp(place_of(frame)->symbol, "_start");
 }

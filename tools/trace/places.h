@@ -10,12 +10,13 @@
 struct place {
 	char symbol[64];	/* "" unknown */
 	uint64_t symbol_offset;	/* behind the beginning of the function */
-	char line[256];		/* "file.c:12"; "" without debug information, or without addr2line(1) */
+	/* "file.c:12"; "" without debug information, or without addr2line(1) */
+	char line[256];
 };
 
 /*
- * Looks once per address at the symbol table of the module's file, static functions too, and asks addr2line(1), which knows
- * every kind of debug information.
+ * Looks once per address at the symbol table of the module's file, static functions too, and asks
+ * addr2line(1), which knows every kind of debug information.
  */
 const struct place *place_of(const struct trace_frame *frame);
 

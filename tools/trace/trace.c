@@ -42,7 +42,10 @@ struct trace {
 
 /* ---- records ---- */
 
-/* Only this user's processes can write to the socket. A program that corrupts its memory must not crash this command. */
+/*
+ * Only this user's processes can write to the socket. A program that corrupts its memory must not
+ * crash this command.
+ */
 static bool is_sound(struct trace_record *record, ssize_t size)
 {
 	if (size < (ssize_t)offsetof(struct trace_record, frames) || record->magic != TRACE_MAGIC ||
@@ -57,7 +60,10 @@ static bool is_sound(struct trace_record *record, ssize_t size)
 	return true;
 }
 
-/* Leaves out frames that are not the program's: those of the C library, and of the code that calls main(). */
+/*
+ * Leaves out frames that are not the program's: those of the C library, and of the code that calls
+ * main().
+ */
 static void drop_start(struct trace_record *record)
 {
 	uint32_t kept = 0;
@@ -115,7 +121,9 @@ static int follow(struct trace *trace)
 
 	do {
 		poll(&pollfd, 1, 20);
-		/* In this order: all records of a process are in the socket before its end is seen. */
+		/*
+		 * In this order: all records of a process are in the socket before its end is seen.
+		 */
 		ended = waitpid(trace->child, &status, WNOHANG);
 		if (ended > 0)
 			child_to_forward_to = 0;
@@ -136,12 +144,17 @@ static int make_directory(char *path)
 static int open_socket(struct trace *trace)
 {
 	if (temporary_make("xrc-trace", trace->directory, sizeof(trace->directory), make_directory))
-		return refuse(TOOL_EXIT_REFUSED, "cannot make a directory for the trace's socket, %s: %s", trace->directory, strerror(errno));
+		return refuse(TOOL_EXIT_REFUSED,
+			      "cannot make a directory for the trace's socket, %s: %s",
+			      trace->directory, strerror(errno));
 	trace->address.sun_family = AF_UNIX;
-	snprintf(trace->address.sun_path, sizeof(trace->address.sun_path), "%s/socket", trace->directory);
+	snprintf(trace->address.sun_path, sizeof(trace->address.sun_path), "%s/socket",
+		 trace->directory);
 	trace->socket = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (trace->socket < 0 || bind(trace->socket, (struct sockaddr *)&trace->address, sizeof(trace->address)))
-		return refuse(TOOL_EXIT_REFUSED, "cannot make the trace's socket %s: %s", trace->address.sun_path, strerror(errno));
+	if (trace->socket < 0 ||
+	    bind(trace->socket, (struct sockaddr *)&trace->address, sizeof(trace->address)))
+		return refuse(TOOL_EXIT_REFUSED, "cannot make the trace's socket %s: %s",
+			      trace->address.sun_path, strerror(errno));
 	return 0;
 }
 
@@ -167,7 +180,10 @@ static void forward(int number)
 		kill(child_to_forward_to, number);
 }
 
-/* Called after fork(), so that the program keeps the signal actions that this command was started with. */
+/*
+ * Called after fork(), so that the program keeps the signal actions that this command was started
+ * with.
+ */
 static void set_signals(pid_t child)
 {
 	/* Resource managers send these to the first process of a job only. */
@@ -178,10 +194,16 @@ static void set_signals(pid_t child)
 	child_to_forward_to = child;
 	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
 		sigaction(forwarded[i], &action, NULL);
-	/* The terminal sends these to the program as well. This command reports how the program ended. */
+	/*
+	 * The terminal sends these to the program as well. This command reports how the program
+	 * ended.
+	 */
 	signal(SIGINT, SIG_IGN);
 	signal(SIGQUIT, SIG_IGN);
-	/* The reader of the trace may end first. The program still runs to its end, and then the socket is removed. */
+	/*
+	 * The reader of the trace may end first. The program still runs to its end, and then the
+	 * socket is removed.
+	 */
 	signal(SIGPIPE, SIG_IGN);
 }
 
@@ -199,7 +221,9 @@ static int start_program(struct trace *trace)
 	sigprocmask(SIG_SETMASK, &before, NULL);
 	if (!trace->child)
 		_exit(run_program(trace));
-	return trace->child > 0 ? 0 : refuse(TOOL_EXIT_REFUSED, "cannot start the program: fork: %s", strerror(errno));
+	return trace->child > 0 ? 0
+				: refuse(TOOL_EXIT_REFUSED, "cannot start the program: fork: %s",
+					 strerror(errno));
 }
 
 /* ---- output ---- */
@@ -208,9 +232,11 @@ static int open_output(struct trace *trace)
 {
 	trace->out = stderr;
 	if (trace->output)
-		trace->out = output_open(trace->output, "trace", trace->out_name, sizeof(trace->out_name));
+		trace->out = output_open(trace->output, "trace", trace->out_name,
+					 sizeof(trace->out_name));
 	if (trace->report && trace->out)
-		trace->report_out = output_open(trace->report, "report", trace->report_name, sizeof(trace->report_name));
+		trace->report_out = output_open(trace->report, "report", trace->report_name,
+						sizeof(trace->report_name));
 	if (!trace->out || (trace->report && !trace->report_out))
 		return TOOL_EXIT_REFUSED;
 	if (!trace->as_json)
@@ -248,7 +274,9 @@ static int write_report(struct trace *trace, int status)
 	text_clean(trace->launch.program[0]);
 	trace_porting_report(trace->report_out, &trace->census, trace->launch.program[0]);
 	why = streams_close(trace->report_out);
-	return why ? refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s", trace->report_name, why) : status;
+	return why ? refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s",
+			    trace->report_name, why)
+		   : status;
 }
 
 static int close_output(struct trace *trace, int status)
@@ -257,7 +285,8 @@ static int close_output(struct trace *trace, int status)
 
 	if (!why)
 		return status;
-	return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s", trace->output ? trace->out_name : "standard error", why);
+	return refuse(TOOL_EXIT_REFUSED, "cannot write the trace to %s: %s",
+		      trace->output ? trace->out_name : "standard error", why);
 }
 
 static int trace_program(struct trace *trace)

@@ -18,7 +18,8 @@ static bool same_place(const struct trace_record *a, const struct trace_record *
 				   !strcmp(a->frames[0].module, b->frames[0].module));
 }
 
-static struct trace_site *find_site(struct trace_census *census, const struct trace_record *record, bool *new)
+static struct trace_site *find_site(struct trace_census *census, const struct trace_record *record,
+				    bool *new)
 {
 	struct trace_site **link;
 	unsigned int number = 1;
@@ -60,7 +61,8 @@ static void remove_left(struct trace_census *census, const struct trace_record *
 	}
 }
 
-static void add_left(struct trace_census *census, const struct trace_record *record, const struct trace_site *site)
+static void add_left(struct trace_census *census, const struct trace_record *record,
+		     const struct trace_site *site)
 {
 	struct trace_left **link;
 
@@ -76,18 +78,22 @@ static void add_left(struct trace_census *census, const struct trace_record *rec
 static bool is_registered(const struct trace_census *census, const struct trace_record *record)
 {
 	for (const struct trace_left *left = census->left; left; left = left->next) {
-		if (!is_domain(left) && left->record.pid == record->pid && left->record.domain == record->domain &&
-		    left->record.qp_num == record->qp_num)
+		if (!is_domain(left) && left->record.pid == record->pid &&
+		    left->record.domain == record->domain && left->record.qp_num == record->qp_num)
 			return true;
 	}
 	return false;
 }
 
-static void account(struct trace_census *census, const struct trace_record *record, const struct trace_site *site)
+static void account(struct trace_census *census, const struct trace_record *record,
+		    const struct trace_site *site)
 {
 	switch (record->verb) {
 	case VERB_ibv_open_xrc_domain:
-		/* The same address again: the device was closed in between, which closed the old domain. */
+		/*
+		 * The same address again: the device was closed in between, which closed the old
+		 * domain.
+		 */
 		remove_left(census, record, true);
 		add_left(census, record, site);
 		break;
@@ -96,7 +102,9 @@ static void account(struct trace_census *census, const struct trace_record *reco
 		break;
 	case VERB_ibv_create_xrc_rcv_qp:
 	case VERB_ibv_reg_xrc_rcv_qp:
-		/* Registering again changes nothing (contract 5.6), so the first call is reported. */
+		/*
+		 * Registering again changes nothing (contract 5.6), so the first call is reported.
+		 */
 		if (!is_registered(census, record))
 			add_left(census, record, site);
 		break;
@@ -122,7 +130,8 @@ static void count_verb(struct trace_verb *verbs, const struct trace_became *beca
 	}
 }
 
-const struct trace_site *trace_count(struct trace_census *census, const struct trace_record *record, bool *new)
+const struct trace_site *trace_count(struct trace_census *census, const struct trace_record *record,
+				     bool *new)
 {
 	struct trace_site *site = find_site(census, record, new);
 
@@ -145,7 +154,8 @@ void trace_started_by_name(struct trace_census *census, const char *program)
 	const char *slash = strrchr(program, '/');
 
 	if (!census->launcher[0] && is_launcher(program))
-		snprintf(census->launcher, sizeof(census->launcher), "%s", slash ? slash + 1 : program);
+		snprintf(census->launcher, sizeof(census->launcher), "%s",
+			 slash ? slash + 1 : program);
 }
 
 /* A launcher is no rank, even if it has the variables of the batch job. */

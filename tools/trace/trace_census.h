@@ -44,10 +44,16 @@ struct trace_census {
 	struct trace_verb became[VERBS][TRACE_VERBS];	/* by legacy function; those with a name */
 };
 
-/** trace_count - enter one call. Returns its site, NULL when out of memory; *new is set if it was not known. */
-const struct trace_site *trace_count(struct trace_census *census, const struct trace_record *record, bool *new);
+/**
+ * trace_count - enter one call. Returns its site, NULL when out of memory; *new is set if it was
+ * not known.
+ */
+const struct trace_site *trace_count(struct trace_census *census, const struct trace_record *record,
+				     bool *new);
 
-/** trace_started - enter the start of a process. first: the one that the command itself has started. */
+/**
+ * trace_started - enter the start of a process. first: the one that the command itself has started.
+ */
 void trace_started(struct trace_census *census, const struct trace_record *record, int32_t first);
 
 /** trace_started_by_name - the command was given a program of this name, which may be a script. */

@@ -15,7 +15,8 @@ static const struct {
 	const char *name, *port;
 	bool pointer;		/* returns one */
 } functions[VERBS] = {
-#define X(function, returns, unsupported, arguments, port) [VERB_##function] = { #function, port, returns == RETURNS_NULL },
+#define X(function, returns, unsupported, arguments, port) \
+	[VERB_##function] = { #function, port, returns == RETURNS_NULL },
 	ABI_FUNCTIONS(X)
 #undef X
 };
@@ -28,7 +29,8 @@ struct field {
 	const char *name, *field;
 };
 
-static const struct field open_flags[] = { { O_CREAT, "O_CREAT", NULL }, { O_EXCL, "O_EXCL", NULL } };
+static const struct field open_flags[] = { { O_CREAT, "O_CREAT", NULL },
+					   { O_EXCL, "O_EXCL", NULL } };
 
 static const struct field fields[] = {
 #define X(bit, field) { bit, #bit, #field },
@@ -36,7 +38,8 @@ static const struct field fields[] = {
 #undef X
 };
 
-static const struct field srq_bits[] = { { IBV_SRQ_MAX_WR, "IBV_SRQ_MAX_WR", NULL }, { IBV_SRQ_LIMIT, "IBV_SRQ_LIMIT", NULL } };
+static const struct field srq_bits[] = { { IBV_SRQ_MAX_WR, "IBV_SRQ_MAX_WR", NULL },
+					 { IBV_SRQ_LIMIT, "IBV_SRQ_LIMIT", NULL } };
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -50,7 +53,8 @@ const char *trace_port(enum verb verb)
 	return functions[verb].port;
 }
 
-__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void append(char *text, size_t size,
+							 const char *format, ...)
 {
 	size_t used = strlen(text);
 	va_list args;
@@ -149,12 +153,14 @@ static void show_qp_num(const struct trace_record *record, uint64_t value, char 
 
 static void show_qp(const struct trace_record *record, uint64_t value, char *text)
 {
-	snprintf(text, TRACE_VALUE_SIZE, "{%#llx, qp_num=0x%06x}", (unsigned long long)value, record->qp_num);
+	snprintf(text, TRACE_VALUE_SIZE, "{%#llx, qp_num=0x%06x}", (unsigned long long)value,
+		 record->qp_num);
 }
 
 static void show_srq(const struct trace_record *record, uint64_t value, char *text)
 {
-	snprintf(text, TRACE_VALUE_SIZE, "{%#llx, xrc_srq_num=0x%06x}", (unsigned long long)value, record->srq_num);
+	snprintf(text, TRACE_VALUE_SIZE, "{%#llx, xrc_srq_num=0x%06x}", (unsigned long long)value,
+		 record->srq_num);
 }
 
 static void show_selected_attr(const struct trace_record *record, uint64_t value, char *text)
@@ -173,7 +179,8 @@ static void show_selected_srq_attr(const struct trace_record *record, uint64_t v
 	if (mask & IBV_SRQ_MAX_WR)
 		append(text, TRACE_VALUE_SIZE, "max_wr=%u", record->srq_attr.max_wr);
 	if (mask & IBV_SRQ_LIMIT)
-		append(text, TRACE_VALUE_SIZE, "%ssrq_limit=%u", text[1] ? ", " : "", record->srq_attr.srq_limit);
+		append(text, TRACE_VALUE_SIZE, "%ssrq_limit=%u", text[1] ? ", " : "",
+		       record->srq_attr.srq_limit);
 	append(text, TRACE_VALUE_SIZE, "}");
 }
 
@@ -182,7 +189,8 @@ static void show_srq_attr(const struct trace_record *record, uint64_t value, cha
 	const struct trace_srq_attr *attr = &record->srq_attr;
 
 	(void)value;
-	snprintf(text, TRACE_VALUE_SIZE, "{max_wr=%u, max_sge=%u, srq_limit=%u}", attr->max_wr, attr->max_sge, attr->srq_limit);
+	snprintf(text, TRACE_VALUE_SIZE, "{max_wr=%u, max_sge=%u, srq_limit=%u}", attr->max_wr,
+		 attr->max_sge, attr->srq_limit);
 }
 
 static void show_init(const struct trace_record *record, uint64_t value, char *text)
@@ -196,9 +204,12 @@ static void show_qp_init(const struct trace_record *record, uint64_t value, char
 	const struct trace_qp_init *init = &record->qp_init;
 
 	(void)value;
-	snprintf(text, TRACE_VALUE_SIZE, "{qp_type=IBV_QPT_XRC, xrc_domain=%#llx, send_cq=%#llx, recv_cq=%#llx, srq=%#llx, "
-		 "max_send_wr=%u, max_send_sge=%u}", (unsigned long long)init->domain, (unsigned long long)init->send_cq,
-		 (unsigned long long)init->recv_cq, (unsigned long long)init->srq, init->max_send_wr, init->max_send_sge);
+	snprintf(text, TRACE_VALUE_SIZE,
+		 "{qp_type=IBV_QPT_XRC, xrc_domain=%#llx, send_cq=%#llx, recv_cq=%#llx, srq=%#llx, "
+		 "max_send_wr=%u, max_send_sge=%u}",
+		 (unsigned long long)init->domain, (unsigned long long)init->send_cq,
+		 (unsigned long long)init->recv_cq, (unsigned long long)init->srq,
+		 init->max_send_wr, init->max_send_sge);
 }
 
 typedef void (*show_fn)(const struct trace_record *record, uint64_t value, char *text);
@@ -211,11 +222,13 @@ static show_fn shower_of(const char *name, bool null)
 		show_fn show;
 		bool number;
 	} showers[] = {
-		{ "fd", show_number, true }, { "oflag", show_open_flags, true }, { "xrc_qp_num", show_qp_num, true },
-		{ "attr_mask", show_attr_mask, true }, { "srq_attr_mask", show_srq_mask, true },
-		{ "attr", show_selected_attr, false }, { "srq_attr", show_selected_srq_attr, false },
+		{ "fd", show_number, true }, { "oflag", show_open_flags, true },
+		{ "xrc_qp_num", show_qp_num, true }, { "attr_mask", show_attr_mask, true },
+		{ "srq_attr_mask", show_srq_mask, true }, { "attr", show_selected_attr, false },
+		{ "srq_attr", show_selected_srq_attr, false },
 		{ "srq_init_attr", show_srq_attr, false }, { "init_attr", show_init, false },
-		{ "qp_init_attr", show_qp_init, false }, { "qp", show_qp, false }, { "srq", show_srq, false },
+		{ "qp_init_attr", show_qp_init, false }, { "qp", show_qp, false },
+		{ "srq", show_srq, false },
 	};
 
 	for (size_t i = 0; i < COUNT(showers); i++) {
@@ -225,7 +238,8 @@ static show_fn shower_of(const char *name, bool null)
 	return show_pointer;
 }
 
-size_t trace_arguments(const struct trace_record *record, struct trace_argument arguments[TRACE_ARGUMENTS])
+size_t trace_arguments(const struct trace_record *record,
+		       struct trace_argument arguments[TRACE_ARGUMENTS])
 {
 	const char *rest = trace_parameters(record->verb);
 	struct trace_parameter parameter;
@@ -235,7 +249,8 @@ size_t trace_arguments(const struct trace_record *record, struct trace_argument 
 		if (parameter.way != TRACE_IN)
 			continue;
 		strcpy(arguments[count].name, parameter.name);
-		shower_of(parameter.name, !record->arguments[i])(record, record->arguments[i], arguments[count++].value);
+		shower_of(parameter.name, !record->arguments[i])(record, record->arguments[i],
+								 arguments[count++].value);
 	}
 	return count;
 }
@@ -257,8 +272,9 @@ const char *trace_error_name(int err)
 		const char *name;
 	} names[] = {
 #define NAME(err) { err, #err }
-		NAME(EINVAL), NAME(EBUSY), NAME(EAGAIN), NAME(ENOSYS), NAME(ENOMEM), NAME(EBADF), NAME(EFAULT), NAME(ENOSPC),
-		NAME(EPERM), NAME(EACCES), NAME(ENODEV), NAME(EIO), NAME(EOPNOTSUPP), NAME(EINTR),
+		NAME(EINVAL), NAME(EBUSY), NAME(EAGAIN), NAME(ENOSYS), NAME(ENOMEM), NAME(EBADF),
+		NAME(EFAULT), NAME(ENOSPC), NAME(EPERM), NAME(EACCES), NAME(ENODEV), NAME(EIO),
+		NAME(EOPNOTSUPP), NAME(EINTR),
 #undef NAME
 	};
 
@@ -270,7 +286,8 @@ const char *trace_error_name(int err)
 }
 
 /* What a call has created or filled in, after its result. */
-static void append_outcome(const struct trace_record *record, const struct trace_parameter *parameter, char *text, size_t size)
+static void append_outcome(const struct trace_record *record,
+			   const struct trace_parameter *parameter, char *text, size_t size)
 {
 	char value[TRACE_VALUE_SIZE] = "";
 
@@ -296,7 +313,8 @@ void trace_result(const struct trace_record *record, char *text, size_t size)
 
 	text[0] = '\0';
 	if (trace_failed(record)) {
-		append(text, size, pointer ? "NULL, errno %s" : "%s", trace_error_name(pointer ? record->err : (int)record->result));
+		append(text, size, pointer ? "NULL, errno %s" : "%s",
+		       trace_error_name(pointer ? record->err : (int)record->result));
 		return;
 	}
 	append(text, size, pointer ? "%#llx" : "%lld", (unsigned long long)record->result);

@@ -22,7 +22,8 @@ const char *trace_function(enum verb verb);
 const char *trace_port(enum verb verb);
 
 /** trace_arguments - returns how many. */
-size_t trace_arguments(const struct trace_record *record, struct trace_argument arguments[TRACE_ARGUMENTS]);
+size_t trace_arguments(const struct trace_record *record,
+		       struct trace_argument arguments[TRACE_ARGUMENTS]);
 
 bool trace_failed(const struct trace_record *record);
 

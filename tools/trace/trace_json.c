@@ -50,7 +50,8 @@ static void json_became(struct json *json, const struct trace_record *record)
 	json_close(json, ']');
 }
 
-void trace_json_call(struct json *json, const struct trace_record *record, const struct trace_site *site)
+void trace_json_call(struct json *json, const struct trace_record *record,
+		     const struct trace_site *site)
 {
 	struct trace_argument arguments[TRACE_ARGUMENTS];
 	size_t count = trace_arguments(record, arguments);

@@ -21,11 +21,13 @@ void trace_place(const struct trace_frame *frame, char *text, size_t size)
 	int used;
 
 	if (found->symbol[0])
-		used = snprintf(text, size, "%s+0x%llx", found->symbol, (unsigned long long)found->symbol_offset);
+		used = snprintf(text, size, "%s+0x%llx", found->symbol,
+				(unsigned long long)found->symbol_offset);
 	else
 		used = snprintf(text, size, "0x%llx", (unsigned long long)frame->offset);
 	if (used > 0 && (size_t)used < size)
-		snprintf(text + used, size - (size_t)used, " (%s%s%s)", found->line, found->line[0] ? ", " : "", base_name(frame->module));
+		snprintf(text + used, size - (size_t)used, " (%s%s%s)", found->line,
+			 found->line[0] ? ", " : "", base_name(frame->module));
 	text_clean(text);
 }
 
@@ -57,8 +59,8 @@ static void print_became(FILE *out, const struct trace_record *record)
 	for (uint32_t i = 0; i < kept; i++) {
 		const struct trace_became *became = &record->became[i];
 
-		fprintf(out, "%s%s%s%s <", i ? ", " : "", became->function, became->err ? " = " : "",
-			became->err ? trace_error_name(became->err) : "");
+		fprintf(out, "%s%s%s%s <", i ? ", " : "", became->function,
+			became->err ? " = " : "", became->err ? trace_error_name(became->err) : "");
 		print_duration(out, became->duration);
 		fputc('>', out);
 	}
@@ -69,7 +71,8 @@ static void print_became(FILE *out, const struct trace_record *record)
 	fputc(']', out);
 }
 
-void trace_print_call(FILE *out, const struct trace_record *record, const struct trace_site *site, bool with_stack)
+void trace_print_call(FILE *out, const struct trace_record *record, const struct trace_site *site,
+		      bool with_stack)
 {
 	struct trace_argument arguments[TRACE_ARGUMENTS];
 	size_t count = trace_arguments(record, arguments);
@@ -100,20 +103,23 @@ static void describe_left(const struct trace_record *record, char *text, size_t 
 	if (record->verb == VERB_ibv_open_xrc_domain)
 		snprintf(text, size, "process %d did not close a domain", record->pid);
 	else
-		snprintf(text, size, "process %d stayed registered with QP 0x%06x, which it %s", record->pid, record->qp_num,
+		snprintf(text, size, "process %d stayed registered with QP 0x%06x, which it %s",
+			 record->pid, record->qp_num,
 			 record->verb == VERB_ibv_reg_xrc_rcv_qp ? "registered with" : "created");
 }
 
 static void print_sites(FILE *out, const struct trace_census *census)
 {
-	fprintf(out, "\n%lu legacy calls, by the place that makes them:\n%5s %7s %7s %11s  %-22s %s\n", census->calls, "site",
-		"calls", "failed", "us in all", "function", "called from");
+	fprintf(out,
+		"\n%lu legacy calls, by the place that makes them:\n%5s %7s %7s %11s  %-22s %s\n",
+		census->calls, "site", "calls", "failed", "us in all", "function", "called from");
 	for (const struct trace_site *site = census->sites; site; site = site->next) {
 		char place[512];
 
 		first_place(&site->first, place, sizeof(place));
-		fprintf(out, "%5u %7lu %7lu %11.1f  %-22s %s\n", site->number, site->calls, site->failures,
-			(double)site->duration / 1e3, trace_function(site->first.verb), place);
+		fprintf(out, "%5u %7lu %7lu %11.1f  %-22s %s\n", site->number, site->calls,
+			site->failures, (double)site->duration / 1e3,
+			trace_function(site->first.verb), place);
 	}
 }
 
@@ -129,9 +135,10 @@ static bool is_called(const struct trace_census *census, enum verb call)
 /* "ibv_open_qp 3 times (1 failed), ..." */
 static void print_verbs(FILE *out, const struct trace_verb *verbs)
 {
-	for (const struct trace_verb *verb = verbs; verb < verbs + TRACE_VERBS && verb->calls; verb++) {
-		fprintf(out, "%s%s %lu time%s", verb == verbs ? "" : ", ", verb->function, verb->calls,
-			verb->calls == 1 ? "" : "s");
+	for (const struct trace_verb *verb = verbs; verb < verbs + TRACE_VERBS && verb->calls;
+	     verb++) {
+		fprintf(out, "%s%s %lu time%s", verb == verbs ? "" : ", ", verb->function,
+			verb->calls, verb->calls == 1 ? "" : "s");
 		if (verb->failures)
 			fprintf(out, " (%lu failed)", verb->failures);
 	}
@@ -158,16 +165,22 @@ static void print_unreached(FILE *out, const struct trace_census *census)
 	const char *launcher = census->launcher;
 
 	if (census->reached)
-		fprintf(out, "\nThe trace reached %u of the %u ranks that %s started.\n", census->reached, census->ranks, launcher);
+		fprintf(out, "\nThe trace reached %u of the %u ranks that %s started.\n",
+			census->reached, census->ranks, launcher);
 	else
-		fprintf(out, "\nThe trace did not reach the processes that %s started.\n", launcher);
-	fprintf(out, "Put it behind the launcher: %s ... xrc-compat trace --output FILE.%%r PROGRAM\n", launcher);
+		fprintf(out, "\nThe trace did not reach the processes that %s started.\n",
+			launcher);
+	fprintf(out,
+		"Put it behind the launcher: %s ... xrc-compat trace --output FILE.%%r PROGRAM\n",
+		launcher);
 }
 
 void trace_print_end(FILE *out, const struct trace_census *census, int status, bool port_to)
 {
 	if (!census->started) {
-		fprintf(out, "\nThe program did not start: exit status %d. A message on standard error says why.\n", status);
+		fprintf(out,
+			"\nThe program did not start: exit status %d. A message on standard error says why.\n",
+			status);
 		return;
 	}
 	if (!trace_reached_all(census))
@@ -191,16 +204,19 @@ void trace_print_end(FILE *out, const struct trace_census *census, int status, b
 
 static void report_sites(FILE *out, const struct trace_census *census, enum verb call)
 {
-	fprintf(out, "\n## `%s`\n\nPort to: %s.\n\nIt became, in this run: ", trace_function(call), trace_port(call));
+	fprintf(out, "\n## `%s`\n\nPort to: %s.\n\nIt became, in this run: ", trace_function(call),
+		trace_port(call));
 	print_verbs(out, census->became[call]);
-	fputs(".\n\n| site | calls | failed | called from | reached through |\n|---|---|---|---|---|\n", out);
+	fputs(".\n\n| site | calls | failed | called from | reached through |\n|---|---|---|---|---|\n",
+	      out);
 	for (const struct trace_site *site = census->sites; site; site = site->next) {
 		char place[512];
 
 		if (site->first.verb != call)
 			continue;
 		first_place(&site->first, place, sizeof(place));
-		fprintf(out, "| %u | %lu | %lu | `%s` |", site->number, site->calls, site->failures, place);
+		fprintf(out, "| %u | %lu | %lu | `%s` |", site->number, site->calls, site->failures,
+			place);
 		for (uint32_t i = 1; i < site->first.frame_count && i < 4; i++) {
 			trace_place(&site->first.frames[i], place, sizeof(place));
 			fprintf(out, "%s `%s`", i > 1 ? "," : "", place);
@@ -216,7 +232,9 @@ void trace_porting_report(FILE *out, const struct trace_census *census, const ch
 		fputs("The program did not start.\n", out);
 		return;
 	}
-	fprintf(out, "One run made %lu legacy calls. Only places that this run came by are listed.\n", census->calls);
+	fprintf(out,
+		"One run made %lu legacy calls. Only places that this run came by are listed.\n",
+		census->calls);
 	for (enum verb call = 0; call < VERBS; call++) {
 		if (is_called(census, call))
 			report_sites(out, census, call);

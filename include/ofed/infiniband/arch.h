@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The part of OFED's <infiniband/arch.h> that old programs use: 64-bit byte order, and memory barriers. */
+/*
+ * The part of OFED's <infiniband/arch.h> that old programs use: 64-bit byte order, and memory
+ * barriers.
+ */
 #ifndef INFINIBAND_ARCH_H
 #define INFINIBAND_ARCH_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The part of OFED's <infiniband/driver.h> that programs use. The rest was for drivers, which cannot work with today's library.
- * Configure scripts include this header to check whether the XRC verbs are declared.
+ * The part of OFED's <infiniband/driver.h> that programs use. The rest was for drivers, which
+ * cannot work with today's library. Configure scripts include this header to check whether the XRC
+ * verbs are declared.
  */
 #ifndef INFINIBAND_DRIVER_H
 #define INFINIBAND_DRIVER_H

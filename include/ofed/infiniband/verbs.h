@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The application API of libibverbs as OFED 1.5.3 had it, frozen: for recompiling programs that use its XRC verbs.
+ * The application API of libibverbs as OFED 1.5.3 had it, frozen: for recompiling programs that use
+ * its XRC verbs.
  *
- * A program compiled with this header has the ABI of a binary of 2010, so it needs xrc-compat to run. The header takes the
- * place of the system's <infiniband/verbs.h>: never include both. Nothing may be added, moved or renamed here; the
- * layouts are asserted against abi/reference/ofed-1.5.3.json for x86_64 and i386.
+ * A program compiled with this header has the ABI of a binary of 2010, so it needs xrc-compat to
+ * run. The header takes the place of the system's <infiniband/verbs.h>: never include both. Nothing
+ * may be added, moved or renamed here; the layouts are asserted against
+ * abi/reference/ofed-1.5.3.json for x86_64 and i386.
  */
 #ifndef INFINIBAND_VERBS_H
 #define INFINIBAND_VERBS_H
@@ -257,7 +259,10 @@ enum ibv_event_type {
 	IBV_EVENT_GID_CHANGE
 };
 
-/* If event_type has this bit, the event is of an XRC receive QP, and element.xrc_qp_num is its number. */
+/*
+ * If event_type has this bit, the event is of an XRC receive QP, and element.xrc_qp_num is its
+ * number.
+ */
 /* Bit 31 does not fit into an int; __extension__ keeps ISO C compilers from warning. */
 __extension__ enum ibv_event_flags {
 	IBV_XRC_QP_EVENT_FLAG = 0x80000000
@@ -617,33 +622,36 @@ struct ibv_recv_wr {
 /* ---- The opened device; the inline functions below call through ops ---- */
 
 struct ibv_more_ops {
-	struct ibv_srq *(*create_xrc_srq)(struct ibv_pd *pd, struct ibv_xrc_domain *xrc_domain, struct ibv_cq *xrc_cq,
+	struct ibv_srq *(*create_xrc_srq)(struct ibv_pd *pd, struct ibv_xrc_domain *xrc_domain,
+					  struct ibv_cq *xrc_cq,
 					  struct ibv_srq_init_attr *srq_init_attr);
 	struct ibv_xrc_domain *(*open_xrc_domain)(struct ibv_context *context, int fd, int oflag);
 	int (*close_xrc_domain)(struct ibv_xrc_domain *d);
 	int (*create_xrc_rcv_qp)(struct ibv_qp_init_attr *init_attr, uint32_t *xrc_qp_num);
-	int (*modify_xrc_rcv_qp)(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num, struct ibv_qp_attr *attr,
-				 int attr_mask);
-	int (*query_xrc_rcv_qp)(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num, struct ibv_qp_attr *attr,
-				int attr_mask, struct ibv_qp_init_attr *init_attr);
+	int (*modify_xrc_rcv_qp)(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num,
+				 struct ibv_qp_attr *attr, int attr_mask);
+	int (*query_xrc_rcv_qp)(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num,
+				struct ibv_qp_attr *attr, int attr_mask,
+				struct ibv_qp_init_attr *init_attr);
 	int (*reg_xrc_rcv_qp)(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num);
 	int (*unreg_xrc_rcv_qp)(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num);
 };
 
 struct ibv_context_ops {
 	int (*query_device)(struct ibv_context *context, struct ibv_device_attr *device_attr);
-	int (*query_port)(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr);
+	int (*query_port)(struct ibv_context *context, uint8_t port_num,
+			  struct ibv_port_attr *port_attr);
 	struct ibv_pd *(*alloc_pd)(struct ibv_context *context);
 	int (*dealloc_pd)(struct ibv_pd *pd);
 	struct ibv_mr *(*reg_mr)(struct ibv_pd *pd, void *addr, size_t length, int access);
-	struct ibv_mr *(*rereg_mr)(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr, size_t length,
-				   int access);
+	struct ibv_mr *(*rereg_mr)(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr,
+				   size_t length, int access);
 	int (*dereg_mr)(struct ibv_mr *mr);
 	struct ibv_mw *(*alloc_mw)(struct ibv_pd *pd, enum ibv_mw_type type);
 	int (*bind_mw)(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *mw_bind);
 	int (*dealloc_mw)(struct ibv_mw *mw);
-	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe, struct ibv_comp_channel *channel,
-				    int comp_vector);
+	struct ibv_cq *(*create_cq)(struct ibv_context *context, int cqe,
+				    struct ibv_comp_channel *channel, int comp_vector);
 	int (*poll_cq)(struct ibv_cq *cq, int num_entries, struct ibv_wc *wc);
 	int (*req_notify_cq)(struct ibv_cq *cq, int solicited_only);
 	void (*cq_event)(struct ibv_cq *cq);
@@ -653,7 +661,8 @@ struct ibv_context_ops {
 	int (*modify_srq)(struct ibv_srq *srq, struct ibv_srq_attr *srq_attr, int srq_attr_mask);
 	int (*query_srq)(struct ibv_srq *srq, struct ibv_srq_attr *srq_attr);
 	int (*destroy_srq)(struct ibv_srq *srq);
-	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *recv_wr, struct ibv_recv_wr **bad_recv_wr);
+	int (*post_srq_recv)(struct ibv_srq *srq, struct ibv_recv_wr *recv_wr,
+			     struct ibv_recv_wr **bad_recv_wr);
 	struct ibv_qp *(*create_qp)(struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 	int (*query_qp)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
 			struct ibv_qp_init_attr *init_attr);
@@ -679,7 +688,7 @@ struct ibv_context {
 	struct ibv_more_ops *more_ops;	/* does not exist in today's library: never read it */
 };
 
-/* ---- Verbs. Pointers: NULL and errno on failure. int: 0, or a positive errno unless said otherwise. ---- */
+/* ---- Verbs. NULL and errno on failure; int: 0, or a positive errno unless said otherwise. ---- */
 
 struct ibv_device **ibv_get_device_list(int *num_devices);
 void ibv_free_device_list(struct ibv_device **list);
@@ -695,8 +704,8 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, unio
 int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, uint16_t *pkey);
 
 /*
- * Waits for the next event: 0, or -1 with errno. Acknowledge every event with ibv_ack_async_event; this is not necessary
- * if it has IBV_XRC_QP_EVENT_FLAG.
+ * Waits for the next event: 0, or -1 with errno. Acknowledge every event with ibv_ack_async_event;
+ * this is not necessary if it has IBV_XRC_QP_EVENT_FLAG.
  */
 int ibv_get_async_event(struct ibv_context *context, struct ibv_async_event *event);
 void ibv_ack_async_event(struct ibv_async_event *event);
@@ -708,8 +717,8 @@ int ibv_dereg_mr(struct ibv_mr *mr);
 
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context);
 int ibv_destroy_comp_channel(struct ibv_comp_channel *channel);
-struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel,
-			     int comp_vector);
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+			     struct ibv_comp_channel *channel, int comp_vector);
 int ibv_resize_cq(struct ibv_cq *cq, int cqe);
 int ibv_destroy_cq(struct ibv_cq *cq);
 
@@ -724,13 +733,15 @@ int ibv_destroy_srq(struct ibv_srq *srq);
 
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr);
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask);
-int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init_attr);
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask,
+		 struct ibv_qp_init_attr *init_attr);
 int ibv_destroy_qp(struct ibv_qp *qp);
 
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr);
-int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc, struct ibv_grh *grh,
-			struct ibv_ah_attr *ah_attr);
-struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh, uint8_t port_num);
+int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ibv_wc *wc,
+			struct ibv_grh *grh, struct ibv_ah_attr *ah_attr);
+struct ibv_ah *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
+				     uint8_t port_num);
 int ibv_destroy_ah(struct ibv_ah *ah);
 
 int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid);
@@ -750,32 +761,43 @@ const char *ibv_wc_status_str(enum ibv_wc_status status);
 /* ---- XRC verbs; each has a manual page ---- */
 
 /*
- * The domain of the file behind fd on this device, for every process that opens the same file; fd -1: a private one.
- * oflag: with O_CREAT it is created if it does not exist (else EAGAIN), with O_EXCL it must not exist (else EINVAL).
- * The descriptor may be closed and the file unlinked at once.
+ * The domain of the file behind fd on this device, for every process that opens the same file; fd
+ * -1: a private one. oflag: with O_CREAT it is created if it does not exist (else EAGAIN), with
+ * O_EXCL it must not exist (else EINVAL). The descriptor may be closed and the file unlinked at
+ * once.
  */
 struct ibv_xrc_domain *ibv_open_xrc_domain(struct ibv_context *context, int fd, int oflag);
 
 /* EBUSY while SRQs, QPs or registrations of this opened device are in the domain. */
 int ibv_close_xrc_domain(struct ibv_xrc_domain *d);
 
-/* An SRQ. Every receive QP of the domain delivers to it the messages for its xrc_srq_num; completions are on xrc_cq. */
-struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrc_domain *xrc_domain, struct ibv_cq *xrc_cq,
-				   struct ibv_srq_init_attr *srq_init_attr);
+/*
+ * An SRQ. Every receive QP of the domain delivers to it the messages for its xrc_srq_num;
+ * completions are on xrc_cq.
+ */
+struct ibv_srq *ibv_create_xrc_srq(struct ibv_pd *pd, struct ibv_xrc_domain *xrc_domain,
+				   struct ibv_cq *xrc_cq, struct ibv_srq_init_attr *srq_init_attr);
 
 /*
- * A QP that only receives, and exists until the last registration with it is cancelled. The caller's opened device is
- * registered with it. Reads only xrc_domain of init_attr.
+ * A QP that only receives, and exists until the last registration with it is cancelled. The
+ * caller's opened device is registered with it. Reads only xrc_domain of init_attr.
  */
 int ibv_create_xrc_rcv_qp(struct ibv_qp_init_attr *init_attr, uint32_t *xrc_rcv_qpn);
 
-/* Any process that has the domain open may modify and query. RESET, INIT, RTR; RTS is not needed to receive. */
-int ibv_modify_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num, struct ibv_qp_attr *attr,
-			  int attr_mask);
-int ibv_query_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num, struct ibv_qp_attr *attr,
-			 int attr_mask, struct ibv_qp_init_attr *init_attr);
+/*
+ * Any process that has the domain open may modify and query. RESET, INIT, RTR; RTS is not needed to
+ * receive.
+ */
+int ibv_modify_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num,
+			  struct ibv_qp_attr *attr, int attr_mask);
+int ibv_query_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num,
+			 struct ibv_qp_attr *attr, int attr_mask,
+			 struct ibv_qp_init_attr *init_attr);
 
-/* An opened device has one registration with a QP, however often it registers. EINVAL: no such QP in the domain. */
+/*
+ * An opened device has one registration with a QP, however often it registers. EINVAL: no such QP
+ * in the domain.
+ */
 int ibv_reg_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num);
 int ibv_unreg_xrc_rcv_qp(struct ibv_xrc_domain *xrc_domain, uint32_t xrc_qp_num);
 
@@ -792,23 +814,30 @@ static inline int ibv_req_notify_cq(struct ibv_cq *cq, int solicited_only)
 	return cq->context->ops.req_notify_cq(cq, solicited_only);
 }
 
-static inline int ibv_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *recv_wr, struct ibv_recv_wr **bad_recv_wr)
+static inline int ibv_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *recv_wr,
+				    struct ibv_recv_wr **bad_recv_wr)
 {
 	return srq->context->ops.post_srq_recv(srq, recv_wr, bad_recv_wr);
 }
 
-static inline int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad_wr)
+static inline int ibv_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr,
+				struct ibv_send_wr **bad_wr)
 {
 	return qp->context->ops.post_send(qp, wr, bad_wr);
 }
 
-static inline int ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+static inline int ibv_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr,
+				struct ibv_recv_wr **bad_wr)
 {
 	return qp->context->ops.post_recv(qp, wr, bad_wr);
 }
 
-/* A driver that does not know link_layer does not write the two last members, so they are cleared first. */
-static inline int ___ibv_query_port(struct ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr)
+/*
+ * A driver that does not know link_layer does not write the two last members, so they are cleared
+ * first.
+ */
+static inline int ___ibv_query_port(struct ibv_context *context, uint8_t port_num,
+				    struct ibv_port_attr *port_attr)
 {
 	port_attr->link_layer = IBV_LINK_LAYER_UNSPECIFIED;
 	port_attr->pad = 0;

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The XRC API of 2011 (ibv_create_xsrq, srq->ext.xrc.srq_num), between OFED's and today's, on top of today's header.
+ * The XRC API of 2011 (ibv_create_xsrq, srq->ext.xrc.srq_num), between OFED's and today's, on top
+ * of today's header.
  *
- * No libibverbs was released with it, and the complete layout of its binaries is not known, so this header is for sources. A
- * program that is compiled with it is a program of today: it needs neither the library of xrc-compat nor its command. If a name of
- * that API means something else today, it is a macro here for a type or function that begins with xsrq_.
+ * No libibverbs was released with it, and the complete layout of its binaries is not known, so this
+ * header is for sources. A program that is compiled with it is a program of today: it needs neither
+ * the library of xrc-compat nor its command. If a name of that API means something else today, it
+ * is a macro here for a type or function that begins with xsrq_.
  *
  * Difference: qp->srq is the provider's SRQ, so its type is not that of the program's own SRQs.
  */
@@ -31,7 +33,10 @@ extern "C" {
 /* The handle of an SRQ of this header. The kernel's handles count from 0. */
 #define XSRQ_HANDLE 0xfffffffdu
 
-/* As today's up to the handle. Today's has no room for the rest, so the provider has an SRQ of its own, xsrq_real. */
+/*
+ * As today's up to the handle. Today's has no room for the rest, so the provider has an SRQ of its
+ * own, xsrq_real.
+ */
 struct xsrq_srq {
 	struct ibv_context *context;
 	void *srq_context;
@@ -76,7 +81,10 @@ struct xsrq_qp_init_attr {
 	} ext;
 };
 
-/* As today's. remote_srqn is where today's qp_type.xrc has it, so it does not overlap the other members of wr. */
+/*
+ * As today's. remote_srqn is where today's qp_type.xrc has it, so it does not overlap the other
+ * members of wr.
+ */
 struct xsrq_send_wr {
 	uint64_t wr_id;
 	struct xsrq_send_wr *next;
@@ -102,7 +110,8 @@ struct xsrq_send_wr {
 			uint32_t remote_qkey;
 		} ud;
 		struct {
-			char others[offsetof(struct ibv_send_wr, qp_type) - offsetof(struct ibv_send_wr, wr)];
+			char others[offsetof(struct ibv_send_wr, qp_type) -
+				    offsetof(struct ibv_send_wr, wr)];
 			uint32_t remote_srqn;
 		} xrc;
 		char all[sizeof(struct ibv_send_wr) - offsetof(struct ibv_send_wr, wr)];
@@ -119,11 +128,19 @@ struct xsrq_async_event {
 	enum ibv_event_type event_type;
 };
 
-/* These are passed to today's functions without a copy. If rdma-core changes its own, this does not compile. */
-typedef char xsrq_check_srq[offsetof(struct ibv_srq, handle) == offsetof(struct xsrq_srq, handle) ? 1 : -1];
-typedef char xsrq_check_qp_attr[offsetof(struct xsrq_qp_init_attr, ext) >= sizeof(struct ibv_qp_init_attr) ? 1 : -1];
+/*
+ * These are passed to today's functions without a copy. If rdma-core changes its own, this does not
+ * compile.
+ */
+typedef char xsrq_check_srq[offsetof(struct ibv_srq, handle) == offsetof(struct xsrq_srq, handle)
+				    ? 1
+				    : -1];
+typedef char xsrq_check_qp_attr
+	[offsetof(struct xsrq_qp_init_attr, ext) >= sizeof(struct ibv_qp_init_attr) ? 1 : -1];
 typedef char xsrq_check_send_wr[sizeof(struct xsrq_send_wr) == sizeof(struct ibv_send_wr) ? 1 : -1];
-typedef char xsrq_check_event[sizeof(struct xsrq_async_event) == sizeof(struct ibv_async_event) ? 1 : -1];
+typedef char xsrq_check_event[sizeof(struct xsrq_async_event) == sizeof(struct ibv_async_event)
+				      ? 1
+				      : -1];
 
 /* ---- Domains ---- */
 
@@ -192,7 +209,8 @@ static inline struct ibv_srq *xsrq_create_real(struct ibv_srq_init_attr_ex *ex)
 	return real;
 }
 
-static inline struct xsrq_srq *xsrq_create(struct xsrq_srq *srq, struct ibv_pd *pd, struct xsrq_srq_init_attr *attr)
+static inline struct xsrq_srq *xsrq_create(struct xsrq_srq *srq, struct ibv_pd *pd,
+					   struct xsrq_srq_init_attr *attr)
 {
 	struct ibv_srq_init_attr_ex ex;
 	struct ibv_srq *real;
@@ -202,7 +220,8 @@ static inline struct xsrq_srq *xsrq_create(struct xsrq_srq *srq, struct ibv_pd *
 	errno = 0;
 	real = xsrq_create_real(&ex);
 	if (!real) {
-		errno = errno ? errno : EINVAL;	/* libmlx4 refuses some sizes without setting errno */
+		/* libmlx4 refuses some sizes without setting errno */
+		errno = errno ? errno : EINVAL;
 		return NULL;
 	}
 	err = xsrq_fill(srq, real, attr->srq_context, &ex);
@@ -270,7 +289,8 @@ static inline int xsrq_get_srq_num(struct xsrq_srq *srq, uint32_t *srq_num)
 	return ibv_get_srq_num(xsrq_real(srq), srq_num);
 }
 
-static inline int xsrq_post_srq_recv(struct xsrq_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+static inline int xsrq_post_srq_recv(struct xsrq_srq *srq, struct ibv_recv_wr *wr,
+				     struct ibv_recv_wr **bad_wr)
 {
 	return ibv_post_srq_recv(xsrq_real(srq), wr, bad_wr);
 }
@@ -278,7 +298,8 @@ static inline int xsrq_post_srq_recv(struct xsrq_srq *srq, struct ibv_recv_wr *w
 /* ---- QPs ---- */
 
 /* The caller copies cap back to attr; nothing else of *today. */
-static inline void xsrq_fill_qp_attr(struct ibv_qp_init_attr *today, const struct xsrq_qp_init_attr *attr)
+static inline void xsrq_fill_qp_attr(struct ibv_qp_init_attr *today,
+				     const struct xsrq_qp_init_attr *attr)
 {
 	memcpy(today, attr, sizeof(*today));
 	today->srq = xsrq_real(attr->srq);
@@ -323,13 +344,17 @@ static inline struct ibv_qp *xsrq_create_qp(struct ibv_pd *pd, struct xsrq_qp_in
 	return qp;
 }
 
-/* For an ordinary QP, init->srq becomes qp->srq, which is the provider's. Does not write init->ext. */
-static inline int xsrq_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct xsrq_qp_init_attr *init)
+/*
+ * For an ordinary QP, init->srq becomes qp->srq, which is the provider's. Does not write init->ext.
+ */
+static inline int xsrq_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+				struct xsrq_qp_init_attr *init)
 {
 	return ibv_query_qp(qp, attr, mask, (struct ibv_qp_init_attr *)init);
 }
 
-static inline int xsrq_post_send(struct ibv_qp *qp, struct xsrq_send_wr *wr, struct xsrq_send_wr **bad_wr)
+static inline int xsrq_post_send(struct ibv_qp *qp, struct xsrq_send_wr *wr,
+				 struct xsrq_send_wr **bad_wr)
 {
 	return ibv_post_send(qp, (struct ibv_send_wr *)wr, (struct ibv_send_wr **)bad_wr);
 }
@@ -338,7 +363,8 @@ static inline int xsrq_post_send(struct ibv_qp *qp, struct xsrq_send_wr *wr, str
 
 static inline int xsrq_is_srq_event(const struct xsrq_async_event *event)
 {
-	return event->event_type == IBV_EVENT_SRQ_ERR || event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED;
+	return event->event_type == IBV_EVENT_SRQ_ERR ||
+	       event->event_type == IBV_EVENT_SRQ_LIMIT_REACHED;
 }
 
 static inline int xsrq_get_async_event(struct ibv_context *context, struct xsrq_async_event *event)

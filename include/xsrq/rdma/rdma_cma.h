@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Today's <rdma/rdma_cma.h> for programs in the XRC API of 2011: to create a QP they pass the attributes of that API. */
+/*
+ * Today's <rdma/rdma_cma.h> for programs in the XRC API of 2011: to create a QP they pass the
+ * attributes of that API.
+ */
 #ifndef XSRQ_RDMA_CMA_H
 #define XSRQ_RDMA_CMA_H
 
@@ -10,7 +13,10 @@
 extern "C" {
 #endif
 
-/* librdmacm creates a QP with the SRQ of its id, which must be the provider's then. Returns the SRQ that was there. */
+/*
+ * librdmacm creates a QP with the SRQ of its id, which must be the provider's then. Returns the SRQ
+ * that was there.
+ */
 static inline struct xsrq_srq *xsrq_swap_srq(struct rdma_cm_id *id, struct xsrq_srq *srq)
 {
 	struct xsrq_srq *previous = id->srq;
@@ -19,7 +25,8 @@ static inline struct xsrq_srq *xsrq_swap_srq(struct rdma_cm_id *id, struct xsrq_
 	return previous;
 }
 
-static inline int xsrq_rdma_create_qp_on(struct rdma_cm_id *id, struct ibv_pd *pd, struct xsrq_qp_init_attr *attr)
+static inline int xsrq_rdma_create_qp_on(struct rdma_cm_id *id, struct ibv_pd *pd,
+					 struct xsrq_qp_init_attr *attr)
 {
 	struct ibv_qp_init_attr_ex ex;
 	struct xsrq_srq *program_srq = attr->srq;
@@ -37,7 +44,8 @@ static inline int xsrq_rdma_create_qp_on(struct rdma_cm_id *id, struct ibv_pd *p
 	return ret;
 }
 
-static inline int xsrq_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct xsrq_qp_init_attr *attr)
+static inline int xsrq_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
+				      struct xsrq_qp_init_attr *attr)
 {
 	struct xsrq_srq *program_srq = xsrq_swap_srq(id, (struct xsrq_srq *)xsrq_real(id->srq));
 	int ret = xsrq_rdma_create_qp_on(id, pd, attr);
@@ -47,11 +55,13 @@ static inline int xsrq_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, 
 }
 
 /*
- * librdmacm keeps the attributes for later connections, but without ext. The domain of an IBV_QPT_XRC_RECV QP would be
- * lost, so that type is EINVAL here. Create such a QP by rdma_create_qp, after the connection request.
+ * librdmacm keeps the attributes for later connections, but without ext. The domain of an
+ * IBV_QPT_XRC_RECV QP would be
+ * lost, so that type is EINVAL here. Create such a QP by rdma_create_qp, after the connection
+ * request.
  */
-static inline int xsrq_rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res, struct ibv_pd *pd,
-				      struct xsrq_qp_init_attr *attr)
+static inline int xsrq_rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res,
+				      struct ibv_pd *pd, struct xsrq_qp_init_attr *attr)
 {
 	struct xsrq_srq *program_srq = attr ? attr->srq : NULL;
 	int ret;

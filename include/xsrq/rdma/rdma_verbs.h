@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Today's <rdma/rdma_verbs.h> for programs in the XRC API of 2011: the SRQ of an id has ext.xrc, and may be in a domain. */
+/*
+ * Today's <rdma/rdma_verbs.h> for programs in the XRC API of 2011: the SRQ of an id has ext.xrc,
+ * and may be in a domain.
+ */
 #ifndef XSRQ_RDMA_VERBS_H
 #define XSRQ_RDMA_VERBS_H
 
@@ -10,8 +13,8 @@
 extern "C" {
 #endif
 
-static inline int xsrq_rdma_create_on(struct rdma_cm_id *id, struct ibv_pd *pd, struct xsrq_srq_init_attr *attr,
-				      struct xsrq_srq *srq)
+static inline int xsrq_rdma_create_on(struct rdma_cm_id *id, struct ibv_pd *pd,
+				      struct xsrq_srq_init_attr *attr, struct xsrq_srq *srq)
 {
 	struct ibv_srq_init_attr_ex ex;
 	int err;
@@ -30,8 +33,12 @@ static inline int xsrq_rdma_create_on(struct rdma_cm_id *id, struct ibv_pd *pd, 
 	return 0;
 }
 
-/* Without a CQ in ext.xrc, librdmacm creates one with a channel. Without pd it takes that of the id. An id has one SRQ. */
-static inline int xsrq_rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd, struct xsrq_srq_init_attr *attr)
+/*
+ * Without a CQ in ext.xrc, librdmacm creates one with a channel. Without pd it takes that of the
+ * id. An id has one SRQ.
+ */
+static inline int xsrq_rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
+				       struct xsrq_srq_init_attr *attr)
 {
 	struct xsrq_srq *srq;
 	int ret;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the kernel does beside refusing: when an object is gone, who gets which event, and in which order. The same program runs
- * on the emulated HCA and on a real kernel (tests/kernel).
+ * What the kernel does beside refusing: when an object is gone, who gets which event, and in which
+ * order. The same program runs on the emulated HCA and on a real kernel (tests/kernel).
  *
- * AGREEMENT_RAISE is a shell command that raises an event on the first device. Its arguments are the kind of object (qp, srq),
- * its number, the event by name and by number, and how often. AGREEMENT_OPENED says whether handles from ibv_open_qp hear
- * events: "hear" or "deaf". AGREEMENT_ROUNDING says how the driver rounds responder resources to a power of two: "up" or "down".
+ * AGREEMENT_RAISE is a shell command that raises an event on the first device. Its arguments are
+ * the kind of object (qp, srq), its number, the event by name and by number, and how often.
+ * AGREEMENT_OPENED says whether handles from ibv_open_qp hear events: "hear" or "deaf".
+ * AGREEMENT_ROUNDING says how the driver rounds responder resources to a power of two: "up" or
+ * "down".
  */
 #include <tests/e2e/opened.h>
 #include "xrc.h"
@@ -26,15 +28,18 @@
 static bool raise_event(const char *kind, uint32_t number, enum ibv_event_type type, int times)
 {
 	static const char *const names[] = {
-		[IBV_EVENT_QP_FATAL] = "qp_fatal", [IBV_EVENT_QP_REQ_ERR] = "qp_req_err",
-		[IBV_EVENT_QP_ACCESS_ERR] = "qp_access_err", [IBV_EVENT_COMM_EST] = "comm_est",
-		[IBV_EVENT_PATH_MIG] = "path_mig", [IBV_EVENT_SRQ_LIMIT_REACHED] = "srq_limit_reached",
+		[IBV_EVENT_QP_FATAL] = "qp_fatal",
+		[IBV_EVENT_QP_REQ_ERR] = "qp_req_err",
+		[IBV_EVENT_QP_ACCESS_ERR] = "qp_access_err",
+		[IBV_EVENT_COMM_EST] = "comm_est",
+		[IBV_EVENT_PATH_MIG] = "path_mig",
+		[IBV_EVENT_SRQ_LIMIT_REACHED] = "srq_limit_reached",
 		[IBV_EVENT_QP_LAST_WQE_REACHED] = "last_wqe_reached",
 	};
 	char command[512];
 
-	snprintf(command, sizeof(command), "%s %s %u %s %d %d", getenv("AGREEMENT_RAISE"), kind, number, names[type], type,
-		 times);
+	snprintf(command, sizeof(command), "%s %s %u %s %d %d", getenv("AGREEMENT_RAISE"), kind,
+		 number, names[type], type, times);
 	return !system(command);
 }
 
@@ -96,7 +101,8 @@ static bool a_dead_process_has_left_nothing(void)
 		if (!child) {
 			struct host *host = rig_host(0);
 
-			NEED(xrc_target(host, xrc_domain(host, fd, O_CREAT)) && write(ready[1], "x", 1) == 1);
+			NEED(xrc_target(host, xrc_domain(host, fd, O_CREAT)) &&
+			     write(ready[1], "x", 1) == 1);
 			pause();
 		}
 		CHECK(read(ready[0], &byte, 1) == 1 && kill_child(child));
@@ -220,7 +226,8 @@ static bool who_hears(void)
 	struct ibv_context *ctx = s.host->ctx;
 
 	for (int i = 0; i < 2; i++) {
-		CHECK(raise_on(s.target->qp_num, 1) && (!opened_hear() || next_is_of(ctx, s.opened)));
+		CHECK(raise_on(s.target->qp_num, 1) &&
+		      (!opened_hear() || next_is_of(ctx, s.opened)));
 		CHECK(next_is_of(ctx, s.target) && nothing_more(ctx));
 	}
 	return true;
@@ -236,13 +243,14 @@ static bool who_hears_when_the_creator_has_left(void)
 	return (!opened_hear() || next_is_of(ctx, s.opened)) && nothing_more(ctx);
 }
 
-/* Waits for as many as are @expected, however busy the machine is, and then for a moment for one more. */
+/* Waits for as many as are @expected, and then for a moment for one more. */
 static int read_all(struct ibv_context *ctx, int expected)
 {
 	struct ibv_async_event event;
 	int count = 0;
 
-	while (rig_readable(ctx->async_fd, count < expected ? RIG_PATIENCE_MS : 200) && !ibv_get_async_event(ctx, &event)) {
+	while (rig_readable(ctx->async_fd, count < expected ? RIG_PATIENCE_MS : 200) &&
+	       !ibv_get_async_event(ctx, &event)) {
 		ibv_ack_async_event(&event);
 		count++;
 	}
@@ -272,7 +280,8 @@ static bool unread_events_go_with_the_qp(void)
 	const int expected = opened_hear() ? 3 : 0;
 	struct shared s = share();
 
-	CHECK(raise_on(s.target->qp_num, 3) && rig_readable(s.host->ctx->async_fd, RIG_PATIENCE_MS));
+	CHECK(raise_on(s.target->qp_num, 3) &&
+	      rig_readable(s.host->ctx->async_fd, RIG_PATIENCE_MS));
 	CHECK(!ibv_destroy_qp(s.target));
 	CHECK(read_all(s.host->ctx, expected) == expected);
 	return true;
@@ -294,8 +303,9 @@ static enum ibv_event_type next_type(const struct shared *s)
 static bool events_keep_their_order(void)
 {
 	static const enum ibv_event_type types[] = {
-		IBV_EVENT_COMM_EST, IBV_EVENT_QP_FATAL, IBV_EVENT_PATH_MIG, IBV_EVENT_QP_FATAL, IBV_EVENT_QP_ACCESS_ERR,
-		IBV_EVENT_QP_REQ_ERR, IBV_EVENT_QP_LAST_WQE_REACHED, IBV_EVENT_COMM_EST,
+		IBV_EVENT_COMM_EST, IBV_EVENT_QP_FATAL, IBV_EVENT_PATH_MIG, IBV_EVENT_QP_FATAL,
+		IBV_EVENT_QP_ACCESS_ERR, IBV_EVENT_QP_REQ_ERR, IBV_EVENT_QP_LAST_WQE_REACHED,
+		IBV_EVENT_COMM_EST,
 	};
 	const size_t count = sizeof(types) / sizeof(types[0]);
 	struct shared s = share();
@@ -316,7 +326,8 @@ static bool a_failure_changes_no_state(void)
 {
 	struct shared s = share();
 
-	CHECK(raise_event("qp", s.target->qp_num, IBV_EVENT_QP_FATAL, 1) && next_type(&s) == IBV_EVENT_QP_FATAL);
+	CHECK(raise_event("qp", s.target->qp_num, IBV_EVENT_QP_FATAL, 1) &&
+	      next_type(&s) == IBV_EVENT_QP_FATAL);
 	CHECK(rig_state(s.opened) == IBV_QPS_RESET);
 	return true;
 }
@@ -348,7 +359,8 @@ static bool closing_leaves_the_others_their_qp(void)
 	qpn = target->qp_num;
 	opened = xrc_open(b, two, qpn);
 	CHECK(opened && !ibv_close_device(a->ctx) && ibv_close_xrcd(two) == EBUSY);
-	CHECK(!opened_destroy(opened) && !xrc_open(b, two, qpn) && errno == EINVAL && !ibv_close_xrcd(two));
+	CHECK(!opened_destroy(opened) && !xrc_open(b, two, qpn) && errno == EINVAL &&
+	      !ibv_close_xrcd(two));
 	return nobody_has(fd);
 }
 
@@ -369,8 +381,9 @@ static void *end(void *argument)
 }
 
 /*
- * Destroying reports how many events were read, and the library waits until as many have been acknowledged. Three are raised
- * and two of them are read: it ends with the second acknowledgement, and not before.
+ * Destroying reports how many events were read, and the library waits until as many have been
+ * acknowledged. Three are raised and two of them are read: it ends with the second acknowledgement,
+ * and not before.
  */
 static bool destroy_counts_what_was_read(struct ending *ending, struct ibv_context *ctx)
 {
@@ -401,7 +414,8 @@ static bool destroying_an_srq_reports_its_events(void)
 	struct host *host = rig_host(0);
 	struct ending ending = { .srq = xrc_srq(host, xrc_domain(host, -1, O_CREAT), 8, 1) };
 
-	CHECK(ending.srq && raise_event("srq", xrc_srq_number(ending.srq), IBV_EVENT_SRQ_LIMIT_REACHED, 3));
+	CHECK(ending.srq &&
+	      raise_event("srq", xrc_srq_number(ending.srq), IBV_EVENT_SRQ_LIMIT_REACHED, 3));
 	return destroy_counts_what_was_read(&ending, host->ctx);
 }
 
@@ -438,26 +452,31 @@ static int resources_of_three(void)
 	return word && !strcmp(word, "down") ? 2 : 4;
 }
 
-/* What a driver stores is as wide as the fields of its adapter; it keeps back reads of a QP without responder resources. */
+/* A driver stores as much as its adapter's fields hold; without responder resources no reads. */
 static bool attributes_read_back(void)
 {
 	struct host *host = rig_host(0);
 	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
 	struct rig_link link = rig_link_to(qp->qp_num, host->lid);
 	struct ibv_qp_attr attr, rtr = {
-		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = qp->qp_num, .max_dest_rd_atomic = 3, .min_rnr_timer = 40,
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = qp->qp_num,
+		.max_dest_rd_atomic = 3, .min_rnr_timer = 40,
 		.ah_attr = { .dlid = host->lid, .port_num = 1, .sl = 19, .src_path_bits = 200 },
 	}, rts = { .qp_state = IBV_QPS_RTS, .timeout = 33, .retry_cnt = 9, .rnr_retry = 1 };
 	struct ibv_qp_init_attr init;
 
 	CHECK(!rig_init(qp, &link) && !ibv_query_qp(qp, &attr, 0, &init));
 	CHECK(attr.qp_access_flags == IBV_ACCESS_REMOTE_WRITE);
-	CHECK(!ibv_modify_qp(qp, &rtr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-					       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER));
-	CHECK(!ibv_modify_qp(qp, &rts, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-					       IBV_QP_MAX_QP_RD_ATOMIC));
+	CHECK(!ibv_modify_qp(qp, &rtr,
+			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				     IBV_QP_MIN_RNR_TIMER));
+	CHECK(!ibv_modify_qp(qp, &rts,
+			     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC));
 	CHECK(!ibv_query_qp(qp, &attr, 0, &init));
-	CHECK(attr.max_dest_rd_atomic == resources_of_three() && attr.max_rd_atomic == 1 && attr.min_rnr_timer == 8);
+	CHECK(attr.max_dest_rd_atomic == resources_of_three() && attr.max_rd_atomic == 1 &&
+	      attr.min_rnr_timer == 8);
 	CHECK(attr.ah_attr.sl == 3 && attr.ah_attr.src_path_bits == 72);
 	CHECK(attr.timeout == 1 && attr.retry_cnt == 1 && attr.rnr_retry == 1);
 	CHECK(attr.qp_access_flags == (unsigned int)link.access);
@@ -475,21 +494,22 @@ static bool what_keeps_a_domain_busy(void)
 
 	CHECK(xrcd);
 	srq = xrc_srq(host, xrcd, 8, 1);
-	CHECK(srq && send && ibv_close_xrcd(xrcd) == EBUSY && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
+	CHECK(srq && send && ibv_close_xrcd(xrcd) == EBUSY && !ibv_destroy_srq(srq) &&
+	      !ibv_close_xrcd(xrcd));
 	CHECK(!ibv_destroy_qp(send));
 	rig_free_host(host);
 	return true;
 }
 
 static const struct rig_case cases[] = {
-	CASE(closing_the_device_frees_the_domain), CASE(a_dead_process_has_left_nothing), CASE(one_makes_a_domain),
-	CASE(many_domains_at_once), CASE(who_hears), CASE(who_hears_when_the_creator_has_left),
-	CASE(unread_events_are_kept), CASE(unread_events_go_with_the_qp), CASE(events_keep_their_order),
+	CASE(closing_the_device_frees_the_domain), CASE(a_dead_process_has_left_nothing),
+	CASE(one_makes_a_domain), CASE(many_domains_at_once), CASE(who_hears),
+	CASE(who_hears_when_the_creator_has_left), CASE(unread_events_are_kept),
+	CASE(unread_events_go_with_the_qp), CASE(events_keep_their_order),
 	CASE(a_failure_changes_no_state), CASE(the_last_holder_leaves_in_silence),
 	CASE(closing_leaves_the_others_their_qp), CASE(destroying_a_qp_reports_its_events),
-	CASE(destroying_an_srq_reports_its_events), CASE(a_state_raises_no_event), CASE(closing_is_each_ones_own),
-	CASE(what_keeps_a_domain_busy),
-	CASE(attributes_read_back),
+	CASE(destroying_an_srq_reports_its_events), CASE(a_state_raises_no_event),
+	CASE(closing_is_each_ones_own), CASE(what_keeps_a_domain_busy), CASE(attributes_read_back),
 };
 
 RIG_MAIN(cases)

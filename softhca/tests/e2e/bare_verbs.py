@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""libibverbs by ctypes alone, for the scripts of tests that fork or close what they like: `script` runs one."""
+"""libibverbs by ctypes alone, for the scripts of tests that fork or close what they like: `script`
+runs one."""
 
 import ctypes
 import pathlib
@@ -9,14 +10,18 @@ FOLDER = pathlib.Path(__file__).parent
 
 def script(text, *words):
     """The command that runs a script with these names: v (the library) and open_device()."""
-    return ["env", f"PYTHONPATH={FOLDER}", "/usr/bin/python3", "-c", "from bare_verbs import *\nv = library()\n" + text, *map(str, words)]
+    return [
+        "env", f"PYTHONPATH={FOLDER}", "/usr/bin/python3", "-c",
+        "from bare_verbs import *\nv = library()\n" + text, *map(str, words)
+    ]
 
 
 def library():
     verbs = ctypes.CDLL("libibverbs.so.1", use_errno=True)
     verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
     verbs.ibv_open_device.restype = verbs.ibv_alloc_pd.restype = ctypes.c_void_p
-    for verb in (verbs.ibv_open_device, verbs.ibv_close_device, verbs.ibv_alloc_pd, verbs.ibv_dealloc_pd):
+    for verb in (verbs.ibv_open_device, verbs.ibv_close_device, verbs.ibv_alloc_pd,
+                 verbs.ibv_dealloc_pd):
         verb.argtypes = [ctypes.c_void_p]
     return verbs
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Completion events; CQs that are too small; CQs that are resized; memory that is registered anew; posted work before a command. */
+/*
+ * Completion events; CQs that are too small; CQs that are resized; memory that is registered anew;
+ * posted work before a command.
+ */
 #include "pair.h"
 #include "xrc_stage.h"
 
@@ -14,11 +17,14 @@ static bool one_event_per_arming(void)
 	void *cq_context;
 
 	CHECK(!ibv_req_notify_cq(s.one->cq, 0));
-	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
-	CHECK(rig_readable(s.one->channel->fd, RIG_PATIENCE_MS) && !ibv_get_cq_event(s.one->channel, &cq, &cq_context));
+	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) &&
+	      xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS));
+	CHECK(rig_readable(s.one->channel->fd, RIG_PATIENCE_MS) &&
+	      !ibv_get_cq_event(s.one->channel, &cq, &cq_context));
 	CHECK(cq == s.one->cq && !rig_readable(s.one->channel->fd, 10));
 	CHECK(!ibv_req_notify_cq(cq, 0) && !rig_readable(s.one->channel->fd, 10));
-	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && rig_readable(s.one->channel->fd, RIG_PATIENCE_MS));
+	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) &&
+	      rig_readable(s.one->channel->fd, RIG_PATIENCE_MS));
 	CHECK(!ibv_get_cq_event(s.one->channel, &cq, &cq_context));
 	ibv_ack_cq_events(cq, 2);
 	return true;
@@ -34,7 +40,8 @@ static bool solicited_only(void)
 	CHECK(!ibv_req_notify_cq(s.one->cq, 1));
 	CHECK(xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && !rig_readable(s.one->channel->fd, 10));
 	wr.send_flags |= IBV_SEND_SOLICITED;
-	CHECK(!rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1) && !rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc));
+	CHECK(!rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1) && !rig_post(s.send, &wr) &&
+	      rig_poll(s.sender->cq, &wc));
 	CHECK(rig_readable(s.one->channel->fd, RIG_PATIENCE_MS));
 	return true;
 }
@@ -46,9 +53,14 @@ static bool armed_too_late_still_fires(void)
 	struct ibv_send_wr wr = xrc_wr(&s, &sge, IBV_WR_SEND, s.srq1);
 	struct ibv_wc wc;
 
-	CHECK(!rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1) && !rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc));
-	/* The completion is there, the program has not polled it: arming now must not sleep for ever. */
-	CHECK(!ibv_req_notify_cq(s.one->cq, 0) && rig_readable(s.one->channel->fd, RIG_PATIENCE_MS));
+	CHECK(!rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1) && !rig_post(s.send, &wr) &&
+	      rig_poll(s.sender->cq, &wc));
+	/*
+	 * The completion is there, the program has not polled it: arming now must not sleep for
+	 * ever.
+	 */
+	CHECK(!ibv_req_notify_cq(s.one->cq, 0) &&
+	      rig_readable(s.one->channel->fd, RIG_PATIENCE_MS));
 	return true;
 }
 
@@ -67,8 +79,13 @@ static bool cq_overrun(void)
 	struct host *a = rig_host(0);
 	struct ibv_cq *small = ibv_create_cq(a->ctx, 1, NULL, NULL, 0);
 	struct ibv_qp_init_attr init = {
-		.send_cq = small, .recv_cq = a->cq, .qp_type = IBV_QPT_UC,
-		.cap = { .max_send_wr = 16, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1 },
+		.send_cq = small,
+		.recv_cq = a->cq,
+		.qp_type = IBV_QPT_UC,
+		.cap = { .max_send_wr = 16,
+			 .max_recv_wr = 1,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
 	};
 	struct ibv_qp *qp = ibv_create_qp(a->pd, &init);
 	struct rig_link link = rig_link_to(1, a->lid);
@@ -81,7 +98,8 @@ static bool cq_overrun(void)
 
 		CHECK(!rig_post(qp, &wr));
 	}
-	CHECK(rig_async(a->ctx, &event) && event.event_type == IBV_EVENT_CQ_ERR && event.element.cq == small);
+	CHECK(rig_async(a->ctx, &event) && event.event_type == IBV_EVENT_CQ_ERR &&
+	      event.element.cq == small);
 	ibv_ack_async_event(&event);
 	/* A QP that cannot report any more has failed. */
 	CHECK(xrc_event_is(a, IBV_EVENT_QP_FATAL, qp) && state_soon(qp, IBV_QPS_ERR));
@@ -112,18 +130,21 @@ static bool cq_overrun_of_an_srq(void)
 	s.one->cq = small;
 	srq = xrc_srq(s.one, s.xrcd1, RIG_DEPTH, 1);
 	s.one->cq = cq;
-	CHECK(srq && xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) && xrc_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
+	CHECK(srq && xrc_send(&s, s.srq1, s.one, IBV_WC_SUCCESS) &&
+	      xrc_event_is(s.one, IBV_EVENT_COMM_EST, s.target));
 	for (int i = 0; i < small->cqe + 3; i++) {
 		CHECK(xrc_posted(&s, srq, 1) && rig_poll(s.sender->cq, &wc));
 		CHECK(wc.status == (i < small->cqe + 2 ? IBV_WC_SUCCESS : IBV_WC_REM_OP_ERR));
 		if (i == small->cqe + 1) {
-			CHECK(rig_async(s.one->ctx, &event) && event.event_type == IBV_EVENT_CQ_ERR);
+			CHECK(rig_async(s.one->ctx, &event) &&
+			      event.event_type == IBV_EVENT_CQ_ERR);
 			CHECK(event.element.cq == small);
 			ibv_ack_async_event(&event);
 			CHECK(state_soon(s.target, IBV_QPS_RTR));
 		}
 	}
-	return xrc_event_is(s.one, IBV_EVENT_QP_FATAL, s.target) && state_soon(s.target, IBV_QPS_ERR);
+	return xrc_event_is(s.one, IBV_EVENT_QP_FATAL, s.target) &&
+	       state_soon(s.target, IBV_QPS_ERR);
 }
 
 static bool cq_resize_keeps_completions(void)
@@ -133,7 +154,8 @@ static bool cq_resize_keeps_completions(void)
 
 	for (uint64_t round = 0; round < 40; round++) {
 		for (uint64_t i = 0; i < 3; i++)
-			CHECK(xrc_posted(&s, s.srq1, 10 * round + i) && rig_poll(s.sender->cq, &wc) && !wc.status);
+			CHECK(xrc_posted(&s, s.srq1, 10 * round + i) &&
+			      rig_poll(s.sender->cq, &wc) && !wc.status);
 		CHECK(!ibv_resize_cq(s.one->cq, round & 1 ? 60 : 6));
 		for (uint64_t i = 0; i < 3; i++)
 			CHECK(rig_poll(s.one->cq, &wc) && !wc.status && wc.wr_id == 10 * round + i);
@@ -141,7 +163,10 @@ static bool cq_resize_keeps_completions(void)
 	return true;
 }
 
-/* Sends were posted first, so that their completions are there when the CQ is to become too small for them. */
+/*
+ * Sends were posted first, so that their completions are there when the CQ is to become too small
+ * for them.
+ */
 static bool cq_resize_comes_after_sends(void)
 {
 	struct xrc_stage s = xrc_stage();
@@ -152,7 +177,8 @@ static bool cq_resize_comes_after_sends(void)
 			CHECK(xrc_posted(&s, s.srq1, i));
 		CHECK(ibv_resize_cq(s.sender->cq, 3));
 		for (uint64_t i = 0; i < 6; i++)
-			CHECK(rig_poll(s.sender->cq, &wc) && !wc.status && rig_poll(s.one->cq, &wc) && !wc.status);
+			CHECK(rig_poll(s.sender->cq, &wc) && !wc.status &&
+			      rig_poll(s.one->cq, &wc) && !wc.status);
 	}
 	return true;
 }
@@ -174,10 +200,12 @@ static bool reregistered_memory(void)
 	CHECK(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, elsewhere, RIG_BUFFER, 0));
 	CHECK(mr->lkey == key && mr->rkey == key && mr->addr == elsewhere);
 	wr.wr.rdma.remote_addr = (uint64_t)(uintptr_t)elsewhere;
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && !wc.status && elsewhere[99] == 7);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && !wc.status &&
+	      elsewhere[99] == 7);
 	CHECK(!ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, IBV_ACCESS_LOCAL_WRITE));
 	CHECK(mr->lkey == key && mr->rkey == key);
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_REM_ACCESS_ERR);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
+	      wc.status == IBV_WC_REM_ACCESS_ERR);
 	CHECK(pair_tear_down(&pair));
 	free(elsewhere);
 	return true;
@@ -193,11 +221,15 @@ static bool raise_last_wqe(struct host *host, struct ibv_qp *qp, int rounds)
 	struct rig_link link = rig_link_to(qp->qp_num, host->lid);
 
 	while (rounds--)
-		CHECK(!rig_init(qp, &link) && !rig_rtr(qp, &link) && !rig_to_state(qp, IBV_QPS_ERR) && !rig_to_state(qp, IBV_QPS_RESET));
+		CHECK(!rig_init(qp, &link) && !rig_rtr(qp, &link) &&
+		      !rig_to_state(qp, IBV_QPS_ERR) && !rig_to_state(qp, IBV_QPS_RESET));
 	return true;
 }
 
-/* Events wait until there is room, or until their object is destroyed: libibverbs would wait for ever for one that nobody can read. */
+/*
+ * Events wait until there is room, or until their object is destroyed: libibverbs would wait for
+ * ever for one that nobody can read.
+ */
 static bool unread_events_go_with_their_object(void)
 {
 	struct host *host = rig_host(0);
@@ -205,7 +237,8 @@ static bool unread_events_go_with_their_object(void)
 	struct ibv_srq *srq = MADE(ibv_create_srq(host->pd, &init));
 	struct ibv_qp *stays = rig_qp(host, IBV_QPT_RC, srq), *goes = rig_qp(host, IBV_QPT_RC, srq);
 
-	CHECK(raise_last_wqe(host, stays, PIPE_HOLDS) && raise_last_wqe(host, goes, 3) && raise_last_wqe(host, stays, 2));
+	CHECK(raise_last_wqe(host, stays, PIPE_HOLDS) && raise_last_wqe(host, goes, 3) &&
+	      raise_last_wqe(host, stays, 2));
 	alarm(RIG_PATIENCE_MS / 1000);
 	CHECK(!ibv_destroy_qp(goes));
 	alarm(0);
@@ -236,7 +269,8 @@ static bool posted_before_its_memory_goes(void)
 	for (int round = 0; round < ROUNDS; round++) {
 		struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 100);
 		struct ibv_mr *from = ibv_reg_mr(pair.a->pd, pair.a->buffer, 100, 0);
-		struct ibv_mr *to = ibv_reg_mr(pair.b->pd, pair.b->buffer, 100, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
+		struct ibv_mr *to = ibv_reg_mr(pair.b->pd, pair.b->buffer, 100,
+					       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE);
 
 		CHECK(from && to);
 		let_it_rest();
@@ -261,8 +295,10 @@ static bool posted_before_its_memory_moves(void)
 
 		let_it_rest();
 		pair.a->buffer[0] = (uint8_t)round;
-		CHECK(!rig_post(pair.qa, &wr) && !ibv_rereg_mr(pair.b->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0));
-		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS && pair.b->buffer[0] == round);
+		CHECK(!rig_post(pair.qa, &wr) &&
+		      !ibv_rereg_mr(pair.b->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, 0));
+		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
+		      pair.b->buffer[0] == round);
 		CHECK(!ibv_rereg_mr(pair.b->mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, access));
 	}
 	return pair_tear_down(&pair);
@@ -279,16 +315,18 @@ static bool posted_before_its_srq_goes(void)
 		struct ibv_send_wr wr = xrc_wr(&s, &sge, IBV_WR_SEND, srq);
 
 		let_it_rest();
-		CHECK(!rig_post_srq(s.one, srq, 0, XRC_BYTES, 1) && !rig_post(s.send, &wr) && !ibv_destroy_srq(srq));
+		CHECK(!rig_post_srq(s.one, srq, 0, XRC_BYTES, 1) && !rig_post(s.send, &wr) &&
+		      !ibv_destroy_srq(srq));
 		CHECK(rig_poll(s.sender->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	}
 	return true;
 }
 
 static const struct rig_case cases[] = {
-	CASE(one_event_per_arming), CASE(solicited_only), CASE(armed_too_late_still_fires), CASE(cq_overrun),
-	CASE(cq_overrun_of_an_srq), CASE(cq_resize_keeps_completions), CASE(cq_resize_comes_after_sends),
-	CASE(reregistered_memory), CASE(posted_before_its_memory_goes), CASE(posted_before_its_memory_moves),
+	CASE(one_event_per_arming), CASE(solicited_only), CASE(armed_too_late_still_fires),
+	CASE(cq_overrun), CASE(cq_overrun_of_an_srq), CASE(cq_resize_keeps_completions),
+	CASE(cq_resize_comes_after_sends), CASE(reregistered_memory),
+	CASE(posted_before_its_memory_goes), CASE(posted_before_its_memory_moves),
 	CASE(posted_before_its_srq_goes), CASE(unread_events_go_with_their_object),
 };
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Traffic for the counters: 5 messages of 1000 bytes that arrive, one that waits for a buffer, one that fails. */
+/*
+ * Traffic for the counters: 5 messages of 1000 bytes that arrive, one that waits for a buffer, one
+ * that fails.
+ */
 #include "rig.h"
 
 #include <stdio.h>
@@ -26,12 +29,16 @@ static void wait_for(struct host *host, enum ibv_wc_status status)
 	NEED(wc.status == status);
 }
 
-/* Prints the numbers of sender and receiver, of the QP that waits, and of the one that has failed. */
+/*
+ * Prints the numbers of sender and receiver, of the QP that waits, and of the one that has failed.
+ */
 int main(void)
 {
 	struct host *a = rig_host(0), *b = rig_host(1);
-	struct ibv_qp *sender = rig_qp(a, IBV_QPT_RC, NULL), *receiver = rig_qp(b, IBV_QPT_RC, NULL);
-	struct ibv_qp *refused = rig_qp(a, IBV_QPT_RC, NULL), *refuser = rig_qp(b, IBV_QPT_RC, NULL);
+	struct ibv_qp *sender = rig_qp(a, IBV_QPT_RC, NULL),
+		      *receiver = rig_qp(b, IBV_QPT_RC, NULL);
+	struct ibv_qp *refused = rig_qp(a, IBV_QPT_RC, NULL),
+		      *refuser = rig_qp(b, IBV_QPT_RC, NULL);
 	struct rig_link patient = rig_link_to(0, 0);
 
 	patient.rnr_retry = 7;

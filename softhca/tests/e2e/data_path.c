@@ -16,9 +16,12 @@ static bool send_with_immediate(void)
 	CHECK(!rig_post_recv(pair.b, pair.qb, 100, 8000, 42));
 	CHECK(!rig_post(pair.qa, &wr));
 	CHECK(rig_poll(pair.b->cq, &wc));
-	CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV && wc.wr_id == 42 && wc.byte_len == 5000);
-	CHECK(wc.wc_flags & IBV_WC_WITH_IMM && wc.imm_data == htobe32(0xfeedbeef) && wc.qp_num == pair.qb->qp_num);
-	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_SEND && wc.wr_id == 77);
+	CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV && wc.wr_id == 42 &&
+	      wc.byte_len == 5000);
+	CHECK(wc.wc_flags & IBV_WC_WITH_IMM && wc.imm_data == htobe32(0xfeedbeef) &&
+	      wc.qp_num == pair.qb->qp_num);
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
+	      wc.opcode == IBV_WC_SEND && wc.wr_id == 77);
 	CHECK(!memcmp(pair.a->buffer, pair.b->buffer + 100, 5000));
 	CHECK(pair.b->buffer[99] == 0 && pair.b->buffer[5100] == 0);
 	return pair_tear_down(&pair);
@@ -44,7 +47,10 @@ static bool inline_in_pieces(void)
 	return pair_tear_down(&pair);
 }
 
-/* Requests of one to three units of a ring of mlx5, then of three only: so each place of the ring has been the one where they wrap. */
+/*
+ * Requests of one to three units of a ring of mlx5, then of three only: so each place of the ring
+ * has been the one where they wrap.
+ */
 static bool requests_of_all_sizes(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -58,8 +64,10 @@ static bool requests_of_all_sizes(void)
 		wr.send_flags |= IBV_SEND_INLINE;
 		pair_pattern(pair.a->buffer, length, i);
 		memset(pair.b->buffer, 0, 200);
-		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 200, i) && !rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc));
-		CHECK(wc.status == IBV_WC_SUCCESS && rig_poll(pair.b->cq, &wc) && wc.byte_len == length && wc.wr_id == i);
+		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 200, i) && !rig_post(pair.qa, &wr) &&
+		      rig_poll(pair.a->cq, &wc));
+		CHECK(wc.status == IBV_WC_SUCCESS && rig_poll(pair.b->cq, &wc) &&
+		      wc.byte_len == length && wc.wr_id == i);
 		CHECK(!memcmp(pair.a->buffer, pair.b->buffer, length) && !pair.b->buffer[length]);
 	}
 	return pair_tear_down(&pair);
@@ -94,7 +102,8 @@ static bool write_and_read(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge[2];
-	struct ibv_send_wr read = pair_remote_wr(&pair, sge + 1, IBV_WR_RDMA_READ, 30000, 200, 20000);
+	struct ibv_send_wr read =
+		pair_remote_wr(&pair, sge + 1, IBV_WR_RDMA_READ, 30000, 200, 20000);
 	struct ibv_send_wr write = pair_remote_wr(&pair, sge, IBV_WR_RDMA_WRITE, 0, 200, 20000);
 	struct ibv_wc wc;
 
@@ -103,7 +112,8 @@ static bool write_and_read(void)
 	write.send_flags = 0; /* unsignaled: its slot is given back by the next completion */
 	read.send_flags |= IBV_SEND_FENCE;
 	CHECK(!rig_post(pair.qa, &write));
-	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RDMA_READ);
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
+	      wc.opcode == IBV_WC_RDMA_READ);
 	CHECK(wc.byte_len == 20000 && !memcmp(pair.a->buffer, pair.b->buffer + 200, 20000));
 	CHECK(!memcmp(pair.a->buffer, pair.a->buffer + 30000, 20000));
 	CHECK(rig_quiet(pair.a->cq, 5) && rig_quiet(pair.b->cq, 5));
@@ -114,20 +124,23 @@ static bool write_with_immediate(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE_WITH_IMM, 0, 300, 3000);
+	struct ibv_send_wr wr =
+		pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE_WITH_IMM, 0, 300, 3000);
 	struct ibv_wc wc;
 
 	pair_pattern(pair.a->buffer, 3000, 5);
 	wr.imm_data = htobe32(99);
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 0, 8));
 	CHECK(!rig_post(pair.qa, &wr));
-	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM);
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
+	      wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM);
 	CHECK(wc.imm_data == htobe32(99) && wc.byte_len == 3000 && wc.wr_id == 8);
 	CHECK(!memcmp(pair.a->buffer, pair.b->buffer + 300, 3000));
 	return pair_tear_down(&pair);
 }
 
-static bool atomic(struct pair *pair, enum ibv_wr_opcode opcode, uint64_t compare_add, uint64_t swap, uint64_t *old)
+static bool atomic(struct pair *pair, enum ibv_wr_opcode opcode, uint64_t compare_add,
+		   uint64_t swap, uint64_t *old)
 {
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = rig_wr(pair->a, &sge, opcode, 0, 8);
@@ -183,12 +196,17 @@ static bool one_message(struct pair *pair)
 	struct ibv_wc wc;
 
 	CHECK(!rig_post_recv(pair->b, pair->qb, 0, 100, 1) && !rig_post(pair->qa, &wr));
-	CHECK(rig_poll(pair->b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.qp_num == pair->qb->qp_num);
-	CHECK(rig_poll(pair->a->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.qp_num == pair->qa->qp_num);
+	CHECK(rig_poll(pair->b->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
+	      wc.qp_num == pair->qb->qp_num);
+	CHECK(rig_poll(pair->a->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
+	      wc.qp_num == pair->qa->qp_num);
 	return true;
 }
 
-/* A doorbell does not tell which QP it is for. If one rings while a QP is in RESET the QP's empty ring must not look filled. */
+/*
+ * A doorbell does not tell which QP it is for. If one rings while a QP is in RESET the QP's empty
+ * ring must not look filled.
+ */
 static bool doorbell_of_another(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -227,9 +245,9 @@ static bool last_message(void)
 }
 
 static const struct rig_case cases[] = {
-	CASE(send_with_immediate), CASE(inline_in_pieces), CASE(requests_of_all_sizes), CASE(scatter_and_gather), CASE(write_and_read),
-	CASE(write_with_immediate), CASE(atomics), CASE(unreliable_connection),
-	CASE(doorbell_of_another), CASE(last_message),
+	CASE(send_with_immediate), CASE(inline_in_pieces), CASE(requests_of_all_sizes),
+	CASE(scatter_and_gather), CASE(write_and_read), CASE(write_with_immediate), CASE(atomics),
+	CASE(unreliable_connection), CASE(doorbell_of_another), CASE(last_message),
 };
 
 RIG_MAIN(cases)

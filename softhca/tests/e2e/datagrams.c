@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Datagrams: what the receiver finds before them and in their completions, and which of them it does not get. */
+/*
+ * Datagrams: what the receiver finds before them and in their completions, and which of them it
+ * does not get.
+ */
 #include "pair.h"
 
 #include <string.h>
@@ -10,7 +13,8 @@
 #define GRH	   40
 
 /* A datagram from a to b with a GRH. The address handle is the caller's to destroy. */
-static struct ibv_send_wr to_b(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint32_t length)
+static struct ibv_send_wr to_b(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+			       uint32_t length)
 {
 	struct ibv_ah_attr attr = {
 		.dlid = pair->b->lid, .port_num = 1, .is_global = 1, .sl = 5,
@@ -51,7 +55,9 @@ static bool arrives(void)
 	return tear_down(&pair, &wr);
 }
 
-/* Its payload is what follows it: headers, data, the bytes that fill the last word, and the ICRC. */
+/*
+ * Its payload is what follows it: headers, data, the bytes that fill the last word, and the ICRC.
+ */
 static bool global_header(void)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
@@ -59,21 +65,25 @@ static bool global_header(void)
 		enum ibv_wr_opcode opcode;
 		uint32_t length, payload;
 	} rows[] = {
-		{ IBV_WR_SEND, 100, 124 }, { IBV_WR_SEND, 101, 128 }, { IBV_WR_SEND_WITH_IMM, 100, 128 },
-		{ IBV_WR_SEND_WITH_IMM, 99, 128 }, { IBV_WR_SEND, 0, 24 },
+		{ IBV_WR_SEND, 100, 124 }, { IBV_WR_SEND, 101, 128 },
+		{ IBV_WR_SEND_WITH_IMM, 100, 128 }, { IBV_WR_SEND_WITH_IMM, 99, 128 },
+		{ IBV_WR_SEND, 0, 24 },
 	};
 	const uint8_t *grh = pair.b->buffer;
 	union ibv_gid ours, theirs;
 	struct ibv_wc wc;
 
-	CHECK(!ibv_query_gid(pair.a->ctx, 1, 0, &ours) && !ibv_query_gid(pair.b->ctx, 1, 0, &theirs));
+	CHECK(!ibv_query_gid(pair.a->ctx, 1, 0, &ours) &&
+	      !ibv_query_gid(pair.b->ctx, 1, 0, &theirs));
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct ibv_sge sge;
 		struct ibv_send_wr wr = to_b(&pair, &sge, rows[i].opcode, rows[i].length);
 
-		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 200, 1) && !rig_post(pair.qa, &wr) && rig_poll(pair.b->cq, &wc));
+		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 200, 1) && !rig_post(pair.qa, &wr) &&
+		      rig_poll(pair.b->cq, &wc));
 		CHECK(!memcmp(grh, (uint8_t[]){ 0x6a, 0x75, 0x43, 0x21 }, 4));
-		CHECK((uint32_t)(grh[4] << 8 | grh[5]) == rows[i].payload && grh[6] == 0x1b && grh[7] == 9);
+		CHECK((uint32_t)(grh[4] << 8 | grh[5]) == rows[i].payload && grh[6] == 0x1b &&
+		      grh[7] == 9);
 		CHECK(!memcmp(grh + 8, ours.raw, 16) && !memcmp(grh + 24, theirs.raw, 16));
 		CHECK(!ibv_destroy_ah(wr.wr.ud.ah) && rig_poll(pair.a->cq, &wc));
 	}
@@ -108,7 +118,8 @@ static bool too_long(void)
 static bool bad_key(void)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
-	struct ibv_sge to = { (uint64_t)(uintptr_t)pair.b->buffer, GRH + 100, pair.b->mr->lkey ^ 0x80 };
+	struct ibv_sge to = { (uint64_t)(uintptr_t)pair.b->buffer, GRH + 100,
+			      pair.b->mr->lkey ^ 0x80 };
 
 	return receiver_fails(&pair, &to, IBV_WC_LOC_PROT_ERR) && pair_tear_down(&pair);
 }
@@ -121,7 +132,8 @@ static bool unmapped(size_t at)
 	struct ibv_mr *mr = MADE(ibv_reg_mr(pair.b->pd, two, 8192, IBV_ACCESS_LOCAL_WRITE));
 	struct ibv_sge to = { (uint64_t)(uintptr_t)two + 4096 - GRH, GRH + 100, mr->lkey };
 
-	CHECK(!munmap(two + at, 4096) && receiver_fails(&pair, &to, IBV_WC_LOC_PROT_ERR) && !ibv_dereg_mr(mr));
+	CHECK(!munmap(two + at, 4096) && receiver_fails(&pair, &to, IBV_WC_LOC_PROT_ERR) &&
+	      !ibv_dereg_mr(mr));
 	return pair_tear_down(&pair);
 }
 
@@ -136,7 +148,8 @@ static bool unmapped_header(void)
 }
 
 static const struct rig_case cases[] = {
-	CASE(arrives), CASE(global_header), CASE(too_long), CASE(bad_key), CASE(unmapped_data), CASE(unmapped_header),
+	CASE(arrives), CASE(global_header), CASE(too_long), CASE(bad_key), CASE(unmapped_data),
+	CASE(unmapped_header),
 };
 
 RIG_MAIN(cases)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A peer is killed in the middle of the traffic: whoever sends to it gets no answer, and in the end IBV_WC_RETRY_EXC_ERR. */
+/*
+ * A peer is killed in the middle of the traffic: whoever sends to it gets no answer, and in the end
+ * IBV_WC_RETRY_EXC_ERR.
+ */
 #include "xrc.h"
 
 #include <fcntl.h>
@@ -14,7 +17,8 @@
 
 #define LENGTH	 16384u
 #define DEPTH	 8
-#define BALLAST	 ((size_t)64 << 20) /* bytes that the kernel has to take back: the end of the process is not short */
+/* bytes that the kernel has to take back: the end of the process is not short */
+#define BALLAST	 ((size_t)64 << 20)
 #define PEER_FD	 3
 
 struct request {
@@ -75,10 +79,12 @@ static void connect_to(struct ibv_qp *qp, const struct address *peer, uint8_t rn
 
 /* ---- the peer: serves until it is killed ---- */
 
-static void post(const struct request *request, struct host *host, struct ibv_qp *qp, struct ibv_srq *srq)
+static void post(const struct request *request, struct host *host, struct ibv_qp *qp,
+		 struct ibv_srq *srq)
 {
 	if (request->receives)
-		NEED(!(srq ? rig_post_srq(host, srq, 0, LENGTH, 1) : rig_post_recv(host, qp, 0, LENGTH, 1)));
+		NEED(!(srq ? rig_post_srq(host, srq, 0, LENGTH, 1)
+			   : rig_post_recv(host, qp, 0, LENGTH, 1)));
 }
 
 static void __attribute__((noreturn)) serve(const struct request *request)
@@ -87,8 +93,10 @@ static void __attribute__((noreturn)) serve(const struct request *request)
 	struct ibv_xrcd *xrcd = request->xrc ? MADE(xrc_domain(host, -1, O_CREAT)) : NULL;
 	struct ibv_srq *srq = xrcd ? MADE(xrc_srq(host, xrcd, RIG_DEPTH, 1)) : NULL;
 	struct ibv_qp *qp = xrcd ? MADE(xrc_target(host, xrcd)) : rig_qp(host, IBV_QPT_RC, NULL);
-	struct address mine = { (uint64_t)(uintptr_t)host->buffer, qp->qp_num, 0, host->mr->rkey, host->lid };
-	void *ballast = mmap(NULL, BALLAST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct address mine = { (uint64_t)(uintptr_t)host->buffer, qp->qp_num, 0, host->mr->rkey,
+				host->lid };
+	void *ballast =
+		mmap(NULL, BALLAST, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct address theirs;
 	struct ibv_wc wc;
 
@@ -122,7 +130,8 @@ static pid_t start_peer(const char *name, int *fd)
 	pid = fork();
 	NEED(pid >= 0);
 	if (!pid) {
-		NEED(ends[1] == PEER_FD ? !fcntl(PEER_FD, F_SETFD, 0) : dup2(ends[1], PEER_FD) == PEER_FD);
+		NEED(ends[1] == PEER_FD ? !fcntl(PEER_FD, F_SETFD, 0)
+					: dup2(ends[1], PEER_FD) == PEER_FD);
 		execl("/proc/self/exe", "dead-peer", "peer", name, (char *)NULL);
 		_exit(127);
 	}
@@ -131,15 +140,16 @@ static pid_t start_peer(const char *name, int *fd)
 	return pid;
 }
 
-static struct ibv_send_wr request_to(const struct request *request, struct host *host, struct ibv_sge *sge,
-				     const struct address *peer)
+static struct ibv_send_wr request_to(const struct request *request, struct host *host,
+				     struct ibv_sge *sge, const struct address *peer)
 {
 	struct ibv_send_wr wr = rig_wr(host, sge, request->opcode, 0, request->length);
 
 	if (!request->length)
 		wr.num_sge = 0;
 	wr.qp_type.xrc.remote_srqn = peer->srqn;
-	if (request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP || request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
+	if (request->opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
+	    request->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		wr.wr.atomic.remote_addr = peer->memory;
 		wr.wr.atomic.rkey = peer->rkey;
 	} else if (request->opcode != IBV_WR_SEND) {
@@ -158,7 +168,8 @@ static enum ibv_wc_status outcome_of(struct host *host, struct ibv_qp *qp, struc
 }
 
 /* Sends and sends; after @before requests the peer is killed. Status of the one that failed. */
-static enum ibv_wc_status send_on(struct host *host, struct ibv_qp *qp, struct ibv_send_wr *wr, pid_t victim, int before)
+static enum ibv_wc_status send_on(struct host *host, struct ibv_qp *qp, struct ibv_send_wr *wr,
+				  pid_t victim, int before)
 {
 	enum ibv_wc_status status = IBV_WC_SUCCESS;
 
@@ -171,7 +182,8 @@ static enum ibv_wc_status send_on(struct host *host, struct ibv_qp *qp, struct i
 }
 
 /* The peer is dead for sure, but the daemon may not have heard of it. */
-static enum ibv_wc_status send_afterwards(struct host *host, struct ibv_qp *qp, struct ibv_send_wr *wr, pid_t victim)
+static enum ibv_wc_status send_afterwards(struct host *host, struct ibv_qp *qp,
+					  struct ibv_send_wr *wr, pid_t victim)
 {
 	siginfo_t info;
 
@@ -197,7 +209,8 @@ static bool good_round(const struct request *request, struct host *host, int rou
 	connect_to(qp, &theirs, blocked ? 0 : 7);
 	hear(fd, &theirs);
 	wr = request_to(request, host, &sge, &theirs);
-	status = blocked || round % 2 ? send_afterwards(host, qp, &wr, pid) : send_on(host, qp, &wr, pid, round * 10);
+	status = blocked || round % 2 ? send_afterwards(host, qp, &wr, pid)
+				      : send_on(host, qp, &wr, pid, round * 10);
 	NEED(waitpid(pid, NULL, 0) == pid);
 	close(fd);
 	NEED(!ibv_destroy_qp(qp));

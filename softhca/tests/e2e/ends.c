@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* When close(2), or the wait for a process, has returned, what was open has ended: as in the kernel. */
+/*
+ * When close(2), or the wait for a process, has returned, what was open has ended: as in the
+ * kernel.
+ */
 #include "pair.h"
 #include "xrc.h"
 
@@ -62,7 +65,8 @@ static bool nothing_arrives_after_the_close(void)
 	for (int round = 0; round < ROUNDS; round++) {
 		struct pair pair = pair_up(IBV_QPT_RC, NULL);
 		struct ibv_sge sge;
-		struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, RIG_BUFFER);
+		struct ibv_send_wr wr =
+			pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, RIG_BUFFER);
 
 		memset(pair.a->buffer, 1, RIG_BUFFER);
 		for (int i = 0; i < RIG_DEPTH; i++)
@@ -78,7 +82,8 @@ static bool nothing_arrives_after_the_close(void)
 }
 
 static const struct rig_case cases[] = {
-	CASE(ends_with_its_process), CASE(ends_with_its_device), CASE(nothing_arrives_after_the_close),
+	CASE(ends_with_its_process), CASE(ends_with_its_device),
+	CASE(nothing_arrives_after_the_close),
 };
 
 RIG_MAIN(cases)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Ports of Ethernet: GID tables, what is refused without a GID, and what stands before a datagram. */
+/*
+ * Ports of Ethernet: GID tables, what is refused without a GID, and what stands before a datagram.
+ */
 #include "pair.h"
 
 #include <errno.h>
@@ -25,7 +27,8 @@ static bool table(void)
 		CHECK(entries[i].gid_index == i && entries[i].port_num == 1);
 		CHECK(entries[i].gid_type == (i % 2 ? IBV_GID_TYPE_ROCE_V2 : IBV_GID_TYPE_ROCE_V1));
 		CHECK(entries[i].ndev_ifindex == if_nametoindex("lo"));
-		CHECK(!ibv_query_gid_ex(host->ctx, 1, i, &one, 0) && !memcmp(&one, &entries[i], sizeof(one)));
+		CHECK(!ibv_query_gid_ex(host->ctx, 1, i, &one, 0) &&
+		      !memcmp(&one, &entries[i], sizeof(one)));
 	}
 	CHECK(ibv_query_gid_ex(host->ctx, 1, EMPTY, &one, 0) == ENODATA);
 	rig_free_host(host);
@@ -35,7 +38,11 @@ static bool table(void)
 /* A path from a to b between entries of this index. */
 static struct ibv_ah_attr path(const struct pair *pair, uint8_t index)
 {
-	struct ibv_ah_attr attr = { .port_num = 1, .is_global = 1, .grh = { .sgid_index = index, .hop_limit = 9, .traffic_class = 0xa7 } };
+	struct ibv_ah_attr attr = {
+		.port_num = 1,
+		.is_global = 1,
+		.grh = { .sgid_index = index, .hop_limit = 9, .traffic_class = 0xa7 }
+	};
 
 	NEED(!ibv_query_gid(pair->b->ctx, 1, index, &attr.grh.dgid));
 	return attr;
@@ -45,12 +52,15 @@ static int to_rtr(struct pair *pair, struct ibv_ah_attr ah)
 {
 	struct rig_link link = rig_link_to(pair->qb->qp_num, 0);
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = pair->qb->qp_num, .min_rnr_timer = 1, .ah_attr = ah,
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = pair->qb->qp_num,
+		.min_rnr_timer = 1, .ah_attr = ah,
 	};
 
 	NEED(!rig_to_state(pair->qa, IBV_QPS_RESET) && !rig_init(pair->qa, &link));
-	return ibv_modify_qp(pair->qa, &attr, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-						      IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+	return ibv_modify_qp(pair->qa, &attr,
+			     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				     IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+				     IBV_QP_MIN_RNR_TIMER);
 }
 
 static bool refused(void)
@@ -124,9 +134,11 @@ static bool there_and_back(uint8_t index, int kind, int header, const uint8_t *w
 	wr.wr.ud.ah = MADE(ibv_create_ah(pair.a->pd, &attr));
 	wr.wr.ud.remote_qpn = pair.qb->qp_num;
 	wr.wr.ud.remote_qkey = QKEY;
-	CHECK(!rig_post_recv(pair.b, pair.qb, 0, GRH + 100, 1) && !rig_post_recv(pair.a, pair.qa, 1024, GRH + 100, 1));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, GRH + 100, 1) &&
+	      !rig_post_recv(pair.a, pair.qa, 1024, GRH + 100, 1));
 	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wc_flags & IBV_WC_GRH && !wc.slid);
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
+	      wc.wc_flags & IBV_WC_GRH && !wc.slid);
 	/* A ConnectX-5 tells by it which header stands before the message. */
 	CHECK(wc.sl == (strncmp(ibv_get_device_name(pair.b->ctx->device), "mlx5", 4) ? 0 : kind));
 	CHECK(!memcmp(pair.b->buffer + header, want, bytes));
@@ -165,7 +177,8 @@ static bool datagram_v1(void)
 }
 
 static const struct rig_case cases[] = {
-	CASE(table), CASE(refused), CASE(queried), CASE(handles), CASE(datagram_v2_ipv4), CASE(datagram_v2_ipv6), CASE(datagram_v1),
+	CASE(table), CASE(refused), CASE(queried), CASE(handles), CASE(datagram_v2_ipv4),
+	CASE(datagram_v2_ipv6), CASE(datagram_v1),
 };
 
 RIG_MAIN(cases)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Details that must hold exactly: the first WQE after RESET, the state after an error, whose timer counts, the next number. */
+/* Details that must hold exactly: WQEs after RESET, states after errors, timers, numbers. */
 #include "pair.h"
 #include "xrc.h"
 
@@ -33,7 +33,8 @@ static bool one_send(struct pair *pair, uint32_t length, enum ibv_wc_status stat
 }
 
 /* To b's QP, with this Q_Key; the address handle is the caller's to destroy. */
-static struct ibv_send_wr datagram(struct pair *pair, struct ibv_sge *sge, uint32_t length, uint32_t qkey)
+static struct ibv_send_wr datagram(struct pair *pair, struct ibv_sge *sge, uint32_t length,
+				   uint32_t qkey)
 {
 	struct ibv_ah_attr attr = { .dlid = pair->b->lid, .port_num = 1 };
 	struct ibv_send_wr wr = rig_wr(pair->a, sge, IBV_WR_SEND, 0, length);
@@ -47,7 +48,7 @@ static struct ibv_send_wr datagram(struct pair *pair, struct ibv_sge *sge, uint3
 
 /* ---- RESET ---- */
 
-/* After RESET the provider starts at the first WQE again. So must the HCA, whatever was received before or is still in the ring. */
+/* After RESET the provider starts at the first WQE again. So must the HCA. */
 static bool reset_begins_at_the_first_receive(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
@@ -72,9 +73,12 @@ static bool reset_forgets_the_attributes(void)
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr;
 
-	CHECK(!ibv_query_qp(pair.qa, &attr, IBV_QP_STATE, &init) && attr.dest_qp_num == pair.qb->qp_num && attr.ah_attr.dlid);
-	CHECK(!rig_to_state(pair.qa, IBV_QPS_RESET) && !ibv_query_qp(pair.qa, &attr, IBV_QP_STATE, &init));
-	CHECK(!attr.dest_qp_num && !attr.rq_psn && !attr.sq_psn && !attr.qp_access_flags && !attr.timeout && !attr.ah_attr.dlid);
+	CHECK(!ibv_query_qp(pair.qa, &attr, IBV_QP_STATE, &init) &&
+	      attr.dest_qp_num == pair.qb->qp_num && attr.ah_attr.dlid);
+	CHECK(!rig_to_state(pair.qa, IBV_QPS_RESET) &&
+	      !ibv_query_qp(pair.qa, &attr, IBV_QP_STATE, &init));
+	CHECK(!attr.dest_qp_num && !attr.rq_psn && !attr.sq_psn && !attr.qp_access_flags &&
+	      !attr.timeout && !attr.ah_attr.dlid);
 	return pair_tear_down(&pair);
 }
 
@@ -90,7 +94,8 @@ static bool reset_begins_at_the_first_send(void)
 		CHECK(!rig_post(pair.qa, &wr)); /* there is no buffer */
 	CHECK(!rig_to_state(pair.qa, IBV_QPS_RESET) && !rig_to_state(pair.qb, IBV_QPS_RESET));
 	rig_connect(pair.a, pair.qa, pair.b, pair.qb, rig_link_to(0, 0));
-	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) && !rig_post_recv(pair.b, pair.qb, 0, 100, 2));
+	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) &&
+	      !rig_post_recv(pair.b, pair.qb, 0, 100, 2));
 	CHECK(rig_quiet(pair.b->cq, 5) && one_send(&pair, 20, IBV_WC_SUCCESS));
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.wr_id == 1 && wc.byte_len == 20);
 	CHECK(rig_quiet(pair.a->cq, 5) && rig_quiet(pair.b->cq, 5));
@@ -99,20 +104,23 @@ static bool reset_begins_at_the_first_send(void)
 
 /* ---- errors of the send queue ---- */
 
-/* An unreliable QP goes to SQE, not to ERR: it still receives, what follows is flushed, and RTS is one step away. */
+/* An unreliable QP goes to SQE, not to ERR: it still receives, and RTS is one step away. */
 static bool send_queue_error(enum ibv_qp_type type)
 {
 	struct pair pair = pair_up(type, NULL);
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = datagram(&pair, &sge, 10, QKEY); /* only a UD QP looks at the address */
+	/* only a UD QP looks at the address */
+	struct ibv_send_wr wr = datagram(&pair, &sge, 10, QKEY);
 	struct ibv_wc wc;
 
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
 	sge.lkey = pair.a->mr->lkey + 1;
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_LOC_PROT_ERR);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
+	      wc.status == IBV_WC_LOC_PROT_ERR);
 	CHECK(rig_state(pair.qa) == IBV_QPS_SQE && rig_state(pair.qb) == IBV_QPS_RTS);
 	sge.lkey = pair.a->mr->lkey;
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
+	      wc.status == IBV_WC_WR_FLUSH_ERR);
 	CHECK(!rig_to_state(pair.qa, IBV_QPS_RTS) && rig_state(pair.qa) == IBV_QPS_RTS);
 	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == 1);
@@ -138,7 +146,8 @@ static bool in_sqe_it_still_receives(void)
 	struct ibv_wc wc;
 
 	sge.lkey++;
-	CHECK(!rig_post(pair.qb, &wr) && rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_LOC_PROT_ERR);
+	CHECK(!rig_post(pair.qb, &wr) && rig_poll(pair.b->cq, &wc) &&
+	      wc.status == IBV_WC_LOC_PROT_ERR);
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) && one_send(&pair, 10, IBV_WC_SUCCESS));
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == 1);
 	return pair_tear_down(&pair);
@@ -146,7 +155,7 @@ static bool in_sqe_it_still_receives(void)
 
 /* ---- datagrams ---- */
 
-/* With its highest bit set the Q_Key of a request stands for the sender's own, which here is the receiver's too. */
+/* A Q_Key with its highest bit set stands for the sender's own, here the receiver's too. */
 static bool senders_own_qkey(void)
 {
 	struct pair pair = pair_up(IBV_QPT_UD, NULL);
@@ -171,15 +180,17 @@ static bool datagram_is_one_packet(void)
 	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.byte_len == 4096 + 40);
 	sge.length++;
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
+	      wc.status == IBV_WC_LOC_LEN_ERR);
 	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
 	return pair_tear_down(&pair);
 }
 
 /* ---- a receiver that is not ready ---- */
 
-/* How long a sender takes to give up after @retries repetitions, if its peer has no buffer; with these RNR timers. */
-static bool time_until_given_up(uint8_t retries, uint8_t senders_timer, uint8_t receivers_timer, double *seconds)
+/* How long a sender takes to give up after @retries repetitions, if its peer has no buffer. */
+static bool time_until_given_up(uint8_t retries, uint8_t senders_timer, uint8_t receivers_timer,
+				double *seconds)
 {
 	struct rig_link link_a = rig_link_to(0, 0), link_b = link_a;
 	struct pair pair;
@@ -195,7 +206,7 @@ static bool time_until_given_up(uint8_t retries, uint8_t senders_timer, uint8_t 
 	return pair_tear_down(&pair);
 }
 
-/* The receiver's timer counts: 20.48 ms (22), twice. The sender's, 10 us (1), is for those who send to it. */
+/* The receiver's timer counts: 20.48 ms (22), twice. The sender's is 10 us (1). */
 static bool receivers_timer_counts(void)
 {
 	double seconds;
@@ -204,7 +215,7 @@ static bool receivers_timer_counts(void)
 	return true;
 }
 
-/* The other way round: 655.36 ms (0) at the sender. Where the machine stood still it is tried again. */
+/* The other way round: 655.36 ms (0) at the sender. Try again if the machine stood still. */
 static bool senders_timer_does_not_count(void)
 {
 	double seconds = 6 * 0.65536;
@@ -227,7 +238,8 @@ static bool write_with_immediate_needs_a_receive(void)
 	link.rnr_retry = 1;
 	pair = pair_up(IBV_QPT_RC, &link);
 	wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE_WITH_IMM, 0, 0, 10);
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RNR_RETRY_EXC_ERR);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
+	      wc.status == IBV_WC_RNR_RETRY_EXC_ERR);
 	return pair_tear_down(&pair);
 }
 
@@ -241,7 +253,8 @@ static bool write_with_immediate_waits_for_a_receive(void)
 	wr.imm_data = htobe32(5);
 	CHECK(!rig_post(pair.qa, &wr) && rig_quiet(pair.a->cq, 20));
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 0, 4));
-	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == 4 && wc.imm_data == htobe32(5));
+	CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == 4 &&
+	      wc.imm_data == htobe32(5));
 	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	return pair_tear_down(&pair);
 }
@@ -257,16 +270,18 @@ static struct pair unlike_mtus(enum ibv_mtu mtu_a, enum ibv_mtu mtu_b)
 	return unlike_pair(link_a, link_b);
 }
 
-/* A packet longer than the receiver's MTU, or a packet in the middle that does not fill it, is an invalid request. */
+/* A packet longer than the receiver's MTU, or too short in the middle, is an invalid request. */
 static bool unlike_mtus_do_not_go_together(void)
 {
-	static const enum ibv_mtu ends[][2] = { { IBV_MTU_2048, IBV_MTU_1024 }, { IBV_MTU_1024, IBV_MTU_2048 } };
+	static const enum ibv_mtu ends[][2] = { { IBV_MTU_2048, IBV_MTU_1024 },
+						{ IBV_MTU_1024, IBV_MTU_2048 } };
 
 	for (int i = 0; i < 2; i++) {
 		struct pair pair = unlike_mtus(ends[i][0], ends[i][1]);
 
 		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 4096, 1));
-		CHECK(one_send(&pair, 1025, IBV_WC_REM_INV_REQ_ERR) && rig_state(pair.qb) == IBV_QPS_ERR);
+		CHECK(one_send(&pair, 1025, IBV_WC_REM_INV_REQ_ERR) &&
+		      rig_state(pair.qb) == IBV_QPS_ERR);
 		CHECK(pair_tear_down(&pair));
 	}
 	return true;
@@ -295,10 +310,13 @@ static bool sequence_numbers_count_packets(void)
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
 		psn += packets[i];
-		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 8192, 1) && one_send(&pair, lengths[i], IBV_WC_SUCCESS));
+		CHECK(!rig_post_recv(pair.b, pair.qb, 0, 8192, 1) &&
+		      one_send(&pair, lengths[i], IBV_WC_SUCCESS));
 		CHECK(rig_poll(pair.b->cq, &wc) && wc.byte_len == lengths[i]);
-		CHECK(!ibv_query_qp(pair.qa, &attr_a, IBV_QP_SQ_PSN, &init) && attr_a.sq_psn == psn);
-		CHECK(!ibv_query_qp(pair.qb, &attr_b, IBV_QP_RQ_PSN, &init) && attr_b.rq_psn == psn);
+		CHECK(!ibv_query_qp(pair.qa, &attr_a, IBV_QP_SQ_PSN, &init) &&
+		      attr_a.sq_psn == psn);
+		CHECK(!ibv_query_qp(pair.qb, &attr_b, IBV_QP_RQ_PSN, &init) &&
+		      attr_b.rq_psn == psn);
 	}
 	CHECK(attr_a.rq_psn == 0x1234 && attr_b.sq_psn == 0x1234);
 	return pair_tear_down(&pair);
@@ -315,7 +333,8 @@ static bool inline_is_no_place_to_read_to(void)
 	struct ibv_wc wc;
 
 	wr.send_flags |= IBV_SEND_INLINE;
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_LOC_PROT_ERR);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
+	      wc.status == IBV_WC_LOC_PROT_ERR);
 	CHECK(rig_state(pair.qb) == IBV_QPS_RTS);
 	return pair_tear_down(&pair);
 }
@@ -331,7 +350,8 @@ static bool error_is_solicited(void)
 
 	sge.lkey++;
 	CHECK(!ibv_req_notify_cq(pair.a->cq, 1) && !rig_post(pair.qa, &wr));
-	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) && !ibv_get_cq_event(pair.a->channel, &cq, &context));
+	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) &&
+	      !ibv_get_cq_event(pair.a->channel, &cq, &context));
 	ibv_ack_cq_events(cq, 1);
 	return pair_tear_down(&pair);
 }
@@ -389,11 +409,12 @@ static bool got(struct shared *s, int i, uint8_t byte)
 {
 	struct ibv_wc wc;
 
-	CHECK(rig_poll(s->cq[i], &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == byte && s->b->buffer[byte] == byte);
+	CHECK(rig_poll(s->cq[i], &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == byte &&
+	      s->b->buffer[byte] == byte);
 	return true;
 }
 
-/* The provider links the WQEs of an SRQ to a list. The order in which they are polled is that in which they are used again. */
+/* The provider links the WQEs of an SRQ to a list, and uses them again as they are polled. */
 static bool srq_is_a_list(void)
 {
 	struct shared s = share();
@@ -403,7 +424,8 @@ static bool srq_is_a_list(void)
 	CHECK(send_by(&s, 0, 1) && send_by(&s, 1, 2));
 	CHECK(got(&s, 1, 2) && got(&s, 0, 1));
 	for (uint8_t id = 3; id <= 2 * SRQ_SLOTS; id++)
-		CHECK(!rig_post_srq(s.b, s.srq, id, 1, id) && send_by(&s, id & 1, id) && got(&s, id & 1, id));
+		CHECK(!rig_post_srq(s.b, s.srq, id, 1, id) && send_by(&s, id & 1, id) &&
+		      got(&s, id & 1, id));
 	return end_sharing(&s);
 }
 
@@ -417,16 +439,19 @@ static bool numbers_are_not_reused_at_once(void)
 	uint32_t qpn = 0, target = 0, srqn = 0, key = 0;
 
 	for (int i = 0; i < 3; i++) {
-		struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL), *tgt = MADE(xrc_target(host, xrcd));
+		struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL),
+			      *tgt = MADE(xrc_target(host, xrcd));
 		struct ibv_srq *srq = MADE(xrc_srq(host, xrcd, RIG_DEPTH, 1));
 		struct ibv_mr *mr = ibv_reg_mr(host->pd, host->buffer, 100, 0);
 
-		CHECK(mr && qp->qp_num != qpn && tgt->qp_num != target && xrc_srq_number(srq) != srqn && mr->lkey != key);
+		CHECK(mr && qp->qp_num != qpn && tgt->qp_num != target &&
+		      xrc_srq_number(srq) != srqn && mr->lkey != key);
 		qpn = qp->qp_num;
 		target = tgt->qp_num;
 		srqn = xrc_srq_number(srq);
 		key = mr->lkey;
-		CHECK(!ibv_destroy_qp(qp) && !ibv_destroy_qp(tgt) && !ibv_destroy_srq(srq) && !ibv_dereg_mr(mr));
+		CHECK(!ibv_destroy_qp(qp) && !ibv_destroy_qp(tgt) && !ibv_destroy_srq(srq) &&
+		      !ibv_dereg_mr(mr));
 	}
 	CHECK(!ibv_close_xrcd(xrcd));
 	rig_free_host(host);
@@ -437,9 +462,11 @@ static bool numbers_are_not_reused_at_once(void)
 static bool zero_based_region(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_mr *from = ibv_reg_mr(pair.a->pd, pair.a->buffer + 4096, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED);
+	struct ibv_mr *from = ibv_reg_mr(pair.a->pd, pair.a->buffer + 4096, 4096,
+					 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ZERO_BASED);
 	struct ibv_mr *to = ibv_reg_mr(pair.b->pd, pair.b->buffer + 8192, 4096,
-				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ZERO_BASED);
+				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+					       IBV_ACCESS_ZERO_BASED);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 64);
 	struct ibv_wc wc;
@@ -451,21 +478,25 @@ static bool zero_based_region(void)
 	wr.wr.rdma.remote_addr = 4096 - 64;
 	wr.wr.rdma.rkey = to->rkey;
 	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-	CHECK(pair.b->buffer[8192 + 4095] == 0x42 && pair.b->buffer[8192 + 4096 - 65] == 0 && pair.b->buffer[8192 + 4096] == 0);
+	CHECK(pair.b->buffer[8192 + 4095] == 0x42 && pair.b->buffer[8192 + 4096 - 65] == 0 &&
+	      pair.b->buffer[8192 + 4096] == 0);
 	wr.wr.rdma.remote_addr++;
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_REM_ACCESS_ERR);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
+	      wc.status == IBV_WC_REM_ACCESS_ERR);
 	CHECK(!ibv_dereg_mr(from) && !ibv_dereg_mr(to));
 	return pair_tear_down(&pair);
 }
 
 static const struct rig_case cases[] = {
-	CASE(reset_forgets_the_attributes), CASE(reset_begins_at_the_first_receive), CASE(reset_begins_at_the_first_send),
-	CASE(unreliable_connection_goes_to_sqe), CASE(datagram_goes_to_sqe), CASE(in_sqe_it_still_receives),
-	CASE(senders_own_qkey), CASE(datagram_is_one_packet), CASE(receivers_timer_counts),
+	CASE(reset_forgets_the_attributes), CASE(reset_begins_at_the_first_receive),
+	CASE(reset_begins_at_the_first_send), CASE(unreliable_connection_goes_to_sqe),
+	CASE(datagram_goes_to_sqe), CASE(in_sqe_it_still_receives), CASE(senders_own_qkey),
+	CASE(datagram_is_one_packet), CASE(receivers_timer_counts),
 	CASE(senders_timer_does_not_count), CASE(write_with_immediate_needs_a_receive),
 	CASE(write_with_immediate_waits_for_a_receive), CASE(unlike_mtus_do_not_go_together),
-	CASE(what_fits_both_mtus_arrives), CASE(sequence_numbers_count_packets), CASE(inline_is_no_place_to_read_to),
-	CASE(error_is_solicited), CASE(srq_is_a_list), CASE(numbers_are_not_reused_at_once), CASE(zero_based_region),
+	CASE(what_fits_both_mtus_arrives), CASE(sequence_numbers_count_packets),
+	CASE(inline_is_no_place_to_read_to), CASE(error_is_solicited), CASE(srq_is_a_list),
+	CASE(numbers_are_not_reused_at_once), CASE(zero_based_region),
 };
 
 RIG_MAIN(cases)

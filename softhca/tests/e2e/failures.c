@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Every way in which an operation fails: the sender's status, the receiver's, and that both QPs are in ERR. */
+/*
+ * Every way in which an operation fails: the sender's status, the receiver's, and that both QPs are
+ * in ERR.
+ */
 #include <tests/e2e/emulated.h>
 #include "pair.h"
 
@@ -56,7 +59,8 @@ static bool no_answer(void)
 static bool late_peer_is_waited_for(void)
 {
 	struct pair p = pair_apart(IBV_QPT_RC);
-	struct rig_link to_b = rig_link_to(p.qb->qp_num, p.b->lid), to_a = rig_link_to(p.qa->qp_num, p.a->lid);
+	struct rig_link to_b = rig_link_to(p.qb->qp_num, p.b->lid),
+			to_a = rig_link_to(p.qa->qp_num, p.a->lid);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = rig_wr(p.a, &sge, IBV_WR_SEND, 0, 10);
 	struct ibv_wc wc;
@@ -86,7 +90,8 @@ static bool stranger_is_not_answered(void)
 	CHECK(!rig_bring_up(stranger, &link));
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1));
 	CHECK(!rig_post(stranger, &wr));
-	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR && wc.qp_num == stranger->qp_num);
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR &&
+	      wc.qp_num == stranger->qp_num);
 	CHECK(!ibv_destroy_qp(stranger));
 	return pair_tear_down(&pair);
 }
@@ -94,14 +99,16 @@ static bool stranger_is_not_answered(void)
 static bool wrong_sequence_is_not_answered(void)
 {
 	struct pair p = pair_apart(IBV_QPT_RC);
-	struct rig_link to_b = rig_link_to(p.qb->qp_num, p.b->lid), to_a = rig_link_to(p.qa->qp_num, p.a->lid);
+	struct rig_link to_b = rig_link_to(p.qb->qp_num, p.b->lid),
+			to_a = rig_link_to(p.qa->qp_num, p.a->lid);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = rig_wr(p.a, &sge, IBV_WR_SEND, 0, 10);
 	struct ibv_wc wc;
 
 	to_a.psn++;
 	CHECK(!rig_bring_up(p.qa, &to_b));
-	CHECK(!rig_init(p.qb, &to_a) && !rig_rtr(p.qb, &to_a) && !rig_post_recv(p.b, p.qb, 0, 10, 1));
+	CHECK(!rig_init(p.qb, &to_a) && !rig_rtr(p.qb, &to_a) &&
+	      !rig_post_recv(p.b, p.qb, 0, 10, 1));
 	CHECK(!rig_post(p.qa, &wr) && rig_poll(p.a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
 	CHECK(rig_quiet(p.b->cq, 5));
 	return pair_tear_down(&p);
@@ -210,7 +217,8 @@ static bool other_pd_key(void)
 static bool receive_key(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_sge sge, to = { (uint64_t)(uintptr_t)pair.b->buffer, 100, pair.b->mr->lkey ^ 0x80 };
+	struct ibv_sge sge,
+		to = { (uint64_t)(uintptr_t)pair.b->buffer, 100, pair.b->mr->lkey ^ 0x80 };
 	struct ibv_recv_wr recv = { .wr_id = 6, .sg_list = &to, .num_sge = 1 };
 	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
 	struct ibv_recv_wr *bad;
@@ -229,7 +237,8 @@ static bool refused_remotely(struct pair *pair, struct ibv_send_wr *wr, enum ibv
 
 	CHECK(fails(pair, wr, status));
 	CHECK(rig_state(pair->qb) == IBV_QPS_ERR);
-	CHECK(rig_async(pair->b->ctx, &event) && event.event_type == type && event.element.qp == pair->qb);
+	CHECK(rig_async(pair->b->ctx, &event) && event.event_type == type &&
+	      event.element.qp == pair->qb);
 	ibv_ack_async_event(&event);
 	return pair_tear_down(pair);
 }
@@ -248,7 +257,8 @@ static bool remote_range(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
 	struct ibv_sge sge;
-	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_READ, 0, RIG_BUFFER - 9, 10);
+	struct ibv_send_wr wr =
+		pair_remote_wr(&pair, &sge, IBV_WR_RDMA_READ, 0, RIG_BUFFER - 9, 10);
 
 	return refused_remotely(&pair, &wr, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
 }
@@ -256,7 +266,8 @@ static bool remote_range(void)
 static bool remote_access_of_region(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	struct ibv_mr *mr = ibv_reg_mr(pair.b->pd, pair.b->buffer, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
+	struct ibv_mr *mr = ibv_reg_mr(pair.b->pd, pair.b->buffer, 4096,
+				       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = pair_remote_wr(&pair, &sge, IBV_WR_RDMA_WRITE, 0, 0, 10);
 	struct ibv_async_event event;
@@ -302,7 +313,9 @@ static bool reads_together(struct pair *pair, struct ibv_send_wr wr[4], unsigned
 	static struct ibv_sge sge[4];
 
 	for (int i = 0; i < 4; i++) {
-		wr[i] = pair_remote_wr(pair, &sge[i], i == 2 ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_RDMA_READ, 0, 0, 8);
+		wr[i] = pair_remote_wr(pair, &sge[i],
+				       i == 2 ? IBV_WR_ATOMIC_FETCH_AND_ADD : IBV_WR_RDMA_READ, 0,
+				       0, 8);
 		if (i == 2) {
 			wr[i].wr.atomic.remote_addr = (uint64_t)(uintptr_t)pair->b->buffer;
 			wr[i].wr.atomic.rkey = pair->b->mr->rkey;
@@ -326,9 +339,11 @@ static bool more_reads_than_resources(void)
 	CHECK(reads_together(&pair, wr, IBV_SEND_FENCE));
 	for (int i = 0; i < 4; i++)
 		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-	CHECK(reads_together(&pair, wr, 0) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+	CHECK(reads_together(&pair, wr, 0) && rig_poll(pair.a->cq, &wc) &&
+	      wc.status == IBV_WC_SUCCESS);
 	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_REM_INV_REQ_ERR);
-	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR && rig_state(pair.qb) == IBV_QPS_ERR);
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR &&
+	      rig_state(pair.qb) == IBV_QPS_ERR);
 	return pair_tear_down(&pair);
 }
 
@@ -348,10 +363,12 @@ static bool as_many_reads_as_resources(void)
 
 /* ---- unreliable connections: only the receiver hears of its error ---- */
 
-static bool unreliable_receiver_fails(uint32_t length, uint32_t wrong_key, enum ibv_wc_status status)
+static bool unreliable_receiver_fails(uint32_t length, uint32_t wrong_key,
+				      enum ibv_wc_status status)
 {
 	struct pair pair = pair_up(IBV_QPT_UC, NULL);
-	struct ibv_sge sge, to = { (uint64_t)(uintptr_t)pair.b->buffer, 100, pair.b->mr->lkey ^ wrong_key };
+	struct ibv_sge sge,
+		to = { (uint64_t)(uintptr_t)pair.b->buffer, 100, pair.b->mr->lkey ^ wrong_key };
 	struct ibv_recv_wr recv = { .wr_id = 6, .sg_list = &to, .num_sge = 1 };
 	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, length);
 	struct ibv_recv_wr *bad;
@@ -388,7 +405,8 @@ static bool misaligned_atomic(void)
 static bool unmapped_memory(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);
-	uint8_t *gone = mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *gone =
+		mmap(NULL, 1 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct ibv_mr *mr = ibv_reg_mr(pair.a->pd, gone, 1 << 20, IBV_ACCESS_LOCAL_WRITE);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = rig_wr(pair.a, &sge, IBV_WR_SEND, 0, 10);
@@ -426,11 +444,12 @@ static bool qp_to_itself(void)
 static const struct rig_case cases[] = {
 	CASE(no_answer), CASE(late_peer_is_waited_for), CASE(stranger_is_not_answered),
 	CASE(wrong_sequence_is_not_answered), CASE(receiver_not_ready), CASE(receiver_ready_later),
-	CASE(message_too_long), CASE(posted_in_error_is_flushed), CASE(bad_local_key), CASE(local_range),
-	CASE(other_pd_key), CASE(receive_key), CASE(bad_remote_key), CASE(remote_range), CASE(remote_access_of_region),
-	CASE(remote_access_of_qp), CASE(no_read_resources), CASE(misaligned_atomic), CASE(unmapped_memory),
-	CASE(qp_to_itself), CASE(more_reads_than_resources), CASE(as_many_reads_as_resources), CASE(unreliable_and_too_long),
-	CASE(unreliable_receive_key),
+	CASE(message_too_long), CASE(posted_in_error_is_flushed), CASE(bad_local_key),
+	CASE(local_range), CASE(other_pd_key), CASE(receive_key), CASE(bad_remote_key),
+	CASE(remote_range), CASE(remote_access_of_region), CASE(remote_access_of_qp),
+	CASE(no_read_resources), CASE(misaligned_atomic), CASE(unmapped_memory), CASE(qp_to_itself),
+	CASE(more_reads_than_resources), CASE(as_many_reads_as_resources),
+	CASE(unreliable_and_too_long), CASE(unreliable_receive_key),
 };
 
 RIG_MAIN(cases)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What must hold on a wire that fails. The test that starts this program sets the faults of the wire. */
+/*
+ * What must hold on a wire that fails. The test that starts this program sets the faults of the
+ * wire.
+ */
 #include "xrc.h"
 
 #include <errno.h>
@@ -50,7 +53,8 @@ static int post_buffer(struct pair *pair, uint32_t length, uint64_t id)
 			   rig_post_recv(pair->b, pair->qb, 0, length, id);
 }
 
-static struct ibv_send_wr message(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint32_t length)
+static struct ibv_send_wr message(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+				  uint32_t length)
 {
 	struct ibv_send_wr wr = rig_wr(pair->a, sge, opcode, 0, length);
 
@@ -61,7 +65,10 @@ static struct ibv_send_wr message(struct pair *pair, struct ibv_sge *sge, enum i
 	return wr;
 }
 
-/* Every message arrives once, in order, with its own contents, although two spare buffers always wait. */
+/*
+ * Every message arrives once, in order, with its own contents, although two spare buffers always
+ * wait.
+ */
 static bool all_arrive_once(enum ibv_qp_type type)
 {
 	struct pair pair = make_pair(type, patient());
@@ -75,8 +82,10 @@ static bool all_arrive_once(enum ibv_qp_type type)
 		CHECK(!post_buffer(&pair, 4096, i + 2));
 		memset(pair.a->buffer, (int)i + 1, 4096);
 		wr.imm_data = htobe32(i);
-		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-		CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.imm_data == htobe32(i));
+		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
+		      wc.status == IBV_WC_SUCCESS);
+		CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
+		      wc.imm_data == htobe32(i));
 		CHECK(wc.wr_id == i && wc.byte_len == 1 + i * 20);
 		CHECK(!memcmp(pair.b->buffer, pair.a->buffer, wc.byte_len));
 	}
@@ -93,7 +102,10 @@ static bool xrc_sends_once(void)
 	return all_arrive_once(IBV_QPT_XRC_SEND);
 }
 
-/* An addition that was executed and whose answer was lost must not be made again; its answer must be the first one. */
+/*
+ * An addition that was executed and whose answer was lost must not be made again; its answer must
+ * be the first one.
+ */
 static bool additions_once(void)
 {
 	struct pair pair = make_pair(IBV_QPT_RC, patient());
@@ -107,7 +119,8 @@ static bool additions_once(void)
 		wr.wr.atomic.remote_addr = (uint64_t)(uintptr_t)pair.b->buffer;
 		wr.wr.atomic.rkey = pair.b->mr->rkey;
 		wr.wr.atomic.compare_add = 3;
-		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
+		      wc.status == IBV_WC_SUCCESS);
 		memcpy(&value, pair.a->buffer, sizeof(value));
 		CHECK(value == 3 * i);
 	}
@@ -123,11 +136,14 @@ static bool reads_and_writes(void)
 	struct ibv_wc wc;
 
 	for (int i = 0; i < MESSAGES; i++) {
-		struct ibv_send_wr wr = message(&pair, &sge, i & 1 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, 8192);
+		struct ibv_send_wr wr =
+			message(&pair, &sge, i & 1 ? IBV_WR_RDMA_READ : IBV_WR_RDMA_WRITE, 8192);
 
 		memset(i & 1 ? pair.b->buffer : pair.a->buffer, i, 8192);
-		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-		CHECK(!memcmp(pair.a->buffer, pair.b->buffer, 8192) && pair.a->buffer[8191] == (uint8_t)i);
+		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
+		      wc.status == IBV_WC_SUCCESS);
+		CHECK(!memcmp(pair.a->buffer, pair.b->buffer, 8192) &&
+		      pair.a->buffer[8191] == (uint8_t)i);
 	}
 	return true;
 }
@@ -141,11 +157,15 @@ static bool nothing_arrives(void)
 	struct ibv_wc wc;
 
 	CHECK(!post_buffer(&pair, 4096, 0) && !rig_post(pair.qa, &wr));
-	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR && rig_quiet(pair.b->cq, 5));
+	CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR &&
+	      rig_quiet(pair.b->cq, 5));
 	return true;
 }
 
-/* One attempt and as many repetitions as rnr_retry allows. The test that starts this program counts them. */
+/*
+ * One attempt and as many repetitions as rnr_retry allows. The test that starts this program counts
+ * them.
+ */
 static bool receiver_never_ready(void)
 {
 	struct rig_link link = patient();
@@ -157,7 +177,8 @@ static bool receiver_never_ready(void)
 	link.rnr_retry = 4;
 	pair = make_pair(IBV_QPT_RC, link);
 	wr = message(&pair, &sge, IBV_WR_SEND, 100);
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_RNR_RETRY_EXC_ERR);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
+	      wc.status == IBV_WC_RNR_RETRY_EXC_ERR);
 	return true;
 }
 
@@ -181,24 +202,32 @@ static int post_big(struct ibv_qp *qp, struct ibv_mr *mr)
 	return ibv_post_recv(qp, &wr, &bad);
 }
 
-/* On an unreliable connection lost packets are not repeated. A message that misses one does not arrive at all. */
+/*
+ * On an unreliable connection lost packets are not repeated. A message that misses one does not
+ * arrive at all.
+ */
 static bool unreliable_messages_are_whole(void)
 {
 	struct pair pair = make_pair(IBV_QPT_UC, patient());
 	struct ibv_mr *from = big_region(pair.a), *to = big_region(pair.b);
 	struct ibv_sge sge = { (uint64_t)(uintptr_t)from->addr, LONG, from->lkey };
-	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED, .sg_list = &sge, .num_sge = 1 };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND,
+				  .send_flags = IBV_SEND_SIGNALED,
+				  .sg_list = &sge,
+				  .num_sge = 1 };
 	int arrived = 0;
 	struct ibv_wc wc;
 
 	CHECK(!post_big(pair.qb, to));
 	for (int i = 1; i <= 60; i++) {
 		memset(from->addr, i, LONG);
-		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
+		CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
+		      wc.status == IBV_WC_SUCCESS);
 		/* It arrives before its sender has the completion. */
 		if (!ibv_poll_cq(pair.b->cq, 1, &wc))
 			continue;
-		CHECK(wc.status == IBV_WC_SUCCESS && wc.byte_len == LONG && !memcmp(to->addr, from->addr, LONG));
+		CHECK(wc.status == IBV_WC_SUCCESS && wc.byte_len == LONG &&
+		      !memcmp(to->addr, from->addr, LONG));
 		CHECK(!post_big(pair.qb, to));
 		arrived++;
 	}
@@ -212,14 +241,18 @@ static bool long_messages_once(void)
 	struct pair pair = make_pair(IBV_QPT_RC, patient());
 	struct ibv_mr *from = big_region(pair.a), *to = big_region(pair.b);
 	struct ibv_sge sge = { (uint64_t)(uintptr_t)from->addr, LONG, from->lkey };
-	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED, .sg_list = &sge, .num_sge = 1 };
+	struct ibv_send_wr wr = { .opcode = IBV_WR_SEND,
+				  .send_flags = IBV_SEND_SIGNALED,
+				  .sg_list = &sge,
+				  .num_sge = 1 };
 	struct ibv_wc wc;
 
 	for (int i = 1; i <= 40; i++) {
 		memset(from->addr, i, LONG);
 		CHECK(!post_big(pair.qb, to) && !rig_post(pair.qa, &wr));
 		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-		CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.byte_len == LONG);
+		CHECK(rig_poll(pair.b->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
+		      wc.byte_len == LONG);
 		CHECK(!memcmp(to->addr, from->addr, LONG));
 	}
 	return rig_quiet(pair.b->cq, 20);
@@ -275,9 +308,10 @@ static bool one_create_fails(void)
 }
 
 static const struct rig_case cases[] = {
-	CASE(sends_once), CASE(xrc_sends_once), CASE(additions_once), CASE(reads_and_writes), CASE(nothing_arrives),
-	CASE(receiver_never_ready), CASE(unreliable_messages_are_whole), CASE(datagram_comes_twice), CASE(comes_late),
-	CASE(one_create_fails), CASE(long_messages_once),
+	CASE(sends_once), CASE(xrc_sends_once), CASE(additions_once), CASE(reads_and_writes),
+	CASE(nothing_arrives), CASE(receiver_never_ready), CASE(unreliable_messages_are_whole),
+	CASE(datagram_comes_twice), CASE(comes_late), CASE(one_create_fails),
+	CASE(long_messages_once),
 };
 
 RIG_MAIN(cases)

@@ -37,7 +37,8 @@ void ground_clear(struct ground *g)
 {
 	NEED(!ibv_destroy_qp(g->rc) && !ibv_destroy_srq(g->srq));
 	if (g->xrcd) {
-		NEED(!ibv_destroy_qp(g->recv) && !ibv_destroy_qp(g->send) && !ibv_destroy_srq(g->xsrq));
+		NEED(!ibv_destroy_qp(g->recv) && !ibv_destroy_qp(g->send) &&
+		     !ibv_destroy_srq(g->xsrq));
 		NEED(!ibv_close_xrcd(g->xrcd) && !ibv_close_xrcd(g->private));
 	}
 	rig_free_host(g->host);

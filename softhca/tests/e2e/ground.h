@@ -26,9 +26,13 @@ int ground_made(const void *object);
 /* Errno of a call that returns 0, an errno, or -1 with errno. */
 int ground_done(int result);
 
-/* The settings that the HCA runs with. BEYOND: rows for real adapters, of what softhca lacks (softhca(1), CAVEATS). */
+/*
+ * The settings that the HCA runs with. BEYOND: rows for real adapters, of what softhca lacks
+ * (softhca(1), CAVEATS).
+ */
 enum mode { USUAL = 1, STRICT = 2, NO_OPEN_QP = 4, NO_XRC = 8, BEYOND = 16 };
-#define NOT_DRIVEN 32 /* real mlx4 differs, see softhca(1); SOFTHCA_TEST_DRIVEN says that it is asked */
+/* real mlx4 differs, see softhca(1); SOFTHCA_TEST_DRIVEN says that it is asked */
+#define NOT_DRIVEN 32
 #define WITH_XRC  (USUAL | STRICT | NO_OPEN_QP)
 #define WITH_OPEN (USUAL | STRICT)
 #define ALWAYS	  (WITH_XRC | NO_XRC)
@@ -42,15 +46,18 @@ struct refusals {
 bool refusals_apply(const struct refusals *run, int modes);
 void refusals_judge(struct refusals *run, const char *name, int err, int wanted);
 
-/* A row that holds in these modes: @attempt is an expression over the ground @g, and says which errno it was given, or 0. */
-#define ROW(name, modes, wanted, attempt)                                                                              \
-	do {                                                                                                           \
-		if (refusals_apply(run, modes)) {                                                                      \
-			struct ground ground = ground_lay(run->mode != NO_XRC), *g = &ground;                          \
-			int err = attempt;                                                                           \
-			ground_clear(g);                                                                               \
-			refusals_judge(run, name, err, wanted);                                                      \
-		}                                                                                                      \
+/*
+ * A row that holds in these modes: @attempt is an expression over the ground @g, and says which
+ * errno it was given, or 0.
+ */
+#define ROW(name, modes, wanted, attempt) \
+	do { \
+		if (refusals_apply(run, modes)) { \
+			struct ground ground = ground_lay(run->mode != NO_XRC), *g = &ground; \
+			int err = attempt; \
+			ground_clear(g); \
+			refusals_judge(run, name, err, wanted); \
+		} \
 	} while (0)
 
 void refusals_of_objects(struct refusals *run);

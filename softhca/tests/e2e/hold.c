@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A program to be killed: it holds objects of every kind, keeps data moving, and never ends by itself. */
+/*
+ * A program to be killed: it holds objects of every kind, keeps data moving, and never ends by
+ * itself.
+ */
 #include "xrc.h"
 
 #include <fcntl.h>
@@ -47,8 +50,8 @@ int main(int argc, char **argv)
 	for (;;) {
 		struct ibv_send_wr wr = rig_wr(a, &sge, IBV_WR_SEND, 0, 16384);
 
-		if (rig_post_recv(b, qb, 0, 16384, 1) || rig_post(qa, &wr) || !rig_poll(a->cq, &wc) || wc.status ||
-		    !rig_poll(b->cq, &wc) || wc.status)
+		if (rig_post_recv(b, qb, 0, 16384, 1) || rig_post(qa, &wr) ||
+		    !rig_poll(a->cq, &wc) || wc.status || !rig_poll(b->cq, &wc) || wc.status)
 			return EXIT_FAILURE;
 	}
 }

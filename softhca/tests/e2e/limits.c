@@ -7,8 +7,20 @@
 #include <stdlib.h>
 
 /* As test_softhca_verbs.py sets them. The objects of the host count, too. */
-enum { QPS = 3, CQS = 3, SRQS = 2, MRS = 3, PDS = 2, QP_WR = 20, SGE = 4, CQE = 127, SRQ_WR = 31, SRQ_SGE = 3, READS = 4,
-       INIT_READS = 8 };
+enum {
+	QPS = 3,
+	CQS = 3,
+	SRQS = 2,
+	MRS = 3,
+	PDS = 2,
+	QP_WR = 20,
+	SGE = 4,
+	CQE = 127,
+	SRQ_WR = 31,
+	SRQ_SGE = 3,
+	READS = 4,
+	INIT_READS = 8
+};
 
 static struct host *host;
 
@@ -17,17 +29,26 @@ static bool said(void)
 	struct ibv_device_attr attr;
 
 	CHECK(!ibv_query_device(host->ctx, &attr));
-	CHECK(attr.max_qp == QPS && attr.max_cq == CQS && attr.max_srq == SRQS && attr.max_mr == MRS && attr.max_pd == PDS);
-	CHECK(attr.max_qp_wr == QP_WR && attr.max_sge == SGE && attr.max_cqe == CQE && attr.max_srq_wr == SRQ_WR);
-	CHECK(attr.max_srq_sge == SRQ_SGE && attr.max_qp_rd_atom == READS && attr.max_qp_init_rd_atom == INIT_READS);
+	CHECK(attr.max_qp == QPS && attr.max_cq == CQS && attr.max_srq == SRQS &&
+	      attr.max_mr == MRS && attr.max_pd == PDS);
+	CHECK(attr.max_qp_wr == QP_WR && attr.max_sge == SGE && attr.max_cqe == CQE &&
+	      attr.max_srq_wr == SRQ_WR);
+	CHECK(attr.max_srq_sge == SRQ_SGE && attr.max_qp_rd_atom == READS &&
+	      attr.max_qp_init_rd_atom == INIT_READS);
 	return true;
 }
 
-static struct ibv_qp *make_qp(uint32_t send_wr, uint32_t recv_wr, uint32_t send_sge, uint32_t recv_sge)
+static struct ibv_qp *make_qp(uint32_t send_wr, uint32_t recv_wr, uint32_t send_sge,
+			      uint32_t recv_sge)
 {
 	struct ibv_qp_init_attr attr = {
-		.send_cq = host->cq, .recv_cq = host->cq, .qp_type = IBV_QPT_RC,
-		.cap = { .max_send_wr = send_wr, .max_recv_wr = recv_wr, .max_send_sge = send_sge, .max_recv_sge = recv_sge },
+		.send_cq = host->cq,
+		.recv_cq = host->cq,
+		.qp_type = IBV_QPT_RC,
+		.cap = { .max_send_wr = send_wr,
+			 .max_recv_wr = recv_wr,
+			 .max_send_sge = send_sge,
+			 .max_recv_sge = recv_sge },
 	};
 
 	return ibv_create_qp(host->pd, &attr);
@@ -82,13 +103,15 @@ static bool srqs(void)
 	CHECK(one && two);
 	CHECK(!make_srq(1, 1) && errno == ENOMEM);
 	CHECK(!ibv_destroy_srq(one));
-	CHECK(!make_srq(SRQ_WR + 1, 1) && errno == EINVAL && !make_srq(1, SRQ_SGE + 1) && errno == EINVAL);
+	CHECK(!make_srq(SRQ_WR + 1, 1) && errno == EINVAL && !make_srq(1, SRQ_SGE + 1) &&
+	      errno == EINVAL);
 	return !ibv_destroy_srq(two);
 }
 
 static bool memory(void)
 {
-	struct ibv_mr *one = ibv_reg_mr(host->pd, host->buffer, 10, 0), *two = ibv_reg_mr(host->pd, host->buffer, 10, 0);
+	struct ibv_mr *one = ibv_reg_mr(host->pd, host->buffer, 10, 0),
+		      *two = ibv_reg_mr(host->pd, host->buffer, 10, 0);
 	struct ibv_pd *pd = ibv_alloc_pd(host->ctx);
 
 	CHECK(one && two && !ibv_reg_mr(host->pd, host->buffer, 10, 0) && errno == ENOMEM);
@@ -101,7 +124,8 @@ static bool reads(void)
 	struct ibv_qp *qp = make_qp(1, 1, 1, 1);
 	struct rig_link link = rig_link_to(1, host->lid);
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS, .max_rd_atomic = INIT_READS + 1 };
-	const int mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+	const int mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT |
+	IBV_QP_RNR_RETRY |
 			 IBV_QP_MAX_QP_RD_ATOMIC;
 
 	link.max_dest_rd_atomic = READS + 1;

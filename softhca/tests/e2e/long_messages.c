@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Messages so long that they travel in pieces: each byte arrives, other messages are not held up, and the receiver may fail midway. */
+/*
+ * Messages so long that they travel in pieces: each byte arrives, other messages are not held up,
+ * and the receiver may fail midway.
+ */
 #include "rig.h"
 
 #include <stdio.h>
@@ -19,7 +22,8 @@ struct region {
 
 static struct region registered(struct host *host, uint8_t *at, size_t length)
 {
-	const unsigned int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	const unsigned int access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				    IBV_ACCESS_REMOTE_READ;
 	struct region region = { at, ibv_reg_mr(host->pd, at, length, access) };
 
 	NEED(region.mr);
@@ -42,7 +46,8 @@ static struct region huge_region(struct host *host)
 
 	NEED(fd >= 0 && !ftruncate(fd, (off_t)CHUNK) && at != MAP_FAILED);
 	for (size_t offset = 0; offset < HUGE; offset += CHUNK)
-		NEED(mmap(at + offset, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) != MAP_FAILED);
+		NEED(mmap(at + offset, CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd,
+			  0) != MAP_FAILED);
 	close(fd);
 	return registered(host, at, HUGE);
 }
@@ -60,7 +65,8 @@ struct pair {
 	struct ibv_qp *qa, *qb;
 };
 
-static struct pair connect_pair(struct host *a, struct host *b, enum ibv_qp_type type, struct ibv_srq *srq)
+static struct pair connect_pair(struct host *a, struct host *b, enum ibv_qp_type type,
+				struct ibv_srq *srq)
 {
 	struct pair pair = { a, b, rig_qp(a, type, NULL), rig_qp(b, type, srq) };
 
@@ -68,11 +74,12 @@ static struct pair connect_pair(struct host *a, struct host *b, enum ibv_qp_type
 	return pair;
 }
 
-static struct ibv_send_wr request(const struct region *from, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
-				  const struct region *to, size_t length)
+static struct ibv_send_wr request(const struct region *from, struct ibv_sge *sge,
+				  enum ibv_wr_opcode opcode, const struct region *to, size_t length)
 {
 	struct ibv_send_wr wr = {
-		.wr_id = 1000, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED, .sg_list = sge, .num_sge = 1,
+		.wr_id = 1000, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED, .sg_list = sge,
+		.num_sge = 1,
 		.wr.rdma = { .remote_addr = (uint64_t)(uintptr_t)to->at, .rkey = to->mr->rkey },
 	};
 
@@ -80,7 +87,8 @@ static struct ibv_send_wr request(const struct region *from, struct ibv_sge *sge
 	return wr;
 }
 
-static int post_recv(struct ibv_qp *qp, struct ibv_srq *srq, const struct region *to, size_t length, uint64_t id)
+static int post_recv(struct ibv_qp *qp, struct ibv_srq *srq, const struct region *to, size_t length,
+		     uint64_t id)
 {
 	struct ibv_sge sge = { (uint64_t)(uintptr_t)to->at, (uint32_t)length, to->mr->lkey };
 	struct ibv_recv_wr wr = { .wr_id = id, .sg_list = &sge, .num_sge = 1 };
@@ -107,9 +115,11 @@ static bool each_operation(enum ibv_qp_type type)
 		fill(to.at, LONG, 77);
 		CHECK(!post_recv(pair.qb, NULL, &to, LONG, 5) && !rig_post(pair.qa, &wr));
 		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);
-		CHECK(!memcmp(from.at, to.at, length) && memcmp(from.at + length, to.at + length, LONG - length));
+		CHECK(!memcmp(from.at, to.at, length) &&
+		      memcmp(from.at + length, to.at + length, LONG - length));
 		if (opcodes[i] != IBV_WR_RDMA_READ)
-			CHECK(rig_poll(pair.b->cq, &wc) && !wc.status && wc.byte_len == length && wc.wr_id == 5);
+			CHECK(rig_poll(pair.b->cq, &wc) && !wc.status && wc.byte_len == length &&
+			      wc.wr_id == 5);
 		CHECK(rig_quiet(pair.b->cq, 1));
 	}
 	return true;
@@ -129,7 +139,10 @@ static bool unreliable(void)
 
 #define PROMPT 0.05 /* seconds, in which a gigabyte cannot have arrived */
 
-/* A program that is held up proves nothing: then the long message has arrived before anything else was tried. */
+/*
+ * A program that is held up proves nothing: then the long message has arrived before anything else
+ * was tried.
+ */
 static bool midway(bool (*once)(bool *late))
 {
 	bool late = true, good = false;
@@ -139,13 +152,17 @@ static bool midway(bool (*once)(bool *late))
 	return good;
 }
 
-/* The long message has its buffer from its first byte on; what overtakes it on another QP gets the next. */
+/*
+ * The long message has its buffer from its first byte on; what overtakes it on another QP gets the
+ * next.
+ */
 static bool two_senders_once(bool *late)
 {
 	struct host *a = rig_host(0), *b = rig_host(1);
 	struct ibv_srq_init_attr init = { .attr = { .max_wr = 8, .max_sge = 1 } };
 	struct ibv_srq *srq = ibv_create_srq(b->pd, &init);
-	struct pair big = connect_pair(a, b, IBV_QPT_RC, srq), small = connect_pair(a, b, IBV_QPT_RC, srq);
+	struct pair big = connect_pair(a, b, IBV_QPT_RC, srq),
+		    small = connect_pair(a, b, IBV_QPT_RC, srq);
 	struct region from = huge_region(a), to = huge_region(b);
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = request(&from, &sge, IBV_WR_SEND, &to, HUGE);
@@ -154,13 +171,15 @@ static bool two_senders_once(bool *late)
 
 	fill(from.at, CHUNK, 5);
 	start = rig_now();
-	CHECK(srq && !post_recv(NULL, srq, &to, HUGE, 1) && !rig_post_srq(b, srq, 0, 100, 2) && !rig_post(big.qa, &wr));
+	CHECK(srq && !post_recv(NULL, srq, &to, HUGE, 1) && !rig_post_srq(b, srq, 0, 100, 2) &&
+	      !rig_post(big.qa, &wr));
 	CHECK(rig_changes(to.at)); /* the long message has begun */
 	wr = rig_wr(a, &sge, IBV_WR_SEND, 0, 100);
 	CHECK(!rig_post(small.qa, &wr));
 	*late = rig_now() - start >= PROMPT;
 	CHECK(rig_poll(b->cq, &wc) && !wc.status && wc.wr_id == 2 && wc.qp_num == small.qb->qp_num);
-	CHECK(rig_poll_within(b->cq, &wc, 30000) && !wc.status && wc.wr_id == 1 && wc.qp_num == big.qb->qp_num);
+	CHECK(rig_poll_within(b->cq, &wc, 30000) && !wc.status && wc.wr_id == 1 &&
+	      wc.qp_num == big.qb->qp_num);
 	CHECK(wc.byte_len == HUGE && !memcmp(from.at, to.at, CHUNK));
 	return true;
 }
@@ -197,7 +216,10 @@ static bool does_not_hold_up_others(void)
 	return midway(others_go_on_once);
 }
 
-/* The receiver fails in the middle of a message: its buffer is flushed, and the sender gets no answer. */
+/*
+ * The receiver fails in the middle of a message: its buffer is flushed, and the sender gets no
+ * answer.
+ */
 static bool receiver_fails_once(bool *late)
 {
 	struct host *a = rig_host(0), *b = rig_host(1);
@@ -239,7 +261,8 @@ static bool longer_than_a_message(void)
 	sge[1] = sge[0];
 	sge[1].length = 1;
 	wr.num_sge = 2;
-	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR);
+	CHECK(!rig_post(pair.qa, &wr) && rig_poll(pair.a->cq, &wc) &&
+	      wc.status == IBV_WC_LOC_LEN_ERR);
 	return true;
 }
 

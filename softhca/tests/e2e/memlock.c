@@ -49,7 +49,8 @@ static bool limited(void)
 	/* The limit is the process', not the device's. */
 	CHECK(!ibv_dereg_mr(one->mr));
 	two = rig_host(1);
-	CHECK(!reg(one, memory, 5 * PAGE) && errno == ENOMEM && !ibv_dereg_mr(MADE(reg(one, memory, 4 * PAGE))));
+	CHECK(!reg(one, memory, 5 * PAGE) && errno == ENOMEM &&
+	      !ibv_dereg_mr(MADE(reg(one, memory, 4 * PAGE))));
 	(void)two;
 	return true;
 }

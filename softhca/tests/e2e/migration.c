@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Alternate paths on devices with two ports: loading, arming and migrating, and the events of it. */
+/*
+ * Alternate paths on devices with two ports: loading, arming and migrating, and the events of it.
+ */
 #include <tests/rc_masks.h>
 #include <tests/e2e/emulated.h>
 #include "xrc_stage.h"
@@ -25,8 +27,8 @@ static void control(const char *verb, int device, const char *words)
 {
 	char command[512];
 
-	snprintf(command, sizeof(command), "LD_PRELOAD= %s ctl %s %s %s", getenv("SOFTHCA_TEST_COMMAND"), verb,
-		 emulated_name(device).text, words);
+	snprintf(command, sizeof(command), "LD_PRELOAD= %s ctl %s %s %s",
+		 getenv("SOFTHCA_TEST_COMMAND"), verb, emulated_name(device).text, words);
 	rig_need(!system(command), command);
 }
 
@@ -83,7 +85,8 @@ static int set_state(struct ibv_qp *qp, enum ibv_mig_state state)
 static int load(struct ibv_qp *qp, uint16_t dlid, uint8_t port)
 {
 	struct ibv_qp_attr attr = {
-		.alt_ah_attr = { .dlid = dlid, .port_num = port }, .alt_port_num = port, .alt_timeout = 9,
+		.alt_ah_attr = { .dlid = dlid, .port_num = port }, .alt_port_num = port,
+		.alt_timeout = 9,
 		.path_mig_state = IBV_MIG_REARM,
 	};
 
@@ -96,8 +99,8 @@ static bool is(struct ibv_qp *qp, enum ibv_mig_state state, uint8_t port)
 	struct ibv_qp_attr attr;
 
 	NEED(!ibv_query_qp(qp, &attr, IBV_QP_PATH_MIG_STATE | IBV_QP_PORT, &init));
-	return attr.path_mig_state == state && attr.port_num == port && attr.ah_attr.port_num == port &&
-	       attr.timeout == (port == 1 ? 8 : 9);
+	return attr.path_mig_state == state && attr.port_num == port &&
+	       attr.ah_attr.port_num == port && attr.timeout == (port == 1 ? 8 : 9);
 }
 
 static uint8_t port_of(struct ibv_qp *qp)
@@ -138,7 +141,8 @@ static bool hears(struct host *host, enum ibv_event_type type)
 	do {
 		if (!rig_async(host->ctx, &event))
 			return false;
-		skip = event.event_type == IBV_EVENT_COMM_EST || event.event_type == IBV_EVENT_PORT_ERR ||
+		skip = event.event_type == IBV_EVENT_COMM_EST ||
+		       event.event_type == IBV_EVENT_PORT_ERR ||
 		       event.event_type == IBV_EVENT_PORT_ACTIVE;
 		ibv_ack_async_event(&event);
 	} while (skip);
@@ -148,7 +152,8 @@ static bool hears(struct host *host, enum ibv_event_type type)
 static bool arm(struct pair *pair)
 {
 	for (int i = 0; i < 2; i++)
-		CHECK(!load(pair->qp[i], pair->second[1 - i], 2) && is(pair->qp[i], IBV_MIG_REARM, 1));
+		CHECK(!load(pair->qp[i], pair->second[1 - i], 2) &&
+		      is(pair->qp[i], IBV_MIG_REARM, 1));
 	/* Both have to know that the other is ready. */
 	CHECK(talk(pair));
 	CHECK(is(pair->qp[0], IBV_MIG_ARMED, 1) && is(pair->qp[1], IBV_MIG_ARMED, 1));
@@ -184,7 +189,8 @@ static int dropped(void)
 	int hits = -1;
 	FILE *told;
 
-	snprintf(command, sizeof(command), "LD_PRELOAD= %s ctl fault", getenv("SOFTHCA_TEST_COMMAND"));
+	snprintf(command, sizeof(command), "LD_PRELOAD= %s ctl fault",
+		 getenv("SOFTHCA_TEST_COMMAND"));
 	told = MADE(popen(command, "r"));
 	while (hits < 0 && fgets(line, sizeof(line), told)) {
 		const char *at = strstr(line, "drop=100% hits=");
@@ -206,7 +212,8 @@ static bool both_paths_lose_everything(void)
 
 	CHECK(arm(&pair));
 	control("fault", 0, "drop 100%");
-	CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
+	CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) &&
+	      wc.status == IBV_WC_RETRY_EXC_ERR);
 	CHECK(is(pair.qp[0], IBV_MIG_MIGRATED, 2) && dropped() == 2 * (1 + 3)); /* retry_cnt 3 */
 	control("fault", 0, "off");
 	disconnect(&pair);
@@ -240,7 +247,8 @@ static bool by_the_program(void)
 	CHECK(!load(pair.qp[0], pair.host[1]->lid, 1) && !load(pair.qp[1], pair.host[0]->lid, 1));
 	CHECK(talk(&pair) && is(pair.qp[0], IBV_MIG_ARMED, 2));
 	CHECK(!set_state(pair.qp[1], IBV_MIG_MIGRATED));
-	CHECK(hears(pair.host[1], IBV_EVENT_PATH_MIG) && talk(&pair) && hears(pair.host[0], IBV_EVENT_PATH_MIG));
+	CHECK(hears(pair.host[1], IBV_EVENT_PATH_MIG) && talk(&pair) &&
+	      hears(pair.host[0], IBV_EVENT_PATH_MIG));
 	disconnect(&pair);
 	return true;
 }
@@ -274,7 +282,8 @@ static bool unreliable(void)
 		CHECK(!load(pair.qp[i], pair.second[1 - i], 2));
 	CHECK(talk(&pair));
 	control("port", 0, "1 down");
-	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && talk(&pair) && hears(pair.host[1], IBV_EVENT_PATH_MIG));
+	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG) && talk(&pair) &&
+	      hears(pair.host[1], IBV_EVENT_PATH_MIG));
 	disconnect(&pair);
 	return true;
 }
@@ -314,7 +323,10 @@ static bool xrc(void)
 	return true;
 }
 
-/* So many PATH_MIG_ERR were raised in this context; all of its events are there, for `softhca ctl` has returned. */
+/*
+ * So many PATH_MIG_ERR were raised in this context; all of its events are there, for `softhca ctl`
+ * has returned.
+ */
 static int refusals_heard(struct host *host)
 {
 	struct ibv_async_event event;
@@ -338,7 +350,10 @@ static bool arm_target(struct xrc_stage *s)
 	return true;
 }
 
-/* A target that cannot migrate says so once to each of its handles, whichever context has the first of them. */
+/*
+ * A target that cannot migrate says so once to each of its handles, whichever context has the first
+ * of them.
+ */
 static bool each_handle_is_told_once(void)
 {
 	struct xrc_stage s = xrc_stage();
@@ -359,7 +374,10 @@ static bool each_handle_is_told_once(void)
 	return true;
 }
 
-/* A connection that is not armed, or whose other port is down, does not migrate: its retries run out. */
+/*
+ * A connection that is not armed, or whose other port is down, does not migrate: its retries run
+ * out.
+ */
 static bool stays(void)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
@@ -372,11 +390,13 @@ static bool stays(void)
 	control("port", 0, "1 down");
 	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG_ERR) && is(pair.qp[0], IBV_MIG_ARMED, 1));
 	wr = rig_wr(pair.host[0], &sge, IBV_WR_SEND, 0, LENGTH);
-	CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
+	CHECK(!rig_post(pair.qp[0], &wr) && rig_poll(pair.host[0]->cq, &wc) &&
+	      wc.status == IBV_WC_RETRY_EXC_ERR);
 	CHECK(hears(pair.host[0], IBV_EVENT_PATH_MIG_ERR));
 	disconnect(&pair);
 	pair = connect_pair(IBV_QPT_RC);
-	CHECK(!load(pair.qp[0], pair.second[1], 2) && talk(&pair) && is(pair.qp[0], IBV_MIG_REARM, 1));
+	CHECK(!load(pair.qp[0], pair.second[1], 2) && talk(&pair) &&
+	      is(pair.qp[0], IBV_MIG_REARM, 1));
 	control("port", 0, "1 down");
 	CHECK(is(pair.qp[0], IBV_MIG_REARM, 1));
 	disconnect(&pair);
@@ -386,9 +406,11 @@ static bool stays(void)
 static bool refusals(void)
 {
 	struct pair pair = connect_pair(IBV_QPT_RC);
-	struct ibv_qp_attr attr = { .alt_ah_attr = { .dlid = 1, .port_num = 1 }, .alt_port_num = 2 };
+	struct ibv_qp_attr attr = { .alt_ah_attr = { .dlid = 1, .port_num = 1 },
+				    .alt_port_num = 2 };
 
-	CHECK(load(pair.qp[0], pair.second[1], 3) == EINVAL && load(pair.qp[0], pair.second[1], 0) == EINVAL);
+	CHECK(load(pair.qp[0], pair.second[1], 3) == EINVAL &&
+	      load(pair.qp[0], pair.second[1], 0) == EINVAL);
 	CHECK(ibv_modify_qp(pair.qp[0], &attr, IBV_QP_ALT_PATH) == EINVAL);
 	attr.alt_ah_attr.port_num = 2;
 	CHECK(!ibv_modify_qp(pair.qp[0], &attr, IBV_QP_ALT_PATH));
@@ -417,7 +439,8 @@ static bool ports_disagree(void)
 	struct pair pair = connect_pair(IBV_QPT_RC);
 	struct rig_link link = rig_link_to(pair.qp[1]->qp_num, pair.host[1]->lid);
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = 1, .ah_attr = { .dlid = 1 },
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = 1,
+		.ah_attr = { .dlid = 1 },
 	};
 	struct ibv_qp *qp = rig_qp(pair.host[0], IBV_QPT_RC, NULL);
 
@@ -428,7 +451,8 @@ static bool ports_disagree(void)
 	attr.ah_attr.port_num = 1;
 	CHECK(!ibv_modify_qp(qp, &attr, MASK_RTR));
 	NEED(!ibv_destroy_qp(qp));
-	CHECK(emulated_drains() ? moves_while_drained(pair.qp[0]) : ibv_modify_qp(pair.qp[0], &drain, IBV_QP_STATE) == EINVAL);
+	CHECK(emulated_drains() ? moves_while_drained(pair.qp[0])
+				: ibv_modify_qp(pair.qp[0], &drain, IBV_QP_STATE) == EINVAL);
 	disconnect(&pair);
 	return true;
 }
@@ -439,10 +463,10 @@ int main(int argc, char **argv)
 		{ "a port goes down", port_down },
 		{ "both paths lose everything", both_paths_lose_everything },
 		{ "on request", on_request },
-		{ "by the program, and back", by_the_program }, { "a request under way", under_way },
-		{ "an unreliable connection", unreliable }, { "who is not armed stays", stays },
-		{ "an XRC target", xrc },		{ "refusals", refusals },
-		{ "ports that disagree", ports_disagree },
+		{ "by the program, and back", by_the_program },
+		{ "a request under way", under_way }, { "an unreliable connection", unreliable },
+		{ "who is not armed stays", stays }, { "an XRC target", xrc },
+		         { "refusals", refusals }, { "ports that disagree", ports_disagree },
 		{ "each handle of a target is told once", each_handle_is_told_once },
 	};
 

@@ -38,10 +38,16 @@ static struct member new_member(int device)
 static struct ibv_qp *deaf_to_itself(struct host *host)
 {
 	struct ibv_qp_init_attr_ex attr = {
-		.send_cq = host->cq, .recv_cq = host->cq, .qp_type = IBV_QPT_UD, .pd = host->pd,
+		.send_cq = host->cq,
+		.recv_cq = host->cq,
+		.qp_type = IBV_QPT_UD,
+		.pd = host->pd,
 		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS,
 		.create_flags = IBV_QP_CREATE_BLOCK_SELF_MCAST_LB,
-		.cap = { .max_send_wr = RIG_DEPTH, .max_recv_wr = RIG_DEPTH, .max_send_sge = 1, .max_recv_sge = 1 },
+		.cap = { .max_send_wr = RIG_DEPTH,
+			 .max_recv_wr = RIG_DEPTH,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1 },
 	};
 
 	return ibv_create_qp_ex(host->ctx, &attr);
@@ -61,7 +67,10 @@ static bool expect(struct member *member, size_t offset, uint32_t length)
 
 static struct ibv_ah *handle_of(struct member *from, uint16_t lid, bool global)
 {
-	struct ibv_ah_attr attr = { .dlid = lid, .port_num = 1, .is_global = global, .grh = { .dgid = group, .hop_limit = 3 } };
+	struct ibv_ah_attr attr = { .dlid = lid,
+				    .port_num = 1,
+				    .is_global = global,
+				    .grh = { .dgid = group, .hop_limit = 3 } };
 	struct ibv_ah *ah = ibv_create_ah(from->host->pd, &attr);
 
 	NEED(ah);
@@ -77,7 +86,8 @@ struct way {
 static const struct way usual = { .lid = LID, .qpn = EVERYONE, .qkey = QKEY };
 
 /* The address handle is the caller's to destroy. */
-static struct ibv_send_wr request_by(struct member *from, const struct way *way, struct ibv_sge *sge)
+static struct ibv_send_wr request_by(struct member *from, const struct way *way,
+				     struct ibv_sge *sge)
 {
 	struct ibv_send_wr wr = rig_wr(from->host, sge, IBV_WR_SEND, RIG_BUFFER / 2, BYTES);
 
@@ -100,7 +110,8 @@ static bool send_by(struct member *from, const struct way *way)
 	do
 		CHECK(rig_poll(from->host->cq, &wc));
 	while (wc.opcode == IBV_WC_RECV && wc.status == IBV_WC_SUCCESS);
-	CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_SEND && !ibv_destroy_ah(wr.wr.ud.ah));
+	CHECK(wc.status == IBV_WC_SUCCESS && wc.opcode == IBV_WC_SEND &&
+	      !ibv_destroy_ah(wr.wr.ud.ah));
 	return true;
 }
 
@@ -110,8 +121,10 @@ static bool got(struct member *member, size_t offset, struct member *from)
 	struct ibv_wc wc;
 
 	CHECK(rig_poll(member->host->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == offset);
-	CHECK(wc.opcode == IBV_WC_RECV && wc.byte_len == BYTES + GRH && wc.qp_num == member->qp->qp_num);
-	CHECK(wc.src_qp == from->qp->qp_num && wc.slid == from->host->lid && wc.wc_flags & IBV_WC_GRH);
+	CHECK(wc.opcode == IBV_WC_RECV && wc.byte_len == BYTES + GRH &&
+	      wc.qp_num == member->qp->qp_num);
+	CHECK(wc.src_qp == from->qp->qp_num && wc.slid == from->host->lid &&
+	      wc.wc_flags & IBV_WC_GRH);
 	CHECK(!memcmp(at + 24, group.raw, 16) && at[7] == 3);
 	CHECK(!memcmp(at + GRH, from->host->buffer + RIG_BUFFER / 2, BYTES));
 	return true;
@@ -127,12 +140,14 @@ static bool nothing_came(struct member *member)
 
 static bool every_member_gets_one(void)
 {
-	struct member sender = new_member(0), neighbour = new_member(0), far = new_member(1), other = new_member(1);
+	struct member sender = new_member(0), neighbour = new_member(0), far = new_member(1),
+		      other = new_member(1);
 	struct member none = new_member(1);
 	struct member *const all[] = { &neighbour, &far, &other };
 
 	for (int i = 0; i < 3; i++)
-		CHECK(!ibv_attach_mcast(all[i]->qp, &group, LID) && expect(all[i], 0, BYTES + GRH) && expect(all[i], 500, 500));
+		CHECK(!ibv_attach_mcast(all[i]->qp, &group, LID) &&
+		      expect(all[i], 0, BYTES + GRH) && expect(all[i], 500, 500));
 	CHECK(expect(&none, 0, 500));
 	CHECK(send_by(&sender, &usual));
 	for (int i = 0; i < 3; i++)
@@ -151,7 +166,8 @@ static bool attached_twice_is_one_copy(void)
 	CHECK(expect(&far, 0, 500) && expect(&far, 500, 500));
 	CHECK(send_by(&sender, &usual) && got(&far, 0, &sender) && nothing_came(&far));
 	/* One detach is enough. */
-	CHECK(!ibv_detach_mcast(far.qp, &group, LID) && ibv_detach_mcast(far.qp, &group, LID) == EINVAL);
+	CHECK(!ibv_detach_mcast(far.qp, &group, LID) &&
+	      ibv_detach_mcast(far.qp, &group, LID) == EINVAL);
 	CHECK(send_by(&sender, &usual) && nothing_came(&far));
 	return member_ends(&sender) && member_ends(&far);
 }
@@ -168,18 +184,24 @@ static bool what_is_not_for_the_group(void)
 	union ibv_gid another = group;
 
 	another.raw[15]++;
-	CHECK(!ibv_attach_mcast(far.qp, &group, LID) && !ibv_attach_mcast(far.qp, &another, LID + 1) && expect(&far, 0, 500));
+	CHECK(!ibv_attach_mcast(far.qp, &group, LID) &&
+	      !ibv_attach_mcast(far.qp, &another, LID + 1) && expect(&far, 0, 500));
 	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++)
 		CHECK(send_by(&sender, &ways[i]) && nothing_came(&far));
 	CHECK(send_by(&sender, &usual) && got(&far, 0, &sender));
-	CHECK(!ibv_detach_mcast(far.qp, &group, LID) && !ibv_detach_mcast(far.qp, &another, LID + 1));
+	CHECK(!ibv_detach_mcast(far.qp, &group, LID) &&
+	      !ibv_detach_mcast(far.qp, &another, LID + 1));
 	return member_ends(&sender) && member_ends(&far);
 }
 
-/* A QP that is attached and sends hears itself, unless it was made not to; its neighbours hear it in either case. */
+/*
+ * A QP that is attached and sends hears itself, unless it was made not to; its neighbours hear it
+ * in either case.
+ */
 static bool the_senders_own_copy(void)
 {
-	struct member sender = new_member(0), quiet = { .host = rig_host(0) }, neighbour = new_member(0);
+	struct member sender = new_member(0), quiet = { .host = rig_host(0) },
+		      neighbour = new_member(0);
 	struct ibv_wc wc;
 
 	quiet.qp = deaf_to_itself(quiet.host);
@@ -189,13 +211,15 @@ static bool the_senders_own_copy(void)
 	CHECK(send_by(&sender, &usual) && sender.host->buffer[24] == 0xff && nothing_came(&sender));
 	CHECK(!ibv_detach_mcast(sender.qp, &group, LID));
 
-	CHECK(!ibv_attach_mcast(quiet.qp, &group, LID) && !ibv_attach_mcast(neighbour.qp, &group, LID));
+	CHECK(!ibv_attach_mcast(quiet.qp, &group, LID) &&
+	      !ibv_attach_mcast(neighbour.qp, &group, LID));
 	CHECK(expect(&quiet, 0, 500) && expect(&neighbour, 0, 500) && expect(&neighbour, 500, 500));
 	CHECK(send_by(&quiet, &usual) && nothing_came(&quiet) && got(&neighbour, 0, &quiet));
 	/* It still gets what others send. */
 	CHECK(send_by(&sender, &usual) && got(&quiet, 0, &sender) && got(&neighbour, 500, &sender));
 	CHECK(!rig_poll_within(quiet.host->cq, &wc, 0));
-	CHECK(!ibv_detach_mcast(quiet.qp, &group, LID) && !ibv_detach_mcast(neighbour.qp, &group, LID));
+	CHECK(!ibv_detach_mcast(quiet.qp, &group, LID) &&
+	      !ibv_detach_mcast(neighbour.qp, &group, LID));
 	return member_ends(&sender) && member_ends(&quiet) && member_ends(&neighbour);
 }
 
@@ -211,7 +235,8 @@ static bool own_copy_that_is_too_long(void)
 	wr = request_by(&sender, &usual, &sge);
 	CHECK(!rig_post(sender.qp, &wr));
 	CHECK(rig_poll(sender.host->cq, &wc) && wc.status == IBV_WC_LOC_LEN_ERR && wc.wr_id == 0);
-	CHECK(rig_poll(sender.host->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == wr.wr_id);
+	CHECK(rig_poll(sender.host->cq, &wc) && wc.status == IBV_WC_SUCCESS &&
+	      wc.wr_id == wr.wr_id);
 	CHECK(!ibv_destroy_ah(wr.wr.ud.ah));
 	CHECK(rig_state(sender.qp) == IBV_QPS_ERR && nothing_came(&sender));
 	CHECK(!ibv_detach_mcast(sender.qp, &group, LID));
@@ -225,7 +250,8 @@ static bool a_group_may_be_full(void)
 	struct ibv_device_attr attr;
 	struct ibv_qp **qps, *late = rig_qp(host, IBV_QPT_UD, NULL);
 
-	CHECK(!ibv_query_device(host->ctx, &attr) && attr.max_mcast_grp > 0 && attr.max_mcast_qp_attach > 0);
+	CHECK(!ibv_query_device(host->ctx, &attr) && attr.max_mcast_grp > 0 &&
+	      attr.max_mcast_qp_attach > 0);
 	CHECK(attr.max_total_mcast_qp_attach == attr.max_mcast_grp * attr.max_mcast_qp_attach);
 	qps = calloc((size_t)attr.max_mcast_qp_attach, sizeof(struct ibv_qp *));
 	NEED(qps);
@@ -233,9 +259,11 @@ static bool a_group_may_be_full(void)
 		qps[i] = rig_qp(host, IBV_QPT_UD, NULL);
 		CHECK(!ibv_attach_mcast(qps[i], &group, LID));
 	}
-	CHECK(ibv_attach_mcast(late, &group, LID) == ENOMEM && !ibv_attach_mcast(late, &group, LID + 1));
+	CHECK(ibv_attach_mcast(late, &group, LID) == ENOMEM &&
+	      !ibv_attach_mcast(late, &group, LID + 1));
 	CHECK(!ibv_detach_mcast(late, &group, LID + 1) && !ibv_detach_mcast(qps[0], &group, LID));
-	CHECK(!ibv_attach_mcast(late, &group, LID) && !ibv_detach_mcast(late, &group, LID) && !ibv_destroy_qp(late));
+	CHECK(!ibv_attach_mcast(late, &group, LID) && !ibv_detach_mcast(late, &group, LID) &&
+	      !ibv_destroy_qp(late));
 	/* The others are left attached: they go with the context. */
 	free(qps);
 	CHECK(!ibv_close_device(host->ctx));
@@ -269,8 +297,9 @@ static bool addresses_of_groups(void)
 }
 
 static const struct rig_case cases[] = {
-	CASE(every_member_gets_one), CASE(attached_twice_is_one_copy), CASE(what_is_not_for_the_group),
-	CASE(the_senders_own_copy), CASE(own_copy_that_is_too_long), CASE(a_group_may_be_full), CASE(addresses_of_groups),
+	CASE(every_member_gets_one), CASE(attached_twice_is_one_copy),
+	CASE(what_is_not_for_the_group), CASE(the_senders_own_copy),
+	CASE(own_copy_that_is_too_long), CASE(a_group_may_be_full), CASE(addresses_of_groups),
 };
 
 RIG_MAIN(cases)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A program whose daemon dies: it still gets the completions from before, and after them nothing waits for ever. */
+/*
+ * A program whose daemon dies: it still gets the completions from before, and after them nothing
+ * waits for ever.
+ */
 #include "pair.h"
 
 #include <errno.h>
@@ -48,14 +51,21 @@ static bool daemon_dies(void)
 	memset(pair.a->buffer, 1, 100);
 	for (size_t i = 0; i < MESSAGES; i++)
 		CHECK(!rig_post_recv(pair.b, pair.qb, 100 * i, 100, 1) && !rig_post(pair.qa, &wr));
-	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) && !ibv_get_cq_event(pair.a->channel, &cq, &cq_context));
-	/* The last message has arrived. A command is answered after what the daemon is doing, so its completion is there, too. */
-	CHECK(rig_changes(pair.b->buffer + 100 * MESSAGES - 1) && rig_state(pair.qa) == IBV_QPS_RTS);
+	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) &&
+	      !ibv_get_cq_event(pair.a->channel, &cq, &cq_context));
+	/*
+	 * The last message has arrived. A command is answered after what the daemon is doing, so
+	 * its completion is there, too.
+	 */
+	CHECK(rig_changes(pair.b->buffer + 100 * MESSAGES - 1) &&
+	      rig_state(pair.qa) == IBV_QPS_RTS);
 	kill_daemon();
 	/* Threads that wait for events wake up at once; polling threads get -1. */
-	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) && ibv_get_cq_event(pair.a->channel, &cq, &cq_context));
+	CHECK(rig_readable(pair.a->channel->fd, RIG_PATIENCE_MS) &&
+	      ibv_get_cq_event(pair.a->channel, &cq, &cq_context));
 	CHECK(rig_readable(pair.a->ctx->async_fd, RIG_PATIENCE_MS));
-	CHECK(drained(pair.a->cq) && fails_soon(pair.a->cq) && drained(pair.b->cq) && fails_soon(pair.b->cq));
+	CHECK(drained(pair.a->cq) && fails_soon(pair.a->cq) && drained(pair.b->cq) &&
+	      fails_soon(pair.b->cq));
 	CHECK(!ibv_alloc_pd(pair.a->ctx) && errno == EIO);
 	return true;
 }

@@ -34,8 +34,8 @@ void pair_pattern(uint8_t *at, size_t length, unsigned int seed)
 		at[i] = (uint8_t)(seed + i * 7);
 }
 
-struct ibv_send_wr pair_remote_wr(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode, size_t local,
-				  size_t remote, uint32_t length)
+struct ibv_send_wr pair_remote_wr(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+				  size_t local, size_t remote, uint32_t length)
 {
 	struct ibv_send_wr wr = rig_wr(pair->a, sge, opcode, local, length);
 

@@ -23,7 +23,7 @@ bool pair_tear_down(struct pair *pair);
 void pair_pattern(uint8_t *at, size_t length, unsigned int seed);
 
 /* A request between a's buffer and b's, at these offsets. */
-struct ibv_send_wr pair_remote_wr(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode, size_t local,
-				  size_t remote, uint32_t length);
+struct ibv_send_wr pair_remote_wr(struct pair *pair, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+				  size_t local, size_t remote, uint32_t length);
 
 #endif

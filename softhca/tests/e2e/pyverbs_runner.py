@@ -23,7 +23,11 @@ def last_line(text):
 def main(module):
     result = unittest_main(module=module, exit=False).result
     wrong = [[test.id(), last_line(text)] for test, text in result.errors + result.failures]
-    print(json.dumps({"ran": result.testsRun, "skipped": [[test.id(), reason] for test, reason in result.skipped], "errors": wrong}))
+    print(
+        json.dumps({
+            "ran": result.testsRun,
+            "skipped": [[test.id(), reason] for test, reason in result.skipped], "errors": wrong
+        }))
 
 
 unittest.main = main

@@ -14,7 +14,8 @@ static enum mode find_mode(const char *name)
 		if (!strcmp(names[i], name))
 			return (enum mode)(1 << i);
 	}
-	fprintf(stderr, "usage: refusals usual|strict|no-open-qp|no-xrc|beyond (the settings that the HCA runs with)\n");
+	fprintf(stderr,
+		"usage: refusals usual|strict|no-open-qp|no-xrc|beyond (the settings that the HCA runs with)\n");
 	exit(EXIT_FAILURE);
 }
 
@@ -29,7 +30,8 @@ void refusals_judge(struct refusals *run, const char *name, int err, int wanted)
 	if (err == wanted)
 		return;
 	run->failures++;
-	printf("FAIL %s: got %s, the kernel has %s\n", name, strerrorname_np(err), strerrorname_np(wanted));
+	printf("FAIL %s: got %s, the kernel has %s\n", name, strerrorname_np(err),
+	       strerrorname_np(wanted));
 }
 
 int main(int argc, char **argv)

@@ -9,8 +9,10 @@
 static struct ibv_qp_attr good_attr(struct ground *g, enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = state, .port_num = 1, .path_mtu = IBV_MTU_1024, .dest_qp_num = 1, .max_dest_rd_atomic = 1,
-		.min_rnr_timer = 1, .ah_attr = { .dlid = g->host->lid, .port_num = 1 }, .timeout = 10, .retry_cnt = 1,
+		.qp_state = state, .port_num = 1, .path_mtu = IBV_MTU_1024, .dest_qp_num = 1,
+		.max_dest_rd_atomic = 1,
+		.min_rnr_timer = 1, .ah_attr = { .dlid = g->host->lid, .port_num = 1 },
+		.timeout = 10, .retry_cnt = 1,
 		.rnr_retry = 1, .max_rd_atomic = 1,
 	};
 
@@ -122,7 +124,8 @@ static int target_legacy_rts(struct ground *g)
 static int sender_modern(struct ground *g)
 {
 	NEED(!go(g, g->send, IBV_QPS_INIT, MASK_INIT));
-	NEED(!go(g, g->send, IBV_QPS_RTR, MASK_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)));
+	NEED(!go(g, g->send, IBV_QPS_RTR,
+		 MASK_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)));
 	return go(g, g->send, IBV_QPS_RTS, MASK_RTS);
 }
 
@@ -142,7 +145,8 @@ void refusals_of_modify(struct refusals *run)
 {
 	ROW("modify: RESET to RTR", ALWAYS, EINVAL, go(g, g->rc, IBV_QPS_RTR, MASK_RTR));
 	ROW("modify: RESET to ERR", ALWAYS, EINVAL, go(g, g->rc, IBV_QPS_ERR, IBV_QP_STATE));
-	ROW("modify: INIT without a port", ALWAYS, EINVAL, go(g, g->rc, IBV_QPS_INIT, MASK_INIT & ~IBV_QP_PORT));
+	ROW("modify: INIT without a port", ALWAYS, EINVAL,
+	    go(g, g->rc, IBV_QPS_INIT, MASK_INIT & ~IBV_QP_PORT));
 	ROW("modify: INIT with a bit too many", ALWAYS, EINVAL,
 	    go(g, g->rc, IBV_QPS_INIT, MASK_INIT | IBV_QP_TIMEOUT));
 	ROW("modify: INIT on a port that is not there", ALWAYS, EINVAL, init_port_2(g));

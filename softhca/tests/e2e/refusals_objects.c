@@ -235,7 +235,8 @@ static struct ibv_qp *datagrams(struct ground *g)
 	struct ibv_qp *qp = rig_qp(g->host, IBV_QPT_UD, NULL);
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 1 };
 
-	NEED(qp && !ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
+	NEED(qp && !ibv_modify_qp(qp, &attr,
+				  IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY));
 	return qp;
 }
 
@@ -252,7 +253,9 @@ static int group_joined_and_left(struct ground *g)
 	return err;
 }
 
-static int once(struct ground *g, int (*verb)(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid), const union ibv_gid *gid)
+static int once(struct ground *g,
+		int (*verb)(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid),
+		const union ibv_gid *gid)
 {
 	struct ibv_qp *qp = datagrams(g);
 	int err = ground_done(verb(qp, gid, GROUP_LID));
@@ -316,7 +319,8 @@ static void of_domains_and_numbers(struct refusals *run)
 	ROW("domain: unknown file without O_CREAT", WITH_XRC, EAGAIN, no_domain_no_creat(g));
 	ROW("domain: known file with O_EXCL", WITH_XRC, EINVAL,
 	    ground_made(xrc_domain(g->host, g->fd, O_CREAT | O_EXCL)));
-	ROW("domain: closed descriptor", WITH_XRC, EBADF, ground_made(xrc_domain(g->host, 9999, O_CREAT)));
+	ROW("domain: closed descriptor", WITH_XRC, EBADF,
+	    ground_made(xrc_domain(g->host, 9999, O_CREAT)));
 	ROW("domain: descriptor of O_PATH", WITH_XRC, EBADF, domain_of_a_path(g));
 	ROW("domain: joined again and left", WITH_XRC, 0, domain_joined_again(g));
 	ROW("domain: closed while in use", WITH_XRC, EBUSY, ground_done(ibv_close_xrcd(g->xrcd)));
@@ -327,8 +331,10 @@ static void of_domains_and_numbers(struct refusals *run)
 	ROW("sender", WITH_XRC, 0, xrc_sender(g));
 	ROW("open_qp: unknown number", WITH_OPEN, EINVAL,
 	    ground_made(xrc_open(g->host, g->xrcd, emulated_target_tag() | 12345)));
-	ROW("open_qp: other domain", WITH_OPEN, EINVAL, ground_made(xrc_open(g->host, g->private, g->recv->qp_num)));
-	ROW("open_qp: not a target", WITH_OPEN, EINVAL, ground_made(xrc_open(g->host, g->xrcd, g->rc->qp_num)));
+	ROW("open_qp: other domain", WITH_OPEN, EINVAL,
+	    ground_made(xrc_open(g->host, g->private, g->recv->qp_num)));
+	ROW("open_qp: not a target", WITH_OPEN, EINVAL,
+	    ground_made(xrc_open(g->host, g->xrcd, g->rc->qp_num)));
 	ROW("open_qp: number with bit 23 turned", WITH_OPEN, EINVAL,
 	    ground_made(xrc_open(g->host, g->xrcd, g->recv->qp_num ^ 0x800000u)));
 	ROW("open_qp: opened and closed", WITH_OPEN, 0, open_good(g));
@@ -341,19 +347,23 @@ static void of_queues(struct refusals *run)
 	ROW("cq: in use", ALWAYS, EBUSY, ground_done(ibv_destroy_cq(g->host->cq)));
 	ROW("cq: in use by an XRC SRQ", WITH_XRC, EBUSY, cq_of_xrc_srq(g));
 	ROW("cq: no such vector", ALWAYS, EINVAL,
-	    ground_made(ibv_create_cq(g->host->ctx, 4, NULL, NULL, g->host->ctx->num_comp_vectors)));
+	    ground_made(
+		    ibv_create_cq(g->host->ctx, 4, NULL, NULL, g->host->ctx->num_comp_vectors)));
 	ROW("srq: in use", ALWAYS, EBUSY, srq_in_use(g));
 	ROW("srq: too deep", WITH_XRC, EINVAL, ground_made(xrc_srq(g->host, g->xrcd, 40000, 1)));
-	ROW("srq: too many entries", WITH_XRC, EINVAL, ground_made(xrc_srq(g->host, g->xrcd, 8, 32)));
+	ROW("srq: too many entries", WITH_XRC, EINVAL,
+	    ground_made(xrc_srq(g->host, g->xrcd, 8, 32)));
 	ROW("srq: limit too high", ALWAYS, EINVAL, srq_limit_too_high(g));
 	ROW("srq: cannot be resized", ALWAYS, EINVAL, srq_resize(g));
 	ROW("srq: unknown attribute", ALWAYS, 0, srq_unknown_attribute(g));
 	ROW("cq: resized", ALWAYS, 0, cq_resized(g));
 	ROW("cq: resized and back", ALWAYS, 0, cq_resized_and_back(g));
 	ROW("group: joined and left", ALWAYS, 0, group_joined_and_left(g));
-	ROW("group: left without having been joined", ALWAYS, EINVAL, once(g, ibv_detach_mcast, &group));
+	ROW("group: left without having been joined", ALWAYS, EINVAL,
+	    once(g, ibv_detach_mcast, &group));
 	ROW("group: the address of no group", ALWAYS, EINVAL, group_that_is_none(g));
-	ROW("group: joined by an RC QP", ALWAYS, EINVAL, ground_done(ibv_attach_mcast(g->rc, &group, GROUP_LID)));
+	ROW("group: joined by an RC QP", ALWAYS, EINVAL,
+	    ground_done(ibv_attach_mcast(g->rc, &group, GROUP_LID)));
 	ROW("group: joined by a QP that is destroyed", ALWAYS, EBUSY, qp_in_a_group(g));
 	ROW("qp: RC on an XRC SRQ", WITH_XRC, EINVAL, on_xrc_srq(g, IBV_QPT_RC));
 	ROW("qp: UC on an XRC SRQ", WITH_XRC, EINVAL, on_xrc_srq(g, IBV_QPT_UC));
@@ -374,7 +384,8 @@ static void of_memory(struct refusals *run)
 	ROW("mr: hint of huge pages", ALWAYS, 0,
 	    region(g, g->host->buffer, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_HUGETLB));
 	ROW("mr: no bytes", ALWAYS, EINVAL, region(g, g->host->buffer, 0, 0));
-	ROW("mr: moved", ALWAYS, 0, region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, g->host->buffer + 4096, 8192, 0));
+	ROW("mr: moved", ALWAYS, 0,
+	    region_again(g, IBV_REREG_MR_CHANGE_TRANSLATION, g->host->buffer + 4096, 8192, 0));
 	ROW("mr: moved to what is not mapped", ALWAYS, EFAULT, moved_to_nowhere(g));
 	ROW("mr: changed to remote write without local write", ALWAYS, EINVAL,
 	    region_again(g, IBV_REREG_MR_CHANGE_ACCESS, NULL, 0, IBV_ACCESS_REMOTE_WRITE));

@@ -43,7 +43,8 @@ struct host *rig_host(int device)
 	NEED(host->buffer && host->pd && host->channel);
 	host->cq = ibv_create_cq(host->ctx, 64, NULL, host->channel, 0);
 	host->mr = ibv_reg_mr(host->pd, host->buffer, RIG_BUFFER,
-			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+			      IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			      IBV_ACCESS_REMOTE_READ |
 				      IBV_ACCESS_REMOTE_ATOMIC);
 	NEED(host->cq && host->mr && !ibv_query_port(host->ctx, 1, &port));
 	host->lid = port.lid;
@@ -65,9 +66,11 @@ void rig_free_host(struct host *host)
 struct ibv_qp *rig_qp(struct host *host, enum ibv_qp_type type, struct ibv_srq *srq)
 {
 	struct ibv_qp_init_attr_ex attr = {
-		.send_cq = host->cq, .recv_cq = host->cq, .srq = srq, .qp_type = type, .pd = host->pd,
+		.send_cq = host->cq, .recv_cq = host->cq, .srq = srq, .qp_type = type,
+		.pd = host->pd,
 		.comp_mask = IBV_QP_INIT_ATTR_PD,
-		.cap = { .max_send_wr = RIG_DEPTH, .max_recv_wr = RIG_DEPTH, .max_send_sge = 4, .max_recv_sge = 4,
+		.cap = { .max_send_wr = RIG_DEPTH, .max_recv_wr = RIG_DEPTH, .max_send_sge = 4,
+			 .max_recv_sge = 4,
 			 .max_inline_data = 128 },
 	};
 	struct ibv_qp *qp;
@@ -84,9 +87,11 @@ struct ibv_qp *rig_qp(struct host *host, enum ibv_qp_type type, struct ibv_srq *
 struct rig_link rig_link_to(uint32_t qpn, uint16_t lid)
 {
 	const struct rig_link link = {
-		.dest_qpn = qpn, .psn = PSN, .dlid = lid, .timeout = 10, .retry_cnt = 3, .rnr_retry = 7, .min_rnr_timer = 1,
+		.dest_qpn = qpn, .psn = PSN, .dlid = lid, .timeout = 10, .retry_cnt = 3,
+		.rnr_retry = 7, .min_rnr_timer = 1,
 		.max_dest_rd_atomic = 4, .mtu = IBV_MTU_1024,
-		.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC,
+		.access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+			  IBV_ACCESS_REMOTE_ATOMIC,
 	};
 
 	return link;
@@ -94,19 +99,24 @@ struct rig_link rig_link_to(uint32_t qpn, uint16_t lid)
 
 int rig_init(struct ibv_qp *qp, const struct rig_link *link)
 {
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = (unsigned int)link->access, .qkey = QKEY
-	};
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT,
+				    .port_num = 1,
+				    .qp_access_flags = (unsigned int)link->access,
+				    .qkey = QKEY };
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
 
-	return ibv_modify_qp(qp, &attr, mask | (qp->qp_type == IBV_QPT_UD ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS));
+	return ibv_modify_qp(qp, &attr,
+			     mask | (qp->qp_type == IBV_QPT_UD ? IBV_QP_QKEY
+							       : IBV_QP_ACCESS_FLAGS));
 }
 
 int rig_rtr(struct ibv_qp *qp, const struct rig_link *link)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR, .path_mtu = link->mtu, .dest_qp_num = link->dest_qpn, .rq_psn = link->psn,
-		.max_dest_rd_atomic = link->max_dest_rd_atomic, .min_rnr_timer = link->min_rnr_timer,
+		.qp_state = IBV_QPS_RTR, .path_mtu = link->mtu, .dest_qp_num = link->dest_qpn,
+		.rq_psn = link->psn,
+		.max_dest_rd_atomic = link->max_dest_rd_atomic,
+		.min_rnr_timer = link->min_rnr_timer,
 		.ah_attr = { .dlid = link->dlid, .port_num = 1 },
 	};
 	int mask = IBV_QP_STATE;
@@ -127,7 +137,8 @@ int rig_rts(struct ibv_qp *qp, const struct rig_link *link)
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
 
 	if (qp->qp_type == IBV_QPT_RC || qp->qp_type == IBV_QPT_XRC_SEND)
-		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			IBV_QP_MAX_QP_RD_ATOMIC;
 	return ibv_modify_qp(qp, &attr, mask);
 }
 
@@ -155,7 +166,8 @@ enum ibv_qp_state rig_state(struct ibv_qp *qp)
 	return ibv_query_qp(qp, &attr, 0, &init) ? IBV_QPS_UNKNOWN : attr.qp_state;
 }
 
-void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv_qp *qp_b, struct rig_link link)
+void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv_qp *qp_b,
+		 struct rig_link link)
 {
 	struct ibv_qp *const qps[] = { qp_a, qp_b };
 
@@ -166,7 +178,8 @@ void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv
 	}
 }
 
-int rig_post_recv(struct host *host, struct ibv_qp *qp, size_t offset, uint32_t length, uint64_t wr_id)
+int rig_post_recv(struct host *host, struct ibv_qp *qp, size_t offset, uint32_t length,
+		  uint64_t wr_id)
 {
 	struct ibv_sge sge = { (uint64_t)(uintptr_t)host->buffer + offset, length, host->mr->lkey };
 	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 };
@@ -175,7 +188,8 @@ int rig_post_recv(struct host *host, struct ibv_qp *qp, size_t offset, uint32_t 
 	return ibv_post_recv(qp, &wr, &bad);
 }
 
-int rig_post_srq(struct host *host, struct ibv_srq *srq, size_t offset, uint32_t length, uint64_t wr_id)
+int rig_post_srq(struct host *host, struct ibv_srq *srq, size_t offset, uint32_t length,
+		 uint64_t wr_id)
 {
 	struct ibv_sge sge = { (uint64_t)(uintptr_t)host->buffer + offset, length, host->mr->lkey };
 	struct ibv_recv_wr wr = { .wr_id = wr_id, .sg_list = &sge, .num_sge = 1 };
@@ -184,12 +198,14 @@ int rig_post_srq(struct host *host, struct ibv_srq *srq, size_t offset, uint32_t
 	return ibv_post_srq_recv(srq, &wr, &bad);
 }
 
-struct ibv_send_wr rig_wr(struct host *host, struct ibv_sge *sge, enum ibv_wr_opcode opcode, size_t offset,
-			  uint32_t length)
+struct ibv_send_wr rig_wr(struct host *host, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+			  size_t offset, uint32_t length)
 {
-	struct ibv_send_wr wr = {
-		.wr_id = 77, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED, .sg_list = sge, .num_sge = 1
-	};
+	struct ibv_send_wr wr = { .wr_id = 77,
+				  .opcode = opcode,
+				  .send_flags = IBV_SEND_SIGNALED,
+				  .sg_list = sge,
+				  .num_sge = 1 };
 
 	sge->addr = (uint64_t)(uintptr_t)host->buffer + offset;
 	sge->length = length;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Hosts, QPs and requests over the modern API, and the run of a table of cases: for the tests of the emulated HCA. */
+/*
+ * Hosts, QPs and requests over the modern API, and the run of a table of cases: for the tests of
+ * the emulated HCA.
+ */
 #ifndef TEST_SOFTHCA_RIG_H
 #define TEST_SOFTHCA_RIG_H
 
@@ -22,7 +25,10 @@ struct host {
 	uint16_t lid;
 };
 
-/* Ends the process with a message if the test cannot be set up: a test that cannot run has not passed. */
+/*
+ * Ends the process with a message if the test cannot be set up: a test that cannot run has not
+ * passed.
+ */
 void rig_need(bool good, const char *what);
 #define NEED(expression) rig_need(expression, #expression)
 /* The same for an object that is made: it, or the end of the process. */
@@ -61,13 +67,16 @@ int rig_to_state(struct ibv_qp *qp, enum ibv_qp_state state);
 enum ibv_qp_state rig_state(struct ibv_qp *qp);
 
 /* Brings both up, each with the other as its destination. */
-void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv_qp *qp_b, struct rig_link link);
+void rig_connect(struct host *a, struct ibv_qp *qp_a, struct host *b, struct ibv_qp *qp_b,
+		 struct rig_link link);
 
 /* Posts one request over part of the host's buffer. 0 or errno. */
-int rig_post_recv(struct host *host, struct ibv_qp *qp, size_t offset, uint32_t length, uint64_t wr_id);
-int rig_post_srq(struct host *host, struct ibv_srq *srq, size_t offset, uint32_t length, uint64_t wr_id);
-struct ibv_send_wr rig_wr(struct host *host, struct ibv_sge *sge, enum ibv_wr_opcode opcode, size_t offset,
-			  uint32_t length);
+int rig_post_recv(struct host *host, struct ibv_qp *qp, size_t offset, uint32_t length,
+		  uint64_t wr_id);
+int rig_post_srq(struct host *host, struct ibv_srq *srq, size_t offset, uint32_t length,
+		 uint64_t wr_id);
+struct ibv_send_wr rig_wr(struct host *host, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+			  size_t offset, uint32_t length);
 int rig_post(struct ibv_qp *qp, struct ibv_send_wr *wr);
 
 /* For what must come, on however busy a machine. */
@@ -100,19 +109,19 @@ struct rig_case {
 int rig_run(int argc, char **argv, const struct rig_case *cases, size_t count);
 
 /* The main() of a program that runs a table of cases. */
-#define RIG_MAIN(cases)                                                                                                \
-	int main(int argc, char **argv)                                                                                \
-	{                                                                                                              \
-		return rig_run(argc, argv, cases, sizeof(cases) / sizeof((cases)[0]));                                 \
+#define RIG_MAIN(cases) \
+	int main(int argc, char **argv) \
+	{ \
+		return rig_run(argc, argv, cases, sizeof(cases) / sizeof((cases)[0])); \
 	}
 
 /* Within a case: ends it with a complaint if the condition does not hold. */
-#define CHECK(condition)                                                                                               \
-	do {                                                                                                           \
-		if (!(condition)) {                                                                                    \
-			rig_complain(#condition, __LINE__);                                                            \
-			return false;                                                                                  \
-		}                                                                                                      \
+#define CHECK(condition) \
+	do { \
+		if (!(condition)) { \
+			rig_complain(#condition, __LINE__); \
+			return false; \
+		} \
 	} while (0)
 void rig_complain(const char *condition, int line);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An MPI program: each rank passes messages of all sizes round the ring and looks at every byte. For whatever mpicc there is. */
+/*
+ * An MPI program: each rank passes messages of all sizes round the ring and looks at every byte.
+ * For whatever mpicc there is.
+ */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,8 +24,8 @@ static int pass(int rank, int ranks, int length)
 
 	memset(out, byte_of(rank, length), (size_t)length);
 	memset(in, 0, sizeof(in));
-	MPI_Sendrecv(out, length, MPI_BYTE, (rank + 1) % ranks, 0, in, length, MPI_BYTE, before, 0, MPI_COMM_WORLD,
-		     MPI_STATUS_IGNORE);
+	MPI_Sendrecv(out, length, MPI_BYTE, (rank + 1) % ranks, 0, in, length, MPI_BYTE, before, 0,
+		     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 	for (int i = 0; i < LARGEST; i++) {
 		if (in[i] != (i < length ? byte_of(before, length) : 0)) {
 			printf("rank %d: byte %d of %d is wrong\n", rank, i, length);

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The command, and the daemon behind it: where it lives, whom it serves, when it ends, what it leaves behind."""
+"""The command, and the daemon behind it: where it lives, whom it serves, when it ends, what it
+leaves behind."""
 
 import fcntl
 import json
@@ -25,7 +26,8 @@ PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 @pytest.fixture
 def place(monkeypatch):
-    """A directory for everything that softhca makes. Its name is short, as those of sockets must be."""
+    """A directory for everything that softhca makes. Its name is short, as those of sockets must
+    be."""
     with tempfile.TemporaryDirectory(prefix="softhca-test-", dir="/tmp") as folder:
         monkeypatch.setenv("XDG_RUNTIME_DIR", folder)
         monkeypatch.delenv("SOFTHCA_DIR", raising=False)
@@ -35,7 +37,8 @@ def place(monkeypatch):
 def test_help_names_everything(run, softhca):
     done = run([softhca, "--help"])
     assert done.returncode == 0
-    for word in ("run", "start", "stop", "status", "ctl", "--devices", "--xrc", "--open_qp", "--strict", "SOFTHCA_DIR"):
+    for word in ("run", "start", "stop", "status", "ctl", "--devices", "--xrc", "--open_qp",
+                 "--strict", "SOFTHCA_DIR"):
         assert word in done.stdout
 
 
@@ -67,8 +70,11 @@ def test_refuses_with_a_sentence(run, softhca, place, argv, status, words):
 
 
 @pytest.mark.parametrize("words, complaint", [
-    ("frobnicate", "unknown command 'frobnicate'; there are: top status stop"), ("status word", "status takes no words"),
-    ("stop word", "stop takes no words"), ("set xrc", "set takes one NAME=VALUE"), ("port mlx4_0 -1 up", "'-1' is no number"),
+    ("frobnicate", "unknown command 'frobnicate'; there are: top status stop"),
+    ("status word", "status takes no words"),
+    ("stop word", "stop takes no words"),
+    ("set xrc", "set takes one NAME=VALUE"),
+    ("port mlx4_0 -1 up", "'-1' is no number"),
     ("port mlx4_0 x up", "'x' is no number"),
 ])
 @pytest.mark.on_model("connectx3") # it is about the command
@@ -78,8 +84,10 @@ def test_the_daemon_refuses_with_a_sentence(run, softhca, place, words, complain
     assert done.stderr.startswith(complaint)
 
 
-@pytest.mark.parametrize("argv", [["--help"], ["-h"], ["run", "--help"], ["start", "--help"], ["run", "--devices=1", "--help"], ["ctl", "--help"],
-                                  ["ctl", "objects", "--help"], ["stop", "--help"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "argv",
+    [["--help"], ["-h"], ["run", "--help"], ["start", "--help"], ["run", "--devices=1", "--help"],
+     ["ctl", "--help"], ["ctl", "objects", "--help"], ["stop", "--help"]], ids=" ".join)
 @pytest.mark.on_model("connectx3")
 def test_help(run, softhca, argv):
     done = run([softhca, *argv])
@@ -93,7 +101,8 @@ def test_version(run, softhca, build_root):
 
 
 def test_an_option_outdoes_the_model_of_the_environment(run, softhca, place):
-    listed = run([softhca, "run", "--model=connectx5", "--", "ibv_devices"], env={"SOFTHCA_MODEL": "connectx3"}).stdout
+    listed = run([softhca, "run", "--model=connectx5", "--", "ibv_devices"],
+                 env={"SOFTHCA_MODEL": "connectx3"}).stdout
     assert "mlx5_0" in listed and "mlx4_0" not in listed
     done = run([softhca, "run", "--", "true"], env={"SOFTHCA_MODEL": "connectx9"})
     assert done.returncode == 125 and "connectx3 connectx5" in done.stderr
@@ -101,8 +110,8 @@ def test_an_option_outdoes_the_model_of_the_environment(run, softhca, place):
 
 def test_run_is_the_program(run, softhca, place):
     """Same process, its own exit status, its output untouched, nothing left behind."""
-    proc = subprocess.Popen([softhca, "run", "--", "sh", "-c", "echo $$ $SOFTHCA_DIR; exit 7"], stdout=subprocess.PIPE,
-                            text=True)
+    proc = subprocess.Popen([softhca, "run", "--", "sh", "-c", "echo $$ $SOFTHCA_DIR; exit 7"],
+                            stdout=subprocess.PIPE, text=True)
     pid, directory = proc.communicate(timeout=20)[0].split()
     assert (proc.returncode, int(pid)) == (7, proc.pid)
     assert directory.startswith(str(place))
@@ -110,7 +119,8 @@ def test_run_is_the_program(run, softhca, place):
 
 
 def test_run_keeps_other_preloads(run, softhca, place):
-    done = run([softhca, "run", "--", "sh", "-c", "echo $LD_PRELOAD"], env={"LD_PRELOAD": "libm.so.6"})
+    done = run([softhca, "run", "--", "sh", "-c", "echo $LD_PRELOAD"],
+               env={"LD_PRELOAD": "libm.so.6"})
     ours, others = done.stdout.strip().split(":")
     # With $LIB in it, in the daemon's directory, when the other class is built too.
     assert ours.endswith("/libsofthca.so") and others == "libm.so.6"
@@ -131,7 +141,8 @@ def test_killed_launcher_leaves_nothing(softhca, place):
 
 def daemon_pid(run, softhca, **env):
     """Once it answers: its socket is there before that."""
-    status = wait_for(lambda: run([softhca, "status"], env=env).stdout, "daemon", holds=lambda told: "pid " in told)
+    status = wait_for(lambda: run([softhca, "status"], env=env).stdout, "daemon",
+                      holds=lambda told: "pid " in told)
     return int(status.split("pid ")[1].split(",")[0])
 
 
@@ -171,10 +182,12 @@ def test_start_replaces_a_killed_daemon(run, softhca, place):
 @pytest.mark.on_model("connectx3")  # what is tested does not depend on the model
 @pytest.mark.parametrize("seconds", [0.3, 1.5])
 def test_start_waits_for_the_end_of_a_killed_daemon(run, softhca, place, seconds):
-    """A killed daemon still holds the lock for a moment, and its socket accepts connections, but it does not answer."""
+    """A killed daemon still holds the lock for a moment, and its socket accepts connections, but it
+    does not answer."""
     directory = place / "softhca"
     directory.mkdir(mode=0o700)
-    with open(directory / "lock", "w") as lock, socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as dying:
+    with open(directory / "lock", "w") as lock, socket.socket(socket.AF_UNIX,
+                                                              socket.SOCK_SEQPACKET) as dying:
         fcntl.flock(lock, fcntl.LOCK_EX)
         dying.bind(str(directory / "socket"))
         dying.listen()
@@ -268,8 +281,10 @@ def test_no_place_for_a_run(run, softhca):
         pytest.skip("no user namespaces here")
     script = f'mount -t tmpfs -o ro none /tmp && mount -t tmpfs -o ro none /dev/shm && exec "{softhca}" run -- true'
     if str(softhca).startswith("/tmp/"):
-        script = script.replace("mount -t tmpfs -o ro none /tmp", "mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp")
-    done = run(["unshare", "-rm", "sh", "-c", script], env={"XDG_RUNTIME_DIR": "/nonexistent", "TMPDIR": "/nonexistent"})
+        script = script.replace("mount -t tmpfs -o ro none /tmp",
+                                "mount --bind /tmp /tmp && mount -o remount,ro,bind /tmp")
+    done = run(["unshare", "-rm", "sh", "-c", script],
+               env={"XDG_RUNTIME_DIR": "/nonexistent", "TMPDIR": "/nonexistent"})
     assert done.returncode == 125 and "no place for a private directory" in done.stderr, done.stderr
 
 
@@ -329,13 +344,24 @@ def test_settings_can_be_changed_later(run, softhca, place):
 def test_trace_names_commands_and_the_check_that_refused(run, softhca, place):
     """An errno stands for many checks, so that each refusal has the check beside it."""
     trace = place / "trace"
-    for mode, setting in (("usual", "strict=off"), ("strict", "strict=on"), ("no-open-qp", "open_qp=off"), ("no-xrc", "xrc=off")):
-        assert run([softhca, "run", f"--trace={trace}", f"--{setting}", "--", PROGRAMS / "softhca-refusals", mode]).returncode == 0
+    for mode, setting in (("usual", "strict=off"), ("strict", "strict=on"),
+                          ("no-open-qp", "open_qp=off"), ("no-xrc", "xrc=off")):
+        assert run([
+            softhca, "run", f"--trace={trace}", f"--{setting}", "--", PROGRAMS / "softhca-refusals",
+            mode
+        ]).returncode == 0
     lines = trace.read_text().splitlines()
     assert [line for line in lines if not line.endswith((": ok", ")")) or "unknown" in line] == []
     reasons = {line.split(" ", 3)[3] for line in lines}
-    assert {"GET_CONTEXT: ok", "MODIFY_QP: EINVAL (attribute missing: PORT)", "MODIFY_QP: EINVAL (attribute forbidden: TIMEOUT)", "DESTROY_CQ: EBUSY (CQ in use)",
-            "REG_MR: EINVAL (remote writing without local writing)", "OPEN_QP: EOPNOTSUPP (no ibv_open_qp on this device)",
-            "OPEN_XRCD: EOPNOTSUPP (no XRC on this device)"} <= reasons
-    done = run([softhca, "run", "--", "sh", "-c", f"{PROGRAMS}/softhca-refusals usual >/dev/null; {softhca} ctl trace 1024"])
+    assert {
+        "GET_CONTEXT: ok", "MODIFY_QP: EINVAL (attribute missing: PORT)",
+        "MODIFY_QP: EINVAL (attribute forbidden: TIMEOUT)", "DESTROY_CQ: EBUSY (CQ in use)",
+        "REG_MR: EINVAL (remote writing without local writing)",
+        "OPEN_QP: EOPNOTSUPP (no ibv_open_qp on this device)",
+        "OPEN_XRCD: EOPNOTSUPP (no XRC on this device)"
+    } <= reasons
+    done = run([
+        softhca, "run", "--", "sh", "-c",
+        f"{PROGRAMS}/softhca-refusals usual >/dev/null; {softhca} ctl trace 1024"
+    ])
     assert "MODIFY_QP: EINVAL (GID index)" in done.stdout

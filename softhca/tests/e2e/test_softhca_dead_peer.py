@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A peer that is killed in the middle of the traffic does not answer any more; it does not refuse either."""
+"""A peer that is killed in the middle of the traffic does not answer any more; it does not refuse
+either."""
 
 import os
 import pathlib
@@ -11,12 +12,15 @@ pytestmark = pytest.mark.any_model
 PROGRAM = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"]) / "softhca-dead-peer"
 ROUNDS = 4
 
-REQUESTS = ["send", "send-without-a-byte", "send-to-no-buffer", "write", "write-with-immediate", "read", "compare-and-swap",
-            "fetch-and-add", "xrc-send", "xrc-write"]
+REQUESTS = [
+    "send", "send-without-a-byte", "send-to-no-buffer", "write", "write-with-immediate", "read",
+    "compare-and-swap", "fetch-and-add", "xrc-send", "xrc-write"
+]
 
 
 @pytest.mark.parametrize("arena", ["on", "off"])
 @pytest.mark.parametrize("request_name", REQUESTS)
 def test_no_answer(run, softhca, request_name, arena):
-    done = run([softhca, "run", f"--arena={arena}", "--", PROGRAM, request_name, ROUNDS], timeout=60)
+    done = run([softhca, "run", f"--arena={arena}", "--", PROGRAM, request_name, ROUNDS],
+               timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr

@@ -25,16 +25,23 @@ def output(run, softhca, *argv, settings=(ETHERNET,), env=None):
 
 @pytest.mark.any_model
 def test_rules_of_the_kernel(run, softhca):
-    """The tables of GIDs by the library, address vectors and handles that are refused, and what stands before a datagram."""
+    """The tables of GIDs by the library, address vectors and handles that are refused, and what
+    stands before a datagram."""
     output(run, softhca, PROGRAM)
 
 
 def test_ibv_devinfo(run, softhca):
     out = output(run, softhca, "ibv_devinfo", "-v", "-d", models.device(1))
-    facts = dict(re.findall(r"^\s*(link_layer|port_lid|sm_lid|pkey_tbl_len|gid_tbl_len):\s+(\S+)", out, re.M))
-    assert facts == {"link_layer": "Ethernet", "port_lid": "0", "sm_lid": "0", "pkey_tbl_len": "1", "gid_tbl_len": "16"}
+    facts = dict(
+        re.findall(r"^\s*(link_layer|port_lid|sm_lid|pkey_tbl_len|gid_tbl_len):\s+(\S+)", out,
+                   re.M))
+    assert facts == {
+        "link_layer": "Ethernet", "port_lid": "0", "sm_lid": "0", "pkey_tbl_len": "1",
+        "gid_tbl_len": "16"
+    }
     gids = re.findall(r"GID\[ *(\d)\]:\s+(\S+), (RoCE v\d)", out)
-    assert [(index, kind) for index, _, kind in gids] == [(str(i), f"RoCE v{1 + i % 2}") for i in range(6)]
+    assert [(index, kind) for index, _, kind in gids] == [(str(i), f"RoCE v{1 + i % 2}")
+                                                          for i in range(6)]
     assert gids[3][1] == "::ffff:198.18.1.1" and gids[5][1] == "fd00::c612:101"
 
 
@@ -44,9 +51,11 @@ def test_device_tree(run, softhca):
     tree = f"/sys/class/infiniband/{models.device(0)}/ports/1"
     read = f"cd {tree}; grep -H . link_layer lid sm_lid gids/2 gids/6 gid_attrs/*/[23]"
     assert output(run, softhca, "sh", "-c", read).split("\n")[:-1] == [
-        "link_layer:Ethernet", "lid:0x0", "sm_lid:0x0", "gids/2:0000:0000:0000:0000:0000:ffff:c612:0001",
-        "gids/6:0000:0000:0000:0000:0000:0000:0000:0000", "gid_attrs/ndevs/2:lo", "gid_attrs/ndevs/3:lo",
-        "gid_attrs/types/2:IB/RoCE v1", "gid_attrs/types/3:RoCE v2"]
+        "link_layer:Ethernet", "lid:0x0", "sm_lid:0x0",
+        "gids/2:0000:0000:0000:0000:0000:ffff:c612:0001",
+        "gids/6:0000:0000:0000:0000:0000:0000:0000:0000", "gid_attrs/ndevs/2:lo",
+        "gid_attrs/ndevs/3:lo", "gid_attrs/types/2:IB/RoCE v1", "gid_attrs/types/3:RoCE v2"
+    ]
     read = f"cd {tree}; cat link_layer lid gid_attrs/types/0 pkeys/0 pkeys/127; ls gids | wc -l; ls gid_attrs"
     assert output(run, softhca, "sh", "-c", read, settings=()).split("\n")[:-1] == [
         "InfiniBand", "0x1", "IB/RoCE v1", "0xffff", "0x0000", "16", "types"]
@@ -54,25 +63,34 @@ def test_device_tree(run, softhca):
 
 @pytest.mark.any_model
 def test_the_environment_says_it(run, softhca):
-    assert "Ethernet" in output(run, softhca, "ibv_devinfo", settings=(), env={"SOFTHCA_LINK": "ethernet"})
-    assert "InfiniBand" in output(run, softhca, "ibv_devinfo", settings=("--link=infiniband",), env={"SOFTHCA_LINK": "ethernet"})
+    assert "Ethernet" in output(run, softhca, "ibv_devinfo", settings=(),
+                                env={"SOFTHCA_LINK": "ethernet"})
+    assert "InfiniBand" in output(run, softhca, "ibv_devinfo", settings=("--link=infiniband", ),
+                                  env={"SOFTHCA_LINK": "ethernet"})
     done = run([softhca, "run", "--link=tokenring", "--", "true"])
     assert done.returncode and "link is ethernet or infiniband, not 'tokenring'" in done.stderr
 
 
-@pytest.mark.parametrize("program, gid", [("ibv_rc_pingpong", 0), ("ibv_rc_pingpong", 1), ("ibv_ud_pingpong", 3), ("ibv_xsrq_pingpong", 2)])
+@pytest.mark.parametrize("program, gid", [("ibv_rc_pingpong", 0), ("ibv_rc_pingpong", 1),
+                                          ("ibv_ud_pingpong", 3), ("ibv_xsrq_pingpong", 2)])
 def test_pingpong(run, softhca, program, gid):
     pair(run, softhca, [program, "-n", "50", "-g", str(gid)], settings=[ETHERNET])
 
 
 @pytest.mark.parametrize("kind", ["RC", "XRC", "UD"])
 def test_perftest(run, softhca, kind):
-    pair(run, softhca, ["ib_send_bw", "-c", kind, "-n", "200", "-s", "2048", "-x", "3", "-F"], settings=[ETHERNET])
+    pair(run, softhca, ["ib_send_bw", "-c", kind, "-n", "200", "-s", "2048", "-x", "3", "-F"],
+         settings=[ETHERNET])
 
 
 @pytest.mark.any_model
 def test_without_a_gid(run, softhca):
     need("ibv_rc_pingpong")
-    command = [softhca, "run", ETHERNET, "--", "bash", "-c", PAIR, "pair", free_port(), models.device(0), models.device(1), "", ""]
+    command = [
+        softhca, "run", ETHERNET, "--", "bash", "-c", PAIR, "pair",
+        free_port(),
+        models.device(0),
+        models.device(1), "", ""
+    ]
     done = run([*command, "ibv_rc_pingpong", "-n", "10"], timeout=60)
     assert done.returncode and "Failed to modify QP to RTR" in done.stdout + done.stderr

@@ -17,11 +17,25 @@ PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 # name of `ctl event` -> number in enum ibv_event_type, whose event it is
 EVENTS = {
-    "cq_err": (0, "cq"), "qp_fatal": (1, "qp"), "qp_req_err": (2, "qp"), "qp_access_err": (3, "qp"), "comm_est": (4, "qp"),
-    "sq_drained": (5, "qp"), "path_mig": (6, "qp"), "path_mig_err": (7, "qp"), "device_fatal": (8, "device"),
-    "port_active": (9, "port"), "port_err": (10, "port"), "lid_change": (11, "port"), "pkey_change": (12, "port"),
-    "sm_change": (13, "port"), "srq_err": (14, "srq"), "srq_limit_reached": (15, "srq"), "last_wqe_reached": (16, "qp"),
-    "client_reregister": (17, "port"), "gid_change": (18, "port"),
+    "cq_err": (0, "cq"),
+    "qp_fatal": (1, "qp"),
+    "qp_req_err": (2, "qp"),
+    "qp_access_err": (3, "qp"),
+    "comm_est": (4, "qp"),
+    "sq_drained": (5, "qp"),
+    "path_mig": (6, "qp"),
+    "path_mig_err": (7, "qp"),
+    "device_fatal": (8, "device"),
+    "port_active": (9, "port"),
+    "port_err": (10, "port"),
+    "lid_change": (11, "port"),
+    "pkey_change": (12, "port"),
+    "sm_change": (13, "port"),
+    "srq_err": (14, "srq"),
+    "srq_limit_reached": (15, "srq"),
+    "last_wqe_reached": (16, "qp"),
+    "client_reregister": (17, "port"),
+    "gid_change": (18, "port"),
 }
 OBJECT_EVENTS = [name for name in EVENTS if EVENTS[name][1] in ("cq", "qp", "srq")]
 PORT_EVENTS = [name for name in EVENTS if name not in OBJECT_EVENTS]
@@ -38,15 +52,19 @@ def test_the_list_is_complete(run, softhca, daemon):
 
 
 def test_every_holder_of_a_target_hears(daemon):
-    """Two processes share a target QP: each gets each of its events, with its own handle. SRQ and CQ are one's own."""
+    """Two processes share a target QP: each gets each of its events, with its own handle. SRQ and
+    CQ are one's own."""
     count = len(OBJECT_EVENTS)
     of_qp = [name for name in OBJECT_EVENTS if EVENTS[name][1] == "qp"]
-    first = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", count], stderr=None)
+    first = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", count],
+                         stderr=None)
     qp, srq = first.stdout.readline().split()
-    second = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", len(of_qp), qp], stderr=None)
+    second = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain",
+                           len(of_qp), qp], stderr=None)
     assert second.stdout.readline().split()[0] == qp
     contexts = daemon.objects()["contexts"]
-    cq = next(o["number"] for c in contexts if c["pid"] == first.pid for o in c["objects"] if o["type"] == "cq")
+    cq = next(o["number"] for c in contexts if c["pid"] == first.pid for o in c["objects"]
+              if o["type"] == "cq")
     numbers = {"qp": qp, "srq": srq, "cq": str(cq)}
     for name in OBJECT_EVENTS:
         raise_event(daemon, name, numbers[EVENTS[name][1]])
@@ -97,10 +115,15 @@ def test_other_devices_hear_nothing(daemon):
 
 
 @pytest.mark.parametrize("words, complaint", [
-    (["mlx4_0", "qp_fatal"], "needs the number"), (["mlx4_0", "qp_fatal", "99"], "no QP 99"),
-    (["mlx4_0", "cq_err", "99"], "no CQ 99"), (["mlx4_0", "srq_err", "99"], "no SRQ 99"),
-    (["mlx4_0", "port_err", "3"], "no port 3"), (["mlx4_7", "port_err"], "no device mlx4_7"), (["mlx4_0"], "event takes"),
-    (["mlx4_0", "qp_fatal", "4294967360"], "'4294967360' is no number"), (["mlx4_0", "qp_fatal", "-1"], "'-1' is no number"),
+    (["mlx4_0", "qp_fatal"], "needs the number"),
+    (["mlx4_0", "qp_fatal", "99"], "no QP 99"),
+    (["mlx4_0", "cq_err", "99"], "no CQ 99"),
+    (["mlx4_0", "srq_err", "99"], "no SRQ 99"),
+    (["mlx4_0", "port_err", "3"], "no port 3"),
+    (["mlx4_7", "port_err"], "no device mlx4_7"),
+    (["mlx4_0"], "event takes"),
+    (["mlx4_0", "qp_fatal", "4294967360"], "'4294967360' is no number"),
+    (["mlx4_0", "qp_fatal", "-1"], "'-1' is no number"),
 ])
 def test_refuses(run, softhca, daemon, words, complaint):
     done = run([softhca, "ctl", "event", *map(models.named, words)])

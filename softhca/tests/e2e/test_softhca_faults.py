@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A wire, and commands, that fail on purpose: what the transport repairs, and what programs are told."""
+"""A wire, and commands, that fail on purpose: what the transport repairs, and what programs are
+told."""
 
 import os
 import pathlib
@@ -14,18 +15,24 @@ from test_softhca_programs import pair
 pytestmark = pytest.mark.any_model
 
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
-EVERYTHING = ["sends_once", "xrc_sends_once", "additions_once", "reads_and_writes", "long_messages_once"]
+EVERYTHING = [
+    "sends_once", "xrc_sends_once", "additions_once", "reads_and_writes", "long_messages_once"
+]
 
 
 def under(run, softhca, faults, argv):
-    """Runs @argv after `softhca ctl fault` with each of @faults. How often each kind of fault hit, on all devices together."""
+    """Runs @argv after `softhca ctl fault` with each of @faults. How often each kind of fault hit,
+    on all devices together."""
     script = r"""
     softhca=$1; shift
     for fault; do shift; [ "$fault" = -- ] && break; "$softhca" ctl fault $fault || exit 99; done
     "$@" || exit 98
     echo ==; "$softhca" ctl fault
     """
-    command = [softhca, "run", "--", "bash", "-c", script, "faults", softhca, "all seed 7", *map(models.named, faults), "--", *argv]
+    command = [
+        softhca, "run", "--", "bash", "-c", script, "faults", softhca, "all seed 7",
+        *map(models.named, faults), "--", *argv
+    ]
     done = run(command, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     hits = {}
@@ -51,21 +58,25 @@ def test_reliable_transports_repair_it(run, softhca, faults, kinds):
 
 
 def test_everything_lost(run, softhca):
-    assert under(run, softhca, ["mlx4_0 drop 100%"], faulty("nothing_arrives"))["drop"] == 8  # retry_cnt 7
+    # retry_cnt 7
+    assert under(run, softhca, ["mlx4_0 drop 100%"], faulty("nothing_arrives"))["drop"] == 8
     assert under(run, softhca, ["mlx4_0 corrupt 100%"], faulty("nothing_arrives"))["corrupt"] == 8
 
 
 def test_every_attempt_counts(run, softhca):
     """Each attempt is delayed, which counts it: the first one and rnr_retry = 4 repetitions."""
-    assert under(run, softhca, ["mlx4_0 delay 100% 1"], faulty("receiver_never_ready"))["delay"] == 5
+    assert under(run, softhca, ["mlx4_0 delay 100% 1"],
+                 faulty("receiver_never_ready"))["delay"] == 5
 
 
 def test_unreliable_messages_are_whole_or_lost(run, softhca):
-    assert under(run, softhca, ["mlx4_0 drop 20%"], faulty("unreliable_messages_are_whole"))["drop"] > 0
+    assert under(run, softhca, ["mlx4_0 drop 20%"],
+                 faulty("unreliable_messages_are_whole"))["drop"] > 0
 
 
 def test_datagrams_are_not_protected(run, softhca):
-    assert under(run, softhca, ["all duplicate 100%"], faulty("datagram_comes_twice"))["duplicate"] == 1
+    assert under(run, softhca, ["all duplicate 100%"],
+                 faulty("datagram_comes_twice"))["duplicate"] == 1
 
 
 def test_delay(run, softhca):
@@ -73,7 +84,8 @@ def test_delay(run, softhca):
 
 
 def test_off_is_off(run, softhca):
-    hits = under(run, softhca, ["all drop 50%", "all command any EIO", "all off"], faulty("sends_once"))
+    hits = under(run, softhca, ["all drop 50%", "all command any EIO", "all off"],
+                 faulty("sends_once"))
     assert hits and not any(hits.values())
 
 
@@ -89,7 +101,8 @@ def test_pingpong(run, softhca, program):
     need(program)
     script = f'"{softhca}" ctl fault all seed 3 && "{softhca}" ctl fault all drop 5% && "{softhca}" ctl fault all duplicate 5%'
     words = ["-n", "60"] + (["-c"] if program == "ibv_rc_pingpong" else [])
-    pair(run, softhca, [program, *words], before=script, after=f'"{softhca}" ctl fault | grep -q "drop=5% hits=[1-9]"')
+    pair(run, softhca, [program, *words], before=script,
+         after=f'"{softhca}" ctl fault | grep -q "drop=5% hits=[1-9]"')
 
 
 def test_next_command_fails(run, softhca):
@@ -98,9 +111,22 @@ def test_next_command_fails(run, softhca):
 
 
 @pytest.mark.parametrize("words", [
-    "all", "all drop", "all drop 5", "all drop 101%", "all drop -1%", "all drop 1/0", "all drop 5% 5", "all delay 5%",
-    "all delay 5% 99999999999", "all seed", "all seed x", "all command CREATE_QP", "all command NOTHING ENOMEM",
-    "all command CREATE_QP EWHAT", "all command CREATE_QP ENOMEM 0", "all explode 5%",
+    "all",
+    "all drop",
+    "all drop 5",
+    "all drop 101%",
+    "all drop -1%",
+    "all drop 1/0",
+    "all drop 5% 5",
+    "all delay 5%",
+    "all delay 5% 99999999999",
+    "all seed",
+    "all seed x",
+    "all command CREATE_QP",
+    "all command NOTHING ENOMEM",
+    "all command CREATE_QP EWHAT",
+    "all command CREATE_QP ENOMEM 0",
+    "all explode 5%",
 ])
 def test_refuses(run, softhca, words):
     done = run([softhca, "run", "--", softhca, "ctl", "fault", *words.split()])

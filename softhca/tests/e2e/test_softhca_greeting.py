@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """
-Clients that write to the daemon's socket themselves, and send descriptors that no preload would send. Whatever they send, the
-daemon lives, loses no descriptor and serves the next client.
+Clients that write to the daemon's socket themselves, and send descriptors that no preload would
+send. Whatever they send, the daemon lives, loses no descriptor and serves the next client.
 """
 
 import array
@@ -115,7 +115,8 @@ ARENAS = {
 
 def use_ring(sock, base):
     """A completion queue in the arena: the daemon writes into it."""
-    driver = struct.pack("<QQ", 0, 0) if models.driver() == "mlx4" else struct.pack("<IIIIB7xQ", 16, 4, 0, 0, 1, 3)
+    driver = struct.pack("<QQ", 0, 0) if models.driver() == "mlx4" else struct.pack(
+        "<IIIIB7xQ", 16, 4, 0, 0, 1, 3)
     assert command(sock, 0, driver) == 0
     place = struct.pack("<QQ", base, base + 0x100000)
     tail = b"" if models.driver() == "mlx4" else struct.pack("<IBBHHHI", 64, 0, 0, 0, 0, 0, 0)
@@ -161,9 +162,12 @@ def test_several_descriptors_at_once(daemon):
 def mutant(rng):
     """A greeting in which some things are as they should be."""
     likely = [CONTEXT, CONTEXT, CM, CONTROL, NETLINK, rng.getrandbits(32)]
-    message = bytearray(struct.pack(HELLO, MAGIC, VERSION, rng.choice(likely), rng.choice([0, 1, 2, 2**32 - 1]),
-                                    rng.choice([0, 2**64 - 4096, rng.getrandbits(47)]), rng.choice([0, SIZE, 2**32, 2**64 - 1]),
-                                    rng.choice([ctypes.addressof(probe), rng.getrandbits(64)])))
+    message = bytearray(
+        struct.pack(HELLO, MAGIC, VERSION, rng.choice(likely), rng.choice([0, 1, 2, 2 ** 32 - 1]),
+                    rng.choice([0, 2 ** 64 - 4096, rng.getrandbits(47)]),
+                    rng.choice([0, SIZE, 2 ** 32, 2 ** 64 - 1]),
+                    rng.choice([ctypes.addressof(probe),
+                                rng.getrandbits(64)])))
     for _ in range(rng.choice([0, 0, 1, 8])):
         message[rng.randrange(len(message))] = rng.getrandbits(8)
     message += rng.randbytes(rng.choice([0, 0, 8, 100, 4000, 5000]))
@@ -175,11 +179,14 @@ def netlink_request(rng):
     attributes = b""
     for _ in range(rng.randrange(4)):
         value = rng.randbytes(rng.choice([0, 1, 4, 4, 4, 8]))
-        attributes += struct.pack("<HH", rng.choice([len(value) + 4, rng.randrange(16)]), rng.choice([1, 3, 18, rng.getrandbits(16)]))
+        attributes += struct.pack("<HH", rng.choice([len(value) + 4,
+                                                     rng.randrange(16)]),
+                                  rng.choice([1, 3, 18, rng.getrandbits(16)]))
         attributes += value.ljust((len(value) + 3) & ~3, b"\0")
     size = 16 + len(attributes)
     kind = rng.choice([5 << 10, 5 << 10, 5 << 10, rng.randrange(16) << 10]) | rng.randrange(32)
-    return struct.pack("<IHHII", rng.choice([size, size, size, rng.getrandbits(7)]), kind, rng.choice([1, 5, 0x301, 0x305]), 7, 0) + attributes
+    return struct.pack("<IHHII", rng.choice([size, size, size, rng.getrandbits(7)]), kind,
+                       rng.choice([1, 5, 0x301, 0x305]), 7, 0) + attributes
 
 
 def test_random_netlink_requests(daemon):
@@ -194,7 +201,8 @@ def test_random_netlink_requests(daemon):
 
 
 def test_random_greetings(daemon):
-    """SOFTHCA_FUZZ_SECONDS: for how long (default 2). XRC_COMPAT_FUZZ_SEED: which ones (default 1); "fresh" takes the clock."""
+    """SOFTHCA_FUZZ_SECONDS: for how long (default 2). XRC_COMPAT_FUZZ_SEED: which ones (default 1);
+    "fresh" takes the clock."""
     print(f"XRC_COMPAT_FUZZ_SEED={SEED}")
     rng = random.Random(SEED)
     before = daemon.descriptors()

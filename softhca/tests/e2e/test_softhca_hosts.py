@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Every adapter is a host: which of them a program sees, by SOFTHCA_HOST or by its rank in an MPI job."""
+"""Every adapter is a host: which of them a program sees, by SOFTHCA_HOST or by its rank in an MPI
+job."""
 
 import pathlib
 import re
@@ -13,7 +14,9 @@ from installed import need
 pytestmark = pytest.mark.any_model
 
 SOURCES = pathlib.Path(__file__).parent
-OPEN_MPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-x", "LD_PRELOAD", "-n", "2"]
+OPEN_MPI = [
+    "mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-x", "LD_PRELOAD", "-n", "2"
+]
 
 
 def listed(text):
@@ -24,7 +27,8 @@ def listed(text):
 def seen(run, softhca):
     """seen(OPTION..., env={...}): the adapters that a program sees."""
     need("ibv_devices")
-    return lambda *options, env=None: listed(run([softhca, "run", *options, "--", "ibv_devices"], env=env).stdout)
+    return lambda *options, env=None: listed(
+        run([softhca, "run", *options, "--", "ibv_devices"], env=env).stdout)
 
 
 def test_a_program_sees_its_host_alone(seen):
@@ -40,7 +44,8 @@ def test_no_such_host(run, softhca):
     assert done.stderr == f"softhca: SOFTHCA_HOST is the name of an adapter, as {models.device(0)}, not 'rxe0'\n"
 
 
-@pytest.mark.parametrize("variable", ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "MPIRUN_RANK"])
+@pytest.mark.parametrize(
+    "variable", ["OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "SLURM_PROCID", "MPIRUN_RANK"])
 def test_ranks(seen, variable):
     for rank, host in (("0", 0), ("1", 1), ("5", 2)):
         assert seen("--devices=4", "--hosts=3", env={variable: rank}) == [models.device(host)]
@@ -48,7 +53,8 @@ def test_ranks(seen, variable):
 
 
 def test_what_is_set_is_kept(seen):
-    assert seen("--hosts=2", env={"PMI_RANK": "1", "SOFTHCA_HOST": models.device(0)}) == [models.device(0)]
+    assert seen("--hosts=2", env={"PMI_RANK": "1",
+                                  "SOFTHCA_HOST": models.device(0)}) == [models.device(0)]
     assert len(seen("--hosts=2")) == 2, "without a rank"
 
 
@@ -71,8 +77,10 @@ def test_mpi(run, softhca, ring):
     need("ibv_devices")
     done = run([softhca, "run", "--hosts=2", "--", *OPEN_MPI, "ibv_devices"], timeout=60)
     assert sorted(listed(done.stdout)) == [models.device(0), models.device(1)], done
-    done = run([softhca, "run", "--hosts=2", "--", *OPEN_MPI, "--mca", "pml", "ucx", "--mca", "osc", "^ucx", "-x", "UCX_TLS", ring],
-               env={"UCX_TLS": "rc_v,self", "OMPI_MCA_btl": "^openib"}, timeout=60)
+    done = run([
+        softhca, "run", "--hosts=2", "--", *OPEN_MPI, "--mca", "pml", "ucx", "--mca", "osc", "^ucx",
+        "-x", "UCX_TLS", ring
+    ], env={"UCX_TLS": "rc_v,self", "OMPI_MCA_btl": "^openib"}, timeout=60)
     assert done.returncode == 0 and "2 ranks, 0 wrong" in done.stdout, done
 
 
@@ -91,7 +99,8 @@ def test_ssh(ssh, host):
     """Launchers put options before the host, and the command into one word or several."""
     need("ibv_devices")
     done = ssh("-x", "-p", "22", host, "echo", "$SOFTHCA_HOST;", "ibv_devices; exit 3")
-    assert (done.returncode, done.stdout.split()[0], listed(done.stdout)) == (3, models.device(1), [models.device(1)]), done
+    assert (done.returncode, done.stdout.split()[0], listed(
+        done.stdout)) == (3, models.device(1), [models.device(1)]), done
     assert ssh(models.device(1), "echo $SOFTHCA_HOST").stdout == models.device(1) + "\n"
 
 
@@ -115,8 +124,11 @@ def test_ssh_without_namespaces(run, ssh, host):
     assert (done.returncode, done.stdout) == (0, models.device(1) + "\n"), done
 
 
-@pytest.mark.parametrize("words, message", [([], "a host and a command"), (["HOST-0"], "a host and a command"), (["-p"], "a host and a command"),
-                                            (["HOST-7", "true"], "HOST-7: no such host"), (["../sys", "true"], "no such host")])
+@pytest.mark.parametrize("words, message", [([], "a host and a command"),
+                                            (["HOST-0"], "a host and a command"),
+                                            (["-p"], "a host and a command"),
+                                            (["HOST-7", "true"], "HOST-7: no such host"),
+                                            (["../sys", "true"], "no such host")])
 def test_ssh_refused(ssh, words, message):
     done = ssh(*(word.replace("HOST", models.driver()) for word in words))
     assert done.returncode == 255 and message.replace("HOST", models.driver()) in done.stderr, done
@@ -125,8 +137,11 @@ def test_ssh_refused(ssh, words, message):
 def test_mpi_by_ssh(run, softhca, ring):
     """mpirun starts a daemon of its own on each host."""
     hosts = [models.device(i).replace("_", "-") for i in (0, 1)]
-    done = run([softhca, "run", "--", "mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent", f"{softhca} ssh", "--host", ",".join(hosts),
-                "--mca", "pml", "ucx", "--mca", "osc", "^ucx", "--mca", "btl", "^openib", "-x", "UCX_TLS", "-n", "2", "sh", "-c",
-                f"echo $SOFTHCA_HOST; {ring}"], env={"UCX_TLS": "rc_v,self"}, timeout=60)
+    done = run([
+        softhca, "run", "--", "mpirun.openmpi", "--allow-run-as-root", "--mca", "plm_rsh_agent",
+        f"{softhca} ssh", "--host", ",".join(hosts), "--mca", "pml", "ucx", "--mca", "osc", "^ucx",
+        "--mca", "btl", "^openib", "-x", "UCX_TLS", "-n", "2", "sh", "-c",
+        f"echo $SOFTHCA_HOST; {ring}"
+    ], env={"UCX_TLS": "rc_v,self"}, timeout=60)
     assert done.returncode == 0 and "2 ranks, 0 wrong" in done.stdout, done
     assert {models.device(0), models.device(1)} <= set(done.stdout.split()), done

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A client that is killed at any moment leaves nothing in the daemon; and a forked child is not the client."""
+"""A client that is killed at any moment leaves nothing in the daemon; and a forked child is not the
+client."""
 
 import os
 import pathlib
@@ -21,7 +22,8 @@ CLIENTS = 16
 
 
 def start(daemon, *words):
-    return subprocess.Popen([PROGRAMS / "softhca-hold", daemon.folder / "domain", *words], stdout=subprocess.PIPE, text=True)
+    return subprocess.Popen([PROGRAMS / "softhca-hold", daemon.folder / "domain", *words],
+                            stdout=subprocess.PIPE, text=True)
 
 
 @pytest.mark.on_model("connectx3", "connectx5")  # whose numbers differ
@@ -34,8 +36,10 @@ def test_lists_what_a_process_holds(daemon):
     kinds = sorted(o["type"] for o in contexts[0]["objects"])
     assert kinds == ["cq", "mr", "pd", "qp", "qp", "srq", "xrcd"]
     target = next(o for o in contexts[0]["objects"] if o.get("qp_type") == "XRC_RECV")
-    assert bool(target["number"] & 0x800000) == (models.driver() == "mlx4") and target["handles"] == 1 and target["state"] == "RESET"
-    assert next(o for o in contexts[0]["objects"] if o["type"] == "xrcd")["inode"] == os.stat(daemon.folder / "domain").st_ino
+    assert bool(target["number"] & 0x800000) == (
+        models.driver() == "mlx4") and target["handles"] == 1 and target["state"] == "RESET"
+    assert next(o for o in contexts[0]["objects"] if o["type"] == "xrcd")["inode"] == os.stat(
+        daemon.folder / "domain").st_ino
     proc.kill()
     proc.wait()
     daemon.until_empty()
@@ -50,7 +54,8 @@ def kill_all(procs):
 
 
 def test_killed_clients_leave_nothing(daemon):
-    """Of 16 clients in traffic one after the other is killed and replaced, at any moment: while it sets up, or while it sends."""
+    """Of 16 clients in traffic one after the other is killed and replaced, at any moment: while it
+    sets up, or while it sends."""
     rng = random.Random(20121121)
     procs = [start(daemon) for _ in range(CLIENTS)]
     for proc in procs:
@@ -66,14 +71,18 @@ def test_killed_clients_leave_nothing(daemon):
         procs[victim] = start(daemon)
     kill_all(procs)
     daemon.until_empty()
-    after = daemon.until(lambda now: now <= descriptors, "descriptors given back", daemon.descriptors), daemon.memory()
-    print(f"{KILLS} kills: descriptors {descriptors} -> {after[0]}, resident KiB {memory} -> {after[1]}")
+    after = daemon.until(lambda now: now <= descriptors, "descriptors given back",
+                         daemon.descriptors), daemon.memory()
+    print(
+        f"{KILLS} kills: descriptors {descriptors} -> {after[0]}, resident KiB {memory} -> {after[1]}"
+    )
     assert after[0] == descriptors
     assert after[1] <= memory + daemon.slack()
 
 
 def test_many_clients_with_many_qps(daemon):
-    """64 processes, 8 of them with 1,000 QPs each. A further program is served, and at the end all objects are gone."""
+    """64 processes, 8 of them with 1,000 QPs each. A further program is served, and at the end all
+    objects are gone."""
     procs = [start(daemon, "idle", *(["1000"] if i % 8 == 0 else [])) for i in range(64)]
     for proc in procs:
         assert proc.stdout.readline() == "ready\n"
@@ -84,7 +93,8 @@ def test_many_clients_with_many_qps(daemon):
     assert newcomer.stdout.readline() == "ready\n"
 
     def completions():
-        return sum(o["completions"] for c in daemon.objects()["contexts"] if c["pid"] == newcomer.pid for o in c["objects"] if o["type"] == "cq")
+        return sum(o["completions"] for c in daemon.objects()["contexts"]
+                   if c["pid"] == newcomer.pid for o in c["objects"] if o["type"] == "cq")
 
     wait_for(completions, "ten completions", holds=lambda now: now >= 10)
     kill_all([*procs, newcomer])
@@ -93,11 +103,15 @@ def test_many_clients_with_many_qps(daemon):
 
 @pytest.mark.parametrize("how", ["fork", "without handlers"])
 def test_fork_at_the_same_time(run, daemon, how):
-    """Parent and child use the context at the same time: the parent has its answers, the child has none of them."""
-    done = run(script(r"""
+    """Parent and child use the context at the same time: the parent has its answers, the child has
+    none of them."""
+    done = run(
+        script(
+            r"""
 import os, sys, time
 ctx = open_device()
-child = os.fork() if sys.argv[1] == "fork" else ctypes.CDLL(None).syscall(56, 17, 0, 0, 0, 0)  # clone, SIGCHLD
+clone, sigchld = 56, 17
+child = os.fork() if sys.argv[1] == "fork" else ctypes.CDLL(None).syscall(clone, sigchld, 0, 0, 0, 0)
 end = time.monotonic() + 0.5
 while time.monotonic() < end:
     pd = v.ibv_alloc_pd(ctx)
@@ -113,7 +127,8 @@ assert os.waitpid(child, 0)[1] == 0
 
 
 def test_fork_neither_uses_nor_hurts(run, daemon):
-    """A child's use of an inherited context fails, its end does not end the parent's, and it opens its own."""
+    """A child's use of an inherited context fails, its end does not end the parent's, and it opens
+    its own."""
     done = run(script(r"""
 import os
 ctx = open_device()
@@ -138,6 +153,7 @@ if not keeper:
 print(keeper)
 """))
     assert done.returncode == 0, done.stderr
-    # The parent is gone; a child of it that holds copies of all its descriptors does not keep the context.
+    # The parent is gone; a child of it that holds copies of all its descriptors does not keep the
+    # context.
     daemon.until_empty()
     os.kill(int(done.stdout), 9)

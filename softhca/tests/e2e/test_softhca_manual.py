@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The help and softhca(1) say what there is: every command, setting, event, fault, variable, and the right numbers."""
+"""The help and softhca(1) say what there is: every command, setting, event, fault, variable, and
+the right numbers."""
 
 import re
 
@@ -20,7 +21,10 @@ def shown(run, softhca):
 
 def items(page):
     """Everything that has an entry or a mention as a word to be typed."""
-    return {word for line in re.findall(r"^\.(?:It |Nm |Op )?.*?\bCm (.*)$", page, re.M) for word in re.findall(r"[\w]+", line)}
+    return {
+        word for line in re.findall(r"^\.(?:It |Nm |Op )?.*?\bCm (.*)$", page, re.M)
+        for word in re.findall(r"[\w]+", line)
+    }
 
 
 def ask(run, softhca, *words):
@@ -31,15 +35,19 @@ def test_settings(page, shown):
     settings = re.findall(r"^  --(\w+)=", shown, re.M)
     assert len(settings) > 15
     section = page.split(".Ss Settings")[1].split(".Sh ")[0]
-    assert set(settings) == {word for line in re.findall(r"^\.It Cm (.*)$", section, re.M) for word in re.findall(r"\w+", line)}
+    assert set(settings) == {
+        word for line in re.findall(r"^\.It Cm (.*)$", section, re.M)
+        for word in re.findall(r"\w+", line)
+    }
 
 
 def test_limits_are_told_rightly(page, shown):
     """The defaults in the page are the program's."""
     flat = re.sub(r"\s+", " ", page)
-    for name in ("devices", "ports", "nap", "max_qp_wr", "max_sge", "max_cqe", "max_srq_wr", "max_srq_sge", "max_qp_rd_atom",
-                 "max_qp_init_rd_atom"):
-        defaults = re.findall(r"(?<![\w-])\d+(?= on a |\)$)", re.search(rf"--{name}=N\n.*default(.*)", shown).group(1))
+    for name in ("devices", "ports", "nap", "max_qp_wr", "max_sge", "max_cqe", "max_srq_wr",
+                 "max_srq_sge", "max_qp_rd_atom", "max_qp_init_rd_atom"):
+        defaults = re.findall(r"(?<![\w-])\d+(?= on a |\)$)",
+                              re.search(rf"--{name}=N\n.*default(.*)", shown).group(1))
         entry = re.search(rf"\.It Cm [\w ,]*\b{name}\b(.*?)(\.It|\.El)", flat).group(1)
         assert defaults
         for default in defaults:
@@ -56,7 +64,8 @@ def test_commands(page, shown, run, softhca):
 
 
 def test_events(page, run, softhca):
-    for name in ask(run, softhca, "event", models.device(0), "nonsense").split("there are:")[1].split():
+    for name in ask(run, softhca, "event", models.device(0),
+                    "nonsense").split("there are:")[1].split():
         assert re.search(rf"\b{name}\b", page), name
 
 
@@ -72,13 +81,15 @@ def test_faults(page, shown, run, softhca):
 def test_environment(page, source_root):
     """Every variable that the code reads."""
     read = set()
-    for path in set((source_root / "softhca").glob("**/*.c")) - set((source_root / "softhca" / "tests").glob("**/*.c")):
+    for path in set((source_root / "softhca").glob("**/*.c")) - set(
+        (source_root / "softhca" / "tests").glob("**/*.c")):
         read |= set(re.findall(r'(?:getenv|setenv)\("(\w+)"', path.read_text()))
     assert {"SOFTHCA_DIR", "LD_PRELOAD"} <= read
     assert read <= set(re.findall(r"\w+", " ".join(re.findall(r"^\.It Ev (.*)$", page, re.M))))
 
 
 def test_exit_statuses(page, source_root):
-    statuses = set(re.findall(r"CLI_\w+ = (\d+)", (source_root / "softhca" / "cli" / "cli.h").read_text()))
+    statuses = set(
+        re.findall(r"CLI_\w+ = (\d+)", (source_root / "softhca" / "cli" / "cli.h").read_text()))
     told = page.split(".Sh EXIT STATUS")[1].split(".Sh ")[0]
     assert len(statuses) == 6 and [s for s in statuses if not re.search(rf"\b{s}\b", told)] == []

@@ -10,12 +10,14 @@ PROGRAM = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"]) / "softhca-migration
 
 
 def test_migration(run, softhca):
-    done = run([softhca, "run", "--ports=2", "--", PROGRAM], timeout=60, env={"SOFTHCA_TEST_COMMAND": str(softhca)})
+    done = run([softhca, "run", "--ports=2", "--", PROGRAM], timeout=60,
+               env={"SOFTHCA_TEST_COMMAND": str(softhca)})
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_who_cannot_migrate(run, softhca):
-    for words, complaint in [(["mlx4_0"], "takes DEVICE NUMBER"), (["mlx4_9", "1"], "no device mlx4_9"), (["mlx4_0", "99"], "no QP 99"),
+    for words, complaint in [(["mlx4_0"], "takes DEVICE NUMBER"),
+                             (["mlx4_9", "1"], "no device mlx4_9"), (["mlx4_0", "99"], "no QP 99"),
                              (["mlx4_0", "mine"], "'mine' is no number")]:
         done = run([softhca, "run", "--", softhca, "ctl", "migrate", *map(models.named, words)])
         assert done.returncode == 1 and models.named(complaint) in done.stderr

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`softhca run --net`: programs that use real sockets beside rdma_cm find the adapters' addresses on an interface."""
+"""`softhca run --net`: programs that use real sockets beside rdma_cm find the adapters' addresses
+on an interface."""
 
 import os
 import sys
@@ -43,7 +44,8 @@ print(os.getuid(), os.getgid())
 
 @pytest.fixture(params=["as it is", "without CAP_SYS_ADMIN"])
 def net(run, softhca, request):
-    """net(ARGUMENT...): runs that in a namespace. Of an ordinary user both are the same: a user namespace is made as well."""
+    """net(ARGUMENT...): runs that in a namespace. Of an ordinary user both are the same: a user
+    namespace is made as well."""
     prefix = []
     if request.param != "as it is":
         need("setpriv")
@@ -60,13 +62,14 @@ def net(run, softhca, request):
 def test_addresses(net):
     """Each port's, as the connection manager has it, no others, and the user is the same."""
     has_ipv6 = os.path.exists("/proc/sys/net/ipv6/conf/lo")
-    done = net("--devices=2", "--", sys.executable, "-c", BIND, "127.0.0.1", "198.18.0.1", "198.18.1.1",
-               *(["::1", "fd00::198.18.1.1"] if has_ipv6 else []))
+    done = net("--devices=2", "--", sys.executable, "-c", BIND, "127.0.0.1", "198.18.0.1",
+               "198.18.1.1", *(["::1", "fd00::198.18.1.1"] if has_ipv6 else []))
     assert (done.returncode, done.stdout.split()) == (0, [str(os.getuid()), str(os.getgid())]), done
 
 
 def test_addresses_of_settings(net):
-    done = net("--ports=2", "--address=198.19.7.9", "--", sys.executable, "-c", BIND, "198.19.7.9", "198.19.7.10", "198.19.8.10")
+    done = net("--ports=2", "--address=198.19.7.9", "--", sys.executable, "-c", BIND, "198.19.7.9",
+               "198.19.7.10", "198.19.8.10")
     assert done.returncode == 0, done
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""rdma(8), which asks the kernel by netlink: devices, links and objects are those that softhca itself lists."""
+"""rdma(8), which asks the kernel by netlink: devices, links and objects are those that softhca
+itself lists."""
 
 import json
 import os
@@ -32,8 +33,10 @@ def rdma(run, daemon):
 
 @pytest.fixture
 def holder(daemon):
-    """A program with objects of every kind, 300 QPs among them, which are more than one message can tell of."""
-    program = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle", "300"], stderr=subprocess.DEVNULL)
+    """A program with objects of every kind, 300 QPs among them, which are more than one message can
+    tell of."""
+    program = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle", "300"],
+                           stderr=subprocess.DEVNULL)
     assert program.stdout.readline() == "ready\n"
     yield program
     program.kill()
@@ -42,7 +45,8 @@ def holder(daemon):
 
 def test_devices(run, daemon, rdma):
     devices = rdma("dev")
-    assert [(d["ifindex"], d["ifname"], d["node_type"]) for d in devices] == [(i, models.device(i), "ca") for i in (0, 1)]
+    assert [(d["ifindex"], d["ifname"], d["node_type"])
+            for d in devices] == [(i, models.device(i), "ca") for i in (0, 1)]
     guid = run(["ibv_devinfo", "-d", models.device(1)]).stdout.split("node_guid:")[1].split()[0]
     assert devices[1]["node_guid"] == guid
     assert [d["ifname"] for d in rdma("dev", "show", models.device(1))] == [models.device(1)]
@@ -54,8 +58,9 @@ def test_devices(run, daemon, rdma):
 def test_links(daemon, rdma):
     daemon.ask("ctl", "port", models.device(1), "2", "down")
     links = rdma("link", "show")
-    assert [(link["ifname"], link["port"], link["lid"], link["sm_lid"]) for link in links] == [
-        (models.device(0), 1, 1, 1), (models.device(0), 2, 2, 1), (models.device(1), 1, 3, 1), (models.device(1), 2, 4, 1)]
+    assert [(link["ifname"], link["port"], link["lid"], link["sm_lid"])
+            for link in links] == [(models.device(0), 1, 1, 1), (models.device(0), 2, 2, 1),
+                                   (models.device(1), 1, 3, 1), (models.device(1), 2, 4, 1)]
     assert [link["state"] for link in links] == ["ACTIVE", "ACTIVE", "ACTIVE", "DOWN"]
     assert [link["port"] for link in rdma("link", "show", f"{models.device(1)}/2")] == [2]
 
@@ -73,7 +78,10 @@ def test_objects(daemon, rdma, holder):
 
 
 def test_queue_pairs(daemon, rdma, holder):
-    there = {o["number"]: o for c in daemon.objects()["contexts"] for o in c["objects"] if o["type"] == "qp"}
+    there = {
+        o["number"]: o for c in daemon.objects()["contexts"] for o in c["objects"]
+        if o["type"] == "qp"
+    }
     told = {qp["lqpn"]: qp for qp in rdma("res", "show", "qp")}
     assert there.keys() == told.keys() and len(told) > 300
     for number, qp in told.items():
@@ -87,7 +95,8 @@ def test_an_opened_handle_is_no_qp(daemon, rdma):
     number = creator.stdout.readline().split()[0]
     other = daemon.start([PROGRAMS / "softhca-watcher", daemon.folder / "domain", "1", number])
     assert other.stdout.readline().split()[0] == number
-    assert [(qp["lqpn"], qp["pid"]) for qp in rdma("res", "show", "qp")] == [(int(number), creator.pid)]
+    assert [(qp["lqpn"], qp["pid"])
+            for qp in rdma("res", "show", "qp")] == [(int(number), creator.pid)]
     assert sum(device["qp"] for device in rdma("res")) == 1
     for program in (creator, other):
         program.kill()
@@ -99,16 +108,23 @@ def test_connections(daemon, rdma):
     need("rping")
     server = daemon.start(["rping", "-s", "-a", "198.18.1.1", "-C", "1000000"], host=1)
     daemon.until_listening()
-    assert [(i["ifname"], i["pid"], i["ps"], i["state"], i["src-addr"]) for i in rdma("res", "show", "cm_id")] == [
-        (models.device(1), server.pid, "TCP", "LISTEN", "198.18.1.1:7174")]
+    assert [(i["ifname"], i["pid"], i["ps"], i["state"], i["src-addr"])
+            for i in rdma("res", "show", "cm_id")] == [(models.device(1), server.pid, "TCP",
+                                                        "LISTEN", "198.18.1.1:7174")]
     client = daemon.start(["rping", "-c", "-a", "198.18.1.1", "-C", "1000000"], host=0)
-    daemon.until(lambda now: sum(i["connection"] == "ESTABLISHED" for i in now["cm_ids"]) == 2, "connection")
+    daemon.until(lambda now: sum(i["connection"] == "ESTABLISHED" for i in now["cm_ids"]) == 2,
+                 "connection")
     told = {(i["pid"], i["state"]): i for i in rdma("res", "show", "cm_id")}
     assert told.keys() == {(server.pid, "LISTEN"), (server.pid, "CONNECT"), (client.pid, "CONNECT")}
     ours = told[client.pid, "CONNECT"]
-    assert ours["ifname"] == models.device(0) and ours["qp-type"] == "RC" and ours["dst-addr"] == "198.18.1.1:7174"
-    assert ours["lqpn"] in {qp["lqpn"] for qp in rdma("res", "show", "qp") if qp["pid"] == client.pid}
-    assert {device["ifname"]: device["cm_id"] for device in rdma("res")} == {models.device(0): 1, models.device(1): 2}
+    assert ours["ifname"] == models.device(
+        0) and ours["qp-type"] == "RC" and ours["dst-addr"] == "198.18.1.1:7174"
+    assert ours["lqpn"] in {
+        qp["lqpn"] for qp in rdma("res", "show", "qp") if qp["pid"] == client.pid
+    }
+    assert {device["ifname"]: device["cm_id"]
+            for device in rdma("res")} == {models.device(0): 1,
+                                           models.device(1): 2}
     for program in (client, server):
         program.kill()
         program.communicate()
@@ -124,11 +140,20 @@ def test_counters(run, daemon, rdma):
     """Of the ports; a QP has none until one is bound to it, which is refused."""
     need("ibv_rc_pingpong")
     zero = {"sent": 0, "sent_bytes": 0, "received": 0, "received_bytes": 0, "errors": 0}
-    pair = ["bash", "-c", PAIR, "pair", free_port(), models.device(0), models.device(1), "", "", "ibv_rc_pingpong", "-n", "50", "-s", "100"]
+    pair = [
+        "bash", "-c", PAIR, "pair",
+        free_port(),
+        models.device(0),
+        models.device(1), "", "", "ibv_rc_pingpong", "-n", "50", "-s", "100"
+    ]
     assert run(pair).returncode == 0
     busy = {"sent": 50, "sent_bytes": 5000, "received": 50, "received_bytes": 5000, "errors": 0}
-    assert rdma("statistic") == [{"ifname": models.device(i), "port": port, **(zero if port == 2 else busy)} for i in (0, 1) for port in (1, 2)]
-    assert rdma("statistic", "show", "link", f"{models.device(1)}/2") == [{"ifname": models.device(1), "port": 2, **zero}]
+    assert rdma("statistic") == [{
+        "ifname": models.device(i), "port": port, **(zero if port == 2 else busy)
+    } for i in (0, 1) for port in (1, 2)]
+    assert rdma("statistic", "show", "link",
+                f"{models.device(1)}/2") == [{"ifname": models.device(1), "port": 2, **zero}]
     assert rdma("statistic", "qp", "show") == []
-    refused = run(["rdma", "statistic", "qp", "set", "link", f"{models.device(0)}/1", "auto", "type", "on"])
+    refused = run(
+        ["rdma", "statistic", "qp", "set", "link", f"{models.device(0)}/1", "auto", "type", "on"])
     assert refused.returncode != 0 and "not supported" in refused.stderr

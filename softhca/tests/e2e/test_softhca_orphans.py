@@ -20,12 +20,13 @@ SENTENCE = "softhca: the daemon has ended, and with it the adapters of this prog
 
 
 def start(*argv):
-    return subprocess.Popen([str(word) for word in argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    return subprocess.Popen([str(word) for word in argv], stdin=subprocess.PIPE,
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
 def listens(port):
-    return any(f":{port:04X} 00000000" in line and " 0A " in line
-               for table in ("tcp", "tcp6") for line in pathlib.Path(f"/proc/net/{table}").read_text().splitlines())
+    return any(f":{port:04X} 00000000" in line and " 0A " in line for table in ("tcp", "tcp6")
+               for line in pathlib.Path(f"/proc/net/{table}").read_text().splitlines())
 
 
 def connected(daemon):
@@ -33,9 +34,10 @@ def connected(daemon):
     return "state=RTS" in text and sum("state=RT" in line for line in text.splitlines()) >= 2
 
 
-@pytest.mark.parametrize("argv", [
-    ["ibv_rc_pingpong", "-n", "100000000"], ["ibv_ud_pingpong", "-n", "100000000"], ["ibv_rc_pingpong", "-n", "100000000", "-e"],
-    ["ib_send_bw", "-F", "-D", "30"]], ids=lambda argv: "-".join([argv[0], *argv[3:]]))
+@pytest.mark.parametrize(
+    "argv", [["ibv_rc_pingpong", "-n", "100000000"], ["ibv_ud_pingpong", "-n", "100000000"],
+             ["ibv_rc_pingpong", "-n", "100000000", "-e"], ["ib_send_bw", "-F", "-D", "30"]],
+    ids=lambda argv: "-".join([argv[0], *argv[3:]]))
 def test_programs_end(daemon, argv):
     need(argv[0])
     port = free_port()
@@ -48,7 +50,9 @@ def test_programs_end(daemon, argv):
     began = time.monotonic()
     for program in (server, client):
         _, err = program.communicate(timeout=30)
-        print(f"{argv[0]}: {1000 * (time.monotonic() - began):.0f} ms, status {program.returncode}, {err}")
+        print(
+            f"{argv[0]}: {1000 * (time.monotonic() - began):.0f} ms, status {program.returncode}, {err}"
+        )
         assert program.returncode != 0
         assert err.count(SENTENCE) <= 1 and ("-e" in argv or SENTENCE in err)
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The preloaded library beside others, and what it and the command say where the daemon cannot be had."""
+"""The preloaded library beside others, and what it and the command say where the daemon cannot be
+had."""
 
 import os
 import pathlib
@@ -22,7 +23,8 @@ SOURCES = pathlib.Path(__file__).parent
 
 def library_of_gcc(name):
     need("gcc")
-    path = subprocess.run(["gcc", f"-print-file-name={name}"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
+    path = subprocess.run(["gcc", f"-print-file-name={name}"], stdout=subprocess.PIPE, text=True,
+                          check=True).stdout.strip()
     if "/" not in path:
         pytest.skip(f"gcc has no {name}")
     return path
@@ -44,8 +46,10 @@ def test_program_with_a_sanitizer(run, softhca, tmp_path, sanitizer):
     library_of_gcc({"address": "libasan.so", "thread": "libtsan.so"}[sanitizer])
     program = tmp_path / "program"
     sources = [SOURCES / name for name in ("data_path.c", "pair.c", "rig.c")]
-    subprocess.run(["gcc", "-O1", f"-fsanitize={sanitizer}", *sources, "-o", program, "-libverbs"], check=True)
-    done = run([softhca, "run", "--", program, "send_with_immediate"], env={"ASAN_OPTIONS": "detect_leaks=0"}, timeout=60)
+    subprocess.run(["gcc", "-O1", f"-fsanitize={sanitizer}", *sources, "-o", program, "-libverbs"],
+                   check=True)
+    done = run([softhca, "run", "--", program, "send_with_immediate"],
+               env={"ASAN_OPTIONS": "detect_leaks=0"}, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -54,7 +58,8 @@ def test_program_with_a_sanitizer(run, softhca, tmp_path, sanitizer):
 DEVICES = "import ctypes\nv = library()\nv.ibv_get_device_list(None)\nv.ibv_get_device_list(None)"
 
 
-@pytest.mark.parametrize("mode, words", [(None, "no daemon in"), (0o755, "another user's, or open to others")])
+@pytest.mark.parametrize("mode, words", [(None, "no daemon in"),
+                                         (0o755, "another user's, or open to others")])
 @pytest.mark.on_model("connectx3")  # there is no adapter
 def test_one_line_without_a_daemon(run, softhca, tmp_path, mode, words):
     place = tmp_path / "d"
@@ -73,11 +78,14 @@ def test_one_line_without_a_daemon(run, softhca, tmp_path, mode, words):
 def test_one_line_where_the_daemon_was_killed(run, daemon):
     os.kill(daemon.pid, signal.SIGKILL)
     wait_for(lambda: process_state(daemon.pid) == "X")
-    done = run(script("for i in range(2):\n    assert not v.ibv_open_device(v.ibv_get_device_list(None)[i])"))
+    done = run(
+        script(
+            "for i in range(2):\n    assert not v.ibv_open_device(v.ibv_get_device_list(None)[i])"))
     assert done.returncode == 0 and done.stderr.count("has ended without a word") == 1, done.stderr
 
 
-@pytest.mark.parametrize("words", [["status"], ["stop"], ["ctl", "objects"], ["ctl", "top"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["status"], ["stop"], ["ctl", "objects"], ["ctl", "top"]],
+                         ids=" ".join)
 @pytest.mark.on_model("connectx3")  # it is about the command
 def test_a_stopped_daemon_does_not_answer(run, daemon, words):
     began = time.monotonic()
@@ -95,7 +103,9 @@ def test_its_thread_has_its_name(daemon):
     holder = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle"])
     try:
         assert holder.stdout.readline() == "ready\n"
-        names = [path.read_text() for path in pathlib.Path(f"/proc/{holder.pid}/task").glob("*/comm")]
+        names = [
+            path.read_text() for path in pathlib.Path(f"/proc/{holder.pid}/task").glob("*/comm")
+        ]
         assert sorted(names) == ["softhca\n", "softhca-hold\n"]
     finally:
         holder.kill()

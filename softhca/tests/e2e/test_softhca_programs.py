@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The distribution's own programs, unmodified. SOFTHCA_TEST_REPEAT (default 1) says how often each must pass in a row."""
+"""The distribution's own programs, unmodified. SOFTHCA_TEST_REPEAT (default 1) says how often each
+must pass in a row."""
 
 import os
 import re
@@ -29,16 +30,22 @@ echo "server $server, client $client"
 def pair(run, softhca, argv, settings=(), devices=(0, 1), before="", after=""):
     """@before and @after are shell commands around both programs."""
     need(argv[0])
-    command = [softhca, "run", *settings, "--", "bash", "-c", PAIR, "pair", free_port(), *map(models.device, devices), before, after, *argv]
+    command = [
+        softhca, "run", *settings, "--", "bash", "-c", PAIR, "pair",
+        free_port(), *map(models.device, devices), before, after, *argv
+    ]
     done = run(command, timeout=30)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
 
 
-# As many exchanges as fill each ring three times. By themselves they make 1,000, and for each of 16 QPs the one with an SRQ.
+# As many exchanges as fill each ring three times. By themselves they make 1,000, and for each of 16
+# QPs the one with an SRQ.
 SHORT = ["-r", "50", "-n", "150"]
-PINGPONGS = {"ibv_rc_pingpong": SHORT, "ibv_uc_pingpong": SHORT, "ibv_ud_pingpong": SHORT, "ibv_srq_pingpong": [*SHORT, "-q", "4"],
-             "ibv_xsrq_pingpong": []}
+PINGPONGS = {
+    "ibv_rc_pingpong": SHORT, "ibv_uc_pingpong": SHORT, "ibv_ud_pingpong": SHORT,
+    "ibv_srq_pingpong": [*SHORT, "-q", "4"], "ibv_xsrq_pingpong": []
+}
 
 
 @pytest.mark.parametrize("mode", [[], ["-e"]], ids=["poll", "event"])
@@ -49,16 +56,21 @@ def test_pingpong(run, softhca, program, mode):
 
 
 def clocks(out):
-    """For both programs: how much faster the adapter's clock was, by the completions, than the machine's, by the whole run."""
+    """For both programs: how much faster the adapter's clock was, by the completions, than the
+    machine's, by the whole run."""
     khz = {"mlx4": 427000, "mlx5": 78125}[models.driver()]
-    average = [float(text) for text in re.findall(r"Average receive completion clock cycles = ([\d.]+)", out)]
+    average = [
+        float(text)
+        for text in re.findall(r"Average receive completion clock cycles = ([\d.]+)", out)
+    ]
     each = [float(text) for text in re.findall(r"([\d.]+) usec/iter", out)]
     assert len(average) == len(each) == 2
     return [cycles / khz * 1000 / microseconds for cycles, microseconds in zip(average, each)]
 
 
 def test_time_stamps(run, softhca):
-    """Time stamps of completions advance as the clock does. Once more if a program was held up before the first or after the last."""
+    """Time stamps of completions advance as the clock does. Once more if a program was held up
+    before the first or after the last."""
     ratios = [clocks(pair(run, softhca, ["ibv_rc_pingpong", "-t"]))]
     while not all(0.5 < ratio < 1.5 for ratio in ratios[-1]) and len(ratios) < 4:
         ratios.append(clocks(pair(run, softhca, ["ibv_rc_pingpong", "-t"])))
@@ -70,7 +82,8 @@ def test_pingpong_within_a_device(run, softhca, program):
     pair(run, softhca, [program, *PINGPONGS[program]], devices=(0, 0))
 
 
-@pytest.mark.parametrize("program", ["ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong"])
+@pytest.mark.parametrize(
+    "program", ["ibv_rc_pingpong", "ibv_uc_pingpong", "ibv_ud_pingpong", "ibv_srq_pingpong"])
 def test_pingpong_checks_contents(run, softhca, program):
     for _ in range(REPEAT):
         pair(run, softhca, [program, *PINGPONGS[program], "-c"])
@@ -92,7 +105,9 @@ def test_several_clients_share_a_domain(run, softhca):
     for i in 1 2 3; do ibv_xsrq_pingpong -d mlx4_1 -p $port -c 3 127.0.0.1 & clients="$clients $!"; done
     for pid in $clients $server; do wait $pid || exit 1; done
     """
-    done = run([softhca, "run", "--", "bash", "-c", models.named(script), "several", free_port()], timeout=40)
+    done = run([softhca, "run", "--", "bash", "-c",
+                models.named(script), "several",
+                free_port()], timeout=40)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -128,7 +143,8 @@ def test_devinfo(run, softhca, device):
         assert "\tXRC\n" in done.stdout
 
 
-# How programs that were linked with a glibc before 2.33 call stat(): those versions had no symbol of that name.
+# How programs that were linked with a glibc before 2.33 call stat(): those versions had no symbol
+# of that name.
 OLD_STAT = """
 import ctypes, os
 libc = ctypes.CDLL(None, use_errno=True)
@@ -153,7 +169,8 @@ def test_stat_before_glibc_2_33(run, softhca):
 def test_devices(run, softhca):
     need("ibv_devices")
     done = run([softhca, "run", "--devices=12", "--", "ibv_devices"])
-    assert [line.split()[0] for line in done.stdout.splitlines()[2:]] == [models.device(i) for i in range(12)]
+    assert [line.split()[0]
+            for line in done.stdout.splitlines()[2:]] == [models.device(i) for i in range(12)]
 
 
 def field(text, name):
@@ -163,17 +180,25 @@ def field(text, name):
 def test_ibstat(run, softhca):
     """libibumad reads /sys/class/infiniband itself, and says what libibverbs says."""
     need("ibstat")
-    done = run([softhca, "run", "--devices=2", "--", "sh", "-c", "ibstat && echo == && ibv_devinfo -v"])
+    done = run(
+        [softhca, "run", "--devices=2", "--", "sh", "-c", "ibstat && echo == && ibv_devinfo -v"])
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
     umad, verbs = done.stdout.split("==\n")
     assert re.findall(r"^CA '(\w+)'$", umad, re.M) == [models.device(0), models.device(1)]
-    assert field(umad, "State") == ["Active"] * 2 and field(umad, "Physical state") == ["LinkUp"] * 2
+    assert field(umad, "State") == ["Active"] * 2 and field(umad,
+                                                            "Physical state") == ["LinkUp"] * 2
     assert field(umad, "Firmware version") == field(verbs, "fw_ver")
-    assert field(umad, "Base lid") == field(verbs, "port_lid") and field(umad, "SM lid") == field(verbs, "sm_lid")
+    assert field(umad, "Base lid") == field(verbs, "port_lid") and field(umad, "SM lid") == field(
+        verbs, "sm_lid")
     assert field(umad, "CA type") == [{"mlx4": "MT4099", "mlx5": "MT4119"}[models.driver()]] * 2
-    assert [int(mask, 16) for mask in field(umad, "Capability mask")] == [int(mask, 16) for mask in field(verbs, "port_cap_flags")]
+    assert [int(mask, 16) for mask in field(umad, "Capability mask")] == [
+        int(mask, 16) for mask in field(verbs, "port_cap_flags")
+    ]
     for guid in ("Node GUID", "System image GUID"):
-        there = [text.replace(":", "") for text in field(verbs, {"Node GUID": "node_guid"}.get(guid, "sys_image_guid"))]
+        there = [
+            text.replace(":", "")
+            for text in field(verbs, {"Node GUID": "node_guid"}.get(guid, "sys_image_guid"))
+        ]
         assert [text.removeprefix("0x") for text in field(umad, guid)] == there
 
 
@@ -183,7 +208,8 @@ def test_ibstatus(run, softhca):
     need("ibstatus")
     done = run([softhca, "run", "--devices=2", "--", "ibstatus"])
     assert (done.returncode, done.stderr) == (0, ""), done.stderr
-    assert re.findall(r"device '(\w+)' port (\d)", done.stdout) == [(models.device(0), "1"), (models.device(1), "1")]
+    assert re.findall(r"device '(\w+)' port (\d)", done.stdout) == [(models.device(0), "1"),
+                                                                    (models.device(1), "1")]
     assert field(done.stdout, "state") == ["4: ACTIVE"] * 2 and "unknown" not in done.stdout
 
 
@@ -193,9 +219,12 @@ def test_two_ports(run, softhca):
 
 
 # Settings of rings and doorbells that libmlx5 has and libmlx4 has not.
-OF_LIBMLX5 = ["MLX5_CQE_SIZE=128", "MLX5_SHUT_UP_BF=1", "MLX5_SINGLE_THREADED=1", "MLX5_SCATTER_TO_CQE=0", "MLX5_SCATTER_TO_CQE=1",
-              "MLX5_POST_SEND_PREFER_BF=0", "MLX5_STALL_CQ_POLL=1", "MLX5_TOTAL_UUARS=64", "MLX_QP_ALLOC_TYPE=ANON", "MLX_CQ_ALLOC_TYPE=ANON",
-              "MLX_SRQ_ALLOC_TYPE=ANON", "MLX_QP_ALLOC_TYPE=PREFER_HUGE"]
+OF_LIBMLX5 = [
+    "MLX5_CQE_SIZE=128", "MLX5_SHUT_UP_BF=1", "MLX5_SINGLE_THREADED=1", "MLX5_SCATTER_TO_CQE=0",
+    "MLX5_SCATTER_TO_CQE=1", "MLX5_POST_SEND_PREFER_BF=0", "MLX5_STALL_CQ_POLL=1",
+    "MLX5_TOTAL_UUARS=64", "MLX_QP_ALLOC_TYPE=ANON", "MLX_CQ_ALLOC_TYPE=ANON",
+    "MLX_SRQ_ALLOC_TYPE=ANON", "MLX_QP_ALLOC_TYPE=PREFER_HUGE"
+]
 
 
 @pytest.mark.on_model("connectx5")
@@ -204,5 +233,6 @@ def test_settings_of_libmlx5(run, softhca, monkeypatch, setting):
     monkeypatch.setenv(*setting.split("="))
     pair(run, softhca, ["ibv_xsrq_pingpong", "-e"])
     pair(run, softhca, ["ibv_rc_pingpong", *SHORT, "-c"])
-    pair(run, softhca, ["ib_send_bw", "-F", "-c", "XRC", "-q", "4", "-n", "150", "-t", "32", "-s", "4096"])
+    pair(run, softhca,
+         ["ib_send_bw", "-F", "-c", "XRC", "-q", "4", "-n", "150", "-t", "32", "-s", "4096"])
     pair(run, softhca, ["ib_write_lat", "-F", "-I", "100", "-s", "90", "-n", "100"])

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """
-rdma-core's own tests, by pyverbs: all that can run pass, and what does not run has its reason in a table. The tests are those that
-the distribution installs with python3-pyverbs. SOFTHCA_TEST_PYVERBS=20 runs them 20 times in a row.
+rdma-core's own tests, by pyverbs: all that can run pass, and what does not run has its reason in a
+table. The tests are those that the distribution installs with python3-pyverbs.
+SOFTHCA_TEST_PYVERBS=20 runs them 20 times in a row.
 """
 
 import gzip
@@ -18,26 +19,34 @@ INSTALLED = pathlib.Path("/usr/share/doc/rdma-core/tests")
 RUNNER = pathlib.Path(__file__).with_name("pyverbs_runner.py")
 TIMES = int(os.environ.get("SOFTHCA_TEST_PYVERBS", "1"))
 
-# What the tests say when they do not run, and why that is right here. "As the driver": real adapters of this kind say it, too.
+# What the tests say when they do not run, and why that is right here. "As the driver": real
+# adapters of this kind say it, too.
 SKIPPED = {
     r"over non (MLX5|EFA) device|not an MLX5 device": "about another vendor's or another model's adapter",
     r"Ethernet link layer|net interface|RoCE|No supported port": "about Ethernet, and the ports are InfiniBand",
     r"huge pages|cuda-python|scapy|Crypto login|renderD|dmabuf|PCI device must": "needs what the machine has not, or what is told to the tests",
     r"ODP|No ODP caps": "as the ConnectX-3; the ConnectX-5 pages in on demand, the emulated one does not",
-    r"Extended QP|QP with extended attrs|QP without extended attrs": "as libmlx4, which knows only some of them, and libmlx5, which has no "
-    "atomic write",
-    r"Extended CQ|Device caps doesn't support": "no CQ that ignores overruns, no compressed or padded completions, no real-time "
-    "stamps",
+    r"Extended QP|QP with extended attrs|QP without extended attrs":
+        "as libmlx4, which knows only some of them, and libmlx5, which has no "
+        "atomic write",
+    r"Extended CQ|Device caps doesn't support":
+        "no CQ that ignores overruns, no compressed or padded completions, no real-time "
+        "stamps",
     r"Create MW|[Mm]emory [Ww]indow": "no memory windows",
     r"Parent Domain": "as libmlx4",
     r"All gid indices populated": "the table has one entry, and it is in use",
-    r"Device memory|Tag matching|DCI caps|Mkey|Mlx5DV QP|LAG|schedule elements|reserved QP|real time": "libmlx5 asks for it by ioctl, which the adapter's "
-    "descriptor does not have",
+    r"Device memory|Tag matching|DCI caps|Mkey|Mlx5DV QP|LAG|schedule elements|reserved QP|real time":
+        "libmlx5 asks for it by ioctl, which the adapter's "
+        "descriptor does not have",
 }
 
-# Tests of libmlx5's own verbs that do not ask before whether there is what they need, which is the ioctl interface.
-NEED_IOCTL = {"test_mlx5_cq", "test_mlx5_dc", "test_mlx5_dm_ops", "test_mlx5_dr", "test_mlx5_flow", "test_mlx5_mkey", "test_mlx5_pp",
-              "test_mlx5_query_port", "test_mlx5_timestamp", "test_mlx5_uar", "test_mlx5_var", "test_shared_pd"}
+# Tests of libmlx5's own verbs that do not ask before whether there is what they need, which is the
+# ioctl interface.
+NEED_IOCTL = {
+    "test_mlx5_cq", "test_mlx5_dc", "test_mlx5_dm_ops", "test_mlx5_dr", "test_mlx5_flow",
+    "test_mlx5_mkey", "test_mlx5_pp", "test_mlx5_query_port", "test_mlx5_timestamp",
+    "test_mlx5_uar", "test_mlx5_var", "test_shared_pd"
+}
 
 # As many at least pass; some more by the dice that the tests throw.
 PASS = {"connectx3": 55, "connectx5": 85}
@@ -47,27 +56,39 @@ PASS = {"connectx3": 55, "connectx5": 85}
 def folder(tmp_path_factory):
     pytest.importorskip("pyverbs", reason="python3-pyverbs is not installed")
     if not INSTALLED.is_dir():
-        pytest.skip(f"{INSTALLED} is not there: the distribution's tests were not installed with python3-pyverbs")
+        pytest.skip(
+            f"{INSTALLED} is not there: the distribution's tests were not installed with python3-pyverbs"
+        )
     path = tmp_path_factory.mktemp("pyverbs") / "tests"
     path.mkdir()
     for file in INSTALLED.iterdir():
         data = file.read_bytes()
-        (path / file.name.removesuffix(".gz")).write_bytes(gzip.decompress(data) if file.suffix == ".gz" else data)
+        (path / file.name.removesuffix(".gz")
+         ).write_bytes(gzip.decompress(data) if file.suffix == ".gz" else data)
     return path
 
 
 def unexplained(skipped):
-    return sorted({reason for _, reason in skipped if not any(re.search(known, reason) for known in SKIPPED)})
+    return sorted(
+        {reason for _, reason in skipped if not any(re.search(known, reason) for known in SKIPPED)})
 
 
 def test_pyverbs(run, softhca, folder):
     for _ in range(TIMES):
-        done = run([softhca, "run", "--devices=1", "--", "/usr/bin/python3", RUNNER, folder, models.device(0)], timeout=240)
+        done = run([
+            softhca, "run", "--devices=1", "--", "/usr/bin/python3", RUNNER, folder,
+            models.device(0)
+        ], timeout=240)
         lines = done.stdout.splitlines()
         assert lines and lines[-1].startswith("{"), done.stdout + done.stderr
         result = json.loads(lines[-1])
         passed = result["ran"] - len(result["skipped"]) - len(result["errors"])
-        print(f"{models.device(0)}: {passed} of {result['ran']} pass, {len(result['skipped'])} are skipped, {len(result['errors'])} need ioctl()")
-        assert [error for error in result["errors"] if error[0].split(".")[1] not in NEED_IOCTL or models.driver() == "mlx4"] == []
+        print(
+            f"{models.device(0)}: {passed} of {result['ran']} pass, {len(result['skipped'])} are skipped, {len(result['errors'])} need ioctl()"
+        )
+        assert [
+            error for error in result["errors"]
+            if error[0].split(".")[1] not in NEED_IOCTL or models.driver() == "mlx4"
+        ] == []
         assert unexplained(result["skipped"]) == []
         assert passed >= PASS[models.model()]

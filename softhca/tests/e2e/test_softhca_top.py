@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`softhca ctl top` and `counters`: what QPs have done and what they wait for, on screens of every size."""
+"""`softhca ctl top` and `counters`: what QPs have done and what they wait for, on screens of every
+size."""
 
 import os
 import pathlib
@@ -26,12 +27,14 @@ def counters(daemon):
 
 @pytest.fixture
 def counted(daemon):
-    """A program on the daemon, which has done its work but for one message that waits: {name: QP number}; its pid is in ["pid"]."""
+    """A program on the daemon, which has done its work but for one message that waits: {name: QP
+    number}; its pid is in ["pid"]."""
     program = daemon.start([PROGRAM], stderr=None)
     try:
         numbers = [int(word) for word in program.stdout.readline().split()]
         assert len(numbers) == 3, "the program could not do its work"
-        wait_for(lambda: counters(daemon)[0][models.device(0), numbers[0]], "sender that waits", holds=lambda fields: fields[8] != "-")
+        wait_for(lambda: counters(daemon)[0][models.device(0), numbers[0]], "sender that waits",
+                 holds=lambda fields: fields[8] != "-")
         yield dict(zip(("sender", "receiver", "refused"), numbers), pid=program.pid)
     finally:
         program.kill()
@@ -42,11 +45,15 @@ def test_counters(daemon, counted):
     """Every request and every receive once; the failed one as an error, and no flush."""
     here, there = models.device(0), models.device(1)
     qps, devices = counters(daemon)
-    assert qps[here, counted["sender"]] == [str(counted["pid"]), "RC", "RTS", "5", "5000", "0", "0", "0", "buffer",
-                                            str(counted["receiver"])]
+    assert qps[here, counted["sender"]] == [
+        str(counted["pid"]), "RC", "RTS", "5", "5000", "0", "0", "0", "buffer",
+        str(counted["receiver"])
+    ]
     assert qps[there, counted["receiver"]][3:9] == ["0", "0", "5", "5000", "0", "-"]
     assert qps[here, counted["refused"]][2:9] == ["ERR", "0", "0", "0", "0", "1", "-"]
-    assert devices == {here: ["2", "5", "5000", "0", "0", "1"], there: ["2", "0", "0", "5", "5000", "0"]}
+    assert devices == {
+        here: ["2", "5", "5000", "0", "0", "1"], there: ["2", "0", "0", "5", "5000", "0"]
+    }
 
 
 def test_top_fits_the_terminal_also_when_it_is_resized(softhca, counted):
@@ -59,7 +66,9 @@ def test_top_fits_the_terminal_also_when_it_is_resized(softhca, counted):
     assert wide[0].split() == ["DEVICE", "OUT/s", "B/s", "IN/s", "B/s", "QPs", "ERRORS"]
     assert wide[1].split() == [models.device(0), "-", "-", "-", "-", "2", "1"]
     rows = {line.split()[2]: line.split() for line in wide[5:]}
-    assert rows[f"{counted['sender']:06x}"][3:] == ["RC", "RTS", "5", "5000", "0", "0", "0", "buffer", f"{counted['receiver']:06x}"]
+    assert rows[f"{counted['sender']:06x}"][3:] == [
+        "RC", "RTS", "5", "5000", "0", "0", "0", "buffer", f"{counted['receiver']:06x}"
+    ]
     assert rows[f"{counted['receiver']:06x}"][5:] == ["0", "0", "5", "5000", "0", "-"]
     assert narrow[0] == wide[0][:20].rstrip() and max(map(len, narrow)) <= 20
     assert narrow[3] == f"... and {len(wide) - 3} more"
@@ -78,7 +87,8 @@ def test_top_goes_on_without_a_terminal(softhca, counted):
 
 
 def test_top_ends_with_the_daemon(run, softhca, counted):
-    with subprocess.Popen([softhca, "ctl", "top"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as top:
+    with subprocess.Popen([softhca, "ctl", "top"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as top:
         top.stdout.readline()
         run([softhca, "stop"])
         _, errors = top.communicate(timeout=30)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """
-UCX and the MPI libraries over it. They put themselves in the place of mmap() to watch the program's memory, so that a mapping of the
-device reaches its descriptor by a system call and not through the preload.
+UCX and the MPI libraries over it. They put themselves in the place of mmap() to watch the program's
+memory, so that a mapping of the device reaches its descriptor by a system call and not through the
+preload.
 """
 
 import os
@@ -20,8 +21,10 @@ SOURCES = pathlib.Path(__file__).parent
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 # In containers, too, MPI is started as root; and there are fewer processors than ranks.
-OPEN_MPI = ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ucx", "--mca", "osc", "^ucx", "-x", "LD_PRELOAD",
-            "-x", "UCX_TLS"]
+OPEN_MPI = [
+    "mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "--mca", "pml", "ucx", "--mca",
+    "osc", "^ucx", "-x", "LD_PRELOAD", "-x", "UCX_TLS"
+]
 LAUNCHERS = {"mpich": ["mpiexec.mpich"], "openmpi": OPEN_MPI}
 
 
@@ -52,13 +55,20 @@ UCX_NET_DEVICES=$ours:1 ucx_perftest -p $port "$@" 127.0.0.1 && wait $server
 
 
 # rc_v is rc_verbs, with ud_verbs to connect it. UCX makes everything else of messages.
-@pytest.mark.parametrize("transport, test, size", [("rc_v", "tag_lat", 64), ("rc_v", "tag_bw", 100000), ("rc_v", "ucp_put_bw", 5000),
-                                                   ("rc_v", "ucp_get", 5000), ("rc_v", "ucp_fadd", 8), ("ud_v", "tag_lat", 64),
+@pytest.mark.parametrize("transport, test, size", [("rc_v", "tag_lat", 64),
+                                                   ("rc_v", "tag_bw", 100000),
+                                                   ("rc_v", "ucp_put_bw", 5000),
+                                                   ("rc_v", "ucp_get", 5000),
+                                                   ("rc_v", "ucp_fadd", 8), ("ud_v", "tag_lat", 64),
                                                    ("ud_v", "tag_bw", 100000)])
 def test_ucx_perftest(run, softhca, transport, test, size):
     need("ucx_perftest")
-    done = run([softhca, "run", "--", "bash", "-c", PERFTEST, "perftest", transport, free_port(), models.device(0), models.device(1),
-                "-n", "100", "-w", "10", "-t", test, "-s", size], timeout=40)
+    done = run([
+        softhca, "run", "--", "bash", "-c", PERFTEST, "perftest", transport,
+        free_port(),
+        models.device(0),
+        models.device(1), "-n", "100", "-w", "10", "-t", test, "-s", size
+    ], timeout=40)
     assert done.returncode == 0 and "Final:" in done.stdout, done.stdout + done.stderr
     assert "ERROR" not in done.stdout + done.stderr
 
@@ -69,7 +79,8 @@ def mpi_program(tmp_path_factory):
         need(f"mpicc.{flavour}", LAUNCHERS[flavour][0])
         program = tmp_path_factory.getbasetemp() / f"ring-{flavour}"
         if not program.exists():
-            subprocess.run([f"mpicc.{flavour}", "-O1", "-o", program, SOURCES / "ring_of_ranks.c"], check=True)
+            subprocess.run([f"mpicc.{flavour}", "-O1", "-o", program, SOURCES / "ring_of_ranks.c"],
+                           check=True)
         return program
     return build
 
@@ -81,23 +92,31 @@ def test_mpi(run, softhca, monkeypatch, mpi_program, flavour, transport):
     """Several in a row: what goes wrong at the connection goes wrong now and then."""
     monkeypatch.setenv("UCX_TLS", transport)
     for _ in range(2):
-        done = run([softhca, "run", "--", *LAUNCHERS[flavour], "-n", "2", mpi_program(flavour)], timeout=40)
+        done = run([softhca, "run", "--", *LAUNCHERS[flavour], "-n", "2",
+                    mpi_program(flavour)], timeout=40)
         assert done.returncode == 0 and "2 ranks, 0 wrong" in done.stdout, done.stdout + done.stderr
 
 
 @pytest.fixture
 def roce(softhca, monkeypatch):
-    """UCX 1.13 knows datagrams of RoCE v2 by the service level of their completion, and a ConnectX-3 says nothing there."""
+    """UCX 1.13 knows datagrams of RoCE v2 by the service level of their completion, and a
+    ConnectX-3 says nothing there."""
     if models.model() == "connectx3":
         monkeypatch.setenv("UCX_IB_GID_INDEX", "2")
     return [softhca, "run", "--link=ethernet", "--"]
 
 
-@pytest.mark.parametrize("transport, test, size", [("rc_v", "tag_lat", 64), ("rc_v", "ucp_put_bw", 5000), ("ud_v", "tag_bw", 100000)])
+@pytest.mark.parametrize("transport, test, size", [("rc_v", "tag_lat", 64),
+                                                   ("rc_v", "ucp_put_bw", 5000),
+                                                   ("ud_v", "tag_bw", 100000)])
 def test_ucx_perftest_over_roce(run, roce, transport, test, size):
     need("ucx_perftest")
-    done = run([*roce, "bash", "-c", PERFTEST, "perftest", transport, free_port(), models.device(0), models.device(1),
-                "-n", "100", "-w", "10", "-t", test, "-s", size], timeout=40)
+    done = run([
+        *roce, "bash", "-c", PERFTEST, "perftest", transport,
+        free_port(),
+        models.device(0),
+        models.device(1), "-n", "100", "-w", "10", "-t", test, "-s", size
+    ], timeout=40)
     assert done.returncode == 0 and "Final:" in done.stdout, done.stdout + done.stderr
 
 
@@ -110,7 +129,8 @@ def test_mpi_over_roce(run, roce, monkeypatch, mpi_program, flavour):
 
 @pytest.mark.any_model
 def test_openings_share_their_locks(run, softhca):
-    """Two openings of a device have each a doorbell page of their own, and are all the same one file to flock()."""
+    """Two openings of a device have each a doorbell page of their own, and are all the same one
+    file to flock()."""
     script = r"""
 import fcntl, os, stat
 a, b, other = (os.open(f"/dev/infiniband/uverbs{i}", os.O_RDWR) for i in (0, 0, 1))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Operations, failures, events and refusals, over the modern API; with rings in shared memory and without."""
+"""Operations, failures, events and refusals, over the modern API; with rings in shared memory and
+without."""
 
 import os
 import pathlib
@@ -13,11 +14,13 @@ PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
 
 
 PROGRAMS_OF_RINGS = ["data-path", "datagrams", "exact", "failures", "xrc-events", "completions"]
-PROGRAMS_OF_THE_WIRE = ["long-messages", "multicast", "ends"]  # the models differ in nothing that they see
+# the models differ in nothing that they see
+PROGRAMS_OF_THE_WIRE = ["long-messages", "multicast", "ends"]
 
 
 def check(run, softhca, program, arena):
-    done = run([softhca, "run", f"--arena={arena}", "--", PROGRAMS / f"softhca-{program}"], timeout=100)
+    done = run([softhca, "run", f"--arena={arena}", "--", PROGRAMS / f"softhca-{program}"],
+               timeout=100)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
@@ -57,8 +60,8 @@ def test_rings_are_in_shared_memory(daemon, expected):
         holder.communicate()
 
 
-@pytest.mark.parametrize("mode, setting", [("usual", "strict=off"), ("strict", "strict=on"), ("no-open-qp", "open_qp=off"),
-                                           ("no-xrc", "xrc=off")])
+@pytest.mark.parametrize("mode, setting", [("usual", "strict=off"), ("strict", "strict=on"),
+                                           ("no-open-qp", "open_qp=off"), ("no-xrc", "xrc=off")])
 def test_refusals(run, softhca, mode, setting):
     done = run([softhca, "run", f"--{setting}", "--", PROGRAMS / "softhca-refusals", mode])
     assert done.returncode == 0, done.stdout + done.stderr
@@ -72,34 +75,44 @@ def test_refusals_notice_a_wrong_setting(run, softhca):
     assert "strictly: got 0, the kernel has EINVAL" in done.stdout
 
 
-@pytest.mark.parametrize("opened, cases", [("hear", []), ("deaf", ["who_hears", "who_hears_when_the_creator_has_left", "events_keep_their_order"])])
+@pytest.mark.parametrize(
+    "opened, cases",
+    [("hear", []),
+     ("deaf", ["who_hears", "who_hears_when_the_creator_has_left", "events_keep_their_order"])])
 def test_agreement(run, softhca, opened, cases):
     """The order, number and moment of events and ends; tests/kernel asks a real kernel the same."""
     raise_event = f"""sh -c 'for i in $(seq $4); do "{softhca}" ctl event {models.device(0)} $2 $1 || exit; done'"""
     settings = ["--open_events=off"] if opened == "deaf" else []
-    done = run([softhca, "run", *settings, "--", PROGRAMS / "softhca-agreement", *cases], timeout=60,
-               env={"AGREEMENT_RAISE": raise_event, "AGREEMENT_OPENED": opened})
+    done = run([softhca, "run", *settings, "--", PROGRAMS / "softhca-agreement", *cases],
+               timeout=60, env={"AGREEMENT_RAISE": raise_event, "AGREEMENT_OPENED": opened})
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-LIMITS = ["max_qp=3", "max_cq=3", "max_srq=2", "max_mr=3", "max_pd=2", "max_qp_wr=20", "max_sge=4", "max_cqe=127", "max_srq_wr=31",
-          "max_srq_sge=3", "max_qp_rd_atom=4", "max_qp_init_rd_atom=8"]
+LIMITS = [
+    "max_qp=3", "max_cq=3", "max_srq=2", "max_mr=3", "max_pd=2", "max_qp_wr=20", "max_sge=4",
+    "max_cqe=127", "max_srq_wr=31", "max_srq_sge=3", "max_qp_rd_atom=4", "max_qp_init_rd_atom=8"
+]
 
 
 def test_limits(run, softhca):
-    done = run([softhca, "run", *(f"--{limit}" for limit in LIMITS), "--", PROGRAMS / "softhca-limits"])
+    done = run(
+        [softhca, "run", *(f"--{limit}" for limit in LIMITS), "--", PROGRAMS / "softhca-limits"])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("memlock, outcome", [("on", "refused"), ("off", "allowed")])
 def test_locked_memory(run, softhca, memlock, outcome):
-    done = run([softhca, "run", f"--memlock={memlock}", "--", PROGRAMS / "softhca-memlock", outcome])
+    done = run(
+        [softhca, "run", f"--memlock={memlock}", "--", PROGRAMS / "softhca-memlock", outcome])
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.any_model
 def test_every_limit_is_tried(run, softhca):
     """A limit that is added to the settings has to be added here."""
-    settings = {word for word in run([softhca, "--help"]).stdout.replace("=", " ").split() if word.startswith("--max_")}
+    settings = {
+        word for word in run([softhca, "--help"]).stdout.replace("=", " ").split()
+        if word.startswith("--max_")
+    }
     assert settings == {"--" + limit.split("=")[0] for limit in LIMITS}

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Holds an XRC target QP, an SRQ and a CQ on the first device and says which asynchronous events come for them. */
+/*
+ * Holds an XRC target QP, an SRQ and a CQ on the first device and says which asynchronous events
+ * come for them.
+ */
 #include <tests/e2e/opened.h>
 #include "xrc.h"
 
@@ -9,8 +12,8 @@
 #include <unistd.h>
 
 /* The name of the event's object; "stale" for a pointer that the program never had. */
-static const char *element(const struct ibv_async_event *event, const struct ibv_qp *qp, const struct ibv_srq *srq,
-			   const struct ibv_cq *cq)
+static const char *element(const struct ibv_async_event *event, const struct ibv_qp *qp,
+			   const struct ibv_srq *srq, const struct ibv_cq *cq)
 {
 	switch (event->event_type) {
 	case IBV_EVENT_CQ_ERR:
@@ -32,7 +35,10 @@ static const char *element(const struct ibv_async_event *event, const struct ibv
 	}
 }
 
-/* usage: watcher DOMAIN-FILE COUNT [QP-NUMBER]; ends after COUNT events, when everything could be destroyed. */
+/*
+ * usage: watcher DOMAIN-FILE COUNT [QP-NUMBER]; ends after COUNT events, when everything could be
+ * destroyed.
+ */
 int main(int argc, char **argv)
 {
 	struct host *host = rig_host(0);
@@ -45,7 +51,8 @@ int main(int argc, char **argv)
 	NEED(count > 0 && fd >= 0);
 	xrcd = MADE(xrc_domain(host, fd, O_CREAT));
 	srq = MADE(xrc_srq(host, xrcd, RIG_DEPTH, 1));
-	qp = argc > 3 ? xrc_open(host, xrcd, (uint32_t)strtoul(argv[3], NULL, 0)) : xrc_target(host, xrcd);
+	qp = argc > 3 ? xrc_open(host, xrcd, (uint32_t)strtoul(argv[3], NULL, 0))
+		      : xrc_target(host, xrcd);
 	NEED(qp);
 	printf("%u %u\n", qp->qp_num, xrc_srq_number(srq));
 	fflush(stdout);
@@ -56,7 +63,8 @@ int main(int argc, char **argv)
 		printf("%d %s\n", (int)event.event_type, element(&event, qp, srq, host->cq));
 		ibv_ack_async_event(&event);
 	}
-	NEED(!(argc > 3 ? opened_destroy(qp) : ibv_destroy_qp(qp)) && !ibv_destroy_srq(srq) && !ibv_close_xrcd(xrcd));
+	NEED(!(argc > 3 ? opened_destroy(qp) : ibv_destroy_qp(qp)) && !ibv_destroy_srq(srq) &&
+	     !ibv_close_xrcd(xrcd));
 	rig_free_host(host);
 	return EXIT_SUCCESS;
 }

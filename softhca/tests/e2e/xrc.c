@@ -17,9 +17,10 @@ int xrc_file(void)
 
 struct ibv_xrcd *xrc_domain(struct host *host, int fd, int oflags)
 {
-	struct ibv_xrcd_init_attr attr = {
-		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS, .fd = fd, .oflags = oflags
-	};
+	struct ibv_xrcd_init_attr attr = { .comp_mask = IBV_XRCD_INIT_ATTR_FD |
+							IBV_XRCD_INIT_ATTR_OFLAGS,
+					   .fd = fd,
+					   .oflags = oflags };
 
 	return ibv_open_xrcd(host->ctx, &attr);
 }
@@ -27,9 +28,11 @@ struct ibv_xrcd *xrc_domain(struct host *host, int fd, int oflags)
 struct ibv_srq *xrc_srq(struct host *host, struct ibv_xrcd *xrcd, uint32_t max_wr, uint32_t max_sge)
 {
 	struct ibv_srq_init_attr_ex attr = {
-		.attr = { .max_wr = max_wr, .max_sge = max_sge }, .srq_type = IBV_SRQT_XRC, .xrcd = xrcd, .cq = host->cq,
+		.attr = { .max_wr = max_wr, .max_sge = max_sge }, .srq_type = IBV_SRQT_XRC,
+		.xrcd = xrcd, .cq = host->cq,
 		.pd = host->pd,
-		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD | IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
+		.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD |
+			     IBV_SRQ_INIT_ATTR_CQ | IBV_SRQ_INIT_ATTR_PD,
 	};
 
 	return ibv_create_srq_ex(host->ctx, &attr);

@@ -10,7 +10,8 @@ int xrc_file(void);
 
 /* @fd -1: a private domain. */
 struct ibv_xrcd *xrc_domain(struct host *host, int fd, int oflags);
-struct ibv_srq *xrc_srq(struct host *host, struct ibv_xrcd *xrcd, uint32_t max_wr, uint32_t max_sge);
+struct ibv_srq *xrc_srq(struct host *host, struct ibv_xrcd *xrcd, uint32_t max_wr,
+			uint32_t max_sge);
 struct ibv_qp *xrc_target(struct host *host, struct ibv_xrcd *xrcd);
 /* One more handle of a target. */
 struct ibv_qp *xrc_open(struct host *host, struct ibv_xrcd *xrcd, uint32_t qpn);

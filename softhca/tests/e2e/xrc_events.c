@@ -30,7 +30,8 @@ static bool target_outlives_its_creator(void)
 	s.target = s.opened;
 	CHECK(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
 	CHECK(!opened_destroy(s.opened));
-	CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) && wc.status == IBV_WC_RETRY_EXC_ERR);
+	CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) &&
+	      wc.status == IBV_WC_RETRY_EXC_ERR);
 	return true;
 }
 
@@ -52,9 +53,12 @@ static bool query_tells_all_without_a_mask(void)
 
 	memset(&attr, 0xff, sizeof(attr));
 	CHECK(!ibv_query_qp(s.opened, &attr, 0, &init));
-	CHECK(attr.qp_state == IBV_QPS_RTR && attr.cur_qp_state == IBV_QPS_RTR && attr.path_mtu == IBV_MTU_1024);
-	CHECK(attr.dest_qp_num == s.send->qp_num && attr.rq_psn == 0x1234 && attr.port_num == 1 && attr.pkey_index == 0);
-	CHECK(attr.ah_attr.dlid == s.sender->lid && attr.ah_attr.port_num == 1 && attr.min_rnr_timer == 1);
+	CHECK(attr.qp_state == IBV_QPS_RTR && attr.cur_qp_state == IBV_QPS_RTR &&
+	      attr.path_mtu == IBV_MTU_1024);
+	CHECK(attr.dest_qp_num == s.send->qp_num && attr.rq_psn == 0x1234 && attr.port_num == 1 &&
+	      attr.pkey_index == 0);
+	CHECK(attr.ah_attr.dlid == s.sender->lid && attr.ah_attr.port_num == 1 &&
+	      attr.min_rnr_timer == 1);
 	CHECK(attr.max_dest_rd_atomic == 4 && attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE);
 	return true;
 }
@@ -90,7 +94,8 @@ static bool write_uses_the_srqs_pd(void)
 	CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	CHECK(s.two->buffer[63] == 0x5a);
 	wr.qp_type.xrc.remote_srqn = xrc_srq_number(s.srq1);
-	CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) && wc.status == IBV_WC_REM_ACCESS_ERR);
+	CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) &&
+	      wc.status == IBV_WC_REM_ACCESS_ERR);
 	return true;
 }
 
@@ -117,7 +122,8 @@ static bool two_handles_two_events(void)
 	CHECK(again);
 	CHECK(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
 	/* The handle that was opened last is told first. */
-	CHECK(xrc_event_is(s.two, IBV_EVENT_COMM_EST, again) && xrc_event_is(s.two, IBV_EVENT_COMM_EST, s.opened));
+	CHECK(xrc_event_is(s.two, IBV_EVENT_COMM_EST, again) &&
+	      xrc_event_is(s.two, IBV_EVENT_COMM_EST, s.opened));
 	return true;
 }
 
@@ -128,12 +134,16 @@ static bool unread_events_do_not_block_destroy(void)
 	CHECK(xrc_send(&s, s.srq2, s.two, IBV_WC_SUCCESS));
 	CHECK(rig_readable(s.two->ctx->async_fd, RIG_PATIENCE_MS));
 	CHECK(!opened_destroy(s.opened));
-	CHECK(!rig_readable(s.two->ctx->async_fd, 10)); /* and it has left no stale pointer behind */
+	/* and it has left no stale pointer behind */
+	CHECK(!rig_readable(s.two->ctx->async_fd, 10));
 	CHECK(rig_readable(s.one->ctx->async_fd, RIG_PATIENCE_MS));
 	return true;
 }
 
-/* Destroying a QP whose event was read and not acknowledged waits; in a child, so that it can be told from a hang. */
+/*
+ * Destroying a QP whose event was read and not acknowledged waits; in a child, so that it can be
+ * told from a hang.
+ */
 static bool read_event_blocks_destroy(void)
 {
 	pid_t child = fork();
@@ -149,7 +159,8 @@ static bool read_event_blocks_destroy(void)
 		opened_destroy(s.opened);
 		_exit(0);
 	}
-	CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM);
+	CHECK(waitpid(child, &status, 0) == child && WIFSIGNALED(status) &&
+	      WTERMSIG(status) == SIGALRM);
 	return true;
 }
 
@@ -174,7 +185,8 @@ static bool srq_limit(void)
 		CHECK(!rig_post(s.send, &wr) && rig_poll(s.sender->cq, &wc) && !wc.status);
 		CHECK(rig_poll(s.one->cq, &wc) && wc.wr_id == id);
 		/* As many as the limit are enough. */
-		CHECK(rig_readable(s.one->ctx->async_fd, id == 2 ? RIG_PATIENCE_MS : 10) == (id == 2));
+		CHECK(rig_readable(s.one->ctx->async_fd, id == 2 ? RIG_PATIENCE_MS : 10) ==
+		      (id == 2));
 	}
 	CHECK(rig_async(s.one->ctx, &event) && event.event_type == IBV_EVENT_SRQ_LIMIT_REACHED);
 	CHECK(event.element.srq == s.srq1);
@@ -205,7 +217,8 @@ static bool sq_drained(void)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1 };
 
 	if (!emulated_drains())
-		return ibv_modify_qp(s.send, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY) == EINVAL;
+		return ibv_modify_qp(s.send, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY) ==
+		       EINVAL;
 	CHECK(!ibv_modify_qp(s.send, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY));
 	CHECK(xrc_event_is(s.sender, IBV_EVENT_SQ_DRAINED, s.send));
 	return true;
@@ -213,10 +226,10 @@ static bool sq_drained(void)
 
 static const struct rig_case cases[] = {
 	CASE(one_target_many_srqs), CASE(target_outlives_its_creator), CASE(any_handle_modifies),
-	CASE(query_tells_all_without_a_mask), CASE(srq_of_another_domain), CASE(domain_is_per_device),
-	CASE(write_uses_the_srqs_pd), CASE(every_handle_hears), CASE(two_handles_two_events),
-	CASE(unread_events_do_not_block_destroy), CASE(read_event_blocks_destroy), CASE(srq_limit),
-	CASE(last_wqe_reached), CASE(sq_drained),
+	CASE(query_tells_all_without_a_mask), CASE(srq_of_another_domain),
+	CASE(domain_is_per_device), CASE(write_uses_the_srqs_pd), CASE(every_handle_hears),
+	CASE(two_handles_two_events), CASE(unread_events_do_not_block_destroy),
+	CASE(read_event_blocks_destroy), CASE(srq_limit), CASE(last_wqe_reached), CASE(sq_drained),
 };
 
 RIG_MAIN(cases)

@@ -8,7 +8,9 @@
 
 struct xrc_stage xrc_stage(void)
 {
-	struct xrc_stage s = { .sender = rig_host(0), .one = rig_host(1), .two = rig_host(1), .fd = xrc_file() };
+	struct xrc_stage s = {
+		.sender = rig_host(0), .one = rig_host(1), .two = rig_host(1), .fd = xrc_file()
+	};
 
 	s.xrcd1 = MADE(xrc_domain(s.one, s.fd, O_CREAT));
 	s.xrcd2 = MADE(xrc_domain(s.two, s.fd, 0));
@@ -21,7 +23,8 @@ struct xrc_stage xrc_stage(void)
 	return s;
 }
 
-struct ibv_send_wr xrc_wr(struct xrc_stage *s, struct ibv_sge *sge, enum ibv_wr_opcode opcode, struct ibv_srq *srq)
+struct ibv_send_wr xrc_wr(struct xrc_stage *s, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+			  struct ibv_srq *srq)
 {
 	struct ibv_send_wr wr = rig_wr(s->sender, sge, opcode, 0, XRC_BYTES);
 
@@ -29,7 +32,8 @@ struct ibv_send_wr xrc_wr(struct xrc_stage *s, struct ibv_sge *sge, enum ibv_wr_
 	return wr;
 }
 
-bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host, enum ibv_wc_status status)
+bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host,
+	      enum ibv_wc_status status)
 {
 	struct ibv_sge sge;
 	struct ibv_send_wr wr = xrc_wr(s, &sge, IBV_WR_SEND, srq);
@@ -42,7 +46,8 @@ bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host, enum 
 	if (status)
 		return true;
 	CHECK(rig_poll(host->cq, &wc) && wc.status == IBV_WC_SUCCESS && wc.wr_id == number);
-	CHECK(wc.qp_num == s->target->qp_num && wc.src_qp == emulated_src_qp(number, s->send->qp_num));
+	CHECK(wc.qp_num == s->target->qp_num &&
+	      wc.src_qp == emulated_src_qp(number, s->send->qp_num));
 	CHECK(host->buffer[4096] == (uint8_t)number);
 	return true;
 }

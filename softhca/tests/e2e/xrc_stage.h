@@ -20,10 +20,15 @@ struct xrc_stage {
 struct xrc_stage xrc_stage(void);
 
 /* A request of XRC_BYTES from the sender's buffer to an SRQ. */
-struct ibv_send_wr xrc_wr(struct xrc_stage *s, struct ibv_sge *sge, enum ibv_wr_opcode opcode, struct ibv_srq *srq);
+struct ibv_send_wr xrc_wr(struct xrc_stage *s, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+			  struct ibv_srq *srq);
 
-/* Sends to an SRQ of the host. The sender gets this status; if it is success, the host gets the message. */
-bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host, enum ibv_wc_status status);
+/*
+ * Sends to an SRQ of the host. The sender gets this status; if it is success, the host gets the
+ * message.
+ */
+bool xrc_send(struct xrc_stage *s, struct ibv_srq *srq, struct host *host,
+	      enum ibv_wc_status status);
 
 /* The host's next asynchronous event is this one; it is acknowledged. */
 bool xrc_event_is(struct host *host, enum ibv_event_type type, struct ibv_qp *qp);

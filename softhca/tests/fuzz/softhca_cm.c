@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Hostile write()s on two files of the connection manager: any sequence of them, valid or not, and clocks that jump ahead.
- * Afterwards the files are closed, and nothing may be left of them.
+ * Hostile write()s on two files of the connection manager: any sequence of them, valid or not, and
+ * clocks that jump ahead. Afterwards the files are closed, and nothing may be left of them.
  *
- * The input: commands of a number and flags, then the bytes of the request. Unless a flag says otherwise, this program corrects
- * what most commands have right: lengths, small ids, addresses that exist, a response that can be written.
+ * The input: commands of a number and flags, then the bytes of the request. Unless a flag says
+ * otherwise, this program corrects what most commands have right: lengths, small ids, addresses
+ * that exist, a response that can be written.
  */
 #include "softhca_stage.h"
 
@@ -46,33 +47,94 @@ struct layout {
 
 static const struct layout layouts[] = {
 	[RDMA_USER_CM_CMD_CREATE_ID] = { SIZE(create_id), NONE, 8, { NONE, NONE }, 0, NONE },
-	[RDMA_USER_CM_CMD_DESTROY_ID] = { SIZE(destroy_id), AT(destroy_id, id), 0, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_BIND_IP] = { SIZE(bind_ip), AT(bind_ip, id), NONE, { AT(bind_ip, addr), NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_RESOLVE_IP] = { SIZE(resolve_ip), AT(resolve_ip, id), NONE,
-					  { AT(resolve_ip, src_addr), AT(resolve_ip, dst_addr) }, NONE, NONE },
-	[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = { SIZE(resolve_route), 0, NONE, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_QUERY_ROUTE] = { SIZE(query), AT(query, id), 0, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_CONNECT] = { SIZE(connect), AT(connect, id), NONE, { NONE, NONE }, NONE,
+	[RDMA_USER_CM_CMD_DESTROY_ID] = { SIZE(destroy_id),
+					  AT(destroy_id, id),
+					  0,
+					  { NONE, NONE },
+					  NONE,
+					  NONE },
+	[RDMA_USER_CM_CMD_BIND_IP] = { SIZE(bind_ip),
+				       AT(bind_ip, id),
+				       NONE,
+				       { AT(bind_ip, addr), NONE },
+				       NONE,
+				       NONE },
+	[RDMA_USER_CM_CMD_RESOLVE_IP] = { SIZE(resolve_ip),
+					  AT(resolve_ip, id),
+					  NONE,
+					  { AT(resolve_ip, src_addr), AT(resolve_ip, dst_addr) },
+					  NONE,
+					  NONE },
+	[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = { SIZE(resolve_route),
+					     0,
+					     NONE,
+					     { NONE, NONE },
+					     NONE,
+					     NONE },
+	[RDMA_USER_CM_CMD_QUERY_ROUTE] = { SIZE(query),
+					   AT(query, id),
+					   0,
+					   { NONE, NONE },
+					   NONE,
+					   NONE },
+	[RDMA_USER_CM_CMD_CONNECT] = { SIZE(connect),
+				       AT(connect, id),
+				       NONE,
+				       { NONE, NONE },
+				       NONE,
 				       AT(connect, conn_param.valid) },
 	[RDMA_USER_CM_CMD_LISTEN] = { SIZE(listen), 0, NONE, { NONE, NONE }, NONE, NONE },
 	[RDMA_USER_CM_CMD_ACCEPT] = { SIZE(accept), AT(accept, id), NONE, { NONE, NONE }, 0, NONE },
 	[RDMA_USER_CM_CMD_REJECT] = { SIZE(reject), 0, NONE, { NONE, NONE }, NONE, NONE },
 	[RDMA_USER_CM_CMD_DISCONNECT] = { SIZE(disconnect), 0, NONE, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_INIT_QP_ATTR] = { SIZE(init_qp_attr), AT(init_qp_attr, id), 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_INIT_QP_ATTR] = { SIZE(init_qp_attr),
+					    AT(init_qp_attr, id),
+					    0,
+					    { NONE, NONE },
+					    NONE,
+					    NONE },
 	[RDMA_USER_CM_CMD_GET_EVENT] = { SIZE(get_event), NONE, 0, { NONE, NONE }, NONE, NONE },
 	[RDMA_USER_CM_CMD_GET_OPTION] = { 8, NONE, NONE, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_SET_OPTION] = { SIZE(set_option), AT(set_option, id), 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_SET_OPTION] = { SIZE(set_option),
+					  AT(set_option, id),
+					  0,
+					  { NONE, NONE },
+					  NONE,
+					  NONE },
 	[RDMA_USER_CM_CMD_NOTIFY] = { SIZE(notify), 0, NONE, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { SIZE(join_ip_mcast), AT(join_ip_mcast, id), 0,
-					     { AT(join_ip_mcast, addr), NONE }, AT(join_ip_mcast, uid), NONE },
-	[RDMA_USER_CM_CMD_LEAVE_MCAST] = { SIZE(destroy_id), AT(destroy_id, id), 0, { NONE, NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_MIGRATE_ID] = { SIZE(migrate_id), AT(migrate_id, id), 0, { NONE, NONE }, NONE, NONE },
+	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { SIZE(join_ip_mcast),
+					     AT(join_ip_mcast, id),
+					     0,
+					     { AT(join_ip_mcast, addr), NONE },
+					     AT(join_ip_mcast, uid),
+					     NONE },
+	[RDMA_USER_CM_CMD_LEAVE_MCAST] = { SIZE(destroy_id),
+					   AT(destroy_id, id),
+					   0,
+					   { NONE, NONE },
+					   NONE,
+					   NONE },
+	[RDMA_USER_CM_CMD_MIGRATE_ID] = { SIZE(migrate_id),
+					  AT(migrate_id, id),
+					  0,
+					  { NONE, NONE },
+					  NONE,
+					  NONE },
 	[RDMA_USER_CM_CMD_QUERY] = { SIZE(query), AT(query, id), 0, { NONE, NONE }, NONE, NONE },
 	[RDMA_USER_CM_CMD_BIND] = { SIZE(bind), 0, NONE, { AT(bind, addr), NONE }, NONE, NONE },
-	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = { SIZE(resolve_addr), 0, NONE,
-					    { AT(resolve_addr, src_addr), AT(resolve_addr, dst_addr) }, NONE, NONE },
-	[RDMA_USER_CM_CMD_JOIN_MCAST] = { SIZE(join_mcast), AT(join_mcast, id), 0,
-					  { AT(join_mcast, addr), NONE }, AT(join_mcast, uid), NONE },
+	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = { SIZE(resolve_addr),
+					    0,
+					    NONE,
+					    { AT(resolve_addr, src_addr),
+					      AT(resolve_addr, dst_addr) },
+					    NONE,
+					    NONE },
+	[RDMA_USER_CM_CMD_JOIN_MCAST] = { SIZE(join_mcast),
+					  AT(join_mcast, id),
+					  0,
+					  { AT(join_mcast, addr), NONE },
+					  AT(join_mcast, uid),
+					  NONE },
 };
 
 #define COMMANDS (sizeof(layouts) / sizeof(layouts[0]))
@@ -98,11 +160,15 @@ static struct cm_file *open_file(struct stage *stage, uint32_t host)
 	return file;
 }
 
-/* One of few addresses, of either family, so that two ids often have the same. The first bytes of the input choose. */
+/*
+ * One of few addresses, of either family, so that two ids often have the same. The first bytes of
+ * the input choose.
+ */
 static uint16_t put_address(uint8_t *at)
 {
 	uint8_t which = at[0], port = at[1] & 3;
-	struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(port ? 7000 + port : 0) };
+	struct sockaddr_in in = { .sin_family = AF_INET,
+				  .sin_port = htons(port ? 7000 + port : 0) };
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = in.sin_port };
 
 	if (which & 0x80)
@@ -181,10 +247,11 @@ static void one_command(struct stage *stage, struct input *input, struct cm_file
 		length -= take8(input) % length;
 	if (flags & LATER)
 		timer_run(&stage->machine.timers, UINT64_MAX - 1);
-	cm_execute(files[flags & OTHER_FILE], &message, length, flags & ATTACHED ? files[!(flags & OTHER_FILE)]->ear : -1);
+	cm_execute(files[flags & OTHER_FILE], &message, length,
+		   flags & ATTACHED ? files[!(flags & OTHER_FILE)]->ear : -1);
 }
 
-/* ---- the first steps of a connection, as many as the input wants: it would hardly find them by itself ---- */
+/* ---- the first steps of a connection, as many as the input wants ---- */
 
 struct step {
 	uint8_t file, command, id;
@@ -192,17 +259,23 @@ struct step {
 };
 
 static const struct step steps[] = {
-	{ 0, RDMA_USER_CM_CMD_CREATE_ID, 0, false, false },    { 0, RDMA_USER_CM_CMD_BIND_IP, 0, true, false },
-	{ 0, RDMA_USER_CM_CMD_LISTEN, 0, false, false },       { 1, RDMA_USER_CM_CMD_CREATE_ID, 0, false, false },
-	{ 1, RDMA_USER_CM_CMD_RESOLVE_IP, 1, true, false },    { 1, RDMA_USER_CM_CMD_RESOLVE_ROUTE, 1, false, false },
-	{ 1, RDMA_USER_CM_CMD_CONNECT, 1, false, true },       { 0, RDMA_USER_CM_CMD_GET_EVENT, 0, false, false },
-	{ 0, RDMA_USER_CM_CMD_ACCEPT, 2, false, true },	       { 1, RDMA_USER_CM_CMD_ACCEPT, 1, false, false },
-	{ 1, RDMA_USER_CM_CMD_DISCONNECT, 1, false, false },
+	{ 0, RDMA_USER_CM_CMD_CREATE_ID, 0, false, false },
+	   { 0, RDMA_USER_CM_CMD_BIND_IP, 0, true, false },
+	   { 0, RDMA_USER_CM_CMD_LISTEN, 0, false, false },
+	         { 1, RDMA_USER_CM_CMD_CREATE_ID, 0, false, false },
+	{ 1, RDMA_USER_CM_CMD_RESOLVE_IP, 1, true, false },
+	   { 1, RDMA_USER_CM_CMD_RESOLVE_ROUTE, 1, false, false },
+	   { 1, RDMA_USER_CM_CMD_CONNECT, 1, false, true },
+	         { 0, RDMA_USER_CM_CMD_GET_EVENT, 0, false, false },
+	{ 0, RDMA_USER_CM_CMD_ACCEPT, 2, false, true },
+	       { 1, RDMA_USER_CM_CMD_ACCEPT, 1, false, false },
+	       { 1, RDMA_USER_CM_CMD_DISCONNECT, 1, false, false },
 };
 
 #define STEPS (sizeof(steps) / sizeof(steps[0]))
 
-static void take_step(const struct stage *stage, const struct step *step, struct cm_file *const *files, uint16_t ps)
+static void take_step(const struct stage *stage, const struct step *step,
+		      struct cm_file *const *files, uint16_t ps)
 {
 	const struct layout *layout = &layouts[step->command];
 	struct {
@@ -211,7 +284,9 @@ static void take_step(const struct stage *stage, const struct step *step, struct
 	} message = { { step->command, layout->size, ROOM }, { 0 } };
 	struct rdma_ucm_create_id *create = (void *)message.body;
 	struct rdma_ucm_accept *accept = (void *)message.body;
-	const struct sockaddr_in in = { .sin_family = AF_INET, .sin_port = htons(7001), .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	const struct sockaddr_in in = { .sin_family = AF_INET,
+					.sin_port = htons(7001),
+					.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 
 	if (layout->id != NONE)
 		message.body[layout->id] = step->id;
@@ -227,7 +302,8 @@ static void take_step(const struct stage *stage, const struct step *step, struct
 		message.body[layout->valid] = 1;
 	if (step->command == RDMA_USER_CM_CMD_ACCEPT)
 		accept->conn_param.valid = step->valid;
-	need(!cm_execute(files[step->file], &message, sizeof(message.hdr) + layout->size, -1), "a step of the connection is refused");
+	need(!cm_execute(files[step->file], &message, sizeof(message.hdr) + layout->size, -1),
+	     "a step of the connection is refused");
 }
 
 /* With datagrams the active side accepts nothing, and there is nothing to disconnect. */
@@ -247,7 +323,8 @@ static void check_readable(const struct cm_file *file)
 
 	list_for_each(node, &file->events)
 		events++;
-	need(events == file->waiting && file->rung <= events && !events == !file->rung, "the descriptor is readable without an event, or not with one");
+	need(events == file->waiting && file->rung <= events && !events == !file->rung,
+	     "the descriptor is readable without an event, or not with one");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -269,8 +346,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	cm_file_destroy(files[0]);
 	cm_file_destroy(files[1]);
-	need(list_empty(&cm->files) && list_empty(&cm->ids) && !cm->numbers.used, "ids are left over");
-	need(list_empty(&cm->groups) && !cm->group_lids.used && !cm->joins.used, "groups are left over");
+	need(list_empty(&cm->files) && list_empty(&cm->ids) && !cm->numbers.used,
+	     "ids are left over");
+	need(list_empty(&cm->groups) && !cm->group_lids.used && !cm->joins.used,
+	     "groups are left over");
 	stage_end(stage);
 	return 0;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Hostile write()s on the uverbs file: any sequence of them, valid or not, while the HCA goes on working. Afterwards the
- * context ends, and nothing may be left of it.
+ * Hostile write()s on the uverbs file: any sequence of them, valid or not, while the HCA goes on
+ * working. Afterwards the context ends, and nothing may be left of it.
  *
- * The input: commands of a number, flags, a count of words and room for the response, and then the words. Unless a flag says
- * otherwise, this program corrects what most commands have right: the header's own length, and a response that can be written.
+ * The input: commands of a number, flags, a count of words and room for the response, and then the
+ * words. Unless a flag says
+ * otherwise, this program corrects what most commands have right: the header's own length, and a
+ * response that can be written.
  */
 #include "softhca_stage.h"
 
@@ -34,7 +36,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int file = -1;
 
-/* The fuzzer cannot guess addresses: a highest byte of 0xa5 stands for one in the arena, 0x5a for one in memory of the client. */
+/*
+ * The fuzzer cannot guess addresses: a highest byte of 0xa5 stands for one in the arena, 0x5a for
+ * one in memory of the client.
+ */
 static void put_addresses(const struct stage *stage, uint32_t *words, uint32_t count)
 {
 	for (uint32_t i = 0; i + 1 < count; i++) {
@@ -50,7 +55,8 @@ static void put_addresses(const struct stage *stage, uint32_t *words, uint32_t c
 }
 
 /* Words of the message after the legacy header. */
-static uint32_t compose(struct stage *stage, struct input *input, uint8_t flags, uint32_t *body, uint16_t *in_words)
+static uint32_t compose(struct stage *stage, struct input *input, uint8_t flags, uint32_t *body,
+			uint16_t *in_words)
 {
 	uint32_t count = take8(input) % MAX_WORDS;
 	uint32_t head = flags & EXTENDED ? 4 : 0;

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Builds a fuzz target of the emulated HCA with clang's libFuzzer and sanitizers, and runs it for a while.
+"""Builds a fuzz target of the emulated HCA with clang's libFuzzer and sanitizers, and runs it for a
+while.
 
 usage: softhca_fuzz.py SOURCE-ROOT WORK-DIRECTORY TARGET MODEL SOURCE...
-SOFTHCA_FUZZ_SECONDS (default 2): how long it runs. The corpus stays in the work directory, and later runs begin with it.
-XRC_COMPAT_FUZZ_SEED: the seed of the changes (default 1); "fresh" takes the clock. libFuzzer keeps an input that fails, and the
-command that repeats the failure is printed. Exit status 77 when clang has no libFuzzer here.
+SOFTHCA_FUZZ_SECONDS (default 2): how long it runs. The corpus stays in the work directory, and
+later runs begin with it. XRC_COMPAT_FUZZ_SEED: the seed of the changes (default 1); "fresh" takes
+the clock. libFuzzer keeps an input that fails, and the command that repeats the failure is printed.
+Exit status 77 when clang has no libFuzzer here.
 """
 
 import concurrent.futures
@@ -22,34 +24,44 @@ import subprocess
 import sys
 
 SECONDS = int(os.environ.get("SOFTHCA_FUZZ_SECONDS", "2"))
-SEED = os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", "0")  # 0: libFuzzer takes the clock
-FLAGS = ["-std=gnu11", "-D_GNU_SOURCE", "-gline-tables-only", "-O1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
-         "-fno-sanitize-recover=undefined"]
+# 0: libFuzzer takes the clock
+SEED = os.environ.get("XRC_COMPAT_FUZZ_SEED", "1").replace("fresh", "0")
+FLAGS = [
+    "-std=gnu11", "-D_GNU_SOURCE", "-gline-tables-only", "-O1", "-fno-omit-frame-pointer",
+    "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"
+]
 
-CLANG = ["ccache", "clang"] if shutil.which("ccache") else ["clang"]  # most of the test's time is the compiler's
+# most of the test's time is the compiler's
+CLANG = ["ccache", "clang"] if shutil.which("ccache") else ["clang"]
 
 
 def clang(words):
-    return subprocess.run([*CLANG, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=300)
+    return subprocess.run([*CLANG, *map(str, words)], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=300)
 
 
 def skip_unless_possible(work):
     probe = work / "probe.c"
-    probe.write_text("int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return d && n ? 0 : 0; }\n")
+    probe.write_text(
+        "int LLVMFuzzerTestOneInput(const unsigned char *d, unsigned long n) { return d && n ? 0 : 0; }\n"
+    )
     try:
         done = clang(["-fsanitize=fuzzer,address,undefined", probe, "-o", work / "probe"])
     except FileNotFoundError:
         print("skipped: clang is not installed")
         sys.exit(77)
     if done.returncode:
-        print("skipped: this clang has no libFuzzer:", done.stdout.splitlines()[-1] if done.stdout else "")
+        print("skipped: this clang has no libFuzzer:",
+              done.stdout.splitlines()[-1] if done.stdout else "")
         sys.exit(77)
 
 
 @functools.lru_cache()
 def younger(root, work):
-    """The words that the build adds to every compile command where the C library lacks something."""
-    build = next(folder for folder in work.resolve().parents if (folder / "compile_commands.json").exists())
+    """The words that the build adds to every compile command where the C library lacks
+    something."""
+    build = next(
+        folder for folder in work.resolve().parents if (folder / "compile_commands.json").exists())
     for entry in json.loads((build / "compile_commands.json").read_text()):
         words = shlex.split(entry["command"])
         if entry["file"].endswith("softhca/server/daemon.c"):
@@ -62,7 +74,10 @@ def compile_one(root, work, source, newest_header):
     """The object file of @source, made anew when it is older than its source or any header."""
     target = work / (source.relative_to(root).as_posix().replace("/", "_") + ".o")
     if not target.exists() or target.stat().st_mtime < max(source.stat().st_mtime, newest_header):
-        done = clang([*FLAGS, *younger(root, work), "-fsanitize=fuzzer-no-link", "-I", root, "-c", source, "-o", target])
+        done = clang([
+            *FLAGS, *younger(root, work), "-fsanitize=fuzzer-no-link", "-I", root, "-c", source,
+            "-o", target
+        ])
         if done.returncode:
             sys.exit(f"{source}:\n{done.stdout}")
     return target
@@ -83,7 +98,8 @@ RAW_RESPONSE, WITH_FILE, WITH_CHANNEL = 4, 16, 32
 
 
 def command(number, room, layout, *values, flags=0):
-    """One command as the target reads it; @room in words, @layout as for struct without the response's address."""
+    """One command as the target reads it; @room in words, @layout as for struct without the
+    response's address."""
     body = (b"" if flags & RAW_RESPONSE else bytes(8)) + struct.pack("<" + layout, *values)
     assert len(body) % 4 == 0
     return bytes([number, flags, room, len(body) // 4]) + body
@@ -121,7 +137,8 @@ class Mlx5:
         return "QHHI", (ARENA | at, 64, 0, 0)
 
     def qp(self, at, sends, receives, index):
-        return "QQIIIIIIQ", (ARENA | at, ARENA | at + 0x3000, 16 if sends else 0, receives, 4 if receives else 0, 2, index, 0, 0)
+        return "QQIIIIIIQ", (ARENA | at, ARENA | at + 0x3000, 16 if sends else 0, receives,
+                             4 if receives else 0, 2, index, 0, 0)
 
 
 def with_part(number, room, layout, values, part, flags=0):
@@ -130,41 +147,70 @@ def with_part(number, room, layout, values, part, flags=0):
 
 def create_qp(driver, kind, pd, cq, buffer, recv=4, srq=None):
     sends, recvs = (0 if kind == 10 else 4), (0 if kind in (9, 10) or srq is not None else recv)
-    return with_part(24, 8, "Q9I4B", (0, pd, cq, cq, srq or 0, sends, recvs, 1, bool(recvs), 0, 1, kind, srq is not None, 0),
-                     driver.qp(buffer, sends, recvs, 0 if kind == 10 else buffer >> 14))
+    return with_part(
+        24, 8, "Q9I4B",
+        (0, pd, cq, cq, srq or 0, sends, recvs, 1, bool(recvs), 0, 1, kind, srq is not None, 0),
+        driver.qp(buffer, sends, recvs, 0 if kind == 10 else buffer >> 14))
 
 
 def modify_qp(handle, state, mask, peer):
     dest = struct.pack("<16xIHH8B", 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1)
-    return command(26, 0, "32s32s7I2H16B", dest, dest, handle, mask, 0, 0, 0, peer, 0xf, 0, 0, state, 0, 3, 0, 0, 1, 1, 1, 1, 8, 1, 1,
-                   0, 0, 0, 0, flags=RAW_RESPONSE)
+    return command(26, 0, "32s32s7I2H16B", dest, dest, handle, mask, 0, 0, 0, peer, 0xf, 0, 0,
+                   state, 0, 3, 0, 0, 1, 1, 1, 1, 8, 1, 1, 0, 0, 0, 0, flags=RAW_RESPONSE)
 
 
 def usual_commands(driver):
-    """What the provider writes for a program that uses everything. The fuzzer starts from it, since it would hardly find it by itself."""
+    """What the provider writes for a program that uses everything. The fuzzer starts from it, since
+    it would hardly find it by itself."""
     begin = [
-        command(3, 3, ""), command(9, 3, "QQQII", CLIENT, 65536, CLIENT, 0, 0xf), command(17, 1, ""),
+        command(3, 3, ""),
+        command(9, 3, "QQQII", CLIENT, 65536, CLIENT, 0, 0xf),
+        command(17, 1, ""),
         with_part(18, 4, "QIIiI", (0, 15, 0, -1, 0), driver.cq(0x1000)),
         with_part(18, 4, "QIIiI", (0, 15, 0, 7, 0), driver.cq(0x3000), flags=WITH_CHANNEL),
         with_part(32, 6, "QIIII", (0, 0, 7, 1, 0), driver.srq(0x5000)),
-        command(37, 1, "II", 9, 0o100, flags=WITH_FILE), command(37, 1, "II", 0xffffffff, 0o100),
+        command(37, 1, "II", 9, 0o100, flags=WITH_FILE),
+        command(37, 1, "II", 0xffffffff, 0o100),
         with_part(39, 6, "QIIIIIIII", (0, 1, 0, 7, 1, 0, 0, 5, 2), driver.srq(0x7000)),
     ]  # handles: PD 0, MR 1, CQs 2 3, SRQ 4, domains 5 6, XRC SRQ 7
     first = driver.first_qp
-    qps = [create_qp(driver, 2, 0, 2, 0x10000), create_qp(driver, 3, 0, 2, 0x14000), create_qp(driver, 4, 0, 2, 0x18000),
-           create_qp(driver, 2, 0, 3, 0x1c000, srq=4), create_qp(driver, 9, 0, 2, 0x20000), create_qp(driver, 10, 5, 0, 0),
-           command(40, 8, "QIIB7x", 0, 5, (first + 5) | driver.target_tag, 10)]  # handles 8 to 14
-    masks = {8: (0x39, 0x121181, 0x12e01), 12: (0x39, 0x121181, 0x12e01), 13: (0x39, 0x121181, 0x10201)}
+    qps = [
+        create_qp(driver, 2, 0, 2, 0x10000),
+        create_qp(driver, 3, 0, 2, 0x14000),
+        create_qp(driver, 4, 0, 2, 0x18000),
+        create_qp(driver, 2, 0, 3, 0x1c000, srq=4),
+        create_qp(driver, 9, 0, 2, 0x20000),
+        create_qp(driver, 10, 5, 0, 0),
+        command(40, 8, "QIIB7x", 0, 5, (first + 5) | driver.target_tag, 10)
+    ]  # handles 8 to 14
+    masks = {
+        8: (0x39, 0x121181, 0x12e01), 12: (0x39, 0x121181, 0x12e01), 13: (0x39, 0x121181, 0x10201)
+    }
     work = []
     for handle, peer in ((8, first), (12, first + 5), (13, first + 4)):
-        work += [modify_qp(handle, state, mask, peer) for state, mask in enumerate(masks[handle], 1)]
+        work += [
+            modify_qp(handle, state, mask, peer) for state, mask in enumerate(masks[handle], 1)
+        ]
         work += [command(25, 32, "II", handle, 0)]
-    more = [with_part(19, 2, "II", (2, 31), driver.resize(0x30000)), command(34, 4, "II", 4, 0),
-            command(33, 0, "IIII", 4, 2, 0, 3, flags=RAW_RESPONSE),
-            command(11, 2, "IIQQQII", 1, 7, CLIENT, 4096, CLIENT, 0, 1), command(1, 44, ""), command(2, 10, "B7x", 1)]
+    more = [
+        with_part(19, 2, "II", (2, 31), driver.resize(0x30000)),
+        command(34, 4, "II", 4, 0),
+        command(33, 0, "IIII", 4, 2, 0, 3, flags=RAW_RESPONSE),
+        command(11, 2, "IIQQQII", 1, 7, CLIENT, 4096, CLIENT, 0, 1),
+        command(1, 44, ""),
+        command(2, 10, "B7x", 1)
+    ]
     end = [command(27, 1, "II", handle, 0) for handle in range(14, 7, -1)]
-    end += [command(35, 1, "II", 7, 0), command(35, 1, "II", 4, 0), command(20, 2, "II", 2, 0), command(20, 2, "II", 3, 0)]
-    end += [command(number, 0, "I", handle, flags=RAW_RESPONSE) for number, handle in ((38, 6), (38, 5), (13, 1), (4, 0))]
+    end += [
+        command(35, 1, "II", 7, 0),
+        command(35, 1, "II", 4, 0),
+        command(20, 2, "II", 2, 0),
+        command(20, 2, "II", 3, 0)
+    ]
+    end += [
+        command(number, 0, "I", handle, flags=RAW_RESPONSE)
+        for number, handle in ((38, 6), (38, 5), (13, 1), (4, 0))
+    ]
     parts = [begin, qps, work, more, end]
     return [b"\0" + b"".join(sum(parts[:count], [])) for count in range(1, 6)]
 
@@ -182,22 +228,34 @@ def run(work, target, model):
     corpus.mkdir(exist_ok=True)
     findings.mkdir(exist_ok=True)
     sow(corpus, target, model)
-    env = dict(os.environ, SOFTHCA_MODEL=model, ASAN_OPTIONS="detect_leaks=1:handle_abort=1", UBSAN_OPTIONS="print_stacktrace=1")
-    # libFuzzer would begin with inputs of a few bytes, and in seconds it hardly gets beyond them: less than one command.
-    argv = [work / target, f"-seed={SEED}", f"-max_total_time={SECONDS}", "-max_len=2048", "-len_control=0", "-timeout=20",
-            "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={findings}/", corpus]
-    done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=env,
-                          stdin=subprocess.DEVNULL, timeout=SECONDS + 120, errors="replace")
+    env = dict(os.environ, SOFTHCA_MODEL=model, ASAN_OPTIONS="detect_leaks=1:handle_abort=1",
+               UBSAN_OPTIONS="print_stacktrace=1")
+    # libFuzzer would begin with inputs of a few bytes, and in seconds it hardly gets beyond them:
+    # less than one command.
+    argv = [
+        work / target, f"-seed={SEED}", f"-max_total_time={SECONDS}", "-max_len=2048",
+        "-len_control=0", "-timeout=20", "-rss_limit_mb=2048", "-print_final_stats=1",
+        f"-artifact_prefix={findings}/", corpus
+    ]
+    done = subprocess.run([str(a) for a in argv], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True, env=env, stdin=subprocess.DEVNULL, timeout=SECONDS + 120,
+                          errors="replace")
     lines = done.stdout.splitlines()
     if done.returncode < 0:
         lines.append(f"{target}: ended by {signal.Signals(-done.returncode).name}")
-    lines += [f"to repeat it: SOFTHCA_MODEL={model} {work / target} {line.split()[-1]}" for line in lines if "Test unit written to" in line]
-    print("\n".join(lines[-60:] if done.returncode else [line for line in lines if line.startswith(("stat::", "Done"))]))
+    lines += [
+        f"to repeat it: SOFTHCA_MODEL={model} {work / target} {line.split()[-1]}" for line in lines
+        if "Test unit written to" in line
+    ]
+    print(
+        "\n".join(lines[-60:] if done.
+                  returncode else [line for line in lines if line.startswith(("stat::", "Done"))]))
     return 1 if done.returncode else 0
 
 
 def main(argv):
-    root, work, target, model = pathlib.Path(argv[1]).resolve(), pathlib.Path(argv[2]), argv[3], argv[4]
+    root, work, target, model = pathlib.Path(argv[1]).resolve(), pathlib.Path(
+        argv[2]), argv[3], argv[4]
     work.mkdir(parents=True, exist_ok=True)
     with open(work / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two targets share their objects

@@ -29,8 +29,9 @@ static void need(int good, const char *what)
 }
 
 /*
- * The HCA writes wherever the client tells it to. So the client is a process of its own, which sleeps and never uses its memory
- * again: it is a copy of the fuzzer, with the same addresses, and the fuzzer itself must not be hit.
+ * The HCA writes wherever the client tells it to. So the client is a process of its own, which
+ * sleeps and never uses its memory again: it is a copy of the fuzzer, with the same addresses, and
+ * the fuzzer itself must not be hit.
  */
 static void start_client(void)
 {
@@ -56,7 +57,8 @@ static const struct model *chosen_model(void)
 static void begin_once(void)
 {
 	struct settings settings = settings_default;
-	void *scratch = mmap(NULL, SCRATCH_SIZE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *scratch = mmap(NULL, SCRATCH_SIZE, PROT_READ | PROT_WRITE,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	/* As in the daemon: a pipe whose reader is gone must not kill it. */
 	signal(SIGPIPE, SIG_IGN);
@@ -66,7 +68,9 @@ static void begin_once(void)
 	need(scratch != MAP_FAILED, "no memory");
 	stage.scratch = (uint64_t)(uintptr_t)scratch;
 	arena_fd = memfd_create("arena", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	need(arena_fd >= 0 && !ftruncate(arena_fd, ARENA_SIZE) && !fcntl(arena_fd, F_ADD_SEALS, F_SEAL_SHRINK), "no arena");
+	need(arena_fd >= 0 && !ftruncate(arena_fd, ARENA_SIZE) &&
+		     !fcntl(arena_fd, F_ADD_SEALS, F_SEAL_SHRINK),
+	     "no arena");
 	stage.arena = mmap(NULL, ARENA_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, arena_fd, 0);
 	need(stage.arena != MAP_FAILED, "no arena");
 	start_client();
@@ -76,7 +80,8 @@ static void begin_once(void)
 struct stage *stage_begin(void)
 {
 	const struct softhca_hello hello = {
-		.probe = (uint64_t)(uintptr_t)&probe, .arena_base = ARENA_BASE, .arena_size = ARENA_SIZE,
+		.probe = (uint64_t)(uintptr_t)&probe, .arena_base = ARENA_BASE,
+		.arena_size = ARENA_SIZE,
 	};
 	struct hca_device *device = &stage.machine.device[0];
 	int uar;
@@ -84,11 +89,13 @@ struct stage *stage_begin(void)
 	if (!client)
 		begin_once();
 	/* The same numbers every time, so that an input means the same every time. */
-	device->pds.next = device->mrs.next = device->cqs.next = device->srqs.next = device->qps.next = 0x40;
+	device->pds.next = device->mrs.next = device->cqs.next = device->srqs.next =
+		device->qps.next = 0x40;
 	device->key_variant = 0;
 	fault_clear(&device->faults);
 	memset(stage.arena, 0, ARENA_SIZE);
-	need(!context_create(&stage.machine, &hello, dup(2), client, arena_fd, &stage.ctx, &uar), "no context");
+	need(!context_create(&stage.machine, &hello, dup(2), client, arena_fd, &stage.ctx, &uar),
+	     "no context");
 	close(uar);
 	return &stage;
 }
@@ -108,10 +115,13 @@ void stage_end(struct stage *s)
 	struct hca_device *device = &s->machine.device[0];
 
 	context_destroy(s->ctx);
-	need(!device->pds.used && !device->mrs.used && !device->cqs.used && !device->srqs.used && !device->qps.used,
+	need(!device->pds.used && !device->mrs.used && !device->cqs.used && !device->srqs.used &&
+		     !device->qps.used,
 	     "objects are left over");
-	need(list_empty(&device->xrcds) && list_empty(&device->contexts), "domains or contexts are left over");
-	need(list_empty(&s->machine.ready) && list_empty(&s->machine.failed) && list_empty(&s->machine.unanswered),
+	need(list_empty(&device->xrcds) && list_empty(&device->contexts),
+	     "domains or contexts are left over");
+	need(list_empty(&s->machine.ready) && list_empty(&s->machine.failed) &&
+		     list_empty(&s->machine.unanswered),
 	     "work is left over");
 	need(timer_next(&s->machine.timers) == UINT64_MAX, "timers are left over");
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An emulated HCA in the fuzzer's own process, and a client process whose memory the HCA may overwrite. */
+/*
+ * An emulated HCA in the fuzzer's own process, and a client process whose memory the HCA may
+ * overwrite.
+ */
 #ifndef TEST_FUZZ_SOFTHCA_STAGE_H
 #define TEST_FUZZ_SOFTHCA_STAGE_H
 

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Hostile rings: work requests, receive buffers, doorbell records and completion queues with any contents, on QPs of every
- * type, while the QPs change their states. Afterwards the context ends, and nothing may be left of it.
+ * Hostile rings: work requests, receive buffers, doorbell records and completion queues with any
+ * contents, on QPs of every
+ * type, while the QPs change their states. Afterwards the context ends, and nothing may be left of
+ * it.
  */
 #include "softhca_stage.h"
 
@@ -31,7 +33,8 @@
 enum { RC_A, RC_B, UC_A, UC_B, UD_A, UD_B, XRC_A, XRC_B, QPS };
 
 static const enum ibv_qp_type types[QPS] = {
-	IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_UD, IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV,
+	IBV_QPT_RC, IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_UD, IBV_QPT_XRC_SEND,
+	IBV_QPT_XRC_RECV,
 };
 
 struct play {
@@ -69,9 +72,12 @@ static uint32_t *record_here(struct play *play, int index)
 static void make_shared(struct play *play, uint32_t entry)
 {
 	struct hca_context *ctx = play->stage->ctx;
-	const struct mr_range range = { play->stage->scratch, SCRATCH_SIZE, play->stage->scratch, 0xf };
+	const struct mr_range range = { play->stage->scratch, SCRATCH_SIZE, play->stage->scratch,
+					0xf };
 	struct cq_request cq = { .cqe = 63, .place = { ARENA_BASE + CQ_AT, record(QPS), entry } };
-	struct srq_request srq = { .max_wr = 15, .max_sge = 3, .place = { ARENA_BASE + SRQ_AT, record(QPS + 1), 0 } };
+	struct srq_request srq = { .max_wr = 15,
+				   .max_sge = 3,
+				   .place = { ARENA_BASE + SRQ_AT, record(QPS + 1), 0 } };
 
 	play->pd = calloc(1, sizeof(*play->pd));
 	need(!play->pd || numtab_add(&ctx->device->pds, play->pd, &play->pd->pdn) ||
@@ -93,17 +99,21 @@ static void make_shared(struct play *play, uint32_t entry)
 static int take_qp(struct hca_context *ctx, int index, bool five, struct qp_request *request)
 {
 	const struct mlx4_ib_create_qp of_mlx4 = {
-		.buf_addr = ARENA_BASE + (uint64_t)index * QP_BYTES, .db_addr = record(index), .log_sq_bb_count = SLOTS_LOG,
+		.buf_addr = ARENA_BASE + (uint64_t)index * QP_BYTES, .db_addr = record(index),
+		.log_sq_bb_count = SLOTS_LOG,
 		.log_sq_stride = SLOT_SHIFT,
 	};
 	const struct mlx5_ib_create_qp of_mlx5 = {
 		.buf_addr = of_mlx4.buf_addr, .db_addr = of_mlx4.db_addr, .sq_wqe_count = UNITS,
-		.rq_wqe_count = request->caps.max_recv_wr, .rq_wqe_shift = request->caps.max_recv_wr ? 6 : 0,
+		.rq_wqe_count = request->caps.max_recv_wr,
+		.rq_wqe_shift = request->caps.max_recv_wr ? 6 : 0,
 	};
 
-	return ctx->device->model->take_qp(five ? (const void *)&of_mlx5 : &of_mlx4, five ? sizeof(of_mlx5) : sizeof(of_mlx4),
-					   request->type, request->srq, ctx->cqe_version,
-					   &ctx->device->machine->settings.limits, &request->caps, &request->rings);
+	return ctx->device->model->take_qp(five ? (const void *)&of_mlx5 : &of_mlx4,
+					   five ? sizeof(of_mlx5) : sizeof(of_mlx4), request->type,
+					   request->srq, ctx->cqe_version,
+					   &ctx->device->machine->settings.limits, &request->caps,
+					   &request->rings);
 }
 
 static void make_qp(struct play *play, int index, bool shared_receive)
@@ -131,8 +141,10 @@ static void make_qp(struct play *play, int index, bool shared_receive)
 static void connect_qp(struct hca_qp *qp, const struct hca_qp *peer)
 {
 	qp->attr = (struct hca_qp_attr){
-		.dest_qpn = peer->qpn, .dest.dlid = qp->device->port[1].lid, .port = 1, .access = 0xf, .max_dest_rd_atomic = 4,
-		.max_rd_atomic = 4, .path_mtu = IBV_MTU_1024, .timeout = 1, .retry_cnt = 1, .rnr_retry = 1,
+		.dest_qpn = peer->qpn, .dest.dlid = qp->device->port[1].lid, .port = 1,
+		.access = 0xf, .max_dest_rd_atomic = 4,
+		.max_rd_atomic = 4, .path_mtu = IBV_MTU_1024, .timeout = 1, .retry_cnt = 1,
+		.rnr_retry = 1,
 		.min_rnr_timer = 1,
 	};
 	qp->state = qp->type == IBV_QPT_XRC_RECV ? IBV_QPS_RTR : IBV_QPS_RTS;
@@ -148,14 +160,18 @@ static void set_up(struct play *play, uint8_t flags)
 	for (int i = 0; i < QPS; i++) {
 		connect_qp(play->qp[i]->qp, play->qp[i ^ 1]->qp);
 		/* All slots belong to the program, as libmlx4 leaves them. */
-		for (uint32_t slot = 0; slot < SLOTS && play->qp[i]->qp->sq.count && !play->five; slot++)
-			play->stage->arena[play->qp[i]->qp->sq.buffer - ARENA_BASE + (slot << SLOT_SHIFT)] = 0x80;
+		for (uint32_t slot = 0; slot < SLOTS && play->qp[i]->qp->sq.count && !play->five;
+		     slot++)
+			play->stage->arena[play->qp[i]->qp->sq.buffer - ARENA_BASE +
+					   (slot << SLOT_SHIFT)] = 0x80;
 	}
 }
 
 /* ---- what the program does ---- */
 
-/* Writes a request into the ring, round its end if it must, and counts it in the doorbell record. */
+/*
+ * Writes a request into the ring, round its end if it must, and counts it in the doorbell record.
+ */
 static void post(struct play *play, int index, uint8_t *bytes, size_t length)
 {
 	const struct hca_qp *qp = play->qp[index]->qp;
@@ -267,7 +283,9 @@ static void post_receives(struct play *play, struct input *input, int index)
 		put_sge(play, input, sges + 16 * i);
 	for (uint32_t slot = 0; slot < SLOTS; slot++) {
 		if (play->qp[index] && play->qp[index]->qp->rq.count)
-			memcpy(play->stage->arena + (play->qp[index]->qp->rq.buffer - ARENA_BASE) + slot * 64, sges, 64);
+			memcpy(play->stage->arena + (play->qp[index]->qp->rq.buffer - ARENA_BASE) +
+				       slot * 64,
+			       sges, 64);
 		for (int srq = 0; srq < 2; srq++) {
 			uint8_t *at = play->stage->arena + SRQ_AT + srq * 0x2000 + slot * 64;
 
@@ -324,7 +342,8 @@ static void act(struct play *play, struct input *input)
 		scribble(play, input);
 		break;
 	case 3:
-		*record_here(play, QPS) = htobe32(take32(input)); /* how far the program has polled */
+		/* how far the program has polled */
+		*record_here(play, QPS) = htobe32(take32(input));
 		break;
 	case 4:
 		record_here(play, QPS)[1] = htobe32(take32(input)); /* what the CQ is armed for */
@@ -334,7 +353,8 @@ static void act(struct play *play, struct input *input)
 		post_receives(play, input, index);
 		break;
 	case 7:
-		play->stage->machine.device[0].faults.rate[take8(input) % FAULT_KINDS] = (uint32_t)take8(input) << 12;
+		play->stage->machine.device[0].faults.rate[take8(input) % FAULT_KINDS] =
+			(uint32_t)take8(input) << 12;
 		break;
 	case 8:
 		if (can_send(play, index))

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Commands that no library would write: the errno of the kernel for each, and nothing left behind. */
+/*
+ * Commands that no library would write: the errno of the kernel for each, and nothing left behind.
+ */
 
 #include <errno.h>
 #include <stdio.h>
@@ -57,7 +59,9 @@ struct alloc_pd {
 static struct alloc_pd good_alloc(void)
 {
 	struct alloc_pd cmd = {
-		.hdr = { .command = IB_USER_VERBS_CMD_ALLOC_PD, .in_words = sizeof(cmd) / 4, .out_words = 3 },
+		.hdr = { .command = IB_USER_VERBS_CMD_ALLOC_PD,
+			 .in_words = sizeof(cmd) / 4,
+			 .out_words = 3 },
 		.body = { .response = (uint64_t)(uintptr_t)response },
 	};
 
@@ -110,7 +114,8 @@ TEST(wild_response)
 	get_context();
 	cmd.body.response = 16;
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EFAULT);
-	assert_int_equal(machine.device[0].pds.used, 0); /* the PD whose handle nobody was told is gone */
+	/* the PD whose handle nobody was told is gone */
+	assert_int_equal(machine.device[0].pds.used, 0);
 	assert_true(list_empty(&ctx->objects[HCA_PD]));
 }
 
@@ -120,9 +125,10 @@ TEST(unknown_numbers)
 		uint32_t command;
 		int err;
 	} rows[] = {
-		{ IB_USER_VERBS_CMD_POLL_CQ, -EOPNOTSUPP }, { IB_USER_VERBS_CMD_ALLOC_MW, -EOPNOTSUPP },
-		{ 41, -EINVAL }, { 255, -EINVAL }, { 256, -EINVAL }, { 0x40000003, -EINVAL },
-		{ 0x80000000u | 60, -EOPNOTSUPP }, { 0x80000000u | 255, -EOPNOTSUPP },
+		{ IB_USER_VERBS_CMD_POLL_CQ, -EOPNOTSUPP },
+		{ IB_USER_VERBS_CMD_ALLOC_MW, -EOPNOTSUPP }, { 41, -EINVAL }, { 255, -EINVAL },
+		{ 256, -EINVAL }, { 0x40000003, -EINVAL }, { 0x80000000u | 60, -EOPNOTSUPP },
+		{ 0x80000000u | 255, -EOPNOTSUPP },
 	};
 	struct alloc_pd cmd = good_alloc();
 
@@ -156,7 +162,8 @@ TEST(extended_headers)
 	get_context();
 	memset(response, 0xff, sizeof(response));
 	assert_int_equal(execute(&cmd, sizeof(cmd)), 0);
-	assert_int_equal(response[sizeof(response) - 1], 0); /* room that is not needed is cleared */
+	/* room that is not needed is cleared */
+	assert_int_equal(response[sizeof(response) - 1], 0);
 	cmd.ex.cmd_hdr_reserved = 1;
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EINVAL);
 	cmd = good_ex();
@@ -193,7 +200,8 @@ TEST(unknown_handles)
 	get_context();
 	assert_int_equal(execute(&dealloc, sizeof(dealloc)), -ENOENT);
 	assert_int_equal(execute(&alloc, sizeof(alloc)), 0);
-	assert_int_equal(execute(&query, sizeof(query)), -EINVAL); /* handle 0 exists, but is a PD */
+	/* handle 0 exists, but is a PD */
+	assert_int_equal(execute(&query, sizeof(query)), -EINVAL);
 }
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -201,8 +209,8 @@ TEST(unknown_handles)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(nothing_before_get_context), CASE(wrong_sizes), CASE(wild_response), CASE(unknown_numbers),
-		CASE(extended_headers), CASE(unknown_handles),
+		CASE(nothing_before_get_context), CASE(wrong_sizes), CASE(wild_response),
+		CASE(unknown_numbers), CASE(extended_headers), CASE(unknown_handles),
 	};
 
 	if (!memory_is_readable()) {

@@ -6,7 +6,8 @@
 #include <tests/unit/unit.h>
 
 #define ARM(sequence, consumer) ((struct arm_request){ ARM_NEXT, sequence, consumer })
-#define FOR_SOLICITED(sequence, consumer) ((struct arm_request){ ARM_SOLICITED, sequence, consumer })
+#define FOR_SOLICITED(sequence, consumer) \
+	((struct arm_request){ ARM_SOLICITED, sequence, consumer })
 
 static int setup(void **state)
 {
@@ -79,7 +80,7 @@ static void consumer_index_wraps(void **state)
 
 #define CASE(test) cmocka_unit_test_setup(test, setup)
 
-UNIT_MAIN(NULL, NULL,
-	CASE(not_armed), CASE(next_completion), CASE(once_per_sequence_number), CASE(armed_after_the_completion),
-	CASE(armed_after_polling_all), CASE(armed_again_before_polling), CASE(solicited_waits_for_its_kind),
-	CASE(solicited_before_arming_and_polled), CASE(consumer_index_wraps))
+UNIT_MAIN(NULL, NULL, CASE(not_armed), CASE(next_completion), CASE(once_per_sequence_number),
+	  CASE(armed_after_the_completion), CASE(armed_after_polling_all),
+	  CASE(armed_again_before_polling), CASE(solicited_waits_for_its_kind),
+	  CASE(solicited_before_arming_and_polled), CASE(consumer_index_wraps))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Both models: how each reads its provider's part of a command and doorbell words, and which values it rounds. */
+/*
+ * Both models: how each reads its provider's part of a command and doorbell words, and which values
+ * it rounds.
+ */
 
 #include <endian.h>
 #include <errno.h>
@@ -21,7 +24,9 @@ static int context5(const void *in, size_t size)
 
 TEST(contexts)
 {
-	struct mlx5_ib_alloc_ucontext_req_v2 req = { .total_num_bfregs = 15, .num_low_latency_bfregs = 4, .max_cqe_version = 1 };
+	struct mlx5_ib_alloc_ucontext_req_v2 req = { .total_num_bfregs = 15,
+						     .num_low_latency_bfregs = 4,
+						     .max_cqe_version = 1 };
 	struct mlx5_ib_alloc_ucontext_resp resp;
 
 	assert_int_equal(connectx3.context(NULL, 0, 1, &connectx3.limits, &part, &version), 0);
@@ -41,7 +46,8 @@ TEST(contexts)
 
 TEST(contexts_refused)
 {
-	struct mlx5_ib_alloc_ucontext_req_v2 req = { .total_num_bfregs = 16, .num_low_latency_bfregs = 4 };
+	struct mlx5_ib_alloc_ucontext_req_v2 req = { .total_num_bfregs = 16,
+						     .num_low_latency_bfregs = 4 };
 
 	assert_int_equal(context5(&req, 4), -EINVAL);
 	assert_int_equal(context5(&req, 12), -EINVAL);
@@ -97,15 +103,20 @@ static struct qp_caps caps;
 static int qp5(const struct mlx5_ib_create_qp *req, enum ibv_qp_type type, bool shared)
 {
 	caps = (struct qp_caps){ 10, 10, 1, 1, 0 };
-	return connectx5.take_qp(req, sizeof(*req), type, shared, 1, &connectx5.limits, &caps, &rings);
+	return connectx5.take_qp(req, sizeof(*req), type, shared, 1, &connectx5.limits, &caps,
+				 &rings);
 }
 
 TEST(rings_of_a_connectx3)
 {
-	const struct mlx4_ib_create_qp req = { .buf_addr = 0x10000, .db_addr = 0x2000, .log_sq_bb_count = 4, .log_sq_stride = 6 };
+	const struct mlx4_ib_create_qp req = {
+		.buf_addr = 0x10000, .db_addr = 0x2000, .log_sq_bb_count = 4, .log_sq_stride = 6
+	};
 	struct qp_caps four = { 10, 10, 1, 3, 0 };
 
-	assert_int_equal(connectx3.take_qp(&req, sizeof(req), IBV_QPT_RC, false, 0, &connectx3.limits, &four, &rings), 0);
+	assert_int_equal(connectx3.take_qp(&req, sizeof(req), IBV_QPT_RC, false, 0,
+					   &connectx3.limits, &four, &rings),
+			 0);
 	assert_int_equal(rings.sq.count, 16);
 	assert_int_equal(rings.rq.count, 16);
 	assert_int_equal(four.max_recv_sge, 4);
@@ -118,7 +129,8 @@ TEST(rings_of_a_connectx3)
 TEST(rings_of_a_connectx5)
 {
 	struct mlx5_ib_create_qp req = {
-		.buf_addr = 0x10000, .db_addr = 0x2000, .sq_wqe_count = 64, .rq_wqe_count = 16, .rq_wqe_shift = 5, .uidx = 3,
+		.buf_addr = 0x10000, .db_addr = 0x2000, .sq_wqe_count = 64, .rq_wqe_count = 16,
+		.rq_wqe_shift = 5, .uidx = 3,
 		.flags = MLX5_QP_FLAG_SCATTER_CQE,
 	};
 
@@ -143,7 +155,9 @@ TEST(rings_of_a_connectx5)
 /* The driver computes the receive queue itself, and refuses a library with another size. */
 TEST(receive_queue_that_is_none)
 {
-	struct mlx5_ib_create_qp req = { .sq_wqe_count = 64, .rq_wqe_count = 16, .rq_wqe_shift = 5 };
+	struct mlx5_ib_create_qp req = { .sq_wqe_count = 64,
+					 .rq_wqe_count = 16,
+					 .rq_wqe_shift = 5 };
 
 	assert_int_equal(qp5(&req, IBV_QPT_XRC_SEND, false), -EINVAL);
 	assert_int_equal(qp5(&req, IBV_QPT_RC, true), -EINVAL);
@@ -153,7 +167,9 @@ TEST(receive_queue_that_is_none)
 	assert_int_equal(caps.max_recv_wr, 0);
 	assert_int_equal(qp5(&req, IBV_QPT_RC, false), -EINVAL);
 	/* An XRC target needs no part of the provider. */
-	assert_int_equal(connectx5.take_qp(NULL, 0, IBV_QPT_XRC_RECV, false, 1, &connectx5.limits, &caps, &rings), 0);
+	assert_int_equal(connectx5.take_qp(NULL, 0, IBV_QPT_XRC_RECV, false, 1, &connectx5.limits,
+					   &caps, &rings),
+			 0);
 	assert_int_equal(rings.sq.count, 0);
 }
 
@@ -167,7 +183,8 @@ TEST(words_of_send_queues)
 	assert_int_equal(connectx3.sq_known(&four, 0), 5);
 	assert_int_equal(connectx5.sq_word(&five), 0x2004);
 	assert_int_equal(connectx5.sq_known(&five, htobe32(0xfffe)), 0x1fffe);
-	assert_int_equal(connectx5.sq_known(&five, htobe32(3)), 0x20003); /* past the end of 16 bits */
+	/* past the end of 16 bits */
+	assert_int_equal(connectx5.sq_known(&five, htobe32(3)), 0x20003);
 }
 
 TEST(arm_words)
@@ -176,7 +193,8 @@ TEST(arm_words)
 
 	assert_int_equal(connectx3.arm(0).kind, ARM_NONE);
 	assert_int_equal(connectx3.arm(htobe32(2u << 24)).kind, ARM_NEXT);
-	assert_int_equal(connectx5.arm(0).kind, ARM_NEXT); /* which is why there is a word for "never" */
+	/* which is why there is a word for "never" */
+	assert_int_equal(connectx5.arm(0).kind, ARM_NEXT);
 	assert_int_equal(connectx5.arm(htobe32(connectx5.arm_never)).kind, ARM_NONE);
 	arm = connectx5.arm(htobe32(2u << 28 | 1u << 24 | 0x123456));
 	assert_int_equal(arm.kind, ARM_SOLICITED);

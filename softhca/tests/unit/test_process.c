@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The memory of a process is reached by way of whatever thread has it, and a process that has ended is known at once. */
+/*
+ * The memory of a process is reached by way of whatever thread has it, and a process that has ended
+ * is known at once.
+ */
 
 #include <tests/unit/unit.h>
 #include "memory.h"
@@ -104,7 +107,8 @@ TEST(test_threads_that_end_one_after_the_other)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = { UNIT(test_a_thread_that_stays), UNIT(test_threads_that_end_one_after_the_other) };
+	const struct CMUnitTest tests[] = { UNIT(test_a_thread_that_stays),
+					    UNIT(test_threads_that_end_one_after_the_other) };
 
 	if (!memory_is_readable()) {
 		puts("process_vm_readv() does not work here");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Work requests that no provider writes. tests/e2e reads and writes the good ones, by libmlx4 and libmlx5 themselves. */
+/*
+ * Work requests that no provider writes. tests/e2e reads and writes the good ones, by libmlx4 and
+ * libmlx5 themselves.
+ */
 
 #include <endian.h>
 #include <errno.h>
@@ -15,7 +18,10 @@
 
 #define INLINE 0x80000000u
 
-/* A work request: its opcode, the units of 16 bytes that it says it has, and the words that begin its first two data segments. */
+/*
+ * A work request: its opcode, the units of 16 bytes that it says it has, and the words that begin
+ * its first two data segments.
+ */
 struct row {
 	const char *what;
 	uint32_t opcode;
@@ -39,8 +45,9 @@ static const struct row bad_for_both[] = {
 /* Windows, invalidation and segmentation: an adapter could. */
 static const struct row bad_for_mlx5[] = {
 	{ "XRC without the number of an SRQ", OP_SEND, 1, IBV_QPT_XRC_SEND, 0, 0 },
-	{ "0x01", 0x01, 4, IBV_QPT_RC, 0, 0 }, { "0x0e", 0x0e, 4, IBV_QPT_RC, 0, 0 }, { "0x25", 0x25, 4, IBV_QPT_RC, 0, 0 },
-	{ "0x28", 0x28, 4, IBV_QPT_RC, 0, 0 }, { "0x2f", 0x2f, 4, IBV_QPT_RC, 0, 0 }, { "0xff", 0xff, 4, IBV_QPT_RC, 0, 0 },
+	{ "0x01", 0x01, 4, IBV_QPT_RC, 0, 0 }, { "0x0e", 0x0e, 4, IBV_QPT_RC, 0, 0 },
+	{ "0x25", 0x25, 4, IBV_QPT_RC, 0, 0 }, { "0x28", 0x28, 4, IBV_QPT_RC, 0, 0 },
+	{ "0x2f", 0x2f, 4, IBV_QPT_RC, 0, 0 }, { "0xff", 0xff, 4, IBV_QPT_RC, 0, 0 },
 };
 
 /* Both formats have the opcode, the length and the data segments in the same places. */
@@ -105,7 +112,10 @@ TEST(a_fence_is_no_wish_for_a_completion)
 	assert_true(wqe.fence && !wqe.signalled && !wqe.solicited);
 }
 
-/* Behind the end stands what an earlier, longer list has left. A piece of no bytes is written as inline data. */
+/*
+ * Behind the end stands what an earlier, longer list has left. A piece of no bytes is written as
+ * inline data.
+ */
 TEST(scatter_list_ends)
 {
 	const uint32_t words[][4] = {
@@ -120,7 +130,10 @@ TEST(scatter_list_ends)
 	assert_int_equal(segment_parse_scatter((const uint8_t *)words, SEGMENT_BYTES, list), 1);
 }
 
-/* The least is 32 bytes: an SRQ without entries, too, has room for the list that its requests are in. */
+/*
+ * The least is 32 bytes: an SRQ without entries, too, has room for the list that its requests are
+ * in.
+ */
 TEST(strides_of_srqs)
 {
 	assert_int_equal(mlx4_srq_stride(0), 32);

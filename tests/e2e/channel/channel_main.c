@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Completion channels as an old program uses them, row by row. enum owner in rig.h says what own and joined are.
+ * Completion channels as an old program uses them, row by row. enum owner in rig.h says what own
+ * and joined are.
  *
  *	channel own|joined GROUP [PART_OF_NAME]
  */
@@ -12,7 +13,8 @@
 
 extern const struct group destroy_group, wake_group, ack_group, fork_group;
 
-static const struct group *const groups[] = { &destroy_group, &wake_group, &ack_group, &fork_group, NULL };
+static const struct group *const groups[] = { &destroy_group, &wake_group, &ack_group, &fork_group,
+					      NULL };
 
 int main(int argc, char **argv)
 {

@@ -46,14 +46,17 @@ static void open_domains(void)
 	must(file);
 	rig.send_domain = ibv_open_xrc_domain(rig.sender, -1, O_CREAT);
 	rig.made = ibv_open_xrc_domain(rig.maker, fileno(file), O_CREAT);
-	rig.domain = rig.owner == OWN ? rig.made : ibv_open_xrc_domain(rig.receiver, fileno(file), 0);
+	rig.domain = rig.owner == OWN ? rig.made
+				      : ibv_open_xrc_domain(rig.receiver, fileno(file), 0);
 	must(rig.send_domain && rig.made && rig.domain);
 	fclose(file);
 }
 
 static void create_qps(void)
 {
-	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_XRC, .send_cq = rig.send_cq, .recv_cq = rig.send_cq };
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_XRC,
+					 .send_cq = rig.send_cq,
+					 .recv_cq = rig.send_cq };
 	struct ibv_qp_init_attr rcv_attr = { .xrc_domain = rig.made };
 
 	attr.xrc_domain = rig.send_domain;
@@ -77,7 +80,11 @@ static void modify_both(struct ibv_qp_attr *attr, int mask, uint32_t send_to, ui
 
 static void connect_qps(void)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1, .timeout = 14, .retry_cnt = 7, .rnr_retry = 7 };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT,
+				    .port_num = 1,
+				    .timeout = 14,
+				    .retry_cnt = 7,
+				    .rnr_retry = 7 };
 
 	attr.path_mtu = IBV_MTU_1024;
 	attr.min_rnr_timer = 12;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What every row about completion channels needs: a sender on one device, a receive QP on another, and there SRQs whose CQs
- * are on the channels that the row creates.
+ * What every row about completion channels needs: a sender on one device, a receive QP on another,
+ * and there SRQs whose CQs are on the channels that the row creates.
  */
 #ifndef TESTS_E2E_CHANNEL_RIG_H
 #define TESTS_E2E_CHANNEL_RIG_H
@@ -15,7 +15,10 @@
 #define RECEIVES 8		/* posted to each SRQ */
 #define PATIENCE_MS 20000	/* for what must come; less than row.c allows a row */
 
-/* Which opened device has the SRQs: the one that created the receive QP, or another one that opened its domain, too. */
+/*
+ * Which opened device has the SRQs: the one that created the receive QP, or another one that opened
+ * its domain, too.
+ */
 enum owner {
 	OWN,
 	JOINED
@@ -44,7 +47,10 @@ struct one {
 	struct ibv_srq *srq;
 };
 
-/** rig_one - creates these; *one must stay, as the CQ's context points to it. rig_end_one - ends them. */
+/**
+ * rig_one - creates these; *one must stay, as the CQ's context points to it. rig_end_one - ends
+ * them.
+ */
 void rig_one(struct one *one);
 void rig_end_one(struct one *one);
 
@@ -55,7 +61,10 @@ struct ibv_comp_channel *rig_channel(void);
 /** rig_srq - an XRC SRQ that completes on cq, with receives posted. */
 struct ibv_srq *rig_srq(struct ibv_cq *cq);
 
-/** rig_send - sends a message to the SRQ and waits for the send's completion. flags: 0 or IBV_SEND_SOLICITED. */
+/**
+ * rig_send - sends a message to the SRQ and waits for the send's completion. flags: 0 or
+ * IBV_SEND_SOLICITED.
+ */
 void rig_send(const struct ibv_srq *srq, int flags);
 
 /** rig_arrived - waits for one receive completion on the CQ. */

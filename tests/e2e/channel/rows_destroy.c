@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* ibv_destroy_comp_channel is EBUSY as long as a CQ is on the channel, which goes on working then. */
+/*
+ * ibv_destroy_comp_channel is EBUSY as long as a CQ is on the channel, which goes on working then.
+ */
 
 #include "rig.h"
 
 #define CQS 3
 
-/* How many CQs are on the channel, and how many of them are the XRC CQ of an SRQ, from the first on. */
+/*
+ * How many CQs are on the channel, and how many of them are the XRC CQ of an SRQ, from the first
+ * on.
+ */
 struct attached {
 	int cqs, srqs;
 };
@@ -35,7 +40,8 @@ static void busy_until_the_last_cq_is_gone(const struct attached *attached)
 static void every_number(void)
 {
 	static const struct attached table[] = {
-		{ 0, 0 }, { 1, 0 }, { 1, 1 }, { 2, 0 }, { 2, 1 }, { 2, 2 }, { CQS, 0 }, { CQS, 2 }, { CQS, CQS },
+		{ 0, 0 }, { 1, 0 }, { 1, 1 }, { 2, 0 }, { 2, 1 }, { 2, 2 }, { CQS, 0 }, { CQS, 2 },
+		{ CQS, CQS },
 	};
 
 	rig_open();
@@ -119,7 +125,8 @@ static void unread_event_holds_nothing_up(void)
 	must(rig_readable(channel, PATIENCE_MS));
 	must_eq(ibv_destroy_srq(srq), 0);
 	must_eq(ibv_destroy_cq(cq), 0);
-	rig_no_event(channel);	/* dropped with its CQ; otherwise the program would get a pointer to freed memory */
+	/* dropped with its CQ; otherwise the program would get a pointer to freed memory */
+	rig_no_event(channel);
 	must_eq(ibv_destroy_cq(stays), 0);
 	must_eq(ibv_destroy_comp_channel(channel), 0);
 }

@@ -92,7 +92,10 @@ static void child_that_watches(void)
 	rig_end_one(&one);
 }
 
-/* An event that the child has read does not reach the parent. The parent must acknowledge it, since it is its CQ that counts. */
+/*
+ * An event that the child has read does not reach the parent. The parent must acknowledge it, since
+ * it is its CQ that counts.
+ */
 static void child_that_reads(void)
 {
 	pid_t child;

@@ -70,7 +70,9 @@ static void one_channel_for_several(void)
 	take_down();
 }
 
-/* The opened device that created the receive QP gets no event for a message to another one's SRQ. */
+/*
+ * The opened device that created the receive QP gets no event for a message to another one's SRQ.
+ */
 static void only_the_device_with_the_srq(void)
 {
 	struct ibv_comp_channel *makers;

@@ -12,8 +12,8 @@ def channel(run, softhca, xrc_compat, build_root, sanitizer_env):
     def _channel(group, owner, shim=True):
         program = build_root / "tests" / "e2e" / "channel" / "channel"
         through = [xrc_compat, "run", "--"] if shim else []
-        return run([softhca, "run", "--devices=2", "--", *through, program, owner, group], timeout=150,
-                   env=sanitizer_env)
+        return run([softhca, "run", "--devices=2", "--", *through, program, owner, group],
+                   timeout=150, env=sanitizer_env)
 
     return _channel
 

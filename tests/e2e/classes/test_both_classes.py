@@ -22,14 +22,18 @@ def builds(build_root):
     """{bits: build directory}"""
     native = build_root.with_name(build_root.name.removesuffix("-i386"))
     if native == build_root or not (native / WORKER).exists():
-        pytest.exit(f"SKIP: {native} is not the 64-bit build that belongs to this one", returncode=77)
+        pytest.exit(f"SKIP: {native} is not the 64-bit build that belongs to this one",
+                    returncode=77)
     return {32: build_root, 64: native}
 
 
 @pytest.fixture(scope="session")
 def prefix(builds, tmp_path_factory):
     """Both builds, installed into one prefix."""
-    trees = {bits: tree.Tree(build, tmp_path_factory.mktemp(f"tree{bits}")) for bits, build in builds.items()}
+    trees = {
+        bits: tree.Tree(build, tmp_path_factory.mktemp(f"tree{bits}"))
+        for bits, build in builds.items()
+    }
     trees[32].root = trees[64].root
     for each in trees.values():
         each.install()
@@ -38,12 +42,14 @@ def prefix(builds, tmp_path_factory):
 
 @pytest.fixture
 def launch(model, run, prefix):
-    return lambda *words, **env: run([prefix / "bin" / "xrc-compat", "run", "--softhca=2", "--", *words], timeout=60,
-                                     env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": "", **env})
+    return lambda *words, **env: run([
+        prefix / "bin" / "xrc-compat", "run", "--softhca=2", "--", *words
+    ], timeout=60, env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": "", **env})
 
 
 def test_commands_are_of_64_bits(prefix):
-    """The 64-bit commands serve both classes; the 32-bit ones have the same names and must not be installed."""
+    """The 64-bit commands serve both classes; the 32-bit ones have the same names and must not be
+    installed."""
     for name in ("softhca", "xrc-compat"):
         assert (prefix / "bin" / name).read_bytes()[4] == 2
 
@@ -59,27 +65,34 @@ def test_one_setting_for_both(launch, builds):
 
 
 def test_lines_for_launchers_serve_both(run, prefix, builds):
-    lines = run([prefix / "bin" / "xrc-compat", "env"], env={"XRC_COMPAT_LIBRARY": ""}).stdout.splitlines()
+    lines = run([prefix / "bin" / "xrc-compat", "env"],
+                env={"XRC_COMPAT_LIBRARY": ""}).stdout.splitlines()
     shell = f"unset LD_PRELOAD; {lines[1]}; exec {prefix}/bin/softhca run -- sh -c '$0 --poll && $1 --poll' "
-    done = run(["sh", "-c", shell + " ".join(str(builds[bits] / CLIENTS / "openmpi") for bits in builds)], timeout=60)
+    done = run(
+        ["sh", "-c", shell + " ".join(str(builds[bits] / CLIENTS / "openmpi") for bits in builds)],
+        timeout=60)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
-@pytest.mark.parametrize("client", ["gasnet", "mvapich", "mvapich2", "mvapich2-dlopen", "portals4", "qperf"])
+@pytest.mark.parametrize("client",
+                         ["gasnet", "mvapich", "mvapich2", "mvapich2-dlopen", "portals4", "qperf"])
 def test_clients_of_32_bits_on_a_daemon_of_64(launch, builds, client, tmp_path):
-    done = launch(builds[32] / CLIENTS / client, "--poll", TMPDIR=str(tmp_path), LEGACY_SECONDS="30")
+    done = launch(builds[32] / CLIENTS / client, "--poll", TMPDIR=str(tmp_path),
+                  LEGACY_SECONDS="30")
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
 @pytest.mark.any_model
 @pytest.mark.parametrize("words", [["env", "LANG=C", "PROGRAM"], ["./wrapper"], ["sh", "wrapper"]])
 def test_companions_through_a_launcher_of_64_bits(launch, builds, tmp_path, monkeypatch, words):
-    """The program is of 32 bits: what it needs besides reaches it through a shell or launcher of the other class."""
+    """The program is of 32 bits: what it needs besides reaches it through a shell or launcher of
+    the other class."""
     program = builds[32] / "tests" / "legacy" / "umad" / "umad-2007"
     (tmp_path / "wrapper").write_text(f'#!/bin/sh\nexec {program} "$@"\n')
     (tmp_path / "wrapper").chmod(0o755)
     monkeypatch.chdir(tmp_path)
-    done = launch(*(program if word == "PROGRAM" else word for word in words), XRC_COMPAT_VERBOSE="1")
+    done = launch(*(program if word == "PROGRAM" else word for word in words),
+                  XRC_COMPAT_VERBOSE="1")
     assert "i386-linux-gnu/xrc-compat/libibumad.so.1 is preloaded for " in done.stderr
     assert "cannot be preloaded" not in done.stderr and "error while loading" not in done.stderr
     # Without a libibumad of today for that class umad_init fails, and the program says so.
@@ -93,10 +106,13 @@ def test_contract_of_32_bits_on_a_daemon_of_64(launch, builds, group):
 
 
 def test_build_directories_serve_both_too(run, builds):
-    """Without a prefix the launcher finds the library of the other class in the other build directory."""
+    """Without a prefix the launcher finds the library of the other class in the other build
+    directory."""
     for bits in builds:
-        done = run([builds[64] / "tools" / "xrc-compat", "run", "--softhca=2", "--", builds[bits] / CLIENTS / "openmpi", "--poll"],
-                   timeout=60, env={"LD_PRELOAD": "", "LEGACY_SECONDS": "30"})
+        done = run([
+            builds[64] / "tools" / "xrc-compat", "run", "--softhca=2", "--",
+            builds[bits] / CLIENTS / "openmpi", "--poll"
+        ], timeout=60, env={"LD_PRELOAD": "", "LEGACY_SECONDS": "30"})
         assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
@@ -105,7 +121,8 @@ def test_missing_library_is_named(run, builds, tmp_path):
     """With only the 64-bit build installed, the command says what a 32-bit program lacks."""
     alone = tree.Tree(builds[64], tmp_path).install()
     for command in ("run", "check"):
-        done = run([alone.bin / "xrc-compat", command, builds[32] / WORKER], env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": ""})
+        done = run([alone.bin / "xrc-compat", command, builds[32] / WORKER],
+                   env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": ""})
         assert done.returncode == 125, done
         assert "is a 32-bit i386 program, but this libxrc-compat is 64-bit x86-64" in done.stdout + done.stderr
 
@@ -114,26 +131,38 @@ def test_missing_library_is_named(run, builds, tmp_path):
 @pytest.mark.parametrize("bits", [32, 64])
 @pytest.mark.parametrize("place", ["prefix", "build"])
 def test_trace(run, prefix, builds, tmp_path, bits, place):
-    """The 64-bit command traces programs of both classes, with the same arguments, numbers and backtraces."""
+    """The 64-bit command traces programs of both classes, with the same arguments, numbers and
+    backtraces."""
     output = tmp_path / "trace.json"
     command = {"prefix": prefix / "bin", "build": builds[64] / "tools"}[place] / "xrc-compat"
-    done = run([command, "trace", "--softhca=2", "--json", "--output", output, "--", builds[bits] / CLIENTS / "openmpi", "--poll"],
-               timeout=60, env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": "", "LEGACY_SECONDS": "30"})
+    done = run([
+        command, "trace", "--softhca=2", "--json", "--output", output, "--",
+        builds[bits] / CLIENTS / "openmpi", "--poll"
+    ], timeout=60, env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": "", "LEGACY_SECONDS": "30"})
     assert (done.returncode, done.stderr) == (0, ""), done
     calls = json.loads(output.read_text())["calls"]
-    assert {call["function"] for call in calls} >= {"ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_qp",
-                                                    "ibv_create_xrc_rcv_qp", "ibv_modify_xrc_rcv_qp"}
+    assert {call["function"] for call in calls} >= {
+        "ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_qp", "ibv_create_xrc_rcv_qp",
+        "ibv_modify_xrc_rcv_qp"
+    }
     for call in calls:
         assert call["became"] or call["function"].endswith("reg_xrc_rcv_qp") or call["failed"], call
         assert call["backtrace"][0]["module"] == str(builds[bits] / CLIENTS / "openmpi"), call
         assert call["backtrace"][0]["symbol"], call
     # Inlining decides which functions have a frame, and the first function of a thread is libc's.
     assert max(len(call["backtrace"]) for call in calls) > 1
-    made = {call["result"].split()[-1] for call in calls if call["function"] == "ibv_create_xrc_rcv_qp"}
-    used = {call["arguments"]["xrc_qp_num"] for call in calls if call["function"] == "ibv_modify_xrc_rcv_qp"}
+    made = {
+        call["result"].split()[-1] for call in calls if call["function"] == "ibv_create_xrc_rcv_qp"
+    }
+    used = {
+        call["arguments"]["xrc_qp_num"] for call in calls
+        if call["function"] == "ibv_modify_xrc_rcv_qp"
+    }
     assert made and used == made
-    rtr = [call["arguments"]["attr"] for call in calls if call["function"] == "ibv_modify_xrc_rcv_qp"
-           and "qp_state=RTR" in call["arguments"]["attr"]]
+    rtr = [
+        call["arguments"]["attr"] for call in calls if
+        call["function"] == "ibv_modify_xrc_rcv_qp" and "qp_state=RTR" in call["arguments"]["attr"]
+    ]
     assert rtr and all("ah_attr.port_num=1" in attr and "path_mtu=" in attr for attr in rtr)
 
 
@@ -147,21 +176,29 @@ def test_trace_of_a_class_without_its_library(run, builds, tmp_path):
 
 @pytest.mark.any_model
 def test_a_daemon_of_32_bits_says_that_it_serves_only_its_own(run, builds):
-    done = run([builds[32] / "softhca" / "bin" / "softhca", "run", "--", builds[64] / WORKER, "0", "/dev/null"])
+    done = run([
+        builds[32] / "softhca" / "bin" / "softhca", "run", "--", builds[64] / WORKER, "0",
+        "/dev/null"
+    ])
     assert done.returncode != 0
     assert "64-bit program" in done.stderr
 
 
 class Worker:
     def __init__(self, job, bits, device):
-        self.process = subprocess.Popen(
-            [str(job.prefix / "bin" / "xrc-compat"), "run", str(job.builds[bits] / WORKER), str(device), str(job.domain)],
-            env=job.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True)
+        self.process = subprocess.Popen([
+            str(job.prefix / "bin" / "xrc-compat"), "run",
+            str(job.builds[bits] / WORKER),
+            str(device),
+            str(job.domain)
+        ], env=job.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+                                        start_new_session=True)
         self.bits, self.pid, self.lid, self.srq = self.answer()
         assert self.bits == bits and self.pid == self.process.pid
 
     def answer(self):
-        """The numbers of the next line. The worker ends after a minute at the latest, so this does not wait for ever."""
+        """The numbers of the next line. The worker ends after a minute at the latest, so this does
+        not wait for ever."""
         return [int(word) for word in self.process.stdout.readline().split()]
 
     def ask(self, *words):
@@ -192,7 +229,8 @@ def job(model, builds, prefix, run, tmp_path):
             return self.workers[-1]
 
         def registrants(self):
-            """{QP number: pids} by `xrc-compat ps`; it also lists dead processes and those without a registration."""
+            """{QP number: pids} by `xrc-compat ps`; it also lists dead processes and those without
+            a registration."""
             shown = run([prefix / "bin" / "xrc-compat", "ps", "--json"], env=self.env)
             assert shown.returncode == 0, shown
             found = {}
@@ -203,7 +241,8 @@ def job(model, builds, prefix, run, tmp_path):
 
     job = Job()
     job.builds, job.prefix = builds, prefix
-    job.env = dict(os.environ, LD_PRELOAD="", SOFTHCA_DIR=str(tmp_path / "softhca"), XRC_COMPAT_TABLE_DIR=str(tmp_path / "tables"))
+    job.env = dict(os.environ, LD_PRELOAD="", SOFTHCA_DIR=str(tmp_path / "softhca"),
+                   XRC_COMPAT_TABLE_DIR=str(tmp_path / "tables"))
     (tmp_path / "tables").mkdir()
     started = run([prefix / "bin" / "softhca", "start", "--devices=2"], env=job.env)
     assert started.returncode == 0, started
@@ -223,13 +262,15 @@ def deliver(sender, receiver, number, byte):
 
 @pytest.mark.parametrize("first, second", [(64, 32), (32, 64)])
 def test_one_receive_qp_of_both(job, first, second):
-    """Contract 5.6: each registered process keeps the QP alive, 32-bit or 64-bit; a killed process is not registered any more."""
+    """Contract 5.6: each registered process keeps the QP alive, 32-bit or 64-bit; a killed process
+    is not registered any more."""
     creator, other = job.worker(first), job.worker(second)
     sender = job.worker(second, device=1)
     number = creator.ask("create")
     assert other.ask("reg", number) == 0
     assert job.registrants() == {number: {creator.pid, other.pid}}
-    assert creator.ask("connect", number, sender.lid, sender.ask("sender", creator.lid, number)) == 0
+    assert creator.ask("connect", number, sender.lid, sender.ask("sender", creator.lid,
+                                                                 number)) == 0
     deliver(sender, creator, number, 65)
     deliver(sender, other, number, 66)
     creator.kill()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * One process of a job. It reads commands from its standard input and answers each with a line of numbers:
+ * One process of a job. It reads commands from its standard input and answers each with a line of
+ * numbers:
  *
  *	create				number of a new receive QP of the domain
  *	reg N, unreg N			result
@@ -85,7 +86,8 @@ int main(int argc, char **argv)
 	must(fd >= 0);
 	end_open(&end, atoi(argv[1]), fd, false);
 	setvbuf(stdout, NULL, _IOLBF, 0);
-	printf("%d %d %u %u\n", (int)sizeof(void *) * 8, (int)getpid(), end.own.lid, end.own.srq_num);
+	printf("%d %d %u %u\n", (int)sizeof(void *) * 8, (int)getpid(), end.own.lid,
+	       end.own.srq_num);
 	while (fgets(line, sizeof(line), stdin))
 		obey(line);
 	return 0;

@@ -2,8 +2,9 @@
 /*
  * Calls dlsym or dlvsym and prints which library the answer is in: ask HANDLE:NAME[:VERSION]...
  *
- * HANDLE is default, next, self, interposer (that library calls with its own RTLD_NEXT) or a library to open. The NAME "NULL"
- * is a null pointer. Each question has a process of its own, since some crash.
+ * HANDLE is default, next, self, interposer (that library calls with its own RTLD_NEXT) or a
+ * library to open. The NAME "NULL" is a null pointer. Each question has a process of its own, since
+ * some crash.
  */
 
 #include <dlfcn.h>
@@ -44,14 +45,16 @@ static void *ask(const char *word, const char *name, const char *version)
 
 static void answer(char *question)
 {
-	const char *word = strtok(question, ":"), *name = strtok(NULL, ":"), *version = strtok(NULL, ":"), *err;
+	const char *word = strtok(question, ":"), *name = strtok(NULL, ":"),
+		   *version = strtok(NULL, ":"), *err;
 	Dl_info info = { .dli_fname = "nowhere" };
 	void *found;
 
 	found = ask(word, name && !strcmp(name, "NULL") ? NULL : name, version);
 	err = dlerror();
 	if (found && dladdr(found, &info))
-		printf("%s", strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1 : info.dli_fname);
+		printf("%s", strrchr(info.dli_fname, '/') ? strrchr(info.dli_fname, '/') + 1
+							  : info.dli_fname);
 	else
 		printf("%s", found ? "somewhere" : "NULL");
 	printf("%s%s\n", err ? " " : "", err ? err : "");

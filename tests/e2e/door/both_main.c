@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program with two libraries that use XRC: one is linked with libibverbs, the other looks the verbs up. Every other verb of
- * the exchange is called by the address that one library has, the rest by that of the other, so that they share all objects.
+ * A program with two libraries that use XRC: one is linked with libibverbs, the other looks the
+ * verbs up. Every other verb of the exchange is called by the address that one library has, the
+ * rest by that of the other, so that they share all objects.
  */
 
 #include <stdio.h>
@@ -50,6 +51,7 @@ int main(void)
 	table_linked(&linked.verbs);
 	if (table_lookup(&lookup.verbs, "dlsym"))
 		return 1;
-	return pass_domain(&linked.verbs, &lookup.verbs) || pass_domain(&lookup.verbs, &linked.verbs) ||
-	       mixed_exchange(&linked, &lookup) || mixed_exchange(&lookup, &linked);
+	return pass_domain(&linked.verbs, &lookup.verbs) ||
+	       pass_domain(&lookup.verbs, &linked.verbs) || mixed_exchange(&linked, &lookup) ||
+	       mixed_exchange(&lookup, &linked);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* To be preloaded: calls dlsym and dlvsym in its constructor, or while the loader relocates it (EARLY_IRELATIVE). */
+/*
+ * To be preloaded: calls dlsym and dlvsym in its constructor, or while the loader relocates it
+ * (EARLY_IRELATIVE).
+ */
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -44,5 +47,6 @@ static __attribute__((constructor)) void start(void)
 
 static __attribute__((destructor)) void tell(void)
 {
-	fprintf(stderr, "early %s\n", found && found == found_versioned ? "found" : "found nothing");
+	fprintf(stderr, "early %s\n",
+		found && found == found_versioned ? "found" : "found nothing");
 }

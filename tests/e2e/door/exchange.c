@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * All that a program of OFED does with XRC, in one process. A second context registers with the receive QP and the first
+ * All that a program of OFED does with XRC, in one process. A second context registers with the
+ * receive QP and the first
  * unregisters, so that the message arrives only if the registration counted. Also compiled as C++.
  */
 
@@ -95,7 +96,8 @@ static int create_objects(struct play *play)
 	struct ibv_srq_init_attr srq_attr;
 	struct ibv_qp_init_attr attr;
 
-	play->mr = verbs->reg_mr(side->pd, play->buffer, sizeof(play->buffer), IBV_ACCESS_LOCAL_WRITE);
+	play->mr =
+		verbs->reg_mr(side->pd, play->buffer, sizeof(play->buffer), IBV_ACCESS_LOCAL_WRITE);
 	if (!play->mr)
 		return say("ibv_reg_mr");
 	memset(&srq_attr, 0, sizeof(srq_attr));
@@ -141,7 +143,9 @@ static int connect_qps(struct play *play)
 	static const struct {
 		enum ibv_qp_state state;
 		int mask;
-	} steps[] = { { IBV_QPS_INIT, MASK_INIT }, { IBV_QPS_RTR, MASK_RTR }, { IBV_QPS_RTS, MASK_RTS } };
+	} steps[] = { { IBV_QPS_INIT, MASK_INIT },
+		      { IBV_QPS_RTR, MASK_RTR },
+		      { IBV_QPS_RTS, MASK_RTS } };
 	const struct verbs *verbs = play->verbs;
 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -149,7 +153,8 @@ static int connect_qps(struct play *play)
 		struct ibv_qp_attr to_rcv_qp = attr_to(play, steps[i].state, play->rcv_qpn);
 
 		if (steps[i].state != IBV_QPS_RTS &&
-		    failed(verbs->modify_xrc_rcv_qp(play->creator.domain, play->rcv_qpn, &to_sender, steps[i].mask),
+		    failed(verbs->modify_xrc_rcv_qp(play->creator.domain, play->rcv_qpn, &to_sender,
+						    steps[i].mask),
 			   "ibv_modify_xrc_rcv_qp"))
 			return 1;
 		if (failed(verbs->modify_qp(play->qp, &to_rcv_qp, steps[i].mask), "ibv_modify_qp"))
@@ -162,8 +167,10 @@ static int change_owner(struct play *play)
 {
 	const struct verbs *verbs = play->verbs;
 
-	return failed(verbs->reg_xrc_rcv_qp(play->keeper.domain, play->rcv_qpn), "ibv_reg_xrc_rcv_qp") ||
-	       failed(verbs->unreg_xrc_rcv_qp(play->creator.domain, play->rcv_qpn), "ibv_unreg_xrc_rcv_qp");
+	return failed(verbs->reg_xrc_rcv_qp(play->keeper.domain, play->rcv_qpn),
+		      "ibv_reg_xrc_rcv_qp") ||
+	       failed(verbs->unreg_xrc_rcv_qp(play->creator.domain, play->rcv_qpn),
+		      "ibv_unreg_xrc_rcv_qp");
 }
 
 static int query_qps(struct play *play)
@@ -178,7 +185,8 @@ static int query_qps(struct play *play)
 	if (attr.qp_state != IBV_QPS_RTS || init_attr.qp_type != IBV_QPT_XRC ||
 	    init_attr.xrc_domain != play->creator.domain)
 		return say("ibv_query_qp tells something else");
-	if (failed(verbs->query_xrc_rcv_qp(play->keeper.domain, play->rcv_qpn, &attr, IBV_QP_STATE, &init_attr),
+	if (failed(verbs->query_xrc_rcv_qp(play->keeper.domain, play->rcv_qpn, &attr, IBV_QP_STATE,
+					   &init_attr),
 		   "ibv_query_xrc_rcv_qp"))
 		return 1;
 	return attr.qp_state == IBV_QPS_RTR ? 0 : say("ibv_query_xrc_rcv_qp tells something else");
@@ -250,7 +258,8 @@ static int finish(struct play *play)
 {
 	const struct verbs *verbs = play->verbs;
 
-	return failed(verbs->unreg_xrc_rcv_qp(play->keeper.domain, play->rcv_qpn), "the last ibv_unreg_xrc_rcv_qp") ||
+	return failed(verbs->unreg_xrc_rcv_qp(play->keeper.domain, play->rcv_qpn),
+		      "the last ibv_unreg_xrc_rcv_qp") ||
 	       failed(verbs->destroy_qp(play->qp), "ibv_destroy_qp") ||
 	       failed(verbs->destroy_srq(play->srq), "ibv_destroy_srq") ||
 	       failed(verbs->dereg_mr(play->mr), "ibv_dereg_mr") ||
@@ -262,8 +271,9 @@ int exchange(const struct verbs *verbs)
 	static struct play play;
 
 	play.verbs = verbs;
-	if (open_sides(&play) || create_objects(&play) || connect_qps(&play) || change_owner(&play) ||
-	    query_qps(&play) || post(&play) || collect(&play) || finish(&play))
+	if (open_sides(&play) || create_objects(&play) || connect_qps(&play) ||
+	    change_owner(&play) || query_qps(&play) || post(&play) || collect(&play) ||
+	    finish(&play))
 		return 1;
 	printf("exchange: done\n");
 	return 0;

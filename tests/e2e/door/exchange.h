@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* All that a program of OFED does with XRC, by a table of the verbs' addresses, however the program got them. C and C++. */
+/*
+ * All that a program of OFED does with XRC, by a table of the verbs' addresses, however the program
+ * got them. C and C++.
+ */
 #ifndef DOOR_EXCHANGE_H
 #define DOOR_EXCHANGE_H
 
@@ -8,7 +11,10 @@
 
 #define DOOR_VISIBLE __attribute__((visibility("default")))
 
-/* The verbs that it calls and that are no inline functions of the old header. Closed MPIs look them up. */
+/*
+ * The verbs that it calls and that are no inline functions of the old header. Closed MPIs look them
+ * up.
+ */
 #define EXCHANGE_VERBS(X) \
 	X(get_device_list) X(free_device_list) X(open_device) X(close_device) X(query_port) \
 	X(alloc_pd) X(dealloc_pd) X(reg_mr) X(dereg_mr) X(create_cq) X(destroy_cq) \
@@ -23,16 +29,24 @@ struct verbs {
 #undef X
 };
 
-/** exchange - does it on the first device. Prints "exchange: done" and returns 0, or prints what went wrong and returns 1. */
+/**
+ * exchange - does it on the first device. Prints "exchange: done" and returns 0, or prints what
+ * went wrong and returns 1.
+ */
 int exchange(const struct verbs *verbs);
 
-/** exchange_print_libraries - print each file called libibverbs.so... that this process has mapped. */
+/**
+ * exchange_print_libraries - print each file called libibverbs.so... that this process has mapped.
+ */
 void exchange_print_libraries(void);
 
 /** table_linked - the verbs as the linker and the loader bind them. */
 DOOR_VISIBLE void table_linked(struct verbs *verbs);
 
-/** table_lookup - the verbs by dlopen() and dlsym(), in one of the ways of table_lookup.c. Prints why and returns 1 on failure. */
+/**
+ * table_lookup - the verbs by dlopen() and dlsym(), in one of the ways of table_lookup.c. Prints
+ * why and returns 1 on failure.
+ */
 DOOR_VISIBLE int table_lookup(struct verbs *verbs, const char *way);
 
 #endif

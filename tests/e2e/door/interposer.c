@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* To be preloaded: defines names that other libraries define too, and looks up what RTLD_NEXT gives it. */
+/*
+ * To be preloaded: defines names that other libraries define too, and looks up what RTLD_NEXT gives
+ * it.
+ */
 
 #include <dlfcn.h>
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* To be preloaded: interposes dlsym, as heap profilers do, and prints at the end how often it was called. */
+/*
+ * To be preloaded: interposes dlsym, as heap profilers do, and prints at the end how often it was
+ * called.
+ */
 
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The verbs as programs look them up that are not linked with libibverbs: closed MPIs, and MVAPICH2 2.3. */
+/*
+ * The verbs as programs look them up that are not linked with libibverbs: closed MPIs, and MVAPICH2
+ * 2.3.
+ */
 
 #include <dlfcn.h>
 #include <stdbool.h>

@@ -16,7 +16,10 @@ pytestmark = pytest.mark.any_model
 
 HERE = pathlib.Path(__file__).parent
 CXX = os.environ.get("CXX", "c++").split()
-PROGRAMS = {"lookup": "lookup", "lazy": "linked-lazy", "now": "linked-now", "rpath": "linked-rpath", "c++": "linked-c++"}
+PROGRAMS = {
+    "lookup": "lookup", "lazy": "linked-lazy", "now": "linked-now", "rpath": "linked-rpath",
+    "c++": "linked-c++"
+}
 
 
 def compile_as_cxx(folder, build_root, source_root):
@@ -27,10 +30,10 @@ def compile_as_cxx(folder, build_root, source_root):
     sources = [HERE / name for name in ("linked_main.c", "table_linked.c", "exchange.c")]
     stub = build_root / "abi" / "link" / "libibverbs.so"
     word_size = [] if stub.read_bytes()[4] == 2 else ["-m32"]
-    result = subprocess.run(
-        [*CXX, *word_size, "-Wall", "-Wextra", "-Werror", "-I", source_root / "include" / "ofed", "-o", output, "-x", "c++", *sources,
-         "-x", "none", stub],
-        capture_output=True, text=True, timeout=100)
+    result = subprocess.run([
+        *CXX, *word_size, "-Wall", "-Wextra", "-Werror", "-I", source_root / "include" / "ofed",
+        "-o", output, "-x", "c++", *sources, "-x", "none", stub
+    ], capture_output=True, text=True, timeout=100)
     if word_size and ("bits/c++config.h" in result.stderr or "-lstdc++" in result.stderr):
         pytest.skip("no 32-bit C++ library")
     assert result.returncode == 0, result.stderr
@@ -51,16 +54,19 @@ def program(request, tmp_path, build_root, source_root, door):
 
 @pytest.fixture
 def type_in(run, softhca, build_root, tmp_path):
-    """type_in(line): runs it in a shell that has xrc-compat on its PATH, on a machine with two devices."""
+    """type_in(line): runs it in a shell that has xrc-compat on its PATH, on a machine with two
+    devices."""
     env = {"PATH": f"{build_root / 'tools'}:{os.environ['PATH']}"}
-    return lambda line: run([softhca, "run", "--devices=2", "--", "sh", "-c", line], env=env, cwd=tmp_path)
+    return lambda line: run([softhca, "run", "--devices=2", "--", "sh", "-c", line], env=env, cwd=
+                            tmp_path)
 
 
 def test_next_command_runs_the_program(type_in, program):
     result = type_in(f"xrc-compat check --json {program}")
     report = json.loads(result.stdout)
     assert (result.returncode, result.stderr) == (report["exit_status"], ""), result.stderr
-    assert [device["name"] for device in report["devices"] if device["xrc"]] == [models.device(0), models.device(1)]
+    assert [device["name"] for device in report["devices"]
+            if device["xrc"]] == [models.device(0), models.device(1)]
     assert report["next"], report
     done(type_in(report["next"]))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The exchange works however a program gets the verbs: linked, looked up, in a plugin, with its own libibverbs, and mixed."""
+"""The exchange works however a program gets the verbs: linked, looked up, in a plugin, with its own
+libibverbs, and mixed."""
 
 import os
 import shutil
@@ -30,7 +31,8 @@ def test_looked_up(play, door, real_library, way):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_not_found_without_the_shim(run, softhca, door, real_library, way):
-    result = run([softhca, "run", "--devices=1", "--", door / "lookup", way], env={"DOOR_LIBRARY": real_library})
+    result = run([softhca, "run", "--devices=1", "--", door / "lookup", way],
+                 env={"DOOR_LIBRARY": real_library})
     assert result.returncode == 1
     assert "undefined symbol: ibv_open_xrc_domain" in result.stdout
 
@@ -56,7 +58,8 @@ def test_private_copy(play, door, private_copy, tmp_path):
 
 
 def test_without_a_private_copy(play, door, real_library, tmp_path):
-    """Without the copy the same program uses the system's, so the test above can tell them apart."""
+    """Without the copy the same program uses the system's, so the test above can tell them
+    apart."""
     result = play(shutil.copy(door / "linked-rpath", tmp_path))
     done(result)
     assert result.stdout.splitlines()[1:] == [f"mapped: {os.path.realpath(real_library)}"]

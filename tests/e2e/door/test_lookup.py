@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""dlsym and dlvsym under the shim give its functions for its names, and what they always gave for all others."""
+"""dlsym and dlvsym under the shim give its functions for its names, and what they always gave for
+all others."""
 
 import os
 import platform
@@ -12,26 +13,38 @@ from played import done
 pytestmark = pytest.mark.any_model
 
 GLIBC = tuple(int(part) for part in platform.libc_ver()[1].split("."))
-OURS, REAL, LIBDL = "libxrc-compat.so.1", "libibverbs.so.1", "libc.so.6" if GLIBC >= (2, 34) else "libdl.so.2"
-# Before glibc 2.36 a program without symbol versions gets hidden symbols of a library's first version by RTLD_NEXT.
+OURS, REAL, LIBDL = "libxrc-compat.so.1", "libibverbs.so.1", "libc.so.6" if GLIBC >= (
+    2, 34) else "libdl.so.2"
+# Before glibc 2.36 a program without symbol versions gets hidden symbols of a library's first
+# version by RTLD_NEXT.
 HIDDEN_FROM_NEXT = GLIBC >= (2, 36)
-# Before glibc 2.36 RTLD_NEXT finds hidden symbols of a library's first version for a program without versions.
+# Before glibc 2.36 RTLD_NEXT finds hidden symbols of a library's first version for a program
+# without versions.
 HIDDEN_FROM_NEXT = GLIBC >= (2, 36)
 LIBRARY = "libibverbs.so.1"
-XRC = ["open_xrc_domain", "close_xrc_domain", "create_xrc_srq", "create_xrc_rcv_qp", "modify_xrc_rcv_qp",
-       "query_xrc_rcv_qp", "reg_xrc_rcv_qp", "unreg_xrc_rcv_qp"]
-CHANGED = ["create_qp", "modify_qp", "query_qp", "destroy_qp", "modify_srq", "query_srq", "destroy_srq",
-           "get_async_event", "ack_async_event", "close_device"]
-OTHERS = ["get_device_list", "open_device", "alloc_pd", "reg_mr", "create_cq", "create_srq", "fork_init", "wc_status_str"]
+XRC = [
+    "open_xrc_domain", "close_xrc_domain", "create_xrc_srq", "create_xrc_rcv_qp",
+    "modify_xrc_rcv_qp", "query_xrc_rcv_qp", "reg_xrc_rcv_qp", "unreg_xrc_rcv_qp"
+]
+CHANGED = [
+    "create_qp", "modify_qp", "query_qp", "destroy_qp", "modify_srq", "query_srq", "destroy_srq",
+    "get_async_event", "ack_async_event", "close_device"
+]
+OTHERS = [
+    "get_device_list", "open_device", "alloc_pd", "reg_mr", "create_cq", "create_srq", "fork_init",
+    "wc_status_str"
+]
 
 
 @pytest.fixture
 def ask(run, door):
-    """ask(preload, question..., linked=False): the answers of ask.c, one for each question. linked: with libibverbs."""
+    """ask(preload, question..., linked=False): the answers of ask.c, one for each question. linked:
+    with libibverbs."""
 
     def _ask(preload, *questions, linked=False):
         paths = ":".join(map(str, preload))
-        result = run([door / ("ask-linked" if linked else "ask"), *questions], env={"LD_PRELOAD": paths})
+        result = run([door / ("ask-linked" if linked else "ask"), *questions],
+                     env={"LD_PRELOAD": paths})
         assert result.returncode == 0, result.stderr
         answers = result.stdout.splitlines()
         assert len(answers) == len(questions), result.stdout
@@ -46,7 +59,10 @@ def play(run, softhca, door):
 
     def _play(preload, program="lookup"):
         keep = ":".join(map(str, preload)) + ":$LD_PRELOAD"
-        return run([softhca, "run", "--devices=1", "--", "sh", "-c", f'LD_PRELOAD="{keep}" exec "$0"', door / program])
+        return run([
+            softhca, "run", "--devices=1", "--", "sh", "-c", f'LD_PRELOAD="{keep}" exec "$0"',
+            door / program
+        ])
 
     return _play
 
@@ -61,12 +77,15 @@ def test_our_names_on_the_handle(ask, shim, real_library, version):
 
 @pytest.mark.parametrize("version", ["", ":IBVERBS_1.1"])
 def test_our_names_on_the_handle_of_a_plugin(ask, shim, door, version):
-    """A handle on a library that is linked with libibverbs finds the verbs as well; but a verb that it defines itself stays its own."""
+    """A handle on a library that is linked with libibverbs finds the verbs as well; but a verb that
+    it defines itself stays its own."""
     plugin = door / "libtable-linked.so"
     names = XRC + CHANGED
     answers = ask([shim], *(f"{plugin}:ibv_{name}{version}" for name in names))
     assert dict(zip(names, answers)) == dict.fromkeys(names, OURS)
-    answers = ask([shim], *(f"{plugin}:{name}" for name in ("no_such_name", "ibv_no_such_verb", "ibv_create_qp:NO_SUCH_NODE")))
+    answers = ask([shim],
+                  *(f"{plugin}:{name}"
+                    for name in ("no_such_name", "ibv_no_such_verb", "ibv_create_qp:NO_SUCH_NODE")))
     assert [answer.split()[0] for answer in answers] == ["NULL"] * 3
     answers = ask([shim], f"{door / 'libinterposer.so'}:ibv_create_qp", f"{plugin}:ibv_open_device")
     assert answers == ["libinterposer.so", REAL]
@@ -88,7 +107,8 @@ def test_older_node_is_the_real_one(ask, shim):
 
 
 def test_probing_programs_are_not_misled(ask, shim):
-    """With RTLD_DEFAULT and no version the XRC names stay hidden; the others are ours, as for a linked program."""
+    """With RTLD_DEFAULT and no version the XRC names stay hidden; the others are ours, as for a
+    linked program."""
     answers = ask([shim], *(f"default:ibv_{name}" for name in XRC + CHANGED), linked=True)
     assert [answer.split()[0] for answer in answers] == ["NULL"] * len(XRC) + [OURS] * len(CHANGED)
     assert ask([shim], "default:ibv_open_xrc_domain:IBVERBS_1.1", linked=True) == [OURS]
@@ -98,25 +118,47 @@ def test_probing_programs_are_not_misled(ask, shim):
 def test_everything_else_as_without_the_shim(ask, shim):
     """The same texts of dlerror(), and a null name crashes as before."""
     questions = [
-        "libm.so.6:cos", "libm.so.6:ibv_open_xrc_domain", "libm.so.6:ibv_create_qp", "libm.so.6:NULL",
-        "libm.so.6:cos:GLIBC_2.2.5", "libm.so.6:cos:GLIBC_9", "libm.so.6:ibv_create_qp:IBVERBS_1.1",
-        "libc.so.6:getpid", "libc.so.6:no_such_name", "libc.so.6:ibv_create_xrc_srq",
-        "default:getpid", "default:no_such_name", "default:NULL", "default:getpid:NO_SUCH_NODE",
-        "next:getpid", "next:no_such_name", "next:getpid:GLIBC_2.2.5", *(["next:ibv_open_xrc_domain"] if HIDDEN_FROM_NEXT else []),
-        "self:getpid", "self:no_such_name", "self:NULL",
-        f"{LIBRARY}:ibv_no_such_verb", f"{LIBRARY}:ibv_no_such_verb:IBVERBS_1.1", f"{LIBRARY}:NULL",
-        f"{LIBRARY}:ibv_create_qp:NO_SUCH_NODE", f"{LIBRARY}:ibv_open_xrc_domain:IBVERBS_1.2", f"{LIBRARY}:getpid",
+        "libm.so.6:cos",
+        "libm.so.6:ibv_open_xrc_domain",
+        "libm.so.6:ibv_create_qp",
+        "libm.so.6:NULL",
+        "libm.so.6:cos:GLIBC_2.2.5",
+        "libm.so.6:cos:GLIBC_9",
+        "libm.so.6:ibv_create_qp:IBVERBS_1.1",
+        "libc.so.6:getpid",
+        "libc.so.6:no_such_name",
+        "libc.so.6:ibv_create_xrc_srq",
+        "default:getpid",
+        "default:no_such_name",
+        "default:NULL",
+        "default:getpid:NO_SUCH_NODE",
+        "next:getpid",
+        "next:no_such_name",
+        "next:getpid:GLIBC_2.2.5",
+        *(["next:ibv_open_xrc_domain"] if HIDDEN_FROM_NEXT else []),
+        "self:getpid",
+        "self:no_such_name",
+        "self:NULL",
+        f"{LIBRARY}:ibv_no_such_verb",
+        f"{LIBRARY}:ibv_no_such_verb:IBVERBS_1.1",
+        f"{LIBRARY}:NULL",
+        f"{LIBRARY}:ibv_create_qp:NO_SUCH_NODE",
+        f"{LIBRARY}:ibv_open_xrc_domain:IBVERBS_1.2",
+        f"{LIBRARY}:getpid",
     ]
     with_shim, without = ask([shim], *questions), ask([], *questions)
     assert dict(zip(questions, with_shim)) == dict(zip(questions, without))
-    assert "signal 11" in without and any("undefined symbol: no_such_name" in answer for answer in without)
+    assert "signal 11" in without and any("undefined symbol: no_such_name" in answer
+                                          for answer in without)
 
 
 @pytest.mark.parametrize("order", ["front", "behind"])
 def test_next_is_next_of_the_caller(ask, shim, door, real_library, order):
     preload = [door / "libinterposer.so", shim]
-    questions = ["interposer:ibv_create_qp", "interposer:ibv_create_qp:IBVERBS_1.1", "interposer:dlsym",
-                 "interposer:ibv_fork_init", "interposer:interposer_next", "interposer:ibv_open_xrc_domain"]
+    questions = [
+        "interposer:ibv_create_qp", "interposer:ibv_create_qp:IBVERBS_1.1", "interposer:dlsym",
+        "interposer:ibv_fork_init", "interposer:interposer_next", "interposer:ibv_open_xrc_domain"
+    ]
     answers = ask(preload if order == "front" else preload[::-1], *questions, linked=True)
     next_verb, next_dlsym = (OURS, OURS) if order == "front" else (REAL, LIBDL)
     assert answers[:4] == [next_verb, next_verb, next_dlsym, REAL]
@@ -128,14 +170,18 @@ def test_interposer_in_front_hands_on_to_the_shim(play, shim, door):
     done(play([door / "libinterposer.so", shim], "linked-lazy"))
 
 
-# {order of preloading: the spies that are called}. b asks for the next dlsym by version, and so misses a, which has none.
-ORDERS = {"a shim": "a", "shim a": "a", "b shim": "b", "shim b": "b", "a b shim": "ab", "b a shim": "b", "a shim b": "ab",
-          "b shim a": "ab", "shim a b": "ab", "shim b a": "b"}
+# {order of preloading: the spies that are called}. b asks for the next dlsym by version, and so
+# misses a, which has none.
+ORDERS = {
+    "a shim": "a", "shim a": "a", "b shim": "b", "shim b": "b", "a b shim": "ab", "b a shim": "b",
+    "a shim b": "ab", "b shim a": "ab", "shim a b": "ab", "shim b a": "b"
+}
 
 
 @pytest.mark.parametrize("order", ORDERS)
 def test_others_in_front_of_dlsym(play, shim, door, order):
-    """Profilers interpose dlsym as well. In any order each calls the next one, and the exchange works."""
+    """Profilers interpose dlsym as well. In any order each calls the next one, and the exchange
+    works."""
     paths = {"a": door / "libspy-a.so", "b": door / "libspy-b.so", "shim": shim}
     result = play([paths[word] for word in order.split()])
     done(result)
@@ -146,7 +192,8 @@ def test_others_in_front_of_dlsym(play, shim, door, order):
 
 @pytest.mark.parametrize("program", ["lookup", "linked-lazy"])
 def test_of_two_copies_one_is_asked(play, shim, tmp_path, monkeypatch, program):
-    """As where a module sets LD_PRELOAD, and `xrc-compat run` of another installation adds its own. Two that call each other hang at a fork."""
+    """As where a module sets LD_PRELOAD, and `xrc-compat run` of another installation adds its own.
+    Two that call each other hang at a fork."""
     monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
     result = play([shim, shutil.copy(shim, tmp_path)], program)
     done(result)
@@ -154,7 +201,8 @@ def test_of_two_copies_one_is_asked(play, shim, tmp_path, monkeypatch, program):
     assert REAL in banner
 
 
-# With IRELATIVE, and preloaded behind the shim: its resolver calls the shim's dlsym before the loader has relocated the shim.
+# With IRELATIVE, and preloaded behind the shim: its resolver calls the shim's dlsym before the
+# loader has relocated the shim.
 @pytest.mark.parametrize("moment", ["early", "early-irelative"])
 @pytest.mark.parametrize("order", ["front", "behind"])
 def test_asked_before_any_constructor(play, shim, door, moment, order):

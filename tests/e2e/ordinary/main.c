@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program without XRC that makes and destroys QPs, and counts what is done for it meanwhile: locks, allocations, and handlers that
- * each of its forks would run. usage: ordinary ROUNDS
+ * A program without XRC that makes and destroys QPs, and counts what is done for it meanwhile:
+ * locks, allocations, and handlers that each of its forks would run. usage: ordinary ROUNDS
  */
 
 #include <dlfcn.h>
@@ -51,8 +51,10 @@ EXPORTED int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 }
 
 /* What pthread_atfork(3) calls. */
-int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object);
-EXPORTED int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *object)
+int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+		      void *object);
+EXPORTED int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+			       void *object)
 {
 	(void)prepare;
 	(void)parent;
@@ -74,6 +76,7 @@ int main(int argc, char **argv)
 	while (rounds--)
 		ibv_destroy_qp(ibv_create_qp(&pd, &attr));
 	counting = 0;
-	printf("%lu locks, %lu allocations, %lu fork handlers\n", locks, allocations, fork_handlers);
+	printf("%lu locks, %lu allocations, %lu fork handlers\n", locks, allocations,
+	       fork_handlers);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What both sides of a connection are told: attributes for each step of each type of queue pair, paths, addresses. The queue
- * pairs are only numbers, so that librdmacm leaves every step to this program.
+ * What both sides of a connection are told: attributes for each step of each type of queue pair,
+ * paths, addresses. The queue pairs are only numbers, so that librdmacm leaves every step to this
+ * program.
  */
 #include "../emulated.h"
 #include "ground.h"
@@ -31,11 +32,16 @@ struct line {
 	struct rdma_cm_id *listener, *active, *passive;
 };
 
-/* In the port space IB an id may have any type. librdmacm makes such ids only from address information. */
-static struct rdma_cm_id *endpoint(struct line *line, enum ibv_qp_type type, const char *node, bool passive)
+/*
+ * In the port space IB an id may have any type. librdmacm makes such ids only from address
+ * information.
+ */
+static struct rdma_cm_id *endpoint(struct line *line, enum ibv_qp_type type, const char *node,
+				   bool passive)
 {
 	struct rdma_addrinfo hints = {
-		.ai_flags = passive ? RAI_PASSIVE | RAI_NUMERICHOST : RAI_NUMERICHOST, .ai_port_space = RDMA_PS_IB,
+		.ai_flags = passive ? RAI_PASSIVE | RAI_NUMERICHOST : RAI_NUMERICHOST,
+		.ai_port_space = RDMA_PS_IB,
 		.ai_qp_type = (int)type,
 	}, *info;
 	struct rdma_cm_id *id;
@@ -68,14 +74,16 @@ static void begin(struct line *line, enum ibv_qp_type active, enum ibv_qp_type p
 static void request(struct line *line)
 {
 	struct rdma_conn_param param = {
-		.qp_num = ACTIVE_QP, .srq = 1, .responder_resources = 3, .initiator_depth = 5, .retry_count = 2,
+		.qp_num = ACTIVE_QP, .srq = 1, .responder_resources = 3, .initiator_depth = 5,
+		.retry_count = 2,
 		.rnr_retry_count = 4, .flow_control = 1,
 	};
 	struct rdma_cm_event *event;
 
 	NEED(!rdma_connect(line->active, &param));
 	event = next_event(line->channel, RDMA_CM_EVENT_CONNECT_REQUEST);
-	NEED(event->listen_id == line->listener && event->param.conn.qp_num == ACTIVE_QP && event->param.conn.srq);
+	NEED(event->listen_id == line->listener && event->param.conn.qp_num == ACTIVE_QP &&
+	     event->param.conn.srq);
 	NEED(event->param.conn.responder_resources == 5 && event->param.conn.initiator_depth == 3);
 	NEED(event->param.conn.retry_count == 2 && event->param.conn.rnr_retry_count == 4);
 	NEED(event->param.conn.flow_control && event->param.conn.private_data_len == 56);
@@ -86,13 +94,15 @@ static void request(struct line *line)
 static void reply(struct line *line)
 {
 	struct rdma_conn_param param = {
-		.qp_num = PASSIVE_QP, .responder_resources = 4, .initiator_depth = 2, .rnr_retry_count = 6,
+		.qp_num = PASSIVE_QP, .responder_resources = 4, .initiator_depth = 2,
+		.rnr_retry_count = 6,
 	};
 	struct rdma_cm_event *event;
 
 	NEED(!rdma_accept(line->passive, &param));
 	event = next_event(line->channel, RDMA_CM_EVENT_CONNECT_RESPONSE);
-	NEED(event->id == line->active && event->param.conn.qp_num == PASSIVE_QP && !event->param.conn.srq);
+	NEED(event->id == line->active && event->param.conn.qp_num == PASSIVE_QP &&
+	     !event->param.conn.srq);
 	NEED(event->param.conn.responder_resources == 2 && event->param.conn.initiator_depth == 4);
 	NEED(event->param.conn.rnr_retry_count == 6 && event->param.conn.private_data_len == 196);
 	rdma_ack_cm_event(event);
@@ -135,52 +145,62 @@ static void check_init(struct rdma_cm_id *id, unsigned int access)
 }
 
 /* The path to @peer. */
-static void check_rtr(struct rdma_cm_id *id, struct rdma_cm_id *peer, int mask, uint32_t dest_qpn, uint8_t reads)
+static void check_rtr(struct rdma_cm_id *id, struct rdma_cm_id *peer, int mask, uint32_t dest_qpn,
+		      uint8_t reads)
 {
 	struct ibv_qp_attr attr;
 
 	NEED(ask(id, IBV_QPS_RTR, &attr) == mask);
-	NEED(attr.ah_attr.dlid == lid(peer) && attr.ah_attr.port_num == 1 && !attr.ah_attr.is_global);
+	NEED(attr.ah_attr.dlid == lid(peer) && attr.ah_attr.port_num == 1 &&
+	     !attr.ah_attr.is_global);
 	NEED(attr.path_mtu == IBV_MTU_4096 && attr.dest_qp_num == dest_qpn);
 	NEED(!(mask & IBV_QP_MAX_DEST_RD_ATOMIC) || attr.max_dest_rd_atomic == reads);
 }
 
-static void check_rts(struct rdma_cm_id *id, int mask, uint8_t reads, uint8_t retries, uint8_t rnr, uint8_t timeout)
+static void check_rts(struct rdma_cm_id *id, int mask, uint8_t reads, uint8_t retries, uint8_t rnr,
+		      uint8_t timeout)
 {
 	struct ibv_qp_attr attr;
 
 	NEED(ask(id, IBV_QPS_RTS, &attr) == mask);
 	NEED(attr.timeout == timeout);
-	NEED(!(mask & REQUESTER) || (attr.max_rd_atomic == reads && attr.retry_cnt == retries && attr.rnr_retry == rnr));
+	NEED(!(mask & REQUESTER) ||
+	     (attr.max_rd_atomic == reads && attr.retry_cnt == retries && attr.rnr_retry == rnr));
 }
 
-/* The first PSN that one side sends is the first that the other expects; and it differs between connections. */
+/*
+ * The first PSN that one side sends is the first that the other expects; and it differs between
+ * connections.
+ */
 static void check_psn(struct rdma_cm_id *from, struct rdma_cm_id *to)
 {
 	static uint32_t before;
 	struct ibv_qp_attr sender, receiver;
 
 	NEED(ask(from, IBV_QPS_RTS, &sender) > 0 && ask(to, IBV_QPS_RTR, &receiver) > 0);
-	NEED(sender.sq_psn == receiver.rq_psn && sender.sq_psn <= 0xffffff && sender.sq_psn != before);
+	NEED(sender.sq_psn == receiver.rq_psn && sender.sq_psn <= 0xffffff &&
+	     sender.sq_psn != before);
 	before = sender.sq_psn;
 }
 
 #define ALL_ACCESS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
 
-static void attributes(enum ibv_qp_type type, enum ibv_qp_type peer, int active_rtr, int active_rts, int passive_rtr,
-		       int passive_rts)
+static void attributes(enum ibv_qp_type type, enum ibv_qp_type peer, int active_rtr, int active_rts,
+		       int passive_rtr, int passive_rts)
 {
 	struct ibv_qp_attr attr;
 	struct line line;
 	uint8_t timeout = 17;
 
 	begin(&line, type, peer);
-	NEED(!rdma_set_option(line.active, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout, sizeof(timeout)));
+	NEED(!rdma_set_option(line.active, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &timeout,
+			      sizeof(timeout)));
 	check_init(line.active, 0);
 	request(&line);
 	check_init(line.active, ALL_ACCESS);
 	check_init(line.passive, ALL_ACCESS);
-	NEED(ask(line.active, IBV_QPS_RTR, &attr) == -EINVAL && ask(line.active, IBV_QPS_RTS, &attr) == -EINVAL);
+	NEED(ask(line.active, IBV_QPS_RTR, &attr) == -EINVAL &&
+	     ask(line.active, IBV_QPS_RTS, &attr) == -EINVAL);
 	NEED(ask(line.active, IBV_QPS_SQD, &attr) == -EINVAL);
 	check_rtr(line.passive, line.active, passive_rtr, ACTIVE_QP, 5);
 	reply(&line);
@@ -196,12 +216,14 @@ static void attributes(enum ibv_qp_type type, enum ibv_qp_type peer, int active_
 
 static void attributes_of_rc(void)
 {
-	attributes(IBV_QPT_RC, IBV_QPT_RC, RTR_MASK | RESPONDER, RTS_MASK | REQUESTER, RTR_MASK | RESPONDER, RTS_MASK | REQUESTER);
+	attributes(IBV_QPT_RC, IBV_QPT_RC, RTR_MASK | RESPONDER, RTS_MASK | REQUESTER,
+		   RTR_MASK | RESPONDER, RTS_MASK | REQUESTER);
 }
 
 static void attributes_of_xrc(void)
 {
-	attributes(IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, RTR_MASK, RTS_MASK | REQUESTER, RTR_MASK | RESPONDER, RTS_MASK);
+	attributes(IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV, RTR_MASK, RTS_MASK | REQUESTER,
+		   RTR_MASK | RESPONDER, RTS_MASK);
 }
 
 /* Without responder resources there are no rights for reads and atomics. */
@@ -249,7 +271,8 @@ static void established_by_a_message(void)
 	NEED(rdma_notify(line.passive, IBV_EVENT_COMM_EST) && errno == EISCONN);
 	/* The completing message itself then raises no event; the next one is the end. */
 	NEED(!rdma_establish(line.active));
-	NEED(!rdma_notify(line.active, IBV_EVENT_PATH_MIG) && rdma_notify(line.active, IBV_EVENT_SQ_DRAINED));
+	NEED(!rdma_notify(line.active, IBV_EVENT_PATH_MIG) &&
+	     rdma_notify(line.active, IBV_EVENT_SQ_DRAINED));
 	NEED(!rdma_disconnect(line.active));
 	pass(&line, RDMA_CM_EVENT_DISCONNECTED);
 	NEED(!rdma_disconnect(line.passive));
@@ -269,7 +292,8 @@ static union ibv_gid gid(struct rdma_cm_id *id)
 	return own;
 }
 
-static void check_route(struct rdma_cm_id *id, struct rdma_cm_id *peer, const char *src, const char *dst)
+static void check_route(struct rdma_cm_id *id, struct rdma_cm_id *peer, const char *src,
+			const char *dst)
 {
 	union ibv_gid sgid = gid(id), dgid = gid(peer);
 	const struct ibv_sa_path_rec *path = id->route.path_rec;
@@ -278,8 +302,10 @@ static void check_route(struct rdma_cm_id *id, struct rdma_cm_id *peer, const ch
 
 	NEED(here->sin_addr.s_addr == inet_addr(src) && there->sin_addr.s_addr == inet_addr(dst));
 	NEED(here->sin_port && there->sin_port);
-	NEED(!memcmp(&id->route.addr.addr.ibaddr.sgid, &sgid, 16) && !memcmp(&id->route.addr.addr.ibaddr.dgid, &dgid, 16));
-	NEED(id->route.num_paths == 1 && !memcmp(&path->sgid, &sgid, 16) && !memcmp(&path->dgid, &dgid, 16));
+	NEED(!memcmp(&id->route.addr.addr.ibaddr.sgid, &sgid, 16) &&
+	     !memcmp(&id->route.addr.addr.ibaddr.dgid, &dgid, 16));
+	NEED(id->route.num_paths == 1 && !memcmp(&path->sgid, &sgid, 16) &&
+	     !memcmp(&path->dgid, &dgid, 16));
 	NEED(be16toh(path->slid) == lid(id) && be16toh(path->dlid) == lid(peer));
 	NEED(be16toh(path->pkey) == 0xffff && path->mtu == IBV_MTU_4096 && path->reversible);
 }
@@ -294,7 +320,8 @@ static void routes(void)
 	NEED(!strcmp(ibv_get_device_name(line.passive->verbs->device), emulated_name(1).text));
 	check_route(line.active, line.passive, HERE, THERE);
 	check_route(line.passive, line.active, THERE, HERE);
-	NEED(rdma_get_dst_port(line.active) == rdma_get_src_port(line.passive) && be16toh(rdma_get_dst_port(line.active)) == 7200);
+	NEED(rdma_get_dst_port(line.active) == rdma_get_src_port(line.passive) &&
+	     be16toh(rdma_get_dst_port(line.active)) == 7200);
 	NEED(rdma_get_src_port(line.active) == rdma_get_dst_port(line.passive));
 	end(&line);
 }
@@ -304,7 +331,8 @@ static void routes(void)
 static struct sockaddr_ib ib_address(struct rdma_cm_id *like, uint16_t port, bool any)
 {
 	struct sockaddr_ib ib = {
-		.sib_family = AF_IB, .sib_sid = htobe64(RDMA_IB_IP_PS_TCP | port), .sib_sid_mask = htobe64(~0ull),
+		.sib_family = AF_IB, .sib_sid = htobe64(RDMA_IB_IP_PS_TCP | port),
+		.sib_sid_mask = htobe64(~0ull),
 	};
 	union ibv_gid own = gid(like);
 
@@ -338,8 +366,10 @@ static void gids_are_addresses(void)
 	pass(&line, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	NEED(!rdma_connect(id, &param));
 	event = next_event(line.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
-	NEED(event->param.conn.private_data_len == sizeof(words) && !memcmp(event->param.conn.private_data, words, sizeof(words)));
-	NEED(!memcmp(&((struct sockaddr_ib *)rdma_get_peer_addr(event->id))->sib_addr, &src.sib_addr, 16));
+	NEED(event->param.conn.private_data_len == sizeof(words) &&
+	     !memcmp(event->param.conn.private_data, words, sizeof(words)));
+	NEED(!memcmp(&((struct sockaddr_ib *)rdma_get_peer_addr(event->id))->sib_addr,
+		     &src.sib_addr, 16));
 	line.passive = event->id;
 	rdma_ack_cm_event(event);
 	NEED(!rdma_destroy_id(line.passive));

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The event channel as a file: poll, epoll, blocking, signals, cancelled threads, forks; and ids that move to another channel. */
+/*
+ * The event channel as a file: poll, epoll, blocking, signals, cancelled threads, forks; and ids
+ * that move to another channel.
+ */
 #include "../../thread_state.h"
 #include "ground.h"
 
@@ -197,7 +200,8 @@ static void a_waiting_thread_can_be_cancelled(struct ground *ground)
 	for (int i = 0; i < 50; i++) {
 		NEED(!pthread_create(&thread, NULL, wait_for_ever, ground->channel));
 		usleep((useconds_t)i * 100);
-		NEED(!pthread_cancel(thread) && !pthread_join(thread, &result) && result == PTHREAD_CANCELED);
+		NEED(!pthread_cancel(thread) && !pthread_join(thread, &result) &&
+		     result == PTHREAD_CANCELED);
 	}
 	raise_event(ground->idle);
 	take_event(ground, RDMA_CM_EVENT_ADDR_RESOLVED, NULL);
@@ -245,7 +249,10 @@ static void *wait_or_come_too_late(void *channel)
 	return NULL;
 }
 
-/* rping's thread asks for the next event while main closes the channel. Whatever becomes of it, the process must not get SIGPIPE. */
+/*
+ * rping's thread asks for the next event while main closes the channel. Whatever becomes of it, the
+ * process must not get SIGPIPE.
+ */
 static void closing_the_channel_beside_a_thread_that_asks(struct ground *ground)
 {
 	(void)ground;
@@ -269,7 +276,10 @@ static void *destroy(void *id)
 	return NULL;
 }
 
-/* librdmacm waits for as many acknowledgements as the connection manager says that there were events. */
+/*
+ * librdmacm waits for as many acknowledgements as the connection manager says that there were
+ * events.
+ */
 static void destroying_waits_for_acknowledgements(struct ground *ground)
 {
 	struct rdma_cm_id *id = new_id(ground, RDMA_PS_TCP);
@@ -361,7 +371,8 @@ static const struct {
 	{ "a waiting thread can be cancelled", a_waiting_thread_can_be_cancelled },
 	{ "others go on while one waits", others_go_on_while_one_waits },
 	{ "closing the channel does not end the wait", closing_the_channel_does_not_end_the_wait },
-	{ "closing the channel beside a thread that asks", closing_the_channel_beside_a_thread_that_asks },
+	{ "closing the channel beside a thread that asks",
+	  closing_the_channel_beside_a_thread_that_asks },
 	{ "destroying waits for acknowledgements", destroying_waits_for_acknowledgements },
 	{ "a child does no harm", a_child_does_no_harm },
 	{ "events come along", events_come_along },

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Commands that no library would write: too short, unknown, with wild pointers, about ids that are not there. */
+/*
+ * Commands that no library would write: too short, unknown, with wild pointers, about ids that are
+ * not there.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
@@ -25,12 +28,16 @@ static void check(const char *what, const char *command, int got, int wanted)
 	ran++;
 	if (got == wanted)
 		return;
-	printf("FAIL %s, %s: got %s, expected %s\n", command, what, got ? strerrorname_np(got) : "success",
+	printf("FAIL %s, %s: got %s, expected %s\n", command, what,
+	       got ? strerrorname_np(got) : "success",
 	       wanted ? strerrorname_np(wanted) : "success");
 	failures++;
 }
 
-/* One write() of @length bytes: a header that says @in and @out, then @body. 0 or errno; a short write is EIO. */
+/*
+ * One write() of @length bytes: a header that says @in and @out, then @body. 0 or errno; a short
+ * write is EIO.
+ */
 static int send_raw(int fd, uint32_t cmd, const void *body, size_t length, size_t in, size_t out)
 {
 	struct {
@@ -51,7 +58,10 @@ static int send_command(int fd, uint32_t cmd, const void *body, size_t length, s
 	return send_raw(fd, cmd, body, length, length, out);
 }
 
-/* For each command: the size of its response, and the offsets of the id and of the response's address. */
+/*
+ * For each command: the size of its response, and the offsets of the id and of the response's
+ * address.
+ */
 struct layout {
 	const char *name;
 	uint32_t cmd;
@@ -65,23 +75,28 @@ static const struct layout layouts[] = {
 	{ "CREATE_ID", RDMA_USER_CM_CMD_CREATE_ID, IN(create_id), IN(create_id), 4, NOWHERE, 8 },
 	{ "DESTROY_ID", RDMA_USER_CM_CMD_DESTROY_ID, IN(destroy_id), 12, 4, ID(destroy_id), 0 },
 	{ "BIND_IP", RDMA_USER_CM_CMD_BIND_IP, IN(bind_ip), IN(bind_ip), 0, ID(bind_ip), NOWHERE },
-	{ "RESOLVE_IP", RDMA_USER_CM_CMD_RESOLVE_IP, IN(resolve_ip), IN(resolve_ip), 0, ID(resolve_ip), NOWHERE },
+	{ "RESOLVE_IP", RDMA_USER_CM_CMD_RESOLVE_IP, IN(resolve_ip), IN(resolve_ip), 0,
+	  ID(resolve_ip), NOWHERE },
 	{ "RESOLVE_ROUTE", RDMA_USER_CM_CMD_RESOLVE_ROUTE, 8, 8, 0, 0, NOWHERE },
 	{ "QUERY_ROUTE", RDMA_USER_CM_CMD_QUERY_ROUTE, IN(query), 12,
 	  offsetof(struct rdma_ucm_query_route_resp, ibdev_index), ID(query), 0 },
-	{ "CONNECT", RDMA_USER_CM_CMD_CONNECT, IN(connect), IN(connect) - 8, 0, ID(connect), NOWHERE },
+	{ "CONNECT", RDMA_USER_CM_CMD_CONNECT, IN(connect), IN(connect) - 8, 0, ID(connect),
+	  NOWHERE },
 	{ "LISTEN", RDMA_USER_CM_CMD_LISTEN, 8, 8, 0, 0, NOWHERE },
 	{ "ACCEPT", RDMA_USER_CM_CMD_ACCEPT, IN(accept), IN(accept) - 8, 0, ID(accept), NOWHERE },
 	{ "REJECT", RDMA_USER_CM_CMD_REJECT, IN(reject), IN(reject), 0, 0, NOWHERE },
 	{ "DISCONNECT", RDMA_USER_CM_CMD_DISCONNECT, 4, 4, 0, 0, NOWHERE },
-	{ "INIT_QP_ATTR", RDMA_USER_CM_CMD_INIT_QP_ATTR, IN(init_qp_attr), IN(init_qp_attr), 144, ID(init_qp_attr), 0 },
+	{ "INIT_QP_ATTR", RDMA_USER_CM_CMD_INIT_QP_ATTR, IN(init_qp_attr), IN(init_qp_attr), 144,
+	  ID(init_qp_attr), 0 },
 	{ "GET_EVENT", RDMA_USER_CM_CMD_GET_EVENT, 8, 8, 304, NOWHERE, NOWHERE },
-	{ "SET_OPTION", RDMA_USER_CM_CMD_SET_OPTION, IN(set_option), IN(set_option), 0, ID(set_option), NOWHERE },
+	{ "SET_OPTION", RDMA_USER_CM_CMD_SET_OPTION, IN(set_option), IN(set_option), 0,
+	  ID(set_option), NOWHERE },
 	{ "NOTIFY", RDMA_USER_CM_CMD_NOTIFY, 8, 8, 0, 0, NOWHERE },
 	{ "QUERY", RDMA_USER_CM_CMD_QUERY, IN(query), IN(query),
 	  offsetof(struct rdma_ucm_query_addr_resp, ibdev_index), ID(query), 0 },
 	{ "BIND", RDMA_USER_CM_CMD_BIND, IN(bind), IN(bind), 0, 0, NOWHERE },
-	{ "RESOLVE_ADDR", RDMA_USER_CM_CMD_RESOLVE_ADDR, IN(resolve_addr), IN(resolve_addr), 0, 0, NOWHERE },
+	{ "RESOLVE_ADDR", RDMA_USER_CM_CMD_RESOLVE_ADDR, IN(resolve_addr), IN(resolve_addr), 0, 0,
+	  NOWHERE },
 };
 
 #define COMMANDS (sizeof(layouts) / sizeof(layouts[0]))
@@ -123,7 +138,9 @@ static void fill(const struct layout *layout, uint8_t *body, uint32_t id)
 
 static uint32_t create_id(int fd)
 {
-	struct rdma_ucm_create_id in = { .uid = 1, .response = (uint64_t)(uintptr_t)response, .ps = RDMA_PS_TCP };
+	struct rdma_ucm_create_id in = { .uid = 1,
+					 .response = (uint64_t)(uintptr_t)response,
+					 .ps = RDMA_PS_TCP };
 	int err = send_command(fd, RDMA_USER_CM_CMD_CREATE_ID, &in, sizeof(in), 4);
 
 	if (err) {
@@ -137,10 +154,12 @@ static uint32_t create_id(int fd)
 static uint32_t bound_id(void)
 {
 	struct rdma_ucm_bind_ip in = { .id = create_id(ours) };
-	struct sockaddr_in loopback = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in loopback = { .sin_family = AF_INET,
+					.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 
 	memcpy(&in.addr, &loopback, sizeof(loopback));
-	check("to begin with", "BIND_IP", send_command(ours, RDMA_USER_CM_CMD_BIND_IP, &in, sizeof(in), 0), 0);
+	check("to begin with", "BIND_IP",
+	      send_command(ours, RDMA_USER_CM_CMD_BIND_IP, &in, sizeof(in), 0), 0);
 	return in.id;
 }
 
@@ -151,22 +170,28 @@ static void try_layout(const struct layout *layout)
 	uint8_t body[1024];
 
 	fill(layout, body, NO_SUCH_ID);
-	check("too short", layout->name, send_command(ours, layout->cmd, body, layout->least - 1, 512), EINVAL);
-	check("longer than it is", layout->name, send_raw(ours, layout->cmd, body, layout->size, layout->size + 1, 512), EINVAL);
+	check("too short", layout->name,
+	      send_command(ours, layout->cmd, body, layout->least - 1, 512), EINVAL);
+	check("longer than it is", layout->name,
+	      send_raw(ours, layout->cmd, body, layout->size, layout->size + 1, 512), EINVAL);
 	if (layout->id != NOWHERE) {
-		check("unknown id", layout->name, send_command(ours, layout->cmd, body, layout->size, 512), ENOENT);
-		check("unknown id in a longer command", layout->name, send_command(ours, layout->cmd, body, layout->size + 100, 512),
-		      ENOENT);
+		check("unknown id", layout->name,
+		      send_command(ours, layout->cmd, body, layout->size, 512), ENOENT);
+		check("unknown id in a longer command", layout->name,
+		      send_command(ours, layout->cmd, body, layout->size + 100, 512), ENOENT);
 		fill(layout, body, foreign);
-		check("id of another file", layout->name, send_command(ours, layout->cmd, body, layout->size, 512), EINVAL);
+		check("id of another file", layout->name,
+		      send_command(ours, layout->cmd, body, layout->size, 512), EINVAL);
 	}
 	fill(layout, body, id);
 	if (layout->out)
-		check("response too long", layout->name, send_command(ours, layout->cmd, body, layout->size, layout->out - 1), ENOSPC);
+		check("response too long", layout->name,
+		      send_command(ours, layout->cmd, body, layout->size, layout->out - 1), ENOSPC);
 	if (layout->address == NOWHERE)
 		return;
 	memcpy(body + layout->address, &wild, sizeof(wild));
-	check("wild response", layout->name, send_command(ours, layout->cmd, body, layout->size, 512), EFAULT);
+	check("wild response", layout->name,
+	      send_command(ours, layout->cmd, body, layout->size, 512), EFAULT);
 }
 
 /* ---- checks of single commands ---- */
@@ -175,7 +200,8 @@ static void try_numbers(void)
 {
 	uint8_t body[8] = { 0 };
 
-	check("there is none", "GET_OPTION", send_command(ours, RDMA_USER_CM_CMD_GET_OPTION, body, 8, 0), ENOSYS);
+	check("there is none", "GET_OPTION",
+	      send_command(ours, RDMA_USER_CM_CMD_GET_OPTION, body, 8, 0), ENOSYS);
 	check("beyond the last", "23", send_command(ours, 23, body, 8, 0), EINVAL);
 	check("far beyond", "0xffffffff", send_command(ours, UINT32_MAX, body, 8, 0), EINVAL);
 }
@@ -186,7 +212,8 @@ static void try_writes(void)
 	const void *volatile wild = (const void *)16;
 
 	check("7 bytes", "write", write(ours, zeroes, 7) < 0 ? errno : 0, EINVAL);
-	check("more than there are commands", "write", write(ours, zeroes, sizeof(zeroes)) < 0 ? errno : 0, EINVAL);
+	check("more than there are commands", "write",
+	      write(ours, zeroes, sizeof(zeroes)) < 0 ? errno : 0, EINVAL);
 	check("nothing", "write", write(ours, zeroes, 0) < 0 ? errno : 0, EINVAL);
 	check("from nowhere", "write", write(ours, wild, 32) < 0 ? errno : 0, EFAULT);
 }
@@ -194,28 +221,38 @@ static void try_writes(void)
 static void try_event(void)
 {
 	struct rdma_ucm_resolve_ip resolve = { .id = create_id(ours) };
-	struct sockaddr_in loopback = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_in loopback = { .sin_family = AF_INET,
+					.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct rdma_ucm_get_event get = { WILD };
 
-	check("nothing there", "GET_EVENT", send_command(ours, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get), 512), EAGAIN);
+	check("nothing there", "GET_EVENT",
+	      send_command(ours, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get), 512), EAGAIN);
 	memcpy(&resolve.dst_addr, &loopback, sizeof(loopback));
 	check("to begin with", "RESOLVE_IP",
 	      send_command(ours, RDMA_USER_CM_CMD_RESOLVE_IP, &resolve, sizeof(resolve), 0), 0);
-	check("wild response", "GET_EVENT", send_command(ours, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get), 512), EFAULT);
+	check("wild response", "GET_EVENT",
+	      send_command(ours, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get), 512), EFAULT);
 	get.response = (uint64_t)(uintptr_t)response;
-	check("that nobody got", "GET_EVENT", send_command(ours, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get), 512), 0);
+	check("that nobody got", "GET_EVENT",
+	      send_command(ours, RDMA_USER_CM_CMD_GET_EVENT, &get, sizeof(get), 512), 0);
 }
 
 static void try_option(void)
 {
 	struct rdma_ucm_set_option option = { .optval = WILD, .id = create_id(ours), .optlen = 1 };
-	struct rdma_ucm_set_option path = { .optval = WILD, .id = option.id, .level = RDMA_OPTION_IB,
-					    .optname = RDMA_OPTION_IB_PATH, .optlen = sizeof(struct ib_path_rec_data) };
+	struct rdma_ucm_set_option path = { .optval = WILD,
+					    .id = option.id,
+					    .level = RDMA_OPTION_IB,
+					    .optname = RDMA_OPTION_IB_PATH,
+					    .optlen = sizeof(struct ib_path_rec_data) };
 
-	check("wild value", "SET_OPTION", send_command(ours, RDMA_USER_CM_CMD_SET_OPTION, &option, sizeof(option), 0), EFAULT);
-	check("wild path", "SET_OPTION", send_command(ours, RDMA_USER_CM_CMD_SET_OPTION, &path, sizeof(path), 0), EFAULT);
+	check("wild value", "SET_OPTION",
+	      send_command(ours, RDMA_USER_CM_CMD_SET_OPTION, &option, sizeof(option), 0), EFAULT);
+	check("wild path", "SET_OPTION",
+	      send_command(ours, RDMA_USER_CM_CMD_SET_OPTION, &path, sizeof(path), 0), EFAULT);
 	path.optlen = 0x7fffffff;
-	check("endless path", "SET_OPTION", send_command(ours, RDMA_USER_CM_CMD_SET_OPTION, &path, sizeof(path), 0), EINVAL);
+	check("endless path", "SET_OPTION",
+	      send_command(ours, RDMA_USER_CM_CMD_SET_OPTION, &path, sizeof(path), 0), EINVAL);
 }
 
 static int migrate(uint32_t id, int from)
@@ -247,14 +284,20 @@ static void try_fields(void)
 	struct rdma_ucm_init_qp_attr attr = { (uint64_t)(uintptr_t)response, reject.id, 7 };
 	struct rdma_ucm_connect connect = { .id = reject.id };
 
-	check("unknown family", "BIND", send_command(ours, RDMA_USER_CM_CMD_BIND, &bind, sizeof(bind), 0), EINVAL);
+	check("unknown family", "BIND",
+	      send_command(ours, RDMA_USER_CM_CMD_BIND, &bind, sizeof(bind), 0), EINVAL);
 	memcpy(&bind.addr, &somewhere, sizeof(somewhere));
 	bind.addr_size++;
-	check("wrong size", "BIND", send_command(ours, RDMA_USER_CM_CMD_BIND, &bind, sizeof(bind), 0), EINVAL);
-	check("unknown question", "QUERY", send_command(ours, RDMA_USER_CM_CMD_QUERY, &query, sizeof(query), 512), ENOSYS);
-	check("unknown reason", "REJECT", send_command(ours, RDMA_USER_CM_CMD_REJECT, &reject, sizeof(reject), 0), EINVAL);
-	check("unknown state", "INIT_QP_ATTR", send_command(ours, RDMA_USER_CM_CMD_INIT_QP_ATTR, &attr, sizeof(attr), 512), EINVAL);
-	check("no parameters", "CONNECT", send_command(ours, RDMA_USER_CM_CMD_CONNECT, &connect, sizeof(connect), 0), EINVAL);
+	check("wrong size", "BIND",
+	      send_command(ours, RDMA_USER_CM_CMD_BIND, &bind, sizeof(bind), 0), EINVAL);
+	check("unknown question", "QUERY",
+	      send_command(ours, RDMA_USER_CM_CMD_QUERY, &query, sizeof(query), 512), ENOSYS);
+	check("unknown reason", "REJECT",
+	      send_command(ours, RDMA_USER_CM_CMD_REJECT, &reject, sizeof(reject), 0), EINVAL);
+	check("unknown state", "INIT_QP_ATTR",
+	      send_command(ours, RDMA_USER_CM_CMD_INIT_QP_ATTR, &attr, sizeof(attr), 512), EINVAL);
+	check("no parameters", "CONNECT",
+	      send_command(ours, RDMA_USER_CM_CMD_CONNECT, &connect, sizeof(connect), 0), EINVAL);
 }
 
 /* To stat() it is a character device, and it cannot be read. */
@@ -264,7 +307,8 @@ static void try_stat(void)
 
 	check("stat", "file", stat("/dev/infiniband/rdma_cm", &by_path) ? errno : 0, 0);
 	check("fstat", "file", fstat(ours, &by_fd) ? errno : 0, 0);
-	check("a character device", "file", S_ISCHR(by_path.st_mode) && S_ISCHR(by_fd.st_mode) ? 0 : EINVAL, 0);
+	check("a character device", "file",
+	      S_ISCHR(by_path.st_mode) && S_ISCHR(by_fd.st_mode) ? 0 : EINVAL, 0);
 }
 
 int main(void)

@@ -19,8 +19,8 @@ def waits_for_itself(daemon, process):
 
 @pytest.fixture
 def finish(daemon):
-    """finish(process) -> (status, output). A process that hangs is killed, and the test fails; but an rping that has done its work and
-    waits for itself has succeeded."""
+    """finish(process) -> (status, output). A process that hangs is killed, and the test fails; but
+    an rping that has done its work and waits for itself has succeeded."""
 
     def _finish(process, seconds=30):
         for limit in (5, seconds - 5):

@@ -22,7 +22,8 @@ static void begin(struct line *line, bool listen)
 	line->active = new_id(ground, RDMA_PS_UDP);
 	line->passive = NULL;
 	if (listen)
-		NEED(!rdma_bind_addr(line->listener, address(THERE, 7400)) && !rdma_listen(line->listener, 1));
+		NEED(!rdma_bind_addr(line->listener, address(THERE, 7400)) &&
+		     !rdma_listen(line->listener, 1));
 	resolve(ground, line->active, THERE, 7400);
 }
 
@@ -37,19 +38,23 @@ static void end(struct line *line)
 
 static void ask_for_qp(struct line *line)
 {
-	struct rdma_conn_param param = { .private_data = "where", .private_data_len = sizeof("where") };
+	struct rdma_conn_param param = { .private_data = "where",
+					 .private_data_len = sizeof("where") };
 	struct rdma_cm_event *event;
 
 	NEED(!rdma_connect(line->active, &param));
 	event = next_event(line->ground.channel, RDMA_CM_EVENT_CONNECT_REQUEST);
-	NEED(event->param.ud.private_data_len == 180 && !strcmp(event->param.ud.private_data, "where"));
+	NEED(event->param.ud.private_data_len == 180 &&
+	     !strcmp(event->param.ud.private_data, "where"));
 	line->passive = event->id;
 	rdma_ack_cm_event(event);
 }
 
 static void datagrams(void)
 {
-	struct rdma_conn_param param = { .qp_num = PASSIVE_QP, .private_data = "here", .private_data_len = sizeof("here") };
+	struct rdma_conn_param param = { .qp_num = PASSIVE_QP,
+					 .private_data = "here",
+					 .private_data_len = sizeof("here") };
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT };
 	struct rdma_cm_event *event;
 	struct ibv_port_attr port;
@@ -63,10 +68,12 @@ static void datagrams(void)
 	NEED(event->param.ud.qp_num == PASSIVE_QP && event->param.ud.qkey == RDMA_UDP_QKEY);
 	NEED(!ibv_query_port(line.passive->verbs, 1, &port));
 	NEED(event->param.ud.ah_attr.dlid == port.lid && event->param.ud.ah_attr.port_num == 1);
-	NEED(event->param.ud.private_data_len == 136 && !strcmp(event->param.ud.private_data, "here"));
+	NEED(event->param.ud.private_data_len == 136 &&
+	     !strcmp(event->param.ud.private_data, "here"));
 	rdma_ack_cm_event(event);
 	NEED(!rdma_init_qp_attr(line.active, &attr, &mask));
-	NEED(mask == (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) && attr.qkey == RDMA_UDP_QKEY);
+	NEED(mask == (IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) &&
+	     attr.qkey == RDMA_UDP_QKEY);
 	end(&line);
 }
 

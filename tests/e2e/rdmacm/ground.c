@@ -53,7 +53,8 @@ struct rdma_cm_event *next_event(struct rdma_event_channel *channel, enum rdma_c
 	NEED(!rdma_get_cm_event(channel, &event));
 	if (event->event == type)
 		return event;
-	fprintf(stderr, "%s (%d) instead of %s\n", rdma_event_str(event->event), event->status, rdma_event_str(type));
+	fprintf(stderr, "%s (%d) instead of %s\n", rdma_event_str(event->event), event->status,
+		rdma_event_str(type));
 	exit(EXIT_FAILURE);
 }
 

@@ -37,7 +37,9 @@ struct rdma_cm_id *new_id(struct ground *ground, enum rdma_port_space ps);
 /* The next event, which must be a @type; to be acknowledged. */
 struct rdma_cm_event *next_event(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 
-/* Status of the next event, which must be a @type; with the id that it is about if @id is not NULL. */
+/*
+ * Status of the next event, which must be a @type; with the id that it is about if @id is not NULL.
+ */
 int take_event(struct ground *ground, enum rdma_cm_event_type type, struct rdma_cm_id **id);
 
 /* Address and route, from HERE. */

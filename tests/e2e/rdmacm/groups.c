@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Multicast groups by librdmacm: what an address means, what the event says, and who may not join. */
+/*
+ * Multicast groups by librdmacm: what an address means, what the event says, and who may not join.
+ */
 #include "ground.h"
 
 #include <arpa/inet.h>
@@ -36,7 +38,8 @@ struct told {
 	uint32_t qkey;
 };
 
-static struct told join(struct ground *ground, struct rdma_cm_id *id, struct sockaddr *group, void *context)
+static struct told join(struct ground *ground, struct rdma_cm_id *id, struct sockaddr *group,
+			void *context)
 {
 	struct rdma_cm_event *event;
 	struct told told;
@@ -44,7 +47,8 @@ static struct told join(struct ground *ground, struct rdma_cm_id *id, struct soc
 	NEED(!rdma_join_multicast(id, group, context));
 	event = next_event(ground->channel, RDMA_CM_EVENT_MULTICAST_JOIN);
 	NEED(event->id == id && !event->status && event->param.ud.private_data == context);
-	NEED(event->param.ud.qp_num == 0xffffff && event->param.ud.ah_attr.is_global && event->param.ud.ah_attr.port_num == 1);
+	NEED(event->param.ud.qp_num == 0xffffff && event->param.ud.ah_attr.is_global &&
+	     event->param.ud.ah_attr.port_num == 1);
 	NEED(inet_ntop(AF_INET6, event->param.ud.ah_attr.grh.dgid.raw, told.gid, sizeof(told.gid)));
 	told.lid = event->param.ud.ah_attr.dlid;
 	told.qkey = event->param.ud.qkey;
@@ -57,7 +61,8 @@ static void is(const struct told *told, const char *gid, uint32_t qkey)
 {
 	if (!strcmp(told->gid, gid) && told->qkey == qkey)
 		return;
-	fprintf(stderr, "the group is %s with Q_Key %#x, not %s with %#x\n", told->gid, told->qkey, gid, qkey);
+	fprintf(stderr, "the group is %s with Q_Key %#x, not %s with %#x\n", told->gid, told->qkey,
+		gid, qkey);
 	exit(EXIT_FAILURE);
 }
 
@@ -89,7 +94,10 @@ static void addresses(void)
 	ground_clear(&ground);
 }
 
-/* A group is the same for all, and has a LID of its own. One without a name gets one that nobody else has. */
+/*
+ * A group is the same for all, and has a LID of its own. One without a name gets one that nobody
+ * else has.
+ */
 static void identity(void)
 {
 	struct ground ground;
@@ -106,7 +114,8 @@ static void identity(void)
 	NEED(a.lid == b.lid && !strcmp(a.gid, b.gid) && other.lid != a.lid);
 	nameless = join(&ground, first, address("0.0.0.0", 0), NULL);
 	another = join(&ground, second, address("0.0.0.0", 0), NULL);
-	NEED(!strncmp(nameless.gid, "ff12:a01b:fe80:", 15) && strcmp(nameless.gid, another.gid) && nameless.lid != another.lid);
+	NEED(!strncmp(nameless.gid, "ff12:a01b:fe80:", 15) && strcmp(nameless.gid, another.gid) &&
+	     nameless.lid != another.lid);
 	/* It keeps its LID as long as anybody is in it. */
 	NEED(!rdma_leave_multicast(first, address("239.1.1.1", 0)));
 	a = join(&ground, first, address("239.1.1.1", 0), NULL);
@@ -116,7 +125,10 @@ static void identity(void)
 	ground_clear(&ground);
 }
 
-/* Leaving waits until all events of the group are acknowledged. If the number were wrong, it would hang. */
+/*
+ * Leaving waits until all events of the group are acknowledged. If the number were wrong, it would
+ * hang.
+ */
 static void leaving(void)
 {
 	struct ground ground;
@@ -127,7 +139,8 @@ static void leaving(void)
 	id = bound(&ground, RDMA_PS_UDP);
 	join(&ground, id, address("239.1.1.1", 0), NULL);
 	NEED(!rdma_join_multicast(id, address("239.1.1.2", 0), NULL));
-	NEED(!rdma_leave_multicast(id, address("239.1.1.2", 0)) && !rdma_leave_multicast(id, address("239.1.1.1", 0)));
+	NEED(!rdma_leave_multicast(id, address("239.1.1.2", 0)) &&
+	     !rdma_leave_multicast(id, address("239.1.1.1", 0)));
 	NEED(rdma_leave_multicast(id, address("239.1.1.1", 0)) == -1 && errno == EADDRNOTAVAIL);
 	NEED(!fcntl(ground.channel->fd, F_SETFL, O_NONBLOCK));
 	NEED(rdma_get_cm_event(ground.channel, &event) == -1 && errno == EAGAIN);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a peer sent before it closed its rsocket can be read afterwards. Polling returns POLLIN and POLLHUP together, and a reader
- * has to look at POLLIN first, which rstream -T async does not.
+ * What a peer sent before it closed its rsocket can be read afterwards. Polling returns POLLIN and
+ * POLLHUP together, and a reader has to look at POLLIN first, which rstream -T async does not.
  */
 #include "ground.h"
 
@@ -70,7 +70,9 @@ int main(void)
 	if (!child) {
 		int listener = rsocket(AF_INET, SOCK_STREAM, 0);
 
-		NEED(listener >= 0 && !rbind(listener, address(THERE, PORT), sizeof(struct sockaddr_in)) && !rlisten(listener, 1));
+		NEED(listener >= 0 &&
+		     !rbind(listener, address(THERE, PORT), sizeof(struct sockaddr_in)) &&
+		     !rlisten(listener, 1));
 		NEED(write(ready[1], &byte, 1) == 1);
 		fd = raccept(listener, NULL, NULL);
 		NEED(fd >= 0);

@@ -178,8 +178,10 @@ void refusals_of_connections(struct refusals *run)
 	ROW("QP of an unbound id", EINVAL, qp_of_unbound(ground));
 	ROW("QP with too many work requests", EINVAL, qp_too_large(ground));
 	ROW("connect without QP", EINVAL, error_of(rdma_connect(ground->routed, NULL)));
-	ROW("connect before the route is resolved", EINVAL, error_of(rdma_connect(ground->bound, param(0))));
-	ROW("connect with 57 bytes of private data", EINVAL, error_of(rdma_connect(ground->routed, param(57))));
+	ROW("connect before the route is resolved", EINVAL,
+	    error_of(rdma_connect(ground->bound, param(0))));
+	ROW("connect with 57 bytes of private data", EINVAL,
+	    error_of(rdma_connect(ground->routed, param(57))));
 	ROW("connect with more reads than the device has", EINVAL, connect_with_many_reads(ground));
 	ROW("connect twice", EINVAL, connect_twice(ground));
 	ROW("connect to nobody", ECONNREFUSED, connect_to_nobody(ground));
@@ -187,13 +189,17 @@ void refusals_of_connections(struct refusals *run)
 	ROW("listen on a resolved id", EINVAL, error_of(rdma_listen(ground->routed, 4)));
 	ROW("listen on an unbound id", 0, error_of(rdma_listen(ground->idle, 4)));
 	ROW("accept what nobody asked", EINVAL, error_of(rdma_accept(ground->routed, param(0))));
-	ROW("accept with 197 bytes of private data", EINVAL, with_request(ground, accept_at_length));
+	ROW("accept with 197 bytes of private data", EINVAL,
+	    with_request(ground, accept_at_length));
 	ROW("accept what was rejected", EINVAL, with_request(ground, accept_rejected));
 	ROW("accept of a peer that left", EINVAL, accept_of_a_peer_that_left(ground));
 	ROW("reject what nobody asked", EINVAL, error_of(rdma_reject(ground->routed, NULL, 0)));
-	ROW("reject with 149 bytes of private data", EINVAL, with_request(ground, reject_at_length));
+	ROW("reject with 149 bytes of private data", EINVAL,
+	    with_request(ground, reject_at_length));
 	ROW("reject twice", EINVAL, with_request(ground, reject_twice));
-	ROW("disconnect what was never connected", EINVAL, error_of(rdma_disconnect(ground->routed)));
-	ROW("notify of what was never connected", EINVAL, error_of(rdma_notify(ground->routed, IBV_EVENT_COMM_EST)));
+	ROW("disconnect what was never connected", EINVAL,
+	    error_of(rdma_disconnect(ground->routed)));
+	ROW("notify of what was never connected", EINVAL,
+	    error_of(rdma_notify(ground->routed, IBV_EVENT_COMM_EST)));
 	ROW("second SRQ", 0, second_srq(ground));
 }

@@ -125,7 +125,8 @@ static int join_on_no_device(struct ground *ground)
 static int join_with_unknown_flags(struct ground *ground)
 {
 	struct rdma_cm_join_mc_attr_ex attr = {
-		.comp_mask = RDMA_CM_JOIN_MC_ATTR_ADDRESS | RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS, .addr = address("239.1.1.1", 0),
+		.comp_mask = RDMA_CM_JOIN_MC_ATTR_ADDRESS | RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS,
+		.addr = address("239.1.1.1", 0),
 		.join_flags = RDMA_MC_JOIN_FLAG_RESERVED - 1,
 	};
 	struct rdma_cm_id *id = new_id(ground, RDMA_PS_UDP);
@@ -155,10 +156,12 @@ void refusals_of_ids(struct refusals *run)
 {
 	ROW("unknown port space", EINVAL, unknown_port_space(ground));
 	ROW("bind twice", EINVAL, error_of(rdma_bind_addr(ground->bound, address(HERE, 0))));
-	ROW("bind to a port in use", EADDRINUSE, error_of(rdma_bind_addr(ground->idle, address(HERE, PORT))));
+	ROW("bind to a port in use", EADDRINUSE,
+	    error_of(rdma_bind_addr(ground->idle, address(HERE, PORT))));
 	ROW("bind to all addresses beside one", EADDRNOTAVAIL,
 	    error_of(rdma_bind_addr(ground->idle, address("0.0.0.0", PORT))));
-	ROW("bind to a free port", 0, error_of(rdma_bind_addr(ground->idle, address(HERE, PORT + 1))));
+	ROW("bind to a free port", 0,
+	    error_of(rdma_bind_addr(ground->idle, address(HERE, PORT + 1))));
 	ROW("bind to the same port of another port space", 0, bind_other_port_space(ground));
 	ROW("bind to nobody's address", EADDRNOTAVAIL,
 	    error_of(rdma_bind_addr(ground->idle, address("192.0.2.1", PORT))));
@@ -166,23 +169,29 @@ void refusals_of_ids(struct refusals *run)
 	ROW("share the port of a listener", EADDRINUSE, bind_beside_listener(ground));
 	ROW("one port, two families", 0, two_families(ground));
 	ROW("resolve an address of another family", EINVAL,
-	    error_of(rdma_resolve_addr(ground->bound, NULL, address6("fd00::198.18.1.1", PORT), 1000)));
+	    error_of(rdma_resolve_addr(ground->bound, NULL, address6("fd00::198.18.1.1", PORT),
+				       1000)));
 	ROW("resolve from nobody's address", EADDRNOTAVAIL,
-	    error_of(rdma_resolve_addr(ground->idle, address("192.0.2.1", 0), address(THERE, PORT), 1000)));
+	    error_of(rdma_resolve_addr(ground->idle, address("192.0.2.1", 0), address(THERE, PORT),
+				       1000)));
 	ROW("resolve nobody's address", ETIMEDOUT, resolve_nobody(ground));
-	ROW("resolve twice", EINVAL, error_of(rdma_resolve_addr(ground->routed, NULL, address(THERE, PORT), 1000)));
+	ROW("resolve twice", EINVAL,
+	    error_of(rdma_resolve_addr(ground->routed, NULL, address(THERE, PORT), 1000)));
 	ROW("resolve on a listener", EINVAL,
 	    error_of(rdma_resolve_addr(ground->listener, NULL, address(HERE, PORT), 1000)));
-	ROW("resolve the route before the address", EINVAL, error_of(rdma_resolve_route(ground->bound, 1000)));
+	ROW("resolve the route before the address", EINVAL,
+	    error_of(rdma_resolve_route(ground->bound, 1000)));
 	ROW("option of an unknown level", ENOSYS, option(ground->idle, 7, RDMA_OPTION_ID_TOS, 1));
 	ROW("unknown option", ENOSYS, option(ground->idle, RDMA_OPTION_ID, 9, 1));
-	ROW("option of a wrong length", EINVAL, option(ground->idle, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, 4));
+	ROW("option of a wrong length", EINVAL,
+	    option(ground->idle, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, 4));
 	ROW("share the address of a listener", EINVAL,
 	    option(ground->listener, RDMA_OPTION_ID, RDMA_OPTION_ID_REUSEADDR, sizeof(int)));
 	ROW("restrict the family of a listener", EINVAL,
 	    option(ground->listener, RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, sizeof(int)));
 	ROW("acknowledge timeout of datagrams", EINVAL, ack_timeout_of_datagrams(ground));
-	ROW("path of a wrong length", EINVAL, option(ground->routed, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, 60));
+	ROW("path of a wrong length", EINVAL,
+	    option(ground->routed, RDMA_OPTION_IB, RDMA_OPTION_IB_PATH, 60));
 	ROW("no event", EAGAIN, no_event(ground));
 	ROW("join a multicast group", 0, join(ground));
 	ROW("join a multicast group on no device", EINVAL, join_on_no_device(ground));

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * One side of connections over librdmacm. It prints a line for each event, with the status and the peer's private data.
+ * One side of connections over librdmacm. It prints a line for each event, with the status and the
+ * peer's private data.
  *
  * usage: talk listen ADDRESS PORT accept|late|reject|hold|deaf [BACKLOG]
  *        talk connect ADDRESS PORT [TEXT]
- * late accepts after the end of standard input, hold never answers, deaf does not even read. connect goes on until the
- * connection has ended; the end of standard input makes it disconnect.
+ * late accepts after the end of standard input, hold never answers, deaf does not even read.
+ * connect goes on until the connection has ended; the end of standard input makes it disconnect.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,7 +35,8 @@ static void need(int result, const char *what)
 
 static struct sockaddr_in address_of(const char *text, const char *port)
 {
-	struct sockaddr_in address = { .sin_family = AF_INET, .sin_port = htons((uint16_t)atoi(port)) };
+	struct sockaddr_in address = { .sin_family = AF_INET,
+				       .sin_port = htons((uint16_t)atoi(port)) };
 
 	if (inet_pton(AF_INET, text, &address.sin_addr) != 1)
 		fail(text);
@@ -80,7 +82,8 @@ static void expect(enum rdma_cm_event_type type)
 
 static void answer(struct rdma_cm_id *id, const char *how)
 {
-	struct rdma_conn_param param = { .private_data = "welcome", .private_data_len = sizeof("welcome") };
+	struct rdma_conn_param param = { .private_data = "welcome",
+					 .private_data_len = sizeof("welcome") };
 
 	char byte;
 
@@ -96,7 +99,8 @@ static void answer(struct rdma_cm_id *id, const char *how)
 	}
 }
 
-static void listen_for_ever(struct rdma_cm_id *id, struct sockaddr_in *address, const char *how, int backlog)
+static void listen_for_ever(struct rdma_cm_id *id, struct sockaddr_in *address, const char *how,
+			    int backlog)
 {
 	need(rdma_bind_addr(id, (struct sockaddr *)address), "rdma_bind_addr");
 	need(rdma_listen(id, backlog), "rdma_listen");
@@ -120,10 +124,13 @@ static void listen_for_ever(struct rdma_cm_id *id, struct sockaddr_in *address, 
 	}
 }
 
-/* Returns when the peer has disconnected; or, after the end of standard input, when this side has. */
+/*
+ * Returns when the peer has disconnected; or, after the end of standard input, when this side has.
+ */
 static void stay_connected(struct rdma_cm_id *id)
 {
-	struct pollfd fds[] = { { .fd = channel->fd, .events = POLLIN }, { .fd = 0, .events = POLLIN } };
+	struct pollfd fds[] = { { .fd = channel->fd, .events = POLLIN },
+				{ .fd = 0, .events = POLLIN } };
 	char byte;
 
 	for (;;) {
@@ -142,7 +149,8 @@ static void stay_connected(struct rdma_cm_id *id)
 
 static void connect_once(struct rdma_cm_id *id, struct sockaddr_in *address, const char *text)
 {
-	struct rdma_conn_param param = { .private_data = text, .private_data_len = (uint8_t)(strlen(text) + 1) };
+	struct rdma_conn_param param = { .private_data = text,
+					 .private_data_len = (uint8_t)(strlen(text) + 1) };
 
 	need(rdma_resolve_addr(id, NULL, (struct sockaddr *)address, 300), "rdma_resolve_addr");
 	expect(RDMA_CM_EVENT_ADDR_RESOLVED);
@@ -168,7 +176,8 @@ int main(int argc, char **argv)
 		fail("rdma_create_event_channel");
 	need(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), "rdma_create_id");
 	if (!strcmp(argv[1], "listen"))
-		listen_for_ever(id, &address, argc > 4 ? argv[4] : "accept", argc > 5 ? atoi(argv[5]) : 16);
+		listen_for_ever(id, &address, argc > 4 ? argv[4] : "accept",
+				argc > 5 ? atoi(argv[5]) : 16);
 	connect_once(id, &address, argc > 4 ? argv[4] : "hello");
 	rdma_destroy_qp(id);
 	need(rdma_destroy_id(id), "rdma_destroy_id");

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The events that each side of a connection gets: rejected, unreachable, disconnected; and the same where the peer is killed."""
+"""The events that each side of a connection gets: rejected, unreachable, disconnected; and the same
+where the peer is killed."""
 
 import errno
 import os
@@ -23,12 +24,14 @@ RESOLVED = ["ADDR_RESOLVED 0", "ROUTE_RESOLVED 0"]
 
 @pytest.fixture
 def talk(daemon):
-    """talk(words, host) -> a program whose output ends after a minute at the latest, so that nothing waits for it for ever."""
+    """talk(words, host) -> a program whose output ends after a minute at the latest, so that
+    nothing waits for it for ever."""
     started = []
 
     def _talk(words, host):
-        process = subprocess.Popen([str(word) for word in (TALK, *words)], env=dict(os.environ, SOFTHCA_HOST=models.device(host)), text=True,
-                                   stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        process = subprocess.Popen([str(word) for word in (TALK, *words)], env=dict(
+            os.environ, SOFTHCA_HOST=models.device(host)), text=True, stdin=subprocess.PIPE,
+                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         watchdog = threading.Timer(60, process.kill)
         watchdog.start()
         started.append((process, watchdog))
@@ -57,7 +60,8 @@ def listen(talk):
 
 @pytest.fixture
 def connector(talk):
-    """connector() -> a program that connects from the first adapter, and disconnects when its standard input is closed."""
+    """connector() -> a program that connects from the first adapter, and disconnects when its
+    standard input is closed."""
 
     def _connect(*text, address=THERE):
         return talk(["connect", address, PORT, *text], 0)
@@ -126,7 +130,8 @@ def test_address_of_nobody(daemon, connector):
 def test_full_backlog(daemon, listen, connector):
     listen("deaf", "2")
     waiting = [connector(), connector()]
-    daemon.until(lambda now: sum(i["connection"] == "REQ_RCVD" for i in now["cm_ids"]) == 2, "two requests")
+    daemon.until(lambda now: sum(i["connection"] == "REQ_RCVD" for i in now["cm_ids"]) == 2,
+                 "two requests")
     assert lines(connector()) == [*RESOLVED, "REJECTED 28"]
     assert all(process.poll() is None for process in waiting)
 
@@ -183,7 +188,8 @@ def test_killed_client_before_it_was_answered(daemon, listen, connector):
     server, client = listen("hold"), connector()
     read_until(server, "CONNECT_REQUEST 0 hello")
     client.kill()
-    daemon.until(lambda now: not any(i["connection"] == "REQ_SENT" for i in now["cm_ids"]), "end of the request")
+    daemon.until(lambda now: not any(i["connection"] == "REQ_SENT" for i in now["cm_ids"]),
+                 "end of the request")
     assert connector().stdout.readline() == "ADDR_RESOLVED 0\n"
     read_until(server, "CONNECT_REQUEST 0 hello")
 
@@ -192,7 +198,8 @@ CONNECTED = ("REP_SENT", "REP_RCVD", "ESTABLISHED")
 
 
 def kill_one_of_two(daemon, finish, dice):
-    """The surviving side is told and ends. Only a server without a client goes on waiting, as it should."""
+    """The surviving side is told and ends. Only a server without a client goes on waiting, as it
+    should."""
     server = daemon.start(["rping", "-s", "-a", THERE, "-C", "1000000"], host=1)
     daemon.until_listening()
     client = daemon.start(["rping", "-c", "-a", THERE, "-C", "1000000"], host=0)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The distribution's own programs over librdmacm, unmodified, between two adapters. SOFTHCA_TEST_REPEAT (default 1) says how
-often each must pass in a row."""
+"""The distribution's own programs over librdmacm, unmodified, between two adapters.
+SOFTHCA_TEST_REPEAT (default 1) says how often each must pass in a row."""
 
 import os
 
@@ -23,13 +23,14 @@ PROGRAMS = {
     "rdma_xserver-rc": ("rdma_xserver -c r", "rdma_xclient -s {there} -c r"),
     "rdma_xserver-xrc": ("rdma_xserver -c x", "rdma_xclient -s {there} -c x"),
     "rstream": ("rstream -b {there} -S 64 -C 100", "rstream -s {there} -S 64 -C 100"),
-    "rstream-async": ("rstream -b {there} -S 64 -C 100 -T a", "rstream -s {there} -S 64 -C 100 -T a"),
+    "rstream-async": (
+        "rstream -b {there} -S 64 -C 100 -T a", "rstream -s {there} -S 64 -C 100 -T a"),
 }
 
 # What else a program may end with, and why that is its own doing.
 ENDS = {
-    # It takes POLLHUP (16) for a failure, even with POLLIN beside it: when the server has sent everything and closed. last_data.c
-    # proves that the data can be read then.
+    # It takes POLLHUP (16) for a failure, even with POLLIN beside it: when the server has sent
+    # everything and closed. last_data.c proves that the data can be read then.
     "rstream-async": {0, 16},
 }
 
@@ -39,7 +40,8 @@ def words(line, here=HERE, there=THERE):
 
 
 def pair(daemon, finish, lines, hosts=(1, 0), ends=(0,), **addresses):
-    """One server and one client; both must succeed. @hosts are the server's and the client's, @ends how the client may end."""
+    """One server and one client; both must succeed. @hosts are the server's and the client's, @ends
+    how the client may end."""
     need(lines[0].split()[0])
     need_xclient(lines[1])
     server = daemon.start(words(lines[0], **addresses), host=hosts[0])
@@ -68,7 +70,8 @@ def test_program_over_ethernet(daemon, finish, name):
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_program_within_a_host(daemon, finish, name):
     """By the loopback address, without any word about hosts."""
-    pair(daemon, finish, PROGRAMS[name], hosts=(None, None), ends=ENDS.get(name, (0,)), here="127.0.0.1", there="127.0.0.1")
+    pair(daemon, finish, PROGRAMS[name], hosts=(None, None), ends=ENDS.get(name, (0, )),
+         here="127.0.0.1", there="127.0.0.1")
 
 
 @pytest.mark.parametrize("name", ["rping", "rdma_server"])
@@ -93,8 +96,12 @@ def test_the_traffic_goes_over_the_named_adapters(daemon, finish, run, softhca):
     server = daemon.start(words(PROGRAMS["rping"][0]))
     daemon.until_listening()
     client = daemon.start(words("rping -c -a {there} -I {here} -C 1000000000"))
-    now = daemon.until(lambda now: sum(i["connection"] == "ESTABLISHED" for i in now["cm_ids"]) == 2, "connection")
-    where = {c["device"]: c["pid"] for c in now["contexts"] if any(o["type"] == "qp" for o in c["objects"])}
+    now = daemon.until(
+        lambda now: sum(i["connection"] == "ESTABLISHED" for i in now["cm_ids"]) == 2, "connection")
+    where = {
+        c["device"]: c["pid"] for c in now["contexts"]
+        if any(o["type"] == "qp" for o in c["objects"])
+    }
     assert where == {models.device(0): client.pid, models.device(1): server.pid}
     for process in (client, server):
         process.kill()
@@ -102,7 +109,10 @@ def test_the_traffic_goes_over_the_named_adapters(daemon, finish, run, softhca):
 
 
 # Groups of mckey: by IPv4, by IPv6, in the port space of IP over InfiniBand, and by a GID.
-GROUPS = {"ipv4": "-m 239.0.0.7", "ipv6": "-m ff0e::7", "ipoib": "-m 239.0.0.7 -p 0x0002", "gid": "-M ff12:4001:ffff::77 -b {own}"}
+GROUPS = {
+    "ipv4": "-m 239.0.0.7", "ipv6": "-m ff0e::7", "ipoib": "-m 239.0.0.7 -p 0x0002",
+    "gid": "-M ff12:4001:ffff::77 -b {own}"
+}
 
 
 def mckey(daemon, line, host, *more):
@@ -115,8 +125,8 @@ def attached(now):
 
 
 def test_multicast(daemon, finish):
-    """For each group one listener beside the sender, and one on the other adapter. The senders start last, since a message without
-    a listener is lost."""
+    """For each group one listener beside the sender, and one on the other adapter. The senders
+    start last, since a message without a listener is lost."""
     need("mckey")
     listeners = [mckey(daemon, line, host) for line in GROUPS.values() for host in (0, 1)]
     daemon.until(lambda now: attached(now) == len(listeners), "listeners")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What librdmacm and the connection manager refuse, with which errno; and that a program has only the addresses of its host."""
+"""What librdmacm and the connection manager refuse, with which errno; and that a program has only
+the addresses of its host."""
 
 import os
 import pathlib
@@ -14,7 +15,8 @@ PROGRAMS = pathlib.Path(os.environ["RDMACM_TEST_PROGRAMS"])
 
 
 def run_traced(run, softhca, tmp_path, program):
-    """The program's rows hold, and for every refused command the trace names the check that refused it."""
+    """The program's rows hold, and for every refused command the trace names the check that refused
+    it."""
     trace = tmp_path / "trace"
     done = run([softhca, "run", f"--trace={trace}", "--", PROGRAMS / program], timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -43,24 +45,29 @@ exit 0
 def listen(run, softhca, address, host, *settings):
     """The first line of a program that listens on @address."""
     words = ["bash", "-c", FIRST_LINE, "first", PROGRAMS / "rdmacm-talk", "listen", address, 7000]
-    return run([softhca, "run", *settings, "--", *words], env={"SOFTHCA_HOST": host} if host else None).stdout
+    return run([softhca, "run", *settings, "--", *words],
+               env={"SOFTHCA_HOST": host} if host else None).stdout
 
 
 def test_addresses_belong_to_hosts(run, softhca):
     assert listen(run, softhca, "198.18.1.1", models.device(1)) == "listening\n"
     assert listen(run, softhca, "198.18.1.1", None) == "listening\n"
-    assert listen(run, softhca, "198.18.1.1", models.device(0)) == "rdma_bind_addr: Cannot assign requested address\n"
+    assert listen(run, softhca, "198.18.1.1",
+                  models.device(0)) == "rdma_bind_addr: Cannot assign requested address\n"
 
 
 def test_address_setting(run, softhca):
-    assert listen(run, softhca, "192.0.3.9", models.device(1), "--address=192.0.2.9") == "listening\n"
-    assert listen(run, softhca, "198.18.1.1", models.device(1), "--address=192.0.2.9").startswith("rdma_bind_addr: ")
+    assert listen(run, softhca, "192.0.3.9", models.device(1),
+                  "--address=192.0.2.9") == "listening\n"
+    assert listen(run, softhca, "198.18.1.1", models.device(1),
+                  "--address=192.0.2.9").startswith("rdma_bind_addr: ")
     for bad in ("192.0.2", "127.0.0.1", "0.0.0.0", "239.0.0.1", "223.255.250.1", "fd00::1"):
         done = run([softhca, "run", f"--address={bad}", "--", "true"])
         assert done.returncode == 125 and "address" in done.stderr, bad
 
 
 def test_unknown_host(run, softhca):
-    assert listen(run, softhca, "198.18.1.1", models.device(9)) == "rdma_create_event_channel: No such device\n"
+    assert listen(run, softhca, "198.18.1.1",
+                  models.device(9)) == "rdma_create_event_channel: No such device\n"
     assert listen(run, softhca, "198.18.1.1", "rxe0") == (
         f"softhca: SOFTHCA_HOST is the name of an adapter, as {models.device(0)}, not 'rxe0'\n")

@@ -56,7 +56,9 @@ struct rdma_cm_id *ids_resolved(void)
 	struct sockaddr_in own = address(0, 0), other = address(1, PORT);
 	struct rdma_cm_id *id = create();
 
-	must_eq(rdma_resolve_addr(id, (struct sockaddr *)&own, (struct sockaddr *)&other, PATIENCE_MS), 0);
+	must_eq(rdma_resolve_addr(id, (struct sockaddr *)&own, (struct sockaddr *)&other,
+				  PATIENCE_MS),
+		0);
 	ids_event(id, RDMA_CM_EVENT_ADDR_RESOLVED);
 	must_eq(rdma_resolve_route(id, PATIENCE_MS), 0);
 	ids_event(id, RDMA_CM_EVENT_ROUTE_RESOLVED);
@@ -89,7 +91,8 @@ struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domai
 
 	must(cq);
 	return (struct ibv_qp_init_attr){
-		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_XRC, .sq_sig_all = 1, .xrc_domain = domain,
+		.send_cq = cq, .recv_cq = cq, .qp_type = IBV_QPT_XRC, .sq_sig_all = 1,
+		.xrc_domain = domain,
 		.cap = { .max_send_wr = 4, .max_send_sge = 1 },
 	};
 }

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Ids of librdmacm between the two emulated devices, for old programs: one asks, the other listens. */
+/*
+ * Ids of librdmacm between the two emulated devices, for old programs: one asks, the other listens.
+ */
 #ifndef TESTS_E2E_RDMACM_LEGACY_IDS_H
 #define TESTS_E2E_RDMACM_LEGACY_IDS_H
 
@@ -17,10 +19,16 @@ struct rdma_cm_id *ids_bound(int device, int port);
 /** ids_resolved - an id of device 0 with its route to device 1 resolved. */
 struct rdma_cm_id *ids_resolved(void);
 
-/** ids_way - address information for rdma_create_ep: from device 1 to device 0, with that type of QP. */
+/**
+ * ids_way - address information for rdma_create_ep: from device 1 to device 0, with that type of
+ * QP.
+ */
 struct rdma_addrinfo *ids_way(int qp_type);
 
-/** ids_event - waits for that event of the id's channel; it is acknowledged. Its id: for a request, the new one. */
+/**
+ * ids_event - waits for that event of the id's channel; it is acknowledged. Its id: for a request,
+ * the new one.
+ */
 struct rdma_cm_id *ids_event(struct rdma_cm_id *id, enum rdma_cm_event_type want);
 
 /** ids_domain - the private domain of an id's device. */
@@ -29,10 +37,17 @@ struct ibv_xrc_domain *ids_domain(struct rdma_cm_id *id);
 /** ids_xrc_attr - attributes for an old XRC QP of a domain, with a CQ of the id's device. */
 struct ibv_qp_init_attr ids_xrc_attr(struct rdma_cm_id *id, struct ibv_xrc_domain *domain);
 
-/** ids_completion - waits for a completion, which must be a success. The row's alarm ends a wait in vain. */
+/**
+ * ids_completion - waits for a completion, which must be a success. The row's alarm ends a wait in
+ * vain.
+ */
 struct ibv_wc ids_completion(struct ibv_cq *cq);
 
-/** ids_connect - connects id, which has an old XRC QP, to a new receive QP of the domain on device 1: its number. */
-uint32_t ids_connect(struct rdma_cm_id *id, struct rdma_cm_id *listener, struct ibv_xrc_domain *domain);
+/**
+ * ids_connect - connects id, which has an old XRC QP, to a new receive QP of the domain on device
+ * 1: its number.
+ */
+uint32_t ids_connect(struct rdma_cm_id *id, struct rdma_cm_id *listener,
+		     struct ibv_xrc_domain *domain);
 
 #endif

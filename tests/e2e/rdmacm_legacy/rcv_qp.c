@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A receive QP at the other end. In a file of its own, since the shim takes a program that imports these functions for one-way. */
+/*
+ * A receive QP at the other end. In a file of its own, since the shim takes a program that imports
+ * these functions for one-way.
+ */
 
 #include "ids.h"
 
-static void modify_rcv_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, uint32_t qpn, enum ibv_qp_state state)
+static void modify_rcv_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, uint32_t qpn,
+			  enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = { .qp_state = state };
 	int mask;
@@ -12,9 +16,11 @@ static void modify_rcv_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, 
 	must_eq(ibv_modify_xrc_rcv_qp(domain, qpn, &attr, mask), 0);
 }
 
-uint32_t ids_connect(struct rdma_cm_id *id, struct rdma_cm_id *listener, struct ibv_xrc_domain *domain)
+uint32_t ids_connect(struct rdma_cm_id *id, struct rdma_cm_id *listener,
+		     struct ibv_xrc_domain *domain)
 {
-	struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1, .retry_count = 7,
+	struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1,
+					 .retry_count = 7,
 					 .rnr_retry_count = 7 };
 	struct ibv_qp_init_attr attr = { .xrc_domain = domain };
 	struct rdma_cm_id *accepted;

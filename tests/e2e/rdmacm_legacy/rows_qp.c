@@ -129,8 +129,8 @@ static void second_qp(struct ibv_qp_init_attr *attr)
 static void refusals(void)
 {
 	static void (*const spoils[])(struct ibv_qp_init_attr *) = {
-		no_domain, others_domain, closed_domain, srq_of_the_domain, cq_of_the_other, receive_only,
-		pd_of_the_other, unbound_id, second_qp,
+		no_domain, others_domain, closed_domain, srq_of_the_domain, cq_of_the_other,
+		receive_only, pd_of_the_other, unbound_id, second_qp,
 	};
 	struct ibv_qp_init_attr attr;
 

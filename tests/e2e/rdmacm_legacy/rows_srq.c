@@ -99,7 +99,8 @@ static void old_one_as_the_ids(void)
 /* The kernel gives no RC QP an XRC SRQ. */
 static void old_one_for_an_ordinary_qp(void)
 {
-	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC, .cap = { .max_send_wr = 1, .max_send_sge = 1 } };
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC,
+					 .cap = { .max_send_wr = 1, .max_send_sge = 1 } };
 	struct ibv_srq *srq;
 	struct ibv_cq *cq;
 
@@ -118,7 +119,10 @@ static void old_one_for_an_ordinary_qp(void)
 	must_eq(ibv_destroy_srq(srq), 0);
 }
 
-/* The type comes from the address information. librdmacm makes QP and SRQ before there is a connection. */
+/*
+ * The type comes from the address information. librdmacm makes QP and SRQ before there is a
+ * connection.
+ */
 static void old_ones_in_create_ep(void)
 {
 	static const struct {
@@ -156,7 +160,8 @@ static void old_one_for_a_target_qp(void)
 }
 
 static const struct row srq_rows[] = {
-	{ "librdmacm's SRQ in an old domain receives from an old QP", of_librdmacm_in_an_old_domain },
+	{ "librdmacm's SRQ in an old domain receives from an old QP",
+	  of_librdmacm_in_an_old_domain },
 	{ "an old SRQ as the id's: receives, and ends with it", old_one_as_the_ids },
 	{ "an old SRQ for an RC QP: EINVAL", old_one_for_an_ordinary_qp },
 	{ "an old SRQ or an old XRC QP in rdma_create_ep: EINVAL", old_ones_in_create_ep },

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The shim beside librdmacm in one process: old XRC QPs that librdmacm makes and connects, and SRQs of one used with the other."""
+"""The shim beside librdmacm in one process: old XRC QPs that librdmacm makes and connects, and SRQs
+of one used with the other."""
 
 import os
 
@@ -8,7 +9,8 @@ import pytest
 import models
 from installed import need, need_xclient, rping_may_wait_for_itself
 
-# How many rows each group has, so that a lost row is noticed. The last group has a program of its own.
+# How many rows each group has, so that a lost row is noticed. The last group has a program of its
+# own.
 ROWS = {"qp": 5, "srq": 5, "twoway": 2}
 
 
@@ -16,9 +18,11 @@ ROWS = {"qp": 5, "srq": 5, "twoway": 2}
 def program(run, softhca, xrc_compat, build_root, sanitizer_runtime):
     def _program(group, *settings):
         folder = build_root / "tests" / "e2e" / "rdmacm_legacy"
-        command = [folder / "rdmacm-two-way"] if group == "twoway" else [folder / "rdmacm-legacy", group]
-        return run([softhca, "run", "--devices=2", *settings, "--", xrc_compat, "run", "--", *command], timeout=150,
-                   env={"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else None)
+        command = [folder /
+                   "rdmacm-two-way"] if group == "twoway" else [folder / "rdmacm-legacy", group]
+        return run(
+            [softhca, "run", "--devices=2", *settings, "--", xrc_compat, "run", "--", *command],
+            timeout=150, env={"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else None)
 
     return _program
 
@@ -44,7 +48,8 @@ wait $server"""
 
 
 @pytest.mark.parametrize("server, client", TODAYS, ids=[server.split()[0] for server, _ in TODAYS])
-def test_programs_of_today_are_left_alone(run, softhca, xrc_compat, server, client, sanitizer_runtime):
+def test_programs_of_today_are_left_alone(run, softhca, xrc_compat, server, client,
+                                          sanitizer_runtime):
     if "thread" in os.environ.get("XRC_COMPAT_TEST_SANITIZE", ""):
         pytest.skip("races between rping's own threads are not the shim's")
     need(server.split()[0])

@@ -12,7 +12,8 @@
 
 int today_create_srq(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, uint32_t *srq_num)
 {
-	struct ibv_srq_init_attr_ex attr = { .attr = { .max_wr = 4, .max_sge = 1 }, .srq_type = IBV_SRQT_XRC };
+	struct ibv_srq_init_attr_ex attr = { .attr = { .max_wr = 4, .max_sge = 1 },
+					     .srq_type = IBV_SRQT_XRC };
 
 	attr.xrcd = xrc_compat_xrcd(domain);
 	attr.comp_mask = IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_XRCD;
@@ -48,9 +49,11 @@ void today_destroy_srq(struct rdma_cm_id *id)
 	rdma_destroy_srq(id);
 }
 
-int today_create_target_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, struct ibv_srq *srq)
+int today_create_target_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain,
+			   struct ibv_srq *srq)
 {
-	struct ibv_qp_init_attr_ex attr = { .qp_type = IBV_QPT_XRC_RECV, .comp_mask = IBV_QP_INIT_ATTR_XRCD };
+	struct ibv_qp_init_attr_ex attr = { .qp_type = IBV_QPT_XRC_RECV,
+					    .comp_mask = IBV_QP_INIT_ATTR_XRCD };
 	int right;
 
 	attr.xrcd = xrc_compat_xrcd(domain);

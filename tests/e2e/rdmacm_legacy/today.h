@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The half of the program that is ported already, behind functions: the two halves cannot include each other's verbs.h. 0, or errno. */
+/*
+ * The half of the program that is ported already, behind functions: the two halves cannot include
+ * each other's verbs.h. 0, or errno.
+ */
 #ifndef TESTS_E2E_RDMACM_LEGACY_TODAY_H
 #define TESTS_E2E_RDMACM_LEGACY_TODAY_H
 
@@ -12,16 +15,26 @@ struct rdma_cm_id;
 
 #define TODAY_LENGTH 32
 
-/** today_create_srq - makes an XRC SRQ of the id, in the domain, with librdmacm's CQ. Sets its number. */
+/**
+ * today_create_srq - makes an XRC SRQ of the id, in the domain, with librdmacm's CQ. Sets its
+ * number.
+ */
 int today_create_srq(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, uint32_t *srq_num);
 
-/** today_post_recv, today_get_recv - receive as programs of librdmacm do, waiting on the channel that it made. */
+/**
+ * today_post_recv, today_get_recv - receive as programs of librdmacm do, waiting on the channel
+ * that it made.
+ */
 int today_post_recv(struct rdma_cm_id *id, char *buffer);
 int today_get_recv(struct rdma_cm_id *id, uint32_t *from_qpn);
 
 void today_destroy_srq(struct rdma_cm_id *id);
 
-/** today_create_target_qp - makes and destroys an XRC_RECV QP of the domain, with that SRQ, by rdma_create_qp_ex. */
-int today_create_target_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain, struct ibv_srq *srq);
+/**
+ * today_create_target_qp - makes and destroys an XRC_RECV QP of the domain, with that SRQ, by
+ * rdma_create_qp_ex.
+ */
+int today_create_target_qp(struct rdma_cm_id *id, struct ibv_xrc_domain *domain,
+			   struct ibv_srq *srq);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An old program without receive QPs, as qperf and MVAPICH 1.x were, but connected by rdma_cm: both ends make an old XRC QP,
- * the connection manager tells each the other's number, and both send.
+ * An old program without receive QPs, as qperf and MVAPICH 1.x were, but connected by rdma_cm: both
+ * ends make an old XRC QP, the connection manager tells each the other's number, and both send.
  */
 
 #include <string.h>
@@ -43,7 +43,8 @@ static void make_end(struct end *end, struct rdma_cm_id *id)
 
 static void connect_both(void)
 {
-	struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1, .retry_count = 7,
+	struct rdma_conn_param param = { .responder_resources = 1, .initiator_depth = 1,
+					 .retry_count = 7,
 					 .rnr_retry_count = 7 };
 	struct rdma_cm_id *listener = ids_bound(1, PORT);
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The legacy contract, row by row: an old binary that calls the old verbs and looks at what they do.
+ * The legacy contract, row by row: an old binary that calls the old verbs and looks at what they
+ * do.
  *
- *	contract [--mode=contexts|processes] [--only=TEXT] [--without-opened-events] [--without-data] GROUP...
+ *	contract [--mode=contexts|processes] [--only=TEXT] [--without-opened-events]
+ *		[--without-data] GROUP...
  *
- * Prints "rows N", then one line per row that starts with "ok" or "FAIL". Exits 1 when a row failed.
+ * Prints "rows N", then one line per row that starts with "ok" or "FAIL". Exits 1 when a row
+ * failed.
  */
 
 #include <errno.h>
@@ -24,13 +27,14 @@
 /* More than actor.c's limit for one verb, so that a row can say which one hangs. */
 #define ROW_MS 60000
 
-extern const struct group open_group, close_group, srq_group, xrc_qp_group, rcv_qp_group, query_group, reg_group,
-	end_group, event_group, data_group, ordinary_group, bad_input_group, no_open_qp_group, no_xrc_group, no_device_group, ethernet_group;
+extern const struct group open_group, close_group, srq_group, xrc_qp_group, rcv_qp_group,
+	query_group, reg_group, end_group, event_group, data_group, ordinary_group, bad_input_group,
+	no_open_qp_group, no_xrc_group, no_device_group, ethernet_group;
 
 static const struct group *const groups[] = {
-	&open_group, &close_group, &srq_group, &xrc_qp_group, &rcv_qp_group, &query_group, &reg_group, &end_group,
-	&event_group, &data_group, &ordinary_group, &bad_input_group, &no_open_qp_group, &no_xrc_group,
-	&no_device_group, &ethernet_group,
+	&open_group, &close_group, &srq_group, &xrc_qp_group, &rcv_qp_group, &query_group,
+	&reg_group, &end_group, &event_group, &data_group, &ordinary_group, &bad_input_group,
+	&no_open_qp_group, &no_xrc_group, &no_device_group, &ethernet_group,
 };
 
 #define GROUPS (sizeof(groups) / sizeof(groups[0]))
@@ -74,14 +78,17 @@ void row_fail(const char *file, int line, const char *format, ...)
 	_exit(1);
 }
 
-void row_expect(const char *file, int line, const char *call, struct result result, int want, bool errno_too)
+void row_expect(const char *file, int line, const char *call, struct result result, int want,
+		bool errno_too)
 {
 	int want_errno = want ? want : ERRNO_MARK;
 
 	if (result.ret != want)
-		row_fail(file, line, "%s: got %s, want %s", call, error_name(result.ret), error_name(want));
+		row_fail(file, line, "%s: got %s, want %s", call, error_name(result.ret),
+			 error_name(want));
 	if (errno_too && result.err != want_errno)
-		row_fail(file, line, "%s: errno is %s, want %s", call, error_name(result.err), error_name(want_errno));
+		row_fail(file, line, "%s: errno is %s, want %s", call, error_name(result.err),
+			 error_name(want_errno));
 	if (!(result.facts & REST_INTACT))
 		row_fail(file, line, "%s: wrote where it must not", call);
 }
@@ -113,7 +120,8 @@ static void judge(pid_t pid, int pipe_end, char *text, size_t size)
 	if (!ended)
 		snprintf(text, size, "hung for %d s", ROW_MS / 1000);
 	else if (WIFSIGNALED(status))
-		snprintf(text, size, "died of signal %d (%s)", WTERMSIG(status), strsignal(WTERMSIG(status)));
+		snprintf(text, size, "died of signal %d (%s)", WTERMSIG(status),
+			 strsignal(WTERMSIG(status)));
 	else if (WEXITSTATUS(status) && !*text)
 		snprintf(text, size, "exited with %d", WEXITSTATUS(status));
 }
@@ -147,7 +155,8 @@ static bool run_row(const struct row *row, enum mode mode)
 
 	snprintf(directory, sizeof(directory), "/tmp/contract.XXXXXX");
 	if (!mkdtemp(directory)) {
-		printf("FAIL %s %s [%s]: no directory in /tmp\n", row->section, row->says, mode_names[mode]);
+		printf("FAIL %s %s [%s]: no directory in /tmp\n", row->section, row->says,
+		       mode_names[mode]);
 		return false;
 	}
 	run_apart(row, mode, text, sizeof(text));
@@ -176,7 +185,8 @@ static bool wanted(const struct selection *selection, const struct row *row, enu
 		return false;
 	if (selection->without_data && row->needs == NEEDS_DATA)
 		return false;
-	return !selection->only || strstr(row->says, selection->only) || !strcmp(row->section, selection->only);
+	return !selection->only || strstr(row->says, selection->only) ||
+	       !strcmp(row->section, selection->only);
 }
 
 /* Counts the rows, or runs them and counts those that failed. */

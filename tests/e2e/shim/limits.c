@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An old program that sets a resource limit and then creates its first receive QP, for which the library joins a table.
- * That works or returns an errno of the contract; without the limit it works. Usage: limits NAME FILE.
+ * An old program that sets a resource limit and then creates its first receive QP, for which the
+ * library joins a table. That works or returns an errno of the contract; without the limit it
+ * works. Usage: limits NAME FILE.
  */
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Rows: each is one line of the contract, as a small function. It runs in a process of its own, so a crash or a hang
- * is one failed row. The first thing that is not as expected ends it.
+ * Rows: each is one line of the contract, as a small function. It runs in a process of its own, so
+ * a crash or a hang is one failed row. The first thing that is not as expected ends it.
  */
 #ifndef TESTS_E2E_SHIM_ROW_H
 #define TESTS_E2E_SHIM_ROW_H
@@ -12,7 +12,10 @@
 #include "actor.h"
 #include "calls.h"
 
-/* Some rows need more than verbs: events of opened handles (no Linux since 5.8 has them), or a data path (tests/kernel has none). */
+/*
+ * Some rows need more than verbs: events of opened handles (no Linux since 5.8 has them), or a data
+ * path (tests/kernel has none).
+ */
 enum needs {
 	NEEDS_NOTHING,
 	NEEDS_OPENED_EVENTS,
@@ -32,16 +35,21 @@ struct group {
 	unsigned count;
 };
 
-#define GROUP(name) const struct group name##_group = { #name, rows, sizeof(rows) / sizeof(rows[0]) }
+#define GROUP(name) \
+	const struct group name##_group = { #name, rows, sizeof(rows) / sizeof(rows[0]) }
 
-/** row_file - path for a file of this row, n from 0 to 3. Does not create it; the file is removed after the row. */
+/**
+ * row_file - path for a file of this row, n from 0 to 3. Does not create it; the file is removed
+ * after the row.
+ */
 const char *row_file(int n);
 
 /** row_fail - ends the row. The text says what was not as expected. */
 void row_fail(const char *file, int line, const char *format, ...)
 	__attribute__((noreturn, format(printf, 3, 4)));
 
-void row_expect(const char *file, int line, const char *call, struct result result, int want, bool errno_too);
+void row_expect(const char *file, int line, const char *call, struct result result, int want,
+		bool errno_too);
 
 /** error_name - "EINVAL" for 22. The text is overwritten by the fourth call after this. */
 const char *error_name(int err);
@@ -53,38 +61,41 @@ const char *error_name(int err);
 /* A verb that libibverbs itself carries out may leave anything in errno when it succeeds. */
 #define expect_ret(call, want) row_expect(__FILE__, __LINE__, #call, call, want, false)
 
-#define expect_eq(got, want)                                                                                           \
-	do {                                                                                                           \
-		long long got_ = (long long)(got), want_ = (long long)(want);                                          \
-		if (got_ != want_)                                                                                     \
-			row_fail(__FILE__, __LINE__, #got ": got %lld, want %lld", got_, want_);                       \
+#define expect_eq(got, want) \
+	do { \
+		long long got_ = (long long)(got), want_ = (long long)(want); \
+		if (got_ != want_) \
+			row_fail(__FILE__, __LINE__, #got ": got %lld, want %lld", got_, want_); \
 	} while (0)
 
-#define expect_that(condition)                                                                                         \
-	do {                                                                                                           \
-		if (!(condition))                                                                                      \
-			row_fail(__FILE__, __LINE__, "not so: " #condition);                                           \
+#define expect_that(condition) \
+	do { \
+		if (!(condition)) \
+			row_fail(__FILE__, __LINE__, "not so: " #condition); \
 	} while (0)
 
 #define expect_facts(result, want) expect_eq((result).facts & (unsigned)(want), want)
 
 /* The state of a receive QP, as a query by this actor tells it. */
-#define expect_rcv_state(actor, qpn, want)                                                                             \
-	do {                                                                                                           \
-		struct result queried_ = query_rcv_qp(actor, D, qpn, IBV_QP_STATE);                                    \
-		expect_ok(queried_);                                                                                   \
-		expect_eq(queried_.attr.qp_state, want);                                                               \
+#define expect_rcv_state(actor, qpn, want) \
+	do { \
+		struct result queried_ = query_rcv_qp(actor, D, qpn, IBV_QP_STATE); \
+		expect_ok(queried_); \
+		expect_eq(queried_.attr.qp_state, want); \
 	} while (0)
 
-/* For what comes true some time after another process has gone: the kernel cleans up behind it when it can. */
-#define expect_soon(call, want)                                                                                        \
-	do {                                                                                                           \
-		struct result soon_ = call;                                                                            \
-		for (int left_ms_ = 20000; soon_.ret != (want) && left_ms_ > 0; left_ms_ -= 10) {                      \
-			usleep(10000);                                                                                 \
-			soon_ = call;                                                                                  \
-		}                                                                                                      \
-		row_expect(__FILE__, __LINE__, #call, soon_, want, true);                                              \
+/*
+ * For what comes true some time after another process has gone: the kernel cleans up behind it when
+ * it can.
+ */
+#define expect_soon(call, want) \
+	do { \
+		struct result soon_ = call; \
+		for (int left_ms_ = 20000; soon_.ret != (want) && left_ms_ > 0; left_ms_ -= 10) { \
+			usleep(10000); \
+			soon_ = call; \
+		} \
+		row_expect(__FILE__, __LINE__, #call, soon_, want, true); \
 	} while (0)
 
 #endif

@@ -43,7 +43,9 @@ static void no_device(void)
 	expect_that(actor_ask(actor_new(), &open_device).ret != 0);
 }
 
-/* The library may be preloaded into every process of a job, so it must not crash without a device. */
+/*
+ * The library may be preloaded into every process of a job, so it must not crash without a device.
+ */
 static void verbs_without_device(void)
 {
 	struct actor *a = actor_new();
@@ -67,7 +69,8 @@ static const struct row no_device_rows[] = {
 	{ "1.3", "without a device every verb says EINVAL", verbs_without_device },
 };
 
-const struct group no_xrc_group = { "no_xrc", no_xrc_rows, sizeof(no_xrc_rows) / sizeof(no_xrc_rows[0]) };
+const struct group no_xrc_group = { "no_xrc", no_xrc_rows,
+				    sizeof(no_xrc_rows) / sizeof(no_xrc_rows[0]) };
 const struct group no_device_group = {
 	"no_device", no_device_rows, sizeof(no_device_rows) / sizeof(no_device_rows[0]),
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Contract 1.3 and 5: every verb with a domain that is NULL, was never opened, or is closed. Some of the old functions
- * crashed then, on which no program relies; the others returned EINVAL.
+ * Contract 1.3 and 5: every verb with a domain that is NULL, was never opened, or is closed. Some
+ * of the old functions crashed then, on which no program relies; the others returned EINVAL.
  */
 
 #include "row.h"
@@ -39,21 +39,21 @@ static struct result try_unreg(struct actor *a, int dom)
 }
 
 /* Three functions per verb. */
-#define DOMAIN_CASES(name, verb)                                                                                       \
-	static void name##_null(void)                                                                                  \
-	{                                                                                                              \
-		expect(verb(actor_open(0), NIL), EINVAL);                                                              \
-	}                                                                                                              \
-	static void name##_unknown(void)                                                                               \
-	{                                                                                                              \
-		expect(verb(actor_open(0), WILD), EINVAL);                                                             \
-	}                                                                                                              \
-	static void name##_closed(void)                                                                                \
-	{                                                                                                              \
-		struct actor *a = with_domain();                                                                       \
-                                                                                                                       \
-		expect_ok(close_domain(a, D));                                                                         \
-		expect(verb(a, D), EINVAL);                                                                            \
+#define DOMAIN_CASES(name, verb) \
+	static void name##_null(void) \
+	{ \
+		expect(verb(actor_open(0), NIL), EINVAL); \
+	} \
+	static void name##_unknown(void) \
+	{ \
+		expect(verb(actor_open(0), WILD), EINVAL); \
+	} \
+	static void name##_closed(void) \
+	{ \
+		struct actor *a = with_domain(); \
+ \
+		expect_ok(close_domain(a, D)); \
+		expect(verb(a, D), EINVAL); \
 	}
 
 DOMAIN_CASES(srq, try_create_srq)
@@ -84,7 +84,9 @@ static void create_null_number(void)
 
 static void modify_null_attr(void)
 {
-	struct request request = { .op = OP_MODIFY_RCV_QP, .dom = D, .mask = MASK_INIT, .flags = NULL_ATTR };
+	struct request request = {
+		.op = OP_MODIFY_RCV_QP, .dom = D, .mask = MASK_INIT, .flags = NULL_ATTR
+	};
 	struct actor *a = with_domain();
 
 	request.number = made_by(a);

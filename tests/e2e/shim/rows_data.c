@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Contract 3, 5.3 and 5.6: messages, sent and received by the inline functions of the old header. */
+/*
+ * Contract 3, 5.3 and 5.6: messages, sent and received by the inline functions of the old header.
+ */
 
 #include "row.h"
 #include "wire.h"
@@ -165,7 +167,8 @@ static void both_private(void)
 
 static const struct row rows[] = {
 	{ "5.3", "a message arrives, under the receive QP's number, polled for", message_polled },
-	{ "5.3", "a message arrives, under the receive QP's number, waited for", message_waited_for },
+	{ "5.3", "a message arrives, under the receive QP's number, waited for",
+	  message_waited_for },
 	{ "3", "messages of many sizes arrive whole", sizes },
 	{ "3", "forty messages arrive in order, polled for", many_polled },
 	{ "3", "forty messages arrive in order, waited for", many_waited_for },

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Contract 5.7: what becomes of shared objects when a process ends without tidying up, and the order in which to tidy up. */
+/*
+ * Contract 5.7: what becomes of shared objects when a process ends without tidying up, and the
+ * order in which to tidy up.
+ */
 
 #include "row.h"
 
@@ -95,7 +98,10 @@ static void last_one_is_killed(void)
 	last_one_ends(BY_KILL);
 }
 
-/* O_EXCL without O_CREAT tells whether there is a domain and opens none: EINVAL if there is one, EAGAIN if not. */
+/*
+ * O_EXCL without O_CREAT tells whether there is a domain and opens none: EINVAL if there is one,
+ * EAGAIN if not.
+ */
 static void domain_ends(enum end how)
 {
 	struct actor *a = with_domain(), *b = actor_open(0);
@@ -230,7 +236,8 @@ static void nothing_left_of_refusals(void)
 }
 
 static const struct row rows[] = {
-	{ "5.7", "a creator that closes its device leaves the QP to others", creator_closes_device },
+	{ "5.7", "a creator that closes its device leaves the QP to others",
+	  creator_closes_device },
 	{ "5.7", "a creator that exits leaves the QP to others", creator_exits },
 	{ "5.7", "a creator that is killed leaves the QP to others", creator_is_killed },
 	{ "5.7", "a registrant that closes its device leaves the QP", registrant_closes_device },

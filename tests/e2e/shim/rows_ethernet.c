@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* RoCE (since OFED 1.5.1): ports without LIDs, so receive QPs and their senders are connected by GIDs. */
+/*
+ * RoCE (since OFED 1.5.1): ports without LIDs, so receive QPs and their senders are connected by
+ * GIDs.
+ */
 
 #include <string.h>
 

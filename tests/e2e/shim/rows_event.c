@@ -12,8 +12,8 @@
 #define COMM_EST_FLAGGED (IBV_EVENT_COMM_EST | 0x80000000u)
 
 /*
- * On a device without a data path (tests/kernel) messages cannot raise events. There the file that CONTRACT_EVENTS names
- * does it. Returns false if the variable is not set.
+ * On a device without a data path (tests/kernel) messages cannot raise events. There the file that
+ * CONTRACT_EVENTS names does it. Returns false if the variable is not set.
  */
 static bool raise_event(const char *kind, uint32_t number, enum ibv_event_type event)
 {
@@ -191,17 +191,20 @@ static void srq_limit(void)
 	r = query_srq(wire.receiver, 0);
 	expect_ret(r, 0);
 	expect_eq(r.srq_attr.srq_limit, 0);	/* an armed limit fires once */
-	expect_ok(destroy_srq(wire.receiver, 0));	/* would wait if the ack had not been counted */
+	/* would wait if the ack had not been counted */
+	expect_ok(destroy_srq(wire.receiver, 0));
 }
 
 static void rc_qp_is_not_flagged(void)
 {
 	struct actor *a = actor_open(0), *b = actor_open(1);
-	struct result a_qp = create_plain_qp(a, 1, IBV_QPT_RC), b_qp = create_plain_qp(b, 1, IBV_QPT_RC), r;
+	struct result a_qp = create_plain_qp(a, 1, IBV_QPT_RC),
+		      b_qp = create_plain_qp(b, 1, IBV_QPT_RC), r;
 
 	expect_ret(a_qp, 0);
 	expect_ret(b_qp, 0);
-	expect_ok(open_domain(b, D, row_file(0), O_CREAT));	/* so that the library watches this context */
+	/* so that the library watches this context */
+	expect_ok(open_domain(b, D, row_file(0), O_CREAT));
 	expect_ok(create_rcv_qp(b, D));
 	bring_qp(a, 1, IBV_QPS_RTS, b, b_qp.number);
 	bring_qp(b, 1, IBV_QPS_RTR, a, a_qp.number);
@@ -219,10 +222,12 @@ static void rc_qp_is_not_flagged(void)
 static const struct row rows[] = {
 	{ "5.8", "a receive QP's event reaches its creator, flagged, by number", to_the_creator },
 	{ "1.4", "ibv_event_type_str calls a flagged event unknown", text_of_it },
-	{ "5.8", "it reaches everyone who is registered, once", to_every_registrant, NEEDS_OPENED_EVENTS },
+	{ "5.8", "it reaches everyone who is registered, once", to_every_registrant,
+	  NEEDS_OPENED_EVENTS },
 	{ "5.8", "registered twice, it comes once", registered_twice, NEEDS_OPENED_EVENTS },
 	{ "5.8", "it does not reach who has unregistered", not_after_unreg },
-	{ "1.4", "acking it is harmless, flag on or off, any number of times", acked_in_every_form },
+	{ "1.4", "acking it is harmless, flag on or off, any number of times",
+	  acked_in_every_form },
 	{ "1.4", "unreg does not wait for an ack", never_acked },
 	{ "1.4", "acking it after unreg is harmless", acked_after_unreg },
 	{ "1.4", "never read, it holds up nothing", never_read },

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Contract 5.4 to 5.6 where the kernel refuses the OPEN_QP command: only the opened device that created a receive QP can use it. */
+/*
+ * Contract 5.4 to 5.6 where the kernel refuses the OPEN_QP command: only the opened device that
+ * created a receive QP can use it.
+ */
 
 #include "row.h"
 

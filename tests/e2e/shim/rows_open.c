@@ -5,7 +5,9 @@
 
 static void private_ignores_oflag(void)
 {
-	static const int oflags[] = { 0, O_CREAT, O_EXCL, O_CREAT | O_EXCL, O_RDWR | O_CREAT | O_TRUNC, -1 };
+	static const int oflags[] = {
+		0, O_CREAT, O_EXCL, O_CREAT | O_EXCL, O_RDWR | O_CREAT | O_TRUNC, -1
+	};
 	struct actor *a = actor_open(0);
 
 	for (unsigned i = 0; i < sizeof(oflags) / sizeof(oflags[0]); i++)
@@ -161,7 +163,10 @@ static void file_closed_after_open(void)
 	same_domain(a, D, b, D);
 }
 
-/* GASNet unlinks its file at once: the domain holds the inode, a new file of that name is a new domain. */
+/*
+ * GASNet unlinks its file at once: the domain holds the inode, a new file of that name is a new
+ * domain.
+ */
 static void file_unlinked_after_open(void)
 {
 	struct actor *a = actor_open(0), *b = actor_open(0), *c = actor_open(0);
@@ -228,7 +233,8 @@ static const struct row rows[] = {
 	{ "5.1", "the file may be closed at once", file_closed_after_open },
 	{ "5.1", "the file may be unlinked at once", file_unlinked_after_open },
 	{ "5.1", "how the fd was opened does not matter", read_only_and_write_only_fd },
-	{ "5.1", "the same inode on another device is another domain", same_inode_on_another_device },
+	{ "5.1", "the same inode on another device is another domain",
+	  same_inode_on_another_device },
 	{ "5.1", "a domain ends with its last handle", gone_with_its_last_handle },
 };
 

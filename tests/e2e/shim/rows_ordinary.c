@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Contract 1.3, 2.1 and 3: everything but XRC works as without the library, and the ops table stays the provider's. */
+/*
+ * Contract 1.3, 2.1 and 3: everything but XRC works as without the library, and the ops table stays
+ * the provider's.
+ */
 
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +22,8 @@ static struct actor *with_xrc_at_work(void)
 }
 
 /*
- * MVAPICH2 reads xrc_srq_num of ordinary SRQs too. The place where MLNX_OFED had the number is not looked at: the driver's own
- * memory lies there, and libmlx4 need not clear it.
+ * MVAPICH2 reads xrc_srq_num of ordinary SRQs too. The place where MLNX_OFED had the number is not
+ * looked at: the driver's own memory lies there, and libmlx4 need not clear it.
  */
 static void plain_srq_fields(void)
 {
@@ -28,7 +31,8 @@ static void plain_srq_fields(void)
 
 	expect_ret(r, 0);
 	expect_eq(r.number, 0);
-	expect_facts(r, CONTEXT_MATCHES | PD_MATCHES | USER_CONTEXT_MATCHES | DOMAIN_MATCHES | CQ_MATCHES);
+	expect_facts(r, CONTEXT_MATCHES | PD_MATCHES | USER_CONTEXT_MATCHES | DOMAIN_MATCHES |
+				CQ_MATCHES);
 }
 
 static void fill(struct actor *a, int srq, uint32_t max_wr)
@@ -63,7 +67,10 @@ static void plain_srq_after_the_hook(void)
 	struct result image;
 
 	fill(a, 1, created_plain_srq(a, 1).srq_attr.max_wr);
-	/* ibv_query_srq of an XRC SRQ tells how many receives can be posted, even where the kernel was asked for more. */
+	/*
+	 * ibv_query_srq of an XRC SRQ tells how many receives can be posted, even where the kernel
+	 * was asked for more.
+	 */
 	image = query_srq(a, 0);
 	expect_ret(image, 0);
 	fill(a, 0, image.srq_attr.max_wr);
@@ -92,7 +99,8 @@ static void qp_of_type(enum ibv_qp_type type, unsigned flags)
 	expect_ret(r, 0);
 	expect_eq(r.qp_type, type);
 	expect_that(r.cap.max_recv_wr >= 7);
-	expect_facts(r, CONTEXT_MATCHES | PD_MATCHES | USER_CONTEXT_MATCHES | CQ_MATCHES | SRQ_MATCHES);
+	expect_facts(r, CONTEXT_MATCHES | PD_MATCHES | USER_CONTEXT_MATCHES | CQ_MATCHES |
+				SRQ_MATCHES);
 	expect_ret(destroy_qp(a, 1), 0);
 }
 
@@ -209,7 +217,8 @@ static void provider_slots(const char *text)
 
 	for (unsigned i = 0; i < sizeof(slots) / sizeof(slots[0]); i++)
 		if (!slot_is(text, slots[i], provider))
-			row_fail(__FILE__, __LINE__, "%s is not %s's: %s", slots[i], provider, text);
+			row_fail(__FILE__, __LINE__, "%s is not %s's: %s", slots[i], provider,
+				 text);
 }
 
 static struct result compare_ops(struct actor *a, enum place where)
@@ -292,7 +301,8 @@ static void ops_without_an_srq(void)
 
 static const struct row rows[] = {
 	{ "1.3", "an ordinary SRQ reads number 0, no domain, no CQ", plain_srq_fields },
-	{ "3", "an ordinary SRQ made before the hook takes its receives", plain_srq_before_the_hook },
+	{ "3", "an ordinary SRQ made before the hook takes its receives",
+	  plain_srq_before_the_hook },
 	{ "3", "an ordinary SRQ made after the hook takes its receives", plain_srq_after_the_hook },
 	{ "3", "an ordinary SRQ works when the XRC SRQs are gone", plain_srq_when_images_are_gone },
 	{ "1.3", "RC, UC and UD QPs with rubbish in xrc_domain", rubbish_in_xrc_domain },

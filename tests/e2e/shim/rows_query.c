@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Contract 5.5: queries of receive QPs. libmlx4 overwrote a part of the kernel's answer, always with the same values. */
+/*
+ * Contract 5.5: queries of receive QPs. libmlx4 overwrote a part of the kernel's answer, always
+ * with the same values.
+ */
 
 #include "row.h"
 

@@ -93,7 +93,10 @@ static void reset_by(struct actor *who, struct actor *creator, uint32_t qpn)
 	expect_rcv_state(creator, qpn, IBV_QPS_RESET);
 }
 
-/* The library uses another handle for each: the creator's, a registration's, and one that it opens for the call. */
+/*
+ * The library uses another handle for each: the creator's, a registration's, and one that it opens
+ * for the call.
+ */
 static void reset_by_anybody(void)
 {
 	struct actor *a = with_domain(), *b = with_domain(), *c = with_domain();
@@ -105,7 +108,10 @@ static void reset_by_anybody(void)
 	reset_by(c, a, qpn);
 }
 
-/* Every process of a GASNet job takes the QP to RTR. Those that come late get EINVAL, and query the state. */
+/*
+ * Every process of a GASNet job takes the QP to RTR. Those that come late get EINVAL, and query the
+ * state.
+ */
 static void gasnet_race(void)
 {
 	struct actor *a = with_domain(), *b = with_domain();
@@ -128,7 +134,8 @@ static void gasnet_race(void)
 
 static void unknown_number(void)
 {
-	static const uint32_t numbers[] = { 0, 1, 0x7fffff, 0xfffffe, 0xffffff, 0x1000000, 0xffffffff };
+	static const uint32_t numbers[] = { 0,	      1,	 0x7fffff,  0xfffffe,
+					    0xffffff, 0x1000000, 0xffffffff };
 	struct actor *a = with_domain();
 
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
@@ -293,7 +300,8 @@ static const struct row rows[] = {
 	{ "5.9", "every bit to INIT is required of a receive QP", required_to_init },
 	{ "5.9", "every bit to RTR is required of a receive QP", required_to_rtr },
 	{ "5.9", "every bit to RTS is required of a receive QP", required_to_rts },
-	{ "5.9", "every bit is required of who is not registered too", required_of_the_unregistered },
+	{ "5.9", "every bit is required of who is not registered too",
+	  required_of_the_unregistered },
 	{ "5.9", "a receive QP takes the optional bits of its states", optional_bits },
 	{ "5.9", "a receive QP refuses bits that are not of the transition", foreign_bits },
 	{ "5.9", "a receive QP refuses to skip a state", skipped_states },

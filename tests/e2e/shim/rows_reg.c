@@ -131,7 +131,8 @@ static void unregistered_unreg(void)
 
 static void unknown_number(void)
 {
-	static const uint32_t numbers[] = { 0, 1, 0x7fffff, 0xfffffe, 0xffffff, 0x1000000, 0xffffffff };
+	static const uint32_t numbers[] = { 0,	      1,	 0x7fffff,  0xfffffe,
+					    0xffffff, 0x1000000, 0xffffffff };
 	struct actor *a = with_domain();
 
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -264,7 +265,8 @@ static const struct row rows[] = {
 	{ "5.6", "unreg in another domain is EINVAL", unreg_in_another_domain },
 	{ "5.6", "twenty QPs, each with its own registrants", many_qps },
 	{ "5.6", "a private domain has registrations too", in_a_private_domain },
-	{ "5.6", "a registration belongs to the handle it came through", handles_of_one_inode_know_it },
+	{ "5.6", "a registration belongs to the handle it came through",
+	  handles_of_one_inode_know_it },
 };
 
 GROUP(reg);

@@ -33,23 +33,27 @@ static void fields(void)
 	struct result r = create_srq(with_domain(), 0, D);
 
 	expect_ok(r);
-	expect_facts(r, CONTEXT_MATCHES | PD_MATCHES | USER_CONTEXT_MATCHES | DOMAIN_MATCHES | CQ_MATCHES);
+	expect_facts(r, CONTEXT_MATCHES | PD_MATCHES | USER_CONTEXT_MATCHES | DOMAIN_MATCHES |
+				CQ_MATCHES);
 }
 
 static void numbers_differ(void)
 {
 	struct actor *a = with_domain(), *b = with_domain();
-	struct result first = create_srq(a, 0, D), second = create_srq(a, 1, D), third = create_srq(b, 0, D);
+	struct result first = create_srq(a, 0, D), second = create_srq(a, 1, D),
+		      third = create_srq(b, 0, D);
 
 	expect_ok(first);
 	expect_ok(second);
 	expect_ok(third);
-	expect_that(first.number != second.number && first.number != third.number && second.number != third.number);
+	expect_that(first.number != second.number && first.number != third.number &&
+		    second.number != third.number);
 }
 
 static void written_back(void)
 {
-	struct result r = create_with(with_domain(), (struct ibv_srq_attr){ .max_wr = 100, .max_sge = 2 });
+	struct result r =
+		create_with(with_domain(), (struct ibv_srq_attr){ .max_wr = 100, .max_sge = 2 });
 
 	expect_ok(r);
 	/* libmlx4 rounds both up. */
@@ -70,12 +74,14 @@ static void what_is_written_back_can_be_posted(void)
 
 static void max_wr_too_large(void)
 {
-	expect(create_with(with_domain(), (struct ibv_srq_attr){ .max_wr = 65537, .max_sge = 1 }), EINVAL);
+	expect(create_with(with_domain(), (struct ibv_srq_attr){ .max_wr = 65537, .max_sge = 1 }),
+	       EINVAL);
 }
 
 static void max_sge_too_large(void)
 {
-	expect(create_with(with_domain(), (struct ibv_srq_attr){ .max_wr = 1, .max_sge = 65 }), EINVAL);
+	expect(create_with(with_domain(), (struct ibv_srq_attr){ .max_wr = 1, .max_sge = 65 }),
+	       EINVAL);
 }
 
 /* qperf's client creates one and never posts to it. */
@@ -93,7 +99,8 @@ static void max_wr_zero(void)
 static void limit_ignored(void)
 {
 	struct actor *a = with_domain();
-	struct result r = create_with(a, (struct ibv_srq_attr){ .max_wr = 1, .max_sge = 1, .srq_limit = 30 });
+	struct result r =
+		create_with(a, (struct ibv_srq_attr){ .max_wr = 1, .max_sge = 1, .srq_limit = 30 });
 
 	expect_ok(r);
 	expect_eq(r.srq_attr.srq_limit, 30);
@@ -222,7 +229,8 @@ static const struct row rows[] = {
 	{ "1.3", "context, srq_context, PD, domain and CQ are filled in", fields },
 	{ "5.3", "every XRC SRQ has a number of its own", numbers_differ },
 	{ "1.3", "max_wr and max_sge are written back", written_back },
-	{ "1.3", "as many as written back can be posted, no more", what_is_written_back_can_be_posted },
+	{ "1.3", "as many as written back can be posted, no more",
+	  what_is_written_back_can_be_posted },
 	{ "1.3", "max_wr above 65536 is refused", max_wr_too_large },
 	{ "1.3", "max_sge above 64 is refused", max_sge_too_large },
 	{ "5.3", "max_wr 0 makes a small one", max_wr_zero },
@@ -238,8 +246,10 @@ static const struct row rows[] = {
 	{ "5.3", "create_xrc_srq with another context's PD is EINVAL", pd_of_another_context },
 	{ "5.3", "create_xrc_srq with another device's CQ is EINVAL", cq_of_another_device },
 	{ "5.3", "create_xrc_srq with another context's CQ is EINVAL", cq_of_another_context },
-	{ "5.3", "create_xrc_srq with another device's domain is EINVAL", domain_of_another_device },
-	{ "5.3", "create_xrc_srq with another context's domain is EINVAL", domain_of_another_context },
+	{ "5.3", "create_xrc_srq with another device's domain is EINVAL",
+	  domain_of_another_device },
+	{ "5.3", "create_xrc_srq with another context's domain is EINVAL",
+	  domain_of_another_context },
 	{ "5.2", "an SRQ that was refused keeps no domain", refusal_counts_nothing },
 };
 

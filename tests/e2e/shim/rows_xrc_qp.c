@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Contract 1.3, 5.3 and 5.9: ibv_create_qp with IBV_QPT_XRC, and the masks old programs pass for such a QP. */
+/*
+ * Contract 1.3, 5.3 and 5.9: ibv_create_qp with IBV_QPT_XRC, and the masks old programs pass for
+ * such a QP.
+ */
 
 #include "masks.h"
 #include "row.h"
@@ -19,10 +22,14 @@ static void created(void)
 	expect_ok(r);
 	expect_that(r.number > 1 && r.number <= 0xffffff);
 	expect_eq(r.attr.qp_state, IBV_QPS_RESET);
-	expect_facts(r, CONTEXT_MATCHES | PD_MATCHES | USER_CONTEXT_MATCHES | CQ_MATCHES | SRQ_MATCHES);
+	expect_facts(r, CONTEXT_MATCHES | PD_MATCHES | USER_CONTEXT_MATCHES | CQ_MATCHES |
+				SRQ_MATCHES);
 }
 
-/* MVAPICH leaves receive capacities there that are meant for RC; libmlx4 took them as 0 and wrote that back. */
+/*
+ * MVAPICH leaves receive capacities there that are meant for RC; libmlx4 took them as 0 and wrote
+ * that back.
+ */
 static void receive_capacities(void)
 {
 	struct result r = create_qp(with_domain(), 0, D);
@@ -37,7 +44,8 @@ static void send_capacities(void)
 	struct result r = create_qp(with_domain(), 0, D);
 
 	expect_ok(r);
-	expect_that(r.cap.max_send_wr >= 16 && r.cap.max_send_sge >= 1 && r.cap.max_inline_data >= 64);
+	expect_that(r.cap.max_send_wr >= 16 && r.cap.max_send_sge >= 1 &&
+		    r.cap.max_inline_data >= 64);
 }
 
 static void in_a_private_domain(void)

@@ -12,8 +12,18 @@ from contract_rows import MODES, check
 
 # How many rows each group has, so that a lost row is noticed.
 ROWS = {
-    "open": 20, "close": 17, "srq": 24, "xrc_qp": 29, "rcv_qp": 27, "query": 16, "reg": 19, "end": 19,
-    "event": 12, "data": 12, "ordinary": 14, "bad_input": 28,
+    "open": 20,
+    "close": 17,
+    "srq": 24,
+    "xrc_qp": 29,
+    "rcv_qp": 27,
+    "query": 16,
+    "reg": 19,
+    "end": 19,
+    "event": 12,
+    "data": 12,
+    "ordinary": 14,
+    "bad_input": 28,
 }
 ABSENT_ROWS = {"no_open_qp": 7, "no_xrc": 3, "no_device": 2}
 
@@ -27,8 +37,8 @@ def test_rows(on_device, group, mode):
 @pytest.mark.any_model
 @pytest.mark.parametrize("group", ["xrc_qp", "rcv_qp", "query", "ordinary"])
 def test_kernel_that_removes_no_bits(on_device, group):
-    """The shim itself clears mask bits that today's kernel refuses; it does not rely on uverbs doing that (contract 5.9). Only these
-    groups choose the bits themselves."""
+    """The shim itself clears mask bits that today's kernel refuses; it does not rely on uverbs
+    doing that (contract 5.9). Only these groups choose the bits themselves."""
     check(on_device("contexts", group, "--strict=on"), group, "contexts", ROWS[group])
 
 
@@ -47,7 +57,8 @@ def test_rows_over_ethernet(on_device, group):
 @pytest.mark.any_model
 @pytest.mark.parametrize("mode", MODES)
 def test_kernel_whose_opened_handles_get_no_events(on_device, mode):
-    """As Linux since 5.8 (contract 5.10): only the creator gets events. The two rows about others are left out."""
+    """As Linux since 5.8 (contract 5.10): only the creator gets events. The two rows about others
+    are left out."""
     result = on_device(mode, "event", "--open_events=off", options=["--without-opened-events"])
     check(result, "event", mode, ROWS["event"] - 2)
 
@@ -56,13 +67,15 @@ def test_kernel_whose_opened_handles_get_no_events(on_device, mode):
 @pytest.mark.parametrize("mode", MODES)
 def test_kernel_that_refuses_open_qp(on_device, mode):
     """As qedr's before Linux 5.11."""
-    check(on_device(mode, "no_open_qp", "--open_qp=off"), "no_open_qp", mode, ABSENT_ROWS["no_open_qp"])
+    check(on_device(mode, "no_open_qp", "--open_qp=off"), "no_open_qp", mode,
+          ABSENT_ROWS["no_open_qp"])
 
 
 @pytest.mark.any_model
 def test_one_warning_names_the_kernel_that_is_needed(on_device, monkeypatch):
     monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
-    result = on_device("contexts", "no_open_qp", "--open_qp=off", options=["--only=another registers: ENOSYS, and again"])
+    result = on_device("contexts", "no_open_qp", "--open_qp=off",
+                       options=["--only=another registers: ENOSYS, and again"])
     assert result.returncode == 0, result.stdout + result.stderr
     warnings = [line for line in result.stderr.splitlines() if "ENOSYS" in line]
     assert len(warnings) == 1 and "Linux 5.11" in warnings[0], result.stderr
@@ -78,13 +91,17 @@ def test_no_device(run, xrc_compat, contract, mode):
     if any(pathlib.Path("/sys/class").glob("infiniband/*")):
         pytest.skip("this machine has an RDMA device of its own")
     command = [xrc_compat, "run", "--", contract, f"--mode={mode}", "no_device"]
-    check(run(command, env={"SYSFS_PATH": "/nonexistent"}), "no_device", mode, ABSENT_ROWS["no_device"])
+    check(run(command, env={"SYSFS_PATH": "/nonexistent"}), "no_device", mode,
+          ABSENT_ROWS["no_device"])
 
 
 @pytest.mark.parametrize("mode", MODES)
 def test_no_daemon(run, xrc_compat, build_root, contract, mode, tmp_path):
     """The emulated HCA is preloaded, but there is no daemon."""
-    preload = ":".join(filter(None, (str(build_root / "softhca" / "bin" / "libsofthca.so"), os.environ.get("LD_PRELOAD"))))
+    preload = ":".join(
+        filter(
+            None,
+            (str(build_root / "softhca" / "bin" / "libsofthca.so"), os.environ.get("LD_PRELOAD"))))
     command = [xrc_compat, "run", "--", contract, f"--mode={mode}", "no_device"]
     env = {"LD_PRELOAD": preload, "SOFTHCA_DIR": str(tmp_path)}
     check(run(command, env=env), "no_device", mode, ABSENT_ROWS["no_device"])
@@ -93,7 +110,8 @@ def test_no_daemon(run, xrc_compat, build_root, contract, mode, tmp_path):
 @pytest.mark.any_model
 def test_without_the_shim_no_row_passes(run, softhca, contract):
     """The same binary fails without xrc-compat, so the rows above do test it."""
-    result = run([softhca, "run", "--devices=2", "--", contract, "--mode=contexts", "open"], timeout=120)
+    result = run([softhca, "run", "--devices=2", "--", contract, "--mode=contexts", "open"],
+                 timeout=120)
     assert result.returncode == 1
     assert not [line for line in result.stdout.splitlines() if line.startswith("ok")]
     assert "undefined symbol: ibv_open_xrc_domain, version IBVERBS_1.1" in result.stderr
@@ -107,8 +125,11 @@ NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc"]
 @pytest.mark.parametrize("kernel", ["inside", "outside"])
 def test_in_a_second_pid_namespace(run, softhca, xrc_compat, contract, group, kernel):
     """A pid means nothing in another namespace, so registrations must not depend on pids."""
-    if not shutil.which("unshare") or subprocess.run([*NAMESPACE, "true"], stderr=subprocess.DEVNULL).returncode:
+    if not shutil.which("unshare") or subprocess.run([*NAMESPACE, "true"],
+                                                     stderr=subprocess.DEVNULL).returncode:
         pytest.skip("this user may not make a pid namespace")
-    hca, program = [softhca, "run", "--devices=2", "--"], [xrc_compat, "run", "--", contract, "--mode=processes", group]
-    result = run(NAMESPACE + hca + program if kernel == "inside" else hca + NAMESPACE + program, timeout=120)
+    hca, program = [softhca, "run", "--devices=2",
+                    "--"], [xrc_compat, "run", "--", contract, "--mode=processes", group]
+    result = run(NAMESPACE + hca + program if kernel == "inside" else hca + NAMESPACE + program,
+                 timeout=120)
     check(result, group, "processes", ROWS[group])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Under the shim a program that never uses XRC opens no file more than without it, so there is no table either."""
+"""Under the shim a program that never uses XRC opens no file more than without it, so there is no
+table either."""
 
 import os
 import re
@@ -11,9 +12,10 @@ import models
 from running import free_port
 
 # The server does not say when it listens, so the client tries until it succeeds.
-RUN = ("ibv_rc_pingpong -d mlx4_0 -n 20 -p {port} >/dev/null & "
-       "until ibv_rc_pingpong -d mlx4_0 -n 20 -p {port} 127.0.0.1 >/dev/null 2>&1; do sleep 0.1; done; "
-       "wait; ibv_devinfo -v >/dev/null; ls / >/dev/null")
+RUN = (
+    "ibv_rc_pingpong -d mlx4_0 -n 20 -p {port} >/dev/null & "
+    "until ibv_rc_pingpong -d mlx4_0 -n 20 -p {port} 127.0.0.1 >/dev/null 2>&1; do sleep 0.1; done; "
+    "wait; ibv_devinfo -v >/dev/null; ls / >/dev/null")
 
 
 def opened(run, softhca, tmp_path, preload):
@@ -21,11 +23,15 @@ def opened(run, softhca, tmp_path, preload):
     logs = tmp_path / ("with" if preload else "without")
     logs.mkdir()
     # One log for each process, as strace cuts lines in two where processes share a log.
-    strace = ["strace", "-ff", "-qq", "-o", logs / "log", "-e", "trace=open,openat,creat,memfd_create"]
+    strace = [
+        "strace", "-ff", "-qq", "-o", logs / "log", "-e", "trace=open,openat,creat,memfd_create"
+    ]
     # The shim in front of what the emulator preloads, for the programs and for strace alike.
     preload_first = f'LD_PRELOAD="{preload}:$LD_PRELOAD" exec "$@"' if preload else 'exec "$@"'
-    result = run([softhca, "run", "--devices=1", "--", "sh", "-c", preload_first, "sh", *strace, "sh", "-c", models.named(RUN.format(port=free_port()))],
-                 timeout=60)
+    result = run([
+        softhca, "run", "--devices=1", "--", "sh", "-c", preload_first, "sh", *strace, "sh", "-c",
+        models.named(RUN.format(port=free_port()))
+    ], timeout=60)
     assert result.returncode == 0, result.stderr
     found = set()
     for line in "".join(log.read_text() for log in logs.iterdir()).splitlines():
@@ -36,7 +42,8 @@ def opened(run, softhca, tmp_path, preload):
     return found
 
 
-@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ, reason="a sanitizer's runtime opens files of its own")
+@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+                    reason="a sanitizer's runtime opens files of its own")
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
 def test_nothing_more_is_opened(run, softhca, build_root, tmp_path):
     shim = build_root / "shim" / "libxrc-compat.so.1"
@@ -46,13 +53,16 @@ def test_nothing_more_is_opened(run, softhca, build_root, tmp_path):
     assert more == {str(shim)}
 
 
-@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ, reason="the program has a malloc() of its own, as the sanitizer has")
+@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+                    reason="the program has a malloc() of its own, as the sanitizer has")
 def test_no_lock_no_allocation_no_fork_handler(run, build_root):
     """For a program without XRC objects, which makes and destroys QPs."""
     folder = build_root / "tests" / "e2e" / "ordinary"
     preload = str(build_root / "shim" / "libxrc-compat.so.1")
-    result = run([folder / "ordinary", "1000"], env={"LD_LIBRARY_PATH": str(folder), "LD_PRELOAD": preload})
-    assert (result.returncode, result.stdout) == (0, "0 locks, 0 allocations, 0 fork handlers\n"), result.stderr
+    result = run([folder / "ordinary", "1000"],
+                 env={"LD_LIBRARY_PATH": str(folder), "LD_PRELOAD": preload})
+    assert (result.returncode,
+            result.stdout) == (0, "0 locks, 0 allocations, 0 fork handlers\n"), result.stderr
 
 
 def test_references_without_a_version(run, softhca, xrc_compat, build_root):
@@ -60,4 +70,5 @@ def test_references_without_a_version(run, softhca, xrc_compat, build_root):
     program = build_root / "tests" / "e2e" / "shim" / "unversioned"
     for shim in ([], [xrc_compat, "run", "--"]):
         result = run([softhca, "run", "--devices=1", "--", *shim, program])
-        assert (result.returncode, result.stdout) == (0, "unversioned: done\n"), (shim, result.stderr)
+        assert (result.returncode, result.stdout) == (0, "unversioned: done\n"), (shim,
+                                                                                  result.stderr)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Under any resource limit an old program neither dies nor hangs when it creates its first receive QP."""
+"""Under any resource limit an old program neither dies nor hangs when it creates its first receive
+QP."""
 
 import os
 import pathlib
@@ -10,10 +11,12 @@ import tempfile
 
 import pytest
 
-LIMITS = ("data", "no-data", "as", "some-as", "nofile", "one-file", "two-files", "nproc", "fsize", "stack", "memlock")
+LIMITS = ("data", "no-data", "as", "some-as", "nofile", "one-file", "two-files", "nproc", "fsize",
+          "stack", "memlock")
 
 # RLIMIT_NPROC does not count for root.
-AS_A_USER = ["setpriv", "--reuid=1000", "--regid=1000", "--clear-groups"] if os.geteuid() == 0 else []
+AS_A_USER = ["setpriv", "--reuid=1000", "--regid=1000", "--clear-groups"
+             ] if os.geteuid() == 0 else []
 
 
 @pytest.fixture(scope="module")
@@ -44,10 +47,13 @@ def start(softhca, model, xrc_compat, build_root, folder):
         own.mkdir()
         own.chmod(0o1777)
         program = build_root / "tests" / "e2e" / "shim" / "limits"
-        command = [*user, softhca, "run", "--devices=1", "--", xrc_compat, "run", "--", program, limit, own / "domain"]
+        command = [
+            *user, softhca, "run", "--devices=1", "--", xrc_compat, "run", "--", program, limit,
+            own / "domain"
+        ]
         env = dict(os.environ, XRC_COMPAT_TABLE_DIR=str(own), XRC_COMPAT_VERBOSE="1")
-        return subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                text=True, start_new_session=True)
+        return subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True, start_new_session=True)
 
     return _start
 
@@ -58,7 +64,8 @@ def test_a_limit_is_an_error_at_most(start, started, softhca, model, limit):
         started.update({(model, name): start(name) for name in LIMITS})
     program = started[model, limit]
     said = program.communicate(timeout=60)[0]
-    if limit == "nproc" and AS_A_USER and subprocess.run([*AS_A_USER, "test", "-x", softhca], check=False).returncode:
+    if limit == "nproc" and AS_A_USER and subprocess.run([*AS_A_USER, "test", "-x", softhca],
+                                                         check=False).returncode:
         pytest.skip("another user cannot run what is built here")
     assert program.returncode == 0, (program.args, program.returncode, said)
     assert "with room again: works" in said

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The sample programs of test_check.py: each case_* function makes one, and says how `check` is asked about it.
+"""The sample programs of test_check.py: each case_* function makes one, and says how `check` is
+asked about it.
 
-It returns the program and {setting: value}: options of check, devices, variables of its environment.
+It returns the program and {setting: value}: options of check, devices, variables of its
+environment.
 """
 
 import os
@@ -43,7 +45,8 @@ LIBDL = ["-Wl,--as-needed", "-ldl"]
 
 
 class Workshop:
-    """Makes samples in one folder. stub/ has an old libibverbs to link with, where the loader does not look for it."""
+    """Makes samples in one folder. stub/ has an old libibverbs to link with, where the loader does
+    not look for it."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -94,35 +97,43 @@ def case_bind_now(w):
 
 def case_bundled_rpath(w):
     w.bundle()
-    return w.program("bundled-rpath", ONE_WAY, w.stub, "-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/bundle"), {}
+    return w.program("bundled-rpath", ONE_WAY, w.stub, "-Wl,--disable-new-dtags",
+                     "-Wl,-rpath,$ORIGIN/bundle"), {}
 
 
 def case_bundled_runpath(w):
     w.bundle()
-    return w.program("bundled-runpath", ONE_WAY, w.stub, "-Wl,--enable-new-dtags", "-Wl,-rpath,${ORIGIN}/bundle"), {}
+    return w.program("bundled-runpath", ONE_WAY, w.stub, "-Wl,--enable-new-dtags",
+                     "-Wl,-rpath,${ORIGIN}/bundle"), {}
 
 
 def case_ld_library_path(w):
     w.bundle()
-    return w.program("by-environment", ONE_WAY, w.stub), {"LD_LIBRARY_PATH": f"/nonexistent:{w.folder}/bundle"}
+    return w.program("by-environment", ONE_WAY,
+                     w.stub), {"LD_LIBRARY_PATH": f"/nonexistent:{w.folder}/bundle"}
 
 
 def case_through_a_library(w):
-    """Only the program is linked with libibverbs, so the library asks for no version of the functions."""
-    library = w.library("libtransport.so", ONE_WAY.replace("int main", "int transport"), "-Wl,-soname,libtransport.so")
-    return w.program("through-library", calls("transport"), str(library), w.stub, "-Wl,-rpath,$ORIGIN",
-                     "-Wl,--allow-shlib-undefined"), {}
+    """Only the program is linked with libibverbs, so the library asks for no version of the
+    functions."""
+    library = w.library("libtransport.so", ONE_WAY.replace("int main", "int transport"),
+                        "-Wl,-soname,libtransport.so")
+    return w.program("through-library", calls("transport"), str(library), w.stub,
+                     "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined"), {}
 
 
 def case_opens_without_a_version(w):
-    return w.program("unversioned", calls("ibv_open_device", "ibv_open_xrc_domain"), w.unversioned), {}
+    return w.program("unversioned", calls("ibv_open_device", "ibv_open_xrc_domain"),
+                     w.unversioned), {}
 
 
 def case_one_opens_without_a_version(w):
     """The library may open a device for itself; the program's is one that has XRC."""
-    library = w.library("libprobe.so", calls("ibv_open_device").replace("int main", "int probe"), "-Wl,-soname,libprobe.so")
-    return w.program("one-unversioned", calls("probe", "ibv_open_device", "ibv_open_xrc_domain"), str(library), w.stub,
-                     "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined"), {}
+    library = w.library("libprobe.so",
+                        calls("ibv_open_device").replace("int main", "int probe"),
+                        "-Wl,-soname,libprobe.so")
+    return w.program("one-unversioned", calls("probe", "ibv_open_device", "ibv_open_xrc_domain"),
+                     str(library), w.stub, "-Wl,-rpath,$ORIGIN", "-Wl,--allow-shlib-undefined"), {}
 
 
 def case_plugin(w):
@@ -136,15 +147,18 @@ def case_plugin_that_is_not_there(w):
 
 def case_mpi_plugins(w):
     (w.folder / "mpi" / "openmpi").mkdir(parents=True, exist_ok=True)
-    library = w.library("mpi/libmpi.so.0", "int MPI_Init(void) { return 0; }", "-Wl,-soname,libmpi.so.0")
+    library = w.library("mpi/libmpi.so.0", "int MPI_Init(void) { return 0; }",
+                        "-Wl,-soname,libmpi.so.0")
     w.library("mpi/openmpi/mca_btl_openib.so", PLUGIN, w.stub)
     return w.program("mpi-program", calls("MPI_Init"), str(library), "-Wl,-rpath,$ORIGIN/mpi"), {}
 
 
 def case_mpirun(w):
-    """Open MPI 1.6: the launcher is linked with libopen-rte only, and loads plugins from the folder that programs load them from."""
+    """Open MPI 1.6: the launcher is linked with libopen-rte only, and loads plugins from the folder
+    that programs load them from."""
     (w.folder / "ompi16" / "openmpi").mkdir(parents=True, exist_ok=True)
-    library = w.library("ompi16/libopen-rte.so.4", "int orte_init(void) { return 0; }", "-Wl,-soname,libopen-rte.so.4")
+    library = w.library("ompi16/libopen-rte.so.4", "int orte_init(void) { return 0; }",
+                        "-Wl,-soname,libopen-rte.so.4")
     w.library("ompi16/openmpi/mca_btl_openib.so", PLUGIN, w.stub)
     return w.program("mpirun", calls("orte_init"), str(library), "-Wl,-rpath,$ORIGIN/ompi16"), {}
 
@@ -185,10 +199,13 @@ def case_not_on_path(w):
 
 
 def case_terminal_sequences(w):
-    """A library's name has a sequence that clears the screen, a new line, quotes, and bytes that are not UTF-8."""
-    library = w.library("libgone_0123456.so", "int gone(void) { return 0; }", "-Wl,-soname,libgone_0123456.so")
+    """A library's name has a sequence that clears the screen, a new line, quotes, and bytes that
+    are not UTF-8."""
+    library = w.library("libgone_0123456.so", "int gone(void) { return 0; }",
+                        "-Wl,-soname,libgone_0123456.so")
     program = w.program("sequences", calls("ibv_open_xrc_domain", "gone"), w.stub, str(library))
-    program.write_bytes(program.read_bytes().replace(b"libgone_0123456.so\0", b"lib\x1b[2J\n\x9b\"\\\xff456.so\0"))
+    program.write_bytes(program.read_bytes().replace(b"libgone_0123456.so\0",
+                                                     b"lib\x1b[2J\n\x9b\"\\\xff456.so\0"))
     return program, {}
 
 
@@ -202,21 +219,28 @@ def case_run_time_with_the_real_library(w):
 
 
 def case_mlnx(w):
-    return w.program("mlnx", calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_exp_query_device"), w.stub), {}
+    return w.program("mlnx",
+                     calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_exp_query_device"),
+                     w.stub), {}
 
 
 def case_mlnx_by_a_function(w):
     """It uses no ibv_exp_* function, but one that OFED 1.5 did not have."""
-    return w.program("mlnx-later", calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_rate_to_mbps"), w.stub), {}
+    return w.program("mlnx-later",
+                     calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_rate_to_mbps"),
+                     w.stub), {}
 
 
 def case_a_name_like_theirs(w):
     """There was never such a function, and nothing has it."""
-    return w.program("like-theirs", calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_reset_xrc_rcv_qp"), w.stub), {}
+    return w.program("like-theirs",
+                     calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_reset_xrc_rcv_qp"),
+                     w.stub), {}
 
 
 def case_mlnx_by_its_headers(w):
-    """Its functions are all of OFED, but debugging information names ofa_verbs.h, which only MLNX_OFED's verbs.h included."""
+    """Its functions are all of OFED, but debugging information names ofa_verbs.h, which only
+    MLNX_OFED's verbs.h included."""
     (w.folder / "ofa_verbs.h").write_text("struct of_ofa_verbs { int member; };\n")
     source = '#include "ofa_verbs.h"\nstruct of_ofa_verbs object;\n' + ONE_WAY
     return w.program("mlnx-headers", source, "-gdwarf-4", f"-I{w.folder}", w.stub), {}
@@ -224,23 +248,31 @@ def case_mlnx_by_its_headers(w):
 
 def case_mlnx_if_it_is_there(w):
     """It does not need a weak import: where the function is missing, its address is 0."""
-    source = ONE_WAY.replace(" int main(void) { return", " int ibv_exp_query_device(void) __attribute__((weak)); "
-                             "int main(void) { return (ibv_exp_query_device ? ibv_exp_query_device() : 0) +")
+    source = ONE_WAY.replace(
+        " int main(void) { return", " int ibv_exp_query_device(void) __attribute__((weak)); "
+        "int main(void) { return (ibv_exp_query_device ? ibv_exp_query_device() : 0) +")
     return w.program("mlnx-weak", source, w.stub), {}
 
 
 def case_driver(w):
-    """An old driver in a program that uses nothing old: the functions that drivers call do not count."""
-    driver = w.library("libmlx4-rdmav2.so", calls("ibv_cmd_open_xrc_domain").replace("int main", "int open_domain"), w.stub)
-    return w.program("with-driver", calls("ibv_get_device_list"), w.stub), {"options": ["--plugin", driver]}
+    """An old driver in a program that uses nothing old: the functions that drivers call do not
+    count."""
+    driver = w.library("libmlx4-rdmav2.so",
+                       calls("ibv_cmd_open_xrc_domain").replace("int main", "int open_domain"),
+                       w.stub)
+    return w.program("with-driver", calls("ibv_get_device_list"),
+                     w.stub), {"options": ["--plugin", driver]}
 
 
 def case_not_needed_but_bundled(w):
-    """It brings an old libibverbs, which defines the functions and calls dlsym(); but nothing uses them."""
+    """It brings an old libibverbs, which defines the functions and calls dlsym(); but nothing uses
+    them."""
     (w.folder / "looks-up").mkdir(exist_ok=True)
     source = "#include <dlfcn.h>\n" + OLD_LIBIBVERBS + "int start(void *h); int start(void *h) { return !dlsym(h, \"openib_driver_init\"); }"
-    w.library("looks-up/libibverbs.so.1", source, "-Wl,-soname,libibverbs.so.1", f"-Wl,--version-script={w.folder}/node.map")
-    return w.program("bundled-unused", calls("ibv_get_device_list"), w.stub, "-Wl,-rpath,$ORIGIN/looks-up"), {}
+    w.library("looks-up/libibverbs.so.1", source, "-Wl,-soname,libibverbs.so.1",
+              f"-Wl,--version-script={w.folder}/node.map")
+    return w.program("bundled-unused", calls("ibv_get_device_list"), w.stub,
+                     "-Wl,-rpath,$ORIGIN/looks-up"), {}
 
 
 def case_transitional(w):
@@ -253,7 +285,8 @@ def case_not_needed(w):
 
 def case_missing_library(w):
     library = w.library("libgone.so", "int gone(void) { return 0; }", "-Wl,-soname,libgone.so")
-    program = w.program("missing-library", calls("ibv_open_xrc_domain", "gone"), w.stub, str(library))
+    program = w.program("missing-library", calls("ibv_open_xrc_domain", "gone"), w.stub,
+                        str(library))
     library.unlink()
     return program, {}
 
@@ -274,23 +307,28 @@ def case_static_without_verbs(w):
 def without_section_headers(program):
     """As sstrip(1), and what packers write: e_shoff, e_shnum and e_shstrndx are 0."""
     data = bytearray(program.read_bytes())
-    for start, size in ((0x28, 8), (0x3C, 2), (0x3E, 2)) if data[4] == 2 else ((0x20, 4), (0x30, 2), (0x32, 2)):
+    for start, size in ((0x28, 8), (0x3C, 2), (0x3E, 2)) if data[4] == 2 else ((0x20, 4), (0x30, 2),
+                                                                               (0x32, 2)):
         data[start:start + size] = bytes(size)
     program.write_bytes(data)
     return program
 
 
 def case_without_section_headers(w):
-    """And without the compiler's start: what it wants stands in the relocations of its calls, and nowhere else."""
-    return without_section_headers(w.program("sstripped", ONE_WAY, w.stub, "-nostartfiles", "-Wl,-e,main", "-Wl,-z,lazy")), {}
+    """And without the compiler's start: what it wants stands in the relocations of its calls, and
+    nowhere else."""
+    return without_section_headers(
+        w.program("sstripped", ONE_WAY, w.stub, "-nostartfiles", "-Wl,-e,main", "-Wl,-z,lazy")), {}
 
 
 def case_without_section_headers_by_old_hash(w):
-    return without_section_headers(w.program("sstripped-sysv", ONE_WAY, w.stub, "-Wl,--hash-style=sysv")), {}
+    return without_section_headers(
+        w.program("sstripped-sysv", ONE_WAY, w.stub, "-Wl,--hash-style=sysv")), {}
 
 
 def case_without_section_headers_not_needed(w):
-    return without_section_headers(w.program("sstripped-not-needed", calls("ibv_get_device_list"), w.stub)), {}
+    return without_section_headers(
+        w.program("sstripped-not-needed", calls("ibv_get_device_list"), w.stub)), {}
 
 
 def case_packed(w):
@@ -305,13 +343,14 @@ def case_setuid(w):
 
 def case_class_32(w):
     (w.folder / "stub32").mkdir(exist_ok=True)
-    library = w.library("stub32/libibverbs.so.1", OLD_LIBIBVERBS, "-m32", "-Wl,-soname,libibverbs.so.1",
-                        f"-Wl,--version-script={w.folder}/node.map")
+    library = w.library("stub32/libibverbs.so.1", OLD_LIBIBVERBS, "-m32",
+                        "-Wl,-soname,libibverbs.so.1", f"-Wl,--version-script={w.folder}/node.map")
     return w.program("class-32", ONE_WAY, str(library), "-m32", "-Wl,-rpath,$ORIGIN/stub32"), {}
 
 
 def case_shell_script(w):
-    """As commercial programs are started. The shell is one of this test's own: those of distributions differ."""
+    """As commercial programs are started. The shell is one of this test's own: those of
+    distributions differ."""
     w.program("linked", ONE_WAY, w.stub)
     return w.script("wrapper", f"""#!{w.program('sh', calls())}
 # /bin/true
@@ -324,12 +363,16 @@ exec "$(dirname "$0")/linked" -licence here "$@"
 def case_shell_script_without_exec(w):
     """Cleans up behind itself."""
     w.program("linked", ONE_WAY, w.stub)
-    return w.script("cleaning", f"#!{w.program('sh', calls())}\n{w.folder}/linked \"$@\"\n/bin/rm -f scratch\n"), {}
+    return w.script(
+        "cleaning",
+        f"#!{w.program('sh', calls())}\n{w.folder}/linked \"$@\"\n/bin/rm -f scratch\n"), {}
 
 
 def case_job_script(w):
     w.program("linked", ONE_WAY, w.stub)
-    return w.script("job", f"#!{w.program('sh', calls())}\ncd scratch\nmpirun -np 4 {w.folder}/linked input\n"), {}
+    return w.script(
+        "job",
+        f"#!{w.program('sh', calls())}\ncd scratch\nmpirun -np 4 {w.folder}/linked input\n"), {}
 
 
 def case_python_script(w):
@@ -349,7 +392,8 @@ def case_starts_programs(w):
 def foreign(w, name, order, machine):
     """The header of a program with one segment, and nothing else."""
     ident = b"\x7fELF" + bytes([2, 1 if order == "<" else 2, 1]) + bytes(9)
-    header = struct.pack(order + "HHIQQQIHHHHHH", 2, machine, 1, 0x400078, 64, 0, 0, 64, 56, 1, 64, 0, 0)
+    header = struct.pack(order + "HHIQQQIHHHHHH", 2, machine, 1, 0x400078, 64, 0, 0, 64, 56, 1, 64,
+                         0, 0)
     segment = struct.pack(order + "IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 120, 120, 4096)
     path = w.folder / name
     path.write_bytes(ident + header + segment)
@@ -374,8 +418,10 @@ def case_mvapich(w):
 def case_companions(w):
     """Linked in the days of OFED 1.3."""
     (w.folder / "old").mkdir(exist_ok=True)
-    library = w.library("old/libibumad.so.1", "int umad_init(void) { return 0; }", "-Wl,-soname,libibumad.so.1")
-    return w.program("with-umad", calls("umad_init", "ibv_open_xrc_domain"), w.stub, str(library)), {}
+    library = w.library("old/libibumad.so.1", "int umad_init(void) { return 0; }",
+                        "-Wl,-soname,libibumad.so.1")
+    return w.program("with-umad", calls("umad_init", "ibv_open_xrc_domain"), w.stub,
+                     str(library)), {}
 
 
 def case_companions_without_xrc(w):
@@ -405,7 +451,8 @@ def case_device_that_cannot_be_opened(w):
 
 
 def case_wanted_device_that_cannot_be_opened(w):
-    return w.program("linked", ONE_WAY, w.stub), {"devices": "mlx4_0 mlx5_9", "options": ["--device=mlx5_9"]}
+    return w.program("linked", ONE_WAY,
+                     w.stub), {"devices": "mlx4_0 mlx5_9", "options": ["--device=mlx5_9"]}
 
 
 def case_all_devices(w):
@@ -413,11 +460,13 @@ def case_all_devices(w):
 
 
 def case_wanted_device(w):
-    return w.program("linked", ONE_WAY, w.stub), {"devices": "mlx4_0 qedr0", "options": ["--device", "qedr0"]}
+    return w.program("linked", ONE_WAY,
+                     w.stub), {"devices": "mlx4_0 qedr0", "options": ["--device", "qedr0"]}
 
 
 def case_wanted_device_without_xrc(w):
-    return w.program("linked", ONE_WAY, w.stub), {"devices": "mlx4_0 rxe0", "options": ["--device=rxe0"]}
+    return w.program("linked", ONE_WAY,
+                     w.stub), {"devices": "mlx4_0 rxe0", "options": ["--device=rxe0"]}
 
 
 def case_crashing_driver(w):
@@ -425,7 +474,8 @@ def case_crashing_driver(w):
 
 
 def case_without_our_library(w):
-    return w.program("linked", ONE_WAY, w.stub), {"XRC_COMPAT_LIBRARY": "/nonexistent/libxrc-compat.so.1"}
+    return w.program("linked", ONE_WAY,
+                     w.stub), {"XRC_COMPAT_LIBRARY": "/nonexistent/libxrc-compat.so.1"}
 
 
 def case_our_library_in_a_folder_with_a_blank(w):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Where the helpers of this folder are; and for `ps` and `gc` a program that holds registrations, and the command."""
+"""Where the helpers of this folder are; and for `ps` and `gc` a program that holds registrations,
+and the command."""
 
 import os
 
@@ -21,7 +22,8 @@ def probe(helpers):
 
 @pytest.fixture
 def fakes(helpers, probe):
-    """The environment of a command that shall see the devices of fake_libibverbs.c, and the probe for the shim."""
+    """The environment of a command that shall see the devices of fake_libibverbs.c, and the probe
+    for the shim."""
     return {"LD_PRELOAD": str(helpers / "libfake-ibverbs.so"), "XRC_COMPAT_LIBRARY": str(probe)}
 
 
@@ -34,19 +36,22 @@ def words():
 @pytest.fixture
 def holder(tables, softhca, xrc_compat, helpers, tmp_path, settings, words, sanitizer_runtime):
     domain = tmp_path / "domain"
-    held = Holder([softhca, "run", "--devices=1", *settings, "--", xrc_compat, "run", "--", helpers / "hold-registrations", domain,
-                   QPS, *words],
-                  dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables), LD_PRELOAD=sanitizer_runtime), domain)
+    held = Holder([
+        softhca, "run", "--devices=1", *settings, "--", xrc_compat, "run", "--",
+        helpers / "hold-registrations", domain, QPS, *words
+    ], dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables), LD_PRELOAD=sanitizer_runtime), domain)
     yield held
     held.end()
 
 
 @pytest.fixture
 def tool(run, xrc_compat, tables):
-    """tool(arguments..., status=0, **environment): the command on the folder `tables`; it must exit with this status."""
+    """tool(arguments..., status=0, **environment): the command on the folder `tables`; it must exit
+    with this status."""
 
     def _tool(*arguments, status=0, **environment):
-        result = run([xrc_compat, *arguments], env={"XRC_COMPAT_TABLE_DIR": str(tables), **environment})
+        result = run([xrc_compat, *arguments],
+                     env={"XRC_COMPAT_TABLE_DIR": str(tables), **environment})
         assert result.returncode == status, result
         return result
 
@@ -55,12 +60,17 @@ def tool(run, xrc_compat, tables):
 
 @pytest.fixture
 def clean(fakes, xrc_compat, tmp_path):
-    """clean(run, *arguments, **environment): the command in a clean environment on a machine with one good device."""
+    """clean(run, *arguments, **environment): the command in a clean environment on a machine with
+    one good device."""
 
     def _clean(run, *arguments, **environment):
-        sanitizers = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
-        values = {**sanitizers, **fakes, "PATH": os.environ["PATH"], "FAKE_DEVICES": "mlx4_0", "XRC_COMPAT_TABLE_DIR": str(tmp_path),
-                  **environment}
+        sanitizers = {
+            name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")
+        }
+        values = {
+            **sanitizers, **fakes, "PATH": os.environ["PATH"], "FAKE_DEVICES": "mlx4_0",
+            "XRC_COMPAT_TABLE_DIR": str(tmp_path), **environment
+        }
         words = [f"{name}={value}" for name, value in values.items()]
         return run(["env", "-i", *words, xrc_compat, *arguments])
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Preloaded into the self-test: the processes that DEAF names get no event. They wait for it one after the other: 0 is the
- * creator of the receive QP, 1 and 2 are registered with it.
+ * Preloaded into the self-test: the processes that DEAF names get no event. They wait for it one
+ * after the other: 0 is the creator of the receive QP, 1 and 2 are registered with it.
  */
 #include <dlfcn.h>
 #include <poll.h>
@@ -17,14 +17,16 @@ static atomic_int *asked;	/* shared by all processes, as it exists before the fi
 
 __attribute__((constructor)) static void share(void)
 {
-	asked = mmap(NULL, sizeof(*asked), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	asked = mmap(NULL, sizeof(*asked), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		     0);
 	if (asked == MAP_FAILED)
 		abort();
 }
 
 __attribute__((visibility("default"))) int poll(struct pollfd *fds, nfds_t count, int milliseconds)
 {
-	int (*real)(struct pollfd *, nfds_t, int) = (int (*)(struct pollfd *, nfds_t, int))dlsym(RTLD_NEXT, "poll");
+	int (*real)(struct pollfd *, nfds_t, int) =
+		(int (*)(struct pollfd *, nfds_t, int))dlsym(RTLD_NEXT, "poll");
 	const char *deaf = getenv("DEAF");
 
 	if (milliseconds == EVENT_MS && deaf && strchr(deaf, '0' + atomic_fetch_add(asked, 1)))

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A libibverbs with five devices for the tests of `xrc-compat check` and `doctor`: with XRC and open_qp, with XRC only, without XRC,
- * one that cannot be opened, and one that udev has renamed. FAKE_DEVICES names those that are there; with "crash" the library
- * aborts. FAKE_PORT is the state, physical state, LID and link layer of their ports; unset, they have none.
+ * A libibverbs with five devices for the tests of `xrc-compat check` and `doctor`: with XRC and
+ * open_qp, with XRC only, without XRC, one that cannot be opened, and one that udev has renamed.
+ * FAKE_DEVICES names those that are there; with "crash" the library aborts. FAKE_PORT is the state,
+ * physical state, LID and link layer of their ports; unset, they have none.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -37,8 +38,10 @@ static struct ibv_device *list[6];
 EXPORT struct ibv_device **fake_get_device_list(int *count) __asm__("ibv_get_device_list");
 EXPORT const char *fake_get_device_name(struct ibv_device *device) __asm__("ibv_get_device_name");
 EXPORT struct ibv_context *fake_open_device(struct ibv_device *device) __asm__("ibv_open_device");
-EXPORT int fake_query_device(struct ibv_context *context, struct ibv_device_attr *attr) __asm__("ibv_query_device");
-EXPORT int fake_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr) __asm__("ibv_query_port");
+EXPORT int fake_query_device(struct ibv_context *context,
+			     struct ibv_device_attr *attr) __asm__("ibv_query_device");
+EXPORT int fake_query_port(struct ibv_context *context, uint8_t port,
+			   struct ibv_port_attr *attr) __asm__("ibv_query_port");
 EXPORT int fake_close_device(struct ibv_context *context) __asm__("ibv_close_device");
 
 struct ibv_device **fake_get_device_list(int *count)

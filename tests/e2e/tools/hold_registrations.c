@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An old program that holds registrations until it is killed: hold-registrations FILE COUNT [leave]. One process, the creator,
- * creates receive QPs and takes them to RESET, INIT and RTR by turns; the other, the registrant, registers with the first of
- * them, and with "leave" unregisters again. Each prints a line with its role, its pid and the numbers that it is registered
- * with; then one for each asynchronous event: role, "heard", type, number.
+ * An old program that holds registrations until it is killed: hold-registrations FILE COUNT
+ * [leave]. One process, the creator, creates receive QPs and takes them to RESET, INIT and RTR by
+ * turns; the other, the registrant, registers with the first of
+ * them, and with "leave" unregisters again. Each prints a line with its role, its pid and the
+ * numbers that it is registered with; then one for each asynchronous event: role, "heard", type,
+ * number.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -63,14 +65,16 @@ static void hear(const char *role, struct ibv_context *context)
 	struct ibv_async_event event;
 
 	while (!ibv_get_async_event(context, &event)) {
-		printf("%s heard %d %u\n", role, event.event_type & ~IBV_XRC_QP_EVENT_FLAG, event.element.xrc_qp_num);
+		printf("%s heard %d %u\n", role, event.event_type & ~IBV_XRC_QP_EVENT_FLAG,
+		       event.element.xrc_qp_num);
 		fflush(stdout);
 		ibv_ack_async_event(&event);
 	}
 	die("ibv_get_async_event", errno);
 }
 
-static void modify(struct ibv_xrc_domain *domain, uint32_t number, struct ibv_qp_attr attr, int mask)
+static void modify(struct ibv_xrc_domain *domain, uint32_t number, struct ibv_qp_attr attr,
+		   int mask)
 {
 	int err = ibv_modify_xrc_rcv_qp(domain, number, &attr, mask);
 
@@ -88,7 +92,8 @@ static void to_init(struct ibv_xrc_domain *domain, uint32_t number)
 static void to_rtr(struct ibv_xrc_domain *domain, uint32_t number)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = number, .max_dest_rd_atomic = 1,
+		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = number,
+		.max_dest_rd_atomic = 1,
 		.min_rnr_timer = 12, .ah_attr = { .dlid = 1, .port_num = 1 },
 	};
 

@@ -19,10 +19,12 @@ class Holder:
 
     def __init__(self, argv, env, domain):
         self.domain = domain
-        # It also has another file of the same file system open, which ps must not take for the domain's.
+        # It also has another file of the same file system open, which ps must not take for the
+        # domain's.
         with domain.with_name("no-domain").open("w+") as other:
-            self.process = subprocess.Popen([str(a) for a in argv], env=env, stdin=other, stdout=subprocess.PIPE,
-                                            stderr=subprocess.PIPE, start_new_session=True)
+            self.process = subprocess.Popen([str(a) for a in argv], env=env, stdin=other,
+                                            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                            start_new_session=True)
         self.pids = {}
         self.numbers = {}
         try:
@@ -36,7 +38,8 @@ class Holder:
             self.numbers[role] = [int(n) for n in numbers]
 
     def environment(self):
-        """The environment of other programs on the same emulated HCA, without the shim, which ps does not need."""
+        """The environment of other programs on the same emulated HCA, without the shim, which ps
+        does not need."""
         text = pathlib.Path(f"/proc/{self.pids['creator']}/environ").read_text()
         values = dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
         preload = [part for part in values["LD_PRELOAD"].split(":") if "softhca" in part]
@@ -48,7 +51,9 @@ class Holder:
             lines = [line.split() for line in text.splitlines()[:text.count(b"\n")]]
             return [(role.decode(), int(kind), int(number)) for role, _, kind, number in lines]
 
-        told = read_until(self.process.stdout, lambda text: sum(kind == end for _, kind, _ in events(text)) >= len(self.pids))
+        told = read_until(
+            self.process.stdout,
+            lambda text: sum(kind == end for _, kind, _ in events(text)) >= len(self.pids))
         return events(told.encode())
 
     def kill(self, role):

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Prints its pid, LD_PRELOAD and arguments; then exits with the status SHOW_START_EXIT, or kills itself by SHOW_START_SIGNAL. */
+/*
+ * Prints its pid, LD_PRELOAD and arguments; then exits with the status SHOW_START_EXIT, or kills
+ * itself by SHOW_START_SIGNAL.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`xrc-compat check`: the report on each sample of check_samples.py must be that in golden.json.
 
-The file has the whole report on the sample `linked`, and of every other report what differs from that one.
-XRC_COMPAT_UPDATE_GOLDEN=1 in the environment writes it anew; read what has changed before you keep it.
+The file has the whole report on the sample `linked`, and of every other report what differs from
+that one. XRC_COMPAT_UPDATE_GOLDEN=1 in the environment writes it anew; read what has changed before
+you keep it.
 """
 
 import json
@@ -27,11 +28,13 @@ def workshop(tmp_path_factory):
 
 @pytest.fixture
 def check(run, xrc_compat, fakes, workshop):
-    """check(program, *options, devices=..., **environment): (exit status, report) with these devices of fake_libibverbs.c."""
+    """check(program, *options, devices=..., **environment): (exit status, report) with these
+    devices of fake_libibverbs.c."""
 
     def _check(program, *options, devices="mlx4_0", **environment):
         env = {**fakes, "FAKE_DEVICES": devices, "LD_LIBRARY_PATH": "", **environment}
-        result = run([xrc_compat, "check", program, "--json", *options], env=env, cwd=workshop.folder)
+        result = run([xrc_compat, "check", program, "--json", *options], env=env,
+                     cwd=workshop.folder)
         assert result.stderr == "", result.stderr
         report = json.loads(result.stdout)
         assert result.returncode == report["exit_status"]
@@ -41,10 +44,16 @@ def check(run, xrc_compat, fakes, workshop):
 
 
 def normal(report, folder):
-    """The report without what differs from machine to machine. PROGRAM is the program that was asked about."""
+    """The report without what differs from machine to machine. PROGRAM is the program that was
+    asked about."""
     report["companions"] = [os.path.basename(path) for path in report["companions"]]
-    report["libraries"] = [f"{lib['name']} => {lib['path']}" for lib in report["libraries"] if lib["path"].startswith(str(folder))]
-    report["needs"] = ["{symbol}@{version} of {library} by {by}".format(**need) for need in report["needs"]]
+    report["libraries"] = [
+        f"{lib['name']} => {lib['path']}" for lib in report["libraries"]
+        if lib["path"].startswith(str(folder))
+    ]
+    report["needs"] = [
+        "{symbol}@{version} of {library} by {by}".format(**need) for need in report["needs"]
+    ]
     own = report["libibverbs"]["path"]
     if own and not own.startswith(str(folder)):
         report["libibverbs"].update(path="SYSTEM")
@@ -54,7 +63,8 @@ def normal(report, folder):
     system = report["libibverbs"]["system"]
     text = json.dumps(report)
     if system:
-        text = text.replace(system, "SYSTEM").replace(f'"{report["libibverbs"]["system_version"]}"', '"VERSION"')
+        text = text.replace(system, "SYSTEM").replace(f'"{report["libibverbs"]["system_version"]}"',
+                                                      '"VERSION"')
     text = text.replace(str(folder), "@")
     if report["program"]:
         text = re.sub(re.escape(json.loads(text)["program"]) + r"(?![\w.-])", "PROGRAM", text)
@@ -62,12 +72,16 @@ def normal(report, folder):
 
 
 def lines(value, indent):
-    """JSON with an item of each list and a member of each object on a line of its own, unless the whole is short."""
+    """JSON with an item of each list and a member of each object on a line of its own, unless the
+    whole is short."""
     short = json.dumps(value)
     if len(short) <= 110 or not isinstance(value, (list, dict)):
         return short
     pairs = value.items() if isinstance(value, dict) else ((None, item) for item in value)
-    items = [indent + "  " + (f"{json.dumps(key)}: " if key else "") + lines(item, indent + "  ") for key, item in pairs]
+    items = [
+        indent + "  " + (f"{json.dumps(key)}: " if key else "") + lines(item, indent + "  ")
+        for key, item in pairs
+    ]
     begin, end = "{}" if isinstance(value, dict) else "[]"
     return begin + "\n" + ",\n".join(items) + "\n" + indent + end
 
@@ -80,8 +94,11 @@ def golden():
     yield reports
     if os.environ.get("XRC_COMPAT_UPDATE_GOLDEN"):
         usual = reports[USUAL]
-        differences = {name: {key: value for key, value in report.items() if name == USUAL or value != usual[key]}
-                       for name, report in sorted(reports.items())}
+        differences = {
+            name:
+            {key: value for key, value in report.items() if name == USUAL or value != usual[key]}
+            for name, report in sorted(reports.items())
+        }
         GOLDEN.write_text(lines(differences, "") + "\n")
 
 
@@ -119,16 +136,20 @@ NOT_ASKED_OF_RUN = {
 }
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case.__name__ not in NOT_ASKED_OF_RUN], ids=lambda case: case.__name__[5:])
-def test_where_run_would_refuse_its_status_is_that_of_run(check, run, xrc_compat, probe, workshop, case):
-    """Where `run`, or the loader that misses a library, would end with 125, 126 or 127, `check` does so as well, and only there."""
+@pytest.mark.parametrize("case", [case for case in CASES if case.__name__ not in NOT_ASKED_OF_RUN],
+                         ids=lambda case: case.__name__[5:])
+def test_where_run_would_refuse_its_status_is_that_of_run(check, run, xrc_compat, probe, workshop,
+                                                          case):
+    """Where `run`, or the loader that misses a library, would end with 125, 126 or 127, `check`
+    does so as well, and only there."""
     program, settings = case(workshop)
     options = settings.pop("options", [])
     status, _ = check(program, *options, **settings)
     settings.pop("devices", None)
     env = {"XRC_COMPAT_LIBRARY": str(probe), "LD_LIBRARY_PATH": "", **settings}
     done = run([xrc_compat, "run", program], env=env, cwd=workshop.folder)
-    refused = done.stderr.startswith("xrc-compat: ") or "error while loading shared libraries" in done.stderr
+    refused = done.stderr.startswith(
+        "xrc-compat: ") or "error while loading shared libraries" in done.stderr
     assert refused == (status in (125, 126, 127)), (status, done)
     assert not refused or done.returncode == status, done
 
@@ -140,14 +161,17 @@ def test_control_characters_never_reach_the_terminal(run, xrc_compat, workshop):
     assert "\nMissing     ?\"\\?456.so\n" in done.stdout
 
 
-@pytest.mark.parametrize("name", [b"new\nline", b"esc\x1b[2J'quote", b"bob's program", b"latin\xe9", "gr\u00fc\u00df".encode()])
+@pytest.mark.parametrize(
+    "name",
+    [b"new\nline", b"esc\x1b[2J'quote", b"bob's program", b"latin\xe9", "gr\u00fc\u00df".encode()])
 def test_the_next_command_is_one_that_a_shell_takes(xrc_compat, fakes, workshop, name):
     program = os.path.join(os.fsencode(workshop.folder), name)
     shutil.copy(case_linked(workshop)[0], program)
     env = {**os.environ, **fakes, "FAKE_DEVICES": "mlx4_0"}
     done = subprocess.run([xrc_compat, "check", program], capture_output=True, env=env, timeout=30)
     line = next(line for line in done.stdout.split(b"\n") if line.startswith(b"Next "))
-    words = subprocess.run(["bash", "-c", b"printf '%s\\0' " + line[5:]], capture_output=True, timeout=30).stdout.split(b"\0")
+    words = subprocess.run(["bash", "-c", b"printf '%s\\0' " + line[5:]], capture_output=True,
+                           timeout=30).stdout.split(b"\0")
     assert words[:-1] == [b"xrc-compat", b"run", b"--", program]
 
 
@@ -167,11 +191,14 @@ def test_the_next_command_has_room_for_the_longest_path(check, workshop, tmp_pat
 
 
 def test_nothing_of_the_program_is_executed(check, workshop):
-    """The loader would run this library, also when it only lists libraries. The program asks for it by DT_AUDIT."""
+    """The loader would run this library, also when it only lists libraries. The program asks for it
+    by DT_AUDIT."""
     ran = workshop.folder / "ran"
-    audit = workshop.library("audit.so", f"""#include <fcntl.h>
+    audit = workshop.library(
+        "audit.so", f"""#include <fcntl.h>
 unsigned la_version(unsigned version); unsigned la_version(unsigned version) {{ return version; }}
-__attribute__((constructor)) static void run(void) {{ if (open("{ran}", O_CREAT | O_WRONLY, 0600) < 0) return; }}""")
+__attribute__((constructor)) static void run(void) {{ if (open("{ran}", O_CREAT | O_WRONLY, 0600) < 0) return; }}"""
+    )
     program = workshop.program("audited", ONE_WAY, workshop.stub, f"-Wl,--audit={audit}")
     subprocess.run([program], env={"LD_TRACE_LOADED_OBJECTS": "1"}, capture_output=True, timeout=30)
     if not ran.exists():
@@ -189,12 +216,17 @@ def test_text_says_the_same(run, xrc_compat, fakes, workshop):
     result = run([xrc_compat, "check", program], env=fakes)
     assert result.returncode == 0
     for words in (f"Needs       ibv_create_xrc_rcv_qp@IBVERBS_1.1, by {program}\n",
-                  f"            ibv_open_xrc_domain@IBVERBS_1.1, by {program}\n", "Dialect     ofed, one-way\n",
-                  "Verdict     ready\n", f"Next        xrc-compat run -- {program}\n", "qedr0: ", "receive QPs of one process only (needs Linux 5.11)"):
+                  f"            ibv_open_xrc_domain@IBVERBS_1.1, by {program}\n",
+                  "Dialect     ofed, one-way\n", "Verdict     ready\n",
+                  f"Next        xrc-compat run -- {program}\n", "qedr0: ",
+                  "receive QPs of one process only (needs Linux 5.11)"):
         assert words in result.stdout
 
 
-SYSTEM_PROGRAMS = ["/bin/ls", "/usr/bin/python3", "/usr/bin/perl", "/usr/bin/as", "/usr/bin/ibv_devinfo", "/bin/tar"]
+SYSTEM_PROGRAMS = [
+    "/bin/ls", "/usr/bin/python3", "/usr/bin/perl", "/usr/bin/as", "/usr/bin/ibv_devinfo",
+    "/bin/tar"
+]
 
 
 @pytest.mark.parametrize("program", SYSTEM_PROGRAMS)

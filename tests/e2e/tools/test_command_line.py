@@ -38,7 +38,8 @@ def test_help_names_every_command(run, xrc_compat):
     assert re.findall(r"^  ([a-z][a-z-]*)  ", text.split("Environment:")[0], re.M) == COMMANDS
 
 
-@pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)], ids=lambda words: " ".join(words) or "xrc-compat")
+@pytest.mark.parametrize("words", [[], *([command] for command in COMMANDS)],
+                         ids=lambda words: " ".join(words) or "xrc-compat")
 def test_help_fits_80_columns(run, xrc_compat, words):
     text = run([xrc_compat, *words, "--help"]).stdout
     assert [line for line in text.splitlines() if len(line) > 80] == []
@@ -48,37 +49,48 @@ def test_check_on_a_terminal(xrc_compat, tmp_path):
     """The verdict is bold, and no word is broken."""
     program = tmp_path / ("a-long-name-" * 8)
     shutil.copy("/bin/true", program)
-    with Terminal([str(xrc_compat), "check", str(program)], 24, 80, dict(os.environ, TERM="xterm", NO_COLOR="")) as terminal:
+    with Terminal([str(xrc_compat), "check", str(program)], 24, 80,
+                  dict(os.environ, TERM="xterm", NO_COLOR="")) as terminal:
         text = read_until(terminal.ours, re.compile(rb"Verdict[^\n]*\n[^\n]*\n").search)
     assert "Verdict     \x1b[1m" in text
     lines = re.sub(r"\x1b\[[\d;]*m", "", text).replace("\r", "").splitlines()
     assert all(len(line) <= 80 or len(line.split()) == 1 for line in lines), lines
 
 
-@pytest.mark.parametrize("word, meant", [("rum", "run"), ("docter", "doctor"), ("self-test", "selftest"), ("traces", "trace"), ("reprot", "report")])
+@pytest.mark.parametrize("word, meant", [("rum", "run"), ("docter", "doctor"),
+                                         ("self-test", "selftest"), ("traces", "trace"),
+                                         ("reprot", "report")])
 def test_a_command_that_is_nearly_right(run, xrc_compat, word, meant):
     result = run([xrc_compat, word])
     assert (result.returncode, result.stdout) == (125, "")
     assert f"there is no command '{word}'\n" in result.stderr and f"did you mean: xrc-compat {meant}\n" in result.stderr
 
 
-@pytest.mark.parametrize("word", ["x", "launch", "nonsense", "env-vars-of-the-library-and-of-the-emulator"])
+@pytest.mark.parametrize("word",
+                         ["x", "launch", "nonsense", "env-vars-of-the-library-and-of-the-emulator"])
 def test_a_word_that_is_like_no_command(run, xrc_compat, word):
     assert "did you mean" not in run([xrc_compat, word]).stderr
 
 
 def test_an_option_that_is_nearly_right(run, xrc_compat):
-    assert "trace: --ouput: unknown option; did you mean --output?\n" in run([xrc_compat, "trace", "--ouput", "x", "true"]).stderr
+    assert "trace: --ouput: unknown option; did you mean --output?\n" in run(
+        [xrc_compat, "trace", "--ouput", "x", "true"]).stderr
 
 
 @pytest.mark.parametrize("command", ["run", "trace", "selftest", "report"])
-@pytest.mark.parametrize("words", [["--model", "connectx9"], ["--model=connectx9"]], ids=["two words", "one word"])
+@pytest.mark.parametrize("words", [["--model", "connectx9"], ["--model=connectx9"]],
+                         ids=["two words", "one word"])
 def test_the_model_is_named_alike_everywhere(run, xrc_compat, command, words, tmp_path):
     """softhca itself says which models there are."""
-    result = run([xrc_compat, command, "--softhca=1", *words, *([] if command in ("selftest", "report") else ["true"])], cwd=tmp_path)
+    result = run([
+        xrc_compat, command, "--softhca=1", *words,
+        *([] if command in ("selftest", "report") else ["true"])
+    ], cwd=tmp_path)
     said = result.stderr + "".join(path.read_text() for path in tmp_path.glob("*.md"))
     assert "connectx9" in said and "connectx3" in said and "connectx5" in said, result
-    alone = run([xrc_compat, command, *words, *([] if command in ("selftest", "report") else ["true"])], cwd=tmp_path)
+    alone = run(
+        [xrc_compat, command, *words, *([] if command in ("selftest", "report") else ["true"])],
+        cwd=tmp_path)
     assert command == "report" or "add --softhca" in alone.stderr
 
 
@@ -105,8 +117,17 @@ def test_every_command_names_the_word_that_it_does_not_take(run, xrc_compat, com
 
 
 @pytest.mark.parametrize("command, option", [
-    ("check", "--device"), ("check", "--plugin"), ("ps", "-o"), ("trace", "--output"), ("trace", "--porting-report"), ("run", "--model"), ("trace", "--model"),
-    ("report", "--output"), ("selftest", "--device"), ("selftest", "--port"), ("selftest", "--connect"),
+    ("check", "--device"),
+    ("check", "--plugin"),
+    ("ps", "-o"),
+    ("trace", "--output"),
+    ("trace", "--porting-report"),
+    ("run", "--model"),
+    ("trace", "--model"),
+    ("report", "--output"),
+    ("selftest", "--device"),
+    ("selftest", "--port"),
+    ("selftest", "--connect"),
 ])
 def test_a_missing_value_is_named(run, xrc_compat, command, option):
     result = run([xrc_compat, command, option])
@@ -114,16 +135,20 @@ def test_a_missing_value_is_named(run, xrc_compat, command, option):
     assert result.stderr.startswith(f"xrc-compat: {command}: {option}: its value is missing\n")
 
 
-@pytest.mark.parametrize("words", [("check", "--device="), ("check", "--device", ""), ("check", "--plugin="), ("report", "--output="),
+@pytest.mark.parametrize("words", [("check", "--device="), ("check", "--device", ""),
+                                   ("check", "--plugin="), ("report", "--output="),
                                    ("report", "--output", ""), ("run", "--softhca", "--model=")])
 def test_an_empty_value_is_missing(run, xrc_compat, words):
     result = run([xrc_compat, *words, "/bin/true"])
     assert (result.returncode, result.stdout) == (125, "")
-    assert result.stderr.startswith(f"xrc-compat: {words[0]}: {[word for word in words if word][-1]}: its value is missing\n")
+    assert result.stderr.startswith(
+        f"xrc-compat: {words[0]}: {[word for word in words if word][-1]}: its value is missing\n")
 
 
-@pytest.mark.parametrize("words", COMMANDS + ["check program --help", "check --json --help", "selftest --softhca --listen", "gc --dry-run",
-                                              "report program", "run --softhca", "trace --json", "trace --output file"])
+@pytest.mark.parametrize("words", COMMANDS + [
+    "check program --help", "check --json --help", "selftest --softhca --listen", "gc --dry-run",
+    "report program", "run --softhca", "trace --json", "trace --output file"
+])
 def test_help_of_every_command(run, xrc_compat, words):
     """Wherever it stands among the words that are the command's."""
     result = run([xrc_compat, *words.split(), "--help"])
@@ -131,7 +156,10 @@ def test_help_of_every_command(run, xrc_compat, words):
     assert result.stdout.startswith(f"usage: xrc-compat {words.split()[0]}")
 
 
-@pytest.mark.parametrize("words", ["run echo --help", "run -- echo --help", "trace echo --help", "trace --output /dev/null -- echo --help"])
+@pytest.mark.parametrize("words", [
+    "run echo --help", "run -- echo --help", "trace echo --help",
+    "trace --output /dev/null -- echo --help"
+])
 def test_the_words_of_a_program_are_its_own(run, xrc_compat, words):
     result = run([xrc_compat, *words.replace("echo", "/bin/echo").split()])
     assert result.returncode == 0 and "usage: xrc-compat" not in result.stdout + result.stderr

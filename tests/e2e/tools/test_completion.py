@@ -8,8 +8,9 @@ from commands import COMMANDS, usage_of
 
 def offered(run, source_root, build_root, *words):
     """What bash offers for the last of @words."""
-    script = (f"PATH=$1:$PATH; source {source_root}/tools/completion/xrc-compat; COMP_WORDS=(xrc-compat {' '.join(repr(w) for w in words)}); "
-              f"COMP_CWORD={len(words)}; _xrc_compat xrc-compat; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
+    script = (
+        f"PATH=$1:$PATH; source {source_root}/tools/completion/xrc-compat; COMP_WORDS=(xrc-compat {' '.join(repr(w) for w in words)}); "
+        f"COMP_CWORD={len(words)}; _xrc_compat xrc-compat; printf '%s\\n' \"${{COMPREPLY[@]}}\"")
     result = run(["bash", "-c", script, "bash", build_root / "tools"])
     assert (result.returncode, result.stderr) == (0, "")
     return result.stdout.split()
@@ -26,7 +27,10 @@ def test_commands(complete):
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_options_of_each_command(complete, command):
-    assert set(complete(command, "--")) == {option for option in usage_of(command).split() if option.startswith("--")} | {"--help"}
+    assert set(complete(
+        command,
+        "--")) == {option
+                   for option in usage_of(command).split() if option.startswith("--")} | {"--help"}
 
 
 def test_a_beginning_is_completed(complete):

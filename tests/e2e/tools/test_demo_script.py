@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""run-demo succeeds only if the program fails without xrc-compat for the right reason, and runs with it."""
+"""run-demo succeeds only if the program fails without xrc-compat for the right reason, and runs
+with it."""
 
 import shutil
 
@@ -10,16 +11,18 @@ LOADER_SAYS = "prog: symbol lookup error: prog: undefined symbol: ibv_open_xrc_d
 
 @pytest.fixture
 def demo(tmp_path, run, source_root):
-    """demo(bare, compat): runs the script where building does nothing and these two shell commands stand for the program's runs."""
+    """demo(bare, compat): runs the script where building does nothing and these two shell commands
+    stand for the program's runs."""
 
     def _demo(bare, compat, folder=tmp_path, before=()):
         folder.mkdir(exist_ok=True)
         shutil.copy(source_root / "run-demo", folder)
         for name, body in {
-            "scripts/deps.sh": "deps_ensure() { :; }\n",
-            "scripts/build.sh": (source_root / "scripts" / "build.sh").read_text() + "build_only() { echo building; }\n",
-            "build/softhca/bin/softhca": f"#!/bin/sh\n{bare}\n",
-            "build/tools/xrc-compat": f"#!/bin/sh\n{compat}\n",
+                "scripts/deps.sh": "deps_ensure() { :; }\n",
+                "scripts/build.sh": (source_root / "scripts" / "build.sh").read_text() +
+                                    "build_only() { echo building; }\n",
+                "build/softhca/bin/softhca": f"#!/bin/sh\n{bare}\n",
+                "build/tools/xrc-compat": f"#!/bin/sh\n{compat}\n",
         }.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -63,8 +66,11 @@ def test_a_path_that_cannot_be_preloaded_is_refused_before_anything_is_built(dem
 
 
 def test_without_dev_shm_the_tables_are_elsewhere(demo, run):
-    hidden = ["unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
-              'mount -t tmpfs -o mode=555 tmpfs /dev/shm && mount -o remount,ro /dev/shm && exec "$@"', "sh"]
+    hidden = [
+        "unshare", "--user", "--map-root-user", "--mount", "sh", "-c",
+        'mount -t tmpfs -o mode=555 tmpfs /dev/shm && mount -o remount,ro /dev/shm && exec "$@"',
+        "sh"
+    ]
     if run([*hidden, "true"]).returncode != 0:
         pytest.skip("no namespace for mounts can be made here")
     tells = 'echo "tables: $XRC_COMPAT_TABLE_DIR"'

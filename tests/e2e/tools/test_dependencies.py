@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""scripts/deps.sh: installs what is missing and nothing else, says why, and asks for root only when it must."""
+"""scripts/deps.sh: installs what is missing and nothing else, says why, and asks for root only when
+it must."""
 
 import pathlib
 import shutil
@@ -11,26 +12,33 @@ TOOLS = ("awk", "cat", "cut", "env", "grep", "mktemp", "rm", "sort", "tr")
 
 @pytest.fixture
 def machine(tmp_path, run, source_root):
-    """machine(purposes, missing, manager, uid, sudo, status, before, dpkg): (result, calls) of deps_ensure on a made-up machine.
+    """machine(purposes, missing, manager, uid, sudo, status, before, dpkg): (result, calls) of
+    deps_ensure on a made-up machine.
 
-    missing: checks that fail; status: of the package manager; before: a command to run first; dpkg: what dpkg prints, None
-    if there is no dpkg; function: of deps.sh; calls: of the package manager, dpkg and sudo."""
+    missing: checks that fail; status: of the package manager; before: a command to run first; dpkg:
+    what dpkg prints, None if there is no dpkg; function: of deps.sh; calls: of the package manager,
+    dpkg and sudo."""
 
-    def _machine(purposes="all", missing=(), manager="apt-get", uid=0, sudo=True, status=0, before="true", dpkg=None,
-                 function="deps_ensure"):
+    def _machine(purposes="all", missing=(), manager="apt-get", uid=0, sudo=True, status=0,
+                 before="true", dpkg=None, function="deps_ensure"):
         path = tmp_path / "bin"
         path.mkdir()
         calls = tmp_path / "calls"
         calls.touch()
         for tool in TOOLS:
             (path / tool).symlink_to(shutil.which(tool))
-        fakes = {"id": f"echo {uid}", "sudo": f'echo "sudo $*" >>{calls}; [ "$1" != -n ] || shift; exec "$@"'}
+        fakes = {
+            "id": f"echo {uid}",
+            "sudo": f'echo "sudo $*" >>{calls}; [ "$1" != -n ] || shift; exec "$@"'
+        }
         if not sudo:
             del fakes["sudo"]
         if dpkg is not None:
-            fakes["dpkg"] = f'case $1 in --print*) echo "{dpkg}" ;; *) echo "dpkg $*" >>{calls} ;; esac'
+            fakes[
+                "dpkg"] = f'case $1 in --print*) echo "{dpkg}" ;; *) echo "dpkg $*" >>{calls} ;; esac'
         if manager:
-            fakes[manager] = f'echo "{manager} $*" >>{calls}; echo "the output of {manager}"; exit {status}'
+            fakes[
+                manager] = f'echo "{manager} $*" >>{calls}; echo "the output of {manager}"; exit {status}'
         for name, body in fakes.items():
             (path / name).write_text(f"#!/bin/sh\n{body}\n")
             (path / name).chmod(0o755)
@@ -56,7 +64,8 @@ def test_says_what_and_why_and_installs_only_that(machine):
     assert len(calls) == 2
 
 
-@pytest.mark.parametrize("manager, package", [("apt-get", "libibverbs-dev"), ("dnf", "rdma-core-devel"),
+@pytest.mark.parametrize("manager, package", [("apt-get", "libibverbs-dev"),
+                                              ("dnf", "rdma-core-devel"),
                                               ("zypper", "rdma-core-devel")])
 def test_each_distribution_has_its_own_names(machine, manager, package):
     result, calls = machine(missing=["pkg:libibverbs"], manager=manager)
@@ -71,11 +80,13 @@ def test_one_row_may_be_several_packages(machine):
 
 def test_a_release_that_has_not_everything_gets_the_rest(machine):
     """For what the tests can do without."""
-    result, calls = machine("more", missing=["cmd:clang", "cmd:rdma"], status='$(case "$*" in *clang*) echo 100 ;; *) echo 0 ;; esac)',
+    result, calls = machine("more", missing=["cmd:clang", "cmd:rdma"],
+                            status='$(case "$*" in *clang*) echo 100 ;; *) echo 0 ;; esac)',
                             function="deps_wish")
     assert result.returncode == 0
     assert "Not available here: clang libclang-rt-dev" in result.stdout
-    assert calls[-1].endswith(" iproute2") and "iproute2" not in result.stdout.split("Not available")[1]
+    assert calls[-1].endswith(" iproute2") and "iproute2" not in result.stdout.split(
+        "Not available")[1]
 
 
 @pytest.mark.parametrize("missing", ["cmd:mandoc", "pkg:cmocka", "cmd:pytest-3"])
@@ -94,10 +105,12 @@ def test_debian_is_told_of_i386_before_its_libraries_are_installed(machine):
     result, calls = machine("i386", missing=[MISSING_32], before="deps_foreign_i386", dpkg="arm64")
     assert result.returncode == 0 and "dpkg --remove-architecture i386" in result.stdout
     assert calls[0] == "dpkg --add-architecture i386"
-    assert calls[1].endswith(" update") and calls[2].endswith(" install --no-install-recommends libibverbs1:i386")
+    assert calls[1].endswith(" update") and calls[2].endswith(
+        " install --no-install-recommends libibverbs1:i386")
 
 
-@pytest.mark.parametrize("missing, dpkg", [([], "arm64"), ([MISSING_32], "i386"), ([MISSING_32], None)])
+@pytest.mark.parametrize("missing, dpkg", [([], "arm64"), ([MISSING_32], "i386"),
+                                           ([MISSING_32], None)])
 def test_no_architecture_is_added_where_there_is_no_need(machine, missing, dpkg):
     _, calls = machine("i386", missing=missing, before="deps_foreign_i386", dpkg=dpkg)
     assert not [call for call in calls if call.startswith("dpkg")]
@@ -106,7 +119,8 @@ def test_no_architecture_is_added_where_there_is_no_need(machine, missing, dpkg)
 def test_without_root_sudo_is_used_and_never_asks_where_nobody_can_answer(machine):
     result, calls = machine(missing=["pkg:libelf"], uid=1000)
     assert result.returncode == 0
-    assert calls[0].startswith("sudo -n ") and sum(call.startswith("sudo -n ") for call in calls) == 2
+    assert calls[0].startswith("sudo -n ") and sum(call.startswith("sudo -n ")
+                                                   for call in calls) == 2
 
 
 def test_without_root_and_sudo_it_says_what_to_type(machine):
@@ -140,8 +154,10 @@ def test_a_meson_that_stays_too_old_is_a_failure_that_says_what_to_do(machine):
 
 
 @pytest.mark.skipif(not pathlib.Path("/usr/bin/meson").exists(), reason="/usr/bin has no meson")
-@pytest.mark.parametrize("own, taken", [("0.54.2", "1.3.0"), ("0.56.2", "0.56.2"), ("1.0.1", "1.0.1")])
-def test_another_meson_is_taken_where_the_distribution_s_is_too_old(tmp_path, run, source_root, own, taken):
+@pytest.mark.parametrize("own, taken", [("0.54.2", "1.3.0"), ("0.56.2", "0.56.2"),
+                                        ("1.0.1", "1.0.1")])
+def test_another_meson_is_taken_where_the_distribution_s_is_too_old(tmp_path, run, source_root, own,
+                                                                    taken):
     (tmp_path / "meson").write_text("#!/bin/sh\necho 1.3.0\n")
     (tmp_path / "meson").chmod(0o755)
     script = f". scripts/deps.sh; deps_python() {{ echo {own}; }}; PATH={tmp_path}:$PATH; deps_have meson && deps_meson --version"
@@ -149,7 +165,8 @@ def test_another_meson_is_taken_where_the_distribution_s_is_too_old(tmp_path, ru
 
 
 def test_every_row_of_the_table_is_complete(run, source_root):
-    rows = run(["/bin/sh", "-c", ". scripts/deps.sh; deps_table"], cwd=source_root).stdout.splitlines()
+    rows = run(["/bin/sh", "-c", ". scripts/deps.sh; deps_table"],
+               cwd=source_root).stdout.splitlines()
     assert len(rows) > 10
     for row in rows:
         assert len([column for column in row.split("|") if column.strip()]) == 6, row

@@ -19,7 +19,9 @@ LOADER = "/lib64/ld-linux-x86-64.so.2"
 
 
 def problems(result):
-    return [line.split(None, 1)[1] for line in result.stdout.splitlines() if line.startswith("PROBLEM")]
+    return [
+        line.split(None, 1)[1] for line in result.stdout.splitlines() if line.startswith("PROBLEM")
+    ]
 
 
 def test_healthy_machine(clean, run):
@@ -30,21 +32,28 @@ def test_healthy_machine(clean, run):
 
 def test_companions_are_looked_for(clean, run, build_root):
     result = clean(run, "doctor")
-    assert re.search(rf"^ok +companions +libibumad.so.1 and others, in {build_root}/companions$", result.stdout, re.M)
+    assert re.search(rf"^ok +companions +libibumad.so.1 and others, in {build_root}/companions$",
+                     result.stdout, re.M)
 
 
 @pytest.mark.parametrize("environment, where, what, advice", [
-    ({"XRC_COMPAT_LIBRARY": "/nonexistent/lib.so"}, "library", "is not there", "XRC_COMPAT_LIBRARY"),
-    ({"XRC_COMPAT_LIBRARY": "/etc/passwd"}, "library", "is not a shared library", "install xrc-compat again"),
+    ({"XRC_COMPAT_LIBRARY": "/nonexistent/lib.so"
+      }, "library", "is not there", "XRC_COMPAT_LIBRARY"),
+    ({"XRC_COMPAT_LIBRARY": "/etc/passwd"
+      }, "library", "is not a shared library", "install xrc-compat again"),
     ({"FAKE_DEVICES": ""}, "devices", "there is no RDMA device", "load the kernel's driver"),
     ({"FAKE_DEVICES": "rxe0"}, "devices", "none of 1 has XRC", "--softhca"),
     ({"FAKE_DEVICES": "mlx5_9"}, "devices", "mlx5_9 cannot be opened", "permissions"),
     ({"FAKE_DEVICES": "crash"}, "devices", "cannot be listed", "ibv_devinfo"),
-    ({"XRC_COMPAT_TABLE_DIR": "/nonexistent"}, "table directory", "/nonexistent", "XRC_COMPAT_TABLE_DIR"),
-    ({"XRC_COMPAT_TABLE_DIR": "."}, "table directory", ".: the directory must be an absolute path", "on a local file system"),
-    ({"XRC_COMPAT_TABLE_DIR": "/etc/passwd"}, "table directory", "/etc/passwd: Not a directory", "on a local file system"),
+    ({"XRC_COMPAT_TABLE_DIR": "/nonexistent"
+      }, "table directory", "/nonexistent", "XRC_COMPAT_TABLE_DIR"),
+    ({"XRC_COMPAT_TABLE_DIR": "."
+      }, "table directory", ".: the directory must be an absolute path", "on a local file system"),
+    ({"XRC_COMPAT_TABLE_DIR": "/etc/passwd"
+      }, "table directory", "/etc/passwd: Not a directory", "on a local file system"),
     ({"XRC_COMPAT_TABLE_DIR": "/proc"}, "table directory", "/proc: ", "on a local file system"),
-    ({"XRC_COMPAT_VERBSE": "1"}, "variables", "XRC_COMPAT_VERBSE is set, but nothing reads it", "env-vars"),
+    ({"XRC_COMPAT_VERBSE": "1"
+      }, "variables", "XRC_COMPAT_VERBSE is set, but nothing reads it", "env-vars"),
     ({"SOFTHCA_DIRECTORY": "x"}, "variables", "SOFTHCA_DIRECTORY", "env-vars"),
 ])
 def test_each_trouble_is_found_alone_and_with_advice(clean, run, environment, where, what, advice):
@@ -69,7 +78,8 @@ def test_a_library_that_is_a_program(clean, run):
     assert "is not a shared library" in problem
 
 
-# Run in a mount namespace: makes a machine that runs systemd, with the configuration files in the folder $1, and becomes a user.
+# Run in a mount namespace: makes a machine that runs systemd, with the configuration files in the
+# folder $1, and becomes a user.
 LOGIN = """
 cp -a /etc/. "$1/all" && rm -rf "$1"/all/systemd/logind.conf* && cp -a "$1/etc/." "$1/all" && mount --bind "$1/all" /etc &&
 mount -t tmpfs none /run && mkdir -p /run/systemd/system && cp -a "$1/run/." /run &&
@@ -82,10 +92,12 @@ MAIN, DROP_INS = "systemd/logind.conf", "systemd/logind.conf.d"
 
 def own_mounts():
     """In a plain chroot there are none: unshare needs the root directory to be a mount."""
-    return os.geteuid() == 0 and not subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode
+    return os.geteuid() == 0 and not subprocess.run(["unshare", "-m", "true"], capture_output=True,
+                                                    check=False).returncode
 
 
-@pytest.mark.skipif(not own_mounts(), reason="needs root and mounts of its own for another machine's configuration")
+@pytest.mark.skipif(not own_mounts(),
+                    reason="needs root and mounts of its own for another machine's configuration")
 @pytest.mark.parametrize("files, removes", [
     ({}, True),
     ({f"etc/{MAIN}": YES}, True),
@@ -96,9 +108,11 @@ def own_mounts():
     ({f"etc/{MAIN}": NO + "[Other]\nRemoveIPC=yes\n"}, False),
     ({f"run/{MAIN}": NO}, False),
     ({f"etc/{MAIN}": "[Login]\n", f"run/{MAIN}": NO}, True),  # one hides the other
-    ({f"etc/{MAIN}": NO, f"lib/{DROP_INS}/10.conf": YES}, True),  # drop-ins come after it, wherever they are
+    # drop-ins come after it, wherever they are
+    ({f"etc/{MAIN}": NO, f"lib/{DROP_INS}/10.conf": YES}, True),
     ({f"etc/{MAIN}": YES, f"run/{DROP_INS}/10.conf": NO}, False),
-    ({f"etc/{DROP_INS}/10.conf": YES, f"lib/{DROP_INS}/20.conf": NO}, False),  # in the order of their names
+    # in the order of their names
+    ({f"etc/{DROP_INS}/10.conf": YES, f"lib/{DROP_INS}/20.conf": NO}, False),
     ({f"etc/{DROP_INS}/20.conf": YES, f"lib/{DROP_INS}/10.conf": NO}, True),
     ({f"etc/{DROP_INS}/10.conf": NO, f"run/{DROP_INS}/10.conf": YES}, False),
     ({f"etc/{DROP_INS}/10.conf": "", f"lib/{DROP_INS}/10.conf": NO}, True),
@@ -128,15 +142,19 @@ def test_a_preload_that_is_not_there(clean, run, fakes):
     assert problem.startswith("LD_PRELOAD") and "/nonexistent/libold.so" in problem
 
 
-@pytest.mark.skipif(not os.path.exists(LOADER), reason="only on x86-64 it is known what the loader puts for $LIB")
+@pytest.mark.skipif(not os.path.exists(LOADER),
+                    reason="only on x86-64 it is known what the loader puts for $LIB")
 @pytest.mark.parametrize("token", ["$LIB", "${LIB}"])
 def test_a_preload_for_both_word_sizes(clean, run, fakes, build_root, tmp_path, token):
     """As `xrc-compat env` and `run` set it where the libraries of both are installed."""
     folder = tmp_path / re.sub("^/(usr/)?", "", os.path.dirname(os.path.realpath(LOADER)))
     folder.mkdir(parents=True)
     shutil.copy(build_root / "tests" / "e2e" / "tools" / "libprobe.so", folder / "libours.so")
-    assert problems(clean(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:{tmp_path}/{token}/libours.so")) == []
-    [problem] = problems(clean(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:{tmp_path}/{token}/libold.so"))
+    assert problems(
+        clean(run, "doctor",
+              LD_PRELOAD=f"{fakes['LD_PRELOAD']}:{tmp_path}/{token}/libours.so")) == []
+    [problem] = problems(
+        clean(run, "doctor", LD_PRELOAD=f"{fakes['LD_PRELOAD']}:{tmp_path}/{token}/libold.so"))
     assert f"{folder}/libold.so in LD_PRELOAD" in problem
 
 
@@ -156,14 +174,19 @@ def test_one_line_for_each_device(run, softhca, xrc_compat, model):
     lines = re.findall(rf"^ok       ({driver}_\d)  +(.*)$", result.stdout, re.M)
     assert [name for name, _ in lines] == [f"{driver}_0", f"{driver}_1"]
     for _, text in lines:
-        assert re.fullmatch(rf"{driver}, firmware {firmware}, XRC; port 1 ACTIVE, LID \d+, InfiniBand", text), text
+        assert re.fullmatch(
+            rf"{driver}, firmware {firmware}, XRC; port 1 ACTIVE, LID \d+, InfiniBand", text), text
 
 
 def test_ports_that_are_down(run, softhca, xrc_compat):
     script = '"$0" ctl port "$2"_0 1 down && "$1" doctor --json'
-    result = run([softhca, "run", "--devices=1", "--", "sh", "-c", script, softhca, xrc_compat, models.driver()])
+    result = run([
+        softhca, "run", "--devices=1", "--", "sh", "-c", script, softhca, xrc_compat,
+        models.driver()
+    ])
     rows, document = rows_of(result), json.loads(result.stdout)
-    assert rows["ports"]["verdict"] == "problem" and rows["devices"]["verdict"] == "ok" and result.returncode == 1
+    assert rows["ports"]["verdict"] == "problem" and rows["devices"][
+        "verdict"] == "ok" and result.returncode == 1
     assert document["problems"] == sum(row["verdict"] == "problem" for row in document["rows"])
     assert "none is ACTIVE" in rows["ports"]["text"] and "cable" in rows["ports"]["advice"]
     [device] = document["devices"]
@@ -171,7 +194,10 @@ def test_ports_that_are_down(run, softhca, xrc_compat):
 
 
 @pytest.mark.parametrize("port, says", [
-    ("2,5,0,1", "no subnet manager"), ("3,5,7,1", "no subnet manager"), ("1,2,0,1", "finds no other end"), ("1,3,0,1", "is disabled"),
+    ("2,5,0,1", "no subnet manager"),
+    ("3,5,7,1", "no subnet manager"),
+    ("1,2,0,1", "finds no other end"),
+    ("1,3,0,1", "is disabled"),
     ("1,3,0,2", "ip link set"),
 ])
 def test_the_likely_reason_why_no_port_is_active(clean, run, port, says):
@@ -188,7 +214,8 @@ def test_a_device_that_udev_has_renamed(clean, run):
     row = rows_of(result)["device names"]
     assert row["verdict"] == "note" and result.returncode == 0
     assert "udev has renamed ibp3s0" in row["text"] and "_0 do not find it" in row["text"]
-    assert 'PROGRAM="rdma_rename %k NAME_KERNEL"' in row["advice"] and "rdma dev set ibp3s0 name " in row["advice"]
+    assert 'PROGRAM="rdma_rename %k NAME_KERNEL"' in row[
+        "advice"] and "rdma dev set ibp3s0 name " in row["advice"]
     assert "device names" not in rows_of(clean(run, "doctor", "--json"))
 
 
@@ -199,13 +226,17 @@ def test_a_device_whose_kernel_shares_no_receive_qps(clean, run):
     assert (row["verdict"], device["open_qp"], result.returncode) == ("note", False, 0)
     assert "without sharing of receive QPs" in row["text"] and "Linux 5.11" in row["advice"]
     result = clean(run, "doctor", "--json", FAKE_DEVICES="mlx4_0")
-    assert rows_of(result)["mlx4_0"]["verdict"] == "ok" and json.loads(result.stdout)["devices"][0]["open_qp"]
+    assert rows_of(result)["mlx4_0"]["verdict"] == "ok" and json.loads(
+        result.stdout)["devices"][0]["open_qp"]
 
 
 # ---- shared memory ----
 
-@pytest.mark.skipif(not own_mounts(), reason="needs root and mounts of its own for a small file system")
-@pytest.mark.parametrize("fill", ["true", 'head -c 15m /dev/zero >"$0/full"'], ids=["too small", "full"])
+
+@pytest.mark.skipif(not own_mounts(),
+                    reason="needs root and mounts of its own for a small file system")
+@pytest.mark.parametrize("fill", ["true", 'head -c 15m /dev/zero >"$0/full"'],
+                         ids=["too small", "full"])
 def test_a_table_directory_without_room(clean, run, tmp_path, fill):
     small = tmp_path / "small"
     small.mkdir()
@@ -217,32 +248,42 @@ def test_a_table_directory_without_room(clean, run, tmp_path, fill):
 
     result = clean(inside, "doctor", XRC_COMPAT_TABLE_DIR=str(small))
     [problem] = problems(result)
-    assert problem.startswith("table directory") and "no room for the tables of a job" in problem and "xrc-compat gc" in result.stdout
+    assert problem.startswith(
+        "table directory"
+    ) and "no room for the tables of a job" in problem and "xrc-compat gc" in result.stdout
 
 
 # ---- an old libibverbs ----
 
 @pytest.fixture
 def old_libibverbs(tmp_path):
-    """A folder with a libibverbs.so.1 as of OFED: its version nodes, and a constructor that tells when it is loaded."""
+    """A folder with a libibverbs.so.1 as of OFED: its version nodes, and a constructor that tells
+    when it is loaded."""
     folder = tmp_path / "solver"
     folder.mkdir()
     source = """#include <stdlib.h>
     __attribute__((constructor)) static void loaded(void) { abort(); }
     int ibv_get_device_list(void) { return 0; }
     """
-    (folder / "map").write_text("IBVERBS_1.0 { local: *; }; IBVERBS_1.1 { global: ibv_get_device_list; } IBVERBS_1.0;\n")
-    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-Wl,-soname,libibverbs.so.1", f"-Wl,--version-script={folder}/map", "-o",
-                    folder / "libibverbs.so.1"], input=source, text=True, check=True, timeout=60)
+    (folder / "map").write_text(
+        "IBVERBS_1.0 { local: *; }; IBVERBS_1.1 { global: ibv_get_device_list; } IBVERBS_1.0;\n")
+    subprocess.run([
+        "cc", "-shared", "-fPIC", "-x", "c", "-", "-Wl,-soname,libibverbs.so.1",
+        f"-Wl,--version-script={folder}/map", "-o", folder / "libibverbs.so.1"
+    ], input=source, text=True, check=True, timeout=60)
     return folder
 
 
-def test_an_old_libibverbs_in_ld_library_path(run, softhca, xrc_compat, old_libibverbs, sanitizer_env):
+def test_an_old_libibverbs_in_ld_library_path(run, softhca, xrc_compat, old_libibverbs,
+                                              sanitizer_env):
     """It is named, and not loaded: the devices are listed by the system's."""
-    result = run([softhca, "run", "--devices=1", "--", "env", f"LD_LIBRARY_PATH=/nonexistent:{old_libibverbs}", xrc_compat, "doctor", "--json"],
-                 env=sanitizer_env)
+    result = run([
+        softhca, "run", "--devices=1", "--", "env",
+        f"LD_LIBRARY_PATH=/nonexistent:{old_libibverbs}", xrc_compat, "doctor", "--json"
+    ], env=sanitizer_env)
     rows = rows_of(result)
-    assert rows["LD_LIBRARY_PATH"]["verdict"] == "problem" and str(old_libibverbs) in rows["LD_LIBRARY_PATH"]["text"]
+    assert rows["LD_LIBRARY_PATH"]["verdict"] == "problem" and str(
+        old_libibverbs) in rows["LD_LIBRARY_PATH"]["text"]
     assert rows["devices"]["text"] == "1 of 1 can carry XRC"
 
 
@@ -252,11 +293,14 @@ def test_on_a_terminal_of_80_columns(softhca, xrc_compat, tmp_path):
     """No word is broken, and a problem is marked unless NO_COLOR is set."""
     argv = [str(softhca), "run", "--devices=1", "--", str(xrc_compat), "doctor"]
     for no_color in ("", "1"):
-        env = dict(os.environ, TERM="xterm", NO_COLOR=no_color, XRC_COMPAT_TABLE_DIR="/nonexistent/table/directory", LD_PRELOAD="")
+        env = dict(os.environ, TERM="xterm", NO_COLOR=no_color,
+                   XRC_COMPAT_TABLE_DIR="/nonexistent/table/directory", LD_PRELOAD="")
         with Terminal(argv, 24, 80, env) as terminal:
             text = read_until(terminal.ours, re.compile(rb"Take the problems.*\n").search)
         plain = re.sub(r"\x1b\[[\d;]*m", "", text)
         # A path that is longer than the column stands alone.
-        assert all(len(line) <= 80 or len(line.split()[-1]) > 50 for line in plain.replace("\r", "").splitlines()), plain
+        assert all(
+            len(line) <= 80 or len(line.split()[-1]) > 50
+            for line in plain.replace("\r", "").splitlines()), plain
         assert ("\x1b[1;31mPROBLEM\x1b[0m" in text) == (not no_color)
         assert "local file" in re.sub(r"\s+", " ", plain)

@@ -18,7 +18,8 @@ def test_env_names_the_library_in_a_line_for_each_launcher(clean, run, probe):
         assert any(word in line for line in lines if line.startswith("#"))
 
 
-# Launchers that take variables as the real ones do, and start the program. srun keeps what is set already (tried with Slurm 24.11).
+# Launchers that take variables as the real ones do, and start the program. srun keeps what is set
+# already (tried with Slurm 24.11).
 NAME_VALUE = 'while [ "$1" = %s ]; do export "$2"; shift 2; done; exec "$@"'
 LAUNCHERS = {
     "mpirun -x": NAME_VALUE % "-x",
@@ -37,7 +38,8 @@ LAUNCHERS = {
 
 @pytest.fixture
 def typed(run, tmp_path):
-    """typed(line, **environment): the result of a line that is typed where such launchers are on PATH."""
+    """typed(line, **environment): the result of a line that is typed where such launchers are on
+    PATH."""
     for launcher, script in LAUNCHERS.items():
         file = tmp_path / launcher.split()[0]
         if launcher != "mpirun -e":
@@ -47,7 +49,9 @@ def typed(run, tmp_path):
     def _typed(line, **environment):
         if line.startswith("mpirun -e"):
             (tmp_path / "mpirun").write_text(f"#!/bin/sh\n{LAUNCHERS['mpirun -e']}\n")
-        return run(["sh", "-c", line], env={"PATH": f"{tmp_path}:{os.environ['PATH']}", "LD_PRELOAD": "", **environment}, timeout=60)
+        return run(["sh", "-c", line], env={
+            "PATH": f"{tmp_path}:{os.environ['PATH']}", "LD_PRELOAD": "", **environment
+        }, timeout=60)
 
     return _typed
 
@@ -76,10 +80,12 @@ def shown(helpers, tmp_path):
 @GIVEN
 @pytest.mark.parametrize("where", ["typed", "printed"])
 @EVERY_LAUNCHER
-def test_the_line_for_each_launcher_gives_what_run_would(clean, run, probe, shown, typed, launcher, where, given, seen):
-    """The line preloads the library before what is preloaded already, where it is printed or where it is typed, and sets what the
-    quirks' table says, unless it is set."""
-    line = line_of(clean(run, "env", **({"LD_PRELOAD": ""} if where == "typed" else given)), launcher)
+def test_the_line_for_each_launcher_gives_what_run_would(clean, run, probe, shown, typed, launcher,
+                                                         where, given, seen):
+    """The line preloads the library before what is preloaded already, where it is printed or where
+    it is typed, and sets what the quirks' table says, unless it is set."""
+    line = line_of(clean(run, "env", **({"LD_PRELOAD": ""} if where == "typed" else given)),
+                   launcher)
     command = f"{line}; {shown}" if launcher == "export" else line.replace("PROGRAM", str(shown))
     result = typed(command, **(given if where == "typed" else {}))
     assert f"preload={seen[0].format(probe=probe)}\n" in result.stdout, (line, result)
@@ -90,21 +96,26 @@ def test_the_line_for_each_launcher_gives_what_run_would(clean, run, probe, show
 def test_what_is_set_is_passed_on(clean, run, typed, launcher):
     """Only what the library and the emulator read in the program, whatever stands in it."""
     strange = "/tmp/it's a $HOME; `x`"
-    line = line_of(clean(run, "env", LD_PRELOAD="", XRC_COMPAT_VERBOSE="1", SOFTHCA_DIR=strange, SOFTHCA_MODEL="connectx5"), launcher)
+    line = line_of(
+        clean(run, "env", LD_PRELOAD="", XRC_COMPAT_VERBOSE="1", SOFTHCA_DIR=strange,
+              SOFTHCA_MODEL="connectx5"), launcher)
     assert "SOFTHCA_MODEL" not in line and "XRC_COMPAT_LIBRARY" not in line
     if launcher == "mpirun_rsh":
-        line = line.replace(line[line.index(" SOFTHCA_DIR="):line.index(" PROGRAM")], "")  # a blank cannot pass through its command line
-    result = typed(f"{line}; printenv" if launcher == "export" else line.replace("PROGRAM", "printenv"))
+        # a blank cannot pass through its command line
+        line = line.replace(line[line.index(" SOFTHCA_DIR="):line.index(" PROGRAM")], "")
+    result = typed(f"{line}; printenv" if launcher ==
+                   "export" else line.replace("PROGRAM", "printenv"))
     assert "\nXRC_COMPAT_VERBOSE=1\n" in "\n" + result.stdout
     assert launcher == "mpirun_rsh" or f"\nSOFTHCA_DIR={strange}\n" in "\n" + result.stdout
 
 
 @pytest.mark.parametrize("launcher", ["ssh", "mpirun_rsh", "srun"])
-def test_a_line_of_softhca_run_finds_the_adapter_in_an_emptied_environment(run, softhca, xrc_compat, build_root, typed, launcher, tmp_path,
-                                                                           sanitizer_env):
+def test_a_line_of_softhca_run_finds_the_adapter_in_an_emptied_environment(
+        run, softhca, xrc_compat, build_root, typed, launcher, tmp_path, sanitizer_env):
     program = build_root / "demo" / "xrc-cluster"
     script = f'line=$("$0" env | grep "^{launcher} " | sed "s|PROGRAM|$1|"); env -i PATH="{tmp_path}:$PATH" sh -c "$line"'
-    result = run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat, program], timeout=60, env=sanitizer_env)
+    result = run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat, program],
+                 timeout=60, env=sanitizer_env)
     assert result.returncode == 0, result
 
 
@@ -121,8 +132,8 @@ def test_one_line_for_the_launcher_that_is_named(clean, tmp_path, words, begins,
     (tmp_path / "program").chmod(0o755)
 
     def here(argv):
-        return subprocess.run(["sh", "-c", f'"$@" {words}', "sh", *map(str, argv)], stdout=subprocess.PIPE, text=True, cwd=tmp_path,
-                              timeout=60)
+        return subprocess.run(["sh", "-c", f'"$@" {words}', "sh", *map(str, argv)],
+                              stdout=subprocess.PIPE, text=True, cwd=tmp_path, timeout=60)
 
     [line] = clean(here, "env", LD_PRELOAD="").stdout.splitlines()
     assert line.startswith(begins) and line.endswith(f" {ends}") and "MV2_LIBIBVERBS_PATH" in line
@@ -130,19 +141,22 @@ def test_one_line_for_the_launcher_that_is_named(clean, tmp_path, words, begins,
 
 def test_mpirun_may_be_of_several(clean, run, tmp_path):
     """All of them are printed, unless the file behind the name tells which it is."""
-    lines = clean(run, "env", "mpirun", "/bin/true", LD_PRELOAD="", PATH="/nonexistent").stdout.splitlines()
+    lines = clean(run, "env", "mpirun", "/bin/true", LD_PRELOAD="",
+                  PATH="/nonexistent").stdout.splitlines()
     assert sum(line.startswith("#") for line in lines) == 3
     (tmp_path / "orterun").write_text("#!/bin/sh\n")
     (tmp_path / "orterun").chmod(0o755)
     (tmp_path / "mpirun").symlink_to("orterun")
-    [line] = clean(run, "env", "mpirun", "/bin/true", LD_PRELOAD="", PATH=str(tmp_path)).stdout.splitlines()
+    [line] = clean(run, "env", "mpirun", "/bin/true", LD_PRELOAD="",
+                   PATH=str(tmp_path)).stdout.splitlines()
     assert line.startswith("mpirun -x LD_PRELOAD=")
 
 
 @pytest.mark.parametrize("words", [["srun"], ["--nonsense"]])
 def test_wrong_usage(clean, run, words):
     result = clean(run, "env", *words)
-    assert (result.returncode, result.stdout) == (125, "") and "usage: xrc-compat env" in result.stderr
+    assert (result.returncode, result.stdout) == (125,
+                                                  "") and "usage: xrc-compat env" in result.stderr
 
 
 def test_env_without_the_library(clean, run):

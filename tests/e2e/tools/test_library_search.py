@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat check` finds the very libraries that the loader takes: the same programs are given to both."""
+"""`xrc-compat check` finds the very libraries that the loader takes: the same programs are given to
+both."""
 
 import itertools
 import json
@@ -18,24 +19,26 @@ OLD, NEW = "-Wl,--disable-new-dtags", "-Wl,--enable-new-dtags"
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory):
-    """Folders a, b, c and d with a libdeep.so each; a and b also have a libouter.so that needs libdeep.so."""
+    """Folders a, b, c and d with a libdeep.so each; a and b also have a libouter.so that needs
+    libdeep.so."""
     folder = tmp_path_factory.mktemp("search")
     for name in "abcd":
         (folder / name).mkdir()
-        compile_c(folder / name / "libdeep.so", f"int deep(void) {{ return {ord(name)}; }}", "-shared", "-fPIC",
-                  "-Wl,-soname,libdeep.so")
+        compile_c(folder / name / "libdeep.so", f"int deep(void) {{ return {ord(name)}; }}",
+                  "-shared", "-fPIC", "-Wl,-soname,libdeep.so")
     return folder
 
 
 def outer(place, folder, *flags):
     """libouter.so in @folder, which needs libdeep.so."""
-    return compile_c(place / folder / "libouter.so", "int deep(void); int outer(void) { return deep(); }", "-shared", "-fPIC",
+    return compile_c(place / folder / "libouter.so",
+                     "int deep(void); int outer(void) { return deep(); }", "-shared", "-fPIC",
                      "-Wl,-soname,libouter.so", place / "d" / "libdeep.so", *flags)
 
 
 def program(place, library, *flags):
-    return compile_c(place / "program", "int outer(void); int main(void) { return !outer(); }", library,
-                     "-Wl,--allow-shlib-undefined", *flags)
+    return compile_c(place / "program", "int outer(void); int main(void) { return !outer(); }",
+                     library, "-Wl,--allow-shlib-undefined", *flags)
 
 
 def rpath(folder):
@@ -45,7 +48,8 @@ def rpath(folder):
 def by_loader(run, program, env):
     """{library: file} as ldd prints it; None for one that is not found."""
     found = {}
-    for name, path in re.findall(r"^\s*(lib(?:outer|deep)\.so) => (\S+|not found)", run(["ldd", program], env=env).stdout, re.M):
+    for name, path in re.findall(r"^\s*(lib(?:outer|deep)\.so) => (\S+|not found)",
+                                 run(["ldd", program], env=env).stdout, re.M):
         found[name] = None if path.startswith("not") else os.path.realpath(path)
     return found
 
@@ -66,9 +70,11 @@ def same(run, xrc_compat, program, **env):
 
 
 @pytest.mark.parametrize("tags, outer_tags, environment",
-                         itertools.product([(OLD, "a"), (NEW, "a")], [None, (OLD, "b"), (NEW, "b")], ["", "c"]))
+                         itertools.product([(OLD, "a"), (NEW, "a")], [None, (OLD, "b"), (NEW, "b")],
+                                           ["", "c"]))
 def test_order(run, xrc_compat, place, tags, outer_tags, environment):
-    library = outer(place, "a", *([outer_tags[0], rpath(f"{place}/{outer_tags[1]}")] if outer_tags else []))
+    library = outer(place, "a",
+                    *([outer_tags[0], rpath(f"{place}/{outer_tags[1]}")] if outer_tags else []))
     binary = program(place, library, tags[0], rpath(f"{place}/{tags[1]}"))
     same(run, xrc_compat, binary, LD_LIBRARY_PATH=f"{place}/{environment}" if environment else "")
 
@@ -76,11 +82,14 @@ def test_order(run, xrc_compat, place, tags, outer_tags, environment):
 @pytest.mark.parametrize("separator", [":", ";"])
 def test_separators_of_the_environment(run, xrc_compat, place, separator):
     binary = program(place, outer(place, "a"))
-    found = same(run, xrc_compat, binary, LD_LIBRARY_PATH=separator.join(["/nonexistent", f"{place}/a", f"{place}/b"]))
+    found = same(run, xrc_compat, binary,
+                 LD_LIBRARY_PATH=separator.join(["/nonexistent", f"{place}/a", f"{place}/b"]))
     assert found["libdeep.so"] == str(place / "a" / "libdeep.so")
 
 
-@pytest.mark.parametrize("rpath", ["$ORIGIN/a", "${ORIGIN}/a", "/nonexistent:$ORIGIN/../" + "%s/a", "$ORIGIN/$LIB:$ORIGIN/a"])
+@pytest.mark.parametrize(
+    "rpath",
+    ["$ORIGIN/a", "${ORIGIN}/a", "/nonexistent:$ORIGIN/../" + "%s/a", "$ORIGIN/$LIB:$ORIGIN/a"])
 def test_tokens(run, xrc_compat, place, rpath):
     rpath = rpath.replace("%s", place.name)
     binary = program(place, outer(place, "a"), OLD, f"-Wl,-rpath,{rpath}")
@@ -130,7 +139,8 @@ def bind(path):
 
 
 def altered(changes, size=None):
-    """Writes a copy of the file that makes it: a library of which these bytes are others, cut off at @size."""
+    """Writes a copy of the file that makes it: a library of which these bytes are others, cut off
+    at @size."""
     def write(path):
         image = bytearray((path.parent.parent / "d" / "libdeep.so").read_bytes())
         for at, value in changes.items():
@@ -156,7 +166,8 @@ PASSES_OVER = {
 
 @pytest.fixture
 def odd(place, tmp_path, monkeypatch):
-    """odd(make): a program, the LD_LIBRARY_PATH with which the loader first meets what `make` makes, and its path."""
+    """odd(make): a program, the LD_LIBRARY_PATH with which the loader first meets what `make`
+    makes, and its path."""
     folder = place / "odd"
     monkeypatch.chdir(tmp_path)
 
@@ -173,7 +184,8 @@ def odd(place, tmp_path, monkeypatch):
 def test_the_loader_gives_up(run, xrc_compat, odd, make):
     binary, folders, file = odd(make)
     assert run([binary], env={"LD_LIBRARY_PATH": folders}).returncode == 127
-    report = json.loads(run([xrc_compat, "check", binary, "--json"], env={"LD_LIBRARY_PATH": folders}).stdout)
+    report = json.loads(
+        run([xrc_compat, "check", binary, "--json"], env={"LD_LIBRARY_PATH": folders}).stdout)
     assert report["exit_status"] == 127
     # Of a socket the loader says that nothing is there.
     assert report["missing"] == ["libdeep.so"] or report["loader_gives_up"].startswith(f"{file}: ")
@@ -182,4 +194,5 @@ def test_the_loader_gives_up(run, xrc_compat, odd, make):
 @pytest.mark.parametrize("make", PASSES_OVER.values(), ids=PASSES_OVER)
 def test_the_loader_passes_over(run, xrc_compat, place, odd, make):
     binary, folders, _ = odd(make)
-    assert same(run, xrc_compat, binary, LD_LIBRARY_PATH=folders)["libdeep.so"] == str(place / "a" / "libdeep.so")
+    assert same(run, xrc_compat, binary,
+                LD_LIBRARY_PATH=folders)["libdeep.so"] == str(place / "a" / "libdeep.so")

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs that bring a libibverbs of OFED's time: by RPATH, or by a script that sets LD_LIBRARY_PATH, as commercial ones do.
+"""Programs that bring a libibverbs of OFED's time: by RPATH, or by a script that sets
+LD_LIBRARY_PATH, as commercial ones do.
 
-The old library here has OFED's soname and symbols, finds no device, and says so as soon as a process loads it.
+The old library here has OFED's soname and symbols, finds no device, and says so as soon as a
+process loads it.
 """
 
 import json
@@ -18,27 +20,36 @@ LOADED = "the old libibverbs is loaded"
 
 @pytest.fixture(scope="module")
 def place(tmp_path_factory, source_root, build_root):
-    """old/ has the library; solver/rpath finds it there, solver/plain does not; solver/wrapper sets LD_LIBRARY_PATH."""
+    """old/ has the library; solver/rpath finds it there, solver/plain does not; solver/wrapper sets
+    LD_LIBRARY_PATH."""
     folder = tmp_path_factory.mktemp("solver")
     (folder / "old").mkdir()
     rows = (source_root / "abi" / "ofed-symbols.tab").read_text()
     names = sorted(set(re.findall(r"^(ibv_\w+|ibverbs_\w+)", rows, re.M)))
     functions = "".join(f"long {name}(void); long {name}(void) {{ return 0; }}\n" for name in names)
-    (folder / "node.map").write_text("IBVERBS_1.0 { local: *; };\nIBVERBS_1.1 { global: ibv*; } IBVERBS_1.0;\n")
-    source = (f'#include <unistd.h>\n{functions}__attribute__((constructor)) static void say(void)\n'
-              f'{{ if (write(2, "{LOADED}\\n", {len(LOADED) + 1}) < 0) _exit(1); }}\n')
-    compiled = subprocess.run(["cc", "-x", "c", "-", "-shared", "-fPIC", "-w", "-o", folder / "old" / "libibverbs.so.1",
-                               f"-Wl,--version-script={folder}/node.map", "-Wl,-soname,libibverbs.so.1"],
-                              input=source, text=True, capture_output=True, timeout=60)
+    (folder / "node.map"
+     ).write_text("IBVERBS_1.0 { local: *; };\nIBVERBS_1.1 { global: ibv*; } IBVERBS_1.0;\n")
+    source = (
+        f'#include <unistd.h>\n{functions}__attribute__((constructor)) static void say(void)\n'
+        f'{{ if (write(2, "{LOADED}\\n", {len(LOADED) + 1}) < 0) _exit(1); }}\n')
+    compiled = subprocess.run([
+        "cc", "-x", "c", "-", "-shared", "-fPIC", "-w", "-o", folder / "old" / "libibverbs.so.1",
+        f"-Wl,--version-script={folder}/node.map", "-Wl,-soname,libibverbs.so.1"
+    ], input=source, text=True, capture_output=True, timeout=60)
     assert compiled.returncode == 0, compiled.stderr
     cluster = sorted((source_root / "demo").glob("*.c"))
     assert cluster
-    for name, flags in (("rpath", ["-Wl,--disable-new-dtags", "-Wl,-rpath,$ORIGIN/old"]), ("plain", [])):
-        subprocess.run(["cc", "-w", "-O1", "-D_GNU_SOURCE", f"-I{source_root}/include/ofed", f"-I{source_root}", *cluster, "-o", folder / name,
-                        build_root / "abi" / "link" / "libibverbs.so", "-Wl,-z,lazy", *flags], check=True, timeout=120)
+    for name, flags in (("rpath", ["-Wl,--disable-new-dtags",
+                                   "-Wl,-rpath,$ORIGIN/old"]), ("plain", [])):
+        subprocess.run([
+            "cc", "-w", "-O1", "-D_GNU_SOURCE", f"-I{source_root}/include/ofed", f"-I{source_root}",
+            *cluster, "-o", folder / name, build_root / "abi" / "link" / "libibverbs.so",
+            "-Wl,-z,lazy", *flags
+        ], check=True, timeout=120)
     wrapper = folder / "wrapper"
-    wrapper.write_text('#!/bin/sh\nhere=$(dirname "$0")\nLD_LIBRARY_PATH=$here/old\nexport LD_LIBRARY_PATH\n'
-                       'exec "$(dirname "$0")"/plain "$@"\n')
+    wrapper.write_text(
+        '#!/bin/sh\nhere=$(dirname "$0")\nLD_LIBRARY_PATH=$here/old\nexport LD_LIBRARY_PATH\n'
+        'exec "$(dirname "$0")"/plain "$@"\n')
     wrapper.chmod(0o755)
     return folder
 
@@ -67,32 +78,43 @@ def test_without_xrc_compat_the_old_one_is_loaded(on_softhca, place, program):
 def test_run_puts_the_systems_in_its_place(on_softhca, xrc_compat, place):
     done = on_softhca(xrc_compat, "run", "--", place / "rpath", "-n", "2", XRC_COMPAT_VERBOSE="1")
     assert works(done), done
-    assert re.search(rf"xrc-compat: /\S+/libibverbs.so.1 takes the place of {place}/old/libibverbs.so.1\n", done.stderr)
+    assert re.search(
+        rf"xrc-compat: /\S+/libibverbs.so.1 takes the place of {place}/old/libibverbs.so.1\n",
+        done.stderr)
 
 
 def test_run_sees_ld_library_path(on_softhca, xrc_compat, place):
-    assert works(on_softhca(xrc_compat, "run", "--", place / "plain", "-n", "1", LD_LIBRARY_PATH=str(place / "old")))
+    assert works(
+        on_softhca(xrc_compat, "run", "--", place / "plain", "-n", "1",
+                   LD_LIBRARY_PATH=str(place / "old")))
 
 
 def test_script_that_sets_ld_library_path(on_softhca, xrc_compat, place):
     """Nothing shows that it does, so the user has to say so."""
     done = on_softhca(xrc_compat, "run", "--", place / "wrapper", "-n", "1")
     assert done.returncode != 0 and LOADED in done.stderr
-    assert works(on_softhca(xrc_compat, "run", "--system-libibverbs", "--", place / "wrapper", "-n", "1"))
+    assert works(
+        on_softhca(xrc_compat, "run", "--system-libibverbs", "--", place / "wrapper", "-n", "1"))
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0,
-                    reason="needs root and mounts of its own for a system without libibverbs")
+@pytest.mark.skipif(
+    os.geteuid() != 0 or
+    subprocess.run(["unshare", "-m", "true"], capture_output=True, check=False).returncode != 0,
+    reason="needs root and mounts of its own for a system without libibverbs")
 @pytest.mark.parametrize("words, says", [
-    (["run", "--system-libibverbs", "--", "true"], "--system-libibverbs: this system has no libibverbs.so.1 for "),
+    (["run", "--system-libibverbs", "--", "true"
+      ], "--system-libibverbs: this system has no libibverbs.so.1 for "),
     (["run", "--", "OLD", "-n", "1"], "OLD loads the old libibverbs "),
-    (["env", "--system-libibverbs"], "--system-libibverbs: this system has no libibverbs.so.1 for "),
+    (["env", "--system-libibverbs"
+      ], "--system-libibverbs: this system has no libibverbs.so.1 for "),
     (["run", "--", "true"], None),
 ])
 def test_system_without_libibverbs(run, xrc_compat, place, real_library, words, says):
     hidden = 'mount --bind /dev/null "$0" && exec "$@"'
     words = [str(place / "rpath") if word == "OLD" else word for word in words]
-    done = run(["unshare", "-m", "sh", "-c", hidden, os.path.realpath(real_library), xrc_compat, *words], env={"LD_LIBRARY_PATH": ""})
+    done = run(
+        ["unshare", "-m", "sh", "-c", hidden,
+         os.path.realpath(real_library), xrc_compat, *words], env={"LD_LIBRARY_PATH": ""})
     if not says:
         assert done.stderr == ""
         return
@@ -101,22 +123,27 @@ def test_system_without_libibverbs(run, xrc_compat, place, real_library, words, 
 
 
 def test_option_passes_through_softhca(run, xrc_compat, place, model, sanitizer_env):
-    done = run([xrc_compat, "run", "--softhca=2", "--system-libibverbs", "--", place / "wrapper", "-n", "1"], timeout=90,
-               env={**sanitizer_env, "LD_LIBRARY_PATH": ""})
+    done = run([
+        xrc_compat, "run", "--softhca=2", "--system-libibverbs", "--", place / "wrapper", "-n", "1"
+    ], timeout=90, env={**sanitizer_env, "LD_LIBRARY_PATH": ""})
     assert works(done), done
 
 
-@pytest.mark.parametrize("words, program", [(["rpath"], "rpath"), (["--system-libibverbs"], "wrapper")])
+@pytest.mark.parametrize("words, program", [(["rpath"], "rpath"),
+                                            (["--system-libibverbs"], "wrapper")])
 def test_env(on_softhca, xrc_compat, place, words, program):
     words = [place / word if word == "rpath" else word for word in words]
     script = f'eval "$("$@" | sed -n 2p)"; exec {place / program} -n 1'
     assert works(on_softhca("sh", "-c", script, "sh", xrc_compat, "env", *words))
 
 
-@pytest.mark.parametrize("words", [["check", "PROGRAM"], ["doctor"], ["ps"], ["selftest"], ["report", "--output", "REPORT"]])
+@pytest.mark.parametrize(
+    "words",
+    [["check", "PROGRAM"], ["doctor"], ["ps"], ["selftest"], ["report", "--output", "REPORT"]])
 def test_commands_never_load_it(on_softhca, xrc_compat, place, tmp_path, words):
     places = {"PROGRAM": place / "plain", "REPORT": tmp_path / "report"}
-    done = on_softhca(xrc_compat, *(places.get(word, word) for word in words), LD_LIBRARY_PATH=str(place / "old"))
+    done = on_softhca(xrc_compat, *(places.get(word, word) for word in words),
+                      LD_LIBRARY_PATH=str(place / "old"))
     text = done.stdout + done.stderr
     if words[0] == "report":
         text += (tmp_path / "report").read_text()
@@ -127,17 +154,21 @@ def test_commands_never_load_it(on_softhca, xrc_compat, place, tmp_path, words):
 
 
 def test_check_recommends_it_with_and_without_a_device(on_softhca, run, xrc_compat, place):
-    for done, verdict in ((on_softhca(xrc_compat, "check", "--json", place / "rpath"), "ready"),
-                          (run([xrc_compat, "check", "--json", place / "rpath"], env={"LD_LIBRARY_PATH": ""}), "no device")):
+    for done, verdict in ((on_softhca(xrc_compat,
+                                      "check", "--json", place / "rpath"), "ready"), (run(
+                                          [xrc_compat, "check", "--json", place / "rpath"],
+                                          env={"LD_LIBRARY_PATH": ""}), "no device")):
         report = json.loads(done.stdout)
         if verdict == "no device" and report["devices"]:
             continue
         assert report["verdict"] == verdict and report["libibverbs"]["is_old"]
-        assert f"it brings an old libibverbs along ({place}/old/libibverbs.so.1)" in report["reason"]
+        assert f"it brings an old libibverbs along ({place}/old/libibverbs.so.1)" in report[
+            "reason"]
 
 
 def test_another_rdma_core_is_not_an_old_one(on_softhca, xrc_compat, place, real_library, tmp_path):
     """As on a machine with a newer one in LD_LIBRARY_PATH: the program gets that."""
     os.symlink(os.path.realpath(real_library), tmp_path / "libibverbs.so.1")
-    done = on_softhca(xrc_compat, "run", "--", place / "plain", "-n", "1", LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
+    done = on_softhca(xrc_compat, "run", "--", place / "plain", "-n", "1",
+                      LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
     assert works(done) and "takes the place" not in done.stderr

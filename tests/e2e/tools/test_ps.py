@@ -25,7 +25,8 @@ def test_one_line_per_registration_as_the_program_made_them(holder, tool):
     assert pairs(rows) == expected(holder, "creator", "registrant")
     for row in rows:
         shared = row["qp"] == holder.numbers["registrant"][0]
-        assert (row["device"], row["kept"], row["state"], row["used"]) == (models.device(0), "kernel", "live", "yes")
+        assert (row["device"], row["kept"], row["state"], row["used"]) == (models.device(0),
+                                                                           "kernel", "live", "yes")
         assert row["regs"] == (2 if shared else 1)
         assert row["creator"] == holder.pids["creator"]
         assert row["command"] == "hold-registrati"
@@ -34,21 +35,27 @@ def test_one_line_per_registration_as_the_program_made_them(holder, tool):
 
 
 def states_of(numbers, tool, **environment):
-    """{QP number: its state}, once those of @numbers are told: ps leaves out what is not answered soon."""
-    return wait_for(lambda: {row["qp"]: row["qpstate"] for row in registrations(tool, **environment)}, "states",
-                    holds=lambda states: all(states[number] for number in numbers))
+    """{QP number: its state}, once those of @numbers are told: ps leaves out what is not answered
+    soon."""
+    return wait_for(
+        lambda: {row["qp"]: row["qpstate"] for row in registrations(tool, **environment)}, "states",
+        holds=lambda states: all(states[number] for number in numbers))
 
 
 def test_the_state_of_each_qp_is_the_kernels(holder, tool):
     numbers = holder.numbers["creator"]
-    assert states_of(numbers, tool, **holder.environment()) == dict(zip(numbers, ["RESET", "INIT", "RTR"]))
-    lines = wait_for(lambda: tool("ps", "--noheadings", "-o", "QP,QPSTATE", **holder.environment()).stdout.splitlines(), "states",
-                     holds=lambda lines: not any(line.split()[1:] == ["-"] for line in lines))
+    assert states_of(numbers, tool, **holder.environment()) == dict(
+        zip(numbers, ["RESET", "INIT", "RTR"]))
+    lines = wait_for(
+        lambda: tool("ps", "--noheadings", "-o", "QP,QPSTATE", **holder.environment()
+                     ).stdout.splitlines(), "states",
+        holds=lambda lines: not any(line.split()[1:] == ["-"] for line in lines))
     assert sorted(line.split()[1] for line in lines) == ["INIT", "RESET", "RESET", "RTR"]
 
 
 def test_the_guid_reads_as_in_sysfs(holder, tool):
-    [file] = pathlib.Path(holder.environment()["SOFTHCA_DIR"]).glob(f"**/class/infiniband/{models.device(0)}/node_guid")
+    [file] = pathlib.Path(holder.environment()["SOFTHCA_DIR"]).glob(
+        f"**/class/infiniband/{models.device(0)}/node_guid")
     there = file.read_text().strip().replace(":", "")
     assert {row["guid"] for row in registrations(tool)} == {there}
     assert set(tool("ps", "--noheadings", "-o", "GUID").stdout.split()) == {there}
@@ -61,7 +68,9 @@ def test_a_removed_file_and_a_dead_creator_do_not_hide_the_state(holder, tool):
     shared = holder.numbers["registrant"][0]
     states = states_of([shared], tool, **environment)
     # The other QPs ended with their only registrant; its registrations are still in the table.
-    assert states == {number: "RESET" if number == shared else None for number in holder.numbers["creator"]}
+    assert states == {
+        number: "RESET" if number == shared else None for number in holder.numbers["creator"]
+    }
 
 
 @pytest.mark.parametrize("words", [["leave"]])
@@ -69,7 +78,8 @@ def test_a_process_that_unregistered_from_its_last_qp_is_still_listed(holder, to
     """It still has the domain open."""
     [row] = [row for row in registrations(tool) if row["pid"] == holder.pids["registrant"]]
     assert (row["qp"], row["qpstate"], row["regs"], row["state"]) == (None, None, None, "live")
-    assert pairs(row for row in registrations(tool) if row["qp"] is not None) == expected(holder, "creator")
+    assert pairs(row for row in registrations(tool) if row["qp"] is not None) == expected(
+        holder, "creator")
 
 
 def test_no_state_without_the_device(holder, tool):
@@ -78,14 +88,19 @@ def test_no_state_without_the_device(holder, tool):
 
 def daemon_of(environment):
     """The pid of the daemon that emulates the HCA: it has a socket in this directory open."""
-    [pid] = wait_for(lambda: [pid for pid in os.listdir("/proc") if pid.isdigit() and is_daemon(pid, environment["SOFTHCA_DIR"])], "daemon")
+    [pid] = wait_for(
+        lambda: [
+            pid for pid in os.listdir("/proc")
+            if pid.isdigit() and is_daemon(pid, environment["SOFTHCA_DIR"])
+        ], "daemon")
     return int(pid)
 
 
 def is_daemon(pid, directory):
     try:
         names = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
-        return os.readlink(f"/proc/{pid}/exe").endswith("/softhca") and any(name.startswith(directory) for name in names)
+        return os.readlink(f"/proc/{pid}/exe").endswith("/softhca") and any(
+            name.startswith(directory) for name in names)
     except OSError:
         return False
 
@@ -102,14 +117,16 @@ def test_a_device_that_does_not_answer_holds_nothing_up(holder, tool):
     assert {row["qpstate"] for row in rows} == {None}
 
 
-def test_looking_disturbs_neither_registrations_nor_events(holder, tool, softhca, run, xrc_compat, tables):
+def test_looking_disturbs_neither_registrations_nor_events(holder, tool, softhca, run, xrc_compat,
+                                                           tables):
     path_mig, path_mig_err, times = 6, 7, 40
     environment = {"XRC_COMPAT_TABLE_DIR": str(tables), **holder.environment()}
     number = str(holder.numbers["registrant"][0])
     before = registrations(tool)
     (tables / "go").touch()
-    looking = subprocess.Popen(["sh", "-c", 'while [ -e "$0" ]; do "$1" ps || exit; done', tables / "go", xrc_compat],
-                               env=dict(os.environ, **environment), stdout=subprocess.PIPE)
+    looking = subprocess.Popen(
+        ["sh", "-c", 'while [ -e "$0" ]; do "$1" ps || exit; done', tables / "go", xrc_compat],
+        env=dict(os.environ, **environment), stdout=subprocess.PIPE)
     try:
         read_until(looking.stdout, lambda text: text.count(b" RESET ") >= 2 and b" RTR " in text)
         for name in ["path_mig"] * times + ["path_mig_err"]:
@@ -155,9 +172,11 @@ def test_the_files_of_a_crashed_run_are_shown_and_only_then_collected(holder, to
     rows = registrations(tool)
     assert pairs(rows) == expected(holder, "creator", "registrant")
     assert {(row["state"], row["used"], row["path"]) for row in rows} == {("stale", "dead", None)}
-    assert tool("gc", "--dry-run").stdout == "".join(f"would remove {file}: no process is using it\n" for file in files)
+    assert tool("gc", "--dry-run").stdout == "".join(
+        f"would remove {file}: no process is using it\n" for file in files)
     assert sorted(tables.iterdir()) == files
-    assert tool("gc").stdout == "".join(f"removed {file}: no process is using it\n" for file in files)
+    assert tool("gc").stdout == "".join(
+        f"removed {file}: no process is using it\n" for file in files)
     assert not list(tables.iterdir())
     assert registrations(tool) == []
     assert tool("gc").stdout == ""
@@ -165,7 +184,9 @@ def test_the_files_of_a_crashed_run_are_shown_and_only_then_collected(holder, to
 
 def test_the_table_for_people(holder, tool):
     heading, *lines = tool("ps").stdout.splitlines()
-    assert heading.split() == ["DEVICE", "QP", "QPSTATE", "KEPT", "PID", "COMMAND", "AGE", "STATE", "DOMAIN", "PATH"]
+    assert heading.split() == [
+        "DEVICE", "QP", "QPSTATE", "KEPT", "PID", "COMMAND", "AGE", "STATE", "DOMAIN", "PATH"
+    ]
     assert len(lines) == QPS + 1
     assert sorted((int(line.split()[1], 16), int(line.split()[4])) for line in lines) == expected(
         holder, "creator", "registrant")
@@ -183,12 +204,16 @@ def test_watch_goes_on(holder, tool, tables, xrc_compat):
     def newest(text):
         return (b"\n" + text).rpartition(b"\n\n")[2]
 
-    with subprocess.Popen([xrc_compat, "ps", "--watch=1", "-o", "PID,STATE"], stdout=subprocess.PIPE,
-                          env=dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as watch:
+    with subprocess.Popen(
+        [xrc_compat, "ps", "--watch=1", "-o", "PID,STATE"], stdout=subprocess.PIPE, env=dict(
+            os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as watch:
         try:
-            first = read_until(watch.stdout, lambda text: text.count(b"\n") >= QPS + 2).split("\n\n")[0]
+            first = read_until(watch.stdout,
+                               lambda text: text.count(b"\n") >= QPS + 2).split("\n\n")[0]
             holder.kill("creator")
-            later = read_until(watch.stdout, lambda text: b"stale" in newest(text) and newest(text).count(b"\n") == QPS + 2)
+            later = read_until(
+                watch.stdout,
+                lambda text: b"stale" in newest(text) and newest(text).count(b"\n") == QPS + 2)
         finally:
             watch.kill()
     last = newest(later.encode()).decode()
@@ -197,8 +222,10 @@ def test_watch_goes_on(holder, tool, tables, xrc_compat):
 
 
 def test_watch_fits_the_terminal_also_when_it_is_resized(holder, tables, xrc_compat):
-    """With 24 rows of 80 columns, then 3 of 30: no line is longer, no screen is higher, and the new size counts at once."""
-    with Terminal([xrc_compat, "ps", "--watch=600"], 24, 80, dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as screen:
+    """With 24 rows of 80 columns, then 3 of 30: no line is longer, no screen is higher, and the new
+    size counts at once."""
+    with Terminal([xrc_compat, "ps", "--watch=600"], 24, 80,
+                  dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as screen:
         wide = screen.painted(rb"\x1b\[J.*hold-registrati *\d+s")
         screen.resize(3, 30)
         narrow = screen.painted(rb"\x1b\[J.* more")
@@ -222,14 +249,22 @@ def test_a_hostile_command_name_reaches_neither_terminal_nor_json(holder, tool, 
     assert {row["command"] for row in registrations(tool)} == {'?[2J???"\\\u00fc?xxx'}
 
 
-UNSHARE = ["unshare", *(["--user", "--map-root-user"] if os.geteuid() else []), "--pid", "--fork", "--kill-child"]
+UNSHARE = [
+    "unshare", *(["--user", "--map-root-user"] if os.geteuid() else []), "--pid", "--fork",
+    "--kill-child"
+]
 
 
-@pytest.mark.skipif(subprocess.run([*UNSHARE, "true"], capture_output=True).returncode != 0, reason="no pid namespaces here")
-def test_a_process_of_another_pid_namespace_is_said_to_be_foreign(tables, softhca, xrc_compat, helpers, tmp_path, tool):
+@pytest.mark.skipif(
+    subprocess.run([*UNSHARE, "true"], capture_output=True).returncode != 0,
+    reason="no pid namespaces here")
+def test_a_process_of_another_pid_namespace_is_said_to_be_foreign(tables, softhca, xrc_compat,
+                                                                  helpers, tmp_path, tool):
     program = helpers / "hold-registrations"
-    held = Holder([*UNSHARE, softhca, "run", "--devices=1", "--", xrc_compat, "run", "--", program, tmp_path / "domain", QPS],
-                  dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables)), tmp_path / "domain")
+    held = Holder([
+        *UNSHARE, softhca, "run", "--devices=1", "--", xrc_compat, "run", "--", program,
+        tmp_path / "domain", QPS
+    ], dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables)), tmp_path / "domain")
     try:
         rows = registrations(tool)
         own = os.stat("/proc/self/ns/pid").st_ino
@@ -250,7 +285,8 @@ def test_no_table_at_all(tool):
 
 
 @pytest.mark.parametrize("words", [["ps"], ["ps", "--json"], ["gc"]], ids=" ".join)
-@pytest.mark.parametrize("directory, why", [("/nonexistent", "No such file or directory"), ("/bin/sh", "Not a directory")])
+@pytest.mark.parametrize("directory, why", [("/nonexistent", "No such file or directory"),
+                                            ("/bin/sh", "Not a directory")])
 def test_a_directory_that_is_none(tool, words, directory, why):
     result = tool(*words, status=125, XRC_COMPAT_TABLE_DIR=directory)
     assert result.stdout == "" and f"{directory}: {why}\n" in result.stderr
@@ -278,5 +314,6 @@ def test_wrong_usage(tool, arguments, says):
 def test_help_lists_every_column_and_so_does_the_manual(tool, source_root):
     shown = re.findall(r"^  ([A-Z]+) ", tool("ps", "--help").stdout, re.M)
     assert len(shown) > 15
-    manual = re.findall(r"^\.It Li ([A-Z]+)$", (source_root / "man" / "xrc-compat.1").read_text(), re.M)
+    manual = re.findall(r"^\.It Li ([A-Z]+)$", (source_root / "man" / "xrc-compat.1").read_text(),
+                        re.M)
     assert manual == shown

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat ps` and `gc` refuse files among the tables that are no tables, are damaged, or belong to somebody else."""
+"""`xrc-compat ps` and `gc` refuse files among the tables that are no tables, are damaged, or belong
+to somebody else."""
 
 import json
 import os
@@ -28,7 +29,8 @@ HOSTILE = [other_bytes, symbolic_link]
 
 
 def spoiled(holder, tables, spoil):
-    """Ends the holder and replaces one of its files by what @spoil makes of it. Returns the path."""
+    """Ends the holder and replaces one of its files by what @spoil makes of it. Returns the
+    path."""
     file = sorted(tables.iterdir())[0]
     data = file.read_bytes()
     holder.end()
@@ -49,7 +51,8 @@ def test_a_hostile_file_is_refused_with_a_reason(holder, tool, tables, spoil):
     assert result.stdout.count("\n") == 1
     assert str(file) in result.stderr and re.search(r": \w[^:]*\n$", result.stderr)
     report = json.loads(tool("ps", "--json", status=1).stdout)
-    assert report["registrations"] == [] and [row["table"] for row in report["refused"]] == [str(file)]
+    assert report["registrations"] == [] and [row["table"]
+                                              for row in report["refused"]] == [str(file)]
     assert report["refused"][0]["reason"]
 
 
@@ -62,7 +65,8 @@ def test_gc_leaves_what_is_no_table_of_ours(holder, tool, tables, spoil):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file to another user")
-def test_a_table_of_another_user_is_refused_to_a_user_and_shown_to_root(holder, tool, tables, run, xrc_compat):
+def test_a_table_of_another_user_is_refused_to_a_user_and_shown_to_root(
+        holder, tool, tables, run, xrc_compat):
     file = sorted(tables.iterdir())[0]
     data = file.read_bytes()
     holder.end()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat report`: one file with what the other commands print, and nothing that tells who or where the user is."""
+"""`xrc-compat report`: one file with what the other commands print, and nothing that tells who or
+where the user is."""
 
 import os
 import platform
@@ -12,18 +13,23 @@ import models
 
 pytestmark = pytest.mark.any_model
 
-SECRETS = {"HOME": "/srv/people/alice-the-owner", "USER": "alicetheowner", "API_TOKEN": "hunter2-token", "SSH_AUTH_SOCK": "/tmp/ssh-agent.77",
-           "XRC_COMPAT_TABLE_DIR": "/dev/shm", "LD_LIBRARY_PATH": "/srv/people/alice-the-owner/lib:/opt/alicetheowner/lib"}
+SECRETS = {
+    "HOME": "/srv/people/alice-the-owner", "USER": "alicetheowner", "API_TOKEN": "hunter2-token",
+    "SSH_AUTH_SOCK": "/tmp/ssh-agent.77", "XRC_COMPAT_TABLE_DIR": "/dev/shm",
+    "LD_LIBRARY_PATH": "/srv/people/alice-the-owner/lib:/opt/alicetheowner/lib"
+}
 
 
 @pytest.fixture
 def report(run, xrc_compat, tmp_path, sanitizer_runtime):
-    """report(*arguments, **environment): (the command's result, the text of the file that it wrote)."""
+    """report(*arguments, **environment): (the command's result, the text of the file that it
+    wrote)."""
 
     def _report(*arguments, **environment):
         path = tmp_path / "report.md"
         env = {**SECRETS, "LD_PRELOAD": sanitizer_runtime, **environment}
-        result = run([xrc_compat, "report", "--output", path, *arguments], env=env, timeout=150, cwd=tmp_path)
+        result = run([xrc_compat, "report", "--output", path, *arguments], env=env, timeout=150,
+                     cwd=tmp_path)
         return result, path.read_text() if path.exists() else None
 
     return _report
@@ -40,7 +46,8 @@ def test_everything_is_in_it(report, helpers, run, xrc_compat):
     assert "Read it before you send it" in result.stdout and "Send it to " in result.stdout
     version = run([xrc_compat, "--version"]).stdout.split()[1]
     versions = section(text, "Versions")
-    assert f"xrc-compat   {version}\n" in versions and platform.release() in versions and "glibc 2." in versions
+    assert f"xrc-compat   {version}\n" in versions and platform.release(
+    ) in versions and "glibc 2." in versions
     for word in ("libibverbs", "drivers", "devices"):
         assert re.search(rf"^    \S+ +{word} ", section(text, "xrc-compat doctor"), re.M)
     assert section(text, "xrc-compat check").startswith(f"\n    {program}\n\n")
@@ -53,19 +60,27 @@ def test_everything_is_in_it(report, helpers, run, xrc_compat):
     assert int(re.search(r"and (\d+) others", environment).group(1)) > 2
 
 
-@pytest.mark.skipif(os.geteuid() != 0 or subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode != 0,
-                    reason="needs root and mounts of its own for another machine's devices")
+@pytest.mark.skipif(
+    os.geteuid() != 0 or
+    subprocess.run(["unshare", "-m", "true"], stderr=subprocess.DEVNULL).returncode != 0,
+    reason="needs root and mounts of its own for another machine's devices")
 def test_devices_ports_and_modules_of_the_kernel(run, softhca, xrc_compat, tmp_path):
     """The emulated adapter's files stand where the kernel's would."""
     script = """cp -r "$SOFTHCA_DIR/sys" "$1" && mkdir -p "$1/sys/module/mlx4_ib" "$1/sys/module/ext4" && echo 4.9 >"$1/sys/module/mlx4_ib/version"
     mount --bind "$1/sys" /sys && cd "$1" && exec "$0" report"""
-    run([softhca, "run", "--devices=1", "--", "unshare", "-m", "sh", "-c", script, xrc_compat, tmp_path], timeout=150)
+    run([
+        softhca, "run", "--devices=1", "--", "unshare", "-m", "sh", "-c", script, xrc_compat,
+        tmp_path
+    ], timeout=150)
     text = (tmp_path / "xrc-compat-report.md").read_text()
     devices = section(text, "Devices and ports, as the kernel has them")
     device = "/sys/class/infiniband/" + models.device(0)
-    for line in (rf"{device}/fw_ver: [\d.]+", rf"{device}/ports/1/state: 4: ACTIVE", rf"{device}/ports/1/link_layer: InfiniBand"):
+    for line in (rf"{device}/fw_ver: [\d.]+", rf"{device}/ports/1/state: 4: ACTIVE",
+                 rf"{device}/ports/1/link_layer: InfiniBand"):
         assert re.search(rf"^    {line}$", devices, re.M), devices
-    assert section(text, "Modules of the kernel").split() == ["/sys/module/mlx4_ib", "/sys/module/mlx4_ib/version:", "4.9"]
+    assert section(text, "Modules of the kernel").split() == [
+        "/sys/module/mlx4_ib", "/sys/module/mlx4_ib/version:", "4.9"
+    ]
 
 
 def test_a_report_that_is_there_is_kept(run, xrc_compat, tmp_path):
@@ -81,7 +96,8 @@ def test_nothing_secret_is_in_it(report, tmp_path):
     program = home / "bob's program"
     program.write_text("#!/bin/sh\n# 0002:c903:00a1:b2c3\n")
     program.chmod(0o755)
-    result, text = report("--softhca=1", program, HOME=str(home), XRC_COMPAT_VERBSE="0002:c903:00a1:b2c3")
+    result, text = report("--softhca=1", program, HOME=str(home),
+                          XRC_COMPAT_VERBSE="0002:c903:00a1:b2c3")
     assert result.returncode == 0
     assert "~/bob's program" in text and "XRC_COMPAT_VERBSE=GUID\n" in text
     for secret in (str(home), "alicetheowner", "hunter2", "API_TOKEN", "ssh-agent", "0002:c903"):
@@ -96,7 +112,8 @@ def test_what_a_program_is_called_does_not_reach_the_file_raw(report, tmp_path):
     assert not re.search(r"^## forged", text, re.M) and "\x1b" not in text
 
 
-@pytest.mark.parametrize("arguments", [["--output"], ["--nonsense"], ["one", "two"], ["--output", "/nonexistent/file"]])
+@pytest.mark.parametrize(
+    "arguments", [["--output"], ["--nonsense"], ["one", "two"], ["--output", "/nonexistent/file"]])
 def test_wrong_usage(run, xrc_compat, arguments):
     result = run([xrc_compat, "report", *arguments])
     assert (result.returncode, result.stdout) == (125, "")

@@ -15,7 +15,8 @@ REFUSED, NOT_EXECUTABLE, NOT_FOUND = 125, 126, 127
 
 @pytest.fixture
 def launch(run, xrc_compat, probe):
-    """launch(*arguments, **environment): `xrc-compat run ARGUMENTS` with the probe library as the shim."""
+    """launch(*arguments, **environment): `xrc-compat run ARGUMENTS` with the probe library as the
+    shim."""
 
     def _launch(*arguments, cwd=None, **environment):
         env = {"XRC_COMPAT_LIBRARY": str(probe), "LD_PRELOAD": ""}
@@ -31,7 +32,9 @@ def preload_of(result):
 
 
 def argv_of(result):
-    return [line.split("=", 1)[1] for line in result.stdout.splitlines() if line.startswith("argv=")]
+    return [
+        line.split("=", 1)[1] for line in result.stdout.splitlines() if line.startswith("argv=")
+    ]
 
 
 def test_preloads_the_library(launch, helpers, probe):
@@ -85,8 +88,8 @@ def test_an_empty_element_of_path_is_the_current_folder(launch, helpers, path):
 
 def test_same_process_is_kept(xrc_compat, helpers, probe):
     env = dict(os.environ, XRC_COMPAT_LIBRARY=str(probe))
-    with subprocess.Popen([xrc_compat, "run", helpers / "show-start"], env=env, stdout=subprocess.PIPE,
-                          stderr=subprocess.DEVNULL, text=True) as process:
+    with subprocess.Popen([xrc_compat, "run", helpers / "show-start"], env=env,
+                          stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         out, _ = process.communicate(timeout=30)
     assert f"pid={process.pid}\n" in out
 
@@ -135,7 +138,8 @@ def test_library_that_is_none(launch, helpers, tmp_path):
     text = tmp_path / "lib.so"
     text.write_text("no library")
     for path in (text, helpers / "show-start"):
-        refused(launch(helpers / "show-start", XRC_COMPAT_LIBRARY=str(path)), REFUSED, "is not a shared library")
+        refused(launch(helpers / "show-start", XRC_COMPAT_LIBRARY=str(path)), REFUSED,
+                "is not a shared library")
 
 
 UNFIT = ["with blank", "with:colon", "with$dollar"]
@@ -145,7 +149,8 @@ UNFIT = ["with blank", "with:colon", "with$dollar"]
 def test_library_path_that_ld_preload_cannot_carry(launch, helpers, probe, tmp_path, name):
     (tmp_path / name).mkdir()
     library = shutil.copy(probe, tmp_path / name / "lib.so")
-    refused(launch(helpers / "show-start", XRC_COMPAT_LIBRARY=str(library)), REFUSED, "cannot stand in LD_PRELOAD")
+    refused(launch(helpers / "show-start", XRC_COMPAT_LIBRARY=str(library)), REFUSED,
+            "cannot stand in LD_PRELOAD")
 
 
 @pytest.mark.parametrize("name", UNFIT)
@@ -184,7 +189,8 @@ def test_program_with_file_capabilities(launch, helpers, tmp_path):
     program = shutil.copy(helpers / "show-start", tmp_path / "privileged")
     try:
         # VFS_CAP_REVISION_2, effective; cap_net_bind_service permitted (linux/capability.h).
-        os.setxattr(program, "security.capability", struct.pack("<5I", 0x02000001, 1 << 10, 0, 0, 0))
+        os.setxattr(program, "security.capability", struct.pack("<5I", 0x02000001, 1 << 10, 0, 0,
+                                                                0))
     except OSError as error:
         pytest.skip(f"no file capabilities can be given here: {error}")
     refused(launch(program), REFUSED, "has file capabilities", "cp does not keep")
@@ -203,11 +209,13 @@ def test_program_not_found(launch):
 
 
 def test_interpreter_not_found(launch, tmp_path):
-    refused(launch(write_script(tmp_path / "script", "#!/nonexistent/sh")), NOT_FOUND, "interpreter /nonexistent/sh")
+    refused(launch(write_script(tmp_path / "script", "#!/nonexistent/sh")), NOT_FOUND,
+            "interpreter /nonexistent/sh")
 
 
 def test_program_not_executable(launch, tmp_path):
-    refused(launch(write_script(tmp_path / "script", "#!/bin/sh", 0o644)), NOT_EXECUTABLE, "may not be executed")
+    refused(launch(write_script(tmp_path / "script", "#!/bin/sh", 0o644)), NOT_EXECUTABLE,
+            "may not be executed")
     refused(launch(tmp_path), NOT_EXECUTABLE, "is a directory")
     os.mkfifo(tmp_path / "fifo", 0o755)
     refused(launch(tmp_path / "fifo"), NOT_EXECUTABLE, "is no regular file")
@@ -224,11 +232,13 @@ def test_file_that_is_no_program(launch, tmp_path):
 
 @pytest.mark.parametrize("line", ["#!", "#!\n", "#! \t\n", "#!/" + 300 * "x" + "\n"])
 def test_line_that_the_kernel_does_not_take_for_an_interpreter(launch, tmp_path, line):
-    refused(launch(write_script(tmp_path / "script", line)), NOT_EXECUTABLE, "neither an ELF program nor a script")
+    refused(launch(write_script(tmp_path / "script", line)), NOT_EXECUTABLE,
+            "neither an ELF program nor a script")
 
 
 def test_script_of_windows(launch, tmp_path):
-    refused(launch(write_script(tmp_path / "script", "#!/bin/sh\r\necho\r\n")), NOT_FOUND, "ends with a carriage return")
+    refused(launch(write_script(tmp_path / "script", "#!/bin/sh\r\necho\r\n")), NOT_FOUND,
+            "ends with a carriage return")
 
 
 @pytest.mark.parametrize("size", [20, 64, 100, 500, 5000])
@@ -236,7 +246,8 @@ def test_cut_off_program(launch, xrc_compat, run, helpers, tmp_path, size):
     half = tmp_path / "half"
     half.write_bytes((helpers / "show-start").read_bytes()[:size])
     half.chmod(0o755)
-    refused(launch(half), NOT_EXECUTABLE, "is an ELF file, but no whole program" if size >= 64 else "neither")
+    refused(launch(half), NOT_EXECUTABLE,
+            "is an ELF file, but no whole program" if size >= 64 else "neither")
     assert run([xrc_compat, "check", half]).returncode == NOT_EXECUTABLE
 
 
@@ -249,29 +260,33 @@ def test_other_elf_files(launch, helpers, tmp_path, kind):
     refused(launch(tmp_path / "other"), NOT_EXECUTABLE, "an object file or a core dump")
 
 
-def test_a_later_directory_of_path_wins_over_one_that_may_not_be_executed(launch, helpers, tmp_path):
+def test_a_later_directory_of_path_wins_over_one_that_may_not_be_executed(
+        launch, helpers, tmp_path):
     shutil.copy(helpers / "show-start", tmp_path / "show-start")
     (tmp_path / "show-start").chmod(0o644)
     assert launch("show-start", PATH=f"{tmp_path}:{helpers}").returncode == 0
     assert launch("show-start", PATH=f"{tmp_path}:/nonexistent").returncode == NOT_EXECUTABLE
 
 
-@pytest.mark.parametrize("arguments", [[], ["--"], ["--unknown", "true"], ["--softhca=", "true"],
-                                       ["--softhca=0", "true"], ["--softhca=17", "true"], ["--softhca=2x", "true"],
-                                       ["--softhca=-1", "true"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["--"], ["--unknown", "true"], ["--softhca=", "true"], ["--softhca=0", "true"],
+     ["--softhca=17", "true"], ["--softhca=2x", "true"], ["--softhca=-1", "true"]])
 def test_wrong_usage(launch, arguments):
     refused(launch(*arguments), REFUSED, "usage: xrc-compat run")
 
 
 @pytest.fixture
 def tree(tmp_path, xrc_compat, probe):
-    """A folder laid out like the build tree, with a softhca that only prints its arguments and starts the program."""
+    """A folder laid out like the build tree, with a softhca that only prints its arguments and
+    starts the program."""
     for folder in ("tools", "shim", "softhca/bin"):
         (tmp_path / folder).mkdir(parents=True)
     shutil.copy(xrc_compat, tmp_path / "tools")
     shutil.copy(probe, tmp_path / "shim" / "libxrc-compat.so.1")
     softhca = tmp_path / "softhca" / "bin" / "softhca"
-    softhca.write_text('#!/bin/sh\necho "softhca $1 $2 $3, preload ${LD_PRELOAD:-none}" >&2\nshift 3\nexec "$@"\n')
+    softhca.write_text(
+        '#!/bin/sh\necho "softhca $1 $2 $3, preload ${LD_PRELOAD:-none}" >&2\nshift 3\nexec "$@"\n')
     softhca.chmod(0o755)
     return tmp_path
 
@@ -290,7 +305,8 @@ def test_libraries_are_found_relative_to_the_command(run, tree, helpers):
 def test_command_reached_through_a_symlink(run, tree, helpers, tmp_path_factory):
     link = tmp_path_factory.mktemp("bin") / "xrc-compat"
     link.symlink_to(tree / "tools" / "xrc-compat")
-    result = run([link, "run", helpers / "show-start"], env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": ""})
+    result = run([link, "run", helpers / "show-start"],
+                 env={"LD_PRELOAD": "", "XRC_COMPAT_LIBRARY": ""})
     assert preload_of(result) == str(tree / "shim" / "libxrc-compat.so.1")
 
 
@@ -309,7 +325,8 @@ def test_softhca_has_two_devices_unless_told(run, tree, helpers):
 def test_softhca_is_told_the_model(run, tree, helpers):
     result = run_in(tree, run, "--softhca=2", "--model=connectx5", helpers / "show-start")
     assert "softhca run --devices=2 --model=connectx5," in result.stderr
-    refused(run_in(tree, run, "--model=connectx5", helpers / "show-start"), REFUSED, "add --softhca")
+    refused(run_in(tree, run, "--model=connectx5", helpers / "show-start"), REFUSED,
+            "add --softhca")
 
 
 def test_the_program_is_checked_before_softhca_is_started(run, tree):
@@ -320,16 +337,18 @@ def test_the_program_is_checked_before_softhca_is_started(run, tree):
 
 def test_missing_softhca(run, tree, helpers):
     (tree / "softhca" / "bin" / "softhca").unlink()
-    refused(run_in(tree, run, "--softhca", helpers / "show-start"), REFUSED, "softhca, the emulated HCA, is not there",
-            str(tree / "softhca" / "bin" / "softhca"))
+    refused(run_in(tree, run, "--softhca", helpers / "show-start"), REFUSED,
+            "softhca, the emulated HCA, is not there", str(tree / "softhca" / "bin" / "softhca"))
 
 
 def test_missing_library_names_every_place(run, tree, helpers):
     (tree / "shim" / "libxrc-compat.so.1").unlink()
-    refused(run_in(tree, run, helpers / "show-start"), REFUSED, str(tree / "shim" / "libxrc-compat.so.1"))
+    refused(run_in(tree, run, helpers / "show-start"), REFUSED,
+            str(tree / "shim" / "libxrc-compat.so.1"))
 
 
-@pytest.mark.parametrize("given, seen", [({}, "libibverbs.so.1"), ({"MV2_LIBIBVERBS_PATH": "/my/own.so"}, "/my/own.so")])
+@pytest.mark.parametrize("given, seen", [({}, "libibverbs.so.1"),
+                                         ({"MV2_LIBIBVERBS_PATH": "/my/own.so"}, "/my/own.so")])
 def test_says_to_mvapich2_where_libibverbs_is(launch, given, seen):
     """A default of the quirks' table does not replace a value that the user has set."""
     result = launch("printenv", "MV2_LIBIBVERBS_PATH", **given)

@@ -12,11 +12,15 @@ import pytest
 import models
 from running import free_port
 
-SECTIONS = ["1.1", "-", "5.1", "5.3", "5.4", "5.5", "5.6", "5.3", "5.8", "5.2", "5.6", "5.7", "5.6", "5.7", "5.3", "5.2"]
+SECTIONS = [
+    "1.1", "-", "5.1", "5.3", "5.4", "5.5", "5.6", "5.3", "5.8", "5.2", "5.6", "5.7", "5.6", "5.7",
+    "5.3", "5.2"
+]
 
 
 def rows(result):
-    return re.findall(r"^(ok|FAILED|limited|no device|not tried) +([\d.-]+) +(.*)$", result.stdout, re.M)
+    return re.findall(r"^(ok|FAILED|limited|no device|not tried) +([\d.-]+) +(.*)$", result.stdout,
+                      re.M)
 
 
 def outcome(result, section):
@@ -45,10 +49,11 @@ def test_the_device_is_chosen(model, run, xrc_compat):
 
 def test_between_two_hosts(run, softhca, xrc_compat):
     port = free_port()
-    script = (f'"$0" selftest --listen --device {models.device(1)} --port {port} & status=125; '
-              f'while [ $status = 125 ]; do sleep 0.1; '
-              f'"$0" selftest --device {models.device(0)} --connect 127.0.0.1 --port {port}; status=$?; done; '
-              f'wait; exit $status')
+    script = (
+        f'"$0" selftest --listen --device {models.device(1)} --port {port} & status=125; '
+        f'while [ $status = 125 ]; do sleep 0.1; '
+        f'"$0" selftest --device {models.device(0)} --connect 127.0.0.1 --port {port}; status=$?; done; '
+        f'wait; exit $status')
     result = run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat], timeout=60)
     assert result.returncode == 0, result
     assert [row[0] for row in rows(result)] == ["ok"] * len(SECTIONS)
@@ -58,7 +63,8 @@ def test_a_listener_that_cannot_serve_says_so(program):
     port = free_port()
     # Beside the standard streams and the socket at which it listens it may have no descriptor.
     argv = ["sh", "-c", f'ulimit -n 4; exec "$0" "" {port} listen', program]
-    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as listener:
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True) as listener:
         try:
             assert listener.stdout.readline() == f"listening on port {port}\n"
             with socket.create_connection(("127.0.0.1", port)):
@@ -91,8 +97,9 @@ def test_without_the_library_it_fails(run, softhca, program):
 def test_a_device_without_xrc(run, softhca, xrc_compat):
     result = run([softhca, "run", "--xrc=off", "--", xrc_compat, "selftest"])
     assert result.returncode == 4 and outcome(result, "-") == ["no device"]
-    assert result.stdout.endswith("\n1 passed, 0 failed, 15 not tried\n"
-                                  "there is no device to test; selftest --softhca does it on an emulated one\n")
+    assert result.stdout.endswith(
+        "\n1 passed, 0 failed, 15 not tried\n"
+        "there is no device to test; selftest --softhca does it on an emulated one\n")
 
 
 def test_a_kernel_that_does_not_share_receive_qps(run, softhca, xrc_compat):
@@ -102,7 +109,8 @@ def test_a_kernel_that_does_not_share_receive_qps(run, softhca, xrc_compat):
 
 
 def test_events_of_others_are_a_limit_of_the_kernel(run, softhca, xrc_compat):
-    """Where only the creator of a QP gets its events, that is a limit of the kernel, which is counted apart and is no failure."""
+    """Where only the creator of a QP gets its events, that is a limit of the kernel, which is
+    counted apart and is no failure."""
     result = run([softhca, "run", "--open_events=off", "--", xrc_compat, "selftest"], timeout=60)
     assert (result.returncode, outcome(result, "5.8")) == (0, ["limited"]), result
     assert "this kernel tells only the creator of a receive QP" in result.stdout
@@ -118,10 +126,13 @@ def test_events_of_others_are_a_limit_of_the_kernel(run, softhca, xrc_compat):
     ("0", "FAILED", "no event for the creator"),
     ("012", "FAILED", "no event for the creator the survivor the victim"),
 ])
-def test_anything_else_that_is_missing_is_a_failure(model, run, softhca, xrc_compat, helpers, deaf, verdict, detail):
+def test_anything_else_that_is_missing_is_a_failure(model, run, softhca, xrc_compat, helpers, deaf,
+                                                    verdict, detail):
     preload = helpers / "libdeaf.so"
-    result = run([softhca, "run", "--", "sh", "-c", 'LD_PRELOAD=$0:$LD_PRELOAD DEAF=$1 exec "$2" selftest', preload, deaf,
-                  xrc_compat], timeout=60)
+    result = run([
+        softhca, "run", "--", "sh", "-c", 'LD_PRELOAD=$0:$LD_PRELOAD DEAF=$1 exec "$2" selftest',
+        preload, deaf, xrc_compat
+    ], timeout=60)
     assert outcome(result, "5.8") == [verdict] and detail in result.stdout, result
     assert result.returncode == (verdict == "FAILED")
 
@@ -130,8 +141,8 @@ def test_an_end_in_the_middle_leaves_no_file(model, xrc_compat, tmp_path):
     reading, writing = os.pipe()
     os.close(reading)  # the first line that it writes is its end
     with os.fdopen(writing) as stdout:
-        done = subprocess.run([xrc_compat, "selftest", "--softhca=1"], stdout=stdout, env=dict(os.environ, TMPDIR=str(tmp_path)),
-                              timeout=60)
+        done = subprocess.run([xrc_compat, "selftest", "--softhca=1"], stdout=stdout, env=dict(
+            os.environ, TMPDIR=str(tmp_path)), timeout=60)
     assert done.returncode in (-signal.SIGPIPE, 128 + signal.SIGPIPE)
     assert list(tmp_path.glob("xrc-selftest-*")) == []
 
@@ -139,23 +150,28 @@ def test_an_end_in_the_middle_leaves_no_file(model, xrc_compat, tmp_path):
 @pytest.mark.parametrize("parent", ["/nonexistent", "/proc", "/bin/sh", "relative"])
 def test_a_folder_for_temporary_files_that_is_none(run, softhca, xrc_compat, parent):
     """The first check shows that it begins; a device without XRC makes the rest short."""
-    result = run([softhca, "run", "--xrc=off", "--", xrc_compat, "selftest"], env={"TMPDIR": parent}, timeout=60)
+    result = run([softhca, "run", "--xrc=off", "--", xrc_compat, "selftest"],
+                 env={"TMPDIR": parent}, timeout=60)
     assert (result.returncode, outcome(result, "1.1")) == (4, ["ok"]), result
 
 
-@pytest.mark.parametrize("words", [["--device=nonsense7"], ["--port=70000"], ["--connect=no such host"]])
+@pytest.mark.parametrize("words",
+                         [["--device=nonsense7"], ["--port=70000"], ["--connect=no such host"]])
 def test_a_value_may_be_in_the_same_word(model, run, xrc_compat, words):
     """It reaches the self-test, which says what is wrong with it."""
     result = run([xrc_compat, "selftest", "--softhca", *words], timeout=60)
     assert result.returncode in (4, 125) and "usage: xrc-compat selftest" not in result.stderr
-    assert re.search("no device nonsense7|from 1 to 65535|on the other host, no such host", result.stdout + result.stderr)
+    assert re.search("no device nonsense7|from 1 to 65535|on the other host, no such host",
+                     result.stdout + result.stderr)
 
 
 def test_an_emulator_as_strict_as_possible(run, softhca, xrc_compat):
-    assert run([softhca, "run", "--strict=on", "--", xrc_compat, "selftest"], timeout=60).returncode == 0
+    assert run([softhca, "run", "--strict=on", "--", xrc_compat, "selftest"],
+               timeout=60).returncode == 0
 
 
-@pytest.mark.parametrize("arguments", [["nonsense"], ["--device"], ["--nonsense"], ["--listen", "--connect", "x"]])
+@pytest.mark.parametrize(
+    "arguments", [["nonsense"], ["--device"], ["--nonsense"], ["--listen", "--connect", "x"]])
 def test_wrong_usage(run, xrc_compat, arguments):
     result = run([xrc_compat, "selftest", "--softhca", *arguments])
     assert (result.returncode, result.stdout) == (125, "")

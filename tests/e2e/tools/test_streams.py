@@ -1,20 +1,22 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Standard streams that are full or closed: lost output is an error, and no other file gets the number of a closed stream."""
+"""Standard streams that are full or closed: lost output is an error, and no other file gets the
+number of a closed stream."""
 
 import subprocess
 
 import pytest
 
 # Each prints something, and ends with 0 or 1 when it can.
-PRINTING = [["--help"], ["--version"], ["env"], ["doctor"], ["check", "sh"], ["check", "--json", "sh"], ["ps"], ["ps", "--json"],
-            ["ps", "--watch"], ["selftest", "--softhca"]]
+PRINTING = [["--help"], ["--version"], ["env"], ["doctor"], ["check", "sh"],
+            ["check", "--json", "sh"], ["ps"], ["ps", "--json"], ["ps", "--watch"],
+            ["selftest", "--softhca"]]
 LOSING = pytest.mark.parametrize("where", [">/dev/full", ">&-"], ids=["full", "closed"])
 
 
 def shell(command, *words):
     """Runs a shell command, in which "$@" are @words."""
-    return subprocess.run(["sh", "-c", command, "sh", *map(str, words)], stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=120)
+    return subprocess.run(["sh", "-c", command, "sh", *map(str, words)], stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=120)
 
 
 @LOSING
@@ -42,7 +44,8 @@ def test_what_is_not_needed_may_be_closed(xrc_compat):
 
 def test_a_command_without_output_needs_no_standard_output(xrc_compat, tmp_path):
     for command in ('"$@" >/dev/full', '"$@" <&- >&- 2>&-'):
-        assert shell(command, xrc_compat, "trace", "--json", "--output", tmp_path / "trace", "true").returncode == 0
+        assert shell(command, xrc_compat, "trace", "--json", "--output", tmp_path / "trace",
+                     "true").returncode == 0
 
 
 @pytest.mark.parametrize("words", [[], ["--softhca"]], ids=["run", "run --softhca"])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat trace` sees every legacy call of every process, changes none, and knows what was left registered."""
+"""`xrc-compat trace` sees every legacy call of every process, changes none, and knows what was left
+registered."""
 
 import json
 import os
@@ -16,8 +17,11 @@ from waiting import process_state, wait_for
 pytestmark = pytest.mark.any_model
 
 # The functions for which abi/symbols.tab lists arguments.
-SYMBOLS = (pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "abi" / "symbols.tab").read_text().splitlines()
-FUNCTIONS = [line.split()[0] for line in SYMBOLS if line.startswith("ibv_") and line.split()[5] != "-"]
+SYMBOLS = (pathlib.Path(os.environ["XRC_COMPAT_SOURCE_ROOT"]) / "abi" /
+           "symbols.tab").read_text().splitlines()
+FUNCTIONS = [
+    line.split()[0] for line in SYMBOLS if line.startswith("ibv_") and line.split()[5] != "-"
+]
 
 
 @pytest.fixture
@@ -38,8 +42,8 @@ def trace(run, xrc_compat, tmp_path, sanitizer_env):
     def _trace(*program, options=("--softhca=2",)):
         output = tmp_path / "trace.json"
         output.unlink(missing_ok=True)
-        result = run([xrc_compat, "trace", *options, "--json", "--output", output, "--", *program], timeout=60,
-                     env=sanitizer_env)
+        result = run([xrc_compat, "trace", *options, "--json", "--output", output, "--", *program],
+                     timeout=60, env=sanitizer_env)
         return result, json.loads(output.read_text())
 
     return _trace
@@ -72,27 +76,36 @@ def test_the_calls_of_the_cluster_add_up(trace, programs):
     assert counts["ibv_open_xrc_domain"] == counts["ibv_close_xrc_domain"] >= 4
     assert document["left"] == []
     assert sum(site["calls"] for site in document["sites"]) == len(document["calls"])
-    assert sum(site["failures"] for site in document["sites"]) == sum(call["failed"] for call in document["calls"])
+    assert sum(site["failures"] for site in document["sites"]) == sum(
+        call["failed"] for call in document["calls"])
 
 
 def test_arguments_and_results_are_decoded(trace, programs):
     _, document = trace(programs["selftest"])
     opened = calls_of(document, "ibv_open_xrc_domain")
-    assert {(call["arguments"]["oflag"], call["result"].split()[-1]) for call in opened if call["failed"]} == {
-        ("0", "EAGAIN"), ("O_CREAT", "EBADF"), ("O_CREAT|O_EXCL", "EINVAL")}
+    assert {(call["arguments"]["oflag"], call["result"].split()[-1]) for call in opened
+            if call["failed"]} == {("0", "EAGAIN"), ("O_CREAT", "EBADF"),
+                                   ("O_CREAT|O_EXCL", "EINVAL")}
     assert {call["result"] for call in calls_of(document, "ibv_close_xrc_domain")} == {"0", "EBUSY"}
-    [init, rtr] = [call for call in calls_of(document, "ibv_modify_xrc_rcv_qp") if not call["failed"]]
-    assert init["arguments"]["attr"].startswith("{qp_state=INIT, ") and "port_num=1" in init["arguments"]["attr"]
-    assert init["arguments"]["attr_mask"] == "IBV_QP_STATE|IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX|IBV_QP_PORT"
+    [init,
+     rtr] = [call for call in calls_of(document, "ibv_modify_xrc_rcv_qp") if not call["failed"]]
+    assert init["arguments"]["attr"].startswith(
+        "{qp_state=INIT, ") and "port_num=1" in init["arguments"]["attr"]
+    assert init["arguments"][
+        "attr_mask"] == "IBV_QP_STATE|IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX|IBV_QP_PORT"
     assert "ah_attr.dlid=1, ah_attr.sl=0, ah_attr.src_path_bits=0, ah_attr.is_global=0, ah_attr.port_num=1" in (
         rtr["arguments"]["attr"])
     assert "path_mtu=" in rtr["arguments"]["attr"] and "min_rnr_timer=12" in rtr["arguments"]["attr"]
     [created] = calls_of(document, "ibv_create_xrc_rcv_qp")
     number = created["result"].split()[-1]
-    assert {call["arguments"]["xrc_qp_num"] for call in calls_of(document, "ibv_reg_xrc_rcv_qp")} == {number, "0xfffffe"}
-    assert "{qp_state=RTR" in [call for call in calls_of(document, "ibv_query_xrc_rcv_qp") if not call["failed"]][0]["result"]
+    assert {call["arguments"]["xrc_qp_num"]
+            for call in calls_of(document, "ibv_reg_xrc_rcv_qp")} == {number, "0xfffffe"}
+    assert "{qp_state=RTR" in [
+        call for call in calls_of(document, "ibv_query_xrc_rcv_qp") if not call["failed"]
+    ][0]["result"]
     qp = calls_of(document, "ibv_create_qp")[0]["arguments"]["qp_init_attr"]
-    assert calls_of(document, "ibv_create_xrc_srq")[0]["arguments"]["srq_init_attr"] == "{max_wr=4, max_sge=1, srq_limit=0}"
+    assert calls_of(document, "ibv_create_xrc_srq"
+                    )[0]["arguments"]["srq_init_attr"] == "{max_wr=4, max_sge=1, srq_limit=0}"
     assert qp.startswith("{qp_type=IBV_QPT_XRC, ") and "max_send_wr=4, max_send_sge=1" in qp
 
 
@@ -101,7 +114,8 @@ def test_the_backtrace_goes_through_the_program(trace, programs):
     for call in document["calls"]:
         symbols = [frame["symbol"] for frame in call["backtrace"]]
         assert "main" in symbols and call["duration_ns"] > 0
-        assert not any("trace" in frame["module"] or "libc.so" in frame["module"] for frame in call["backtrace"])
+        assert not any("trace" in frame["module"] or "libc.so" in frame["module"]
+                       for frame in call["backtrace"])
         assert symbols[-1] == "main"
         assert call["backtrace"][0]["module"] == str(programs["cluster"])
     lines = {call["backtrace"][0]["line"] for call in calls_of(document, "ibv_create_xrc_rcv_qp")}
@@ -109,8 +123,9 @@ def test_the_backtrace_goes_through_the_program(trace, programs):
     assert all(line and line.startswith(source + ":") for line in lines) or lines == {None}
 
 
-@pytest.mark.skipif(subprocess.run(["sh", "-c", "command -v addr2line"], capture_output=True).returncode != 0,
-                    reason="addr2line is not installed")
+@pytest.mark.skipif(
+    subprocess.run(["sh", "-c", "command -v addr2line"], capture_output=True).returncode != 0,
+    reason="addr2line is not installed")
 def test_the_line_is_that_of_the_call(trace, programs, source_root):
     _, document = trace(programs["hold"], "/nonexistent/file", 1)
     assert document["calls"] == [] and document["exit_status"] == 1
@@ -124,24 +139,30 @@ def test_the_line_is_that_of_the_call(trace, programs, source_root):
 
 
 # {verb that the library calls for legacy functions only: the kernel's command for it}
-COMMANDS = {"ibv_open_xrcd": "OPEN_XRCD", "ibv_close_xrcd": "CLOSE_XRCD", "ibv_create_srq_ex": "CREATE_XSRQ",
-            "ibv_cmd_open_qp": "OPEN_QP"}
+COMMANDS = {
+    "ibv_open_xrcd": "OPEN_XRCD", "ibv_close_xrcd": "CLOSE_XRCD",
+    "ibv_create_srq_ex": "CREATE_XSRQ", "ibv_cmd_open_qp": "OPEN_QP"
+}
 
 
 def became(document, function):
-    """For each call of a legacy function, the verbs that it became and their errors, without questions to the device."""
-    return [[(verb["function"], verb["error"]) for verb in call["became"] if verb["function"] != "ibv_get_device_guid"]
-            for call in calls_of(document, function)]
+    """For each call of a legacy function, the verbs that it became and their errors, without
+    questions to the device."""
+    return [[(verb["function"], verb["error"]) for verb in call["became"]
+             if verb["function"] != "ibv_get_device_guid"] for call in calls_of(document, function)]
 
 
 @pytest.fixture
 def trace_on(run, softhca, xrc_compat, tmp_path):
-    """trace_on(settings, program...): (the JSON document, [the commands that succeeded in the kernel])."""
+    """trace_on(settings, program...): (the JSON document, [the commands that succeeded in the
+    kernel])."""
 
     def _trace_on(settings, *program):
         output, kernel = tmp_path / "trace.json", tmp_path / "kernel"
-        argv = [softhca, "run", "--devices=2", f"--trace={kernel}", *settings, "--", xrc_compat, "trace", "--json",
-                "--output", output, "--", *program]
+        argv = [
+            softhca, "run", "--devices=2", f"--trace={kernel}", *settings, "--", xrc_compat,
+            "trace", "--json", "--output", output, "--", *program
+        ]
         run(argv, timeout=60)
         return json.loads(output.read_text()), re.findall(r" (\w+): ok$", kernel.read_text(), re.M)
 
@@ -150,26 +171,38 @@ def trace_on(run, softhca, xrc_compat, tmp_path):
 
 def test_what_each_call_became_is_what_the_kernel_saw(trace_on, programs):
     document, kernel = trace_on([], programs["cluster"])
-    verbs = [verb["function"] for call in document["calls"] for verb in call["became"] if not verb["error"]]
-    assert {verb: verbs.count(verb) for verb in COMMANDS} == {verb: kernel.count(COMMANDS[verb]) for verb in COMMANDS}
-    assert verbs.count("ibv_create_qp_ex") + verbs.count("ibv_create_qp") == kernel.count("CREATE_QP")
+    verbs = [
+        verb["function"] for call in document["calls"] for verb in call["became"]
+        if not verb["error"]
+    ]
+    assert {verb: verbs.count(verb)
+            for verb in COMMANDS} == {verb: kernel.count(COMMANDS[verb]) for verb in COMMANDS}
+    assert verbs.count("ibv_create_qp_ex") + verbs.count("ibv_create_qp") == kernel.count(
+        "CREATE_QP")
     # The creator's handle, and three opened ones.
-    assert sorted(became(document, "ibv_unreg_xrc_rcv_qp")) == [[("ibv_cmd_destroy_qp", None)]] * 3 + [[("ibv_destroy_qp", None)]]
+    assert sorted(became(document,
+                         "ibv_unreg_xrc_rcv_qp")) == [[("ibv_cmd_destroy_qp", None)]] * 3 + [[
+                             ("ibv_destroy_qp", None)
+                         ]]
     assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ibv_cmd_open_qp", None)]] * 3
-    assert sum(row["calls"] for row in document["became"]) == sum(len(call["became"]) for call in document["calls"])
+    assert sum(row["calls"] for row in document["became"]) == sum(
+        len(call["became"]) for call in document["calls"])
     for call in document["calls"]:
         assert 0 < sum(verb["duration_ns"] for verb in call["became"]) <= call["duration_ns"]
 
 
 def test_an_error_of_the_kernel_is_told(trace_on, build_root):
-    document, kernel = trace_on(["--open_qp=off"], build_root / "tests" / "e2e" / "shim" / "contract", "--mode=contexts",
-                                "--only=another registers: ENOSYS, and again", "no_open_qp")
+    document, kernel = trace_on(
+        ["--open_qp=off"], build_root / "tests" / "e2e" / "shim" / "contract", "--mode=contexts",
+        "--only=another registers: ENOSYS, and again", "no_open_qp")
     assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ibv_cmd_open_qp", "EOPNOTSUPP")]] * 2
-    assert all(call["failed"] for call in calls_of(document, "ibv_reg_xrc_rcv_qp")) and "OPEN_QP" not in kernel
+    assert all(call["failed"]
+               for call in calls_of(document, "ibv_reg_xrc_rcv_qp")) and "OPEN_QP" not in kernel
 
 
 def test_both_halves_of_a_two_way_qp(trace, programs):
-    """One QP of qperf is two of today's with one visible number, and each call on it becomes two calls."""
+    """One QP of qperf is two of today's with one visible number, and each call on it becomes two
+    calls."""
     result, document = trace(programs["qperf"], "--poll")
     assert result.returncode == 0, result
     assert all({"ibv_create_qp", "ibv_create_qp_ex"} <= {verb for verb, _ in verbs}
@@ -178,7 +211,10 @@ def test_both_halves_of_a_two_way_qp(trace, programs):
         for verbs in became(document, function):
             assert verbs.count((function, None)) == 2, (function, verbs)
     numbers = {call["result"].split()[-1] for call in calls_of(document, "ibv_create_qp")}
-    assert {call["arguments"]["qp"].split("qp_num=")[1].rstrip("}") for call in calls_of(document, "ibv_modify_qp")} == numbers
+    assert {
+        call["arguments"]["qp"].split("qp_num=")[1].rstrip("}")
+        for call in calls_of(document, "ibv_modify_qp")
+    } == numbers
 
 
 def test_ordinary_calls_are_not_legacy_ones(trace, build_root):
@@ -191,10 +227,14 @@ def test_ordinary_calls_are_not_legacy_ones(trace, build_root):
 def test_srqs_of_the_program_are_seen(trace, build_root):
     result, document = trace(build_root / "tests" / "e2e" / "shim" / "contract", "srq")
     assert result.returncode == 0, result
-    limits = {call["arguments"]["srq_attr"].split("srq_limit=")[1] for call in calls_of(document, "ibv_modify_srq")}
+    limits = {
+        call["arguments"]["srq_attr"].split("srq_limit=")[1]
+        for call in calls_of(document, "ibv_modify_srq")
+    }
     assert limits - {"0}"}
     for call in calls_of(document, "ibv_query_srq"):
-        assert call["failed"] or re.search(r"^0, \{max_wr=[1-9]\d*, max_sge=[1-9]\d*, srq_limit=\d+\}$", call["result"]), call
+        assert call["failed"] or re.search(
+            r"^0, \{max_wr=[1-9]\d*, max_sge=[1-9]\d*, srq_limit=\d+\}$", call["result"]), call
 
 
 def test_functions_that_were_looked_up_with_a_version_are_seen(trace, programs):
@@ -202,22 +242,33 @@ def test_functions_that_were_looked_up_with_a_version_are_seen(trace, programs):
         result, document = trace(programs["lookup"], way, options=["--softhca=1"])
         assert result.returncode == 0, result
         called = {call["function"] for call in document["calls"]}
-        assert called >= {"ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp", "ibv_create_qp"}, way
-        assert all(call["backtrace"][0]["module"] == str(programs["lookup"]) for call in document["calls"])
+        assert called >= {
+            "ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp", "ibv_create_qp"
+        }, way
+        assert all(
+            call["backtrace"][0]["module"] == str(programs["lookup"]) for call in document["calls"])
 
 
 def test_functions_that_were_looked_up_are_seen(trace, programs):
     result, document = trace(programs["dlopen"])
     assert result.returncode == 0, result
     called = {call["function"] for call in document["calls"]}
-    assert {"ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp", "ibv_reg_xrc_rcv_qp", "ibv_create_qp"} <= called
-    assert all(call["backtrace"][0]["module"] == str(programs["dlopen"]) for call in document["calls"])
+    assert {
+        "ibv_open_xrc_domain", "ibv_create_xrc_srq", "ibv_create_xrc_rcv_qp", "ibv_reg_xrc_rcv_qp",
+        "ibv_create_qp"
+    } <= called
+    assert all(
+        call["backtrace"][0]["module"] == str(programs["dlopen"]) for call in document["calls"])
 
 
 def test_what_a_killed_program_leaves(xrc_compat, programs, tmp_path):
     output = tmp_path / "trace.json"
-    argv = [xrc_compat, "trace", "--softhca", "--json", "--output", output, "--", programs["hold"], tmp_path / "domain", 2]
-    process = subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, text=True, start_new_session=True)
+    argv = [
+        xrc_compat, "trace", "--softhca", "--json", "--output", output, "--", programs["hold"],
+        tmp_path / "domain", 2
+    ]
+    process = subprocess.Popen([str(a) for a in argv], stdout=subprocess.PIPE, text=True,
+                               start_new_session=True)
     try:
         said = dict(process.stdout.readline().split()[:2] for _ in range(2))
         for role in ("registrant", "creator"):
@@ -230,8 +281,10 @@ def test_what_a_killed_program_leaves(xrc_compat, programs, tmp_path):
     left = json.loads(output.read_text())["left"]
     found = sorted((row["what"], row["pid"], row["backtrace"][0]["symbol"]) for row in left)
     creator, registrant = int(said["creator"]), int(said["registrant"])
-    assert [row[:2] for row in found if row[0] == "domain"] == sorted([("domain", creator), ("domain", registrant)])
-    assert [row[1] for row in found if row[0] == "registration"] == sorted([creator, creator, registrant])
+    assert [row[:2] for row in found if row[0] == "domain"] == sorted([("domain", creator),
+                                                                       ("domain", registrant)])
+    assert [row[1] for row in found if row[0] == "registration"] == sorted(
+        [creator, creator, registrant])
     # Inlining may hide the innermost function, never all of them.
     assert all(any(frame["symbol"] == "main" for frame in row["backtrace"]) for row in left)
 
@@ -241,8 +294,9 @@ def test_the_trace_for_people(run, xrc_compat, programs):
     assert result.returncode == 0 and "ibv_" not in result.stdout
     text = result.stderr
     assert "port to" not in text
-    assert re.search(r"^\d+ ibv_open_xrc_domain\(context=0x\w+, fd=-?\d+, oflag=O_CREAT\) = 0x\w+ <[\d.]+ [um]s> "
-                     r"\[ibv_open_xrcd <[\d.]+ [um]s>\] \[site \d+\]$", text, re.M)
+    assert re.search(
+        r"^\d+ ibv_open_xrc_domain\(context=0x\w+, fd=-?\d+, oflag=O_CREAT\) = 0x\w+ <[\d.]+ [um]s> "
+        r"\[ibv_open_xrcd <[\d.]+ [um]s>\] \[site \d+\]$", text, re.M)
     assert "      here: ibv_create_srq_ex 4 times, ibv_get_srq_num 4 times\n" in text
     assert "legacy calls, by the place" in text
     assert text.endswith("Nothing was left registered.\n")
@@ -251,17 +305,22 @@ def test_the_trace_for_people(run, xrc_compat, programs):
 
 
 def test_what_to_port_to_is_an_option(run, xrc_compat, programs):
-    text = run([xrc_compat, "trace", "--softhca=2", "--port-to", "--", programs["cluster"]], timeout=60).stderr
+    text = run([xrc_compat, "trace", "--softhca=2", "--port-to", "--", programs["cluster"]],
+               timeout=60).stderr
     assert text.count("\n      port to: ibv_open_qp(context, attr)") == 1
 
 
 def test_the_porting_report(run, xrc_compat, programs, tmp_path):
     report = tmp_path / "port.md"
-    result = run([xrc_compat, "trace", "--softhca=2", "--output", tmp_path / "trace", "--porting-report", report, "--",
-                  programs["cluster"]], timeout=60)
+    result = run([
+        xrc_compat, "trace", "--softhca=2", "--output", tmp_path / "trace", "--porting-report",
+        report, "--", programs["cluster"]
+    ], timeout=60)
     assert (result.returncode, result.stderr) == (0, "")
     text = report.read_text()
-    called = set(FUNCTIONS) - {"ibv_query_xrc_rcv_qp", "ibv_query_qp", "ibv_modify_srq", "ibv_query_srq"}
+    called = set(FUNCTIONS) - {
+        "ibv_query_xrc_rcv_qp", "ibv_query_qp", "ibv_modify_srq", "ibv_query_srq"
+    }
     assert {name for name in FUNCTIONS if f"\n## `{name}`\n" in text} == called
     assert "It became, in this run: ibv_cmd_open_qp 3 times" in text
     assert "Port to: ibv_open_qp(context, attr)" in text and "Nothing was left registered." in text
@@ -274,7 +333,9 @@ def test_a_program_without_legacy_calls_keeps_its_status(run, xrc_compat, progra
     assert result.stderr == "err\n\nThe program made no legacy call.\n"
 
 
-@pytest.fixture(params=["no such file", "not executable", "no program", "missing library", "missing library, emulated"])
+@pytest.fixture(params=[
+    "no such file", "not executable", "no program", "missing library", "missing library, emulated"
+])
 def no_start(request, tmp_path):
     """(options, program that cannot be started, its exit status)"""
     program = tmp_path / "program"
@@ -289,15 +350,18 @@ def no_start(request, tmp_path):
         return [], program, 126
     library = tmp_path / "libgone.so"
     for source, *flags in [("int gone(void) { return 0; }", "-shared", "-fPIC", "-o", library),
-                           ("int gone(void); int main(void) { return gone(); }", "-o", program, library)]:
-        subprocess.run(["cc", "-x", "c", "-", "-x", "none", *flags], input=source, text=True, check=True, timeout=60)
+                           ("int gone(void); int main(void) { return gone(); }", "-o", program,
+                            library)]:
+        subprocess.run(["cc", "-x", "c", "-", "-x", "none", *flags], input=source, text=True,
+                       check=True, timeout=60)
     library.unlink()
     return ["--softhca=1"] if "emulated" in request.param else [], program, 127
 
 
 def test_a_program_that_does_not_start(run, xrc_compat, tmp_path, no_start):
     options, program, status = no_start
-    result = run([xrc_compat, "trace", "--porting-report", tmp_path / "report", *options, "--", program])
+    result = run(
+        [xrc_compat, "trace", "--porting-report", tmp_path / "report", *options, "--", program])
     assert result.returncode == status
     why, said = result.stderr.split("\n\n")
     assert str(program) in why
@@ -306,8 +370,12 @@ def test_a_program_that_does_not_start(run, xrc_compat, tmp_path, no_start):
 
 
 def test_what_a_program_is_called_does_not_reach_the_report_raw(run, xrc_compat, tmp_path):
-    run([xrc_compat, "trace", "--porting-report", tmp_path / "report", "--", os.fsdecode(b"./a\x1b[2J\n# forged\xff")])
-    assert (tmp_path / "report").read_text().splitlines()[0] == "# Legacy XRC verbs in `./a?[2J?# forged?`"
+    run([
+        xrc_compat, "trace", "--porting-report", tmp_path / "report", "--",
+        os.fsdecode(b"./a\x1b[2J\n# forged\xff")
+    ])
+    assert (tmp_path /
+            "report").read_text().splitlines()[0] == "# Legacy XRC verbs in `./a?[2J?# forged?`"
 
 
 def test_json_of_a_program_that_does_not_start(run, xrc_compat, no_start):
@@ -332,7 +400,8 @@ def test_without_the_command_nothing_is_loaded(run, xrc_compat, programs):
 def test_a_signal_reaches_the_program(xrc_compat, tmp_path, name):
     ready = tmp_path / "ready"
     script = f"trap 'exit 9' {name}; touch {ready}; i=0; while [ $i -lt 300 ]; do sleep 0.1; i=$((i+1)); done"
-    process = subprocess.Popen([str(xrc_compat), "trace", "--", "sh", "-c", script], stderr=subprocess.PIPE)
+    process = subprocess.Popen([str(xrc_compat), "trace", "--", "sh", "-c", script],
+                               stderr=subprocess.PIPE)
     wait_for(ready.exists)
     process.send_signal(getattr(signal, f"SIG{name}"))
     process.communicate(timeout=60)
@@ -343,8 +412,8 @@ def test_who_reads_the_trace_may_go_first(xrc_compat):
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing) as stderr:
-        done = subprocess.run([xrc_compat, "trace", "--", "sh", "-c", "echo $XRC_COMPAT_TRACE"], stdout=subprocess.PIPE,
-                              stderr=stderr, text=True, timeout=60)
+        done = subprocess.run([xrc_compat, "trace", "--", "sh", "-c", "echo $XRC_COMPAT_TRACE"],
+                              stdout=subprocess.PIPE, stderr=stderr, text=True, timeout=60)
     assert done.returncode == 125 and not os.path.exists(os.path.dirname(done.stdout.strip()))
 
 
@@ -361,10 +430,12 @@ def full_pipe():
 
 
 def test_a_signal_does_not_tear_the_trace(xrc_compat, tmp_path):
-    """It comes while the command waits until somebody reads: one of several does, and none may harm at any other time."""
+    """It comes while the command waits until somebody reads: one of several does, and none may harm
+    at any other time."""
     note = tmp_path / "pid"
     reader, writer = full_pipe()
-    tracer = subprocess.Popen([xrc_compat, "trace", "--", "sh", "-c", 'echo $$ >"$0"', note], stderr=writer)
+    tracer = subprocess.Popen([xrc_compat, "trace", "--", "sh", "-c", 'echo $$ >"$0"', note],
+                              stderr=writer)
     writer.close()
     pid = wait_for(lambda: note.exists() and note.read_text().strip())
     wait_for(lambda: process_state(pid) == "X")
@@ -379,24 +450,29 @@ def test_a_signal_does_not_tear_the_trace(xrc_compat, tmp_path):
 def test_the_program_has_the_signals_that_it_has_without(run, xrc_compat):
     show = ["grep", "-E", "^Sig(Ign|Blk)", "/proc/self/status"]
     assert run([xrc_compat, "trace", "--", *show]).stdout == run(show).stdout
-    assert run([xrc_compat, "trace", "--", "sh", "-c", "kill -PIPE $$"]).returncode == 128 + signal.SIGPIPE
+    assert run([xrc_compat, "trace", "--", "sh", "-c",
+                "kill -PIPE $$"]).returncode == 128 + signal.SIGPIPE
 
 
-def test_a_tracer_that_is_killed_does_not_take_the_program_along(run, xrc_compat, programs, softhca, tmp_path):
+def test_a_tracer_that_is_killed_does_not_take_the_program_along(run, xrc_compat, programs, softhca,
+                                                                 tmp_path):
     marker = tmp_path / "end"
-    script = (f'"$0" trace --output {tmp_path}/trace -- sh -c \'touch {tmp_path}/ready; until [ -e {tmp_path}/killed ]; do sleep 0.05; done; '
-              f'"$0" >{tmp_path}/said 2>&1; echo $? >{marker}\' "$1" & tracer=$!; '
-              f'until [ -e {tmp_path}/ready ]; do sleep 0.05; done; kill -9 $tracer; wait $tracer; touch {tmp_path}/killed; '
-              f'until [ -s {marker} ]; do sleep 0.05; done')
-    run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat, programs["cluster"]], timeout=60,
-        env={"TMPDIR": str(tmp_path)})
+    script = (
+        f'"$0" trace --output {tmp_path}/trace -- sh -c \'touch {tmp_path}/ready; until [ -e {tmp_path}/killed ]; do sleep 0.05; done; '
+        f'"$0" >{tmp_path}/said 2>&1; echo $? >{marker}\' "$1" & tracer=$!; '
+        f'until [ -e {tmp_path}/ready ]; do sleep 0.05; done; kill -9 $tracer; wait $tracer; touch {tmp_path}/killed; '
+        f'until [ -s {marker} ]; do sleep 0.05; done')
+    run([softhca, "run", "--devices=2", "--", "sh", "-c", script, xrc_compat, programs["cluster"]],
+        timeout=60, env={"TMPDIR": str(tmp_path)})
     assert marker.read_text() == "0\n", (tmp_path / "said").read_text()
     assert "ibv_" not in (tmp_path / "trace").read_text()
 
 
-@pytest.mark.parametrize("parent", ["/tmp", "/nonexistent", "/proc", "/bin/sh", "/nonexistent" * 20, "relative"])
+@pytest.mark.parametrize(
+    "parent", ["/tmp", "/nonexistent", "/proc", "/bin/sh", "/nonexistent" * 20, "relative"])
 def test_no_temporary_file_is_left(run, xrc_compat, parent):
-    socket = run([xrc_compat, "trace", "--", "sh", "-c", "echo $XRC_COMPAT_TRACE"], env={"TMPDIR": parent}).stdout.strip()
+    socket = run([xrc_compat, "trace", "--", "sh", "-c", "echo $XRC_COMPAT_TRACE"],
+                 env={"TMPDIR": parent}).stdout.strip()
     assert socket.startswith("/tmp/xrc-trace-") and not os.path.exists(os.path.dirname(socket))
 
 
@@ -408,7 +484,8 @@ def test_a_program_that_is_not_there(run, xrc_compat):
 @pytest.mark.parametrize("arguments", [[], ["--nonsense", "true"], ["--output"], ["--json"]])
 def test_wrong_usage(run, xrc_compat, arguments):
     result = run([xrc_compat, "trace", *arguments])
-    assert (result.returncode, result.stdout) == (125, "") and "usage: xrc-compat trace" in result.stderr
+    assert (result.returncode, result.stdout) == (125,
+                                                  "") and "usage: xrc-compat trace" in result.stderr
 
 
 @pytest.mark.parametrize("arguments, says", [
@@ -430,7 +507,9 @@ def test_a_file_that_cannot_be_written_is_told_before_the_program_runs(run, xrc_
 @pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
 @pytest.mark.parametrize("option, what", [("--output", "trace"), ("--porting-report", "report")])
 def test_a_file_that_takes_nothing(run, xrc_compat, programs, form, option, what):
-    result = run([xrc_compat, "trace", "--softhca=2", *form, option, "/dev/full", "--", programs["cluster"]], timeout=60)
+    result = run(
+        [xrc_compat, "trace", "--softhca=2", *form, option, "/dev/full", "--", programs["cluster"]],
+        timeout=60)
     assert result.returncode == 125 and f"xrc-compat: cannot write the {what} to /dev/full: " in result.stderr
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat trace` with parallel programs: no call of any rank is lost, and ranks that it did not reach are told of."""
+"""`xrc-compat trace` with parallel programs: no call of any rank is lost, and ranks that it did not
+reach are told of."""
 
 import json
 import os
@@ -12,7 +13,10 @@ import pytest
 
 from installed import need
 
-LAUNCHERS = {"openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"], "hydra": ["mpiexec.hydra"]}
+LAUNCHERS = {
+    "openmpi": ["mpirun.openmpi", "--allow-run-as-root", "--oversubscribe"],
+    "hydra": ["mpiexec.hydra"]
+}
 CALLS = 37  # of the demo cluster with its own probe
 
 
@@ -30,12 +34,15 @@ def test_a_launcher_under_trace(run, xrc_compat, cluster, tmp_path, launcher):
     """Two ranks, each a demo cluster of its own: the calls of all processes are listed."""
     need(LAUNCHERS[launcher][0])
     output = tmp_path / "trace"
-    result = run([xrc_compat, "trace", "--softhca", "--json", "--output", output, "--", *LAUNCHERS[launcher], "-n", 2, cluster], timeout=60)
+    result = run([
+        xrc_compat, "trace", "--softhca", "--json", "--output", output, "--", *LAUNCHERS[launcher],
+        "-n", 2, cluster
+    ], timeout=60)
     document = json.loads(output.read_text())
     assert result.returncode == 0, result
     assert document["left"] == [] and len(document["calls"]) == 2 * CALLS
-    assert (document["launcher"], document["ranks_reached"], document["ranks"], document["reached_all"]) == (
-        LAUNCHERS[launcher][0], 2, 2, True)
+    assert (document["launcher"], document["ranks_reached"], document["ranks"],
+            document["reached_all"]) == (LAUNCHERS[launcher][0], 2, 2, True)
 
 
 @pytest.mark.parametrize("name", ["trace", "trace.%r"])
@@ -43,10 +50,14 @@ def test_a_launcher_under_trace(run, xrc_compat, cluster, tmp_path, launcher):
 def test_four_ranks_under_trace_lose_no_call(run, xrc_compat, cluster, tmp_path, launcher, name):
     """Each rank has a trace of its own, whether the name tells them apart or not."""
     need(LAUNCHERS[launcher][0])
-    result = run([*LAUNCHERS[launcher], "-n", 4, xrc_compat, "trace", "--softhca", "--output", tmp_path / name, "--", cluster], timeout=90)
+    result = run([
+        *LAUNCHERS[launcher], "-n", 4, xrc_compat, "trace", "--softhca", "--output",
+        tmp_path / name, "--", cluster
+    ], timeout=90)
     assert result.returncode == 0, result
     files = sorted(path.name for path in tmp_path.iterdir())
-    assert files == ([f"trace.{rank}" for rank in range(4)] if "%" in name else ["trace", "trace.1", "trace.2", "trace.3"])
+    assert files == ([f"trace.{rank}" for rank in range(4)]
+                     if "%" in name else ["trace", "trace.1", "trace.2", "trace.3"])
     assert [legacy_calls(tmp_path / file) for file in files] == [CALLS] * 4
 
 
@@ -56,12 +67,14 @@ def test_a_file_that_is_there_is_kept(run, xrc_compat, tmp_path):
     empty.touch()  # as of mktemp
     result = run([xrc_compat, "trace", "--output", output, "true"])
     assert (result.returncode, output.read_text()) == (0, "precious")
-    assert f"{output} is there already; the trace goes to {output}.1\n" in result.stderr and (tmp_path / "trace.1").read_text()
+    assert f"{output} is there already; the trace goes to {output}.1\n" in result.stderr and (
+        tmp_path / "trace.1").read_text()
     assert run([xrc_compat, "trace", "--output", empty, "true"]).stderr == "" and empty.read_text()
 
 
 def test_the_name_tells_process_host_and_rank(run, xrc_compat, tmp_path):
-    run([xrc_compat, "trace", "--output", tmp_path / "%h.%r.%%", "true"], env={"PMI_RANK": "7", "PMI_SIZE": "9"})
+    run([xrc_compat, "trace", "--output", tmp_path / "%h.%r.%%", "true"],
+        env={"PMI_RANK": "7", "PMI_SIZE": "9"})
     assert [path.name for path in tmp_path.iterdir()] == [f"{platform.node()}.7.%"]
     result = run([xrc_compat, "trace", "--output", tmp_path / "%p", "--", "sh", "-c", "echo $PPID"])
     assert (tmp_path / result.stdout.strip()).exists()
@@ -78,10 +91,12 @@ def test_a_name_that_cannot_be_filled_in(run, xrc_compat, tmp_path, name):
 
 @pytest.fixture
 def mpirun_rsh(tmp_path):
-    """A launcher that starts rank 0 in its own environment and the others in an emptied one, as on other hosts."""
+    """A launcher that starts rank 0 in its own environment and the others in an emptied one, as on
+    other hosts."""
     script = tmp_path / "mpirun_rsh"
-    script.write_text('#!/bin/sh\nfor rank in $RANKS_HERE; do env MV2_COMM_WORLD_RANK=$rank MV2_COMM_WORLD_SIZE=2 "$@" || exit; done\n'
-                      'exec env -i PATH="$PATH" MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2 true\n')
+    script.write_text(
+        '#!/bin/sh\nfor rank in $RANKS_HERE; do env MV2_COMM_WORLD_RANK=$rank MV2_COMM_WORLD_SIZE=2 "$@" || exit; done\n'
+        'exec env -i PATH="$PATH" MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2 true\n')
     script.chmod(0o755)
     return script
 
@@ -90,7 +105,8 @@ def test_ranks_that_are_not_reached(run, xrc_compat, cluster, tmp_path, mpirun_r
     said = run([xrc_compat, "trace", "--", mpirun_rsh, "true"], env={"RANKS_HERE": ""}).stderr
     assert "The trace did not reach the processes that mpirun_rsh started.\n" in said
     assert "mpirun_rsh ... xrc-compat trace --output FILE.%r PROGRAM\n" in said and "made no legacy call" not in said
-    said = run([xrc_compat, "trace", "--softhca", "--", mpirun_rsh, cluster], env={"RANKS_HERE": "0"}, timeout=60).stderr
+    said = run([xrc_compat, "trace", "--softhca", "--", mpirun_rsh, cluster],
+               env={"RANKS_HERE": "0"}, timeout=60).stderr
     assert "The trace reached 1 of the 2 ranks that mpirun_rsh started.\n" in said and "legacy calls, by the place" in said
     said = run([xrc_compat, "trace", "--", mpirun_rsh, "true"], env={"RANKS_HERE": "0 1"}).stderr
     assert said.endswith("\nThe program made no legacy call.\n") and "reach" not in said
@@ -120,5 +136,6 @@ def test_a_launcher_is_no_rank(run, xrc_compat, tmp_path):
     """srun has the variables of the batch script, which are those of a rank."""
     shutil.copy("/usr/bin/env", tmp_path / "srun")
     batch = {"SLURM_PROCID": "0", "SLURM_NTASKS": "2"}
-    said = run([xrc_compat, "trace", "--", "sh", "-c", f"{tmp_path}/srun -i /bin/true; true"], env=batch).stderr
+    said = run([xrc_compat, "trace", "--", "sh", "-c", f"{tmp_path}/srun -i /bin/true; true"],
+               env=batch).stderr
     assert "The trace did not reach the processes that srun started.\n" in said

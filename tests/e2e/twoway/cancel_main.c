@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Threads that are cancelled in each of the eight functions, at any instant. Afterwards every function still answers, and
- * a registration is there or not, as the functions said.
+ * Threads that are cancelled in each of the eight functions, at any instant. Afterwards every
+ * function still answers, and a registration is there or not, as the functions said.
  */
 
 #include <dlfcn.h>
@@ -73,8 +73,12 @@ static void query_one(void)
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr attr;
 
-	must_eq(ibv_query_xrc_rcv_qp(stage.end.domain, stage.qp_num, &attr, IBV_QP_STATE, &init_attr), 0);
-	must_eq(ibv_query_xrc_rcv_qp(stage.end.domain, stage.others, &attr, IBV_QP_STATE, &init_attr), 0);
+	must_eq(ibv_query_xrc_rcv_qp(stage.end.domain, stage.qp_num, &attr, IBV_QP_STATE,
+				     &init_attr),
+		0);
+	must_eq(ibv_query_xrc_rcv_qp(stage.end.domain, stage.others, &attr, IBV_QP_STATE,
+				     &init_attr),
+		0);
 }
 
 static void register_one(void)
@@ -108,7 +112,10 @@ static pthread_t start(void *(*function)(void *), void (**once)(void))
 	return thread;
 }
 
-/* A cancelled function leaves the address sanitizer's marks on the stack, which the next thread uses. */
+/*
+ * A cancelled function leaves the address sanitizer's marks on the stack, which the next thread
+ * uses.
+ */
 static void unmark_stack(void)
 {
 	void (*unmark)(const volatile void *, size_t);
@@ -135,7 +142,8 @@ static void cancel_at_random(void (*once)(void))
 	must(!pthread_cancel(thread));
 	join_cancelled(thread);
 	if (stage.created)
-		ibv_unreg_xrc_rcv_qp(stage.end.domain, stage.created);	/* EINVAL if the thread did it already */
+		/* EINVAL if the thread did it already */
+		ibv_unreg_xrc_rcv_qp(stage.end.domain, stage.created);
 	stage.created = 0;
 }
 
@@ -150,8 +158,8 @@ static void all_answer(void)
 }
 
 /*
- * An asynchronous cancellation can strike after a function has returned and before its result is stored. Then the test cannot know
- * what was created, and the domain stays busy.
+ * An asynchronous cancellation can strike after a function has returned and before its result is
+ * stored. Then the test cannot know what was created, and the domain stays busy.
  */
 static void close_all(bool all_is_known)
 {
@@ -174,7 +182,10 @@ static void one_round(const struct end *other, void (*once)(void))
 	stage.srq = NULL;
 	stage.others = receive_qp(other->domain);
 	end_open(&stage.end, 0, stage.fd, false);
-	/* The first call on this opened device opens the registration table, so that is cancelled, too. */
+	/*
+	 * The first call on this opened device opens the registration table, so that is cancelled,
+	 * too.
+	 */
 	cancel_at_random(once == modify_one || once == query_one ? register_one : once);
 	stage.qp_num = receive_qp(stage.end.domain);
 	for (int i = 0; i < 3; i++)
@@ -240,8 +251,14 @@ static void finish_though_cancelled(void (*once)(void))
 }
 
 #define BOTH(function) \
-	static void function##_deferred(void) { cancel_in(function, PTHREAD_CANCEL_DEFERRED); } \
-	static void function##_asynchronous(void) { cancel_in(function, PTHREAD_CANCEL_ASYNCHRONOUS); }
+	static void function##_deferred(void) \
+	{ \
+		cancel_in(function, PTHREAD_CANCEL_DEFERRED); \
+	} \
+	static void function##_asynchronous(void) \
+	{ \
+		cancel_in(function, PTHREAD_CANCEL_ASYNCHRONOUS); \
+	}
 #define BEFORE(function) static void function##_before(void) { finish_though_cancelled(function); }
 
 BOTH(open_one)

@@ -11,9 +11,12 @@ FOLDER = pathlib.Path("tests") / "e2e" / "twoway"
 # malloc overwrites freed memory at once, so that an access to a freed QP is noticed.
 STRICT_HEAP = {"MALLOC_PERTURB_": "165", "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
 
-# libmlx5 before rdma-core 33 prints each completion with an error. A thread may be cancelled there (xrc-compat(7), LIMITS).
-DUMP_OF_LIBMLX5 = re.compile(r"mlx5: .*: got completion with error:\n(?:[0-9a-f]{8}(?: [0-9a-f]{8}){3}\n)*")
-CANCELLED_WHILE_PRINTING = ("FAIL a cancelled thread still polls the failure", "FAIL destroyed after a thread that polled its failure")
+# libmlx5 before rdma-core 33 prints each completion with an error. A thread may be cancelled there
+# (xrc-compat(7), LIMITS).
+DUMP_OF_LIBMLX5 = re.compile(
+    r"mlx5: .*: got completion with error:\n(?:[0-9a-f]{8}(?: [0-9a-f]{8}){3}\n)*")
+CANCELLED_WHILE_PRINTING = ("FAIL a cancelled thread still polls the failure",
+                            "FAIL destroyed after a thread that polled its failure")
 
 
 @pytest.fixture(scope="session")
@@ -23,12 +26,16 @@ def program(build_root):
 
 @pytest.fixture
 def on_wire(run, softhca, xrc_compat, program, sanitizer_runtime):
-    """on_wire(program, words..., settings=[], env={}, through=[]): runs the program under xrc-compat on two new devices.
+    """on_wire(program, words..., settings=[], env={}, through=[]): runs the program under
+    xrc-compat on two new devices.
 
     settings: of softhca; through: a command that starts xrc-compat."""
 
     def _on_wire(name, *words, settings=(), env=None, timeout=100, through=()):
-        command = [softhca, "run", "--devices=2", *settings, "--", *through, xrc_compat, "run", "--", program(name), *words]
+        command = [
+            softhca, "run", "--devices=2", *settings, "--", *through, xrc_compat, "run", "--",
+            program(name), *words
+        ]
         runtime = {"LD_PRELOAD": sanitizer_runtime} if sanitizer_runtime else {}
         own = {"SOFTHCA_TEST_COMMAND": str(softhca), **STRICT_HEAP, **runtime, **(env or {})}
         return run(command, timeout=timeout, env=own)
@@ -38,7 +45,8 @@ def on_wire(run, softhca, xrc_compat, program, sanitizer_runtime):
 
 @pytest.fixture
 def rows(on_wire):
-    """rows(count, program, words...): runs it and checks that it printed so many rows, all ok and different, and nothing else."""
+    """rows(count, program, words...): runs it and checks that it printed so many rows, all ok and
+    different, and nothing else."""
 
     def _rows(count, name, *words, **options):
         done = on_wire(name, *words, **options)

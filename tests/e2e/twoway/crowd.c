@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * All processes of a host create their two-way QPs at the same moment, and each needs pairs of neighbouring numbers. The
- * arguments are programs that run meanwhile and take numbers in between.
+ * All processes of a host create their two-way QPs at the same moment, and each needs pairs of
+ * neighbouring numbers. The arguments are programs that run meanwhile and take numbers in between.
  */
 
 #include <signal.h>
@@ -87,7 +87,10 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* A pair takes its visible number and the next one, so visible numbers are at least two apart; further if others took some in between. */
+/*
+ * A pair takes its visible number and the next one, so visible numbers are at least two apart;
+ * further if others took some in between.
+ */
 static void check_numbers(bool disturbed)
 {
 	uint32_t *numbers = &shared->number[0][0];
@@ -140,7 +143,8 @@ int main(int argc, char **argv)
 	for (int i = 1; i < argc; i++)
 		others[i - 1] = start(argv[i]);
 
-	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
 	must(shared != MAP_FAILED);
 	for (int i = 0; i < PROCESSES; i++) {
 		snprintf(names[i], sizeof(names[i]), "process %d", i);

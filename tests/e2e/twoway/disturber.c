@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program of today beside the old ones. It stops itself when it is ready; continued, it creates and destroys RC QPs on the
- * first device at random, until it is killed.
+ * A program of today beside the old ones. It stops itself when it is ready; continued, it creates
+ * and destroys RC QPs on the first device at random, until it is killed.
  */
 
 #include <infiniband/verbs.h>
@@ -14,7 +14,8 @@
 
 int main(void)
 {
-	struct ibv_qp_init_attr attr = { .cap = { .max_send_wr = 1, .max_send_sge = 1 }, .qp_type = IBV_QPT_RC };
+	struct ibv_qp_init_attr attr = { .cap = { .max_send_wr = 1, .max_send_sge = 1 },
+					 .qp_type = IBV_QPT_RC };
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	struct ibv_context *context = list && list[0] ? ibv_open_device(list[0]) : NULL;
 	struct ibv_pd *pd = context ? ibv_alloc_pd(context) : NULL;

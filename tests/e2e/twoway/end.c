@@ -55,7 +55,9 @@ static void open_without_srq(struct end *end, int device, int fd, bool event_mod
 {
 	struct ibv_port_attr port;
 
-	*end = (struct end){ .device = device, .event_mode = event_mode, .own.psn = END_PSN + (uint32_t)device };
+	*end = (struct end){ .device = device,
+			     .event_mode = event_mode,
+			     .own.psn = END_PSN + (uint32_t)device };
 	end->context = open_device(device);
 	must_eq(ibv_query_port(end->context, 1, &port), 0);
 	end->own.lid = port.lid;
@@ -87,7 +89,10 @@ void end_create_qp(struct end *end, uint32_t max_send_wr)
 		.qp_context = end,
 		.send_cq = end->cq,
 		.recv_cq = end->cq,
-		.cap = { .max_send_wr = max_send_wr, .max_send_sge = 1, .max_recv_sge = 1, .max_inline_data = 64 },
+		.cap = { .max_send_wr = max_send_wr,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 1,
+			 .max_inline_data = 64 },
 		.qp_type = IBV_QPT_XRC,
 		.xrc_domain = end->domain,
 	};
@@ -223,8 +228,8 @@ void end_post_recv(struct end *end, uint64_t wr_id, uint32_t offset, uint32_t le
 	must_eq(ibv_post_srq_recv(end->srq, &wr, &bad), 0);
 }
 
-struct ibv_send_wr end_wr(const struct end *end, struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint32_t offset,
-			  uint32_t length)
+struct ibv_send_wr end_wr(const struct end *end, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+			  uint32_t offset, uint32_t length)
 {
 	struct ibv_send_wr wr = {
 		.wr_id = opcode,
@@ -329,7 +334,10 @@ void end_no_event(struct end *end, int milliseconds)
 	struct ibv_async_event event;
 	int flags = fcntl(end->context->async_fd, F_GETFL);
 
-	/* The descriptor may be readable for what is not the application's: then the library has nothing either. */
+	/*
+	 * The descriptor may be readable for what is not the application's: then the library has
+	 * nothing either.
+	 */
 	if (!event_there(end, milliseconds))
 		return;
 	fcntl(end->context->async_fd, F_SETFL, flags | O_NONBLOCK);
@@ -374,7 +382,10 @@ static void ask_softhca(const char *const words[])
 	const char *softhca = getenv("SOFTHCA_TEST_COMMAND");
 	const char *options = getenv("ASAN_OPTIONS");
 	char home[256], sanitizer[256];
-	/* Not this program's preloads: they are of no use there. A sanitizer in softhca still needs its options. */
+	/*
+	 * Not this program's preloads: they are of no use there. A sanitizer in softhca still needs
+	 * its options.
+	 */
 	char *const environment[] = { home, sanitizer, NULL };
 	int status;
 	pid_t pid;
@@ -406,7 +417,8 @@ void command_fails(int device, const char *command, const char *err, unsigned ti
 {
 	struct emulated_name name = emulated_name(device);
 	char digits[16];
-	const char *const words[] = { "softhca", "ctl", "fault", name.text, "command", command, err, digits, NULL };
+	const char *const words[] = { "softhca", "ctl", "fault", name.text, "command",
+				      command,	 err,	digits,	 NULL };
 
 	snprintf(digits, sizeof(digits), "%u", times);
 	ask_softhca(words);

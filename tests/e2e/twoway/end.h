@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * One end of a two-way connection, as qperf and MVAPICH 1.x made it: an XRC domain, an XRC SRQ and one XRC QP.
- * Whatever should work and does not ends the row.
+ * One end of a two-way connection, as qperf and MVAPICH 1.x made it: an XRC domain, an XRC SRQ and
+ * one XRC QP. Whatever should work and does not ends the row.
  */
 #ifndef TESTS_E2E_TWOWAY_END_H
 #define TESTS_E2E_TWOWAY_END_H
@@ -15,7 +15,9 @@
 #define END_MEMORY (1u << 20)
 #define END_DEPTH 128
 #define END_PSN 0xfffff0u	/* wraps round after 16 packets */
-#define END_ACCESS (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+#define END_ACCESS \
+	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
+	 IBV_ACCESS_REMOTE_ATOMIC)
 
 /* All that the two ends know of each other; rkey and memory are for RDMA and atomics only. */
 struct address {
@@ -49,7 +51,10 @@ void end_create_qp(struct end *end, uint32_t max_send_wr);
 /** end_attr - what an old program passed for that transition, with RC's full mask. */
 struct ibv_qp_attr end_attr(const struct end *end, enum ibv_qp_state state, int *mask);
 
-/** end_modify - one transition: what ibv_modify_qp returned; end_modify_state - with nothing but the state. */
+/**
+ * end_modify - one transition: what ibv_modify_qp returned; end_modify_state - with nothing but the
+ * state.
+ */
 int end_modify(struct end *end, enum ibv_qp_state state);
 int end_modify_state(struct end *end, enum ibv_qp_state state);
 
@@ -59,34 +64,49 @@ void end_bring(struct end *end, enum ibv_qp_state state);
 /** end_state - what ibv_query_qp says. */
 enum ibv_qp_state end_state(struct end *end);
 
-/** ends_open - two ends on devices 0 and 1, in RESET, each with the other's address; ends_connect - brought to RTS. */
+/**
+ * ends_open - two ends on devices 0 and 1, in RESET, each with the other's address; ends_connect -
+ * brought to RTS.
+ */
 void ends_open(struct end *a, struct end *b);
 void ends_open_without_srqs(struct end *a, struct end *b);
 void ends_open_connected(struct end *a, struct end *b);
 void ends_connect(struct end *a, struct end *b);
 
-/** ends_meet - each gets the other's address; ends_renew - after their QPs have been replaced by new ones. */
+/**
+ * ends_meet - each gets the other's address; ends_renew - after their QPs have been replaced by new
+ * ones.
+ */
 void ends_meet(struct end *a, struct end *b);
 void ends_renew(struct end *a, struct end *b);
 
 void end_post_recv(struct end *end, uint64_t wr_id, uint32_t offset, uint32_t length);
 
-/** end_wr - a signalled work request from this part of our memory to the same part of theirs; keep @sge until it is posted. */
-struct ibv_send_wr end_wr(const struct end *end, struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint32_t offset,
-			  uint32_t length);
+/**
+ * end_wr - a signalled work request from this part of our memory to the same part of theirs; keep
+ * @sge until it is posted.
+ */
+struct ibv_send_wr end_wr(const struct end *end, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+			  uint32_t offset, uint32_t length);
 void end_post(struct end *end, struct ibv_send_wr *wr);
 void end_send(struct end *end, enum ibv_wr_opcode opcode, uint32_t offset, uint32_t length);
 
 /** end_post_wrong_key - RDMA with a key that the peer does not have. */
 void end_post_wrong_key(struct end *end, enum ibv_wr_opcode opcode);
 
-/** end_poll - the next completion; the row fails if none comes. Waits for an event first in event mode. */
+/**
+ * end_poll - the next completion; the row fails if none comes. Waits for an event first in event
+ * mode.
+ */
 struct ibv_wc end_poll(struct end *end);
 
 /** end_quiet - no completion for 20 ms. */
 void end_quiet(struct end *end);
 
-/** end_event - the next async event; the row fails if none comes. end_no_event - there is none for @milliseconds. */
+/**
+ * end_event - the next async event; the row fails if none comes. end_no_event - there is none for
+ * @milliseconds.
+ */
 struct ibv_async_event end_event(struct end *end);
 void end_no_event(struct end *end, int milliseconds);
 
@@ -94,13 +114,19 @@ void end_no_event(struct end *end, int milliseconds);
 void end_close(struct end *end);
 void ends_close(struct end *a, struct end *b);
 
-/** shared_file - descriptor of a file without a name; processes that have the descriptor share its domain. */
+/**
+ * shared_file - descriptor of a file without a name; processes that have the descriptor share its
+ * domain.
+ */
 int shared_file(void);
 
 /** inject - raises an async event on a device's object; @event as `softhca ctl event` names it. */
 void inject(int device, const char *event, uint32_t number);
 
-/** command_fails - the next @times commands of this name ("any": all) on a device fail with @err, a name as "EBUSY". */
+/**
+ * command_fails - the next @times commands of this name ("any": all) on a device fail with @err, a
+ * name as "EBUSY".
+ */
 void command_fails(int device, const char *command, const char *err, unsigned times);
 void commands_work(int device);
 

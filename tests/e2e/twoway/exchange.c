@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Two processes, each on a device (and so a host) of its own, do the same things to each other at the same moment
- * through one old XRC QP each. They exchange nothing but LID, QP number, PSN and SRQ number, and for RDMA a key and an
- * address.
+ * Two processes, each on a device (and so a host) of its own, do the same things to each other at
+ * the same moment through one old XRC QP each. They exchange nothing but LID, QP number, PSN and
+ * SRQ number, and for RDMA a key and an address.
  */
 
 #include <arpa/inet.h>
@@ -38,10 +38,13 @@ static const struct op ops[] = {
 	{ "send inline", IBV_WR_SEND, 60, IBV_SEND_INLINE, IBV_WC_SEND, true },
 	{ "send with immediate", IBV_WR_SEND_WITH_IMM, 1, 0, IBV_WC_SEND, true },
 	{ "RDMA write", IBV_WR_RDMA_WRITE, 3000, 0, IBV_WC_RDMA_WRITE, false },
-	{ "RDMA write with immediate", IBV_WR_RDMA_WRITE_WITH_IMM, 2049, 0, IBV_WC_RDMA_WRITE, true },
+	{ "RDMA write with immediate", IBV_WR_RDMA_WRITE_WITH_IMM, 2049, 0, IBV_WC_RDMA_WRITE,
+	  true },
 	{ "RDMA read", IBV_WR_RDMA_READ, 4100, 0, IBV_WC_RDMA_READ, false },
-	{ "compare and swap, equal", IBV_WR_ATOMIC_CMP_AND_SWP, 8, 0, IBV_WC_COMP_SWAP, false, true },
-	{ "compare and swap, different", IBV_WR_ATOMIC_CMP_AND_SWP, 8, 0, IBV_WC_COMP_SWAP, false, false },
+	{ "compare and swap, equal", IBV_WR_ATOMIC_CMP_AND_SWP, 8, 0, IBV_WC_COMP_SWAP, false,
+	  true },
+	{ "compare and swap, different", IBV_WR_ATOMIC_CMP_AND_SWP, 8, 0, IBV_WC_COMP_SWAP, false,
+	  false },
 	{ "fetch and add", IBV_WR_ATOMIC_FETCH_AND_ADD, 8, 0, IBV_WC_FETCH_ADD, false },
 };
 
@@ -66,7 +69,7 @@ static void barrier(void)
 	tell(&here, &there, 1);
 }
 
-/* ---- the memory: for every kind of operation and slot an area to send from and one to receive into ---- */
+/* ---- the memory: for each operation and slot an area to send from and one to receive into ---- */
 
 enum area { SOURCE, SINK };
 
@@ -112,7 +115,8 @@ static void aim(const struct op *op, size_t index, unsigned slot, struct ibv_sen
 		wr->wr.atomic.swap = COUNTER_NEW;
 	} else {
 		wr->wr.rdma.remote_addr =
-			end.peer.memory + place(op->opcode == IBV_WR_RDMA_READ ? SOURCE : SINK, index, slot);
+			end.peer.memory +
+			place(op->opcode == IBV_WR_RDMA_READ ? SOURCE : SINK, index, slot);
 	}
 	wr->imm_data = htonl((uint32_t)index << 8 | slot);
 	wr->send_flags |= op->flags;
@@ -136,7 +140,8 @@ static void post(size_t first, size_t last)
 		for (unsigned slot = 0; slot < SLOTS; slot++, count++) {
 			enum area area = fetches(&ops[op]) ? SINK : SOURCE;
 
-			wr[count] = end_wr(&end, &sge[count], ops[op].opcode, place(area, op, slot), ops[op].length);
+			wr[count] = end_wr(&end, &sge[count], ops[op].opcode, place(area, op, slot),
+					   ops[op].length);
 			aim(&ops[op], op, slot, &wr[count]);
 			if (count)
 				wr[count - 1].next = &wr[count];
@@ -184,7 +189,9 @@ static void check_counter(size_t index, unsigned slot)
 {
 	const struct op *op = &ops[index];
 	uint64_t start = COUNTER_START + slot;
-	uint64_t changed = op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? start + 5 : op->hits ? COUNTER_NEW : start;
+	uint64_t changed = op->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD ? start + 5
+			   : op->hits				     ? COUNTER_NEW
+								     : start;
 
 	must_eq(*counter(SOURCE, index, slot), changed);
 	must_eq(*counter(SINK, index, slot), start);
@@ -251,7 +258,10 @@ static void connect_ends(bool event_mode)
 	row_ok();
 }
 
-/* The members stand where the header says that this program was compiled with, of OFED or of MLNX_OFED. */
+/*
+ * The members stand where the header says that this program was compiled with, of OFED or of
+ * MLNX_OFED.
+ */
 static void check_srq(void)
 {
 	row_begin("the SRQ's members");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * To be preloaded: before each QP that the process creates, another context creates one. So the process never gets two
- * neighbouring numbers.
+ * To be preloaded: before each QP that the process creates, another context creates one. So the
+ * process never gets two neighbouring numbers.
  */
 
 #include <dlfcn.h>
@@ -15,17 +15,21 @@ static bool creates_qp(const void *data, size_t length)
 {
 	const struct ib_uverbs_cmd_hdr *header = data;
 
-	return length >= sizeof(*header) &&
-	       (header->command == IB_USER_VERBS_CMD_CREATE_QP ||
-		header->command == (IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_QP));
+	return length >= sizeof(*header) && (header->command == IB_USER_VERBS_CMD_CREATE_QP ||
+					     header->command == (IB_USER_VERBS_CMD_FLAG_EXTENDED |
+								 IB_USER_VERBS_EX_CMD_CREATE_QP));
 }
 
-/* Creates a QP on a context of its own, and never destroys it, so that its number is not given out again. */
+/*
+ * Creates a QP on a context of its own, and never destroys it, so that its number is not given out
+ * again.
+ */
 static void take_number(void)
 {
 	static struct ibv_pd *pd;
 	static struct ibv_cq *cq;
-	struct ibv_qp_init_attr attr = { .cap = { .max_send_wr = 1, .max_send_sge = 1 }, .qp_type = IBV_QPT_RC };
+	struct ibv_qp_init_attr attr = { .cap = { .max_send_wr = 1, .max_send_sge = 1 },
+					 .qp_type = IBV_QPT_RC };
 
 	if (!pd) {
 		struct ibv_device **list = ibv_get_device_list(NULL);

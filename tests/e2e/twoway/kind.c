@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Creates one XRC QP, after it has done what its arguments say: plugin=FILE loads a plugin, dlsym=NAME and dlvsym=NAME look
- * a function up in libibverbs. Compiled with -DREFERS_TO it refers to that function without calling it; with -DLATE it looks
- * that function up after it has created its QP; with -DSAYS it only contains that text.
+ * Creates one XRC QP, after it has done what its arguments say: plugin=FILE loads a plugin,
+ * dlsym=NAME and dlvsym=NAME look a function up in libibverbs. Compiled with -DREFERS_TO it refers
+ * to that function without calling it; with -DLATE it looks that function up after it has created
+ * its QP; with -DSAYS it only contains that text.
  */
 
 #include <dlfcn.h>

@@ -5,7 +5,8 @@
 
 int plugin_register(struct ibv_xrc_domain *domain, uint32_t qp_num);
 
-__attribute__((visibility("default"))) int plugin_register(struct ibv_xrc_domain *domain, uint32_t qp_num)
+__attribute__((visibility("default"))) int plugin_register(struct ibv_xrc_domain *domain,
+							   uint32_t qp_num)
 {
 	return ibv_reg_xrc_rcv_qp(domain, qp_num);
 }

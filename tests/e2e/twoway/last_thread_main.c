@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program whose main() leaves by pthread_exit(3): what it goes on with, and how it ends. The kernel then keeps nothing of the
- * process under its own number, neither memory nor descriptors; the threads that are left have them.
+ * A program whose main() leaves by pthread_exit(3): what it goes on with, and how it ends. The
+ * kernel then keeps nothing of the process under its own number, neither memory nor descriptors;
+ * the threads that are left have them.
  */
 
 #include <pthread.h>

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Asserts when compiled that the frozen header of MLNX_OFED 2.x-4.x has the layouts of contract 2.6 (x86-64). */
+/*
+ * Asserts when compiled that the frozen header of MLNX_OFED 2.x-4.x has the layouts of contract 2.6
+ * (x86-64).
+ */
 
 #include <infiniband/verbs.h>
 
 #if defined(__x86_64__) && defined(__LP64__)
 
-#define AT(type, member, offset) _Static_assert(offsetof(struct type, member) == (offset), #type "." #member)
+#define AT(type, member, offset) \
+	_Static_assert(offsetof(struct type, member) == (offset), #type "." #member)
 #define SIZE(type, size) _Static_assert(sizeof(struct type) == (size), #type)
 
 SIZE(ibv_srq, 176);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The number of a receive QP in completions, which GASNet compares with what ibv_create_xrc_rcv_qp gave (contract 5.3). */
+/*
+ * The number of a receive QP in completions, which GASNet compares with what ibv_create_xrc_rcv_qp
+ * gave (contract 5.3).
+ */
 
 #include "end.h"
 #include "receiver.h"
@@ -45,7 +48,8 @@ static void beside_one_that_only_receives(void)
 }
 
 static const struct row rows[] = {
-	{ "a receive QP keeps its number beside an XRC QP that only receives", beside_one_that_only_receives },
+	{ "a receive QP keeps its number beside an XRC QP that only receives",
+	  beside_one_that_only_receives },
 };
 
 int main(int argc, char **argv)

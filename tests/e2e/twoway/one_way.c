@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A one-way program that prints which objects it created. The device must have no others, and the inline verbs of its data
- * path must be the provider's own functions.
+ * A one-way program that prints which objects it created. The device must have no others, and the
+ * inline verbs of its data path must be the provider's own functions.
  */
 
 #include <fcntl.h>
@@ -13,7 +13,10 @@
 
 #define SENDERS 3
 
-/* Sends a message to itself, and registers again with its own receive QP. Returns the number of that. */
+/*
+ * Sends a message to itself, and registers again with its own receive QP. Returns the number of
+ * that.
+ */
 static uint32_t use(struct end *end)
 {
 	uint32_t qp_num = receive_qp(end->domain);
@@ -68,7 +71,8 @@ int main(void)
 	qp_num = use(&end);
 	row_ok();
 	check_slots(&before, &end.context->ops);
-	printf("asked pd 1\nasked cq 1\nasked mr 1\nasked xrcd 1\nasked srq 1\nasked qp %d\n", SENDERS + 1);
+	printf("asked pd 1\nasked cq 1\nasked mr 1\nasked xrcd 1\nasked srq 1\nasked qp %d\n",
+	       SENDERS + 1);
 	show_objects();
 	for (int i = 0; i < SENDERS - 1; i++)
 		must_eq(ibv_destroy_qp(others[i]), 0);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Receive QPs. A program that is linked with this calls their functions, so its XRC QPs are one-way ones. A failure ends the row. */
+/*
+ * Receive QPs. A program that is linked with this calls their functions, so its XRC QPs are one-way
+ * ones. A failure ends the row.
+ */
 #ifndef TESTS_E2E_TWOWAY_RECEIVER_H
 #define TESTS_E2E_TWOWAY_RECEIVER_H
 
@@ -11,10 +14,16 @@ uint32_t receive_qp(struct ibv_xrc_domain *domain);
 /** bring_receive_qp - to INIT and to RTR, connected to the end's peer. */
 void bring_receive_qp(const struct end *end, uint32_t qp_num);
 
-/** connect_to_itself - connects the end's QP with this receive QP of its own domain, so that it can reach its own SRQ. */
+/**
+ * connect_to_itself - connects the end's QP with this receive QP of its own domain, so that it can
+ * reach its own SRQ.
+ */
 void connect_to_itself(struct end *end, uint32_t qp_num);
 
-/** receive_through - the end, connected so, sends itself a message; both completions have the numbers that the program knows. */
+/**
+ * receive_through - the end, connected so, sends itself a message; both completions have the
+ * numbers that the program knows.
+ */
 void receive_through(struct end *end, uint32_t qp_num);
 
 #endif

@@ -22,9 +22,11 @@ def test_others_take_numbers_in_between(rows, program):
 
 
 def test_no_neighbours_at_all(on_wire, program, trace):
-    """Another context takes the number in between each time: after 64 attempts the library says so, and leaves nothing behind."""
+    """Another context takes the number in between each time: after 64 attempts the library says so,
+    and leaves nothing behind."""
     through = ["sh", "-c", 'LD_PRELOAD="$0:$LD_PRELOAD" exec "$@"', program("libtwoway-gaps.so")]
-    done = on_wire("twoway-kind-none", settings=[trace.setting], env={"XRC_COMPAT_VERBOSE": "1"}, through=through)
+    done = on_wire("twoway-kind-none", settings=[trace.setting], env={"XRC_COMPAT_VERBOSE": "1"},
+                   through=through)
     assert done.returncode == 1
     assert done.stdout.endswith(": ibv_create_qp: ENOMEM\n"), done.stdout
     said = [line for line in done.stderr.splitlines() if "neighbouring" in line]
@@ -34,7 +36,10 @@ def test_no_neighbours_at_all(on_wire, program, trace):
 
 
 def qps(state):
-    return [thing for context in state["contexts"] for thing in context["objects"] if thing["type"] == "qp"]
+    return [
+        thing for context in state["contexts"] for thing in context["objects"]
+        if thing["type"] == "qp"
+    ]
 
 
 def test_killed_programs_leave_nothing(daemon, xrc_compat, program):
@@ -42,8 +47,9 @@ def test_killed_programs_leave_nothing(daemon, xrc_compat, program):
     seen, killed, end = set(), 0, time.monotonic() + 30
     while killed < KILLS or (seen != {"XRC_SEND", "XRC_RECV"} and time.monotonic() < end):
         killed += 1
-        proc = subprocess.Popen([xrc_compat, "run", "--", program("exchange-ofed")], stdout=subprocess.PIPE,
-                                text=True, start_new_session=True)
+        proc = subprocess.Popen(
+            [xrc_compat, "run", "--", program("exchange-ofed")], stdout=subprocess.PIPE, text=True,
+            start_new_session=True)
         proc.stdout.readline()
         time.sleep(rng.random() * 0.05)
         seen |= {qp["qp_type"] for qp in qps(daemon.objects())}

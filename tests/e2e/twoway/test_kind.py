@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Which programs get two-way QPs: it depends on the functions they refer to. The others cost the device not one object more."""
+"""Which programs get two-way QPs: it depends on the functions they refer to. The others cost the
+device not one object more."""
 
 import collections
 import json
@@ -7,19 +8,23 @@ import re
 
 import pytest
 
-ONE_WAY, TWO_WAY = 1, 2	# QPs that the device makes for one XRC QP
+ONE_WAY, TWO_WAY = 1, 2 # QPs that the device makes for one XRC QP
 
 
 @pytest.fixture
 def qps_made(on_wire, program, trace):
-    """qps_made(program, words..., setting=XRC_COMPAT_TWO_WAY): (QPs created on the device, stderr)."""
+    """qps_made(program, words..., setting=XRC_COMPAT_TWO_WAY): (QPs created on the device,
+    stderr)."""
 
     def _qps_made(name, *words, setting=None, verbose=False):
         env = {"XRC_COMPAT_VERBOSE": "1"} if verbose else {}
         if setting is not None:
             env["XRC_COMPAT_TWO_WAY"] = setting
-        plugins = {f"plugin={kind.upper()}": f"plugin={program(library)}"
-                   for kind, library in (("plugin", "libtwoway-plugin.so"), ("late", "libtwoway-late-plugin.so"))}
+        plugins = {
+            f"plugin={kind.upper()}": f"plugin={program(library)}"
+            for kind, library in (("plugin", "libtwoway-plugin.so"), ("late",
+                                                                      "libtwoway-late-plugin.so"))
+        }
         words = [plugins.get(word, word) for word in words]
         done = on_wire(name, *words, settings=[trace.setting], env=env)
         assert (done.returncode, done.stdout) == (0, "ok creates an XRC QP\n"), done.stderr
@@ -41,7 +46,8 @@ def qps_made(on_wire, program, trace):
     ("twoway-kind-none", ["dlsym=ibv_create_xrc_rcv_qp"], ONE_WAY),
     ("twoway-kind-none", ["dlsym=ibv_reg_xrc_rcv_qp"], ONE_WAY),
     ("twoway-kind-none", ["dlvsym=ibv_create_xrc_rcv_qp"], ONE_WAY),
-    ("twoway-kind-none", ["dlsym=ibv_open_xrc_domain", "dlsym=ibv_create_xrc_srq", "dlsym=ibv_create_qp"], TWO_WAY),
+    ("twoway-kind-none",
+     ["dlsym=ibv_open_xrc_domain", "dlsym=ibv_create_xrc_srq", "dlsym=ibv_create_qp"], TWO_WAY),
 ])
 def test_auto(qps_made, name, words, want):
     assert qps_made(name, *words) == (want, "")
@@ -64,14 +70,16 @@ def test_setting(qps_made, name, setting, want):
 
 
 @pytest.mark.any_model
-@pytest.mark.parametrize("name, want", [("twoway-kind-none", TWO_WAY), ("twoway-kind-create", ONE_WAY)])
+@pytest.mark.parametrize("name, want", [("twoway-kind-none", TWO_WAY),
+                                        ("twoway-kind-create", ONE_WAY)])
 def test_nonsense_is_reported_once_and_taken_as_auto(qps_made, name, want):
     made, complaint = qps_made(name, setting="nonsense", verbose=True)
     assert made == want
     said = [line for line in complaint.splitlines() if "XRC_COMPAT_TWO_WAY" in line]
     assert len(said) == 1, complaint
-    assert re.fullmatch(r"xrc-compat\[\d+\]: XRC_COMPAT_TWO_WAY=nonsense is none of auto, on, off: taken as auto",
-                        said[0])
+    assert re.fullmatch(
+        r"xrc-compat\[\d+\]: XRC_COMPAT_TWO_WAY=nonsense is none of auto, on, off: taken as auto",
+        said[0])
 
 
 @pytest.mark.any_model
@@ -88,16 +96,19 @@ def test_no_room_for_the_second_half(on_wire):
 
 
 def asked_and_there(output):
-    """Numbers of objects by type: (what the program says it asked for, what the devices had then)."""
+    """Numbers of objects by type: (what the program says it asked for, what the devices had
+    then)."""
     asked = {word: int(count) for word, count in re.findall(r"^asked (\w+) (\d+)$", output, re.M)}
     objects = json.loads(re.search(r"^{.*}$", output, re.M)[0])
-    there = collections.Counter(thing["type"] for context in objects["contexts"] for thing in context["objects"])
+    there = collections.Counter(
+        thing["type"] for context in objects["contexts"] for thing in context["objects"])
     return asked, dict(there)
 
 
 def test_one_way_program_costs_not_one_object_more(on_wire, trace):
     done = on_wire("twoway-one-way", settings=[trace.setting])
-    assert done.stdout.startswith("ok uses XRC one way\nok the provider's own functions\n"), done.stdout
+    assert done.stdout.startswith(
+        "ok uses XRC one way\nok the provider's own functions\n"), done.stdout
     assert (done.returncode, done.stderr) == (0, "")
     asked, there = asked_and_there(done.stdout)
     assert there == asked
@@ -107,7 +118,8 @@ def test_one_way_program_costs_not_one_object_more(on_wire, trace):
 
 
 def test_two_way_would_be_seen(on_wire, trace):
-    """Shows that the test above would notice two-way QPs; with those this program cannot reach its receive QP."""
+    """Shows that the test above would notice two-way QPs; with those this program cannot reach its
+    receive QP."""
     done = on_wire("twoway-one-way", settings=[trace.setting], env={"XRC_COMPAT_TWO_WAY": "on"})
     assert done.stdout.startswith("FAIL uses XRC one way")
     assert trace.commands()["CREATE_QP"] == 3 * 2 + 1

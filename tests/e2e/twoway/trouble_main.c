@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Commands that the kernel refuses once, a device that is gone, forks of busy programs, a program that may open no more files. */
+/*
+ * Commands that the kernel refuses once, a device that is gone, forks of busy programs, a program
+ * that may open no more files.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -41,7 +44,10 @@ static void refused_unreg(void)
 	end_close(&end);
 }
 
-/* No registration is left after a close in which every command failed. (A sanitizer also sees whether memory leaks.) */
+/*
+ * No registration is left after a close in which every command failed. (A sanitizer also sees
+ * whether memory leaks.)
+ */
 static void gone(void)
 {
 	int fd = shared_file();
@@ -176,7 +182,10 @@ static void fork_handlers(void)
 	int status;
 	pid_t pid;
 
-	/* Registered before the library registers its own, so that both orders occur: before its handlers and after them. */
+	/*
+	 * Registered before the library registers its own, so that both orders occur: before its
+	 * handlers and after them.
+	 */
 	must(!pthread_atfork(in_parent, in_parent, in_child));
 	end_open(&forking, 0, shared_file(), false);
 	handled = 1;

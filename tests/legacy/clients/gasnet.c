@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What GASNet's vapi-conduit does with XRC. It leaves garbage in every init_attr, closes and unlinks the domain's file at once,
- * lets all processes of a supernode modify the same receive QPs, and ends by exit() without tidying up.
+ * What GASNet's vapi-conduit does with XRC. It leaves garbage in every init_attr, closes and
+ * unlinks the domain's file at once, lets all processes of a supernode modify the same receive QPs,
+ * and ends by exit() without tidying up.
  *
- * Built twice: by default nothing refers to ibv_unreg_xrc_rcv_qp; with GASNETC_IBV_SHUTDOWN it tidies up.
+ * Built twice: by default nothing refers to ibv_unreg_xrc_rcv_qp; with GASNETC_IBV_SHUTDOWN it
+ * tidies up.
  */
 
 #include <arpa/inet.h>
@@ -21,7 +23,8 @@
 #define PROCESSES 3		/* of a supernode; they race for its receive QPs */
 #define BUFFERS 96		/* enough for all messages: this protocol has no credits */
 #define BUFFER_SIZE 1024
-#define REQUESTS 30		/* active messages to each process of the other supernode; each is replied to */
+/* active messages to each process of the other supernode; each is replied to */
+#define REQUESTS 30
 #define PART 4096		/* of the segment, for each process */
 
 struct supernode *supernode;
@@ -57,7 +60,8 @@ static void open_hca(void)
 	pd = must(ibv_alloc_pd(hca), "ibv_alloc_pd");
 	mr = must(ibv_reg_mr(pd, &memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE), "ibv_reg_mr");
 	segment_mr = must(ibv_reg_mr(pd, &segment, sizeof(segment),
-				     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
+				     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				     IBV_ACCESS_REMOTE_READ),
 			  "ibv_reg_mr");
 	snd_cq = must(ibv_create_cq(hca, 2 * SENDS, NULL, NULL, 0), "ibv_create_cq");
 	if (receive_thread)
@@ -65,7 +69,10 @@ static void open_hca(void)
 	rcv_cq = must(ibv_create_cq(hca, SRQS * BUFFERS, NULL, channel, 0), "ibv_create_cq");
 }
 
-/* The file is closed right after the open, and unlinked when all processes of the supernode have opened the domain. */
+/*
+ * The file is closed right after the open, and unlinked when all processes of the supernode have
+ * opened the domain.
+ */
 static void xrc_init(void)
 {
 	char file[128];
@@ -74,13 +81,15 @@ static void xrc_init(void)
 	if (!job.local_rank)
 		supernode->leader = getpid();
 	job_barrier(JOB_HOST);
-	snprintf(file, sizeof(file), "%s/GASNETxrc-%x0-%d", job.dir, boot[job.rank].lid, (int)supernode->leader);
+	snprintf(file, sizeof(file), "%s/GASNETxrc-%x0-%d", job.dir, boot[job.rank].lid,
+		 (int)supernode->leader);
 	fd = open(file, O_CREAT, 0600);
 	if (fd < 0)
 		job_die("%s: %s", file, strerror(errno));
 	xrc_domain = ibv_open_xrc_domain(hca, fd, O_CREAT);
 	if (!xrc_domain)
-		job_die("%s: %s", errno == ENOSYS ? "lack of XRC" : "ibv_open_xrc_domain", strerror(errno));
+		job_die("%s: %s", errno == ENOSYS ? "lack of XRC" : "ibv_open_xrc_domain",
+			strerror(errno));
 	close(fd);
 	job_barrier(JOB_HOST);
 	unlink(file);
@@ -152,7 +161,8 @@ static unsigned free_slot(void)
 }
 
 /* Sets the SRQ's number in every request, also where RDMA does not need it. */
-static void post_send(int peer, unsigned slot, struct ibv_send_wr *wr, struct ibv_sge *sge, enum queue queue)
+static void post_send(int peer, unsigned slot, struct ibv_send_wr *wr, struct ibv_sge *sge,
+		      enum queue queue)
 {
 	struct ibv_send_wr *bad;
 
@@ -236,10 +246,12 @@ static void take_received(const struct ibv_wc *wc)
 		job_die("receive %u: %s", slot, ibv_wc_status_str(wc->status));
 	if (job_verify(memory.receive[queue][slot], wc->byte_len, &sequence) != from)
 		job_die("received on the QP of rank %d what another one sent", from);
-	if (!(wc->wc_flags & IBV_WC_WITH_IMM) || ntohl(wc->imm_data) != (queue << 8 | (uint32_t)from))
+	if (!(wc->wc_flags & IBV_WC_WITH_IMM) ||
+	    ntohl(wc->imm_data) != (queue << 8 | (uint32_t)from))
 		job_die("immediate data 0x%x from rank %d", ntohl(wc->imm_data), from);
 	if (sequence != received[queue][from]++)
-		job_die("message %u from rank %d, but %u was expected", sequence, from, received[queue][from] - 1);
+		job_die("message %u from rank %d, but %u was expected", sequence, from,
+			received[queue][from] - 1);
 	if (queue == SRQ_REQUEST && sequence == REQUESTS - 1 &&
 	    job_verify(segment.put_to[from], PART, &sequence) != from)
 		job_die("the put of rank %d is not there", from);
@@ -261,7 +273,8 @@ static void take_receptions(void)
 
 static int all_received(void)
 {
-	return job_heard_all(received[SRQ_REQUEST], REQUESTS) && job_heard_all(received[SRQ_REPLY], REQUESTS);
+	return job_heard_all(received[SRQ_REQUEST], REQUESTS) &&
+	       job_heard_all(received[SRQ_REPLY], REQUESTS);
 }
 
 static void exchange(void)
@@ -286,7 +299,8 @@ static void exchange(void)
 	while (slots.in_flight)
 		progress();
 	for (i = 0; i < job.local_size; i++)
-		if (job_verify(memory.get_to[job_first_peer() + i], PART, &sequence) != job_first_peer() + i)
+		if (job_verify(memory.get_to[job_first_peer() + i], PART, &sequence) !=
+		    job_first_peer() + i)
 			job_die("what was got is not from rank %d", job_first_peer() + i);
 }
 

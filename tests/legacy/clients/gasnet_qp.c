@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* GASNet: QPs. A supernode's processes share a table of receive QPs, and all of them modify each of these at once. */
+/*
+ * GASNet: QPs. A supernode's processes share a table of receive QPs, and all of them modify each of
+ * these at once.
+ */
 
 #include <errno.h>
 #include <string.h>
@@ -7,7 +10,8 @@
 #include "../../rc_masks.h"
 #include "gasnet.h"
 
-#define ELECTED 1		/* in the table: a process is creating the QP. So no QP may have the number 0 or 1 */
+/* in the table: a process is creating the QP. So no QP may have the number 0 or 1 */
+#define ELECTED 1
 
 static uint32_t inline_limit;
 
@@ -36,14 +40,20 @@ struct ibv_qp *create_qp(enum ibv_qp_type type, uint32_t inline_data)
 	if (type == IBV_QPT_XRC)	/* RC QPs of the same program keep the garbage */
 		attr.xrc_domain = xrc_domain;
 	qp = ibv_create_qp(pd, &attr);
-	if (qp && (attr.cap.max_send_wr < SENDS || attr.cap.max_send_wr > 1 << 16 || attr.cap.max_recv_wr > 1 << 16))
-		job_die("capacities of %u and %u came back", attr.cap.max_send_wr, attr.cap.max_recv_wr);
+	if (qp && (attr.cap.max_send_wr < SENDS || attr.cap.max_send_wr > 1 << 16 ||
+		   attr.cap.max_recv_wr > 1 << 16))
+		job_die("capacities of %u and %u came back", attr.cap.max_send_wr,
+			attr.cap.max_recv_wr);
 	if (qp && inline_data <= 1 << 16 && attr.cap.max_inline_data < inline_data)
-		job_die("max_inline_data %u came back, %u was asked for", attr.cap.max_inline_data, inline_data);
+		job_die("max_inline_data %u came back, %u was asked for", attr.cap.max_inline_data,
+			inline_data);
 	return qp;
 }
 
-/* Asks for the largest number first, then for less and less. Only EINVAL may mean that a size is too large. */
+/*
+ * Asks for the largest number first, then for less and less. Only EINVAL may mean that a size is
+ * too large.
+ */
 void probe_inline_limit(void)
 {
 	struct ibv_qp *qp;
@@ -51,7 +61,8 @@ void probe_inline_limit(void)
 	inline_limit = UINT32_MAX;
 	while (!(qp = create_qp(IBV_QPT_XRC, inline_limit))) {
 		if (errno != EINVAL)
-			job_die("max_inline_data %d: %s instead of EINVAL", (int)inline_limit, strerror(errno));
+			job_die("max_inline_data %d: %s instead of EINVAL", (int)inline_limit,
+				strerror(errno));
 		if (!inline_limit)
 			job_die("no inline size can be had");
 		inline_limit = inline_limit == UINT32_MAX ? 1024 : inline_limit - 1;
@@ -84,13 +95,15 @@ static void modify_rcv_qp(uint32_t qpn, struct ibv_qp_attr *attr, int mask)
 {
 	struct ibv_qp_init_attr init_attr;
 	struct ibv_qp_attr now;
-	int wanted = (int)attr->qp_state, result = ibv_modify_xrc_rcv_qp(xrc_domain, qpn, attr, mask);
+	int wanted = (int)attr->qp_state,
+	    result = ibv_modify_xrc_rcv_qp(xrc_domain, qpn, attr, mask);
 
 	if (result == EINVAL) {
 		must_be_0(ibv_query_xrc_rcv_qp(xrc_domain, qpn, &now, IBV_QP_STATE, &init_attr),
 			  "ibv_query_xrc_rcv_qp");
 		if ((int)now.qp_state < wanted)
-			job_die("receive QP 0x%x is in state %d, wanted was %d", qpn, now.qp_state, wanted);
+			job_die("receive QP 0x%x is in state %d, wanted was %d", qpn, now.qp_state,
+				wanted);
 		return;
 	}
 	must_be_0(result, "ibv_modify_xrc_rcv_qp");
@@ -103,7 +116,8 @@ static void to_init(struct ibv_qp *qp, uint32_t qpn)
 	garbage(&attr, sizeof(attr));
 	attr.qp_state = IBV_QPS_INIT;
 	attr.pkey_index = 0;
-	attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+	attr.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			       IBV_ACCESS_REMOTE_READ;
 	attr.port_num = 1;
 	if (qp)
 		must_be_0(ibv_modify_qp(qp, &attr, MASK_INIT), "ibv_modify_qp to INIT");
@@ -145,13 +159,17 @@ static void to_rts(struct ibv_qp *qp)
 	must_be_0(ibv_modify_qp(qp, &attr, MASK_RTS), "ibv_modify_qp to RTS");
 }
 
-/* Creates all QPs and exchanges their numbers; then all processes modify all QPs, and none waits for another. */
+/*
+ * Creates all QPs and exchanges their numbers; then all processes modify all QPs, and none waits
+ * for another.
+ */
 void connect_all(uint32_t rkey, const void *segment)
 {
 	struct bootstrap mine;
 	int i, peer;
 
-	snd_qp = must(create_qp(IBV_QPT_XRC, inline_limit == UINT32_MAX ? 64 : inline_limit), "ibv_create_qp");
+	snd_qp = must(create_qp(IBV_QPT_XRC, inline_limit == UINT32_MAX ? 64 : inline_limit),
+		      "ibv_create_qp");
 	for (i = 0; i < job.local_size; i++)
 		get_rcv_qp(&supernode->rcv_qpn[job_first_peer() + i]);
 	mine = boot[job.rank];
@@ -181,6 +199,7 @@ void destroy_qps(void)
 	must_be_0(ibv_destroy_qp(snd_qp), "ibv_destroy_qp");
 	for (i = 0; i < job.size; i++)
 		if (supernode->rcv_qpn[i] > ELECTED)
-			must_be_0(ibv_unreg_xrc_rcv_qp(xrc_domain, supernode->rcv_qpn[i]), "ibv_unreg_xrc_rcv_qp");
+			must_be_0(ibv_unreg_xrc_rcv_qp(xrc_domain, supernode->rcv_qpn[i]),
+				  "ibv_unreg_xrc_rcv_qp");
 }
 #endif

@@ -135,7 +135,8 @@ static int wait_for_link(enum job_net net, int from, int milliseconds)
 int job_receive(enum job_net net, int from, void *message, size_t size, int milliseconds)
 {
 	int left = milliseconds_left();
-	int rank = wait_for_link(net, from, milliseconds < 0 || milliseconds > left ? left : milliseconds);
+	int rank = wait_for_link(net, from,
+				 milliseconds < 0 || milliseconds > left ? left : milliseconds);
 	ssize_t got;
 
 	if (rank < 0)
@@ -145,7 +146,10 @@ int job_receive(enum job_net net, int from, void *message, size_t size, int mill
 		return rank;
 	if (got || from >= 0)
 		job_die("rank %d %s", rank, got ? "sent a message of another size" : "is gone");
-	/* It may listen to all for longer than the others live. If one died too early, the next barrier shows it. */
+	/*
+	 * It may listen to all for longer than the others live. If one died too early, the next
+	 * barrier shows it.
+	 */
 	close(job.link[net][rank]);
 	job.link[net][rank] = -1;
 	return -1;
@@ -251,7 +255,8 @@ static void die_if_told(void)
 	static int verified;
 	int rank, messages;
 
-	if (!setting || sscanf(setting, "%d:%d", &rank, &messages) != 2 || rank != job.rank || ++verified < messages)
+	if (!setting || sscanf(setting, "%d:%d", &rank, &messages) != 2 || rank != job.rank ||
+	    ++verified < messages)
 		return;
 	fprintf(stderr, "%s: rank %d is killed, as told\n", job.name, rank);
 	raise(SIGKILL);
@@ -266,10 +271,12 @@ int job_verify(const void *message, size_t size, uint32_t *sequence)
 		job_die("a message of %zu bytes", size);
 	memcpy(head, message, sizeof(head));
 	if (head[0] >= (uint32_t)job.size || head[1] != (uint32_t)job.rank || head[3] != size)
-		job_die("a message of %zu bytes says: from %u to %u, %u bytes", size, head[0], head[1], head[3]);
+		job_die("a message of %zu bytes says: from %u to %u, %u bytes", size, head[0],
+			head[1], head[3]);
 	for (i = sizeof(head); i < size; i++)
 		if (((const uint8_t *)message)[i] != byte_of(head[0], head[1], head[2], i))
-			job_die("message %u from rank %u is damaged at byte %zu", head[2], head[0], i);
+			job_die("message %u from rank %u is damaged at byte %zu", head[2], head[0],
+				i);
 	die_if_told();
 	*sequence = head[2];
 	__atomic_fetch_add(&tally->verified, 1, __ATOMIC_RELAXED);
@@ -335,7 +342,8 @@ static int run_rank(int rank, int ranks_per_host, void *const *host_memory, int 
 
 static void start(int ranks_per_host, int (*rank_main)(void))
 {
-	void *host_memory[JOB_HOSTS] = { shared_pages(JOB_HOST_MEMORY), shared_pages(JOB_HOST_MEMORY) };
+	void *host_memory[JOB_HOSTS] = { shared_pages(JOB_HOST_MEMORY),
+					 shared_pages(JOB_HOST_MEMORY) };
 	int rank;
 
 	job.size = JOB_HOSTS * ranks_per_host;
@@ -367,7 +375,8 @@ static void note_end(int rank, int status, int *failed)
 	if (WIFEXITED(status) && !WEXITSTATUS(status))
 		return;
 	if (WIFSIGNALED(status) && !*failed)
-		fprintf(stderr, "%s: rank %d ended by signal %d\n", job.name, rank, WTERMSIG(status));
+		fprintf(stderr, "%s: rank %d ended by signal %d\n", job.name, rank,
+			WTERMSIG(status));
 	++*failed;
 	end_all();
 }
@@ -421,7 +430,10 @@ int job_run(const char *name, int ranks_per_host, int (*rank_main)(void))
 	start(ranks_per_host, rank_main);
 	failed = watch();
 	remove_dir();
-	printf("%s: %d processes on %d hosts, %u messages verified, %s\n", name, job.size, JOB_HOSTS, tally->verified,
-	       failed ? "FAILED" : tally->verified ? "all right" : "FAILED: no message at all");
+	printf("%s: %d processes on %d hosts, %u messages verified, %s\n", name, job.size,
+	       JOB_HOSTS, tally->verified,
+	       failed		 ? "FAILED"
+	       : tally->verified ? "all right"
+				 : "FAILED: no message at all");
 	return failed || !tally->verified;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A parallel job on two hosts, as mpirun and PMI made it: its processes, and how they communicate without the fabric. There
- * are no verbs in here, since one of the programs must not be linked with libibverbs.
+ * A parallel job on two hosts, as mpirun and PMI made it: its processes, and how they communicate
+ * without the fabric. There are no verbs in here, since one of the programs must not be linked with
+ * libibverbs.
  *
- * Whatever waits here ends the process at the job's deadline (LEGACY_SECONDS, 30 s unless set). When a process fails, the
- * launcher ends the others.
+ * Whatever waits here ends the process at the job's deadline (LEGACY_SECONDS, 30 s unless set).
+ * When a process fails, the launcher ends the others.
  */
 #ifndef TESTS_LEGACY_CLIENTS_JOB_H
 #define TESTS_LEGACY_CLIENTS_JOB_H
@@ -33,18 +34,24 @@ struct job {
 	int rank, size;
 	int host;			/* 0, 1: the number of its device too */
 	int local_rank, local_size;
-	void *host_memory;		/* JOB_HOST_MEMORY bytes for all processes of the host, zero at first */
+	/* JOB_HOST_MEMORY bytes for all processes of the host, zero at first */
+	void *host_memory;
 	int link[JOB_NETS][JOB_RANKS_MAX];
 	double deadline;
 };
 
 extern struct job job;	/* of this process */
 
-/* Ends the program with a usage message if an argument is none of @flags (a list that NULL ends). */
+/*
+ * Ends the program with a usage message if an argument is none of @flags (a list that NULL ends).
+ */
 void job_options(int argc, char **argv, const char *const *flags);
 int job_option(int argc, char **argv, const char *flag);
 
-/* Runs @rank_main in two times @ranks_per_host processes and prints the summary: 0 if all returned 0. */
+/*
+ * Runs @rank_main in two times @ranks_per_host processes and prints the summary: 0 if all returned
+ * 0.
+ */
 int job_run(const char *name, int ranks_per_host, int (*rank_main)(void));
 
 /* Ends this process, and so the job, with a line that says why. */
@@ -55,27 +62,42 @@ void *must(void *object, const char *what);
 void must_be_0(int result, const char *what);
 
 void job_send(enum job_net net, int to, const void *message, size_t size);
-/* A message from @from (-1: anybody). Returns the sender, or -1 if there is none within @milliseconds (-1: no limit). */
+/*
+ * A message from @from (-1: anybody). Returns the sender, or -1 if there is none within
+ * @milliseconds (-1: no limit).
+ */
 int job_receive(enum job_net net, int from, void *message, size_t size, int milliseconds);
 /* Gathers @mine of each process of the scope in @all, by rank. This is a barrier, too. */
 void job_gather(enum job_scope scope, const void *mine, size_t size, void *all);
 void job_barrier(enum job_scope scope);
-/* A barrier of the world that calls @progress while it waits: others may still need an answer to a connection message. */
+/*
+ * A barrier of the world that calls @progress while it waits: others may still need an answer to a
+ * connection message.
+ */
 void job_barrier_with(void (*progress)(void));
 
 /* For poll loops: checks the deadline, and sleeps for a moment. */
 void job_idle(void);
 void job_wait_readable(int fd);
 
-/* The first rank of the other host; and the rank there to send to in that turn, so that every rank begins with another one. */
+/*
+ * The first rank of the other host; and the rank there to send to in that turn, so that every rank
+ * begins with another one.
+ */
 int job_first_peer(void);
 int job_peer(int turn);
 /* Whether so many messages have come from each rank of the other host. */
 int job_heard_all(const unsigned received_from[JOB_RANKS_MAX], unsigned messages);
 
-/* Fills a message, of 16 bytes or more: with sender, receiver and sequence number, and with bytes that follow from these. */
+/*
+ * Fills a message, of 16 bytes or more: with sender, receiver and sequence number, and with bytes
+ * that follow from these.
+ */
 void job_fill(void *message, size_t size, int to, uint32_t sequence);
-/* Returns the sender, and the number in *sequence. Ends the process if the message is damaged or not for this process. */
+/*
+ * Returns the sender, and the number in *sequence. Ends the process if the message is damaged or
+ * not for this process.
+ */
 int job_verify(const void *message, size_t size, uint32_t *sequence);
 
 #endif

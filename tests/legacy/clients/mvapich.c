@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What MVAPICH 1.x does with VIADEV_USE_XRC (ch_gen2). It has no receive QPs: both sides create one XRC QP for each peer host,
- * and both send on it to the SRQs of all processes of the other host.
+ * What MVAPICH 1.x does with VIADEV_USE_XRC (ch_gen2). It has no receive QPs: both sides create one
+ * XRC QP for each peer host, and both send on it to the SRQs of all processes of the other host.
  *
- * --hybrid: as ch_hybrid, with several SRQs, a query with mask 0, and SRQs that are destroyed before QPs.
+ * --hybrid: as ch_hybrid, with several SRQs, a query with mask 0, and SRQs that are destroyed
+ * before QPs.
  * --private: as its !xrcshared, with a domain of fd -1, and so one QP for each peer process.
  */
 
@@ -66,19 +67,21 @@ static void open_hca(void)
 	viadev.pd = must(ibv_alloc_pd(viadev.context), "ibv_alloc_pd");
 	if (blocking)
 		channel = must(ibv_create_comp_channel(viadev.context), "ibv_create_comp_channel");
-	viadev.cq_hndl = must(ibv_create_cq(viadev.context, 1024, NULL, channel, 0), "ibv_create_cq");
+	viadev.cq_hndl =
+		must(ibv_create_cq(viadev.context, 1024, NULL, channel, 0), "ibv_create_cq");
 }
 
 static void open_domain(void)
 {
 	if (!viadev.private_domain) {
-		snprintf(domain_file, sizeof(domain_file), "%s/mvapich-xrc-4711-%c-%u-0.tmp", job.dir, 'A' + job.host,
-			 (unsigned)getuid());
+		snprintf(domain_file, sizeof(domain_file), "%s/mvapich-xrc-4711-%c-%u-0.tmp",
+			 job.dir, 'A' + job.host, (unsigned)getuid());
 		domain_fd = open(domain_file, O_RDWR | O_CREAT, 0600);
 		if (domain_fd < 0)
 			job_die("%s: %s", domain_file, strerror(errno));
 	}
-	viadev.xrc_domain = must(ibv_open_xrc_domain(viadev.context, domain_fd, O_CREAT), "ibv_open_xrc_domain");
+	viadev.xrc_domain = must(ibv_open_xrc_domain(viadev.context, domain_fd, O_CREAT),
+				 "ibv_open_xrc_domain");
 }
 
 static void create_srq(struct pool *pool)
@@ -90,8 +93,9 @@ static void create_srq(struct pool *pool)
 	attr.attr.max_wr = BUFFERS;
 	attr.attr.max_sge = 1;
 	attr.attr.srq_limit = viadev.hybrid ? 20 : 30;	/* without meaning at creation */
-	pool->srq_hndl = must(ibv_create_xrc_srq(viadev.pd, viadev.xrc_domain, viadev.cq_hndl, &attr),
-			      "ibv_create_xrc_srq");
+	pool->srq_hndl =
+		must(ibv_create_xrc_srq(viadev.pd, viadev.xrc_domain, viadev.cq_hndl, &attr),
+		     "ibv_create_xrc_srq");
 	if (!pool->srq_hndl->xrc_srq_num)
 		job_die("xrc_srq_num is 0");
 }
@@ -104,7 +108,9 @@ static void post_free(struct pool *pool)
 	while (pool->free_count) {
 		unsigned slot = pool->free[--pool->free_count];
 		struct ibv_sge sge = { (uintptr_t)memory.receive[i][slot], BUFFER_SIZE, mr->lkey };
-		struct ibv_recv_wr wr = { .wr_id = (uint64_t)i << 16 | slot, .sg_list = &sge, .num_sge = 1 };
+		struct ibv_recv_wr wr = { .wr_id = (uint64_t)i << 16 | slot,
+					  .sg_list = &sge,
+					  .num_sge = 1 };
 		struct ibv_recv_wr *bad;
 
 		must_be_0(ibv_post_srq_recv(pool->srq_hndl, &wr, &bad), "ibv_post_srq_recv");
@@ -153,13 +159,14 @@ static void take_event(const struct ibv_async_event *event)
 	case IBV_EVENT_CLIENT_REREGISTER:
 		break;
 	default:
-		job_die("got event 0x%x (%s)", event->event_type, ibv_event_type_str(event->event_type));
+		job_die("got event 0x%x (%s)", event->event_type,
+			ibv_event_type_str(event->event_type));
 	}
 }
 
 /*
- * Cancelled asynchronously while it waits in ibv_get_async_event. MVAPICH's could be cancelled anywhere, even with a lock held;
- * that mistake is left out.
+ * Cancelled asynchronously while it waits in ibv_get_async_event. MVAPICH's could be cancelled
+ * anywhere, even with a lock held; that mistake is left out.
  */
 static void *async_main(void *context)
 {
@@ -196,18 +203,21 @@ static void start(void)
 
 	open_hca();
 	open_domain();
-	mr = must(ibv_reg_mr(viadev.pd, &memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
+	mr = must(ibv_reg_mr(viadev.pd, &memory, sizeof(memory),
+			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE),
 		  "ibv_reg_mr");
 	for (i = 0; i < srqs; i++)
 		start_pool(&pools[i]);
 	/* MVAPICH sends the number from where it is in the SRQ. */
 	last = &pools[srqs - 1];
-	job_gather(JOB_WORLD, &last->srq_hndl->xrc_srq_num, sizeof(last->srq_hndl->xrc_srq_num), srqn);
+	job_gather(JOB_WORLD, &last->srq_hndl->xrc_srq_num, sizeof(last->srq_hndl->xrc_srq_num),
+		   srqn);
 	addresses[job.rank] = (struct address){ 0, mr->rkey, (uintptr_t)memory.put_to };
 	job_gather(JOB_WORLD, &addresses[job.rank], sizeof(addresses[0]), addresses);
 	for (i = 0; i < job.size; i++)
 		addresses[i].srqn = srqn[i];
-	must_be_0(pthread_create(&async_thread, NULL, async_main, viadev.context), "pthread_create");
+	must_be_0(pthread_create(&async_thread, NULL, async_main, viadev.context),
+		  "pthread_create");
 	if (channel)
 		must_be_0(ibv_req_notify_cq(viadev.cq_hndl, 0), "ibv_req_notify_cq");
 }
@@ -258,7 +268,8 @@ static void take_received(const struct ibv_wc *wc)
 	uint32_t sequence;
 	int from = job_verify(memory.receive[pool - pools][slot], wc->byte_len, &sequence);
 	if (sequence != received_from[from]++)
-		job_die("message %u from rank %d, but %u was expected", sequence, from, received_from[from] - 1);
+		job_die("message %u from rank %d, but %u was expected", sequence, from,
+			received_from[from] - 1);
 	if (sequence == MESSAGES - 1) {
 		if (job_verify(memory.put_to[from], PUT_SIZE, &sequence) != from)
 			job_die("the put of rank %d is not there", from);
@@ -266,7 +277,10 @@ static void take_received(const struct ibv_wc *wc)
 	}
 	pthread_mutex_lock(&pool->lock);
 	pool->free[pool->free_count++] = slot;
-	/* Normally the event thread posts. No limit event comes if fewer receives were left when it set the limit. */
+	/*
+	 * Normally the event thread posts. No limit event comes if fewer receives were left when it
+	 * set the limit.
+	 */
 	if (pool->free_count > BUFFERS - LIMIT / 2)
 		post_free(pool);
 	pthread_mutex_unlock(&pool->lock);
@@ -275,7 +289,8 @@ static void take_received(const struct ibv_wc *wc)
 static void take(const struct ibv_wc *wc)
 {
 	if (wc->status != IBV_WC_SUCCESS)
-		job_die("wr_id %llx: %s", (unsigned long long)wc->wr_id, ibv_wc_status_str(wc->status));
+		job_die("wr_id %llx: %s", (unsigned long long)wc->wr_id,
+			ibv_wc_status_str(wc->status));
 	if (wc->opcode & IBV_WC_RECV)
 		take_received(wc);
 	else
@@ -328,7 +343,8 @@ static unsigned free_slot(void)
 
 static int all_done(void)
 {
-	return job_heard_all(received_from, MESSAGES) && !slots.in_flight && puts_seen == (unsigned)job.local_size;
+	return job_heard_all(received_from, MESSAGES) && !slots.in_flight &&
+	       puts_seen == (unsigned)job.local_size;
 }
 
 static void exchange(void)
@@ -427,6 +443,8 @@ int main(int argc, char **argv)
 	blocking = job_option(argc, argv, "--event");
 	viadev.private_domain = job_option(argc, argv, "--private");
 	viadev.hybrid = viadev.private_domain || job_option(argc, argv, "--hybrid");
-	return job_run(viadev.private_domain ? "mvapich --private" : viadev.hybrid ? "mvapich --hybrid" : "mvapich", 2,
-		       rank_main);
+	return job_run(viadev.private_domain ? "mvapich --private"
+		       : viadev.hybrid	     ? "mvapich --hybrid"
+					     : "mvapich",
+		       2, rank_main);
 }

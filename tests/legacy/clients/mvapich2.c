@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What MVAPICH2 does with MV2_USE_XRC. Every rank unlinks the domain's file while it is in use; there is one SRQ, and one sending
- * QP for each remote host; the shutdown tries to destroy the CQ before the SRQ. Built twice: linked with libibverbs, and looking
- * it up by dlopen(), as 2.3.5 and later do.
+ * What MVAPICH2 does with MV2_USE_XRC. Every rank unlinks the domain's file while it is in use;
+ * there is one SRQ, and one sending QP for each remote host; the shutdown tries to destroy the CQ
+ * before the SRQ. Built twice: linked with libibverbs, and looking it up by dlopen(), as 2.3.5 and
+ * later do.
  */
 
 #include <errno.h>
@@ -96,7 +97,8 @@ static void create_srq(void)
 	attr.attr.max_wr = BUFFERS;
 	attr.attr.max_sge = 1;
 	attr.attr.srq_limit = 30;	/* "should be ignored" */
-	srq_hndl = must(VERB(create_xrc_srq)(hca.pd, hca.xrc_domain, hca.cq_hndl, &attr), "ibv_create_xrc_srq");
+	srq_hndl = must(VERB(create_xrc_srq)(hca.pd, hca.xrc_domain, hca.cq_hndl, &attr),
+			"ibv_create_xrc_srq");
 	hca.srqn = srq_hndl->xrc_srq_num;
 	if (!hca.srqn)
 		job_die("xrc_srq_num is 0");
@@ -141,8 +143,8 @@ static void take_event(struct ibv_async_event *event)
 }
 
 /*
- * Cancelled asynchronously while it waits in ibv_get_async_event. MVAPICH2's could be cancelled anywhere, even with a lock held;
- * that mistake is left out.
+ * Cancelled asynchronously while it waits in ibv_get_async_event. MVAPICH2's could be cancelled
+ * anywhere, even with a lock held; that mistake is left out.
  */
 static void *async_main(void *context)
 {
@@ -166,13 +168,15 @@ static void start_data(void)
 	int i;
 
 	mr = must(VERB(reg_mr)(hca.pd, &memory, sizeof(memory),
-			       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
+			       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+			       IBV_ACCESS_REMOTE_READ),
 		  "ibv_reg_mr");
 	for (slot = 0; slot < BUFFERS; slot++)
 		post_recv(slot);
 	for (i = 0; i < job.size; i++)
 		job_fill(memory.get_from[i], RDMA_SIZE, i, 0);
-	mine = (struct address){ mr->rkey, hca.lid, (uintptr_t)memory.put_to, (uintptr_t)memory.get_from };
+	mine = (struct address){ mr->rkey, hca.lid, (uintptr_t)memory.put_to,
+				 (uintptr_t)memory.get_from };
 	job_gather(JOB_WORLD, &mine, sizeof(mine), addresses);
 	if (channel)
 		must_be_0(ibv_req_notify_cq(hca.cq_hndl, 0), "ibv_req_notify_cq");
@@ -200,7 +204,8 @@ static void start(void)
 
 /* ---- Data ---- */
 
-static void post_send(int rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint64_t remote_addr)
+static void post_send(int rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+		      uint64_t remote_addr)
 {
 	struct ibv_send_wr wr, *bad;
 
@@ -225,7 +230,8 @@ static void take_received(const struct ibv_wc *wc)
 	int from = job_verify(memory.receive[wc->wr_id], wc->byte_len, &sequence);
 
 	if (sequence != received_from[from]++)
-		job_die("message %u from rank %d, but %u was expected", sequence, from, received_from[from] - 1);
+		job_die("message %u from rank %d, but %u was expected", sequence, from,
+			received_from[from] - 1);
 	if (sequence == MESSAGES - 1) {
 		if (job_verify(memory.put_to[from], RDMA_SIZE, &sequence) != from)
 			job_die("the put of rank %d is not there", from);
@@ -259,7 +265,8 @@ static void progress(void)
 	if (count <= 0)
 		return;
 	if (wc.status != IBV_WC_SUCCESS)
-		job_die("wr_id %llx: %s", (unsigned long long)wc.wr_id, VERB(wc_status_str)(wc.status));
+		job_die("wr_id %llx: %s", (unsigned long long)wc.wr_id,
+			VERB(wc_status_str)(wc.status));
 	if (wc.opcode & IBV_WC_RECV)
 		take_received(&wc);
 	else
@@ -300,7 +307,8 @@ static void get(int rank)
 
 static int all_done(void)
 {
-	return job_heard_all(received_from, MESSAGES) && !slots.in_flight && puts_seen == (unsigned)job.local_size;
+	return job_heard_all(received_from, MESSAGES) && !slots.in_flight &&
+	       puts_seen == (unsigned)job.local_size;
 }
 
 static void exchange(void)
@@ -320,7 +328,8 @@ static void exchange(void)
 	while (!all_done())
 		progress();
 	for (turn = 0; turn < job.local_size; turn++)
-		if (job_verify(memory.get_to[job_peer(turn)], RDMA_SIZE, &sequence) != job_peer(turn))
+		if (job_verify(memory.get_to[job_peer(turn)], RDMA_SIZE, &sequence) !=
+		    job_peer(turn))
 			job_die("what was got is not from rank %d", job_peer(turn));
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * MVAPICH2: connections. One sending QP for each remote host; the first rank contacted there creates the receive QP, the
- * others register with it. The connection thread does what a message asks for.
+ * MVAPICH2: connections. One sending QP for each remote host; the first rank contacted there
+ * creates the receive QP, the others register with it. The connection thread does what a message
+ * asks for.
  */
 
 #include <errno.h>
@@ -62,14 +63,16 @@ static void cm_send(int to, enum cm_type type, uint32_t qpn)
 
 /* ---- States. Receive QPs stop at RTR ---- */
 
-static void modify(struct ibv_qp *qp, uint32_t rqpn, struct ibv_qp_attr *attr, int mask, const char *what)
+static void modify(struct ibv_qp *qp, uint32_t rqpn, struct ibv_qp_attr *attr, int mask,
+		   const char *what)
 {
 	int result = qp ? VERB(modify_qp)(qp, attr, mask) :
 			  VERB(modify_xrc_rcv_qp)(hca.xrc_domain, rqpn, attr, mask);
 
 	if (result)
-		job_die("%s to %s: %d, errno %d (%s)", qp ? "ibv_modify_qp" : "ibv_modify_xrc_rcv_qp", what, result,
-			errno, strerror(errno));
+		job_die("%s to %s: %d, errno %d (%s)",
+			qp ? "ibv_modify_qp" : "ibv_modify_xrc_rcv_qp", what, result, errno,
+			strerror(errno));
 }
 
 static void to_init(struct ibv_qp *qp, uint32_t rqpn)
@@ -80,7 +83,8 @@ static void to_init(struct ibv_qp *qp, uint32_t rqpn)
 	attr.qp_state = IBV_QPS_INIT;
 	attr.pkey_index = 0;
 	attr.port_num = 1;
-	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ;
+	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_LOCAL_WRITE |
+			       IBV_ACCESS_REMOTE_READ;
 	modify(qp, rqpn, &attr, MASK_INIT, "INIT");
 }
 
@@ -229,14 +233,18 @@ void cm_stop(void)
 	must_be_0(pthread_join(cm_thread, NULL), "pthread_join");
 }
 
-/* It unregisters from QPs that it created and from those it registered with alike, and takes any error for fatal. */
+/*
+ * It unregisters from QPs that it created and from those it registered with alike, and takes any
+ * error for fatal.
+ */
 void cm_finalize(void)
 {
 	int i;
 
 	for (i = 0; i < job.size; i++)
 		if (vcs[i].xrc_my_rqpn)
-			must_be_0(VERB(unreg_xrc_rcv_qp)(hca.xrc_domain, vcs[i].xrc_my_rqpn), "ibv_unreg_xrc_rcv_qp");
+			must_be_0(VERB(unreg_xrc_rcv_qp)(hca.xrc_domain, vcs[i].xrc_my_rqpn),
+				  "ibv_unreg_xrc_rcv_qp");
 	for (i = 0; i < JOB_HOSTS; i++)
 		if (hosts[i].sqp)
 			must_be_0(VERB(destroy_qp)(hosts[i].sqp), "ibv_destroy_qp");

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* MVAPICH2 since 2.3.5 is not linked with libibverbs: it opens it and looks up each verb by name, without a version. */
+/*
+ * MVAPICH2 since 2.3.5 is not linked with libibverbs: it opens it and looks up each verb by name,
+ * without a version.
+ */
 
 #include "mvapich2.h"
 

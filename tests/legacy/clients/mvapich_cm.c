@@ -37,7 +37,10 @@ static void ask_inline_size(struct ibv_qp *qp)
 			init_attr.cap.max_inline_data, init_attr.cap.max_send_wr);
 }
 
-/* MVAPICH uses the same attributes as for RC, with receive capacities that mean nothing for an XRC QP. */
+/*
+ * MVAPICH uses the same attributes as for RC, with receive capacities that mean nothing for an XRC
+ * QP.
+ */
 static void create_qp(struct path *path)
 {
 	struct ibv_qp_init_attr attr;
@@ -61,7 +64,8 @@ static void create_qp(struct path *path)
 	qp_attr.qp_state = IBV_QPS_INIT;
 	qp_attr.pkey_index = 0;
 	qp_attr.port_num = 1;
-	qp_attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_LOCAL_WRITE;
+	qp_attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+				  IBV_ACCESS_LOCAL_WRITE;
 	must_be_0(ibv_modify_qp(path->qp_hndl, &qp_attr, MASK_INIT), "ibv_modify_qp to INIT");
 }
 
@@ -121,7 +125,10 @@ static void cm_accept(const struct cm_msg *msg)
 {
 	struct path *path = cm_path(msg->rank);
 
-	/* Both asked at once: the lower rank's request counts, and the QP created for the other request is used for it. */
+	/*
+	 * Both asked at once: the lower rank's request counts, and the QP created for the other
+	 * request is used for it.
+	 */
 	if (path->phase == PATH_REQUESTED && (uint32_t)job.rank < msg->rank)
 		return;
 	if (path->phase == PATH_NONE)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the openib BTL of Open MPI 1.4 does with X queues: it opens the domain's file read-only, has several SRQs on two CQs,
- * stops with receive QPs at RTR, posts more receives when an SRQ reaches its limit, and shuts down endpoint by endpoint.
+ * What the openib BTL of Open MPI 1.4 does with X queues: it opens the domain's file read-only, has
+ * several SRQs on two CQs, stops with receive QPs at RTR, posts more receives when an SRQ reaches
+ * its limit, and shuts down endpoint by endpoint.
  */
 
 #include <errno.h>
@@ -49,7 +50,9 @@ static void init_one_device(void)
 	device.max_inline_data = 128;
 	device.pd = must(ibv_alloc_pd(device.context), "ibv_alloc_pd");
 	mr = must(ibv_reg_mr(device.pd, &memory, sizeof(memory),
-			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ), "ibv_reg_mr");
+			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				     IBV_ACCESS_REMOTE_READ),
+		  "ibv_reg_mr");
 }
 
 /* Opens the file read-only, with O_CREAT alone, and keeps it open to the end. */
@@ -62,7 +65,8 @@ static void open_xrc_domain(void)
 	xrc_fd = open(file, O_CREAT, 0600);
 	if (xrc_fd < 0)
 		job_die("%s: %s", file, strerror(errno));
-	device.xrc_domain = must(ibv_open_xrc_domain(device.context, xrc_fd, O_CREAT), "ibv_open_xrc_domain");
+	device.xrc_domain =
+		must(ibv_open_xrc_domain(device.context, xrc_fd, O_CREAT), "ibv_open_xrc_domain");
 	if (device.xrc_domain->context != device.context)
 		job_die("xrc_domain->context is not the device's");
 }
@@ -70,7 +74,10 @@ static void open_xrc_domain(void)
 static void post_one(int i, int fragment)
 {
 	struct ibv_sge sge = { (uintptr_t)memory.receive[i][fragment], FRAGMENT, mr->lkey };
-	struct ibv_recv_wr wr = { .wr_id = (uint64_t)(i << 8 | fragment), .sg_list = &sge, .num_sge = 1 }, *bad;
+	struct ibv_recv_wr wr = { .wr_id = (uint64_t)(i << 8 | fragment),
+				  .sg_list = &sge,
+				  .num_sge = 1 },
+			   *bad;
 
 	must_be_0(ibv_post_srq_recv(device.queues[i].srq, &wr, &bad), "ibv_post_srq_recv");
 }
@@ -99,7 +106,8 @@ static void create_srq(int i)
 	attr.attr.max_sge = 1;
 	queue->srq = ibv_create_xrc_srq(device.pd, device.xrc_domain, device.cq[i], &attr);
 	if (!queue->srq)
-		job_die("ibv_create_xrc_srq: %s%s", strerror(errno), errno == ENOMEM ? " (memlock limit?)" : "");
+		job_die("ibv_create_xrc_srq: %s%s", strerror(errno),
+			errno == ENOMEM ? " (memlock limit?)" : "");
 	pthread_mutex_init(&queue->lock, NULL);
 	queue->wanted = RD_INIT;
 	while (queue->free_count < RD_NUM) {
@@ -123,7 +131,8 @@ static void start(void)
 	if (progress_thread)
 		channel = must(ibv_create_comp_channel(device.context), "ibv_create_comp_channel");
 	for (i = 0; i < QUEUES; i++) {
-		device.cq[i] = must(ibv_create_cq(device.context, 512, NULL, channel, 0), "ibv_create_cq");
+		device.cq[i] =
+			must(ibv_create_cq(device.context, 512, NULL, channel, 0), "ibv_create_cq");
 		if (channel)
 			must_be_0(ibv_req_notify_cq(device.cq[i], 0), "ibv_req_notify_cq");
 	}
@@ -146,7 +155,8 @@ static void take_received(const struct ibv_wc *wc)
 	if (sequence % QUEUES != (uint32_t)i || sequence / QUEUES != next_from[from][i]++)
 		job_die("message %u from rank %d came out of order on queue %d", sequence, from, i);
 	received_from[from]++;
-	if (sequence == MESSAGES - 1 && job_verify(memory.put_to[from], RDMA_SIZE, &sequence) != from)
+	if (sequence == MESSAGES - 1 &&
+	    job_verify(memory.put_to[from], RDMA_SIZE, &sequence) != from)
 		job_die("the put of rank %d is not there", from);
 	pthread_mutex_lock(&queue->lock);
 	queue->free[queue->free_count++] = fragment;
@@ -202,7 +212,8 @@ static unsigned free_slot(void)
 	return slots_wait(&slots, progress);
 }
 
-static void post_send(int rank, unsigned slot, struct ibv_send_wr *wr, struct ibv_sge *sge, uint32_t srq)
+static void post_send(int rank, unsigned slot, struct ibv_send_wr *wr, struct ibv_sge *sge,
+		      uint32_t srq)
 {
 	struct ibv_send_wr *bad;
 
@@ -214,12 +225,15 @@ static void post_send(int rank, unsigned slot, struct ibv_send_wr *wr, struct ib
 	slots_take(&slots, slot);
 }
 
-/* Messages alternate between the queues, and between those with immediate data and those without. */
+/*
+ * Messages alternate between the queues, and between those with immediate data and those without.
+ */
 static void send_message(int rank)
 {
 	uint32_t sequence = sent_to[rank]++;
 	unsigned slot = free_slot();
-	struct ibv_sge sge = { (uintptr_t)memory.send[slot], sequence % 5 ? FRAGMENT : 96, mr->lkey };
+	struct ibv_sge sge = { (uintptr_t)memory.send[slot], sequence % 5 ? FRAGMENT : 96,
+			       mr->lkey };
 	struct ibv_send_wr wr = { .send_flags = IBV_SEND_SIGNALED, .imm_data = sequence };
 
 	wr.opcode = sequence & 2 ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND;
@@ -277,7 +291,8 @@ static void exchange(void)
 	while (!all_done(MESSAGES))
 		progress();
 	for (turn = 0; turn < job.local_size; turn++)
-		if (job_verify(memory.get_to[job_peer(turn)], RDMA_SIZE, &sequence) != job_peer(turn))
+		if (job_verify(memory.get_to[job_peer(turn)], RDMA_SIZE, &sequence) !=
+		    job_peer(turn))
 			job_die("what was got is not from rank %d", job_peer(turn));
 	for (i = 0; i < QUEUES; i++)
 		while (!__atomic_load_n(&device.queues[i].limit_events, __ATOMIC_RELAXED))
@@ -286,8 +301,9 @@ static void exchange(void)
 }
 
 /*
- * Host B drops its endpoints to rank 0, which is not told. Rank 0 asks for one more registration with the receive QP, learns
- * that there is none, and starts over. It reaches both ranks of B again.
+ * Host B drops its endpoints to rank 0, which is not told. Rank 0 asks for one more registration
+ * with the receive QP, learns that there is none, and starts over. It reaches both ranks of B
+ * again.
  */
 static void reconnect(void)
 {

@@ -41,7 +41,8 @@ struct ib_addr {
 struct endpoint {
 	enum { ENDPOINT_CLOSED, ENDPOINT_WAITING, ENDPOINT_CONNECTED } state;
 	uint32_t rem_srqs[QUEUES];
-	uint32_t xrc_recv_qp_num;	/* where it sends to us: created or registered here; 0 for none */
+	/* where it sends to us: created or registered here; 0 for none */
+	uint32_t xrc_recv_qp_num;
 };
 
 struct device {

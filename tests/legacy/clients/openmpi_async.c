@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Open MPI: the event thread. It polls a command pipe and the async fds, which it makes non-blocking. */
+/*
+ * Open MPI: the event thread. It polls a command pipe and the async fds, which it makes
+ * non-blocking.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +15,9 @@
 static pthread_t thread;
 static int command_pipe[2], done_pipe[2];
 
-/* Finds its SRQ by the pointer. Posts more receives, and sets the limit again until all are posted. */
+/*
+ * Finds its SRQ by the pointer. Posts more receives, and sets the limit again until all are posted.
+ */
 static void srq_limit_event(struct ibv_srq *srq)
 {
 	struct ibv_srq_attr attr = { .srq_limit = SRQ_LIMIT };
@@ -93,7 +98,8 @@ static void take_events(void)
 
 static void *async_main(void *arg)
 {
-	struct pollfd polls[2] = { { .fd = command_pipe[0], .events = POLLIN }, { .fd = -1, .events = POLLIN } };
+	struct pollfd polls[2] = { { .fd = command_pipe[0], .events = POLLIN },
+				   { .fd = -1, .events = POLLIN } };
 	int command = 0;
 
 	for (;;) {

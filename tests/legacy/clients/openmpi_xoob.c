@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Open MPI: the xoob CPC. One sending QP for each remote port; the first process contacted there creates the receive QP, the
- * others register with it. If it is gone by then, the sender starts over.
+ * Open MPI: the xoob CPC. One sending QP for each remote port; the first process contacted there
+ * creates the receive QP, the others register with it. If it is gone by then, the sender starts
+ * over.
  */
 
 #include <errno.h>
@@ -117,7 +118,8 @@ void xoob_start_connect(int rank)
 		addr->status = IB_ADDR_CONNECTING;
 		xoob_send(rank, CONNECT_REQUEST, addr->qp->qp_num, addr->psn);
 		break;
-	case IB_ADDR_CONNECTING:	/* another endpoint of that host has asked; its answer serves this one, too */
+	/* another endpoint of that host has asked; its answer serves this one, too */
+	case IB_ADDR_CONNECTING:
 		break;
 	case IB_ADDR_CONNECTED:
 		xoob_send(rank, CONNECT_XRC_REQUEST, addr->remote_xrc_rcv_qp_num, 0);
@@ -159,7 +161,10 @@ static void on_nr_response(int rank)
 
 /* ---- The receiving side ---- */
 
-/* Automatic path migration: takes the path from a query with mask 0. Another process may have set it already, so no result is checked. */
+/*
+ * Automatic path migration: takes the path from a query with mask 0. Another process may have set
+ * it already, so no result is checked.
+ */
 static void load_apm(uint32_t qpn, const struct xoob_msg *peer)
 {
 	struct ibv_qp_init_attr init;
@@ -167,17 +172,19 @@ static void load_apm(uint32_t qpn, const struct xoob_msg *peer)
 
 	memset(&attr, 0, sizeof(attr));
 	memset(&init, 0, sizeof(init));
-	must_be_0(ibv_query_xrc_rcv_qp(device.xrc_domain, qpn, &attr, 0, &init), "ibv_query_xrc_rcv_qp");
+	must_be_0(ibv_query_xrc_rcv_qp(device.xrc_domain, qpn, &attr, 0, &init),
+		  "ibv_query_xrc_rcv_qp");
 	if (attr.ah_attr.dlid != peer->lid || attr.port_num != 1 || attr.pkey_index)
-		job_die("ibv_query_xrc_rcv_qp with mask 0 gives LID %u, port %u, pkey index %u", attr.ah_attr.dlid,
-			attr.port_num, attr.pkey_index);
+		job_die("ibv_query_xrc_rcv_qp with mask 0 gives LID %u, port %u, pkey index %u",
+			attr.ah_attr.dlid, attr.port_num, attr.pkey_index);
 	attr.alt_ah_attr = attr.ah_attr;
 	attr.alt_ah_attr.src_path_bits++;
 	attr.alt_port_num = attr.port_num;
 	attr.alt_pkey_index = attr.pkey_index;
 	attr.alt_timeout = attr.timeout;
 	attr.path_mig_state = IBV_MIG_REARM;
-	ibv_modify_xrc_rcv_qp(device.xrc_domain, qpn, &attr, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE);
+	ibv_modify_xrc_rcv_qp(device.xrc_domain, qpn, &attr,
+			      IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE);
 }
 
 /* To RTR; Open MPI never takes it to RTS. */
@@ -200,7 +207,8 @@ static void recv_qp_create(int rank, const struct xoob_msg *msg)
 	attr.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
 	ret = ibv_modify_xrc_rcv_qp(device.xrc_domain, qpn, &attr,
 				    MASK_INIT);
-	must_be_0(ret, "ibv_modify_xrc_rcv_qp to INIT");	/* Open MPI would try again for ever */
+	/* Open MPI would try again for ever */
+	must_be_0(ret, "ibv_modify_xrc_rcv_qp to INIT");
 	rtr_attr(&attr, msg);
 	ret = ibv_modify_xrc_rcv_qp(device.xrc_domain, qpn, &attr, MASK_RTR);
 	must_be_0(ret, "ibv_modify_xrc_rcv_qp to RTR");
@@ -250,12 +258,16 @@ void xoob_progress(void)
 	}
 }
 
-/* Once for each endpoint, whether it created the QP or registered with it. Open MPI only logs a failure. */
+/*
+ * Once for each endpoint, whether it created the QP or registered with it. Open MPI only logs a
+ * failure.
+ */
 void xoob_drop_recv_qp(int rank)
 {
 	if (!endpoints[rank].xrc_recv_qp_num)
 		return;
-	must_be_0(ibv_unreg_xrc_rcv_qp(device.xrc_domain, endpoints[rank].xrc_recv_qp_num), "ibv_unreg_xrc_rcv_qp");
+	must_be_0(ibv_unreg_xrc_rcv_qp(device.xrc_domain, endpoints[rank].xrc_recv_qp_num),
+		  "ibv_unreg_xrc_rcv_qp");
 	endpoints[rank].xrc_recv_qp_num = 0;
 }
 

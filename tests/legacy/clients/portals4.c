@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What Portals4 did with XRC through its librdmacm patch. One rank of a node creates the domain, while the others try to open it
- * until it is there. This rank's receive QPs receive for all, and nobody else is registered with them.
+ * What Portals4 did with XRC through its librdmacm patch. One rank of a node creates the domain,
+ * while the others try to open it until it is there. This rank's receive QPs receive for all, and
+ * nobody else is registered with them.
  *
- * --daemon: as in the sources of 2011, the domain's file comes from mkstemp, and the domain is opened with O_CREAT|O_EXCL.
+ * --daemon: as in the sources of 2011, the domain's file comes from mkstemp, and the domain is
+ * opened with O_CREAT|O_EXCL.
  */
 
 #include <errno.h>
@@ -70,7 +72,9 @@ static void open_hca(void)
 	cq = must(ibv_create_cq(context, 512, NULL, channel, 0), "ibv_create_cq");
 }
 
-/* Sends the file's name to the others, and waits until they have tried to open the domain in vain. */
+/*
+ * Sends the file's name to the others, and waits until they have tried to open the domain in vain.
+ */
 static void make_domain(char *file)
 {
 	char word;
@@ -84,11 +88,15 @@ static void make_domain(char *file)
 	for (i = 1; i < job.local_size; i++)
 		while (job_receive(JOB_CM, job.rank + i, &word, sizeof(word), -1) < 0)
 			;
-	xrc_domain = must(ibv_open_xrc_domain(context, domain_fd, daemon_tree ? O_CREAT | O_EXCL : O_CREAT),
+	xrc_domain = must(ibv_open_xrc_domain(context, domain_fd,
+					      daemon_tree ? O_CREAT | O_EXCL : O_CREAT),
 			  "ibv_open_xrc_domain");
 }
 
-/* Opens without O_CREAT until it works, which must fail as long as the main rank has not created the domain. */
+/*
+ * Opens without O_CREAT until it works, which must fail as long as the main rank has not created
+ * the domain.
+ */
 static void join_domain(char *file)
 {
 	int main_rank = job.host * job.local_size;
@@ -112,7 +120,8 @@ static void open_domain(void)
 {
 	char file[128];
 
-	snprintf(file, sizeof(file), "%s/p4-xrc-1-%d-%s", job.dir, job.host, daemon_tree ? "XXXXXX" : "0");
+	snprintf(file, sizeof(file), "%s/p4-xrc-1-%d-%s", job.dir, job.host,
+		 daemon_tree ? "XXXXXX" : "0");
 	if (is_main())
 		make_domain(file);
 	else
@@ -141,7 +150,9 @@ static void create_srq(void)
 	srq = must(ibv_create_xrc_srq(pd, xrc_domain, cq, &attr), "ibv_create_xrc_srq");
 	ranks[job.rank].srqn = srq->xrc_srq_num;
 	mr = must(ibv_reg_mr(pd, &memory, sizeof(memory),
-			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ), "ibv_reg_mr");
+			     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				     IBV_ACCESS_REMOTE_READ),
+		  "ibv_reg_mr");
 	for (slot = 0; slot < BUFFERS; slot++)
 		post_recv(slot);
 }
@@ -168,9 +179,10 @@ static void request(void)
 	qp_attr(&init, SENDS);
 	conn_create_qp(&sending, pd, &init);
 	must_be_0(ibv_query_qp(sending.qp, &attr, IBV_QP_CAP, &init), "ibv_query_qp");
-	if (init.cap.max_inline_data < 200 || init.cap.max_inline_data > 1 << 16 || init.cap.max_send_wr < SENDS)
-		job_die("ibv_query_qp gives max_inline_data %u, max_send_wr %u", init.cap.max_inline_data,
-			init.cap.max_send_wr);
+	if (init.cap.max_inline_data < 200 || init.cap.max_inline_data > 1 << 16 ||
+	    init.cap.max_send_wr < SENDS)
+		job_die("ibv_query_qp gives max_inline_data %u, max_send_wr %u",
+			init.cap.max_inline_data, init.cap.max_send_wr);
 	max_inline = (int)init.cap.max_inline_data;
 	conn_request(&sending);
 }
@@ -225,8 +237,10 @@ static void take_received(const struct ibv_wc *wc)
 	int from = job_verify(memory.receive[wc->wr_id], wc->byte_len, &sequence);
 
 	if (sequence != received_from[from]++)
-		job_die("message %u from rank %d, but %u was expected", sequence, from, received_from[from] - 1);
-	if (sequence == MESSAGES - 1 && job_verify(memory.put_to[from], RDMA_SIZE, &sequence) != from)
+		job_die("message %u from rank %d, but %u was expected", sequence, from,
+			received_from[from] - 1);
+	if (sequence == MESSAGES - 1 &&
+	    job_verify(memory.put_to[from], RDMA_SIZE, &sequence) != from)
 		job_die("the put of rank %d is not there", from);
 	post_recv((unsigned)wc->wr_id);
 }
@@ -258,7 +272,8 @@ static unsigned free_slot(void)
 	return slots_wait(&slots, progress);
 }
 
-static void post_send(int rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_opcode opcode, uint64_t remote_addr)
+static void post_send(int rank, unsigned slot, struct ibv_sge *sge, enum ibv_wr_opcode opcode,
+		      uint64_t remote_addr)
 {
 	struct ibv_send_wr wr, *bad;
 
@@ -293,8 +308,10 @@ static void put_and_get(int rank)
 	struct ibv_sge get = { (uintptr_t)memory.get_to[rank], RDMA_SIZE, mr->lkey };
 
 	job_fill(memory.put_from[rank], RDMA_SIZE, rank, MESSAGES);
-	post_send(rank, free_slot(), &put, IBV_WR_RDMA_WRITE, ranks[rank].put_to + (uint64_t)job.rank * RDMA_SIZE);
-	post_send(rank, free_slot(), &get, IBV_WR_RDMA_READ, ranks[rank].get_from + (uint64_t)job.rank * RDMA_SIZE);
+	post_send(rank, free_slot(), &put, IBV_WR_RDMA_WRITE,
+		  ranks[rank].put_to + (uint64_t)job.rank * RDMA_SIZE);
+	post_send(rank, free_slot(), &get, IBV_WR_RDMA_READ,
+		  ranks[rank].get_from + (uint64_t)job.rank * RDMA_SIZE);
 }
 
 static int all_done(void)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Portals4: the connections that it made by librdmacm and its patch, for portals4_cm.c and portals4_rdmacm.c to implement. */
+/*
+ * Portals4: the connections that it made by librdmacm and its patch, for portals4_cm.c and
+ * portals4_rdmacm.c to implement.
+ */
 #ifndef TESTS_LEGACY_CLIENTS_PORTALS4_H
 #define TESTS_LEGACY_CLIENTS_PORTALS4_H
 
@@ -7,7 +10,10 @@
 
 #include "job.h"
 
-/* A connection has a QP, or, if it was created with max_send_wr 0, no qp but the number of a receive QP. */
+/*
+ * A connection has a QP, or, if it was created with max_send_wr 0, no qp but the number of a
+ * receive QP.
+ */
 struct connection {
 	struct ibv_qp *qp;
 	struct ibv_xrc_domain *xrc_domain;
@@ -26,7 +32,10 @@ void conn_resolve(struct connection *sending, int rank);
 void conn_create_qp(struct connection *conn, struct ibv_pd *pd, struct ibv_qp_init_attr *attr);
 void conn_request(struct connection *sending);
 
-/* Waits for a request, which is then in accepted[], and returns its rank; or returns -1 when sending is established. */
+/*
+ * Waits for a request, which is then in accepted[], and returns its rank; or returns -1 when
+ * sending is established.
+ */
 int conn_next(struct connection *sending, struct connection *accepted);
 void conn_accept(struct connection *conn);
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Portals4: the XRC patch of librdmacm, with messages of the job in place of rdma_cm's. The patch took a QP without a send queue
- * for a receive QP, and took that one through all states, to RTS as well.
+ * Portals4: the XRC patch of librdmacm, with messages of the job in place of rdma_cm's. The patch
+ * took a QP without a send queue for a receive QP, and took that one through all states, to RTS as
+ * well.
  */
 
 #include <errno.h>
@@ -15,12 +16,13 @@
 
 static void modify(struct connection *conn, struct ibv_qp_attr *attr, int mask, const char *what)
 {
-	int result = conn->qp ? ibv_modify_qp(conn->qp, attr, mask) :
-			      ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, attr, mask);
+	int result =
+		conn->qp ? ibv_modify_qp(conn->qp, attr, mask)
+			 : ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, attr, mask);
 
 	if (result)
-		job_die("%s to %s: %d (%s)", conn->qp ? "ibv_modify_qp" : "ibv_modify_xrc_rcv_qp", what, result,
-			strerror(result < 0 ? errno : result));
+		job_die("%s to %s: %d (%s)", conn->qp ? "ibv_modify_qp" : "ibv_modify_xrc_rcv_qp",
+			what, result, strerror(result < 0 ? errno : result));
 }
 
 static void to_init(struct connection *conn, int access)
@@ -91,7 +93,10 @@ void conn_resolve(struct connection *sending, int rank)
 	sending->rank = rank;
 }
 
-/* The patch passed attr on to ibv_create_xrc_rcv_qp as it was, with CQs, SRQ and capacities, which mean nothing there. */
+/*
+ * The patch passed attr on to ibv_create_xrc_rcv_qp as it was, with CQs, SRQ and capacities, which
+ * mean nothing there.
+ */
 void conn_create_qp(struct connection *conn, struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	conn->lid = lid;
@@ -177,5 +182,6 @@ void conn_destroy_qp(struct connection *conn)
 	if (conn->qp)
 		must_be_0(ibv_destroy_qp(conn->qp), "ibv_destroy_qp");
 	else
-		must_be_0(ibv_unreg_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn), "ibv_unreg_xrc_rcv_qp");
+		must_be_0(ibv_unreg_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn),
+			  "ibv_unreg_xrc_rcv_qp");
 }

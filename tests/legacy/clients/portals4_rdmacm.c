@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Portals4 over librdmacm itself, which creates and connects the sending QP. A receive QP for each request, which only the patch of
- * that time made, is created here by the legacy functions and connected with rdma_init_qp_attr.
+ * Portals4 over librdmacm itself, which creates and connects the sending QP. A receive QP for each
+ * request, which only the patch of that time made, is created here by the legacy functions and
+ * connected with rdma_init_qp_attr.
  */
 
 #include <arpa/inet.h>
@@ -47,8 +48,8 @@ static void expect(struct rdma_event_channel *channel, enum rdma_cm_event_type w
 	struct rdma_cm_event *event = next_event(channel);
 
 	if (event->event != want)
-		job_die("%s (%d) where %s was expected", rdma_event_str(event->event), event->status,
-			rdma_event_str(want));
+		job_die("%s (%d) where %s was expected", rdma_event_str(event->event),
+			event->status, rdma_event_str(want));
 	must_be_0(rdma_ack_cm_event(event), "rdma_ack_cm_event");
 }
 
@@ -80,7 +81,8 @@ void conn_resolve(struct connection *sending, int rank)
 
 	sending->rank = rank;
 	must_be_0(rdma_create_id(connecting, &sending->id, sending, RDMA_PS_TCP), "rdma_create_id");
-	must_be_0(rdma_resolve_addr(sending->id, (struct sockaddr *)&own, (struct sockaddr *)&other, RESOLVE_MS),
+	must_be_0(rdma_resolve_addr(sending->id, (struct sockaddr *)&own, (struct sockaddr *)&other,
+				    RESOLVE_MS),
 		  "rdma_resolve_addr");
 	expect(connecting, RDMA_CM_EVENT_ADDR_RESOLVED);
 	must_be_0(rdma_resolve_route(sending->id, RESOLVE_MS), "rdma_resolve_route");
@@ -116,7 +118,8 @@ static struct rdma_conn_param parameters(const int *rank)
 {
 	return (struct rdma_conn_param){
 		.private_data = rank, .private_data_len = sizeof(*rank),
-		.responder_resources = 4, .initiator_depth = 4, .retry_count = 7, .rnr_retry_count = 7,
+		.responder_resources = 4, .initiator_depth = 4, .retry_count = 7,
+		.rnr_retry_count = 7,
 	};
 }
 
@@ -183,7 +186,8 @@ void conn_disconnect(struct connection *conn)
 	int result = 0;
 
 	if (!conn->qp)
-		result = ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, &attr, IBV_QP_STATE);
+		result = ibv_modify_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn, &attr,
+					       IBV_QP_STATE);
 	if (result)
 		job_die("ibv_modify_xrc_rcv_qp to ERR: %s", strerror(result));
 	must_be_0(rdma_disconnect(conn->id), "rdma_disconnect");
@@ -194,6 +198,7 @@ void conn_destroy_qp(struct connection *conn)
 	if (conn->qp)
 		rdma_destroy_qp(conn->id);
 	else
-		must_be_0(ibv_unreg_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn), "ibv_unreg_xrc_rcv_qp");
+		must_be_0(ibv_unreg_xrc_rcv_qp(conn->xrc_domain, conn->xrc_rcv_qpn),
+			  "ibv_unreg_xrc_rcv_qp");
 	must_be_0(rdma_destroy_id(conn->id), "rdma_destroy_id");
 }

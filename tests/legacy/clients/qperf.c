@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What qperf 0.4 does for xrc_bw, xrc_bi_bw and xrc_lat: client and server, each with one XRC QP that both sends and
+ * What qperf 0.4 does for xrc_bw, xrc_bi_bw and xrc_lat: client and server, each with one XRC QP
+ * that both sends and
  * receives, a private domain, and queues of size 0 where the test needs none.
  */
 
@@ -67,7 +68,10 @@ static void create_qp(uint32_t max_send_wr)
 	struct ibv_qp_init_attr attr = {
 		.send_cq = dev.cq,
 		.recv_cq = dev.cq,
-		.cap = { .max_send_wr = max_send_wr, .max_recv_wr = 0, .max_send_sge = 1, .max_recv_sge = 0 },
+		.cap = { .max_send_wr = max_send_wr,
+			 .max_recv_wr = 0,
+			 .max_send_sge = 1,
+			 .max_recv_sge = 0 },
 		.qp_type = IBV_QPT_XRC,
 		.xrc_domain = dev.xrc,
 	};
@@ -83,7 +87,8 @@ static void to_init(void)
 		.qp_state = IBV_QPS_INIT,
 		.pkey_index = 0,
 		.port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC,
+		.qp_access_flags = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
+				   IBV_ACCESS_REMOTE_ATOMIC,
 	};
 
 	must_be_0(ibv_modify_qp(dev.qp, &attr, MASK_INIT),
@@ -119,8 +124,8 @@ static void rd_open(uint32_t max_send_wr, uint32_t max_recv_wr)
 	to_init();
 	ask_inline_size();
 	dev.mr = must(ibv_reg_mr(dev.pd, dev.buffer, sizeof(dev.buffer),
-				 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE |
-				 IBV_ACCESS_REMOTE_ATOMIC), "ibv_reg_mr");
+				 IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ |
+				 IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC), "ibv_reg_mr");
 }
 
 static void to_rtr(void)
@@ -221,7 +226,8 @@ static void take_received(const struct ibv_wc *wc, int repost)
 	unsigned slot = (unsigned)(wc->wr_id - WR_RECV);
 	uint32_t sequence;
 
-	if (slot >= DEPTH || job_verify(dev.buffer[1][slot], wc->byte_len, &sequence) != PEER || sequence != received)
+	if (slot >= DEPTH || job_verify(dev.buffer[1][slot], wc->byte_len, &sequence) != PEER ||
+	    sequence != received)
 		job_die("message %u was expected", received);
 	if (wc->qp_num != dev.lnode.qp_num)
 		job_die("received on QP 0x%x, not on 0x%x", wc->qp_num, dev.lnode.qp_num);
@@ -233,12 +239,14 @@ static void take_received(const struct ibv_wc *wc, int repost)
 /* Takes all completions; calls @on_sent with the slot of each completed send. */
 static void progress(int repost, void (*on_sent)(unsigned slot))
 {
-	struct ibv_wc wc[2 * DEPTH];	/* all there can be, since those from before the CQ was armed raise no event */
+	/* all there can be, since those from before the CQ was armed raise no event */
+	struct ibv_wc wc[2 * DEPTH];
 	int i, count = rd_poll(wc, 2 * DEPTH);
 
 	for (i = 0; i < count; i++) {
 		if (wc[i].status != IBV_WC_SUCCESS)
-			job_die("wr_id %llu: %s", (unsigned long long)wc[i].wr_id, ibv_wc_status_str(wc[i].status));
+			job_die("wr_id %llu: %s", (unsigned long long)wc[i].wr_id,
+				ibv_wc_status_str(wc[i].status));
 		if (wc[i].wr_id >= WR_RECV) {
 			take_received(&wc[i], repost);
 			continue;
@@ -266,7 +274,10 @@ static void fill_queues(int sends, int recvs)
 		send_next(slot);
 }
 
-/* In qperf's order. It ignores all results: ibv_dealloc_pd fails, as its memory is deregistered later. */
+/*
+ * In qperf's order. It ignores all results: ibv_dealloc_pd fails, as its memory is deregistered
+ * later.
+ */
 static void rd_close(void)
 {
 	job_barrier(JOB_WORLD);
@@ -337,6 +348,7 @@ int main(int argc, char **argv)
 	static const char *const flags[] = { "--poll", "--event", NULL };
 
 	job_options(argc, argv, flags);
-	poll_mode = job_option(argc, argv, "--poll");	/* the real one blocks unless told otherwise */
+	/* the real one blocks unless told otherwise */
+	poll_mode = job_option(argc, argv, "--poll");
 	return job_run("qperf", 1, rank_main);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The buffers that a rank sends from. Each is busy from its post to its completion; the wr_id of a send is its slot. */
+/*
+ * The buffers that a rank sends from. Each is busy from its post to its completion; the wr_id of a
+ * send is its slot.
+ */
 #ifndef TESTS_LEGACY_CLIENTS_SLOTS_H
 #define TESTS_LEGACY_CLIENTS_SLOTS_H
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs that do what the real clients do run unmodified under the shim, each LEGACY_REPEAT times (once unless set).
+"""Programs that do what the real clients do run unmodified under the shim, each LEGACY_REPEAT times
+(once unless set).
 
-They exit with 0 only if all messages arrived whole, and every verb gave the result that the real client relied upon.
+They exit with 0 only if all messages arrived whole, and every verb gave the result that the real
+client relied upon.
 """
 
 import os
@@ -11,17 +13,20 @@ import pytest
 
 REPEAT = int(os.environ.get("LEGACY_REPEAT") or 1)
 
-# What the loader says of a linked program without the shim, and what the one says that looks the verbs up.
+# What the loader says of a linked program without the shim, and what the one says that looks the
+# verbs up.
 MISSING = "undefined symbol: ibv_open_xrc_domain, version IBVERBS_1.1"
 FALLBACK = "Error opening ibv_open_xrc_domain. Falling back."
 
 # TWO_WAY programs have no receive QPs: both sides send on the same QPs.
 TWO_WAY = ["qperf", "mvapich", "mvapich --hybrid", "mvapich --private"]
-ONE_WAY = ["mvapich2", "mvapich2-dlopen", "gasnet", "gasnet-shutdown", "openmpi", "portals4", "portals4 --daemon",
-           "portals4-rdmacm", "portals4-rdmacm --daemon"]
+ONE_WAY = [
+    "mvapich2", "mvapich2-dlopen", "gasnet", "gasnet-shutdown", "openmpi", "portals4",
+    "portals4 --daemon", "portals4-rdmacm", "portals4-rdmacm --daemon"
+]
 
-# The real Open MPI waits for events only when it was built with progress threads. What works on a kernel that removes no mask bits, which
-# the shim then has to clear, works on others as well.
+# The real Open MPI waits for events only when it was built with progress threads. What works on a
+# kernel that removes no mask bits, which the shim then has to clear, works on others as well.
 MODES = {"--poll": "--strict=on", "--event": "--strict=off"}
 
 SUMMARY = re.compile(r"^(.+): (\d+) processes on 2 hosts, (\d+) messages verified, all right$")
@@ -29,7 +34,8 @@ SUMMARY = re.compile(r"^(.+): (\d+) processes on 2 hosts, (\d+) messages verifie
 
 @pytest.fixture
 def client(build_root, softhca, run, tmp_path, sanitizer_runtime):
-    """client(command, option..., settings=[...], shim=True, **environment): runs it once, with files of its own."""
+    """client(command, option..., settings=[...], shim=True, **environment): runs it once, with
+    files of its own."""
 
     def _client(command, *options, settings=("--devices=2",), shim=True, timeout=60, **environment):
         env = {"TMPDIR": str(tmp_path), "LEGACY_SECONDS": "30", **environment}
@@ -40,7 +46,8 @@ def client(build_root, softhca, run, tmp_path, sanitizer_runtime):
         program = build_root / "tests" / "legacy" / "clients" / name
         if not program.exists():
             pytest.skip(f"{name} was not built: no librdmacm here")
-        return run([softhca, "run", *settings, "--", program, *rest, *options], timeout=timeout, env=env)
+        return run([softhca, "run", *settings, "--", program, *rest, *options], timeout=timeout,
+                   env=env)
 
     return _client
 
@@ -71,16 +78,19 @@ def test_the_launcher_runs_them(build_root, xrc_compat, run, tmp_path, command, 
 @pytest.mark.any_model
 @pytest.mark.usefixtures("todays_libibumad")
 @pytest.mark.parametrize("command", ["mvapich", "mvapich2"])
-def test_the_launcher_runs_those_linked_with_libibumad(build_root, softhca, xrc_compat, run, tmp_path, command, sanitizer_runtime):
+def test_the_launcher_runs_those_linked_with_libibumad(build_root, softhca, xrc_compat, run,
+                                                       tmp_path, command, sanitizer_runtime):
     """As every MVAPICH was; the distribution has no libibumad.so.1."""
     program = build_root / "tests" / "legacy" / "clients" / f"{command}-umad"
-    done = run([softhca, "run", "--devices=2", "--", xrc_compat, "run", "--", program], timeout=60,
-               env={"TMPDIR": str(tmp_path), "LD_PRELOAD": sanitizer_runtime, "LD_LIBRARY_PATH": ""})
+    done = run(
+        [softhca, "run", "--devices=2", "--", xrc_compat, "run", "--", program], timeout=60,
+        env={"TMPDIR": str(tmp_path), "LD_PRELOAD": sanitizer_runtime, "LD_LIBRARY_PATH": ""})
     verify(done, command)
 
 
 @pytest.mark.any_model
-@pytest.mark.parametrize("command", ["qperf", "mvapich", "mvapich2", "gasnet", "openmpi", "portals4", "portals4-rdmacm"])
+@pytest.mark.parametrize(
+    "command", ["qperf", "mvapich", "mvapich2", "gasnet", "openmpi", "portals4", "portals4-rdmacm"])
 def test_linked_ones_need_xrc_compat(client, command):
     """They need functions that today's library lacks, so the runs above do test the shim."""
     done = client(command, shim=False)
@@ -95,7 +105,8 @@ def test_dlopen_falls_back_without_xrc_compat(client):
 
 @pytest.mark.parametrize("command", ["qperf", "mvapich"])
 def test_two_way_ones_need_pairs(client, command):
-    """On one-way QPs nothing arrives. The programs must neither take that for success nor wait for ever."""
+    """On one-way QPs nothing arrives. The programs must neither take that for success nor wait for
+    ever."""
     done = client(command, XRC_COMPAT_TWO_WAY="off", LEGACY_SECONDS="4")
     assert done.returncode == 1 and "FAILED" in done.stdout
 
@@ -103,6 +114,7 @@ def test_two_way_ones_need_pairs(client, command):
 @pytest.mark.any_model
 @pytest.mark.parametrize("command", TWO_WAY + ONE_WAY)
 def test_a_killed_process_ends_the_job(client, command):
-    """One process is killed in the middle. The job ends at once, though it may run for ten minutes."""
+    """One process is killed in the middle. The job ends at once, though it may run for ten
+    minutes."""
     done = client(command, LEGACY_KILL="1:7", LEGACY_SECONDS="600")
     assert done.returncode == 1 and "rank 1 is killed, as told" in done.stderr

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * For clients linked with libibumad.so.1, as MVAPICH and MVAPICH2 were: asks at start for the rate of the first adapter's port,
- * as viaparam.c of MVAPICH 1.2 does to choose its defaults.
+ * For clients linked with libibumad.so.1, as MVAPICH and MVAPICH2 were: asks at start for the rate
+ * of the first adapter's port, as viaparam.c of MVAPICH 1.2 does to choose its defaults.
  */
 #include "companions/umad_layouts.h"
 
@@ -19,7 +19,8 @@ __attribute__((constructor)) static void ask_for_rate(void)
 	const struct umad_port_2007 *port;
 	struct umad_ca ca;
 
-	if (umad_init() < 0 || umad_get_cas_names(names, 8) < 1 || umad_get_ca(names[0], &ca) < 0 || ca.numports < 1) {
+	if (umad_init() < 0 || umad_get_cas_names(names, 8) < 1 || umad_get_ca(names[0], &ca) < 0 ||
+	    ca.numports < 1) {
 		fputs("libibumad finds no adapter\n", stderr);
 		_exit(9);
 	}

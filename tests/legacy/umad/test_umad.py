@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs linked with libibumad.so.1 or .so.2 start, and read their structs right, with what `run` preloads and nothing else."""
+"""Programs linked with libibumad.so.1 or .so.2 start, and read their structs right, with what `run`
+preloads and nothing else."""
 
 import json
 import pathlib
@@ -11,7 +12,10 @@ import pytest
 
 pytestmark = pytest.mark.any_model
 
-CLIENTS = {"umad-2006": "libibumad.so.1", "umad-2007": "libibumad.so.1", "umad-2009": "libibumad.so.2", "umad-2010": "libibumad.so.2"}
+CLIENTS = {
+    "umad-2006": "libibumad.so.1", "umad-2007": "libibumad.so.1", "umad-2009": "libibumad.so.2",
+    "umad-2010": "libibumad.so.2"
+}
 
 
 @pytest.fixture
@@ -25,8 +29,9 @@ def on_softhca(run, softhca, xrc_compat, programs, sanitizer_env):
     """on_softhca(program, option...): by `xrc-compat run` on two emulated adapters."""
 
     def _on_softhca(program, *options, **environment):
-        return run([softhca, "run", "--devices=2", "--", xrc_compat, "run", *options, "--", program], timeout=60,
-                   env={**sanitizer_env, **environment})
+        return run(
+            [softhca, "run", "--devices=2", "--", xrc_compat, "run", *options, "--", program],
+            timeout=60, env={**sanitizer_env, **environment})
 
     return _on_softhca
 
@@ -53,28 +58,36 @@ def test_preloads_those_needed_and_no_others(on_softhca, programs, name, soname)
 
 @pytest.fixture
 def systems_class(shim):
-    """For programs of the system's class, which a shim of the other one cannot be preloaded into; "both classes" has those."""
+    """For programs of the system's class, which a shim of the other one cannot be preloaded into;
+    "both classes" has those."""
     if shim.read_bytes()[4] != pathlib.Path("/bin/sh").read_bytes()[4]:
         pytest.skip("the shell is of the other ELF class")
 
 
 @pytest.mark.usefixtures("todays_libibumad", "systems_class")
-@pytest.mark.parametrize("words", [["env", "LANG=C", "PROGRAM"], ["./wrapper"], ["sh", "wrapper"], ["sh", "-e", "./wrapper"], ["env", "./wrapper"]])
-def test_program_behind_a_launcher_or_script(run, softhca, xrc_compat, programs, tmp_path, sanitizer_env, words):
-    """It is named on the command line, or stands in the last line of a short script, which a launcher or a shell may be given."""
+@pytest.mark.parametrize("words", [["env", "LANG=C", "PROGRAM"], ["./wrapper"], ["sh", "wrapper"],
+                                   ["sh", "-e", "./wrapper"], ["env", "./wrapper"]])
+def test_program_behind_a_launcher_or_script(run, softhca, xrc_compat, programs, tmp_path,
+                                             sanitizer_env, words):
+    """It is named on the command line, or stands in the last line of a short script, which a
+    launcher or a shell may be given."""
     wrapper = tmp_path / "wrapper"
     wrapper.write_text(f'#!/bin/sh\nLANG=C\nexport LANG\nexec {programs}/umad-2007 "$@"\n')
     wrapper.chmod(0o755)
     command = [programs / "umad-2007" if word == "PROGRAM" else word for word in words]
-    done = run([softhca, "run", "--devices=2", "--", xrc_compat, "run", "--", *command], timeout=60, env=sanitizer_env, cwd=tmp_path)
+    done = run([softhca, "run", "--devices=2", "--", xrc_compat, "run", "--", *command], timeout=60,
+               env=sanitizer_env, cwd=tmp_path)
     assert (done.returncode, done.stdout) == (0, "2 adapters, all right\n"), done.stderr
 
 
 def test_says_ready_and_which(run, softhca, xrc_compat, programs):
-    done = run([softhca, "run", "--devices=1", "--", xrc_compat, "check", "--json", programs / "umad-2007"])
+    done = run([
+        softhca, "run", "--devices=1", "--", xrc_compat, "check", "--json", programs / "umad-2007"
+    ])
     report = json.loads(done.stdout)
     assert (done.returncode, report["verdict"], report["missing"]) == (0, "ready", [])
-    assert [path.rsplit("/", 1)[1] for path in report["companions"]] == ["libibumad.so.1", "libibcommon.so.1"]
+    assert [path.rsplit("/", 1)[1]
+            for path in report["companions"]] == ["libibumad.so.1", "libibcommon.so.1"]
     assert "libibumad.so.1 and libibcommon.so.1" in report["reason"]
 
 
@@ -90,19 +103,24 @@ def test_program_keeps_a_libibumad_of_its_own(on_softhca, programs, build_root, 
 def test_env_prints_them(run, xrc_compat, programs):
     done = run([xrc_compat, "env", programs / "umad-2009"], env={"LD_PRELOAD": ""})
     lines = [line for line in done.stdout.splitlines() if "LD_PRELOAD" in line]
-    assert done.returncode == 0 and lines and all("libxrc-compat.so.1:" in line and "libibumad.so.2" in line for line in lines)
+    assert done.returncode == 0 and lines and all(
+        "libxrc-compat.so.1:" in line and "libibumad.so.2" in line for line in lines)
 
 
 @pytest.mark.usefixtures("systems_class")
 @pytest.mark.parametrize("name", ["umad-2007", "umad-2009"])
 def test_programs_of_today_that_it_starts(run, softhca, programs, build_root, name):
-    """The preloaded library's symbols come first for them, too: ibstat reads libibumad.so.3's own structs."""
+    """The preloaded library's symbols come first for them, too: ibstat reads libibumad.so.3's own
+    structs."""
     if not shutil.which("ibstat"):
         pytest.skip("no ibstat (infiniband-diags)")
     plain = run([softhca, "run", "--devices=2", "--", "ibstat"])
     companion = build_root / "companions" / CLIENTS[name]
     assert plain.returncode == 0 and plain.stdout.count("CA '") == 2
-    with_both = run([softhca, "run", "--devices=2", "--", "sh", "-c", f"LD_PRELOAD={companion}:$LD_PRELOAD ibstat"])
+    with_both = run([
+        softhca, "run", "--devices=2", "--", "sh", "-c",
+        f"LD_PRELOAD={companion}:$LD_PRELOAD ibstat"
+    ])
     assert (with_both.returncode, with_both.stdout) == (0, plain.stdout)
 
 
@@ -116,7 +134,8 @@ def without_libibumad(program, library, folder):
 
 def test_starts_where_there_is_no_libibumad(on_softhca, programs, build_root, tmp_path):
     shutil.copy(build_root / "companions" / "libibcommon.so.1", tmp_path)
-    program = without_libibumad(programs / "umad-2007", build_root / "companions" / "libibumad.so.1", tmp_path)
+    program = without_libibumad(programs / "umad-2007",
+                                build_root / "companions" / "libibumad.so.1", tmp_path)
     done = on_softhca(program, LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")
     assert (done.returncode, done.stdout) == (3, "no libibumad: umad_init fails\n")
     assert "libibumad.so.1: libibumad.so.9: cannot open shared object file" in done.stderr
@@ -140,19 +159,24 @@ int main(int c, char **v) { (void)c; unsigned u; uint64_t g; uint8_t gid[16]; ch
 def compile_with(library, source, program):
     """A program of the library's ELF class, linked with it."""
     option = "-m64" if library.read_bytes()[4] == 2 else "-m32"
-    subprocess.run(["cc", option, "-x", "c", "-", "-o", program, "-x", "none", library], input=source, text=True, check=True, timeout=60)
+    subprocess.run(["cc", option, "-x", "c", "-", "-o", program, "-x", "none", library],
+                   input=source, text=True, check=True, timeout=60)
 
 
 def test_ibcommon(run, build_root, tmp_path):
     library = build_root / "companions" / "libibcommon.so.1"
     compile_with(library, IBCOMMON, tmp_path / "common")
-    for name, text in (("lid", "0x11\n"), ("guid", "0002:c903:0011:2201\n"), ("gid", "fe80:0000:0000:0000:0002:c903:0011:2201\n")):
+    for name, text in (("lid", "0x11\n"), ("guid", "0002:c903:0011:2201\n"),
+                       ("gid", "fe80:0000:0000:0000:0002:c903:0011:2201\n")):
         (tmp_path / name).write_text(text)
     done = run([tmp_path / "common", tmp_path], env={"LD_PRELOAD": str(library)})
     assert done.returncode == 255
     lines = done.stdout.splitlines()
-    assert lines[:3] == ["0 17 0002 c903 0011 2201", "0 fe80 0000 0000 0000 0002 c903 0011 2201", "0 000 -22 -2 1"]
-    assert lines[3].startswith("ibwarn: [") and lines[3].endswith("] main: 7") and lines[4].startswith("ibpanic: [")
+    assert lines[:3] == [
+        "0 17 0002 c903 0011 2201", "0 fe80 0000 0000 0000 0002 c903 0011 2201", "0 000 -22 -2 1"
+    ]
+    assert lines[3].startswith("ibwarn: [") and lines[3].endswith(
+        "] main: 7") and lines[4].startswith("ibpanic: [")
 
 
 def test_ibcm_opens_no_device(run, build_root, tmp_path):

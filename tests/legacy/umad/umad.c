@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Linked with an old libibumad beside libibverbs, as MVAPICH and MVAPICH2 were. UMAD_PORT names the struct of the time.
+ * Linked with an old libibumad beside libibverbs, as MVAPICH and MVAPICH2 were. UMAD_PORT names the
+ * struct of the time.
  *
- * Asks what they asked: MVAPICH 1.2 (viaparam.c) each port's state and rate out of umad_get_ca, MVAPICH2's system report the
- * adapter's type, firmware and GUIDs, and each port by umad_get_port. libibverbs must say the same. Then opens an XRC domain.
+ * Asks what they asked: MVAPICH 1.2 (viaparam.c) each port's state and rate out of umad_get_ca,
+ * MVAPICH2's system report the adapter's type, firmware and GUIDs, and each port by umad_get_port.
+ * libibverbs must say the same. Then opens an XRC domain.
  */
 #include "companions/umad_layouts.h"
 
@@ -41,14 +43,19 @@ static void must(int condition, const char *what)
 
 static void check_with_verbs(const struct UMAD_PORT *port, const struct ibv_port_attr *attr)
 {
-	must(port->state == (unsigned)attr->state && port->base_lid == attr->lid && port->lmc == attr->lmc, "state, LID and LMC");
-	must(port->sm_lid == attr->sm_lid && port->sm_sl == attr->sm_sl && port->phys_state == attr->phys_state, "the subnet manager's");
+	must(port->state == (unsigned)attr->state && port->base_lid == attr->lid &&
+		     port->lmc == attr->lmc,
+	     "state, LID and LMC");
+	must(port->sm_lid == attr->sm_lid && port->sm_sl == attr->sm_sl &&
+		     port->phys_state == attr->phys_state,
+	     "the subnet manager's");
 	must(port->rate >= 10, "rate");
 	must(port->capmask == htobe32(attr->port_cap_flags), "capability mask");
 }
 
 /* As a program that copies the struct into a larger one of its own. */
-static void check_port(char *name, int number, const struct UMAD_PORT *listed, const struct ibv_port_attr *attr)
+static void check_port(char *name, int number, const struct UMAD_PORT *listed,
+		       const struct ibv_port_attr *attr)
 {
 	struct guarded own;
 
@@ -58,7 +65,8 @@ static void check_port(char *name, int number, const struct UMAD_PORT *listed, c
 		must(own.guard[i] == 0x5a, "a byte behind the struct was written");
 	must(!strcmp(own.port.ca_name, name) && own.port.portnum == number, "name and number");
 	check_with_verbs(&own.port, attr);
-	must(own.port.port_guid == listed->port_guid && own.port.gid_prefix == listed->gid_prefix, "GUIDs of the port");
+	must(own.port.port_guid == listed->port_guid && own.port.gid_prefix == listed->gid_prefix,
+	     "GUIDs of the port");
 	must(umad_release_port(&own.port) == 0, "umad_release_port");
 }
 
@@ -82,9 +90,13 @@ static void check_ca(char *name, struct ibv_context *context)
 	uint64_t guids[UMAD_PORTS_MAX];
 
 	must(umad_get_ca(name, &ca) == 0 && !strcmp(ca.ca_name, name), "umad_get_ca");
-	must(!ibv_query_device(context, &device) && device.phys_port_cnt == ca.numports, "number of ports");
-	must(!strcmp(device.fw_ver, ca.fw_ver) && device.node_guid == ca.node_guid && !strncmp(ca.ca_type, "MT", 2), "adapter");
-	must(umad_get_ca_portguids(name, guids, UMAD_PORTS_MAX) == ca.numports + 1, "umad_get_ca_portguids");
+	must(!ibv_query_device(context, &device) && device.phys_port_cnt == ca.numports,
+	     "number of ports");
+	must(!strcmp(device.fw_ver, ca.fw_ver) && device.node_guid == ca.node_guid &&
+		     !strncmp(ca.ca_type, "MT", 2),
+	     "adapter");
+	must(umad_get_ca_portguids(name, guids, UMAD_PORTS_MAX) == ca.numports + 1,
+	     "umad_get_ca_portguids");
 	for (int i = 1; i <= ca.numports; i++) {
 		struct UMAD_PORT *port = ca.ports[i];
 		struct ibv_port_attr attr;

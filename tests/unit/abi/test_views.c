@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* One piece of memory seen by an old program and by today's library: what one writes is what the other reads. */
+/*
+ * One piece of memory seen by an old program and by today's library: what one writes is what the
+ * other reads.
+ */
 #include <string.h>
 
 #include <abi/legacy.h>
@@ -38,10 +41,14 @@ TEST(old_send_wr_read_by_provider)
 	assert_int_equal(wr.now.qp_type.xrc.remote_srqn, 0x123456);
 }
 
-/* In an array of old work requests the next one begins where the old struct ends: fields that both have must lie before. */
+/*
+ * In an array of old work requests the next one begins where the old struct ends: fields that both
+ * have must lie before.
+ */
 TEST(old_send_wr_ends_before_its_neighbour)
 {
-	assert_true(offsetof(struct ibv_send_wr, qp_type) + sizeof(((struct ibv_send_wr *)0)->qp_type) <=
+	assert_true(offsetof(struct ibv_send_wr, qp_type) +
+			    sizeof(((struct ibv_send_wr *)0)->qp_type) <=
 		    sizeof(struct legacy_send_wr));
 	assert_true(offsetof(struct ibv_send_wr, bind_mw) >= sizeof(struct legacy_send_wr));
 }
@@ -68,7 +75,8 @@ TEST(srq_number_for_both_dialects)
 /* Today's library sees xrc_domain neither when it reads nor when it writes init_attr. */
 TEST(domain_lies_behind_todays_init_attr)
 {
-	struct legacy_qp_init_attr attr = { .qp_type = LEGACY_QPT_XRC, .xrc_domain = (void *)0x1234 };
+	struct legacy_qp_init_attr attr = { .qp_type = LEGACY_QPT_XRC,
+					    .xrc_domain = (void *)0x1234 };
 	struct ibv_qp_init_attr now;
 
 	memcpy(&now, &attr, sizeof(now));
@@ -109,5 +117,5 @@ TEST(flagged_event)
 
 UNIT_MAIN(NULL, NULL,
 	UNIT(old_send_wr_read_by_provider), UNIT(old_send_wr_ends_before_its_neighbour),
-	UNIT(srq_number_for_both_dialects), UNIT(domain_lies_behind_todays_init_attr), UNIT(old_qp_attr_is_shorter),
-	UNIT(flagged_event))
+	UNIT(srq_number_for_both_dialects), UNIT(domain_lies_behind_todays_init_attr),
+	UNIT(old_qp_attr_is_shorter), UNIT(flagged_event))

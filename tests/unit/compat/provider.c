@@ -46,12 +46,14 @@ static struct ibv_qp *new_qp(struct ibv_context *context, uint32_t qp_num, void 
 
 static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
-	return new_qp(context, __atomic_fetch_add(&provider_next_qp, 1, __ATOMIC_RELAXED), attr->qp_context);
+	return new_qp(context, __atomic_fetch_add(&provider_next_qp, 1, __ATOMIC_RELAXED),
+		      attr->qp_context);
 }
 
 /* As libibverbs does it, but without a kernel. */
-static int cmd_open_qp(struct ibv_context *context, void *block, int size, struct ibv_qp_open_attr *attr, void *command,
-		       size_t command_size, void *response, size_t response_size)
+static int cmd_open_qp(struct ibv_context *context, void *block, int size,
+		       struct ibv_qp_open_attr *attr, void *command, size_t command_size,
+		       void *response, size_t response_size)
 {
 	struct ibv_qp *qp = block;
 
@@ -93,7 +95,8 @@ struct ibv_context *provider_open(unsigned n)
 	modern_table.cmd_destroy_qp = cmd_destroy_qp;
 	modern_table.get_device_guid = get_device_guid;
 	opened[n] = (struct verbs_context){
-		.sz = sizeof(opened[n]), .open_xrcd = open_xrcd, .close_xrcd = close_xrcd, .create_qp_ex = create_qp_ex,
+		.sz = sizeof(opened[n]), .open_xrcd = open_xrcd, .close_xrcd = close_xrcd,
+		.create_qp_ex = create_qp_ex,
 		.context = { .abi_compat = __VERBS_ABI_IS_EXTENDED, .device = &device },
 	};
 	xrcd.context = &opened[n].context;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A provider without hardware, for tests of the library above it: its receive QPs are memory only. */
+/*
+ * A provider without hardware, for tests of the library above it: its receive QPs are memory only.
+ */
 #ifndef TESTS_COMPAT_PROVIDER_H
 #define TESTS_COMPAT_PROVIDER_H
 
@@ -13,7 +15,10 @@ struct ibv_context *provider_open(unsigned n);
 /** provider_next_qp - the number of the next QP that is created. */
 extern uint32_t provider_next_qp;
 
-/** provider_lock - while it is true, the provider's ibv_destroy_qp does not return, as if another thread had its lock. */
+/**
+ * provider_lock - while it is true, the provider's ibv_destroy_qp does not return, as if another
+ * thread had its lock.
+ */
 extern bool provider_lock;
 
 /** provider_closes_xrcd - what ibv_close_xrcd does and returns; NULL: it returns 0. */

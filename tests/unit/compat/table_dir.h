@@ -22,7 +22,10 @@ static inline int table_dir_remove(void **state)
 	return rmdir(table_dir);
 }
 
-/* Milliseconds of the library's clock. It lags behind others while a hypervisor keeps from running the processor that advances it. */
+/*
+ * Milliseconds of the library's clock. It lags behind others while a hypervisor keeps from running
+ * the processor that advances it.
+ */
 static inline int64_t library_ms(void)
 {
 	struct timespec now;

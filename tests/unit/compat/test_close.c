@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Closing domains that the kernel refuses to close, and devices with QPs: in a forked child, and in linear time. */
+/*
+ * Closing domains that the kernel refuses to close, and devices with QPs: in a forked child, and in
+ * linear time.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +75,10 @@ static int note_close(void)
 	return 0;
 }
 
-/* The kernel ended a registration with the last descriptor of the device, and the parent still has one. */
+/*
+ * The kernel ended a registration with the last descriptor of the device, and the parent still has
+ * one.
+ */
 TEST(a_child_ends_nothing_of_its_parent)
 {
 	struct ibv_context *context = open_counted();
@@ -88,7 +94,8 @@ TEST(a_child_ends_nothing_of_its_parent)
 	provider_closes_xrcd = NULL;
 }
 
-static int64_t time_to_close(void (*fill)(struct ibv_context *context, unsigned count), unsigned count)
+static int64_t time_to_close(void (*fill)(struct ibv_context *context, unsigned count),
+			     unsigned count)
 {
 	struct ibv_context *context = open_counted();
 	struct timespec before, after;
@@ -102,7 +109,8 @@ static int64_t time_to_close(void (*fill)(struct ibv_context *context, unsigned 
 }
 
 /* A virtual machine counts what its hypervisor takes away as time of the thread that it stops. */
-static int64_t least_time_to_close(void (*fill)(struct ibv_context *context, unsigned count), unsigned count)
+static int64_t least_time_to_close(void (*fill)(struct ibv_context *context, unsigned count),
+				   unsigned count)
 {
 	int64_t least = INT64_MAX;
 
@@ -115,10 +123,14 @@ static int64_t least_time_to_close(void (*fill)(struct ibv_context *context, uns
 	return least;
 }
 
-/* Processor time is compared, so load does not matter. If each were searched for among all, five times as many would take 25 times as long; caches make it 8. */
+/*
+ * Processor time is compared, so load does not matter. If each were searched for among all, five
+ * times as many would take 25 times as long; caches make it 8.
+ */
 TEST(many_receive_qps_take_their_time_only)
 {
-	assert_true(least_time_to_close(register_with, 10000) < 10 * least_time_to_close(register_with, 2000));
+	assert_true(least_time_to_close(register_with, 10000) <
+		    10 * least_time_to_close(register_with, 2000));
 }
 
 static void register_in_many(struct ibv_context *context, unsigned count)
@@ -130,7 +142,8 @@ static void register_in_many(struct ibv_context *context, unsigned count)
 TEST(many_domains_take_their_time_only)
 {
 	/* 16 times as many: caches make it 50 times as long, a search among all 256. */
-	assert_true(least_time_to_close(register_in_many, 16000) < 100 * least_time_to_close(register_in_many, 1000));
+	assert_true(least_time_to_close(register_in_many, 16000) <
+		    100 * least_time_to_close(register_in_many, 1000));
 }
 
 static struct legacy_xrc_domain *refused;
@@ -179,7 +192,10 @@ static struct ibv_qp *create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr
 	return qp;
 }
 
-/* Opened again, the device gives the same numbers to QPs of other processes, whose hidden targets must not seem to be known. */
+/*
+ * Opened again, the device gives the same numbers to QPs of other processes, whose hidden targets
+ * must not seem to be known.
+ */
 TEST(a_closed_device_has_no_known_numbers)
 {
 	struct ibv_context *context = open_counted();
@@ -274,11 +290,13 @@ TEST(an_open_beside_a_refused_close_is_of_the_same_domain)
 FIXTURE(setup)
 {
 	device_use_begin();
-	destroyed = mmap(NULL, sizeof(*destroyed), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	destroyed = mmap(NULL, sizeof(*destroyed), PROT_READ | PROT_WRITE,
+			 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	return destroyed == MAP_FAILED;
 }
 
-UNIT_MAIN(setup, NULL, UNIT(a_child_ends_nothing_of_its_parent), UNIT(many_receive_qps_take_their_time_only),
-	  UNIT(many_domains_take_their_time_only), UNIT(a_verb_waits_for_a_close_that_is_refused),
-	  UNIT(a_close_waits_for_verbs), UNIT(a_closed_device_has_no_known_numbers),
+UNIT_MAIN(setup, NULL, UNIT(a_child_ends_nothing_of_its_parent),
+	  UNIT(many_receive_qps_take_their_time_only), UNIT(many_domains_take_their_time_only),
+	  UNIT(a_verb_waits_for_a_close_that_is_refused), UNIT(a_close_waits_for_verbs),
+	  UNIT(a_closed_device_has_no_known_numbers),
 	  UNIT(an_open_beside_a_refused_close_is_of_the_same_domain))

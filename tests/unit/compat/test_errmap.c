@@ -26,7 +26,8 @@ TEST(failure_returns_and_sets_it)
 				verb == VERB_rdma_create_qp || verb == VERB_rdma_create_qp_ex;
 
 		errno = 0;
-		assert_int_equal(errmap_return((enum verb)verb, -EINVAL, 0), minus_one ? -1 : EINVAL);
+		assert_int_equal(errmap_return((enum verb)verb, -EINVAL, 0),
+				 minus_one ? -1 : EINVAL);
 		assert_int_equal(errno, EINVAL);
 	}
 }
@@ -40,10 +41,13 @@ TEST(no_xrc_is_enosys_for_xrc_verbs_only)
 	assert_int_equal(errmap_return(VERB_ibv_modify_srq, -EOPNOTSUPP, 0), EOPNOTSUPP);
 }
 
-/* Errors of control groups, security modules and limits, which a program of that age does not know. */
+/*
+ * Errors of control groups, security modules and limits, which a program of that age does not know.
+ */
 TEST(what_the_contract_does_not_know_is_translated)
 {
-	static const int foreign[] = { EPERM, EACCES, EAGAIN, EMFILE, ENFILE, EROFS, ETIMEDOUT, ESTALE, EBADF, ENODEV, EHOSTUNREACH };
+	static const int foreign[] = { EPERM,	  EACCES, EAGAIN, EMFILE, ENFILE,      EROFS,
+				       ETIMEDOUT, ESTALE, EBADF,  ENODEV, EHOSTUNREACH };
 	static const int scarce[] = { EAGAIN, EMFILE, ENFILE };
 
 	for (int verb = VERB_ibv_open_xrc_domain; verb <= VERB_ibv_destroy_srq; verb++) {
@@ -53,13 +57,15 @@ TEST(what_the_contract_does_not_know_is_translated)
 			for (unsigned n = 0; n < sizeof(scarce) / sizeof(*scarce); n++)
 				if (foreign[i] == scarce[n])
 					expected = ENOMEM;
-			if (verb == VERB_ibv_open_xrc_domain && (foreign[i] == EBADF || foreign[i] == EAGAIN))
+			if (verb == VERB_ibv_open_xrc_domain &&
+			    (foreign[i] == EBADF || foreign[i] == EAGAIN))
 				expected = foreign[i];	/* contract 5.1 */
 			errmap_return((enum verb)verb, -foreign[i], 0);
 			assert_int_equal(errno, expected);
 		}
 	}
-	errmap_return(VERB_ibv_get_async_event, -EAGAIN, 0);	/* Open MPI reads events without waiting */
+	/* Open MPI reads events without waiting */
+	errmap_return(VERB_ibv_get_async_event, -EAGAIN, 0);
 	assert_int_equal(errno, EAGAIN);
 	errmap_return(VERB_ibv_close_device, -EPERM, 0);
 	assert_int_equal(errno, EPERM);
@@ -88,6 +94,6 @@ TEST(the_real_cause_is_told_once)
 	assert_null(strstr(text, "Permission"));
 }
 
-UNIT_MAIN(NULL, NULL,
-	UNIT(success_keeps_errno), UNIT(failure_returns_and_sets_it), UNIT(no_xrc_is_enosys_for_xrc_verbs_only),
-	UNIT(the_real_cause_is_told_once), UNIT(what_the_contract_does_not_know_is_translated))
+UNIT_MAIN(NULL, NULL, UNIT(success_keeps_errno), UNIT(failure_returns_and_sets_it),
+	  UNIT(no_xrc_is_enosys_for_xrc_verbs_only), UNIT(the_real_cause_is_told_once),
+	  UNIT(what_the_contract_does_not_know_is_translated))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Events of receive QPs: which acknowledgements reach libibverbs, and a cancellation during the translation. */
+/*
+ * Events of receive QPs: which acknowledgements reach libibverbs, and a cancellation during the
+ * translation.
+ */
 
 #include <pthread.h>
 #include <sys/mman.h>
@@ -64,11 +67,15 @@ static void raise_event(struct legacy_xrc_domain *of, uint32_t number)
 	assert_int_equal(write(to_kernel, &desc, sizeof(desc)), sizeof(desc));
 }
 
-/* An acknowledgement without the flag has a QP number where others have a pointer. After the close that may be a pointer. */
+/*
+ * An acknowledgement without the flag has a QP number where others have a pointer. After the close
+ * that may be a pointer.
+ */
 TEST(numbers_of_a_closed_device_are_forgotten)
 {
 	struct legacy_async_event event;
-	struct ibv_qp *low = mmap((void *)0x10000, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct ibv_qp *low = mmap((void *)0x10000, 4096, PROT_READ | PROT_WRITE,
+				  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	uint32_t number;
 
 	if ((uintptr_t)low > 0xffffff)
@@ -89,7 +96,8 @@ TEST(numbers_of_a_closed_device_are_forgotten)
 	munmap(low, 4096);
 }
 
-static struct legacy_async_event unflagged_event(struct ibv_context *device, struct legacy_xrc_domain *of, uint32_t number)
+static struct legacy_async_event unflagged_event(struct ibv_context *device,
+						 struct legacy_xrc_domain *of, uint32_t number)
 {
 	struct legacy_async_event event;
 	uint32_t created;
@@ -157,4 +165,5 @@ TEST(a_cancellation_waits_for_the_translation)
 }
 
 UNIT_MAIN(NULL, NULL, UNIT(numbers_of_a_closed_device_are_forgotten),
-	  UNIT(a_number_of_two_devices_is_not_forgotten_with_one), UNIT(a_cancellation_waits_for_the_translation))
+	  UNIT(a_number_of_two_devices_is_not_forgotten_with_one),
+	  UNIT(a_cancellation_waits_for_the_translation))

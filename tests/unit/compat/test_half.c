@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Attribute masks: what old callers passed goes through, what the old kernel refused is refused (contract 5.9). */
+/*
+ * Attribute masks: what old callers passed goes through, what the old kernel refused is refused
+ * (contract 5.9).
+ */
 
 #include <errno.h>
 
@@ -21,8 +24,8 @@ struct row {
 static const struct row rows[] = {
 	{ "sender to INIT", HALF_INITIATOR, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
 	{ "target to INIT", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
-	{ "sender to RTR drops the responder's", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_RTR, MASK_RTR,
-	  MASK_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) },
+	{ "sender to RTR drops the responder's", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_RTR,
+	  MASK_RTR, MASK_RTR & ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) },
 	{ "target to RTR keeps all", HALF_TARGET, IBV_QPS_INIT, IBV_QPS_RTR, MASK_RTR, MASK_RTR },
 	{ "sender to RTS keeps all", HALF_INITIATOR, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS, MASK_RTS },
 	{ "target to RTS drops the requester's", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS,
@@ -30,28 +33,33 @@ static const struct row rows[] = {
 	{ "sender RTR to RTS with MIN_RNR_TIMER", HALF_INITIATOR, IBV_QPS_RTR, IBV_QPS_RTS,
 	  MASK_RTS | IBV_QP_MIN_RNR_TIMER, MASK_RTS },
 	{ "target to ERR", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_ERR, IBV_QP_STATE, IBV_QP_STATE },
-	{ "sender APM in RTS", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE,
-	  IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE },
+	{ "sender APM in RTS", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS,
+	  IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE, IBV_QP_ALT_PATH | IBV_QP_PATH_MIG_STATE },
 	{ "INIT again", HALF_TARGET, IBV_QPS_INIT, IBV_QPS_INIT, MASK_INIT, MASK_INIT },
 	{ "SQE to RTS", HALF_INITIATOR, IBV_QPS_SQE, IBV_QPS_RTS, IBV_QP_STATE, IBV_QP_STATE },
 	{ "sender SQD to SQD", HALF_INITIATOR, IBV_QPS_SQD, IBV_QPS_SQD,
 	  IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER | IBV_QP_TIMEOUT, IBV_QP_TIMEOUT },
-	{ "sender to SQD, and to be told", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_SQD, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY,
-	  IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY },
+	{ "sender to SQD, and to be told", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_SQD,
+	  IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY },
 
 	{ "RTR without MIN_RNR_TIMER, though dropped", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_RTR,
 	  MASK_RTR & ~IBV_QP_MIN_RNR_TIMER, REFUSED },
-	{ "RTS without RETRY_CNT, though dropped", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTS, MASK_RTS & ~IBV_QP_RETRY_CNT,
+	{ "RTS without RETRY_CNT, though dropped", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTS,
+	  MASK_RTS & ~IBV_QP_RETRY_CNT, REFUSED },
+	{ "INIT without PORT", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT & ~IBV_QP_PORT,
 	  REFUSED },
-	{ "INIT without PORT", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_INIT, MASK_INIT & ~IBV_QP_PORT, REFUSED },
-	{ "INIT with one too many, though it would be dropped", HALF_INITIATOR, IBV_QPS_RESET, IBV_QPS_INIT,
-	  MASK_INIT | IBV_QP_MIN_RNR_TIMER, REFUSED },
-	{ "RTR again: GASNet's lost race", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTR, MASK_RTR, REFUSED },
-	{ "back to INIT: GASNet's lost race", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_INIT, MASK_INIT, REFUSED },
+	{ "INIT with one too many, though it would be dropped", HALF_INITIATOR, IBV_QPS_RESET,
+	  IBV_QPS_INIT, MASK_INIT | IBV_QP_MIN_RNR_TIMER, REFUSED },
+	{ "RTR again: GASNet's lost race", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_RTR, MASK_RTR,
+	  REFUSED },
+	{ "back to INIT: GASNet's lost race", HALF_TARGET, IBV_QPS_RTR, IBV_QPS_INIT, MASK_INIT,
+	  REFUSED },
 	{ "RESET to RTR", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_RTR, MASK_RTR, REFUSED },
-	{ "RESET to ERR is not in the table", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_ERR, IBV_QP_STATE, REFUSED },
+	{ "RESET to ERR is not in the table", HALF_TARGET, IBV_QPS_RESET, IBV_QPS_ERR, IBV_QP_STATE,
+	  REFUSED },
 	{ "a bit of today", HALF_INITIATOR, IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_RATE_LIMIT, REFUSED },
-	{ "a state that does not exist", HALF_INITIATOR, IBV_QPS_RTS, (enum ibv_qp_state)7, IBV_QP_STATE, REFUSED },
+	{ "a state that does not exist", HALF_INITIATOR, IBV_QPS_RTS, (enum ibv_qp_state)7,
+	  IBV_QP_STATE, REFUSED },
 	{ "QKEY is not XRC's", HALF_INITIATOR, IBV_QPS_INIT, IBV_QPS_INIT, IBV_QP_QKEY, REFUSED },
 };
 

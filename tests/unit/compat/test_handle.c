@@ -40,7 +40,10 @@ TEST(finds_what_was_added_and_nothing_else)
 	assert_null(map.root);
 }
 
-/* A provider may reuse the address of a destroyed object before the thread that destroyed it has removed it from the map. */
+/*
+ * A provider may reuse the address of a destroyed object before the thread that destroyed it has
+ * removed it from the map.
+ */
 TEST(a_reused_key_outlives_its_predecessor)
 {
 	struct handle_map map = { 0 };
@@ -54,7 +57,10 @@ TEST(a_reused_key_outlives_its_predecessor)
 	assert_null(map.root);
 }
 
-/* The old object is freed before the new one is added, so adding must not fail and leave the old one in the map. */
+/*
+ * The old object is freed before the new one is added, so adding must not fail and leave the old
+ * one in the map.
+ */
 TEST(a_key_that_is_there_needs_no_memory)
 {
 	struct handle_map map = { 0 };

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The numbers of a two-way QP, on every provider that has XRC; and the pauses between attempts to get them. */
+/*
+ * The numbers of a two-way QP, on every provider that has XRC; and the pauses between attempts to
+ * get them.
+ */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +38,8 @@ TEST(every_row)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		print_message("  %s\n", rows[i].provider);
-		assert_int_equal(pair_fits(rows[i].rule, rows[i].initiator, rows[i].target), rows[i].fits);
+		assert_int_equal(pair_fits(rows[i].rule, rows[i].initiator, rows[i].target),
+				 rows[i].fits);
 	}
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Receive QPs that the kernel refuses to query, and that one thread uses while another one unregisters. */
+/*
+ * Receive QPs that the kernel refuses to query, and that one thread uses while another one
+ * unregisters.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,7 +32,8 @@ static atomic_bool destroyed, modified;
 static _Atomic pid_t unregistering;
 static pthread_t thread;
 
-static int refuse(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+static int refuse(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		  struct ibv_qp_init_attr *init_attr)
 {
 	(void)qp;
 	(void)mask;
@@ -61,7 +65,8 @@ static void *unregister(void *unused)
 }
 
 /* The other thread waits, or has destroyed the QP, before the kernel answers. */
-static int answer_beside_unregister(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+static int answer_beside_unregister(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+				    struct ibv_qp_init_attr *init_attr)
 {
 	(void)qp;
 	(void)attr;
@@ -73,7 +78,8 @@ static int answer_beside_unregister(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 	return destroyed ? EIO : 0;
 }
 
-static void create(int (*query)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr))
+static void create(int (*query)(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+				struct ibv_qp_init_attr *init_attr))
 {
 	device_use_begin();
 	assert_int_equal(domain_open(provider_open(0), -1, 0, &domain), 0);
@@ -126,7 +132,8 @@ TEST(unregister_waits_for_a_query)
 static atomic_bool used;
 static _Atomic pid_t querying;
 
-static int note_use(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr)
+static int note_use(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		    struct ibv_qp_init_attr *init_attr)
 {
 	(void)qp;
 	(void)attr;
@@ -136,8 +143,8 @@ static int note_use(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struc
 	return 0;
 }
 
-static int query_opened(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init_attr, void *command,
-			size_t size)
+static int query_opened(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+			struct ibv_qp_init_attr *init_attr, void *command, size_t size)
 {
 	(void)qp;
 	(void)attr;
@@ -189,7 +196,10 @@ static int close_after_destroy(struct ibv_qp *qp)
 	return 0;
 }
 
-/* The kernel lets a handle be closed as soon as it has destroyed the QP. The thread that unregisters goes on meanwhile. */
+/*
+ * The kernel lets a handle be closed as soon as it has destroyed the QP. The thread that
+ * unregisters goes on meanwhile.
+ */
 TEST(the_handle_that_registered_is_closed_during_unregister)
 {
 	int fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
@@ -207,6 +217,7 @@ TEST(the_handle_that_registered_is_closed_during_unregister)
 	close(fd);
 }
 
-UNIT_MAIN(NULL, NULL, UNIT(a_query_that_is_refused_writes_nothing), UNIT(a_qp_of_unknown_state_is_not_modified),
-	  UNIT(unregister_waits_for_a_query), UNIT(a_query_does_not_use_what_is_being_destroyed),
+UNIT_MAIN(NULL, NULL, UNIT(a_query_that_is_refused_writes_nothing),
+	  UNIT(a_qp_of_unknown_state_is_not_modified), UNIT(unregister_waits_for_a_query),
+	  UNIT(a_query_does_not_use_what_is_being_destroyed),
 	  UNIT(the_handle_that_registered_is_closed_during_unregister))

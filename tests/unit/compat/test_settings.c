@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The environment is read once: a program that changes it in another thread must not race with a verb. */
+/*
+ * The environment is read once: a program that changes it in another thread must not race with a
+ * verb.
+ */
 
 #include <stdlib.h>
 #include <string.h>

@@ -83,10 +83,13 @@ TEST(larger_than_ofed_allowed)
 	assert_int_equal(srq_destroy(image_of(lsrq)), 0);
 }
 
-/* Contract 5.3: create ignored the limit, and a query answers with the sizes that create returned. */
+/*
+ * Contract 5.3: create ignored the limit, and a query answers with the sizes that create returned.
+ */
 TEST(create_arms_no_limit_and_decides_the_sizes)
 {
-	struct ibv_srq_init_attr attr = { .attr = { .max_wr = 100, .max_sge = 3, .srq_limit = 50 } };
+	struct ibv_srq_init_attr attr = { .attr = {
+						  .max_wr = 100, .max_sge = 3, .srq_limit = 50 } };
 	struct ibv_srq_attr answer;
 	struct ibv_srq *lsrq;
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The library keeps its part of the registration table up to date, also after somebody removed the file. */
+/*
+ * The library keeps its part of the registration table up to date, also after somebody removed the
+ * file.
+ */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -50,7 +53,9 @@ static int note(void *arg, const struct regtab_view *view)
 /* In a child: to read a file of this process would release its lock. */
 static struct seen look(void)
 {
-	struct seen *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), seen;
+	struct seen *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+		    seen;
 
 	assert_int_equal(in_child(regtab_list(table_dir, note, shared)), 0);
 	seen = *shared;
@@ -107,7 +112,10 @@ static int create_after_destroy(struct ibv_qp *qp)
 	return 0;
 }
 
-/* The kernel may give the number to the next QP while the thread that destroyed the last one is still in the verb. */
+/*
+ * The kernel may give the number to the next QP while the thread that destroyed the last one is
+ * still in the verb.
+ */
 TEST(a_number_that_is_used_again_is_seen)
 {
 	uint32_t number;
@@ -166,6 +174,7 @@ TEST(without_the_directory_everything_works)
 	assert_int_equal(domain_close(domain), 0);
 }
 
-UNIT_MAIN(setup, table_dir_remove,
-	UNIT(a_domain_is_seen_while_it_is_open), UNIT(registrations_are_seen), UNIT(a_number_that_is_used_again_is_seen),
-	UNIT(a_removed_file_is_replaced_with_all_registrations), UNIT(without_the_directory_everything_works))
+UNIT_MAIN(setup, table_dir_remove, UNIT(a_domain_is_seen_while_it_is_open),
+	  UNIT(registrations_are_seen), UNIT(a_number_that_is_used_again_is_seen),
+	  UNIT(a_removed_file_is_replaced_with_all_registrations),
+	  UNIT(without_the_directory_everything_works))

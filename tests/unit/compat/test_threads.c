@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Many threads of a program on one domain, most useful when built with -Db_sanitize=thread; and forks beside them. */
+/*
+ * Many threads of a program on one domain, most useful when built with -Db_sanitize=thread; and
+ * forks beside them.
+ */
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -95,5 +98,5 @@ FIXTURE(setup)
 	return table_dir_make();
 }
 
-UNIT_MAIN(setup, table_dir_remove, UNIT(threads_share_a_domain), UNIT(a_handler_forks_inside_the_lock),
-	  UNIT(a_child_unregisters_without_the_provider))
+UNIT_MAIN(setup, table_dir_remove, UNIT(threads_share_a_domain),
+	  UNIT(a_handler_forks_inside_the_lock), UNIT(a_child_unregisters_without_the_provider))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A library for test_loaded.c: it refers to another library's functions, and one of its names begins like another. */
+/*
+ * A library for test_loaded.c: it refers to another library's functions, and one of its names
+ * begins like another.
+ */
 
 #include <search.h>
 #include <stdlib.h>

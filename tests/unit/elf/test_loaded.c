@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What a loaded object defines, refers to and mentions: a library with either kind of symbol table. */
+/*
+ * What a loaded object defines, refers to and mentions: a library with either kind of symbol table.
+ */
 
 #include <string.h>
 
@@ -31,7 +33,8 @@ static struct loaded library(const char *soname)
 	return search.found;
 }
 
-static void defines(const struct loaded *loaded, const char *name, const char *longer, const void *at, const void *at_longer)
+static void defines(const struct loaded *loaded, const char *name, const char *longer,
+		    const void *at, const void *at_longer)
 {
 	assert_ptr_equal(loaded_symbol(loaded, name), at);
 	assert_ptr_equal(loaded_symbol(loaded, longer), at_longer);
@@ -94,8 +97,12 @@ TEST(nothing_is_read_behind_a_segment)
 {
 	static const char text[] = "ibv_post_send\0ibv_create_xrc_rcv_qp";
 	const size_t behind = sizeof("ibv_post_send");
-	const ElfW(Phdr) segment = { .p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = (ElfW(Addr))text, .p_filesz = behind };
-	const struct loaded damaged = { .names = text, .names_size = behind + 1, .segments = &segment, .segment_count = 1 };
+	const ElfW(Phdr) segment = {
+		.p_type = PT_LOAD, .p_flags = PF_R, .p_vaddr = (ElfW(Addr))text, .p_filesz = behind
+	};
+	const struct loaded damaged = {
+		.names = text, .names_size = behind + 1, .segments = &segment, .segment_count = 1
+	};
 
 	wanted = "ibv_create_xrc_rcv_qp";
 	assert_false(loaded_mentions(&damaged, is_wanted));
@@ -104,7 +111,8 @@ TEST(nothing_is_read_behind_a_segment)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		UNIT(symbols), UNIT(references), UNIT(mentions), UNIT(nothing_is_read_behind_a_segment),
+		UNIT(symbols), UNIT(references), UNIT(mentions),
+		UNIT(nothing_is_read_behind_a_segment),
 	};
 
 	/* The calls keep both libraries linked. */

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The stand-ins of include/portable.h, under other names, do what the functions of this machine's C library do. */
+/*
+ * The stand-ins of include/portable.h, under other names, do what the functions of this machine's C
+ * library do.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -132,6 +135,6 @@ TEST(test_the_thread)
 	assert_int_equal(other_gettid(), getpid());
 }
 
-UNIT_MAIN(NULL, NULL,
-	UNIT(test_names_of_errors), UNIT(test_constants_of_kernel_headers), UNIT(test_closing_a_range), UNIT(test_files_in_memory),
-	UNIT(test_waiting_for_less_than_a_millisecond), UNIT(test_the_thread))
+UNIT_MAIN(NULL, NULL, UNIT(test_names_of_errors), UNIT(test_constants_of_kernel_headers),
+	  UNIT(test_closing_a_range), UNIT(test_files_in_memory),
+	  UNIT(test_waiting_for_less_than_a_millisecond), UNIT(test_the_thread))

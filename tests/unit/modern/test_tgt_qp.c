@@ -22,7 +22,8 @@ TEST(created_and_opened)
 
 	assert_int_equal(modern_open_xrcd(context, -1, 0, &xrcd), 0);
 	for (int use = MODERN_TGT_REGISTERED; use <= MODERN_TGT_PAIRED; use++) {
-		assert_int_equal(modern_create_tgt_qp(context, xrcd, (enum modern_tgt_use)use, &qp), 0);
+		assert_int_equal(modern_create_tgt_qp(context, xrcd, (enum modern_tgt_use)use, &qp),
+				 0);
 		assert_int_equal(modern_tgt_use(qp), use);
 		assert_false(tgt_qp_is_opened(qp));
 		assert_int_equal(modern_destroy_qp(qp), 0);

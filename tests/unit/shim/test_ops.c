@@ -14,14 +14,16 @@
 static struct ibv_srq *posted_to;
 static struct ibv_wc polled[3];
 
-static int provider_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+static int provider_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+				  struct ibv_recv_wr **bad_wr)
 {
 	*bad_wr = wr;
 	posted_to = srq;
 	return ENOMEM;
 }
 
-static int other_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad_wr)
+static int other_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr,
+			       struct ibv_recv_wr **bad_wr)
 {
 	(void)bad_wr;
 	(void)wr;
@@ -130,7 +132,10 @@ static bool is_known(const struct ibv_context *context, uint32_t qp_num)
 	return qp_number_is_known(numbers.counts, numbers.offset, qp_num);
 }
 
-/* A number may be given out again before the thread that destroyed its QP comes round to removing it. */
+/*
+ * A number may be given out again before the thread that destroyed its QP comes round to removing
+ * it.
+ */
 TEST(a_number_is_known_until_its_last_qp_has_ended)
 {
 	struct ibv_context context = new_device();
@@ -176,9 +181,10 @@ TEST(devices_do_not_share_numbers)
 	qp_number_remove(&one, 0x7a);
 }
 
-UNIT_MAIN(NULL, NULL,
-	UNIT(an_image_is_unwrapped_and_a_plain_srq_is_not), UNIT(a_closed_device_leaves_nothing_behind),
-	UNIT(every_other_slot_stays_the_providers), UNIT(untagged_failures_are_told_by_number),
-	UNIT(a_number_is_known_until_its_last_qp_has_ended),
-	UNIT(a_hidden_target_is_not_known_whatever_was_there), UNIT(a_number_beyond_24_bits_is_looked_up_inside_the_map),
-	UNIT(devices_do_not_share_numbers))
+UNIT_MAIN(NULL, NULL, UNIT(an_image_is_unwrapped_and_a_plain_srq_is_not),
+	  UNIT(a_closed_device_leaves_nothing_behind), UNIT(every_other_slot_stays_the_providers),
+	  UNIT(untagged_failures_are_told_by_number),
+	  UNIT(a_number_is_known_until_its_last_qp_has_ended),
+	  UNIT(a_hidden_target_is_not_known_whatever_was_there),
+	  UNIT(a_number_beyond_24_bits_is_looked_up_inside_the_map),
+	  UNIT(devices_do_not_share_numbers))

@@ -55,7 +55,9 @@ static int in_vain(void *context, int out)
 	return give(out) ? EIO : ENODEV;
 }
 
-/* As a process that the kernel ends slowly: its files are closed long before it can be waited for. */
+/*
+ * As a process that the kernel ends slowly: its files are closed long before it can be waited for.
+ */
 static int late(void *context, int out)
 {
 	int err = give(out);
@@ -85,7 +87,9 @@ TEST(ends)
 	assert_int_equal(done(badly), -EIO);
 }
 
-/* What was given before counts. A busy machine may need more than the shortest time even for that. */
+/*
+ * What was given before counts. A busy machine may need more than the shortest time even for that.
+ */
 TEST(never_ends)
 {
 	int sum = 0;
@@ -107,7 +111,8 @@ static void set_word(const void *word)
 
 TEST(output)
 {
-	char *words[] = { (char *)"sh", (char *)"-c", (char *)"cat; echo $ASIDE_WORD; echo error >&2; exit 3", NULL };
+	char *words[] = { (char *)"sh", (char *)"-c",
+			  (char *)"cat; echo $ASIDE_WORD; echo error >&2; exit 3", NULL };
 	struct aside_program program = { words, set_word, "word", true };
 	int result;
 	char *text = aside_output(&program, 20000, &result);
@@ -123,7 +128,8 @@ TEST(output)
 
 TEST(output_without_end_is_cut_off)
 {
-	char *words[] = { (char *)"sh", (char *)"-c", (char *)"head -c 300000 /dev/zero | tr '\\0' x; echo end", NULL };
+	char *words[] = { (char *)"sh", (char *)"-c",
+			  (char *)"head -c 300000 /dev/zero | tr '\\0' x; echo end", NULL };
 	const struct aside_program program = { .words = words };
 	int result;
 	char *text = aside_output(&program, 20000, &result);

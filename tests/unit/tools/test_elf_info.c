@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The ELF reader on real files (this very program, its loader). Damaged ones are for "tools fuzz". */
+/*
+ * The ELF reader on real files (this very program, its loader). Damaged ones are for "tools fuzz".
+ */
 #include <tools/program/elf_info.h>
 
 #include <elf.h>
@@ -112,7 +114,10 @@ static int read_bytes(const unsigned char *bytes, size_t size, struct elf_info *
 	return result;
 }
 
-/* As sstrip(1) leaves a program: the loader needs no section headers, and most programs do not change when they have none. */
+/*
+ * As sstrip(1) leaves a program: the loader needs no section headers, and most programs do not
+ * change when they have none.
+ */
 static void remove_section_headers(unsigned char *bytes)
 {
 	ElfW(Ehdr) *header = (ElfW(Ehdr) *)bytes;
@@ -183,7 +188,7 @@ TEST(names_machines)
 	assert_string_equal(elf_info_machine_name(&info), "ppc64, big-endian");
 }
 
-UNIT_MAIN(NULL, NULL,
-	UNIT(reads_this_program), UNIT(reads_imports_with_their_versions), UNIT(a_loader_is_not_a_static_program),
-	UNIT(says_what_open_said), UNIT(reads_the_interpreter_without_section_headers), UNIT(of_several_loaders_the_first_counts),
-	UNIT(names_machines))
+UNIT_MAIN(NULL, NULL, UNIT(reads_this_program), UNIT(reads_imports_with_their_versions),
+	  UNIT(a_loader_is_not_a_static_program), UNIT(says_what_open_said),
+	  UNIT(reads_the_interpreter_without_section_headers),
+	  UNIT(of_several_loaders_the_first_counts), UNIT(names_machines))

@@ -44,7 +44,8 @@ TEST(hides_people_and_guids)
 
 TEST(leaves_other_words)
 {
-	check("node7, malice, alice7, 0002:c903:00a1:b2c3d", "node7, malice, alice7, 0002:c903:00a1:b2c3d");
+	check("node7, malice, alice7, 0002:c903:00a1:b2c3d",
+	      "node7, malice, alice7, 0002:c903:00a1:b2c3d");
 }
 
 int main(void)

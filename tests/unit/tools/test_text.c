@@ -26,7 +26,8 @@ TEST(test_utf8_stays)
 {
 	check("gr\xc3\xbc\xc3\x9f" "e", "gr\xc3\xbc\xc3\x9f" "e");
 	check("\xc2\xa0", "\xc2\xa0");
-	check("\xe0\xa0\x80\xe2\x82\xac\xed\x9f\xbf\xee\x80\x80", "\xe0\xa0\x80\xe2\x82\xac\xed\x9f\xbf\xee\x80\x80");
+	check("\xe0\xa0\x80\xe2\x82\xac\xed\x9f\xbf\xee\x80\x80",
+	      "\xe0\xa0\x80\xe2\x82\xac\xed\x9f\xbf\xee\x80\x80");
 	check("\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf");
 }
 
@@ -49,5 +50,5 @@ TEST(test_what_is_no_utf8_goes)
 	check("\xc3z", "?z");
 }
 
-UNIT_MAIN(NULL, NULL,
-	UNIT(test_plain_text_stays), UNIT(test_utf8_stays), UNIT(test_controls_go), UNIT(test_what_is_no_utf8_goes))
+UNIT_MAIN(NULL, NULL, UNIT(test_plain_text_stays), UNIT(test_utf8_stays), UNIT(test_controls_go),
+	  UNIT(test_what_is_no_utf8_goes))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The census of traced calls: which calls have one call site, and which objects are left at the end. */
+/*
+ * The census of traced calls: which calls have one call site, and which objects are left at the
+ * end.
+ */
 #include <tools/trace/trace_census.h>
 
 #include <string.h>
@@ -20,17 +23,24 @@ FIXTURE(tear_down)
 	return 0;
 }
 
-static const struct trace_site *call_at(enum verb call, int pid, uint64_t domain, uint32_t qp_num, int64_t result,
-					uint64_t offset)
+static const struct trace_site *call_at(enum verb call, int pid, uint64_t domain, uint32_t qp_num,
+					int64_t result, uint64_t offset)
 {
-	struct trace_record record = { .verb = call, .pid = pid, .domain = domain, .qp_num = qp_num, .result = result,
-		.frame_count = 1, .duration = 10, .frames = { { .offset = offset, .module = "program" } } };
+	struct trace_record record = { .verb = call,
+				       .pid = pid,
+				       .domain = domain,
+				       .qp_num = qp_num,
+				       .result = result,
+				       .frame_count = 1,
+				       .duration = 10,
+				       .frames = { { .offset = offset, .module = "program" } } };
 	bool new;
 
 	return trace_count(&census, &record, &new);
 }
 
-static const struct trace_site *call(enum verb which, int pid, uint64_t domain, uint32_t qp_num, int64_t result)
+static const struct trace_site *call(enum verb which, int pid, uint64_t domain, uint32_t qp_num,
+				     int64_t result)
 {
 	return call_at(which, pid, domain, qp_num, result, 1 + (uint64_t)which);
 }
@@ -118,12 +128,15 @@ TEST(test_an_address_that_comes_again)
 
 TEST(test_what_calls_became)
 {
-	struct trace_record record = { .verb = VERB_ibv_reg_xrc_rcv_qp, .became_count = TRACE_BECAME + 5 };
+	struct trace_record record = { .verb = VERB_ibv_reg_xrc_rcv_qp,
+				       .became_count = TRACE_BECAME + 5 };
 	const struct trace_verb *verbs = census.became[VERB_ibv_reg_xrc_rcv_qp];
 	bool new;
 
 	for (int i = 0; i < TRACE_BECAME; i++)
-		record.became[i] = (struct trace_became){ .function = "ibv_open_qp", .duration = 3, .err = i ? 0 : 95 };
+		record.became[i] = (struct trace_became){ .function = "ibv_open_qp",
+							  .duration = 3,
+							  .err = i ? 0 : 95 };
 	strcpy(record.became[1].function, "ibv_query_qp");
 	trace_count(&census, &record, &new);
 	trace_count(&census, &record, &new);
@@ -139,7 +152,7 @@ TEST(test_what_calls_became)
 
 #define CASE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
-UNIT_MAIN(NULL, NULL,
-	CASE(test_places), CASE(test_what_is_undone_is_not_left), CASE(test_failures_change_nothing),
-	CASE(test_registering_again_is_one_registration), CASE(test_processes_and_domains_are_apart),
-	CASE(test_what_calls_became), CASE(test_an_address_that_comes_again))
+UNIT_MAIN(NULL, NULL, CASE(test_places), CASE(test_what_is_undone_is_not_left),
+	  CASE(test_failures_change_nothing), CASE(test_registering_again_is_one_registration),
+	  CASE(test_processes_and_domains_are_apart), CASE(test_what_calls_became),
+	  CASE(test_an_address_that_comes_again))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The arguments column of abi/symbols.tab: what the library takes down of a call, and what the command shows. */
+/*
+ * The arguments column of abi/symbols.tab: what the library takes down of a call, and what the
+ * command shows.
+ */
 #ifndef XRC_COMPAT_TOOLS_TRACE_ARGUMENTS_H
 #define XRC_COMPAT_TOOLS_TRACE_ARGUMENTS_H
 
@@ -18,7 +21,10 @@ struct trace_parameter {
 	char name[20];
 };
 
-/** trace_next - takes the next one from *rest, at first trace_parameters(verb). Returns false when there is none. */
+/**
+ * trace_next - takes the next one from *rest, at first trace_parameters(verb). Returns false when
+ * there is none.
+ */
 bool trace_next(const char **rest, struct trace_parameter *parameter);
 
 /** trace_parameters - the column; "" for a function whose calls are not traced. */

@@ -35,7 +35,9 @@ static void take_before(struct trace_record *record, const uintptr_t *arguments)
 	const char *rest = trace_parameters(record->verb);
 	struct trace_parameter parameter;
 
-	for (size_t i = 0; i < TRACE_ARGUMENTS && trace_next(&rest, &parameter) && parameter.way != TRACE_MADE; i++) {
+	for (size_t i = 0;
+	     i < TRACE_ARGUMENTS && trace_next(&rest, &parameter) && parameter.way != TRACE_MADE;
+	     i++) {
 		record->arguments[i] = arguments[i];
 		if (parameter.way == TRACE_IN)
 			trace_take(record, parameter.name, arguments[i]);
@@ -62,7 +64,8 @@ static void *enter(enum verb verb, const uintptr_t *arguments)
 	if (!call)
 		return NULL;
 	call->outer = current;
-	call->record = (struct trace_record){ .magic = TRACE_MAGIC, .verb = verb, .pid = (int32_t)getpid(),
+	call->record = (struct trace_record){ .magic = TRACE_MAGIC, .verb = verb,
+					      .pid = (int32_t)getpid(),
 		.tid = (int32_t)gettid() };
 	take_before(&call->record, arguments);
 	current = call;
@@ -105,7 +108,8 @@ void trace_became(const char *name, uint64_t start, int err)
 	became->err = err;
 }
 
-#define SHIM_VERSIONS_xrc_trace_start SHIM_VERSION(xrc_trace_start, 0, SHIM_TRACER "@" SHIM_TRACER_NODE)
+#define SHIM_VERSIONS_xrc_trace_start \
+	SHIM_VERSION(xrc_trace_start, 0, SHIM_TRACER "@" SHIM_TRACER_NODE)
 
 const struct shim_tracer *shim_xrc_trace_start(unsigned int verbs)
 {

@@ -7,7 +7,10 @@
 
 #include "record.h"
 
-/** trace_became - one of today's verbs was called, in whatever legacy call is under way in this thread. */
+/**
+ * trace_became - one of today's verbs was called, in whatever legacy call is under way in this
+ * thread.
+ */
 void trace_became(const char *name, uint64_t start, int err);
 
 /** trace_now - ns of CLOCK_MONOTONIC. */

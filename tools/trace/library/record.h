@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a traced process tells the command about its start and about each call: one datagram. Both sides come from one build;
- * numbers and bytes only, decoded by the command, so that as little as possible happens inside the program. The layout is the
- * same for programs of 32 and of 64 bits.
+ * What a traced process tells the command about its start and about each call: one datagram. Both
+ * sides come from one build; numbers and bytes only, decoded by the command, so that as little as
+ * possible happens inside the program. The layout is the same for programs of 32 and of 64 bits.
  */
 #ifndef XRC_COMPAT_TOOLS_TRACE_RECORD_H
 #define XRC_COMPAT_TOOLS_TRACE_RECORD_H
@@ -64,7 +64,8 @@ struct trace_srq_attr {
 };
 
 struct trace_frame {
-	trace_u64 offset;	/* of the call in the module's own addresses, as addr2line(1) takes them */
+	/* of the call in the module's own addresses, as addr2line(1) takes them */
+	trace_u64 offset;
 	char module[256];	/* path */
 };
 
@@ -77,7 +78,11 @@ struct trace_became {
 
 struct trace_record {
 	uint32_t magic;
-	uint32_t verb;		/* enum verb, or TRACE_STARTED: frames[0] is the program, and of the rest only these are set: */
+	/*
+	 * enum verb, or TRACE_STARTED: frames[0] is the program, and of the rest only these are
+	 * set:
+	 */
+	uint32_t verb;
 	int32_t pid, tid;
 	int32_t rank, ranks;	/* of an MPI process and how many there are; -1 unknown */
 	trace_u64 start, duration;	/* ns of CLOCK_MONOTONIC */

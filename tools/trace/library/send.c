@@ -21,21 +21,30 @@ void trace_send(const struct trace_record *record)
 	if (!path || !path[0] || strlen(path) >= sizeof(address.sun_path))
 		return;
 	strcpy(address.sun_path, path);
-	/* No descriptor stays open between calls: a program may close all descriptors, and ours would become another file. */
+	/*
+	 * No descriptor stays open between calls: a program may close all descriptors, and ours
+	 * would become another file.
+	 */
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
 	/* Waits while the command is busy printing; once it has ended this fails at once. */
-	sendto(fd, record, sizeof(*record) - unused, MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof(address));
+	sendto(fd, record, sizeof(*record) - unused, MSG_NOSIGNAL, (struct sockaddr *)&address,
+	       sizeof(address));
 	close(fd);
 }
 
 char trace_program[256];
 
-/* The loader calls this when it has found every library and function that the program needs to start. */
+/*
+ * The loader calls this when it has found every library and function that the program needs to
+ * start.
+ */
 __attribute__((constructor)) static void tell_start(void)
 {
-	struct trace_record record = { .magic = TRACE_MAGIC, .verb = TRACE_STARTED, .pid = getpid(), .frame_count = 1 };
+	struct trace_record record = {
+		.magic = TRACE_MAGIC, .verb = TRACE_STARTED, .pid = getpid(), .frame_count = 1
+	};
 	int err = errno;
 
 	if (readlink("/proc/self/exe", trace_program, sizeof(trace_program) - 1) < 0)

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The callers of a verb: the C library walks the stack, and the command finds the names. No system call is made for either. */
+/*
+ * The callers of a verb: the C library walks the stack, and the command finds the names. No system
+ * call is made for either.
+ */
 #include "internal.h"
 
 #include <execinfo.h>
@@ -26,7 +29,8 @@ static void bounds(const struct dl_phdr_info *info, uintptr_t *low, uintptr_t *h
 	*low = UINTPTR_MAX;
 	*high = 0;
 	for (unsigned int i = 0; i < info->dlpi_phnum; i++) {
-		uintptr_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr, end = start + info->dlpi_phdr[i].p_memsz;
+		uintptr_t start = info->dlpi_addr + info->dlpi_phdr[i].p_vaddr,
+			  end = start + info->dlpi_phdr[i].p_memsz;
 
 		if (info->dlpi_phdr[i].p_type != PT_LOAD)
 			continue;
@@ -70,7 +74,8 @@ void trace_stack(struct trace_record *record, uintptr_t in_shim)
 		walk.address[walk.count++] = (uintptr_t)returns[i] - 1;
 	dl_iterate_phdr(find_modules, &walk);
 	for (size_t i = 2; i < walk.count && record->frame_count < TRACE_FRAMES; i++) {
-		bool below = walk.module[i].path && (walk.module[i].path == walk.module[0].path || walk.module[i].path == walk.module[1].path);
+		bool below = walk.module[i].path && (walk.module[i].path == walk.module[0].path ||
+						     walk.module[i].path == walk.module[1].path);
 
 		if (record->frame_count || !below)
 			add_frame(record, walk.address[i], &walk.module[i]);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Takes down what the arguments of a call point to, by their names in abi/symbols.tab. Of other names the pointer is kept. */
+/*
+ * Takes down what the arguments of a call point to, by their names in abi/symbols.tab. Of other
+ * names the pointer is kept.
+ */
 #include "internal.h"
 
 #include <stddef.h>
@@ -28,7 +31,9 @@ static void take_attr(struct trace_record *record, uintptr_t value)
 	const struct legacy_qp_attr *attr = (const void *)value;
 	size_t i = 0;
 
-#define X(bit, member) record->attr[i++] = member_of(attr, offsetof(struct legacy_qp_attr, member), sizeof(attr->member));
+#define X(bit, member) \
+	record->attr[i++] = \
+		member_of(attr, offsetof(struct legacy_qp_attr, member), sizeof(attr->member));
 	TRACE_FIELDS(X)
 #undef X
 }
@@ -37,7 +42,8 @@ static void take_srq_attr(struct trace_record *record, uintptr_t value)
 {
 	const struct ibv_srq_attr *attr = (const void *)value;
 
-	record->srq_attr = (struct trace_srq_attr){ .max_wr = attr->max_wr, .max_sge = attr->max_sge,
+	record->srq_attr = (struct trace_srq_attr){ .max_wr = attr->max_wr,
+						    .max_sge = attr->max_sge,
 		.srq_limit = attr->srq_limit };
 }
 
@@ -60,8 +66,10 @@ static void take_qp_init(struct trace_record *record, uintptr_t value)
 	if (init->qp_type != LEGACY_QPT_XRC)
 		return;
 	record->domain = (uintptr_t)init->xrc_domain;
-	record->qp_init = (struct trace_qp_init){ .domain = record->domain, .send_cq = (uintptr_t)init->send_cq,
-		.recv_cq = (uintptr_t)init->recv_cq, .srq = (uintptr_t)init->srq, .max_send_wr = init->cap.max_send_wr,
+	record->qp_init = (struct trace_qp_init){ .domain = record->domain,
+						  .send_cq = (uintptr_t)init->send_cq,
+		.recv_cq = (uintptr_t)init->recv_cq, .srq = (uintptr_t)init->srq,
+		.max_send_wr = init->cap.max_send_wr,
 		.max_send_sge = init->cap.max_send_sge };
 }
 
@@ -97,9 +105,11 @@ void trace_take(struct trace_record *record, const char *name, uintptr_t value)
 		const char *name;
 		void (*take)(struct trace_record *record, uintptr_t value);
 	} takers[] = {
-		{ "attr", take_attr }, { "srq_attr", take_srq_attr }, { "srq_init_attr", take_srq_init },
-		{ "init_attr", take_init }, { "qp_init_attr", take_qp_init }, { "xrc_domain", take_domain },
-		{ "xrc_qp_num", take_number }, { "xrc_rcv_qpn", take_made_number }, { "qp", take_qp }, { "srq", take_srq },
+		{ "attr", take_attr }, { "srq_attr", take_srq_attr },
+		{ "srq_init_attr", take_srq_init }, { "init_attr", take_init },
+		{ "qp_init_attr", take_qp_init }, { "xrc_domain", take_domain },
+		{ "xrc_qp_num", take_number }, { "xrc_rcv_qpn", take_made_number },
+		{ "qp", take_qp }, { "srq", take_srq },
 	};
 
 	/* 0: a null pointer, which the call itself will refuse, or a number that is 0 already. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Functions that take the place of today's verbs in the shim's table. Each notes that a legacy call became this verb, and calls
- * the verb. Outside of a traced legacy call nothing is noted. Nothing of the data path is in that table.
+ * Functions that take the place of today's verbs in the shim's table. Each notes that a legacy call
+ * became this verb, and calls the verb. Outside of a traced legacy call nothing is noted. Nothing
+ * of the data path is in that table.
  */
 #include "internal.h"
 
@@ -44,7 +45,8 @@ MODERN_COMMANDS(X)
 MODERN_INLINES(X)
 #undef X
 
-#define SHIM_VERSIONS_xrc_trace_wrap SHIM_VERSION(xrc_trace_wrap, 0, MODERN_WRAPPER "@" MODERN_WRAPPER_NODE)
+#define SHIM_VERSIONS_xrc_trace_wrap \
+	SHIM_VERSION(xrc_trace_wrap, 0, MODERN_WRAPPER "@" MODERN_WRAPPER_NODE)
 
 /* If the shim is of another build its table is left alone. */
 void shim_xrc_trace_wrap(struct modern_table *table, size_t size)

@@ -81,7 +81,8 @@ struct actor *actor_open(int device)
 	struct result result = actor_ask(actor, &request);
 
 	if (result.ret)
-		row_fail(__FILE__, __LINE__, "device %d cannot be opened: %s", device, error_name(result.ret));
+		row_fail(__FILE__, __LINE__, "device %d cannot be opened: %s", device,
+			 error_name(result.ret));
 	actor->lid = (uint16_t)result.number;
 	actor->gid = result.attr.ah_attr.grh.dgid;
 	return actor;
@@ -92,8 +93,10 @@ static struct result answer(struct actor *actor, const struct request *request)
 	struct pollfd pollfd = { .fd = actor->socket, .events = POLLIN };
 	struct result result;
 
-	if (send(actor->socket, request, sizeof(*request), MSG_NOSIGNAL) != (ssize_t)sizeof(*request))
-		row_fail(__FILE__, __LINE__, "an actor is gone: operation %d could not be asked", request->op);
+	if (send(actor->socket, request, sizeof(*request), MSG_NOSIGNAL) !=
+	    (ssize_t)sizeof(*request))
+		row_fail(__FILE__, __LINE__, "an actor is gone: operation %d could not be asked",
+			 request->op);
 	if (poll(&pollfd, 1, ANSWER_MS) != 1)
 		row_fail(__FILE__, __LINE__, "an actor hangs in operation %d", request->op);
 	if (recv(actor->socket, &result, sizeof(result), 0) != (ssize_t)sizeof(result))

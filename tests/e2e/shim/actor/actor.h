@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Actors: each is one opened device. In mode CONTEXTS all of them live in this process; in mode PROCESSES each is a
- * forked child that opened the device after the fork. A row is written once and runs in both.
+ * Actors: each is one opened device. In mode CONTEXTS all of them live in this process; in mode
+ * PROCESSES each is a forked child that opened the device after the fork. A row is written once and
+ * runs in both.
  */
 #ifndef TESTS_E2E_SHIM_ACTOR_H
 #define TESTS_E2E_SHIM_ACTOR_H
@@ -26,7 +27,10 @@ struct actor *actor_open(int device);
 /** actor_ask - what the actor answers. Ends the row if it dies or gives no answer in time. */
 struct result actor_ask(struct actor *actor, const struct request *request);
 
-/** actor_end - ends the actor and leaves its objects to the kernel. A process has been reaped when this returns. */
+/**
+ * actor_end - ends the actor and leaves its objects to the kernel. A process has been reaped when
+ * this returns.
+ */
 void actor_end(struct actor *actor, enum end how);
 
 /** actor_lid - LID of port 1 of its device. */

@@ -22,7 +22,8 @@ static struct request open_request(int dom, const char *path, int oflag)
 	return request;
 }
 
-struct result open_domain_as(struct actor *actor, int dom, const char *path, int oflag, unsigned flags)
+struct result open_domain_as(struct actor *actor, int dom, const char *path, int oflag,
+			     unsigned flags)
 {
 	struct request request = open_request(dom, path, oflag);
 
@@ -72,7 +73,8 @@ struct result close_domain(struct actor *actor, int dom)
 struct request srq_request(int slot, int dom)
 {
 	return (struct request){
-		.op = OP_CREATE_SRQ, .slot = slot, .dom = dom, .srq_attr = { .max_wr = 16, .max_sge = 1 },
+		.op = OP_CREATE_SRQ, .slot = slot, .dom = dom,
+		.srq_attr = { .max_wr = 16, .max_sge = 1 },
 	};
 }
 
@@ -90,7 +92,9 @@ struct result create_plain_srq(struct actor *actor, int slot)
 
 struct result modify_srq(struct actor *actor, int slot, uint32_t limit)
 {
-	return ask(actor, (struct request){ .op = OP_MODIFY_SRQ, .slot = slot, .srq_attr = { .srq_limit = limit } });
+	return ask(actor, (struct request){ .op = OP_MODIFY_SRQ,
+					    .slot = slot,
+					    .srq_attr = { .srq_limit = limit } });
 }
 
 struct result query_srq(struct actor *actor, int slot)
@@ -129,12 +133,14 @@ struct result create_plain_qp(struct actor *actor, int slot, enum ibv_qp_type ty
 
 struct result modify_qp(struct actor *actor, int slot, const struct ibv_qp_attr *attr, int mask)
 {
-	return ask(actor, (struct request){ .op = OP_MODIFY_QP, .slot = slot, .attr = *attr, .mask = mask });
+	return ask(actor, (struct request){
+				  .op = OP_MODIFY_QP, .slot = slot, .attr = *attr, .mask = mask });
 }
 
 struct result query_qp(struct actor *actor, int slot, int mask)
 {
-	return ask(actor, (struct request){ .op = OP_QUERY_QP, .slot = slot, .mask = mask, .dom = D });
+	return ask(actor,
+		   (struct request){ .op = OP_QUERY_QP, .slot = slot, .mask = mask, .dom = D });
 }
 
 struct result destroy_qp(struct actor *actor, int slot)
@@ -160,7 +166,8 @@ uint32_t made_by(struct actor *actor)
 	return created.number;
 }
 
-struct result modify_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, const struct ibv_qp_attr *attr, int mask)
+struct result modify_rcv_qp(struct actor *actor, int dom, uint32_t qp_num,
+			    const struct ibv_qp_attr *attr, int mask)
 {
 	return ask(actor, (struct request){
 		.op = OP_MODIFY_RCV_QP, .dom = dom, .number = qp_num, .attr = *attr, .mask = mask,
@@ -169,13 +176,16 @@ struct result modify_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, const
 
 struct result query_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, int mask)
 {
-	return ask(actor, (struct request){ .op = OP_QUERY_RCV_QP, .dom = dom, .number = qp_num, .mask = mask });
+	return ask(actor,
+		   (struct request){
+			   .op = OP_QUERY_RCV_QP, .dom = dom, .number = qp_num, .mask = mask });
 }
 
 struct result query_rcv_qp_as(struct actor *actor, int dom, uint32_t qp_num, unsigned flags)
 {
 	return ask(actor, (struct request){
-		.op = OP_QUERY_RCV_QP, .dom = dom, .number = qp_num, .mask = IBV_QP_STATE, .flags = flags,
+		.op = OP_QUERY_RCV_QP, .dom = dom, .number = qp_num, .mask = IBV_QP_STATE,
+		.flags = flags,
 	});
 }
 
@@ -194,7 +204,8 @@ struct ibv_qp_attr attr_to(enum ibv_qp_state state, const struct actor *peer, ui
 	struct ibv_qp_attr attr = {
 		.qp_state = state,
 		.port_num = 1,
-		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
+		.qp_access_flags = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
+				   IBV_ACCESS_REMOTE_READ,
 		.path_mtu = IBV_MTU_1024,
 		.dest_qp_num = dest_qp_num,
 		.rq_psn = 0x123456,
@@ -225,8 +236,8 @@ int mask_to(enum ibv_qp_state state)
 	}
 }
 
-void bring_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, enum ibv_qp_state state, const struct actor *peer,
-		  uint32_t dest_qp_num)
+void bring_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, enum ibv_qp_state state,
+		  const struct actor *peer, uint32_t dest_qp_num)
 {
 	for (enum ibv_qp_state step = IBV_QPS_INIT; step <= state; step++) {
 		struct ibv_qp_attr attr = attr_to(step, peer, dest_qp_num);
@@ -235,7 +246,8 @@ void bring_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, enum ibv_qp_sta
 	}
 }
 
-void bring_qp(struct actor *actor, int slot, enum ibv_qp_state state, const struct actor *peer, uint32_t dest_qp_num)
+void bring_qp(struct actor *actor, int slot, enum ibv_qp_state state, const struct actor *peer,
+	      uint32_t dest_qp_num)
 {
 	for (enum ibv_qp_state step = IBV_QPS_INIT; step <= state; step++) {
 		struct ibv_qp_attr attr = attr_to(step, peer, dest_qp_num);
@@ -272,7 +284,8 @@ struct result post_send(struct actor *actor, int qp, uint32_t srq_num, uint32_t 
 static struct result completion(struct actor *actor, int srq, unsigned flags)
 {
 	return ask(actor, (struct request){
-		.op = OP_COMPLETION, .srq = srq, .flags = flags, .timeout_ms = flags & DRAIN ? NOTHING_MS : WAIT_MS,
+		.op = OP_COMPLETION, .srq = srq, .flags = flags,
+		.timeout_ms = flags & DRAIN ? NOTHING_MS : WAIT_MS,
 	});
 }
 
@@ -289,7 +302,8 @@ struct result recv_completion(struct actor *actor, int srq, unsigned flags)
 struct result get_event(struct actor *actor, int slot, unsigned flags)
 {
 	return ask(actor, (struct request){
-		.op = OP_GET_EVENT, .slot = slot, .flags = flags, .timeout_ms = flags & DRAIN ? NOTHING_MS : WAIT_MS,
+		.op = OP_GET_EVENT, .slot = slot, .flags = flags,
+		.timeout_ms = flags & DRAIN ? NOTHING_MS : WAIT_MS,
 	});
 }
 

@@ -15,7 +15,8 @@
 #define PEER_QPN 0x4321
 
 struct result open_domain(struct actor *actor, int dom, const char *path, int oflag);
-struct result open_domain_as(struct actor *actor, int dom, const char *path, int oflag, unsigned flags);
+struct result open_domain_as(struct actor *actor, int dom, const char *path, int oflag,
+			     unsigned flags);
 struct result open_private(struct actor *actor, int dom, int oflag);
 struct result open_elsewhere(struct actor *actor, int dom, const char *path, enum place where);
 struct result close_domain(struct actor *actor, int dom);
@@ -36,7 +37,10 @@ struct result modify_qp(struct actor *actor, int slot, const struct ibv_qp_attr 
 struct result query_qp(struct actor *actor, int slot, int mask);
 struct result destroy_qp(struct actor *actor, int slot);
 
-/** with_domain - a new actor on device 0, with the domain of row_file(0) in D; with_private - with a private domain. */
+/**
+ * with_domain - a new actor on device 0, with the domain of row_file(0) in D; with_private - with a
+ * private domain.
+ */
 struct actor *with_domain(void);
 struct actor *with_private(void);
 
@@ -46,7 +50,8 @@ struct result create_rcv_qp_as(struct actor *actor, int dom, unsigned flags);
 uint32_t made_by(struct actor *actor);
 /** connected_by - the same, in RTR and connected to PEER_QPN on the actor's own port. */
 uint32_t connected_by(struct actor *actor);
-struct result modify_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, const struct ibv_qp_attr *attr, int mask);
+struct result modify_rcv_qp(struct actor *actor, int dom, uint32_t qp_num,
+			    const struct ibv_qp_attr *attr, int mask);
 struct result query_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, int mask);
 struct result query_rcv_qp_as(struct actor *actor, int dom, uint32_t qp_num, unsigned flags);
 struct result reg(struct actor *actor, int dom, uint32_t qp_num);
@@ -57,20 +62,26 @@ struct ibv_qp_attr attr_to(enum ibv_qp_state state, const struct actor *peer, ui
 int mask_to(enum ibv_qp_state state);
 
 /* From RESET up to `state`, with full masks; each step must succeed. */
-void bring_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, enum ibv_qp_state state, const struct actor *peer,
-		  uint32_t dest_qp_num);
-void bring_qp(struct actor *actor, int slot, enum ibv_qp_state state, const struct actor *peer, uint32_t dest_qp_num);
+void bring_rcv_qp(struct actor *actor, int dom, uint32_t qp_num, enum ibv_qp_state state,
+		  const struct actor *peer, uint32_t dest_qp_num);
+void bring_qp(struct actor *actor, int slot, enum ibv_qp_state state, const struct actor *peer,
+	      uint32_t dest_qp_num);
 
 struct result post_recv(struct actor *actor, int srq);
 struct result post_recv_qp(struct actor *actor, int qp);
-struct result post_send(struct actor *actor, int qp, uint32_t srq_num, uint32_t bytes, uint32_t imm);
-/* One completion of the CQ of QPs, or of that of SRQs; ETIMEDOUT if there is none. flags: SLEEP or DRAIN. */
+struct result post_send(struct actor *actor, int qp, uint32_t srq_num, uint32_t bytes,
+			uint32_t imm);
+/*
+ * One completion of the CQ of QPs, or of that of SRQs; ETIMEDOUT if there is none. flags: SLEEP or
+ * DRAIN.
+ */
 struct result send_completion(struct actor *actor, unsigned flags);
 struct result recv_completion(struct actor *actor, int srq, unsigned flags);
 
 /**
- * get_event - ETIMEDOUT if there is none. With DRAIN: waits for a moment, and returns what ibv_get_async_event says on a
- * non-blocking fd. slot: the QP or SRQ that the event's pointer is compared with.
+ * get_event - ETIMEDOUT if there is none. With DRAIN: waits for a moment, and returns what
+ * ibv_get_async_event says on a non-blocking fd. slot: the QP or SRQ that the event's pointer is
+ * compared with.
  */
 struct result get_event(struct actor *actor, int slot, unsigned flags);
 struct result ack_event(struct actor *actor, unsigned flags);

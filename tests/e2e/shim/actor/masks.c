@@ -45,7 +45,8 @@ void masks_optional(modify_fn *modify, const struct actor *peer)
 	step(modify, IBV_QPS_INIT, peer, 0);	/* INIT to INIT */
 	step(modify, IBV_QPS_RTR, peer, IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX);
 	step(modify, IBV_QPS_RTS, peer, IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS);
-	try(modify, &attr, IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS, 0);	/* RTS to RTS */
+	/* RTS to RTS */
+	try(modify, &attr, IBV_QP_STATE | IBV_QP_MIN_RNR_TIMER | IBV_QP_ACCESS_FLAGS, 0);
 	try(modify, &attr, IBV_QP_MIN_RNR_TIMER, 0);	/* no state: the one it is in */
 }
 

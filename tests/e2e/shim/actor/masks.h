@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Contract 5.9, the legacy column: what holds for XRC QPs and receive QPs alike. Each function is given one that modifies
- * the QP to be tried, which is in RESET unless said otherwise.
+ * Contract 5.9, the legacy column: what holds for XRC QPs and receive QPs alike. Each function is
+ * given one that modifies the QP to be tried, which is in RESET unless said otherwise.
  */
 #ifndef TESTS_E2E_SHIM_MASKS_H
 #define TESTS_E2E_SHIM_MASKS_H
@@ -10,7 +10,10 @@
 
 typedef struct result modify_fn(const struct ibv_qp_attr *attr, int mask);
 
-/** masks_required - without any one bit of the mask: EINVAL; with all: 0. The QP is in the state before attr.qp_state. */
+/**
+ * masks_required - without any one bit of the mask: EINVAL; with all: 0. The QP is in the state
+ * before attr.qp_state.
+ */
 void masks_required(modify_fn *modify, struct ibv_qp_attr attr, int mask);
 
 void masks_optional(modify_fn *modify, const struct actor *peer);
@@ -18,7 +21,10 @@ void masks_foreign(modify_fn *modify, const struct actor *peer);
 void masks_skipped_states(modify_fn *modify, const struct actor *peer);
 void masks_error_and_back(modify_fn *modify, const struct actor *peer);
 
-/** masks_ports_of_vectors - wrong ports in address vectors do not matter: port_num and alt_port_num count. */
+/**
+ * masks_ports_of_vectors - wrong ports in address vectors do not matter: port_num and alt_port_num
+ * count.
+ */
 void masks_ports_of_vectors(modify_fn *modify, const struct actor *peer, uint8_t wrong);
 
 #endif

@@ -8,7 +8,8 @@
 
 #include "state.h"
 
-static void do_open_device(struct actor_state *state, const struct request *request, struct result *result)
+static void do_open_device(struct actor_state *state, const struct request *request,
+			   struct result *result)
 {
 	struct ibv_port_attr port;
 	struct opened *opened;
@@ -22,13 +23,17 @@ static void do_open_device(struct actor_state *state, const struct request *requ
 	result->ret = ibv_query_port(opened->context, 1, &port);
 	result->number = port.lid;
 	if (!result->ret)
-		result->ret = ibv_query_gid(opened->context, 1, 0, &result->attr.ah_attr.grh.dgid) ? errno : 0;
-	state->mr = ibv_reg_mr(opened->pd, state->buffer, MESSAGE_MAX * (RECV_SLOTS + 1), IBV_ACCESS_LOCAL_WRITE);
+		result->ret = ibv_query_gid(opened->context, 1, 0, &result->attr.ah_attr.grh.dgid)
+				      ? errno
+				      : 0;
+	state->mr = ibv_reg_mr(opened->pd, state->buffer, MESSAGE_MAX * (RECV_SLOTS + 1),
+			       IBV_ACCESS_LOCAL_WRITE);
 	if (!state->mr)
 		result->ret = errno;
 }
 
-static void do_close_device(struct actor_state *state, const struct request *request, struct result *result)
+static void do_close_device(struct actor_state *state, const struct request *request,
+			    struct result *result)
 {
 	(void)request;
 	errno = ERRNO_MARK;
@@ -55,7 +60,8 @@ static void do_exit(struct actor_state *state, const struct request *request, st
 	exit(0);
 }
 
-static void do_fork_child(struct actor_state *state, const struct request *request, struct result *result)
+static void do_fork_child(struct actor_state *state, const struct request *request,
+			  struct result *result)
 {
 	int status = -1;
 	pid_t pid = fork();
@@ -82,7 +88,8 @@ static int file_for(const struct request *request)
 void do_open_domain(struct actor_state *state, const struct request *request, struct result *result)
 {
 	struct opened *opened = place_get(state, request->where);
-	struct ibv_context *context = request->flags & NULL_CONTEXT || !opened ? NULL : opened->context;
+	struct ibv_context *context = request->flags & NULL_CONTEXT || !opened ? NULL
+									       : opened->context;
 	struct ibv_xrc_domain *dom;
 	int fd = file_for(request);
 
@@ -97,7 +104,8 @@ void do_open_domain(struct actor_state *state, const struct request *request, st
 	state->doms[request->dom] = dom;
 }
 
-void do_close_domain(struct actor_state *state, const struct request *request, struct result *result)
+void do_close_domain(struct actor_state *state, const struct request *request,
+		     struct result *result)
 {
 	struct ibv_xrc_domain *dom = dom_argument(state, request->dom);
 

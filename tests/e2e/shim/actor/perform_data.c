@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An actor's data path: the inline functions of the old header, which call through the ops table. */
+/*
+ * An actor's data path: the inline functions of the old header, which call through the ops table.
+ */
 
 #include <poll.h>
 #include <time.h>
@@ -21,7 +23,8 @@ void do_post_recv(struct actor_state *state, const struct request *request, stru
 {
 	uint64_t slot = state->posted++ % RECV_SLOTS;
 	struct ibv_sge sge = {
-		.addr = (uintptr_t)recv_slot(state, slot), .length = MESSAGE_MAX, .lkey = state->mr->lkey,
+		.addr = (uintptr_t)recv_slot(state, slot), .length = MESSAGE_MAX,
+		.lkey = state->mr->lkey,
 	};
 	struct ibv_recv_wr wr = { .wr_id = slot, .sg_list = &sge, .num_sge = 1 }, *bad = NULL;
 
@@ -39,7 +42,8 @@ void do_post_send(struct actor_state *state, const struct request *request, stru
 		.addr = (uintptr_t)state->buffer, .length = request->bytes, .lkey = state->mr->lkey,
 	};
 	struct ibv_send_wr wr = {
-		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND_WITH_IMM, .send_flags = IBV_SEND_SIGNALED,
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_SEND_WITH_IMM,
+		.send_flags = IBV_SEND_SIGNALED,
 		.imm_data = request->imm, .xrc_remote_srq_num = request->number,
 	}, *bad = NULL;
 

@@ -15,7 +15,8 @@ static bool wait_for_event(const struct ibv_context *context, int timeout_ms)
 	return poll(&pollfd, 1, timeout_ms) == 1;
 }
 
-static void get(struct ibv_context *context, struct ibv_async_event *event, bool blocking, struct result *result)
+static void get(struct ibv_context *context, struct ibv_async_event *event, bool blocking,
+		struct result *result)
 {
 	int flags = fcntl(context->async_fd, F_GETFL);
 
@@ -54,7 +55,8 @@ void do_ack_event(struct actor_state *state, const struct request *request, stru
 	struct ibv_async_event event = state->event;
 
 	if (request->flags & ACK_WITHOUT_FLAG)
-		event.event_type = (enum ibv_event_type)((uint32_t)event.event_type & ~IBV_XRC_QP_EVENT_FLAG);
+		event.event_type =
+			(enum ibv_event_type)((uint32_t)event.event_type & ~IBV_XRC_QP_EVENT_FLAG);
 	errno = ERRNO_MARK;
 	ibv_ack_async_event(&event);
 	result->err = ERRNO_MARK;

@@ -7,7 +7,8 @@
 
 #include "state.h"
 
-void do_remember_ops(struct actor_state *state, const struct request *request, struct result *result)
+void do_remember_ops(struct actor_state *state, const struct request *request,
+		     struct result *result)
 {
 	(void)request;
 	state->ops = state->places[OWN].context->ops;
@@ -37,7 +38,10 @@ static const char *home_of(void *function)
 	return slash ? slash + 1 : info.dli_fname;
 }
 
-/* "post_send=libmlx4-rdmav34.so" and so on for the slots above; then "hooked" if post_srq_recv has changed, "changed@OFFSET" for others. */
+/*
+ * "post_send=libmlx4-rdmav34.so" and so on for the slots above; then "hooked" if post_srq_recv has
+ * changed, "changed@OFFSET" for others.
+ */
 void do_compare_ops(struct actor_state *state, const struct request *request, struct result *result)
 {
 	struct opened *opened = place_get(state, request->where);
@@ -52,7 +56,8 @@ void do_compare_ops(struct actor_state *state, const struct request *request, st
 	}
 	for (size_t at = 0; at < sizeof(state->ops); at += sizeof(void *))
 		if (memcmp(now + at, before + at, sizeof(void *)))
-			snprintf(result->text + strlen(result->text), sizeof(result->text) - strlen(result->text),
+			snprintf(result->text + strlen(result->text),
+				 sizeof(result->text) - strlen(result->text),
 				 at == hooked ? "hooked " : "changed@%zu ", at);
 	result->err = ERRNO_MARK;
 }

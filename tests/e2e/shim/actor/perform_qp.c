@@ -10,9 +10,11 @@
 
 static char qp_context;
 
-static struct ibv_qp_init_attr init_attr_for(struct actor_state *state, const struct request *request)
+static struct ibv_qp_init_attr init_attr_for(struct actor_state *state,
+					     const struct request *request)
 {
-	struct opened *send_of = place_get(state, request->send_cq), *recv_of = place_get(state, request->recv_cq);
+	struct opened *send_of = place_get(state, request->send_cq),
+		      *recv_of = place_get(state, request->recv_cq);
 
 	return (struct ibv_qp_init_attr){
 		.qp_context = &qp_context,
@@ -22,12 +24,13 @@ static struct ibv_qp_init_attr init_attr_for(struct actor_state *state, const st
 		.cap = request->cap,
 		.qp_type = request->qp_type,
 		.sq_sig_all = 1,
-		.xrc_domain = request->flags & GARBAGE ? wild_pointer() : dom_argument(state, request->dom),
+		.xrc_domain = request->flags & GARBAGE ? wild_pointer()
+						       : dom_argument(state, request->dom),
 	};
 }
 
-static void look_at(const struct ibv_qp *qp, const struct opened *opened, const struct ibv_qp_init_attr *attr,
-		    struct result *result)
+static void look_at(const struct ibv_qp *qp, const struct opened *opened,
+		    const struct ibv_qp_init_attr *attr, struct result *result)
 {
 	result->number = qp->qp_num;
 	result->qp_type = qp->qp_type;
@@ -40,11 +43,13 @@ static void look_at(const struct ibv_qp *qp, const struct opened *opened, const 
 }
 
 /* Not the four bytes of padding before xrc_domain: libmlx4 copies its own there. */
-static bool same_arguments(const struct ibv_qp_init_attr *attr, const struct ibv_qp_init_attr *wanted, size_t size)
+static bool same_arguments(const struct ibv_qp_init_attr *attr,
+			   const struct ibv_qp_init_attr *wanted, size_t size)
 {
 	size_t padding = offsetof(struct ibv_qp_init_attr, sq_sig_all) + sizeof(attr->sq_sig_all);
 
-	return !memcmp(attr, wanted, padding) && (size == SHORT_SIZE || attr->xrc_domain == wanted->xrc_domain);
+	return !memcmp(attr, wanted, padding) &&
+	       (size == SHORT_SIZE || attr->xrc_domain == wanted->xrc_domain);
 }
 
 void do_create_qp(struct actor_state *state, const struct request *request, struct result *result)
@@ -76,8 +81,8 @@ void do_modify_qp(struct actor_state *state, const struct request *request, stru
 
 	*attr = request->attr;
 	errno = ERRNO_MARK;
-	returned(result, ibv_modify_qp(state->qps[request->slot], request->flags & NULL_ATTR ? NULL : attr,
-				       request->mask));
+	returned(result, ibv_modify_qp(state->qps[request->slot],
+				       request->flags & NULL_ATTR ? NULL : attr, request->mask));
 	intact(result, !memcmp(attr, &request->attr, sizeof(*attr)));
 	intact(result, guarded_free(attr, sizeof(*attr)));
 }
@@ -94,7 +99,8 @@ void do_query_qp(struct actor_state *state, const struct request *request, struc
 	result->cap = init_attr->cap;
 	result->qp_type = init_attr->qp_type;
 	fact(result, DOMAIN_MATCHES, init_attr->xrc_domain == dom_argument(state, request->dom));
-	fact(result, CQ_MATCHES, init_attr->send_cq == qp->send_cq && init_attr->recv_cq == qp->recv_cq);
+	fact(result, CQ_MATCHES,
+	     init_attr->send_cq == qp->send_cq && init_attr->recv_cq == qp->recv_cq);
 	fact(result, USER_CONTEXT_MATCHES, init_attr->qp_context == &qp_context);
 	fact(result, SRQ_MATCHES, !init_attr->srq);
 	intact(result, guarded_free(attr, sizeof(*attr)));

@@ -18,10 +18,12 @@ static bool still_rubbish(const void *memory, size_t size)
 	return true;
 }
 
-void do_create_rcv_qp(struct actor_state *state, const struct request *request, struct result *result)
+void do_create_rcv_qp(struct actor_state *state, const struct request *request,
+		      struct result *result)
 {
 	/* GASNet leaves everything but xrc_domain uninitialised. */
-	struct ibv_qp_init_attr *attr = guarded_new(sizeof(*attr), request->flags & GARBAGE ? RUBBISH : 0);
+	struct ibv_qp_init_attr *attr =
+		guarded_new(sizeof(*attr), request->flags & GARBAGE ? RUBBISH : 0);
 	uint32_t *number = guarded_new(sizeof(*number), RUBBISH);
 
 	attr->xrc_domain = dom_argument(state, request->dom);
@@ -34,14 +36,16 @@ void do_create_rcv_qp(struct actor_state *state, const struct request *request, 
 	intact(result, guarded_free(number, sizeof(*number)));
 }
 
-void do_modify_rcv_qp(struct actor_state *state, const struct request *request, struct result *result)
+void do_modify_rcv_qp(struct actor_state *state, const struct request *request,
+		      struct result *result)
 {
 	struct ibv_qp_attr *attr = guarded_new(sizeof(*attr), 0);
 
 	*attr = request->attr;
 	errno = ERRNO_MARK;
-	returned(result, ibv_modify_xrc_rcv_qp(dom_argument(state, request->dom), request->number,
-					       request->flags & NULL_ATTR ? NULL : attr, request->mask));
+	returned(result,
+		 ibv_modify_xrc_rcv_qp(dom_argument(state, request->dom), request->number,
+				       request->flags & NULL_ATTR ? NULL : attr, request->mask));
 	intact(result, !memcmp(attr, &request->attr, sizeof(*attr)));
 	intact(result, guarded_free(attr, sizeof(*attr)));
 }
@@ -53,21 +57,26 @@ static void look_at(const struct ibv_qp_attr *attr, const struct ibv_qp_init_att
 	result->cap = init_attr->cap;
 	result->qp_type = init_attr->qp_type;
 	fact(result, DOMAIN_MATCHES, init_attr->xrc_domain == dom);
-	fact(result, POINTERS_NULL, !init_attr->qp_context && !init_attr->send_cq && !init_attr->recv_cq &&
-				    !init_attr->srq);
+	fact(result, POINTERS_NULL,
+	     !init_attr->qp_context && !init_attr->send_cq && !init_attr->recv_cq &&
+		     !init_attr->srq);
 }
 
-void do_query_rcv_qp(struct actor_state *state, const struct request *request, struct result *result)
+void do_query_rcv_qp(struct actor_state *state, const struct request *request,
+		     struct result *result)
 {
 	struct ibv_qp_attr *attr = guarded_new(sizeof(*attr), RUBBISH);
 	struct ibv_qp_init_attr *init_attr = guarded_new(sizeof(*init_attr), RUBBISH);
 	struct ibv_xrc_domain *dom = dom_argument(state, request->dom);
 
 	errno = ERRNO_MARK;
-	returned(result, ibv_query_xrc_rcv_qp(dom, request->number, request->flags & NULL_ATTR ? NULL : attr,
-					      request->mask, request->flags & NULL_INIT_ATTR ? NULL : init_attr));
+	returned(result,
+		 ibv_query_xrc_rcv_qp(dom, request->number,
+				      request->flags & NULL_ATTR ? NULL : attr, request->mask,
+				      request->flags & NULL_INIT_ATTR ? NULL : init_attr));
 	if (result->ret)
-		intact(result, still_rubbish(attr, sizeof(*attr)) && still_rubbish(init_attr, sizeof(*init_attr)));
+		intact(result, still_rubbish(attr, sizeof(*attr)) &&
+				       still_rubbish(init_attr, sizeof(*init_attr)));
 	else
 		look_at(attr, init_attr, dom, result);
 	intact(result, guarded_free(attr, sizeof(*attr)));

@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* An actor's SRQs: the XRC ones, whose fields old programs read from the struct, and ordinary ones. */
+/*
+ * An actor's SRQs: the XRC ones, whose fields old programs read from the struct, and ordinary ones.
+ */
 
 #include <string.h>
 
 #include "state.h"
 
-/* Offsets of the number in OFED 1.x, and of number, domain and CQ in MLNX_OFED 2 to 4 (contract 2.1 and 2.6). */
+/*
+ * Offsets of the number in OFED 1.x, and of number, domain and CQ in MLNX_OFED 2 to 4 (contract 2.1
+ * and 2.6).
+ */
 #ifdef __x86_64__
 #define OFED_NUMBER 32
 #define MLNX_NUMBER 152
@@ -42,18 +47,20 @@ static void look_at(const struct ibv_srq *srq, const struct opened *opened, stru
 	fact(result, USER_CONTEXT_MATCHES, srq->srq_context == &srq_context);
 }
 
-static void look_at_xrc(const struct ibv_srq *srq, const struct ibv_xrc_domain *dom, const struct ibv_cq *cq,
-			struct result *result)
+static void look_at_xrc(const struct ibv_srq *srq, const struct ibv_xrc_domain *dom,
+			const struct ibv_cq *cq, struct result *result)
 {
 	fact(result, DOMAIN_MATCHES, srq->xrc_domain == dom);
 	fact(result, CQ_MATCHES, srq->xrc_cq == cq);
-	fact(result, MLNX_LAYOUT_MATCHES, number_at(srq, MLNX_NUMBER) == srq->xrc_srq_num &&
-					  pointer_at(srq, MLNX_DOMAIN, dom) && pointer_at(srq, MLNX_CQ, cq));
+	fact(result, MLNX_LAYOUT_MATCHES,
+	     number_at(srq, MLNX_NUMBER) == srq->xrc_srq_num && pointer_at(srq, MLNX_DOMAIN, dom) &&
+		     pointer_at(srq, MLNX_CQ, cq));
 }
 
 void do_create_srq(struct actor_state *state, const struct request *request, struct result *result)
 {
-	struct opened *pd_of = place_get(state, request->pd), *cq_of = place_get(state, request->recv_cq);
+	struct opened *pd_of = place_get(state, request->pd),
+		      *cq_of = place_get(state, request->recv_cq);
 	struct ibv_srq_init_attr *attr = guarded_new(sizeof(*attr), 0);
 	struct ibv_xrc_domain *dom = dom_argument(state, request->dom);
 	struct ibv_cq *cq = cq_of ? cq_of->srq_cq : NULL;
@@ -62,7 +69,8 @@ void do_create_srq(struct actor_state *state, const struct request *request, str
 	attr->srq_context = &srq_context;
 	attr->attr = request->srq_attr;
 	errno = ERRNO_MARK;
-	srq = ibv_create_xrc_srq(pd_of ? pd_of->pd : NULL, dom, cq, request->flags & NULL_ATTR ? NULL : attr);
+	srq = ibv_create_xrc_srq(pd_of ? pd_of->pd : NULL, dom, cq,
+				 request->flags & NULL_ATTR ? NULL : attr);
 	returned_pointer(result, srq);
 	result->srq_attr = attr->attr;
 	intact(result, attr->srq_context == &srq_context);
@@ -75,7 +83,8 @@ void do_create_srq(struct actor_state *state, const struct request *request, str
 	look_at_xrc(srq, dom, cq, result);
 }
 
-void do_create_plain_srq(struct actor_state *state, const struct request *request, struct result *result)
+void do_create_plain_srq(struct actor_state *state, const struct request *request,
+			 struct result *result)
 {
 	struct opened *opened = place_get(state, OWN);
 	struct ibv_srq_init_attr attr = { .srq_context = &srq_context, .attr = request->srq_attr };

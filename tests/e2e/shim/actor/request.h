@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What an actor can be asked to do, and what it answers. The structs have a fixed size, since they are sent over a socket
- * when the actor is a process of its own.
+ * What an actor can be asked to do, and what it answers. The structs have a fixed size, since they
+ * are sent over a socket when the actor is a process of its own.
  */
 #ifndef TESTS_E2E_SHIM_REQUEST_H
 #define TESTS_E2E_SHIM_REQUEST_H
@@ -16,7 +16,10 @@
 /* Every actor has so many slots for domains, for SRQs and for QPs. */
 #define SLOTS 8
 
-/* Slots that name no object. A slot keeps the pointer of a closed object, so that rows can pass stale pointers. */
+/*
+ * Slots that name no object. A slot keeps the pointer of a closed object, so that rows can pass
+ * stale pointers.
+ */
 enum { NIL = -1, WILD = -2 };	/* a NULL pointer; one that was never handed out */
 
 /* Where a PD, a CQ or a new domain is. */
@@ -69,8 +72,10 @@ enum request_flags {
 	NULL_ATTR = 1 << 5,
 	NULL_INIT_ATTR = 1 << 6,
 	NULL_QP_NUM = 1 << 7,
-	GARBAGE = 1 << 8,		/* members that the contract says are not read hold rubbish */
-	SHORT_INIT_ATTR = 1 << 9,	/* the 64 bytes of a program without XRC, an unmapped page behind them */
+	/* members that the contract says are not read hold rubbish */
+	GARBAGE = 1 << 8,
+	/* the 64 bytes of a program without XRC, an unmapped page behind them */
+	SHORT_INIT_ATTR = 1 << 9,
 	SLEEP = 1 << 10,		/* wait on the completion channel instead of polling */
 	DRAIN = 1 << 11,		/* nothing is expected to come: wait for a moment only */
 	ACK_WITHOUT_FLAG = 1 << 12,	/* some programs clear the flag and do not set it again */
@@ -103,7 +108,8 @@ enum result_facts {
 	DOMAIN_MATCHES = 1 << 2,	/* xrc_domain is the one given */
 	CQ_MATCHES = 1 << 3,
 	USER_CONTEXT_MATCHES = 1 << 4,	/* srq_context, qp_context */
-	MLNX_LAYOUT_MATCHES = 1 << 5,	/* number, domain and CQ stand in MLNX_OFED's places as well */
+	/* number, domain and CQ stand in MLNX_OFED's places as well */
+	MLNX_LAYOUT_MATCHES = 1 << 5,
 	REST_INTACT = 1 << 6,		/* the verb wrote only what the contract says it writes */
 	POINTERS_NULL = 1 << 7,		/* qp_context, both CQs and srq of a queried init_attr */
 	SRQ_MATCHES = 1 << 8,		/* the event's SRQ is the pointer in the request's slot */

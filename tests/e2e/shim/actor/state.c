@@ -62,7 +62,8 @@ struct opened *place_get(struct actor_state *state, enum place place)
 	opened = &state->places[place];
 	if (opened->context)
 		return opened;
-	return open_place(opened, place == OTHER_DEVICE ? !state->device : state->device) ? opened : NULL;
+	return open_place(opened, place == OTHER_DEVICE ? !state->device : state->device) ? opened
+											  : NULL;
 }
 
 void *wild_pointer(void)
@@ -84,7 +85,8 @@ struct ibv_xrc_domain *dom_argument(const struct actor_state *state, int dom)
 void *guarded_new(size_t size, int fill)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	char *pages =
+		mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	char *memory = pages + page - size;
 
 	if (pages == MAP_FAILED || mprotect(pages + page, page, PROT_NONE))

@@ -32,7 +32,10 @@ struct actor_state {
 	struct ibv_context_ops ops;	/* as remembered */
 };
 
-/** place_get - the context there, which is opened on first use. NULL for NOWHERE, or if it cannot be opened. */
+/**
+ * place_get - the context there, which is opened on first use. NULL for NOWHERE, or if it cannot be
+ * opened.
+ */
 struct opened *place_get(struct actor_state *state, enum place place);
 
 /** wild_pointer - an address that no object has; reading there crashes. */
@@ -41,15 +44,17 @@ void *wild_pointer(void);
 struct ibv_xrc_domain *dom_argument(const struct actor_state *state, int dom);
 
 /**
- * guarded_new - memory of exactly this size, since old structs are shorter than today's: behind it is an unmapped page, before
- * it are bytes that guarded_free() checks.
+ * guarded_new - memory of exactly this size, since old structs are shorter than today's: behind it
+ * is an unmapped page, before it are bytes that guarded_free() checks.
  */
 void *guarded_new(size_t size, int fill);
 
 /** guarded_free - false if something was written before it. */
 bool guarded_free(void *memory, size_t size);
 
-/* Record what a verb returned and left in errno. Nothing that may change errno can come in between. */
+/*
+ * Record what a verb returned and left in errno. Nothing that may change errno can come in between.
+ */
 static inline void returned(struct result *result, int ret)
 {
 	result->err = errno;
@@ -83,7 +88,8 @@ static inline void intact(struct result *result, bool holds)
 		result->facts &= ~(unsigned)REST_INTACT;
 }
 
-typedef void perform_fn(struct actor_state *state, const struct request *request, struct result *result);
+typedef void perform_fn(struct actor_state *state, const struct request *request,
+			struct result *result);
 
 perform_fn do_open_domain, do_close_domain;
 perform_fn do_create_srq, do_create_plain_srq, do_modify_srq, do_query_srq, do_destroy_srq;

@@ -52,8 +52,8 @@ void wire_send(const struct wire *wire, uint32_t srq_num, uint32_t bytes, uint32
 	expect_eq(r.wc.qp_num, wire->send_qpn);
 }
 
-void wire_arrives(const struct wire *wire, struct actor *who, uint32_t srq_num, uint32_t bytes, uint32_t imm,
-		  unsigned flags)
+void wire_arrives(const struct wire *wire, struct actor *who, uint32_t srq_num, uint32_t bytes,
+		  uint32_t imm, unsigned flags)
 {
 	struct result r = recv_completion(who, 0, flags);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A sender on one device and receivers on the other, as one-way programs connect them (Open MPI 1.6 xoob, MVAPICH2). */
+/*
+ * A sender on one device and receivers on the other, as one-way programs connect them (Open MPI 1.6
+ * xoob, MVAPICH2).
+ */
 #ifndef TESTS_E2E_SHIM_WIRE_H
 #define TESTS_E2E_SHIM_WIRE_H
 
@@ -7,22 +10,32 @@
 
 struct wire {
 	struct actor *sender;	/* XRC QP in slot 0, in a domain of its own */
-	struct actor *receiver;	/* created the receive QP in domain D of row_file(0); XRC SRQ in slot 0 */
+	/* created the receive QP in domain D of row_file(0); XRC SRQ in slot 0 */
+	struct actor *receiver;
 	uint32_t send_qpn, rcv_qpn, srq_num;
 };
 
-/** wire_new - connected: the XRC QP in RTS, the receive QP in RTR. wire_to - to a receiver that has its domain D already. */
+/**
+ * wire_new - connected: the XRC QP in RTS, the receive QP in RTR. wire_to - to a receiver that has
+ * its domain D already.
+ */
 struct wire wire_new(void);
 struct wire wire_to(struct actor *receiver);
 
-/** wire_join - another receiver: in the same domain, with an SRQ of its own in slot 0, not registered. */
+/**
+ * wire_join - another receiver: in the same domain, with an SRQ of its own in slot 0, not
+ * registered.
+ */
 struct actor *wire_join(uint32_t *srq_num);
 
 /** wire_send - sends a message, and waits for its completion, which must be good. */
 void wire_send(const struct wire *wire, uint32_t srq_num, uint32_t bytes, uint32_t imm);
 
-/** wire_arrives - waits until the message is in the SRQ in slot 0 of `who`, with the bytes that were sent. flags: SLEEP. */
-void wire_arrives(const struct wire *wire, struct actor *who, uint32_t srq_num, uint32_t bytes, uint32_t imm,
-		  unsigned flags);
+/**
+ * wire_arrives - waits until the message is in the SRQ in slot 0 of `who`, with the bytes that were
+ * sent. flags: SLEEP.
+ */
+void wire_arrives(const struct wire *wire, struct actor *who, uint32_t srq_num, uint32_t bytes,
+		  uint32_t imm, unsigned flags);
 
 #endif

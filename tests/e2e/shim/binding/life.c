@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The shortest old program: it opens a domain, creates an SRQ, and ends both. Also built as a plugin. */
+/*
+ * The shortest old program: it opens a domain, creates an SRQ, and ends both. Also built as a
+ * plugin.
+ */
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -28,7 +31,8 @@ static int in_domain(struct ibv_context *context, struct ibv_xrc_domain *domain)
 	printf("life: SRQ number %s\n", srq->xrc_srq_num ? "read" : "is 0");
 	if (ibv_destroy_srq(srq))
 		return say("ibv_destroy_srq");
-	return ibv_destroy_cq(cq) || ibv_dealloc_pd(pd) ? say("ibv_destroy_cq or ibv_dealloc_pd") : 0;
+	return ibv_destroy_cq(cq) || ibv_dealloc_pd(pd) ? say("ibv_destroy_cq or ibv_dealloc_pd")
+							: 0;
 }
 
 static int on_device(struct ibv_context *context)
@@ -51,7 +55,9 @@ int live(void)
 	struct ibv_context *context = list && list[0] ? ibv_open_device(list[0]) : NULL;
 	int failed;
 
-	/* Printed before the first XRC verb: so far a lazily bound program comes without the shim. */
+	/*
+	 * Printed before the first XRC verb: so far a lazily bound program comes without the shim.
+	 */
 	printf("life: device %s\n", context ? "open" : "cannot be opened");
 	fflush(stdout);
 	if (!context)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A plugin whose constructor calls a verb while another thread is in the first verb of the process. The constructor runs under
- * the loader's lock, and the first call of all needs that lock to find libibverbs: neither may wait for the other.
+ * A plugin whose constructor calls a verb while another thread is in the first verb of the process.
+ * The constructor runs under the loader's lock, and the first call of all needs that lock to find
+ * libibverbs: neither may wait for the other.
  */
 
 #include <errno.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program that is not linked with libibverbs and loads a plugin that is, with RTLD_LOCAL, as Open MPI loads its
- * components. Usage: plugin-host lazy|now PLUGIN.
+ * A program that is not linked with libibverbs and loads a plugin that is, with RTLD_LOCAL, as Open
+ * MPI loads its components. Usage: plugin-host lazy|now PLUGIN.
  */
 
 #include <dlfcn.h>

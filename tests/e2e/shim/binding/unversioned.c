@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program without XRC whose references to libibverbs have no version, as those of plugins that were not linked with it. It
- * gets the functions of IBVERBS_1.0 and the objects of that node, and calls each that the shim has too.
+ * A program without XRC whose references to libibverbs have no version, as those of plugins that
+ * were not linked with it. It gets the functions of IBVERBS_1.0 and the objects of that node, and
+ * calls each that the shim has too.
  */
 
 #include <errno.h>
@@ -33,8 +34,11 @@ static void on_qp(struct ibv_qp *qp)
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
 	struct ibv_qp_init_attr init_attr;
 
-	must(!ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), "ibv_modify_qp");
-	must(!ibv_query_qp(qp, &attr, IBV_QP_STATE, &init_attr) && attr.qp_state == IBV_QPS_INIT, "ibv_query_qp");
+	must(!ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+	     "ibv_modify_qp");
+	must(!ibv_query_qp(qp, &attr, IBV_QP_STATE, &init_attr) && attr.qp_state == IBV_QPS_INIT,
+	     "ibv_query_qp");
 }
 
 static void interrupt(int number)
@@ -49,7 +53,8 @@ static void events(struct ibv_context *context)
 	const struct sigaction action = { .sa_handler = interrupt };
 	struct ibv_async_event event = { .event_type = IBV_EVENT_PORT_ERR, .element.port_num = 1 };
 
-	must(!sigaction(SIGALRM, &action, NULL) && !setitimer(ITIMER_REAL, &every, NULL), "a timer");
+	must(!sigaction(SIGALRM, &action, NULL) && !setitimer(ITIMER_REAL, &every, NULL),
+	     "a timer");
 	must(ibv_get_async_event(context, &event) == -1 && errno == EINTR, "ibv_get_async_event");
 	ibv_ack_async_event(&event);
 }
@@ -62,7 +67,8 @@ int main(void)
 	struct ibv_cq *cq = context ? ibv_create_cq(context, 4, NULL, NULL, 0) : NULL;
 	struct ibv_srq_init_attr srq_attr = { .attr = { .max_wr = 4, .max_sge = 1 } };
 	struct ibv_srq *srq = pd ? ibv_create_srq(pd, &srq_attr) : NULL;
-	struct ibv_qp_init_attr attr = { .send_cq = cq, .recv_cq = cq, .srq = srq, .qp_type = IBV_QPT_RC,
+	struct ibv_qp_init_attr attr = { .send_cq = cq, .recv_cq = cq, .srq = srq,
+					 .qp_type = IBV_QPT_RC,
 		.cap = { .max_send_wr = 4, .max_send_sge = 1 } };
 	struct ibv_qp *qp = srq && cq ? ibv_create_qp(pd, &attr) : NULL;
 

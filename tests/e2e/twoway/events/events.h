@@ -11,7 +11,10 @@
 
 extern const struct group flagged_group, thread_group, cancel_group;
 
-/** event_number - the whole union; a flagged event has its QP number in the lower half and zeros in the upper one. */
+/**
+ * event_number - the whole union; a flagged event has its QP number in the lower half and zeros in
+ * the upper one.
+ */
 uint64_t event_number(const struct ibv_async_event *event);
 
 /** flagged - a type with the flag; unsigned, as bit 31 does not fit into an int. */
@@ -35,7 +38,10 @@ void *events_get_once(void *arg);
 /** events_start - starts a thread. */
 pthread_t events_start(void *(*run)(void *), void *arg);
 
-/** events_start_waiting - starts events_get_once(), and returns when there is nothing more that it does before an event. */
+/**
+ * events_start_waiting - starts events_get_once(), and returns when there is nothing more that it
+ * does before an event.
+ */
 pthread_t events_start_waiting(struct waiter *waiter);
 
 #endif

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Threads that are cancelled in ibv_get_async_event at any instruction: MVAPICH and MVAPICH2 end their event threads so. */
+/*
+ * Threads that are cancelled in ibv_get_async_event at any instruction: MVAPICH and MVAPICH2 end
+ * their event threads so.
+ */
 
 #include <pthread.h>
 #include <signal.h>
@@ -59,13 +62,18 @@ struct creating {
 	volatile int stop;
 };
 
-/* The library holds events back while it opens a handle: so the victim is inside ibv_get_async_event for longer. */
+/*
+ * The library holds events back while it opens a handle: so the victim is inside
+ * ibv_get_async_event for longer.
+ */
 static void *create_again_and_again(void *arg)
 {
 	struct creating *creating = arg;
 
 	while (!creating->stop)
-		must_eq(ibv_unreg_xrc_rcv_qp(creating->end->domain, receive_qp(creating->end->domain)), 0);
+		must_eq(ibv_unreg_xrc_rcv_qp(creating->end->domain,
+					     receive_qp(creating->end->domain)),
+			0);
 	return NULL;
 }
 
@@ -193,10 +201,12 @@ static void cancelled_in_destroy_srq(void)
 }
 
 static const struct row cancel_rows[] = {
-	{ "cancelled while ibv_destroy_srq waits, which can be repeated", cancelled_in_destroy_srq },
+	{ "cancelled while ibv_destroy_srq waits, which can be repeated",
+	  cancelled_in_destroy_srq },
 	{ "cancelled asynchronously 200 times while events arrive", cancelled_asynchronously },
 	{ "cancelled at its cancellation points while events arrive", cancelled_at_its_points },
-	{ "two are cancelled asynchronously, a third still gets its event", third_one_gets_its_event },
+	{ "two are cancelled asynchronously, a third still gets its event",
+	  third_one_gets_its_event },
 	{ "after one that was cancelled the next gets the next event", next_one_gets_the_next },
 };
 

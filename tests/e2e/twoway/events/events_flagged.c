@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The content of events. Which registrants get them, and how they are acknowledged, is in the rows of the contract. */
+/*
+ * The content of events. Which registrants get them, and how they are acknowledged, is in the rows
+ * of the contract.
+ */
 
 #include <string.h>
 
@@ -82,7 +85,10 @@ static void plain_srq_event(void)
 	end_open(&end, 0, -1, false);
 	plain = ibv_create_srq(end.pd, &attr);
 	must(plain);
-	/* The plain SRQ got the next number: they are given out in order, and no other program uses this device. */
+	/*
+	 * The plain SRQ got the next number: they are given out in order, and no other program uses
+	 * this device.
+	 */
 	inject(0, "srq_limit_reached", end.own.srq_num + 1);
 	event = end_event(&end);
 	must_eq(event.event_type, IBV_EVENT_SRQ_LIMIT_REACHED);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Threads that wait in ibv_get_async_event: several at once, with signals, and while others call verbs. */
+/*
+ * Threads that wait in ibv_get_async_event: several at once, with signals, and while others call
+ * verbs.
+ */
 
 #include <errno.h>
 #include <pthread.h>
@@ -101,10 +104,14 @@ static void handle_signal(int flags)
 	must(!sigaction(SIGUSR1, &action, NULL));
 }
 
-/* Old programs waited in read(2), which goes on after a handler with SA_RESTART; profilers and launchers rely on it. */
+/*
+ * Old programs waited in read(2), which goes on after a handler with SA_RESTART; profilers and
+ * launchers rely on it.
+ */
 static void restarted(void)
 {
-	const struct sigaction backtrace = { .sa_handler = count_signal, .sa_flags = (int)SA_RESETHAND };
+	const struct sigaction backtrace = { .sa_handler = count_signal,
+					     .sa_flags = (int)SA_RESETHAND };
 	struct waiter waiter = { 0 };
 	struct end end;
 	pthread_t thread;
@@ -114,7 +121,10 @@ static void restarted(void)
 	qp_num = receive_qp(end.domain);
 	waiter.end = &end;
 	handle_signal(SA_RESTART);
-	/* MPI libraries have such a handler for a backtrace. The library must not take it for a handler that ends waits. */
+	/*
+	 * MPI libraries have such a handler for a backtrace. The library must not take it for a
+	 * handler that ends waits.
+	 */
 	must(!sigaction(SIGSEGV, &backtrace, NULL));
 	thread = events_start(events_get_once, &waiter);
 	for (int i = 1; i <= 3; i++) {
@@ -176,7 +186,8 @@ static void closed(void)
 	end_close(&end);
 	must(!pthread_join(thread, NULL));
 	must_eq(waiter.result, -1);
-	must_eq(waiter.err, EIO);	/* the library's own: the provider's would come from memory that is freed */
+	/* the library's own: the provider's would come from memory that is freed */
+	must_eq(waiter.err, EIO);
 	end_open(&next, 0, -1, false);
 	end_no_event(&next, 0);
 	end_close(&next);
@@ -210,7 +221,8 @@ static void come_and_go(void)
 	end_open(&end, 0, -1, false);
 	shift.end = &end;
 	thread = events_start(handle_without_flag, &shift);
-	for (int i = 0; i < 50 || (!__atomic_load_n(&shift.got, __ATOMIC_RELAXED) && i < 5000); i++) {
+	for (int i = 0; i < 50 || (!__atomic_load_n(&shift.got, __ATOMIC_RELAXED) && i < 5000);
+	     i++) {
 		uint32_t qp_num = receive_qp(end.domain);
 
 		end_create_qp(&end, 4);
@@ -219,7 +231,9 @@ static void come_and_go(void)
 		end_send(&end, IBV_WR_SEND, 0, 8);
 		end_poll(&end);
 		end_poll(&end);
-		/* The handler may have read the event, may be about to read it, or never reads it. */
+		/*
+		 * The handler may have read the event, may be about to read it, or never reads it.
+		 */
 		must_eq(ibv_unreg_xrc_rcv_qp(end.domain, qp_num), 0);
 		must_eq(ibv_destroy_qp(end.qp), 0);
 	}
@@ -244,7 +258,10 @@ static void *destroy_it(void *arg)
 	return NULL;
 }
 
-/* Two events need two acknowledgements. A thread that waits for the second does not keep others from their events. */
+/*
+ * Two events need two acknowledgements. A thread that waits for the second does not keep others
+ * from their events.
+ */
 static void destroy_waits_for_every_ack(void)
 {
 	struct ibv_async_event events[2], other;
@@ -279,7 +296,8 @@ static void destroy_waits_for_every_ack(void)
 
 static const struct row thread_rows[] = {
 	{ "two threads get each event once between them", two_threads },
-	{ "destroy waits for every acknowledgement, and blocks no other reader", destroy_waits_for_every_ack },
+	{ "destroy waits for every acknowledgement, and blocks no other reader",
+	  destroy_waits_for_every_ack },
 	{ "a thread that waits for events blocks no other verb", a_reader_holds_no_lock },
 	{ "a signal handler with SA_RESTART does not end the wait", restarted },
 	{ "a signal handler without it ends the wait with EINTR", interrupted },

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A cancellation that comes when ibv_get_async_event has read an event. The shim reaches the program's own read(), since that comes
- * before the C library's.
+ * A cancellation that comes when ibv_get_async_event has read an event. The shim reaches the
+ * program's own read(), since that comes before the C library's.
  */
 
 #include <pthread.h>
@@ -40,7 +40,10 @@ static void *get_asynchronously_cancellable(void *arg)
 	return NULL;
 }
 
-/* Nobody else can acknowledge it, and destroy waits for that. Unlike a receive QP's, an SRQ's event is to be acknowledged. */
+/*
+ * Nobody else can acknowledge it, and destroy waits for that. Unlike a receive QP's, an SRQ's event
+ * is to be acknowledged.
+ */
 static void cancelled_with_an_event(void)
 {
 	struct end end;
@@ -59,7 +62,8 @@ static void cancelled_with_an_event(void)
 }
 
 static const struct row rows[] = {
-	{ "cancelled when it has read an event, which counts as acknowledged", cancelled_with_an_event },
+	{ "cancelled when it has read an event, which counts as acknowledged",
+	  cancelled_with_an_event },
 };
 
 int main(int argc, char **argv)

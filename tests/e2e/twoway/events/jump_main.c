@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A handler of a signal leaves ibv_get_async_event by siglongjmp(3), at any instruction. JUMPS (default 10000) of them. */
+/*
+ * A handler of a signal leaves ibv_get_async_event by siglongjmp(3), at any instruction. JUMPS
+ * (default 10000) of them.
+ */
 
 #include <errno.h>
 #include <pthread.h>
@@ -31,7 +34,10 @@ struct reader {
 	int ended;	/* set by the main thread */
 };
 
-/* What a thread must find after a jump: it can be cancelled as before, and no lock of the library is taken. */
+/*
+ * What a thread must find after a jump: it can be cancelled as before, and no lock of the library
+ * is taken.
+ */
 static void look(struct reader *reader)
 {
 	struct ibv_qp_init_attr init_attr;
@@ -40,7 +46,9 @@ static void look(struct reader *reader)
 
 	must(!pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state));
 	must_eq(state, PTHREAD_CANCEL_ENABLE);
-	must_eq(ibv_query_xrc_rcv_qp(reader->end->domain, reader->qp_num, &attr, IBV_QP_STATE, &init_attr), 0);
+	must_eq(ibv_query_xrc_rcv_qp(reader->end->domain, reader->qp_num, &attr, IBV_QP_STATE,
+				     &init_attr),
+		0);
 }
 
 static void get_one(struct reader *reader)

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * In each round an event is raised, its object is destroyed while another thread is about to read the event, and that thread
- * is cancelled. If it were blocked in a read for an event that is gone, it could never be joined.
+ * In each round an event is raised, its object is destroyed while another thread is about to read
+ * the event, and that thread is cancelled. If it were blocked in a read for an event that is gone,
+ * it could never be joined.
  *
- * EVENT_RACE_ROUNDS: rounds of each row, of all its contexts together. Unless it is set, each row runs for a quarter of a
+ * EVENT_RACE_ROUNDS: rounds of each row, of all its contexts together. Unless it is set, each row
+ * runs for a quarter of a
  * second, and on until a reader was once in time: a busy machine does six rounds in a second.
  */
 
@@ -128,7 +130,8 @@ static void srq_round(struct party *party)
 	uint32_t qp_num = connected_rcv_qp(party);
 	struct ibv_srq *first = party->end.srq;
 
-	party->end.srq = ibv_create_xrc_srq(party->end.pd, party->end.domain, party->end.cq, &init_attr);
+	party->end.srq =
+		ibv_create_xrc_srq(party->end.pd, party->end.domain, party->end.cq, &init_attr);
 	must(party->end.srq);
 	party->end.peer.srq_num = party->end.srq->xrc_srq_num;
 	must_eq(ibv_modify_srq(party->end.srq, &attr, IBV_SRQ_LIMIT), 0);
@@ -151,7 +154,9 @@ static bool another_round(void)
 {
 	long long done = __atomic_fetch_add(&race.rounds, 1, __ATOMIC_RELAXED);
 
-	return race.limit ? done < race.limit : seconds() < race.deadline || (!was_read() && seconds() < race.deadline + PATIENCE_S);
+	return race.limit ? done < race.limit
+			  : seconds() < race.deadline ||
+				    (!was_read() && seconds() < race.deadline + PATIENCE_S);
 }
 
 static void *compete(void *arg)
@@ -187,7 +192,9 @@ static void run_race(void (*round)(struct party *party), int contexts, bool poll
 	race.limit = limit ? atoll(limit) : 0;
 	race.deadline = seconds() + 0.25;
 	for (int i = 0; i < contexts; i++) {
-		parties[i] = (struct party){ .round = round, .poll_first = poll_first, .seed = (unsigned)i };
+		parties[i] = (struct party){ .round = round,
+					     .poll_first = poll_first,
+					     .seed = (unsigned)i };
 		open_party(&parties[i]);
 		must(!pthread_create(&threads[i], NULL, compete, &parties[i]));
 	}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A destroy takes an event that another thread is about to read; neither hangs. EVENT_RACE_ROUNDS=1000000 is the full test."""
+"""A destroy takes an event that another thread is about to read; neither hangs.
+EVENT_RACE_ROUNDS=1000000 is the full test."""
 
 import os
 

@@ -23,7 +23,8 @@ def test_rows_of_one_instant(rows):
 
 
 @pytest.mark.any_model
-@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ, reason="a jump leaves the sanitizer's marks on the frames it leaves")
+@pytest.mark.skipif("XRC_COMPAT_TEST_SANITIZE" in os.environ,
+                    reason="a jump leaves the sanitizer's marks on the frames it leaves")
 def test_rows_of_jumps(rows):
     rows(1, "twoway-jump", settings=["--devices=1"])
 
@@ -33,13 +34,19 @@ def test_verbose_prints_no_warning(on_wire):
     done = on_wire("twoway-events", "flagged", "carry", env={"XRC_COMPAT_VERBOSE": "1"})
     assert done.returncode == 0
     lines = done.stderr.splitlines()
-    assert lines and all(re.match(r"xrc-compat\[\d+\]: version ", line) for line in lines), done.stderr
+    assert lines and all(re.match(r"xrc-compat\[\d+\]: version ", line)
+                         for line in lines), done.stderr
 
 
 @pytest.mark.skipif(not shutil.which("strace"), reason="strace is not installed")
 def test_cancellation_that_comes_late(on_wire):
-    """strace delays the signal that pthread_cancel() sends, as if its thread had lost the processor just before."""
-    late = ["strace", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=tgkill", "-e", "inject=tgkill:delay_enter=1ms"]
-    done = on_wire("twoway-events", "cancel", "cancelled asynchronously 200", settings=["--devices=1"], through=late)
+    """strace delays the signal that pthread_cancel() sends, as if its thread had lost the processor
+    just before."""
+    late = [
+        "strace", "-f", "-qq", "--seccomp-bpf", "-o", "/dev/null", "-e", "trace=tgkill", "-e",
+        "inject=tgkill:delay_enter=1ms"
+    ]
+    done = on_wire("twoway-events", "cancel", "cancelled asynchronously 200",
+                   settings=["--devices=1"], through=late)
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     assert done.stdout.startswith("ok cancelled asynchronously")

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The structs that MLNX_OFED 2.x-4.x laid out otherwise than OFED 1.5 (contract 2.6). verbs.py puts them into OFED's frozen header. */
+/*
+ * The structs that MLNX_OFED 2.x-4.x laid out otherwise than OFED 1.5 (contract 2.6). verbs.py puts
+ * them into OFED's frozen header.
+ */
 
 struct ibv_srq {
 	struct ibv_context *context;

@@ -27,7 +27,10 @@ static void retries_exceeded(void)
 	ends_close(&a, &b);
 }
 
-/* b is not connected to a yet: what a sends gets no answer, while what b sends once it is connected would arrive. */
+/*
+ * b is not connected to a yet: what a sends gets no answer, while what b sends once it is connected
+ * would arrive.
+ */
 static void send_unanswered(struct end *a, struct end *b)
 {
 	b->peer.qp_num += 1000;
@@ -62,7 +65,10 @@ static void refuses_what_comes_in(void)
 	ends_close(&a, &b);
 }
 
-/* All SRQs of a job may belong to other processes: that the QP has failed must not depend on an SRQ of its own. */
+/*
+ * All SRQs of a job may belong to other processes: that the QP has failed must not depend on an SRQ
+ * of its own.
+ */
 static void refuses_without_an_srq(void)
 {
 	struct end a, b;
@@ -193,7 +199,10 @@ static void *poll_until_cancelled(void *arg)
 	return NULL;
 }
 
-/* ibv_poll_cq that finds a failed completion takes the other half of the pair to ERR; that calls ibv_modify_qp, a cancellation point. */
+/*
+ * ibv_poll_cq that finds a failed completion takes the other half of the pair to ERR; that calls
+ * ibv_modify_qp, a cancellation point.
+ */
 static void cancelled_while_failing(void)
 {
 	struct poller poller = { 0 };
@@ -228,7 +237,10 @@ static void *poll_once_cancelled(void *arg)
 	return NULL;
 }
 
-/* ibv_poll_cq never was a cancellation point: a thread with a pending cancel still gets the completion. */
+/*
+ * ibv_poll_cq never was a cancellation point: a thread with a pending cancel still gets the
+ * completion.
+ */
 static void cancelled_before_it_fails(void)
 {
 	struct poller poller = { 0 };
@@ -256,7 +268,8 @@ static const struct row error_rows[] = {
 	{ "a read with a wrong key: event, and ERR as a whole", bad_read },
 	{ "destroyed by one thread while another polls its failure", destroyed_while_failing },
 	{ "a cancelled thread still polls the failure", cancelled_before_it_fails },
-	{ "destroyed after a thread that polled its failure was cancelled", cancelled_while_failing },
+	{ "destroyed after a thread that polled its failure was cancelled",
+	  cancelled_while_failing },
 };
 
 GROUP(error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Two-way QPs as one object: states, errors, events. Both ends are in one process here, on a device each. This program
- * calls no function of receive QPs, which makes its XRC QPs two-way ones.
+ * Two-way QPs as one object: states, errors, events. Both ends are in one process here, on a device
+ * each. This program calls no function of receive QPs, which makes its XRC QPs two-way ones.
  */
 
 #include <string.h>
@@ -57,7 +57,8 @@ void must_flush(struct end *end)
 
 int main(int argc, char **argv)
 {
-	static const struct group *const groups[] = { &state_group, &order_group, &error_group, &event_group, NULL };
+	static const struct group *const groups[] = { &state_group, &order_group, &error_group,
+						      &event_group, NULL };
 
 	return groups_main(groups, argc, argv);
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Every transition that is allowed and every one that is not; what an error of one half does to the QP (contract 5.3, 5.5, 5.9). */
+/*
+ * Every transition that is allowed and every one that is not; what an error of one half does to the
+ * QP (contract 5.3, 5.5, 5.9).
+ */
 
 #include <errno.h>
 #include <string.h>
@@ -29,7 +32,8 @@ static void still_connects(struct end *a, struct end *b)
 	must_eq(end_modify_state(b, IBV_QPS_RESET), 0);
 }
 
-static const enum ibv_qp_state after_reset[] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_SQD, IBV_QPS_ERR };
+static const enum ibv_qp_state after_reset[] = { IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS,
+						 IBV_QPS_SQD, IBV_QPS_ERR };
 
 #define AFTER_RESET (sizeof(after_reset) / sizeof(after_reset[0]))
 
@@ -62,12 +66,13 @@ static void each_to_err(void)
 static const struct {
 	enum ibv_qp_state from, to;
 } forbidden[] = {
-	{ IBV_QPS_RESET, IBV_QPS_RTR }, { IBV_QPS_RESET, IBV_QPS_RTS }, { IBV_QPS_RESET, IBV_QPS_SQD },
-	{ IBV_QPS_RESET, IBV_QPS_ERR }, { IBV_QPS_INIT, IBV_QPS_RTS }, { IBV_QPS_INIT, IBV_QPS_SQD },
-	{ IBV_QPS_RTR, IBV_QPS_INIT }, { IBV_QPS_RTR, IBV_QPS_RTR }, { IBV_QPS_RTR, IBV_QPS_SQD },
-	{ IBV_QPS_RTS, IBV_QPS_INIT }, { IBV_QPS_RTS, IBV_QPS_RTR }, { IBV_QPS_SQD, IBV_QPS_INIT },
-	{ IBV_QPS_SQD, IBV_QPS_RTR }, { IBV_QPS_ERR, IBV_QPS_INIT }, { IBV_QPS_ERR, IBV_QPS_RTR },
-	{ IBV_QPS_ERR, IBV_QPS_RTS }, { IBV_QPS_ERR, IBV_QPS_SQD },
+	{ IBV_QPS_RESET, IBV_QPS_RTR }, { IBV_QPS_RESET, IBV_QPS_RTS },
+	{ IBV_QPS_RESET, IBV_QPS_SQD }, { IBV_QPS_RESET, IBV_QPS_ERR },
+	{ IBV_QPS_INIT, IBV_QPS_RTS }, { IBV_QPS_INIT, IBV_QPS_SQD }, { IBV_QPS_RTR, IBV_QPS_INIT },
+	{ IBV_QPS_RTR, IBV_QPS_RTR }, { IBV_QPS_RTR, IBV_QPS_SQD }, { IBV_QPS_RTS, IBV_QPS_INIT },
+	{ IBV_QPS_RTS, IBV_QPS_RTR }, { IBV_QPS_SQD, IBV_QPS_INIT }, { IBV_QPS_SQD, IBV_QPS_RTR },
+	{ IBV_QPS_ERR, IBV_QPS_INIT }, { IBV_QPS_ERR, IBV_QPS_RTR }, { IBV_QPS_ERR, IBV_QPS_RTS },
+	{ IBV_QPS_ERR, IBV_QPS_SQD },
 };
 
 static void none_other(void)
@@ -150,15 +155,23 @@ static void drained(void)
 
 static void changed_while_drained(void)
 {
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD, .timeout = 12, .retry_cnt = 5, .rnr_retry = 2, .min_rnr_timer = 9,
-				    .max_dest_rd_atomic = 2, .qp_access_flags = IBV_ACCESS_REMOTE_WRITE };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD,
+				    .timeout = 12,
+				    .retry_cnt = 5,
+				    .rnr_retry = 2,
+				    .min_rnr_timer = 9,
+				    .max_dest_rd_atomic = 2,
+				    .qp_access_flags = IBV_ACCESS_REMOTE_WRITE };
 	struct ibv_qp_init_attr init_attr;
 	struct end a, b;
 
 	if (!drain(&a, &b))
 		return;
-	must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-					   IBV_QP_MIN_RNR_TIMER | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_ACCESS_FLAGS), 0);
+	must_eq(ibv_modify_qp(a.qp, &attr,
+			      IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+				      IBV_QP_MIN_RNR_TIMER | IBV_QP_MAX_DEST_RD_ATOMIC |
+				      IBV_QP_ACCESS_FLAGS),
+		0);
 	must_eq(end_modify_state(&a, IBV_QPS_RTS), 0);
 	memset(&attr, 0, sizeof(attr));
 	must_eq(ibv_query_qp(a.qp, &attr, 0, &init_attr), 0);
@@ -173,7 +186,9 @@ static void changed_while_drained(void)
 
 /* ---- a half in ERR ---- */
 
-/* The receiving half of @b has failed; @b has called no verb since, so the library has not noticed. */
+/*
+ * The receiving half of @b has failed; @b has called no verb since, so the library has not noticed.
+ */
 static void fail_receiving_half(struct end *a, struct end *b)
 {
 	ends_open_connected(a, b);
@@ -255,7 +270,8 @@ static void every_field_in(struct end *end, enum ibv_qp_state state)
 	must_eq(attr.port_num, 1);
 	must_eq(attr.pkey_index, 0);
 	/* Without responder resources the drivers keep back the rights to read. */
-	must_eq(attr.qp_access_flags, routed ? END_ACCESS & ~IBV_ACCESS_LOCAL_WRITE : IBV_ACCESS_REMOTE_WRITE);
+	must_eq(attr.qp_access_flags,
+		routed ? END_ACCESS & ~IBV_ACCESS_LOCAL_WRITE : IBV_ACCESS_REMOTE_WRITE);
 	must_eq(attr.dest_qp_num, routed ? end->peer.qp_num : 0);
 	must_eq(attr.rq_psn, routed ? end->peer.psn : 0);
 	must_eq(attr.path_mtu, routed ? IBV_MTU_1024 : 0);
@@ -271,9 +287,12 @@ static void every_field_in(struct end *end, enum ibv_qp_state state)
 	must_eq(attr.en_sqd_async_notify, 0);
 	must_eq(attr.alt_ah_attr.dlid, 0);
 	must_eq(attr.alt_timeout, 0);
-	must(attr.cap.max_send_wr >= END_DEPTH && attr.cap.max_send_sge >= 1 && !attr.cap.max_recv_wr && !attr.cap.max_recv_sge);
-	must(init_attr.qp_context == end && init_attr.send_cq == end->cq && init_attr.recv_cq == end->cq && !init_attr.srq);
-	must(init_attr.xrc_domain == end->domain && init_attr.qp_type == IBV_QPT_XRC && !init_attr.sq_sig_all);
+	must(attr.cap.max_send_wr >= END_DEPTH && attr.cap.max_send_sge >= 1 &&
+	     !attr.cap.max_recv_wr && !attr.cap.max_recv_sge);
+	must(init_attr.qp_context == end && init_attr.send_cq == end->cq &&
+	     init_attr.recv_cq == end->cq && !init_attr.srq);
+	must(init_attr.xrc_domain == end->domain && init_attr.qp_type == IBV_QPT_XRC &&
+	     !init_attr.sq_sig_all);
 	must(!memcmp(&init_attr.cap, &attr.cap, sizeof(attr.cap)));
 }
 
@@ -303,8 +322,10 @@ static const struct row order_rows[] = {
 	{ "5.9 SQD to SQD changes attributes of either half", changed_while_drained },
 	{ "5.3 the receiving half in ERR: a query alone finds out", query_finds_out },
 	{ "5.3 the receiving half in ERR: modify finds out", modify_finds_out },
-	{ "5.3 destroyed with the receiving half in ERR and the event unread", destroyed_with_receiving_half_in_error },
-	{ "5.3 destroyed with the sending half in ERR and the completion unread", destroyed_with_sending_half_in_error },
+	{ "5.3 destroyed with the receiving half in ERR and the event unread",
+	  destroyed_with_receiving_half_in_error },
+	{ "5.3 destroyed with the sending half in ERR and the completion unread",
+	  destroyed_with_sending_half_in_error },
 	{ "5.5 every field of a query, in each state", every_field },
 };
 

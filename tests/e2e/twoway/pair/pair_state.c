@@ -76,7 +76,10 @@ static void half_a_mask(void)
 	both_ways(&b, &a);
 }
 
-/* A value that only the sending half checks is refused after the receiving half has moved. The transition can be repeated. */
+/*
+ * A value that only the sending half checks is refused after the receiving half has moved. The
+ * transition can be repeated.
+ */
 static void refused_by_one_half(void)
 {
 	struct end a, b;
@@ -120,7 +123,8 @@ static void drained_and_back(void)
 	ends_open_connected(&a, &b);
 	one_message(&a, &b);
 	if (!emulated_drains()) {
-		must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY), EINVAL);
+		must_eq(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE | IBV_QP_EN_SQD_ASYNC_NOTIFY),
+			EINVAL);
 		both_ways(&a, &b);
 		return;
 	}
@@ -183,7 +187,9 @@ static void domain_is_busy(void)
 	must_eq(ibv_close_xrc_domain(a.domain), 0);
 }
 
-/* ---- MVAPICH 1.x: one QP for each peer host; it delivers to the SRQs of all processes that share the domain's file ---- */
+/*
+ * ---- MVAPICH 1.x: one QP for each peer host, which delivers to the SRQs of all its processes ----
+ */
 
 static void neighbour(int wire, int fd)
 {
@@ -200,7 +206,8 @@ static void neighbour(int wire, int fd)
 	must_eq(wc.status, IBV_WC_SUCCESS);
 	must_eq(wc.wr_id, 815);
 	must_eq(wc.qp_num, visible);
-	if (!emulated_is_mlx5()) /* on mlx5 it is the sender's number, which this process does not know */
+	/* on mlx5 it is the sender's number, which this process does not know */
+	if (!emulated_is_mlx5())
 		must_eq(wc.src_qp, c.own.srq_num);
 	must_eq(wc.byte_len, 300);
 	for (int i = 0; i < 300; i++)

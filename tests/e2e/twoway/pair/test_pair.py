@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Two-way QPs: two hosts use them at once, in both dialects; and to its program each is one object, though it is two QPs."""
+"""Two-way QPs: two hosts use them at once, in both dialects; and to its program each is one object,
+though it is two QPs."""
 
 import pytest
 
@@ -9,7 +10,8 @@ ROWS = {"state": 11, "order": 11, "error": 10, "event": 9}
 @pytest.mark.parametrize("options", [[], ["--events"]], ids=["poll", "event"])
 @pytest.mark.parametrize("dialect", ["ofed", "mlnx"])
 def test_exchange_between_hosts(rows, dialect, options):
-    """Send, write, read and atomics from both ends at the same moment; each end knows one QP number of the other."""
+    """Send, write, read and atomics from both ends at the same moment; each end knows one QP number
+    of the other."""
     rows(28, f"exchange-{dialect}", *options)
 
 

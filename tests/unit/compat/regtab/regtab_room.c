@@ -135,7 +135,9 @@ static int note(void *context, const struct regtab_view *view)
 /* In a child: a process with entries of its own would release its locks. */
 struct seen room_look(void)
 {
-	struct seen *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0), seen;
+	struct seen *shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+				   MAP_SHARED | MAP_ANONYMOUS, -1, 0),
+		    seen;
 	pid_t pid = fork();
 
 	if (!pid) {

@@ -24,7 +24,9 @@ struct seen {
 	char reason[640];		/* of the last refusal */
 };
 
-/** room_dir - a directory for this program; the tests leave it empty. room_key - the n-th domain. */
+/**
+ * room_dir - a directory for this program; the tests leave it empty. room_key - the n-th domain.
+ */
 const char *room_dir(void);
 struct regtab_key room_key(unsigned n);
 

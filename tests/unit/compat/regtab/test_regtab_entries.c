@@ -42,7 +42,8 @@ TEST(registrations_are_entered_and_dropped)
 		regtab_drop(entry, numbers[i]);
 	regtab_drop(entry, 0x123456);	/* it was never entered */
 	seen = room_look();
-	assert_true(seen.qps == 3 && seen.qp[0] == 0x4a && seen.qp[1] == 0x4000 && seen.qp[2] == 0xffffff);
+	assert_true(seen.qps == 3 && seen.qp[0] == 0x4a && seen.qp[1] == 0x4000 &&
+		    seen.qp[2] == 0xffffff);
 	regtab_free(entry);
 }
 
@@ -111,7 +112,8 @@ TEST(a_removed_file_is_replaced)
 	regtab_enter(entry, 7, true);
 	assert_int_equal(room_files(path), 1);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(regtab_enter(entry, 0x800000, false), 0);	/* in the file without a name */
+	/* in the file without a name */
+	assert_int_equal(regtab_enter(entry, 0x800000, false), 0);
 	assert_int_equal(room_look().tables, 0);
 	is_replaced(entry, "RemoveIPC");
 	assert_int_equal(room_files(NULL), 1);
@@ -204,9 +206,9 @@ TEST(a_relative_directory_is_refused)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
 
-UNIT_MAIN(NULL, NULL,
-	CASE(an_entry_is_seen_before_its_first_qp), CASE(registrations_are_entered_and_dropped),
-	CASE(a_number_that_no_qp_has_is_ignored), CASE(devices_of_one_domain_are_one_table),
-	CASE(nothing_is_accepted_for_an_entry), CASE(a_removed_file_is_replaced), CASE(a_closed_descriptor_is_replaced),
-	CASE(a_descriptor_taken_by_the_program_is_left_alone), CASE(a_file_that_could_not_be_made_is_tried_again),
-	CASE(a_relative_directory_is_refused))
+UNIT_MAIN(NULL, NULL, CASE(an_entry_is_seen_before_its_first_qp),
+	  CASE(registrations_are_entered_and_dropped), CASE(a_number_that_no_qp_has_is_ignored),
+	  CASE(devices_of_one_domain_are_one_table), CASE(nothing_is_accepted_for_an_entry),
+	  CASE(a_removed_file_is_replaced), CASE(a_closed_descriptor_is_replaced),
+	  CASE(a_descriptor_taken_by_the_program_is_left_alone),
+	  CASE(a_file_that_could_not_be_made_is_tried_again), CASE(a_relative_directory_is_refused))

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A process is killed, or stopped, after each store and each system call of the library. What it leaves
- * blocks no other process, readers see no registration that was not asked for, and a gc removes all of it.
+ * A process is killed, or stopped, after each store and each system call of the library. What it
+ * leaves blocks no other process, readers see no registration that was not asked for, and a gc
+ * removes all of it.
  */
 
 #include <signal.h>

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Files that are planted, damaged or left behind: a writer passes them over, a reader refuses them, a gc removes the dead. */
+/*
+ * Files that are planted, damaged or left behind: a writer passes them over, a reader refuses them,
+ * a gc removes the dead.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,8 +34,12 @@ static void plant(const void *content, size_t size, off_t length, mode_t mode)
 
 static struct regtab_header good(void)
 {
-	return (struct regtab_header){ .magic = REGTAB_MAGIC, .version = REGTAB_VERSION,
-		.header_size = sizeof(struct regtab_header), .key = room_key(1), .pid = 1, .command = "planted" };
+	return (struct regtab_header){ .magic = REGTAB_MAGIC,
+				       .version = REGTAB_VERSION,
+				       .header_size = sizeof(struct regtab_header),
+				       .key = room_key(1),
+				       .pid = 1,
+				       .command = "planted" };
 }
 
 /* A reader refuses it, naming the file and this; a writer does its work beside it. */
@@ -118,7 +125,10 @@ TEST(what_is_no_plain_file_is_refused)
 	is_refused("not a regular file", false);
 }
 
-/* Exit status 0: root's planted file is refused, and the user's own beside it is seen. 77: not permitted. */
+/*
+ * Exit status 0: root's planted file is refused, and the user's own beside it is seen. 77: not
+ * permitted.
+ */
 static int as_another_user(void)
 {
 	struct seen seen;
@@ -136,7 +146,8 @@ static int as_another_user(void)
 	seen = room_look();
 	regtab_free(entry);
 	regtab_gc(room_dir());
-	return seen.refused != 1 || !strstr(seen.reason, "another user") || seen.qps != 1 || access(path, F_OK);
+	return seen.refused != 1 || !strstr(seen.reason, "another user") || seen.qps != 1 ||
+	       access(path, F_OK);
 }
 
 TEST(a_file_of_another_user_is_refused)
@@ -175,7 +186,8 @@ TEST(the_first_entry_of_a_process_removes_a_few)
 
 	for (int i = 0; i < 100; i++) {
 		plant(&header, sizeof(header), 4096, 0600);
-		snprintf(path, sizeof(path), "%s/xrc-compat-%u-mlx4_0-dead%02d", room_dir(), geteuid(), i);
+		snprintf(path, sizeof(path), "%s/xrc-compat-%u-mlx4_0-dead%02d", room_dir(),
+			 geteuid(), i);
 		assert_int_equal(rename(planted, path), 0);
 	}
 	assert_int_equal(in_child((regtab_free(room_join(1)), regtab_free(room_join(2)), 0)), 0);
@@ -187,7 +199,8 @@ TEST(the_first_entry_of_a_process_removes_a_few)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
 
-UNIT_MAIN(NULL, NULL,
-	CASE(other_content_is_refused), CASE(a_file_with_too_many_qps_is_refused), CASE(what_others_may_write_is_refused),
-	CASE(what_is_no_plain_file_is_refused), CASE(a_file_of_another_user_is_refused),
-	CASE(a_process_that_died_while_making_its_file_left_it), CASE(the_first_entry_of_a_process_removes_a_few))
+UNIT_MAIN(NULL, NULL, CASE(other_content_is_refused), CASE(a_file_with_too_many_qps_is_refused),
+	  CASE(what_others_may_write_is_refused), CASE(what_is_no_plain_file_is_refused),
+	  CASE(a_file_of_another_user_is_refused),
+	  CASE(a_process_that_died_while_making_its_file_left_it),
+	  CASE(the_first_entry_of_a_process_removes_a_few))

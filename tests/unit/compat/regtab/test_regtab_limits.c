@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* When something is short: room on the file system, file size, descriptors, address space; and how much a large job takes. */
+/*
+ * When something is short: room on the file system, file size, descriptors, address space; and how
+ * much a large job takes.
+ */
 
 #include <errno.h>
 #include <fcntl.h>
@@ -197,10 +200,13 @@ TEST(a_large_job_takes_eight_mib)
 	for (unsigned i = 0; i < REGISTRANTS; i++) {
 		entries[i] = room_join(1);
 		for (uint32_t qp = 0; qp < QPS; qp++)
-			assert_int_equal(regtab_enter(entries[i], first + qp, qp % REGISTRANTS == i), 0);
+			assert_int_equal(regtab_enter(entries[i], first + qp,
+						      qp % REGISTRANTS == i),
+					 0);
 	}
 	seen = room_look();
-	assert_true(seen.live == REGISTRANTS && seen.qps == QPS && seen.registrations == REGISTRANTS * QPS);
+	assert_true(seen.live == REGISTRANTS && seen.qps == QPS &&
+		    seen.registrations == REGISTRANTS * QPS);
 	assert_true(seen.bytes <= 8 << 20);
 	for (unsigned i = 0; i < REGISTRANTS; i++)
 		regtab_free(entries[i]);
@@ -208,6 +214,6 @@ TEST(a_large_job_takes_eight_mib)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
 
-UNIT_MAIN(NULL, NULL,
-	CASE(its_descriptor_is_no_standard_one), CASE(a_file_size_limit_is_an_error), CASE(too_few_descriptors_are_an_error),
-	CASE(too_little_address_space_is_an_error), CASE(a_full_file_system_is_an_error), CASE(a_large_job_takes_eight_mib))
+UNIT_MAIN(NULL, NULL, CASE(its_descriptor_is_no_standard_one), CASE(a_file_size_limit_is_an_error),
+	  CASE(too_few_descriptors_are_an_error), CASE(too_little_address_space_is_an_error),
+	  CASE(a_full_file_system_is_an_error), CASE(a_large_job_takes_eight_mib))

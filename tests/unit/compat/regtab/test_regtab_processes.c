@@ -26,7 +26,8 @@ TEST(a_killed_process_is_stale_until_a_gc)
 	pid_t creator = room_start(register_7, ""), other = room_start(register_7, NULL);
 	struct seen seen = room_look();
 
-	assert_true(seen.tables == 1 && seen.live == 2 && seen.registrants[0] == 2 && seen.live_qps == 1);
+	assert_true(seen.tables == 1 && seen.live == 2 && seen.registrants[0] == 2 &&
+		    seen.live_qps == 1);
 	assert_int_equal(seen.creator[0], creator);
 	room_end(creator);
 	seen = room_look();
@@ -79,7 +80,10 @@ TEST(a_sleeping_child_does_not_keep_its_dead_parent)
 	does_not_keep(clone_and_sleep);
 }
 
-/* Exit status 0: what a child did with the entry of its parent changed nothing, and its own file lives and dies with it. */
+/*
+ * Exit status 0: what a child did with the entry of its parent changed nothing, and its own file
+ * lives and dies with it.
+ */
 static int use_as_a_child(struct regtab_entry *inherited)
 {
 	struct regtab_news news;
@@ -108,7 +112,8 @@ static void parent_is_untouched(pid_t child, struct regtab_entry *entry)
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	seen = room_look();
-	assert_true(seen.live == 1 && seen.qps == 1 && seen.qp[0] == 7 && seen.creator[0] == (uint32_t)getpid());
+	assert_true(seen.live == 1 && seen.qps == 1 && seen.qp[0] == 7 &&
+		    seen.creator[0] == (uint32_t)getpid());
 	room_pass_a_second();
 	assert_false(regtab_refresh(entry, &news));
 	assert_null(news.lost);
@@ -172,7 +177,8 @@ TEST(both_word_sizes_use_one_directory)
 	assert_int_equal(read(out[0], &byte, 1), 1);
 	seen = room_look();
 	assert_true(seen.tables == 1 && seen.live == 2 && seen.qps == 2 && seen.qp[1] == 0xffffff);
-	assert_true(seen.registrants[0] == 2 && seen.registrants[1] == 1 && seen.creator[0] == (uint32_t)pid);
+	assert_true(seen.registrants[0] == 2 && seen.registrants[1] == 1 &&
+		    seen.creator[0] == (uint32_t)pid);
 	room_end(pid);
 	regtab_free(entry);
 	regtab_gc(room_dir());
@@ -204,7 +210,8 @@ static void in_another_namespace(void *status)
 
 TEST(processes_of_another_pid_namespace_are_seen_alive)
 {
-	int *status = mmap(NULL, sizeof(*status), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int *status = mmap(NULL, sizeof(*status), PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid_t pid = room_start(in_another_namespace, status);
 	struct seen seen = room_look();
 
@@ -227,9 +234,12 @@ TEST(processes_of_another_pid_namespace_are_seen_alive)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		CASE(a_killed_process_is_stale_until_a_gc), CASE(a_sleeping_child_does_not_keep_its_dead_parent),
-		CASE(a_child_changes_nothing_of_its_parent), CASE(a_program_started_by_vfork_changes_nothing),
-		CASE(both_word_sizes_use_one_directory), CASE(processes_of_another_pid_namespace_are_seen_alive),
+		CASE(a_killed_process_is_stale_until_a_gc),
+		CASE(a_sleeping_child_does_not_keep_its_dead_parent),
+		CASE(a_child_changes_nothing_of_its_parent),
+		CASE(a_program_started_by_vfork_changes_nothing),
+		CASE(both_word_sizes_use_one_directory),
+		CASE(processes_of_another_pid_namespace_are_seen_alive),
 	};
 
 	writer32 = argc > 1 ? argv[1] : NULL;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Threads that enter, drop and refresh one entry at the same time, while its file is removed again and again. */
+/*
+ * Threads that enter, drop and refresh one entry at the same time, while its file is removed again
+ * and again.
+ */
 
 #include <pthread.h>
 #include <unistd.h>
@@ -84,4 +87,5 @@ TEST(threads_survive_files_that_are_removed)
 
 #define CASE(f) cmocka_unit_test_setup_teardown(f, room_setup, room_teardown)
 
-UNIT_MAIN(NULL, NULL, CASE(threads_do_not_lose_each_others_registrations), CASE(threads_survive_files_that_are_removed))
+UNIT_MAIN(NULL, NULL, CASE(threads_do_not_lose_each_others_registrations),
+	  CASE(threads_survive_files_that_are_removed))

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A process of the other word size that enters two QPs, says so, and waits: writer DIRECTORY DOMAIN. */
+/*
+ * A process of the other word size that enters two QPs, says so, and waits: writer DIRECTORY
+ * DOMAIN.
+ */
 
 #include <stdlib.h>
 #include <unistd.h>
@@ -16,7 +19,8 @@ int main(int argc, char **argv)
 		return 2;
 	key.st_ino = strtoul(argv[2], NULL, 10);
 	entry = regtab_new(argv[1], &key, "writer");
-	if (!regtab_refresh(entry, &news) || regtab_enter(entry, 7, true) || regtab_enter(entry, 0xffffff, false))
+	if (!regtab_refresh(entry, &news) || regtab_enter(entry, 7, true) ||
+	    regtab_enter(entry, 0xffffff, false))
 		return 1;
 	if (write(STDOUT_FILENO, "ready\n", 6) != 6)
 		return 1;
