@@ -1,20 +1,26 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Events of receive QPs: which acknowledgements reach libibverbs, and a cancellation during the
- * translation.
+ * Events: which acknowledgements reach libibverbs, and what becomes of the event of a thread that
+ * is cancelled or jumps away.
  */
 
+#include <fcntl.h>
 #include <pthread.h>
+#include <setjmp.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <compat/device.h>
 #include <compat/domain.h>
 #include <compat/event.h>
 #include <compat/rcv_qp.h>
+#include <compat/state.h>
 #include <modern/modern.h>
 #include <modern/table.h>
 
+#include "../../thread_state.h"
 #include "../unit.h"
 #include "provider.h"
 
@@ -164,6 +170,89 @@ TEST(a_cancellation_waits_for_the_translation)
 	close_device();
 }
 
+static pid_t reader;
+
+static void *get_and_wait(void *event)
+{
+	pthread_setcanceltype(PTHREAD_CANCEL_ASYNCHRONOUS, NULL);
+	__atomic_store_n(&reader, gettid(), __ATOMIC_RELAXED);
+	event_get(context, event);
+	for (;;)
+		pause();
+	return NULL;
+}
+
+/* The event is read, and its translation waits for the lock. */
+static void await_translation(void)
+{
+	int unread = 1;
+	pid_t thread;
+
+	do {
+		usleep(1000);
+		thread = __atomic_load_n(&reader, __ATOMIC_RELAXED);
+		assert_int_equal(ioctl(context->async_fd, FIONREAD, &unread), 0);
+	} while (!thread || unread || thread_state(thread) != 'S');
+}
+
+/* ibv_destroy_srq would wait for ever: the program never gets the event. */
+TEST(the_event_of_a_thread_cancelled_in_the_translation_is_acknowledged)
+{
+	struct ibv_srq srq = { 0 };
+	const struct ib_uverbs_async_event_desc desc = {
+		.element = (uintptr_t)&srq,
+		.event_type = IBV_EVENT_SRQ_LIMIT_REACHED,
+	};
+	struct legacy_async_event event;
+	pthread_t thread;
+	void *result;
+
+	open_device();
+	assert_int_equal(write(to_kernel, &desc, sizeof(desc)), sizeof(desc));
+	state_lock();
+	assert_int_equal(pthread_create(&thread, NULL, get_and_wait, &event), 0);
+	await_translation();
+	assert_int_equal(pthread_cancel(thread), 0);
+	state_unlock();
+	assert_int_equal(pthread_join(thread, &result), 0);
+	assert_ptr_equal(result, PTHREAD_CANCELED);
+	assert_int_equal(acks, 1);
+	close_device();
+}
+
+static sigjmp_buf out;
+static bool jumps;
+
+/* The library's, too: jumps out as a signal handler may, when the kernel has just answered. */
+ssize_t read(int fd, void *data, size_t size)
+{
+	ssize_t got = syscall(SYS_read, fd, data, size);
+
+	if (jumps)
+		siglongjmp(out, 1);
+	return got;
+}
+
+TEST(the_event_of_a_thread_that_jumped_away_is_not_lost)
+{
+	struct legacy_async_event event;
+	uint32_t number;
+
+	open_device();
+	assert_int_equal(fcntl(context->async_fd, F_SETFL, O_NONBLOCK), 0);
+	assert_int_equal(rcv_qp_create(domain, &number), 0);
+	raise_event(domain, number);
+	jumps = true;
+	if (!sigsetjmp(out, 1))
+		event_get(context, &event);
+	jumps = false;
+	assert_int_equal(event_get(context, &event), 0);
+	assert_int_equal(event.element.xrc_qp_num, number);
+	close_device();
+}
+
 UNIT_MAIN(NULL, NULL, UNIT(numbers_of_a_closed_device_are_forgotten),
 	  UNIT(a_number_of_two_devices_is_not_forgotten_with_one),
-	  UNIT(a_cancellation_waits_for_the_translation))
+	  UNIT(a_cancellation_waits_for_the_translation),
+	  UNIT(the_event_of_a_thread_cancelled_in_the_translation_is_acknowledged),
+	  UNIT(the_event_of_a_thread_that_jumped_away_is_not_lost))
