@@ -82,6 +82,20 @@ static bool reset_forgets_the_attributes(void)
 	return pair_tear_down(&pair);
 }
 
+/* A doorbell of any QP has the adapter look at the rings of all QPs of its page. */
+static bool doorbell(struct host *host)
+{
+	struct ibv_qp *qp = rig_qp(host, IBV_QPT_RC, NULL);
+	const struct rig_link link = rig_link_to(0, 0);
+	struct ibv_sge sge;
+	struct ibv_send_wr wr = rig_wr(host, &sge, IBV_WR_SEND, 0, 10);
+	struct ibv_wc wc;
+
+	CHECK(!rig_bring_up(qp, &link) && !rig_to_state(qp, IBV_QPS_ERR) && !rig_post(qp, &wr));
+	CHECK(rig_poll(host->cq, &wc) && wc.status == IBV_WC_WR_FLUSH_ERR);
+	return !ibv_destroy_qp(qp);
+}
+
 /* Requests that were not sent before are not sent afterwards. */
 static bool reset_begins_at_the_first_send(void)
 {
@@ -93,6 +107,7 @@ static bool reset_begins_at_the_first_send(void)
 	for (int i = 0; i < 3; i++)
 		CHECK(!rig_post(pair.qa, &wr)); /* there is no buffer */
 	CHECK(!rig_to_state(pair.qa, IBV_QPS_RESET) && !rig_to_state(pair.qb, IBV_QPS_RESET));
+	CHECK(doorbell(pair.a));
 	rig_connect(pair.a, pair.qa, pair.b, pair.qb, rig_link_to(0, 0));
 	CHECK(!rig_post_recv(pair.b, pair.qb, 0, 100, 1) &&
 	      !rig_post_recv(pair.b, pair.qb, 0, 100, 2));
