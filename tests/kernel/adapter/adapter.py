@@ -34,6 +34,7 @@ class Function:
     sizes = {REGISTERS: identity.REGISTERS_SIZE, DOORBELLS: identity.DOORBELLS_SIZE, CONFIG_REGION: identity.CONFIG_SIZE}
     vectors = identity.VECTORS
     mtu = identity.MTU_4096
+    has_xrc = True
     config_space = staticmethod(identity.config_space)
 
     def __init__(self, wire, lid):
@@ -106,6 +107,8 @@ class Function:
         elif offset == identity.ASK_OBJECT:
             numbers = dict(enumerate(sorted(self.asked(word >> 24))))
             self.config[identity.ANSWER:identity.ANSWER + 4] = numbers.get(word & 0xffffff, 0xffffffff).to_bytes(4, "little")
+        elif offset == identity.XRC_SWITCH:
+            self.has_xrc = bool(word)
         elif offset == 4 or offset >= 0x40:
             self.config[offset:offset + len(data)] = data
 

@@ -109,8 +109,8 @@ def query_fw(_call):
 
 
 @command(0x3)
-def query_dev_cap(_call):
-    return identity.query_dev_cap()
+def query_dev_cap(call):
+    return identity.query_dev_cap(call.function.has_xrc)
 
 
 @command(0x43)

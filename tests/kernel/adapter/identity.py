@@ -12,11 +12,12 @@ REGISTERS_SIZE, DOORBELLS_SIZE, CONFIG_SIZE = 1 << 20, 8 << 20, 256
 HCR, RESET_REGISTER, MSIX_TABLE, MSIX_PENDING, CLEAR_INTERRUPT, ERROR_BUFFER = 0x80680, 0xf0010, 0x7c000, 0x7d000, 0xf00d8, 0x1f000
 
 # A vendor specific capability of ours. A write of TYPE << 24 | NUMBER raises that event, as MLX4_EVENT_TYPE_* count them. After a write of
-# KIND << 24 | INDEX the answer is the number of that QP (0), CQ (1) or SRQ (2), or all ones when there are no more.
-RAISE_EVENT, ASK_OBJECT, ANSWER = 0xb4, 0xb8, 0xbc
+# KIND << 24 | INDEX the answer is the number of that QP (0), CQ (1) or SRQ (2), or all ones when there are no more. A write of 0 to the switch
+# takes XRC from the limits that the driver reads next, 1 gives it back.
+RAISE_EVENT, ASK_OBJECT, ANSWER, XRC_SWITCH = 0xb4, 0xb8, 0xbc, 0xc0
 
 # include/linux/mlx4/device.h: MLX4_DEV_CAP_FLAG_*, MLX4_DEV_CAP_FLAG2_* as fw.c finds them
-RC_UC_UD_XRC, BAD_PKEY_COUNTER, BAD_QKEY_COUNTER, WINDOWS, APM, ATOMIC = 0xf, 1 << 8, 1 << 9, 1 << 16, 1 << 17, 1 << 18
+RC_UC_UD, XRC, BAD_PKEY_COUNTER, BAD_QKEY_COUNTER, WINDOWS, APM, ATOMIC = 0x7, 1 << 3, 1 << 8, 1 << 9, 1 << 16, 1 << 17, 1 << 18
 SOFTWARE_CQ_INIT = 1 << 23
 
 LINK_4X, LINK_UP, QDR, MTU_4096 = 2, 5, 4, 5
@@ -39,7 +40,7 @@ def config_space():
     struct.pack_into("<I", data, 0x6c, 0x843)  # 8 GT/s, 4 lanes
     struct.pack_into("<H", data, 0x72, 0x43)
     struct.pack_into("<BBHII", data, 0x9c, 0x11, 0xb0, VECTORS - 1, MSIX_TABLE, MSIX_PENDING)
-    struct.pack_into("<BBBB", data, 0xb0, 0x09, 0, 16, 0)
+    struct.pack_into("<BBBB", data, 0xb0, 0x09, 0, 20, 0)
     return data
 
 
@@ -48,12 +49,12 @@ def query_fw():
                           error_buffer=ERROR_BUFFER, error_size=16)
 
 
-def query_dev_cap():
+def query_dev_cap(has_xrc=True):
     return QUERY_DEV_CAP.build(
         log_max_srq_size=14, log_max_qp_size=14, log_reserved_qps=6, log_max_qps=18, log_reserved_srqs=6, log_max_srqs=16, log_max_cq_size=22,
         log_reserved_cqs=7, log_max_cqs=16, log_max_mpts=19, log_reserved_eqs=3, log_max_eqs=9, log_reserved_mtts=4, log_reserved_mrws=7,
         log_max_requests=7, log_max_responses=4, log_max_rdma=24, ack_delay=15, ports=1, log_max_message=30, rates=0xffff,
-        flags=RC_UC_UD_XRC | BAD_PKEY_COUNTER | BAD_QKEY_COUNTER | WINDOWS | APM | ATOMIC, reserved_uars=2, log_uar_megabytes=3, log_page_size=12,
+        flags=RC_UC_UD | XRC * has_xrc | BAD_PKEY_COUNTER | BAD_QKEY_COUNTER | WINDOWS | APM | ATOMIC, reserved_uars=2, log_uar_megabytes=3, log_page_size=12,
         max_sq_sge=32, max_sq_wqe=1008, max_rq_sge=32, max_rq_wqe=512, log_max_group_members=8, log_max_groups=13, log_max_pds=15,
         log_max_xrcds=16, flags2=SOFTWARE_CQ_INIT, rdmarc_bytes=32, qpc_bytes=256, auxc_bytes=128, altc_bytes=64, eqc_bytes=64, cqc_bytes=64,
         srqc_bytes=64, cmpt_bytes=64, mtt_bytes=8, dmpt_bytes=64, max_icm=1 << 36)

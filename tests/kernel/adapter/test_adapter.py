@@ -9,13 +9,15 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 import identity  # noqa: E402
-from bench_driver import CQN, EQN, KEY, QPN, Driver, remote, two  # noqa: E402
+from adapter import Wire  # noqa: E402
+from bench_driver import ANSWER, CQN, EQN, KEY, QPN, Driver, remote, two  # noqa: E402
 from layout import Layout  # noqa: E402
 from layouts import EQE, QP, QUERY_DEV_CAP  # noqa: E402
 from memory import PAGE, Fault  # noqa: E402
 from qp import ERR, READ, SEND, WRITE, XRC, gather_list  # noqa: E402
 from queues import (EVENT_CQ_ERROR, EVENT_SRQ_LIMIT, FLUSHED, LOCAL_LENGTH, LOCAL_PROTECTION, REMOTE_ACCESS, REMOTE_INVALID,  # noqa: E402
                     RNR_EXCEEDED)
+from vfio_user import CONFIG_REGION  # noqa: E402
 
 HELLO = b"what is sent crosses the border of a page" * 60
 
@@ -34,6 +36,13 @@ def test_limits_are_where_the_driver_looks():
     data = identity.query_dev_cap()
     assert (data[0x13], data[0x67], data[0x44:0x48].hex()) == (18, 16, "0007030f")
     assert QUERY_DEV_CAP.get(data, "flags") & 1 << 3  # MLX4_DEV_CAP_FLAG_XRC
+
+
+def test_xrc_can_be_switched_off():
+    driver = Driver(Wire(1).functions[0])
+    driver.function.write(CONFIG_REGION, identity.XRC_SWITCH, bytes(4))
+    driver.must(0x3)
+    assert not QUERY_DEV_CAP.get(driver.memory[ANSWER:ANSWER + QUERY_DEV_CAP.size], "flags") & identity.XRC
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 /*
  * An old program that shares a domain and does what it is told, a letter at a time, each answered by a line.
  *
- *	member FILE [NUMBER]	creates a receive QP, or registers with this one; says its number
+ *	member FILE [NUMBER]	creates a receive QP in INIT, or registers with this one; says its number
  *
  *	q query: the state, or -errno	u unregister: 0 or errno	c close the domain: 0 or errno
  *	f fork a child that lives on: its pid	x the same, and it executes another program
@@ -41,16 +41,29 @@ static void open_domain(const char *path)
 		die("ibv_open_xrc_domain", errno);
 }
 
+/* The adapter does not know a QP that is in RESET. */
+static void create(void)
+{
+	struct ibv_qp_init_attr init = { .xrc_domain = domain };
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
+	const int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+	int error = ibv_create_xrc_rcv_qp(&init, &number);
+
+	if (error)
+		die("ibv_create_xrc_rcv_qp", error);
+	error = ibv_modify_xrc_rcv_qp(domain, number, &attr, mask);
+	if (error)
+		die("ibv_modify_xrc_rcv_qp", error);
+}
+
 static void join(const char *wanted)
 {
-	struct ibv_qp_init_attr attr = { .xrc_domain = domain };
 	int error;
 
-	if (wanted)
-		number = (uint32_t)strtoul(wanted, NULL, 0);
-	error = wanted ? ibv_reg_xrc_rcv_qp(domain, number) : ibv_create_xrc_rcv_qp(&attr, &number);
+	number = (uint32_t)strtoul(wanted, NULL, 0);
+	error = ibv_reg_xrc_rcv_qp(domain, number);
 	if (error)
-		die(wanted ? "ibv_reg_xrc_rcv_qp" : "ibv_create_xrc_rcv_qp", error);
+		die("ibv_reg_xrc_rcv_qp", error);
 }
 
 static int query(void)
@@ -102,7 +115,10 @@ int main(int argc, char **argv)
 	if (argc < 2)
 		die("usage: member FILE [NUMBER]", EINVAL);
 	open_domain(argv[1]);
-	join(argv[2]);
+	if (argc > 2)
+		join(argv[2]);
+	else
+		create();
 	printf("%u\n", number);
 	fflush(stdout);
 	while ((letter = getchar()) != EOF) {

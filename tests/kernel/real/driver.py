@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The driver, loaded and removed; what its adapters have; and programs run on them."""
 
+import collections
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -11,7 +13,7 @@ import running
 from waiting import wait_for
 
 # adapter/identity.py: registers of ours in the PCI configuration
-RAISE_EVENT, ASK_OBJECT, ANSWER = 0xb4, 0xb8, 0xbc
+ASK_OBJECT, ANSWER, XRC_SWITCH = 0xb8, 0xbc, 0xc0
 KINDS, TARGETS = ("qp", "cq", "srq"), 3
 NO_MORE = 0xffffffff
 TARGET = 1 << 23
@@ -70,8 +72,13 @@ def targets():
     return {number for _, number in numbers(TARGETS)}
 
 
-def modprobe(*words):
-    subprocess.run(["modprobe", "-d", os.environ["XRC_LAB_REAL"], *words], check=True)
+def counts():
+    """How many objects of each kind each adapter has. The driver's own get other numbers when it is loaded again."""
+    return collections.Counter((adapter, kind) for adapter, kind, _ in objects())
+
+
+def modprobe(name):
+    subprocess.run(["modprobe", "-d", os.environ["XRC_LAB_REAL"], name], check=True)
 
 
 def first_region(name):
@@ -80,27 +87,54 @@ def first_region(name):
                    stderr=subprocess.DEVNULL)
 
 
-@pytest.fixture(scope="session", autouse=True)
-def driver():
-    """Both adapters are there when the driver is loaded; it must go when all is over."""
-    subprocess.run(["busybox", "ifconfig", "lo", "127.0.0.1", "up"], check=True)
-    os.environ["SOFTHCA_MODEL"] = MODEL
+def load():
     for name in MODULES:
         modprobe(name)
     wait_for(lambda: len(list(pathlib.Path("/sys/class/infiniband").glob(f"{DRIVER}_*"))), "two devices", holds=lambda count: count == 2)
     for name in DEVICES:
         first_region(name)
-    yield
+
+
+def unload():
     for name in REMOVED:
         subprocess.run(["rmmod", name], check=True, timeout=120)
     assert objects() == set(), "the driver has left something"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def driver():
+    """Both adapters are there when the driver is loaded; it must go when all is over."""
+    subprocess.run(["busybox", "ifconfig", "lo", "127.0.0.1", "up"], check=True)
+    os.environ["SOFTHCA_MODEL"] = MODEL
+    load()
+    yield
+    unload()
+
+
 @pytest.fixture(autouse=True)
 def nothing_left(driver):
-    before = objects()
+    before = counts()
     yield
-    assert objects() - before == set(), "left when no program is there any more"
+    assert counts() - before == collections.Counter(), "left when no program is there any more"
+
+
+@contextlib.contextmanager
+def without_xrc():
+    """Adapters that do not have it, as the driver learns when it is loaded."""
+    switch_xrc(0)
+    try:
+        yield
+    finally:
+        switch_xrc(1)
+
+
+def switch_xrc(value):
+    unload()
+    for path in functions():
+        config = os.open(path / "config", os.O_RDWR)
+        os.pwrite(config, value.to_bytes(4, "little"), XRC_SWITCH)
+        os.close(config)
+    load()
 
 
 @pytest.fixture(scope="session")

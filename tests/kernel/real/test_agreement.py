@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """What the emulated HCA's tests say of the kernel, asked of the kernel and the driver. Where they differ, the driver is right."""
 
+import contextlib
+
 import pytest
 
-from driver import DEVICES, PATCHED, RAISE, ROUNDING, run
+from driver import DEVICES, DRIVER, PATCHED, RAISE, ROUNDING, run, without_xrc
 
 FOLDER = "softhca/tests/e2e"
 
 
-@pytest.mark.parametrize("setting", ["usual", "beyond"])
+# mlx5_ib registers no device without XRC.
+SETTINGS = {"mlx4": ["usual", "beyond", "no-xrc"], "mlx5": ["usual", "beyond"]}[DRIVER]
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
 def test_refusals(build_root, setting):
-    done = run([build_root / FOLDER / "softhca-refusals", setting], env={"SOFTHCA_TEST_DRIVEN": "1"})
+    with without_xrc() if setting == "no-xrc" else contextlib.nullcontext():
+        done = run([build_root / FOLDER / "softhca-refusals", setting], env={"SOFTHCA_TEST_DRIVEN": "1"})
     assert done.returncode == 0, done.stdout + done.stderr
 
 

@@ -20,7 +20,9 @@ def test_doctor_finds_nothing_wrong(xrc_compat):
 def test_check(xrc_compat, build_root):
     done = run([xrc_compat, "check", "--json", build_root / "tests" / "kernel" / "member"])
     assert done.returncode == 0, done.stdout + done.stderr
-    assert [(device["name"], device["xrc"]) for device in json.loads(done.stdout)["devices"]] == [(name, True) for name in DEVICES]
+    check = json.loads(done.stdout)
+    assert check["verdict"] == "ready"
+    assert [(device["name"], device["xrc"]) for device in check["devices"]] == [(name, True) for name in DEVICES]
 
 
 @pytest.mark.parametrize("name", DEVICES)
@@ -37,7 +39,7 @@ def test_ps_and_gc(xrc_compat, build_root):
     with sharing_a_domain(build_root, xrc_compat) as member:
         creator = member()
         other = member([], creator.number)
-        assert registrations(xrc_compat) == [(creator.number, "live", "kernel", "RESET")] * 2
+        assert registrations(xrc_compat) == [(creator.number, "live", "kernel", "INIT")] * 2
         for one in (creator, other):
             one.kill()
         assert "live" not in [state for _, state, *_ in registrations(xrc_compat)]
