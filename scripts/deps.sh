@@ -41,8 +41,7 @@ deps_table() {
 	fresh|cmd:debootstrap|makes fresh systems of other releases|debootstrap|debootstrap|debootstrap
 	rdma-core|cmd:cmake|configures another rdma-core|cmake|cmake|cmake
 	rdma-core|cmd:git|gets its release|git|git|git
-	kernel|cmd:qemu-system-x86_64|boots a kernel under the tests|qemu-system-x86|qemu-system-x86-core|qemu-x86
-	kernel|cmd:busybox|the first programs of that machine|busybox-static|busybox|busybox-static
+	kernel|cmd:busybox|the first programs of the machine that boots a kernel|busybox-static|busybox|busybox-static
 	kernel|cmd:depmod|finds the modules that a kernel needs|kmod|kmod|kmod
 	kernel|cmd:patch|puts patches of docs/upstream into a kernel module|patch|patch|patch
 	kernel|cmd:cpio|packs the first programs|cpio|cpio|cpio

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 
-from distribution import Apt, Failed, make_root, unpack
+from distribution import Apt, Failed, unpack_all
 
 HERE = pathlib.Path(__file__).resolve().parent
 SUITE = "sid"
@@ -42,10 +42,7 @@ class Qemu:
         apt = Apt(folder / "apt", SUITE)
         apt.get("update")
         apt.get("--download-only", "install", "qemu-system-x86")
-        make_root(self.root)
-        for package in sorted(apt.archives.glob("*.deb")):
-            unpack(package, self.root)
-        shutil.rmtree(apt.folder)
+        unpack_all(apt, self.root)
         self.ready.touch()
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Kernels of the distribution: downloaded and unpacked with what compiles modules for them, nothing of it installed.
+"""Kernels of the distribution: downloaded and unpacked, nothing of it installed.
 
-A folder per suite. apt works there with a status of its own in which no package is installed, so that it delivers the whole
-compiler of that suite: a module has to be compiled by the one that the kernel was compiled with.
+A folder per suite. apt works there with a status of its own in which no package is installed. So it also delivers the whole compiler of
+that suite, where one is wanted: a module has to be compiled by the one that the kernel was compiled with.
 """
 
 import os
@@ -101,16 +101,20 @@ def unpack(package, root):
         subprocess.run(["tar", "-x", "-k", "--keep-directory-symlink", "--no-same-owner", "-C", root], stdin=tar.stdout, check=True)
 
 
-def make_root(root):
+def unpack_all(apt, root):
+    """All that was downloaded, to a new root; apt's folder is not needed any more."""
     for name in ("bin", "sbin", "lib", "lib64"):
         (root / "usr" / name).mkdir(parents=True, exist_ok=True)
         (root / name).symlink_to(f"usr/{name}")
-    for name in ("dev", "proc", "tmp"):
-        (root / name).mkdir()
+    for package in sorted(apt.archives.glob("*.deb")):
+        unpack(package, root)
+    shutil.rmtree(apt.folder)
 
 
 def finish_root(root):
-    """The links that packages make when they are installed."""
+    """What a chroot needs beside packages, and the links that packages make when they are installed."""
+    for name in ("dev", "proc", "tmp"):
+        (root / name).mkdir(exist_ok=True)
     for link, target in (("sh", "dash"), ("awk", "mawk")):
         if not (root / "usr/bin" / link).exists():
             (root / "usr/bin" / link).symlink_to(target)
@@ -119,45 +123,36 @@ def finish_root(root):
 class Kernel:
     """The kernel of a suite, unpacked."""
 
-    watches = False  # whether it looks at locks
-
-    def __init__(self, folder, suite):
+    def __init__(self, folder, suite, compiler=False):
         self.root = folder / "root"
-        self.version_file = folder / "version"
-        if not self.version_file.exists():
-            self._fetch(folder, suite)
-        self.version = self.version_file.read_text(encoding="utf-8").strip()
+        version_file = folder / "version"
+        if not version_file.exists() or compiler and not (folder / "compiler").exists():
+            version = self._fetch(folder, suite, compiler)
+            version_file.write_text(version, encoding="utf-8")
+        self.version = version_file.read_text(encoding="utf-8").strip()
         self.modules = self.root / "lib" / "modules" / self.version
 
-    @staticmethod
-    def _begin(folder, suite, of, prefix):
-        """A folder that is empty but for apt's, and which package of this kind @of stands for in the suite."""
+    def _fetch(self, folder, suite, compiler):
+        """The kernel and, if asked, the compiler and the headers. Returns the version."""
         shutil.rmtree(folder, ignore_errors=True)
         apt = Apt(folder / "apt", suite)
         apt.get("update")
-        found = [name for name in apt.depends(of) if name.startswith(prefix)]
+        found = [name for name in apt.depends("linux-image-amd64") if name.startswith("linux-image-")]
         if not found:
-            raise Unavailable(f"suite {suite} has no {of}")
-        return apt, found[0]
-
-    def _unpack(self, apt):
-        """All that was downloaded; apt's folder is not needed any more."""
-        make_root(self.root)
-        for package in sorted(apt.archives.glob("*.deb")):
-            unpack(package, self.root)
-        finish_root(self.root)
-        shutil.rmtree(apt.folder)
-
-    def _fetch(self, folder, suite):
-        apt, image = self._begin(folder, suite, "linux-image-amd64", "linux-image-")
+            raise Unavailable(f"suite {suite} has no linux-image-amd64")
+        image = found[0]
         version = image.removeprefix("linux-image-")
-        apt.get("--download-only", "install", f"linux-headers-{version}", *BUILD_TOOLS)
+        if compiler:
+            apt.get("--download-only", "install", f"linux-headers-{version}", *BUILD_TOOLS)
         # Its own dependencies are about booting; but newer suites have the kernel in several packages.
         parts = [name for name in apt.depends(image) if name.startswith("linux-") and name.endswith(version)]
         apt.get("download", image, *parts)
-        self._unpack(apt)
+        unpack_all(apt, self.root)
         command("depmod", "-b", self.root, version)
-        self.version_file.write_text(version, encoding="utf-8")
+        if compiler:
+            finish_root(self.root)
+            (folder / "compiler").touch()
+        return version
 
     @property
     def image(self):
@@ -166,32 +161,20 @@ class Kernel:
                 return path
         raise Unavailable(f"no kernel image of {self.version} was found")
 
-    def compiler(self):
+    def _compiler(self):
         names = [p.name for p in (self.root / "usr/bin").iterdir() if re.fullmatch(r"(x86_64-linux-gnu-)?gcc-\d+", p.name)]
         if not names:
             raise Unavailable("the headers of the kernel brought no compiler")
         return sorted(names)[0]
 
-    @property
-    def tree(self):
-        """What modules are compiled against, as seen in the root."""
-        return f"/usr/src/linux-headers-{self.version}"
-
-    def make(self, words):
-        """Runs make in the kernel's own root."""
-        gcc = self.compiler()
+    def make_modules(self, *words):
+        """Compiles the sources in "module" of the kernel's own root."""
+        gcc = self._compiler()
         script = (f"mount --rbind /dev {self.root}/dev; mount --rbind /proc {self.root}/proc; "
-                  f"exec env TMPDIR=/tmp chroot {self.root} make -C {self.tree} HOSTCC={gcc} CC={gcc} {words}")
+                  f"exec env TMPDIR=/tmp chroot {self.root} make -C /usr/src/linux-headers-{self.version} HOSTCC={gcc} CC={gcc} "
+                  f"-j{os.cpu_count()} M=/module {' '.join(words)} modules")
         namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
         command(*namespace, "sh", "-c", script, error=Failed)
-
-    def build(self, source, name):
-        """Compiles a module; returns its path."""
-        target = self.root / "module"
-        shutil.rmtree(target, ignore_errors=True)
-        shutil.copytree(source, target)
-        self.make(f"-j{os.cpu_count()} M=/module KCFLAGS=-Werror modules")
-        return target / name
 
     def needed(self, *names):
         """Paths of modules with all that they need, in the order of loading."""

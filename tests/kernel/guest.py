@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A virtual machine that has the root of this machine, read-only, under a kernel of its own."""
+"""A virtual machine that has the root of this machine, read-only, under a kernel of its own, and two adapters."""
 
 import contextlib
 import os
@@ -71,19 +71,15 @@ def kvm_is_here():
 class Guest:
     """One boot. What it leaves in its folder `out` is the result, with the console's text in `console`."""
 
-    def __init__(self, folder, kernel, modules, source, qemu=None, adapters=None):
-        self.folder, self.kernel, self.source, self.adapters = folder, kernel, source, adapters
-        self.qemu = qemu.argv if qemu else ["qemu-system-x86_64"]
-        self.env = qemu.env if qemu else None
-        self.watches = kernel.watches
+    def __init__(self, folder, kernel, modules, source, qemu, adapters):
+        self.kernel, self.source, self.qemu, self.adapters = kernel, source, qemu, adapters
         self.out = folder / "out"
         self.console = folder / "console"
         self.initramfs = make_initramfs(folder, modules)
 
     def _qemu(self, accelerator):
         shared = "security_model=none,multidevs=remap"
-        adapters = self.adapters.arguments() if self.adapters else []
-        return ["nice", "-n", "5", *self.qemu, *adapters, *ACCELERATORS[accelerator], "-m", "1024", "-nodefaults",
+        return ["nice", "-n", "5", *self.qemu.argv, *self.adapters.arguments(), *ACCELERATORS[accelerator], "-m", "1024", "-nodefaults",
                 "-no-reboot", "-display", "none", "-serial", f"file:{self.console}",
                 "-kernel", self.kernel.image, "-initrd", self.initramfs,
                 "-append", f"console=ttyS0 panic=-1 loglevel=5 printk.time=1 {KERNEL_OPTIONS[accelerator]} lab.source={self.source}",
@@ -97,7 +93,7 @@ class Guest:
         """The machine, once it is known to run; None if it does not come up."""
         self.console.unlink(missing_ok=True)
         # Left running only within boot() below.
-        machine = subprocess.Popen([str(a) for a in self._qemu(accelerator)], env=self.env, stdin=subprocess.DEVNULL,
+        machine = subprocess.Popen([str(a) for a in self._qemu(accelerator)], env=self.qemu.env, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         limit = time.monotonic() + KVM_SECONDS
         while accelerator == "kvm" and machine.poll() is None and UP not in self._text():
@@ -110,7 +106,7 @@ class Guest:
 
     def _up(self, accelerator, seconds):
         """One try; whether the machine came up. When its time is over there is no status."""
-        with self.adapters.running() if self.adapters else contextlib.nullcontext():
+        with self.adapters.running():
             machine = self._start(accelerator)
             if not machine:
                 return False
@@ -152,7 +148,7 @@ class Guest:
 
 
 def tools_missing():
-    return [tool for tool in ("qemu-system-x86_64", "busybox", "cpio", "depmod", "modprobe", "unshare") if not shutil.which(tool)]
+    return [tool for tool in ("busybox", "cpio", "depmod", "modprobe", "unshare") if not shutil.which(tool)]
 
 
 def busybox_is_static():

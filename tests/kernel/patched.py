@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The distribution's ib_uverbs with a patch of docs/upstream/: only that module is compiled, from the sources of the same suite."""
 
-import os
 import re
 import shutil
 import subprocess
@@ -11,7 +10,7 @@ from distribution import Apt, Failed, command, unpack
 CORE = "drivers/infiniband/core"
 
 # The folder makes other modules, too.
-NOT_MADE = "CONFIG_INFINIBAND=n CONFIG_INFINIBAND_USER_MAD=n CONFIG_INFINIBAND_ADDR_TRANS=n"
+NOT_MADE = ["CONFIG_INFINIBAND=n", "CONFIG_INFINIBAND_USER_MAD=n", "CONFIG_INFINIBAND_ADDR_TRANS=n"]
 
 
 def fetch_core(kernel, folder, suite):
@@ -43,7 +42,7 @@ def patched_uverbs(kernel, folder, suite, patch):
     shutil.rmtree(module, ignore_errors=True)
     shutil.copytree(fetch_core(kernel, folder, suite), module)
     command("patch", "-d", module, "-p4", "-i", patch, error=Failed)
-    kernel.make(f"-j{os.cpu_count()} M=/module {NOT_MADE} modules")
+    kernel.make_modules(*NOT_MADE)
     made.parent.mkdir(exist_ok=True)
     shutil.copy(module / made.name, made)
     shutil.copy(patch, of)

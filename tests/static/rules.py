@@ -15,15 +15,8 @@ import re
 
 LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
 
-# What is loaded into a kernel is the kernel's, and under its licence alone.
-KERNEL_LICENCE = "SPDX-License-Identifier: GPL-2.0-only"
-KERNEL_FOLDER = "tests/kernel/module/"
-
-# Written by others (the licence texts), read by people as they are, or a format that has no
-# comments.
-NO_LICENCE_LINE = re.compile(
-    r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$"
-)
+# Written by others (the licence texts), read by people as they are, or a format that has no comments.
+NO_LICENCE_LINE = re.compile(r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$")
 
 SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "terminal", "tools",
                   "softhca")
@@ -114,12 +107,10 @@ def spdx(root):
             continue
         lines = read(path).split("\n")
         first = lines[1] if lines[0].startswith("#!") and len(lines) > 1 else lines[0]
-        licence = KERNEL_LICENCE if relative.startswith(KERNEL_FOLDER) else LICENCE
-        if licence not in first:
-            bad.append(f"{relative}:1: the first line does not carry '{licence}'")
-        elif first.startswith("//") and licence == LICENCE:
-            bad.append(
-                f"{relative}:1: the first line is written /* {licence} */ in all other files")
+        if LICENCE not in first:
+            bad.append(f"{relative}:1: the first line does not carry '{LICENCE}'")
+        elif first.startswith("//"):
+            bad.append(f"{relative}:1: the first line is written /* {LICENCE} */ in all other files")
     return bad
 
 

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The tests in this folder run in the guest only, as root, with the kernel that is asked."""
+"""The tests in this folder run in the guest only, as root, over the distribution's own driver and two adapters of ours."""
 
 import os
 import pathlib
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE), str(HERE.parents[1] / "e2e" / "shim")]
+TESTS = HERE.parents[1]
+sys.path[:0] = [str(HERE), str(TESTS / "e2e" / "shim"), str(TESTS.parent / "softhca" / "tests" / "e2e"), str(TESTS)]
 
-pytest_plugins = ["lab", "progress"]
-collect_ignore_glob = [] if "XRC_LAB_MODULE" in os.environ else ["test_*"]
+pytest_plugins = ["driver", "progress"]
+if "XRC_LAB_KERNEL" not in os.environ:
+    collect_ignore_glob = ["test_*"]

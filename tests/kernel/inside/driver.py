@@ -78,7 +78,7 @@ def counts():
 
 
 def modprobe(name):
-    subprocess.run(["modprobe", "-d", os.environ["XRC_LAB_REAL"], name], check=True)
+    subprocess.run(["modprobe", "-d", os.environ["XRC_LAB_KERNEL"], name], check=True)
 
 
 def first_region(name):
