@@ -3,8 +3,7 @@
  * The legacy contract, row by row: an old binary that calls the old verbs and looks at what they
  * do.
  *
- *	contract [--mode=contexts|processes] [--only=TEXT] [--without-opened-events]
- *		[--without-data] GROUP...
+ *	contract [--mode=contexts|processes] [--only=TEXT] [--without-opened-events] GROUP...
  *
  * Prints "rows N", then one line per row that starts with "ok" or "FAIL". Exits 1 when a row
  * failed.
@@ -173,7 +172,7 @@ static bool run_row(const struct row *row, enum mode mode)
 struct selection {
 	bool modes[MODES];
 	const char *only;
-	bool without_opened_events, without_data;
+	bool without_opened_events;
 	bool counting;
 };
 
@@ -183,10 +182,7 @@ static bool wanted(const struct selection *selection, const struct row *row, enu
 		return false;
 	if (selection->without_opened_events && row->needs == NEEDS_OPENED_EVENTS)
 		return false;
-	if (selection->without_data && row->needs == NEEDS_DATA)
-		return false;
-	return !selection->only || strstr(row->says, selection->only) ||
-	       !strcmp(row->section, selection->only);
+	return !selection->only || strstr(row->says, selection->only) || !strcmp(row->section, selection->only);
 }
 
 /* Counts the rows, or runs them and counts those that failed. */
@@ -225,10 +221,6 @@ static void parse(const char *argument, struct selection *selection)
 	}
 	if (!strcmp(argument, "--without-opened-events")) {
 		selection->without_opened_events = true;
-		return;
-	}
-	if (!strcmp(argument, "--without-data")) {
-		selection->without_data = true;
 		return;
 	}
 	for (enum mode mode = 0; mode < MODES; mode++)

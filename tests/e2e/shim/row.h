@@ -12,14 +12,10 @@
 #include "actor.h"
 #include "calls.h"
 
-/*
- * Some rows need more than verbs: events of opened handles (no Linux since 5.8 has them), or a data
- * path (tests/kernel has none).
- */
+/* Some rows need events of opened handles, which no Linux since 5.8 has. */
 enum needs {
 	NEEDS_NOTHING,
 	NEEDS_OPENED_EVENTS,
-	NEEDS_DATA,
 };
 
 struct row {
