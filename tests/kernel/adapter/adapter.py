@@ -175,13 +175,13 @@ def step(selector, function):
         raise
 
 
-def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
+def main(kind, text):
+    parser = argparse.ArgumentParser(usage=text.split("usage: ")[1])
     parser.add_argument("--slow", type=float, default=1)
     parser.add_argument("socket", nargs="+")
     given = parser.parse_args()
-    serve(Wire(len(given.socket), given.slow), given.socket)
+    serve(Wire(len(given.socket), given.slow, kind), given.socket)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(Function, __doc__))

@@ -15,27 +15,27 @@ QPN, CQN, EQN, KEY, PD = 0x40, 0x80, 0x8, 0x200, 7
 RST2INIT, INIT2RTR, RTR2RTS = 0x19, 0x1a, 0x1b
 
 
-class Interrupts:
-    """In place of the connection to QEMU."""
+class Machine:
+    """A function and its memory, in place of the connection to QEMU."""
 
-    def __init__(self):
-        self.raised = []
+    def __init__(self, function, size):
+        self.function, self.raised = function, []
+        function.server = self
+        fd = os.memfd_create("guest")
+        os.ftruncate(fd, size)
+        function.guest.add(0, size, fd, 0)
+        os.close(fd)
+        self.memory = function.guest.view(0, size)
 
     def interrupt(self, vector):
         self.raised.append(vector)
 
 
-class Driver:
+class Driver(Machine):
     """One function with a QP, a CQ, an event queue and a region over a page of data."""
 
     def __init__(self, function):
-        self.function = function
-        function.server = self.interrupts = Interrupts()
-        fd = os.memfd_create("guest")
-        os.ftruncate(fd, SIZE)
-        function.guest.add(0, SIZE, fd, 0)
-        os.close(fd)
-        self.memory = function.guest.view(0, SIZE)
+        super().__init__(function, SIZE)
         self.next_page, self.next_mtt, self.next_record = FREE, 0, RECORDS
         self.start()
 

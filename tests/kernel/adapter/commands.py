@@ -2,35 +2,18 @@
 """The command interface: what mlx4_core asks the firmware. Each command is a function of one table."""
 
 import identity
+from dispatch import BAD_RESOURCE, BAD_STATE, OK, Commands, Refused
 from keys import Table
 from layouts import CQ, CQE, EQ, EQE, HCR, ICM_CHUNK, INIT_HCA, QP, SRQ
-from memory import Fault, Ring, Translation
+from memory import Ring, Translation
 from qp import DRAINING, SQD, TRANSITIONS, QueuePair
 from queues import EVENT_COMMAND, CompletionQueue, EventQueue, SharedReceiveQueue
-
-# cmd.c: CMD_STAT_*
-OK, INTERNAL_ERROR, BAD_OPCODE, BAD_RESOURCE, BAD_QP_STATE = 0x00, 0x01, 0x02, 0x05, 0x10
 
 MAILBOX = 4096
 NUMBER = 0xffffff
 SELF_MODIFIED = 1 << 31
-COMMANDS = {}
-
-
-class Refused(Exception):
-    """A status other than OK."""
-
-    def __init__(self, status):
-        super().__init__(f"status {status:#x}")
-        self.status = status
-
-
-def command(*opcodes):
-    def _add(function):
-        COMMANDS.update(dict.fromkeys(opcodes, function))
-        return function
-
-    return _add
+COMMANDS = Commands()
+command = COMMANDS.add
 
 
 class Call:
@@ -50,20 +33,11 @@ class Call:
 
     def run(self):
         """(status, output parameter)"""
-        handler = COMMANDS.get(self.opcode)
-        if not handler:
-            return BAD_OPCODE, self.out_param
-        try:
-            result = handler(self)
-        except Refused as refused:
-            return refused.status, self.out_param
-        except Fault as fault:
-            self.function.log(f"command {self.opcode:#x}: {fault}")
-            return INTERNAL_ERROR, self.out_param
+        status, result = COMMANDS.run(self)
         if isinstance(result, (bytes, bytearray)):
             self.function.guest.view(self.out_param, len(result))[:] = result
             return OK, self.out_param
-        return OK, self.out_param if result is None else result
+        return status, self.out_param if result is None else result
 
 
 def execute(function, register):
@@ -239,7 +213,7 @@ def modify_qp(call):
     qp = function.qps.setdefault(call.number, QueuePair(function, call.number))
     optional = int.from_bytes(call.mailbox(4), "big")
     if not qp.change(call.opcode, optional, call.mailbox(QP.size, 8)):
-        raise Refused(BAD_QP_STATE)
+        raise Refused(BAD_STATE)
     function.wire.engine.changed(qp)
     if qp.state == SQD and call.in_modifier & SELF_MODIFIED:
         qp.state = DRAINING

@@ -151,7 +151,7 @@ def test_xrc_refuses_an_srq_of_another_domain():
 
 def test_a_cq_tells_once_per_arming(pair):
     driver, _ = pair
-    cq, raised = driver.function.cqs[CQN], driver.interrupts.raised
+    cq, raised = driver.function.cqs[CQN], driver.raised
     cq.arm(0, 2, 0)
     assert raised == []
     cq.post(False, qpn=1)

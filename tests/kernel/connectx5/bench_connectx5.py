@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """The least of a driver: gives an adapter memory, commands and work, as mlx5_core, mlx5_ib and libmlx5 do."""
 
-import os
-
-from connectx5 import ARM_BELL, REGISTERS, SEND_BELLS, ConnectX5, Wire
+from connectx5 import ARM_BELL, REGISTERS, SEND_BELLS, ConnectX5
+from adapter import Wire
+from bench_driver import Machine
 from description import FIRST_UAR
-from firmware import EVENT_COMMAND, HEAD, OK
+from dispatch import OK
+from firmware import EVENT_COMMAND, HEAD
 from memory import PAGE
 from objects import BY_PAGES
 from queues import SCATTER_END
@@ -21,23 +22,14 @@ RECEIVES, UNITS, RECEIVE_BYTES, OWN, SHARED = 4, 8, 4 * 16, 0, 1
 ALL_EVENTS = (1 << 32) - 1 - (1 << EVENT_COMMAND) << 192
 
 
-class Driver:
-    """Memory, the command queue and its mailboxes; one queue of each kind."""
+class Driver(Machine):
+    """The command queue and its mailboxes; one queue of each kind."""
 
     def __init__(self, function=None):
-        self.function = function or Wire(1, 1, ConnectX5).functions[0]
-        self.function.server = self
-        self.raised = []
-        fd = os.memfd_create("guest")
-        os.ftruncate(fd, SIZE)
-        self.function.guest.add(0, SIZE, fd, 0)
-        os.close(fd)
-        self.memory, self.free = self.function.guest.view(0, SIZE), FREE
+        super().__init__(function or Wire(1, 1, ConnectX5).functions[0], SIZE)
+        self.free = FREE
         self.write(QUEUE_HIGH, 0)
         self.write(QUEUE_LOW, QUEUE)
-
-    def interrupt(self, vector):
-        self.raised.append(vector)
 
     def write(self, offset, word):
         self.function.write(REGISTERS, offset, word.to_bytes(4, "big"))

@@ -5,7 +5,6 @@
 usage: connectx5.py [--slow=FACTOR] SOCKET...
 """
 
-import argparse
 import collections
 import pathlib
 import struct
@@ -16,7 +15,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "adapter"))
 
 import description  # noqa: E402
 import firmware  # noqa: E402
-from adapter import Function, Wire, serve  # noqa: E402
+from adapter import Function, main  # noqa: E402
+from dispatch import BAD_RESOURCE, Refused  # noqa: E402
 from identity import CONFIG_SIZE  # noqa: E402
 from mad import Answers  # noqa: E402
 from objects import Keys  # noqa: E402
@@ -66,7 +66,7 @@ class ConnectX5(Function):
         first, end = FIRST.get(kind, (1, 1 << 24))
         number = next((number for number in range(first, end) if number not in self.objects[kind]), None)
         if number is None:
-            raise firmware.Refused(firmware.BAD_RESOURCE)
+            raise Refused(BAD_RESOURCE)
         return number
 
     def queues_for(self, kind):
@@ -138,13 +138,5 @@ class ConnectX5(Function):
         super().raise_event(kind, number)
 
 
-def main():
-    parser = argparse.ArgumentParser(usage=__doc__.split("usage: ")[1])
-    parser.add_argument("--slow", type=float, default=1)
-    parser.add_argument("socket", nargs="+")
-    given = parser.parse_args()
-    serve(Wire(len(given.socket), given.slow, ConnectX5), given.socket)
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(ConnectX5, __doc__))

@@ -2,13 +2,12 @@
 """The command queue: what mlx5_core and mlx5_ib ask the firmware. Each command is a function of one table."""
 
 import description
-from memory import Fault
+from dispatch import BAD_PARAMETER, BAD_RESOURCE, BAD_STATE, OK, Commands, Refused
 from objects import CompletionQueue, EventQueue, Object, Region, Rmp, XrcSrq
 from queue_pair import CHANGES, QueuePair
 from structures import ASKED, BLOCK, BLOCK_DATA, ENTRY, PAGES, QP, QP_AT, RMP, SRQ, TOLD
 
-# device.h: MLX5_CMD_STAT_*, MLX5_CMD_DELIVERY_STAT_*; MLX5_EVENT_TYPE_CMD
-OK, INTERNAL_ERROR, BAD_OPCODE, BAD_PARAMETER, BAD_RESOURCE, BAD_STATE = 0x00, 0x01, 0x02, 0x03, 0x05, 0x10
+# device.h: MLX5_EVENT_TYPE_CMD
 EVENT_COMMAND = 0x0a
 
 # cq.h: MLX5_CQ_OPMOD_RESIZE
@@ -18,23 +17,8 @@ RESIZE = 1
 GIVE, TAKE_BACK = 1, 2
 
 HEAD = 16
-COMMANDS = {}
-
-
-class Refused(Exception):
-    """A status other than OK."""
-
-    def __init__(self, status):
-        super().__init__(f"status {status:#x}")
-        self.status = status
-
-
-def command(*opcodes):
-    def _add(function):
-        COMMANDS.update(dict.fromkeys(opcodes, function))
-        return function
-
-    return _add
+COMMANDS = Commands()
+command = COMMANDS.add
 
 
 class Call:
@@ -52,16 +36,9 @@ class Call:
 
     def run(self):
         """The answer."""
-        handler = COMMANDS.get(self.opcode)
-        try:
-            if not handler:
-                raise Refused(BAD_OPCODE)
-            return bytes(8) + (handler(self) or b"")
-        except Refused as refused:
-            status = refused.status
-        except Fault as fault:
-            self.function.log(f"command {self.opcode:#x}: {fault}")
-            status = INTERNAL_ERROR
+        status, result = COMMANDS.run(self)
+        if status == OK:
+            return bytes(8) + (result or b"")
         self.function.log(f"command {self.opcode:#x}/{self.modifier:#x} of {self.number:#x}: status {status:#x}")
         return bytes(TOLD.build(status=status))
 

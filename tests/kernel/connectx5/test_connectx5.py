@@ -11,7 +11,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from bench_connectx5 import BELLS, EVENTS, SHARED, START, UD, XRC, Driver, two, with_pages  # noqa: E402
 from connectx5 import CONFIG_REGION, REGISTERS  # noqa: E402
 from description import BOOT_PAGES, general  # noqa: E402
-from firmware import BAD_OPCODE, BAD_RESOURCE, BAD_STATE, EVENT_COMMAND, HEAD, INTERNAL_ERROR, OK  # noqa: E402
+from dispatch import BAD_OPCODE, BAD_RESOURCE, BAD_STATE, INTERNAL_ERROR, OK  # noqa: E402
+from firmware import EVENT_COMMAND, HEAD  # noqa: E402
 from identity import ANSWER, ASK_OBJECT, RAISE_EVENT  # noqa: E402
 from qp import COMPARE_SWAP, ERR, FETCH_ADD, READ, SEND, SEND_IMMEDIATE, WRITE, WRITE_IMMEDIATE  # noqa: E402
 from queues import (EVENT_COMPLETION, EVENT_CQ_ERROR, EVENT_LAST_WQE, EVENT_SRQ_LIMIT, FLUSHED, LOCAL_LENGTH, LOCAL_PROTECTION,  # noqa: E402

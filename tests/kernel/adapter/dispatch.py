@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""What the command interfaces of both adapters have in common: a table of functions by their opcodes, and the status of a command."""
+
+from memory import Fault
+
+# drivers/net/ethernet/mellanox/mlx4/cmd.c: CMD_STAT_*, include/linux/mlx5/device.h: MLX5_CMD_STAT_*
+OK, INTERNAL_ERROR, BAD_OPCODE, BAD_PARAMETER, BAD_RESOURCE, BAD_STATE = 0x00, 0x01, 0x02, 0x03, 0x05, 0x10
+
+
+class Refused(Exception):
+    """A status other than OK."""
+
+    def __init__(self, status):
+        super().__init__(f"status {status:#x}")
+        self.status = status
+
+
+class Commands:
+    """Each function takes a call, which knows its opcode and the adapter (its function)."""
+
+    def __init__(self):
+        self.known = {}
+
+    def add(self, *opcodes):
+        def _add(function):
+            self.known.update(dict.fromkeys(opcodes, function))
+            return function
+
+        return _add
+
+    def run(self, call):
+        """(status, what the function returned)"""
+        handler = self.known.get(call.opcode)
+        if not handler:
+            return BAD_OPCODE, None
+        try:
+            return OK, handler(call)
+        except Refused as refused:
+            return refused.status, None
+        except Fault as fault:
+            call.function.log(f"command {call.opcode:#x}: {fault}")
+            return INTERNAL_ERROR, None
