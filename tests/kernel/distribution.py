@@ -133,9 +133,10 @@ class Kernel:
         self.modules = self.root / "lib" / "modules" / self.version
 
     def _fetch(self, folder, suite, compiler):
-        """The kernel and, if asked, the compiler and the headers. Returns the version."""
-        shutil.rmtree(folder, ignore_errors=True)
-        apt = Apt(folder / "apt", suite)
+        """The kernel and, if asked, the compiler and the headers. Returns the version. What was there before stays if apt fails."""
+        downloads = folder.with_name(f"{folder.name}.apt")
+        shutil.rmtree(downloads, ignore_errors=True)
+        apt = Apt(downloads, suite)
         apt.get("update")
         found = [name for name in apt.depends("linux-image-amd64") if name.startswith("linux-image-")]
         if not found:
@@ -147,6 +148,7 @@ class Kernel:
         # Its own dependencies are about booting; but newer suites have the kernel in several packages.
         parts = [name for name in apt.depends(image) if name.startswith("linux-") and name.endswith(version)]
         apt.get("download", image, *parts)
+        shutil.rmtree(folder, ignore_errors=True)
         unpack_all(apt, self.root)
         command("depmod", "-b", self.root, version)
         if compiler:
