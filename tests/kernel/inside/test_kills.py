@@ -6,7 +6,7 @@ import pathlib
 
 from driver import run, targets
 
-KILLS = int(os.environ.get("STORM_KILLS", "125"))
+KILLS = int(os.environ.get("STORM_KILLS", "500"))
 HERE = pathlib.Path(__file__).resolve().parent
 
 
