@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A QEMU in which a process of ours is a PCI function (vfio-user, QEMU 10.1 or later), and that process."""
+"""A QEMU in which a process of ours is a PCI function (vfio-user, QEMU 10.1 or later), and that
+process."""
 
 import contextlib
 import os
@@ -19,7 +20,8 @@ SECONDS_TO_LISTEN = 20
 # QEMU takes an adapter that does not answer for so long for a broken one. The host may be busy.
 PATIENCE_MS = 600_000
 
-# By how much a guest whose instructions are emulated is slower than a real machine: times of the verbs are so much longer there.
+# By how much a guest whose instructions are emulated is slower than a real machine: times of the
+# verbs are so much longer there.
 SLOW = 20
 
 
@@ -32,8 +34,11 @@ class Qemu:
         if not self.ready.exists():
             self._fetch(folder)
         library = self.root / "usr/lib/x86_64-linux-gnu"
-        self.argv = [self.root / "lib64/ld-linux-x86-64.so.2", "--library-path", library, self.root / "usr/bin/qemu-system-x86_64",
-                     "-L", self.root / "usr/share/qemu", "-L", self.root / "usr/share/seabios"]
+        self.argv = [
+            self.root / "lib64/ld-linux-x86-64.so.2", "--library-path", library,
+            self.root / "usr/bin/qemu-system-x86_64", "-L", self.root / "usr/share/qemu", "-L",
+            self.root / "usr/share/seabios"
+        ]
         # Else it would load the modules of the QEMU that is installed.
         self.env = {**os.environ, "QEMU_MODULE_DIR": str(library / "qemu")}
 
@@ -60,9 +65,15 @@ class Adapters:
 
     def arguments(self):
         """The adapters read the guest's memory, so that must be a file."""
-        words = ["-machine", "q35,memory-backend=ram", "-object", f"memory-backend-memfd,id=ram,size={MEMORY},share=on"]
+        words = [
+            "-machine", "q35,memory-backend=ram", "-object",
+            f"memory-backend-memfd,id=ram,size={MEMORY},share=on"
+        ]
         for path in self.sockets:
-            words += ["-device", f'{{"driver":"vfio-user-pci","x-msg-timeout":{PATIENCE_MS},"socket":{{"type":"unix","path":"{path}"}}}}']
+            words += [
+                "-device",
+                f'{{"driver":"vfio-user-pci","x-msg-timeout":{PATIENCE_MS},"socket":{{"type":"unix","path":"{path}"}}}}'
+            ]
         return words
 
     @contextlib.contextmanager
@@ -71,7 +82,8 @@ class Adapters:
             path.unlink(missing_ok=True)
         with open(self.log, "w", encoding="utf-8") as log:
             words = [sys.executable, str(self.program), f"--slow={SLOW}", *map(str, self.sockets)]
-            with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log, stderr=log) as process:
+            with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=log,
+                                  stderr=log) as process:
                 try:
                     self._wait(process)
                     yield

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """Kernels of the distribution: downloaded and unpacked, nothing of it installed.
 
-A folder per suite. apt works there with a status of its own in which no package is installed. So it also delivers the whole compiler of
-that suite, where one is wanted: a module has to be compiled by the one that the kernel was compiled with.
+A folder per suite. apt works there with a status of its own in which no package is installed. So it
+also delivers the whole compiler of that suite, where one is wanted: a module has to be compiled by
+the one that the kernel was compiled with.
 """
 
 import os
@@ -30,23 +31,31 @@ class Failed(Exception):
 
 def command(*argv, error=Unavailable, **kw):
     """Its output; what it said is in the error."""
-    done = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                          text=True, check=False, **kw)
+    done = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, check=False, **kw)
     if done.returncode:
         said = (done.stdout + done.stderr)[-3000:]
-        raise error(f"{' '.join(str(a) for a in argv[:6])} ...: exit status {done.returncode}\n{said}")
+        raise error(
+            f"{' '.join(str(a) for a in argv[:6])} ...: exit status {done.returncode}\n{said}")
     return done.stdout
 
 
 def sources():
     """(label, suite, address) of the archives that this machine's apt knows."""
     if not shutil.which("apt-get") or not shutil.which("dpkg-deb"):
-        raise Unavailable("kernels are taken from Debian's archive by apt, and there is no apt here")
+        raise Unavailable(
+            "kernels are taken from Debian's archive by apt, and there is no apt here")
     fields = "$(ORIGIN)|$(LABEL)|$(CODENAME)|$(COMPONENT)|$(REPO_URI)"
-    rows = [row.split("|") for row in command("apt-get", "indextargets", "--format", fields, "Created-By: Packages").split("\n")]
-    found = sorted({(row[1], row[2], row[4]) for row in rows if len(row) == 5 and row[0] == "Debian" and row[3] == "main"})
+    rows = [
+        row.split("|") for row in command("apt-get", "indextargets", "--format", fields,
+                                          "Created-By: Packages").split("\n")
+    ]
+    found = sorted({(row[1], row[2], row[4]) for row in rows
+                    if len(row) == 5 and row[0] == "Debian" and row[3] == "main"})
     if not found:
-        raise Unavailable("this machine's apt knows no archive of Debian (or has not been updated: apt-get update)")
+        raise Unavailable(
+            "this machine's apt knows no archive of Debian (or has not been updated: apt-get update)"
+        )
     return found
 
 
@@ -57,9 +66,11 @@ def own_suite():
 
 
 def source_lines(suite):
-    """Of the machine's own suite also the security updates; of others what is in the main archive."""
+    """Of the machine's own suite also the security updates; of others what is in the main
+    archive."""
     known = sources()
-    lines = [(address, name) for label, name, address in known if name == suite or name == f"{suite}-security"]
+    lines = [(address, name) for label, name, address in known
+             if name == suite or name == f"{suite}-security"]
     if suite not in [name for _, name in lines]:
         main = [address for label, _, address in known if label == "Debian"]
         if not main:
@@ -80,12 +91,21 @@ class Apt:
         (folder / "status").touch()
         (folder / "sources.list").write_text("".join(source_lines(suite)), encoding="utf-8")
         settings = {
-            "Dir::State": folder, "Dir::State::lists": folder / "lists", "Dir::State::status": folder / "status",
-            "Dir::Cache": folder / "cache", "Dir::Etc::sourcelist": folder / "sources.list", "Dir::Etc::sourceparts": "/dev/null",
-            "Acquire::Languages": "none", "APT::Install-Recommends": "false", "APT::Architectures": "amd64",
-            "APT::Sandbox::User": "root", "Debug::NoLocking": "1",
+            "Dir::State": folder,
+            "Dir::State::lists": folder / "lists",
+            "Dir::State::status": folder / "status",
+            "Dir::Cache": folder / "cache",
+            "Dir::Etc::sourcelist": folder / "sources.list",
+            "Dir::Etc::sourceparts": "/dev/null",
+            "Acquire::Languages": "none",
+            "APT::Install-Recommends": "false",
+            "APT::Architectures": "amd64",
+            "APT::Sandbox::User": "root",
+            "Debug::NoLocking": "1",
         }
-        self.options = [word for name, value in settings.items() for word in ("-o", f"{name}={value}")]
+        self.options = [
+            word for name, value in settings.items() for word in ("-o", f"{name}={value}")
+        ]
 
     def get(self, *argv):
         return command("apt-get", "-q", "-y", *self.options, *argv, cwd=self.archives)
@@ -98,7 +118,9 @@ class Apt:
 def unpack(package, root):
     """As dpkg would, where /lib and the like are links."""
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as tar:
-        subprocess.run(["tar", "-x", "-k", "--keep-directory-symlink", "--no-same-owner", "-C", root], stdin=tar.stdout, check=True)
+        subprocess.run(
+            ["tar", "-x", "-k", "--keep-directory-symlink", "--no-same-owner", "-C", root],
+            stdin=tar.stdout, check=True)
 
 
 def unpack_all(apt, root):
@@ -112,7 +134,8 @@ def unpack_all(apt, root):
 
 
 def finish_root(root):
-    """What a chroot needs beside packages, and the links that packages make when they are installed."""
+    """What a chroot needs beside packages, and the links that packages make when they are
+    installed."""
     for name in ("dev", "proc", "tmp"):
         (root / name).mkdir(exist_ok=True)
     for link, target in (("sh", "dash"), ("awk", "mawk")):
@@ -133,20 +156,27 @@ class Kernel:
         self.modules = self.root / "lib" / "modules" / self.version
 
     def _fetch(self, folder, suite, compiler):
-        """The kernel and, if asked, the compiler and the headers. Returns the version. What was there before stays if apt fails."""
+        """The kernel and, if asked, the compiler and the headers. Returns the version. What was
+        there before stays if apt fails."""
         downloads = folder.with_name(f"{folder.name}.apt")
         shutil.rmtree(downloads, ignore_errors=True)
         apt = Apt(downloads, suite)
         apt.get("update")
-        found = [name for name in apt.depends("linux-image-amd64") if name.startswith("linux-image-")]
+        found = [
+            name for name in apt.depends("linux-image-amd64") if name.startswith("linux-image-")
+        ]
         if not found:
             raise Unavailable(f"suite {suite} has no linux-image-amd64")
         image = found[0]
         version = image.removeprefix("linux-image-")
         if compiler:
             apt.get("--download-only", "install", f"linux-headers-{version}", *BUILD_TOOLS)
-        # Its own dependencies are about booting; but newer suites have the kernel in several packages.
-        parts = [name for name in apt.depends(image) if name.startswith("linux-") and name.endswith(version)]
+        # Its own dependencies are about booting; but newer suites have the kernel in several
+        # packages.
+        parts = [
+            name for name in apt.depends(image)
+            if name.startswith("linux-") and name.endswith(version)
+        ]
         apt.get("download", image, *parts)
         shutil.rmtree(folder, ignore_errors=True)
         unpack_all(apt, self.root)
@@ -164,7 +194,10 @@ class Kernel:
         raise Unavailable(f"no kernel image of {self.version} was found")
 
     def _compiler(self):
-        names = [p.name for p in (self.root / "usr/bin").iterdir() if re.fullmatch(r"(x86_64-linux-gnu-)?gcc-\d+", p.name)]
+        names = [
+            p.name for p in (self.root / "usr/bin").iterdir()
+            if re.fullmatch(r"(x86_64-linux-gnu-)?gcc-\d+", p.name)
+        ]
         if not names:
             raise Unavailable("the headers of the kernel brought no compiler")
         return sorted(names)[0]
@@ -172,17 +205,20 @@ class Kernel:
     def make_modules(self, *words):
         """Compiles the sources in "module" of the kernel's own root."""
         gcc = self._compiler()
-        script = (f"mount --rbind /dev {self.root}/dev; mount --rbind /proc {self.root}/proc; "
-                  f"exec env TMPDIR=/tmp chroot {self.root} make -C /usr/src/linux-headers-{self.version} HOSTCC={gcc} CC={gcc} "
-                  f"-j{os.cpu_count()} M=/module {' '.join(words)} modules")
-        namespace = ["unshare", "--mount"] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
+        script = (
+            f"mount --rbind /dev {self.root}/dev; mount --rbind /proc {self.root}/proc; "
+            f"exec env TMPDIR=/tmp chroot {self.root} make -C /usr/src/linux-headers-{self.version} HOSTCC={gcc} CC={gcc} "
+            f"-j{os.cpu_count()} M=/module {' '.join(words)} modules")
+        namespace = ["unshare", "--mount"
+                     ] if os.geteuid() == 0 else ["unshare", "--mount", "--map-root-user"]
         command(*namespace, "sh", "-c", script, error=Failed)
 
     def needed(self, *names):
         """Paths of modules with all that they need, in the order of loading."""
         paths = []
         for name in names:
-            for line in command("modprobe", "-d", self.root, "-S", self.version, "--show-depends", name).splitlines():
+            for line in command("modprobe", "-d", self.root, "-S", self.version, "--show-depends",
+                                name).splitlines():
                 word = line.split()
                 if word[0] == "insmod" and word[1] not in paths:
                     paths.append(word[1])

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A virtual machine that has the root of this machine, read-only, under a kernel of its own, and two adapters."""
+"""A virtual machine that has the root of this machine, read-only, under a kernel of its own, and
+two adapters."""
 
 import contextlib
 import os
@@ -17,17 +18,20 @@ UNPACK = {".xz": ["xz", "-dc"], ".zst": ["zstd", "-dcq"], ".gz": ["gzip", "-dc"]
 KVM_SECONDS = 10
 UP = "lab: up"
 
-# The limit of a run counts the guest's time: on a busy host the same work takes as much of it. A guest whose clock stands still for so
-# many seconds of ours is dead.
+# The limit of a run counts the guest's time: on a busy host the same work takes as much of it. A
+# guest whose clock stands still for so many seconds of ours is dead.
 STANDSTILL = 600
 CLOCK = "(while cat /proc/uptime >/lab/uptime.new; do mv /lab/uptime.new /lab/uptime; sleep 2; done) &\n"
 
-# An emulated machine has one processor: two spend their time waiting for each other. Its clock counts instructions, so that a
-# limit of so many seconds is the same amount of work however busy the host is; and it needs no other clock, each of which is slow to
-# read.
+# An emulated machine has one processor: two spend their time waiting for each other. Its clock
+# counts instructions, so that a limit of so many seconds is the same amount of work however busy
+# the host is; and it needs no other clock, each of which is slow to read.
 ACCELERATORS = {
     "kvm": ["-accel", "kvm", "-cpu", "host", "-smp", "2"],
-    "tcg": ["-accel", "tcg,thread=single", "-icount", "shift=1,sleep=on", "-cpu", "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt", "-smp", "1"],
+    "tcg": [
+        "-accel", "tcg,thread=single", "-icount", "shift=1,sleep=on", "-cpu",
+        "qemu64,+ssse3,+sse4.1,+sse4.2,+popcnt", "-smp", "1"
+    ],
 }
 KERNEL_OPTIONS = {"kvm": "", "tcg": "mitigations=off tsc=reliable clocksource=tsc"}
 
@@ -54,11 +58,14 @@ def make_initramfs(folder, modules):
     shutil.copy(HERE / "init", tree / "init")
     (tree / "init").chmod(0o755)
     names = [copy_module(path, tree / "modules") for path in modules]
-    (tree / "modules" / "order").write_text("".join(f"{name}\n" for name in names), encoding="utf-8")
+    (tree / "modules" / "order").write_text("".join(f"{name}\n" for name in names),
+                                            encoding="utf-8")
     archive = folder / "initramfs.cpio"
     with open(archive, "wb") as out:
-        files = subprocess.run(["find", ".", "-print0"], cwd=tree, stdout=subprocess.PIPE, check=True).stdout
-        subprocess.run(["cpio", "--null", "-o", "-H", "newc", "--quiet"], cwd=tree, input=files, stdout=out, check=True)
+        files = subprocess.run(["find", ".", "-print0"], cwd=tree, stdout=subprocess.PIPE,
+                               check=True).stdout
+        subprocess.run(["cpio", "--null", "-o", "-H", "newc", "--quiet"], cwd=tree, input=files,
+                       stdout=out, check=True)
     return archive
 
 
@@ -69,7 +76,8 @@ def kvm_is_here():
 
 
 class Guest:
-    """One boot. What it leaves in its folder `out` is the result, with the console's text in `console`."""
+    """One boot. What it leaves in its folder `out` is the result, with the console's text in
+    `console`."""
 
     def __init__(self, folder, kernel, modules, source, qemu, adapters):
         self.kernel, self.source, self.qemu, self.adapters = kernel, source, qemu, adapters
@@ -79,22 +87,29 @@ class Guest:
 
     def _qemu(self, accelerator):
         shared = "security_model=none,multidevs=remap"
-        return ["nice", "-n", "5", *self.qemu.argv, *self.adapters.arguments(), *ACCELERATORS[accelerator], "-m", "1024", "-nodefaults",
-                "-no-reboot", "-display", "none", "-serial", f"file:{self.console}",
-                "-kernel", self.kernel.image, "-initrd", self.initramfs,
-                "-append", f"console=ttyS0 panic=-1 loglevel=5 printk.time=1 {KERNEL_OPTIONS[accelerator]} lab.source={self.source}",
-                "-fsdev", f"local,id=root,path=/,readonly=on,{shared}", "-device", "virtio-9p-pci,fsdev=root,mount_tag=root",
-                "-fsdev", f"local,id=out,path={self.out},{shared}", "-device", "virtio-9p-pci,fsdev=out,mount_tag=out"]
+        return [
+            "nice", "-n", "5", *self.qemu.argv, *self.adapters.arguments(),
+            *ACCELERATORS[accelerator], "-m", "1024", "-nodefaults", "-no-reboot", "-display",
+            "none", "-serial", f"file:{self.console}", "-kernel", self.kernel.image, "-initrd",
+            self.initramfs, "-append",
+            f"console=ttyS0 panic=-1 loglevel=5 printk.time=1 {KERNEL_OPTIONS[accelerator]} lab.source={self.source}",
+            "-fsdev", f"local,id=root,path=/,readonly=on,{shared}", "-device",
+            "virtio-9p-pci,fsdev=root,mount_tag=root", "-fsdev",
+            f"local,id=out,path={self.out},{shared}", "-device",
+            "virtio-9p-pci,fsdev=out,mount_tag=out"
+        ]
 
     def _text(self):
-        return self.console.read_text(encoding="utf-8", errors="replace") if self.console.exists() else ""
+        return self.console.read_text(encoding="utf-8",
+                                      errors="replace") if self.console.exists() else ""
 
     def _start(self, accelerator):
         """The machine, once it is known to run; None if it does not come up."""
         self.console.unlink(missing_ok=True)
         # Left running only within boot() below.
-        machine = subprocess.Popen([str(a) for a in self._qemu(accelerator)], env=self.qemu.env, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        machine = subprocess.Popen([str(a) for a in self._qemu(accelerator)], env=self.qemu.env,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
         limit = time.monotonic() + KVM_SECONDS
         while accelerator == "kvm" and machine.poll() is None and UP not in self._text():
             if time.monotonic() > limit:
@@ -119,7 +134,8 @@ class Guest:
 
     def uptime(self):
         """What the guest's own clock said last, in seconds."""
-        text = (self.out / "uptime").read_text(encoding="utf-8").split() if (self.out / "uptime").exists() else []
+        text = (self.out / "uptime").read_text(
+            encoding="utf-8").split() if (self.out / "uptime").exists() else []
         return float(text[0]) if text else 0
 
     def wait(self, machine, seconds):
@@ -133,7 +149,8 @@ class Guest:
                 last, seen = now, time.monotonic()
 
     def boot(self, script, seconds):
-        """Runs the script (sh) as root inside and returns how long it took there; its exit status is in out/status."""
+        """Runs the script (sh) as root inside and returns how long it took there; its exit status
+        is in out/status."""
         shutil.rmtree(self.out, ignore_errors=True)
         self.out.mkdir()
         (self.out / "script").write_text(CLOCK + script, encoding="utf-8")
@@ -148,7 +165,10 @@ class Guest:
 
 
 def tools_missing():
-    return [tool for tool in ("busybox", "cpio", "depmod", "modprobe", "unshare") if not shutil.which(tool)]
+    return [
+        tool for tool in ("busybox", "cpio", "depmod", "modprobe", "unshare")
+        if not shutil.which(tool)
+    ]
 
 
 def busybox_is_static():

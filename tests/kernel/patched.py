@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The distribution's ib_uverbs with a patch of docs/upstream/: only that module is compiled, from the sources of the same suite."""
+"""The distribution's ib_uverbs with a patch of docs/upstream/: only that module is compiled, from
+the sources of the same suite."""
 
 import re
 import shutil
@@ -27,7 +28,9 @@ def fetch_core(kernel, folder, suite):
     (work / "root").mkdir()
     unpack(next(apt.archives.glob("*.deb")), work / "root")
     archive = next((work / "root/usr/src").glob(f"{source}.tar.*"))
-    subprocess.run(["tar", "-x", "-C", work, "--strip-components=1", "-f", archive, "--wildcards", f"*/{CORE}/*"], check=True)
+    subprocess.run([
+        "tar", "-x", "-C", work, "--strip-components=1", "-f", archive, "--wildcards", f"*/{CORE}/*"
+    ], check=True)
     shutil.move(work / CORE, target)
     shutil.rmtree(work)
     return target

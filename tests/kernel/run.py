@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Asks a real kernel: boots one of the distribution's in QEMU with two adapters of ours, and runs the tests in inside/ over its own driver.
+"""Asks a real kernel: boots one of the distribution's in QEMU with two adapters of ours, and runs
+the tests in inside/ over its own driver.
 
-usage: run.py BUILD_FOLDER [SUITE|VERSION|newest] [--real[=mlx4|mlx5]] [--patched] [PYTEST ARGUMENT...]
+usage: run.py BUILD_FOLDER [SUITE|VERSION|newest] [--real[=mlx4|mlx5]] [--patched] [PYTEST
+ARGUMENT...]
 
---real chooses the driver: mlx4 if it is not given. --patched puts docs/upstream's patch into ib_uverbs.
+--real chooses the driver: mlx4 if it is not given. --patched puts docs/upstream's patch into
+ib_uverbs.
 
-The last line is "N passed, N failed, N skipped". Exit status 77: it cannot be done here, the line before says why.
+The last line is "N passed, N failed, N skipped". Exit status 77: it cannot be done here, the line
+before says why.
 """
 
 import os
@@ -30,9 +34,11 @@ PATCH = SOURCE / "docs" / "upstream" / "uverbs-opened-qp-events.patch"
 MODULES = ["virtio_pci", "9pnet_virtio", "9p", "overlay", "ib_uverbs"]
 SECONDS = int(os.environ.get("XRC_LAB_SECONDS", "1800"))
 
-# How a kernel tells of a fault of its own. A program that crashes on purpose is not meant ("traps: ...", "segfault at ...").
-HURT = re.compile(r"^(?:<\d+>)?\[[^]]*\] (?:.*(?:WARNING:|BUG:|Oops|detected leak|refcount_t|list_(?:add|del) corruption|INFO: (?:task|rcu))|"
-                  r"general protection|Kernel panic)")
+# How a kernel tells of a fault of its own. A program that crashes on purpose is not meant ("traps:
+# ...", "segfault at ...").
+HURT = re.compile(
+    r"^(?:<\d+>)?\[[^]]*\] (?:.*(?:WARNING:|BUG:|Oops|detected leak|refcount_t|list_(?:add|del) corruption|INFO: (?:task|rcu))|"
+    r"general protection|Kernel panic)")
 
 # Else every process would load all drivers, also those that are for none of the adapters.
 PREPARE = "find /etc/libibverbs.d -name '*.driver' ! -name 'mlx[45].driver' -delete\n"
@@ -41,14 +47,23 @@ PREPARE = "find /etc/libibverbs.d -name '*.driver' ! -name 'mlx[45].driver' -del
 def guest_script(lab, arguments):
     """What runs inside. The log of the kernel is kept whole; drivers are loaded by the tests."""
     env = {
-        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "PYTHONDONTWRITEBYTECODE": "1",
-        "XRC_COMPAT_BUILD_ROOT": str(SOURCE / "build"), "XRC_COMPAT_SOURCE_ROOT": str(SOURCE), **lab,
+        "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
+        "HOME": "/root",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "XRC_COMPAT_BUILD_ROOT": str(SOURCE / "build"),
+        "XRC_COMPAT_SOURCE_ROOT": str(SOURCE),
+        **lab,
     }
     env.update({name: value for name, value in os.environ.items() if name.startswith("STORM_")})
-    words = ["/usr/bin/python3", "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider", str(HERE / "inside"), *arguments]
+    words = [
+        "/usr/bin/python3", "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider",
+        str(HERE / "inside"), *arguments
+    ]
     exports = "".join(f"export {name}={shlex.quote(value)}\n" for name, value in env.items())
-    return (f"{PREPARE}{exports}cd {shlex.quote(str(SOURCE))}\n{shlex.join(words)} >/lab/tests 2>&1\nstatus=$?\n"
-            "dmesg >/lab/dmesg\necho $status >/lab/status\nsync\necho b >/proc/sysrq-trigger\nsleep 60\n")
+    return (
+        f"{PREPARE}{exports}cd {shlex.quote(str(SOURCE))}\n{shlex.join(words)} >/lab/tests 2>&1\nstatus=$?\n"
+        "dmesg >/lab/dmesg\necho $status >/lab/status\nsync\necho b >/proc/sysrq-trigger\nsleep 60\n"
+    )
 
 
 def read(path):
@@ -62,12 +77,16 @@ def complaints(guest):
 
 
 def judge_cut(guest):
-    """The guest was stopped, or ended by itself: what it had done until then counts, and its end is one failure more."""
-    print(f"failed: the guest did not come to its end; its console is {guest.console}\n" + read(guest.console)[-3000:])
-    running, passed, failures = (read(guest.out / name) for name in ("running", "passed", "failures"))
+    """The guest was stopped, or ended by itself: what it had done until then counts, and its end is
+    one failure more."""
+    print(f"failed: the guest did not come to its end; its console is {guest.console}\n" +
+          read(guest.console)[-3000:])
+    running, passed, failures = (read(guest.out / name)
+                                 for name in ("running", "passed", "failures"))
     print("".join(f"passed: {name}\n" for name in passed.splitlines()), end="")
     print(f"It was at: {(running.splitlines() or ['no test yet'])[-1]}\n{failures.rstrip()}")
-    failed = len({name for name, _ in re.findall(r"^(\S.*) \((setup|call|teardown)\):$", failures, re.M)})
+    failed = len(
+        {name for name, _ in re.findall(r"^(\S.*) \((setup|call|teardown)\):$", failures, re.M)})
     print(f"{len(passed.splitlines())} passed, {failed + 1} failed, 0 skipped")
     return 1
 
@@ -96,7 +115,9 @@ def run(folder, suite, driver, patched, arguments):
         raise Unavailable("x86_64 and a busybox that is linked statically are needed")
     qemu, kernel = Qemu(folder / "qemu"), Kernel(folder / suite, suite, compiler=patched)
     print(f"Linux {kernel.version} ({suite}), {driver}", flush=True)
-    modules, lab = kernel.needed(*MODULES), {"XRC_LAB_KERNEL": str(kernel.root), "XRC_LAB_DRIVER": driver}
+    modules, lab = kernel.needed(*MODULES), {
+        "XRC_LAB_KERNEL": str(kernel.root), "XRC_LAB_DRIVER": driver
+    }
     if patched:
         uverbs = patched_uverbs(kernel, folder / suite, suite, PATCH)
         modules = [uverbs if path.name.startswith("ib_uverbs.") else path for path in modules]
@@ -115,7 +136,9 @@ def options(words):
         driver, patched = value or driver, patched or name == "--patched"
         words = words[1:]
     if driver not in PROGRAMS:
-        raise Unavailable(f"--real={driver}: the adapters are a ConnectX-3 and a ConnectX-5, whose drivers are mlx4 and mlx5")
+        raise Unavailable(
+            f"--real={driver}: the adapters are a ConnectX-3 and a ConnectX-5, whose drivers are mlx4 and mlx5"
+        )
     return driver, patched, words
 
 

@@ -15,8 +15,11 @@ import re
 
 LICENCE = "SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only"
 
-# Written by others (the licence texts), read by people as they are, or a format that has no comments.
-NO_LICENCE_LINE = re.compile(r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$")
+# Written by others (the licence texts), read by people as they are, or a format that has no
+# comments.
+NO_LICENCE_LINE = re.compile(
+    r"^(LICENSES/.*|COPYING|\.gitignore|.*\.json|packaging/debian/(changelog|copyright|source/format))$"
+)
 
 SOURCE_FOLDERS = ("abi", "elf", "companions", "shim", "compat", "modern", "terminal", "tools",
                   "softhca")
@@ -110,7 +113,8 @@ def spdx(root):
         if LICENCE not in first:
             bad.append(f"{relative}:1: the first line does not carry '{LICENCE}'")
         elif first.startswith("//"):
-            bad.append(f"{relative}:1: the first line is written /* {LICENCE} */ in all other files")
+            bad.append(
+                f"{relative}:1: the first line is written /* {LICENCE} */ in all other files")
     return bad
 
 
@@ -322,7 +326,8 @@ def code_columns(root, limit=100):
         for number, line in enumerate(text.split("\n"), 1):
             columns = len(STRING.sub("''", line.expandtabs(8)).rstrip())
             if columns > limit:
-                bad.append(f"{relative}:{number}: a line of {columns} columns; the limit is {limit}")
+                bad.append(
+                    f"{relative}:{number}: a line of {columns} columns; the limit is {limit}")
     return bad
 
 

@@ -44,7 +44,8 @@ def ended(tmp_path):
     def _ended(tests, log="", status=0, **more):
         for name, text in dict(more, tests=tests, dmesg=log).items():
             (tmp_path / name).write_text(text, encoding="utf-8")
-        return types.SimpleNamespace(out=tmp_path, console=tmp_path / "console", status=lambda: status)
+        return types.SimpleNamespace(out=tmp_path, console=tmp_path / "console",
+                                     status=lambda: status)
 
     return _ended
 

@@ -182,7 +182,8 @@ static bool wanted(const struct selection *selection, const struct row *row, enu
 		return false;
 	if (selection->without_opened_events && row->needs == NEEDS_OPENED_EVENTS)
 		return false;
-	return !selection->only || strstr(row->says, selection->only) || !strcmp(row->section, selection->only);
+	return !selection->only || strstr(row->says, selection->only) ||
+	       !strcmp(row->section, selection->only);
 }
 
 /* Counts the rows, or runs them and counts those that failed. */

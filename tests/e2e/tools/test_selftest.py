@@ -139,9 +139,12 @@ def test_anything_else_that_is_missing_is_a_failure(model, run, softhca, xrc_com
 
 @pytest.mark.any_model
 def test_a_device_that_never_ends_a_message(model, run, softhca, xrc_compat, helpers):
-    """Each message ends after ten seconds, which the self-test, whose clock runs fast, does not wait for."""
+    """Each message ends after ten seconds, which the self-test, whose clock runs fast, does not
+    wait for."""
     script = '"$0" ctl fault all delay 100% 10000000 && LD_PRELOAD=$1:$LD_PRELOAD HASTY=1 exec "$2" selftest'
-    result = run([softhca, "run", "--", "sh", "-c", script, softhca, helpers / "libdeaf.so", xrc_compat], timeout=60)
+    result = run(
+        [softhca, "run", "--", "sh", "-c", script, softhca, helpers / "libdeaf.so", xrc_compat],
+        timeout=60)
     assert result.returncode == 1 and f"\n{models.device(0)}: 10 passed, 0 failed, 6 not tried\n" in result.stdout, result
     assert result.stdout.count("\nno data   ") == 6 and "\nno data path: " in result.stdout
 

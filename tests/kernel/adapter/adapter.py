@@ -31,7 +31,10 @@ SPECIAL_QPS = {0: 0, 1: 2}
 class Function:
     """One adapter with one port."""
 
-    sizes = {REGISTERS: identity.REGISTERS_SIZE, DOORBELLS: identity.DOORBELLS_SIZE, CONFIG_REGION: identity.CONFIG_SIZE}
+    sizes = {
+        REGISTERS: identity.REGISTERS_SIZE, DOORBELLS: identity.DOORBELLS_SIZE,
+        CONFIG_REGION: identity.CONFIG_SIZE
+    }
     vectors = identity.VECTORS
     mtu = identity.MTU_4096
     has_xrc = True
@@ -106,7 +109,8 @@ class Function:
             self.raise_event(word >> 24, word & 0xffffff)
         elif offset == identity.ASK_OBJECT:
             numbers = dict(enumerate(sorted(self.asked(word >> 24))))
-            self.config[identity.ANSWER:identity.ANSWER + 4] = numbers.get(word & 0xffffff, 0xffffffff).to_bytes(4, "little")
+            self.config[identity.ANSWER:identity.ANSWER + 4] = numbers.get(
+                word & 0xffffff, 0xffffffff).to_bytes(4, "little")
         elif offset == identity.XRC_SWITCH:
             self.has_xrc = bool(word)
         elif offset == 4 or offset >= 0x40:

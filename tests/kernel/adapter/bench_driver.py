@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The least of a driver: gives an adapter memory, commands and work, as mlx4_core, mlx4_ib and libmlx4 do."""
+"""The least of a driver: gives an adapter memory, commands and work, as mlx4_core, mlx4_ib and
+libmlx4 do."""
 
 import os
 
@@ -9,7 +10,8 @@ from layouts import CONTROL, CQ, CQE, EQ, EQE, HCR, ICM_CHUNK, INIT_HCA, MPT, QP
 from memory import PAGE
 
 SIZE = 4 << 20
-MAILBOX, ANSWER, RECORDS, MTT, DMPT = 0x1000, 0x2000, 0x3000, 0x10000, 0x20000  # context memory lies where the memory does
+# context memory lies where the memory does
+MAILBOX, ANSWER, RECORDS, MTT, DMPT = 0x1000, 0x2000, 0x3000, 0x10000, 0x20000
 FREE = 0x40000
 QPN, CQN, EQN, KEY, PD = 0x40, 0x80, 0x8, 0x200, 7
 RST2INIT, INIT2RTR, RTR2RTS = 0x19, 0x1a, 0x1b
@@ -43,7 +45,8 @@ class Driver(Machine):
         """By the command register; returns the status."""
         if data is not None:
             self.memory[MAILBOX:MAILBOX + len(data)] = data
-        register = HCR.build(in_param=in_param, in_modifier=modifier, out_param=ANSWER, go=1, opcode=opcode)
+        register = HCR.build(in_param=in_param, in_modifier=modifier, out_param=ANSWER, go=1,
+                             opcode=opcode)
         for at in range(0, HCR.size, 4):
             self.function.write(REGISTERS, identity.HCR + at, bytes(register[at:at + 4]))
         answer = self.function.read(REGISTERS, identity.HCR, HCR.size)
@@ -75,13 +78,19 @@ class Driver(Machine):
         self.cq_record, (self.completions, mtt) = self.record(), self.pages(1)
         self.must(0x16, CQN, CQ.build(log_size=4, eqn=EQN, mtt=mtt, record=self.cq_record))
         self.data, mtt = self.pages(2)
-        self.must(0xd, KEY >> 8, MPT.build(owner=0xf, access=0x1f, key=KEY >> 8, pd=PD, start=0x70000800, length=PAGE, mtt=mtt, log_page=12))
+        self.must(
+            0xd, KEY >> 8,
+            MPT.build(owner=0xf, access=0x1f, key=KEY >> 8, pd=PD, start=0x70000800, length=PAGE,
+                      mtt=mtt, log_page=12))
         self.address, self.key = 0x70000800, KEY
 
     def connect(self, lid, service=0, qpn=QPN, peer=QPN, **fields):
         self.qp_record, (self.ring, mtt) = self.record(), self.pages(1)
-        context = {"service": service, "pd": PD, "log_rq": 2, "log_rq_stride": 0, "log_sq": 2, "log_sq_stride": 2, "send_cqn": CQN,
-                   "receive_cqn": CQN, "record": self.qp_record, "mtt": mtt, "remote_write": 1, "remote_read": 1, **fields}
+        context = {
+            "service": service, "pd": PD, "log_rq": 2, "log_rq_stride": 0, "log_sq": 2,
+            "log_sq_stride": 2, "send_cqn": CQN, "receive_cqn": CQN, "record": self.qp_record,
+            "mtt": mtt, "remote_write": 1, "remote_read": 1, **fields
+        }
         self.must(RST2INIT, qpn, bytes(8) + QP.build(**context))
         self.must(INIT2RTR, qpn, bytes(8) + QP.build(mtu=3, remote_qpn=peer, primary_rlid=lid))
         self.must(RTR2RTS, qpn, bytes(8) + QP.build())
@@ -90,13 +99,16 @@ class Driver(Machine):
 
     def srq(self, number, xrcd):
         record, (self.srq_ring, mtt) = self.record(), self.pages(1)
-        self.must(0x35, number, SRQ.build(log_size=2, log_stride=1, xrcd=xrcd, cqn=CQN, mtt=mtt, pd=PD, record=record))
+        self.must(
+            0x35, number,
+            SRQ.build(log_size=2, log_stride=1, xrcd=xrcd, cqn=CQN, mtt=mtt, pd=PD, record=record))
         segment = self.segment(PAGE)
         self.memory[self.srq_ring + 16:self.srq_ring + 32] = segment
         self.memory[record + 3] = 1
 
     def segment(self, size, at=0):
-        return size.to_bytes(4, "big") + self.key.to_bytes(4, "big") + (self.address + at).to_bytes(8, "big")
+        return size.to_bytes(4, "big") + self.key.to_bytes(4, "big") + (self.address + at).to_bytes(
+            8, "big")
 
     def post_receive(self, size):
         at = self.ring + 256
@@ -104,7 +116,8 @@ class Driver(Machine):
         self.memory[self.qp_record + 3] += 1
 
     def post_send(self, opcode, segment, slot=0, srqn=0, remote=b"", qpn=QPN):
-        data = CONTROL.build(owner=0, opcode=opcode, units=(16 + len(remote) + len(segment)) // 16, srqn=srqn, signalled=3) + remote + segment
+        data = CONTROL.build(owner=0, opcode=opcode, units=(16 + len(remote) + len(segment)) // 16,
+                             srqn=srqn, signalled=3) + remote + segment
         at = self.ring + 64 * slot
         self.memory[at:at + len(data)] = data
         self.function.write(DOORBELLS, 0x14, (qpn << 8).to_bytes(4, "big"))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The command interface: what mlx4_core asks the firmware. Each command is a function of one table."""
+"""The command interface: what mlx4_core asks the firmware. Each command is a function of one
+table."""
 
 import identity
 from dispatch import BAD_RESOURCE, BAD_STATE, OK, Commands, Refused
@@ -17,7 +18,8 @@ command = COMMANDS.add
 
 
 class Call:
-    """One command. What a function returns goes to the mailbox (bytes) or into the register (a number)."""
+    """One command. What a function returns goes to the mailbox (bytes) or into the register (a
+    number)."""
 
     def __init__(self, function, register):
         self.function, self.__dict__ = function, {**vars(HCR.parse(register)), "function": function}
@@ -41,7 +43,8 @@ class Call:
 
 
 def execute(function, register):
-    """A write to the command register that has the go bit. The answer comes as an event, or is polled for."""
+    """A write to the command register that has the go bit. The answer comes as an event, or is
+    polled for."""
     call = Call(function, register)
     status, out_param = call.run()
     if status:
@@ -55,8 +58,9 @@ def execute(function, register):
 
 # ---- firmware, limits, context memory ----
 
-# What has nothing to do here: MAP_FA, UNMAP_FA, RUN_FW, MOD_STAT_CFG, CLOSE_HCA, INIT_PORT, CLOSE_PORT, SET_PORT, MAP_ICM_AUX, UNMAP_ICM_AUX,
-# NOP, HW_HEALTH_CHECK, MGID_HASH (one chain for all groups)
+# What has nothing to do here: MAP_FA, UNMAP_FA, RUN_FW, MOD_STAT_CFG, CLOSE_HCA, INIT_PORT,
+# CLOSE_PORT, SET_PORT, MAP_ICM_AUX, UNMAP_ICM_AUX, NOP, HW_HEALTH_CHECK, MGID_HASH (one chain for
+# all groups)
 NOTHING = (0xfff, 0xffe, 0xff6, 0x34, 0x8, 0x9, 0xa, 0xc, 0xffc, 0xffb, 0x31, 0x50)
 # QUERY_ADAPTER, QUERY_HCA, DIAG_RPRT, QUERY_IF_STAT: all zero
 ZEROES = (0x6, 0xb, 0x30, 0x54)
@@ -152,7 +156,8 @@ def map_eq(call):
 @command(0x13)
 def sw2hw_eq(call):
     context = EQ.parse(call.mailbox(EQ.size))
-    call.function.eqs[call.number] = EventQueue(call.function, context, ring(call.function, context, EQE.size))
+    call.function.eqs[call.number] = EventQueue(call.function, context,
+                                                ring(call.function, context, EQE.size))
 
 
 @command(0x14)
@@ -163,7 +168,8 @@ def hw2sw_eq(call):
 @command(0x16)
 def sw2hw_cq(call):
     context = CQ.parse(call.mailbox(CQ.size))
-    cq = CompletionQueue(call.function, call.number, context, ring(call.function, context, CQE.size))
+    cq = CompletionQueue(call.function, call.number, context, ring(call.function, context,
+                                                                   CQE.size))
     call.function.cqs[call.number] = cq
     if not call.op_modifier:
         cq.preset()

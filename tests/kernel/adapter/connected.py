@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Requests of connected QPs: RC, UC and XRC. The answer is known when the request has been delivered."""
+"""Requests of connected QPs: RC, UC and XRC. The answer is known when the request has been
+delivered."""
 
 from types import SimpleNamespace
 
 from keys import LOCAL_READ, LOCAL_WRITE, REMOTE_ATOMIC, REMOTE_READ, REMOTE_WRITE, scatter
-from qp import ATOMICS, COMPARE_SWAP, NOP, READ, RECEIVING, RTR, SEND, SEND_IMMEDIATE, UC, WRITE, WRITE_IMMEDIATE, XRC
-from queues import (CQE_ERROR, EVENT_ACCESS_ERROR, EVENT_BAD_REQUEST, EVENT_ESTABLISHED, LOCAL_LENGTH, LOCAL_PROTECTION, LOCAL_QP_OP,
-                    REMOTE_ACCESS, REMOTE_INVALID, REMOTE_OPERATION)
+from qp import (ATOMICS, COMPARE_SWAP, NOP, READ, RECEIVING, RTR, SEND, SEND_IMMEDIATE, UC, WRITE,
+                WRITE_IMMEDIATE, XRC)
+from queues import (CQE_ERROR, EVENT_ACCESS_ERROR, EVENT_BAD_REQUEST, EVENT_ESTABLISHED,
+                    LOCAL_LENGTH, LOCAL_PROTECTION, LOCAL_QP_OP, REMOTE_ACCESS, REMOTE_INVALID,
+                    REMOTE_OPERATION)
 from verdict import Failed, Lost, NotReady
 
 MAX_MESSAGE = 1 << 30
@@ -41,7 +44,8 @@ def local_views(qp, request):
 def send(qp, request):
     """Executes the request; returns its length."""
     size = length(request)
-    if request.opcode not in KNOWN or (qp.context.service == UC and request.opcode in (READ, *ATOMICS)):
+    if request.opcode not in KNOWN or (qp.context.service == UC and
+                                       request.opcode in (READ, *ATOMICS)):
         raise Failed(LOCAL_QP_OP)
     if request.opcode == NOP:
         return 0
@@ -57,8 +61,10 @@ def send(qp, request):
 
 
 def _connected(peer, qp):
-    """A packet is taken in from the QP that the receiver is connected to. It has an address to answer to then."""
-    return peer.state in RECEIVING and peer.context.remote_qpn == qp.number and peer.remote_lid == qp.function.lid
+    """A packet is taken in from the QP that the receiver is connected to. It has an address to
+    answer to then."""
+    return (peer.state in RECEIVING and peer.context.remote_qpn == qp.number and
+            peer.remote_lid == qp.function.lid)
 
 
 def _transport(qp, request, views, size):
@@ -72,7 +78,9 @@ def _transport(qp, request, views, size):
         peer.established = True
         function.event(EVENT_ESTABLISHED, number=peer.number)
     try:
-        _execute(SimpleNamespace(qp=qp, peer=peer, request=request, views=views, size=size, queue=_queue(peer, request)))
+        _execute(
+            SimpleNamespace(qp=qp, peer=peer, request=request, views=views, size=size, queue=_queue(
+                peer, request)))
     except Failed as failure:
         if failure.event:
             function.event(failure.event, number=peer.number)
@@ -85,13 +93,15 @@ def _transport(qp, request, views, size):
 
 
 def _fits(one, other, size):
-    """A receiver takes no packet longer than its own MTU, and of a message in several only full ones."""
+    """A receiver takes no packet longer than its own MTU, and of a message in several only full
+    ones."""
     least = 128 << min(one.context.mtu, other.context.mtu)
     return one.context.mtu == other.context.mtu or size <= least
 
 
 def _queue(peer, request):
-    """Where the request finds its receive, which protection domain answers for its keys, and which CQ tells of it."""
+    """Where the request finds its receive, which protection domain answers for its keys, and which
+    CQ tells of it."""
     function, context = peer.function, peer.context
     if context.service == XRC:
         srq = function.srqs.get(request.srqn)
@@ -99,7 +109,8 @@ def _queue(peer, request):
             raise Failed(REMOTE_INVALID, EVENT_BAD_REQUEST)
         return SimpleNamespace(entries=srq, pd=srq.pd, cq=function.cqs.get(srq.cqn), srq=srq)
     srq = function.srqs.get(context.srqn) if context.has_srq else None
-    return SimpleNamespace(entries=srq or peer.receives, pd=context.pd, cq=function.cqs.get(context.receive_cqn), srq=srq)
+    return SimpleNamespace(entries=srq or peer.receives, pd=context.pd,
+                           cq=function.cqs.get(context.receive_cqn), srq=srq)
 
 
 def _execute(call):
@@ -118,10 +129,12 @@ def _complete(call, size, syndrome=0):
     index = queue.entries.take()
     srqn = queue.srq.number if call.peer.context.service == XRC else 0
     if syndrome:
-        queue.cq.post(True, qpn=call.peer.number, srqn=srqn, index=index & 0xffff, syndrome=syndrome, opcode=CQE_ERROR)
+        queue.cq.post(True, qpn=call.peer.number, srqn=srqn, index=index & 0xffff,
+                      syndrome=syndrome, opcode=CQE_ERROR)
         return
-    queue.cq.post(bool(request.solicited), qpn=call.peer.number, immediate=request.immediate, remote=call.qp.number, srqn=srqn,
-                  slid=call.qp.function.lid, sl=call.qp.sl, bytes=size, index=index & 0xffff, opcode=RECEIVED[request.opcode])
+    queue.cq.post(bool(request.solicited), qpn=call.peer.number, immediate=request.immediate,
+                  remote=call.qp.number, srqn=srqn, slid=call.qp.function.lid, sl=call.qp.sl,
+                  bytes=size, index=index & 0xffff, opcode=RECEIVED[request.opcode])
 
 
 def _send(call):
@@ -178,4 +191,7 @@ def _atomic(call):
     scatter(call.views, old.to_bytes(8, "little"))
 
 
-HANDLERS = {SEND: _send, SEND_IMMEDIATE: _send, WRITE: _write, WRITE_IMMEDIATE: _write, READ: _read, **dict.fromkeys(ATOMICS, _atomic)}
+HANDLERS = {
+    SEND: _send, SEND_IMMEDIATE: _send, WRITE: _write, WRITE_IMMEDIATE: _write, READ: _read,
+    **dict.fromkeys(ATOMICS, _atomic)
+}

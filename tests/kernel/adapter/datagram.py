@@ -19,8 +19,10 @@ class Packet:
 
     def __init__(self, function, sender, payload, **fields):
         self.slid, self.sender, self.payload = function.lid, sender, payload
-        self.dlid, self.sl, self.qpn, self.qkey = fields["dlid"], fields["sl"], fields["qpn"], fields["qkey"]
-        self.grh, self.immediate, self.solicited = fields.get("grh"), fields.get("immediate"), fields.get("solicited", 0)
+        self.dlid, self.sl, self.qpn, self.qkey = fields["dlid"], fields["sl"], fields[
+            "qpn"], fields["qkey"]
+        self.grh, self.immediate, self.solicited = fields.get("grh"), fields.get(
+            "immediate"), fields.get("solicited", 0)
         self.dgid = fields.get("dgid", 0)
 
 
@@ -31,12 +33,17 @@ def send(qp, request):
     payload = b"".join(local_views(qp, request))
     if size > 128 << qp.function.mtu:
         raise Failed(LOCAL_LENGTH)
-    grh = GRH.build(version=6, flow=to.flow, length=size & 0xffff, next=UD_HEADER, hop_limit=to.hop_limit, sgid=qp.function.gid,
+    grh = GRH.build(version=6, flow=to.flow, length=size &
+                    0xffff, next=UD_HEADER, hop_limit=to.hop_limit, sgid=qp.function.gid,
                     dgid=to.dgid) if to.has_grh else None
     # The controlled Q_Key stands for the QP's own.
     qkey = qp.context.qkey if to.qkey & CONTROLLED_QKEY else to.qkey
-    deliver(qp.function, Packet(qp.function, qp.number, payload, dlid=to.dlid, sl=to.sl, qpn=to.qpn, qkey=qkey, grh=grh, dgid=to.dgid,
-                                immediate=request.immediate if request.opcode == SEND_IMMEDIATE else None, solicited=request.solicited))
+    deliver(
+        qp.function,
+        Packet(qp.function, qp.number, payload, dlid=to.dlid, sl=to.sl, qpn=to.qpn, qkey=qkey,
+               grh=grh, dgid=to.dgid,
+               immediate=request.immediate if request.opcode == SEND_IMMEDIATE else None,
+               solicited=request.solicited))
     return size
 
 
@@ -54,8 +61,11 @@ def send_raw(qp, request):
     immediate = None
     if transport.opcode & IMMEDIATE:
         immediate, payload = int.from_bytes(payload[:4], "big"), payload[4:]
-    deliver(qp.function, Packet(qp.function, header.qpn, payload, dlid=link.dlid, sl=link.sl, qpn=transport.qpn, qkey=header.qkey, grh=grh,
-                                dgid=dgid, immediate=immediate, solicited=transport.solicited))
+    deliver(
+        qp.function,
+        Packet(qp.function, header.qpn, payload, dlid=link.dlid, sl=link.sl, qpn=transport.qpn,
+               qkey=header.qkey, grh=grh, dgid=dgid, immediate=immediate,
+               solicited=transport.solicited))
     return length(request)
 
 
@@ -84,10 +94,12 @@ def _receive(function, qp, packet):
     views = function.keys.all_views(qp.context.pd, segments, LOCAL_WRITE)
     if views is None or sum(row[0] for row in segments) < len(data):
         syndrome = LOCAL_PROTECTION if views is None else LOCAL_LENGTH
-        cq.post(True, qpn=qp.number, index=entries.take() & 0xffff, syndrome=syndrome, opcode=CQE_ERROR)
+        cq.post(True, qpn=qp.number, index=entries.take() & 0xffff, syndrome=syndrome,
+                opcode=CQE_ERROR)
         function.wire.engine.fail(qp)
         return
     scatter(views, data)
-    cq.post(bool(packet.solicited), qpn=qp.number, immediate=packet.immediate or 0, has_grh=int(bool(packet.grh)), remote=packet.sender,
-            sl=packet.sl, slid=packet.slid, bytes=len(data), index=entries.take() & 0xffff,
+    cq.post(bool(packet.solicited), qpn=qp.number, immediate=packet.immediate or 0, has_grh=int(
+        bool(packet.grh)), remote=packet.sender, sl=packet.sl, slid=packet.slid, bytes=len(data),
+            index=entries.take() & 0xffff,
             opcode=RECEIVED_SEND if packet.immediate is None else RECEIVED_IMMEDIATE)

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the command interfaces of both adapters have in common: a table of functions by their opcodes, and the status of a command."""
+"""What the command interfaces of both adapters have in common: a table of functions by their
+opcodes, and the status of a command."""
 
 from memory import Fault
 
 # drivers/net/ethernet/mellanox/mlx4/cmd.c: CMD_STAT_*, include/linux/mlx5/device.h: MLX5_CMD_STAT_*
-OK, INTERNAL_ERROR, BAD_OPCODE, BAD_PARAMETER, BAD_RESOURCE, BAD_STATE = 0x00, 0x01, 0x02, 0x03, 0x05, 0x10
+OK, INTERNAL_ERROR, BAD_OPCODE = 0x00, 0x01, 0x02
+BAD_PARAMETER, BAD_RESOURCE, BAD_STATE = 0x03, 0x05, 0x10
 
 
 class Refused(Exception):

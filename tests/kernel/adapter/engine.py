@@ -13,13 +13,14 @@ BURST = 64
 TICK = 0.002
 
 # InfiniBand Architecture Specification 9.7.5.2.8: the RNR timers, in units of 10 us
-RNR_UNITS = (65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192,
-             12288, 16384, 24576, 32768, 49152)
+RNR_UNITS = (65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768,
+             1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152)
 FOREVER = 7
 
 
 class Engine:
-    """All functions of a wire. @slow: by how much the guest is slower than a real machine, for times that the verbs give."""
+    """All functions of a wire. @slow: by how much the guest is slower than a real machine, for
+    times that the verbs give."""
 
     def __init__(self, slow=1):
         self.slow = slow

@@ -9,15 +9,18 @@ VENDOR, DEVICE, SUBSYSTEM = 0x15b3, 0x1003, 0x0055
 OUI = 0x0002c9
 VECTORS = 16
 REGISTERS_SIZE, DOORBELLS_SIZE, CONFIG_SIZE = 1 << 20, 8 << 20, 256
-HCR, RESET_REGISTER, MSIX_TABLE, MSIX_PENDING, CLEAR_INTERRUPT, ERROR_BUFFER = 0x80680, 0xf0010, 0x7c000, 0x7d000, 0xf00d8, 0x1f000
+HCR, RESET_REGISTER, MSIX_TABLE = 0x80680, 0xf0010, 0x7c000
+MSIX_PENDING, CLEAR_INTERRUPT, ERROR_BUFFER = 0x7d000, 0xf00d8, 0x1f000
 
-# A vendor specific capability of ours. A write of TYPE << 24 | NUMBER raises that event, as MLX4_EVENT_TYPE_* count them. After a write of
-# KIND << 24 | INDEX the answer is the number of that QP (0), CQ (1) or SRQ (2), or all ones when there are no more. A write of 0 to the switch
-# takes XRC from the limits that the driver reads next, 1 gives it back.
+# A vendor specific capability of ours. A write of TYPE << 24 | NUMBER raises that event, as
+# MLX4_EVENT_TYPE_* count them. After a write of KIND << 24 | INDEX the answer is the number of that
+# QP (0), CQ (1) or SRQ (2), or all ones when there are no more. A write of 0 to the switch takes
+# XRC from the limits that the driver reads next, 1 gives it back.
 RAISE_EVENT, ASK_OBJECT, ANSWER, XRC_SWITCH = 0xb4, 0xb8, 0xbc, 0xc0
 
 # include/linux/mlx4/device.h: MLX4_DEV_CAP_FLAG_*, MLX4_DEV_CAP_FLAG2_* as fw.c finds them
-RC_UC_UD, XRC, BAD_PKEY_COUNTER, BAD_QKEY_COUNTER, WINDOWS, APM, ATOMIC = 0x7, 1 << 3, 1 << 8, 1 << 9, 1 << 16, 1 << 17, 1 << 18
+RC_UC_UD, XRC, BAD_PKEY_COUNTER, BAD_QKEY_COUNTER = 0x7, 1 << 3, 1 << 8, 1 << 9
+WINDOWS, APM, ATOMIC = 1 << 16, 1 << 17, 1 << 18
 SOFTWARE_CQ_INIT = 1 << 23
 
 LINK_4X, LINK_UP, QDR, MTU_4096 = 2, 5, 4, 5
@@ -31,7 +34,8 @@ CAPABILITIES = 0x02514868  # of the port (InfiniBand Architecture Specification 
 def config_space():
     """PCI configuration: PCI Express capability, MSI-X, and the one of ours."""
     data = bytearray(CONFIG_SIZE)
-    struct.pack_into("<HHHHBBBBBBBB", data, 0x00, VENDOR, DEVICE, 0, 0x10, 0, 0, 0x80, 0x02, 0, 0, 0, 0)
+    struct.pack_into("<HHHHBBBBBBBB", data, 0x00, VENDOR, DEVICE, 0, 0x10, 0, 0, 0x80, 0x02, 0, 0,
+                     0, 0)
     struct.pack_into("<I", data, 0x10, 0x4)  # 64 bits, not prefetchable
     struct.pack_into("<I", data, 0x18, 0xc)
     struct.pack_into("<HH", data, 0x2c, VENDOR, SUBSYSTEM)
@@ -45,24 +49,30 @@ def config_space():
 
 
 def query_fw():
-    return QUERY_FW.build(pages=16, major=2, subminor=5000, minor=42, interface=3, log_max_commands=4, clear_interrupt=CLEAR_INTERRUPT,
+    return QUERY_FW.build(pages=16, major=2, subminor=5000, minor=42, interface=3,
+                          log_max_commands=4, clear_interrupt=CLEAR_INTERRUPT,
                           error_buffer=ERROR_BUFFER, error_size=16)
 
 
 def query_dev_cap(has_xrc=True):
     return QUERY_DEV_CAP.build(
-        log_max_srq_size=14, log_max_qp_size=14, log_reserved_qps=6, log_max_qps=18, log_reserved_srqs=6, log_max_srqs=16, log_max_cq_size=22,
-        log_reserved_cqs=7, log_max_cqs=16, log_max_mpts=19, log_reserved_eqs=3, log_max_eqs=9, log_reserved_mtts=4, log_reserved_mrws=7,
-        log_max_requests=7, log_max_responses=4, log_max_rdma=24, ack_delay=15, ports=1, log_max_message=30, rates=0xffff,
-        flags=RC_UC_UD | XRC * has_xrc | BAD_PKEY_COUNTER | BAD_QKEY_COUNTER | WINDOWS | APM | ATOMIC, reserved_uars=2, log_uar_megabytes=3, log_page_size=12,
-        max_sq_sge=32, max_sq_wqe=1008, max_rq_sge=32, max_rq_wqe=512, log_max_group_members=8, log_max_groups=13, log_max_pds=15,
-        log_max_xrcds=16, flags2=SOFTWARE_CQ_INIT, rdmarc_bytes=32, qpc_bytes=256, auxc_bytes=128, altc_bytes=64, eqc_bytes=64, cqc_bytes=64,
-        srqc_bytes=64, cmpt_bytes=64, mtt_bytes=8, dmpt_bytes=64, max_icm=1 << 36)
+        log_max_srq_size=14, log_max_qp_size=14, log_reserved_qps=6, log_max_qps=18,
+        log_reserved_srqs=6, log_max_srqs=16, log_max_cq_size=22, log_reserved_cqs=7,
+        log_max_cqs=16, log_max_mpts=19, log_reserved_eqs=3, log_max_eqs=9, log_reserved_mtts=4,
+        log_reserved_mrws=7, log_max_requests=7, log_max_responses=4, log_max_rdma=24, ack_delay=15,
+        ports=1, log_max_message=30, rates=0xffff, flags=RC_UC_UD | XRC * has_xrc |
+        BAD_PKEY_COUNTER | BAD_QKEY_COUNTER | WINDOWS | APM | ATOMIC, reserved_uars=2,
+        log_uar_megabytes=3, log_page_size=12, max_sq_sge=32, max_sq_wqe=1008, max_rq_sge=32,
+        max_rq_wqe=512, log_max_group_members=8, log_max_groups=13, log_max_pds=15,
+        log_max_xrcds=16, flags2=SOFTWARE_CQ_INIT, rdmarc_bytes=32, qpc_bytes=256, auxc_bytes=128,
+        altc_bytes=64, eqc_bytes=64, cqc_bytes=64, srqc_bytes=64, cmpt_bytes=64, mtt_bytes=8,
+        dmpt_bytes=64, max_icm=1 << 36)
 
 
 def query_port():
-    return QUERY_PORT.build(up=1, types=INFINIBAND, mtu=MTU_4096, ethernet_mtu=1500, width=3, log_gids=LOG_GIDS, log_pkeys=LOG_PKEYS, log_macs=7,
-                            log_vlans=7, vls=4, mac=OUI << 24 | 1)
+    return QUERY_PORT.build(up=1, types=INFINIBAND, mtu=MTU_4096, ethernet_mtu=1500, width=3,
+                            log_gids=LOG_GIDS, log_pkeys=LOG_PKEYS, log_macs=7, log_vlans=7, vls=4,
+                            mac=OUI << 24 | 1)
 
 
 def node_guid(lid):
@@ -71,13 +81,16 @@ def node_guid(lid):
 
 def node_info(lid):
     guid = node_guid(lid)
-    return NODE_INFO.build(base_version=1, class_version=1, type=1, ports=1, system_guid=guid, node_guid=guid, port_guid=guid + 1,
-                           partitions=1 << LOG_PKEYS, device=DEVICE, local_port=1, vendor=OUI)
+    return NODE_INFO.build(base_version=1, class_version=1, type=1, ports=1, system_guid=guid,
+                           node_guid=guid, port_guid=guid + 1, partitions=1 << LOG_PKEYS,
+                           device=DEVICE, local_port=1, vendor=OUI)
 
 
 def port_info(lid):
     """Active: no subnet manager is needed."""
-    return PORT_INFO.build(gid_prefix=DEFAULT_PREFIX, lid=lid, sm_lid=1, capabilities=CAPABILITIES, local_port=1, width_enabled=3,
-                           width_supported=3, width_active=LINK_4X, speed_supported=7, state=ACTIVE, physical=LINK_UP, down_default=2,
-                           speed_active=QDR, speed_enabled=7, mtu=MTU_4096, vls=4, mtu_cap=MTU_4096, operational_vls=4, guids=1 << LOG_GIDS,
-                           subnet_timeout=18, response_time=16)
+    return PORT_INFO.build(gid_prefix=DEFAULT_PREFIX, lid=lid, sm_lid=1, capabilities=CAPABILITIES,
+                           local_port=1, width_enabled=3, width_supported=3, width_active=LINK_4X,
+                           speed_supported=7, state=ACTIVE, physical=LINK_UP, down_default=2,
+                           speed_active=QDR, speed_enabled=7, mtu=MTU_4096, vls=4, mtu_cap=MTU_4096,
+                           operational_vls=4, guids=1 << LOG_GIDS, subnet_timeout=18,
+                           response_time=16)

@@ -16,7 +16,8 @@ class Keys:
         self.function = function
 
     def views(self, pd, segment, access):
-        """Views of the memory of @segment (bytes, key, address); None if the key does not open it."""
+        """Views of the memory of @segment (bytes, key, address); None if the key does not open
+        it."""
         size, key, address = segment
         region = self._find(key)
         if not region or region.pd != pd or region.access & access != access:
@@ -26,7 +27,8 @@ class Keys:
                 return [self.function.guest.view(address, size)]
             if address < region.start or address + size > region.start + region.length:
                 return None
-            return list(region.pages.pieces(address - (region.start & -(1 << region.log_page)), size))
+            return list(
+                region.pages.pieces(address - (region.start & -(1 << region.log_page)), size))
         except Fault:
             return None
 
@@ -43,7 +45,8 @@ class Keys:
 
 
 class Table(Keys):
-    """The table of regions lies in context memory, where the driver changes it after HW2SW_MPT and says so with SYNC_TPT."""
+    """The table of regions lies in context memory, where the driver changes it after HW2SW_MPT and
+    says so with SYNC_TPT."""
 
     def __init__(self, function, base, log_count):
         super().__init__(function)
@@ -77,7 +80,8 @@ class Table(Keys):
                 region = MPT.parse(self.function.icm.read(self._address(index), MPT.size))
             except Fault:
                 return None
-            region.pages = Translation(self.function.icm, self.function.mtt_base + region.mtt, region.log_page)
+            region.pages = Translation(self.function.icm, self.function.mtt_base + region.mtt,
+                                       region.log_page)
             self.known[slot] = region
         region = self.known[slot]
         return region if region.key == index and region.owner == HARDWARE else None

@@ -18,7 +18,8 @@ class Field:
         if value & ~self.bits:
             raise ValueError(f"{value:#x} does not fit into {self.bits:#x}")
         old = int.from_bytes(data[self.offset:self.end], "big") & ~(self.bits << self.shift)
-        data[self.offset:self.end] = (old | value << self.shift).to_bytes(self.end - self.offset, "big")
+        data[self.offset:self.end] = (old | value << self.shift).to_bytes(
+            self.end - self.offset, "big")
 
 
 class Layout:

@@ -1,35 +1,46 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """What mlx4_core, mlx4_ib and libmlx4 write into memory and read from it.
 
-Above each table stands where Linux has these facts; file names are relative to drivers/net/ethernet/mellanox/mlx4.
+Above each table stands where Linux has these facts; file names are relative to
+drivers/net/ethernet/mellanox/mlx4.
 """
 
 from layout import Layout
 
 # cmd.c: HCR_*
-HCR = Layout(0x1c, in_param=(0x00, 8), in_modifier=(0x08, 4), out_param=(0x0c, 8), token=(0x14, 2), status=(0x18, 1),
-             go=(0x18, 4, 23, 1), event=(0x18, 4, 22, 1), toggle=(0x18, 4, 21, 1), op_modifier=(0x18, 4, 12, 4), opcode=(0x18, 4, 0, 12))
+HCR = Layout(0x1c, in_param=(0x00, 8), in_modifier=(0x08, 4), out_param=(0x0c, 8), token=(0x14, 2),
+             status=(0x18, 1), go=(0x18, 4, 23, 1), event=(0x18, 4, 22, 1), toggle=(0x18, 4, 21, 1),
+             op_modifier=(0x18, 4, 12, 4), opcode=(0x18, 4, 0, 12))
 
 # fw.c: QUERY_FW_*
-QUERY_FW = Layout(0x100, pages=(0x00, 2), major=(0x02, 2), subminor=(0x04, 2), minor=(0x06, 2), interface=(0x0a, 2), log_max_commands=(0x0f, 1),
-                  clear_interrupt=(0x20, 8), error_buffer=(0x30, 8), error_size=(0x38, 4))
+QUERY_FW = Layout(0x100, pages=(0x00, 2), major=(0x02, 2), subminor=(0x04, 2), minor=(0x06, 2),
+                  interface=(0x0a, 2), log_max_commands=(0x0f, 1), clear_interrupt=(0x20, 8),
+                  error_buffer=(0x30, 8), error_size=(0x38, 4))
 
 # fw.c: QUERY_DEV_CAP_*
 QUERY_DEV_CAP = Layout(
-    0x100, log_max_srq_size=(0x10, 1), log_max_qp_size=(0x11, 1), log_reserved_qps=(0x12, 1), log_max_qps=(0x13, 1),
-    log_reserved_srqs=(0x14, 1, 4, 4), log_max_srqs=(0x15, 1), log_max_cq_size=(0x19, 1), log_reserved_cqs=(0x1a, 1), log_max_cqs=(0x1b, 1),
-    log_max_mpts=(0x1d, 1), log_reserved_eqs=(0x1e, 1), log_max_eqs=(0x1f, 1), log_reserved_mtts=(0x20, 1, 4, 4),
-    log_reserved_mrws=(0x22, 1), log_max_requests=(0x29, 1), log_max_responses=(0x2b, 1), log_max_rdma=(0x2f, 1), ack_delay=(0x35, 1),
-    ports=(0x37, 1), log_max_message=(0x38, 1), rates=(0x3c, 2), flags=(0x44, 4), reserved_uars=(0x48, 1, 4, 4), log_uar_megabytes=(0x49, 1),
-    log_page_size=(0x4b, 1), max_sq_sge=(0x51, 1), max_sq_wqe=(0x52, 2), max_rq_sge=(0x55, 1), max_rq_wqe=(0x56, 2),
-    log_max_group_members=(0x61, 1), log_max_groups=(0x63, 1), reserved_pds=(0x64, 1, 4, 4), log_max_pds=(0x65, 1),
-    reserved_xrcds=(0x66, 1, 4, 4), log_max_xrcds=(0x67, 1), flags2=(0x70, 4), rdmarc_bytes=(0x80, 2), qpc_bytes=(0x82, 2), auxc_bytes=(0x84, 2),
-    altc_bytes=(0x86, 2), eqc_bytes=(0x88, 2), cqc_bytes=(0x8a, 2), srqc_bytes=(0x8c, 2), cmpt_bytes=(0x8e, 2), mtt_bytes=(0x90, 2),
-    dmpt_bytes=(0x92, 2), max_icm=(0xa0, 8))
+    0x100, log_max_srq_size=(0x10, 1), log_max_qp_size=(0x11, 1), log_reserved_qps=(0x12, 1),
+    log_max_qps=(0x13, 1), log_reserved_srqs=(0x14, 1, 4, 4), log_max_srqs=(0x15, 1),
+    log_max_cq_size=(0x19, 1), log_reserved_cqs=(0x1a, 1), log_max_cqs=(0x1b,
+                                                                        1), log_max_mpts=(0x1d, 1),
+    log_reserved_eqs=(0x1e, 1), log_max_eqs=(0x1f, 1), log_reserved_mtts=(0x20, 1, 4, 4),
+    log_reserved_mrws=(0x22, 1), log_max_requests=(0x29, 1), log_max_responses=(0x2b, 1),
+    log_max_rdma=(0x2f, 1), ack_delay=(0x35, 1), ports=(0x37, 1), log_max_message=(0x38, 1),
+    rates=(0x3c, 2), flags=(0x44, 4), reserved_uars=(0x48, 1, 4, 4), log_uar_megabytes=(0x49, 1),
+    log_page_size=(0x4b, 1), max_sq_sge=(0x51, 1), max_sq_wqe=(0x52, 2), max_rq_sge=(0x55, 1),
+    max_rq_wqe=(0x56, 2), log_max_group_members=(0x61, 1), log_max_groups=(0x63, 1),
+    reserved_pds=(0x64, 1, 4, 4), log_max_pds=(0x65, 1), reserved_xrcds=(0x66, 1, 4, 4),
+    log_max_xrcds=(0x67, 1), flags2=(0x70, 4), rdmarc_bytes=(0x80, 2), qpc_bytes=(0x82, 2),
+    auxc_bytes=(0x84, 2), altc_bytes=(0x86, 2), eqc_bytes=(0x88, 2), cqc_bytes=(0x8a, 2),
+    srqc_bytes=(0x8c, 2), cmpt_bytes=(0x8e, 2), mtt_bytes=(0x90, 2), dmpt_bytes=(0x92,
+                                                                                 2), max_icm=(0xa0,
+                                                                                              8))
 
 # fw.c: QUERY_PORT_*
-QUERY_PORT = Layout(0x100, up=(0x00, 1, 7, 1), types=(0x00, 1, 0, 2), mtu=(0x01, 1), ethernet_mtu=(0x02, 2), width=(0x06, 1),
-                    log_gids=(0x07, 1, 4, 4), log_pkeys=(0x07, 1, 0, 4), log_macs=(0x0a, 1, 0, 4), log_vlans=(0x0a, 1, 4, 4), vls=(0x0b, 1), mac=(0x10, 8))
+QUERY_PORT = Layout(0x100, up=(0x00, 1, 7, 1), types=(0x00, 1, 0, 2), mtu=(0x01, 1),
+                    ethernet_mtu=(0x02, 2), width=(0x06, 1), log_gids=(0x07, 1, 4, 4),
+                    log_pkeys=(0x07, 1, 0, 4), log_macs=(0x0a, 1, 0, 4), log_vlans=(0x0a, 1, 4, 4),
+                    vls=(0x0b, 1), mac=(0x10, 8))
 
 # fw.c: INIT_HCA_*
 INIT_HCA = Layout(0x200, dmpt_base=(0xf0, 8), log_mpts=(0xfb, 1), mtt_base=(0x100, 8))
@@ -37,17 +48,25 @@ INIT_HCA = Layout(0x200, dmpt_base=(0xf0, 8), log_mpts=(0xfb, 1), mtt_base=(0x10
 # fw.c: mlx4_map_cmd. The low bits of the address tell how large the chunk is.
 ICM_CHUNK = Layout(16, virtual=(0, 8), physical=(8, 8, 12), log_pages=(8, 8, 0, 12))
 
-# mlx4.h: mlx4_eq_context, mlx4_cq_context, mlx4_srq_context, mlx4_mpt_entry; the second three are padded to what the table holds
-EQ = Layout(0x40, log_size=(0x0c, 1), vector=(0x17, 1), log_page=(0x18, 1, 0, 6), mtt=(0x18, 8, 0, 40))
-CQ = Layout(0x40, log_size=(0x0c, 1, 0, 5), eqn=(0x17, 1), log_page=(0x18, 1, 0, 6), mtt=(0x18, 8, 0, 40), record=(0x38, 8))
-SRQ = Layout(0x40, log_size=(0x00, 1, 0, 4), log_stride=(0x04, 1, 0, 3), xrcd=(0x06, 2), cqn=(0x08, 4, 0, 24), log_page=(0x10, 1, 0, 6),
-             mtt=(0x10, 8, 0, 40), pd=(0x18, 4, 0, 24), limit=(0x1c, 2), record=(0x28, 8))
-MPT = Layout(0x40, owner=(0x00, 1, 4, 4), physical=(0x00, 4, 9, 1), access=(0x00, 4, 10, 6), key=(0x08, 4), pd=(0x0c, 4, 0, 17), start=(0x10, 8),
-             length=(0x18, 8), mtt=(0x2c, 8), log_page=(0x38, 4))
+# mlx4.h: mlx4_eq_context, mlx4_cq_context, mlx4_srq_context, mlx4_mpt_entry; the second three are
+# padded to what the table holds
+EQ = Layout(0x40, log_size=(0x0c, 1), vector=(0x17, 1), log_page=(0x18, 1, 0, 6),
+            mtt=(0x18, 8, 0, 40))
+CQ = Layout(0x40, log_size=(0x0c, 1, 0, 5), eqn=(0x17, 1), log_page=(0x18, 1, 0, 6),
+            mtt=(0x18, 8, 0, 40), record=(0x38, 8))
+SRQ = Layout(0x40, log_size=(0x00, 1, 0, 4), log_stride=(0x04, 1, 0, 3), xrcd=(0x06, 2),
+             cqn=(0x08, 4, 0, 24), log_page=(0x10, 1, 0, 6), mtt=(0x10, 8, 0, 40),
+             pd=(0x18, 4, 0, 24), limit=(0x1c, 2), record=(0x28, 8))
+MPT = Layout(0x40, owner=(0x00, 1, 4, 4), physical=(0x00, 4, 9, 1), access=(0x00, 4, 10, 6),
+             key=(0x08, 4), pd=(0x0c, 4, 0, 17), start=(0x10, 8), length=(0x18, 8), mtt=(0x2c, 8),
+             log_page=(0x38, 4))
 
 # include/linux/mlx4/qp.h: mlx4_qp_path, mlx4_qp_context
-PATH = {"fl": (0, 3), "pkey_index": (3, 1), "counter": (4, 1), "grh_mylmc": (5, 1), "rlid": (6, 2), "ackto": (8, 1), "mgid_index": (9, 1),
-        "rate": (10, 1), "hop_limit": (11, 1), "tclass": (12, 4), "rgid": (16, 16), "sched_queue": (32, 1), "rest": (33, 11)}
+PATH = {
+    "fl": (0, 3), "pkey_index": (3, 1), "counter": (4, 1), "grh_mylmc": (5, 1), "rlid": (6, 2),
+    "ackto": (8, 1), "mgid_index": (9, 1), "rate": (10, 1), "hop_limit": (11, 1), "tclass": (12, 4),
+    "rgid": (16, 16), "sched_queue": (32, 1), "rest": (33, 11)
+}
 PRIMARY, ALTERNATE = 0x18, 0x44
 
 
@@ -56,43 +75,56 @@ def _path(prefix, at):
 
 
 QP = Layout(
-    0xf8, state=(0x00, 4, 28, 4), service=(0x00, 4, 16, 8), migration=(0x00, 4, 11, 2), pd=(0x04, 4, 0, 24), mtu=(0x08, 1, 5, 3),
-    log_message=(0x08, 1, 0, 5), log_rq=(0x09, 1, 3, 4), log_rq_stride=(0x09, 1, 0, 3), log_sq=(0x0a, 1, 3, 4), log_sq_stride=(0x0a, 1, 0, 3),
-    remote_qpn=(0x14, 4, 0, 24), **_path("primary", PRIMARY), **_path("alternate", ALTERNATE), max_reads=(0x70, 4, 21, 3),
-    retry_count=(0x70, 4, 16, 3), rnr_retry=(0x70, 4, 13, 3), send_psn=(0x78, 4, 0, 24), send_cqn=(0x7c, 4, 0, 24), max_dest_reads=(0x90, 4, 21, 3),
-    remote_read=(0x90, 4, 15, 1), remote_write=(0x90, 4, 14, 1), remote_atomic=(0x90, 4, 13, 1), rnr_timer=(0x94, 4, 24, 5),
-    receive_psn=(0x94, 4, 0, 24), xrcd=(0x98, 4, 0, 24), receive_cqn=(0x9c, 4, 0, 24), record=(0xa0, 8), qkey=(0xa8, 4), has_srq=(0xac, 4, 24, 1),
-    srqn=(0xac, 4, 0, 24), log_page=(0xc8, 1, 0, 6), mtt=(0xc8, 8, 0, 40))
+    0xf8, state=(0x00, 4, 28, 4), service=(0x00, 4, 16, 8), migration=(0x00, 4, 11, 2),
+    pd=(0x04, 4, 0, 24), mtu=(0x08, 1, 5, 3), log_message=(0x08, 1, 0, 5), log_rq=(0x09, 1, 3, 4),
+    log_rq_stride=(0x09, 1, 0, 3), log_sq=(0x0a, 1, 3, 4),
+    log_sq_stride=(0x0a, 1, 0, 3), remote_qpn=(0x14, 4, 0, 24), **_path("primary", PRIMARY),
+    **_path("alternate", ALTERNATE), max_reads=(0x70, 4, 21, 3), retry_count=(0x70, 4, 16, 3),
+    rnr_retry=(0x70, 4, 13, 3), send_psn=(0x78, 4, 0, 24), send_cqn=(0x7c, 4, 0, 24),
+    max_dest_reads=(0x90, 4, 21, 3), remote_read=(0x90, 4, 15, 1), remote_write=(0x90, 4, 14, 1),
+    remote_atomic=(0x90, 4, 13, 1), rnr_timer=(0x94, 4, 24, 5), receive_psn=(0x94, 4, 0, 24),
+    xrcd=(0x98, 4, 0, 24), receive_cqn=(0x9c, 4, 0, 24), record=(0xa0, 8), qkey=(0xa8, 4),
+    has_srq=(0xac, 4, 24, 1), srqn=(0xac, 4, 0, 24), log_page=(0xc8, 1, 0, 6), mtt=(0xc8, 8, 0, 40))
 
 # include/linux/mlx4/device.h: mlx4_eqe
-EQE = Layout(0x20, type=(0x01, 1), subtype=(0x03, 1), number=(0x04, 4), syndrome=(0x0f, 1), port=(0x0c, 4, 28, 4), token=(0x06, 2),
-             status=(0x0f, 1), out_param=(0x10, 8), owner=(0x1f, 1, 7, 1))
+EQE = Layout(0x20, type=(0x01, 1), subtype=(0x03, 1), number=(0x04, 4), syndrome=(0x0f, 1),
+             port=(0x0c, 4, 28, 4), token=(0x06, 2), status=(0x0f, 1), out_param=(0x10, 8),
+             owner=(0x1f, 1, 7, 1))
 
 # include/linux/mlx4/cq.h: mlx4_cqe, mlx4_err_cqe
-CQE = Layout(0x20, qpn=(0x00, 4), immediate=(0x04, 4), has_grh=(0x08, 4, 31, 1), remote=(0x08, 4, 0, 24), sl=(0x0c, 2, 12, 4), slid=(0x0e, 2),
-             bytes=(0x14, 4), index=(0x18, 2), vendor=(0x1a, 1), syndrome=(0x1b, 1), owner=(0x1f, 1, 7, 1), is_send=(0x1f, 1, 6, 1),
-             opcode=(0x1f, 1, 0, 5))
+CQE = Layout(0x20, qpn=(0x00, 4), immediate=(0x04, 4), has_grh=(0x08, 4, 31, 1),
+             remote=(0x08, 4, 0, 24), sl=(0x0c, 2, 12, 4), slid=(0x0e, 2), bytes=(0x14, 4),
+             index=(0x18, 2), vendor=(0x1a, 1), syndrome=(0x1b, 1), owner=(0x1f, 1, 7, 1),
+             is_send=(0x1f, 1, 6, 1), opcode=(0x1f, 1, 0, 5))
 
-# include/linux/mlx4/qp.h: mlx4_wqe_ctrl_seg, mlx4_wqe_raddr_seg, mlx4_wqe_atomic_seg, mlx4_wqe_datagram_seg with mlx4_av in it
-CONTROL = Layout(16, owner=(0, 4, 31, 1), opcode=(0, 4, 0, 5), units=(7, 1, 0, 6), srqn=(8, 4, 8), signalled=(8, 4, 2, 2), solicited=(8, 4, 1, 1),
-                 immediate=(12, 4))
+# include/linux/mlx4/qp.h: mlx4_wqe_ctrl_seg, mlx4_wqe_raddr_seg, mlx4_wqe_atomic_seg,
+# mlx4_wqe_datagram_seg with mlx4_av in it
+CONTROL = Layout(16, owner=(0, 4, 31, 1), opcode=(0, 4, 0, 5), units=(7, 1, 0, 6), srqn=(8, 4, 8),
+                 signalled=(8, 4, 2, 2), solicited=(8, 4, 1, 1), immediate=(12, 4))
 REMOTE = Layout(16, address=(0, 8), key=(8, 4))
 ATOMIC = Layout(16, swap_add=(0, 8), compare=(8, 8))
-DATAGRAM = Layout(48, pd=(0, 4, 0, 24), has_grh=(5, 1, 7, 1), dlid=(6, 2), hop_limit=(11, 1), sl=(12, 4, 28), flow=(12, 4, 0, 28), dgid=(16, 16),
-                  qpn=(32, 4, 0, 24), qkey=(36, 4))
+DATAGRAM = Layout(48, pd=(0, 4, 0, 24), has_grh=(5, 1, 7, 1), dlid=(6, 2), hop_limit=(11, 1),
+                  sl=(12, 4, 28), flow=(12, 4, 0, 28), dgid=(16, 16), qpn=(32, 4, 0, 24),
+                  qkey=(36, 4))
 
-# include/linux/mlx4/device.h: mlx4_mad_ifc. InfiniBand Architecture Specification 14.2: SMPs and their attributes
+# include/linux/mlx4/device.h: mlx4_mad_ifc. InfiniBand Architecture Specification 14.2: SMPs and
+# their attributes
 MAD = Layout(0x100, method=(3, 1), status=(4, 2), attribute=(16, 2), modifier=(20, 4))
-NODE_INFO = Layout(64, base_version=(0, 1), class_version=(1, 1), type=(2, 1), ports=(3, 1), system_guid=(4, 8), node_guid=(12, 8),
-                   port_guid=(20, 8), partitions=(28, 2), device=(30, 2), revision=(32, 4), local_port=(36, 1), vendor=(37, 3))
-PORT_INFO = Layout(64, gid_prefix=(8, 8), lid=(16, 2), sm_lid=(18, 2), capabilities=(20, 4), local_port=(28, 1), width_enabled=(29, 1),
-                   width_supported=(30, 1), width_active=(31, 1), speed_supported=(32, 1, 4, 4), state=(32, 1, 0, 4), physical=(33, 1, 4, 4),
-                   down_default=(33, 1, 0, 4), speed_active=(35, 1, 4, 4), speed_enabled=(35, 1, 0, 4), mtu=(36, 1, 4, 4), vls=(37, 1, 4, 4),
-                   mtu_cap=(41, 1, 0, 4), operational_vls=(43, 1, 4, 4), guids=(50, 1), subnet_timeout=(51, 1, 0, 5), response_time=(52, 1, 0, 5))
+NODE_INFO = Layout(64, base_version=(0, 1), class_version=(1, 1), type=(2, 1), ports=(3, 1),
+                   system_guid=(4, 8), node_guid=(12, 8), port_guid=(20, 8), partitions=(28, 2),
+                   device=(30, 2), revision=(32, 4), local_port=(36, 1), vendor=(37, 3))
+PORT_INFO = Layout(64, gid_prefix=(8, 8), lid=(16, 2), sm_lid=(18, 2), capabilities=(20, 4),
+                   local_port=(28, 1), width_enabled=(29, 1), width_supported=(30, 1),
+                   width_active=(31, 1), speed_supported=(32, 1, 4, 4), state=(32, 1, 0, 4),
+                   physical=(33, 1, 4, 4), down_default=(33, 1, 0, 4), speed_active=(35, 1, 4, 4),
+                   speed_enabled=(35, 1, 0, 4), mtu=(36, 1, 4, 4), vls=(37, 1, 4, 4),
+                   mtu_cap=(41, 1, 0, 4), operational_vls=(43, 1, 4, 4), guids=(50, 1),
+                   subnet_timeout=(51, 1, 0, 5), response_time=(52, 1, 0, 5))
 
 # InfiniBand Architecture Specification 7 to 9, in the order in which packets carry them
 LRH = Layout(8, sl=(1, 1, 4, 4), next=(1, 1, 0, 2), dlid=(2, 2), slid=(6, 2))
-GRH = Layout(40, version=(0, 4, 28), flow=(0, 4, 0, 28), length=(4, 2), next=(6, 1), hop_limit=(7, 1), sgid=(8, 16), dgid=(24, 16))
+GRH = Layout(40, version=(0, 4, 28), flow=(0, 4, 0, 28), length=(4, 2), next=(6, 1),
+             hop_limit=(7, 1), sgid=(8, 16), dgid=(24, 16))
 BTH = Layout(12, opcode=(0, 1), solicited=(1, 1, 7, 1), qpn=(4, 4, 0, 24))
 DETH = Layout(8, qkey=(0, 4), qpn=(4, 4, 0, 24))
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""MAD_IFC: the driver asks its own adapter as a subnet manager would (InfiniBand Architecture Specification 14.2.5)."""
+"""MAD_IFC: the driver asks its own adapter as a subnet manager would (InfiniBand Architecture
+Specification 14.2.5)."""
 
 import identity
 from layouts import MAD
@@ -25,19 +26,24 @@ class Answers:
         return identity.node_info(self.lid)
 
     def _guids(self, modifier):
-        return (identity.node_guid(self.lid) + 1 if not modifier else 0).to_bytes(8, "big").ljust(DATA_SIZE, b"\0")
+        return (identity.node_guid(self.lid) + 1 if not modifier else 0).to_bytes(8, "big").ljust(
+            DATA_SIZE, b"\0")
 
     def _port(self, _modifier):
         return identity.port_info(self.lid)
 
     @staticmethod
     def _pkeys(modifier):
-        return (FULL_MEMBER if not modifier & 0xffff else 0).to_bytes(2, "big").ljust(DATA_SIZE, b"\0")
+        return (FULL_MEMBER if not modifier & 0xffff else 0).to_bytes(2, "big").ljust(
+            DATA_SIZE, b"\0")
 
     def answer(self, question):
         reply = bytearray(question[:MAD.size])
         asked = MAD.parse(reply)
-        handler = {NODE_DESCRIPTION: Answers._describe, NODE_INFO: Answers._node, GUID_INFO: Answers._guids, PORT_INFO: Answers._port}
+        handler = {
+            NODE_DESCRIPTION: Answers._describe, NODE_INFO: Answers._node,
+            GUID_INFO: Answers._guids, PORT_INFO: Answers._port
+        }
         if asked.attribute in handler:
             data, status = handler[asked.attribute](self, asked.modifier), 0
         elif asked.attribute == PKEY_TABLE:

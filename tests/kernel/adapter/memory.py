@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The guest's memory as the adapter reaches it: by DMA, through its context memory (ICM), through translation tables (MTT)."""
+"""The guest's memory as the adapter reaches it: by DMA, through its context memory (ICM), through
+translation tables (MTT)."""
 
 import bisect
 import mmap
@@ -21,7 +22,10 @@ class Guest:
         self.maps.append((address, size, memoryview(mmap.mmap(fd, size, offset=offset))))
 
     def remove(self, address, size):
-        self.maps = [row for row in self.maps if not (address <= row[0] and row[0] + row[1] <= address + size)]
+        self.maps = [
+            row for row in self.maps
+            if not (address <= row[0] and row[0] + row[1] <= address + size)
+        ]
 
     def view(self, address, size):
         """@size bytes that can be read and written in place."""
@@ -32,7 +36,8 @@ class Guest:
 
 
 class Icm:
-    """Context memory: the driver lends pages and tells where in the adapter's own address space they lie."""
+    """Context memory: the driver lends pages and tells where in the adapter's own address space
+    they lie."""
 
     def __init__(self, guest):
         self.guest = guest

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Queue pairs: their context, what each transition takes over from the driver's, and their send queue."""
+"""Queue pairs: their context, what each transition takes over from the driver's, and their send
+queue."""
 
 from types import SimpleNamespace
 
@@ -12,17 +13,33 @@ RESET, INIT, RTR, RTS, SQER, SQD, ERR, DRAINING = range(8)
 RECEIVING = (RTR, RTS, SQER, SQD, DRAINING)
 RC, UC, UD, XRC, MLX = 0, 1, 3, 6, 7
 
-PRIMARY_PATH = [f"primary_{name}" for name in PATH if name not in ("pkey_index", "ackto", "counter")]
+PRIMARY_PATH = [
+    f"primary_{name}" for name in PATH if name not in ("pkey_index", "ackto", "counter")
+]
 ALTERNATE_PATH = [f"alternate_{name}" for name in PATH]
 
 # include/linux/mlx4/qp.h: mlx4_qp_optpar: by bit, what the driver may change
 OPTIONAL = {
-    0: ALTERNATE_PATH, 1: ["remote_read"], 2: ["remote_atomic"], 3: ["remote_write"], 4: ["primary_pkey_index"], 5: ["qkey"], 6: ["rnr_timer"],
-    7: PRIMARY_PATH, 8: ["max_reads"], 9: ["max_dest_reads"], 10: ["migration"], 12: ["retry_count"], 13: ["rnr_retry"], 14: ["primary_ackto"],
-    16: ["primary_sched_queue"], 20: ["primary_counter"],
+    0: ALTERNATE_PATH,
+    1: ["remote_read"],
+    2: ["remote_atomic"],
+    3: ["remote_write"],
+    4: ["primary_pkey_index"],
+    5: ["qkey"],
+    6: ["rnr_timer"],
+    7: PRIMARY_PATH,
+    8: ["max_reads"],
+    9: ["max_dest_reads"],
+    10: ["migration"],
+    12: ["retry_count"],
+    13: ["rnr_retry"],
+    14: ["primary_ackto"],
+    16: ["primary_sched_queue"],
+    20: ["primary_counter"],
 }
 
-# include/linux/mlx4/cmd.h: MLX4_CMD_*_QP: from which states to which, and what is taken over whatever the optional bits say
+# include/linux/mlx4/cmd.h: MLX4_CMD_*_QP: from which states to which, and what is taken over
+# whatever the optional bits say
 TRANSITIONS = {
     0x19: ((RESET,), INIT, list(QP.fields)),
     0x2d: ((INIT,), INIT, []),
@@ -37,7 +54,8 @@ TRANSITIONS = {
 }
 
 # include/linux/mlx4/device.h: MLX4_OPCODE_*
-NOP, WRITE, WRITE_IMMEDIATE, SEND, SEND_IMMEDIATE, READ, COMPARE_SWAP, FETCH_ADD = 0x00, 0x08, 0x09, 0x0a, 0x0b, 0x10, 0x11, 0x12
+NOP, WRITE, WRITE_IMMEDIATE, SEND = 0x00, 0x08, 0x09, 0x0a
+SEND_IMMEDIATE, READ, COMPARE_SWAP, FETCH_ADD = 0x0b, 0x10, 0x11, 0x12
 ATOMICS = (COMPARE_SWAP, FETCH_ADD)
 INLINE = 1 << 31
 TARGET = 1 << 23  # in the number of an XRC receive QP
@@ -50,7 +68,8 @@ def gather_list(data, at, end):
         size = int.from_bytes(data[at:at + 4], "big")
         if not size & INLINE or size == INLINE:
             if size != INLINE:
-                found.append((size, int.from_bytes(data[at + 4:at + 8], "big"), int.from_bytes(data[at + 8:at + 16], "big")))
+                found.append((size, int.from_bytes(
+                    data[at + 4:at + 8], "big"), int.from_bytes(data[at + 8:at + 16], "big")))
             at += 16
             continue
         size &= ~INLINE
@@ -105,7 +124,9 @@ class QueuePair:
         if state == RESET:
             self.reset()
             return True
-        names = taken + [name for bit, row in self.optional.items() if optional >> bit & 1 for name in row]
+        names = taken + [
+            name for bit, row in self.optional.items() if optional >> bit & 1 for name in row
+        ]
         self.data = self.layout.merge(self.query(), data, self.layout.mask(names))
         fresh = self.state == RESET
         self.state = state
@@ -116,20 +137,23 @@ class QueuePair:
 
     def query(self):
         data = bytearray(self.data)
-        self.layout.put(data, state=self.state, send_psn=self.context.send_psn, receive_psn=self.context.receive_psn)
+        self.layout.put(data, state=self.state, send_psn=self.context.send_psn,
+                        receive_psn=self.context.receive_psn)
         return data
 
     def find_rings(self):
         """Of both queues in the buffer, the one with the larger entries is the first."""
         context = self.context
-        pages = Translation(self.function.icm, self.function.mtt_base + context.mtt, context.log_page + 12)
+        pages = Translation(self.function.icm, self.function.mtt_base + context.mtt,
+                            context.log_page + 12)
         send, receive = 16 << context.log_sq_stride, 16 << context.log_rq_stride
         first = receive > send
         has_receives = bool(context.record) and not context.has_srq and context.service != XRC
         before = receive << context.log_rq if has_receives and first else 0
         self.send_ring = Ring(pages, 1 << context.log_sq, send, before)
         if has_receives:
-            slots = Ring(pages, 1 << context.log_rq, receive, 0 if first else send << context.log_sq)
+            slots = Ring(pages, 1 << context.log_rq, receive,
+                         0 if first else send << context.log_sq)
             self.receives = ReceiveQueue(self.function, context.record, slots)
 
     def request(self):
@@ -141,7 +165,8 @@ class QueuePair:
 
     def parse(self, data, at):
         """A request; what follows its head begins @at. It takes @slots of the ring."""
-        request = SimpleNamespace(**vars(self.control.parse(data)), key=0, address=0, atomic=None, datagram=None, slots=1)
+        request = SimpleNamespace(**vars(self.control.parse(data)), key=0, address=0, atomic=None,
+                                  datagram=None, slots=1)
         if self.context.service == UD:
             request.datagram = self.datagram.parse(data[at:])
             at += self.datagram.size
@@ -168,8 +193,10 @@ class QueuePair:
         if not cq or not (request.signalled or syndrome):
             return True
         if syndrome:
-            return cq.post(True, qpn=self.number, index=index & 0xffff, syndrome=syndrome, is_send=1, opcode=CQE_ERROR)
-        return cq.post(False, qpn=self.number, bytes=size, index=index & 0xffff, is_send=1, opcode=request.opcode)
+            return cq.post(True, qpn=self.number, index=index & 0xffff, syndrome=syndrome,
+                           is_send=1, opcode=CQE_ERROR)
+        return cq.post(False, qpn=self.number, bytes=size, index=index & 0xffff, is_send=1,
+                       opcode=request.opcode)
 
     def flush(self):
         """What is in the queues of a QP in the error state comes back."""

@@ -4,13 +4,16 @@
 from layouts import CQE, EQE
 
 # include/linux/mlx4/device.h: MLX4_EVENT_TYPE_*
-EVENT_COMPLETION, EVENT_ESTABLISHED, EVENT_DRAINED, EVENT_CQ_ERROR, EVENT_PORT, EVENT_COMMAND = 0x00, 0x02, 0x03, 0x04, 0x09, 0x0a
+EVENT_COMPLETION, EVENT_ESTABLISHED, EVENT_DRAINED = 0x00, 0x02, 0x03
+EVENT_CQ_ERROR, EVENT_PORT, EVENT_COMMAND = 0x04, 0x09, 0x0a
 EVENT_BAD_REQUEST, EVENT_ACCESS_ERROR, EVENT_LAST_WQE, EVENT_SRQ_LIMIT = 0x10, 0x11, 0x13, 0x14
 CQ_OVERRUN = 1
 
-# include/linux/mlx4/cq.h: MLX4_CQE_SYNDROME_*; and the opcodes of errors and of the last entry before a resize
+# include/linux/mlx4/cq.h: MLX4_CQE_SYNDROME_*; and the opcodes of errors and of the last entry
+# before a resize
 LOCAL_LENGTH, LOCAL_QP_OP, LOCAL_PROTECTION, FLUSHED = 0x01, 0x02, 0x04, 0x05
-REMOTE_INVALID, REMOTE_ACCESS, REMOTE_OPERATION, RETRY_EXCEEDED, RNR_EXCEEDED = 0x12, 0x13, 0x14, 0x15, 0x16
+REMOTE_INVALID, REMOTE_ACCESS, REMOTE_OPERATION = 0x12, 0x13, 0x14
+RETRY_EXCEEDED, RNR_EXCEEDED = 0x15, 0x16
 CQE_ERROR, CQE_RESIZE = 0x1e, 0x16
 
 INDEX_MASK = 0xffffff
@@ -19,7 +22,8 @@ SCATTER_END = 0x100  # include/linux/mlx4/qp.h: MLX4_INVALID_LKEY
 
 
 class Entries:
-    """A ring that the adapter fills. The last byte of an entry has the owner bit, which makes it valid."""
+    """A ring that the adapter fills. The last byte of an entry has the owner bit, which makes it
+    valid."""
 
     def __init__(self, slots):
         self.ring, self.produced = slots, 0
@@ -72,7 +76,8 @@ class CompletionQueue(Entries):
         return self.overrun
 
     def entry(self, remote=0, srqn=0, **fields):
-        """libmlx4 finds an XRC SRQ where the sender's number is otherwise, also when there is an error."""
+        """libmlx4 finds an XRC SRQ where the sender's number is otherwise, also when there is an
+        error."""
         return CQE.build(remote=srqn or remote, **fields)
 
     def post(self, solicited, **fields):
@@ -109,7 +114,8 @@ def scatter_list(data):
     """(bytes, key, address) until the end of the list."""
     found = []
     for at in range(0, len(data), 16):
-        size, key = int.from_bytes(data[at:at + 4], "big"), int.from_bytes(data[at + 4:at + 8], "big")
+        size, key = int.from_bytes(data[at:at + 4], "big"), int.from_bytes(
+            data[at + 4:at + 8], "big")
         if key == SCATTER_END:
             break
         found.append((size & 0x7fffffff, key, int.from_bytes(data[at + 8:at + 16], "big")))
@@ -138,7 +144,8 @@ class SharedReceiveQueue:
     """The driver links the free entries: each names the next."""
 
     def __init__(self, function, number, context, slots):
-        self.function, self.number, self.cqn, self.xrcd, self.pd = function, number, context.cqn, context.xrcd, context.pd
+        self.function, self.number, self.cqn = function, number, context.cqn
+        self.xrcd, self.pd = context.xrcd, context.pd
         self.slots = slots
         self.record = function.guest.view(context.record, 4)
         self.head = self.taken = self.limit = 0

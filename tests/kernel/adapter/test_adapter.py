@@ -15,8 +15,15 @@ from layout import Layout  # noqa: E402
 from layouts import EQE, QP, QUERY_DEV_CAP  # noqa: E402
 from memory import PAGE, Fault  # noqa: E402
 from qp import ERR, READ, SEND, WRITE, XRC, gather_list  # noqa: E402
-from queues import (EVENT_CQ_ERROR, EVENT_SRQ_LIMIT, FLUSHED, LOCAL_LENGTH, LOCAL_PROTECTION, REMOTE_ACCESS, REMOTE_INVALID,  # noqa: E402
-                    RNR_EXCEEDED)
+from queues import (
+    EVENT_CQ_ERROR,
+    EVENT_SRQ_LIMIT,
+    FLUSHED,
+    LOCAL_LENGTH,
+    LOCAL_PROTECTION,
+    REMOTE_ACCESS,
+    REMOTE_INVALID,  # noqa: E402
+    RNR_EXCEEDED)
 from vfio_user import CONFIG_REGION  # noqa: E402
 
 HELLO = b"what is sent crosses the border of a page" * 60
@@ -42,7 +49,8 @@ def test_xrc_can_be_switched_off():
     driver = Driver(Wire(1).functions[0])
     driver.function.write(CONFIG_REGION, identity.XRC_SWITCH, bytes(4))
     driver.must(0x3)
-    assert not QUERY_DEV_CAP.get(driver.memory[ANSWER:ANSWER + QUERY_DEV_CAP.size], "flags") & identity.XRC
+    assert not QUERY_DEV_CAP.get(driver.memory[ANSWER:ANSWER + QUERY_DEV_CAP.size],
+                                 "flags") & identity.XRC
 
 
 @pytest.fixture
@@ -61,7 +69,8 @@ def test_a_message_arrives(pair):
     assert bytes(receiver.payload(len(HELLO))) == HELLO
     done, told = sender.completion(), receiver.completion()
     assert (done.qpn, done.is_send, done.opcode, done.syndrome) == (QPN, 1, SEND, 0)
-    assert (told.qpn, told.is_send, told.bytes, told.slid, told.remote) == (QPN, 0, len(HELLO), 1, QPN)
+    assert (told.qpn, told.is_send, told.bytes, told.slid, told.remote) == (QPN, 0, len(HELLO), 1,
+                                                                            QPN)
 
 
 def test_without_a_receive_it_waits(pair):
@@ -86,7 +95,8 @@ def test_a_message_too_long_fails_both(pair):
     sender, receiver = pair
     receiver.post_receive(8)
     sender.post_send(SEND, sender.segment(9))
-    assert (sender.completion().syndrome, receiver.completion().syndrome) == (REMOTE_INVALID, LOCAL_LENGTH)
+    assert (sender.completion().syndrome, receiver.completion().syndrome) == (REMOTE_INVALID,
+                                                                              LOCAL_LENGTH)
     assert receiver.function.qps[QPN].state == ERR
 
 

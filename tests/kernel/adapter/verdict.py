@@ -15,7 +15,8 @@ class NotReady(Exception):
 
 
 class Failed(Exception):
-    """The request completes with an error, and its QP fails; so does @peer, which may hear of an event."""
+    """The request completes with an error, and its QP fails; so does @peer, which may hear of an
+    event."""
 
     def __init__(self, syndrome, event=None):
         super().__init__(f"syndrome {syndrome:#x}")

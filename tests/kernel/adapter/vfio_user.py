@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""A PCI function outside QEMU: the server's side of vfio-user, as QEMU's docs/interop/vfio-user describes it."""
+"""A PCI function outside QEMU: the server's side of vfio-user, as QEMU's docs/interop/vfio-user
+describes it."""
 
 import array
 import json
@@ -8,7 +9,8 @@ import socket
 import struct
 
 HEADER = struct.Struct("<HHIII")  # message id, command, size with this header, flags, errno
-VERSION, DMA_MAP, DMA_UNMAP, DEVICE_INFO, REGION_INFO, IRQ_INFO, SET_IRQS, READ, WRITE, RESET = 1, 2, 3, 4, 5, 7, 8, 9, 10, 13
+VERSION, DMA_MAP, DMA_UNMAP, DEVICE_INFO, REGION_INFO = 1, 2, 3, 4, 5
+IRQ_INFO, SET_IRQS, READ, WRITE, RESET = 7, 8, 9, 10, 13
 REPLY, NO_REPLY, ERROR = 0x01, 0x10, 0x20
 ENOTSUP = 95
 
@@ -51,7 +53,8 @@ class Server:
     def _receive(self, size, fds):
         data = b""
         while len(data) < size:
-            part, ancillary, _, _ = self.connection.recvmsg(size - len(data), socket.CMSG_SPACE(64 * 4))
+            part, ancillary, _, _ = self.connection.recvmsg(size - len(data),
+                                                            socket.CMSG_SPACE(64 * 4))
             if not part:
                 raise Closed
             for _, _, raw in ancillary:
@@ -70,7 +73,8 @@ class Server:
         answer = handler(self, body, fds) if handler else None
         if not flags & NO_REPLY:
             failed = answer is None
-            head = HEADER.pack(number, command, HEADER.size + len(answer or b""), REPLY | (ERROR if failed else 0), ENOTSUP if failed else 0)
+            head = HEADER.pack(number, command, HEADER.size + len(answer or b""),
+                               REPLY | (ERROR if failed else 0), ENOTSUP if failed else 0)
             self.connection.sendall(head + (answer or b""))
 
     def version(self, body, _fds):
@@ -135,6 +139,8 @@ class Server:
         return b""
 
 
-HANDLERS = {VERSION: Server.version, DMA_MAP: Server.dma_map, DMA_UNMAP: Server.dma_unmap, DEVICE_INFO: Server.device_info,
-            REGION_INFO: Server.region_info, IRQ_INFO: Server.irq_info, SET_IRQS: Server.set_irqs, READ: Server.read, WRITE: Server.write,
-            RESET: Server.reset}
+HANDLERS = {
+    VERSION: Server.version, DMA_MAP: Server.dma_map, DMA_UNMAP: Server.dma_unmap,
+    DEVICE_INFO: Server.device_info, REGION_INFO: Server.region_info, IRQ_INFO: Server.irq_info,
+    SET_IRQS: Server.set_irqs, READ: Server.read, WRITE: Server.write, RESET: Server.reset
+}

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The least of a driver: gives an adapter memory, commands and work, as mlx5_core, mlx5_ib and libmlx5 do."""
+"""The least of a driver: gives an adapter memory, commands and work, as mlx5_core, mlx5_ib and
+libmlx5 do."""
 
 from connectx5 import ARM_BELL, REGISTERS, SEND_BELLS, ConnectX5
 from adapter import Wire
@@ -10,8 +11,8 @@ from firmware import EVENT_COMMAND, HEAD
 from memory import PAGE
 from objects import BY_PAGES
 from queues import SCATTER_END
-from structures import (ASKED, BLOCK, BLOCK_DATA, COMMAND_BELL, CONTROL, CQ, CQE, ENTRY, EQ, EQE, MKEY, QP, QP_AT, QUEUE_HIGH, QUEUE_LOW, RMP, SRQ,
-                        TOLD)
+from structures import (ASKED, BLOCK, BLOCK_DATA, COMMAND_BELL, CONTROL, CQ, CQE, ENTRY, EQ, EQE,
+                        MKEY, QP, QP_AT, QUEUE_HIGH, QUEUE_LOW, RMP, SRQ, TOLD)
 
 SIZE, QUEUE, QUESTION, REPLY, EVENTS, FREE = 1 << 20, 0x1000, 0x10000, 0x20000, 0x30000, 0x40000
 BLOCK_STEP = 0x400
@@ -36,7 +37,9 @@ class Driver(Machine):
 
     def _chain(self, at, size):
         """Addresses of the blocks for @size bytes, linked."""
-        found = [at + BLOCK_STEP * number for number in range((size + BLOCK_DATA - 1) // BLOCK_DATA)]
+        found = [
+            at + BLOCK_STEP * number for number in range((size + BLOCK_DATA - 1) // BLOCK_DATA)
+        ]
         for here, following in zip(found, [*found[1:], 0]):
             BLOCK.put(self.memory[here:here + BLOCK.size], next=following)
         return found
@@ -49,11 +52,13 @@ class Driver(Machine):
             self.memory[at:at + len(part)] = part
         replies = self._chain(REPLY, out_length - HEAD)
         entry = self.memory[QUEUE + slot * ENTRY.size:][:ENTRY.size]
-        entry[:] = ENTRY.build(in_length=len(data), in_blocks=QUESTION, out_blocks=REPLY, out_length=out_length, owner=1,
-                               question=int.from_bytes(data[:HEAD], "big"))
+        entry[:] = ENTRY.build(in_length=len(data), in_blocks=QUESTION, out_blocks=REPLY,
+                               out_length=out_length, owner=1, question=int.from_bytes(
+                                   data[:HEAD], "big"))
         self.write(COMMAND_BELL, 1 << slot)
         assert (ENTRY.get(entry, "owner"), ENTRY.get(entry, "status")) == (0, OK)
-        return (bytes(entry[32:48]) + b"".join(bytes(self.memory[at:at + BLOCK_DATA]) for at in replies))[:out_length]
+        return (bytes(entry[32:48]) +
+                b"".join(bytes(self.memory[at:at + BLOCK_DATA]) for at in replies))[:out_length]
 
     def status(self, *words, **kw):
         return TOLD.get(self.command(*words, **kw), "status")
@@ -89,7 +94,10 @@ class Driver(Machine):
     def region(self, **fields):
         """A region over a page of data, which begins in the midst of it; sets its key."""
         pages = [self.page(), self.page()]
-        given = {"mode": BY_PAGES, "access": ALL, "pd": PD, "variant": VARIANT, "start": START, "length": PAGE, "log_page": 12, **fields}
+        given = {
+            "mode": BY_PAGES, "access": ALL, "pd": PD, "variant": VARIANT, "start": START,
+            "length": PAGE, "log_page": 12, **fields
+        }
         self.key = self.made(0x200, with_pages(MKEY.build(**given), *pages)) << 8 | VARIANT
         self.data = pages[0] + START % PAGE
 
@@ -97,13 +105,17 @@ class Driver(Machine):
         return self.memory[self.data + at:self.data + at + size]
 
     def segment(self, size, at=0):
-        return size.to_bytes(4, "big") + self.key.to_bytes(4, "big") + (START + at).to_bytes(8, "big")
+        return size.to_bytes(4, "big") + self.key.to_bytes(4, "big") + (START + at).to_bytes(
+            8, "big")
 
     # ---- queues ----
 
     def completion_queue(self, log_size=2, **fields):
         self.completions, self.cq_record = self.page(), self.page()
-        self.cqn = self.made(0x400, with_pages(CQ.build(log_size=log_size, record=self.cq_record, eqn=self.eqn, **fields), self.completions))
+        self.cqn = self.made(
+            0x400,
+            with_pages(CQ.build(log_size=log_size, record=self.cq_record, eqn=self.eqn, **fields),
+                       self.completions))
 
     def resize(self, log_size):
         self.completions = self.page()
@@ -121,13 +133,16 @@ class Driver(Machine):
         return EQE.parse(self.memory[EVENTS + EQE.size * index:][:EQE.size])
 
     def srq_of(self, opcode, layout, **fields):
-        """Its number; its entries have 32 bytes, and both are posted, the second for half of the region."""
+        """Its number; its entries have 32 bytes, and both are posted, the second for half of the
+        region."""
         ring, record = self.page(), self.page()
-        for at, segment, following in ((ring, self.segment(PAGE), 1), (ring + 32, self.segment(PAGE // 2, PAGE // 2), 0)):
+        for at, segment, following in ((ring, self.segment(PAGE), 1),
+                                       (ring + 32, self.segment(PAGE // 2, PAGE // 2), 0)):
             self.memory[at + 3] = following
             self.memory[at + 16:at + 32] = segment
         self.number_at(record, 2)
-        return self.made(opcode, with_pages(layout.build(log_size=1, pd=PD, record=record, **fields), ring))
+        return self.made(opcode,
+                         with_pages(layout.build(log_size=1, pd=PD, record=record, **fields), ring))
 
     def xrc_srq(self, xrcd, **fields):
         return self.srq_of(0x705, SRQ, log_stride=1, cqn=self.cqn, xrcd=xrcd, **fields)
@@ -140,28 +155,35 @@ class Driver(Machine):
         self.ring, self.record, self.posted, self.received = self.page(), self.page(), 0, 0
         self.receives = self.ring + fields.get("page_offset", 0) * PAGE // 64
         self.sends = self.receives + (RECEIVES * RECEIVE_BYTES if receive_kind == OWN else 0)
-        given = {"service": service, "receive_kind": receive_kind, "pd": PD, "log_rq": 2, "log_rq_stride": 2, "log_sq": 3, "send_cqn": self.cqn, "receive_cqn": self.cqn,
-                 "record": self.record, **fields}
+        given = {
+            "service": service, "receive_kind": receive_kind, "pd": PD, "log_rq": 2,
+            "log_rq_stride": 2, "log_sq": 3, "send_cqn": self.cqn, "receive_cqn": self.cqn,
+            "record": self.record, **fields
+        }
         pages = [] if fields.get("no_sq") else [self.ring]
         self.qpn = self.made(0x500, with_pages(bytes(QP_AT) + QP.build(**given), *pages))
         return self.qpn
 
     def connect(self, lid, remote_qpn, to_rtr=None, **fields):
         """To RTS."""
-        assert self.change(0x502, self.qpn, remote_write=1, remote_read=1, remote_atomic=1, **fields) == OK
-        assert self.change(0x503, self.qpn, mtu=3, remote_qpn=remote_qpn, primary_rlid=lid, **(to_rtr or {})) == OK
+        assert self.change(0x502, self.qpn, remote_write=1, remote_read=1, remote_atomic=1,
+                           **fields) == OK
+        assert self.change(0x503, self.qpn, mtu=3, remote_qpn=remote_qpn, primary_rlid=lid,
+                           **(to_rtr or {})) == OK
         assert self.change(0x504, self.qpn) == OK
 
     def post_receive(self, size):
         at = self.receives + self.received % RECEIVES * RECEIVE_BYTES
-        self.memory[at:at + 32] = self.segment(size) + SCATTER_END.to_bytes(8, "big").ljust(16, b"\0")
+        self.memory[at:at +
+                    32] = self.segment(size) + SCATTER_END.to_bytes(8, "big").ljust(16, b"\0")
         self.received += 1
         self.number_at(self.record, self.received)
 
     def post_send(self, opcode, *segments, srqn=0, **fields):
         """A request, at the ring's end also around it; the doorbell; and the adapter runs."""
         more, head = b"".join(segments), CONTROL.size if srqn else 16
-        control = CONTROL.build(opcode=opcode, signalled=1, srqn=srqn, units=-(-(head + len(more)) // 16), **fields)
+        control = CONTROL.build(opcode=opcode, signalled=1, srqn=srqn,
+                                units=-(-(head + len(more)) // 16), **fields)
         data = bytes(control[:head]) + more
         for start in range(0, len(data), 64):
             at = self.sends + self.posted % UNITS * 64
@@ -174,7 +196,8 @@ class Driver(Machine):
 
 def with_pages(body, *pages):
     """What follows the head of a command that gives pages."""
-    return bytes(body[HEAD:]).ljust(0x110 - HEAD, b"\0") + b"".join(page.to_bytes(8, "big") for page in pages)
+    return bytes(body[HEAD:]).ljust(0x110 - HEAD, b"\0") + b"".join(
+        page.to_bytes(8, "big") for page in pages)
 
 
 def two():

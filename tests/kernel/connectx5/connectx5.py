@@ -21,14 +21,19 @@ from identity import CONFIG_SIZE  # noqa: E402
 from mad import Answers  # noqa: E402
 from objects import Keys  # noqa: E402
 from queues import EVENT_CQ_ERROR, EVENT_SRQ_LIMIT  # noqa: E402
-from structures import COMMAND_BELL, HEALTH_COUNTER, QUEUE_HIGH, QUEUE_LOW, TIMER_HIGH, TIMER_LOW  # noqa: E402
+from structures import (COMMAND_BELL, HEALTH_COUNTER, QUEUE_HIGH, QUEUE_LOW,  # noqa: E402
+                        TIMER_HIGH, TIMER_LOW)
 from vfio_user import CONFIG_REGION  # noqa: E402
 
 REGISTERS = 0
 
-# The first number of a kind, and by how many there can be. QPs and SRQs share one sequence: two that are made one after the other are neighbours.
+# The first number of a kind, and by how many there can be. QPs and SRQs share one sequence: two
+# that are made one after the other are neighbours.
 # A key of 0x100 would end a list of segments, and the low byte of a key is not of its number.
-FIRST = {"uar": (description.FIRST_UAR, description.UARS), "eq": (1, 64), "counters": (1, 256), "mkey": (2, 1 << 24)}
+FIRST = {
+    "uar": (description.FIRST_UAR, description.UARS), "eq": (1, 64), "counters": (1, 256),
+    "mkey": (2, 1 << 24)
+}
 SEQUENCE = ("qp", "xrc_srq", "rmp")
 FIRST_IN_SEQUENCE = 0x40
 
@@ -64,7 +69,8 @@ class ConnectX5(Function):
             self.sequence += 1
             return self.sequence - 1
         first, end = FIRST.get(kind, (1, 1 << 24))
-        number = next((number for number in range(first, end) if number not in self.objects[kind]), None)
+        number = next((number for number in range(first, end) if number not in self.objects[kind]),
+                      None)
         if number is None:
             raise Refused(BAD_RESOURCE)
         return number
@@ -88,7 +94,10 @@ class ConnectX5(Function):
 
     def _word(self, offset):
         ticks = int((time.monotonic() - self.started) * description.KHZ * 1000)
-        moving = {TIMER_HIGH: ticks >> 32, TIMER_LOW: ticks & 0xffffffff, HEALTH_COUNTER: ticks >> 20 & 0xffffffff}
+        moving = {
+            TIMER_HIGH: ticks >> 32, TIMER_LOW: ticks & 0xffffffff,
+            HEALTH_COUNTER: ticks >> 20 & 0xffffffff
+        }
         return moving.get(offset, self.words.get(offset, 0))
 
     def read(self, region, offset, size):
@@ -103,7 +112,8 @@ class ConnectX5(Function):
             self._configure(offset, data)
         elif offset in (QUEUE_HIGH, QUEUE_LOW):
             shift = 32 if offset == QUEUE_HIGH else 0
-            self.command_queue = self.command_queue & ~(0xffffffff << shift) | int.from_bytes(data, "big") << shift
+            self.command_queue = self.command_queue & ~(0xffffffff << shift) | int.from_bytes(
+                data, "big") << shift
         elif offset == COMMAND_BELL:
             bell = int.from_bytes(data, "big")
             for slot in range(1 << description.LOG_COMMANDS):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The command queue: what mlx5_core and mlx5_ib ask the firmware. Each command is a function of one table."""
+"""The command queue: what mlx5_core and mlx5_ib ask the firmware. Each command is a function of one
+table."""
 
 import description
 from dispatch import BAD_PARAMETER, BAD_RESOURCE, BAD_STATE, OK, Commands, Refused
@@ -22,7 +23,8 @@ command = COMMANDS.add
 
 
 class Call:
-    """One command: @data is the whole question. What a function returns is the answer but for its first eight bytes."""
+    """One command: @data is the whole question. What a function returns is the answer but for its
+    first eight bytes."""
 
     def __init__(self, function, data):
         self.function, self.data = function, data
@@ -39,7 +41,8 @@ class Call:
         status, result = COMMANDS.run(self)
         if status == OK:
             return bytes(8) + (result or b"")
-        self.function.log(f"command {self.opcode:#x}/{self.modifier:#x} of {self.number:#x}: status {status:#x}")
+        self.function.log(
+            f"command {self.opcode:#x}/{self.modifier:#x} of {self.number:#x}: status {status:#x}")
         return bytes(TOLD.build(status=status))
 
 
@@ -56,12 +59,16 @@ def blocks(guest, at, size):
 
 
 def execute(function, slot):
-    """One entry of the queue, which the driver has given to us. The driver polls for the owner bit or waits for the event."""
-    entry = function.guest.view(function.command_queue + (slot << description.LOG_ENTRY), ENTRY.size)
+    """One entry of the queue, which the driver has given to us. The driver polls for the owner bit
+    or waits for the event."""
+    entry = function.guest.view(function.command_queue + (slot << description.LOG_ENTRY),
+                                ENTRY.size)
     asked = ENTRY.parse(entry)
-    data = bytes(entry[16:32]) + b"".join(bytes(part) for part in blocks(function.guest, asked.in_blocks, asked.in_length - HEAD))
+    data = bytes(entry[16:32]) + b"".join(
+        bytes(part) for part in blocks(function.guest, asked.in_blocks, asked.in_length - HEAD))
     hears = function.queues_for(EVENT_COMMAND)
-    answer = Call(function, data[:asked.in_length]).run().ljust(asked.out_length, b"\0")[:asked.out_length]
+    answer = Call(function, data[:asked.in_length]).run().ljust(asked.out_length,
+                                                                b"\0")[:asked.out_length]
     entry[32:48] = answer[:HEAD].ljust(HEAD, b"\0")
     at = HEAD
     for part in blocks(function.guest, asked.out_blocks, asked.out_length - HEAD):
@@ -76,8 +83,8 @@ def execute(function, slot):
 
 # ---- firmware, limits, pages ----
 
-# What has nothing to do here: INIT_HCA, TEARDOWN_HCA, ENABLE_HCA, DISABLE_HCA, SET_HCA_CAP, SET_ISSI, SET_DRIVER_VERSION, ACCESS_REG (all
-# registers read as zero), NOP, QUERY_Q_COUNTER
+# What has nothing to do here: INIT_HCA, TEARDOWN_HCA, ENABLE_HCA, DISABLE_HCA, SET_HCA_CAP,
+# SET_ISSI, SET_DRIVER_VERSION, ACCESS_REG (all registers read as zero), NOP, QUERY_Q_COUNTER
 @command(0x102, 0x103, 0x104, 0x105, 0x109, 0x10b, 0x10d, 0x805, 0x80d, 0x773)
 def nothing(_call):
     return None
@@ -137,18 +144,25 @@ def query_port(call):
 
 # ---- objects: what makes them and what ends them ----
 
-KINDS = {"mkey": (0x200, 0x202), "eq": (0x301, 0x302), "cq": (0x400, 0x401), "qp": (0x500, 0x501), "xrc_srq": (0x705, 0x706), "rmp": (0x90c, 0x90e), "pd": (0x800, 0x801), "uar": (0x802, 0x803), "xrcd": (0x80e, 0x80f),
-         "transport_domain": (0x816, 0x817), "counters": (0x771, 0x772)}
+KINDS = {
+    "mkey": (0x200, 0x202), "eq": (0x301, 0x302), "cq": (0x400, 0x401), "qp": (0x500, 0x501),
+    "xrc_srq": (0x705, 0x706), "rmp": (0x90c, 0x90e), "pd": (0x800, 0x801), "uar": (0x802, 0x803),
+    "xrcd": (0x80e, 0x80f), "transport_domain": (0x816, 0x817), "counters": (0x771, 0x772)
+}
 CREATED = {create: kind for kind, (create, _) in KINDS.items()}
 DESTROYED = {destroy: kind for kind, (_, destroy) in KINDS.items()}
-MADE_BY = {"mkey": Region, "eq": EventQueue, "cq": CompletionQueue, "qp": QueuePair, "xrc_srq": XrcSrq, "rmp": Rmp}
+MADE_BY = {
+    "mkey": Region, "eq": EventQueue, "cq": CompletionQueue, "qp": QueuePair, "xrc_srq": XrcSrq,
+    "rmp": Rmp
+}
 
 
 @command(*CREATED)
 def create(call):
     kind = CREATED[call.opcode]
     number = call.function.new_number(kind)
-    call.function.objects[kind][number] = MADE_BY.get(kind, Object)(call.function, number, call.data)
+    call.function.objects[kind][number] = MADE_BY.get(kind, Object)(call.function, number,
+                                                                    call.data)
     return told(number=number)
 
 

@@ -29,7 +29,8 @@ def within(context):
 
 
 def ring(function, data, context, size):
-    return Ring(pages(function, data, context.log_page + ADAPTER_PAGE), 1 << context.log_size, size, within(context))
+    return Ring(pages(function, data, context.log_page + ADAPTER_PAGE), 1 << context.log_size, size,
+                within(context))
 
 
 class Object:
@@ -84,7 +85,8 @@ class CompletionQueue(queues.CompletionQueue):
             kind = CQE_REQUEST_ERROR if is_send else CQE_RESPONSE_ERROR
         else:
             kind = CQE_REQUEST if is_send else CQE_RECEIVED + opcode
-        return CQE.build(qpn=qpn, kind=kind, syndrome=syndrome, send_opcode=opcode if is_send and not syndrome else 0,
+        return CQE.build(qpn=qpn, kind=kind, syndrome=syndrome,
+                         send_opcode=opcode if is_send and not syndrome else 0,
                          user_index=owner.user_index, **fields)
 
     def last_of_ring(self):
@@ -98,7 +100,8 @@ class XrcSrq(queues.SharedReceiveQueue):
     def __init__(self, function, number, data):
         context = SRQ.parse(data)
         self.user_index = context.user_index
-        super().__init__(function, number, context, ring(function, data, context, 16 << context.log_stride))
+        super().__init__(function, number, context,
+                         ring(function, data, context, 16 << context.log_stride))
 
 
 class Rmp(queues.SharedReceiveQueue):
@@ -106,4 +109,5 @@ class Rmp(queues.SharedReceiveQueue):
 
     def __init__(self, function, number, data):
         context = SimpleNamespace(cqn=None, xrcd=None, **vars(RMP.parse(data)))
-        super().__init__(function, number, context, ring(function, data, context, 1 << context.log_stride))
+        super().__init__(function, number, context,
+                         ring(function, data, context, 1 << context.log_stride))

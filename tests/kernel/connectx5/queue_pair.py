@@ -22,23 +22,46 @@ ALTERNATE_PATH = [f"alternate_{name}" for name in PATH]
 
 # qp.h: mlx5_qp_optpar: by bit, what the driver may change
 OPTIONAL = {
-    0: ALTERNATE_PATH, 1: ["remote_read"], 2: ["remote_atomic", "atomic_mode"], 3: ["remote_write"], 4: ["primary_pkey_index"], 5: ["qkey"],
-    6: ["rnr_timer"], 7: PRIMARY_PATH, 8: ["log_max_reads"], 9: ["log_max_dest_reads"], 10: ["migration"], 12: ["retry_count"],
-    13: ["rnr_retry"], 14: ["primary_ack_timeout"], 16: ["primary_port"], 18: ["srqn"], 19: ["receive_cqn"], 25: ["counters"],
+    0: ALTERNATE_PATH,
+    1: ["remote_read"],
+    2: ["remote_atomic", "atomic_mode"],
+    3: ["remote_write"],
+    4: ["primary_pkey_index"],
+    5: ["qkey"],
+    6: ["rnr_timer"],
+    7: PRIMARY_PATH,
+    8: ["log_max_reads"],
+    9: ["log_max_dest_reads"],
+    10: ["migration"],
+    12: ["retry_count"],
+    13: ["rnr_retry"],
+    14: ["primary_ack_timeout"],
+    16: ["primary_port"],
+    18: ["srqn"],
+    19: ["receive_cqn"],
+    25: ["counters"],
 }
 
 ACCESS = ["remote_read", "remote_write", "remote_atomic", "atomic_mode"]
 ANY = tuple(range(7))
 
-# mlx5_ifc.h: MLX5_CMD_OP_*_QP: from which states to which, and what is taken over whatever the optional bits say
+# mlx5_ifc.h: MLX5_CMD_OP_*_QP: from which states to which, and what is taken over whatever the
+# optional bits say
 CHANGES = {
-    0x502: ((RESET,), INIT, ["migration", "primary_pkey_index", "primary_port", "qkey", "counters", *ACCESS]),
-    0x50e: ((INIT,), INIT, []),
-    0x503: ((INIT,), RTR, ["mtu", "log_message", "remote_qpn", "receive_psn", "log_max_dest_reads", "rnr_timer", *PRIMARY_PATH]),
-    0x504: ((RTR,), RTS, ["send_psn", "primary_ack_timeout", "retry_count", "rnr_retry", "log_max_reads"]),
-    0x505: ((RTS,), RTS, []),
-    0x506: ((SQER,), RTS, []),
-    0x50c: ((SQD,), RTS, []),
+    0x502: ((RESET, ), INIT, [
+        "migration", "primary_pkey_index", "primary_port", "qkey", "counters", *ACCESS
+    ]),
+    0x50e: ((INIT, ), INIT, []),
+    0x503: ((INIT, ), RTR, [
+        "mtu", "log_message", "remote_qpn", "receive_psn", "log_max_dest_reads", "rnr_timer",
+        *PRIMARY_PATH
+    ]),
+    0x504: ((RTR, ), RTS, [
+        "send_psn", "primary_ack_timeout", "retry_count", "rnr_retry", "log_max_reads"
+    ]),
+    0x505: ((RTS, ), RTS, []),
+    0x506: ((SQER, ), RTS, []),
+    0x50c: ((SQD, ), RTS, []),
     0x507: (ANY, ERR, []),
     0x50a: (ANY, RESET, []),
 }
@@ -71,7 +94,8 @@ class QueuePair(qp.QueuePair):
         return context
 
     def find_rings(self):
-        """Receives are the first in the buffer. A send queue consists of units, and a request is one or more."""
+        """Receives are the first in the buffer. A send queue consists of units, and a request is
+        one or more."""
         context, offset = self.context, within(self.context)
         if context.receive_kind == OWN_RECEIVES:
             slots = Ring(self.pages, 1 << context.log_rq, SEGMENT << context.log_rq_stride, offset)
@@ -82,7 +106,8 @@ class QueuePair(qp.QueuePair):
             self.posted = self.function.guest.view(context.record + RECORD_OF_SENDS, 4)
 
     def request(self):
-        """The record counts the units that are posted. A request may go on at the beginning of the ring."""
+        """The record counts the units that are posted. A request may go on at the beginning of the
+        ring."""
         if not int.from_bytes(self.posted, "big") - self.sent & 0xffff:
             return None
         segments = CONTROL.get(self.send_ring.slot(self.sent), "units")

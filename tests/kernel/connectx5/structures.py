@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """What mlx5_core, mlx5_ib and libmlx5 write into memory and read from it.
 
-Above each table stands where Linux has these facts; file names are relative to include/linux/mlx5. Fields are (first bit, bits), counted as
-mlx5_ifc.h counts them: from the most significant bit of the structure.
+Above each table stands where Linux has these facts; file names are relative to include/linux/mlx5.
+Fields are (first bit, bits), counted as mlx5_ifc.h counts them: from the most significant bit of
+the structure.
 """
 
 from layout import Layout
@@ -21,9 +22,11 @@ def table(size, **fields):
 FIRMWARE, COMMAND_REVISION, QUEUE_HIGH, QUEUE_LOW, COMMAND_BELL = 0x00, 0x04, 0x10, 0x14, 0x18
 TIMER_HIGH, TIMER_LOW, HEALTH_COUNTER = 0x1000, 0x1004, 0x1010
 
-# device.h: mlx5_cmd_layout; the first 16 bytes of what is asked and answered lie in it, the rest in a chain of mlx5_cmd_prot_block
-ENTRY = table(0x40, in_length=(0x20, 32), in_blocks=(0x40, 64), question=(0x80, 128), answer=(0x100, 128), out_blocks=(0x180, 64),
-              out_length=(0x1c0, 32), token=(0x1e0, 8), status=(0x1f8, 7), owner=(0x1ff, 1))
+# device.h: mlx5_cmd_layout; the first 16 bytes of what is asked and answered lie in it, the rest in
+# a chain of mlx5_cmd_prot_block
+ENTRY = table(0x40, in_length=(0x20, 32), in_blocks=(0x40, 64), question=(0x80, 128),
+              answer=(0x100, 128), out_blocks=(0x180, 64), out_length=(0x1c0, 32), token=(0x1e0, 8),
+              status=(0x1f8, 7), owner=(0x1ff, 1))
 BLOCK = table(0x240, next=(0x1180, 64), number=(0x11c0, 32), token=(0x11e8, 8))
 BLOCK_DATA = 0x200
 
@@ -42,32 +45,44 @@ ADAPTER = table(0x110, vendor=(0x148, 24), vsd_vendor=(0x170, 16), psid=(0x800, 
 
 # mlx5_ifc.h: cmd_hca_cap, atomic_caps
 GENERAL = table(
-    0x1000, log_max_srq_size=(0x80, 8), log_max_qp_size=(0x88, 8), log_max_qps=(0x9b, 5), log_max_srqs=(0xab, 5), max_fast_sgl=(0xc0, 8),
-    log_max_cq_size=(0xc8, 8), log_max_cqs=(0xdb, 5), log_max_eq_size=(0xe0, 8), log_max_mkeys=(0xea, 6), log_max_eqs=(0xfc, 4),
-    max_indirection=(0x100, 8), log_max_region=(0x109, 7), log_max_klms=(0x11a, 6), log_max_requests=(0x14a, 6),
-    log_max_responses=(0x15a, 6), gid_table=(0x170, 16), pkey_table=(0x190, 16), ib_virt=(0x1a2, 1), ack_delay=(0x1ab, 5), port_type=(0x1b6, 2),
-    ports=(0x1b8, 8), log_max_message=(0x1c3, 5), rates=(0x1e0, 16), cqe_version=(0x1fc, 4), compact_address=(0x200, 1),
-    umr_entity_disabled=(0x207, 1), umr_atomic_disabled=(0x208, 1), atomic=(0x21e, 1), cq_ignores_overrun=(0x220, 1), cq_resize=(0x221, 1),
-    cq_moderation=(0x222, 1), block_loopback=(0x228, 1), apm=(0x22e, 1), windows=(0x231, 1), qkey_violations=(0x236, 1),
-    pkey_violations=(0x237, 1), xrc=(0x23c, 1), ud=(0x23d, 1), uc=(0x23e, 1), rc=(0x23f, 1), log_uars=(0x24a, 6), log_page_size=(0x258, 8),
-    driver_version=(0x261, 1), log_send_bell=(0x26b, 5), max_sq_wqe=(0x290, 16), max_rq_wqe=(0x2b0, 16),
-    max_group_members=(0x2e7, 25), log_max_groups=(0x318, 8), log_max_transport_domains=(0x323, 5), log_max_pds=(0x32b, 5),
-    log_max_xrcds=(0x33b, 5), khz=(0x4e0, 32))
-ATOMIC_CAPABILITIES = table(0x1000, host_order=(0x40, 2), operations=(0x90, 16), qp_sizes=(0xb0, 16))
+    0x1000, log_max_srq_size=(0x80, 8), log_max_qp_size=(0x88, 8), log_max_qps=(0x9b, 5),
+    log_max_srqs=(0xab, 5), max_fast_sgl=(0xc0, 8), log_max_cq_size=(0xc8, 8),
+    log_max_cqs=(0xdb, 5), log_max_eq_size=(0xe0, 8), log_max_mkeys=(0xea, 6),
+    log_max_eqs=(0xfc, 4), max_indirection=(0x100, 8), log_max_region=(0x109, 7),
+    log_max_klms=(0x11a, 6), log_max_requests=(0x14a, 6), log_max_responses=(0x15a, 6),
+    gid_table=(0x170, 16), pkey_table=(0x190, 16), ib_virt=(0x1a2, 1), ack_delay=(0x1ab, 5),
+    port_type=(0x1b6, 2), ports=(0x1b8, 8), log_max_message=(0x1c3, 5), rates=(0x1e0, 16),
+    cqe_version=(0x1fc, 4), compact_address=(0x200, 1), umr_entity_disabled=(0x207, 1),
+    umr_atomic_disabled=(0x208, 1), atomic=(0x21e, 1), cq_ignores_overrun=(0x220, 1),
+    cq_resize=(0x221, 1), cq_moderation=(0x222, 1), block_loopback=(0x228, 1), apm=(0x22e, 1),
+    windows=(0x231, 1), qkey_violations=(0x236, 1), pkey_violations=(0x237, 1), xrc=(0x23c, 1),
+    ud=(0x23d, 1), uc=(0x23e, 1), rc=(0x23f, 1), log_uars=(0x24a, 6), log_page_size=(0x258, 8),
+    driver_version=(0x261, 1), log_send_bell=(0x26b, 5), max_sq_wqe=(0x290, 16), max_rq_wqe=(0x2b0,
+                                                                                             16),
+    max_group_members=(0x2e7, 25), log_max_groups=(0x318, 8), log_max_transport_domains=(0x323, 5),
+    log_max_pds=(0x32b, 5), log_max_xrcds=(0x33b, 5), khz=(0x4e0, 32))
+ATOMIC_CAPABILITIES = table(0x1000, host_order=(0x40, 2), operations=(0x90, 16),
+                            qp_sizes=(0xb0, 16))
 
 # mlx5_ifc.h: query_hca_vport_context_out with hca_vport_context
-PORT = table(0x210, has_smi=(0x181, 1), physical_state=(0x190, 4), policy=(0x194, 4), state=(0x19c, 4), system_guid=(0x1c0, 64),
-             port_guid=(0x200, 64), node_guid=(0x240, 64), capabilities=(0x280, 32), lid=(0x380, 16), subnet_timeout=(0x39b, 5), sm_lid=(0x3a0, 16))
+PORT = table(0x210, has_smi=(0x181, 1), physical_state=(0x190, 4), policy=(0x194, 4),
+             state=(0x19c, 4), system_guid=(0x1c0, 64), port_guid=(0x200, 64),
+             node_guid=(0x240, 64), capabilities=(0x280, 32), lid=(0x380, 16),
+             subnet_timeout=(0x39b, 5), sm_lid=(0x3a0, 16))
 
 # mlx5_ifc.h: create_eq_in with eqc; device.h: mlx5_eqe
-EQ = table(0x110, page_offset=(0xd4, 6), log_size=(0xe3, 5), vector=(0x134, 12), log_page=(0x143, 5), events=(0x2c0, 256))
-EQE = table(0x40, type=(0x08, 8), subtype=(0x18, 8), first=(0x100, 32), port=(0x140, 4), syndrome=(0x158, 8), number=(0x1c0, 32),
-            owner=(0x1ff, 1))
+EQ = table(0x110, page_offset=(0xd4, 6), log_size=(0xe3, 5), vector=(0x134, 12),
+           log_page=(0x143, 5), events=(0x2c0, 256))
+EQE = table(0x40, type=(0x08, 8), subtype=(0x18, 8), first=(0x100, 32), port=(0x140, 4),
+            syndrome=(0x158, 8), number=(0x1c0, 32), owner=(0x1ff, 1))
 
 # mlx5_ifc.h: ads
-PATH = {"fl": (0, 1), "pkey_index": (0x10, 16), "grh": (0x28, 1), "mlid": (0x29, 7), "rlid": (0x30, 16), "ack_timeout": (0x40, 5),
-        "gid_index": (0x48, 8), "rate": (0x54, 4), "hop_limit": (0x58, 8), "tclass": (0x64, 8), "flow": (0x6c, 20), "gid": (0x80, 128),
-        "sl": (0x124, 4), "port": (0x128, 8)}
+PATH = {
+    "fl": (0, 1), "pkey_index": (0x10, 16), "grh": (0x28, 1), "mlid": (0x29, 7), "rlid": (0x30, 16),
+    "ack_timeout": (0x40, 5), "gid_index": (0x48, 8), "rate": (0x54, 4), "hop_limit": (0x58, 8),
+    "tclass": (0x64, 8), "flow": (0x6c, 20), "gid": (0x80, 128), "sl": (0x124, 4), "port": (
+        0x128, 8)
+}
 
 
 def _path(prefix, at):
@@ -76,35 +91,42 @@ def _path(prefix, at):
 
 # mlx5_ifc.h: qpc; create_qp_in and what changes a QP have it at the same place
 QP_AT = 0x18
-QP = table(
-    0xe8, state=(0x00, 4), service=(0x08, 8), migration=(0x13, 2), pd=(0x28, 24), mtu=(0x40, 3), log_message=(0x43, 5), log_rq=(0x49, 4),
-    log_rq_stride=(0x4d, 3), no_sq=(0x50, 1), log_sq=(0x51, 4), counters=(0x60, 8), user_index=(0x88, 24), log_page=(0xa3, 5),
-    remote_qpn=(0xa8, 24), **_path("primary", 0xc0), **_path("alternate", 0x220), log_max_reads=(0x388, 3), retry_count=(0x38d, 3),
-    rnr_retry=(0x390, 3), send_psn=(0x3c8, 24), send_cqn=(0x3e8, 24), log_max_dest_reads=(0x488, 3), atomic_mode=(0x48c, 4),
-    remote_read=(0x490, 1), remote_write=(0x491, 1), remote_atomic=(0x492, 1), page_offset=(0x494, 6), rnr_timer=(0x4a3, 5),
-    receive_psn=(0x4a8, 24), xrcd=(0x4c8, 24), receive_cqn=(0x4e8, 24), record=(0x500, 64), qkey=(0x540, 32), receive_kind=(0x565, 3),
-    srqn=(0x568, 24))
+QP = table(0xe8, state=(0x00, 4), service=(0x08, 8), migration=(0x13, 2), pd=(0x28, 24),
+           mtu=(0x40, 3), log_message=(0x43, 5), log_rq=(0x49, 4), log_rq_stride=(0x4d, 3),
+           no_sq=(0x50, 1), log_sq=(0x51, 4), counters=(0x60, 8), user_index=(0x88, 24),
+           log_page=(0xa3, 5), remote_qpn=(0xa8, 24), **_path("primary", 0xc0),
+           **_path("alternate", 0x220), log_max_reads=(0x388, 3), retry_count=(0x38d, 3),
+           rnr_retry=(0x390, 3), send_psn=(0x3c8, 24), send_cqn=(0x3e8, 24),
+           log_max_dest_reads=(0x488, 3), atomic_mode=(0x48c, 4), remote_read=(0x490, 1),
+           remote_write=(0x491, 1), remote_atomic=(0x492, 1), page_offset=(0x494, 6),
+           rnr_timer=(0x4a3, 5), receive_psn=(0x4a8, 24), xrcd=(0x4c8, 24), receive_cqn=(0x4e8, 24),
+           record=(0x500, 64), qkey=(0x540, 32), receive_kind=(0x565, 3), srqn=(0x568, 24))
 
 # mlx5_ifc.h: create_xrc_srq_in with xrc_srqc, as create_srq_in with srqc
-SRQ = table(0x60, log_size=(0x84, 4), log_stride=(0xa5, 3), xrcd=(0xa8, 24), page_offset=(0xc0, 6), cqn=(0xc8, 24), log_page=(0x102, 6),
-            user_index=(0x108, 24), pd=(0x148, 24), limit=(0x160, 16), record=(0x1c0, 64))
+SRQ = table(0x60, log_size=(0x84, 4), log_stride=(0xa5, 3), xrcd=(0xa8, 24), page_offset=(0xc0, 6),
+            cqn=(0xc8, 24), log_page=(0x102, 6), user_index=(0x108, 24), pd=(0x148, 24),
+            limit=(0x160, 16), record=(0x1c0, 64))
 
 # mlx5_ifc.h: create_rmp_in, modify_rmp_in, query_rmp_out with rmpc and wq
-RMP = table(0x110, page_offset=(0x2ab, 5), limit=(0x2b0, 16), pd=(0x2c8, 24), record=(0x300, 64), log_stride=(0x38c, 4), log_page=(0x393, 5),
-            log_size=(0x39b, 5))
+RMP = table(0x110, page_offset=(0x2ab, 5), limit=(0x2b0, 16), pd=(0x2c8, 24), record=(0x300, 64),
+            log_stride=(0x38c, 4), log_page=(0x393, 5), log_size=(0x39b, 5))
 
 # mlx5_ifc.h: create_cq_in, modify_cq_in with cqc
-CQ = table(0x110, entry=(0x88, 3), page_offset=(0xd4, 6), log_size=(0xe3, 5), eqn=(0x120, 32), log_page=(0x143, 5), record=(0x240, 64))
+CQ = table(0x110, entry=(0x88, 3), page_offset=(0xd4, 6), log_size=(0xe3, 5), eqn=(0x120, 32),
+           log_page=(0x143, 5), record=(0x240, 64))
 
 # mlx5_ifc.h: create_mkey_in with mkc
-MKEY = table(0x110, free=(0x81, 1), access=(0x91, 5), mode=(0x96, 2), variant=(0xb8, 8), pd=(0xe8, 24), start=(0x100, 64), length=(0x140, 64),
-             log_page=(0x25b, 5))
+MKEY = table(0x110, free=(0x81, 1), access=(0x91, 5), mode=(0x96, 2), variant=(0xb8, 8),
+             pd=(0xe8, 24), start=(0x100, 64), length=(0x140, 64), log_page=(0x25b, 5))
 
 # device.h: mlx5_cqe64, mlx5_err_cqe
-CQE = table(0x40, slid=(0xb0, 16), has_grh=(0xc2, 2), sl=(0xc4, 4), remote=(0xc8, 24), user_index=(0x108, 24), immediate=(0x120, 32),
-            bytes=(0x160, 32), syndrome=(0x1b8, 8), send_opcode=(0x1c0, 8), qpn=(0x1c8, 24), index=(0x1e0, 16), kind=(0x1f8, 4), owner=(0x1ff, 1))
+CQE = table(0x40, slid=(0xb0, 16), has_grh=(0xc2, 2), sl=(0xc4, 4), remote=(0xc8, 24),
+            user_index=(0x108, 24), immediate=(0x120, 32), bytes=(0x160, 32), syndrome=(0x1b8, 8),
+            send_opcode=(0x1c0, 8), qpn=(0x1c8, 24), index=(0x1e0, 16), kind=(0x1f8, 4),
+            owner=(0x1ff, 1))
 
 # qp.h: mlx5_wqe_ctrl_seg with the mlx5_wqe_xrc_seg that may follow, mlx5_av
-CONTROL = table(0x20, opcode=(0x18, 8), units=(0x3a, 6), signalled=(0x5c, 1), solicited=(0x5e, 1), immediate=(0x60, 32), srqn=(0x88, 24))
-DATAGRAM = table(0x30, qkey=(0x00, 32), qpn=(0x48, 24), sl=(0x64, 4), dlid=(0x70, 16), hop_limit=(0xd8, 8), has_grh=(0xe1, 1), flow=(0xec, 20),
-                 dgid=(0x100, 128))
+CONTROL = table(0x20, opcode=(0x18, 8), units=(0x3a, 6), signalled=(0x5c, 1), solicited=(0x5e, 1),
+                immediate=(0x60, 32), srqn=(0x88, 24))
+DATAGRAM = table(0x30, qkey=(0x00, 32), qpn=(0x48, 24), sl=(0x64, 4), dlid=(0x70, 16),
+                 hop_limit=(0xd8, 8), has_grh=(0xe1, 1), flow=(0xec, 20), dgid=(0x100, 128))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The tests in this folder run in the guest only, as root, over the distribution's own driver and two adapters of ours."""
+"""The tests in this folder run in the guest only, as root, over the distribution's own driver and
+two adapters of ours."""
 
 import os
 import pathlib
@@ -7,7 +8,12 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 TESTS = HERE.parents[1]
-sys.path[:0] = [str(HERE), str(TESTS / "e2e" / "shim"), str(TESTS.parent / "softhca" / "tests" / "e2e"), str(TESTS)]
+sys.path[:0] = [
+    str(HERE),
+    str(TESTS / "e2e" / "shim"),
+    str(TESTS.parent / "softhca" / "tests" / "e2e"),
+    str(TESTS)
+]
 
 pytest_plugins = ["driver", "progress"]
 if "XRC_LAB_KERNEL" not in os.environ:

@@ -21,7 +21,8 @@ TARGET = 1 << 23
 # With docs/upstream's patch, handles from ibv_open_qp hear events.
 PATCHED = "XRC_LAB_PATCHED" in os.environ
 
-# mlx4_ib of Linux 5.10 tells the path of RC and UC QPs only when it is queried: that of an XRC QP reads as zeroes (docs/contract.md 7).
+# mlx4_ib of Linux 5.10 tells the path of RC and UC QPs only when it is queried: that of an XRC QP
+# reads as zeroes (docs/contract.md 7).
 LINUX_5_10 = os.uname().release.startswith("5.10.")
 TELLS_NO_PATH = LINUX_5_10
 
@@ -31,7 +32,8 @@ RAISE = str(pathlib.Path(__file__).resolve().parent / "raise_event.py")
 DRIVER = os.environ.get("XRC_LAB_DRIVER", "mlx4")
 MODEL, DEVICE_ID = {"mlx4": ("connectx3", "0x1003"), "mlx5": ("connectx5", "0x1017")}[DRIVER]
 MODULES = [f"{DRIVER}_ib", "ib_uverbs", "rdma_ucm"]
-# mlx5_ib of Linux 5.10 rounds responder resources down to a power of two; later releases and mlx4_ib round up.
+# mlx5_ib of Linux 5.10 rounds responder resources down to a power of two; later releases and
+# mlx4_ib round up.
 ROUNDING = "down" if DRIVER == "mlx5" and LINUX_5_10 else "up"
 REMOVED = [f"{DRIVER}_ib", f"{DRIVER}_core"]
 DEVICES = [f"{DRIVER}_0", f"{DRIVER}_1"]
@@ -39,7 +41,8 @@ DEVICES = [f"{DRIVER}_0", f"{DRIVER}_1"]
 
 def functions():
     """The PCI functions of the adapters, in the order of their names."""
-    return sorted(path for path in pathlib.Path("/sys/bus/pci/devices").iterdir() if (path / "device").read_text().strip() == DEVICE_ID)
+    return sorted(path for path in pathlib.Path("/sys/bus/pci/devices").iterdir()
+                  if (path / "device").read_text().strip() == DEVICE_ID)
 
 
 def ask(config, kind, index):
@@ -62,7 +65,8 @@ def numbers(kind):
 
 def objects():
     """What the adapters themselves have: {(adapter, kind, number)}, with the driver's own."""
-    return {(adapter, name, number) for kind, name in enumerate(KINDS) for adapter, number in numbers(kind)}
+    return {(adapter, name, number) for kind, name in enumerate(KINDS)
+            for adapter, number in numbers(kind)}
 
 
 def targets():
@@ -73,7 +77,8 @@ def targets():
 
 
 def counts():
-    """How many objects of each kind each adapter has. The driver's own get other numbers when it is loaded again."""
+    """How many objects of each kind each adapter has. The driver's own get other numbers when it is
+    loaded again."""
     return collections.Counter((adapter, kind) for adapter, kind, _ in objects())
 
 
@@ -82,15 +87,17 @@ def modprobe(name):
 
 
 def first_region(name):
-    """mlx5_ib of Linux 6.12 makes a QP of its own when a program first registers memory. This one does, and finds nobody to talk to."""
-    subprocess.run(["ibv_rc_pingpong", "-d", name, "-p", "1", "127.0.0.1"], check=False, timeout=200, stdout=subprocess.DEVNULL,
-                   stderr=subprocess.DEVNULL)
+    """mlx5_ib of Linux 6.12 makes a QP of its own when a program first registers memory. This one
+    does, and finds nobody to talk to."""
+    subprocess.run(["ibv_rc_pingpong", "-d", name, "-p", "1", "127.0.0.1"], check=False,
+                   timeout=200, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def load():
     for name in MODULES:
         modprobe(name)
-    wait_for(lambda: len(list(pathlib.Path("/sys/class/infiniband").glob(f"{DRIVER}_*"))), "two devices", holds=lambda count: count == 2)
+    wait_for(lambda: len(list(pathlib.Path("/sys/class/infiniband").glob(f"{DRIVER}_*"))),
+             "two devices", holds=lambda count: count == 2)
     for name in DEVICES:
         first_region(name)
 

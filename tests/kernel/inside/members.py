@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Old programs that share a domain, a process each; and what the registration table says of them."""
+"""Old programs that share a domain, a process each; and what the registration table says of
+them."""
 
 import contextlib
 import json
@@ -16,8 +17,8 @@ class Member:
     """One programs/member.c."""
 
     def __init__(self, argv):
-        self.process = subprocess.Popen([str(a) for a in argv], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-                                        start_new_session=True)
+        self.process = subprocess.Popen([str(a) for a in argv], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, text=True, start_new_session=True)
         self.number = self.answer()
 
     def answer(self):
@@ -43,11 +44,15 @@ class Member:
 
 @contextlib.contextmanager
 def sharing_a_domain(build_root, xrc_compat):
-    """member(way, number): who creates a receive QP in a domain that all share, or registers with it."""
+    """member(way, number): who creates a receive QP in a domain that all share, or registers with
+    it."""
     members = []
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         def _member(way=(), number=None):
-            words = [*way, xrc_compat, "run", "--", build_root / "tests" / "kernel" / "member", f"{folder}/domain"]
+            words = [
+                *way, xrc_compat, "run", "--", build_root / "tests" / "kernel" / "member",
+                f"{folder}/domain"
+            ]
             members.append(Member(words + ([number] if number is not None else [])))
             return members[-1]
 

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Writes down what has passed: pytest tells at its end, to which a guest need not come. The files are the machine's own."""
+"""Writes down what has passed: pytest tells at its end, to which a guest need not come. The files
+are the machine's own."""
 
 import pathlib
 import time
 
-RUNNING, FAILURES, PASSED = pathlib.Path("/lab/running"), pathlib.Path("/lab/failures"), pathlib.Path("/lab/passed")
+RUNNING, FAILURES, PASSED = pathlib.Path("/lab/running"), pathlib.Path(
+    "/lab/failures"), pathlib.Path("/lab/passed")
 
 
 def write(path, text):

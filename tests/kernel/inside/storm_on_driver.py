@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The storm of tests/chaos, with the adapter for the witness. Arguments as there, without a softhca ("-")."""
+"""The storm of tests/chaos, with the adapter for the witness. Arguments as there, without a softhca
+("-")."""
 
 import pathlib
 import sys
@@ -12,8 +13,9 @@ from driver import targets  # noqa: E402
 
 
 class StormOnDriver(storm.Storm):
-    """The adapter learns of a QP when it leaves RESET, and has it once, however many hold it. What it has, somebody must hold; that nothing
-    stays is seen at the end, by the adapter and by rmmod."""
+    """The adapter learns of a QP when it leaves RESET, and has it once, however many hold it. What
+    it has, somebody must hold; that nothing stays is seen at the end, by the adapter and by
+    rmmod."""
 
     def kernel(self):
         return {0: targets()}

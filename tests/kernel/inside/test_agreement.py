@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the emulated HCA's tests say of the kernel, asked of the kernel and the driver. Where they differ, the driver is right."""
+"""What the emulated HCA's tests say of the kernel, asked of the kernel and the driver. Where they
+differ, the driver is right."""
 
 import contextlib
 
@@ -17,14 +18,18 @@ SETTINGS = {"mlx4": ["usual", "beyond", "no-xrc"], "mlx5": ["usual", "beyond"]}[
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_refusals(build_root, setting):
     with without_xrc() if setting == "no-xrc" else contextlib.nullcontext():
-        done = run([build_root / FOLDER / "softhca-refusals", setting], env={"SOFTHCA_TEST_DRIVEN": "1"})
+        done = run([build_root / FOLDER / "softhca-refusals", setting],
+                   env={"SOFTHCA_TEST_DRIVEN": "1"})
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_agreement(build_root):
-    """A handle from ibv_open_qp gets no events unless ib_uverbs is patched: it is given no event file."""
+    """A handle from ibv_open_qp gets no events unless ib_uverbs is patched: it is given no event
+    file."""
     raise_event = f"{RAISE} ctl event {DEVICES[0]} $3 $2 $5"
-    done = run([build_root / FOLDER / "softhca-agreement"], timeout=1200,
-               env={"AGREEMENT_RAISE": f"sh -c '{raise_event}' raise", "AGREEMENT_OPENED": "hear" if PATCHED else "deaf",
-                    "AGREEMENT_ROUNDING": ROUNDING})
+    done = run(
+        [build_root / FOLDER / "softhca-agreement"], timeout=1200, env={
+            "AGREEMENT_RAISE": f"sh -c '{raise_event}' raise",
+            "AGREEMENT_OPENED": "hear" if PATCHED else "deaf", "AGREEMENT_ROUNDING": ROUNDING
+        })
     assert done.returncode == 0, done.stdout + done.stderr

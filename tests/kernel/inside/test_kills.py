@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Old programs killed at random; what they say, what the registration table says, and what the adapter has agree."""
+"""Old programs killed at random; what they say, what the registration table says, and what the
+adapter has agree."""
 
 import os
 import pathlib
@@ -11,8 +12,10 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 
 def test_storm(build_root, xrc_compat, tmp_path):
-    done = run([xrc_compat, "run", "--", "/usr/bin/python3", HERE / "storm_on_driver.py",
-                build_root / "tests" / "chaos" / "storm", "-", xrc_compat, tmp_path, "8", KILLS, "20080204"], timeout=3600)
+    done = run([
+        xrc_compat, "run", "--", "/usr/bin/python3", HERE / "storm_on_driver.py",
+        build_root / "tests" / "chaos" / "storm", "-", xrc_compat, tmp_path, "8", KILLS, "20080204"
+    ], timeout=3600)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "all agreed" in done.stdout
     assert targets() == set()

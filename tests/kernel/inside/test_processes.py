@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Processes that share a receive QP, also across namespaces: what keeps the QP, and what ends it."""
+"""Processes that share a receive QP, also across namespaces: what keeps the QP, and what ends
+it."""
 
 import os
 import signal

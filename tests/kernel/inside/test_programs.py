@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Programs that send: the emulator's own tests, legacy clients, two-way QPs, rdma-core's pingpongs, perftest."""
+"""Programs that send: the emulator's own tests, legacy clients, two-way QPs, rdma-core's pingpongs,
+perftest."""
 
 import pytest
 
@@ -48,20 +49,26 @@ def test_perftest(argv):
 
 
 def test_all_operations(build_root):
-    """As the emulator is asked. Its other programs are about an adapter's own doings, which here are ours, too."""
+    """As the emulator is asked. Its other programs are about an adapter's own doings, which here
+    are ours, too."""
     passes(run([build_root / "softhca" / "tests" / "e2e" / "softhca-data-path"]))
 
 
-CLIENTS = ["qperf", "mvapich", "mvapich --hybrid", "mvapich --private", "mvapich2", "mvapich2-dlopen", "gasnet", "gasnet-shutdown", "openmpi",
-           "portals4", "portals4 --daemon"]
+CLIENTS = [
+    "qperf", "mvapich", "mvapich --hybrid", "mvapich --private", "mvapich2", "mvapich2-dlopen",
+    "gasnet", "gasnet-shutdown", "openmpi", "portals4", "portals4 --daemon"
+]
 
 
 @pytest.mark.parametrize("mode", ["--poll", "--event"])
 @pytest.mark.parametrize("client", CLIENTS)
 def test_legacy_client(build_root, tmp_path, client, mode):
     name, *words = client.split()
-    done = run([build_root / "tests" / "legacy" / "clients" / name, *words, mode],
-               env={"LD_PRELOAD": str(build_root / "shim" / "libxrc-compat.so.1"), "TMPDIR": str(tmp_path), "LEGACY_SECONDS": SECONDS})
+    done = run(
+        [build_root / "tests" / "legacy" / "clients" / name, *words, mode], env={
+            "LD_PRELOAD": str(build_root / "shim" / "libxrc-compat.so.1"), "TMPDIR": str(tmp_path),
+            "LEGACY_SECONDS": SECONDS
+        })
     if TELLS_NO_PATH and name == "openmpi":
         assert "ibv_query_xrc_rcv_qp with mask 0 gives LID 0" in done.stderr, done.stdout + done.stderr
         return
@@ -85,7 +92,8 @@ def test_two_way_exchange(xrc_compat, build_root, dialect, options):
     two_way(xrc_compat, build_root, 28, f"exchange-{dialect}", *options)
 
 
-@pytest.mark.parametrize("group, count", [("state", 11), ("order", 11), ("error", 10), ("event", 9)])
+@pytest.mark.parametrize("group, count", [("state", 11), ("order", 11), ("error", 10),
+                                          ("event", 9)])
 def test_two_way_rows(xrc_compat, build_root, group, count):
     two_way(xrc_compat, build_root, count, "twoway-pair", group)
 

@@ -11,7 +11,10 @@ from members import registrations, sharing_a_domain
 
 
 def test_doctor_finds_nothing_wrong(xrc_compat):
-    own = [word for variable in os.environ if variable.startswith(("XRC_COMPAT_", "SOFTHCA_")) for word in ("-u", variable)]
+    own = [
+        word for variable in os.environ if variable.startswith(("XRC_COMPAT_", "SOFTHCA_"))
+        for word in ("-u", variable)
+    ]
     done = run(["env", *own, xrc_compat, "doctor"])
     assert done.returncode == 0, done.stdout
     assert "2 of 2 can carry XRC" in done.stdout
@@ -22,7 +25,8 @@ def test_check(xrc_compat, build_root):
     assert done.returncode == 0, done.stdout + done.stderr
     check = json.loads(done.stdout)
     assert check["verdict"] == "ready"
-    assert [(device["name"], device["xrc"]) for device in check["devices"]] == [(name, True) for name in DEVICES]
+    assert [(device["name"], device["xrc"]) for device in check["devices"]] == [(name, True)
+                                                                                for name in DEVICES]
 
 
 @pytest.mark.parametrize("name", DEVICES)

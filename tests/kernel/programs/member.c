@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * An old program that shares a domain and does what it is told, a letter at a time, each answered by a line.
+ * An old program that shares a domain and does what it is told, a letter at a time, each answered
+ * by a line.
  *
- *	member FILE [NUMBER]	creates a receive QP in INIT, or registers with this one; says its number
+ *	member FILE [NUMBER]	creates a receive QP in INIT, or registers; says its number
  *
- *	q query: the state, or -errno	u unregister: 0 or errno	c close the domain: 0 or errno
+ *	q query: the state, or -errno	u unregister: 0 or errno
+ *	c close the domain: 0 or errno
  *	f fork a child that lives on: its pid	x the same, and it executes another program
  */
 
