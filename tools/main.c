@@ -11,10 +11,8 @@
 #include <string.h>
 
 #define SYSTEM_LIBIBVERBS \
-	{ \
-		'i', "--system-libibverbs", NULL, \
-			"preload the system's libibverbs in any case, for scripts that set LD_LIBRARY_PATH to an old one" \
-	}
+	{ 'i', "--system-libibverbs", NULL, \
+	  "preload the system's libibverbs in any case, for scripts that set LD_LIBRARY_PATH to an old one" }
 
 static const struct option_row run_options[] = {
 	LAUNCH_OPTIONS,
