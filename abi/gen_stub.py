@@ -42,8 +42,8 @@ def linker_map(rows):
     for number, node in enumerate(nodes):
         names = "".join(f"\t\t{symbol};\n" for symbol, members in rows if node in members)
         tail = f" {nodes[number - 1]}" if number else ""
-        text += f"\n{node} {{\n\tglobal:\n{names}" + ("" if number else
-                                                      "\tlocal: *;\n") + f"}}{tail};\n"
+        local = "" if number else "\tlocal: *;\n"
+        text += f"\n{node} {{\n\tglobal:\n{names}{local}}}{tail};\n"
     return text
 
 
@@ -56,8 +56,10 @@ def main(argv):
         print(__doc__[__doc__.index("usage"):].strip(), file=sys.stderr)
         return 2
     rows = read_table(argv[1])
-    outputs = [(argv[2], names(rows))] if len(argv) == 3 else [(argv[2], source(rows)),
-                                                               (argv[3], linker_map(rows))]
+    if len(argv) == 3:
+        outputs = [(argv[2], names(rows))]
+    else:
+        outputs = [(argv[2], source(rows)), (argv[3], linker_map(rows))]
     for path, text in outputs:
         with open(path, "w", encoding="utf-8") as output:
             output.write(text)

@@ -39,8 +39,8 @@ def read_row(line, where):
     if symbol.returns not in RETURNS:
         raise TableError(
             f"{where}: return convention '{symbol.returns}' is none of {', '.join(RETURNS)}")
-    if symbol.unsupported not in UNSUPPORTED or (symbol.unsupported == "-") != (symbol.returns
-                                                                                == "loader"):
+    of_loader = symbol.returns == "loader"
+    if symbol.unsupported not in UNSUPPORTED or (symbol.unsupported == "-") != of_loader:
         raise TableError(
             f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED[:-1])} (the loader's: -)"
         )
@@ -123,8 +123,8 @@ def linker_map(symbols):
     exported = [symbol for symbol, _ in with_older_node(symbols)]
     for number, (node, members) in enumerate(by(exported, "node").items()):
         names = "".join(f"\t\t{member.name};\n" for member in members)
-        text += f"\n{node} {{\n\tglobal:\n{names}" + ("\tlocal: *;\n"
-                                                      if number == 0 else "") + "};\n"
+        local = "\tlocal: *;\n" if number == 0 else ""
+        text += f"\n{node} {{\n\tglobal:\n{names}{local}}};\n"
     return text
 
 
@@ -140,8 +140,8 @@ def symver_header(symbols):
                             for number, member in enumerate(members))
         text += f"#define SHIM_VERSIONS_{name} {versions}\n"
     verbs = [name for name in by(symbols, "name") if name.startswith("ibv_")]
-    text += "\n/* Every exported verb. */\n#define SHIM_VERBS(X)" + "".join(f" \\\n\tX({verb})"
-                                                                            for verb in verbs)
+    text += "\n/* Every exported verb. */\n#define SHIM_VERBS(X)"
+    text += "".join(f" \\\n\tX({verb})" for verb in verbs)
     return text + "\n\n#endif\n"
 
 

@@ -7,8 +7,7 @@
 
 /**
  * umad_port_to_2006 - fill the struct of a caller of libibumad.so.1. Callers compiled since 2007-11
- * have 16 more bytes. They are not
- * written, because the struct does not tell its size.
+ * have 16 more bytes. They are not written, because the struct does not tell its size.
  */
 void umad_port_to_2006(const struct umad_port_now *now, struct umad_port_2006 *port);
 

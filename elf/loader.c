@@ -32,8 +32,8 @@ static bool is_copy(const struct loaded *loaded)
 /*
  * Walks the loader's list as debuggers do. It does not call dl_iterate_phdr, because a sanitizer's
  * runtime interposes that function and looks up its own functions through ours before it works.
- * Nothing here needs a relocation (early.h). It runs once for each
- * name, in practice during start-up, when no object is being unloaded.
+ * Nothing here needs a relocation (early.h). It runs once for each name, in practice during
+ * start-up, when no object is being unloaded.
  */
 static void *find_behind_us(const char *name)
 {

@@ -22,8 +22,8 @@ loader_dlvsym_fn loader_dlvsym(void);
 
 /**
  * loader_finds_in_libibverbs - whether dlsym() on this handle looks for the verb in
- * libibverbs.so.1: the handle is that of libibverbs
- * itself, or of a plugin that was linked with it. @handle: any that dlsym accepts.
+ * libibverbs.so.1: the handle is that of libibverbs itself, or of a plugin that was linked with it.
+ * @handle: any that dlsym accepts.
  */
 bool loader_finds_in_libibverbs(void *handle, const char *verb);
 

@@ -12,8 +12,7 @@
  * Legacy: a receive QP's event has bit 31 set in its type and the number in the union.
  * Modern: an ordinary event of the handle that a registration holds.
  * Difference: the upper half of the union is zero; the old library left it unwritten. If a thread
- * is cancelled before it gets its
- * event, that event counts as acknowledged.
+ * is cancelled before it gets its event, that event counts as acknowledged.
  *
  * No shim_enter(): the thread may be cancelled, or a signal handler may jump away, while it reads.
  * In a program that does not refer to XRC, the thread waits in libibverbs.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * XRC as OFED 1.3 to 1.5 had it. Compile with the header of that time: cc $(pkg-config --cflags
- * xrc-compat) ...
+ * XRC as OFED 1.3 to 1.5 had it. Compile with the header of that time:
+ * cc $(pkg-config --cflags xrc-compat) ...
  */
 #include "example.h"
 

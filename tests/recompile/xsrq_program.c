@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * A program in the XRC API of 2011, as its manual pages show it: a domain of a file, an XRC SRQ and
- * an XRC_RECV QP on one
- * device, an XRC_SEND QP on another; then calls that must be refused. C and C++.
+ * an XRC_RECV QP on one device, an XRC_SEND QP on another; then calls that must be refused. C and
+ * C++.
  */
 
 #include <errno.h>

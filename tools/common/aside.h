@@ -34,8 +34,7 @@ struct aside_program {
 
 /**
  * aside_output - run it without input, waiting so long for its end. *result is as of aside_do().
- * Returns the beginning of what it
- * writes, 256 KiB at most, to be freed.
+ * Returns the beginning of what it writes, 256 KiB at most, to be freed.
  */
 char *aside_output(const struct aside_program *program, int milliseconds, int *result);
 

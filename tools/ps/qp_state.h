@@ -13,8 +13,7 @@
  * or only one that we may not look into.
  *
  * The QP is opened for a moment, as the library itself does for the query of a process that is not
- * registered. That registers
- * nobody, and takes no events from others.
+ * registered. That registers nobody, and takes no events from others.
  */
 void qp_states_read(const struct regtab_view *view, int *states, int milliseconds);
 

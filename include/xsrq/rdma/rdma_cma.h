@@ -56,9 +56,8 @@ static inline int xsrq_rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
 
 /*
  * librdmacm keeps the attributes for later connections, but without ext. The domain of an
- * IBV_QPT_XRC_RECV QP would be
- * lost, so that type is EINVAL here. Create such a QP by rdma_create_qp, after the connection
- * request.
+ * IBV_QPT_XRC_RECV QP would be lost, so that type is EINVAL here. Create such a QP by
+ * rdma_create_qp, after the connection request.
  */
 static inline int xsrq_rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res,
 				      struct ibv_pd *pd, struct xsrq_qp_init_attr *attr)

@@ -4,9 +4,8 @@
  * working. Afterwards the context ends, and nothing may be left of it.
  *
  * The input: commands of a number, flags, a count of words and room for the response, and then the
- * words. Unless a flag says
- * otherwise, this program corrects what most commands have right: the header's own length, and a
- * response that can be written.
+ * words. Unless a flag says otherwise, this program corrects what most commands have right: the
+ * header's own length, and a response that can be written.
  */
 #include "softhca_stage.h"
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * Hostile rings: work requests, receive buffers, doorbell records and completion queues with any
- * contents, on QPs of every
- * type, while the QPs change their states. Afterwards the context ends, and nothing may be left of
- * it.
+ * contents, on QPs of every type, while the QPs change their states. Afterwards the context ends,
+ * and nothing may be left of it.
  */
 #include "softhca_stage.h"
 

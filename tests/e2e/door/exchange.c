@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * All that a program of OFED does with XRC, in one process. A second context registers with the
- * receive QP and the first
- * unregisters, so that the message arrives only if the registration counted. Also compiled as C++.
+ * receive QP and the first unregisters, so that the message arrives only if the registration
+ * counted. Also compiled as C++.
  */
 
 #include <errno.h>

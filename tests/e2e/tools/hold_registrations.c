@@ -2,10 +2,9 @@
 /*
  * An old program that holds registrations until it is killed: hold-registrations FILE COUNT
  * [leave]. One process, the creator, creates receive QPs and takes them to RESET, INIT and RTR by
- * turns; the other, the registrant, registers with the first of
- * them, and with "leave" unregisters again. Each prints a line with its role, its pid and the
- * numbers that it is registered with; then one for each asynchronous event: role, "heard", type,
- * number.
+ * turns; the other, the registrant, registers with the first of them, and with "leave" unregisters
+ * again. Each prints a line with its role, its pid and the numbers that it is registered with; then
+ * one for each asynchronous event: role, "heard", type, number.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What qperf 0.4 does for xrc_bw, xrc_bi_bw and xrc_lat: client and server, each with one XRC QP
- * that both sends and
- * receives, a private domain, and queues of size 0 where the test needs none.
+ * that both sends and receives, a private domain, and queues of size 0 where the test needs none.
  */
 
 #include <errno.h>

@@ -5,8 +5,8 @@
  * it could never be joined.
  *
  * EVENT_RACE_ROUNDS: rounds of each row, of all its contexts together. Unless it is set, each row
- * runs for a quarter of a
- * second, and on until a reader was once in time: a busy machine does six rounds in a second.
+ * runs for a quarter of a second, and on until a reader was once in time: a busy machine does six
+ * rounds in a second.
  */
 
 #include <errno.h>
