@@ -68,8 +68,8 @@ def pytest_configure(config):
 def models_of(definition):
     """The models that a test runs on. Of those marked any_model about half run on each, whichever
     tests are selected."""
-    only, any_model = definition.get_closest_marker("on_model"), definition.get_closest_marker(
-        "any_model")
+    only = definition.get_closest_marker("on_model")
+    any_model = definition.get_closest_marker("any_model")
     if only:
         return [name for name in models.chosen() if name in only.args]
     if any_model:

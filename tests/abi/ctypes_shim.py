@@ -180,8 +180,8 @@ class Player:
     def slot(self, owner, name, *arguments):
         """Calls owner->context->ops.NAME, as the inline functions of the old header do."""
         context = c_void_p.from_address(owner + self.layout["ibv_qp"]["fields"]["context"][0]).value
-        offset = self.layout["ibv_context"]["fields"]["ops"][0] + self.layout["ibv_context_ops"][
-            "fields"][name][0]
+        offset = self.layout["ibv_context"]["fields"]["ops"][0]
+        offset += self.layout["ibv_context_ops"]["fields"][name][0]
         function = c_void_p.from_address(context + offset).value
         assert function, f"context->ops.{name} at {offset} is NULL"
         call = ctypes.CFUNCTYPE(c_int, c_void_p, c_int if name == "poll_cq" else c_void_p, c_void_p)

@@ -88,8 +88,8 @@ class Corpus:
         if element.tag == "pointer-type-def":
             return self.name(target) + " *"
         if element.tag == "qualified-type-def":
-            return "const " + self.name(target) if element.get("const") == "yes" else self.name(
-                target)
+            const = "const " if element.get("const") == "yes" else ""
+            return const + self.name(target)
         if element.tag == "array-type-def":
             return self.name(target) + "".join(f"[{part.get('length')}]"
                                                for part in element.findall("subrange"))

@@ -115,8 +115,10 @@ ARENAS = {
 
 def use_ring(sock, base):
     """A completion queue in the arena: the daemon writes into it."""
-    driver = struct.pack("<QQ", 0, 0) if models.driver() == "mlx4" else struct.pack(
-        "<IIIIB7xQ", 16, 4, 0, 0, 1, 3)
+    if models.driver() == "mlx4":
+        driver = struct.pack("<QQ", 0, 0)
+    else:
+        driver = struct.pack("<IIIIB7xQ", 16, 4, 0, 0, 1, 3)
     assert command(sock, 0, driver) == 0
     place = struct.pack("<QQ", base, base + 0x100000)
     tail = b"" if models.driver() == "mlx4" else struct.pack("<IBBHHHI", 64, 0, 0, 0, 0, 0, 0)

@@ -36,10 +36,10 @@ def test_lists_what_a_process_holds(daemon):
     kinds = sorted(o["type"] for o in contexts[0]["objects"])
     assert kinds == ["cq", "mr", "pd", "qp", "qp", "srq", "xrcd"]
     target = next(o for o in contexts[0]["objects"] if o.get("qp_type") == "XRC_RECV")
-    assert bool(target["number"] & 0x800000) == (
-        models.driver() == "mlx4") and target["handles"] == 1 and target["state"] == "RESET"
-    assert next(o for o in contexts[0]["objects"] if o["type"] == "xrcd")["inode"] == os.stat(
-        daemon.folder / "domain").st_ino
+    assert bool(target["number"] & 0x800000) == (models.driver() == "mlx4")
+    assert target["handles"] == 1 and target["state"] == "RESET"
+    xrcd = next(o for o in contexts[0]["objects"] if o["type"] == "xrcd")
+    assert xrcd["inode"] == os.stat(daemon.folder / "domain").st_ino
     proc.kill()
     proc.wait()
     daemon.until_empty()

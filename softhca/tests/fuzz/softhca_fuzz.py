@@ -254,8 +254,8 @@ def run(work, target, model):
 
 
 def main(argv):
-    root, work, target, model = pathlib.Path(argv[1]).resolve(), pathlib.Path(
-        argv[2]), argv[3], argv[4]
+    root, work = pathlib.Path(argv[1]).resolve(), pathlib.Path(argv[2])
+    target, model = argv[3:5]
     work.mkdir(parents=True, exist_ok=True)
     with open(work / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two targets share their objects

@@ -34,11 +34,10 @@ def machine(tmp_path, run, source_root):
         if not sudo:
             del fakes["sudo"]
         if dpkg is not None:
-            fakes[
-                "dpkg"] = f'case $1 in --print*) echo "{dpkg}" ;; *) echo "dpkg $*" >>{calls} ;; esac'
+            fakes["dpkg"] = f'case $1 in --print*) echo "{dpkg}" ;; *) echo "dpkg $*" >>{calls} ;; esac'
         if manager:
-            fakes[
-                manager] = f'echo "{manager} $*" >>{calls}; echo "the output of {manager}"; exit {status}'
+            said = f'echo "the output of {manager}"; exit {status}'
+            fakes[manager] = f'echo "{manager} $*" >>{calls}; {said}'
         for name, body in fakes.items():
             (path / name).write_text(f"#!/bin/sh\n{body}\n")
             (path / name).chmod(0o755)

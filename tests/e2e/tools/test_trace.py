@@ -89,10 +89,10 @@ def test_arguments_and_results_are_decoded(trace, programs):
     assert {call["result"] for call in calls_of(document, "ibv_close_xrc_domain")} == {"0", "EBUSY"}
     [init,
      rtr] = [call for call in calls_of(document, "ibv_modify_xrc_rcv_qp") if not call["failed"]]
-    assert init["arguments"]["attr"].startswith(
-        "{qp_state=INIT, ") and "port_num=1" in init["arguments"]["attr"]
-    assert init["arguments"][
-        "attr_mask"] == "IBV_QP_STATE|IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX|IBV_QP_PORT"
+    assert init["arguments"]["attr"].startswith("{qp_state=INIT, ")
+    assert "port_num=1" in init["arguments"]["attr"]
+    assert init["arguments"]["attr_mask"] == \
+        "IBV_QP_STATE|IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX|IBV_QP_PORT"
     assert "ah_attr.dlid=1, ah_attr.sl=0, ah_attr.src_path_bits=0, ah_attr.is_global=0, ah_attr.port_num=1" in (
         rtr["arguments"]["attr"])
     assert "path_mtu=" in rtr["arguments"]["attr"] and "min_rnr_timer=12" in rtr["arguments"]["attr"]
@@ -177,13 +177,11 @@ def test_what_each_call_became_is_what_the_kernel_saw(trace_on, programs):
     ]
     assert {verb: verbs.count(verb)
             for verb in COMMANDS} == {verb: kernel.count(COMMANDS[verb]) for verb in COMMANDS}
-    assert verbs.count("ibv_create_qp_ex") + verbs.count("ibv_create_qp") == kernel.count(
-        "CREATE_QP")
+    created = verbs.count("ibv_create_qp_ex") + verbs.count("ibv_create_qp")
+    assert created == kernel.count("CREATE_QP")
     # The creator's handle, and three opened ones.
-    assert sorted(became(document,
-                         "ibv_unreg_xrc_rcv_qp")) == [[("ibv_cmd_destroy_qp", None)]] * 3 + [[
-                             ("ibv_destroy_qp", None)
-                         ]]
+    assert sorted(became(document, "ibv_unreg_xrc_rcv_qp")) == \
+        [[("ibv_cmd_destroy_qp", None)]] * 3 + [[("ibv_destroy_qp", None)]]
     assert became(document, "ibv_reg_xrc_rcv_qp") == [[("ibv_cmd_open_qp", None)]] * 3
     assert sum(row["calls"] for row in document["became"]) == sum(
         len(call["became"]) for call in document["calls"])

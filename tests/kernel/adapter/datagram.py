@@ -19,10 +19,10 @@ class Packet:
 
     def __init__(self, function, sender, payload, **fields):
         self.slid, self.sender, self.payload = function.lid, sender, payload
-        self.dlid, self.sl, self.qpn, self.qkey = fields["dlid"], fields["sl"], fields[
-            "qpn"], fields["qkey"]
-        self.grh, self.immediate, self.solicited = fields.get("grh"), fields.get(
-            "immediate"), fields.get("solicited", 0)
+        self.dlid, self.sl = fields["dlid"], fields["sl"]
+        self.qpn, self.qkey = fields["qpn"], fields["qkey"]
+        self.grh, self.immediate = fields.get("grh"), fields.get("immediate")
+        self.solicited = fields.get("solicited", 0)
         self.dgid = fields.get("dgid", 0)
 
 

@@ -23,8 +23,10 @@ PORT_STATES = {"port_err": 1, "port_active": 4}
 
 def raise_event(device, event, number, times=1):
     config = os.open(f"/sys/class/infiniband/{device}/device/config", os.O_RDWR)
-    word = PORT_EVENT << 24 | PORT_STATES[
-        event] if event in PORT_STATES else EVENTS[event] << 24 | number
+    if event in PORT_STATES:
+        word = PORT_EVENT << 24 | PORT_STATES[event]
+    else:
+        word = EVENTS[event] << 24 | number
     for _ in range(times):
         os.pwrite(config, word.to_bytes(4, "little"), RAISE_EVENT)
     os.close(config)

@@ -23,8 +23,7 @@ def main(header, structs, output):
         return others[found[1]]
 
     text = STRUCT.sub(lambda found: replace(found) if found[1] in others else found[0], text)
-    assert sorted(replaced) == sorted(
-        others), f"{header} does not have each of these structs once: {sorted(others)}"
+    assert sorted(replaced) == sorted(others), f"{header} does not have each of these structs once: {sorted(others)}"
     with open(output, "w", encoding="ascii") as file:
         file.write(text)
 
