@@ -2,9 +2,9 @@
 /* Target QPs of today: XRC_RECV QPs, created, or opened by commands of libibverbs. */
 
 #include <errno.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <time.h>
 #include <rdma/ib_user_verbs.h>
 
 #include "modern.h"
@@ -106,9 +106,11 @@ static int open_by_command(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_cont
 ORDERED_BY_KERNEL void opened_qp_await_open(const struct ibv_qp *qp)
 {
 	const struct opened_qp *opened = (const struct opened_qp *)qp;
+	const struct timespec pause = { .tv_nsec = 10000 };
 
+	/* A thread of SCHED_FIFO that only yields could keep the opening one from its processor. */
 	while (!atomic_load_explicit(&opened->open, memory_order_acquire))
-		sched_yield();
+		nanosleep(&pause, NULL);
 }
 
 int opened_qp_modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
