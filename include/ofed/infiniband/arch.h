@@ -30,8 +30,12 @@ static inline uint64_t ntohll(uint64_t x)
 }
 #endif
 
-/* Full fences. On x86 they order stores to device memory, too. */
+/* Full fences, also for stores to device memory. */
+#ifdef __aarch64__
+#define mb() __asm__ volatile("dsb sy" ::: "memory")
+#else
 #define mb() __sync_synchronize()
+#endif
 #define rmb() mb()
 #define wmb() mb()
 #define wc_wmb() mb()
