@@ -2,19 +2,18 @@
 /* Why a command is refused. The daemon has one thread, and does one command after the other. */
 #include "refuse.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 
 static char reason[REFUSE_MAX];
 
-int refuse(int err, const char *check)
+int refuse(int err, const char *check, ...)
 {
-	snprintf(reason, sizeof(reason), "%s", check);
-	return err;
-}
+	va_list args;
 
-int refuse_one(int err, const char *check, const char *what)
-{
-	snprintf(reason, sizeof(reason), "%s: %s", check, what);
+	va_start(args, check);
+	vsnprintf(reason, sizeof(reason), check, args);
+	va_end(args);
 	return err;
 }
 

@@ -5,11 +5,8 @@
 
 #define REFUSE_MAX 64
 
-/* Returns @err, and remembers @check, a few words, as its reason. */
-int refuse(int err, const char *check);
-
-/* The same for a check of several things; @what names the one. */
-int refuse_one(int err, const char *check, const char *what);
+/* Returns @err, and remembers @check, a few words as for printf(3), as its reason. */
+int refuse(int err, const char *check, ...) __attribute__((format(printf, 2, 3)));
 
 /* The reason of the last refusal since refuse_begin(), or "". */
 const char *refuse_reason(void);

@@ -65,13 +65,13 @@ static int raise_on(struct request *request, struct hca_device *device, int even
 		event_qp(qp, type);
 		return 0;
 	case ON_CQ:
-		cq = numtab_find(&device->cqs, number);
+		cq = numtab_find(&device->numbers[HCA_CQ], number);
 		if (!cq)
 			return control_no_target(request, "CQ", number);
 		event_cq(cq, type);
 		return 0;
 	case ON_SRQ:
-		srq = numtab_find(&device->srqs, number);
+		srq = numtab_find(&device->numbers[HCA_SRQ], number);
 		if (!srq)
 			return control_no_target(request, "SRQ", number);
 		event_srq(srq, type);

@@ -84,7 +84,7 @@ static void list_qp(const struct writer *writer, const struct hca_qp_handle *han
 
 static void list_srq(const struct writer *writer, const struct hca_srq *srq)
 {
-	number(writer, "number", srq->srqn);
+	number(writer, "number", srq->obj.number);
 	flag(writer, "xrc", srq->xrc);
 	number(writer, "available", srq_available(srq));
 	number(writer, "limit", srq->limit);
@@ -93,7 +93,7 @@ static void list_srq(const struct writer *writer, const struct hca_srq *srq)
 
 static void list_cq(const struct writer *writer, const struct hca_cq *cq)
 {
-	number(writer, "number", cq->cqn);
+	number(writer, "number", cq->obj.number);
 	number(writer, "size", cq->size);
 	number(writer, "completions", cq->producer);
 	flag(writer, "channel", cq->channel != NULL);
@@ -133,7 +133,7 @@ static void list_object(const struct writer *writer, const struct hca_object *ob
 		list_xrcd(writer, ((const struct hca_xrcd_handle *)(const void *)object)->xrcd);
 		break;
 	default:
-		number(writer, "number", ((const struct hca_pd *)(const void *)object)->pdn);
+		number(writer, "number", object->number);
 		break;
 	}
 	number(writer, "uses", object->uses);
@@ -180,12 +180,13 @@ static void devices_json(const struct hca_machine *machine, FILE *out)
 
 	for (int i = 0; i < machine->settings.devices; i++) {
 		const struct hca_device *device = &machine->device[i];
+		const struct numtab *numbers = device->numbers;
 
 		fprintf(out,
 			"%s{\"name\":\"%s\",\"lid\":%u,\"qps\":%u,\"cqs\":%u,\"srqs\":%u,\"mrs\":%u,\"pds\":%u}",
 			i ? "," : "", device_name(device, name), port_lid(device, 1),
-			device->qps.used, device->cqs.used, device->srqs.used, device->mrs.used,
-			device->pds.used);
+			device->qps.used, numbers[HCA_CQ].used, numbers[HCA_SRQ].used,
+			numbers[HCA_MR].used, numbers[HCA_PD].used);
 	}
 }
 

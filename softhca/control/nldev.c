@@ -180,7 +180,7 @@ static void put_qp(struct nl *nl, const struct hca_object *object)
 	nl_u8(nl, RDMA_NLDEV_ATTR_RES_TYPE, (uint8_t)qp->type);
 	nl_u8(nl, RDMA_NLDEV_ATTR_RES_STATE, (uint8_t)qp->state);
 	if (qp->pd)
-		nl_u32(nl, RDMA_NLDEV_ATTR_RES_PDN, qp->pd->pdn);
+		nl_u32(nl, RDMA_NLDEV_ATTR_RES_PDN, qp->pd->obj.number);
 }
 
 static void put_cq(struct nl *nl, const struct hca_object *object)
@@ -189,7 +189,7 @@ static void put_cq(struct nl *nl, const struct hca_object *object)
 
 	nl_u32(nl, RDMA_NLDEV_ATTR_RES_CQE, cq->size - 1);
 	nl_u64(nl, RDMA_NLDEV_ATTR_RES_USECNT, object->uses);
-	nl_u32(nl, RDMA_NLDEV_ATTR_RES_CQN, cq->cqn);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_CQN, object->number);
 }
 
 static void put_mr(struct nl *nl, const struct hca_object *object)
@@ -197,14 +197,14 @@ static void put_mr(struct nl *nl, const struct hca_object *object)
 	const struct hca_mr *mr = container_of(object, struct hca_mr, obj);
 
 	nl_u64(nl, RDMA_NLDEV_ATTR_RES_MRLEN, mr->length);
-	nl_u32(nl, RDMA_NLDEV_ATTR_RES_MRN, mr->index);
-	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PDN, mr->pd->pdn);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_MRN, object->number);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PDN, mr->pd->obj.number);
 }
 
 static void put_pd(struct nl *nl, const struct hca_object *object)
 {
 	nl_u64(nl, RDMA_NLDEV_ATTR_RES_USECNT, object->uses);
-	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PDN, container_of(object, struct hca_pd, obj)->pdn);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PDN, object->number);
 }
 
 /* The table is there even if it is empty: rdma(8) passes over an SRQ without one. */
@@ -229,11 +229,11 @@ static void put_srq(struct nl *nl, const struct hca_object *object)
 {
 	const struct hca_srq *srq = container_of(object, struct hca_srq, obj);
 
-	nl_u32(nl, RDMA_NLDEV_ATTR_RES_SRQN, srq->srqn);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_SRQN, object->number);
 	nl_u8(nl, RDMA_NLDEV_ATTR_RES_TYPE, srq->xrc ? IBV_SRQT_XRC : IBV_SRQT_BASIC);
-	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PDN, srq->pd->pdn);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PDN, srq->pd->obj.number);
 	if (srq->cq)
-		nl_u32(nl, RDMA_NLDEV_ATTR_RES_CQN, srq->cq->cqn);
+		nl_u32(nl, RDMA_NLDEV_ATTR_RES_CQN, srq->cq->obj.number);
 	put_qps_of(nl, srq);
 }
 

@@ -32,7 +32,7 @@ enum hca_type { HCA_AH, HCA_QP, HCA_SRQ, HCA_CQ, HCA_MR, HCA_XRCD, HCA_PD, HCA_T
 
 struct hca_object {
 	enum hca_type type;
-	uint32_t handle;
+	uint32_t handle, number;
 	unsigned int uses; /* objects that stand on this one: destroying it is refused with EBUSY */
 	struct hca_context *ctx;
 	struct list link; /* ctx->objects[type] */
@@ -40,7 +40,6 @@ struct hca_object {
 
 struct hca_pd {
 	struct hca_object obj;
-	uint32_t pdn;
 };
 
 struct hca_ah {
@@ -51,7 +50,7 @@ struct hca_ah {
 struct hca_mr {
 	struct hca_object obj;
 	struct hca_pd *pd;
-	uint32_t index, key;
+	uint32_t key;
 	uint32_t access;
 	uint64_t start;	/* in the client */
 	uint64_t iova;	/* as work requests name it */
@@ -84,7 +83,6 @@ struct cq_arm {
 
 struct hca_cq {
 	struct hca_object obj;
-	uint32_t cqn;
 	uint64_t user_handle;
 	struct hca_channel *channel; /* or NULL */
 	struct cq_place place;	     /* in the client */
@@ -114,7 +112,6 @@ struct hca_xrcd_handle {
 
 struct hca_srq {
 	struct hca_object obj;
-	uint32_t srqn;
 	uint64_t user_handle;
 	struct hca_pd *pd;
 	bool xrc;
@@ -263,7 +260,8 @@ struct hca_device {
 	int index;
 	uint64_t guid;
 	struct hca_port port[SETTINGS_MAX_PORTS + 1]; /* from 1 */
-	struct numtab pds, mrs, cqs, srqs, qps;
+	struct numtab numbers[HCA_TYPES]; /* of PDs, MRs, CQs and SRQs */
+	struct numtab qps;
 	struct list contexts;
 	struct list xrcds;
 	struct list groups;

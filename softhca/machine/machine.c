@@ -37,18 +37,19 @@ static int init_numbers(struct hca_device *device, const struct settings *settin
 	uint32_t numbers = qp_numbers(settings), apart = numbers < 1u << 14 ? numbers / 32 : 0x200;
 	uint32_t start = 0x40 + (uint32_t)device->index * 0x200,
 		 qp_start = 0x40 + ((uint32_t)device->index + 1) * apart;
+	struct numtab *of = device->numbers;
+	const struct limits *limits = &settings->limits;
 	bool together = device->model->one_sequence;
 
-	if (numtab_init(&device->pds, 1, 1u << 16, start, (uint32_t)settings->limits.max_pd) ||
-	    numtab_init(&device->mrs, 2, 1u << 20, start, (uint32_t)settings->limits.max_mr) ||
-	    numtab_init(&device->cqs, 0x40, 1u << 17, 0x80 + start,
-			(uint32_t)settings->limits.max_cq) ||
-	    numtab_init(&device->srqs, 0x40, together ? numbers : 1u << 17,
-			together ? qp_start : start, (uint32_t)settings->limits.max_srq) ||
-	    numtab_init(&device->qps, 0x40, numbers, qp_start, (uint32_t)settings->limits.max_qp))
+	if (numtab_init(&of[HCA_PD], 1, 1u << 16, start, (uint32_t)limits->max_pd) ||
+	    numtab_init(&of[HCA_MR], 2, 1u << 20, start, (uint32_t)limits->max_mr) ||
+	    numtab_init(&of[HCA_CQ], 0x40, 1u << 17, 0x80 + start, (uint32_t)limits->max_cq) ||
+	    numtab_init(&of[HCA_SRQ], 0x40, together ? numbers : 1u << 17,
+			together ? qp_start : start, (uint32_t)limits->max_srq) ||
+	    numtab_init(&device->qps, 0x40, numbers, qp_start, (uint32_t)limits->max_qp))
 		return -ENOMEM;
 	if (together)
-		numtab_pair(&device->srqs, &device->qps);
+		numtab_pair(&of[HCA_SRQ], &device->qps);
 	return 0;
 }
 
@@ -95,10 +96,8 @@ int machine_init(struct hca_machine *machine, const struct settings *settings)
 void machine_free(struct hca_machine *machine)
 {
 	for (int i = 0; i < machine->settings.devices; i++) {
-		numtab_free(&machine->device[i].pds);
-		numtab_free(&machine->device[i].mrs);
-		numtab_free(&machine->device[i].cqs);
-		numtab_free(&machine->device[i].srqs);
+		for (int type = 0; type < HCA_TYPES; type++)
+			numtab_free(&machine->device[i].numbers[type]);
 		numtab_free(&machine->device[i].qps);
 	}
 	timer_heap_free(&machine->timers);

@@ -85,7 +85,6 @@ const struct model connectx3 = {
 	.arm_bell = { 0x20, 8 },
 	.context = mlx4_context,
 	.device_caps = mlx4_device_caps,
-	.answer = mlx4_answer,
 	.take_cq = mlx4_take_cq,
 	.take_resize = mlx4_take_resize,
 	.take_srq = mlx4_take_srq,

@@ -72,7 +72,6 @@ const struct model connectx5 = {
 	.mmap_commands = true,
 	.context = mlx5_context,
 	.device_caps = mlx5_device_caps,
-	.answer = mlx5_answer,
 	.answer_ah = mlx5_answer_ah,
 	.take_cq = mlx5_take_cq,
 	.take_resize = mlx5_take_resize,

@@ -49,18 +49,6 @@ void mlx4_device_caps(struct driver_part *out)
 	put_part(out, &resp, sizeof(resp));
 }
 
-void mlx4_answer(enum numbered what, uint32_t number, struct driver_part *out)
-{
-	/*
-	 * A number and a reserved word, for all types of object. For a protection domain libmlx4
-	 * has no room for the second.
-	 */
-	const uint32_t resp[2] = { number, 0 };
-
-	(void)what;
-	put_part(out, resp, sizeof(resp));
-}
-
 int mlx4_take_cq(const void *in, size_t size, struct cq_place *place)
 {
 	const struct mlx4_ib_create_cq *driver = in;

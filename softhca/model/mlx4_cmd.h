@@ -11,7 +11,6 @@
 int mlx4_context(const void *in, size_t size, int ports, const struct limits *limits,
 		 struct driver_part *out, uint8_t *cqe_version);
 void mlx4_device_caps(struct driver_part *out);
-void mlx4_answer(enum numbered what, uint32_t number, struct driver_part *out);
 int mlx4_take_cq(const void *in, size_t size, struct cq_place *place);
 int mlx4_take_resize(const void *in, size_t size, struct cq_place *place);
 int mlx4_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version,

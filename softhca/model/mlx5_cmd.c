@@ -85,13 +85,6 @@ void mlx5_device_caps(struct driver_part *out)
 	out->size = 0;
 }
 
-void mlx5_answer(enum numbered what, uint32_t number, struct driver_part *out)
-{
-	const uint32_t resp[2] = { number, 0 };
-
-	put_part(out, resp, what == NUMBERED_PD ? sizeof(resp[0]) : sizeof(resp));
-}
-
 void mlx5_answer_ah(const uint8_t mac[6], struct driver_part *out)
 {
 	struct mlx5_ib_create_ah_resp resp = { .response_length = sizeof(resp) };

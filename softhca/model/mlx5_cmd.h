@@ -15,7 +15,6 @@
 int mlx5_context(const void *in, size_t size, int ports, const struct limits *limits,
 		 struct driver_part *out, uint8_t *cqe_version);
 void mlx5_device_caps(struct driver_part *out);
-void mlx5_answer(enum numbered what, uint32_t number, struct driver_part *out);
 void mlx5_answer_ah(const uint8_t mac[6], struct driver_part *out);
 int mlx5_take_cq(const void *in, size_t size, struct cq_place *place);
 int mlx5_take_resize(const void *in, size_t size, struct cq_place *place);

@@ -32,9 +32,6 @@ struct bell {
 	uint32_t bytes; /* 4 or 8 */
 };
 
-/* Types whose numbers the provider learns from the driver's part of the response. */
-enum numbered { NUMBERED_PD, NUMBERED_CQ, NUMBERED_SRQ };
-
 /* How one CQ wants its completions. */
 struct cqe_format {
 	uint32_t bytes;
@@ -83,7 +80,6 @@ struct model {
 	int (*context)(const void *in, size_t size, int ports, const struct limits *limits,
 		       struct driver_part *out, uint8_t *cqe_version);
 	void (*device_caps)(struct driver_part *out);
-	void (*answer)(enum numbered what, uint32_t number, struct driver_part *out);
 	/* NULL: the provider needs no address */
 	void (*answer_ah)(const uint8_t mac[6], struct driver_part *out);
 	int (*take_cq)(const void *in, size_t size, struct cq_place *place);

@@ -11,7 +11,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <stdlib.h>
 
 /* The doorbell record is two words: consumer index, then what the CQ is armed for. */
 #define ARM_WORD 4u
@@ -51,40 +50,26 @@ static int disarm(const struct hca_context *ctx, const struct cq_place *place)
 	return word ? mem_write(ctx, place->record + ARM_WORD, &word, sizeof(word)) : 0;
 }
 
-static int register_cq(struct hca_context *ctx, struct hca_cq *cq)
-{
-	if (numtab_add(&ctx->device->cqs, cq, &cq->cqn))
-		return refuse(-ENOMEM, "max_cq");
-	if (!object_add(ctx, &cq->obj, HCA_CQ))
-		return 0;
-	numtab_remove(&ctx->device->cqs, cq->cqn);
-	return -ENOMEM;
-}
-
 int cq_create(struct hca_context *ctx, const struct cq_request *request, struct hca_cq **result)
 {
+	const uint32_t size = model_pow2(request->cqe + 1);
 	struct hca_cq *cq;
 	int err = check_size(ctx, request->cqe);
 
+	if (!err)
+		err = preset(ctx, &request->place, size, 0);
+	if (!err)
+		err = disarm(ctx, &request->place);
 	if (err)
 		return err;
-	cq = calloc(1, sizeof(*cq));
+	cq = object_new(ctx, HCA_CQ, sizeof(*cq));
 	if (!cq)
 		return -ENOMEM;
 	cq->user_handle = request->user_handle;
 	cq->place = request->place;
 	cq->stamped = request->stamped || ctx->device->model->stamps_all;
-	cq->size = model_pow2(request->cqe + 1);
+	cq->size = size;
 	cq_arm_init(&cq->arm);
-	err = preset(ctx, &cq->place, cq->size, 0);
-	if (!err)
-		err = disarm(ctx, &cq->place);
-	if (!err)
-		err = register_cq(ctx, cq);
-	if (err) {
-		free(cq);
-		return err;
-	}
 	cq->channel = request->channel;
 	if (cq->channel)
 		channel_hold(cq->channel);
@@ -92,13 +77,12 @@ int cq_create(struct hca_context *ctx, const struct cq_request *request, struct 
 	return 0;
 }
 
-void cq_destroy(struct hca_cq *cq)
+void cq_release(struct hca_object *object)
 {
+	struct hca_cq *cq = container_of(object, struct hca_cq, obj);
+
 	if (cq->channel)
 		channel_release(cq->channel);
-	numtab_remove(&cq->obj.ctx->device->cqs, cq->cqn);
-	object_remove(&cq->obj);
-	free(cq);
 }
 
 /* Completions that the program has not polled, or had not when the record was last read. */

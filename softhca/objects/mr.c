@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Protection domains, memory regions and keys. */
+/* Memory regions and their keys. */
 #include "mr.h"
 #include "object.h"
 
@@ -7,7 +7,6 @@
 #include <softhca/machine/mem.h>
 
 #include <errno.h>
-#include <stdlib.h>
 
 #define PAGE		 4096ull
 #define REMOTE_CHANGES	 (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
@@ -16,13 +15,6 @@
 	(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | \
 	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | \
 	 IBV_ACCESS_HUGETLB)
-
-void pd_destroy(struct hca_pd *pd)
-{
-	numtab_remove(&pd->obj.ctx->device->pds, pd->pdn);
-	object_remove(&pd->obj);
-	free(pd);
-}
 
 int mr_check(const struct hca_context *ctx, const struct mr_range *range)
 {
@@ -61,30 +53,18 @@ static void fill(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *ra
 int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range *range,
 	      struct hca_mr **result)
 {
-	struct hca_mr *mr = calloc(1, sizeof(*mr));
+	struct hca_mr *mr = object_new(ctx, HCA_MR, sizeof(*mr));
 
 	if (!mr)
 		return -ENOMEM;
-	if (numtab_add(&ctx->device->mrs, mr, &mr->index)) {
-		refuse(-ENOMEM, "max_mr");
-		goto out_free;
-	}
-	if (object_add(ctx, &mr->obj, HCA_MR))
-		goto out_number;
 	/*
 	 * The index above, a changing byte below. A key of 0x100 would end a scatter list, so the
 	 * first index is 2.
 	 */
-	mr->key = mr->index << 8 | ctx->device->key_variant++;
+	mr->key = mr->obj.number << 8 | ctx->device->key_variant++;
 	fill(mr, pd, range);
 	*result = mr;
 	return 0;
-
-out_number:
-	numtab_remove(&ctx->device->mrs, mr->index);
-out_free:
-	free(mr);
-	return -ENOMEM;
 }
 
 void mr_change(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *range)
@@ -93,18 +73,10 @@ void mr_change(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *rang
 	fill(mr, pd, range);
 }
 
-void mr_destroy(struct hca_mr *mr)
-{
-	mr->pd->obj.uses--;
-	numtab_remove(&mr->obj.ctx->device->mrs, mr->index);
-	object_remove(&mr->obj);
-	free(mr);
-}
-
 struct hca_mr *mr_find(const struct hca_device *device, uint32_t key, const struct hca_pd *pd,
 		       uint64_t address, uint64_t length, uint32_t access)
 {
-	struct hca_mr *mr = numtab_find(&device->mrs, key >> 8);
+	struct hca_mr *mr = numtab_find(&device->numbers[HCA_MR], key >> 8);
 	uint64_t base;
 
 	if (!mr || mr->key != key || mr->pd != pd || (mr->access & access) != access)

@@ -1,102 +1,93 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Handles of a context, and the order in which a dead context's objects go. */
+/* Objects: their handles and numbers, and the order in which a dead context's objects go. */
 #include "object.h"
 
-int object_add(struct hca_context *ctx, struct hca_object *object, enum hca_type type)
-{
-	int err = numtab_add(&ctx->handles, object, &object->handle);
+#include <softhca/base/refuse.h>
 
-	if (err)
-		return err;
+#include <errno.h>
+#include <stdlib.h>
+
+static void release_ah(struct hca_object *object)
+{
+	container_of(object, struct hca_ah, obj)->pd->obj.uses--;
+}
+
+static void release_mr(struct hca_object *object)
+{
+	container_of(object, struct hca_mr, obj)->pd->obj.uses--;
+}
+
+static const struct {
+	const char *name;  /* as the trace calls it */
+	const char *limit; /* of their numbers; NULL = the adapter does not number them */
+	void (*release)(struct hca_object *object);
+} kinds[HCA_TYPES] = {
+	[HCA_AH] = { "address", NULL, release_ah },
+	[HCA_QP] = { "QP", NULL, qp_handle_release },
+	[HCA_SRQ] = { "SRQ", "max_srq", srq_release },
+	[HCA_CQ] = { "CQ", "max_cq", cq_release },
+	[HCA_MR] = { "MR", "max_mr", release_mr },
+	[HCA_XRCD] = { "XRC domain", NULL, xrcd_handle_release },
+	[HCA_PD] = { "PD", "max_pd", NULL },
+};
+
+void *object_new(struct hca_context *ctx, enum hca_type type, size_t size)
+{
+	struct numtab *numbers = &ctx->device->numbers[type];
+	struct hca_object *object = calloc(1, size);
+
+	if (!object)
+		return NULL;
+	if (kinds[type].limit && numtab_add(numbers, object, &object->number)) {
+		refuse(-ENOMEM, "%s", kinds[type].limit);
+		free(object);
+		return NULL;
+	}
+	if (numtab_add(&ctx->handles, object, &object->handle)) {
+		numtab_remove(numbers, object->number);
+		free(object);
+		return NULL;
+	}
 	object->type = type;
-	object->uses = 0;
 	object->ctx = ctx;
 	list_add(&ctx->objects[type], &object->link);
-	return 0;
+	return object;
 }
 
-void object_remove(struct hca_object *object)
+void object_destroy(struct hca_object *object)
 {
+	if (kinds[object->type].release)
+		kinds[object->type].release(object);
+	numtab_remove(&object->ctx->device->numbers[object->type], object->number);
 	numtab_remove(&object->ctx->handles, object->handle);
 	list_del(&object->link);
+	free(object);
 }
 
-struct hca_object *object_find(const struct hca_context *ctx, enum hca_type type, uint32_t handle)
+void *object_find(const struct hca_context *ctx, enum hca_type type, uint32_t handle)
 {
 	struct hca_object *object = numtab_find(&ctx->handles, handle);
 
 	return object && object->type == type ? object : NULL;
 }
 
-/* The object is the first member of each type, so NULL stays NULL. */
-#define FIND(ctx, type, handle) ((void *)object_find(ctx, type, handle))
-
-struct hca_pd *object_pd(const struct hca_context *ctx, uint32_t handle)
+void *object_find_unused(const struct hca_context *ctx, enum hca_type type, uint32_t handle,
+			 int *err)
 {
-	return FIND(ctx, HCA_PD, handle);
-}
+	struct hca_object *object = object_find(ctx, type, handle);
 
-struct hca_ah *object_ah(const struct hca_context *ctx, uint32_t handle)
-{
-	return FIND(ctx, HCA_AH, handle);
-}
-
-struct hca_mr *object_mr(const struct hca_context *ctx, uint32_t handle)
-{
-	return FIND(ctx, HCA_MR, handle);
-}
-
-struct hca_cq *object_cq(const struct hca_context *ctx, uint32_t handle)
-{
-	return FIND(ctx, HCA_CQ, handle);
-}
-
-struct hca_srq *object_srq(const struct hca_context *ctx, uint32_t handle)
-{
-	return FIND(ctx, HCA_SRQ, handle);
-}
-
-struct hca_qp_handle *object_qp(const struct hca_context *ctx, uint32_t handle)
-{
-	return FIND(ctx, HCA_QP, handle);
-}
-
-struct hca_xrcd_handle *object_xrcd(const struct hca_context *ctx, uint32_t handle)
-{
-	return FIND(ctx, HCA_XRCD, handle);
-}
-
-static void destroy(struct hca_object *object)
-{
-	switch (object->type) {
-	case HCA_AH:
-		ah_destroy((void *)object);
-		break;
-	case HCA_QP:
-		qp_handle_destroy((void *)object);
-		break;
-	case HCA_SRQ:
-		srq_destroy((void *)object);
-		break;
-	case HCA_CQ:
-		cq_destroy((void *)object);
-		break;
-	case HCA_MR:
-		mr_destroy((void *)object);
-		break;
-	case HCA_XRCD:
-		xrcd_handle_destroy((void *)object);
-		break;
-	default:
-		pd_destroy((void *)object);
-		break;
-	}
+	*err = 0;
+	if (!object)
+		*err = refuse(-ENOENT, "%s handle", kinds[type].name);
+	else if (object->uses)
+		*err = refuse(-EBUSY, "%s in use", kinds[type].name);
+	return object;
 }
 
 void object_destroy_all(struct hca_context *ctx)
 {
 	for (int type = 0; type < HCA_TYPES; type++) {
 		list_for_each_safe(node, after, &ctx->objects[type])
-			destroy(container_of(node, struct hca_object, link));
+			object_destroy(container_of(node, struct hca_object, link));
 	}
 }

@@ -5,34 +5,31 @@
 
 #include <softhca/machine/hca.h>
 
-/* Gives @object a handle in @ctx. 0 or -ENOMEM. */
-int object_add(struct hca_context *ctx, struct hca_object *object, enum hca_type type);
-void object_remove(struct hca_object *object);
+#include <stddef.h>
 
-/* NULL when the handle is unknown or names something of another type. */
-struct hca_object *object_find(const struct hca_context *ctx, enum hca_type type, uint32_t handle);
+/*
+ * An object of @size bytes, which begin with struct hca_object and are otherwise 0, with a handle
+ * in @ctx and the number that the adapter gives to its type, if it does. NULL stands for -ENOMEM.
+ */
+void *object_new(struct hca_context *ctx, enum hca_type type, size_t size);
 
-struct hca_pd *object_pd(const struct hca_context *ctx, uint32_t handle);
-struct hca_ah *object_ah(const struct hca_context *ctx, uint32_t handle);
-struct hca_mr *object_mr(const struct hca_context *ctx, uint32_t handle);
-struct hca_cq *object_cq(const struct hca_context *ctx, uint32_t handle);
-struct hca_srq *object_srq(const struct hca_context *ctx, uint32_t handle);
-struct hca_qp_handle *object_qp(const struct hca_context *ctx, uint32_t handle);
-struct hca_xrcd_handle *object_xrcd(const struct hca_context *ctx, uint32_t handle);
+/* Ends it. The caller has made sure that nothing stands on it. */
+void object_destroy(struct hca_object *object);
+
+/* The object; NULL when the handle is unknown or names something of another type. */
+void *object_find(const struct hca_context *ctx, enum hca_type type, uint32_t handle);
+
+/* The same for a command that destroys it. *err: 0, -ENOENT, or -EBUSY if something stands on it. */
+void *object_find_unused(const struct hca_context *ctx, enum hca_type type, uint32_t handle,
+			 int *err);
 
 /* Destroys all objects of a context that died, in ib_core's order. */
 void object_destroy_all(struct hca_context *ctx);
 
-/*
- * What a type does when one of its objects goes, a QP's handle in qp/; whoever calls has made sure
- * that nothing stands on it.
- */
-void pd_destroy(struct hca_pd *pd);
-void ah_destroy(struct hca_ah *ah);
-void mr_destroy(struct hca_mr *mr);
-void cq_destroy(struct hca_cq *cq);
-void srq_destroy(struct hca_srq *srq);
-void qp_handle_destroy(struct hca_qp_handle *handle);
-void xrcd_handle_destroy(struct hca_xrcd_handle *handle);
+/* What a type does when one of its objects goes; the one of a QP's handle is in qp/. */
+void cq_release(struct hca_object *object);
+void srq_release(struct hca_object *object);
+void qp_handle_release(struct hca_object *object);
+void xrcd_handle_release(struct hca_object *object);
 
 #endif

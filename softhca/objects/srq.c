@@ -9,17 +9,6 @@
 
 #include <endian.h>
 #include <errno.h>
-#include <stdlib.h>
-
-static int register_srq(struct hca_context *ctx, struct hca_srq *srq)
-{
-	if (numtab_add(&ctx->device->srqs, srq, &srq->srqn))
-		return refuse(-ENOMEM, "max_srq");
-	if (!object_add(ctx, &srq->obj, HCA_SRQ))
-		return 0;
-	numtab_remove(&ctx->device->srqs, srq->srqn);
-	return -ENOMEM;
-}
 
 /* The ring's size and stride are not told: both sides work them out of what was asked for. */
 static void fill(struct hca_srq *srq, const struct model *model, const struct srq_request *request)
@@ -59,30 +48,21 @@ static bool allowed(const struct model *model, const struct limits *limits,
 int srq_create(struct hca_context *ctx, const struct srq_request *request, struct hca_srq **result)
 {
 	struct hca_srq *srq;
-	int err;
 
 	if (!allowed(ctx->device->model, &ctx->device->machine->settings.limits, request))
 		return refuse(-EINVAL, "SRQ size");
-	srq = calloc(1, sizeof(*srq));
+	srq = object_new(ctx, HCA_SRQ, sizeof(*srq));
 	if (!srq)
 		return -ENOMEM;
 	fill(srq, ctx->device->model, request);
-	err = register_srq(ctx, srq);
-	if (err) {
-		free(srq);
-		return err;
-	}
 	hold(srq, 1);
 	*result = srq;
 	return 0;
 }
 
-void srq_destroy(struct hca_srq *srq)
+void srq_release(struct hca_object *object)
 {
-	hold(srq, -1);
-	numtab_remove(&srq->obj.ctx->device->srqs, srq->srqn);
-	object_remove(&srq->obj);
-	free(srq);
+	hold(container_of(object, struct hca_srq, obj), -1);
 }
 
 uint64_t srq_slot(const struct hca_srq *srq, uint16_t index)

@@ -109,9 +109,8 @@ int xrcd_open(struct hca_context *ctx, int fd, int oflags, struct hca_xrcd_handl
 		xrcd = create(ctx->device, fd, &st);
 	if (!xrcd)
 		return -ENOMEM;
-	handle = calloc(1, sizeof(*handle));
-	if (!handle || object_add(ctx, &handle->obj, HCA_XRCD)) {
-		free(handle);
+	handle = object_new(ctx, HCA_XRCD, sizeof(*handle));
+	if (!handle) {
 		release(xrcd);
 		return -ENOMEM;
 	}
@@ -121,10 +120,10 @@ int xrcd_open(struct hca_context *ctx, int fd, int oflags, struct hca_xrcd_handl
 	return 0;
 }
 
-void xrcd_handle_destroy(struct hca_xrcd_handle *handle)
+void xrcd_handle_release(struct hca_object *object)
 {
-	handle->xrcd->handles--;
-	release(handle->xrcd);
-	object_remove(&handle->obj);
-	free(handle);
+	struct hca_xrcd *xrcd = container_of(object, struct hca_xrcd_handle, obj)->xrcd;
+
+	xrcd->handles--;
+	release(xrcd);
 }

@@ -55,14 +55,10 @@ static void init_qp(struct hca_qp *qp, struct hca_context *ctx, const struct qp_
 static int add_handle(struct hca_context *ctx, struct hca_qp *qp, struct hca_xrcd_handle *domain,
 		      uint64_t user_handle, struct hca_qp_handle **result)
 {
-	struct hca_qp_handle *handle = calloc(1, sizeof(*handle));
+	struct hca_qp_handle *handle = object_new(ctx, HCA_QP, sizeof(*handle));
 
 	if (!handle)
 		return -ENOMEM;
-	if (object_add(ctx, &handle->obj, HCA_QP)) {
-		free(handle);
-		return -ENOMEM;
-	}
 	handle->qp = qp;
 	handle->user_handle = user_handle;
 	handle->domain = domain;
@@ -135,13 +131,13 @@ static void destroy(struct hca_qp *qp)
 }
 
 /* An XRC target QP lives as long as any of its handles, whoever made it. */
-void qp_handle_destroy(struct hca_qp_handle *handle)
+void qp_handle_release(struct hca_object *object)
 {
+	struct hca_qp_handle *handle = container_of(object, struct hca_qp_handle, obj);
+
 	if (handle->domain)
 		handle->domain->obj.uses--;
 	list_del(&handle->peer);
 	if (list_empty(&handle->qp->handles))
 		destroy(handle->qp);
-	object_remove(&handle->obj);
-	free(handle);
 }

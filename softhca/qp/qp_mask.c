@@ -147,9 +147,9 @@ static const char *first_of(uint32_t mask)
 static bool no(const char *check, uint32_t bits)
 {
 	if (bits)
-		refuse_one(-EINVAL, check, first_of(bits));
+		refuse(-EINVAL, "%s: %s", check, first_of(bits));
 	else
-		refuse(-EINVAL, check);
+		refuse(-EINVAL, "%s", check);
 	return false;
 }
 

@@ -13,7 +13,7 @@ bool recv_queue_of(struct hca_qp *qp, uint32_t srqn, struct recv_queue *queue)
 	struct hca_srq *srq = qp->srq;
 
 	if (qp->type == IBV_QPT_XRC_RECV) {
-		srq = numtab_find(&qp->device->srqs, srqn);
+		srq = numtab_find(&qp->device->numbers[HCA_SRQ], srqn);
 		if (!srq || !srq->xrc || srq->domain->xrcd != qp->xrcd)
 			return false;
 	}
@@ -44,14 +44,14 @@ static bool rq_ready(struct hca_qp *qp)
 
 static bool claimed(const struct recv_queue *queue)
 {
-	return queue->srq && queue->qp->claimed_srqn == queue->srq->srqn;
+	return queue->srq && queue->qp->claimed_srqn == queue->srq->obj.number;
 }
 
 void recv_claim(const struct recv_queue *queue)
 {
 	if (!queue->srq || claimed(queue))
 		return;
-	queue->qp->claimed_srqn = queue->srq->srqn;
+	queue->qp->claimed_srqn = queue->srq->obj.number;
 	queue->qp->claimed_index = queue->srq->head;
 	srq_consume(queue->srq);
 }
@@ -93,7 +93,7 @@ void recv_complete(const struct recv_queue *queue, struct cqe *cqe, bool solicit
 		recv_claim(queue);
 		cqe->wqe_index = queue->qp->claimed_index;
 		queue->qp->claimed_srqn = 0;
-		cqe->srqn = srq->srqn;
+		cqe->srqn = srq->obj.number;
 		cqe->xrc = srq->xrc;
 		if (srq->xrc)
 			cqe->user_index = srq->place.user_index;

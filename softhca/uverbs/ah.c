@@ -4,7 +4,6 @@
 
 #include <softhca/base/refuse.h>
 #include <softhca/machine/port.h>
-#include <softhca/objects/ah.h>
 #include <softhca/objects/object.h>
 
 #include <errno.h>
@@ -33,7 +32,7 @@ int cmd_create_ah(struct cmd *cmd)
 {
 	const struct ib_uverbs_create_ah *in = cmd->in;
 	const struct hca_device *device = cmd->ctx->device;
-	struct hca_pd *pd = object_pd(cmd->ctx, in->pd_handle);
+	struct hca_pd *pd = object_find(cmd->ctx, HCA_PD, in->pd_handle);
 	struct ib_uverbs_create_ah_resp resp;
 	struct driver_part driver = { .size = 0 };
 	uint8_t mac[6] = { 0 };
@@ -42,25 +41,15 @@ int cmd_create_ah(struct cmd *cmd)
 
 	if (err)
 		return err;
-	ah = pd ? ah_create(pd) : NULL;
+	if (!pd)
+		return refuse(-EINVAL, "PD handle");
+	ah = object_new(cmd->ctx, HCA_AH, sizeof(*ah));
 	if (!ah)
-		return pd ? -ENOMEM : refuse(-EINVAL, "PD handle");
+		return -ENOMEM;
+	ah->pd = pd;
+	pd->obj.uses++;
 	if (device->model->answer_ah)
 		device->model->answer_ah(mac, &driver);
 	resp.ah_handle = ah->obj.handle;
-	err = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
-	if (err)
-		ah_destroy(ah);
-	return err;
-}
-
-int cmd_destroy_ah(struct cmd *cmd)
-{
-	const struct ib_uverbs_destroy_ah *in = cmd->in;
-	struct hca_ah *ah = object_ah(cmd->ctx, in->ah_handle);
-
-	if (!ah)
-		return refuse(-ENOENT, "address handle");
-	ah_destroy(ah);
-	return 0;
+	return cmd_introduce(cmd, &ah->obj, &resp, sizeof(resp), driver.bytes, driver.size);
 }

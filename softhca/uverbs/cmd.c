@@ -5,6 +5,7 @@
 #include <softhca/base/refuse.h>
 #include <softhca/machine/mem.h>
 #include <softhca/machine/trace.h>
+#include <softhca/objects/object.h>
 #include <softhca/wire/engine.h>
 
 #include <errno.h>
@@ -14,6 +15,7 @@ struct row {
 	const char *name;
 	int (*execute)(struct cmd *cmd);
 	size_t in_size, out_size; /* least sizes, without headers and driver parts */
+	enum hca_type destroys;   /* by cmd_destroy() */
 	bool needs_xrc, needs_open_qp;
 	/* what was posted before would have left an adapter long before it hears of the command */
 	bool after_work;
@@ -23,18 +25,20 @@ struct row {
 #define OUT(type) sizeof(struct ib_uverbs_##type##_resp)
 #define IO(type)  IN(type), OUT(type)
 
+static int cmd_destroy(struct cmd *cmd);
+
 static const struct row legacy[] = {
 	[IB_USER_VERBS_CMD_GET_CONTEXT] = { "GET_CONTEXT", cmd_get_context, IO(get_context) },
 	[IB_USER_VERBS_CMD_QUERY_DEVICE] = { "QUERY_DEVICE", cmd_query_device, IO(query_device) },
 	[IB_USER_VERBS_CMD_QUERY_PORT] = { "QUERY_PORT", cmd_query_port, IO(query_port) },
 	[IB_USER_VERBS_CMD_ALLOC_PD] = { "ALLOC_PD", cmd_alloc_pd, IO(alloc_pd) },
-	[IB_USER_VERBS_CMD_DEALLOC_PD] = { "DEALLOC_PD", cmd_dealloc_pd, IN(dealloc_pd), 0 },
+	[IB_USER_VERBS_CMD_DEALLOC_PD] = { "DEALLOC_PD", cmd_destroy, IN(dealloc_pd), 0, HCA_PD },
 	[IB_USER_VERBS_CMD_CREATE_AH] = { "CREATE_AH", cmd_create_ah, IO(create_ah) },
-	[IB_USER_VERBS_CMD_DESTROY_AH] = { "DESTROY_AH", cmd_destroy_ah, IN(destroy_ah), 0 },
+	[IB_USER_VERBS_CMD_DESTROY_AH] = { "DESTROY_AH", cmd_destroy, IN(destroy_ah), 0, HCA_AH },
 	[IB_USER_VERBS_CMD_REG_MR] = { "REG_MR", cmd_reg_mr, IO(reg_mr) },
 	[IB_USER_VERBS_CMD_REREG_MR] = { "REREG_MR", cmd_rereg_mr, IO(rereg_mr),
 					 .after_work = true },
-	[IB_USER_VERBS_CMD_DEREG_MR] = { "DEREG_MR", cmd_dereg_mr, IN(dereg_mr), 0,
+	[IB_USER_VERBS_CMD_DEREG_MR] = { "DEREG_MR", cmd_destroy, IN(dereg_mr), 0, HCA_MR,
 					 .after_work = true },
 	[IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL] = { "CREATE_COMP_CHANNEL", cmd_create_comp_channel,
 						    IO(create_comp_channel) },
@@ -61,7 +65,7 @@ static const struct row legacy[] = {
 					    .after_work = true },
 	[IB_USER_VERBS_CMD_OPEN_XRCD] = { "OPEN_XRCD", cmd_open_xrcd, IO(open_xrcd),
 					  .needs_xrc = true },
-	[IB_USER_VERBS_CMD_CLOSE_XRCD] = { "CLOSE_XRCD", cmd_close_xrcd, IN(close_xrcd), 0,
+	[IB_USER_VERBS_CMD_CLOSE_XRCD] = { "CLOSE_XRCD", cmd_destroy, IN(close_xrcd), 0, HCA_XRCD,
 					   .needs_xrc = true },
 	[IB_USER_VERBS_CMD_CREATE_XSRQ] = { "CREATE_XSRQ", cmd_create_xsrq, IN(create_xsrq),
 					    OUT(create_srq) },
@@ -220,6 +224,7 @@ static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
 		err = fault_of_command(&cmd->ctx->device->faults, hdr->command);
 	if (err)
 		return refuse_reason()[0] ? err : refuse(err, "a fault that was ordered");
+	cmd->destroys = row->destroys;
 	if (row->after_work)
 		engine_catch_up(cmd->ctx->device->machine);
 	return row->execute(cmd);
@@ -264,4 +269,29 @@ int cmd_respond(const struct cmd *cmd, const void *out, size_t size, const void 
 	return err ? err
 		   : put(cmd, cmd->response + cmd->out_size, driver, driver_size,
 			 cmd->driver_out_size);
+}
+
+int cmd_introduce(const struct cmd *cmd, struct hca_object *object, const void *out, size_t size,
+		  const void *driver, size_t driver_size)
+{
+	int err = cmd_respond(cmd, out, size, driver, driver_size);
+
+	if (err)
+		object_destroy(object);
+	return err;
+}
+
+/*
+ * The request is a handle, and there is no response. The uses of an XRC domain are counted for each
+ * handle: another handle of the same domain does not keep this one (contract 5.2).
+ */
+static int cmd_destroy(struct cmd *cmd)
+{
+	const uint32_t *handle = cmd->in;
+	int err;
+	struct hca_object *object = object_find_unused(cmd->ctx, cmd->destroys, *handle, &err);
+
+	if (!err)
+		object_destroy(object);
+	return err;
 }

@@ -16,6 +16,7 @@ struct cmd {
 	size_t driver_in_size;
 	uint64_t response; /* in the client; 0 = none */
 	size_t out_size, driver_out_size;
+	enum hca_type destroys; /* of a command that only destroys an object */
 	int fd;	    /* descriptor that the client attached, or -1; stays the caller's */
 	/* descriptor for the client, or -1: the command sets it, the caller sends and closes it */
 	int give;
@@ -42,6 +43,13 @@ int cmd_number(const char *name, uint32_t *command);
 int cmd_respond(const struct cmd *cmd, const void *out, size_t size, const void *driver,
 		size_t driver_size);
 
+/*
+ * The response of a command that has made @object; if it cannot be written, the object goes again.
+ * The driver's part of a PD, CQ or SRQ is its number.
+ */
+int cmd_introduce(const struct cmd *cmd, struct hca_object *object, const void *out, size_t size,
+		  const void *driver, size_t driver_size);
+
 /* device_cap_flags */
 uint32_t device_capabilities(const struct settings *settings);
 
@@ -51,13 +59,10 @@ int cmd_ex_query_device(struct cmd *cmd);
 int cmd_query_port(struct cmd *cmd);
 
 int cmd_alloc_pd(struct cmd *cmd);
-int cmd_dealloc_pd(struct cmd *cmd);
 int cmd_reg_mr(struct cmd *cmd);
 int cmd_rereg_mr(struct cmd *cmd);
-int cmd_dereg_mr(struct cmd *cmd);
 
 int cmd_create_ah(struct cmd *cmd);
-int cmd_destroy_ah(struct cmd *cmd);
 
 int cmd_create_comp_channel(struct cmd *cmd);
 int cmd_create_cq(struct cmd *cmd);
@@ -72,7 +77,6 @@ int cmd_query_srq(struct cmd *cmd);
 int cmd_destroy_srq(struct cmd *cmd);
 
 int cmd_open_xrcd(struct cmd *cmd);
-int cmd_close_xrcd(struct cmd *cmd);
 
 int cmd_create_qp(struct cmd *cmd);
 int cmd_ex_create_qp(struct cmd *cmd);

@@ -35,9 +35,11 @@ int cmd_create_comp_channel(struct cmd *cmd)
 	return 0;
 }
 
-static int create(struct cmd *cmd, uint32_t vector, int32_t channel_fd, struct cq_request *request,
-		  struct hca_cq **cq)
+/* The response of the first command is the beginning of that of the second. */
+static int create(struct cmd *cmd, uint32_t vector, int32_t channel_fd, struct cq_request *request)
 {
+	struct ib_uverbs_ex_create_cq_resp resp = { .response_length = sizeof(resp) };
+	struct hca_cq *cq;
 	int err;
 
 	if (vector >= COMP_VECTORS)
@@ -51,27 +53,21 @@ static int create(struct cmd *cmd, uint32_t vector, int32_t channel_fd, struct c
 		if (!request->channel)
 			return refuse(-EBADF, "completion channel");
 	}
-	return cq_create(cmd->ctx, request, cq);
+	err = cq_create(cmd->ctx, request, &cq);
+	if (err)
+		return err;
+	resp.base.cq_handle = cq->obj.handle;
+	resp.base.cqe = cq->size - 1;
+	return cmd_introduce(cmd, &cq->obj, &resp, sizeof(resp), &cq->obj.number,
+			     sizeof(cq->obj.number));
 }
 
 int cmd_create_cq(struct cmd *cmd)
 {
 	const struct ib_uverbs_create_cq *in = cmd->in;
 	struct cq_request request = { .user_handle = in->user_handle, .cqe = in->cqe };
-	struct ib_uverbs_create_cq_resp resp = { 0 };
-	struct driver_part driver;
-	struct hca_cq *cq;
-	int err = create(cmd, in->comp_vector, in->comp_channel, &request, &cq);
 
-	if (err)
-		return err;
-	resp.cq_handle = cq->obj.handle;
-	resp.cqe = cq->size - 1;
-	cmd->ctx->device->model->answer(NUMBERED_CQ, cq->cqn, &driver);
-	err = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
-	if (err)
-		cq_destroy(cq);
-	return err;
+	return create(cmd, in->comp_vector, in->comp_channel, &request);
 }
 
 int cmd_ex_create_cq(struct cmd *cmd)
@@ -81,33 +77,19 @@ int cmd_ex_create_cq(struct cmd *cmd)
 		.user_handle = in->user_handle, .cqe = in->cqe,
 		.stamped = in->flags & IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION,
 	};
-	struct ib_uverbs_ex_create_cq_resp resp = { 0 };
-	struct driver_part driver;
-	struct hca_cq *cq;
-	int err;
 
 	if (in->comp_mask || in->reserved)
 		return refuse(-EINVAL, "comp_mask or reserved");
 	/* An overrun is always an error. */
 	if (in->flags & ~(uint32_t)IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION)
 		return refuse(-EOPNOTSUPP, "CQ flags");
-	err = create(cmd, in->comp_vector, in->comp_channel, &request, &cq);
-	if (err)
-		return err;
-	resp.base.cq_handle = cq->obj.handle;
-	resp.base.cqe = cq->size - 1;
-	resp.response_length = sizeof(resp);
-	cmd->ctx->device->model->answer(NUMBERED_CQ, cq->cqn, &driver);
-	err = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
-	if (err)
-		cq_destroy(cq);
-	return err;
+	return create(cmd, in->comp_vector, in->comp_channel, &request);
 }
 
 int cmd_resize_cq(struct cmd *cmd)
 {
 	const struct ib_uverbs_resize_cq *request = cmd->in;
-	struct hca_cq *cq = object_cq(cmd->ctx, request->cq_handle);
+	struct hca_cq *cq = object_find(cmd->ctx, HCA_CQ, request->cq_handle);
 	struct ib_uverbs_resize_cq_resp resp = { 0 };
 	struct cq_place place;
 	int err;
@@ -126,16 +108,15 @@ int cmd_resize_cq(struct cmd *cmd)
 int cmd_destroy_cq(struct cmd *cmd)
 {
 	const struct ib_uverbs_destroy_cq *request = cmd->in;
-	struct hca_cq *cq = object_cq(cmd->ctx, request->cq_handle);
 	struct ib_uverbs_destroy_cq_resp resp;
+	int err;
+	struct hca_cq *cq = object_find_unused(cmd->ctx, HCA_CQ, request->cq_handle, &err);
 
-	if (!cq)
-		return refuse(-ENOENT, "CQ handle");
-	if (cq->obj.uses)
-		return refuse(-EBUSY, "CQ in use");
+	if (err)
+		return err;
 	resp.comp_events_reported = event_settle_completions(cq);
 	resp.async_events_reported =
 		event_settle_async(cmd->ctx, cq->user_handle, cq->async_events);
-	cq_destroy(cq);
+	object_destroy(&cq->obj);
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 }

@@ -11,7 +11,7 @@
 int cmd_attach_mcast(struct cmd *cmd)
 {
 	const struct ib_uverbs_attach_mcast *in = cmd->in;
-	struct hca_qp_handle *handle = object_qp(cmd->ctx, in->qp_handle);
+	struct hca_qp_handle *handle = object_find(cmd->ctx, HCA_QP, in->qp_handle);
 
 	return handle ? mcast_attach(handle->qp, in->gid, in->mlid) : refuse(-EINVAL, "QP handle");
 }
@@ -19,7 +19,7 @@ int cmd_attach_mcast(struct cmd *cmd)
 int cmd_detach_mcast(struct cmd *cmd)
 {
 	const struct ib_uverbs_detach_mcast *in = cmd->in;
-	struct hca_qp_handle *handle = object_qp(cmd->ctx, in->qp_handle);
+	struct hca_qp_handle *handle = object_find(cmd->ctx, HCA_QP, in->qp_handle);
 
 	return handle ? mcast_detach(handle->qp, in->gid, in->mlid) : refuse(-EINVAL, "QP handle");
 }

@@ -8,58 +8,17 @@
 #include <softhca/objects/object.h>
 
 #include <errno.h>
-#include <stdlib.h>
-
-static int pd_create(struct hca_context *ctx, struct hca_pd **result)
-{
-	struct hca_pd *pd = calloc(1, sizeof(*pd));
-
-	if (!pd)
-		return -ENOMEM;
-	if (numtab_add(&ctx->device->pds, pd, &pd->pdn)) {
-		refuse(-ENOMEM, "max_pd");
-		goto out_free;
-	}
-	if (object_add(ctx, &pd->obj, HCA_PD))
-		goto out_number;
-	*result = pd;
-	return 0;
-
-out_number:
-	numtab_remove(&ctx->device->pds, pd->pdn);
-out_free:
-	free(pd);
-	return -ENOMEM;
-}
 
 int cmd_alloc_pd(struct cmd *cmd)
 {
 	struct ib_uverbs_alloc_pd_resp resp;
-	struct driver_part driver;
-	struct hca_pd *pd;
-	int err = pd_create(cmd->ctx, &pd);
-
-	if (err)
-		return err;
-	resp.pd_handle = pd->obj.handle;
-	cmd->ctx->device->model->answer(NUMBERED_PD, pd->pdn, &driver);
-	err = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
-	if (err)
-		pd_destroy(pd);
-	return err;
-}
-
-int cmd_dealloc_pd(struct cmd *cmd)
-{
-	const struct ib_uverbs_dealloc_pd *request = cmd->in;
-	struct hca_pd *pd = object_pd(cmd->ctx, request->pd_handle);
+	struct hca_pd *pd = object_new(cmd->ctx, HCA_PD, sizeof(*pd));
 
 	if (!pd)
-		return refuse(-ENOENT, "PD handle");
-	if (pd->obj.uses)
-		return refuse(-EBUSY, "PD in use");
-	pd_destroy(pd);
-	return 0;
+		return -ENOMEM;
+	resp.pd_handle = pd->obj.handle;
+	return cmd_introduce(cmd, &pd->obj, &resp, sizeof(resp), &pd->obj.number,
+			     sizeof(pd->obj.number));
 }
 
 int cmd_reg_mr(struct cmd *cmd)
@@ -67,7 +26,7 @@ int cmd_reg_mr(struct cmd *cmd)
 	const struct ib_uverbs_reg_mr *request = cmd->in;
 	const struct mr_range range = { request->start, request->length, request->hca_va,
 					request->access_flags };
-	struct hca_pd *pd = object_pd(cmd->ctx, request->pd_handle);
+	struct hca_pd *pd = object_find(cmd->ctx, HCA_PD, request->pd_handle);
 	struct ib_uverbs_reg_mr_resp resp;
 	struct hca_mr *mr;
 	int err = mr_check(cmd->ctx, &range);
@@ -82,10 +41,7 @@ int cmd_reg_mr(struct cmd *cmd)
 		return err;
 	resp.mr_handle = mr->obj.handle;
 	resp.lkey = resp.rkey = mr->key;
-	err = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
-	if (err)
-		mr_destroy(mr);
-	return err;
+	return cmd_introduce(cmd, &mr->obj, &resp, sizeof(resp), NULL, 0);
 }
 
 /* What the flags do not name stays as it is. */
@@ -106,7 +62,7 @@ int cmd_rereg_mr(struct cmd *cmd)
 	const struct ib_uverbs_rereg_mr *request = cmd->in;
 	const uint32_t known = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD |
 			       IBV_REREG_MR_CHANGE_ACCESS;
-	struct hca_mr *mr = object_mr(cmd->ctx, request->mr_handle);
+	struct hca_mr *mr = object_find(cmd->ctx, HCA_MR, request->mr_handle);
 	struct ib_uverbs_rereg_mr_resp resp;
 	struct mr_range range;
 	struct hca_pd *pd;
@@ -114,8 +70,9 @@ int cmd_rereg_mr(struct cmd *cmd)
 
 	if (!request->flags || request->flags & ~known || !mr)
 		return refuse(-EINVAL, "rereg flags or MR handle");
-	pd = request->flags & IBV_REREG_MR_CHANGE_PD ? object_pd(cmd->ctx, request->pd_handle)
-						     : mr->pd;
+	pd = mr->pd;
+	if (request->flags & IBV_REREG_MR_CHANGE_PD)
+		pd = object_find(cmd->ctx, HCA_PD, request->pd_handle);
 	if (!pd)
 		return refuse(-EINVAL, "PD handle");
 	merge(mr, request, &range);
@@ -127,17 +84,4 @@ int cmd_rereg_mr(struct cmd *cmd)
 	mr_change(mr, pd, &range);
 	resp.lkey = resp.rkey = mr->key;
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
-}
-
-int cmd_dereg_mr(struct cmd *cmd)
-{
-	const struct ib_uverbs_dereg_mr *request = cmd->in;
-	struct hca_mr *mr = object_mr(cmd->ctx, request->mr_handle);
-
-	if (!mr)
-		return refuse(-ENOENT, "MR handle");
-	if (mr->obj.uses)
-		return refuse(-EBUSY, "MR in use");
-	mr_destroy(mr);
-	return 0;
 }

@@ -14,21 +14,21 @@
 static int find_sender(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in,
 		       struct qp_request *request)
 {
-	request->pd = object_pd(cmd->ctx, in->pd_handle);
-	request->send_cq = object_cq(cmd->ctx, in->send_cq_handle);
+	request->pd = object_find(cmd->ctx, HCA_PD, in->pd_handle);
+	request->send_cq = object_find(cmd->ctx, HCA_CQ, in->send_cq_handle);
 	if (!request->pd || !request->send_cq)
 		return refuse(-EINVAL, "PD or send CQ handle");
 	if (request->type == IBV_QPT_XRC_SEND) {
 		request->caps.max_recv_wr = request->caps.max_recv_sge = 0;
 		return 0;
 	}
-	request->recv_cq = object_cq(cmd->ctx, in->recv_cq_handle);
+	request->recv_cq = object_find(cmd->ctx, HCA_CQ, in->recv_cq_handle);
 	if (!request->recv_cq)
 		return refuse(-EINVAL, "receive CQ handle");
 	if (!in->is_srq)
 		return 0;
 	/* An XRC SRQ takes messages of XRC targets only. */
-	request->srq = object_srq(cmd->ctx, in->srq_handle);
+	request->srq = object_find(cmd->ctx, HCA_SRQ, in->srq_handle);
 	return request->srq && !request->srq->xrc ? 0
 						  : refuse(-EINVAL, "SRQ handle, or an XRC SRQ");
 }
@@ -41,7 +41,7 @@ static int find_objects(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in
 	switch (request->type) {
 	case IBV_QPT_XRC_RECV:
 		/* The field of the protection domain carries the XRC domain. */
-		request->domain = object_xrcd(cmd->ctx, in->pd_handle);
+		request->domain = object_find(cmd->ctx, HCA_XRCD, in->pd_handle);
 		request->caps.max_recv_wr = request->caps.max_recv_sge = 0;
 		return request->domain ? 0 : refuse(-EINVAL, "XRC domain handle");
 	case IBV_QPT_XRC_SEND:
@@ -59,21 +59,6 @@ static int find_objects(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in
 	}
 }
 
-static struct ib_uverbs_create_qp_resp describe(const struct hca_qp_handle *handle,
-						const struct qp_request *request)
-{
-	struct ib_uverbs_create_qp_resp resp = { 0 };
-
-	resp.qp_handle = handle->obj.handle;
-	resp.qpn = handle->qp->qpn;
-	resp.max_send_wr = request->caps.max_send_wr;
-	resp.max_recv_wr = request->caps.max_recv_wr;
-	resp.max_send_sge = request->caps.max_send_sge;
-	resp.max_recv_sge = request->caps.max_recv_sge;
-	resp.max_inline_data = request->caps.max_inline;
-	return resp;
-}
-
 /* Of the flags these adapters have one. */
 static int take_flags(const struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in,
 		      struct qp_request *request)
@@ -89,58 +74,57 @@ static int take_flags(const struct cmd *cmd, const struct ib_uverbs_ex_create_qp
 	return 0;
 }
 
-static int create(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in,
-		  struct qp_request *request, struct hca_qp_handle **handle)
+/* The response of the first command is the beginning of that of the second. */
+static int create(struct cmd *cmd, const struct ib_uverbs_ex_create_qp *in)
 {
 	const struct hca_device *device = cmd->ctx->device;
-	int err;
-
-	*request = (struct qp_request){
+	struct qp_request request = {
 		.user_handle = in->user_handle,
 		.type = in->qp_type,
 		.sq_sig_all = in->sq_sig_all,
 		.caps = { in->max_send_wr, in->max_recv_wr, in->max_send_sge, in->max_recv_sge,
 			  in->max_inline_data },
 	};
-	err = find_objects(cmd, in, request);
+	struct ib_uverbs_ex_create_qp_resp resp = { 0 };
+	struct hca_qp_handle *handle;
+	int err = find_objects(cmd, in, &request);
+
 	if (!err)
-		err = take_flags(cmd, in, request);
+		err = take_flags(cmd, in, &request);
 	if (!err)
-		err = device->model->take_qp(cmd->driver_in, cmd->driver_in_size, request->type,
-					     request->srq, cmd->ctx->cqe_version,
-					     &device->machine->settings.limits, &request->caps,
-					     &request->rings);
-	return err ? err : qp_create(cmd->ctx, request, handle);
+		err = device->model->take_qp(cmd->driver_in, cmd->driver_in_size, request.type,
+					     request.srq, cmd->ctx->cqe_version,
+					     &device->machine->settings.limits, &request.caps,
+					     &request.rings);
+	if (!err)
+		err = qp_create(cmd->ctx, &request, &handle);
+	if (err)
+		return err;
+	resp.base.qp_handle = handle->obj.handle;
+	resp.base.qpn = handle->qp->qpn;
+	resp.base.max_send_wr = request.caps.max_send_wr;
+	resp.base.max_recv_wr = request.caps.max_recv_wr;
+	resp.base.max_send_sge = request.caps.max_send_sge;
+	resp.base.max_recv_sge = request.caps.max_recv_sge;
+	resp.base.max_inline_data = request.caps.max_inline;
+	resp.response_length =
+		(uint32_t)(cmd->out_size < sizeof(resp) ? cmd->out_size : sizeof(resp));
+	return cmd_introduce(cmd, &handle->obj, &resp, sizeof(resp), NULL, 0);
 }
 
 /* The first command is the beginning of the second, but for the address of its response. */
 int cmd_create_qp(struct cmd *cmd)
 {
 	const struct ib_uverbs_create_qp *first = cmd->in;
-	struct ib_uverbs_create_qp_resp resp;
 	struct ib_uverbs_ex_create_qp in = { 0 };
-	struct hca_qp_handle *handle;
-	struct qp_request request;
-	int err;
 
 	memcpy(&in, &first->user_handle, offsetof(struct ib_uverbs_ex_create_qp, comp_mask));
-	err = create(cmd, &in, &request, &handle);
-	if (err)
-		return err;
-	resp = describe(handle, &request);
-	err = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
-	if (err)
-		qp_handle_destroy(handle);
-	return err;
+	return create(cmd, &in);
 }
 
 int cmd_ex_create_qp(struct cmd *cmd)
 {
-	struct ib_uverbs_ex_create_qp_resp resp = { 0 };
 	struct ib_uverbs_ex_create_qp in = { 0 };
-	struct hca_qp_handle *handle;
-	struct qp_request request;
-	int err;
 
 	memcpy(&in, cmd->in, cmd->in_size < sizeof(in) ? cmd->in_size : sizeof(in));
 	/* A table of receive queues is for Ethernet. */
@@ -148,24 +132,14 @@ int cmd_ex_create_qp(struct cmd *cmd)
 		return refuse(in.comp_mask == IB_UVERBS_CREATE_QP_MASK_IND_TABLE ? -EOPNOTSUPP
 										 : -EINVAL,
 			      "comp_mask or reserved");
-	err = create(cmd, &in, &request, &handle);
-	if (err)
-		return err;
-	resp.base = describe(handle, &request);
-	resp.response_length =
-		(uint32_t)(cmd->out_size < sizeof(resp) ? cmd->out_size : sizeof(resp));
-	err = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
-	if (err)
-		qp_handle_destroy(handle);
-	return err;
+	return create(cmd, &in);
 }
 
 int cmd_open_qp(struct cmd *cmd)
 {
 	const struct ib_uverbs_open_qp *in = cmd->in;
-	struct hca_xrcd_handle *domain = object_xrcd(cmd->ctx, in->pd_handle);
-	const struct qp_request nothing = { 0 };
-	struct ib_uverbs_create_qp_resp resp;
+	struct hca_xrcd_handle *domain = object_find(cmd->ctx, HCA_XRCD, in->pd_handle);
+	struct ib_uverbs_create_qp_resp resp = { 0 };
 	struct hca_qp_handle *handle;
 	int err;
 
@@ -174,17 +148,15 @@ int cmd_open_qp(struct cmd *cmd)
 	err = qp_open(cmd->ctx, domain, in->qpn, in->user_handle, &handle);
 	if (err)
 		return err;
-	resp = describe(handle, &nothing);
-	err = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
-	if (err)
-		qp_handle_destroy(handle);
-	return err;
+	resp.qp_handle = handle->obj.handle;
+	resp.qpn = handle->qp->qpn;
+	return cmd_introduce(cmd, &handle->obj, &resp, sizeof(resp), NULL, 0);
 }
 
 int cmd_modify_qp(struct cmd *cmd)
 {
 	const struct ib_uverbs_modify_qp *in = cmd->in;
-	struct hca_qp_handle *handle = object_qp(cmd->ctx, in->qp_handle);
+	struct hca_qp_handle *handle = object_find(cmd->ctx, HCA_QP, in->qp_handle);
 
 	/* Bits beyond the oldest set need the extended command. */
 	if (in->attr_mask & ~(((uint32_t)IBV_QP_DEST_QPN << 1) - 1))
@@ -197,7 +169,7 @@ int cmd_modify_qp(struct cmd *cmd)
 int cmd_query_qp(struct cmd *cmd)
 {
 	const struct ib_uverbs_query_qp *in = cmd->in;
-	struct hca_qp_handle *handle = object_qp(cmd->ctx, in->qp_handle);
+	struct hca_qp_handle *handle = object_find(cmd->ctx, HCA_QP, in->qp_handle);
 	struct ib_uverbs_query_qp_resp resp;
 
 	if (!handle)
@@ -209,7 +181,7 @@ int cmd_query_qp(struct cmd *cmd)
 int cmd_destroy_qp(struct cmd *cmd)
 {
 	const struct ib_uverbs_destroy_qp *in = cmd->in;
-	struct hca_qp_handle *handle = object_qp(cmd->ctx, in->qp_handle);
+	struct hca_qp_handle *handle = object_find(cmd->ctx, HCA_QP, in->qp_handle);
 	struct ib_uverbs_destroy_qp_resp resp;
 
 	if (!handle)
@@ -218,6 +190,6 @@ int cmd_destroy_qp(struct cmd *cmd)
 		return refuse(-EBUSY, "attached to a multicast group");
 	resp.events_reported =
 		event_settle_async(cmd->ctx, handle->user_handle, handle->async_events);
-	qp_handle_destroy(handle);
+	object_destroy(&handle->obj);
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 }

@@ -13,7 +13,6 @@ static int create(struct cmd *cmd, struct srq_request *request)
 {
 	const struct model *model = cmd->ctx->device->model;
 	struct ib_uverbs_create_srq_resp resp = { 0 };
-	struct driver_part driver;
 	struct hca_srq *srq;
 	int err;
 
@@ -28,12 +27,9 @@ static int create(struct cmd *cmd, struct srq_request *request)
 	resp.srq_handle = srq->obj.handle;
 	resp.max_wr = srq->size - 1;
 	resp.max_sge = srq->max_sge;
-	resp.srqn = srq->xrc ? srq->srqn : 0;
-	model->answer(NUMBERED_SRQ, srq->srqn, &driver);
-	err = cmd_respond(cmd, &resp, sizeof(resp), driver.bytes, driver.size);
-	if (err)
-		srq_destroy(srq);
-	return err;
+	resp.srqn = srq->xrc ? srq->obj.number : 0;
+	return cmd_introduce(cmd, &srq->obj, &resp, sizeof(resp), &srq->obj.number,
+			     sizeof(srq->obj.number));
 }
 
 int cmd_create_srq(struct cmd *cmd)
@@ -41,7 +37,7 @@ int cmd_create_srq(struct cmd *cmd)
 	const struct ib_uverbs_create_srq *in = cmd->in;
 	struct srq_request request = {
 		.user_handle = in->user_handle, .max_wr = in->max_wr, .max_sge = in->max_sge,
-		.pd = object_pd(cmd->ctx, in->pd_handle),
+		.pd = object_find(cmd->ctx, HCA_PD, in->pd_handle),
 	};
 
 	return create(cmd, &request);
@@ -52,7 +48,8 @@ int cmd_create_xsrq(struct cmd *cmd)
 	const struct ib_uverbs_create_xsrq *in = cmd->in;
 	struct srq_request request = {
 		.user_handle = in->user_handle, .max_wr = in->max_wr, .max_sge = in->max_sge,
-		.pd = object_pd(cmd->ctx, in->pd_handle), .xrc = in->srq_type == IBV_SRQT_XRC,
+		.pd = object_find(cmd->ctx, HCA_PD, in->pd_handle),
+		.xrc = in->srq_type == IBV_SRQT_XRC,
 	};
 
 	if (in->srq_type == IBV_SRQT_TM)
@@ -60,8 +57,8 @@ int cmd_create_xsrq(struct cmd *cmd)
 	if (in->srq_type != IBV_SRQT_XRC && in->srq_type != IBV_SRQT_BASIC)
 		return refuse(-EINVAL, "SRQ type");
 	if (request.xrc) {
-		request.domain = object_xrcd(cmd->ctx, in->xrcd_handle);
-		request.cq = object_cq(cmd->ctx, in->cq_handle);
+		request.domain = object_find(cmd->ctx, HCA_XRCD, in->xrcd_handle);
+		request.cq = object_find(cmd->ctx, HCA_CQ, in->cq_handle);
 		if (!request.domain || !request.cq)
 			return refuse(-EINVAL, "XRC domain or CQ handle");
 	}
@@ -71,7 +68,7 @@ int cmd_create_xsrq(struct cmd *cmd)
 int cmd_modify_srq(struct cmd *cmd)
 {
 	const struct ib_uverbs_modify_srq *in = cmd->in;
-	struct hca_srq *srq = object_srq(cmd->ctx, in->srq_handle);
+	struct hca_srq *srq = object_find(cmd->ctx, HCA_SRQ, in->srq_handle);
 
 	/* The driver cannot change the size of an SRQ. */
 	if (!srq || in->attr_mask & IBV_SRQ_MAX_WR)
@@ -82,7 +79,7 @@ int cmd_modify_srq(struct cmd *cmd)
 int cmd_query_srq(struct cmd *cmd)
 {
 	const struct ib_uverbs_query_srq *in = cmd->in;
-	struct hca_srq *srq = object_srq(cmd->ctx, in->srq_handle);
+	struct hca_srq *srq = object_find(cmd->ctx, HCA_SRQ, in->srq_handle);
 	struct ib_uverbs_query_srq_resp resp = { 0 };
 
 	if (!srq)
@@ -96,14 +93,13 @@ int cmd_query_srq(struct cmd *cmd)
 int cmd_destroy_srq(struct cmd *cmd)
 {
 	const struct ib_uverbs_destroy_srq *in = cmd->in;
-	struct hca_srq *srq = object_srq(cmd->ctx, in->srq_handle);
 	struct ib_uverbs_destroy_srq_resp resp;
+	int err;
+	struct hca_srq *srq = object_find_unused(cmd->ctx, HCA_SRQ, in->srq_handle, &err);
 
-	if (!srq)
-		return refuse(-ENOENT, "SRQ handle");
-	if (srq->obj.uses)
-		return refuse(-EBUSY, "SRQ in use");
+	if (err)
+		return err;
 	resp.events_reported = event_settle_async(cmd->ctx, srq->user_handle, srq->async_events);
-	srq_destroy(srq);
+	object_destroy(&srq->obj);
 	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 }

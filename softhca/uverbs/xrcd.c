@@ -3,7 +3,6 @@
 #include "cmd.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/objects/object.h>
 #include <softhca/objects/xrcd.h>
 
 #include <errno.h>
@@ -22,25 +21,5 @@ int cmd_open_xrcd(struct cmd *cmd)
 	if (err)
 		return err;
 	resp.xrcd_handle = handle->obj.handle;
-	err = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
-	if (err)
-		xrcd_handle_destroy(handle);
-	return err;
-}
-
-int cmd_close_xrcd(struct cmd *cmd)
-{
-	const struct ib_uverbs_close_xrcd *in = cmd->in;
-	struct hca_xrcd_handle *handle = object_xrcd(cmd->ctx, in->xrcd_handle);
-
-	if (!handle)
-		return refuse(-ENOENT, "XRC domain handle");
-	/*
-	 * Counted per handle: another handle of the same domain does not keep this one (contract
-	 * 5.2).
-	 */
-	if (handle->obj.uses)
-		return refuse(-EBUSY, "XRC domain in use");
-	xrcd_handle_destroy(handle);
-	return 0;
+	return cmd_introduce(cmd, &handle->obj, &resp, sizeof(resp), NULL, 0);
 }

@@ -89,8 +89,9 @@ struct stage *stage_begin(void)
 	if (!client)
 		begin_once();
 	/* The same numbers every time, so that an input means the same every time. */
-	device->pds.next = device->mrs.next = device->cqs.next = device->srqs.next =
-		device->qps.next = 0x40;
+	for (int type = 0; type < HCA_TYPES; type++)
+		device->numbers[type].next = 0x40;
+	device->qps.next = 0x40;
 	device->key_variant = 0;
 	fault_clear(&device->faults);
 	memset(stage.arena, 0, ARENA_SIZE);
@@ -115,9 +116,9 @@ void stage_end(struct stage *s)
 	struct hca_device *device = &s->machine.device[0];
 
 	context_destroy(s->ctx);
-	need(!device->pds.used && !device->mrs.used && !device->cqs.used && !device->srqs.used &&
-		     !device->qps.used,
-	     "objects are left over");
+	for (int type = 0; type < HCA_TYPES; type++)
+		need(!device->numbers[type].used, "objects are left over");
+	need(!device->qps.used, "QPs are left over");
 	need(list_empty(&device->xrcds) && list_empty(&device->contexts),
 	     "domains or contexts are left over");
 	need(list_empty(&s->machine.ready) && list_empty(&s->machine.failed) &&

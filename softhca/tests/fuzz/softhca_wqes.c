@@ -78,9 +78,8 @@ static void make_shared(struct play *play, uint32_t entry)
 				   .max_sge = 3,
 				   .place = { ARENA_BASE + SRQ_AT, record(QPS + 1), 0 } };
 
-	play->pd = calloc(1, sizeof(*play->pd));
-	need(!play->pd || numtab_add(&ctx->device->pds, play->pd, &play->pd->pdn) ||
-	     object_add(ctx, &play->pd->obj, HCA_PD));
+	play->pd = object_new(ctx, HCA_PD, sizeof(*play->pd));
+	need(!play->pd);
 	need(mr_create(ctx, play->pd, &range, &play->mr));
 	need(cq_create(ctx, &cq, &play->cq));
 	need(xrcd_open(ctx, -1, O_CREAT, &play->domain));
@@ -225,7 +224,7 @@ static void put_sge(struct play *play, struct input *input, uint8_t *at)
 /* Writes what libmlx4 has before the remote address. Returns its length in bytes. */
 static size_t put_head4(struct play *play, int index, uint8_t flags, uint8_t *wqe)
 {
-	put32(wqe + 8, play->xrc_srq->srqn << 8 | (flags & 0xe));
+	put32(wqe + 8, play->xrc_srq->obj.number << 8 | (flags & 0xe));
 	if (types[index] != IBV_QPT_UD)
 		return 16;
 	wqe[16] = 1;
@@ -239,7 +238,7 @@ static size_t put_head5(struct play *play, int index, uint8_t flags, uint8_t *wq
 {
 	wqe[11] = flags & 0xa;
 	if (types[index] == IBV_QPT_XRC_SEND) {
-		put32(wqe + 16, play->xrc_srq->srqn);
+		put32(wqe + 16, play->xrc_srq->obj.number);
 		return 32;
 	}
 	if (types[index] != IBV_QPT_UD)
@@ -314,7 +313,7 @@ static void modify(struct play *play, struct input *input, int index)
 static void destroy(struct play *play, int index)
 {
 	if (play->qp[index])
-		qp_handle_destroy(play->qp[index]);
+		object_destroy(&play->qp[index]->obj);
 	play->qp[index] = NULL;
 }
 

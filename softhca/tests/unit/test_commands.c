@@ -115,7 +115,7 @@ TEST(wild_response)
 	cmd.body.response = 16;
 	assert_int_equal(execute(&cmd, sizeof(cmd)), -EFAULT);
 	/* the PD whose handle nobody was told is gone */
-	assert_int_equal(machine.device[0].pds.used, 0);
+	assert_int_equal(machine.device[0].numbers[HCA_PD].used, 0);
 	assert_true(list_empty(&ctx->objects[HCA_PD]));
 }
 
