@@ -25,27 +25,30 @@ struct hca_device *control_device(struct request *request, const char *name)
 	return NULL;
 }
 
-bool control_number(struct request *request, const char *word, uint32_t *number)
+bool control_parse(const char *word, uint64_t most, uint64_t *number)
 {
-	unsigned long long value;
 	char *end;
 
 	errno = 0;
-	value = strtoull(word, &end, 0);
-	if (word[0] >= '0' && word[0] <= '9' && !*end && !errno && value <= UINT32_MAX) {
-		*number = (uint32_t)value;
-		return true;
-	}
-	fprintf(request->out, "'%s' is no number\n", word);
-	return false;
+	*number = strtoull(word, &end, 0);
+	return word[0] >= '0' && word[0] <= '9' && !*end && !errno && *number <= most;
 }
 
-bool control_is_alone(struct request *request)
+bool control_number(struct request *request, const char *word, uint32_t *number)
 {
-	if (request->count == 1)
-		return true;
-	fprintf(request->out, "%s takes no words\n", request->word[0]);
-	return false;
+	uint64_t value;
+	bool valid = control_parse(word, UINT32_MAX, &value);
+
+	*number = (uint32_t)value;
+	if (!valid)
+		fprintf(request->out, "'%s' is no number\n", word);
+	return valid;
+}
+
+int control_usage(const struct request *request)
+{
+	fprintf(request->out, "%s takes %s\n", request->word[0], request->usage);
+	return -EINVAL;
 }
 
 int control_no_target(struct request *request, const char *what, uint32_t number)
@@ -60,8 +63,6 @@ static int do_status(struct request *request)
 {
 	const struct settings *settings = &request->machine->settings;
 
-	if (!control_is_alone(request))
-		return -EINVAL;
 	fprintf(request->out, "softhca: pid %d, %d devices of %d ports, %u contexts\n",
 		(int)getpid(), settings->devices, settings->ports,
 		machine_clients(request->machine));
@@ -75,20 +76,16 @@ static int do_status(struct request *request)
 
 static int do_stop(struct request *request)
 {
-	if (!control_is_alone(request))
-		return -EINVAL;
 	request->machine->stop = true;
 	return 0;
 }
 
 static int do_objects(struct request *request)
 {
-	bool json = request->count == 2 && !strcmp(request->word[1], "--json");
+	bool json = request->count == 2;
 
-	if (request->count > 1 && !json) {
-		fprintf(request->out, "objects takes --json or nothing\n");
-		return -EINVAL;
-	}
+	if (json && strcmp(request->word[1], "--json"))
+		return control_usage(request);
 	listing_objects(request->machine, request->out, json);
 	return 0;
 }
@@ -101,10 +98,8 @@ static int do_set(struct request *request)
 	char why[512];
 	int err;
 
-	if (request->count != 2 || !strchr(request->word[1], '=')) {
-		fprintf(request->out, "set takes one NAME=VALUE\n");
-		return -EINVAL;
-	}
+	if (!strchr(request->word[1], '='))
+		return control_usage(request);
 	err = settings_take(&changed, request->word[1], why, sizeof(why));
 	if (err) {
 		fprintf(request->out, "%s\n", why);
@@ -123,31 +118,48 @@ static int do_set(struct request *request)
 	return -EINVAL;
 }
 
-/* trace [COUNT] */
 static int do_trace(struct request *request)
 {
-	unsigned long count = TRACE_LENGTH;
-	char *end = "";
+	uint64_t count = TRACE_LENGTH;
 
-	if (request->count == 2)
-		count = strtoul(request->word[1], &end, 10);
-	if (request->count > 2 || *end || !count || count > TRACE_LENGTH) {
-		fprintf(request->out, "trace takes a number of commands, 1 to %u\n", TRACE_LENGTH);
-		return -EINVAL;
-	}
+	if (request->count == 2 && !control_parse(request->word[1], TRACE_LENGTH, &count))
+		return control_usage(request);
+	if (!count)
+		return control_usage(request);
 	trace_print(request->out, (unsigned int)count);
 	return 0;
 }
 
-static const struct {
+static const struct command {
 	const char *name;
 	int (*execute)(struct request *request);
+	int least, most; /* words after the name */
+	const char *usage;
 } commands[] = {
-	{ "status", do_status }, { "stop", do_stop },   { "objects", do_objects },
-	{ "counters", control_counters }, { "set", do_set },     { "event", control_event },
-	{ "port", control_port }, { "migrate", control_migrate }, { "fault", control_fault },
-	{ "trace", do_trace },
+	{ "status", do_status, 0, 0, "no words" },
+	{ "stop", do_stop, 0, 0, "no words" },
+	{ "objects", do_objects, 0, 1, "--json or nothing" },
+	{ "counters", control_counters, 0, 0, "no words" },
+	{ "set", do_set, 1, 1, "one NAME=VALUE" },
+	{ "event", control_event, 2, 3, "DEVICE NAME [NUMBER]" },
+	{ "port", control_port, 3, 3, "DEVICE PORT up|down" },
+	{ "migrate", control_migrate, 2, 2, "DEVICE NUMBER" },
+	{ "fault", control_fault, 0, MAX_WORDS,
+	  "nothing, or DEVICE|all and one of: drop RATE, corrupt RATE, duplicate RATE,\n"
+	  "delay RATE MICROSECONDS, seed NUMBER, command NAME|NUMBER|any ERRNO [TIMES], off; a RATE is\n"
+	  "like 5%, 0.1%, 1/20 or 0" },
+	{ "trace", do_trace, 0, 1, "a number of commands, 1 to 1024" },
 };
+
+_Static_assert(TRACE_LENGTH == 1024, "as the usage of trace says");
+
+static int execute(struct request *request, const struct command *command)
+{
+	request->usage = command->usage;
+	if (request->count - 1 < command->least || request->count - 1 > command->most)
+		return control_usage(request);
+	return command->execute(request);
+}
 
 static int dispatch(struct request *request)
 {
@@ -155,7 +167,7 @@ static int dispatch(struct request *request)
 
 	for (int i = 0; request->count && i < count; i++) {
 		if (!strcmp(commands[i].name, request->word[0]))
-			return commands[i].execute(request);
+			return execute(request, &commands[i]);
 	}
 	fprintf(request->out, "unknown command '%s'; there are: top",
 		request->count ? request->word[0] : "");

@@ -50,7 +50,8 @@ static int find_event(struct request *request, const char *name)
 	return -1;
 }
 
-static int raise_on(struct request *request, struct hca_device *device, int event, uint32_t number)
+/* False when the device has no such object or port. */
+static bool raise_on(struct hca_device *device, int event, uint32_t number)
 {
 	enum ibv_event_type type = event_names[event].type;
 	struct hca_srq *srq;
@@ -60,30 +61,27 @@ static int raise_on(struct request *request, struct hca_device *device, int even
 	switch (event_names[event].target) {
 	case ON_QP:
 		qp = device_qp(device, number);
-		if (!qp)
-			return control_no_target(request, "QP", number);
-		event_qp(qp, type);
-		return 0;
+		if (qp)
+			event_qp(qp, type);
+		return qp;
 	case ON_CQ:
 		cq = numtab_find(&device->numbers[HCA_CQ], number);
-		if (!cq)
-			return control_no_target(request, "CQ", number);
-		event_cq(cq, type);
-		return 0;
+		if (cq)
+			event_cq(cq, type);
+		return cq;
 	case ON_SRQ:
 		srq = numtab_find(&device->numbers[HCA_SRQ], number);
-		if (!srq)
-			return control_no_target(request, "SRQ", number);
-		event_srq(srq, type);
-		return 0;
+		if (srq)
+			event_srq(srq, type);
+		return srq;
 	case ON_PORT:
 		if (number < 1 || number > (uint32_t)device->machine->settings.ports)
-			return control_no_target(request, "port", number);
+			return false;
 		event_device(device, type, (uint8_t)number);
-		return 0;
+		return true;
 	default:
 		event_device(device, type, 0);
-		return 0;
+		return true;
 	}
 }
 
@@ -93,14 +91,12 @@ static int raise_on(struct request *request, struct hca_device *device, int even
  */
 int control_event(struct request *request)
 {
+	static const char *const names[] = { [ON_CQ] = "CQ", [ON_QP] = "QP", [ON_SRQ] = "SRQ",
+					     [ON_PORT] = "port" };
 	struct hca_device *device;
 	uint32_t number = 1;
 	int event;
 
-	if (request->count < 3 || request->count > 4) {
-		fprintf(request->out, "event takes DEVICE NAME [NUMBER]\n");
-		return -EINVAL;
-	}
 	device = control_device(request, request->word[1]);
 	event = find_event(request, request->word[2]);
 	if (!device || event < 0)
@@ -111,5 +107,7 @@ int control_event(struct request *request)
 		fprintf(request->out, "%s needs the number of its object\n", request->word[2]);
 		return -EINVAL;
 	}
-	return raise_on(request, device, event, number);
+	if (raise_on(device, event, number))
+		return 0;
+	return control_no_target(request, names[event_names[event].target], number);
 }

@@ -5,7 +5,6 @@
 #include <softhca/uverbs/cmd.h>
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define MAX_ERRNO 133
@@ -14,14 +13,6 @@ static const char *const kind_names[FAULT_KINDS] = {
 	[FAULT_DROP] = "drop", [FAULT_CORRUPT] = "corrupt", [FAULT_DUPLICATE] = "duplicate",
 	[FAULT_DELAY] = "delay",
 };
-
-static int usage(struct request *request)
-{
-	fputs("fault takes nothing, or DEVICE|all and one of: drop RATE, corrupt RATE, duplicate RATE, delay RATE MICROSECONDS,\n"
-	      "seed NUMBER, command NAME|NUMBER|any ERRNO [TIMES], off; a RATE is like 5%, 0.1%, 1/20 or 0\n",
-	      request->out);
-	return -EINVAL;
-}
 
 /* ---- what is set ---- */
 
@@ -63,15 +54,6 @@ struct change {
 	struct fault_command planned;
 };
 
-static int parse_number(const char *text, uint64_t most, uint64_t *number)
-{
-	char *end;
-
-	errno = 0;
-	*number = strtoull(text, &end, 0);
-	return errno || end == text || *end || *number > most || text[0] == '-' ? -EINVAL : 0;
-}
-
 static int find_errno(const char *text)
 {
 	uint64_t number;
@@ -82,7 +64,7 @@ static int find_errno(const char *text)
 		if (name && !strcmp(name, text))
 			return i;
 	}
-	return !parse_number(text, MAX_ERRNO, &number) && number ? (int)number : -EINVAL;
+	return control_parse(text, MAX_ERRNO, &number) && number ? (int)number : -EINVAL;
 }
 
 static int parse_command(int count, const char *const *word, struct change *change)
@@ -95,13 +77,14 @@ static int parse_command(int count, const char *const *word, struct change *chan
 	if (!strcmp(word[0], "any"))
 		change->planned.command = FAULT_ANY;
 	else if (cmd_number(word[0], &change->planned.command)) {
-		if (parse_number(word[0], UINT32_MAX, &number))
+		if (!control_parse(word[0], UINT32_MAX, &number))
 			return -EINVAL;
 		change->planned.command = (uint32_t)number;
 		number = 1;
 	}
 	change->planned.err = find_errno(word[1]);
-	if (change->planned.err < 0 || (count == 3 && parse_number(word[2], UINT32_MAX, &number)) ||
+	if (change->planned.err < 0 ||
+	    (count == 3 && !control_parse(word[2], UINT32_MAX, &number)) ||
 	    !number)
 		return -EINVAL;
 	change->planned.times = (uint32_t)number;
@@ -119,7 +102,7 @@ static int parse_rate(int count, const char *const *word, struct change *change)
 		return count == 1 ? 0 : -EINVAL;
 	if (count == 1)
 		return change->rate ? -EINVAL : 0;
-	if (count != 2 || parse_number(word[1], FAULT_MAX_DELAY, &delay))
+	if (count != 2 || !control_parse(word[1], FAULT_MAX_DELAY, &delay))
 		return -EINVAL;
 	change->delay = (uint32_t)delay;
 	return 0;
@@ -131,7 +114,7 @@ static int parse(int count, const char *const *word, struct change *change)
 		return 0; /* CLEAR */
 	if (count == 2 && !strcmp(word[0], "seed")) {
 		change->what = SEED;
-		return parse_number(word[1], UINT64_MAX, &change->seed);
+		return control_parse(word[1], UINT64_MAX, &change->seed) ? 0 : -EINVAL;
 	}
 	if (count && !strcmp(word[0], "command"))
 		return parse_command(count - 1, word + 1, change);
@@ -174,7 +157,7 @@ int control_fault(struct request *request)
 	if (request->count == 1)
 		return list(request);
 	if (request->count < 3 || parse(request->count - 2, request->word + 2, &change))
-		return usage(request);
+		return control_usage(request);
 	if (strcmp(request->word[1], "all")) {
 		only = control_device(request, request->word[1]);
 		return only ? apply(&change, only) : -ENOENT;

@@ -5,7 +5,7 @@
  */
 #include "listing.h"
 
-#include <softhca/cm/listing.h>
+#include <softhca/cm/addr.h>
 #include <softhca/machine/port.h>
 #include <softhca/objects/srq.h>
 
@@ -39,12 +39,13 @@ const char *listing_qp_state(enum ibv_qp_state state)
 	return names[state];
 }
 
-/* One detail of an object: "name":value in JSON, name=value for people. */
 struct writer {
 	FILE *out;
 	bool json;
+	bool first; /* in its array of JSON */
 };
 
+/* One detail of an object: "name":value in JSON, name=value for people. */
 static void number(const struct writer *writer, const char *name, uint64_t value)
 {
 	fprintf(writer->out, writer->json ? ",\"%s\":%llu" : " %s=%llu", name,
@@ -139,25 +140,16 @@ static void list_object(const struct writer *writer, const struct hca_object *ob
 	number(writer, "uses", object->uses);
 }
 
-static void objects_json(const struct writer *writer, const struct hca_context *ctx)
+/* What separates the elements of an array. */
+static const char *comma(struct writer *writer)
 {
-	bool first = true;
+	const char *separator = writer->first ? "" : ",";
 
-	for (int type = HCA_TYPES - 1; type >= 0; type--) {
-		list_for_each(node, &ctx->objects[type]) {
-			const struct hca_object *object =
-				container_of(node, struct hca_object, link);
-
-			fprintf(writer->out, "%s{\"type\":\"%s\",\"handle\":%u", first ? "" : ",",
-				type_names[type], object->handle);
-			list_object(writer, object);
-			fputc('}', writer->out);
-			first = false;
-		}
-	}
+	writer->first = false;
+	return separator;
 }
 
-static void objects_text(const struct writer *writer, const struct hca_context *ctx)
+static void list_objects(struct writer *writer, const struct hca_context *ctx)
 {
 	char name[DEVICE_NAME_MAX];
 
@@ -166,15 +158,118 @@ static void objects_text(const struct writer *writer, const struct hca_context *
 			const struct hca_object *object =
 				container_of(node, struct hca_object, link);
 
-			fprintf(writer->out, "%7d %-7s %-5s %6u", (int)ctx->pid,
-				device_name(ctx->device, name), type_names[type], object->handle);
+			if (writer->json)
+				fprintf(writer->out, "%s{\"type\":\"%s\",\"handle\":%u", comma(writer),
+					type_names[type], object->handle);
+			else
+				fprintf(writer->out, "%7d %-7s %-5s %6u", (int)ctx->pid,
+					device_name(ctx->device, name), type_names[type],
+					object->handle);
 			list_object(writer, object);
-			fputc('\n', writer->out);
+			fputs(writer->json ? "}" : "\n", writer->out);
 		}
 	}
 }
 
-static void devices_json(const struct hca_machine *machine, FILE *out)
+static void list_context(struct writer *writer, const struct hca_context *ctx)
+{
+	char name[DEVICE_NAME_MAX];
+
+	if (!writer->json) {
+		list_objects(writer, ctx);
+		return;
+	}
+	fprintf(writer->out, "%s{\"pid\":%d,\"device\":\"%s\",\"objects\":[", comma(writer),
+		(int)ctx->pid, device_name(ctx->device, name));
+	writer->first = true;
+	list_objects(writer, ctx);
+	fputs("]}", writer->out);
+	writer->first = false;
+}
+
+static void list_contexts(struct writer *writer, const struct hca_machine *machine)
+{
+	writer->first = true;
+	for (int i = 0; i < machine->settings.devices; i++) {
+		list_for_each(node, &machine->device[i].contexts)
+			list_context(writer, container_of(node, struct hca_context, link));
+	}
+}
+
+/* ---- ids of the connection manager ---- */
+
+static const char *cm_state(const struct cm_id *id)
+{
+	static const char *const names[] = {
+		[CM_IDLE] = "IDLE", [CM_BOUND] = "BOUND", [CM_ADDR_QUERY] = "ADDR_QUERY",
+		[CM_ADDR_RESOLVED] = "ADDR_RESOLVED", [CM_ROUTE_RESOLVED] = "ROUTE_RESOLVED",
+		[CM_CONNECT] = "CONNECT",
+		[CM_DISCONNECT] = "DISCONNECT", [CM_LISTEN] = "LISTEN",
+	};
+
+	return names[id->state];
+}
+
+static const char *cm_connection(const struct cm_id *id)
+{
+	static const char *const names[] = {
+		[CM_NO_LINK] = "NONE",
+		[CM_OVER] = "OVER",
+		[CM_REQ_SENT] = "REQ_SENT",
+		[CM_REQ_RCVD] = "REQ_RCVD",
+		[CM_REP_SENT] = "REP_SENT",
+		[CM_REP_RCVD] = "REP_RCVD",
+		[CM_ESTABLISHED] = "ESTABLISHED",
+		[CM_DREQ_SENT] = "DREQ_SENT",
+		[CM_DREQ_RCVD] = "DREQ_RCVD",
+		[CM_TIMEWAIT] = "TIMEWAIT",
+		[CM_SIDR_SENT] = "SIDR_SENT",
+		[CM_SIDR_RCVD] = "SIDR_RCVD",
+	};
+
+	return names[id->link];
+}
+
+static const char *cm_space(const struct cm_id *id)
+{
+	switch (id->ps) {
+	case RDMA_PS_TCP:
+		return "TCP";
+	case RDMA_PS_UDP:
+		return "UDP";
+	case RDMA_PS_IPOIB:
+		return "IPOIB";
+	default:
+		return "IB";
+	}
+}
+
+static void list_cm_ids(struct writer *writer, const struct hca_machine *machine)
+{
+	char name[DEVICE_NAME_MAX];
+
+	writer->first = true;
+	list_for_each(node, &machine->cm.ids) {
+		const struct cm_id *id = container_of(node, struct cm_id, known);
+		const char *device = id->device ? device_name(id->device, name) : "-";
+
+		if (writer->json)
+			fprintf(writer->out, "%s{\"pid\":%d,\"device\":\"%s\",\"number\":%u",
+				comma(writer), (int)id->file->pid, device, id->number);
+		else
+			fprintf(writer->out, "%7d %-7s %-5s %6u", (int)id->file->pid, device, "cm_id",
+				id->number);
+		text(writer, "ps", cm_space(id));
+		text(writer, "state", cm_state(id));
+		text(writer, "connection", cm_connection(id));
+		number(writer, "port", cm_addr_port(&id->src));
+		fputs(writer->json ? "}" : "\n", writer->out);
+	}
+}
+
+/* ---- all of it ---- */
+
+static void list_devices(const struct hca_machine *machine, FILE *out)
 {
 	char name[DEVICE_NAME_MAX];
 
@@ -190,43 +285,21 @@ static void devices_json(const struct hca_machine *machine, FILE *out)
 	}
 }
 
-static void contexts_json(const struct hca_machine *machine, const struct writer *writer)
-{
-	char name[DEVICE_NAME_MAX];
-	bool first = true;
-
-	for (int i = 0; i < machine->settings.devices; i++) {
-		list_for_each(node, &machine->device[i].contexts) {
-			const struct hca_context *ctx =
-				container_of(node, struct hca_context, link);
-
-			fprintf(writer->out, "%s{\"pid\":%d,\"device\":\"%s\",\"objects\":[",
-				first ? "" : ",", (int)ctx->pid, device_name(ctx->device, name));
-			objects_json(writer, ctx);
-			fputs("]}", writer->out);
-			first = false;
-		}
-	}
-}
-
 void listing_objects(const struct hca_machine *machine, FILE *out, bool json)
 {
-	const struct writer writer = { out, json };
+	struct writer writer = { .out = out, .json = json };
 
 	if (json) {
 		fputs("{\"devices\":[", out);
-		devices_json(machine, out);
+		list_devices(machine, out);
 		fputs("],\"contexts\":[", out);
-		contexts_json(machine, &writer);
+	} else {
+		fprintf(out, "%7s %-7s %-5s %6s %s\n", "PID", "DEVICE", "TYPE", "HANDLE", "DETAILS");
+	}
+	list_contexts(&writer, machine);
+	if (json)
 		fputs("],\"cm_ids\":[", out);
-		cm_listing_json(machine, out);
+	list_cm_ids(&writer, machine);
+	if (json)
 		fputs("]}\n", out);
-		return;
-	}
-	fprintf(out, "%7s %-7s %-5s %6s %s\n", "PID", "DEVICE", "TYPE", "HANDLE", "DETAILS");
-	for (int i = 0; i < machine->settings.devices; i++) {
-		list_for_each(node, &machine->device[i].contexts)
-			objects_text(&writer, container_of(node, struct hca_context, link));
-	}
-	cm_listing_text(machine, out);
 }

@@ -45,37 +45,41 @@ void nl_attribute(struct nl *nl, uint16_t type, const void *bytes, size_t length
 	nl_raw(nl, bytes, length);
 }
 
-size_t nl_message(struct nl *nl, uint16_t type, uint16_t flags, uint32_t seq)
+void nl_message(struct nl *nl, uint16_t type, uint16_t flags, uint32_t seq)
 {
 	const struct nlmsghdr header = { .nlmsg_type = type,
 					 .nlmsg_flags = flags,
 					 .nlmsg_seq = seq };
-	size_t begin = nl->length;
 
+	nl->open[nl->depth++] = nl->length;
 	nl_raw(nl, &header, sizeof(header));
-	return begin | 1; /* the lowest bit says that it is a message, whose length has 32 bits */
 }
 
-size_t nl_nest(struct nl *nl, uint16_t attribute)
+void nl_nest(struct nl *nl, uint16_t attribute)
 {
-	size_t begin = nl->length;
-
+	nl->open[nl->depth++] = nl->length;
 	nl_attribute(nl, attribute | NLA_F_NESTED, NULL, 0);
-	return begin;
 }
 
-void nl_end(struct nl *nl, size_t begin)
+/* Both headers begin with their length: that of an attribute has 16 bits, that of a message 32. */
+void nl_end(struct nl *nl)
 {
-	size_t at = begin & ~(size_t)1;
-	uint32_t length = (uint32_t)(nl->length - at);
+	size_t begin = nl->open[--nl->depth];
+	uint32_t length = (uint32_t)(nl->length - begin);
 	uint16_t half = (uint16_t)length;
 
 	if (nl->failed)
 		return;
-	if (begin & 1)
-		memcpy(nl->bytes + at, &length, sizeof(length));
+	if (nl->depth)
+		memcpy(nl->bytes + begin, &half, sizeof(half));
 	else
-		memcpy(nl->bytes + at, &half, sizeof(half));
+		memcpy(nl->bytes + begin, &length, sizeof(length));
+}
+
+void nl_end_message(struct nl *nl)
+{
+	while (nl->depth)
+		nl_end(nl);
 }
 
 void nl_u8(struct nl *nl, uint16_t attribute, uint8_t value)

@@ -6,16 +6,22 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define NL_DEPTH 5
+
 struct nl {
 	uint8_t *bytes;
 	size_t length, room;
+	size_t open[NL_DEPTH]; /* where the message and the attributes begin that are not ended */
+	unsigned int depth;
 	int failed;
 };
 
-/* Both begin something that nl_end() ends; its place in the bytes. */
-size_t nl_message(struct nl *nl, uint16_t type, uint16_t flags, uint32_t seq);
-size_t nl_nest(struct nl *nl, uint16_t attribute);
-void nl_end(struct nl *nl, size_t begin);
+void nl_message(struct nl *nl, uint16_t type, uint16_t flags, uint32_t seq);
+/* Begins an attribute that contains others; nl_end() ends the one that was begun last. */
+void nl_nest(struct nl *nl, uint16_t attribute);
+void nl_end(struct nl *nl);
+/* Ends the message, with all that is open in it. */
+void nl_end_message(struct nl *nl);
 
 void nl_attribute(struct nl *nl, uint16_t attribute, const void *bytes, size_t length);
 void nl_u8(struct nl *nl, uint16_t attribute, uint8_t value);

@@ -37,22 +37,20 @@ static uint32_t asked(const struct question *q, uint16_t attribute)
 	return nl_find_u32(q->attributes, q->size, attribute, NOBODY);
 }
 
-static size_t begin(const struct question *q, const struct hca_device *device)
+static void begin(const struct question *q, const struct hca_device *device)
 {
 	char name[DEVICE_NAME_MAX];
-	size_t message = nl_message(q->nl, q->type, q->flags, q->seq);
 
+	nl_message(q->nl, q->type, q->flags, q->seq);
 	nl_u32(q->nl, RDMA_NLDEV_ATTR_DEV_INDEX, (uint32_t)device->index);
 	nl_text(q->nl, RDMA_NLDEV_ATTR_DEV_NAME, device_name(device, name));
-	return message;
 }
 
 /* ---- devices and ports ---- */
 
 static int answer_device(const struct question *q, const struct hca_device *device)
 {
-	size_t message = begin(q, device);
-
+	begin(q, device);
 	nl_u32(q->nl, RDMA_NLDEV_ATTR_PORT_INDEX, (uint32_t)q->machine->settings.ports);
 	nl_u64(q->nl, RDMA_NLDEV_ATTR_CAP_FLAGS, device_capabilities(&q->machine->settings));
 	nl_text(q->nl, RDMA_NLDEV_ATTR_FW_VERSION, device->model->firmware);
@@ -60,7 +58,7 @@ static int answer_device(const struct question *q, const struct hca_device *devi
 	nl_u64(q->nl, RDMA_NLDEV_ATTR_SYS_IMAGE_GUID, device_system_guid(device));
 	nl_u8(q->nl, RDMA_NLDEV_ATTR_DEV_NODE_TYPE, NODE_CA);
 	nl_text(q->nl, RDMA_NLDEV_ATTR_DEV_PROTOCOL, q->machine->settings.ethernet ? "roce" : "ib");
-	nl_end(q->nl, message);
+	nl_end_message(q->nl);
 	return 0;
 }
 
@@ -83,14 +81,14 @@ static void answer_one_port(const struct question *q, const struct hca_device *d
 			    uint8_t number)
 {
 	const struct hca_port *port = &device->port[number];
-	size_t message = begin(q, device);
 
+	begin(q, device);
 	nl_u32(q->nl, RDMA_NLDEV_ATTR_PORT_INDEX, number);
 	if (!q->machine->settings.ethernet)
 		answer_subnet(q, device, number);
 	nl_u8(q->nl, RDMA_NLDEV_ATTR_PORT_STATE, port->active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN);
 	nl_u8(q->nl, RDMA_NLDEV_ATTR_PORT_PHYS_STATE, port->active ? LINK_UP : POLLING);
-	nl_end(q->nl, message);
+	nl_end_message(q->nl);
 }
 
 static int answer_port(const struct question *q, const struct hca_device *device)
@@ -111,11 +109,10 @@ static int answer_port(const struct question *q, const struct hca_device *device
 
 static void put_counter(struct nl *nl, const char *name, uint64_t value)
 {
-	size_t entry = nl_nest(nl, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
-
+	nl_nest(nl, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY);
 	nl_text(nl, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME, name);
 	nl_u64(nl, RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE, value);
-	nl_end(nl, entry);
+	nl_end(nl);
 }
 
 /* The counters of a port. QPs and MRs have none, as on an adapter where no counter was bound. */
@@ -123,46 +120,33 @@ static int answer_counters(const struct question *q, const struct hca_device *de
 {
 	uint32_t port = asked(q, RDMA_NLDEV_ATTR_PORT_INDEX);
 	const struct hca_counts *counts;
-	size_t message, table;
 
 	if (asked(q, RDMA_NLDEV_ATTR_STAT_RES) != NOBODY)
 		return q->flags & NLM_F_MULTI ? 0 : -EOPNOTSUPP;
 	if (port < 1 || port > (uint32_t)q->machine->settings.ports)
 		return -EINVAL;
 	counts = &device->port[port].counts;
-	message = begin(q, device);
+	begin(q, device);
 	nl_u32(q->nl, RDMA_NLDEV_ATTR_PORT_INDEX, port);
-	table = nl_nest(q->nl, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
+	nl_nest(q->nl, RDMA_NLDEV_ATTR_STAT_HWCOUNTERS);
 	put_counter(q->nl, "sent", counts->sent);
 	put_counter(q->nl, "sent_bytes", counts->sent_bytes);
 	put_counter(q->nl, "received", counts->received);
 	put_counter(q->nl, "received_bytes", counts->received_bytes);
 	put_counter(q->nl, "errors", counts->errors);
-	nl_end(q->nl, table);
-	nl_end(q->nl, message);
+	nl_end_message(q->nl);
 	return 0;
 }
 
 /* ---- objects ---- */
 
 /* A message for each object, so that none outgrows the program's buffer. */
-struct entry {
-	size_t message, table, entry;
-};
-
-static struct entry begin_entry(const struct question *q, const struct hca_device *device,
-				uint16_t table, uint16_t entry)
+static void begin_entry(const struct question *q, const struct hca_device *device, uint16_t table,
+			uint16_t entry)
 {
-	size_t message = begin(q, device), outer = nl_nest(q->nl, table);
-
-	return (struct entry){ message, outer, nl_nest(q->nl, entry) };
-}
-
-static void end_entry(const struct question *q, const struct entry *entry)
-{
-	nl_end(q->nl, entry->entry);
-	nl_end(q->nl, entry->table);
-	nl_end(q->nl, entry->message);
+	begin(q, device);
+	nl_nest(q->nl, table);
+	nl_nest(q->nl, entry);
 }
 
 static void put_qp(struct nl *nl, const struct hca_object *object)
@@ -210,19 +194,17 @@ static void put_pd(struct nl *nl, const struct hca_object *object)
 /* The table is there even if it is empty: rdma(8) passes over an SRQ without one. */
 static void put_qps_of(struct nl *nl, const struct hca_srq *srq)
 {
-	size_t table = nl_nest(nl, RDMA_NLDEV_ATTR_RES_QP);
-
+	nl_nest(nl, RDMA_NLDEV_ATTR_RES_QP);
 	list_for_each(node, &srq->obj.ctx->qps) {
 		const struct hca_qp *qp = container_of(node, struct hca_qp, link);
-		size_t entry;
 
 		if (qp->srq != srq)
 			continue;
-		entry = nl_nest(nl, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
+		nl_nest(nl, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
 		nl_u32(nl, RDMA_NLDEV_ATTR_RES_LQPN, qp->qpn);
-		nl_end(nl, entry);
+		nl_end(nl);
 	}
-	nl_end(nl, table);
+	nl_end(nl);
 }
 
 static void put_srq(struct nl *nl, const struct hca_object *object)
@@ -273,14 +255,13 @@ static int answer_objects(const struct question *q, const struct hca_device *dev
 		list_for_each(node, &ctx->objects[kind->type]) {
 			const struct hca_object *object =
 				container_of(node, struct hca_object, link);
-			struct entry entry;
 
 			if (!counts(object))
 				continue;
-			entry = begin_entry(q, device, kind->table, kind->entry);
+			begin_entry(q, device, kind->table, kind->entry);
 			kind->put(q->nl, object);
 			nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)ctx->pid);
-			end_entry(q, &entry);
+			nl_end_message(q->nl);
 		}
 	}
 	return 0;
@@ -288,11 +269,10 @@ static int answer_objects(const struct question *q, const struct hca_device *dev
 
 static void put_count(struct nl *nl, const char *name, uint64_t count)
 {
-	size_t entry = nl_nest(nl, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY);
-
+	nl_nest(nl, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY);
 	nl_text(nl, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_NAME, name);
 	nl_u64(nl, RDMA_NLDEV_ATTR_RES_SUMMARY_ENTRY_CURR, count);
-	nl_end(nl, entry);
+	nl_end(nl);
 }
 
 static uint64_t count_cm_ids(const struct question *q, const struct hca_device *device)
@@ -306,9 +286,10 @@ static uint64_t count_cm_ids(const struct question *q, const struct hca_device *
 
 static int answer_summary(const struct question *q, const struct hca_device *device)
 {
-	size_t message = begin(q, device), table = nl_nest(q->nl, RDMA_NLDEV_ATTR_RES_SUMMARY);
 	uint64_t count[KINDS] = { 0 }, contexts = 0;
 
+	begin(q, device);
+	nl_nest(q->nl, RDMA_NLDEV_ATTR_RES_SUMMARY);
 	list_for_each(ctx_node, &device->contexts) {
 		contexts++;
 		for (size_t i = 0; i < KINDS; i++) {
@@ -321,8 +302,7 @@ static int answer_summary(const struct question *q, const struct hca_device *dev
 		put_count(q->nl, kinds[i].name, count[i]);
 	put_count(q->nl, "cm_id", count_cm_ids(q, device));
 	put_count(q->nl, "ctx", contexts);
-	nl_end(q->nl, table);
-	nl_end(q->nl, message);
+	nl_end_message(q->nl);
 	return 0;
 }
 
@@ -362,14 +342,13 @@ static int answer_cm_ids(const struct question *q, const struct hca_device *devi
 {
 	list_for_each(node, &q->machine->cm.ids) {
 		const struct cm_id *id = container_of(node, struct cm_id, known);
-		struct entry entry;
 
 		if (id->device != device)
 			continue;
-		entry = begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CM_ID,
-				    RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY);
+		begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CM_ID,
+			    RDMA_NLDEV_ATTR_RES_CM_ID_ENTRY);
 		put_cm_id(q->nl, id);
-		end_entry(q, &entry);
+		nl_end_message(q->nl);
 	}
 	return 0;
 }
@@ -379,13 +358,11 @@ static int answer_contexts(const struct question *q, const struct hca_device *de
 	uint32_t number = 0;
 
 	list_for_each(node, &device->contexts) {
-		struct entry entry = begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CTX,
-						 RDMA_NLDEV_ATTR_RES_CTX_ENTRY);
-
+		begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CTX, RDMA_NLDEV_ATTR_RES_CTX_ENTRY);
 		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_CTXN, number++);
 		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID,
 		       (uint32_t)container_of(node, struct hca_context, link)->pid);
-		end_entry(q, &entry);
+		nl_end_message(q->nl);
 	}
 	return 0;
 }
@@ -394,11 +371,10 @@ static int answer_contexts(const struct question *q, const struct hca_device *de
 
 static int answer_system(const struct question *q)
 {
-	size_t message = nl_message(q->nl, q->type, q->flags, q->seq);
-
+	nl_message(q->nl, q->type, q->flags, q->seq);
 	nl_u8(q->nl, RDMA_NLDEV_SYS_ATTR_NETNS_MODE, 1); /* shared */
 	nl_u8(q->nl, RDMA_NLDEV_SYS_ATTR_COPY_ON_FORK, 1);
-	nl_end(q->nl, message);
+	nl_end_message(q->nl);
 	return 0;
 }
 
@@ -455,18 +431,17 @@ static void finish(const struct question *q, const struct nlmsghdr *request, int
 {
 	const struct nlmsgerr told = { .error = err, .msg = *request };
 	const int32_t none = 0;
-	size_t message;
 
 	if (!err && q->flags & NLM_F_MULTI) {
-		message = nl_message(q->nl, NLMSG_DONE, NLM_F_MULTI, q->seq);
+		nl_message(q->nl, NLMSG_DONE, NLM_F_MULTI, q->seq);
 		nl_raw(q->nl, &none, sizeof(none));
 	} else if (err || request->nlmsg_flags & NLM_F_ACK) {
-		message = nl_message(q->nl, NLMSG_ERROR, 0, q->seq);
+		nl_message(q->nl, NLMSG_ERROR, 0, q->seq);
 		nl_raw(q->nl, &told, sizeof(told));
 	} else {
 		return;
 	}
-	nl_end(q->nl, message);
+	nl_end_message(q->nl);
 }
 
 int nldev_execute(const struct hca_machine *machine, const void *request, size_t size,

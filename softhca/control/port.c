@@ -23,11 +23,8 @@ int control_port(struct request *request)
 	struct hca_device *device;
 	uint32_t port;
 
-	if (request->count != 4 ||
-	    (strcmp(request->word[3], "up") && strcmp(request->word[3], "down"))) {
-		fprintf(request->out, "port takes DEVICE PORT up|down\n");
-		return -EINVAL;
-	}
+	if (strcmp(request->word[3], "up") && strcmp(request->word[3], "down"))
+		return control_usage(request);
 	device = control_device(request, request->word[1]);
 	if (!device)
 		return -ENOENT;
@@ -45,10 +42,6 @@ int control_migrate(struct request *request)
 	struct hca_qp *qp;
 	uint32_t number;
 
-	if (request->count != 3) {
-		fprintf(request->out, "migrate takes DEVICE NUMBER\n");
-		return -EINVAL;
-	}
 	device = control_device(request, request->word[1]);
 	if (!device)
 		return -ENOENT;

@@ -13,17 +13,21 @@ struct request {
 	struct hca_machine *machine;
 	int count;
 	const char *word[MAX_WORDS];
+	const char *usage; /* what the command takes, for people */
 	FILE *out; /* what the user reads */
 };
+
+/* -EINVAL after a message that tells it. */
+int control_usage(const struct request *request);
 
 /* The device of this name, or NULL after a message. */
 struct hca_device *control_device(struct request *request, const char *name);
 
-/* Whether @word is a number; false after a message. */
-bool control_number(struct request *request, const char *word, uint32_t *number);
+/* Whether @word is a number, @most or less. */
+bool control_parse(const char *word, uint64_t most, uint64_t *number);
 
-/* Whether the command has no words; false after a message. */
-bool control_is_alone(struct request *request);
+/* The same for one of 32 bits; false after a message. */
+bool control_number(struct request *request, const char *word, uint32_t *number);
 
 /* -ENOENT after a message. */
 int control_no_target(struct request *request, const char *what, uint32_t number);

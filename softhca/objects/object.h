@@ -19,7 +19,7 @@ void object_destroy(struct hca_object *object);
 /* The object; NULL when the handle is unknown or names something of another type. */
 void *object_find(const struct hca_context *ctx, enum hca_type type, uint32_t handle);
 
-/* The same for a command that destroys it. *err: 0, -ENOENT, or -EBUSY if something stands on it. */
+/* The same for a command that destroys it. *err: -ENOENT, or -EBUSY if something stands on it. */
 void *object_find_unused(const struct hca_context *ctx, enum hca_type type, uint32_t handle,
 			 int *err);
 
