@@ -3,9 +3,7 @@
  * The attributes with which the queue pair of an id is taken through its states: as ib_cm gives
  * them for each type and state.
  */
-#include "addr.h"
-#include "query.h"
-#include "sidr.h"
+#include "cm.h"
 
 #include <softhca/base/refuse.h>
 

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The connection manager: files of /dev/infiniband/rdma_cm, their ids, and the addresses that these
- * have.
+ * have. What its parts know of each other, and the rest of the daemon of them.
  */
 #ifndef SOFTHCA_CM_H
 #define SOFTHCA_CM_H
 
 #include <softhca/machine/hca.h>
+#include <softhca/proto.h>
 
 #include <netinet/in.h>
 #include <rdma/rdma_user_cm.h>
+#include <stddef.h>
 #include <sys/socket.h>
 
 /* AF_IB and its address: <infiniband/ib.h> has them, but belongs to librdmacm. */
@@ -125,5 +127,320 @@ struct cm_file {
 
 int cm_init(struct hca_cm *cm);
 void cm_free(struct hca_cm *cm);
+
+/* ---- addresses of the emulated ports (addr.c) ---- */
+
+/* An address of this family that says nothing: "all of mine". */
+union cm_address cm_addr_none(uint16_t family);
+
+/* Size of an address of this family, 0 when the family is unknown. */
+size_t cm_addr_size(const union cm_address *address);
+
+/*
+ * An address out of a request: the older commands have room for IP only. False when it is of no
+ * known family.
+ */
+bool cm_addr_take_ip(union cm_address *address, const struct sockaddr_in6 *in);
+/* The newer ones say the size. */
+bool cm_addr_take_storage(union cm_address *address, const struct __kernel_sockaddr_storage *in,
+			  size_t size);
+
+/* That of a group. */
+bool cm_addr_multicast(const union cm_address *address);
+
+/* The address that means "all of mine". */
+bool cm_addr_any(const union cm_address *address);
+
+/* Whose address it is. False when no port has it. */
+bool cm_addr_find(const struct cm_file *file, const union cm_address *address,
+		  struct hca_device **device, uint8_t *port);
+
+/* True when programs of this file are on the host of @device. */
+bool cm_addr_local(const struct cm_file *file, const struct hca_device *device);
+
+/* The address of a port, of the family of @address, into it; what else it holds stays. */
+void cm_addr_set(union cm_address *address, const struct hca_device *device, uint8_t port);
+
+/* The GID by which an id knows a port: on Ethernet that of the IP address. */
+void cm_addr_gid(const struct cm_id *id, const struct hca_device *device, uint8_t port,
+		 uint8_t gid[16]);
+
+/* An address vector to @dgid; to the id's peer, with a GRH on Ethernet only. */
+void cm_addr_vector(const struct cm_id *id, const uint8_t dgid[16], struct ib_uverbs_ah_attr *attr);
+void cm_addr_vector_to_peer(const struct cm_id *id, struct ib_uverbs_ah_attr *attr);
+
+/* The number after the address, as programs give it; of AF_IB the lower bits of the service id. */
+uint16_t cm_addr_port(const union cm_address *address);
+void cm_addr_set_port(union cm_address *address, uint16_t port);
+
+/*
+ * The service id that an address of @id means: port space, then port. 0 when the id's port space
+ * does not go with the address.
+ */
+uint64_t cm_addr_service(const struct cm_id *id, const union cm_address *address);
+
+/* ---- events (event.c) ---- */
+
+/* What happened, as <rdma/rdma_cma.h> counts it; that belongs to librdmacm. */
+enum cm_event_kind {
+	CM_EVENT_ADDR_RESOLVED,
+	CM_EVENT_ADDR_ERROR,
+	CM_EVENT_ROUTE_RESOLVED,
+	CM_EVENT_ROUTE_ERROR,
+	CM_EVENT_CONNECT_REQUEST,
+	CM_EVENT_CONNECT_RESPONSE,
+	CM_EVENT_CONNECT_ERROR,
+	CM_EVENT_UNREACHABLE,
+	CM_EVENT_REJECTED,
+	CM_EVENT_ESTABLISHED,
+	CM_EVENT_DISCONNECTED,
+	CM_EVENT_DEVICE_REMOVAL,
+	CM_EVENT_MULTICAST_JOIN,
+	CM_EVENT_MULTICAST_ERROR,
+	CM_EVENT_ADDR_CHANGE,
+	CM_EVENT_TIMEWAIT_EXIT,
+};
+
+/* One that waits to be fetched. */
+struct cm_event {
+	struct list link; /* file->events */
+	struct cm_id *id;    /* whose it is */
+	struct cm_id *child; /* that a connection request made */
+	struct cm_join *join; /* that it tells of */
+	struct rdma_ucm_event_resp resp;
+};
+
+/*
+ * An event to be filled in and raised. NULL when memory is short, or the program would not know
+ * whose it is.
+ */
+struct cm_event *cm_event_new(struct cm_id *id, enum cm_event_kind kind, int status);
+void cm_event_raise(struct cm_event *event);
+
+/* One with nothing to fill in. */
+void cm_event_plain(struct cm_id *id, enum cm_event_kind kind, int status);
+
+/* Writes the oldest event to @response. -EAGAIN when there is none. */
+int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room);
+
+/* Nobody will fetch it. */
+void cm_event_withdraw(struct cm_event *event);
+
+/* The oldest event of the id that waits, or NULL. */
+struct cm_event *cm_event_of(const struct cm_id *id);
+
+/* The same of a multicast group that was joined. */
+struct cm_event *cm_event_of_join(const struct cm_join *join);
+
+/* The event waits in another file now. The caller wakes the readers of both files. */
+void cm_event_move(struct cm_event *event, struct cm_file *file);
+
+/* ---- files: the client's greeting, its memory, and what wakes it up (file.c) ---- */
+
+/*
+ * A file for the client @pid on @sock, which becomes the file's. 0 with file->ear for the program;
+ * -ENODEV for a host that is not there, -EACCES when the client's memory is out of reach, -ENOMEM
+ * or -errno.
+ */
+int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
+		   pid_t pid, struct cm_file **file);
+
+/* The client's memory. 0 or -EFAULT. */
+int cm_file_read(const struct cm_file *file, void *to, uint64_t from, size_t length);
+int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, size_t length);
+
+/* The file behind a descriptor that a client attached, or NULL when it is something else. */
+struct cm_file *cm_file_find(const struct hca_machine *machine, int fd);
+
+/* Makes the program's descriptor readable, as long as events wait. */
+void cm_file_ring(struct cm_file *file);
+
+/* Ends everything that belongs to the file. */
+void cm_file_destroy(struct cm_file *file);
+
+/* ---- ids (id.c) ---- */
+
+/* NULL with *err = -ENOMEM when there are too many. */
+struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *err);
+
+/*
+ * A connection request for the listener at the destination, with its child, an id of @qp_type: to
+ * be filled in and raised. NULL: it is refused; *heard = whether there is a listener.
+ */
+struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard);
+
+/* -ENOENT when there is none of this number, -EINVAL when it is another file's. */
+int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id);
+
+/* The same, and -EINVAL when it has no device yet. */
+int cm_id_find_bound(const struct cm_file *file, uint32_t number, struct cm_id **id);
+
+/* Id and peer know nothing of each other any more. */
+void cm_id_part(struct cm_id *id);
+
+/* The ports on both sides of the connection are up. */
+bool cm_id_is_wired(const struct cm_id *id);
+
+/*
+ * Waits at most so long for what is to come next; @expired is called with id->timer when it has not
+ * come.
+ */
+void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct timer *timer));
+
+/*
+ * Tells the peer, and ends everything that belongs to the id: connection requests that nobody has
+ * fetched, too.
+ */
+void cm_id_destroy(struct cm_id *id);
+
+/* The id's file becomes another one; its events come along. */
+void cm_id_migrate(struct cm_id *id, struct cm_file *file);
+
+/* ---- port spaces: who is bound where, and who listens (port.c) ---- */
+
+/*
+ * Binds an id to an address of its host (with its device), to all of them (without), and to the
+ * address' port or, if that is 0, a free one. -EINVAL unless the id is idle; -EADDRNOTAVAIL for an
+ * address that the host has not, or a port that others have through all addresses; -EADDRINUSE;
+ * -EPROTONOSUPPORT for a service id of another port space.
+ */
+int cm_bind(struct cm_id *id, const union cm_address *address);
+
+/*
+ * -EINVAL unless the id is bound or idle; then nobody else may have its port, be it allowed to
+ * share it or not.
+ */
+int cm_listen(struct cm_id *id, uint32_t backlog);
+
+/* Who listens to @service on this port of @device; NULL if nobody does. */
+struct cm_id *cm_listener(struct hca_machine *machine, uint64_t service,
+			  const struct hca_device *device, uint8_t port);
+
+/* ---- connections: what ib_cm does with messages on the wire, done directly (conn.c) ---- */
+
+/* The usual reason of a reject: the program says so. */
+#define CM_REJ_CONSUMER 28
+
+/*
+ * All of them: -EINVAL when the id is in no state for that, or says more than the message has room
+ * for.
+ */
+int cm_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param);
+int cm_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param);
+int cm_reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t length);
+int cm_disconnect(struct cm_id *id);
+
+/* The active side has seen the answer and its queue pair is up: the connection stands. */
+int cm_establish(struct cm_id *id);
+
+/* The passive side has received the first message before it was told so. */
+int cm_notify(struct cm_id *id, uint32_t event);
+
+/* The id goes: whoever it is connected with is told. */
+void cm_abandon(struct cm_id *id);
+
+/* ---- unreliable ids: one asks for the number of a QP, the other one tells it (sidr.c) ---- */
+
+/*
+ * Of ids that have been given no other one: every one, and those that talk to IP hosts, as the
+ * group of all these has it.
+ */
+#define CM_UDP_QKEY   0x01234567u
+#define CM_IPOIB_QKEY 0x0b1bu
+
+/* As their namesakes of reliable ids. */
+int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param);
+int cm_sidr_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param);
+int cm_sidr_reject(struct cm_id *id, const void *data, uint8_t length);
+
+/* The Q_Key that an id has, or gets now. */
+uint32_t cm_sidr_qkey(struct cm_id *id);
+
+/* ---- multicast groups, as the subnet manager has them (mcast.c) ---- */
+
+/*
+ * @id joins the group that @address names; an event tells it of the group's GID and LID. 0 with the
+ * join's number; -EINVAL when the id has no device, is past resolving its address or is no
+ * datagram's; -ENOMEM.
+ */
+int cm_join(struct cm_id *id, const union cm_address *address, uint64_t uid, uint32_t *number);
+
+/*
+ * Leaves it; nobody hears of it any more. 0 with the number of events that the program has fetched;
+ * -ENOENT, -EINVAL.
+ */
+int cm_leave(const struct cm_file *file, uint32_t number, uint32_t *reported);
+
+/* The id goes. */
+void cm_leave_all(struct cm_id *id);
+
+/* ---- what programs ask about an id (query.c, attr.c) ---- */
+
+#define CM_PATH_MTU	 IBV_MTU_4096
+#define CM_PATH_LIFETIME 14 /* 4.096 us * 2^14 = 67 ms */
+
+void cm_query_route(const struct cm_id *id, struct rdma_ucm_query_route_resp *resp);
+void cm_query_addr(const struct cm_id *id, struct rdma_ucm_query_addr_resp *resp);
+void cm_query_gid(const struct cm_id *id, struct rdma_ucm_query_addr_resp *resp);
+
+/* Number of paths, 0 or 1; that one into @path. */
+unsigned int cm_query_path(const struct cm_id *id, struct ib_path_rec_data *path);
+
+/*
+ * Attributes for the step of the id's queue pair to @state. 0, or -EINVAL when the connection is
+ * not so far.
+ */
+int cm_query_qp_attr(struct cm_id *id, enum ibv_qp_state state, struct ib_uverbs_qp_attr *attr);
+
+/* ---- commands of the write() interface (cmd.c and cmd_*.c) ---- */
+
+/* One command that has passed the checks of its header. */
+struct cm_cmd {
+	struct cm_file *file;
+	struct cm_id *id; /* that the request names, of the file; NULL where it names none */
+	/*
+	 * request; as long as the structure of the command, with zeroes for what the client left
+	 * out
+	 */
+	const void *in;
+	size_t out_size; /* room for the response */
+	int fd;		 /* descriptor that the client attached, or -1; stays the caller's */
+};
+
+/*
+ * Executes the @size bytes of one write(). 0 or -errno as the kernel's write() has it; -EAGAIN
+ * means that there is no event yet.
+ */
+int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd);
+
+/* cmd_id.c */
+int cm_cmd_create_id(struct cm_cmd *cmd);
+int cm_cmd_destroy_id(struct cm_cmd *cmd);
+int cm_cmd_get_event(struct cm_cmd *cmd);
+int cm_cmd_set_option(struct cm_cmd *cmd);
+int cm_cmd_migrate_id(struct cm_cmd *cmd);
+
+/* cmd_mcast.c */
+int cm_cmd_join_ip_mcast(struct cm_cmd *cmd);
+int cm_cmd_join_mcast(struct cm_cmd *cmd);
+int cm_cmd_leave_mcast(struct cm_cmd *cmd);
+
+/* cmd_addr.c */
+int cm_cmd_bind_ip(struct cm_cmd *cmd);
+int cm_cmd_bind(struct cm_cmd *cmd);
+int cm_cmd_resolve_ip(struct cm_cmd *cmd);
+int cm_cmd_resolve_addr(struct cm_cmd *cmd);
+int cm_cmd_resolve_route(struct cm_cmd *cmd);
+int cm_cmd_query_route(struct cm_cmd *cmd);
+int cm_cmd_query(struct cm_cmd *cmd);
+
+/* cmd_conn.c */
+int cm_cmd_listen(struct cm_cmd *cmd);
+int cm_cmd_connect(struct cm_cmd *cmd);
+int cm_cmd_accept(struct cm_cmd *cmd);
+int cm_cmd_reject(struct cm_cmd *cmd);
+int cm_cmd_disconnect(struct cm_cmd *cmd);
+int cm_cmd_notify(struct cm_cmd *cmd);
+int cm_cmd_init_qp_attr(struct cm_cmd *cmd);
 
 #endif

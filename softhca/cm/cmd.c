@@ -3,8 +3,7 @@
  * The table of the connection manager's commands, and what is checked about each before it is
  * looked into.
  */
-#include "cmd.h"
-#include "id.h"
+#include "cm.h"
 
 #include <softhca/base/refuse.h>
 #include <softhca/machine/trace.h>

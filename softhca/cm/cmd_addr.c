@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Commands about addresses: bind, resolve, query. */
-#include "addr.h"
-#include "cmd.h"
-#include "event.h"
-#include "file.h"
-#include "id.h"
-#include "port.h"
-#include "query.h"
+#include "cm.h"
 
 #include <softhca/base/refuse.h>
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Commands about connections. */
-#include "cmd.h"
-#include "conn.h"
-#include "file.h"
-#include "port.h"
-#include "query.h"
+#include "cm.h"
 
 #include <softhca/base/refuse.h>
 

@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Commands about ids as such: create, destroy, options, events, migration. */
-#include "cmd.h"
-#include "end.h"
-#include "event.h"
-#include "file.h"
-#include "id.h"
+#include "cm.h"
 
 #include <softhca/base/refuse.h>
 

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Commands about multicast groups. */
-#include "addr.h"
-#include "cmd.h"
-#include "file.h"
-#include "mcast.h"
+#include "cm.h"
 
 #include <softhca/base/refuse.h>
 

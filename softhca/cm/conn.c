@@ -1,10 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Connections of reliable ids: request, reply, ready to use; and their end. */
-#include "conn.h"
-#include "addr.h"
-#include "event.h"
-#include "id.h"
-#include "sidr.h"
+#include "cm.h"
 
 #include <softhca/base/refuse.h>
 

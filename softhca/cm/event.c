@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Events of the connection manager: raised for an id, fetched through its file. */
-#include "event.h"
-#include "file.h"
+#include "cm.h"
 
 #include <softhca/base/refuse.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Files of the connection manager. */
-#include "file.h"
+#include "cm.h"
 
 #include <softhca/base/refuse.h>
 #include <softhca/machine/process.h>
@@ -129,4 +129,19 @@ void cm_file_ring(struct cm_file *file)
 			continue;
 		file->rung--;
 	}
+}
+
+void cm_file_destroy(struct cm_file *file)
+{
+	/* One takes others along: connection requests that nobody has fetched. */
+	while (!list_empty(&file->ids))
+		cm_id_destroy(container_of(file->ids.next, struct cm_id, member));
+	loop_forget(file->sock);
+	close(file->sock);
+	loop_forget(file->pidfd);
+	close(file->pidfd);
+	close(file->bell);
+	close(file->ear);
+	list_del(&file->link);
+	free(file);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Ids of the connection manager: their birth, their numbers and their patience. */
-#include "id.h"
-#include "addr.h"
-#include "event.h"
-#include "port.h"
+#include "cm.h"
 
 #include <softhca/base/refuse.h>
 
@@ -135,4 +132,66 @@ void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct
 	id->timer.expired = expired;
 	timer_start(&id->file->machine->timers, &id->timer,
 		    hca_now() + milliseconds * (uint64_t)1000000);
+}
+
+/* ---- their end, and their move to another file ---- */
+
+/*
+ * Drops events that nobody will fetch. The id that a connection request made goes with it, for no
+ * program knows it.
+ */
+static void drop_events(const struct cm_id *id)
+{
+	struct cm_event *event;
+
+	while ((event = cm_event_of(id))) {
+		struct cm_id *child = event->child;
+
+		cm_event_withdraw(event);
+		if (child)
+			cm_id_destroy(child);
+	}
+}
+
+void cm_id_destroy(struct cm_id *id)
+{
+	struct hca_machine *machine = id->file->machine;
+
+	if (id->request)
+		cm_event_withdraw(id->request);
+	cm_leave_all(id);
+	cm_abandon(id);
+	timer_stop(&machine->timers, &id->timer);
+	numtab_remove(&machine->cm.numbers, id->number);
+	list_del(&id->member);
+	list_del(&id->known);
+	drop_events(id);
+	free(id);
+}
+
+static void migrate_events(const struct cm_id *id, struct cm_file *file)
+{
+	list_for_each_safe(node, after, &id->file->events) {
+		struct cm_event *event = container_of(node, struct cm_event, link);
+
+		if (event->id != id)
+			continue;
+		cm_event_move(event, file);
+		if (event->child)
+			cm_id_migrate(event->child, file);
+	}
+}
+
+void cm_id_migrate(struct cm_id *id, struct cm_file *file)
+{
+	struct cm_file *old = id->file;
+
+	if (old == file)
+		return;
+	migrate_events(id, file);
+	list_del(&id->member);
+	list_add(&file->ids, &id->member);
+	id->file = file;
+	cm_file_ring(old);
+	cm_file_ring(file);
 }

@@ -2,10 +2,7 @@
 /*
  * Multicast groups of the fabric. One comes with the first that joins it, and goes with the last.
  */
-#include "mcast.h"
-#include "addr.h"
-#include "event.h"
-#include "sidr.h"
+#include "cm.h"
 
 #include <softhca/base/refuse.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Port spaces of the connection manager. */
-#include "port.h"
-#include "addr.h"
+#include "cm.h"
 
 #include <softhca/base/refuse.h>
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Addresses and paths of an id, in the three forms in which they can be asked for. */
-#include "query.h"
-#include "addr.h"
+#include "cm.h"
 
 #include <softhca/machine/port.h>
 

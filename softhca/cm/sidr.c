@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Unreliable ids: service id resolution. */
-#include "sidr.h"
-#include "addr.h"
-#include "event.h"
-#include "id.h"
+#include "cm.h"
 
 #include <softhca/base/refuse.h>
 

@@ -5,7 +5,7 @@
  */
 #include "listing.h"
 
-#include <softhca/cm/addr.h>
+#include <softhca/cm/cm.h>
 #include <softhca/machine/port.h>
 #include <softhca/objects/srq.h>
 

@@ -7,7 +7,7 @@
 #include "control.h"
 #include "nl.h"
 
-#include <softhca/cm/addr.h>
+#include <softhca/cm/cm.h>
 #include <softhca/machine/port.h>
 #include <softhca/uverbs/cmd.h>
 

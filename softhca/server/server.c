@@ -2,9 +2,7 @@
 /* The daemon's socket: greetings, commands, farewells. */
 #include "server.h"
 
-#include <softhca/cm/cmd.h>
-#include <softhca/cm/end.h>
-#include <softhca/cm/file.h>
+#include <softhca/cm/cm.h>
 #include <softhca/control/control.h>
 #include <softhca/control/nldev.h>
 #include <softhca/objects/context.h>

@@ -16,9 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <softhca/cm/end.h>
-#include <softhca/cm/cmd.h>
-#include <softhca/cm/file.h>
+#include <softhca/cm/cm.h>
 #include <softhca/proto.h>
 
 #define MAX_BODY 400u
