@@ -59,57 +59,55 @@ bool cm_addr_multicast(const union cm_address *address)
 {
 	switch (address->family) {
 	case AF_INET:
-		return ntohl(address->in.sin_addr.s_addr) >> 28 == 0xe;
+		return IN_MULTICAST(ntohl(address->in.sin_addr.s_addr));
 	case AF_INET6:
-		return address->in6.sin6_addr.s6_addr[0] == 0xff;
+		return IN6_IS_ADDR_MULTICAST(&address->in6.sin6_addr);
 	default:
 		return address->ib.gid[0] == 0xff;
 	}
 }
 
-static bool all_zero(const uint8_t *bytes, size_t length)
+/* What names a host: the IP address or the GID. */
+static const uint8_t *name_of(const union cm_address *address, size_t *length)
 {
-	for (size_t i = 0; i < length; i++) {
-		if (bytes[i])
-			return false;
+	switch (address->family) {
+	case AF_INET:
+		*length = sizeof(address->in.sin_addr);
+		return (const uint8_t *)&address->in.sin_addr;
+	case AF_INET6:
+		*length = sizeof(address->in6.sin6_addr);
+		return address->in6.sin6_addr.s6_addr;
+	default:
+		*length = sizeof(address->ib.gid);
+		return address->ib.gid;
 	}
-	return true;
 }
 
 bool cm_addr_any(const union cm_address *address)
 {
-	switch (address->family) {
-	case AF_INET:
-		return !address->in.sin_addr.s_addr;
-	case AF_INET6:
-		return all_zero(address->in6.sin6_addr.s6_addr, 16);
-	default:
-		return all_zero(address->ib.gid, 16);
-	}
+	static const uint8_t zeroes[16];
+	size_t length;
+	const uint8_t *name = name_of(address, &length);
+
+	return !memcmp(name, zeroes, length);
 }
 
 /* This host; only IP has an address for that. */
 static bool loopback(const union cm_address *address)
 {
 	if (address->family == AF_INET)
-		return ntohl(address->in.sin_addr.s_addr) >> 24 == 127;
-	return address->family == AF_INET6 && all_zero(address->in6.sin6_addr.s6_addr, 15) &&
-	       address->in6.sin6_addr.s6_addr[15] == 1;
+		return ntohl(address->in.sin_addr.s_addr) >> 24 == IN_LOOPBACKNET;
+	return address->family == AF_INET6 && IN6_IS_ADDR_LOOPBACK(&address->in6.sin6_addr);
 }
 
 static bool has(const struct hca_device *device, uint8_t port, const union cm_address *address)
 {
 	union cm_address own = cm_addr_none(address->family);
+	size_t length;
+	const uint8_t *name = name_of(address, &length);
 
 	cm_addr_set(&own, device, port);
-	switch (address->family) {
-	case AF_INET:
-		return own.in.sin_addr.s_addr == address->in.sin_addr.s_addr;
-	case AF_INET6:
-		return !memcmp(&own.in6.sin6_addr, &address->in6.sin6_addr, 16);
-	default:
-		return !memcmp(own.ib.gid, address->ib.gid, 16);
-	}
+	return !memcmp(name_of(&own, &length), name, length);
 }
 
 bool cm_addr_find(const struct cm_file *file, const union cm_address *address,
@@ -180,31 +178,22 @@ void cm_addr_vector_to_peer(const struct cm_id *id, struct ib_uverbs_ah_attr *at
 	cm_addr_vector(id, dgid, attr);
 }
 
+_Static_assert(offsetof(struct sockaddr_in, sin_port) == offsetof(struct sockaddr_in6, sin6_port),
+	       "both IP addresses have the port in one place");
+
 uint16_t cm_addr_port(const union cm_address *address)
 {
-	switch (address->family) {
-	case AF_INET:
-		return ntohs(address->in.sin_port);
-	case AF_INET6:
-		return ntohs(address->in6.sin6_port);
-	default:
+	if (address->family == CM_AF_IB)
 		return (uint16_t)(be64toh(address->ib.sid) & be64toh(address->ib.sid_mask));
-	}
+	return ntohs(address->in.sin_port);
 }
 
 void cm_addr_set_port(union cm_address *address, uint16_t port)
 {
-	switch (address->family) {
-	case AF_INET:
-		address->in.sin_port = htons(port);
-		break;
-	case AF_INET6:
-		address->in6.sin6_port = htons(port);
-		break;
-	default:
+	if (address->family == CM_AF_IB)
 		address->ib.sid = htobe64(SPACE(be64toh(address->ib.sid)) | port);
-		break;
-	}
+	else
+		address->in.sin_port = htons(port);
 }
 
 /* An id of the port space IB may use all of them by AF_IB; every other one its own. */

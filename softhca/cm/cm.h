@@ -226,11 +226,8 @@ int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room);
 /* Nobody will fetch it. */
 void cm_event_withdraw(struct cm_event *event);
 
-/* The oldest event of the id that waits, or NULL. */
-struct cm_event *cm_event_of(const struct cm_id *id);
-
-/* The same of a multicast group that was joined. */
-struct cm_event *cm_event_of_join(const struct cm_join *join);
+/* The oldest event of the id that waits, or NULL; with @join of those that tell of it. */
+struct cm_event *cm_event_of(const struct cm_id *id, const struct cm_join *join);
 
 /* The event waits in another file now. The caller wakes the readers of both files. */
 void cm_event_move(struct cm_event *event, struct cm_file *file);

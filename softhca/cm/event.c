@@ -94,23 +94,12 @@ void cm_event_withdraw(struct cm_event *event)
 	free(event);
 }
 
-struct cm_event *cm_event_of(const struct cm_id *id)
+struct cm_event *cm_event_of(const struct cm_id *id, const struct cm_join *join)
 {
 	list_for_each(node, &id->file->events) {
 		struct cm_event *event = container_of(node, struct cm_event, link);
 
-		if (event->id == id)
-			return event;
-	}
-	return NULL;
-}
-
-struct cm_event *cm_event_of_join(const struct cm_join *join)
-{
-	list_for_each(node, &join->id->file->events) {
-		struct cm_event *event = container_of(node, struct cm_event, link);
-
-		if (event->join == join)
+		if (event->id == id && (!join || event->join == join))
 			return event;
 	}
 	return NULL;

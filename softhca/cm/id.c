@@ -144,7 +144,7 @@ static void drop_events(const struct cm_id *id)
 {
 	struct cm_event *event;
 
-	while ((event = cm_event_of(id))) {
+	while ((event = cm_event_of(id, NULL))) {
 		struct cm_id *child = event->child;
 
 		cm_event_withdraw(event);

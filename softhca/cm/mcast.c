@@ -208,7 +208,7 @@ static void leave(struct cm_join *join)
 	struct hca_cm *cm = &join->id->file->machine->cm;
 	struct cm_event *event;
 
-	while ((event = cm_event_of_join(join)))
+	while ((event = cm_event_of(join->id, join)))
 		cm_event_withdraw(event);
 	numtab_remove(&cm->joins, join->number);
 	list_del(&join->link);
