@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The ConnectX-3, driven by libmlx4. */
-#include "mlx4_cmd.h"
-#include "mlx4_fmt.h"
-#include "segment.h"
+#include "mlx4.h"
 
-#include <endian.h>
 #include <errno.h>
 
 #define FDR_SPEED   16
@@ -24,33 +21,6 @@ static uint32_t one_slot(const uint8_t *slot)
 {
 	(void)slot;
 	return 1;
-}
-
-static int parse_wqe(const uint8_t *bytes, size_t size, enum ibv_qp_type type, struct wqe *wqe)
-{
-	return mlx4_parse_wqe(bytes, size, type == IBV_QPT_UD, wqe);
-}
-
-static void build_cqe(const struct cqe *cqe, const struct cqe_format *format,
-		      uint8_t out[CQE_MAX_BYTES])
-{
-	mlx4_build_cqe(cqe, format->turn, out);
-}
-/* sequence << 28 | command << 24 | consumer index */
-static struct arm_request arm(uint32_t word)
-{
-	static const enum arm_kind kinds[8] = { [1] = ARM_SOLICITED, [2] = ARM_NEXT };
-	uint32_t host = be32toh(word);
-
-	return (struct arm_request){ kinds[host >> 24 & 7], (int)(host >> 28 & 3),
-				     host & 0xffffff };
-}
-
-static bool any_transition(enum ibv_qp_state from, enum ibv_qp_state to)
-{
-	(void)from;
-	(void)to;
-	return true;
 }
 
 const struct model connectx3 = {
@@ -89,24 +59,19 @@ const struct model connectx3 = {
 	.take_resize = mlx4_take_resize,
 	.take_srq = mlx4_take_srq,
 	.take_qp = mlx4_take_qp,
-	.srq_stride = mlx4_srq_stride,
-	.srq_header = MLX4_SRQ_HEADER,
-	.scatter_bytes = SEGMENT_BYTES,
-	.parse_scatter = segment_parse_scatter,
 	.sq_word = sq_word,
 	.sq_known = sq_known,
 	.wqe_slots = one_slot,
-	.parse_wqe = parse_wqe,
-	.build_cqe = build_cqe,
+	.parse_wqe = mlx4_parse_wqe,
+	.build_cqe = mlx4_build_cqe,
 	.resize_opcode = 0x16,
 	/* The provider leaves zeroes, which would look like completions. */
 	.preset = true,
 	.preset_even = 0xcc,
 	.preset_odd = 0x4c,
-	.arm = arm,
+	.arm = { [1] = ARM_SOLICITED, [2] = ARM_NEXT },
 	.tells_send_caps = true,
 	.no_flag = -EOPNOTSUPP,
 	.flags_of_datagrams = true,
 	.no_xrc = -ENOSYS,
-	.transition = any_transition,
 };

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The ConnectX-5, driven by libmlx5. */
-#include "mlx4_fmt.h"
-#include "mlx5_cmd.h"
-#include "mlx5_fmt.h"
-#include "segment.h"
+#include "mlx5.h"
 
 #include <endian.h>
 #include <errno.h>
@@ -20,22 +17,6 @@ static uint64_t sq_word(const struct ring *sq)
 static uint32_t sq_known(const struct ring *sq, uint32_t word)
 {
 	return sq->next + (uint16_t)(be32toh(word) - sq->next);
-}
-/* sequence << 28 | command << 24 | consumer index; both are 0 in the first arming of a CQ. */
-static struct arm_request arm(uint32_t word)
-{
-	static const enum arm_kind kinds[16] = { [0] = ARM_NEXT, [1] = ARM_SOLICITED };
-	uint32_t host = be32toh(word);
-
-	return (struct arm_request){ kinds[host >> 24 & 15], (int)(host >> 28 & 3),
-				     host & 0xffffff };
-}
-
-/* mlx5 QPs do not enter SQD, so no transition leaves it. */
-static bool transition(enum ibv_qp_state from, enum ibv_qp_state to)
-{
-	(void)from;
-	return to != IBV_QPS_SQD;
 }
 
 const struct model connectx5 = {
@@ -77,12 +58,7 @@ const struct model connectx5 = {
 	.take_resize = mlx5_take_resize,
 	.take_srq = mlx5_take_srq,
 	.take_qp = mlx5_take_qp,
-	/* SRQs are those of a ConnectX-3. */
-	.srq_stride = mlx4_srq_stride,
 	.whole_srqs = true,
-	.srq_header = MLX4_SRQ_HEADER,
-	.scatter_bytes = SEGMENT_BYTES,
-	.parse_scatter = segment_parse_scatter,
 	.sq_word = sq_word,
 	.sq_known = sq_known,
 	.wqe_slots = mlx5_wqe_units,
@@ -90,7 +66,8 @@ const struct model connectx5 = {
 	.build_cqe = mlx5_build_cqe,
 	.tells_packet = true,
 	.resize_opcode = 5,
-	.arm = arm,
+	/* Command and sequence are both 0 in the first arming of a CQ. */
+	.arm = { [0] = ARM_NEXT, [1] = ARM_SOLICITED },
 	/*
 	 * The first arming writes a record full of zeroes, so a CQ that was never armed has this
 	 * value instead.
@@ -98,5 +75,5 @@ const struct model connectx5 = {
 	.arm_never = ARM_NEVER,
 	.no_flag = -EINVAL,
 	.no_xrc = -EOPNOTSUPP,
-	.transition = transition,
+	.never_drains = true,
 };

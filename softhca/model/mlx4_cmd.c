@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What libmlx4 appends to commands, and what the mlx4 driver makes of it. */
-#include "mlx4_cmd.h"
-#include "mlx4_fmt.h"
+#include "mlx4.h"
+#include "segment.h"
 
 #include <softhca/base/refuse.h>
 
@@ -13,12 +13,6 @@
 #define MIN_LOG_STRIDE 6u
 #define MAX_LOG_STRIDE 10u
 #define MAX_LOG_COUNT  15u
-
-static void put_part(struct driver_part *out, const void *part, size_t size)
-{
-	memcpy(out->bytes, part, size);
-	out->size = size;
-}
 
 int mlx4_context(const void *in, size_t size, int ports, const struct limits *limits,
 		 struct driver_part *out, uint8_t *cqe_version)
@@ -37,7 +31,7 @@ int mlx4_context(const void *in, size_t size, int ports, const struct limits *li
 	(void)ports;
 	(void)limits;
 	*cqe_version = 0;
-	put_part(out, &resp, sizeof(resp));
+	model_put_part(out, &resp, sizeof(resp));
 	return 0;
 }
 
@@ -46,7 +40,7 @@ void mlx4_device_caps(struct driver_part *out)
 	/* comp_mask 0: there is no clock page, so nobody maps it. */
 	const struct mlx4_uverbs_ex_query_device_resp resp = { .response_length = sizeof(resp) };
 
-	put_part(out, &resp, sizeof(resp));
+	model_put_part(out, &resp, sizeof(resp));
 }
 
 int mlx4_take_cq(const void *in, size_t size, struct cq_place *place)
@@ -99,7 +93,8 @@ static int size_rq(bool has_rq, const struct limits *limits, struct qp_caps *cap
 	    caps->max_recv_sge > (uint32_t)limits->max_sge)
 		return refuse(-EINVAL, "size of the receive queue");
 	rings->rq.count = model_pow2(caps->max_recv_wr);
-	rings->rq.shift = (uint32_t)__builtin_ctz(mlx4_rq_stride(caps->max_recv_sge));
+	rings->rq.shift =
+		(uint32_t)__builtin_ctz(model_pow2(caps->max_recv_sge * SEGMENT_BYTES));
 	/* The program takes both numbers for the size of its ring. */
 	caps->max_recv_wr = rings->rq.count;
 	caps->max_recv_sge = model_pow2(caps->max_recv_sge);

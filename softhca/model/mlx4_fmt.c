@@ -3,9 +3,8 @@
  * The layouts that libmlx4 shares with a ConnectX. All fields are big endian unless it is said
  * otherwise.
  */
-#include "mlx4_fmt.h"
+#include "mlx4.h"
 #include "bytes.h"
-#include "model.h"
 #include "segment.h"
 
 #include <errno.h>
@@ -55,9 +54,6 @@ static void parse_datagram(const uint8_t *segment, struct av *av)
 /* The segments before the data; bytes taken, or -EINVAL. */
 static int parse_head(const uint8_t *at, size_t left, bool datagram, struct wqe *wqe)
 {
-	size_t atomic = wqe->opcode == OP_ATOMIC_CS || wqe->opcode == OP_ATOMIC_FA ? SEGMENT_BYTES
-										   : 0;
-
 	switch (wqe->opcode) {
 	case OP_NOP:
 		return 0;
@@ -74,21 +70,13 @@ static int parse_head(const uint8_t *at, size_t left, bool datagram, struct wqe 
 	case OP_READ:
 	case OP_ATOMIC_CS:
 	case OP_ATOMIC_FA:
-		if (datagram || left < SEGMENT_BYTES + atomic)
-			return -EINVAL;
-		wqe->remote_address = get64(at);
-		wqe->rkey = get32(at + 8);
-		if (atomic) {
-			wqe->swap_add = get64(at + 16);
-			wqe->compare = get64(at + 24);
-		}
-		return (int)(SEGMENT_BYTES + atomic);
+		return datagram ? -EINVAL : segment_parse_remote(at, left, wqe);
 	default:
 		return -EINVAL;
 	}
 }
 
-int mlx4_parse_wqe(const uint8_t *slot, size_t size, bool datagram, struct wqe *wqe)
+int mlx4_parse_wqe(const uint8_t *slot, size_t size, enum ibv_qp_type type, struct wqe *wqe)
 {
 	size_t bytes = (slot[7] & 0x3fu) * SEGMENT_BYTES;
 	int head;
@@ -98,7 +86,7 @@ int mlx4_parse_wqe(const uint8_t *slot, size_t size, bool datagram, struct wqe *
 	parse_control(slot, wqe);
 	if (bytes < CONTROL_BYTES || bytes > size)
 		return -EINVAL;
-	head = parse_head(slot + CONTROL_BYTES, bytes - CONTROL_BYTES, datagram, wqe);
+	head = parse_head(slot + CONTROL_BYTES, bytes - CONTROL_BYTES, type == IBV_QPT_UD, wqe);
 	if (head < 0)
 		return head;
 	if (wqe->opcode == OP_NOP)
@@ -109,7 +97,8 @@ int mlx4_parse_wqe(const uint8_t *slot, size_t size, bool datagram, struct wqe *
 
 /* ---- completions ---- */
 
-void mlx4_build_cqe(const struct cqe *cqe, bool turn, uint8_t out[MLX4_CQE_SIZE])
+void mlx4_build_cqe(const struct cqe *cqe, const struct cqe_format *format,
+		    uint8_t out[CQE_MAX_BYTES])
 {
 	uint8_t opcode = cqe->syndrome ? ERROR_OPCODE : cqe->opcode;
 	/*
@@ -120,7 +109,7 @@ void mlx4_build_cqe(const struct cqe *cqe, bool turn, uint8_t out[MLX4_CQE_SIZE]
 	memset(out, 0, MLX4_CQE_SIZE);
 	put32(out, cqe->qpn & 0xffffff);
 	put16(out + 24, cqe->wqe_index);
-	out[31] = (uint8_t)((turn ? 0x80 : 0) | (cqe->send ? 0x40 : 0) | opcode);
+	out[31] = (uint8_t)((format->turn ? 0x80 : 0) | (cqe->send ? 0x40 : 0) | opcode);
 	if (cqe->syndrome) {
 		out[26] = cqe->syndrome == SYNDROME_FLUSH ? FLUSH_VENDOR_ERR
 							  : model_vendor_err(cqe->syndrome);
@@ -138,18 +127,4 @@ void mlx4_build_cqe(const struct cqe *cqe, bool turn, uint8_t out[MLX4_CQE_SIZE]
 		put16(out + 29, (uint16_t)cqe->timestamp);
 	}
 	put32(out + 20, cqe->byte_count);
-}
-
-/* ---- ring geometry ---- */
-
-uint32_t mlx4_rq_stride(uint32_t max_sge)
-{
-	return model_pow2((max_sge ? max_sge : 1) * SEGMENT_BYTES);
-}
-
-uint32_t mlx4_srq_stride(uint32_t max_sge)
-{
-	uint32_t stride = model_pow2(MLX4_SRQ_HEADER + max_sge * SEGMENT_BYTES);
-
-	return stride < 32 ? 32 : stride;
 }

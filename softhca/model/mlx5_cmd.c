@@ -4,8 +4,7 @@
  * libraries are shorter: the driver requires a least size, and takes zero for what is missing
  * behind it.
  */
-#include "mlx5_cmd.h"
-#include "mlx5_fmt.h"
+#include "mlx5.h"
 
 #include <softhca/base/refuse.h>
 
@@ -27,12 +26,6 @@ static void take_part(void *part, size_t room, const void *in, size_t size)
 	memset(part, 0, room);
 	if (size)
 		memcpy(part, in, size < room ? size : room);
-}
-
-static void put_part(struct driver_part *out, const void *part, size_t size)
-{
-	memcpy(out->bytes, part, size);
-	out->size = size;
 }
 
 /* ---- context ---- */
@@ -75,7 +68,7 @@ int mlx5_context(const void *in, size_t size, int ports, const struct limits *li
 	resp.cmds_supp_uhw = MLX5_USER_CMDS_SUPP_UHW_CREATE_AH;
 	resp.tot_bfregs = bfregs;
 	resp.cqe_version = *cqe_version = req.max_cqe_version ? 1 : 0;
-	put_part(out, &resp, sizeof(resp));
+	model_put_part(out, &resp, sizeof(resp));
 	return 0;
 }
 
@@ -90,7 +83,7 @@ void mlx5_answer_ah(const uint8_t mac[6], struct driver_part *out)
 	struct mlx5_ib_create_ah_resp resp = { .response_length = sizeof(resp) };
 
 	memcpy(resp.dmac, mac, sizeof(resp.dmac));
-	put_part(out, &resp, sizeof(resp));
+	model_put_part(out, &resp, sizeof(resp));
 }
 
 /* ---- completion queues ---- */

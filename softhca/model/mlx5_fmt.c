@@ -3,7 +3,7 @@
  * The layouts that libmlx5 shares with a ConnectX-5. All fields are big endian unless it is said
  * otherwise.
  */
-#include "mlx5_fmt.h"
+#include "mlx5.h"
 #include "bytes.h"
 #include "segment.h"
 
@@ -63,11 +63,6 @@ static void parse_datagram(const uint8_t *segment, struct av *av)
 	memcpy(av->dgid, segment + 32, sizeof(av->dgid));
 }
 
-static bool is_atomic(const struct wqe *wqe)
-{
-	return wqe->opcode == OP_ATOMIC_CS || wqe->opcode == OP_ATOMIC_FA;
-}
-
 /* The address segment of a datagram, the SRQ number of XRC; bytes taken, or -EINVAL. */
 static int parse_destination(const uint8_t *at, size_t left, enum ibv_qp_type type, struct wqe *wqe)
 {
@@ -88,19 +83,9 @@ static int parse_destination(const uint8_t *at, size_t left, enum ibv_qp_type ty
 /* What RDMA and atomics say about the other side; bytes taken, or -EINVAL. */
 static int parse_remote(const uint8_t *at, size_t left, enum ibv_qp_type type, struct wqe *wqe)
 {
-	size_t bytes = SEGMENT_BYTES + (is_atomic(wqe) ? SEGMENT_BYTES : 0);
-
 	if (wqe->opcode == OP_SEND || wqe->opcode == OP_SEND_IMM)
 		return 0;
-	if (type == IBV_QPT_UD || left < bytes)
-		return -EINVAL;
-	wqe->remote_address = get64(at);
-	wqe->rkey = get32(at + 8);
-	if (is_atomic(wqe)) {
-		wqe->swap_add = get64(at + 16);
-		wqe->compare = get64(at + 24);
-	}
-	return (int)bytes;
+	return type == IBV_QPT_UD ? -EINVAL : segment_parse_remote(at, left, wqe);
 }
 
 /* Memory windows, invalidation, segmentation, tag matching: an adapter could, this one cannot. */

@@ -2,6 +2,7 @@
 /* The list of models. */
 #include "model.h"
 
+#include <endian.h>
 #include <string.h>
 
 const struct model *const models[] = { &connectx3, &connectx5, NULL };
@@ -35,4 +36,19 @@ uint32_t model_pow2(uint32_t value)
 	while (power < value && power < 0x80000000u)
 		power <<= 1;
 	return power;
+}
+
+/* sequence << 28 | command << 24 | consumer index */
+struct arm_request model_arm(const struct model *model, uint32_t word)
+{
+	uint32_t host = be32toh(word);
+
+	return (struct arm_request){ model->arm[host >> 24 & 15], (int)(host >> 28 & 3),
+				     host & 0xffffff };
+}
+
+void model_put_part(struct driver_part *out, const void *part, size_t size)
+{
+	memcpy(out->bytes, part, size);
+	out->size = size;
 }

@@ -6,8 +6,41 @@
 #ifndef SOFTHCA_MODEL_H
 #define SOFTHCA_MODEL_H
 
-#include "ring.h"
 #include "work.h"
+
+#include <infiniband/verbs.h>
+
+/* A send or receive queue of a QP. */
+struct ring {
+	uint64_t buffer; /* in the client */
+	uint64_t record; /* doorbell record in the client; 0 = none */
+	uint32_t count;	 /* slots, a power of two; 0 = there is no queue */
+	uint32_t shift;	 /* log2 of a slot */
+	uint32_t next;	 /* slot of the next WQE, counted without end */
+	uint32_t known;	 /* so far slots are known to be filled, counted as next is */
+};
+
+/* What a program asks of a QP, and what it gets. */
+struct qp_caps {
+	uint32_t max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline;
+};
+
+/* The rings of a new QP. */
+struct qp_rings {
+	struct ring sq, rq;
+	uint32_t max_recv_sge; /* entries in the scatter list of a receive WQE */
+	uint32_t user_index;
+};
+
+struct cq_place {
+	uint64_t buffer, record;
+	uint32_t entry; /* bytes of a completion */
+};
+
+struct srq_place {
+	uint64_t buffer, record;
+	uint32_t user_index;
+};
 
 /* Of each device, and of each queue. In settings 0 stands for the model's own. */
 struct limits {
@@ -92,15 +125,8 @@ struct model {
 	int (*take_qp)(const void *in, size_t size, enum ibv_qp_type type, bool shared,
 		       uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
 		       struct qp_rings *rings);
-	uint32_t (*srq_stride)(uint32_t max_sge);
 	/* what fills a ring, and a WQE, is not too much: the provider asks for as much */
 	bool whole_srqs;
-	/* bytes before the scatter list of an SRQ's WQE; the next index is 2 bytes into it */
-	uint32_t srq_header;
-
-	/* receive WQEs */
-	uint32_t scatter_bytes; /* of one entry of a scatter list */
-	uint32_t (*parse_scatter)(const uint8_t *list, size_t bytes, struct sge sge[WQE_MAX_SGE]);
 
 	/* send queues */
 	/* address of the word that tells whether there is more */
@@ -125,7 +151,7 @@ struct model {
 	bool preset;	       /* the HCA makes entries of a new ring invalid */
 	/* bytes that fill an entry not valid in an even, an odd turn of the ring */
 	uint8_t preset_even, preset_odd;
-	struct arm_request (*arm)(uint32_t word);
+	enum arm_kind arm[16]; /* what an arm word asks for, by its command */
 	/* arm word of a CQ that was never armed, host order; 0 = as the provider leaves it */
 	uint32_t arm_never;
 
@@ -134,8 +160,7 @@ struct model {
 	bool flags_of_datagrams; /* UD QPs only have creation flags */
 	int no_xrc; /* -errno for an XRC QP on an adapter without XRC */
 	bool tells_send_caps; /* in a query; otherwise the provider knows them */
-	/* the driver has it, too */
-	bool (*transition)(enum ibv_qp_state from, enum ibv_qp_state to);
+	bool never_drains; /* the driver has no transition to SQD */
 };
 
 extern const struct model connectx3, connectx5;
@@ -151,6 +176,12 @@ const struct model *model_find(const char *name);
  * on such adapters have them.
  */
 uint8_t model_vendor_err(uint8_t syndrome);
+
+/* What an arm word asks for, as it lies in the record. */
+struct arm_request model_arm(const struct model *model, uint32_t word);
+
+/* Fills in the driver's part of a response. */
+void model_put_part(struct driver_part *out, const void *part, size_t size);
 
 /* The least power of two that is not below @value. */
 uint32_t model_pow2(uint32_t value);

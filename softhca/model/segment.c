@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Data segments of work requests. */
+/* Segments of work requests. */
 #include "segment.h"
 #include "bytes.h"
 
@@ -66,4 +66,27 @@ uint32_t segment_parse_scatter(const uint8_t *segments, size_t bytes, struct sge
 		count++;
 	}
 	return count;
+}
+
+int segment_parse_remote(const uint8_t *at, size_t left, struct wqe *wqe)
+{
+	bool atomic = wqe->opcode == OP_ATOMIC_CS || wqe->opcode == OP_ATOMIC_FA;
+	size_t bytes = SEGMENT_BYTES + (atomic ? SEGMENT_BYTES : 0);
+
+	if (left < bytes)
+		return -EINVAL;
+	wqe->remote_address = get64(at);
+	wqe->rkey = get32(at + 8);
+	if (atomic) {
+		wqe->swap_add = get64(at + 16);
+		wqe->compare = get64(at + 24);
+	}
+	return (int)bytes;
+}
+
+uint32_t segment_srq_stride(uint32_t max_sge)
+{
+	uint32_t stride = model_pow2(SEGMENT_SRQ_HEADER + max_sge * SEGMENT_BYTES);
+
+	return stride < 32 ? 32 : stride;
 }

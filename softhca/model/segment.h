@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Data segments of work requests: the same in all ConnectX rings. */
+/* Segments of work requests: the same in all ConnectX rings. */
 #ifndef SOFTHCA_SEGMENT_H
 #define SOFTHCA_SEGMENT_H
 
-#include "work.h"
+#include "model.h"
 
 #define SEGMENT_BYTES	     16u
 #define SEGMENT_INLINE	     0x80000000u /* in the first word: bytes follow, not an address */
@@ -15,7 +15,17 @@
  */
 int segment_parse_data(const uint8_t *at, size_t left, struct wqe *wqe);
 
+/* What RDMA and atomics say about the other side. Bytes taken, or -EINVAL. */
+int segment_parse_remote(const uint8_t *at, size_t left, struct wqe *wqe);
+
 /* Scatter list of a receive WQE: @bytes of data segments. Number of entries. */
 uint32_t segment_parse_scatter(const uint8_t *segments, size_t bytes, struct sge sge[WQE_MAX_SGE]);
+
+/*
+ * A power of two: bytes of an SRQ's WQE with @max_sge entries. Its scatter list comes after a
+ * header, with the index of the next WQE 2 bytes into it.
+ */
+#define SEGMENT_SRQ_HEADER 16u
+uint32_t segment_srq_stride(uint32_t max_sge);
 
 #endif

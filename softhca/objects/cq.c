@@ -156,7 +156,7 @@ static void read_arm(struct hca_cq *cq)
 	uint32_t word;
 
 	if (!mem_load32(ctx, cq->place.record + ARM_WORD, &word))
-		cq->armed = ctx->device->model->arm(word);
+		cq->armed = model_arm(ctx->device->model, word);
 }
 
 static void raise_if_due(struct hca_cq *cq)

@@ -6,12 +6,13 @@
 
 #include <softhca/base/refuse.h>
 #include <softhca/machine/mem.h>
+#include <softhca/model/segment.h>
 
 #include <endian.h>
 #include <errno.h>
 
 /* The ring's size and stride are not told: both sides work them out of what was asked for. */
-static void fill(struct hca_srq *srq, const struct model *model, const struct srq_request *request)
+static void fill(struct hca_srq *srq, const struct srq_request *request)
 {
 	srq->user_handle = request->user_handle;
 	srq->pd = request->pd;
@@ -21,7 +22,7 @@ static void fill(struct hca_srq *srq, const struct model *model, const struct sr
 	srq->place = request->place;
 	srq->size = model_pow2(request->max_wr + 1);
 	srq->max_sge = request->max_sge;
-	srq->stride = model->srq_stride(request->max_sge);
+	srq->stride = segment_srq_stride(request->max_sge);
 }
 
 static void hold(struct hca_srq *srq, int by)
@@ -40,7 +41,7 @@ static bool allowed(const struct model *model, const struct limits *limits,
 
 	if (model->whole_srqs) {
 		max_wr = model_pow2(max_wr + 1) - 1;
-		max_sge = (model->srq_stride(max_sge) - model->srq_header) / model->scatter_bytes;
+		max_sge = (segment_srq_stride(max_sge) - SEGMENT_SRQ_HEADER) / SEGMENT_BYTES;
 	}
 	return request->max_wr <= max_wr && request->max_sge <= max_sge;
 }
@@ -54,7 +55,7 @@ int srq_create(struct hca_context *ctx, const struct srq_request *request, struc
 	srq = object_new(ctx, HCA_SRQ, sizeof(*srq));
 	if (!srq)
 		return -ENOMEM;
-	fill(srq, ctx->device->model, request);
+	fill(srq, request);
 	hold(srq, 1);
 	*result = srq;
 	return 0;

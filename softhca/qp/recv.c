@@ -3,6 +3,7 @@
 #include "recv.h"
 #include "count.h"
 
+#include <softhca/model/segment.h>
 #include <softhca/objects/cq.h>
 #include <softhca/objects/srq.h>
 
@@ -63,19 +64,18 @@ bool recv_available(const struct recv_queue *queue)
 
 uint32_t recv_peek(const struct recv_queue *queue, struct sge sge[WQE_MAX_SGE])
 {
-	const struct model *model = queue->qp->device->model;
 	uint8_t list[WQE_MAX_BYTES];
 	const struct hca_qp *qp = queue->qp;
 	const struct hca_srq *srq = queue->srq;
 	uint16_t index = srq && claimed(queue) ? qp->claimed_index : srq ? srq->head : 0;
-	uint64_t slot = srq ? srq_slot(srq, index) + model->srq_header
+	uint64_t slot = srq ? srq_slot(srq, index) + SEGMENT_SRQ_HEADER
 			    : qp->rq.buffer + ((uint64_t)(qp->rq.next & (qp->rq.count - 1))
 					       << qp->rq.shift);
-	size_t bytes = model->scatter_bytes * (size_t)(srq ? srq->max_sge : qp->max_recv_sge);
+	size_t bytes = SEGMENT_BYTES * (size_t)(srq ? srq->max_sge : qp->max_recv_sge);
 
 	if (bytes > sizeof(list) || mem_read(queue->ctx, list, slot, bytes))
 		return 0;
-	return model->parse_scatter(list, bytes, sge);
+	return segment_parse_scatter(list, bytes, sge);
 }
 
 void recv_complete(const struct recv_queue *queue, struct cqe *cqe, bool solicited)

@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <softhca/model/mlx4_fmt.h>
-#include <softhca/model/mlx5_fmt.h>
+#include <softhca/model/mlx4.h>
+#include <softhca/model/mlx5.h>
 #include <softhca/model/model.h>
 #include <softhca/model/segment.h>
 
@@ -71,7 +71,7 @@ static void refused_by(bool mlx5, const struct row *rows, size_t count)
 	for (size_t i = 0; i < count; i++) {
 		write_request(&rows[i], bytes);
 		err = mlx5 ? mlx5_parse_wqe(bytes, sizeof(bytes), rows[i].type, &wqe)
-			   : mlx4_parse_wqe(bytes, sizeof(bytes), rows[i].type == IBV_QPT_UD, &wqe);
+			   : mlx4_parse_wqe(bytes, sizeof(bytes), rows[i].type, &wqe);
 		if (err != -EINVAL)
 			fail_msg("mlx%d: %s: %d", mlx5 ? 5 : 4, rows[i].what, err);
 	}
@@ -136,8 +136,8 @@ TEST(scatter_list_ends)
  */
 TEST(strides_of_srqs)
 {
-	assert_int_equal(mlx4_srq_stride(0), 32);
-	assert_int_equal(mlx4_srq_stride(2), 64);
+	assert_int_equal(segment_srq_stride(0), 32);
+	assert_int_equal(segment_srq_stride(2), 64);
 }
 
 UNIT_MAIN(NULL, NULL, UNIT(impossible_requests), UNIT(long_completion_of_an_old_library),
