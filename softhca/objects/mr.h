@@ -14,6 +14,13 @@ struct mr_range {
 /* As ib_core and the pinning of pages check it. 0, -EINVAL or -EFAULT. */
 int mr_check(const struct hca_context *ctx, const struct mr_range *range);
 
+/*
+ * Whether the process may register this range, too. @leaving: a region that no longer counts, or
+ * NULL. 0; -ENOMEM if not, and the setting "memlock" is on.
+ */
+int memlock_check(const struct hca_context *ctx, uint64_t start, uint64_t length,
+		  const struct hca_mr *leaving);
+
 /* 0 or -ENOMEM. */
 int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range *range,
 	      struct hca_mr **mr);

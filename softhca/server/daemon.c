@@ -8,7 +8,7 @@
 #include <softhca/cm/cm.h>
 #include <softhca/dir.h>
 #include <softhca/proto.h>
-#include <softhca/wire/engine.h>
+#include <softhca/wire/wire.h>
 
 #include <errno.h>
 #include <fcntl.h>

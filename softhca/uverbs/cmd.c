@@ -6,7 +6,7 @@
 #include <softhca/machine/mem.h>
 #include <softhca/machine/trace.h>
 #include <softhca/objects/object.h>
-#include <softhca/wire/engine.h>
+#include <softhca/wire/wire.h>
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include <softhca/base/refuse.h>
 #include <softhca/machine/port.h>
 #include <softhca/objects/event.h>
-#include <softhca/wire/transport.h>
+#include <softhca/wire/wire.h>
 
 #include <endian.h>
 #include <errno.h>

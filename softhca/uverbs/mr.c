@@ -3,7 +3,6 @@
 #include "cmd.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/objects/memlock.h>
 #include <softhca/objects/mr.h>
 #include <softhca/objects/object.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Datagrams: to whom one goes, and what is put before it. */
-#include "datagram.h"
-#include "operation.h"
-#include "reach.h"
+#include "wire.h"
 
 #include <softhca/machine/port.h>
 #include <softhca/qp/mcast.h>

@@ -3,14 +3,12 @@
  * The HCAs' own activity. Doorbells are stores into shared memory, so the daemon has to look for
  * them, and choose how often.
  */
-#include "engine.h"
-#include "send.h"
+#include "wire.h"
 
 #include <softhca/machine/bell.h>
 #include <softhca/objects/cq.h>
 #include <softhca/objects/event.h>
 #include <softhca/qp/qp.h>
-#include <softhca/qp/recv.h>
 #include <softhca/qp/sq.h>
 
 #define MILLISECOND 1000000u

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* What a request does where it arrives: keys, buffers, and the six operations. */
-#include "operation.h"
+#include "wire.h"
 
 #include <softhca/machine/port.h>
 #include <softhca/objects/mr.h>

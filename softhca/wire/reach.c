@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The way from a QP to its peer. */
-#include "reach.h"
+#include "wire.h"
 
 #include <softhca/qp/path.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Work requests: executed in order, retried, given up. */
-#include "operation.h"
-#include "send.h"
-#include "transport.h"
+#include "wire.h"
 
 #include <softhca/objects/event.h>
 #include <softhca/qp/path.h>

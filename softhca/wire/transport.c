@@ -3,10 +3,7 @@
  * One work request on the wire. The wire is the daemon itself: the answer is known when the request
  * has been delivered.
  */
-#include "transport.h"
-#include "datagram.h"
-#include "operation.h"
-#include "reach.h"
+#include "wire.h"
 
 #include <softhca/objects/event.h>
 #include <softhca/qp/path.h>

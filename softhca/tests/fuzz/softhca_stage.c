@@ -13,7 +13,7 @@
 
 #include <softhca/cm/cm.h>
 #include <softhca/objects/context.h>
-#include <softhca/wire/engine.h>
+#include <softhca/wire/wire.h>
 
 static const uint32_t probe = SOFTHCA_MAGIC;
 static struct stage stage;
