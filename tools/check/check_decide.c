@@ -70,10 +70,10 @@ static bool is_closed(const struct device *device)
 /* The file cannot be started at all, or it is a library. */
 static bool is_no_program(const struct check *check)
 {
-	static const enum program_fault faults[] = { PROGRAM_NOT_FOUND,	 PROGRAM_NOT_EXECUTABLE,
-						     PROGRAM_BAD_FORMAT, PROGRAM_BAD_ELF,
-						     PROGRAM_NO_LOADER,	 PROGRAM_LIBRARY,
-						     PROGRAM_FOREIGN };
+	static const enum program_fault faults[] = {
+		PROGRAM_NOT_FOUND, PROGRAM_NOT_EXECUTABLE, PROGRAM_BAD_FORMAT, PROGRAM_BAD_ELF,
+		PROGRAM_NO_LOADER, PROGRAM_LIBRARY, PROGRAM_FOREIGN,
+	};
 
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		if (check->fault == faults[i])

@@ -80,8 +80,9 @@ static void count_devices(struct doctor *doctor)
 /* The names that rdma_rename of rdma-core gives, by protocol and place. */
 static bool is_renamed(const char *name)
 {
-	static const char *const beginnings[] = { "ibp",  "ibs", "ibo",	 "ibx",	 "ibf",
-						  "roce", "iwp", "opap", "rdmap" };
+	static const char *const beginnings[] = {
+		"ibp", "ibs", "ibo", "ibx", "ibf", "roce", "iwp", "opap", "rdmap",
+	};
 
 	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
 		if (!strncmp(name, beginnings[i], strlen(beginnings[i])))

@@ -44,9 +44,10 @@ static const char *loader_of(const struct elf_info *kind)
 
 static void set_environment(const void *context)
 {
-	static const char *const others[] = { "LD_AUDIT",	 "LD_BIND_NOW",	 "LD_DEBUG",
-					      "LD_DEBUG_OUTPUT", "LD_SHOW_AUXV", "LD_VERBOSE",
-					      "LD_WARN" };
+	static const char *const others[] = {
+		"LD_AUDIT", "LD_BIND_NOW", "LD_DEBUG", "LD_DEBUG_OUTPUT", "LD_SHOW_AUXV",
+		"LD_VERBOSE", "LD_WARN",
+	};
 	const struct loader_question *question = context;
 
 	setenv("LD_PRELOAD", question->preload ? question->preload : "", 1);

@@ -31,11 +31,11 @@ static bool is_among(const char *name, const char *const *names)
 
 bool starter_is_mpi(const struct program *program)
 {
-	static const char *const names[] = { "mpirun",		"mpiexec",   "mpirun_rsh",
-					     "mpispawn",	"orterun",   "orted",
-					     "prterun",		"prun",	     "srun",
-					     "slurmstepd",	"aprun",     "jsrun",
-					     "hydra_pmi_proxy", "pmi_proxy", NULL };
+	static const char *const names[] = {
+		"mpirun", "mpiexec", "mpirun_rsh", "mpispawn", "orterun", "orted", "prterun",
+		"prun", "srun", "slurmstepd", "aprun", "jsrun", "hydra_pmi_proxy", "pmi_proxy",
+		NULL,
+	};
 
 	if (is_among(file_of(program->path), names))
 		return true;
@@ -47,12 +47,12 @@ bool starter_is_mpi(const struct program *program)
 
 static bool is_known(const struct program *program)
 {
-	static const char *const names[] = { "sh",	"bash",	  "dash",    "ksh",	 "zsh",
-					     "csh",	"tcsh",	  "busybox", "python",	 "perl",
-					     "ruby",	"tclsh",  "lua",     "java",	 "env",
-					     "nohup",	"nice",	  "taskset", "numactl",	 "time",
-					     "timeout", "stdbuf", "setsid",  "ssh",	 "make",
-					     "gdb",	"strace", "ltrace",  "valgrind", NULL };
+	static const char *const names[] = {
+		"sh", "bash", "dash", "ksh", "zsh", "csh", "tcsh", "busybox", "python", "perl",
+		"ruby", "tclsh", "lua", "java", "env", "nohup", "nice", "taskset", "numactl",
+		"time", "timeout", "stdbuf", "setsid", "ssh", "make", "gdb", "strace", "ltrace",
+		"valgrind", NULL,
+	};
 
 	return is_among(file_of(program->path), names) ||
 	       is_among(file_of(program->binary), names) || starter_is_mpi(program);
@@ -60,9 +60,10 @@ static bool is_known(const struct program *program)
 
 static bool calls_exec(const struct elf_info *elf)
 {
-	static const char *const calls[] = { "execve",	"execv",       "execvp",
-					     "execvpe", "execl",       "execle",
-					     "execlp",	"posix_spawn", "posix_spawnp" };
+	static const char *const calls[] = {
+		"execve", "execv", "execvp", "execvpe", "execl", "execle", "execlp", "posix_spawn",
+		"posix_spawnp",
+	};
 
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++) {
 		if (elf_info_find_import(elf, calls[i]))

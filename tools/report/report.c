@@ -150,7 +150,7 @@ static void print_files(FILE *out, const char *pattern)
 static void print_devices(FILE *out)
 {
 	static const char *const patterns[] = {
-		"*/hca_type",		"*/board_id",		"*/fw_ver",
+		"*/hca_type", "*/board_id", "*/fw_ver",
 		"*/ports/*/state",	"*/ports/*/phys_state", "*/ports/*/lid",
 		"*/ports/*/link_layer", "*/ports/*/rate"
 	};
@@ -168,8 +168,9 @@ static void print_devices(FILE *out)
 
 static void print_modules(FILE *out)
 {
-	static const char *const beginnings[] = { "ib_",      "rdma_", "iw_",	"mlx",	   "mlnx",
-						  "hns_roce", "qed",   "irdma", "bnxt_re", "hfi1" };
+	static const char *const beginnings[] = {
+		"ib_", "rdma_", "iw_", "mlx", "mlnx", "hns_roce", "qed", "irdma", "bnxt_re", "hfi1",
+	};
 	char path[128];
 	glob_t modules;
 

@@ -127,11 +127,10 @@ static int check_program(const char *name, enum program_fault fault, const struc
 static char **softhca_argv(char *softhca, char *self, const struct launch *launch)
 {
 	static char devices[32], model[64];
-	char *const head[] = { softhca, "run",
-			       devices, launch->model ? model : NULL,
-			       "--",	self,
-			       "run",	launch->system_libibverbs ? "--system-libibverbs" : NULL,
-			       "--" };
+	char *const head[] = {
+		softhca, "run", devices, launch->model ? model : NULL, "--", self, "run",
+		launch->system_libibverbs ? "--system-libibverbs" : NULL, "--",
+	};
 	size_t head_count = 0;
 	size_t count = 0;
 	char **argv;

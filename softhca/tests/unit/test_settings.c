@@ -36,11 +36,10 @@ TEST(refuses)
 		const char *text;
 		int err;
 	} rows[] = {
-		{ "devices=17", -EINVAL }, { "devices=", -EINVAL },      { "devices=1 ", -EINVAL },
-		{ "devices", -EINVAL }, { "xrc=yes", -EINVAL },    { "xrc", -EINVAL },
-			  { "", -ENOENT },           { "device=1", -ENOENT },
-			  { "xrcd=on", -ENOENT },      { "devices=99999999999999999999", -EINVAL },
-			  { "trace=", -EINVAL },
+		{ "devices=17", -EINVAL }, { "devices=", -EINVAL }, { "devices=1 ", -EINVAL },
+		{ "devices", -EINVAL }, { "xrc=yes", -EINVAL }, { "xrc", -EINVAL }, { "", -ENOENT },
+		{ "device=1", -ENOENT }, { "xrcd=on", -ENOENT },
+		{ "devices=99999999999999999999", -EINVAL }, { "trace=", -EINVAL },
 	};
 	struct settings settings = settings_default;
 

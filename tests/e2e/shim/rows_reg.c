@@ -131,8 +131,9 @@ static void unregistered_unreg(void)
 
 static void unknown_number(void)
 {
-	static const uint32_t numbers[] = { 0,	      1,	 0x7fffff,  0xfffffe,
-					    0xffffff, 0x1000000, 0xffffffff };
+	static const uint32_t numbers[] = {
+		0, 1, 0x7fffff, 0xfffffe, 0xffffff, 0x1000000, 0xffffffff,
+	};
 	struct actor *a = with_domain();
 
 	for (unsigned i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {

@@ -418,7 +418,7 @@ void command_fails(int device, const char *command, const char *err, unsigned ti
 	struct emulated_name name = emulated_name(device);
 	char digits[16];
 	const char *const words[] = { "softhca", "ctl", "fault", name.text, "command",
-				      command,	 err,	digits,	 NULL };
+				      command, err, digits, NULL };
 
 	snprintf(digits, sizeof(digits), "%u", times);
 	ask_softhca(words);

@@ -46,8 +46,10 @@ TEST(no_xrc_is_enosys_for_xrc_verbs_only)
  */
 TEST(what_the_contract_does_not_know_is_translated)
 {
-	static const int foreign[] = { EPERM,	  EACCES, EAGAIN, EMFILE, ENFILE,      EROFS,
-				       ETIMEDOUT, ESTALE, EBADF,  ENODEV, EHOSTUNREACH };
+	static const int foreign[] = {
+		EPERM, EACCES, EAGAIN, EMFILE, ENFILE, EROFS, ETIMEDOUT, ESTALE, EBADF, ENODEV,
+		EHOSTUNREACH,
+	};
 	static const int scarce[] = { EAGAIN, EMFILE, ENFILE };
 
 	for (int verb = VERB_ibv_open_xrc_domain; verb <= VERB_ibv_destroy_srq; verb++) {
