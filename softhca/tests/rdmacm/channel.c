@@ -3,7 +3,8 @@
  * The event channel as a file: poll, epoll, blocking, signals, cancelled threads, forks; and ids
  * that move to another channel.
  */
-#include "../../thread_state.h"
+#include <tests/thread_state.h>
+
 #include "ground.h"
 
 #include <fcntl.h>

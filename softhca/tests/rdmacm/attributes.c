@@ -4,7 +4,8 @@
  * paths, addresses. The queue pairs are only numbers, so that librdmacm leaves every step to this
  * program.
  */
-#include "../emulated.h"
+#include <tests/e2e/emulated.h>
+
 #include "ground.h"
 
 #include <arpa/inet.h>
