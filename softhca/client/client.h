@@ -162,7 +162,7 @@ struct cqs {
 };
 
 /* After a command that was executed. */
-void cqs_note(struct cqs *cqs, const void *command, size_t length);
+void cqs_note(struct cqs *cqs, const void *command);
 /* From now on polling them fails, in the context whose descriptor is @fd. */
 void cqs_fail(struct cqs *cqs, int fd);
 void cqs_free(struct cqs *cqs);
@@ -204,14 +204,6 @@ bool host_has(const char *entry);
  */
 void host_by_rank(void);
 
-/* ---- what is special about the connection manager (cm.c) ---- */
-
-/*
- * Waits for an event on @fd. It has the flags of the program's descriptor, so it blocks if that
- * does. 0 or -errno.
- */
-int cm_wait(int fd);
-
 /* ---- the socket by which rdma(8) asks the kernel (netlink.c) ---- */
 
 /* What stands for one, or -1 with errno. */
@@ -222,15 +214,6 @@ void netlink_closed(int fd);
 ssize_t netlink_send(int fd, const void *request, size_t length);
 ssize_t netlink_receive(int fd, struct msghdr *msg);
 int netlink_name(struct sockaddr *name, socklen_t *size);
-
-/* ---- descriptors in commands (named.c) ---- */
-
-/*
- * The descriptor that a command of uverbs, or of the connection manager, names by number; -1 if
- * none or not open.
- */
-int named_fd(const void *data, size_t length);
-int named_fd_cm(const void *data, size_t length);
 
 /* ---- messages on a context's socket (wire.c) ---- */
 

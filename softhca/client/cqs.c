@@ -47,13 +47,12 @@ static void drop(struct cqs *cqs, uint32_t handle)
 	}
 }
 
-void cqs_note(struct cqs *cqs, const void *command, size_t length)
+void cqs_note(struct cqs *cqs, const void *command)
 {
 	const struct ib_uverbs_cmd_hdr *hdr = command;
 	const void *body = hdr + 1;
 
-	if (hdr->command == IB_USER_VERBS_CMD_CREATE_CQ &&
-	    length >= sizeof(*hdr) + sizeof(struct ib_uverbs_create_cq)) {
+	if (hdr->command == IB_USER_VERBS_CMD_CREATE_CQ) {
 		const struct ib_uverbs_create_cq *in = body;
 
 		add(cqs, in->user_handle, in->response);
@@ -63,8 +62,7 @@ void cqs_note(struct cqs *cqs, const void *command, size_t length)
 		const struct ib_uverbs_ex_create_cq *in = (const void *)(ex + 1);
 
 		add(cqs, in->user_handle, ex->response);
-	} else if (hdr->command == IB_USER_VERBS_CMD_DESTROY_CQ &&
-		   length >= sizeof(*hdr) + sizeof(struct ib_uverbs_destroy_cq)) {
+	} else if (hdr->command == IB_USER_VERBS_CMD_DESTROY_CQ) {
 		drop(cqs, ((const struct ib_uverbs_destroy_cq *)body)->cq_handle);
 	}
 }

@@ -6,9 +6,12 @@
 #include <softhca/proto.h>
 
 #include <errno.h>
+#include <fcntl.h>
+#include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_cm.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /* ---- flock: two openings of a device are one file ---- */
@@ -37,7 +40,51 @@ int dev_flock(struct dev *dev, int fd, int operation)
 	return file < 0 ? -1 : real()->flock(file, operation);
 }
 
-/* ---- write, mmap, close ---- */
+/* ---- descriptors that commands name by number: the daemon needs the files themselves ---- */
+
+static int fd_at(const void *data, size_t length, size_t offset)
+{
+	int fd;
+
+	if (length < offset + sizeof(fd))
+		return -1;
+	memcpy(&fd, (const char *)data + offset, sizeof(fd));
+	return fd >= 0 && fcntl(fd, F_GETFD) >= 0 ? fd : -1;
+}
+
+/* What a command of uverbs, or of the connection manager, names; -1 if none or not open. */
+static int named_fd(const void *data, size_t length)
+{
+	const struct ib_uverbs_cmd_hdr *hdr = data;
+	size_t offset;
+
+	switch (hdr->command) {
+	case IB_USER_VERBS_CMD_CREATE_CQ:
+		offset = sizeof(*hdr) + offsetof(struct ib_uverbs_create_cq, comp_channel);
+		break;
+	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_CQ:
+		offset = sizeof(*hdr) + sizeof(struct ib_uverbs_ex_cmd_hdr) +
+			 offsetof(struct ib_uverbs_ex_create_cq, comp_channel);
+		break;
+	case IB_USER_VERBS_CMD_OPEN_XRCD:
+		offset = sizeof(*hdr) + offsetof(struct ib_uverbs_open_xrcd, fd);
+		break;
+	default:
+		return -1;
+	}
+	return fd_at(data, length, offset);
+}
+
+static int named_fd_cm(const void *data, size_t length)
+{
+	const struct rdma_ucm_cmd_hdr *hdr = data;
+
+	if (hdr->cmd != RDMA_USER_CM_CMD_MIGRATE_ID)
+		return -1;
+	return fd_at(data, length, sizeof(*hdr) + offsetof(struct rdma_ucm_migrate_id, fd));
+}
+
+/* ---- write, mmap ---- */
 
 static int command(struct dev *dev, const void *data, size_t length)
 {
@@ -79,7 +126,7 @@ static int one_command(struct dev *dev, const void *data, size_t length)
 	pthread_mutex_lock(&dev->command);
 	err = atomic_load(&dev->closing) ? closing(dev, data) : command(dev, data, length);
 	if (!err && !dev->cm)
-		cqs_note(&dev->cqs, data, length);
+		cqs_note(&dev->cqs, data);
 	pthread_mutex_unlock(&dev->command);
 	pthread_setcancelstate(cancel, NULL);
 	return err;
@@ -95,6 +142,22 @@ static int wait_in_vain(void)
 {
 	pause();
 	return -EINTR;
+}
+
+/*
+ * Waits for an event on @fd, whose flags are those of the program's descriptor. recv() and not
+ * poll(): a signal with SA_RESTART does not interrupt it, as it does not interrupt the kernel's
+ * write().
+ */
+static int cm_wait(int fd)
+{
+	char byte;
+	ssize_t got = recv(fd, &byte, 1, MSG_PEEK);
+
+	if (got < 0)
+		return -errno;
+	/* The daemon has gone, and with it the device. */
+	return got ? 0 : -EIO;
 }
 
 /*

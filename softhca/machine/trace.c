@@ -30,36 +30,18 @@ static void print(FILE *out, const struct entry *entry)
 	fputc('\n', out);
 }
 
-static void note(FILE *file, const struct entry *entry)
+void trace_note(const struct hca_machine *machine, const char *device, pid_t pid, const char *name,
+		int result)
 {
-	ring[noted++ % TRACE_LENGTH] = *entry;
-	if (!file)
+	struct entry *entry = &ring[noted++ % TRACE_LENGTH];
+
+	*entry = (struct entry){ .pid = pid, .name = name, .result = result };
+	strcpy(entry->device, device);
+	strcpy(entry->reason, refuse_reason());
+	if (!machine->trace)
 		return;
-	print(file, entry);
-	fflush(file);
-}
-
-static void note_command(FILE *file, struct entry *entry, const char *reason)
-{
-	strcpy(entry->reason, reason);
-	note(file, entry);
-}
-
-void trace_note(const struct hca_device *device, pid_t pid, const char *name, int result,
-		const char *reason)
-{
-	struct entry entry = { .pid = pid, .name = name, .result = result };
-
-	device_name(device, entry.device);
-	note_command(device->machine->trace, &entry, reason);
-}
-
-void trace_note_cm(const struct hca_machine *machine, pid_t pid, const char *name, int result,
-		   const char *reason)
-{
-	struct entry entry = { .pid = pid, .device = "rdma_cm", .name = name, .result = result };
-
-	note_command(machine->trace, &entry, reason);
+	print(machine->trace, entry);
+	fflush(machine->trace);
 }
 
 void trace_print(FILE *out, unsigned int count)

@@ -8,15 +8,11 @@
 #include <stdio.h>
 
 /*
- * Remembers the command @name of @pid, and writes it to the trace file if there is one. @result is
- * 0 or -errno, @reason the check that refused it (refuse.h).
+ * Remembers the command @name of @pid to @device, and writes it to the trace file if there is one.
+ * @result is 0 or -errno; then the check that refused it is the last of refuse.h.
  */
-void trace_note(const struct hca_device *device, pid_t pid, const char *name, int result,
-		const char *reason);
-
-/* The same of a command to the connection manager. */
-void trace_note_cm(const struct hca_machine *machine, pid_t pid, const char *name, int result,
-		   const char *reason);
+void trace_note(const struct hca_machine *machine, const char *device, pid_t pid, const char *name,
+		int result);
 
 /* The last @count commands that are remembered, the oldest first. */
 void trace_print(FILE *out, unsigned int count);

@@ -234,13 +234,15 @@ int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd,
 		uint64_t *give_at)
 {
 	struct cmd cmd = { .ctx = ctx, .fd = fd, .give = -1 };
+	char device[DEVICE_NAME_MAX];
 	uint32_t command = 0;
 	int result;
 
 	refuse_begin();
 	result = execute(&cmd, bytes, size);
 	memcpy(&command, bytes, size < sizeof(command) ? size : sizeof(command));
-	trace_note(ctx->device, ctx->pid, cmd_name(command), result, refuse_reason());
+	trace_note(ctx->device->machine, device_name(ctx->device, device), ctx->pid,
+		   cmd_name(command), result);
 	*give = cmd.give;
 	*give_at = cmd.response;
 	return result;
