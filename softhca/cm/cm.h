@@ -111,12 +111,8 @@ struct cm_join {
 struct cm_file {
 	struct hca_machine *machine;
 	struct list link; /* machine->cm.files */
-	struct watch commands, process;
-	int sock;
-	pid_t pid;
-	int pidfd;
+	struct client client;
 	int host; /* the device on whose host the program is; -1 = on all */
-	bool dead; /* to be reaped at the end of this turn */
 	struct list ids;
 	struct list events;
 	unsigned int waiting; /* events */
@@ -242,8 +238,7 @@ void cm_event_move(struct cm_event *event, struct cm_file *file);
 int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
 		   pid_t pid, struct cm_file **file);
 
-/* The client's memory. 0 or -EFAULT. */
-int cm_file_read(const struct cm_file *file, void *to, uint64_t from, size_t length);
+/* Writes an answer to the client's memory. 0 or -EFAULT. */
 int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, size_t length);
 
 /* The file behind a descriptor that a client attached, or NULL when it is something else. */

@@ -129,6 +129,6 @@ int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd)
 		memcpy(&command, bytes, sizeof(command));
 	/* A client that waits asks again and again. */
 	if (command != RDMA_USER_CM_CMD_GET_EVENT || result != -EAGAIN)
-		trace_note(file->machine, "rdma_cm", file->pid, command_name(command), result);
+		trace_note(file->machine, "rdma_cm", file->client.pid, command_name(command), result);
 	return result;
 }

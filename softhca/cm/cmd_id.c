@@ -99,7 +99,7 @@ static int set_id_option(struct cm_cmd *cmd, struct cm_id *id, const struct rdma
 		return refuse(-ENOSYS, "option that is not known");
 	if (in->optlen != size)
 		return refuse(-EINVAL, "size of the option");
-	if (cm_file_read(cmd->file, &value, in->optval, size))
+	if (client_read(&cmd->file->client, &value, in->optval, size))
 		return refuse(-EFAULT, "option that cannot be read");
 	switch (in->optname) {
 	case RDMA_OPTION_ID_REUSEADDR:
@@ -127,7 +127,7 @@ static int set_path(struct cm_cmd *cmd, struct cm_id *id, const struct rdma_ucm_
 	if (!in->optlen || in->optlen % sizeof(path) || in->optlen > MAX_PATHS * sizeof(path))
 		return refuse(-EINVAL, "size of the paths");
 	for (uint32_t at = 0; at < in->optlen; at += (uint32_t)sizeof(path)) {
-		if (cm_file_read(cmd->file, &path, in->optval + at, sizeof(path)))
+		if (client_read(&cmd->file->client, &path, in->optval + at, sizeof(path)))
 			return refuse(-EFAULT, "path that cannot be read");
 		if (path.flags != wanted)
 			continue;

@@ -75,7 +75,7 @@ int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room)
 	event = container_of(file->events.next, struct cm_event, link);
 	if (cm_file_write(file, response, &event->resp,
 			  room < sizeof(event->resp) ? room : sizeof(event->resp)))
-		return refuse(-EFAULT, "answer that cannot be written");
+		return -EFAULT;
 	event->id->reported++;
 	if (event->join)
 		event->join->reported++;

@@ -3,20 +3,11 @@
 #include "cm.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/machine/process.h>
-#include <softhca/objects/context.h>
 
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-static void process_gone(struct watch *watch, uint32_t events)
-{
-	(void)events;
-	/* Not now: the same turn may have more to say about this file. */
-	container_of(watch, struct cm_file, process)->dead = true;
-}
 
 /*
  * A socket, because waiting for it can be resumed after a signal as waiting in the kernel's write()
@@ -42,27 +33,17 @@ int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hell
 	if (hello->device != SOFTHCA_EVERY_HOST &&
 	    hello->device >= (uint32_t)machine->settings.devices)
 		return -ENODEV;
-	if (!context_reachable(pid, hello->probe))
-		return -EACCES;
 	file = calloc(1, sizeof(*file));
 	if (!file)
 		return -ENOMEM;
 	file->machine = machine;
-	file->sock = sock;
-	file->pid = pid;
 	file->host = hello->device == SOFTHCA_EVERY_HOST ? -1 : (int)hello->device;
 	list_init(&file->ids);
 	list_init(&file->events);
 	err = make_bell(file);
 	if (err)
 		goto out_free;
-	/*
-	 * A process that dies takes its files with it, even if a child of it still holds the
-	 * socket.
-	 */
-	file->process.ready = process_gone;
-	file->pidfd = loop_watch_process(pid, &file->process);
-	err = file->pidfd < 0 ? file->pidfd : 0;
+	err = client_open(&file->client, sock, pid, hello->probe);
 	if (err)
 		goto out_bell;
 	list_add(&machine->cm.files, &file->link);
@@ -77,24 +58,11 @@ out_free:
 	return err;
 }
 
-int cm_file_read(const struct cm_file *file, void *to, uint64_t from, size_t length)
-{
-	struct iovec local = { to, length };
-	struct iovec far = { (void *)(uintptr_t)from, length };
-
-	return process_read(file->pid, &local, &far, 1) == (ssize_t)length
-		       ? 0
-		       : refuse(-EFAULT, "request that cannot be read");
-}
-
 int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, size_t length)
 {
-	struct iovec local = { (void *)from, length };
-	struct iovec far = { (void *)(uintptr_t)to, length };
-
-	return process_write(file->pid, &local, &far, 1) == (ssize_t)length
-		       ? 0
-		       : refuse(-EFAULT, "answer that cannot be written");
+	if (client_write(&file->client, to, from, length))
+		return refuse(-EFAULT, "answer that cannot be written");
+	return 0;
 }
 
 struct cm_file *cm_file_find(const struct hca_machine *machine, int fd)
@@ -136,10 +104,7 @@ void cm_file_destroy(struct cm_file *file)
 	/* One takes others along: connection requests that nobody has fetched. */
 	while (!list_empty(&file->ids))
 		cm_id_destroy(container_of(file->ids.next, struct cm_id, member));
-	loop_forget(file->sock);
-	close(file->sock);
-	loop_forget(file->pidfd);
-	close(file->pidfd);
+	client_close(&file->client);
 	close(file->bell);
 	close(file->ear);
 	list_del(&file->link);

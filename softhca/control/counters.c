@@ -31,7 +31,7 @@ static void print_qp(FILE *out, const struct hca_context *ctx, const struct hca_
 {
 	char name[DEVICE_NAME_MAX];
 
-	fprintf(out, "qp %s %d %u %s %s", device_name(qp->device, name), (int)ctx->pid, qp->qpn,
+	fprintf(out, "qp %s %d %u %s %s", device_name(qp->device, name), (int)ctx->client.pid, qp->qpn,
 		listing_qp_type(qp->type), listing_qp_state(qp->state));
 	print_counts(out, &qp->counts);
 	fprintf(out, " %s %u\n", wait_of(qp), qp->attr.dest_qpn);

@@ -162,7 +162,7 @@ static void list_objects(struct writer *writer, const struct hca_context *ctx)
 				fprintf(writer->out, "%s{\"type\":\"%s\",\"handle\":%u", comma(writer),
 					type_names[type], object->handle);
 			else
-				fprintf(writer->out, "%7d %-7s %-5s %6u", (int)ctx->pid,
+				fprintf(writer->out, "%7d %-7s %-5s %6u", (int)ctx->client.pid,
 					device_name(ctx->device, name), type_names[type],
 					object->handle);
 			list_object(writer, object);
@@ -180,7 +180,7 @@ static void list_context(struct writer *writer, const struct hca_context *ctx)
 		return;
 	}
 	fprintf(writer->out, "%s{\"pid\":%d,\"device\":\"%s\",\"objects\":[", comma(writer),
-		(int)ctx->pid, device_name(ctx->device, name));
+		(int)ctx->client.pid, device_name(ctx->device, name));
 	writer->first = true;
 	list_objects(writer, ctx);
 	fputs("]}", writer->out);
@@ -255,9 +255,9 @@ static void list_cm_ids(struct writer *writer, const struct hca_machine *machine
 
 		if (writer->json)
 			fprintf(writer->out, "%s{\"pid\":%d,\"device\":\"%s\",\"number\":%u",
-				comma(writer), (int)id->file->pid, device, id->number);
+				comma(writer), (int)id->file->client.pid, device, id->number);
 		else
-			fprintf(writer->out, "%7d %-7s %-5s %6u", (int)id->file->pid, device, "cm_id",
+			fprintf(writer->out, "%7d %-7s %-5s %6u", (int)id->file->client.pid, device, "cm_id",
 				id->number);
 		text(writer, "ps", cm_space(id));
 		text(writer, "state", cm_state(id));

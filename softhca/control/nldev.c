@@ -260,7 +260,7 @@ static int answer_objects(const struct question *q, const struct hca_device *dev
 				continue;
 			begin_entry(q, device, kind->table, kind->entry);
 			kind->put(q->nl, object);
-			nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)ctx->pid);
+			nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)ctx->client.pid);
 			nl_end_message(q->nl);
 		}
 	}
@@ -334,7 +334,7 @@ static void put_cm_id(struct nl *nl, const struct cm_id *id)
 	put_address(nl, RDMA_NLDEV_ATTR_RES_SRC_ADDR, &id->src);
 	put_address(nl, RDMA_NLDEV_ATTR_RES_DST_ADDR, &id->dst);
 	nl_u32(nl, RDMA_NLDEV_ATTR_RES_CM_IDN, id->number);
-	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)id->file->pid);
+	nl_u32(nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)id->file->client.pid);
 }
 
 /* Ids that are not bound to an adapter yet are in no adapter's list. */
@@ -361,7 +361,7 @@ static int answer_contexts(const struct question *q, const struct hca_device *de
 		begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CTX, RDMA_NLDEV_ATTR_RES_CTX_ENTRY);
 		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_CTXN, number++);
 		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID,
-		       (uint32_t)container_of(node, struct hca_context, link)->pid);
+		       (uint32_t)container_of(node, struct hca_context, link)->client.pid);
 		nl_end_message(q->nl);
 	}
 	return 0;

@@ -6,6 +6,7 @@
 #ifndef SOFTHCA_HCA_H
 #define SOFTHCA_HCA_H
 
+#include "client.h"
 #include "fault.h"
 #include "settings.h"
 
@@ -228,14 +229,9 @@ struct hca_qp_handle {
 struct hca_context {
 	struct hca_device *device;
 	struct list link; /* device->contexts */
-	struct watch commands; /* sock */
-	struct watch process;  /* pidfd */
-	int sock;
-	pid_t pid;
-	int pidfd;
+	struct client client;
 	bool ready; /* GET_CONTEXT was done */
 	uint8_t cqe_version; /* agreed on then */
-	bool dead;  /* to be reaped at the end of this turn */
 	uint8_t *uar;
 	uint8_t *arena; /* NULL = not shared */
 	uint64_t arena_base, arena_size;

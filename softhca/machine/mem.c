@@ -21,23 +21,12 @@ static uint8_t *in_arena(const struct hca_context *ctx, uint64_t address, size_t
 	return ctx->arena + offset;
 }
 
-static int remote(const struct hca_context *ctx, bool write, void *here, uint64_t there,
-		  size_t length)
-{
-	struct iovec local = { here, length };
-	struct iovec far = { (void *)(uintptr_t)there, length };
-	ssize_t done = write ? process_write(ctx->pid, &local, &far, 1)
-			     : process_read(ctx->pid, &local, &far, 1);
-
-	return done >= 0 && (size_t)done == length ? 0 : -EFAULT;
-}
-
 int mem_read(const struct hca_context *ctx, void *to, uint64_t from, size_t length)
 {
 	uint8_t *shared = in_arena(ctx, from, length);
 
 	if (!shared)
-		return remote(ctx, false, to, from, length);
+		return client_read(&ctx->client, to, from, length);
 	memcpy(to, shared, length);
 	return 0;
 }
@@ -50,7 +39,7 @@ int mem_write(const struct hca_context *ctx, uint64_t to, const void *from, size
 	if (!length)
 		return 0;
 	if (!shared)
-		return remote(ctx, true, (void *)from, to, length);
+		return client_write(&ctx->client, to, from, length);
 	memcpy(shared, from, length);
 	return 0;
 }
@@ -76,7 +65,7 @@ int mem_load32(const struct hca_context *ctx, uint64_t from, uint32_t *word)
 	uint8_t *shared = in_arena(ctx, from, sizeof(*word));
 
 	if (!shared || (uintptr_t)shared % sizeof(*word))
-		return remote(ctx, false, word, from, sizeof(*word));
+		return client_read(&ctx->client, word, from, sizeof(*word));
 	*word = __atomic_load_n((uint32_t *)(void *)shared, __ATOMIC_ACQUIRE);
 	return 0;
 }
@@ -96,7 +85,9 @@ int mem_load32_many(const struct hca_context *ctx, const uint64_t *from, uint32_
 	}
 	for (size_t i = 0; i < count; i++)
 		far[i] = (struct iovec){ (void *)(uintptr_t)from[i], sizeof(words[0]) };
-	return process_read(ctx->pid, &local, far, count) == (ssize_t)local.iov_len ? 0 : -EFAULT;
+	return process_read(ctx->client.pid, &local, far, count) == (ssize_t)local.iov_len
+		       ? 0
+		       : -EFAULT;
 }
 
 int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe, size_t size)
@@ -111,7 +102,8 @@ int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe
 		struct iovec far[2] = { { (void *)(uintptr_t)to, body },
 					{ (void *)(uintptr_t)(to + body), sizeof(last) } };
 
-		return process_write(ctx->pid, &local, far, 2) == (ssize_t)size ? 0 : -EFAULT;
+		return process_write(ctx->client.pid, &local, far, 2) == (ssize_t)size ? 0
+											: -EFAULT;
 	}
 	memcpy(&last, cqe + body, sizeof(last));
 	memcpy(shared, cqe, body);
@@ -121,10 +113,10 @@ int mem_write_cqe(const struct hca_context *ctx, uint64_t to, const uint8_t *cqe
 
 bool mem_gone(const struct hca_context *ctx)
 {
-	struct pollfd end = { .fd = ctx->pidfd, .events = POLLIN };
+	struct pollfd end = { .fd = ctx->client.pidfd, .events = POLLIN };
 
 	/* The memory of a process goes before its end is reported. */
-	return ctx->dead || poll(&end, 1, 0) > 0 || !process_thread(ctx->pid);
+	return ctx->client.dead || poll(&end, 1, 0) > 0 || !process_thread(ctx->client.pid);
 }
 
 /* ---- payload ---- */
@@ -184,8 +176,8 @@ static bool transfer(struct mem_vec *vec, bool write, uint8_t *bounce, size_t le
 	ssize_t done = 0;
 
 	if (vec->ctx) {
-		done = write ? process_write(vec->ctx->pid, &local, far, count)
-			     : process_read(vec->ctx->pid, &local, far, count);
+		done = write ? process_write(vec->ctx->client.pid, &local, far, count)
+			     : process_read(vec->ctx->client.pid, &local, far, count);
 		return done >= 0 && (size_t)done == length;
 	}
 	for (unsigned int i = 0; i < count; i++) {

@@ -61,7 +61,7 @@ static int walk_thread(const struct hca_context *ctx, pid_t thread, uint64_t sta
 	FILE *maps;
 	int err;
 
-	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", (int)ctx->pid, (int)thread);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/maps", (int)ctx->client.pid, (int)thread);
 	maps = fopen(path, "re");
 	if (!maps)
 		return -EFAULT;
@@ -72,11 +72,11 @@ static int walk_thread(const struct hca_context *ctx, pid_t thread, uint64_t sta
 
 int mem_check_range(const struct hca_context *ctx, uint64_t start, uint64_t length, bool writable)
 {
-	pid_t thread = ctx->pid;
+	pid_t thread = ctx->client.pid;
 	int err = walk_thread(ctx, thread, start, start + length, writable);
 
 	/* The maps of a thread without memory are empty. */
-	while (err && !process_has_memory(thread) && (thread = process_thread(ctx->pid)))
+	while (err && !process_has_memory(thread) && (thread = process_thread(ctx->client.pid)))
 		err = walk_thread(ctx, thread, start, start + length, writable);
 	return err;
 }

@@ -4,8 +4,6 @@
 #include "event.h"
 #include "object.h"
 
-#include <softhca/machine/process.h>
-
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -71,31 +69,9 @@ static void map_arena(struct hca_context *ctx, const struct softhca_hello *hello
 	ctx->arena_size = hello->arena_size;
 }
 
-static void process_gone(struct watch *watch, uint32_t events)
-{
-	struct hca_context *ctx = container_of(watch, struct hca_context, process);
-
-	(void)events;
-	/* Not now: the same turn may have more to say about this context. */
-	ctx->dead = true;
-}
-
-/* Checked now: later the first command would fail with EFAULT, which tells the user nothing. */
-bool context_reachable(pid_t pid, uint64_t probe)
-{
-	uint32_t word = 0;
-	struct iovec local = { &word, sizeof(word) };
-	struct iovec far = { (void *)(uintptr_t)probe, sizeof(word) };
-
-	return process_read(pid, &local, &far, 1) == sizeof(word) && word == SOFTHCA_MAGIC;
-}
-
-static void init_context(struct hca_context *ctx, struct hca_device *device, int sock, pid_t pid)
+static void init_context(struct hca_context *ctx, struct hca_device *device)
 {
 	ctx->device = device;
-	ctx->sock = sock;
-	ctx->pid = pid;
-	ctx->process.ready = process_gone;
 	list_init(&ctx->channels);
 	list_init(&ctx->qps);
 	for (int type = 0; type < HCA_TYPES; type++)
@@ -113,34 +89,27 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 	/* A 32-bit daemon could not even name the places in such a program. */
 	if ((uintptr_t)hello->probe != hello->probe)
 		return -EOVERFLOW;
-	if (!context_reachable(pid, hello->probe))
-		return -EACCES;
 	ctx = calloc(1, sizeof(*ctx));
 	if (!ctx)
 		return -ENOMEM;
-	init_context(ctx, &machine->device[hello->device], sock, pid);
+	init_context(ctx, &machine->device[hello->device]);
 	err = numtab_init(&ctx->handles, 0, HANDLES, 0, HANDLES);
 	if (err)
 		goto out_context;
-	/*
-	 * A process that dies takes its contexts with it, even if a child of it still holds the
-	 * socket.
-	 */
-	ctx->pidfd = loop_watch_process(pid, &ctx->process);
-	err = ctx->pidfd < 0 ? ctx->pidfd : 0;
-	if (err)
-		goto out_numbers;
 	err = map_uar(ctx, uar_fd);
 	if (err)
-		goto out_process;
+		goto out_numbers;
+	err = client_open(&ctx->client, sock, pid, hello->probe);
+	if (err)
+		goto out_uar;
 	map_arena(ctx, hello, arena_fd);
 	list_add(&ctx->device->contexts, &ctx->link);
 	*result = ctx;
 	return 0;
 
-out_process:
-	loop_forget(ctx->pidfd);
-	close(ctx->pidfd);
+out_uar:
+	munmap(ctx->uar, SOFTHCA_UAR_LEN);
+	close(*uar_fd);
 out_numbers:
 	numtab_free(&ctx->handles);
 out_context:
@@ -154,10 +123,7 @@ void context_destroy(struct hca_context *ctx)
 	ctx->async = NULL;
 	list_for_each_safe(node, after, &ctx->channels)
 		channel_free(container_of(node, struct hca_channel, link));
-	loop_forget(ctx->sock);
-	close(ctx->sock);
-	loop_forget(ctx->pidfd);
-	close(ctx->pidfd);
+	client_close(&ctx->client);
 	munmap(ctx->uar, SOFTHCA_UAR_LEN);
 	if (ctx->arena)
 		munmap(ctx->arena, (size_t)ctx->arena_size);

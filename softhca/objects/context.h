@@ -14,9 +14,6 @@
 int context_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
 		   pid_t pid, int arena_fd, struct hca_context **ctx, int *uar_fd);
 
-/* True when the daemon may read the memory of a client, which has SOFTHCA_MAGIC at @probe. */
-bool context_reachable(pid_t pid, uint64_t probe);
-
 /* Ends everything that belongs to the context. */
 void context_destroy(struct hca_context *ctx);
 

@@ -40,7 +40,7 @@ static uint64_t registered_by(const struct hca_machine *machine, pid_t pid,
 			const struct hca_context *ctx =
 				container_of(node, struct hca_context, link);
 
-			if (ctx->pid == pid)
+			if (ctx->client.pid == pid)
 				sum += registered(ctx, leaving);
 		}
 	}
@@ -71,12 +71,12 @@ int memlock_check(const struct hca_context *ctx, uint64_t start, uint64_t length
 	const struct hca_machine *machine = ctx->device->machine;
 	struct rlimit limit;
 
-	if (!machine->settings.memlock || prlimit(ctx->pid, RLIMIT_MEMLOCK, NULL, &limit) ||
+	if (!machine->settings.memlock || prlimit(ctx->client.pid, RLIMIT_MEMLOCK, NULL, &limit) ||
 	    limit.rlim_cur == RLIM_INFINITY)
 		return 0;
-	if (registered_by(machine, ctx->pid, leaving) + pages(start, length) <=
+	if (registered_by(machine, ctx->client.pid, leaving) + pages(start, length) <=
 		    limit.rlim_cur / PAGE ||
-	    has_no_limit(ctx->pid))
+	    has_no_limit(ctx->client.pid))
 		return 0;
 	return refuse(-ENOMEM, "RLIMIT_MEMLOCK");
 }

@@ -45,115 +45,110 @@ static void close_fd(int fd)
 /* Returns @err. */
 static int turn_away(const struct guest *guest, int err)
 {
-	struct softhca_welcome welcome = { .status = err };
+	const struct softhca_welcome words = { .status = err };
 
-	send_message(guest->sock, &welcome, sizeof(welcome), -1);
+	send_message(guest->sock, &words, sizeof(words), -1);
 	return err;
 }
+
+/* ---- clients ---- */
 
 /*
  * The socket of a guest becomes that of what the guest has opened, which ends when the program
  * closes it.
  */
-static int watch_commands(int sock, struct watch *watch,
-			  void (*ready)(struct watch *watch, uint32_t events))
+static void welcome(struct client *client, const struct softhca_welcome *words, int fd,
+		    void (*ready)(struct watch *watch, uint32_t events))
 {
-	watch->ready = ready;
-	watch->ends = EPOLLHUP | EPOLLRDHUP;
-	loop_forget(sock);
-	return loop_watch(sock, EPOLLIN | EPOLLRDHUP, watch);
+	client->commands.ready = ready;
+	client->commands.ends = EPOLLHUP | EPOLLRDHUP;
+	loop_forget(client->sock);
+	if (loop_watch(client->sock, EPOLLIN | EPOLLRDHUP, &client->commands) ||
+	    send_message(client->sock, words, sizeof(*words), fd))
+		client->dead = true;
 }
 
-/* ---- contexts ---- */
-
-static void answer(struct hca_context *ctx, const void *bytes, size_t size, int fd)
+/* The next command, with the descriptor that comes with it. Its size, or 0: there is none. */
+static size_t take_command(struct client *client, uint32_t events, const void **bytes, int *fd)
 {
-	struct softhca_reply reply = { 0 };
-	int give;
+	static uint64_t buffer[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
+	ssize_t got = -EAGAIN;
 
-	reply.status = cmd_execute(ctx, bytes, size, fd, &give, &reply.fd_address);
-	if (send_message(ctx->sock, &reply, sizeof(reply), give))
-		ctx->dead = true;
+	*fd = -1;
+	*bytes = buffer;
+	if (events & client->commands.ends)
+		client->dead = true;
+	if (!client->dead)
+		got = message_receive(client->sock, buffer, sizeof(buffer), fd, MSG_DONTWAIT);
+	if (got <= 0 && got != -EAGAIN)
+		client->dead = true;
+	return got > 0 ? (size_t)got : 0;
+}
+
+static void answer(struct client *client, const struct softhca_reply *reply, int give)
+{
+	if (send_message(client->sock, reply, sizeof(*reply), give))
+		client->dead = true;
 	close_fd(give);
-	ctx->device->machine->active = true;
 }
 
 static void command_ready(struct watch *watch, uint32_t events)
 {
-	struct hca_context *ctx = container_of(watch, struct hca_context, commands);
-	static uint64_t buffer[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
-	ssize_t got;
-	int fd;
+	struct hca_context *ctx = container_of(watch, struct hca_context, client.commands);
+	struct softhca_reply reply = { 0 };
+	const void *bytes;
+	int fd, give;
+	size_t size = take_command(&ctx->client, events, &bytes, &fd);
 
-	if (events & watch->ends)
-		ctx->dead = true;
-	if (ctx->dead)
-		return;
-	got = message_receive(ctx->sock, buffer, sizeof(buffer), &fd, MSG_DONTWAIT);
-	if (got == -EAGAIN)
-		return;
-	if (got > 0)
-		answer(ctx, buffer, (size_t)got, fd);
-	else
-		ctx->dead = true;
+	if (size) {
+		reply.status = cmd_execute(ctx, bytes, size, fd, &give, &reply.fd_address);
+		answer(&ctx->client, &reply, give);
+		ctx->device->machine->active = true;
+	}
 	close_fd(fd);
 }
 
 static int greet_context(struct guest *guest, const struct softhca_hello *hello, int arena_fd)
 {
-	struct softhca_welcome welcome = { 0 };
+	struct softhca_welcome words = { 0 };
 	struct hca_context *ctx;
 	int uar = -1;
+	int err = context_create(guest->server->machine, hello, guest->sock, guest->pid, arena_fd,
+				 &ctx, &uar);
 
-	welcome.status = context_create(guest->server->machine, hello, guest->sock, guest->pid,
-					arena_fd, &ctx, &uar);
-	if (welcome.status)
-		return turn_away(guest, welcome.status);
-	welcome.arena = ctx->arena != NULL;
-	welcome.mmap_commands = ctx->device->model->mmap_commands;
-	if (watch_commands(ctx->sock, &ctx->commands, command_ready) ||
-	    send_message(ctx->sock, &welcome, sizeof(welcome), uar))
-		ctx->dead = true;
+	if (err)
+		return turn_away(guest, err);
+	words.arena = ctx->arena != NULL;
+	words.mmap_commands = ctx->device->model->mmap_commands;
+	welcome(&ctx->client, &words, uar, command_ready);
 	close(uar);
 	return 0;
 }
 
-/* ---- files of the connection manager ---- */
-
 static void cm_command_ready(struct watch *watch, uint32_t events)
 {
-	struct cm_file *file = container_of(watch, struct cm_file, commands);
-	static uint64_t buffer[SOFTHCA_MAX_COMMAND / sizeof(uint64_t)];
+	struct cm_file *file = container_of(watch, struct cm_file, client.commands);
 	struct softhca_reply reply = { 0 };
-	ssize_t got;
+	const void *bytes;
 	int fd;
+	size_t size = take_command(&file->client, events, &bytes, &fd);
 
-	if (events & watch->ends)
-		file->dead = true;
-	if (file->dead)
-		return;
-	got = message_receive(file->sock, buffer, sizeof(buffer), &fd, MSG_DONTWAIT);
-	if (got == -EAGAIN)
-		return;
-	if (got > 0)
-		reply.status = cm_execute(file, buffer, (size_t)got, fd);
-	if (got <= 0 || send_message(file->sock, &reply, sizeof(reply), -1))
-		file->dead = true;
+	if (size) {
+		reply.status = cm_execute(file, bytes, size, fd);
+		answer(&file->client, &reply, -1);
+	}
 	close_fd(fd);
 }
 
 static int greet_cm(struct guest *guest, const struct softhca_hello *hello)
 {
-	struct softhca_welcome welcome = { 0 };
-	struct cm_file *file = NULL;
+	const struct softhca_welcome words = { 0 };
+	struct cm_file *file;
+	int err = cm_file_create(guest->server->machine, hello, guest->sock, guest->pid, &file);
 
-	welcome.status =
-		cm_file_create(guest->server->machine, hello, guest->sock, guest->pid, &file);
-	if (welcome.status)
-		return turn_away(guest, welcome.status);
-	if (watch_commands(file->sock, &file->commands, cm_command_ready) ||
-	    send_message(file->sock, &welcome, sizeof(welcome), file->ear))
-		file->dead = true;
+	if (err)
+		return turn_away(guest, err);
+	welcome(&file->client, &words, file->ear, cm_command_ready);
 	return 0;
 }
 
@@ -312,14 +307,14 @@ void server_reap(struct server *server)
 	list_for_each_safe(file_node, next, &server->machine->cm.files) {
 		struct cm_file *file = container_of(file_node, struct cm_file, link);
 
-		if (file->dead)
+		if (file->client.dead)
 			cm_file_destroy(file);
 	}
 	for (int i = 0; i < server->machine->settings.devices; i++) {
 		list_for_each_safe(node, after, &server->machine->device[i].contexts) {
 			struct hca_context *ctx = container_of(node, struct hca_context, link);
 
-			if (ctx->dead)
+			if (ctx->client.dead)
 				context_destroy(ctx);
 		}
 	}

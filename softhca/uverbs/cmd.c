@@ -241,7 +241,7 @@ int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd,
 	refuse_begin();
 	result = execute(&cmd, bytes, size);
 	memcpy(&command, bytes, size < sizeof(command) ? size : sizeof(command));
-	trace_note(ctx->device->machine, device_name(ctx->device, device), ctx->pid,
+	trace_note(ctx->device->machine, device_name(ctx->device, device), ctx->client.pid,
 		   cmd_name(command), result);
 	*give = cmd.give;
 	*give_at = cmd.response;

@@ -154,7 +154,7 @@ static struct cm_file *open_file(struct stage *stage, uint32_t host)
 	const struct softhca_hello hello = { .device = host, .probe = (uint64_t)(uintptr_t)&probe };
 	struct cm_file *file;
 
-	need(!cm_file_create(&stage->machine, &hello, dup(2), stage->ctx->pid, &file), "no file");
+	need(!cm_file_create(&stage->machine, &hello, dup(2), stage->ctx->client.pid, &file), "no file");
 	return file;
 }
 

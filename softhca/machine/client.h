@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* A program that has opened a device, or the connection manager. */
+#ifndef SOFTHCA_MACHINE_CLIENT_H
+#define SOFTHCA_MACHINE_CLIENT_H
+
+#include <softhca/base/loop.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* One opening. A member of what it has opened. */
+struct client {
+	struct watch commands; /* sock */
+	struct watch process;  /* pidfd */
+	int sock;
+	pid_t pid;
+	int pidfd;
+	bool dead; /* what it has opened is reaped at the end of this turn */
+};
+
+/*
+ * The process @pid on @sock, which becomes the client's. 0; -EACCES when the daemon may not read
+ * its memory, which has SOFTHCA_MAGIC at @probe; -errno.
+ */
+int client_open(struct client *client, int sock, pid_t pid, uint64_t probe);
+void client_close(struct client *client);
+
+/* Its memory. 0 or -EFAULT. */
+int client_read(const struct client *client, void *to, uint64_t from, size_t length);
+int client_write(const struct client *client, uint64_t to, const void *from, size_t length);
+
+#endif
