@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The emulator's tests use the fixtures and helpers of all tests."""
+"""The emulator's tests use the fixtures and helpers of all tests, and those of e2e/ in its rooms."""
 
 import pathlib
 import sys
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests"))
+HERE = pathlib.Path(__file__).resolve().parent
+
+sys.path[:0] = [str(HERE.parents[1] / "tests"), str(HERE / "e2e")]
 
 from fixtures import *  # noqa: E402,F401,F403

@@ -10,7 +10,7 @@ import pytest
 
 import models
 from installed import need
-from test_softhca_programs import pair
+from pairs import pair
 
 pytestmark = pytest.mark.any_model
 

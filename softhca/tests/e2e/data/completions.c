@@ -3,8 +3,8 @@
  * Completion events; CQs that are too small; CQs that are resized; memory that is registered anew;
  * posted work before a command.
  */
-#include "pair.h"
-#include "xrc_stage.h"
+#include <softhca/tests/e2e/pair.h>
+#include <softhca/tests/e2e/xrc_stage.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * A program whose daemon dies: it still gets the completions from before, and after them nothing
  * waits for ever.
  */
-#include "pair.h"
+#include <softhca/tests/e2e/pair.h>
 
 #include <errno.h>
 #include <signal.h>

@@ -9,7 +9,7 @@ import pytest
 
 import models
 from installed import need
-from test_softhca_programs import REPEAT
+from pairs import REPEAT
 
 pytestmark = pytest.mark.any_model
 

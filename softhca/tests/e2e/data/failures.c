@@ -4,7 +4,7 @@
  * in ERR.
  */
 #include <tests/e2e/emulated.h>
-#include "pair.h"
+#include <softhca/tests/e2e/pair.h>
 
 #include <string.h>
 #include <sys/mman.h>

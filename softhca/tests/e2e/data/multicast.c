@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Multicast: which QPs get a message to a group, and which do not. */
-#include "pair.h"
+#include <softhca/tests/e2e/pair.h>
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * A program to be killed: it holds objects of every kind, keeps data moving, and never ends by
  * itself.
  */
-#include "xrc.h"
+#include <softhca/tests/e2e/xrc.h>
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -3,8 +3,8 @@
  * When close(2), or the wait for a process, has returned, what was open has ended: as in the
  * kernel.
  */
-#include "pair.h"
-#include "xrc.h"
+#include <softhca/tests/e2e/pair.h>
+#include <softhca/tests/e2e/xrc.h>
 
 #include <errno.h>
 #include <fcntl.h>

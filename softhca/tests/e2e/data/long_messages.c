@@ -3,7 +3,7 @@
  * Messages so long that they travel in pieces: each byte arrives, other messages are not held up,
  * and the receiver may fail midway.
  */
-#include "rig.h"
+#include <softhca/tests/e2e/rig.h>
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Details that must hold exactly: WQEs after RESET, states after errors, timers, numbers. */
-#include "pair.h"
-#include "xrc.h"
+#include <softhca/tests/e2e/pair.h>
+#include <softhca/tests/e2e/xrc.h>
 
 #include <fcntl.h>
 #include <string.h>

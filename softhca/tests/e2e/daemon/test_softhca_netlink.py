@@ -11,8 +11,8 @@ import pytest
 
 import models
 from installed import need
+from pairs import PAIR
 from running import free_port
-from test_softhca_programs import PAIR
 
 pytestmark = pytest.mark.any_model
 

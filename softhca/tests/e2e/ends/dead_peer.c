@@ -3,7 +3,7 @@
  * A peer is killed in the middle of the traffic: whoever sends to it gets no answer, and in the end
  * IBV_WC_RETRY_EXC_ERR.
  */
-#include "xrc.h"
+#include <softhca/tests/e2e/xrc.h>
 
 #include <fcntl.h>
 #include <signal.h>

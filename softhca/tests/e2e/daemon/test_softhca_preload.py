@@ -18,7 +18,7 @@ from waiting import process_state, wait_for
 pytestmark = pytest.mark.any_model
 
 PROGRAMS = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"])
-SOURCES = pathlib.Path(__file__).parent
+SOURCES = pathlib.Path(__file__).parents[1]
 
 
 def library_of_gcc(name):
@@ -45,9 +45,9 @@ def test_program_with_a_sanitizer(run, softhca, tmp_path, sanitizer):
     """AddressSanitizer wants to be the first library, which the preloaded one is."""
     library_of_gcc({"address": "libasan.so", "thread": "libtsan.so"}[sanitizer])
     program = tmp_path / "program"
-    sources = [SOURCES / name for name in ("data_path.c", "pair.c", "rig.c")]
-    subprocess.run(["gcc", "-O1", f"-fsanitize={sanitizer}", *sources, "-o", program, "-libverbs"],
-                   check=True)
+    sources = [SOURCES / name for name in ("data/data_path.c", "pair.c", "rig.c")]
+    subprocess.run(["gcc", "-O1", f"-fsanitize={sanitizer}", f"-I{SOURCES.parents[2]}", *sources,
+                    "-o", program, "-libverbs"], check=True)
     done = run([softhca, "run", "--", program, "send_with_immediate"],
                env={"ASAN_OPTIONS": "detect_leaks=0"}, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr

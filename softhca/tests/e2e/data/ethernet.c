@@ -2,7 +2,7 @@
 /*
  * Ports of Ethernet: GID tables, what is refused without a GID, and what stands before a datagram.
  */
-#include "pair.h"
+#include <softhca/tests/e2e/pair.h>
 
 #include <errno.h>
 #include <net/if.h>

@@ -3,7 +3,7 @@
  * Traffic for the counters: 5 messages of 1000 bytes that arrive, one that waits for a buffer, one
  * that fails.
  */
-#include "rig.h"
+#include <softhca/tests/e2e/rig.h>
 
 #include <stdio.h>
 #include <stdlib.h>

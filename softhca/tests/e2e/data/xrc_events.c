@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* XRC and events: shared targets, their lives and handles, limits, and counting at destroy. */
 #include <tests/e2e/opened.h>
-#include "xrc_stage.h"
+#include <softhca/tests/e2e/xrc_stage.h>
 
 #include <errno.h>
 #include <fcntl.h>

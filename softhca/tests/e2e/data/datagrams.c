@@ -3,7 +3,7 @@
  * Datagrams: what the receiver finds before them and in their completions, and which of them it
  * does not get.
  */
-#include "pair.h"
+#include <softhca/tests/e2e/pair.h>
 
 #include <string.h>
 #include <sys/mman.h>

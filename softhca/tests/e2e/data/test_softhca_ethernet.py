@@ -9,8 +9,8 @@ import pytest
 
 import models
 from installed import need
+from pairs import PAIR, pair
 from running import free_port
-from test_softhca_programs import PAIR, pair
 
 PROGRAM = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"]) / "softhca-ethernet"
 ETHERNET = "--link=ethernet"

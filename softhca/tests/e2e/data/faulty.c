@@ -3,7 +3,7 @@
  * What must hold on a wire that fails. The test that starts this program sets the faults of the
  * wire.
  */
-#include "xrc.h"
+#include <softhca/tests/e2e/xrc.h>
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Every operation that moves data, between two emulated hosts. */
-#include "pair.h"
+#include <softhca/tests/e2e/pair.h>
 
 #include <string.h>
 

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""A server and a client of the distribution, and how often they must pass in a row."""
+
+import os
+
+import models
+from installed import need
+from running import free_port
+from servers import LISTENING
+
+REPEAT = int(os.environ.get("SOFTHCA_TEST_REPEAT", "1"))
+
+# A server in the background, and a client as soon as it listens; both must succeed.
+PAIR = LISTENING + r"""
+port=$1 sdev=$2 cdev=$3 before=$4 after=$5; shift 5
+eval "$before" || exit 1
+"$@" -d $sdev -p $port & server=$!
+listening $port $server
+"$@" -d $cdev -p $port 127.0.0.1; client=$?
+wait $server; server=$?
+echo "server $server, client $client"
+[ $server = 0 ] && [ $client = 0 ] && eval "$after"
+"""
+
+
+def pair(run, softhca, argv, settings=(), devices=(0, 1), before="", after=""):
+    """@before and @after are shell commands around both programs."""
+    need(argv[0])
+    command = [
+        softhca, "run", *settings, "--", "bash", "-c", PAIR, "pair",
+        free_port(), *map(models.device, devices), before, after, *argv
+    ]
+    done = run(command, timeout=30)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
