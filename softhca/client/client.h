@@ -64,6 +64,9 @@ struct real_calls {
 /* Looked up at the first use: hooks can run before any constructor of this library. */
 const struct real_calls *real(void);
 
+/* Whether this code address is in a library of that name. */
+bool real_calls_from(const void *caller, const char *library);
+
 /*
  * Copies memory of this process, at an address from the program that may not be mapped. By the
  * thread's number: once main() has left by pthread_exit(3), the kernel finds no memory under that

@@ -5,13 +5,11 @@
  */
 #include "client.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -124,14 +122,6 @@ HOOK ssize_t write(int fd, const void *data, size_t length)
 	return result;
 }
 
-/* libmlx4 asks for anonymous memory for exactly two things: rings and doorbell records. */
-static bool is_provider(const void *caller)
-{
-	Dl_info info;
-
-	return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libmlx4");
-}
-
 static void *hooked_mmap(void *address, size_t length, int prot, int flags, int fd, off64_t offset,
 			 const void *caller)
 {
@@ -146,8 +136,9 @@ static void *hooked_mmap(void *address, size_t length, int prot, int flags, int 
 		dev_put(dev);
 		return result;
 	}
+	/* libmlx4 asks for anonymous memory for exactly two things: rings and doorbell records. */
 	if (!address && flags == (MAP_PRIVATE | MAP_ANONYMOUS) &&
-	    prot == (PROT_READ | PROT_WRITE) && dev_any() && is_provider(caller)) {
+	    prot == (PROT_READ | PROT_WRITE) && dev_any() && real_calls_from(caller, "libmlx4")) {
 		result = arena_alloc(length);
 		if (result)
 			return result;

@@ -5,23 +5,10 @@
  */
 #include "client.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <linux/netlink.h>
-#include <string.h>
 
 #define HOOK __attribute__((visibility("default")))
-
-/*
- * libibverbs asks by way of libnl. Without netlink it looks into sysfs, which has all that it
- * needs; with it, it would ask for more than is answered here.
- */
-static bool is_libnl(const void *caller)
-{
-	Dl_info info;
-
-	return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, "libnl-");
-}
 
 HOOK int socket(int domain, int type, int protocol)
 {
@@ -31,7 +18,11 @@ HOOK int socket(int domain, int type, int protocol)
 		place_explain();
 		return real()->socket(domain, type, protocol);
 	}
-	if (!is_libnl(__builtin_return_address(0)))
+	/*
+	 * libibverbs asks by way of libnl. Without netlink it looks into sysfs, which has all that
+	 * it needs; with it, it would ask for more than is answered here.
+	 */
+	if (!real_calls_from(__builtin_return_address(0), "libnl-"))
 		return netlink_open(type);
 	errno = EPROTONOSUPPORT;
 	return -1;

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdatomic.h>
+#include <string.h>
 
 static struct real_calls calls;
 static atomic_bool found;
@@ -70,4 +71,11 @@ const struct real_calls *real(void)
 	}
 	errno = saved;
 	return &calls;
+}
+
+bool real_calls_from(const void *caller, const char *library)
+{
+	Dl_info info;
+
+	return dladdr(caller, &info) && info.dli_fname && strstr(info.dli_fname, library);
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 struct row {
+	uint32_t command;
 	const char *name;
 	int (*execute)(struct cm_cmd *cmd);
 	size_t least, size; /* of the request; those between are of older programs */
@@ -20,6 +21,7 @@ struct row {
 	size_t id; /* where its number stands in the request */
 };
 
+#define CMD(name)	 RDMA_USER_CM_CMD_##name, #name
 #define WHOLE(type)	 sizeof(struct rdma_ucm_##type), sizeof(struct rdma_ucm_##type)
 #define SINCE(type, end) offsetof(struct rdma_ucm_##type, end), sizeof(struct rdma_ucm_##type)
 #define OUT(type)	 .out = sizeof(struct rdma_ucm_##type##_resp)
@@ -27,53 +29,41 @@ struct row {
 #define BOUND(type)	 .needs = BOUND_ID, .id = offsetof(struct rdma_ucm_##type, id)
 
 static const struct row rows[] = {
-	[RDMA_USER_CM_CMD_CREATE_ID] = { "CREATE_ID", cm_cmd_create_id, WHOLE(create_id),
-					 OUT(create_id) },
-	[RDMA_USER_CM_CMD_DESTROY_ID] = { "DESTROY_ID", cm_cmd_destroy_id,
-					  SINCE(destroy_id, reserved), OUT(destroy_id),
-					  ANY(destroy_id) },
-	[RDMA_USER_CM_CMD_BIND_IP] = { "BIND_IP", cm_cmd_bind_ip, WHOLE(bind_ip), ANY(bind_ip) },
-	[RDMA_USER_CM_CMD_RESOLVE_IP] = { "RESOLVE_IP", cm_cmd_resolve_ip, WHOLE(resolve_ip),
-					  ANY(resolve_ip) },
-	[RDMA_USER_CM_CMD_RESOLVE_ROUTE] = { "RESOLVE_ROUTE", cm_cmd_resolve_route,
-					     WHOLE(resolve_route), BOUND(resolve_route) },
-	[RDMA_USER_CM_CMD_QUERY_ROUTE] = { "QUERY_ROUTE", cm_cmd_query_route, SINCE(query, option),
-					   ANY(query) },
-	[RDMA_USER_CM_CMD_CONNECT] = { "CONNECT", cm_cmd_connect, SINCE(connect, ece),
-				       BOUND(connect) },
-	[RDMA_USER_CM_CMD_LISTEN] = { "LISTEN", cm_cmd_listen, WHOLE(listen), ANY(listen) },
-	[RDMA_USER_CM_CMD_ACCEPT] = { "ACCEPT", cm_cmd_accept, SINCE(accept, ece), BOUND(accept) },
-	[RDMA_USER_CM_CMD_REJECT] = { "REJECT", cm_cmd_reject, WHOLE(reject), BOUND(reject) },
-	[RDMA_USER_CM_CMD_DISCONNECT] = { "DISCONNECT", cm_cmd_disconnect, WHOLE(disconnect),
-					  BOUND(disconnect) },
-	[RDMA_USER_CM_CMD_INIT_QP_ATTR] = { "INIT_QP_ATTR", cm_cmd_init_qp_attr,
-					    WHOLE(init_qp_attr),
-					    .out = sizeof(struct ib_uverbs_qp_attr),
-					    BOUND(init_qp_attr) },
-	[RDMA_USER_CM_CMD_GET_EVENT] = { "GET_EVENT", cm_cmd_get_event, WHOLE(get_event) },
-	[RDMA_USER_CM_CMD_SET_OPTION] = { "SET_OPTION", cm_cmd_set_option, WHOLE(set_option),
-					  ANY(set_option) },
-	[RDMA_USER_CM_CMD_NOTIFY] = { "NOTIFY", cm_cmd_notify, WHOLE(notify), BOUND(notify) },
-	[RDMA_USER_CM_CMD_JOIN_IP_MCAST] = { "JOIN_IP_MCAST", cm_cmd_join_ip_mcast,
-					     WHOLE(join_ip_mcast), OUT(create_id),
-					     BOUND(join_ip_mcast) },
-	[RDMA_USER_CM_CMD_LEAVE_MCAST] = { "LEAVE_MCAST", cm_cmd_leave_mcast,
-					   SINCE(destroy_id, reserved), OUT(destroy_id) },
-	[RDMA_USER_CM_CMD_MIGRATE_ID] = { "MIGRATE_ID", cm_cmd_migrate_id, WHOLE(migrate_id),
-					  OUT(migrate) },
-	[RDMA_USER_CM_CMD_QUERY] = { "QUERY", cm_cmd_query, WHOLE(query), ANY(query) },
-	[RDMA_USER_CM_CMD_BIND] = { "BIND", cm_cmd_bind, WHOLE(bind), ANY(bind) },
-	[RDMA_USER_CM_CMD_RESOLVE_ADDR] = { "RESOLVE_ADDR", cm_cmd_resolve_addr,
-					    WHOLE(resolve_addr), ANY(resolve_addr) },
-	[RDMA_USER_CM_CMD_JOIN_MCAST] = { "JOIN_MCAST", cm_cmd_join_mcast, WHOLE(join_mcast),
-					  OUT(create_id), BOUND(join_mcast) },
+	{ CMD(CREATE_ID), cm_cmd_create_id, WHOLE(create_id), OUT(create_id) },
+	{ CMD(DESTROY_ID), cm_cmd_destroy_id, SINCE(destroy_id, reserved), OUT(destroy_id),
+	  ANY(destroy_id) },
+	{ CMD(BIND_IP), cm_cmd_bind_ip, WHOLE(bind_ip), ANY(bind_ip) },
+	{ CMD(RESOLVE_IP), cm_cmd_resolve_ip, WHOLE(resolve_ip), ANY(resolve_ip) },
+	{ CMD(RESOLVE_ROUTE), cm_cmd_resolve_route, WHOLE(resolve_route), BOUND(resolve_route) },
+	{ CMD(QUERY_ROUTE), cm_cmd_query_route, SINCE(query, option), ANY(query) },
+	{ CMD(CONNECT), cm_cmd_connect, SINCE(connect, ece), BOUND(connect) },
+	{ CMD(LISTEN), cm_cmd_listen, WHOLE(listen), ANY(listen) },
+	{ CMD(ACCEPT), cm_cmd_accept, SINCE(accept, ece), BOUND(accept) },
+	{ CMD(REJECT), cm_cmd_reject, WHOLE(reject), BOUND(reject) },
+	{ CMD(DISCONNECT), cm_cmd_disconnect, WHOLE(disconnect), BOUND(disconnect) },
+	{ CMD(INIT_QP_ATTR), cm_cmd_init_qp_attr, WHOLE(init_qp_attr),
+	  .out = sizeof(struct ib_uverbs_qp_attr), BOUND(init_qp_attr) },
+	{ CMD(GET_EVENT), cm_cmd_get_event, WHOLE(get_event) },
+	{ CMD(SET_OPTION), cm_cmd_set_option, WHOLE(set_option), ANY(set_option) },
+	{ CMD(NOTIFY), cm_cmd_notify, WHOLE(notify), BOUND(notify) },
+	{ CMD(JOIN_IP_MCAST), cm_cmd_join_ip_mcast, WHOLE(join_ip_mcast), OUT(create_id),
+	  BOUND(join_ip_mcast) },
+	{ CMD(LEAVE_MCAST), cm_cmd_leave_mcast, SINCE(destroy_id, reserved), OUT(destroy_id) },
+	{ CMD(MIGRATE_ID), cm_cmd_migrate_id, WHOLE(migrate_id), OUT(migrate) },
+	{ CMD(QUERY), cm_cmd_query, WHOLE(query), ANY(query) },
+	{ CMD(BIND), cm_cmd_bind, WHOLE(bind), ANY(bind) },
+	{ CMD(RESOLVE_ADDR), cm_cmd_resolve_addr, WHOLE(resolve_addr), ANY(resolve_addr) },
+	{ CMD(JOIN_MCAST), cm_cmd_join_mcast, WHOLE(join_mcast), OUT(create_id),
+	  BOUND(join_mcast) },
 };
 
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
-
-static const char *command_name(uint32_t command)
+static const struct row *find_row(uint32_t command)
 {
-	return command < ROWS && rows[command].name ? rows[command].name : "unknown";
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		if (rows[i].command == command)
+			return &rows[i];
+	}
+	return NULL;
 }
 
 static int find_id(struct cm_cmd *cmd, const struct row *row)
@@ -100,10 +90,11 @@ static int execute(struct cm_file *file, const uint8_t *bytes, size_t size, int 
 	const struct row *row;
 	int err;
 
-	if (size < sizeof(*hdr) || hdr->in > size - sizeof(*hdr) || hdr->cmd >= ROWS)
+	if (size < sizeof(*hdr) || hdr->in > size - sizeof(*hdr) ||
+	    hdr->cmd > RDMA_USER_CM_CMD_JOIN_MCAST)
 		return refuse(-EINVAL, "header");
-	row = &rows[hdr->cmd];
-	if (!row->execute)
+	row = find_row(hdr->cmd);
+	if (!row)
 		return refuse(-ENOSYS, "command that is not known");
 	if (hdr->in < row->least)
 		return refuse(-EINVAL, "size of the request");
@@ -121,14 +112,17 @@ _Static_assert(sizeof(struct rdma_ucm_connect) <= 512 && sizeof(struct rdma_ucm_
 int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd)
 {
 	uint32_t command = UINT32_MAX;
+	const struct row *row;
 	int result;
 
 	refuse_begin();
 	result = execute(file, bytes, size, fd);
 	if (size >= sizeof(command))
 		memcpy(&command, bytes, sizeof(command));
+	row = find_row(command);
 	/* A client that waits asks again and again. */
 	if (command != RDMA_USER_CM_CMD_GET_EVENT || result != -EAGAIN)
-		trace_note(file->machine, "rdma_cm", file->client.pid, command_name(command), result);
+		trace_note(file->machine, "rdma_cm", file->client.pid, row ? row->name : "unknown",
+			   result);
 	return result;
 }

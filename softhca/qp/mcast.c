@@ -15,7 +15,7 @@ static uint16_t wire_lid(const struct hca_qp *qp, uint16_t lid)
 	return qp->device->machine->settings.ethernet ? PORT_FIRST_GROUP : lid;
 }
 
-static struct hca_group *find_group(const struct hca_device *device, const uint8_t gid[16],
+struct hca_group *mcast_find(const struct hca_device *device, const uint8_t gid[16],
 				    uint16_t lid)
 {
 	list_for_each(node, &device->groups) {
@@ -25,12 +25,6 @@ static struct hca_group *find_group(const struct hca_device *device, const uint8
 			return group;
 	}
 	return NULL;
-}
-
-const struct hca_group *mcast_find(const struct hca_device *device, const uint8_t gid[16],
-				   uint16_t lid)
-{
-	return find_group(device, gid, lid);
 }
 
 static struct hca_member *find_member(const struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
@@ -48,7 +42,7 @@ static struct hca_member *find_member(const struct hca_qp *qp, const uint8_t gid
 /* The group, made if there is none yet. NULL: the device knows as many as it can. */
 static struct hca_group *enter(struct hca_device *device, const uint8_t gid[16], uint16_t lid)
 {
-	struct hca_group *group = find_group(device, gid, lid);
+	struct hca_group *group = mcast_find(device, gid, lid);
 
 	if (group)
 		return group;

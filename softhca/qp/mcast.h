@@ -18,7 +18,7 @@ int mcast_detach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid);
 void mcast_detach_all(struct hca_qp *qp);
 
 /* NULL when no QP of the device is attached. */
-const struct hca_group *mcast_find(const struct hca_device *device, const uint8_t gid[16],
+struct hca_group *mcast_find(const struct hca_device *device, const uint8_t gid[16],
 				   uint16_t lid);
 
 #endif

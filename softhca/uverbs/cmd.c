@@ -12,6 +12,7 @@
 #include <string.h>
 
 struct row {
+	uint32_t command;
 	const char *name;
 	int (*execute)(struct cmd *cmd);
 	size_t in_size, out_size; /* least sizes, without headers and driver parts */
@@ -21,116 +22,92 @@ struct row {
 	bool after_work;
 };
 
+#define CMD(name) IB_USER_VERBS_CMD_##name, #name
+#define EX(name)  IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_##name, "EX_" #name
 #define IN(type)  sizeof(struct ib_uverbs_##type)
 #define OUT(type) sizeof(struct ib_uverbs_##type##_resp)
 #define IO(type)  IN(type), OUT(type)
 
 static int cmd_destroy(struct cmd *cmd);
 
-static const struct row legacy[] = {
-	[IB_USER_VERBS_CMD_GET_CONTEXT] = { "GET_CONTEXT", cmd_get_context, IO(get_context) },
-	[IB_USER_VERBS_CMD_QUERY_DEVICE] = { "QUERY_DEVICE", cmd_query_device, IO(query_device) },
-	[IB_USER_VERBS_CMD_QUERY_PORT] = { "QUERY_PORT", cmd_query_port, IO(query_port) },
-	[IB_USER_VERBS_CMD_ALLOC_PD] = { "ALLOC_PD", cmd_alloc_pd, IO(alloc_pd) },
-	[IB_USER_VERBS_CMD_DEALLOC_PD] = { "DEALLOC_PD", cmd_destroy, IN(dealloc_pd), 0, HCA_PD },
-	[IB_USER_VERBS_CMD_CREATE_AH] = { "CREATE_AH", cmd_create_ah, IO(create_ah) },
-	[IB_USER_VERBS_CMD_DESTROY_AH] = { "DESTROY_AH", cmd_destroy, IN(destroy_ah), 0, HCA_AH },
-	[IB_USER_VERBS_CMD_REG_MR] = { "REG_MR", cmd_reg_mr, IO(reg_mr) },
-	[IB_USER_VERBS_CMD_REREG_MR] = { "REREG_MR", cmd_rereg_mr, IO(rereg_mr),
-					 .after_work = true },
-	[IB_USER_VERBS_CMD_DEREG_MR] = { "DEREG_MR", cmd_destroy, IN(dereg_mr), 0, HCA_MR,
-					 .after_work = true },
-	[IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL] = { "CREATE_COMP_CHANNEL", cmd_create_comp_channel,
-						    IO(create_comp_channel) },
-	[IB_USER_VERBS_CMD_CREATE_CQ] = { "CREATE_CQ", cmd_create_cq, IO(create_cq) },
-	[IB_USER_VERBS_CMD_RESIZE_CQ] = { "RESIZE_CQ", cmd_resize_cq, IN(resize_cq),
-					  offsetof(struct ib_uverbs_resize_cq_resp, reserved),
-					  .after_work = true },
-	[IB_USER_VERBS_CMD_DESTROY_CQ] = { "DESTROY_CQ", cmd_destroy_cq, IO(destroy_cq) },
-	[IB_USER_VERBS_CMD_CREATE_QP] = { "CREATE_QP", cmd_create_qp, IO(create_qp) },
-	[IB_USER_VERBS_CMD_QUERY_QP] = { "QUERY_QP", cmd_query_qp, IO(query_qp) },
-	[IB_USER_VERBS_CMD_MODIFY_QP] = { "MODIFY_QP", cmd_modify_qp, IN(modify_qp), 0,
-					  .after_work = true },
-	[IB_USER_VERBS_CMD_DESTROY_QP] = { "DESTROY_QP", cmd_destroy_qp, IO(destroy_qp),
-					   .after_work = true },
-	[IB_USER_VERBS_CMD_ATTACH_MCAST] = { "ATTACH_MCAST", cmd_attach_mcast, IN(attach_mcast),
-					     0 },
-	[IB_USER_VERBS_CMD_DETACH_MCAST] = { "DETACH_MCAST", cmd_detach_mcast, IN(detach_mcast), 0,
-					     .after_work = true },
-	[IB_USER_VERBS_CMD_CREATE_SRQ] = { "CREATE_SRQ", cmd_create_srq, IO(create_srq) },
-	[IB_USER_VERBS_CMD_MODIFY_SRQ] = { "MODIFY_SRQ", cmd_modify_srq, IN(modify_srq), 0,
-					   .after_work = true },
-	[IB_USER_VERBS_CMD_QUERY_SRQ] = { "QUERY_SRQ", cmd_query_srq, IO(query_srq) },
-	[IB_USER_VERBS_CMD_DESTROY_SRQ] = { "DESTROY_SRQ", cmd_destroy_srq, IO(destroy_srq),
-					    .after_work = true },
-	[IB_USER_VERBS_CMD_OPEN_XRCD] = { "OPEN_XRCD", cmd_open_xrcd, IO(open_xrcd),
-					  .needs_xrc = true },
-	[IB_USER_VERBS_CMD_CLOSE_XRCD] = { "CLOSE_XRCD", cmd_destroy, IN(close_xrcd), 0, HCA_XRCD,
-					   .needs_xrc = true },
-	[IB_USER_VERBS_CMD_CREATE_XSRQ] = { "CREATE_XSRQ", cmd_create_xsrq, IN(create_xsrq),
-					    OUT(create_srq) },
-	[IB_USER_VERBS_CMD_OPEN_QP] = { "OPEN_QP", cmd_open_qp, IN(open_qp), OUT(create_qp),
-					.needs_open_qp = true },
+static const struct row rows[] = {
+	{ CMD(GET_CONTEXT), cmd_get_context, IO(get_context) },
+	{ CMD(QUERY_DEVICE), cmd_query_device, IO(query_device) },
+	{ CMD(QUERY_PORT), cmd_query_port, IO(query_port) },
+	{ CMD(ALLOC_PD), cmd_alloc_pd, IO(alloc_pd) },
+	{ CMD(DEALLOC_PD), cmd_destroy, IN(dealloc_pd), 0, HCA_PD },
+	{ CMD(CREATE_AH), cmd_create_ah, IO(create_ah) },
+	{ CMD(DESTROY_AH), cmd_destroy, IN(destroy_ah), 0, HCA_AH },
+	{ CMD(REG_MR), cmd_reg_mr, IO(reg_mr) },
+	{ CMD(REREG_MR), cmd_rereg_mr, IO(rereg_mr), .after_work = true },
+	{ CMD(DEREG_MR), cmd_destroy, IN(dereg_mr), 0, HCA_MR, .after_work = true },
+	{ CMD(CREATE_COMP_CHANNEL), cmd_create_comp_channel, IO(create_comp_channel) },
+	{ CMD(CREATE_CQ), cmd_create_cq, IO(create_cq) },
+	{ CMD(RESIZE_CQ), cmd_resize_cq, IN(resize_cq),
+	  offsetof(struct ib_uverbs_resize_cq_resp, reserved), .after_work = true },
+	{ CMD(DESTROY_CQ), cmd_destroy_cq, IO(destroy_cq) },
+	{ CMD(CREATE_QP), cmd_create_qp, IO(create_qp) },
+	{ CMD(QUERY_QP), cmd_query_qp, IO(query_qp) },
+	{ CMD(MODIFY_QP), cmd_modify_qp, IN(modify_qp), 0, .after_work = true },
+	{ CMD(DESTROY_QP), cmd_destroy_qp, IO(destroy_qp), .after_work = true },
+	{ CMD(ATTACH_MCAST), cmd_attach_mcast, IN(attach_mcast), 0 },
+	{ CMD(DETACH_MCAST), cmd_detach_mcast, IN(detach_mcast), 0, .after_work = true },
+	{ CMD(CREATE_SRQ), cmd_create_srq, IO(create_srq) },
+	{ CMD(MODIFY_SRQ), cmd_modify_srq, IN(modify_srq), 0, .after_work = true },
+	{ CMD(QUERY_SRQ), cmd_query_srq, IO(query_srq) },
+	{ CMD(DESTROY_SRQ), cmd_destroy_srq, IO(destroy_srq), .after_work = true },
+	{ CMD(OPEN_XRCD), cmd_open_xrcd, IO(open_xrcd), .needs_xrc = true },
+	{ CMD(CLOSE_XRCD), cmd_destroy, IN(close_xrcd), 0, HCA_XRCD, .needs_xrc = true },
+	{ CMD(CREATE_XSRQ), cmd_create_xsrq, IN(create_xsrq), OUT(create_srq) },
+	{ CMD(OPEN_QP), cmd_open_qp, IN(open_qp), OUT(create_qp), .needs_open_qp = true },
+	{ EX(QUERY_DEVICE), cmd_ex_query_device, IN(ex_query_device),
+	  offsetof(struct ib_uverbs_ex_query_device_resp, odp_caps) },
+	{ EX(CREATE_CQ), cmd_ex_create_cq, IN(ex_create_cq), OUT(ex_create_cq) },
+	{ EX(CREATE_QP), cmd_ex_create_qp, offsetof(struct ib_uverbs_ex_create_qp, create_flags),
+	  OUT(ex_create_qp) },
 };
 
-static const struct row extended[] = {
-	[IB_USER_VERBS_EX_CMD_QUERY_DEVICE] = { "EX_QUERY_DEVICE", cmd_ex_query_device,
-						IN(ex_query_device),
-						offsetof(struct ib_uverbs_ex_query_device_resp,
-							 odp_caps) },
-	[IB_USER_VERBS_EX_CMD_CREATE_CQ] = { "EX_CREATE_CQ", cmd_ex_create_cq, IN(ex_create_cq),
-					     OUT(ex_create_cq) },
-	[IB_USER_VERBS_EX_CMD_CREATE_QP] = { "EX_CREATE_QP", cmd_ex_create_qp,
-					     offsetof(struct ib_uverbs_ex_create_qp, create_flags),
-					     OUT(ex_create_qp) },
-};
+#define ROWS (sizeof(rows) / sizeof(rows[0]))
 
-static const struct row *find_row(uint32_t command, int *err)
+static const struct row *find_row(uint32_t command)
+{
+	for (size_t i = 0; i < ROWS; i++) {
+		if (rows[i].command == command)
+			return &rows[i];
+	}
+	return NULL;
+}
+
+/*
+ * The kernel knows more commands than the driver has; those it has not are "not supported" rather
+ * than invalid.
+ */
+static int unknown(uint32_t command)
 {
 	bool ex = command & IB_USER_VERBS_CMD_FLAG_EXTENDED;
 	uint32_t number = command & IB_USER_VERBS_CMD_COMMAND_MASK;
-	size_t count = ex ? sizeof(extended) / sizeof(extended[0])
-			  : sizeof(legacy) / sizeof(legacy[0]);
-	const struct row *row = (ex ? extended : legacy) + number;
 
-	*err = -EINVAL;
 	if (command & ~(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_CMD_COMMAND_MASK))
-		return NULL;
-	/*
-	 * The kernel knows more commands than the driver has; those it has not are "not supported"
-	 * rather than invalid.
-	 */
-	*err = ex || number <= IB_USER_VERBS_CMD_OPEN_QP ? -EOPNOTSUPP : -EINVAL;
-	return number < count && row->execute ? row : NULL;
+		return -EINVAL;
+	return ex || number <= IB_USER_VERBS_CMD_OPEN_QP ? -EOPNOTSUPP : -EINVAL;
 }
 
 const char *cmd_name(uint32_t command)
 {
-	int err;
-	const struct row *row = find_row(command, &err);
+	const struct row *row = find_row(command);
 
 	return row ? row->name : "unknown";
 }
 
-static bool find_name(const struct row *rows, size_t count, const char *name, uint32_t *number)
-{
-	for (size_t i = 0; i < count; i++) {
-		if (!rows[i].name || strcmp(rows[i].name, name))
-			continue;
-		*number = (uint32_t)i;
-		return true;
-	}
-	return false;
-}
-
 int cmd_number(const char *name, uint32_t *command)
 {
-	if (find_name(legacy, sizeof(legacy) / sizeof(legacy[0]), name, command))
+	for (size_t i = 0; i < ROWS; i++) {
+		if (strcmp(rows[i].name, name))
+			continue;
+		*command = rows[i].command;
 		return 0;
-	if (!find_name(extended, sizeof(extended) / sizeof(extended[0]), name, command))
-		return -ENOENT;
-	*command |= IB_USER_VERBS_CMD_FLAG_EXTENDED;
-	return 0;
+	}
+	return -ENOENT;
 }
 
 /*
@@ -209,9 +186,9 @@ static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
 
 	if (size < sizeof(*hdr))
 		return refuse(-EINVAL, "no header");
-	row = find_row(hdr->command, &err);
+	row = find_row(hdr->command);
 	if (!row)
-		return refuse(err, "no such command");
+		return refuse(unknown(hdr->command), "no such command");
 	err = hdr->command & IB_USER_VERBS_CMD_FLAG_EXTENDED ? split_extended(cmd, row, bytes, size)
 							     : split_legacy(cmd, row, bytes, size);
 	if (err)

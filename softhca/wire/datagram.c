@@ -3,22 +3,16 @@
 #include "wire.h"
 
 #include <softhca/machine/port.h>
+#include <softhca/model/bytes.h>
 #include <softhca/qp/mcast.h>
 
 #include <netinet/in.h>
-#include <string.h>
 
 #define GRH_BYTES    40u
 #define UDP_BYTES    8u
 #define IBA_TRANSPORT 0x1b /* next header */
 #define MAX_DATAGRAM 4096u
 #define EVERY_MEMBER 0xffffffu /* the QP number that a group has */
-
-static void put16(uint8_t *at, uint32_t value)
-{
-	at[0] = (uint8_t)(value >> 8);
-	at[1] = (uint8_t)value;
-}
 
 /* In the last 20 bytes. The checksum is what programs know it by. */
 static void fill_ipv4(const struct av *av, const uint8_t sgid[16], uint32_t payload,
@@ -29,7 +23,7 @@ static void fill_ipv4(const struct av *av, const uint8_t sgid[16], uint32_t payl
 
 	ip[0] = 0x45;
 	ip[1] = av->traffic_class;
-	put16(ip + 2, payload + 20);
+	put16(ip + 2, (uint16_t)(payload + 20));
 	ip[6] = 0x40; /* do not fragment */
 	ip[8] = av->hop_limit;
 	ip[9] = IPPROTO_UDP;
@@ -38,7 +32,7 @@ static void fill_ipv4(const struct av *av, const uint8_t sgid[16], uint32_t payl
 	for (int i = 0; i < 20; i += 2)
 		sum += (uint32_t)ip[i] << 8 | ip[i + 1];
 	sum = (sum & 0xffff) + (sum >> 16);
-	put16(ip + 10, ~(sum + (sum >> 16)));
+	put16(ip + 10, (uint16_t)~(sum + (sum >> 16)));
 }
 
 static void fill_ipv6(const struct av *av, const uint8_t sgid[16], uint32_t payload, uint8_t next,
@@ -46,8 +40,8 @@ static void fill_ipv6(const struct av *av, const uint8_t sgid[16], uint32_t payl
 {
 	grh[0] = (uint8_t)(0x60 | av->traffic_class >> 4);
 	grh[1] = (uint8_t)((uint32_t)av->traffic_class << 4 | av->flow_label >> 16);
-	put16(grh + 2, av->flow_label);
-	put16(grh + 4, payload);
+	put16(grh + 2, (uint16_t)av->flow_label);
+	put16(grh + 4, (uint16_t)payload);
 	grh[6] = next;
 	grh[7] = av->hop_limit;
 	memcpy(grh + 8, sgid, 16);
