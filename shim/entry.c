@@ -17,8 +17,8 @@ static void print_banner(void)
 	const char *path = real ? real : modern_library_path();
 	const char *version = strstr(path, ".so.");
 
-	log_line("version %s, libibverbs %s (%s), doors: preload", XRC_COMPAT_VERSION,
-		 version ? version + 4 : "?", path);
+	log_line("version %s, libibverbs %s (%s)", XRC_COMPAT_VERSION, version ? version + 4 : "?",
+		 path);
 	free(real);
 }
 

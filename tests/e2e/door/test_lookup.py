@@ -197,7 +197,7 @@ def test_of_two_copies_one_is_asked(play, shim, tmp_path, monkeypatch, program):
     monkeypatch.setenv("XRC_COMPAT_VERBOSE", "1")
     result = play([shim, shutil.copy(shim, tmp_path)], program)
     done(result)
-    [banner] = [line for line in result.stderr.splitlines() if "doors:" in line]
+    [banner] = [line for line in result.stderr.splitlines() if ": version " in line]
     assert REAL in banner
 
 
