@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What closing a device costs that has many domains with a receive QP each: an old program. Prints
- * the processor time of 1,000 and of 5,000 domains; exit status 1 if five times as many take more
- * than six times as long.
+ * An old program that measures ibv_close_device() on a device with many domains, each with one
+ * receive QP. Prints the processor time for 1,000 and for 5,000 domains. Exit status 1 if 5,000
+ * take more than six times as long as 1,000.
  */
 
 #include <fcntl.h>
@@ -50,7 +50,7 @@ static double time_to_close(int domains)
 	return processor_ms() - start;
 }
 
-/* Of several, for caches and other programs disturb. */
+/* The best of several runs: caches and other programs disturb. */
 static double least_time_to_close(int domains)
 {
 	double least = time_to_close(domains);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What a job of 4,096 nodes with 128 processes each costs one node: QPs, registrations, table
- * memory, calls and the library's own time at connect. One node's table is really filled, by 128
- * members, and timed; nothing is extrapolated but the adapter's own time, which is not counted.
+ * The cost of one node in a job of 4,096 nodes with 128 processes each: QPs, registrations, table
+ * memory, calls and the library's own time at connect. 128 members fill the table of one node, and
+ * the program measures the time. The adapter's own time is not counted.
  */
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What registering with a receive QP and unregistering costs on top of the two commands that open
- * and destroy a handle, which cost nothing here: libibverbs' functions are fakes, everything above
- * is real. Exit status 1 when a limit is exceeded.
+ * The library's own cost of registering with a receive QP and unregistering. The functions of
+ * libibverbs that open and destroy a handle are fakes that cost nothing. The library is real. Exit
+ * status 1 if a limit is exceeded.
  */
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 #include <modern/table.h>
 
 #define ROUNDS 2000
-/* of which the best counts: on a busy machine most contain somebody else's time slice */
+/* the best one counts: on a busy machine most contain another program's time slice */
 #define REPEATS 200
 #define FIRST_QP 0x800040u
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""What the emulator's daemon costs while three programs hold objects and do nothing.
+"""Measures the emulator's daemon while three programs hold objects and do nothing.
 
 usage: softhca_idle.py SOFTHCA HOLDER
 Processor time of the daemon over 20 seconds, so other work on the machine does not count. Fails

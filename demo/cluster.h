@@ -21,7 +21,7 @@
 
 struct options {
 	unsigned int receivers;		/* 1..MAX_RECEIVERS */
-	unsigned int iterations;	/* rounds before anybody leaves, 1.. */
+	unsigned int iterations;	/* rounds before the first receiver leaves, 1.. */
 	unsigned int timeout;		/* seconds that any one step may take */
 	bool events;			/* sleep on a completion channel instead of polling */
 };
@@ -41,7 +41,7 @@ enum control_verb {
 	/* sender: send to a receiver when no process is registered with the receive QP any more */
 	CONTROL_LAST_WORD,
 	CONTROL_QUIT,		/* sender: close everything and exit */
-	CONTROL_ABORT,		/* somebody failed: exit at once */
+	CONTROL_ABORT,		/* a process failed: exit at once */
 	CONTROL_DONE,		/* child: done; counts are its sums so far */
 };
 
@@ -100,8 +100,8 @@ void process_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void process_opened(struct ibv_context *context);
 
 /**
- * process_abandon - close the device with all that is in it and exit with status 1. The kernel
- * would do that, but what this process shares with others ends better by its own hand.
+ * process_abandon - close the device with all its objects, and exit with status 1. Without
+ * the close, the library would leave the process's file of the registration table.
  */
 void process_abandon(void) __attribute__((noreturn));
 

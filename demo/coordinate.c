@@ -119,8 +119,8 @@ static void tell_verb(unsigned int number, enum control_verb verb)
 }
 
 /*
- * Waits for a member's answer. All members may be waiting for one that has failed: so it looks at
- * all of them in turn, to name the one that failed first.
+ * Waits for a member's answer. All members may wait for a member that has failed. So it checks them
+ * all in turn, to name the member that failed first.
  */
 static struct control hear(unsigned int number, enum control_verb verb)
 {
@@ -147,7 +147,8 @@ static struct control hear(unsigned int number, enum control_verb verb)
 }
 
 /*
- * In the child. Closes the sockets of the others: while a copy is open, their end goes unnoticed.
+ * In the child. Closes the sockets of the others: while a copy is open, the coordinator does not
+ * see that they end.
  */
 static void become_member(unsigned int number, int socket, int domain_fd)
 {

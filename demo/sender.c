@@ -49,7 +49,7 @@ static void connect_to(struct sender *sender, const struct address *peer)
 	struct ibv_qp_attr rtr = endpoint_rtr_attr(&sender->endpoint, peer);
 	/*
 	 * Timeout 4.096 us << 14 = 67 ms and three retries: the last message fails within a second.
-	 * rnr_retry 7 is for ever.
+	 * rnr_retry 7 retries without limit.
 	 */
 	struct ibv_qp_attr rts = {
 		.qp_state = IBV_QPS_RTS,
