@@ -3,7 +3,7 @@
 an emulated HCA.
 
 It starts itself again with the shim in LD_PRELOAD. Exits with 0, or prints what is wrong on stderr.
-Whoever writes behind a structure gets a SIGSEGV, and the line of the call is printed.
+A write behind a structure raises SIGSEGV, and the line of the call is printed.
 """
 
 import ctypes

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Hostile files of registration tables: readers get one whose bytes somebody has changed, or is
- * changing or truncating meanwhile. They must neither crash nor hang, and a refusal must name the
- * file.
+ * Hostile files of registration tables: another process has changed the bytes, or changes or
+ * truncates the file meanwhile. Readers must not crash or hang, and a refusal must name the file.
  *
  * The input: one byte of flags, two bytes of length, then changes of seven bytes each: an area, an
  * offset in it, four new bytes.

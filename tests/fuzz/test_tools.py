@@ -58,7 +58,7 @@ def repeatable(seed):
 
 def each_damaged(originals):
     """(seed, name, contents) of each damaged file."""
-    # The commands rarely look at what is zero.
+    # The commands rarely read fields that are zero.
     meaningful = {name: [i for i, byte in enumerate(data) if byte] for name, data in originals}
     for seed in range(SEED, SEED + RUNS):
         dice = random.Random(seed)

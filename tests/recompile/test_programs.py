@@ -30,7 +30,7 @@ def flags(installed, package):
 
 @pytest.fixture(scope="module")
 def recompiled(installed, tmp_path_factory):
-    """The demo, as somebody compiles it who has installed xrc-compat."""
+    """The demo, compiled as a user of an installed xrc-compat does."""
     output = tmp_path_factory.mktemp("recompiled") / "xrc-cluster"
     return build(output, "c", CLUSTER, "-D_GNU_SOURCE", "-pthread", *flags(installed, "xrc-compat"))
 

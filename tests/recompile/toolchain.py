@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Calls the compilers as somebody does who recompiles an old program."""
+"""Calls the compilers as a user does to recompile an old program."""
 
 import os
 import subprocess

@@ -15,7 +15,7 @@ def test_every_group_is_in_the_contract(source_root):
         path.stem.removeprefix("rows_"): rows_of(path)
         for path in (source_root / "tests/e2e/shim").glob("rows_*.c")
     }
-    del groups["absent"]  # what is where there is no XRC
+    del groups["absent"]  # rows of a device without XRC
     text = (source_root /
             "docs/contract.md").read_text(encoding="utf-8").split("## 7. On what it was seen")[1]
     said = {

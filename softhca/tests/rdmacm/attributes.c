@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What both sides of a connection are told: attributes for each step of each type of queue pair,
- * paths, addresses. The queue pairs are only numbers, so that librdmacm leaves every step to this
- * program.
+ * What both sides of a connection get from librdmacm: attributes for each step of each type of
+ * queue pair, paths, addresses. The queue pairs are only numbers, so that librdmacm leaves every
+ * step to this program.
  */
 #include <tests/e2e/emulated.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * Multicast groups by librdmacm: what an address means, what the event says, and who may not join.
+ * Multicast groups by librdmacm: addresses, the contents of the event, and refused joins.
  */
 #include "ground.h"
 
@@ -95,8 +95,8 @@ static void addresses(void)
 }
 
 /*
- * A group is the same for all, and has a LID of its own. One without a name gets one that nobody
- * else has.
+ * All programs that join a group get the same one, with a LID of its own. A group without an
+ * address gets an unused one.
  */
 static void identity(void)
 {
@@ -116,7 +116,7 @@ static void identity(void)
 	another = join(&ground, second, address("0.0.0.0", 0), NULL);
 	NEED(!strncmp(nameless.gid, "ff12:a01b:fe80:", 15) && strcmp(nameless.gid, another.gid) &&
 	     nameless.lid != another.lid);
-	/* It keeps its LID as long as anybody is in it. */
+	/* It keeps its LID until the last id leaves. */
 	NEED(!rdma_leave_multicast(first, address("239.1.1.1", 0)));
 	a = join(&ground, first, address("239.1.1.1", 0), NULL);
 	NEED(a.lid == b.lid);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What is refused about queue pairs and connections. */
+/* Refusals of queue pairs and connections. */
 #include "ground.h"
 
 #include <infiniband/verbs.h>

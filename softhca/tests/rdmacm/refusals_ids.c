@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What is refused about ids, addresses and options. */
+/* Refusals of ids, addresses and options. */
 #include "ground.h"
 
 #include <fcntl.h>
@@ -46,7 +46,7 @@ static int bind_shared(struct ground *ground)
 	return err;
 }
 
-/* A listener shares its port with nobody, even if it was bound to share it. */
+/* A listener does not share its port, even if it was bound to share it. */
 static int bind_beside_listener(struct ground *ground)
 {
 	struct rdma_cm_id *other = two_with(ground, RDMA_OPTION_ID_REUSEADDR);

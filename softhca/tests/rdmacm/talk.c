@@ -110,7 +110,7 @@ static void listen_for_ever(struct rdma_cm_id *id, struct sockaddr_in *address, 
 		struct rdma_cm_id *conn;
 		enum rdma_cm_event_type type;
 
-		/* A backlog fills only as long as nobody reads. */
+		/* A backlog fills only while no program reads. */
 		if (!strcmp(how, "deaf"))
 			pause();
 		event = next_event();

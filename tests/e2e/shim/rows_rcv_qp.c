@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Contract 5.4: receive QPs, made by one and modified by anyone who has the domain. */
+/* Contract 5.4: receive QPs. Any process that opened the domain may modify them. */
 
 #include "masks.h"
 #include "row.h"

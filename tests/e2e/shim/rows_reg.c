@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Contract 5.6: who is registered with a receive QP, and what keeps it alive. */
+/* Contract 5.6: registrations with a receive QP, which keep it alive. */
 
 #include "row.h"
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""The legacy contract, row by row, between device contexts of one process and between processes."""
+"""The legacy contract, row by row, between opened devices of one process and between processes."""
 
 import os
 import pathlib

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Under the shim a program that never uses XRC opens no file more than without it, so there is no
-table either."""
+"""A program without XRC opens the same files with the shim as without it. So it has no table."""
 
 import os
 import re
@@ -66,7 +65,7 @@ def test_no_lock_no_allocation_no_fork_handler(run, build_root):
 
 
 def test_references_without_a_version(run, softhca, xrc_compat, build_root):
-    """They mean libibverbs' oldest node, whose objects are others than ours."""
+    """They bind to the oldest node of libibverbs, which has other structs than the shim."""
     program = build_root / "tests" / "e2e" / "shim" / "unversioned"
     for shim in ([], [xrc_compat, "run", "--"]):
         result = run([softhca, "run", "--devices=1", "--", *shim, program])

@@ -180,7 +180,7 @@ def case_no_loader(w):
 
 
 def case_library_is_a_fifo(w):
-    """The loader would wait for ever when it opens the library; `check` must not."""
+    """The loader would block when it opens the library; `check` must not."""
     w.fifo("fifos/libibverbs.so.1")
     return w.program("fifo", ONE_WAY, w.stub), {"LD_LIBRARY_PATH": f"{w.folder}/fifos"}
 
@@ -232,14 +232,14 @@ def case_mlnx_by_a_function(w):
 
 
 def case_a_name_like_theirs(w):
-    """There was never such a function, and nothing has it."""
+    """No library ever had this function."""
     return w.program("like-theirs",
                      calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_reset_xrc_rcv_qp"),
                      w.stub), {}
 
 
 def case_mlnx_by_its_headers(w):
-    """Its functions are all of OFED, but debugging information names ofa_verbs.h, which only
+    """All its functions are in OFED, but debugging information names ofa_verbs.h, which only
     MLNX_OFED's verbs.h included."""
     (w.folder / "ofa_verbs.h").write_text("struct of_ofa_verbs { int member; };\n")
     source = '#include "ofa_verbs.h"\nstruct of_ofa_verbs object;\n' + ONE_WAY
@@ -385,7 +385,7 @@ def case_launcher(w):
 
 
 def case_starts_programs(w):
-    """Nobody knows its name, but it calls execvp()."""
+    """An unknown launcher: only its call of execvp() shows that it starts programs."""
     return w.program("start-solver", calls("execvp")), {}
 
 
@@ -446,7 +446,7 @@ def case_only_devices_without_xrc(w):
 
 
 def case_device_that_cannot_be_opened(w):
-    """It may have XRC."""
+    """The device may have XRC."""
     return w.program("linked", ONE_WAY, w.stub), {"devices": "rxe0 mlx5_9"}
 
 

@@ -90,7 +90,7 @@ def test_run_sees_ld_library_path(on_softhca, xrc_compat, place):
 
 
 def test_script_that_sets_ld_library_path(on_softhca, xrc_compat, place):
-    """Nothing shows that it does, so the user has to say so."""
+    """check cannot see the old library, so the user adds --system-libibverbs."""
     done = on_softhca(xrc_compat, "run", "--", place / "wrapper", "-n", "1")
     assert done.returncode != 0 and LOADED in done.stderr
     assert works(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat ps` and `gc` say what an old program did that holds registrations."""
+"""`xrc-compat ps` and `gc` show the registrations of an old program."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
 """`xrc-compat ps` and `gc` refuse files among the tables that are no tables, are damaged, or belong
-to somebody else."""
+to another user."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat report`: one file with what the other commands print, and nothing that tells who or
-where the user is."""
+"""`xrc-compat report`: one file with what the other commands print, and no name
+of the user or the host."""
 
 import os
 import platform

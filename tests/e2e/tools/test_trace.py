@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat trace` sees every legacy call of every process, changes none, and knows what was left
-registered."""
+"""`xrc-compat trace` shows every legacy call of every process, changes no result, and lists the
+registrations that the program did not end."""
 
 import json
 import os
@@ -428,8 +428,8 @@ def full_pipe():
 
 
 def test_a_signal_does_not_tear_the_trace(xrc_compat, tmp_path):
-    """It comes while the command waits until somebody reads: one of several does, and none may harm
-    at any other time."""
+    """A signal that comes while the command waits for a reader of its output. Several are sent, so
+    one comes at that moment. The others must do no harm."""
     note = tmp_path / "pid"
     reader, writer = full_pipe()
     tracer = subprocess.Popen([xrc_compat, "trace", "--", "sh", "-c", 'echo $$ >"$0"', note],

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""`xrc-compat trace` with parallel programs: no call of any rank is lost, and ranks that it did not
-reach are told of."""
+"""`xrc-compat trace` with parallel programs: it loses no call of any rank, and reports the ranks
+that it did not reach."""
 
 import json
 import os

@@ -32,7 +32,7 @@ static void await_all(int count)
 		usleep(200);
 }
 
-/* Whether somebody has taken a number between those of two QPs. */
+/* Whether another program has taken a number between those of two QPs. */
 static bool taken_in_between(struct end *end)
 {
 	struct ibv_qp *first;

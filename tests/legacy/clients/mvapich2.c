@@ -196,7 +196,7 @@ static void start(void)
 	start_data();
 	must_be_0(VERB(modify_srq)(srq_hndl, &limit, IBV_SRQ_LIMIT), "ibv_modify_srq");
 	cm_start();
-	/* Now nobody needs the name: every rank unlinks it, and one of them succeeds. */
+	/* No rank needs the name any more. Every rank unlinks it, and one of them succeeds. */
 	job_barrier(JOB_WORLD);
 	if (unlink(file) && errno != ENOENT)
 		job_die("unlink: %s", strerror(errno));

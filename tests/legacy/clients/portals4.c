@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * What Portals4 did with XRC through its librdmacm patch. One rank of a node creates the domain,
- * while the others try to open it until it is there. This rank's receive QPs receive for all, and
- * nobody else is registered with them.
+ * while the others try to open it until it is there. This rank's receive QPs receive for all. No
+ * other process is registered with them.
  *
  * --daemon: as in the sources of 2011, the domain's file comes from mkstemp, and the domain is
  * opened with O_CREAT|O_EXCL.

@@ -73,7 +73,7 @@ TEST(what_the_contract_does_not_know_is_translated)
 	assert_int_equal(errno, EPERM);
 }
 
-/* One line, which names the verb and what was wrong; the second time there is none. */
+/* One line, which names the verb and the error. The second time there is none. */
 TEST(the_real_cause_is_told_once)
 {
 	char text[512];

@@ -195,7 +195,7 @@ static void await_translation(void)
 	} while (!thread || unread || thread_state(thread) != 'S');
 }
 
-/* ibv_destroy_srq would wait for ever: the program never gets the event. */
+/* ibv_destroy_srq would never return, because the program does not get the event. */
 TEST(the_event_of_a_thread_cancelled_in_the_translation_is_acknowledged)
 {
 	struct ibv_srq srq = { 0 };

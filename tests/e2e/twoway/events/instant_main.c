@@ -41,7 +41,7 @@ static void *get_asynchronously_cancellable(void *arg)
 }
 
 /*
- * Nobody else can acknowledge it, and destroy waits for that. Unlike a receive QP's, an SRQ's event
+ * No other thread can acknowledge it, and destroy waits for that. Unlike a receive QP's, an SRQ's event
  * is to be acknowledged.
  */
 static void cancelled_with_an_event(void)

@@ -7,7 +7,7 @@
 
 #include "pair.h"
 
-/* Nobody answers a any more: b's QP is gone. */
+/* No QP answers a: b's QP is destroyed. */
 static void lose_peer(struct end *a, struct end *b)
 {
 	ends_open_connected(a, b);
