@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The error map: one row per exported function, and what old programs know of errors. */
+/* The error map: one row per exported function, and the errors that old programs know. */
 
 #include <errno.h>
 #include <stdbool.h>

@@ -18,7 +18,7 @@
  */
 int event_get(struct ibv_context *context, struct legacy_async_event *event);
 
-/** event_ack - acknowledge an event. Old programs keep, clear or set its flag. No change to it. */
+/** event_ack - acknowledge an event, unchanged. Old programs keep, clear or set its flag. */
 void event_ack(const struct legacy_async_event *event);
 
 /** event_forget_context - the device is being closed. Lock held. */

@@ -76,7 +76,7 @@ void log_line(const char *format, ...)
 			used = sizeof(line) - 2;
 		line[used++] = '\n';
 		if (write(STDERR_FILENO, line, used) < 0)
-			errno = saved_errno;	/* stderr is closed: there is nowhere to say so */
+			errno = saved_errno;	/* stderr is closed: nothing can be printed */
 	}
 	errno = saved_errno;
 }

@@ -62,7 +62,7 @@ static bool lock_device(const struct ibv_context *context)
 	return false;
 }
 
-/* Today's programs take numbers without the lock. A random pause gets out of step with them. */
+/* Today's programs take numbers without the lock. A random pause avoids repeated collisions. */
 static void pause_before_attempt(unsigned attempt)
 {
 	struct timespec now, pause = { 0 };
@@ -194,7 +194,7 @@ int pair_query(const struct pair *pair, struct ibv_qp_attr *attr, int mask,
 	if (err)
 		return err;
 	if ((attr->qp_state == IBV_QPS_ERR) != (tgt_attr.qp_state == IBV_QPS_ERR)) {
-		/* A program that reads ERR relies on it: from now on nothing may arrive, either. */
+		/* A program that reads ERR expects that no message arrives any more. */
 		pair_fail(pair);
 		attr->qp_state = attr->cur_qp_state = IBV_QPS_ERR;
 	}

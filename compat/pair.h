@@ -2,10 +2,10 @@
 /*
  * The two-way QP: an XRC_SEND QP with the visible number and a hidden XRC_RECV QP beside it.
  *
- * An old XRC QP was initiator and target under one number, and that is all its two ends exchange
- * (qperf, MVAPICH 1.x). Today these are two QPs. The visible number is the initiator's; the
- * target's is its neighbour, so that a peer on any host derives it with no further exchange. Both
- * ends must be of one rule: the same family of adapter.
+ * An old XRC QP was initiator and target under one number. Its two ends exchange only that number
+ * (qperf, MVAPICH 1.x). Today these are two QPs. The visible number is the initiator's. The
+ * target's number is its neighbour, so a peer on any host derives it. Both ends must have the same
+ * family of adapter.
  */
 #ifndef COMPAT_PAIR_H
 #define COMPAT_PAIR_H

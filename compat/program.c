@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Which kind of program this is, by what the loaded objects refer to. */
+/* The kind of the program, by the symbols that the loaded objects refer to. */
 
 #include <string.h>
 

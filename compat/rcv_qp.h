@@ -4,9 +4,9 @@
  * process is registered (contract 5.4 to 5.7).
  *
  * A registration belongs to an opened device, is idempotent, and is implicit for the creator.
- * Modify and query need only the domain. The state is always asked of the kernel: GASNet's
- * processes race to modify one receive QP, and a process that gets EINVAL queries whether another
- * one was faster.
+ * Modify and query need only the domain. The library always asks the kernel for the state.
+ * GASNet's processes race to modify one receive QP. A process that gets EINVAL queries whether
+ * another process was faster.
  */
 #ifndef COMPAT_RCV_QP_H
 #define COMPAT_RCV_QP_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * The registration table shows which opened device is registered with which receive QP. It is for
- * people and tools: the library decides nothing by it and never waits for it. The kernel's handles
- * carry the registrations.
+ * people and tools: the library makes no decision by it and never waits for it. The kernel's
+ * handles carry the registrations.
  *
  * Each opened device has one file of its own for each domain, in the table directory. The files of
  * one user, device and domain inode are the table of that domain. Only the process that made a file
@@ -32,7 +32,7 @@ struct regtab_key {
 /** struct regtab_entry - one domain of one opened device, and its file while there is one. */
 struct regtab_entry;
 
-/** struct regtab_news - what the caller may want to warn of. */
+/** struct regtab_news - what the caller may warn of. */
 struct regtab_news {
 	const char *lost;	/* why the process no longer has its file: a phrase, or NULL */
 	/* -errno: the file cannot be made, or has no room. regtab_refresh() tries again */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* XRC QPs: which QPs of the program are old XRC QPs, and what they keep busy. */
+/* The XRC QPs of the program, and the domains that they keep busy. */
 
 #include <errno.h>
 #include <stdlib.h>
@@ -214,7 +214,7 @@ static int destroy_target(struct xrc_qp *xrc_qp)
 	return 0;
 }
 
-/* Ending: no thread begins to fail the pair from now on, and none is at it when this returns. */
+/* After this returns, no thread is in fail_pair() for the pair, and none begins it. */
 static void set_ending(struct xrc_qp *xrc_qp, bool ending)
 {
 	state_lock();

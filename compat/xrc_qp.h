@@ -22,18 +22,17 @@ struct xrc_qp;
  * receive capacities 0.
  * -EINVAL: pd, a CQ or the domain is missing or of another device, or an SRQ is given (contract
  * 5.3).
- * -ENOMEM: something ran out, or the device gives no numbers that can be paired, which is warned
- * of.
+ * -ENOMEM: something ran out. Or, with a warning, the device gives no neighbouring numbers.
  */
 int xrc_qp_create(struct ibv_pd *pd, struct legacy_qp_init_attr *attr, struct ibv_qp **qp);
 
-/** xrc_qp_is_possible - false: qp is certainly not an old XRC QP. Takes no lock. */
+/** xrc_qp_is_possible - false: qp is not an XRC QP. True: it may be one. Takes no lock. */
 static inline bool xrc_qp_is_possible(const struct ibv_qp *qp)
 {
 	return qp && qp->qp_type == IBV_QPT_XRC_SEND && state_in_use();
 }
 
-/** xrc_qp_find - the old XRC QP that qp is, or NULL. qp may not be a wild pointer. */
+/** xrc_qp_find - the XRC QP of this object, or NULL. qp must be a valid pointer. */
 struct xrc_qp *xrc_qp_find(struct ibv_qp *qp);
 
 /** xrc_qp_target - the hidden half of a two-way QP, NULL for a one-way one. */

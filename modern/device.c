@@ -55,7 +55,7 @@ int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_
 	struct ibv_xrcd_init_attr attr = {
 		.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS,
 		.fd = fd,
-		/* The only two the kernel has ever looked at (contract 5.1). */
+		/* The kernel reads only these two (contract 5.1). */
 		.oflags = oflag & (O_CREAT | O_EXCL),
 	};
 	struct ibv_xrcd *opened = modern_table.open_xrcd(context, &attr);

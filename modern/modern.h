@@ -42,7 +42,7 @@ int modern_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr);
 int modern_destroy_srq(struct ibv_srq *srq);
 
 /**
- * enum modern_tgt_use - what a handle on a target QP is for. It is stored in the handle itself,
+ * enum modern_tgt_use - the use of a handle on a target QP. It is stored in the handle itself,
  * because the kernel may raise an event on a handle before any table of ours has it.
  */
 enum modern_tgt_use {
@@ -101,7 +101,7 @@ enum modern_event_of modern_event_of(uint32_t type);
  */
 int modern_read_async_event(int async_fd, struct ib_uverbs_async_event_desc *desc);
 
-/** modern_event_qp - what the QP of an event is. Call it before the acknowledgement. */
+/** modern_event_qp - the use of the QP of an event. Call it before the acknowledgement. */
 struct modern_event_qp {
 	enum modern_tgt_use use;
 	struct ibv_context *context;

@@ -7,7 +7,7 @@
 #include "table.h"
 #include "tgt_qp.h"
 
-/* ibv_query_qp refuses bits above these. The kernel has never looked at the mask (contract 2.3). */
+/* ibv_query_qp refuses bits above these. No kernel reads the mask (contract 2.3). */
 #define QUERY_MASK_KNOWN (IBV_QP_RATE_LIMIT - 1)
 
 int modern_create_ini_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr, struct ibv_qp **qp)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Finds librdmacm.so.1 among what is loaded. */
+/* Finds librdmacm.so.1 among the loaded libraries. */
 
 #include <dlfcn.h>
 #include <string.h>

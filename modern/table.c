@@ -190,9 +190,9 @@ static void publish(void)
 }
 
 /*
- * No thread may wait here for another one that searches. That one may wait for the loader's lock,
- * whose holder may run the constructor of a plugin that calls a verb, and so wait for the search.
- * So threads that come at the same time all search.
+ * Threads may search at the same time: if one waited for another, both could wait for ever. The
+ * searching thread may wait for the loader's lock. The holder of that lock may run a plugin's
+ * constructor that calls a verb, and so wait for the search.
  */
 int modern_load(void)
 {
@@ -223,7 +223,7 @@ const char *modern_missing(void)
 
 void *modern_older(const char *name)
 {
-	/* It is loaded: the program has an object of it. */
+	/* libibverbs is loaded: the program has an object of it. */
 	void *library = dlopen(LIBRARY, RTLD_LAZY | RTLD_NOLOAD);
 	loader_dlvsym_fn dlvsym_real = loader_dlvsym();
 

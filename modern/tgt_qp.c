@@ -11,11 +11,11 @@
 #include "table.h"
 #include "tgt_qp.h"
 
-/* ---- what a handle is for ---- */
+/* ---- the use of a handle ---- */
 
 /*
- * The qp_context of each of our handles is the address of one of these, which no program has by
- * accident. Row 0 is for handles that were created, row 1 for opened ones.
+ * The qp_context of each of our handles is the address of one of these. A program cannot have it.
+ * Row 0 is for created handles, row 1 for opened ones.
  */
 static char marks[2][MODERN_TGT_PAIRED + 1];
 
@@ -53,7 +53,7 @@ struct opened_qp {
 	atomic_bool open;
 };
 
-/* Its structs of commands are not public, either: a header, then the kernel's struct. */
+/* Its structs of commands are not public: a header, then the kernel's struct. */
 #define DECLARE_COMMAND(kernel_struct)			\
 	struct {					\
 		struct ib_uverbs_cmd_hdr header;	\
