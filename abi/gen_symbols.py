@@ -146,8 +146,8 @@ def symver_header(symbols):
 
 
 def names_header(symbols):
-    """A function is written with its exported name, so that people find it. The compiler sees
-    another one."""
+    """The source has the exported name of a function, so that a search finds it. The compiler gets
+    another name."""
     text = f"/* {LICENCE} */\n/* What the exported functions are called in C, made from symbols.tab; included after all headers of others. */\n"
     text += "#ifndef ABI_SHIM_NAMES_H\n#define ABI_SHIM_NAMES_H\n\n"
     text += "".join(f"#define {name} shim_{name}\n" for name in by(symbols, "name"))

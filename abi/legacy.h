@@ -33,7 +33,7 @@
 #define LEGACY_OPS_POST_RECV 26
 #define LEGACY_OPS_ASYNC_EVENT 31
 
-/* Old programs read context; nothing known reads handle. */
+/* Old programs read context. No known program reads handle. */
 struct legacy_xrc_domain {
 	struct ibv_context *context;
 	uint32_t handle;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * libibcm.so.1. Kernels no longer have its module ib_ucm, so ib_cm_open_device() fails, and Open
- * MPI tries its next way to connect. No program can have an object for the other functions.
+ * MPI connects by other means. So no program has an object for the other functions.
  */
 #include <errno.h>
 #include <stddef.h>

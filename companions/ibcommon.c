@@ -81,7 +81,7 @@ void xdump(FILE *file, const char *message, const void *data, int size)
 	}
 }
 
-/* They printed a backtrace at a crash. A debugger does that better, so they do nothing. */
+/* The old functions printed a backtrace at a crash. These do nothing: a debugger shows it. */
 void stack_dump(void)
 {
 }

@@ -27,7 +27,7 @@ void umad_port_from_2009(const struct umad_port_2009 *port, struct umad_port_now
 	memcpy(now, port, sizeof(*port));
 }
 
-/* It has its own copy of the P_Keys, because today's library frees those of now. */
+/* The copy has P_Keys of its own, because today's library frees those of @now. */
 static struct umad_port_2007 *new_port(const struct umad_port_now *now)
 {
 	struct umad_port_2007 *port = calloc(1, sizeof(*port));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Standard input, output and error of a command, and what became of what was written. */
+/* Standard input, output and error of a command, and whether its output was written. */
 #include "streams.h"
 
 #include <errno.h>
