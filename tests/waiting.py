@@ -47,6 +47,21 @@ def wait_for_the_end(pid):
     wait_for(lambda: thread_states(pid), f"end of {pid}", holds=lambda states: states <= set("XZ"))
 
 
+def group_of(pid):
+    """The process group of a process, None if there is no such process any more."""
+    try:
+        return os.getpgid(pid)
+    except OSError:
+        return None
+
+
+def wait_for_the_end_of_group(group):
+    """Of all processes of a killed group, also of those that are children of children."""
+    for pid in [int(name) for name in os.listdir("/proc") if name.isdigit()]:
+        if group_of(pid) == group:
+            wait_for_the_end(pid)
+
+
 def read_until(stream, done, seconds=30):
     """Reads a pipe or terminal until done(the bytes so far). Fails at its end, or after so many
     seconds in all."""

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from waiting import read_until, wait_for_the_end
+from waiting import read_until, wait_for_the_end, wait_for_the_end_of_group
 
 QPS = 3
 
@@ -65,11 +65,13 @@ class Holder:
             wait_for_the_end(self.pids[role])
 
     def end(self):
+        """Kills both processes. Returns when the kernel has released all that they held."""
         try:
             os.killpg(self.process.pid, signal.SIGKILL)
         except ProcessLookupError:
             pass
         self.process.wait(30)
+        wait_for_the_end_of_group(self.process.pid)
 
 
 def registrations(tool, **environment):
