@@ -157,11 +157,13 @@ static void quiet_end(const struct quiet *quiet)
 
 #define NOTHING_READ UINT32_MAX
 
-/* Not on the stack: a handler may jump away. Then the thread's next call finds the event here. */
+/*
+ * Not on the stack: a handler may jump away. Then the thread's next call finds the event here.
+ * Initial-exec as in shim/rdmacm.c.
+ */
 static __thread struct {
 	struct ib_uverbs_async_event_desc desc;
 	int async_fd;
-/* shim/rdmacm.c */
 } reading __attribute__((tls_model("initial-exec"))) = { .desc.event_type = NOTHING_READ };
 
 static struct ibv_async_event take_read(void)
