@@ -27,12 +27,12 @@
 	  "by xrc-compat when it starts", \
 	  "path of the libxrc-compat.so.1 that the tools use instead of searching for one") \
 	X(XRC_COMPAT_TRACE, "not traced", "at the first verb that the library steps into, at the first traced call, and by xrc-compat run", \
-	  "socket of xrc-compat trace, which sets it: the tracing library is preloaded and tells of every legacy call") \
+	  "socket of xrc-compat trace, which sets it: the preloaded tracing library reports every legacy call") \
 	X(SOFTHCA_DIR, "$XDG_RUNTIME_DIR/softhca, else /tmp/softhca-UID; softhca run makes a private one", \
 	  "at the first call that the emulator looks at", \
 	  "directory in which the emulated HCA has its socket and its device tree") \
 	X(SOFTHCA_HOST, "all of them", "when the program lists devices or opens /dev/infiniband/rdma_cm", \
-	  "adapter on whose host a program is, as mlx4_1: it sees no other") \
+	  "an adapter, as mlx4_1: the program runs on its host and sees no other adapter") \
 	X(SOFTHCA_HOSTS, "not by rank", "when the emulator's library is loaded", \
 	  "number of hosts of an MPI job, set by softhca run --hosts: the rank chooses SOFTHCA_HOST") \
 	X(SOFTHCA_LINK, "infiniband", "when softhca run or start begins", \
