@@ -100,8 +100,8 @@ void process_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void process_opened(struct ibv_context *context);
 
 /**
- * process_abandon - close the device with all its objects, and exit with status 1. Without
- * the close, the library would leave the process's file of the registration table.
+ * process_abandon - close the device with all its objects, and exit with status 1. Without the
+ * close, the library would leave the process's file of the registration table.
  */
 void process_abandon(void) __attribute__((noreturn));
 

@@ -21,10 +21,9 @@ void needs_read(const struct closure *closure, struct needs *needs);
 void needs_free(struct needs *needs);
 
 /*
- * Adds what @program needs in LD_PRELOAD besides our library, and what the program needs that it
- * starts, if that can be told from its
- * @words or its script. With XRC_COMPAT_VERBOSE a message names each. @system_libibverbs: the
- * system's libibverbs in any case.
+ * Adds what @program needs in LD_PRELOAD besides our library. If @program starts another one, and
+ * its @words or its script tell which, adds what that one needs as well. With XRC_COMPAT_VERBOSE a
+ * message names each library. @system_libibverbs: add the system's libibverbs in any case.
  */
 void needs_add(const struct program *program, char *const *words, bool system_libibverbs,
 	       struct string_list *libraries);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The library keeps its part of the registration table up to date, also after the file was
- * removed.
+ * The library keeps its part of the registration table up to date, also after the file was removed.
  */
 
 #include <fcntl.h>
