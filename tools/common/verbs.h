@@ -10,9 +10,8 @@
 #include <stdbool.h>
 
 #define TOOLS_VERBS(X) \
-	X(get_device_list) \
-	X(get_device_name) X(get_device_guid) X(open_device) X(close_device) X(query_device) \
-		X(query_port) X(query_qp)
+	X(get_device_list) X(get_device_name) X(open_device) X(close_device) X(query_device) \
+	X(query_port)
 
 /* A function that the library lacks is NULL. */
 struct verbs {

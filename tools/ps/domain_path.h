@@ -14,10 +14,4 @@
  */
 bool domain_path_find(const struct regtab_view *view, char *path);
 
-/*
- * A descriptor of the file, also of one that was removed; -1 when none can be had. Only files and
- * folders are opened.
- */
-int domain_open(const struct regtab_view *view);
-
 #endif

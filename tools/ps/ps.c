@@ -5,7 +5,6 @@
  */
 #include "domain_path.h"
 #include "ps_columns.h"
-#include "qp_state.h"
 #include "terminal/screen.h"
 #include "terminal/style.h"
 #include "tools/common/command.h"
@@ -24,8 +23,6 @@
 
 #define MAX_COLUMNS 32
 #define MAX_SECONDS 86400
-/* For all queries of QP states together. A device that does not answer must not block `ps`. */
-#define ASKING_MILLISECONDS 3000
 /* Stale registrations listed per table. A damaged table may claim millions. */
 #define STALE_MAX 10000
 
@@ -39,7 +36,6 @@ struct ps {
 	struct json out;
 	bool refused;
 	time_t now;
-	int left;		/* of ASKING_MILLISECONDS */
 };
 
 /* ---- printing ---- */
@@ -121,7 +117,6 @@ static void show(struct ps *ps, struct ps_row *row, const struct regtab_view_qp 
 struct findings {
 	bool *registered;	/* for each member: with any QP */
 	unsigned long stale;	/* registrations of dead members met */
-	int *states;		/* of each QP */
 };
 
 static void show_qp(struct ps *ps, struct ps_row *row, unsigned qp, struct findings *findings)
@@ -129,7 +124,6 @@ static void show_qp(struct ps *ps, struct ps_row *row, unsigned qp, struct findi
 	const struct regtab_view *view = row->view;
 	bool nobody = true;
 
-	row->qp_state = findings->states[qp];
 	for (unsigned i = 0; i < view->member_count; i++) {
 		if (!regtab_view_registered(view, qp, i))
 			continue;
@@ -162,41 +156,17 @@ static void show_rows(struct ps *ps, const struct regtab_view *view, struct find
 		       findings->stale - STALE_MAX);
 }
 
-static long milliseconds(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-static void ask_states(struct ps *ps, const struct regtab_view *view, int *states)
-{
-	const struct ps_column *column = ps_column_find("QPSTATE", strlen("QPSTATE"));
-	long start = milliseconds();
-	bool wanted = false;
-
-	for (size_t i = 0; i < ps->column_count; i++)
-		wanted |= ps->columns[i] == column;
-	qp_states_read(view, states, wanted ? ps->left : 0);
-	ps->left -= (int)(milliseconds() - start);
-}
-
 static int show_table(struct ps *ps, const struct regtab_view *view)
 {
 	struct findings findings = {
 		.registered = calloc(view->member_count + 1, sizeof(*findings.registered)),
-		.states = calloc(view->qp_count + 1, sizeof(*findings.states)),
 	};
-	int err = findings.registered && findings.states ? 0 : -ENOMEM;
 
-	if (!err) {
-		ask_states(ps, view, findings.states);
-		show_rows(ps, view, &findings);
-	}
-	free(findings.states);
+	if (!findings.registered)
+		return -ENOMEM;
+	show_rows(ps, view, &findings);
 	free(findings.registered);
-	return err;
+	return 0;
 }
 
 static void begin_refused(struct ps *ps)
@@ -274,7 +244,6 @@ static int print_once(struct ps *ps)
 
 	ps->refused = false;
 	ps->now = time(NULL);
-	ps->left = ASKING_MILLISECONDS;
 	/* Read everything before the first line: a failure must not leave half a document. */
 	err = try_directory(directory);
 	if (!err)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The one table of the columns of `xrc-compat ps`. */
 #include "ps_columns.h"
-#include "qp_state.h"
 #include "tools/common/text.h"
 
 #include <endian.h>
@@ -60,12 +59,6 @@ static void kept(const struct ps_row *row, char *text)
 {
 	if (row->qp)
 		put(text, "%s", row->qp->live ? "kernel" : "lost");
-}
-
-static void qp_state(const struct ps_row *row, char *text)
-{
-	if (row->qp)
-		put(text, "%s", qp_state_name(row->qp_state));
 }
 
 static bool registered_number(const struct ps_row *row, long *number)
@@ -175,8 +168,6 @@ static void table(const struct ps_row *row, char *text)
 const struct ps_column ps_columns[] = {
 	{ "DEVICE", "device", 8, true, device, NULL },
 	{ "QP", "number of the receive QP", 8, true, qp, qp_number },
-	{ "QPSTATE", "state of the QP, as the kernel has it: RESET, INIT, RTR, RTS, SQD, SQE, ERR",
-	  7, true, qp_state, NULL },
 	{ "KEPT",
 	  "what keeps the QP: kernel, or lost (it ended with the last process that was registered)",
 	  7, true, kept, NULL },

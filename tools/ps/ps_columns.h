@@ -18,7 +18,6 @@ struct ps_row {
 	const struct regtab_view_qp *qp;	 /* NULL: this process is registered with none */
 	const struct regtab_view_member *member; /* NULL: no process is registered with this QP */
 	const char *domain_path;		 /* NULL: not to be found */
-	int qp_state;				 /* enum ibv_qp_state, or QP_STATE_UNKNOWN */
 	time_t now;
 };
 

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
  * An old program that holds registrations until it is killed: hold-registrations FILE COUNT
- * [leave]. One process, the creator, creates receive QPs and takes them to RESET, INIT and RTR by
- * turns; the other, the registrant, registers with the first of them, and with "leave" unregisters
- * again. Each prints a line with its role, its pid and the numbers that it is registered with; then
- * one for each asynchronous event: role, "heard", type, number.
+ * [leave]. One process, the creator, creates receive QPs. The other, the registrant, registers with
+ * the first of them, and with "leave" unregisters again. Each prints a line with its role, its pid
+ * and the numbers that it is registered with.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -18,8 +16,6 @@
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
-
-#include "../../rc_masks.h"
 
 #define MAX_QPS 64
 #define LIFETIME 300	/* seconds, also if the test dies */
@@ -59,46 +55,6 @@ static void say(const char *role, const uint32_t *numbers, int count)
 	fflush(stdout);
 }
 
-static void hear(const char *role, struct ibv_context *context)
-{
-	struct ibv_async_event event;
-
-	while (!ibv_get_async_event(context, &event)) {
-		printf("%s heard %d %u\n", role, event.event_type & ~IBV_XRC_QP_EVENT_FLAG,
-		       event.element.xrc_qp_num);
-		fflush(stdout);
-		ibv_ack_async_event(&event);
-	}
-	die("ibv_get_async_event", errno);
-}
-
-static void modify(struct ibv_xrc_domain *domain, uint32_t number, struct ibv_qp_attr attr,
-		   int mask)
-{
-	int err = ibv_modify_xrc_rcv_qp(domain, number, &attr, mask);
-
-	if (err)
-		die("ibv_modify_xrc_rcv_qp", err);
-}
-
-static void to_init(struct ibv_xrc_domain *domain, uint32_t number)
-{
-	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_INIT, .port_num = 1 };
-
-	modify(domain, number, attr, MASK_INIT);
-}
-
-static void to_rtr(struct ibv_xrc_domain *domain, uint32_t number)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = number,
-		.max_dest_rd_atomic = 1,
-		.min_rnr_timer = 12, .ah_attr = { .dlid = 1, .port_num = 1 },
-	};
-
-	modify(domain, number, attr, MASK_RTR);
-}
-
 static void registrant(const char *path, bool leave, int from_creator)
 {
 	struct ibv_xrc_domain *domain;
@@ -115,7 +71,7 @@ static void registrant(const char *path, bool leave, int from_creator)
 	if (err)
 		die("ibv_unreg_xrc_rcv_qp", err);
 	say("registrant", &number, leave ? 0 : 1);
-	hear("registrant", domain->context);
+	pause();
 }
 
 static void creator(const char *path, int count, int to_registrant)
@@ -128,15 +84,11 @@ static void creator(const char *path, int count, int to_registrant)
 
 		if (err)
 			die("ibv_create_xrc_rcv_qp", err);
-		if (i % 3 > 0)
-			to_init(attr.xrc_domain, numbers[i]);
-		if (i % 3 > 1)
-			to_rtr(attr.xrc_domain, numbers[i]);
 	}
 	say("creator", numbers, count);
 	if (write(to_registrant, numbers, sizeof(numbers[0])) != sizeof(numbers[0]))
 		die("write", errno);
-	hear("creator", attr.xrc_domain->context);
+	pause();
 }
 
 int main(int argc, char **argv)

@@ -37,24 +37,11 @@ class Holder:
             self.pids[role] = int(pid)
             self.numbers[role] = [int(n) for n in numbers]
 
-    def environment(self):
-        """The environment of other programs on the same emulated HCA, without the shim, which ps
-        does not need."""
+    def softhca_dir(self):
+        """The directory of the emulated HCA that the programs use."""
         text = pathlib.Path(f"/proc/{self.pids['creator']}/environ").read_text()
-        values = dict(entry.split("=", 1) for entry in text.split("\0") if "=" in entry)
-        preload = [part for part in values["LD_PRELOAD"].split(":") if "softhca" in part]
-        return {"LD_PRELOAD": ":".join(preload), "SOFTHCA_DIR": values["SOFTHCA_DIR"]}
-
-    def heard(self, end):
-        """Its events as (role, type, number), read until each process has got one of type @end."""
-        def events(text):
-            lines = [line.split() for line in text.splitlines()[:text.count(b"\n")]]
-            return [(role.decode(), int(kind), int(number)) for role, _, kind, number in lines]
-
-        told = read_until(
-            self.process.stdout,
-            lambda text: sum(kind == end for _, kind, _ in events(text)) >= len(self.pids))
-        return events(told.encode())
+        return pathlib.Path(dict(entry.split("=", 1) for entry in text.split("\0")
+                                 if "=" in entry)["SOFTHCA_DIR"])
 
     def kill(self, role):
         """Kills this process. Returns when the kernel has released all that it held."""

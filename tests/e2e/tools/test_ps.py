@@ -5,7 +5,6 @@ import json
 import os
 import pathlib
 import re
-import signal
 import subprocess
 import time
 
@@ -14,7 +13,7 @@ import pytest
 import models
 from holder import QPS, Holder, expected, pairs, registrations
 from terminal import Terminal
-from waiting import read_until, stop, wait_for
+from waiting import read_until
 
 pytestmark = pytest.mark.any_model
 
@@ -34,114 +33,20 @@ def test_one_line_per_registration_as_the_program_made_them(holder, tool):
         assert 0 <= row["age"] < 30 and abs(row["since"] - time.time()) < 30
 
 
-def states_of(numbers, tool, **environment):
-    """{QP number: its state}, once those of @numbers are told: ps leaves out what is not answered
-    soon."""
-    return wait_for(
-        lambda: {row["qp"]: row["qpstate"] for row in registrations(tool, **environment)}, "states",
-        holds=lambda states: all(states[number] for number in numbers))
-
-
-def test_the_state_of_each_qp_is_the_kernels(holder, tool):
-    numbers = holder.numbers["creator"]
-    assert states_of(numbers, tool, **holder.environment()) == dict(
-        zip(numbers, ["RESET", "INIT", "RTR"]))
-    lines = wait_for(
-        lambda: tool("ps", "--noheadings", "-o", "QP,QPSTATE", **holder.environment()
-                     ).stdout.splitlines(), "states",
-        holds=lambda lines: not any(line.split()[1:] == ["-"] for line in lines))
-    assert sorted(line.split()[1] for line in lines) == ["INIT", "RESET", "RESET", "RTR"]
-
-
 def test_the_guid_reads_as_in_sysfs(holder, tool):
-    [file] = pathlib.Path(holder.environment()["SOFTHCA_DIR"]).glob(
-        f"**/class/infiniband/{models.device(0)}/node_guid")
+    [file] = holder.softhca_dir().glob(f"**/class/infiniband/{models.device(0)}/node_guid")
     there = file.read_text().strip().replace(":", "")
     assert {row["guid"] for row in registrations(tool)} == {there}
     assert set(tool("ps", "--noheadings", "-o", "GUID").stdout.split()) == {there}
-
-
-def test_a_removed_file_and_a_dead_creator_do_not_hide_the_state(holder, tool):
-    environment = holder.environment()
-    holder.domain.unlink()
-    holder.kill("creator")
-    shared = holder.numbers["registrant"][0]
-    states = states_of([shared], tool, **environment)
-    # The other QPs ended with their only registrant; its registrations are still in the table.
-    assert states == {
-        number: "RESET" if number == shared else None for number in holder.numbers["creator"]
-    }
 
 
 @pytest.mark.parametrize("words", [["leave"]])
 def test_a_process_that_unregistered_from_its_last_qp_is_still_listed(holder, tool):
     """It still has the domain open."""
     [row] = [row for row in registrations(tool) if row["pid"] == holder.pids["registrant"]]
-    assert (row["qp"], row["qpstate"], row["regs"], row["state"]) == (None, None, None, "live")
+    assert (row["qp"], row["regs"], row["state"]) == (None, None, "live")
     assert pairs(row for row in registrations(tool) if row["qp"] is not None) == expected(
         holder, "creator")
-
-
-def test_no_state_without_the_device(holder, tool):
-    assert {row["qpstate"] for row in registrations(tool)} == {None}
-
-
-def daemon_of(environment):
-    """The pid of the daemon that emulates the HCA: it has a socket in this directory open."""
-    [pid] = wait_for(
-        lambda: [
-            pid for pid in os.listdir("/proc")
-            if pid.isdigit() and is_daemon(pid, environment["SOFTHCA_DIR"])
-        ], "daemon")
-    return int(pid)
-
-
-def is_daemon(pid, directory):
-    try:
-        names = [os.readlink(f"/proc/{pid}/fd/{fd}") for fd in os.listdir(f"/proc/{pid}/fd")]
-        return os.readlink(f"/proc/{pid}/exe").endswith("/softhca") and any(
-            name.startswith(directory) for name in names)
-    except OSError:
-        return False
-
-
-def test_a_device_that_does_not_answer_holds_nothing_up(holder, tool):
-    environment = holder.environment()
-    daemon = daemon_of(environment)
-    stop(daemon)
-    try:
-        rows = registrations(tool, **environment)
-    finally:
-        os.kill(daemon, signal.SIGCONT)
-    assert pairs(rows) == expected(holder, "creator", "registrant")
-    assert {row["qpstate"] for row in rows} == {None}
-
-
-def test_looking_disturbs_neither_registrations_nor_events(holder, tool, softhca, run, xrc_compat,
-                                                           tables):
-    path_mig, path_mig_err, times = 6, 7, 40
-    environment = {"XRC_COMPAT_TABLE_DIR": str(tables), **holder.environment()}
-    number = str(holder.numbers["registrant"][0])
-    before = registrations(tool)
-    (tables / "go").touch()
-    looking = subprocess.Popen(
-        ["sh", "-c", 'while [ -e "$0" ]; do "$1" ps || exit; done', tables / "go", xrc_compat],
-        env=dict(os.environ, **environment), stdout=subprocess.PIPE)
-    try:
-        read_until(looking.stdout, lambda text: text.count(b" RESET ") >= 2 and b" RTR " in text)
-        for name in ["path_mig"] * times + ["path_mig_err"]:
-            result = run([softhca, "ctl", "event", models.device(0), name, number], env=environment)
-            assert result.returncode == 0, result
-        events = holder.heard(path_mig_err)
-    finally:
-        (tables / "go").unlink()
-        looking.communicate(timeout=30)
-    assert looking.returncode == 0
-    each = [(path_mig, int(number))] * times + [(path_mig_err, int(number))]
-    for role in holder.pids:
-        assert [event[1:] for event in events if event[0] == role] == each
-    still = registrations(tool)
-    assert pairs(still) == pairs(before) and {row["state"] for row in still} == {"live"}
 
 
 def test_the_domain_is_named_by_its_file(holder, tool):
@@ -185,10 +90,10 @@ def test_the_files_of_a_crashed_run_are_shown_and_only_then_collected(holder, to
 def test_the_table_for_people(holder, tool):
     heading, *lines = tool("ps").stdout.splitlines()
     assert heading.split() == [
-        "DEVICE", "QP", "QPSTATE", "KEPT", "PID", "COMMAND", "AGE", "STATE", "DOMAIN", "PATH"
+        "DEVICE", "QP", "KEPT", "PID", "COMMAND", "AGE", "STATE", "DOMAIN", "PATH"
     ]
     assert len(lines) == QPS + 1
-    assert sorted((int(line.split()[1], 16), int(line.split()[4])) for line in lines) == expected(
+    assert sorted((int(line.split()[1], 16), int(line.split()[3])) for line in lines) == expected(
         holder, "creator", "registrant")
     assert tool("ps", "--noheadings").stdout.count("\n") == QPS + 1
 
