@@ -35,8 +35,6 @@ static const struct option_row trace_options[] = {
 	  "the MPI rank. A file that is there already is kept: FILE.1, FILE.2, ... is written instead" },
 	{ 'j', "--json", NULL, "write one JSON object when the program has ended" },
 	{ 't', "--port-to", NULL, "say at the end what to port each function to" },
-	{ 'r', "--porting-report", "FILE",
-	  "write a report there, in Markdown, of what is to be ported where; named as for --output" },
 	{ 0 },
 };
 

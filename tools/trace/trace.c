@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 struct trace {
-	const char *output, *report;
+	const char *output;
 	bool as_json, port_to;
 	struct launch launch;
 	/* While it runs: */
@@ -32,8 +32,8 @@ struct trace {
 	struct sockaddr_un address;
 	int socket;
 	pid_t child;
-	FILE *out, *report_out;
-	char out_name[PATH_MAX], report_name[PATH_MAX];
+	FILE *out;
+	char out_name[PATH_MAX];
 	struct json json;
 	char *text;		/* of the JSON document, kept until the program has ended */
 	size_t text_size;
@@ -234,10 +234,7 @@ static int open_output(struct trace *trace)
 	if (trace->output)
 		trace->out = output_open(trace->output, "trace", trace->out_name,
 					 sizeof(trace->out_name));
-	if (trace->report && trace->out)
-		trace->report_out = output_open(trace->report, "report", trace->report_name,
-						sizeof(trace->report_name));
-	if (!trace->out || (trace->report && !trace->report_out))
+	if (!trace->out)
 		return TOOL_EXIT_REFUSED;
 	if (!trace->as_json)
 		return 0;
@@ -267,18 +264,6 @@ static void finish_output(struct trace *trace, int status)
 	free(trace->text);
 }
 
-static int write_report(struct trace *trace, int status)
-{
-	const char *why;
-
-	text_clean(trace->launch.program[0]);
-	trace_porting_report(trace->report_out, &trace->census, trace->launch.program[0]);
-	why = streams_close(trace->report_out);
-	return why ? refuse(TOOL_EXIT_REFUSED, "cannot write the report to %s: %s",
-			    trace->report_name, why)
-		   : status;
-}
-
 static int close_output(struct trace *trace, int status)
 {
 	const char *why = trace->output ? streams_close(trace->out) : streams_flush(trace->out);
@@ -301,8 +286,6 @@ static int trace_program(struct trace *trace)
 	if (!status) {
 		status = follow(trace);
 		finish_output(trace, status);
-		if (trace->report)
-			status = write_report(trace, status);
 	}
 	close_socket(trace);
 	trace_census_free(&trace->census);
@@ -317,8 +300,6 @@ static void set_option(struct trace *trace, int option, const char *value)
 		trace->as_json = true;
 	else if (option == 'o')
 		trace->output = value;
-	else if (option == 'r')
-		trace->report = value;
 	else if (option == 't')
 		trace->port_to = true;
 	else

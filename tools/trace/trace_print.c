@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Writes a trace as text and as Markdown. */
+/* Writes a trace as text. */
 #include "trace_print.h"
 #include "places.h"
 #include "tools/common/text.h"
@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define PLACE_SIZE 768
+
 static const char *base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -15,7 +17,8 @@ static const char *base_name(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-void trace_place(const struct trace_frame *frame, char *text, size_t size)
+/* "function+0x12 (file.c:34)" of a frame. */
+static void write_place(const struct trace_frame *frame, char *text, size_t size)
 {
 	const struct place *found = place_of(frame);
 	int used;
@@ -42,10 +45,10 @@ static void print_duration(FILE *out, uint64_t nanoseconds)
 
 static void print_stack(FILE *out, const struct trace_record *record, const char *indent)
 {
-	char place[512];
+	char place[PLACE_SIZE];
 
 	for (uint32_t i = 0; i < record->frame_count; i++) {
-		trace_place(&record->frames[i], place, sizeof(place));
+		write_place(&record->frames[i], place, sizeof(place));
 		fprintf(out, "%s#%u %s\n", indent, i, place);
 	}
 }
@@ -95,7 +98,7 @@ static void first_place(const struct trace_record *record, char *place, size_t s
 {
 	snprintf(place, size, "?");
 	if (record->frame_count)
-		trace_place(&record->frames[0], place, size);
+		write_place(&record->frames[0], place, size);
 }
 
 static void describe_left(const struct trace_record *record, char *text, size_t size)
@@ -114,7 +117,7 @@ static void print_sites(FILE *out, const struct trace_census *census)
 		"\n%lu legacy calls, by the place that makes them:\n%5s %7s %7s %11s  %-22s %s\n",
 		census->calls, "site", "calls", "failed", "us in all", "function", "called from");
 	for (const struct trace_site *site = census->sites; site; site = site->next) {
-		char place[512];
+		char place[PLACE_SIZE];
 
 		first_place(&site->first, place, sizeof(place));
 		fprintf(out, "%5u %7lu %7lu %11.1f  %-22s %s\n", site->number, site->calls,
@@ -200,53 +203,4 @@ void trace_print_end(FILE *out, const struct trace_census *census, int status, b
 		print_stack(out, &left->record, "        ");
 	}
 	fflush(out);
-}
-
-static void report_sites(FILE *out, const struct trace_census *census, enum verb call)
-{
-	fprintf(out, "\n## `%s`\n\nPort to: %s.\n\nIt became, in this run: ", trace_function(call),
-		trace_port(call));
-	print_verbs(out, census->became[call]);
-	fputs(".\n\n| site | calls | failed | called from | reached through |\n|---|---|---|---|---|\n",
-	      out);
-	for (const struct trace_site *site = census->sites; site; site = site->next) {
-		char place[512];
-
-		if (site->first.verb != call)
-			continue;
-		first_place(&site->first, place, sizeof(place));
-		fprintf(out, "| %u | %lu | %lu | `%s` |", site->number, site->calls, site->failures,
-			place);
-		for (uint32_t i = 1; i < site->first.frame_count && i < 4; i++) {
-			trace_place(&site->first.frames[i], place, sizeof(place));
-			fprintf(out, "%s `%s`", i > 1 ? "," : "", place);
-		}
-		fputs(" |\n", out);
-	}
-}
-
-void trace_porting_report(FILE *out, const struct trace_census *census, const char *program)
-{
-	fprintf(out, "# Legacy XRC verbs in `%s`\n\n", program);
-	if (!census->started) {
-		fputs("The program did not start.\n", out);
-		return;
-	}
-	fprintf(out,
-		"One run made %lu legacy calls. Only places that this run came by are listed.\n",
-		census->calls);
-	for (enum verb call = 0; call < VERBS; call++) {
-		if (is_called(census, call))
-			report_sites(out, census, call);
-	}
-	fputs("\n## Left behind\n\n", out);
-	if (!census->left)
-		fputs("Nothing was left registered.\n", out);
-	for (const struct trace_left *left = census->left; left; left = left->next) {
-		char text[128], place[512];
-
-		describe_left(&left->record, text, sizeof(text));
-		first_place(&left->record, place, sizeof(place));
-		fprintf(out, "- %s: site %u, `%s`\n", text, left->site->number, place);
-	}
 }

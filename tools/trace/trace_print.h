@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* A trace for people, for scripts, and as a document. */
+/* A trace for people and for scripts. */
 #ifndef XRC_COMPAT_TOOLS_TRACE_PRINT_H
 #define XRC_COMPAT_TOOLS_TRACE_PRINT_H
 
@@ -19,10 +19,5 @@ void trace_print_end(FILE *out, const struct trace_census *census, int status, b
 void trace_json_call(struct json *json, const struct trace_record *record,
 		     const struct trace_site *site);
 void trace_json_end(struct json *json, const struct trace_census *census);
-
-void trace_porting_report(FILE *out, const struct trace_census *census, const char *program);
-
-/** trace_place - "function+0x12 (file.c:34)" of a frame. */
-void trace_place(const struct trace_frame *frame, char *text, size_t size);
 
 #endif

@@ -121,7 +121,6 @@ def test_every_command_names_the_word_that_it_does_not_take(run, xrc_compat, com
     ("check", "--plugin"),
     ("ps", "-o"),
     ("trace", "--output"),
-    ("trace", "--porting-report"),
     ("run", "--model"),
     ("trace", "--model"),
     ("report", "--output"),

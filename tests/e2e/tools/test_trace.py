@@ -308,23 +308,6 @@ def test_what_to_port_to_is_an_option(run, xrc_compat, programs):
     assert text.count("\n      port to: ibv_open_qp(context, attr)") == 1
 
 
-def test_the_porting_report(run, xrc_compat, programs, tmp_path):
-    report = tmp_path / "port.md"
-    result = run([
-        xrc_compat, "trace", "--softhca=2", "--output", tmp_path / "trace", "--porting-report",
-        report, "--", programs["cluster"]
-    ], timeout=60)
-    assert (result.returncode, result.stderr) == (0, "")
-    text = report.read_text()
-    called = set(FUNCTIONS) - {
-        "ibv_query_xrc_rcv_qp", "ibv_query_qp", "ibv_modify_srq", "ibv_query_srq"
-    }
-    assert {name for name in FUNCTIONS if f"\n## `{name}`\n" in text} == called
-    assert "It became, in this run: ibv_cmd_open_qp 3 times" in text
-    assert "Port to: ibv_open_qp(context, attr)" in text and "Nothing was left registered." in text
-    assert all(line.count("|") == 6 for line in text.splitlines() if line.startswith("|"))
-
-
 def test_a_program_without_legacy_calls_keeps_its_status(run, xrc_compat, programs):
     result = run([xrc_compat, "trace", "--", "sh", "-c", "echo out; echo err >&2; exit 7"])
     assert (result.returncode, result.stdout) == (7, "out\n")
@@ -356,24 +339,13 @@ def no_start(request, tmp_path):
     return ["--softhca=1"] if "emulated" in request.param else [], program, 127
 
 
-def test_a_program_that_does_not_start(run, xrc_compat, tmp_path, no_start):
+def test_a_program_that_does_not_start(run, xrc_compat, no_start):
     options, program, status = no_start
-    result = run(
-        [xrc_compat, "trace", "--porting-report", tmp_path / "report", *options, "--", program])
+    result = run([xrc_compat, "trace", *options, "--", program])
     assert result.returncode == status
     why, said = result.stderr.split("\n\n")
     assert str(program) in why
     assert said == f"The program did not start: exit status {status}. A message on standard error says why.\n"
-    assert (tmp_path / "report").read_text().endswith("\nThe program did not start.\n")
-
-
-def test_what_a_program_is_called_does_not_reach_the_report_raw(run, xrc_compat, tmp_path):
-    run([
-        xrc_compat, "trace", "--porting-report", tmp_path / "report", "--",
-        os.fsdecode(b"./a\x1b[2J\n# forged\xff")
-    ])
-    assert (tmp_path /
-            "report").read_text().splitlines()[0] == "# Legacy XRC verbs in `./a?[2J?# forged?`"
 
 
 def test_json_of_a_program_that_does_not_start(run, xrc_compat, no_start):
@@ -496,19 +468,18 @@ def test_the_option_that_is_wrong_is_named(run, xrc_compat, arguments, says):
     assert f"xrc-compat: trace: {says}\n" in run([xrc_compat, "trace", *arguments]).stderr
 
 
-@pytest.mark.parametrize("option", ["--output", "--porting-report"])
-def test_a_file_that_cannot_be_written_is_told_before_the_program_runs(run, xrc_compat, option):
-    result = run([xrc_compat, "trace", option, "/nonexistent/x", "--", "echo", "ran"])
+def test_a_file_that_cannot_be_written_is_told_before_the_program_runs(run, xrc_compat):
+    result = run([xrc_compat, "trace", "--output", "/nonexistent/x", "--", "echo", "ran"])
     assert (result.returncode, result.stdout) == (125, "") and "/nonexistent/x" in result.stderr
 
 
 @pytest.mark.parametrize("form", [[], ["--json"]], ids=["text", "json"])
-@pytest.mark.parametrize("option, what", [("--output", "trace"), ("--porting-report", "report")])
-def test_a_file_that_takes_nothing(run, xrc_compat, programs, form, option, what):
-    result = run(
-        [xrc_compat, "trace", "--softhca=2", *form, option, "/dev/full", "--", programs["cluster"]],
-        timeout=60)
-    assert result.returncode == 125 and f"xrc-compat: cannot write the {what} to /dev/full: " in result.stderr
+def test_a_file_that_takes_nothing(run, xrc_compat, programs, form):
+    result = run([
+        xrc_compat, "trace", "--softhca=2", *form, "--output", "/dev/full", "--",
+        programs["cluster"]
+    ], timeout=60)
+    assert result.returncode == 125 and "xrc-compat: cannot write the trace to /dev/full: " in result.stderr
 
 
 def test_a_standard_error_that_takes_nothing(run, xrc_compat):
