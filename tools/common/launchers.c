@@ -27,10 +27,9 @@ const size_t launcher_count = sizeof(launchers) / sizeof(launchers[0]);
 
 bool launcher_has_name(const struct launcher *launcher, const char *path)
 {
-	const char *slash = strrchr(path, '/');
 	char word[NAME_MAX + 3];
 
-	snprintf(word, sizeof(word), " %s ", slash ? slash + 1 : path);
+	snprintf(word, sizeof(word), " %s ", basename(path));
 	return strstr(launcher->names, word) != NULL;
 }
 

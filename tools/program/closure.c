@@ -20,19 +20,12 @@ static void append(struct closure *closure, const char *path, const char *wanted
 	closure->object[closure->count++] = object;
 }
 
-static const char *file_of(const struct loaded_object *object)
-{
-	const char *slash = strrchr(object->path, '/');
-
-	return slash ? slash + 1 : object->path;
-}
-
 const struct loaded_object *closure_find(const struct closure *closure, const char *name)
 {
 	for (size_t i = 1; i < closure->count; i++) {
 		const struct loaded_object *object = closure->object[i];
 
-		if (!strcmp(object->wanted, name) || !strcmp(file_of(object), name) ||
+		if (!strcmp(object->wanted, name) || !strcmp(basename(object->path), name) ||
 		    (object->elf.soname && !strcmp(object->elf.soname, name)))
 			return object;
 	}
@@ -123,7 +116,7 @@ void closure_read(const char *path, const struct elf_info *kind, const struct st
 		string_list_add(&all, plugins->item[i]);
 	ask(closure, path, kind, &all);
 	for (size_t i = 1; i < closure->count; i++) {
-		if (begins_with_any(file_of(closure->object[i]), open_mpi) &&
+		if (begins_with_any(basename(closure->object[i]->path), open_mpi) &&
 		    closure->object[i]->path[0] == '/')
 			add_plugins_beside(&all, closure->object[i]->path);
 	}
@@ -144,7 +137,7 @@ bool closure_has_mpi(const struct closure *closure)
 	static const char *const variables[] = { "VIADEV_", "MV2_USE_", "OMPI_MCA_", NULL };
 
 	for (size_t i = 1; i < closure->count; i++) {
-		if (begins_with_any(file_of(closure->object[i]), libraries))
+		if (begins_with_any(basename(closure->object[i]->path), libraries))
 			return true;
 	}
 	for (const char *const *name = variables; closure->count && *name; name++) {

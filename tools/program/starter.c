@@ -9,13 +9,6 @@
 
 #define MOST_BYTES 65536
 
-static const char *file_of(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* A version or flavour may follow the name: python3.11, mpiexec.hydra. */
 static bool is_among(const char *name, const char *const *names)
 {
@@ -37,7 +30,7 @@ bool starter_is_mpi(const struct program *program)
 		NULL,
 	};
 
-	if (is_among(file_of(program->path), names))
+	if (is_among(basename(program->path), names))
 		return true;
 	/* A job script has one of these in it. */
 	return strcmp(program->path, program->binary) != 0 &&
@@ -54,8 +47,8 @@ static bool is_known(const struct program *program)
 		"valgrind", NULL,
 	};
 
-	return is_among(file_of(program->path), names) ||
-	       is_among(file_of(program->binary), names) || starter_is_mpi(program);
+	return is_among(basename(program->path), names) ||
+	       is_among(basename(program->binary), names) || starter_is_mpi(program);
 }
 
 static bool calls_exec(const struct elf_info *elf)
@@ -184,7 +177,7 @@ static bool take_script(const char *name, bool given, char *path)
 {
 	static char text[MOST_BYTES];
 	char folder[PATH_MAX];
-	int length = (int)(file_of(name) - name);
+	int length = (int)(basename(name) - name);
 
 	if ((!given && !strchr(name, '/')) || !read_script(name, text) ||
 	    (!given && strncmp(text, "#!", 2) != 0))
@@ -197,7 +190,7 @@ static bool is_shell(const char *path)
 {
 	static const char *const names[] = { "sh", "bash", "dash", "ksh", "zsh", NULL };
 
-	return is_among(file_of(path), names);
+	return is_among(basename(path), names);
 }
 
 bool starter_find_program(const struct program *starter, char *const *words, char *path)

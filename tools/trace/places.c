@@ -89,12 +89,8 @@ static void find_line(const struct trace_frame *frame, char *line, size_t size)
 /* addr2line prints "??:0" or "file.c:?" if it does not know. A discriminator is cut off. */
 static void trim(char *line)
 {
-	char *base;
-
 	line[strcspn(line, " \n")] = '\0';
-	base = strrchr(line, '/');
-	if (base)
-		memmove(line, base + 1, strlen(base + 1) + 1);
+	memmove(line, basename(line), strlen(basename(line)) + 1);
 	if (strchr(line, '?'))
 		line[0] = '\0';
 }
@@ -131,7 +127,7 @@ const struct place *place_of(const struct trace_frame *frame)
 
 bool place_is_start(const struct trace_frame *frame)
 {
-	const char *slash = strrchr(frame->module, '/'), *name = slash ? slash + 1 : frame->module;
+	const char *name = basename(frame->module);
 
 	return !strncmp(name, "libc.so.", 8) || !strncmp(name, "libc-2.", 7) ||
 	       !strncmp(name, "libpthread", 10) || !strcmp(place_of(frame)->symbol, "_start");

@@ -151,11 +151,8 @@ const struct trace_site *trace_count(struct trace_census *census, const struct t
 
 void trace_started_by_name(struct trace_census *census, const char *program)
 {
-	const char *slash = strrchr(program, '/');
-
 	if (!census->launcher[0] && is_launcher(program))
-		snprintf(census->launcher, sizeof(census->launcher), "%s",
-			 slash ? slash + 1 : program);
+		snprintf(census->launcher, sizeof(census->launcher), "%s", basename(program));
 }
 
 /* A launcher is no rank, even if it has the variables of the batch job. */

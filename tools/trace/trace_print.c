@@ -10,13 +10,6 @@
 
 #define PLACE_SIZE 768
 
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* "function+0x12 (file.c:34)" of a frame. */
 static void write_place(const struct trace_frame *frame, char *text, size_t size)
 {
@@ -30,7 +23,7 @@ static void write_place(const struct trace_frame *frame, char *text, size_t size
 		used = snprintf(text, size, "0x%llx", (unsigned long long)frame->offset);
 	if (used > 0 && (size_t)used < size)
 		snprintf(text + used, size - (size_t)used, " (%s%s%s)", found->line,
-			 found->line[0] ? ", " : "", base_name(frame->module));
+			 found->line[0] ? ", " : "", basename(frame->module));
 	text_clean(text);
 }
 
