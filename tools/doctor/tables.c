@@ -1,26 +1,42 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Examines whether registration tables can be made, and whether they outlive a logout. */
 #include "doctor.h"
-#include "logind.h"
+#include "tools/common/aside.h"
 #include "tools/program/paths.h"
 
 #include <compat/regtab.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define JOB_BYTES (8 << 20)	/* of a large job */
+#define PATIENCE_MS 2000
 
 /*
  * When a user's last session ends, systemd-logind removes the user's files in /dev/shm, even if a
- * batch job still uses them.
+ * batch job still uses them. Since systemd 230 logind says whether it does (RemoveIPC).
  */
 static bool logind_removes(const char *directory)
 {
-	return !strcmp(directory, "/dev/shm") && geteuid() >= 1000 &&
-	       !access("/run/systemd/system", F_OK) && logind_removes_ipc();
+	char *const words[] = {
+		(char *)"busctl", (char *)"get-property", (char *)"org.freedesktop.login1",
+		(char *)"/org/freedesktop/login1", (char *)"org.freedesktop.login1.Manager",
+		(char *)"RemoveIPC", NULL,
+	};
+	const struct aside_program program = { .words = words };
+	bool removes;
+	int result;
+	char *text;
+
+	if (strcmp(directory, "/dev/shm") != 0 || geteuid() < 1000)
+		return false;
+	text = aside_output(&program, PATIENCE_MS, &result);
+	removes = !result && !strcmp(text, "b true\n");
+	free(text);
+	return removes;
 }
 
 /* As the library makes its file. 0 or -errno. */
