@@ -3,6 +3,8 @@
 # packages.
 # Sourced by run-tests and packaging/try-packages after deps.sh; POSIX sh.
 
+fresh_home=${XDG_CACHE_HOME:-${HOME-}/.cache}/xrc-compat
+
 # fresh_mirror: where apt gets this system's own packages.
 fresh_mirror() {
 	apt-get indextargets --format '$(CREATED_BY) $(COMPONENT) $(REPO_URI)' 2>/dev/null |
@@ -38,29 +40,36 @@ fresh_expire() {
 	find "$1" -mindepth 2 -maxdepth 2 -path '*.archives/*.deb' -mtime +30 -delete
 }
 
+# fresh_make SUITE: makes that system in the cache, unless it is there.
+fresh_make() {
+	[ ! -e "$fresh_home/$1/etc/debian_version" ] || return 0
+	rm -rf "$fresh_home/$1.new"
+	echo "Making a fresh system of $1 in $fresh_home" >&2
+	debootstrap --variant=minbase "$1" "$fresh_home/$1.new" "$(fresh_mirror)" >"$fresh_home/$1.log" 2>&1 || {
+		tail -n 20 "$fresh_home/$1.log" >&2
+		return 1
+	}
+	rm -f "$fresh_home/$1.new/var/cache/apt/archives/"*.deb
+	mv "$fresh_home/$1.new" "$fresh_home/$1"
+}
+
 # fresh_base SUITE: prints the folder with that system and nothing added to it; made at the first
-# call and kept for 30 days.
+# call and kept for 30 days. Scripts that run at the same time wait for one another.
 fresh_base() {
-	fresh_home=${XDG_CACHE_HOME:-$HOME/.cache}/xrc-compat
-	fresh_expire "$fresh_home"
-	if [ ! -e "$fresh_home/$1/etc/debian_version" ]; then
-		mkdir -p "$fresh_home" && rm -rf "$fresh_home/$1.new" || return 1
-		echo "Making a fresh system of $1 in $fresh_home" >&2
-		debootstrap --variant=minbase "$1" "$fresh_home/$1.new" "$(fresh_mirror)" >"$fresh_home/$1.log" 2>&1 || {
-			tail -n 20 "$fresh_home/$1.log" >&2
-			return 1
-		}
-		rm -f "$fresh_home/$1.new/var/cache/apt/archives/"*.deb
-		mv "$fresh_home/$1.new" "$fresh_home/$1" || return 1
-	fi
+	mkdir -p "$fresh_home" || return 1
+	(
+		flock 9
+		fresh_expire "$fresh_home"
+		fresh_make "$1"
+	) 9>"$fresh_home/$1.lock" || return 1
 	echo "$fresh_home/$1"
 }
 
 # fresh_copy SUITE ROOT: makes a copy to change. It reaches the network as this machine does, and
 # has the cached packages.
 fresh_copy() {
+	fresh_archives=$fresh_home/$1.archives
 	fresh_from=$(fresh_base "$1") || return 1
-	fresh_archives=$fresh_from.archives
 	mkdir -p "$fresh_archives" || return 1
 	cp -a --one-file-system "$fresh_from" "$2" || return 1
 	cp "$fresh_archives"/*.deb "$2/var/cache/apt/archives/" 2>/dev/null || :
