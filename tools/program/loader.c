@@ -93,7 +93,8 @@ int loader_ask(const struct loader_question *question, struct loader_answer *ans
 	/*
 	 * Without symbolic links: $ORIGIN is the folder of the program itself, not of a link to it.
 	 */
-	if (question->kind->is_audited || !loader || !realpath(question->object, object))
+	if (question->kind->is_audited || elf_info_is_static(question->kind) || !loader ||
+	    !realpath(question->object, object))
 		return -ENOENT;
 	text = rest = aside_output(&program, TIMEOUT_MILLISECONDS, &err);
 	while ((line = strsep(&rest, "\n")) != NULL)

@@ -24,7 +24,7 @@ struct loader_answer {
 };
 
 /*
- * 0, or -ENOENT where no loader of this machine is for that kind, or asking it would run code of
+ * 0, or -ENOENT where no loader starts that kind on this machine, or asking it would run code of
  * the program's choice. Call loader_answer_free() in any case.
  */
 int loader_ask(const struct loader_question *question, struct loader_answer *answer);
