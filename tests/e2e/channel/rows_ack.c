@@ -78,7 +78,7 @@ static void destroy_waits(void)
 	must_eq(ibv_destroy_srq(one.srq), 0);
 	ibv_ack_cq_events(one.cq, 1);
 	must_eq(pthread_create(&thread, NULL, destroy, NULL), 0);
-	usleep(50000);			/* time to come back too early */
+	usleep(50000);			/* a wrong return would come within this time */
 	atomic_store(&acked, 1);
 	ibv_ack_cq_events(one.cq, 1);
 	must_eq(pthread_join(thread, &in_order), 0);

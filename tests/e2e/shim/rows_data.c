@@ -60,7 +60,10 @@ static void many_waited_for(void)
 	many(SLEEP);
 }
 
-/* What XRC is for. Only the creator is registered: an SRQ need only be in the domain. */
+/*
+ * The purpose of XRC: one receive QP delivers to the SRQs of several processes. Only the creator is
+ * registered, since an SRQ need only be in the domain.
+ */
 static void one_qp_many_srqs(void)
 {
 	struct wire wire = wire_new();

@@ -335,8 +335,8 @@ void end_no_event(struct end *end, int milliseconds)
 	int flags = fcntl(end->context->async_fd, F_GETFL);
 
 	/*
-	 * The descriptor may be readable for what is not the application's: then the library has
-	 * nothing either.
+	 * The descriptor is also readable for an event that the library keeps to itself. Then
+	 * ibv_get_async_event has none.
 	 */
 	if (!event_there(end, milliseconds))
 		return;
@@ -383,8 +383,8 @@ static void ask_softhca(const char *const words[])
 	const char *options = getenv("ASAN_OPTIONS");
 	char home[256], sanitizer[256];
 	/*
-	 * Not this program's preloads: they are of no use there. A sanitizer in softhca still needs
-	 * its options.
+	 * softhca runs without this program's preloads. A sanitizer in softhca still needs its
+	 * options.
 	 */
 	char *const environment[] = { home, sanitizer, NULL };
 	int status;

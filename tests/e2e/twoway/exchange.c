@@ -184,7 +184,9 @@ static void check_bytes(size_t op, unsigned slot)
 		must_eq(sink[at], 0xee);
 }
 
-/* Ours was changed by the peer once; what we fetched is what the peer's was before. */
+/*
+ * The peer changed our word once. The value that we fetched is the peer's word before our change.
+ */
 static void check_counter(size_t index, unsigned slot)
 {
 	const struct op *op = &ops[index];

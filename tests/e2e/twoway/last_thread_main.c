@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A program whose main() leaves by pthread_exit(3): what it goes on with, and how it ends. The
- * kernel then keeps nothing of the process under its own number, neither memory nor descriptors;
- * the threads that are left have them.
+ * A program whose main() leaves by pthread_exit(3). Its other threads go on, and the last one ends
+ * the program. The kernel then keeps nothing of the process under its own number, neither memory
+ * nor descriptors; the threads that are left have them.
  */
 
 #include <pthread.h>
@@ -52,7 +52,7 @@ static void send_to_itself(struct end *end, uint32_t qp_num)
 	must(!memcmp(end->memory, end->memory + 2 * LENGTH, LENGTH));
 }
 
-/* With objects of before, and with a device that is opened only now. */
+/* Uses objects that main() created, and a device that is opened only now. */
 static void go_on(void)
 {
 	struct end late;

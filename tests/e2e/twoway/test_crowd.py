@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
-"""Many processes with two-way QPs: all at once, and killed."""
+"""Many processes create two-way QPs at once, and are killed."""
 
 import os
 import random

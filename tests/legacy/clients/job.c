@@ -147,7 +147,7 @@ int job_receive(enum job_net net, int from, void *message, size_t size, int mill
 	if (got || from >= 0)
 		job_die("rank %d %s", rank, got ? "sent a message of another size" : "is gone");
 	/*
-	 * It may listen to all for longer than the others live. If one died too early, the next
+	 * A rank may still listen when the others have ended. If one ended too early, the next
 	 * barrier shows it.
 	 */
 	close(job.link[net][rank]);

@@ -278,7 +278,10 @@ static void exchange(void)
 	uint32_t sequence;
 	int message, turn, i;
 
-	/* Asks for all at once: the second while the first is being connected. */
+	/*
+	 * Asks for all endpoints at once, so the second is asked for while the first is being
+	 * connected.
+	 */
 	for (turn = 0; turn < job.local_size; turn++)
 		xoob_start_connect(job_peer(turn));
 	for (message = 0; message < MESSAGES; message++)

@@ -58,8 +58,8 @@ def test_preloads_those_needed_and_no_others(on_softhca, programs, name, soname)
 
 @pytest.fixture
 def systems_class(shim):
-    """For programs of the system's class, which a shim of the other one cannot be preloaded into;
-    "both classes" has those."""
+    """Programs of the system's class. A shim of the other class cannot be preloaded into them; the
+    suite "both classes" tests those."""
     if shim.read_bytes()[4] != pathlib.Path("/bin/sh").read_bytes()[4]:
         pytest.skip("the shell is of the other ELF class")
 
@@ -69,8 +69,8 @@ def systems_class(shim):
                                    ["sh", "-e", "./wrapper"], ["env", "./wrapper"]])
 def test_program_behind_a_launcher_or_script(run, softhca, xrc_compat, programs, tmp_path,
                                              sanitizer_env, words):
-    """It is named on the command line, or stands in the last line of a short script, which a
-    launcher or a shell may be given."""
+    """The program is named on the command line, or in the last line of a short script. A launcher
+    or a shell may start that script."""
     wrapper = tmp_path / "wrapper"
     wrapper.write_text(f'#!/bin/sh\nLANG=C\nexport LANG\nexec {programs}/umad-2007 "$@"\n')
     wrapper.chmod(0o755)
@@ -110,8 +110,8 @@ def test_env_prints_them(run, xrc_compat, programs):
 @pytest.mark.usefixtures("systems_class")
 @pytest.mark.parametrize("name", ["umad-2007", "umad-2009"])
 def test_programs_of_today_that_it_starts(run, softhca, programs, build_root, name):
-    """The preloaded library's symbols come first for them, too: ibstat reads libibumad.so.3's own
-    structs."""
+    """Programs linked with libibumad.so.3 also find the preloaded library's symbols first. ibstat
+    still reads the structs of libibumad.so.3."""
     if not shutil.which("ibstat"):
         pytest.skip("no ibstat (infiniband-diags)")
     plain = run([softhca, "run", "--devices=2", "--", "ibstat"])

@@ -11,7 +11,9 @@
 
 #include "row.h"
 
-/* Longer than calls.c waits for what must come, so that the row can say what did not. */
+/*
+ * Longer than the limit in calls.c, so the row says what did not come before the actor is given up.
+ */
 #define ANSWER_MS 30000
 
 struct actor {

@@ -11,7 +11,7 @@
 /* Most rows use one domain, in this slot. */
 #define D 0
 
-/* For QPs whose peer does not matter: nobody has this number. */
+/* A number that no QP has, for QPs whose peer does not matter. */
 #define PEER_QPN 0x4321
 
 struct result open_domain(struct actor *actor, int dom, const char *path, int oflag);

@@ -21,7 +21,7 @@ static pid_t keep_injecting(uint32_t qp_num)
 	if (pid)
 		return pid;
 	row_inherit("");
-	/* The last softhca it starts may outlive it and the QP, and then complain. */
+	/* The last softhca command that it starts may outlive the QP, and then prints an error. */
 	must(freopen("/dev/null", "w", stderr));
 	for (;;) {
 		inject(0, "path_mig", qp_num);
@@ -63,8 +63,8 @@ struct creating {
 };
 
 /*
- * The library holds events back while it opens a handle: so the victim is inside
- * ibv_get_async_event for longer.
+ * While the library opens a handle, ibv_get_async_event waits. So the victim stays inside it for
+ * longer.
  */
 static void *create_again_and_again(void *arg)
 {

@@ -132,7 +132,7 @@ static void restarted(void)
 		must(!pthread_kill(thread, SIGUSR1));
 		while (signals < i)	/* the row's time limit ends this */
 			usleep(500);
-		usleep(20000);		/* time to come back too early */
+		usleep(20000);		/* a wrong return would come within this time */
 		must(!waiter.done);
 		must_eq(signals, i);
 	}
@@ -280,7 +280,7 @@ static void destroy_waits_for_every_ack(void)
 	}
 	ibv_ack_async_event(&events[0]);
 	thread = events_start(destroy_it, &ending);
-	usleep(20000);		/* time to come back too early */
+	usleep(20000);		/* a wrong return would come within this time */
 	must(!ending.done);
 	inject(0, "path_mig", qp_num);
 	other = end_event(&end);

@@ -66,8 +66,8 @@ static void refuses_what_comes_in(void)
 }
 
 /*
- * All SRQs of a job may belong to other processes: that the QP has failed must not depend on an SRQ
- * of its own.
+ * The process may have no SRQ of its own, because all SRQs of a job may belong to others. It must
+ * learn of the failure all the same.
  */
 static void refuses_without_an_srq(void)
 {

@@ -142,7 +142,7 @@ static void destroy_waits_for_the_ack(void)
 	destroyer.end = &a;
 	must(!pthread_create(&thread, NULL, destroy, &destroyer));
 	for (int i = 0; i < EVENTS; i++) {
-		usleep(20000);		/* time to come back too early */
+		usleep(20000);		/* a wrong return would come within this time */
 		must(!destroyer.done);
 		must_eq(events[i].element.qp->qp_num, a.own.qp_num);
 		ibv_ack_async_event(&events[i]);
