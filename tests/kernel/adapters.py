@@ -26,7 +26,8 @@ SLOW = 20
 
 
 class Qemu:
-    """Debian's, downloaded and unpacked like the kernels; run by the loader of its own suite."""
+    """Debian's QEMU, downloaded and unpacked like the kernels. The loader of its own suite runs
+    it."""
 
     def __init__(self, folder):
         self.root = folder / "root"
@@ -64,7 +65,7 @@ class Adapters:
         self.log = folder / "adapters"
 
     def arguments(self):
-        """The adapters read the guest's memory, so that must be a file."""
+        """QEMU's arguments. The adapters read the guest's memory, so it must be a file."""
         words = [
             "-machine", "q35,memory-backend=ram", "-object",
             f"memory-backend-memfd,id=ram,size={MEMORY},share=on"

@@ -26,11 +26,11 @@ class Unavailable(Exception):
 
 
 class Failed(Exception):
-    """What went wrong that should not have."""
+    """A step failed that should work on any machine."""
 
 
 def command(*argv, error=Unavailable, **kw):
-    """Its output; what it said is in the error."""
+    """Runs a command; returns its output. On failure the error has what the command printed."""
     done = subprocess.run([str(a) for a in argv], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, check=False, **kw)
     if done.returncode:
@@ -66,8 +66,8 @@ def own_suite():
 
 
 def source_lines(suite):
-    """Of the machine's own suite also the security updates; of others what is in the main
-    archive."""
+    """The archives of a suite: of the machine's own suite also the security updates, of others only
+    the main archive."""
     known = sources()
     lines = [(address, name) for label, name, address in known
              if name == suite or name == f"{suite}-security"]
@@ -81,7 +81,7 @@ def source_lines(suite):
 
 
 class Apt:
-    """The ordinary apt, with everything that it knows in one folder."""
+    """apt, with all its files in one folder."""
 
     def __init__(self, folder, suite):
         self.folder = folder
@@ -116,7 +116,7 @@ class Apt:
 
 
 def unpack(package, root):
-    """As dpkg would, where /lib and the like are links."""
+    """Unpacks a package as dpkg would where /lib and the like are links."""
     with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as tar:
         subprocess.run(
             ["tar", "-x", "-k", "--keep-directory-symlink", "--no-same-owner", "-C", root],
@@ -124,7 +124,7 @@ def unpack(package, root):
 
 
 def unpack_all(apt, root):
-    """All that was downloaded, to a new root; apt's folder is not needed any more."""
+    """Unpacks all that was downloaded to a new root, and removes apt's folder."""
     for name in ("bin", "sbin", "lib", "lib64"):
         (root / "usr" / name).mkdir(parents=True, exist_ok=True)
         (root / name).symlink_to(f"usr/{name}")
@@ -134,7 +134,7 @@ def unpack_all(apt, root):
 
 
 def finish_root(root):
-    """What a chroot needs beside packages, and the links that packages make when they are
+    """Adds what a chroot needs beside packages, and the links that packages make when they are
     installed."""
     for name in ("dev", "proc", "tmp"):
         (root / name).mkdir(exist_ok=True)
@@ -156,8 +156,8 @@ class Kernel:
         self.modules = self.root / "lib" / "modules" / self.version
 
     def _fetch(self, folder, suite, compiler):
-        """The kernel and, if asked, the compiler and the headers. Returns the version. What was
-        there before stays if apt fails."""
+        """Downloads the kernel and, if asked, the compiler and the headers. Returns the version. If
+        apt fails, an older folder stays."""
         downloads = folder.with_name(f"{folder.name}.apt")
         shutil.rmtree(downloads, ignore_errors=True)
         apt = Apt(downloads, suite)
@@ -203,7 +203,7 @@ class Kernel:
         return sorted(names)[0]
 
     def make_modules(self, *words):
-        """Compiles the sources in "module" of the kernel's own root."""
+        """Compiles the sources in the folder "module" of the kernel's own root."""
         gcc = self._compiler()
         script = (
             f"mount --rbind /dev {self.root}/dev; mount --rbind /proc {self.root}/proc; "
@@ -214,7 +214,7 @@ class Kernel:
         command(*namespace, "sh", "-c", script, error=Failed)
 
     def needed(self, *names):
-        """Paths of modules with all that they need, in the order of loading."""
+        """Paths of these modules and of all that they need, in the order of loading."""
         paths = []
         for name in names:
             for line in command("modprobe", "-d", self.root, "-S", self.version, "--show-depends",

@@ -37,7 +37,7 @@ KERNEL_OPTIONS = {"kvm": "", "tcg": "mitigations=off tsc=reliable clocksource=ts
 
 
 def copy_module(path, folder):
-    """Modules may be compressed; returns the plain file's name."""
+    """Copies a module, which may be compressed; returns the plain file's name."""
     if path.suffix not in UNPACK:
         shutil.copy(path, folder / path.name)
         return path.name
@@ -47,7 +47,7 @@ def copy_module(path, folder):
 
 
 def make_initramfs(folder, modules):
-    """busybox, an init, and the modules that reach the root; returns the archive."""
+    """Makes the archive: busybox, an init, and the modules that reach the root."""
     tree = folder / "initramfs"
     shutil.rmtree(tree, ignore_errors=True)
     for name in ("bin", "modules", "proc", "sys", "dev", "lower", "upper", "newroot"):
@@ -70,14 +70,14 @@ def make_initramfs(folder, modules):
 
 
 def kvm_is_here():
-    """A virtual machine may have the device and a processor that cannot do it."""
+    """Whether KVM works. A virtual machine may have the device, and a processor that cannot do
+    it."""
     flags = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").split()
     return os.access("/dev/kvm", os.R_OK | os.W_OK) and ("vmx" in flags or "svm" in flags)
 
 
 class Guest:
-    """One boot. What it leaves in its folder `out` is the result, with the console's text in
-    `console`."""
+    """One boot. Its results are in the folder `out`, with the console's text in `console`."""
 
     def __init__(self, folder, kernel, modules, source, qemu, adapters):
         self.kernel, self.source, self.qemu, self.adapters = kernel, source, qemu, adapters
@@ -104,7 +104,7 @@ class Guest:
                                       errors="replace") if self.console.exists() else ""
 
     def _start(self, accelerator):
-        """The machine, once it is known to run; None if it does not come up."""
+        """Starts the machine: returns it once it runs; None if it does not come up."""
         self.console.unlink(missing_ok=True)
         # Left running only within boot() below.
         machine = subprocess.Popen([str(a) for a in self._qemu(accelerator)], env=self.qemu.env,
@@ -120,7 +120,8 @@ class Guest:
         return machine
 
     def _up(self, accelerator, seconds):
-        """One try; whether the machine came up. When its time is over there is no status."""
+        """Tries to start the machine once; whether it came up. After a timeout there is no
+        status."""
         with self.adapters.running():
             machine = self._start(accelerator)
             if not machine:
@@ -133,13 +134,13 @@ class Guest:
         return True
 
     def uptime(self):
-        """What the guest's own clock said last, in seconds."""
+        """The last time, in seconds, that the guest's own clock has told."""
         text = (self.out / "uptime").read_text(
             encoding="utf-8").split() if (self.out / "uptime").exists() else []
         return float(text[0]) if text else 0
 
     def wait(self, machine, seconds):
-        """Until the guest ends, or its clock has counted @seconds, or stands still."""
+        """Waits until the guest ends, its clock has counted @seconds, or the clock stands still."""
         last, seen = self.uptime(), time.monotonic()
         while machine.poll() is None and last < seconds and time.monotonic() - seen < STANDSTILL:
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -159,7 +160,7 @@ class Guest:
         return self.uptime()
 
     def status(self):
-        """The script's exit status; None if it never came to its end."""
+        """The script's exit status; None if it did not come to its end."""
         path = self.out / "status"
         return int(path.read_text(encoding="utf-8")) if path.exists() else None
 
@@ -172,5 +173,6 @@ def tools_missing():
 
 
 def busybox_is_static():
-    """Inside, there is no loader yet. A program that wants one names it near its start."""
+    """Whether busybox needs no loader, as there is none in the guest yet. A program that needs one
+    names it near its start."""
     return b"/ld-linux" not in pathlib.Path(shutil.which("busybox")).read_bytes()[:4096]

@@ -15,7 +15,7 @@ NOT_MADE = ["CONFIG_INFINIBAND=n", "CONFIG_INFINIBAND_USER_MAD=n", "CONFIG_INFIN
 
 
 def fetch_core(kernel, folder, suite):
-    """Sources of Linux' RDMA core, as the suite has them now."""
+    """Downloads the sources of Linux' RDMA core, as the suite has them now."""
     target = folder / "core"
     if target.exists():
         return target
@@ -37,7 +37,7 @@ def fetch_core(kernel, folder, suite):
 
 
 def patched_uverbs(kernel, folder, suite, patch):
-    """Path of the module."""
+    """Makes the module; returns its path."""
     made, of = folder / "patched" / "ib_uverbs.ko", folder / "patched" / patch.name
     if of.exists() and of.read_bytes() == patch.read_bytes():
         return made

@@ -71,14 +71,14 @@ def read(path):
 
 
 def complaints(guest):
-    """What the kernel found wrong with itself."""
+    """The faults that the kernel reported of itself."""
     log = read(guest.out / "dmesg") or read(guest.console)
     return [line for line in log.splitlines() if HURT.search(line)]
 
 
 def judge_cut(guest):
-    """The guest was stopped, or ended by itself: what it had done until then counts, and its end is
-    one failure more."""
+    """Judges a guest that was stopped, or ended by itself. What it had done until then counts; its
+    end is one more failure."""
     print(f"failed: the guest did not come to its end; its console is {guest.console}\n" +
           read(guest.console)[-3000:])
     running, passed, failures = (read(guest.out / name)
@@ -92,7 +92,7 @@ def judge_cut(guest):
 
 
 def judge(guest):
-    """Prints what ran; the exit status."""
+    """Prints what ran; returns the exit status."""
     text = read(guest.out / "tests")
     hurt = complaints(guest)
     tally = pytest_tally(text)
@@ -107,7 +107,7 @@ def judge(guest):
 
 
 def run(folder, suite, driver, patched, arguments):
-    """Boots, waits, judges."""
+    """Boots the guest, waits for its end, and judges it."""
     missing = tools_missing()
     if missing:
         raise Unavailable(f"not on this machine: {', '.join(missing)}")

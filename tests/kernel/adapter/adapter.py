@@ -151,7 +151,7 @@ class Wire:
 
 
 def serve(wire, paths):
-    """Until all have hung up."""
+    """Serves the adapters of the wire until every QEMU has closed its connection."""
     selector = selectors.DefaultSelector()
     for function, path in zip(wire.functions, paths):
         function.server = Server(path, function)

@@ -42,7 +42,7 @@ class Driver(Machine):
         self.start()
 
     def command(self, opcode, modifier=0, data=None, in_param=MAILBOX):
-        """By the command register; returns the status."""
+        """Gives a command by the command register; returns its status."""
         if data is not None:
             self.memory[MAILBOX:MAILBOX + len(data)] = data
         register = HCR.build(in_param=in_param, in_modifier=modifier, out_param=ANSWER, go=1,
@@ -57,7 +57,7 @@ class Driver(Machine):
         assert self.command(*words, **kw) == 0
 
     def pages(self, count):
-        """(address, offset in the MTT) of new pages."""
+        """Allocates @count pages: (address, offset in the MTT)."""
         address, mtt = self.next_page, self.next_mtt
         for page in range(count):
             entry = MTT + mtt + 8 * page
@@ -130,7 +130,7 @@ class Driver(Machine):
         return EQE.parse(self.memory[self.events + 32 * index:])
 
     def payload(self, size):
-        """What lies at the beginning of the region, which does not begin with its page."""
+        """The first bytes of the region. The region does not begin where its first page does."""
         return self.memory[self.data + 0x800:self.data + 0x800 + size]
 
 

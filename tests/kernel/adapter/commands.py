@@ -18,8 +18,7 @@ command = COMMANDS.add
 
 
 class Call:
-    """One command. What a function returns goes to the mailbox (bytes) or into the register (a
-    number)."""
+    """One command. Its function returns bytes for the mailbox, or a number for the register."""
 
     def __init__(self, function, register):
         self.function, self.__dict__ = function, {**vars(HCR.parse(register)), "function": function}
@@ -34,7 +33,7 @@ class Call:
         return table[self.number]
 
     def run(self):
-        """(status, output parameter)"""
+        """Runs the command: (status, output parameter)."""
         status, result = COMMANDS.run(self)
         if isinstance(result, (bytes, bytearray)):
             self.function.guest.view(self.out_param, len(result))[:] = result
@@ -43,8 +42,8 @@ class Call:
 
 
 def execute(function, register):
-    """A write to the command register that has the go bit. The answer comes as an event, or is
-    polled for."""
+    """Handles a write to the command register that has the go bit. The driver gets the answer as an
+    event, or polls for it."""
     call = Call(function, register)
     status, out_param = call.run()
     if status:
@@ -98,7 +97,7 @@ def query_port(_call):
 
 @command(0xffd)
 def set_icm_size(_call):
-    """So many pages the adapter wants for itself."""
+    """Answers how many pages the adapter wants for itself."""
     return 16
 
 
@@ -147,7 +146,7 @@ def ring(function, context, size):
 
 @command(0x12)
 def map_eq(call):
-    """Which kinds of event go to which queue."""
+    """Notes which types of event go to which event queue."""
     for kind in range(64):
         if call.in_param >> kind & 1:
             call.function.event_queue[kind] = None if call.in_modifier >> 31 else call.number

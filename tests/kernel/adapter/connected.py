@@ -27,7 +27,7 @@ def length(request):
 
 
 def local_views(qp, request):
-    """The sender's own memory, in order."""
+    """The memory of the request's segments, in order."""
     access = LOCAL_WRITE if request.opcode in (READ, *ATOMICS) else LOCAL_READ
     views = []
     for part in request.gather:
@@ -61,8 +61,8 @@ def send(qp, request):
 
 
 def _connected(peer, qp):
-    """A packet is taken in from the QP that the receiver is connected to. It has an address to
-    answer to then."""
+    """Whether the receiver @peer accepts packets of this QP: it must be connected to it. Only then
+    it has an address to answer to."""
     return (peer.state in RECEIVING and peer.context.remote_qpn == qp.number and
             peer.remote_lid == qp.function.lid)
 
@@ -93,15 +93,15 @@ def _transport(qp, request, views, size):
 
 
 def _fits(one, other, size):
-    """A receiver takes no packet longer than its own MTU, and of a message in several only full
-    ones."""
+    """Whether the receiver accepts the packets. None may be longer than the receiver's MTU, and all
+    but the last one of a message must be full."""
     least = 128 << min(one.context.mtu, other.context.mtu)
     return one.context.mtu == other.context.mtu or size <= least
 
 
 def _queue(peer, request):
-    """Where the request finds its receive, which protection domain answers for its keys, and which
-    CQ tells of it."""
+    """The queue in which the request finds its receive, the protection domain of its keys, and the
+    CQ for its completion."""
     function, context = peer.function, peer.context
     if context.service == XRC:
         srq = function.srqs.get(request.srqn)
@@ -178,7 +178,8 @@ def _read(call):
 
 
 def _atomic(call):
-    """The memory has the guest's byte order, the request the wire's."""
+    """Executes an atomic operation. The memory has the guest's byte order, the request the
+    wire's."""
     _may(call, "remote_atomic")
     if call.request.address % 8:
         raise Failed(REMOTE_INVALID, EVENT_BAD_REQUEST)

@@ -15,7 +15,7 @@ RECEIVED_SEND, RECEIVED_IMMEDIATE = 1, 2
 
 
 class Packet:
-    """What arrives of a datagram."""
+    """A datagram on its way."""
 
     def __init__(self, function, sender, payload, **fields):
         self.slid, self.sender, self.payload = function.lid, sender, payload
@@ -48,7 +48,7 @@ def send(qp, request):
 
 
 def send_raw(qp, request):
-    """The headers are the first of the data."""
+    """Sends a packet that the driver has built: the data begins with the headers."""
     data = b"".join(local_views(qp, request))
     link, at, grh, dgid = LRH.parse(data), LRH.size, None, 0
     if link.next == HAS_GRH:
@@ -70,7 +70,7 @@ def send_raw(qp, request):
 
 
 def deliver(function, packet):
-    """A datagram without a receiver is gone."""
+    """Delivers the packet; drops it if there is no receiver."""
     if packet.dlid >= MULTICAST_LID:
         for other in function.wire.functions:
             for qpn in other.group_members(packet.dgid):

@@ -10,7 +10,7 @@ BAD_PARAMETER, BAD_RESOURCE, BAD_STATE = 0x03, 0x05, 0x10
 
 
 class Refused(Exception):
-    """A status other than OK."""
+    """Ends a command with a status other than OK."""
 
     def __init__(self, status):
         super().__init__(f"status {status:#x}")
@@ -18,7 +18,8 @@ class Refused(Exception):
 
 
 class Commands:
-    """Each function takes a call, which knows its opcode and the adapter (its function)."""
+    """A table of functions by opcode. Each takes a call, which has the opcode and the adapter
+    (function)."""
 
     def __init__(self):
         self.known = {}
@@ -31,7 +32,7 @@ class Commands:
         return _add
 
     def run(self, call):
-        """(status, what the function returned)"""
+        """Runs the call's function: (status, what the function returned)."""
         handler = self.known.get(call.opcode)
         if not handler:
             return BAD_OPCODE, None

@@ -19,15 +19,15 @@ FOREVER = 7
 
 
 class Engine:
-    """All functions of a wire. @slow: by how much the guest is slower than a real machine, for
-    times that the verbs give."""
+    """Executes the send queues of all adapters on a wire. @slow: how many times slower the guest is
+    than a real machine. The timeouts that verbs set are so many times longer."""
 
     def __init__(self, slow=1):
         self.slow = slow
         self.waiting = {}  # QPs with a request that could not be finished
 
     def ring(self, qp):
-        """A doorbell: there may be requests."""
+        """The driver has rung a doorbell, so there may be requests."""
         if qp and qp.send_ring:
             self.waiting[qp] = None
 
@@ -35,7 +35,7 @@ class Engine:
         self.waiting.pop(qp, None)
 
     def changed(self, qp):
-        """The driver has changed the state."""
+        """The driver has changed the QP's state."""
         if qp.state == RESET:
             self.forget(qp)
         elif qp.state == ERR:
@@ -44,7 +44,7 @@ class Engine:
             self.ring(qp)
 
     def timeout(self):
-        """How long the caller may sleep."""
+        """How many seconds the caller may sleep; None: until something happens."""
         if not self.waiting:
             return None
         if any(qp.since is None and qp.state != ERR for qp in self.waiting):
@@ -57,7 +57,7 @@ class Engine:
                 self.waiting.pop(qp, None)
 
     def _run(self, qp):
-        """Whether it has to be looked at again."""
+        """Executes requests of the QP. Returns whether the engine has to look at the QP again."""
         if qp.state in (ERR, SQER):
             qp.flush()
             # No doorbell tells of receives that are posted now.
@@ -79,7 +79,7 @@ class Engine:
             qp.function.event(EVENT_DRAINED, number=qp.number)
 
     def _execute(self, qp, request):
-        """Whether the queue goes on."""
+        """Executes one request. Returns whether the next one may follow at once."""
         try:
             size = self._deliver(qp, request)
         except Failed as failure:
@@ -124,7 +124,7 @@ class Engine:
         return (context.retry_count + 1) * 4.096e-6 * 2 ** qp.timeout * self.slow, RETRY_EXCEEDED
 
     def fail_sender(self, qp):
-        """An unreliable QP goes on receiving."""
+        """Takes the QP to the state after a failed send. An unreliable QP goes on receiving."""
         if qp.context.service in (UC, UD):
             qp.state = SQER
             qp.flush()

@@ -32,7 +32,8 @@ CAPABILITIES = 0x02514868  # of the port (InfiniBand Architecture Specification 
 
 
 def config_space():
-    """PCI configuration: PCI Express capability, MSI-X, and the one of ours."""
+    """The PCI configuration: the capabilities PCI Express and MSI-X, and a vendor specific one of
+    ours."""
     data = bytearray(CONFIG_SIZE)
     struct.pack_into("<HHHHBBBBBBBB", data, 0x00, VENDOR, DEVICE, 0, 0x10, 0, 0, 0x80, 0x02, 0, 0,
                      0, 0)
@@ -87,7 +88,7 @@ def node_info(lid):
 
 
 def port_info(lid):
-    """Active: no subnet manager is needed."""
+    """The answer about the port. It is ACTIVE, so no subnet manager is needed."""
     return PORT_INFO.build(gid_prefix=DEFAULT_PREFIX, lid=lid, sm_lid=1, capabilities=CAPABILITIES,
                            local_port=1, width_enabled=3, width_supported=3, width_active=LINK_4X,
                            speed_supported=7, state=ACTIVE, physical=LINK_UP, down_default=2,

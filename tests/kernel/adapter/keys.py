@@ -45,8 +45,8 @@ class Keys:
 
 
 class Table(Keys):
-    """The table of regions lies in context memory, where the driver changes it after HW2SW_MPT and
-    says so with SYNC_TPT."""
+    """The table of regions. It lies in context memory. The driver changes it there after HW2SW_MPT,
+    and says so with SYNC_TPT."""
 
     def __init__(self, function, base, log_count):
         super().__init__(function)
@@ -72,7 +72,7 @@ class Table(Keys):
         self.known.clear()
 
     def _find(self, key):
-        """The low byte of a key is the high one of its index."""
+        """The region of a key. The low byte of a key is the high byte of the region's index."""
         index = key >> 8 | (key & 0xff) << 24
         slot = index & self.last
         if slot not in self.known:

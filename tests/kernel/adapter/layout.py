@@ -5,7 +5,8 @@ from types import SimpleNamespace
 
 
 class Field:
-    """A field: @size bytes at @offset, or @width of their bits from bit @shift on."""
+    """A field: @size bytes at @offset. With @width, only that many of their bits, from bit @shift
+    on."""
 
     def __init__(self, offset, size, shift=0, width=None):
         self.offset, self.end, self.shift = offset, offset + size, shift
@@ -45,7 +46,7 @@ class Layout:
         return SimpleNamespace(**{name: field.get(data) for name, field in self.fields.items()})
 
     def mask(self, names):
-        """The bits of these fields, with the structure as one number."""
+        """A number with the bits of these fields set, as wide as the structure."""
         mask = 0
         for name in names:
             field = self.fields[name]
@@ -53,6 +54,6 @@ class Layout:
         return mask
 
     def merge(self, old, new, mask):
-        """@old with the bits of @mask from @new."""
+        """@old, with the bits of @mask taken from @new."""
         merged = int.from_bytes(old, "big") & ~mask | int.from_bytes(new, "big") & mask
         return bytearray(merged.to_bytes(self.size, "big"))

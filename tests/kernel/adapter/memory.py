@@ -13,7 +13,7 @@ class Fault(Exception):
 
 
 class Guest:
-    """Physical memory: what QEMU has mapped for us."""
+    """The guest's physical memory: what QEMU has mapped for this process."""
 
     def __init__(self):
         self.maps = []
@@ -28,7 +28,7 @@ class Guest:
         ]
 
     def view(self, address, size):
-        """@size bytes that can be read and written in place."""
+        """The @size bytes at this address, which can be read and written in place."""
         for start, length, data in self.maps:
             if start <= address and address + size <= start + length:
                 return data[address - start:address - start + size]
@@ -36,8 +36,8 @@ class Guest:
 
 
 class Icm:
-    """Context memory: the driver lends pages and tells where in the adapter's own address space
-    they lie."""
+    """Context memory. The driver lends pages, and tells at which addresses of the adapter they
+    lie."""
 
     def __init__(self, guest):
         self.guest = guest
@@ -53,7 +53,7 @@ class Icm:
             del self.chunks[start]
 
     def pieces(self, address, size):
-        """Views of what lies there, in order."""
+        """Views of the @size bytes at this address, in order."""
         while size:
             at = bisect.bisect_right(self.starts, address) - 1
             start = self.starts[at] if at >= 0 else 0
@@ -74,12 +74,12 @@ class Icm:
 
 
 def addresses(entries):
-    """Of a list of pages; the low bits of an entry say other things."""
+    """The addresses of the pages in a list. The low bits of an entry have other meanings."""
     return [int.from_bytes(entries[at:at + 8], "big") & -PAGE for at in range(0, len(entries), 8)]
 
 
 class Pages:
-    """A buffer or a memory region: the pages at @known, of 1 << @shift bytes each."""
+    """The pages of a buffer or memory region: those at @known, of 1 << @shift bytes each."""
 
     def __init__(self, guest, shift, known=()):
         self.guest, self.shift, self.known = guest, shift, known
@@ -99,7 +99,7 @@ class Pages:
 
 
 class Translation(Pages):
-    """Pages of the entries of the MTT from @address on."""
+    """The pages that the MTT lists from @address on."""
 
     def __init__(self, icm, address, shift):
         super().__init__(icm.guest, shift)
@@ -124,5 +124,5 @@ class Ring:
         return self.pages[at >> self.shift][within:within + self.size]
 
     def turn(self, index):
-        """The owner bit of a valid entry: it changes each time the ring has been filled."""
+        """The owner bit of a valid entry. It changes each time the ring has been filled."""
         return int(bool(index & self.count))

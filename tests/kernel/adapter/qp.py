@@ -62,7 +62,7 @@ TARGET = 1 << 23  # in the number of an XRC receive QP
 
 
 def gather_list(data, at, end):
-    """The data of a request: bytes that are in it, or (bytes, key, address)."""
+    """The data of a request: bytes that the request contains, or (bytes, key, address)."""
     found = []
     while at + 4 <= end:
         size = int.from_bytes(data[at:at + 4], "big")
@@ -80,7 +80,7 @@ def gather_list(data, at, end):
 
 
 class QueuePair:
-    """@made is its context in RESET."""
+    """A queue pair. @made is its context in RESET."""
 
     layout, transitions, optional = QP, TRANSITIONS, OPTIONAL
     control, datagram = CONTROL, DATAGRAM
@@ -110,14 +110,14 @@ class QueuePair:
         return self.context.primary_ackto >> 3
 
     def is_target(self):
-        """It receives for XRC, and never sends."""
+        """Whether the QP is an XRC target, which receives and never sends."""
         return bool(self.number & TARGET)
 
     def parsed(self):
         return self.layout.parse(self.data)
 
     def change(self, opcode, optional, data):
-        """False: not from this state."""
+        """Carries out a transition. False: it is not allowed from this state."""
         allowed, state, taken = self.transitions[opcode]
         if self.state not in allowed:
             return False
@@ -142,7 +142,7 @@ class QueuePair:
         return data
 
     def find_rings(self):
-        """Of both queues in the buffer, the one with the larger entries is the first."""
+        """Finds the two queues in the buffer. The one with the larger entries comes first."""
         context = self.context
         pages = Translation(self.function.icm, self.function.mtt_base + context.mtt,
                             context.log_page + 12)
@@ -157,14 +157,15 @@ class QueuePair:
             self.receives = ReceiveQueue(self.function, context.record, slots)
 
     def request(self):
-        """The next request, parsed; None if there is none."""
+        """The next request, parsed; None: there is none."""
         slot = self.send_ring.slot(self.sent)
         if CONTROL.get(slot, "owner") != self.send_ring.turn(self.sent):
             return None
         return self.parse(bytes(slot), CONTROL.size)
 
     def parse(self, data, at):
-        """A request; what follows its head begins @at. It takes @slots of the ring."""
+        """Parses a request whose segments follow its head from @at on. The request takes @slots of
+        the ring."""
         request = SimpleNamespace(**vars(self.control.parse(data)), key=0, address=0, atomic=None,
                                   datagram=None, slots=1)
         if self.context.service == UD:
@@ -186,7 +187,7 @@ class QueuePair:
         return self.function.cqs.get(number)
 
     def complete_send(self, request, size=0, syndrome=0):
-        """False if the CQ has no room for it."""
+        """Writes the completion of a send. False: the CQ has no room."""
         index, self.sent = self.sent, self.sent + request.slots
         self.since = None
         cq = self.cq(self.context.send_cqn)
@@ -199,7 +200,7 @@ class QueuePair:
                        opcode=request.opcode)
 
     def flush(self):
-        """What is in the queues of a QP in the error state comes back."""
+        """Completes all requests and receives of a QP in the error state as flushed."""
         while self.send_ring:
             request = self.request()
             if not request:

@@ -22,14 +22,13 @@ SCATTER_END = 0x100  # include/linux/mlx4/qp.h: MLX4_INVALID_LKEY
 
 
 class Entries:
-    """A ring that the adapter fills. The last byte of an entry has the owner bit, which makes it
-    valid."""
+    """A ring that the adapter fills. The owner bit in the last byte of an entry makes it valid."""
 
     def __init__(self, slots):
         self.ring, self.produced = slots, 0
 
     def put(self, entry):
-        """At the end of the slot, which may be larger."""
+        """Writes an entry to the end of its slot, which may be larger."""
         slot = self.ring.slot(self.produced)[-len(entry):]
         slot[:-1] = entry[:-1]
         slot[-1] = entry[-1]
@@ -60,7 +59,7 @@ class CompletionQueue(Entries):
         self.told = None  # the driver changes this number when it has seen an event
 
     def preset(self):
-        """Each entry has the owner bit that is not valid yet."""
+        """Gives each entry the owner bit that does not make it valid."""
         fill = (0x4c if self.ring.turn(self.produced) else 0xcc).to_bytes(1, "big")
         for index in range(self.ring.count):
             self.ring.slot(index)[:] = fill * CQE.size
@@ -69,15 +68,15 @@ class CompletionQueue(Entries):
         return self.produced - consumed & INDEX_MASK
 
     def full(self):
-        """Says so, too, to the driver."""
+        """Whether the ring is full. Then the driver gets an event."""
         if not self.overrun and self._unread(int.from_bytes(self.record, "big")) >= self.ring.count:
             self.overrun = True
             self.function.event(EVENT_CQ_ERROR, number=self.number, syndrome=CQ_OVERRUN)
         return self.overrun
 
     def entry(self, remote=0, srqn=0, **fields):
-        """libmlx4 finds an XRC SRQ where the sender's number is otherwise, also when there is an
-        error."""
+        """An entry. For an XRC SRQ libmlx4 reads the SRQ's number where other entries have the
+        sender's, also in entries of errors."""
         return CQE.build(remote=srqn or remote, **fields)
 
     def post(self, solicited, **fields):
@@ -93,7 +92,7 @@ class CompletionQueue(Entries):
         self.function.eqs[self.eqn].post(type=EVENT_COMPLETION, number=self.number)
 
     def arm(self, sequence, command, consumed):
-        """What came since the driver looked, and was not told of, is told of at once."""
+        """Arms the CQ. If entries came since the driver looked, the event comes at once."""
         if sequence == self.told:
             return
         self.told, self.armed, self.solicited = sequence, True, command == ARM_SOLICITED
@@ -104,14 +103,15 @@ class CompletionQueue(Entries):
         return bytes([CQE_RESIZE | self.ring.turn(self.produced) << 7])
 
     def resize(self, slots):
-        """The old ring ends with an entry that says so; it counts in both."""
+        """Goes on in a ring of another size. The old ring ends with an entry that says so and
+        counts in both."""
         self.put(self.last_of_ring())
         self.ring = slots
         self.preset()
 
 
 def scatter_list(data):
-    """(bytes, key, address) until the end of the list."""
+    """The segments (bytes, key, address) up to the end of the list."""
     found = []
     for at in range(0, len(data), 16):
         size, key = int.from_bytes(data[at:at + 4], "big"), int.from_bytes(
@@ -123,7 +123,7 @@ def scatter_list(data):
 
 
 class ReceiveQueue:
-    """A QP's own. The driver counts what it has posted in a record in memory."""
+    """The receive queue of a QP. The driver counts what it has posted in a record in memory."""
 
     def __init__(self, function, record, slots):
         self.record, self.slots, self.taken = function.guest.view(record, 4), slots, 0
@@ -135,13 +135,13 @@ class ReceiveQueue:
         return scatter_list(self.slots.slot(self.taken))
 
     def take(self):
-        """The index that its completion names."""
+        """Takes a receive. Returns the index that its completion names."""
         self.taken += 1
         return self.taken - 1 & self.slots.count - 1
 
 
 class SharedReceiveQueue:
-    """The driver links the free entries: each names the next."""
+    """An SRQ. The driver links the free entries: each names the next."""
 
     def __init__(self, function, number, context, slots):
         self.function, self.number, self.cqn = function, number, context.cqn

@@ -3,11 +3,11 @@
 
 
 class Lost(Exception):
-    """No answer: it is sent again until the retries are used up."""
+    """The request gets no answer. It is sent again until the retries are used up."""
 
 
 class NotReady(Exception):
-    """The receiver has no receive posted; it asks for a pause (RNR NAK)."""
+    """The receiver has no receive posted and asks for a pause (RNR NAK)."""
 
     def __init__(self, timer=0):
         super().__init__()
@@ -15,7 +15,7 @@ class NotReady(Exception):
 
 
 class Failed(Exception):
-    """The request completes with an error, and its QP fails; so does @peer, which may hear of an
+    """The request completes with an error, and its QP fails. So does @peer, whose driver may get an
     event."""
 
     def __init__(self, syndrome, event=None):

@@ -22,11 +22,12 @@ DEVICE_IS_PCI, DEVICE_CAN_RESET = 2, 1
 
 
 class Closed(Exception):
-    """QEMU has hung up."""
+    """QEMU has closed the connection."""
 
 
 class Server:
-    """One function. @device has sizes (of regions), vectors, guest, read, write, reset."""
+    """The server for one function. @device has sizes (of regions), vectors, guest, read, write,
+    reset."""
 
     def __init__(self, path, device):
         self.device = device
@@ -65,7 +66,7 @@ class Server:
         return data
 
     def serve(self):
-        """One message."""
+        """Answers one message."""
         fds = []
         number, command, size, flags, _ = HEADER.unpack(self._receive(HEADER.size, fds))
         body = self._receive(size - HEADER.size, fds)

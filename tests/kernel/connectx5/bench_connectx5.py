@@ -24,7 +24,7 @@ ALL_EVENTS = (1 << 32) - 1 - (1 << EVENT_COMMAND) << 192
 
 
 class Driver(Machine):
-    """The command queue and its mailboxes; one queue of each kind."""
+    """A driver with the command queue and its mailboxes, and one queue of each kind."""
 
     def __init__(self, function=None):
         super().__init__(function or Wire(1, 1, ConnectX5).functions[0], SIZE)
@@ -36,7 +36,7 @@ class Driver(Machine):
         self.function.write(REGISTERS, offset, word.to_bytes(4, "big"))
 
     def _chain(self, at, size):
-        """Addresses of the blocks for @size bytes, linked."""
+        """Links blocks for @size bytes; returns their addresses."""
         found = [
             at + BLOCK_STEP * number for number in range((size + BLOCK_DATA - 1) // BLOCK_DATA)
         ]
@@ -45,7 +45,7 @@ class Driver(Machine):
         return found
 
     def command(self, opcode, more=b"", out_length=HEAD, slot=0, **fields):
-        """The answer, whole."""
+        """Gives a command; returns the whole answer."""
         data = bytes(ASKED.build(opcode=opcode, **fields)) + more
         for number, at in enumerate(self._chain(QUESTION, len(data) - HEAD)):
             part = data[HEAD + BLOCK_DATA * number:][:BLOCK_DATA]
@@ -86,13 +86,14 @@ class Driver(Machine):
         return self.free - PAGE
 
     def number_at(self, address, value=None):
-        """A word of a record, which may be changed."""
+        """Reads a word of a record; with @value, writes it first."""
         if value is not None:
             self.memory[address:address + 4] = (value & 0xffffffff).to_bytes(4, "big")
         return int.from_bytes(self.memory[address:address + 4], "big")
 
     def region(self, **fields):
-        """A region over a page of data, which begins in the midst of it; sets its key."""
+        """Makes a region over a page of data, and sets its key. The region begins inside of the
+        page."""
         pages = [self.page(), self.page()]
         given = {
             "mode": BY_PAGES, "access": ALL, "pd": PD, "variant": VARIANT, "start": START,
@@ -133,8 +134,8 @@ class Driver(Machine):
         return EQE.parse(self.memory[EVENTS + EQE.size * index:][:EQE.size])
 
     def srq_of(self, opcode, layout, **fields):
-        """Its number; its entries have 32 bytes, and both are posted, the second for half of the
-        region."""
+        """Makes an SRQ; returns its number. Its entries have 32 bytes. Both are posted, the second
+        for half of the region."""
         ring, record = self.page(), self.page()
         for at, segment, following in ((ring, self.segment(PAGE), 1),
                                        (ring + 32, self.segment(PAGE // 2, PAGE // 2), 0)):
@@ -151,7 +152,7 @@ class Driver(Machine):
         return self.srq_of(0x90c, RMP, log_stride=5)
 
     def qp(self, service=RC, receive_kind=OWN, **fields):
-        """Receives of its own, if any, come before the units of sends."""
+        """Makes a QP. If it has receives of its own, they come before the units of sends."""
         self.ring, self.record, self.posted, self.received = self.page(), self.page(), 0, 0
         self.receives = self.ring + fields.get("page_offset", 0) * PAGE // 64
         self.sends = self.receives + (RECEIVES * RECEIVE_BYTES if receive_kind == OWN else 0)
@@ -165,7 +166,7 @@ class Driver(Machine):
         return self.qpn
 
     def connect(self, lid, remote_qpn, to_rtr=None, **fields):
-        """To RTS."""
+        """Takes the QP to RTS."""
         assert self.change(0x502, self.qpn, remote_write=1, remote_read=1, remote_atomic=1,
                            **fields) == OK
         assert self.change(0x503, self.qpn, mtu=3, remote_qpn=remote_qpn, primary_rlid=lid,
@@ -180,7 +181,8 @@ class Driver(Machine):
         self.number_at(self.record, self.received)
 
     def post_send(self, opcode, *segments, srqn=0, **fields):
-        """A request, at the ring's end also around it; the doorbell; and the adapter runs."""
+        """Writes a request, around the end of the ring if needed, rings the doorbell, and lets the
+        adapter run."""
         more, head = b"".join(segments), CONTROL.size if srqn else 16
         control = CONTROL.build(opcode=opcode, signalled=1, srqn=srqn,
                                 units=-(-(head + len(more)) // 16), **fields)
@@ -195,7 +197,7 @@ class Driver(Machine):
 
 
 def with_pages(body, *pages):
-    """What follows the head of a command that gives pages."""
+    """The data of a command that gives pages, without its head."""
     return bytes(body[HEAD:]).ljust(0x110 - HEAD, b"\0") + b"".join(
         page.to_bytes(8, "big") for page in pages)
 

@@ -123,7 +123,7 @@ class ConnectX5(Function):
             self._doorbell(offset % description.PAGE, data)
 
     def _doorbell(self, offset, data):
-        """Two words, which may come one after the other."""
+        """Handles a doorbell of two words, which may come one after the other."""
         if len(data) < 4:
             self.log(f"{len(data)} bytes at {offset:#x} are no doorbell: {bytes(data).hex()}")
             return
@@ -142,7 +142,7 @@ class ConnectX5(Function):
         return super().asked(kind)
 
     def raise_event(self, kind, number):
-        """An SRQ's limit is used up by its event."""
+        """Raises an event. The event of an SRQ's limit disarms the limit."""
         if kind == EVENT_SRQ_LIMIT and number in self.srqs:
             self.srqs[number].limit = 0
         super().raise_event(kind, number)

@@ -33,8 +33,8 @@ COMPARE_AND_SWAP, FETCH_AND_ADD, EIGHT_BYTES = 1, 2, 8
 
 
 def config_space():
-    """As the other adapter's, with one region; without the capability of ours, for which the driver
-    would take its own."""
+    """The PCI configuration of the other adapter, with one region. The capability of ours is left
+    out, because the driver would take it for its own."""
     data = identity.config_space()
     struct.pack_into("<H", data, 0x02, DEVICE)
     struct.pack_into("<H", data, 0x2e, SUBSYSTEM)
@@ -45,7 +45,7 @@ def config_space():
 
 
 def initialization_segment():
-    """Words by their offset; all others are zero, also "initializing"."""
+    """Words by their offset. All others are zero, also the one that says "initializing"."""
     return {
         FIRMWARE: MINOR << 16 | MAJOR, COMMAND_REVISION: INTERFACE << 16 | SUBMINOR,
         QUEUE_LOW: LOG_COMMANDS << 4 | LOG_ENTRY
@@ -85,7 +85,7 @@ def capabilities(kind):
 
 
 def port(lid):
-    """Active: no subnet manager is needed."""
+    """The port. It is ACTIVE, so no subnet manager is needed."""
     guid = identity.node_guid(lid)
     return PORT.build(has_smi=1, physical_state=identity.LINK_UP, state=identity.ACTIVE,
                       system_guid=guid, port_guid=guid + 1, node_guid=guid,

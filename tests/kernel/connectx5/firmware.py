@@ -23,8 +23,8 @@ command = COMMANDS.add
 
 
 class Call:
-    """One command: @data is the whole question. What a function returns is the answer but for its
-    first eight bytes."""
+    """One command. @data is the whole question. Its function returns the answer without the first
+    eight bytes."""
 
     def __init__(self, function, data):
         self.function, self.data = function, data
@@ -37,7 +37,7 @@ class Call:
         return found
 
     def run(self):
-        """The answer."""
+        """Runs the command; returns the answer."""
         status, result = COMMANDS.run(self)
         if status == OK:
             return bytes(8) + (result or b"")
@@ -59,8 +59,8 @@ def blocks(guest, at, size):
 
 
 def execute(function, slot):
-    """One entry of the queue, which the driver has given to us. The driver polls for the owner bit
-    or waits for the event."""
+    """Executes one entry of the queue, which the driver has given to the adapter. The driver polls
+    for the owner bit, or waits for the event."""
     entry = function.guest.view(function.command_queue + (slot << description.LOG_ENTRY),
                                 ENTRY.size)
     asked = ENTRY.parse(entry)
@@ -115,7 +115,7 @@ def query_special_contexts(_call):
 
 @command(0x107)
 def query_pages(call):
-    """How many more are wanted now."""
+    """Answers how many more pages the adapter wants now."""
     wanted = {1: description.BOOT_PAGES, 2: description.INIT_PAGES}.get(call.modifier, 0)
     return told(argument=wanted)
 
@@ -199,7 +199,7 @@ def query_rmp(call):
 
 @command(0x90d)
 def modify_rmp(call):
-    """Ordinary SRQs are these."""
+    """Modifies an RMP, which is the driver's object for an ordinary SRQ."""
     call.of("rmp").limit = RMP.get(call.data, "limit")
 
 

@@ -19,12 +19,12 @@ CQE_REQUEST, CQE_RECEIVED, CQE_RESIZE, CQE_REQUEST_ERROR, CQE_RESPONSE_ERROR = 0
 
 
 def pages(function, data, shift):
-    """Those that a command gives."""
+    """The pages that a command gives."""
     return Pages(function.guest, shift, addresses(data[PAS_AT:]))
 
 
 def within(context):
-    """Where a buffer begins in its first page, of which the driver gives 64ths."""
+    """Where a buffer begins in its first page. The driver gives that in 64ths of a page."""
     return context.page_offset << context.log_page + ADAPTER_PAGE - 6
 
 
@@ -47,7 +47,8 @@ class Region:
 
 
 class Keys(keys.Keys):
-    """A key is the number of a region, and a byte that the driver changes from one to the next."""
+    """The memory keys. A key is the number of a region, and a byte that the driver changes from one
+    key to the next."""
 
     def _find(self, key):
         region = self.function.objects["mkey"].get(key >> 8)
@@ -63,12 +64,13 @@ class EventQueue(queues.EventQueue):
         super().__init__(function, context, ring(function, data, context, EQE.size))
 
     def wants(self, kind):
-        """The bitmap counts from the first of four 64-bit words."""
+        """Whether the queue gets events of this type. The bitmap counts from the first of four
+        64-bit words."""
         return self.events >> 64 * (3 - kind // 64) >> kind % 64 & 1
 
 
 class CompletionQueue(queues.CompletionQueue):
-    """An entry may have 128 bytes, and then is in the second half of them."""
+    """A CQ. An entry may have 128 bytes; then its data is in the second half."""
 
     def __init__(self, function, number, data):
         context = CQ.parse(data)
@@ -76,10 +78,10 @@ class CompletionQueue(queues.CompletionQueue):
         super().__init__(function, number, context, ring(function, data, context, self.size))
 
     def preset(self):
-        """The driver does it."""
+        """Does nothing: the driver sets the owner bits."""
 
     def entry(self, qpn, opcode, is_send=0, syndrome=0, srqn=0, **fields):
-        """Programs find a QP, or the XRC SRQ of a receive, by an index of their own."""
+        """An entry. Programs find a QP, or the XRC SRQ of a receive, by an index of their own."""
         owner = self.function.srqs[srqn] if srqn else self.function.qps[qpn]
         if syndrome:
             kind = CQE_REQUEST_ERROR if is_send else CQE_RESPONSE_ERROR
@@ -105,7 +107,7 @@ class XrcSrq(queues.SharedReceiveQueue):
 
 
 class Rmp(queues.SharedReceiveQueue):
-    """An ordinary SRQ: completions go to the CQ of the QP."""
+    """An ordinary SRQ. Its completions go to the CQ of the QP."""
 
     def __init__(self, function, number, data):
         context = SimpleNamespace(cqn=None, xrcd=None, **vars(RMP.parse(data)))

@@ -94,8 +94,8 @@ class QueuePair(qp.QueuePair):
         return context
 
     def find_rings(self):
-        """Receives are the first in the buffer. A send queue consists of units, and a request is
-        one or more."""
+        """Finds the two queues in the buffer. Receives come first. A send queue consists of units;
+        a request takes one or more."""
         context, offset = self.context, within(self.context)
         if context.receive_kind == OWN_RECEIVES:
             slots = Ring(self.pages, 1 << context.log_rq, SEGMENT << context.log_rq_stride, offset)
@@ -106,8 +106,8 @@ class QueuePair(qp.QueuePair):
             self.posted = self.function.guest.view(context.record + RECORD_OF_SENDS, 4)
 
     def request(self):
-        """The record counts the units that are posted. A request may go on at the beginning of the
-        ring."""
+        """The next request. The record counts the units that are posted. A request may go on at the
+        beginning of the ring."""
         if not int.from_bytes(self.posted, "big") - self.sent & 0xffff:
             return None
         segments = CONTROL.get(self.send_ring.slot(self.sent), "units")

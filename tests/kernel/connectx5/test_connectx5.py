@@ -73,7 +73,8 @@ def test_qps_and_srqs_share_their_numbers():
 
 
 def test_commands_complete_by_event(driver):
-    """But not the one that makes their queue: the driver polls for it."""
+    """The command that makes the queue of these events completes without one: the driver polls for
+    it."""
     driver.event_queue(events=1 << EVENT_COMMAND << 192)
     assert driver.raised == []
     driver.command(0x80d, slot=3)
@@ -116,7 +117,7 @@ def test_a_transition_that_is_none():
 
 
 def asked(driver, kind):
-    """What the registers of ours answer to the first question."""
+    """The first answer of the registers of ours about objects of this kind."""
     driver.function.write(CONFIG_REGION, ASK_OBJECT, (kind << 24).to_bytes(4, "little"))
     return int.from_bytes(driver.function.read(CONFIG_REGION, ANSWER, 4), "little")
 
@@ -303,7 +304,7 @@ def test_an_error_flushes_both_sides(pair):
 
 
 def xrc(**fields):
-    """A sender; a target with an SRQ; the SRQ's number."""
+    """(an XRC sender, a target with an SRQ, the SRQ's number)"""
     sender, receiver = two()
     sender.qp(XRC, receive_kind=SHARED, user_index=0x11)
     receiver.qp(XRC, receive_kind=SHARED, no_sq=1, xrcd=5)

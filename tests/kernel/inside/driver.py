@@ -51,7 +51,7 @@ def ask(config, kind, index):
 
 
 def numbers(kind):
-    """{(adapter, number)} of this kind."""
+    """{(adapter, number)} of the objects of this kind."""
     found = set()
     for adapter, path in enumerate(functions()):
         config = os.open(path / "config", os.O_RDWR)
@@ -64,21 +64,22 @@ def numbers(kind):
 
 
 def objects():
-    """What the adapters themselves have: {(adapter, kind, number)}, with the driver's own."""
+    """The objects that the adapters themselves have: {(adapter, kind, number)}, with the driver's
+    own."""
     return {(adapter, name, number) for kind, name in enumerate(KINDS)
             for adapter, number in numbers(kind)}
 
 
 def targets():
-    """Numbers of the XRC receive QPs. A ConnectX-3's tell it themselves."""
+    """Numbers of the XRC receive QPs. A ConnectX-3 tags these numbers."""
     if DRIVER == "mlx4":
         return {number for _, number in numbers(0) if number & TARGET}
     return {number for _, number in numbers(TARGETS)}
 
 
 def counts():
-    """How many objects of each kind each adapter has. The driver's own get other numbers when it is
-    loaded again."""
+    """How many objects of each kind each adapter has. Numbers are no good: the driver's own objects
+    get others when it is loaded again."""
     return collections.Counter((adapter, kind) for adapter, kind, _ in objects())
 
 
@@ -87,8 +88,8 @@ def modprobe(name):
 
 
 def first_region(name):
-    """mlx5_ib of Linux 6.12 makes a QP of its own when a program first registers memory. This one
-    does, and finds nobody to talk to."""
+    """Registers memory once. mlx5_ib of Linux 6.12 then makes a QP of its own, which the counts of
+    a test must not meet."""
     subprocess.run(["ibv_rc_pingpong", "-d", name, "-p", "1", "127.0.0.1"], check=False,
                    timeout=200, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -110,7 +111,7 @@ def unload():
 
 @pytest.fixture(scope="session", autouse=True)
 def driver():
-    """Both adapters are there when the driver is loaded; it must go when all is over."""
+    """Loads the driver, with which both adapters must be there; in the end it must be removable."""
     subprocess.run(["busybox", "ifconfig", "lo", "127.0.0.1", "up"], check=True)
     os.environ["SOFTHCA_MODEL"] = MODEL
     load()
@@ -127,7 +128,7 @@ def nothing_left(driver):
 
 @contextlib.contextmanager
 def without_xrc():
-    """Adapters that do not have it, as the driver learns when it is loaded."""
+    """Adapters without XRC, as the driver learns when it is loaded."""
     switch_xrc(0)
     try:
         yield
@@ -155,5 +156,6 @@ def xrc_compat(build_root):
 
 
 def run(argv, timeout=200, **kw):
-    """As everywhere, but the guest may be many times slower than the machine."""
+    """Runs a program as tests/running.py does. The guest may be many times slower than the
+    machine."""
     return running.run(argv, timeout, **kw)

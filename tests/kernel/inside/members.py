@@ -14,7 +14,7 @@ import running
 
 
 class Member:
-    """One programs/member.c."""
+    """A process of programs/member.c."""
 
     def __init__(self, argv):
         self.process = subprocess.Popen([str(a) for a in argv], stdin=subprocess.PIPE,
@@ -34,7 +34,7 @@ class Member:
         return self.answer()
 
     def kill(self):
-        """All of it, with what it is run by."""
+        """Kills the process, and the commands that it was started with."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
@@ -44,8 +44,8 @@ class Member:
 
 @contextlib.contextmanager
 def sharing_a_domain(build_root, xrc_compat):
-    """member(way, number): who creates a receive QP in a domain that all share, or registers with
-    it."""
+    """member(way, number): a process of a domain that all share. It creates a receive QP, or
+    registers with that number."""
     members = []
     with tempfile.TemporaryDirectory(dir="/tmp") as folder:
         def _member(way=(), number=None):
@@ -62,6 +62,6 @@ def sharing_a_domain(build_root, xrc_compat):
 
 
 def registrations(xrc_compat):
-    """(number, state, who keeps it, its own state) for each row of "xrc-compat ps"."""
+    """(number, the registration's state, what keeps the QP) for each row of "xrc-compat ps"."""
     rows = json.loads(running.run([xrc_compat, "ps", "--json"], 300).stdout)["registrations"]
-    return [(row["qp"], row["state"], row["kept"], row["qpstate"]) for row in rows]
+    return [(row["qp"], row["state"], row["kept"]) for row in rows]

@@ -13,9 +13,9 @@ from driver import targets  # noqa: E402
 
 
 class StormOnDriver(storm.Storm):
-    """The adapter learns of a QP when it leaves RESET, and has it once, however many hold it. What
-    it has, somebody must hold; that nothing stays is seen at the end, by the adapter and by
-    rmmod."""
+    """The adapter learns of a QP when the QP leaves RESET, and has it once, whatever the number of
+    handles. Some process must hold each QP that the adapter has. That nothing stays is seen at the
+    end, by the adapter and by rmmod."""
 
     def kernel(self):
         return {0: targets()}

@@ -24,7 +24,7 @@ def test_refusals(build_root, setting):
 
 
 def test_agreement(build_root):
-    """A handle from ibv_open_qp gets no events unless ib_uverbs is patched: it is given no event
+    """Unless ib_uverbs is patched, a handle from ibv_open_qp gets no events, since it has no event
     file."""
     raise_event = f"{RAISE} ctl event {DEVICES[0]} $3 $2 $5"
     done = run(

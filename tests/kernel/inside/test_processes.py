@@ -45,7 +45,7 @@ def test_what_a_killed_process_had_is_gone_when_it_has_been_waited_for(member):
 
 
 def test_a_forked_child_keeps_what_its_parent_had(member):
-    """The kernel counts open files, and the child has them too."""
+    """The kernel counts open files, and the child has its parent's."""
     creator = member()
     child = creator.ask("f")
     creator.process.kill()

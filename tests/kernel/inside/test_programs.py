@@ -99,6 +99,7 @@ def test_two_way_rows(xrc_compat, build_root, group, count):
 
 
 def test_many_create_two_way_qps_at_once(xrc_compat, build_root):
-    """The driver numbers QPs one after the other, so a pair has neighbours."""
+    """The driver gives out numbers of QPs one after the other, so the halves of a pair are
+    neighbours."""
     done = run([xrc_compat, "run", "--", build_root / "tests" / "e2e" / "twoway" / "twoway-crowd"])
     assert done.returncode == 0 and "FAIL" not in done.stdout, done.stdout + done.stderr
