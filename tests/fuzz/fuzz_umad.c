@@ -112,7 +112,7 @@ int umad_caller(const void *address)
 
 /* ---- old programs ---- */
 
-/* What the caller's struct says. */
+/* Reads a field as the old program does. */
 static uint64_t capmask_of(const void *port)
 {
 	return input.caller == 1 ? ((const struct umad_port_2006 *)port)->capmask

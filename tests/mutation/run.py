@@ -44,7 +44,7 @@ class Copy:
         self.temporary.mkdir(parents=True, exist_ok=True)
 
     def refresh(self):
-        """Copies what is different, and nothing else: it would be compiled again."""
+        """Copies only files that differ, because a copied file is compiled again."""
         known = set(git("ls-files", "-co", "--exclude-standard").splitlines())
         for name in known:
             source, target = ROOT / name, self.tree / name
@@ -104,8 +104,8 @@ def first_failing(copy, row):
 
 
 def outcome(copy, row, sound):
-    """What the row's tests make of it. A test that fails anyway notices nothing: each is tried once
-    without a mutation, see @sound."""
+    """Whether the row's tests notice the mutation. A test that fails anyway notices nothing, so
+    each is tried once without a mutation, see @sound."""
     test, result = first_failing(copy, row)
     if result == "noticed" and test not in sound:
         if copy.run(test) != "passes":
@@ -130,7 +130,7 @@ def run(copy, selected, record):
 
 
 def last_outcomes(record):
-    """What became of each row when it was run last, by its name."""
+    """The outcome of each row's last run, by its name."""
     lines = record.read_text().splitlines() if record.exists() else []
     return {name: result for result, _, _, name in (line.split("\t") for line in lines)}
 

@@ -13,8 +13,8 @@ ROWS = rows.table()
 
 
 def test_every_row_applies(source_root):
-    """Code that is written anew needs its rows anew: change the text, or take a row out that has no
-    sense any more."""
+    """Rewritten code needs rewritten rows. Change a row's text, or remove a row that has no meaning
+    any more."""
     wrong = []
     for row in ROWS:
         try:

@@ -22,7 +22,7 @@ os.environ.pop("LD_LIBRARY_PATH", None)
 
 @pytest.fixture(scope="module", autouse=True)
 def multilib(tmp_path_factory):
-    """Everything here or nothing: status 77 is a skip."""
+    """Either all tests of this file run, or none. Status 77 is a skip."""
     probe = tmp_path_factory.mktemp("probe") / "probe.c"
     probe.write_text("#include <stdio.h>\nint main(void) { return puts(\"\") == EOF; }\n")
     try:
@@ -42,7 +42,8 @@ def multilib(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def build32(build_root, source_root, tmp_path_factory, multilib):
-    """A build directory of the other class, and nothing built in it but what programs meet."""
+    """A build directory of the other class. Only the libraries that programs load are built in
+    it."""
     folder = tmp_path_factory.mktemp("i386") / "build"
     commands = [
         [

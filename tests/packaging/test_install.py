@@ -17,13 +17,13 @@ os.environ.pop("LD_LIBRARY_PATH", None)
 
 @pytest.fixture(scope="module")
 def installed(build_root, tmp_path_factory):
-    """For all tests that only look."""
+    """An installation for the tests that change nothing."""
     return tree.Tree(build_root, tmp_path_factory.mktemp("installed")).install()
 
 
 @pytest.fixture
 def own(build_root, tmp_path):
-    """For a test that changes it."""
+    """An installation of its own, for a test that changes it."""
     return tree.Tree(build_root, tmp_path).install()
 
 
@@ -127,7 +127,7 @@ def test_everything_is_there(installed):
         "share/man/man7/xrc-compat.7",
     }
     assert wanted - files == set()
-    # What messages name.
+    # The files that messages name.
     assert {"share/doc/xrc-compat/docs/32-bit.md", "share/doc/xrc-compat/docs/porting.md"} <= files
     # For linkers there is the one in the link folder.
     assert "lib/xrc-compat/libxrc-compat.so" not in files
@@ -147,7 +147,7 @@ def test_nothing_is_where_a_loader_or_a_compiler_looks_by_itself(installed):
 
 @pytest.mark.parametrize("package", ["xrc-compat", "xrc-compat-alone", "xrc-compat-xsrq"])
 def test_headers_of_ours_come_before_those_of_the_prefix(own, package):
-    """Somebody may have installed today's rdma-core under the same prefix."""
+    """Today's rdma-core may be installed under the same prefix."""
     todays = own.includedir / "infiniband" / "verbs.h"
     todays.parent.mkdir()
     todays.write_text("\n")
@@ -249,6 +249,6 @@ def test_uninstall_leaves_what_is_not_ours(own):
 
 
 def test_install_record_of_the_build_is_not_touched(build_root, own):
-    """Its owner may have installed it, and `ninja uninstall` must go on knowing what."""
+    """If the build was installed, `ninja uninstall` must still know which files to remove."""
     log = build_root / "meson-logs" / "install-log.txt"
     assert not log.exists() or str(own.root) not in log.read_text()

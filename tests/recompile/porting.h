@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * What the old half of a program and its ported half know of each other. Neither includes the
- * other's <infiniband/verbs.h>.
+ * The functions between the old half of a program and its ported half. Neither includes the other's
+ * <infiniband/verbs.h>.
  */
 #ifndef PORTING_H
 #define PORTING_H

@@ -151,8 +151,8 @@ def test_client_finds_the_old_api(client, installed, tmp_path):
 
 
 def test_every_way_leads_to_the_same_header_and_libraries(configure):
-    """These two ask for all that the others do: a declaration, functions of both libraries, and
-    that today's are not there."""
+    """These two clients ask for all that the others ask for: a declaration, functions of both
+    libraries, and that today's functions are missing."""
     assert open_mpi_187(configure) and rdma_bw(configure)
 
 
@@ -222,7 +222,7 @@ def test_link_folder_cannot_be_loaded_from(installed, tmp_path, run):
 
 
 def test_link_folder_is_on_no_default_path(installed):
-    """Neither compilers nor the loader look into it by themselves."""
+    """Neither compilers nor the loader search this folder by default."""
     loader = subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, timeout=30,
                             check=True).stdout
     assert "xrc-compat/" not in loader

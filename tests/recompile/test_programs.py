@@ -83,7 +83,7 @@ def test_alone_and_preloaded_is_one_library(alone, installed, run):
 
 
 def test_alone_of_a_linker_that_drops_what_seems_unused(installed, tmp_path, run):
-    """Some distributions link with --as-needed."""
+    """The program must link with --as-needed, too, which some distributions set."""
     source = tmp_path / "probe.c"
     source.write_text("#include <infiniband/verbs.h>\n#include <stddef.h>\n"
                       "int main(void)\n{\n\treturn ibv_close_xrc_domain(NULL) == 22 ? 0 : 1;\n}\n")

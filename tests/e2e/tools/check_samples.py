@@ -164,7 +164,7 @@ def case_mpirun(w):
 
 
 def case_library(w):
-    """Users of Open MPI may ask about this file first."""
+    """The launcher is the file that users of Open MPI may ask about first."""
     return w.library("mca_btl_openib_alone.so", PLUGIN, w.stub), {}
 
 
@@ -180,7 +180,7 @@ def case_no_loader(w):
 
 
 def case_library_is_a_fifo(w):
-    """The loader would block when it opens the library; `check` must not."""
+    """The library is a FIFO: the loader would wait for ever when it opens it, `check` must not."""
     w.fifo("fifos/libibverbs.so.1")
     return w.program("fifo", ONE_WAY, w.stub), {"LD_LIBRARY_PATH": f"{w.folder}/fifos"}
 
@@ -225,7 +225,7 @@ def case_mlnx(w):
 
 
 def case_mlnx_by_a_function(w):
-    """It uses no ibv_exp_* function, but one that OFED 1.5 did not have."""
+    """The program uses no ibv_exp_* function, but one that OFED 1.5 did not have."""
     return w.program("mlnx-later",
                      calls("ibv_open_xrc_domain", "ibv_create_xrc_rcv_qp", "ibv_rate_to_mbps"),
                      w.stub), {}
@@ -239,15 +239,15 @@ def case_a_name_like_theirs(w):
 
 
 def case_mlnx_by_its_headers(w):
-    """All its functions are in OFED, but debugging information names ofa_verbs.h, which only
-    MLNX_OFED's verbs.h included."""
+    """OFED had all functions of the program, but the debugging information names ofa_verbs.h. Only
+    MLNX_OFED's verbs.h included that header."""
     (w.folder / "ofa_verbs.h").write_text("struct of_ofa_verbs { int member; };\n")
     source = '#include "ofa_verbs.h"\nstruct of_ofa_verbs object;\n' + ONE_WAY
     return w.program("mlnx-headers", source, "-gdwarf-4", f"-I{w.folder}", w.stub), {}
 
 
 def case_mlnx_if_it_is_there(w):
-    """It does not need a weak import: where the function is missing, its address is 0."""
+    """A program does not need a weak import: where the function is missing, its address is 0."""
     source = ONE_WAY.replace(
         " int main(void) { return", " int ibv_exp_query_device(void) __attribute__((weak)); "
         "int main(void) { return (ibv_exp_query_device ? ibv_exp_query_device() : 0) +")
@@ -265,8 +265,8 @@ def case_driver(w):
 
 
 def case_not_needed_but_bundled(w):
-    """It brings an old libibverbs, which defines the functions and calls dlsym(); but nothing uses
-    them."""
+    """The program brings an old libibverbs, which defines the functions and calls dlsym(). But
+    nothing uses them."""
     (w.folder / "looks-up").mkdir(exist_ok=True)
     source = "#include <dlfcn.h>\n" + OLD_LIBIBVERBS + "int start(void *h); int start(void *h) { return !dlsym(h, \"openib_driver_init\"); }"
     w.library("looks-up/libibverbs.so.1", source, "-Wl,-soname,libibverbs.so.1",
@@ -296,7 +296,8 @@ def case_static_with_verbs(w):
 
 
 def case_libibverbs_a_inside(w):
-    """Dynamic, but linked with OFED's libibverbs.a: no symbol of it is left."""
+    """The program is dynamic, but linked with OFED's libibverbs.a. No symbol of that library is
+    left."""
     return w.program("verbs-inside", STATIC_VERBS), {}
 
 
@@ -315,8 +316,8 @@ def without_section_headers(program):
 
 
 def case_without_section_headers(w):
-    """And without the compiler's start: what it wants stands in the relocations of its calls, and
-    nowhere else."""
+    """The program has no start code of the compiler either. Only the relocations of its calls name
+    what it wants."""
     return without_section_headers(
         w.program("sstripped", ONE_WAY, w.stub, "-nostartfiles", "-Wl,-e,main", "-Wl,-z,lazy")), {}
 
@@ -349,8 +350,8 @@ def case_class_32(w):
 
 
 def case_shell_script(w):
-    """As commercial programs are started. The shell is one of this test's own: those of
-    distributions differ."""
+    """A script as those that start commercial programs. The shell is one of this test's own,
+    because those of distributions differ."""
     w.program("linked", ONE_WAY, w.stub)
     return w.script("wrapper", f"""#!{w.program('sh', calls())}
 # /bin/true
@@ -361,7 +362,7 @@ exec "$(dirname "$0")/linked" -licence here "$@"
 
 
 def case_shell_script_without_exec(w):
-    """Cleans up behind itself."""
+    """The script does more after the program has ended."""
     w.program("linked", ONE_WAY, w.stub)
     return w.script(
         "cleaning",
@@ -376,7 +377,7 @@ def case_job_script(w):
 
 
 def case_python_script(w):
-    """With ctypes it may open libibverbs itself."""
+    """A Python program may open libibverbs itself, with ctypes."""
     return w.script("solver.py", f"#!{w.program('python3.11', calls())}\nimport ctypes\n"), {}
 
 
@@ -410,13 +411,13 @@ def case_big_endian(w):
 
 
 def case_mvapich(w):
-    """MPI was linked into it, and it reads this variable."""
+    """An MPI library was linked into the program, and reads this variable."""
     source = ONE_WAY.replace("int main", 'const char *volatile name = "MV2_USE_XRC"; int main')
     return w.program("mvapich2-job", source, w.stub), {}
 
 
 def case_companions(w):
-    """Linked in the days of OFED 1.3."""
+    """The program was linked with the libibumad of OFED 1.3."""
     (w.folder / "old").mkdir(exist_ok=True)
     library = w.library("old/libibumad.so.1", "int umad_init(void) { return 0; }",
                         "-Wl,-soname,libibumad.so.1")
@@ -446,7 +447,7 @@ def case_only_devices_without_xrc(w):
 
 
 def case_device_that_cannot_be_opened(w):
-    """The device may have XRC."""
+    """The device cannot be opened, so it may have XRC."""
     return w.program("linked", ONE_WAY, w.stub), {"devices": "rxe0 mlx5_9"}
 
 

@@ -140,8 +140,8 @@ NOT_ASKED_OF_RUN = {
                          ids=lambda case: case.__name__[5:])
 def test_where_run_would_refuse_its_status_is_that_of_run(check, run, xrc_compat, probe, workshop,
                                                           case):
-    """Where `run`, or the loader that misses a library, would end with 125, 126 or 127, `check`
-    does so as well, and only there."""
+    """`check` exits with 125, 126 or 127 exactly where `run`, or the loader that misses a library,
+    does."""
     program, settings = case(workshop)
     options = settings.pop("options", [])
     status, _ = check(program, *options, **settings)

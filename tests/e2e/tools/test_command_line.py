@@ -149,7 +149,7 @@ def test_an_empty_value_is_missing(run, xrc_compat, words):
     "report program", "run --softhca", "trace --json", "trace --output file"
 ])
 def test_help_of_every_command(run, xrc_compat, words):
-    """Wherever it stands among the words that are the command's."""
+    """--help may stand anywhere among the words that are the command's."""
     result = run([xrc_compat, *words.split(), "--help"])
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith(f"usage: xrc-compat {words.split()[0]}")

@@ -250,7 +250,7 @@ def old_libibverbs(tmp_path):
 
 def test_an_old_libibverbs_in_ld_library_path(run, softhca, xrc_compat, old_libibverbs,
                                               sanitizer_env):
-    """It is named, and not loaded: the devices are listed by the system's."""
+    """The old library is named, and not loaded. The system's libibverbs lists the devices."""
     result = run([
         softhca, "run", "--devices=1", "--", "env",
         f"LD_LIBRARY_PATH=/nonexistent:{old_libibverbs}", xrc_compat, "doctor", "--json"

@@ -140,7 +140,8 @@ def test_one_line_for_the_launcher_that_is_named(clean, tmp_path, words, begins,
 
 
 def test_mpirun_may_be_of_several(clean, run, tmp_path):
-    """All of them are printed, unless the file behind the name tells which it is."""
+    """The lines of all launchers of that name are printed, unless the file behind the name tells
+    which one it is."""
     lines = clean(run, "env", "mpirun", "/bin/true", LD_PRELOAD="",
                   PATH="/nonexistent").stdout.splitlines()
     assert sum(line.startswith("#") for line in lines) == 3

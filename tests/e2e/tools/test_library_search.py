@@ -187,7 +187,7 @@ def test_the_loader_gives_up(run, xrc_compat, odd, make):
     report = json.loads(
         run([xrc_compat, "check", binary, "--json"], env={"LD_LIBRARY_PATH": folders}).stdout)
     assert report["exit_status"] == 127
-    # Of a socket the loader says that nothing is there.
+    # The loader says of a socket that there is no such file.
     assert report["missing"] == ["libdeep.so"] or report["loader_gives_up"].startswith(f"{file}: ")
 
 

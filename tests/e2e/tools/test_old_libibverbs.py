@@ -167,7 +167,7 @@ def test_check_recommends_it_with_and_without_a_device(on_softhca, run, xrc_comp
 
 
 def test_another_rdma_core_is_not_an_old_one(on_softhca, xrc_compat, place, real_library, tmp_path):
-    """As on a machine with a newer one in LD_LIBRARY_PATH: the program gets that."""
+    """The machine has a newer libibverbs in LD_LIBRARY_PATH, and the program gets that one."""
     os.symlink(os.path.realpath(real_library), tmp_path / "libibverbs.so.1")
     done = on_softhca(xrc_compat, "run", "--", place / "plain", "-n", "1",
                       LD_LIBRARY_PATH=str(tmp_path), XRC_COMPAT_VERBOSE="1")

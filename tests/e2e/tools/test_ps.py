@@ -42,7 +42,7 @@ def test_the_guid_reads_as_in_sysfs(holder, tool):
 
 @pytest.mark.parametrize("words", [["leave"]])
 def test_a_process_that_unregistered_from_its_last_qp_is_still_listed(holder, tool):
-    """It still has the domain open."""
+    """The process still has the domain open."""
     [row] = [row for row in registrations(tool) if row["pid"] == holder.pids["registrant"]]
     assert (row["qp"], row["regs"], row["state"]) == (None, None, "live")
     assert pairs(row for row in registrations(tool) if row["qp"] is not None) == expected(
@@ -127,8 +127,8 @@ def test_watch_goes_on(holder, tool, tables, xrc_compat):
 
 
 def test_watch_fits_the_terminal_also_when_it_is_resized(holder, tables, xrc_compat):
-    """With 24 rows of 80 columns, then 3 of 30: no line is longer, no screen is higher, and the new
-    size counts at once."""
+    """The terminal has 24 rows of 80 columns, then 3 of 30. No line is longer, no screen is higher,
+    and the new size counts at once."""
     with Terminal([xrc_compat, "ps", "--watch=600"], 24, 80,
                   dict(os.environ, XRC_COMPAT_TABLE_DIR=str(tables))) as screen:
         wide = screen.painted(rb"\x1b\[J.*hold-registrati *\d+s")

@@ -139,8 +139,8 @@ def test_anything_else_that_is_missing_is_a_failure(model, run, softhca, xrc_com
 
 @pytest.mark.any_model
 def test_a_device_that_never_ends_a_message(model, run, softhca, xrc_compat, helpers):
-    """Each message ends after ten seconds, which the self-test, whose clock runs fast, does not
-    wait for."""
+    """Each message ends after ten seconds. The self-test's clock runs fast, so it does not wait for
+    that."""
     script = '"$0" ctl fault all delay 100% 10000000 && LD_PRELOAD=$1:$LD_PRELOAD HASTY=1 exec "$2" selftest'
     result = run(
         [softhca, "run", "--", "sh", "-c", script, softhca, helpers / "libdeaf.so", xrc_compat],
@@ -170,7 +170,7 @@ def test_a_folder_for_temporary_files_that_is_none(run, softhca, xrc_compat, par
 @pytest.mark.parametrize("words",
                          [["--device=nonsense7"], ["--port=70000"], ["--connect=no such host"]])
 def test_a_value_may_be_in_the_same_word(model, run, xrc_compat, words):
-    """It reaches the self-test, which says what is wrong with it."""
+    """The option reaches the self-test, which says what is wrong with it."""
     result = run([xrc_compat, "selftest", "--softhca", *words], timeout=60)
     assert result.returncode in (4, 125) and "usage: xrc-compat selftest" not in result.stderr
     assert re.search("no device nonsense7|from 1 to 65535|on the other host, no such host",

@@ -120,7 +120,7 @@ def test_the_trace_never_stands_between_the_lines_of_the_program(run, xrc_compat
 
 
 def test_two_at_once(xrc_compat, tmp_path):
-    """Two tracers race for a file: one of them says that it takes another one."""
+    """Two tracers open the same file at once. One of them says that it takes another one."""
     output = tmp_path / "trace"
     trace = [str(xrc_compat), "trace", "--output", str(output), "--"]
     first = subprocess.Popen([*trace, "cat"], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
