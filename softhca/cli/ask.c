@@ -74,7 +74,7 @@ static void print_text(int fd, FILE *out)
 	close(fd);
 }
 
-int ask_daemon_for(int count, char **words, FILE *out)
+int ask_daemon(int count, char **words)
 {
 	struct softhca_control_reply reply = { 0 };
 	char directory[DIR_MAX + 1];
@@ -92,13 +92,8 @@ int ask_daemon_for(int count, char **words, FILE *out)
 		return err;
 	if (text < 0)
 		return reply.status;
-	print_text(text, reply.status ? stderr : out);
+	print_text(text, reply.status ? stderr : stdout);
 	return reply.status ? ASK_REFUSED : 0;
-}
-
-int ask_daemon(int count, char **words)
-{
-	return ask_daemon_for(count, words, stdout);
 }
 
 int cli_report(int err)
@@ -154,10 +149,8 @@ int cli_stop(int argc, char **argv)
 
 int cli_ctl(int argc, char **argv)
 {
-	if (argc > 1 && !strcmp(argv[1], "top"))
-		return cli_top(argc - 1, argv + 1);
 	if (argc < 2)
 		return cli_refuse(CLI_USAGE,
-				  "ctl needs a command: top, objects, counters, trace, set, port, migrate, event, fault, status or stop");
+				  "ctl needs a command: objects, counters, trace, set, port, migrate, event, fault, status or stop");
 	return cli_report(ask_daemon(argc - 1, argv + 1));
 }

@@ -6,8 +6,6 @@
 #include <softhca/machine/settings.h>
 
 #include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 
 enum cli_exit {
 	CLI_OK = 0,
@@ -25,7 +23,6 @@ int cli_start(int argc, char **argv);
 int cli_stop(int argc, char **argv);
 int cli_status(int argc, char **argv);
 int cli_ctl(int argc, char **argv);
-int cli_top(int argc, char **argv);
 int cli_ssh(int argc, char **argv);
 
 /*
@@ -52,8 +49,6 @@ int cli_refuse(int status, const char *format, ...) __attribute__((format(printf
  * -ENOENT and -ECONNREFUSED when there is no daemon.
  */
 int ask_daemon(int count, char **words);
-/* The same, printed on @out. */
-int ask_daemon_for(int count, char **words, FILE *out);
 /* The exit status for what those return, after a message if it is an error. */
 int cli_report(int err);
 

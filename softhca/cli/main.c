@@ -41,9 +41,8 @@ static const struct {
 	  "runs a command on the host of another adapter, as ssh does: mpirun --mca plm_rsh_agent 'softhca ssh'" },
 	{ "ctl", cli_ctl, "ctl COMMAND [WORD...]",
 	  "asks or tells the running daemon:\n"
-	  "          top [SECONDS]                what devices and QPs do, shown again and again\n"
 	  "          objects [--json]             what every process holds\n"
-	  "          counters                     what top shows, as plain numbers\n"
+	  "          counters                     what devices and QPs have done, and what QPs wait for\n"
 	  "          trace [COUNT]                the last commands and their results\n"
 	  "          set NAME=VALUE               changes xrc, open_qp, strict or nap\n"
 	  "          port DEVICE PORT up|down     takes a port down, or up again\n"

@@ -169,7 +169,7 @@ static int dispatch(struct request *request)
 		if (!strcmp(commands[i].name, request->word[0]))
 			return execute(request, &commands[i]);
 	}
-	fprintf(request->out, "unknown command '%s'; there are: top",
+	fprintf(request->out, "unknown command '%s'; there are:",
 		request->count ? request->word[0] : "");
 	for (int i = 0; i < count; i++)
 		fprintf(request->out, " %s", commands[i].name);

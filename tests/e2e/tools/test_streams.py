@@ -30,7 +30,7 @@ def test_lost_output_is_an_error(xrc_compat, words, where):
 @LOSING
 @pytest.mark.on_model("connectx3")  # what is tested does not depend on the model
 def test_lost_output_of_softhca_is_an_error(softhca, where):
-    commands = ["--help", "status", "ctl objects --json", "ctl top"]
+    commands = ["--help", "status", "ctl objects --json", "ctl counters"]
     script = "".join(f'"$0" {words} {where}; echo "status $?"\n' for words in commands)
     done = shell('"$@"', softhca, "run", "sh", "-c", script, softhca)
     assert done.stdout == "status 1\n" * len(commands)

@@ -70,7 +70,7 @@ def test_refuses_with_a_sentence(run, softhca, place, argv, status, words):
 
 
 @pytest.mark.parametrize("words, complaint", [
-    ("frobnicate", "unknown command 'frobnicate'; there are: top status stop"),
+    ("frobnicate", "unknown command 'frobnicate'; there are: status stop"),
     ("status word", "status takes no words"),
     ("stop word", "stop takes no words"),
     ("set xrc", "set takes one NAME=VALUE"),

@@ -84,8 +84,7 @@ def test_one_line_where_the_daemon_was_killed(run, daemon):
     assert done.returncode == 0 and done.stderr.count("has ended without a word") == 1, done.stderr
 
 
-@pytest.mark.parametrize("words", [["status"], ["stop"], ["ctl", "objects"], ["ctl", "top"]],
-                         ids=" ".join)
+@pytest.mark.parametrize("words", [["status"], ["stop"], ["ctl", "objects"]], ids=" ".join)
 @pytest.mark.on_model("connectx3")  # it is about the command
 def test_a_stopped_daemon_does_not_answer(run, daemon, words):
     began = time.monotonic()

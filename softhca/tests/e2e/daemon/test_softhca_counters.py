@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only
+"""`softhca ctl counters`: what devices and QPs have done and what QPs wait for."""
+
+import os
+import pathlib
+
+import pytest
+
+import models
+from waiting import wait_for
+
+pytestmark = pytest.mark.any_model
+
+PROGRAM = pathlib.Path(os.environ["SOFTHCA_TEST_PROGRAMS"]) / "softhca-counted"
+
+
+def counters(daemon):
+    """What `ctl counters` says: {(device, number): fields of the QP}, {device: its fields}."""
+    lines = [line.split() for line in daemon.ask("ctl", "counters").splitlines()]
+    return {(line[1], int(line[3])): line[2:3] + line[4:] for line in lines if line[0] == "qp"}, {
+        line[1]: line[2:] for line in lines if line[0] == "device"}
+
+
+@pytest.fixture
+def counted(daemon):
+    """A program on the daemon, which has done its work but for one message that waits: {name: QP
+    number}; its pid is in ["pid"]."""
+    program = daemon.start([PROGRAM], stderr=None)
+    try:
+        numbers = [int(word) for word in program.stdout.readline().split()]
+        assert len(numbers) == 3, "the program could not do its work"
+        wait_for(lambda: counters(daemon)[0][models.device(0), numbers[0]], "sender that waits",
+                 holds=lambda fields: fields[8] != "-")
+        yield dict(zip(("sender", "receiver", "refused"), numbers), pid=program.pid)
+    finally:
+        program.kill()
+        program.communicate(timeout=30)
+
+
+def test_counters(daemon, counted):
+    """Every request and every receive once; the failed one as an error, and no flush."""
+    here, there = models.device(0), models.device(1)
+    qps, devices = counters(daemon)
+    assert qps[here, counted["sender"]] == [
+        str(counted["pid"]), "RC", "RTS", "5", "5000", "0", "0", "0", "buffer",
+        str(counted["receiver"])
+    ]
+    assert qps[there, counted["receiver"]][3:9] == ["0", "0", "5", "5000", "0", "-"]
+    assert qps[here, counted["refused"]][2:9] == ["ERR", "0", "0", "0", "0", "1", "-"]
+    assert devices == {
+        here: ["2", "5", "5000", "0", "0", "1"], there: ["2", "0", "0", "5", "5000", "0"]
+    }
