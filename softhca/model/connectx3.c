@@ -1,20 +1,292 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The ConnectX-3, driven by libmlx4. */
-#include "mlx4.h"
+/*
+ * The ConnectX-3 as libmlx4 drives it: the layouts of its rings, the provider's part of commands,
+ * and its numbers. All fields of the layouts are big endian unless it is said otherwise.
+ */
+#include "segment.h"
+
+#include <softhca/base/refuse.h>
 
 #include <errno.h>
+#include <rdma/mlx4-abi.h>
+#include <string.h>
 
-#define FDR_SPEED   16
+#define MLX4_CQE_SIZE	32u
+#define CONTROL_BYTES	16u
+#define DATAGRAM_BYTES	48u
+#define ERROR_OPCODE	0x1eu
+#define FENCE		0x40u /* in the last byte of the second word */
+#define FLUSH_VENDOR_ERR 0xf4
+
+/* ---- send WQEs ---- */
+
+static void parse_control(const uint8_t *slot, struct wqe *wqe)
+{
+	uint32_t flags = get32(slot + 8);
+
+	wqe->opcode = get32(slot) & 0x1f;
+	wqe->signalled = flags & 3u << 2;
+	wqe->solicited = flags & 1u << 1;
+	wqe->fence = slot[7] & FENCE;
+	wqe->srqn = flags >> 8;
+	memcpy(&wqe->imm, slot + 12, sizeof(wqe->imm));
+}
+
+static void parse_datagram(const uint8_t *segment, struct av *av)
+{
+	uint32_t sl_class_flow = get32(segment + 12);
+
+	av->port = segment[0] & 3;
+	av->global = segment[5] & 0x80;
+	av->dlid = get16(segment + 6);
+	av->sgid_index = segment[9] & 0x7f;
+	av->hop_limit = segment[11];
+	av->sl = (uint8_t)(sl_class_flow >> 28);
+	av->traffic_class = (uint8_t)(sl_class_flow >> 20);
+	av->flow_label = sl_class_flow & 0xfffff;
+	memcpy(av->dgid, segment + 16, sizeof(av->dgid));
+	av->qpn = get32(segment + 32) & 0xffffff;
+	av->qkey = get32(segment + 36);
+}
+
+/* The segments before the data; bytes taken, or -EINVAL. */
+static int parse_head(const uint8_t *at, size_t left, bool datagram, struct wqe *wqe)
+{
+	switch (wqe->opcode) {
+	case OP_NOP:
+		return 0;
+	case OP_SEND:
+	case OP_SEND_IMM:
+		if (!datagram)
+			return 0;
+		if (left < DATAGRAM_BYTES)
+			return -EINVAL;
+		parse_datagram(at, &wqe->av);
+		return DATAGRAM_BYTES;
+	case OP_WRITE:
+	case OP_WRITE_IMM:
+	case OP_READ:
+	case OP_ATOMIC_CS:
+	case OP_ATOMIC_FA:
+		return datagram ? -EINVAL : segment_parse_remote(at, left, wqe);
+	default:
+		return -EINVAL;
+	}
+}
+
+static int mlx4_parse_wqe(const uint8_t *slot, size_t size, enum ibv_qp_type type, struct wqe *wqe)
+{
+	size_t bytes = (slot[7] & 0x3fu) * SEGMENT_BYTES;
+	int head;
+
+	wqe->sges = wqe->inline_length = 0;
+	wqe->length = 0;
+	parse_control(slot, wqe);
+	if (bytes < CONTROL_BYTES || bytes > size)
+		return -EINVAL;
+	head = parse_head(slot + CONTROL_BYTES, bytes - CONTROL_BYTES, type == IBV_QPT_UD, wqe);
+	if (head < 0)
+		return head;
+	if (wqe->opcode == OP_NOP)
+		return 0;
+	return segment_parse_data(slot + CONTROL_BYTES + head, bytes - CONTROL_BYTES - (size_t)head,
+				  wqe);
+}
+
+/* ---- completions ---- */
+
+static void mlx4_build_cqe(const struct cqe *cqe, const struct cqe_format *format,
+		    uint8_t out[CQE_MAX_BYTES])
+{
+	uint8_t opcode = cqe->syndrome ? ERROR_OPCODE : cqe->opcode;
+	/*
+	 * The provider finds the SRQ of an XRC completion by this number, of an erroneous one too.
+	 */
+	uint32_t remote = (cqe->xrc ? cqe->srqn : cqe->remote) & 0xffffff;
+
+	memset(out, 0, MLX4_CQE_SIZE);
+	put32(out, cqe->qpn & 0xffffff);
+	put16(out + 24, cqe->wqe_index);
+	out[31] = (uint8_t)((format->turn ? 0x80 : 0) | (cqe->send ? 0x40 : 0) | opcode);
+	if (cqe->syndrome) {
+		out[26] = cqe->syndrome == SYNDROME_FLUSH ? FLUSH_VENDOR_ERR
+							  : model_vendor_err(cqe->syndrome);
+		out[27] = cqe->syndrome;
+		put32(out + 8, remote);
+		return;
+	}
+	memcpy(out + 4, &cqe->imm, sizeof(cqe->imm));
+	put32(out + 8, (cqe->global ? 0x80000000u : 0) | remote);
+	put16(out + 12, (uint16_t)(cqe->sl << 12));
+	put16(out + 14, cqe->slid);
+	/* In place of where it came from. */
+	if (cqe->timestamp) {
+		put32(out + 12, (uint32_t)(cqe->timestamp >> 16));
+		put16(out + 29, (uint16_t)cqe->timestamp);
+	}
+	put32(out + 20, cqe->byte_count);
+}
+
+#define QP_TABLE       (1u << 18)
+#define MIN_LOG_STRIDE 6u
+#define MAX_LOG_STRIDE 10u
+#define MAX_LOG_COUNT  15u
+
+/* ---- the provider's part of commands ---- */
+
+static int mlx4_context(const void *in, size_t size, int ports, const struct limits *limits,
+		 struct driver_part *out, uint8_t *cqe_version)
+{
+	/*
+	 * The ring entries are 32 bytes; without BlueFlame every doorbell goes through the page
+	 * that is polled.
+	 */
+	const struct mlx4_ib_alloc_ucontext_resp resp = {
+		.dev_caps = MLX4_USER_DEV_CAP_LARGE_CQE, .qp_tab_size = QP_TABLE,
+		.cqe_size = MLX4_CQE_SIZE,
+	};
+
+	(void)in;
+	(void)size;
+	(void)ports;
+	(void)limits;
+	*cqe_version = 0;
+	model_put_part(out, &resp, sizeof(resp));
+	return 0;
+}
+
+static void mlx4_device_caps(struct driver_part *out)
+{
+	/* comp_mask 0: there is no clock page, so nobody maps it. */
+	const struct mlx4_uverbs_ex_query_device_resp resp = { .response_length = sizeof(resp) };
+
+	model_put_part(out, &resp, sizeof(resp));
+}
+
+static int mlx4_take_cq(const void *in, size_t size, struct cq_place *place)
+{
+	const struct mlx4_ib_create_cq *driver = in;
+
+	if (size < sizeof(*driver))
+		return refuse(-EINVAL, "driver's part too short");
+	*place = (struct cq_place){ driver->buf_addr, driver->db_addr, MLX4_CQE_SIZE };
+	return 0;
+}
+
+static int mlx4_take_resize(const void *in, size_t size, struct cq_place *place)
+{
+	const struct mlx4_ib_resize_cq *driver = in;
+
+	if (size < sizeof(*driver))
+		return refuse(-EINVAL, "driver's part too short");
+	*place = (struct cq_place){ .buffer = driver->buf_addr, .entry = MLX4_CQE_SIZE };
+	return 0;
+}
+
+static int mlx4_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_version,
+		  struct srq_place *place)
+{
+	const struct mlx4_ib_create_srq *driver = in;
+
+	(void)xrc;
+	(void)cqe_version;
+	if (size < sizeof(*driver))
+		return refuse(-EINVAL, "driver's part too short");
+	*place = (struct srq_place){ .buffer = driver->buf_addr, .record = driver->db_addr };
+	return 0;
+}
+
+/* ---- queue pairs ---- */
+
+/* As the mlx4 driver sizes a receive queue; a QP that has none must not ask for one. */
+static int size_rq(bool has_rq, const struct limits *limits, struct qp_caps *caps,
+		   struct qp_rings *rings)
+{
+	if (!has_rq) {
+		caps->max_recv_sge = 0;
+		return caps->max_recv_wr
+			       ? refuse(-EINVAL, "receives where there is no receive queue")
+			       : 0;
+	}
+	if (!caps->max_recv_wr || !caps->max_recv_sge ||
+	    caps->max_recv_wr > (uint32_t)limits->max_qp_wr ||
+	    caps->max_recv_sge > (uint32_t)limits->max_sge)
+		return refuse(-EINVAL, "size of the receive queue");
+	rings->rq.count = model_pow2(caps->max_recv_wr);
+	rings->rq.shift =
+		(uint32_t)__builtin_ctz(model_pow2(caps->max_recv_sge * SEGMENT_BYTES));
+	/* The program takes both numbers for the size of its ring. */
+	caps->max_recv_wr = rings->rq.count;
+	caps->max_recv_sge = model_pow2(caps->max_recv_sge);
+	if (caps->max_recv_sge > (uint32_t)limits->max_sge)
+		caps->max_recv_sge = (uint32_t)limits->max_sge;
+	rings->max_recv_sge = caps->max_recv_sge;
+	return 0;
+}
+
+static int size_sq(const struct mlx4_ib_create_qp *driver, const struct limits *limits,
+		   const struct qp_caps *caps, struct qp_rings *rings)
+{
+	if (caps->max_send_wr > (uint32_t)limits->max_qp_wr ||
+	    caps->max_send_sge > (uint32_t)limits->max_sge)
+		return refuse(-EINVAL, "size of the send queue");
+	if (driver->log_sq_stride < MIN_LOG_STRIDE || driver->log_sq_stride > MAX_LOG_STRIDE ||
+	    driver->log_sq_bb_count > MAX_LOG_COUNT)
+		return refuse(-EINVAL, "driver's size of the send queue");
+	rings->sq.count = 1u << driver->log_sq_bb_count;
+	rings->sq.shift = driver->log_sq_stride;
+	return 0;
+}
+
+/* In one buffer, the queue with the larger stride first. */
+static void place_rings(const struct mlx4_ib_create_qp *driver, struct qp_rings *rings)
+{
+	uint64_t rq_bytes = (uint64_t)rings->rq.count << rings->rq.shift;
+	uint64_t sq_bytes = (uint64_t)rings->sq.count << rings->sq.shift;
+	bool rq_first = rings->rq.count && rings->rq.shift > rings->sq.shift;
+
+	rings->rq.buffer = driver->buf_addr + (rq_first ? 0 : sq_bytes);
+	rings->sq.buffer = driver->buf_addr + (rq_first ? rq_bytes : 0);
+	rings->rq.record = driver->db_addr;
+}
+
+static int mlx4_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool shared,
+		 uint8_t cqe_version, const struct limits *limits, struct qp_caps *caps,
+		 struct qp_rings *rings)
+{
+	const struct mlx4_ib_create_qp *driver = in;
+	int err;
+
+	(void)cqe_version;
+	*rings = (struct qp_rings){ 0 };
+	err = size_rq(type != IBV_QPT_XRC_SEND && type != IBV_QPT_XRC_RECV && !shared, limits, caps,
+		      rings);
+	if (err || type == IBV_QPT_XRC_RECV)
+		return err;
+	/* inl_recv_sz came later than the rest: older providers end before it. */
+	if (size < offsetof(struct mlx4_ib_create_qp, inl_recv_sz))
+		return refuse(-EINVAL, "driver's part too short");
+	err = size_sq(driver, limits, caps, rings);
+	if (!err)
+		place_rings(driver, rings);
+	return err;
+}
+
+/* ---- the model ---- */
+
+#define FDR_SPEED 16
 
 static uint64_t sq_word(const struct ring *sq)
 {
 	return sq->buffer + ((uint64_t)(sq->next & (sq->count - 1)) << sq->shift);
 }
 
-/* An owner bit in each slot tells whether that slot is filled. */
+/* An owner bit in each slot tells whether the program has filled it in this turn of the ring. */
 static uint32_t sq_known(const struct ring *sq, uint32_t word)
 {
-	return sq->next + mlx4_wqe_valid(word, sq->next, sq->count);
+	bool owner = be32toh(word) & 0x80000000u;
+
+	return sq->next + (owner == !!(sq->next & sq->count));
 }
 
 static uint32_t one_slot(const uint8_t *slot)

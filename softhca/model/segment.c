@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Segments of work requests. */
 #include "segment.h"
-#include "bytes.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 #include "wire.h"
 
 #include <softhca/machine/port.h>
-#include <softhca/model/bytes.h>
+#include <softhca/model/segment.h>
 #include <softhca/qp/mcast.h>
 
 #include <netinet/in.h>

@@ -9,8 +9,6 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include <softhca/model/mlx4.h>
-#include <softhca/model/mlx5.h>
 #include <softhca/model/model.h>
 #include <softhca/model/segment.h>
 
@@ -70,8 +68,8 @@ static void refused_by(bool mlx5, const struct row *rows, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		write_request(&rows[i], bytes);
-		err = mlx5 ? mlx5_parse_wqe(bytes, sizeof(bytes), rows[i].type, &wqe)
-			   : mlx4_parse_wqe(bytes, sizeof(bytes), rows[i].type, &wqe);
+		err = mlx5 ? connectx5.parse_wqe(bytes, sizeof(bytes), rows[i].type, &wqe)
+			   : connectx3.parse_wqe(bytes, sizeof(bytes), rows[i].type, &wqe);
 		if (err != -EINVAL)
 			fail_msg("mlx%d: %s: %d", mlx5 ? 5 : 4, rows[i].what, err);
 	}
@@ -94,7 +92,7 @@ TEST(long_completion_of_an_old_library)
 	uint8_t out[CQE_MAX_BYTES], none[64] = { 0 };
 
 	memset(out, 0xff, sizeof(out));
-	mlx5_build_cqe(&cqe, &format, out);
+	connectx5.build_cqe(&cqe, &format, out);
 	assert_memory_equal(out, none, sizeof(none));
 	assert_int_equal(out[64 + 35], 0x66);
 }
@@ -108,7 +106,7 @@ TEST(a_fence_is_no_wish_for_a_completion)
 
 	write_request(&send, bytes);
 	bytes[11] = 0xa0;
-	assert_int_equal(mlx5_parse_wqe(bytes, sizeof(bytes), IBV_QPT_RC, &wqe), 0);
+	assert_int_equal(connectx5.parse_wqe(bytes, sizeof(bytes), IBV_QPT_RC, &wqe), 0);
 	assert_true(wqe.fence && !wqe.signalled && !wqe.solicited);
 }
 
