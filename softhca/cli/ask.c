@@ -2,10 +2,9 @@
 /* `softhca stop`, `status` and `ctl`: questions to the running daemon. */
 #include "cli.h"
 
-#include <softhca/dir.h>
 #include <softhca/message.h>
 #include <softhca/proto.h>
-#include <softhca/server/home.h>
+#include <softhca/server/server.h>
 
 #include <errno.h>
 #include <stdio.h>

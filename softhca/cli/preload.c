@@ -7,7 +7,7 @@
 #include "elf/lib_folder.h"
 
 #include <softhca/proto.h>
-#include <softhca/server/home.h>
+#include <softhca/server/server.h>
 
 #include <errno.h>
 #include <sys/stat.h>

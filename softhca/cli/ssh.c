@@ -5,7 +5,7 @@
  */
 #include "cli.h"
 
-#include <softhca/dir.h>
+#include <softhca/message.h>
 #include <softhca/proto.h>
 
 #include <errno.h>

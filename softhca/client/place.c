@@ -2,7 +2,7 @@
 /* Which paths belong to the emulated machine, and where they really are. */
 #include "client.h"
 
-#include <softhca/dir.h>
+#include <softhca/message.h>
 #include <softhca/proto.h>
 
 #include <errno.h>

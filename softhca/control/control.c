@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The daemon's side of `softhca status`, `stop` and `ctl`. */
 #include "control.h"
-#include "listing.h"
 #include "request.h"
 
 #include <softhca/machine/trace.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* What `softhca status`, `stop` and `ctl` ask of the daemon. */
+/* What `softhca status`, `stop` and `ctl`, and rdma(8) by netlink, ask of the daemon. */
 #ifndef SOFTHCA_CONTROL_H
 #define SOFTHCA_CONTROL_H
 
@@ -17,5 +17,11 @@ int control_execute(struct hca_machine *machine, const char *words, size_t size,
 
 /* Puts the bytes into a memfd, which holds any length and needs no reader. -1: no memory. */
 int control_publish(const void *bytes, size_t length);
+
+/*
+ * A file in memory with all messages that answer the request, @length bytes. -errno: there is none.
+ */
+int nldev_execute(const struct hca_machine *machine, const void *request, size_t size,
+		  uint32_t *length);
 
 #endif

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* One line for each device and QP: its counters, and what it waits for. */
-#include "listing.h"
 #include "request.h"
 
 #include <softhca/qp/qp.h>

@@ -2,7 +2,7 @@
 /* `softhca ctl event`: every asynchronous event that a ConnectX raises, on demand. */
 #include "request.h"
 
-#include <softhca/objects/event.h>
+#include <softhca/objects/objects.h>
 
 #include <errno.h>
 #include <string.h>

@@ -3,11 +3,11 @@
  * The objects of the emulated machine: the truth that tests compare with, and the answer to "who
  * holds this QP?".
  */
-#include "listing.h"
+#include "request.h"
 
 #include <softhca/cm/cm.h>
 #include <softhca/machine/port.h>
-#include <softhca/objects/srq.h>
+#include <softhca/objects/objects.h>
 
 #include <string.h>
 

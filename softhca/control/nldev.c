@@ -3,7 +3,6 @@
  * The kernel's RDMA netlink interface, as far as it can be asked: devices, ports, counters,
  * objects.
  */
-#include "nldev.h"
 #include "control.h"
 #include "nl.h"
 

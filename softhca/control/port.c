@@ -2,8 +2,8 @@
 /* `softhca ctl port` and `migrate`: the ways between the devices. */
 #include "request.h"
 
-#include <softhca/objects/event.h>
-#include <softhca/qp/path.h>
+#include <softhca/objects/objects.h>
+#include <softhca/qp/qp.h>
 
 #include <errno.h>
 #include <string.h>

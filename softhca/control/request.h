@@ -39,4 +39,11 @@ int control_fault(struct request *request);
 int control_port(struct request *request);
 int control_migrate(struct request *request);
 
+/* One line per object with a heading, or one JSON document. */
+void listing_objects(const struct hca_machine *machine, FILE *out, bool json);
+
+/* As people write them. */
+const char *listing_qp_type(enum ibv_qp_type type);
+const char *listing_qp_state(enum ibv_qp_state state);
+
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Clients: how they are known to be alive, and their memory. */
 #include "client.h"
-#include "process.h"
 
 #include <softhca/base/list.h>
 #include <softhca/proto.h>

@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
+#include <sys/uio.h>
 
 /* One opening. A member of what it has opened. */
 struct client {
@@ -28,5 +30,23 @@ void client_close(struct client *client);
 /* Its memory. 0 or -EFAULT. */
 int client_read(const struct client *client, void *to, uint64_t from, size_t length);
 int client_write(const struct client *client, uint64_t to, const void *from, size_t length);
+
+/* ---- the memory of another process (process.c) ---- */
+
+/**
+ * process_read, process_write - process_vm_readv(2) and process_vm_writev(2). ESRCH: the process
+ * has ended, or is about to.
+ */
+ssize_t process_read(pid_t pid, const struct iovec *here, const struct iovec *there, size_t count);
+ssize_t process_write(pid_t pid, const struct iovec *here, const struct iovec *there, size_t count);
+
+/**
+ * process_thread - a thread of the process that has its memory: @pid itself if it does. 0 = none,
+ * as for ESRCH above.
+ */
+pid_t process_thread(pid_t pid);
+
+/** process_has_memory - whether this thread does. */
+bool process_has_memory(pid_t thread);
 
 #endif

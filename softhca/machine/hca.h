@@ -75,7 +75,7 @@ struct hca_channel {
 	size_t record;	   /* bytes of one event */
 };
 
-/* When a completion queue that was armed raises an event (cq_arm.h). */
+/* When a completion queue that was armed raises an event (objects.h). */
 struct cq_arm {
 	uint32_t notified;  /* producer index at the last event */
 	uint32_t solicited; /* one past the last solicited or erroneous completion */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The memory of the programs: rings and doorbell records (in the arena, if they share one) and
- * payload.
+ * The memory of the programs: rings and doorbell records (in the arena, if they share one),
+ * payload, and doorbell pages.
  */
 #ifndef SOFTHCA_MEM_H
 #define SOFTHCA_MEM_H
@@ -61,5 +61,13 @@ enum mem_result { MEM_OK, MEM_BAD_SOURCE, MEM_BAD_TARGET };
 
 /* Moves @length bytes and both positions with them. */
 enum mem_result mem_copy(struct mem_vec *target, struct mem_vec *source, uint64_t length);
+
+/* ---- doorbells: a program writes a word other than 0 when it has posted work ---- */
+
+/* It has rung and was not taken. */
+bool bell_rings(const struct hca_context *ctx, const struct bell *bell);
+
+/* The same, and takes it. Everything that the program wrote before it rang is then visible. */
+bool bell_take(struct hca_context *ctx, const struct bell *bell);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Reads and writes the memory of another process by way of a thread that has it. */
-#include "process.h"
+#include "client.h"
 
 #include <dirent.h>
 #include <errno.h>

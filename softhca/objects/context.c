@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The life of a context. */
-#include "context.h"
-#include "event.h"
-#include "object.h"
+#include "objects.h"
 
 #include <errno.h>
 #include <fcntl.h>

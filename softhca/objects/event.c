@@ -3,7 +3,7 @@
  * Events: pipes, so that read, poll, epoll, O_NONBLOCK and dup on the client's side are the
  * kernel's own.
  */
-#include "event.h"
+#include "objects.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* How much memory a process has registered, and how much it may. */
-#include "mr.h"
+#include "objects.h"
 
 #include <softhca/base/refuse.h>
 

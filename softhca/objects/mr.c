@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Memory regions and their keys. */
-#include "mr.h"
-#include "object.h"
+#include "objects.h"
 
 #include <softhca/base/refuse.h>
 #include <softhca/machine/mem.h>

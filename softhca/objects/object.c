@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Objects: their handles and numbers, and the order in which a dead context's objects go. */
-#include "object.h"
+#include "objects.h"
 
 #include <softhca/base/refuse.h>
 

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Shared receive queues, basic and XRC. */
-#include "srq.h"
-#include "event.h"
-#include "object.h"
+#include "objects.h"
 
 #include <softhca/base/refuse.h>
 #include <softhca/machine/mem.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* XRC domains (contract 5.1): found by inode, gone with the last handle. */
-#include "xrcd.h"
-#include "object.h"
+#include "objects.h"
 
 #include <softhca/base/refuse.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Multicast groups: a device knows those to which its QPs are attached. */
-#include "mcast.h"
+#include "qp.h"
 
 #include <softhca/base/refuse.h>
 #include <softhca/machine/port.h>

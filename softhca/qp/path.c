@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Automatic path migration. */
-#include "path.h"
 #include "qp.h"
-#include "sq.h"
 
-#include <softhca/objects/event.h>
+#include <softhca/objects/objects.h>
 
 static bool connected(const struct hca_qp *qp)
 {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Queue pairs come and go: rings, numbers and handles. */
 #include "qp.h"
-#include "mcast.h"
-#include "recv.h"
-#include "sq.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/objects/object.h>
+#include <softhca/objects/objects.h>
 
 #include <errno.h>
 #include <stdlib.h>

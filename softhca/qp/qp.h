@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Queue pairs: their life and their state machine. */
+/* Queue pairs: their life, their state machine and their queues. */
 #ifndef SOFTHCA_QP_H
 #define SOFTHCA_QP_H
 
 #include <softhca/machine/hca.h>
+#include <softhca/machine/mem.h>
 
 struct qp_request {
 	uint64_t user_handle;
@@ -43,5 +44,153 @@ void qp_fail(struct hca_qp *qp);
 
 /* Bytes of a packet's payload. */
 uint32_t qp_mtu(const struct hca_qp *qp);
+
+/* ---- masks of attributes: the kernel's rules (qp_mask.c; contract 5.9) ---- */
+
+/* @mask without the bits that uverbs removes before ib_core sees it. */
+uint32_t qp_mask_kindness(enum ibv_qp_type type, uint32_t mask);
+
+/* ib_core's ib_modify_qp_is_ok(). */
+bool qp_mask_ok(enum ibv_qp_state from, enum ibv_qp_state to, enum ibv_qp_type type, uint32_t mask);
+
+/* ---- send queues: which have work, and what becomes of requests (sq.c) ---- */
+
+void sq_init(struct hca_qp *qp);
+
+/* The request at hand has made progress, or is over: patience begins anew. */
+void sq_settle(struct hca_qp *qp);
+
+/* No timer, no place in any list of work; for a QP that goes, resets or fails. */
+void sq_stop(struct hca_qp *qp);
+
+/* There is a request at hand. */
+bool sq_posted(struct hca_qp *qp);
+
+/* Reads it. SYNDROME_OK, or the syndrome of one that cannot be executed. */
+enum syndrome sq_fetch(const struct hca_qp *qp, struct wqe *wqe);
+
+/*
+ * It is over: one completion if it asked for one, or if it failed. @wqe NULL = it was never read.
+ */
+void sq_complete(struct hca_qp *qp, const struct wqe *wqe, uint8_t syndrome);
+
+/* Completes everything posted with a flush error. */
+void sq_flush(struct hca_qp *qp);
+
+/* True if the QP's state lets it execute. */
+bool sq_may_execute(const struct hca_qp *qp);
+
+/* Puts the QP into the list of work if there is any. */
+void sq_kick(struct hca_qp *qp);
+
+/* The same for all QPs with rings in a context, whose doorbell has rung for one of them. */
+void sq_kick_all(struct hca_context *ctx);
+
+/* Everybody who waits for an answer tries again at once. */
+void sq_hurry(struct hca_machine *machine);
+
+/* The QP is in SQD: says when the send queue has come to rest. */
+void sq_drain(struct hca_qp *qp);
+
+/* ---- receive queues seen alike: own ring, shared receive queue, XRC SRQ (recv.c) ---- */
+
+/* Where the messages for @qp go. */
+struct recv_queue {
+	struct hca_qp *qp;
+	struct hca_srq *srq; /* NULL = the QP's own ring */
+	struct hca_pd *pd;   /* whose keys count */
+	struct hca_cq *cq;
+	const struct hca_context *ctx;
+};
+
+/* @srqn matters to XRC targets only. False when there is no such SRQ in the QP's domain. */
+bool recv_queue_of(struct hca_qp *qp, uint32_t srqn, struct recv_queue *queue);
+
+bool recv_available(const struct recv_queue *queue);
+
+/* The scatter list of the next WQE, which stays where it is. Number of entries. */
+uint32_t recv_peek(const struct recv_queue *queue, struct sge sge[WQE_MAX_SGE]);
+
+/*
+ * A message in several pieces begins: the next WQE of an SRQ is taken for it, before a message to
+ * another QP takes it. recv_complete() then completes that one. A message that is begun again after
+ * a failure keeps its WQE.
+ */
+void recv_claim(const struct recv_queue *queue);
+
+/* Takes the next WQE and writes its completion; fills in what the queue knows about it. */
+void recv_complete(const struct recv_queue *queue, struct cqe *cqe, bool solicited);
+
+/* A QP in ERR: completes what is posted to its own ring. */
+void recv_flush(struct hca_qp *qp);
+
+/* ---- multicast: which QPs of a device get what is sent to a group (mcast.c) ---- */
+
+/*
+ * Attached twice is attached once. 0; -EINVAL for a QP or a name that cannot be; -ENOMEM when the
+ * device, or the group, is full.
+ */
+int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid);
+
+/* 0, or -EINVAL when it is not attached. */
+int mcast_detach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid);
+
+/* The QP goes. */
+void mcast_detach_all(struct hca_qp *qp);
+
+/* NULL when no QP of the device is attached. */
+struct hca_group *mcast_find(const struct hca_device *device, const uint8_t gid[16],
+				   uint16_t lid);
+
+/* ---- path migration (path.c; InfiniBand specification 17.2.8) ---- */
+
+/*
+ * To the alternate path, with the event. False when the QP is not armed, and when the alternate
+ * port is down, which is the other event.
+ */
+bool path_migrate(struct hca_qp *qp);
+
+/* A port has gone down: QPs that are armed on it migrate. */
+void path_leave(struct hca_device *device, uint8_t port);
+
+/* What @qp sends arrives on the path that @peer uses, and is answered there. */
+bool path_used(const struct hca_qp *peer, const struct hca_qp *qp);
+
+/* @qp has migrated, and what it sends arrives on the alternate path of @peer, which is armed. */
+bool path_offered(const struct hca_qp *peer, const struct hca_qp *qp);
+
+/* A packet of @qp has reached @peer: the one follows the other, or both become armed. */
+void path_met(struct hca_qp *peer, struct hca_qp *qp);
+
+/* ---- what a QP and its port have done ---- */
+
+static inline struct hca_counts *count_port(struct hca_qp *qp)
+{
+	return &qp->device->port[qp->attr.port].counts;
+}
+
+static inline void count_sent(struct hca_qp *qp, uint64_t bytes)
+{
+	qp->counts.sent++;
+	qp->counts.sent_bytes += bytes;
+	count_port(qp)->sent++;
+	count_port(qp)->sent_bytes += bytes;
+}
+
+static inline void count_received(struct hca_qp *qp, uint64_t bytes)
+{
+	qp->counts.received++;
+	qp->counts.received_bytes += bytes;
+	count_port(qp)->received++;
+	count_port(qp)->received_bytes += bytes;
+}
+
+static inline void count_error(struct hca_qp *qp, uint8_t syndrome)
+{
+	if (syndrome == SYNDROME_FLUSH)
+		return;
+	qp->counts.errors++;
+	count_port(qp)->errors++;
+}
 
 #endif

@@ -3,7 +3,7 @@
  * ib_core's table of QP transitions as data, and the bits that uverbs removes before (contract
  * 5.9).
  */
-#include "qp_mask.h"
+#include "qp.h"
 
 #include <softhca/base/refuse.h>
 

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Queue pairs change: attributes, states and what follows from them. */
-#include "path.h"
 #include "qp.h"
-#include "qp_mask.h"
-#include "recv.h"
-#include "sq.h"
 
 #include <softhca/base/refuse.h>
 #include <softhca/machine/port.h>
-#include <softhca/objects/event.h>
+#include <softhca/objects/objects.h>
 
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Receive queues: the next WQE, its scatter list, its completion. */
-#include "recv.h"
-#include "count.h"
+#include "qp.h"
 
 #include <softhca/model/segment.h>
-#include <softhca/objects/cq.h>
-#include <softhca/objects/srq.h>
+#include <softhca/objects/objects.h>
 
 #include <endian.h>
 

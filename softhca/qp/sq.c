@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* Send queues: the ring that a program fills, and the lists of work in which its QP stands. */
-#include "sq.h"
-#include "count.h"
+#include "qp.h"
 
 #include <softhca/machine/mem.h>
 #include <softhca/machine/port.h>
-#include <softhca/objects/cq.h>
-#include <softhca/objects/event.h>
+#include <softhca/objects/objects.h>
 
 void sq_init(struct hca_qp *qp)
 {

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The daemon process: how it starts, and how it ends without leaving anything. */
-#include "daemon.h"
-#include "home.h"
 #include "server.h"
-#include "sysfs.h"
 
 #include <softhca/cm/cm.h>
-#include <softhca/dir.h>
+#include <softhca/message.h>
 #include <softhca/proto.h>
 #include <softhca/wire/wire.h>
 

@@ -3,7 +3,7 @@
  * The daemon's directory. Whether its owner lives is known by a lock that the kernel releases,
  * however the owner died.
  */
-#include "home.h"
+#include "server.h"
 
 #include <softhca/machine/hca.h>
 #include <softhca/message.h>

@@ -4,9 +4,8 @@
 
 #include <softhca/cm/cm.h>
 #include <softhca/control/control.h>
-#include <softhca/control/nldev.h>
-#include <softhca/objects/context.h>
 #include <softhca/message.h>
+#include <softhca/objects/objects.h>
 #include <softhca/proto.h>
 #include <softhca/uverbs/cmd.h>
 

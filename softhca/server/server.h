@@ -1,9 +1,60 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* The daemon's socket: who may connect, and what comes in. */
+/* The daemon. */
 #ifndef SOFTHCA_SERVER_H
 #define SOFTHCA_SERVER_H
 
+#include <softhca/message.h>
 #include <softhca/machine/hca.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+/* ---- the process (daemon.c) ---- */
+
+struct daemon_plan {
+	struct settings settings;
+	const char *directory; /* exists, belongs to us, and is locked */
+	int lock;	       /* the lock's descriptor */
+	/* ends when this process and all contexts are gone; 0 = when asked to */
+	pid_t until;
+};
+
+/*
+ * Starts the daemon, out of the caller's session and without being its child, and returns when it
+ * serves. 0, or -errno with a sentence in @why. It removes the directory when it ends.
+ */
+int daemon_spawn(const struct daemon_plan *plan, char *why, size_t size);
+
+/* ---- its directory: made, locked, taken over from a dead one, removed (home.c) ---- */
+
+/*
+ * A new private directory for one run. 0 with its path and the descriptor of its lock, or -errno
+ * with a sentence in @why. What killed runs of this user have left behind in the same place is
+ * removed.
+ */
+int home_create(char path[DIR_MAX + 1], int *lock, char *why, size_t size);
+
+/*
+ * The directory @path for a daemon of its own, made if need be. -EBUSY when a living daemon has it.
+ */
+int home_claim(const char *path, int *lock, char *why, size_t size);
+
+/* No living daemon has the directory. */
+bool home_is_free(const char *path);
+
+/*
+ * Whether the daemon at the other end of a connection is stopped (SIGSTOP), for all that is known
+ * of it.
+ */
+bool home_daemon_is_stopped(int sock);
+
+/*
+ * Removes what a daemon makes in its directory, and the directory itself if nothing else is in it.
+ */
+void home_remove(const char *path);
+
+/* ---- its socket: who may connect, and what comes in (server.c) ---- */
 
 struct server {
 	struct hca_machine *machine;
@@ -18,5 +69,10 @@ void server_close(struct server *server);
 
 /* Ends the contexts, and the files of the connection manager, that died during this turn. */
 void server_reap(struct server *server);
+
+/* ---- the device tree in which libibverbs finds the devices (sysfs.c) ---- */
+
+/* Writes the tree below @root, which exists. 0 or -errno. */
+int sysfs_create(const struct hca_machine *machine, const char *root);
 
 #endif

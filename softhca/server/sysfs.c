@@ -3,7 +3,7 @@
  * The device tree in which libibverbs finds the emulated devices: what it and the tools of
  * InfiniBand read.
  */
-#include "sysfs.h"
+#include "server.h"
 
 #include <softhca/machine/port.h>
 

@@ -5,7 +5,7 @@
 #include <softhca/base/refuse.h>
 #include <softhca/machine/mem.h>
 #include <softhca/machine/trace.h>
-#include <softhca/objects/object.h>
+#include <softhca/objects/objects.h>
 #include <softhca/wire/wire.h>
 
 #include <errno.h>

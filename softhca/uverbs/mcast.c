@@ -3,8 +3,8 @@
 #include "cmd.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/objects/object.h>
-#include <softhca/qp/mcast.h>
+#include <softhca/objects/objects.h>
+#include <softhca/qp/qp.h>
 
 #include <errno.h>
 

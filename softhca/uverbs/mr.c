@@ -3,8 +3,7 @@
 #include "cmd.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/objects/mr.h>
-#include <softhca/objects/object.h>
+#include <softhca/objects/objects.h>
 
 #include <errno.h>
 

@@ -3,8 +3,7 @@
 #include "cmd.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/objects/event.h>
-#include <softhca/objects/object.h>
+#include <softhca/objects/objects.h>
 #include <softhca/qp/qp.h>
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #include "cmd.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/objects/xrcd.h>
+#include <softhca/objects/objects.h>
 
 #include <errno.h>
 

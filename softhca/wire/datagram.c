@@ -4,7 +4,7 @@
 
 #include <softhca/machine/port.h>
 #include <softhca/model/segment.h>
-#include <softhca/qp/mcast.h>
+#include <softhca/qp/qp.h>
 
 #include <netinet/in.h>
 

@@ -5,11 +5,9 @@
  */
 #include "wire.h"
 
-#include <softhca/machine/bell.h>
-#include <softhca/objects/cq.h>
-#include <softhca/objects/event.h>
+#include <softhca/machine/mem.h>
+#include <softhca/objects/objects.h>
 #include <softhca/qp/qp.h>
-#include <softhca/qp/sq.h>
 
 #define MILLISECOND 1000000u
 #define BUSY_FOR    (2u * MILLISECOND) /* after the last activity the short nap stays for so long */

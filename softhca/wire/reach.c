@@ -2,7 +2,7 @@
 /* The way from a QP to its peer. */
 #include "wire.h"
 
-#include <softhca/qp/path.h>
+#include <softhca/qp/qp.h>
 
 static bool port_up(const struct hca_qp *qp, uint8_t port)
 {

@@ -2,10 +2,8 @@
 /* Work requests: executed in order, retried, given up. */
 #include "wire.h"
 
-#include <softhca/objects/event.h>
-#include <softhca/qp/path.h>
+#include <softhca/objects/objects.h>
 #include <softhca/qp/qp.h>
-#include <softhca/qp/sq.h>
 
 #define BURST	     64 /* requests of one QP in one turn */
 #define BURST_BYTES  ((uint64_t)1 << 20)

@@ -5,8 +5,7 @@
  */
 #include "wire.h"
 
-#include <softhca/objects/event.h>
-#include <softhca/qp/path.h>
+#include <softhca/objects/objects.h>
 #include <softhca/qp/qp.h>
 
 #define PSN_MASK  0xffffffu

@@ -5,7 +5,7 @@
 
 #include <softhca/machine/hca.h>
 #include <softhca/machine/mem.h>
-#include <softhca/qp/recv.h>
+#include <softhca/qp/qp.h>
 
 /* ---- an attempt: what is known about it between its sender and its receiver ---- */
 

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include <softhca/cm/cm.h>
-#include <softhca/objects/context.h>
+#include <softhca/objects/objects.h>
 #include <softhca/wire/wire.h>
 
 static const uint32_t probe = SOFTHCA_MAGIC;

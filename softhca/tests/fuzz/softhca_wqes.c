@@ -13,11 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <softhca/objects/cq.h>
-#include <softhca/objects/mr.h>
-#include <softhca/objects/object.h>
-#include <softhca/objects/srq.h>
-#include <softhca/objects/xrcd.h>
+#include <softhca/objects/objects.h>
 #include <softhca/qp/qp.h>
 
 #define SLOT_SHIFT 8u /* of libmlx4 */

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <softhca/objects/objects.h>
 #include <softhca/uverbs/cmd.h>
-#include <softhca/objects/context.h>
 
 #include <tests/unit/unit.h>
 #include "memory.h"

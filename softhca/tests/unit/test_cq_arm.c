@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* When an armed CQ raises its event: never twice for the same completion, never too late. */
 
-#include <softhca/objects/cq_arm.h>
+#include <softhca/objects/objects.h>
 
 #include <tests/unit/unit.h>
 

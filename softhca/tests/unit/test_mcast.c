@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-#include <softhca/qp/mcast.h>
+#include <softhca/qp/qp.h>
 
 #include <tests/unit/unit.h>
 

@@ -7,7 +7,7 @@
 #include <tests/unit/unit.h>
 #include "memory.h"
 
-#include <softhca/machine/process.h>
+#include <softhca/machine/client.h>
 
 #include <errno.h>
 #include <pthread.h>

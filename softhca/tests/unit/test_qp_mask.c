@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /* The attribute masks of today's kernel (contract 5.9, modern columns). */
 
-#include <softhca/qp/qp_mask.h>
+#include <softhca/qp/qp.h>
 
 #include <tests/unit/unit.h>
 

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
+/* What a context has: handles, the objects behind them, and the events that these raise. */
+#ifndef SOFTHCA_OBJECTS_H
+#define SOFTHCA_OBJECTS_H
+
+#include <softhca/machine/hca.h>
+#include <softhca/proto.h>
+
+#include <stddef.h>
+
+/*
+ * An object of @size bytes, which begin with struct hca_object and are otherwise 0, with a handle
+ * in @ctx and the number that the adapter gives to its type, if it does. NULL stands for -ENOMEM.
+ */
+void *object_new(struct hca_context *ctx, enum hca_type type, size_t size);
+
+/* Ends it. The caller has made sure that nothing stands on it. */
+void object_destroy(struct hca_object *object);
+
+/* The object; NULL when the handle is unknown or names something of another type. */
+void *object_find(const struct hca_context *ctx, enum hca_type type, uint32_t handle);
+
+/* The same for a command that destroys it. *err: -ENOENT, or -EBUSY if something stands on it. */
+void *object_find_unused(const struct hca_context *ctx, enum hca_type type, uint32_t handle,
+			 int *err);
+
+/* Destroys all objects of a context that died, in ib_core's order. */
+void object_destroy_all(struct hca_context *ctx);
+
+/* What a type does when one of its objects goes; the one of a QP's handle is in qp/. */
+void cq_release(struct hca_object *object);
+void srq_release(struct hca_object *object);
+void qp_handle_release(struct hca_object *object);
+void xrcd_handle_release(struct hca_object *object);
+
+/* ---- contexts (context.c) ---- */
+
+/*
+ * A context for the client @pid on @sock, which becomes the context's. @arena_fd is the memfd of
+ * its arena or -1; it stays the caller's. 0 with *uar_fd to be sent and closed; -ENODEV, -EACCES
+ * when the client's memory is out of reach, -ENOMEM.
+ */
+int context_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
+		   pid_t pid, int arena_fd, struct hca_context **ctx, int *uar_fd);
+
+/* Ends everything that belongs to the context. */
+void context_destroy(struct hca_context *ctx);
+
+/* ---- events (event.c) ---- */
+
+/* A new pipe; *reader is the client's end, to be sent and closed. NULL with *err = -errno. */
+struct hca_channel *channel_new(struct hca_context *ctx, int *reader, int *err);
+void channel_free(struct hca_channel *channel);
+
+/* The completion channel of @ctx behind descriptor @fd, or NULL. */
+struct hca_channel *channel_find(struct hca_context *ctx, int fd);
+
+/* A CQ uses the channel, or no longer does. A channel that nobody can use any more is freed. */
+void channel_hold(struct hca_channel *channel);
+void channel_release(struct hca_channel *channel);
+
+void event_completion(struct hca_cq *cq);
+
+/* To every handle of the QP, in every process. */
+void event_qp(struct hca_qp *qp, enum ibv_event_type type);
+void event_cq(struct hca_cq *cq, enum ibv_event_type type);
+void event_srq(struct hca_srq *srq, enum ibv_event_type type);
+/* To every context of the device; @port is 0 for IBV_EVENT_DEVICE_FATAL. */
+void event_device(struct hca_device *device, enum ibv_event_type type, uint8_t port);
+
+/*
+ * An object goes: takes its unread events out of the pipes, so that the program never sees a stale
+ * pointer. Returns how many the program has read: libibverbs waits until it has acknowledged as
+ * many.
+ */
+uint32_t event_settle_async(struct hca_context *ctx, uint64_t element, uint32_t written);
+uint32_t event_settle_completions(struct hca_cq *cq);
+
+/* ---- completion queues (cq.c) ---- */
+
+struct cq_request {
+	uint64_t user_handle;
+	uint32_t cqe; /* entries wanted */
+	struct hca_channel *channel;
+	struct cq_place place;
+	bool stamped; /* completions are to carry their time */
+};
+
+/* 0, -EINVAL, -ENOMEM or -EFAULT. */
+int cq_create(struct hca_context *ctx, const struct cq_request *request, struct hca_cq **cq);
+
+/* Goes on in a new ring. 0, -EINVAL (too small, too large) or -EFAULT. */
+int cq_resize(struct hca_cq *cq, uint32_t cqe, const struct cq_place *place);
+
+/*
+ * Writes a completion and raises the event if one is due. @solicited: counts for a CQ armed for
+ * solicited ones only.
+ */
+void cq_post(struct hca_cq *cq, const struct cqe *cqe, bool solicited);
+
+/* The program may have armed the CQ since the last completion. */
+void cq_check_armed(struct hca_cq *cq);
+
+void cq_arm_init(struct cq_arm *arm);
+
+/* A completion that counts for ibv_req_notify_cq(cq, 1) was written at @index. */
+void cq_arm_solicited(struct cq_arm *arm, uint32_t index);
+
+/*
+ * @request is what the CQ's doorbell record asks for, @producer the number of completions ever
+ * written. True when an event is due; it is then taken as raised.
+ */
+bool cq_arm_fires(struct cq_arm *arm, struct arm_request request, uint32_t producer);
+
+/* ---- memory regions and their keys (mr.c, memlock.c) ---- */
+
+/* What a REG_MR or REREG_MR asks for. */
+struct mr_range {
+	uint64_t start, length, iova; /* bytes; addresses in the client */
+	uint32_t access;	      /* IBV_ACCESS_* */
+};
+
+/* As ib_core and the pinning of pages check it. 0, -EINVAL or -EFAULT. */
+int mr_check(const struct hca_context *ctx, const struct mr_range *range);
+
+/*
+ * Whether the process may register this range, too. @leaving: a region that no longer counts, or
+ * NULL. 0; -ENOMEM if not, and the setting "memlock" is on.
+ */
+int memlock_check(const struct hca_context *ctx, uint64_t start, uint64_t length,
+		  const struct hca_mr *leaving);
+
+/* 0 or -ENOMEM. */
+int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range *range,
+	      struct hca_mr **mr);
+
+/* Changes what the region is; its key stays, for the peers to which the program has given it. */
+void mr_change(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *range);
+
+/*
+ * The region that @key opens for an access of kind @access to @length bytes at @address by objects
+ * of @pd, or NULL.
+ */
+struct hca_mr *mr_find(const struct hca_device *device, uint32_t key, const struct hca_pd *pd,
+		       uint64_t address, uint64_t length, uint32_t access);
+
+/* @address, as work requests name it, in the client's memory. */
+uint64_t mr_address(const struct hca_mr *mr, uint64_t address);
+
+/* ---- shared receive queues (srq.c) ---- */
+
+struct srq_request {
+	uint64_t user_handle;
+	struct hca_pd *pd;
+	bool xrc;
+	struct hca_xrcd_handle *domain; /* XRC */
+	struct hca_cq *cq;		/* XRC */
+	uint32_t max_wr, max_sge;
+	struct srq_place place;
+};
+
+/* 0, -EINVAL or -ENOMEM. */
+int srq_create(struct hca_context *ctx, const struct srq_request *request, struct hca_srq **srq);
+
+/* Receive WQEs that are posted and not consumed; 0 also when the record cannot be read. */
+uint32_t srq_available(const struct hca_srq *srq);
+
+/* There is one. Reads the record only when all that were known are consumed. */
+bool srq_ready(struct hca_srq *srq);
+
+/* The WQE at srq->head was used: goes on to the next, and raises the limit event. */
+void srq_consume(struct hca_srq *srq);
+
+/* Arms the limit event; 0 disarms. 0 or -EINVAL. */
+int srq_set_limit(struct hca_srq *srq, uint32_t limit);
+
+uint64_t srq_slot(const struct hca_srq *srq, uint16_t index);
+
+/* ---- XRC domains: per device, shared by inode (xrcd.c) ---- */
+
+/*
+ * @fd: file that names the domain, -1 for a private one; it stays the caller's. @oflags as for
+ * ibv_open_xrcd. 0; -EAGAIN: no such domain and no O_CREAT; -EINVAL: it exists and O_EXCL; -EBADF;
+ * -ENOMEM.
+ */
+int xrcd_open(struct hca_context *ctx, int fd, int oflags, struct hca_xrcd_handle **handle);
+
+#endif
