@@ -65,10 +65,9 @@ struct softhca_reply {
 	uint64_t fd_address;
 };
 
-/* Answer to one control command; carries a memfd with the text to print. */
+/* Answer to a question; carries a memfd with the text to print, or with netlink messages. */
 struct softhca_control_reply {
 	int32_t status;
-	uint32_t length;
 };
 
 #define SOFTHCA_SOCKET	"socket"

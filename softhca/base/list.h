@@ -31,6 +31,15 @@ static inline void list_add(struct list *list, struct list *node)
 	list->prev = node;
 }
 
+static inline unsigned int list_length(const struct list *list)
+{
+	unsigned int length = 0;
+
+	for (const struct list *node = list->next; node != list; node = node->next)
+		length++;
+	return length;
+}
+
 /* Leaves @node as an empty list of itself, so that taking it off twice does no harm. */
 static inline void list_del(struct list *node)
 {
@@ -39,12 +48,16 @@ static inline void list_del(struct list *node)
 	list_init(node);
 }
 
-#define list_for_each(node, head) \
-	for (struct list *node = (head)->next; (node) != (head); (node) = (node)->next)
+/* Declares @var, which points to each structure in turn whose @member is in the list. */
+#define list_for_each(type, var, head, member) \
+	for (type *var = container_of((head)->next, type, member); &(var)->member != (head); \
+	     (var) = container_of((var)->member.next, type, member))
 
-/* The body may take @node off the list. */
-#define list_for_each_safe(node, after, head) \
-	for (struct list *node = (head)->next, *after = node->next; (node) != (head); \
-	     (node) = after, after = (node)->next)
+/* The body may take @var off the list. */
+#define list_for_each_safe(type, var, head, member) \
+	for (type *var = container_of((head)->next, type, member), \
+		  *after_##var = container_of((var)->member.next, type, member); \
+	     &(var)->member != (head); \
+	     (var) = after_##var, after_##var = container_of((var)->member.next, type, member))
 
 #endif

@@ -71,6 +71,8 @@ static int ask(const void *request, size_t length)
 	if (!err)
 		err = reply.status;
 	real()->close(sock);
+	if (err && answer >= 0)
+		real()->close(answer);
 	return err ? err : answer;
 }
 

@@ -96,9 +96,7 @@ void cm_event_withdraw(struct cm_event *event)
 
 struct cm_event *cm_event_of(const struct cm_id *id, const struct cm_join *join)
 {
-	list_for_each(node, &id->file->events) {
-		struct cm_event *event = container_of(node, struct cm_event, link);
-
+	list_for_each(struct cm_event, event, &id->file->events, link) {
 		if (event->id == id && (!join || event->join == join))
 			return event;
 	}

@@ -37,13 +37,14 @@ int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hell
 	if (!file)
 		return -ENOMEM;
 	file->machine = machine;
+	file->client.cm = true;
 	file->host = hello->device == SOFTHCA_EVERY_HOST ? -1 : (int)hello->device;
 	list_init(&file->ids);
 	list_init(&file->events);
 	err = make_bell(file);
 	if (err)
 		goto out_free;
-	err = client_open(&file->client, sock, pid, hello->probe);
+	err = client_open(&file->client, &machine->clients, sock, pid, hello->probe);
 	if (err)
 		goto out_bell;
 	list_add(&machine->cm.files, &file->link);
@@ -71,9 +72,7 @@ struct cm_file *cm_file_find(const struct hca_machine *machine, int fd)
 
 	if (fd < 0 || fstat(fd, &st))
 		return NULL;
-	list_for_each(node, &machine->cm.files) {
-		struct cm_file *file = container_of(node, struct cm_file, link);
-
+	list_for_each(struct cm_file, file, &machine->cm.files, link) {
 		if (!fstat(file->ear, &ear) && ear.st_ino == st.st_ino && ear.st_dev == st.st_dev)
 			return file;
 	}

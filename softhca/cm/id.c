@@ -171,9 +171,7 @@ void cm_id_destroy(struct cm_id *id)
 
 static void migrate_events(const struct cm_id *id, struct cm_file *file)
 {
-	list_for_each_safe(node, after, &id->file->events) {
-		struct cm_event *event = container_of(node, struct cm_event, link);
-
+	list_for_each_safe(struct cm_event, event, &id->file->events, link) {
 		if (event->id != id)
 			continue;
 		cm_event_move(event, file);

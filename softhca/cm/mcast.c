@@ -82,9 +82,7 @@ static void assign(uint8_t gid[16], uint32_t lid)
 
 static struct cm_group *find_group(const struct hca_cm *cm, const uint8_t gid[16])
 {
-	list_for_each(node, &cm->groups) {
-		struct cm_group *group = container_of(node, struct cm_group, link);
-
+	list_for_each(struct cm_group, group, &cm->groups, link) {
 		if (!memcmp(group->gid, gid, sizeof(group->gid)))
 			return group;
 	}
@@ -231,6 +229,6 @@ int cm_leave(const struct cm_file *file, uint32_t number, uint32_t *reported)
 
 void cm_leave_all(struct cm_id *id)
 {
-	list_for_each_safe(node, after, &id->joins)
-		leave(container_of(node, struct cm_join, link));
+	list_for_each_safe(struct cm_join, join, &id->joins, link)
+		leave(join);
 }

@@ -39,8 +39,8 @@ static int conflict(const struct cm_id *id, const struct cm_id *other, bool reus
 
 static int check_port(const struct cm_id *id, bool reuse)
 {
-	list_for_each(node, &id->file->machine->cm.ids) {
-		int err = conflict(id, container_of(node, struct cm_id, known), reuse);
+	list_for_each(struct cm_id, other, &id->file->machine->cm.ids, known) {
+		int err = conflict(id, other, reuse);
 
 		if (err)
 			return err;
@@ -121,9 +121,7 @@ struct cm_id *cm_listener(struct hca_machine *machine, uint64_t service,
 {
 	struct cm_id *general = NULL;
 
-	list_for_each(node, &machine->cm.ids) {
-		struct cm_id *id = container_of(node, struct cm_id, known);
-
+	list_for_each(struct cm_id, id, &machine->cm.ids, known) {
 		if (id->state != CM_LISTEN || id->service != service)
 			continue;
 		if (id->device == device && id->port == port)

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 /* ---- what the commands name ---- */
@@ -64,7 +63,7 @@ static int do_status(struct request *request)
 
 	fprintf(request->out, "softhca: pid %d, %d devices of %d ports, %u contexts\n",
 		(int)getpid(), settings->devices, settings->ports,
-		machine_clients(request->machine));
+		list_length(&request->machine->clients));
 	fprintf(request->out,
 		"model=%s xrc=%s open_qp=%s open_events=%s strict=%s arena=%s nap=%d\n",
 		settings->model->name, settings->xrc ? "on" : "off",
@@ -193,39 +192,10 @@ static void split(struct request *request, const char *words, size_t size)
 	}
 }
 
-int control_publish(const void *bytes, size_t length)
+int control_execute(struct hca_machine *machine, const char *words, size_t size, FILE *out)
 {
-	int fd = memfd_create("softhca-text", MFD_CLOEXEC);
+	struct request request = { .machine = machine, .out = out };
 
-	if (fd >= 0 && write(fd, bytes, length) != (ssize_t)length) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
-
-int control_execute(struct hca_machine *machine, const char *words, size_t size, int32_t *status,
-		    uint32_t *length)
-{
-	struct request request = { .machine = machine };
-	char *text = NULL;
-	size_t text_length = 0;
-	int fd;
-
-	request.out = open_memstream(&text, &text_length);
-	if (!request.out) {
-		*status = -ENOMEM;
-		return -1;
-	}
 	split(&request, words, size);
-	*status = dispatch(&request);
-	if (fclose(request.out)) {
-		*status = -ENOMEM;
-		free(text);
-		return -1;
-	}
-	fd = control_publish(text, text_length);
-	*length = (uint32_t)text_length;
-	free(text);
-	return fd;
+	return dispatch(&request);
 }

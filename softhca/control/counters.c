@@ -36,10 +36,7 @@ static void print_qp(FILE *out, const struct hca_context *ctx, const struct hca_
 /* A QP with several handles is shown once, with the process that has the first. */
 static void print_context(FILE *out, const struct hca_context *ctx)
 {
-	list_for_each(node, &ctx->objects[HCA_QP]) {
-		const struct hca_qp_handle *handle =
-			container_of(node, struct hca_qp_handle, obj.link);
-
+	list_for_each(struct hca_qp_handle, handle, &ctx->objects[HCA_QP], obj.link) {
 		if (qp_first_handle(handle))
 			print_qp(out, ctx, handle->qp);
 	}
@@ -69,8 +66,8 @@ static void print_device(FILE *out, const struct hca_device *device)
 	fprintf(out, "device %s %u", device_name(device, name), device->qps.used);
 	print_counts(out, &counts);
 	fputc('\n', out);
-	list_for_each(node, &device->contexts)
-		print_context(out, container_of(node, struct hca_context, link));
+	list_for_each(struct hca_context, ctx, &device->contexts, link)
+		print_context(out, ctx);
 }
 
 int control_counters(struct request *request)

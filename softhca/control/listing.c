@@ -68,18 +68,13 @@ static void flag(const struct writer *writer, const char *name, bool value)
 static void list_qp(const struct writer *writer, const struct hca_qp_handle *handle)
 {
 	const struct hca_qp *qp = handle->qp;
-	unsigned int handles = 0, groups = 0;
 
-	list_for_each(node, &qp->handles)
-		handles++;
-	list_for_each(node, &qp->groups)
-		groups++;
 	number(writer, "number", qp->qpn);
 	text(writer, "qp_type", listing_qp_type(qp->type));
 	text(writer, "state", listing_qp_state(qp->state));
 	number(writer, "dest_qp_num", qp->attr.dest_qpn);
-	number(writer, "handles", handles);
-	number(writer, "groups", groups);
+	number(writer, "handles", list_length(&qp->handles));
+	number(writer, "groups", list_length(&qp->groups));
 	number(writer, "async_events", handle->async_events);
 }
 
@@ -154,10 +149,7 @@ static void list_objects(struct writer *writer, const struct hca_context *ctx)
 	char name[DEVICE_NAME_MAX];
 
 	for (int type = HCA_TYPES - 1; type >= 0; type--) {
-		list_for_each(node, &ctx->objects[type]) {
-			const struct hca_object *object =
-				container_of(node, struct hca_object, link);
-
+		list_for_each(struct hca_object, object, &ctx->objects[type], link) {
 			if (writer->json)
 				fprintf(writer->out, "%s{\"type\":\"%s\",\"handle\":%u", comma(writer),
 					type_names[type], object->handle);
@@ -191,8 +183,8 @@ static void list_contexts(struct writer *writer, const struct hca_machine *machi
 {
 	writer->first = true;
 	for (int i = 0; i < machine->settings.devices; i++) {
-		list_for_each(node, &machine->device[i].contexts)
-			list_context(writer, container_of(node, struct hca_context, link));
+		list_for_each(struct hca_context, ctx, &machine->device[i].contexts, link)
+			list_context(writer, ctx);
 	}
 }
 
@@ -249,8 +241,7 @@ static void list_cm_ids(struct writer *writer, const struct hca_machine *machine
 	char name[DEVICE_NAME_MAX];
 
 	writer->first = true;
-	list_for_each(node, &machine->cm.ids) {
-		const struct cm_id *id = container_of(node, struct cm_id, known);
+	list_for_each(struct cm_id, id, &machine->cm.ids, known) {
 		const char *device = id->device ? device_name(id->device, name) : "-";
 
 		if (writer->json)

@@ -3,32 +3,14 @@
 #include "nl.h"
 
 #include <linux/netlink.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define ALIGNED(length) (((length) + 3u) & ~(size_t)3u)
 
-static int grow(struct nl *nl, size_t more)
-{
-	size_t room = nl->room ? nl->room : 4096;
-	uint8_t *bytes;
-
-	while (room < nl->length + more)
-		room *= 2;
-	if (room == nl->room)
-		return 0;
-	bytes = realloc(nl->bytes, room);
-	if (!bytes)
-		return -1;
-	nl->bytes = bytes;
-	nl->room = room;
-	return 0;
-}
-
 void nl_raw(struct nl *nl, const void *bytes, size_t length)
 {
-	if (nl->failed || grow(nl, ALIGNED(length))) {
-		nl->failed = 1;
+	if (nl->failed || ALIGNED(length) > sizeof(nl->bytes) - nl->length) {
+		nl->failed = true;
 		return;
 	}
 	memset(nl->bytes + nl->length, 0, ALIGNED(length));
@@ -80,6 +62,8 @@ void nl_end_message(struct nl *nl)
 {
 	while (nl->depth)
 		nl_end(nl);
+	fwrite(nl->bytes, 1, nl->length, nl->out);
+	nl->length = 0;
 }
 
 void nl_u8(struct nl *nl, uint16_t attribute, uint8_t value)

@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Writes netlink messages. If memory runs out, the writer goes on and the whole answer is lost. */
+/* Writes netlink messages. If one becomes too long, the whole answer is lost. */
 #ifndef SOFTHCA_CONTROL_NL_H
 #define SOFTHCA_CONTROL_NL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define NL_DEPTH 5
 
 struct nl {
-	uint8_t *bytes;
-	size_t length, room;
+	FILE *out;
+	uint8_t bytes[65536]; /* of the message that is not ended yet */
+	size_t length;
 	size_t open[NL_DEPTH]; /* where the message and the attributes begin that are not ended */
 	unsigned int depth;
-	int failed;
+	bool failed;
 };
 
 void nl_message(struct nl *nl, uint16_t type, uint16_t flags, uint32_t seq);

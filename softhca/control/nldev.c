@@ -14,7 +14,6 @@
 #include <errno.h>
 #include <linux/netlink.h>
 #include <rdma/rdma_netlink.h>
-#include <stdlib.h>
 #include <string.h>
 
 #define NODE_CA	 1
@@ -194,9 +193,7 @@ static void put_pd(struct nl *nl, const struct hca_object *object)
 static void put_qps_of(struct nl *nl, const struct hca_srq *srq)
 {
 	nl_nest(nl, RDMA_NLDEV_ATTR_RES_QP);
-	list_for_each(node, &srq->obj.ctx->qps) {
-		const struct hca_qp *qp = container_of(node, struct hca_qp, link);
-
+	list_for_each(struct hca_qp, qp, &srq->obj.ctx->qps, link) {
 		if (qp->srq != srq)
 			continue;
 		nl_nest(nl, RDMA_NLDEV_ATTR_RES_QP_ENTRY);
@@ -248,13 +245,8 @@ static bool counts(const struct hca_object *object)
 static int answer_objects(const struct question *q, const struct hca_device *device,
 			  const struct kind *kind)
 {
-	list_for_each(ctx_node, &device->contexts) {
-		const struct hca_context *ctx = container_of(ctx_node, struct hca_context, link);
-
-		list_for_each(node, &ctx->objects[kind->type]) {
-			const struct hca_object *object =
-				container_of(node, struct hca_object, link);
-
+	list_for_each(struct hca_context, ctx, &device->contexts, link) {
+		list_for_each(struct hca_object, object, &ctx->objects[kind->type], link) {
 			if (!counts(object))
 				continue;
 			begin_entry(q, device, kind->table, kind->entry);
@@ -278,8 +270,8 @@ static uint64_t count_cm_ids(const struct question *q, const struct hca_device *
 {
 	uint64_t count = 0;
 
-	list_for_each(node, &q->machine->cm.ids)
-		count += container_of(node, struct cm_id, known)->device == device;
+	list_for_each(struct cm_id, id, &q->machine->cm.ids, known)
+		count += id->device == device;
 	return count;
 }
 
@@ -289,12 +281,11 @@ static int answer_summary(const struct question *q, const struct hca_device *dev
 
 	begin(q, device);
 	nl_nest(q->nl, RDMA_NLDEV_ATTR_RES_SUMMARY);
-	list_for_each(ctx_node, &device->contexts) {
+	list_for_each(struct hca_context, ctx, &device->contexts, link) {
 		contexts++;
 		for (size_t i = 0; i < KINDS; i++) {
-			list_for_each(node, &container_of(ctx_node, struct hca_context, link)
-						     ->objects[kinds[i].type])
-				count[i] += counts(container_of(node, struct hca_object, link));
+			list_for_each(struct hca_object, object, &ctx->objects[kinds[i].type], link)
+				count[i] += counts(object);
 		}
 	}
 	for (size_t i = 0; i < KINDS; i++)
@@ -339,9 +330,7 @@ static void put_cm_id(struct nl *nl, const struct cm_id *id)
 /* Ids that are not bound to an adapter yet are in no adapter's list. */
 static int answer_cm_ids(const struct question *q, const struct hca_device *device)
 {
-	list_for_each(node, &q->machine->cm.ids) {
-		const struct cm_id *id = container_of(node, struct cm_id, known);
-
+	list_for_each(struct cm_id, id, &q->machine->cm.ids, known) {
 		if (id->device != device)
 			continue;
 		begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CM_ID,
@@ -356,11 +345,10 @@ static int answer_contexts(const struct question *q, const struct hca_device *de
 {
 	uint32_t number = 0;
 
-	list_for_each(node, &device->contexts) {
+	list_for_each(struct hca_context, ctx, &device->contexts, link) {
 		begin_entry(q, device, RDMA_NLDEV_ATTR_RES_CTX, RDMA_NLDEV_ATTR_RES_CTX_ENTRY);
 		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_CTXN, number++);
-		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID,
-		       (uint32_t)container_of(node, struct hca_context, link)->client.pid);
+		nl_u32(q->nl, RDMA_NLDEV_ATTR_RES_PID, (uint32_t)ctx->client.pid);
 		nl_end_message(q->nl);
 	}
 	return 0;
@@ -443,13 +431,11 @@ static void finish(const struct question *q, const struct nlmsghdr *request, int
 	nl_end_message(q->nl);
 }
 
-int nldev_execute(const struct hca_machine *machine, const void *request, size_t size,
-		  uint32_t *length)
+int nldev_execute(const struct hca_machine *machine, const void *request, size_t size, FILE *out)
 {
 	struct nlmsghdr header;
-	struct nl nl = { 0 };
+	struct nl nl = { .out = out };
 	struct question q = { .machine = machine, .nl = &nl };
-	int fd;
 
 	if (size < sizeof(header))
 		return -EINVAL;
@@ -462,8 +448,5 @@ int nldev_execute(const struct hca_machine *machine, const void *request, size_t
 	q.flags = (header.nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP ? NLM_F_MULTI : 0;
 	q.seq = header.nlmsg_seq;
 	finish(&q, &header, answer(&q));
-	fd = nl.failed ? -ENOMEM : control_publish(nl.bytes, nl.length);
-	*length = (uint32_t)nl.length;
-	free(nl.bytes);
-	return fd;
+	return nl.failed ? -EMSGSIZE : 0;
 }

@@ -15,7 +15,8 @@ static void process_gone(struct watch *watch, uint32_t events)
 	container_of(watch, struct client, process)->dead = true;
 }
 
-int client_open(struct client *client, int sock, pid_t pid, uint64_t probe)
+int client_open(struct client *client, struct list *clients, int sock, pid_t pid,
+		uint64_t probe)
 {
 	uint32_t word = 0;
 
@@ -27,11 +28,15 @@ int client_open(struct client *client, int sock, pid_t pid, uint64_t probe)
 	/* A process that dies ends what it has opened, even if a child still holds the socket. */
 	client->process.ready = process_gone;
 	client->pidfd = loop_watch_process(pid, &client->process);
-	return client->pidfd < 0 ? client->pidfd : 0;
+	if (client->pidfd < 0)
+		return client->pidfd;
+	list_add(clients, &client->link);
+	return 0;
 }
 
 void client_close(struct client *client)
 {
+	list_del(&client->link);
 	loop_forget(client->sock);
 	close(client->sock);
 	loop_forget(client->pidfd);

@@ -3,6 +3,7 @@
 #ifndef SOFTHCA_MACHINE_CLIENT_H
 #define SOFTHCA_MACHINE_CLIENT_H
 
+#include <softhca/base/list.h>
 #include <softhca/base/loop.h>
 
 #include <stdbool.h>
@@ -12,19 +13,22 @@
 
 /* One opening. A member of what it has opened. */
 struct client {
+	struct list link;      /* machine->clients */
 	struct watch commands; /* sock */
 	struct watch process;  /* pidfd */
 	int sock;
 	pid_t pid;
 	int pidfd;
+	bool cm;   /* it has opened the connection manager */
 	bool dead; /* what it has opened is reaped at the end of this turn */
 };
 
 /*
- * The process @pid on @sock, which becomes the client's. 0; -EACCES when the daemon may not read
- * its memory, which has SOFTHCA_MAGIC at @probe; -errno.
+ * The process @pid on @sock, which becomes the client's; the client joins @clients. 0; -EACCES when
+ * the daemon may not read its memory, which has SOFTHCA_MAGIC at @probe; -errno.
  */
-int client_open(struct client *client, int sock, pid_t pid, uint64_t probe);
+int client_open(struct client *client, struct list *clients, int sock, pid_t pid,
+		uint64_t probe);
 void client_close(struct client *client);
 
 /* Its memory. 0 or -EFAULT. */

@@ -281,6 +281,7 @@ struct hca_cm {
 struct hca_machine {
 	struct settings settings;
 	struct hca_cm cm;
+	struct list clients; /* contexts, and files of the connection manager */
 	struct hca_device device[SETTINGS_MAX_DEVICES];
 	struct timer_heap timers;
 	struct list ready;	/* QPs with work to do now */
@@ -297,9 +298,6 @@ int machine_init(struct hca_machine *machine, const struct settings *settings);
 void machine_free(struct hca_machine *machine);
 
 uint64_t hca_now(void); /* nanoseconds, CLOCK_MONOTONIC */
-
-/* Contexts, and files of the connection manager, that are open. */
-unsigned int machine_clients(const struct hca_machine *machine);
 
 /* The port that @lid names, or NULL. */
 struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint8_t *port);

@@ -78,6 +78,7 @@ int machine_init(struct hca_machine *machine, const struct settings *settings)
 	machine->settings = *settings;
 	if (settings_complete(&machine->settings, why, sizeof(why)))
 		return -EINVAL;
+	list_init(&machine->clients);
 	list_init(&machine->ready);
 	list_init(&machine->failed);
 	list_init(&machine->unanswered);
@@ -104,19 +105,6 @@ void machine_free(struct hca_machine *machine)
 	if (machine->trace)
 		fclose(machine->trace);
 	machine->trace = NULL;
-}
-
-unsigned int machine_clients(const struct hca_machine *machine)
-{
-	unsigned int count = 0;
-
-	list_for_each(node, &machine->cm.files)
-		count++;
-	for (int i = 0; i < machine->settings.devices; i++) {
-		list_for_each(node, &machine->device[i].contexts)
-			count++;
-	}
-	return count;
 }
 
 struct hca_device *machine_route(struct hca_machine *machine, uint16_t lid, uint8_t *port)

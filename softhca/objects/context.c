@@ -97,7 +97,7 @@ int context_create(struct hca_machine *machine, const struct softhca_hello *hell
 	err = map_uar(ctx, uar_fd);
 	if (err)
 		goto out_numbers;
-	err = client_open(&ctx->client, sock, pid, hello->probe);
+	err = client_open(&ctx->client, &machine->clients, sock, pid, hello->probe);
 	if (err)
 		goto out_uar;
 	map_arena(ctx, hello, arena_fd);
@@ -119,8 +119,8 @@ void context_destroy(struct hca_context *ctx)
 {
 	object_destroy_all(ctx);
 	ctx->async = NULL;
-	list_for_each_safe(node, after, &ctx->channels)
-		channel_free(container_of(node, struct hca_channel, link));
+	list_for_each_safe(struct hca_channel, channel, &ctx->channels, link)
+		channel_free(channel);
 	client_close(&ctx->client);
 	munmap(ctx->uar, SOFTHCA_UAR_LEN);
 	if (ctx->arena)

@@ -116,9 +116,7 @@ struct hca_channel *channel_find(struct hca_context *ctx, int fd)
 
 	if (fd < 0 || fstat(fd, &st))
 		return NULL;
-	list_for_each(node, &ctx->channels) {
-		struct hca_channel *channel = container_of(node, struct hca_channel, link);
-
+	list_for_each(struct hca_channel, channel, &ctx->channels, link) {
 		if (channel->ino == st.st_ino && channel->dev == st.st_dev && channel != ctx->async)
 			return channel;
 	}
@@ -179,9 +177,7 @@ void event_qp(struct hca_qp *qp, enum ibv_event_type type)
 {
 	bool all = qp->device->machine->settings.open_events;
 
-	list_for_each(node, &qp->handles) {
-		struct hca_qp_handle *handle = container_of(node, struct hca_qp_handle, peer);
-
+	list_for_each(struct hca_qp_handle, handle, &qp->handles, peer) {
 		if (all || !handle->opened)
 			handle->async_events += async(handle->obj.ctx, handle->user_handle, type);
 	}
@@ -199,8 +195,8 @@ void event_srq(struct hca_srq *srq, enum ibv_event_type type)
 
 void event_device(struct hca_device *device, enum ibv_event_type type, uint8_t port)
 {
-	list_for_each(node, &device->contexts)
-		async(container_of(node, struct hca_context, link), port, type);
+	list_for_each(struct hca_context, ctx, &device->contexts, link)
+		async(ctx, port, type);
 }
 
 /* ---- settling ---- */

@@ -20,9 +20,7 @@ static uint64_t registered(const struct hca_context *ctx, const struct hca_mr *l
 {
 	uint64_t sum = 0;
 
-	list_for_each(node, &ctx->objects[HCA_MR]) {
-		const struct hca_mr *mr = container_of(node, struct hca_mr, obj.link);
-
+	list_for_each(struct hca_mr, mr, &ctx->objects[HCA_MR], obj.link) {
 		if (mr != leaving)
 			sum += pages(mr->start, mr->length);
 	}
@@ -36,10 +34,7 @@ static uint64_t registered_by(const struct hca_machine *machine, pid_t pid,
 	uint64_t sum = 0;
 
 	for (int i = 0; i < machine->settings.devices; i++) {
-		list_for_each(node, &machine->device[i].contexts) {
-			const struct hca_context *ctx =
-				container_of(node, struct hca_context, link);
-
+		list_for_each(struct hca_context, ctx, &machine->device[i].contexts, link) {
 			if (ctx->client.pid == pid)
 				sum += registered(ctx, leaving);
 		}

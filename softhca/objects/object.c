@@ -87,7 +87,7 @@ void *object_find_unused(const struct hca_context *ctx, enum hca_type type, uint
 void object_destroy_all(struct hca_context *ctx)
 {
 	for (int type = 0; type < HCA_TYPES; type++) {
-		list_for_each_safe(node, after, &ctx->objects[type])
-			object_destroy(container_of(node, struct hca_object, link));
+		list_for_each_safe(struct hca_object, object, &ctx->objects[type], link)
+			object_destroy(object);
 	}
 }

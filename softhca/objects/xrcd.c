@@ -13,9 +13,7 @@
 
 static struct hca_xrcd *find_xrcd(struct hca_device *device, const struct stat *st)
 {
-	list_for_each(node, &device->xrcds) {
-		struct hca_xrcd *xrcd = container_of(node, struct hca_xrcd, link);
-
+	list_for_each(struct hca_xrcd, xrcd, &device->xrcds, link) {
 		if (xrcd->pin >= 0 && xrcd->ino == st->st_ino && xrcd->dev == st->st_dev)
 			return xrcd;
 	}

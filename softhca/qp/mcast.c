@@ -18,9 +18,7 @@ static uint16_t wire_lid(const struct hca_qp *qp, uint16_t lid)
 struct hca_group *mcast_find(const struct hca_device *device, const uint8_t gid[16],
 				    uint16_t lid)
 {
-	list_for_each(node, &device->groups) {
-		struct hca_group *group = container_of(node, struct hca_group, link);
-
+	list_for_each(struct hca_group, group, &device->groups, link) {
 		if (group->lid == lid && !memcmp(group->gid, gid, sizeof(group->gid)))
 			return group;
 	}
@@ -29,9 +27,7 @@ struct hca_group *mcast_find(const struct hca_device *device, const uint8_t gid[
 
 static struct hca_member *find_member(const struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 {
-	list_for_each(node, &qp->groups) {
-		struct hca_member *member = container_of(node, struct hca_member, link);
-
+	list_for_each(struct hca_member, member, &qp->groups, link) {
 		if (member->group->lid == lid &&
 		    !memcmp(member->group->gid, gid, sizeof(member->group->gid)))
 			return member;
@@ -125,6 +121,6 @@ int mcast_detach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 
 void mcast_detach_all(struct hca_qp *qp)
 {
-	list_for_each_safe(node, after, &qp->groups)
-		detach(container_of(node, struct hca_member, link));
+	list_for_each_safe(struct hca_member, member, &qp->groups, link)
+		detach(member);
 }

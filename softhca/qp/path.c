@@ -34,13 +34,8 @@ bool path_migrate(struct hca_qp *qp)
 /* A target has handles in many contexts: it leaves, or says that it cannot, once. */
 void path_leave(struct hca_device *device, uint8_t port)
 {
-	list_for_each(node, &device->contexts) {
-		struct hca_context *ctx = container_of(node, struct hca_context, link);
-
-		list_for_each(object, &ctx->objects[HCA_QP]) {
-			const struct hca_qp_handle *handle =
-				container_of(object, struct hca_qp_handle, obj.link);
-
+	list_for_each(struct hca_context, ctx, &device->contexts, link) {
+		list_for_each(struct hca_qp_handle, handle, &ctx->objects[HCA_QP], obj.link) {
 			if (qp_first_handle(handle) && handle->qp->attr.port == port)
 				path_migrate(handle->qp);
 		}

@@ -182,9 +182,7 @@ void sq_kick_all(struct hca_context *ctx)
 	uint64_t at[MEM_WORDS];
 	size_t count = 0;
 
-	list_for_each(node, &ctx->qps) {
-		struct hca_qp *qp = container_of(node, struct hca_qp, link);
-
+	list_for_each(struct hca_qp, qp, &ctx->qps, link) {
 		if (!has_ring(qp) || qp->sq.known != qp->sq.next)
 			continue;
 		qps[count] = qp;
@@ -196,15 +194,13 @@ void sq_kick_all(struct hca_context *ctx)
 	}
 	if (count)
 		look(ctx, qps, at, count);
-	list_for_each(node, &ctx->qps)
-		kick_if_known(container_of(node, struct hca_qp, link));
+	list_for_each(struct hca_qp, qp, &ctx->qps, link)
+		kick_if_known(qp);
 }
 
 void sq_hurry(struct hca_machine *machine)
 {
-	list_for_each_safe(node, after, &machine->unanswered) {
-		struct hca_qp *qp = container_of(node, struct hca_qp, unanswered);
-
+	list_for_each_safe(struct hca_qp, qp, &machine->unanswered, unanswered) {
 		qp->waiting = false;
 		sq_kick(qp);
 	}

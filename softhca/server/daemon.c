@@ -95,7 +95,7 @@ static void serve(struct server *server, struct end *end)
 		if (server->machine->stop || end->asked)
 			return;
 		/* A run's daemon stays for children of the run that still use it. */
-		if (end->launcher_gone && !server->guests && !machine_clients(server->machine))
+		if (end->launcher_gone && !server->guests && list_empty(&server->machine->clients))
 			return;
 		loop_wait(nap);
 	}

@@ -11,9 +11,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -52,21 +54,6 @@ static int turn_away(const struct guest *guest, int err)
 
 /* ---- clients ---- */
 
-/*
- * The socket of a guest becomes that of what the guest has opened, which ends when the program
- * closes it.
- */
-static void welcome(struct client *client, const struct softhca_welcome *words, int fd,
-		    void (*ready)(struct watch *watch, uint32_t events))
-{
-	client->commands.ready = ready;
-	client->commands.ends = EPOLLHUP | EPOLLRDHUP;
-	loop_forget(client->sock);
-	if (loop_watch(client->sock, EPOLLIN | EPOLLRDHUP, &client->commands) ||
-	    send_message(client->sock, words, sizeof(*words), fd))
-		client->dead = true;
-}
-
 /* The next command, with the descriptor that comes with it. Its size, or 0: there is none. */
 static size_t take_command(struct client *client, uint32_t events, const void **bytes, int *fd)
 {
@@ -84,27 +71,39 @@ static size_t take_command(struct client *client, uint32_t events, const void **
 	return got > 0 ? (size_t)got : 0;
 }
 
-static void answer(struct client *client, const struct softhca_reply *reply, int give)
-{
-	if (send_message(client->sock, reply, sizeof(*reply), give))
-		client->dead = true;
-	close_fd(give);
-}
-
 static void command_ready(struct watch *watch, uint32_t events)
 {
-	struct hca_context *ctx = container_of(watch, struct hca_context, client.commands);
+	struct client *client = container_of(watch, struct client, commands);
 	struct softhca_reply reply = { 0 };
 	const void *bytes;
-	int fd, give;
-	size_t size = take_command(&ctx->client, events, &bytes, &fd);
+	int fd, give = -1;
+	size_t size = take_command(client, events, &bytes, &fd);
 
 	if (size) {
-		reply.status = cmd_execute(ctx, bytes, size, fd, &give, &reply.fd_address);
-		answer(&ctx->client, &reply, give);
-		ctx->device->machine->active = true;
+		reply.status = client->cm ? cm_execute(container_of(client, struct cm_file, client),
+						       bytes, size, fd)
+					  : cmd_execute(container_of(client, struct hca_context,
+								     client),
+							bytes, size, fd, &give, &reply.fd_address);
+		if (send_message(client->sock, &reply, sizeof(reply), give))
+			client->dead = true;
 	}
+	close_fd(give);
 	close_fd(fd);
+}
+
+/*
+ * The socket of a guest becomes that of what the guest has opened, which ends when the program
+ * closes it.
+ */
+static void welcome(struct client *client, const struct softhca_welcome *words, int fd)
+{
+	client->commands.ready = command_ready;
+	client->commands.ends = EPOLLHUP | EPOLLRDHUP;
+	loop_forget(client->sock);
+	if (loop_watch(client->sock, EPOLLIN | EPOLLRDHUP, &client->commands) ||
+	    send_message(client->sock, words, sizeof(*words), fd))
+		client->dead = true;
 }
 
 static int greet_context(struct guest *guest, const struct softhca_hello *hello, int arena_fd)
@@ -119,24 +118,9 @@ static int greet_context(struct guest *guest, const struct softhca_hello *hello,
 		return turn_away(guest, err);
 	words.arena = ctx->arena != NULL;
 	words.mmap_commands = ctx->device->model->mmap_commands;
-	welcome(&ctx->client, &words, uar, command_ready);
+	welcome(&ctx->client, &words, uar);
 	close(uar);
 	return 0;
-}
-
-static void cm_command_ready(struct watch *watch, uint32_t events)
-{
-	struct cm_file *file = container_of(watch, struct cm_file, client.commands);
-	struct softhca_reply reply = { 0 };
-	const void *bytes;
-	int fd;
-	size_t size = take_command(&file->client, events, &bytes, &fd);
-
-	if (size) {
-		reply.status = cm_execute(file, bytes, size, fd);
-		answer(&file->client, &reply, -1);
-	}
-	close_fd(fd);
 }
 
 static int greet_cm(struct guest *guest, const struct softhca_hello *hello)
@@ -147,7 +131,7 @@ static int greet_cm(struct guest *guest, const struct softhca_hello *hello)
 
 	if (err)
 		return turn_away(guest, err);
-	welcome(&file->client, &words, file->ear, cm_command_ready);
+	welcome(&file->client, &words, file->ear);
 	return 0;
 }
 
@@ -163,25 +147,26 @@ static void guest_free(struct guest *guest, bool close_socket)
 	free(guest);
 }
 
-static void run_control(struct guest *guest, const char *words, size_t length)
+static void run_question(struct guest *guest, const struct softhca_hello *hello, size_t size)
 {
-	struct softhca_control_reply reply = { 0 };
-	int text = control_execute(guest->server->machine, words, length, &reply.status,
-				   &reply.length);
+	struct hca_machine *machine = guest->server->machine;
+	const char *words = (const char *)(hello + 1);
+	const size_t length = size - sizeof(*hello);
+	struct softhca_control_reply reply;
+	int text = memfd_create("softhca-answer", MFD_CLOEXEC);
+	FILE *out = text < 0 ? NULL : fdopen(text, "w");
 
+	if (!out) {
+		close_fd(text);
+		return;
+	}
+	reply.status = hello->kind == SOFTHCA_CONTROL
+			       ? control_execute(machine, words, length, out)
+			       : nldev_execute(machine, words, length, out);
+	if (fflush(out))
+		reply.status = -ENOMEM;
 	send_message(guest->sock, &reply, sizeof(reply), text);
-	close_fd(text);
-}
-
-static void run_netlink(struct guest *guest, const void *request, size_t size)
-{
-	struct softhca_control_reply reply = { 0 };
-	int answer = nldev_execute(guest->server->machine, request, size, &reply.length);
-
-	if (answer < 0)
-		reply.status = answer;
-	send_message(guest->sock, &reply, sizeof(reply), answer);
-	close_fd(answer);
+	fclose(out);
 }
 
 /* True when the socket has become a context's. */
@@ -198,10 +183,8 @@ static bool handle_greeting(struct guest *guest, const uint8_t *bytes, size_t si
 		return !greet_context(guest, hello, fd);
 	if (hello->kind == SOFTHCA_CM)
 		return !greet_cm(guest, hello);
-	if (hello->kind == SOFTHCA_CONTROL)
-		run_control(guest, (const char *)(hello + 1), size - sizeof(*hello));
-	else if (hello->kind == SOFTHCA_NETLINK)
-		run_netlink(guest, hello + 1, size - sizeof(*hello));
+	if (hello->kind == SOFTHCA_CONTROL || hello->kind == SOFTHCA_NETLINK)
+		run_question(guest, hello, size);
 	else
 		turn_away(guest, -EPROTO);
 	return false;
@@ -290,31 +273,25 @@ int server_open(struct server *server, struct hca_machine *machine, const char *
 	return err;
 }
 
+static void end(struct client *client)
+{
+	if (client->cm)
+		cm_file_destroy(container_of(client, struct cm_file, client));
+	else
+		context_destroy(container_of(client, struct hca_context, client));
+}
+
 void server_close(struct server *server)
 {
-	while (!list_empty(&server->machine->cm.files))
-		cm_file_destroy(container_of(server->machine->cm.files.next, struct cm_file, link));
-	for (int i = 0; i < server->machine->settings.devices; i++) {
-		list_for_each_safe(node, after, &server->machine->device[i].contexts)
-			context_destroy(container_of(node, struct hca_context, link));
-	}
+	list_for_each_safe(struct client, client, &server->machine->clients, link)
+		end(client);
 	close(server->sock);
 }
 
 void server_reap(struct server *server)
 {
-	list_for_each_safe(file_node, next, &server->machine->cm.files) {
-		struct cm_file *file = container_of(file_node, struct cm_file, link);
-
-		if (file->client.dead)
-			cm_file_destroy(file);
-	}
-	for (int i = 0; i < server->machine->settings.devices; i++) {
-		list_for_each_safe(node, after, &server->machine->device[i].contexts) {
-			struct hca_context *ctx = container_of(node, struct hca_context, link);
-
-			if (ctx->client.dead)
-				context_destroy(ctx);
-		}
+	list_for_each_safe(struct client, client, &server->machine->clients, link) {
+		if (client->dead)
+			end(client);
 	}
 }

@@ -220,6 +220,7 @@ int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd,
 	memcpy(&command, bytes, size < sizeof(command) ? size : sizeof(command));
 	trace_note(ctx->device->machine, device_name(ctx->device, device), ctx->client.pid,
 		   cmd_name(command), result);
+	ctx->device->machine->active = true;
 	*give = cmd.give;
 	*give_at = cmd.response;
 	return result;

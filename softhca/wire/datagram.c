@@ -176,10 +176,9 @@ static bool listens(const struct hca_qp *member, const struct hca_qp *sender)
 static enum outcome send_to_members(struct attempt *attempt, const struct hca_group *group,
 				    uint32_t qkey)
 {
-	list_for_each(node, &group->members) {
-		struct hca_qp *member = container_of(node, struct hca_member, peer)->qp;
-
-		if (listens(member, attempt->qp) && send_to(attempt, member, qkey) == FAILED)
+	list_for_each(struct hca_member, member, &group->members, peer) {
+		if (listens(member->qp, attempt->qp) &&
+		    send_to(attempt, member->qp, qkey) == FAILED)
 			return FAILED;
 	}
 	return SENT;

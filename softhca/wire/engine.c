@@ -35,8 +35,8 @@ static void look_at(struct hca_context *ctx)
 		ctx->device->machine->active = true;
 	}
 	if (bell_take(ctx, &model->arm_bell)) {
-		list_for_each(node, &ctx->objects[HCA_CQ])
-			cq_check_armed(container_of(node, struct hca_cq, obj.link));
+		list_for_each(struct hca_cq, cq, &ctx->objects[HCA_CQ], obj.link)
+			cq_check_armed(cq);
 		ctx->device->machine->active = true;
 	}
 }
@@ -52,9 +52,7 @@ static bool look_everywhere(struct hca_machine *machine)
 	bool any = false;
 
 	for (int i = 0; i < machine->settings.devices; i++) {
-		list_for_each(node, &machine->device[i].contexts) {
-			struct hca_context *ctx = container_of(node, struct hca_context, link);
-
+		list_for_each(struct hca_context, ctx, &machine->device[i].contexts, link) {
 			if (!has_doorbells(ctx))
 				continue;
 			look_at(ctx);
@@ -70,8 +68,8 @@ static void flush_failed(struct hca_machine *machine, uint64_t now)
 	if (now - pace.last_flush < FLUSH_EVERY)
 		return;
 	pace.last_flush = now;
-	list_for_each(node, &machine->failed)
-		recv_flush(container_of(node, struct hca_qp, failed));
+	list_for_each(struct hca_qp, qp, &machine->failed, failed)
+		recv_flush(qp);
 }
 
 static bool reports_nowhere(const struct hca_qp *qp)
@@ -94,10 +92,8 @@ static void fail_unheard(struct hca_machine *machine)
 	machine->overrun = false;
 	machine->active = true;
 	for (int i = 0; i < machine->settings.devices; i++) {
-		list_for_each(node, &machine->device[i].contexts) {
-			list_for_each(link, &container_of(node, struct hca_context, link)->qps) {
-				struct hca_qp *qp = container_of(link, struct hca_qp, link);
-
+		list_for_each(struct hca_context, ctx, &machine->device[i].contexts, link) {
+			list_for_each(struct hca_qp, qp, &ctx->qps, link) {
 				if (!reports_nowhere(qp))
 					continue;
 				qp_fail(qp);

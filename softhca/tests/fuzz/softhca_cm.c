@@ -317,10 +317,8 @@ static void begin(const struct stage *stage, struct cm_file *const *files, uint8
 /* The descriptor has at most one byte to read for each event, and none without events. */
 static void check_readable(const struct cm_file *file)
 {
-	unsigned int events = 0;
+	unsigned int events = list_length(&file->events);
 
-	list_for_each(node, &file->events)
-		events++;
 	need(events == file->waiting && file->rung <= events && !events == !file->rung,
 	     "the descriptor is readable without an event, or not with one");
 }
