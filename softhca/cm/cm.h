@@ -216,9 +216,6 @@ void cm_event_raise(struct cm_event *event);
 /* One with nothing to fill in. */
 void cm_event_plain(struct cm_id *id, enum cm_event_kind kind, int status);
 
-/* Writes the oldest event to @response. -EAGAIN when there is none. */
-int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room);
-
 /* Nobody will fetch it. */
 void cm_event_withdraw(struct cm_event *event);
 
@@ -252,9 +249,6 @@ void cm_file_destroy(struct cm_file *file);
 
 /* ---- ids (id.c) ---- */
 
-/* NULL with *err = -ENOMEM when there are too many. */
-struct cm_id *cm_id_new(struct cm_file *file, uint16_t ps, uint8_t qp_type, int *err);
-
 /*
  * A connection request for the listener at the destination, with its child, an id of @qp_type: to
  * be filled in and raised. NULL: it is refused; *heard = whether there is a listener.
@@ -263,9 +257,6 @@ struct cm_event *cm_id_request(struct cm_id *id, uint8_t qp_type, bool *heard);
 
 /* -ENOENT when there is none of this number, -EINVAL when it is another file's. */
 int cm_id_find(const struct cm_file *file, uint32_t number, struct cm_id **id);
-
-/* The same, and -EINVAL when it has no device yet. */
-int cm_id_find_bound(const struct cm_file *file, uint32_t number, struct cm_id **id);
 
 /* Id and peer know nothing of each other any more. */
 void cm_id_part(struct cm_id *id);
@@ -285,24 +276,7 @@ void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct
  */
 void cm_id_destroy(struct cm_id *id);
 
-/* The id's file becomes another one; its events come along. */
-void cm_id_migrate(struct cm_id *id, struct cm_file *file);
-
 /* ---- port spaces: who is bound where, and who listens (port.c) ---- */
-
-/*
- * Binds an id to an address of its host (with its device), to all of them (without), and to the
- * address' port or, if that is 0, a free one. -EINVAL unless the id is idle; -EADDRNOTAVAIL for an
- * address that the host has not, or a port that others have through all addresses; -EADDRINUSE;
- * -EPROTONOSUPPORT for a service id of another port space.
- */
-int cm_bind(struct cm_id *id, const union cm_address *address);
-
-/*
- * -EINVAL unless the id is bound or idle; then nobody else may have its port, be it allowed to
- * share it or not.
- */
-int cm_listen(struct cm_id *id, uint32_t backlog);
 
 /* Who listens to @service on this port of @device; NULL if nobody does. */
 struct cm_id *cm_listener(struct hca_machine *machine, uint64_t service,
@@ -310,35 +284,10 @@ struct cm_id *cm_listener(struct hca_machine *machine, uint64_t service,
 
 /* ---- connections: what ib_cm does with messages on the wire, done directly (conn.c) ---- */
 
-/* The usual reason of a reject: the program says so. */
-#define CM_REJ_CONSUMER 28
-
-/*
- * All of them: -EINVAL when the id is in no state for that, or says more than the message has room
- * for.
- */
-int cm_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param);
-int cm_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param);
-int cm_reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t length);
-int cm_disconnect(struct cm_id *id);
-
-/* The active side has seen the answer and its queue pair is up: the connection stands. */
-int cm_establish(struct cm_id *id);
-
-/* The passive side has received the first message before it was told so. */
-int cm_notify(struct cm_id *id, uint32_t event);
-
 /* The id goes: whoever it is connected with is told. */
 void cm_abandon(struct cm_id *id);
 
 /* ---- unreliable ids: one asks for the number of a QP, the other one tells it (sidr.c) ---- */
-
-/*
- * Of ids that have been given no other one: every one, and those that talk to IP hosts, as the
- * group of all these has it.
- */
-#define CM_UDP_QKEY   0x01234567u
-#define CM_IPOIB_QKEY 0x0b1bu
 
 /* As their namesakes of reliable ids. */
 int cm_sidr_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param);
@@ -350,41 +299,10 @@ uint32_t cm_sidr_qkey(struct cm_id *id);
 
 /* ---- multicast groups, as the subnet manager has them (mcast.c) ---- */
 
-/*
- * @id joins the group that @address names; an event tells it of the group's GID and LID. 0 with the
- * join's number; -EINVAL when the id has no device, is past resolving its address or is no
- * datagram's; -ENOMEM.
- */
-int cm_join(struct cm_id *id, const union cm_address *address, uint64_t uid, uint32_t *number);
-
-/*
- * Leaves it; nobody hears of it any more. 0 with the number of events that the program has fetched;
- * -ENOENT, -EINVAL.
- */
-int cm_leave(const struct cm_file *file, uint32_t number, uint32_t *reported);
-
 /* The id goes. */
 void cm_leave_all(struct cm_id *id);
 
-/* ---- what programs ask about an id (query.c, attr.c) ---- */
-
-#define CM_PATH_MTU	 IBV_MTU_4096
-#define CM_PATH_LIFETIME 14 /* 4.096 us * 2^14 = 67 ms */
-
-void cm_query_route(const struct cm_id *id, struct rdma_ucm_query_route_resp *resp);
-void cm_query_addr(const struct cm_id *id, struct rdma_ucm_query_addr_resp *resp);
-void cm_query_gid(const struct cm_id *id, struct rdma_ucm_query_addr_resp *resp);
-
-/* Number of paths, 0 or 1; that one into @path. */
-unsigned int cm_query_path(const struct cm_id *id, struct ib_path_rec_data *path);
-
-/*
- * Attributes for the step of the id's queue pair to @state. 0, or -EINVAL when the connection is
- * not so far.
- */
-int cm_query_qp_attr(struct cm_id *id, enum ibv_qp_state state, struct ib_uverbs_qp_attr *attr);
-
-/* ---- commands of the write() interface (cmd.c and cmd_*.c) ---- */
+/* ---- commands of the write() interface (cmd.c) ---- */
 
 /* One command that has passed the checks of its header. */
 struct cm_cmd {
@@ -405,34 +323,14 @@ struct cm_cmd {
  */
 int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd);
 
-/* cmd_id.c */
-int cm_cmd_create_id(struct cm_cmd *cmd);
-int cm_cmd_destroy_id(struct cm_cmd *cmd);
-int cm_cmd_get_event(struct cm_cmd *cmd);
-int cm_cmd_set_option(struct cm_cmd *cmd);
-int cm_cmd_migrate_id(struct cm_cmd *cmd);
-
-/* cmd_mcast.c */
-int cm_cmd_join_ip_mcast(struct cm_cmd *cmd);
-int cm_cmd_join_mcast(struct cm_cmd *cmd);
-int cm_cmd_leave_mcast(struct cm_cmd *cmd);
-
-/* cmd_addr.c */
-int cm_cmd_bind_ip(struct cm_cmd *cmd);
-int cm_cmd_bind(struct cm_cmd *cmd);
-int cm_cmd_resolve_ip(struct cm_cmd *cmd);
-int cm_cmd_resolve_addr(struct cm_cmd *cmd);
-int cm_cmd_resolve_route(struct cm_cmd *cmd);
-int cm_cmd_query_route(struct cm_cmd *cmd);
-int cm_cmd_query(struct cm_cmd *cmd);
-
-/* cmd_conn.c */
-int cm_cmd_listen(struct cm_cmd *cmd);
-int cm_cmd_connect(struct cm_cmd *cmd);
-int cm_cmd_accept(struct cm_cmd *cmd);
-int cm_cmd_reject(struct cm_cmd *cmd);
-int cm_cmd_disconnect(struct cm_cmd *cmd);
-int cm_cmd_notify(struct cm_cmd *cmd);
-int cm_cmd_init_qp_attr(struct cm_cmd *cmd);
+/* Each is in the file of what it is about. */
+typedef int cm_command(struct cm_cmd *cmd);
+cm_command cm_cmd_create_id, cm_cmd_destroy_id, cm_cmd_set_option, cm_cmd_migrate_id;
+cm_command cm_cmd_bind_ip, cm_cmd_bind, cm_cmd_listen;
+cm_command cm_cmd_resolve_ip, cm_cmd_resolve_addr, cm_cmd_resolve_route;
+cm_command cm_cmd_query_route, cm_cmd_query, cm_cmd_init_qp_attr;
+cm_command cm_cmd_connect, cm_cmd_accept, cm_cmd_reject, cm_cmd_disconnect, cm_cmd_notify;
+cm_command cm_cmd_join_ip_mcast, cm_cmd_join_mcast, cm_cmd_leave_mcast;
+cm_command cm_cmd_get_event;
 
 #endif

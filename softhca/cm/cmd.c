@@ -14,7 +14,7 @@
 struct row {
 	uint32_t command;
 	const char *name;
-	int (*execute)(struct cm_cmd *cmd);
+	cm_command *execute;
 	size_t least, size; /* of the request; those between are of older programs */
 	size_t out;	    /* room for the response */
 	enum { NO_ID, ANY_ID, BOUND_ID } needs;
@@ -69,12 +69,15 @@ static const struct row *find_row(uint32_t command)
 static int find_id(struct cm_cmd *cmd, const struct row *row)
 {
 	uint32_t number;
+	int err;
 
 	if (row->needs == NO_ID)
 		return 0;
 	memcpy(&number, (const uint8_t *)cmd->in + row->id, sizeof(number));
-	return row->needs == BOUND_ID ? cm_id_find_bound(cmd->file, number, &cmd->id)
-				      : cm_id_find(cmd->file, number, &cmd->id);
+	err = cm_id_find(cmd->file, number, &cmd->id);
+	if (!err && row->needs == BOUND_ID && !cmd->id->device)
+		err = refuse(-EINVAL, "id without a device");
+	return err;
 }
 
 /*

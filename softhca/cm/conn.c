@@ -16,6 +16,9 @@
 #define REJ_DATA 148
 #define CMA_HEADER 36 /* of a request, when addresses are IP: they are in there */
 
+/* Of the reasons only the first two may come from programs. */
+#define REJ_CONSUMER	28
+#define REJ_VENDOR_OPTION 35
 #define REJ_NO_SERVICE	8
 #define REJ_TIMEOUT	4
 #define MAX_RETRIES	7
@@ -129,15 +132,21 @@ static void send_request(struct cm_id *id, const struct rdma_ucm_conn_param *par
 		return;
 	event = cm_id_request(id, opposite(id->qp_type), &heard);
 	if (!event) {
-		refused(id, heard ? CM_REJ_CONSUMER : REJ_NO_SERVICE, NULL, 0);
+		refused(id, heard ? REJ_CONSUMER : REJ_NO_SERVICE, NULL, 0);
 		return;
 	}
 	take_request(event->child, id);
 	tell_request(event, param);
 }
 
-int cm_connect(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+int cm_cmd_connect(struct cm_cmd *cmd)
 {
+	const struct rdma_ucm_conn_param *param =
+		&((const struct rdma_ucm_connect *)cmd->in)->conn_param;
+	struct cm_id *id = cmd->id;
+
+	if (!param->valid)
+		return refuse(-EINVAL, "connection parameters that are not valid");
 	if (id->state != CM_ROUTE_RESOLVED)
 		return refuse(-EINVAL, "id whose route is not resolved");
 	if (id->qp_type == IBV_QPT_UD)
@@ -172,7 +181,7 @@ static void tell_reply(struct cm_id *id, const struct rdma_ucm_conn_param *param
 	cm_event_raise(event);
 }
 
-int cm_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
+static int accept_request(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 {
 	struct cm_id *peer = id->peer;
 
@@ -197,7 +206,8 @@ int cm_accept(struct cm_id *id, const struct rdma_ucm_conn_param *param)
 	return 0;
 }
 
-int cm_establish(struct cm_id *id)
+/* The active side has seen the answer and its queue pair is up: the connection stands. */
+static int establish(struct cm_id *id)
 {
 	if (id->state != CM_CONNECT || id->link != CM_REP_RCVD)
 		return refuse(-EINVAL, "no reply to establish");
@@ -209,8 +219,30 @@ int cm_establish(struct cm_id *id)
 	return 0;
 }
 
-int cm_notify(struct cm_id *id, uint32_t event)
+/*
+ * With parameters it is the passive side that accepts a request, without the active side that
+ * accepts the answer.
+ */
+int cm_cmd_accept(struct cm_cmd *cmd)
 {
+	const struct rdma_ucm_accept *in = cmd->in;
+	int err;
+
+	if (!in->conn_param.valid)
+		return establish(cmd->id);
+	err = accept_request(cmd->id, &in->conn_param);
+	/* Nobody can have raised an event for it before. */
+	if (!err)
+		cmd->id->uid = in->uid;
+	return err;
+}
+
+/* The passive side has received the first message before it was told so. */
+int cm_cmd_notify(struct cm_cmd *cmd)
+{
+	const uint32_t event = ((const struct rdma_ucm_notify *)cmd->in)->event;
+	struct cm_id *id = cmd->id;
+
 	if (event == IBV_EVENT_PATH_MIG)
 		return id->link == CM_ESTABLISHED ? 0 : refuse(-EINVAL, "id that is not connected");
 	if (event != IBV_EVENT_COMM_EST)
@@ -226,7 +258,7 @@ int cm_notify(struct cm_id *id, uint32_t event)
 
 /* ---- reject ---- */
 
-int cm_reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t length)
+static int reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t length)
 {
 	struct cm_id *peer = id->peer;
 
@@ -242,6 +274,16 @@ int cm_reject(struct cm_id *id, uint8_t reason, const void *data, uint8_t length
 	if (peer)
 		refused(peer, reason, data, length);
 	return 0;
+}
+
+int cm_cmd_reject(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_reject *in = cmd->in;
+	uint8_t reason = in->reason ? in->reason : REJ_CONSUMER;
+
+	if (reason != REJ_CONSUMER && reason != REJ_VENDOR_OPTION)
+		return refuse(-EINVAL, "reason");
+	return reject(cmd->id, reason, in->private_data, in->private_data_len);
 }
 
 /* ---- end ---- */
@@ -280,8 +322,10 @@ static void answer_disconnect(struct cm_id *id)
 }
 
 /* To end a connection that never began, or has ended, is no error. */
-int cm_disconnect(struct cm_id *id)
+int cm_cmd_disconnect(struct cm_cmd *cmd)
 {
+	struct cm_id *id = cmd->id;
+
 	if (id->link == CM_NO_LINK)
 		return refuse(-EINVAL, "id that was never connected");
 	if (id->link == CM_ESTABLISHED)
@@ -304,7 +348,7 @@ void cm_abandon(struct cm_id *id)
 	case CM_REQ_RCVD:
 	case CM_REP_SENT:
 	case CM_REP_RCVD:
-		cm_reject(id, CM_REJ_CONSUMER, NULL, 0);
+		reject(id, REJ_CONSUMER, NULL, 0);
 		break;
 	case CM_ESTABLISHED:
 		ask_to_disconnect(id);

@@ -63,8 +63,11 @@ static void take_off(struct cm_file *file, struct cm_event *event)
 	request_done(event);
 }
 
-int cm_event_fetch(struct cm_file *file, uint64_t response, size_t room)
+int cm_cmd_get_event(struct cm_cmd *cmd)
 {
+	const uint64_t response = ((const struct rdma_ucm_get_event *)cmd->in)->response;
+	const size_t room = cmd->out_size;
+	struct cm_file *file = cmd->file;
 	struct cm_event *event;
 
 	/* ECE came later, and 32 bit programs do not know the padding before it. */

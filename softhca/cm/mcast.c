@@ -179,28 +179,6 @@ static struct cm_join *new_join(struct cm_id *id, const uint8_t gid[16], uint64_
 	return join;
 }
 
-int cm_join(struct cm_id *id, const union cm_address *address, uint64_t uid, uint32_t *number)
-{
-	struct cm_join *join;
-	uint8_t gid[16];
-
-	if (!may_join(id))
-		return refuse(-EINVAL, "id that may not join groups");
-	if (cm_addr_any(address))
-		memset(gid, 0, sizeof(gid));
-	else
-		map_address(id, address, gid);
-	join = new_join(id, gid, uid);
-	if (!join)
-		return refuse(-ENOMEM, "memory, or no LID is left");
-	*number = join->number;
-	if (join->group->gid[0] == 0xff)
-		tell(join);
-	else
-		tell_refusal(join);
-	return 0;
-}
-
 static void leave(struct cm_join *join)
 {
 	struct hca_cm *cm = &join->id->file->machine->cm;
@@ -214,17 +192,70 @@ static void leave(struct cm_join *join)
 	free(join);
 }
 
-int cm_leave(const struct cm_file *file, uint32_t number, uint32_t *reported)
+static int join_group(struct cm_cmd *cmd, const union cm_address *address, uint64_t uid,
+		      uint64_t response)
 {
-	struct cm_join *join = numtab_find(&file->machine->cm.joins, number);
+	struct rdma_ucm_create_id_resp resp;
+	struct cm_id *id = cmd->id;
+	struct cm_join *join;
+	int err;
+	uint8_t gid[16];
+
+	if (!may_join(id))
+		return refuse(-EINVAL, "id that may not join groups");
+	if (cm_addr_any(address))
+		memset(gid, 0, sizeof(gid));
+	else
+		map_address(id, address, gid);
+	join = new_join(id, gid, uid);
+	if (!join)
+		return refuse(-ENOMEM, "memory, or no LID is left");
+	resp.id = join->number;
+	err = cm_file_write(cmd->file, response, &resp, sizeof(resp));
+	if (err)
+		leave(join);
+	else if (join->group->gid[0] == 0xff)
+		tell(join);
+	else
+		tell_refusal(join);
+	return err;
+}
+
+int cm_cmd_join_ip_mcast(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_join_ip_mcast *in = cmd->in;
+	union cm_address address;
+
+	return cm_addr_take_ip(&address, &in->addr)
+		       ? join_group(cmd, &address, in->uid, in->response)
+		       : refuse(-EINVAL, "address");
+}
+
+int cm_cmd_join_mcast(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_join_mcast *in = cmd->in;
+	union cm_address address;
+
+	/* To send only is to join as a whole here: whoever is not attached gets nothing anyway. */
+	if (in->join_flags > RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER ||
+	    !cm_addr_take_storage(&address, &in->addr, in->addr_size))
+		return refuse(-EINVAL, "address, or flags");
+	return join_group(cmd, &address, in->uid, in->response);
+}
+
+int cm_cmd_leave_mcast(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_destroy_id *in = cmd->in;
+	struct rdma_ucm_destroy_id_resp resp;
+	struct cm_join *join = numtab_find(&cmd->file->machine->cm.joins, in->id);
 
 	if (!join)
 		return refuse(-ENOENT, "number of the join");
-	if (join->id->file != file)
+	if (join->id->file != cmd->file)
 		return refuse(-EINVAL, "join of another channel");
-	*reported = join->reported;
+	resp.events_reported = join->reported;
 	leave(join);
-	return 0;
+	return cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
 }
 
 void cm_leave_all(struct cm_id *id)

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Addresses and paths of an id, in the three forms in which they can be asked for. */
+/*
+ * What programs ask about an id: its addresses and path, in three forms, and the attributes with
+ * which its queue pair is taken through its states.
+ */
 #include "cm.h"
 
+#include <softhca/base/refuse.h>
 #include <softhca/machine/port.h>
 
 #include <endian.h>
+#include <errno.h>
 #include <string.h>
 
+#define PATH_MTU  IBV_MTU_4096
+#define PATH_LIFETIME 14 /* 4.096 us * 2^14 = 67 ms */
 #define PKEY	  0xffff
 #define RATE_56G  12
 #define EXACTLY	  2 /* selector of MTU, rate and life time */
@@ -56,14 +63,14 @@ static void put_path(const struct cm_id *id, struct ib_user_path_rec *path)
 	path->dlid = lid_of(id->dst_device, id->dst_port);
 	path->slid = lid_of(id->device, id->port);
 	path->reversible = 1;
-	path->mtu = CM_PATH_MTU;
+	path->mtu = PATH_MTU;
 	path->numb_path = 1;
 	path->mtu_selector = path->rate_selector = path->packet_life_time_selector = EXACTLY;
 	path->rate = RATE_56G;
-	path->packet_life_time = CM_PATH_LIFETIME;
+	path->packet_life_time = PATH_LIFETIME;
 }
 
-void cm_query_route(const struct cm_id *id, struct rdma_ucm_query_route_resp *resp)
+static void put_route(const struct cm_id *id, struct rdma_ucm_query_route_resp *resp)
 {
 	memset(resp, 0, sizeof(*resp));
 	memcpy(&resp->src_addr, &id->src, sizeof(resp->src_addr));
@@ -88,7 +95,7 @@ static void put_device(const struct cm_id *id, struct rdma_ucm_query_addr_resp *
 	resp->pkey = PKEY;
 }
 
-void cm_query_addr(const struct cm_id *id, struct rdma_ucm_query_addr_resp *resp)
+static void put_addr(const struct cm_id *id, struct rdma_ucm_query_addr_resp *resp)
 {
 	memset(resp, 0, sizeof(*resp));
 	resp->src_size = (uint16_t)cm_addr_size(&id->src);
@@ -98,7 +105,7 @@ void cm_query_addr(const struct cm_id *id, struct rdma_ucm_query_addr_resp *resp
 	put_device(id, resp);
 }
 
-void cm_query_gid(const struct cm_id *id, struct rdma_ucm_query_addr_resp *resp)
+static void put_gid(const struct cm_id *id, struct rdma_ucm_query_addr_resp *resp)
 {
 	struct cm_sockaddr_ib src = { .family = CM_AF_IB, .pkey = PKEY }, dst = src;
 
@@ -112,7 +119,7 @@ void cm_query_gid(const struct cm_id *id, struct rdma_ucm_query_addr_resp *resp)
 	memcpy(&resp->dst_addr, &dst, sizeof(dst));
 }
 
-unsigned int cm_query_path(const struct cm_id *id, struct ib_path_rec_data *path)
+static unsigned int put_path_record(const struct cm_id *id, struct ib_path_rec_data *path)
 {
 	struct wire_path wire = { 0 };
 
@@ -124,10 +131,172 @@ unsigned int cm_query_path(const struct cm_id *id, struct ib_path_rec_data *path
 	wire.slid = lid_of(id->device, id->port);
 	wire.reversible_count = REVERSIBLE | 1;
 	wire.pkey = PKEY;
-	wire.mtu = EXACTLY << 6 | CM_PATH_MTU;
+	wire.mtu = EXACTLY << 6 | PATH_MTU;
 	wire.rate = EXACTLY << 6 | RATE_56G;
-	wire.life_time = EXACTLY << 6 | CM_PATH_LIFETIME;
+	wire.life_time = EXACTLY << 6 | PATH_LIFETIME;
 	path->flags = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;
 	memcpy(path->path_rec, &wire, sizeof(wire));
 	return 1;
+}
+
+/* As much as the program has room for; the number of the device came later than the rest. */
+static int respond(struct cm_cmd *cmd, uint64_t response, const void *resp, size_t least,
+		   size_t size)
+{
+	if (cmd->out_size < least)
+		return refuse(-ENOSPC, "room for the answer");
+	return cm_file_write(cmd->file, response, resp,
+			     cmd->out_size < size ? cmd->out_size : size);
+}
+
+/*
+ * As kernels before 5.9, without the device's index: programs learn that from netlink, which has no
+ * emulated device, and librdmacm 30 to 39 takes the device for another one when only the kernel
+ * knows it.
+ */
+int cm_cmd_query_route(struct cm_cmd *cmd)
+{
+	const size_t size = offsetof(struct rdma_ucm_query_route_resp, ibdev_index);
+	const struct rdma_ucm_query *in = cmd->in;
+	struct rdma_ucm_query_route_resp resp;
+
+	put_route(cmd->id, &resp);
+	return respond(cmd, in->response, &resp, size, size);
+}
+
+static int query_path(struct cm_cmd *cmd, const struct cm_id *id, uint64_t response)
+{
+	/* struct rdma_ucm_query_path_resp, with the one path that there can be. */
+	struct {
+		uint32_t num_paths, reserved;
+		struct ib_path_rec_data path;
+	} resp = { 0 };
+	const size_t head = sizeof(struct rdma_ucm_query_path_resp);
+
+	resp.num_paths = put_path_record(id, &resp.path);
+	return respond(cmd, response, &resp, head, head + resp.num_paths * sizeof(resp.path));
+}
+
+int cm_cmd_query(struct cm_cmd *cmd)
+{
+	const size_t size = offsetof(struct rdma_ucm_query_addr_resp, ibdev_index);
+	const struct rdma_ucm_query *in = cmd->in;
+	struct rdma_ucm_query_addr_resp resp;
+
+	switch (in->option) {
+	case RDMA_USER_CM_QUERY_ADDR:
+		put_addr(cmd->id, &resp);
+		break;
+	case RDMA_USER_CM_QUERY_GID:
+		put_gid(cmd->id, &resp);
+		break;
+	case RDMA_USER_CM_QUERY_PATH:
+		return query_path(cmd, cmd->id, in->response);
+	default:
+		return refuse(-ENOSYS, "question that is not known");
+	}
+	return respond(cmd, in->response, &resp, size, size);
+}
+
+/* ---- attributes of the queue pair, as ib_cm gives them for each type and state ---- */
+
+#define ACK_TIMEOUT (PATH_LIFETIME + 1) /* there and back */
+
+static bool connecting(const struct cm_id *id)
+{
+	return id->link >= CM_REQ_SENT && id->link <= CM_ESTABLISHED;
+}
+
+/* An id that waits for an answer does not know its peer yet. */
+static bool knows_peer(const struct cm_id *id)
+{
+	return connecting(id) && id->link != CM_REQ_SENT;
+}
+
+/* Also for an id that is not connected: its queue pair may be made before. */
+static int init_attr(struct cm_id *id, struct ib_uverbs_qp_attr *attr)
+{
+	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
+	attr->port_num = id->port;
+	if (id->qp_type == IBV_QPT_UD) {
+		attr->qkey = cm_sidr_qkey(id);
+		attr->qp_attr_mask |= IBV_QP_QKEY;
+		return 0;
+	}
+	attr->qp_attr_mask |= IBV_QP_ACCESS_FLAGS;
+	if (id->link == CM_NO_LINK)
+		return 0;
+	if (!connecting(id))
+		return refuse(-EINVAL, "id that is not connecting");
+	attr->qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+	if (id->responder_resources)
+		attr->qp_access_flags |= IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+	return 0;
+}
+
+static int rtr_attr(const struct cm_id *id, struct ib_uverbs_qp_attr *attr)
+{
+	if (!knows_peer(id))
+		return refuse(-EINVAL, "peer that is not known yet");
+	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+			     IBV_QP_RQ_PSN;
+	cm_addr_vector_to_peer(id, &attr->ah_attr);
+	attr->path_mtu = PATH_MTU;
+	attr->dest_qp_num = id->remote_qpn;
+	attr->rq_psn = id->remote_psn;
+	if (id->qp_type == IBV_QPT_RC || id->qp_type == IBV_QPT_XRC_RECV) {
+		attr->qp_attr_mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+		attr->max_dest_rd_atomic = id->responder_resources;
+	}
+	return 0;
+}
+
+static int rts_attr(const struct cm_id *id, struct ib_uverbs_qp_attr *attr)
+{
+	if (!knows_peer(id))
+		return refuse(-EINVAL, "peer that is not known yet");
+	attr->qp_attr_mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+	attr->sq_psn = id->psn;
+	if (id->qp_type == IBV_QPT_RC || id->qp_type == IBV_QPT_XRC_SEND) {
+		attr->qp_attr_mask |= IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
+		attr->retry_cnt = id->retry_count;
+		attr->rnr_retry = id->rnr_retry;
+		attr->max_rd_atomic = id->initiator_depth;
+	}
+	if (id->qp_type != IBV_QPT_UC) {
+		attr->qp_attr_mask |= IBV_QP_TIMEOUT;
+		attr->timeout = id->ack_timeout < 0 ? ACK_TIMEOUT : (uint8_t)id->ack_timeout;
+	}
+	return 0;
+}
+
+static int query_qp_attr(struct cm_id *id, enum ibv_qp_state state, struct ib_uverbs_qp_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->qp_state = state;
+	/* A datagram's queue pair needs nothing of a peer. */
+	if (id->qp_type == IBV_QPT_UD || id->link == CM_NO_LINK)
+		return init_attr(id, attr);
+	switch (state) {
+	case IBV_QPS_INIT:
+		return init_attr(id, attr);
+	case IBV_QPS_RTR:
+		return rtr_attr(id, attr);
+	case IBV_QPS_RTS:
+		return rts_attr(id, attr);
+	default:
+		return refuse(-EINVAL, "state that no attributes are told for");
+	}
+}
+
+int cm_cmd_init_qp_attr(struct cm_cmd *cmd)
+{
+	const struct rdma_ucm_init_qp_attr *in = cmd->in;
+	struct ib_uverbs_qp_attr resp;
+	int err;
+
+	if (in->qp_state > IBV_QPS_ERR)
+		return refuse(-EINVAL, "QP state");
+	err = query_qp_attr(cmd->id, (enum ibv_qp_state)in->qp_state, &resp);
+	return err ? err : cm_file_write(cmd->file, in->response, &resp, sizeof(resp));
 }

@@ -11,6 +11,10 @@
 #define REPLY_DATA   136
 #define CMA_HEADER   36
 
+/* Of ids that were given none: of all, and of those that talk to IP hosts by multicast. */
+#define UDP_QKEY   0x01234567u
+#define IPOIB_QKEY 0x0b1bu
+
 #define SIDR_UNSUPPORTED 1
 #define SIDR_REJECT	 2
 
@@ -22,7 +26,7 @@ static size_t request_room(const struct cm_id *id)
 uint32_t cm_sidr_qkey(struct cm_id *id)
 {
 	if (!id->qkey)
-		id->qkey = id->ps == RDMA_PS_IPOIB ? CM_IPOIB_QKEY : CM_UDP_QKEY;
+		id->qkey = id->ps == RDMA_PS_IPOIB ? IPOIB_QKEY : UDP_QKEY;
 	return id->qkey;
 }
 
