@@ -257,3 +257,28 @@ uint32_t event_settle_completions(struct hca_cq *cq)
 	return cq->comp_events -
 	       drop_records(cq->channel, cq->user_handle, sizeof(struct ib_uverbs_comp_event_desc));
 }
+
+/* ---- command ---- */
+
+int cmd_create_comp_channel(struct cmd *cmd)
+{
+	/*
+	 * The client's preload puts the descriptor's number here; the kernel would have known it
+	 * already.
+	 */
+	struct ib_uverbs_create_comp_channel_resp resp = { 0 };
+	int err;
+	int reader;
+	struct hca_channel *channel = channel_new(cmd->ctx, &reader, &err);
+
+	if (!channel)
+		return err;
+	err = cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+	if (err) {
+		close(reader);
+		channel_free(channel);
+		return err;
+	}
+	cmd->give = reader;
+	return 0;
+}

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Memory regions and their keys. */
+/* Protection domains, memory regions and their keys. */
 #include "objects.h"
 
 #include <softhca/base/refuse.h>
 #include <softhca/machine/mem.h>
 
 #include <errno.h>
+#include <linux/capability.h>
+#include <stdio.h>
+#include <sys/resource.h>
 
 #define PAGE		 4096ull
 #define REMOTE_CHANGES	 (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC)
@@ -15,7 +18,8 @@
 	 IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED | \
 	 IBV_ACCESS_HUGETLB)
 
-int mr_check(const struct hca_context *ctx, const struct mr_range *range)
+/* As ib_core and the pinning of pages check it. */
+static int check(const struct hca_context *ctx, const struct mr_range *range)
 {
 	uint64_t end = range->start + range->length;
 
@@ -66,12 +70,6 @@ int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range 
 	return 0;
 }
 
-void mr_change(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *range)
-{
-	mr->pd->obj.uses--;
-	fill(mr, pd, range);
-}
-
 struct hca_mr *mr_find(const struct hca_device *device, uint32_t key, const struct hca_pd *pd,
 		       uint64_t address, uint64_t length, uint32_t access)
 {
@@ -89,4 +87,155 @@ struct hca_mr *mr_find(const struct hca_device *device, uint32_t key, const stru
 uint64_t mr_address(const struct hca_mr *mr, uint64_t address)
 {
 	return mr->start + (address - (mr->access & IBV_ACCESS_ZERO_BASED ? 0 : mr->iova));
+}
+
+/* ---- how much memory a process has registered, and how much it may ---- */
+
+static uint64_t pages(uint64_t start, uint64_t length)
+{
+	return (start + length + PAGE - 1) / PAGE - start / PAGE;
+}
+
+static uint64_t registered(const struct hca_context *ctx, const struct hca_mr *leaving)
+{
+	uint64_t sum = 0;
+
+	list_for_each(struct hca_mr, mr, &ctx->objects[HCA_MR], obj.link) {
+		if (mr != leaving)
+			sum += pages(mr->start, mr->length);
+	}
+	return sum;
+}
+
+/* As the kernel: in all contexts that the process has open, whatever the device. */
+static uint64_t registered_by(const struct hca_machine *machine, pid_t pid,
+			      const struct hca_mr *leaving)
+{
+	uint64_t sum = 0;
+
+	for (int i = 0; i < machine->settings.devices; i++) {
+		list_for_each(struct hca_context, ctx, &machine->device[i].contexts, link) {
+			if (ctx->client.pid == pid)
+				sum += registered(ctx, leaving);
+		}
+	}
+	return sum;
+}
+
+/* CAP_IPC_LOCK; root has it outside most containers. */
+static bool has_no_limit(pid_t pid)
+{
+	unsigned long long capabilities = 0;
+	char path[32], line[256];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "CapEff: %llx", &capabilities) == 1)
+			break;
+	}
+	if (file)
+		fclose(file);
+	return capabilities & 1ull << CAP_IPC_LOCK;
+}
+
+/*
+ * Whether the process may register this range, too. @leaving: a region that no longer counts, or
+ * NULL.
+ */
+static int memlock_check(const struct hca_context *ctx, uint64_t start, uint64_t length,
+		  const struct hca_mr *leaving)
+{
+	const struct hca_machine *machine = ctx->device->machine;
+	struct rlimit limit;
+
+	if (!machine->settings.memlock || prlimit(ctx->client.pid, RLIMIT_MEMLOCK, NULL, &limit) ||
+	    limit.rlim_cur == RLIM_INFINITY)
+		return 0;
+	if (registered_by(machine, ctx->client.pid, leaving) + pages(start, length) <=
+		    limit.rlim_cur / PAGE ||
+	    has_no_limit(ctx->client.pid))
+		return 0;
+	return refuse(-ENOMEM, "RLIMIT_MEMLOCK");
+}
+
+/* ---- commands ---- */
+
+int cmd_alloc_pd(struct cmd *cmd)
+{
+	struct ib_uverbs_alloc_pd_resp resp;
+	struct hca_pd *pd = object_new(cmd->ctx, HCA_PD, sizeof(*pd));
+
+	if (!pd)
+		return -ENOMEM;
+	resp.pd_handle = pd->obj.handle;
+	return cmd_introduce(cmd, &pd->obj, &resp, sizeof(resp), &pd->obj.number,
+			     sizeof(pd->obj.number));
+}
+
+int cmd_reg_mr(struct cmd *cmd)
+{
+	const struct ib_uverbs_reg_mr *request = cmd->in;
+	const struct mr_range range = { request->start, request->length, request->hca_va,
+					request->access_flags };
+	struct hca_pd *pd = object_find(cmd->ctx, HCA_PD, request->pd_handle);
+	struct ib_uverbs_reg_mr_resp resp;
+	struct hca_mr *mr;
+	int err = check(cmd->ctx, &range);
+
+	if (!pd)
+		return refuse(-EINVAL, "PD handle");
+	if (!err)
+		err = memlock_check(cmd->ctx, range.start, range.length, NULL);
+	if (!err)
+		err = mr_create(cmd->ctx, pd, &range, &mr);
+	if (err)
+		return err;
+	resp.mr_handle = mr->obj.handle;
+	resp.lkey = resp.rkey = mr->key;
+	return cmd_introduce(cmd, &mr->obj, &resp, sizeof(resp), NULL, 0);
+}
+
+/* What the flags do not name stays as it is. */
+static void merge(const struct hca_mr *mr, const struct ib_uverbs_rereg_mr *request,
+		  struct mr_range *range)
+{
+	bool moved = request->flags & IBV_REREG_MR_CHANGE_TRANSLATION;
+
+	range->start = moved ? request->start : mr->start;
+	range->length = moved ? request->length : mr->length;
+	range->iova = moved ? request->hca_va : mr->iova;
+	range->access = request->flags & IBV_REREG_MR_CHANGE_ACCESS ? request->access_flags
+								    : mr->access;
+}
+
+int cmd_rereg_mr(struct cmd *cmd)
+{
+	const struct ib_uverbs_rereg_mr *request = cmd->in;
+	const uint32_t known = IBV_REREG_MR_CHANGE_TRANSLATION | IBV_REREG_MR_CHANGE_PD |
+			       IBV_REREG_MR_CHANGE_ACCESS;
+	struct ib_uverbs_rereg_mr_resp resp;
+	struct hca_mr *mr = cmd->object;
+	struct mr_range range;
+	struct hca_pd *pd;
+	int err;
+
+	if (!request->flags || request->flags & ~known)
+		return refuse(-EINVAL, "rereg flags");
+	pd = mr->pd;
+	if (request->flags & IBV_REREG_MR_CHANGE_PD)
+		pd = object_find(cmd->ctx, HCA_PD, request->pd_handle);
+	if (!pd)
+		return refuse(-EINVAL, "PD handle");
+	merge(mr, request, &range);
+	err = check(cmd->ctx, &range);
+	if (!err && request->flags & IBV_REREG_MR_CHANGE_TRANSLATION)
+		err = memlock_check(cmd->ctx, range.start, range.length, mr);
+	if (err)
+		return err;
+	mr->pd->obj.uses--;
+	fill(mr, pd, &range);
+	resp.lkey = resp.rkey = mr->key;
+	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
 }

@@ -3,6 +3,7 @@
 #include "objects.h"
 
 #include <softhca/base/refuse.h>
+#include <softhca/machine/mem.h>
 
 #include <errno.h>
 #include <stdlib.h>
@@ -71,15 +72,15 @@ void *object_find(const struct hca_context *ctx, enum hca_type type, uint32_t ha
 	return object && object->type == type ? object : NULL;
 }
 
-void *object_find_unused(const struct hca_context *ctx, enum hca_type type, uint32_t handle,
-			 int *err)
+void *object_find_for(const struct hca_context *ctx, enum hca_type type, uint32_t handle,
+		      bool ends, int *err)
 {
 	struct hca_object *object = object_find(ctx, type, handle);
 
 	*err = 0;
 	if (!object)
-		*err = refuse(-ENOENT, "%s handle", kinds[type].name);
-	else if (object->uses)
+		*err = refuse(ends ? -ENOENT : -EINVAL, "%s handle", kinds[type].name);
+	else if (ends && object->uses)
 		*err = refuse(-EBUSY, "%s in use", kinds[type].name);
 	return object;
 }
@@ -90,4 +91,41 @@ void object_destroy_all(struct hca_context *ctx)
 		list_for_each_safe(struct hca_object, object, &ctx->objects[type], link)
 			object_destroy(object);
 	}
+}
+
+/* ---- responses ---- */
+
+static int put(const struct cmd *cmd, uint64_t to, const void *from, size_t length, size_t room)
+{
+	static const uint8_t zeroes[512];
+	size_t part = length < room ? length : room;
+
+	if (mem_write(cmd->ctx, to, from, part))
+		return refuse(-EFAULT, "response address");
+	for (size_t at = part; at < room; at += sizeof(zeroes)) {
+		if (mem_write(cmd->ctx, to + at, zeroes,
+			      room - at < sizeof(zeroes) ? room - at : sizeof(zeroes)))
+			return refuse(-EFAULT, "response address");
+	}
+	return 0;
+}
+
+int cmd_respond(const struct cmd *cmd, const void *out, size_t size, const void *driver,
+		size_t driver_size)
+{
+	int err = put(cmd, cmd->response, out, size, cmd->out_size);
+
+	return err ? err
+		   : put(cmd, cmd->response + cmd->out_size, driver, driver_size,
+			 cmd->driver_out_size);
+}
+
+int cmd_introduce(const struct cmd *cmd, struct hca_object *object, const void *out, size_t size,
+		  const void *driver, size_t driver_size)
+{
+	int err = cmd_respond(cmd, out, size, driver, driver_size);
+
+	if (err)
+		object_destroy(object);
+	return err;
 }

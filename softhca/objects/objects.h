@@ -20,9 +20,12 @@ void object_destroy(struct hca_object *object);
 /* The object; NULL when the handle is unknown or names something of another type. */
 void *object_find(const struct hca_context *ctx, enum hca_type type, uint32_t handle);
 
-/* The same for a command that destroys it. *err: -ENOENT, or -EBUSY if something stands on it. */
-void *object_find_unused(const struct hca_context *ctx, enum hca_type type, uint32_t handle,
-			 int *err);
+/*
+ * The same for a command. *err: -EINVAL if there is none. If the command @ends it, -ENOENT, or
+ * -EBUSY if something stands on it.
+ */
+void *object_find_for(const struct hca_context *ctx, enum hca_type type, uint32_t handle,
+		      bool ends, int *err);
 
 /* Destroys all objects of a context that died, in ib_core's order. */
 void object_destroy_all(struct hca_context *ctx);
@@ -89,9 +92,6 @@ struct cq_request {
 /* 0, -EINVAL, -ENOMEM or -EFAULT. */
 int cq_create(struct hca_context *ctx, const struct cq_request *request, struct hca_cq **cq);
 
-/* Goes on in a new ring. 0, -EINVAL (too small, too large) or -EFAULT. */
-int cq_resize(struct hca_cq *cq, uint32_t cqe, const struct cq_place *place);
-
 /*
  * Writes a completion and raises the event if one is due. @solicited: counts for a CQ armed for
  * solicited ones only.
@@ -120,22 +120,9 @@ struct mr_range {
 	uint32_t access;	      /* IBV_ACCESS_* */
 };
 
-/* As ib_core and the pinning of pages check it. 0, -EINVAL or -EFAULT. */
-int mr_check(const struct hca_context *ctx, const struct mr_range *range);
-
-/*
- * Whether the process may register this range, too. @leaving: a region that no longer counts, or
- * NULL. 0; -ENOMEM if not, and the setting "memlock" is on.
- */
-int memlock_check(const struct hca_context *ctx, uint64_t start, uint64_t length,
-		  const struct hca_mr *leaving);
-
 /* 0 or -ENOMEM. */
 int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range *range,
 	      struct hca_mr **mr);
-
-/* Changes what the region is; its key stays, for the peers to which the program has given it. */
-void mr_change(struct hca_mr *mr, struct hca_pd *pd, const struct mr_range *range);
 
 /*
  * The region that @key opens for an access of kind @access to @length bytes at @address by objects
@@ -171,9 +158,6 @@ bool srq_ready(struct hca_srq *srq);
 /* The WQE at srq->head was used: goes on to the next, and raises the limit event. */
 void srq_consume(struct hca_srq *srq);
 
-/* Arms the limit event; 0 disarms. 0 or -EINVAL. */
-int srq_set_limit(struct hca_srq *srq, uint32_t limit);
-
 uint64_t srq_slot(const struct hca_srq *srq, uint16_t index);
 
 /* ---- XRC domains: per device, shared by inode (xrcd.c) ---- */
@@ -184,5 +168,44 @@ uint64_t srq_slot(const struct hca_srq *srq, uint16_t index);
  * -ENOMEM.
  */
 int xrcd_open(struct hca_context *ctx, int fd, int oflags, struct hca_xrcd_handle **handle);
+
+/* ---- commands of the uverbs write() interface (their table is uverbs/cmd.c) ---- */
+
+#define OBJECTS_COMP_VECTORS 4
+
+/* One command that has passed the checks of its headers. */
+struct cmd {
+	struct hca_context *ctx;
+	const void *in;	     /* request; at least the size in the table */
+	size_t in_size;
+	const void *driver_in; /* what the provider appended to it */
+	size_t driver_in_size;
+	uint64_t response; /* in the client; 0 = none */
+	size_t out_size, driver_out_size;
+	void *object; /* that the request names first, if the table says so */
+	int fd;	    /* descriptor that the client attached, or -1; stays the caller's */
+	/* descriptor for the client, or -1: the command sets it, the caller sends and closes it */
+	int give;
+};
+
+/*
+ * Writes the response: @out, then the driver's part after it. As the kernel, no more than the
+ * client has room for, and what it has more is zeroed. 0 or -EFAULT.
+ */
+int cmd_respond(const struct cmd *cmd, const void *out, size_t size, const void *driver,
+		size_t driver_size);
+
+/*
+ * The response of a command that has made @object; if it cannot be written, the object goes again.
+ * The driver's part of a PD, CQ or SRQ is its number.
+ */
+int cmd_introduce(const struct cmd *cmd, struct hca_object *object, const void *out, size_t size,
+		  const void *driver, size_t driver_size);
+
+/* Each is in the file of what it is about. 0 or -errno. */
+typedef int cmd_fn(struct cmd *cmd);
+cmd_fn cmd_create_comp_channel, cmd_alloc_pd, cmd_reg_mr, cmd_rereg_mr, cmd_open_xrcd;
+cmd_fn cmd_create_cq, cmd_ex_create_cq, cmd_resize_cq, cmd_destroy_cq;
+cmd_fn cmd_create_srq, cmd_create_xsrq, cmd_modify_srq, cmd_query_srq, cmd_destroy_srq;
 
 #endif

@@ -124,3 +124,20 @@ void xrcd_handle_release(struct hca_object *object)
 	xrcd->handles--;
 	release(xrcd);
 }
+
+int cmd_open_xrcd(struct cmd *cmd)
+{
+	const struct ib_uverbs_open_xrcd *in = cmd->in;
+	struct ib_uverbs_open_xrcd_resp resp;
+	struct hca_xrcd_handle *handle;
+	int err;
+
+	/* Named, but the preload had nothing to attach: no such descriptor is open. */
+	if (in->fd != UINT32_MAX && cmd->fd < 0)
+		return refuse(-EBADF, "no such descriptor");
+	err = xrcd_open(cmd->ctx, in->fd == UINT32_MAX ? -1 : cmd->fd, (int)in->oflags, &handle);
+	if (err)
+		return err;
+	resp.xrcd_handle = handle->obj.handle;
+	return cmd_introduce(cmd, &handle->obj, &resp, sizeof(resp), NULL, 0);
+}

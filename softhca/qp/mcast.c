@@ -124,3 +124,17 @@ void mcast_detach_all(struct hca_qp *qp)
 	list_for_each_safe(struct hca_member, member, &qp->groups, link)
 		detach(member);
 }
+
+int cmd_attach_mcast(struct cmd *cmd)
+{
+	const struct ib_uverbs_attach_mcast *in = cmd->in;
+
+	return mcast_attach(((struct hca_qp_handle *)cmd->object)->qp, in->gid, in->mlid);
+}
+
+int cmd_detach_mcast(struct cmd *cmd)
+{
+	const struct ib_uverbs_detach_mcast *in = cmd->in;
+
+	return mcast_detach(((struct hca_qp_handle *)cmd->object)->qp, in->gid, in->mlid);
+}

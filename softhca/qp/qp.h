@@ -5,6 +5,7 @@
 
 #include <softhca/machine/hca.h>
 #include <softhca/machine/mem.h>
+#include <softhca/objects/objects.h>
 
 struct qp_request {
 	uint64_t user_handle;
@@ -23,10 +24,6 @@ struct qp_request {
 int qp_create(struct hca_context *ctx, const struct qp_request *request,
 	      struct hca_qp_handle **handle);
 
-/* A further handle of an XRC target QP of the domain. 0, -EINVAL or -ENOMEM. */
-int qp_open(struct hca_context *ctx, struct hca_xrcd_handle *domain, uint32_t qpn,
-	    uint64_t user_handle, struct hca_qp_handle **handle);
-
 /*
  * One handle of each QP is its first, whoever has it: a walk over the handles in all contexts meets
  * each QP there once.
@@ -35,9 +32,6 @@ bool qp_first_handle(const struct hca_qp_handle *handle);
 
 /* 0 or -EINVAL; -ENODATA: empty GID entry; -ETIMEDOUT: no port has the GID. */
 int qp_modify(struct hca_qp *qp, const struct ib_uverbs_modify_qp *request);
-
-/* Everything that is known, whatever was asked for. */
-void qp_query(const struct hca_qp *qp, struct ib_uverbs_query_qp_resp *resp);
 
 /* To ERR: flushes what is posted. The caller raises the event, if there is one to raise. */
 void qp_fail(struct hca_qp *qp);
@@ -192,5 +186,10 @@ static inline void count_error(struct hca_qp *qp, uint8_t syndrome)
 	qp->counts.errors++;
 	count_port(qp)->errors++;
 }
+
+/* ---- commands ---- */
+
+cmd_fn cmd_create_qp, cmd_ex_create_qp, cmd_open_qp, cmd_modify_qp, cmd_query_qp, cmd_destroy_qp;
+cmd_fn cmd_attach_mcast, cmd_detach_mcast;
 
 #endif

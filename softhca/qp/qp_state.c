@@ -303,20 +303,33 @@ static void query_attr(const struct hca_qp_attr *attr, struct ib_uverbs_query_qp
 	resp->alt_timeout = attr->alt_timeout;
 }
 
-void qp_query(const struct hca_qp *qp, struct ib_uverbs_query_qp_resp *resp)
+int cmd_query_qp(struct cmd *cmd)
 {
-	memset(resp, 0, sizeof(*resp));
-	query_attr(&qp->attr, resp);
+	const struct hca_qp *qp = ((const struct hca_qp_handle *)cmd->object)->qp;
+	struct ib_uverbs_query_qp_resp resp = { 0 };
+
+	query_attr(&qp->attr, &resp);
 	if (qp->device->machine->settings.ethernet)
-		resp->dest.dlid = resp->alt_dest.dlid = 0;
-	resp->qp_state = resp->cur_qp_state = (uint8_t)qp->state;
-	resp->sq_draining = qp->state == IBV_QPS_SQD && qp->waiting;
+		resp.dest.dlid = resp.alt_dest.dlid = 0;
+	resp.qp_state = resp.cur_qp_state = (uint8_t)qp->state;
+	resp.sq_draining = qp->state == IBV_QPS_SQD && qp->waiting;
 	if (qp->device->model->tells_send_caps) {
-		resp->max_send_wr = qp->max_send_wr;
-		resp->max_send_sge = qp->max_send_sge;
-		resp->max_inline_data = qp->max_inline;
+		resp.max_send_wr = qp->max_send_wr;
+		resp.max_send_sge = qp->max_send_sge;
+		resp.max_inline_data = qp->max_inline;
 	}
-	resp->max_recv_wr = qp->rq.count;
-	resp->max_recv_sge = qp->max_recv_sge;
-	resp->sq_sig_all = qp->sq_sig_all;
+	resp.max_recv_wr = qp->rq.count;
+	resp.max_recv_sge = qp->max_recv_sge;
+	resp.sq_sig_all = qp->sq_sig_all;
+	return cmd_respond(cmd, &resp, sizeof(resp), NULL, 0);
+}
+
+int cmd_modify_qp(struct cmd *cmd)
+{
+	const struct ib_uverbs_modify_qp *in = cmd->in;
+
+	/* Bits beyond the oldest set need the extended command. */
+	if (in->attr_mask & ~(((uint32_t)IBV_QP_DEST_QPN << 1) - 1))
+		return refuse(-EOPNOTSUPP, "attribute bits of EX_MODIFY_QP");
+	return qp_modify(((struct hca_qp_handle *)cmd->object)->qp, in);
 }

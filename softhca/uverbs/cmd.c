@@ -3,9 +3,8 @@
 #include "cmd.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/machine/mem.h>
 #include <softhca/machine/trace.h>
-#include <softhca/objects/objects.h>
+#include <softhca/qp/qp.h>
 #include <softhca/wire/wire.h>
 
 #include <errno.h>
@@ -14,9 +13,12 @@
 struct row {
 	uint32_t command;
 	const char *name;
-	int (*execute)(struct cmd *cmd);
+	cmd_fn *execute;
 	size_t in_size, out_size; /* least sizes, without headers and driver parts */
-	enum hca_type destroys;   /* by cmd_destroy() */
+	/* the object that the request names first */
+	enum { NONE, USES, ENDS } takes;
+	enum hca_type type;
+	size_t handle; /* where it stands in the request */
 	bool needs_xrc, needs_open_qp;
 	/* what was posted before would have left an adapter long before it hears of the command */
 	bool after_work;
@@ -27,37 +29,57 @@ struct row {
 #define IN(type)  sizeof(struct ib_uverbs_##type)
 #define OUT(type) sizeof(struct ib_uverbs_##type##_resp)
 #define IO(type)  IN(type), OUT(type)
+/* The request uses, or ends, the object whose handle is this member. */
+#define ON(object, request, member) \
+	.takes = USES, .type = object, .handle = offsetof(struct ib_uverbs_##request, member)
+#define END(object, request, member) \
+	.takes = ENDS, .type = object, .handle = offsetof(struct ib_uverbs_##request, member)
 
-static int cmd_destroy(struct cmd *cmd);
+static cmd_fn cmd_destroy;
 
 static const struct row rows[] = {
 	{ CMD(GET_CONTEXT), cmd_get_context, IO(get_context) },
 	{ CMD(QUERY_DEVICE), cmd_query_device, IO(query_device) },
 	{ CMD(QUERY_PORT), cmd_query_port, IO(query_port) },
 	{ CMD(ALLOC_PD), cmd_alloc_pd, IO(alloc_pd) },
-	{ CMD(DEALLOC_PD), cmd_destroy, IN(dealloc_pd), 0, HCA_PD },
+	{ CMD(DEALLOC_PD), cmd_destroy, IN(dealloc_pd), 0,
+	  END(HCA_PD, dealloc_pd, pd_handle) },
 	{ CMD(CREATE_AH), cmd_create_ah, IO(create_ah) },
-	{ CMD(DESTROY_AH), cmd_destroy, IN(destroy_ah), 0, HCA_AH },
+	{ CMD(DESTROY_AH), cmd_destroy, IN(destroy_ah), 0,
+	  END(HCA_AH, destroy_ah, ah_handle) },
 	{ CMD(REG_MR), cmd_reg_mr, IO(reg_mr) },
-	{ CMD(REREG_MR), cmd_rereg_mr, IO(rereg_mr), .after_work = true },
-	{ CMD(DEREG_MR), cmd_destroy, IN(dereg_mr), 0, HCA_MR, .after_work = true },
+	{ CMD(REREG_MR), cmd_rereg_mr, IO(rereg_mr), .after_work = true,
+	  ON(HCA_MR, rereg_mr, mr_handle) },
+	{ CMD(DEREG_MR), cmd_destroy, IN(dereg_mr), 0,
+	  END(HCA_MR, dereg_mr, mr_handle), .after_work = true },
 	{ CMD(CREATE_COMP_CHANNEL), cmd_create_comp_channel, IO(create_comp_channel) },
 	{ CMD(CREATE_CQ), cmd_create_cq, IO(create_cq) },
 	{ CMD(RESIZE_CQ), cmd_resize_cq, IN(resize_cq),
-	  offsetof(struct ib_uverbs_resize_cq_resp, reserved), .after_work = true },
-	{ CMD(DESTROY_CQ), cmd_destroy_cq, IO(destroy_cq) },
+	  offsetof(struct ib_uverbs_resize_cq_resp, reserved), .after_work = true,
+	  ON(HCA_CQ, resize_cq, cq_handle) },
+	{ CMD(DESTROY_CQ), cmd_destroy_cq, IO(destroy_cq),
+	  END(HCA_CQ, destroy_cq, cq_handle) },
 	{ CMD(CREATE_QP), cmd_create_qp, IO(create_qp) },
-	{ CMD(QUERY_QP), cmd_query_qp, IO(query_qp) },
-	{ CMD(MODIFY_QP), cmd_modify_qp, IN(modify_qp), 0, .after_work = true },
-	{ CMD(DESTROY_QP), cmd_destroy_qp, IO(destroy_qp), .after_work = true },
-	{ CMD(ATTACH_MCAST), cmd_attach_mcast, IN(attach_mcast), 0 },
-	{ CMD(DETACH_MCAST), cmd_detach_mcast, IN(detach_mcast), 0, .after_work = true },
+	{ CMD(QUERY_QP), cmd_query_qp, IO(query_qp),
+	  ON(HCA_QP, query_qp, qp_handle) },
+	{ CMD(MODIFY_QP), cmd_modify_qp, IN(modify_qp), 0, .after_work = true,
+	  ON(HCA_QP, modify_qp, qp_handle) },
+	{ CMD(DESTROY_QP), cmd_destroy_qp, IO(destroy_qp), .after_work = true,
+	  END(HCA_QP, destroy_qp, qp_handle) },
+	{ CMD(ATTACH_MCAST), cmd_attach_mcast, IN(attach_mcast), 0,
+	  ON(HCA_QP, attach_mcast, qp_handle) },
+	{ CMD(DETACH_MCAST), cmd_detach_mcast, IN(detach_mcast), 0, .after_work = true,
+	  ON(HCA_QP, detach_mcast, qp_handle) },
 	{ CMD(CREATE_SRQ), cmd_create_srq, IO(create_srq) },
-	{ CMD(MODIFY_SRQ), cmd_modify_srq, IN(modify_srq), 0, .after_work = true },
-	{ CMD(QUERY_SRQ), cmd_query_srq, IO(query_srq) },
-	{ CMD(DESTROY_SRQ), cmd_destroy_srq, IO(destroy_srq), .after_work = true },
+	{ CMD(MODIFY_SRQ), cmd_modify_srq, IN(modify_srq), 0, .after_work = true,
+	  ON(HCA_SRQ, modify_srq, srq_handle) },
+	{ CMD(QUERY_SRQ), cmd_query_srq, IO(query_srq),
+	  ON(HCA_SRQ, query_srq, srq_handle) },
+	{ CMD(DESTROY_SRQ), cmd_destroy_srq, IO(destroy_srq), .after_work = true,
+	  END(HCA_SRQ, destroy_srq, srq_handle) },
 	{ CMD(OPEN_XRCD), cmd_open_xrcd, IO(open_xrcd), .needs_xrc = true },
-	{ CMD(CLOSE_XRCD), cmd_destroy, IN(close_xrcd), 0, HCA_XRCD, .needs_xrc = true },
+	{ CMD(CLOSE_XRCD), cmd_destroy, IN(close_xrcd), 0,
+	  END(HCA_XRCD, close_xrcd, xrcd_handle), .needs_xrc = true },
 	{ CMD(CREATE_XSRQ), cmd_create_xsrq, IN(create_xsrq), OUT(create_srq) },
 	{ CMD(OPEN_QP), cmd_open_qp, IN(open_qp), OUT(create_qp), .needs_open_qp = true },
 	{ EX(QUERY_DEVICE), cmd_ex_query_device, IN(ex_query_device),
@@ -178,6 +200,18 @@ static int supported(const struct hca_context *ctx, const struct row *row)
 	return 0;
 }
 
+static int find_object(struct cmd *cmd, const struct row *row)
+{
+	uint32_t handle;
+	int err;
+
+	if (row->takes == NONE)
+		return 0;
+	memcpy(&handle, (const uint8_t *)cmd->in + row->handle, sizeof(handle));
+	cmd->object = object_find_for(cmd->ctx, row->type, handle, row->takes == ENDS, &err);
+	return err;
+}
+
 static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
 {
 	const struct ib_uverbs_cmd_hdr *hdr = (const void *)bytes;
@@ -201,10 +235,10 @@ static int execute(struct cmd *cmd, const uint8_t *bytes, size_t size)
 		err = fault_of_command(&cmd->ctx->device->faults, hdr->command);
 	if (err)
 		return refuse_reason()[0] ? err : refuse(err, "a fault that was ordered");
-	cmd->destroys = row->destroys;
 	if (row->after_work)
 		engine_catch_up(cmd->ctx->device->machine);
-	return row->execute(cmd);
+	err = find_object(cmd, row);
+	return err ? err : row->execute(cmd);
 }
 
 int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd, int *give,
@@ -226,52 +260,12 @@ int cmd_execute(struct hca_context *ctx, const void *bytes, size_t size, int fd,
 	return result;
 }
 
-static int put(const struct cmd *cmd, uint64_t to, const void *from, size_t length, size_t room)
-{
-	static const uint8_t zeroes[512];
-	size_t part = length < room ? length : room;
-
-	if (mem_write(cmd->ctx, to, from, part))
-		return refuse(-EFAULT, "response address");
-	for (size_t at = part; at < room; at += sizeof(zeroes)) {
-		if (mem_write(cmd->ctx, to + at, zeroes,
-			      room - at < sizeof(zeroes) ? room - at : sizeof(zeroes)))
-			return refuse(-EFAULT, "response address");
-	}
-	return 0;
-}
-
-int cmd_respond(const struct cmd *cmd, const void *out, size_t size, const void *driver,
-		size_t driver_size)
-{
-	int err = put(cmd, cmd->response, out, size, cmd->out_size);
-
-	return err ? err
-		   : put(cmd, cmd->response + cmd->out_size, driver, driver_size,
-			 cmd->driver_out_size);
-}
-
-int cmd_introduce(const struct cmd *cmd, struct hca_object *object, const void *out, size_t size,
-		  const void *driver, size_t driver_size)
-{
-	int err = cmd_respond(cmd, out, size, driver, driver_size);
-
-	if (err)
-		object_destroy(object);
-	return err;
-}
-
 /*
- * The request is a handle, and there is no response. The uses of an XRC domain are counted for each
- * handle: another handle of the same domain does not keep this one (contract 5.2).
+ * Answers nothing. The uses of an XRC domain are counted for each handle: another handle of the
+ * same domain does not keep this one (contract 5.2).
  */
 static int cmd_destroy(struct cmd *cmd)
 {
-	const uint32_t *handle = cmd->in;
-	int err;
-	struct hca_object *object = object_find_unused(cmd->ctx, cmd->destroys, *handle, &err);
-
-	if (!err)
-		object_destroy(object);
-	return err;
+	object_destroy(cmd->object);
+	return 0;
 }

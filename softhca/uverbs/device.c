@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define VENDOR	     0x02c9
-#define COMP_VECTORS 4
 #define MTU	     IBV_MTU_4096
 #define WIDTH_4X     2
 #define LINK_UP	     5
@@ -22,7 +21,7 @@
 int cmd_get_context(struct cmd *cmd)
 {
 	const struct settings *settings = &cmd->ctx->device->machine->settings;
-	struct ib_uverbs_get_context_resp resp = { .num_comp_vectors = COMP_VECTORS };
+	struct ib_uverbs_get_context_resp resp = { .num_comp_vectors = OBJECTS_COMP_VECTORS };
 	struct driver_part driver;
 	uint8_t cqe_version;
 	int err;
