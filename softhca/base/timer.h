@@ -1,37 +1,28 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Timers of retries, kept in a heap. */
+/* Timers of retries, in a list in the order of their deadlines. */
 #ifndef SOFTHCA_TIMER_H
 #define SOFTHCA_TIMER_H
 
-#include <stdbool.h>
-#include <stddef.h>
+#include "list.h"
+
 #include <stdint.h>
 
+/* All zero is a timer that does not run. */
 struct timer {
-	uint64_t deadline;   /* nanoseconds of CLOCK_MONOTONIC */
-	size_t place;	     /* 1 + index in the heap; 0 = not running */
+	uint64_t deadline; /* nanoseconds of CLOCK_MONOTONIC */
+	struct list link;
 	void (*expired)(struct timer *timer);
 };
 
-struct timer_heap {
-	struct timer **slot;
-	size_t count, capacity;
-};
-
-void timer_heap_free(struct timer_heap *heap);
-
-/* Starts @timer, or moves its deadline. 0 or -ENOMEM. */
-int timer_start(struct timer_heap *heap, struct timer *timer, uint64_t deadline);
-void timer_stop(struct timer_heap *heap, struct timer *timer);
+/* Starts @timer, or moves its deadline. */
+void timer_start(struct list *timers, struct timer *timer, uint64_t deadline);
+void timer_stop(struct timer *timer);
 bool timer_running(const struct timer *timer);
 
-/*
- * Calls every timer whose deadline is not after @now; each is stopped before its call. Number of
- * calls.
- */
-size_t timer_run(struct timer_heap *heap, uint64_t now);
+/* Calls every timer whose deadline is not after @now; each is stopped before its call. */
+void timer_run(struct list *timers, uint64_t now);
 
-/* The earliest deadline, or UINT64_MAX. */
-uint64_t timer_next(const struct timer_heap *heap);
+/* The next deadline, UINT64_MAX if there is none. */
+uint64_t timer_next(const struct list *timers);
 
 #endif

@@ -42,7 +42,7 @@ static void enter(struct cm_id *id, enum cm_link link)
 	else if (link == CM_TIMEWAIT)
 		cm_wait(id, TIMEWAIT, expired);
 	else
-		timer_stop(&machine->timers, &id->timer);
+		timer_stop(&id->timer);
 }
 
 /* What a program says with a message, in the room that the message has. */

@@ -152,7 +152,7 @@ void cm_id_destroy(struct cm_id *id)
 		cm_event_withdraw(id->request);
 	cm_leave_all(id);
 	cm_abandon(id);
-	timer_stop(&machine->timers, &id->timer);
+	timer_stop(&id->timer);
 	numtab_remove(&machine->cm.numbers, id->number);
 	list_del(&id->member);
 	list_del(&id->known);

@@ -43,7 +43,7 @@ static void answer(struct cm_id *id, enum cm_event_kind kind, int status, const 
 	struct cm_event *event = cm_event_new(id, kind, status);
 	struct rdma_ucm_ud_param *ud;
 
-	timer_stop(&id->file->machine->timers, &id->timer);
+	timer_stop(&id->timer);
 	id->link = CM_OVER;
 	if (!event)
 		return;

@@ -283,7 +283,7 @@ struct hca_machine {
 	struct hca_cm cm;
 	struct list clients; /* contexts, and files of the connection manager */
 	struct hca_device device[SETTINGS_MAX_DEVICES];
-	struct timer_heap timers;
+	struct list timers;
 	struct list ready;	/* QPs with work to do now */
 	struct list failed;	/* QPs in ERR: what is posted to them is flushed */
 	struct list unanswered; /* QPs whose last packet had no answer yet */

@@ -79,6 +79,7 @@ int machine_init(struct hca_machine *machine, const struct settings *settings)
 	if (settings_complete(&machine->settings, why, sizeof(why)))
 		return -EINVAL;
 	list_init(&machine->clients);
+	list_init(&machine->timers);
 	list_init(&machine->ready);
 	list_init(&machine->failed);
 	list_init(&machine->unanswered);
@@ -101,7 +102,6 @@ void machine_free(struct hca_machine *machine)
 			numtab_free(&machine->device[i].numbers[type]);
 		numtab_free(&machine->device[i].qps);
 	}
-	timer_heap_free(&machine->timers);
 	if (machine->trace)
 		fclose(machine->trace);
 	machine->trace = NULL;

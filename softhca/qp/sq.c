@@ -15,7 +15,7 @@ void sq_init(struct hca_qp *qp)
 
 void sq_settle(struct hca_qp *qp)
 {
-	timer_stop(&qp->device->machine->timers, &qp->retry);
+	timer_stop(&qp->retry);
 	list_del(&qp->unanswered);
 	qp->lost = qp->not_ready = 0;
 	qp->sent = 0;

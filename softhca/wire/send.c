@@ -33,8 +33,7 @@ static void wait_for(struct hca_qp *qp, uint64_t nanoseconds)
 	if (timer_running(&qp->retry))
 		return; /* an early attempt that was in vain: the old deadline stays */
 	qp->retry.expired = retry_expired;
-	if (timer_start(&qp->device->machine->timers, &qp->retry, hca_now() + nanoseconds))
-		qp_fail(qp);
+	timer_start(&qp->device->machine->timers, &qp->retry, hca_now() + nanoseconds);
 }
 
 /* All attempts were used up; the sender's QP fails, its peer never hears of it. */
@@ -70,7 +69,7 @@ static void retry_expired(struct timer *timer)
 
 static void not_ready(struct hca_qp *qp, const struct attempt *attempt)
 {
-	timer_stop(&qp->device->machine->timers, &qp->retry);
+	timer_stop(&qp->retry);
 	if (qp->attr.rnr_retry != RNR_FOREVER && ++qp->not_ready > qp->attr.rnr_retry)
 		give_up(qp, attempt->wqe, SYNDROME_RNR_EXCEEDED);
 	else
