@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <sys/file.h>
@@ -15,6 +14,9 @@
 #include <unistd.h>
 
 #define HOOK __attribute__((visibility("default")))
+
+/* The path as it is in the emulated machine; it lives as long as the block around. */
+#define REDIRECTED(path) place_redirect(path, (char[512]){ 0 }, 512)
 
 /*
  * AddressSanitizer refuses to start a program in which another library comes before its own, unless
@@ -32,24 +34,17 @@ const char *__asan_default_options(void)
  */
 HOOK int __open_2(const char *path, int flags);
 HOOK int __open64_2(const char *path, int flags);
-HOOK int __xstat(int version, const char *path, struct stat *st);
-HOOK int __lxstat(int version, const char *path, struct stat *st);
-HOOK int __fxstat(int version, int fd, struct stat *st);
-HOOK int __xstat64(int version, const char *path, struct stat64 *st);
-HOOK int __lxstat64(int version, const char *path, struct stat64 *st);
-HOOK int __fxstat64(int version, int fd, struct stat64 *st);
 
 static int hooked_open(int (*next)(const char *, int, ...), const char *path, int flags,
 		       mode_t mode)
 {
-	char buffer[PATH_MAX];
 	int index = place_uverbs(path);
 
 	if (index >= 0)
 		return dev_open((unsigned int)index, flags);
 	if (place_is_cm(path))
 		return dev_open_cm(flags);
-	return next(place_redirect(path, buffer, sizeof(buffer)), flags, mode);
+	return next(REDIRECTED(path), flags, mode);
 }
 
 static mode_t mode_argument(int flags, va_list args)
@@ -177,150 +172,80 @@ HOOK int munmap(void *address, size_t length)
  * A uverbs file looks like /dev/null to stat(), too, so that its device number agrees with sysfs
  * and fstat().
  */
-static const char *stat_path(const char *path, char *buffer, size_t size)
-{
-	return place_uverbs(path) >= 0 || place_is_cm(path) ? "/dev/null"
-							    : place_redirect(path, buffer, size);
-}
-
-HOOK int stat(const char *path, struct stat *st)
-{
-	char buffer[PATH_MAX];
-
-	return real()->stat(stat_path(path, buffer, sizeof(buffer)), st);
-}
-
-HOOK int lstat(const char *path, struct stat *st)
-{
-	char buffer[PATH_MAX];
-
-	return real()->lstat(stat_path(path, buffer, sizeof(buffer)), st);
-}
-
-/* The names in programs built with 64 bit file offsets. */
-HOOK int stat64(const char *path, struct stat64 *st)
-{
-	char buffer[PATH_MAX];
-
-	return real()->stat64(stat_path(path, buffer, sizeof(buffer)), st);
-}
-
-HOOK int lstat64(const char *path, struct stat64 *st)
-{
-	char buffer[PATH_MAX];
-
-	return real()->lstat64(stat_path(path, buffer, sizeof(buffer)), st);
-}
+#define STAT_PATH(path) \
+	(place_uverbs(path) >= 0 || place_is_cm(path) ? "/dev/null" : REDIRECTED(path))
 
 /*
+ * Each with its name in programs built with 64 bit file offsets, and the functions that programs
+ * linked with glibc before 2.33 call. Those have a version of struct stat as their first argument;
+ * there has been one only since glibc 2.1. They call our functions by an alias, whatever library
+ * comes first: libtsan's fstat() calls __fxstat(), which would call it again.
+ *
  * A character device that can be mapped, or waited for, cannot be made. A memfd or a socket stands
- * for ours, and looks like one.
+ * for ours, and looks like one to fstat().
  */
-HOOK int fstat(int fd, struct stat *st)
-{
-	return dev_is(fd) ? real()->stat("/dev/null", st) : real()->fstat(fd, st);
-}
+#define STAT_HOOKS(BITS) \
+	HOOK int stat##BITS(const char *path, struct stat##BITS *st) \
+	{ \
+		return real()->stat##BITS(STAT_PATH(path), st); \
+	} \
+	HOOK int lstat##BITS(const char *path, struct stat##BITS *st) \
+	{ \
+		return real()->lstat##BITS(STAT_PATH(path), st); \
+	} \
+	HOOK int fstat##BITS(int fd, struct stat##BITS *st) \
+	{ \
+		return dev_is(fd) ? real()->stat##BITS("/dev/null", st) \
+				  : real()->fstat##BITS(fd, st); \
+	} \
+	HOOK_BY_VERSION(__xstat##BITS, stat##BITS, const char *, stat##BITS) \
+	HOOK_BY_VERSION(__lxstat##BITS, lstat##BITS, const char *, stat##BITS) \
+	HOOK_BY_VERSION(__fxstat##BITS, fstat##BITS, int, stat##BITS)
 
-HOOK int fstat64(int fd, struct stat64 *st)
-{
-	return dev_is(fd) ? real()->stat64("/dev/null", st) : real()->fstat64(fd, st);
-}
+#define HOOK_BY_VERSION(NAME, HOOKED, ARGUMENT, STRUCT) \
+	static __typeof__(HOOKED) own_##HOOKED __attribute__((alias(#HOOKED), nothrow)); \
+	HOOK int NAME(int version, ARGUMENT of, struct STRUCT *st); \
+	HOOK int NAME(int version, ARGUMENT of, struct STRUCT *st) \
+	{ \
+		(void)version; \
+		return own_##HOOKED(of, st); \
+	}
 
-/*
- * Ours, whatever library comes first: libtsan's fstat() calls __fxstat(), which would call it
- * again.
- */
-static __typeof__(stat) own_stat __attribute__((alias("stat"), nothrow));
-static __typeof__(lstat) own_lstat __attribute__((alias("lstat"), nothrow));
-static __typeof__(fstat) own_fstat __attribute__((alias("fstat"), nothrow));
-static __typeof__(stat64) own_stat64 __attribute__((alias("stat64"), nothrow));
-static __typeof__(lstat64) own_lstat64 __attribute__((alias("lstat64"), nothrow));
-static __typeof__(fstat64) own_fstat64 __attribute__((alias("fstat64"), nothrow));
-
-/*
- * The same for programs and libraries that were linked with glibc before 2.33. The number is the
- * version of struct stat; there has been one only since glibc 2.1.
- */
-HOOK int __xstat(int version, const char *path, struct stat *st)
-{
-	(void)version;
-	return own_stat(path, st);
-}
-
-HOOK int __lxstat(int version, const char *path, struct stat *st)
-{
-	(void)version;
-	return own_lstat(path, st);
-}
-
-HOOK int __fxstat(int version, int fd, struct stat *st)
-{
-	(void)version;
-	return own_fstat(fd, st);
-}
-
-HOOK int __xstat64(int version, const char *path, struct stat64 *st)
-{
-	(void)version;
-	return own_stat64(path, st);
-}
-
-HOOK int __lxstat64(int version, const char *path, struct stat64 *st)
-{
-	(void)version;
-	return own_lstat64(path, st);
-}
-
-HOOK int __fxstat64(int version, int fd, struct stat64 *st)
-{
-	(void)version;
-	return own_fstat64(fd, st);
-}
+STAT_HOOKS()
+STAT_HOOKS(64)
 
 HOOK int access(const char *path, int mode)
 {
-	char buffer[PATH_MAX];
-
-	return real()->access(stat_path(path, buffer, sizeof(buffer)), mode);
+	return real()->access(STAT_PATH(path), mode);
 }
 
 /* `test -r` of the shell calls it. Our paths are absolute, so @fd does not matter. */
 HOOK int faccessat(int fd, const char *path, int mode, int flags)
 {
-	char buffer[PATH_MAX];
-
-	return real()->faccessat(fd, stat_path(path, buffer, sizeof(buffer)), mode, flags);
+	return real()->faccessat(fd, STAT_PATH(path), mode, flags);
 }
 
 HOOK FILE *fopen(const char *path, const char *mode)
 {
-	char buffer[PATH_MAX];
-
-	return real()->fopen(place_redirect(path, buffer, sizeof(buffer)), mode);
+	return real()->fopen(REDIRECTED(path), mode);
 }
 
 HOOK FILE *fopen64(const char *path, const char *mode)
 {
-	char buffer[PATH_MAX];
-
-	return real()->fopen64(place_redirect(path, buffer, sizeof(buffer)), mode);
+	return real()->fopen64(REDIRECTED(path), mode);
 }
 
 /* ibstatus, a shell script, goes there and looks round. */
 HOOK int chdir(const char *path)
 {
-	char buffer[PATH_MAX];
-
-	return real()->chdir(place_redirect(path, buffer, sizeof(buffer)));
+	return real()->chdir(REDIRECTED(path));
 }
 
 /* libibumad: the C library's own opendir() is called within, where no hook is. */
 HOOK int scandir(const char *path, struct dirent ***names, int (*filter)(const struct dirent *),
 		 int (*compare)(const struct dirent **, const struct dirent **))
 {
-	char buffer[PATH_MAX];
-
-	return real()->scandir(place_redirect(path, buffer, sizeof(buffer)), names, filter,
+	return real()->scandir(REDIRECTED(path), names, filter,
 			       compare);
 }
 
@@ -328,16 +253,13 @@ HOOK int scandir64(const char *path, struct dirent64 ***names,
 		   int (*filter)(const struct dirent64 *),
 		   int (*compare)(const struct dirent64 **, const struct dirent64 **))
 {
-	char buffer[PATH_MAX];
-
-	return real()->scandir64(place_redirect(path, buffer, sizeof(buffer)), names, filter,
+	return real()->scandir64(REDIRECTED(path), names, filter,
 				 compare);
 }
 
 HOOK DIR *opendir(const char *path)
 {
-	char buffer[PATH_MAX];
-	const char *place = place_redirect(path, buffer, sizeof(buffer));
+	const char *place = REDIRECTED(path);
 	DIR *dir = real()->opendir(place);
 
 	if (dir && place_is_device_list(place))
