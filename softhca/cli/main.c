@@ -41,7 +41,7 @@ static const struct {
 	  "runs a command on the host of another adapter, as ssh does: mpirun --mca plm_rsh_agent 'softhca ssh'" },
 	{ "ctl", cli_ctl, "ctl COMMAND [WORD...]",
 	  "asks or tells the running daemon:\n"
-	  "          objects [--json]             what every process holds\n"
+	  "          objects                      what every process holds, as JSON\n"
 	  "          counters                     what devices and QPs have done, and what QPs wait for\n"
 	  "          trace [COUNT]                the last commands and their results\n"
 	  "          set NAME=VALUE               changes xrc, open_qp, strict or nap\n"

@@ -78,16 +78,6 @@ static int do_stop(struct request *request)
 	return 0;
 }
 
-static int do_objects(struct request *request)
-{
-	bool json = request->count == 2;
-
-	if (json && strcmp(request->word[1], "--json"))
-		return control_usage(request);
-	listing_objects(request->machine, request->out, json);
-	return 0;
-}
-
 /* What is fixed when the devices are made cannot be set later. */
 static int do_set(struct request *request)
 {
@@ -136,7 +126,7 @@ static const struct command {
 } commands[] = {
 	{ "status", do_status, 0, 0, "no words" },
 	{ "stop", do_stop, 0, 0, "no words" },
-	{ "objects", do_objects, 0, 1, "--json or nothing" },
+	{ "objects", control_objects, 0, 1, "--json or nothing" },
 	{ "counters", control_counters, 0, 0, "no words" },
 	{ "set", do_set, 1, 1, "one NAME=VALUE" },
 	{ "event", control_event, 2, 3, "DEVICE NAME [NUMBER]" },

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * The objects of the emulated machine: the truth that tests compare with, and the answer to "who
- * holds this QP?".
+ * `softhca ctl objects`: the truth that tests compare with, and the answer to "who holds this QP?".
  */
 #include "request.h"
 
@@ -39,152 +38,128 @@ const char *listing_qp_state(enum ibv_qp_state state)
 	return names[state];
 }
 
-struct writer {
-	FILE *out;
-	bool json;
-	bool first; /* in its array of JSON */
-};
-
-/* One detail of an object: "name":value in JSON, name=value for people. */
-static void number(const struct writer *writer, const char *name, uint64_t value)
+/* One member of an object. */
+static void number(FILE *out, const char *name, uint64_t value)
 {
-	fprintf(writer->out, writer->json ? ",\"%s\":%llu" : " %s=%llu", name,
-		(unsigned long long)value);
+	fprintf(out, ",\"%s\":%llu", name, (unsigned long long)value);
 }
 
-static void text(const struct writer *writer, const char *name, const char *value)
+static void text(FILE *out, const char *name, const char *value)
 {
-	fprintf(writer->out, writer->json ? ",\"%s\":\"%s\"" : " %s=%s", name, value);
+	fprintf(out, ",\"%s\":\"%s\"", name, value);
 }
 
-static void flag(const struct writer *writer, const char *name, bool value)
+static void flag(FILE *out, const char *name, bool value)
 {
-	if (writer->json)
-		fprintf(writer->out, ",\"%s\":%s", name, value ? "true" : "false");
-	else if (value)
-		fprintf(writer->out, " %s", name);
+	fprintf(out, ",\"%s\":%s", name, value ? "true" : "false");
 }
 
-static void list_qp(const struct writer *writer, const struct hca_qp_handle *handle)
+static void list_qp(FILE *out, const struct hca_qp_handle *handle)
 {
 	const struct hca_qp *qp = handle->qp;
 
-	number(writer, "number", qp->qpn);
-	text(writer, "qp_type", listing_qp_type(qp->type));
-	text(writer, "state", listing_qp_state(qp->state));
-	number(writer, "dest_qp_num", qp->attr.dest_qpn);
-	number(writer, "handles", list_length(&qp->handles));
-	number(writer, "groups", list_length(&qp->groups));
-	number(writer, "async_events", handle->async_events);
+	number(out, "number", qp->qpn);
+	text(out, "qp_type", listing_qp_type(qp->type));
+	text(out, "state", listing_qp_state(qp->state));
+	number(out, "dest_qp_num", qp->attr.dest_qpn);
+	number(out, "handles", list_length(&qp->handles));
+	number(out, "groups", list_length(&qp->groups));
+	number(out, "async_events", handle->async_events);
 }
 
-static void list_srq(const struct writer *writer, const struct hca_srq *srq)
+static void list_srq(FILE *out, const struct hca_srq *srq)
 {
-	number(writer, "number", srq->obj.number);
-	flag(writer, "xrc", srq->xrc);
-	number(writer, "available", srq_available(srq));
-	number(writer, "limit", srq->limit);
-	number(writer, "async_events", srq->async_events);
+	number(out, "number", srq->obj.number);
+	flag(out, "xrc", srq->xrc);
+	number(out, "available", srq_available(srq));
+	number(out, "limit", srq->limit);
+	number(out, "async_events", srq->async_events);
 }
 
-static void list_cq(const struct writer *writer, const struct hca_cq *cq)
+static void list_cq(FILE *out, const struct hca_cq *cq)
 {
-	number(writer, "number", cq->obj.number);
-	number(writer, "size", cq->size);
-	number(writer, "completions", cq->producer);
-	flag(writer, "channel", cq->channel != NULL);
-	flag(writer, "overrun", cq->overrun);
+	number(out, "number", cq->obj.number);
+	number(out, "size", cq->size);
+	number(out, "completions", cq->producer);
+	flag(out, "channel", cq->channel != NULL);
+	flag(out, "overrun", cq->overrun);
 }
 
-static void list_mr(const struct writer *writer, const struct hca_mr *mr)
+static void list_mr(FILE *out, const struct hca_mr *mr)
 {
-	number(writer, "number", mr->key);
-	number(writer, "length", mr->length);
-	number(writer, "access", mr->access);
+	number(out, "number", mr->key);
+	number(out, "length", mr->length);
+	number(out, "access", mr->access);
 }
 
-static void list_xrcd(const struct writer *writer, const struct hca_xrcd *xrcd)
+static void list_xrcd(FILE *out, const struct hca_xrcd *xrcd)
 {
-	flag(writer, "private", xrcd->pin < 0);
-	number(writer, "inode", xrcd->ino);
-	number(writer, "handles", xrcd->handles);
+	flag(out, "private", xrcd->pin < 0);
+	number(out, "inode", xrcd->ino);
+	number(out, "handles", xrcd->handles);
 }
 
-static void list_object(const struct writer *writer, const struct hca_object *object)
+static void list_object(FILE *out, const struct hca_object *object)
 {
 	switch (object->type) {
 	case HCA_QP:
-		list_qp(writer, (const void *)object);
+		list_qp(out, (const void *)object);
 		break;
 	case HCA_SRQ:
-		list_srq(writer, (const void *)object);
+		list_srq(out, (const void *)object);
 		break;
 	case HCA_CQ:
-		list_cq(writer, (const void *)object);
+		list_cq(out, (const void *)object);
 		break;
 	case HCA_MR:
-		list_mr(writer, (const void *)object);
+		list_mr(out, (const void *)object);
 		break;
 	case HCA_XRCD:
-		list_xrcd(writer, ((const struct hca_xrcd_handle *)(const void *)object)->xrcd);
+		list_xrcd(out, ((const struct hca_xrcd_handle *)(const void *)object)->xrcd);
 		break;
 	default:
-		number(writer, "number", object->number);
+		number(out, "number", object->number);
 		break;
 	}
-	number(writer, "uses", object->uses);
+	number(out, "uses", object->uses);
 }
 
-/* What separates the elements of an array. */
-static const char *comma(struct writer *writer)
+/* What stands before an element of an array. */
+static const char *separator(bool *first)
 {
-	const char *separator = writer->first ? "" : ",";
+	const char *words = *first ? "\n" : ",\n";
 
-	writer->first = false;
-	return separator;
+	*first = false;
+	return words;
 }
 
-static void list_objects(struct writer *writer, const struct hca_context *ctx)
+static void list_context(FILE *out, const struct hca_context *ctx)
 {
 	char name[DEVICE_NAME_MAX];
+	bool first = true;
 
+	fprintf(out, "{\"pid\":%d,\"device\":\"%s\",\"objects\":[", (int)ctx->client.pid,
+		device_name(ctx->device, name));
 	for (int type = HCA_TYPES - 1; type >= 0; type--) {
 		list_for_each(struct hca_object, object, &ctx->objects[type], link) {
-			if (writer->json)
-				fprintf(writer->out, "%s{\"type\":\"%s\",\"handle\":%u", comma(writer),
-					type_names[type], object->handle);
-			else
-				fprintf(writer->out, "%7d %-7s %-5s %6u", (int)ctx->client.pid,
-					device_name(ctx->device, name), type_names[type],
-					object->handle);
-			list_object(writer, object);
-			fputs(writer->json ? "}" : "\n", writer->out);
+			fprintf(out, "%s{\"type\":\"%s\",\"handle\":%u", separator(&first),
+				type_names[type], object->handle);
+			list_object(out, object);
+			fputc('}', out);
 		}
 	}
+	fputs("]}", out);
 }
 
-static void list_context(struct writer *writer, const struct hca_context *ctx)
+static void list_contexts(FILE *out, const struct hca_machine *machine)
 {
-	char name[DEVICE_NAME_MAX];
+	bool first = true;
 
-	if (!writer->json) {
-		list_objects(writer, ctx);
-		return;
-	}
-	fprintf(writer->out, "%s{\"pid\":%d,\"device\":\"%s\",\"objects\":[", comma(writer),
-		(int)ctx->client.pid, device_name(ctx->device, name));
-	writer->first = true;
-	list_objects(writer, ctx);
-	fputs("]}", writer->out);
-	writer->first = false;
-}
-
-static void list_contexts(struct writer *writer, const struct hca_machine *machine)
-{
-	writer->first = true;
 	for (int i = 0; i < machine->settings.devices; i++) {
-		list_for_each(struct hca_context, ctx, &machine->device[i].contexts, link)
-			list_context(writer, ctx);
+		list_for_each(struct hca_context, ctx, &machine->device[i].contexts, link) {
+			fputs(separator(&first), out);
+			list_context(out, ctx);
+		}
 	}
 }
 
@@ -236,25 +211,20 @@ static const char *cm_space(const struct cm_id *id)
 	}
 }
 
-static void list_cm_ids(struct writer *writer, const struct hca_machine *machine)
+static void list_cm_ids(FILE *out, const struct hca_machine *machine)
 {
 	char name[DEVICE_NAME_MAX];
+	bool first = true;
 
-	writer->first = true;
 	list_for_each(struct cm_id, id, &machine->cm.ids, known) {
-		const char *device = id->device ? device_name(id->device, name) : "-";
-
-		if (writer->json)
-			fprintf(writer->out, "%s{\"pid\":%d,\"device\":\"%s\",\"number\":%u",
-				comma(writer), (int)id->file->client.pid, device, id->number);
-		else
-			fprintf(writer->out, "%7d %-7s %-5s %6u", (int)id->file->client.pid, device, "cm_id",
-				id->number);
-		text(writer, "ps", cm_space(id));
-		text(writer, "state", cm_state(id));
-		text(writer, "connection", cm_connection(id));
-		number(writer, "port", cm_addr_port(&id->src));
-		fputs(writer->json ? "}" : "\n", writer->out);
+		fprintf(out, "%s{\"pid\":%d,\"device\":\"%s\",\"number\":%u", separator(&first),
+			(int)id->file->client.pid, id->device ? device_name(id->device, name) : "-",
+			id->number);
+		text(out, "ps", cm_space(id));
+		text(out, "state", cm_state(id));
+		text(out, "connection", cm_connection(id));
+		number(out, "port", cm_addr_port(&id->src));
+		fputc('}', out);
 	}
 }
 
@@ -276,21 +246,16 @@ static void list_devices(const struct hca_machine *machine, FILE *out)
 	}
 }
 
-void listing_objects(const struct hca_machine *machine, FILE *out, bool json)
+int control_objects(struct request *request)
 {
-	struct writer writer = { .out = out, .json = json };
-
-	if (json) {
-		fputs("{\"devices\":[", out);
-		list_devices(machine, out);
-		fputs("],\"contexts\":[", out);
-	} else {
-		fprintf(out, "%7s %-7s %-5s %6s %s\n", "PID", "DEVICE", "TYPE", "HANDLE", "DETAILS");
-	}
-	list_contexts(&writer, machine);
-	if (json)
-		fputs("],\"cm_ids\":[", out);
-	list_cm_ids(&writer, machine);
-	if (json)
-		fputs("]}\n", out);
+	if (request->count == 2 && strcmp(request->word[1], "--json"))
+		return control_usage(request);
+	fputs("{\"devices\":[", request->out);
+	list_devices(request->machine, request->out);
+	fputs("],\n\"contexts\":[", request->out);
+	list_contexts(request->out, request->machine);
+	fputs("],\n\"cm_ids\":[", request->out);
+	list_cm_ids(request->out, request->machine);
+	fputs("]}\n", request->out);
+	return 0;
 }

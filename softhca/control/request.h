@@ -34,13 +34,11 @@ int control_no_target(struct request *request, const char *what, uint32_t number
 
 /* Commands: 0 or -errno after a message. */
 int control_counters(struct request *request);
+int control_objects(struct request *request);
 int control_event(struct request *request);
 int control_fault(struct request *request);
 int control_port(struct request *request);
 int control_migrate(struct request *request);
-
-/* One line per object with a heading, or one JSON document. */
-void listing_objects(const struct hca_machine *machine, FILE *out, bool json);
 
 /* As people write them. */
 const char *listing_qp_type(enum ibv_qp_type type);

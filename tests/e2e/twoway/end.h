@@ -130,7 +130,7 @@ void inject(int device, const char *event, uint32_t number);
 void command_fails(int device, const char *command, const char *err, unsigned times);
 void commands_work(int device);
 
-/** show_objects - a line of JSON on stdout: what there is on the devices now. */
+/** show_objects - JSON on stdout: what there is on the devices now. */
 void show_objects(void);
 
 /** hidden_half - the number of the receiving half of an emulated adapter's two-way QP. */

@@ -99,7 +99,7 @@ def asked_and_there(output):
     """Numbers of objects by type: (what the program says it asked for, what the devices had
     then)."""
     asked = {word: int(count) for word, count in re.findall(r"^asked (\w+) (\d+)$", output, re.M)}
-    objects = json.loads(re.search(r"^{.*}$", output, re.M)[0])
+    objects = json.loads(re.search(r"^{.*}$", output, re.M | re.S)[0])
     there = collections.Counter(
         thing["type"] for context in objects["contexts"] for thing in context["objects"])
     return asked, dict(there)

@@ -30,8 +30,9 @@ def listens(port):
 
 
 def connected(daemon):
-    text = daemon.ask("ctl", "objects")
-    return "state=RTS" in text and sum("state=RT" in line for line in text.splitlines()) >= 2
+    contexts = daemon.objects()["contexts"]
+    states = [o["state"] for c in contexts for o in c["objects"] if o["type"] == "qp"]
+    return "RTS" in states and sum(state in ("RTR", "RTS") for state in states) >= 2
 
 
 @pytest.mark.parametrize(
