@@ -87,7 +87,7 @@ static bool kill_child(pid_t child)
 	return !kill(child, SIGKILL) && waitpid(child, NULL, 0) == child;
 }
 
-/* As soon as the parent knows of the death, all that the process had is gone. */
+/* When waitpid() returns, all that the dead process had is gone. */
 static bool a_dead_process_has_left_nothing(void)
 {
 	for (int round = 0; round < 20; round++) {
@@ -116,7 +116,7 @@ static bool a_dead_process_has_left_nothing(void)
 
 #define RACERS 6
 
-/* Tells whether this process was the one that made the domain, and keeps it until it is killed. */
+/* Tells whether this process has made the domain. It keeps the domain until it is killed. */
 static void race(int fd, int start, int finish)
 {
 	struct host *host = rig_host(0);
@@ -219,7 +219,7 @@ static bool nothing_more(struct ibv_context *ctx)
 	return true;
 }
 
-/* The handle that was opened last hears first. */
+/* The handle that was opened last gets the event first. */
 static bool who_hears(void)
 {
 	struct shared s = share();
@@ -243,7 +243,7 @@ static bool who_hears_when_the_creator_has_left(void)
 	return (!opened_hear() || next_is_of(ctx, s.opened)) && nothing_more(ctx);
 }
 
-/* Waits for as many as are @expected, and then for a moment for one more. */
+/* Waits for @expected events, then for a moment for one more. */
 static int read_all(struct ibv_context *ctx, int expected)
 {
 	struct ibv_async_event event;
@@ -257,7 +257,7 @@ static int read_all(struct ibv_context *ctx, int expected)
 	return count;
 }
 
-/* Any number of events waits, for any time. */
+/* Any number of events is kept, for any time. */
 static bool unread_events_are_kept(void)
 {
 	struct shared s = share();
@@ -332,7 +332,7 @@ static bool a_failure_changes_no_state(void)
 	return true;
 }
 
-/* When the last handle goes, nobody is left to get an event. */
+/* When the last handle is destroyed, no process gets an event. */
 static bool the_last_holder_leaves_in_silence(void)
 {
 	struct shared s = share();
@@ -344,7 +344,9 @@ static bool the_last_holder_leaves_in_silence(void)
 	return !ibv_close_xrcd(s.xrcd);
 }
 
-/* One process closes the device: the QP lives until the other one's handle goes, too. */
+/*
+ * One process closes the device. The QP lives until the other process's handle is destroyed, too.
+ */
 static bool closing_leaves_the_others_their_qp(void)
 {
 	struct host *a = rig_host(0), *b = rig_host(0);
@@ -364,7 +366,7 @@ static bool closing_leaves_the_others_their_qp(void)
 	return nobody_has(fd);
 }
 
-/* What a thread destroys, a QP or an SRQ, and whether it has. */
+/* The QP or SRQ that a thread destroys, and whether it has done so. */
 struct ending {
 	struct ibv_qp *qp;
 	struct ibv_srq *srq;

@@ -38,7 +38,7 @@ static bool limited(void)
 
 	memset(memory, 0, LOCKED);
 	CHECK(!reg(one, memory, 5 * PAGE) && errno == ENOMEM);
-	/* By the page, not the byte. */
+	/* Locked memory is counted in pages. */
 	CHECK(!reg(one, memory + PAGE - 1, 3 * PAGE + 2) && errno == ENOMEM);
 	mr = MADE(reg(one, memory, 4 * PAGE));
 	CHECK(!reg(one, memory, 1) && errno == ENOMEM);

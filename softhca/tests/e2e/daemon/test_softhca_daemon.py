@@ -140,7 +140,7 @@ def test_killed_launcher_leaves_nothing(softhca, place):
 
 
 def daemon_pid(run, softhca, **env):
-    """Once it answers: its socket is there before that."""
+    """Waits until the daemon answers. Its socket is there before that."""
     status = wait_for(lambda: run([softhca, "status"], env=env).stdout, "daemon",
                       holds=lambda told: "pid " in told)
     return int(status.split("pid ")[1].split(",")[0])
@@ -153,7 +153,7 @@ def test_leftovers_of_a_killed_daemon_go_with_the_next_run(run, softhca, place):
     os.kill(daemon_pid(run, softhca, SOFTHCA_DIR=str(left)), signal.SIGKILL)
     proc.kill()
     proc.wait()
-    # A process that was killed may take a moment to let go of its lock.
+    # A killed process may hold its lock for a moment.
     wait_for(lambda: run([softhca, "run", "--", "true"]) and not left.exists())
     wait_for(lambda: not list(place.iterdir()))
 
@@ -289,7 +289,8 @@ def test_no_place_for_a_run(run, softhca):
 
 
 def test_no_null_device(run, softhca, tmp_path):
-    """The daemon would keep the streams of its starter, who may wait for their end."""
+    """If the daemon kept the streams of the program that started it, a reader would wait for their
+    end for ever."""
     if not run(["unshare", "-rm", "true"]).returncode == 0:
         pytest.skip("no user namespaces here")
     os.mknod(tmp_path / "null", stat.S_IFSOCK | 0o600)
@@ -325,7 +326,7 @@ def test_idle_daemon_sleeps(run, softhca, place):
         time.sleep(1.3)
         return seen == switches()
 
-    # It may still be busy with the last question.
+    # The daemon may still be busy with the last question.
     wait_for(rests, "time in which it rests")
     assert run([softhca, "stop"]).returncode == 0
 

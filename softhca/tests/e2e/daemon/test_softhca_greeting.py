@@ -162,7 +162,7 @@ def test_several_descriptors_at_once(daemon):
 # ---- the greeting ----
 
 def mutant(rng):
-    """A greeting in which some things are as they should be."""
+    """A greeting with some valid fields."""
     likely = [CONTEXT, CONTEXT, CM, CONTROL, NETLINK, rng.getrandbits(32)]
     message = bytearray(
         struct.pack(HELLO, MAGIC, VERSION, rng.choice(likely), rng.choice([0, 1, 2, 2 ** 32 - 1]),

@@ -56,8 +56,8 @@ static bool armed_too_late_still_fires(void)
 	CHECK(!rig_post_srq(s.one, s.srq1, 0, XRC_BYTES, 1) && !rig_post(s.send, &wr) &&
 	      rig_poll(s.sender->cq, &wc));
 	/*
-	 * The completion is there, the program has not polled it: arming now must not sleep for
-	 * ever.
+	 * The completion is there, and the program has not polled it. If the program arms the CQ
+	 * now, it must not sleep for ever.
 	 */
 	CHECK(!ibv_req_notify_cq(s.one->cq, 0) &&
 	      rig_readable(s.one->channel->fd, RIG_PATIENCE_MS));
@@ -183,7 +183,7 @@ static bool cq_resize_comes_after_sends(void)
 	return true;
 }
 
-/* The keys stay, and mean what the region has become. */
+/* The keys stay the same, and open the changed region. */
 static bool reregistered_memory(void)
 {
 	struct pair pair = pair_up(IBV_QPT_RC, NULL);

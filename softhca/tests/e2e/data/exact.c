@@ -446,7 +446,7 @@ static bool srq_is_a_list(void)
 
 /* ---- numbers and keys ---- */
 
-/* Whoever still uses the number of the old object must not reach the new one. */
+/* A request with the number of the old object must not reach the new one. */
 static bool numbers_are_not_reused_at_once(void)
 {
 	struct host *host = rig_host(0);

@@ -71,7 +71,7 @@ static bool late_peer_is_waited_for(void)
 	CHECK(!rig_init(p.qb, &to_a) && !rig_post_recv(p.b, p.qb, 0, 10, 1));
 	CHECK(rig_quiet(p.a->cq, 20));
 	CHECK(!rig_rtr(p.qb, &to_a));
-	/* At once, not when the timeout is over. */
+	/* The request fails at once, not when the timeout is over. */
 	CHECK(rig_poll_within(p.a->cq, &wc, 10000) && wc.status == IBV_WC_SUCCESS);
 	CHECK(rig_poll(p.b->cq, &wc) && wc.status == IBV_WC_SUCCESS);
 	return pair_tear_down(&p);
@@ -335,7 +335,7 @@ static bool more_reads_than_resources(void)
 
 	link.max_dest_rd_atomic = 1;
 	pair = pair_up(IBV_QPT_RC, &link);
-	/* Each waits for the one before it. */
+	/* Each read waits for the one before it. */
 	CHECK(reads_together(&pair, wr, IBV_SEND_FENCE));
 	for (int i = 0; i < 4; i++)
 		CHECK(rig_poll(pair.a->cq, &wc) && wc.status == IBV_WC_SUCCESS);

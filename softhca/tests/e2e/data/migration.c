@@ -243,7 +243,7 @@ static bool by_the_program(void)
 	CHECK(arm(&pair));
 	CHECK(!set_state(pair.qp[0], IBV_MIG_MIGRATED));
 	CHECK(goes_over(&pair, 0));
-	/* And back again, with the first ports as the alternate path. */
+	/* Migrates back, with the first ports as the alternate path. */
 	CHECK(!load(pair.qp[0], pair.host[1]->lid, 1) && !load(pair.qp[1], pair.host[0]->lid, 1));
 	CHECK(talk(&pair) && is(pair.qp[0], IBV_MIG_ARMED, 2));
 	CHECK(!set_state(pair.qp[1], IBV_MIG_MIGRATED));

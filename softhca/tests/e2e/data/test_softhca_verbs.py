@@ -50,7 +50,7 @@ def shared(pid):
 @pytest.mark.any_model
 @pytest.mark.parametrize("settings, expected", [(["--arena=on"], True), (["--arena=off"], False)])
 def test_rings_are_in_shared_memory(daemon, expected):
-    """Everything works without, but a third slower."""
+    """Everything works without shared rings, but a third slower."""
     holder = daemon.start([PROGRAMS / "softhca-hold", daemon.folder / "domain", "idle"])
     try:
         assert holder.stdout.readline() == "ready\n"
@@ -69,7 +69,7 @@ def test_refusals(run, softhca, mode, setting):
 
 @pytest.mark.any_model
 def test_refusals_notice_a_wrong_setting(run, softhca):
-    """The table can fail: a lenient HCA is not a strict one."""
+    """Shows that the table of refusals can fail: a lenient HCA does not pass it."""
     done = run([softhca, "run", "--strict=off", "--", PROGRAMS / "softhca-refusals", "strict"])
     assert done.returncode == 1
     assert "strictly: got 0, the kernel has EINVAL" in done.stdout

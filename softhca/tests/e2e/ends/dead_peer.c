@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
 /*
- * A peer is killed in the middle of the traffic: whoever sends to it gets no answer, and in the end
+ * A peer is killed during the traffic. Its senders get no answer, and in the end
  * IBV_WC_RETRY_EXC_ERR.
  */
 #include <softhca/tests/e2e/xrc.h>
@@ -50,7 +50,7 @@ static const struct request *find_request(const char *name)
 	return NULL;
 }
 
-/* What both ends tell each other. */
+/* The addresses that both ends exchange. */
 struct address {
 	uint64_t memory;
 	uint32_t qpn, srqn, rkey;
@@ -167,7 +167,10 @@ static enum ibv_wc_status outcome_of(struct host *host, struct ibv_qp *qp, struc
 	return wc.status;
 }
 
-/* Sends and sends; after @before requests the peer is killed. Status of the one that failed. */
+/*
+ * Sends until a request fails; kills the peer after @before requests. Returns the status of the
+ * failed request.
+ */
 static enum ibv_wc_status send_on(struct host *host, struct ibv_qp *qp, struct ibv_send_wr *wr,
 				  pid_t victim, int before)
 {
@@ -181,7 +184,7 @@ static enum ibv_wc_status send_on(struct host *host, struct ibv_qp *qp, struct i
 	return status;
 }
 
-/* The peer is dead for sure, but the daemon may not have heard of it. */
+/* The peer is dead, but the daemon may not know it yet. */
 static enum ibv_wc_status send_afterwards(struct host *host, struct ibv_qp *qp,
 					  struct ibv_send_wr *wr, pid_t victim)
 {

@@ -29,7 +29,7 @@ static bool drained(struct ibv_cq *cq)
 	return true;
 }
 
-/* Empty at first, as a CQ may be, and then an error. */
+/* The CQ is empty at first, and then ibv_poll_cq returns an error. */
 static bool fails_soon(struct ibv_cq *cq)
 {
 	struct ibv_wc wc;

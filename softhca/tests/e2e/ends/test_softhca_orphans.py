@@ -110,7 +110,7 @@ until_alone()
 
 
 def test_a_program_that_closes_every_descriptor_does_not_spin(run, daemon):
-    """One of them is what the preload's waiting thread waits on."""
+    """The preload's thread waits on one of these descriptors."""
     done = run(script(r"""
 import os, signal, sys, time
 open_device()
