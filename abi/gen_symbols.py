@@ -39,11 +39,9 @@ def read_row(line, where):
     if symbol.returns not in RETURNS:
         raise TableError(
             f"{where}: return convention '{symbol.returns}' is none of {', '.join(RETURNS)}")
-    of_loader = symbol.returns == "loader"
-    if symbol.unsupported not in UNSUPPORTED or (symbol.unsupported == "-") != of_loader:
+    if symbol.unsupported not in UNSUPPORTED:
         raise TableError(
-            f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED[:-1])} (the loader's: -)"
-        )
+            f"{where}: errno '{symbol.unsupported}' is none of {', '.join(UNSUPPORTED)}")
     if not re.fullmatch(r"-|[>=]?\w+(,[>=]?\w+)*", symbol.arguments):
         raise TableError(f"{where}: '{symbol.arguments}' are no arguments")
     return symbol
@@ -160,15 +158,16 @@ def is_legacy(symbol):
 
 
 def functions_header(symbols):
-    """X(name, how it returns, its errno for EOPNOTSUPP, arguments, what to port to), and the names
-    of the legacy functions."""
+    """X(name, how it returns, its errno for EOPNOTSUPP or 0, arguments, what to port to), and the
+    names of the legacy functions."""
     text = f"/* {LICENCE} */\n/* Every function that is entered through the shim, made from symbols.tab; for verb.h. */\n"
     text += "#ifndef ABI_FUNCTIONS_H\n#define ABI_FUNCTIONS_H\n\n#define ABI_FUNCTIONS(X)"
     for symbol in symbols:
         if symbol.returns != "loader":
             arguments = symbol.arguments.replace("-", "")
+            unsupported = symbol.unsupported.replace("-", "0")
             text += (
-                f" \\\n\tX({symbol.name}, RETURNS_{symbol.returns.upper()}, {symbol.unsupported}, \"{arguments}\","
+                f" \\\n\tX({symbol.name}, RETURNS_{symbol.returns.upper()}, {unsupported}, \"{arguments}\","
                 f" \"{symbol.port}\")")
     text += "\n\n/* The functions that libibverbs no longer has. */\n#define ABI_LEGACY_FUNCTIONS(X)"
     text += "".join(f" \\\n\tX({symbol.name})" for symbol in symbols if is_legacy(symbol))

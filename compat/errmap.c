@@ -11,7 +11,8 @@
 struct row {
 	const char *name;
 	enum verb_returns returns;
-	int unsupported;	/* errno of the program for rdma-core's EOPNOTSUPP */
+	/* errno of the program for rdma-core's EOPNOTSUPP; 0: all errors are rdma-core's */
+	int unsupported;
 };
 
 static const struct row rows[VERBS] = {
@@ -20,27 +21,6 @@ static const struct row rows[VERBS] = {
 	ABI_FUNCTIONS(X)
 #undef X
 };
-
-/* These return rdma-core's errors: verbs that are passed on, and functions for today's programs. */
-static bool is_todays(enum verb verb)
-{
-	switch (verb) {
-	case VERB_ibv_get_async_event:
-	case VERB_ibv_ack_async_event:
-	case VERB_ibv_close_device:
-	case VERB_rdma_create_qp:
-	case VERB_rdma_create_qp_ex:
-	case VERB_xrc_compat_xrcd:
-	case VERB_xrc_compat_domain:
-	case VERB_xrc_compat_srq:
-	case VERB_xrc_compat_legacy_srq:
-	case VERB_xrc_compat_rcv_qp:
-	case VERB_xrc_compat_target_qp:
-		return true;
-	default:
-		return false;
-	}
-}
 
 /* The errors of contract 5, and EIO, which an adapter that has failed always gave. */
 static bool is_known(enum verb verb, int error)
@@ -96,9 +76,9 @@ int errmap_return(enum verb verb, int err, int saved_errno)
 		errno = saved_errno;
 		return 0;
 	}
-	if (error == EOPNOTSUPP)
+	if (error == EOPNOTSUPP && row->unsupported)
 		error = row->unsupported;
-	if (!is_todays(verb) && !is_known(verb, error))
+	else if (row->unsupported && !is_known(verb, error))
 		error = known_error(verb, error);
 	errno = error;
 	return row->returns == RETURNS_MINUS1 ? -1 : error;
