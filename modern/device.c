@@ -18,36 +18,14 @@ int modern_close_device(struct ibv_context *context)
 	return modern_status(modern_table.close_device(context));
 }
 
-void modern_provider_name(const void *function, char name[MODERN_PROVIDER_NAME_SIZE])
-{
-	const char *base, *slash;
-	size_t length;
-	Dl_info info;
-
-	name[0] = '\0';
-	if (!dladdr(function, &info) || !info.dli_fname)
-		return;
-	slash = strrchr(info.dli_fname, '/');
-	base = slash ? slash + 1 : info.dli_fname;
-	if (strncmp(base, "lib", 3))
-		return;
-	base += 3;
-	/* libmlx5.so.1.24.44.0, or the link that libibverbs opens: libmlx5-rdmav34.so. */
-	length = strcspn(base, "-.");
-	if (length >= MODERN_PROVIDER_NAME_SIZE)
-		return;
-	memcpy(name, base, length);
-	name[length] = '\0';
-}
-
+/* By the file of the provider, libmlx4-rdmav34.so or libmlx4.so.1. */
 bool modern_tags_tgt_qps(struct ibv_context *context)
 {
 	struct verbs_context *verbs = verbs_get_ctx_op(context, create_qp_ex);
-	char name[MODERN_PROVIDER_NAME_SIZE] = "";
+	Dl_info info;
 
-	if (verbs)
-		modern_provider_name((const void *)verbs->create_qp_ex, name);
-	return !strcmp(name, "mlx4");
+	return verbs && dladdr((const void *)verbs->create_qp_ex, &info) && info.dli_fname &&
+	       !strncmp(basename(info.dli_fname), "libmlx4", strlen("libmlx4"));
 }
 
 int modern_open_xrcd(struct ibv_context *context, int fd, int oflag, struct ibv_xrcd **xrcd)

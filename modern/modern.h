@@ -135,9 +135,4 @@ void modern_uncount_qp_acks(struct ibv_qp *qp, uint32_t events);
 uint64_t modern_device_guid(const struct ibv_context *context);
 int modern_close_device(struct ibv_context *context);
 
-#define MODERN_PROVIDER_NAME_SIZE 16
-
-/** modern_provider_name - the provider of a function: "mlx5" if it is in libmlx5; or "". */
-void modern_provider_name(const void *function, char name[MODERN_PROVIDER_NAME_SIZE]);
-
 #endif

@@ -4,6 +4,7 @@
 #include "aside.h"
 #include "verbs.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <modern/modern.h>
 #include <stdio.h>
@@ -42,6 +43,20 @@ static void describe_ports(const struct verbs *verbs, struct ibv_context *contex
 	}
 }
 
+/* "mlx5" of libmlx5.so.1.24.44.0, or of libibverbs' link to it, libmlx5-rdmav34.so. */
+static void name_driver(const struct ibv_context *context, struct device *device)
+{
+	const char *base;
+	Dl_info info;
+
+	if (!dladdr((const void *)context->ops.poll_cq, &info) || !info.dli_fname)
+		return;
+	base = basename(info.dli_fname);
+	if (!strncmp(base, "lib", 3) && strcspn(base + 3, "-.") < sizeof(device->driver))
+		snprintf(device->driver, sizeof(device->driver), "%.*s",
+			 (int)strcspn(base + 3, "-."), base + 3);
+}
+
 static void describe(const struct verbs *verbs, struct ibv_device *ibv_device,
 		     struct device *device)
 {
@@ -57,7 +72,7 @@ static void describe(const struct verbs *verbs, struct ibv_device *ibv_device,
 		return;
 	}
 	device->opened = true;
-	modern_provider_name((const void *)context->ops.poll_cq, device->driver);
+	name_driver(context, device);
 	if (!verbs->query_device(context, &attr)) {
 		snprintf(device->firmware, sizeof(device->firmware), "%.63s", attr.fw_ver);
 		device->xrc = (attr.device_cap_flags & IBV_DEVICE_XRC) != 0;

@@ -19,7 +19,7 @@ struct device_port {
 
 struct device {
 	char name[64];
-	char driver[MODERN_PROVIDER_NAME_SIZE];	/* "mlx5" */
+	char driver[16];	/* "mlx5" */
 	char firmware[64];
 	bool opened;	   /* ibv_open_device() worked; what follows is known only then */
 	bool xrc;	   /* IBV_DEVICE_XRC in device_cap_flags */
