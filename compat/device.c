@@ -41,35 +41,31 @@ void device_use_begin(void)
 }
 
 /* Called before the real close: after that another thread may open a device at the same address. */
-static void detach_all(const struct ibv_context *context, struct domain_list *domains,
-		       struct device_domain_list *ended)
+static void detach_all(const struct ibv_context *context, struct device_domain_list *ended)
 {
 	state_lock();
 	srq_forget_context(context);
 	xrc_qp_forget_context(context);
 	event_forget_context(context);
 	ops_forget_context(context);
-	domain_take(context, domains);
-	device_domain_take(context, ended);
+	domain_take(context, ended);
 	state_unlock();
 }
 
 int device_close(struct ibv_context *context)
 {
 	struct device_domain_list ended = LIST_HEAD_INITIALIZER(ended);
-	struct domain_list domains = LIST_HEAD_INITIALIZER(domains);
 	struct device_domain *device_domain;
 
 	if (!context)
 		return -EINVAL;
 	if (!state_in_use())
 		return modern_close_device(context);
-	detach_all(context, &domains, &ended);
-	LIST_FOREACH(device_domain, &ended, link)
-		rcv_qp_end_all(device_domain);
-	domain_end(&domains);
+	detach_all(context, &ended);
 	while ((device_domain = LIST_FIRST(&ended))) {
 		LIST_REMOVE(device_domain, link);
+		rcv_qp_end_all(device_domain);
+		domain_end(device_domain);
 		device_domain_free(device_domain);
 	}
 	return modern_close_device(context);

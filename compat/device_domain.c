@@ -61,16 +61,12 @@ struct device_domain *device_domain_get(struct ibv_context *context, bool has_in
 {
 	struct device_domain *got = has_inode ? find_by_inode(context, dev, ino) : NULL;
 
-	if (!got)
-		got = create(context, has_inode, dev, ino);
-	if (got)
-		got->handles++;
-	return got;
+	return got ? got : create(context, has_inode, dev, ino);
 }
 
 struct device_domain *device_domain_put(struct device_domain *device_domain)
 {
-	if (--device_domain->handles)
+	if (!LIST_EMPTY(&device_domain->domains))
 		return NULL;
 	LIST_REMOVE(device_domain, link);
 	return device_domain;

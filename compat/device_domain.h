@@ -16,13 +16,15 @@
 #include "handle.h"
 #include "regtab.h"
 
+struct domain;
+
 struct device_domain {
 	struct ibv_context *context;
 	bool has_inode;		/* false: private, fd was -1 */
 	bool inherited;		/* from the parent process, which still uses it */
 	dev_t dev;
 	ino_t ino;
-	unsigned handles;	/* struct domain that refer to this */
+	LIST_HEAD(, domain) domains;	/* the program's handles */
 	unsigned srqs;		/* XRC SRQs of this opened device */
 	unsigned qps;		/* XRC QPs of this opened device */
 	struct handle_map rcv_qps;	/* struct rcv_qp by number: this device's registrations */
@@ -35,11 +37,11 @@ LIST_HEAD(device_domain_list, device_domain);
 /* Of all opened devices. Lock held. */
 extern struct device_domain_list device_domains;
 
-/** device_domain_get - find or create it; counts one handle. Lock held. NULL: no memory. */
+/** device_domain_get - find or create it. Lock held. NULL: no memory. */
 struct device_domain *device_domain_get(struct ibv_context *context, bool has_inode, dev_t dev,
 					ino_t ino);
 
-/** device_domain_put - drop one handle. Returns it after the last one, to be freed. Lock held. */
+/** device_domain_put - a handle is gone. Returns it after the last one, to be freed. Lock held. */
 struct device_domain *device_domain_put(struct device_domain *device_domain);
 
 /** device_domain_free - free it and its part of the table. NULL is allowed. No lock held. */

@@ -24,11 +24,12 @@ static int publish(struct domain *domain, struct ibv_context *context, int fd)
 	err = handle_add(&domains, domain, domain);
 	if (!err) {
 		domain->device_domain = device_domain_get(context, fd != -1, st.st_dev, st.st_ino);
-		if (!domain->device_domain) {
-			handle_remove(&domains, domain, domain);
-			err = -ENOMEM;
-		}
+		err = domain->device_domain ? 0 : -ENOMEM;
 	}
+	if (!err)
+		LIST_INSERT_HEAD(&domain->device_domain->domains, domain, link);
+	else
+		handle_remove(&domains, domain, domain);
 	state_unlock();
 	return err;
 }
@@ -103,6 +104,7 @@ static int end_close(struct domain *domain)
 	domain->closing = false;
 	if (!err) {
 		handle_remove(&domains, domain, domain);
+		LIST_REMOVE(domain, link);
 		ended = device_domain_put(domain->device_domain);
 		free(domain);
 	}
@@ -201,32 +203,31 @@ static bool is_closing_any(const struct ibv_context *context)
 	return closing;
 }
 
-void domain_take(const struct ibv_context *context, struct domain_list *left)
+void domain_take(const struct ibv_context *context, struct device_domain_list *taken)
 {
+	struct device_domain *device_domain;
 	struct domain *domain;
 
 	while (is_closing_any(context))
 		state_wait();
-	HANDLE_EACH(mapping, &domains) {
-		domain = mapping->object;
-		if (domain->legacy.context != context)
-			continue;
-		LIST_INSERT_HEAD(left, domain, left_open);
-		handle_take(&domains, mapping);
-	}
-	LIST_FOREACH(domain, left, left_open)
-		while (domain->users)
-			state_wait();
+	device_domain_take(context, taken);
+	LIST_FOREACH(device_domain, taken, link)
+		LIST_FOREACH(domain, &device_domain->domains, link)
+			handle_remove(&domains, domain, domain);
+	LIST_FOREACH(device_domain, taken, link)
+		LIST_FOREACH(domain, &device_domain->domains, link)
+			while (domain->users)
+				state_wait();
 }
 
 /* A forked child leaves its parent's domains open in the kernel. */
-void domain_end(struct domain_list *left)
+void domain_end(struct device_domain *device_domain)
 {
 	struct domain *domain;
 
-	while ((domain = LIST_FIRST(left))) {
-		LIST_REMOVE(domain, left_open);
-		if (!domain->device_domain->inherited)
+	while ((domain = LIST_FIRST(&device_domain->domains))) {
+		LIST_REMOVE(domain, link);
+		if (!device_domain->inherited)
 			modern_close_xrcd(domain->xrcd);
 		free(domain);
 	}

@@ -15,10 +15,8 @@ struct domain {
 	struct ibv_xrcd *xrcd;
 	unsigned users;				/* verbs that use xrcd right now */
 	bool closing;
-	LIST_ENTRY(domain) left_open;		/* when its device is closed */
+	LIST_ENTRY(domain) link;		/* of device_domain->domains */
 };
-
-LIST_HEAD(domain_list, domain);
 
 /**
  * domain_open - open the domain of fd's inode, or with fd -1 a new private one.
@@ -52,11 +50,10 @@ struct legacy_xrc_domain *domain_of_xrcd(const struct ibv_xrcd *xrcd);
 void domain_forked(void);
 
 /**
- * domain_take - the program closes the device: move its domains into a list, where no call finds
- * them, and wait until no verb uses them. Lock held. domain_end - close and free them. No lock
- * held.
+ * domain_take - the program closes the device: move its domains where no call finds them, and wait
+ * until no verb uses them. Lock held. domain_end - close and free the handles. No lock held.
  */
-void domain_take(const struct ibv_context *context, struct domain_list *left);
-void domain_end(struct domain_list *left);
+void domain_take(const struct ibv_context *context, struct device_domain_list *taken);
+void domain_end(struct device_domain *device_domain);
 
 #endif

@@ -272,6 +272,7 @@ TEST(an_open_beside_a_refused_close_is_of_the_same_domain)
 {
 	struct ibv_context *context = open_counted();
 	struct device_domain *device_domain;
+	struct domain *first;
 
 	shared_fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	assert_int_equal(domain_open(context, shared_fd, 0, &refused), 0);
@@ -281,7 +282,9 @@ TEST(an_open_beside_a_refused_close_is_of_the_same_domain)
 	provider_closes_xrcd = NULL;
 	assert_ptr_equal(((struct domain *)refused)->device_domain, device_domain);
 	assert_ptr_equal(((struct domain *)opened_beside)->device_domain, device_domain);
-	assert_int_equal(device_domain->handles, 2);
+	first = LIST_FIRST(&device_domain->domains);
+	assert_ptr_equal(first, opened_beside);
+	assert_ptr_equal(LIST_NEXT(first, link), refused);
 	assert_int_equal(device_close(context), 0);
 	close(shared_fd);
 }
