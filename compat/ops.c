@@ -30,49 +30,52 @@ static struct ops_device *free_entry(void)
 	return device;
 }
 
-/* Save both slots before the first is hooked: hooks read the entry without the lock. Lock held. */
-static int note_device(struct ibv_context *context)
+/*
+ * Save both slots before the first is hooked: hooks read the entry without the lock. NULL: no
+ * memory. Lock held.
+ */
+static struct ops_device *note_device(struct ibv_context *context)
 {
-	struct ops_device *device;
+	struct ops_device *device = (struct ops_device *)ops_device(context);
 
-	if (ops_device(context))
-		return 0;
+	if (device)
+		return device;
 	device = free_entry();
 	if (!device)
-		return -ENOMEM;
+		return NULL;
 	device->post_srq_recv = context->ops.post_srq_recv;
 	device->poll_cq = context->ops.poll_cq;
 	atomic_store_explicit(&device->context, context, memory_order_release);
-	return 0;
+	return device;
 }
 
 int ops_hook_post_srq_recv(struct ibv_context *context, post_srq_recv_fn hook)
 {
-	int err;
+	struct ops_device *device;
 
 	state_lock();
-	err = note_device(context);
-	if (!err)
+	device = note_device(context);
+	if (device)
 		__atomic_store_n(&context->ops.post_srq_recv, hook, __ATOMIC_RELEASE);
 	state_unlock();
-	return err;
+	return device ? 0 : -ENOMEM;
 }
 
 int ops_hook_poll_cq(struct ibv_context *context, poll_cq_fn hook)
 {
+	struct ops_device *device;
 	struct qp_numbers numbers;
-	int err = qp_numbers_of(context, &numbers);
 
-	if (err)
-		return err;
+	if (qp_numbers_of(context, &numbers))
+		return -ENOMEM;
 	state_lock();
-	err = note_device(context);
-	if (!err) {
-		((struct ops_device *)ops_device(context))->numbers = numbers;
+	device = note_device(context);
+	if (device) {
+		device->numbers = numbers;
 		__atomic_store_n(&context->ops.poll_cq, hook, __ATOMIC_RELEASE);
 	}
 	state_unlock();
-	return err;
+	return device ? 0 : -ENOMEM;
 }
 
 void ops_forget_context(const struct ibv_context *context)
