@@ -12,13 +12,7 @@
 enum modern_event_of modern_event_of(uint32_t type)
 {
 	switch (type) {
-	case IBV_EVENT_QP_FATAL:
-	case IBV_EVENT_QP_REQ_ERR:
-	case IBV_EVENT_QP_ACCESS_ERR:
-	case IBV_EVENT_COMM_EST:
-	case IBV_EVENT_SQ_DRAINED:
-	case IBV_EVENT_PATH_MIG:
-	case IBV_EVENT_PATH_MIG_ERR:
+	case IBV_EVENT_QP_FATAL ... IBV_EVENT_PATH_MIG_ERR:
 	case IBV_EVENT_QP_LAST_WQE_REACHED:
 		return MODERN_EVENT_OF_QP;
 	case IBV_EVENT_SRQ_ERR:
