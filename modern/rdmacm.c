@@ -17,21 +17,11 @@ static int copy_if_librdmacm(const struct loaded *loaded, void *librdmacm)
 	return 1;
 }
 
-static void *find_function(const char *name)
+void *modern_rdmacm_function(const char *name)
 {
 	struct loaded librdmacm;
 
 	return loaded_each(copy_if_librdmacm, &librdmacm) ? loaded_symbol(&librdmacm, name) : NULL;
-}
-
-rdmacm_create_qp_fn modern_rdmacm_create_qp(void)
-{
-	return (rdmacm_create_qp_fn)find_function("rdma_create_qp");
-}
-
-rdmacm_create_qp_ex_fn modern_rdmacm_create_qp_ex(void)
-{
-	return (rdmacm_create_qp_ex_fn)find_function("rdma_create_qp_ex");
 }
 
 struct ibv_srq **modern_rdmacm_srq(void *attr)

@@ -15,9 +15,8 @@ typedef int (*rdmacm_create_qp_fn)(struct rdma_cm_id *id, struct ibv_pd *pd,
 				   struct ibv_qp_init_attr *attr);
 typedef int (*rdmacm_create_qp_ex_fn)(struct rdma_cm_id *id, void *attr);
 
-/** The functions, or NULL. Looked up at each call, because a plugin may be unloaded. */
-rdmacm_create_qp_fn modern_rdmacm_create_qp(void);
-rdmacm_create_qp_ex_fn modern_rdmacm_create_qp_ex(void);
+/** modern_rdmacm_function - or NULL. Looked up at each call, because a plugin may be unloaded. */
+void *modern_rdmacm_function(const char *name);
 
 /** modern_rdmacm_srq - where the SRQ is in the attributes of rdma_create_qp_ex. */
 struct ibv_srq **modern_rdmacm_srq(void *attr);

@@ -70,7 +70,7 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd, struct ibv_qp_init_
 		      !modern_is_rdmacm(__builtin_return_address(0));	/* its copy has no domain */
 
 	if (!err)
-		real = modern_rdmacm_create_qp();
+		real = (rdmacm_create_qp_fn)modern_rdmacm_function("rdma_create_qp");
 	if (!real)
 		return shim_leave(&entry, -ENOSYS);
 	if (is_xrc && means_receive_qp(lattr))
@@ -89,7 +89,7 @@ int rdma_create_qp_ex(struct rdma_cm_id *id, void *attr)
 	int ret;
 
 	if (!shim_enter(&entry, VERB_rdma_create_qp_ex, NULL))
-		real = modern_rdmacm_create_qp_ex();
+		real = (rdmacm_create_qp_ex_fn)modern_rdmacm_function("rdma_create_qp_ex");
 	if (!real)
 		return shim_leave(&entry, -ENOSYS);
 	shim_pass(&entry);
