@@ -66,43 +66,6 @@ static bool have_commands(void)
 	       modern_table.cmd_query_qp && modern_table.cmd_destroy_qp;
 }
 
-static int open_by_command(struct ibv_xrcd *xrcd, uint32_t qp_num, void *qp_context,
-			   struct ibv_qp **qp)
-{
-	struct ibv_qp_open_attr attr = {
-		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD |
-			     IBV_QP_OPEN_ATTR_CONTEXT | IBV_QP_OPEN_ATTR_TYPE,
-		.qp_num = qp_num,
-		.xrcd = xrcd,
-		.qp_context = qp_context,
-		.qp_type = IBV_QPT_XRC_RECV,
-	};
-	struct ib_uverbs_create_qp_resp response = { .qp_handle = 0 };
-	struct opened_qp *opened;
-	DECLARE_COMMAND(ib_uverbs_open_qp);
-	int err;
-
-	if (!have_commands())
-		return -EOPNOTSUPP;
-	opened = calloc(1, sizeof(*opened));
-	if (!opened)
-		return -ENOMEM;
-	/* An event may come before libibverbs has set these. */
-	opened->qp.context = xrcd->context;
-	opened->qp.qp_context = qp_context;
-	opened->qp.qp_num = qp_num;
-	err = modern_table.cmd_open_qp(xrcd->context, opened, (int)sizeof(*opened), &attr,
-				       &command, sizeof(command), &response, sizeof(response));
-	if (err) {
-		free(opened);
-		/* Kernels before 5.0 answer ENOSYS to a command that the device does not have. */
-		return err == ENOSYS ? -EOPNOTSUPP : -err;
-	}
-	atomic_store_explicit(&opened->open, true, memory_order_release);
-	*qp = &opened->qp;
-	return 0;
-}
-
 ORDERED_BY_KERNEL void opened_qp_await_open(const struct ibv_qp *qp)
 {
 	const struct opened_qp *opened = (const struct opened_qp *)qp;
@@ -162,5 +125,36 @@ int modern_create_tgt_qp(struct ibv_context *context, struct ibv_xrcd *xrcd,
 int modern_open_tgt_qp(struct ibv_xrcd *xrcd, uint32_t qp_num, enum modern_tgt_use use,
 		       struct ibv_qp **qp)
 {
-	return open_by_command(xrcd, qp_num, &marks[1][use], qp);
+	struct ibv_qp_open_attr attr = {
+		.comp_mask = IBV_QP_OPEN_ATTR_NUM | IBV_QP_OPEN_ATTR_XRCD |
+			     IBV_QP_OPEN_ATTR_CONTEXT | IBV_QP_OPEN_ATTR_TYPE,
+		.qp_num = qp_num,
+		.xrcd = xrcd,
+		.qp_context = &marks[1][use],
+		.qp_type = IBV_QPT_XRC_RECV,
+	};
+	struct ib_uverbs_create_qp_resp response = { .qp_handle = 0 };
+	struct opened_qp *opened;
+	DECLARE_COMMAND(ib_uverbs_open_qp);
+	int err;
+
+	if (!have_commands())
+		return -EOPNOTSUPP;
+	opened = calloc(1, sizeof(*opened));
+	if (!opened)
+		return -ENOMEM;
+	/* An event may come before libibverbs has set these. */
+	opened->qp.context = xrcd->context;
+	opened->qp.qp_context = attr.qp_context;
+	opened->qp.qp_num = qp_num;
+	err = modern_table.cmd_open_qp(xrcd->context, opened, (int)sizeof(*opened), &attr,
+				       &command, sizeof(command), &response, sizeof(response));
+	if (err) {
+		free(opened);
+		/* Kernels before 5.0 answer ENOSYS to a command that the device does not have. */
+		return err == ENOSYS ? -EOPNOTSUPP : -err;
+	}
+	atomic_store_explicit(&opened->open, true, memory_order_release);
+	*qp = &opened->qp;
+	return 0;
 }
