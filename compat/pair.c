@@ -89,13 +89,6 @@ static int create_both(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_i
 	return err;
 }
 
-/* Called after the last attempt: else the device would hand out the same numbers again. */
-static void destroy_misfits(const struct pair *misfits, unsigned count)
-{
-	while (count--)
-		pair_destroy(&misfits[count]);
-}
-
 static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_qp_init_attr *attr,
 			  struct pair *pair)
 {
@@ -119,7 +112,9 @@ static int create_fitting(struct ibv_pd *pd, struct ibv_xrcd *xrcd, struct ibv_q
 		}
 		err = -ERANGE;
 	}
-	destroy_misfits(tried, attempt);
+	/* Only now: else the device would hand out the same numbers again. */
+	while (attempt--)
+		pair_destroy(&tried[attempt]);
 	return err;
 }
 
