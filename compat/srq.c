@@ -95,11 +95,6 @@ int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq 
 	return err;
 }
 
-int srq_modify(const struct srq_image *image, struct ibv_srq_attr *attr, int mask)
-{
-	return modern_modify_srq(image->srq, attr, mask);
-}
-
 int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr)
 {
 	int err = modern_query_srq(image->srq, attr);

@@ -57,11 +57,9 @@ int srq_create(struct ibv_pd *pd, struct legacy_xrc_domain *ldom, struct ibv_cq 
 	       struct ibv_srq_init_attr *attr, struct ibv_srq **lsrq);
 
 /**
- * srq_modify, srq_query - as the verbs. max_wr and max_sge are those of srq_create(), although
- * libmlx5 asks the kernel for more than twice as many: a program may post as many receives as the
- * query says.
+ * srq_query - as the verb. max_wr and max_sge are those of srq_create(), although libmlx5 asks the
+ * kernel for more than twice as many: a program may post as many receives as the query says.
  */
-int srq_modify(const struct srq_image *image, struct ibv_srq_attr *attr, int mask);
 int srq_query(const struct srq_image *image, struct ibv_srq_attr *attr);
 
 /** srq_await_acks - wait until all its events are acknowledged (modern_await_srq_acks()). */

@@ -65,7 +65,7 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr, int mask)
 		return modern_table.modify_srq(srq, attr, mask);
 	err = shim_enter(&entry, VERB_ibv_modify_srq, ARGUMENTS(srq, attr, mask));
 	if (!err)
-		err = srq_modify(image_of(srq), attr, mask);
+		err = modern_modify_srq(srq_unwrap(srq), attr, mask);
 	return shim_leave(&entry, err);
 }
 SHIM_EXPORT(ibv_modify_srq);
