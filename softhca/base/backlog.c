@@ -12,27 +12,13 @@ void backlog_free(struct backlog *backlog)
 	*backlog = (struct backlog){ 0 };
 }
 
-static bool make_room(struct backlog *backlog, size_t wanted)
+bool backlog_add(struct backlog *backlog, const void *record, size_t length)
 {
-	size_t room = backlog->room ? backlog->room : 4096;
-	uint8_t *bytes;
+	uint8_t *bytes = realloc(backlog->bytes, backlog->length + length);
 
-	while (room < wanted)
-		room *= 2;
-	if (room == backlog->room)
-		return true;
-	bytes = realloc(backlog->bytes, room);
 	if (!bytes)
 		return false;
 	backlog->bytes = bytes;
-	backlog->room = room;
-	return true;
-}
-
-bool backlog_add(struct backlog *backlog, const void *record, size_t length)
-{
-	if (!make_room(backlog, backlog->length + length))
-		return false;
 	memcpy(backlog->bytes + backlog->length, record, length);
 	backlog->length += length;
 	return true;

@@ -13,7 +13,7 @@
 /* All zero is an empty backlog. */
 struct backlog {
 	uint8_t *bytes;
-	size_t length, room;
+	size_t length;
 };
 
 void backlog_free(struct backlog *backlog);

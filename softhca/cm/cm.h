@@ -225,7 +225,7 @@ struct cm_event *cm_event_of(const struct cm_id *id, const struct cm_join *join)
 /* The event waits in another file now. The caller wakes the readers of both files. */
 void cm_event_move(struct cm_event *event, struct cm_file *file);
 
-/* ---- files: the client's greeting, its memory, and what wakes it up (file.c) ---- */
+/* ---- files: the client's greeting, its memory, and what wakes it up (event.c) ---- */
 
 /*
  * A file for the client @pid on @sock, which becomes the file's. 0 with file->ear for the program;

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/* Events of the connection manager: raised for an id, fetched through its file. */
+/* Files of the connection manager, and the events that are fetched through them. */
 #include "cm.h"
 
 #include <softhca/base/refuse.h>
 
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct cm_event *cm_event_new(struct cm_id *id, enum cm_event_kind kind, int status)
 {
@@ -112,4 +114,107 @@ void cm_event_move(struct cm_event *event, struct cm_file *file)
 	event->id->file->waiting--;
 	list_add(&file->events, &event->link);
 	file->waiting++;
+}
+
+/* ---- files ---- */
+
+/*
+ * A socket, because waiting for it can be resumed after a signal as waiting in the kernel's write()
+ * can; and the flags of its two ends are independent.
+ */
+static int make_bell(struct cm_file *file)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	file->bell = ends[0];
+	file->ear = ends[1];
+	return 0;
+}
+
+int cm_file_create(struct hca_machine *machine, const struct softhca_hello *hello, int sock,
+		   pid_t pid, struct cm_file **result)
+{
+	struct cm_file *file;
+	int err;
+
+	if (hello->device != SOFTHCA_EVERY_HOST &&
+	    hello->device >= (uint32_t)machine->settings.devices)
+		return -ENODEV;
+	file = calloc(1, sizeof(*file));
+	if (!file)
+		return -ENOMEM;
+	file->machine = machine;
+	file->client.cm = true;
+	file->host = hello->device == SOFTHCA_EVERY_HOST ? -1 : (int)hello->device;
+	list_init(&file->ids);
+	list_init(&file->events);
+	err = make_bell(file);
+	if (err)
+		goto out_free;
+	err = client_open(&file->client, &machine->clients, sock, pid, hello->probe);
+	if (err)
+		goto out_bell;
+	list_add(&machine->cm.files, &file->link);
+	*result = file;
+	return 0;
+
+out_bell:
+	close(file->bell);
+	close(file->ear);
+out_free:
+	free(file);
+	return err;
+}
+
+int cm_file_write(const struct cm_file *file, uint64_t to, const void *from, size_t length)
+{
+	if (client_write(&file->client, to, from, length))
+		return refuse(-EFAULT, "answer that cannot be written");
+	return 0;
+}
+
+struct cm_file *cm_file_find(const struct hca_machine *machine, int fd)
+{
+	struct stat st, ear;
+
+	if (fd < 0 || fstat(fd, &st))
+		return NULL;
+	list_for_each(struct cm_file, file, &machine->cm.files, link) {
+		if (!fstat(file->ear, &ear) && ear.st_ino == st.st_ino && ear.st_dev == st.st_dev)
+			return file;
+	}
+	return NULL;
+}
+
+/*
+ * One byte for each event, so that each new one is an edge for epoll, too; as far as the socket has
+ * room for them.
+ */
+void cm_file_ring(struct cm_file *file)
+{
+	char byte = 0;
+
+	while (file->rung < file->waiting &&
+	       send(file->bell, &byte, 1, MSG_DONTWAIT | MSG_NOSIGNAL) == 1)
+		file->rung++;
+	while (file->rung > file->waiting) {
+		/* A program that read them itself has spoilt only its own waiting. */
+		if (recv(file->ear, &byte, 1, MSG_DONTWAIT) != 1 && errno == EINTR)
+			continue;
+		file->rung--;
+	}
+}
+
+void cm_file_destroy(struct cm_file *file)
+{
+	/* One takes others along: connection requests that nobody has fetched. */
+	while (!list_empty(&file->ids))
+		cm_id_destroy(container_of(file->ids.next, struct cm_id, member));
+	client_close(&file->client);
+	close(file->bell);
+	close(file->ear);
+	list_del(&file->link);
+	free(file);
 }

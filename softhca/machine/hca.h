@@ -136,20 +136,12 @@ struct hca_counts {
 	uint64_t sent, sent_bytes, received, received_bytes, errors;
 };
 
-/* A multicast group as a device knows it: the QPs that are attached to it. */
-struct hca_group {
-	struct list link; /* device->groups */
-	struct hca_device *device;
+/* A QP that is attached to a multicast group. */
+struct hca_member {
+	struct list peer; /* device->members */
+	struct list link; /* qp->groups */
 	uint8_t gid[16];
 	uint16_t lid;
-	struct list members;
-	uint32_t count;
-};
-
-struct hca_member {
-	struct list peer; /* group->members */
-	struct list link; /* qp->groups */
-	struct hca_group *group;
 	struct hca_qp *qp;
 };
 
@@ -260,7 +252,7 @@ struct hca_device {
 	struct numtab qps;
 	struct list contexts;
 	struct list xrcds;
-	struct list groups;
+	struct list members; /* of multicast groups */
 	uint32_t group_count;
 	struct faults faults;
 	/* low byte of the next key: a stale key does not fit its index any more */

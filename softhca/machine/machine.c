@@ -61,7 +61,7 @@ static int init_device(struct hca_device *device, struct hca_machine *machine, i
 	device->guid = FIRST_GUID + (uint64_t)index * 0x10;
 	list_init(&device->contexts);
 	list_init(&device->xrcds);
-	list_init(&device->groups);
+	list_init(&device->members);
 	fault_seed(&device->faults, (uint64_t)index);
 	for (int port = 1; port <= SETTINGS_MAX_PORTS; port++) {
 		device->port[port].lid = (uint16_t)(1 + index * SETTINGS_MAX_PORTS + port - 1);

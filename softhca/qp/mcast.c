@@ -15,75 +15,34 @@ static uint16_t wire_lid(const struct hca_qp *qp, uint16_t lid)
 	return qp->device->machine->settings.ethernet ? PORT_FIRST_GROUP : lid;
 }
 
-struct hca_group *mcast_find(const struct hca_device *device, const uint8_t gid[16],
-				    uint16_t lid)
+bool mcast_is_member(const struct hca_member *member, const uint8_t gid[16], uint16_t lid)
 {
-	list_for_each(struct hca_group, group, &device->groups, link) {
-		if (group->lid == lid && !memcmp(group->gid, gid, sizeof(group->gid)))
-			return group;
-	}
-	return NULL;
+	return member->lid == lid && !memcmp(member->gid, gid, sizeof(member->gid));
 }
 
 static struct hca_member *find_member(const struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 {
 	list_for_each(struct hca_member, member, &qp->groups, link) {
-		if (member->group->lid == lid &&
-		    !memcmp(member->group->gid, gid, sizeof(member->group->gid)))
+		if (mcast_is_member(member, gid, lid))
 			return member;
 	}
 	return NULL;
 }
 
-/* The group, made if there is none yet. NULL: the device knows as many as it can. */
-static struct hca_group *enter(struct hca_device *device, const uint8_t gid[16], uint16_t lid)
+static uint32_t count_members(const struct hca_device *device, const uint8_t gid[16], uint16_t lid)
 {
-	struct hca_group *group = mcast_find(device, gid, lid);
+	uint32_t count = 0;
 
-	if (group)
-		return group;
-	if (device->group_count == device->model->max_groups)
-		return NULL;
-	group = calloc(1, sizeof(*group));
-	if (!group)
-		return NULL;
-	memcpy(group->gid, gid, sizeof(group->gid));
-	group->lid = lid;
-	group->device = device;
-	list_init(&group->members);
-	list_add(&device->groups, &group->link);
-	device->group_count++;
-	return group;
-}
-
-static void leave_if_empty(struct hca_group *group)
-{
-	if (!list_empty(&group->members))
-		return;
-	list_del(&group->link);
-	group->device->group_count--;
-	free(group);
-}
-
-static int join(struct hca_group *group, struct hca_qp *qp)
-{
-	struct hca_member *member = NULL;
-
-	if (group->count < qp->device->model->max_group_members)
-		member = calloc(1, sizeof(*member));
-	if (!member)
-		return refuse(-ENOMEM, "max_mcast_qp_attach");
-	*member = (struct hca_member){ .qp = qp, .group = group };
-	group->count++;
-	list_add(&group->members, &member->peer);
-	list_add(&qp->groups, &member->link);
-	return 0;
+	list_for_each(struct hca_member, member, &device->members, peer)
+		count += mcast_is_member(member, gid, lid);
+	return count;
 }
 
 int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 {
-	struct hca_group *group;
-	int err;
+	struct hca_device *device = qp->device;
+	struct hca_member *member;
+	uint32_t others;
 
 	lid = wire_lid(qp, lid);
 	if (find_member(qp, gid, lid))
@@ -91,21 +50,30 @@ int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid)
 	if (qp->type != IBV_QPT_UD || !port_is_group(gid) || lid < PORT_FIRST_GROUP ||
 	    lid > PORT_LAST_GROUP)
 		return refuse(-EINVAL, "QP type, or GID or LID of a group");
-	group = enter(qp->device, gid, lid);
-	if (!group)
+	others = count_members(device, gid, lid);
+	if (!others && device->group_count == device->model->max_groups)
 		return refuse(-ENOMEM, "max_mcast_grp");
-	err = join(group, qp);
-	if (err)
-		leave_if_empty(group);
-	return err;
+	if (others == device->model->max_group_members)
+		return refuse(-ENOMEM, "max_mcast_qp_attach");
+	member = calloc(1, sizeof(*member));
+	if (!member)
+		return -ENOMEM;
+	member->qp = qp;
+	member->lid = lid;
+	memcpy(member->gid, gid, sizeof(member->gid));
+	device->group_count += !others;
+	list_add(&device->members, &member->peer);
+	list_add(&qp->groups, &member->link);
+	return 0;
 }
 
 static void detach(struct hca_member *member)
 {
+	struct hca_device *device = member->qp->device;
+
 	list_del(&member->peer);
 	list_del(&member->link);
-	member->group->count--;
-	leave_if_empty(member->group);
+	device->group_count -= !count_members(device, member->gid, member->lid);
 	free(member);
 }
 

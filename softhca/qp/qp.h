@@ -132,9 +132,7 @@ int mcast_detach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid);
 /* The QP goes. */
 void mcast_detach_all(struct hca_qp *qp);
 
-/* NULL when no QP of the device is attached. */
-struct hca_group *mcast_find(const struct hca_device *device, const uint8_t gid[16],
-				   uint16_t lid);
+bool mcast_is_member(const struct hca_member *member, const uint8_t gid[16], uint16_t lid);
 
 /* ---- path migration (path.c; InfiniBand specification 17.2.8) ---- */
 

@@ -173,17 +173,6 @@ static bool listens(const struct hca_qp *member, const struct hca_qp *sender)
 	       !(member == sender && sender->not_to_self);
 }
 
-static enum outcome send_to_members(struct attempt *attempt, const struct hca_group *group,
-				    uint32_t qkey)
-{
-	list_for_each(struct hca_member, member, &group->members, peer) {
-		if (listens(member->qp, attempt->qp) &&
-		    send_to(attempt, member->qp, qkey) == FAILED)
-			return FAILED;
-	}
-	return SENT;
-}
-
 /*
  * Every port hears it, whether it has joined the group or not: this wire has no switch that would
  * know.
@@ -198,10 +187,12 @@ static enum outcome send_to_group(struct attempt *attempt, uint32_t qkey)
 	    !attempt->qp->device->port[attempt->qp->attr.port].active)
 		return SENT;
 	for (int i = 0; i < machine->settings.devices; i++) {
-		const struct hca_group *group = mcast_find(&machine->device[i], av->dgid, av->dlid);
-
-		if (group && send_to_members(attempt, group, qkey) == FAILED)
-			return FAILED;
+		list_for_each(struct hca_member, member, &machine->device[i].members, peer) {
+			if (mcast_is_member(member, av->dgid, av->dlid) &&
+			    listens(member->qp, attempt->qp) &&
+			    send_to(attempt, member->qp, qkey) == FAILED)
+				return FAILED;
+		}
 	}
 	return SENT;
 }

@@ -35,7 +35,7 @@ struct attempt {
 	bool last;		  /* with them the message is complete */
 };
 
-/* ---- whom a message can reach (reach.c) ---- */
+/* ---- whom a message can reach (transport.c) ---- */
 
 /* The QP's state lets messages in. */
 bool reach_receives(const struct hca_qp *qp);
