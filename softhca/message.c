@@ -62,10 +62,7 @@ int message_send(int sock, const void *data, size_t length, int fd, int flags)
 	return 0;
 }
 
-/*
- * The first descriptor that came with a message, or -1. There may be more: the padding of the
- * control buffer has room for them.
- */
+/* The first descriptor of a message, or -1. The control buffer has room for more. */
 static int take_descriptor(struct msghdr *msg)
 {
 	struct cmsghdr *cmsg = CMSG_FIRSTHDR(msg);

@@ -6,19 +6,13 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/*
- * A connection to the daemon in @directory. Its calls give up with -EAGAIN after so many seconds; 0
- * = never. Socket, or -errno.
- */
+/* Socket to the daemon, whose calls give up after so many seconds (0 = never), or -errno. */
 int message_connect(const char *directory, int seconds);
 
 /* Sends one message, with a descriptor or without (-1). @flags as of sendmsg(2). 0 or -errno. */
 int message_send(int sock, const void *data, size_t length, int fd, int flags);
 
-/*
- * Bytes received (0 = the other side has gone), or -errno; at most one descriptor is kept, in *fd,
- * else -1.
- */
+/* Bytes received (0 = the end), or -errno. Keeps at most one descriptor, in *fd, else -1. */
 ssize_t message_receive(int sock, void *data, size_t room, int *fd, int flags);
 
 /* ---- where the daemon is: the one rule that preload and command share ---- */

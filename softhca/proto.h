@@ -40,25 +40,16 @@ struct softhca_hello {
 
 #define SOFTHCA_EVERY_HOST UINT32_MAX
 
-/*
- * The answer; carries the memfd of the context's doorbell page, or for SOFTHCA_CM what is readable
- * while events wait.
- */
+/* The answer, with the doorbell page's memfd; of SOFTHCA_CM with what is readable for events. */
 struct softhca_welcome {
-	/*
-	 * 0 or -errno; -EACCES: the daemon may not reach the client's memory, -EOVERFLOW: not
-	 * address it
-	 */
+	/* 0 or -errno; -EACCES, -EOVERFLOW: memory out of the daemon's reach, of its addresses */
 	int32_t status;
 	uint32_t arena; /* 1 = rings may be placed in the arena */
 	/* 1 = an mmap offset is a page index, 8 bits, with a command above it */
 	uint32_t mmap_commands;
 };
 
-/*
- * Answer to one command. When it carries a descriptor, its number belongs at fd_address (an int of
- * the client).
- */
+/* Answer to one command. The number of its descriptor belongs at fd_address of the client. */
 struct softhca_reply {
 	int32_t status; /* 0 or -errno */
 	uint32_t reserved;
@@ -75,10 +66,7 @@ struct softhca_control_reply {
 /* libraries of both classes, where they are not beside each other */
 #define SOFTHCA_PRELOAD "preload"
 #define SOFTHCA_UAR_LEN 4096
-/*
- * Pages of its memfd: as many as a page index of libmlx5 can name. Only the first is ever looked
- * at.
- */
+/* Pages of its memfd: all that libmlx5 can name. Only the first is looked at. */
 #define SOFTHCA_UAR_PAGES 256
 
 #endif

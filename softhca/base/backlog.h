@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Events for which a pipe has no room yet. The kernel keeps unread events without a limit, and so
- * does the daemon.
- */
+/* Events for which a pipe has no room yet. As in the kernel there may be any number. */
 #ifndef SOFTHCA_BACKLOG_H
 #define SOFTHCA_BACKLOG_H
 

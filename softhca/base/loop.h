@@ -18,10 +18,7 @@ int loop_init(void);
 int loop_watch(int fd, uint32_t events, struct watch *watch);
 void loop_forget(int fd);
 
-/*
- * Calls back when the process has ended. Returns its pidfd, which the caller forgets and closes, or
- * -errno.
- */
+/* Calls back when the process has ended. Returns a pidfd that the caller closes, or -errno. */
 int loop_watch_process(pid_t pid, struct watch *watch);
 
 /*

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Timers of retries. The later a timer is started, the later it is due in most cases, so its place
- * is looked for from the end of the list.
- */
+/* Timers of retries. Mostly the last one started is the last one due. */
 #include "timer.h"
 
 void timer_start(struct list *timers, struct timer *timer, uint64_t deadline)

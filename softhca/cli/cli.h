@@ -31,10 +31,7 @@ int cli_ssh(int argc, char **argv);
  */
 int cli_unshare(int namespaces);
 
-/*
- * Puts this process into a network namespace with the adapters' addresses. Exit status, after a
- * message if it is not 0.
- */
+/* Into a network namespace with the adapters' addresses. Exit status, not 0 after a message. */
 int cli_net(const struct settings *settings);
 
 /* Prints "softhca: MESSAGE" on stderr and returns @status. */

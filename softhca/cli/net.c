@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * `softhca run --net`: a network namespace whose loopback interface has the addresses of the
- * adapters.
- */
+/* `softhca run --net`: a network namespace whose loopback interface has the addresses. */
 #include "cli.h"
 
 #include <arpa/inet.h>
@@ -60,10 +57,7 @@ static int set_ipv4(int fd, unsigned long request, const char *name, uint32_t ad
 	return ioctl(fd, request, &asked) ? -errno : 0;
 }
 
-/*
- * Each address with its own label and a prefix for itself alone: a shorter prefix gives the
- * loopback interface the whole net.
- */
+/* With a label of its own. A shorter prefix gives the loopback interface the whole net. */
 static int add_ipv4(int fd, int number, uint32_t address)
 {
 	char label[IFNAMSIZ];

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Where libsofthca.so is, and the LD_PRELOAD that serves programs of both word sizes, if there is a
- * library for each.
- */
+/* Where libsofthca.so is, and the LD_PRELOAD that serves programs of both word sizes. */
 #include "cli.h"
 #include "elf/lib_folder.h"
 
@@ -77,10 +74,7 @@ static int link_below(const char *home, const char *lib, const char *target)
 	return symlink(target, path) ? -errno : 0;
 }
 
-/*
- * Links to both in the daemon's directory, so that their paths differ in $LIB only. Paths in build
- * directories differ otherwise.
- */
+/* Links in the daemon's directory, whose paths differ in $LIB only; those in builds do not. */
 static int gather(const char *home, const char *preload, char *setting, size_t size)
 {
 	char own[NAME_MAX], other[NAME_MAX], there[PATH_MAX];

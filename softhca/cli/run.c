@@ -44,10 +44,7 @@ static bool take_option(struct run_options *options, const char *word)
 	return true;
 }
 
-/*
- * Leading --NAME=VALUE words; @i is then the index of the first other word. @options may be NULL. 0
- * or -EINVAL after a message.
- */
+/* Takes --NAME=VALUE words up to @i. @options may be NULL. 0, or -EINVAL after a message. */
 static int take_settings(int argc, char **argv, struct settings *settings,
 			 struct run_options *options, int *i)
 {

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * `softhca ssh`: runs a command on the host of another adapter, as launchers of MPI jobs do by
- * ssh(1).
- */
+/* `softhca ssh`: runs a command on the host of another adapter, for launchers of MPI jobs. */
 #include "cli.h"
 
 #include <softhca/message.h>
@@ -20,10 +17,7 @@
 /* The exit status of ssh(1) if it cannot start the command. */
 #define SSH_FAILED 255
 
-/*
- * Index of the first word that is no option of ssh; those that take a value have it in the same
- * word or in the next.
- */
+/* Index of the first word that is no option of ssh, or the value of one. */
 static int skip_options(int argc, char **argv)
 {
 	int i = 1;
@@ -35,10 +29,7 @@ static int skip_options(int argc, char **argv)
 	return i;
 }
 
-/*
- * @word with @from replaced: Open MPI refuses an underline in the name of a host. NULL without
- * memory.
- */
+/* @word with @from replaced: Open MPI refuses an underline in a host's name. NULL: no memory. */
 static char *renamed(const char *word, char from, char to)
 {
 	char *name = strdup(word);
@@ -66,10 +57,7 @@ static bool keep_mounts(void)
 	       !mount("none", "/dev/shm", NULL, MS_PRIVATE, NULL);
 }
 
-/*
- * A name and shared memory of its own. Without namespaces it is the other host's for verbs and
- * librdmacm only.
- */
+/* A host name and shared memory of its own, where the system allows namespaces. */
 static void separate(const char *host, const char *directory)
 {
 	if (cli_unshare(CLONE_NEWUTS | CLONE_NEWNS | CLONE_NEWIPC) ||

@@ -10,10 +10,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/*
- * Sparse: only used pages cost memory. A 32-bit process gets less, because its addresses are
- * scarce.
- */
+/* Only used pages cost memory. A 32-bit process gets less: its addresses are scarce. */
 #define ARENA_SIZE ((size_t)(sizeof(void *) > 4 ? 256 : 64) << 20)
 #define PAGE	   ((size_t)4096)
 #define PAGES	   (ARENA_SIZE / PAGE)
@@ -147,10 +144,7 @@ bool arena_free(void *address, size_t length)
 
 void arena_forked(void)
 {
-	/*
-	 * In the child only this thread exists. Another one may have held the lock, so it is
-	 * initialised again.
-	 */
+	/* Another thread of the parent may have held it. */
 	pthread_mutex_init(&lock, NULL);
 	if (arena.fd >= 0)
 		real()->close(arena.fd);

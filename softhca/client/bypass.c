@@ -30,10 +30,7 @@ bool bypass_question(const void *address, size_t length, int fd)
 	return true;
 }
 
-/*
- * Called as a program calls it. If the call does not come to us the kernel refuses it, because the
- * range is empty.
- */
+/* As a program calls it. If it does not come to us, the kernel refuses the empty range. */
 static bool comes_to_us(void)
 {
 	int saved = errno;

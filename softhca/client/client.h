@@ -85,10 +85,7 @@ static inline bool peek(void *to, const void *from, size_t length)
 /* The daemon's directory, or NULL when there is none that may be trusted. */
 const char *place_dir(void);
 
-/*
- * Says once, on the standard error output, why place_dir() is NULL. For programs that look for
- * adapters.
- */
+/* Says once on stderr why place_dir() is NULL. For programs that look for adapters. */
 void place_explain(void);
 
 /* @path as it is in the emulated machine: @buffer when it is redirected, else @path itself. */
@@ -144,10 +141,7 @@ int dev_flock(struct dev *dev, int fd, int operation);
 /* True while this process has a context open. */
 bool dev_any(void);
 
-/*
- * The connection of the context behind @fd may have ended: then its CQs are polled in vain from now
- * on.
- */
+/* If the connection of the context behind @fd has ended, polling its CQs fails from now on. */
 void dev_died(int fd);
 
 /* How the CQs of such a context were polled. */
@@ -181,10 +175,7 @@ void death_forked(void);
 
 /* ---- programs that map memory without us (bypass.c) ---- */
 
-/*
- * True while the program's mmap() comes to us. After the first one that does not, rings are no
- * longer placed in the arena.
- */
+/* True while the program's mmap() comes to us. Otherwise the arena holds no more rings. */
 bool bypass_none(void);
 
 /* True for the call by which bypass_none() finds that out. */
@@ -192,19 +183,13 @@ bool bypass_question(const void *address, size_t length, int fd);
 
 /* ---- the program's host (host.c) ---- */
 
-/*
- * The adapter on whose host SOFTHCA_HOST puts this program; SOFTHCA_EVERY_HOST without it. 0 or
- * -EINVAL, explained.
- */
+/* The adapter that SOFTHCA_HOST names, or SOFTHCA_EVERY_HOST. 0, or -EINVAL, explained. */
 int host_index(uint32_t *host);
 
 /* False for an entry of the directory of devices that is another host's. */
 bool host_has(const char *entry);
 
-/*
- * Sets SOFTHCA_HOST for a process of an MPI job, if SOFTHCA_HOSTS tells how many hosts there are
- * and nothing else did.
- */
+/* Sets SOFTHCA_HOST by the rank in an MPI job, if SOFTHCA_HOSTS is set and it is not. */
 void host_by_rank(void);
 
 /* ---- the socket by which rdma(8) asks the kernel (netlink.c) ---- */

@@ -31,10 +31,7 @@ void death_tell(void)
 		return;
 }
 
-/*
- * The thread ends some time after the last connection. A program that closes every descriptor may
- * have closed the epoll, too.
- */
+/* The program may have closed the epoll: then it is over, too. */
 static bool is_over(bool failed)
 {
 	bool over;

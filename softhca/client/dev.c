@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Opened device contexts: which file descriptors are uverbs files, from the opening to the close or
- * the daemon's death.
- */
+/* Opened contexts: which descriptors are uverbs files, until the close or the daemon's death. */
 #include "dev.h"
 
 #include <softhca/message.h>
@@ -108,10 +105,7 @@ bool dev_any(void)
 
 /* ---- open ---- */
 
-/*
- * Yama's ptrace_scope 1 lets only ancestors read this process; the daemon is none. Elsewhere this
- * is a no-op.
- */
+/* Yama's ptrace_scope 1 lets only ancestors, and those it admits, read a process. */
 static void admit_daemon(int sock)
 {
 #ifdef PR_SET_PTRACER
@@ -298,10 +292,7 @@ static bool waited_for(const struct dev *dev)
 	return others;
 }
 
-/*
- * Returns when the daemon has ended what was open, and closed its end: from then on nothing arrives
- * in the program's memory.
- */
+/* Waits for the daemon's end of the socket: then nothing arrives in memory any more. */
 static void say_goodbye(struct dev *dev)
 {
 	int saved = errno;
@@ -322,10 +313,7 @@ static void say_goodbye(struct dev *dev)
 	errno = saved;
 }
 
-/*
- * At once: to a thread that writes meanwhile the number is that of the context, or that of no file.
- * close() is a cancellation point.
- */
+/* A thread that writes meanwhile finds the context, or no file. close() can be cancelled. */
 static int leave_table(struct dev *dev, int fd)
 {
 	int result, cancel;
@@ -346,10 +334,7 @@ int dev_close(struct dev *dev, int fd)
 {
 	bool forked = dev->pid == INHERITED;
 
-	/*
-	 * A vfork() child works in its parent's memory: it closes its descriptor, the context stays
-	 * the parent's.
-	 */
+	/* A vfork() child closes its descriptor; the context stays its parent's. */
 	if (!forked && dev->pid != getpid())
 		return real()->close(fd);
 	if (!forked) {

@@ -160,10 +160,7 @@ static int cm_wait(int fd)
 	return got ? 0 : -EIO;
 }
 
-/*
- * Without the lock, so that other threads can give the commands that cause the event. The thread
- * may be cancelled here.
- */
+/* Without the lock: other threads cause the event. The thread may be cancelled here. */
 static int wait_for_event(struct dev *dev)
 {
 	int err;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * What the preload interposes. All decisions are made elsewhere; everything that is not ours goes
- * to the next definition.
- */
+/* What the preload interposes. Everything that is not ours goes to the next definition. */
 #include "client.h"
 
 #include <errno.h>
@@ -19,20 +16,14 @@
 /* The path as it is in the emulated machine; it lives as long as the block around. */
 #define REDIRECTED(path) place_redirect(path, (char[512]){ 0 }, 512)
 
-/*
- * AddressSanitizer refuses to start a program in which another library comes before its own, unless
- * it is told not to.
- */
+/* AddressSanitizer refuses to start with another library before its own, unless told not to. */
 HOOK const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
 	return "verify_asan_link_order=0";
 }
 
-/*
- * glibc gives these no prototype that a definition of the plain name could match on every feature
- * level.
- */
+/* glibc's headers do not always have a prototype that fits these definitions. */
 HOOK int __open_2(const char *path, int flags);
 HOOK int __open64_2(const char *path, int flags);
 
@@ -169,10 +160,7 @@ HOOK int munmap(void *address, size_t length)
 	return arena_free(address, length) ? 0 : real()->munmap(address, length);
 }
 
-/*
- * A uverbs file looks like /dev/null to stat(), too, so that its device number agrees with sysfs
- * and fstat().
- */
+/* A uverbs file looks like /dev/null to stat(), so that its number agrees with sysfs. */
 #define STAT_PATH(path) \
 	(place_uverbs(path) >= 0 || place_is_cm(path) ? "/dev/null" : REDIRECTED(path))
 

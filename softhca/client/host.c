@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * On which host the program is: every adapter is one. SOFTHCA_HOST says it, or with `run --hosts=N`
- * the rank in an MPI job.
- */
+/* The program's host, which is an adapter: by SOFTHCA_HOST, or by the rank in an MPI job. */
 #include "client.h"
 
 #include <softhca/proto.h>

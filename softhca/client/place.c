@@ -68,10 +68,7 @@ static char alloc_type[][sizeof("MLX_SRQ_ALLOC_TYPE=" MAPPED)] = {
 };
 #define ALLOC_TYPES (sizeof(alloc_type) / sizeof(alloc_type[0]))
 
-/*
- * The variable may be inherited. It is copied all the same, so that it can be changed in place
- * later.
- */
+/* Copied even if it is inherited, so that it can be changed in place later. */
 static void ask_for_mapped_rings(void)
 {
 	for (size_t i = 0; i < ALLOC_TYPES; i++) {
@@ -86,10 +83,7 @@ static void ask_for_mapped_rings(void)
 	}
 }
 
-/*
- * In place: setenv() would race with getenv() in other threads. libmlx5 ignores a value that it
- * does not know.
- */
+/* In place: setenv() races with getenv(). libmlx5 ignores a value that it does not know. */
 void place_map_rings(bool map)
 {
 	for (size_t i = 0; i < ALLOC_TYPES; i++)
@@ -97,10 +91,7 @@ void place_map_rings(bool map)
 				 __ATOMIC_RELAXED);
 }
 
-/*
- * libibverbs takes its device tree from here; what programs read below /sys themselves is
- * redirected by the hooks.
- */
+/* libibverbs takes its device tree from here. The hooks redirect /sys for programs. */
 __attribute__((constructor)) static void point_providers_here(void)
 {
 	char path[DIR_MAX + sizeof("/" SOFTHCA_SYSFS)];

@@ -10,10 +10,7 @@
 static struct real_calls calls;
 static atomic_bool found;
 
-/*
- * Before 2.33 glibc defined stat() and its like in its headers only, by these functions; their
- * first argument is the version of struct stat.
- */
+/* glibc before 2.33 has stat() as __xstat(), whose first argument is struct stat's version. */
 #if defined(__x86_64__)
 #define STRUCT_STAT_VERSION 1
 #elif defined(__i386__)

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * libmlx4 asks libibverbs for the Ethernet address of a GID. libibverbs asks the kernel, which
- * knows no emulated wire.
- */
+/* libmlx4 asks for the Ethernet address of a GID. The kernel knows no emulated wire. */
 #include "client.h"
 
 #include <errno.h>

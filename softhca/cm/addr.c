@@ -13,10 +13,7 @@
 
 #define SPACE(service) ((service) & ~0xffffull)
 
-/*
- * memset(), because an initializer of gcc 15 and later clears only the member of a union that it
- * names.
- */
+/* memset(): an initializer of gcc 15 clears only the member of a union that it names. */
 union cm_address cm_addr_none(uint16_t family)
 {
 	union cm_address none;

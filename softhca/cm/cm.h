@@ -62,10 +62,7 @@ enum cm_link {
 	CM_SIDR_RCVD,
 };
 
-/*
- * An id. Two that are connected, or about to be, point to each other; there is no wire between
- * them.
- */
+/* An id. Two that are connected, or about to be, point to each other. */
 struct cm_id {
 	uint32_t number;
 	struct cm_file *file;
@@ -132,10 +129,7 @@ union cm_address cm_addr_none(uint16_t family);
 /* Size of an address of this family, 0 when the family is unknown. */
 size_t cm_addr_size(const union cm_address *address);
 
-/*
- * An address out of a request: the older commands have room for IP only. False when it is of no
- * known family.
- */
+/* An address out of an older request, which has room for IP. False: of no known family. */
 bool cm_addr_take_ip(union cm_address *address, const struct sockaddr_in6 *in);
 /* The newer ones say the size. */
 bool cm_addr_take_storage(union cm_address *address, const struct __kernel_sockaddr_storage *in,
@@ -169,10 +163,7 @@ void cm_addr_vector_to_peer(const struct cm_id *id, struct ib_uverbs_ah_attr *at
 uint16_t cm_addr_port(const union cm_address *address);
 void cm_addr_set_port(union cm_address *address, uint16_t port);
 
-/*
- * The service id that an address of @id means: port space, then port. 0 when the id's port space
- * does not go with the address.
- */
+/* Port space and port that an address means for @id. 0: another port space's address. */
 uint64_t cm_addr_service(const struct cm_id *id, const union cm_address *address);
 
 /* ---- events (event.c) ---- */
@@ -206,10 +197,7 @@ struct cm_event {
 	struct rdma_ucm_event_resp resp;
 };
 
-/*
- * An event to be filled in and raised. NULL when memory is short, or the program would not know
- * whose it is.
- */
+/* An event to be filled in and raised. NULL: no memory, or an id that the program lacks. */
 struct cm_event *cm_event_new(struct cm_id *id, enum cm_event_kind kind, int status);
 void cm_event_raise(struct cm_event *event);
 
@@ -264,16 +252,10 @@ void cm_id_part(struct cm_id *id);
 /* The ports on both sides of the connection are up. */
 bool cm_id_is_wired(const struct cm_id *id);
 
-/*
- * Waits at most so long for what is to come next; @expired is called with id->timer when it has not
- * come.
- */
+/* Calls @expired with id->timer if nothing happens to the id in this time. */
 void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct timer *timer));
 
-/*
- * Tells the peer, and ends everything that belongs to the id: connection requests that nobody has
- * fetched, too.
- */
+/* Tells the peer, and ends all that belongs to the id: unfetched connection requests, too. */
 void cm_id_destroy(struct cm_id *id);
 
 /* ---- port spaces: who is bound where, and who listens (port.c) ---- */
@@ -308,19 +290,13 @@ void cm_leave_all(struct cm_id *id);
 struct cm_cmd {
 	struct cm_file *file;
 	struct cm_id *id; /* that the request names, of the file; NULL where it names none */
-	/*
-	 * request; as long as the structure of the command, with zeroes for what the client left
-	 * out
-	 */
+	/* request, with zeroes for what the client left out */
 	const void *in;
 	size_t out_size; /* room for the response */
 	int fd;		 /* descriptor that the client attached, or -1; stays the caller's */
 };
 
-/*
- * Executes the @size bytes of one write(). 0 or -errno as the kernel's write() has it; -EAGAIN
- * means that there is no event yet.
- */
+/* Executes one write(). 0 or -errno as of the kernel's; -EAGAIN = there is no event yet. */
 int cm_execute(struct cm_file *file, const void *bytes, size_t size, int fd);
 
 /* Each is in the file of what it is about. */

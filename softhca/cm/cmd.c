@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The table of the connection manager's commands, and what is checked about each before it is
- * looked into.
- */
+/* The table of the connection manager's commands, and the checks of their headers. */
 #include "cm.h"
 
 #include <softhca/base/refuse.h>

@@ -7,10 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-/*
- * Bytes that a program may say in each message, and its peer sees: always all of them, as ib_cm has
- * no length field.
- */
+/* Private data of each message. The peer sees all of it: ib_cm has no length field. */
 #define REQ_DATA 92
 #define REP_DATA 196
 #define REJ_DATA 148
@@ -219,10 +216,7 @@ static int establish(struct cm_id *id)
 	return 0;
 }
 
-/*
- * With parameters it is the passive side that accepts a request, without the active side that
- * accepts the answer.
- */
+/* With parameters the passive side accepts a request, without the active side the answer. */
 int cm_cmd_accept(struct cm_cmd *cmd)
 {
 	const struct rdma_ucm_accept *in = cmd->in;
@@ -301,10 +295,7 @@ static void ask_to_disconnect(struct cm_id *id)
 	enter(id, CM_DREQ_SENT);
 	if (!id->peer)
 		return;
-	/*
-	 * The peer may believe in the connection a little later than this side, and hears of its
-	 * end all the same.
-	 */
+	/* The peer hears of the end even if it does not know yet that it is connected. */
 	enter(id->peer, CM_DREQ_RCVD);
 	tell_disconnected(id->peer, 0);
 }

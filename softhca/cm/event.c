@@ -188,10 +188,7 @@ struct cm_file *cm_file_find(const struct hca_machine *machine, int fd)
 	return NULL;
 }
 
-/*
- * One byte for each event, so that each new one is an edge for epoll, too; as far as the socket has
- * room for them.
- */
+/* A byte for each event, so that each is an edge for epoll; as far as there is room. */
 void cm_file_ring(struct cm_file *file)
 {
 	char byte = 0;

@@ -127,10 +127,7 @@ void cm_wait(struct cm_id *id, unsigned int milliseconds, void (*expired)(struct
 
 /* ---- their end, and their move to another file ---- */
 
-/*
- * Drops events that nobody will fetch. The id that a connection request made goes with it, for no
- * program knows it.
- */
+/* Drops the id's events, and the ids of connection requests that no program knows. */
 static void drop_events(const struct cm_id *id)
 {
 	struct cm_event *event;
@@ -289,10 +286,7 @@ static int set_id_option(struct cm_cmd *cmd, struct cm_id *id, const struct rdma
 	}
 }
 
-/*
- * A path that somebody else has found. There is only one on this wire, so it is not looked at
- * further.
- */
+/* A path that the program has found. The wire has only one, so nothing else is checked. */
 static int set_path(struct cm_cmd *cmd, struct cm_id *id, const struct rdma_ucm_set_option *in)
 {
 	const uint32_t wanted = IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL;

@@ -23,10 +23,7 @@ static bool apart(const struct cm_id *a, const struct cm_id *b)
 	return host_a >= 0 && host_b >= 0 && host_a != host_b;
 }
 
-/*
- * Kernel's cma_check_port(): a wildcard is "not available" beside others, the same address is "in
- * use".
- */
+/* As cma_check_port(): a wildcard is "not available" beside others, the same address "in use". */
 static int conflict(const struct cm_id *id, const struct cm_id *other, bool reuse)
 {
 	if (other == id || other->service != id->service || apart(id, other) ||
@@ -77,10 +74,7 @@ static int take_port(struct cm_id *id)
 	return id->service & 0xffff ? check_port(id, id->reuse) : take_free_port(id);
 }
 
-/*
- * Binds an id to an address of its host (with its device), to all of them (without), and to the
- * address' port or, if that is 0, a free one.
- */
+/* Binds to an address of the host, or to all of them; and to a port, a free one for 0. */
 static int bind_id(struct cm_id *id, const union cm_address *address)
 {
 	int err;

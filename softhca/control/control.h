@@ -8,10 +8,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/*
- * Executes the words of one command, each ended by a null byte. 0 or -errno, with the text to print
- * (or the reason of the failure) on @out.
- */
+/* Executes words, each ended by a null byte. 0 or -errno, with the text to print on @out. */
 int control_execute(struct hca_machine *machine, const char *words, size_t size, FILE *out);
 
 /* Answers a netlink request with messages on @out. 0 or -errno. */

@@ -86,10 +86,7 @@ static bool raise_on(struct hca_device *device, int event, uint32_t number)
 	}
 }
 
-/*
- * event DEVICE NAME [NUMBER]: of the QP, CQ or SRQ as the programs see it, or of the port (default
- * 1).
- */
+/* event DEVICE NAME [NUMBER]: of the object as programs see it, or of the port (default 1). */
 int control_event(struct request *request)
 {
 	static const char *const names[] = { [ON_CQ] = "CQ", [ON_QP] = "QP", [ON_SRQ] = "SRQ",

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The emulated machine: HCAs on one wire, the contexts that programs have open on them, and the
- * objects in these.
- */
+/* The emulated machine: HCAs on one wire, contexts that are open on them, and their objects. */
 #ifndef SOFTHCA_HCA_H
 #define SOFTHCA_HCA_H
 
@@ -58,10 +55,7 @@ struct hca_mr {
 	uint64_t length;
 };
 
-/*
- * A completion channel or the asynchronous events of a context: a pipe whose other end the client
- * reads.
- */
+/* A completion channel, or a context's asynchronous events: a pipe that the client reads. */
 struct hca_channel {
 	struct hca_context *ctx;
 	struct watch watch;
@@ -128,10 +122,7 @@ struct hca_srq {
 	uint32_t async_events;
 };
 
-/*
- * Requests that were executed, receives that were filled, and completions with an error other than
- * a flush error.
- */
+/* Executed requests, filled receives, and completions with errors other than flush errors. */
 struct hca_counts {
 	uint64_t sent, sent_bytes, received, received_bytes, errors;
 };
@@ -155,10 +146,7 @@ struct hca_qp_attr {
 	uint8_t port, timeout, retry_cnt, rnr_retry, alt_port, alt_timeout;
 };
 
-/*
- * A queue pair. Its handles are objects of their own: an XRC target QP can have many, in many
- * processes.
- */
+/* A queue pair. An XRC target can have many handles, in many processes. */
 struct hca_qp {
 	struct hca_device *device;
 	struct hca_context *ctx; /* owner of the rings; NULL for an XRC target QP */

@@ -15,16 +15,10 @@ int mem_read(const struct hca_context *ctx, void *to, uint64_t from, size_t leng
 int mem_write(const struct hca_context *ctx, uint64_t to, const void *from, size_t length);
 int mem_fill(const struct hca_context *ctx, uint64_t to, uint8_t byte, size_t length);
 
-/*
- * One word of a ring or doorbell record as it lies there (big endian); what the client wrote before
- * it is then visible.
- */
+/* A word as it lies there (big endian). What the client wrote before it is visible then. */
 int mem_load32(const struct hca_context *ctx, uint64_t from, uint32_t *word);
 
-/*
- * Reads several words, by one system call if they are in the process. -EFAULT if one cannot be
- * read.
- */
+/* Reads several words, by one system call if they are in the process. 0 or -EFAULT. */
 #define MEM_WORDS 64u
 int mem_load32_many(const struct hca_context *ctx, const uint64_t *from, uint32_t *words,
 		    size_t count);

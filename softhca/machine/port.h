@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * What a port is: its link layer, the tables that programs see of it, and which port an address
- * leads to.
- */
+/* Ports: link layer, the tables that programs see, and which port an address leads to. */
 #ifndef SOFTHCA_PORT_H
 #define SOFTHCA_PORT_H
 
@@ -10,19 +7,13 @@
 
 #define PORT_GIDS 16 /* places in the table */
 
-/*
- * LIDs of multicast groups on InfiniBand. All groups of Ethernet have the first one, on the wire
- * only.
- */
+/* LIDs of multicast groups. All groups of Ethernet have the first one, on the wire only. */
 #define PORT_FIRST_GROUP 0xc000u
 #define PORT_LAST_GROUP	 0xfffeu
 
 enum gid_type { GID_NONE, GID_IB, GID_ROCE_V1, GID_ROCE_V2 };
 
-/*
- * LIDs as programs see them: Ethernet has none. struct hca_port has the number by which the wire
- * knows the port.
- */
+/* LIDs as programs see them: 0 on Ethernet. struct hca_port has the wire's number. */
 uint16_t port_lid(const struct hca_device *device, uint8_t port);
 uint16_t port_sm_lid(const struct hca_machine *machine);
 
@@ -40,16 +31,10 @@ void port_ipv6(const struct hca_device *device, uint8_t port, uint8_t address[16
 enum gid_type port_gid(const struct hca_device *device, uint8_t port, unsigned int index,
 		       uint8_t gid[16]);
 
-/*
- * The index of the GID that belongs to an IP address of this family. RoCE v2, as the kernel prefers
- * it.
- */
+/* The GID index of an IP address of this family: RoCE v2, as the kernel prefers it. */
 uint8_t port_gid_index(const struct hca_machine *machine, int family);
 
-/*
- * What the table of the wire has under @gid: the number of a port, or of a group; 0 = no port has
- * it.
- */
+/* The number of a port or of a group on the wire; 0 = no port has the GID. */
 uint16_t port_behind(const struct hca_machine *machine, const uint8_t gid[16]);
 
 bool port_is_group(const uint8_t gid[16]);

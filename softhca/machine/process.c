@@ -23,10 +23,7 @@ bool process_has_memory(pid_t thread)
 	return process_vm_readv(thread, &here, 1, &there, 1, 0) >= 0 || errno != ESRCH;
 }
 
-/*
- * Asked first: /proc may be that of another pid namespace, and the number of a thread that ended
- * may be another process's.
- */
+/* /proc may be another pid namespace's, and the number a new process's. */
 static bool is_usable(pid_t pid, pid_t thread)
 {
 	return thread != pid && !syscall(SYS_tgkill, pid, thread, 0) && process_has_memory(thread);

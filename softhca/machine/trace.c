@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The commands that programs gave: the last ones are always known, all of them are in a file if one
- * was asked for.
- */
+/* The last commands of programs; and all of them in a file, if one was asked for. */
 #include "trace.h"
 
 #include <softhca/base/refuse.h>

@@ -137,10 +137,7 @@ static void mlx4_build_cqe(const struct cqe *cqe, const struct cqe_format *forma
 static int mlx4_context(const void *in, size_t size, int ports, const struct limits *limits,
 		 struct driver_part *out, uint8_t *cqe_version)
 {
-	/*
-	 * The ring entries are 32 bytes; without BlueFlame every doorbell goes through the page
-	 * that is polled.
-	 */
+	/* Completions of 32 bytes; no BlueFlame, so that every doorbell is in one page. */
 	const struct mlx4_ib_alloc_ucontext_resp resp = {
 		.dev_caps = MLX4_USER_DEV_CAP_LARGE_CQE, .qp_tab_size = QP_TABLE,
 		.cqe_size = MLX4_CQE_SIZE,

@@ -278,10 +278,7 @@ static int mlx5_take_cq(const void *in, size_t size, struct cq_place *place)
 	if (size < offsetof(struct mlx5_ib_create_cq, flags))
 		return refuse(-EINVAL, "driver's part too short");
 	take_part(&req, sizeof(req), in, size);
-	/*
-	 * Padding, pages of its own, real time: an adapter may have them, this one has not. Nor
-	 * does it compress.
-	 */
+	/* An adapter may have padding, real time or compression; this one has not. */
 	if (req.flags || req.cqe_comp_en)
 		return refuse(-EOPNOTSUPP, "CQ flags or compression");
 	*place = (struct cq_place){ req.buf_addr, req.db_addr, req.cqe_size };
@@ -331,10 +328,7 @@ static int mlx5_take_srq(const void *in, size_t size, bool xrc, uint8_t cqe_vers
 
 /* ---- queue pairs ---- */
 
-/*
- * The driver computes the receive queue's size, and the library must have the same: none if
- * receives go to an SRQ.
- */
+/* The driver computes the receive queue's size, too: none if receives go to an SRQ. */
 static int size_rq(const struct mlx5_ib_create_qp *req, bool has_rq, const struct limits *limits,
 		   struct qp_caps *caps, struct qp_rings *rings)
 {
@@ -392,10 +386,7 @@ static int mlx5_take_qp(const void *in, size_t size, enum ibv_qp_type type, bool
 	if (size < offsetof(struct mlx5_ib_create_qp, ece_options))
 		return refuse(-EINVAL, "driver's part too short");
 	take_part(&req, sizeof(req), in, size);
-	/*
-	 * It may scatter small messages into completions, but does not. Other flags are not asked
-	 * for.
-	 */
+	/* It may scatter small messages into completions, but does not. It has no other flags. */
 	if (req.flags & ~(uint32_t)MLX5_QP_FLAG_SCATTER_CQE)
 		return refuse(-EINVAL, "QP flags");
 	err = take_index(req.uidx, cqe_version, &rings->user_index);
@@ -474,10 +465,7 @@ const struct model connectx5 = {
 	.resize_opcode = 5,
 	/* Command and sequence are both 0 in the first arming of a CQ. */
 	.arm = { [0] = ARM_NEXT, [1] = ARM_SOLICITED },
-	/*
-	 * The first arming writes a record full of zeroes, so a CQ that was never armed has this
-	 * value instead.
-	 */
+	/* The first arming writes zeroes, so a CQ that was never armed has this value. */
 	.arm_never = ARM_NEVER,
 	.no_flag = -EINVAL,
 	.no_xrc = -EOPNOTSUPP,

@@ -261,10 +261,7 @@ extern const struct model *const models[];
 /* NULL when there is none of that name. */
 const struct model *model_find(const char *name);
 
-/*
- * wc.vendor_err of a completion with this syndrome, except for a flush error; as logs of programs
- * on such adapters have them.
- */
+/* wc.vendor_err of an error, except for a flush error, as logs of real adapters have it. */
 uint8_t model_vendor_err(uint8_t syndrome);
 
 /* What an arm word asks for, as it lies in the record. */

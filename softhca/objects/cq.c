@@ -135,10 +135,7 @@ static int write_entry(struct hca_cq *cq, const struct cqe *cqe)
 	return mem_write_cqe(ctx, slot, bytes, format.bytes);
 }
 
-/*
- * What follows would overwrite completions that the program has not seen: the CQ is dead, and says
- * so once.
- */
+/* More would overwrite completions that were not polled: the CQ is dead, and says so once. */
 static void overrun(struct hca_cq *cq)
 {
 	cq->overrun = true;
@@ -201,10 +198,7 @@ void cq_check_armed(struct hca_cq *cq)
 	raise_if_due(cq);
 }
 
-/*
- * The provider moves what it has not polled from the old ring to the new one, up to a special
- * entry, which takes an index of its own.
- */
+/* The provider moves what it has not polled, up to a special entry of its own index. */
 static int resize(struct hca_cq *cq, uint32_t cqe, const struct cq_place *place)
 {
 	struct cqe last = { .opcode = cq->obj.ctx->device->model->resize_opcode };
@@ -257,16 +251,10 @@ bool cq_arm_fires(struct cq_arm *arm, struct arm_request request, uint32_t produ
 
 	if (request.kind == ARM_NONE)
 		return false;
-	/*
-	 * One event per sequence number: the provider counts it on when the program has fetched the
-	 * event.
-	 */
+	/* One event per sequence number: fetching the event changes the number. */
 	if (arm->fired == request.sequence)
 		return false;
-	/*
-	 * What the program had polled when it armed, and what an event has told already, is no
-	 * news.
-	 */
+	/* What was polled before the arming, or told by an event, is no news. */
 	if (ahead24(last, request.consumer) <= 0 || (int32_t)(last - arm->notified) <= 0)
 		return false;
 	arm->notified = producer;

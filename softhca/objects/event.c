@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * Events: pipes, so that read, poll, epoll, O_NONBLOCK and dup on the client's side are the
- * kernel's own.
- */
+/* Events: pipes, so that everything on the client's side is the kernel's own. */
 #include "objects.h"
 
 #include <errno.h>
@@ -22,10 +19,7 @@ static void free_if_useless(struct hca_channel *channel)
 		channel_free(channel);
 }
 
-/*
- * Whether to be called when there is room in the pipe. The loss of the last reader is reported in
- * any case.
- */
+/* Whether to be called when there is room. The loss of the last reader is told always. */
 static void await_room(struct hca_channel *channel, bool wanted)
 {
 	loop_forget(channel->fd);
@@ -41,10 +35,7 @@ static void flush(struct hca_channel *channel)
 		await_room(channel, false);
 }
 
-/*
- * There is room, or the last reader has closed its end: then nobody will ever ask for these events
- * again.
- */
+/* There is room, or the last reader has gone: then nobody will ever ask for the events. */
 static void pipe_changed(struct watch *watch, uint32_t events)
 {
 	struct hca_channel *channel = container_of(watch, struct hca_channel, watch);
@@ -134,10 +125,7 @@ void channel_release(struct hca_channel *channel)
 	free_if_useless(channel);
 }
 
-/*
- * Whole records or nothing: they are far shorter than PIPE_BUF. Records that find no room wait in
- * line.
- */
+/* Whole records: they are far shorter than PIPE_BUF. Those that find no room wait in line. */
 static bool channel_write(struct hca_channel *channel, const void *record, size_t length)
 {
 	bool first;
@@ -210,10 +198,7 @@ static int open_reader(const struct hca_channel *channel)
 	return open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-/*
- * All records begin with the 8 bytes that name their object. Number of records of @element that
- * were dropped.
- */
+/* Drops the records that begin with the 8 bytes of @element. Returns how many. */
 static uint32_t drop_records(struct hca_channel *channel, uint64_t element, size_t record)
 {
 	static uint8_t unread[65536]; /* the capacity of a pipe */
@@ -262,10 +247,7 @@ uint32_t event_settle_completions(struct hca_cq *cq)
 
 int cmd_create_comp_channel(struct cmd *cmd)
 {
-	/*
-	 * The client's preload puts the descriptor's number here; the kernel would have known it
-	 * already.
-	 */
+	/* The preload puts the descriptor's number here, which the kernel would know. */
 	struct ib_uverbs_create_comp_channel_resp resp = { 0 };
 	int err;
 	int reader;

@@ -27,10 +27,7 @@ static int check(const struct hca_context *ctx, const struct mr_range *range)
 		return refuse(-EINVAL, "start and address within their pages");
 	if (range->access & REMOTE_CHANGES && !(range->access & IBV_ACCESS_LOCAL_WRITE))
 		return refuse(-EINVAL, "remote writing without local writing");
-	/*
-	 * Bits of the optional range are hints. Any other that this device does not know (on-demand
-	 * paging) is an error.
-	 */
+	/* Bits of the optional range are hints. Any other bit is an error. */
 	if (range->access & ~(uint32_t)(SUPPORTED_ACCESS | IB_UVERBS_ACCESS_OPTIONAL_RANGE))
 		return refuse(-EINVAL, "access flags");
 	if (end < range->start || end + PAGE - 1 < end)
@@ -60,10 +57,7 @@ int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range 
 
 	if (!mr)
 		return -ENOMEM;
-	/*
-	 * The index above, a changing byte below. A key of 0x100 would end a scatter list, so the
-	 * first index is 2.
-	 */
+	/* The index, then a changing byte. 0x100 ends a scatter list, so the index is above 1. */
 	mr->key = mr->obj.number << 8 | ctx->device->key_variant++;
 	fill(mr, pd, range);
 	*result = mr;
@@ -140,10 +134,7 @@ static bool has_no_limit(pid_t pid)
 	return capabilities & 1ull << CAP_IPC_LOCK;
 }
 
-/*
- * Whether the process may register this range, too. @leaving: a region that no longer counts, or
- * NULL.
- */
+/* Whether the process may register this range, too. @leaving no longer counts; or NULL. */
 static int memlock_check(const struct hca_context *ctx, uint64_t start, uint64_t length,
 		  const struct hca_mr *leaving)
 {

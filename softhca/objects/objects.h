@@ -20,10 +20,7 @@ void object_destroy(struct hca_object *object);
 /* The object; NULL when the handle is unknown or names something of another type. */
 void *object_find(const struct hca_context *ctx, enum hca_type type, uint32_t handle);
 
-/*
- * The same for a command. *err: -EINVAL if there is none. If the command @ends it, -ENOENT, or
- * -EBUSY if something stands on it.
- */
+/* For a command. *err: -EINVAL; if it @ends the object, -ENOENT, or -EBUSY for one in use. */
 void *object_find_for(const struct hca_context *ctx, enum hca_type type, uint32_t handle,
 		      bool ends, int *err);
 
@@ -92,10 +89,7 @@ struct cq_request {
 /* 0, -EINVAL, -ENOMEM or -EFAULT. */
 int cq_create(struct hca_context *ctx, const struct cq_request *request, struct hca_cq **cq);
 
-/*
- * Writes a completion and raises the event if one is due. @solicited: counts for a CQ armed for
- * solicited ones only.
- */
+/* Writes a completion and raises the event that is due; @solicited counts for every arming. */
 void cq_post(struct hca_cq *cq, const struct cqe *cqe, bool solicited);
 
 /* The program may have armed the CQ since the last completion. */
@@ -124,10 +118,7 @@ struct mr_range {
 int mr_create(struct hca_context *ctx, struct hca_pd *pd, const struct mr_range *range,
 	      struct hca_mr **mr);
 
-/*
- * The region that @key opens for an access of kind @access to @length bytes at @address by objects
- * of @pd, or NULL.
- */
+/* The region that @key opens for such an access by objects of @pd, or NULL. */
 struct hca_mr *mr_find(const struct hca_device *device, uint32_t key, const struct hca_pd *pd,
 		       uint64_t address, uint64_t length, uint32_t access);
 

@@ -91,10 +91,7 @@ void srq_consume(struct hca_srq *srq)
 {
 	uint16_t next;
 
-	/*
-	 * The program owns the free list: a WQE's link is certain only once the WQE is posted, so
-	 * it is read as late as this.
-	 */
+	/* A WQE's link is certain only once it is posted, so it is read as late as this. */
 	if (!mem_read(srq->obj.ctx, &next, srq_slot(srq, srq->head) + 2, sizeof(next)))
 		srq->head = be16toh(next);
 	srq->consumed++;

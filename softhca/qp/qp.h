@@ -24,10 +24,7 @@ struct qp_request {
 int qp_create(struct hca_context *ctx, const struct qp_request *request,
 	      struct hca_qp_handle **handle);
 
-/*
- * One handle of each QP is its first, whoever has it: a walk over the handles in all contexts meets
- * each QP there once.
- */
+/* Of each QP one handle is the first, so that a walk over all handles meets each QP once. */
 bool qp_first_handle(const struct hca_qp_handle *handle);
 
 /* 0 or -EINVAL; -ENODATA: empty GID entry; -ETIMEDOUT: no port has the GID. */
@@ -120,10 +117,7 @@ void recv_flush(struct hca_qp *qp);
 
 /* ---- multicast: which QPs of a device get what is sent to a group (mcast.c) ---- */
 
-/*
- * Attached twice is attached once. 0; -EINVAL for a QP or a name that cannot be; -ENOMEM when the
- * device, or the group, is full.
- */
+/* 0; -EINVAL for a QP or a name that cannot be; -ENOMEM: the device or the group is full. */
 int mcast_attach(struct hca_qp *qp, const uint8_t gid[16], uint16_t lid);
 
 /* 0, or -EINVAL when it is not attached. */
@@ -136,10 +130,7 @@ bool mcast_is_member(const struct hca_member *member, const uint8_t gid[16], uin
 
 /* ---- path migration (path.c; InfiniBand specification 17.2.8) ---- */
 
-/*
- * To the alternate path, with the event. False when the QP is not armed, and when the alternate
- * port is down, which is the other event.
- */
+/* To the alternate path, with the event. False: not armed, or that port is down. */
 bool path_migrate(struct hca_qp *qp);
 
 /* A port has gone down: QPs that are armed on it migrate. */

@@ -16,10 +16,7 @@ static bool valid_port(const struct hca_qp *qp, uint8_t port)
 	return port >= 1 && port <= qp->device->machine->settings.ports;
 }
 
-/*
- * On Ethernet the kernel resolves the GID of the peer, except for a link-local one with RoCE v1,
- * whose address it computes.
- */
+/* On Ethernet the kernel resolves the peer's GID, unless it is link-local with RoCE v1. */
 static int check_gids(const struct hca_qp *qp, const struct ib_uverbs_qp_dest *dest)
 {
 	const struct hca_machine *machine = qp->device->machine;
@@ -40,10 +37,7 @@ static int check_gids(const struct hca_qp *qp, const struct ib_uverbs_qp_dest *d
 	return refuse(-ETIMEDOUT, "GID of no port");
 }
 
-/*
- * The port is named twice. On the way to RTR it has been said before; in SQD the path may go to
- * another one.
- */
+/* The port is named twice: in INIT and on the way to RTR, or both times in SQD. */
 static bool ports_agree(const struct hca_qp *qp, const struct ib_uverbs_modify_qp *request,
 			uint32_t mask)
 {
@@ -266,10 +260,7 @@ static uint8_t stored_rd_atomic(uint8_t value)
 	return stored;
 }
 
-/*
- * Both drivers store the remote rights only, and of a QP without responder resources only that to
- * write.
- */
+/* As both drivers: remote rights only, and without responder resources only to write. */
 static uint32_t stored_access(const struct hca_qp_attr *attr)
 {
 	uint32_t remote = IBV_ACCESS_REMOTE_WRITE;

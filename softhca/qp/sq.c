@@ -64,10 +64,7 @@ static int read_slots(const struct hca_qp *qp, uint32_t first, uint32_t count, u
 			(size_t)(count - before) << sq->shift);
 }
 
-/*
- * Its slots in @bytes, which has room for the largest. Their number; 0 = not readable, or more than
- * was posted.
- */
+/* Reads its slots. Their number; 0 = not readable, or more than was posted. */
 static uint32_t read_wqe(const struct hca_qp *qp, uint8_t bytes[WQE_MAX_BYTES])
 {
 	uint32_t slots;

@@ -149,10 +149,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine,
 
 /* ---- birth ---- */
 
-/*
- * Close inherited pipes, locks and the terminal, so that the caller's shell does not wait for the
- * daemon.
- */
+/* Closes what is inherited, so that the caller's shell does not wait for the daemon. */
 static int detach(const struct daemon_plan *plan, int keep)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -174,10 +171,7 @@ static int detach(const struct daemon_plan *plan, int keep)
 	return 0;
 }
 
-/*
- * The launcher reads one sentence, the reason of a failure, to the end of the pipe. An empty one
- * means success.
- */
+/* The launcher reads the reason of a failure to the end of the pipe. None means success. */
 static void tell(int pipe_end, const char *why)
 {
 	if (write(pipe_end, why, strlen(why)) < 0)
@@ -224,10 +218,7 @@ static int read_all(int fd, char *text, size_t size)
 	return length ? -EIO : 0;
 }
 
-/*
- * Doorbell pages and queues lie where the drivers map them, which follows from the size of the
- * system's pages.
- */
+/* Where doorbell pages and queues lie follows from the size of the system's pages. */
 static int check_page_size(char *why, size_t size)
 {
 	long page = sysconf(_SC_PAGESIZE);

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The daemon's directory. Whether its owner lives is known by a lock that the kernel releases,
- * however the owner died.
- */
+/* The daemon's directory. The kernel releases its lock, however the daemon ends. */
 #include "server.h"
 
 #include <softhca/machine/hca.h>
@@ -99,10 +96,7 @@ static int lock_file(const char *path, int flags)
 	return err;
 }
 
-/*
- * Created under another name and locked before it gets its own: so a lock file that is not locked
- * is a dead daemon's.
- */
+/* Renamed after it is locked, so that a lock file without a lock is a dead daemon's. */
 static int lock_new(const char *directory)
 {
 	char early[PATH_MAX], path[PATH_MAX];
@@ -188,10 +182,7 @@ int home_create(char path[DIR_MAX + 1], int *lock, char *why, size_t size)
 
 /* ---- the long-lived daemon ---- */
 
-/*
- * A daemon that was just ending may have removed the file between our open() and our lock: then the
- * lock is nobody's.
- */
+/* A daemon that was ending may have removed the file before we locked it. */
 static bool still_there(const char *path, int fd)
 {
 	struct stat named, open_file;
@@ -238,10 +229,7 @@ bool home_daemon_is_stopped(int sock)
 	return stopped;
 }
 
-/*
- * A running daemon answers even a request without words. One that does not answer is stopped, or is
- * being ended by the kernel.
- */
+/* A running daemon answers a request without words. One that does not is stopped or dying. */
 static bool answers(int sock)
 {
 	const struct softhca_hello hello = { .magic = SOFTHCA_MAGIC,

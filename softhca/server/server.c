@@ -92,10 +92,7 @@ static void command_ready(struct watch *watch, uint32_t events)
 	close_fd(fd);
 }
 
-/*
- * The socket of a guest becomes that of what the guest has opened, which ends when the program
- * closes it.
- */
+/* The guest's socket becomes that of what it has opened. It ends when the program closes it. */
 static void welcome(struct client *client, const struct softhca_welcome *words, int fd)
 {
 	client->commands.ready = command_ready;

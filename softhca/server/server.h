@@ -43,10 +43,7 @@ int home_claim(const char *path, int *lock, char *why, size_t size);
 /* No living daemon has the directory. */
 bool home_is_free(const char *path);
 
-/*
- * Whether the daemon at the other end of a connection is stopped (SIGSTOP), for all that is known
- * of it.
- */
+/* Whether the daemon at the other end of a connection is stopped (SIGSTOP), if it is known. */
 bool home_daemon_is_stopped(int sock);
 
 /*

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The device tree in which libibverbs finds the emulated devices: what it and the tools of
- * InfiniBand read.
- */
+/* The device tree: what libibverbs and the tools of InfiniBand read of the devices. */
 #include "server.h"
 
 #include <softhca/machine/port.h>
@@ -34,10 +31,7 @@ static void make_dirs(struct tree *tree, char *path)
 	}
 }
 
-/*
- * One file with one line. The line may be NULL for a directory of that name (which ends in a
- * slash).
- */
+/* One file with one line, or a directory if the line is NULL; its name then ends in a slash. */
 __attribute__((format(printf, 3, 4))) static void plant(struct tree *tree, const char *line,
 							const char *format, ...)
 {
@@ -78,10 +72,7 @@ static void guid_bytes(uint64_t guid, uint8_t bytes[8])
 	memcpy(bytes, &guid, sizeof(guid));
 }
 
-/*
- * Entries first to count - 1 of a table, all alike: hard links to one file, because every start of
- * the emulator makes them.
- */
+/* Entries first to count - 1 of a table: hard links to one file, which is faster. */
 static void plant_alike(struct tree *tree, const char *line, const char *table, unsigned int first,
 			unsigned int count)
 {
@@ -118,10 +109,7 @@ static void plant_gids(struct tree *tree, const struct hca_device *device, uint8
 	}
 	snprintf(table, sizeof(table), "%s/gids", dir);
 	plant_alike(tree, format_gid((const uint8_t[16]){ 0 }, 8, text), table, i, PORT_GIDS);
-	/*
-	 * Of an empty entry the kernel refuses to tell the type. No file can do that, and
-	 * libibverbs ignores what it reads.
-	 */
+	/* The kernel tells no type of an empty entry. libibverbs ignores what it reads here. */
 	snprintf(table, sizeof(table), "%s/gid_attrs/types", dir);
 	plant_alike(tree, v1, table, i, PORT_GIDS);
 }

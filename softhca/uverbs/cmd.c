@@ -100,10 +100,7 @@ static const struct row *find_row(uint32_t command)
 	return NULL;
 }
 
-/*
- * The kernel knows more commands than the driver has; those it has not are "not supported" rather
- * than invalid.
- */
+/* Commands that the kernel knows and the driver lacks are "not supported", not invalid. */
 static int unknown(uint32_t command)
 {
 	bool ex = command & IB_USER_VERBS_CMD_FLAG_EXTENDED;
@@ -132,10 +129,7 @@ int cmd_number(const char *name, uint32_t *command)
 	return -ENOENT;
 }
 
-/*
- * in_words and out_words count 4 bytes, all headers included; the response's address comes first in
- * the request.
- */
+/* Words of 4 bytes, headers included. The request begins with the response's address. */
 static int split_legacy(struct cmd *cmd, const struct row *row, const uint8_t *bytes, size_t size)
 {
 	const struct ib_uverbs_cmd_hdr *hdr = (const void *)bytes;
@@ -143,10 +137,7 @@ static int split_legacy(struct cmd *cmd, const struct row *row, const uint8_t *b
 
 	if (hdr->in_words * 4u != size)
 		return refuse(-EINVAL, "in_words");
-	/*
-	 * Too short a request is as malformed as one with wrong counts (newer kernels tell the two
-	 * apart: ENOSPC).
-	 */
+	/* Newer kernels answer a request that is too short with ENOSPC. */
 	if (size < row->in_size + sizeof(*hdr))
 		return refuse(-EINVAL, "request too short");
 	/* Not malformed: the response would not fit, which is ENOSPC. */

@@ -55,10 +55,7 @@ static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 	bool udp = port_gid(attempt->qp->device, attempt->qp->attr.port, av->sgid_index, sgid) ==
 		   GID_ROCE_V2;
 	struct mem_vec from;
-	/*
-	 * BTH, DETH and ICRC count, too, as do the immediate data and the bytes that fill the last
-	 * word.
-	 */
+	/* BTH, DETH, ICRC, immediate data and padding of the last word count, too. */
 	uint32_t payload = 12 + 8 + (((uint32_t)attempt->wqe->length + 3) & ~3u) + 4 +
 			   (attempt->wqe->opcode == OP_SEND_IMM ? 4 : 0);
 
@@ -72,10 +69,7 @@ static bool put_grh(const struct attempt *attempt, struct mem_vec *to)
 	return mem_copy(to, &from, sizeof(grh)) == MEM_OK;
 }
 
-/*
- * As NVIDIA's manual of the hardware has it. UCX takes the receiver's address from the header by
- * it.
- */
+/* As the hardware's manual has it. UCX takes the receiver's address from the header by it. */
 enum { PACKET_ROCE_V1 = 0, PACKET_IPV6 = 1, PACKET_IPV4 = 2, PACKET_UDP = 8 };
 
 static uint8_t kind_of_packet(const struct attempt *attempt)
@@ -173,10 +167,7 @@ static bool listens(const struct hca_qp *member, const struct hca_qp *sender)
 	       !(member == sender && sender->not_to_self);
 }
 
-/*
- * Every port hears it, whether it has joined the group or not: this wire has no switch that would
- * know.
- */
+/* Every port hears it, joined or not: this wire has no switch that would know. */
 static enum outcome send_to_group(struct attempt *attempt, uint32_t qkey)
 {
 	struct hca_machine *machine = attempt->qp->device->machine;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * The HCAs' own activity. Doorbells are stores into shared memory, so the daemon has to look for
- * them, and choose how often.
- */
+/* The HCAs' own activity. The daemon has to look for doorbells, which are plain stores. */
 #include "wire.h"
 
 #include <softhca/machine/mem.h>

@@ -14,10 +14,7 @@ enum outcome operation_fail(struct attempt *attempt, enum syndrome syndrome)
 	return FAILED;
 }
 
-/*
- * The peer answered with a NAK. An unreliable connection has no NAKs: the message is gone and
- * nobody knows.
- */
+/* The peer answered with a NAK. On an unreliable connection the message is gone instead. */
 static enum outcome nak(struct attempt *attempt, enum syndrome syndrome, int event)
 {
 	if (attempt->qp->type == IBV_QPT_UC)
@@ -108,10 +105,7 @@ enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip
 	return length ? BUFFER_SHORT : BUFFER_OK;
 }
 
-/*
- * A receiver takes no packet longer than its own MTU, and of a message in several parts only full
- * ones.
- */
+/* No packet may be longer than the receiver's MTU; of several all but the last are full. */
 static bool mtu_fits(const struct attempt *attempt)
 {
 	uint32_t mine = qp_mtu(attempt->qp);
@@ -273,10 +267,7 @@ static enum outcome answer_atomic(struct attempt *attempt, uint64_t old)
 		       : operation_fail(attempt, SYNDROME_LOCAL_PROT);
 }
 
-/*
- * Atomic among HCAs (IBV_ATOMIC_HCA): the daemon does one thing at a time; the program itself is
- * not held up.
- */
+/* Atomic among HCAs (IBV_ATOMIC_HCA): the daemon does one thing at a time. */
 static enum outcome change_memory(struct attempt *attempt, const struct recv_queue *queue)
 {
 	const struct wqe *wqe = attempt->wqe;
@@ -309,10 +300,7 @@ enum outcome operation_execute(struct attempt *attempt)
 {
 	struct recv_queue queue;
 
-	/*
-	 * Every request of an XRC sender names an SRQ; its protection domain answers for the keys,
-	 * too.
-	 */
+	/* Each request of an XRC sender names an SRQ, whose protection domain has the keys. */
 	if (!recv_queue_of(attempt->peer, attempt->wqe->srqn, &queue) || !mtu_fits(attempt))
 		return nak(attempt, SYNDROME_REMOTE_INVALID, IBV_EVENT_QP_REQ_ERR);
 	switch (attempt->wqe->opcode) {

@@ -57,10 +57,7 @@ static void retry_expired(struct timer *timer)
 	list_del(&qp->unanswered);
 	qp->waiting = false;
 	qp->device->machine->active = true;
-	/*
-	 * One transmission and retry_cnt repetitions, each with its own timeout; a timeout of 0
-	 * never expires. Then another path.
-	 */
+	/* retry_cnt repetitions, each with its own timeout; 0 never expires. Then another path. */
 	if (unanswered && qp->attr.timeout && ++qp->lost > qp->attr.retry_cnt && !path_migrate(qp))
 		give_up(qp, NULL, SYNDROME_RETRY_EXCEEDED);
 	else
@@ -78,10 +75,7 @@ static void not_ready(struct hca_qp *qp, const struct attempt *attempt)
 
 /* ---- execution ---- */
 
-/*
- * The sender's completion comes first: on a QP that is connected to itself the peer's failure would
- * flush it.
- */
+/* The sender's completion comes first: a QP may be its own peer, which would flush it. */
 static void failed(struct hca_qp *qp, const struct attempt *attempt)
 {
 	struct hca_qp *peer = attempt->peer;
@@ -125,10 +119,7 @@ static void count_reads(struct hca_qp *qp, const struct wqe *wqe)
 		qp->reading++;
 }
 
-/*
- * One request, or the next piece of one. True if more may follow at once; *bytes is then what was
- * moved.
- */
+/* One request, or a piece of one. True if more may follow at once, after *bytes were moved. */
 static bool execute(struct hca_qp *qp, uint64_t *bytes)
 {
 	/* the daemon has one thread, and this is too large for the stack of a loop */
@@ -200,10 +191,7 @@ bool send_run(struct hca_machine *machine)
 
 	if (list_empty(&machine->ready))
 		return false;
-	/*
-	 * A turn serves the QPs that were ready when it began. One that is ready again waits for
-	 * the next turn.
-	 */
+	/* A turn serves the QPs that were ready when it began. */
 	list_init(&turn);
 	while (!list_empty(&machine->ready)) {
 		struct list *node = machine->ready.next;

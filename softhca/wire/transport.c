@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: Linux-OpenIB OR GPL-2.0-only */
-/*
- * One work request on the wire. The wire is the daemon itself: the answer is known when the request
- * has been delivered.
- */
+/* One work request on the wire. The answer is known when the request is delivered. */
 #include "wire.h"
 
 #include <softhca/objects/objects.h>
@@ -107,10 +104,7 @@ static enum outcome execute_reliable(struct attempt *attempt)
 	return outcome;
 }
 
-/*
- * A message begins with any sequence number: what was lost before is lost. Its further packets must
- * follow it.
- */
+/* A message begins with any sequence number. Its further packets must follow it. */
 static bool continues(const struct attempt *attempt)
 {
 	return !attempt->offset || attempt->peer->attr.rq_psn == attempt->qp->attr.sq_psn;

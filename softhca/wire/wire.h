@@ -40,10 +40,7 @@ struct attempt {
 /* The QP's state lets messages in. */
 bool reach_receives(const struct hca_qp *qp);
 
-/*
- * The QP @qpn behind port @lid, if it is there, up and of the type that @qp talks to; NULL = no
- * answer ever comes.
- */
+/* The QP behind this port, if it is up and of the type that @qp talks to, or NULL. */
 struct hca_qp *reach(const struct hca_qp *qp, uint16_t lid, uint32_t qpn);
 
 /* ---- what a request does where it arrives (operation.c) ---- */
@@ -54,10 +51,7 @@ enum outcome operation_fail(struct attempt *attempt, enum syndrome syndrome);
 /* Reads and atomics: what comes back is written at the sender. */
 bool operation_changes_sender(const struct wqe *wqe);
 
-/*
- * The sender's side of the request, as pieces of memory in attempt->local. False: a key does not
- * open it.
- */
+/* The sender's memory, in attempt->local. False: a key does not open it. */
 bool operation_local_side(struct attempt *attempt);
 
 /* The buffer at the head of a receive queue after @skip bytes. */
@@ -65,10 +59,7 @@ enum buffer { BUFFER_OK, BUFFER_SHORT, BUFFER_FORBIDDEN };
 enum buffer operation_receive_side(const struct recv_queue *queue, uint64_t skip, uint64_t length,
 				   struct mem_vec *vec);
 
-/*
- * The QP of the receiver goes to ERR; if it is the sender's own, then after the sender's
- * completion.
- */
+/* The receiver's QP goes to ERR; the sender's own one does after its completion. */
 void operation_receiver_fails(struct attempt *attempt);
 
 /* What the completion of the receiver says about the message. */
@@ -77,10 +68,7 @@ void operation_describe(const struct attempt *attempt, struct cqe *cqe);
 /* Executes the piece at hand at attempt->peer. */
 enum outcome operation_execute(struct attempt *attempt);
 
-/*
- * The answer to a request that was executed before, and whose answer may have been lost: nothing
- * happens twice.
- */
+/* Answers a request again that was executed before: nothing happens twice. */
 enum outcome operation_repeat(struct attempt *attempt);
 
 /* ---- datagrams (datagram.c) ---- */
@@ -105,24 +93,15 @@ enum outcome transport_execute(struct attempt *attempt);
 
 /* ---- work requests on their way: executed and retried (send.c) ---- */
 
-/*
- * Executes what is in the list of work, a bounded number of requests each. False when the list is
- * empty after that.
- */
+/* Executes some requests of each QP in the list of work. False: the list is empty then. */
 bool send_run(struct hca_machine *machine);
 
 /* ---- the HCAs' own activity: doorbells, work requests, retries (engine.c) ---- */
 
-/*
- * Does what there is to do now. Nanoseconds until the next turn is wanted; UINT64_MAX = not before
- * something arrives.
- */
+/* Does what there is to do. Nanoseconds to the next turn; UINT64_MAX: until something comes. */
 uint64_t engine_turn(struct hca_machine *machine);
 
-/*
- * Takes the doorbells that have rung and executes what they announce, but for most of long messages
- * and long queues.
- */
+/* Executes what was posted before now, except for most of long messages and queues. */
 void engine_catch_up(struct hca_machine *machine);
 
 #endif
