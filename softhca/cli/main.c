@@ -50,7 +50,7 @@ static const struct {
 	  "          event DEVICE NAME [NUMBER]   raises an asynchronous event\n"
 	  "          fault                        which faults are set, and how often they struck\n"
 	  "          fault DEVICE|all drop RATE | corrupt RATE | duplicate RATE | delay RATE MICROSECONDS |\n"
-	  "                           seed NUMBER | command NAME|NUMBER|any ERRNO [TIMES] | off\n"
+	  "                           seed NUMBER | command NAME|any ERRNO [TIMES] | off\n"
 	  "          status, stop                 as without ctl, of the daemon of a run, too" },
 };
 

@@ -134,8 +134,8 @@ static const struct command {
 	{ "migrate", control_migrate, 2, 2, "DEVICE NUMBER" },
 	{ "fault", control_fault, 0, MAX_WORDS,
 	  "nothing, or DEVICE|all and one of: drop RATE, corrupt RATE, duplicate RATE,\n"
-	  "delay RATE MICROSECONDS, seed NUMBER, command NAME|NUMBER|any ERRNO [TIMES], off; a RATE is\n"
-	  "like 5%, 0.1%, 1/20 or 0" },
+	  "delay RATE MICROSECONDS, seed NUMBER, command NAME|any ERRNO [TIMES], off; a RATE is like\n"
+	  "5%, 0.1% or 0" },
 	{ "trace", do_trace, 0, 1, "a number of commands, 1 to 1024" },
 };
 

@@ -56,38 +56,31 @@ struct change {
 
 static int find_errno(const char *text)
 {
-	uint64_t number;
-
 	for (int i = 1; i <= MAX_ERRNO; i++) {
 		const char *name = strerrorname_np(i);
 
 		if (name && !strcmp(name, text))
 			return i;
 	}
-	return control_parse(text, MAX_ERRNO, &number) && number ? (int)number : -EINVAL;
+	return -EINVAL;
 }
 
 static int parse_command(int count, const char *const *word, struct change *change)
 {
-	uint64_t number = 1;
+	uint64_t times = 1;
 
 	if (count < 2 || count > 3)
 		return -EINVAL;
 	change->what = COMMAND;
 	if (!strcmp(word[0], "any"))
 		change->planned.command = FAULT_ANY;
-	else if (cmd_number(word[0], &change->planned.command)) {
-		if (!control_parse(word[0], UINT32_MAX, &number))
-			return -EINVAL;
-		change->planned.command = (uint32_t)number;
-		number = 1;
-	}
+	else if (cmd_number(word[0], &change->planned.command))
+		return -EINVAL;
 	change->planned.err = find_errno(word[1]);
 	if (change->planned.err < 0 ||
-	    (count == 3 && !control_parse(word[2], UINT32_MAX, &number)) ||
-	    !number)
+	    (count == 3 && !control_parse(word[2], UINT32_MAX, &times)) || !times)
 		return -EINVAL;
-	change->planned.times = (uint32_t)number;
+	change->planned.times = (uint32_t)times;
 	return 0;
 }
 

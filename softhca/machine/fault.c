@@ -69,24 +69,12 @@ int fault_of_command(struct faults *faults, uint32_t command)
 int fault_parse_rate(const char *text, uint32_t *rate)
 {
 	char *end;
-	double value = strtod(text, &end);
+	double percent = strtod(text, &end);
 
-	if (end == text)
+	/* "5" could mean 5 % as well as always. */
+	if (end == text || (strcmp(end, "%") && (*end || percent)) ||
+	    !(percent >= 0 && percent <= 100))
 		return -EINVAL;
-	if (!strcmp(end, "%")) {
-		value /= 100;
-	} else if (*end == '/') {
-		const char *denominator = end + 1;
-		double divisor = strtod(denominator, &end);
-
-		if (end == denominator || *end || !(divisor >= 1))
-			return -EINVAL;
-		value /= divisor;
-	} else if (*end || value > 0) {
-		return -EINVAL; /* "5" could mean 5 % as well as always */
-	}
-	if (!(value >= 0 && value <= 1))
-		return -EINVAL;
-	*rate = (uint32_t)(value * FAULT_ALWAYS + 0.5);
+	*rate = (uint32_t)(percent / 100 * FAULT_ALWAYS + 0.5);
 	return 0;
 }

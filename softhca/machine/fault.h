@@ -53,7 +53,7 @@ int fault_plan_command(struct faults *faults, uint32_t command, int err, uint32_
 /* 0, or the -errno with which the command fails. */
 int fault_of_command(struct faults *faults, uint32_t command);
 
-/* "5%", "0.1%", "1/20" or "0" as a rate. 0 or -EINVAL. */
+/* "5%", "0.1%" or "0" as a rate. 0 or -EINVAL. */
 int fault_parse_rate(const char *text, uint32_t *rate);
 
 #endif

@@ -60,7 +60,7 @@ def test_help_names_everything(run, softhca):
     (["status"], 1, "no daemon in"),
     (["stop"], 1, "no daemon in"),
     (["ctl", "status"], 1, "no daemon in"),
-    (["ctl", "top"], 1, "no daemon in"),
+    (["ctl", "counters"], 1, "no daemon in"),
 ])
 def test_refuses_with_a_sentence(run, softhca, place, argv, status, words):
     done = run([softhca, *argv])
