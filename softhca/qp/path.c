@@ -2,8 +2,6 @@
 /* Automatic path migration. */
 #include "qp.h"
 
-#include <softhca/objects/objects.h>
-
 static bool connected(const struct hca_qp *qp)
 {
 	return qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD;

@@ -3,7 +3,6 @@
 #include "qp.h"
 
 #include <softhca/base/refuse.h>
-#include <softhca/objects/objects.h>
 
 #include <errno.h>
 #include <stdlib.h>

@@ -4,7 +4,6 @@
 
 #include <softhca/base/refuse.h>
 #include <softhca/machine/port.h>
-#include <softhca/objects/objects.h>
 
 #include <errno.h>
 #include <string.h>

@@ -3,7 +3,6 @@
 #include "qp.h"
 
 #include <softhca/model/segment.h>
-#include <softhca/objects/objects.h>
 
 #include <endian.h>
 

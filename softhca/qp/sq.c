@@ -2,9 +2,7 @@
 /* Send queues: the ring that a program fills, and the lists of work in which its QP stands. */
 #include "qp.h"
 
-#include <softhca/machine/mem.h>
 #include <softhca/machine/port.h>
-#include <softhca/objects/objects.h>
 
 void sq_init(struct hca_qp *qp)
 {

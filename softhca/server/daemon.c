@@ -86,16 +86,16 @@ static void raise_limits(void)
 	mallopt(M_MMAP_THRESHOLD, 1 << 17);
 }
 
-static void serve(struct server *server, struct end *end)
+static void serve(struct hca_machine *machine, const struct end *end)
 {
 	for (;;) {
-		uint64_t nap = engine_turn(server->machine);
+		uint64_t nap = engine_turn(machine);
 
-		server_reap(server);
-		if (server->machine->stop || end->asked)
+		server_reap();
+		if (machine->stop || end->asked)
 			return;
 		/* A run's daemon stays for children of the run that still use it. */
-		if (end->launcher_gone && !server->guests && list_empty(&server->machine->clients))
+		if (end->launcher_gone && server_idle())
 			return;
 		loop_wait(nap);
 	}
@@ -115,8 +115,8 @@ static int open_trace(struct hca_machine *machine, char *why, size_t size)
 	return machine->trace ? 0 : fail(why, size, machine->settings.trace, -errno);
 }
 
-static int prepare(const struct daemon_plan *plan, struct hca_machine *machine,
-		   struct server *server, struct end *end, char *why, size_t size)
+static int prepare(const struct daemon_plan *plan, struct hca_machine *machine, struct end *end,
+		   char *why, size_t size)
 {
 	char path[PATH_MAX];
 	int err;
@@ -143,7 +143,7 @@ static int prepare(const struct daemon_plan *plan, struct hca_machine *machine,
 		return fail(why, size, "the device tree cannot be written", err);
 	err = dir_join(path, sizeof(path), plan->directory, SOFTHCA_SOCKET);
 	if (!err)
-		err = server_open(server, machine, path);
+		err = server_open(machine, path);
 	return err ? fail(why, size, path, err) : 0;
 }
 
@@ -182,18 +182,17 @@ static void tell(int pipe_end, const char *why)
 static void __attribute__((noreturn)) live(const struct daemon_plan *plan, int ready)
 {
 	static struct hca_machine machine;
-	static struct server server;
 	static struct end end;
 	char why[512] = "";
 	int err;
 
 	err = detach(plan, ready);
 	err = err ? fail(why, sizeof(why), "/dev/null", err)
-		  : prepare(plan, &machine, &server, &end, why, sizeof(why));
+		  : prepare(plan, &machine, &end, why, sizeof(why));
 	tell(ready, why);
 	if (!err) {
-		serve(&server, &end);
-		server_close(&server);
+		serve(&machine, &end);
+		server_close();
 	}
 	cm_free(&machine.cm);
 	machine_free(&machine);

@@ -24,10 +24,16 @@
 /* Somebody who has connected and not greeted yet. */
 struct guest {
 	struct watch watch;
-	struct server *server;
 	int sock;
 	pid_t pid;
 };
+
+static struct server {
+	struct hca_machine *machine;
+	struct watch watch;
+	int sock;
+	unsigned int guests; /* connections that have not said yet what they are */
+} server;
 
 /* ---- messages ---- */
 
@@ -108,7 +114,7 @@ static int greet_context(struct guest *guest, const struct softhca_hello *hello,
 	struct softhca_welcome words = { 0 };
 	struct hca_context *ctx;
 	int uar = -1;
-	int err = context_create(guest->server->machine, hello, guest->sock, guest->pid, arena_fd,
+	int err = context_create(server.machine, hello, guest->sock, guest->pid, arena_fd,
 				 &ctx, &uar);
 
 	if (err)
@@ -124,7 +130,7 @@ static int greet_cm(struct guest *guest, const struct softhca_hello *hello)
 {
 	const struct softhca_welcome words = { 0 };
 	struct cm_file *file;
-	int err = cm_file_create(guest->server->machine, hello, guest->sock, guest->pid, &file);
+	int err = cm_file_create(server.machine, hello, guest->sock, guest->pid, &file);
 
 	if (err)
 		return turn_away(guest, err);
@@ -136,7 +142,7 @@ static int greet_cm(struct guest *guest, const struct softhca_hello *hello)
 
 static void guest_free(struct guest *guest, bool close_socket)
 {
-	guest->server->guests--;
+	server.guests--;
 	if (close_socket) {
 		loop_forget(guest->sock);
 		close(guest->sock);
@@ -146,7 +152,7 @@ static void guest_free(struct guest *guest, bool close_socket)
 
 static void run_question(struct guest *guest, const struct softhca_hello *hello, size_t size)
 {
-	struct hca_machine *machine = guest->server->machine;
+	struct hca_machine *machine = server.machine;
 	const char *words = (const char *)(hello + 1);
 	const size_t length = size - sizeof(*hello);
 	struct softhca_control_reply reply;
@@ -219,10 +225,10 @@ static int check_peer(int sock, pid_t *pid)
 
 static void connection_ready(struct watch *watch, uint32_t events)
 {
-	struct server *server = container_of(watch, struct server, watch);
 	struct guest *guest;
-	int sock = accept4(server->sock, NULL, NULL, SOCK_CLOEXEC);
+	int sock = accept4(server.sock, NULL, NULL, SOCK_CLOEXEC);
 
+	(void)watch;
 	(void)events;
 	if (sock < 0)
 		return;
@@ -231,10 +237,9 @@ static void connection_ready(struct watch *watch, uint32_t events)
 		close(sock);
 		return;
 	}
-	guest->server = server;
 	guest->watch.ready = guest_ready;
 	guest->sock = sock;
-	server->guests++;
+	server.guests++;
 	if (check_peer(sock, &guest->pid)) {
 		turn_away(guest, -EPERM);
 		guest_free(guest, true);
@@ -245,14 +250,13 @@ static void connection_ready(struct watch *watch, uint32_t events)
 
 /* ---- the server ---- */
 
-int server_open(struct server *server, struct hca_machine *machine, const char *path)
+int server_open(struct hca_machine *machine, const char *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int sock, err;
 
-	memset(server, 0, sizeof(*server));
-	server->machine = machine;
-	server->watch.ready = connection_ready;
+	server.machine = machine;
+	server.watch.ready = connection_ready;
 	if (strlen(path) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(address.sun_path, path);
@@ -263,10 +267,10 @@ int server_open(struct server *server, struct hca_machine *machine, const char *
 	    listen(sock, 128))
 		err = -errno;
 	else
-		err = loop_watch(sock, EPOLLIN, &server->watch);
+		err = loop_watch(sock, EPOLLIN, &server.watch);
 	if (err)
 		close(sock);
-	server->sock = sock;
+	server.sock = sock;
 	return err;
 }
 
@@ -278,17 +282,22 @@ static void end(struct client *client)
 		context_destroy(container_of(client, struct hca_context, client));
 }
 
-void server_close(struct server *server)
+void server_close(void)
 {
-	list_for_each_safe(struct client, client, &server->machine->clients, link)
+	list_for_each_safe(struct client, client, &server.machine->clients, link)
 		end(client);
-	close(server->sock);
+	close(server.sock);
 }
 
-void server_reap(struct server *server)
+void server_reap(void)
 {
-	list_for_each_safe(struct client, client, &server->machine->clients, link) {
+	list_for_each_safe(struct client, client, &server.machine->clients, link) {
 		if (client->dead)
 			end(client);
 	}
+}
+
+bool server_idle(void)
+{
+	return !server.guests && list_empty(&server.machine->clients);
 }

@@ -53,19 +53,15 @@ void home_remove(const char *path);
 
 /* ---- its socket: who may connect, and what comes in (server.c) ---- */
 
-struct server {
-	struct hca_machine *machine;
-	struct watch watch;
-	int sock;
-	unsigned int guests; /* connections that have not said yet what they are */
-};
-
 /* Listens on @path. 0 or -errno. */
-int server_open(struct server *server, struct hca_machine *machine, const char *path);
-void server_close(struct server *server);
+int server_open(struct hca_machine *machine, const char *path);
+void server_close(void);
 
 /* Ends the contexts, and the files of the connection manager, that died during this turn. */
-void server_reap(struct server *server);
+void server_reap(void);
+
+/* Nobody is connected. */
+bool server_idle(void);
 
 /* ---- the device tree in which libibverbs finds the devices (sysfs.c) ---- */
 

@@ -4,7 +4,6 @@
 
 #include <softhca/machine/port.h>
 #include <softhca/model/segment.h>
-#include <softhca/qp/qp.h>
 
 #include <netinet/in.h>
 

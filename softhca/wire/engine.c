@@ -2,10 +2,6 @@
 /* The HCAs' own activity. The daemon has to look for doorbells, which are plain stores. */
 #include "wire.h"
 
-#include <softhca/machine/mem.h>
-#include <softhca/objects/objects.h>
-#include <softhca/qp/qp.h>
-
 #define MILLISECOND 1000000u
 #define BUSY_FOR    (2u * MILLISECOND) /* after the last activity the short nap stays for so long */
 #define FLUSH_EVERY MILLISECOND

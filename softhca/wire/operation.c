@@ -3,8 +3,6 @@
 #include "wire.h"
 
 #include <softhca/machine/port.h>
-#include <softhca/objects/objects.h>
-#include <softhca/qp/qp.h>
 
 #define NO_EVENT (-1) /* the peer's receive completion tells of the error */
 

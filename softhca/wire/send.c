@@ -2,9 +2,6 @@
 /* Work requests: executed in order, retried, given up. */
 #include "wire.h"
 
-#include <softhca/objects/objects.h>
-#include <softhca/qp/qp.h>
-
 #define BURST	     64 /* requests of one QP in one turn */
 #define BURST_BYTES  ((uint64_t)1 << 20)
 #define RNR_FOREVER  7

@@ -2,8 +2,6 @@
 /* One work request on the wire. The answer is known when the request is delivered. */
 #include "wire.h"
 
-#include <softhca/objects/objects.h>
-
 #define PSN_MASK  0xffffffu
 #define PSN_HALF  0x800000u /* what is further behind lies ahead */
 
